@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Diagnostics: what is wrong with an input, where, and what is allowed.
+ * Library rooms never print; they add to a list that the caller owns. */
+#ifndef NM_BASE_DIAG_H
+#define NM_BASE_DIAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum nm_severity { NM_SEV_ERROR, NM_SEV_WARNING };
+
+struct nm_diag {
+	enum nm_severity severity;
+	unsigned line; /* 0: not about a line */
+	char *file;    /* owned; NULL: not about a file */
+	char *text;    /* owned; one line, no final newline */
+};
+
+/* Zero-initialised is empty. One thread at a time. */
+struct nm_diags {
+	struct nm_diag *items;
+	size_t count;
+	size_t capacity;
+	size_t n_errors;
+};
+
+void nm_diags_fini(struct nm_diags *d);
+
+/* Adds one; `file` may be NULL. Running out of memory counts the error and drops its text. */
+void nm_diag_error(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void nm_diag_warn(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Writes "file:line: error: text" into buf (always terminated). */
+void nm_diag_format(const struct nm_diag *diag, char *buf, size_t size);
+
+/* The candidate nearest to `word` (edit distance small enough to be a typing mistake), or NULL. */
+const char *nm_nearest(const char *word, const char *const *candidates, size_t count);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Typed option tables. An option is declared once, beside the code that uses it; the parser, the
+ * checks, --describe, the schema, the manual and the hints all walk these tables. */
+#ifndef NM_BASE_OPT_H
+#define NM_BASE_OPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct nm_diags;
+
+enum nm_type {
+	NM_TYPE_FLAG,	  /* bool; no value, or yes/no */
+	NM_TYPE_COUNT,	  /* uint64_t */
+	NM_TYPE_SIZE,	  /* uint64_t bytes */
+	NM_TYPE_DURATION, /* uint64_t ns */
+	NM_TYPE_RATE,	  /* double, events per second */
+	NM_TYPE_BITRATE,  /* double, bits per second */
+	NM_TYPE_PORT,	  /* uint64_t, 0..65535 */
+	NM_TYPE_STRING,	  /* char *, owned by the option struct */
+	NM_TYPE_HOST,	  /* char *, owned: name, IPv4, IPv6, "local" */
+	NM_TYPE_ENUM,	  /* int, index into choices */
+	NM_TYPE__COUNT
+};
+
+struct nm_opt {
+	const char *name;
+	enum nm_type type;
+	size_t offset;		    /* of the field in the option struct */
+	uint64_t min, max;	    /* COUNT, SIZE, DURATION (ns), PORT; both 0: any */
+	const char *def;	    /* default as text, NULL: unset (zero) */
+	const char *alias;	    /* another accepted name, or NULL */
+	const char *const *choices; /* ENUM: NULL-terminated words */
+	const char *help;	    /* one sentence, lower case, no final dot */
+	bool required;
+};
+/* A table ends with an entry whose name is NULL. */
+#define NM_OPT_END                                                                                 \
+	{                                                                                          \
+		.name = NULL                                                                       \
+	}
+
+/* The word users see for a type: "size", "duration", ... and what is allowed, in one phrase. */
+const char *nm_type_name(enum nm_type type);
+const char *nm_type_allowed(enum nm_type type);
+int nm_type_from_name(const char *name, enum nm_type *ret_type); /* 0 or -EINVAL */
+
+/* Looks a name (or alias) up in a table, NULL if absent. */
+const struct nm_opt *nm_opt_find(const struct nm_opt *table, const char *name);
+
+/* Parses one value into base+offset. On failure returns -EINVAL and writes one phrase into why:
+ * what was expected, e.g. "not a size: digits and an optional k, m or g" or "must be 1 to 65535".
+ */
+int nm_opt_set(const struct nm_opt *opt, void *base, const char *value, char *why, size_t why_size);
+
+/* Checks a value against a type alone (used for declared parameters). Same contract as nm_opt_set.
+ */
+int nm_type_check(enum nm_type type, const char *value, char *why, size_t why_size);
+
+/* Sets all defaults of a table in base (which must be zeroed); -ENOMEM or 0. Table defaults are
+ * valid by test. */
+int nm_opts_defaults(const struct nm_opt *table, void *base);
+/* Frees the strings of an option struct. */
+void nm_opts_fini(const struct nm_opt *table, void *base);
+
+#endif

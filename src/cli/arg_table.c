@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/args.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/run.h"
+#include "host/cpus.h"
+#include "report/report.h"
+
+#define STRING_(x)   #x
+#define STRING(x)    STRING_(x)
+#define FIELD(field) offsetof(struct nm_args, field)
+/* The largest integer that every reader of JSON keeps. */
+#define MAX_SEED ((UINT64_C(1) << 53) - 1)
+
+static int accept_define(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	const char *equals = strchr(value, '=');
+
+	if (!equals || equals == value) {
+		snprintf(why, why_size, "must be NAME=VALUE");
+		return -EINVAL;
+	}
+	struct nm_define *defines =
+		realloc(args->defines, (args->n_defines + 1) * sizeof(*defines));
+	if (!defines) {
+		snprintf(why, why_size, "out of memory");
+		return -EINVAL;
+	}
+	args->defines = defines;
+	/* The text is taken over: the name is its first part, cut off here. */
+	char *text = args->define;
+	args->define = NULL;
+	text[equals - value] = '\0';
+	defines[args->n_defines++] =
+		(struct nm_define){.name = text, .value = text + (equals - value) + 1};
+	return 0;
+}
+
+static int accept_cpus(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	struct nm_cpu_list list = {0};
+	int error = nm_cpu_list_parse(value, &list);
+
+	(void)args;
+	if (!error) {
+		nm_cpu_list_fini(&list);
+		return 0;
+	}
+	snprintf(why, why_size,
+		 error == -ERANGE ? "names a CPU that this host does not have or may not use"
+				  : "not a list of CPUs: numbers and ranges, as 0-3,8");
+	return -EINVAL;
+}
+
+static int accept_slave_cpus(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	(void)args;
+	if (nm_cpu_list_check_form(value) == 0)
+		return 0;
+	snprintf(why, why_size, "not a list of CPUs: numbers and ranges, as 0-3,8");
+	return -EINVAL;
+}
+
+static int accept_percentiles(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	int error = nm_percentiles_parse(value, &args->percentiles);
+
+	if (error == -ERANGE)
+		snprintf(why, why_size, "at most %d percentiles", NM_RESULT_MAX_PERCENTILES);
+	else if (error)
+		snprintf(why, why_size,
+			 "not a list of percentiles: numbers from 0 to 100, as 50,99.9");
+	return error ? -EINVAL : 0;
+}
+
+static int accept_seed(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	(void)value, (void)why, (void)why_size;
+	args->has_seed = true;
+	return 0;
+}
+
+static int accept_format(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	size_t used;
+
+	(void)args;
+	if (nm_report_find(value))
+		return 0;
+	used = (size_t)snprintf(why, why_size, "must be");
+	for (size_t i = 0; nm_reports[i] && used < why_size; i++)
+		used += (size_t)snprintf(why + used, why_size - used, "%s %s",
+					 i == 0		     ? ""
+					 : nm_reports[i + 1] ? ","
+							     : " or",
+					 nm_reports[i]->name);
+	return -EINVAL;
+}
+
+#define MAIN	"What to do"
+#define TRAFFIC "Profile and measurement"
+#define OUTPUT	"Output"
+#define SLAVE	"Slave"
+#define ABOUT	"About profiles and netmodel"
+
+#define RUN_OR_LOOK  (NM_MODE_RUN | NM_MODE_LOOK)
+#define RUN_OR_SLAVE (NM_MODE_RUN | NM_MODE_SLAVE)
+
+const struct nm_arg nm_arg_table[] = {
+	{
+		.opt =
+			{
+				.name = "master",
+				.type = NM_TYPE_STRING,
+				.offset = FIELD(master),
+				.help = "run a profile and report: the name of a stock profile, or "
+					"a file",
+			},
+		.letter = 'm',
+		.argument = "PROFILE",
+		.heading = MAIN,
+		.modes = RUN_OR_LOOK,
+	},
+	{
+		.opt =
+			{
+				.name = "slave",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(slave),
+				.help = "be a slave: wait for masters and run their traffic with "
+					"them",
+			},
+		.letter = 's',
+		.heading = MAIN,
+		.modes = NM_MODE_SLAVE,
+		.action = NM_ACTION_SLAVE,
+	},
+	{
+		.opt =
+			{
+				.name = "port",
+				.type = NM_TYPE_PORT,
+				.offset = FIELD(port),
+				.def = STRING(NM_DEFAULT_PORT),
+				.help = "port on which slaves listen for masters; 0 lets a slave "
+					"take a free one",
+			},
+		.letter = 'P',
+		.argument = "PORT",
+		.heading = MAIN,
+		.modes = RUN_OR_SLAVE,
+	},
+	{
+		.opt =
+			{
+				.name = "define",
+				.type = NM_TYPE_STRING,
+				.offset = FIELD(define),
+				.help = "set a parameter of the profile; may be given many times",
+			},
+		.letter = 'D',
+		.argument = "NAME=VALUE",
+		.heading = TRAFFIC,
+		.modes = RUN_OR_LOOK,
+		.accept = accept_define,
+	},
+	{
+		.opt =
+			{
+				.name = "interval",
+				.type = NM_TYPE_DURATION,
+				.offset = FIELD(interval_ns),
+				.def = "1s",
+				.help = "time between rows of the time grid; 0 for none",
+			},
+		.letter = 'i',
+		.argument = "TIME",
+		.heading = TRAFFIC,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "warmup",
+				.type = NM_TYPE_DURATION,
+				.offset = FIELD(warmup_ns),
+				.help = "leave the first part of each measured transaction out of "
+					"the totals",
+			},
+		.argument = "TIME",
+		.heading = TRAFFIC,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "cooldown",
+				.type = NM_TYPE_DURATION,
+				.offset = FIELD(cooldown_ns),
+				.help = "leave the last part of each measured transaction out of "
+					"the totals",
+			},
+		.argument = "TIME",
+		.heading = TRAFFIC,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "repeat",
+				.type = NM_TYPE_COUNT,
+				.offset = FIELD(repeat),
+				.min = 1,
+				.max = 10000,
+				.def = "1",
+				.help = "run so many times; report mean, standard deviation and 95 "
+					"% interval",
+			},
+		.argument = "N",
+		.heading = TRAFFIC,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "percentiles",
+				.type = NM_TYPE_STRING,
+				.offset = FIELD(percentiles_text),
+				.def = "50,90,95,99,99.9",
+				.help = "the percentiles of latency to report",
+			},
+		.argument = "LIST",
+		.heading = TRAFFIC,
+		.modes = NM_MODE_RUN,
+		.accept = accept_percentiles,
+	},
+	{
+		.opt =
+			{
+				.name = "seed",
+				.type = NM_TYPE_COUNT,
+				.offset = FIELD(seed),
+				.min = 0,
+				.max = MAX_SEED,
+				.help = "of all that is random: the same seed is the same traffic; "
+					"chosen when not given",
+			},
+		.argument = "N",
+		.heading = TRAFFIC,
+		.modes = NM_MODE_RUN,
+		.accept = accept_seed,
+	},
+	{
+		.opt =
+			{
+				.name = "cpus",
+				.type = NM_TYPE_STRING,
+				.offset = FIELD(cpus),
+				.help = "CPUs for the workers of this side, one each in turn, as "
+					"0-3,8",
+			},
+		.argument = "LIST",
+		.heading = TRAFFIC,
+		.modes = RUN_OR_SLAVE,
+		.accept = accept_cpus,
+	},
+	{
+		.opt =
+			{
+				.name = "slave-cpus",
+				.type = NM_TYPE_STRING,
+				.offset = FIELD(slave_cpus),
+				.help = "CPUs for the workers of the slaves",
+			},
+		.argument = "LIST",
+		.heading = TRAFFIC,
+		.modes = NM_MODE_RUN,
+		.accept = accept_slave_cpus,
+	},
+	{
+		.opt =
+			{
+				.name = "timeout",
+				.type = NM_TYPE_DURATION,
+				.offset = FIELD(timeout_ns),
+				.min = 100000000,
+				.max = UINT64_C(86400000000000),
+				.def = "10s",
+				.help = "give up when a peer is silent, or nothing moves, for so "
+					"long",
+			},
+		.argument = "TIME",
+		.heading = TRAFFIC,
+		.modes = RUN_OR_SLAVE,
+	},
+	{
+		.opt =
+			{
+				.name = "format",
+				.type = NM_TYPE_STRING,
+				.offset = FIELD(format),
+				.def = "text",
+				.help = "form of the report: text, json, kv (key=value, neper's "
+					"names) or csv (intervals)",
+			},
+		.argument = "FORMAT",
+		.heading = OUTPUT,
+		.modes = NM_MODE_RUN,
+		.accept = accept_format,
+	},
+	{
+		.opt =
+			{
+				.name = "output",
+				.type = NM_TYPE_STRING,
+				.offset = FIELD(output),
+				.help = "write the report to a file instead of standard output",
+			},
+		.letter = 'o',
+		.argument = "FILE",
+		.heading = OUTPUT,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "quiet",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(quiet),
+				.help = "no live line and no log; errors are still told",
+			},
+		.letter = 'q',
+		.heading = OUTPUT,
+		.modes = NM_MODE_ALL,
+	},
+	{
+		.opt =
+			{
+				.name = "verbose",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(verbose),
+				.help = "tell on standard error what happens",
+			},
+		.letter = 'v',
+		.heading = OUTPUT,
+		.modes = NM_MODE_ALL,
+	},
+	{
+		.opt =
+			{
+				.name = "bind",
+				.type = NM_TYPE_HOST,
+				.offset = FIELD(bind),
+				.help = "listen on this address only",
+			},
+		.argument = "ADDRESS",
+		.heading = SLAVE,
+		.modes = NM_MODE_SLAVE,
+	},
+	{
+		.opt =
+			{
+				.name = "no-auth",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(no_auth),
+				.help = "take masters from other hosts without proof of who they "
+					"are",
+			},
+		.heading = SLAVE,
+		.modes = NM_MODE_SLAVE,
+	},
+	{
+		.opt =
+			{
+				.name = "once",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(once),
+				.help = "end after the first session",
+			},
+		.heading = SLAVE,
+		.modes = NM_MODE_SLAVE,
+	},
+	{
+		.opt =
+			{
+				.name = "max-flows",
+				.type = NM_TYPE_COUNT,
+				.offset = FIELD(max_flows),
+				.min = 1,
+				.max = NM_PLAN_MAX_FLOWS,
+				.help = "refuse sessions with more flows than this",
+			},
+		.argument = "N",
+		.heading = SLAVE,
+		.modes = NM_MODE_SLAVE,
+	},
+	{
+		.opt =
+			{
+				.name = "max-duration",
+				.type = NM_TYPE_DURATION,
+				.offset = FIELD(max_duration_ns),
+				.help = "end sessions that take longer than this; 0 for no limit",
+			},
+		.argument = "TIME",
+		.heading = SLAVE,
+		.modes = NM_MODE_SLAVE,
+	},
+	{
+		.opt =
+			{
+				.name = "check",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(check),
+				.help = "check the profile given with -m and run nothing",
+			},
+		.heading = ABOUT,
+		.modes = NM_MODE_LOOK,
+		.action = NM_ACTION_CHECK,
+	},
+	{
+		.opt =
+			{
+				.name = "params",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(params),
+				.help = "list the parameters of the profile given with -m",
+			},
+		.heading = ABOUT,
+		.modes = NM_MODE_LOOK,
+		.action = NM_ACTION_PARAMS,
+	},
+	{
+		.opt =
+			{
+				.name = "dump-plan",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(dump_plan),
+				.help = "print what the master and each slave would run",
+			},
+		.heading = ABOUT,
+		.modes = NM_MODE_LOOK,
+		.action = NM_ACTION_DUMP_PLAN,
+	},
+	{
+		.opt =
+			{
+				.name = "list",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(list),
+				.help = "list the stock profiles",
+			},
+		.heading = ABOUT,
+		.modes = NM_MODE_TELL,
+		.action = NM_ACTION_LIST,
+	},
+	{
+		.opt =
+			{
+				.name = "describe",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(describe),
+				.help = "describe the profile language: all of it, or the flowop, "
+					"transport or option "
+					"named after it",
+			},
+		.heading = ABOUT,
+		.modes = NM_MODE_TELL,
+		.action = NM_ACTION_DESCRIBE,
+	},
+	{
+		.opt =
+			{
+				.name = "generate",
+				.type = NM_TYPE_STRING,
+				.offset = FIELD(generate),
+				.help = "print a text made from the option tables, for packagers",
+			},
+		.argument = "WORD",
+		.heading = ABOUT,
+		.modes = NM_MODE_TELL,
+		.action = NM_ACTION_GENERATE,
+	},
+	{
+		.opt =
+			{
+				.name = "version",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(version),
+				.help = "print the version",
+			},
+		.letter = 'V',
+		.heading = ABOUT,
+		.modes = NM_MODE_TELL,
+		.action = NM_ACTION_VERSION,
+	},
+	{
+		.opt =
+			{
+				.name = "help",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(help),
+				.help = "print this help",
+			},
+		.letter = 'h',
+		.heading = ABOUT,
+		.modes = NM_MODE_TELL,
+		.action = NM_ACTION_HELP,
+	},
+	{.opt = {.name = NULL}},
+};

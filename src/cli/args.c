@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/args.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_ARGS   64
+#define FIRST_LONG 256 /* what getopt answers for entry 0; single letters are below */
+
+/* getopt's view of the table. */
+struct spec {
+	struct option longs[MAX_ARGS + 1];
+	char shorts[2 * MAX_ARGS + 2];
+	size_t count;
+	bool given[MAX_ARGS];
+};
+
+static void spec_make(struct spec *spec)
+{
+	size_t used = 0;
+
+	*spec = (struct spec){.count = 0};
+	spec->shorts[used++] = ':'; /* tell a missing argument from an unknown option */
+	for (size_t i = 0; nm_arg_table[i].opt.name && i < MAX_ARGS; i++) {
+		const struct nm_arg *arg = &nm_arg_table[i];
+		spec->longs[i] = (struct option){
+			.name = arg->opt.name,
+			.has_arg = arg->argument ? required_argument : no_argument,
+			.val = FIRST_LONG + (int)i,
+		};
+		if (arg->letter) {
+			spec->shorts[used++] = arg->letter;
+			if (arg->argument)
+				spec->shorts[used++] = ':';
+		}
+		spec->count = i + 1;
+	}
+}
+
+/* The entry that getopt's answer stands for, or NULL. */
+static const struct nm_arg *arg_of(const struct spec *spec, int answer)
+{
+	if (answer >= FIRST_LONG && (size_t)(answer - FIRST_LONG) < spec->count)
+		return &nm_arg_table[answer - FIRST_LONG];
+	for (size_t i = 0; i < spec->count; i++)
+		if (answer && nm_arg_table[i].letter == answer)
+			return &nm_arg_table[i];
+	return NULL;
+}
+
+static void unknown_long(const struct spec *spec, const char *word, struct nm_diags *diags)
+{
+	const char *names[MAX_ARGS];
+	char name[64];
+	size_t same = 0;
+	size_t length = strcspn(word, "=");
+
+	snprintf(name, sizeof(name), "%.*s", (int)(length < 60 ? length : 60), word);
+	for (size_t i = 0; i < spec->count; i++) {
+		names[i] = nm_arg_table[i].opt.name;
+		same += strncmp(names[i], name, strlen(name)) == 0;
+	}
+	const char *nearest = nm_nearest(name, names, spec->count);
+	if (same > 1)
+		nm_diag_error(diags, NULL, 0, "--%s: short for several options: write it out",
+			      name);
+	else if (nearest)
+		nm_diag_error(diags, NULL, 0, "--%s: unknown option; did you mean --%s?", name,
+			      nearest);
+	else
+		nm_diag_error(diags, NULL, 0, "--%s: unknown option; --help lists them all", name);
+}
+
+static void wrong_use(const struct spec *spec, int answer, char *const argv[],
+		      struct nm_diags *diags)
+{
+	const struct nm_arg *arg = arg_of(spec, optopt);
+
+	if (answer == ':' && arg)
+		nm_diag_error(diags, NULL, 0, "--%s: %s is missing", arg->opt.name, arg->argument);
+	else if (arg)
+		nm_diag_error(diags, NULL, 0, "--%s: takes no value", arg->opt.name);
+	else if (optopt)
+		nm_diag_error(diags, NULL, 0, "-%c: unknown option; --help lists them all", optopt);
+	else
+		unknown_long(spec, argv[optind - 1] + 2, diags);
+}
+
+static void take(struct spec *spec, const struct nm_arg *arg, const char *value,
+		 struct nm_args *args, struct nm_diags *diags)
+{
+	char why[256] = "";
+	int error = nm_opt_set(&arg->opt, args, value, why, sizeof(why));
+
+	if (!error && arg->accept)
+		error = arg->accept(args, value, why, sizeof(why));
+	if (error)
+		nm_diag_error(diags, NULL, 0, "--%s %s: %s", arg->opt.name, value, why);
+	spec->given[arg - nm_arg_table] = true;
+	if (!arg->action || arg->action == args->action)
+		return;
+	if (args->action) {
+		for (size_t i = 0; i < spec->count; i++)
+			if (nm_arg_table[i].action == args->action)
+				nm_diag_error(diags, NULL, 0, "--%s and --%s: one at a time",
+					      nm_arg_table[i].opt.name, arg->opt.name);
+		return;
+	}
+	args->action = arg->action;
+}
+
+static unsigned mode_of(enum nm_action action)
+{
+	switch (action) {
+	case NM_ACTION_RUN:
+		return NM_MODE_RUN;
+	case NM_ACTION_SLAVE:
+		return NM_MODE_SLAVE;
+	case NM_ACTION_CHECK:
+	case NM_ACTION_PARAMS:
+	case NM_ACTION_DUMP_PLAN:
+		return NM_MODE_LOOK;
+	default:
+		return NM_MODE_TELL;
+	}
+}
+
+static const char *modes_text(unsigned modes)
+{
+	switch (modes) {
+	case NM_MODE_SLAVE:
+		return "only with --slave";
+	case NM_MODE_RUN:
+		return "only when a profile is run (--master)";
+	case NM_MODE_RUN | NM_MODE_SLAVE:
+		return "only with --master or --slave, when something is run";
+	default:
+		return "only with --master";
+	}
+}
+
+static const char *action_option(enum nm_action action)
+{
+	for (const struct nm_arg *arg = nm_arg_table; arg->opt.name; arg++)
+		if (arg->action == action)
+			return arg->opt.name;
+	return "master";
+}
+
+static void check_words(const struct nm_args *args, int argc, char *const argv[],
+			struct nm_diags *diags)
+{
+	size_t taken = args->n_words;
+
+	for (int i = optind + (int)taken; i < argc; i++) {
+		if (args->action == NM_ACTION_DESCRIBE)
+			nm_diag_error(diags, NULL, 0, "%s: too many words after --describe",
+				      argv[i]);
+		else if (!args->master && args->action != NM_ACTION_SLAVE)
+			nm_diag_error(diags, NULL, 0, "%s: not an option; did you mean -m %s?",
+				      argv[i], argv[i]);
+		else
+			nm_diag_error(diags, NULL, 0, "%s: not an option%s", argv[i],
+				      strchr(argv[i], '=') ? "; parameters are set with -D" : "");
+	}
+}
+
+/* What is wrong with the options together. */
+static void check_together(const struct spec *spec, struct nm_args *args, struct nm_diags *diags)
+{
+	if (args->action == NM_ACTION_NONE && args->master)
+		args->action = NM_ACTION_RUN;
+	if (args->action == NM_ACTION_NONE) {
+		if (!diags->n_errors)
+			nm_diag_error(diags, NULL, 0,
+				      "nothing to do: give -m PROFILE to run one (--list lists "
+				      "them), or -s to be a slave; --help tells more");
+		return;
+	}
+	unsigned mode = mode_of(args->action);
+	if (mode == NM_MODE_LOOK && !args->master)
+		nm_diag_error(diags, NULL, 0, "--%s: needs a profile: -m PROFILE",
+			      action_option(args->action));
+	if (args->slave && args->master) {
+		nm_diag_error(diags, NULL, 0, "--master and --slave: one at a time");
+		return;
+	}
+	for (size_t i = 0; i < spec->count; i++)
+		if (spec->given[i] && !(nm_arg_table[i].modes & mode))
+			nm_diag_error(diags, NULL, 0, "--%s: %s, not with --%s",
+				      nm_arg_table[i].opt.name, modes_text(nm_arg_table[i].modes),
+				      action_option(args->action));
+	if (mode == NM_MODE_RUN && args->port == 0)
+		nm_diag_error(diags, NULL, 0, "--port 0: must be 1 to 65535 with --master");
+}
+
+static int set_defaults(struct nm_args *args, struct nm_diags *diags)
+{
+	char why[256];
+
+	for (const struct nm_arg *arg = nm_arg_table; arg->opt.name; arg++) {
+		if (arg->opt.def &&
+		    nm_opt_set(&arg->opt, args, arg->opt.def, why, sizeof(why)) != 0) {
+			nm_diag_error(diags, NULL, 0, "--%s: default %s: %s", arg->opt.name,
+				      arg->opt.def, why);
+			return -EINVAL;
+		}
+	}
+	nm_percentiles_default(&args->percentiles);
+	return 0;
+}
+
+int nm_args_parse(int argc, char *const argv[], struct nm_args *ret_args, struct nm_diags *diags)
+{
+	struct spec spec;
+	int answer;
+
+	*ret_args = (struct nm_args){.action = NM_ACTION_NONE};
+	if (set_defaults(ret_args, diags) != 0)
+		return -EINVAL;
+	spec_make(&spec);
+	optind = 0; /* begin anew */
+	opterr = 0;
+	while ((answer = getopt_long(argc, argv, spec.shorts, spec.longs, NULL)) != -1) {
+		const struct nm_arg *arg = arg_of(&spec, answer);
+		if (answer == '?' || answer == ':' || !arg) {
+			wrong_use(&spec, answer, argv, diags);
+			continue;
+		}
+		if (arg->action == NM_ACTION_HELP || arg->action == NM_ACTION_VERSION) {
+			ret_args->action = arg->action;
+			return 0;
+		}
+		take(&spec, arg, arg->argument ? optarg : "yes", ret_args, diags);
+	}
+	if (ret_args->action == NM_ACTION_DESCRIBE)
+		for (int i = optind; i < argc && ret_args->n_words < 2; i++)
+			ret_args->words[ret_args->n_words++] = argv[i];
+	check_words(ret_args, argc, argv, diags);
+	check_together(&spec, ret_args, diags);
+	return diags->n_errors ? -EINVAL : 0;
+}
+
+void nm_args_fini(struct nm_args *args)
+{
+	for (size_t i = 0; i < args->n_defines; i++)
+		free((char *)args->defines[i].name); /* the value is its second part */
+	free(args->defines);
+	free(args->master);
+	free(args->generate);
+	free(args->define);
+	free(args->bind);
+	free(args->cpus);
+	free(args->slave_cpus);
+	free(args->percentiles_text);
+	free(args->format);
+	free(args->output);
+	*args = (struct nm_args){.action = NM_ACTION_NONE};
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking at a profile without running it: --check, --params, --dump-plan. */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/stock.h"
+#include "lib/load.h"
+#include "report/table.h"
+
+static const char *source_name(const struct nm_param *param)
+{
+	if (!param->value)
+		return "missing";
+	switch (param->source) {
+	case NM_PARAM_ENVIRONMENT:
+		return "environment";
+	case NM_PARAM_DEFINED:
+		return "-D";
+	case NM_PARAM_DEFAULT:
+		break;
+	}
+	return "default";
+}
+
+static int print_params(const struct nm_params *params, FILE *out)
+{
+	struct nm_table table = {.align = "lllll"};
+	static const char *const head[] = {"name", "type", "value", "from", "meaning"};
+
+	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
+		nm_table_cell(&table, "%s", head[i]);
+	for (size_t i = 0; i < params->count; i++) {
+		const struct nm_param *param = &params->items[i];
+		nm_table_cell(&table, "%s", param->name);
+		nm_table_cell(&table, "%s", param->line ? nm_type_name(param->type) : "text");
+		nm_table_cell(&table, "%s", param->value ? param->value : "-");
+		nm_table_cell(&table, "%s", source_name(param));
+		nm_table_cell(&table, "%s", param->help ? param->help : "");
+	}
+	nm_table_print(&table, 0, out);
+	nm_table_fini(&table);
+	return NM_EXIT_OK;
+}
+
+static int print_check(const struct nm_loaded *loaded, FILE *out)
+{
+	const struct nm_plan *plan = loaded->plan;
+	uint64_t flows = 0, workers = 0, instrs = 0;
+
+	for (uint32_t i = 0; i < plan->n_groups; i++) {
+		flows += plan->groups[i].n_flows;
+		workers += plan->groups[i].n_workers;
+		instrs += plan->groups[i].n_instrs - plan->groups[i].n_phases;
+	}
+	fprintf(out,
+		"%s: ok: %s: %" PRIu32 " group%s, %" PRIu64 " flow%s on %" PRIu64 " worker%s, "
+		"%" PRIu64 " flowop%s, %" PRIu32 " host%s\n",
+		loaded->name, plan->name, plan->n_groups, plan->n_groups == 1 ? "" : "s", flows,
+		flows == 1 ? "" : "s", workers, workers == 1 ? "" : "s", instrs,
+		instrs == 1 ? "" : "s", plan->n_hosts, plan->n_hosts == 1 ? "" : "s");
+	return NM_EXIT_OK;
+}
+
+static int print_plan(const char *title, const struct nm_plan *plan, FILE *out)
+{
+	char *text = plan ? nm_plan_dump(plan) : NULL;
+
+	if (!text)
+		return NM_EXIT_INTERNAL;
+	fprintf(out, "=== %s\n%s", title, text);
+	free(text);
+	return NM_EXIT_OK;
+}
+
+static int print_plans(const struct nm_loaded *loaded, FILE *out, struct nm_diags *diags)
+{
+	int code = print_plan("master", loaded->plan, out);
+
+	for (uint32_t i = 0; i < loaded->plan->n_hosts && code == NM_EXIT_OK; i++) {
+		const char *host = loaded->plan->hosts[i];
+		char title[320];
+		struct nm_plan *mirror =
+			nm_plan_compile_mirror(loaded->root, loaded->name, host, diags);
+		snprintf(title, sizeof(title), "slave %s", host);
+		fputc('\n', out);
+		code = print_plan(title, mirror, out);
+		nm_plan_free(mirror);
+	}
+	return code;
+}
+
+int nm_cli_look(const struct nm_args *args, FILE *out, struct nm_diags *diags)
+{
+	struct nm_loaded loaded = {0};
+	struct nm_load_values values = {
+		.defines = args->defines,
+		.n_defines = args->n_defines,
+		.lookup = nm_cli_lookup,
+	};
+	int code = NM_EXIT_USAGE;
+
+	char *path = nm_stock_find(args->master, diags);
+	if (!path || nm_loaded_read(&loaded, path, diags) != 0)
+		goto out;
+	if (args->action == NM_ACTION_PARAMS) {
+		/* What is there is shown also when a value is wrong. */
+		int error = nm_loaded_params(&loaded, &values, diags);
+		if (loaded.root)
+			print_params(&loaded.params, out);
+		code = error ? NM_EXIT_USAGE : NM_EXIT_OK;
+		goto out;
+	}
+	if (nm_loaded_compile(&loaded, &values, diags) != 0)
+		goto out;
+	if (args->action == NM_ACTION_DUMP_PLAN)
+		code = print_plans(&loaded, out, diags);
+	else
+		code = print_check(&loaded, out);
+out:
+	nm_loaded_fini(&loaded);
+	free(path);
+	return code;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/stock.h"
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "profile/tree.h"
+#include "report/table.h"
+
+#define SUFFIX	  ".xml"
+#define MAX_DIRS  32
+#define MAX_STOCK 1024
+
+struct dirs {
+	char *items[MAX_DIRS];
+	size_t count;
+};
+
+struct stock {
+	char *name; /* without the suffix */
+	char *path;
+};
+
+struct stocks {
+	struct stock items[MAX_STOCK];
+	size_t count;
+};
+
+/* Takes the path; one that is there already is dropped. */
+static void add_dir(struct dirs *dirs, char *path)
+{
+	for (size_t i = 0; path && i < dirs->count; i++) {
+		if (strcmp(dirs->items[i], path) == 0) {
+			free(path);
+			return;
+		}
+	}
+	if (path && dirs->count < MAX_DIRS)
+		dirs->items[dirs->count++] = path;
+	else
+		free(path);
+}
+
+static void add_environment(struct dirs *dirs)
+{
+	const char *list = getenv("NETMODEL_PROFILES");
+
+	while (list && *list) {
+		size_t length = strcspn(list, ":");
+		if (length)
+			add_dir(dirs, strndup(list, length));
+		list += length + (list[length] == ':');
+	}
+}
+
+/* A tree that was moved after it was installed still finds its own. */
+static void add_beside_program(struct dirs *dirs)
+{
+	char program[4096];
+	char *path;
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+	for (int i = 0; i < 2 && length > 0; i++) {
+		program[length] = '\0';
+		char *slash = strrchr(program, '/');
+		if (!slash)
+			return;
+		length = slash - program;
+	}
+	if (length < 0)
+		return;
+	program[length] = '\0';
+	if (asprintf(&path, "%s/share/netmodel/profiles", program) >= 0) {
+		if (access(path, R_OK) == 0)
+			add_dir(dirs, path);
+		else
+			free(path);
+	}
+}
+
+static void dirs_find(struct dirs *ret_dirs)
+{
+	*ret_dirs = (struct dirs){.count = 0};
+	add_environment(ret_dirs);
+	add_beside_program(ret_dirs);
+#ifdef NM_TOP_SRCDIR
+	/* A program in its build tree; an installed one has been served above. */
+	if (access(NM_TOP_SRCDIR "/profiles", R_OK) == 0)
+		add_dir(ret_dirs, strdup(NM_TOP_SRCDIR "/profiles"));
+#endif
+#ifdef NM_PKGDATADIR
+	add_dir(ret_dirs, strdup(NM_PKGDATADIR "/profiles"));
+#endif
+}
+
+static void dirs_fini(struct dirs *dirs)
+{
+	for (size_t i = 0; i < dirs->count; i++)
+		free(dirs->items[i]);
+}
+
+static bool has_suffix(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > strlen(SUFFIX) && strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0;
+}
+
+/* The first directory that has a name hides the others. */
+static void add_stock(struct stocks *stocks, const char *dir, const char *file)
+{
+	struct stock item = {.name = strndup(file, strlen(file) - strlen(SUFFIX))};
+
+	if (asprintf(&item.path, "%s/%s", dir, file) < 0)
+		item.path = NULL;
+	bool wanted = item.name && item.path && stocks->count < MAX_STOCK;
+	for (size_t i = 0; wanted && i < stocks->count; i++)
+		wanted = strcmp(stocks->items[i].name, item.name) != 0;
+	if (wanted) {
+		stocks->items[stocks->count++] = item;
+		return;
+	}
+	free(item.name);
+	free(item.path);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct stock *)a)->name, ((const struct stock *)b)->name);
+}
+
+/* All stock profiles by name; owned, NULL when out of memory. */
+static struct stocks *stocks_find(const struct dirs *dirs)
+{
+	struct stocks *stocks = calloc(1, sizeof(*stocks));
+
+	for (size_t i = 0; stocks && i < dirs->count; i++) {
+		DIR *dir = opendir(dirs->items[i]);
+		struct dirent *entry;
+		while (dir && (entry = readdir(dir)))
+			if (has_suffix(entry->d_name) && entry->d_name[0] != '.')
+				add_stock(stocks, dirs->items[i], entry->d_name);
+		if (dir)
+			closedir(dir);
+	}
+	if (stocks)
+		qsort(stocks->items, stocks->count, sizeof(stocks->items[0]), by_name);
+	return stocks;
+}
+
+static void stocks_free(struct stocks *stocks)
+{
+	for (size_t i = 0; stocks && i < stocks->count; i++) {
+		free(stocks->items[i].name);
+		free(stocks->items[i].path);
+	}
+	free(stocks);
+}
+
+static void not_found(const char *name, const struct dirs *dirs, const struct stocks *stocks,
+		      struct nm_diags *diags)
+{
+	const char *names[MAX_STOCK];
+	char places[2048] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < dirs->count && used < sizeof(places); i++)
+		used += (size_t)snprintf(places + used, sizeof(places) - used, "%s%s",
+					 i ? ", " : "", dirs->items[i]);
+	for (size_t i = 0; i < stocks->count; i++)
+		names[i] = stocks->items[i].name;
+	const char *nearest = nm_nearest(name, names, stocks->count);
+	if (nearest)
+		nm_diag_error(diags, NULL, 0,
+			      "-m %s: no such profile; did you mean %s? (looked in %s)", name,
+			      nearest, used ? places : "no directory");
+	else
+		nm_diag_error(diags, NULL, 0,
+			      "-m %s: no such file, nor a stock profile (--list shows them; looked "
+			      "in %s)",
+			      name, used ? places : "no directory");
+}
+
+char *nm_stock_find(const char *name, struct nm_diags *diags)
+{
+	struct dirs dirs;
+	struct stat st;
+	char *path = NULL;
+
+	if (*name == '\0') {
+		nm_diag_error(diags, NULL, 0, "-m: must be the name of a profile or a file");
+		return NULL;
+	}
+	if (strchr(name, '/') || has_suffix(name) || (stat(name, &st) == 0 && S_ISREG(st.st_mode)))
+		return strdup(name);
+	dirs_find(&dirs);
+	struct stocks *stocks = stocks_find(&dirs);
+	for (size_t i = 0; stocks && i < stocks->count; i++)
+		if (strcmp(stocks->items[i].name, name) == 0)
+			path = strdup(stocks->items[i].path);
+	if (!path && stocks)
+		not_found(name, &dirs, stocks, diags);
+	stocks_free(stocks);
+	dirs_fini(&dirs);
+	return path;
+}
+
+/* What the profile says of itself; owned, NULL when it says nothing or cannot be read. */
+static char *help_of(const char *path)
+{
+	struct nm_diags ignored = {0};
+	struct nm_node *root = NULL;
+	size_t length;
+	char *help = NULL;
+
+	char *text = nm_profile_slurp(path, &length, &ignored);
+	if (text)
+		root = nm_profile_parse(path, text, length, &ignored);
+	if (root && nm_node_attr(root, "help"))
+		help = strdup(nm_node_attr(root, "help"));
+	if (help)
+		help[strcspn(help, "\n")] = '\0';
+	nm_node_free(root);
+	free(text);
+	nm_diags_fini(&ignored);
+	return help;
+}
+
+int nm_stock_list(FILE *out, struct nm_diags *diags)
+{
+	struct dirs dirs;
+	struct nm_table table = {.align = "ll"};
+
+	dirs_find(&dirs);
+	struct stocks *stocks = stocks_find(&dirs);
+	for (size_t i = 0; stocks && i < stocks->count; i++) {
+		char *help = help_of(stocks->items[i].path);
+		nm_table_cell(&table, "%s", stocks->items[i].name);
+		nm_table_cell(&table, "%s", help ? help : "");
+		free(help);
+	}
+	nm_table_print(&table, 0, out);
+	int code = stocks && stocks->count ? NM_EXIT_OK : NM_EXIT_FAILED;
+	if (code)
+		nm_diag_error(diags, NULL, 0, "--list: no stock profile found");
+	nm_table_fini(&table);
+	stocks_free(stocks);
+	dirs_fini(&dirs);
+	return code;
+}

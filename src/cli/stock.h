@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where stock profiles are. */
+#ifndef NM_CLI_STOCK_H
+#define NM_CLI_STOCK_H
+
+#include <stdio.h>
+
+#include "base/diag.h"
+
+/* The file that -m means: a path as it is, a name as a stock profile. Owned; NULL with an error in diags. */
+char *nm_stock_find(const char *name, struct nm_diags *diags);
+/* --list: name and help of each stock profile. The exit code. */
+int nm_stock_list(FILE *out, struct nm_diags *diags);
+
+#endif

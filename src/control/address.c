@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/address.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static struct sockaddr_in *as_in(struct nm_addr *addr)
+{
+	return (struct sockaddr_in *)(void *)&addr->sa;
+}
+
+static struct sockaddr_in6 *as_in6(struct nm_addr *addr)
+{
+	return (struct sockaddr_in6 *)(void *)&addr->sa;
+}
+
+/* Data sockets are opened to the plain IPv4 address: a mapped one needs an IPv6 socket that takes both. */
+static void normalise(struct nm_addr *addr)
+{
+	if (addr->sa.ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&as_in6(addr)->sin6_addr)) {
+		struct sockaddr_in in = {.sin_family = AF_INET};
+
+		memcpy(&in.sin_addr, &as_in6(addr)->sin6_addr.s6_addr[12], sizeof in.sin_addr);
+		memset(&addr->sa, 0, sizeof addr->sa);
+		memcpy(&addr->sa, &in, sizeof in);
+		addr->len = sizeof in;
+	}
+	if (addr->sa.ss_family == AF_INET)
+		as_in(addr)->sin_port = 0;
+	else if (addr->sa.ss_family == AF_INET6)
+		as_in6(addr)->sin6_port = 0;
+}
+
+int nm_address_of_ends(int fd, struct nm_addr *ret_local, struct nm_addr *ret_remote)
+{
+	struct nm_addr local = {.len = sizeof local.sa}, remote = {.len = sizeof remote.sa};
+
+	if (getsockname(fd, (struct sockaddr *)&local.sa, &local.len) < 0 ||
+	    getpeername(fd, (struct sockaddr *)&remote.sa, &remote.len) < 0)
+		return -errno;
+	normalise(&local);
+	normalise(&remote);
+	*ret_local = local;
+	*ret_remote = remote;
+	return 0;
+}
+
+char *nm_address_text(const struct nm_addr *addr, char *buf, size_t size)
+{
+	if (getnameinfo((const struct sockaddr *)&addr->sa, addr->len, buf, (socklen_t)size, NULL,
+			0, NI_NUMERICHOST) != 0)
+		(void)snprintf(buf, size, "?");
+	return buf;
+}
+
+uint16_t nm_address_port(const struct nm_addr *addr)
+{
+	struct nm_addr copy = *addr;
+
+	if (copy.sa.ss_family == AF_INET)
+		return ntohs(as_in(&copy)->sin_port);
+	return copy.sa.ss_family == AF_INET6 ? ntohs(as_in6(&copy)->sin6_port) : 0;
+}
+
+bool nm_address_is_loopback(const struct nm_addr *addr)
+{
+	struct nm_addr copy = *addr;
+
+	if (copy.sa.ss_family == AF_INET)
+		return ntohl(as_in(&copy)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	return copy.sa.ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&as_in6(&copy)->sin6_addr);
+}
+
+int nm_address_prepare_socket(int fd)
+{
+	const int one = 1;
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
+	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) < 0)
+		return -errno;
+	return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Addresses of control connections. */
+#ifndef NM_CONTROL_ADDRESS_H
+#define NM_CONTROL_ADDRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "transport/conn.h"
+
+#define NM_ADDRESS_TEXT 64
+
+/* Both ends of a connection, without ports; IPv4 in IPv6 becomes IPv4. 0 or -errno. */
+int nm_address_of_ends(int fd, struct nm_addr *ret_local, struct nm_addr *ret_remote);
+/* "10.0.0.7", "fe80::1%eth0"; "?" when it has no such text. Returns buf. */
+char *nm_address_text(const struct nm_addr *addr, char *buf, size_t size);
+uint16_t nm_address_port(const struct nm_addr *addr);
+/* 127.0.0.0/8 or ::1. */
+bool nm_address_is_loopback(const struct nm_addr *addr);
+/* Non-blocking, and each message sent at once. 0 or -errno. */
+int nm_address_prepare_socket(int fd);
+
+#endif

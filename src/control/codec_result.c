@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/codec.h"
+
+#include <errno.h>
+
+#define N_CPU	  9
+#define N_PROCESS 7
+#define N_TCP	  5
+#define N_NIC	  8
+
+static json_t *pack_cpu(const struct nm_cpu_times *cpu)
+{
+	const uint64_t values[N_CPU] = {
+		cpu->user_ns,	cpu->nice_ns, cpu->system_ns,  cpu->idle_ns,
+		cpu->iowait_ns, cpu->irq_ns,  cpu->softirq_ns, cpu->steal_ns,
+		cpu->n_cpus,
+	};
+
+	return nm_u64s_pack(values, N_CPU);
+}
+
+static int unpack_cpu(const json_t *list, struct nm_cpu_times *ret)
+{
+	uint64_t values[N_CPU];
+
+	if (nm_u64s_unpack(list, values, N_CPU) || values[8] > INT32_MAX)
+		return -EPROTO;
+	*ret = (struct nm_cpu_times){
+		.user_ns = values[0],
+		.nice_ns = values[1],
+		.system_ns = values[2],
+		.idle_ns = values[3],
+		.iowait_ns = values[4],
+		.irq_ns = values[5],
+		.softirq_ns = values[6],
+		.steal_ns = values[7],
+		.n_cpus = (unsigned)values[8],
+	};
+	return 0;
+}
+
+json_t *nm_interval_pack(const struct nm_host_interval *row)
+{
+	return json_pack("{s:I,s:f,s:f,s:o,s:I,s:I,s:I}", "phase", (json_int_t)row->phase, "from_s",
+			 row->from_s, "to_s", row->to_s, "cpu", pack_cpu(&row->cpu), "bytes_sent",
+			 (json_int_t)row->bytes_sent, "bytes_received",
+			 (json_int_t)row->bytes_received, "iterations",
+			 (json_int_t)row->iterations);
+}
+
+int nm_interval_unpack(json_t *body, uint32_t n_phases, struct nm_host_interval *ret)
+{
+	json_t *phase, *cpu, *sent, *received, *iterations;
+
+	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:F,s:F,s:o,s:o,s:o,s:o}", "phase",
+			   &phase, "from_s", &ret->from_s, "to_s", &ret->to_s, "cpu", &cpu,
+			   "bytes_sent", &sent, "bytes_received", &received, "iterations",
+			   &iterations) < 0 ||
+	    n_phases == 0 || nm_u32_unpack(phase, n_phases - 1, &ret->phase) ||
+	    unpack_cpu(cpu, &ret->cpu) || nm_u64_unpack(sent, INT64_MAX, &ret->bytes_sent) ||
+	    nm_u64_unpack(received, INT64_MAX, &ret->bytes_received) ||
+	    nm_u64_unpack(iterations, INT64_MAX, &ret->iterations))
+		return -EPROTO;
+	return 0;
+}
+
+static json_t *pack_nics(const struct nm_usage *usage)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list && i < usage->n_nics; i++) {
+		const struct nm_nic *nic = &usage->nics[i];
+		const uint64_t values[N_NIC] = {
+			nic->rx_bytes,	nic->tx_bytes,	nic->rx_packets, nic->tx_packets,
+			nic->rx_errors, nic->tx_errors, nic->rx_dropped, nic->tx_dropped,
+		};
+
+		if (json_array_append_new(list, json_pack("[o,o]", nm_text_pack(nic->name),
+							  nm_u64s_pack(values, N_NIC))) < 0) {
+			json_decref(list);
+			list = NULL;
+		}
+	}
+	return list;
+}
+
+static int unpack_nics(const json_t *list, struct nm_usage *ret)
+{
+	if (!json_is_array(list) || json_array_size(list) > NM_USAGE_MAX_NICS)
+		return -EPROTO;
+	ret->n_nics = json_array_size(list);
+	for (size_t i = 0; i < ret->n_nics; i++) {
+		const json_t *item = json_array_get(list, i);
+		struct nm_nic *nic = &ret->nics[i];
+		uint64_t values[N_NIC];
+
+		if (!json_is_array(item) || json_array_size(item) != 2 ||
+		    nm_text_copy(json_array_get(item, 0), nic->name, sizeof nic->name) ||
+		    nm_u64s_unpack(json_array_get(item, 1), values, N_NIC))
+			return -EPROTO;
+		nic->rx_bytes = values[0];
+		nic->tx_bytes = values[1];
+		nic->rx_packets = values[2];
+		nic->tx_packets = values[3];
+		nic->rx_errors = values[4];
+		nic->tx_errors = values[5];
+		nic->rx_dropped = values[6];
+		nic->tx_dropped = values[7];
+	}
+	return 0;
+}
+
+static json_t *pack_usage(const struct nm_usage *usage)
+{
+	const struct nm_rusage *process = &usage->process;
+	const uint64_t of_process[N_PROCESS] = {
+		process->utime_ns, process->stime_ns, process->maxrss_kb, process->minflt,
+		process->majflt,   process->nvcsw,    process->nivcsw,
+	};
+	const uint64_t of_tcp[N_TCP] = {
+		usage->tcp.segs_in,  usage->tcp.segs_out,	  usage->tcp.retrans_segs,
+		usage->tcp.out_rsts, usage->tcp.listen_overflows,
+	};
+
+	return json_pack("{s:I,s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "length_ns",
+			 (json_int_t)usage->at_ns, "has_cpu", (int)usage->has_cpu, "has_nics",
+			 (int)usage->has_nics, "has_tcp", (int)usage->has_tcp, "cpu_why",
+			 nm_text_pack(usage->cpu_why), "nics_why", nm_text_pack(usage->nics_why),
+			 "tcp_why", nm_text_pack(usage->tcp_why), "cpu", pack_cpu(&usage->cpu),
+			 "process", nm_u64s_pack(of_process, N_PROCESS), "tcp",
+			 nm_u64s_pack(of_tcp, N_TCP), "nics", pack_nics(usage));
+}
+
+static int unpack_usage_numbers(json_t *cpu, json_t *process, json_t *tcp, struct nm_usage *ret)
+{
+	uint64_t of_process[N_PROCESS], of_tcp[N_TCP];
+
+	if (unpack_cpu(cpu, &ret->cpu) || nm_u64s_unpack(process, of_process, N_PROCESS) ||
+	    nm_u64s_unpack(tcp, of_tcp, N_TCP))
+		return -EPROTO;
+	ret->process = (struct nm_rusage){
+		.utime_ns = of_process[0],
+		.stime_ns = of_process[1],
+		.maxrss_kb = of_process[2],
+		.minflt = of_process[3],
+		.majflt = of_process[4],
+		.nvcsw = of_process[5],
+		.nivcsw = of_process[6],
+	};
+	ret->tcp = (struct nm_tcp_counters){
+		.segs_in = of_tcp[0],
+		.segs_out = of_tcp[1],
+		.retrans_segs = of_tcp[2],
+		.out_rsts = of_tcp[3],
+		.listen_overflows = of_tcp[4],
+	};
+	return 0;
+}
+
+static int unpack_usage(json_t *body, struct nm_usage *ret)
+{
+	json_t *length, *cpu_why, *nics_why, *tcp_why, *cpu, *process, *tcp, *nics;
+	int has_cpu, has_nics, has_tcp;
+
+	if (json_unpack_ex(body, NULL, JSON_STRICT,
+			   "{s:o,s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "length_ns", &length,
+			   "has_cpu", &has_cpu, "has_nics", &has_nics, "has_tcp", &has_tcp,
+			   "cpu_why", &cpu_why, "nics_why", &nics_why, "tcp_why", &tcp_why, "cpu",
+			   &cpu, "process", &process, "tcp", &tcp, "nics", &nics) < 0)
+		return -EPROTO;
+	ret->has_cpu = has_cpu;
+	ret->has_nics = has_nics;
+	ret->has_tcp = has_tcp;
+	if (nm_u64_unpack(length, INT64_MAX, &ret->at_ns) ||
+	    nm_text_copy(cpu_why, ret->cpu_why, sizeof ret->cpu_why) ||
+	    nm_text_copy(nics_why, ret->nics_why, sizeof ret->nics_why) ||
+	    nm_text_copy(tcp_why, ret->tcp_why, sizeof ret->tcp_why) ||
+	    unpack_usage_numbers(cpu, process, tcp, ret))
+		return -EPROTO;
+	return unpack_nics(nics, ret);
+}
+
+static json_t *pack_connections(const struct nm_conn_report *conns)
+{
+	return json_pack("{s:I,s:I,s:f,s:f,s:f,s:f,s:I,s:I,s:o,s:o}", "connections",
+			 (json_int_t)conns->connections, "retransmits",
+			 (json_int_t)conns->retransmits, "rtt_min_s", conns->rtt_min_s,
+			 "rtt_mean_s", conns->rtt_mean_s, "rtt_max_s", conns->rtt_max_s,
+			 "cwnd_mean", conns->cwnd_mean, "mss_min", (json_int_t)conns->mss_min,
+			 "mss_max", (json_int_t)conns->mss_max, "congestion_control",
+			 nm_text_pack(conns->congestion_control), "why", nm_text_pack(conns->why));
+}
+
+static int unpack_connections(json_t *body, struct nm_conn_report *ret)
+{
+	json_t *connections, *retransmits, *mss_min, *mss_max, *cc, *why;
+
+	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:F,s:F,s:F,s:F,s:o,s:o,s:o,s:o}",
+			   "connections", &connections, "retransmits", &retransmits, "rtt_min_s",
+			   &ret->rtt_min_s, "rtt_mean_s", &ret->rtt_mean_s, "rtt_max_s",
+			   &ret->rtt_max_s, "cwnd_mean", &ret->cwnd_mean, "mss_min", &mss_min,
+			   "mss_max", &mss_max, "congestion_control", &cc, "why", &why) < 0 ||
+	    nm_u64_unpack(connections, INT64_MAX, &ret->connections) ||
+	    nm_u64_unpack(retransmits, INT64_MAX, &ret->retransmits) ||
+	    nm_u32_unpack(mss_min, UINT32_MAX, &ret->mss_min) ||
+	    nm_u32_unpack(mss_max, UINT32_MAX, &ret->mss_max) ||
+	    nm_text_copy(cc, ret->congestion_control, sizeof ret->congestion_control) ||
+	    nm_text_copy(why, ret->why, sizeof ret->why))
+		return -EPROTO;
+	return 0;
+}
+
+json_t *nm_result_pack(const struct nm_msg_result *result, size_t n_groups)
+{
+	json_t *groups = json_array();
+
+	for (size_t i = 0; groups && i < n_groups; i++) {
+		if (json_array_append_new(groups, nm_counts_pack(&result->groups[i])) < 0) {
+			json_decref(groups);
+			groups = NULL;
+		}
+	}
+	return json_pack("{s:o,s:o,s:o}", "groups", groups, "connections",
+			 pack_connections(&result->connections), "usage",
+			 result->has_usage ? pack_usage(&result->usage) : json_null());
+}
+
+int nm_result_unpack(json_t *body, size_t n_groups, struct nm_msg_result *ret)
+{
+	json_t *groups, *connections, *usage;
+
+	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o}", "groups", &groups,
+			   "connections", &connections, "usage", &usage) < 0 ||
+	    !json_is_array(groups) || json_array_size(groups) != n_groups)
+		return -EPROTO;
+	for (size_t i = 0; i < n_groups; i++) {
+		if (nm_counts_unpack(json_array_get(groups, i), &ret->groups[i]))
+			return -EPROTO;
+	}
+	ret->has_usage = !json_is_null(usage);
+	if (unpack_connections(connections, &ret->connections))
+		return -EPROTO;
+	return ret->has_usage ? unpack_usage(usage, &ret->usage) : 0;
+}

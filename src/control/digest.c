@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/digest.h"
+
+#include <errno.h>
+#include <sys/random.h>
+
+#include <openssl/evp.h>
+
+static void to_hex(const unsigned char *bytes, size_t size, char *hex)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < size; i++) {
+		*hex++ = digits[bytes[i] >> 4];
+		*hex++ = digits[bytes[i] & 15];
+	}
+	*hex = '\0';
+}
+
+int nm_digest_sha256(const void *data, size_t size, char ret_hex[NM_SHA256_HEX])
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned int length = 0;
+
+	if (!EVP_Digest(data, size, digest, &length, EVP_sha256(), NULL) ||
+	    length * 2 + 1 != NM_SHA256_HEX)
+		return -EIO;
+	to_hex(digest, length, ret_hex);
+	return 0;
+}
+
+int nm_run_id_make(char ret_hex[NM_RUN_ID_HEX])
+{
+	unsigned char id[(NM_RUN_ID_HEX - 1) / 2];
+	ssize_t n;
+
+	do {
+		n = getrandom(id, sizeof id, 0);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	to_hex(id, sizeof id, ret_hex); /* so few bytes are never cut short */
+	return 0;
+}

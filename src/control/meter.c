@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/meter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int nm_meter_init(struct nm_meter *meter, const struct nm_engine *engine,
+		  const struct nm_plan *plan, uint64_t interval_ns, nm_meter_row_fn row, void *arg)
+{
+	*meter = (struct nm_meter){.engine = engine,
+				   .plan = plan,
+				   .interval_ns = interval_ns,
+				   .row = row,
+				   .arg = arg,
+				   .sample = calloc(1, sizeof *meter->sample),
+				   .last = calloc(1, sizeof *meter->last),
+				   .now = calloc(1, sizeof *meter->now),
+				   .delta = calloc(1, sizeof *meter->delta),
+				   .before = calloc(1, sizeof *meter->before),
+				   .after = calloc(1, sizeof *meter->after)};
+	if (!meter->sample || !meter->last || !meter->now || !meter->delta || !meter->before ||
+	    !meter->after)
+		return -ENOMEM;
+	return 0;
+}
+
+void nm_meter_fini(struct nm_meter *meter)
+{
+	free(meter->sample);
+	free(meter->last);
+	free(meter->now);
+	free(meter->delta);
+	free(meter->before);
+	free(meter->after);
+	*meter = (struct nm_meter){.running = false};
+}
+
+static uint64_t at(uint64_t begin_ns, int64_t after_ns)
+{
+	return after_ns == NM_USAGE_NEVER || after_ns == NM_USAGE_AT_END
+		       ? UINT64_MAX
+		       : begin_ns + (uint64_t)after_ns;
+}
+
+static void read_counts(struct nm_meter *meter, struct nm_counts *ret_counts)
+{
+	*ret_counts = (struct nm_counts){.iterations = 0};
+	for (uint32_t g = 0; g < meter->plan->n_groups; g++) {
+		const struct nm_group *group = &meter->plan->groups[g];
+		uint32_t phase = meter->order.phase;
+
+		if (!group->runs || phase >= group->n_phases || !group->phases[phase].measured)
+			continue;
+		nm_engine_sample(meter->engine, g, phase, meter->sample);
+		nm_counts_add(ret_counts, &meter->sample->counts);
+	}
+}
+
+void nm_meter_begin(struct nm_meter *meter, const struct nm_phase_order *order, uint64_t begin_ns)
+{
+	meter->order = *order;
+	meter->running = true;
+	meter->begin_ns = begin_ns;
+	meter->from_ns = at(begin_ns, order->usage_from_ns);
+	meter->to_ns = at(begin_ns, order->usage_to_ns);
+	nm_grid_begin(&meter->grid, begin_ns, order->measured ? meter->interval_ns : 0,
+		      order->stop_ns);
+	meter->row_ns = 0;
+	meter->counts = (struct nm_counts){.iterations = 0};
+	if (meter->grid.interval_ns)
+		nm_usage_read(meter->last);
+}
+
+uint64_t nm_meter_next_ns(const struct nm_meter *meter)
+{
+	uint64_t next_ns = UINT64_MAX;
+
+	if (!meter->running)
+		return next_ns;
+	if (meter->from_ns < next_ns)
+		next_ns = meter->from_ns;
+	if (meter->to_ns < next_ns)
+		next_ns = meter->to_ns;
+	return meter->grid.next_ns < next_ns ? meter->grid.next_ns : next_ns;
+}
+
+static void end_row(struct nm_meter *meter, uint64_t to_ns)
+{
+	struct nm_counts counts;
+	struct nm_usage *swap = meter->last;
+	struct nm_host_interval row = {.from_s = (double)meter->row_ns / 1e9,
+				       .to_s = (double)to_ns / 1e9,
+				       .phase = meter->order.phase};
+
+	nm_usage_read(meter->now);
+	if (meter->now->has_cpu && meter->last->has_cpu) {
+		nm_usage_delta(meter->last, meter->now, meter->delta);
+		row.cpu = meter->delta->cpu;
+	}
+	meter->last = meter->now;
+	meter->now = swap;
+	read_counts(meter, &counts);
+	row.bytes_sent = counts.bytes_sent - meter->counts.bytes_sent;
+	row.bytes_received = counts.bytes_received - meter->counts.bytes_received;
+	row.iterations = counts.iterations - meter->counts.iterations;
+	meter->counts = counts;
+	meter->row_ns = to_ns;
+	meter->row(meter->arg, &row);
+}
+
+void nm_meter_run(struct nm_meter *meter, uint64_t now_ns)
+{
+	if (!meter->running)
+		return;
+	if (now_ns >= meter->from_ns) {
+		meter->from_ns = UINT64_MAX;
+		nm_usage_read(meter->before);
+		meter->has_before = true;
+	}
+	if (now_ns >= meter->to_ns) {
+		meter->to_ns = UINT64_MAX;
+		nm_usage_read(meter->after);
+		meter->has_after = true;
+	}
+	if (now_ns >= meter->grid.next_ns)
+		end_row(meter, nm_grid_pass(&meter->grid, now_ns));
+}
+
+void nm_meter_end(struct nm_meter *meter, uint64_t now_ns)
+{
+	if (!meter->running)
+		return;
+	meter->running = false;
+	if (meter->order.usage_to_ns != NM_USAGE_NEVER && !meter->has_after) {
+		nm_usage_read(meter->after);
+		meter->has_after = true;
+	}
+	if (meter->grid.interval_ns && now_ns > meter->begin_ns + meter->row_ns)
+		end_row(meter, now_ns - meter->begin_ns);
+}
+
+bool nm_meter_usage(struct nm_meter *meter, struct nm_usage *ret_usage)
+{
+	if (!meter->has_before)
+		return false;
+	if (!meter->has_after) {
+		nm_usage_read(meter->after);
+		meter->has_after = true;
+	}
+	nm_usage_delta(meter->before, meter->after, ret_usage);
+	return true;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The master: runs a plan here and on its slaves and fills a result. */
+#ifndef NM_CONTROL_RUN_H
+#define NM_CONTROL_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "plan/params.h"
+#include "plan/plan.h"
+#include "result/result.h"
+
+#define NM_DEFAULT_PORT 20000
+
+enum nm_run_status {
+	NM_RUN_COMPLETE = 0,
+	NM_RUN_REFUSED = 1, /* the profile or an option is wrong; nothing was sent */
+	NM_RUN_FAILED = 2,  /* incomplete; the result so far is there, marked so */
+	NM_RUN_INTERNAL = 3,
+	NM_RUN_INTERRUPTED = 130,
+};
+
+/* Called on the thread that runs; everything passed is valid during the call only. */
+struct nm_run_events {
+	void *arg;
+	/* An interval of a phase has ended. May be NULL. */
+	void (*interval)(void *arg, const struct nm_result *so_far,
+			 const struct nm_result_interval *row);
+	/* One line about what happens now ("connected to ...", "phase 2 of 3 began"): for --verbose. May be NULL. */
+	void (*log)(void *arg, const char *line);
+};
+
+struct nm_run_options {
+	uint16_t port;	      /* of the slaves' control listener */
+	uint64_t interval_ns; /* the grid of intervals; 0: none */
+	uint64_t warmup_ns, cooldown_ns;
+	uint64_t timeout_ns; /* how long a peer may be silent and a phase may make no progress */
+	struct nm_percentiles percentiles;
+	const char *cpus;	/* list for the master's workers, or NULL */
+	const char *slave_cpus; /* list for the slaves' workers, or NULL */
+	uint64_t seed;
+	int interrupt_fd; /* readable: end gracefully; read again (a second byte): end at once. -1: none */
+	struct nm_run_events events;
+};
+
+void nm_run_options_default(struct nm_run_options *ret_options);
+
+/* A profile ready to run. */
+struct nm_job {
+	const char *path; /* NULL: from memory */
+	const char *text; /* the profile as read (for its sha256) */
+	size_t text_length;
+	const struct nm_node *root; /* substituted */
+	const struct nm_plan *plan; /* the master's */
+	const struct nm_params *params;
+};
+
+/* Runs. All borrowed during the call. Embedded slaves (host "local") are forked from this process before any thread
+ * starts. *ret_result is owned by the caller and NULL only when refused or out of memory. */
+enum nm_run_status nm_run(const struct nm_job *job, const struct nm_run_options *options,
+			  struct nm_result **ret_result, struct nm_diags *diags);
+
+#endif

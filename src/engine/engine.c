@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "engine/engine_priv.h"
+#include "flowop/flowop.h"
+#include "transport/transport.h"
+
+static int init_groups(struct nm_engine *engine, const struct nm_engine_config *config)
+{
+	size_t placed = 0;
+
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
+		struct nm_engine_group *group = &engine->groups[g];
+
+		group->plan = &engine->plan->groups[g];
+		if (!group->plan->runs)
+			continue;
+		group->workers = calloc(group->plan->n_workers, sizeof(*group->workers));
+		if (!group->workers)
+			return -ENOMEM;
+		for (uint32_t w = 0; w < group->plan->n_workers; w++) {
+			struct nm_worker *worker = &group->workers[w];
+
+			group->n_workers = w + 1;
+			worker->epoll_fd = worker->wake_fd = -1;
+			int r = nm_worker_init(worker, engine, g, w);
+
+			if (r < 0)
+				return r;
+			if (config->n_cpus)
+				worker->cpu = (int)config->cpus[placed++ % config->n_cpus];
+		}
+	}
+	return 0;
+}
+
+int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_engine)
+{
+	const struct nm_plan *plan = config->plan;
+	struct nm_engine *engine = calloc(1, sizeof(*engine));
+
+	if (!engine)
+		return -ENOMEM;
+	engine->plan = plan;
+	engine->measures = config->measures;
+	engine->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	engine->hosts = calloc(plan->n_hosts + 1, sizeof(*engine->hosts));
+	engine->groups = calloc(plan->n_groups, sizeof(*engine->groups));
+	int r = engine->event_fd < 0 ? -errno : 0;
+
+	if (r == 0 && (!engine->hosts || !engine->groups))
+		r = -ENOMEM;
+	if (r == 0)
+		r = init_groups(engine, config);
+	if (r < 0) {
+		nm_engine_free(engine);
+		return r;
+	}
+	*ret_engine = engine;
+	return 0;
+}
+
+/* Calls fn for every worker of the engine. */
+static void each_worker(struct nm_engine *engine, void (*fn)(struct nm_worker *worker))
+{
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
+		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++)
+			fn(&engine->groups[g].workers[w]);
+}
+
+static void quit_worker(struct nm_worker *worker)
+{
+	atomic_store_explicit(&worker->quit, true, memory_order_relaxed);
+	nm_worker_wake(worker);
+}
+
+struct nm_engine *nm_engine_free(struct nm_engine *engine)
+{
+	if (!engine)
+		return NULL;
+	if (engine->groups) {
+		each_worker(engine, quit_worker);
+		each_worker(engine, nm_worker_join);
+		each_worker(engine, nm_worker_fini);
+		for (uint32_t g = 0; g < engine->plan->n_groups; g++)
+			free(engine->groups[g].workers);
+	}
+	if (engine->event_fd >= 0)
+		(void)close(engine->event_fd);
+	free(engine->groups);
+	free(engine->hosts);
+	free(engine);
+	return NULL;
+}
+
+void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm_addr *peer,
+			const struct nm_addr *local)
+{
+	engine->hosts[host] = (struct nm_engine_host){.peer = *peer, .local = *local};
+}
+
+int nm_engine_listen(struct nm_engine *engine, char *why, size_t why_size)
+{
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
+		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++) {
+			int r = nm_worker_listen(&engine->groups[g].workers[w], why, why_size);
+
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+static struct nm_worker *worker_of(const struct nm_engine *engine, uint32_t group, uint32_t opening,
+				   uint32_t worker)
+{
+	if (group >= engine->plan->n_groups || worker >= engine->groups[group].n_workers ||
+	    opening >= engine->groups[group].plan->n_openings)
+		return NULL;
+	return &engine->groups[group].workers[worker];
+}
+
+const char *nm_engine_listener(const struct nm_engine *engine, uint32_t group, uint32_t opening,
+			       uint32_t worker)
+{
+	const struct nm_worker *w = worker_of(engine, group, opening, worker);
+
+	return w && *w->listener_texts[opening] ? w->listener_texts[opening] : NULL;
+}
+
+/* The connect of this side with that number, or NULL. */
+static const struct nm_instr *connect_of(const struct nm_group *group, uint32_t opening)
+{
+	for (uint32_t i = 0; i < group->n_instrs; i++) {
+		const struct nm_instr *instr = &group->instrs[i];
+
+		if (instr->op && (instr->op->flags & NM_FLOWOP_OPENS) &&
+		    (instr->op->flags & NM_FLOWOP_INITIATES) && instr->opening == opening &&
+		    instr->transport->endpoint)
+			return instr;
+	}
+	return NULL;
+}
+
+int nm_engine_set_endpoint(struct nm_engine *engine, uint32_t group, uint32_t opening,
+			   uint32_t worker, const char *text)
+{
+	struct nm_worker *w = worker_of(engine, group, opening, worker);
+	const struct nm_instr *instr = w ? connect_of(w->group, opening) : NULL;
+
+	if (!instr)
+		return -EINVAL;
+	return instr->transport->endpoint(&engine->hosts[instr->host].peer, text,
+					  &w->endpoints[opening]);
+}
+
+bool nm_engine_endpoints_complete(const struct nm_engine *engine)
+{
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
+		const struct nm_engine_group *group = &engine->groups[g];
+
+		for (uint32_t o = 0; o < group->plan->n_openings; o++) {
+			if (!connect_of(group->plan, o))
+				continue;
+			for (uint32_t w = 0; w < group->n_workers; w++)
+				if (!group->workers[w].endpoints[o].len)
+					return false;
+		}
+	}
+	return true;
+}
+
+int nm_engine_start(struct nm_engine *engine)
+{
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
+		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++) {
+			int r = nm_worker_start(&engine->groups[g].workers[w]);
+
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+int nm_engine_fd(const struct nm_engine *engine)
+{
+	return engine->event_fd;
+}
+
+void nm_engine_clear(struct nm_engine *engine)
+{
+	uint64_t count;
+
+	(void)!read(engine->event_fd, &count, sizeof count);
+}
+
+void nm_engine_begin(struct nm_engine *engine, uint32_t phase)
+{
+	engine->begun = phase + 1;
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
+		struct nm_engine_group *group = &engine->groups[g];
+
+		if (phase >= group->plan->n_phases)
+			continue;
+		for (uint32_t w = 0; w < group->n_workers; w++) {
+			struct nm_worker *worker = &group->workers[w];
+
+			atomic_store_explicit(&worker->stop, false, memory_order_relaxed);
+			atomic_store_explicit(&worker->follow, UINT64_MAX, memory_order_relaxed);
+			atomic_store_explicit(&worker->begin, phase + 1, memory_order_release);
+			nm_worker_wake(worker);
+		}
+	}
+}
+
+void nm_engine_stop(struct nm_engine *engine, uint32_t group)
+{
+	for (uint32_t w = 0; w < engine->groups[group].n_workers; w++) {
+		struct nm_worker *worker = &engine->groups[group].workers[w];
+
+		atomic_store_explicit(&worker->stop, true, memory_order_relaxed);
+		nm_worker_wake(worker);
+	}
+}
+
+void nm_engine_follow(struct nm_engine *engine, uint32_t group, const uint64_t *totals)
+{
+	for (uint32_t w = 0; w < engine->groups[group].n_workers; w++) {
+		struct nm_worker *worker = &engine->groups[group].workers[w];
+
+		atomic_store_explicit(&worker->follow, totals[w], memory_order_release);
+		nm_worker_wake(worker);
+	}
+}

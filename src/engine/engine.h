@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The engine: runs one side of a plan. All functions are called by one thread, the one that made the engine;
+ * the workers are its own. Nothing here prints, waits for a peer or takes signals.
+ *
+ * Order of calls: new -> set_host* -> listen -> [exchange of endpoint texts] -> set_endpoint* -> start ->
+ * for each phase: begin -> (stop and follow as needed) until done -> free. */
+#ifndef NM_ENGINE_ENGINE_H
+#define NM_ENGINE_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plan/plan.h"
+#include "stats/counters.h"
+#include "stats/hist.h"
+#include "transport/conn.h"
+
+struct nm_engine;
+
+struct nm_engine_config {
+	const struct nm_plan *plan; /* borrowed until nm_engine_free */
+	bool measures;		    /* record latencies: the master's side */
+	const unsigned *cpus;	    /* worker i runs on cpus[i % n_cpus]; borrowed during new */
+	size_t n_cpus;		    /* 0: no placement */
+};
+
+/* Why a run cannot go on, from the first flow that failed. */
+struct nm_engine_error {
+	uint32_t group, flow;
+	unsigned line;	    /* of the flowop in the profile; 0: not a flowop's */
+	const char *flowop; /* its name, static */
+	int error;	    /* errno */
+	uint64_t count;	    /* how many flows have failed */
+};
+
+/* What one group has done in one phase until now, summed over its workers. */
+struct nm_sample {
+	struct nm_counts counts;
+	bool has_latency;
+	struct nm_hist_snap latency; /* of passes: service time */
+	bool has_response;
+	struct nm_hist_snap response; /* with a rate: from the time a pass was due */
+};
+
+/* TCP_INFO and the like over the connections that were open at the end of a phase. */
+struct nm_conn_summary {
+	uint64_t connections; /* 0: none was open, or nothing is known about them */
+	uint64_t retransmits;
+	double rtt_min_s, rtt_mean_s, rtt_max_s, cwnd_mean;
+	uint32_t mss_min, mss_max;
+	char congestion_control[16];
+};
+
+/* 0 with *ret_engine, or -errno. */
+int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_engine);
+/* Ends the workers wherever they are, closes everything. Accepts NULL, returns NULL. */
+struct nm_engine *nm_engine_free(struct nm_engine *engine);
+
+/* Where a host of the plan is (`peer`), and which address of ours it sees (`local`); both copied. */
+void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm_addr *peer,
+			const struct nm_addr *local);
+/* Opens all listening sockets of this side. On failure -errno and a phrase in why. */
+int nm_engine_listen(struct nm_engine *engine, char *why, size_t why_size);
+/* What the peer must know to reach a listener: a text, or NULL when this side does not listen there. */
+const char *nm_engine_listener(const struct nm_engine *engine, uint32_t group, uint32_t opening,
+			       uint32_t worker);
+/* What the peer's listener is called. 0 or -EINVAL (not an opening of ours, or not a text for its transport). */
+int nm_engine_set_endpoint(struct nm_engine *engine, uint32_t group, uint32_t opening,
+			   uint32_t worker, const char *text);
+/* True when every connect of this side has its endpoint. */
+bool nm_engine_endpoints_complete(const struct nm_engine *engine);
+
+/* Starts the workers; they wait for the first phase. 0 or -errno. */
+int nm_engine_start(struct nm_engine *engine);
+/* Readable when a group has finished its phase or a flow has failed; nm_engine_clear makes it unreadable again. */
+int nm_engine_fd(const struct nm_engine *engine);
+void nm_engine_clear(struct nm_engine *engine);
+
+/* All groups enter the phase; a group without it is done at once. Only when all groups are done with the last. */
+void nm_engine_begin(struct nm_engine *engine, uint32_t phase);
+/* A leading group ends the phase: its flows finish the pass they are in. */
+void nm_engine_stop(struct nm_engine *engine, uint32_t group);
+/* A following group ends the phase when its workers have done so many passes; totals[n_workers], copied. */
+void nm_engine_follow(struct nm_engine *engine, uint32_t group, const uint64_t *totals);
+/* Whether the group has finished the phase that began last. */
+bool nm_engine_group_done(const struct nm_engine *engine, uint32_t group);
+bool nm_engine_done(const struct nm_engine *engine);
+/* Passes that a worker of the group has done in the phase that began last. */
+uint64_t nm_engine_iterations(const struct nm_engine *engine, uint32_t group, uint32_t worker);
+
+/* True, with the first failure, once a flow has failed. */
+bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *ret_error);
+/* Clock at which the group's first flow entered and its last flow left the phase; 0 while not yet. */
+void nm_engine_times(const struct nm_engine *engine, uint32_t group, uint32_t phase,
+		     uint64_t *ret_begin_ns, uint64_t *ret_end_ns);
+/* Reads the counters and, for measured phases of a measuring engine, the histograms. Any time after start. */
+void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t phase,
+		      struct nm_sample *ret_sample);
+void nm_engine_conn_summary(const struct nm_engine *engine, uint32_t group, uint32_t phase,
+			    struct nm_conn_summary *ret_summary);
+/* A number that grows while anything moves: for stall detection. */
+uint64_t nm_engine_progress(const struct nm_engine *engine);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The engine's own types. "Main" is the thread that made the engine; everything of a worker belongs to the
+ * worker's thread once it runs, but for the atomics, whose direction is noted. */
+#ifndef NM_ENGINE_ENGINE_PRIV_H
+#define NM_ENGINE_ENGINE_PRIV_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "engine/engine.h"
+#include "engine/timers.h"
+
+/* What a worker keeps of one phase. */
+struct nm_phase_stats {
+	struct nm_counters counters;
+	struct nm_hist *latency; /* NULL: not recorded; made before the workers start */
+	struct nm_hist *response;
+	_Atomic uint64_t begin_ns, end_ns;
+	struct nm_conn_summary conns; /* worker writes before end_ns, main reads after it */
+};
+
+struct nm_worker {
+	struct nm_io io;
+	/* Hot. */
+	const struct nm_instr *body;	    /* the first instruction of the present phase */
+	struct nm_hist *latency, *response; /* of the present phase */
+	uint64_t
+		target; /* passes of the present phase at which it ends: for a leader 0 once it is told to stop, for a
+	                  * follower the number it is told; UINT64_MAX until then */
+	uint64_t period_ns; /* with a rate: between two passes of a flow */
+	bool busy;	    /* something to do or to look at besides waiting for events */
+	struct nm_flow *run_first, *run_last;
+	int epoll_fd;
+	int wake_fd;
+	/* Phase. */
+	const struct nm_phase *phase; /* NULL: between phases */
+	uint32_t phase_no;
+	uint32_t n_active; /* flows that are not done with it */
+	struct nm_flow *flows;
+	uint32_t n_flows;
+	struct nm_timers timers;
+	/* Commands, main -> worker; each store is followed by a write to wake_fd. */
+	_Atomic uint32_t begin;	 /* number of phases begun */
+	_Atomic bool stop;	 /* a leader ends at the next boundary of each flow's passes */
+	_Atomic uint64_t follow; /* UINT64_MAX: no target yet */
+	_Atomic bool quit;
+	/* Answers, worker -> main; each is followed by a write to the engine's event_fd. */
+	_Atomic uint32_t done; /* number of phases done */
+	_Atomic bool failed;   /* error is written before */
+	struct nm_engine_error error;
+	_Atomic uint64_t n_failed;
+
+	struct nm_engine *engine;
+	const struct nm_group *group;
+	uint32_t group_no, worker_no;  /* in the group */
+	struct nm_phase_stats *stats;  /* by phase */
+	struct nm_listener *listeners; /* by opening; = io.listeners */
+	struct nm_addr *endpoints;     /* by opening; = io.endpoints */
+	char (*listener_texts)[108];   /* by opening; "" = none */
+	int cpu;		       /* -1: anywhere */
+	pthread_t thread;
+	bool started;
+};
+
+struct nm_engine_host {
+	struct nm_addr peer, local;
+};
+
+struct nm_engine_group {
+	const struct nm_group *plan;
+	struct nm_worker
+		*workers; /* n_workers of the plan; none when this side does not run the group */
+	uint32_t n_workers;
+};
+
+struct nm_engine {
+	const struct nm_plan *plan;
+	bool measures;
+	int event_fd;
+	struct nm_engine_host *hosts;
+	struct nm_engine_group *groups;
+	uint32_t begun; /* phases */
+};
+
+/* worker.c */
+int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t group,
+		   uint32_t number);
+void nm_worker_fini(struct nm_worker *worker);
+int nm_worker_start(struct nm_worker *worker);
+void nm_worker_join(struct nm_worker *worker); /* after quit */
+void nm_worker_wake(struct nm_worker *worker); /* any thread */
+
+/* run.c: the hot path */
+void nm_worker_run_flow(struct nm_worker *worker, struct nm_flow *flow);
+void *nm_worker_main(void *worker); /* the thread */
+void nm_worker_queue(struct nm_worker *worker, struct nm_flow *flow);
+void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow); /* until flow->wake_ns */
+
+/* phase.c: entering and leaving phases, on the worker's thread */
+void nm_worker_commands(struct nm_worker *worker);
+void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow);
+void nm_worker_end_phase(struct nm_worker *worker);
+
+/* listen.c */
+int nm_worker_listen(struct nm_worker *worker, char *why, size_t why_size);
+void nm_worker_unlisten(struct nm_worker *worker);
+void nm_worker_listener_event(struct nm_worker *worker, struct nm_listen_fd *listen_fd);
+void nm_listener_unpark_all(struct nm_listener *listener);
+
+/* Tags in the low bits of an epoll event's pointer. */
+#define NM_TAG_FLOW   0u
+#define NM_TAG_LISTEN 1u
+#define NM_TAG_WAKE   2u
+#define NM_TAG_MASK   3u
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Listening sockets of one worker. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "engine/engine_priv.h"
+#include "flowop/flowop.h"
+#include "transport/transport.h"
+
+/* The kernel cuts it to net.core.somaxconn, 4096 by default. */
+#define BACKLOG 4096
+
+/* With one flow, and when the peer must receive something on each connection before it can open the next, the queue
+ * never holds a second connection. */
+static bool is_lone(const struct nm_worker *worker, const struct nm_instr *accept)
+{
+	const struct nm_instr *end = worker->group->instrs + worker->group->n_instrs;
+	const uint32_t answers = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
+
+	if (worker->n_flows != 1)
+		return false;
+	for (const struct nm_instr *i = accept + 1; i < end; i++) {
+		if (i->op && (i->op->flags & answers) == answers)
+			return true;
+		if (i->op && (i->op->flags & NM_FLOWOP_CLOSES))
+			return false;
+	}
+	return false;
+}
+
+static int open_fds(struct nm_worker *worker, const struct nm_instr *instr, char *text)
+{
+	struct nm_listener *listener = &worker->listeners[instr->opening];
+	const struct nm_engine_host *host = &worker->engine->hosts[instr->host];
+	size_t n_fds =
+		(worker->n_flows + NM_FLOWS_PER_LISTEN_SOCKET - 1) / NM_FLOWS_PER_LISTEN_SOCKET;
+
+	listener->fds = calloc(n_fds, sizeof(*listener->fds));
+	if (!listener->fds)
+		return -ENOMEM;
+	listener->from = host->peer;
+	listener->lone = is_lone(worker, instr);
+	for (size_t i = 0; i < n_fds; i++) {
+		struct nm_listen_fd *one = &listener->fds[i];
+		int r = instr->transport->listen(instr->transport_opts, &host->local, BACKLOG, text,
+						 &one->fd);
+
+		if (r == -EOPNOTSUPP && i > 0)
+			break;
+		if (r < 0)
+			return r;
+		one->listener = listener;
+		listener->n_fds++;
+		struct epoll_event event = {.events = EPOLLIN | EPOLLET,
+					    .data.u64 = (uint64_t)(uintptr_t)one | NM_TAG_LISTEN};
+
+		if (epoll_ctl(worker->epoll_fd, EPOLL_CTL_ADD, one->fd, &event) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+int nm_worker_listen(struct nm_worker *worker, char *why, size_t why_size)
+{
+	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {
+		const struct nm_instr *instr = &worker->group->instrs[i];
+
+		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
+		    !(instr->op->flags & NM_FLOWOP_FOLLOWS) || !instr->transport->listen)
+			continue;
+		int r = open_fds(worker, instr, worker->listener_texts[instr->opening]);
+
+		if (r < 0) {
+			snprintf(why, why_size, "cannot listen for the %s at line %u: %s",
+				 instr->op->name, instr->line, strerror(-r));
+			return r;
+		}
+	}
+	return 0;
+}
+
+void nm_worker_unlisten(struct nm_worker *worker)
+{
+	for (uint32_t i = 0; worker->listeners && i < worker->group->n_openings; i++) {
+		for (size_t j = 0; j < worker->listeners[i].n_fds; j++)
+			(void)close(worker->listeners[i].fds[j].fd);
+		free(worker->listeners[i].fds);
+	}
+}
+
+void nm_worker_listener_event(struct nm_worker *worker, struct nm_listen_fd *listen_fd)
+{
+	struct nm_listener *listener = listen_fd->listener;
+
+	listen_fd->ready = true;
+	while (listen_fd->ready && listener->first) {
+		struct nm_flow *flow = listener->first;
+
+		listener->first = flow->next;
+		if (!listener->first)
+			listener->last = NULL;
+		flow->next = NULL;
+		nm_worker_run_flow(worker, flow);
+	}
+}
+
+void nm_listener_unpark_all(struct nm_listener *listener)
+{
+	listener->first = listener->last = NULL;
+}

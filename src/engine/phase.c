@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Entering and leaving phases. All on the worker's thread. */
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/engine_priv.h"
+#include "host/clock.h"
+#include "transport/transport.h"
+
+static void tell_main(struct nm_worker *worker)
+{
+	const uint64_t one = 1;
+
+	/* Fails only when the counter is full, and then main is awake anyway. */
+	(void)!write(worker->engine->event_fd, &one, sizeof one);
+}
+
+static void add_connection(struct nm_conn_summary *sum, const struct nm_conn_info *info)
+{
+	double rtt_s = info->rtt_us * 1e-6;
+	double n = (double)++sum->connections;
+
+	if (sum->connections == 1) {
+		sum->rtt_min_s = rtt_s;
+		sum->mss_min = info->snd_mss;
+		memcpy(sum->congestion_control, info->congestion_control,
+		       sizeof sum->congestion_control);
+	}
+	sum->retransmits += info->retransmits;
+	sum->rtt_min_s = fmin(sum->rtt_min_s, rtt_s);
+	sum->rtt_max_s = fmax(sum->rtt_max_s, rtt_s);
+	sum->rtt_mean_s += (rtt_s - sum->rtt_mean_s) / n;
+	sum->cwnd_mean += (info->snd_cwnd - sum->cwnd_mean) / n;
+	sum->mss_min = info->snd_mss < sum->mss_min ? info->snd_mss : sum->mss_min;
+	sum->mss_max = info->snd_mss > sum->mss_max ? info->snd_mss : sum->mss_max;
+}
+
+static void summarise_connections(struct nm_worker *worker, struct nm_conn_summary *sum)
+{
+	for (uint32_t i = 0; i < worker->n_flows; i++) {
+		const struct nm_conn *conn = &worker->flows[i].conn;
+		struct nm_conn_info info;
+
+		if ((conn->flags & NM_CONN_OPEN) && conn->transport->info &&
+		    conn->transport->info(conn, &info) == 0)
+			add_connection(sum, &info);
+	}
+}
+
+static void reset_flow(struct nm_flow *flow)
+{
+	flow->state = NM_FLOW_IDLE;
+	flow->left = 0;
+	flow->wake_ns = 0;
+	flow->next = NULL;
+	flow->paced = false;
+}
+
+void nm_worker_end_phase(struct nm_worker *worker)
+{
+	struct nm_phase_stats *stats = &worker->stats[worker->phase_no];
+
+	atomic_store_explicit(&stats->end_ns, nm_clock_ns(), memory_order_release);
+	if (worker->phase->measured)
+		summarise_connections(worker, &stats->conns);
+	for (uint32_t i = 0; i < worker->group->n_openings; i++)
+		nm_listener_unpark_all(&worker->listeners[i]);
+	worker->run_first = worker->run_last = NULL;
+	for (uint32_t i = 0; i < worker->n_flows; i++) {
+		nm_timers_remove(&worker->timers, &worker->flows[i]);
+		reset_flow(&worker->flows[i]);
+	}
+	worker->phase = NULL;
+	worker->n_active = 0;
+	atomic_store_explicit(&worker->done, worker->phase_no + 1, memory_order_release);
+	tell_main(worker);
+}
+
+void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow)
+{
+	flow->state = NM_FLOW_IDLE;
+	if (flow->error)
+		tell_main(worker);
+	if (--worker->n_active == 0)
+		nm_worker_end_phase(worker);
+}
+
+/* Flows of a paced phase are spread evenly over the first period, instead of all starting together. */
+static void start_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
+{
+	const struct nm_phase *phase = worker->phase;
+
+	flow->at = worker->body;
+	flow->iterations_left = phase->iterations ? phase->iterations : UINT64_MAX;
+	flow->start_ns = now_ns;
+	flow->plan_ns = now_ns;
+	if (worker->period_ns) {
+		flow->plan_ns += (uint64_t)((double)worker->period_ns * flow->index /
+					    worker->group->n_flows);
+		flow->wake_ns = flow->plan_ns;
+		flow->paced = true;
+		nm_worker_sleep(worker, flow);
+		return;
+	}
+	nm_worker_run_flow(worker, flow);
+}
+
+static void begin_phase(struct nm_worker *worker, uint32_t number)
+{
+	struct nm_phase_stats *stats = &worker->stats[number];
+	const struct nm_phase *phase = &worker->group->phases[number];
+	uint64_t now_ns = nm_clock_ns();
+
+	worker->phase = phase;
+	worker->phase_no = number;
+	worker->body = &worker->group->instrs[phase->first];
+	worker->io.count = &stats->counters;
+	worker->latency = stats->latency;
+	worker->response = stats->response;
+	worker->target = UINT64_MAX;
+	/* Only the side that begins the passes paces them. */
+	worker->period_ns = phase->rate_per_s > 0 && phase->leads
+				    ? (uint64_t)llround(1e9 / phase->rate_per_s)
+				    : 0;
+	worker->n_active = worker->n_flows;
+	atomic_store_explicit(&stats->begin_ns, now_ns, memory_order_release);
+	if (phase->empty || (!phase->iterations && !phase->duration_ns)) {
+		nm_worker_end_phase(worker);
+		return;
+	}
+	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++) {
+		struct nm_flow *flow = &worker->flows[i];
+
+		if (flow->error) {
+			nm_worker_flow_done(worker, flow);
+			continue;
+		}
+		start_flow(worker, flow, worker->latency ? nm_clock_ns() : now_ns);
+	}
+}
+
+/* Flows that only wait for their next pass to be due need not wait any longer. */
+static void release_paced(struct nm_worker *worker)
+{
+	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++) {
+		struct nm_flow *flow = &worker->flows[i];
+
+		if (flow->state != NM_FLOW_ASLEEP || !flow->paced)
+			continue;
+		nm_timers_remove(&worker->timers, flow);
+		flow->paced = false;
+		flow->wake_ns = 0;
+		nm_worker_flow_done(worker, flow);
+	}
+}
+
+void nm_worker_commands(struct nm_worker *worker)
+{
+	uint32_t begun = atomic_load_explicit(&worker->begin, memory_order_acquire);
+
+	if (begun > atomic_load_explicit(&worker->done, memory_order_relaxed) && !worker->phase)
+		begin_phase(worker, begun - 1);
+	if (!worker->phase)
+		return;
+	if (worker->phase->leads) {
+		if (!atomic_load_explicit(&worker->stop, memory_order_relaxed))
+			return;
+		worker->target = 0;
+		release_paced(worker);
+	} else {
+		worker->target = atomic_load_explicit(&worker->follow, memory_order_acquire);
+		if (nm_counter_read(&worker->io.count->iterations) >= worker->target)
+			nm_worker_end_phase(worker);
+	}
+}

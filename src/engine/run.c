@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The hot path: waits, runs each ready flow until it would wait, fires timers. */
+#include <assert.h>
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine/engine_priv.h"
+#include "flowop/flowop.h"
+#include "host/clock.h"
+#include "host/cpus.h"
+#include "host/syscalls.h"
+#include "transport/transport.h"
+
+/* Passes that a flow may run before the others have their turn. */
+#define TURN_PASSES 128
+
+#define EVENTS 256
+
+void nm_worker_queue(struct nm_worker *worker, struct nm_flow *flow)
+{
+	worker->busy = true;
+	flow->state = NM_FLOW_READY;
+	flow->next = NULL;
+	if (worker->run_last)
+		worker->run_last->next = flow;
+	else
+		worker->run_first = flow;
+	worker->run_last = flow;
+}
+
+/* A write tells that the connect before it has failed: see connect_step. */
+static const struct nm_instr *culprit(const struct nm_flow *flow, const struct nm_instr *instr)
+{
+	bool unconnected = flow->error == ECONNREFUSED || flow->error == ETIMEDOUT ||
+			   flow->error == EHOSTUNREACH || flow->error == ENETUNREACH;
+
+	if (unconnected && (flow->conn.flags & NM_CONN_CONNECTING) && instr[-1].op &&
+	    (instr[-1].op->flags & NM_FLOWOP_OPENS))
+		return instr - 1;
+	return instr;
+}
+
+static void fail_flow(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	nm_counter_add(&worker->io.count->errors, 1);
+	instr = culprit(flow, instr);
+	if (!atomic_load_explicit(&worker->failed, memory_order_relaxed)) {
+		worker->error =
+			(struct nm_engine_error){.group = worker->group_no,
+						 .flow = flow->index,
+						 .line = instr->line,
+						 .flowop = instr->op ? instr->op->name : NULL,
+						 .error = flow->error};
+		atomic_store_explicit(&worker->failed, true, memory_order_release);
+	}
+	atomic_fetch_add_explicit(&worker->n_failed, 1, memory_order_relaxed);
+	if (flow->conn.flags & NM_CONN_OPEN)
+		flow->conn.transport->close(&flow->conn, false);
+	nm_worker_flow_done(worker, flow);
+}
+
+/* Makes epoll watch the connection: once for input, and from its first full buffer on for output too. */
+static int watch(struct nm_worker *worker, struct nm_flow *flow, bool output)
+{
+	struct nm_conn *conn = &flow->conn;
+	uint32_t wanted = NM_CONN_REGISTERED | (output ? NM_CONN_OUT_REGISTERED : 0u);
+
+	if ((conn->flags & wanted) == wanted)
+		return 0;
+	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET |
+					      (output ? (uint32_t)EPOLLOUT : 0u),
+				    .data.ptr = flow};
+	int how = conn->flags & NM_CONN_REGISTERED ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+
+	if (epoll_ctl(worker->epoll_fd, how, conn->fd, &event) < 0)
+		return -errno;
+	conn->flags |= wanted;
+	return 0;
+}
+
+void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow)
+{
+	worker->busy = true;
+	flow->state = NM_FLOW_ASLEEP;
+	nm_timers_add(&worker->timers, flow);
+}
+
+static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
+		    enum nm_step answer)
+{
+	flow->at = instr;
+	switch (answer) {
+	case NM_STEP_WAIT_IN:
+	case NM_STEP_WAIT_OUT:
+		flow->state = NM_FLOW_WAITING;
+		flow->error = -watch(worker, flow, answer == NM_STEP_WAIT_OUT);
+		if (flow->error)
+			fail_flow(worker, flow, instr);
+		break;
+	case NM_STEP_YIELD:
+		nm_worker_queue(worker, flow);
+		break;
+	case NM_STEP_SLEEP:
+		nm_worker_sleep(worker, flow);
+		break;
+	case NM_STEP_PARK:
+		flow->state = NM_FLOW_PARKED;
+		break;
+	case NM_STEP_FAIL:
+	case NM_STEP_NEXT:
+		fail_flow(worker, flow, instr);
+		break;
+	}
+}
+
+/* With a rate: true when the next pass is due only later. */
+static bool pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
+{
+	flow->plan_ns += worker->period_ns;
+	if (flow->plan_ns <= now_ns)
+		return false;
+	flow->wake_ns = flow->plan_ns;
+	flow->paced = true;
+	nm_worker_sleep(worker, flow);
+	return true;
+}
+
+/* A pass has ended the phase: for this flow when it leads, for all when they follow, since then all passes that the
+ * other end has begun are done. */
+static void reach_target(struct nm_worker *worker, struct nm_flow *flow)
+{
+	if (worker->phase->leads)
+		nm_worker_flow_done(worker, flow);
+	else
+		nm_worker_end_phase(worker);
+}
+
+/* The end of a pass. True when the flow goes on with the next one at once. */
+static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *worker, struct nm_flow *flow)
+{
+	_Atomic uint64_t *iterations = &worker->io.count->iterations;
+	uint64_t now_ns = 0;
+	uint64_t done = nm_counter_read(iterations) + 1;
+
+	atomic_store_explicit(iterations, done, memory_order_relaxed);
+	if (worker->latency) {
+		now_ns = nm_clock_ns();
+		nm_hist_record(worker->latency, now_ns - flow->start_ns);
+		flow->start_ns = now_ns;
+	}
+	if (--flow->iterations_left == 0) {
+		nm_worker_flow_done(worker, flow);
+		return false;
+	}
+	if (__builtin_expect(done >= worker->target, 0)) {
+		reach_target(worker, flow);
+		return false;
+	}
+	if (worker->period_ns)
+		return !pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
+	return true;
+}
+
+static inline void run_flow(struct nm_worker *worker, struct nm_flow *flow)
+{
+	const struct nm_instr *instr = flow->at;
+	unsigned passes = TURN_PASSES;
+
+	flow->state = NM_FLOW_READY;
+	for (;;) {
+		while (instr->step) {
+			enum nm_step answer = instr->step(&worker->io, flow, instr);
+
+			if (answer == NM_STEP_NEXT) {
+				instr++;
+				continue;
+			}
+			if (answer == NM_STEP_WAIT_IN && (flow->conn.flags & NM_CONN_REGISTERED)) {
+				flow->at = instr;
+				flow->state = NM_FLOW_WAITING;
+			} else {
+				suspend(worker, flow, instr, answer);
+			}
+			return;
+		}
+		instr = flow->at = worker->body;
+		if (!end_pass(worker, flow))
+			return;
+		if (--passes == 0) {
+			nm_worker_queue(worker, flow);
+			return;
+		}
+	}
+}
+
+void nm_worker_run_flow(struct nm_worker *worker, struct nm_flow *flow)
+{
+	run_flow(worker, flow);
+}
+
+static_assert((uint32_t)NM_CONN_IN == EPOLLIN && (uint32_t)NM_CONN_OUT == EPOLLOUT,
+	      "masks are added as they are");
+
+static inline void flow_event(struct nm_worker *worker, struct nm_flow *flow, uint32_t events)
+{
+	flow->conn.flags |= events & (EPOLLIN | EPOLLOUT);
+	if (__builtin_expect(events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR), 0))
+		flow->conn.flags |= NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP;
+	if (flow->state == NM_FLOW_WAITING)
+		run_flow(worker, flow);
+}
+
+/* epoll_wait with nanoseconds; timeout_ns < 0 waits without limit. Kernels before 5.11 have milliseconds only. */
+static int wait_events(int epoll_fd, struct epoll_event *events, int64_t timeout_ns)
+{
+	if (timeout_ns > 0) {
+		struct timespec ts = {.tv_sec = timeout_ns / 1000000000,
+				      .tv_nsec = timeout_ns % 1000000000};
+		long n = syscall(SYS_epoll_pwait2, epoll_fd, events, EVENTS, &ts, NULL, 0);
+
+		if (n >= 0 || errno != ENOSYS)
+			return (int)n;
+		timeout_ns = (timeout_ns + 999999) / 1000000;
+	}
+	return nm_sys_epoll_wait(epoll_fd, events, EVENTS, timeout_ns < 0 ? -1 : (int)timeout_ns);
+}
+
+static void dispatch(struct nm_worker *worker, const struct epoll_event *event)
+{
+	uintptr_t tagged = (uintptr_t)event->data.u64;
+	void *what = (void *)(tagged & ~(uintptr_t)NM_TAG_MASK);
+
+	if (__builtin_expect((tagged & NM_TAG_MASK) == NM_TAG_FLOW, 1)) {
+		flow_event(worker, what, event->events);
+	} else if ((tagged & NM_TAG_MASK) == NM_TAG_LISTEN) {
+		nm_worker_listener_event(worker, what);
+	} else {
+		uint64_t count;
+
+		(void)!read(worker->wake_fd, &count, sizeof count);
+		worker->busy = true;
+		nm_worker_commands(worker);
+	}
+}
+
+static void fire_timers(struct nm_worker *worker)
+{
+	uint64_t now_ns = nm_clock_ns();
+	struct nm_flow *flow;
+
+	while ((flow = nm_timers_first(&worker->timers)) && flow->wake_ns <= now_ns) {
+		nm_timers_remove(&worker->timers, flow);
+		if (flow->paced) {
+			flow->paced = false;
+			flow->wake_ns = 0;
+			flow->start_ns = now_ns;
+		}
+		nm_worker_run_flow(worker, flow);
+	}
+}
+
+/* Gives one turn to each flow that is queued now. */
+static void run_queued(struct nm_worker *worker)
+{
+	struct nm_flow *last = worker->run_last;
+	struct nm_flow *flow;
+
+	while ((flow = worker->run_first)) {
+		worker->run_first = flow->next;
+		if (!worker->run_first)
+			worker->run_last = NULL;
+		flow->next = NULL;
+		nm_worker_run_flow(worker, flow);
+		if (flow == last)
+			break;
+	}
+}
+
+static int64_t next_timeout_ns(const struct nm_worker *worker)
+{
+	const struct nm_flow *flow = nm_timers_first(&worker->timers);
+
+	if (worker->run_first)
+		return 0;
+	if (!flow)
+		return -1;
+	uint64_t now_ns = nm_clock_ns();
+
+	return flow->wake_ns > now_ns ? (int64_t)(flow->wake_ns - now_ns) : 0;
+}
+
+void *nm_worker_main(void *arg)
+{
+	struct nm_worker *worker = arg;
+	struct epoll_event events[EVENTS];
+	int64_t timeout_ns = -1;
+
+	/* Sleeps end when they should, not up to 50 us later. */
+	(void)prctl(PR_SET_TIMERSLACK, 1UL);
+	if (worker->cpu >= 0)
+		(void)nm_cpu_bind_self((unsigned)worker->cpu);
+	for (;;) {
+		int n = wait_events(worker->epoll_fd, events, timeout_ns);
+
+		for (int i = 0; i < n; i++)
+			dispatch(worker, &events[i]);
+		if (__builtin_expect(!worker->busy, 1))
+			continue;
+		if (atomic_load_explicit(&worker->quit, memory_order_relaxed))
+			break;
+		if (worker->timers.count)
+			fire_timers(worker);
+		if (worker->run_first)
+			run_queued(worker);
+		timeout_ns = next_timeout_ns(worker);
+		worker->busy = timeout_ns >= 0;
+	}
+	return NULL;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One thread: waits, runs each ready flow until it would block, fires timers. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "engine/engine_priv.h"
+#include "transport/transport.h"
+
+#define EVENTS	   256
+#define STACK_SIZE (256 * 1024)
+
+static int init_stats(struct nm_worker *worker)
+{
+	const struct nm_group *group = worker->group;
+
+	worker->stats = calloc(group->n_phases, sizeof(*worker->stats));
+	if (!worker->stats)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < group->n_phases; i++) {
+		struct nm_phase_stats *stats = &worker->stats[i];
+
+		if (!worker->engine->measures || !group->phases[i].measured)
+			continue;
+		stats->latency = malloc(sizeof(*stats->latency));
+		if (!stats->latency)
+			return -ENOMEM;
+		nm_hist_init(stats->latency);
+		if (group->phases[i].rate_per_s <= 0)
+			continue;
+		stats->response = malloc(sizeof(*stats->response));
+		if (!stats->response)
+			return -ENOMEM;
+		nm_hist_init(stats->response);
+	}
+	return 0;
+}
+
+static int init_io(struct nm_worker *worker)
+{
+	struct nm_io *io = &worker->io;
+	size_t n_openings = worker->group->n_openings + 1;
+
+	io->chunk = worker->group->chunk_bytes;
+	io->tx = malloc(io->chunk);
+	io->rx = malloc(io->chunk + 1);
+	worker->listeners = calloc(n_openings, sizeof(*worker->listeners));
+	worker->endpoints = calloc(n_openings, sizeof(*worker->endpoints));
+	worker->listener_texts = calloc(n_openings, sizeof(*worker->listener_texts));
+	if (!io->tx || !io->rx || !worker->listeners || !worker->endpoints ||
+	    !worker->listener_texts)
+		return -ENOMEM;
+	io->listeners = worker->listeners;
+	io->endpoints = worker->endpoints;
+	/* Not compressible by anything on the way; the seed is of no importance. */
+	for (uint64_t i = 0, x = 88172645463325252u; i < io->chunk; i++) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		io->tx[i] = (char)x;
+	}
+	return 0;
+}
+
+static int init_flows(struct nm_worker *worker)
+{
+	const struct nm_group *group = worker->group;
+
+	worker->n_flows = group->n_flows / group->n_workers +
+			  (worker->worker_no < group->n_flows % group->n_workers);
+	worker->flows = calloc(worker->n_flows ? worker->n_flows : 1, sizeof(*worker->flows));
+	if (!worker->flows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < worker->n_flows; i++) {
+		worker->flows[i].index = i * group->n_workers + worker->worker_no;
+		worker->flows[i].conn.fd = -1;
+	}
+	return nm_timers_init(&worker->timers, worker->n_flows + 1);
+}
+
+static int init_epoll(struct nm_worker *worker)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.u64 = NM_TAG_WAKE};
+
+	worker->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (worker->epoll_fd < 0 || worker->wake_fd < 0 ||
+	    epoll_ctl(worker->epoll_fd, EPOLL_CTL_ADD, worker->wake_fd, &event) < 0)
+		return -errno;
+	return 0;
+}
+
+int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t group,
+		   uint32_t number)
+{
+	worker->engine = engine;
+	worker->group = engine->groups[group].plan;
+	worker->group_no = group;
+	worker->worker_no = number;
+	worker->cpu = -1;
+	worker->target = UINT64_MAX;
+	atomic_init(&worker->follow, UINT64_MAX);
+	int r = init_epoll(worker);
+
+	if (r == 0)
+		r = init_flows(worker);
+	if (r == 0)
+		r = init_io(worker);
+	if (r == 0)
+		r = init_stats(worker);
+	return r;
+}
+
+void nm_worker_fini(struct nm_worker *worker)
+{
+	for (uint32_t i = 0; worker->flows && i < worker->n_flows; i++) {
+		struct nm_conn *conn = &worker->flows[i].conn;
+
+		if (conn->flags & NM_CONN_OPEN)
+			conn->transport->close(conn, false);
+	}
+	for (uint32_t i = 0; worker->stats && i < worker->group->n_phases; i++) {
+		free(worker->stats[i].latency);
+		free(worker->stats[i].response);
+	}
+	nm_worker_unlisten(worker);
+	nm_timers_fini(&worker->timers);
+	free(worker->stats);
+	free(worker->flows);
+	free(worker->listeners);
+	free(worker->endpoints);
+	free(worker->listener_texts);
+	free(worker->io.tx);
+	free(worker->io.rx);
+	if (worker->epoll_fd >= 0)
+		(void)close(worker->epoll_fd);
+	if (worker->wake_fd >= 0)
+		(void)close(worker->wake_fd);
+}
+
+int nm_worker_start(struct nm_worker *worker)
+{
+	pthread_attr_t attr;
+	int r = pthread_attr_init(&attr);
+
+	if (r == 0)
+		r = pthread_attr_setstacksize(&attr, STACK_SIZE);
+	if (r == 0)
+		r = pthread_create(&worker->thread, &attr, nm_worker_main, worker);
+	(void)pthread_attr_destroy(&attr);
+	worker->started = r == 0;
+	return -r;
+}
+
+void nm_worker_join(struct nm_worker *worker)
+{
+	if (worker->started)
+		(void)pthread_join(worker->thread, NULL);
+	worker->started = false;
+}
+
+void nm_worker_wake(struct nm_worker *worker)
+{
+	const uint64_t one = 1;
+
+	(void)!write(worker->wake_fd, &one, sizeof one);
+}

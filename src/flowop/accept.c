@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
+#include "flowop/flowop.h"
+#include "flowop/opening.h"
+#include "transport/transport.h"
+
+static enum nm_step park(struct nm_listener *listener, struct nm_flow *flow)
+{
+	flow->next = NULL;
+	if (listener->last)
+		listener->last->next = flow;
+	else
+		listener->first = flow;
+	listener->last = flow;
+	return NM_STEP_PARK;
+}
+
+static enum nm_step accepted(struct nm_io *io)
+{
+	nm_counter_add(&io->count->accepts, 1);
+	return NM_STEP_NEXT;
+}
+
+/* Errors that concern one connection in the queue, not the listener: accept(2) tells to try again. */
+static bool is_transient(int error)
+{
+	switch (error) {
+	case ECONNABORTED:
+	case EPROTO:
+	case ENETDOWN:
+	case ENETUNREACH:
+	case EHOSTDOWN:
+	case EHOSTUNREACH:
+	case EINTR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
+				const struct nm_instr *instr)
+{
+	struct nm_listener *listener = &io->listeners[instr->opening];
+	const struct nm_addr *from = listener->from.len ? &listener->from : NULL;
+
+	flow->conn.transport = instr->transport;
+	if (instr->transport->caps & NM_TRANSPORT_NO_PEER)
+		return instr->transport->accept(&flow->conn, -1, instr->transport_opts, NULL) < 0
+			       ? NM_STEP_FAIL
+			       : accepted(io);
+	for (size_t i = 0; i < listener->n_fds; i++) {
+		struct nm_listen_fd *in = &listener->fds[i];
+
+		while (in->ready) {
+			int r = instr->transport->accept(&flow->conn, in->fd, instr->transport_opts,
+							 from);
+
+			if (r == 0) {
+				/* Where there cannot be a second, spare the call that finds none. */
+				in->ready = !listener->lone;
+				return accepted(io);
+			}
+			if (r == -EAGAIN) {
+				in->ready = false;
+			} else if (!is_transient(-r)) {
+				flow->error = -r;
+				return NM_STEP_FAIL;
+			}
+		}
+	}
+	return park(listener, flow);
+}
+
+const struct nm_flowop nm_flowop_accept = {
+	.name = "accept",
+	.mirror = "connect",
+	.help = "waits for a connection that the other host opens",
+	.flags = NM_FLOWOP_OPENS | NM_FLOWOP_FOLLOWS,
+	.opts = nm_opening_opts,
+	.opts_size = sizeof(struct nm_opts_opening),
+	.step = accept_step,
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
+#include "flowop/flowop.h"
+#include "flowop/opening.h"
+#include "host/clock.h"
+#include "transport/transport.h"
+
+/* How long to wait before trying a listener again whose queue was full (unix(7): EAGAIN). */
+#define RETRY_NS 200000u
+
+static enum nm_step retry_later(struct nm_flow *flow)
+{
+	flow->wake_ns = nm_clock_ns() + RETRY_NS;
+	return NM_STEP_SLEEP;
+}
+
+/* A write that follows finds out by itself when the connection is there, or why not: spare the wait in between. */
+static bool write_follows(const struct nm_instr *instr)
+{
+	const uint32_t writes = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
+
+	return instr[1].op && (instr[1].op->flags & writes) == writes;
+}
+
+static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
+				 const struct nm_instr *instr)
+{
+	struct nm_conn *conn = &flow->conn;
+	int r;
+
+	if (conn->flags & NM_CONN_CONNECTING) {
+		if (!(conn->flags & NM_CONN_OUT))
+			return NM_STEP_WAIT_OUT;
+		r = instr->transport->established(conn);
+		conn->flags &= ~(uint32_t)NM_CONN_CONNECTING;
+	} else {
+		conn->transport = instr->transport;
+		r = instr->transport->connect(conn, instr->transport_opts,
+					      &io->endpoints[instr->opening]);
+	}
+	if (r == -EINPROGRESS) {
+		conn->flags |= NM_CONN_CONNECTING;
+		if (!write_follows(instr)) {
+			conn->flags &= ~(uint32_t)NM_CONN_OUT;
+			return NM_STEP_WAIT_OUT;
+		}
+		r = 0;
+	}
+	if (r == -EAGAIN)
+		return retry_later(flow);
+	flow->wake_ns = 0;
+	if (r < 0) {
+		flow->error = -r;
+		return NM_STEP_FAIL;
+	}
+	nm_counter_add(&io->count->connects, 1);
+	return NM_STEP_NEXT;
+}
+
+const struct nm_flowop nm_flowop_connect = {
+	.name = "connect",
+	.mirror = "accept",
+	.help = "opens a connection to the other host, which accepts it",
+	.flags = NM_FLOWOP_OPENS | NM_FLOWOP_INITIATES,
+	.opts = nm_opening_opts,
+	.opts_size = sizeof(struct nm_opts_opening),
+	.step = connect_step,
+};

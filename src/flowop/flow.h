@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a step function sees: its instruction, its flow and its worker's means. */
+#ifndef NM_FLOWOP_FLOW_H
+#define NM_FLOWOP_FLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stats/counters.h"
+#include "transport/conn.h"
+
+struct nm_flow;
+struct nm_flowop;
+struct nm_instr;
+struct nm_io;
+struct nm_transport;
+
+/* What a step answers. */
+enum nm_step {
+	NM_STEP_NEXT,	  /* done: go on with the next instruction */
+	NM_STEP_WAIT_IN,  /* call again when its connection may have input */
+	NM_STEP_WAIT_OUT, /* call again when its connection may take output */
+	NM_STEP_YIELD,	  /* call again after other flows have had their turn */
+	NM_STEP_SLEEP,	  /* call again at flow->wake_ns */
+	NM_STEP_PARK, /* the step has put the flow on a listener's queue; call again from there */
+	NM_STEP_FAIL, /* flow->error holds an errno; the flow is over */
+};
+
+typedef enum nm_step (*nm_step_fn)(struct nm_io *io, struct nm_flow *flow,
+				   const struct nm_instr *instr);
+
+/* How many calls a step makes for one message before it yields. */
+#define NM_STEP_CALLS 32
+
+/* One flowop of a program, immutable, shared by all workers. */
+struct nm_instr {
+	nm_step_fn step;  /* NULL: the end of a transaction's body */
+	uint64_t size;	  /* bytes of read and write */
+	const void *opts; /* the flowop's option struct, owned by the plan */
+	const void *
+		transport_opts; /* connect, accept: the transport's option struct, owned by the plan */
+	const struct nm_flowop *op;
+	const struct nm_transport
+		*transport; /* of the connection that is opened or used; NULL for the others */
+	uint32_t opening; /* connect, accept: which opening of the group; both sides number alike */
+	uint32_t host;	  /* index of the host at the other end, in the plan's hosts */
+	bool plain; /* one send(2) or recv(2) moves the message: it is no longer than the group's chunk_bytes, and
+	             * the transport has no send or recv of its own */
+	unsigned line; /* in the profile */
+};
+
+enum nm_flow_state {
+	NM_FLOW_IDLE,	 /* between phases */
+	NM_FLOW_READY,	 /* running, or queued to run */
+	NM_FLOW_WAITING, /* for its connection */
+	NM_FLOW_ASLEEP,	 /* for a time */
+	NM_FLOW_PARKED,	 /* on a listener */
+};
+
+struct nm_flow {
+	const struct nm_instr *at;
+	uint64_t left; /* bytes that the current step has still to move; 0: it has not begun */
+	uint64_t iterations_left;
+	uint64_t start_ns;    /* of this pass (measuring side) */
+	uint64_t plan_ns;     /* with a rate: when this pass was due */
+	uint64_t wake_ns;     /* while asleep; 0: the step has not begun to sleep */
+	struct nm_flow *next; /* on a run queue or a listener's queue */
+	struct nm_conn conn;
+	uint32_t index; /* in the group */
+	uint32_t timer; /* position in the worker's timer heap + 1; 0: none */
+	int32_t error;
+	uint8_t state;
+	bool paced; /* asleep until its next pass is due, not within a step */
+};
+
+/* One listening socket; a listener has several when one queue would be too short. */
+struct nm_listen_fd {
+	int fd;
+	bool ready; /* an accept may find something */
+	struct nm_listener *listener;
+};
+
+struct nm_listener {
+	struct nm_listen_fd *fds;
+	size_t n_fds;
+	struct nm_addr from;	      /* whose connections are taken; len 0: anybody's */
+	struct nm_flow *first, *last; /* flows that wait to accept */
+	bool lone;		      /* at most one connection can be queued at a time */
+};
+
+/* A worker's means, as far as step functions may use them. */
+struct nm_io {
+	char *tx, *rx; /* rx holds chunk + 1 bytes */
+	size_t chunk;  /* the most that one call moves */
+	struct nm_counters *count;
+	struct nm_listener *listeners;	 /* by instr->opening */
+	const struct nm_addr *endpoints; /* by instr->opening */
+};
+
+#endif

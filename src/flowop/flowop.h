@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A flowop: one operation, one file, one const descriptor. The build makes nm_flowops[] from the word list in
+ * src/flowop/local.mk. */
+#ifndef NM_FLOWOP_FLOWOP_H
+#define NM_FLOWOP_FLOWOP_H
+
+#include <stddef.h>
+
+#include "base/opt.h"
+#include "flowop/flow.h"
+
+enum nm_flowop_flags {
+	NM_FLOWOP_OPENS =
+		1
+		<< 0, /* begins a connection; its option struct begins with struct nm_opts_opening */
+	NM_FLOWOP_CLOSES = 1 << 1,    /* ends it */
+	NM_FLOWOP_USES = 1 << 2,      /* needs an open connection */
+	NM_FLOWOP_INITIATES = 1 << 3, /* acts by itself: the other end can only follow */
+	NM_FLOWOP_FOLLOWS = 1 << 4,   /* waits for the other end to act */
+	NM_FLOWOP_MOVES =
+		1
+		<< 5, /* moves `size` bytes; its option struct begins with struct nm_opts_moving */
+};
+
+/* The option structs of opening and moving flowops begin with these, so that the compiler can read them. */
+struct nm_opts_opening {
+	char *remotehost;
+	char *protocol;
+};
+struct nm_opts_moving {
+	uint64_t size_bytes;
+};
+
+struct nm_flowop {
+	const char *name;
+	const char *mirror; /* what the other end runs: the name of a flowop; NULL: nothing */
+	const char *help;   /* one sentence for --describe and the manual */
+	unsigned flags;
+	const struct nm_opt *opts;
+	size_t opts_size;
+	/* Checks parsed options together. 0, or -EINVAL with a phrase in why. May be NULL. */
+	int (*check)(const void *opts, char *why, size_t why_size);
+	/* Whether its options say that it runs on the master (true) or on a slave (false). NULL: on both. */
+	bool (*runs_on)(const void *opts, bool master);
+	/* Does as much as can be done without waiting. Runs on the flow's worker; no allocation, lock, log or format;
+	 * called again from the start after WAIT_*, SLEEP and PARK, with what it left in the flow. */
+	nm_step_fn step;
+};
+
+extern const struct nm_flowop *const nm_flowops[]; /* ends with NULL */
+
+const struct nm_flowop *nm_flowop_find(const char *name); /* NULL when unknown */
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
+#include "flowop/flowop.h"
+#include "flowop/moving.h"
+#include "transport/io.h"
+
+static enum nm_step pause_with(struct nm_flow *flow, uint64_t left, enum nm_step answer)
+{
+	flow->left = left;
+	return answer;
+}
+
+static enum nm_step fail(struct nm_flow *flow, int error)
+{
+	flow->error = error;
+	return NM_STEP_FAIL;
+}
+
+/* Takes what the last receive brought too much. */
+static uint64_t take_ahead(struct nm_flow *flow, uint64_t left)
+{
+	uint64_t take = flow->conn.ahead < left ? flow->conn.ahead : left;
+
+	flow->conn.ahead -= (uint32_t)take;
+	return left - take;
+}
+
+/* Counts what a receive of size + 1 bytes has brought. That one byte more: a shorter answer proves that the queue is
+ * empty, so that the next read waits at once instead of trying in vain; a longer one leaves a byte that belongs to
+ * the next message. */
+static inline void received(struct nm_io *io, struct nm_conn *conn, ssize_t n, size_t size)
+{
+	if ((size_t)n <= size)
+		conn->flags &= ~(uint32_t)NM_CONN_IN;
+	nm_counter_add(&io->count->bytes_received, (uint64_t)n);
+}
+
+/* What is not one message with one call. n: what the first receive brought, if there was one. */
+static __attribute__((noinline)) enum nm_step receive_parts(struct nm_io *io, struct nm_flow *flow,
+							    const struct nm_instr *instr,
+							    uint64_t left, ssize_t n)
+{
+	struct nm_conn *conn = &flow->conn;
+
+	for (unsigned calls = 0;; calls++) {
+		if (n > 0 && (uint64_t)n > left) {
+			conn->ahead = (uint32_t)((uint64_t)n - left);
+			left = 0;
+		} else if (n > 0) {
+			left -= (uint64_t)n;
+		}
+		if (!left) {
+			flow->left = 0;
+			return NM_STEP_NEXT;
+		}
+		if (!(conn->flags & (NM_CONN_IN | NM_CONN_HUP)))
+			return pause_with(flow, left, NM_STEP_WAIT_IN);
+		if (calls == NM_STEP_CALLS)
+			return pause_with(flow, left, NM_STEP_YIELD);
+		size_t size = left < io->chunk ? (size_t)left : io->chunk;
+
+		n = nm_conn_recv(instr->transport, conn, io->rx, size + 1);
+		if (n > 0) {
+			received(io, conn, n, size);
+		} else if (n == -EAGAIN) {
+			conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
+		} else {
+			return fail(flow, n ? (int)-n : ECONNRESET);
+		}
+	}
+}
+
+/* The message is longer than one call may bring, was begun before, or the transport is no plain socket. */
+static __attribute__((noinline)) enum nm_step receive_more(struct nm_io *io, struct nm_flow *flow,
+							   const struct nm_instr *instr)
+{
+	return receive_parts(io, flow, instr,
+			     take_ahead(flow, flow->left ? flow->left : instr->size), 0);
+}
+
+/* One call did not bring exactly the message. */
+static __attribute__((noinline)) enum nm_step receive_other(struct nm_io *io, struct nm_flow *flow,
+							    const struct nm_instr *instr, ssize_t n)
+{
+	if (n > 0)
+		return receive_parts(io, flow, instr, instr->size, n);
+	if (n != -EAGAIN)
+		return fail(flow, n ? (int)-n : ECONNRESET);
+	flow->conn.flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
+	return NM_STEP_WAIT_IN;
+}
+
+static enum nm_step read_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	if (!((flow->conn.flags & (NM_CONN_IN | NM_CONN_HUP)) | flow->conn.ahead))
+		return NM_STEP_WAIT_IN;
+	if (__builtin_expect((flow->left | flow->conn.ahead) || !instr->plain, 0))
+		return receive_more(io, flow, instr);
+	/* The common case is one message with one call, and no function around it. */
+	ssize_t n = nm_sys_recv(flow->conn.fd, io->rx, instr->size + 1, 0);
+
+	if (n > 0)
+		received(io, &flow->conn, n, instr->size);
+	if (__builtin_expect(n != (ssize_t)instr->size, 0))
+		return receive_other(io, flow, instr, n);
+	return NM_STEP_NEXT;
+}
+
+const struct nm_flowop nm_flowop_read = {
+	.name = "read",
+	.mirror = "write",
+	.help = "receives one message of exactly `size` bytes",
+	.flags = NM_FLOWOP_USES | NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS,
+	.opts = nm_moving_opts,
+	.opts_size = sizeof(struct nm_opts_moving),
+	.step = read_step,
+};

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+
+#include "flowop/flowop.h"
+#include "host/clock.h"
+
+enum think_at { THINK_BOTH, THINK_MASTER, THINK_SLAVE };
+
+static const char *const at_words[] = {"both", "master", "slave", NULL};
+
+struct think_opts {
+	uint64_t duration_ns;
+	bool idle, busy;
+	int at;
+};
+
+static const struct nm_opt think_opts[] = {
+	{.name = "duration",
+	 .type = NM_TYPE_DURATION,
+	 .offset = offsetof(struct think_opts, duration_ns),
+	 .required = true,
+	 .help = "how long"},
+	{.name = "idle",
+	 .type = NM_TYPE_FLAG,
+	 .offset = offsetof(struct think_opts, idle),
+	 .help = "sleep; other flows of the worker go on (this is what happens without idle or "
+		 "busy)"},
+	{.name = "busy",
+	 .type = NM_TYPE_FLAG,
+	 .offset = offsetof(struct think_opts, busy),
+	 .help = "burn the CPU; the worker does nothing else meanwhile"},
+	{.name = "at",
+	 .type = NM_TYPE_ENUM,
+	 .offset = offsetof(struct think_opts, at),
+	 .choices = at_words,
+	 .def = "both",
+	 .help = "which end thinks"},
+	NM_OPT_END};
+
+static int think_check(const void *opts, char *why, size_t why_size)
+{
+	const struct think_opts *o = opts;
+
+	if (!o->idle || !o->busy)
+		return 0;
+	snprintf(why, why_size, "idle and busy exclude each other");
+	return -EINVAL;
+}
+
+static bool think_runs_on(const void *opts, bool master)
+{
+	const struct think_opts *o = opts;
+
+	return o->at == THINK_BOTH || (o->at == THINK_MASTER) == master;
+}
+
+static enum nm_step think_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	const struct think_opts *o = instr->opts;
+
+	(void)io;
+	if (!flow->wake_ns)
+		flow->wake_ns = nm_clock_ns() + o->duration_ns;
+	if (o->busy)
+		while (nm_clock_ns() < flow->wake_ns)
+			;
+	else if (nm_clock_ns() < flow->wake_ns)
+		return NM_STEP_SLEEP;
+	flow->wake_ns = 0;
+	return NM_STEP_NEXT;
+}
+
+const struct nm_flowop nm_flowop_think = {
+	.name = "think",
+	.mirror = "think",
+	.help = "waits, as an application does between messages",
+	.opts = think_opts,
+	.opts_size = sizeof(struct think_opts),
+	.check = think_check,
+	.runs_on = think_runs_on,
+	.step = think_step,
+};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
+#include "flowop/flowop.h"
+#include "flowop/moving.h"
+#include "transport/io.h"
+
+/* What is not one message with one call. n: what the first send of `want` bytes moved or answered. */
+static __attribute__((noinline)) enum nm_step send_parts(struct nm_io *io, struct nm_flow *flow,
+							 const struct nm_instr *instr,
+							 uint64_t left, ssize_t n, size_t want)
+{
+	struct nm_conn *conn = &flow->conn;
+
+	for (unsigned calls = 0;; calls++) {
+		if (n > 0) {
+			nm_counter_add(&io->count->bytes_sent, (uint64_t)n);
+			left -= (uint64_t)n;
+		}
+		if (n < 0 && n != -EAGAIN) {
+			flow->error = (int)-n;
+			return NM_STEP_FAIL;
+		}
+		flow->left = left;
+		if (!left)
+			return NM_STEP_NEXT;
+		/* A short send means a full buffer as much as EAGAIN does: the kernel will tell when there is room. */
+		if (n < (ssize_t)want) {
+			conn->flags &= ~(uint32_t)NM_CONN_OUT;
+			return NM_STEP_WAIT_OUT;
+		}
+		if (calls == NM_STEP_CALLS)
+			return NM_STEP_YIELD;
+		want = left < io->chunk ? (size_t)left : io->chunk;
+		n = nm_conn_send(instr->transport, conn, io->tx, want);
+	}
+}
+
+static enum nm_step write_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	size_t size = instr->size;
+
+	if (__builtin_expect(!(flow->conn.flags & NM_CONN_OUT), 0))
+		return NM_STEP_WAIT_OUT;
+	/* The common case is one message with one call, and no function around it. */
+	if (__builtin_expect(flow->left || !instr->plain, 0))
+		return send_parts(io, flow, instr, flow->left ? flow->left : size, 0, 0);
+	ssize_t n = nm_sys_send(flow->conn.fd, io->tx, size, MSG_NOSIGNAL);
+
+	if (__builtin_expect(n != (ssize_t)size, 0))
+		return send_parts(io, flow, instr, size, n, size);
+	nm_counter_add(&io->count->bytes_sent, size);
+	return NM_STEP_NEXT;
+}
+
+const struct nm_flowop nm_flowop_write = {
+	.name = "write",
+	.mirror = "read",
+	.help = "sends one message of `size` bytes",
+	.flags = NM_FLOWOP_USES | NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES,
+	.opts = nm_moving_opts,
+	.opts_size = sizeof(struct nm_opts_moving),
+	.step = write_step,
+};

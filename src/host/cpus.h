@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CPU lists and placement. */
+#ifndef NM_HOST_CPUS_H
+#define NM_HOST_CPUS_H
+
+#include <stddef.h>
+
+struct nm_cpu_list {
+	unsigned *cpus;
+	size_t count; /* 0: no placement */
+};
+
+/* "0-3,8": 0, -EINVAL (form) or -ERANGE (a CPU this host does not have or this process may not
+ * use). The list is owned. */
+int nm_cpu_list_parse(const char *text, struct nm_cpu_list *ret_list);
+/* Only the form of the list: for lists that another host will use. */
+int nm_cpu_list_check_form(const char *text);
+void nm_cpu_list_fini(struct nm_cpu_list *list);
+/* Binds the calling thread to one CPU; 0 or -errno. */
+int nm_cpu_bind_self(unsigned cpu);
+
+#endif

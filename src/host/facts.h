@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Facts about this host that belong in a result, and its limits. */
+#ifndef NM_HOST_FACTS_H
+#define NM_HOST_FACTS_H
+
+#include <stdint.h>
+
+struct nm_host_facts {
+	char hostname[256];
+	char kernel[128]; /* uname release */
+	char machine[64]; /* x86_64 */
+	char os[128];	  /* PRETTY_NAME of os-release */
+	char cpu_model[128];
+	unsigned n_cpus; /* usable by this process */
+	uint64_t memory_bytes;
+	char clocksource[32];
+	char congestion_control[32];
+};
+
+void nm_host_facts_read(struct nm_host_facts *ret_facts); /* unknown strings are "" */
+
+/* Raises the soft limit of descriptors (and the hard one if this process may) to at least `needed`.
+ * Returns 0, or -EMFILE with the limit that could be had in *ret_limit. */
+int nm_raise_nofile(uint64_t needed, uint64_t *ret_limit);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What this host and this process have used so far; two readings are subtracted to get a window. */
+#ifndef NM_HOST_USAGE_H
+#define NM_HOST_USAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Whole-machine CPU time from /proc/stat, ns summed over CPUs. */
+struct nm_cpu_times {
+	uint64_t user_ns, nice_ns, system_ns, idle_ns, iowait_ns, irq_ns, softirq_ns, steal_ns;
+	unsigned n_cpus;
+};
+
+/* getrusage(RUSAGE_SELF). */
+struct nm_rusage {
+	uint64_t utime_ns, stime_ns;
+	uint64_t maxrss_kb, minflt, majflt, nvcsw, nivcsw;
+};
+
+struct nm_nic {
+	char name[32];
+	uint64_t rx_bytes, tx_bytes, rx_packets, tx_packets, rx_errors, tx_errors, rx_dropped,
+		tx_dropped;
+};
+
+/* Host-wide TCP counters of /proc/net/snmp and netstat for this network namespace. */
+struct nm_tcp_counters {
+	uint64_t segs_in, segs_out, retrans_segs, out_rsts, listen_overflows;
+};
+
+#define NM_USAGE_MAX_NICS 64
+
+struct nm_usage {
+	uint64_t at_ns; /* monotonic */
+	bool has_cpu, has_nics, has_tcp;
+	char cpu_why[96], nics_why[96], tcp_why[96]; /* when not had: the reason, for the user */
+	struct nm_cpu_times cpu;
+	struct nm_rusage process;
+	struct nm_tcp_counters tcp;
+	size_t n_nics;
+	struct nm_nic nics[NM_USAGE_MAX_NICS];
+};
+
+/* Reads all; what cannot be read says why. Never fails as a whole. Not for the hot path (opens
+ * files, netlink). */
+void nm_usage_read(struct nm_usage *ret_usage);
+/* after - before, interface by interface (an interface absent from `before` counts from 0). */
+void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
+		    struct nm_usage *ret_delta);
+
+#endif

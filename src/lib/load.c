@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/load.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void drop_compiled(struct nm_loaded *loaded)
+{
+	loaded->plan = nm_plan_free(loaded->plan);
+	loaded->root = nm_node_free(loaded->root);
+	nm_params_fini(&loaded->params);
+	loaded->params = (struct nm_params){.count = 0};
+}
+
+void nm_loaded_fini(struct nm_loaded *loaded)
+{
+	drop_compiled(loaded);
+	free(loaded->name);
+	free(loaded->path);
+	free(loaded->text);
+	*loaded = (struct nm_loaded){.length = 0};
+}
+
+int nm_loaded_read(struct nm_loaded *loaded, const char *path, struct nm_diags *diags)
+{
+	nm_loaded_fini(loaded);
+	loaded->text = nm_profile_slurp(path, &loaded->length, diags);
+	if (!loaded->text)
+		return -EINVAL;
+	loaded->name = strdup(path);
+	loaded->path = strdup(path);
+	if (loaded->name && loaded->path)
+		return 0;
+	nm_loaded_fini(loaded);
+	nm_diag_error(diags, path, 0, "out of memory");
+	return -ENOMEM;
+}
+
+int nm_loaded_copy(struct nm_loaded *loaded, const char *name, const char *text, size_t length,
+		   struct nm_diags *diags)
+{
+	char *copied_name = strdup(name);
+	char *copied_text = length < SIZE_MAX ? malloc(length + 1) : NULL;
+
+	nm_loaded_fini(loaded);
+	if (!copied_name || !copied_text) {
+		free(copied_name);
+		free(copied_text);
+		nm_diag_error(diags, name, 0, "out of memory");
+		return -ENOMEM;
+	}
+	memcpy(copied_text, text, length);
+	copied_text[length] = '\0';
+	loaded->name = copied_name;
+	loaded->text = copied_text;
+	loaded->length = length;
+	return 0;
+}
+
+static int parse(struct nm_loaded *loaded, struct nm_diags *diags)
+{
+	drop_compiled(loaded);
+	loaded->root = nm_profile_parse(loaded->name, loaded->text, loaded->length, diags);
+	return loaded->root ? 0 : -EINVAL;
+}
+
+int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_load_values *values,
+		      struct nm_diags *diags)
+{
+	int error = parse(loaded, diags);
+
+	if (error)
+		return error;
+	nm_params_apply(loaded->root, loaded->name, values->defines, values->n_defines,
+			values->lookup, values->arg, &loaded->params, diags);
+	/* Also after an error in a parameter: all mistakes are told in one go. */
+	loaded->plan = nm_plan_compile(loaded->root, loaded->name, diags);
+	if (!loaded->plan || diags->n_errors)
+		return -EINVAL;
+	return 0;
+}
+
+int nm_loaded_params(struct nm_loaded *loaded, const struct nm_load_values *values,
+		     struct nm_diags *diags)
+{
+	int error = parse(loaded, diags);
+
+	if (error)
+		return error;
+	nm_params_list(loaded->root, loaded->name, values->defines, values->n_defines,
+		       values->lookup, values->arg, &loaded->params, diags);
+	return diags->n_errors ? -EINVAL : 0;
+}
+
+struct nm_job nm_loaded_job(const struct nm_loaded *loaded)
+{
+	return (struct nm_job){
+		.path = loaded->path,
+		.text = loaded->text,
+		.text_length = loaded->length,
+		.root = loaded->root,
+		.plan = loaded->plan,
+		.params = &loaded->params,
+	};
+}

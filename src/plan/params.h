@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Declared parameters of a profile and the substitution of $name and ${name}. */
+#ifndef NM_PLAN_PARAMS_H
+#define NM_PLAN_PARAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/opt.h"
+#include "profile/tree.h"
+
+/* One -D name=value. */
+struct nm_define {
+	const char *name, *value; /* borrowed */
+};
+
+enum nm_param_source { NM_PARAM_DEFAULT, NM_PARAM_ENVIRONMENT, NM_PARAM_DEFINED };
+
+struct nm_param {
+	char *name;
+	enum nm_type type;
+	char *def;   /* NULL: no default, a value must be given */
+	char *help;  /* may be NULL */
+	char *value; /* the one in force; NULL while none */
+	enum nm_param_source source;
+	unsigned line; /* 0: not declared, only used */
+};
+
+struct nm_params {
+	struct nm_param *items;
+	size_t count;
+};
+
+/* Looks a name up outside the profile; returns a borrowed value or NULL. cli passes one over getenv. */
+typedef const char *(*nm_lookup_fn)(const char *name, void *arg);
+
+/* Reads <param> elements, finds values (defines, then lookup, then default), checks them by type, and replaces every
+ * $name and ${name} in the attribute values of the tree ("$$" is a dollar sign). Elements <param> are taken out of the
+ * tree, so what remains is the substituted profile. All problems go to diags (also defines that nothing uses, with a
+ * hint). Undeclared names are looked up too (uperf's profiles declare nothing). */
+void nm_params_apply(struct nm_node *root, const char *file, const struct nm_define *defines,
+		     size_t n_defines, nm_lookup_fn lookup, void *lookup_arg,
+		     struct nm_params *ret_params, struct nm_diags *diags);
+/* Only the declarations with the values in force, missing ones allowed: for --params. */
+void nm_params_list(const struct nm_node *root, const char *file, const struct nm_define *defines,
+		    size_t n_defines, nm_lookup_fn lookup, void *lookup_arg,
+		    struct nm_params *ret_params, struct nm_diags *diags);
+void nm_params_fini(struct nm_params *params);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The plan: a profile compiled and checked. Immutable once made; shared by all threads. */
+#ifndef NM_PLAN_PLAN_H
+#define NM_PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "flowop/flow.h"
+#include "profile/tree.h"
+
+/* Limits of a plan. */
+#define NM_PLAN_MAX_GROUPS  1024
+#define NM_PLAN_MAX_PHASES  1000  /* transactions in a group */
+#define NM_PLAN_MAX_INSTRS  10000 /* flowops in a group */
+#define NM_PLAN_MAX_WORKERS 8192  /* over all groups */
+#define NM_PLAN_MAX_FLOWS   4000000
+#define NM_PLAN_MAX_HOSTS   1024
+
+/* Flows of one worker that one listening socket serves; more flows get more sockets, since the kernel bounds its queue. */
+#define NM_FLOWS_PER_LISTEN_SOCKET 2048
+
+#define NM_NO_HOST UINT32_MAX
+
+/* One transaction of one group, on one side. */
+struct nm_phase {
+	char *name; /* owned; "" when it has none */
+	unsigned line;
+	uint64_t iterations;  /* passes of each flow; 0 when it runs for a time */
+	uint64_t duration_ns; /* 0: by iterations */
+	double rate_per_s;    /* passes a second of each flow; 0: as fast as possible */
+	uint32_t first;	      /* instruction */
+	uint32_t n_instrs;    /* without the end instruction that follows them (step == NULL) */
+	bool measured;
+	bool empty; /* nothing crosses the network on this side: a slave does not run it at all */
+	bool leads; /* this side begins each pass; otherwise it follows, and is told the count */
+	uint32_t leader; /* master's plan: which host leads, NM_NO_HOST when the master does */
+	bool reliable;	 /* all its connections are: counts must agree */
+	uint64_t bytes_sent, bytes_received; /* of one pass on this side */
+};
+
+struct nm_group {
+	char *name; /* owned; "GroupN" when it has none, N from 0 */
+	unsigned line;
+	uint32_t n_workers;
+	uint32_t n_flows; /* over all workers: flow i runs on worker i % n_workers */
+	uint32_t n_phases;
+	struct nm_phase *phases;
+	struct nm_instr *instrs; /* all phases, each followed by its end instruction */
+	uint32_t n_instrs;
+	uint32_t n_openings; /* connect and accept flowops of the whole group, both sides alike */
+	uint32_t *hosts;     /* that the group talks to, in order of first use; owned */
+	uint32_t n_hosts;
+	uint64_t chunk_bytes; /* the most that one call moves */
+	bool runs;	      /* this side has something to do for this group */
+};
+
+struct nm_plan {
+	char *name;  /* of the profile; owned */
+	bool master; /* the master's side */
+	char **hosts; /* as named in the profile, each once; owned. A slave's plan has one: the master ("master") */
+	uint32_t n_hosts;
+	struct nm_group *groups;
+	uint32_t n_groups;
+	uint32_t n_phases; /* of the longest group */
+	void *arena;	   /* owns option structs */
+};
+
+/* Compiles the substituted tree for the master. NULL with errors in diags; all of them, not only the first. */
+struct nm_plan *nm_plan_compile(const struct nm_node *root, const char *file,
+				struct nm_diags *diags);
+/* The plan of a slave: what the host numbered `host` runs. The tree is the same. NULL with errors in diags. */
+struct nm_plan *nm_plan_compile_mirror(const struct nm_node *root, const char *file,
+				       const char *host, struct nm_diags *diags);
+struct nm_plan *nm_plan_free(struct nm_plan *plan); /* accepts NULL, returns NULL */
+
+/* The compiled program as text, for --dump-plan; owned by the caller. */
+char *nm_plan_dump(const struct nm_plan *plan);
+
+/* How many descriptors this side opens while it runs the plan. */
+uint64_t nm_plan_descriptors(const struct nm_plan *plan);
+/* The longest idle wait that the plan itself asks for, ns: longer silence is a stall. */
+uint64_t nm_plan_longest_wait_ns(const struct nm_plan *plan);
+
+#endif

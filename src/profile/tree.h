@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile as a tree with positions. It has no meaning yet: names are not checked here. */
+#ifndef NM_PROFILE_TREE_H
+#define NM_PROFILE_TREE_H
+
+#include <stddef.h>
+
+struct nm_diags;
+
+/* Limits of what is read; each gives its own message. */
+#define NM_PROFILE_MAX_BYTES 1048576
+#define NM_PROFILE_MAX_DEPTH 16
+#define NM_PROFILE_MAX_NODES 65536
+#define NM_PROFILE_MAX_ATTRS 64
+#define NM_PROFILE_MAX_VALUE 65536
+
+struct nm_attr {
+	char *name;
+	char *value; /* may be replaced through nm_attr_set */
+};
+
+struct nm_node {
+	char *name;
+	unsigned line; /* of the start tag */
+	struct nm_attr *attrs;
+	size_t n_attrs;
+	struct nm_node **children;
+	size_t n_children;
+};
+
+/* Parses text (borrowed during the call). `file` names it in messages. Returns the owned root, or
+ * NULL with at least one error in diags. Entities, DTDs, includes and network access are refused,
+ * not ignored. */
+struct nm_node *nm_profile_parse(const char *file, const char *text, size_t length,
+				 struct nm_diags *diags);
+/* Reads a file (at most NM_PROFILE_MAX_BYTES) into an owned, terminated buffer; NULL with an error
+ * in diags. */
+char *nm_profile_slurp(const char *path, size_t *ret_length, struct nm_diags *diags);
+/* The tree as XML text, owned by the caller (free); NULL when out of memory. */
+char *nm_profile_print(const struct nm_node *root);
+struct nm_node *nm_node_free(struct nm_node *node); /* accepts NULL, returns NULL */
+
+const char *nm_node_attr(const struct nm_node *node, const char *name); /* NULL when absent */
+int nm_attr_set(struct nm_attr *attr, const char *value);		/* copies; 0 or -ENOMEM */
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/common.h"
+
+#include <errno.h>
+#include <math.h>
+#include <time.h>
+
+char *nm_percentile_key(double pct, char *buf, size_t size)
+{
+	snprintf(buf, size, "p%.10g", pct);
+	return buf;
+}
+
+char *nm_format_utc(uint64_t wall_ns, char *buf, size_t size)
+{
+	time_t seconds = (time_t)(wall_ns / 1000000000u);
+	unsigned us = (unsigned)(wall_ns % 1000000000u / 1000u);
+	struct tm tm;
+	char date[32] = "";
+
+	if (gmtime_r(&seconds, &tm))
+		strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(buf, size, "%s.%06uZ", date, us);
+	return buf;
+}
+
+const char *nm_part_name(enum nm_part part)
+{
+	switch (part) {
+	case NM_PART_WARMUP:
+		return "warmup";
+	case NM_PART_COOLDOWN:
+		return "cooldown";
+	case NM_PART_MEASURED:
+		break;
+	}
+	return "measured";
+}
+
+const struct nm_result *nm_series_last(const struct nm_series *series)
+{
+	return series->n_runs ? series->runs[series->n_runs - 1] : NULL;
+}
+
+const struct nm_host_interval *nm_host_interval_at(const struct nm_result_host *host,
+						   const struct nm_result_interval *row)
+{
+	double half = (row->to_s - row->from_s) / 2;
+
+	for (size_t i = 0; i < host->n_intervals; i++) {
+		const struct nm_host_interval *own = &host->intervals[i];
+		if (own->phase == row->phase && fabs(own->to_s - row->to_s) <= half)
+			return own;
+	}
+	return NULL;
+}
+
+bool nm_result_has_response(const struct nm_result *result)
+{
+	for (size_t i = 0; i < result->n_intervals; i++)
+		if (result->intervals[i].window.response.count)
+			return true;
+	return result->totals.response.count > 0;
+}
+
+uint64_t nm_cpu_busy_ns(const struct nm_cpu_times *cpu)
+{
+	return cpu->user_ns + cpu->nice_ns + cpu->system_ns + cpu->irq_ns + cpu->softirq_ns +
+	       cpu->steal_ns;
+}
+
+int nm_stream_status(FILE *out)
+{
+	errno = 0;
+	if (fflush(out) == 0 && !ferror(out))
+		return 0;
+	return errno ? -errno : -EIO;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the reports share: names, labels and look-ups, so that all of them say the same. */
+#ifndef NM_REPORT_COMMON_H
+#define NM_REPORT_COMMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "result/result.h"
+
+/* "p99.9"; returns buf. */
+char *nm_percentile_key(double pct, char *buf, size_t size);
+/* "2024-05-01T12:00:00.123456Z"; returns buf. */
+char *nm_format_utc(uint64_t wall_ns, char *buf, size_t size);
+/* "warmup", "measured", "cooldown". */
+const char *nm_part_name(enum nm_part part);
+/* The run whose document stands for the series: the last; NULL when there is none. */
+const struct nm_result *nm_series_last(const struct nm_series *series);
+/* The host's row for the master's interval, or NULL. */
+const struct nm_host_interval *nm_host_interval_at(const struct nm_result_host *host,
+						   const struct nm_result_interval *row);
+/* Whether any window of the result has response times (a rate was asked for). */
+bool nm_result_has_response(const struct nm_result *result);
+/* Time in which the CPUs did something, ns. */
+uint64_t nm_cpu_busy_ns(const struct nm_cpu_times *cpu);
+/* 0, or -errno when something written to the stream was lost. */
+int nm_stream_status(FILE *out);
+
+#endif

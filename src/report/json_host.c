@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the JSON document says of one host. */
+#include "report/json_parts.h"
+
+#include "report/common.h"
+
+static json_t *facts_json(const struct nm_host_facts *facts)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "hostname",
+			 nm_json_known(facts->hostname), "kernel", nm_json_known(facts->kernel),
+			 "machine", nm_json_known(facts->machine), "os", nm_json_known(facts->os),
+			 "cpu_model", nm_json_known(facts->cpu_model), "cpus",
+			 facts->n_cpus ? nm_json_count(facts->n_cpus) : json_null(), "memory_bytes",
+			 facts->memory_bytes ? nm_json_count(facts->memory_bytes) : json_null(),
+			 "clocksource", nm_json_known(facts->clocksource), "congestion_control",
+			 nm_json_known(facts->congestion_control));
+}
+
+static json_t *counts_json(const struct nm_counts *counts)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "transactions",
+			 nm_json_count(counts->iterations), "bytes_sent",
+			 nm_json_count(counts->bytes_sent), "bytes_received",
+			 nm_json_count(counts->bytes_received), "sends",
+			 nm_json_count(counts->sends), "receives", nm_json_count(counts->receives),
+			 "connects", nm_json_count(counts->connects), "accepts",
+			 nm_json_count(counts->accepts), "errors", nm_json_count(counts->errors));
+}
+
+static json_t *groups_json(const struct nm_result *result, const struct nm_result_host *host)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < host->n_groups; i++) {
+		const char *name = i < result->n_groups ? result->groups[i].name : NULL;
+		json_t *group = nm_json_join(json_pack("{s:o}", "name", nm_json_text(name)),
+					     counts_json(&host->groups[i]));
+		if (nm_json_append(array, group) != 0) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
+static json_t *share(const struct nm_cpu_times *cpu, uint64_t part_ns)
+{
+	return nm_json_real(nm_cpu_share(cpu, part_ns));
+}
+
+static json_t *cpu_json(const struct nm_cpu_times *cpu)
+{
+	uint64_t busy_ns = nm_cpu_busy_ns(cpu);
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "n_cpus",
+			 nm_json_count(cpu->n_cpus), "user", share(cpu, cpu->user_ns), "nice",
+			 share(cpu, cpu->nice_ns), "system", share(cpu, cpu->system_ns), "softirq",
+			 share(cpu, cpu->softirq_ns), "irq", share(cpu, cpu->irq_ns), "iowait",
+			 share(cpu, cpu->iowait_ns), "steal", share(cpu, cpu->steal_ns), "idle",
+			 share(cpu, cpu->idle_ns), "busy", share(cpu, busy_ns), "seconds",
+			 nm_json_real((double)busy_ns / 1e9));
+}
+
+static json_t *rusage_json(const struct nm_rusage *usage)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "utime_s",
+			 nm_json_real((double)usage->utime_ns / 1e9), "stime_s",
+			 nm_json_real((double)usage->stime_ns / 1e9), "maxrss_kb",
+			 nm_json_count(usage->maxrss_kb), "minflt", nm_json_count(usage->minflt),
+			 "majflt", nm_json_count(usage->majflt), "nvcsw",
+			 nm_json_count(usage->nvcsw), "nivcsw", nm_json_count(usage->nivcsw));
+}
+
+static json_t *nic_json(const struct nm_nic *nic)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+			 nm_json_text(nic->name), "rx_bytes", nm_json_count(nic->rx_bytes),
+			 "tx_bytes", nm_json_count(nic->tx_bytes), "rx_packets",
+			 nm_json_count(nic->rx_packets), "tx_packets",
+			 nm_json_count(nic->tx_packets), "rx_errors", nm_json_count(nic->rx_errors),
+			 "tx_errors", nm_json_count(nic->tx_errors), "rx_dropped",
+			 nm_json_count(nic->rx_dropped), "tx_dropped",
+			 nm_json_count(nic->tx_dropped));
+}
+
+static json_t *nics_json(const struct nm_usage *usage)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < usage->n_nics; i++) {
+		if (nm_json_append(array, nic_json(&usage->nics[i])) != 0) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
+static json_t *tcp_json(const struct nm_tcp_counters *tcp)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "segments_sent", nm_json_count(tcp->segs_out),
+			 "segments_received", nm_json_count(tcp->segs_in),
+			 "retransmitted_segments", nm_json_count(tcp->retrans_segs), "resets_sent",
+			 nm_json_count(tcp->out_rsts), "listen_overflows",
+			 nm_json_count(tcp->listen_overflows));
+}
+
+static json_t *connections_json(const struct nm_conn_report *report)
+{
+	if (report->connections == 0)
+		return nm_json_unavailable(report->why);
+	return json_pack("{s:o, s:o, s:{s:o, s:o, s:o}, s:o, s:o, s:o, s:o}", "count",
+			 nm_json_count(report->connections), "retransmits",
+			 nm_json_count(report->retransmits), "rtt_s", "min",
+			 nm_json_real(report->rtt_min_s), "mean", nm_json_real(report->rtt_mean_s),
+			 "max", nm_json_real(report->rtt_max_s), "cwnd_mean",
+			 nm_json_real(report->cwnd_mean), "mss_min", nm_json_count(report->mss_min),
+			 "mss_max", nm_json_count(report->mss_max), "congestion_control",
+			 nm_json_known(report->congestion_control));
+}
+
+static json_t *intervals_json(const struct nm_result_host *host)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < host->n_intervals; i++) {
+		const struct nm_host_interval *row = &host->intervals[i];
+		json_t *item =
+			json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "from_s",
+				  nm_json_real(row->from_s), "to_s", nm_json_real(row->to_s),
+				  "phase", nm_json_count(row->phase), "transactions",
+				  nm_json_count(row->iterations), "bytes_sent",
+				  nm_json_count(row->bytes_sent), "bytes_received",
+				  nm_json_count(row->bytes_received), "cpu",
+				  row->cpu.n_cpus ? cpu_json(&row->cpu) : json_null());
+		if (nm_json_append(array, item) != 0) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
+/* What the machine used; each part by itself may be missing and then says why. */
+static json_t *usage_json(const struct nm_result_host *host)
+{
+	static const char why[] = "the host did not deliver it";
+	const struct nm_usage *usage = &host->usage;
+
+	if (!host->has_usage)
+		return json_pack("{s:o, s:o, s:o, s:o}", "cpu", nm_json_unavailable(why), "rusage",
+				 nm_json_unavailable(why), "nics", nm_json_unavailable(why), "tcp",
+				 nm_json_unavailable(why));
+	return json_pack(
+		"{s:o, s:o, s:o, s:o}", "cpu",
+		usage->has_cpu ? cpu_json(&usage->cpu) : nm_json_unavailable(usage->cpu_why),
+		"rusage", rusage_json(&usage->process), "nics",
+		usage->has_nics ? nics_json(usage) : nm_json_unavailable(usage->nics_why), "tcp",
+		usage->has_tcp ? tcp_json(&usage->tcp) : nm_json_unavailable(usage->tcp_why));
+}
+
+json_t *nm_json_host(const struct nm_result *result, const struct nm_result_host *host)
+{
+	bool told = host->n_groups > 0;
+	bool timed = host->complete && !host->is_master;
+
+	json_t *object = json_pack("{s:o, s:s, s:o, s:b, s:o, s:o}", "name",
+				   nm_json_text(host->name), "role",
+				   host->is_master ? "master" : "slave", "address",
+				   nm_json_text(host->address), "complete", (int)host->complete,
+				   "error", nm_json_text(host->error), "facts",
+				   facts_json(&host->facts));
+	object = nm_json_join(object,
+			      json_pack("{s:o, s:o, s:o}", "rtt_s",
+					timed ? nm_json_real(host->rtt_s) : json_null(),
+					"start_skew_s",
+					timed ? nm_json_real(host->start_skew_s) : json_null(),
+					"start_skew_error_s",
+					timed ? nm_json_real(host->skew_error_s) : json_null()));
+	object = nm_json_join(
+		object, json_pack("{s:o, s:o}", "counts",
+				  told ? counts_json(&host->counts) : json_null(), "groups",
+				  groups_json(result, host)));
+	object = nm_json_join(object, usage_json(host));
+	return nm_json_join(object, json_pack("{s:o, s:o}", "connections",
+					      connections_json(&host->connections), "intervals",
+					      intervals_json(host)));
+}

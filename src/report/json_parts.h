@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of the JSON document. All return a new reference, or NULL when out of memory. */
+#ifndef NM_REPORT_JSON_PARTS_H
+#define NM_REPORT_JSON_PARTS_H
+
+#include <jansson.h>
+
+#include "result/result.h"
+
+/* null for NULL; bytes that are not UTF-8 become question marks, so a document is always valid. */
+json_t *nm_json_text(const char *text);
+/* null for "": not known. */
+json_t *nm_json_known(const char *text);
+json_t *nm_json_real(double value); /* null unless finite */
+json_t *nm_json_count(uint64_t value);
+/* {"unavailable": why}. */
+json_t *nm_json_unavailable(const char *why);
+/* Puts all keys of `from` (a reference that is taken) into `into`, returned; NULL if either is. */
+json_t *nm_json_join(json_t *into, json_t *from);
+/* Appends `item` (taken) to `array`: 0 or -1. */
+int nm_json_append(json_t *array, json_t *item);
+
+json_t *nm_json_window(const struct nm_window *window, const struct nm_percentiles *percentiles);
+json_t *nm_json_host(const struct nm_result *result, const struct nm_result_host *host);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* key=value lines under the names that scripts for neper know, with these differences: every value covers the measured
+ * window exactly; resource usage is counted from the window's start, so the _start keys are 0; a value that is not
+ * known has no line; and the slaves' figures are there, under remote_. */
+#include "report/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "report/common.h"
+
+/* A value stays on its line. */
+static void print_text(FILE *out, const char *key, const char *value)
+{
+	if (!value)
+		return;
+	fprintf(out, "%s=", key);
+	for (const char *c = value; *c; c++)
+		fputc(*c == '\n' || *c == '\r' ? ' ' : *c, out);
+	fputc('\n', out);
+}
+
+static void print_params(const struct nm_result *result, FILE *out)
+{
+	for (size_t i = 0; i < result->params.count; i++)
+		print_text(out, result->params.items[i].name, result->params.items[i].value);
+}
+
+/* Bulk transfer: all the data goes one way. Its throughput is bits, not transactions. */
+static bool is_stream(const struct nm_counts *counts)
+{
+	return (counts->bytes_sent == 0) != (counts->bytes_received == 0);
+}
+
+static void print_usage(FILE *out, const char *prefix, const struct nm_result_host *host)
+{
+	const struct nm_rusage *own = &host->usage.process;
+	const struct nm_cpu_times *cpu = &host->usage.cpu;
+
+	if (!host->has_usage)
+		return;
+	fprintf(out, "%sutime_start=0.000000\n%sutime_end=%.6f\n", prefix, prefix,
+		(double)own->utime_ns / 1e9);
+	fprintf(out, "%sstime_start=0.000000\n%sstime_end=%.6f\n", prefix, prefix,
+		(double)own->stime_ns / 1e9);
+	fprintf(out, "%smaxrss_end=%" PRIu64 "\n", prefix, own->maxrss_kb);
+	fprintf(out, "%sminflt_start=0\n%sminflt_end=%" PRIu64 "\n", prefix, prefix, own->minflt);
+	fprintf(out, "%smajflt_start=0\n%smajflt_end=%" PRIu64 "\n", prefix, prefix, own->majflt);
+	fprintf(out, "%snvcsw_start=0\n%snvcsw_end=%" PRIu64 "\n", prefix, prefix, own->nvcsw);
+	fprintf(out, "%snivcsw_start=0\n%snivcsw_end=%" PRIu64 "\n", prefix, prefix, own->nivcsw);
+	if (!host->usage.has_cpu)
+		return;
+	fprintf(out, "%scpu_user=%.4f\n%scpu_system=%.4f\n%scpu_softirq=%.4f\n%scpu_idle=%.4f\n",
+		prefix, nm_cpu_share(cpu, cpu->user_ns + cpu->nice_ns), prefix,
+		nm_cpu_share(cpu, cpu->system_ns + cpu->irq_ns), prefix,
+		nm_cpu_share(cpu, cpu->softirq_ns), prefix,
+		nm_cpu_share(cpu, cpu->idle_ns + cpu->iowait_ns));
+}
+
+static void print_latency(FILE *out, const char *prefix, const struct nm_latency *latency,
+			  const struct nm_percentiles *percentiles)
+{
+	char key[32];
+
+	if (latency->count == 0)
+		return;
+	fprintf(out, "%s_min=%.9f\n%s_max=%.9f\n%s_mean=%.9f\n%s_stddev=%.9f\n", prefix,
+		latency->min_s, prefix, latency->max_s, prefix, latency->mean_s, prefix,
+		latency->stddev_s);
+	for (size_t i = 0; i < percentiles->count; i++)
+		fprintf(out, "%s_%s=%.9f\n", prefix,
+			nm_percentile_key(percentiles->pct[i], key, sizeof(key)),
+			latency->pct_s[i]);
+}
+
+/* How straight the count grows over the measured time: through the first row, as neper has it. */
+static void print_samples(const struct nm_result *result, bool stream, FILE *out)
+{
+	double xy = 0, xx = 0, yy = 0, x = 0, y = 0;
+	size_t samples = 0;
+
+	for (size_t i = 0; i < result->n_intervals; i++) {
+		const struct nm_result_interval *row = &result->intervals[i];
+		const struct nm_counts *counts = &row->window.counts;
+		if (row->part != NM_PART_MEASURED)
+			continue;
+		x += row->window.seconds;
+		y += stream ? (double)counts->bytes_sent + (double)counts->bytes_received
+			    : (double)counts->iterations;
+		xy += x * y;
+		xx += x * x;
+		yy += y * y;
+		samples++;
+	}
+	fprintf(out, "num_samples=%zu\n", samples);
+	if (samples > 1 && xx > 0 && yy > 0)
+		fprintf(out, "correlation_coefficient=%.2f\n", xy / sqrt(xx * yy));
+}
+
+static void print_remote(const struct nm_result *result, FILE *out)
+{
+	char prefix[32];
+	size_t slaves = 0;
+
+	for (size_t i = 0; i < result->n_hosts; i++) {
+		const struct nm_result_host *host = &result->hosts[i];
+		if (host->is_master)
+			continue;
+		/* The first slave has neper's place; the others are numbered. */
+		if (slaves++ == 0)
+			snprintf(prefix, sizeof(prefix), "remote_");
+		else
+			snprintf(prefix, sizeof(prefix), "remote%zu_", slaves);
+		fprintf(out, "%shost=%s\n", prefix, host->name ? host->name : "");
+		fprintf(out, "%scomplete=%d\n", prefix, host->complete);
+		if (host->n_groups) {
+			fprintf(out, "%snum_transactions_all=%" PRIu64 "\n", prefix,
+				host->counts.iterations);
+			fprintf(out, "%sbytes_sent_all=%" PRIu64 "\n", prefix,
+				host->counts.bytes_sent);
+			fprintf(out, "%sbytes_received_all=%" PRIu64 "\n", prefix,
+				host->counts.bytes_received);
+		}
+		print_usage(out, prefix, host);
+	}
+	fprintf(out, "num_remote_hosts=%zu\n", slaves);
+}
+
+static void print_totals(const struct nm_result *result, FILE *out)
+{
+	const struct nm_window *totals = &result->totals;
+	const struct nm_counts *counts = &totals->counts;
+	bool stream = is_stream(counts);
+	double seconds = totals->seconds;
+	double transactions_per_s = nm_window_transactions_per_s(totals);
+	double bits_per_s = nm_window_bits_per_s(totals);
+
+	fprintf(out, "num_transactions=%" PRIu64 "\nbytes_sent=%" PRIu64 "\n", counts->iterations,
+		counts->bytes_sent);
+	fprintf(out, "bytes_received=%" PRIu64 "\nerrors=%" PRIu64 "\n", counts->bytes_received,
+		counts->errors);
+	print_latency(out, "latency", &totals->latency, &result->percentiles);
+	print_latency(out, "response", &totals->response, &result->percentiles);
+	print_samples(result, stream, out);
+	if (seconds <= 0)
+		return;
+	fprintf(out, "transactions_per_s=%.2f\nbits_per_s=%.2f\n", transactions_per_s, bits_per_s);
+	fprintf(out, "throughput=%.2f\nthroughput_units=%s\n",
+		stream ? bits_per_s / 1e6 : transactions_per_s,
+		stream ? "Mbit/s" : "transactions/s");
+	fprintf(out, "local_throughput=%.0f\n", stream ? bits_per_s : transactions_per_s);
+	/* Every byte and pass of the window has its counterpart when the ends agree. */
+	if (result->reconciled == NM_RECONCILED_YES)
+		fprintf(out, "remote_throughput=%.0f\n", stream ? bits_per_s : transactions_per_s);
+}
+
+static void print_run(const struct nm_result *result, FILE *out)
+{
+	double start_s = (double)result->start_wall_ns / 1e9;
+	uint32_t flows = 0, workers = 0;
+
+	for (size_t i = 0; i < result->n_groups; i++) {
+		flows += result->groups[i].n_flows;
+		workers += result->groups[i].n_workers;
+	}
+	print_text(out, "VERSION", result->version);
+	print_text(out, "profile", result->profile_name);
+	print_params(result, out);
+	fprintf(out, "total_flows=%u\ntotal_threads=%u\n", flows, workers);
+	fprintf(out, "total_run_time=%.6f\nmeasured_time=%.6f\n", result->elapsed_s,
+		result->totals.seconds);
+	print_text(out, "run_id", result->run_id);
+	fprintf(out, "seed=%" PRIu64 "\ncomplete=%d\n", result->seed, result->complete);
+	print_text(out, "incomplete_why", result->incomplete_why);
+	for (size_t i = 0; i < result->n_warnings; i++)
+		print_text(out, "warning", result->warnings[i]);
+	fprintf(out, "time_start=%.9f\ntime_end=%.9f\n", start_s, start_s + result->elapsed_s);
+	if (result->n_hosts)
+		print_usage(out, "", &result->hosts[0]);
+	print_remote(result, out);
+	print_totals(result, out);
+}
+
+static void print_summary(FILE *out, const char *name, const struct nm_summary *summary)
+{
+	if (summary->n == 0)
+		return;
+	fprintf(out, "repeat_%s_mean=%.9g\n", name, summary->mean);
+	if (summary->n > 1)
+		fprintf(out, "repeat_%s_stddev=%.9g\nrepeat_%s_ci95=%.9g\n", name,
+			summary->stddev, name, summary->ci95);
+}
+
+static int write_kv(const struct nm_series *series, FILE *out)
+{
+	const struct nm_result *last = nm_series_last(series);
+
+	if (!last)
+		return -EINVAL;
+	print_run(last, out);
+	if (series->n_runs > 1) {
+		struct nm_series_summary summary;
+		nm_series_summarise(series, &summary);
+		fprintf(out, "repeat=%zu\n", series->n_runs);
+		print_summary(out, "transactions_per_s", &summary.transactions_per_s);
+		print_summary(out, "bits_per_s", &summary.bits_per_s);
+		print_summary(out, "latency_mean", &summary.latency_mean_s);
+		print_summary(out, "latency_p50", &summary.latency_p50_s);
+		print_summary(out, "latency_p99", &summary.latency_p99_s);
+	}
+	return nm_stream_status(out);
+}
+
+const struct nm_report nm_report_kv = {
+	.name = "kv",
+	.help = "key=value lines with neper's key names",
+	.write = write_kv,
+};

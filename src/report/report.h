@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A report: one output format, one file, one const descriptor. The build makes nm_reports[] from the word list in
+ * src/report/local.mk. */
+#ifndef NM_REPORT_REPORT_H
+#define NM_REPORT_REPORT_H
+
+#include <stdio.h>
+
+#include "result/result.h"
+
+struct nm_report {
+	const char *name; /* the word of --format */
+	const char *help;
+	/* Writes the whole report of a series (one run or --repeat). 0 or -errno of the stream. */
+	int (*write)(const struct nm_series *series, FILE *out);
+};
+
+extern const struct nm_report *const nm_reports[]; /* ends with NULL */
+
+const struct nm_report *nm_report_find(const char *name); /* NULL when unknown */
+
+/* One line for a terminal while a run goes on, without a line end. */
+void nm_report_live_line(const struct nm_result_interval *row, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The summary for people. */
+#include "report/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "report/common.h"
+#include "report/table.h"
+
+#define TEXT 32
+
+static void print_head(const struct nm_result *result, FILE *out)
+{
+	char start[48];
+
+	nm_format_utc(result->start_wall_ns, start, sizeof(start));
+	fprintf(out, "netmodel %s  %s", result->version ? result->version : "",
+		result->profile_name ? result->profile_name : "");
+	if (result->profile_path)
+		fprintf(out, "  (%s)", result->profile_path);
+	fprintf(out, "\n  run %.12s  %.19sZ  seed %" PRIu64 "\n",
+		result->run_id ? result->run_id : "-", start, result->seed);
+
+	bool any = false;
+	for (size_t i = 0; i < result->params.count; i++) {
+		const struct nm_param *param = &result->params.items[i];
+		if (!param->value || (param->def && strcmp(param->value, param->def) == 0))
+			continue;
+		fprintf(out, "%s%s=%s", any ? " " : "  with ", param->name, param->value);
+		any = true;
+	}
+	if (any)
+		fputc('\n', out);
+	if (!result->complete)
+		fprintf(out, "\n  INCOMPLETE: %s\n",
+			result->incomplete_why ? result->incomplete_why : "the reason is not known");
+	fputc('\n', out);
+}
+
+static const char *bits_text(uint64_t bytes, double seconds, char *buf)
+{
+	if (seconds <= 0)
+		return "-";
+	return nm_format_bitrate((double)bytes * 8 / seconds, buf, TEXT);
+}
+
+static const char *rate_text(uint64_t count, double seconds, char *buf)
+{
+	if (seconds <= 0)
+		return "-";
+	snprintf(buf, TEXT, "%.*f", (double)count / seconds < 100 ? 2 : 0, (double)count / seconds);
+	return buf;
+}
+
+static void add_latency(struct nm_table *table, const char *name, const struct nm_latency *latency,
+			const struct nm_percentiles *percentiles)
+{
+	char value[TEXT], key[TEXT], line[NM_RESULT_MAX_PERCENTILES * 2 * TEXT];
+	const char *const names[] = {"min", "mean", "max", "stddev"};
+	const double values[] = {latency->min_s, latency->mean_s, latency->max_s,
+				 latency->stddev_s};
+	size_t used = 0;
+
+	if (latency->count == 0)
+		return;
+	for (size_t i = 0; i < 4; i++)
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s %s",
+					 i ? "  " : "", names[i],
+					 nm_format_duration(values[i], value, sizeof(value)));
+	nm_table_cell(table, "%s", name);
+	nm_table_cell(table, "%s", line);
+	used = 0;
+	for (size_t i = 0; i < percentiles->count; i++)
+		used += (size_t)snprintf(
+			line + used, sizeof(line) - used, "%s%s %s", i ? "  " : "",
+			nm_percentile_key(percentiles->pct[i], key, sizeof(key)),
+			nm_format_duration(latency->pct_s[i], value, sizeof(value)));
+	if (percentiles->count == 0)
+		return;
+	nm_table_cell(table, "%s", "");
+	nm_table_cell(table, "%s", line);
+}
+
+static void print_totals(const struct nm_result *result, FILE *out)
+{
+	const struct nm_window *totals = &result->totals;
+	const struct nm_counts *counts = &totals->counts;
+	struct nm_table table = {.align = "ll"};
+	char a[TEXT], b[TEXT];
+
+	nm_table_cell(&table, "transactions");
+	nm_table_cell(&table, "%s/s  (%" PRIu64 " in %s)",
+		      rate_text(counts->iterations, totals->seconds, a), counts->iterations,
+		      nm_format_duration(totals->seconds, b, sizeof(b)));
+	nm_table_cell(&table, "throughput");
+	nm_table_cell(&table, "sent %s  received %s",
+		      bits_text(counts->bytes_sent, totals->seconds, a),
+		      bits_text(counts->bytes_received, totals->seconds, b));
+	add_latency(&table, "latency", &totals->latency, &result->percentiles);
+	add_latency(&table, "response", &totals->response, &result->percentiles);
+	if (counts->errors) {
+		nm_table_cell(&table, "errors");
+		nm_table_cell(&table, "%" PRIu64, counts->errors);
+	}
+	if (result->warmup_s > 0 || result->cooldown_s > 0) {
+		nm_table_cell(&table, "cut");
+		nm_table_cell(&table, "warm-up %s  cool-down %s",
+			      nm_format_duration(result->warmup_s, a, sizeof(a)),
+			      nm_format_duration(result->cooldown_s, b, sizeof(b)));
+	}
+	nm_table_print(&table, 2, out);
+	nm_table_fini(&table);
+}
+
+static void add_head(struct nm_table *table, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		nm_table_cell(table, "%s", names[i]);
+}
+
+static void print_groups(const struct nm_result *result, FILE *out)
+{
+	static const char *const names[] = {"group",  "flows",	  "workers", "transactions/s",
+					    "sent",   "received", "mean",    "max"};
+	struct nm_table table = {.align = "lrrrrrrr"};
+	char a[TEXT], b[TEXT], c[TEXT];
+
+	if (result->n_groups < 2)
+		return;
+	add_head(&table, names, sizeof(names) / sizeof(names[0]));
+	for (size_t i = 0; i < result->n_groups; i++) {
+		const struct nm_result_group *group = &result->groups[i];
+		const struct nm_window *totals = &group->totals;
+		const struct nm_latency *latency = &totals->latency;
+		nm_table_cell(&table, "%s", group->name ? group->name : "");
+		nm_table_cell(&table, "%u", (unsigned)group->n_flows);
+		nm_table_cell(&table, "%u", (unsigned)group->n_workers);
+		nm_table_cell(&table, "%s",
+			      rate_text(totals->counts.iterations, totals->seconds, a));
+		nm_table_cell(&table, "%s",
+			      bits_text(totals->counts.bytes_sent, totals->seconds, b));
+		nm_table_cell(&table, "%s",
+			      bits_text(totals->counts.bytes_received, totals->seconds, c));
+		nm_table_cell(&table, "%s",
+			      latency->count ? nm_format_duration(latency->mean_s, a, sizeof(a))
+					     : "-");
+		nm_table_cell(&table, "%s",
+			      latency->count ? nm_format_duration(latency->max_s, a, sizeof(a))
+					     : "-");
+	}
+	fputc('\n', out);
+	nm_table_print(&table, 2, out);
+	nm_table_fini(&table);
+}
+
+static void add_cpu(struct nm_table *table, const struct nm_result_host *host)
+{
+	const struct nm_cpu_times *cpu = &host->usage.cpu;
+
+	if (!host->has_usage || !host->usage.has_cpu) {
+		for (int i = 0; i < 4; i++)
+			nm_table_cell(table, "-");
+		return;
+	}
+	nm_table_cell(table, "%.1f%%", 100 * nm_cpu_share(cpu, cpu->user_ns + cpu->nice_ns));
+	nm_table_cell(table, "%.1f%%", 100 * nm_cpu_share(cpu, cpu->system_ns + cpu->irq_ns));
+	nm_table_cell(table, "%.1f%%", 100 * nm_cpu_share(cpu, cpu->softirq_ns));
+	nm_table_cell(table, "%.1f%%", 100 * nm_cpu_share(cpu, cpu->idle_ns + cpu->iowait_ns));
+}
+
+static void add_connections(struct nm_table *table, const struct nm_conn_report *report)
+{
+	char rtt[TEXT];
+
+	if (report->connections == 0) {
+		nm_table_cell(table, "-");
+		nm_table_cell(table, "-");
+		return;
+	}
+	nm_table_cell(table, "%s", nm_format_duration(report->rtt_mean_s, rtt, sizeof(rtt)));
+	nm_table_cell(table, "%" PRIu64, report->retransmits);
+}
+
+static void print_hosts(const struct nm_result *result, FILE *out)
+{
+	static const char *const names[] = {"host", "user", "system",  "softirq",      "idle",
+					    "rtt",  "retransmits", "transactions",
+					    "bytes sent", "bytes received"};
+	struct nm_table table = {.align = "lrrrrrrrrr"};
+
+	if (result->n_hosts == 0)
+		return;
+	add_head(&table, names, sizeof(names) / sizeof(names[0]));
+	for (size_t i = 0; i < result->n_hosts; i++) {
+		const struct nm_result_host *host = &result->hosts[i];
+		nm_table_cell(&table, "%s", host->name ? host->name : "");
+		add_cpu(&table, host);
+		add_connections(&table, &host->connections);
+		if (host->n_groups) {
+			nm_table_cell(&table, "%" PRIu64, host->counts.iterations);
+			nm_table_cell(&table, "%" PRIu64, host->counts.bytes_sent);
+			nm_table_cell(&table, "%" PRIu64, host->counts.bytes_received);
+		} else {
+			for (int c = 0; c < 3; c++)
+				nm_table_cell(&table, "-");
+		}
+	}
+	fputc('\n', out);
+	nm_table_print(&table, 2, out);
+	nm_table_fini(&table);
+	for (size_t i = 0; i < result->n_hosts; i++)
+		if (result->hosts[i].error)
+			fprintf(out, "  %s: %s\n",
+				result->hosts[i].name ? result->hosts[i].name : "",
+				result->hosts[i].error);
+}
+
+/* What follows the tables: whether the ends agree, when they began, what else there is to say. */
+static void print_notes(const struct nm_result *result, FILE *out)
+{
+	char skew[TEXT];
+
+	if (result->reconciled == NM_RECONCILED_YES)
+		fputs("\n  counts of both ends agree\n", out);
+	else if (result->reconciled == NM_RECONCILED_NO)
+		fprintf(out, "\n  COUNTS DIFFER: %s\n",
+			result->reconcile_text ? result->reconcile_text : "");
+	if (result->n_hosts > 2 && result->complete)
+		fprintf(out, "  hosts began within %s\n",
+			nm_format_duration(result->start_skew_s, skew, sizeof(skew)));
+	for (size_t i = 0; i < result->n_warnings; i++)
+		fprintf(out, "  warning: %s\n", result->warnings[i] ? result->warnings[i] : "");
+}
+
+static void add_summary(struct nm_table *table, const char *name, const struct nm_summary *summary,
+			char *(*format)(double value, char *buf, size_t size))
+{
+	char text[TEXT];
+
+	if (summary->n == 0)
+		return;
+	nm_table_cell(table, "%s", name);
+	nm_table_cell(table, "%s", format(summary->mean, text, sizeof(text)));
+	nm_table_cell(table, "%s",
+		      summary->n > 1 ? format(summary->stddev, text, sizeof(text)) : "-");
+	nm_table_cell(table, "%s",
+		      summary->n > 1 ? format(summary->ci95, text, sizeof(text)) : "-");
+}
+
+static void print_runs(const struct nm_series *series, FILE *out)
+{
+	static const char *const names[] = {"run", "transactions/s", "sent", "received",
+					    "mean", "max"};
+	struct nm_table table = {.align = "lrrrrr"};
+	char a[TEXT];
+
+	add_head(&table, names, sizeof(names) / sizeof(names[0]));
+	for (size_t i = 0; i < series->n_runs; i++) {
+		const struct nm_window *totals = &series->runs[i]->totals;
+		const struct nm_latency *latency = &totals->latency;
+		nm_table_cell(&table, "%zu%s", i + 1,
+			      series->runs[i]->complete ? "" : " (incomplete)");
+		nm_table_cell(&table, "%s",
+			      rate_text(totals->counts.iterations, totals->seconds, a));
+		nm_table_cell(&table, "%s",
+			      bits_text(totals->counts.bytes_sent, totals->seconds, a));
+		nm_table_cell(&table, "%s",
+			      bits_text(totals->counts.bytes_received, totals->seconds, a));
+		nm_table_cell(&table, "%s",
+			      latency->count ? nm_format_duration(latency->mean_s, a, sizeof(a))
+					     : "-");
+		nm_table_cell(&table, "%s",
+			      latency->count ? nm_format_duration(latency->max_s, a, sizeof(a))
+					     : "-");
+	}
+	fputc('\n', out);
+	nm_table_print(&table, 2, out);
+	nm_table_fini(&table);
+}
+
+static void print_summary(const struct nm_series *series, FILE *out)
+{
+	static const char *const names[] = {"over the complete runs", "mean", "stddev", "95% +-"};
+	struct nm_table table = {.align = "lrrr"};
+	struct nm_series_summary summary;
+
+	nm_series_summarise(series, &summary);
+	add_head(&table, names, sizeof(names) / sizeof(names[0]));
+	add_summary(&table, "transactions/s", &summary.transactions_per_s, nm_format_count);
+	add_summary(&table, "throughput, both ways", &summary.bits_per_s, nm_format_bitrate);
+	add_summary(&table, "latency mean", &summary.latency_mean_s, nm_format_duration);
+	add_summary(&table, "latency p50", &summary.latency_p50_s, nm_format_duration);
+	add_summary(&table, "latency p99", &summary.latency_p99_s, nm_format_duration);
+	fputc('\n', out);
+	nm_table_print(&table, 2, out);
+	nm_table_fini(&table);
+}
+
+static int write_text(const struct nm_series *series, FILE *out)
+{
+	const struct nm_result *last = nm_series_last(series);
+
+	if (!last)
+		return -EINVAL;
+	print_head(last, out);
+	if (series->n_runs > 1)
+		fprintf(out, "  run %zu of %zu\n", series->n_runs, series->n_runs);
+	print_totals(last, out);
+	print_groups(last, out);
+	print_hosts(last, out);
+	print_notes(last, out);
+	if (series->n_runs > 1) {
+		print_runs(series, out);
+		print_summary(series, out);
+	}
+	return nm_stream_status(out);
+}
+
+const struct nm_report nm_report_text = {
+	.name = "text",
+	.help = "a summary for people",
+	.write = write_text,
+};

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "result/result.h"
+
+#include <stdlib.h>
+
+#include "stats/hist.h"
+
+struct nm_result *nm_result_new(void)
+{
+	return calloc(1, sizeof(struct nm_result));
+}
+
+static void free_group(struct nm_result_group *group)
+{
+	for (size_t i = 0; i < group->n_phases; i++)
+		free(group->phases[i].name);
+	free(group->phases);
+	free(group->name);
+}
+
+static void free_host(struct nm_result_host *host)
+{
+	free(host->name);
+	free(host->address);
+	free(host->error);
+	free(host->groups);
+	free(host->intervals);
+}
+
+struct nm_result *nm_result_free(struct nm_result *result)
+{
+	if (!result)
+		return NULL;
+	/* Arrays may be missing while their counts are set: a result that ran out of memory. */
+	for (size_t i = 0; result->groups && i < result->n_groups; i++)
+		free_group(&result->groups[i]);
+	for (size_t i = 0; result->hosts && i < result->n_hosts; i++)
+		free_host(&result->hosts[i]);
+	for (size_t i = 0; result->warnings && i < result->n_warnings; i++)
+		free(result->warnings[i]);
+	free(result->groups);
+	free(result->hosts);
+	free(result->warnings);
+	free(result->intervals);
+	nm_params_fini(&result->params);
+	free(result->profile_name);
+	free(result->profile_path);
+	free(result->run_id);
+	free(result->version);
+	free(result->incomplete_why);
+	free(result->reconcile_text);
+	free(result);
+	return NULL;
+}
+
+void nm_series_fini(struct nm_series *series)
+{
+	for (size_t i = 0; i < series->n_runs; i++)
+		nm_result_free(series->runs[i]);
+	free(series->runs);
+	series->runs = NULL;
+	series->n_runs = 0;
+}
+
+void nm_latency_from_hist(struct nm_latency *ret_latency, const struct nm_hist_snap *hist,
+			  const struct nm_percentiles *percentiles)
+{
+	*ret_latency = (struct nm_latency){.count = hist->count};
+	if (hist->count == 0)
+		return;
+	ret_latency->min_s = (double)hist->min_ns / 1e9;
+	ret_latency->max_s = (double)hist->max_ns / 1e9;
+	ret_latency->mean_s = nm_hist_mean_s(hist);
+	ret_latency->stddev_s = nm_hist_stddev_s(hist);
+	for (size_t i = 0; i < percentiles->count; i++)
+		ret_latency->pct_s[i] = nm_hist_percentile_s(hist, percentiles->pct[i]);
+}
+
+double nm_window_transactions_per_s(const struct nm_window *window)
+{
+	return window->seconds > 0 ? (double)window->counts.iterations / window->seconds : 0;
+}
+
+double nm_window_bits_per_s(const struct nm_window *window)
+{
+	double bytes = (double)window->counts.bytes_sent + (double)window->counts.bytes_received;
+
+	return window->seconds > 0 ? bytes * 8 / window->seconds : 0;
+}
+
+double nm_cpu_share(const struct nm_cpu_times *cpu, uint64_t part_ns)
+{
+	uint64_t all_ns = cpu->user_ns + cpu->nice_ns + cpu->system_ns + cpu->idle_ns +
+			  cpu->iowait_ns + cpu->irq_ns + cpu->softirq_ns + cpu->steal_ns;
+
+	return all_ns ? (double)part_ns / (double)all_ns : 0;
+}

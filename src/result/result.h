@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run found, as plain data. control fills it, report renders it, lib hands it out. Everything here is owned
+ * by the result; strings may be NULL when unknown. */
+#ifndef NM_RESULT_RESULT_H
+#define NM_RESULT_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host/facts.h"
+#include "host/usage.h"
+#include "plan/params.h"
+#include "stats/counters.h"
+#include "stats/summary.h"
+
+#define NM_RESULT_MAX_PERCENTILES 32
+
+/* Which percentiles a result has, ascending, 0..100. */
+struct nm_percentiles {
+	double pct[NM_RESULT_MAX_PERCENTILES];
+	size_t count;
+};
+
+struct nm_hist_snap;
+
+struct nm_latency {
+	uint64_t count; /* 0: nothing was measured, the rest is meaningless */
+	double min_s, mean_s, max_s, stddev_s;
+	double pct_s[NM_RESULT_MAX_PERCENTILES]; /* by nm_percentiles of the result */
+};
+
+/* What was done in a window of time. */
+struct nm_window {
+	double seconds;
+	struct nm_counts counts;    /* iterations are the transactions */
+	struct nm_latency latency;  /* service time of transactions */
+	struct nm_latency response; /* with a rate: from the time planned */
+};
+
+enum nm_part { NM_PART_WARMUP, NM_PART_MEASURED, NM_PART_COOLDOWN };
+
+/* One row of the time grid, all groups together, seen by the master. */
+struct nm_result_interval {
+	double from_s, to_s; /* since the phase began */
+	uint32_t phase;
+	enum nm_part part; /* of its end */
+	struct nm_window window;
+};
+
+/* One transaction of one group. */
+struct nm_result_phase {
+	char *name;
+	unsigned line;
+	bool measured;
+	double begin_s, seconds; /* since the run began; how long it took */
+	struct nm_window whole;	 /* all of it */
+};
+
+struct nm_result_group {
+	char *name;
+	uint32_t n_flows, n_workers;
+	struct nm_window totals; /* measured phases, warm-up and cool-down cut */
+	struct nm_result_phase *phases;
+	size_t n_phases;
+};
+
+struct nm_conn_report {
+	uint64_t connections; /* 0: none known; why says the reason */
+	uint64_t retransmits;
+	double rtt_min_s, rtt_mean_s, rtt_max_s, cwnd_mean;
+	uint32_t mss_min, mss_max;
+	char congestion_control[16];
+	char why[96];
+};
+
+/* CPU and counts of one host over one grid interval. */
+struct nm_host_interval {
+	double from_s, to_s;
+	uint32_t phase;
+	struct nm_cpu_times cpu; /* delta; n_cpus 0: not known */
+	uint64_t bytes_sent, bytes_received, iterations;
+};
+
+struct nm_result_host {
+	char *name;    /* as the profile names it; "master" for the master */
+	char *address; /* numeric, as seen by the master; NULL for the master */
+	bool is_master;
+	bool complete; /* it took part to the end and delivered its results */
+	char *error;   /* why not */
+	struct nm_host_facts facts;
+	double rtt_s; /* of the control connection, the best seen */
+	double start_skew_s; /* how much later (or earlier) than the master it entered the first measured phase */
+	double skew_error_s; /* how far that may be off: half the round trip */
+	struct nm_counts
+		*groups; /* all phases of each group, n_groups; the counterpart of the master's */
+	size_t n_groups;
+	struct nm_counts counts; /* their sum */
+	bool has_usage;
+	struct nm_usage usage; /* delta over the measured window */
+	struct nm_conn_report connections;
+	struct nm_host_interval *intervals;
+	size_t n_intervals;
+};
+
+/* Whether the master's counts and the slaves' agree. */
+enum nm_reconciled { NM_RECONCILED_UNKNOWN, NM_RECONCILED_YES, NM_RECONCILED_NO };
+
+struct nm_result {
+	char *profile_name, *profile_path; /* path NULL: from memory */
+	char profile_sha256[65];	   /* of the profile's text as read, hex */
+	struct nm_params params;
+	char *run_id; /* 32 hex digits */
+	char *version;
+	uint64_t start_wall_ns;
+	double elapsed_s; /* from the first phase's start to the last one's end */
+	uint64_t seed;
+	bool complete, interrupted;
+	char *incomplete_why; /* one line, when not complete */
+	double warmup_s, cooldown_s, interval_s;
+	struct nm_percentiles percentiles;
+	struct nm_window totals; /* all groups */
+	struct nm_result_group *groups;
+	size_t n_groups;
+	struct nm_result_host *hosts; /* the master first */
+	size_t n_hosts;
+	struct nm_result_interval *intervals;
+	size_t n_intervals;
+	enum nm_reconciled reconciled;
+	char *reconcile_text; /* what differs, when it does */
+	double start_skew_s;  /* between the first and the last host */
+	char **warnings;
+	size_t n_warnings;
+};
+
+/* Several runs of the same thing. One figure each, over the runs. */
+struct nm_series {
+	struct nm_result **runs; /* owned */
+	size_t n_runs;
+};
+
+struct nm_result *nm_result_new(void); /* zeroed, NULL when out of memory */
+struct nm_result *nm_result_free(struct nm_result *result);
+void nm_series_fini(struct nm_series *series);
+/* Summaries over the complete runs of a series. */
+struct nm_series_summary {
+	struct nm_summary transactions_per_s, bits_per_s, latency_mean_s, latency_p50_s,
+		latency_p99_s;
+};
+void nm_series_summarise(const struct nm_series *series, struct nm_series_summary *ret_summary);
+
+/* "50,99.9" -> ascending, doubles dropped. 0, -EINVAL (form or outside 0..100) or -ERANGE (too many). */
+int nm_percentiles_parse(const char *text, struct nm_percentiles *ret_percentiles);
+void nm_percentiles_default(struct nm_percentiles *ret_percentiles); /* 50 90 95 99 99.9 */
+/* Fills a latency from a histogram. */
+void nm_latency_from_hist(struct nm_latency *ret_latency, const struct nm_hist_snap *hist,
+			  const struct nm_percentiles *percentiles);
+double nm_window_transactions_per_s(const struct nm_window *window);
+double nm_window_bits_per_s(const struct nm_window *window); /* both directions */
+/* All of the CPU's time as shares of the window, 0..1 of all CPUs. */
+double nm_cpu_share(const struct nm_cpu_times *cpu, uint64_t part_ns);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One data connection as the engine, the flowops and the transports see it. It belongs to one flow, and so to
+ * one worker thread. */
+#ifndef NM_TRANSPORT_CONN_H
+#define NM_TRANSPORT_CONN_H
+
+#include <stdint.h>
+#include <sys/socket.h>
+
+struct nm_transport;
+
+struct nm_addr {
+	socklen_t len; /* 0: none */
+	struct sockaddr_storage sa;
+};
+
+/* The first two have the values of EPOLLIN and EPOLLOUT, so that an event's mask can be added as it is. */
+enum nm_conn_flags {
+	NM_CONN_IN = 0x001,  /* a receive may find something */
+	NM_CONN_OUT = 0x004, /* a send may find room */
+	NM_CONN_HUP = 0x010, /* the peer has closed or reset: receives always find something */
+	NM_CONN_OPEN = 0x100,
+	NM_CONN_CONNECTING = 0x200,
+	NM_CONN_ACCEPTED = 0x400,	 /* the peer opened it, so the peer closes it first */
+	NM_CONN_REGISTERED = 0x800,	 /* known to the worker's epoll, once, edge-triggered */
+	NM_CONN_OUT_REGISTERED = 0x1000, /* and for output, from the first time that it was full */
+};
+
+struct nm_conn {
+	int fd;
+	uint32_t ahead; /* bytes received beyond the last message; they belong to the next */
+	uint32_t flags;
+	const struct nm_transport *transport;
+	void *state; /* the transport's own, or NULL */
+};
+
+/* What the kernel knows about a connection. */
+struct nm_conn_info {
+	uint64_t retransmits;
+	uint32_t rtt_us, rttvar_us, snd_cwnd, snd_mss;
+	char congestion_control[16];
+};
+
+#endif

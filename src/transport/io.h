@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sending and receiving over any transport, without a detour where it is plain sockets. */
+#ifndef NM_TRANSPORT_IO_H
+#define NM_TRANSPORT_IO_H
+
+#include "host/syscalls.h"
+#include "transport/transport.h"
+
+/* Neither can be interrupted by a signal: they never sleep. */
+static inline ssize_t nm_conn_send(const struct nm_transport *transport, struct nm_conn *conn,
+				   const void *data, size_t size)
+{
+	if (transport->send)
+		return transport->send(conn, data, size);
+	return nm_sys_send(conn->fd, data, size, MSG_NOSIGNAL);
+}
+
+static inline ssize_t nm_conn_recv(const struct nm_transport *transport, struct nm_conn *conn,
+				   void *data, size_t size)
+{
+	if (transport->recv)
+		return transport->recv(conn, data, size);
+	return nm_sys_recv(conn->fd, data, size, 0);
+}
+
+#endif

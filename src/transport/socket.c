@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "transport/socket.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void nm_socket_close(struct nm_conn *conn, bool reset)
+{
+	if (conn->fd >= 0) {
+		if (reset) {
+			const struct linger abort_it = {.l_onoff = 1, .l_linger = 0};
+
+			(void)setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &abort_it,
+					 sizeof abort_it);
+		}
+		(void)close(conn->fd);
+	}
+	conn->fd = -1;
+	conn->flags = 0;
+	conn->ahead = 0;
+}
+
+int nm_socket_established(struct nm_conn *conn)
+{
+	int error = 0;
+	socklen_t len = sizeof error;
+
+	if (getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+		return -errno;
+	return -error;
+}
+
+int nm_socket_set(int fd, int level, int option, int value)
+{
+	return setsockopt(fd, level, option, &value, sizeof value) < 0 ? -errno : 0;
+}
+
+/* Writes the address as IPv6, mapped when it is IPv4. */
+static bool as_ipv6(const struct nm_addr *addr, struct in6_addr *ret)
+{
+	if (addr->sa.ss_family == AF_INET6) {
+		*ret = ((const struct sockaddr_in6 *)(const void *)&addr->sa)->sin6_addr;
+		return true;
+	}
+	if (addr->sa.ss_family == AF_INET) {
+		memset(ret, 0, sizeof *ret);
+		ret->s6_addr[10] = 0xff;
+		ret->s6_addr[11] = 0xff;
+		memcpy(&ret->s6_addr[12],
+		       &((const struct sockaddr_in *)(const void *)&addr->sa)->sin_addr, 4);
+		return true;
+	}
+	return false;
+}
+
+bool nm_addr_same_host(const struct nm_addr *a, const struct nm_addr *b)
+{
+	struct in6_addr a6, b6;
+
+	return as_ipv6(a, &a6) && as_ipv6(b, &b6) && memcmp(&a6, &b6, sizeof a6) == 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the transports over stream sockets share. */
+#ifndef NM_TRANSPORT_SOCKET_H
+#define NM_TRANSPORT_SOCKET_H
+
+#include <stdbool.h>
+
+#include "transport/conn.h"
+
+void nm_socket_close(struct nm_conn *conn, bool reset);
+/* The result of a connect that was in progress: 0 or -errno. */
+int nm_socket_established(struct nm_conn *conn);
+/* setsockopt of an int: 0 or -errno. */
+int nm_socket_set(int fd, int level, int option, int value);
+/* Whether two addresses name the same host; ports are ignored, IPv4-mapped addresses are IPv4. */
+bool nm_addr_same_host(const struct nm_addr *a, const struct nm_addr *b);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* TCP over IPv4 and IPv6; tcp(7). */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "transport/socket.h"
+#include "transport/transport.h"
+
+struct tcp_opts {
+	bool nodelay;
+	uint64_t wndsz_bytes, sndbuf_bytes, rcvbuf_bytes;
+	char *congestion_control;
+	char *localhost;
+	struct nm_addr bind; /* of localhost; len 0: none */
+};
+
+static const struct nm_opt tcp_opts[] = {
+	{.name = "nodelay",
+	 .alias = "tcp_nodelay",
+	 .type = NM_TYPE_FLAG,
+	 .offset = offsetof(struct tcp_opts, nodelay),
+	 .help = "send small segments at once (TCP_NODELAY), at both ends"},
+	{.name = "wndsz",
+	 .type = NM_TYPE_SIZE,
+	 .offset = offsetof(struct tcp_opts, wndsz_bytes),
+	 .max = INT32_MAX,
+	 .help = "size of the send and the receive buffer (SO_SNDBUF, SO_RCVBUF), at both ends; "
+		 "unset or 0 leaves it "
+		 "to the kernel"},
+	{.name = "sndbuf",
+	 .type = NM_TYPE_SIZE,
+	 .offset = offsetof(struct tcp_opts, sndbuf_bytes),
+	 .max = INT32_MAX,
+	 .help = "size of the send buffer (SO_SNDBUF), at both ends; stronger than wndsz"},
+	{.name = "rcvbuf",
+	 .type = NM_TYPE_SIZE,
+	 .offset = offsetof(struct tcp_opts, rcvbuf_bytes),
+	 .max = INT32_MAX,
+	 .help = "size of the receive buffer (SO_RCVBUF), at both ends; stronger than wndsz"},
+	{.name = "cc",
+	 .alias = "congestion_control",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct tcp_opts, congestion_control),
+	 .help = "congestion control algorithm (TCP_CONGESTION), at both ends; unset leaves it to "
+		 "the kernel"},
+	{.name = "localhost",
+	 .alias = "bind",
+	 .type = NM_TYPE_HOST,
+	 .offset = offsetof(struct tcp_opts, localhost),
+	 .help = "address that the connecting end binds before it connects"},
+	NM_OPT_END};
+
+static int tcp_prepare(void *opts, char *why, size_t why_size)
+{
+	struct tcp_opts *o = opts;
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+	struct addrinfo *found = NULL;
+
+	if (!o->localhost || !*o->localhost)
+		return 0;
+	int r = getaddrinfo(o->localhost, NULL, &hints, &found);
+	if (r != 0) {
+		snprintf(why, why_size, "localhost=%s: no such address: %s", o->localhost,
+			 gai_strerror(r));
+		return -EINVAL;
+	}
+	memcpy(&o->bind.sa, found->ai_addr, found->ai_addrlen);
+	o->bind.len = found->ai_addrlen;
+	freeaddrinfo(found);
+	return 0;
+}
+
+/* Options that must be set before listen or connect; accepted sockets inherit them. */
+static int set_options(int fd, const struct tcp_opts *o)
+{
+	uint64_t sndbuf = o->sndbuf_bytes ? o->sndbuf_bytes : o->wndsz_bytes;
+	uint64_t rcvbuf = o->rcvbuf_bytes ? o->rcvbuf_bytes : o->wndsz_bytes;
+	int r = 0;
+
+	if (sndbuf)
+		r = nm_socket_set(fd, SOL_SOCKET, SO_SNDBUF, (int)sndbuf);
+	if (r == 0 && rcvbuf)
+		r = nm_socket_set(fd, SOL_SOCKET, SO_RCVBUF, (int)rcvbuf);
+	if (r == 0 && o->nodelay)
+		r = nm_socket_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	if (r == 0 && o->congestion_control && *o->congestion_control &&
+	    setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, o->congestion_control,
+		       (socklen_t)strlen(o->congestion_control)) < 0)
+		r = -errno;
+	return r;
+}
+
+static void set_port(struct nm_addr *addr, uint16_t port)
+{
+	if (addr->sa.ss_family == AF_INET6)
+		((struct sockaddr_in6 *)(void *)&addr->sa)->sin6_port = htons(port);
+	else
+		((struct sockaddr_in *)(void *)&addr->sa)->sin_port = htons(port);
+}
+
+static uint16_t port_of(const struct nm_addr *addr)
+{
+	if (addr->sa.ss_family == AF_INET6)
+		return ntohs(((const struct sockaddr_in6 *)(const void *)&addr->sa)->sin6_port);
+	return ntohs(((const struct sockaddr_in *)(const void *)&addr->sa)->sin_port);
+}
+
+static int parse_port(const char *text, uint16_t *ret_port)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	unsigned long port = strtoul(text, &end, 10);
+	if (*end || port == 0 || port > 65535)
+		return -EINVAL;
+	*ret_port = (uint16_t)port;
+	return 0;
+}
+
+static int bind_and_listen(int fd, const struct tcp_opts *o, struct nm_addr *at, int backlog)
+{
+	int r = set_options(fd, o);
+
+	/* Several sockets of one listener share the port, so that their queues add up. */
+	if (r == 0)
+		r = nm_socket_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	if (r == 0 && bind(fd, (const struct sockaddr *)&at->sa, at->len) < 0)
+		r = -errno;
+	if (r == 0 && listen(fd, backlog) < 0)
+		r = -errno;
+	if (r == 0 && getsockname(fd, (struct sockaddr *)&at->sa, &at->len) < 0)
+		r = -errno;
+	return r;
+}
+
+static int tcp_listen(const void *opts, const struct nm_addr *local, int backlog,
+		      char text[NM_ENDPOINT_TEXT], int *ret_fd)
+{
+	struct nm_addr at = *local;
+	uint16_t port = 0;
+
+	if (*text && parse_port(text, &port) < 0)
+		return -EINVAL;
+	int fd = socket(at.sa.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	set_port(&at, port);
+	int r = bind_and_listen(fd, opts, &at, backlog);
+	if (r < 0) {
+		(void)close(fd);
+		return r;
+	}
+	snprintf(text, NM_ENDPOINT_TEXT, "%u", port_of(&at));
+	*ret_fd = fd;
+	return 0;
+}
+
+static int tcp_endpoint(const struct nm_addr *host, const char *text, struct nm_addr *ret_to)
+{
+	uint16_t port;
+
+	if (parse_port(text, &port) < 0)
+		return -EINVAL;
+	*ret_to = *host;
+	set_port(ret_to, port);
+	return 0;
+}
+
+static int bind_source(int fd, const struct nm_addr *source)
+{
+	/* Lets the kernel choose the port at connect, when it knows the whole four-tuple. */
+	(void)nm_socket_set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+	return bind(fd, (const struct sockaddr *)&source->sa, source->len) < 0 ? -errno : 0;
+}
+
+static int tcp_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
+{
+	const struct tcp_opts *o = opts;
+	int fd = socket(to->sa.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	int r = set_options(fd, o);
+	if (r == 0 && o->bind.len)
+		r = bind_source(fd, &o->bind);
+	if (r == 0 && connect(fd, (const struct sockaddr *)&to->sa, to->len) < 0)
+		r = -errno;
+	if (r < 0 && r != -EINPROGRESS) {
+		(void)close(fd);
+		return r;
+	}
+	conn->fd = fd;
+	conn->ahead = 0;
+	conn->flags = NM_CONN_OPEN | NM_CONN_OUT;
+	return r;
+}
+
+static int tcp_accept(struct nm_conn *conn, int listen_fd, const void *opts,
+		      const struct nm_addr *from)
+{
+	struct nm_addr peer = {.len = sizeof peer.sa};
+
+	(void)opts; /* inherited from the listening socket */
+	int fd = accept4(listen_fd, (struct sockaddr *)&peer.sa, &peer.len,
+			 SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (from && !nm_addr_same_host(&peer, from)) {
+		(void)close(fd);
+		return -ECONNABORTED;
+	}
+	conn->fd = fd;
+	conn->ahead = 0;
+	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN | NM_CONN_ACCEPTED;
+	return 0;
+}
+
+static int tcp_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof info;
+
+	memset(&info, 0, sizeof info);
+	if (getsockopt(conn->fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+		return -errno;
+	*ret_info = (struct nm_conn_info){.retransmits = info.tcpi_total_retrans,
+					  .rtt_us = info.tcpi_rtt,
+					  .rttvar_us = info.tcpi_rttvar,
+					  .snd_cwnd = info.tcpi_snd_cwnd,
+					  .snd_mss = info.tcpi_snd_mss};
+	len = sizeof ret_info->congestion_control - 1;
+	if (getsockopt(conn->fd, IPPROTO_TCP, TCP_CONGESTION, ret_info->congestion_control, &len) <
+	    0)
+		ret_info->congestion_control[0] = '\0';
+	return 0;
+}
+
+const struct nm_transport nm_transport_tcp = {
+	.name = "tcp",
+	.help = "TCP over IPv4 or IPv6, as the host's address says",
+	.caps = NM_TRANSPORT_RELIABLE,
+	.opts = tcp_opts,
+	.opts_size = sizeof(struct tcp_opts),
+	.prepare = tcp_prepare,
+	.listen = tcp_listen,
+	.endpoint = tcp_endpoint,
+	.connect = tcp_connect,
+	.established = nm_socket_established,
+	.accept = tcp_accept,
+	.close = nm_socket_close,
+	.info = tcp_info,
+};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A transport: one protocol, one file, one const descriptor. The build makes nm_transports[] from the word list
+ * in src/transport/local.mk.
+ *
+ * Life of a connection: [listen, once per listener] -> connect or accept -> send/recv -> close.
+ * All hooks return 0 or a positive result, or -errno; none blocks, logs or touches statistics. Sockets are
+ * non-blocking and close-on-exec. listen, endpoint and prepare run on the main thread before the workers start; all
+ * others run on the worker that owns the flow. */
+#ifndef NM_TRANSPORT_TRANSPORT_H
+#define NM_TRANSPORT_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/opt.h"
+#include "transport/conn.h"
+
+enum nm_transport_caps {
+	NM_TRANSPORT_RELIABLE = 1 << 0, /* every byte sent arrives: both ends' counts must agree */
+	NM_TRANSPORT_NO_PEER = 1 << 1,	/* nothing crosses to another process: no mirror is run */
+	NM_TRANSPORT_ONE_HOST = 1 << 2, /* reaches only processes of this host */
+};
+
+#define NM_ENDPOINT_TEXT 108
+
+struct nm_transport {
+	const char *name;
+	const char *help; /* one sentence for --describe and the manual */
+	unsigned caps;
+	const struct nm_opt *opts; /* options of connect and accept over this transport */
+	size_t opts_size;
+
+	/* Checks and completes parsed options (resolves addresses). 0, or -EINVAL with a phrase in why. May be NULL. */
+	int (*prepare)(void *opts, char *why, size_t why_size);
+	/* Opens one more listening socket. `local`: the address to bind, port ignored. `text` is "" for the first
+	 * socket of a listener, whose chosen name (port number, path) is written there for the peer; later calls get
+	 * that text and share the name, so that the queues add up (-EOPNOTSUPP: names cannot be shared). Returns 0 with an owned *ret_fd. */
+	int (*listen)(const void *opts, const struct nm_addr *local, int backlog,
+		      char text[NM_ENDPOINT_TEXT], int *ret_fd);
+	/* Turns the peer's host address and what its listener is called into an address to connect to. */
+	int (*endpoint)(const struct nm_addr *host, const char *text, struct nm_addr *ret_to);
+	/* Opens conn. 0: established; -EINPROGRESS: wait for output, then call `established`; other: failed. */
+	int (*connect)(struct nm_conn *conn, const void *opts, const struct nm_addr *to);
+	/* After -EINPROGRESS and an event: 0, -EINPROGRESS or the error. */
+	int (*established)(struct nm_conn *conn);
+	/* Takes one connection; -EAGAIN when there is none. `from`: the only host whose connections are taken
+	 * (NULL: any); others are closed at once and -ECONNABORTED is returned. */
+	int (*accept)(struct nm_conn *conn, int listen_fd, const void *opts,
+		      const struct nm_addr *from);
+	/* Bytes moved (> 0), 0 from recv at the end of the stream, -EAGAIN, or another -errno. Both NULL: send(2) and
+	 * recv(2) on conn->fd, which the flowops then call without the detour. */
+	ssize_t (*send)(struct nm_conn *conn, const void *data, size_t size);
+	ssize_t (*recv)(struct nm_conn *conn, void *data, size_t size);
+	/* Releases everything; the conn may be opened again. reset: abort instead of an orderly end. Never fails. */
+	void (*close)(struct nm_conn *conn, bool reset);
+	/* May be NULL: nothing is known. */
+	int (*info)(const struct nm_conn *conn, struct nm_conn_info *ret_info);
+};
+
+extern const struct nm_transport *const nm_transports[]; /* ends with NULL */
+
+const struct nm_transport *nm_transport_find(const char *name); /* NULL when unknown */
+
+#endif

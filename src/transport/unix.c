@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Unix stream sockets with abstract names; unix(7). Only the processes of this host (and network namespace). */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "transport/socket.h"
+#include "transport/transport.h"
+
+struct unix_opts {
+	uint64_t wndsz_bytes;
+};
+
+static const struct nm_opt unix_opts[] = {{.name = "wndsz",
+					   .type = NM_TYPE_SIZE,
+					   .offset = offsetof(struct unix_opts, wndsz_bytes),
+					   .max = INT32_MAX,
+					   .help = "size of the send buffer (SO_SNDBUF), at both "
+						   "ends; unset or 0 leaves it to the kernel"},
+					  NM_OPT_END};
+
+static int open_socket(const struct unix_opts *o)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	int r = o->wndsz_bytes ? nm_socket_set(fd, SOL_SOCKET, SO_SNDBUF, (int)o->wndsz_bytes) : 0;
+	if (r < 0) {
+		(void)close(fd);
+		return r;
+	}
+	return fd;
+}
+
+/* The kernel chooses an abstract name when only the family is bound: five hexadecimal digits, told as text. */
+static int name_of(int fd, char text[NM_ENDPOINT_TEXT])
+{
+	struct sockaddr_un at;
+	socklen_t len = sizeof at;
+
+	if (getsockname(fd, (struct sockaddr *)&at, &len) < 0)
+		return -errno;
+	size_t n = len - offsetof(struct sockaddr_un, sun_path);
+	if (n < 2 || n > NM_ENDPOINT_TEXT)
+		return -EINVAL;
+	memcpy(text, at.sun_path + 1, n - 1);
+	text[n - 1] = '\0';
+	return 0;
+}
+
+static int unix_listen(const void *opts, const struct nm_addr *local, int backlog,
+		       char text[NM_ENDPOINT_TEXT], int *ret_fd)
+{
+	const struct sockaddr_un unnamed = {.sun_family = AF_UNIX};
+
+	(void)local;
+	if (*text) /* a name cannot be shared, and need not be: a full queue makes connect try again */
+		return -EOPNOTSUPP;
+	int fd = open_socket(opts);
+	if (fd < 0)
+		return fd;
+	int r = bind(fd, (const struct sockaddr *)&unnamed, sizeof unnamed.sun_family) < 0 ? -errno
+											   : 0;
+	if (r == 0 && listen(fd, backlog) < 0)
+		r = -errno;
+	if (r == 0)
+		r = name_of(fd, text);
+	if (r < 0) {
+		(void)close(fd);
+		return r;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+static int unix_endpoint(const struct nm_addr *host, const char *text, struct nm_addr *ret_to)
+{
+	struct sockaddr_un *to = (struct sockaddr_un *)(void *)&ret_to->sa;
+	size_t n = strlen(text);
+
+	(void)host;
+	if (n == 0 || n >= sizeof to->sun_path)
+		return -EINVAL;
+	memset(ret_to, 0, sizeof *ret_to);
+	to->sun_family = AF_UNIX;
+	memcpy(to->sun_path + 1, text, n);
+	ret_to->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n);
+	return 0;
+}
+
+static int unix_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
+{
+	int fd = open_socket(opts);
+
+	if (fd < 0)
+		return fd;
+	if (connect(fd, (const struct sockaddr *)&to->sa, to->len) < 0) {
+		int r = -errno;
+
+		(void)close(fd);
+		return r; /* EAGAIN: the queue is full */
+	}
+	conn->fd = fd;
+	conn->ahead = 0;
+	conn->flags = NM_CONN_OPEN | NM_CONN_OUT;
+	return 0;
+}
+
+static int unix_accept(struct nm_conn *conn, int listen_fd, const void *opts,
+		       const struct nm_addr *from)
+{
+	const struct unix_opts *o = opts;
+	int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	(void)from;
+	if (fd < 0)
+		return -errno;
+	if (o->wndsz_bytes)
+		(void)nm_socket_set(fd, SOL_SOCKET, SO_SNDBUF, (int)o->wndsz_bytes);
+	conn->fd = fd;
+	conn->ahead = 0;
+	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN | NM_CONN_ACCEPTED;
+	return 0;
+}
+
+const struct nm_transport nm_transport_unix = {
+	.name = "unix",
+	.help = "Unix stream sockets, between processes of one host",
+	.caps = NM_TRANSPORT_RELIABLE | NM_TRANSPORT_ONE_HOST,
+	.opts = unix_opts,
+	.opts_size = sizeof(struct unix_opts),
+	.listen = unix_listen,
+	.endpoint = unix_endpoint,
+	.connect = unix_connect,
+	.established = nm_socket_established,
+	.accept = unix_accept,
+	.close = nm_socket_close,
+};

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compare netmodel with the network benchmarks found on this machine, over loopback.
+
+Peers: neper (NEPER_DIR), uperf (UPERF_DIR), netperf (NETPERF_DIR), iperf3 (IPERF3) and sockperf
+(SOCKPERF), each taken from the directory or program that the variable names, or else from PATH.
+In each round every tool runs once, in turn, pinned in the same way: the client on one CPU and the
+server on another. Costs are those of both ends, except the instructions, which are the client's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from benchlib.measure import Measurer
+from benchlib.model import WORKLOADS, Case, Figures
+from benchlib.process import end_on_signals
+from benchlib.report import SUBJECT, behind, case_text, document
+from benchlib.tools import PEERS, Netmodel, Tool
+
+_CALLGRIND_FLOWS = (1, 64)
+_TOOLS = (SUBJECT, *(peer.name for peer in PEERS))
+
+
+def positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError(text)
+    return value
+
+
+def list_of(allowed: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
+    """An argparse type: words of `allowed`, separated by commas."""
+
+    def words(text: str) -> tuple[str, ...]:
+        given = tuple(text.split(","))
+        for word in given:
+            if word not in allowed:
+                raise argparse.ArgumentTypeError(f"{word!r} is not one of {', '.join(allowed)}")
+        return given
+
+    return words
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    return tuple(positive(word) for word in text.split(","))
+
+
+def pair(text: str) -> tuple[int, int]:
+    first, second = (int(word) for word in text.split(","))
+    return first, second
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("--netmodel", metavar="PATH", help="the program (default: build/src, then PATH)")
+    add("--rounds", type=positive, default=3, help="rounds of each case (%(default)s)")
+    add("--seconds", type=positive, default=3, help="length of a run (%(default)s)")
+    add("--workloads", type=list_of(WORKLOADS), default=WORKLOADS, metavar="A,B")
+    add("--flows", type=numbers, default=(1, 64, 1000), metavar="N,N")
+    add("--tools", type=list_of(_TOOLS), default=_TOOLS, metavar="A,B")
+    add("--cpus", type=pair, metavar="C,S", help="CPU of the client and of the server")
+    add("--count-rounds", type=positive, default=1, help="rounds under strace, callgrind (1)")
+    add("--count-seconds", type=pair, default=(1, 3), metavar="A,B", help="two lengths (1,3)")
+    add("--no-strace", action="store_true", help="leave out system calls")
+    add("--no-callgrind", action="store_true", help="leave out instructions")
+    add("--json", metavar="FILE", help="write all figures to FILE")
+    options = parser.parse_args()
+    if options.count_seconds[0] < 1 or options.count_seconds[0] >= options.count_seconds[1]:
+        parser.error("--count-seconds: the second length must be the longer one")
+    return options
+
+
+def find_tools(wanted: tuple[str, ...], env: Mapping[str, str]) -> list[Tool]:
+    kinds: tuple[type[Tool], ...] = (Netmodel, *PEERS)
+    found = [kind.find(env) for kind in kinds if kind.name in wanted]
+    return [tool for tool in found if tool is not None]
+
+
+def default_cpus() -> tuple[int, int] | None:
+    """The first two CPUs that may be used; with only one there is nothing to pin."""
+    usable = sorted(os.sched_getaffinity(0))
+    return (usable[0], usable[1]) if len(usable) > 1 else None
+
+
+def raise_file_limit() -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def measure_case(
+    case: Case, tools: list[Tool], measurer: Measurer, options: argparse.Namespace
+) -> dict[str, Figures]:
+    able = [tool for tool in tools if tool.supported(case)]
+    figures = {tool.name: Figures() for tool in able}
+    for turn in range(options.rounds):
+        first = turn % len(able) if able else 0
+        for tool in able[first:] + able[:first]:
+            measurer.throughput(tool, case, figures[tool.name])
+    for _ in range(options.count_rounds):
+        for tool in able:
+            if not options.no_strace:
+                measurer.system_calls(tool, case, figures[tool.name])
+            if not options.no_callgrind and case.flows in _CALLGRIND_FLOWS:
+                measurer.instructions(tool, case, figures[tool.name])
+    return figures
+
+
+def main() -> int:
+    options = arguments()
+    env = dict(os.environ)
+    if options.netmodel:
+        env["NETMODEL"] = options.netmodel
+    tools = find_tools(options.tools, env)
+    if options.netmodel and not any(tool.name == SUBJECT for tool in tools):
+        print(f"bench.py: --netmodel {options.netmodel}: not a program", file=sys.stderr)
+        return 1
+    if not tools:
+        print(f"bench.py: found none of {', '.join(options.tools)}", file=sys.stderr)
+        return 1
+
+    end_on_signals()
+    raise_file_limit()
+    cpus = options.cpus or default_cpus()
+    measurer = Measurer(cpus, options.count_seconds)
+    facts = {
+        "kernel": platform.release(),
+        "machine": platform.machine(),
+        "cpus": cpus,
+        "rounds": options.rounds,
+        "tools": [tool.name for tool in tools],
+        "missing": measurer.missing,
+    }
+    print(f"tools: {', '.join(facts['tools'])}; {options.rounds} rounds of {options.seconds} s")
+    print(f"client and server CPU: {cpus or 'not pinned'}; median (min..max) of the rounds")
+    for name in measurer.missing:
+        print(f"{name} is not installed: what it measures is n/a")
+    print()
+
+    results: dict[Case, dict[str, Figures]] = {}
+    for workload in options.workloads:
+        for flows in options.flows:
+            case = Case(workload, flows, options.seconds)
+            results[case] = measure_case(case, tools, measurer, options)
+            print(case_text(case, results[case]), flush=True)
+    if SUBJECT in facts["tools"]:
+        slower = behind(results)
+        print(f"{SUBJECT} is behind in:" if slower else f"{SUBJECT} is behind in no case")
+        print("".join(f"  {line}\n" for line in slower), end="")
+    if options.json:
+        Path(options.json).write_text(json.dumps(document(results, facts), indent=2) + "\n")
+    return 0 if any(f.rate for figures in results.values() for f in figures.values()) else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

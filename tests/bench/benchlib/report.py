@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures as text and JSON, and netmodel's ratios to its peers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any
+
+from .model import METRICS, Case, Figures
+
+SUBJECT = "netmodel"
+_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "u"))
+_NAME_WIDTH = 20
+_WIDTH = 24
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Median and extremes of the rounds."""
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: list[float]) -> Spread | None:
+        return cls(median(values), min(values), max(values)) if values else None
+
+
+def ratio(ours: list[float], theirs: list[float]) -> Spread | None:
+    """Round by round, so that what disturbed a round weighs on both sides of a ratio."""
+    pairs = zip(ours, theirs, strict=False)
+    return Spread.of([mine / other for mine, other in pairs if other > 0])
+
+
+def ratios(figures: Mapping[str, Figures]) -> dict[str, dict[str, Spread | None]]:
+    """netmodel / peer for each peer and metric. A rate above 1 and a cost below 1 are good."""
+    if SUBJECT not in figures:
+        return {}
+    ours = figures[SUBJECT]
+    return {
+        name: {metric: ratio(getattr(ours, metric), getattr(theirs, metric)) for metric in METRICS}
+        for name, theirs in figures.items()
+        if name != SUBJECT
+    }
+
+
+def number_text(value: float) -> str:
+    """Four significant digits with a decimal prefix."""
+    for factor, prefix in _PREFIXES:
+        if value >= factor:
+            return f"{value / factor:.4g}{prefix}"
+    return f"{value:.4g}"
+
+
+def _figure(values: list[float], scale: float = 1.0) -> str:
+    spread = Spread.of([value * scale for value in values])
+    if spread is None:
+        return "n/a"
+    if len(values) == 1:
+        return number_text(spread.median)
+    low, high = number_text(spread.low), number_text(spread.high)
+    return f"{number_text(spread.median)} ({low}..{high})"
+
+
+def _ratio_text(spread: Spread | None) -> str:
+    if spread is None:
+        return "n/a"
+    if spread.low == spread.high:
+        return f"{spread.median:.3f}"
+    return f"{spread.median:.3f} ({spread.low:.3f}..{spread.high:.3f})"
+
+
+def _row(name: str, cells: list[str]) -> str:
+    return (name.ljust(_NAME_WIDTH) + "".join(cell.rjust(_WIDTH) for cell in cells)).rstrip()
+
+
+def case_text(case: Case, figures: Mapping[str, Figures]) -> str:
+    """The table of one case."""
+    rate = "bit/s" if case.is_stream else "transactions/s"
+    unit = "GB" if case.is_stream else "tr."
+    heads = [rate, f"CPU s/{unit}", f"client calls/{unit}", f"server calls/{unit}"]
+    lines = [case.label, _row("", [*heads, f"client instr./{unit}"])]
+    for name, entry in figures.items():
+        cells = [_figure(entry.rate, 8.0 if case.is_stream else 1.0)]
+        cells += [_figure(getattr(entry, metric)) for metric in METRICS[1:]]
+        lines.append(_row(f"  {name}", cells))
+    for name, by_metric in ratios(figures).items():
+        cells = [_ratio_text(by_metric[metric]) for metric in METRICS]
+        lines.append(_row(f"  {SUBJECT}/{name}", cells))
+    for name, entry in figures.items():
+        lines += [f"  {name}: {error}" for error in dict.fromkeys(entry.errors)]
+    return "\n".join(lines) + "\n"
+
+
+def behind(results: Mapping[Case, Mapping[str, Figures]]) -> list[str]:
+    """The cases and peers where netmodel's throughput is lower in the median round."""
+    found = []
+    for case, figures in results.items():
+        for name, by_metric in ratios(figures).items():
+            rate = by_metric["rate"]
+            if rate is not None and rate.median < 1:
+                found.append(f"{case.label}: {_ratio_text(rate)} of {name}")
+    return found
+
+
+def document(
+    results: Mapping[Case, Mapping[str, Figures]], facts: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Everything measured, for --json."""
+    cases = []
+    for case, figures in results.items():
+        cases.append(
+            {
+                "workload": case.workload,
+                "flows": case.flows,
+                "seconds": case.seconds,
+                "unit": case.unit,
+                "rate_unit": "bytes/s" if case.is_stream else "transactions/s",
+                "tools": {name: asdict(entry) for name, entry in figures.items()},
+                "ratios": {
+                    peer: {metric: asdict(s) if s else None for metric, s in by_metric.items()}
+                    for peer, by_metric in ratios(figures).items()
+                },
+            }
+        )
+    return {"facts": dict(facts), "cases": cases}

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""neper: one program a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..model import WORKLOADS, Case, Commands, Outcome, Place
+from ..ports import free_ports
+from .base import HOST, Tool, key_values, locate, number
+
+_SOMAXCONN = Path("/proc/sys/net/core/somaxconn")
+_BACKLOG = 1024
+
+
+class Neper(Tool):
+    name = "neper"
+
+    def __init__(self, programs: Mapping[str, str]) -> None:
+        self._programs = programs
+
+    @classmethod
+    def find(cls, env: Mapping[str, str]) -> Neper | None:
+        found = {workload: locate(env, "NEPER_DIR", workload) for workload in WORKLOADS}
+        programs = {workload: path for workload, path in found.items() if path}
+        return cls(programs) if len(programs) == len(WORKLOADS) else None
+
+    def supported(self, case: Case) -> bool:
+        return case.workload in self._programs
+
+    def run(self, case: Case, place: Place) -> Commands:
+        control, data = free_ports(2)
+        common = [self._programs[case.workload], "-H", HOST, "-C", str(control), "-P", str(data)]
+        common += ["-F", str(case.flows), "-T", "1", "-l", str(case.seconds), "--nolog"]
+        if case.is_stream:
+            common += ["-B", str(case.buffer_bytes)]
+        server = list(common)
+        if case.flows > 128 and int(_SOMAXCONN.read_text()) >= _BACKLOG:
+            server += [f"--listen-backlog={_BACKLOG}"]
+        return Commands(client=[*common, "-c"], server=server, listens_on=control, server_ends=True)
+
+    def parse(self, case: Case, client: str, server: str) -> Outcome:
+        # Of a stream only the reader, here the server, knows the bytes.
+        values = key_values(server if case.is_stream else client)
+        elapsed = number(values, "time_end") - number(values, "time_start")
+        if case.is_stream:
+            rate = number(values, "local_throughput") / 8
+        else:
+            rate = number(values, "throughput")
+        # num_transactions leaves out what came after the last sample; the throughput does not.
+        return Outcome(count=rate * elapsed, rate=rate)

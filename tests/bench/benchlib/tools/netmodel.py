@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""netmodel: one command with an embedded slave, or two where each end is watched alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..model import BenchError, Case, Commands, Outcome, Place
+from ..ports import free_ports
+from .base import HOST, Tool, executable, locate
+
+_IN_TREE = Path(__file__).resolve().parents[4] / "build" / "src" / "netmodel"
+
+
+class Netmodel(Tool):
+    name = "netmodel"
+
+    def __init__(self, program: str) -> None:
+        self._program = program
+
+    @classmethod
+    def find(cls, env: Mapping[str, str]) -> Netmodel | None:
+        found = None if env.get("NETMODEL") else executable(_IN_TREE)
+        found = found or locate(env, "NETMODEL", "netmodel")
+        return cls(found) if found else None
+
+    def supported(self, case: Case) -> bool:
+        return True
+
+    def run(self, case: Case, place: Place) -> Commands:
+        params = {"num_flows": case.flows, "num_threads": 1, "test_length": case.seconds}
+        if case.is_stream:
+            params["buffer_size"] = case.buffer_bytes
+        master = [self._program, "-m", case.workload, "--format", "json"]
+        for name, value in params.items():
+            master += ["-D", f"{name}={value}"]
+        if place.client_cpu is not None:
+            master += ["--cpus", str(place.client_cpu)]
+        if not place.separate:
+            if place.server_cpu is not None:
+                master += ["--slave-cpus", str(place.server_cpu)]
+            return Commands(client=master, pins_itself=True)
+
+        (port,) = free_ports(1)
+        slave = [self._program, "-s", "-P", str(port)]
+        if place.server_cpu is not None:
+            slave += ["--cpus", str(place.server_cpu)]
+        master += ["-P", str(port), "-D", f"host={HOST}"]
+        return Commands(client=master, server=slave, listens_on=port, pins_itself=True)
+
+    def parse(self, case: Case, client: str, server: str) -> Outcome:
+        try:
+            result = json.loads(client)
+            totals = result["totals"]
+            complete = result["run"]["complete"]
+            if case.is_stream:
+                # Bytes that crossed the connection once, whichever end wrote them.
+                count = max(totals["bytes_sent"], totals["bytes_received"])
+                rate = totals["bits_per_s"] / 8
+            else:
+                count = totals["transactions"]
+                rate = totals["transactions_per_s"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise BenchError(f"not a result document: {error!r}") from None
+        if not complete:
+            raise BenchError("the result is marked incomplete")
+        return Outcome(count=float(count), rate=float(rate))

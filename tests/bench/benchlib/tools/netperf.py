@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""netperf: one flow a process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..model import BenchError, Case, Commands, Outcome, Place
+from ..ports import free_ports
+from .base import HOST, Tool, key_values, locate, number
+
+_TESTS = {"tcp_rr": "TCP_RR", "tcp_crr": "TCP_CRR", "tcp_stream": "TCP_STREAM"}
+_OUTPUT = "THROUGHPUT,THROUGHPUT_UNITS,ELAPSED_TIME"
+
+
+class Netperf(Tool):
+    name = "netperf"
+
+    def __init__(self, client: str, server: str) -> None:
+        self._client = client
+        self._server = server
+
+    @classmethod
+    def find(cls, env: Mapping[str, str]) -> Netperf | None:
+        client = locate(env, "NETPERF_DIR", "netperf")
+        server = locate(env, "NETPERF_DIR", "netserver")
+        return cls(client, server) if client and server else None
+
+    def supported(self, case: Case) -> bool:
+        return case.flows == 1
+
+    def run(self, case: Case, place: Place) -> Commands:
+        (port,) = free_ports(1)
+        client = [self._client, "-4", "-H", HOST, "-p", str(port), "-t", _TESTS[case.workload]]
+        client += ["-l", str(case.seconds), "-P", "0"]
+        client += ["-f", "m"] if case.is_stream else []
+        client += ["--", "-k", _OUTPUT]
+        client += ["-m", str(case.buffer_bytes)] if case.is_stream else ["-r", "1,1"]
+        # -f: serve in the listening process, whose CPU time is then seen when it ends.
+        server = [self._server, "-D", "-f", "-4", "-L", HOST, "-p", str(port)]
+        return Commands(client=client, server=server, listens_on=port)
+
+    def parse(self, case: Case, client: str, server: str) -> Outcome:
+        values = key_values(client)
+        rate = number(values, "THROUGHPUT")
+        expected = "10^6bits/s" if case.is_stream else "Trans/s"
+        if values.get("THROUGHPUT_UNITS") != expected:
+            unit = values.get("THROUGHPUT_UNITS")
+            raise BenchError(f"throughput in {unit!r}, expected {expected!r}")
+        if case.is_stream:
+            rate *= 1e6 / 8
+        return Outcome(count=rate * number(values, "ELAPSED_TIME"), rate=rate)

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bench's parsers on sample outputs, its ratios, and that it leaves no process behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from benchlib import measure, ports, process, report
+from benchlib.model import BenchError, Case, Figures, Place
+from benchlib.tools import Iperf3, Neper, Netmodel, Netperf, Sockperf, Uperf
+from benchlib.tools.base import locate
+
+BENCH = Path(__file__).resolve().parent
+
+RR = Case("tcp_rr", 1, 3)
+CRR = Case("tcp_crr", 1, 3)
+STREAM = Case("tcp_stream", 1, 3)
+
+
+def programs() -> dict[str, str]:
+    return {name: f"/x/{name}" for name in ("tcp_rr", "tcp_crr", "tcp_stream")}
+
+
+def test_neper_counts_transactions_from_the_client() -> None:
+    client = "time_start=100.5\nnum_transactions=7\ntime_end=103.5\nthroughput=2000.00\n"
+    outcome = Neper(programs()).parse(RR, client, "")
+    assert (outcome.count, outcome.rate) == (6000, 2000)
+
+
+def test_neper_counts_bytes_from_the_server() -> None:
+    server = "time_start=10.0\ntime_end=12.0\nthroughput=8.00\nlocal_throughput=8000000\n"
+    outcome = Neper(programs()).parse(STREAM, "remote_throughput=8000000\n", server)
+    assert (outcome.count, outcome.rate) == (2e6, 1e6)
+
+
+def test_neper_without_result_is_an_error() -> None:
+    with pytest.raises(BenchError, match="no time_end"):
+        Neper(programs()).parse(RR, "time_start=1\n", "")
+
+
+UPERF_LINES = """\
+timestamp_ms:1000.0 name:Txn1 nr_bytes:0 nr_ops:1
+timestamp_ms:2000.0 name:Txn2 nr_bytes:0 nr_ops:0
+timestamp_ms:2500.0 name:Txn2 nr_bytes:500 nr_ops:500
+timestamp_ms:3000.0 name:Txn2 nr_bytes:1000 nr_ops:1000
+timestamp_ms:3400.0 name:Txn2 nr_bytes:1040 nr_ops:1040
+timestamp_ms:3500.0 name:Txn3 nr_bytes:0 nr_ops:1
+"""
+
+
+def test_uperf_rate_leaves_out_the_late_last_line() -> None:
+    outcome = Uperf("/x/uperf").parse(RR, UPERF_LINES, "")
+    assert (outcome.count, outcome.rate) == (520, 500)
+
+
+def test_uperf_crr_is_measured_in_its_only_phase() -> None:
+    lines = UPERF_LINES.replace("Txn1", "Txn9").replace("Txn2", "Txn1")
+    assert Uperf("/x/uperf").parse(CRR, lines, "").rate == 250
+
+
+UPERF_STATISTICS = """\
+Hostname            Time       Data   Throughput   Operations      Errors
+127.0.0.1          5.57s     1.00KB     3.90Gb/s       168606        0.00%
+master             5.54s     2.00KB     6.03Gb/s       257518        0.00%
+"""
+
+
+def test_uperf_stream_counts_what_arrived() -> None:
+    outcome = Uperf("/x/uperf").parse(STREAM, UPERF_LINES + UPERF_STATISTICS, "")
+    assert (outcome.count, outcome.rate) == (520, 500)
+    with pytest.raises(BenchError, match="both ends"):
+        Uperf("/x/uperf").parse(STREAM, UPERF_LINES, "")
+
+
+def test_uperf_with_few_lines_counts_from_the_phase_before() -> None:
+    lines = [
+        line for line in UPERF_LINES.splitlines() if ":2000" not in line and ":2500" not in line
+    ]
+    assert Uperf("/x/uperf").parse(RR, "\n".join(lines), "").rate == 250
+    with pytest.raises(BenchError, match="2 progress lines of phase 2"):
+        Uperf("/x/uperf").parse(RR, "\n".join(lines[:2]), "")
+
+
+def test_uperf_profile_has_one_element_a_line(tmp_path: Path) -> None:
+    commands = Uperf("/x/uperf").run(Case("tcp_rr", 64, 2), Place(0, 1, str(tmp_path)))
+    text = Path(commands.client[2]).read_text()
+    assert '<group nthreads="64">' in text
+    assert '<transaction duration="2s">' in text
+    assert all(line.count("<") == 1 for line in text.splitlines())
+
+
+def test_netperf_units() -> None:
+    tool = Netperf("/x/netperf", "/x/netserver")
+    rr = "THROUGHPUT=16058.5\nTHROUGHPUT_UNITS=Trans/s\nELAPSED_TIME=2.00\n"
+    stream = "THROUGHPUT=8.00\nTHROUGHPUT_UNITS=10^6bits/s\nELAPSED_TIME=2.00\n"
+    assert tool.parse(RR, rr, "").count == 32117
+    assert tool.parse(STREAM, stream, "").rate == 1e6
+    with pytest.raises(BenchError, match="expected 'Trans/s'"):
+        tool.parse(RR, stream, "")
+
+
+def test_iperf3_takes_what_was_received() -> None:
+    end = {
+        "sum_sent": {"bytes": 9, "bits_per_second": 9},
+        "sum_received": {"bytes": 5, "bits_per_second": 16},
+    }
+    outcome = Iperf3("/x/iperf3").parse(STREAM, json.dumps({"end": end}), "")
+    assert (outcome.count, outcome.rate) == (5, 2)
+    with pytest.raises(BenchError):
+        Iperf3("/x/iperf3").parse(STREAM, '{"error": "unable to connect"}', "")
+
+
+def test_sockperf_rate_is_of_the_valid_part() -> None:
+    text = (
+        "sockperf: [Total Run] RunTime=1.001 sec; Warm up time=400 msec; SentMessages=901; "
+        "ReceivedMessages=900\n"
+        "sockperf: [Valid Duration] RunTime=0.500 sec; SentMessages=400; ReceivedMessages=400\n"
+    )
+    outcome = Sockperf("/x/sockperf").parse(RR, text, "")
+    assert (outcome.count, outcome.rate) == (900, 800)
+
+
+def result(complete: bool = True) -> str:
+    totals = {
+        "transactions": 300,
+        "transactions_per_s": 100.0,
+        "bits_per_s": 800.0,
+        "bytes_sent": 300,
+        "bytes_received": 0,
+    }
+    return json.dumps({"run": {"complete": complete}, "totals": totals})
+
+
+def test_netmodel_result_document() -> None:
+    tool = Netmodel("/x/netmodel")
+    assert tool.parse(RR, result(), "").count == 300
+    assert tool.parse(STREAM, result(), "").rate == 100
+    with pytest.raises(BenchError, match="incomplete"):
+        tool.parse(RR, result(complete=False), "")
+    with pytest.raises(BenchError, match="not a result document"):
+        tool.parse(RR, "[]", "")
+
+
+def test_netmodel_is_one_command_or_two() -> None:
+    tool = Netmodel("/x/netmodel")
+    alone = tool.run(RR, Place(0, 1, "/tmp"))
+    assert alone.server is None
+    assert alone.client[-4:] == ["--cpus", "0", "--slave-cpus", "1"]
+    apart = tool.run(RR, Place(0, 1, "/tmp", separate=True))
+    assert apart.server is not None
+    assert apart.server[1:] == ["-s", "-P", str(apart.listens_on), "--cpus", "1"]
+    assert "--slave-cpus" not in apart.client
+
+
+def test_what_each_tool_can_do() -> None:
+    many = Case("tcp_stream", 1000, 1)
+    assert Neper(programs()).supported(many)
+    assert not Iperf3("x").supported(many)
+    assert Iperf3("x").supported(Case("tcp_stream", 64, 1))
+    assert not Iperf3("x").supported(RR)
+    assert not Netperf("x", "y").supported(Case("tcp_rr", 64, 1))
+    assert not Sockperf("x").supported(CRR)
+
+
+def test_a_set_variable_overrides_the_path(tmp_path: Path) -> None:
+    program = tmp_path / "src" / "tool"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert locate({"D": str(tmp_path)}, "D", "tool") == str(program)
+    assert locate({"D": str(program)}, "D", "tool") == str(program)
+    assert locate({"D": str(tmp_path), "PATH": "/bin"}, "D", "sh") is None
+    assert locate({"PATH": str(program.parent)}, "D", "tool") == str(program)
+
+
+STRACE = """\
+% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+ 60.00    0.200000           2    100000           sendto
+ 40.00    0.100000           1    100001        17 recvfrom
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.300000           1    200001        17 total
+"""
+
+
+def test_strace_table() -> None:
+    assert measure.strace_calls(STRACE) == {"sendto": 100000, "recvfrom": 100001}
+    with pytest.raises(BenchError):
+        measure.strace_calls("")
+
+
+def test_callgrind_total() -> None:
+    assert measure.callgrind_total("events: Ir\nfn=(1)\n3 4\n\ntotals: 12345\n") == 12345
+    assert measure.callgrind_total("summary: 77\n") == 77
+    with pytest.raises(BenchError):
+        measure.callgrind_total("events: Ir\n")
+
+
+def test_cost_of_a_unit() -> None:
+    assert measure.per_unit(600, 200, RR) == 3
+    assert measure.per_unit(6, 2e9, STREAM) == 3
+    with pytest.raises(BenchError):
+        measure.per_unit(600, 0, RR)
+
+
+def test_listening_ports() -> None:
+    table = textwrap.dedent(
+        """\
+          sl  local_address rem_address   st tx_queue rx_queue
+           0: 0100007F:1F90 00000000:0000 0A 00000000:00000000
+           1: 0100007F:1F91 0100007F:C000 01 00000000:00000000
+        """
+    )
+    assert ports.listening_ports(table) == {8080}
+
+
+def test_free_ports_differ() -> None:
+    assert len(set(ports.free_ports(5))) == 5
+
+
+def test_ratio_is_taken_round_by_round() -> None:
+    spread = report.ratio([10, 30, 20], [10, 10, 40])
+    assert spread == report.Spread(1.0, 0.5, 3.0)
+    assert report.ratio([], [1.0]) is None
+
+
+def test_report_names_what_is_behind() -> None:
+    figures = {"netmodel": Figures(rate=[90.0]), "neper": Figures(rate=[100.0], errors=["late"])}
+    assert report.behind({RR: figures}) == ["tcp_rr, 1 flow: 0.900 of neper"]
+    text = report.case_text(RR, figures)
+    assert "netmodel/neper" in text
+    assert "neper: late" in text
+    case = report.document({RR: figures}, {})["cases"][0]
+    assert case["ratios"]["neper"]["rate"] == {"median": 0.9, "low": 0.9, "high": 0.9}
+    assert case["ratios"]["neper"]["cpu_s"] is None
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0"), (2.5, "2.5"), (70955, "70.95k"), (8.2e-5, "82u"), (9.8e9, "9.8G")]
+)
+def test_number_text(value: float, text: str) -> None:
+    assert report.number_text(value) == text
+
+
+def gone(leaders: list[int]) -> bool:
+    """Whether nothing is left of the groups; a killed process takes a moment to disappear."""
+    for _ in range(100):
+        if not any(process.group_members(leader) for leader in leaders):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_a_child_takes_its_group_along(tmp_path: Path) -> None:
+    script = "trap '' TERM; sleep 60 & echo $$; wait"
+    with process.Child(["sh", "-c", script], str(tmp_path)) as child:
+        for _ in range(250):
+            if child.output():
+                break
+            time.sleep(0.02)
+        leader = int(child.output())
+        assert len(process.group_members(leader)) == 2
+        child.end(grace_s=0.2)
+    assert child.returncode == -signal.SIGKILL
+    assert gone([leader])
+
+
+FAKE = """\
+#!/usr/bin/env python3
+import os, socket, sys, time
+print(os.getpid(), file=open(os.environ["PIDS"], "a"), flush=True)
+if "-s" in sys.argv:
+    listener = socket.create_server(("127.0.0.1", int(sys.argv[sys.argv.index("-p") + 1])))
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_bench_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    fake = tmp_path / "iperf3"
+    fake.write_text(FAKE)
+    fake.chmod(0o755)
+    pids = tmp_path / "pids"
+    pids.touch()
+    command = [sys.executable, str(BENCH / "bench.py"), "--tools", "iperf3"]
+    command += ["--workloads", "tcp_stream", "--flows", "1"]
+    env = {**os.environ, "IPERF3": str(fake), "PIDS": str(pids)}
+    with subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL) as bench:
+        deadline = time.monotonic() + 20
+        while len(pids.read_text().split()) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        bench.send_signal(number)
+        assert bench.wait(timeout=20) == (130 if number == signal.SIGINT else 128 + number)
+    started = [int(pid) for pid in pids.read_text().split()]
+    assert len(started) == 2
+    assert gone(started)
