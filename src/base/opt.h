@@ -27,8 +27,9 @@ enum nm_type {
 struct nm_opt {
 	const char *name;
 	enum nm_type type;
-	size_t offset;		    /* of the field in the option struct */
-	uint64_t min, max;	    /* COUNT, SIZE, DURATION (ns), PORT; both 0: any */
+	size_t offset; /* of the field in the option struct */
+	/* COUNT, SIZE, DURATION (ns), PORT; both 0: any. RATE, BITRATE: a min refuses 0. */
+	uint64_t min, max;
 	const char *def;	    /* default as text, NULL: unset (zero) */
 	const char *alias;	    /* another accepted name, or NULL */
 	const char *const *choices; /* ENUM: NULL-terminated words */

@@ -21,7 +21,8 @@ int nm_parse_rate(const char *text, double *ret_per_s);
  * second. */
 int nm_parse_bitrate(const char *text, double *ret_bps);
 
-/* Human forms into buf; they return buf. "1.25 Gb/s", "12.3 us", "1.50 MiB". */
+/* Human forms into buf, the same in every locale; they return buf. "1.25 Gb/s", "12.3 us", "1.50 MiB";
+ * "-" for what is not a number. */
 char *nm_format_bitrate(double bps, char *buf, size_t size);
 char *nm_format_duration(double seconds, char *buf, size_t size);
 char *nm_format_size(double bytes, char *buf, size_t size);

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+noinst_LTLIBRARIES += src/libnm_base.la
+src_libnm_base_la_SOURCES = \
+	src/base/diag.c \
+	src/base/diag.h \
+	src/base/opt.c \
+	src/base/opt.h \
+	src/base/units.c \
+	src/base/units.h
+src_libnm_base_la_CFLAGS = $(ROOM_CFLAGS)

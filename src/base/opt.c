@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/opt.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/units.h"
+
+#define MAX_HOST 255
+
+static const struct {
+	const char *name, *allowed;
+} types[NM_TYPE__COUNT] = {
+	[NM_TYPE_FLAG] = {"flag", "yes or no"},
+	[NM_TYPE_COUNT] = {"count", "digits and an optional k, m or g (powers of 1024)"},
+	[NM_TYPE_SIZE] = {"size", "digits and an optional k, m or g (powers of 1024 bytes)"},
+	[NM_TYPE_DURATION] = {"duration",
+			      "digits and an optional s, ms, us or ns (seconds without one)"},
+	[NM_TYPE_RATE] = {"rate", "digits and an optional k or m (thousands, millions a second)"},
+	[NM_TYPE_BITRATE] = {"bitrate",
+			     "digits and an optional b/s, kb/s, Mb/s, Gb/s, kB/s, MB/s or GB/s"},
+	[NM_TYPE_PORT] = {"port", "a number from 0 to 65535"},
+	[NM_TYPE_STRING] = {"string", "any text"},
+	[NM_TYPE_HOST] = {"host", "a name, an IPv4 or IPv6 address, or local"},
+	[NM_TYPE_ENUM] = {"enum", "one of the words listed"},
+};
+
+const char *nm_type_name(enum nm_type type)
+{
+	return types[type].name;
+}
+
+const char *nm_type_allowed(enum nm_type type)
+{
+	return types[type].allowed;
+}
+
+int nm_type_from_name(const char *name, enum nm_type *ret_type)
+{
+	for (int i = 0; i < NM_TYPE__COUNT; i++) {
+		if (strcmp(types[i].name, name) == 0) {
+			*ret_type = (enum nm_type)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+const struct nm_opt *nm_opt_find(const struct nm_opt *table, const char *name)
+{
+	for (; table->name; table++)
+		if (strcmp(table->name, name) == 0 ||
+		    (table->alias && strcmp(table->alias, name) == 0))
+			return table;
+	return NULL;
+}
+
+static int refuse(enum nm_type type, int error, char *why, size_t why_size)
+{
+	if (error == -ERANGE)
+		snprintf(why, why_size, "too large for a %s", nm_type_name(type));
+	else
+		snprintf(why, why_size, "not a %s: %s", nm_type_name(type), nm_type_allowed(type));
+	return -EINVAL;
+}
+
+/* A bound in words that fit the type. */
+static void bound_text(enum nm_type type, uint64_t bound, char *buf, size_t size)
+{
+	char human[32];
+
+	if (type == NM_TYPE_DURATION)
+		nm_format_duration((double)bound * 1e-9, buf, size);
+	else if (type == NM_TYPE_SIZE && bound >= 10240)
+		snprintf(buf, size, "%llu (%s)", (unsigned long long)bound,
+			 nm_format_size((double)bound, human, sizeof human));
+	else
+		snprintf(buf, size, "%llu", (unsigned long long)bound);
+}
+
+static int check_range(const struct nm_opt *opt, uint64_t value, char *why, size_t why_size)
+{
+	char low[64], high[64];
+
+	if (!opt->min && !opt->max)
+		return 0;
+	if (value >= opt->min && (!opt->max || value <= opt->max))
+		return 0;
+	bound_text(opt->type, opt->min, low, sizeof low);
+	bound_text(opt->type, opt->max, high, sizeof high);
+	if (opt->max)
+		snprintf(why, why_size, "must be %s to %s", low, high);
+	else
+		snprintf(why, why_size, "must be at least %s", low);
+	return -EINVAL;
+}
+
+static int parse_whole(enum nm_type type, const char *text, uint64_t *ret)
+{
+	int r;
+
+	switch (type) {
+	case NM_TYPE_SIZE:
+		return nm_parse_size(text, ret);
+	case NM_TYPE_DURATION:
+		return nm_parse_duration(text, ret);
+	case NM_TYPE_PORT:
+		if (text[strspn(text, "0123456789")])
+			return -EINVAL;
+		r = nm_parse_count(text, ret);
+		return r == 0 && *ret > 65535 ? -EINVAL : r;
+	default:
+		return nm_parse_count(text, ret);
+	}
+}
+
+static int set_whole(const struct nm_opt *opt, void *field, const char *text, char *why,
+		     size_t why_size)
+{
+	uint64_t value;
+	int r = parse_whole(opt->type, text, &value);
+
+	if (r < 0)
+		return refuse(opt->type, r, why, why_size);
+	r = check_range(opt, value, why, why_size);
+	if (r == 0)
+		*(uint64_t *)field = value;
+	return r;
+}
+
+static int set_real(const struct nm_opt *opt, void *field, const char *text, char *why,
+		    size_t why_size)
+{
+	double value;
+	int r = opt->type == NM_TYPE_RATE ? nm_parse_rate(text, &value)
+					  : nm_parse_bitrate(text, &value);
+
+	if (r < 0)
+		return refuse(opt->type, r, why, why_size);
+	if (opt->min && value <= 0) {
+		snprintf(why, why_size, "must be more than 0");
+		return -EINVAL;
+	}
+	*(double *)field = value;
+	return 0;
+}
+
+static int set_flag(void *field, const char *text, char *why, size_t why_size)
+{
+	static const char *const yes[] = {"", "yes", "true", "on", "1"};
+	static const char *const no[] = {"no", "false", "off", "0"};
+
+	for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
+		if (!text || strcasecmp(text, yes[i]) == 0) {
+			*(bool *)field = true;
+			return 0;
+		}
+	}
+	for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
+		if (strcasecmp(text, no[i]) == 0) {
+			*(bool *)field = false;
+			return 0;
+		}
+	}
+	return refuse(NM_TYPE_FLAG, -EINVAL, why, why_size);
+}
+
+static int set_choice(const struct nm_opt *opt, void *field, const char *text, char *why,
+		      size_t why_size)
+{
+	size_t used = 0;
+
+	for (int i = 0; opt->choices[i]; i++) {
+		if (strcmp(opt->choices[i], text) == 0) {
+			*(int *)field = i;
+			return 0;
+		}
+	}
+	used = (size_t)snprintf(why, why_size, "must be");
+	for (int i = 0; opt->choices[i] && used < why_size; i++)
+		used += (size_t)snprintf(why + used, why_size - used, "%s %s",
+					 i == 0		       ? ""
+					 : opt->choices[i + 1] ? ","
+							       : " or",
+					 opt->choices[i]);
+	return -EINVAL;
+}
+
+/* Not a full check: what a name is worth shows when it is looked up. */
+static bool is_host(const char *text)
+{
+	size_t length = strlen(text);
+
+	if (!length || length > MAX_HOST)
+		return false;
+	for (; *text; text++)
+		if ((unsigned char)*text <= ' ' || *text == 0x7f || strchr("/,;<>\"'", *text))
+			return false;
+	return true;
+}
+
+static int set_text(const struct nm_opt *opt, void *field, const char *text, char *why,
+		    size_t why_size)
+{
+	char **string = field;
+
+	if (opt->type == NM_TYPE_HOST && !is_host(text))
+		return refuse(NM_TYPE_HOST, -EINVAL, why, why_size);
+	char *copy = strdup(text);
+
+	if (!copy) {
+		snprintf(why, why_size, "out of memory");
+		return -ENOMEM;
+	}
+	free(*string);
+	*string = copy;
+	return 0;
+}
+
+int nm_opt_set(const struct nm_opt *opt, void *base, const char *value, char *why, size_t why_size)
+{
+	void *field = (char *)base + opt->offset;
+
+	if (opt->type == NM_TYPE_FLAG)
+		return set_flag(field, value, why, why_size);
+	if (!value) {
+		snprintf(why, why_size, "needs a value: %s", nm_type_allowed(opt->type));
+		return -EINVAL;
+	}
+	switch (opt->type) {
+	case NM_TYPE_COUNT:
+	case NM_TYPE_SIZE:
+	case NM_TYPE_DURATION:
+	case NM_TYPE_PORT:
+		return set_whole(opt, field, value, why, why_size);
+	case NM_TYPE_RATE:
+	case NM_TYPE_BITRATE:
+		return set_real(opt, field, value, why, why_size);
+	case NM_TYPE_ENUM:
+		return set_choice(opt, field, value, why, why_size);
+	default:
+		return set_text(opt, field, value, why, why_size);
+	}
+}
+
+int nm_type_check(enum nm_type type, const char *value, char *why, size_t why_size)
+{
+	static const char *const none[] = {NULL};
+	union {
+		uint64_t whole;
+		double real;
+		bool flag;
+		char *text;
+	} scratch = {0};
+	const struct nm_opt opt = {.name = "", .type = type, .choices = none};
+
+	if (type == NM_TYPE_ENUM)
+		return 0;
+	int r = nm_opt_set(&opt, &scratch, value, why, why_size);
+
+	if (r == 0 && (type == NM_TYPE_STRING || type == NM_TYPE_HOST))
+		free(scratch.text);
+	return r;
+}
+
+int nm_opts_defaults(const struct nm_opt *table, void *base)
+{
+	char why[128];
+
+	for (; table->name; table++) {
+		int r = table->def ? nm_opt_set(table, base, table->def, why, sizeof why) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+void nm_opts_fini(const struct nm_opt *table, void *base)
+{
+	for (; table->name; table++) {
+		if (table->type != NM_TYPE_STRING && table->type != NM_TYPE_HOST)
+			continue;
+		char **string = (char **)(void *)((char *)base + table->offset);
+
+		free(*string);
+		*string = NULL;
+	}
+}

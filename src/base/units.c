@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/units.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+struct unit {
+	const char *name;
+	double factor;
+};
+
+/* Digits are accumulated here and not by strtod, which takes signs, blanks, hexadecimal, "inf" and the
+ * locale's decimal point. */
+struct number {
+	uint64_t whole;
+	double fraction; /* 0 <= fraction < 1 */
+};
+
+/* Further digits of a fraction make no difference. */
+#define MAX_FRACTION_DIGITS 18
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Digits with an optional fraction; one of the two may be empty before the point, none after it. */
+static int parse_number(const char **text, struct number *ret)
+{
+	const char *p = *text;
+	uint64_t whole = 0, fraction = 0, scale = 1;
+
+	if (!is_digit(*p) && !(*p == '.' && is_digit(p[1])))
+		return -EINVAL;
+	for (; is_digit(*p); p++) {
+		uint64_t digit = (uint64_t)(*p - '0');
+
+		if (whole > (UINT64_MAX - digit) / 10)
+			return -ERANGE;
+		whole = whole * 10 + digit;
+	}
+	if (*p == '.') {
+		if (!is_digit(*++p))
+			return -EINVAL;
+		for (int n = 0; is_digit(*p); p++, n++) {
+			if (n >= MAX_FRACTION_DIGITS)
+				continue;
+			fraction = fraction * 10 + (uint64_t)(*p - '0');
+			scale *= 10;
+		}
+	}
+	*text = p;
+	*ret = (struct number){whole, (double)fraction / (double)scale};
+	return 0;
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* The words of the tables, in any case; but b is bits and B is bytes where `b_matters`. */
+static bool same_word(const char *word, const char *text, bool b_matters)
+{
+	for (; *word && *text; word++, text++) {
+		if (b_matters && lower(*word) == 'b' ? *word != *text
+						     : lower(*word) != lower(*text))
+			return false;
+	}
+	return *word == *text;
+}
+
+static const struct unit *find_unit(const struct unit *units, const char *word, bool b_matters)
+{
+	for (; units->name; units++)
+		if (same_word(units->name, word, b_matters))
+			return units;
+	return NULL;
+}
+
+static int parse_with_unit(const char *text, const struct unit *units, bool b_matters,
+			   struct number *ret_number, double *ret_factor)
+{
+	int r = parse_number(&text, ret_number);
+
+	if (r < 0)
+		return r;
+	const struct unit *unit = find_unit(units, text, b_matters);
+
+	if (!unit)
+		return -EINVAL;
+	*ret_factor = unit->factor;
+	return 0;
+}
+
+/* Exact but for the fraction, which is rounded; there is no half of the smallest unit. */
+static int parse_whole(const char *text, const struct unit *units, uint64_t *ret)
+{
+	struct number number;
+	double factor;
+	int r = parse_with_unit(text, units, false, &number, &factor);
+
+	if (r < 0)
+		return r;
+	if (factor <= 1 && number.fraction > 0)
+		return -EINVAL;
+	uint64_t rest = (uint64_t)llround(number.fraction * factor);
+
+	if (number.whole > (UINT64_MAX - rest) / (uint64_t)factor)
+		return -ERANGE;
+	*ret = number.whole * (uint64_t)factor + rest;
+	return 0;
+}
+
+static int parse_real(const char *text, const struct unit *units, bool b_matters, double *ret)
+{
+	struct number number;
+	double factor;
+	int r = parse_with_unit(text, units, b_matters, &number, &factor);
+
+	if (r == 0)
+		*ret = ((double)number.whole + number.fraction) * factor;
+	return r;
+}
+
+int nm_parse_size(const char *text, uint64_t *ret_bytes)
+{
+	static const struct unit units[] = {
+		{"", 1},	 {"b", 1},	 {"k", 0x1p10},	  {"kb", 0x1p10},  {"kib", 0x1p10},
+		{"m", 0x1p20},	 {"mb", 0x1p20}, {"mib", 0x1p20}, {"g", 0x1p30},   {"gb", 0x1p30},
+		{"gib", 0x1p30}, {"t", 0x1p40},	 {"tb", 0x1p40},  {"tib", 0x1p40}, {NULL, 0}};
+
+	return parse_whole(text, units, ret_bytes);
+}
+
+int nm_parse_count(const char *text, uint64_t *ret_count)
+{
+	static const struct unit units[] = {
+		{"", 1}, {"k", 0x1p10}, {"m", 0x1p20}, {"g", 0x1p30}, {NULL, 0}};
+
+	return parse_whole(text, units, ret_count);
+}
+
+int nm_parse_duration(const char *text, uint64_t *ret_ns)
+{
+	static const struct unit units[] = {{"", 1e9},	   {"s", 1e9}, {"sec", 1e9}, {"ms", 1e6},
+					    {"msec", 1e6}, {"m", 1e6}, {"us", 1e3},  {"usec", 1e3},
+					    {"u", 1e3},	   {"ns", 1},  {"nsec", 1},  {"n", 1},
+					    {NULL, 0}};
+
+	return parse_whole(text, units, ret_ns);
+}
+
+int nm_parse_rate(const char *text, double *ret_per_s)
+{
+	static const struct unit units[] = {{"", 1},	{"/s", 1},    {"k", 1e3}, {"k/s", 1e3},
+					    {"m", 1e6}, {"m/s", 1e6}, {NULL, 0}};
+
+	return parse_real(text, units, false, ret_per_s);
+}
+
+int nm_parse_bitrate(const char *text, double *ret_bps)
+{
+	static const struct unit units[] = {{"", 1},	{"b/s", 1},    {"bps", 1},    {"B/s", 8},
+					    {"k", 1e3}, {"kb/s", 1e3}, {"kbps", 1e3}, {"kB/s", 8e3},
+					    {"m", 1e6}, {"mb/s", 1e6}, {"mbps", 1e6}, {"mB/s", 8e6},
+					    {"g", 1e9}, {"gb/s", 1e9}, {"gbps", 1e9}, {"gB/s", 8e9},
+					    {NULL, 0}};
+
+	return parse_real(text, units, true, ret_bps);
+}
+
+static const int powers[] = {1, 10, 100}; /* of ten, by decimals */
+
+static int decimals_of(double value, bool smallest)
+{
+	if (value >= 100 || (smallest && value == floor(value)))
+		return 0;
+	return value >= 10 ? 1 : 2;
+}
+
+/* The decimal point is a point in every locale, so the printing is done in whole numbers. */
+static void print_number(double value, int decimals, const char *name, char *buf, size_t size)
+{
+	const char *gap = *name ? " " : "";
+	const char *sign = value < 0 ? "-" : "";
+
+	if (decimals == 0) {
+		snprintf(buf, size, "%.0f%s%s", value, gap, name);
+		return;
+	}
+	long all = lround(fabs(value) * powers[decimals]);
+
+	snprintf(buf, size, "%s%ld.%0*ld%s%s", all ? sign : "", all / powers[decimals], decimals,
+		 all % powers[decimals], gap, name);
+}
+
+/* Three significant digits with the largest unit that leaves at least 1, also after rounding. */
+static char *format_scaled(double value, double step, const char *const *names, size_t n_names,
+			   char *buf, size_t size)
+{
+	size_t i = 0;
+	int decimals = 0;
+
+	if (!isfinite(value)) {
+		snprintf(buf, size, "-");
+		return buf;
+	}
+	for (;; i++, value /= step) {
+		decimals = decimals_of(fabs(value), i == 0);
+		double rounded = round(fabs(value) * powers[decimals]) / powers[decimals];
+
+		if (i + 1 < n_names && rounded >= step)
+			continue;
+		if (decimals)
+			decimals = decimals_of(rounded, false);
+		break;
+	}
+	print_number(value, decimals, names[i], buf, size);
+	return buf;
+}
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+
+char *nm_format_bitrate(double bps, char *buf, size_t size)
+{
+	static const char *const names[] = {"b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"};
+
+	return format_scaled(bps, 1000, names, COUNT_OF(names), buf, size);
+}
+
+char *nm_format_duration(double seconds, char *buf, size_t size)
+{
+	static const char *const names[] = {"ns", "us", "ms", "s"};
+
+	return format_scaled(seconds * 1e9, 1000, names, COUNT_OF(names), buf, size);
+}
+
+char *nm_format_size(double bytes, char *buf, size_t size)
+{
+	static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+
+	return format_scaled(bytes, 1024, names, COUNT_OF(names), buf, size);
+}
+
+char *nm_format_count(double value, char *buf, size_t size)
+{
+	static const char *const names[] = {"", "k", "M", "G", "T"};
+
+	return format_scaled(value, 1000, names, COUNT_OF(names), buf, size);
+}

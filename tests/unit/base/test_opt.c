@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/opt.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+
+struct options {
+	uint64_t before; /* must never change */
+	uint64_t count, size, duration_ns, port, any, least;
+	double rate, bitrate;
+	char *text, *host;
+	int color;
+	bool flag;
+	uint64_t after;
+};
+
+static const char *const colors[] = {"red", "green", "blue", NULL};
+
+static const struct nm_opt table[] = {
+	{.name = "count",
+	 .type = NM_TYPE_COUNT,
+	 .offset = offsetof(struct options, count),
+	 .min = 1,
+	 .max = 65535,
+	 .def = "1k"},
+	{.name = "size",
+	 .type = NM_TYPE_SIZE,
+	 .offset = offsetof(struct options, size),
+	 .min = 1,
+	 .max = 1 << 20,
+	 .alias = "bytes"},
+	{.name = "duration",
+	 .type = NM_TYPE_DURATION,
+	 .offset = offsetof(struct options, duration_ns),
+	 .min = 1000,
+	 .max = 60000000000,
+	 .def = "10ms"},
+	{.name = "port", .type = NM_TYPE_PORT, .offset = offsetof(struct options, port)},
+	{.name = "any", .type = NM_TYPE_SIZE, .offset = offsetof(struct options, any)},
+	{.name = "least",
+	 .type = NM_TYPE_COUNT,
+	 .offset = offsetof(struct options, least),
+	 .min = 2},
+	{.name = "rate", .type = NM_TYPE_RATE, .offset = offsetof(struct options, rate), .min = 1},
+	{.name = "bitrate", .type = NM_TYPE_BITRATE, .offset = offsetof(struct options, bitrate)},
+	{.name = "text",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct options, text),
+	 .def = "as it is"},
+	{.name = "host",
+	 .type = NM_TYPE_HOST,
+	 .offset = offsetof(struct options, host),
+	 .def = "local"},
+	{.name = "color",
+	 .type = NM_TYPE_ENUM,
+	 .offset = offsetof(struct options, color),
+	 .choices = colors,
+	 .def = "green"},
+	{.name = "flag", .type = NM_TYPE_FLAG, .offset = offsetof(struct options, flag)},
+	NM_OPT_END,
+};
+
+#define GUARD 0x1122334455667788ULL
+
+static struct options options;
+static char why[128];
+
+static void setup(void)
+{
+	options = (struct options){.before = GUARD, .after = GUARD};
+	memset(why, 0, sizeof why);
+}
+
+static void teardown(void)
+{
+	nm_opts_fini(table, &options);
+	ck_assert(options.before == GUARD && options.after == GUARD);
+}
+
+static int set(const char *name, const char *value)
+{
+	const struct nm_opt *opt = nm_opt_find(table, name);
+
+	ck_assert_ptr_nonnull(opt);
+	return nm_opt_set(opt, &options, value, why, sizeof why);
+}
+
+START_TEST(names_and_aliases)
+{
+	ck_assert_ptr_eq(nm_opt_find(table, "count"), &table[0]);
+	ck_assert_ptr_eq(nm_opt_find(table, "size"), &table[1]);
+	ck_assert_ptr_eq(nm_opt_find(table, "bytes"), &table[1]);
+	ck_assert_ptr_null(nm_opt_find(table, "Size"));
+	ck_assert_ptr_null(nm_opt_find(table, "siz"));
+	ck_assert_ptr_null(nm_opt_find(table, ""));
+}
+END_TEST
+
+START_TEST(every_type_has_its_words)
+{
+	enum nm_type type = (enum nm_type)_i, back = NM_TYPE__COUNT;
+
+	ck_assert_ptr_nonnull(nm_type_name(type));
+	ck_assert_ptr_nonnull(nm_type_allowed(type));
+	ck_assert_int_eq(nm_type_from_name(nm_type_name(type), &back), 0);
+	ck_assert_int_eq(back, type);
+}
+END_TEST
+
+START_TEST(unknown_type_names)
+{
+	enum nm_type type = NM_TYPE_PORT;
+
+	ck_assert_int_eq(nm_type_from_name("sizes", &type), -EINVAL);
+	ck_assert_int_eq(nm_type_from_name("", &type), -EINVAL);
+	ck_assert_int_eq(nm_type_from_name("SIZE", &type), -EINVAL);
+	ck_assert_int_eq(type, NM_TYPE_PORT);
+}
+END_TEST
+
+START_TEST(defaults_are_set)
+{
+	ck_assert_int_eq(nm_opts_defaults(table, &options), 0);
+	ck_assert_uint_eq(options.count, 1024);
+	ck_assert_uint_eq(options.size, 0);
+	ck_assert_uint_eq(options.duration_ns, 10000000);
+	ck_assert_str_eq(options.text, "as it is");
+	ck_assert_str_eq(options.host, "local");
+	ck_assert_int_eq(options.color, 1);
+	ck_assert(!options.flag);
+	nm_opts_fini(table, &options);
+	ck_assert_ptr_null(options.text);
+	ck_assert_ptr_null(options.host);
+}
+END_TEST
+
+START_TEST(a_wrong_default_is_told)
+{
+	static const struct nm_opt wrong[] = {{.name = "n",
+					       .type = NM_TYPE_COUNT,
+					       .offset = offsetof(struct options, any),
+					       .def = "x"},
+					      NM_OPT_END};
+
+	ck_assert_int_eq(nm_opts_defaults(wrong, &options), -EINVAL);
+}
+END_TEST
+
+static const struct {
+	const char *name, *value;
+	size_t offset;
+	uint64_t expected;
+} wholes[] = {
+	{"count", "1", offsetof(struct options, count), 1},
+	{"count", "65535", offsetof(struct options, count), 65535},
+	{"count", "2k", offsetof(struct options, count), 2048},
+	{"size", "64k", offsetof(struct options, size), 65536},
+	{"bytes", "1m", offsetof(struct options, size), 1048576},
+	{"duration", "1us", offsetof(struct options, duration_ns), 1000},
+	{"duration", "60", offsetof(struct options, duration_ns), 60000000000},
+	{"port", "0", offsetof(struct options, port), 0},
+	{"port", "65535", offsetof(struct options, port), 65535},
+	{"any", "0", offsetof(struct options, any), 0},
+	{"any", "18446744073709551615", offsetof(struct options, any), UINT64_MAX},
+	{"least", "2", offsetof(struct options, least), 2},
+	{"least", "18446744073709551615", offsetof(struct options, least), UINT64_MAX},
+};
+
+START_TEST(whole_values)
+{
+	ck_assert_msg(set(wholes[_i].name, wholes[_i].value) == 0, "%s", why);
+	ck_assert_uint_eq(*(uint64_t *)(void *)((char *)&options + wholes[_i].offset),
+			  wholes[_i].expected);
+}
+END_TEST
+
+START_TEST(real_values)
+{
+	ck_assert_int_eq(set("rate", "1.5k"), 0);
+	ck_assert_double_eq(options.rate, 1500);
+	ck_assert_int_eq(set("rate", "0.25"), 0); /* a min is no bound, it only refuses zero */
+	ck_assert_double_eq(options.rate, 0.25);
+	ck_assert_int_eq(set("bitrate", "2.5Gb/s"), 0);
+	ck_assert_double_eq(options.bitrate, 2.5e9);
+	ck_assert_int_eq(set("bitrate", "0"), 0);
+	ck_assert_double_eq(options.bitrate, 0);
+}
+END_TEST
+
+static const struct {
+	const char *value;
+	bool expected;
+} flags[] = {
+	{NULL, true}, {"", true},    {"yes", true},    {"true", true},	 {"on", true},
+	{"1", true},  {"YES", true}, {"no", false},    {"false", false}, {"off", false},
+	{"0", false}, {"No", false}, {"FALSE", false},
+};
+
+START_TEST(flags_with_and_without_a_value)
+{
+	options.flag = !flags[_i].expected;
+	ck_assert_int_eq(set("flag", flags[_i].value), 0);
+	ck_assert_int_eq(options.flag, flags[_i].expected);
+}
+END_TEST
+
+START_TEST(choices)
+{
+	for (int i = 0; colors[i]; i++) {
+		ck_assert_int_eq(set("color", colors[i]), 0);
+		ck_assert_int_eq(options.color, i);
+	}
+}
+END_TEST
+
+static const char *const hosts[] = {
+	"local",    "h",      "web-1.example.org",     "127.0.0.1", "::1", "fe80::1%eth0",
+	"10.0.0.1", "host_1", "b\303\274cher.example",
+};
+
+START_TEST(hosts_that_are_right)
+{
+	ck_assert_msg(set("host", hosts[_i]) == 0, "%s: %s", hosts[_i], why);
+	ck_assert_str_eq(options.host, hosts[_i]);
+}
+END_TEST
+
+static const char *const not_hosts[] = {"",    " ",   "a b", "a/b", "/",     "a\n",
+					"\ta", "a,b", "a;b", "<a>", "\"a\"", "a\x7f"};
+
+START_TEST(hosts_that_are_wrong)
+{
+	ck_assert_int_eq(set("host", not_hosts[_i]), -EINVAL);
+	ck_assert_str_eq(why, "not a host: a name, an IPv4 or IPv6 address, or local");
+	ck_assert_ptr_null(options.host);
+}
+END_TEST
+
+START_TEST(a_host_is_no_longer_than_a_name_can_be)
+{
+	char name[257];
+
+	memset(name, 'a', 256);
+	name[256] = '\0';
+	ck_assert_int_eq(set("host", name), -EINVAL);
+	name[255] = '\0';
+	ck_assert_int_eq(set("host", name), 0);
+}
+END_TEST
+
+START_TEST(strings_are_copied_and_replaced)
+{
+	char value[] = "one";
+
+	ck_assert_int_eq(set("text", value), 0);
+	value[0] = 'x';
+	ck_assert_str_eq(options.text, "one");
+	ck_assert_int_eq(set("text", ""), 0);
+	ck_assert_str_eq(options.text, "");
+	ck_assert_int_eq(set("text", "any, text = \"at all\""), 0);
+	ck_assert_str_eq(options.text, "any, text = \"at all\"");
+}
+END_TEST
+
+static const struct {
+	const char *name, *value, *why;
+} wrong[] = {
+	{"count", "0", "must be 1 to 65535"},
+	{"count", "64k", "must be 1 to 65535"},
+	{"count", "-1", "not a count: digits and an optional k, m or g (powers of 1024)"},
+	{"count", "99999999999999999999", "too large for a count"},
+	{"count", NULL, "needs a value: digits and an optional k, m or g (powers of 1024)"},
+	{"size", "12q", "not a size: digits and an optional k, m or g (powers of 1024 bytes)"},
+	{"size", "", "not a size: digits and an optional k, m or g (powers of 1024 bytes)"},
+	{"size", "0", "must be 1 to 1048576 (1.00 MiB)"},
+	{"size", "2m", "must be 1 to 1048576 (1.00 MiB)"},
+	{"size", "99999999t", "too large for a size"},
+	{"duration", "2h",
+	 "not a duration: digits and an optional s, ms, us or ns (seconds without one)"},
+	{"duration", "1ns", "must be 1.00 us to 60.0 s"},
+	{"duration", "61", "must be 1.00 us to 60.0 s"},
+	{"duration", "99999999999", "too large for a duration"},
+	{"port", "65536", "not a port: a number from 0 to 65535"},
+	{"port", "1k", "not a port: a number from 0 to 65535"},
+	{"port", "1.5", "not a port: a number from 0 to 65535"},
+	{"port", "", "not a port: a number from 0 to 65535"},
+	{"port", "http", "not a port: a number from 0 to 65535"},
+	{"least", "1", "must be at least 2"},
+	{"rate", "0", "must be more than 0"},
+	{"rate", "1h", "not a rate: digits and an optional k or m (thousands, millions a second)"},
+	{"bitrate", "1Mb",
+	 "not a bitrate: digits and an optional b/s, kb/s, Mb/s, Gb/s, kB/s, MB/s or GB/s"},
+	{"bitrate", NULL,
+	 "needs a value: digits and an optional b/s, kb/s, Mb/s, Gb/s, kB/s, MB/s or GB/s"},
+	{"text", NULL, "needs a value: any text"},
+	{"color", "pink", "must be red, green or blue"},
+	{"color", "Red", "must be red, green or blue"},
+	{"color", "", "must be red, green or blue"},
+	{"color", NULL, "needs a value: one of the words listed"},
+	{"flag", "maybe", "not a flag: yes or no"},
+	{"flag", "2", "not a flag: yes or no"},
+	{"flag", "yes ", "not a flag: yes or no"},
+};
+
+START_TEST(wrong_values_change_nothing)
+{
+	ck_assert_int_eq(nm_opts_defaults(table, &options), 0);
+	struct options before = options;
+
+	ck_assert_int_eq(set(wrong[_i].name, wrong[_i].value), -EINVAL);
+	ck_assert_str_eq(why, wrong[_i].why);
+	ck_assert(options.count == before.count && options.size == before.size &&
+		  options.duration_ns == before.duration_ns && options.port == before.port &&
+		  options.least == before.least && options.text == before.text &&
+		  options.host == before.host && options.color == before.color &&
+		  options.flag == before.flag);
+	ck_assert_double_eq(options.rate, before.rate);
+	ck_assert_double_eq(options.bitrate, before.bitrate);
+}
+END_TEST
+
+START_TEST(a_small_buffer_cuts_and_terminates)
+{
+	for (size_t size = 1; size < 30; size++) {
+		for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+			const struct nm_opt *opt = nm_opt_find(table, wrong[i].name);
+
+			memset(why, 'x', sizeof why);
+			nm_opt_set(opt, &options, wrong[i].value, why, size);
+			ck_assert_uint_lt(strlen(why), size);
+			ck_assert_int_eq(strncmp(why, wrong[i].why, strlen(why)), 0);
+			ck_assert_int_eq(why[size], 'x');
+		}
+	}
+}
+END_TEST
+
+static const struct {
+	enum nm_type type;
+	const char *good, *bad;
+} checks[] = {
+	{NM_TYPE_FLAG, "yes", "perhaps"},  {NM_TYPE_COUNT, "1k", "1s"},
+	{NM_TYPE_SIZE, "64KiB", "64q"},	   {NM_TYPE_DURATION, "10ms", "10h"},
+	{NM_TYPE_RATE, "0", "fast"},	   {NM_TYPE_BITRATE, "1Gb/s", "1Gb"},
+	{NM_TYPE_PORT, "20000", "200000"}, {NM_TYPE_HOST, "::1", "a b"},
+};
+
+START_TEST(a_type_alone)
+{
+	ck_assert_int_eq(nm_type_check(checks[_i].type, checks[_i].good, why, sizeof why), 0);
+	ck_assert_str_eq(why, "");
+	ck_assert_int_eq(nm_type_check(checks[_i].type, checks[_i].bad, why, sizeof why), -EINVAL);
+	ck_assert_str_ne(why, "");
+}
+END_TEST
+
+START_TEST(types_that_take_any_text)
+{
+	ck_assert_int_eq(nm_type_check(NM_TYPE_STRING, "", why, sizeof why), 0);
+	ck_assert_int_eq(nm_type_check(NM_TYPE_STRING, "a b", why, sizeof why), 0);
+	/* Its words are in its option, which is not asked here. */
+	ck_assert_int_eq(nm_type_check(NM_TYPE_ENUM, "red", why, sizeof why), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("opt");
+	TCase *tc = tcase_create("opt");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, names_and_aliases);
+	tcase_add_loop_test(tc, every_type_has_its_words, 0, NM_TYPE__COUNT);
+	tcase_add_test(tc, unknown_type_names);
+	tcase_add_test(tc, defaults_are_set);
+	tcase_add_test(tc, a_wrong_default_is_told);
+	tcase_add_loop_test(tc, whole_values, 0, COUNT_OF(wholes));
+	tcase_add_test(tc, real_values);
+	tcase_add_loop_test(tc, flags_with_and_without_a_value, 0, COUNT_OF(flags));
+	tcase_add_test(tc, choices);
+	tcase_add_loop_test(tc, hosts_that_are_right, 0, COUNT_OF(hosts));
+	tcase_add_loop_test(tc, hosts_that_are_wrong, 0, COUNT_OF(not_hosts));
+	tcase_add_test(tc, a_host_is_no_longer_than_a_name_can_be);
+	tcase_add_test(tc, strings_are_copied_and_replaced);
+	tcase_add_loop_test(tc, wrong_values_change_nothing, 0, COUNT_OF(wrong));
+	tcase_add_test(tc, a_small_buffer_cuts_and_terminates);
+	tcase_add_loop_test(tc, a_type_alone, 0, COUNT_OF(checks));
+	tcase_add_test(tc, types_that_take_any_text);
+	suite_add_tcase(suite, tc);
+
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
