@@ -8,7 +8,7 @@
 struct nm_host_facts {
 	char hostname[256];
 	char kernel[128]; /* uname release */
-	char machine[64]; /* x86_64 */
+	char machine[80]; /* x86_64 */
 	char os[128];	  /* PRETTY_NAME of os-release */
 	char cpu_model[128];
 	unsigned n_cpus; /* usable by this process */

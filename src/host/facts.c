@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/facts.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "host/procfile.h"
+
+#define TEXT_SIZE 8192
+
+static void first_line(const char *path, char *buf, size_t size)
+{
+	if (nm_procfile_read(path, buf, size) < 0)
+		*buf = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+}
+
+/* The rest of the line after the first `key` at the start of a line, without what `strip` names. */
+static void value_of(const char *text, const char *key, const char *strip, char *buf, size_t size)
+{
+	const char *at = text;
+
+	*buf = '\0';
+	while (at && strncmp(at, key, strlen(key)) != 0) {
+		at = strchr(at, '\n');
+		at = at ? at + 1 : NULL;
+	}
+	if (!at)
+		return;
+	at += strlen(key);
+	at += strspn(at, strip);
+	size_t length = strcspn(at, "\n");
+
+	while (length && strchr(strip, at[length - 1]))
+		length--;
+	snprintf(buf, size, "%.*s", (int)length, at);
+}
+
+static unsigned usable_cpus(void)
+{
+	cpu_set_t set;
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (sched_getaffinity(0, sizeof set, &set) == 0)
+		return (unsigned)CPU_COUNT(&set);
+	return online > 0 ? (unsigned)online : 0;
+}
+
+void nm_host_facts_read(struct nm_host_facts *ret_facts)
+{
+	struct utsname names;
+	char *text = calloc(1, TEXT_SIZE);
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+	memset(ret_facts, 0, sizeof *ret_facts);
+	if (uname(&names) == 0) {
+		snprintf(ret_facts->hostname, sizeof ret_facts->hostname, "%s", names.nodename);
+		snprintf(ret_facts->kernel, sizeof ret_facts->kernel, "%s", names.release);
+		snprintf(ret_facts->machine, sizeof ret_facts->machine, "%s", names.machine);
+	}
+	if (text && nm_procfile_read("/etc/os-release", text, TEXT_SIZE) > 0)
+		value_of(text, "PRETTY_NAME=", "\"", ret_facts->os, sizeof ret_facts->os);
+	if (text && nm_procfile_read("/proc/cpuinfo", text, TEXT_SIZE) > 0)
+		value_of(text, "model name", " \t:", ret_facts->cpu_model,
+			 sizeof ret_facts->cpu_model);
+	free(text);
+	ret_facts->n_cpus = usable_cpus();
+	ret_facts->memory_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+	first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+		   ret_facts->clocksource, sizeof ret_facts->clocksource);
+	first_line("/proc/sys/net/ipv4/tcp_congestion_control", ret_facts->congestion_control,
+		   sizeof ret_facts->congestion_control);
+}

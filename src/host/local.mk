@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+noinst_LTLIBRARIES += src/libnm_host.la
+src_libnm_host_la_SOURCES = \
+	src/host/clock.c \
+	src/host/clock.h \
+	src/host/cpus.c \
+	src/host/cpus.h \
+	src/host/facts.c \
+	src/host/facts.h \
+	src/host/limits.c \
+	src/host/links.c \
+	src/host/proc_parse.c \
+	src/host/procfile.c \
+	src/host/procfile.h \
+	src/host/syscalls.h \
+	src/host/usage.c \
+	src/host/usage.h \
+	src/host/usage_priv.h
+src_libnm_host_la_CFLAGS = $(ROOM_CFLAGS)
+src_libnm_host_la_CPPFLAGS = $(AM_CPPFLAGS) $(NL_CFLAGS)

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/usage.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "host/clock.h"
+#include "host/procfile.h"
+#include "host/usage_priv.h"
+
+/* The lines of 4000 CPUs. */
+#define PROC_TEXT (512 * 1024)
+
+static void read_cpu(struct nm_usage *u, char *text)
+{
+	long n = nm_procfile_read("/proc/stat", text, PROC_TEXT);
+
+	if (n >= 0 && host__parse_stat(text, sysconf(_SC_CLK_TCK), &u->cpu) == 0)
+		u->has_cpu = true;
+	else
+		snprintf(u->cpu_why, sizeof u->cpu_why, "/proc/stat: %s",
+			 n < 0 ? strerror((int)-n) : "unknown form");
+}
+
+static void read_tcp(struct nm_usage *u, char *text)
+{
+	struct nm_tcp_counters *tcp = &u->tcp;
+	long n = nm_procfile_read("/proc/self/net/snmp", text, PROC_TEXT);
+
+	if (n < 0 || host__parse_snmp(text, "Tcp", "InSegs", &tcp->segs_in) < 0 ||
+	    host__parse_snmp(text, "Tcp", "OutSegs", &tcp->segs_out) < 0 ||
+	    host__parse_snmp(text, "Tcp", "RetransSegs", &tcp->retrans_segs) < 0 ||
+	    host__parse_snmp(text, "Tcp", "OutRsts", &tcp->out_rsts) < 0) {
+		snprintf(u->tcp_why, sizeof u->tcp_why, "/proc/net/snmp: %s",
+			 n < 0 ? strerror((int)-n) : "unknown form");
+		return;
+	}
+	n = nm_procfile_read("/proc/self/net/netstat", text, PROC_TEXT);
+	if (n < 0 ||
+	    host__parse_snmp(text, "TcpExt", "ListenOverflows", &tcp->listen_overflows) < 0) {
+		snprintf(u->tcp_why, sizeof u->tcp_why, "/proc/net/netstat: %s",
+			 n < 0 ? strerror((int)-n) : "unknown form");
+		return;
+	}
+	u->has_tcp = true;
+}
+
+static uint64_t timeval_ns(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_usec * 1000u;
+}
+
+static void read_process(struct nm_rusage *process)
+{
+	struct rusage r;
+
+	if (getrusage(RUSAGE_SELF, &r) < 0)
+		return;
+	*process = (struct nm_rusage){.utime_ns = timeval_ns(&r.ru_utime),
+				      .stime_ns = timeval_ns(&r.ru_stime),
+				      .maxrss_kb = (uint64_t)r.ru_maxrss,
+				      .minflt = (uint64_t)r.ru_minflt,
+				      .majflt = (uint64_t)r.ru_majflt,
+				      .nvcsw = (uint64_t)r.ru_nvcsw,
+				      .nivcsw = (uint64_t)r.ru_nivcsw};
+}
+
+void nm_usage_read(struct nm_usage *ret_usage)
+{
+	char *text = malloc(PROC_TEXT);
+
+	memset(ret_usage, 0, sizeof *ret_usage);
+	ret_usage->at_ns = nm_clock_ns();
+	read_process(&ret_usage->process);
+	if (text) {
+		read_cpu(ret_usage, text);
+		read_tcp(ret_usage, text);
+	} else {
+		snprintf(ret_usage->cpu_why, sizeof ret_usage->cpu_why, "out of memory");
+		snprintf(ret_usage->tcp_why, sizeof ret_usage->tcp_why, "out of memory");
+	}
+	free(text);
+	int r = host__read_nics(ret_usage->nics, &ret_usage->n_nics);
+
+	ret_usage->has_nics = r == 0;
+	if (r < 0)
+		snprintf(ret_usage->nics_why, sizeof ret_usage->nics_why, "rtnetlink: %s",
+			 r == -E2BIG ? "more interfaces carry traffic than can be counted"
+				     : strerror(-r));
+}
+
+static uint64_t grown(uint64_t before, uint64_t after)
+{
+	return after > before ? after - before : 0;
+}
+
+static void cpu_delta(const struct nm_cpu_times *b, const struct nm_cpu_times *a,
+		      struct nm_cpu_times *d)
+{
+	*d = (struct nm_cpu_times){.user_ns = grown(b->user_ns, a->user_ns),
+				   .nice_ns = grown(b->nice_ns, a->nice_ns),
+				   .system_ns = grown(b->system_ns, a->system_ns),
+				   .idle_ns = grown(b->idle_ns, a->idle_ns),
+				   .iowait_ns = grown(b->iowait_ns, a->iowait_ns),
+				   .irq_ns = grown(b->irq_ns, a->irq_ns),
+				   .softirq_ns = grown(b->softirq_ns, a->softirq_ns),
+				   .steal_ns = grown(b->steal_ns, a->steal_ns),
+				   .n_cpus = a->n_cpus};
+}
+
+static void process_delta(const struct nm_rusage *b, const struct nm_rusage *a, struct nm_rusage *d)
+{
+	*d = (struct nm_rusage){.utime_ns = grown(b->utime_ns, a->utime_ns),
+				.stime_ns = grown(b->stime_ns, a->stime_ns),
+				.maxrss_kb = a->maxrss_kb,
+				.minflt = grown(b->minflt, a->minflt),
+				.majflt = grown(b->majflt, a->majflt),
+				.nvcsw = grown(b->nvcsw, a->nvcsw),
+				.nivcsw = grown(b->nivcsw, a->nivcsw)};
+}
+
+static void tcp_delta(const struct nm_tcp_counters *b, const struct nm_tcp_counters *a,
+		      struct nm_tcp_counters *d)
+{
+	*d = (struct nm_tcp_counters){.segs_in = grown(b->segs_in, a->segs_in),
+				      .segs_out = grown(b->segs_out, a->segs_out),
+				      .retrans_segs = grown(b->retrans_segs, a->retrans_segs),
+				      .out_rsts = grown(b->out_rsts, a->out_rsts),
+				      .listen_overflows =
+					      grown(b->listen_overflows, a->listen_overflows)};
+}
+
+static const struct nm_nic *find_nic(const struct nm_usage *usage, const char *name)
+{
+	for (size_t i = 0; i < usage->n_nics; i++)
+		if (strcmp(usage->nics[i].name, name) == 0)
+			return &usage->nics[i];
+	return NULL;
+}
+
+static void nic_delta(const struct nm_nic *before, struct nm_nic *nic)
+{
+	nic->rx_bytes = grown(before->rx_bytes, nic->rx_bytes);
+	nic->tx_bytes = grown(before->tx_bytes, nic->tx_bytes);
+	nic->rx_packets = grown(before->rx_packets, nic->rx_packets);
+	nic->tx_packets = grown(before->tx_packets, nic->tx_packets);
+	nic->rx_errors = grown(before->rx_errors, nic->rx_errors);
+	nic->tx_errors = grown(before->tx_errors, nic->tx_errors);
+	nic->rx_dropped = grown(before->rx_dropped, nic->rx_dropped);
+	nic->tx_dropped = grown(before->tx_dropped, nic->tx_dropped);
+}
+
+/* The reason of the earlier reading, if that is where it was missing. */
+static void keep_why(bool before_has, const char *before_why, char *why, size_t size)
+{
+	if (!before_has)
+		snprintf(why, size, "%s", before_why);
+}
+
+void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
+		    struct nm_usage *ret_delta)
+{
+	struct nm_usage delta = *after;
+
+	delta.at_ns = grown(before->at_ns, after->at_ns);
+	delta.has_cpu = before->has_cpu && after->has_cpu;
+	delta.has_tcp = before->has_tcp && after->has_tcp;
+	delta.has_nics = before->has_nics && after->has_nics;
+	keep_why(before->has_cpu, before->cpu_why, delta.cpu_why, sizeof delta.cpu_why);
+	keep_why(before->has_tcp, before->tcp_why, delta.tcp_why, sizeof delta.tcp_why);
+	keep_why(before->has_nics, before->nics_why, delta.nics_why, sizeof delta.nics_why);
+	cpu_delta(&before->cpu, &after->cpu, &delta.cpu);
+	process_delta(&before->process, &after->process, &delta.process);
+	tcp_delta(&before->tcp, &after->tcp, &delta.tcp);
+	for (size_t i = 0; i < delta.n_nics; i++) {
+		const struct nm_nic *old = find_nic(before, delta.nics[i].name);
+
+		if (old)
+			nic_delta(old, &delta.nics[i]);
+	}
+	*ret_delta = delta;
+}

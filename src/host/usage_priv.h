@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of a usage reading; parsers take text, so that tests can give them any. */
+#ifndef NM_HOST_USAGE_PRIV_H
+#define NM_HOST_USAGE_PRIV_H
+
+#include "host/usage.h"
+
+/* The first lines of /proc/stat. 0 or -EINVAL. */
+int host__parse_stat(const char *text, long ticks_per_s, struct nm_cpu_times *ret_cpu);
+/* /proc/net/snmp and /proc/net/netstat: pairs of lines, names and values. The value, or -EINVAL. */
+int host__parse_snmp(const char *text, const char *group, const char *name, uint64_t *ret_value);
+/* Interfaces over netlink. 0 or -errno; *ret_count of at most NM_USAGE_MAX_NICS; -E2BIG
+ * when more than that have carried traffic. */
+int host__read_nics(struct nm_nic *nics, size_t *ret_count);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/cpus.h"
+
+#include <check.h>
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A CPU that this process may use. */
+static unsigned some_cpu(void)
+{
+	int cpu = sched_getcpu();
+
+	ck_assert_int_ge(cpu, 0);
+	return (unsigned)cpu;
+}
+
+static const char *const good_forms[] = {
+	"0", "00", "7", "0-3", "3-3", "0-3,8", "8,0-3", "1,1", "0,2,4,6", "0-1,4-5,10-11", "4095",
+};
+
+START_TEST(forms_that_are_lists)
+{
+	ck_assert_int_eq(nm_cpu_list_check_form(good_forms[_i]), 0);
+}
+END_TEST
+
+static const char *const bad_forms[] = {
+	"",    ",",	"0,",	 ",0",	"0,,1",	 "-",	    "0-",	    "-3",
+	"3-0", "0-3-5", " 0",	 "0 ",	"0, 1",	 "a",	    "+1",	    "0x1",
+	"1.5", "0:3",	"0-3;8", "0\n", "8192x", "0-8191x", "99999999999-", "all",
+};
+
+START_TEST(forms_that_are_not_lists)
+{
+	struct nm_cpu_list list = {.count = 77};
+
+	ck_assert_int_eq(nm_cpu_list_check_form(bad_forms[_i]), -EINVAL);
+	ck_assert_int_eq(nm_cpu_list_parse(bad_forms[_i], &list), -EINVAL);
+	ck_assert_uint_eq(list.count, 77);
+	ck_assert_ptr_null(list.cpus);
+}
+END_TEST
+
+START_TEST(a_list_keeps_its_order)
+{
+	struct nm_cpu_list list = {.count = 0};
+	unsigned cpu = some_cpu();
+	char text[64];
+
+	(void)snprintf(text, sizeof text, "%u,%u-%u,%u", cpu, cpu, cpu, cpu);
+	ck_assert_int_eq(nm_cpu_list_parse(text, &list), 0);
+	ck_assert_uint_eq(list.count, 3);
+	for (size_t i = 0; i < list.count; i++)
+		ck_assert_uint_eq(list.cpus[i], cpu);
+	nm_cpu_list_fini(&list);
+	ck_assert_uint_eq(list.count, 0);
+	ck_assert_ptr_null(list.cpus);
+}
+END_TEST
+
+/* All usable CPUs, one by one. */
+START_TEST(every_usable_cpu_may_be_named)
+{
+	cpu_set_t set;
+	char text[16];
+
+	if (sched_getaffinity(0, sizeof set, &set) != 0)
+		return; /* more CPUs than a set of fixed size holds */
+	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		struct nm_cpu_list list = {.count = 0};
+
+		(void)snprintf(text, sizeof text, "%u", cpu);
+		ck_assert_int_eq(nm_cpu_list_parse(text, &list),
+				 CPU_ISSET(cpu, &set) ? 0 : -ERANGE);
+		nm_cpu_list_fini(&list);
+	}
+}
+END_TEST
+
+static const char *const absent[] = {"8191", "0-8191", "4294967295", "4294967296",
+				     "99999999999999999999999"};
+
+START_TEST(a_cpu_that_is_not_there_is_out_of_range)
+{
+	struct nm_cpu_list list = {.count = 77};
+
+	ck_assert_int_eq(nm_cpu_list_parse(absent[_i], &list), -ERANGE);
+	ck_assert_uint_eq(list.count, 77);
+}
+END_TEST
+
+START_TEST(binding_moves_the_thread_and_is_refused_for_absent_cpus)
+{
+	unsigned cpu = some_cpu();
+	cpu_set_t set;
+
+	ck_assert_int_eq(nm_cpu_bind_self(cpu), 0);
+	ck_assert_int_eq(sched_getaffinity(0, sizeof set, &set), 0);
+	ck_assert_int_eq(CPU_COUNT(&set), 1);
+	ck_assert(CPU_ISSET(cpu, &set));
+	ck_assert_int_eq(nm_cpu_bind_self(8191), -EINVAL);
+	ck_assert_int_eq(nm_cpu_bind_self(UINT_MAX), -EINVAL);
+	ck_assert_int_eq(sched_getcpu(), (int)cpu);
+}
+END_TEST
+
+START_TEST(what_a_bound_thread_may_not_use_is_out_of_range)
+{
+	struct nm_cpu_list list = {.count = 0};
+	unsigned cpu = some_cpu();
+	char text[16];
+
+	ck_assert_int_eq(nm_cpu_bind_self(cpu), 0);
+	(void)snprintf(text, sizeof text, "%u", cpu ? cpu - 1 : cpu + 1);
+	ck_assert_int_eq(nm_cpu_list_parse(text, &list), -ERANGE);
+	(void)snprintf(text, sizeof text, "%u", cpu);
+	ck_assert_int_eq(nm_cpu_list_parse(text, &list), 0);
+	nm_cpu_list_fini(&list);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cpus");
+	/* Each test is a process of its own (check forks): binding ends with it. */
+	TCase *tc = tcase_create("cpus");
+
+	tcase_add_loop_test(tc, forms_that_are_lists, 0, sizeof good_forms / sizeof *good_forms);
+	tcase_add_loop_test(tc, forms_that_are_not_lists, 0, sizeof bad_forms / sizeof *bad_forms);
+	tcase_add_test(tc, a_list_keeps_its_order);
+	tcase_add_test(tc, every_usable_cpu_may_be_named);
+	tcase_add_loop_test(tc, a_cpu_that_is_not_there_is_out_of_range, 0,
+			    sizeof absent / sizeof *absent);
+	tcase_add_test(tc, binding_moves_the_thread_and_is_refused_for_absent_cpus);
+	tcase_add_test(tc, what_a_bound_thread_may_not_use_is_out_of_range);
+	suite_add_tcase(suite, tc);
+
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/usage_priv.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct nm_usage before, after, delta;
+
+static void start(void)
+{
+	memset(&before, 0, sizeof before);
+	memset(&after, 0, sizeof after);
+	memset(&delta, 0xff, sizeof delta);
+}
+
+static const char stat_text[] = "cpu  19911 1673 34924 900413 1813 7 15591 201 5 6\n"
+				"cpu0 8193 474 18954 450660 90 0 9577 95 0 0\n"
+				"cpu1 11717 1199 15969 449752 1722 0 6014 105 0 0\n"
+				"intr 123 0 9 0\n"
+				"ctxt 1\n";
+
+START_TEST(stat_gives_the_time_of_all_cpus)
+{
+	struct nm_cpu_times cpu;
+
+	ck_assert_int_eq(host__parse_stat(stat_text, 100, &cpu), 0);
+	ck_assert_uint_eq(cpu.user_ns, UINT64_C(199110000000));
+	ck_assert_uint_eq(cpu.nice_ns, UINT64_C(16730000000));
+	ck_assert_uint_eq(cpu.system_ns, UINT64_C(349240000000));
+	ck_assert_uint_eq(cpu.idle_ns, UINT64_C(9004130000000));
+	ck_assert_uint_eq(cpu.iowait_ns, UINT64_C(18130000000));
+	ck_assert_uint_eq(cpu.irq_ns, UINT64_C(70000000));
+	ck_assert_uint_eq(cpu.softirq_ns, UINT64_C(155910000000));
+	ck_assert_uint_eq(cpu.steal_ns, UINT64_C(2010000000));
+	ck_assert_uint_eq(cpu.n_cpus, 2);
+}
+END_TEST
+
+START_TEST(ticks_are_of_the_length_that_is_said)
+{
+	struct nm_cpu_times cpu;
+
+	ck_assert_int_eq(host__parse_stat(stat_text, 1000, &cpu), 0);
+	ck_assert_uint_eq(cpu.user_ns, UINT64_C(19911000000));
+}
+END_TEST
+
+static const char *const bad_stats[] = {
+	"",
+	"\n",
+	"cpu \n",
+	"cpu  a b c d\n",
+	"cpu  1 2 3\n",
+	"intr 1 2 3 4 5 6 7 8\n",
+	"cpu0 1 2 3 4 5 6 7 8\n",
+};
+
+START_TEST(stat_without_cpu_time_is_refused)
+{
+	struct nm_cpu_times cpu = {.n_cpus = 77};
+
+	ck_assert_int_eq(host__parse_stat(bad_stats[_i], 100, &cpu), -EINVAL);
+	ck_assert_uint_eq(cpu.n_cpus, 77);
+}
+END_TEST
+
+START_TEST(stat_without_ticks_is_refused)
+{
+	struct nm_cpu_times cpu = {.n_cpus = 77};
+
+	ck_assert_int_eq(host__parse_stat(stat_text, 0, &cpu), -EINVAL);
+	ck_assert_int_eq(host__parse_stat(stat_text, -1, &cpu), -EINVAL);
+	ck_assert_uint_eq(cpu.n_cpus, 77);
+}
+END_TEST
+
+static const char snmp_text[] =
+	"Ip: Forwarding DefaultTTL InReceives\n"
+	"Ip: 1 64 123\n"
+	"Tcp: RtoAlgorithm MaxConn InSegs OutSegs RetransSegs InErrs OutRsts\n"
+	"Tcp: 1 -1 37730295 18446744073709551615 27866 0 1032076\n"
+	"Udp: InDatagrams\n"
+	"Udp: 5\n";
+
+static uint64_t found(const char *text, const char *group, const char *name)
+{
+	uint64_t value = 77;
+
+	ck_assert_int_eq(host__parse_snmp(text, group, name, &value), 0);
+	return value;
+}
+
+START_TEST(snmp_values_stand_below_their_names)
+{
+	ck_assert_uint_eq(found(snmp_text, "Ip", "Forwarding"), 1);
+	ck_assert_uint_eq(found(snmp_text, "Ip", "InReceives"), 123);
+	ck_assert_uint_eq(found(snmp_text, "Tcp", "InSegs"), 37730295);
+	ck_assert_uint_eq(found(snmp_text, "Tcp", "OutSegs"), UINT64_MAX);
+	ck_assert_uint_eq(found(snmp_text, "Tcp", "RetransSegs"), 27866);
+	ck_assert_uint_eq(found(snmp_text, "Tcp", "OutRsts"), 1032076);
+	ck_assert_uint_eq(found(snmp_text, "Udp", "InDatagrams"), 5);
+}
+END_TEST
+
+START_TEST(a_group_is_not_taken_for_one_that_begins_alike)
+{
+	const char *text = "TcpExt: InSegs ListenOverflows\nTcpExt: 1 2\nTcp: InSegs\nTcp: 9\n";
+
+	ck_assert_uint_eq(found(text, "Tcp", "InSegs"), 9);
+	ck_assert_uint_eq(found(text, "TcpExt", "InSegs"), 1);
+	ck_assert_uint_eq(found(text, "TcpExt", "ListenOverflows"), 2);
+}
+END_TEST
+
+static const struct {
+	const char *text, *group, *name;
+} missing[] = {
+	{"", "Tcp", "InSegs"},
+	{snmp_text, "Tcp", "InSeg"},
+	{snmp_text, "Tcp", "InSegsX"},
+	{snmp_text, "Tcp", "InDatagrams"},
+	{snmp_text, "Tc", "InSegs"},
+	{snmp_text, "Sctp", "InSegs"},
+	{"Tcp: InSegs OutSegs\nTcp: 1\n", "Tcp", "OutSegs"},
+	{"Tcp: InSegs\n", "Tcp", "InSegs"},
+	{"Tcp: InSegs", "Tcp", "InSegs"},
+	{"Tcp: InSegs\nUdp: 1\n", "Tcp", "InSegs"},
+};
+
+START_TEST(what_snmp_does_not_have_is_not_found)
+{
+	uint64_t value = 77;
+
+	ck_assert_int_eq(
+		host__parse_snmp(missing[_i].text, missing[_i].group, missing[_i].name, &value),
+		-EINVAL);
+	ck_assert_uint_eq(value, 77);
+}
+END_TEST
+
+START_TEST(a_delta_is_what_was_used_between)
+{
+	before = (struct nm_usage){
+		.at_ns = 1000,
+		.has_cpu = true,
+		.has_nics = true,
+		.has_tcp = true,
+		.cpu = {.user_ns = 10, .idle_ns = 100, .softirq_ns = 1, .n_cpus = 2},
+		.process = {.utime_ns = 5, .stime_ns = 6, .maxrss_kb = 400, .nvcsw = 7},
+		.tcp = {.segs_in = 1, .segs_out = 2, .retrans_segs = 3, .listen_overflows = 4},
+		.n_nics = 1,
+		.nics = {{.name = "eth0", .rx_bytes = 1000, .tx_dropped = 5}},
+	};
+	after = before;
+	after.at_ns = 3000;
+	after.cpu =
+		(struct nm_cpu_times){.user_ns = 30, .idle_ns = 400, .softirq_ns = 5, .n_cpus = 2};
+	after.process =
+		(struct nm_rusage){.utime_ns = 15, .stime_ns = 26, .maxrss_kb = 500, .nvcsw = 37};
+	after.tcp = (struct nm_tcp_counters){
+		.segs_in = 11, .segs_out = 22, .retrans_segs = 33, .listen_overflows = 44};
+	after.nics[0].rx_bytes = 1500;
+	after.nics[0].tx_dropped = 6;
+	nm_usage_delta(&before, &after, &delta);
+	ck_assert_uint_eq(delta.at_ns, 2000);
+	ck_assert(delta.has_cpu && delta.has_nics && delta.has_tcp);
+	ck_assert_uint_eq(delta.cpu.user_ns, 20);
+	ck_assert_uint_eq(delta.cpu.idle_ns, 300);
+	ck_assert_uint_eq(delta.cpu.softirq_ns, 4);
+	ck_assert_uint_eq(delta.cpu.n_cpus, 2);
+	ck_assert_uint_eq(delta.process.utime_ns, 10);
+	ck_assert_uint_eq(delta.process.stime_ns, 20);
+	ck_assert_uint_eq(delta.process.nvcsw, 30);
+	/* A peak is not subtracted. */
+	ck_assert_uint_eq(delta.process.maxrss_kb, 500);
+	ck_assert_uint_eq(delta.tcp.segs_in, 10);
+	ck_assert_uint_eq(delta.tcp.segs_out, 20);
+	ck_assert_uint_eq(delta.tcp.retrans_segs, 30);
+	ck_assert_uint_eq(delta.tcp.listen_overflows, 40);
+	ck_assert_uint_eq(delta.n_nics, 1);
+	ck_assert_str_eq(delta.nics[0].name, "eth0");
+	ck_assert_uint_eq(delta.nics[0].rx_bytes, 500);
+	ck_assert_uint_eq(delta.nics[0].tx_dropped, 1);
+}
+END_TEST
+
+START_TEST(interfaces_are_matched_by_name)
+{
+	before = (struct nm_usage){
+		.has_nics = true,
+		.n_nics = 2,
+		.nics = {{.name = "gone", .rx_bytes = 9}, {.name = "eth0", .rx_bytes = 100}},
+	};
+	after = (struct nm_usage){
+		.has_nics = true,
+		.n_nics = 2,
+		.nics = {{.name = "eth0", .rx_bytes = 150}, {.name = "new", .rx_bytes = 70}},
+	};
+	nm_usage_delta(&before, &after, &delta);
+	ck_assert_uint_eq(delta.n_nics, 2);
+	ck_assert_str_eq(delta.nics[0].name, "eth0");
+	ck_assert_uint_eq(delta.nics[0].rx_bytes, 50);
+	ck_assert_str_eq(delta.nics[1].name, "new");
+	ck_assert_uint_eq(delta.nics[1].rx_bytes, 70);
+}
+END_TEST
+
+START_TEST(cpu_time_that_stepped_back_is_nothing)
+{
+	before = (struct nm_usage){.has_cpu = true, .cpu = {.iowait_ns = 100, .n_cpus = 1}};
+	after = (struct nm_usage){.has_cpu = true, .cpu = {.iowait_ns = 90, .n_cpus = 1}};
+	nm_usage_delta(&before, &after, &delta);
+	ck_assert_uint_eq(delta.cpu.iowait_ns, 0);
+}
+END_TEST
+
+START_TEST(what_is_missing_afterwards_is_missing_with_its_reason)
+{
+	before.has_cpu = before.has_nics = before.has_tcp = true;
+	strcpy(after.cpu_why, "no cpu");
+	strcpy(after.nics_why, "no nics");
+	strcpy(after.tcp_why, "no tcp");
+	nm_usage_delta(&before, &after, &delta);
+	ck_assert(!delta.has_cpu && !delta.has_nics && !delta.has_tcp);
+	ck_assert_str_eq(delta.cpu_why, "no cpu");
+	ck_assert_str_eq(delta.nics_why, "no nics");
+	ck_assert_str_eq(delta.tcp_why, "no tcp");
+}
+END_TEST
+
+START_TEST(what_was_missing_before_is_missing_with_its_reason)
+{
+	after.has_cpu = after.has_nics = after.has_tcp = true;
+	strcpy(before.cpu_why, "no cpu");
+	strcpy(before.nics_why, "no nics");
+	strcpy(before.tcp_why, "no tcp");
+	nm_usage_delta(&before, &after, &delta);
+	ck_assert(!delta.has_cpu && !delta.has_nics && !delta.has_tcp);
+	ck_assert_str_eq(delta.cpu_why, "no cpu");
+	ck_assert_str_eq(delta.nics_why, "no nics");
+	ck_assert_str_eq(delta.tcp_why, "no tcp");
+}
+END_TEST
+
+/* On any Linux: either there, or with a reason. */
+START_TEST(this_host_is_read)
+{
+	nm_usage_read(&before);
+	ck_assert_uint_gt(before.at_ns, 0);
+	ck_assert_uint_gt(before.process.maxrss_kb, 0);
+	ck_assert(before.has_cpu == (before.cpu_why[0] == '\0'));
+	ck_assert(before.has_nics == (before.nics_why[0] == '\0'));
+	ck_assert(before.has_tcp == (before.tcp_why[0] == '\0'));
+	if (before.has_cpu) {
+		ck_assert_uint_gt(before.cpu.n_cpus, 0);
+		ck_assert_uint_gt(before.cpu.user_ns + before.cpu.idle_ns, 0);
+	}
+	if (before.has_nics)
+		ck_assert_uint_gt(before.n_nics, 0); /* a loopback is always there */
+	for (size_t i = 0; i < before.n_nics; i++)
+		ck_assert(before.nics[i].name[0] != '\0');
+}
+END_TEST
+
+START_TEST(two_readings_do_not_go_backwards)
+{
+	nm_usage_read(&before);
+	nm_usage_read(&after);
+	ck_assert_uint_ge(after.at_ns, before.at_ns);
+	ck_assert_uint_ge(after.process.utime_ns + after.process.stime_ns,
+			  before.process.utime_ns + before.process.stime_ns);
+	nm_usage_delta(&before, &after, &delta);
+	ck_assert_uint_eq(delta.at_ns, after.at_ns - before.at_ns);
+	/* One second of work cannot have passed between two readings of an idle test. */
+	ck_assert_uint_lt(delta.process.utime_ns, UINT64_C(1000000000));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("usage");
+	TCase *tc = tcase_create("usage");
+
+	tcase_add_checked_fixture(tc, start, NULL);
+	tcase_add_test(tc, stat_gives_the_time_of_all_cpus);
+	tcase_add_test(tc, ticks_are_of_the_length_that_is_said);
+	tcase_add_loop_test(tc, stat_without_cpu_time_is_refused, 0,
+			    sizeof bad_stats / sizeof *bad_stats);
+	tcase_add_test(tc, stat_without_ticks_is_refused);
+	tcase_add_test(tc, snmp_values_stand_below_their_names);
+	tcase_add_test(tc, a_group_is_not_taken_for_one_that_begins_alike);
+	tcase_add_loop_test(tc, what_snmp_does_not_have_is_not_found, 0,
+			    sizeof missing / sizeof *missing);
+	tcase_add_test(tc, a_delta_is_what_was_used_between);
+	tcase_add_test(tc, interfaces_are_matched_by_name);
+	tcase_add_test(tc, cpu_time_that_stepped_back_is_nothing);
+	tcase_add_test(tc, what_is_missing_afterwards_is_missing_with_its_reason);
+	tcase_add_test(tc, what_was_missing_before_is_missing_with_its_reason);
+	tcase_add_test(tc, this_host_is_read);
+	tcase_add_test(tc, two_readings_do_not_go_backwards);
+	suite_add_tcase(suite, tc);
+
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
