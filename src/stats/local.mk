@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+noinst_LTLIBRARIES += src/libnm_stats.la
+src_libnm_stats_la_SOURCES = \
+	src/stats/counters.c \
+	src/stats/counters.h \
+	src/stats/hist.c \
+	src/stats/hist.h \
+	src/stats/summary.c \
+	src/stats/summary.h
+src_libnm_stats_la_CFLAGS = $(ROOM_CFLAGS)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same figure, measured several times. */
+#ifndef NM_STATS_SUMMARY_H
+#define NM_STATS_SUMMARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct nm_summary {
+	size_t n;
+	double mean;
+	double stddev; /* of the sample (n - 1); 0 with one value */
+	bool has_ci;   /* two values at least */
+	double ci95;   /* half width of the 95 % confidence interval of the mean, by Student's t */
+};
+
+void nm_summary_compute(const double *values, size_t n, struct nm_summary *ret_summary);
+
+/* The two-sided 95 % quantile of Student's t, for df >= 1. */
+double nm_student_t95(size_t degrees_of_freedom);
+
+#endif
