@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+noinst_LTLIBRARIES += src/libnm_profile.la
+src_libnm_profile_la_SOURCES = \
+	src/profile/tree.c \
+	src/profile/tree.h
+src_libnm_profile_la_CFLAGS = $(ROOM_CFLAGS)
+src_libnm_profile_la_CPPFLAGS = $(AM_CPPFLAGS) $(XML_CFLAGS)

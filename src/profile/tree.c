@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libxml/SAX2.h>
+#include <libxml/parser.h>
+#include <libxml/tree.h>
+#include <libxml/xmlversion.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+
+#if LIBXML_VERSION >= 21200
+typedef const xmlError *xml_error_arg;
+#else
+typedef xmlErrorPtr xml_error_arg;
+#endif
+
+#define MAX_SYNTAX_ERRORS 20
+#define MAX_QUOTED	  40 /* bytes of a stray text in its message */
+/* Attributes of one tag that libxml2 may see: its time goes with their square. */
+#define MAX_FLOOD 1024
+
+#define TEXT_OF(number)	 TEXT_OF_(number)
+#define TEXT_OF_(number) #number
+
+struct reader {
+	const char *file;
+	const char *text; /* what is parsed, borrowed */
+	size_t length;
+	struct nm_diags *diags;
+	size_t n_nodes;
+	size_t n_syntax_errors;
+	unsigned depth;
+	bool told_text; /* of this run of text */
+	bool failed;
+};
+
+static void on_syntax_error(void *arg, xml_error_arg error)
+{
+	struct reader *reader = ((xmlParserCtxt *)arg)->_private;
+	int length = error->message ? (int)strcspn(error->message, "\n") : 0;
+
+	if (error->level < XML_ERR_ERROR)
+		return;
+	reader->failed = true;
+	if (reader->n_syntax_errors++ < MAX_SYNTAX_ERRORS)
+		nm_diag_error(reader->diags, reader->file, (unsigned)error->line,
+			      "not well-formed XML: %.*s", length,
+			      error->message ? error->message : "");
+}
+
+#define TOO_MANY_ATTRS "an element has more than " TEXT_OF(NM_PROFILE_MAX_ATTRS) " attributes"
+
+static void fail(struct reader *reader, unsigned line, const char *what)
+{
+	reader->failed = true;
+	nm_diag_error(reader->diags, reader->file, line, "%s", what);
+}
+
+/* ---- before libxml2 sees it ---- */
+
+/* The length of the character at s, 0 if it is not one of UTF-8 (or is the character zero). */
+static size_t utf8_length(const unsigned char *s, size_t left)
+{
+	static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+
+	if (length <= 1)
+		return s[0] ? length : 0;
+	if (s[0] >= 0xf8 || length > left)
+		return 0;
+	unsigned code = s[0] & (0xffu >> (length + 1));
+
+	for (size_t i = 1; i < length; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (s[i] & 0x3f);
+	}
+	if (code < least[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		return 0;
+	return length;
+}
+
+/* Only UTF-8 comes to libxml2: its converters write their errors to stderr. */
+static void check_utf8(struct reader *reader)
+{
+	unsigned line = 1;
+
+	for (size_t at = 0; at < reader->length;) {
+		const unsigned char *s = (const unsigned char *)reader->text + at;
+		size_t length = utf8_length(s, reader->length - at);
+
+		if (!length) {
+			reader->failed = true;
+			nm_diag_error(reader->diags, reader->file, line,
+				      "not well-formed XML: byte 0x%02x is not UTF-8 text", *s);
+			return;
+		}
+		line += *s == '\n';
+		at += length;
+	}
+}
+
+static const char *skip_blanks(const char *text, const char *end)
+{
+	while (text < end && (*text == ' ' || *text == '\t' || *text == '\r' || *text == '\n'))
+		text++;
+	return text;
+}
+
+/* libxml2 is told to take no notice of the encoding, so that a wrong one is told here. */
+static void check_encoding(struct reader *reader)
+{
+	const char *text = reader->text, *end = text + reader->length;
+
+	if (reader->length < 6 || memcmp(text, "<?xml", 5) != 0 ||
+	    skip_blanks(text + 5, end) == text + 5)
+		return;
+	end = memmem(text, reader->length, "?>", 2);
+	text = end ? memmem(text, (size_t)(end - text), "encoding", 8) : NULL;
+	if (!text)
+		return;
+	text = skip_blanks(text + 8, end);
+	if (text == end || *text != '=')
+		return;
+	text = skip_blanks(text + 1, end);
+	if (text == end || (*text != '"' && *text != '\''))
+		return;
+	const char *close = memchr(text + 1, *text, (size_t)(end - text - 1));
+	size_t length = close ? (size_t)(close - text - 1) : 0;
+
+	if (!close || (length == 5 && strncasecmp(text + 1, "UTF-8", 5) == 0) ||
+	    (length == 8 && strncasecmp(text + 1, "US-ASCII", 8) == 0))
+		return;
+	reader->failed = true;
+	nm_diag_error(reader->diags, reader->file, 1,
+		      "encoding=\"%.*s\" is not allowed: a profile is UTF-8 text",
+		      length > MAX_QUOTED ? MAX_QUOTED : (int)length, text + 1);
+}
+
+/* No '<' is inside a tag, so that the attributes between two of them bound those of any tag, whatever else is
+ * wrong with the text. */
+static void check_flood(struct reader *reader)
+{
+	unsigned line = 1, tag_line = 1;
+	size_t n = 0;
+	bool value = false; /* after '=' and blanks */
+
+	for (size_t i = 0; i < reader->length; i++) {
+		char c = reader->text[i];
+
+		line += c == '\n';
+		if (c == '<') {
+			n = 0;
+			tag_line = line;
+		}
+		if (value && (c == '"' || c == '\'') && ++n > MAX_FLOOD) {
+			fail(reader, tag_line, TOO_MANY_ATTRS);
+			return;
+		}
+		value = c == '=' || (value && strchr(" \t\r\n", c));
+	}
+}
+
+/* ---- while libxml2 reads ---- */
+
+/* Stops before anything of it is read: what it declares (entities above all) never comes into being. */
+static void on_doctype(void *arg, const xmlChar *name, const xmlChar *external_id,
+		       const xmlChar *system_id)
+{
+	xmlParserCtxt *ctxt = arg;
+
+	(void)name, (void)external_id, (void)system_id;
+	fail(ctxt->_private, (unsigned)xmlSAX2GetLineNumber(ctxt),
+	     "a document type declaration (DOCTYPE) is not allowed in a profile");
+	xmlStopParser(ctxt);
+}
+
+/* libxml2 tells of a tag after its attributes, which may be lines below its name. */
+static unsigned start_line(const struct reader *reader, const xmlParserCtxt *ctxt)
+{
+	const xmlParserInput *input = ctxt->input;
+	size_t at = input->consumed + (size_t)(input->cur - input->base);
+	unsigned line = (unsigned)input->line;
+
+	if (at > reader->length)
+		at = reader->length;
+	for (; at > 0 && reader->text[at - 1] != '<' && line > 1; at--)
+		line -= reader->text[at - 1] == '\n';
+	return line;
+}
+
+static bool is_include(const xmlChar *name, const xmlChar *uri)
+{
+	return uri && strcmp((const char *)name, "include") == 0 &&
+	       strncmp((const char *)uri, "http://www.w3.org/", 18) == 0 &&
+	       strstr((const char *)uri, "/XInclude");
+}
+
+static void on_start(void *arg, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
+		     int n_namespaces, const xmlChar **namespaces, int n_attrs, int n_defaulted,
+		     const xmlChar **attrs)
+{
+	xmlParserCtxt *ctxt = arg;
+	struct reader *reader = ctxt->_private;
+	unsigned line = start_line(reader, ctxt);
+
+	reader->told_text = false;
+	if (++reader->depth > NM_PROFILE_MAX_DEPTH) {
+		fail(reader, line,
+		     "elements are nested deeper than " TEXT_OF(NM_PROFILE_MAX_DEPTH));
+		xmlStopParser(ctxt);
+		return;
+	}
+	if (++reader->n_nodes > NM_PROFILE_MAX_NODES) {
+		fail(reader, line,
+		     "the profile has more than " TEXT_OF(NM_PROFILE_MAX_NODES) " elements");
+		xmlStopParser(ctxt);
+		return;
+	}
+	if (n_attrs > NM_PROFILE_MAX_ATTRS)
+		fail(reader, line, TOO_MANY_ATTRS);
+	if (is_include(name, uri))
+		fail(reader, line, "an include is not allowed in a profile");
+	xmlSAX2StartElementNs(ctxt, name, prefix, uri, n_namespaces, namespaces, n_attrs,
+			      n_defaulted, attrs);
+	if (ctxt->node)
+		ctxt->node->_private = (void *)(uintptr_t)line;
+}
+
+static void on_end(void *arg, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
+{
+	xmlParserCtxt *ctxt = arg;
+	struct reader *reader = ctxt->_private;
+
+	reader->depth--;
+	reader->told_text = false;
+	xmlSAX2EndElementNs(ctxt, name, prefix, uri);
+}
+
+/* The whole characters of a word that fit into a message. */
+static int quoted_length(const char *word, size_t length)
+{
+	size_t n = 0;
+
+	while (n < length && !strchr(" \t\r\n", word[n]))
+		n++;
+	if (n <= MAX_QUOTED)
+		return (int)n;
+	for (n = MAX_QUOTED; n && ((unsigned char)word[n] & 0xc0) == 0x80;)
+		n--;
+	return (int)n;
+}
+
+/* May be called several times for one text. */
+static void on_text(void *arg, const xmlChar *text, int length)
+{
+	xmlParserCtxt *ctxt = arg;
+	struct reader *reader = ctxt->_private;
+	const char *end = (const char *)text + length;
+	const char *word = skip_blanks((const char *)text, end);
+	unsigned line = (unsigned)ctxt->input->line; /* where it ends */
+
+	/* What follows a syntax error may be the rest of it. */
+	if (word == end || reader->told_text || reader->n_syntax_errors)
+		return;
+	for (const char *c = word; c < end && line > 1; c++)
+		line -= *c == '\n';
+	reader->told_text = true;
+	reader->failed = true;
+	nm_diag_error(reader->diags, reader->file, line,
+		      "text is not allowed inside <%s>: \"%.*s\"",
+		      ctxt->node ? (const char *)ctxt->node->name : "",
+		      quoted_length(word, (size_t)(end - word)), word);
+}
+
+/* ---- from libxml2's tree to ours ---- */
+
+/* A name as it is written, so that nothing with a prefix passes for something of ours; NULL: out of memory. */
+static char *whole_name(const xmlNs *ns, const xmlChar *name)
+{
+	char *whole = NULL;
+
+	if (!ns || !ns->prefix)
+		return strdup((const char *)name);
+	return asprintf(&whole, "%s:%s", (const char *)ns->prefix, (const char *)name) < 0 ? NULL
+											   : whole;
+}
+
+static int add_attr(struct nm_node *node, const xmlAttr *from, const char *value)
+{
+	struct nm_attr *attrs = realloc(node->attrs, (node->n_attrs + 1) * sizeof(*attrs));
+
+	if (!attrs)
+		return -ENOMEM;
+	node->attrs = attrs;
+	attrs[node->n_attrs].name = whole_name(from->ns, from->name);
+	attrs[node->n_attrs].value = strdup(value);
+	if (!attrs[node->n_attrs].name || !attrs[node->n_attrs].value) {
+		free(attrs[node->n_attrs].name);
+		free(attrs[node->n_attrs].value);
+		return -ENOMEM;
+	}
+	node->n_attrs++;
+	return 0;
+}
+
+static void copy_attrs(struct reader *reader, const xmlNode *from, struct nm_node *to)
+{
+	for (const xmlAttr *attr = from->properties; attr; attr = attr->next) {
+		xmlChar *value = xmlNodeListGetString(from->doc, attr->children, 1);
+		const char *text = value ? (const char *)value : "";
+
+		if (strlen(text) > NM_PROFILE_MAX_VALUE)
+			fail(reader, to->line,
+			     "the value of an attribute is longer than " TEXT_OF(
+				     NM_PROFILE_MAX_VALUE) " bytes");
+		else if (add_attr(to, attr, text) < 0)
+			fail(reader, to->line, "out of memory");
+		xmlFree(value);
+	}
+}
+
+static struct nm_node *convert(struct reader *reader, const xmlNode *from);
+
+static void copy_child(struct reader *reader, const xmlNode *child, struct nm_node *to)
+{
+	struct nm_node *node = convert(reader, child);
+	size_t n = to->n_children;
+
+	if (!node)
+		return;
+	/* There is room up to the next power of two. */
+	if ((n & (n - 1)) == 0) {
+		struct nm_node **children =
+			realloc(to->children, (n ? 2 * n : 1) * sizeof(struct nm_node *));
+
+		if (!children) {
+			fail(reader, to->line, "out of memory");
+			nm_node_free(node);
+			return;
+		}
+		to->children = children;
+	}
+	to->children[to->n_children++] = node;
+}
+
+/* on_start has bounded the depth, and so this recursion. */
+static struct nm_node *convert(struct reader *reader, const xmlNode *from)
+{
+	struct nm_node *node = calloc(1, sizeof(*node));
+	unsigned line = (unsigned)(uintptr_t)from->_private;
+
+	if (!node || !(node->name = whole_name(from->ns, from->name))) {
+		fail(reader, line, "out of memory");
+		return nm_node_free(node);
+	}
+	node->line = line;
+	copy_attrs(reader, from, node);
+	for (const xmlNode *child = from->children; child; child = child->next)
+		if (child->type == XML_ELEMENT_NODE)
+			copy_child(reader, child, node);
+	return node;
+}
+
+static struct nm_node *parse(struct reader *reader, xmlParserCtxt *ctxt)
+{
+	struct nm_node *root = NULL;
+
+	ctxt->_private = reader;
+	ctxt->sax->serror = on_syntax_error;
+	ctxt->sax->internalSubset = on_doctype;
+	ctxt->sax->startElementNs = on_start;
+	ctxt->sax->endElementNs = on_end;
+	ctxt->sax->characters = on_text;
+	ctxt->sax->ignorableWhitespace = on_text;
+	ctxt->sax->cdataBlock = on_text;
+	ctxt->sax->comment = NULL;
+	ctxt->sax->processingInstruction = NULL;
+
+	xmlDoc *doc = xmlCtxtReadMemory(ctxt, reader->text, (int)reader->length, reader->file, NULL,
+					XML_PARSE_NONET | XML_PARSE_IGNORE_ENC);
+
+	if (doc && ctxt->wellFormed && !reader->failed && xmlDocGetRootElement(doc))
+		root = convert(reader, xmlDocGetRootElement(doc));
+	else if (!reader->failed)
+		fail(reader, 0, "not an XML document");
+	xmlFreeDoc(doc);
+	return reader->failed ? nm_node_free(root) : root;
+}
+
+struct nm_node *nm_profile_parse(const char *file, const char *text, size_t length,
+				 struct nm_diags *diags)
+{
+	bool bom = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+	struct reader reader = {.file = file,
+				.text = bom ? text + 3 : text,
+				.length = bom ? length - 3 : length,
+				.diags = diags};
+
+	if (length > NM_PROFILE_MAX_BYTES) {
+		nm_diag_error(diags, file, 0, "the profile is larger than 1 MiB");
+		return NULL;
+	}
+	check_utf8(&reader);
+	if (!reader.failed)
+		check_encoding(&reader);
+	if (!reader.failed)
+		check_flood(&reader);
+	if (reader.failed)
+		return NULL;
+	xmlParserCtxt *ctxt = xmlNewParserCtxt();
+
+	if (!ctxt) {
+		nm_diag_error(diags, file, 0, "out of memory");
+		return NULL;
+	}
+	struct nm_node *root = parse(&reader, ctxt);
+
+	xmlFreeParserCtxt(ctxt);
+	return root;
+}
+
+/* ---- files ---- */
+
+static char *read_all(int fd, const char *path, size_t *ret_length, struct nm_diags *diags)
+{
+	size_t used = 0, capacity = NM_PROFILE_MAX_BYTES + 2;
+	char *text = malloc(capacity);
+
+	while (text && used < capacity - 1) {
+		ssize_t n = read(fd, text + used, capacity - 1 - used);
+
+		if (n == 0)
+			break;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			nm_diag_error(diags, path, 0, "cannot be read: %s", strerror(errno));
+			free(text);
+			return NULL;
+		}
+		used += (size_t)n;
+	}
+	if (!text || used > NM_PROFILE_MAX_BYTES) {
+		nm_diag_error(diags, path, 0, "%s",
+			      text ? "the profile is larger than 1 MiB" : "out of memory");
+		free(text);
+		return NULL;
+	}
+	text[used] = '\0';
+	*ret_length = used;
+	return text;
+}
+
+char *nm_profile_slurp(const char *path, size_t *ret_length, struct nm_diags *diags)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0) {
+		nm_diag_error(diags, path, 0, "cannot be opened: %s", strerror(errno));
+		return NULL;
+	}
+	char *text = read_all(fd, path, ret_length, diags);
+
+	(void)close(fd);
+	return text;
+}
+
+/* ---- printing ---- */
+
+static void print_escaped(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		switch (*text) {
+		case '&':
+			fputs("&amp;", out);
+			break;
+		case '<':
+			fputs("&lt;", out);
+			break;
+		case '>':
+			fputs("&gt;", out);
+			break;
+		case '"':
+			fputs("&quot;", out);
+			break;
+		case '\n':
+			fputs("&#10;", out);
+			break;
+		case '\r':
+			fputs("&#13;", out);
+			break;
+		case '\t':
+			fputs("&#9;", out);
+			break;
+		default:
+			fputc(*text, out);
+		}
+	}
+}
+
+/* Each element begins on the line that it had in the file, so that what is said about it elsewhere still fits. */
+static void print_node(FILE *out, const struct nm_node *node, unsigned *line)
+{
+	for (; *line < node->line; ++*line)
+		fputc('\n', out);
+	fprintf(out, "<%s", node->name);
+	for (size_t i = 0; i < node->n_attrs; i++) {
+		fprintf(out, " %s=\"", node->attrs[i].name);
+		print_escaped(out, node->attrs[i].value);
+		fputc('"', out);
+	}
+	if (!node->n_children) {
+		fputs("/>", out);
+		return;
+	}
+	fputs(">", out);
+	for (size_t i = 0; i < node->n_children; i++)
+		print_node(out, node->children[i], line);
+	fprintf(out, "</%s>", node->name);
+}
+
+char *nm_profile_print(const struct nm_node *root)
+{
+	char *text = NULL;
+	size_t size = 0;
+	unsigned line = 1;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	print_node(out, root, &line);
+	fputc('\n', out);
+	bool failed = ferror(out) != 0;
+
+	if (fclose(out) != 0 || failed) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+/* ---- nodes ---- */
+
+struct nm_node *nm_node_free(struct nm_node *node)
+{
+	if (!node)
+		return NULL;
+	for (size_t i = 0; i < node->n_children; i++)
+		nm_node_free(node->children[i]);
+	for (size_t i = 0; i < node->n_attrs; i++) {
+		free(node->attrs[i].name);
+		free(node->attrs[i].value);
+	}
+	free(node->children);
+	free(node->attrs);
+	free(node->name);
+	free(node);
+	return NULL;
+}
+
+const char *nm_node_attr(const struct nm_node *node, const char *name)
+{
+	for (size_t i = 0; i < node->n_attrs; i++)
+		if (strcmp(node->attrs[i].name, name) == 0)
+			return node->attrs[i].value;
+	return NULL;
+}
+
+int nm_attr_set(struct nm_attr *attr, const char *value)
+{
+	char *copy = strdup(value);
+
+	if (!copy)
+		return -ENOMEM;
+	free(attr->value);
+	attr->value = copy;
+	return 0;
+}
