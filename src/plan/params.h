@@ -22,8 +22,10 @@ struct nm_param {
 	char *def;   /* NULL: no default, a value must be given */
 	char *help;  /* may be NULL */
 	char *value; /* the one in force; NULL while none */
+	char *stand_in; /* what is used for a wrong value, so that it is told once; NULL: the value is right */
 	enum nm_param_source source;
 	unsigned line; /* 0: not declared, only used */
+	bool used;     /* something in the profile refers to it */
 };
 
 struct nm_params {

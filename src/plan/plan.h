@@ -17,6 +17,8 @@
 #define NM_PLAN_MAX_WORKERS 8192  /* over all groups */
 #define NM_PLAN_MAX_FLOWS   4000000
 #define NM_PLAN_MAX_HOSTS   1024
+/* A longer wait counts as this one. */
+#define NM_PLAN_MAX_WAIT_NS UINT64_C(1000000000000000000)
 
 /* Flows of one worker that one listening socket serves; more flows get more sockets, since the kernel bounds its queue. */
 #define NM_FLOWS_PER_LISTEN_SOCKET 2048
@@ -38,6 +40,7 @@ struct nm_phase {
 	uint32_t leader; /* master's plan: which host leads, NM_NO_HOST when the master does */
 	bool reliable;	 /* all its connections are: counts must agree */
 	uint64_t bytes_sent, bytes_received; /* of one pass on this side */
+	uint64_t wait_ns; /* what the flowops of a pass wait by themselves, on either side */
 };
 
 struct nm_group {
@@ -80,7 +83,7 @@ char *nm_plan_dump(const struct nm_plan *plan);
 
 /* How many descriptors this side opens while it runs the plan. */
 uint64_t nm_plan_descriptors(const struct nm_plan *plan);
-/* The longest idle wait that the plan itself asks for, ns: longer silence is a stall. */
+/* The longest wait that the profile itself asks for, on either side, ns: longer silence is a stall. */
 uint64_t nm_plan_longest_wait_ns(const struct nm_plan *plan);
 
 #endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Option structs that live as long as a plan. */
+#ifndef NM_PLAN_ARENA_H
+#define NM_PLAN_ARENA_H
+
+#include <stddef.h>
+
+#include "base/opt.h"
+
+struct nm_arena;
+
+struct nm_arena *nm_arena_new(void); /* NULL when out of memory */
+struct nm_arena *
+nm_arena_free(struct nm_arena *arena); /* accepts NULL, returns NULL; frees what is in it */
+/* A zeroed struct with the table's defaults, owned by the arena with its strings; NULL when out of memory. */
+void *nm_arena_opts(struct nm_arena *arena, const struct nm_opt *table, size_t size);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes a checked draft out as the program of one side. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "plan/draft.h"
+#include "plan/plan.h"
+
+#define CHUNK_MIN 4096u
+#define CHUNK_MAX (1024u * 1024u)
+
+/* One side: the master, or the mirror on one host. */
+struct side {
+	bool master;
+	uint32_t host; /* of the draft; NM_NO_HOST for the master */
+};
+
+static bool connects(const struct nm_draft_step *step)
+{
+	return step->op->flags & (NM_FLOWOP_OPENS | NM_FLOWOP_USES);
+}
+
+static bool has_part(const struct nm_draft_group *group, const struct nm_draft_transaction *t,
+		     const struct side *side)
+{
+	for (size_t i = 0; i < t->n_steps; i++) {
+		const struct nm_draft_step *step = &group->steps[t->first + i];
+
+		if (connects(step) && step->host == side->host)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the step is part of the side's program; the transaction is, already. */
+static bool belongs(const struct nm_draft_step *step, const struct side *side)
+{
+	if (step->op->runs_on && !step->op->runs_on(step->opts, side->master))
+		return false;
+	if (side->master)
+		return true;
+	return step->op->mirror && (!connects(step) || step->host == side->host);
+}
+
+static struct nm_instr instr_of(const struct nm_draft_step *step, const struct side *side,
+				uint64_t chunk)
+{
+	const struct nm_flowop *op = side->master ? step->op : nm_flowop_find(step->op->mirror);
+	bool direct = step->transport && !step->transport->send && !step->transport->recv;
+
+	return (struct nm_instr){.step = op->step,
+				 .size = step->size,
+				 .opts = side->master ? step->opts : step->mirror_opts,
+				 .transport_opts = step->transport_opts,
+				 .op = op,
+				 .transport = connects(step) ? step->transport : NULL,
+				 .opening = step->opening,
+				 .host = side->master ? step->host : 0,
+				 .plain = (op->flags & NM_FLOWOP_MOVES) && direct &&
+					  step->size <= chunk,
+				 .line = step->line};
+}
+
+static void count_bytes(struct nm_phase *phase, const struct nm_instr *instr)
+{
+	if (!(instr->op->flags & NM_FLOWOP_MOVES))
+		return;
+	if (instr->op->flags & NM_FLOWOP_INITIATES)
+		phase->bytes_sent += instr->size;
+	else
+		phase->bytes_received += instr->size;
+}
+
+/* Centuries are as good as for ever, and can still be added to. */
+static void add_wait(struct nm_phase *phase, uint64_t wait_ns)
+{
+	const uint64_t most = NM_PLAN_MAX_WAIT_NS;
+
+	phase->wait_ns = wait_ns < most - phase->wait_ns ? phase->wait_ns + wait_ns : most;
+}
+
+static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_transaction *t,
+		       const struct side *side, struct nm_group *group)
+{
+	struct nm_phase *phase = &group->phases[group->n_phases++];
+	uint32_t leader = nm_draft_leader(from, t);
+	bool skipped = !t->has_duration && t->attrs.iterations == 0;
+
+	phase->line = t->line;
+	phase->iterations = t->has_duration ? 0 : t->attrs.iterations;
+	phase->duration_ns = t->has_duration ? t->attrs.duration_ns : 0;
+	phase->rate_per_s = t->attrs.rate_per_s;
+	phase->measured = t->measured;
+	phase->first = group->n_instrs;
+	phase->reliable = true;
+	phase->empty = skipped || (!side->master && !has_part(from, t, side));
+	for (size_t i = 0; !phase->empty && i < t->n_steps; i++) {
+		const struct nm_draft_step *step = &from->steps[t->first + i];
+
+		add_wait(phase, nm_draft_wait_ns(step));
+		if (!belongs(step, side))
+			continue;
+		struct nm_instr instr = instr_of(step, side, group->chunk_bytes);
+
+		if (instr.transport && !(instr.transport->caps & NM_TRANSPORT_RELIABLE))
+			phase->reliable = false;
+		count_bytes(phase, &instr);
+		group->instrs[group->n_instrs++] = instr;
+	}
+	phase->n_instrs = group->n_instrs - phase->first;
+	group->instrs[group->n_instrs++] = (struct nm_instr){.line = t->line};
+	phase->leads = leader == side->host;
+	phase->leader = side->master ? leader : NM_NO_HOST;
+	group->runs |= !phase->empty;
+}
+
+static void add_host(struct nm_group *group, uint32_t host)
+{
+	for (uint32_t i = 0; i < group->n_hosts; i++)
+		if (group->hosts[i] == host)
+			return;
+	group->hosts[group->n_hosts++] = host;
+}
+
+static uint64_t chunk_of(const struct nm_draft_group *group)
+{
+	uint64_t chunk = CHUNK_MIN;
+
+	for (size_t i = 0; i < group->n_steps; i++)
+		if (group->steps[i].size > chunk)
+			chunk = group->steps[i].size;
+	return chunk < CHUNK_MAX ? chunk : CHUNK_MAX;
+}
+
+static int name_group(struct nm_group *group, const struct nm_draft_group *from, uint32_t number)
+{
+	char name[32];
+
+	snprintf(name, sizeof name, "Group%u", number);
+	group->name = strdup(from->attrs.name ? from->attrs.name : name);
+	if (!group->name)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < group->n_phases; i++) {
+		const char *given = from->transactions[i].attrs.name;
+
+		group->phases[i].name = strdup(given ? given : "");
+		if (!group->phases[i].name)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int emit_group(const struct nm_draft *draft, uint32_t number, const struct side *side,
+		      struct nm_group *group)
+{
+	const struct nm_draft_group *from = &draft->groups[number];
+
+	group->line = from->line;
+	group->n_workers = (uint32_t)from->attrs.nthreads;
+	group->n_flows = (uint32_t)from->attrs.nflows;
+	group->n_openings = from->n_openings;
+	group->chunk_bytes = chunk_of(from);
+	group->phases = calloc(from->n_transactions + 1, sizeof(*group->phases));
+	group->instrs = calloc(from->n_steps + from->n_transactions + 1, sizeof(*group->instrs));
+	group->hosts = calloc(draft->n_hosts + 1, sizeof(*group->hosts));
+	if (!group->phases || !group->instrs || !group->hosts)
+		return -ENOMEM;
+	for (size_t k = 0; k < from->n_transactions; k++)
+		emit_phase(from, &from->transactions[k], side, group);
+	for (size_t i = 0; i < from->n_steps; i++) {
+		if (from->steps[i].host == NM_NO_HOST)
+			continue;
+		if (side->master)
+			add_host(group, from->steps[i].host);
+		else if (from->steps[i].host == side->host)
+			add_host(group, 0);
+	}
+	return name_group(group, from, number);
+}
+
+static int emit_hosts(const struct nm_draft *draft, const struct side *side, struct nm_plan *plan)
+{
+	uint32_t count = side->master ? draft->n_hosts : 1;
+
+	plan->hosts = calloc(count + 1, sizeof(*plan->hosts));
+	for (uint32_t h = 0; plan->hosts && h < count; h++) {
+		plan->hosts[h] = strdup(side->master ? draft->hosts[h] : "master");
+		if (!plan->hosts[h])
+			return -ENOMEM;
+		plan->n_hosts++;
+	}
+	return plan->hosts ? 0 : -ENOMEM;
+}
+
+static int emit(const struct nm_draft *draft, const struct side *side, struct nm_plan *plan)
+{
+	plan->master = side->master;
+	plan->name = strdup(draft->attrs.name ? draft->attrs.name : "");
+	plan->groups = calloc(draft->n_groups + 1, sizeof(*plan->groups));
+	if (!plan->name || !plan->groups)
+		return -ENOMEM;
+	int r = emit_hosts(draft, side, plan);
+
+	for (uint32_t g = 0; r == 0 && g < draft->n_groups; g++) {
+		plan->n_groups = g + 1;
+		r = emit_group(draft, g, side, &plan->groups[g]);
+		if (plan->groups[g].n_phases > plan->n_phases)
+			plan->n_phases = plan->groups[g].n_phases;
+	}
+	return r;
+}
+
+/* The side that `host` names in the draft: NULL is the master. 0 or -ENOENT. */
+static int find_side(const struct nm_draft *draft, const char *host, struct side *ret_side)
+{
+	*ret_side = (struct side){.master = !host, .host = NM_NO_HOST};
+	if (!host)
+		return 0;
+	for (uint32_t h = 0; h < draft->n_hosts; h++) {
+		if (strcmp(draft->hosts[h], host) == 0) {
+			ret_side->host = h;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+static struct nm_plan *compile(const struct nm_node *root, const char *file, const char *host,
+			       struct nm_diags *diags)
+{
+	size_t errors = diags->n_errors;
+	struct nm_plan *plan = calloc(1, sizeof(*plan));
+	struct nm_draft draft = {.file = file, .diags = diags, .arena = nm_arena_new()};
+	struct side side;
+
+	if (!plan || !draft.arena) {
+		nm_diag_error(diags, file, 0, "out of memory");
+		free(plan);
+		nm_arena_free(draft.arena);
+		return NULL;
+	}
+	plan->arena = draft.arena;
+	nm_draft_read(&draft, root);
+	nm_draft_check(&draft);
+	if (diags->n_errors == errors) {
+		if (find_side(&draft, host, &side) < 0)
+			nm_diag_error(diags, file, 0, "the profile names no host \"%s\"", host);
+		else if (emit(&draft, &side, plan) < 0)
+			nm_diag_error(diags, file, 0, "out of memory");
+	}
+	nm_draft_fini(&draft);
+	return diags->n_errors == errors ? plan : nm_plan_free(plan);
+}
+
+struct nm_plan *nm_plan_compile(const struct nm_node *root, const char *file,
+				struct nm_diags *diags)
+{
+	return compile(root, file, NULL, diags);
+}
+
+struct nm_plan *nm_plan_compile_mirror(const struct nm_node *root, const char *file,
+				       const char *host, struct nm_diags *diags)
+{
+	struct nm_diags own = {0};
+	struct nm_plan *plan = compile(root, file, host, &own);
+
+	/* Warnings are about the profile: the master's plan has given them already. */
+	for (size_t i = 0; i < own.count; i++)
+		if (own.items[i].severity == NM_SEV_ERROR)
+			nm_diag_error(diags, own.items[i].file, own.items[i].line, "%s",
+				      own.items[i].text);
+	if (!plan && !own.count)
+		nm_diag_error(diags, file, 0, "out of memory");
+	nm_diags_fini(&own);
+	return plan;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/draft.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "plan/plan.h"
+
+/* ---- attributes ---- */
+
+static void unknown_attr(struct nm_draft *draft, const struct nm_node *node,
+			 const struct nm_opt *table, const char *name)
+{
+	const char *names[32];
+	char allowed[256];
+	size_t count = 0, used = 0;
+
+	for (; table->name && count < 32; table++) {
+		names[count++] = table->name;
+		if (used < sizeof allowed)
+			used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
+						 count > 1 ? ", " : "", table->name);
+	}
+	const char *nearest = nm_nearest(name, names, count);
+
+	if (strcmp(name, "nprocs") == 0 && strcmp(node->name, "group") == 0) {
+		nm_diag_error(draft->diags, draft->file, node->line,
+			      "<group> nprocs: workers are threads in this version; use nthreads");
+		return;
+	}
+	nm_diag_error(draft->diags, draft->file, node->line,
+		      "<%s>: unknown attribute \"%s\"%s%s%s; allowed are %s", node->name, name,
+		      nearest ? ", did you mean \"" : "", nearest ? nearest : "",
+		      nearest ? "\"?" : "", allowed);
+}
+
+void nm_draft_attrs(struct nm_draft *draft, const struct nm_node *node, void *attrs)
+{
+	const struct nm_opt *table = nm_element_find(node->name)->attrs;
+	char why[256];
+
+	if (nm_opts_defaults(table, attrs) < 0)
+		nm_diag_error(draft->diags, draft->file, node->line, "out of memory");
+	for (size_t i = 0; i < node->n_attrs; i++) {
+		const struct nm_attr *attr = &node->attrs[i];
+		const struct nm_opt *opt = nm_opt_find(table, attr->name);
+
+		if (!opt)
+			unknown_attr(draft, node, table, attr->name);
+		else if (nm_opt_set(opt, attrs, attr->value, why, sizeof why) < 0)
+			nm_diag_error(draft->diags, draft->file, node->line, "<%s> %s=\"%s\": %s",
+				      node->name, attr->name, attr->value, why);
+	}
+	for (; table->name; table++)
+		if (table->required && !nm_node_attr(node, table->name))
+			nm_diag_error(draft->diags, draft->file, node->line,
+				      "<%s>: needs %s=\"...\": %s", node->name, table->name,
+				      table->help);
+}
+
+/* ---- elements ---- */
+
+/* Whether the node is a `wanted`; says what is wrong otherwise. */
+static bool expect(struct nm_draft *draft, const struct nm_node *parent, const struct nm_node *node,
+		   const char *wanted)
+{
+	const struct nm_element *element = nm_element_find(node->name);
+	const char *names[8];
+	size_t count = 0;
+
+	if (strcmp(node->name, wanted) == 0)
+		return true;
+	for (const struct nm_element *e = nm_elements; e->name; e++)
+		names[count++] = e->name;
+	const char *nearest = element ? NULL : nm_nearest(node->name, names, count);
+
+	if (element && element->parent)
+		nm_diag_error(draft->diags, draft->file, node->line,
+			      "<%s> inside <%s>: a <%s> belongs inside <%s>; here <%s> is allowed",
+			      node->name, parent->name, node->name, element->parent, wanted);
+	else
+		nm_diag_error(draft->diags, draft->file, node->line,
+			      "<%s> inside <%s>: unknown element%s%s%s; here <%s> is allowed",
+			      node->name, parent->name, nearest ? ", did you mean <" : "",
+			      nearest ? nearest : "", nearest ? ">?" : "", wanted);
+	return false;
+}
+
+static void unknown_flowop(struct nm_draft *draft, const struct nm_node *node, const char *type)
+{
+	const char *names[64];
+	char allowed[256];
+	size_t count = 0, used = 0;
+
+	for (const struct nm_flowop *const *op = nm_flowops; *op && count < 64; op++) {
+		names[count++] = (*op)->name;
+		if (used < sizeof allowed)
+			used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
+						 count > 1 ? ", " : "", (*op)->name);
+	}
+	const char *nearest = nm_nearest(type, names, count);
+
+	nm_diag_error(draft->diags, draft->file, node->line,
+		      "<flowop> type=\"%s\": unknown flowop%s%s%s; must be one of: %s", type,
+		      nearest ? ", did you mean \"" : "", nearest ? nearest : "",
+		      nearest ? "\"?" : "", allowed);
+}
+
+static void read_flowop(struct nm_draft *draft, const struct nm_node *node,
+			struct nm_draft_group *group)
+{
+	struct nm_flowop_attrs attrs = {0};
+	struct nm_draft_step step = {.line = node->line, .host = NM_NO_HOST};
+
+	nm_draft_attrs(draft, node, &attrs);
+	for (size_t i = 0; i < node->n_children; i++)
+		nm_diag_error(draft->diags, draft->file, node->children[i]->line,
+			      "<%s> inside <flowop>: a flowop has no elements inside",
+			      node->children[i]->name);
+	if (attrs.type) {
+		step.op = nm_flowop_find(attrs.type);
+		if (step.op)
+			nm_draft_options(draft, &step, attrs.options ? attrs.options : "");
+		else
+			unknown_flowop(draft, node, attrs.type);
+	}
+	nm_opts_fini(nm_element_find("flowop")->attrs, &attrs);
+	if (step.op && step.opts)
+		group->steps[group->n_steps++] = step;
+}
+
+static void check_transaction(struct nm_draft *draft, const struct nm_node *node,
+			      struct nm_draft_transaction *t)
+{
+	if (t->has_duration && t->has_iterations)
+		nm_diag_warn(draft->diags, draft->file, node->line,
+			     "<transaction>: has both iterations and duration; duration counts");
+	if (t->n_steps == 0 && node->n_children == 0)
+		nm_diag_error(draft->diags, draft->file, node->line,
+			      "<transaction>: has no flowops");
+}
+
+static void read_transaction(struct nm_draft *draft, const struct nm_node *node,
+			     struct nm_draft_group *group)
+{
+	struct nm_draft_transaction *t = &group->transactions[group->n_transactions++];
+
+	t->line = node->line;
+	t->first = group->n_steps;
+	t->has_iterations = nm_node_attr(node, "iterations") != NULL;
+	t->has_duration = nm_node_attr(node, "duration") != NULL;
+	nm_draft_attrs(draft, node, &t->attrs);
+	for (size_t i = 0; i < node->n_children; i++)
+		if (expect(draft, node, node->children[i], "flowop"))
+			read_flowop(draft, node->children[i], group);
+	t->n_steps = group->n_steps - t->first;
+	check_transaction(draft, node, t);
+}
+
+static size_t count_flowops(const struct nm_node *group)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < group->n_children; i++)
+		count += group->children[i]->n_children;
+	return count;
+}
+
+static void check_group(struct nm_draft *draft, const struct nm_draft_group *group,
+			const char *nthreads, const char *nflows)
+{
+	if (group->attrs.nflows && group->attrs.nthreads > group->attrs.nflows)
+		nm_diag_error(draft->diags, draft->file, group->line,
+			      "<group> nflows=\"%s\": must be at least nthreads, %s, so that each "
+			      "worker has a flow",
+			      nflows ? nflows : "", nthreads ? nthreads : "");
+}
+
+static void read_group(struct nm_draft *draft, const struct nm_node *node)
+{
+	struct nm_draft_group *group = &draft->groups[draft->n_groups++];
+	size_t n_flowops = count_flowops(node);
+
+	group->line = node->line;
+	nm_draft_attrs(draft, node, &group->attrs);
+	check_group(draft, group, nm_node_attr(node, "nthreads"), nm_node_attr(node, "nflows"));
+	if (!group->attrs.nthreads)
+		group->attrs.nthreads = 1;
+	if (!group->attrs.nflows)
+		group->attrs.nflows = group->attrs.nthreads;
+	if (node->n_children == 0)
+		nm_diag_error(draft->diags, draft->file, node->line,
+			      "<group>: has no transactions");
+	if (node->n_children > NM_PLAN_MAX_PHASES || n_flowops > NM_PLAN_MAX_INSTRS) {
+		nm_diag_error(draft->diags, draft->file, node->line,
+			      "<group>: has %zu transactions and %zu flowops; at most %d and %d "
+			      "are allowed",
+			      node->n_children, n_flowops, NM_PLAN_MAX_PHASES, NM_PLAN_MAX_INSTRS);
+		return;
+	}
+	group->steps = calloc(n_flowops + 1, sizeof(*group->steps));
+	group->transactions = calloc(node->n_children + 1, sizeof(*group->transactions));
+	if (!group->steps || !group->transactions) {
+		nm_diag_error(draft->diags, draft->file, node->line, "out of memory");
+		return;
+	}
+	for (size_t i = 0; i < node->n_children; i++)
+		if (expect(draft, node, node->children[i], "transaction"))
+			read_transaction(draft, node->children[i], group);
+}
+
+void nm_draft_read(struct nm_draft *draft, const struct nm_node *root)
+{
+	if (strcmp(root->name, "profile") != 0) {
+		nm_diag_error(draft->diags, draft->file, root->line,
+			      "<%s>: the outermost element must be <profile>", root->name);
+		return;
+	}
+	nm_draft_attrs(draft, root, &draft->attrs);
+	if (root->n_children == 0)
+		nm_diag_error(draft->diags, draft->file, root->line, "<profile>: has no groups");
+	if (root->n_children > NM_PLAN_MAX_GROUPS) {
+		nm_diag_error(draft->diags, draft->file, root->line,
+			      "<profile>: has %zu groups; at most %d are allowed", root->n_children,
+			      NM_PLAN_MAX_GROUPS);
+		return;
+	}
+	draft->groups = calloc(root->n_children + 1, sizeof(*draft->groups));
+	if (!draft->groups) {
+		nm_diag_error(draft->diags, draft->file, root->line, "out of memory");
+		return;
+	}
+	for (size_t i = 0; i < root->n_children; i++)
+		if (expect(draft, root, root->children[i], "group"))
+			read_group(draft, root->children[i]);
+}
+
+void nm_draft_fini(struct nm_draft *draft)
+{
+	for (size_t g = 0; g < draft->n_groups; g++) {
+		struct nm_draft_group *group = &draft->groups[g];
+
+		for (size_t t = 0; t < group->n_transactions; t++)
+			nm_opts_fini(nm_element_find("transaction")->attrs,
+				     &group->transactions[t].attrs);
+		nm_opts_fini(nm_element_find("group")->attrs, &group->attrs);
+		free(group->transactions);
+		free(group->steps);
+	}
+	nm_opts_fini(nm_element_find("profile")->attrs, &draft->attrs);
+	for (uint32_t h = 0; h < draft->n_hosts; h++)
+		free(draft->hosts[h]);
+	free(draft->hosts);
+	free(draft->groups);
+}

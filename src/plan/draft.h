@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile read with all its options typed, as the master sees it, before it is checked as a whole and written out
+ * for one side. */
+#ifndef NM_PLAN_DRAFT_H
+#define NM_PLAN_DRAFT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "flowop/flowop.h"
+#include "plan/arena.h"
+#include "plan/elements.h"
+#include "profile/tree.h"
+#include "transport/transport.h"
+
+struct nm_diags;
+
+struct nm_draft_step {
+	const struct nm_flowop *op;
+	const void *opts;
+	const void *mirror_opts;	      /* for op->mirror, when that has options of its own */
+	const struct nm_transport *transport; /* of the connection it opens or uses; NULL: none */
+	const void *transport_opts;
+	uint32_t host; /* in the draft's hosts; NM_NO_HOST: none */
+	uint32_t opening;
+	uint64_t size; /* of a message; 0: moves nothing */
+	unsigned line;
+};
+
+struct nm_draft_transaction {
+	struct nm_transaction_attrs attrs;
+	bool has_iterations, has_duration;
+	bool measured;
+	unsigned line;
+	size_t first, n_steps;
+};
+
+struct nm_draft_group {
+	struct nm_group_attrs attrs;
+	unsigned line;
+	uint32_t n_openings;
+	struct nm_draft_step *steps;
+	size_t n_steps;
+	struct nm_draft_transaction *transactions;
+	size_t n_transactions;
+};
+
+struct nm_draft {
+	const char *file;
+	struct nm_diags *diags;
+	struct nm_arena *arena; /* option structs; borrowed */
+	struct nm_profile_attrs attrs;
+	struct nm_draft_group *groups;
+	size_t n_groups;
+	char **hosts;
+	uint32_t n_hosts;
+	bool too_many_hosts; /* said so */
+};
+
+/* Reads the tree. Every mistake goes to draft->diags; what can be read is read all the same. */
+void nm_draft_read(struct nm_draft *draft, const struct nm_node *root);
+void nm_draft_fini(struct nm_draft *draft);
+/* Follows the connections through each group's program, which completes the steps, and checks what concerns more than
+ * one flowop. */
+void nm_draft_check(struct nm_draft *draft);
+/* Which host begins the passes of a transaction, NM_NO_HOST when the master does. */
+uint32_t nm_draft_leader(const struct nm_draft_group *group,
+			 const struct nm_draft_transaction *transaction);
+
+/* What a step waits by itself, such as think: its option of the name `duration`; 0: nothing. */
+uint64_t nm_draft_wait_ns(const struct nm_draft_step *step);
+
+/* Reads a flowop's options string into step->opts and step->transport_opts (options.c). */
+void nm_draft_options(struct nm_draft *draft, struct nm_draft_step *step, const char *options);
+
+/* Reads the attributes of an element into a struct by its table; complains about unknown ones. */
+void nm_draft_attrs(struct nm_draft *draft, const struct nm_node *node, void *attrs);
+
+#endif

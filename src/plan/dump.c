@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The compiled program as text. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flowop/flowop.h"
+#include "plan/plan.h"
+#include "transport/transport.h"
+
+/* Exactly, in the largest unit that has no fraction. */
+static void dump_duration(FILE *out, uint64_t ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+	size_t i = 0;
+
+	while (ns % units[i].ns)
+		i++;
+	fprintf(out, "%llu%s", (unsigned long long)(ns / units[i].ns), units[i].name);
+}
+
+static void dump_value(FILE *out, const struct nm_opt *opt, const void *field)
+{
+	switch (opt->type) {
+	case NM_TYPE_FLAG:
+		fputs(*(const bool *)field ? "yes" : "no", out);
+		break;
+	case NM_TYPE_DURATION:
+		dump_duration(out, *(const uint64_t *)field);
+		break;
+	case NM_TYPE_RATE:
+	case NM_TYPE_BITRATE:
+		fprintf(out, "%.15g", *(const double *)field);
+		break;
+	case NM_TYPE_STRING:
+	case NM_TYPE_HOST:
+		fputs(*(char *const *)field ? *(char *const *)field : "", out);
+		break;
+	case NM_TYPE_ENUM:
+		fputs(opt->choices[*(const int *)field], out);
+		break;
+	default:
+		fprintf(out, "%llu", (unsigned long long)*(const uint64_t *)field);
+	}
+}
+
+static bool same_value(const struct nm_opt *opt, const void *a, const void *b)
+{
+	switch (opt->type) {
+	case NM_TYPE_FLAG:
+		return *(const bool *)a == *(const bool *)b;
+	case NM_TYPE_RATE:
+	case NM_TYPE_BITRATE:
+		return memcmp(a, b, sizeof(double)) == 0;
+	case NM_TYPE_STRING:
+	case NM_TYPE_HOST: {
+		const char *x = *(char *const *)a, *y = *(char *const *)b;
+
+		return strcmp(x ? x : "", y ? y : "") == 0;
+	}
+	case NM_TYPE_ENUM:
+		return *(const int *)a == *(const int *)b;
+	default:
+		return *(const uint64_t *)a == *(const uint64_t *)b;
+	}
+}
+
+/* What is shown anyhow, at the beginning of the line. */
+static bool is_shown(const struct nm_opt *opt, unsigned flags)
+{
+	if (flags & NM_FLOWOP_MOVES)
+		return strcmp(opt->name, "size") == 0;
+	if (flags & NM_FLOWOP_OPENS)
+		return strcmp(opt->name, "remotehost") == 0 || strcmp(opt->name, "protocol") == 0;
+	return false;
+}
+
+/* The options that differ from their defaults. */
+static void dump_options(FILE *out, const struct nm_opt *table, const void *opts, size_t size,
+			 unsigned flags)
+{
+	char *defaults = calloc(1, size + 1);
+
+	if (!defaults || !opts || nm_opts_defaults(table, defaults) < 0) {
+		free(defaults);
+		return;
+	}
+	for (const struct nm_opt *opt = table; opt->name; opt++) {
+		const void *field = (const char *)opts + opt->offset;
+
+		if (is_shown(opt, flags) || same_value(opt, field, defaults + opt->offset))
+			continue;
+		fprintf(out, " %s=", opt->name);
+		dump_value(out, opt, field);
+	}
+	nm_opts_fini(table, defaults);
+	free(defaults);
+}
+
+static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_instr *instr,
+		       uint32_t index)
+{
+	if (!instr->op) {
+		fprintf(out, "    %4u  again\n", index);
+		return;
+	}
+	fprintf(out, "    %4u  %-10s", index, instr->op->name);
+	if (instr->op->flags & NM_FLOWOP_MOVES)
+		fprintf(out, " size=%llu", (unsigned long long)instr->size);
+	if (instr->op->flags & NM_FLOWOP_OPENS)
+		fprintf(out, " opening=%u", instr->opening);
+	if (instr->transport)
+		fprintf(out, " over=%s", instr->transport->name);
+	if (instr->transport && instr->host != NM_NO_HOST)
+		fprintf(out, " host=%s", plan->hosts[instr->host]);
+	dump_options(out, instr->op->opts, instr->opts, instr->op->opts_size, instr->op->flags);
+	if (instr->transport_opts)
+		dump_options(out, instr->transport->opts, instr->transport_opts,
+			     instr->transport->opts_size, 0);
+	fprintf(out, "  (line %u)\n", instr->line);
+}
+
+static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_group *group,
+		       uint32_t number)
+{
+	const struct nm_phase *phase = &group->phases[number];
+
+	fprintf(out, "  phase %u%s%s: ", number, *phase->name ? " " : "", phase->name);
+	if (phase->empty) {
+		fprintf(out, "nothing to do  (line %u)\n", phase->line);
+		return;
+	}
+	if (phase->duration_ns) {
+		fputs("for ", out);
+		dump_duration(out, phase->duration_ns);
+	} else {
+		fprintf(out, "%llu time%s", (unsigned long long)phase->iterations,
+			phase->iterations == 1 ? "" : "s");
+	}
+	if (phase->rate_per_s > 0)
+		fprintf(out, ", %g a second", phase->rate_per_s);
+	fprintf(out, ", %s%s", phase->leads ? "leads" : "follows",
+		phase->measured ? ", measured" : "");
+	fprintf(out, "  (line %u)\n", phase->line);
+	for (uint32_t i = 0; i <= phase->n_instrs; i++)
+		dump_instr(out, plan, &group->instrs[phase->first + i], phase->first + i);
+}
+
+static void dump_group(FILE *out, const struct nm_plan *plan, const struct nm_group *group)
+{
+	fprintf(out, "group %s: %u flow%s on %u worker%s", group->name, group->n_flows,
+		group->n_flows == 1 ? "" : "s", group->n_workers, group->n_workers == 1 ? "" : "s");
+	if (!group->runs) {
+		fprintf(out, ", not run here  (line %u)\n", group->line);
+		return;
+	}
+	fprintf(out, ", at most %llu bytes a call  (line %u)\n",
+		(unsigned long long)group->chunk_bytes, group->line);
+	for (uint32_t i = 0; i < group->n_phases; i++)
+		dump_phase(out, plan, group, i);
+}
+
+char *nm_plan_dump(const struct nm_plan *plan)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	fprintf(out, "%s of profile \"%s\", %u phase%s\n", plan->master ? "master" : "slave",
+		plan->name, plan->n_phases, plan->n_phases == 1 ? "" : "s");
+	for (uint32_t g = 0; g < plan->n_groups; g++)
+		dump_group(out, plan, &plan->groups[g]);
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

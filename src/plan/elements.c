@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/elements.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "plan/plan.h"
+
+static const char *const measure_words[] = {"auto", "yes", "no", NULL};
+
+#define ATTR(strct, field) offsetof(struct strct, field)
+
+static const struct nm_opt profile_attrs[] = {{.name = "name",
+					       .type = NM_TYPE_STRING,
+					       .offset = ATTR(nm_profile_attrs, name),
+					       .help = "label of the results"},
+					      NM_OPT_END};
+
+static const struct nm_opt param_attrs[] = {
+	{.name = "name",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_param_attrs, name),
+	 .required = true,
+	 .help = "what $name and ${name} stand for: letters, digits and underscores"},
+	{.name = "type",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_param_attrs, type),
+	 .def = "string",
+	 .help = "count, size, duration, rate, bitrate, port, string, host, flag or enum; values "
+		 "are checked"},
+	{.name = "default",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_param_attrs, def),
+	 .help = "value when neither -D nor the environment has one; without a default one must be "
+		 "given"},
+	{.name = "choices",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_param_attrs, choices),
+	 .help = "for an enum: the words allowed, separated by blanks"},
+	{.name = "help",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_param_attrs, help),
+	 .help = "one sentence for --params"},
+	NM_OPT_END};
+
+static const struct nm_opt group_attrs[] = {
+	{.name = "name",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_group_attrs, name),
+	 .help = "label of the results; GroupN when it has none, N from 0"},
+	{.name = "nthreads",
+	 .type = NM_TYPE_COUNT,
+	 .offset = ATTR(nm_group_attrs, nthreads),
+	 .min = 1,
+	 .max = NM_PLAN_MAX_WORKERS,
+	 .help = "workers (threads) on each side; 1 when not given"},
+	{.name = "nflows",
+	 .type = NM_TYPE_COUNT,
+	 .offset = ATTR(nm_group_attrs, nflows),
+	 .min = 1,
+	 .max = NM_PLAN_MAX_FLOWS,
+	 .help = "flows, spread evenly over the workers; one a worker when not given"},
+	NM_OPT_END};
+
+static const struct nm_opt transaction_attrs[] = {
+	{.name = "name",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_transaction_attrs, name),
+	 .help = "label of the results"},
+	{.name = "iterations",
+	 .type = NM_TYPE_COUNT,
+	 .offset = ATTR(nm_transaction_attrs, iterations),
+	 .def = "1",
+	 .help = "how often each flow runs the flowops; 0 skips the transaction"},
+	{.name = "duration",
+	 .type = NM_TYPE_DURATION,
+	 .offset = ATTR(nm_transaction_attrs, duration_ns),
+	 .min = 1,
+	 .help = "run for this time instead; each flow finishes the pass that it is in"},
+	{.name = "rate",
+	 .type = NM_TYPE_RATE,
+	 .offset = ATTR(nm_transaction_attrs, rate_per_s),
+	 .min = 1,
+	 .help = "passes a second of each flow, on an absolute schedule; as fast as possible when "
+		 "not given"},
+	{.name = "measure",
+	 .type = NM_TYPE_ENUM,
+	 .offset = ATTR(nm_transaction_attrs, measure),
+	 .choices = measure_words,
+	 .def = "auto",
+	 .help = "whether the totals cover it; auto: the transactions with a duration, or all when "
+		 "none has one, "
+		 "or when any says yes only those"},
+	NM_OPT_END};
+
+static const struct nm_opt flowop_attrs[] = {
+	{.name = "type",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_flowop_attrs, type),
+	 .required = true,
+	 .help = "the flowop"},
+	{.name = "options",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_flowop_attrs, options),
+	 .help = "its options: words and key=value pairs separated by blanks"},
+	NM_OPT_END};
+
+const struct nm_element nm_elements[] = {
+	{"profile", NULL, "the whole: parameters, then groups", profile_attrs},
+	{"param", "profile", "declares a parameter", param_attrs},
+	{"group", "profile", "flows that run the same transactions", group_attrs},
+	{"transaction", "group",
+	 "flowops that are repeated; a phase that all flows of the run enter together",
+	 transaction_attrs},
+	{"flowop", "transaction", "one step", flowop_attrs},
+	{NULL, NULL, NULL, NULL},
+};
+
+const struct nm_element *nm_element_find(const char *name)
+{
+	for (const struct nm_element *e = nm_elements; e->name; e++)
+		if (strcmp(e->name, name) == 0)
+			return e;
+	return NULL;
+}

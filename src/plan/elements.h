@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The elements of a profile and their attributes, declared once: the compiler, --describe, the schema and the manual
+ * all walk these tables. */
+#ifndef NM_PLAN_ELEMENTS_H
+#define NM_PLAN_ELEMENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/opt.h"
+
+struct nm_profile_attrs {
+	char *name;
+};
+
+struct nm_group_attrs {
+	char *name;
+	uint64_t nthreads; /* 0: not given */
+	uint64_t nflows;   /* 0: not given */
+};
+
+struct nm_transaction_attrs {
+	char *name;
+	uint64_t iterations;
+	uint64_t duration_ns; /* 0: not given */
+	double rate_per_s;    /* 0: not given */
+	int measure;	      /* enum nm_measure */
+};
+enum nm_measure { NM_MEASURE_AUTO, NM_MEASURE_YES, NM_MEASURE_NO };
+
+struct nm_flowop_attrs {
+	char *type;
+	char *options;
+};
+
+struct nm_param_attrs {
+	char *name;
+	char *type;
+	char *def;
+	char *help;
+	char *choices;
+};
+
+struct nm_element {
+	const char *name;
+	const char *parent; /* NULL: the root */
+	const char *help;
+	const struct nm_opt *attrs;
+};
+
+extern const struct nm_element nm_elements[]; /* ends with a NULL name */
+
+const struct nm_element *nm_element_find(const char *name); /* NULL when unknown */
+
+#endif

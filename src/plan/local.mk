@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+noinst_LTLIBRARIES += src/libnm_plan.la
+src_libnm_plan_la_SOURCES = \
+	src/plan/arena.c \
+	src/plan/arena.h \
+	src/plan/check.c \
+	src/plan/compile.c \
+	src/plan/draft.c \
+	src/plan/draft.h \
+	src/plan/dump.c \
+	src/plan/elements.c \
+	src/plan/elements.h \
+	src/plan/options.c \
+	src/plan/params.c \
+	src/plan/params.h \
+	src/plan/plan.c \
+	src/plan/plan.h
+src_libnm_plan_la_CFLAGS = $(ROOM_CFLAGS)

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options string of a flowop. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "plan/draft.h"
+
+#define BLANKS	  " \t\r\n"
+#define MAX_NAMES 64
+
+struct reading {
+	struct nm_draft *draft;
+	struct nm_draft_step *step;
+	void *opts, *mirror_opts, *transport_opts;
+	const struct nm_opt *seen[MAX_NAMES]; /* options given, to notice repetitions */
+	size_t n_seen;
+};
+
+/* The next word of *text, copied; NULL at the end. */
+static char *next_word(const char **text)
+{
+	*text += strspn(*text, BLANKS);
+	size_t n = strcspn(*text, BLANKS);
+	char *word = n ? strndup(*text, n) : NULL;
+
+	*text += n;
+	return word;
+}
+
+static size_t add_names(const struct nm_opt *table, const char **names, size_t count)
+{
+	for (; table && table->name; table++) {
+		if (count < MAX_NAMES)
+			names[count++] = table->name;
+		if (table->alias && count < MAX_NAMES)
+			names[count++] = table->alias;
+	}
+	return count;
+}
+
+/* Who else has an option of that name: "size is an option of read and write". */
+static void whose(const char *name, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	*buf = '\0';
+	for (const struct nm_flowop *const *op = nm_flowops; *op; op++)
+		if (nm_opt_find((*op)->opts, name) && used < size)
+			used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
+						 (*op)->name);
+	for (const struct nm_transport *const *t = nm_transports; *t; t++)
+		if (nm_opt_find((*t)->opts, name) && used < size)
+			used += (size_t)snprintf(buf + used, size - used,
+						 "%sconnect and accept over %s", used ? ", " : "",
+						 (*t)->name);
+}
+
+static void list_names(const char **names, size_t count, char *buf, size_t size)
+{
+	size_t used = (size_t)snprintf(buf, size, "%s", count ? "" : "it has none");
+
+	for (size_t i = 0; i < count && used < size; i++)
+		used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "", names[i]);
+}
+
+static void unknown_option(struct reading *r, const char *name)
+{
+	const char *names[MAX_NAMES];
+	char others[256], allowed[512];
+	const struct nm_flowop *op = r->step->op;
+	size_t count = add_names(op->opts, names, 0);
+
+	if (r->step->transport && (op->flags & NM_FLOWOP_OPENS))
+		count = add_names(r->step->transport->opts, names, count);
+	whose(name, others, sizeof others);
+	if (*others) {
+		nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
+			      "<flowop %s>: \"%s\" is not an option of %s%s%s, but of %s", op->name,
+			      name, op->name,
+			      (op->flags & NM_FLOWOP_OPENS) && r->step->transport ? " over " : "",
+			      (op->flags & NM_FLOWOP_OPENS) && r->step->transport
+				      ? r->step->transport->name
+				      : "",
+			      others);
+		return;
+	}
+	const char *nearest = nm_nearest(name, names, count);
+
+	list_names(names, count, allowed, sizeof allowed);
+	nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
+		      "<flowop %s>: unknown option \"%s\"%s%s%s; options: %s", op->name, name,
+		      nearest ? ", did you mean \"" : "", nearest ? nearest : "",
+		      nearest ? "\"?" : "", allowed);
+}
+
+static void note_seen(struct reading *r, const struct nm_opt *opt, const char *name)
+{
+	for (size_t i = 0; i < r->n_seen; i++) {
+		if (r->seen[i] == opt) {
+			nm_diag_warn(
+				r->draft->diags, r->draft->file, r->step->line,
+				"<flowop %s>: option \"%s\" is given twice; the last one counts",
+				r->step->op->name, name);
+			return;
+		}
+	}
+	if (r->n_seen < MAX_NAMES)
+		r->seen[r->n_seen++] = opt;
+}
+
+static void set_mirror(struct reading *r, const char *name, const char *value)
+{
+	const struct nm_flowop *mirror =
+		r->mirror_opts ? nm_flowop_find(r->step->op->mirror) : NULL;
+	const struct nm_opt *opt = mirror ? nm_opt_find(mirror->opts, name) : NULL;
+	char why[160];
+
+	if (opt)
+		(void)nm_opt_set(opt, r->mirror_opts, value, why, sizeof why);
+}
+
+/* Whether a comma stands where a blank is meant: at the end, or before the name of an option. */
+static bool has_comma(const struct reading *r, const char *word)
+{
+	for (const char *comma = strchr(word, ','); comma; comma = strchr(comma + 1, ',')) {
+		char name[64];
+		size_t n = strcspn(comma + 1, "=,");
+
+		if (n == 0)
+			return true;
+		if (n >= sizeof name)
+			continue;
+		memcpy(name, comma + 1, n);
+		name[n] = '\0';
+		if (nm_opt_find(r->step->op->opts, name) ||
+		    (r->transport_opts && nm_opt_find(r->step->transport->opts, name)))
+			return true;
+	}
+	return false;
+}
+
+static void read_word(struct reading *r, char *word)
+{
+	const struct nm_flowop *op = r->step->op;
+	char *value = strchr(word, '=');
+	char why[256];
+
+	if (has_comma(r, word)) {
+		nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
+			      "<flowop %s>: \"%s\": options are separated by blanks, not commas",
+			      op->name, word);
+		return;
+	}
+	if (value)
+		*value++ = '\0';
+	const struct nm_opt *opt = nm_opt_find(op->opts, word);
+	void *base = r->opts;
+
+	if (!opt && r->transport_opts) {
+		opt = nm_opt_find(r->step->transport->opts, word);
+		base = r->transport_opts;
+	}
+	if (!opt) {
+		unknown_option(r, word);
+		return;
+	}
+	note_seen(r, opt, word);
+	if (nm_opt_set(opt, base, value, why, sizeof why) < 0)
+		nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
+			      "<flowop %s> %s%s%s%s: %s", op->name, word, value ? "=\"" : "",
+			      value ? value : "", value ? "\"" : "", why);
+	else
+		set_mirror(r, word, value);
+}
+
+static void unknown_protocol(struct reading *r, const char *name)
+{
+	const char *names[MAX_NAMES];
+	char allowed[256];
+	size_t count = 0;
+
+	for (const struct nm_transport *const *t = nm_transports; *t && count < MAX_NAMES; t++)
+		names[count++] = (*t)->name;
+	const char *nearest = nm_nearest(name, names, count);
+
+	list_names(names, count, allowed, sizeof allowed);
+	nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
+		      "<flowop %s> protocol=\"%s\": unknown protocol%s%s%s; must be one of: %s",
+		      r->step->op->name, name, nearest ? ", did you mean \"" : "",
+		      nearest ? nearest : "", nearest ? "\"?" : "", allowed);
+}
+
+/* The protocol decides which other options there are, so it is looked up first. */
+static void choose_transport(struct reading *r, const char *options)
+{
+	const struct nm_opt *opt = nm_opt_find(r->step->op->opts, "protocol");
+	const char *name = opt && opt->def ? opt->def : "";
+	char *found = NULL, *word;
+
+	while ((word = next_word(&options))) {
+		if (strncmp(word, "protocol=", 9) == 0) {
+			free(found);
+			found = strdup(word + 9);
+		}
+		free(word);
+	}
+	if (found)
+		name = found;
+	r->step->transport = nm_transport_find(name);
+	if (r->step->transport)
+		r->transport_opts = nm_arena_opts(r->draft->arena, r->step->transport->opts,
+						  r->step->transport->opts_size);
+	else
+		unknown_protocol(r, name);
+	free(found);
+}
+
+static bool was_given(const struct reading *r, const struct nm_opt *opt)
+{
+	for (size_t i = 0; i < r->n_seen; i++)
+		if (r->seen[i] == opt)
+			return true;
+	return false;
+}
+
+static void check_whole(struct reading *r)
+{
+	const struct nm_flowop *op = r->step->op;
+	char why[256];
+
+	for (const struct nm_opt *opt = op->opts; opt->name; opt++)
+		if (opt->required && !was_given(r, opt))
+			nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
+				      "<flowop %s>: needs %s=...: %s", op->name, opt->name,
+				      opt->help);
+	if (op->check && op->check(r->opts, why, sizeof why) < 0)
+		nm_diag_error(r->draft->diags, r->draft->file, r->step->line, "<flowop %s>: %s",
+			      op->name, why);
+	if (r->transport_opts && r->step->transport->prepare &&
+	    r->step->transport->prepare(r->transport_opts, why, sizeof why) < 0)
+		nm_diag_error(r->draft->diags, r->draft->file, r->step->line, "<flowop %s> %s",
+			      op->name, why);
+}
+
+static bool make_structs(struct reading *r)
+{
+	const struct nm_flowop *op = r->step->op;
+	const struct nm_flowop *mirror = op->mirror ? nm_flowop_find(op->mirror) : NULL;
+
+	r->opts = nm_arena_opts(r->draft->arena, op->opts, op->opts_size);
+	if (mirror && mirror->opts != op->opts)
+		r->mirror_opts = nm_arena_opts(r->draft->arena, mirror->opts, mirror->opts_size);
+	if (r->opts && (!mirror || mirror->opts == op->opts || r->mirror_opts))
+		return true;
+	nm_diag_error(r->draft->diags, r->draft->file, r->step->line, "out of memory");
+	return false;
+}
+
+void nm_draft_options(struct nm_draft *draft, struct nm_draft_step *step, const char *options)
+{
+	struct reading r = {.draft = draft, .step = step};
+	const char *rest = options;
+	char *word;
+
+	if (!make_structs(&r))
+		return;
+	if (step->op->flags & NM_FLOWOP_OPENS)
+		choose_transport(&r, options);
+	while ((word = next_word(&rest))) {
+		read_word(&r, word);
+		free(word);
+	}
+	check_whole(&r);
+	step->opts = r.opts;
+	step->mirror_opts = r.mirror_opts ? r.mirror_opts : r.opts;
+	step->transport_opts = r.transport_opts;
+	if (step->op->flags & NM_FLOWOP_MOVES)
+		step->size = ((const struct nm_opts_moving *)r.opts)->size_bytes;
+}

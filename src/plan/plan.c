@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/plan.h"
+
+#include <stdlib.h>
+
+#include "flowop/flowop.h"
+#include "plan/arena.h"
+#include "transport/transport.h"
+
+struct nm_plan *nm_plan_free(struct nm_plan *plan)
+{
+	if (!plan)
+		return NULL;
+	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		struct nm_group *group = &plan->groups[g];
+
+		for (uint32_t i = 0; i < group->n_phases; i++)
+			free(group->phases[i].name);
+		free(group->phases);
+		free(group->instrs);
+		free(group->hosts);
+		free(group->name);
+	}
+	for (uint32_t h = 0; h < plan->n_hosts; h++)
+		free(plan->hosts[h]);
+	free(plan->hosts);
+	free(plan->groups);
+	free(plan->name);
+	nm_arena_free(plan->arena);
+	free(plan);
+	return NULL;
+}
+
+/* Whether it begins a connection that the kernel knows of. */
+static bool opens(const struct nm_instr *instr)
+{
+	return instr->op && (instr->op->flags & NM_FLOWOP_OPENS) && instr->transport &&
+	       !(instr->transport->caps & NM_TRANSPORT_NO_PEER);
+}
+
+static bool listens(const struct nm_instr *instr)
+{
+	return opens(instr) && (instr->op->flags & NM_FLOWOP_FOLLOWS) && instr->transport->listen;
+}
+
+uint64_t nm_plan_descriptors(const struct nm_plan *plan)
+{
+	uint64_t needed = 0;
+
+	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		const struct nm_group *group = &plan->groups[g];
+		uint64_t flows_a_worker =
+			(group->n_flows + group->n_workers - 1) / group->n_workers;
+		uint64_t sockets = (flows_a_worker + NM_FLOWS_PER_LISTEN_SOCKET - 1) /
+				   NM_FLOWS_PER_LISTEN_SOCKET * group->n_workers;
+
+		bool connected = false;
+
+		if (!group->runs)
+			continue;
+		for (uint32_t i = 0; i < group->n_instrs; i++) {
+			connected |= opens(&group->instrs[i]);
+			needed += listens(&group->instrs[i]) ? sockets : 0;
+		}
+		needed += (connected ? group->n_flows : 0) + 2 * (uint64_t)group->n_workers;
+	}
+	return needed;
+}
+
+/* The time between two passes, ns. */
+static uint64_t period_ns(double rate_per_s)
+{
+	if (rate_per_s <= 0)
+		return 0;
+	double period = 1e9 / rate_per_s;
+
+	return period < (double)NM_PLAN_MAX_WAIT_NS ? (uint64_t)period : NM_PLAN_MAX_WAIT_NS;
+}
+
+uint64_t nm_plan_longest_wait_ns(const struct nm_plan *plan)
+{
+	uint64_t longest = 0;
+
+	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		for (uint32_t k = 0; k < plan->groups[g].n_phases; k++) {
+			const struct nm_phase *phase = &plan->groups[g].phases[k];
+			uint64_t period = period_ns(phase->rate_per_s);
+			uint64_t wait = period > phase->wait_ns ? period : phase->wait_ns;
+
+			longest = wait > longest ? wait : longest;
+		}
+	}
+	return longest;
+}
