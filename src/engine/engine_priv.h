@@ -26,7 +26,7 @@ struct nm_worker {
 	struct nm_hist *latency, *response; /* of the present phase */
 	uint64_t
 		target; /* passes of the present phase at which it ends: for a leader 0 once it is told to stop, for a
-	                  * follower the number it is told; UINT64_MAX until then */
+	                  * follower the number it is told; UINT64_MAX until then; 0 all the time when passes are paced */
 	uint64_t period_ns; /* with a rate: between two passes of a flow */
 	bool busy;	    /* something to do or to look at besides waiting for events */
 	struct nm_flow *run_first, *run_last;

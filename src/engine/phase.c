@@ -118,11 +118,11 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	worker->io.count = &stats->counters;
 	worker->latency = stats->latency;
 	worker->response = stats->response;
-	worker->target = UINT64_MAX;
 	/* Only the side that begins the passes paces them. */
 	worker->period_ns = phase->rate_per_s > 0 && phase->leads
 				    ? (uint64_t)llround(1e9 / phase->rate_per_s)
 				    : 0;
+	worker->target = worker->period_ns ? 0 : UINT64_MAX;
 	worker->n_active = worker->n_flows;
 	atomic_store_explicit(&stats->begin_ns, now_ns, memory_order_release);
 	if (phase->empty || (!phase->iterations && !phase->duration_ns)) {

@@ -129,18 +129,32 @@ static bool pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns
 	return true;
 }
 
-/* A pass has ended the phase: for this flow when it leads, for all when they follow, since then all passes that the
- * other end has begun are done. */
-static void reach_target(struct nm_worker *worker, struct nm_flow *flow)
+/* The end of a pass after which something else than the next pass may come: the phase may be over, and a paced phase
+ * has a target of 0 all the time. */
+static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
+						       struct nm_flow *flow, uint64_t now_ns)
 {
-	if (worker->phase->leads)
+	bool paced = worker->period_ns != 0;
+
+	if (paced && worker->response)
+		nm_hist_record(worker->response, now_ns - flow->plan_ns);
+	bool over = paced ? atomic_load_explicit(&worker->stop, memory_order_relaxed)
+			  : worker->phase->leads;
+
+	if (--flow->iterations_left == 0 || over) {
 		nm_worker_flow_done(worker, flow);
-	else
-		nm_worker_end_phase(worker);
+		return false;
+	}
+	if (paced)
+		return !pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
+	/* All flows follow: all passes that the other end has begun are done. */
+	nm_worker_end_phase(worker);
+	return false;
 }
 
 /* The end of a pass. True when the flow goes on with the next one at once. */
-static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *worker, struct nm_flow *flow)
+static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *worker,
+							   struct nm_flow *flow)
 {
 	_Atomic uint64_t *iterations = &worker->io.count->iterations;
 	uint64_t now_ns = 0;
@@ -152,16 +166,12 @@ static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *wor
 		nm_hist_record(worker->latency, now_ns - flow->start_ns);
 		flow->start_ns = now_ns;
 	}
+	if (__builtin_expect(done >= worker->target, 0))
+		return end_special_pass(worker, flow, now_ns);
 	if (--flow->iterations_left == 0) {
 		nm_worker_flow_done(worker, flow);
 		return false;
 	}
-	if (__builtin_expect(done >= worker->target, 0)) {
-		reach_target(worker, flow);
-		return false;
-	}
-	if (worker->period_ns)
-		return !pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
 	return true;
 }
 
@@ -205,13 +215,28 @@ void nm_worker_run_flow(struct nm_worker *worker, struct nm_flow *flow)
 static_assert((uint32_t)NM_CONN_IN == EPOLLIN && (uint32_t)NM_CONN_OUT == EPOLLOUT,
 	      "masks are added as they are");
 
-static inline void flow_event(struct nm_worker *worker, struct nm_flow *flow, uint32_t events)
+/* Whether the flow has waited for that. */
+static inline bool note_event(struct nm_flow *flow, uint32_t events)
 {
 	flow->conn.flags |= events & (EPOLLIN | EPOLLOUT);
 	if (__builtin_expect(events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR), 0))
 		flow->conn.flags |= NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP;
-	if (flow->state == NM_FLOW_WAITING)
-		run_flow(worker, flow);
+	return flow->state == NM_FLOW_WAITING;
+}
+
+/* The step that the flow has waited for, and no further. True when it is done. */
+static bool run_step(struct nm_worker *worker, struct nm_flow *flow)
+{
+	const struct nm_instr *instr = flow->at;
+
+	flow->state = NM_FLOW_READY;
+	enum nm_step answer = instr->step(&worker->io, flow, instr);
+
+	if (answer == NM_STEP_NEXT)
+		flow->at = instr + 1;
+	else
+		suspend(worker, flow, instr, answer);
+	return answer == NM_STEP_NEXT;
 }
 
 /* epoll_wait with nanoseconds; timeout_ns < 0 waits without limit. Kernels before 5.11 have milliseconds only. */
@@ -235,7 +260,8 @@ static void dispatch(struct nm_worker *worker, const struct epoll_event *event)
 	void *what = (void *)(tagged & ~(uintptr_t)NM_TAG_MASK);
 
 	if (__builtin_expect((tagged & NM_TAG_MASK) == NM_TAG_FLOW, 1)) {
-		flow_event(worker, what, event->events);
+		if (note_event(what, event->events))
+			run_flow(worker, what);
 	} else if ((tagged & NM_TAG_MASK) == NM_TAG_LISTEN) {
 		nm_worker_listener_event(worker, what);
 	} else {
@@ -244,6 +270,29 @@ static void dispatch(struct nm_worker *worker, const struct epoll_event *event)
 		(void)!read(worker->wake_fd, &count, sizeof count);
 		worker->busy = true;
 		nm_worker_commands(worker);
+	}
+}
+
+/* Each flow takes what has come before any of them answers, so that the answers leave together: one that left early
+ * would wake the other end for itself alone. */
+static void dispatch_all(struct nm_worker *worker, struct epoll_event *events, int n)
+{
+	for (int i = 0; i < n; i++) {
+		bool is_flow = (events[i].data.u64 & NM_TAG_MASK) == NM_TAG_FLOW;
+		struct nm_flow *flow = is_flow ? events[i].data.ptr : NULL;
+
+		if (!is_flow)
+			dispatch(worker, &events[i]);
+		else if (!note_event(flow, events[i].events) || !run_step(worker, flow))
+			flow = NULL;
+		events[i].data.ptr = flow;
+	}
+	for (int i = 0; i < n; i++) {
+		struct nm_flow *flow = events[i].data.ptr;
+
+		/* The end of the phase may have come in between. */
+		if (flow && flow->state == NM_FLOW_READY)
+			run_flow(worker, flow);
 	}
 }
 
@@ -306,8 +355,10 @@ void *nm_worker_main(void *arg)
 	for (;;) {
 		int n = wait_events(worker->epoll_fd, events, timeout_ns);
 
-		for (int i = 0; i < n; i++)
-			dispatch(worker, &events[i]);
+		if (__builtin_expect(n == 1, 1))
+			dispatch(worker, &events[0]);
+		else
+			dispatch_all(worker, events, n);
 		if (__builtin_expect(!worker->busy, 1))
 			continue;
 		if (atomic_load_explicit(&worker->quit, memory_order_relaxed))

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+noinst_LTLIBRARIES += src/libnm_engine.la
+src_libnm_engine_la_SOURCES = \
+	src/engine/engine.c \
+	src/engine/engine.h \
+	src/engine/engine_priv.h \
+	src/engine/listen.c \
+	src/engine/phase.c \
+	src/engine/run.c \
+	src/engine/sample.c \
+	src/engine/timers.c \
+	src/engine/timers.h \
+	src/engine/worker.c
+src_libnm_engine_la_CFLAGS = $(ROOM_CFLAGS)

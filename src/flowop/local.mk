@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# A flowop is one file and one word here: the table of them is generated from this list.
+FLOWOPS = \
+	src/flowop/connect.c \
+	src/flowop/accept.c \
+	src/flowop/read.c \
+	src/flowop/write.c \
+	src/flowop/think.c \
+	src/flowop/disconnect.c \
+	src/flowop/nop.c
+
+noinst_LTLIBRARIES += src/libnm_flowop.la
+src_libnm_flowop_la_SOURCES = \
+	$(FLOWOPS) \
+	src/flowop/flow.h \
+	src/flowop/flowop.c \
+	src/flowop/flowop.h \
+	src/flowop/moving.c \
+	src/flowop/moving.h \
+	src/flowop/opening.c \
+	src/flowop/opening.h
+nodist_src_libnm_flowop_la_SOURCES = src/flowop/registry.c
+src_libnm_flowop_la_CFLAGS = $(ROOM_CFLAGS)
+
+CLEANFILES += src/flowop/registry.c
+src/flowop/registry.c: $(top_srcdir)/src/flowop/local.mk $(top_srcdir)/tools/make-registry
+	$(AM_V_at)$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(make_registry) flowop $(FLOWOPS) >$@.tmp && mv $@.tmp $@

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# A transport is one file and one word here: the table of them is generated from this list.
+TRANSPORTS = \
+	src/transport/tcp.c \
+	src/transport/unix.c \
+	src/transport/null.c
+
+noinst_LTLIBRARIES += src/libnm_transport.la
+src_libnm_transport_la_SOURCES = \
+	$(TRANSPORTS) \
+	src/transport/conn.h \
+	src/transport/io.h \
+	src/transport/socket.c \
+	src/transport/socket.h \
+	src/transport/transport.c \
+	src/transport/transport.h
+nodist_src_libnm_transport_la_SOURCES = src/transport/registry.c
+src_libnm_transport_la_CFLAGS = $(ROOM_CFLAGS)
+
+CLEANFILES += src/transport/registry.c
+src/transport/registry.c: $(top_srcdir)/src/transport/local.mk $(top_srcdir)/tools/make-registry
+	$(AM_V_at)$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(make_registry) transport $(TRANSPORTS) >$@.tmp && mv $@.tmp $@
