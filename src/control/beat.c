@@ -5,10 +5,8 @@
 
 void nm_beat_init(struct nm_beat *beat, uint64_t timeout_ns, uint64_t now_ns)
 {
-	*beat = (struct nm_beat){.every_ns = SECOND_NS,
-				 .timeout_ns = timeout_ns,
-				 .in_ns = now_ns,
-				 .out_ns = now_ns};
+	*beat = (struct nm_beat){
+		.every_ns = SECOND_NS, .timeout_ns = timeout_ns, .in_ns = now_ns, .out_ns = now_ns};
 	nm_beat_satisfy(beat, timeout_ns);
 }
 

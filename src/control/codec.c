@@ -87,13 +87,13 @@ int nm_u64s_unpack(const json_t *list, uint64_t *ret_values, size_t count)
 	return 0;
 }
 
-#define N_COUNTS 8
+#define N_COUNTS 6
 
 json_t *nm_counts_pack(const struct nm_counts *counts)
 {
 	const uint64_t values[N_COUNTS] = {
-		counts->iterations, counts->bytes_sent, counts->bytes_received, counts->sends,
-		counts->receives,   counts->connects,	counts->accepts,	counts->errors,
+		counts->iterations, counts->bytes_sent, counts->bytes_received,
+		counts->connects,   counts->accepts,	counts->errors,
 	};
 
 	return nm_u64s_pack(values, N_COUNTS);
@@ -110,11 +110,9 @@ int nm_counts_unpack(const json_t *list, struct nm_counts *ret)
 		.iterations = values[0],
 		.bytes_sent = values[1],
 		.bytes_received = values[2],
-		.sends = values[3],
-		.receives = values[4],
-		.connects = values[5],
-		.accepts = values[6],
-		.errors = values[7],
+		.connects = values[3],
+		.accepts = values[4],
+		.errors = values[5],
 	};
 	return 0;
 }

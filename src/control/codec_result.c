@@ -11,9 +11,8 @@
 static json_t *pack_cpu(const struct nm_cpu_times *cpu)
 {
 	const uint64_t values[N_CPU] = {
-		cpu->user_ns,	cpu->nice_ns, cpu->system_ns,  cpu->idle_ns,
-		cpu->iowait_ns, cpu->irq_ns,  cpu->softirq_ns, cpu->steal_ns,
-		cpu->n_cpus,
+		cpu->user_ns, cpu->nice_ns,    cpu->system_ns, cpu->idle_ns, cpu->iowait_ns,
+		cpu->irq_ns,  cpu->softirq_ns, cpu->steal_ns,  cpu->n_cpus,
 	};
 
 	return nm_u64s_pack(values, N_CPU);
@@ -162,11 +161,11 @@ static int unpack_usage(json_t *body, struct nm_usage *ret)
 	json_t *length, *cpu_why, *nics_why, *tcp_why, *cpu, *process, *tcp, *nics;
 	int has_cpu, has_nics, has_tcp;
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT,
-			   "{s:o,s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "length_ns", &length,
-			   "has_cpu", &has_cpu, "has_nics", &has_nics, "has_tcp", &has_tcp,
-			   "cpu_why", &cpu_why, "nics_why", &nics_why, "tcp_why", &tcp_why, "cpu",
-			   &cpu, "process", &process, "tcp", &tcp, "nics", &nics) < 0)
+	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
+			   "length_ns", &length, "has_cpu", &has_cpu, "has_nics", &has_nics,
+			   "has_tcp", &has_tcp, "cpu_why", &cpu_why, "nics_why", &nics_why,
+			   "tcp_why", &tcp_why, "cpu", &cpu, "process", &process, "tcp", &tcp,
+			   "nics", &nics) < 0)
 		return -EPROTO;
 	ret->has_cpu = has_cpu;
 	ret->has_nics = has_nics;

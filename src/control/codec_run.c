@@ -41,8 +41,7 @@ int nm_began_unpack(json_t *body, uint32_t *ret_phase, uint64_t *ret_at_ns)
 
 	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o}", "phase", &phase, "at_ns", &at) <
 		    0 ||
-	    nm_u32_unpack(phase, UINT32_MAX, ret_phase) ||
-	    nm_u64_unpack(at, INT64_MAX, ret_at_ns))
+	    nm_u32_unpack(phase, UINT32_MAX, ret_phase) || nm_u64_unpack(at, INT64_MAX, ret_at_ns))
 		return -EPROTO;
 	return 0;
 }
@@ -67,8 +66,8 @@ int nm_stop_unpack(json_t *body, const struct nm_plan *plan, uint32_t *ret_phase
 {
 	json_t *phase, *group;
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o}", "phase", &phase, "group",
-			   &group) < 0)
+	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o}", "phase", &phase, "group", &group) <
+	    0)
 		return -EPROTO;
 	return unpack_place(phase, group, plan, ret_phase, ret_group);
 }

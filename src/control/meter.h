@@ -28,10 +28,10 @@ struct nm_meter {
 		to_ns;	     /* when the usage is read; UINT64_MAX: not by a timer in this phase */
 	struct nm_grid grid; /* of a measured phase */
 	uint64_t row_ns;     /* where the present row begins, after the begin */
-	struct nm_counts counts;	 /* at its begin */
-	struct nm_sample *sample;	 /* owned */
-	struct nm_usage *last, *now;	 /* owned */
-	struct nm_usage *before, *after; /* owned */
+	struct nm_counts counts;	     /* at its begin */
+	struct nm_sample *sample;	     /* owned */
+	struct nm_usage *last, *now, *delta; /* owned */
+	struct nm_usage *before, *after;     /* owned */
 	bool has_before, has_after;
 };
 

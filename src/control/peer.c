@@ -150,5 +150,13 @@ void nm_peer_drain(struct nm_peer *peer, uint64_t until_ns)
 
 const char *nm_peer_ended_text(const struct nm_peer *peer)
 {
-	return peer->ended == -ESHUTDOWN ? "closed the control connection" : strerror(-peer->ended);
+	switch (peer->ended) {
+	case -ESHUTDOWN:
+		return "closed the control connection";
+	case -ECONNRESET:
+	case -EPIPE:
+		return "reset the control connection";
+	default:
+		return strerror(-peer->ended);
+	}
 }

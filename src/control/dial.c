@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding and reaching a slave. */
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "control/address.h"
+#include "control/master.h"
+#include "host/clock.h"
+
+#define RETRY_NS       1000000000u /* that a slave which is just starting has to listen */
+#define RETRY_PAUSE_NS 50000000u
+
+/* Sleeps, or waits for a socket to be connected. 1: it is (or has failed), 0: time is over, -ECANCELED: interrupted. */
+static int wait_for(struct nm_master *master, int fd, uint64_t until_ns)
+{
+	struct pollfd fds[2] = {{.fd = fd, .events = POLLOUT},
+				{.fd = master->options->interrupt_fd, .events = POLLIN}};
+	uint64_t now_ns;
+
+	while ((now_ns = nm_clock_ns()) < until_ns) {
+		int n = poll(fds, 2, (int)((until_ns - now_ns + 999999u) / 1000000u));
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0 && fds[1].revents)
+			return -ECANCELED; /* the byte is left for the pump */
+		if (n > 0 && fds[0].revents)
+			return 1;
+	}
+	return 0;
+}
+
+/* One attempt at one address: 0 with *ret_fd, or -errno. */
+static int try_address(struct nm_master *master, const struct addrinfo *at, uint64_t until_ns,
+		       int *ret_fd)
+{
+	int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int error = 0;
+	socklen_t length = sizeof error;
+
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, at->ai_addr, at->ai_addrlen) < 0)
+		error = errno;
+	if (error == EINPROGRESS) {
+		int answer = wait_for(master, fd, until_ns);
+
+		error = answer < 0 ? -answer : ETIMEDOUT;
+		if (answer > 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0)
+			error = errno;
+	}
+	if (error) {
+		(void)close(fd);
+		return -error;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+/* All addresses in turn; the share of time of each leaves some to the ones after it. */
+static int try_all(struct nm_master *master, const struct addrinfo *found, uint64_t until_ns,
+		   int *ret_fd)
+{
+	int error = -EADDRNOTAVAIL;
+	unsigned left = 0;
+
+	for (const struct addrinfo *at = found; at; at = at->ai_next)
+		left++;
+	for (const struct addrinfo *at = found; at; at = at->ai_next, left--) {
+		uint64_t now_ns = nm_clock_ns();
+		uint64_t share_ns = until_ns > now_ns ? (until_ns - now_ns) / left : 0;
+		int answer = try_address(master, at, now_ns + share_ns, ret_fd);
+
+		if (answer == 0 || answer == -ECANCELED)
+			return answer;
+		/* A host that refuses says more than one that is not there. */
+		if (error != -ECONNREFUSED)
+			error = answer;
+	}
+	return error;
+}
+
+int nm_master_dial(struct nm_master *master, const char *name, uint64_t until_ns, int *ret_fd,
+		   char *why, size_t why_size)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
+	const struct addrinfo numeric = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
+	struct addrinfo *found = NULL;
+	char service[8];
+	uint64_t retry_until_ns = nm_clock_ns() + RETRY_NS;
+	int error;
+
+	(void)snprintf(service, sizeof service, "%u", master->options->port);
+	/* A numeric address needs no address of its family to be configured, as a name does. */
+	int failure = getaddrinfo(name, service, &numeric, &found);
+	if (failure)
+		failure = getaddrinfo(name, service, &hints, &found);
+	if (failure) {
+		(void)snprintf(why, why_size, "its name cannot be resolved: %s",
+			       failure == EAI_SYSTEM ? strerror(errno) : gai_strerror(failure));
+		return -EADDRNOTAVAIL;
+	}
+	for (;;) {
+		error = try_all(master, found, until_ns, ret_fd);
+		uint64_t now_ns = nm_clock_ns();
+
+		if (error != -ECONNREFUSED || now_ns >= retry_until_ns || now_ns >= until_ns)
+			break;
+		int answer = wait_for(master, -1, now_ns + RETRY_PAUSE_NS);
+		if (answer < 0) {
+			error = answer;
+			break;
+		}
+	}
+	freeaddrinfo(found);
+	if (error == -ECONNREFUSED)
+		(void)snprintf(
+			why, why_size,
+			"nothing listens on port %u there: start a slave with \"netmodel -s\"",
+			master->options->port);
+	else if (error)
+		(void)snprintf(why, why_size, "cannot connect to port %u: %s",
+			       master->options->port, strerror(-error));
+	return error;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/observe.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+void nm_failure_text(const struct nm_engine_error *error, const char *file, char *buf, size_t size)
+{
+	const char *cause = error->error ? strerror(error->error) : "it failed";
+	char count[48];
+
+	(void)snprintf(count, sizeof count, "%llu flow%s", (unsigned long long)error->count,
+		       error->count == 1 ? "" : "s");
+	if (error->flowop)
+		(void)snprintf(buf, size, "flowop %s at %s:%u: %s (%s)", error->flowop, file,
+			       error->line, cause, count);
+	else
+		(void)snprintf(buf, size, "flow %u of group %u of %s: %s (%s)", error->flow,
+			       error->group, file, cause, count);
+}
+
+bool nm_failure_is_secondary(const struct nm_engine_error *error)
+{
+	switch (error->error) {
+	case ECONNRESET:
+	case ECONNABORTED:
+	case EPIPE:
+	case ENODATA:
+	case 0:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void merge(struct nm_conn_report *into, const struct nm_conn_summary *from)
+{
+	double of_all = (double)from->connections / (double)(into->connections + from->connections);
+
+	if (into->connections == 0) {
+		into->rtt_min_s = from->rtt_min_s;
+		into->mss_min = from->mss_min;
+		memcpy(into->congestion_control, from->congestion_control,
+		       sizeof into->congestion_control);
+	}
+	if (from->rtt_min_s < into->rtt_min_s)
+		into->rtt_min_s = from->rtt_min_s;
+	if (from->rtt_max_s > into->rtt_max_s)
+		into->rtt_max_s = from->rtt_max_s;
+	if (from->mss_min < into->mss_min)
+		into->mss_min = from->mss_min;
+	if (from->mss_max > into->mss_max)
+		into->mss_max = from->mss_max;
+	into->rtt_mean_s += (from->rtt_mean_s - into->rtt_mean_s) * of_all;
+	into->cwnd_mean += (from->cwnd_mean - into->cwnd_mean) * of_all;
+	into->retransmits += from->retransmits;
+	into->connections += from->connections;
+}
+
+void nm_connections_read(const struct nm_engine *engine, const struct nm_plan *plan,
+			 struct nm_conn_report *ret_report)
+{
+	*ret_report = (struct nm_conn_report){.connections = 0};
+	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		const struct nm_group *group = &plan->groups[g];
+		struct nm_conn_summary summary = {.connections = 0};
+
+		if (!group->runs)
+			continue;
+		/* The numbers of a connection grow over the phases: only its last ones count. */
+		for (uint32_t k = group->n_phases; k-- > 0 && summary.connections == 0;) {
+			if (group->phases[k].measured)
+				nm_engine_conn_summary(engine, g, k, &summary);
+		}
+		if (summary.connections)
+			merge(ret_report, &summary);
+	}
+	if (ret_report->connections == 0)
+		(void)snprintf(ret_report->why, sizeof ret_report->why,
+			       "no TCP connection was open at the end of a measured transaction");
+}
+
+void nm_counts_read(const struct nm_engine *engine, const struct nm_plan *plan,
+		    struct nm_sample *sample, struct nm_counts *ret_counts)
+{
+	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		const struct nm_group *group = &plan->groups[g];
+
+		ret_counts[g] = (struct nm_counts){.iterations = 0};
+		for (uint32_t k = 0; group->runs && k < group->n_phases; k++) {
+			nm_engine_sample(engine, g, k, sample);
+			nm_counts_add(&ret_counts[g], &sample->counts);
+		}
+	}
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One session of a slave with one master, from its hello to its bye. */
+#ifndef NM_CONTROL_SESSION_H
+#define NM_CONTROL_SESSION_H
+
+#include "control/slave.h"
+
+enum nm_session_end {
+	NM_SESSION_SERVED = 0,	/* a run took place, or was at least prepared */
+	NM_SESSION_NOTHING = 1, /* whoever connected was no master, or was refused */
+	NM_SESSION_BROKEN = 2,	/* the run did not come to its end */
+};
+
+/* Serves a connected socket, which it takes. `turned_away`: a reason to refuse whoever it is, or NULL. */
+enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *options,
+				     const char *turned_away);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session until its engine is started. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/address.h"
+#include "control/session_priv.h"
+#include "host/cpus.h"
+#include "transport/socket.h"
+
+#define OTHER_DESCRIPTORS 64u /* that a process needs besides those of its plan */
+
+int nm_session_refuse(struct nm_session *session, const char *code, const char *text)
+{
+	nm_session_log(session, "refused: %s", text);
+	/* Once the session has begun, what ends it is a failure of the run. */
+	if (session->peer.state == NM_SESSION_IDLE || session->peer.state == NM_SESSION_PHASE ||
+	    session->peer.state == NM_SESSION_RESULT) {
+		const struct nm_msg_failed failed = {.text = text};
+
+		(void)nm_session_send(session, NM_MESSAGE_FAILED, nm_failed_pack(&failed));
+	} else {
+		(void)nm_session_send(session, NM_MESSAGE_REFUSE, nm_refuse_pack(code, text));
+	}
+	session->peer.state = NM_SESSION_END;
+	return 0;
+}
+
+int nm_session_hello(struct nm_session *session, json_t *body)
+{
+	struct nm_msg_hello hello;
+	struct nm_host_facts facts;
+	char text[NM_CODEC_MAX_TEXT + 1];
+
+	if (nm_hello_unpack(body, &hello))
+		return -EPROTO;
+	if (hello.protocol != NM_PROTOCOL) {
+		(void)snprintf(
+			text, sizeof text,
+			"the master speaks protocol %u (netmodel %s), this slave protocol %d "
+			"(netmodel %s): use the same version on both hosts",
+			hello.protocol, hello.version, NM_PROTOCOL, NM_VERSION);
+		return nm_session_refuse(session, "version", text);
+	}
+	if (session->turned_away)
+		return nm_session_refuse(session, "busy", session->turned_away);
+	if (!session->options->no_auth && !nm_address_is_loopback(&session->remote) &&
+	    !nm_addr_same_host(&session->remote, &session->local)) {
+		(void)snprintf(text, sizeof text,
+			       "it takes masters from its own host only, and %s is another: start "
+			       "it with --no-auth if this network is trusted",
+			       session->remote_text);
+		return nm_session_refuse(session, "auth", text);
+	}
+	nm_peer_trust(&session->peer);
+	nm_host_facts_read(&facts);
+	session->peer.state = NM_SESSION_PREPARE;
+	return nm_session_send(session, NM_MESSAGE_WELCOME, nm_welcome_pack(facts.hostname));
+}
+
+/* Parses and compiles the work order. False after a refusal. */
+static bool compile(struct nm_session *session, const struct nm_msg_prepare *prepare)
+{
+	struct nm_diags diags = {.items = NULL};
+	char text[NM_CODEC_MAX_TEXT + 1];
+
+	session->root =
+		nm_profile_parse(prepare->file, prepare->profile, strlen(prepare->profile), &diags);
+	if (session->root)
+		session->plan =
+			nm_plan_compile_mirror(session->root, prepare->file, prepare->host, &diags);
+	bool ok = session->plan && diags.n_errors == 0;
+
+	if (!ok) {
+		(void)snprintf(text, sizeof text, "it cannot use the profile");
+		for (size_t i = 0; i < diags.count; i++) {
+			if (diags.items[i].severity == NM_SEV_ERROR) {
+				nm_diag_format(&diags.items[i], text, sizeof text);
+				break;
+			}
+		}
+		(void)nm_session_refuse(session, "profile", text);
+	}
+	nm_diags_fini(&diags);
+	return ok;
+}
+
+/* Holds the plan against what this slave allows and what the system gives. False after a refusal. */
+static bool check_limits(struct nm_session *session)
+{
+	uint64_t flows = 0, limit = 0;
+	uint64_t needed = nm_plan_descriptors(session->plan) + OTHER_DESCRIPTORS;
+	char text[256];
+
+	for (uint32_t g = 0; g < session->plan->n_groups; g++) {
+		if (session->plan->groups[g].runs)
+			flows += session->plan->groups[g].n_flows;
+	}
+	if (session->options->max_flows && flows > session->options->max_flows) {
+		(void)snprintf(text, sizeof text, "%llu flows are asked for, and it allows %llu",
+			       (unsigned long long)flows,
+			       (unsigned long long)session->options->max_flows);
+	} else if (nm_raise_nofile(needed, &limit)) {
+		(void)snprintf(text, sizeof text,
+			       "%llu descriptors are needed, and its process may have %llu: raise "
+			       "its limit (ulimit -n)",
+			       (unsigned long long)needed, (unsigned long long)limit);
+	} else {
+		return true;
+	}
+	(void)nm_session_refuse(session, "limit", text);
+	return false;
+}
+
+/* False after a refusal. */
+static bool make_engine(struct nm_session *session, const char *cpus_text)
+{
+	struct nm_cpu_list cpus = {.cpus = NULL};
+	char text[512] = "out of memory", why[256] = "";
+	const char *code = "resources";
+	int error = cpus_text ? nm_cpu_list_parse(cpus_text, &cpus) : 0;
+
+	if (error) {
+		code = "cpus";
+		(void)snprintf(text, sizeof text, "CPU list \"%.128s\": %s", cpus_text,
+			       error == -ERANGE ? "names a CPU that it does not have or may not use"
+						: "not a list like 0-3,8");
+	} else {
+		const struct nm_engine_config config = {
+			.plan = session->plan, .cpus = cpus.cpus, .n_cpus = cpus.count};
+
+		error = nm_engine_new(&config, &session->engine);
+		if (error)
+			(void)snprintf(text, sizeof text, "it cannot make the engine: %s",
+				       strerror(-error));
+	}
+	nm_cpu_list_fini(&cpus);
+	if (!error) {
+		nm_engine_set_host(session->engine, 0, &session->remote, &session->local);
+		error = nm_engine_listen(session->engine, why, sizeof why);
+		if (error)
+			(void)snprintf(text, sizeof text, "it cannot listen: %s",
+				       *why ? why : strerror(-error));
+	}
+	if (error)
+		(void)nm_session_refuse(session, code, text);
+	return !error;
+}
+
+/* Room for what is said about the plan. */
+static int allocate(struct nm_session *session, const struct nm_msg_prepare *prepare)
+{
+	for (uint32_t g = 0; g < session->plan->n_groups; g++) {
+		if (session->plan->groups[g].n_workers > session->n_totals)
+			session->n_totals = session->plan->groups[g].n_workers;
+	}
+	session->totals = calloc(session->n_totals + 1, sizeof *session->totals);
+	session->told_done = calloc(session->plan->n_groups + 1, sizeof *session->told_done);
+	session->sample = calloc(1, sizeof *session->sample);
+	session->file = strdup(prepare->file);
+	if (!session->totals || !session->told_done || !session->sample || !session->file)
+		return -ENOMEM;
+	return nm_meter_init(&session->meter, session->engine, session->plan, prepare->interval_ns,
+			     nm_session_row, session);
+}
+
+int nm_session_prepare(struct nm_session *session, json_t *body)
+{
+	struct nm_msg_prepare prepare;
+	struct nm_host_facts facts;
+
+	if (nm_prepare_unpack(body, &prepare))
+		return -EPROTO;
+	const char *cpus = prepare.cpus ? prepare.cpus : session->options->cpus;
+
+	if (!compile(session, &prepare) || !check_limits(session) || !make_engine(session, cpus))
+		return 0;
+	int error = allocate(session, &prepare);
+	if (error)
+		return error;
+	nm_beat_satisfy(&session->peer.beat, prepare.timeout_ns);
+	session->end = NM_SESSION_BROKEN;
+	nm_session_log(session, "run %s: profile %s, as host %s", prepare.run_id, prepare.file,
+		       prepare.host);
+	nm_host_facts_read(&facts);
+	session->peer.state = NM_SESSION_CONNECT;
+	return nm_session_send(
+		session, NM_MESSAGE_READY,
+		nm_ready_pack(nm_endpoints_pack(session->engine, session->plan, 0), &facts));
+}
+
+int nm_session_connect(struct nm_session *session, json_t *body)
+{
+	json_t *endpoints;
+
+	if (nm_connect_unpack(body, &endpoints) ||
+	    nm_endpoints_unpack(endpoints, session->engine, session->plan, 0) ||
+	    !nm_engine_endpoints_complete(session->engine))
+		return -EPROTO;
+	int error = nm_engine_start(session->engine);
+	if (error) {
+		char text[128];
+
+		(void)snprintf(text, sizeof text, "it cannot start its workers: %s",
+			       strerror(-error));
+		return nm_session_refuse(session, "resources", text);
+	}
+	session->peer.state = NM_SESSION_IDLE;
+	return nm_session_send(session, NM_MESSAGE_ARMED, json_object());
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/slave.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "control/address.h"
+#include "control/run.h"
+#include "control/session.h"
+#include "host/clock.h"
+
+#define MAX_SESSIONS 64
+#define MAX_REFUSALS 16 /* processes beyond that, which only tell that there are too many */
+#define BACKLOG	     128
+#define REAP_MS	     100
+#define END_NS	     2000000000u /* that sessions have to end when the slave does */
+
+struct daemon {
+	const struct nm_slave_options *options;
+	int listener;
+	pid_t sessions[MAX_SESSIONS + MAX_REFUSALS];
+	size_t n_sessions;
+	bool served; /* a session has run to its end */
+};
+
+void nm_slave_options_default(struct nm_slave_options *ret_options)
+{
+	*ret_options = (struct nm_slave_options){.port = NM_DEFAULT_PORT,
+						 .max_flows = 1000000,
+						 .timeout_ns = 10000000000u,
+						 .interrupt_fd = -1};
+}
+
+__attribute__((format(printf, 2, 3))) static void say(const struct daemon *daemon, const char *fmt,
+						      ...)
+{
+	char line[512];
+	va_list args;
+
+	if (!daemon->options->log)
+		return;
+	va_start(args, fmt);
+	(void)vsnprintf(line, sizeof line, fmt, args);
+	va_end(args);
+	daemon->options->log(daemon->options->arg, line);
+}
+
+/* A socket that listens at an address, or -errno. */
+static int listen_at(const struct sockaddr *address, socklen_t length, bool both_families)
+{
+	const int on = 1, v6only = !both_families;
+	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -errno;
+	/* Not SO_REUSEPORT: a second slave on the port is a mistake, and must be told. */
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
+	    (address->sa_family == AF_INET6 &&
+	     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6only, sizeof v6only) < 0) ||
+	    bind(fd, address, length) < 0 || listen(fd, BACKLOG) < 0) {
+		int error = -errno;
+
+		(void)close(fd);
+		return error;
+	}
+	return fd;
+}
+
+/* On all addresses of both families, or of IPv4 where there is no IPv6. */
+static int listen_everywhere(uint16_t port)
+{
+	const struct sockaddr_in6 in6 = {
+		.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_ANY_INIT};
+	const struct sockaddr_in in = {.sin_family = AF_INET,
+				       .sin_port = htons(port),
+				       .sin_addr.s_addr = htonl(INADDR_ANY)};
+	int fd = listen_at((const struct sockaddr *)&in6, sizeof in6, true);
+
+	if (fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL || fd == -EPROTONOSUPPORT)
+		fd = listen_at((const struct sockaddr *)&in, sizeof in, false);
+	return fd;
+}
+
+static int listen_on(const char *bind_to, uint16_t port, struct nm_diags *diags)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+	struct addrinfo *found = NULL;
+	char service[8];
+	int fd = -EADDRNOTAVAIL;
+
+	if (!bind_to) {
+		fd = listen_everywhere(port);
+	} else {
+		(void)snprintf(service, sizeof service, "%u", port);
+		int failure = getaddrinfo(bind_to, service, &hints, &found);
+
+		if (failure) {
+			nm_diag_error(diags, NULL, 0, "cannot listen on \"%s\": %s", bind_to,
+				      gai_strerror(failure));
+			return -EADDRNOTAVAIL;
+		}
+		for (struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
+			fd = listen_at(at->ai_addr, at->ai_addrlen, false);
+		freeaddrinfo(found);
+	}
+	if (fd == -EADDRINUSE)
+		nm_diag_error(diags, NULL, 0,
+			      "port %u is in use%s%s: stop the other slave or choose another port",
+			      port, bind_to ? " on " : "", bind_to ? bind_to : "");
+	else if (fd < 0)
+		nm_diag_error(diags, NULL, 0, "cannot listen on %s port %u: %s",
+			      bind_to ? bind_to : "any address", port, strerror(-fd));
+	return fd;
+}
+
+/* In the session's own process. */
+static void run_session(const struct daemon *daemon, int fd, pid_t parent, const char *turned_away)
+{
+	sigset_t none;
+
+	/* An interrupt is for the slave, which then ends its sessions by SIGTERM. */
+	(void)signal(SIGINT, SIG_IGN);
+	(void)signal(SIGTERM, SIG_DFL);
+	(void)signal(SIGHUP, SIG_DFL);
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	if (getppid() != parent)
+		_exit(NM_SESSION_BROKEN);
+	(void)close(daemon->listener);
+	if (daemon->options->interrupt_fd >= 0)
+		(void)close(daemon->options->interrupt_fd);
+	_exit((int)nm_session_serve(fd, daemon->options, turned_away));
+}
+
+static void start_session(struct daemon *daemon, int fd)
+{
+	sigset_t all, before;
+	pid_t parent = getpid();
+	char reason[96];
+	bool full = daemon->n_sessions >= MAX_SESSIONS;
+
+	(void)snprintf(reason, sizeof reason,
+		       "it serves %d sessions already, which is as many as it takes", MAX_SESSIONS);
+	if (daemon->n_sessions >= MAX_SESSIONS + MAX_REFUSALS) {
+		say(daemon, "too many connections: one was closed");
+		return;
+	}
+	(void)sigfillset(&all);
+	(void)sigprocmask(SIG_SETMASK, &all, &before);
+	pid_t pid = fork();
+
+	if (pid == 0)
+		run_session(daemon, fd, parent, full ? reason : NULL);
+	if (pid < 0)
+		say(daemon, "cannot fork a session: %s", strerror(errno));
+	else
+		daemon->sessions[daemon->n_sessions++] = pid;
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* Takes all waiting connections. False when the system has no room for one: try again later. */
+static bool accept_all(struct daemon *daemon)
+{
+	for (;;) {
+		int fd = accept4(daemon->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd >= 0) {
+			start_session(daemon, fd);
+			(void)close(fd);
+		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+			return true;
+		} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+			   errno == ENOMEM) {
+			say(daemon, "cannot take a connection: %s", strerror(errno));
+			return false;
+		} /* all others are about that one connection */
+	}
+}
+
+static void reap(struct daemon *daemon)
+{
+	for (size_t i = 0; i < daemon->n_sessions;) {
+		int status;
+		pid_t pid = waitpid(daemon->sessions[i], &status, WNOHANG);
+
+		if (pid == 0 || (pid < 0 && errno == EINTR)) {
+			i++;
+			continue;
+		}
+		if (pid > 0 && WIFSIGNALED(status))
+			say(daemon, "session %d was ended by signal %d (%s)", (int)pid,
+			    WTERMSIG(status), strsignal(WTERMSIG(status)));
+		else if (pid > 0 && WEXITSTATUS(status) != NM_SESSION_NOTHING)
+			daemon->served = true;
+		daemon->sessions[i] = daemon->sessions[--daemon->n_sessions];
+	}
+}
+
+static void end_sessions(struct daemon *daemon)
+{
+	const struct timespec step = {.tv_nsec = 5000000};
+	uint64_t until_ns = nm_clock_ns() + END_NS;
+
+	for (size_t i = 0; i < daemon->n_sessions; i++)
+		(void)kill(daemon->sessions[i], SIGTERM);
+	while (daemon->n_sessions && nm_clock_ns() < until_ns) {
+		for (size_t i = 0; i < daemon->n_sessions;) {
+			if (waitpid(daemon->sessions[i], NULL, WNOHANG) != 0)
+				daemon->sessions[i] = daemon->sessions[--daemon->n_sessions];
+			else
+				i++;
+		}
+		(void)nanosleep(&step, NULL);
+	}
+	for (size_t i = 0; i < daemon->n_sessions; i++) {
+		(void)kill(daemon->sessions[i], SIGKILL);
+		(void)waitpid(daemon->sessions[i], NULL, 0);
+	}
+	daemon->n_sessions = 0;
+}
+
+static int serve(struct daemon *daemon)
+{
+	bool room = true;
+
+	for (;;) {
+		bool closing = daemon->options->once && daemon->served;
+		struct pollfd fds[2] = {
+			{.fd = room && !closing ? daemon->listener : -1, .events = POLLIN},
+			{.fd = daemon->options->interrupt_fd, .events = POLLIN},
+		};
+
+		if (closing && daemon->n_sessions == 0)
+			return 0;
+		if (poll(fds, 2, daemon->n_sessions || !room ? REAP_MS : -1) < 0 && errno != EINTR)
+			return -errno;
+		if (fds[1].revents)
+			return 0;
+		reap(daemon);
+		room = fds[0].revents ? accept_all(daemon) : true;
+	}
+}
+
+int nm_slave_serve(const struct nm_slave_options *options, struct nm_diags *diags)
+{
+	struct daemon daemon = {.options = options};
+	struct nm_addr address = {.len = sizeof address.sa};
+	char text[NM_ADDRESS_TEXT];
+
+	daemon.listener = listen_on(options->bind, options->port, diags);
+	if (daemon.listener < 0)
+		return daemon.listener;
+	int error = 0;
+	if (getsockname(daemon.listener, (struct sockaddr *)&address.sa, &address.len) < 0)
+		error = -errno;
+	if (!error) {
+		if (options->listening)
+			options->listening(options->arg,
+					   nm_address_text(&address, text, sizeof text),
+					   nm_address_port(&address));
+		error = serve(&daemon);
+	}
+	end_sessions(&daemon);
+	(void)close(daemon.listener);
+	if (error)
+		nm_diag_error(diags, NULL, 0, "the slave cannot go on: %s", strerror(-error));
+	return error;
+}
