@@ -70,8 +70,7 @@ static void print_latency(const struct nm_result *shape, const struct nm_latency
 static void print_cpu(const struct nm_cpu_times *cpu, FILE *out)
 {
 	fprintf(out, ",%.4f,%.4f,%.4f,%.4f", nm_cpu_share(cpu, cpu->user_ns + cpu->nice_ns),
-		nm_cpu_share(cpu, cpu->system_ns + cpu->irq_ns),
-		nm_cpu_share(cpu, cpu->softirq_ns),
+		nm_cpu_share(cpu, cpu->system_ns + cpu->irq_ns), nm_cpu_share(cpu, cpu->softirq_ns),
 		nm_cpu_share(cpu, cpu->idle_ns + cpu->iowait_ns));
 }
 

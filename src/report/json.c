@@ -131,10 +131,10 @@ static json_t *intervals_json(const struct nm_result *result)
 
 	for (size_t i = 0; array && i < result->n_intervals; i++) {
 		const struct nm_result_interval *row = &result->intervals[i];
-		json_t *item = json_pack("{s:o, s:o, s:o, s:s}", "from_s",
-					 nm_json_real(row->from_s), "to_s", nm_json_real(row->to_s),
-					 "phase", nm_json_count(row->phase), "part",
-					 nm_part_name(row->part));
+		json_t *item =
+			json_pack("{s:o, s:o, s:o, s:s}", "from_s", nm_json_real(row->from_s),
+				  "to_s", nm_json_real(row->to_s), "phase",
+				  nm_json_count(row->phase), "part", nm_part_name(row->part));
 		item = nm_json_join(item, nm_json_window(&row->window, &result->percentiles));
 		if (nm_json_append(array, item) != 0) {
 			json_decref(array);

@@ -18,13 +18,11 @@ static json_t *facts_json(const struct nm_host_facts *facts)
 
 static json_t *counts_json(const struct nm_counts *counts)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "transactions",
-			 nm_json_count(counts->iterations), "bytes_sent",
-			 nm_json_count(counts->bytes_sent), "bytes_received",
-			 nm_json_count(counts->bytes_received), "sends",
-			 nm_json_count(counts->sends), "receives", nm_json_count(counts->receives),
-			 "connects", nm_json_count(counts->connects), "accepts",
-			 nm_json_count(counts->accepts), "errors", nm_json_count(counts->errors));
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o}", "transactions", nm_json_count(counts->iterations),
+		"bytes_sent", nm_json_count(counts->bytes_sent), "bytes_received",
+		nm_json_count(counts->bytes_received), "connects", nm_json_count(counts->connects),
+		"accepts", nm_json_count(counts->accepts), "errors", nm_json_count(counts->errors));
 }
 
 static json_t *groups_json(const struct nm_result *result, const struct nm_result_host *host)
@@ -73,14 +71,13 @@ static json_t *rusage_json(const struct nm_rusage *usage)
 
 static json_t *nic_json(const struct nm_nic *nic)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-			 nm_json_text(nic->name), "rx_bytes", nm_json_count(nic->rx_bytes),
-			 "tx_bytes", nm_json_count(nic->tx_bytes), "rx_packets",
-			 nm_json_count(nic->rx_packets), "tx_packets",
-			 nm_json_count(nic->tx_packets), "rx_errors", nm_json_count(nic->rx_errors),
-			 "tx_errors", nm_json_count(nic->tx_errors), "rx_dropped",
-			 nm_json_count(nic->rx_dropped), "tx_dropped",
-			 nm_json_count(nic->tx_dropped));
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", nm_json_text(nic->name),
+		"rx_bytes", nm_json_count(nic->rx_bytes), "tx_bytes", nm_json_count(nic->tx_bytes),
+		"rx_packets", nm_json_count(nic->rx_packets), "tx_packets",
+		nm_json_count(nic->tx_packets), "rx_errors", nm_json_count(nic->rx_errors),
+		"tx_errors", nm_json_count(nic->tx_errors), "rx_dropped",
+		nm_json_count(nic->rx_dropped), "tx_dropped", nm_json_count(nic->tx_dropped));
 }
 
 static json_t *nics_json(const struct nm_usage *usage)
@@ -99,8 +96,8 @@ static json_t *nics_json(const struct nm_usage *usage)
 static json_t *tcp_json(const struct nm_tcp_counters *tcp)
 {
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "segments_sent", nm_json_count(tcp->segs_out),
-			 "segments_received", nm_json_count(tcp->segs_in),
-			 "retransmitted_segments", nm_json_count(tcp->retrans_segs), "resets_sent",
+			 "segments_received", nm_json_count(tcp->segs_in), "retransmitted_segments",
+			 nm_json_count(tcp->retrans_segs), "resets_sent",
 			 nm_json_count(tcp->out_rsts), "listen_overflows",
 			 nm_json_count(tcp->listen_overflows));
 }
@@ -125,14 +122,13 @@ static json_t *intervals_json(const struct nm_result_host *host)
 
 	for (size_t i = 0; array && i < host->n_intervals; i++) {
 		const struct nm_host_interval *row = &host->intervals[i];
-		json_t *item =
-			json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "from_s",
-				  nm_json_real(row->from_s), "to_s", nm_json_real(row->to_s),
-				  "phase", nm_json_count(row->phase), "transactions",
-				  nm_json_count(row->iterations), "bytes_sent",
-				  nm_json_count(row->bytes_sent), "bytes_received",
-				  nm_json_count(row->bytes_received), "cpu",
-				  row->cpu.n_cpus ? cpu_json(&row->cpu) : json_null());
+		json_t *item = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "from_s",
+					 nm_json_real(row->from_s), "to_s", nm_json_real(row->to_s),
+					 "phase", nm_json_count(row->phase), "transactions",
+					 nm_json_count(row->iterations), "bytes_sent",
+					 nm_json_count(row->bytes_sent), "bytes_received",
+					 nm_json_count(row->bytes_received), "cpu",
+					 row->cpu.n_cpus ? cpu_json(&row->cpu) : json_null());
 		if (nm_json_append(array, item) != 0) {
 			json_decref(array);
 			return NULL;
@@ -164,23 +160,20 @@ json_t *nm_json_host(const struct nm_result *result, const struct nm_result_host
 	bool told = host->n_groups > 0;
 	bool timed = host->complete && !host->is_master;
 
-	json_t *object = json_pack("{s:o, s:s, s:o, s:b, s:o, s:o}", "name",
-				   nm_json_text(host->name), "role",
-				   host->is_master ? "master" : "slave", "address",
-				   nm_json_text(host->address), "complete", (int)host->complete,
-				   "error", nm_json_text(host->error), "facts",
-				   facts_json(&host->facts));
-	object = nm_json_join(object,
-			      json_pack("{s:o, s:o, s:o}", "rtt_s",
-					timed ? nm_json_real(host->rtt_s) : json_null(),
-					"start_skew_s",
-					timed ? nm_json_real(host->start_skew_s) : json_null(),
-					"start_skew_error_s",
-					timed ? nm_json_real(host->skew_error_s) : json_null()));
+	json_t *object =
+		json_pack("{s:o, s:s, s:o, s:b, s:o, s:o}", "name", nm_json_text(host->name),
+			  "role", host->is_master ? "master" : "slave", "address",
+			  nm_json_text(host->address), "complete", (int)host->complete, "error",
+			  nm_json_text(host->error), "facts", facts_json(&host->facts));
 	object = nm_json_join(
-		object, json_pack("{s:o, s:o}", "counts",
-				  told ? counts_json(&host->counts) : json_null(), "groups",
-				  groups_json(result, host)));
+		object, json_pack("{s:o, s:o, s:o}", "rtt_s",
+				  timed ? nm_json_real(host->rtt_s) : json_null(), "start_skew_s",
+				  timed ? nm_json_real(host->start_skew_s) : json_null(),
+				  "start_skew_error_s",
+				  timed ? nm_json_real(host->skew_error_s) : json_null()));
+	object = nm_json_join(object, json_pack("{s:o, s:o}", "counts",
+						told ? counts_json(&host->counts) : json_null(),
+						"groups", groups_json(result, host)));
 	object = nm_json_join(object, usage_json(host));
 	return nm_json_join(object, json_pack("{s:o, s:o}", "connections",
 					      connections_json(&host->connections), "intervals",

@@ -69,12 +69,10 @@ static json_t *latency_json(const struct nm_latency *latency,
 
 	if (latency->count == 0)
 		return json_null();
-	json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o}", "count",
-				   nm_json_count(latency->count), "min",
-				   nm_json_real(latency->min_s), "mean",
-				   nm_json_real(latency->mean_s), "max",
-				   nm_json_real(latency->max_s), "stddev",
-				   nm_json_real(latency->stddev_s));
+	json_t *object = json_pack(
+		"{s:o, s:o, s:o, s:o, s:o}", "count", nm_json_count(latency->count), "min",
+		nm_json_real(latency->min_s), "mean", nm_json_real(latency->mean_s), "max",
+		nm_json_real(latency->max_s), "stddev", nm_json_real(latency->stddev_s));
 	for (size_t i = 0; object && i < percentiles->count; i++) {
 		nm_percentile_key(percentiles->pct[i], key, sizeof(key));
 		if (json_object_set_new(object, key, nm_json_real(latency->pct_s[i])) != 0) {
@@ -98,22 +96,21 @@ json_t *nm_json_window(const struct nm_window *window, const struct nm_percentil
 	double sent_bits = (double)counts->bytes_sent * 8;
 	double received_bits = (double)counts->bytes_received * 8;
 
-	json_t *object =
-		json_pack("{s:o, s:o, s:o, s:o, s:o}", "seconds", nm_json_real(seconds),
-			  "transactions", nm_json_count(counts->iterations), "transactions_per_s",
-			  per_s((double)counts->iterations, seconds), "bytes_sent",
-			  nm_json_count(counts->bytes_sent), "bytes_received",
-			  nm_json_count(counts->bytes_received));
-	object = nm_json_join(object, json_pack("{s:o, s:o, s:o}", "bits_per_s",
-						per_s(sent_bits + received_bits, seconds),
-						"bits_sent_per_s", per_s(sent_bits, seconds),
-						"bits_received_per_s",
-						per_s(received_bits, seconds)));
-	object = nm_json_join(
-		object, json_pack("{s:o, s:o, s:o, s:o}", "errors", nm_json_count(counts->errors),
-				  "connects", nm_json_count(counts->connects), "accepts",
-				  nm_json_count(counts->accepts), "latency_s",
-				  latency_json(&window->latency, percentiles)));
+	json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o}", "seconds", nm_json_real(seconds),
+				   "transactions", nm_json_count(counts->iterations),
+				   "transactions_per_s", per_s((double)counts->iterations, seconds),
+				   "bytes_sent", nm_json_count(counts->bytes_sent),
+				   "bytes_received", nm_json_count(counts->bytes_received));
+	object = nm_json_join(object,
+			      json_pack("{s:o, s:o, s:o}", "bits_per_s",
+					per_s(sent_bits + received_bits, seconds),
+					"bits_sent_per_s", per_s(sent_bits, seconds),
+					"bits_received_per_s", per_s(received_bits, seconds)));
+	object = nm_json_join(object, json_pack("{s:o, s:o, s:o, s:o}", "errors",
+						nm_json_count(counts->errors), "connects",
+						nm_json_count(counts->connects), "accepts",
+						nm_json_count(counts->accepts), "latency_s",
+						latency_json(&window->latency, percentiles)));
 	if (window->response.count)
 		object = nm_json_join(object,
 				      json_pack("{s:o}", "response_s",

@@ -156,9 +156,15 @@ static void print_totals(const struct nm_result *result, FILE *out)
 		fprintf(out, "remote_throughput=%.0f\n", stream ? bits_per_s : transactions_per_s);
 }
 
+/* Whole nanoseconds: a double would round them. */
+static void print_time(FILE *out, const char *key, uint64_t ns)
+{
+	fprintf(out, "%s=%" PRIu64 ".%09" PRIu64 "\n", key, ns / 1000000000u, ns % 1000000000u);
+}
+
 static void print_run(const struct nm_result *result, FILE *out)
 {
-	double start_s = (double)result->start_wall_ns / 1e9;
+	uint64_t end_ns = result->start_wall_ns + (uint64_t)(result->elapsed_s * 1e9);
 	uint32_t flows = 0, workers = 0;
 
 	for (size_t i = 0; i < result->n_groups; i++) {
@@ -176,7 +182,8 @@ static void print_run(const struct nm_result *result, FILE *out)
 	print_text(out, "incomplete_why", result->incomplete_why);
 	for (size_t i = 0; i < result->n_warnings; i++)
 		print_text(out, "warning", result->warnings[i]);
-	fprintf(out, "time_start=%.9f\ntime_end=%.9f\n", start_s, start_s + result->elapsed_s);
+	print_time(out, "time_start", result->start_wall_ns);
+	print_time(out, "time_end", end_ns);
 	if (result->n_hosts)
 		print_usage(out, "", &result->hosts[0]);
 	print_remote(result, out);
@@ -189,8 +196,8 @@ static void print_summary(FILE *out, const char *name, const struct nm_summary *
 		return;
 	fprintf(out, "repeat_%s_mean=%.9g\n", name, summary->mean);
 	if (summary->n > 1)
-		fprintf(out, "repeat_%s_stddev=%.9g\nrepeat_%s_ci95=%.9g\n", name,
-			summary->stddev, name, summary->ci95);
+		fprintf(out, "repeat_%s_stddev=%.9g\nrepeat_%s_ci95=%.9g\n", name, summary->stddev,
+			name, summary->ci95);
 }
 
 static int write_kv(const struct nm_series *series, FILE *out)

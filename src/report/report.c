@@ -29,6 +29,6 @@ void nm_report_live_line(const struct nm_result_interval *row, char *buf, size_t
 		nm_format_duration(window->latency.max_s, max, sizeof(max));
 		snprintf(latency, sizeof(latency), "  mean %s  max %s", mean, max);
 	}
-	snprintf(buf, size, "%6.1f s%s  %s transactions/s  out %s  in %s%s", row->to_s,
-		 parts[row->part], rate, sent, received, latency);
+	snprintf(buf, size, "%6.1f s%s  %s trans/s  out %s  in %s%s", row->to_s, parts[row->part],
+		 rate, sent, received, latency);
 }

@@ -36,7 +36,8 @@ static void print_head(const struct nm_result *result, FILE *out)
 		fputc('\n', out);
 	if (!result->complete)
 		fprintf(out, "\n  INCOMPLETE: %s\n",
-			result->incomplete_why ? result->incomplete_why : "the reason is not known");
+			result->incomplete_why ? result->incomplete_why
+					       : "the reason is not known");
 	fputc('\n', out);
 }
 
@@ -67,8 +68,8 @@ static void add_latency(struct nm_table *table, const char *name, const struct n
 	if (latency->count == 0)
 		return;
 	for (size_t i = 0; i < 4; i++)
-		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s %s",
-					 i ? "  " : "", names[i],
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s %s", i ? "  " : "",
+					 names[i],
 					 nm_format_duration(values[i], value, sizeof(value)));
 	nm_table_cell(table, "%s", name);
 	nm_table_cell(table, "%s", line);
@@ -91,6 +92,10 @@ static void print_totals(const struct nm_result *result, FILE *out)
 	struct nm_table table = {.align = "ll"};
 	char a[TEXT], b[TEXT];
 
+	if (totals->seconds <= 0) {
+		fputs("  nothing was measured\n", out);
+		return;
+	}
 	nm_table_cell(&table, "transactions");
 	nm_table_cell(&table, "%s/s  (%" PRIu64 " in %s)",
 		      rate_text(counts->iterations, totals->seconds, a), counts->iterations,
@@ -105,11 +110,15 @@ static void print_totals(const struct nm_result *result, FILE *out)
 		nm_table_cell(&table, "errors");
 		nm_table_cell(&table, "%" PRIu64, counts->errors);
 	}
-	if (result->warmup_s > 0 || result->cooldown_s > 0) {
-		nm_table_cell(&table, "cut");
-		nm_table_cell(&table, "warm-up %s  cool-down %s",
-			      nm_format_duration(result->warmup_s, a, sizeof(a)),
-			      nm_format_duration(result->cooldown_s, b, sizeof(b)));
+	if (result->warmup_s > 0) {
+		nm_table_cell(&table, "warm-up");
+		nm_table_cell(&table, "%s, not counted",
+			      nm_format_duration(result->warmup_s, a, sizeof(a)));
+	}
+	if (result->cooldown_s > 0) {
+		nm_table_cell(&table, "cool-down");
+		nm_table_cell(&table, "%s, not counted",
+			      nm_format_duration(result->cooldown_s, a, sizeof(a)));
 	}
 	nm_table_print(&table, 2, out);
 	nm_table_fini(&table);
@@ -123,8 +132,8 @@ static void add_head(struct nm_table *table, const char *const *names, size_t co
 
 static void print_groups(const struct nm_result *result, FILE *out)
 {
-	static const char *const names[] = {"group",  "flows",	  "workers", "transactions/s",
-					    "sent",   "received", "mean",    "max"};
+	static const char *const names[] = {"group", "flows",	 "workers", "transactions/s",
+					    "sent",  "received", "mean",    "max"};
 	struct nm_table table = {.align = "lrrrrrrr"};
 	char a[TEXT], b[TEXT], c[TEXT];
 
@@ -186,13 +195,16 @@ static void add_connections(struct nm_table *table, const struct nm_conn_report 
 
 static void print_hosts(const struct nm_result *result, FILE *out)
 {
-	static const char *const names[] = {"host", "user", "system",  "softirq",      "idle",
-					    "rtt",  "retransmits", "transactions",
-					    "bytes sent", "bytes received"};
+	static const char *const names[] = {
+		"host", "user",	       "system",       "softirq",    "idle",
+		"rtt",	"retransmits", "transactions", "bytes sent", "bytes received"};
 	struct nm_table table = {.align = "lrrrrrrrrr"};
 
-	if (result->n_hosts == 0)
-		return;
+	bool any = false;
+	for (size_t i = 0; i < result->n_hosts; i++)
+		any = any || result->hosts[i].n_groups || result->hosts[i].has_usage;
+	if (any)
+		fputc('\n', out);
 	add_head(&table, names, sizeof(names) / sizeof(names[0]));
 	for (size_t i = 0; i < result->n_hosts; i++) {
 		const struct nm_result_host *host = &result->hosts[i];
@@ -208,8 +220,8 @@ static void print_hosts(const struct nm_result *result, FILE *out)
 				nm_table_cell(&table, "-");
 		}
 	}
-	fputc('\n', out);
-	nm_table_print(&table, 2, out);
+	if (any)
+		nm_table_print(&table, 2, out);
 	nm_table_fini(&table);
 	for (size_t i = 0; i < result->n_hosts; i++)
 		if (result->hosts[i].error)
@@ -252,8 +264,8 @@ static void add_summary(struct nm_table *table, const char *name, const struct n
 
 static void print_runs(const struct nm_series *series, FILE *out)
 {
-	static const char *const names[] = {"run", "transactions/s", "sent", "received",
-					    "mean", "max"};
+	static const char *const names[] = {"run",	"transactions/s", "sent",
+					    "received", "mean",		  "max"};
 	struct nm_table table = {.align = "lrrrrr"};
 	char a[TEXT];
 

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# A report is one file and one word here: the table of them is generated from this list.
+REPORTS = \
+	src/report/text.c \
+	src/report/json.c \
+	src/report/kv.c \
+	src/report/csv.c
+
+noinst_LTLIBRARIES += src/libnm_report.la
+src_libnm_report_la_SOURCES = \
+	$(REPORTS) \
+	src/report/common.c \
+	src/report/common.h \
+	src/report/json_host.c \
+	src/report/json_parts.c \
+	src/report/json_parts.h \
+	src/report/report.c \
+	src/report/report.h \
+	src/report/table.c \
+	src/report/table.h
+nodist_src_libnm_report_la_SOURCES = src/report/registry.c
+src_libnm_report_la_CFLAGS = $(ROOM_CFLAGS)
+src_libnm_report_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+
+CLEANFILES += src/report/registry.c
+src/report/registry.c: $(top_srcdir)/src/report/local.mk $(top_srcdir)/tools/make-registry
+	$(AM_V_at)$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(make_registry) report $(REPORTS) >$@.tmp && mv $@.tmp $@

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "result/result.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* One figure of a run; NaN: the run has none. */
+typedef double (*figure_fn)(const struct nm_result *run);
+
+static double percentile_s(const struct nm_result *run, double pct)
+{
+	for (size_t i = 0; i < run->percentiles.count && run->totals.latency.count; i++)
+		if (run->percentiles.pct[i] == pct)
+			return run->totals.latency.pct_s[i];
+	return NAN;
+}
+
+static double transactions_per_s(const struct nm_result *run)
+{
+	return run->totals.seconds > 0 ? nm_window_transactions_per_s(&run->totals) : NAN;
+}
+
+static double bits_per_s(const struct nm_result *run)
+{
+	return run->totals.seconds > 0 ? nm_window_bits_per_s(&run->totals) : NAN;
+}
+
+static double latency_mean_s(const struct nm_result *run)
+{
+	return run->totals.latency.count ? run->totals.latency.mean_s : NAN;
+}
+
+static double latency_p50_s(const struct nm_result *run)
+{
+	return percentile_s(run, 50);
+}
+
+static double latency_p99_s(const struct nm_result *run)
+{
+	return percentile_s(run, 99);
+}
+
+static void summarise(const struct nm_series *series, figure_fn figure, double *values,
+		      struct nm_summary *ret_summary)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; values && i < series->n_runs; i++) {
+		double value = series->runs[i]->complete ? figure(series->runs[i]) : NAN;
+		if (isfinite(value))
+			values[count++] = value;
+	}
+	*ret_summary = (struct nm_summary){.n = 0};
+	if (count)
+		nm_summary_compute(values, count, ret_summary);
+}
+
+void nm_series_summarise(const struct nm_series *series, struct nm_series_summary *ret_summary)
+{
+	/* Out of memory: summaries of no values. */
+	double *values = calloc(series->n_runs ? series->n_runs : 1, sizeof(*values));
+
+	summarise(series, transactions_per_s, values, &ret_summary->transactions_per_s);
+	summarise(series, bits_per_s, values, &ret_summary->bits_per_s);
+	summarise(series, latency_mean_s, values, &ret_summary->latency_mean_s);
+	summarise(series, latency_p50_s, values, &ret_summary->latency_p50_s);
+	summarise(series, latency_p99_s, values, &ret_summary->latency_p99_s);
+	free(values);
+}

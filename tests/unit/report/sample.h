@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A result made by hand, for the tests of reports. */
+#ifndef NM_TEST_SAMPLE_H
+#define NM_TEST_SAMPLE_H
+
+#include "report/report.h"
+
+/* Two groups, a master and two slaves, three intervals; complete, counts agree. Owned. */
+struct nm_result *sample_result(void);
+/* What a report writes of it; owned, never NULL. */
+char *sample_write(const char *format, const struct nm_series *series);
+/* One run as a series, borrowed from *run. */
+struct nm_series sample_series(struct nm_result **run);
+
+#endif

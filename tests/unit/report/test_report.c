@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/report.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/common.h"
+#include "report/table.h"
+#include "sample.h"
+
+static struct nm_result *run;
+static char *text;
+
+static void set_up(void)
+{
+	run = sample_result();
+	text = NULL;
+}
+
+static void tear_down(void)
+{
+	nm_result_free(run);
+	free(text);
+}
+
+static void render(const char *format)
+{
+	struct nm_series series = sample_series(&run);
+
+	free(text);
+	text = sample_write(format, &series);
+}
+
+#define has(part)     ck_assert_msg(strstr(text, (part)) != NULL, "no \"%s\" in:\n%s", (part), text)
+#define has_not(part) ck_assert_msg(strstr(text, (part)) == NULL, "\"%s\" in:\n%s", (part), text)
+
+START_TEST(reports_are_found_by_name)
+{
+	for (size_t i = 0; nm_reports[i]; i++)
+		ck_assert_ptr_eq(nm_report_find(nm_reports[i]->name), nm_reports[i]);
+	ck_assert_ptr_null(nm_report_find("yaml"));
+	ck_assert_ptr_null(nm_report_find(""));
+}
+END_TEST
+
+START_TEST(no_run_is_an_error_in_every_format)
+{
+	struct nm_series none = {.n_runs = 0};
+
+	for (size_t i = 0; nm_reports[i]; i++)
+		ck_assert_int_eq(nm_reports[i]->write(&none, stdout), -EINVAL);
+}
+END_TEST
+
+START_TEST(a_lost_stream_is_an_error_in_every_format)
+{
+	struct nm_series series = sample_series(&run);
+
+	for (size_t i = 0; nm_reports[i]; i++) {
+		FILE *full = fopen("/dev/full", "w");
+		ck_assert_ptr_nonnull(full);
+		ck_assert_int_eq(nm_reports[i]->write(&series, full), -ENOSPC);
+		fclose(full);
+	}
+}
+END_TEST
+
+START_TEST(text_tells_the_run)
+{
+	render("text");
+	has("netmodel 1.2.3  mix");
+	has("run 0123456789ab  2023-11-14T22:13:20Z  seed 42");
+	has("with num_flows=8\n");
+	has_not("request_size"); /* its default */
+	has("10000/s  (20000 in ");
+	has("p99.99 ");
+	has("counts of both ends agree");
+	has("hosts began within ");
+	has("warm-up");
+	has_not("INCOMPLETE");
+	has_not("response");
+	has_not("errors");
+	has_not("warning");
+}
+END_TEST
+
+START_TEST(text_tells_groups_and_hosts)
+{
+	render("text");
+	has("\n  group  flows  workers  transactions/s");
+	has("\n  small      8        2            5000");
+	has("\n  master    10.0%   30.0%    10.0%  50.0%");
+	has("      30000     3000000        30000000");
+	/* No usage came from the last host. */
+	has("\n  fd00::8       -       -        -      -");
+	/* One group needs no table of groups. */
+	run->n_groups = 1;
+	render("text");
+	has_not("\n  group  flows");
+	run->n_groups = 2;
+}
+END_TEST
+
+START_TEST(text_tells_what_is_wrong)
+{
+	run->complete = false;
+	run->incomplete_why = strdup("10.0.0.7 has gone");
+	run->hosts[1].error = strdup("connection reset");
+	run->reconciled = NM_RECONCILED_NO;
+	run->reconcile_text = strdup("small: 1 sent, 0 received");
+	run->warnings = calloc(1, sizeof(char *));
+	ck_assert_ptr_nonnull(run->warnings);
+	run->warnings[0] = strdup("no CPU left");
+	run->n_warnings = 1;
+	run->totals.counts.errors = 3;
+	run->totals.response = run->totals.latency;
+	render("text");
+	has("INCOMPLETE: 10.0.0.7 has gone\n");
+	has("10.0.0.7: connection reset\n");
+	has("COUNTS DIFFER: small: 1 sent, 0 received\n");
+	has("warning: no CPU left\n");
+	has("errors        3\n");
+	has("response");
+	has_not("hosts began");
+}
+END_TEST
+
+START_TEST(text_of_a_run_that_never_began)
+{
+	run->complete = false;
+	run->totals = (struct nm_window){.seconds = 0};
+	for (size_t i = 0; i < run->n_hosts; i++) {
+		run->hosts[i].n_groups = 0;
+		run->hosts[i].has_usage = false;
+	}
+	run->hosts[1].error = strdup("cannot connect");
+	render("text");
+	has("INCOMPLETE: the reason is not known\n");
+	has("nothing was measured\n");
+	has("10.0.0.7: cannot connect\n");
+	has_not("latency");
+	has_not("softirq");
+}
+END_TEST
+
+START_TEST(text_summarises_a_series)
+{
+	struct nm_result *runs[] = {run, run, run};
+	struct nm_series series = {.runs = runs, .n_runs = 3};
+
+	text = sample_write("text", &series);
+	has("run 3 of 3");
+	has("\n  run  transactions/s");
+	has("\n  3             10000");
+	has("95% +-");
+	has("latency p50");
+	has_not("latency p99"); /* not among the percentiles */
+}
+END_TEST
+
+START_TEST(kv_has_the_names_scripts_know)
+{
+	render("kv");
+	ck_assert(strncmp(text, "VERSION=1.2.3\n", 14) == 0);
+	has("\nnum_flows=8\nrequest_size=100\n");
+	has("\nnum_transactions=20000\n");
+	has("\nthroughput=10000.00\nthroughput_units=transactions/s\n");
+	has("\nlatency_min=0.000010000\nlatency_max=0.000500000\nlatency_mean=0.000020000\n");
+	has("\nlatency_p50=0.000019000\nlatency_p99.99=0.000099000\n");
+	has("\ntime_start=1700000000.123456789\ntime_end=1700000003.373456789\n");
+	has("\nutime_start=0.000000\nutime_end=0.250000\n");
+	has("\nremote_utime_end=0.250000\n");
+	has("\nremote_num_transactions_all=30000\n");
+	has("\nremote2_host=fd00::8\n");
+	has_not("remote2_utime"); /* not delivered */
+	has("\nnum_samples=2\ncorrelation_coefficient=1.00\n");
+	has("\nlocal_throughput=10000\nremote_throughput=10000\n");
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+		ck_assert(strcspn(line, "=") < strcspn(line, "\n"));
+}
+END_TEST
+
+START_TEST(kv_of_bulk_transfer_is_in_bits)
+{
+	run->totals.counts.bytes_received = 0;
+	run->reconciled = NM_RECONCILED_UNKNOWN;
+	render("kv");
+	/* 2 000 000 bytes in 2 s */
+	has("\nthroughput=8.00\nthroughput_units=Mbit/s\nlocal_throughput=8000000\n");
+	has_not("remote_throughput");
+}
+END_TEST
+
+START_TEST(kv_keeps_values_on_their_line)
+{
+	free(run->params.items[0].value);
+	run->params.items[0].value = strdup("a\nfake=1\rb");
+	render("kv");
+	has("\nnum_flows=a fake=1 b\n");
+}
+END_TEST
+
+static size_t cells(const char *line)
+{
+	size_t count = 1;
+
+	for (; *line && *line != '\n'; line++)
+		count += *line == ',';
+	return count;
+}
+
+START_TEST(csv_has_a_row_for_each_interval)
+{
+	render("csv");
+	ck_assert(strncmp(text, "run,from_s,to_s,phase,part,", 27) == 0);
+	has(",latency_p50_s,latency_p99.99_s,");
+	has(",10.0.0.7_cpu_user,10.0.0.7_cpu_system,");
+	has("\n1,0.000000,1.000000,1,warmup,10000,10000.000,8000000.000,80000000.000,0,1000,");
+	size_t rows = 0;
+	size_t width = cells(text);
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1, rows++)
+		ck_assert_uint_eq(cells(line), width);
+	ck_assert_uint_eq(rows, 4);
+	/* The slave's row is beside the master's that ends with it; the others have none. */
+	has(",0.1000,0.3000,0.1000,0.5000,,,,\n");
+	ck_assert_ptr_null(strstr(strstr(text, ",0.1000,0.3") + 1, ",0.1000,0.3"));
+	/* Nothing was measured in the last row: empty, not 0. */
+	has("measured,10000,10000.000,8000000.000,80000000.000,0,0,,,,,,,");
+	has_not("response");
+}
+END_TEST
+
+START_TEST(csv_quotes_and_widens)
+{
+	free(run->hosts[1].name);
+	run->hosts[1].name = strdup("a,\"b");
+	run->intervals[1].window.response = run->intervals[1].window.latency;
+	render("csv");
+	has(",\"a,\"\"b_cpu_user\",");
+	has(",response_p50_s,");
+	const char *first = strchr(text, '\n') + 1;
+	const char *second = strchr(first, '\n') + 1;
+	ck_assert_uint_eq(cells(first), cells(second));
+}
+END_TEST
+
+START_TEST(live_line_fits_and_tells)
+{
+	char line[256], tiny[8];
+
+	nm_report_live_line(&run->intervals[0], line, sizeof(line));
+	ck_assert_ptr_nonnull(strstr(line, "1.0 s  warm-up"));
+	ck_assert_ptr_nonnull(strstr(line, "trans/s"));
+	ck_assert_ptr_nonnull(strstr(line, "mean "));
+	nm_report_live_line(&run->intervals[2], line, sizeof(line));
+	ck_assert_ptr_null(strstr(line, "mean "));
+	ck_assert_ptr_null(strstr(line, "warm-up"));
+	nm_report_live_line(&run->intervals[0], tiny, sizeof(tiny));
+	ck_assert_uint_eq(strlen(tiny), 7);
+}
+END_TEST
+
+START_TEST(percentile_names_are_exact)
+{
+	char buf[32];
+
+	ck_assert_str_eq(nm_percentile_key(50, buf, sizeof(buf)), "p50");
+	ck_assert_str_eq(nm_percentile_key(99.9, buf, sizeof(buf)), "p99.9");
+	ck_assert_str_eq(nm_percentile_key(99.99999, buf, sizeof(buf)), "p99.99999");
+	ck_assert_str_eq(nm_percentile_key(0, buf, sizeof(buf)), "p0");
+}
+END_TEST
+
+START_TEST(tables_align)
+{
+	struct nm_table table = {.align = "lrl"};
+	size_t length;
+
+	for (int i = 0; i < 2; i++) {
+		nm_table_cell(&table, "%s", i ? "long name" : "a");
+		nm_table_cell(&table, "%d", i ? 1 : 1000);
+		nm_table_cell(&table, "%s", i ? "" : "end");
+	}
+	FILE *stream = open_memstream(&text, &length);
+	ck_assert_ptr_nonnull(stream);
+	nm_table_print(&table, 1, stream);
+	fclose(stream);
+	nm_table_fini(&table);
+	ck_assert_str_eq(text, " a          1000  end\n long name     1\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("report");
+	TCase *tc = tcase_create("report");
+
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, reports_are_found_by_name);
+	tcase_add_test(tc, no_run_is_an_error_in_every_format);
+	tcase_add_test(tc, a_lost_stream_is_an_error_in_every_format);
+	tcase_add_test(tc, text_tells_the_run);
+	tcase_add_test(tc, text_tells_groups_and_hosts);
+	tcase_add_test(tc, text_tells_what_is_wrong);
+	tcase_add_test(tc, text_of_a_run_that_never_began);
+	tcase_add_test(tc, text_summarises_a_series);
+	tcase_add_test(tc, kv_has_the_names_scripts_know);
+	tcase_add_test(tc, kv_of_bulk_transfer_is_in_bits);
+	tcase_add_test(tc, kv_keeps_values_on_their_line);
+	tcase_add_test(tc, csv_has_a_row_for_each_interval);
+	tcase_add_test(tc, csv_quotes_and_widens);
+	tcase_add_test(tc, live_line_fits_and_tells);
+	tcase_add_test(tc, percentile_names_are_exact);
+	tcase_add_test(tc, tables_align);
+	suite_add_tcase(suite, tc);
+
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "result/result.h"
+
+#include <check.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/hist.h"
+
+START_TEST(percentiles_are_sorted_and_kept_once)
+{
+	struct nm_percentiles list;
+
+	ck_assert_int_eq(nm_percentiles_parse("99.9,50,0,100,50", &list), 0);
+	ck_assert_uint_eq(list.count, 4);
+	ck_assert_double_eq(list.pct[0], 0);
+	ck_assert_double_eq(list.pct[1], 50);
+	ck_assert_double_eq(list.pct[2], 99.9);
+	ck_assert_double_eq(list.pct[3], 100);
+}
+END_TEST
+
+static const char *const wrong_percentiles[] = {
+	"",    ",",   "50,",  ",50", "50,,99", "p50",	"-1", "100.1", "1e1",
+	"nan", "inf", "0x10", "50 ", " 50",    "50;99", ".",  "5.5.5",
+};
+
+START_TEST(wrong_percentiles_are_refused_and_write_nothing)
+{
+	struct nm_percentiles list = {.count = 77};
+
+	ck_assert_int_eq(nm_percentiles_parse(wrong_percentiles[_i], &list), -EINVAL);
+	ck_assert_uint_eq(list.count, 77);
+}
+END_TEST
+
+START_TEST(percentiles_have_a_limit)
+{
+	struct nm_percentiles list;
+	char text[512] = "";
+	size_t used = 0;
+
+	for (int i = 0; i < NM_RESULT_MAX_PERCENTILES; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d", i ? "," : "", i);
+	ck_assert_int_eq(nm_percentiles_parse(text, &list), 0);
+	ck_assert_uint_eq(list.count, NM_RESULT_MAX_PERCENTILES);
+	/* One that is there already is not one more. */
+	snprintf(text + used, sizeof(text) - used, ",7");
+	ck_assert_int_eq(nm_percentiles_parse(text, &list), 0);
+	snprintf(text + used, sizeof(text) - used, ",99");
+	ck_assert_int_eq(nm_percentiles_parse(text, &list), -ERANGE);
+}
+END_TEST
+
+START_TEST(default_percentiles)
+{
+	struct nm_percentiles list, parsed;
+
+	nm_percentiles_default(&list);
+	ck_assert_int_eq(nm_percentiles_parse("50,90,95,99,99.9", &parsed), 0);
+	ck_assert_uint_eq(list.count, parsed.count);
+	for (size_t i = 0; i < list.count; i++)
+		ck_assert_double_eq(list.pct[i], parsed.pct[i]);
+}
+END_TEST
+
+START_TEST(latency_of_a_histogram)
+{
+	struct nm_hist *hist = malloc(sizeof(*hist));
+	struct nm_hist_snap *snap = malloc(sizeof(*snap));
+	struct nm_percentiles list;
+	struct nm_latency latency;
+
+	ck_assert(hist && snap);
+	nm_hist_init(hist);
+	for (uint64_t us = 1; us <= 100; us++)
+		nm_hist_record(hist, us * 1000);
+	nm_hist_copy(hist, snap);
+	ck_assert_int_eq(nm_percentiles_parse("50,99", &list), 0);
+	nm_latency_from_hist(&latency, snap, &list);
+	ck_assert_uint_eq(latency.count, 100);
+	ck_assert_double_eq_tol(latency.min_s, 1e-6, 1e-12);
+	ck_assert_double_eq_tol(latency.max_s, 100e-6, 1e-12);
+	ck_assert_double_eq_tol(latency.mean_s, 50.5e-6, 1e-9);
+	/* Of 1..100: 28.87 for the population, 29.01 for a sample. */
+	ck_assert_double_eq_tol(latency.stddev_s, 28.9e-6, 0.2e-6);
+	ck_assert_double_eq_tol(latency.pct_s[0], 50e-6, 50e-6 / 100 + 1e-6);
+	ck_assert_double_eq_tol(latency.pct_s[1], 99e-6, 99e-6 / 100 + 1e-6);
+
+	nm_hist_snap_init(snap);
+	nm_latency_from_hist(&latency, snap, &list);
+	ck_assert_uint_eq(latency.count, 0);
+	ck_assert_double_eq(latency.max_s, 0);
+	free(hist);
+	free(snap);
+}
+END_TEST
+
+START_TEST(rates_of_a_window)
+{
+	struct nm_window window = {
+		.seconds = 2,
+		.counts = {.iterations = 10, .bytes_sent = 1000, .bytes_received = 500},
+	};
+
+	ck_assert_double_eq_tol(nm_window_transactions_per_s(&window), 5, 1e-12);
+	ck_assert_double_eq_tol(nm_window_bits_per_s(&window), 6000, 1e-9);
+	window.seconds = 0;
+	ck_assert_double_eq(nm_window_transactions_per_s(&window), 0);
+	ck_assert_double_eq(nm_window_bits_per_s(&window), 0);
+}
+END_TEST
+
+START_TEST(shares_of_cpu_time_add_up)
+{
+	struct nm_cpu_times cpu = {
+		.user_ns = 10,
+		.nice_ns = 20,
+		.system_ns = 30,
+		.idle_ns = 40,
+		.iowait_ns = 5,
+		.irq_ns = 15,
+		.softirq_ns = 25,
+		.steal_ns = 55,
+	};
+	struct nm_cpu_times none = {0};
+
+	ck_assert_double_eq_tol(nm_cpu_share(&cpu, cpu.user_ns), 0.05, 1e-12);
+	ck_assert_double_eq_tol(nm_cpu_share(&cpu, 200), 1, 1e-12);
+	ck_assert_double_eq(nm_cpu_share(&none, 0), 0);
+}
+END_TEST
+
+static struct nm_result *run_of(uint64_t transactions, bool complete, bool latency)
+{
+	struct nm_result *run = nm_result_new();
+
+	ck_assert_ptr_nonnull(run);
+	run->complete = complete;
+	nm_percentiles_default(&run->percentiles);
+	run->totals.seconds = 1;
+	run->totals.counts.iterations = transactions;
+	run->totals.counts.bytes_sent = transactions;
+	if (latency) {
+		run->totals.latency = (struct nm_latency){.count = 1, .mean_s = 0.5};
+		run->totals.latency.pct_s[0] = 0.25;
+		run->totals.latency.pct_s[3] = 0.75;
+	}
+	return run;
+}
+
+START_TEST(a_series_is_summarised_over_its_complete_runs)
+{
+	struct nm_series series = {.runs = calloc(4, sizeof(struct nm_result *))};
+	struct nm_series_summary summary;
+
+	ck_assert_ptr_nonnull(series.runs);
+	series.runs[series.n_runs++] = run_of(100, true, true);
+	series.runs[series.n_runs++] = run_of(200, true, true);
+	series.runs[series.n_runs++] = run_of(300, true, false);
+	series.runs[series.n_runs++] = run_of(9000, false, true);
+	nm_series_summarise(&series, &summary);
+	ck_assert_uint_eq(summary.transactions_per_s.n, 3);
+	ck_assert_double_eq_tol(summary.transactions_per_s.mean, 200, 1e-9);
+	ck_assert_double_eq_tol(summary.transactions_per_s.stddev, 100, 1e-9);
+	/* t(0.975, 2) = 4.3027; 4.3027 * 100 / sqrt(3) */
+	ck_assert_double_eq_tol(summary.transactions_per_s.ci95, 248.41, 0.05);
+	ck_assert_double_eq_tol(summary.bits_per_s.mean, 1600, 1e-9);
+	/* The third run has no latency: it is left out there, not taken as 0. */
+	ck_assert_uint_eq(summary.latency_mean_s.n, 2);
+	ck_assert_double_eq_tol(summary.latency_mean_s.mean, 0.5, 1e-12);
+	ck_assert_double_eq_tol(summary.latency_p50_s.mean, 0.25, 1e-12);
+	ck_assert_double_eq_tol(summary.latency_p99_s.mean, 0.75, 1e-12);
+	nm_series_fini(&series);
+	ck_assert_uint_eq(series.n_runs, 0);
+	ck_assert_ptr_null(series.runs);
+}
+END_TEST
+
+START_TEST(an_empty_series_has_no_figures)
+{
+	struct nm_series series = {.n_runs = 0};
+	struct nm_series_summary summary;
+
+	nm_series_summarise(&series, &summary);
+	ck_assert_uint_eq(summary.transactions_per_s.n, 0);
+	ck_assert_uint_eq(summary.latency_p99_s.n, 0);
+	nm_series_fini(&series);
+}
+END_TEST
+
+START_TEST(half_built_results_can_be_freed)
+{
+	struct nm_result *result = nm_result_new();
+
+	ck_assert_ptr_null(nm_result_free(NULL));
+	ck_assert_ptr_nonnull(result);
+	/* As after a failed allocation of the arrays. */
+	result->n_groups = 3;
+	result->n_hosts = 2;
+	result->n_warnings = 1;
+	ck_assert_ptr_null(nm_result_free(result));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("result");
+	TCase *tc = tcase_create("result");
+	int wrong = sizeof(wrong_percentiles) / sizeof(wrong_percentiles[0]);
+
+	tcase_add_test(tc, percentiles_are_sorted_and_kept_once);
+	tcase_add_loop_test(tc, wrong_percentiles_are_refused_and_write_nothing, 0, wrong);
+	tcase_add_test(tc, percentiles_have_a_limit);
+	tcase_add_test(tc, default_percentiles);
+	tcase_add_test(tc, latency_of_a_histogram);
+	tcase_add_test(tc, rates_of_a_window);
+	tcase_add_test(tc, shares_of_cpu_time_add_up);
+	tcase_add_test(tc, a_series_is_summarised_over_its_complete_runs);
+	tcase_add_test(tc, an_empty_series_has_no_figures);
+	tcase_add_test(tc, half_built_results_can_be_freed);
+	suite_add_tcase(suite, tc);
+
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
