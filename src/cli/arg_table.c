@@ -464,9 +464,8 @@ const struct nm_arg nm_arg_table[] = {
 				.name = "describe",
 				.type = NM_TYPE_FLAG,
 				.offset = FIELD(describe),
-				.help = "describe the profile language: all of it, or the flowop, "
-					"transport or option "
-					"named after it",
+				.help = "describe the profile language: all of it, or the element, "
+					"flowop, transport or option named after it",
 			},
 		.heading = ABOUT,
 		.modes = NM_MODE_TELL,

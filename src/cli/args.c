@@ -239,7 +239,8 @@ int nm_args_parse(int argc, char *const argv[], struct nm_args *ret_args, struct
 	if (ret_args->action == NM_ACTION_DESCRIBE)
 		for (int i = optind; i < argc && ret_args->n_words < 2; i++)
 			ret_args->words[ret_args->n_words++] = argv[i];
-	check_words(ret_args, argc, argv, diags);
+	if (!diags->n_errors) /* after an error it may be the value of a mistaken option */
+		check_words(ret_args, argc, argv, diags);
 	check_together(&spec, ret_args, diags);
 	return diags->n_errors ? -EINVAL : 0;
 }

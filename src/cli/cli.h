@@ -28,6 +28,8 @@ void nm_cli_help(FILE *out);
 /* generate.c: NULL-terminated, what --generate takes. */
 extern const char *const nm_cli_generate_words[];
 int nm_cli_generate(const char *word, FILE *out, struct nm_diags *diags);
+/* schema.c: RELAX NG of the language */
+void nm_cli_generate_schema(FILE *out);
 /* describe.c */
 int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct nm_diags *diags);
 /* look.c: --check, --params, --dump-plan */

@@ -7,6 +7,7 @@
 
 #include "base/opt.h"
 #include "flowop/flowop.h"
+#include "plan/elements.h"
 #include "report/table.h"
 #include "transport/transport.h"
 
@@ -55,6 +56,27 @@ static void describe_transport(const struct nm_transport *transport, FILE *out)
 {
 	fprintf(out, "transport %s: %s\n", transport->name, transport->help);
 	print_options(transport->opts, out);
+}
+
+static void describe_element(const struct nm_element *element, FILE *out)
+{
+	fprintf(out, "element %s: %s\n", element->name, element->help);
+	if (element->parent)
+		fprintf(out, "  in %s\n", element->parent);
+	print_options(element->attrs, out);
+}
+
+static void list_elements(FILE *out)
+{
+	struct nm_table table = {.align = "ll"};
+
+	fputs("elements:\n", out);
+	for (const struct nm_element *e = nm_elements; e->name; e++) {
+		nm_table_cell(&table, "%s", e->name);
+		nm_table_cell(&table, "%s", e->help);
+	}
+	nm_table_print(&table, 2, out);
+	nm_table_fini(&table);
 }
 
 static void list_flowops(FILE *out)
@@ -112,8 +134,8 @@ static size_t describe_options(const char *only, FILE *out)
 	nm_table_cell(&table, "default");
 	nm_table_cell(&table, "%s", "");
 	for (size_t i = 0; nm_flowops[i]; i++)
-		added += add_owned(&table, "flowop", nm_flowops[i]->name, nm_flowops[i]->opts,
-				   only);
+		added +=
+			add_owned(&table, "flowop", nm_flowops[i]->name, nm_flowops[i]->opts, only);
 	for (size_t i = 0; nm_transports[i]; i++)
 		added += add_owned(&table, "transport", nm_transports[i]->name,
 				   nm_transports[i]->opts, only);
@@ -123,99 +145,137 @@ static size_t describe_options(const char *only, FILE *out)
 	return added;
 }
 
-/* Every word that --describe knows, for the hint. */
-static const char *nearest_word(const char *word)
+static void list_options(FILE *out)
 {
-	const char *names[1024] = {"flowop", "transport", "option"};
-	size_t count = 3;
-
-	for (size_t i = 0; nm_flowops[i] && count < 512; i++) {
-		names[count++] = nm_flowops[i]->name;
-		for (const struct nm_opt *o = nm_flowops[i]->opts; o && o->name && count < 512; o++)
-			names[count++] = o->name;
-	}
-	for (size_t i = 0; nm_transports[i] && count < 1000; i++) {
-		names[count++] = nm_transports[i]->name;
-		for (const struct nm_opt *o = nm_transports[i]->opts; o && o->name && count < 1000;
-		     o++)
-			names[count++] = o->name;
-	}
-	return nm_nearest(word, names, count);
+	describe_options(NULL, out);
 }
 
-static int unknown(const char *word, const char *kind, struct nm_diags *diags)
+/* One thing by name; false when there is none. */
+static bool tell_element(const char *name, FILE *out)
 {
-	const char *nearest = nearest_word(word);
+	const struct nm_element *element = nm_element_find(name);
 
-	if (nearest && strcmp(nearest, word) != 0)
-		nm_diag_error(diags, NULL, 0, "--describe %s: no such %s; did you mean %s?", word,
-			      kind, nearest);
-	else
-		nm_diag_error(diags, NULL, 0, "--describe %s: no such %s", word, kind);
-	return NM_EXIT_USAGE;
+	if (element)
+		describe_element(element, out);
+	return element != NULL;
 }
 
-/* Everything of that name. */
-static int describe_name(const char *name, FILE *out, struct nm_diags *diags)
+static bool tell_flowop(const char *name, FILE *out)
 {
 	const struct nm_flowop *op = nm_flowop_find(name);
-	const struct nm_transport *transport = nm_transport_find(name);
 
 	if (op)
 		describe_flowop(op, out);
-	if (transport)
-		describe_transport(transport, out);
-	if (op || transport || describe_options(name, out))
-		return NM_EXIT_OK;
-	return unknown(name, "flowop, transport or option", diags);
+	return op != NULL;
 }
 
-static bool is_kind(const char *word, const char *kind)
+static bool tell_transport(const char *name, FILE *out)
 {
-	size_t length = strlen(kind);
+	const struct nm_transport *transport = nm_transport_find(name);
 
-	return strncmp(word, kind, length) == 0 &&
-	       (word[length] == '\0' || strcmp(word + length, "s") == 0);
+	if (transport)
+		describe_transport(transport, out);
+	return transport != NULL;
+}
+
+static bool tell_option(const char *name, FILE *out)
+{
+	return describe_options(name, out) > 0;
+}
+
+static const struct kind {
+	const char *name;
+	void (*list)(FILE *out);
+	bool (*tell)(const char *name, FILE *out);
+} kinds[] = {
+	{"element", list_elements, tell_element},
+	{"flowop", list_flowops, tell_flowop},
+	{"transport", list_transports, tell_transport},
+	{"option", list_options, tell_option},
+};
+#define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+/* "flowop" or "flowops". */
+static const struct kind *kind_find(const char *word)
+{
+	for (size_t i = 0; i < N_KINDS; i++) {
+		size_t length = strlen(kinds[i].name);
+		if (strncmp(word, kinds[i].name, length) == 0 &&
+		    (word[length] == '\0' || strcmp(word + length, "s") == 0))
+			return &kinds[i];
+	}
+	return NULL;
+}
+
+/* Every word that --describe knows, for the hint. */
+struct words {
+	const char *items[1024];
+	size_t count;
+};
+
+static void add_word(struct words *words, const char *word)
+{
+	if (words->count < sizeof(words->items) / sizeof(words->items[0]))
+		words->items[words->count++] = word;
+}
+
+static void add_words(struct words *words, const char *owner, const struct nm_opt *opts)
+{
+	add_word(words, owner);
+	for (; opts && opts->name; opts++)
+		add_word(words, opts->name);
+}
+
+static int unknown(const char *word, const char *what, struct nm_diags *diags)
+{
+	struct words words = {.count = 0};
+
+	for (size_t i = 0; i < N_KINDS; i++)
+		add_word(&words, kinds[i].name);
+	for (const struct nm_element *e = nm_elements; e->name; e++)
+		add_words(&words, e->name, e->attrs);
+	for (size_t i = 0; nm_flowops[i]; i++)
+		add_words(&words, nm_flowops[i]->name, nm_flowops[i]->opts);
+	for (size_t i = 0; nm_transports[i]; i++)
+		add_words(&words, nm_transports[i]->name, nm_transports[i]->opts);
+	const char *nearest = nm_nearest(word, words.items, words.count);
+	if (nearest && strcmp(nearest, word) != 0)
+		nm_diag_error(diags, NULL, 0, "--describe %s: no such %s; did you mean %s?", word,
+			      what, nearest);
+	else
+		nm_diag_error(diags, NULL, 0,
+			      "--describe %s: no such %s; --describe alone lists "
+			      "what there is",
+			      word, what);
+	return NM_EXIT_USAGE;
 }
 
 int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct nm_diags *diags)
 {
-	const char *name = n_words > 1 ? words[1] : NULL;
-
 	if (n_words == 0) {
-		list_flowops(out);
-		list_transports(out);
+		/* The options of everything would be too much here. */
+		for (size_t i = 0; i < N_KINDS - 1; i++)
+			kinds[i].list(out);
 		fputs("netmodel --describe NAME tells the options of one; --describe option lists "
 		      "all.\n",
 		      out);
 		return NM_EXIT_OK;
 	}
-	if (is_kind(words[0], "option")) {
-		if (describe_options(name, out) || !name)
-			return NM_EXIT_OK;
-		return unknown(name, "option", diags);
-	}
-	if (is_kind(words[0], "flowop")) {
-		const struct nm_flowop *op = name ? nm_flowop_find(name) : NULL;
-		if (name && !op)
-			return unknown(name, "flowop", diags);
-		if (op)
-			describe_flowop(op, out);
-		else
-			list_flowops(out);
+	const struct kind *kind = kind_find(words[0]);
+	if (kind && n_words == 1) {
+		kind->list(out);
 		return NM_EXIT_OK;
 	}
-	if (is_kind(words[0], "transport")) {
-		const struct nm_transport *transport = name ? nm_transport_find(name) : NULL;
-		if (name && !transport)
-			return unknown(name, "transport", diags);
-		if (transport)
-			describe_transport(transport, out);
-		else
-			list_transports(out);
-		return NM_EXIT_OK;
-	}
-	if (name)
-		return unknown(words[0], "kind of thing (flowop, transport or option)", diags);
-	return describe_name(words[0], out, diags);
+	if (kind)
+		return kind->tell(words[1], out) ? NM_EXIT_OK
+						 : unknown(words[1], kind->name, diags);
+	if (n_words > 1)
+		return unknown(words[0], "kind of thing (element, flowop, transport or option)",
+			       diags);
+	bool found = false;
+	for (size_t i = 0; i < N_KINDS; i++)
+		if (!found || kinds[i].tell != tell_option)
+			found = kinds[i].tell(words[0], out) || found;
+	return found ? NM_EXIT_OK
+		     : unknown(words[0], "element, flowop, transport or option", diags);
 }

@@ -67,7 +67,7 @@ void nm_cli_help(FILE *out)
 		print_option(out, arg);
 	}
 	fputs("\nTry: netmodel -m tcp_rr    (a result from this host alone)\n"
-	      "Exit codes: 0 done, 1 wrong use or profile, 2 failed or incomplete, 3 internal "
-	      "error,\n130 interrupted.\n",
+	      "Exit codes: 0 done, 1 wrong use or profile, 2 failed or incomplete,\n"
+	      "3 internal error, 130 interrupted.\n",
 	      out);
 }

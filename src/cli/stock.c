@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/stock.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -210,25 +211,32 @@ char *nm_stock_find(const char *name, struct nm_diags *diags)
 	return path;
 }
 
-/* What the profile says of itself; owned, NULL when it says nothing or cannot be read. */
+/* The first sentence of the profile's first comment; owned, NULL when there is none. */
 static char *help_of(const char *path)
 {
 	struct nm_diags ignored = {0};
-	struct nm_node *root = NULL;
-	size_t length;
-	char *help = NULL;
+	size_t length, used = 0;
+	char help[128];
 
 	char *text = nm_profile_slurp(path, &length, &ignored);
-	if (text)
-		root = nm_profile_parse(path, text, length, &ignored);
-	if (root && nm_node_attr(root, "help"))
-		help = strdup(nm_node_attr(root, "help"));
-	if (help)
-		help[strcspn(help, "\n")] = '\0';
-	nm_node_free(root);
+	const char *c = text ? strstr(text, "<!--") : NULL;
+	for (c = c ? c + 4 : ""; *c && used < sizeof(help) - 1; c++) {
+		bool space = isspace((unsigned char)*c);
+		if (strncmp(c, "-->", 3) == 0)
+			break;
+		if (strchr(".:", *c) && isspace((unsigned char)c[1]))
+			break;
+		if (!space)
+			help[used++] = *c;
+		else if (used && help[used - 1] != ' ')
+			help[used++] = ' ';
+	}
+	while (used && help[used - 1] == ' ')
+		used--;
+	help[used] = '\0';
 	free(text);
 	nm_diags_fini(&ignored);
-	return help;
+	return used ? strdup(help) : NULL;
 }
 
 int nm_stock_list(FILE *out, struct nm_diags *diags)

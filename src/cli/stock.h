@@ -9,7 +9,7 @@
 
 /* The file that -m means: a path as it is, a name as a stock profile. Owned; NULL with an error in diags. */
 char *nm_stock_find(const char *name, struct nm_diags *diags);
-/* --list: name and help of each stock profile. The exit code. */
+/* --list: name and first sentence of each stock profile. The exit code. */
 int nm_stock_list(FILE *out, struct nm_diags *diags);
 
 #endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --generate: texts made from the option tables, so that they cannot fall behind them. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+#include "flowop/flowop.h"
+#include "plan/elements.h"
+#include "report/report.h"
+#include "transport/transport.h"
+
+const char *const nm_cli_generate_words[] = {"man-options", "man-language", "schema", "completion",
+					     NULL};
+
+/* Text in roff: what would be read as a request or an escape is not. */
+static void print_roff(FILE *out, const char *text)
+{
+	if (*text == '.' || *text == '\'')
+		fputs("\\&", out);
+	for (; *text; text++) {
+		if (*text == '\\')
+			fputs("\\e", out);
+		else if (*text == '-')
+			fputs("\\-", out);
+		else
+			fputc(*text, out);
+	}
+}
+
+static void generate_man_options(FILE *out)
+{
+	const char *heading = "";
+
+	for (const struct nm_arg *arg = nm_arg_table; arg->opt.name; arg++) {
+		if (strcmp(arg->heading, heading) != 0)
+			fprintf(out, ".SS %s\n", arg->heading);
+		heading = arg->heading;
+		fputs(".TP\n\\fB", out);
+		if (arg->letter)
+			fprintf(out, "\\-%c\\fR, \\fB", arg->letter);
+		fputs("\\-\\-", out);
+		print_roff(out, arg->opt.name);
+		fputs("\\fR", out);
+		if (arg->argument) {
+			fputs(" \\fI", out);
+			print_roff(out, arg->argument);
+			fputs("\\fR", out);
+		}
+		fputc('\n', out);
+		print_roff(out, arg->opt.help);
+		if (arg->action == NM_ACTION_GENERATE) {
+			fputs(":", out);
+			for (size_t i = 0; nm_cli_generate_words[i]; i++) {
+				fputs(" ", out);
+				print_roff(out, nm_cli_generate_words[i]);
+			}
+		}
+		if (arg->opt.def) {
+			fputs(" (default ", out);
+			print_roff(out, arg->opt.def);
+			fputs(")", out);
+		}
+		fputs(".\n", out);
+	}
+}
+
+static void print_man_table(FILE *out, const struct nm_opt *opts)
+{
+	if (!opts || !opts->name)
+		return;
+	fputs(".RS\n", out);
+	for (; opts->name; opts++) {
+		fputs(".TP\n\\fB", out);
+		print_roff(out, opts->name);
+		fputs("\\fR=\\fI", out);
+		if (opts->choices) {
+			for (size_t i = 0; opts->choices[i]; i++) {
+				fputs(i ? "\\fR|\\fI" : "", out);
+				print_roff(out, opts->choices[i]);
+			}
+		} else {
+			print_roff(out, nm_type_name(opts->type));
+		}
+		fputs("\\fR\n", out);
+		print_roff(out, opts->help ? opts->help : "");
+		if (opts->required)
+			fputs(" (required)", out);
+		else if (opts->def) {
+			fputs(" (default ", out);
+			print_roff(out, opts->def);
+			fputs(")", out);
+		}
+		fputs(".\n", out);
+	}
+	fputs(".RE\n", out);
+}
+
+static void generate_man_language(FILE *out)
+{
+	fputs(".SS Elements\n", out);
+	for (const struct nm_element *e = nm_elements; e->name; e++) {
+		fprintf(out, ".TP\n\\fB%s\\fR", e->name);
+		if (e->parent)
+			fprintf(out, " (in \\fB%s\\fR)", e->parent);
+		fputc('\n', out);
+		print_roff(out, e->help);
+		fputs(".\n", out);
+		print_man_table(out, e->attrs);
+	}
+	fputs(".SS Flowops\n", out);
+	for (size_t i = 0; nm_flowops[i]; i++) {
+		fputs(".TP\n\\fB", out);
+		print_roff(out, nm_flowops[i]->name);
+		fputs("\\fR\n", out);
+		print_roff(out, nm_flowops[i]->help);
+		fputs(".\n", out);
+		print_man_table(out, nm_flowops[i]->opts);
+	}
+	fputs(".SS Transports\n", out);
+	for (size_t i = 0; nm_transports[i]; i++) {
+		fputs(".TP\n\\fB", out);
+		print_roff(out, nm_transports[i]->name);
+		fputs("\\fR\n", out);
+		print_roff(out, nm_transports[i]->help);
+		fputs(".\n", out);
+		print_man_table(out, nm_transports[i]->opts);
+	}
+}
+
+/* "--port|-P" of every option whose argument has this name, for a case of the shell. */
+static bool print_pattern(FILE *out, const char *argument)
+{
+	bool any = false;
+
+	for (const struct nm_arg *arg = nm_arg_table; arg->opt.name; arg++) {
+		if (!arg->argument || strcmp(arg->argument, argument) != 0)
+			continue;
+		fprintf(out, "%s--%s", any ? "|" : "\t", arg->opt.name);
+		if (arg->letter)
+			fprintf(out, "|-%c", arg->letter);
+		any = true;
+	}
+	return any;
+}
+
+static void print_case(FILE *out, const char *argument, const char *body)
+{
+	if (print_pattern(out, argument))
+		fprintf(out, ")\n%s\t\treturn ;;\n", body);
+}
+
+static void print_words(FILE *out)
+{
+	fputs("\tlocal options='", out);
+	for (const struct nm_arg *arg = nm_arg_table; arg->opt.name; arg++) {
+		fprintf(out, "%s--%s", arg == nm_arg_table ? "" : " ", arg->opt.name);
+		if (arg->letter)
+			fprintf(out, " -%c", arg->letter);
+	}
+	fputs("'\n\tlocal formats='", out);
+	for (size_t i = 0; nm_reports[i]; i++)
+		fprintf(out, "%s%s", i ? " " : "", nm_reports[i]->name);
+	fputs("'\n\tlocal texts='", out);
+	for (size_t i = 0; nm_cli_generate_words[i]; i++)
+		fprintf(out, "%s%s", i ? " " : "", nm_cli_generate_words[i]);
+	fputs("'\n\tlocal things='element flowop transport option", out);
+	for (size_t i = 0; nm_flowops[i]; i++)
+		fprintf(out, " %s", nm_flowops[i]->name);
+	for (size_t i = 0; nm_transports[i]; i++)
+		fprintf(out, " %s", nm_transports[i]->name);
+	fputs("'\n", out);
+}
+
+static void generate_completion(FILE *out)
+{
+	fputs("# bash completion for netmodel; made by netmodel --generate completion\n"
+	      "_netmodel()\n"
+	      "{\n"
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+	      "\tlocal program=${COMP_WORDS[0]} profile='' i\n",
+	      out);
+	print_words(out);
+	fputs("\tCOMPREPLY=()\n"
+	      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+	      "\t\tcase ${COMP_WORDS[i]} in\n"
+	      "\t\t-m|--master) profile=${COMP_WORDS[i+1]} ;;\n"
+	      "\t\tesac\n"
+	      "\tdone\n"
+	      "\tcase $prev in\n",
+	      out);
+	print_case(
+		out, "PROFILE",
+		"\t\tCOMPREPLY=($(compgen -W \"$(\"$program\" --list 2>/dev/null |\n"
+		"\t\t\tawk '{print $1}')\" -- \"$cur\") $(compgen -f -X '!*.xml' -- \"$cur\"))\n");
+	print_case(out, "NAME=VALUE",
+		   "\t\t[ -n \"$profile\" ] || return\n"
+		   "\t\tCOMPREPLY=($(compgen -S = -W \"$(\"$program\" -m \"$profile\" --params \\\n"
+		   "\t\t\t2>/dev/null | awk 'NR > 1 {print $1}')\" -- \"$cur\"))\n"
+		   "\t\tcompopt -o nospace 2>/dev/null\n");
+	print_case(out, "FORMAT", "\t\tCOMPREPLY=($(compgen -W \"$formats\" -- \"$cur\"))\n");
+	print_case(out, "WORD", "\t\tCOMPREPLY=($(compgen -W \"$texts\" -- \"$cur\"))\n");
+	print_case(out, "FILE", "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n");
+	print_case(out, "ADDRESS", "\t\tCOMPREPLY=($(compgen -A hostname -- \"$cur\"))\n");
+	print_case(out, "PORT", "");
+	print_case(out, "TIME", "");
+	print_case(out, "LIST", "");
+	print_case(out, "N", "");
+	fputs("\t--describe)\n"
+	      "\t\tCOMPREPLY=($(compgen -W \"$things\" -- \"$cur\"))\n"
+	      "\t\treturn ;;\n"
+	      "\tesac\n"
+	      "\tCOMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
+	      "}\n"
+	      "complete -F _netmodel netmodel\n",
+	      out);
+}
+
+int nm_cli_generate(const char *word, FILE *out, struct nm_diags *diags)
+{
+	size_t count = 0;
+	char words[256] = "";
+
+	if (strcmp(word, "man-options") == 0) {
+		generate_man_options(out);
+		return NM_EXIT_OK;
+	}
+	if (strcmp(word, "man-language") == 0) {
+		generate_man_language(out);
+		return NM_EXIT_OK;
+	}
+	if (strcmp(word, "schema") == 0) {
+		nm_cli_generate_schema(out);
+		return NM_EXIT_OK;
+	}
+	if (strcmp(word, "completion") == 0) {
+		generate_completion(out);
+		return NM_EXIT_OK;
+	}
+	for (size_t used = 0; nm_cli_generate_words[count] && used < sizeof(words); count++)
+		used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s",
+					 count ? ", " : "", nm_cli_generate_words[count]);
+	nm_diag_error(diags, NULL, 0, "--generate %s: must be one of %s", word, words);
+	return NM_EXIT_USAGE;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/live.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "report/report.h"
+
+void nm_live_init(struct nm_live *live, bool quiet, bool verbose)
+{
+	*live = (struct nm_live){
+		.line = !quiet && isatty(STDERR_FILENO),
+		.log = verbose && !quiet,
+		.run = 1,
+		.runs = 1,
+	};
+}
+
+/* A line that is longer than the terminal could not be erased. */
+static int terminal_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
+		return size.ws_col - 1;
+	return 79;
+}
+
+void nm_live_interval(void *arg, const struct nm_result *so_far,
+		      const struct nm_result_interval *row)
+{
+	struct nm_live *live = arg;
+	char line[256], which[48] = "";
+
+	(void)so_far;
+	if (!live->line)
+		return;
+	nm_report_live_line(row, line, sizeof(line));
+	if (live->runs > 1)
+		snprintf(which, sizeof(which), "[%" PRIu64 "/%" PRIu64 "] ", live->run, live->runs);
+	char whole[320];
+	snprintf(whole, sizeof(whole), "%s%s", which, line);
+	fprintf(stderr, "\r%.*s\033[K", terminal_width(), whole);
+	fflush(stderr);
+	live->shown = true;
+}
+
+void nm_live_log(void *arg, const char *text)
+{
+	struct nm_live *live = arg;
+
+	if (!live->log)
+		return;
+	nm_live_erase(live);
+	fprintf(stderr, "netmodel: %s\n", text);
+}
+
+void nm_live_erase(struct nm_live *live)
+{
+	if (live->shown)
+		fputs("\r\033[K", stderr);
+	live->shown = false;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/stock.h"
+
+const char *nm_cli_version(void)
+{
+	return PACKAGE_VERSION;
+}
+
+const char *nm_cli_lookup(const char *name, void *arg)
+{
+	(void)arg;
+	return getenv(name);
+}
+
+void nm_cli_print_diags(struct nm_diags *diags)
+{
+	for (size_t i = 0; i < diags->count; i++) {
+		const struct nm_diag *diag = &diags->items[i];
+		char text[4096];
+		if (diag->file) {
+			nm_diag_format(diag, text, sizeof(text));
+			fprintf(stderr, "%s\n", text);
+		} else {
+			fprintf(stderr, "netmodel: %s%s\n",
+				diag->severity == NM_SEV_WARNING ? "warning: " : "",
+				diag->text ? diag->text : "out of memory");
+		}
+	}
+	if (diags->n_errors && diags->count == 0)
+		fputs("netmodel: out of memory\n", stderr);
+	nm_diags_fini(diags);
+	*diags = (struct nm_diags){.count = 0};
+}
+
+static int act(const struct nm_args *args, struct nm_diags *diags)
+{
+	switch (args->action) {
+	case NM_ACTION_RUN:
+		return nm_cli_run(args, diags);
+	case NM_ACTION_SLAVE:
+		return nm_cli_slave(args, diags);
+	case NM_ACTION_CHECK:
+	case NM_ACTION_PARAMS:
+	case NM_ACTION_DUMP_PLAN:
+		return nm_cli_look(args, stdout, diags);
+	case NM_ACTION_DESCRIBE:
+		return nm_cli_describe(args->words, args->n_words, stdout, diags);
+	case NM_ACTION_LIST:
+		return nm_stock_list(stdout, diags);
+	case NM_ACTION_GENERATE:
+		return nm_cli_generate(args->generate, stdout, diags);
+	case NM_ACTION_VERSION:
+		printf("netmodel %s\n", nm_cli_version());
+		return NM_EXIT_OK;
+	case NM_ACTION_HELP:
+		nm_cli_help(stdout);
+		return NM_EXIT_OK;
+	case NM_ACTION_NONE:
+		break;
+	}
+	return NM_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	struct nm_diags diags = {0};
+	struct nm_args args;
+	int code = NM_EXIT_USAGE;
+
+	if (nm_args_parse(argc, argv, &args, &diags) == 0)
+		code = act(&args, &diags);
+	if (fflush(stdout) != 0 && code == NM_EXIT_OK && !diags.n_errors) {
+		nm_diag_error(&diags, NULL, 0, "standard output cannot be written: %s",
+			      strerror(errno));
+		code = NM_EXIT_FAILED;
+	}
+	nm_cli_print_diags(&diags);
+	nm_args_fini(&args);
+	return code;
+}

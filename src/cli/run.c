@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The master: -m. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "cli/live.h"
+#include "cli/output.h"
+#include "cli/signals.h"
+#include "cli/stock.h"
+#include "lib/load.h"
+
+/* Within what every reader of JSON keeps. */
+static uint64_t choose_seed(void)
+{
+	uint64_t seed = 0;
+
+	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
+		seed = 1;
+	return seed >> 11;
+}
+
+static void options_from(const struct nm_args *args, struct nm_live *live, int interrupt_fd,
+			 struct nm_run_options *ret_options)
+{
+	nm_run_options_default(ret_options);
+	ret_options->port = (uint16_t)args->port;
+	ret_options->interval_ns = args->interval_ns;
+	ret_options->warmup_ns = args->warmup_ns;
+	ret_options->cooldown_ns = args->cooldown_ns;
+	ret_options->timeout_ns = args->timeout_ns;
+	ret_options->percentiles = args->percentiles;
+	ret_options->cpus = args->cpus;
+	ret_options->slave_cpus = args->slave_cpus;
+	ret_options->seed = args->has_seed ? args->seed : choose_seed();
+	ret_options->interrupt_fd = interrupt_fd;
+	ret_options->events = (struct nm_run_events){
+		.arg = live,
+		.interval = nm_live_interval,
+		.log = nm_live_log,
+	};
+}
+
+/* Runs until all repetitions are done or one is not complete. */
+static enum nm_run_status run_all(const struct nm_args *args, const struct nm_job *job,
+				  struct nm_live *live, const struct nm_run_options *options,
+				  struct nm_series *series, struct nm_diags *diags)
+{
+	enum nm_run_status status = NM_RUN_COMPLETE;
+
+	series->runs = calloc(args->repeat, sizeof(struct nm_result *));
+	if (!series->runs) {
+		nm_diag_error(diags, NULL, 0, "out of memory");
+		return NM_RUN_INTERNAL;
+	}
+	live->runs = args->repeat;
+	for (uint64_t i = 0; i < args->repeat && status == NM_RUN_COMPLETE; i++) {
+		struct nm_result *result = NULL;
+		live->run = i + 1;
+		status = nm_run(job, options, &result, diags);
+		if (result)
+			series->runs[series->n_runs++] = result;
+	}
+	return status;
+}
+
+static int report_all(const struct nm_args *args, const struct nm_series *series,
+		      enum nm_run_status status, struct nm_diags *diags)
+{
+	const struct nm_report *report = nm_report_find(args->format);
+	int code = (int)status;
+
+	if (series->n_runs == 0)
+		return code;
+	if (nm_output_write(args->output, report, series, diags) != 0 && code == NM_EXIT_OK)
+		code = NM_EXIT_FAILED;
+	const struct nm_result *last = series->runs[series->n_runs - 1];
+	if (!last->complete && !diags->n_errors)
+		nm_diag_error(diags, NULL, 0, "the run is incomplete: %s",
+			      last->incomplete_why ? last->incomplete_why : "interrupted");
+	return code;
+}
+
+int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
+{
+	struct nm_loaded loaded = {0};
+	struct nm_series series = {0};
+	struct nm_live live;
+	struct nm_run_options options;
+	struct nm_load_values values = {
+		.defines = args->defines,
+		.n_defines = args->n_defines,
+		.lookup = nm_cli_lookup,
+	};
+	int code = NM_EXIT_USAGE;
+
+	char *path = nm_stock_find(args->master, diags);
+	if (!path || nm_loaded_read(&loaded, path, diags) != 0)
+		goto out;
+	if (nm_loaded_compile(&loaded, &values, diags) != 0)
+		goto out;
+	if (nm_output_check(args->output, diags) != 0)
+		goto out;
+	nm_cli_print_diags(diags); /* warnings, before the run */
+	int interrupt_fd = nm_signals_start();
+	if (interrupt_fd < 0) {
+		nm_diag_error(diags, NULL, 0, "no pipe for signals: %s", strerror(-interrupt_fd));
+		code = NM_EXIT_INTERNAL;
+		goto out;
+	}
+	nm_live_init(&live, args->quiet, args->verbose);
+	options_from(args, &live, interrupt_fd, &options);
+	struct nm_job job = nm_loaded_job(&loaded);
+	enum nm_run_status status = run_all(args, &job, &live, &options, &series, diags);
+	nm_live_erase(&live);
+	code = report_all(args, &series, status, diags);
+out:
+	nm_series_fini(&series);
+	nm_loaded_fini(&loaded);
+	free(path);
+	return code;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The slave: -s. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/live.h"
+#include "cli/signals.h"
+#include "control/slave.h"
+
+static void on_listening(void *arg, const char *address, uint16_t port)
+{
+	const struct nm_args *args = arg;
+
+	if (!args->quiet)
+		fprintf(stderr, "netmodel: slave listening on %s port %u\n", address,
+			(unsigned)port);
+}
+
+/* Sessions are worth a line each, so a slave tells them unless it is told not to. */
+static void on_log(void *arg, const char *line)
+{
+	const struct nm_args *args = arg;
+
+	if (!args->quiet)
+		fprintf(stderr, "netmodel: %s\n", line);
+}
+
+int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
+{
+	struct nm_slave_options options;
+	int interrupt_fd = nm_signals_start();
+
+	if (interrupt_fd < 0) {
+		nm_diag_error(diags, NULL, 0, "no pipe for signals: %s", strerror(-interrupt_fd));
+		return NM_EXIT_INTERNAL;
+	}
+	nm_slave_options_default(&options);
+	options.bind = args->bind;
+	options.port = (uint16_t)args->port;
+	options.no_auth = args->no_auth;
+	if (args->max_flows)
+		options.max_flows = args->max_flows;
+	if (args->max_duration_ns)
+		options.max_duration_ns = args->max_duration_ns;
+	options.timeout_ns = args->timeout_ns;
+	options.once = args->once;
+	options.cpus = args->cpus;
+	options.interrupt_fd = interrupt_fd;
+	options.arg = (void *)args;
+	options.listening = on_listening;
+	options.log = on_log;
+	return nm_slave_serve(&options, diags) == 0 ? NM_EXIT_OK : NM_EXIT_FAILED;
+}

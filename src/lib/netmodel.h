@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libnetmodel: run network traffic models from a program of your own.
+ *
+ *	struct netmodel *nm = netmodel_new();
+ *	netmodel_load_file(nm, "profiles/tcp_rr.xml");
+ *	netmodel_set_param(nm, "num_flows", "64");
+ *	if (netmodel_run(nm) == NETMODEL_COMPLETE)
+ *		printf("%.0f transactions/s\n", netmodel_transactions_per_s(nm));
+ *	netmodel_free(nm);
+ *
+ * The library prints nothing, reads no environment, takes no signals and keeps no global state. One object is used by
+ * one thread at a time, netmodel_stop excepted; different objects are independent. With the host "local", and only
+ * then, netmodel_run forks a slave process.
+ *
+ * Functions that return int give 0, or a negative errno value; what is wrong in words is in the diagnostics.
+ */
+#ifndef NETMODEL_H
+#define NETMODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define NETMODEL_API __attribute__((visibility("default")))
+#else
+#define NETMODEL_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A profile, its parameters, the options of a run, and the result of the last one. */
+struct netmodel;
+
+/* How a run ended. */
+enum netmodel_status {
+	NETMODEL_COMPLETE = 0,
+	NETMODEL_REFUSED = 1, /* the profile, a parameter or an option is wrong; nothing was sent */
+	NETMODEL_FAILED = 2,  /* incomplete; there is a result, marked so */
+	NETMODEL_INTERNAL = 3,	    /* out of memory or another failure inside */
+	NETMODEL_INTERRUPTED = 130, /* stopped; there is a result so far */
+};
+
+/* What one interval of the time grid saw, all groups together, at the master. */
+struct netmodel_interval {
+	size_t size;	     /* of this structure as the library knows it: later versions append */
+	double from_s, to_s; /* since the phase began */
+	uint32_t phase;	     /* transaction of the profile, from 0 */
+	int measured;	     /* not warm-up nor cool-down */
+	uint64_t transactions, bytes_sent, bytes_received, errors;
+	uint64_t latency_count; /* 0: the latencies mean nothing */
+	double latency_min_s, latency_mean_s, latency_max_s;
+};
+
+/* Called on the thread that is in netmodel_run; the arguments are valid during the call only. The callback may call
+ * netmodel_stop, and no other function on the object. */
+typedef void (*netmodel_interval_fn)(void *arg, const struct netmodel_interval *interval);
+typedef void (*netmodel_log_fn)(void *arg, const char *line);
+
+/* The version of the library, static. Any thread. */
+NETMODEL_API const char *netmodel_version(void);
+
+/* A new object, owned by the caller; NULL when out of memory or file descriptors. */
+NETMODEL_API struct netmodel *netmodel_new(void);
+/* Releases it and all that was got from it, except what is said to be owned by the caller. Accepts NULL. Not during
+ * netmodel_run. */
+NETMODEL_API void netmodel_free(struct netmodel *nm);
+
+/* Takes a profile from a file, or from memory (copied; `name` names it in diagnostics). Parameters, options and
+ * callbacks set before stay. */
+NETMODEL_API int netmodel_load_file(struct netmodel *nm, const char *path);
+NETMODEL_API int netmodel_load_text(struct netmodel *nm, const char *name, const char *text,
+				    size_t length);
+
+/* Sets a parameter of the profile, as -D does; both strings are copied. The value is checked by netmodel_check and
+ * netmodel_run. -ENOMEM, or -EINVAL for an empty name. */
+NETMODEL_API int netmodel_set_param(struct netmodel *nm, const char *name, const char *value);
+/* Sets an option of the run, by the name and in the form of the command's option: "port", "interval", "warmup",
+ * "cooldown", "timeout", "percentiles", "seed", "cpus", "slave-cpus". -ENOENT for an unknown name, -EINVAL for a wrong
+ * value; both leave a diagnostic. */
+NETMODEL_API int netmodel_set_option(struct netmodel *nm, const char *name, const char *value);
+
+/* Compiles the profile with the parameters set: 0, or -EINVAL with diagnostics. Sends nothing. */
+NETMODEL_API int netmodel_check(struct netmodel *nm);
+
+/* What the last load, set, check or run had to say: errors and warnings, one line each. The text is valid until the
+ * next such call; NULL beyond the last. */
+NETMODEL_API size_t netmodel_n_diagnostics(const struct netmodel *nm);
+NETMODEL_API const char *netmodel_diagnostic(const struct netmodel *nm, size_t index);
+
+/* Sets the callbacks; NULL for none. */
+NETMODEL_API void netmodel_on_interval(struct netmodel *nm, netmodel_interval_fn fn, void *arg);
+NETMODEL_API void netmodel_on_log(struct netmodel *nm, netmodel_log_fn fn, void *arg);
+
+/* Runs the profile and waits for its end. The result of an earlier run is gone. */
+NETMODEL_API enum netmodel_status netmodel_run(struct netmodel *nm);
+/* Asks the run to end: the first call gracefully, with the result so far, the second at once. From any thread and from
+ * a signal handler. Without a run it has no effect on the next one. */
+NETMODEL_API void netmodel_stop(struct netmodel *nm);
+
+/* The result of the last run. */
+
+/* 1 when the last run was complete, 0 when it was not, -1 when there is no result. */
+NETMODEL_API int netmodel_complete(const struct netmodel *nm);
+/* The result document, schema netmodel.result/1. Owned by the caller, who frees it with free(); NULL without a result
+ * or memory. */
+NETMODEL_API char *netmodel_result_json(const struct netmodel *nm);
+/* Figures of the measured transactions. NaN when there is no result, or nothing was measured. */
+NETMODEL_API double netmodel_transactions_per_s(const struct netmodel *nm);
+NETMODEL_API double netmodel_bits_per_s(const struct netmodel *nm); /* both directions */
+NETMODEL_API double netmodel_seconds(const struct netmodel *nm);
+NETMODEL_API double netmodel_latency_mean_s(const struct netmodel *nm);
+/* One of the percentiles that were asked for ("percentiles", by default 50, 90, 95, 99 and 99.9); NaN for others. */
+NETMODEL_API double netmodel_latency_percentile_s(const struct netmodel *nm, double percentile);
+/* Counts of the measured transactions; 0 without a result. */
+NETMODEL_API uint64_t netmodel_transactions(const struct netmodel *nm);
+NETMODEL_API uint64_t netmodel_errors(const struct netmodel *nm);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
