@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Drives the examples of docs/ without an engine: the flowop discard over the transport that is named, message by
+ * message, with long and short pieces. Exits 77 when the kernel does not have the transport. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/opt.h"
+#include "flowop/flowop.h"
+#include "transport/io.h"
+#include "transport/transport.h"
+
+#define CHUNK	 4096u
+#define MESSAGE	 10000u
+#define MESSAGES 50u
+#define PATIENCE 5000 /* ms */
+
+extern const struct nm_flowop nm_flowop_discard;
+extern const struct nm_transport nm_transport_mptcp, nm_transport_unix;
+
+static _Noreturn void fail(const char *what, int error)
+{
+	fprintf(stderr, "%s: %s\n", what, strerror(error));
+	exit(error == EPROTONOSUPPORT || error == ENOPROTOOPT ? 77 : 1);
+}
+
+static void check(const char *what, long answer)
+{
+	if (answer < 0)
+		fail(what, (int)-answer);
+}
+
+static void wait_for(int fd, short events)
+{
+	struct pollfd one = {.fd = fd, .events = events};
+
+	if (poll(&one, 1, PATIENCE) != 1)
+		fail("nothing happens", ETIMEDOUT);
+}
+
+/* A connected pair over the transport: ends[0] has connected, ends[1] has accepted. */
+static void connect_pair(const struct nm_transport *transport, struct nm_conn ends[2])
+{
+	struct nm_addr here = {.len = sizeof(struct sockaddr_in)}, to;
+	struct sockaddr_in *in = (struct sockaddr_in *)(void *)&here.sa;
+	void *opts = calloc(1, transport->opts_size);
+	char text[NM_ENDPOINT_TEXT] = "";
+	int listener;
+
+	if (!opts)
+		fail("calloc", ENOMEM);
+	in->sin_family = AF_INET;
+	in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	check("defaults", nm_opts_defaults(transport->opts, opts));
+	check("listen", transport->listen(opts, &here, 16, text, &listener));
+	if (transport->endpoint(&here,
+				"no such place at all, and far too long for any address, which "
+				"a peer might send nevertheless to see what becomes of it",
+				&to) == 0)
+		fail("an endpoint that is none was taken", EINVAL);
+	check("endpoint", transport->endpoint(&here, text, &to));
+	int r = transport->connect(&ends[0], opts, &to);
+	if (r == -EINPROGRESS) {
+		wait_for(ends[0].fd, POLLOUT);
+		r = transport->established(&ends[0]);
+	}
+	check("connect", r);
+	wait_for(listener, POLLIN);
+	check("accept", transport->accept(&ends[1], listener, opts, NULL));
+	if (transport->accept(&(struct nm_conn){.fd = -1}, listener, opts, NULL) != -EAGAIN)
+		fail("a connection came from nowhere", EINVAL);
+	ends[0].transport = ends[1].transport = transport;
+	nm_opts_fini(transport->opts, opts);
+	free(opts);
+	close(listener);
+}
+
+/* Sends what there is room for. */
+static void fill(const struct nm_transport *transport, struct nm_conn *conn, const char *data,
+		 size_t *left)
+{
+	while (*left) {
+		ssize_t n = nm_conn_send(transport, conn, data, *left < 7000 ? *left : 7000);
+
+		if (n == -EAGAIN)
+			return;
+		check("send", n);
+		*left -= (size_t)n;
+	}
+}
+
+static void receive_all(const struct nm_transport *transport, struct nm_conn ends[2])
+{
+	static char tx[CHUNK * 2], rx[CHUNK + 1];
+	struct nm_counters count = {0};
+	struct nm_io io = {.tx = tx, .rx = rx, .chunk = CHUNK, .count = &count};
+	const struct nm_instr instr = {.size = MESSAGE, .transport = transport};
+	struct nm_flow flow = {.conn = ends[1]};
+	size_t left = (size_t)MESSAGE * MESSAGES;
+	unsigned messages = 0;
+
+	while (messages < MESSAGES) {
+		fill(transport, &ends[0], tx, &left);
+		enum nm_step answer = nm_flowop_discard.step(&io, &flow, &instr);
+
+		if (answer == NM_STEP_NEXT) {
+			messages++;
+			if (flow.left)
+				fail("a message ended before its end", EINVAL);
+		} else if (answer == NM_STEP_WAIT_IN) {
+			wait_for(flow.conn.fd, POLLIN);
+			flow.conn.flags |= NM_CONN_IN;
+		} else if (answer != NM_STEP_YIELD) {
+			fail("discard", flow.error);
+		}
+	}
+	if (nm_counter_read(&count.bytes_received) != (uint64_t)MESSAGE * MESSAGES ||
+	    flow.conn.ahead)
+		fail("wrong number of bytes", EINVAL);
+
+	transport->close(&ends[0], false);
+	wait_for(flow.conn.fd, POLLIN);
+	flow.conn.flags |= NM_CONN_IN | NM_CONN_HUP;
+	if (nm_flowop_discard.step(&io, &flow, &instr) != NM_STEP_FAIL || flow.error != ECONNRESET)
+		fail("the end of the stream was not noticed", EINVAL);
+	transport->close(&flow.conn, false);
+}
+
+int main(int argc, char **argv)
+{
+	const struct nm_transport *all[] = {&nm_transport_mptcp, &nm_transport_unix};
+	struct nm_conn ends[2] = {{.fd = -1}, {.fd = -1}};
+
+	for (size_t i = 0; argc == 2 && i < sizeof all / sizeof *all; i++) {
+		if (strcmp(all[i]->name, argv[1]) != 0)
+			continue;
+		connect_pair(all[i], ends);
+		receive_all(all[i], ends);
+		return 0;
+	}
+	fprintf(stderr, "usage: drive_examples TRANSPORT\n");
+	return 2;
+}

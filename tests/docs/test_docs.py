@@ -1,0 +1,411 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the documents say is so: their commands run, their examples compile and work, their tables match the source."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+DOCS = TOP / "docs"
+MARKDOWN = sorted([*TOP.glob("*.md"), *DOCS.rglob("*.md")])
+MANUALS = sorted(DOCS.glob("*.in"))
+EXAMPLES = sorted((DOCS / "examples").glob("*.c"))
+PLACEHOLDER = "@GENERATED_OPTIONS@"
+SECOND_HOST = "10.0.0.7"  # as the documents call it
+
+WARNINGS = [
+    "-Wall",
+    "-Wextra",
+    "-Wshadow",
+    "-Wstrict-prototypes",
+    "-Wmissing-prototypes",
+    "-Wpointer-arith",
+    "-Wwrite-strings",
+    "-Werror",
+]
+LANGUAGE = ["-std=c11", "-D_GNU_SOURCE", f"-I{TOP / 'src'}"]
+LIBRARIES = ["libxml-2.0", "jansson", "libnl-3.0", "libnl-route-3.0", "libcrypto"]
+# Whatever else is in the environment could be taken for a parameter.
+KEPT = ("HOME", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLVM_PROFILE_FILE")
+
+
+def locate_binary() -> Path:
+    return Path(os.environ.get("NETMODEL") or TOP / "build" / "src" / "netmodel").resolve()
+
+
+@pytest.fixture(scope="session")
+def netmodel() -> Path:
+    binary = locate_binary()
+    if not os.access(binary, os.X_OK):
+        pytest.exit(f"{binary}: no program to test; ./quickstart build makes it, NETMODEL=PATH names another", 3)
+    return binary
+
+
+def run(argv: Sequence[str | Path], timeout: float = 60, **kwargs: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # type: ignore[call-overload,no-any-return]
+        [str(word) for word in argv], capture_output=True, text=True, timeout=timeout, check=False, **kwargs
+    )
+
+
+def must(argv: Sequence[str | Path], **kwargs: object) -> str:
+    done = run(argv, **kwargs)  # type: ignore[arg-type]
+    assert done.returncode == 0, f"{shlex.join(map(str, argv))}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+# --- commands ---
+
+
+@dataclass
+class Block:
+    """What stands between two fences."""
+
+    kind: str
+    file: str | None
+    line: int
+    lines: list[str] = field(default_factory=list)
+
+
+def blocks_of(path: Path) -> Iterator[Block]:
+    block: Block | None = None
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line.startswith("```"):
+            if block:
+                block.lines.append(line)
+        elif block:
+            yield block
+            block = None
+        else:
+            words = line[3:].split()
+            names = [word.removeprefix("file=") for word in words[1:] if word.startswith("file=")]
+            block = Block(words[0] if words else "", names[0] if names else None, number)
+    assert block is None, f"{path}: a block is not closed"
+
+
+@dataclass
+class Step:
+    """One command, as typed at a prompt, and what it shows."""
+
+    command: str
+    where: str
+    background: bool = False
+    shows: list[str] = field(default_factory=list)
+
+
+def steps_of(path: Path) -> list[Step]:
+    """`$ ` is the prompt of the first host, `b$ ` that of the second, whose commands go on."""
+    steps: list[Step] = []
+    for block in blocks_of(path):
+        if block.kind != "console":
+            continue
+        assert re.match(r"b?\$ ", block.lines[0]), f"{path}:{block.line}: a console begins with a prompt"
+        for offset, line in enumerate(block.lines, 1):
+            prompt = re.match(r"(b?)\$ (.*)", line)
+            if prompt:
+                steps.append(Step(prompt[2], f"{path.name}:{block.line + offset}", bool(prompt[1])))
+            elif line.strip() not in ("", "..."):
+                steps[-1].shows.append(line)
+    return steps
+
+
+def manual_blocks(path: Path) -> list[list[str]]:
+    blocks = re.findall(r"^\.EX\n(.*?)^\.EE$", path.read_text(), re.MULTILINE | re.DOTALL)
+    return [block.replace("\\-", "-").splitlines() for block in blocks]
+
+
+def manual_steps(path: Path) -> list[Step]:
+    return [
+        Step(line, path.name, line.startswith("netmodel -s"))
+        for block in manual_blocks(path)
+        for line in block
+        if line.startswith("netmodel ")
+    ]
+
+
+_NUMBER = re.compile(r"\d+(\.\d+)?( ?(ns|us|ms|s|k|M|G|[kMGT]?b/s|[KMGT]iB)\b|%)?")
+
+
+def shape(line: str) -> str:
+    """A line without what differs from run to run."""
+    line = re.sub(r"\(/[^)]*\)", "(PATH)", line)
+    line = re.sub(r"\b[0-9a-f]{12}\b|\b[0-9-]{10}T[0-9:]{8}Z", "#", line)
+    return " ".join(_NUMBER.sub("#", line).split())
+
+
+def missing_line(shown: list[str], output: str) -> str | None:
+    """The first line of `shown` that the output does not have, in that order."""
+    have = iter([shape(line) for line in output.splitlines()])
+    for line in shown:
+        if shape(line) not in have:
+            return line
+    return None
+
+
+def play(steps: Sequence[Step], folder: Path, binary: Path) -> None:
+    """Types all the commands into one shell, on a loopback network of its own that has the second host's address."""
+    (folder / "bin").mkdir()
+    (folder / "bin" / "netmodel").symlink_to(binary)
+    script = ["ip link set lo up", f"ip address add {SECOND_HOST}/32 dev lo", "(exit 0)"]
+    for number, step in enumerate(steps):
+        output = f"out.{number}"
+        if step.background:
+            script.append(f"{step.command} >{output} 2>&1 & sleep 0.3")
+        else:
+            # The next command may ask for the exit code.
+            script += [f"{{ {step.command}", f"}} >{output} 2>&1", f"c=$?; echo $c >code.{number}; (exit $c)"]
+    script += ["kill $(jobs -p) 2>/dev/null", "wait", "exit 0"]
+    env = {name: os.environ[name] for name in KEPT if name in os.environ}
+    env |= {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "NETMODEL_PROFILES": str(TOP / "profiles"), "LC_ALL": "C"}
+    argv = ["unshare", "--map-root-user", "--net", "bash", "-c", "\n".join(script)]
+    must(argv, cwd=folder, env=env, timeout=180)
+    for number, step in enumerate(steps):
+        output = (folder / f"out.{number}").read_text()
+        report = f"{step.where}: {step.command}\n{output}"
+        lost = missing_line(step.shows, output)
+        assert lost is None, f"{report}\nis without this line: {lost}"
+        if step.background:
+            continue
+        code = int((folder / f"code.{number}").read_text())
+        asked = number + 1 < len(steps) and steps[number + 1].command == "echo $?"
+        assert code == 0 or asked, f"{report}\nexit code {code}"
+
+
+@pytest.fixture
+def own_network() -> None:
+    if not shutil.which("unshare") or not shutil.which("ip"):
+        pytest.skip("needs unshare(1) and ip(8)")
+    probe = run(["unshare", "--map-root-user", "--net", "ip", "link", "set", "lo", "up"])
+    if probe.returncode != 0:
+        pytest.skip(f"cannot make a network namespace: {probe.stderr.strip()}")
+
+
+def write_files(path: Path, folder: Path) -> None:
+    for block in blocks_of(path):
+        if block.file:
+            (folder / block.file).write_text("\n".join(block.lines) + "\n")
+
+
+@pytest.mark.usefixtures("own_network")
+@pytest.mark.parametrize("document", [TOP / "README.md", DOCS / "tutorial.md"], ids=lambda path: path.name)
+def test_commands_do_what_the_document_shows(document: Path, tmp_path: Path, netmodel: Path) -> None:
+    steps = steps_of(document)
+    assert len(steps) >= 3
+    write_files(document, tmp_path)
+    play(steps, tmp_path, netmodel)
+
+
+@pytest.mark.usefixtures("own_network")
+def test_examples_of_the_manual_run(tmp_path: Path, netmodel: Path) -> None:
+    profile = next(block for block in manual_blocks(DOCS / "netmodel-profile.5.in") if block[0].startswith("<profile"))
+    (tmp_path / "my.xml").write_text("\n".join(profile) + "\n")
+    steps = manual_steps(DOCS / "netmodel.1.in")
+    assert len(steps) >= 6
+    steps.append(Step("netmodel -m my.xml", "netmodel-profile.5.in", shows=["  counts of both ends agree"]))
+    play(steps, tmp_path, netmodel)
+
+
+def test_lines_that_are_missing_are_found() -> None:
+    output = "  run 86a720725f62  2026-11-21T08:22:55Z\n  mean 12.0 us  max 3 ms\nwell\n"
+    assert missing_line(["  mean 1 ns max 4 s", "well"], output) is None
+    assert missing_line(["run 000720725f62 2027-01-01T00:00:00Z"], output) is None
+    assert missing_line(["mean 1 us min 4 us"], output) is not None
+    assert missing_line(["well", "mean 12.0 us  max 3 ms"], output) is not None  # in another order
+
+
+# --- manual pages ---
+
+
+@pytest.mark.parametrize(
+    ("manual", "word"), [("netmodel.1.in", "man-options"), ("netmodel-profile.5.in", "man-language")]
+)
+def test_manual_pages_are_well_formed(manual: str, word: str, tmp_path: Path, netmodel: Path) -> None:
+    text = (DOCS / manual).read_text()
+    assert text.splitlines().count(PLACEHOLDER) == 1
+    generated = must([netmodel, "--generate", word])
+    page = tmp_path / manual.removesuffix(".in")
+    page.write_text(text.replace(PLACEHOLDER + "\n", generated))
+    checkers: list[list[str | Path]] = [
+        ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", page],
+        ["mandoc", "-Tlint", "-W", "warning", page],
+        ["groff", "-man", "-ww", "-z", page],
+    ]
+    found = [argv for argv in checkers if shutil.which(str(argv[0]))]
+    if not found:
+        pytest.skip("none of man, mandoc and groff is installed")
+    for argv in found:
+        done = run(argv)
+        said = done.stderr + (done.stdout if argv[0] == "mandoc" else "")
+        assert (done.returncode, said) == (0, ""), argv[0]
+
+
+# --- examples in C ---
+
+
+def compilers() -> list[str]:
+    return [name for name in ("gcc", "clang") if shutil.which(name)]
+
+
+def test_there_is_a_compiler_and_something_to_compile() -> None:
+    assert compilers()
+    assert len(EXAMPLES) == 2
+
+
+@pytest.mark.parametrize("compiler", compilers())
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_example_compiles_without_warnings(example: Path, compiler: str, tmp_path: Path) -> None:
+    must([compiler, *LANGUAGE, *WARNINGS, "-O2", "-c", example, "-o", tmp_path / "example.o"])
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("driver") / "drive"
+    rooms = [*sorted((TOP / "src/base").glob("*.c"))]
+    rooms += [TOP / "src/flowop/moving.c", TOP / "src/transport/socket.c", TOP / "src/transport/unix.c"]
+    sources = [TOP / "tests/docs/drive_examples.c", *EXAMPLES, *rooms]
+    checks = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+    must([compilers()[0], *LANGUAGE, *WARNINGS, *checks, *sources, "-lm", "-o", program])
+    return program
+
+
+@pytest.mark.parametrize("transport", ["unix", "mptcp"])
+def test_examples_move_messages(transport: str, driver: Path) -> None:
+    done = run([driver, transport])
+    if done.returncode == 77:
+        pytest.skip(f"the kernel has no {transport}: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stderr
+
+
+def words_of(room: str, variable: str) -> list[str]:
+    found = re.search(rf"^{variable} = (.*)$", (TOP / "src" / room / "local.mk").read_text(), re.MULTILINE)
+    assert found, f"src/{room}/local.mk has no {variable}"
+    return found[1].split()
+
+
+@pytest.fixture(scope="session")
+def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A netmodel with both examples: two files and two words more."""
+    folder = tmp_path_factory.mktemp("extended")
+    sources = [*sorted((TOP / "src").glob("*/*.c")), *EXAMPLES]
+    for room, variable, more in (
+        ("flowop", "FLOWOPS", "discard"),
+        ("transport", "TRANSPORTS", "mptcp"),
+        ("report", "REPORTS", ""),
+    ):
+        table = folder / f"{room}_registry.c"
+        words = words_of(room, variable) + more.split()
+        table.write_text(must(["sh", TOP / "tools/make-registry", room, *words]))
+        sources.append(table)
+    compiler = compilers()[0]
+    flags = [*LANGUAGE, "-O1", '-DPACKAGE_VERSION="0"', *must(["pkg-config", "--cflags", *LIBRARIES]).split()]
+    libraries = must(["pkg-config", "--libs", *LIBRARIES]).split()
+    objects = [folder / f"{number}.o" for number in range(len(sources))]
+
+    def compile_one(source: Path, made: Path) -> None:
+        must([compiler, *flags, "-c", source, "-o", made])
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(compile_one, sources, objects))
+    program = folder / "netmodel"
+    must([compiler, "-pthread", *objects, *libraries, "-lm", "-o", program])
+    return program
+
+
+def test_netmodel_describes_the_examples(extended: Path) -> None:
+    assert "the other end: write" in must([extended, "--describe", "discard"])
+    assert "nodelay" in must([extended, "--describe", "mptcp"])
+
+
+@pytest.mark.parametrize("transport", ["tcp", "unix", "mptcp"])
+def test_netmodel_runs_the_examples(transport: str, extended: Path, driver: Path, tmp_path: Path) -> None:
+    if transport == "mptcp" and run([driver, "mptcp"]).returncode == 77:
+        pytest.skip("the kernel has no Multipath TCP")
+    profile = tmp_path / "examples.xml"
+    profile.write_text(
+        f"""<profile name="examples"><group nflows="4">
+        <transaction><flowop type="connect" options="remotehost=local protocol={transport}"/></transaction>
+        <transaction duration="300ms">
+        <flowop type="write" options="size=100"/><flowop type="discard" options="size=2500000"/>
+        <flowop type="read" options="size=7"/>
+        </transaction>
+        <transaction><flowop type="disconnect"/></transaction>
+        </group></profile>"""
+    )
+    text = must([extended, "-m", profile, "--timeout", "20s"])
+    assert "counts of both ends agree" in text, text
+
+
+# --- what documents say about the source ---
+
+
+def contained(snippet: str, texts: Sequence[str]) -> bool:
+    """A snippet may leave out lines by `...`; the parts between stand somewhere together, in order."""
+    parts = [part.strip() for part in re.split(r"^\s*\.\.\.\s*$", snippet, flags=re.MULTILINE)]
+    return any(
+        all(at >= 0 for at in places) and places == sorted(places)
+        for places in ([text.find(part) for part in parts] for text in texts)
+    )
+
+
+@pytest.mark.parametrize("document", MARKDOWN, ids=lambda path: path.name)
+def test_code_in_documents_is_code_of_the_project(document: Path) -> None:
+    sources = [*EXAMPLES, *sorted((TOP / "src").glob("*/*.[ch]"))]
+    texts = [path.read_text() for path in sources]
+    for block in blocks_of(document):
+        if block.kind == "c":
+            assert contained("\n".join(block.lines), texts), f"{document}:{block.line}"
+
+
+@pytest.mark.parametrize("document", MARKDOWN, ids=lambda path: path.name)
+def test_links_and_paths_lead_somewhere(document: Path) -> None:
+    text = document.read_text()
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+        assert not target.startswith("http"), f"{document}: {target} cannot be checked"
+        assert (document.parent / target).exists(), f"{document}: {target}"
+    for path in re.findall(r"`((?:src|docs|tests|tools|profiles)/[\w./-]*)`", text):
+        found = (TOP / path).exists() or path in NEW_FILES
+        assert found, f"{document}: {path}"
+
+
+# What the reader is told to make.
+NEW_FILES = ("src/flowop/discard.c", "src/transport/mptcp.c")
+
+
+@pytest.mark.parametrize("document", [*MARKDOWN, *MANUALS], ids=lambda path: path.name)
+def test_options_in_documents_exist(document: Path, netmodel: Path) -> None:
+    known = set(re.findall(r"--[a-z][a-z-]*", must([netmodel, "--help"]))) | {"--generate"}
+    text = document.read_text().replace("\\-", "-")
+    used = {word.rstrip("-") for word in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)}
+    strange = {word for word in used - known if not word.startswith("--enable-")}
+    assert not strange, f"{document}: {strange}"
+
+
+def test_messages_of_the_control_protocol() -> None:
+    states = ["hello", "prepare", "connect", "idle", "phase", "result"]
+    source = (TOP / "src/control/messages.def").read_text()
+    declared = {
+        word: (sender.lower(), {state.lower() for state in re.findall(r"IN\((\w+)\)", where)})
+        for word, sender, where in re.findall(r'^NM_MESSAGE\(\w+, "(\w+)", (\w+), (.*)\)$', source, re.MULTILINE)
+    }
+    text = (DOCS / "control-protocol.md").read_text()
+    documented = {}
+    for word, sender, where in re.findall(r"^\| `(\w+)` \| (\w+) \| ([\w, ]+) \|", text, re.MULTILINE):
+        named = {"all": states, "all after hello": states[1:]}.get(where, where.split(", "))
+        documented[word] = (sender, set(named))
+    assert len(declared) > 10
+    assert documented == declared
+
+
+def test_rooms_of_the_architecture_are_the_folders() -> None:
+    text = (DOCS / "architecture.md").read_text()
+    rooms = set(re.findall(r"^\| `(\w+)/` \|", text, re.MULTILINE))
+    assert rooms == {path.name for path in (TOP / "src").iterdir() if path.is_dir()}
