@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped,unused-ignore]
+import pytest
+
+from nmtest import SCHEMA, Json, Netmodel, Network, Node, Slave, locate_binary
+
+
+@pytest.fixture(scope="session")
+def netmodel() -> Netmodel:
+    binary = locate_binary()
+    if not os.access(binary, os.X_OK):
+        pytest.exit(f"{binary}: no program to test; ./quickstart build makes it, NETMODEL=PATH names another", 3)
+    return Netmodel(binary)
+
+
+@pytest.fixture
+def slave(netmodel: Netmodel) -> Iterator[Slave]:
+    """A slave on this host."""
+    with netmodel.slave() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def validate() -> Callable[[Json], None]:
+    """Holds a result document against its published schema."""
+    schema = json.loads(SCHEMA.read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator: Any = jsonschema.Draft202012Validator(schema)
+
+    def check(document: Json) -> None:
+        errors = [f"{'/'.join(map(str, e.absolute_path))}: {e.message[:400]}" for e in validator.iter_errors(document)]
+        assert not errors, "\n".join(errors)
+
+    return check
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Callable[..., Path]:
+    """Writes the groups of a profile into a file."""
+
+    def write(groups: str, name: str = "test") -> Path:
+        path = tmp_path / f"{name}.xml"
+        path.write_text(f'<?xml version="1.0"?>\n<profile name="{name}">\n{groups}\n</profile>\n')
+        return path
+
+    return write
+
+
+@cache
+def _no_network() -> str | None:
+    return Network.reason_to_skip()
+
+
+@pytest.fixture
+def nodes() -> Iterator[Callable[[int], list[Node]]]:
+    """Makes hosts in network namespaces of their own."""
+    reason = _no_network()
+    if reason:
+        pytest.skip(reason)
+    network = Network()
+    try:
+        yield network.nodes
+    finally:
+        network.close()
+
+
+@pytest.fixture
+def need_ipv6() -> None:
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError as error:
+        pytest.skip(f"no IPv6 on the loopback device: {error}")
+
+
+@pytest.fixture
+def need_tool() -> Callable[..., str]:
+    """Finds a program, which must also manage what is given besides its name; else the test is skipped."""
+
+    def need(name: str, *trial: str) -> str:
+        path = shutil.which(name)
+        if path is None:
+            pytest.skip(f"{name} is not installed")
+        if trial:
+            done = subprocess.run([path, *trial], capture_output=True, text=True, timeout=20, check=False)
+            if done.returncode != 0:
+                pytest.skip(f"{name} does not work here: {done.stderr.strip()[:200]}")
+        return path
+
+    return need

@@ -1,0 +1,421 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests need to run netmodel: processes that are always ended, slaves, network namespaces, results."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+TOP = Path(__file__).resolve().parents[2]
+PROFILES = TOP / "profiles"
+BAD_PROFILES = TOP / "tests" / "profiles_bad"
+SCHEMA = TOP / "docs" / "netmodel-result.schema.json"
+
+STOCK = tuple(sorted(path.stem for path in PROFILES.glob("*.xml")))
+
+Json = dict[str, Any]
+
+# Passed on to netmodel; everything else in the environment could be taken for a parameter.
+_KEPT = ("PATH", "HOME", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLVM_PROFILE_FILE")
+_CAP_SYS_RESOURCE = 24
+_PR_CAPBSET_DROP = 24
+
+
+def locate_binary() -> Path:
+    """The program under test: $NETMODEL, or the one that ./quickstart build makes."""
+    return Path(os.environ.get("NETMODEL") or TOP / "build" / "src" / "netmodel").resolve()
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a command ended."""
+
+    argv: tuple[str, ...]
+    code: int
+    out: str
+    err: str
+    seconds: float
+
+    def json(self) -> Json:
+        """Standard output, which must be one JSON document and nothing else."""
+        try:
+            document = json.loads(self.out)
+        except ValueError as error:
+            raise AssertionError(f"standard output is not one JSON document ({error}):\n{self}") from None
+        assert isinstance(document, dict), self
+        return document
+
+    def lines(self) -> list[str]:
+        return self.err.splitlines()
+
+    def __str__(self) -> str:
+        return f"{' '.join(self.argv)}\nexit code {self.code}\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
+
+
+class Process:
+    """A started command. What it writes is collected line by line and can be waited for."""
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        cwd: Path | None = None,
+        before: Callable[[], None] | None = None,
+    ) -> None:
+        self.argv = tuple(argv)
+        self._began = time.monotonic()
+        self._popen = subprocess.Popen(
+            self.argv,
+            env=dict(env),
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=before,
+            start_new_session=True,
+        )
+        self._changed = threading.Condition()
+        self._out: list[str] = []
+        self._err: list[str] = []
+        self._open = 2
+        self._readers = [
+            threading.Thread(target=self._collect, args=(stream, lines), daemon=True)
+            for stream, lines in ((self._popen.stdout, self._out), (self._popen.stderr, self._err))
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def _collect(self, stream: Any, lines: list[str]) -> None:
+        for raw in stream:
+            with self._changed:
+                lines.append(raw.decode(errors="replace"))
+                self._changed.notify_all()
+        with self._changed:
+            self._open -= 1
+            self._changed.notify_all()
+        stream.close()
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    @property
+    def err(self) -> str:
+        with self._changed:
+            return "".join(self._err)
+
+    def running(self) -> bool:
+        return self._popen.poll() is None
+
+    def wait_line(self, pattern: str, timeout: float = 10, count: int = 1) -> re.Match[str]:
+        """Waits until standard error has so many lines in which the pattern is found; answers the last of these."""
+        deadline = time.monotonic() + timeout
+        with self._changed:
+            while True:
+                found = [match for line in self._err if (match := re.search(pattern, line))]
+                if len(found) >= count:
+                    return found[count - 1]
+                left = deadline - time.monotonic()
+                if left <= 0 or not self._open:
+                    text = "".join(self._err)
+                    raise AssertionError(f"{' '.join(self.argv)}: no line /{pattern}/ in:\n{text}")
+                self._changed.wait(left)
+
+    def signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def finish(self, timeout: float = 20) -> Result:
+        """Waits for the end."""
+        try:
+            code = self._popen.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.end()
+            raise AssertionError(f"{' '.join(self.argv)}: still running after {timeout} s\n{self.err}") from None
+        seconds = time.monotonic() - self._began
+        for reader in self._readers:
+            reader.join(5)
+        return Result(self.argv, code, "".join(self._out), "".join(self._err), seconds)
+
+    def end(self) -> None:
+        """Ends it and every process that it has started, however it is doing."""
+        family = descendants(self.pid)
+        if self.running():
+            self._popen.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                self._popen.wait(0.0 if self._stopped() else 3.0)
+        for pid in [self.pid, *family]:
+            if pid != self.pid or self.running():
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        self._popen.wait()
+        for reader in self._readers:
+            reader.join(5)
+
+    def _stopped(self) -> bool:
+        stat = read_stat(self.pid)
+        return stat is not None and stat[0] == "T"
+
+
+def read_stat(pid: int) -> tuple[str, int] | None:
+    """State and parent of a process; None when it is gone."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    fields = text[text.rindex(")") + 2 :].split()
+    return fields[0], int(fields[1])
+
+
+def children(pid: int) -> list[int]:
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            stat = read_stat(int(entry))
+            if stat is not None and stat[1] == pid and stat[0] != "Z":
+                found.append(int(entry))
+    return sorted(found)
+
+
+def descendants(pid: int) -> list[int]:
+    found = children(pid)
+    return found + [deeper for child in found for deeper in descendants(child)]
+
+
+def resident_bytes(pid: int) -> int:
+    """Memory of a process; 0 when it is gone."""
+    try:
+        text = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    match = re.search(r"^VmRSS:\s+(\d+) kB", text, re.MULTILINE)
+    return int(match[1]) * 1024 if match else 0
+
+
+def wait_until(condition: Callable[[], Any], timeout: float = 5, what: str = "") -> Any:
+    """Polls what gives no event of its own: the state of other processes."""
+    deadline = time.monotonic() + timeout
+    while not (answer := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {timeout} s: {what or condition}")
+        time.sleep(0.005)
+    return answer
+
+
+def calmly(test: Callable[..., None]) -> Callable[..., None]:
+    """For what holds on a machine that is not busy otherwise: one of some attempts must succeed."""
+
+    @functools.wraps(test)
+    def attempts(*args: Any, **kwargs: Any) -> None:
+        for left in reversed(range(4)):
+            try:
+                test(*args, **kwargs)
+            except AssertionError:
+                if not left:
+                    raise
+            else:
+                return
+
+    return attempts
+
+
+def limit_descriptors(hard: int) -> Callable[[], None]:
+    """For the child: no more descriptors than that, and no privilege to raise the limit."""
+
+    def apply() -> None:
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_CAPBSET_DROP, _CAP_SYS_RESOURCE, 0, 0, 0)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+    return apply
+
+
+@dataclass(frozen=True)
+class Slave:
+    process: Process
+    port: int
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def sessions(self) -> list[int]:
+        return children(self.pid)
+
+
+class Netmodel:
+    """The program under test."""
+
+    def __init__(self, binary: Path) -> None:
+        self.binary = binary
+        self.env = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        self.env |= {"LC_ALL": "C", "NETMODEL_PROFILES": str(PROFILES)}
+
+    def start(
+        self,
+        *args: str | Path,
+        env: Mapping[str, str] | None = None,
+        prefix: Sequence[str] = (),
+        cwd: Path | None = None,
+        before: Callable[[], None] | None = None,
+    ) -> Process:
+        argv = [*prefix, str(self.binary), *(str(arg) for arg in args)]
+        return Process(argv, self.env | dict(env or {}), cwd, before)
+
+    @contextmanager
+    def started(self, *args: str | Path, **how: Any) -> Iterator[Process]:
+        process = self.start(*args, **how)
+        try:
+            yield process
+        finally:
+            process.end()
+
+    def run(self, *args: str | Path, timeout: float = 20, code: int | None = None, **how: Any) -> Result:
+        """Runs to the end; `code` is the exit code that it must have."""
+        with self.started(*args, **how) as process:
+            result = process.finish(timeout)
+        assert code is None or result.code == code, result
+        return result
+
+    def measure(self, profile: str | Path, *args: str | Path, code: int = 0, **how: Any) -> Json:
+        """Runs a profile, by name or as a file, and gives its result document."""
+        path = PROFILES / f"{profile}.xml" if isinstance(profile, str) else profile
+        return self.run("-m", path, "--format", "json", *args, code=code, **how).json()
+
+    @contextmanager
+    def slave(self, *args: str | Path, **how: Any) -> Iterator[Slave]:
+        """A slave on a port of its own that listens already."""
+        with self.started("-s", *(() if "-P" in args else ("-P", "0")), *args, **how) as process:
+            match = process.wait_line(r"slave listening on \S+ port (\d+)")
+            yield Slave(process, int(match[1]))
+
+
+def defines(**params: object) -> list[str]:
+    """-D options."""
+    return [word for name, value in params.items() for word in ("-D", f"{name}={value}")]
+
+
+def master_of(document: Json) -> Json:
+    host: Json = document["hosts"][0]
+    assert host["role"] == "master"
+    return host
+
+
+def slaves_of(document: Json) -> list[Json]:
+    hosts: list[Json] = document["hosts"][1:]
+    assert all(host["role"] == "slave" for host in hosts)
+    return hosts
+
+
+def assert_complete(document: Json) -> None:
+    run = document["run"]
+    assert run["complete"] is True, run
+    assert run["incomplete_why"] is None
+    assert run["interrupted"] is False
+    assert all(host["complete"] and host["error"] is None for host in document["hosts"]), document["hosts"]
+
+
+def assert_ends_agree(document: Json) -> None:
+    """Both ends have counted the same passes and the same bytes, group by group."""
+    assert document["run"]["reconciled"] is True, document["run"]["reconcile_text"]
+    assert document["run"]["reconcile_text"] is None
+    slaves = slaves_of(document)
+    for own in master_of(document)["groups"]:
+        others = [group for slave in slaves for group in slave["groups"] if group["name"] == own["name"]]
+        sums = {key: sum(other[key] for other in others) for key in own if key != "name"}
+        assert own["bytes_sent"] == sums["bytes_received"], (own, others)
+        assert own["bytes_received"] == sums["bytes_sent"], (own, others)
+        assert own["transactions"] == sums["transactions"], (own, others)
+        assert own["connects"] == sums["accepts"], (own, others)
+        assert own["accepts"] == sums["connects"], (own, others)
+        assert own["errors"] == sums["errors"] == 0, (own, others)
+
+
+def phase_of(document: Json, name: str, group: int = 0) -> Json:
+    phases: list[Json] = document["groups"][group]["phases"]
+    return next(phase for phase in phases if phase["name"] == name)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A host of its own: a network namespace with one address."""
+
+    namespace: str
+    address: str
+
+    @property
+    def prefix(self) -> tuple[str, ...]:
+        return ("ip", "netns", "exec", self.namespace)
+
+
+class Network:
+    """Namespaces, each with one link to a bridge in one more. Everything is gone when it is closed."""
+
+    _numbers = itertools.count()
+
+    def __init__(self) -> None:
+        self._name = f"nmt{os.getpid()}x{next(self._numbers)}"
+        self._made: list[str] = []
+
+    @staticmethod
+    def reason_to_skip() -> str | None:
+        """Why this machine cannot have one."""
+        if os.geteuid() != 0:
+            return "network namespaces need root"
+        if shutil.which("ip") is None:
+            return "network namespaces need ip (iproute2)"
+        trial = Network()
+        try:
+            trial.nodes(1)
+        except subprocess.CalledProcessError as error:
+            return f"no network namespaces here: {' '.join(error.cmd)}: {error.stderr.strip()}"
+        finally:
+            trial.close()
+        return None
+
+    def nodes(self, count: int) -> list[Node]:
+        hub = self._add("hub")
+        self._ip(hub, "link", "add", "bridge", "type", "bridge")
+        self._ip(hub, "link", "set", "bridge", "up")
+        return [self._node(hub, number) for number in range(1, count + 1)]
+
+    def _node(self, hub: str, number: int) -> Node:
+        node = Node(self._add(f"n{number}"), f"10.77.0.{number}")
+        port = f"port{number}"
+        self._ip(hub, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", node.namespace)
+        self._ip(hub, "link", "set", port, "master", "bridge", "up")
+        self._ip(node.namespace, "link", "set", "lo", "up")
+        self._ip(node.namespace, "address", "add", f"{node.address}/24", "dev", "eth0")
+        self._ip(node.namespace, "link", "set", "eth0", "up")
+        return node
+
+    def _add(self, name: str) -> str:
+        namespace = f"{self._name}{name}"
+        self._call("netns", "add", namespace)
+        self._made.append(namespace)
+        return namespace
+
+    def _ip(self, namespace: str, *args: str) -> None:
+        self._call("-n", namespace, *args)
+
+    @staticmethod
+    def _call(*args: str) -> None:
+        subprocess.run(["ip", *args], check=True, capture_output=True, text=True, timeout=20)
+
+    def close(self) -> None:
+        for namespace in reversed(self._made):
+            subprocess.run(["ip", "netns", "delete", namespace], check=False, capture_output=True, timeout=20)
+        self._made.clear()

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong command lines: exit code 1, nothing on standard output, and one line that says what and what is allowed."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from nmtest import PROFILES, Netmodel, defines
+
+M = ["-m", "tcp_rr"]
+
+
+def line_of(text: str) -> str:
+    """Where the profile has it: "tcp_rr.xml:13"."""
+    lines = (PROFILES / "tcp_rr.xml").read_text().splitlines()
+    return f"tcp_rr.xml:{next(number for number, line in enumerate(lines, 1) if text in line)}"
+
+
+DURATION = "not a duration: digits and an optional s, ms, us or ns (seconds without one)"
+COUNT = "not a count: digits and an optional k, m or g (powers of 1024)"
+CPUS = "not a list of CPUs: numbers and ranges, as 0-3,8"
+PERCENTILES = "not a list of percentiles: numbers from 0 to 100, as 50,99.9"
+
+WRONG = [
+    ([], "nothing to do: give -m PROFILE to run one (--list lists them), or -s to be a slave; --help tells more"),
+    ([*M, "-s"], "--master and --slave: one at a time"),
+    ([*M, "--intervall", "1s"], "--intervall: unknown option; did you mean --interval?"),
+    ([*M, "--xyzzy"], "--xyzzy: unknown option; --help lists them all"),
+    ([*M, "-z"], "-z: unknown option; --help lists them all"),
+    ([*M, "--p", "1"], "--p: short for several options: write it out"),
+    ([*M, "-P"], "--port: PORT is missing"),
+    ([*M, "-P", "99999"], "--port 99999: not a port: a number from 0 to 65535"),
+    ([*M, "-P", "-1"], "--port -1: not a port: a number from 0 to 65535"),
+    ([*M, "-P", "1k"], "--port 1k: not a port: a number from 0 to 65535"),
+    ([*M, "-P", "0"], "--port 0: must be 1 to 65535 with --master"),
+    ([*M, "--format", "xml"], "--format xml: must be text, json, kv or csv"),
+    ([*M, "--interval", "abc"], f"--interval abc: {DURATION}"),
+    ([*M, "-i", "1h"], f"--interval 1h: {DURATION}"),
+    ([*M, "-i", ""], f"--interval : {DURATION}"),
+    ([*M, "--warmup", "-1s"], f"--warmup -1s: {DURATION}"),
+    ([*M, "--cooldown", "1 s"], f"--cooldown 1 s: {DURATION}"),
+    ([*M, "--timeout", "1ms"], "--timeout 1ms: must be 100 ms to 86400 s"),
+    ([*M, "--repeat", "0"], "--repeat 0: must be 1 to 10000"),
+    ([*M, "--repeat", "often"], f"--repeat often: {COUNT}"),
+    ([*M, "--seed", "x"], f"--seed x: {COUNT}"),
+    ([*M, "--seed", "9007199254740992"], "--seed 9007199254740992: must be 0 to 9007199254740991"),
+    ([*M, "--seed", "99999999999999999999"], "--seed 99999999999999999999: too large for a count"),
+    ([*M, "-D", "num_flows"], "--define num_flows: must be NAME=VALUE"),
+    ([*M, "-D", "=3"], "--define =3: must be NAME=VALUE"),
+    ([*M, "--cpus", "999"], "--cpus 999: names a CPU that this host does not have or may not use"),
+    ([*M, "--cpus", "0-"], f"--cpus 0-: {CPUS}"),
+    ([*M, "--slave-cpus", "a,b"], f"--slave-cpus a,b: {CPUS}"),
+    ([*M, "--percentiles", "101"], f"--percentiles 101: {PERCENTILES}"),
+    ([*M, "--percentiles", "50,,99"], f"--percentiles 50,,99: {PERCENTILES}"),
+    ([*M, "--percentiles", "nan"], f"--percentiles nan: {PERCENTILES}"),
+    ([*M, "--quiet=yes"], "--quiet: takes no value"),
+    ([*M, "num_flows=3"], "num_flows=3: not an option; parameters are set with -D"),
+    (["tcp_rr"], "tcp_rr: not an option; did you mean -m tcp_rr?"),
+    ([*M, "--check", "--params"], "--check and --params: one at a time"),
+    (["--check"], "--check: needs a profile: -m PROFILE"),
+    ([*M, "--check", "-P", "20001"], "--port: only with --master or --slave, when something is run, not with --check"),
+    ([*M, "--once"], "--once: only with --slave, not with --master"),
+    (["-s", "--repeat", "2"], "--repeat: only when a profile is run (--master), not with --slave"),
+    (["-s", "-D", "a=b"], "--define: only with --master, not with --slave"),
+    (["-s", "--max-flows", "0"], "--max-flows 0: must be 1 to 4000000"),
+    (["-s", "--bind", ""], "--bind : not a host: a name, an IPv4 or IPv6 address, or local"),
+    (["--generate", "schemas"], "--generate schemas: must be one of "),
+    (["-m", ""], "-m: must be the name of a profile or a file"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("args", "expected"), WRONG, ids=[" ".join(args) or "nothing" for args, _ in WRONG])
+def test_a_wrong_command_line(netmodel: Netmodel, args: list[str], expected: str) -> None:
+    result = netmodel.run(*args, timeout=5)
+    assert result.code == 1, result
+    assert result.out == ""
+    if expected.endswith(" "):
+        assert len(result.lines()) == 1
+        assert result.err.startswith(f"netmodel: {expected}")
+    else:
+        assert result.lines() == [f"netmodel: {expected}"]
+
+
+def test_several_mistakes_are_told_at_once(netmodel: Netmodel) -> None:
+    result = netmodel.run(*M, "--format", "xml", "--repeat", "0", "-P", "99999", "--frobnicate", code=1)
+    assert len(result.lines()) == 4
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"nun_flows": 3}, ["nun_flows", "num_flows"]),
+        ({"zzzzzzzzzzzz": 3}, ["zzzzzzzzzzzz"]),
+        ({"num_flows": "many"}, ["num_flows", "many", COUNT]),
+        ({"test_length": "10 minutes"}, ["test_length", "10 minutes", DURATION]),
+        ({"no_delay": "maybe"}, ["no_delay", "maybe", "yes or no"]),
+        ({"request_size": "1.5x"}, ["request_size", "1.5x", "not a size"]),
+        ({"host": ""}, ["host", "not a host"]),
+        ({"request_size": 0}, [line_of('type="write"'), "size", "must be 1 to"]),
+        ({"num_flows": 2, "num_threads": 4}, [line_of("<group"), "nflows", "at least nthreads"]),
+        ({"num_flows": 99999999}, [line_of("<group"), "nflows", "must be 1 to 4000000"]),
+        ({"test_length": 0}, [line_of("duration="), "duration", "0"]),
+    ],
+    ids=str,
+)
+def test_a_wrong_parameter(netmodel: Netmodel, given: dict[str, object], expected: list[str]) -> None:
+    result = netmodel.run(*M, *defines(**given), timeout=5)
+    assert result.code == 1, result
+    assert result.out == ""
+    assert len(result.lines()) == 1, result
+    for text in expected:
+        assert text in result.err, result
+
+
+def test_a_parameter_from_the_environment_is_checked_too(netmodel: Netmodel) -> None:
+    result = netmodel.run(*M, env={"num_flows": "many"}, code=1)
+    assert len(result.lines()) == 1
+    for text in ("num_flows", "many", COUNT):
+        assert text in result.err
+
+
+@pytest.mark.parametrize(
+    "cut", [["--warmup", "1s"], ["--cooldown", "2s"], ["--warmup", "600ms", "--cooldown", "500ms"]]
+)
+def test_nothing_would_be_left_to_measure(netmodel: Netmodel, cut: list[str]) -> None:
+    result = netmodel.run(*M, *cut, *defines(test_length="1s"), timeout=5)
+    assert result.code == 1, result
+    assert len(result.lines()) == 1
+    assert f"{line_of('duration=')}: error: <transaction> lasts 1" in result.err
+    assert "--warmup and --cooldown" in result.err
+
+
+def test_an_output_that_cannot_be_written_is_told_before_anything_runs(netmodel: Netmodel, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(8)
+        listener.setblocking(False)
+        to = ["-P", str(listener.getsockname()[1]), *defines(host="127.0.0.1")]
+        for output, why in (
+            (tmp_path, "Is a directory"),
+            (tmp_path / "no" / "such", "No such file or directory"),
+            (tmp_path / "file" / "below", "Not a directory"),
+        ):
+            result = netmodel.run(*M, *to, "-o", output, timeout=5)
+            assert result.code == 1, result
+            assert result.lines() == [f"netmodel: --output {output}: cannot be written: {why}"]
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_closed_standard_output_is_told(netmodel: Netmodel) -> None:
+    result = netmodel.run("--list", prefix=["sh", "-c", 'exec "$@" >&-', "sh"])
+    assert result.code == 2, result
+    assert "standard output cannot be written" in result.err
+
+
+@pytest.mark.parametrize("bind", ["no-such-host.invalid", "192.0.2.1"])
+def test_a_slave_that_cannot_listen(netmodel: Netmodel, bind: str) -> None:
+    result = netmodel.run("-s", "-P", "0", "--bind", bind, timeout=40)
+    assert result.code not in (0, 3, 130), result
+    assert len(result.lines()) == 1
+    assert bind in result.err

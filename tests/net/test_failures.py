@@ -1,0 +1,422 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong: lost peers, interrupts, strangers on the control port, limits of the system."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import socket
+import struct
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nmtest import (
+    PROFILES,
+    Json,
+    Netmodel,
+    Process,
+    Result,
+    Slave,
+    assert_complete,
+    assert_ends_agree,
+    children,
+    defines,
+    limit_descriptors,
+    slaves_of,
+    wait_until,
+)
+
+WriteProfile = Callable[..., Path]
+Validate = Callable[[Json], None]
+
+LONG = {"test_length": "60s"}
+IN_PHASE = "phase 2 of 3 begins"
+
+
+def far(slave: Slave, **params: object) -> list[str]:
+    """Arguments for a run with a slave that is no child."""
+    return ["-P", str(slave.port), *defines(host="127.0.0.1", **params)]
+
+
+def start(netmodel: Netmodel, *args: str) -> Process:
+    return netmodel.start("-m", "tcp_rr", "--format", "json", "-v", "-i", "100ms", *args)
+
+
+def assert_partial(result: Result, validate: Validate, why: str) -> Json:
+    """It failed, says why, and has written what there was."""
+    assert result.code == 2, result
+    document = result.json()
+    validate(document)
+    assert document["run"]["complete"] is False
+    assert document["run"]["interrupted"] is False
+    assert re.search(why, document["run"]["incomplete_why"]), document["run"]["incomplete_why"]
+    assert re.search(why, result.err), result
+    return document
+
+
+def test_a_killed_slave(netmodel: Netmodel, validate: Validate, profile: WriteProfile) -> None:
+    ask = '<flowop type="write" options="size=10"/><flowop type="read" options="size=10"/>'
+    path = profile(
+        '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=127.0.0.1"/></transaction>'
+        f'<transaction iterations="100" measure="yes">{ask}</transaction>'
+        f'<transaction duration="60s">{ask}</transaction></group>'
+    )
+    with netmodel.slave() as slave:
+        master = netmodel.start("-m", path, "--format", "json", "-v", "-P", str(slave.port))
+        try:
+            master.wait_line("phase 3 of 3 begins")
+            began = time.monotonic()
+            for pid in [slave.pid, *slave.sessions()]:
+                os.kill(pid, signal.SIGKILL)
+            result = master.finish(timeout=10)
+        finally:
+            master.end()
+    assert time.monotonic() - began < 5
+    document = assert_partial(result, validate, r"slave 127\.0\.0\.1: ")
+    assert document["totals"]["transactions"] == 100, "what was done until then is told"
+    host = slaves_of(document)[0]
+    assert host["complete"] is False
+    assert host["error"]
+    assert host["counts"] is None, "what is not known is not 0"
+    assert document["run"]["reconciled"] is None
+
+
+def test_a_killed_embedded_slave(netmodel: Netmodel, validate: Validate) -> None:
+    master = start(netmodel, *defines(**LONG))
+    try:
+        master.wait_line(IN_PHASE)
+        os.kill(children(master.pid)[0], signal.SIGKILL)
+        result = master.finish(timeout=10)
+    finally:
+        master.end()
+    assert_partial(result, validate, "slave local: .*signal 9")
+
+
+def test_a_killed_master(netmodel: Netmodel, slave: Slave) -> None:
+    master = start(netmodel, *far(slave, **LONG))
+    try:
+        master.wait_line(IN_PHASE)
+        assert len(slave.sessions()) == 1
+        master.signal(signal.SIGKILL)
+        master.finish()
+    finally:
+        master.end()
+    slave.process.wait_line("ended: the master (closed|reset) the control connection")
+    wait_until(lambda: not slave.sessions(), what="the session has ended")
+    assert slave.process.running()
+    assert_ends_agree(netmodel.measure("tcp_rr", *far(slave, test_length="100ms")))
+
+
+def test_a_killed_master_takes_its_embedded_slave_with_it(netmodel: Netmodel) -> None:
+    master = start(netmodel, *defines(**LONG))
+    try:
+        master.wait_line(IN_PHASE)
+        (embedded,) = children(master.pid)
+        master.signal(signal.SIGKILL)
+        master.finish()
+        wait_until(lambda: not os.path.exists(f"/proc/{embedded}"), what="the embedded slave is gone")
+    finally:
+        master.end()
+
+
+def test_a_silent_slave(netmodel: Netmodel, slave: Slave, validate: Validate) -> None:
+    master = start(netmodel, "--timeout", "1s", *far(slave, **LONG))
+    try:
+        master.wait_line(IN_PHASE)
+        (session,) = slave.sessions()
+        began = time.monotonic()
+        os.kill(session, signal.SIGSTOP)
+        try:
+            result = master.finish(timeout=10)
+        finally:
+            os.kill(session, signal.SIGKILL)
+    finally:
+        master.end()
+    assert 0.9 < time.monotonic() - began < 4
+    assert_partial(result, validate, r"slave 127\.0\.0\.1: no sign of life for 1 s|no progress for 1 s")
+
+
+def test_a_silent_master(netmodel: Netmodel) -> None:
+    with netmodel.slave("--timeout", "1s") as slave:
+        master = start(netmodel, *far(slave, **LONG))
+        try:
+            master.wait_line(IN_PHASE)
+            master.signal(signal.SIGSTOP)
+            slave.process.wait_line("the master was silent too long", timeout=6)
+            wait_until(lambda: not slave.sessions(), what="the session has ended")
+        finally:
+            master.end()
+        assert_complete(netmodel.measure("tcp_rr", *far(slave, test_length="50ms")))
+
+
+def test_a_host_that_never_answers(netmodel: Netmodel, validate: Validate) -> None:
+    with socket.socket() as mute:
+        mute.bind(("127.0.0.1", 0))
+        mute.listen(8)
+        args = ["-P", str(mute.getsockname()[1]), "--timeout", "500ms", *defines(host="127.0.0.1")]
+        result = netmodel.run("-m", "tcp_rr", "--format", "json", *args, timeout=8)
+    assert result.seconds < 4
+    assert_partial(result, validate, r"slave 127\.0\.0\.1: ")
+
+
+def test_a_host_that_answers_nonsense(netmodel: Netmodel, validate: Validate) -> None:
+    with socket.socket() as odd:
+        odd.bind(("127.0.0.1", 0))
+        odd.listen(8)
+        odd.settimeout(10)
+        args = ["-P", str(odd.getsockname()[1]), *defines(host="127.0.0.1")]
+        with netmodel.started("-m", "tcp_rr", "--format", "json", *args) as master:
+            peer, _ = odd.accept()
+            with peer:
+                peer.sendall(b"SSH-2.0-OpenSSH_9.2p1 Debian\r\n")
+                result = master.finish(timeout=8)
+    assert_partial(result, validate, r"slave 127\.0\.0\.1: ")
+
+
+def test_a_connection_that_is_refused(netmodel: Netmodel, validate: Validate) -> None:
+    with netmodel.slave() as gone:
+        pass
+    result = netmodel.run("-m", "tcp_rr", "--format", "json", *far(gone, **LONG), timeout=8)
+    document = assert_partial(
+        result, validate, rf"slave 127\.0\.0\.1: nothing listens on port {gone.port} there: start a slave"
+    )
+    assert document["totals"]["transactions"] == 0
+    assert document["totals"]["latency_s"] is None
+    assert len(result.lines()) == 1
+
+
+def test_a_name_that_does_not_exist(netmodel: Netmodel, validate: Validate) -> None:
+    result = netmodel.run("-m", "tcp_rr", "--format", "json", *defines(host="no-such-host.invalid"), timeout=40)
+    assert_partial(result, validate, r"slave no-such-host\.invalid: its name cannot be resolved")
+
+
+def test_a_slave_may_start_a_moment_later(netmodel: Netmodel) -> None:
+    with netmodel.slave() as before:
+        pass
+    with (
+        netmodel.started("-m", "tcp_rr", "--format", "json", *far(before, test_length="50ms")) as master,
+        netmodel.slave("-P", str(before.port)),
+    ):
+        result = master.finish()
+    assert result.code == 0, result
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("flows", [1, 16])
+def test_an_interrupt_ends_gracefully(netmodel: Netmodel, validate: Validate, number: int, flows: int) -> None:
+    master = start(netmodel, *defines(**LONG, num_flows=flows))
+    try:
+        master.wait_line(IN_PHASE)
+        began = time.monotonic()
+        master.signal(number)
+        result = master.finish(timeout=10)
+    finally:
+        master.end()
+    assert time.monotonic() - began < 3
+    assert result.code == 130, result
+    document = result.json()
+    validate(document)
+    assert document["run"]["interrupted"] is True
+    assert document["run"]["complete"] is False
+    assert_ends_agree(document)
+    assert document["totals"]["transactions"] > 0
+    assert document["totals"]["seconds"] == pytest.approx(document["run"]["elapsed_s"], abs=0.2)
+
+
+def test_an_interrupt_of_the_whole_job(netmodel: Netmodel) -> None:
+    """A terminal signals the embedded slave as well."""
+    master = start(netmodel, *defines(**LONG))
+    try:
+        master.wait_line(IN_PHASE)
+        for pid in [*children(master.pid), master.pid]:
+            os.kill(pid, signal.SIGINT)
+        result = master.finish(timeout=10)
+    finally:
+        master.end()
+    assert result.code == 130, result
+    assert_ends_agree(result.json())
+
+
+def test_an_interrupt_ends_repetitions(netmodel: Netmodel) -> None:
+    master = start(netmodel, "--repeat", "3", *defines(**LONG))
+    try:
+        master.wait_line(IN_PHASE)
+        master.signal(signal.SIGINT)
+        result = master.finish(timeout=10)
+    finally:
+        master.end()
+    assert result.code == 130, result
+    assert result.json()["run"]["interrupted"] is True
+
+
+STUCK = (
+    '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=local"/></transaction>'
+    '<transaction duration="60s"><flowop type="think" options="duration=50s at=slave"/>'
+    '<flowop type="read" options="size=1"/></transaction>'
+    '<transaction><flowop type="disconnect"/></transaction></group>'
+)
+
+
+def test_a_second_interrupt_ends_at_once(netmodel: Netmodel, profile: WriteProfile, validate: Validate) -> None:
+    master = netmodel.start("-m", profile(STUCK), "--format", "json", "-v")
+    try:
+        master.wait_line(IN_PHASE)
+        master.signal(signal.SIGINT)
+        master.wait_line("interrupted: finishing")
+        assert master.running(), "the pass under way takes 50 s, and is waited for"
+        master.signal(signal.SIGINT)
+        began = time.monotonic()
+        result = master.finish(timeout=10)
+    finally:
+        master.end()
+    assert time.monotonic() - began < 4
+    assert result.code == 130, result
+    document = result.json()
+    validate(document)
+    assert document["run"]["interrupted"] is True
+    assert document["run"]["complete"] is False
+
+
+def test_an_interrupt_while_connecting(netmodel: Netmodel) -> None:
+    with socket.socket() as mute:
+        mute.bind(("127.0.0.1", 0))
+        mute.listen(8)
+        mute.settimeout(10)
+        args = ["-P", str(mute.getsockname()[1]), "--timeout", "60s", *defines(host="127.0.0.1")]
+        with netmodel.started("-m", "tcp_rr", "--format", "json", *args) as master:
+            peer, _ = mute.accept()
+            with peer:
+                master.signal(signal.SIGINT)
+                result = master.finish(timeout=5)
+    assert result.code == 130, result
+    assert result.json()["run"]["interrupted"] is True
+
+
+def frame(payload: bytes) -> bytes:
+    return struct.pack(">I", len(payload)) + payload
+
+
+RANDOM = random.Random(20000)
+HELLO = frame(b'["hello",{"magic":"netmodel","protocol":1,"version":"x"}]')
+
+STRANGERS = {
+    "noise": RANDOM.randbytes(100_000),
+    "huge length": b"\xff\xff\xff\xff" + b"x" * 1000,
+    "empty frame": frame(b"") * 10,
+    "half a header": b"\x00\x00",
+    "half a frame": struct.pack(">I", 1000) + b"[",
+    "not JSON": frame(b"hello, is this netmodel?"),
+    "not UTF-8": frame(b'["\xff\xfe",{}]'),
+    "a number": frame(b"1"),
+    "deep JSON": frame(b"[" * 60_000),
+    "unknown word": frame(b'["shutdown",{}]'),
+    "out of turn": frame(b'["begin",{"phase":0}]'),
+    "wrong magic": frame(b'["hello",{"magic":"x","protocol":1,"version":"x"}]'),
+    "wrong types": frame(b'["hello",{"magic":1,"protocol":"1","version":[]}]'),
+    "a version from the future": frame(b'["hello",{"magic":"netmodel","protocol":999,"version":"99"}]'),
+    "noise after hello": HELLO + RANDOM.randbytes(10_000),
+    "a wrong order after hello": HELLO + frame(json.dumps(["prepare", {"profile": "<profile>"}]).encode()),
+    "HTTP": b"GET / HTTP/1.1\r\nHost: slave\r\n\r\n",
+}
+
+
+def visit(port: int, data: bytes) -> None:
+    """Says something to a slave and listens until it hangs up."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as stranger:
+        try:
+            stranger.sendall(data)
+            stranger.shutdown(socket.SHUT_WR)
+            while stranger.recv(65536):
+                pass
+        except OSError:  # it has hung up before everything was said
+            pass
+
+
+def test_strangers_on_the_control_port(netmodel: Netmodel, slave: Slave) -> None:
+    master = start(netmodel, *far(slave, test_length="1s"))
+    trickle = socket.create_connection(("127.0.0.1", slave.port), timeout=10)
+    try:
+        master.wait_line(IN_PHASE)
+        for name, data in STRANGERS.items():
+            trickle.sendall(HELLO[:1])
+            visit(slave.port, data)
+            assert slave.process.running(), name
+        result = master.finish()
+    finally:
+        trickle.close()
+        master.end()
+    assert result.code == 0, result
+    assert_ends_agree(result.json())
+    assert_ends_agree(netmodel.measure("tcp_rr", *far(slave, test_length="50ms")))
+    wait_until(lambda: not slave.sessions(), what="all sessions have ended")
+    assert "signal" not in slave.process.err, "no session has crashed"
+
+
+def test_many_strangers_who_say_nothing(netmodel: Netmodel, slave: Slave) -> None:
+    silent = [socket.create_connection(("127.0.0.1", slave.port), timeout=10) for _ in range(40)]
+    try:
+        wait_until(lambda: len(slave.sessions()) == 40, what="each has a session")
+        assert_ends_agree(netmodel.measure("tcp_rr", *far(slave, test_length="50ms")))
+    finally:
+        for connection in silent:
+            connection.close()
+    wait_until(lambda: not slave.sessions(), what="all sessions have ended")
+
+
+def test_a_full_slave_says_so(netmodel: Netmodel, slave: Slave) -> None:
+    silent = [socket.create_connection(("127.0.0.1", slave.port), timeout=10) for _ in range(64)]
+    try:
+        wait_until(lambda: len(slave.sessions()) == 64, what="each has a session")
+        result = netmodel.run("-m", "tcp_rr", *far(slave, test_length="50ms"))
+    finally:
+        for connection in silent:
+            connection.close()
+    assert result.code == 2, result
+    assert "refused: it serves 64 sessions already" in result.err
+    wait_until(lambda: not slave.sessions(), what="all sessions have ended")
+    assert_complete(netmodel.measure("tcp_rr", *far(slave, test_length="50ms")))
+
+
+def test_too_few_descriptors(netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", "tcp_rr", *defines(num_flows=1000), before=limit_descriptors(200))
+    assert result.code == 1, result
+    assert result.out == ""
+    assert len(result.lines()) == 1
+    found = re.search(r"needs (\d+) descriptors, and this process may have 200: .*ulimit -n (\d+)", result.err)
+    assert found, result
+    assert 1000 < int(found[1]) == int(found[2]) < 1200
+    enough = netmodel.run(
+        "-m", "tcp_rr", "--format", "json", *defines(num_flows=1000, test_length="50ms"),
+        before=limit_descriptors(int(found[1])),
+    )  # fmt: skip
+    assert enough.code == 0, enough
+    assert_ends_agree(enough.json())
+
+
+def test_too_few_descriptors_at_the_slave(netmodel: Netmodel) -> None:
+    with netmodel.slave(before=limit_descriptors(200)) as slave:
+        result = netmodel.run("-m", "tcp_rr", *far(slave, num_flows=1000))
+        assert result.code == 2, result
+        assert re.search(r"slave 127\.0\.0\.1: refused: 1\d\d\d descriptors are needed, .* 200", result.err)
+        assert_complete(netmodel.measure("tcp_rr", *far(slave, test_length="50ms")))
+
+
+def test_a_refused_option_of_the_transport(netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", "tcp_rr", "--format", "json", *defines(congestion_control="nosuchcc"))
+    assert result.code in (1, 2), result
+    lines = (PROFILES / "tcp_rr.xml").read_text().splitlines()
+    where = next(number for number, line in enumerate(lines, 1) if " cc=" in line)
+    assert re.search(rf"connect|accept.*\b{where}\b", result.err), result
+
+
+def test_a_full_disk_is_told(netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", "tcp_rr", "-o", "/dev/full", *defines(test_length="50ms"))
+    assert result.code == 2, result
+    assert "/dev/full" in result.err
+    assert "No space left on device" in result.err

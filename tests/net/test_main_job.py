@@ -1,0 +1,429 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The main job: a stock profile on this host alone, and everything that can be asked about it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nmtest import (
+    PROFILES,
+    STOCK,
+    Json,
+    Netmodel,
+    assert_complete,
+    assert_ends_agree,
+    calmly,
+    defines,
+    phase_of,
+    slaves_of,
+)
+
+SHORT = defines(test_length="200ms")
+
+
+def test_the_stock_profiles_are_there() -> None:
+    assert {"tcp_rr", "tcp_crr", "tcp_stream", "http_get", "rpc_mix"} <= set(STOCK)
+
+
+@pytest.mark.parametrize("name", STOCK)
+def test_stock_profile(netmodel: Netmodel, validate: Callable[[Json], None], name: str) -> None:
+    document = netmodel.measure(name, *SHORT)
+    validate(document)
+    assert_complete(document)
+    assert_ends_agree(document)
+    assert document["schema"] == "netmodel.result/1"
+    assert document["profile"]["name"] == name
+    assert document["profile"]["params"]["test_length"] == "200ms"
+    assert document["totals"]["transactions"] > 0
+    assert document["totals"]["errors"] == 0
+    assert document["totals"]["latency_s"]["count"] == document["totals"]["transactions"]
+    assert [host["name"] for host in slaves_of(document)] == ["local"]
+
+
+@pytest.mark.parametrize("name", STOCK)
+def test_stock_profile_with_many_flows_and_workers(netmodel: Netmodel, name: str) -> None:
+    known = netmodel.run("-m", PROFILES / f"{name}.xml", "--params", code=0).out
+    wanted = {"num_flows": 10, "num_threads": 2, "nth": 4, "lookup_flows": 5, "fetch_flows": 3}
+    given = {key: value for key, value in wanted.items() if re.search(rf"^{key} ", known, re.MULTILINE)}
+    assert given
+    document = netmodel.measure(name, *SHORT, *defines(**given))
+    assert_complete(document)
+    assert_ends_agree(document)
+    assert sum(group["flows"] for group in document["groups"]) >= 8
+
+
+def test_the_sizes_of_messages_make_the_bytes(netmodel: Netmodel) -> None:
+    document = netmodel.measure("tcp_rr", *SHORT, *defines(request_size=300, response_size="5k"))
+    phase = phase_of(document, "request-response")
+    assert phase["bytes_sent"] == 300 * phase["transactions"]
+    assert phase["bytes_received"] == 5120 * phase["transactions"]
+    assert_ends_agree(document)
+
+
+def test_a_connection_for_each_transaction(netmodel: Netmodel) -> None:
+    for close in ("rst", "fin"):
+        document = netmodel.measure("tcp_crr", *SHORT, *defines(close=close))
+        assert document["totals"]["connects"] == document["totals"]["transactions"] > 0
+        assert_ends_agree(document)
+
+
+def test_text_is_the_default(netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", PROFILES / "tcp_rr.xml", *SHORT, code=0)
+    assert result.err == ""
+    assert result.out == netmodel_text(result.out)
+    for word in ("tcp_rr", "transactions", "latency", "p99.9", "seed"):
+        assert word in result.out
+
+
+def netmodel_text(text: str) -> str:
+    """The text without anything that only a terminal understands."""
+    return "".join(c for c in text if c == "\n" or c.isprintable())
+
+
+def test_json_stands_alone_on_standard_output(netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", PROFILES / "tcp_rr.xml", *SHORT, "--format", "json", "-i", "50ms", code=0)
+    assert result.json()["run"]["complete"] is True
+    assert result.err == "", "nothing is told where there is no terminal"
+    assert result.out.endswith("}\n")
+
+
+def test_verbose_tells_on_standard_error(netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", PROFILES / "tcp_rr.xml", *SHORT, "--format", "json", "-v", code=0)
+    result.json()
+    assert re.search(r"^netmodel: phase 2 of 3 begins$", result.err, re.MULTILINE)
+
+
+def parse_kv(text: str) -> dict[str, str]:
+    pairs = [line.partition("=") for line in text.splitlines()]
+    assert all(key and equals for key, equals, _ in pairs), text
+    assert len({key for key, _, _ in pairs}) == len(pairs), "a key is there twice"
+    return {key: value for key, _, value in pairs}
+
+
+def test_kv_has_the_known_keys_and_agrees_with_itself(netmodel: Netmodel) -> None:
+    kv = parse_kv(netmodel.run("-m", PROFILES / "tcp_rr.xml", *SHORT, "--format", "kv", code=0).out)
+    known = """
+        num_transactions throughput throughput_units local_throughput remote_throughput correlation_coefficient
+        num_samples time_start time_end utime_start utime_end stime_start stime_end maxrss_end minflt_end majflt_end
+        nvcsw_end nivcsw_end latency_min latency_max latency_mean latency_stddev latency_p50 latency_p99.9
+        num_flows num_threads test_length request_size response_size total_run_time
+    """
+    wanted = set(known.split()) - {"correlation_coefficient"}  # that needs two samples
+    assert wanted <= set(kv), wanted - set(kv)
+    assert kv["throughput_units"] == "transactions/s"
+    seconds = float(kv["measured_time"])
+    assert float(kv["throughput"]) == pytest.approx(int(kv["num_transactions"]) / seconds, rel=1e-3)
+    assert float(kv["time_end"]) - float(kv["time_start"]) == pytest.approx(float(kv["total_run_time"]), abs=1e-5)
+    assert float(kv["latency_min"]) <= float(kv["latency_p50"]) <= float(kv["latency_max"])
+
+
+def test_kv_of_a_stream_is_in_bits(netmodel: Netmodel) -> None:
+    kv = parse_kv(netmodel.run("-m", PROFILES / "tcp_stream.xml", *SHORT, "--format", "kv", code=0).out)
+    assert kv["throughput_units"] == "Mbit/s"
+    sent = int(kv["bytes_sent"])
+    assert float(kv["throughput"]) == pytest.approx(sent * 8 / float(kv["measured_time"]) / 1e6, rel=1e-3)
+
+
+@calmly
+def test_csv_is_the_time_grid(netmodel: Netmodel) -> None:
+    result = netmodel.run(
+        "-m", PROFILES / "tcp_rr.xml", *defines(test_length="400ms"), "-i", "100ms", "--format", "csv", code=0
+    )
+    rows = list(csv.DictReader(io.StringIO(result.out)))
+    assert [float(row["from_s"]) for row in rows] == pytest.approx([0, 0.1, 0.2, 0.3], abs=1e-6)
+    assert all(row["part"] == "measured" and row["run"] == "1" for row in rows)
+    assert all(int(row["transactions"]) > 0 for row in rows)
+    for row in rows:
+        taken = float(row["to_s"]) - float(row["from_s"])
+        assert float(row["transactions_per_s"]) == pytest.approx(int(row["transactions"]) / taken, rel=0.2)
+        assert None not in row.values(), "a row is as long as the header"
+
+
+def test_output_goes_to_a_file(netmodel: Netmodel, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    result = netmodel.run("-m", PROFILES / "tcp_rr.xml", *SHORT, "--format", "json", "-o", path, code=0)
+    assert result.out == ""
+    assert json.loads(path.read_text())["run"]["complete"] is True
+    assert list(tmp_path.iterdir()) == [path], "nothing else is left there"
+
+
+def test_output_replaces_a_file_only_when_there_is_a_result(netmodel: Netmodel, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    path.write_text("old")
+    netmodel.run("-m", PROFILES / "tcp_rr.xml", *defines(num_flows=0), "--format", "json", "-o", path, code=1)
+    assert path.read_text() == "old"
+    netmodel.run("-m", PROFILES / "tcp_rr.xml", *SHORT, "--format", "json", "-o", path, code=0)
+    assert json.loads(path.read_text())["schema"] == "netmodel.result/1"
+
+
+def test_parameters_from_the_environment(netmodel: Netmodel) -> None:
+    env = {"test_length": "150ms", "num_flows": "3", "request_size": "7"}
+    document = netmodel.measure("tcp_rr", env=env)
+    params = document["profile"]["params"]
+    assert (params["test_length"], params["num_flows"], params["request_size"]) == ("150ms", "3", "7")
+    assert document["groups"][0]["flows"] == 3
+    assert document["totals"]["bytes_sent"] == 7 * document["totals"]["transactions"]
+
+
+def test_a_definition_beats_the_environment(netmodel: Netmodel) -> None:
+    env = {"test_length": "30s", "num_flows": "3"}
+    document = netmodel.measure("tcp_rr", *SHORT, *defines(num_flows=2), env=env)
+    assert document["profile"]["params"]["num_flows"] == "2"
+    assert document["groups"][0]["flows"] == 2
+
+
+def test_a_profile_by_name_and_by_path(netmodel: Netmodel, tmp_path: Path) -> None:
+    by_name = netmodel.run("-m", "tcp_rr", *SHORT, "--format", "json", cwd=tmp_path, code=0).json()
+    (tmp_path / "own.xml").write_bytes((PROFILES / "tcp_rr.xml").read_bytes())
+    by_path = netmodel.run("-m", "own.xml", *SHORT, "--format", "json", cwd=tmp_path, code=0).json()
+    assert by_name["profile"]["name"] == by_path["profile"]["name"] == "tcp_rr"
+    assert by_name["profile"]["sha256"] == by_path["profile"]["sha256"]
+    assert by_path["profile"]["path"] == "own.xml"
+    assert by_name["run"]["id"] != by_path["run"]["id"]
+
+
+def test_an_unknown_name_gives_a_hint(netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", "tcp_r", code=1)
+    assert result.out == ""
+    assert len(result.lines()) == 1
+    assert "-m tcp_r: no such profile; did you mean tcp_rr?" in result.err
+    assert str(PROFILES) in result.err
+
+
+def test_a_name_like_no_other_gives_no_hint(netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", "zzzzzzzzzz", code=1)
+    assert "did you mean" not in result.err
+    assert "--list" in result.err
+
+
+def test_a_missing_file_is_told(netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", "no/such.xml", code=1)
+    assert result.lines() == ["no/such.xml: error: cannot be opened: No such file or directory"]
+
+
+def test_list_has_every_stock_profile_and_its_purpose(netmodel: Netmodel) -> None:
+    result = netmodel.run("--list", code=0)
+    rows = dict(line.split(None, 1) for line in result.out.splitlines())
+    assert set(STOCK) <= set(rows)
+    assert all(len(rows[name]) > 10 for name in STOCK)
+
+
+@pytest.mark.parametrize("name", STOCK)
+def test_params_lists_the_declarations(netmodel: Netmodel, name: str) -> None:
+    result = netmodel.run("-m", name, "--params", code=0)
+    declared = re.findall(r'<param name="(\w+)" type="(\w+)"', (PROFILES / f"{name}.xml").read_text())
+    rows = [line.split() for line in result.out.splitlines()]
+    assert rows[0][:4] == ["name", "type", "value", "from"]
+    assert [(row[0], row[1]) for row in rows[1:]] == declared
+
+
+def test_params_shows_where_values_come_from(netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", "tcp_rr", "--params", *defines(num_flows=8), env={"num_threads": "2"}, code=0)
+    rows = {line.split()[0]: line.split()[1:4] for line in result.out.splitlines()}
+    assert rows["num_flows"] == ["count", "8", "-D"]
+    assert rows["num_threads"] == ["count", "2", "environment"]
+    assert rows["host"] == ["host", "local", "default"]
+
+
+@pytest.mark.parametrize("name", STOCK)
+def test_check_runs_nothing(netmodel: Netmodel, name: str) -> None:
+    result = netmodel.run("-m", name, "--check", *defines(test_length="1000s"), timeout=5, code=0)
+    assert re.fullmatch(rf".*{name}\.xml: ok: {name}: \d+ groups?, \d+ flows? on .*\n", result.out)
+    assert result.err == ""
+
+
+def test_check_counts(netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", "tcp_rr", "--check", *defines(num_flows=9, num_threads=3), code=0)
+    assert "1 group, 9 flows on 3 workers, 4 flowops, 1 host" in result.out
+
+
+def test_dump_plan_shows_both_sides(netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", "tcp_rr", "--dump-plan", code=0)
+    master, slave = result.out.split("=== slave local\n")
+    assert master.startswith("=== master\n")
+
+    def order(side: str, *ops: str) -> bool:
+        return re.search(r"\b.*?\b".join(ops), side, re.DOTALL) is not None
+
+    assert order(master, "connect", "write", "read", "disconnect")
+    assert order(slave, "accept", "read", "write", "disconnect")
+    assert "accept" not in master
+    assert result.err == ""
+
+
+def test_dump_plan_has_a_slave_for_each_host(netmodel: Netmodel) -> None:
+    result = netmodel.run(
+        "-m", "http_get", "--dump-plan", *defines(host1="10.9.9.1", host2="10.9.9.2", host3="10.9.9.1"), code=0
+    )
+    assert re.findall(r"^=== (.*)$", result.out, re.MULTILINE) == ["master", "slave 10.9.9.1", "slave 10.9.9.2"]
+
+
+FLOWOPS = ("connect", "accept", "read", "write", "think", "disconnect", "nop")
+TRANSPORTS = ("tcp", "unix", "null")
+
+
+def test_describe_lists_everything(netmodel: Netmodel) -> None:
+    out = netmodel.run("--describe", code=0).out
+    for name in FLOWOPS + TRANSPORTS:
+        assert re.search(rf"^ +{name} +\S", out, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("name", FLOWOPS)
+def test_describe_flowop(netmodel: Netmodel, name: str) -> None:
+    assert netmodel.run("--describe", name, code=0).out.startswith(f"flowop {name}: ")
+    assert netmodel.run("--describe", "flowop", name, code=0).out.startswith(f"flowop {name}: ")
+
+
+@pytest.mark.parametrize("name", TRANSPORTS)
+def test_describe_transport(netmodel: Netmodel, name: str) -> None:
+    assert netmodel.run("--describe", "transport", name, code=0).out.startswith(f"transport {name}: ")
+
+
+def test_describe_option(netmodel: Netmodel) -> None:
+    out = netmodel.run("--describe", "option", "size", code=0).out
+    assert re.search(r"^flowop read +size +size +required", out, re.MULTILINE)
+    assert re.search(r"^flowop write +size +size +required", out, re.MULTILINE)
+    assert "nodelay" in netmodel.run("--describe", "option", code=0).out
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["raed"], "--describe raed: no such element, flowop, transport or option; did you mean read?"),
+        (["flowop", "wite"], "--describe wite: no such flowop; did you mean write?"),
+        (["transport", "tpc"], "--describe tpc: no such transport; did you mean tcp?"),
+        (["option", "no_delay"], "--describe no_delay: no such option; did you mean nodelay?"),
+        (["a", "b", "c"], "c: too many words after --describe"),
+    ],
+)
+def test_describe_an_unknown_word(netmodel: Netmodel, words: list[str], expected: str) -> None:
+    result = netmodel.run("--describe", *words, code=1)
+    assert result.lines() == [f"netmodel: {expected}"]
+    assert result.out == ""
+
+
+def test_generate_texts(netmodel: Netmodel) -> None:
+    assert "_netmodel" in netmodel.run("--generate", "completion", code=0).out
+    assert "\\-\\-warmup" in netmodel.run("--generate", "man-options", code=0).out
+    result = netmodel.run("--generate", "poetry", code=1)
+    assert len(result.lines()) == 1
+    for word in ("poetry", "schema", "man-options", "completion"):
+        assert word in result.err
+
+
+def test_the_generated_completion_is_a_shell_script(netmodel: Netmodel, need_tool: Callable[..., str]) -> None:
+    script = netmodel.run("--generate", "completion", code=0).out
+    asked = "COMP_WORDS=(netmodel --inter); COMP_CWORD=1; _netmodel; echo ${COMPREPLY[0]}"
+    answer = subprocess.run(
+        [need_tool("bash"), "-c", f"{script}\n{asked}"], capture_output=True, text=True, timeout=10, check=True
+    )
+    assert answer.stdout == "--interval\n"
+
+
+@pytest.fixture
+def xmllint(netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path) -> Callable[[Path], str]:
+    """Validates a profile with the generated schema: "" or what is wrong."""
+    tool = need_tool("xmllint")
+    schema = tmp_path / "netmodel.rng"
+    schema.write_text(netmodel.run("--generate", "schema", code=0).out)
+
+    def check(path: Path) -> str:
+        done = subprocess.run(
+            [tool, "--noout", "--nonet", "--relaxng", str(schema), str(path)],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
+        )
+        assert "compilation" not in done.stderr, done.stderr
+        return "" if done.returncode == 0 else done.stderr
+
+    return check
+
+
+def test_the_schema_takes_every_stock_profile(xmllint: Callable[[Path], str]) -> None:
+    for name in STOCK:
+        assert xmllint(PROFILES / f"{name}.xml") == "", name
+
+
+@pytest.mark.parametrize(
+    ("found", "put"),
+    [
+        ('type="write"', 'type="wirte"'),
+        ("<transaction ", "<transction "),
+        ("nflows=", "nflow="),
+        ("</group>", "</group><flowop type='nop'/>"),
+        ('type="connect"', ""),
+    ],
+)
+def test_the_schema_refuses_a_broken_profile(
+    xmllint: Callable[[Path], str], tmp_path: Path, found: str, put: str
+) -> None:
+    text = (PROFILES / "tcp_rr.xml").read_text()
+    assert found in text
+    path = tmp_path / "broken.xml"
+    path.write_text(text.replace(found, put).replace("</transction>", "</transaction>"))
+    if "transction" in put:
+        path.write_text(text.replace("<transaction", "<transction").replace("</transaction", "</transction"))
+    assert xmllint(path) != ""
+
+
+def test_help_and_version(netmodel: Netmodel) -> None:
+    out = netmodel.run("--help", code=0).out
+    for option in ("--master", "--slave", "--interval", "--warmup", "--repeat", "--format", "--no-auth"):
+        assert option in out
+    assert max(len(line) for line in out.splitlines()) <= 80
+    assert re.fullmatch(r"netmodel \S+\n", netmodel.run("--version", code=0).out)
+
+
+def run_on_terminal(netmodel: Netmodel, *args: str) -> tuple[str, str]:
+    """Standard output, and what a terminal on standard error has seen."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [str(netmodel.binary), *args],
+        env=netmodel.env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    seen = b""
+    deadline = time.monotonic() + 15
+    try:
+        while time.monotonic() < deadline and select.select([ours], [], [], deadline - time.monotonic())[0]:
+            try:
+                seen += os.read(ours, 4096)
+            except OSError:  # the other end is closed
+                break
+        out, _ = process.communicate(timeout=15)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+    assert process.returncode == 0, seen
+    return out.decode(), seen.decode()
+
+
+@calmly
+def test_a_terminal_sees_a_live_line(netmodel: Netmodel) -> None:
+    args = ["-m", "tcp_rr", *defines(test_length="400ms"), "-i", "100ms", "--format", "json"]
+    out, seen = run_on_terminal(netmodel, *args)
+    assert json.loads(out)["run"]["complete"] is True
+    assert seen.count("\r") >= 3
+    assert seen.endswith("\r\x1b[K"), "the line is taken away at the end"
+    assert "\n" not in seen
+    out, seen = run_on_terminal(netmodel, *args, "-q")
+    assert seen == ""

@@ -1,0 +1,459 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured is what happened: times, counts, rates, latencies, and the grid they are cut by."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nmtest import (
+    Json,
+    Netmodel,
+    Slave,
+    assert_complete,
+    assert_ends_agree,
+    calmly,
+    children,
+    defines,
+    master_of,
+    phase_of,
+    slaves_of,
+    wait_until,
+)
+
+WriteProfile = Callable[..., Path]
+
+CONNECT = '<transaction name="connect"><flowop type="connect" options="remotehost=local nodelay"/></transaction>'
+DISCONNECT = '<transaction name="disconnect"><flowop type="disconnect"/></transaction>'
+ASK = '<flowop type="write" options="size=10"/><flowop type="read" options="size=20"/>'
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("50ms", 0.05), ("500ms", 0.5), ("1s", 1.0)])
+@calmly
+def test_durations_are_accurate(netmodel: Netmodel, text: str, seconds: float) -> None:
+    document = netmodel.measure("tcp_rr", *defines(test_length=text))
+    tolerance = max(0.010, 0.02 * seconds)
+    assert document["totals"]["seconds"] == pytest.approx(seconds, abs=tolerance)
+    assert phase_of(document, "request-response")["seconds"] == pytest.approx(seconds, abs=tolerance)
+    assert seconds <= document["run"]["elapsed_s"] < seconds + 0.1
+
+
+def test_rates_are_counts_over_seconds(netmodel: Netmodel) -> None:
+    document = netmodel.measure("rpc_mix", *defines(test_length="300ms"))
+    for window in (document["totals"], *document["groups"], *document["intervals"]):
+        seconds = window["seconds"]
+        assert window["transactions_per_s"] == pytest.approx(window["transactions"] / seconds, rel=1e-6)
+        assert window["bits_sent_per_s"] == pytest.approx(8 * window["bytes_sent"] / seconds, rel=1e-6)
+        assert window["bits_received_per_s"] == pytest.approx(8 * window["bytes_received"] / seconds, rel=1e-6)
+        both = window["bits_sent_per_s"] + window["bits_received_per_s"]
+        assert window["bits_per_s"] == pytest.approx(both, rel=1e-6)
+    groups = document["groups"]
+    assert sum(group["transactions"] for group in groups) == document["totals"]["transactions"]
+    assert sum(group["bytes_received"] for group in groups) == document["totals"]["bytes_received"]
+
+
+@calmly
+def test_intervals_lie_on_a_grid_and_add_up(netmodel: Netmodel) -> None:
+    document = netmodel.measure("tcp_rr", "-i", "100ms", *defines(test_length="500ms", num_flows=4))
+    rows = document["intervals"]
+    assert document["run"]["interval_s"] == 0.1
+    assert len(rows) == 5
+    for number, row in enumerate(rows):
+        assert row["from_s"] == pytest.approx(number * 0.1, abs=1e-9)
+        assert row["phase"] == 1
+        assert row["part"] == "measured"
+        if number < 4:
+            assert row["to_s"] == pytest.approx((number + 1) * 0.1, abs=1e-9)
+    for key in ("transactions", "bytes_sent", "bytes_received", "errors"):
+        assert sum(row[key] for row in rows) == document["totals"][key], key
+    assert sum(row["latency_s"]["count"] for row in rows) == document["totals"]["latency_s"]["count"]
+    assert min(row["latency_s"]["min"] for row in rows) == document["totals"]["latency_s"]["min"]
+    assert max(row["latency_s"]["max"] for row in rows) == document["totals"]["latency_s"]["max"]
+
+
+@calmly
+def test_the_last_interval_may_be_shorter(netmodel: Netmodel) -> None:
+    rows = netmodel.measure("tcp_rr", "-i", "100ms", *defines(test_length="250ms"))["intervals"]
+    assert [row["from_s"] for row in rows] == pytest.approx([0, 0.1, 0.2])
+    assert rows[-1]["to_s"] == pytest.approx(0.25, abs=0.03)
+
+
+@calmly
+def test_intervals_of_hosts_lie_on_the_same_grid(netmodel: Netmodel) -> None:
+    document = netmodel.measure("tcp_rr", "-i", "100ms", *defines(test_length="400ms"))
+    for host in document["hosts"]:
+        assert [row["from_s"] for row in host["intervals"]] == pytest.approx([0, 0.1, 0.2, 0.3])
+        assert sum(row["transactions"] for row in host["intervals"]) == document["totals"]["transactions"]
+
+
+def test_no_intervals(netmodel: Netmodel) -> None:
+    document = netmodel.measure("tcp_rr", "-i", "0", *defines(test_length="100ms"))
+    assert document["intervals"] == []
+    assert document["run"]["interval_s"] == 0
+    assert document["totals"]["transactions"] > 0
+
+
+@calmly
+def test_warmup_and_cooldown_are_cut(netmodel: Netmodel) -> None:
+    document = netmodel.measure(
+        "tcp_rr", "-i", "50ms", "--warmup", "100ms", "--cooldown", "150ms", *defines(test_length="500ms")
+    )
+    assert_ends_agree(document)
+    assert (document["run"]["warmup_s"], document["run"]["cooldown_s"]) == (0.1, 0.15)
+    totals = document["totals"]
+    assert totals["seconds"] == pytest.approx(0.25, abs=0.01)
+    everything = phase_of(document, "request-response")
+    assert everything["seconds"] == pytest.approx(0.5, abs=0.01)
+    assert totals["transactions"] < 0.8 * everything["transactions"]
+    parts = {"warmup": 2, "measured": 5, "cooldown": 3}
+    rows = document["intervals"]
+    assert {part: sum(row["part"] == part for row in rows) for part in parts} == parts
+    assert [row["from_s"] for row in rows] == sorted(row["from_s"] for row in rows)
+    assert sum(row["transactions"] for row in rows) == everything["transactions"]
+    measured = sum(row["transactions"] for row in rows if row["part"] == "measured")
+    assert measured == pytest.approx(totals["transactions"], rel=0.05)
+
+
+def test_the_default_percentiles(netmodel: Netmodel) -> None:
+    latency = netmodel.measure("tcp_rr", *defines(test_length="100ms"))["totals"]["latency_s"]
+    assert {key for key in latency if re.match(r"p\d", key)} == {"p50", "p90", "p95", "p99", "p99.9"}
+
+
+def test_other_percentiles(netmodel: Netmodel) -> None:
+    document = netmodel.measure("tcp_rr", "--percentiles", "25,75,99.99", *defines(test_length="100ms"))
+    latency = document["totals"]["latency_s"]
+    assert {key for key in latency if re.match(r"p\d", key)} == {"p25", "p75", "p99.99"}
+    assert latency["min"] <= latency["p25"] <= latency["p75"] <= latency["p99.99"] <= latency["max"] * 1.01
+
+
+@pytest.mark.parametrize("flows", [1, 8])
+@calmly
+def test_latency_is_plausible(netmodel: Netmodel, flows: int) -> None:
+    document = netmodel.measure("tcp_rr", *defines(test_length="300ms", num_flows=flows))
+    totals = document["totals"]
+    latency = totals["latency_s"]
+    order = [latency[key] for key in ("min", "p50", "p90", "p95", "p99", "p99.9")]
+    assert order == sorted(order)
+    assert 0 < latency["min"] <= latency["mean"] <= latency["max"]
+    assert latency["p99.9"] <= latency["max"] * (1 + 1 / 64)
+    assert 0 <= latency["stddev"] <= latency["max"]
+    assert latency["count"] == totals["transactions"]
+    # Each flow does one transaction after the other, so its latencies fill the time.
+    assert latency["count"] * latency["mean"] == pytest.approx(flows * totals["seconds"], rel=0.1)
+
+
+@calmly
+def test_latency_of_a_known_wait(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(
+        f'<group nthreads="1">{CONNECT}<transaction name="ask" iterations="10">'
+        '<flowop type="write" options="size=10"/><flowop type="think" options="duration=20ms at=slave"/>'
+        f'<flowop type="read" options="size=20"/></transaction>{DISCONNECT}</group>'
+    )
+    document = netmodel.measure(path)
+    latency = phase_of(document, "ask")["latency_s"]
+    assert latency["min"] >= 0.0199
+    assert latency["p50"] < 0.04
+    assert_ends_agree(document)
+
+
+@calmly
+def test_a_rate_is_kept(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(
+        f'<group nthreads="1" nflows="2">{CONNECT}'
+        f'<transaction name="ask" duration="1s" rate="500">{ASK}</transaction>{DISCONNECT}</group>'
+    )
+
+    document = netmodel.measure(path)
+    assert_ends_agree(document)
+    totals = document["totals"]
+    assert totals["transactions_per_s"] == pytest.approx(1000, rel=0.02)
+    service, response = totals["latency_s"], totals["response_s"]
+    assert response["count"] == service["count"] == totals["transactions"]
+    assert service["mean"] <= response["mean"] * 1.001
+    assert service["p50"] < 0.002
+    assert "response_s" in document["groups"][0]
+    assert "response_s" in phase_of(document, "ask")
+
+
+@calmly
+def test_a_rate_that_cannot_be_kept_shows_in_the_response(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(
+        f'<group nthreads="1">{CONNECT}<transaction name="ask" duration="500ms" rate="1000">'
+        '<flowop type="write" options="size=10"/><flowop type="think" options="duration=10ms at=slave"/>'
+        f'<flowop type="read" options="size=20"/></transaction>{DISCONNECT}</group>'
+    )
+    totals = netmodel.measure(path)["totals"]
+    assert totals["transactions_per_s"] < 110
+    assert totals["latency_s"]["max"] < 0.2
+    assert totals["response_s"]["max"] > 0.3, "the last pass was due long before it was sent"
+
+
+def test_without_a_rate_there_is_no_response_time(netmodel: Netmodel) -> None:
+    document = netmodel.measure("tcp_rr", *defines(test_length="100ms"))
+    assert "response_s" not in document["totals"]
+
+
+def test_iterations_are_exact(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(
+        f'<group name="g" nthreads="2" nflows="5">{CONNECT}'
+        f'<transaction name="ask" iterations="200">{ASK}</transaction>{DISCONNECT}</group>'
+    )
+    document = netmodel.measure(path)
+    assert_complete(document)
+    assert_ends_agree(document)
+    ask = phase_of(document, "ask")
+    assert (ask["transactions"], ask["bytes_sent"], ask["bytes_received"]) == (1000, 10_000, 20_000)
+    assert ask["latency_s"]["count"] == 1000
+    assert phase_of(document, "connect")["connects"] == 5
+    counts = master_of(document)["counts"]
+    assert counts["transactions"] == 5 + 1000 + 5
+    assert [phase["measured"] for phase in document["groups"][0]["phases"]] == [True] * 3
+    assert document["totals"]["transactions"] == 1010, "all count where none has a duration"
+
+
+def test_only_transactions_with_a_duration_are_measured(netmodel: Netmodel) -> None:
+    document = netmodel.measure("tcp_rr", *defines(test_length="100ms"))
+    measured = {phase["name"]: phase["measured"] for phase in document["groups"][0]["phases"]}
+    assert measured == {"connect": False, "request-response": True, "disconnect": False}
+    assert document["totals"]["transactions"] == phase_of(document, "request-response")["transactions"]
+
+
+@calmly
+def test_think_time_is_respected(netmodel: Netmodel, profile: WriteProfile) -> None:
+    for how in ("idle", "busy"):
+        path = profile(
+            f'<group nthreads="1">{CONNECT}<transaction name="ask" duration="500ms">{ASK}'
+            f'<flowop type="think" options="duration=10ms {how} at=master"/></transaction>{DISCONNECT}</group>'
+        )
+        totals = netmodel.measure(path)["totals"]
+        assert 20 < totals["transactions_per_s"] <= 101
+        assert totals["latency_s"]["min"] >= 0.0099
+
+
+@calmly
+def test_idle_flows_let_the_others_go_on(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(
+        f'<group nthreads="1" nflows="20">{CONNECT}<transaction name="ask" iterations="5">{ASK}'
+        f'<flowop type="think" options="duration=20ms idle at=master"/></transaction>{DISCONNECT}</group>'
+    )
+    document = netmodel.measure(path)
+    assert phase_of(document, "ask")["transactions"] == 100
+    assert phase_of(document, "ask")["seconds"] < 1, "twenty flows wait together, not in turn"
+
+
+@calmly
+def test_the_null_transport_measures_the_engine(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(
+        '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=local protocol=null"/>'
+        '</transaction><transaction name="spin" duration="200ms"><flowop type="write" options="size=1m"/>'
+        '<flowop type="read" options="size=1m"/></transaction>'
+        '<transaction><flowop type="disconnect"/></transaction></group>'
+    )
+    document = netmodel.measure(path)
+    assert_complete(document)
+    assert slaves_of(document) == [], "no network, no slave"
+    assert document["totals"]["transactions_per_s"] > 100_000
+    spin = phase_of(document, "spin")
+    assert spin["bytes_sent"] == spin["bytes_received"] == spin["transactions"] << 20
+
+
+def test_unix_sockets(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(
+        '<group nthreads="2" nflows="6"><transaction><flowop type="connect" options="remotehost=local protocol=unix"/>'
+        f'</transaction><transaction name="ask" duration="200ms">{ASK}</transaction>'
+        '<transaction><flowop type="disconnect"/></transaction></group>'
+    )
+    document = netmodel.measure(path)
+    assert_complete(document)
+    assert_ends_agree(document)
+    assert document["totals"]["transactions"] > 100
+
+
+def test_a_stream_over_unix_sockets(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(
+        '<group nthreads="1"><transaction><flowop type="accept" options="remotehost=local protocol=unix"/>'
+        '</transaction><transaction name="take" duration="200ms"><flowop type="read" options="size=3000000"/>'
+        '</transaction><transaction><flowop type="disconnect"/></transaction></group>'
+    )
+    document = netmodel.measure(path)
+    assert_ends_agree(document)
+    assert document["totals"]["bytes_received"] == 3_000_000 * document["totals"]["transactions"] > 0
+
+
+@pytest.mark.usefixtures("need_ipv6")
+def test_ipv6(netmodel: Netmodel, slave: Slave) -> None:
+    document = netmodel.measure("tcp_rr", "-P", str(slave.port), *defines(test_length="100ms", host="::1"))
+    assert_ends_agree(document)
+    assert slaves_of(document)[0]["address"] == "::1"
+
+
+def test_ipv4_and_names(netmodel: Netmodel, slave: Slave) -> None:
+    for host in ("127.0.0.1", "localhost"):
+        document = netmodel.measure("tcp_rr", "-P", str(slave.port), *defines(test_length="100ms", host=host))
+        assert_ends_agree(document)
+        assert slaves_of(document)[0]["name"] == host
+        assert slaves_of(document)[0]["address"] in ("127.0.0.1", "::1")
+
+
+def test_flows_are_spread_over_workers(netmodel: Netmodel) -> None:
+    args = ["-v", *defines(test_length="2s", num_flows=8, num_threads=3)]
+    with netmodel.started("-m", "tcp_rr", *args) as master:
+        master.wait_line("phase 2 of 3 begins")
+        both = [master.pid, *wait_until(lambda: children(master.pid), what="the embedded slave")]
+        assert len(both) == 2
+        for pid in both:
+            assert len(os.listdir(f"/proc/{pid}/task")) in (4, 5), "one and the workers; a sanitizer may have its own"
+    document = netmodel.measure("tcp_rr", *defines(test_length="200ms", num_flows=8, num_threads=3))
+    assert (document["groups"][0]["workers"], document["groups"][0]["flows"]) == (3, 8)
+    assert_ends_agree(document)
+
+
+def test_workers_are_placed(netmodel: Netmodel) -> None:
+    cpu = max(os.sched_getaffinity(0))
+    args = ["-v", "--cpus", str(cpu), "--slave-cpus", str(cpu), *defines(test_length="2s")]
+    with netmodel.started("-m", "tcp_rr", *args) as master:
+        master.wait_line("phase 2 of 3 begins")
+        for pid in [master.pid, *children(master.pid)]:
+            workers = [int(task) for task in os.listdir(f"/proc/{pid}/task") if int(task) != pid]
+            assert {cpu} in [os.sched_getaffinity(task) for task in workers]
+
+
+def test_groups_may_have_different_numbers_of_transactions(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(
+        f'<group name="long" nthreads="1">{CONNECT}<transaction name="one" duration="200ms">{ASK}</transaction>'
+        f'<transaction name="two" iterations="50">{ASK}</transaction>{DISCONNECT}</group>'
+        f'<group name="short" nthreads="1" nflows="3">{CONNECT}'
+        f'<transaction name="once" iterations="7">{ASK}</transaction></group>'
+    )
+    document = netmodel.measure(path)
+    assert_complete(document)
+    assert_ends_agree(document)
+    assert [len(group["phases"]) for group in document["groups"]] == [4, 2]
+    assert phase_of(document, "once", group=1)["transactions"] == 21
+    assert phase_of(document, "two")["transactions"] == 50
+
+
+@calmly
+def test_phases_are_entered_together(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(
+        f'<group name="slow" nthreads="1">{CONNECT}<transaction name="wait" duration="300ms">{ASK}</transaction>'
+        f'<transaction name="then" iterations="5">{ASK}</transaction>{DISCONNECT}</group>'
+        f'<group name="quick" nthreads="1">{CONNECT}<transaction name="hop" iterations="1">{ASK}</transaction>'
+        f'<transaction name="then" iterations="5">{ASK}</transaction>{DISCONNECT}</group>'
+    )
+    document = netmodel.measure(path)
+    assert_ends_agree(document)
+    for slow, quick in zip(document["groups"][0]["phases"], document["groups"][1]["phases"], strict=True):
+        assert slow["phase"] == quick["phase"]
+        assert slow["begin_s"] == pytest.approx(quick["begin_s"], abs=0.02)
+    wait, then = phase_of(document, "wait"), phase_of(document, "then", group=1)
+    assert then["begin_s"] >= wait["begin_s"] + 0.3
+
+
+def test_both_ends_may_lead(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(
+        f'<group name="ours" nthreads="1" nflows="3">{CONNECT}<transaction duration="200ms">{ASK}</transaction>'
+        f'{DISCONNECT}</group><group name="theirs" nthreads="1" nflows="3">'
+        '<transaction><flowop type="accept" options="remotehost=local nodelay"/></transaction>'
+        '<transaction duration="200ms"><flowop type="read" options="size=10"/>'
+        f'<flowop type="write" options="size=20"/></transaction>{DISCONNECT}</group>'
+    )
+    document = netmodel.measure(path)
+    assert_complete(document)
+    assert_ends_agree(document)
+    assert all(group["transactions"] > 10 for group in document["groups"])
+
+
+def test_repetitions_are_summed_up(netmodel: Netmodel, validate: Callable[[Json], None]) -> None:
+    document = netmodel.measure("tcp_rr", "--repeat", "3", *defines(test_length="100ms"))
+    validate(document)
+    repeat = document["repeat"]
+    assert repeat["n"] == 3
+    assert len(repeat["runs"]) == 3
+    assert len({entry["run"]["id"] for entry in repeat["runs"]}) == 3
+    assert repeat["runs"][-1]["totals"] == document["totals"], "the document is the last run's"
+    rates = [entry["totals"]["transactions_per_s"] for entry in repeat["runs"]]
+    summary = repeat["summary"]["transactions_per_s"]
+    assert summary["n"] == 3
+    assert summary["mean"] == pytest.approx(statistics.mean(rates), rel=1e-9)
+    assert summary["stddev"] == pytest.approx(statistics.stdev(rates), rel=1e-6)
+    assert summary["ci95"] == pytest.approx(4.302653 * statistics.stdev(rates) / math.sqrt(3), rel=1e-4)
+
+
+def test_one_run_has_no_repetition(netmodel: Netmodel) -> None:
+    assert "repeat" not in netmodel.measure("tcp_rr", *defines(test_length="50ms"))
+
+
+def test_the_seed_is_reported(netmodel: Netmodel) -> None:
+    given = netmodel.measure("tcp_rr", "--seed", "42", *defines(test_length="50ms"))
+    assert given["run"]["seed"] == 42
+    chosen = [netmodel.measure("tcp_rr", *defines(test_length="50ms"))["run"]["seed"] for _ in range(2)]
+    assert chosen[0] != chosen[1]
+    assert all(isinstance(seed, int) and 0 <= seed < 2**53 for seed in chosen)
+
+
+def test_hosts_are_described(netmodel: Netmodel) -> None:
+    document = netmodel.measure("tcp_rr", *defines(test_length="300ms", num_flows=3))
+    for host in document["hosts"]:
+        facts = host["facts"]
+        assert facts["hostname"] == os.uname().nodename
+        assert facts["kernel"] == os.uname().release
+        assert facts["cpus"] == len(os.sched_getaffinity(0))
+        cpu = host["cpu"]
+        assert cpu["n_cpus"] >= 1
+        shares = [cpu[key] for key in ("user", "nice", "system", "softirq", "irq", "iowait", "steal", "idle")]
+        assert sum(shares) == pytest.approx(1, abs=0.01)
+        rusage = host["rusage"]
+        assert 0 < rusage["utime_s"] + rusage["stime_s"] < 2
+        assert rusage["maxrss_kb"] > 500
+        connections = host["connections"]
+        assert connections["count"] == 3
+        assert 0 < connections["rtt_s"]["min"] <= connections["rtt_s"]["mean"] <= connections["rtt_s"]["max"] < 1
+        assert host["tcp"]["segments_sent"] >= document["totals"]["transactions"]
+        loopback = next(nic for nic in host["nics"] if nic["name"] == "lo")
+        assert loopback["tx_packets"] >= document["totals"]["transactions"]
+    assert slaves_of(document)[0]["rtt_s"] > 0
+    assert master_of(document)["rtt_s"] is None
+
+
+@pytest.mark.parametrize("option", ["nodelay", "wndsz=64k", "sndbuf=32k rcvbuf=128k", "cc=reno", "localhost=127.0.0.1"])
+def test_options_of_tcp(netmodel: Netmodel, profile: WriteProfile, option: str) -> None:
+    path = profile(
+        f'<group nthreads="1" nflows="2"><transaction><flowop type="connect" options="remotehost=local {option}"/>'
+        f'</transaction><transaction name="ask" iterations="20">{ASK}</transaction>{DISCONNECT}</group>'
+    )
+    document = netmodel.measure(path)
+    assert_complete(document)
+    assert_ends_agree(document)
+    if option == "cc=reno":
+        for host in document["hosts"]:
+            assert host["connections"] == {**host["connections"], "congestion_control": "reno"}
+
+
+def test_large_messages_arrive_whole(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(
+        f'<group nthreads="1" nflows="2">{CONNECT}<transaction name="big" iterations="3">'
+        '<flowop type="write" options="size=20m"/><flowop type="read" options="size=7m"/>'
+        f"</transaction>{DISCONNECT}</group>"
+    )
+    document = netmodel.measure(path)
+    assert_ends_agree(document)
+    big = phase_of(document, "big")
+    assert (big["bytes_sent"], big["bytes_received"]) == (6 * (20 << 20), 6 * (7 << 20))
+
+
+def test_two_connections_in_one_body(netmodel: Netmodel, profile: WriteProfile) -> None:
+    one = (
+        '<flowop type="connect" options="remotehost=local nodelay"/>'
+        f'{ASK}<flowop type="disconnect" options="close=rst"/>'
+    )
+    path = profile(f'<group nthreads="1" nflows="3"><transaction iterations="20">{one}{one}</transaction></group>')
+    document = netmodel.measure(path)
+    assert_ends_agree(document)
+    assert document["totals"]["connects"] == 2 * 3 * 20

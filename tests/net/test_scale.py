@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a flow and a transaction cost: memory, system calls, instructions."""
+
+from __future__ import annotations
+
+import re
+import resource
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nmtest import (
+    Json,
+    Netmodel,
+    assert_complete,
+    assert_ends_agree,
+    calmly,
+    children,
+    defines,
+    resident_bytes,
+)
+
+Need = Callable[..., str]
+
+FLOWS = 10_000
+
+
+def need_descriptors(count: int) -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < count:
+        pytest.skip(f"a process may have {hard} descriptors here, and {count} are needed")
+
+
+def run_and_weigh(netmodel: Netmodel, flows: int) -> tuple[Json, int, int]:
+    """The result, and the most memory that master and slave had while all flows ran."""
+    args = ["--format", "json", "-v", "-i", "100ms"]
+    with netmodel.started(
+        "-m", "tcp_rr", *args, *defines(num_flows=flows, num_threads=2, test_length="700ms")
+    ) as master:
+        master.wait_line("phase 2 of 3 begins", timeout=20)
+        (slave,) = children(master.pid)
+        ours = theirs = 0
+        while master.running() and "phase 3 of 3" not in master.err:
+            ours = max(ours, resident_bytes(master.pid))
+            theirs = max(theirs, resident_bytes(slave))
+        result = master.finish(timeout=30)
+    assert result.code == 0, result
+    return result.json(), ours, theirs
+
+
+def test_ten_thousand_flows(netmodel: Netmodel) -> None:
+    need_descriptors(FLOWS + 1000)
+    _, few_ours, few_theirs = run_and_weigh(netmodel, 10)
+    document, many_ours, many_theirs = run_and_weigh(netmodel, FLOWS)
+    assert_complete(document)
+    assert_ends_agree(document)
+    assert document["groups"][0]["flows"] == FLOWS
+    assert document["groups"][0]["phases"][0]["connects"] == FLOWS
+    assert document["totals"]["transactions"] >= FLOWS
+    assert 0 < few_ours < many_ours
+    assert 0 < few_theirs < many_theirs
+    assert (many_ours - few_ours) / (FLOWS - 10) < 1024
+    assert (many_theirs - few_theirs) / (FLOWS - 10) < 1024
+
+
+def strace_total(path: Path) -> int:
+    """System calls in a summary of strace -c."""
+    match = re.search(r"^100\.00 +\S+(?: +\d+)? +(\d+)(?: +\d+)? total$", path.read_text(), re.MULTILINE)
+    assert match, path.read_text()
+    return int(match[1])
+
+
+def count_calls(netmodel: Netmodel, strace: str, folder: Path, flows: int, length: str) -> tuple[int, int, int]:
+    """Transactions, and the system calls of client and server."""
+    client, server = folder / f"client-{length}", folder / f"server-{length}"
+
+    def traced(path: Path) -> list[str]:
+        return [strace, "-f", "-c", "-o", str(path)]
+
+    with netmodel.slave("--once", prefix=traced(server)) as slave:
+        document = netmodel.measure(
+            "tcp_rr", "-i", "0", "-P", str(slave.port),
+            *defines(host="127.0.0.1", num_flows=flows, test_length=length),
+            prefix=traced(client), timeout=40,
+        )  # fmt: skip
+        assert slave.process.finish().code == 0
+    return document["totals"]["transactions"], strace_total(client), strace_total(server)
+
+
+@pytest.mark.parametrize(("flows", "limit"), [(1, 3.05), (64, 2.3)])
+@calmly
+def test_system_calls_of_a_transaction(
+    netmodel: Netmodel, need_tool: Need, tmp_path: Path, flows: int, limit: float
+) -> None:
+    strace = need_tool("strace", "-f", "-c", "-o", "/dev/null", "true")
+    short = count_calls(netmodel, strace, tmp_path, flows, "300ms")
+    long = count_calls(netmodel, strace, tmp_path, flows, "1500ms")
+    transactions, client, server = (b - a for a, b in zip(short, long, strict=True))
+    assert transactions > 1000
+    assert client / transactions <= limit
+    assert server / transactions <= limit
+
+
+def count_instructions(netmodel: Netmodel, valgrind: str, folder: Path, iterations: int) -> int:
+    """User-space instructions of a master whose slave is another process."""
+    profile = folder / f"rr-{iterations}.xml"
+    profile.write_text(
+        '<profile name="rr"><group nthreads="1"><transaction><flowop type="connect"'
+        ' options="remotehost=127.0.0.1 nodelay"/></transaction>'
+        f'<transaction name="rr" iterations="{iterations}"><flowop type="write" options="size=1"/>'
+        '<flowop type="read" options="size=1"/></transaction>'
+        '<transaction><flowop type="disconnect"/></transaction></group></profile>\n'
+    )
+    grind = [valgrind, "--tool=callgrind", f"--callgrind-out-file={folder}/out-{iterations}"]
+    with netmodel.slave("--once") as slave:
+        result = netmodel.run(
+            "-m", profile, "-i", "0", "--format", "json", "-P", str(slave.port), prefix=grind, timeout=60
+        )
+    assert result.code == 0, result
+    match = re.search(r"Collected : (\d+)", result.err)
+    assert match, result
+    return int(match[1])
+
+
+def test_instructions_of_a_transaction(netmodel: Netmodel, need_tool: Need, tmp_path: Path) -> None:
+    if netmodel.binary.read_bytes()[:2] == b"#!":
+        pytest.skip("the program is a script here, which valgrind does not follow")
+    valgrind = need_tool("valgrind", "-q", "--tool=none", "true")
+    few = count_instructions(netmodel, valgrind, tmp_path, 2_000)
+    many = count_instructions(netmodel, valgrind, tmp_path, 22_000)
+    assert (many - few) / 20_000 <= 250

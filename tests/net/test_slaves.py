@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Masters and slaves: several of each, on this host and on hosts of their own."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from nmtest import (
+    PROFILES,
+    Json,
+    Netmodel,
+    Node,
+    Slave,
+    assert_complete,
+    assert_ends_agree,
+    defines,
+    master_of,
+    slaves_of,
+    wait_until,
+)
+
+WriteProfile = Callable[..., Path]
+MakeNodes = Callable[[int], list[Node]]
+
+HERE = {"host": "127.0.0.1", "test_length": "200ms"}
+
+
+def test_a_slave_that_is_no_child(netmodel: Netmodel, slave: Slave, validate: Callable[[Json], None]) -> None:
+    document = netmodel.measure("tcp_rr", "-P", str(slave.port), *defines(**HERE, num_flows=4))
+    validate(document)
+    assert_complete(document)
+    assert_ends_agree(document)
+    other = slaves_of(document)[0]
+    assert (other["name"], other["address"]) == ("127.0.0.1", "127.0.0.1")
+    assert document["run"]["start_skew_s"] is not None
+    assert abs(other["start_skew_s"]) < 0.1
+    assert 0 < other["start_skew_error_s"] < 0.1
+    slave.process.wait_line(rf"run {document['run']['id']}: profile .*tcp_rr\.xml, as host 127\.0\.0\.1")
+    wait_until(lambda: not slave.sessions(), what="the session has ended")
+
+
+def test_the_slave_listens_on_the_port_it_is_given(netmodel: Netmodel) -> None:
+    with socket.socket() as probe:  # a port that is free right now; the kernel hands out others for a while
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with netmodel.slave("-P", str(port), "--bind", "127.0.0.1") as slave:
+        assert slave.port == port
+        assert f"listening on 127.0.0.1 port {port}" in slave.process.err
+        assert_complete(netmodel.measure("tcp_rr", "-P", str(port), *defines(**HERE)))
+
+
+def test_several_masters_at_once(netmodel: Netmodel, slave: Slave) -> None:
+    with ExitStack() as stack:
+        args = ["--format", "json", "-P", str(slave.port)]
+        masters = [
+            stack.enter_context(netmodel.started("-m", name, *args, *defines(**HERE)))
+            for name in ("tcp_rr", "tcp_crr", "tcp_stream", "rpc_mix")
+        ]
+        documents = [master.finish().json() for master in masters]
+    for document in documents:
+        assert_complete(document)
+        assert_ends_agree(document)
+    slave.process.wait_line("run [0-9a-f]{32}: profile", count=4)
+
+
+def test_masters_one_after_the_other(netmodel: Netmodel, slave: Slave) -> None:
+    for _ in range(3):
+        document = netmodel.measure("tcp_rr", "-P", str(slave.port), *defines(host="127.0.0.1", test_length="50ms"))
+        assert_ends_agree(document)
+
+
+def test_once_means_one_session(netmodel: Netmodel) -> None:
+    with netmodel.slave("--once") as slave:
+        with socket.create_connection(("127.0.0.1", slave.port)) as stranger:
+            stranger.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        netmodel.measure("tcp_rr", "-P", str(slave.port), *defines(**HERE))
+        assert slave.process.finish(timeout=5).code == 0
+
+
+def test_a_slave_ends_when_it_is_told_to(netmodel: Netmodel) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with netmodel.slave() as slave:
+            slave.process.signal(number)
+            assert slave.process.finish(timeout=5).code == 0
+
+
+def test_a_quiet_slave_says_nothing(netmodel: Netmodel) -> None:
+    with netmodel.slave() as other:
+        pass
+    with netmodel.started("-s", "-q", "-P", str(other.port)) as slave:
+        document = netmodel.measure("tcp_rr", "-P", str(other.port), *defines(**HERE))
+        assert_complete(document)
+        slave.signal(signal.SIGTERM)
+        result = slave.finish()
+    assert (result.code, result.out, result.err) == (0, "", "")
+
+
+def test_a_second_slave_on_the_port_fails(netmodel: Netmodel, slave: Slave) -> None:
+    result = netmodel.run("-s", "-P", str(slave.port))
+    assert result.code not in (0, 3)
+    assert len(result.lines()) == 1
+    assert f"port {slave.port} is in use" in result.err
+    assert_complete(netmodel.measure("tcp_rr", "-P", str(slave.port), *defines(**HERE)))
+
+
+def test_a_slave_survives_a_killed_session(netmodel: Netmodel, slave: Slave) -> None:
+    args = ["-m", "tcp_rr", "--format", "json", "-v", "-P", str(slave.port)]
+    with netmodel.started(*args, *defines(host="127.0.0.1", test_length="30s")) as master:
+        master.wait_line("phase 2 of 3 begins")
+        (session,) = slave.sessions()
+        os.kill(session, signal.SIGKILL)
+        result = master.finish(timeout=10)
+    assert result.code == 2, result
+    assert result.json()["run"]["complete"] is False
+    slave.process.wait_line(rf"session {session} was ended by signal 9")
+    assert_ends_agree(netmodel.measure("tcp_rr", "-P", str(slave.port), *defines(**HERE)))
+
+
+def test_limits_of_a_slave(netmodel: Netmodel) -> None:
+    with netmodel.slave("--max-flows", "10", "--max-duration", "1s") as slave:
+        to = ["-P", str(slave.port)]
+        assert_complete(netmodel.measure("tcp_rr", *to, *defines(**HERE, num_flows=10)))
+        result = netmodel.run("-m", "tcp_rr", *to, *defines(**HERE, num_flows=11))
+        assert result.code == 2, result
+        assert "refused: 11 flows are asked for, and it allows 10" in result.err
+        result = netmodel.run("-m", "tcp_rr", *to, *defines(host="127.0.0.1", test_length="20s"), timeout=8)
+        assert result.code == 2, result
+        assert "longest duration that the slave allows" in result.err
+
+
+def test_one_master_with_two_hosts_and_two_groups(
+    netmodel: Netmodel, slave: Slave, profile: WriteProfile, validate: Callable[[Json], None]
+) -> None:
+    group = (
+        '<group name="{name}" nthreads="1" nflows="{flows}">'
+        '<transaction><flowop type="connect" options="remotehost={host} nodelay"/></transaction>'
+        '<transaction name="ask" duration="200ms"><flowop type="write" options="size={size}"/>'
+        '<flowop type="read" options="size=30"/></transaction>'
+        '<transaction><flowop type="disconnect"/></transaction></group>'
+    )
+    path = profile(
+        group.format(name="near", flows=2, host="local", size=100)
+        + group.format(name="far", flows=3, host="127.0.0.1", size=200)
+    )
+    document = netmodel.measure(path, "-P", str(slave.port))
+    validate(document)
+    assert_complete(document)
+    assert_ends_agree(document)
+    near, far = slaves_of(document)
+    assert (near["name"], far["name"]) == ("local", "127.0.0.1")
+    assert [group["name"] for group in near["groups"] if group["bytes_received"]] == ["near"]
+    assert [group["name"] for group in far["groups"] if group["bytes_received"]] == ["far"]
+
+
+def test_two_names_of_one_host_are_two_hosts(netmodel: Netmodel, slave: Slave) -> None:
+    document = netmodel.measure(
+        "http_get",
+        "-P",
+        str(slave.port),
+        *defines(host1="127.0.0.1", host2="localhost", host3="127.0.0.1", test_length="200ms"),
+    )
+    assert_complete(document)
+    assert_ends_agree(document)
+    assert [host["name"] for host in slaves_of(document)] == ["127.0.0.1", "localhost"]
+
+
+def test_three_slaves_and_a_master_in_four_namespaces(
+    netmodel: Netmodel, nodes: MakeNodes, validate: Callable[[Json], None]
+) -> None:
+    *clients, server = nodes(4)
+    with ExitStack() as stack:
+        for client in clients:
+            stack.enter_context(netmodel.slave("-P", "20000", "--no-auth", prefix=client.prefix))
+        hosts = {f"host{number}": client.address for number, client in enumerate(clients, 1)}
+        document = netmodel.measure("http_get", *defines(**hosts, nth=4, test_length="500ms"), prefix=server.prefix)
+    validate(document)
+    assert_complete(document)
+    assert_ends_agree(document)
+    slaves = slaves_of(document)
+    assert [slave["address"] for slave in slaves] == [client.address for client in clients]
+    counts = master_of(document)["counts"]
+    assert counts["bytes_sent"] == sum(slave["counts"]["bytes_received"] for slave in slaves) > 0
+    assert counts["bytes_received"] == sum(slave["counts"]["bytes_sent"] for slave in slaves) > 0
+    for slave, group in zip(slaves, document["groups"], strict=True):
+        passes = next(phase["transactions"] for phase in group["phases"] if phase["name"] == "get")
+        assert slave["counts"]["bytes_received"] == passes * 65536
+        assert slave["counts"]["bytes_sent"] == passes * 64
+        assert slave["counts"]["connects"] == 4
+        assert passes > 0
+    skews = [slave["start_skew_s"] for slave in slaves]
+    assert all(skew is not None for skew in skews)
+    assert document["run"]["start_skew_s"] == pytest.approx(max(0, *skews) - min(0, *skews), abs=1e-9)
+    assert document["run"]["start_skew_s"] < 0.25
+    nics = {nic["name"]: nic for nic in slaves[0]["nics"]}
+    assert nics["eth0"]["rx_bytes"] > 0.5 * slaves[0]["counts"]["bytes_received"]
+
+
+def test_a_slave_refuses_masters_of_other_hosts(netmodel: Netmodel, nodes: MakeNodes) -> None:
+    near, far = nodes(2)
+    to = defines(host=near.address, test_length="100ms")
+    with netmodel.slave("-P", "20000", prefix=near.prefix) as slave:
+        result = netmodel.run("-m", "tcp_rr", "--format", "json", *to, prefix=far.prefix)
+        assert result.code == 2, result
+        assert re.search(rf"slave {near.address}: refused: .*{far.address}.*--no-auth", result.err)
+        document = result.json()
+        assert document["run"]["complete"] is False
+        assert "--no-auth" in document["run"]["incomplete_why"]
+        assert document["totals"]["transactions"] == 0
+        slave.process.wait_line(rf"master {far.address}: refused")
+        # By its own address, a master of the same host is taken.
+        assert_complete(netmodel.measure("tcp_rr", *to, prefix=near.prefix))
+
+
+def test_without_authentication_it_takes_them(netmodel: Netmodel, nodes: MakeNodes) -> None:
+    near, far = nodes(2)
+    with netmodel.slave("-P", "20000", "--no-auth", prefix=near.prefix):
+        document = netmodel.measure("tcp_stream", *defines(host=near.address, test_length="200ms"), prefix=far.prefix)
+    assert_complete(document)
+    assert_ends_agree(document)
+    assert document["totals"]["bytes_sent"] > 0
+
+
+def test_the_profile_is_all_that_a_slave_needs(netmodel: Netmodel, tmp_path: Path) -> None:
+    """Neither files nor environment of the slave have a part in the run."""
+    env = {"NETMODEL_PROFILES": "/nowhere", "test_length": "20s", "request_size": "999"}
+    with netmodel.slave(env=env, cwd=tmp_path) as slave:
+        document = netmodel.measure(PROFILES / "tcp_rr.xml", "-P", str(slave.port), *defines(**HERE))
+    assert_ends_agree(document)
+    assert document["totals"]["bytes_sent"] == document["totals"]["transactions"]

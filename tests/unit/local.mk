@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# The unit tests of a room: each is a program of one source, linked with the rooms that its room may use
+# (LDADD of its list), so that a call to any other room does not link.
+
+BASE_TESTS = \
+	tests/unit/base/test_diag \
+	tests/unit/base/test_opt \
+	tests/unit/base/test_units
+$(BASE_TESTS): LDADD = $(CHECK_LIBS) $(BASE_LIBS)
+$(BASE_TESTS): $(filter %.la,$(BASE_LIBS))
+
+HOST_TESTS = \
+	tests/unit/host/test_cpus \
+	tests/unit/host/test_facts \
+	tests/unit/host/test_usage
+$(HOST_TESTS): LDADD = $(CHECK_LIBS) $(HOST_LIBS)
+$(HOST_TESTS): $(filter %.la,$(HOST_LIBS))
+
+STATS_TESTS = \
+	tests/unit/stats/test_hist \
+	tests/unit/stats/test_summary
+$(STATS_TESTS): LDADD = $(CHECK_LIBS) $(STATS_LIBS)
+$(STATS_TESTS): $(filter %.la,$(STATS_LIBS))
+
+PROFILE_TESTS = \
+	tests/unit/profile/test_limits \
+	tests/unit/profile/test_tree
+$(PROFILE_TESTS): LDADD = $(CHECK_LIBS) $(PROFILE_LIBS)
+$(PROFILE_TESTS): $(filter %.la,$(PROFILE_LIBS))
+
+PLAN_TESTS = \
+	tests/unit/plan/test_check \
+	tests/unit/plan/test_compile \
+	tests/unit/plan/test_dump \
+	tests/unit/plan/test_mirror \
+	tests/unit/plan/test_params \
+	tests/unit/plan/test_tables
+$(PLAN_TESTS): LDADD = $(CHECK_LIBS) $(PLAN_LIBS)
+$(PLAN_TESTS): $(filter %.la,$(PLAN_LIBS))
+tests_unit_plan_test_check_SOURCES = \
+	tests/unit/plan/test_check.c \
+	tests/unit/plan/compiled.c \
+	tests/unit/plan/compiled.h
+tests_unit_plan_test_compile_SOURCES = \
+	tests/unit/plan/test_compile.c \
+	tests/unit/plan/compiled.c \
+	tests/unit/plan/compiled.h
+tests_unit_plan_test_dump_SOURCES = \
+	tests/unit/plan/test_dump.c \
+	tests/unit/plan/compiled.c \
+	tests/unit/plan/compiled.h
+tests_unit_plan_test_mirror_SOURCES = \
+	tests/unit/plan/test_mirror.c \
+	tests/unit/plan/compiled.c \
+	tests/unit/plan/compiled.h
+tests_unit_plan_test_params_SOURCES = \
+	tests/unit/plan/test_params.c \
+	tests/unit/plan/compiled.c \
+	tests/unit/plan/compiled.h
+
+RESULT_TESTS = \
+	tests/unit/result/test_result
+$(RESULT_TESTS): LDADD = $(CHECK_LIBS) $(RESULT_LIBS)
+$(RESULT_TESTS): $(filter %.la,$(RESULT_LIBS))
+
+CONTROL_TESTS = \
+	tests/unit/control/test_beat \
+	tests/unit/control/test_frame \
+	tests/unit/control/test_message
+$(CONTROL_TESTS): LDADD = $(CHECK_LIBS) $(CONTROL_LIBS)
+$(CONTROL_TESTS): $(filter %.la,$(CONTROL_LIBS))
+
+REPORT_TESTS = \
+	tests/unit/report/test_report \
+	tests/unit/report/test_report_json
+$(REPORT_TESTS): LDADD = $(CHECK_LIBS) $(REPORT_LIBS)
+$(REPORT_TESTS): $(filter %.la,$(REPORT_LIBS))
+tests_unit_report_test_report_SOURCES = \
+	tests/unit/report/test_report.c \
+	tests/unit/report/sample.c \
+	tests/unit/report/sample.h
+tests_unit_report_test_report_json_SOURCES = \
+	tests/unit/report/test_report_json.c \
+	tests/unit/report/sample.c \
+	tests/unit/report/sample.h
+
+UNIT_TESTS = \
+	$(BASE_TESTS) \
+	$(HOST_TESTS) \
+	$(STATS_TESTS) \
+	$(PROFILE_TESTS) \
+	$(PLAN_TESTS) \
+	$(RESULT_TESTS) \
+	$(CONTROL_TESTS) \
+	$(REPORT_TESTS)
+
+if HAVE_CHECK
+check_PROGRAMS += $(UNIT_TESTS)
+TESTS += $(UNIT_TESTS)
+endif
