@@ -94,7 +94,7 @@ static int print_plans(const struct nm_loaded *loaded, FILE *out, struct nm_diag
 int nm_cli_look(const struct nm_args *args, FILE *out, struct nm_diags *diags)
 {
 	struct nm_loaded loaded = {0};
-	struct nm_load_values values = {
+	struct nm_param_values values = {
 		.defines = args->defines,
 		.n_defines = args->n_defines,
 		.lookup = nm_cli_lookup,

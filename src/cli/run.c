@@ -90,7 +90,7 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	struct nm_series series = {0};
 	struct nm_live live;
 	struct nm_run_options options;
-	struct nm_load_values values = {
+	struct nm_param_values values = {
 		.defines = args->defines,
 		.n_defines = args->n_defines,
 		.lookup = nm_cli_lookup,

@@ -65,15 +65,14 @@ static int parse(struct nm_loaded *loaded, struct nm_diags *diags)
 	return loaded->root ? 0 : -EINVAL;
 }
 
-int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_load_values *values,
+int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *values,
 		      struct nm_diags *diags)
 {
 	int error = parse(loaded, diags);
 
 	if (error)
 		return error;
-	nm_params_apply(loaded->root, loaded->name, values->defines, values->n_defines,
-			values->lookup, values->arg, &loaded->params, diags);
+	nm_params_apply(loaded->root, loaded->name, values, &loaded->params, diags);
 	/* Also after an error in a parameter: all mistakes are told in one go. */
 	loaded->plan = nm_plan_compile(loaded->root, loaded->name, diags);
 	if (!loaded->plan || diags->n_errors)
@@ -81,15 +80,14 @@ int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_load_values *val
 	return 0;
 }
 
-int nm_loaded_params(struct nm_loaded *loaded, const struct nm_load_values *values,
+int nm_loaded_params(struct nm_loaded *loaded, const struct nm_param_values *values,
 		     struct nm_diags *diags)
 {
 	int error = parse(loaded, diags);
 
 	if (error)
 		return error;
-	nm_params_list(loaded->root, loaded->name, values->defines, values->n_defines,
-		       values->lookup, values->arg, &loaded->params, diags);
+	nm_params_list(loaded->root, loaded->name, values, &loaded->params, diags);
 	return diags->n_errors ? -EINVAL : 0;
 }
 

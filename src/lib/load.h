@@ -22,23 +22,15 @@ struct nm_loaded {
 	struct nm_plan *plan; /* the master's */
 };
 
-/* Where values of parameters come from; all borrowed during the call. */
-struct nm_load_values {
-	const struct nm_define *defines;
-	size_t n_defines;
-	nm_lookup_fn lookup; /* may be NULL */
-	void *arg;
-};
-
 /* Reads a file, or copies a text. 0, or -errno with an error in diags. What was loaded before is gone. */
 int nm_loaded_read(struct nm_loaded *loaded, const char *path, struct nm_diags *diags);
 int nm_loaded_copy(struct nm_loaded *loaded, const char *name, const char *text, size_t length,
 		   struct nm_diags *diags);
 /* Parses, sets parameters, compiles. 0, or -EINVAL with errors in diags. May be called again with other values. */
-int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_load_values *values,
+int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *values,
 		      struct nm_diags *diags);
 /* Parses and finds the parameters only: 0, or -EINVAL with errors in diags. */
-int nm_loaded_params(struct nm_loaded *loaded, const struct nm_load_values *values,
+int nm_loaded_params(struct nm_loaded *loaded, const struct nm_param_values *values,
 		     struct nm_diags *diags);
 /* The compiled profile as nm_run takes it; borrows from loaded. */
 struct nm_job nm_loaded_job(const struct nm_loaded *loaded);

@@ -229,7 +229,7 @@ int netmodel_set_option(struct netmodel *nm, const char *name, const char *value
 
 static int compile(struct netmodel *nm)
 {
-	struct nm_load_values values = {.defines = nm->defines, .n_defines = nm->n_defines};
+	struct nm_param_values values = {.defines = nm->defines, .n_defines = nm->n_defines};
 
 	if (nm->loaded.text)
 		return nm_loaded_compile(&nm->loaded, &values, &nm->diags);

@@ -523,32 +523,31 @@ static void run(struct context *c, struct nm_node *root, bool apply)
 	free(c->used);
 }
 
-void nm_params_apply(struct nm_node *root, const char *file, const struct nm_define *defines,
-		     size_t n_defines, nm_lookup_fn lookup, void *lookup_arg,
+static struct context context_of(const char *file, const struct nm_param_values *values,
+				 struct nm_params *params, struct nm_diags *diags)
+{
+	return (struct context){.file = file,
+				.defines = values->defines,
+				.n_defines = values->n_defines,
+				.lookup = values->lookup,
+				.lookup_arg = values->arg,
+				.params = params,
+				.diags = diags};
+}
+
+void nm_params_apply(struct nm_node *root, const char *file, const struct nm_param_values *values,
 		     struct nm_params *ret_params, struct nm_diags *diags)
 {
-	struct context c = {.file = file,
-			    .defines = defines,
-			    .n_defines = n_defines,
-			    .lookup = lookup,
-			    .lookup_arg = lookup_arg,
-			    .params = ret_params,
-			    .diags = diags};
+	struct context c = context_of(file, values, ret_params, diags);
 
 	run(&c, root, true);
 }
 
-void nm_params_list(const struct nm_node *root, const char *file, const struct nm_define *defines,
-		    size_t n_defines, nm_lookup_fn lookup, void *lookup_arg,
-		    struct nm_params *ret_params, struct nm_diags *diags)
+void nm_params_list(const struct nm_node *root, const char *file,
+		    const struct nm_param_values *values, struct nm_params *ret_params,
+		    struct nm_diags *diags)
 {
-	struct context c = {.file = file,
-			    .defines = defines,
-			    .n_defines = n_defines,
-			    .lookup = lookup,
-			    .lookup_arg = lookup_arg,
-			    .params = ret_params,
-			    .diags = diags};
+	struct context c = context_of(file, values, ret_params, diags);
 
 	/* Without applying, the tree is only read. */
 	run(&c, (struct nm_node *)(uintptr_t)root, false);

@@ -36,17 +36,24 @@ struct nm_params {
 /* Looks a name up outside the profile; returns a borrowed value or NULL. cli passes one over getenv. */
 typedef const char *(*nm_lookup_fn)(const char *name, void *arg);
 
+/* Where values come from; all borrowed during a call. */
+struct nm_param_values {
+	const struct nm_define *defines;
+	size_t n_defines;
+	nm_lookup_fn lookup; /* may be NULL */
+	void *arg;	     /* of lookup */
+};
+
 /* Reads <param> elements, finds values (defines, then lookup, then default), checks them by type, and replaces every
  * $name and ${name} in the attribute values of the tree ("$$" is a dollar sign). Elements <param> are taken out of the
  * tree, so what remains is the substituted profile. All problems go to diags (also defines that nothing uses, with a
  * hint). Undeclared names are looked up too (uperf's profiles declare nothing). */
-void nm_params_apply(struct nm_node *root, const char *file, const struct nm_define *defines,
-		     size_t n_defines, nm_lookup_fn lookup, void *lookup_arg,
+void nm_params_apply(struct nm_node *root, const char *file, const struct nm_param_values *values,
 		     struct nm_params *ret_params, struct nm_diags *diags);
 /* Only the declarations with the values in force, missing ones allowed: for --params. */
-void nm_params_list(const struct nm_node *root, const char *file, const struct nm_define *defines,
-		    size_t n_defines, nm_lookup_fn lookup, void *lookup_arg,
-		    struct nm_params *ret_params, struct nm_diags *diags);
+void nm_params_list(const struct nm_node *root, const char *file,
+		    const struct nm_param_values *values, struct nm_params *ret_params,
+		    struct nm_diags *diags);
 void nm_params_fini(struct nm_params *params);
 
 #endif
