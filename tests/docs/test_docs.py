@@ -286,7 +286,8 @@ def test_examples_move_messages(transport: str, driver: Path) -> None:
 
 
 def words_of(room: str, variable: str) -> list[str]:
-    found = re.search(rf"^{variable} = (.*)$", (TOP / "src" / room / "local.mk").read_text(), re.MULTILINE)
+    fragment = (TOP / "src" / room / "local.mk").read_text().replace("\\\n", " ")
+    found = re.search(rf"^{variable} = (.*)$", fragment, re.MULTILINE)
     assert found, f"src/{room}/local.mk has no {variable}"
     return found[1].split()
 

@@ -32,9 +32,9 @@ static struct applied apply_defines(const char *text, const struct nm_define *de
 
 	a.root = nm_profile_parse("t.xml", text, strlen(text), &a.diags);
 	ck_assert_ptr_nonnull(a.root);
-	const struct nm_param_values values = {defines, count, lookup, &environment};
+	const struct nm_param_values from = {defines, count, lookup, &environment};
 
-	nm_params_apply(a.root, "t.xml", &values, &a.params, &a.diags);
+	nm_params_apply(a.root, "t.xml", &from, &a.params, &a.diags);
 	return a;
 }
 
@@ -374,9 +374,9 @@ START_TEST(listing_leaves_the_profile_alone)
 	const struct nm_define define = {"b", "2"};
 	struct nm_node *root = nm_profile_parse("t.xml", text, strlen(text), &diags);
 
-	const struct nm_param_values values = {&define, 1, lookup, &environment};
+	const struct nm_param_values from = {&define, 1, lookup, &environment};
 
-	nm_params_list(root, "t.xml", &values, &params, &diags);
+	nm_params_list(root, "t.xml", &from, &params, &diags);
 	ck_assert_uint_eq(diags.count, 0);
 	ck_assert_uint_eq(params.count, 2);
 	ck_assert_int_eq(params.items[0].type, NM_TYPE_SIZE);
@@ -400,9 +400,9 @@ START_TEST(without_an_environment_only_defaults_are_left)
 	struct nm_params params;
 	struct nm_node *root = nm_profile_parse("t.xml", text, strlen(text), &diags);
 
-	const struct nm_param_values values = {NULL};
+	const struct nm_param_values from = {NULL};
 
-	nm_params_apply(root, "t.xml", &values, &params, &diags);
+	nm_params_apply(root, "t.xml", &from, &params, &diags);
 	ck_assert_uint_eq(diags.count, 0);
 	ck_assert_str_eq(nm_node_attr(root->children[0], "v"), "1");
 	nm_params_fini(&params);
