@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "host/procfile.h"
 #include "transport/socket.h"
 #include "transport/transport.h"
 
@@ -58,15 +59,12 @@ static const struct nm_opt tcp_opts[] = {
 	 .help = "IPv4 or IPv6 address that the connecting end binds before it connects"},
 	NM_OPT_END};
 
-static int tcp_prepare(void *opts, char *why, size_t why_size)
+static int find_source(struct tcp_opts *o, char *why, size_t why_size)
 {
-	struct tcp_opts *o = opts;
 	/* Both ends compile the profile, and a check sends nothing: so no name is looked up. */
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
 	struct addrinfo *found = NULL;
 
-	if (!o->localhost || !*o->localhost)
-		return 0;
 	if (getaddrinfo(o->localhost, NULL, &hints, &found) != 0) {
 		snprintf(why, why_size, "localhost=\"%s\": must be an IPv4 or IPv6 address",
 			 o->localhost);
@@ -76,6 +74,51 @@ static int tcp_prepare(void *opts, char *why, size_t why_size)
 	o->bind.len = found->ai_addrlen;
 	freeaddrinfo(found);
 	return 0;
+}
+
+static int set_congestion_control(int fd, const char *name)
+{
+	return setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name)) < 0
+		       ? -errno
+		       : 0;
+}
+
+/* Both ends set it, so that a host without it cannot take part; the kernel may load it as a module. */
+static int check_congestion_control(const char *name, char *why, size_t why_size)
+{
+	char has[256];
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return 0; /* whatever is wrong here, the connection itself will tell */
+	int r = set_congestion_control(fd, name);
+
+	(void)close(fd);
+	if (r == 0)
+		return 0;
+	if (nm_procfile_read("/proc/sys/net/ipv4/tcp_available_congestion_control", has,
+			     sizeof has) < 0)
+		*has = '\0';
+	has[strcspn(has, "\n")] = '\0';
+	if (r == -ENOENT)
+		snprintf(why, why_size,
+			 "cc=\"%s\": this host has no such congestion control; it has: %s", name,
+			 has);
+	else
+		snprintf(why, why_size, "cc=\"%s\": %s", name, strerror(-r));
+	return -EINVAL;
+}
+
+static int tcp_prepare(void *opts, char *why, size_t why_size)
+{
+	struct tcp_opts *o = opts;
+	int r = 0;
+
+	if (o->localhost && *o->localhost)
+		r = find_source(o, why, why_size);
+	if (r == 0 && o->congestion_control && *o->congestion_control)
+		r = check_congestion_control(o->congestion_control, why, why_size);
+	return r;
 }
 
 /* Options that must be set before listen or connect; accepted sockets inherit them. */
@@ -91,10 +134,8 @@ static int set_options(int fd, const struct tcp_opts *o)
 		r = nm_socket_set(fd, SOL_SOCKET, SO_RCVBUF, (int)rcvbuf);
 	if (r == 0 && o->nodelay)
 		r = nm_socket_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	if (r == 0 && o->congestion_control && *o->congestion_control &&
-	    setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, o->congestion_control,
-		       (socklen_t)strlen(o->congestion_control)) < 0)
-		r = -errno;
+	if (r == 0 && o->congestion_control && *o->congestion_control)
+		r = set_congestion_control(fd, o->congestion_control);
 	return r;
 }
 
