@@ -17,4 +17,7 @@ check-net: all-am
 	@PATH="$(VENV)/bin:$$PATH" NETMODEL="$(abs_builddir)/src/netmodel$(EXEEXT)" \
 		$(top_srcdir)/tools/check-net $(top_srcdir) $(PYTEST_FLAGS)
 
-.PHONY: check-style check-net
+# What make check would build, for a compiler of which only the opinion is asked.
+check-programs: all-am $(check_PROGRAMS)
+
+.PHONY: check-net check-programs check-style fuzz

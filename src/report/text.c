@@ -197,7 +197,7 @@ static void print_hosts(const struct nm_result *result, FILE *out)
 {
 	static const char *const names[] = {
 		"host", "user",	       "system",       "softirq",    "idle",
-		"rtt",	"retransmits", "transactions", "bytes sent", "bytes received"};
+		"rtt",	"retransmits", "all passes", "bytes sent", "bytes received"};
 	struct nm_table table = {.align = "lrrrrrrrrr"};
 
 	bool any = false;
