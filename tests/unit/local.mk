@@ -58,6 +58,16 @@ tests_unit_plan_test_params_SOURCES = \
 	tests/unit/plan/compiled.c \
 	tests/unit/plan/compiled.h
 
+FLOWOP_TESTS = \
+	tests/unit/flowop/test_messages
+$(FLOWOP_TESTS): LDADD = $(CHECK_LIBS) $(FLOWOP_LIBS)
+$(FLOWOP_TESTS): $(filter %.la,$(FLOWOP_LIBS))
+
+ENGINE_TESTS = \
+	tests/unit/engine/test_timers
+$(ENGINE_TESTS): LDADD = $(CHECK_LIBS) $(ENGINE_LIBS)
+$(ENGINE_TESTS): $(filter %.la,$(ENGINE_LIBS))
+
 RESULT_TESTS = \
 	tests/unit/result/test_result
 $(RESULT_TESTS): LDADD = $(CHECK_LIBS) $(RESULT_LIBS)
@@ -90,6 +100,8 @@ UNIT_TESTS = \
 	$(STATS_TESTS) \
 	$(PROFILE_TESTS) \
 	$(PLAN_TESTS) \
+	$(FLOWOP_TESTS) \
+	$(ENGINE_TESTS) \
 	$(RESULT_TESTS) \
 	$(CONTROL_TESTS) \
 	$(REPORT_TESTS)

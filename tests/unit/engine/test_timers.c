@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/timers.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#define FLOWS 500
+
+static struct nm_flow flows[FLOWS];
+static struct nm_timers timers;
+
+static void setup(void)
+{
+	for (size_t i = 0; i < FLOWS; i++)
+		flows[i] = (struct nm_flow){.index = (uint32_t)i};
+	ck_assert_int_eq(nm_timers_init(&timers, FLOWS), 0);
+}
+
+static void teardown(void)
+{
+	nm_timers_fini(&timers);
+}
+
+/* The same disorder every time. */
+static uint64_t disorder(uint64_t *state)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return *state >> 33;
+}
+
+START_TEST(the_earliest_comes_first)
+{
+	uint64_t state = 1, last = 0;
+
+	for (size_t i = 0; i < FLOWS; i++) {
+		flows[i].wake_ns = 1 + disorder(&state) % 100;
+		nm_timers_add(&timers, &flows[i]);
+	}
+	for (size_t i = 0; i < FLOWS; i++) {
+		struct nm_flow *first = nm_timers_first(&timers);
+
+		ck_assert_ptr_nonnull(first);
+		ck_assert_uint_ge(first->wake_ns, last);
+		last = first->wake_ns;
+		nm_timers_remove(&timers, first);
+		ck_assert_uint_eq(first->timer, 0);
+	}
+	ck_assert_ptr_null(nm_timers_first(&timers));
+}
+END_TEST
+
+START_TEST(any_can_be_taken_out)
+{
+	uint64_t state = 7, last = 0;
+
+	for (size_t i = 0; i < FLOWS; i++) {
+		flows[i].wake_ns = 1 + disorder(&state) % 1000;
+		nm_timers_add(&timers, &flows[i]);
+	}
+	for (size_t i = 0; i < FLOWS; i += 3)
+		nm_timers_remove(&timers, &flows[i]);
+	for (struct nm_flow *first; (first = nm_timers_first(&timers));) {
+		ck_assert_uint_ne(first->index % 3, 0);
+		ck_assert_uint_ge(first->wake_ns, last);
+		last = first->wake_ns;
+		nm_timers_remove(&timers, first);
+	}
+	ck_assert_uint_eq(timers.count, 0);
+}
+END_TEST
+
+START_TEST(taking_out_what_is_not_in_does_nothing)
+{
+	flows[0].wake_ns = 5;
+	nm_timers_add(&timers, &flows[0]);
+	nm_timers_remove(&timers, &flows[1]);
+	ck_assert_ptr_eq(nm_timers_first(&timers), &flows[0]);
+	nm_timers_remove(&timers, &flows[0]);
+	nm_timers_remove(&timers, &flows[0]);
+	ck_assert_ptr_null(nm_timers_first(&timers));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("timers");
+	TCase *tcase = tcase_create("heap");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, the_earliest_comes_first);
+	tcase_add_test(tcase, any_can_be_taken_out);
+	tcase_add_test(tcase, taking_out_what_is_not_in_does_nothing);
+	suite_add_tcase(suite, tcase);
+	SRunner *runner = srunner_create(suite);
+
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* read and write, against a transport that gives what the test has laid out, call by call. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flowop/flowop.h"
+#include "transport/transport.h"
+
+#define CHUNK 16
+
+static ssize_t answers[16]; /* of the next calls; the last is repeated */
+static size_t n_answers, n_calls;
+static size_t asked[64]; /* sizes of the calls */
+
+static ssize_t answer(size_t size)
+{
+	ssize_t n = answers[n_calls < n_answers ? n_calls : n_answers - 1];
+
+	ck_assert_uint_lt(n_calls, 64);
+	asked[n_calls++] = size;
+	return n > (ssize_t)size ? (ssize_t)size : n;
+}
+
+static ssize_t fake_send(struct nm_conn *conn, const void *data, size_t size)
+{
+	(void)conn;
+	(void)data;
+	return answer(size);
+}
+
+static ssize_t fake_recv(struct nm_conn *conn, void *data, size_t size)
+{
+	(void)conn;
+	memset(data, 0, size);
+	return answer(size);
+}
+
+static const struct nm_transport fake = {.name = "fake", .send = fake_send, .recv = fake_recv};
+
+static char tx[CHUNK], rx[CHUNK + 1];
+static struct nm_counters counters;
+static struct nm_io io;
+static struct nm_flow flow;
+
+static void setup(void)
+{
+	memset(&counters, 0, sizeof counters);
+	io = (struct nm_io){.tx = tx, .rx = rx, .chunk = CHUNK, .count = &counters};
+	flow = (struct nm_flow){
+		.conn = {.fd = -1, .flags = NM_CONN_OPEN | NM_CONN_IN | NM_CONN_OUT}};
+	n_answers = n_calls = 0;
+}
+
+static void answer_with(size_t count, const ssize_t *with)
+{
+	memcpy(answers, with, count * sizeof *with);
+	n_answers = count;
+	n_calls = 0;
+}
+
+static enum nm_step step(const char *op, uint64_t size)
+{
+	const struct nm_flowop *flowop = nm_flowop_find(op);
+	const struct nm_instr instr = {
+		.step = flowop->step, .size = size, .op = flowop, .transport = &fake};
+
+	return flowop->step(&io, &flow, &instr);
+}
+
+START_TEST(a_short_answer_shows_that_nothing_is_left)
+{
+	answer_with(1, (const ssize_t[]){10});
+	ck_assert_int_eq(step("read", 10), NM_STEP_NEXT);
+	ck_assert_uint_eq(asked[0], 11);
+	ck_assert_uint_eq(flow.conn.flags & NM_CONN_IN, 0);
+	ck_assert_uint_eq(flow.conn.ahead, 0);
+	ck_assert_int_eq(step("read", 10), NM_STEP_WAIT_IN);
+	ck_assert_uint_eq(n_calls, 1);
+	ck_assert_uint_eq(nm_counter_read(&counters.bytes_received), 10);
+}
+END_TEST
+
+START_TEST(the_byte_ahead_belongs_to_the_next_message)
+{
+	answer_with(3, (const ssize_t[]){11, 10, 9});
+	ck_assert_int_eq(step("read", 10), NM_STEP_NEXT);
+	ck_assert_uint_eq(flow.conn.ahead, 1);
+	ck_assert_uint_ne(flow.conn.flags & NM_CONN_IN, 0);
+	ck_assert_int_eq(step("read", 10), NM_STEP_NEXT);
+	ck_assert_uint_eq(asked[1], 10); /* nine that are missing and one ahead */
+	ck_assert_uint_eq(flow.conn.ahead, 1);
+	ck_assert_int_eq(step("read", 10), NM_STEP_NEXT);
+	ck_assert_uint_eq(flow.conn.ahead, 0);
+	ck_assert_uint_eq(flow.conn.flags & NM_CONN_IN, 0);
+	ck_assert_uint_eq(nm_counter_read(&counters.bytes_received), 30);
+}
+END_TEST
+
+START_TEST(a_message_of_one_byte_can_be_the_byte_ahead)
+{
+	answer_with(1, (const ssize_t[]){2});
+	ck_assert_int_eq(step("read", 1), NM_STEP_NEXT);
+	ck_assert_int_eq(step("read", 1), NM_STEP_NEXT);
+	ck_assert_uint_eq(n_calls, 1);
+	ck_assert_uint_eq(flow.conn.ahead, 0);
+}
+END_TEST
+
+START_TEST(a_message_may_come_byte_by_byte)
+{
+	for (int i = 0; i < 40; i++) {
+		flow.conn.flags |= NM_CONN_IN;
+		answer_with(1, (const ssize_t[]){1});
+		ck_assert_int_eq(step("read", 40), i < 39 ? NM_STEP_WAIT_IN : NM_STEP_NEXT);
+	}
+	ck_assert_uint_eq(flow.left, 0);
+	ck_assert_uint_eq(nm_counter_read(&counters.bytes_received), 40);
+}
+END_TEST
+
+START_TEST(a_long_message_takes_several_calls_and_yields)
+{
+	answer_with(1, (const ssize_t[]){CHUNK + 1});
+	ck_assert_int_eq(step("read", 100 * CHUNK), NM_STEP_YIELD);
+	ck_assert_uint_eq(n_calls, NM_STEP_CALLS);
+	n_calls = 0;
+	ck_assert_int_eq(step("write", 3 * CHUNK), NM_STEP_NEXT);
+}
+END_TEST
+
+START_TEST(nothing_there_waits)
+{
+	answer_with(1, (const ssize_t[]){-EAGAIN});
+	ck_assert_int_eq(step("read", 10), NM_STEP_WAIT_IN);
+	ck_assert_uint_eq(flow.conn.flags & NM_CONN_IN, 0);
+}
+END_TEST
+
+START_TEST(the_end_and_errors_fail)
+{
+	answer_with(1, (const ssize_t[]){0});
+	ck_assert_int_eq(step("read", 10), NM_STEP_FAIL);
+	ck_assert_int_eq(flow.error, ECONNRESET);
+	answer_with(1, (const ssize_t[]){-ETIMEDOUT});
+	ck_assert_int_eq(step("read", 10), NM_STEP_FAIL);
+	ck_assert_int_eq(flow.error, ETIMEDOUT);
+	answer_with(1, (const ssize_t[]){-EPIPE});
+	ck_assert_int_eq(step("write", 10), NM_STEP_FAIL);
+	ck_assert_int_eq(flow.error, EPIPE);
+}
+END_TEST
+
+START_TEST(a_peer_that_has_closed_is_read_to_the_end)
+{
+	flow.conn.flags |= NM_CONN_HUP;
+	answer_with(3, (const ssize_t[]){4, 6, 0});
+	ck_assert_int_eq(step("read", 10), NM_STEP_NEXT);
+	ck_assert_uint_eq(n_calls, 2);
+	ck_assert_int_eq(step("read", 10), NM_STEP_FAIL);
+}
+END_TEST
+
+START_TEST(a_short_send_waits_for_room_and_goes_on)
+{
+	answer_with(1, (const ssize_t[]){6});
+	ck_assert_int_eq(step("write", 10), NM_STEP_WAIT_OUT);
+	ck_assert_uint_eq(flow.left, 4);
+	ck_assert_int_eq(step("write", 10), NM_STEP_WAIT_OUT);
+	ck_assert_uint_eq(n_calls, 1);
+	flow.conn.flags |= NM_CONN_OUT;
+	answer_with(1, (const ssize_t[]){4});
+	ck_assert_int_eq(step("write", 10), NM_STEP_NEXT);
+	ck_assert_uint_eq(asked[0], 4);
+	ck_assert_uint_eq(flow.left, 0);
+	ck_assert_uint_eq(nm_counter_read(&counters.bytes_sent), 10);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("messages");
+	TCase *tcase = tcase_create("read and write");
+
+	tcase_add_checked_fixture(tcase, setup, NULL);
+	tcase_add_test(tcase, a_short_answer_shows_that_nothing_is_left);
+	tcase_add_test(tcase, the_byte_ahead_belongs_to_the_next_message);
+	tcase_add_test(tcase, a_message_of_one_byte_can_be_the_byte_ahead);
+	tcase_add_test(tcase, a_message_may_come_byte_by_byte);
+	tcase_add_test(tcase, a_long_message_takes_several_calls_and_yields);
+	tcase_add_test(tcase, nothing_there_waits);
+	tcase_add_test(tcase, the_end_and_errors_fail);
+	tcase_add_test(tcase, a_peer_that_has_closed_is_read_to_the_end);
+	tcase_add_test(tcase, a_short_send_waits_for_room_and_goes_on);
+	suite_add_tcase(suite, tcase);
+	SRunner *runner = srunner_create(suite);
+
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
