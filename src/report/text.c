@@ -196,7 +196,7 @@ static void add_connections(struct nm_table *table, const struct nm_conn_report 
 static void print_hosts(const struct nm_result *result, FILE *out)
 {
 	static const char *const names[] = {
-		"host", "user",	       "system",       "softirq",    "idle",
+		"host", "user",	       "system",     "softirq",	   "idle",
 		"rtt",	"retransmits", "all passes", "bytes sent", "bytes received"};
 	struct nm_table table = {.align = "lrrrrrrrrr"};
 

@@ -125,8 +125,10 @@ START_TEST(a_long_message_takes_several_calls_and_yields)
 	answer_with(1, (const ssize_t[]){CHUNK + 1});
 	ck_assert_int_eq(step("read", 100 * CHUNK), NM_STEP_YIELD);
 	ck_assert_uint_eq(n_calls, NM_STEP_CALLS);
-	n_calls = 0;
+	setup();
+	answer_with(1, (const ssize_t[]){CHUNK});
 	ck_assert_int_eq(step("write", 3 * CHUNK), NM_STEP_NEXT);
+	ck_assert_uint_eq(n_calls, 3);
 }
 END_TEST
 

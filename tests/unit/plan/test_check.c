@@ -246,7 +246,7 @@ static const char *const good[] = {
 	GROUP("<transaction iterations='5'>" CONNECT DISCONNECT OP("accept", "remotehost=i")
 		      DISCONNECT "</transaction>"),
 	GROUP("<transaction iterations='5'><flowop type='nop'/></transaction>"),
-	ONE(OP("connect", "remotehost=::1 cc=a,b")),
+	ONE(OP("connect", "remotehost=::1 cc=reno")),
 	ONE(OP("connect", " remotehost=h\tprotocol=tcp\n\r nodelay=no bind=127.0.0.1 ")),
 };
 

@@ -400,7 +400,7 @@ START_TEST(without_an_environment_only_defaults_are_left)
 	struct nm_params params;
 	struct nm_node *root = nm_profile_parse("t.xml", text, strlen(text), &diags);
 
-	const struct nm_param_values from = {NULL};
+	const struct nm_param_values from = {0};
 
 	nm_params_apply(root, "t.xml", &from, &params, &diags);
 	ck_assert_uint_eq(diags.count, 0);
