@@ -37,7 +37,7 @@ static enum nm_step pause_with(struct nm_flow *flow, uint64_t left, enum nm_step
 static enum nm_step discard_step(struct nm_io *io, struct nm_flow *flow,
 				 const struct nm_instr *instr)
 {
-	struct nm_conn *conn = &flow->conn;
+	struct nm_conn *conn = flow->conn;
 	uint64_t left = flow->left ? flow->left : instr->size; /* 0: this is its first call */
 	uint64_t ahead = conn->ahead;
 

@@ -51,7 +51,7 @@ int nm_type_from_name(const char *name, enum nm_type *ret_type)
 
 const struct nm_opt *nm_opt_find(const struct nm_opt *table, const char *name)
 {
-	for (; table->name; table++)
+	for (; table && table->name; table++)
 		if (strcmp(table->name, name) == 0 ||
 		    (table->alias && strcmp(table->alias, name) == 0))
 			return table;

@@ -87,32 +87,25 @@ int nm_u64s_unpack(const json_t *list, uint64_t *ret_values, size_t count)
 	return 0;
 }
 
-#define N_COUNTS 6
-
 json_t *nm_counts_pack(const struct nm_counts *counts)
 {
-	const uint64_t values[N_COUNTS] = {
-		counts->iterations, counts->bytes_sent, counts->bytes_received,
-		counts->connects,   counts->accepts,	counts->errors,
-	};
+#define VALUE(name) counts->name,
+	const uint64_t values[] = {NM_COUNTERS(VALUE)};
+#undef VALUE
 
-	return nm_u64s_pack(values, N_COUNTS);
+	return nm_u64s_pack(values, sizeof values / sizeof *values);
 }
 
 int nm_counts_unpack(const json_t *list, struct nm_counts *ret)
 {
+#define FIELD(name) &ret->name,
+	uint64_t *const fields[] = {NM_COUNTERS(FIELD)};
+#undef FIELD
+	enum { N_COUNTS = sizeof fields / sizeof *fields };
 	uint64_t values[N_COUNTS];
 	int error = nm_u64s_unpack(list, values, N_COUNTS);
 
-	if (error)
-		return error;
-	*ret = (struct nm_counts){
-		.iterations = values[0],
-		.bytes_sent = values[1],
-		.bytes_received = values[2],
-		.connects = values[3],
-		.accepts = values[4],
-		.errors = values[5],
-	};
-	return 0;
+	for (size_t i = 0; !error && i < N_COUNTS; i++)
+		*fields[i] = values[i];
+	return error;
 }

@@ -93,7 +93,8 @@ static void advance_group(struct nm_master *master, uint32_t g)
 	struct nm_run_group *group = &master->groups[g];
 	const struct nm_link *leader = leader_of(master, g);
 	/* By count alone, everybody ends by himself. */
-	bool by_leader = group->stopped || phase_of(master, g)->duration_ns > 0;
+	bool by_leader = group->stopped || phase_of(master, g)->duration_ns > 0 ||
+			 phase_of(master, g)->loose;
 
 	if (group->done)
 		return;

@@ -29,6 +29,9 @@ struct nm_worker {
 	                  * follower the number it is told; UINT64_MAX until then; 0 all the time when passes are paced */
 	uint64_t period_ns; /* with a rate: between two passes of a flow */
 	bool busy;	    /* something to do or to look at besides waiting for events */
+	uint64_t
+		quiet_ns; /* when a phase that has lost messages ends, unless something moves until then; 0: not yet */
+	uint64_t quiet_seen; /* what had moved when quiet_ns was set */
 	struct nm_flow *run_first, *run_last;
 	int epoll_fd;
 	int wake_fd;
@@ -36,7 +39,8 @@ struct nm_worker {
 	const struct nm_phase *phase; /* NULL: between phases */
 	uint32_t phase_no;
 	uint32_t n_active; /* flows that are not done with it */
-	struct nm_flow *flows;
+	char *flows;	   /* each followed by its connections: nm_worker_flow */
+	size_t flow_bytes;
 	uint32_t n_flows;
 	struct nm_timers timers;
 	/* Commands, main -> worker; each store is followed by a write to wake_fd. */
@@ -82,6 +86,11 @@ struct nm_engine {
 	uint32_t begun; /* phases */
 };
 
+static inline struct nm_flow *nm_worker_flow(const struct nm_worker *worker, uint32_t i)
+{
+	return (struct nm_flow *)(void *)(worker->flows + i * worker->flow_bytes);
+}
+
 /* worker.c */
 int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t group,
 		   uint32_t number);
@@ -95,20 +104,25 @@ void nm_worker_run_flow(struct nm_worker *worker, struct nm_flow *flow);
 void *nm_worker_main(void *worker); /* the thread */
 void nm_worker_queue(struct nm_worker *worker, struct nm_flow *flow);
 void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow); /* until flow->wake_ns */
+/* The flow's present step has failed with flow->error. */
+void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
+			 const struct nm_instr *instr);
 
 /* phase.c: entering and leaving phases, on the worker's thread */
 void nm_worker_commands(struct nm_worker *worker);
 void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow);
 void nm_worker_end_phase(struct nm_worker *worker);
+void nm_worker_check_quiet(struct nm_worker *worker, uint64_t now_ns);
 
 /* listen.c */
 int nm_worker_listen(struct nm_worker *worker, char *why, size_t why_size);
 void nm_worker_unlisten(struct nm_worker *worker);
 void nm_worker_listener_event(struct nm_worker *worker, struct nm_listen_fd *listen_fd);
 void nm_listener_unpark_all(struct nm_listener *listener);
+void nm_listener_unpark(struct nm_listener *listener, struct nm_flow *flow);
 
 /* Tags in the low bits of an epoll event's pointer. */
-#define NM_TAG_FLOW   0u
+#define NM_TAG_CONN   0u
 #define NM_TAG_LISTEN 1u
 #define NM_TAG_WAKE   2u
 #define NM_TAG_MASK   3u

@@ -108,6 +108,25 @@ void nm_worker_listener_event(struct nm_worker *worker, struct nm_listen_fd *lis
 	}
 }
 
+void nm_listener_unpark(struct nm_listener *listener, struct nm_flow *flow)
+{
+	struct nm_flow *before = NULL, *at = listener->first;
+
+	while (at && at != flow) {
+		before = at;
+		at = at->next;
+	}
+	if (!at)
+		return;
+	if (before)
+		before->next = flow->next;
+	else
+		listener->first = flow->next;
+	if (listener->last == flow)
+		listener->last = before;
+	flow->next = NULL;
+}
+
 void nm_listener_unpark_all(struct nm_listener *listener)
 {
 	listener->first = listener->last = NULL;

@@ -39,12 +39,14 @@ static void add_connection(struct nm_conn_summary *sum, const struct nm_conn_inf
 static void summarise_connections(struct nm_worker *worker, struct nm_conn_summary *sum)
 {
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
-		const struct nm_conn *conn = &worker->flows[i].conn;
-		struct nm_conn_info info;
+		for (uint32_t c = 0; c < worker->group->n_conns; c++) {
+			const struct nm_conn *conn = &nm_worker_flow(worker, i)->conns[c];
+			struct nm_conn_info info;
 
-		if ((conn->flags & NM_CONN_OPEN) && conn->transport->info &&
-		    conn->transport->info(conn, &info) == 0)
-			add_connection(sum, &info);
+			if ((conn->flags & NM_CONN_OPEN) && conn->transport->info &&
+			    conn->transport->info(conn, &info) == 0)
+				add_connection(sum, &info);
+		}
 	}
 }
 
@@ -52,6 +54,7 @@ static void reset_flow(struct nm_flow *flow)
 {
 	flow->state = NM_FLOW_IDLE;
 	flow->left = 0;
+	flow->repeated = 0;
 	flow->wake_ns = 0;
 	flow->next = NULL;
 	flow->paced = false;
@@ -68,10 +71,13 @@ void nm_worker_end_phase(struct nm_worker *worker)
 		nm_listener_unpark_all(&worker->listeners[i]);
 	worker->run_first = worker->run_last = NULL;
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
-		nm_timers_remove(&worker->timers, &worker->flows[i]);
-		reset_flow(&worker->flows[i]);
+		struct nm_flow *flow = nm_worker_flow(worker, i);
+
+		nm_timers_remove(&worker->timers, flow);
+		reset_flow(flow);
 	}
 	worker->phase = NULL;
+	worker->quiet_ns = 0;
 	worker->n_active = 0;
 	atomic_store_explicit(&worker->done, worker->phase_no + 1, memory_order_release);
 	tell_main(worker);
@@ -130,7 +136,7 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 		return;
 	}
 	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++) {
-		struct nm_flow *flow = &worker->flows[i];
+		struct nm_flow *flow = nm_worker_flow(worker, i);
 
 		if (flow->error) {
 			nm_worker_flow_done(worker, flow);
@@ -140,11 +146,45 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	}
 }
 
+/* How long nothing must move for a phase to count as over whose last messages may be lost. */
+#define QUIET_NS 100000000u
+
+static uint64_t moved(const struct nm_worker *worker)
+{
+	const struct nm_counters *count = worker->io.count;
+
+	return nm_counter_read(&count->iterations) + nm_counter_read(&count->bytes_sent) +
+	       nm_counter_read(&count->bytes_received);
+}
+
+void nm_worker_check_quiet(struct nm_worker *worker, uint64_t now_ns)
+{
+	uint64_t seen = moved(worker);
+
+	if (now_ns < worker->quiet_ns)
+		return;
+	if (seen == worker->quiet_seen) {
+		nm_worker_end_phase(worker);
+		return;
+	}
+	worker->quiet_seen = seen;
+	worker->quiet_ns = now_ns + QUIET_NS;
+}
+
+/* The other end has gone through the phase, or will soon. What it has sent may be lost. */
+static void end_when_quiet(struct nm_worker *worker)
+{
+	if (!worker->phase->loose || worker->quiet_ns)
+		return;
+	worker->quiet_seen = moved(worker);
+	worker->quiet_ns = nm_clock_ns() + QUIET_NS;
+}
+
 /* Flows that only wait for their next pass to be due need not wait any longer. */
 static void release_paced(struct nm_worker *worker)
 {
 	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++) {
-		struct nm_flow *flow = &worker->flows[i];
+		struct nm_flow *flow = nm_worker_flow(worker, i);
 
 		if (flow->state != NM_FLOW_ASLEEP || !flow->paced)
 			continue;
@@ -168,9 +208,15 @@ void nm_worker_commands(struct nm_worker *worker)
 			return;
 		worker->target = 0;
 		release_paced(worker);
+		if (worker->phase)
+			end_when_quiet(worker);
 	} else {
 		worker->target = atomic_load_explicit(&worker->follow, memory_order_acquire);
+		if (worker->target == UINT64_MAX)
+			return;
 		if (nm_counter_read(&worker->io.count->iterations) >= worker->target)
 			nm_worker_end_phase(worker);
+		else
+			end_when_quiet(worker);
 	}
 }

@@ -38,15 +38,32 @@ static const struct nm_instr *culprit(const struct nm_flow *flow, const struct n
 	bool unconnected = flow->error == ECONNREFUSED || flow->error == ETIMEDOUT ||
 			   flow->error == EHOSTUNREACH || flow->error == ENETUNREACH;
 
-	if (unconnected && (flow->conn.flags & NM_CONN_CONNECTING) && instr[-1].op &&
+	if (unconnected && (flow->conn->flags & NM_CONN_CONNECTING) && instr[-1].op &&
 	    (instr[-1].op->flags & NM_FLOWOP_OPENS))
 		return instr - 1;
 	return instr;
 }
 
-static void fail_flow(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
+/* The failure is one that the profile expects: the flow goes on with what comes next. */
+static void pass_over(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	if ((instr->op->flags & NM_FLOWOP_OPENS) && (flow->conn->flags & NM_CONN_OPEN))
+		flow->conn->transport->close(flow->conn, false);
+	flow->error = 0;
+	flow->left = 0;
+	flow->wake_ns = 0;
+	flow->at = instr + 1;
+	nm_worker_queue(worker, flow);
+}
+
+void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
+			 const struct nm_instr *instr)
 {
 	nm_counter_add(&worker->io.count->errors, 1);
+	if (instr->can_fail) {
+		pass_over(worker, flow, instr);
+		return;
+	}
 	instr = culprit(flow, instr);
 	if (!atomic_load_explicit(&worker->failed, memory_order_relaxed)) {
 		worker->error =
@@ -58,22 +75,24 @@ static void fail_flow(struct nm_worker *worker, struct nm_flow *flow, const stru
 		atomic_store_explicit(&worker->failed, true, memory_order_release);
 	}
 	atomic_fetch_add_explicit(&worker->n_failed, 1, memory_order_relaxed);
-	if (flow->conn.flags & NM_CONN_OPEN)
-		flow->conn.transport->close(&flow->conn, false);
+	if (flow->conn->flags & NM_CONN_OPEN)
+		flow->conn->transport->close(flow->conn, false);
 	nm_worker_flow_done(worker, flow);
 }
 
 /* Makes epoll watch the connection: once for input, and from its first full buffer on for output too. */
 static int watch(struct nm_worker *worker, struct nm_flow *flow, bool output)
 {
-	struct nm_conn *conn = &flow->conn;
+	struct nm_conn *conn = flow->conn;
 	uint32_t wanted = NM_CONN_REGISTERED | (output ? NM_CONN_OUT_REGISTERED : 0u);
 
+	if (!(conn->flags & NM_CONN_OPEN))
+		return -ENOTCONN;
 	if ((conn->flags & wanted) == wanted)
 		return 0;
 	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET |
 					      (output ? (uint32_t)EPOLLOUT : 0u),
-				    .data.ptr = flow};
+				    .data.ptr = conn};
 	int how = conn->flags & NM_CONN_REGISTERED ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
 	if (epoll_ctl(worker->epoll_fd, how, conn->fd, &event) < 0)
@@ -89,6 +108,16 @@ void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow)
 	nm_timers_add(&worker->timers, flow);
 }
 
+/* The wait that begins ends by itself. */
+static void limit_wait(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	if (!instr->timeout_ns)
+		return;
+	worker->busy = true;
+	flow->wake_ns = nm_clock_ns() + instr->timeout_ns;
+	nm_timers_add(&worker->timers, flow);
+}
+
 static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
 		    enum nm_step answer)
 {
@@ -99,7 +128,9 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 		flow->state = NM_FLOW_WAITING;
 		flow->error = -watch(worker, flow, answer == NM_STEP_WAIT_OUT);
 		if (flow->error)
-			fail_flow(worker, flow, instr);
+			nm_worker_fail_flow(worker, flow, instr);
+		else
+			limit_wait(worker, flow, instr);
 		break;
 	case NM_STEP_YIELD:
 		nm_worker_queue(worker, flow);
@@ -109,10 +140,12 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 		break;
 	case NM_STEP_PARK:
 		flow->state = NM_FLOW_PARKED;
+		limit_wait(worker, flow, instr);
 		break;
 	case NM_STEP_FAIL:
 	case NM_STEP_NEXT:
-		fail_flow(worker, flow, instr);
+	case NM_STEP_BACK:
+		nm_worker_fail_flow(worker, flow, instr);
 		break;
 	}
 }
@@ -175,12 +208,21 @@ static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *wor
 	return true;
 }
 
+/* What was waited for has come in time. */
+static __attribute__((noinline)) void end_wait(struct nm_worker *worker, struct nm_flow *flow)
+{
+	nm_timers_remove(&worker->timers, flow);
+	flow->wake_ns = 0;
+}
+
 static inline void run_flow(struct nm_worker *worker, struct nm_flow *flow)
 {
 	const struct nm_instr *instr = flow->at;
 	unsigned passes = TURN_PASSES;
 
 	flow->state = NM_FLOW_READY;
+	if (__builtin_expect(flow->timer, 0))
+		end_wait(worker, flow);
 	for (;;) {
 		while (instr->step) {
 			enum nm_step answer = instr->step(&worker->io, flow, instr);
@@ -189,7 +231,12 @@ static inline void run_flow(struct nm_worker *worker, struct nm_flow *flow)
 				instr++;
 				continue;
 			}
-			if (answer == NM_STEP_WAIT_IN && (flow->conn.flags & NM_CONN_REGISTERED)) {
+			if (__builtin_expect(answer == NM_STEP_BACK, 0)) {
+				instr--;
+				continue;
+			}
+			if (answer == NM_STEP_WAIT_IN && (flow->conn->flags & NM_CONN_REGISTERED) &&
+			    !instr->timeout_ns) {
 				flow->at = instr;
 				flow->state = NM_FLOW_WAITING;
 			} else {
@@ -216,12 +263,14 @@ static_assert((uint32_t)NM_CONN_IN == EPOLLIN && (uint32_t)NM_CONN_OUT == EPOLLO
 	      "masks are added as they are");
 
 /* Whether the flow has waited for that. */
-static inline bool note_event(struct nm_flow *flow, uint32_t events)
+static inline bool note_event(struct nm_conn *conn, uint32_t events)
 {
-	flow->conn.flags |= events & (EPOLLIN | EPOLLOUT);
+	const struct nm_flow *flow = conn->flow;
+
+	conn->flags |= events & (EPOLLIN | EPOLLOUT);
 	if (__builtin_expect(events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR), 0))
-		flow->conn.flags |= NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP;
-	return flow->state == NM_FLOW_WAITING;
+		conn->flags |= NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP;
+	return flow->state == NM_FLOW_WAITING && flow->conn == conn;
 }
 
 /* The step that the flow has waited for, and no further. True when it is done. */
@@ -230,6 +279,8 @@ static bool run_step(struct nm_worker *worker, struct nm_flow *flow)
 	const struct nm_instr *instr = flow->at;
 
 	flow->state = NM_FLOW_READY;
+	if (flow->timer)
+		end_wait(worker, flow);
 	enum nm_step answer = instr->step(&worker->io, flow, instr);
 
 	if (answer == NM_STEP_NEXT)
@@ -259,9 +310,9 @@ static void dispatch(struct nm_worker *worker, const struct epoll_event *event)
 	uintptr_t tagged = (uintptr_t)event->data.u64;
 	void *what = (void *)(tagged & ~(uintptr_t)NM_TAG_MASK);
 
-	if (__builtin_expect((tagged & NM_TAG_MASK) == NM_TAG_FLOW, 1)) {
+	if (__builtin_expect((tagged & NM_TAG_MASK) == NM_TAG_CONN, 1)) {
 		if (note_event(what, event->events))
-			run_flow(worker, what);
+			run_flow(worker, ((struct nm_conn *)what)->flow);
 	} else if ((tagged & NM_TAG_MASK) == NM_TAG_LISTEN) {
 		nm_worker_listener_event(worker, what);
 	} else {
@@ -278,12 +329,13 @@ static void dispatch(struct nm_worker *worker, const struct epoll_event *event)
 static void dispatch_all(struct nm_worker *worker, struct epoll_event *events, int n)
 {
 	for (int i = 0; i < n; i++) {
-		bool is_flow = (events[i].data.u64 & NM_TAG_MASK) == NM_TAG_FLOW;
-		struct nm_flow *flow = is_flow ? events[i].data.ptr : NULL;
+		bool is_conn = (events[i].data.u64 & NM_TAG_MASK) == NM_TAG_CONN;
+		struct nm_conn *conn = is_conn ? events[i].data.ptr : NULL;
+		struct nm_flow *flow = is_conn ? conn->flow : NULL;
 
-		if (!is_flow)
+		if (!is_conn)
 			dispatch(worker, &events[i]);
-		else if (!note_event(flow, events[i].events) || !run_step(worker, flow))
+		else if (!note_event(conn, events[i].events) || !run_step(worker, flow))
 			flow = NULL;
 		events[i].data.ptr = flow;
 	}
@@ -296,6 +348,26 @@ static void dispatch_all(struct nm_worker *worker, struct epoll_event *events, i
 	}
 }
 
+/* A wait has lasted as long as the profile allows. Where messages may be lost this ends the wait and nothing else. */
+static void expire(struct nm_worker *worker, struct nm_flow *flow)
+{
+	const struct nm_instr *instr = flow->at;
+
+	nm_counter_add(&worker->io.count->timeouts, 1);
+	flow->wake_ns = 0;
+	if (flow->state == NM_FLOW_PARKED)
+		nm_listener_unpark(&worker->listeners[instr->opening], flow);
+	if ((instr->op->flags & NM_FLOWOP_MOVES) &&
+	    !(instr->transport->caps & NM_TRANSPORT_RELIABLE)) {
+		flow->left = 0;
+		flow->at = instr + 1;
+		nm_worker_run_flow(worker, flow);
+		return;
+	}
+	flow->error = ETIMEDOUT;
+	nm_worker_fail_flow(worker, flow, instr);
+}
+
 static void fire_timers(struct nm_worker *worker)
 {
 	uint64_t now_ns = nm_clock_ns();
@@ -303,6 +375,10 @@ static void fire_timers(struct nm_worker *worker)
 
 	while ((flow = nm_timers_first(&worker->timers)) && flow->wake_ns <= now_ns) {
 		nm_timers_remove(&worker->timers, flow);
+		if (flow->state != NM_FLOW_ASLEEP) {
+			expire(worker, flow);
+			continue;
+		}
 		if (flow->paced) {
 			flow->paced = false;
 			flow->wake_ns = 0;
@@ -332,14 +408,17 @@ static void run_queued(struct nm_worker *worker)
 static int64_t next_timeout_ns(const struct nm_worker *worker)
 {
 	const struct nm_flow *flow = nm_timers_first(&worker->timers);
+	uint64_t next_ns = flow ? flow->wake_ns : UINT64_MAX;
 
 	if (worker->run_first)
 		return 0;
-	if (!flow)
+	if (worker->quiet_ns && worker->quiet_ns < next_ns)
+		next_ns = worker->quiet_ns;
+	if (next_ns == UINT64_MAX)
 		return -1;
 	uint64_t now_ns = nm_clock_ns();
 
-	return flow->wake_ns > now_ns ? (int64_t)(flow->wake_ns - now_ns) : 0;
+	return next_ns > now_ns ? (int64_t)(next_ns - now_ns) : 0;
 }
 
 void *nm_worker_main(void *arg)
@@ -367,6 +446,8 @@ void *nm_worker_main(void *arg)
 			fire_timers(worker);
 		if (worker->run_first)
 			run_queued(worker);
+		if (worker->quiet_ns)
+			nm_worker_check_quiet(worker, nm_clock_ns());
 		timeout_ns = next_timeout_ns(worker);
 		worker->busy = timeout_ns >= 0;
 	}

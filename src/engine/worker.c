@@ -71,12 +71,17 @@ static int init_flows(struct nm_worker *worker)
 
 	worker->n_flows = group->n_flows / group->n_workers +
 			  (worker->worker_no < group->n_flows % group->n_workers);
-	worker->flows = calloc(worker->n_flows ? worker->n_flows : 1, sizeof(*worker->flows));
+	worker->flow_bytes = sizeof(struct nm_flow) + group->n_conns * sizeof(struct nm_conn);
+	worker->flows = calloc(worker->n_flows + 1u, worker->flow_bytes);
 	if (!worker->flows)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
-		worker->flows[i].index = i * group->n_workers + worker->worker_no;
-		worker->flows[i].conn.fd = -1;
+		struct nm_flow *flow = nm_worker_flow(worker, i);
+
+		flow->index = i * group->n_workers + worker->worker_no;
+		flow->conns = flow->conn = (struct nm_conn *)(void *)(flow + 1);
+		for (uint32_t c = 0; c < group->n_conns; c++)
+			flow->conns[c] = (struct nm_conn){.fd = -1, .flow = flow};
 	}
 	return nm_timers_init(&worker->timers, worker->n_flows + 1);
 }
@@ -117,10 +122,12 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 void nm_worker_fini(struct nm_worker *worker)
 {
 	for (uint32_t i = 0; worker->flows && i < worker->n_flows; i++) {
-		struct nm_conn *conn = &worker->flows[i].conn;
+		for (uint32_t c = 0; c < worker->group->n_conns; c++) {
+			struct nm_conn *conn = &nm_worker_flow(worker, i)->conns[c];
 
-		if (conn->flags & NM_CONN_OPEN)
-			conn->transport->close(conn, false);
+			if (conn->flags & NM_CONN_OPEN)
+				conn->transport->close(conn, false);
+		}
 	}
 	for (uint32_t i = 0; worker->stats && i < worker->group->n_phases; i++) {
 		free(worker->stats[i].latency);

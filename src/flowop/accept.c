@@ -39,28 +39,48 @@ static bool is_transient(int error)
 	}
 }
 
+/* The connection is taken, and not ready yet. */
+static enum nm_step go_on(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	int r = nm_opening_continue(flow->conn, instr);
+
+	if (r == 0)
+		return accepted(io);
+	if (r == -EINPROGRESS)
+		return NM_STEP_WAIT_OUT;
+	if (r == -EAGAIN)
+		return NM_STEP_WAIT_IN;
+	flow->error = -r;
+	return NM_STEP_FAIL;
+}
+
 static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 				const struct nm_instr *instr)
 {
 	struct nm_listener *listener = &io->listeners[instr->opening];
 	const struct nm_addr *from = listener->from.len ? &listener->from : NULL;
 
-	flow->conn.transport = instr->transport;
+	if (flow->conn->flags & NM_CONN_CONNECTING)
+		return go_on(io, flow, instr);
+	flow->conn->transport = instr->transport;
 	if (instr->transport->caps & NM_TRANSPORT_NO_PEER)
-		return instr->transport->accept(&flow->conn, -1, instr->transport_opts, NULL) < 0
+		return instr->transport->accept(flow->conn, -1, instr->transport_opts, NULL) < 0
 			       ? NM_STEP_FAIL
 			       : accepted(io);
 	for (size_t i = 0; i < listener->n_fds; i++) {
 		struct nm_listen_fd *in = &listener->fds[i];
 
 		while (in->ready) {
-			int r = instr->transport->accept(&flow->conn, in->fd, instr->transport_opts,
+			int r = instr->transport->accept(flow->conn, in->fd, instr->transport_opts,
 							 from);
 
-			if (r == 0) {
+			if (r == 0 || r == -EINPROGRESS) {
 				/* Where there cannot be a second, spare the call that finds none. */
 				in->ready = !listener->lone;
-				return accepted(io);
+				if (r == 0)
+					return accepted(io);
+				flow->conn->flags |= NM_CONN_CONNECTING;
+				return go_on(io, flow, instr);
 			}
 			if (r == -EAGAIN) {
 				in->ready = false;

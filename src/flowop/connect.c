@@ -20,32 +20,35 @@ static bool write_follows(const struct nm_instr *instr)
 {
 	const uint32_t writes = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
 
-	return instr[1].op && (instr[1].op->flags & writes) == writes;
+	return !instr->can_fail && !instr->transport->send && instr[1].op &&
+	       (instr[1].op->flags & writes) == writes && instr[1].slot == instr->slot;
 }
 
 static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 				 const struct nm_instr *instr)
 {
-	struct nm_conn *conn = &flow->conn;
+	struct nm_conn *conn = flow->conn;
 	int r;
 
 	if (conn->flags & NM_CONN_CONNECTING) {
-		if (!(conn->flags & NM_CONN_OUT))
-			return NM_STEP_WAIT_OUT;
-		r = instr->transport->established(conn);
-		conn->flags &= ~(uint32_t)NM_CONN_CONNECTING;
+		r = nm_opening_continue(conn, instr);
 	} else {
 		conn->transport = instr->transport;
 		r = instr->transport->connect(conn, instr->transport_opts,
 					      &io->endpoints[instr->opening]);
-	}
-	if (r == -EINPROGRESS) {
-		conn->flags |= NM_CONN_CONNECTING;
-		if (!write_follows(instr)) {
-			conn->flags &= ~(uint32_t)NM_CONN_OUT;
-			return NM_STEP_WAIT_OUT;
+		if (r == -EINPROGRESS) {
+			conn->flags |= NM_CONN_CONNECTING;
+			if (write_follows(instr))
+				r = 0;
+			else
+				conn->flags &= ~(uint32_t)NM_CONN_OUT;
 		}
-		r = 0;
+	}
+	if (conn->flags & NM_CONN_OPEN) {
+		if (r == -EINPROGRESS)
+			return NM_STEP_WAIT_OUT;
+		if (r == -EAGAIN)
+			return NM_STEP_WAIT_IN;
 	}
 	if (r == -EAGAIN)
 		return retry_later(flow);

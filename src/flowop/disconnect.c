@@ -25,7 +25,7 @@ static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 				    const struct nm_instr *instr)
 {
 	const struct disconnect_opts *o = instr->opts;
-	struct nm_conn *conn = &flow->conn;
+	struct nm_conn *conn = flow->conn;
 
 	(void)io;
 	if ((conn->flags & NM_CONN_ACCEPTED) && !(conn->flags & NM_CONN_HUP))

@@ -19,6 +19,7 @@ struct nm_transport;
 /* What a step answers. */
 enum nm_step {
 	NM_STEP_NEXT,	  /* done: go on with the next instruction */
+	NM_STEP_BACK,	  /* go on with the instruction before */
 	NM_STEP_WAIT_IN,  /* call again when its connection may have input */
 	NM_STEP_WAIT_OUT, /* call again when its connection may take output */
 	NM_STEP_YIELD,	  /* call again after other flows have had their turn */
@@ -35,11 +36,14 @@ typedef enum nm_step (*nm_step_fn)(struct nm_io *io, struct nm_flow *flow,
 
 /* One flowop of a program, immutable, shared by all workers. */
 struct nm_instr {
-	nm_step_fn step;  /* NULL: the end of a transaction's body */
-	uint64_t size;	  /* bytes of read and write */
-	const void *opts; /* the flowop's option struct, owned by the plan */
+	nm_step_fn step; /* NULL: the end of a transaction's body */
+	uint64_t
+		size; /* bytes of read and write; of the compiler's own instructions, what they need */
+	uint64_t timeout_ns; /* the longest that one wait may take; 0: no limit */
+	const void *opts;    /* the flowop's option struct, owned by the plan */
 	const void *
 		transport_opts; /* connect, accept: the transport's option struct, owned by the plan */
+	const void *message_opts; /* read, write: the same for single messages; NULL: none */
 	const struct nm_flowop *op;
 	const struct nm_transport
 		*transport; /* of the connection that is opened or used; NULL for the others */
@@ -47,7 +51,11 @@ struct nm_instr {
 	uint32_t host;	  /* index of the host at the other end, in the plan's hosts */
 	bool plain; /* one send(2) or recv(2) moves the message: it is no longer than the group's chunk_bytes, and
 	             * the transport has no send or recv of its own */
-	unsigned line; /* in the profile */
+	bool can_fail;	/* its failures are counted, and the flow goes on with the next */
+	bool answers;	/* a read of what the other end sends because of the write before it */
+	uint32_t slot;	/* of the connection, in the flow's conns */
+	int32_t stride; /* the slot moves by this much with each pass */
+	unsigned line;	/* in the profile */
 };
 
 enum nm_flow_state {
@@ -62,13 +70,15 @@ struct nm_flow {
 	const struct nm_instr *at;
 	uint64_t left; /* bytes that the current step has still to move; 0: it has not begun */
 	uint64_t iterations_left;
-	uint64_t start_ns;    /* of this pass (measuring side) */
-	uint64_t plan_ns;     /* with a rate: when this pass was due */
-	uint64_t wake_ns;     /* while asleep; 0: the step has not begun to sleep */
-	struct nm_flow *next; /* on a run queue or a listener's queue */
-	struct nm_conn conn;
-	uint32_t index; /* in the group */
-	uint32_t timer; /* position in the worker's timer heap + 1; 0: none */
+	uint64_t start_ns;     /* of this pass (measuring side) */
+	uint64_t plan_ns;      /* with a rate: when this pass was due */
+	uint64_t wake_ns;      /* while asleep; 0: the step has not begun to sleep */
+	struct nm_flow *next;  /* on a run queue or a listener's queue */
+	struct nm_conn *conn;  /* the one that the present step opens, uses or closes */
+	struct nm_conn *conns; /* all of them: n_conns of the group */
+	uint32_t index;	       /* in the group */
+	uint32_t timer;	       /* position in the worker's timer heap + 1; 0: none */
+	uint32_t repeated;     /* how often the present step has been done already in this pass */
 	int32_t error;
 	uint8_t state;
 	bool paced; /* asleep until its next pass is due, not within a step */

@@ -12,9 +12,13 @@ FLOWOPS = \
 noinst_LTLIBRARIES += src/libnm_flowop.la
 src_libnm_flowop_la_SOURCES = \
 	$(FLOWOPS) \
+	src/flowop/common.c \
+	src/flowop/common.h \
 	src/flowop/flow.h \
 	src/flowop/flowop.c \
 	src/flowop/flowop.h \
+	src/flowop/glue.c \
+	src/flowop/glue.h \
 	src/flowop/moving.c \
 	src/flowop/moving.h \
 	src/flowop/opening.c \

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flowop/opening.h"
 
+#include <errno.h>
+
 #include "flowop/flowop.h"
+#include "transport/transport.h"
 
 const struct nm_opt nm_opening_opts[] = {
 	{.name = "remotehost",
@@ -15,3 +18,18 @@ const struct nm_opt nm_opening_opts[] = {
 	 .def = "tcp",
 	 .help = "the transport of the connection"},
 	NM_OPT_END};
+
+int nm_opening_continue(struct nm_conn *conn, const struct nm_instr *instr)
+{
+	if (!(conn->flags & (NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP)))
+		return conn->flags & NM_CONN_OUT_REGISTERED ? -EINPROGRESS : -EAGAIN;
+	int r = instr->transport->established(conn);
+
+	if (r == -EINPROGRESS)
+		conn->flags &= ~(uint32_t)NM_CONN_OUT;
+	else if (r == -EAGAIN)
+		conn->flags &= ~(uint32_t)NM_CONN_IN;
+	else
+		conn->flags &= ~(uint32_t)NM_CONN_CONNECTING;
+	return r;
+}

@@ -20,9 +20,9 @@ static enum nm_step fail(struct nm_flow *flow, int error)
 /* Takes what the last receive brought too much. */
 static uint64_t take_ahead(struct nm_flow *flow, uint64_t left)
 {
-	uint64_t take = flow->conn.ahead < left ? flow->conn.ahead : left;
+	uint64_t take = flow->conn->ahead < left ? flow->conn->ahead : left;
 
-	flow->conn.ahead -= (uint32_t)take;
+	flow->conn->ahead -= (uint32_t)take;
 	return left - take;
 }
 
@@ -41,7 +41,7 @@ static __attribute__((noinline)) enum nm_step receive_parts(struct nm_io *io, st
 							    const struct nm_instr *instr,
 							    uint64_t left, ssize_t n)
 {
-	struct nm_conn *conn = &flow->conn;
+	struct nm_conn *conn = flow->conn;
 
 	for (unsigned calls = 0;; calls++) {
 		if (n > 0 && (uint64_t)n > left) {
@@ -62,7 +62,9 @@ static __attribute__((noinline)) enum nm_step receive_parts(struct nm_io *io, st
 
 		n = nm_conn_recv(instr->transport, conn, io->rx, size + 1);
 		if (n > 0) {
-			received(io, conn, n, size);
+			/* Where messages are kept apart, a short answer says nothing about the next. */
+			received(io, conn, n,
+				 instr->transport->caps & NM_TRANSPORT_MESSAGES ? 0 : size);
 		} else if (n == -EAGAIN) {
 			conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
 		} else {
@@ -87,7 +89,7 @@ static __attribute__((noinline)) enum nm_step receive_other(struct nm_io *io, st
 		return receive_parts(io, flow, instr, instr->size, n);
 	if (n != -EAGAIN)
 		return fail(flow, n ? (int)-n : ECONNRESET);
-	flow->conn.flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
+	flow->conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
 	return NM_STEP_WAIT_IN;
 }
 
@@ -95,10 +97,10 @@ static __attribute__((noinline)) enum nm_step receive_other(struct nm_io *io, st
 static __attribute__((noinline)) enum nm_step
 receive_message(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	ssize_t n = nm_sys_recv(flow->conn.fd, io->rx, instr->size + 1, 0);
+	ssize_t n = nm_sys_recv(flow->conn->fd, io->rx, instr->size + 1, 0);
 
 	if (n > 0)
-		received(io, &flow->conn, n, instr->size);
+		received(io, flow->conn, n, instr->size);
 	if (__builtin_expect(n != (ssize_t)instr->size, 0))
 		return receive_other(io, flow, instr, n);
 	return NM_STEP_NEXT;
@@ -106,9 +108,9 @@ receive_message(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *i
 
 static enum nm_step read_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	if (!((flow->conn.flags & (NM_CONN_IN | NM_CONN_HUP)) | flow->conn.ahead))
+	if (!((flow->conn->flags & (NM_CONN_IN | NM_CONN_HUP)) | flow->conn->ahead))
 		return NM_STEP_WAIT_IN;
-	if (__builtin_expect((flow->left | flow->conn.ahead) || !instr->plain, 0))
+	if (__builtin_expect((flow->left | flow->conn->ahead) || !instr->plain, 0))
 		return receive_more(io, flow, instr);
 	return receive_message(io, flow, instr);
 }

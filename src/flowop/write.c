@@ -10,7 +10,7 @@ static __attribute__((noinline)) enum nm_step send_parts(struct nm_io *io, struc
 							 const struct nm_instr *instr,
 							 uint64_t left, ssize_t n, size_t want)
 {
-	struct nm_conn *conn = &flow->conn;
+	struct nm_conn *conn = flow->conn;
 
 	for (unsigned calls = 0;; calls++) {
 		if (n > 0) {
@@ -32,7 +32,7 @@ static __attribute__((noinline)) enum nm_step send_parts(struct nm_io *io, struc
 		if (calls == NM_STEP_CALLS)
 			return NM_STEP_YIELD;
 		want = left < io->chunk ? (size_t)left : io->chunk;
-		n = nm_conn_send(instr->transport, conn, io->tx, want);
+		n = nm_conn_send(instr->transport, conn, instr->message_opts, io->tx, want);
 	}
 }
 
@@ -40,12 +40,12 @@ static enum nm_step write_step(struct nm_io *io, struct nm_flow *flow, const str
 {
 	size_t size = instr->size;
 
-	if (__builtin_expect(!(flow->conn.flags & NM_CONN_OUT), 0))
+	if (__builtin_expect(!(flow->conn->flags & NM_CONN_OUT), 0))
 		return NM_STEP_WAIT_OUT;
 	/* The common case is one message with one call, and no function around it. */
 	if (__builtin_expect(flow->left || !instr->plain, 0))
 		return send_parts(io, flow, instr, flow->left ? flow->left : size, 0, 0);
-	ssize_t n = nm_sys_send(flow->conn.fd, io->tx, size, MSG_NOSIGNAL);
+	ssize_t n = nm_sys_send(flow->conn->fd, io->tx, size, MSG_NOSIGNAL);
 
 	if (__builtin_expect(n != (ssize_t)size, 0))
 		return send_parts(io, flow, instr, size, n, size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What concerns more than one flowop: connections, repetition, who begins a pass. */
+/* What concerns more than one flowop: time, who begins a pass, what is measured. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,113 +8,9 @@
 #include "plan/draft.h"
 #include "plan/plan.h"
 
-/* The connection of a flow at one point of its program. */
-struct connection {
-	const struct nm_draft_step *opened; /* NULL: none is open */
-};
-
-static uint32_t find_host(struct nm_draft *draft, const char *name, unsigned line)
-{
-	for (uint32_t h = 0; h < draft->n_hosts; h++)
-		if (strcmp(draft->hosts[h], name) == 0)
-			return h;
-	if (draft->n_hosts == NM_PLAN_MAX_HOSTS) {
-		if (!draft->too_many_hosts)
-			nm_diag_error(draft->diags, draft->file, line,
-				      "the profile names more than %d hosts", NM_PLAN_MAX_HOSTS);
-		draft->too_many_hosts = true;
-		return NM_NO_HOST;
-	}
-	char **hosts = realloc(draft->hosts, (draft->n_hosts + 1) * sizeof(*hosts));
-	char *copy = hosts ? strdup(name) : NULL;
-
-	if (hosts)
-		draft->hosts = hosts;
-	if (!copy) {
-		nm_diag_error(draft->diags, draft->file, line, "out of memory");
-		return NM_NO_HOST;
-	}
-	hosts[draft->n_hosts] = copy;
-	return draft->n_hosts++;
-}
-
-static void open_connection(struct nm_draft *draft, struct nm_draft_group *group,
-			    struct nm_draft_step *step, struct connection *conn)
-{
-	const struct nm_opts_opening *opts = step->opts;
-
-	if (conn->opened)
-		nm_diag_error(
-			draft->diags, draft->file, step->line,
-			"<flowop %s>: the connection of line %u is still open; disconnect it first",
-			step->op->name, conn->opened->line);
-	conn->opened = step;
-	step->opening = group->n_openings++;
-	if (!step->transport || !opts->remotehost)
-		return;
-	if ((step->transport->caps & NM_TRANSPORT_ONE_HOST) &&
-	    strcmp(opts->remotehost, "local") != 0)
-		nm_diag_error(draft->diags, draft->file, step->line,
-			      "<flowop %s> remotehost=\"%s\": %s connections stay on one host; "
-			      "remotehost must be local",
-			      step->op->name, opts->remotehost, step->transport->name);
-	if (!(step->transport->caps & NM_TRANSPORT_NO_PEER))
-		step->host = find_host(draft, opts->remotehost, step->line);
-}
-
-static void use_connection(struct nm_draft *draft, struct nm_draft_step *step,
-			   const struct connection *conn)
-{
-	if (!conn->opened) {
-		nm_diag_error(
-			draft->diags, draft->file, step->line,
-			"<flowop %s>: no connection is open here; connect or accept one first",
-			step->op->name);
-		return;
-	}
-	step->transport = conn->opened->transport;
-	step->host = conn->opened->host;
-}
-
-static bool is_skipped(const struct nm_draft_transaction *t)
+bool nm_draft_is_skipped(const struct nm_draft_transaction *t)
 {
 	return !t->has_duration && t->attrs.iterations == 0;
-}
-
-static bool repeats(const struct nm_draft_transaction *t)
-{
-	return t->has_duration || t->attrs.iterations > 1;
-}
-
-/* Whether two openings lead to the same kind of connection: the steps of a program are bound to one of each. */
-static bool same_way(const struct nm_draft_step *a, const struct nm_draft_step *b)
-{
-	if (!a || !b)
-		return a == b;
-	return a->transport == b->transport && a->host == b->host;
-}
-
-static void check_repetition(struct nm_draft *draft, const struct nm_draft_transaction *t,
-			     const struct connection *before, const struct connection *after)
-{
-	if (!repeats(t))
-		return;
-	if (!before->opened && after->opened)
-		nm_diag_error(draft->diags, draft->file, after->opened->line,
-			      "<flowop %s>: the transaction of line %u repeats it, but does not "
-			      "disconnect again",
-			      after->opened->op->name, t->line);
-	else if (before->opened && !after->opened)
-		nm_diag_error(draft->diags, draft->file, t->line,
-			      "<transaction>: it repeats a disconnect of the connection that was "
-			      "opened before it, at line %u",
-			      before->opened->line);
-	else if (before->opened && !same_way(before->opened, after->opened))
-		nm_diag_error(draft->diags, draft->file, after->opened->line,
-			      "<flowop %s>: the transaction of line %u repeats it, but it replaces "
-			      "the connection of line %u by one to another host or over another "
-			      "protocol",
-			      after->opened->op->name, t->line, before->opened->line);
 }
 
 uint64_t nm_draft_wait_ns(const struct nm_draft_step *step)
@@ -187,29 +83,14 @@ static void check_leaders(struct nm_draft *draft, const struct nm_draft_group *g
 	}
 }
 
-static void follow_connections(struct nm_draft *draft, struct nm_draft_group *group)
+static void check_group(struct nm_draft *draft, struct nm_draft_group *group)
 {
-	struct connection conn = {NULL};
-
+	nm_draft_connect(draft, group);
 	for (size_t k = 0; k < group->n_transactions; k++) {
-		struct nm_draft_transaction *t = &group->transactions[k];
-		const struct connection before = conn;
-
-		if (is_skipped(t))
+		if (nm_draft_is_skipped(&group->transactions[k]))
 			continue;
-		for (size_t i = 0; i < t->n_steps; i++) {
-			struct nm_draft_step *step = &group->steps[t->first + i];
-
-			if (step->op->flags & NM_FLOWOP_OPENS)
-				open_connection(draft, group, step, &conn);
-			if (step->op->flags & NM_FLOWOP_USES)
-				use_connection(draft, step, &conn);
-			if (step->op->flags & NM_FLOWOP_CLOSES)
-				conn.opened = NULL;
-		}
-		check_repetition(draft, t, &before, &conn);
-		check_duration(draft, group, t);
-		check_leaders(draft, group, t);
+		check_duration(draft, group, &group->transactions[k]);
+		check_leaders(draft, group, &group->transactions[k]);
 	}
 }
 
@@ -235,7 +116,7 @@ static bool is_timed(const struct nm_draft_transaction *t)
 
 static bool is_run(const struct nm_draft_transaction *t)
 {
-	return !is_skipped(t) && t->attrs.measure != NM_MEASURE_NO;
+	return !nm_draft_is_skipped(t) && t->attrs.measure != NM_MEASURE_NO;
 }
 
 static void choose_measured(struct nm_draft *draft)
@@ -273,7 +154,7 @@ static void check_totals(struct nm_draft *draft)
 void nm_draft_check(struct nm_draft *draft)
 {
 	for (size_t g = 0; g < draft->n_groups; g++)
-		follow_connections(draft, &draft->groups[g]);
+		check_group(draft, &draft->groups[g]);
 	check_totals(draft);
 	choose_measured(draft);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "flowop/glue.h"
 #include "plan/draft.h"
 #include "plan/plan.h"
 
@@ -40,9 +41,33 @@ static bool belongs(const struct nm_draft_step *step, const struct side *side)
 {
 	if (step->op->runs_on && !step->op->runs_on(step->opts, side->master))
 		return false;
+	if (step->common->count == 0)
+		return false;
 	if (side->master)
 		return true;
-	return step->op->mirror && (!connects(step) || step->host == side->host);
+	bool elsewhere = step->host != side->host && (connects(step) || step->host != NM_NO_HOST);
+
+	return step->op->mirror && !elsewhere;
+}
+
+/* How long a leader waits for an answer that may be lost, when the profile does not say. */
+#define ANSWER_NS 1000000000u
+
+static bool is_lossy(const struct nm_transport *transport)
+{
+	return transport && !(transport->caps & NM_TRANSPORT_RELIABLE);
+}
+
+/* How often a step is done in each pass. */
+static uint64_t times(const struct nm_draft_step *step)
+{
+	const struct nm_common_opts *common = step->common;
+	bool messages = step->transport && (step->transport->caps & NM_TRANSPORT_MESSAGES) &&
+			(step->op->flags & NM_FLOWOP_MOVES);
+
+	if (step->unrolled)
+		return 1;
+	return messages ? common->count * common->repeat * common->batch : common->count;
 }
 
 static struct nm_instr instr_of(const struct nm_draft_step *step, const struct side *side,
@@ -53,25 +78,89 @@ static struct nm_instr instr_of(const struct nm_draft_step *step, const struct s
 
 	return (struct nm_instr){.step = op->step,
 				 .size = step->size,
+				 .timeout_ns = step->common->timeout_ns,
+				 .message_opts = step->message_opts,
+				 .can_fail = step->common->can_fail,
+				 .slot = step->slot,
+				 .stride = step->stride,
 				 .opts = side->master ? step->opts : step->mirror_opts,
 				 .transport_opts = step->transport_opts,
 				 .op = op,
 				 .transport = connects(step) ? step->transport : NULL,
 				 .opening = step->opening,
-				 .host = side->master ? step->host : 0,
+				 .host = side->master && connects(step) ? step->host : 0,
 				 .plain = (op->flags & NM_FLOWOP_MOVES) && direct &&
 					  step->size <= chunk,
 				 .line = step->line};
 }
 
-static void count_bytes(struct nm_phase *phase, const struct nm_instr *instr)
+static void count_bytes(struct nm_phase *phase, const struct nm_instr *instr, uint64_t count)
 {
 	if (!(instr->op->flags & NM_FLOWOP_MOVES))
 		return;
 	if (instr->op->flags & NM_FLOWOP_INITIATES)
-		phase->bytes_sent += instr->size;
+		phase->bytes_sent += instr->size * count;
 	else
-		phase->bytes_received += instr->size;
+		phase->bytes_received += instr->size * count;
+}
+
+/* The connection that is selected when the next instruction is emitted. */
+struct selected {
+	bool known;
+	uint32_t slot;
+	int32_t stride;
+};
+
+/* Where flows have several connections, each step says which it means, unless the step before it means the same. */
+static void emit_select(struct nm_group *group, const struct nm_phase *phase,
+			const struct nm_draft_step *step, struct selected *selected)
+{
+	if (group->n_conns == 1 || !connects(step))
+		return;
+	if (selected->known && selected->slot == step->slot && selected->stride == step->stride)
+		return;
+	*selected = (struct selected){.known = true, .slot = step->slot, .stride = step->stride};
+	group->instrs[group->n_instrs++] = (struct nm_instr){.step = nm_glue_select.step,
+							     .op = &nm_glue_select,
+							     .size = phase->iterations,
+							     .slot = step->slot,
+							     .stride = step->stride,
+							     .line = step->line};
+}
+
+/* A read that waits for what the other end sends because of a write before it. */
+static bool is_answer(const struct nm_group *group, const struct nm_phase *phase)
+{
+	const struct nm_instr *read = &group->instrs[group->n_instrs - 1];
+
+	for (const struct nm_instr *i = read - 1; i >= &group->instrs[phase->first]; i--)
+		if ((i->op->flags & NM_FLOWOP_MOVES) && i->slot == read->slot)
+			return i->op->flags & NM_FLOWOP_INITIATES;
+	return false;
+}
+
+static void emit_step(struct nm_group *group, struct nm_phase *phase,
+		      const struct nm_draft_step *step, const struct side *side)
+{
+	struct nm_instr *instr = &group->instrs[group->n_instrs++];
+	const uint32_t reads = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;
+	uint64_t count = times(step);
+
+	*instr = instr_of(step, side, group->chunk_bytes);
+	if ((instr->op->flags & reads) == reads && is_lossy(instr->transport) && phase->leads &&
+	    is_answer(group, phase)) {
+		instr->answers = true;
+		if (!instr->timeout_ns)
+			instr->timeout_ns = ANSWER_NS;
+	}
+	if (is_lossy(instr->transport) || instr->can_fail)
+		phase->reliable = false;
+	count_bytes(phase, instr, count);
+	if (count > 1)
+		group->instrs[group->n_instrs++] = (struct nm_instr){.step = nm_glue_repeat.step,
+								     .op = &nm_glue_repeat,
+								     .size = count,
+								     .line = step->line};
 }
 
 /* Centuries are as good as for ever, and can still be added to. */
@@ -97,23 +186,22 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 	phase->first = group->n_instrs;
 	phase->reliable = true;
 	phase->empty = skipped || (!side->master && !has_part(from, t, side));
+	phase->leads = leader == side->host;
+	phase->leader = side->master ? leader : NM_NO_HOST;
+	struct selected selected = {.known = false};
+
 	for (size_t i = 0; !phase->empty && i < t->n_steps; i++) {
 		const struct nm_draft_step *step = &from->steps[t->first + i];
 
 		add_wait(phase, nm_draft_wait_ns(step));
+		phase->loose |= is_lossy(step->transport) || step->common->can_fail;
 		if (!belongs(step, side))
 			continue;
-		struct nm_instr instr = instr_of(step, side, group->chunk_bytes);
-
-		if (instr.transport && !(instr.transport->caps & NM_TRANSPORT_RELIABLE))
-			phase->reliable = false;
-		count_bytes(phase, &instr);
-		group->instrs[group->n_instrs++] = instr;
+		emit_select(group, phase, step, &selected);
+		emit_step(group, phase, step, side);
 	}
 	phase->n_instrs = group->n_instrs - phase->first;
 	group->instrs[group->n_instrs++] = (struct nm_instr){.line = t->line};
-	phase->leads = leader == side->host;
-	phase->leader = side->master ? leader : NM_NO_HOST;
 	group->runs |= !phase->empty;
 }
 
@@ -162,9 +250,12 @@ static int emit_group(const struct nm_draft *draft, uint32_t number, const struc
 	group->n_workers = (uint32_t)from->attrs.nthreads;
 	group->n_flows = (uint32_t)from->attrs.nflows;
 	group->n_openings = from->n_openings;
+	group->n_conns = from->n_conns ? from->n_conns : 1;
 	group->chunk_bytes = chunk_of(from);
 	group->phases = calloc(from->n_transactions + 1, sizeof(*group->phases));
-	group->instrs = calloc(from->n_steps + from->n_transactions + 1, sizeof(*group->instrs));
+	/* Each step may need glue on both sides. */
+	group->instrs =
+		calloc(3 * from->n_steps + from->n_transactions + 1, sizeof(*group->instrs));
 	group->hosts = calloc(draft->n_hosts + 1, sizeof(*group->hosts));
 	if (!group->phases || !group->instrs || !group->hosts)
 		return -ENOMEM;

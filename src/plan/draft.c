@@ -108,6 +108,39 @@ static void unknown_flowop(struct nm_draft *draft, const struct nm_node *node, c
 		      nearest ? "\"?" : "", allowed);
 }
 
+/* Opening or closing several connections is as many flowops. */
+static void add_step(struct nm_draft *draft, struct nm_draft_group *group,
+		     const struct nm_draft_step *step)
+{
+	bool unrolled = step->op->flags & (NM_FLOWOP_OPENS | NM_FLOWOP_CLOSES);
+	uint64_t count = unrolled ? step->common->count : 1;
+
+	if (count > NM_PLAN_MAX_INSTRS - group->n_steps) {
+		nm_diag_error(
+			draft->diags, draft->file, step->line,
+			"<flowop %s> count=\"%llu\": the group would have more than %d flowops",
+			step->op->name, (unsigned long long)count, NM_PLAN_MAX_INSTRS);
+		count = 0;
+	}
+	if (group->n_steps + count > group->room) {
+		size_t room = 2 * group->room + count;
+		struct nm_draft_step *steps = realloc(group->steps, room * sizeof *steps);
+
+		if (!steps) {
+			nm_diag_error(draft->diags, draft->file, step->line, "out of memory");
+			return;
+		}
+		group->steps = steps;
+		group->room = room;
+	}
+	for (uint64_t i = 0; i < count; i++) {
+		group->steps[group->n_steps] = *step;
+		if (unrolled)
+			group->steps[group->n_steps].unrolled = true;
+		group->n_steps++;
+	}
+}
+
 static void read_flowop(struct nm_draft *draft, const struct nm_node *node,
 			struct nm_draft_group *group)
 {
@@ -128,7 +161,7 @@ static void read_flowop(struct nm_draft *draft, const struct nm_node *node,
 	}
 	nm_opts_fini(nm_element_find("flowop")->attrs, &attrs);
 	if (step.op && step.opts)
-		group->steps[group->n_steps++] = step;
+		add_step(draft, group, &step);
 }
 
 static void check_transaction(struct nm_draft *draft, const struct nm_node *node,
@@ -200,7 +233,8 @@ static void read_group(struct nm_draft *draft, const struct nm_node *node)
 			      node->n_children, n_flowops, NM_PLAN_MAX_PHASES, NM_PLAN_MAX_INSTRS);
 		return;
 	}
-	group->steps = calloc(n_flowops + 1, sizeof(*group->steps));
+	group->room = n_flowops + 1;
+	group->steps = calloc(group->room, sizeof(*group->steps));
 	group->transactions = calloc(node->n_children + 1, sizeof(*group->transactions));
 	if (!group->steps || !group->transactions) {
 		nm_diag_error(draft->diags, draft->file, node->line, "out of memory");

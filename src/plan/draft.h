@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "flowop/common.h"
 #include "flowop/flowop.h"
 #include "plan/arena.h"
 #include "plan/elements.h"
@@ -22,9 +23,16 @@ struct nm_draft_step {
 	const void *mirror_opts;	      /* for op->mirror, when that has options of its own */
 	const struct nm_transport *transport; /* of the connection it opens or uses; NULL: none */
 	const void *transport_opts;
+	const struct nm_common_opts *common;
+	const struct nm_transport
+		*message_transport; /* whose message_opts were given; NULL: none */
+	const void *message_opts;
+	uint32_t slot; /* of its connection */
+	int32_t stride;
 	uint32_t host; /* in the draft's hosts; NM_NO_HOST: none */
 	uint32_t opening;
 	uint64_t size; /* of a message; 0: moves nothing */
+	bool unrolled; /* one of several that its count stands for */
 	unsigned line;
 };
 
@@ -40,8 +48,9 @@ struct nm_draft_group {
 	struct nm_group_attrs attrs;
 	unsigned line;
 	uint32_t n_openings;
+	uint32_t n_conns; /* of a flow, at most, at a time */
 	struct nm_draft_step *steps;
-	size_t n_steps;
+	size_t n_steps, room;
 	struct nm_draft_transaction *transactions;
 	size_t n_transactions;
 };
@@ -64,6 +73,9 @@ void nm_draft_fini(struct nm_draft *draft);
 /* Follows the connections through each group's program, which completes the steps, and checks what concerns more than
  * one flowop. */
 void nm_draft_check(struct nm_draft *draft);
+/* Follows the connections of a flow through the group's program: gives each step its connection, host and slot. */
+void nm_draft_connect(struct nm_draft *draft, struct nm_draft_group *group);
+bool nm_draft_is_skipped(const struct nm_draft_transaction *transaction);
 /* Which host begins the passes of a transaction, NM_NO_HOST when the master does. */
 uint32_t nm_draft_leader(const struct nm_draft_group *group,
 			 const struct nm_draft_transaction *transaction);

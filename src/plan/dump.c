@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "flowop/flowop.h"
+#include "flowop/glue.h"
 #include "plan/plan.h"
 #include "transport/transport.h"
 
@@ -108,6 +109,18 @@ static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_in
 		return;
 	}
 	fprintf(out, "    %4u  %-10s", index, instr->op->name);
+	if (instr->op == &nm_glue_repeat) {
+		fprintf(out, " until done %llu times  (line %u)\n", (unsigned long long)instr->size,
+			instr->line);
+		return;
+	}
+	if (instr->op == &nm_glue_select) {
+		fprintf(out, " connection %u", instr->slot);
+		if (instr->stride)
+			fprintf(out, ", %+d with each pass", instr->stride);
+		fprintf(out, "  (line %u)\n", instr->line);
+		return;
+	}
 	if (instr->op->flags & NM_FLOWOP_MOVES)
 		fprintf(out, " size=%llu", (unsigned long long)instr->size);
 	if (instr->op->flags & NM_FLOWOP_OPENS)
@@ -120,6 +133,12 @@ static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_in
 	if (instr->transport_opts)
 		dump_options(out, instr->transport->opts, instr->transport_opts,
 			     instr->transport->opts_size, 0);
+	if (instr->timeout_ns) {
+		fputs(" timeout=", out);
+		dump_duration(out, instr->timeout_ns);
+	}
+	if (instr->can_fail)
+		fputs(" canfail", out);
 	fprintf(out, "  (line %u)\n", instr->line);
 }
 

@@ -14,5 +14,6 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/params.c \
 	src/plan/params.h \
 	src/plan/plan.c \
-	src/plan/plan.h
+	src/plan/plan.h \
+	src/plan/pool.c
 src_libnm_plan_la_CFLAGS = $(ROOM_CFLAGS)

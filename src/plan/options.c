@@ -13,7 +13,8 @@
 struct reading {
 	struct nm_draft *draft;
 	struct nm_draft_step *step;
-	void *opts, *mirror_opts, *transport_opts;
+	void *opts, *mirror_opts, *transport_opts, *message_opts;
+	struct nm_common_opts *common;
 	const struct nm_opt *seen[MAX_NAMES]; /* options given, to notice repetitions */
 	size_t n_seen;
 };
@@ -29,13 +30,23 @@ static char *next_word(const char **text)
 	return word;
 }
 
+/* Appends a name that is not there yet. */
+static size_t add_name(const char *name, const char **names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return count;
+	if (count < MAX_NAMES)
+		names[count++] = name;
+	return count;
+}
+
 static size_t add_names(const struct nm_opt *table, const char **names, size_t count)
 {
 	for (; table && table->name; table++) {
-		if (count < MAX_NAMES)
-			names[count++] = table->name;
-		if (table->alias && count < MAX_NAMES)
-			names[count++] = table->alias;
+		count = add_name(table->name, names, count);
+		if (table->alias)
+			count = add_name(table->alias, names, count);
 	}
 	return count;
 }
@@ -54,6 +65,10 @@ static void whose(const char *name, char *buf, size_t size)
 		if (nm_opt_find((*t)->opts, name) && used < size)
 			used += (size_t)snprintf(buf + used, size - used,
 						 "%sconnect and accept over %s", used ? ", " : "",
+						 (*t)->name);
+		else if (nm_opt_find((*t)->message_opts, name) && used < size)
+			used += (size_t)snprintf(buf + used, size - used,
+						 "%sreading and writing over %s", used ? ", " : "",
 						 (*t)->name);
 }
 
@@ -74,16 +89,19 @@ static void unknown_option(struct reading *r, const char *name)
 
 	if (r->step->transport && (op->flags & NM_FLOWOP_OPENS))
 		count = add_names(r->step->transport->opts, names, count);
+	count = add_names(nm_common_opts, names, count);
 	whose(name, others, sizeof others);
 	if (*others) {
-		nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
-			      "<flowop %s>: \"%s\" is not an option of %s%s%s, but of %s", op->name,
-			      name, op->name,
-			      (op->flags & NM_FLOWOP_OPENS) && r->step->transport ? " over " : "",
-			      (op->flags & NM_FLOWOP_OPENS) && r->step->transport
-				      ? r->step->transport->name
-				      : "",
-			      others);
+		/* uperf takes every option everywhere, and so profiles have them everywhere. */
+		nm_diag_warn(r->draft->diags, r->draft->file, r->step->line,
+			     "<flowop %s>: \"%s\" has no effect: it is not an option of %s%s%s, "
+			     "but of %s",
+			     op->name, name, op->name,
+			     (op->flags & NM_FLOWOP_OPENS) && r->step->transport ? " over " : "",
+			     (op->flags & NM_FLOWOP_OPENS) && r->step->transport
+				     ? r->step->transport->name
+				     : "",
+			     others);
 		return;
 	}
 	const char *nearest = nm_nearest(name, names, count);
@@ -134,11 +152,52 @@ static bool has_comma(const struct reading *r, const char *word)
 			continue;
 		memcpy(name, comma + 1, n);
 		name[n] = '\0';
-		if (nm_opt_find(r->step->op->opts, name) ||
+		if (nm_opt_find(r->step->op->opts, name) || nm_opt_find(nm_common_opts, name) ||
 		    (r->transport_opts && nm_opt_find(r->step->transport->opts, name)))
 			return true;
 	}
 	return false;
+}
+
+/* An option of single messages decides over which transport they must go: the connection is not known yet. */
+static const struct nm_opt *find_message_option(struct reading *r, const char *name)
+{
+	const struct nm_opt *opt = NULL;
+
+	if (!(r->step->op->flags & NM_FLOWOP_MOVES))
+		return NULL;
+	if (r->step->message_transport)
+		return nm_opt_find(r->step->message_transport->message_opts, name);
+	for (const struct nm_transport *const *t = nm_transports; *t && !opt; t++) {
+		opt = (*t)->message_opts ? nm_opt_find((*t)->message_opts, name) : NULL;
+		if (opt) {
+			r->message_opts = nm_arena_opts(r->draft->arena, (*t)->message_opts,
+							(*t)->message_opts_size);
+			r->step->message_transport = *t;
+		}
+	}
+	return r->message_opts ? opt : NULL;
+}
+
+/* The option of that name, and the struct that it is a part of. */
+static const struct nm_opt *find_option(struct reading *r, const char *name, void **ret_base)
+{
+	const struct nm_opt *opt = nm_opt_find(r->step->op->opts, name);
+
+	*ret_base = r->opts;
+	if (!opt && r->transport_opts) {
+		opt = nm_opt_find(r->step->transport->opts, name);
+		*ret_base = r->transport_opts;
+	}
+	if (!opt) {
+		opt = nm_opt_find(nm_common_opts, name);
+		*ret_base = r->common;
+	}
+	if (!opt) {
+		opt = find_message_option(r, name);
+		*ret_base = r->message_opts;
+	}
+	return opt;
 }
 
 static void read_word(struct reading *r, char *word)
@@ -155,13 +214,9 @@ static void read_word(struct reading *r, char *word)
 	}
 	if (value)
 		*value++ = '\0';
-	const struct nm_opt *opt = nm_opt_find(op->opts, word);
-	void *base = r->opts;
+	void *base;
+	const struct nm_opt *opt = find_option(r, word, &base);
 
-	if (!opt && r->transport_opts) {
-		opt = nm_opt_find(r->step->transport->opts, word);
-		base = r->transport_opts;
-	}
 	if (!opt) {
 		unknown_option(r, word);
 		return;
@@ -252,7 +307,8 @@ static bool make_structs(struct reading *r)
 	r->opts = nm_arena_opts(r->draft->arena, op->opts, op->opts_size);
 	if (mirror && mirror->opts != op->opts)
 		r->mirror_opts = nm_arena_opts(r->draft->arena, mirror->opts, mirror->opts_size);
-	if (r->opts && (!mirror || mirror->opts == op->opts || r->mirror_opts))
+	r->common = nm_arena_opts(r->draft->arena, nm_common_opts, sizeof *r->common);
+	if (r->opts && r->common && (!mirror || mirror->opts == op->opts || r->mirror_opts))
 		return true;
 	nm_diag_error(r->draft->diags, r->draft->file, r->step->line, "out of memory");
 	return false;
@@ -276,6 +332,8 @@ void nm_draft_options(struct nm_draft *draft, struct nm_draft_step *step, const 
 	step->opts = r.opts;
 	step->mirror_opts = r.mirror_opts ? r.mirror_opts : r.opts;
 	step->transport_opts = r.transport_opts;
+	step->message_opts = r.message_opts;
+	step->common = r.common;
 	if (step->op->flags & NM_FLOWOP_MOVES)
 		step->size = ((const struct nm_opts_moving *)r.opts)->size_bytes;
 }

@@ -62,7 +62,8 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 			connected |= opens(&group->instrs[i]);
 			needed += listens(&group->instrs[i]) ? sockets : 0;
 		}
-		needed += (connected ? group->n_flows : 0) + 2 * (uint64_t)group->n_workers;
+		needed += (connected ? (uint64_t)group->n_flows * group->n_conns : 0) +
+			  2 * (uint64_t)group->n_workers;
 	}
 	return needed;
 }

@@ -17,6 +17,7 @@
 #define NM_PLAN_MAX_WORKERS 8192  /* over all groups */
 #define NM_PLAN_MAX_FLOWS   4000000
 #define NM_PLAN_MAX_HOSTS   1024
+#define NM_PLAN_MAX_CONNS   65536 /* of a flow, at a time */
 /* A longer wait counts as this one. */
 #define NM_PLAN_MAX_WAIT_NS UINT64_C(1000000000000000000)
 
@@ -38,7 +39,8 @@ struct nm_phase {
 	bool empty; /* nothing crosses the network on this side: a slave does not run it at all */
 	bool leads; /* this side begins each pass; otherwise it follows, and is told the count */
 	uint32_t leader; /* master's plan: which host leads, NM_NO_HOST when the master does */
-	bool reliable;	 /* all its connections are: counts must agree */
+	bool reliable;	 /* all its connections are, and nothing may fail: counts must agree */
+	bool loose; /* on any side messages may be lost, or flowops fail: it ends by agreement, not by count alone */
 	uint64_t bytes_sent, bytes_received; /* of one pass on this side */
 	uint64_t wait_ns; /* what the flowops of a pass wait by themselves, on either side */
 };
@@ -53,6 +55,7 @@ struct nm_group {
 	struct nm_instr *instrs; /* all phases, each followed by its end instruction */
 	uint32_t n_instrs;
 	uint32_t n_openings; /* connect and accept flowops of the whole group, both sides alike */
+	uint32_t n_conns;    /* that a flow has at a time, at most; at least 1 */
 	uint32_t *hosts;     /* that the group talks to, in order of first use; owned */
 	uint32_t n_hosts;
 	uint64_t chunk_bytes; /* the most that one call moves */

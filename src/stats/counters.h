@@ -4,21 +4,38 @@
 #define NM_STATS_COUNTERS_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
+/* All counters, in the order of the control protocol. iterations: complete passes of the transaction. errors:
+ * flowops that failed. timeouts: waits given up; over reliable transports they are errors too. The last five are
+ * kept over unreliable transports only; late: answers to what had been given up, not taken. */
+#define NM_COUNTERS(X)                                                                             \
+	X(iterations)                                                                              \
+	X(bytes_sent)                                                                              \
+	X(bytes_received)                                                                          \
+	X(connects)                                                                                \
+	X(accepts)                                                                                 \
+	X(errors)                                                                                  \
+	X(timeouts)                                                                                \
+	X(messages_sent)                                                                           \
+	X(messages_received)                                                                       \
+	X(late)                                                                                    \
+	X(reordered)                                                                               \
+	X(duplicates)
+
+#define NM_COUNTER_FIELD(name) _Atomic uint64_t name;
 struct nm_counters {
-	_Atomic uint64_t iterations; /* complete passes of the transaction */
-	_Atomic uint64_t bytes_sent;
-	_Atomic uint64_t bytes_received;
-	_Atomic uint64_t connects;
-	_Atomic uint64_t accepts;
-	_Atomic uint64_t errors;
+	NM_COUNTERS(NM_COUNTER_FIELD)
 };
+#undef NM_COUNTER_FIELD
 
 /* A plain copy, merged over workers. */
+#define NM_COUNT_FIELD(name) uint64_t name;
 struct nm_counts {
-	uint64_t iterations, bytes_sent, bytes_received, connects, accepts, errors;
+	NM_COUNTERS(NM_COUNT_FIELD)
 };
+#undef NM_COUNT_FIELD
 
 /* Adds without a locked instruction: only the owning worker writes. */
 static inline void nm_counter_add(_Atomic uint64_t *counter, uint64_t n)

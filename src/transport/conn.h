@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+struct nm_flow;
 struct nm_transport;
 
 struct nm_addr {
@@ -30,8 +31,13 @@ struct nm_conn {
 	int fd;
 	uint32_t ahead; /* bytes received beyond the last message; they belong to the next */
 	uint32_t flags;
+	uint32_t sent; /* unreliable transports: messages sent, which number them */
 	const struct nm_transport *transport;
-	void *state; /* the transport's own, or NULL */
+	void *state;	      /* the transport's own, or NULL */
+	struct nm_flow *flow; /* whose it is; set once */
+	uint64_t window; /* unreliable transports: which of the 64 numbers up to `seen` have come */
+	uint32_t seen;	 /* the highest number received */
+	uint32_t heard;	 /* the number of ours that the peer had last seen when it sent */
 };
 
 /* What the kernel knows about a connection. */

@@ -8,10 +8,10 @@
 
 /* Neither can be interrupted by a signal: they never sleep. */
 static inline ssize_t nm_conn_send(const struct nm_transport *transport, struct nm_conn *conn,
-				   const void *data, size_t size)
+				   const void *opts, void *data, size_t size)
 {
 	if (transport->send)
-		return transport->send(conn, data, size);
+		return transport->send(conn, opts, data, size);
 	return nm_sys_send(conn->fd, data, size, MSG_NOSIGNAL);
 }
 

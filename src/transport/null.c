@@ -35,9 +35,10 @@ static int null_established(struct nm_conn *conn)
 	return 0;
 }
 
-static ssize_t null_send(struct nm_conn *conn, const void *data, size_t size)
+static ssize_t null_send(struct nm_conn *conn, const void *opts, void *data, size_t size)
 {
 	(void)conn;
+	(void)opts;
 	(void)data;
 	return (ssize_t)size;
 }

@@ -20,6 +20,9 @@ enum nm_transport_caps {
 	NM_TRANSPORT_RELIABLE = 1 << 0, /* every byte sent arrives: both ends' counts must agree */
 	NM_TRANSPORT_NO_PEER = 1 << 1,	/* nothing crosses to another process: no mirror is run */
 	NM_TRANSPORT_ONE_HOST = 1 << 2, /* reaches only processes of this host */
+	NM_TRANSPORT_MESSAGES =
+		1 << 3, /* keeps messages apart: a receive brings one at most, so that a short
+	                                 * one does not mean that nothing else is queued */
 };
 
 #define NM_ENDPOINT_TEXT 108
@@ -30,6 +33,9 @@ struct nm_transport {
 	unsigned caps;
 	const struct nm_opt *opts; /* options of connect and accept over this transport */
 	size_t opts_size;
+	const struct nm_opt
+		*message_opts; /* options of flowops that move a message over it; NULL: none */
+	size_t message_opts_size;
 
 	/* Checks and completes parsed options (resolves addresses). 0, or -EINVAL with a phrase in why. May be NULL. */
 	int (*prepare)(void *opts, char *why, size_t why_size);
@@ -42,15 +48,17 @@ struct nm_transport {
 	int (*endpoint)(const struct nm_addr *host, const char *text, struct nm_addr *ret_to);
 	/* Opens conn. 0: established; -EINPROGRESS: wait for output, then call `established`; other: failed. */
 	int (*connect)(struct nm_conn *conn, const void *opts, const struct nm_addr *to);
-	/* After -EINPROGRESS and an event: 0, -EINPROGRESS or the error. */
+	/* After -EINPROGRESS and an event: 0; -EINPROGRESS: wait for output; -EAGAIN: wait for input; or the error. */
 	int (*established)(struct nm_conn *conn);
-	/* Takes one connection; -EAGAIN when there is none. `from`: the only host whose connections are taken
+	/* Takes one connection; -EAGAIN when there is none; -EINPROGRESS: taken, but `established` has to be called
+	 * until it is ready. `from`: the only host whose connections are taken
 	 * (NULL: any); others are closed at once and -ECONNABORTED is returned. */
 	int (*accept)(struct nm_conn *conn, int listen_fd, const void *opts,
 		      const struct nm_addr *from);
-	/* Bytes moved (> 0), 0 from recv at the end of the stream, -EAGAIN, or another -errno. Both NULL: send(2) and
+	/* `opts`: by message_opts, NULL when there are none; `data` may be changed: nobody else uses it meanwhile.
+	 * Bytes moved (> 0), 0 from recv at the end of the stream, -EAGAIN, or another -errno. Both NULL: send(2) and
 	 * recv(2) on conn->fd, which the flowops then call without the detour. */
-	ssize_t (*send)(struct nm_conn *conn, const void *data, size_t size);
+	ssize_t (*send)(struct nm_conn *conn, const void *opts, void *data, size_t size);
 	ssize_t (*recv)(struct nm_conn *conn, void *data, size_t size);
 	/* Releases everything; the conn may be opened again. reset: abort instead of an orderly end. Never fails. */
 	void (*close)(struct nm_conn *conn, bool reset);

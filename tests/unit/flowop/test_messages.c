@@ -23,16 +23,17 @@ static ssize_t answer(size_t size)
 	return n > (ssize_t)size ? (ssize_t)size : n;
 }
 
-static ssize_t fake_send(struct nm_conn *conn, const void *data, size_t size)
+static ssize_t fake_send(struct nm_conn *on, const void *opts, void *data, size_t size)
 {
-	(void)conn;
+	(void)on;
+	(void)opts;
 	(void)data;
 	return answer(size);
 }
 
-static ssize_t fake_recv(struct nm_conn *conn, void *data, size_t size)
+static ssize_t fake_recv(struct nm_conn *on, void *data, size_t size)
 {
-	(void)conn;
+	(void)on;
 	memset(data, 0, size);
 	return answer(size);
 }
@@ -43,13 +44,14 @@ static char tx[CHUNK], rx[CHUNK + 1];
 static struct nm_counters counters;
 static struct nm_io io;
 static struct nm_flow flow;
+static struct nm_conn conn;
 
 static void setup(void)
 {
 	memset(&counters, 0, sizeof counters);
 	io = (struct nm_io){.tx = tx, .rx = rx, .chunk = CHUNK, .count = &counters};
-	flow = (struct nm_flow){
-		.conn = {.fd = -1, .flags = NM_CONN_OPEN | NM_CONN_IN | NM_CONN_OUT}};
+	conn = (struct nm_conn){.fd = -1, .flags = NM_CONN_OPEN | NM_CONN_IN | NM_CONN_OUT};
+	flow = (struct nm_flow){.conn = &conn, .conns = &conn};
 	n_answers = n_calls = 0;
 }
 
@@ -74,8 +76,8 @@ START_TEST(a_short_answer_shows_that_nothing_is_left)
 	answer_with(1, (const ssize_t[]){10});
 	ck_assert_int_eq(step("read", 10), NM_STEP_NEXT);
 	ck_assert_uint_eq(asked[0], 11);
-	ck_assert_uint_eq(flow.conn.flags & NM_CONN_IN, 0);
-	ck_assert_uint_eq(flow.conn.ahead, 0);
+	ck_assert_uint_eq(conn.flags & NM_CONN_IN, 0);
+	ck_assert_uint_eq(conn.ahead, 0);
 	ck_assert_int_eq(step("read", 10), NM_STEP_WAIT_IN);
 	ck_assert_uint_eq(n_calls, 1);
 	ck_assert_uint_eq(nm_counter_read(&counters.bytes_received), 10);
@@ -86,14 +88,14 @@ START_TEST(the_byte_ahead_belongs_to_the_next_message)
 {
 	answer_with(3, (const ssize_t[]){11, 10, 9});
 	ck_assert_int_eq(step("read", 10), NM_STEP_NEXT);
-	ck_assert_uint_eq(flow.conn.ahead, 1);
-	ck_assert_uint_ne(flow.conn.flags & NM_CONN_IN, 0);
+	ck_assert_uint_eq(conn.ahead, 1);
+	ck_assert_uint_ne(conn.flags & NM_CONN_IN, 0);
 	ck_assert_int_eq(step("read", 10), NM_STEP_NEXT);
 	ck_assert_uint_eq(asked[1], 10); /* nine that are missing and one ahead */
-	ck_assert_uint_eq(flow.conn.ahead, 1);
+	ck_assert_uint_eq(conn.ahead, 1);
 	ck_assert_int_eq(step("read", 10), NM_STEP_NEXT);
-	ck_assert_uint_eq(flow.conn.ahead, 0);
-	ck_assert_uint_eq(flow.conn.flags & NM_CONN_IN, 0);
+	ck_assert_uint_eq(conn.ahead, 0);
+	ck_assert_uint_eq(conn.flags & NM_CONN_IN, 0);
 	ck_assert_uint_eq(nm_counter_read(&counters.bytes_received), 30);
 }
 END_TEST
@@ -104,14 +106,14 @@ START_TEST(a_message_of_one_byte_can_be_the_byte_ahead)
 	ck_assert_int_eq(step("read", 1), NM_STEP_NEXT);
 	ck_assert_int_eq(step("read", 1), NM_STEP_NEXT);
 	ck_assert_uint_eq(n_calls, 1);
-	ck_assert_uint_eq(flow.conn.ahead, 0);
+	ck_assert_uint_eq(conn.ahead, 0);
 }
 END_TEST
 
 START_TEST(a_message_may_come_byte_by_byte)
 {
 	for (int i = 0; i < 40; i++) {
-		flow.conn.flags |= NM_CONN_IN;
+		conn.flags |= NM_CONN_IN;
 		answer_with(1, (const ssize_t[]){1});
 		ck_assert_int_eq(step("read", 40), i < 39 ? NM_STEP_WAIT_IN : NM_STEP_NEXT);
 	}
@@ -136,7 +138,7 @@ START_TEST(nothing_there_waits)
 {
 	answer_with(1, (const ssize_t[]){-EAGAIN});
 	ck_assert_int_eq(step("read", 10), NM_STEP_WAIT_IN);
-	ck_assert_uint_eq(flow.conn.flags & NM_CONN_IN, 0);
+	ck_assert_uint_eq(conn.flags & NM_CONN_IN, 0);
 }
 END_TEST
 
@@ -156,7 +158,7 @@ END_TEST
 
 START_TEST(a_peer_that_has_closed_is_read_to_the_end)
 {
-	flow.conn.flags |= NM_CONN_HUP;
+	conn.flags |= NM_CONN_HUP;
 	answer_with(3, (const ssize_t[]){4, 6, 0});
 	ck_assert_int_eq(step("read", 10), NM_STEP_NEXT);
 	ck_assert_uint_eq(n_calls, 2);
@@ -171,7 +173,7 @@ START_TEST(a_short_send_waits_for_room_and_goes_on)
 	ck_assert_uint_eq(flow.left, 4);
 	ck_assert_int_eq(step("write", 10), NM_STEP_WAIT_OUT);
 	ck_assert_uint_eq(n_calls, 1);
-	flow.conn.flags |= NM_CONN_OUT;
+	conn.flags |= NM_CONN_OUT;
 	answer_with(1, (const ssize_t[]){4});
 	ck_assert_int_eq(step("write", 10), NM_STEP_NEXT);
 	ck_assert_uint_eq(asked[0], 4);

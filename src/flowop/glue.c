@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "flowop/glue.h"
+
+/* How often a flowop may be repeated before other flows have their turn. */
+#define TURN 128
+
+static enum nm_step select_step(struct nm_io *io, struct nm_flow *flow,
+				const struct nm_instr *instr)
+{
+	int64_t slot = instr->slot;
+
+	(void)io;
+	if (instr->stride)
+		slot += instr->stride * (int64_t)(instr->size - flow->iterations_left);
+	flow->conn = &flow->conns[slot];
+	return NM_STEP_NEXT;
+}
+
+static enum nm_step repeat_step(struct nm_io *io, struct nm_flow *flow,
+				const struct nm_instr *instr)
+{
+	(void)io;
+	/* `left` is nobody's between two steps: here it says that the turn of the others is over. */
+	if (!flow->left) {
+		if (++flow->repeated >= instr->size) {
+			flow->repeated = 0;
+			return NM_STEP_NEXT;
+		}
+		if (flow->repeated % TURN == 0) {
+			flow->left = 1;
+			return NM_STEP_YIELD;
+		}
+	}
+	flow->left = 0;
+	return NM_STEP_BACK;
+}
+
+const struct nm_flowop nm_glue_select = {
+	.name = "(select)",
+	.help = "chooses the connection",
+	.step = select_step,
+};
+
+const struct nm_flowop nm_glue_repeat = {
+	.name = "(repeat)",
+	.help = "repeats the flowop before it",
+	.step = repeat_step,
+};

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The connections of a flow, followed through its program: which of them each flowop opens, uses or closes.
+ *
+ * A connection has a number (conn=N) or none (0), and several may be open that have the same. Of these a flowop takes
+ * the one that was used first since the last disconnect, and when none was used, the newest. As the pool of a flow
+ * changes in the same way in every flow, all of this is known when the profile is compiled: a step gets a slot, and
+ * when each pass of a transaction moves on to the next connection, a stride. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "plan/draft.h"
+#include "plan/plan.h"
+
+struct open_conn {
+	const struct nm_draft_step *opened;
+	uint64_t id, used; /* used: when it was used first since the last disconnect; 0: not yet */
+	uint32_t slot;
+};
+
+struct pool {
+	struct nm_draft *draft;
+	struct nm_draft_group *group;
+	struct open_conn *open; /* oldest first */
+	size_t count, room;
+	bool *taken; /* by slot */
+	uint64_t uses;
+	bool failed; /* and said so */
+};
+
+static uint32_t find_host(struct nm_draft *draft, const char *name, unsigned line)
+{
+	for (uint32_t h = 0; h < draft->n_hosts; h++)
+		if (strcmp(draft->hosts[h], name) == 0)
+			return h;
+	if (draft->n_hosts == NM_PLAN_MAX_HOSTS) {
+		if (!draft->too_many_hosts)
+			nm_diag_error(draft->diags, draft->file, line,
+				      "the profile names more than %d hosts", NM_PLAN_MAX_HOSTS);
+		draft->too_many_hosts = true;
+		return NM_NO_HOST;
+	}
+	char **hosts = realloc(draft->hosts, (draft->n_hosts + 1) * sizeof(*hosts));
+	char *copy = hosts ? strdup(name) : NULL;
+
+	if (hosts)
+		draft->hosts = hosts;
+	if (!copy) {
+		nm_diag_error(draft->diags, draft->file, line, "out of memory");
+		return NM_NO_HOST;
+	}
+	hosts[draft->n_hosts] = copy;
+	return draft->n_hosts++;
+}
+
+/* Room for one more. */
+static bool grow(struct pool *pool)
+{
+	if (pool->count < pool->room)
+		return true;
+	size_t room = pool->room ? 2 * pool->room : 8;
+	struct open_conn *open = realloc(pool->open, room * sizeof *open);
+
+	if (open)
+		pool->open = open;
+	bool *taken = open ? realloc(pool->taken, room * sizeof *taken) : NULL;
+	if (!taken) {
+		nm_diag_error(pool->draft->diags, pool->draft->file, 0, "out of memory");
+		pool->failed = true;
+		return false;
+	}
+	memset(taken + pool->room, 0, (room - pool->room) * sizeof *taken);
+	pool->taken = taken;
+	pool->room = room;
+	return true;
+}
+
+/* In the first pass over a step: what its options say about the connection. */
+static void bind_opening(struct pool *pool, struct nm_draft_step *step)
+{
+	const struct nm_opts_opening *opts = step->opts;
+	struct nm_draft *draft = pool->draft;
+
+	step->opening = pool->group->n_openings++;
+	if (!step->transport || !opts->remotehost)
+		return;
+	if ((step->transport->caps & NM_TRANSPORT_ONE_HOST) &&
+	    strcmp(opts->remotehost, "local") != 0)
+		nm_diag_error(draft->diags, draft->file, step->line,
+			      "<flowop %s> remotehost=\"%s\": %s connections stay on one host; "
+			      "remotehost must be local",
+			      step->op->name, opts->remotehost, step->transport->name);
+	if (!(step->transport->caps & NM_TRANSPORT_NO_PEER))
+		step->host = find_host(draft, opts->remotehost, step->line);
+}
+
+static uint32_t open_one(struct pool *pool, const struct nm_draft_step *step)
+{
+	uint32_t slot = 0;
+
+	if (pool->count == NM_PLAN_MAX_CONNS) {
+		nm_diag_error(pool->draft->diags, pool->draft->file, step->line,
+			      "<flowop %s>: a flow would have more than %d connections open; "
+			      "disconnect them",
+			      step->op->name, NM_PLAN_MAX_CONNS);
+		pool->failed = true;
+		return 0;
+	}
+	if (!grow(pool))
+		return 0;
+	while (pool->taken[slot])
+		slot++;
+	pool->taken[slot] = true;
+	pool->open[pool->count++] =
+		(struct open_conn){.opened = step, .id = step->common->conn, .slot = slot};
+	if (slot >= pool->group->n_conns)
+		pool->group->n_conns = slot + 1;
+	return slot;
+}
+
+static bool matches(const struct pool *pool, const struct open_conn *conn,
+		    const struct nm_draft_step *step)
+{
+	const char *wanted = step->common->remotehost;
+	uint32_t host = conn->opened->host;
+
+	if (conn->id != step->common->conn)
+		return false;
+	return !wanted || !*wanted ||
+	       (host != NM_NO_HOST && strcmp(pool->draft->hosts[host], wanted) == 0);
+}
+
+static struct open_conn *look_up(struct pool *pool, const struct nm_draft_step *step)
+{
+	struct open_conn *found = NULL;
+
+	for (size_t i = 0; i < pool->count; i++) {
+		struct open_conn *conn = &pool->open[i];
+
+		if (!matches(pool, conn, step))
+			continue;
+		if (!found || !found->used || (conn->used && conn->used < found->used))
+			found = conn;
+	}
+	return found;
+}
+
+static void none_open(struct pool *pool, const struct nm_draft_step *step, unsigned pass)
+{
+	char number[40] = "", host[300] = "", when[64] = "";
+
+	if (step->common->conn)
+		snprintf(number, sizeof number, " conn=%llu",
+			 (unsigned long long)step->common->conn);
+	if (step->common->remotehost && *step->common->remotehost)
+		snprintf(host, sizeof host, " to %.255s", step->common->remotehost);
+	if (pass)
+		snprintf(when, sizeof when, " in pass %u of its transaction", pass + 1);
+	nm_diag_error(pool->draft->diags, pool->draft->file, step->line,
+		      "<flowop %s>: no connection%s%s is open here%s; connect or accept one first",
+		      step->op->name, number, host, when);
+	pool->failed = true;
+}
+
+static void close_one(struct pool *pool, struct open_conn *conn)
+{
+	size_t at = (size_t)(conn - pool->open);
+	uint64_t id = conn->id;
+
+	pool->taken[conn->slot] = false;
+	memmove(conn, conn + 1, (pool->count - at - 1) * sizeof *conn);
+	pool->count--;
+	for (size_t i = 0; i < pool->count; i++)
+		if (pool->open[i].id == id)
+			pool->open[i].used = 0;
+}
+
+/* Gives the step its slot, or holds it against the one it has. */
+static void place(struct pool *pool, struct nm_draft_step *step, uint32_t slot, unsigned pass)
+{
+	if (pass == 0)
+		step->slot = slot;
+	else if (pass == 1)
+		step->stride = (int32_t)((int64_t)slot - step->slot);
+	else if (slot != step->slot + step->stride * (int64_t)pass) {
+		nm_diag_error(pool->draft->diags, pool->draft->file, step->line,
+			      "<flowop %s>: which connection it means changes irregularly from "
+			      "pass to pass; give "
+			      "the connections numbers (conn=N)",
+			      step->op->name);
+		pool->failed = true;
+	}
+}
+
+static void use(struct pool *pool, struct nm_draft_step *step, unsigned pass)
+{
+	struct open_conn *conn = look_up(pool, step);
+
+	if (!conn) {
+		none_open(pool, step, pass);
+		return;
+	}
+	if (pass == 0) {
+		step->transport = conn->opened->transport;
+		step->host = conn->opened->host;
+	} else if (step->transport != conn->opened->transport || step->host != conn->opened->host) {
+		nm_diag_error(
+			pool->draft->diags, pool->draft->file, step->line,
+			"<flowop %s>: from pass to pass it would mean a connection to another host "
+			"or over "
+			"another protocol; that of line %u; give the connections numbers (conn=N)",
+			step->op->name, conn->opened->line);
+		pool->failed = true;
+		return;
+	}
+	place(pool, step, conn->slot, pass);
+	if (step->op->flags & NM_FLOWOP_CLOSES)
+		close_one(pool, conn);
+	else if (!conn->used)
+		conn->used = ++pool->uses;
+}
+
+static void run_pass(struct pool *pool, const struct nm_draft_transaction *t, unsigned pass)
+{
+	for (size_t i = 0; i < t->n_steps && !pool->failed; i++) {
+		struct nm_draft_step *step = &pool->group->steps[t->first + i];
+
+		if (step->common->count == 0)
+			continue;
+		if (step->op->flags & NM_FLOWOP_OPENS) {
+			if (pass == 0)
+				bind_opening(pool, step);
+			place(pool, step, open_one(pool, step), pass);
+		} else if (step->op->flags & NM_FLOWOP_USES) {
+			use(pool, step, pass);
+		} else if (pass == 0 && step->common->remotehost && *step->common->remotehost) {
+			step->host = find_host(pool->draft, step->common->remotehost, step->line);
+		}
+	}
+}
+
+/* What a pool is like: who opened what, where, in which order. */
+static bool same_pools(const struct open_conn *a, size_t n_a, const struct open_conn *b, size_t n_b)
+{
+	if (n_a != n_b)
+		return false;
+	for (size_t i = 0; i < n_a; i++)
+		if (a[i].slot != b[i].slot || a[i].id != b[i].id || a[i].opened != b[i].opened)
+			return false;
+	return true;
+}
+
+/* A transaction that runs for a time cannot open or close ever more connections. */
+static void unbalanced(struct pool *pool, const struct nm_draft_transaction *t, size_t before)
+{
+	const struct nm_draft_step *opens = NULL, *closes = NULL;
+
+	for (size_t i = 0; i < t->n_steps; i++) {
+		const struct nm_draft_step *step = &pool->group->steps[t->first + i];
+
+		if ((step->op->flags & NM_FLOWOP_OPENS) && !opens)
+			opens = step;
+		if (step->op->flags & NM_FLOWOP_CLOSES)
+			closes = step;
+	}
+	pool->failed = true;
+	if (opens && pool->count > before)
+		nm_diag_error(pool->draft->diags, pool->draft->file, opens->line,
+			      "<flowop %s>: the transaction of line %u repeats it for a time, but "
+			      "does not "
+			      "disconnect again",
+			      opens->op->name, t->line);
+	else
+		nm_diag_error(pool->draft->diags, pool->draft->file,
+			      closes ? closes->line : t->line,
+			      "<flowop disconnect>: the transaction of line %u repeats it for a "
+			      "time, but not the "
+			      "opening of its connection",
+			      t->line);
+}
+
+static void run_transaction(struct pool *pool, const struct nm_draft_transaction *t)
+{
+	size_t before = pool->count;
+	uint64_t passes = t->has_duration ? 3 : t->attrs.iterations;
+	struct open_conn *after = NULL;
+	size_t n_after = 0;
+
+	for (uint64_t pass = 0; pass < passes && !pool->failed; pass++) {
+		run_pass(pool, t, (unsigned)pass);
+		if (pool->failed)
+			break;
+		if (pass == 0 && t->has_duration && pool->count != before) {
+			unbalanced(pool, t, before);
+			break;
+		}
+		/* Once a pass leaves what it found, all others do. */
+		if (pass > 1 && same_pools(pool->open, pool->count, after, n_after))
+			break;
+		free(after);
+		n_after = pool->count;
+		after = malloc((n_after + 1) * sizeof *after);
+		if (!after) {
+			nm_diag_error(pool->draft->diags, pool->draft->file, 0, "out of memory");
+			break;
+		}
+		if (n_after)
+			memcpy(after, pool->open, n_after * sizeof *after);
+	}
+	free(after);
+}
+
+static void check_message_options(struct nm_draft *draft, struct nm_draft_group *group)
+{
+	for (size_t i = 0; i < group->n_steps; i++) {
+		struct nm_draft_step *step = &group->steps[i];
+
+		if (!step->message_transport || step->message_transport == step->transport)
+			continue;
+		nm_diag_warn(
+			draft->diags, draft->file, step->line,
+			"<flowop %s>: its options of %s have no effect: its connection is not one",
+			step->op->name, step->message_transport->name);
+		step->message_opts = NULL;
+	}
+}
+
+void nm_draft_connect(struct nm_draft *draft, struct nm_draft_group *group)
+{
+	struct pool pool = {.draft = draft, .group = group};
+
+	for (size_t k = 0; k < group->n_transactions && !pool.failed; k++)
+		if (!nm_draft_is_skipped(&group->transactions[k]))
+			run_transaction(&pool, &group->transactions[k]);
+	check_message_options(draft, group);
+	free(pool.open);
+	free(pool.taken);
+}
