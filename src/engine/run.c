@@ -15,7 +15,7 @@
 #include "host/syscalls.h"
 #include "transport/transport.h"
 
-/* Passes that a flow may run before the others have their turn. */
+/* After how many passes of a worker the flow that has made the last lets the others have their turn. */
 #define TURN_PASSES 128
 
 #define EVENTS 256
@@ -108,11 +108,19 @@ void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow)
 	nm_timers_add(&worker->timers, flow);
 }
 
-/* The wait that begins ends by itself. */
+static void wait_for(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
+		     bool output)
+{
+	flow->error = -watch(worker, flow, output);
+	if (flow->error)
+		nm_worker_fail_flow(worker, flow, instr);
+}
+
+/* The wait that has begun ends by itself. */
 static void limit_wait(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	if (!instr->timeout_ns)
-		return;
+	if (flow->state != NM_FLOW_PARKED && flow->state != NM_FLOW_LIMITED)
+		return; /* it has failed */
 	worker->busy = true;
 	flow->wake_ns = nm_clock_ns() + instr->timeout_ns;
 	nm_timers_add(&worker->timers, flow);
@@ -126,11 +134,13 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 	case NM_STEP_WAIT_IN:
 	case NM_STEP_WAIT_OUT:
 		flow->state = NM_FLOW_WAITING;
-		flow->error = -watch(worker, flow, answer == NM_STEP_WAIT_OUT);
-		if (flow->error)
-			nm_worker_fail_flow(worker, flow, instr);
-		else
-			limit_wait(worker, flow, instr);
+		wait_for(worker, flow, instr, answer == NM_STEP_WAIT_OUT);
+		break;
+	case NM_STEP_LIMITED_IN:
+	case NM_STEP_LIMITED_OUT:
+		flow->state = NM_FLOW_LIMITED;
+		wait_for(worker, flow, instr, answer == NM_STEP_LIMITED_OUT);
+		limit_wait(worker, flow, instr);
 		break;
 	case NM_STEP_YIELD:
 		nm_worker_queue(worker, flow);
@@ -139,6 +149,9 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 		nm_worker_sleep(worker, flow);
 		break;
 	case NM_STEP_PARK:
+		flow->state = NM_FLOW_PARKED;
+		break;
+	case NM_STEP_LIMITED_PARK:
 		flow->state = NM_FLOW_PARKED;
 		limit_wait(worker, flow, instr);
 		break;
@@ -205,24 +218,18 @@ static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *wor
 		nm_worker_flow_done(worker, flow);
 		return false;
 	}
+	if (__builtin_expect(done % TURN_PASSES == 0, 0)) {
+		nm_worker_queue(worker, flow);
+		return false;
+	}
 	return true;
-}
-
-/* What was waited for has come in time. */
-static __attribute__((noinline)) void end_wait(struct nm_worker *worker, struct nm_flow *flow)
-{
-	nm_timers_remove(&worker->timers, flow);
-	flow->wake_ns = 0;
 }
 
 static inline void run_flow(struct nm_worker *worker, struct nm_flow *flow)
 {
 	const struct nm_instr *instr = flow->at;
-	unsigned passes = TURN_PASSES;
 
 	flow->state = NM_FLOW_READY;
-	if (__builtin_expect(flow->timer, 0))
-		end_wait(worker, flow);
 	for (;;) {
 		while (instr->step) {
 			enum nm_step answer = instr->step(&worker->io, flow, instr);
@@ -231,14 +238,12 @@ static inline void run_flow(struct nm_worker *worker, struct nm_flow *flow)
 				instr++;
 				continue;
 			}
-			if (__builtin_expect(answer == NM_STEP_BACK, 0)) {
-				instr--;
-				continue;
-			}
-			if (answer == NM_STEP_WAIT_IN && (flow->conn->flags & NM_CONN_REGISTERED) &&
-			    !instr->timeout_ns) {
+			if (answer == NM_STEP_WAIT_IN && (flow->conn->flags & NM_CONN_REGISTERED)) {
 				flow->at = instr;
 				flow->state = NM_FLOW_WAITING;
+			} else if (answer == NM_STEP_BACK) {
+				instr--;
+				continue;
 			} else {
 				suspend(worker, flow, instr, answer);
 			}
@@ -247,10 +252,6 @@ static inline void run_flow(struct nm_worker *worker, struct nm_flow *flow)
 		instr = flow->at = worker->body;
 		if (!end_pass(worker, flow))
 			return;
-		if (--passes == 0) {
-			nm_worker_queue(worker, flow);
-			return;
-		}
 	}
 }
 
@@ -262,15 +263,26 @@ void nm_worker_run_flow(struct nm_worker *worker, struct nm_flow *flow)
 static_assert((uint32_t)NM_CONN_IN == EPOLLIN && (uint32_t)NM_CONN_OUT == EPOLLOUT,
 	      "masks are added as they are");
 
-/* Whether the flow has waited for that. */
-static inline bool note_event(struct nm_conn *conn, uint32_t events)
+/* Whether it comes in time for a flow whose wait is limited. */
+static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, struct nm_conn *conn)
 {
-	const struct nm_flow *flow = conn->flow;
+	struct nm_flow *flow = conn->flow;
 
+	if (flow->state != NM_FLOW_LIMITED || flow->conn != conn)
+		return false;
+	nm_timers_remove(&worker->timers, flow);
+	flow->wake_ns = 0;
+	return true;
+}
+
+/* Whether the flow has waited for that; or for another of its connections, and then its step will find out. */
+static inline bool note_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events)
+{
 	conn->flags |= events & (EPOLLIN | EPOLLOUT);
 	if (__builtin_expect(events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR), 0))
 		conn->flags |= NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP;
-	return flow->state == NM_FLOW_WAITING && flow->conn == conn;
+	return __builtin_expect(conn->flow->state == NM_FLOW_WAITING, 1) ||
+	       end_limited(worker, conn);
 }
 
 /* The step that the flow has waited for, and no further. True when it is done. */
@@ -279,8 +291,6 @@ static bool run_step(struct nm_worker *worker, struct nm_flow *flow)
 	const struct nm_instr *instr = flow->at;
 
 	flow->state = NM_FLOW_READY;
-	if (flow->timer)
-		end_wait(worker, flow);
 	enum nm_step answer = instr->step(&worker->io, flow, instr);
 
 	if (answer == NM_STEP_NEXT)
@@ -305,22 +315,27 @@ static int wait_events(int epoll_fd, struct epoll_event *events, int64_t timeout
 	return nm_sys_epoll_wait(epoll_fd, events, EVENTS, timeout_ns < 0 ? -1 : (int)timeout_ns);
 }
 
+static __attribute__((noinline)) void take_commands(struct nm_worker *worker)
+{
+	uint64_t count;
+
+	(void)!read(worker->wake_fd, &count, sizeof count);
+	worker->busy = true;
+	nm_worker_commands(worker);
+}
+
 static void dispatch(struct nm_worker *worker, const struct epoll_event *event)
 {
 	uintptr_t tagged = (uintptr_t)event->data.u64;
 	void *what = (void *)(tagged & ~(uintptr_t)NM_TAG_MASK);
 
 	if (__builtin_expect((tagged & NM_TAG_MASK) == NM_TAG_CONN, 1)) {
-		if (note_event(what, event->events))
+		if (note_event(worker, what, event->events))
 			run_flow(worker, ((struct nm_conn *)what)->flow);
 	} else if ((tagged & NM_TAG_MASK) == NM_TAG_LISTEN) {
 		nm_worker_listener_event(worker, what);
 	} else {
-		uint64_t count;
-
-		(void)!read(worker->wake_fd, &count, sizeof count);
-		worker->busy = true;
-		nm_worker_commands(worker);
+		take_commands(worker);
 	}
 }
 
@@ -335,7 +350,7 @@ static void dispatch_all(struct nm_worker *worker, struct epoll_event *events, i
 
 		if (!is_conn)
 			dispatch(worker, &events[i]);
-		else if (!note_event(conn, events[i].events) || !run_step(worker, flow))
+		else if (!note_event(worker, conn, events[i].events) || !run_step(worker, flow))
 			flow = NULL;
 		events[i].data.ptr = flow;
 	}

@@ -19,13 +19,16 @@ struct nm_transport;
 /* What a step answers. */
 enum nm_step {
 	NM_STEP_NEXT,	  /* done: go on with the next instruction */
-	NM_STEP_BACK,	  /* go on with the instruction before */
 	NM_STEP_WAIT_IN,  /* call again when its connection may have input */
 	NM_STEP_WAIT_OUT, /* call again when its connection may take output */
 	NM_STEP_YIELD,	  /* call again after other flows have had their turn */
 	NM_STEP_SLEEP,	  /* call again at flow->wake_ns */
 	NM_STEP_PARK, /* the step has put the flow on a listener's queue; call again from there */
 	NM_STEP_FAIL, /* flow->error holds an errno; the flow is over */
+	NM_STEP_BACK, /* glue only: go on with the instruction before */
+	NM_STEP_LIMITED_IN, /* glue only: WAIT_IN, WAIT_OUT and PARK that end after instr->timeout_ns */
+	NM_STEP_LIMITED_OUT,
+	NM_STEP_LIMITED_PARK,
 };
 
 typedef enum nm_step (*nm_step_fn)(struct nm_io *io, struct nm_flow *flow,
@@ -39,8 +42,9 @@ struct nm_instr {
 	nm_step_fn step; /* NULL: the end of a transaction's body */
 	uint64_t
 		size; /* bytes of read and write; of the compiler's own instructions, what they need */
-	uint64_t timeout_ns; /* the longest that one wait may take; 0: no limit */
-	const void *opts;    /* the flowop's option struct, owned by the plan */
+	uint64_t
+		timeout_ns; /* the longest that one wait may take; 0: no limit, otherwise step is nm_limited_step */
+	const void *opts; /* the flowop's option struct, owned by the plan */
 	const void *
 		transport_opts; /* connect, accept: the transport's option struct, owned by the plan */
 	const void *message_opts; /* read, write: the same for single messages; NULL: none */
@@ -62,6 +66,7 @@ enum nm_flow_state {
 	NM_FLOW_IDLE,	 /* between phases */
 	NM_FLOW_READY,	 /* running, or queued to run */
 	NM_FLOW_WAITING, /* for its connection */
+	NM_FLOW_LIMITED, /* for its connection, and for flow->wake_ns */
 	NM_FLOW_ASLEEP,	 /* for a time */
 	NM_FLOW_PARKED,	 /* on a listener */
 };

@@ -94,13 +94,15 @@ static __attribute__((noinline)) enum nm_step receive_other(struct nm_io *io, st
 }
 
 /* The common case: one message with one call. A function of its own, so that waiting saves no registers. */
-static __attribute__((noinline)) enum nm_step
-receive_message(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+static __attribute__((noinline)) enum nm_step receive_message(struct nm_io *io,
+							      struct nm_flow *flow,
+							      const struct nm_instr *instr,
+							      struct nm_conn *conn)
 {
-	ssize_t n = nm_sys_recv(flow->conn->fd, io->rx, instr->size + 1, 0);
+	ssize_t n = nm_sys_recv(conn->fd, io->rx, instr->size + 1, 0);
 
 	if (n > 0)
-		received(io, flow->conn, n, instr->size);
+		received(io, conn, n, instr->size);
 	if (__builtin_expect(n != (ssize_t)instr->size, 0))
 		return receive_other(io, flow, instr, n);
 	return NM_STEP_NEXT;
@@ -108,11 +110,13 @@ receive_message(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *i
 
 static enum nm_step read_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	if (!((flow->conn->flags & (NM_CONN_IN | NM_CONN_HUP)) | flow->conn->ahead))
+	struct nm_conn *conn = flow->conn;
+
+	if (!((conn->flags & (NM_CONN_IN | NM_CONN_HUP)) | conn->ahead))
 		return NM_STEP_WAIT_IN;
-	if (__builtin_expect((flow->left | flow->conn->ahead) || !instr->plain, 0))
+	if (__builtin_expect((flow->left | conn->ahead) || !instr->plain, 0))
 		return receive_more(io, flow, instr);
-	return receive_message(io, flow, instr);
+	return receive_message(io, flow, instr, conn);
 }
 
 const struct nm_flowop nm_flowop_read = {

@@ -153,6 +153,8 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 		if (!instr->timeout_ns)
 			instr->timeout_ns = ANSWER_NS;
 	}
+	if (instr->timeout_ns)
+		instr->step = nm_limited_step;
 	if (is_lossy(instr->transport) || instr->can_fail)
 		phase->reliable = false;
 	count_bytes(phase, instr, count);
