@@ -28,6 +28,7 @@ struct nm_worker {
 		target; /* passes of the present phase at which it ends: for a leader 0 once it is told to stop, for a
 	                  * follower the number it is told; UINT64_MAX until then; 0 all the time when passes are paced */
 	uint64_t period_ns; /* with a rate: between two passes of a flow */
+	uint64_t last_ns;   /* with a rate: no pass is due from then on; UINT64_MAX: any may be */
 	bool busy;	    /* something to do or to look at besides waiting for events */
 	uint64_t
 		quiet_ns; /* when a phase that has lost messages ends, unless something moves until then; 0: not yet */

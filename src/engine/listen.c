@@ -43,6 +43,8 @@ static int open_fds(struct nm_worker *worker, const struct nm_instr *instr, char
 	if (!listener->fds)
 		return -ENOMEM;
 	listener->from = host->peer;
+	if (instr->transport->source)
+		instr->transport->source(instr->transport_opts, &listener->from);
 	listener->lone = is_lone(worker, instr);
 	for (size_t i = 0; i < n_fds; i++) {
 		struct nm_listen_fd *one = &listener->fds[i];

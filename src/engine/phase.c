@@ -128,6 +128,7 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	worker->period_ns = phase->rate_per_s > 0 && phase->leads
 				    ? (uint64_t)llround(1e9 / phase->rate_per_s)
 				    : 0;
+	worker->last_ns = phase->duration_ns ? now_ns + phase->duration_ns : UINT64_MAX;
 	worker->target = worker->period_ns ? 0 : UINT64_MAX;
 	worker->n_active = worker->n_flows;
 	atomic_store_explicit(&stats->begin_ns, now_ns, memory_order_release);

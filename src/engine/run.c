@@ -163,10 +163,14 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 	}
 }
 
-/* With a rate: true when the next pass is due only later. */
+/* With a rate: true when the next pass is due only later, or not any more. */
 static bool pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
 	flow->plan_ns += worker->period_ns;
+	if (flow->plan_ns >= worker->last_ns) {
+		nm_worker_flow_done(worker, flow);
+		return true;
+	}
 	if (flow->plan_ns <= now_ns)
 		return false;
 	flow->wake_ns = flow->plan_ns;

@@ -53,6 +53,7 @@ static int init_io(struct nm_worker *worker)
 	if (!io->tx || !io->rx || !worker->listeners || !worker->endpoints ||
 	    !worker->listener_texts)
 		return -ENOMEM;
+	io->quit = &worker->quit;
 	io->listeners = worker->listeners;
 	io->endpoints = worker->endpoints;
 	/* Not compressible by anything on the way; the seed is of no importance. */

@@ -3,6 +3,7 @@
 #ifndef NM_FLOWOP_FLOW_H
 #define NM_FLOWOP_FLOW_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -109,6 +110,7 @@ struct nm_io {
 	char *tx, *rx; /* rx holds chunk + 1 bytes */
 	size_t chunk;  /* the most that one call moves */
 	struct nm_counters *count;
+	const _Atomic bool *quit;	 /* nothing matters any more; NULL: never so */
 	struct nm_listener *listeners;	 /* by instr->opening */
 	const struct nm_addr *endpoints; /* by instr->opening */
 };

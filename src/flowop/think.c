@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "flowop/flowop.h"
@@ -55,20 +56,36 @@ static bool think_runs_on(const void *opts, bool master)
 	return o->at == THINK_BOTH || (o->at == THINK_MASTER) == master;
 }
 
+static enum nm_step done(struct nm_flow *flow)
+{
+	flow->wake_ns = 0;
+	flow->left = 0;
+	return NM_STEP_NEXT;
+}
+
+/* A worker that only burns the CPU would not see that the transaction is over: so it yields after each time. */
+static enum nm_step burn(const struct nm_io *io, struct nm_flow *flow)
+{
+	while (nm_clock_ns() < flow->wake_ns)
+		if (io->quit && atomic_load_explicit(io->quit, memory_order_relaxed))
+			break;
+	flow->left = 1;
+	return NM_STEP_YIELD;
+}
+
 static enum nm_step think_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	const struct think_opts *o = instr->opts;
 
-	(void)io;
+	uint64_t now_ns = nm_clock_ns();
+
+	if (flow->left) /* it is over, and the others have had their turn */
+		return done(flow);
 	if (!flow->wake_ns)
-		flow->wake_ns = nm_clock_ns() + o->duration_ns;
+		flow->wake_ns = now_ns + o->duration_ns;
 	if (o->busy)
-		while (nm_clock_ns() < flow->wake_ns)
-			;
-	else if (nm_clock_ns() < flow->wake_ns)
-		return NM_STEP_SLEEP;
-	flow->wake_ns = 0;
-	return NM_STEP_NEXT;
+		return burn(io, flow);
+	return now_ns < flow->wake_ns ? NM_STEP_SLEEP : done(flow);
 }
 
 const struct nm_flowop nm_flowop_think = {

@@ -17,7 +17,7 @@
 #define NM_PLAN_MAX_WORKERS 8192  /* over all groups */
 #define NM_PLAN_MAX_FLOWS   4000000
 #define NM_PLAN_MAX_HOSTS   1024
-#define NM_PLAN_MAX_CONNS   65536 /* of a flow, at a time */
+#define NM_PLAN_MAX_CONNS   16384 /* of a flow, at a time */
 /* A longer wait counts as this one. */
 #define NM_PLAN_MAX_WAIT_NS UINT64_C(1000000000000000000)
 

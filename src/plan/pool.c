@@ -24,9 +24,11 @@ struct pool {
 	struct nm_draft_group *group;
 	struct open_conn *open; /* oldest first */
 	size_t count, room;
-	bool *taken; /* by slot */
+	bool *taken;   /* by slot */
+	uint32_t free; /* no slot below is free */
 	uint64_t uses;
-	bool failed; /* and said so */
+	bool wrong;  /* the first pass of the transaction is; said so */
+	bool failed; /* it makes no sense to go on; said so */
 };
 
 static uint32_t find_host(struct nm_draft *draft, const char *name, unsigned line)
@@ -97,7 +99,7 @@ static void bind_opening(struct pool *pool, struct nm_draft_step *step)
 
 static uint32_t open_one(struct pool *pool, const struct nm_draft_step *step)
 {
-	uint32_t slot = 0;
+	uint32_t slot = pool->free;
 
 	if (pool->count == NM_PLAN_MAX_CONNS) {
 		nm_diag_error(pool->draft->diags, pool->draft->file, step->line,
@@ -112,6 +114,7 @@ static uint32_t open_one(struct pool *pool, const struct nm_draft_step *step)
 	while (pool->taken[slot])
 		slot++;
 	pool->taken[slot] = true;
+	pool->free = slot + 1;
 	pool->open[pool->count++] =
 		(struct open_conn){.opened = step, .id = step->common->conn, .slot = slot};
 	if (slot >= pool->group->n_conns)
@@ -160,7 +163,8 @@ static void none_open(struct pool *pool, const struct nm_draft_step *step, unsig
 	nm_diag_error(pool->draft->diags, pool->draft->file, step->line,
 		      "<flowop %s>: no connection%s%s is open here%s; connect or accept one first",
 		      step->op->name, number, host, when);
-	pool->failed = true;
+	pool->wrong = true;
+	pool->failed = pass > 0;
 }
 
 static void close_one(struct pool *pool, struct open_conn *conn)
@@ -169,6 +173,8 @@ static void close_one(struct pool *pool, struct open_conn *conn)
 	uint64_t id = conn->id;
 
 	pool->taken[conn->slot] = false;
+	if (conn->slot < pool->free)
+		pool->free = conn->slot;
 	memmove(conn, conn + 1, (pool->count - at - 1) * sizeof *conn);
 	pool->count--;
 	for (size_t i = 0; i < pool->count; i++)
@@ -179,6 +185,8 @@ static void close_one(struct pool *pool, struct open_conn *conn)
 /* Gives the step its slot, or holds it against the one it has. */
 static void place(struct pool *pool, struct nm_draft_step *step, uint32_t slot, unsigned pass)
 {
+	if (pool->failed)
+		return;
 	if (pass == 0)
 		step->slot = slot;
 	else if (pass == 1)
@@ -287,9 +295,10 @@ static void run_transaction(struct pool *pool, const struct nm_draft_transaction
 	struct open_conn *after = NULL;
 	size_t n_after = 0;
 
-	for (uint64_t pass = 0; pass < passes && !pool->failed; pass++) {
+	pool->wrong = false;
+	for (uint64_t pass = 0; pass < passes; pass++) {
 		run_pass(pool, t, (unsigned)pass);
-		if (pool->failed)
+		if (pool->wrong || pool->failed)
 			break;
 		if (pass == 0 && t->has_duration && pool->count != before) {
 			unbalanced(pool, t, before);

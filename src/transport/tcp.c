@@ -223,6 +223,14 @@ static int bind_source(int fd, const struct nm_addr *source)
 	return bind(fd, (const struct sockaddr *)&source->sa, source->len) < 0 ? -errno : 0;
 }
 
+static void tcp_source(const void *opts, struct nm_addr *ret_from)
+{
+	const struct tcp_opts *o = opts;
+
+	if (o->bind.len)
+		*ret_from = o->bind;
+}
+
 static int tcp_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
 {
 	const struct tcp_opts *o = opts;
@@ -293,6 +301,7 @@ const struct nm_transport nm_transport_tcp = {
 	.opts_size = sizeof(struct tcp_opts),
 	.prepare = tcp_prepare,
 	.listen = tcp_listen,
+	.source = tcp_source,
 	.endpoint = tcp_endpoint,
 	.connect = tcp_connect,
 	.established = nm_socket_established,

@@ -44,6 +44,8 @@ struct nm_transport {
 	 * that text and share the name, so that the queues add up (-EOPNOTSUPP: names cannot be shared). Returns 0 with an owned *ret_fd. */
 	int (*listen)(const void *opts, const struct nm_addr *local, int backlog,
 		      char text[NM_ENDPOINT_TEXT], int *ret_fd);
+	/* The address from which the peer will connect, when the options say so: ret_from, instead of the peer's own. May be NULL. */
+	void (*source)(const void *opts, struct nm_addr *ret_from);
 	/* Turns the peer's host address and what its listener is called into an address to connect to. */
 	int (*endpoint)(const struct nm_addr *host, const char *text, struct nm_addr *ret_to);
 	/* Opens conn. 0: established; -EINPROGRESS: wait for output, then call `established`; other: failed. */

@@ -80,11 +80,11 @@ static void connect_pair(const struct nm_transport *transport, struct nm_conn en
 }
 
 /* Sends what there is room for. */
-static void fill(const struct nm_transport *transport, struct nm_conn *conn, const char *data,
+static void fill(const struct nm_transport *transport, struct nm_conn *conn, char *data,
 		 size_t *left)
 {
 	while (*left) {
-		ssize_t n = nm_conn_send(transport, conn, data, *left < 7000 ? *left : 7000);
+		ssize_t n = nm_conn_send(transport, conn, NULL, data, *left < 7000 ? *left : 7000);
 
 		if (n == -EAGAIN)
 			return;
@@ -99,7 +99,7 @@ static void receive_all(const struct nm_transport *transport, struct nm_conn end
 	struct nm_counters count = {0};
 	struct nm_io io = {.tx = tx, .rx = rx, .chunk = CHUNK, .count = &count};
 	const struct nm_instr instr = {.size = MESSAGE, .transport = transport};
-	struct nm_flow flow = {.conn = ends[1]};
+	struct nm_flow flow = {.conn = &ends[1], .conns = ends};
 	size_t left = (size_t)MESSAGE * MESSAGES;
 	unsigned messages = 0;
 
@@ -112,22 +112,22 @@ static void receive_all(const struct nm_transport *transport, struct nm_conn end
 			if (flow.left)
 				fail("a message ended before its end", EINVAL);
 		} else if (answer == NM_STEP_WAIT_IN) {
-			wait_for(flow.conn.fd, POLLIN);
-			flow.conn.flags |= NM_CONN_IN;
+			wait_for(flow.conn->fd, POLLIN);
+			flow.conn->flags |= NM_CONN_IN;
 		} else if (answer != NM_STEP_YIELD) {
 			fail("discard", flow.error);
 		}
 	}
 	if (nm_counter_read(&count.bytes_received) != (uint64_t)MESSAGE * MESSAGES ||
-	    flow.conn.ahead)
+	    flow.conn->ahead)
 		fail("wrong number of bytes", EINVAL);
 
 	transport->close(&ends[0], false);
-	wait_for(flow.conn.fd, POLLIN);
-	flow.conn.flags |= NM_CONN_IN | NM_CONN_HUP;
+	wait_for(flow.conn->fd, POLLIN);
+	flow.conn->flags |= NM_CONN_IN | NM_CONN_HUP;
 	if (nm_flowop_discard.step(&io, &flow, &instr) != NM_STEP_FAIL || flow.error != ECONNRESET)
 		fail("the end of the stream was not noticed", EINVAL);
-	transport->close(&flow.conn, false);
+	transport->close(flow.conn, false);
 }
 
 int main(int argc, char **argv)

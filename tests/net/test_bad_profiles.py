@@ -100,7 +100,7 @@ def test_no_socket_is_opened(
     trace = tmp_path / "trace"
     strace = need_tool("strace", "-f", "-o", "/dev/null", "true")
     prefix = (strace, "-f", "-e", "trace=socket,connect,sendto,sendmsg,fork,clone,clone3", "-o", str(trace))
-    for stem in ("size-missing", "connect-twice", "variable-undeclared", "several-mistakes"):
+    for stem in ("size-missing", "conn-not-open", "variable-undeclared", "several-mistakes"):
         run_bad(netmodel, BAD_PROFILES / f"{stem}.xml", listener, prefix)
         calls = [line for line in trace.read_text().splitlines() if "(" in line]
         assert calls == [], stem

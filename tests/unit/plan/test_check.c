@@ -21,7 +21,12 @@
 
 #define CONNECT_NAMES                                                                              \
 	"remotehost, protocol, nodelay, tcp_nodelay, wndsz, sndbuf, rcvbuf, cc, "                  \
-	"congestion_control, localhost, bind"
+	"congestion_control, localhost, bind, conn, count, repeat, batch_size, timeout, "          \
+	"poll_timeout, "                                                                           \
+	"canfail, non_blocking"
+#define COMMON_NAMES                                                                               \
+	"conn, remotehost, count, repeat, batch_size, timeout, poll_timeout, canfail, "            \
+	"non_blocking"
 #define FLOWOPS "connect, accept, read, write, think, disconnect, nop"
 
 struct mistake {
@@ -109,18 +114,7 @@ static const struct mistake options[] = {
 	 AT(2, "<flowop connect>: unknown option \"nodelya\", did you mean \"nodelay\"?; "
 	       "options: " CONNECT_NAMES)},
 	{ONE(OP("nop", "zebra=1")),
-	 AT(2, "<flowop nop>: unknown option \"zebra\"; options: it has none")},
-	{ONE(OP("connect", "remotehost=h size=1")),
-	 AT(2,
-	    "<flowop connect>: \"size\" is not an option of connect over tcp, but of read, write")},
-	{ONE(OP("connect", "remotehost=local protocol=unix nodelay")),
-	 AT(2,
-	    "<flowop connect>: \"nodelay\" is not an option of connect over unix, but of connect "
-	    "and accept over tcp")},
-	{ONE(CONNECT OP("write", "size=1 tcp_nodelay")),
-	 AT(2,
-	    "<flowop write>: \"tcp_nodelay\" is not an option of write, but of connect and accept "
-	    "over tcp")},
+	 AT(2, "<flowop nop>: unknown option \"zebra\"; options: " COMMON_NAMES)},
 	{ONE(CONNECT OP("write", "")),
 	 AT(2, "<flowop write>: needs size=...: bytes of the message")},
 	{ONE(CONNECT OP("read", "size")),
@@ -160,22 +154,26 @@ static const struct mistake connections[] = {
 	 AT(2, "<flowop disconnect>: no connection is open here; connect or accept one first")},
 	{ONE(CONNECT DISCONNECT "\n" READ),
 	 AT(3, "<flowop read>: no connection is open here; connect or accept one first")},
-	{ONE(CONNECT "\n" ACCEPT),
-	 AT(3, "<flowop accept>: the connection of line 2 is still open; disconnect it first")},
-	{GROUP("<transaction iterations='2'>\n" CONNECT "</transaction>\n"),
-	 AT(3, "<flowop connect>: the transaction of line 2 repeats it, but does not disconnect "
-	       "again")},
-	{GROUP(OPEN LOOP_OF(WRITE DISCONNECT)),
-	 AT(3,
-	    "<transaction>: it repeats a disconnect of the connection that was opened before it, "
-	    "at line 2")},
+	{ONE(CONNECT OP("write", "size=1 conn=2")),
+	 AT(2, "<flowop write>: no connection conn=2 is open here; connect or accept one first")},
+	{ONE(CONNECT OP("write", "size=1 remotehost=i")),
+	 AT(2, "<flowop write>: no connection to i is open here; connect or accept one first")},
+	{GROUP(LOOP_OF("\n" CONNECT WRITE)),
+	 AT(3, "<flowop connect>: the transaction of line 2 repeats it for a time, but does not "
+	       "disconnect again")},
+	{GROUP(OPEN LOOP_OF(WRITE "\n" DISCONNECT)),
+	 AT(4, "<flowop disconnect>: the transaction of line 3 repeats it for a time, but not the "
+	       "opening of its connection")},
+	{GROUP(OPEN "<transaction iterations='2'>\n" DISCONNECT "</transaction>\n"),
+	 AT(4, "<flowop disconnect>: no connection is open here in pass 2 of its transaction; "
+	       "connect or accept one first")},
 	/* The first disconnect would concern h, all others i. */
 	{GROUP(OPEN LOOP_OF(DISCONNECT "\n" OP("connect", "remotehost=i"))),
-	 AT(4, "<flowop connect>: the transaction of line 3 repeats it, but it replaces the "
-	       "connection of line 2 by one to another host or over another protocol")},
+	 AT(3, "<flowop disconnect>: from pass to pass it would mean a connection to another host "
+	       "or over another protocol; that of line 4; give the connections numbers (conn=N)")},
 	{GROUP(OPEN LOOP_OF(WRITE DISCONNECT OP("connect", "remotehost=h protocol=null"))),
-	 AT(3, "<flowop connect>: the transaction of line 3 repeats it, but it replaces the "
-	       "connection of line 2 by one to another host or over another protocol")},
+	 AT(3, "<flowop write>: from pass to pass it would mean a connection to another host or "
+	       "over another protocol; that of line 3; give the connections numbers (conn=N)")},
 	/* Nothing that takes time on the master, whose clock it is. */
 	{GROUP(LOOP_OF("<flowop type='nop'/>")),
 	 AT(2, "<transaction> duration: nothing in it takes time, so that it would only burn the "
