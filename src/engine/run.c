@@ -129,6 +129,10 @@ static void limit_wait(struct nm_worker *worker, struct nm_flow *flow, const str
 static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
 		    enum nm_step answer)
 {
+	if (answer == NM_STEP_NEXT_WAIT_IN) {
+		instr++;
+		answer = NM_STEP_WAIT_IN;
+	}
 	flow->at = instr;
 	switch (answer) {
 	case NM_STEP_WAIT_IN:
@@ -157,6 +161,7 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 		break;
 	case NM_STEP_FAIL:
 	case NM_STEP_NEXT:
+	case NM_STEP_NEXT_WAIT_IN:
 	case NM_STEP_BACK:
 		nm_worker_fail_flow(worker, flow, instr);
 		break;
@@ -242,8 +247,9 @@ static inline void run_flow(struct nm_worker *worker, struct nm_flow *flow)
 				instr++;
 				continue;
 			}
-			if (answer == NM_STEP_WAIT_IN && (flow->conn->flags & NM_CONN_REGISTERED)) {
-				flow->at = instr;
+			if (answer <= NM_STEP_NEXT_WAIT_IN &&
+			    (flow->conn->flags & NM_CONN_REGISTERED)) {
+				flow->at = instr + (answer - NM_STEP_WAIT_IN);
 				flow->state = NM_FLOW_WAITING;
 			} else if (answer == NM_STEP_BACK) {
 				instr--;

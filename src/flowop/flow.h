@@ -19,8 +19,9 @@ struct nm_transport;
 
 /* What a step answers. */
 enum nm_step {
-	NM_STEP_NEXT,	  /* done: go on with the next instruction */
-	NM_STEP_WAIT_IN,  /* call again when its connection may have input */
+	NM_STEP_NEXT,	 /* done: go on with the next instruction */
+	NM_STEP_WAIT_IN, /* call again when its connection may have input */
+	NM_STEP_NEXT_WAIT_IN, /* done: go on with the next instruction when its connection may have input */
 	NM_STEP_WAIT_OUT, /* call again when its connection may take output */
 	NM_STEP_YIELD,	  /* call again after other flows have had their turn */
 	NM_STEP_SLEEP,	  /* call again at flow->wake_ns */
@@ -56,11 +57,12 @@ struct nm_instr {
 	uint32_t host;	  /* index of the host at the other end, in the plan's hosts */
 	bool plain; /* one send(2) or recv(2) moves the message: it is no longer than the group's chunk_bytes, and
 	             * the transport has no send or recv of its own */
-	bool can_fail;	/* its failures are counted, and the flow goes on with the next */
-	bool answers;	/* a read of what the other end sends because of the write before it */
-	uint32_t slot;	/* of the connection, in the flow's conns */
-	int32_t stride; /* the slot moves by this much with each pass */
-	unsigned line;	/* in the profile */
+	bool can_fail;	 /* its failures are counted, and the flow goes on with the next */
+	bool then_reads; /* the next instruction is a plain read from the same connection */
+	bool answers;	 /* a read of what the other end sends because of the write before it */
+	uint32_t slot;	 /* of the connection, in the flow's conns */
+	int32_t stride;	 /* the slot moves by this much with each pass */
+	unsigned line;	 /* in the profile */
 };
 
 enum nm_flow_state {

@@ -39,17 +39,21 @@ static __attribute__((noinline)) enum nm_step send_parts(struct nm_io *io, struc
 static enum nm_step write_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	size_t size = instr->size;
+	const struct nm_conn *conn = flow->conn;
 
-	if (__builtin_expect(!(flow->conn->flags & NM_CONN_OUT), 0))
+	if (__builtin_expect(!(conn->flags & NM_CONN_OUT), 0))
 		return NM_STEP_WAIT_OUT;
 	/* The common case is one message with one call, and no function around it. */
 	if (__builtin_expect(flow->left || !instr->plain, 0))
 		return send_parts(io, flow, instr, flow->left ? flow->left : size, 0, 0);
-	ssize_t n = nm_sys_send(flow->conn->fd, io->tx, size, MSG_NOSIGNAL);
+	ssize_t n = nm_sys_send(conn->fd, io->tx, size, MSG_NOSIGNAL);
 
 	if (__builtin_expect(n != (ssize_t)size, 0))
 		return send_parts(io, flow, instr, size, n, size);
 	nm_counter_add(&io->count->bytes_sent, size);
+	/* Spares the call of the read that would only find out that it has to wait. */
+	if (instr->then_reads && !(conn->flags & (NM_CONN_IN | NM_CONN_HUP)) && !conn->ahead)
+		return NM_STEP_NEXT_WAIT_IN;
 	return NM_STEP_NEXT;
 }
 

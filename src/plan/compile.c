@@ -139,6 +139,21 @@ static bool is_answer(const struct nm_group *group, const struct nm_phase *phase
 	return false;
 }
 
+/* A write that is followed at once by a read of what it will be answered. */
+static void note_reads(struct nm_group *group, const struct nm_phase *phase)
+{
+	for (uint32_t i = phase->first; i + 1 < group->n_instrs; i++) {
+		struct nm_instr *write = &group->instrs[i], *read = write + 1;
+		const uint32_t moves = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;
+
+		write->then_reads = write->plain && read->plain && read->op->step == read->step &&
+				    write->op->step == write->step && write->slot == read->slot &&
+				    write->stride == read->stride &&
+				    (write->op->flags & NM_FLOWOP_INITIATES) &&
+				    (read->op->flags & moves) == moves;
+	}
+}
+
 static void emit_step(struct nm_group *group, struct nm_phase *phase,
 		      const struct nm_draft_step *step, const struct side *side)
 {
@@ -203,6 +218,7 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 		emit_step(group, phase, step, side);
 	}
 	phase->n_instrs = group->n_instrs - phase->first;
+	note_reads(group, phase);
 	group->instrs[group->n_instrs++] = (struct nm_instr){.line = t->line};
 	group->runs |= !phase->empty;
 }
