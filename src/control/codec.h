@@ -48,6 +48,8 @@ struct nm_msg_prepare {
 	const char *cpus;    /* list for the workers; NULL: the slave's own choice */
 	uint64_t interval_ns, timeout_ns;
 };
+/* What the connections of the run prove themselves with: a part of its random id. */
+uint64_t nm_run_cookie(const char *run_id);
 json_t *nm_prepare_pack(const struct nm_msg_prepare *prepare);
 int nm_prepare_unpack(json_t *body, struct nm_msg_prepare *ret);
 

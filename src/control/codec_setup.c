@@ -2,6 +2,8 @@
 #include "control/codec.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "control/message.h"
@@ -51,6 +53,14 @@ int nm_refuse_unpack(json_t *body, const char **ret_code, const char **ret_text)
 	    nm_text_unpack(json_object_get(body, "text"), NM_CODEC_MAX_TEXT, ret_text))
 		return -EPROTO;
 	return 0;
+}
+
+uint64_t nm_run_cookie(const char *run_id)
+{
+	char half[17];
+
+	(void)snprintf(half, sizeof half, "%.16s", run_id);
+	return strtoull(half, NULL, 16);
 }
 
 json_t *nm_prepare_pack(const struct nm_msg_prepare *prepare)

@@ -115,7 +115,7 @@ static bool check_limits(struct nm_session *session)
 }
 
 /* False after a refusal. */
-static bool make_engine(struct nm_session *session, const char *cpus_text)
+static bool make_engine(struct nm_session *session, const char *cpus_text, const char *run_id)
 {
 	struct nm_cpu_list cpus = {.cpus = NULL};
 	char text[512] = "out of memory", why[256] = "";
@@ -128,8 +128,10 @@ static bool make_engine(struct nm_session *session, const char *cpus_text)
 			       error == -ERANGE ? "names a CPU that it does not have or may not use"
 						: "not a list like 0-3,8");
 	} else {
-		const struct nm_engine_config config = {
-			.plan = session->plan, .cpus = cpus.cpus, .n_cpus = cpus.count};
+		const struct nm_engine_config config = {.plan = session->plan,
+							.cpus = cpus.cpus,
+							.n_cpus = cpus.count,
+							.cookie = nm_run_cookie(run_id)};
 
 		error = nm_engine_new(&config, &session->engine);
 		if (error)
@@ -175,7 +177,8 @@ int nm_session_prepare(struct nm_session *session, json_t *body)
 		return -EPROTO;
 	const char *cpus = prepare.cpus ? prepare.cpus : session->options->cpus;
 
-	if (!compile(session, &prepare) || !check_limits(session) || !make_engine(session, cpus))
+	if (!compile(session, &prepare) || !check_limits(session) ||
+	    !make_engine(session, cpus, prepare.run_id))
 		return 0;
 	int error = allocate(session, &prepare);
 	if (error)

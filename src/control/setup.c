@@ -161,7 +161,8 @@ static bool make_engine(struct nm_master *master)
 	const struct nm_engine_config config = {.plan = master->plan,
 						.measures = true,
 						.cpus = master->cpus.cpus,
-						.n_cpus = master->cpus.count};
+						.n_cpus = master->cpus.count,
+						.cookie = nm_run_cookie(master->result->run_id)};
 	int error = nm_engine_new(&config, &master->engine);
 
 	if (!error)

@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "engine/door.h"
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
 #include "transport/transport.h"
@@ -29,6 +30,7 @@ static int init_groups(struct nm_engine *engine, const struct nm_engine_config *
 
 			group->n_workers = w + 1;
 			worker->epoll_fd = worker->wake_fd = -1;
+			worker->mail[0] = worker->mail[1] = -1;
 			int r = nm_worker_init(worker, engine, g, w);
 
 			if (r < 0)
@@ -49,6 +51,7 @@ int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_
 		return -ENOMEM;
 	engine->plan = plan;
 	engine->measures = config->measures;
+	engine->cookie = config->cookie;
 	engine->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	engine->hosts = calloc(plan->n_hosts + 1, sizeof(*engine->hosts));
 	engine->groups = calloc(plan->n_groups, sizeof(*engine->groups));
@@ -84,8 +87,10 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine)
 {
 	if (!engine)
 		return NULL;
-	if (engine->groups) {
+	if (engine->groups)
 		each_worker(engine, quit_worker);
+	engine->doors = nm_doors_free(engine->doors);
+	if (engine->groups) {
 		each_worker(engine, nm_worker_join);
 		each_worker(engine, nm_worker_fini);
 		for (uint32_t g = 0; g < engine->plan->n_groups; g++)
@@ -115,7 +120,7 @@ int nm_engine_listen(struct nm_engine *engine, char *why, size_t why_size)
 				return r;
 		}
 	}
-	return 0;
+	return nm_doors_open(engine, &engine->doors, why, why_size);
 }
 
 static struct nm_worker *worker_of(const struct nm_engine *engine, uint32_t group, uint32_t opening,
@@ -187,7 +192,7 @@ int nm_engine_start(struct nm_engine *engine)
 				return r;
 		}
 	}
-	return 0;
+	return engine->doors ? nm_doors_start(engine->doors) : 0;
 }
 
 int nm_engine_fd(const struct nm_engine *engine)

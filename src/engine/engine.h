@@ -23,6 +23,7 @@ struct nm_engine_config {
 	bool measures;		    /* record latencies: the master's side */
 	const unsigned *cpus;	    /* worker i runs on cpus[i % n_cpus]; borrowed during new */
 	size_t n_cpus;		    /* 0: no placement */
+	uint64_t cookie;	    /* of the run, the same on all its hosts: greetings carry it */
 };
 
 /* Why a run cannot go on, from the first flow that failed. */

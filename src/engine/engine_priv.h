@@ -62,6 +62,7 @@ struct nm_worker {
 	struct nm_listener *listeners; /* by opening; = io.listeners */
 	struct nm_addr *endpoints;     /* by opening; = io.endpoints */
 	char (*listener_texts)[108];   /* by opening; "" = none */
+	int mail[2];		       /* the worker's end and that of the doors; -1: none */
 	int cpu;		       /* -1: anywhere */
 	pthread_t thread;
 	bool started;
@@ -84,6 +85,8 @@ struct nm_engine {
 	int event_fd;
 	struct nm_engine_host *hosts;
 	struct nm_engine_group *groups;
+	uint64_t cookie; /* of the run */
+	struct nm_doors *doors;
 	uint32_t begun; /* phases */
 };
 
@@ -109,6 +112,9 @@ void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow); /* until f
 void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 			 const struct nm_instr *instr);
 
+void nm_worker_expire(struct nm_worker *worker,
+		      struct nm_flow *flow); /* its wait has been too long */
+
 /* phase.c: entering and leaving phases, on the worker's thread */
 void nm_worker_commands(struct nm_worker *worker);
 void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow);
@@ -126,6 +132,7 @@ void nm_listener_unpark(struct nm_listener *listener, struct nm_flow *flow);
 #define NM_TAG_CONN   0u
 #define NM_TAG_LISTEN 1u
 #define NM_TAG_WAKE   2u
+#define NM_TAG_MAIL   3u
 #define NM_TAG_MASK   3u
 
 #endif

@@ -48,8 +48,9 @@ static int open_fds(struct nm_worker *worker, const struct nm_instr *instr, char
 	listener->lone = is_lone(worker, instr);
 	for (size_t i = 0; i < n_fds; i++) {
 		struct nm_listen_fd *one = &listener->fds[i];
-		int r = instr->transport->listen(instr->transport_opts, &host->local, BACKLOG, text,
-						 &one->fd);
+		int r = instr->transport->listen(instr->transport_opts, &host->local,
+						 i ? NM_LISTEN_SHARED : NM_LISTEN_FIRST, BACKLOG,
+						 text, &one->fd);
 
 		if (r == -EOPNOTSUPP && i > 0)
 			break;
@@ -72,7 +73,8 @@ int nm_worker_listen(struct nm_worker *worker, char *why, size_t why_size)
 		const struct nm_instr *instr = &worker->group->instrs[i];
 
 		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
-		    !(instr->op->flags & NM_FLOWOP_FOLLOWS) || !instr->transport->listen)
+		    !(instr->op->flags & NM_FLOWOP_FOLLOWS) || !instr->transport->listen ||
+		    instr->greets)
 			continue;
 		int r = open_fds(worker, instr, worker->listener_texts[instr->opening]);
 

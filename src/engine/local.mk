@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += src/libnm_engine.la
 src_libnm_engine_la_SOURCES = \
+	src/engine/door.c \
+	src/engine/door.h \
 	src/engine/engine.c \
 	src/engine/engine.h \
 	src/engine/engine_priv.h \
 	src/engine/listen.c \
+	src/engine/mail.c \
 	src/engine/phase.c \
 	src/engine/run.c \
 	src/engine/sample.c \

@@ -8,8 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine/door.h"
 #include "engine/engine_priv.h"
+#include "flowop/datagram.h"
 #include "flowop/flowop.h"
+#include "flowop/greeting.h"
 #include "host/clock.h"
 #include "host/cpus.h"
 #include "host/syscalls.h"
@@ -344,6 +347,8 @@ static void dispatch(struct nm_worker *worker, const struct epoll_event *event)
 			run_flow(worker, ((struct nm_conn *)what)->flow);
 	} else if ((tagged & NM_TAG_MASK) == NM_TAG_LISTEN) {
 		nm_worker_listener_event(worker, what);
+	} else if ((tagged & NM_TAG_MASK) == NM_TAG_MAIL) {
+		nm_mail_event(worker);
 	} else {
 		take_commands(worker);
 	}
@@ -373,17 +378,38 @@ static void dispatch_all(struct nm_worker *worker, struct epoll_event *events, i
 	}
 }
 
+/* A greeting has not been answered: repeats it, ever less often, until instr->size ns have gone. */
+static bool greet_again(struct nm_worker *worker, struct nm_flow *flow,
+			const struct nm_instr *instr)
+{
+	uint32_t tries = ++flow->conn->heard;
+	uint64_t gone_ns = (instr->timeout_ns << tries) - instr->timeout_ns;
+
+	if (gone_ns >= instr->size) {
+		flow->conn->heard = 0;
+		return false;
+	}
+	(void)nm_greeting_repeat(&worker->io, flow, instr);
+	worker->busy = true;
+	flow->wake_ns = nm_clock_ns() + (instr->timeout_ns << tries);
+	nm_timers_add(&worker->timers, flow);
+	return true;
+}
+
 /* A wait has lasted as long as the profile allows. Where messages may be lost this ends the wait and nothing else. */
-static void expire(struct nm_worker *worker, struct nm_flow *flow)
+void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 {
 	const struct nm_instr *instr = flow->at;
 
-	nm_counter_add(&worker->io.count->timeouts, 1);
 	flow->wake_ns = 0;
+	if ((flow->conn->flags & NM_CONN_GREETING) && greet_again(worker, flow, instr))
+		return;
+	nm_counter_add(&worker->io.count->timeouts, 1);
 	if (flow->state == NM_FLOW_PARKED)
 		nm_listener_unpark(&worker->listeners[instr->opening], flow);
 	if ((instr->op->flags & NM_FLOWOP_MOVES) &&
 	    !(instr->transport->caps & NM_TRANSPORT_RELIABLE)) {
+		nm_datagram_give_up(flow->conn);
 		flow->left = 0;
 		flow->at = instr + 1;
 		nm_worker_run_flow(worker, flow);
@@ -401,7 +427,7 @@ static void fire_timers(struct nm_worker *worker)
 	while ((flow = nm_timers_first(&worker->timers)) && flow->wake_ns <= now_ns) {
 		nm_timers_remove(&worker->timers, flow);
 		if (flow->state != NM_FLOW_ASLEEP) {
-			expire(worker, flow);
+			nm_worker_expire(worker, flow);
 			continue;
 		}
 		if (flow->paced) {

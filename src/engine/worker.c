@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "engine/door.h"
 #include "engine/engine_priv.h"
 #include "transport/transport.h"
 
@@ -54,6 +55,8 @@ static int init_io(struct nm_worker *worker)
 	    !worker->listener_texts)
 		return -ENOMEM;
 	io->quit = &worker->quit;
+	io->cookie = worker->engine->cookie;
+	io->group = worker->group_no;
 	io->listeners = worker->listeners;
 	io->endpoints = worker->endpoints;
 	/* Not compressible by anything on the way; the seed is of no importance. */
@@ -99,6 +102,14 @@ static int init_epoll(struct nm_worker *worker)
 	return 0;
 }
 
+static bool group_is_greeted(const struct nm_group *group)
+{
+	for (uint32_t i = 0; i < group->n_instrs; i++)
+		if (group->instrs[i].greets)
+			return true;
+	return false;
+}
+
 int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t group,
 		   uint32_t number)
 {
@@ -111,6 +122,8 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 	atomic_init(&worker->follow, UINT64_MAX);
 	int r = init_epoll(worker);
 
+	if (r == 0 && group_is_greeted(worker->group))
+		r = nm_mail_init(worker);
 	if (r == 0)
 		r = init_flows(worker);
 	if (r == 0)
@@ -135,6 +148,7 @@ void nm_worker_fini(struct nm_worker *worker)
 		free(worker->stats[i].response);
 	}
 	nm_worker_unlisten(worker);
+	nm_mail_fini(worker);
 	nm_timers_fini(&worker->timers);
 	free(worker->stats);
 	free(worker->flows);

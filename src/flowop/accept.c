@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "flowop/flowop.h"
 #include "flowop/opening.h"
@@ -54,6 +56,34 @@ static enum nm_step go_on(struct nm_io *io, struct nm_flow *flow, const struct n
 	return NM_STEP_FAIL;
 }
 
+/* The door has taken the connection and found out whose it is. */
+static enum nm_step accept_greeted(struct nm_io *io, struct nm_flow *flow,
+				   const struct nm_instr *instr)
+{
+	struct nm_arrival **at = &flow->arrived;
+
+	while (*at && (*at)->opening != instr->opening)
+		at = &(*at)->next;
+	struct nm_arrival *arrival = *at;
+
+	if (!arrival)
+		return NM_STEP_PARK;
+	int fd = arrival->fd;
+	int r = instr->transport->adopt(flow->conn, fd, instr->transport_opts);
+
+	*at = arrival->next;
+	free(arrival);
+	if (r == -EINPROGRESS) {
+		flow->conn->flags |= NM_CONN_CONNECTING;
+		return go_on(io, flow, instr);
+	}
+	if (r == 0)
+		return accepted(io);
+	(void)close(fd);
+	flow->error = -r;
+	return NM_STEP_FAIL;
+}
+
 static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 				const struct nm_instr *instr)
 {
@@ -63,6 +93,8 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 	if (flow->conn->flags & NM_CONN_CONNECTING)
 		return go_on(io, flow, instr);
 	flow->conn->transport = instr->transport;
+	if (instr->greets)
+		return accept_greeted(io, flow, instr);
 	if (instr->transport->caps & NM_TRANSPORT_NO_PEER)
 		return instr->transport->accept(flow->conn, -1, instr->transport_opts, NULL) < 0
 			       ? NM_STEP_FAIL

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "flowop/flowop.h"
+#include "flowop/greeting.h"
 #include "flowop/opening.h"
 #include "host/clock.h"
 #include "transport/transport.h"
@@ -20,8 +21,29 @@ static bool write_follows(const struct nm_instr *instr)
 {
 	const uint32_t writes = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
 
-	return !instr->can_fail && !instr->transport->send && instr[1].op &&
+	return !instr->can_fail && !instr->greets && !instr->transport->send && instr[1].op &&
 	       (instr[1].op->flags & writes) == writes && instr[1].slot == instr->slot;
+}
+
+/* The greeting is sent, and counts when it is answered: the engine has it sent again after each limit of the wait. */
+static enum nm_step await_answer(const struct nm_io *io, struct nm_flow *flow,
+				 const struct nm_instr *instr)
+{
+	int r = nm_greeting_answer(io, flow, instr);
+
+	flow->conn->flags |= NM_CONN_GREETING;
+	if (r == -EAGAIN) {
+		flow->conn->flags &= ~(uint32_t)NM_CONN_IN;
+		return NM_STEP_WAIT_IN;
+	}
+	if (r < 0) {
+		flow->error = -r;
+		return NM_STEP_FAIL;
+	}
+	flow->conn->flags &= ~(uint32_t)NM_CONN_GREETING;
+	flow->conn->heard = 0;
+	nm_counter_add(&io->count->connects, 1);
+	return NM_STEP_NEXT;
 }
 
 static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
@@ -30,7 +52,9 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 	struct nm_conn *conn = flow->conn;
 	int r;
 
-	if (conn->flags & NM_CONN_CONNECTING) {
+	if (conn->flags & NM_CONN_GREETING) {
+		r = 0;
+	} else if (conn->flags & NM_CONN_CONNECTING) {
 		r = nm_opening_continue(conn, instr);
 	} else {
 		conn->transport = instr->transport;
@@ -53,10 +77,14 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 	if (r == -EAGAIN)
 		return retry_later(flow);
 	flow->wake_ns = 0;
+	if (r == 0 && instr->greets && !(conn->flags & NM_CONN_GREETING))
+		r = nm_greeting_send(io, flow, instr);
 	if (r < 0) {
 		flow->error = -r;
 		return NM_STEP_FAIL;
 	}
+	if (instr->greets && instr->transport->redirect)
+		return await_answer(io, flow, instr);
 	nm_counter_add(&io->count->connects, 1);
 	return NM_STEP_NEXT;
 }

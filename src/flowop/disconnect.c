@@ -28,7 +28,8 @@ static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 	struct nm_conn *conn = flow->conn;
 
 	(void)io;
-	if ((conn->flags & NM_CONN_ACCEPTED) && !(conn->flags & NM_CONN_HUP))
+	if ((conn->flags & NM_CONN_ACCEPTED) && !(conn->flags & NM_CONN_HUP) &&
+	    (instr->transport->caps & NM_TRANSPORT_RELIABLE))
 		return NM_STEP_WAIT_IN;
 	instr->transport->close(conn, o->how == CLOSE_RST && !(conn->flags & NM_CONN_ACCEPTED));
 	return NM_STEP_NEXT;

@@ -46,18 +46,21 @@ struct nm_instr {
 		size; /* bytes of read and write; of the compiler's own instructions, what they need */
 	uint64_t
 		timeout_ns; /* the longest that one wait may take; 0: no limit, otherwise step is nm_limited_step */
-	const void *opts; /* the flowop's option struct, owned by the plan */
+	nm_step_fn limited; /* with a timeout: what nm_limited_step calls */
+	const void *opts;   /* the flowop's option struct, owned by the plan */
 	const void *
 		transport_opts; /* connect, accept: the transport's option struct, owned by the plan */
 	const void *message_opts; /* read, write: the same for single messages; NULL: none */
 	const struct nm_flowop *op;
 	const struct nm_transport
 		*transport; /* of the connection that is opened or used; NULL for the others */
+	uint16_t port;	    /* accept: where to listen; 0: the kernel chooses */
 	uint32_t opening; /* connect, accept: which opening of the group; both sides number alike */
 	uint32_t host;	  /* index of the host at the other end, in the plan's hosts */
 	bool plain; /* one send(2) or recv(2) moves the message: it is no longer than the group's chunk_bytes, and
 	             * the transport has no send or recv of its own */
 	bool can_fail;	 /* its failures are counted, and the flow goes on with the next */
+	bool greets;	 /* connect, accept: the connection begins with a greeting */
 	bool then_reads; /* the next instruction is a plain read from the same connection */
 	bool answers;	 /* a read of what the other end sends because of the write before it */
 	uint32_t slot;	 /* of the connection, in the flow's conns */
@@ -78,18 +81,26 @@ struct nm_flow {
 	const struct nm_instr *at;
 	uint64_t left; /* bytes that the current step has still to move; 0: it has not begun */
 	uint64_t iterations_left;
-	uint64_t start_ns;     /* of this pass (measuring side) */
-	uint64_t plan_ns;      /* with a rate: when this pass was due */
-	uint64_t wake_ns;      /* while asleep; 0: the step has not begun to sleep */
-	struct nm_flow *next;  /* on a run queue or a listener's queue */
-	struct nm_conn *conn;  /* the one that the present step opens, uses or closes */
-	struct nm_conn *conns; /* all of them: n_conns of the group */
-	uint32_t index;	       /* in the group */
-	uint32_t timer;	       /* position in the worker's timer heap + 1; 0: none */
-	uint32_t repeated;     /* how often the present step has been done already in this pass */
+	uint64_t start_ns;	    /* of this pass (measuring side) */
+	uint64_t plan_ns;	    /* with a rate: when this pass was due */
+	uint64_t wake_ns;	    /* while asleep; 0: the step has not begun to sleep */
+	struct nm_flow *next;	    /* on a run queue or a listener's queue */
+	struct nm_conn *conn;	    /* the one that the present step opens, uses or closes */
+	struct nm_conn *conns;	    /* all of them: n_conns of the group */
+	struct nm_arrival *arrived; /* connections that have greeted it, oldest first */
+	uint32_t index;		    /* in the group */
+	uint32_t timer;		    /* position in the worker's timer heap + 1; 0: none */
+	uint32_t repeated; /* how often the present step has been done already in this pass */
 	int32_t error;
 	uint8_t state;
 	bool paced; /* asleep until its next pass is due, not within a step */
+};
+
+/* A connection that has greeted its flow, and is not accepted yet. */
+struct nm_arrival {
+	struct nm_arrival *next;
+	int fd;
+	uint32_t opening;
 };
 
 /* One listening socket; a listener has several when one queue would be too short. */
@@ -112,6 +123,9 @@ struct nm_io {
 	char *tx, *rx; /* rx holds chunk + 1 bytes */
 	size_t chunk;  /* the most that one call moves */
 	struct nm_counters *count;
+	uint64_t cookie; /* of the run */
+	uint32_t group;
+	uint32_t greeted;		 /* connections that have greeted */
 	const _Atomic bool *quit;	 /* nothing matters any more; NULL: never so */
 	struct nm_listener *listeners;	 /* by instr->opening */
 	const struct nm_addr *endpoints; /* by instr->opening */

@@ -26,6 +26,7 @@ enum nm_flowop_flags {
 struct nm_opts_opening {
 	char *remotehost;
 	char *protocol;
+	uint64_t port;
 };
 struct nm_opts_moving {
 	uint64_t size_bytes;
@@ -45,6 +46,7 @@ struct nm_flowop {
 	/* Does as much as can be done without waiting. Runs on the flow's worker; no allocation, lock, log or format;
 	 * called again from the start after WAIT_*, SLEEP and PARK, with what it left in the flow. */
 	nm_step_fn step;
+	nm_step_fn lossy_step; /* instead, over transports that may lose messages; NULL: the same */
 };
 
 extern const struct nm_flowop *const nm_flowops[]; /* ends with NULL */

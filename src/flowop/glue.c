@@ -37,7 +37,7 @@ static enum nm_step repeat_step(struct nm_io *io, struct nm_flow *flow,
 
 enum nm_step nm_limited_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	enum nm_step answer = instr->op->step(io, flow, instr);
+	enum nm_step answer = instr->limited(io, flow, instr);
 
 	switch (answer) {
 	case NM_STEP_WAIT_IN:

@@ -14,11 +14,15 @@ src_libnm_flowop_la_SOURCES = \
 	$(FLOWOPS) \
 	src/flowop/common.c \
 	src/flowop/common.h \
+	src/flowop/datagram.c \
+	src/flowop/datagram.h \
 	src/flowop/flow.h \
 	src/flowop/flowop.c \
 	src/flowop/flowop.h \
 	src/flowop/glue.c \
 	src/flowop/glue.h \
+	src/flowop/greeting.c \
+	src/flowop/greeting.h \
 	src/flowop/moving.c \
 	src/flowop/moving.h \
 	src/flowop/opening.c \

@@ -17,6 +17,12 @@ const struct nm_opt nm_opening_opts[] = {
 	 .offset = offsetof(struct nm_opts_opening, protocol),
 	 .def = "tcp",
 	 .help = "the transport of the connection"},
+	{.name = "port",
+	 .type = NM_TYPE_PORT,
+	 .offset = offsetof(struct nm_opts_opening, port),
+	 .help = "the port at which the accepting end listens, for all flows and groups that name "
+		 "it; without it, "
+		 "or with 0, the kernel chooses"},
 	NM_OPT_END};
 
 int nm_opening_continue(struct nm_conn *conn, const struct nm_instr *instr)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 
+#include "flowop/datagram.h"
 #include "flowop/flowop.h"
 #include "flowop/moving.h"
 #include "transport/io.h"
@@ -65,4 +66,5 @@ const struct nm_flowop nm_flowop_write = {
 	.opts = nm_moving_opts,
 	.opts_size = sizeof(struct nm_opts_moving),
 	.step = write_step,
+	.lossy_step = nm_datagram_write,
 };

@@ -52,6 +52,9 @@ static bool belongs(const struct nm_draft_step *step, const struct side *side)
 
 /* How long a leader waits for an answer that may be lost, when the profile does not say. */
 #define ANSWER_NS 1000000000u
+/* How long a greeting is repeated, when the profile does not say; and when for the first time. */
+#define GREETING_NS	  10000000000u
+#define GREETING_FIRST_NS 20000000u
 
 static bool is_lossy(const struct nm_transport *transport)
 {
@@ -70,28 +73,43 @@ static uint64_t times(const struct nm_draft_step *step)
 	return messages ? common->count * common->repeat * common->batch : common->count;
 }
 
-static struct nm_instr instr_of(const struct nm_draft_step *step, const struct side *side,
-				uint64_t chunk)
+/* Whether a connection has to say whose it is: when its listener serves several flows, and it matters which. */
+static bool greets(const struct nm_group *group, const struct nm_draft_step *step)
+{
+	const struct nm_opts_opening *opts = step->opts;
+
+	if (!step->transport || !step->transport->adopt)
+		return false;
+	return opts->port || is_lossy(step->transport) || group->needs_identity;
+}
+
+static struct nm_instr instr_of(const struct nm_group *group, const struct nm_draft_step *step,
+				const struct side *side)
 {
 	const struct nm_flowop *op = side->master ? step->op : nm_flowop_find(step->op->mirror);
-	bool direct = step->transport && !step->transport->send && !step->transport->recv;
+	bool direct = step->transport && !step->transport->send && !step->transport->recv &&
+		      !(step->transport->caps & NM_TRANSPORT_MESSAGES);
+	bool opens = op->flags & NM_FLOWOP_OPENS;
 
-	return (struct nm_instr){.step = op->step,
-				 .size = step->size,
-				 .timeout_ns = step->common->timeout_ns,
-				 .message_opts = step->message_opts,
-				 .can_fail = step->common->can_fail,
-				 .slot = step->slot,
-				 .stride = step->stride,
-				 .opts = side->master ? step->opts : step->mirror_opts,
-				 .transport_opts = step->transport_opts,
-				 .op = op,
-				 .transport = connects(step) ? step->transport : NULL,
-				 .opening = step->opening,
-				 .host = side->master && connects(step) ? step->host : 0,
-				 .plain = (op->flags & NM_FLOWOP_MOVES) && direct &&
-					  step->size <= chunk,
-				 .line = step->line};
+	return (struct nm_instr){
+		.step = is_lossy(step->transport) && op->lossy_step ? op->lossy_step : op->step,
+		.size = step->size,
+		.timeout_ns = step->common->timeout_ns,
+		.message_opts = step->message_opts,
+		.can_fail = step->common->can_fail,
+		.slot = step->slot,
+		.stride = step->stride,
+		.opts = side->master ? step->opts : step->mirror_opts,
+		.transport_opts = step->transport_opts,
+		.op = op,
+		.transport = connects(step) ? step->transport : NULL,
+		.opening = step->opening,
+		.port = opens ? (uint16_t)((const struct nm_opts_opening *)step->opts)->port : 0,
+		.greets = opens && greets(group, step),
+		.host = side->master && connects(step) ? step->host : 0,
+		.plain =
+			(op->flags & NM_FLOWOP_MOVES) && direct && step->size <= group->chunk_bytes,
+		.line = step->line};
 }
 
 static void count_bytes(struct nm_phase *phase, const struct nm_instr *instr, uint64_t count)
@@ -161,15 +179,22 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 	const uint32_t reads = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;
 	uint64_t count = times(step);
 
-	*instr = instr_of(step, side, group->chunk_bytes);
+	*instr = instr_of(group, step, side);
 	if ((instr->op->flags & reads) == reads && is_lossy(instr->transport) && phase->leads &&
 	    is_answer(group, phase)) {
 		instr->answers = true;
 		if (!instr->timeout_ns)
 			instr->timeout_ns = ANSWER_NS;
 	}
-	if (instr->timeout_ns)
+	if (instr->greets && instr->transport->redirect &&
+	    (instr->op->flags & NM_FLOWOP_INITIATES)) {
+		instr->size = instr->timeout_ns ? instr->timeout_ns : GREETING_NS;
+		instr->timeout_ns = GREETING_FIRST_NS;
+	}
+	if (instr->timeout_ns) {
+		instr->limited = instr->step;
 		instr->step = nm_limited_step;
+	}
 	if (is_lossy(instr->transport) || instr->can_fail)
 		phase->reliable = false;
 	count_bytes(phase, instr, count);
@@ -270,6 +295,8 @@ static int emit_group(const struct nm_draft *draft, uint32_t number, const struc
 	group->n_openings = from->n_openings;
 	group->n_conns = from->n_conns ? from->n_conns : 1;
 	group->chunk_bytes = chunk_of(from);
+	/* The connections of a flow must not end at several flows. */
+	group->needs_identity = group->n_conns > 1 && group->n_flows > group->n_workers;
 	group->phases = calloc(from->n_transactions + 1, sizeof(*group->phases));
 	/* Each step may need glue on both sides. */
 	group->instrs =

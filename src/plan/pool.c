@@ -87,6 +87,10 @@ static void bind_opening(struct pool *pool, struct nm_draft_step *step)
 	step->opening = pool->group->n_openings++;
 	if (!step->transport || !opts->remotehost)
 		return;
+	if (opts->port && !step->transport->adopt)
+		nm_diag_error(draft->diags, draft->file, step->line,
+			      "<flowop %s> port=\"%llu\": %s has no ports", step->op->name,
+			      (unsigned long long)opts->port, step->transport->name);
 	if ((step->transport->caps & NM_TRANSPORT_ONE_HOST) &&
 	    strcmp(opts->remotehost, "local") != 0)
 		nm_diag_error(draft->diags, draft->file, step->line,
@@ -222,6 +226,11 @@ static void use(struct pool *pool, struct nm_draft_step *step, unsigned pass)
 		pool->failed = true;
 		return;
 	}
+	if (pass == 0 && step->transport->max_message && step->size > step->transport->max_message)
+		nm_diag_error(pool->draft->diags, pool->draft->file, step->line,
+			      "<flowop %s> size=\"%llu\": a message over %s has at most %zu bytes",
+			      step->op->name, (unsigned long long)step->size, step->transport->name,
+			      step->transport->max_message);
 	place(pool, step, conn->slot, pass);
 	if (step->op->flags & NM_FLOWOP_CLOSES)
 		close_one(pool, conn);

@@ -24,6 +24,7 @@ enum nm_conn_flags {
 	NM_CONN_CONNECTING = 0x200,
 	NM_CONN_ACCEPTED = 0x400,	 /* the peer opened it, so the peer closes it first */
 	NM_CONN_REGISTERED = 0x800,	 /* known to the worker's epoll, once, edge-triggered */
+	NM_CONN_GREETING = 0x2000,	 /* the greeting is sent, and not answered yet */
 	NM_CONN_OUT_REGISTERED = 0x1000, /* and for output, from the first time that it was full */
 };
 

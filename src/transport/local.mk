@@ -3,11 +3,14 @@
 TRANSPORTS = \
 	src/transport/tcp.c \
 	src/transport/unix.c \
+	src/transport/udp.c \
 	src/transport/null.c
 
 noinst_LTLIBRARIES += src/libnm_transport.la
 src_libnm_transport_la_SOURCES = \
 	$(TRANSPORTS) \
+	src/transport/address.c \
+	src/transport/address.h \
 	src/transport/conn.h \
 	src/transport/io.h \
 	src/transport/socket.c \

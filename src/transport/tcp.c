@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* TCP over IPv4 and IPv6; tcp(7). */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "host/procfile.h"
+#include "transport/address.h"
 #include "transport/socket.h"
 #include "transport/transport.h"
 
@@ -59,23 +57,6 @@ static const struct nm_opt tcp_opts[] = {
 	 .help = "IPv4 or IPv6 address that the connecting end binds before it connects"},
 	NM_OPT_END};
 
-static int find_source(struct tcp_opts *o, char *why, size_t why_size)
-{
-	/* Both ends compile the profile, and a check sends nothing: so no name is looked up. */
-	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
-	struct addrinfo *found = NULL;
-
-	if (getaddrinfo(o->localhost, NULL, &hints, &found) != 0) {
-		snprintf(why, why_size, "localhost=\"%s\": must be an IPv4 or IPv6 address",
-			 o->localhost);
-		return -EINVAL;
-	}
-	memcpy(&o->bind.sa, found->ai_addr, found->ai_addrlen);
-	o->bind.len = found->ai_addrlen;
-	freeaddrinfo(found);
-	return 0;
-}
-
 static int set_congestion_control(int fd, const char *name)
 {
 	return setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name)) < 0
@@ -115,7 +96,7 @@ static int tcp_prepare(void *opts, char *why, size_t why_size)
 	int r = 0;
 
 	if (o->localhost && *o->localhost)
-		r = find_source(o, why, why_size);
+		r = nm_addr_source(o->localhost, SOCK_STREAM, &o->bind, why, why_size);
 	if (r == 0 && o->congestion_control && *o->congestion_control)
 		r = check_congestion_control(o->congestion_control, why, why_size);
 	return r;
@@ -139,41 +120,15 @@ static int set_options(int fd, const struct tcp_opts *o)
 	return r;
 }
 
-static void set_port(struct nm_addr *addr, uint16_t port)
-{
-	if (addr->sa.ss_family == AF_INET6)
-		((struct sockaddr_in6 *)(void *)&addr->sa)->sin6_port = htons(port);
-	else
-		((struct sockaddr_in *)(void *)&addr->sa)->sin_port = htons(port);
-}
-
-static uint16_t port_of(const struct nm_addr *addr)
-{
-	if (addr->sa.ss_family == AF_INET6)
-		return ntohs(((const struct sockaddr_in6 *)(const void *)&addr->sa)->sin6_port);
-	return ntohs(((const struct sockaddr_in *)(const void *)&addr->sa)->sin_port);
-}
-
-static int parse_port(const char *text, uint16_t *ret_port)
-{
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	unsigned long port = strtoul(text, &end, 10);
-	if (*end || port == 0 || port > 65535)
-		return -EINVAL;
-	*ret_port = (uint16_t)port;
-	return 0;
-}
-
-static int bind_and_listen(int fd, const struct tcp_opts *o, struct nm_addr *at, int backlog)
+static int bind_and_listen(int fd, const struct tcp_opts *o, struct nm_addr *at, bool fixed,
+			   int backlog)
 {
 	int r = set_options(fd, o);
 
-	/* Several sockets of one listener share the port, so that their queues add up. */
+	/* Several sockets of one listener share the port, so that their queues add up; but a port that the profile
+	 * names must not be shared with another program. */
 	if (r == 0)
-		r = nm_socket_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+		r = nm_socket_set(fd, SOL_SOCKET, fixed ? SO_REUSEADDR : SO_REUSEPORT, 1);
 	if (r == 0 && bind(fd, (const struct sockaddr *)&at->sa, at->len) < 0)
 		r = -errno;
 	if (r == 0 && listen(fd, backlog) < 0)
@@ -183,36 +138,25 @@ static int bind_and_listen(int fd, const struct tcp_opts *o, struct nm_addr *at,
 	return r;
 }
 
-static int tcp_listen(const void *opts, const struct nm_addr *local, int backlog,
-		      char text[NM_ENDPOINT_TEXT], int *ret_fd)
+static int tcp_listen(const void *opts, const struct nm_addr *local, enum nm_listen how,
+		      int backlog, char text[NM_ENDPOINT_TEXT], int *ret_fd)
 {
 	struct nm_addr at = *local;
 	uint16_t port = 0;
 
-	if (*text && parse_port(text, &port) < 0)
+	if (how != NM_LISTEN_FIRST && nm_addr_parse_port(text, &port) < 0)
 		return -EINVAL;
 	int fd = socket(at.sa.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	set_port(&at, port);
-	int r = bind_and_listen(fd, opts, &at, backlog);
+	nm_addr_set_port(&at, port);
+	int r = bind_and_listen(fd, opts, &at, how == NM_LISTEN_FIXED, backlog);
 	if (r < 0) {
 		(void)close(fd);
 		return r;
 	}
-	snprintf(text, NM_ENDPOINT_TEXT, "%u", port_of(&at));
+	snprintf(text, NM_ENDPOINT_TEXT, "%u", nm_addr_port(&at));
 	*ret_fd = fd;
-	return 0;
-}
-
-static int tcp_endpoint(const struct nm_addr *host, const char *text, struct nm_addr *ret_to)
-{
-	uint16_t port;
-
-	if (parse_port(text, &port) < 0)
-		return -EINVAL;
-	*ret_to = *host;
-	set_port(ret_to, port);
 	return 0;
 }
 
@@ -273,6 +217,15 @@ static int tcp_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 	return 0;
 }
 
+static int tcp_adopt(struct nm_conn *conn, int fd, const void *opts)
+{
+	conn->fd = fd;
+	conn->ahead = 0;
+	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN | NM_CONN_ACCEPTED;
+	/* One listener may serve several accepts: what it has set is not meant for this one. */
+	return set_options(fd, opts);
+}
+
 static int tcp_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)
 {
 	struct tcp_info info;
@@ -302,10 +255,11 @@ const struct nm_transport nm_transport_tcp = {
 	.prepare = tcp_prepare,
 	.listen = tcp_listen,
 	.source = tcp_source,
-	.endpoint = tcp_endpoint,
+	.endpoint = nm_addr_endpoint,
 	.connect = tcp_connect,
 	.established = nm_socket_established,
 	.accept = tcp_accept,
+	.adopt = tcp_adopt,
 	.close = nm_socket_close,
 	.info = tcp_info,
 };

@@ -27,23 +27,30 @@ enum nm_transport_caps {
 
 #define NM_ENDPOINT_TEXT 108
 
+enum nm_listen {
+	NM_LISTEN_FIRST,  /* of a listener that the kernel names */
+	NM_LISTEN_SHARED, /* one more of the same: their queues add up */
+	NM_LISTEN_FIXED,  /* the only one of a listener that the profile names */
+};
+
 struct nm_transport {
 	const char *name;
 	const char *help; /* one sentence for --describe and the manual */
 	unsigned caps;
 	const struct nm_opt *opts; /* options of connect and accept over this transport */
 	size_t opts_size;
+	size_t max_message; /* bytes; 0: no limit */
 	const struct nm_opt
 		*message_opts; /* options of flowops that move a message over it; NULL: none */
 	size_t message_opts_size;
 
 	/* Checks and completes parsed options (resolves addresses). 0, or -EINVAL with a phrase in why. May be NULL. */
 	int (*prepare)(void *opts, char *why, size_t why_size);
-	/* Opens one more listening socket. `local`: the address to bind, port ignored. `text` is "" for the first
-	 * socket of a listener, whose chosen name (port number, path) is written there for the peer; later calls get
-	 * that text and share the name, so that the queues add up (-EOPNOTSUPP: names cannot be shared). Returns 0 with an owned *ret_fd. */
-	int (*listen)(const void *opts, const struct nm_addr *local, int backlog,
-		      char text[NM_ENDPOINT_TEXT], int *ret_fd);
+	/* Opens a listening socket. `local`: the address to bind, port ignored. `text`: what the listener is called
+	 * (port number, path): written for the first, for the peer to know; read for the others. -EOPNOTSUPP: there cannot
+	 * be such a one. Returns 0 with an owned *ret_fd. */
+	int (*listen)(const void *opts, const struct nm_addr *local, enum nm_listen how,
+		      int backlog, char text[NM_ENDPOINT_TEXT], int *ret_fd);
 	/* The address from which the peer will connect, when the options say so: ret_from, instead of the peer's own. May be NULL. */
 	void (*source)(const void *opts, struct nm_addr *ret_from);
 	/* Turns the peer's host address and what its listener is called into an address to connect to. */
@@ -57,6 +64,15 @@ struct nm_transport {
 	 * (NULL: any); others are closed at once and -ECONNABORTED is returned. */
 	int (*accept)(struct nm_conn *conn, int listen_fd, const void *opts,
 		      const struct nm_addr *from);
+	/* Makes conn of a socket that has been accepted (or met) and has sent its greeting; takes fd when it returns 0
+	 * or -EINPROGRESS, as `accept` does. NULL: the transport cannot be greeted. */
+	int (*adopt)(struct nm_conn *conn, int fd, const void *opts);
+	/* Where greetings may be lost they are answered. meet: the socket for a peer whose greeting has come to a
+	 * listening socket, on its port or on another, or -errno; port_of: where conn can be reached; redirect: conn goes
+	 * on at that port of its peer. Otherwise NULL. */
+	int (*meet)(int listen_fd, bool same_port, const void *opts, const struct nm_addr *peer);
+	uint32_t (*port_of)(const struct nm_conn *conn);
+	int (*redirect)(struct nm_conn *conn, uint32_t port);
 	/* `opts`: by message_opts, NULL when there are none; `data` may be changed: nobody else uses it meanwhile.
 	 * Bytes moved (> 0), 0 from recv at the end of the stream, -EAGAIN, or another -errno. Both NULL: send(2) and
 	 * recv(2) on conn->fd, which the flowops then call without the detour. */

@@ -52,13 +52,14 @@ static int name_of(int fd, char text[NM_ENDPOINT_TEXT])
 	return 0;
 }
 
-static int unix_listen(const void *opts, const struct nm_addr *local, int backlog,
-		       char text[NM_ENDPOINT_TEXT], int *ret_fd)
+static int unix_listen(const void *opts, const struct nm_addr *local, enum nm_listen how,
+		       int backlog, char text[NM_ENDPOINT_TEXT], int *ret_fd)
 {
 	const struct sockaddr_un unnamed = {.sun_family = AF_UNIX};
 
 	(void)local;
-	if (*text) /* a name cannot be shared, and need not be: a full queue makes connect try again */
+	if (how !=
+	    NM_LISTEN_FIRST) /* a name cannot be shared, and need not be: a full queue makes connect try again */
 		return -EOPNOTSUPP;
 	int fd = open_socket(opts);
 	if (fd < 0)
@@ -127,6 +128,15 @@ static int unix_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 	return 0;
 }
 
+static int unix_adopt(struct nm_conn *conn, int fd, const void *opts)
+{
+	(void)opts;
+	conn->fd = fd;
+	conn->ahead = 0;
+	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN | NM_CONN_ACCEPTED;
+	return 0;
+}
+
 const struct nm_transport nm_transport_unix = {
 	.name = "unix",
 	.help = "Unix stream sockets, between processes of one host",
@@ -138,5 +148,6 @@ const struct nm_transport nm_transport_unix = {
 	.connect = unix_connect,
 	.established = nm_socket_established,
 	.accept = unix_accept,
+	.adopt = unix_adopt,
 	.close = nm_socket_close,
 };

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/door.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "engine/engine_priv.h"
+#include "flowop/flowop.h"
+#include "flowop/greeting.h"
+#include "host/clock.h"
+#include "transport/socket.h"
+#include "transport/transport.h"
+
+#define BACKLOG	    4096
+#define MAX_FDS	    64		 /* listening sockets of one door */
+#define MAX_GUESTS  4096	 /* connections that have not greeted yet */
+#define GREETING_NS 10000000000u /* that they have for it */
+#define KNOWN	    4096	 /* greetings over lossy transports that are remembered */
+#define EVENTS	    64
+
+struct door {
+	const struct nm_transport *transport;
+	const void *opts;
+	struct nm_addr local;
+	uint16_t port; /* that the profile names; 0: none */
+	char text[NM_ENDPOINT_TEXT];
+	int fds[MAX_FDS];
+	uint32_t n_fds;
+};
+
+/* What an event of the epoll belongs to. */
+struct source {
+	enum { SOURCE_QUIT, SOURCE_LISTEN, SOURCE_GUEST } kind;
+	struct door *door;
+	int fd;
+	/* A guest. */
+	size_t got;
+	uint64_t until_ns;
+	struct source *next, *before;
+	char greeting[NM_GREETING_BYTES];
+};
+
+/* A greeting that has been answered: its repetition gets the same answer. */
+struct known {
+	struct nm_addr peer;
+	struct nm_greeting greeting;
+};
+
+struct nm_doors {
+	struct nm_engine *engine;
+	struct door *doors;
+	size_t count;
+	struct source *listeners;
+	size_t n_listeners;
+	struct source *guests; /* newest first */
+	size_t n_guests;
+	struct source quit;
+	struct known *known;
+	int epoll_fd;
+	pthread_t thread;
+	bool started;
+	_Atomic bool ends;
+};
+
+/* ---- opening ---- */
+
+static bool same_addr(const struct nm_addr *a, const struct nm_addr *b)
+{
+	return a->len == b->len && memcmp(&a->sa, &b->sa, a->len) == 0;
+}
+
+static int open_door(struct door *door, uint32_t n_flows)
+{
+	uint32_t wanted = 1 + n_flows / NM_FLOWS_PER_LISTEN_SOCKET;
+
+	if (door->port) {
+		snprintf(door->text, sizeof door->text, "%u", door->port);
+		wanted = 1;
+	}
+	for (uint32_t i = 0; i < wanted && i < MAX_FDS; i++) {
+		enum nm_listen how = door->port ? NM_LISTEN_FIXED
+				     : i	? NM_LISTEN_SHARED
+						: NM_LISTEN_FIRST;
+		int r = door->transport->listen(door->opts, &door->local, how, BACKLOG, door->text,
+						&door->fds[i]);
+
+		if (r == -EOPNOTSUPP && i > 0)
+			break;
+		if (r < 0)
+			return r;
+		door->n_fds = i + 1;
+	}
+	return 0;
+}
+
+static struct door *find_door(struct nm_doors *doors, const struct nm_instr *instr,
+			      const struct nm_addr *local)
+{
+	for (size_t i = 0; instr->port && i < doors->count; i++) {
+		struct door *door = &doors->doors[i];
+
+		if (door->port == instr->port && door->transport == instr->transport &&
+		    same_addr(&door->local, local))
+			return door;
+	}
+	return NULL;
+}
+
+static bool is_greeted(const struct nm_instr *instr)
+{
+	return instr->op && instr->greets && (instr->op->flags & NM_FLOWOP_OPENS) &&
+	       (instr->op->flags & NM_FLOWOP_FOLLOWS);
+}
+
+/* The door of one accept, opened when there is none yet. */
+static int provide(struct nm_doors *doors, uint32_t g, const struct nm_instr *instr, char *why,
+		   size_t why_size)
+{
+	struct nm_engine_group *group = &doors->engine->groups[g];
+	const struct nm_addr *local = &doors->engine->hosts[instr->host].local;
+	struct door *door = find_door(doors, instr, local);
+
+	if (!door) {
+		door = &doors->doors[doors->count];
+		*door = (struct door){.transport = instr->transport,
+				      .opts = instr->transport_opts,
+				      .local = *local,
+				      .port = instr->port};
+		int r = open_door(door, group->plan->n_flows);
+
+		doors->count++; /* what is open is closed with the others */
+		if (r < 0) {
+			snprintf(why, why_size, "cannot listen for the %s at line %u%s%s: %s",
+				 instr->op->name, instr->line, door->port ? " on port " : "",
+				 door->port ? door->text : "", strerror(-r));
+			return r;
+		}
+	}
+	for (uint32_t w = 0; w < group->n_workers; w++)
+		memcpy(group->workers[w].listener_texts[instr->opening], door->text,
+		       sizeof door->text);
+	return 0;
+}
+
+static int watch(struct nm_doors *doors, struct source *source)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = source};
+
+	return epoll_ctl(doors->epoll_fd, EPOLL_CTL_ADD, source->fd, &event) < 0 ? -errno : 0;
+}
+
+static int watch_all(struct nm_doors *doors)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < doors->count; i++)
+		n += doors->doors[i].n_fds;
+	doors->listeners = calloc(n + 1, sizeof *doors->listeners);
+	doors->known = calloc(KNOWN, sizeof *doors->known);
+	if (!doors->listeners || !doors->known)
+		return -ENOMEM;
+	doors->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	doors->quit = (struct source){.kind = SOURCE_QUIT, .fd = eventfd(0, EFD_CLOEXEC)};
+	if (doors->epoll_fd < 0 || doors->quit.fd < 0)
+		return -errno;
+	int r = watch(doors, &doors->quit);
+
+	for (size_t i = 0; i < doors->count; i++) {
+		for (uint32_t k = 0; r == 0 && k < doors->doors[i].n_fds; k++) {
+			struct source *source = &doors->listeners[doors->n_listeners++];
+
+			*source = (struct source){.kind = SOURCE_LISTEN,
+						  .door = &doors->doors[i],
+						  .fd = doors->doors[i].fds[k]};
+			r = watch(doors, source);
+		}
+	}
+	return r;
+}
+
+int nm_doors_open(struct nm_engine *engine, struct nm_doors **ret_doors, char *why, size_t why_size)
+{
+	size_t needed = 0;
+	int r = 0;
+
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
+		for (uint32_t i = 0; i < engine->plan->groups[g].n_instrs; i++)
+			needed += is_greeted(&engine->plan->groups[g].instrs[i]);
+	*ret_doors = NULL;
+	if (needed == 0)
+		return 0;
+	struct nm_doors *doors = calloc(1, sizeof *doors);
+
+	if (!doors)
+		return -ENOMEM;
+	doors->engine = engine;
+	doors->epoll_fd = doors->quit.fd = -1;
+	doors->doors = calloc(needed, sizeof *doors->doors);
+	if (!doors->doors)
+		r = -ENOMEM;
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
+		const struct nm_group *group = &engine->plan->groups[g];
+
+		for (uint32_t i = 0; r == 0 && group->runs && i < group->n_instrs; i++)
+			if (is_greeted(&group->instrs[i]))
+				r = provide(doors, g, &group->instrs[i], why, why_size);
+	}
+	if (r == 0)
+		r = watch_all(doors);
+	if (r < 0)
+		nm_doors_free(doors);
+	else
+		*ret_doors = doors;
+	return r;
+}
+
+/* ---- the thread ---- */
+
+static void drop_guest(struct nm_doors *doors, struct source *guest)
+{
+	if (guest->before)
+		guest->before->next = guest->next;
+	else
+		doors->guests = guest->next;
+	if (guest->next)
+		guest->next->before = guest->before;
+	doors->n_guests--;
+	free(guest);
+}
+
+/* The accept that a greeting means, or NULL. */
+static const struct nm_instr *find_accept(const struct nm_doors *doors, const struct door *door,
+					  const struct nm_greeting *greeting)
+{
+	const struct nm_engine *engine = doors->engine;
+
+	if (greeting->cookie != engine->cookie || greeting->group >= engine->plan->n_groups)
+		return NULL;
+	const struct nm_group *group = &engine->plan->groups[greeting->group];
+
+	if (!group->runs || greeting->flow >= group->n_flows)
+		return NULL;
+	for (uint32_t i = 0; i < group->n_instrs; i++) {
+		const struct nm_instr *instr = &group->instrs[i];
+
+		if (is_greeted(instr) && instr->opening == greeting->opening)
+			return instr->transport == door->transport && instr->port == door->port
+				       ? instr
+				       : NULL;
+	}
+	return NULL;
+}
+
+/* Whether the accept takes connections from there. */
+static bool is_wanted(const struct nm_doors *doors, const struct nm_instr *accept,
+		      const struct nm_addr *peer)
+{
+	struct nm_addr from = doors->engine->hosts[accept->host].peer;
+
+	if (accept->transport->source)
+		accept->transport->source(accept->transport_opts, &from);
+	/* Addresses that are no internet addresses say nothing. */
+	if (peer->sa.ss_family != AF_INET && peer->sa.ss_family != AF_INET6)
+		return true;
+	return nm_addr_same_host(peer, &from);
+}
+
+static int deliver(struct nm_doors *doors, const struct nm_greeting *greeting, int fd)
+{
+	struct nm_engine_group *group = &doors->engine->groups[greeting->group];
+	struct nm_worker *worker = &group->workers[greeting->flow % group->n_workers];
+
+	return nm_mail_send(worker, greeting->opening, greeting->flow, fd);
+}
+
+/* A stream's greeting is complete: hands it over, or closes it. */
+static void admit(struct nm_doors *doors, struct source *guest)
+{
+	struct nm_greeting greeting;
+	bool answer;
+	struct nm_addr peer = {.len = sizeof peer.sa};
+	const struct nm_instr *accept = NULL;
+
+	if (nm_greeting_read(guest->greeting, guest->got, &greeting, &answer) && !answer)
+		accept = find_accept(doors, guest->door, &greeting);
+	if (accept && getpeername(guest->fd, (struct sockaddr *)&peer.sa, &peer.len) == 0 &&
+	    is_wanted(doors, accept, &peer)) {
+		(void)epoll_ctl(doors->epoll_fd, EPOLL_CTL_DEL, guest->fd, NULL);
+		(void)deliver(doors, &greeting, guest->fd);
+	} else {
+		(void)close(guest->fd);
+	}
+	drop_guest(doors, guest);
+}
+
+static void guest_event(struct nm_doors *doors, struct source *guest)
+{
+	ssize_t n = recv(guest->fd, guest->greeting + guest->got,
+			 sizeof guest->greeting - guest->got, 0);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		(void)close(guest->fd);
+		drop_guest(doors, guest);
+		return;
+	}
+	guest->got += (size_t)n;
+	if (guest->got == sizeof guest->greeting)
+		admit(doors, guest);
+}
+
+static void expire_guests(struct nm_doors *doors, uint64_t now_ns)
+{
+	struct source *next;
+
+	for (struct source *guest = doors->guests; guest; guest = next) {
+		next = guest->next;
+		if (now_ns >= guest->until_ns) {
+			(void)close(guest->fd);
+			drop_guest(doors, guest);
+		}
+	}
+}
+
+/* Takes all connections that are queued. */
+static void take_guests(struct nm_doors *doors, const struct source *listener)
+{
+	for (;;) {
+		int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd < 0)
+			return;
+		struct source *guest =
+			doors->n_guests < MAX_GUESTS ? calloc(1, sizeof *guest) : NULL;
+
+		if (!guest) {
+			(void)close(fd);
+			continue;
+		}
+		*guest = (struct source){.kind = SOURCE_GUEST,
+					 .door = listener->door,
+					 .fd = fd,
+					 .until_ns = nm_clock_ns() + GREETING_NS,
+					 .next = doors->guests};
+		if (doors->guests)
+			doors->guests->before = guest;
+		doors->guests = guest;
+		doors->n_guests++;
+		if (watch(doors, guest) < 0) {
+			(void)close(fd);
+			drop_guest(doors, guest);
+			continue;
+		}
+		/* It has mostly come with the connection. */
+		guest_event(doors, guest);
+	}
+}
+
+static struct known *place_of(struct nm_doors *doors, const struct nm_addr *peer,
+			      const struct nm_greeting *greeting)
+{
+	const unsigned char *bytes = (const unsigned char *)&peer->sa;
+	uint32_t hash = greeting->flow * 2654435761u ^ greeting->opening;
+
+	for (socklen_t i = 0; i < peer->len; i++)
+		hash = (hash ^ bytes[i]) * 16777619u;
+	return &doors->known[hash % KNOWN];
+}
+
+/* Makes the other end of a connection over a transport that has none of its own. */
+static void meet(struct nm_doors *doors, const struct source *listener, const struct nm_addr *peer,
+		 struct nm_greeting *greeting)
+{
+	const struct nm_instr *accept = find_accept(doors, listener->door, greeting);
+	struct known *known = place_of(doors, peer, greeting);
+	char wire[NM_GREETING_BYTES];
+
+	if (!accept || !is_wanted(doors, accept, peer))
+		return;
+	if (!same_addr(&known->peer, peer) || known->greeting.flow != greeting->flow ||
+	    known->greeting.opening != greeting->opening ||
+	    known->greeting.serial != greeting->serial ||
+	    known->greeting.group != greeting->group) {
+		int fd = accept->transport->meet(listener->fd, accept->port != 0,
+						 accept->transport_opts, peer);
+		const struct nm_conn conn = {.fd = fd};
+
+		if (fd < 0)
+			return;
+		greeting->port = accept->transport->port_of(&conn);
+		if (deliver(doors, greeting, fd) < 0)
+			return;
+		*known = (struct known){.peer = *peer, .greeting = *greeting};
+	}
+	nm_greeting_write(&known->greeting, true, wire);
+	(void)sendto(listener->fd, wire, sizeof wire, MSG_DONTWAIT | MSG_NOSIGNAL,
+		     (const struct sockaddr *)&peer->sa, peer->len);
+}
+
+/* Reads all greetings that are queued at a listener of a transport without connections. */
+static void take_greetings(struct nm_doors *doors, const struct source *listener)
+{
+	for (;;) {
+		char wire[NM_GREETING_BYTES + 1];
+		struct nm_addr peer = {.len = sizeof peer.sa};
+		struct nm_greeting greeting;
+		bool answer;
+		ssize_t n = recvfrom(listener->fd, wire, sizeof wire, MSG_DONTWAIT,
+				     (struct sockaddr *)&peer.sa, &peer.len);
+
+		if (n < 0 && errno != ECONNREFUSED)
+			return;
+		if (n > 0 && nm_greeting_read(wire, (size_t)n, &greeting, &answer) && !answer)
+			meet(doors, listener, &peer, &greeting);
+	}
+}
+
+static void *doors_main(void *arg)
+{
+	struct nm_doors *doors = arg;
+	struct epoll_event events[EVENTS];
+
+	while (!atomic_load_explicit(&doors->ends, memory_order_relaxed)) {
+		int n = epoll_wait(doors->epoll_fd, events, EVENTS, doors->guests ? 1000 : -1);
+
+		for (int i = 0; i < n; i++) {
+			struct source *source = events[i].data.ptr;
+
+			if (source->kind == SOURCE_GUEST)
+				guest_event(doors, source);
+			else if (source->kind == SOURCE_LISTEN && source->door->transport->meet)
+				take_greetings(doors, source);
+			else if (source->kind == SOURCE_LISTEN)
+				take_guests(doors, source);
+		}
+		if (doors->guests)
+			expire_guests(doors, nm_clock_ns());
+	}
+	return NULL;
+}
+
+int nm_doors_start(struct nm_doors *doors)
+{
+	int r = pthread_create(&doors->thread, NULL, doors_main, doors);
+
+	doors->started = r == 0;
+	return -r;
+}
+
+struct nm_doors *nm_doors_free(struct nm_doors *doors)
+{
+	const uint64_t one = 1;
+
+	if (!doors)
+		return NULL;
+	atomic_store_explicit(&doors->ends, true, memory_order_relaxed);
+	if (doors->started) {
+		(void)!write(doors->quit.fd, &one, sizeof one);
+		(void)pthread_join(doors->thread, NULL);
+	}
+	while (doors->guests) {
+		(void)close(doors->guests->fd);
+		drop_guest(doors, doors->guests);
+	}
+	for (size_t i = 0; i < doors->count; i++)
+		for (uint32_t k = 0; k < doors->doors[i].n_fds; k++)
+			(void)close(doors->doors[i].fds[k]);
+	if (doors->epoll_fd >= 0)
+		(void)close(doors->epoll_fd);
+	if (doors->quit.fd >= 0)
+		(void)close(doors->quit.fd);
+	free(doors->listeners);
+	free(doors->known);
+	free(doors->doors);
+	free(doors);
+	return NULL;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages over transports that may lose, repeat or reorder them. A message with room for it begins with two numbers in
+ * network order: its own, counted by the sender from 1, and the highest that the sender has seen of the other end. */
+#ifndef NM_FLOWOP_DATAGRAM_H
+#define NM_FLOWOP_DATAGRAM_H
+
+#include "flowop/flow.h"
+
+#define NM_DATAGRAM_STAMP 8u /* bytes */
+
+/* The steps of read and write. */
+enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
+enum nm_step nm_datagram_write(struct nm_io *io, struct nm_flow *flow,
+			       const struct nm_instr *instr);
+/* The answer to what was written last is not waited for any longer: if it comes yet, it is late. */
+void nm_datagram_give_up(struct nm_conn *conn);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "transport/address.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void nm_addr_set_port(struct nm_addr *addr, uint16_t port)
+{
+	if (addr->sa.ss_family == AF_INET6)
+		((struct sockaddr_in6 *)(void *)&addr->sa)->sin6_port = htons(port);
+	else if (addr->sa.ss_family == AF_INET)
+		((struct sockaddr_in *)(void *)&addr->sa)->sin_port = htons(port);
+}
+
+uint16_t nm_addr_port(const struct nm_addr *addr)
+{
+	if (addr->sa.ss_family == AF_INET6)
+		return ntohs(((const struct sockaddr_in6 *)(const void *)&addr->sa)->sin6_port);
+	if (addr->sa.ss_family == AF_INET)
+		return ntohs(((const struct sockaddr_in *)(const void *)&addr->sa)->sin_port);
+	return 0;
+}
+
+int nm_addr_parse_port(const char *text, uint16_t *ret_port)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	unsigned long port = strtoul(text, &end, 10);
+	if (*end || port == 0 || port > 65535)
+		return -EINVAL;
+	*ret_port = (uint16_t)port;
+	return 0;
+}
+
+int nm_addr_endpoint(const struct nm_addr *host, const char *text, struct nm_addr *ret_to)
+{
+	uint16_t port;
+
+	if (nm_addr_parse_port(text, &port) < 0)
+		return -EINVAL;
+	*ret_to = *host;
+	nm_addr_set_port(ret_to, port);
+	return 0;
+}
+
+int nm_addr_source(const char *localhost, int socktype, struct nm_addr *ret, char *why,
+		   size_t why_size)
+{
+	const struct addrinfo hints = {.ai_socktype = socktype, .ai_flags = AI_NUMERICHOST};
+	struct addrinfo *found = NULL;
+
+	if (getaddrinfo(localhost, NULL, &hints, &found) != 0) {
+		snprintf(why, why_size, "localhost=\"%s\": must be an IPv4 or IPv6 address",
+			 localhost);
+		return -EINVAL;
+	}
+	memcpy(&ret->sa, found->ai_addr, found->ai_addrlen);
+	ret->len = found->ai_addrlen;
+	freeaddrinfo(found);
+	return 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Internet addresses and their ports. */
+#ifndef NM_TRANSPORT_ADDRESS_H
+#define NM_TRANSPORT_ADDRESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "transport/conn.h"
+
+uint16_t nm_addr_port(const struct nm_addr *addr); /* 0: none */
+void nm_addr_set_port(struct nm_addr *addr, uint16_t port);
+/* 1 to 65535, in digits: 0, or -EINVAL. */
+int nm_addr_parse_port(const char *text, uint16_t *ret_port);
+/* The `endpoint` of transports whose listeners are called by their port. */
+int nm_addr_endpoint(const struct nm_addr *host, const char *text, struct nm_addr *ret_to);
+/* Reads the address that an option localhost= names. No name is looked up: both ends compile the profile, and a check
+ * sends nothing. 0, or -EINVAL with a phrase in why. */
+int nm_addr_source(const char *localhost, int socktype, struct nm_addr *ret, char *why,
+		   size_t why_size);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* UDP over IPv4 and IPv6; udp(7). A connection is a pair of connected sockets: the greeting of the connecting end makes
+ * the other (flowop/greeting.h). */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "transport/address.h"
+#include "transport/socket.h"
+#include "transport/transport.h"
+
+struct udp_opts {
+	uint64_t wndsz_bytes, sndbuf_bytes, rcvbuf_bytes;
+	char *localhost;
+	struct nm_addr bind; /* of localhost; len 0: none */
+};
+
+static const struct nm_opt udp_opts[] = {
+	{.name = "wndsz",
+	 .type = NM_TYPE_SIZE,
+	 .offset = offsetof(struct udp_opts, wndsz_bytes),
+	 .max = INT32_MAX,
+	 .help = "size of the send and the receive buffer (SO_SNDBUF, SO_RCVBUF), at both ends; "
+		 "unset or 0 leaves "
+		 "it to the kernel"},
+	{.name = "sndbuf",
+	 .type = NM_TYPE_SIZE,
+	 .offset = offsetof(struct udp_opts, sndbuf_bytes),
+	 .max = INT32_MAX,
+	 .help = "size of the send buffer (SO_SNDBUF), at both ends; stronger than wndsz"},
+	{.name = "rcvbuf",
+	 .type = NM_TYPE_SIZE,
+	 .offset = offsetof(struct udp_opts, rcvbuf_bytes),
+	 .max = INT32_MAX,
+	 .help = "size of the receive buffer (SO_RCVBUF), at both ends; stronger than wndsz"},
+	{.name = "localhost",
+	 .alias = "bind",
+	 .type = NM_TYPE_HOST,
+	 .offset = offsetof(struct udp_opts, localhost),
+	 .help = "IPv4 or IPv6 address that the connecting end binds before it connects"},
+	NM_OPT_END};
+
+static int udp_prepare(void *opts, char *why, size_t why_size)
+{
+	struct udp_opts *o = opts;
+
+	if (!o->localhost || !*o->localhost)
+		return 0;
+	return nm_addr_source(o->localhost, SOCK_DGRAM, &o->bind, why, why_size);
+}
+
+/* A bound socket, or -errno. Several may share a port: a connected one gets what comes from its peer. */
+static int open_socket(const struct udp_opts *o, const struct nm_addr *at)
+{
+	uint64_t sndbuf = o->sndbuf_bytes ? o->sndbuf_bytes : o->wndsz_bytes;
+	uint64_t rcvbuf = o->rcvbuf_bytes ? o->rcvbuf_bytes : o->wndsz_bytes;
+	int fd = socket(at->sa.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int r = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (sndbuf)
+		r = nm_socket_set(fd, SOL_SOCKET, SO_SNDBUF, (int)sndbuf);
+	if (r == 0 && rcvbuf)
+		r = nm_socket_set(fd, SOL_SOCKET, SO_RCVBUF, (int)rcvbuf);
+	if (r == 0 && at->len && nm_addr_port(at))
+		r = nm_socket_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (r == 0 && at->len && bind(fd, (const struct sockaddr *)&at->sa, at->len) < 0)
+		r = -errno;
+	if (r == 0)
+		return fd;
+	(void)close(fd);
+	return r;
+}
+
+static int udp_listen(const void *opts, const struct nm_addr *local, enum nm_listen how,
+		      int backlog, char text[NM_ENDPOINT_TEXT], int *ret_fd)
+{
+	struct nm_addr at = *local;
+	uint16_t port = 0;
+
+	(void)backlog;
+	if (how == NM_LISTEN_SHARED)
+		return -EOPNOTSUPP; /* one queue is as good as several */
+	if (*text && nm_addr_parse_port(text, &port) < 0)
+		return -EINVAL;
+	/* Somebody else's socket on that port would not be noticed: both allow to share it. */
+	nm_addr_set_port(&at, port);
+	if (port) {
+		int probe = socket(at.sa.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		int r = probe < 0 || bind(probe, (struct sockaddr *)&at.sa, at.len) < 0 ? -errno
+											: 0;
+
+		if (probe >= 0)
+			(void)close(probe);
+		if (r < 0)
+			return r;
+	}
+	int fd = open_socket(opts, &at);
+	if (fd < 0)
+		return fd;
+	if (getsockname(fd, (struct sockaddr *)&at.sa, &at.len) < 0) {
+		int r = -errno;
+
+		(void)close(fd);
+		return r;
+	}
+	snprintf(text, NM_ENDPOINT_TEXT, "%u", nm_addr_port(&at));
+	*ret_fd = fd;
+	return 0;
+}
+
+static void udp_source(const void *opts, struct nm_addr *ret_from)
+{
+	const struct udp_opts *o = opts;
+
+	if (o->bind.len)
+		*ret_from = o->bind;
+}
+
+static int start(struct nm_conn *conn, int fd, uint32_t flags)
+{
+	*conn = (struct nm_conn){.fd = fd,
+				 .flags = NM_CONN_OPEN | NM_CONN_OUT | flags,
+				 .transport = conn->transport,
+				 .flow = conn->flow};
+	return 0;
+}
+
+static int udp_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
+{
+	const struct udp_opts *o = opts;
+	const struct nm_addr any = {.sa = {.ss_family = to->sa.ss_family}};
+	int fd = open_socket(o, o->bind.len ? &o->bind : &any);
+
+	if (fd < 0)
+		return fd;
+	if (connect(fd, (const struct sockaddr *)&to->sa, to->len) < 0) {
+		int r = -errno;
+
+		(void)close(fd);
+		return r;
+	}
+	return start(conn, fd, NM_CONN_IN);
+}
+
+static int udp_redirect(struct nm_conn *conn, uint32_t port)
+{
+	struct nm_addr to = {.len = sizeof to.sa};
+
+	if (port == 0 || port > 65535)
+		return -EPROTO;
+	if (getpeername(conn->fd, (struct sockaddr *)&to.sa, &to.len) < 0)
+		return -errno;
+	if (nm_addr_port(&to) == port)
+		return 0;
+	nm_addr_set_port(&to, (uint16_t)port);
+	return connect(conn->fd, (struct sockaddr *)&to.sa, to.len) < 0 ? -errno : 0;
+}
+
+/* The other end of a connection whose greeting has come from `peer`. */
+static int udp_meet(int listen_fd, bool same_port, const void *opts, const struct nm_addr *peer)
+{
+	struct nm_addr at = {.len = sizeof at.sa};
+
+	if (getsockname(listen_fd, (struct sockaddr *)&at.sa, &at.len) < 0)
+		return -errno;
+	if (!same_port)
+		nm_addr_set_port(&at, 0);
+	int fd = open_socket(opts, &at);
+
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)&peer->sa, peer->len) < 0) {
+		int r = -errno;
+
+		(void)close(fd);
+		return r;
+	}
+	return fd;
+}
+
+static int udp_adopt(struct nm_conn *conn, int fd, const void *opts)
+{
+	(void)opts;
+	return start(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
+}
+
+static uint32_t udp_port_of(const struct nm_conn *conn)
+{
+	struct nm_addr at = {.len = sizeof at.sa};
+
+	return getsockname(conn->fd, (struct sockaddr *)&at.sa, &at.len) < 0 ? 0
+									     : nm_addr_port(&at);
+}
+
+const struct nm_transport nm_transport_udp = {
+	.name = "udp",
+	.help = "UDP over IPv4 or IPv6, as the host's address says; messages may be lost",
+	.caps = NM_TRANSPORT_MESSAGES,
+	.max_message = 65507,
+	.opts = udp_opts,
+	.opts_size = sizeof(struct udp_opts),
+	.prepare = udp_prepare,
+	.listen = udp_listen,
+	.source = udp_source,
+	.endpoint = nm_addr_endpoint,
+	.connect = udp_connect,
+	.established = nm_socket_established,
+	.redirect = udp_redirect,
+	.meet = udp_meet,
+	.adopt = udp_adopt,
+	.port_of = udp_port_of,
+	.close = nm_socket_close,
+};
