@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/word.h"
+
 #define MAX_WORD 64
 
 /* A message is one line, whatever the values in it hold; nor may they steer a terminal. */
@@ -94,14 +96,9 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 	return m < c ? m : c;
 }
 
-/* ASCII letters only: what the locale thinks of others is of no interest. */
 static bool same_letter(char a, char b)
 {
-	if (a >= 'A' && a <= 'Z')
-		a = (char)(a - 'A' + 'a');
-	if (b >= 'A' && b <= 'Z')
-		b = (char)(b - 'A' + 'a');
-	return a == b;
+	return nm_lower(a) == nm_lower(b);
 }
 
 /* Optimal string alignment: insertions, deletions, replacements and swaps of neighbours. */

@@ -6,5 +6,7 @@ src_libnm_base_la_SOURCES = \
 	src/base/opt.c \
 	src/base/opt.h \
 	src/base/units.c \
-	src/base/units.h
+	src/base/units.h \
+	src/base/word.c \
+	src/base/word.h
 src_libnm_base_la_CFLAGS = $(ROOM_CFLAGS)

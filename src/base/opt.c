@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/units.h"
+#include "base/word.h"
 
 #define MAX_HOST 255
 
@@ -16,10 +16,11 @@ static const struct {
 } types[NM_TYPE__COUNT] = {
 	[NM_TYPE_FLAG] = {"flag", "yes or no"},
 	[NM_TYPE_COUNT] = {"count", "digits and an optional k, m or g (powers of 1024)"},
+	[NM_TYPE_INTEGER] = {"integer", "digits only, without a suffix"},
 	[NM_TYPE_SIZE] = {"size", "digits and an optional k, m or g (powers of 1024 bytes)"},
 	[NM_TYPE_DURATION] = {"duration",
 			      "digits and an optional s, ms, us or ns (seconds without one)"},
-	[NM_TYPE_RATE] = {"rate", "digits and an optional k or m (thousands, millions a second)"},
+	[NM_TYPE_RATE] = {"rate", "digits and an optional k, m or g (powers of 1024 a second)"},
 	[NM_TYPE_BITRATE] = {"bitrate",
 			     "digits and an optional b/s, kb/s, Mb/s, Gb/s, kB/s, MB/s or GB/s"},
 	[NM_TYPE_PORT] = {"port", "a number from 0 to 65535"},
@@ -41,7 +42,7 @@ const char *nm_type_allowed(enum nm_type type)
 int nm_type_from_name(const char *name, enum nm_type *ret_type)
 {
 	for (int i = 0; i < NM_TYPE__COUNT; i++) {
-		if (strcmp(types[i].name, name) == 0) {
+		if (nm_same_word(types[i].name, name)) {
 			*ret_type = (enum nm_type)i;
 			return 0;
 		}
@@ -52,18 +53,24 @@ int nm_type_from_name(const char *name, enum nm_type *ret_type)
 const struct nm_opt *nm_opt_find(const struct nm_opt *table, const char *name)
 {
 	for (; table && table->name; table++)
-		if (strcmp(table->name, name) == 0 ||
-		    (table->alias && strcmp(table->alias, name) == 0))
+		if (nm_same_word(table->name, name) ||
+		    (table->alias && nm_same_word(table->alias, name)))
 			return table;
 	return NULL;
+}
+
+static const char *article(enum nm_type type)
+{
+	return strchr("aeiou", *nm_type_name(type)) ? "an" : "a";
 }
 
 static int refuse(enum nm_type type, int error, char *why, size_t why_size)
 {
 	if (error == -ERANGE)
-		snprintf(why, why_size, "too large for a %s", nm_type_name(type));
+		snprintf(why, why_size, "too large for %s %s", article(type), nm_type_name(type));
 	else
-		snprintf(why, why_size, "not a %s: %s", nm_type_name(type), nm_type_allowed(type));
+		snprintf(why, why_size, "not %s %s: %s", article(type), nm_type_name(type),
+			 nm_type_allowed(type));
 	return -EINVAL;
 }
 
@@ -103,18 +110,38 @@ static int parse_whole(enum nm_type type, const char *text, uint64_t *ret)
 	int r;
 
 	switch (type) {
+	case NM_TYPE_INTEGER:
+		return nm_parse_integer(text, ret);
 	case NM_TYPE_SIZE:
 		return nm_parse_size(text, ret);
 	case NM_TYPE_DURATION:
 		return nm_parse_duration(text, ret);
 	case NM_TYPE_PORT:
-		if (text[strspn(text, "0123456789")])
-			return -EINVAL;
-		r = nm_parse_count(text, ret);
+		r = nm_parse_integer(text, ret);
 		return r == 0 && *ret > 65535 ? -EINVAL : r;
 	default:
 		return nm_parse_count(text, ret);
 	}
+}
+
+/* What is to be said about a value that was taken as uperf takes it. */
+static void remark(enum nm_type type, const char *text, char *why, size_t why_size)
+{
+	const char *suffix = text + strspn(text, "0123456789.");
+	int n_digits = (int)(suffix - text);
+
+	if (type != NM_TYPE_DURATION)
+		snprintf(why, why_size, "only the first letter of \"%s\" counts; write %.*s%c",
+			 suffix, n_digits, text, *suffix);
+	else if (nm_lower(*suffix) == 's')
+		snprintf(why, why_size, "only the first letter of \"%s\" counts; write %.*ss",
+			 suffix, n_digits, text);
+	else
+		snprintf(why, why_size, "%s is %.*s %s; write %.*s%cs", text, n_digits, text,
+			 nm_lower(*suffix) == 'm'   ? "milliseconds"
+			 : nm_lower(*suffix) == 'u' ? "microseconds"
+						    : "nanoseconds",
+			 n_digits, text, nm_lower(*suffix));
 }
 
 static int set_whole(const struct nm_opt *opt, void *field, const char *text, char *why,
@@ -125,10 +152,15 @@ static int set_whole(const struct nm_opt *opt, void *field, const char *text, ch
 
 	if (r < 0)
 		return refuse(opt->type, r, why, why_size);
+	bool remarkable = r > 0;
+
 	r = check_range(opt, value, why, why_size);
-	if (r == 0)
-		*(uint64_t *)field = value;
-	return r;
+	if (r < 0)
+		return r;
+	*(uint64_t *)field = value;
+	if (remarkable)
+		remark(opt->type, text, why, why_size);
+	return 0;
 }
 
 static int set_real(const struct nm_opt *opt, void *field, const char *text, char *why,
@@ -154,13 +186,13 @@ static int set_flag(void *field, const char *text, char *why, size_t why_size)
 	static const char *const no[] = {"no", "false", "off", "0"};
 
 	for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
-		if (!text || strcasecmp(text, yes[i]) == 0) {
+		if (!text || nm_same_word(text, yes[i])) {
 			*(bool *)field = true;
 			return 0;
 		}
 	}
 	for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
-		if (strcasecmp(text, no[i]) == 0) {
+		if (nm_same_word(text, no[i])) {
 			*(bool *)field = false;
 			return 0;
 		}
@@ -174,7 +206,7 @@ static int set_choice(const struct nm_opt *opt, void *field, const char *text, c
 	size_t used = 0;
 
 	for (int i = 0; opt->choices[i]; i++) {
-		if (strcmp(opt->choices[i], text) == 0) {
+		if (nm_same_word(opt->choices[i], text)) {
 			*(int *)field = i;
 			return 0;
 		}
@@ -224,6 +256,7 @@ int nm_opt_set(const struct nm_opt *opt, void *base, const char *value, char *wh
 {
 	void *field = (char *)base + opt->offset;
 
+	*why = '\0';
 	if (opt->type == NM_TYPE_FLAG)
 		return set_flag(field, value, why, why_size);
 	if (!value) {
@@ -232,6 +265,7 @@ int nm_opt_set(const struct nm_opt *opt, void *base, const char *value, char *wh
 	}
 	switch (opt->type) {
 	case NM_TYPE_COUNT:
+	case NM_TYPE_INTEGER:
 	case NM_TYPE_SIZE:
 	case NM_TYPE_DURATION:
 	case NM_TYPE_PORT:

@@ -13,6 +13,7 @@ struct nm_diags;
 enum nm_type {
 	NM_TYPE_FLAG,	  /* bool; no value, or yes/no */
 	NM_TYPE_COUNT,	  /* uint64_t */
+	NM_TYPE_INTEGER,  /* uint64_t, written without a suffix */
 	NM_TYPE_SIZE,	  /* uint64_t bytes */
 	NM_TYPE_DURATION, /* uint64_t ns */
 	NM_TYPE_RATE,	  /* double, events per second */
@@ -28,7 +29,7 @@ struct nm_opt {
 	const char *name;
 	enum nm_type type;
 	size_t offset; /* of the field in the option struct */
-	/* COUNT, SIZE, DURATION (ns), PORT; both 0: any. RATE, BITRATE: a min refuses 0. */
+	/* COUNT, INTEGER, SIZE, DURATION (ns), PORT; both 0: any. RATE, BITRATE: a min refuses 0. */
 	uint64_t min, max;
 	const char *def;	    /* default as text, NULL: unset (zero) */
 	const char *alias;	    /* another accepted name, or NULL */
@@ -47,11 +48,13 @@ const char *nm_type_name(enum nm_type type);
 const char *nm_type_allowed(enum nm_type type);
 int nm_type_from_name(const char *name, enum nm_type *ret_type); /* 0 or -EINVAL */
 
-/* Looks a name (or alias) up in a table, NULL if absent. */
+/* Looks a name (or alias) up in a table, in any case; NULL if absent. */
 const struct nm_opt *nm_opt_find(const struct nm_opt *table, const char *name);
 
 /* Parses one value into base+offset. On failure returns -EINVAL and writes one phrase into why:
  * what was expected, e.g. "not a size: digits and an optional k, m or g" or "must be 1 to 65535".
+ * On success why is empty, or a phrase to warn with: the value was taken as uperf takes it, which
+ * may not be what was meant, e.g. "2m is 2 milliseconds; write 2ms".
  */
 int nm_opt_set(const struct nm_opt *opt, void *base, const char *value, char *why, size_t why_size);
 

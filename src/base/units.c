@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/word.h"
+
 struct unit {
 	const char *name;
 	double factor;
@@ -57,17 +59,12 @@ static int parse_number(const char **text, struct number *ret)
 	return 0;
 }
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 /* The words of the tables, in any case; but b is bits and B is bytes where `b_matters`. */
 static bool same_word(const char *word, const char *text, bool b_matters)
 {
 	for (; *word && *text; word++, text++) {
-		if (b_matters && lower(*word) == 'b' ? *word != *text
-						     : lower(*word) != lower(*text))
+		if (b_matters && nm_lower(*word) == 'b' ? *word != *text
+							: nm_lower(*word) != nm_lower(*text))
 			return false;
 	}
 	return *word == *text;
@@ -81,10 +78,46 @@ static const struct unit *find_unit(const struct unit *units, const char *word, 
 	return NULL;
 }
 
-static int parse_with_unit(const char *text, const struct unit *units, bool b_matters,
-			   struct number *ret_number, double *ret_factor)
+/* uperf reads the first letter of a suffix and no further. The unit of that letter; NULL when `word` is not one of
+ * letters. */
+static const struct unit *first_letter_unit(const struct unit *units, const char *word)
 {
-	int r = parse_number(&text, ret_number);
+	const char letter[] = {word[0], '\0'};
+
+	for (const char *c = word; *c; c++)
+		if (nm_lower(*c) < 'a' || nm_lower(*c) > 'z')
+			return NULL;
+	return *word ? find_unit(units, letter, false) : NULL;
+}
+
+/* Exact but for the fraction, which is rounded; there is no half of the smallest unit. Returns 1 when letters behind
+ * the first one of the suffix went unread. */
+static int parse_whole(const char *text, const struct unit *units, uint64_t *ret)
+{
+	struct number number;
+	int r = parse_number(&text, &number);
+
+	if (r < 0)
+		return r;
+	const struct unit *unit = find_unit(units, text, false);
+	bool unread = !unit;
+
+	if (!unit)
+		unit = first_letter_unit(units, text);
+	if (!unit || (unit->factor <= 1 && number.fraction > 0))
+		return -EINVAL;
+	uint64_t rest = (uint64_t)llround(number.fraction * unit->factor);
+
+	if (number.whole > (UINT64_MAX - rest) / (uint64_t)unit->factor)
+		return -ERANGE;
+	*ret = number.whole * (uint64_t)unit->factor + rest;
+	return unread;
+}
+
+static int parse_real(const char *text, const struct unit *units, bool b_matters, double *ret)
+{
+	struct number number;
+	int r = parse_number(&text, &number);
 
 	if (r < 0)
 		return r;
@@ -92,38 +125,8 @@ static int parse_with_unit(const char *text, const struct unit *units, bool b_ma
 
 	if (!unit)
 		return -EINVAL;
-	*ret_factor = unit->factor;
+	*ret = ((double)number.whole + number.fraction) * unit->factor;
 	return 0;
-}
-
-/* Exact but for the fraction, which is rounded; there is no half of the smallest unit. */
-static int parse_whole(const char *text, const struct unit *units, uint64_t *ret)
-{
-	struct number number;
-	double factor;
-	int r = parse_with_unit(text, units, false, &number, &factor);
-
-	if (r < 0)
-		return r;
-	if (factor <= 1 && number.fraction > 0)
-		return -EINVAL;
-	uint64_t rest = (uint64_t)llround(number.fraction * factor);
-
-	if (number.whole > (UINT64_MAX - rest) / (uint64_t)factor)
-		return -ERANGE;
-	*ret = number.whole * (uint64_t)factor + rest;
-	return 0;
-}
-
-static int parse_real(const char *text, const struct unit *units, bool b_matters, double *ret)
-{
-	struct number number;
-	double factor;
-	int r = parse_with_unit(text, units, b_matters, &number, &factor);
-
-	if (r == 0)
-		*ret = ((double)number.whole + number.fraction) * factor;
-	return r;
 }
 
 int nm_parse_size(const char *text, uint64_t *ret_bytes)
@@ -138,10 +141,17 @@ int nm_parse_size(const char *text, uint64_t *ret_bytes)
 
 int nm_parse_count(const char *text, uint64_t *ret_count)
 {
-	static const struct unit units[] = {
-		{"", 1}, {"k", 0x1p10}, {"m", 0x1p20}, {"g", 0x1p30}, {NULL, 0}};
+	static const struct unit units[] = {{"", 1},	   {"b", 1},	  {"k", 0x1p10},
+					    {"m", 0x1p20}, {"g", 0x1p30}, {NULL, 0}};
 
 	return parse_whole(text, units, ret_count);
+}
+
+int nm_parse_integer(const char *text, uint64_t *ret)
+{
+	static const struct unit units[] = {{"", 1}, {NULL, 0}};
+
+	return text[strspn(text, "0123456789")] ? -EINVAL : parse_whole(text, units, ret);
 }
 
 int nm_parse_duration(const char *text, uint64_t *ret_ns)
@@ -150,14 +160,21 @@ int nm_parse_duration(const char *text, uint64_t *ret_ns)
 					    {"msec", 1e6}, {"m", 1e6}, {"us", 1e3},  {"usec", 1e3},
 					    {"u", 1e3},	   {"ns", 1},  {"nsec", 1},  {"n", 1},
 					    {NULL, 0}};
+	int r = parse_whole(text, units, ret_ns);
 
-	return parse_whole(text, units, ret_ns);
+	if (r < 0)
+		return r;
+	const char *unit = text + strspn(text, "0123456789.");
+
+	/* Elsewhere a lone m is minutes. */
+	return r == 1 || nm_same_word(unit, "m");
 }
 
 int nm_parse_rate(const char *text, double *ret_per_s)
 {
-	static const struct unit units[] = {{"", 1},	{"/s", 1},    {"k", 1e3}, {"k/s", 1e3},
-					    {"m", 1e6}, {"m/s", 1e6}, {NULL, 0}};
+	static const struct unit units[] = {
+		{"", 1},       {"/s", 1},	{"b", 1},      {"k", 0x1p10},	{"k/s", 0x1p10},
+		{"m", 0x1p20}, {"m/s", 0x1p20}, {"g", 0x1p30}, {"g/s", 0x1p30}, {NULL, 0}};
 
 	return parse_real(text, units, false, ret_per_s);
 }

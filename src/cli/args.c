@@ -99,6 +99,8 @@ static void take(struct spec *spec, const struct nm_arg *arg, const char *value,
 		error = arg->accept(args, value, why, sizeof(why));
 	if (error)
 		nm_diag_error(diags, NULL, 0, "--%s %s: %s", arg->opt.name, value, why);
+	else if (*why)
+		nm_diag_warn(diags, NULL, 0, "--%s %s: %s", arg->opt.name, value, why);
 	spec->given[arg - nm_arg_table] = true;
 	if (!arg->action || arg->action == args->action)
 		return;

@@ -216,12 +216,14 @@ int netmodel_set_option(struct netmodel *nm, const char *name, const char *value
 		/* Tried apart first, so that a wrong value leaves what was set. */
 		error = nm_opt_set(opt, &parsed, value, why, sizeof(why));
 		if (!error)
-			error = check_setting(nm, name, value, why, sizeof(why));
+			error = check_setting(nm, opt->name, value, why, sizeof(why));
 		if (!error)
 			error = nm_opt_set(opt, &nm->settings, value, why, sizeof(why));
 		nm_opts_fini(settings_table, &parsed);
 		if (error)
 			nm_diag_error(&nm->diags, NULL, 0, "%s=\"%s\": %s", name, value, why);
+		else if (*why)
+			nm_diag_warn(&nm->diags, NULL, 0, "%s=\"%s\": %s", name, value, why);
 	}
 	format_diags(nm);
 	return error;

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/diag.h"
+#include "base/word.h"
 #include "plan/plan.h"
 
 /* ---- attributes ---- */
@@ -25,7 +25,7 @@ static void unknown_attr(struct nm_draft *draft, const struct nm_node *node,
 	}
 	const char *nearest = nm_nearest(name, names, count);
 
-	if (strcmp(name, "nprocs") == 0 && strcmp(node->name, "group") == 0) {
+	if (nm_same_word(name, "nprocs") && nm_same_word(node->name, "group")) {
 		nm_diag_error(draft->diags, draft->file, node->line,
 			      "<group> nprocs: workers are threads in this version; use nthreads");
 		return;
@@ -34,6 +34,16 @@ static void unknown_attr(struct nm_draft *draft, const struct nm_node *node,
 		      "<%s>: unknown attribute \"%s\"%s%s%s; allowed are %s", node->name, name,
 		      nearest ? ", did you mean \"" : "", nearest ? nearest : "",
 		      nearest ? "\"?" : "", allowed);
+}
+
+/* XML refuses the same attribute twice, but to it names in another case are others. */
+static void check_twice(struct nm_draft *draft, const struct nm_node *node, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (nm_same_word(node->attrs[k].name, node->attrs[i].name))
+			nm_diag_error(draft->diags, draft->file, node->line,
+				      "<%s>: has both %s and %s, which are the same attribute",
+				      node->name, node->attrs[k].name, node->attrs[i].name);
 }
 
 void nm_draft_attrs(struct nm_draft *draft, const struct nm_node *node, void *attrs)
@@ -52,6 +62,11 @@ void nm_draft_attrs(struct nm_draft *draft, const struct nm_node *node, void *at
 		else if (nm_opt_set(opt, attrs, attr->value, why, sizeof why) < 0)
 			nm_diag_error(draft->diags, draft->file, node->line, "<%s> %s=\"%s\": %s",
 				      node->name, attr->name, attr->value, why);
+		else if (*why)
+			nm_diag_warn(draft->diags, draft->file, node->line, "<%s> %s=\"%s\": %s",
+				     node->name, attr->name, attr->value, why);
+		if (opt)
+			check_twice(draft, node, i);
 	}
 	for (; table->name; table++)
 		if (table->required && !nm_node_attr(node, table->name))
@@ -70,7 +85,7 @@ static bool expect(struct nm_draft *draft, const struct nm_node *parent, const s
 	const char *names[8];
 	size_t count = 0;
 
-	if (strcmp(node->name, wanted) == 0)
+	if (nm_same_word(node->name, wanted))
 		return true;
 	for (const struct nm_element *e = nm_elements; e->name; e++)
 		names[count++] = e->name;
@@ -247,7 +262,7 @@ static void read_group(struct nm_draft *draft, const struct nm_node *node)
 
 void nm_draft_read(struct nm_draft *draft, const struct nm_node *root)
 {
-	if (strcmp(root->name, "profile") != 0) {
+	if (!nm_same_word(root->name, "profile")) {
 		nm_diag_error(draft->diags, draft->file, root->line,
 			      "<%s>: the outermost element must be <profile>", root->name);
 		return;

@@ -2,8 +2,8 @@
 #include "plan/elements.h"
 
 #include <stddef.h>
-#include <string.h>
 
+#include "base/word.h"
 #include "plan/plan.h"
 
 static const char *const measure_words[] = {"auto", "yes", "no", NULL};
@@ -26,7 +26,8 @@ static const struct nm_opt param_attrs[] = {
 	 .type = NM_TYPE_STRING,
 	 .offset = ATTR(nm_param_attrs, type),
 	 .def = "string",
-	 .help = "count, size, duration, rate, bitrate, port, string, host, flag or enum; values "
+	 .help = "count, integer, size, duration, rate, bitrate, port, string, host, flag or enum; "
+		 "values "
 		 "are checked"},
 	{.name = "default",
 	 .type = NM_TYPE_STRING,
@@ -119,7 +120,7 @@ const struct nm_element nm_elements[] = {
 const struct nm_element *nm_element_find(const char *name)
 {
 	for (const struct nm_element *e = nm_elements; e->name; e++)
-		if (strcmp(e->name, name) == 0)
+		if (nm_same_word(e->name, name))
 			return e;
 	return NULL;
 }

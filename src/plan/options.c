@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/diag.h"
 #include "plan/draft.h"
@@ -226,8 +227,12 @@ static void read_word(struct reading *r, char *word)
 		nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
 			      "<flowop %s> %s%s%s%s: %s", op->name, word, value ? "=\"" : "",
 			      value ? value : "", value ? "\"" : "", why);
-	else
+	else {
+		if (*why)
+			nm_diag_warn(r->draft->diags, r->draft->file, r->step->line,
+				     "<flowop %s> %s=\"%s\": %s", op->name, word, value, why);
 		set_mirror(r, word, value);
+	}
 }
 
 static void unknown_protocol(struct reading *r, const char *name)
@@ -255,7 +260,7 @@ static void choose_transport(struct reading *r, const char *options)
 	char *found = NULL, *word;
 
 	while ((word = next_word(&options))) {
-		if (strncmp(word, "protocol=", 9) == 0) {
+		if (strncasecmp(word, "protocol=", 9) == 0) {
 			free(found);
 			found = strdup(word + 9);
 		}

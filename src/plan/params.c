@@ -8,10 +8,18 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/word.h"
 #include "plan/elements.h"
 
 #define NAME_MAX_LENGTH 63
 #define STAND_IN	"1" /* a value of almost every type */
+
+/* A name that is used and has no value. */
+struct missing {
+	char *name;
+	char *message; /* when it is the only one */
+	unsigned line; /* of the first use */
+};
 
 struct context {
 	const char *file;
@@ -21,7 +29,9 @@ struct context {
 	void *lookup_arg;
 	struct nm_params *params;
 	struct nm_diags *diags;
-	bool *used;  /* by define */
+	bool *used;		 /* by define */
+	struct missing *missing; /* in the order in which they came up */
+	size_t n_missing;
 	bool apply;  /* missing values are errors */
 	bool failed; /* out of memory */
 };
@@ -114,11 +124,13 @@ static bool is_choice(const char *choices, const char *word)
 	size_t length = strlen(word);
 
 	while (*choices) {
-		size_t n;
+		size_t n, same = 0;
 
 		choices += strspn(choices, " \t\r\n");
 		n = strcspn(choices, " \t\r\n");
-		if (n && n == length && strncmp(choices, word, n) == 0)
+		while (same < n && same < length && nm_lower(choices[same]) == nm_lower(word[same]))
+			same++;
+		if (n && n == length && same == n)
 			return true;
 		choices += n;
 	}
@@ -211,21 +223,52 @@ static bool append(struct context *c, struct text *text, const char *data, size_
 struct place {
 	const struct nm_node *node;
 	const struct nm_attr *attr;
+	bool whole; /* the value is one name and nothing else: uperf takes no empty value for it */
 };
 
+/* A name of ours in a profile of uperf: that program makes everything lower case before it looks. */
+static void choose_undeclared(struct context *c, struct nm_param *param, unsigned line)
+{
+	char low[NAME_MAX_LENGTH + 1];
+	size_t n = 0;
+
+	for (; param->name[n]; n++)
+		low[n] = nm_lower(param->name[n]);
+	low[n] = '\0';
+	const char *value = find_define(c, param->name);
+
+	if (!value)
+		value = find_define(c, low);
+	if (value) {
+		set_value(c, param, value, NM_PARAM_DEFINED);
+		return;
+	}
+	const char *written = c->lookup ? c->lookup(param->name, c->lookup_arg) : NULL;
+
+	value = c->lookup ? c->lookup(low, c->lookup_arg) : NULL;
+	if (c->apply && value && written && strcmp(value, written) != 0)
+		nm_diag_warn(
+			c->diags, c->file, line,
+			"$%s: the environment has %s=\"%s\" and %s=\"%s\"; %s counts, as for uperf",
+			param->name, low, value, param->name, written, low);
+	if (!value)
+		value = written;
+	if (value)
+		set_value(c, param, value, NM_PARAM_ENVIRONMENT);
+}
+
 /* The value of a name that no <param> declares: uperf's profiles declare nothing. */
-static struct nm_param *undeclared(struct context *c, const char *name)
+static struct nm_param *undeclared(struct context *c, const char *name, unsigned line)
 {
 	struct nm_param *param = add_param(c, name);
 
 	if (!param)
 		return NULL;
-	choose_value(c, param);
+	choose_undeclared(c, param, line);
 	return param;
 }
 
-static void report_missing(struct context *c, const struct place *place,
-			   const struct nm_param *param)
+static const char *nearest_declared(const struct context *c, const char *name)
 {
 	const char *names[64];
 	size_t count = 0;
@@ -233,14 +276,69 @@ static void report_missing(struct context *c, const struct place *place,
 	for (size_t i = 0; i < c->params->count && count < 64; i++)
 		if (c->params->items[i].line)
 			names[count++] = c->params->items[i].name;
-	const char *nearest = param->line ? NULL : nm_nearest(param->name, names, count);
+	return nm_nearest(name, names, count);
+}
 
-	nm_diag_error(c->diags, c->file, place->node->line,
-		      "<%s> %s=\"%s\": $%s has no value: give one with -D %s=VALUE or in the "
-		      "environment%s%s%s",
-		      place->node->name, place->attr->name, place->attr->value, param->name,
-		      param->name, nearest ? "; did you mean $" : "", nearest ? nearest : "",
-		      nearest ? "?" : "");
+/* Each name once; all of them are told together. */
+static void note_missing(struct context *c, const struct place *place, struct nm_param *param)
+{
+	struct missing *missing = realloc(c->missing, (c->n_missing + 1) * sizeof(*missing));
+
+	if (param->missing || !missing) {
+		c->missing = missing ? missing : c->missing;
+		c->failed |= !missing;
+		return;
+	}
+	c->missing = missing;
+	missing = &missing[c->n_missing];
+	*missing = (struct missing){.name = strdup(param->name), .line = place->node->line};
+	const char *nearest = param->line ? NULL : nearest_declared(c, param->name);
+
+	if (asprintf(&missing->message,
+		     "<%s> %s=\"%s\": $%s has no value: give one with -D %s=VALUE or in the "
+		     "environment%s%s%s",
+		     place->node->name, place->attr->name, place->attr->value, param->name,
+		     param->name, nearest ? "; did you mean $" : "", nearest ? nearest : "",
+		     nearest ? "?" : "") < 0)
+		missing->message = NULL;
+	c->failed |= !missing->name || !missing->message;
+	param->missing = true;
+	c->n_missing++;
+}
+
+static void list_missing(const struct context *c, FILE *out)
+{
+	for (size_t i = 0; i < c->n_missing; i++) {
+		const struct missing *missing = &c->missing[i];
+		const struct nm_param *param = find_param(c->params, missing->name);
+		const char *nearest =
+			param && param->line ? NULL : nearest_declared(c, missing->name);
+
+		fprintf(out, "%s$%s (line %u%s%s%s)", i ? ", " : "", missing->name, missing->line,
+			nearest ? "; did you mean $" : "", nearest ? nearest : "",
+			nearest ? "?" : "");
+	}
+}
+
+static void report_missing(struct context *c)
+{
+	char *list = NULL;
+	size_t size = 0;
+	FILE *out = c->n_missing > 1 ? open_memstream(&list, &size) : NULL;
+
+	if (c->n_missing == 1)
+		nm_diag_error(c->diags, c->file, c->missing->line, "%s", c->missing->message);
+	if (!out) {
+		c->failed |= c->n_missing > 1;
+		return;
+	}
+	list_missing(c, out);
+	c->failed |= fclose(out) != 0;
+	nm_diag_error(c->diags, c->file, c->missing->line,
+		      "%zu names have no value: %s: give each one with -D NAME=VALUE or in the "
+		      "environment",
+		      c->n_missing, list ? list : "");
+	free(list);
 }
 
 /* text points behind the dollar sign. Returns what follows the name, or NULL when there is no name. */
@@ -265,12 +363,12 @@ static void substitute_name(struct context *c, struct text *out, const char *nam
 	struct nm_param *param = find_param(c->params, name);
 
 	if (!param)
-		param = undeclared(c, name);
+		param = undeclared(c, name, place->node->line);
 	if (!param)
 		return;
 	param->used = true;
-	if (!param->value && c->apply)
-		report_missing(c, place, param);
+	if (c->apply && (!param->value || (place->whole && !param->line && !*param->value)))
+		note_missing(c, place, param);
 	const char *value = param->stand_in ? param->stand_in : param->value;
 
 	if (!value)
@@ -281,7 +379,7 @@ static void substitute_name(struct context *c, struct text *out, const char *nam
 /* The value with all names replaced, owned by the caller; NULL when out of memory. */
 static char *expand(struct context *c, const struct nm_node *node, const struct nm_attr *attr)
 {
-	const struct place place = {.node = node, .attr = attr};
+	struct place place = {.node = node, .attr = attr};
 	struct text out = {0};
 	const char *p = attr->value;
 
@@ -310,6 +408,7 @@ static char *expand(struct context *c, const struct nm_node *node, const struct 
 			append(c, &out, STAND_IN, strlen(STAND_IN));
 			break;
 		}
+		place.whole = p == attr->value && !*rest;
 		substitute_name(c, &out, name, &place);
 		p = rest;
 	}
@@ -327,7 +426,7 @@ static void substitute(struct context *c, const struct nm_node *node, struct nm_
 
 static bool is_param(const struct nm_node *node)
 {
-	return strcmp(node->name, "param") == 0;
+	return nm_same_word(node->name, "param");
 }
 
 static void substitute_tree(struct context *c, struct nm_node *node)
@@ -365,7 +464,8 @@ static enum nm_type read_type(struct context *c, const struct nm_node *node, con
 
 	if (type && nm_type_from_name(type, &kind) < 0)
 		nm_diag_error(c->diags, c->file, node->line,
-			      "<param name=\"%s\"> type=\"%s\": not a type: must be count, size, "
+			      "<param name=\"%s\"> type=\"%s\": not a type: must be count, "
+			      "integer, size, "
 			      "duration, rate, bitrate, "
 			      "port, string, host, flag or enum",
 			      name, type);
@@ -380,7 +480,7 @@ static enum nm_type read_type(struct context *c, const struct nm_node *node, con
 static char *read_default(struct context *c, const struct nm_node *node)
 {
 	for (size_t i = 0; i < node->n_attrs; i++)
-		if (strcmp(node->attrs[i].name, "default") == 0)
+		if (nm_same_word(node->attrs[i].name, "default"))
 			return expand(c, node, &node->attrs[i]);
 	return NULL;
 }
@@ -513,6 +613,7 @@ static void run(struct context *c, struct nm_node *root, bool apply)
 	if (apply) {
 		substitute_tree(c, root);
 		remove_params(root);
+		report_missing(c);
 		check_defines(c);
 	}
 	if (c->failed)
@@ -520,6 +621,11 @@ static void run(struct context *c, struct nm_node *root, bool apply)
 	/* After a mistake it may be the mistake that hides the use. */
 	if (apply && c->diags->n_errors == errors)
 		warn_unused(c);
+	for (size_t i = 0; i < c->n_missing; i++) {
+		free(c->missing[i].name);
+		free(c->missing[i].message);
+	}
+	free(c->missing);
 	free(c->used);
 }
 

@@ -26,6 +26,7 @@ struct nm_param {
 	enum nm_param_source source;
 	unsigned line; /* 0: not declared, only used */
 	bool used;     /* something in the profile refers to it */
+	bool missing;  /* used without a value */
 };
 
 struct nm_params {
@@ -47,7 +48,8 @@ struct nm_param_values {
 /* Reads <param> elements, finds values (defines, then lookup, then default), checks them by type, and replaces every
  * $name and ${name} in the attribute values of the tree ("$$" is a dollar sign). Elements <param> are taken out of the
  * tree, so what remains is the substituted profile. All problems go to diags (also defines that nothing uses, with a
- * hint). Undeclared names are looked up too (uperf's profiles declare nothing). */
+ * hint). Undeclared names are looked up too (uperf's profiles declare nothing), with uperf's rules beside ours: among
+ * the defines as written, then in lower case, and outside in lower case, then as written. */
 void nm_params_apply(struct nm_node *root, const char *file, const struct nm_param_values *values,
 		     struct nm_params *ret_params, struct nm_diags *diags);
 /* Only the declarations with the values in force, missing ones allowed: for --params. */

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += src/libnm_profile.la
 src_libnm_profile_la_SOURCES = \
+	src/profile/nesting.c \
+	src/profile/normalise.c \
+	src/profile/normalise.h \
+	src/profile/normalise_priv.h \
+	src/profile/tags.c \
 	src/profile/tree.c \
 	src/profile/tree.h
 src_libnm_profile_la_CFLAGS = $(ROOM_CFLAGS)

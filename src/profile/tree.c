@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/word.h"
+#include "profile/normalise.h"
 
 #if LIBXML_VERSION >= 21200
 typedef const xmlError *xml_error_arg;
@@ -398,6 +400,26 @@ static struct nm_node *parse(struct reader *reader, xmlParserCtxt *ctxt)
 	return reader->failed ? nm_node_free(root) : root;
 }
 
+/* What is to be read is checked before libxml2 sees it. */
+static struct nm_node *check_and_parse(struct reader *reader)
+{
+	check_encoding(reader);
+	if (!reader->failed)
+		check_flood(reader);
+	if (reader->failed)
+		return NULL;
+	xmlParserCtxt *ctxt = xmlNewParserCtxt();
+
+	if (!ctxt) {
+		fail(reader, 0, "out of memory");
+		return NULL;
+	}
+	struct nm_node *root = parse(reader, ctxt);
+
+	xmlFreeParserCtxt(ctxt);
+	return root;
+}
+
 struct nm_node *nm_profile_parse(const char *file, const char *text, size_t length,
 				 struct nm_diags *diags)
 {
@@ -406,27 +428,26 @@ struct nm_node *nm_profile_parse(const char *file, const char *text, size_t leng
 				.text = bom ? text + 3 : text,
 				.length = bom ? length - 3 : length,
 				.diags = diags};
+	struct nm_node *root = NULL;
+	char *normal = NULL;
 
 	if (length > NM_PROFILE_MAX_BYTES) {
 		nm_diag_error(diags, file, 0, "the profile is larger than 1 MiB");
 		return NULL;
 	}
 	check_utf8(&reader);
-	if (!reader.failed)
-		check_encoding(&reader);
-	if (!reader.failed)
-		check_flood(&reader);
 	if (reader.failed)
 		return NULL;
-	xmlParserCtxt *ctxt = xmlNewParserCtxt();
+	int r = nm_profile_normalise(file, reader.text, reader.length, &normal, &reader.length,
+				     diags);
 
-	if (!ctxt) {
-		nm_diag_error(diags, file, 0, "out of memory");
-		return NULL;
-	}
-	struct nm_node *root = parse(&reader, ctxt);
-
-	xmlFreeParserCtxt(ctxt);
+	if (r > 0)
+		reader.text = normal;
+	if (r < 0)
+		fail(&reader, 0, "out of memory");
+	else
+		root = check_and_parse(&reader);
+	free(normal);
 	return root;
 }
 
@@ -572,7 +593,7 @@ struct nm_node *nm_node_free(struct nm_node *node)
 const char *nm_node_attr(const struct nm_node *node, const char *name)
 {
 	for (size_t i = 0; i < node->n_attrs; i++)
-		if (strcmp(node->attrs[i].name, name) == 0)
+		if (nm_same_word(node->attrs[i].name, name))
 			return node->attrs[i].value;
 	return NULL;
 }

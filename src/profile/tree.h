@@ -29,8 +29,8 @@ struct nm_node {
 };
 
 /* Parses text (borrowed during the call). `file` names it in messages. Returns the owned root, or
- * NULL with at least one error in diags. Entities, DTDs, includes and network access are refused,
- * not ignored. */
+ * NULL with at least one error in diags. What uperf takes and XML does not is mended first, with a
+ * warning each (normalise.h). Entities, includes and network access are refused, not ignored. */
 struct nm_node *nm_profile_parse(const char *file, const char *text, size_t length,
 				 struct nm_diags *diags);
 /* Reads a file (at most NM_PROFILE_MAX_BYTES) into an owned, terminated buffer; NULL with an error
@@ -41,7 +41,8 @@ char *nm_profile_slurp(const char *path, size_t *ret_length, struct nm_diags *di
 char *nm_profile_print(const struct nm_node *root);
 struct nm_node *nm_node_free(struct nm_node *node); /* accepts NULL, returns NULL */
 
-const char *nm_node_attr(const struct nm_node *node, const char *name); /* NULL when absent */
-int nm_attr_set(struct nm_attr *attr, const char *value);		/* copies; 0 or -ENOMEM */
+/* In any case of its name; NULL when absent. */
+const char *nm_node_attr(const struct nm_node *node, const char *name);
+int nm_attr_set(struct nm_attr *attr, const char *value); /* copies; 0 or -ENOMEM */
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "transport/transport.h"
 
-#include <string.h>
+#include "base/word.h"
 
 const struct nm_transport *nm_transport_find(const char *name)
 {
 	for (const struct nm_transport *const *t = nm_transports; *t; t++)
-		if (strcmp((*t)->name, name) == 0)
+		if (nm_same_word((*t)->name, name))
 			return *t;
 	return NULL;
 }

@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "plan/params.h"
 #include "plan/plan.h"
+#include "profile/normalise.h"
 #include "profile/tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -38,11 +39,42 @@ static void print_and_read(const struct nm_node *root)
 	free(text);
 }
 
+static size_t count_lines(const char *text, size_t size)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < size; i++)
+		count += text[i] == '\n';
+	return count;
+}
+
+/* What was mended has a warning, the same lines, and nothing left to mend. */
+static void mend_twice(const char *text, size_t size)
+{
+	struct nm_diags diags = {0}, none = {0};
+	char *mended = NULL, *again = NULL;
+	size_t length = 0;
+	int r = nm_profile_normalise("fuzz", text, size, &mended, &length, &diags);
+
+	demand(r == (diags.count > 0) && diags.n_errors == 0);
+	if (r) {
+		demand(count_lines(text, size) == count_lines(mended, length));
+		demand(nm_profile_normalise("again", mended, length, &again, &length, &none) == 0);
+	}
+	free(mended);
+	free(again);
+	nm_diags_fini(&diags);
+	nm_diags_fini(&none);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct nm_param_values defaults = {.lookup = NULL};
 	struct nm_params params = {0};
 	struct nm_diags diags = {0};
+
+	if (size && !memchr(data, '\0', size))
+		mend_twice((const char *)data, size);
 	struct nm_node *root = nm_profile_parse("fuzz", (const char *)data, size, &diags);
 
 	demand(root != NULL || diags.n_errors > 0);

@@ -17,7 +17,7 @@ fuzz: $(FUZZERS)
 	$(MKDIR_P) tests/fuzz/control tests/fuzz/profile
 	tests/fuzz/fuzz_control -max_total_time=$(FUZZ_SECONDS) tests/fuzz/control
 	tests/fuzz/fuzz_profile -max_total_time=$(FUZZ_SECONDS) tests/fuzz/profile \
-		$(top_srcdir)/profiles $(top_srcdir)/tests/profiles_bad
+		$(top_srcdir)/profiles $(top_srcdir)/tests/profiles_bad $(top_srcdir)/tests/profiles_uperf
 else
 fuzz:
 	@echo 'configure --enable-fuzz CC=clang, then make fuzz' >&2; exit 1

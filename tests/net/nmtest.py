@@ -24,6 +24,7 @@ from typing import Any
 TOP = Path(__file__).resolve().parents[2]
 PROFILES = TOP / "profiles"
 BAD_PROFILES = TOP / "tests" / "profiles_bad"
+UPERF_PROFILES = TOP / "tests" / "profiles_uperf"
 SCHEMA = TOP / "docs" / "netmodel-result.schema.json"
 
 STOCK = tuple(sorted(path.stem for path in PROFILES.glob("*.xml")))

@@ -24,6 +24,7 @@ $(STATS_TESTS): $(filter %.la,$(STATS_LIBS))
 
 PROFILE_TESTS = \
 	tests/unit/profile/test_limits \
+	tests/unit/profile/test_normalise \
 	tests/unit/profile/test_tree
 $(PROFILE_TESTS): LDADD = $(CHECK_LIBS) $(PROFILE_LIBS)
 $(PROFILE_TESTS): $(filter %.la,$(PROFILE_LIBS))

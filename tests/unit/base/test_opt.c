@@ -11,7 +11,7 @@
 
 struct options {
 	uint64_t before; /* must never change */
-	uint64_t count, size, duration_ns, port, any, least;
+	uint64_t count, size, duration_ns, port, any, least, integer;
 	double rate, bitrate;
 	char *text, *host;
 	int color;
@@ -46,6 +46,10 @@ static const struct nm_opt table[] = {
 	 .type = NM_TYPE_COUNT,
 	 .offset = offsetof(struct options, least),
 	 .min = 2},
+	{.name = "integer",
+	 .type = NM_TYPE_INTEGER,
+	 .offset = offsetof(struct options, integer),
+	 .min = 1},
 	{.name = "rate", .type = NM_TYPE_RATE, .offset = offsetof(struct options, rate), .min = 1},
 	{.name = "bitrate", .type = NM_TYPE_BITRATE, .offset = offsetof(struct options, bitrate)},
 	{.name = "text",
@@ -95,7 +99,8 @@ START_TEST(names_and_aliases)
 	ck_assert_ptr_eq(nm_opt_find(table, "count"), &table[0]);
 	ck_assert_ptr_eq(nm_opt_find(table, "size"), &table[1]);
 	ck_assert_ptr_eq(nm_opt_find(table, "bytes"), &table[1]);
-	ck_assert_ptr_null(nm_opt_find(table, "Size"));
+	ck_assert_ptr_eq(nm_opt_find(table, "Size"), &table[1]);
+	ck_assert_ptr_eq(nm_opt_find(table, "BYTES"), &table[1]);
 	ck_assert_ptr_null(nm_opt_find(table, "siz"));
 	ck_assert_ptr_null(nm_opt_find(table, ""));
 }
@@ -118,8 +123,9 @@ START_TEST(unknown_type_names)
 
 	ck_assert_int_eq(nm_type_from_name("sizes", &type), -EINVAL);
 	ck_assert_int_eq(nm_type_from_name("", &type), -EINVAL);
-	ck_assert_int_eq(nm_type_from_name("SIZE", &type), -EINVAL);
 	ck_assert_int_eq(type, NM_TYPE_PORT);
+	ck_assert_int_eq(nm_type_from_name("SIZE", &type), 0);
+	ck_assert_int_eq(type, NM_TYPE_SIZE);
 }
 END_TEST
 
@@ -168,6 +174,8 @@ static const struct {
 	{"any", "0", offsetof(struct options, any), 0},
 	{"any", "18446744073709551615", offsetof(struct options, any), UINT64_MAX},
 	{"least", "2", offsetof(struct options, least), 2},
+	{"integer", "007", offsetof(struct options, integer), 7},
+	{"integer", "18446744073709551615", offsetof(struct options, integer), UINT64_MAX},
 	{"least", "18446744073709551615", offsetof(struct options, least), UINT64_MAX},
 };
 
@@ -179,10 +187,55 @@ START_TEST(whole_values)
 }
 END_TEST
 
+/* Taken as uperf takes them. */
+static const struct {
+	const char *name, *value;
+	size_t offset;
+	uint64_t expected;
+	const char *why;
+} remarkable[] = {
+	{"size", "3kfoo", offsetof(struct options, size), 3072,
+	 "only the first letter of \"kfoo\" counts; write 3k"},
+	{"size", "1.5KBIT", offsetof(struct options, size), 1536,
+	 "only the first letter of \"KBIT\" counts; write 1.5K"},
+	{"count", "2kib", offsetof(struct options, count), 2048,
+	 "only the first letter of \"kib\" counts; write 2k"},
+	{"duration", "2m", offsetof(struct options, duration_ns), 2000000,
+	 "2m is 2 milliseconds; write 2ms"},
+	{"duration", ".5M", offsetof(struct options, duration_ns), 500000,
+	 ".5M is .5 milliseconds; write .5ms"},
+	{"duration", "2min", offsetof(struct options, duration_ns), 2000000,
+	 "2min is 2 milliseconds; write 2ms"},
+	{"duration", "20micros", offsetof(struct options, duration_ns), 20000000,
+	 "20micros is 20 milliseconds; write 20ms"},
+	{"duration", "5usecs", offsetof(struct options, duration_ns), 5000,
+	 "5usecs is 5 microseconds; write 5us"},
+	{"duration", "5000nanos", offsetof(struct options, duration_ns), 5000,
+	 "5000nanos is 5000 nanoseconds; write 5000ns"},
+	{"duration", "2seconds", offsetof(struct options, duration_ns), 2000000000,
+	 "only the first letter of \"seconds\" counts; write 2s"},
+	/* Nothing to be said. */
+	{"size", "64KiB", offsetof(struct options, size), 65536, ""},
+	{"count", "90b", offsetof(struct options, count), 90, ""},
+	{"duration", "2ms", offsetof(struct options, duration_ns), 2000000, ""},
+	{"duration", "2sec", offsetof(struct options, duration_ns), 2000000000, ""},
+	{"duration", "20u", offsetof(struct options, duration_ns), 20000, ""},
+};
+
+START_TEST(remarkable_values)
+{
+	memset(why, 'x', sizeof why - 1);
+	ck_assert_int_eq(set(remarkable[_i].name, remarkable[_i].value), 0);
+	ck_assert_uint_eq(*(uint64_t *)(void *)((char *)&options + remarkable[_i].offset),
+			  remarkable[_i].expected);
+	ck_assert_str_eq(why, remarkable[_i].why);
+}
+END_TEST
+
 START_TEST(real_values)
 {
 	ck_assert_int_eq(set("rate", "1.5k"), 0);
-	ck_assert_double_eq(options.rate, 1500);
+	ck_assert_double_eq(options.rate, 1536);
 	ck_assert_int_eq(set("rate", "0.25"), 0); /* a min is no bound, it only refuses zero */
 	ck_assert_double_eq(options.rate, 0.25);
 	ck_assert_int_eq(set("bitrate", "2.5Gb/s"), 0);
@@ -215,6 +268,8 @@ START_TEST(choices)
 		ck_assert_int_eq(set("color", colors[i]), 0);
 		ck_assert_int_eq(options.color, i);
 	}
+	ck_assert_int_eq(set("color", "RED"), 0);
+	ck_assert_int_eq(options.color, 0);
 }
 END_TEST
 
@@ -291,15 +346,22 @@ static const struct {
 	{"port", "", "not a port: a number from 0 to 65535"},
 	{"port", "http", "not a port: a number from 0 to 65535"},
 	{"least", "1", "must be at least 2"},
+	{"integer", "1k", "not an integer: digits only, without a suffix"},
+	{"integer", "1b", "not an integer: digits only, without a suffix"},
+	{"integer", "1.5", "not an integer: digits only, without a suffix"},
+	{"integer", "-1", "not an integer: digits only, without a suffix"},
+	{"integer", "", "not an integer: digits only, without a suffix"},
+	{"integer", "0", "must be at least 1"},
+	{"integer", "99999999999999999999", "too large for an integer"},
 	{"rate", "0", "must be more than 0"},
-	{"rate", "1h", "not a rate: digits and an optional k or m (thousands, millions a second)"},
+	{"rate", "1h", "not a rate: digits and an optional k, m or g (powers of 1024 a second)"},
 	{"bitrate", "1Mb",
 	 "not a bitrate: digits and an optional b/s, kb/s, Mb/s, Gb/s, kB/s, MB/s or GB/s"},
 	{"bitrate", NULL,
 	 "needs a value: digits and an optional b/s, kb/s, Mb/s, Gb/s, kB/s, MB/s or GB/s"},
 	{"text", NULL, "needs a value: any text"},
 	{"color", "pink", "must be red, green or blue"},
-	{"color", "Red", "must be red, green or blue"},
+	{"color", "Redd", "must be red, green or blue"},
 	{"color", "", "must be red, green or blue"},
 	{"color", NULL, "needs a value: one of the words listed"},
 	{"flag", "maybe", "not a flag: yes or no"},
@@ -345,9 +407,10 @@ static const struct {
 	const char *good, *bad;
 } checks[] = {
 	{NM_TYPE_FLAG, "yes", "perhaps"},  {NM_TYPE_COUNT, "1k", "1s"},
-	{NM_TYPE_SIZE, "64KiB", "64q"},	   {NM_TYPE_DURATION, "10ms", "10h"},
-	{NM_TYPE_RATE, "0", "fast"},	   {NM_TYPE_BITRATE, "1Gb/s", "1Gb"},
-	{NM_TYPE_PORT, "20000", "200000"}, {NM_TYPE_HOST, "::1", "a b"},
+	{NM_TYPE_INTEGER, "1", "1k"},	   {NM_TYPE_SIZE, "64KiB", "64q"},
+	{NM_TYPE_DURATION, "10ms", "10h"}, {NM_TYPE_RATE, "0", "fast"},
+	{NM_TYPE_BITRATE, "1Gb/s", "1Gb"}, {NM_TYPE_PORT, "20000", "200000"},
+	{NM_TYPE_HOST, "::1", "a b"},
 };
 
 START_TEST(a_type_alone)
@@ -380,6 +443,7 @@ int main(void)
 	tcase_add_test(tc, defaults_are_set);
 	tcase_add_test(tc, a_wrong_default_is_told);
 	tcase_add_loop_test(tc, whole_values, 0, COUNT_OF(wholes));
+	tcase_add_loop_test(tc, remarkable_values, 0, COUNT_OF(remarkable));
 	tcase_add_test(tc, real_values);
 	tcase_add_loop_test(tc, flags_with_and_without_a_value, 0, COUNT_OF(flags));
 	tcase_add_test(tc, choices);

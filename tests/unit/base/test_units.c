@@ -65,7 +65,7 @@ static const char *const never[] = {
 	"\t1",	    "1\n",  "0x10",	 "1e3", "1E3",	    "inf",	  "nan",   "NaN",
 	"infinity", "k",    "s",	 ".",	".k",	    ".s",	  "1.",	   "1.k",
 	"1.s",	    "1..5", "1.2.3",	 "1,5", "1,000",    "1'000",	  "1_000", "--1",
-	"1-",	    "1k2",  "rand(1,2)", "$x",	"\xd9\xa1", "1\xc2\xa0k", "1kk",   "1%",
+	"1-",	    "1k2",  "rand(1,2)", "$x",	"\xd9\xa1", "1\xc2\xa0k", "1k/",   "1%",
 };
 
 START_TEST(what_no_parser_takes)
@@ -125,13 +125,33 @@ START_TEST(sizes_that_are_right)
 END_TEST
 
 static const char *const not_sizes[] = {
-	"12q", "1.5", "0.5b", "1.5B", "1kbit", "1kk", "1s",
-	"1ms", "1ki", "1ib",  "1p",   "1kB/s", "1bb", "3mfoo",
+	"12q", "1.5", "0.5b", "1.5B", "1s", "1ib", "1p", "1kB/s", "1k 1", "1k2", "1.5bit",
 };
 
 START_TEST(sizes_that_are_wrong)
 {
 	assert_refused(nm_parse_size, not_sizes[_i], -EINVAL);
+}
+END_TEST
+
+/* uperf reads one letter of the suffix. */
+static const struct whole loose_sizes[] = {
+	{"1kbit", 1024}, {"1kk", 1024},	     {"1ms", 1048576},	    {"1.5ki", 1536},
+	{"1bb", 1},	 {"3mfoo", 3145728}, {"2Gbit", 2147483648},
+};
+
+static void assert_loose(parse_fn parse, const struct whole *loose)
+{
+	uint64_t value = UNTOUCHED;
+	int r = parse(loose->text, &value);
+
+	ck_assert_msg(r == 1 && value == loose->value, "\"%s\": %d, %llu", loose->text, r,
+		      (unsigned long long)value);
+}
+
+START_TEST(sizes_with_letters_unread)
+{
+	assert_loose(nm_parse_size, &loose_sizes[_i]);
 }
 END_TEST
 
@@ -156,6 +176,7 @@ END_TEST
 static const struct whole counts[] = {
 	{"0", 0},	{"1000", 1000},	 {"1k", 1024},	     {"1K", 1024},
 	{"1.5k", 1536}, {"2m", 2097152}, {"1G", 1073741824}, {"18446744073709551615", UINT64_MAX},
+	{"90b", 90},
 };
 
 START_TEST(counts_that_are_right)
@@ -164,7 +185,31 @@ START_TEST(counts_that_are_right)
 }
 END_TEST
 
-static const char *const not_counts[] = {"1b", "1kb", "1kib", "1.5", ".5", "1t", "1s", "1/s"};
+static const char *const not_counts[] = {"1.5", ".5", "1t", "1s", "1/s", "1.5b", "1k/s"};
+
+static const struct whole loose_counts[] = {{"1kb", 1024}, {"1kib", 1024}, {"5bytes", 5}};
+
+START_TEST(counts_with_letters_unread)
+{
+	assert_loose(nm_parse_count, &loose_counts[_i]);
+}
+END_TEST
+
+START_TEST(integers)
+{
+	static const char *const wrong[] = {"1k", "1b", "1.0", "1.5", "0x1", "1 ", "1s", ".5"};
+	static const struct whole right[] = {
+		{"0", 0}, {"007", 7}, {"18446744073709551615", UINT64_MAX}};
+
+	for (size_t i = 0; i < COUNT_OF(right); i++)
+		assert_whole(nm_parse_integer, &right[i]);
+	for (size_t i = 0; i < COUNT_OF(wrong); i++)
+		assert_refused(nm_parse_integer, wrong[i], -EINVAL);
+	for (size_t i = 0; i < COUNT_OF(never); i++)
+		assert_refused(nm_parse_integer, never[i], -EINVAL);
+	assert_refused(nm_parse_integer, "18446744073709551616", -ERANGE);
+}
+END_TEST
 
 START_TEST(counts_that_are_wrong)
 {
@@ -185,7 +230,6 @@ static const struct whole durations[] = {
 	{"10ms", 10000000},
 	{"10MS", 10000000},
 	{"10msec", 10000000},
-	{"2m", 2000000}, /* milliseconds */
 	{"250us", 250000},
 	{"250u", 250000},
 	{"250usec", 250000},
@@ -208,8 +252,21 @@ START_TEST(durations_that_are_right)
 END_TEST
 
 static const char *const not_durations[] = {
-	"1min", "2h", "1d", "1hour", "1minute", "0.5ns", "1sm", "1k", "1 s", "s1", "1secs", "1:30",
+	"2h", "1d", "1hour", "0.5ns", "0.5nanos", "1k", "1 s", "s1", "1:30", "1m30", "1s500ms",
 };
+
+/* m is milliseconds, whatever follows. */
+static const struct whole loose_durations[] = {
+	{"2m", 2000000},	{"2M", 2000000},     {"1min", 1000000},	    {"1.5minutes", 1500000},
+	{"20micros", 20000000}, {"2msecs", 2000000}, {"1secs", 1000000000}, {"1sm", 1000000000},
+	{"5usecs", 5000},	{"7nanos", 7},
+};
+
+START_TEST(durations_with_letters_unread)
+{
+	assert_loose(nm_parse_duration, &loose_durations[_i]);
+}
+END_TEST
 
 START_TEST(durations_that_are_wrong)
 {
@@ -227,9 +284,9 @@ START_TEST(durations_that_do_not_fit)
 END_TEST
 
 static const struct real rates[] = {
-	{"0", 0},	 {"1000", 1000},   {"0.5", 0.5},     {".5", 0.5},
-	{"10k", 10000},	 {"10K/s", 10000}, {"100/s", 100},   {"100/S", 100},
-	{"1.5m", 1.5e6}, {"2m/s", 2e6},	   {"0.001", 0.001},
+	{"0", 0},	  {"1000", 1000}, {"0.5", 0.5},	  {".5", 0.5},	     {"10k", 10240},
+	{"10K/s", 10240}, {"100/s", 100}, {"100/S", 100}, {"1.5m", 1572864}, {"2m/s", 2097152},
+	{"0.001", 0.001}, {"1g", 0x1p30}, {"90b", 90},
 };
 
 START_TEST(rates_that_are_right)
@@ -371,11 +428,15 @@ int main(void)
 	tcase_add_loop_test(tc, what_no_parser_takes, 0, COUNT_OF(never));
 	tcase_add_loop_test(tc, sizes_that_are_right, 0, COUNT_OF(sizes));
 	tcase_add_loop_test(tc, sizes_that_are_wrong, 0, COUNT_OF(not_sizes));
+	tcase_add_loop_test(tc, sizes_with_letters_unread, 0, COUNT_OF(loose_sizes));
 	tcase_add_loop_test(tc, sizes_that_do_not_fit, 0, COUNT_OF(large_sizes));
 	tcase_add_loop_test(tc, counts_that_are_right, 0, COUNT_OF(counts));
 	tcase_add_loop_test(tc, counts_that_are_wrong, 0, COUNT_OF(not_counts));
+	tcase_add_test(tc, integers);
+	tcase_add_loop_test(tc, counts_with_letters_unread, 0, COUNT_OF(loose_counts));
 	tcase_add_loop_test(tc, durations_that_are_right, 0, COUNT_OF(durations));
 	tcase_add_loop_test(tc, durations_that_are_wrong, 0, COUNT_OF(not_durations));
+	tcase_add_loop_test(tc, durations_with_letters_unread, 0, COUNT_OF(loose_durations));
 	tcase_add_test(tc, durations_that_do_not_fit);
 	tcase_add_loop_test(tc, rates_that_are_right, 0, COUNT_OF(rates));
 	tcase_add_loop_test(tc, rates_that_are_wrong, 0, COUNT_OF(not_rates));

@@ -85,7 +85,7 @@ static const struct mistake attributes[] = {
 					"an optional s, ms, us or ns (seconds without one)")},
 	{DURING("rate='0'"), AT(2, "<transaction> rate=\"0\": must be more than 0")},
 	{DURING("rate='fast'"), AT(2, "<transaction> rate=\"fast\": not a rate: digits and an "
-				      "optional k or m (thousands, millions a second)")},
+				      "optional k, m or g (powers of 1024 a second)")},
 	{DURING("iterations='1.5x'"),
 	 AT(2, "<transaction> iterations=\"1.5x\": not a count: digits "
 	       "and an optional k, m or g (powers of 1024)")},

@@ -159,13 +159,14 @@ END_TEST
 static const struct {
 	const char *type, *right, *wrong, *why;
 } types[] = {
+	{"integer", "16", "1k", "not an integer: digits only, without a suffix"},
 	{"count", "1k", "1.5x", "not a count: digits and an optional k, m or g (powers of 1024)"},
 	{"size", "64KiB", "-1",
 	 "not a size: digits and an optional k, m or g (powers of 1024 bytes)"},
 	{"duration", "10ms", "2h",
 	 "not a duration: digits and an optional s, ms, us or ns (seconds without one)"},
 	{"rate", "0.5", "x",
-	 "not a rate: digits and an optional k or m (thousands, millions a second)"},
+	 "not a rate: digits and an optional k, m or g (powers of 1024 a second)"},
 	{"bitrate", "2.5Gb/s", "fast",
 	 "not a bitrate: digits and an optional b/s, kb/s, Mb/s, Gb/s, kB/s, MB/s or GB/s"},
 	{"port", "65535", "65536", "not a port: a number from 0 to 65535"},
@@ -276,8 +277,9 @@ static const struct {
 	{"<param name='a-b' default='1'/>",
 	 ERROR("<param name=\"a-b\">: a name is made of letters, digits and underscores")},
 	{"<param name='a' type='sise' default='1'/><x v='$a'/>",
-	 ERROR("<param name=\"a\"> type=\"sise\": not a type: must be count, size, duration, rate, "
-	       "bitrate, port, string, host, flag or enum")},
+	 ERROR("<param name=\"a\"> type=\"sise\": not a type: must be count, integer, size, "
+	       "duration, "
+	       "rate, bitrate, port, string, host, flag or enum")},
 	{"<param name='a' default='1'/>\n<param name='a' default='2'/><x v='$a'/>",
 	 "t.xml:3: error: <param name=\"a\">: declared twice, first at line 2\n"},
 	{"<param name='a' defalt='1' default='1'/><x v='$a'/>",
@@ -285,6 +287,7 @@ static const struct {
 	       "help")},
 	{"<param name='a' type='size'/><x v='$a'/>",
 	 ERROR("<x> v=\"$a\": $a has no value: give one with -D a=VALUE or in the environment")},
+	{"<PARAM NAME='a' Default='1'/><x v='$a'/>", ""},
 	{"<param name='size' default='1'/><x v='size=$sise $size'/>",
 	 ERROR("<x> v=\"size=$sise $size\": $sise has no value: give one with -D sise=VALUE or in "
 	       "the environment; did you mean $size?")},
@@ -303,19 +306,30 @@ static const struct {
 	{"<x v='1'/>\n<param name='a' default='1'/><y v='$a'/>",
 	 "t.xml:3: error: <param>: parameters come first, before the <x> of line 2\n"},
 	{"<param name='a' default='$b'/>\n<param name='b' default='1'/><x v='$a'/>",
-	 ERROR("<param> default=\"$b\": $b has no value: give one with -D b=VALUE or in the "
-	       "environment") "t.xml:3: error: <param name=\"b\">: must be declared before the "
-			      "default that uses it\n"},
+	 "t.xml:3: error: <param name=\"b\">: must be declared before the default that uses "
+	 "it\n" ERROR("<param> default=\"$b\": $b has no value: give one with -D b=VALUE or in the "
+		      "environment")},
 	{"<param name='a' default='$a'/>",
-	 ERROR("<param> default=\"$a\": $a has no value: give one with -D a=VALUE or in the "
-	       "environment")
-		 ERROR("<param name=\"a\">: must be declared before the default that uses it")},
-	/* Each place where a value is missing. */
-	{"<x v='$a'/>\n<y w='1' z='$b'/>",
-	 ERROR("<x> v=\"$a\": $a has no value: give one with -D a=VALUE or in the "
-	       "environment") "t.xml:3: error: <y> z=\"$b\": $b has no value: give one with "
-			      "-D b=VALUE or in the "
-			      "environment\n"},
+	 ERROR("<param name=\"a\">: must be declared before the default that uses it")
+		 ERROR("<param> default=\"$a\": $a has no value: give one with -D a=VALUE or in "
+		       "the environment")},
+	/* All names without a value are told together, each once, where it is used first. */
+	{"<x v='$a'/>\n<y w='1' z='$b $a' u='$c'/>\n<y z='$b'/>",
+	 ERROR("3 names have no value: $a (line 2), $b (line 3), $c (line 3): give each one with "
+	       "-D "
+	       "NAME=VALUE or in the environment")},
+	{"<param name='size' type='size'/><param name='thin' default='1'/>\n"
+	 "<x v='$size' w='$thim'/>",
+	 "t.xml:3: error: 2 names have no value: $size (line 3), $thim (line 3; did you mean "
+	 "$thin?): "
+	 "give each one with -D NAME=VALUE or in the environment\n"},
+	{"<x v='$a'/>\n<y w='$a'/>",
+	 ERROR("<x> v=\"$a\": $a has no value: give one with -D a=VALUE or in the environment")},
+	/* uperf takes an empty value for an option, but not for an attribute. */
+	{"<x v='$EMPTY' w='h=$EMPTY'/>",
+	 ERROR("<x> v=\"$EMPTY\": $EMPTY has no value: give one with -D EMPTY=VALUE or in the "
+	       "environment")},
+
 };
 
 START_TEST(mistakes_are_told)
@@ -344,6 +358,54 @@ START_TEST(a_name_may_be_63_characters_long)
 		ck_assert_uint_eq(a.diags.n_errors, more ? 2 : 0);
 		applied_fini(&a);
 	}
+}
+END_TEST
+
+static const struct {
+	const char *profile, *value, *said;
+} undeclared[] = {
+	/* As uperf: lower case first outside, as written first among what -D says. */
+	{"<x v='$ITERN'/>", "of -D itern", ""},
+	{"<x v='$Both'/>", "of -D Both", ""},
+	{"<x v='$ONLY'/>", "ONLY", ""},
+	{"<x v='$miXed'/>", "lower mixed", ""},
+	{"<x v='$DIFFER'/>", "lower differ",
+	 "t.xml:2: warning: $DIFFER: the environment has differ=\"lower differ\" and "
+	 "DIFFER=\"DIFFER\"; differ counts, as for uperf\n"},
+	{"<x v='$SAME'/>", "SAME", ""},
+	/* But what is declared is found as it is written only. */
+	{"<param name='MIXED' default='1'/><x v='$MIXED'/>", "MIXED", ""},
+	{"<param name='zero' default='0'/><x v='$zero'/>", "0", ""},
+};
+
+static const char *lookup_undeclared(const char *name, void *arg)
+{
+	(void)arg;
+	if (strcmp(name, "mixed") == 0)
+		return "lower mixed";
+	if (strcmp(name, "differ") == 0)
+		return "lower differ";
+	if (strcmp(name, "same") == 0)
+		return "SAME";
+	return strcmp(name, "zero") == 0 ? NULL : lookup(name, &environment);
+}
+
+START_TEST(undeclared_names_are_those_of_uperf)
+{
+	const struct nm_define defines[] = {
+		{"itern", "of -D itern"}, {"Both", "of -D Both"}, {"both", "of -D both"}};
+	const struct nm_param_values from = {defines, 3, lookup_undeclared, &environment};
+	char text[512];
+	struct applied a = {.root = NULL};
+
+	/* Uses what is not looked at here, so that no define is without a use. */
+	(void)snprintf(text, sizeof text, "<profile>\n%s<x w='$itern $both $Both'/></profile>",
+		       undeclared[_i].profile);
+	a.root = nm_profile_parse("t.xml", text, strlen(text), &a.diags);
+	nm_params_apply(a.root, "t.xml", &from, &a.params, &a.diags);
+	assert_said(&a, undeclared[_i].said);
+	ck_assert_str_eq(nm_node_attr(a.root->children[0], "v"), undeclared[_i].value);
+	applied_fini(&a);
 }
 END_TEST
 
@@ -427,6 +489,7 @@ int main(void)
 	tcase_add_test(tc, a_value_of_the_environment_is_checked);
 	LOOP(mistakes_are_told, mistakes);
 	tcase_add_test(tc, a_name_may_be_63_characters_long);
+	LOOP(undeclared_names_are_those_of_uperf, undeclared);
 	tcase_add_test(tc, an_unknown_define_is_told);
 	tcase_add_test(tc, listing_leaves_the_profile_alone);
 	tcase_add_test(tc, without_an_environment_only_defaults_are_left);

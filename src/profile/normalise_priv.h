@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the two passes of normalise.c share. */
+#ifndef NM_PROFILE_NORMALISE_PRIV_H
+#define NM_PROFILE_NORMALISE_PRIV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Text that grows. */
+struct nm_text {
+	char *data; /* owned */
+	size_t used, capacity;
+	bool failed; /* out of memory; further additions do nothing */
+};
+
+void nm_text_put(struct nm_text *text, const char *data, size_t length);
+void nm_text_put_word(struct nm_text *text, const char *word);
+/* Only the ends of lines in data: of what is left out the lines remain. */
+void nm_text_put_lines(struct nm_text *text, const char *data, size_t length);
+
+#define NM_MAX_REMARKS 64 /* of a pass; more are only counted */
+
+struct nm_remark {
+	unsigned line;
+	char *text; /* owned; NULL when out of memory */
+};
+
+struct nm_remarks {
+	struct nm_remark items[NM_MAX_REMARKS]; /* by line */
+	size_t count;				/* all, also those that are not in items */
+};
+
+void nm_remark(struct nm_remarks *remarks, unsigned line, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The elements whose order is known, by how deep they are. Only what stands in this order can be mended. */
+struct nm_known {
+	const char *name;
+	int level;
+};
+extern const struct nm_known nm_known_elements[];
+#define NM_N_KNOWN   5
+#define NM_NOT_KNOWN NM_N_KNOWN
+
+enum nm_tag_kind { NM_TAG_OPEN, NM_TAG_EMPTY, NM_TAG_CLOSE };
+
+struct nm_tag {
+	enum nm_tag_kind kind;
+	size_t element; /* of nm_known_elements, or NM_NOT_KNOWN */
+	size_t at, end; /* in the text of the first pass: its '<', and behind its '>' */
+	size_t name, name_length;
+	unsigned line;
+};
+
+/* What the first pass makes. */
+struct nm_tags {
+	struct nm_text text;
+	struct nm_tag *items; /* owned */
+	size_t count, capacity;
+	unsigned last_line; /* that is not blank */
+	bool broken;	    /* what follows the last of the tags is not understood */
+	struct nm_remarks remarks;
+};
+
+/* The first pass (tags.c): mends what is inside tags, comments and declarations. */
+void nm_tags_scan(struct nm_tags *tags, const char *text, size_t length);
+/* The second pass (nesting.c): mends what is between tags, unless it is right as it is. Returns whether it made
+ * ret_text. */
+bool nm_nesting_mend(const struct nm_tags *tags, struct nm_text *ret_text,
+		     struct nm_remarks *ret_remarks);
+
+#endif
