@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/opt.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,17 +222,46 @@ static int set_choice(const struct nm_opt *opt, void *field, const char *text, c
 	return -EINVAL;
 }
 
-/* Not a full check: what a name is worth shows when it is looked up. */
+/* With or without "%zone". */
+static bool is_ipv6(const char *text)
+{
+	char address[INET6_ADDRSTRLEN];
+	struct in6_addr in6;
+	size_t length = strcspn(text, "%");
+
+	if (length >= sizeof address || (text[length] && !text[length + 1]))
+		return false;
+	memcpy(address, text, length);
+	address[length] = '\0';
+	return inet_pton(AF_INET6, address, &in6) == 1;
+}
+
+/* Not a full check: what a name is worth shows when it is looked up. But what can only be an address must be one. */
 static bool is_host(const char *text)
 {
+	struct in_addr in;
 	size_t length = strlen(text);
 
 	if (!length || length > MAX_HOST)
 		return false;
-	for (; *text; text++)
-		if ((unsigned char)*text <= ' ' || *text == 0x7f || strchr("/,;<>\"'", *text))
+	for (const char *c = text; *c; c++)
+		if ((unsigned char)*c <= ' ' || *c == 0x7f || strchr("/,;<>\"'[]", *c))
 			return false;
+	if (strchr(text, ':'))
+		return is_ipv6(text);
+	if (text[strspn(text, "0123456789.")] == '\0')
+		return inet_aton(text, &in) != 0;
 	return true;
+}
+
+/* "host:port", "[address]:port": a mistake with a reason of its own. */
+static bool has_port(const char *text)
+{
+	const char *colon = strrchr(text, ':');
+
+	if (!colon || !colon[1] || colon[1 + strspn(colon + 1, "0123456789")])
+		return false;
+	return strchr(text, ':') == colon || (*text == '[' && colon[-1] == ']');
 }
 
 static int set_text(const struct nm_opt *opt, void *field, const char *text, char *why,
@@ -239,8 +269,13 @@ static int set_text(const struct nm_opt *opt, void *field, const char *text, cha
 {
 	char **string = field;
 
-	if (opt->type == NM_TYPE_HOST && !is_host(text))
-		return refuse(NM_TYPE_HOST, -EINVAL, why, why_size);
+	if (opt->type == NM_TYPE_HOST && !is_host(text)) {
+		if (!has_port(text))
+			return refuse(NM_TYPE_HOST, -EINVAL, why, why_size);
+		snprintf(why, why_size,
+			 "not a host: a name or an address alone; the port goes with -P");
+		return -EINVAL;
+	}
 	char *copy = strdup(text);
 
 	if (!copy) {

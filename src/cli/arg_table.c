@@ -46,14 +46,10 @@ static int accept_cpus(struct nm_args *args, const char *value, char *why, size_
 	int error = nm_cpu_list_parse(value, &list);
 
 	(void)args;
-	if (!error) {
-		nm_cpu_list_fini(&list);
-		return 0;
-	}
-	snprintf(why, why_size,
-		 error == -ERANGE ? "names a CPU that this host does not have or may not use"
-				  : "not a list of CPUs: numbers and ranges, as 0-3,8");
-	return -EINVAL;
+	if (error)
+		nm_cpu_list_explain(value, error, why, why_size);
+	nm_cpu_list_fini(&list);
+	return error ? -EINVAL : 0;
 }
 
 static int accept_slave_cpus(struct nm_args *args, const char *value, char *why, size_t why_size)
@@ -477,7 +473,8 @@ const struct nm_arg nm_arg_table[] = {
 				.name = "generate",
 				.type = NM_TYPE_STRING,
 				.offset = FIELD(generate),
-				.help = "print a text made from the option tables, for packagers",
+				.help = "print a text made from the option tables, for packagers: "
+					"man-options, man-language, schema or completion",
 			},
 		.argument = "WORD",
 		.heading = ABOUT,

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
+
 #define MAX_ARGS   64
 #define FIRST_LONG 256 /* what getopt answers for entry 0; single letters are below */
 
@@ -16,6 +18,8 @@ struct spec {
 	char shorts[2 * MAX_ARGS + 2];
 	size_t count;
 	bool given[MAX_ARGS];
+	const char *unknown[MAX_ARGS]; /* long words; told when the profile is known */
+	size_t n_unknown;
 };
 
 static void spec_make(struct spec *spec)
@@ -51,7 +55,9 @@ static const struct nm_arg *arg_of(const struct spec *spec, int answer)
 	return NULL;
 }
 
-static void unknown_long(const struct spec *spec, const char *word, struct nm_diags *diags)
+/* A word after two dashes; profile NULL: none was given. */
+static void unknown_long(const struct spec *spec, const char *word, const char *profile,
+			 struct nm_diags *diags)
 {
 	const char *names[MAX_ARGS];
 	char name[64];
@@ -64,7 +70,12 @@ static void unknown_long(const struct spec *spec, const char *word, struct nm_di
 		same += strncmp(names[i], name, strlen(name)) == 0;
 	}
 	const char *nearest = nm_nearest(name, names, spec->count);
-	if (same > 1)
+	if (profile && nm_cli_has_param(profile, name))
+		nm_diag_error(diags, NULL, 0,
+			      "--%s: not an option, but a parameter of the profile: did you mean "
+			      "-D %s=%s?",
+			      name, name, word[length] ? word + length + 1 : "VALUE");
+	else if (same > 1)
 		nm_diag_error(diags, NULL, 0, "--%s: short for several options: write it out",
 			      name);
 	else if (nearest)
@@ -74,8 +85,84 @@ static void unknown_long(const struct spec *spec, const char *word, struct nm_di
 		nm_diag_error(diags, NULL, 0, "--%s: unknown option; --help lists them all", name);
 }
 
-static void wrong_use(const struct spec *spec, int answer, char *const argv[],
-		      struct nm_diags *diags)
+/* What is wrong with the letters of "-abc", or with "-word" where "--word" is meant. False: nothing is. Sets
+ * *ret_takes_next when the word after it is its argument. */
+static bool wrong_short(const struct spec *spec, const char *word, bool *ret_takes_next,
+			struct nm_diags *diags)
+{
+	const char *names[MAX_ARGS];
+	char name[64];
+	const char *letter = word + 1;
+	const struct nm_arg *arg = NULL;
+	size_t length = strcspn(word + 1, "=");
+
+	*ret_takes_next = false;
+	snprintf(name, sizeof(name), "%.*s", (int)(length < 60 ? length : 60), word + 1);
+	for (size_t i = 0; i < spec->count; i++)
+		names[i] = nm_arg_table[i].opt.name;
+	const char *nearest = nm_nearest(name, names, spec->count);
+	if (!nearest || strcmp(nearest, name) != 0) {
+		while (*letter && (arg = arg_of(spec, (unsigned char)*letter)) && !arg->argument)
+			letter++;
+		*ret_takes_next = *letter && arg && letter[1] == '\0';
+		if (!*letter || arg)
+			return false;
+	}
+	if (nearest && name[1])
+		nm_diag_error(diags, NULL, 0, "-%s: unknown option; did you mean --%s?", name,
+			      nearest);
+	else
+		nm_diag_error(diags, NULL, 0, "-%c: unknown option; --help lists them all",
+			      *letter);
+	return true;
+}
+
+/* Whether the word after "--name", which may be cut short, is its argument. */
+static bool long_takes_next(const struct spec *spec, const char *name)
+{
+	bool takes = false;
+
+	for (size_t i = 0; i < spec->count; i++) {
+		const struct nm_arg *arg = &nm_arg_table[i];
+
+		if (strcmp(arg->opt.name, name) == 0)
+			return arg->argument != NULL;
+		if (strncmp(arg->opt.name, name, strlen(name)) == 0)
+			takes |= arg->argument != NULL;
+	}
+	return takes;
+}
+
+/* Copies the words into ret_argv, but for those that getopt would take apart into letters that nobody has meant.
+ * Answers how many there are. */
+static int drop_wrong_shorts(const struct spec *spec, int argc, char *const argv[], char **ret_argv,
+			     struct nm_diags *diags)
+{
+	int count = 0;
+	bool argument = true; /* so is the name of the program */
+
+	for (int i = 0; i < argc; i++) {
+		const char *word = argv[i];
+		bool takes_next = false, wrong = false;
+
+		if (!argument && strcmp(word, "--") == 0) {
+			for (; i < argc; i++)
+				ret_argv[count++] = argv[i];
+			break;
+		}
+		if (!argument && strncmp(word, "--", 2) == 0)
+			takes_next = long_takes_next(spec, word + 2);
+		else if (!argument && word[0] == '-' && word[1])
+			wrong = wrong_short(spec, word, &takes_next, diags);
+		argument = takes_next;
+		if (!wrong)
+			ret_argv[count++] = argv[i];
+	}
+	ret_argv[count] = NULL;
+	return count;
+}
+
+static void wrong_use(struct spec *spec, int answer, char *const argv[], struct nm_diags *diags)
 {
 	const struct nm_arg *arg = arg_of(spec, optopt);
 
@@ -83,10 +170,10 @@ static void wrong_use(const struct spec *spec, int answer, char *const argv[],
 		nm_diag_error(diags, NULL, 0, "--%s: %s is missing", arg->opt.name, arg->argument);
 	else if (arg)
 		nm_diag_error(diags, NULL, 0, "--%s: takes no value", arg->opt.name);
-	else if (optopt)
-		nm_diag_error(diags, NULL, 0, "-%c: unknown option; --help lists them all", optopt);
+	else if (spec->n_unknown < MAX_ARGS)
+		spec->unknown[spec->n_unknown++] = argv[optind - 1] + 2;
 	else
-		unknown_long(spec, argv[optind - 1] + 2, diags);
+		unknown_long(spec, argv[optind - 1] + 2, NULL, diags);
 }
 
 static void take(struct spec *spec, const struct nm_arg *arg, const char *value,
@@ -190,11 +277,18 @@ static void check_together(const struct spec *spec, struct nm_args *args, struct
 		nm_diag_error(diags, NULL, 0, "--master and --slave: one at a time");
 		return;
 	}
-	for (size_t i = 0; i < spec->count; i++)
-		if (spec->given[i] && !(nm_arg_table[i].modes & mode))
-			nm_diag_error(diags, NULL, 0, "--%s: %s, not with --%s",
-				      nm_arg_table[i].opt.name, modes_text(nm_arg_table[i].modes),
+	for (size_t i = 0; i < spec->count; i++) {
+		const struct nm_arg *arg = &nm_arg_table[i];
+		bool told = arg->action && arg->action != args->action; /* as one of two actions */
+		if (!spec->given[i] || (arg->modes & mode) || told)
+			continue;
+		if (strcmp(arg->opt.name, "master") == 0)
+			nm_diag_error(diags, NULL, 0, "--master and --%s: one at a time",
 				      action_option(args->action));
+		else
+			nm_diag_error(diags, NULL, 0, "--%s: %s, not with --%s", arg->opt.name,
+				      modes_text(arg->modes), action_option(args->action));
+	}
 	if (mode == NM_MODE_RUN && args->port == 0)
 		nm_diag_error(diags, NULL, 0, "--port 0: must be 1 to 65535 with --master");
 }
@@ -215,36 +309,58 @@ static int set_defaults(struct nm_args *args, struct nm_diags *diags)
 	return 0;
 }
 
-int nm_args_parse(int argc, char *const argv[], struct nm_args *ret_args, struct nm_diags *diags)
+static int parse_words(struct spec *spec, int argc, char *const argv[], struct nm_args *ret_args,
+		       struct nm_diags *diags)
 {
-	struct spec spec;
 	int answer;
 
-	*ret_args = (struct nm_args){.action = NM_ACTION_NONE};
-	if (set_defaults(ret_args, diags) != 0)
-		return -EINVAL;
-	spec_make(&spec);
 	optind = 0; /* begin anew */
 	opterr = 0;
-	while ((answer = getopt_long(argc, argv, spec.shorts, spec.longs, NULL)) != -1) {
-		const struct nm_arg *arg = arg_of(&spec, answer);
+	while ((answer = getopt_long(argc, argv, spec->shorts, spec->longs, NULL)) != -1) {
+		const struct nm_arg *arg = arg_of(spec, answer);
+		bool wrong = diags->n_errors || spec->n_unknown;
 		if (answer == '?' || answer == ':' || !arg) {
-			wrong_use(&spec, answer, argv, diags);
+			wrong_use(spec, answer, argv, diags);
 			continue;
 		}
 		if (arg->action == NM_ACTION_HELP || arg->action == NM_ACTION_VERSION) {
+			/* Help that was not asked for would hide what is wrong. */
+			if (wrong)
+				continue;
 			ret_args->action = arg->action;
 			return 0;
 		}
-		take(&spec, arg, arg->argument ? optarg : "yes", ret_args, diags);
+		take(spec, arg, arg->argument ? optarg : "yes", ret_args, diags);
 	}
+	for (size_t i = 0; i < spec->n_unknown; i++)
+		unknown_long(spec, spec->unknown[i], ret_args->master, diags);
 	if (ret_args->action == NM_ACTION_DESCRIBE)
 		for (int i = optind; i < argc && ret_args->n_words < 2; i++)
 			ret_args->words[ret_args->n_words++] = argv[i];
 	if (!diags->n_errors) /* after an error it may be the value of a mistaken option */
 		check_words(ret_args, argc, argv, diags);
-	check_together(&spec, ret_args, diags);
+	check_together(spec, ret_args, diags);
 	return diags->n_errors ? -EINVAL : 0;
+}
+
+int nm_args_parse(int argc, char *const argv[], struct nm_args *ret_args, struct nm_diags *diags)
+{
+	struct spec spec;
+	int error = -EINVAL;
+
+	*ret_args = (struct nm_args){.action = NM_ACTION_NONE};
+	if (set_defaults(ret_args, diags) != 0)
+		return -EINVAL;
+	spec_make(&spec);
+	char **words = calloc((size_t)argc + 1, sizeof(*words)); /* getopt puts them in order */
+	if (words) {
+		int count = drop_wrong_shorts(&spec, argc, argv, words, diags);
+		error = parse_words(&spec, count, words, ret_args, diags);
+	} else {
+		nm_diag_error(diags, NULL, 0, "out of memory");
+	}
+	free(words);
+	return error;
 }
 
 void nm_args_fini(struct nm_args *args)

@@ -22,7 +22,8 @@ static void add_option(struct nm_table *table, const struct nm_opt *opt)
 	nm_table_cell(table, "%s", opt->name);
 	nm_table_cell(table, "%s", used ? choices : nm_type_name(opt->type));
 	nm_table_cell(table, "%s", opt->required ? "required" : opt->def ? opt->def : "-");
-	nm_table_cell(table, "%s", opt->help ? opt->help : "");
+	nm_table_cell(table, "%s%s%s%s", opt->help ? opt->help : "", opt->alias ? " (also " : "",
+		      opt->alias ? opt->alias : "", opt->alias ? ")" : "");
 }
 
 static void print_options(const struct nm_opt *opts, FILE *out)

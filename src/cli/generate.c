@@ -48,13 +48,6 @@ static void generate_man_options(FILE *out)
 		}
 		fputc('\n', out);
 		print_roff(out, arg->opt.help);
-		if (arg->action == NM_ACTION_GENERATE) {
-			fputs(":", out);
-			for (size_t i = 0; nm_cli_generate_words[i]; i++) {
-				fputs(" ", out);
-				print_roff(out, nm_cli_generate_words[i]);
-			}
-		}
 		if (arg->opt.def) {
 			fputs(" (default ", out);
 			print_roff(out, arg->opt.def);
@@ -81,7 +74,13 @@ static void print_man_table(FILE *out, const struct nm_opt *opts)
 		} else {
 			print_roff(out, nm_type_name(opts->type));
 		}
-		fputs("\\fR\n", out);
+		fputs("\\fR", out);
+		if (opts->alias) {
+			fputs(" (also \\fB", out);
+			print_roff(out, opts->alias);
+			fputs("\\fR)", out);
+		}
+		fputc('\n', out);
 		print_roff(out, opts->help ? opts->help : "");
 		if (opts->required)
 			fputs(" (required)", out);

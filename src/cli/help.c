@@ -59,8 +59,6 @@ void nm_cli_help(FILE *out)
 	      "reports what the network, the hosts and the applications did.\n",
 	      out);
 	for (const struct nm_arg *arg = nm_arg_table; arg->opt.name; arg++) {
-		if (arg->action == NM_ACTION_GENERATE)
-			continue; /* for packagers: in the manual */
 		if (strcmp(arg->heading, heading) != 0)
 			fprintf(out, "\n%s:\n", arg->heading);
 		heading = arg->heading;

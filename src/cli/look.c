@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/stock.h"
 #include "lib/load.h"
@@ -91,6 +92,45 @@ static int print_plans(const struct nm_loaded *loaded, FILE *out, struct nm_diag
 	return code;
 }
 
+bool nm_cli_has_param(const char *profile, const char *name)
+{
+	struct nm_loaded loaded = {0};
+	struct nm_diags ignored = {0};
+	const struct nm_param_values none = {.n_defines = 0};
+	char *path = nm_stock_find(profile, &ignored);
+	bool found = false;
+
+	if (path && nm_loaded_read(&loaded, path, &ignored) == 0) {
+		(void)nm_loaded_params(&loaded, &none, &ignored);
+		for (size_t i = 0; i < loaded.params.count; i++)
+			found |= strcmp(loaded.params.items[i].name, name) == 0;
+	}
+	nm_loaded_fini(&loaded);
+	nm_diags_fini(&ignored);
+	free(path);
+	return found;
+}
+
+/* A -D that means nothing to the profile is as wrong here as in a run. Whether it does shows when all values are put
+ * in, which complains about more than the parameters: only what is about -D is taken over. */
+static void check_defines(const struct nm_loaded *loaded, const struct nm_param_values *values,
+			  struct nm_diags *diags)
+{
+	struct nm_loaded whole = {0};
+	struct nm_diags found = {0};
+
+	if (nm_loaded_copy(&whole, loaded->name, loaded->text, loaded->length, &found) == 0)
+		(void)nm_loaded_compile(&whole, values, &found);
+	for (size_t i = 0; i < found.count; i++) {
+		const struct nm_diag *diag = &found.items[i];
+		if (diag->severity == NM_SEV_ERROR && diag->line == 0 && diag->text &&
+		    strncmp(diag->text, "-D ", 3) == 0)
+			nm_diag_error(diags, diag->file, 0, "%s", diag->text);
+	}
+	nm_diags_fini(&found);
+	nm_loaded_fini(&whole);
+}
+
 int nm_cli_look(const struct nm_args *args, FILE *out, struct nm_diags *diags)
 {
 	struct nm_loaded loaded = {0};
@@ -106,10 +146,12 @@ int nm_cli_look(const struct nm_args *args, FILE *out, struct nm_diags *diags)
 		goto out;
 	if (args->action == NM_ACTION_PARAMS) {
 		/* What is there is shown also when a value is wrong. */
-		int error = nm_loaded_params(&loaded, &values, diags);
-		if (loaded.root)
+		(void)nm_loaded_params(&loaded, &values, diags);
+		if (loaded.root) {
 			print_params(&loaded.params, out);
-		code = error ? NM_EXIT_USAGE : NM_EXIT_OK;
+			check_defines(&loaded, &values, diags);
+		}
+		code = diags->n_errors ? NM_EXIT_USAGE : NM_EXIT_OK;
 		goto out;
 	}
 	if (nm_loaded_compile(&loaded, &values, diags) != 0)

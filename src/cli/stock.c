@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,19 +164,61 @@ static void stocks_free(struct stocks *stocks)
 	free(stocks);
 }
 
+/* Names without the suffix that a mistaken one is compared with: files of its directory, then stock profiles. */
+struct near {
+	const char *names[2 * MAX_STOCK];
+	size_t count, n_files;
+};
+
+static void add_near_files(struct near *near, const struct stocks *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		near->names[near->count++] = files->items[i].name;
+	near->n_files = near->count;
+}
+
+/* What may be meant by a name or path, as it would be typed: owned, NULL when nothing is near. */
+static char *near_name(const char *name, const struct stocks *stocks)
+{
+	const char *slash = strrchr(name, '/');
+	const char *base = slash ? slash + 1 : name;
+	int dir_length = slash ? (int)(base - name) : 0;
+	struct dirs here = {.count = 0};
+	struct near near = {.count = 0};
+	char *stem = strndup(base, strlen(base) - (has_suffix(base) ? strlen(SUFFIX) : 0));
+	char *meant = NULL;
+
+	add_dir(&here, slash ? strndup(name, (size_t)dir_length) : strdup("."));
+	struct stocks *files = stocks_find(&here);
+
+	if (files)
+		add_near_files(&near, files);
+	for (size_t i = 0; stocks && i < stocks->count; i++)
+		near.names[near.count++] = stocks->items[i].name;
+	const char *nearest = stem ? nm_nearest(stem, near.names, near.count) : NULL;
+	bool is_file = false;
+
+	for (size_t i = 0; nearest && i < near.n_files; i++)
+		is_file |= near.names[i] == nearest;
+	if (nearest && asprintf(&meant, "%.*s%s%s", is_file ? dir_length : 0, name, nearest,
+				is_file ? SUFFIX : "") < 0)
+		meant = NULL;
+	stocks_free(files);
+	dirs_fini(&here);
+	free(stem);
+	return meant;
+}
+
 static void not_found(const char *name, const struct dirs *dirs, const struct stocks *stocks,
 		      struct nm_diags *diags)
 {
-	const char *names[MAX_STOCK];
 	char places[2048] = "";
 	size_t used = 0;
+	char *nearest = near_name(name, stocks);
 
 	for (size_t i = 0; i < dirs->count && used < sizeof(places); i++)
 		used += (size_t)snprintf(places + used, sizeof(places) - used, "%s%s",
 					 i ? ", " : "", dirs->items[i]);
-	for (size_t i = 0; i < stocks->count; i++)
-		names[i] = stocks->items[i].name;
-	const char *nearest = nm_nearest(name, names, stocks->count);
 	if (nearest)
 		nm_diag_error(diags, NULL, 0,
 			      "-m %s: no such profile; did you mean %s? (looked in %s)", name,
@@ -185,6 +228,21 @@ static void not_found(const char *name, const struct dirs *dirs, const struct st
 			      "-m %s: no such file, nor a stock profile (--list shows them; looked "
 			      "in %s)",
 			      name, used ? places : "no directory");
+	free(nearest);
+}
+
+/* A path to nothing, when what is meant can be guessed. */
+static bool is_mistaken_path(const char *path, const struct stocks *stocks, struct nm_diags *diags)
+{
+	struct stat st;
+	char *nearest = stat(path, &st) < 0 && errno == ENOENT ? near_name(path, stocks) : NULL;
+	bool mistaken = nearest != NULL;
+
+	if (mistaken)
+		nm_diag_error(diags, NULL, 0, "-m %s: no such file; did you mean %s?", path,
+			      nearest);
+	free(nearest);
+	return mistaken;
 }
 
 char *nm_stock_find(const char *name, struct nm_diags *diags)
@@ -197,14 +255,18 @@ char *nm_stock_find(const char *name, struct nm_diags *diags)
 		nm_diag_error(diags, NULL, 0, "-m: must be the name of a profile or a file");
 		return NULL;
 	}
-	if (strchr(name, '/') || has_suffix(name) || (stat(name, &st) == 0 && S_ISREG(st.st_mode)))
+	bool is_path = strchr(name, '/') || has_suffix(name);
+
+	if (stat(name, &st) == 0 && (is_path || S_ISREG(st.st_mode)))
 		return strdup(name);
 	dirs_find(&dirs);
 	struct stocks *stocks = stocks_find(&dirs);
-	for (size_t i = 0; stocks && i < stocks->count; i++)
+	for (size_t i = 0; !is_path && stocks && i < stocks->count; i++)
 		if (strcmp(stocks->items[i].name, name) == 0)
 			path = strdup(stocks->items[i].path);
-	if (!path && stocks)
+	if (is_path && !is_mistaken_path(name, stocks, diags))
+		path = strdup(name); /* reading it tells why it cannot be */
+	else if (!path && stocks && !is_path)
 		not_found(name, &dirs, stocks, diags);
 	stocks_free(stocks);
 	dirs_fini(&dirs);

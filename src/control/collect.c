@@ -61,6 +61,7 @@ static bool describe_group(struct nm_result_group *to, const struct nm_group *fr
 		to->phases[k].name = copy_text(from->phases[k].name, &ok);
 		to->phases[k].line = from->phases[k].line;
 		to->phases[k].measured = from->phases[k].measured;
+		to->phases[k].planned_per_s = from->phases[k].rate_per_s * from->n_flows;
 	}
 	return ok;
 }

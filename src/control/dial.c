@@ -11,6 +11,7 @@
 #include "control/address.h"
 #include "control/master.h"
 #include "host/clock.h"
+#include "transport/socket.h"
 
 #define RETRY_NS       1000000000u /* that a slave which is just starting has to listen */
 #define RETRY_PAUSE_NS 50000000u
@@ -85,6 +86,38 @@ static int try_all(struct nm_master *master, const struct addrinfo *found, uint6
 	return error;
 }
 
+/* Whether one of the addresses is this host's own: the way to it begins where it ends. */
+static bool is_own(const struct addrinfo *found)
+{
+	bool own = false;
+
+	for (const struct addrinfo *at = found; at && !own; at = at->ai_next) {
+		struct nm_addr remote, local;
+		int fd = socket(at->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+		own = fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) == 0 &&
+		      nm_address_of_ends(fd, &local, &remote) == 0 &&
+		      (nm_address_is_loopback(&remote) || nm_addr_same_host(&remote, &local));
+		if (fd >= 0)
+			(void)close(fd);
+	}
+	return own;
+}
+
+/* The command that would have helped. */
+static void explain_refusal(const struct nm_master *master, const struct addrinfo *found, char *why,
+			    size_t why_size)
+{
+	uint16_t port = master->options->port;
+	char option[16] = "";
+
+	if (port != NM_DEFAULT_PORT)
+		(void)snprintf(option, sizeof option, " -P %u", port);
+	(void)snprintf(why, why_size,
+		       "nothing listens on port %u there: start a slave with \"netmodel -s%s%s\"",
+		       port, is_own(found) ? "" : " --no-auth", option);
+}
+
 int nm_master_dial(struct nm_master *master, const char *name, uint64_t until_ns, int *ret_fd,
 		   char *why, size_t why_size)
 {
@@ -117,13 +150,10 @@ int nm_master_dial(struct nm_master *master, const char *name, uint64_t until_ns
 			break;
 		}
 	}
-	freeaddrinfo(found);
 	if (error == -ECONNREFUSED)
-		(void)snprintf(
-			why, why_size,
-			"nothing listens on port %u there: start a slave with \"netmodel -s\"",
-			master->options->port);
-	else if (error)
+		explain_refusal(master, found, why, why_size);
+	freeaddrinfo(found);
+	if (error && error != -ECONNREFUSED)
 		(void)snprintf(why, why_size, "cannot connect to port %u: %s",
 			       master->options->port, strerror(-error));
 	return error;

@@ -49,6 +49,22 @@ static void lose(struct nm_master *master, struct nm_link *link, const char *why
 	link->peer.state = NM_SESSION_END;
 }
 
+/* Before its first message a slave is only what listens on its port. */
+static bool is_stranger(const struct nm_link *link)
+{
+	return link->peer.state == NM_SESSION_HELLO && !link->embedded.pid;
+}
+
+static void lose_stranger(struct nm_master *master, struct nm_link *link, const char *verdict,
+			  const char *why)
+{
+	char text[512];
+
+	(void)snprintf(text, sizeof text, "what listens on port %u is not a netmodel slave%s: %s",
+		       master->options->port, verdict, why);
+	lose(master, link, text);
+}
+
 static void take_messages(struct nm_master *master, struct nm_link *link)
 {
 	char why[256], text[288];
@@ -67,7 +83,10 @@ static void take_messages(struct nm_master *master, struct nm_link *link)
 	}
 	if (answer < 0) {
 		(void)snprintf(text, sizeof text, "it sent %s", why);
-		lose(master, link, text);
+		if (is_stranger(link))
+			lose_stranger(master, link, "", text);
+		else
+			lose(master, link, text);
 	}
 }
 
@@ -79,7 +98,11 @@ static void serve_link(struct nm_master *master, struct nm_link *link)
 	if (link->peer.fd < 0)
 		return;
 	if (link->peer.ended && link->peer.state != NM_SESSION_END) {
-		lose(master, link, nm_peer_ended_text(&link->peer));
+		if (is_stranger(link))
+			lose_stranger(master, link, ", or has gone",
+				      nm_peer_ended_text(&link->peer));
+		else
+			lose(master, link, nm_peer_ended_text(&link->peer));
 		return;
 	}
 	enum nm_beat_due due = nm_beat_due(&link->peer.beat, nm_clock_ns());
@@ -89,7 +112,10 @@ static void serve_link(struct nm_master *master, struct nm_link *link)
 
 		(void)snprintf(why, sizeof why, "no sign of life for %.3g s",
 			       (double)master->options->timeout_ns / 1e9);
-		lose(master, link, why);
+		if (is_stranger(link))
+			lose_stranger(master, link, ", or does not answer", why);
+		else
+			lose(master, link, why);
 	} else if (due == NM_BEAT_SEND && link->peer.state != NM_SESSION_HELLO) {
 		nm_master_send(master, link, NM_MESSAGE_HEARTBEAT, nm_heartbeat_pack(0));
 	}

@@ -111,12 +111,13 @@ static void check_cpus(struct nm_master *master)
 	if (options->cpus) {
 		int error = nm_cpu_list_parse(options->cpus, &master->cpus);
 
-		if (error)
+		if (error) {
+			char why[384];
+
+			nm_cpu_list_explain(options->cpus, error, why, sizeof why);
 			nm_diag_error(master->diags, NULL, 0, "--cpus \"%s\": %s", options->cpus,
-				      error == -ERANGE
-					      ? "names a CPU that this host does not have or this "
-						"process may not use"
-					      : "not a list of CPUs like 0-3,8");
+				      why);
+		}
 	}
 	if (options->slave_cpus && nm_cpu_list_check_form(options->slave_cpus))
 		nm_diag_error(master->diags, NULL, 0,

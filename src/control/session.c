@@ -162,6 +162,18 @@ static int run_timers(struct nm_session *session)
 	return 0;
 }
 
+static const char *end_text(int error)
+{
+	switch (error) {
+	case -ETIMEDOUT:
+		return "the master was silent too long";
+	case -ETIME:
+		return "it took longer than this slave allows (--max-duration)";
+	default:
+		return strerror(-error);
+	}
+}
+
 static void session_loop(struct nm_session *session)
 {
 	int error = 0;
@@ -187,9 +199,7 @@ static void session_loop(struct nm_session *session)
 			error = run_timers(session);
 	}
 	if (error)
-		nm_session_log(session, "ended: %s",
-			       error == -ETIMEDOUT ? "the master was silent too long"
-						   : strerror(-error));
+		nm_session_log(session, "ended: %s", end_text(error));
 	/* A refusal or a failure is the last word: it must not be lost in a reset. */
 	if (error != -ETIMEDOUT)
 		nm_peer_drain(&session->peer, nm_clock_ns() + LINGER_NS);

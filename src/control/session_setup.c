@@ -123,10 +123,11 @@ static bool make_engine(struct nm_session *session, const char *cpus_text, const
 	int error = cpus_text ? nm_cpu_list_parse(cpus_text, &cpus) : 0;
 
 	if (error) {
+		char phrase[320];
+
 		code = "cpus";
-		(void)snprintf(text, sizeof text, "CPU list \"%.128s\": %s", cpus_text,
-			       error == -ERANGE ? "names a CPU that it does not have or may not use"
-						: "not a list like 0-3,8");
+		nm_cpu_list_explain(cpus_text, error, phrase, sizeof phrase);
+		(void)snprintf(text, sizeof text, "CPU list \"%.128s\": %s", cpus_text, phrase);
 	} else {
 		const struct nm_engine_config config = {.plan = session->plan,
 							.cpus = cpus.cpus,
@@ -185,7 +186,7 @@ int nm_session_prepare(struct nm_session *session, json_t *body)
 		return error;
 	nm_beat_satisfy(&session->peer.beat, prepare.timeout_ns);
 	session->end = NM_SESSION_BROKEN;
-	nm_session_log(session, "run %s: profile %s, as host %s", prepare.run_id, prepare.file,
+	nm_session_log(session, "run %.12s: profile %s, as host %s", prepare.run_id, prepare.file,
 		       prepare.host);
 	nm_host_facts_read(&facts);
 	session->peer.state = NM_SESSION_CONNECT;

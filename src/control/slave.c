@@ -107,8 +107,10 @@ static int listen_on(const char *bind_to, uint16_t port, struct nm_diags *diags)
 		int failure = getaddrinfo(bind_to, service, &hints, &found);
 
 		if (failure) {
-			nm_diag_error(diags, NULL, 0, "cannot listen on \"%s\": %s", bind_to,
-				      gai_strerror(failure));
+			nm_diag_error(diags, NULL, 0,
+				      "cannot listen on \"%s\" port %u: the address cannot be "
+				      "resolved: %s",
+				      bind_to, port, gai_strerror(failure));
 			return -EADDRNOTAVAIL;
 		}
 		for (struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
@@ -247,8 +249,13 @@ static int serve(struct daemon *daemon)
 			return 0;
 		if (poll(fds, 2, daemon->n_sessions || !room ? REAP_MS : -1) < 0 && errno != EINTR)
 			return -errno;
-		if (fds[1].revents)
+		if (fds[1].revents) {
+			reap(daemon);
+			if (daemon->n_sessions)
+				say(daemon, "interrupted: ends %zu session%s under way",
+				    daemon->n_sessions, daemon->n_sessions == 1 ? "" : "s");
 			return 0;
+		}
 		reap(daemon);
 		room = fds[0].revents ? accept_all(daemon) : true;
 	}

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_CPUS 8192
 
@@ -110,6 +112,67 @@ int nm_cpu_list_parse(const char *text, struct nm_cpu_list *ret_list)
 	}
 	*ret_list = list;
 	return 0;
+}
+
+/* "0-3,8": the CPUs of a set. */
+static void print_set(const cpu_set_t *set, size_t set_size, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	*buf = '\0';
+	for (unsigned cpu = 0; cpu < MAX_CPUS && used < size; cpu++) {
+		unsigned last = cpu;
+
+		if (!CPU_ISSET_S(cpu, set_size, set))
+			continue;
+		while (last + 1 < MAX_CPUS && CPU_ISSET_S(last + 1, set_size, set))
+			last++;
+		used += (size_t)snprintf(buf + used, size - used, "%s%u", used ? "," : "", cpu);
+		if (last > cpu && used < size)
+			used += (size_t)snprintf(buf + used, size - used, "-%u", last);
+		cpu = last;
+	}
+}
+
+struct search {
+	const cpu_set_t *allowed;
+	size_t allowed_size;
+	unsigned missing;
+};
+
+static int find_missing(unsigned cpu, void *arg)
+{
+	struct search *search = arg;
+
+	if (CPU_ISSET_S(cpu, search->allowed_size, search->allowed))
+		return 0;
+	search->missing = cpu;
+	return -ERANGE;
+}
+
+void nm_cpu_list_explain(const char *text, int error, char *why, size_t why_size)
+{
+	size_t size = CPU_ALLOC_SIZE(MAX_CPUS);
+	cpu_set_t *allowed = error == -ERANGE ? CPU_ALLOC(MAX_CPUS) : NULL;
+	char list[256];
+
+	if (error == -EINVAL)
+		snprintf(why, why_size, "not a list of CPUs: numbers and ranges, as 0-3,8");
+	else
+		snprintf(why, why_size, "%s", strerror(-error));
+	if (!allowed)
+		return;
+	CPU_ZERO_S(size, allowed);
+	struct search search = {.allowed = allowed, .allowed_size = size};
+
+	if (sched_getaffinity(0, size, allowed) == 0 &&
+	    walk(text, find_missing, &search) == -ERANGE) {
+		print_set(allowed, size, list, sizeof list);
+		snprintf(why, why_size,
+			 "there is no CPU %u here, or it may not be used; allowed are %s",
+			 search.missing, list);
+	}
+	CPU_FREE(allowed);
 }
 
 void nm_cpu_list_fini(struct nm_cpu_list *list)

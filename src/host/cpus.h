@@ -13,6 +13,8 @@ struct nm_cpu_list {
 /* "0-3,8": 0, -EINVAL (form) or -ERANGE (a CPU this host does not have or this process may not
  * use). The list is owned. */
 int nm_cpu_list_parse(const char *text, struct nm_cpu_list *ret_list);
+/* What a failure of nm_cpu_list_parse means: which CPU, and which are allowed; one phrase. */
+void nm_cpu_list_explain(const char *text, int error, char *why, size_t why_size);
 /* Only the form of the list: for lists that another host will use. */
 int nm_cpu_list_check_form(const char *text);
 void nm_cpu_list_fini(struct nm_cpu_list *list);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/origin.h"
+
 static void drop_compiled(struct nm_loaded *loaded)
 {
 	loaded->plan = nm_plan_free(loaded->plan);
@@ -75,9 +77,10 @@ int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *va
 	nm_params_apply(loaded->root, loaded->name, values, &loaded->params, diags);
 	/* Also after an error in a parameter: all mistakes are told in one go. */
 	loaded->plan = nm_plan_compile(loaded->root, loaded->name, diags);
-	if (!loaded->plan || diags->n_errors)
-		return -EINVAL;
-	return 0;
+	if (loaded->plan && !diags->n_errors)
+		return 0;
+	nm_origin_add(loaded, diags);
+	return -EINVAL;
 }
 
 int nm_loaded_params(struct nm_loaded *loaded, const struct nm_param_values *values,

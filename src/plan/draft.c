@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "base/word.h"
@@ -10,9 +11,22 @@
 
 /* ---- attributes ---- */
 
-static void unknown_attr(struct nm_draft *draft, const struct nm_node *node,
-			 const struct nm_opt *table, const char *name)
+/* Whether a flowop or a transport has an option of the name. */
+static bool is_option(const char *name)
 {
+	bool is = false;
+
+	for (const struct nm_flowop *const *op = nm_flowops; *op; op++)
+		is |= nm_opt_find((*op)->opts, name) != NULL;
+	for (const struct nm_transport *const *t = nm_transports; *t; t++)
+		is |= nm_opt_find((*t)->opts, name) != NULL;
+	return is;
+}
+
+static void unknown_attr(struct nm_draft *draft, const struct nm_node *node,
+			 const struct nm_opt *table, const struct nm_attr *attr)
+{
+	const char *name = attr->name;
 	const char *names[32];
 	char allowed[256];
 	size_t count = 0, used = 0;
@@ -28,6 +42,13 @@ static void unknown_attr(struct nm_draft *draft, const struct nm_node *node,
 	if (nm_same_word(name, "nprocs") && nm_same_word(node->name, "group")) {
 		nm_diag_error(draft->diags, draft->file, node->line,
 			      "<group> nprocs: workers are threads in this version; use nthreads");
+		return;
+	}
+	if (strcmp(node->name, "flowop") == 0 && is_option(name)) {
+		nm_diag_error(draft->diags, draft->file, node->line,
+			      "<flowop> %s=\"%s\": not an attribute, but an option: "
+			      "options=\"%s=%s\"",
+			      name, attr->value, name, attr->value);
 		return;
 	}
 	nm_diag_error(draft->diags, draft->file, node->line,
@@ -46,6 +67,31 @@ static void check_twice(struct nm_draft *draft, const struct nm_node *node, size
 				      node->name, node->attrs[k].name, node->attrs[i].name);
 }
 
+/* "connect, accept, ..." */
+static void list_flowops(char *buf, size_t size)
+{
+	size_t used = 0;
+
+	for (const struct nm_flowop *const *op = nm_flowops; *op && used < size; op++)
+		used += (size_t)snprintf(buf + used, size - used, "%s%s",
+					 op != nm_flowops ? ", " : "", (*op)->name);
+}
+
+static void missing_attr(struct nm_draft *draft, const struct nm_node *node,
+			 const struct nm_opt *opt)
+{
+	char allowed[256];
+
+	if (strcmp(node->name, "flowop") == 0 && strcmp(opt->name, "type") == 0) {
+		list_flowops(allowed, sizeof allowed);
+		nm_diag_error(draft->diags, draft->file, node->line,
+			      "<flowop>: needs type=\"...\": one of %s", allowed);
+		return;
+	}
+	nm_diag_error(draft->diags, draft->file, node->line, "<%s>: needs %s=\"...\": %s",
+		      node->name, opt->name, opt->help);
+}
+
 void nm_draft_attrs(struct nm_draft *draft, const struct nm_node *node, void *attrs)
 {
 	const struct nm_opt *table = nm_element_find(node->name)->attrs;
@@ -58,7 +104,7 @@ void nm_draft_attrs(struct nm_draft *draft, const struct nm_node *node, void *at
 		const struct nm_opt *opt = nm_opt_find(table, attr->name);
 
 		if (!opt)
-			unknown_attr(draft, node, table, attr->name);
+			unknown_attr(draft, node, table, attr);
 		else if (nm_opt_set(opt, attrs, attr->value, why, sizeof why) < 0)
 			nm_diag_error(draft->diags, draft->file, node->line, "<%s> %s=\"%s\": %s",
 				      node->name, attr->name, attr->value, why);
@@ -70,9 +116,7 @@ void nm_draft_attrs(struct nm_draft *draft, const struct nm_node *node, void *at
 	}
 	for (; table->name; table++)
 		if (table->required && !nm_node_attr(node, table->name))
-			nm_diag_error(draft->diags, draft->file, node->line,
-				      "<%s>: needs %s=\"...\": %s", node->name, table->name,
-				      table->help);
+			missing_attr(draft, node, table);
 }
 
 /* ---- elements ---- */
@@ -107,16 +151,13 @@ static void unknown_flowop(struct nm_draft *draft, const struct nm_node *node, c
 {
 	const char *names[64];
 	char allowed[256];
-	size_t count = 0, used = 0;
+	size_t count = 0;
 
-	for (const struct nm_flowop *const *op = nm_flowops; *op && count < 64; op++) {
+	for (const struct nm_flowop *const *op = nm_flowops; *op && count < 64; op++)
 		names[count++] = (*op)->name;
-		if (used < sizeof allowed)
-			used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
-						 count > 1 ? ", " : "", (*op)->name);
-	}
 	const char *nearest = nm_nearest(type, names, count);
 
+	list_flowops(allowed, sizeof allowed);
 	nm_diag_error(draft->diags, draft->file, node->line,
 		      "<flowop> type=\"%s\": unknown flowop%s%s%s; must be one of: %s", type,
 		      nearest ? ", did you mean \"" : "", nearest ? nearest : "",
@@ -260,6 +301,28 @@ static void read_group(struct nm_draft *draft, const struct nm_node *node)
 			read_transaction(draft, node->children[i], group);
 }
 
+/* Results go by the names of groups. */
+static void warn_same_names(struct nm_draft *draft)
+{
+	for (size_t g = 1; g < draft->n_groups; g++) {
+		const struct nm_draft_group *group = &draft->groups[g];
+		const struct nm_draft_group *other = NULL;
+		size_t count = 0;
+
+		for (size_t k = 0; group->attrs.name && k < g && count < 2; k++) {
+			if (!draft->groups[k].attrs.name ||
+			    strcmp(draft->groups[k].attrs.name, group->attrs.name) != 0)
+				continue;
+			other = &draft->groups[k];
+			count++;
+		}
+		if (count == 1) /* once for each name */
+			nm_diag_warn(draft->diags, draft->file, group->line,
+				     "<group> name=\"%s\": the group of line %u has the same name",
+				     group->attrs.name, other->line);
+	}
+}
+
 void nm_draft_read(struct nm_draft *draft, const struct nm_node *root)
 {
 	if (!nm_same_word(root->name, "profile")) {
@@ -284,6 +347,7 @@ void nm_draft_read(struct nm_draft *draft, const struct nm_node *root)
 	for (size_t i = 0; i < root->n_children; i++)
 		if (expect(draft, root, root->children[i], "group"))
 			read_group(draft, root->children[i]);
+	warn_same_names(draft);
 }
 
 void nm_draft_fini(struct nm_draft *draft)

@@ -49,7 +49,7 @@ static void print_header(const struct nm_result *shape, bool response, FILE *out
 		for (size_t c = 0; c < N_CPU_COLUMNS; c++)
 			print_name(out, shape->hosts[h].name ? shape->hosts[h].name : "",
 				   cpu_columns[c]);
-	fputc('\n', out);
+	fputs(",seconds\n", out); /* the last, so that the others keep their places */
 }
 
 static void print_latency(const struct nm_result *shape, const struct nm_latency *latency,
@@ -106,7 +106,7 @@ static void print_row(const struct nm_result *shape, const struct nm_result *run
 		else
 			fputs(",,,,", out);
 	}
-	fputc('\n', out);
+	fprintf(out, ",%.9f\n", window->seconds);
 }
 
 static int write_csv(const struct nm_series *series, FILE *out)

@@ -85,6 +85,9 @@ static json_t *phases_json(const struct nm_result *result, const struct nm_resul
 					 "measured", (int)phase->measured, "begin_s",
 					 nm_json_real(phase->begin_s));
 		item = nm_json_join(item, nm_json_window(&phase->whole, &result->percentiles));
+		if (phase->planned_per_s > 0)
+			item = nm_json_join(item, json_pack("{s:o}", "planned_per_s",
+							    nm_json_real(phase->planned_per_s)));
 		if (nm_json_append(array, item) != 0) {
 			json_decref(array);
 			return NULL;

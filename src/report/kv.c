@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/common.h"
@@ -156,6 +157,59 @@ static void print_totals(const struct nm_result *result, FILE *out)
 		fprintf(out, "remote_throughput=%.0f\n", stream ? bits_per_s : transactions_per_s);
 }
 
+/* A name without what would end a key, or split it where it is split at blanks. */
+static char *key_name(const char *name)
+{
+	char *copy = strdup(name);
+
+	for (char *c = copy; c && *c; c++)
+		if ((unsigned char)*c <= ' ' || *c == '=' || *c == 0x7f)
+			*c = '_';
+	return copy;
+}
+
+static void print_group(const struct nm_result *result, const struct nm_result_group *group,
+			const char *prefix, FILE *out)
+{
+	const struct nm_window *totals = &group->totals;
+	const struct nm_counts *counts = &totals->counts;
+	char key[256];
+
+	fprintf(out, "%sflows=%u\n%sthreads=%u\n", prefix, group->n_flows, prefix,
+		group->n_workers);
+	fprintf(out, "%snum_transactions=%" PRIu64 "\n%serrors=%" PRIu64 "\n", prefix,
+		counts->iterations, prefix, counts->errors);
+	fprintf(out, "%sbytes_sent=%" PRIu64 "\n%sbytes_received=%" PRIu64 "\n", prefix,
+		counts->bytes_sent, prefix, counts->bytes_received);
+	snprintf(key, sizeof(key), "%slatency", prefix);
+	print_latency(out, key, &totals->latency, &result->percentiles);
+	snprintf(key, sizeof(key), "%sresponse", prefix);
+	print_latency(out, key, &totals->response, &result->percentiles);
+	if (totals->seconds > 0)
+		fprintf(out, "%stransactions_per_s=%.2f\n%sbits_per_s=%.2f\n", prefix,
+			nm_window_transactions_per_s(totals), prefix, nm_window_bits_per_s(totals));
+}
+
+/* Under group.NAME. ; of several with one name the second is group.NAME#2. */
+static void print_groups(const struct nm_result *result, FILE *out)
+{
+	for (size_t i = 0; i < result->n_groups; i++) {
+		const char *name = result->groups[i].name ? result->groups[i].name : "";
+		unsigned same = 1;
+		char *key = key_name(name);
+		char prefix[200], number[16] = "";
+
+		for (size_t k = 0; k < i; k++)
+			same += strcmp(result->groups[k].name ? result->groups[k].name : "",
+				       name) == 0;
+		if (same > 1)
+			snprintf(number, sizeof(number), "#%u", same);
+		snprintf(prefix, sizeof(prefix), "group.%.120s%s.", key ? key : "", number);
+		print_group(result, &result->groups[i], prefix, out);
+		free(key);
+	}
+}
+
 /* Whole nanoseconds: a double would round them. */
 static void print_time(FILE *out, const char *key, uint64_t ns)
 {
@@ -188,6 +242,7 @@ static void print_run(const struct nm_result *result, FILE *out)
 		print_usage(out, "", &result->hosts[0]);
 	print_remote(result, out);
 	print_totals(result, out);
+	print_groups(result, out);
 }
 
 static void print_summary(FILE *out, const char *name, const struct nm_summary *summary)

@@ -10,7 +10,8 @@
 #include "report/common.h"
 #include "report/table.h"
 
-#define TEXT 32
+#define TEXT	   32
+#define MAX_BEHIND 8 /* lines about passes that are late */
 
 static void print_head(const struct nm_result *result, FILE *out)
 {
@@ -54,6 +55,31 @@ static const char *rate_text(uint64_t count, double seconds, char *buf)
 		return "-";
 	snprintf(buf, TEXT, "%.*f", (double)count / seconds < 100 ? 2 : 0, (double)count / seconds);
 	return buf;
+}
+
+/* What was asked for, beside what there was, when that is less. */
+static void add_behind(struct nm_table *table, const struct nm_result *result)
+{
+	char a[TEXT], b[TEXT];
+	size_t count = 0;
+
+	for (size_t g = 0; g < result->n_groups; g++) {
+		const struct nm_result_group *group = &result->groups[g];
+
+		for (size_t k = 0; k < group->n_phases && count < MAX_BEHIND; k++) {
+			const struct nm_result_phase *phase = &group->phases[k];
+
+			if (!phase->measured || !nm_phase_is_behind(phase, group->n_flows))
+				continue;
+			nm_table_cell(table, "%s", count++ ? "" : "behind");
+			nm_table_cell(
+				table, "%s %s: %s/s of %s/s planned",
+				group->name ? group->name : "",
+				phase->name && *phase->name ? phase->name : "transaction",
+				rate_text(phase->whole.counts.iterations, phase->whole.seconds, a),
+				rate_text((uint64_t)(phase->planned_per_s * 100 + 0.5), 100, b));
+		}
+	}
 }
 
 static void add_latency(struct nm_table *table, const char *name, const struct nm_latency *latency,
@@ -104,6 +130,7 @@ static void print_totals(const struct nm_result *result, FILE *out)
 	nm_table_cell(&table, "sent %s  received %s",
 		      bits_text(counts->bytes_sent, totals->seconds, a),
 		      bits_text(counts->bytes_received, totals->seconds, b));
+	add_behind(&table, result);
 	add_latency(&table, "latency", &totals->latency, &result->percentiles);
 	add_latency(&table, "response", &totals->response, &result->percentiles);
 	if (counts->errors) {
@@ -130,16 +157,42 @@ static void add_head(struct nm_table *table, const char *const *names, size_t co
 		nm_table_cell(table, "%s", names[i]);
 }
 
+static void add_time(struct nm_table *table, const struct nm_latency *latency, double seconds)
+{
+	char text[TEXT];
+
+	nm_table_cell(table, "%s",
+		      latency->count ? nm_format_duration(seconds, text, sizeof(text)) : "-");
+}
+
+/* The percentiles that a row of a table has room for, by their place in the result; fewer when it has not both. */
+static size_t row_percentiles(const struct nm_percentiles *percentiles, size_t ret_places[2])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < percentiles->count; i++)
+		if ((percentiles->pct[i] == 50 || percentiles->pct[i] == 99) && count < 2)
+			ret_places[count++] = i;
+	return count;
+}
+
 static void print_groups(const struct nm_result *result, FILE *out)
 {
 	static const char *const names[] = {"group", "flows",	 "workers", "transactions/s",
-					    "sent",  "received", "mean",    "max"};
-	struct nm_table table = {.align = "lrrrrrrr"};
+					    "sent",  "received", "mean"};
+	static const char *const aligns[] = {"lrrrrrrr", "lrrrrrrrr", "lrrrrrrrrr"};
+	size_t places[2];
+	size_t n_places = row_percentiles(&result->percentiles, places);
+	struct nm_table table = {.align = aligns[n_places]};
 	char a[TEXT], b[TEXT], c[TEXT];
 
 	if (result->n_groups < 2)
 		return;
 	add_head(&table, names, sizeof(names) / sizeof(names[0]));
+	for (size_t i = 0; i < n_places; i++)
+		nm_table_cell(&table, "%s",
+			      nm_percentile_key(result->percentiles.pct[places[i]], a, sizeof(a)));
+	nm_table_cell(&table, "max");
 	for (size_t i = 0; i < result->n_groups; i++) {
 		const struct nm_result_group *group = &result->groups[i];
 		const struct nm_window *totals = &group->totals;
@@ -153,12 +206,10 @@ static void print_groups(const struct nm_result *result, FILE *out)
 			      bits_text(totals->counts.bytes_sent, totals->seconds, b));
 		nm_table_cell(&table, "%s",
 			      bits_text(totals->counts.bytes_received, totals->seconds, c));
-		nm_table_cell(&table, "%s",
-			      latency->count ? nm_format_duration(latency->mean_s, a, sizeof(a))
-					     : "-");
-		nm_table_cell(&table, "%s",
-			      latency->count ? nm_format_duration(latency->max_s, a, sizeof(a))
-					     : "-");
+		add_time(&table, latency, latency->mean_s);
+		for (size_t p = 0; p < n_places; p++)
+			add_time(&table, latency, latency->pct_s[places[p]]);
+		add_time(&table, latency, latency->max_s);
 	}
 	fputc('\n', out);
 	nm_table_print(&table, 2, out);
@@ -223,11 +274,14 @@ static void print_hosts(const struct nm_result *result, FILE *out)
 	if (any)
 		nm_table_print(&table, 2, out);
 	nm_table_fini(&table);
-	for (size_t i = 0; i < result->n_hosts; i++)
-		if (result->hosts[i].error)
-			fprintf(out, "  %s: %s\n",
-				result->hosts[i].name ? result->hosts[i].name : "",
-				result->hosts[i].error);
+	for (size_t i = 0; i < result->n_hosts; i++) {
+		const struct nm_result_host *host = &result->hosts[i];
+
+		/* What has ended the run stands above. */
+		if (host->error &&
+		    !(result->incomplete_why && strstr(result->incomplete_why, host->error)))
+			fprintf(out, "  %s: %s\n", host->name ? host->name : "", host->error);
+	}
 }
 
 /* What follows the tables: whether the ends agree, when they began, what else there is to say. */
@@ -281,12 +335,8 @@ static void print_runs(const struct nm_series *series, FILE *out)
 			      bits_text(totals->counts.bytes_sent, totals->seconds, a));
 		nm_table_cell(&table, "%s",
 			      bits_text(totals->counts.bytes_received, totals->seconds, a));
-		nm_table_cell(&table, "%s",
-			      latency->count ? nm_format_duration(latency->mean_s, a, sizeof(a))
-					     : "-");
-		nm_table_cell(&table, "%s",
-			      latency->count ? nm_format_duration(latency->max_s, a, sizeof(a))
-					     : "-");
+		add_time(&table, latency, latency->mean_s);
+		add_time(&table, latency, latency->max_s);
 	}
 	fputc('\n', out);
 	nm_table_print(&table, 2, out);

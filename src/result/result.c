@@ -76,6 +76,13 @@ void nm_latency_from_hist(struct nm_latency *ret_latency, const struct nm_hist_s
 		ret_latency->pct_s[i] = nm_hist_percentile_s(hist, percentiles->pct[i]);
 }
 
+bool nm_phase_is_behind(const struct nm_result_phase *phase, uint32_t n_flows)
+{
+	double planned = phase->planned_per_s * phase->whole.seconds;
+
+	return (double)phase->whole.counts.iterations + n_flows < 0.99 * planned;
+}
+
 double nm_window_transactions_per_s(const struct nm_window *window)
 {
 	return window->seconds > 0 ? (double)window->counts.iterations / window->seconds : 0;

@@ -54,6 +54,7 @@ struct nm_result_phase {
 	unsigned line;
 	bool measured;
 	double begin_s, seconds; /* since the run began; how long it took */
+	double planned_per_s;	 /* by its rate, of all flows together; 0: it has none */
 	struct nm_window whole;	 /* all of it */
 };
 
@@ -155,6 +156,9 @@ void nm_percentiles_default(struct nm_percentiles *ret_percentiles); /* 50 90 95
 /* Fills a latency from a histogram. */
 void nm_latency_from_hist(struct nm_latency *ret_latency, const struct nm_hist_snap *hist,
 			  const struct nm_percentiles *percentiles);
+/* Whether a phase with a rate has made fewer passes than planned: by more than 1 % and one for each flow, which is as
+ * many as begin late or end early in any run. */
+bool nm_phase_is_behind(const struct nm_result_phase *phase, uint32_t n_flows);
 double nm_window_transactions_per_s(const struct nm_window *window);
 double nm_window_bits_per_s(const struct nm_window *window); /* both directions */
 /* All of the CPU's time as shares of the window, 0..1 of all CPUs. */

@@ -248,6 +248,48 @@ def test_manual_pages_are_well_formed(manual: str, word: str, tmp_path: Path, ne
         assert (done.returncode, said) == (0, ""), argv[0]
 
 
+# What a reader of other tools will try, and where the page says it.
+VALUES = [
+    ("duration", "2sec"),
+    ("duration", "200msec"),
+    ("duration", "50usec"),
+    ("duration", "50u"),
+    ("duration", "100nsec"),
+    ("duration", "100n"),
+    ("rate", "5M"),
+    ("rate", "10/s"),
+    ("rate", "2.5k/s"),
+    ("bitrate", "5M"),
+    ("bitrate", "5Mb/s"),
+    ("bitrate", "5Mbps"),
+    ("bitrate", "10MB/s"),
+    ("size", "64KiB"),
+    ("size", "1.5m"),
+    *(("flag", word) for word in ("yes", "no", "true", "on", "1", "false", "off", "0")),
+]
+
+
+@pytest.mark.parametrize(("kind", "value"), VALUES, ids=" ".join)
+def test_values_of_the_manual_are_taken(kind: str, value: str, tmp_path: Path, netmodel: Path) -> None:
+    text = (DOCS / "netmodel-profile.5.in").read_text()
+    section = re.search(rf"^\.TP\n\.B {kind}\n(.*?)^\.(TP|SH)", text, re.MULTILINE | re.DOTALL)
+    assert section
+    assert value in re.split(r"[\s,;:]+", section[1].replace("; ", " ")), section[1]
+    path = tmp_path / "value.xml"
+    path.write_text(f'<profile><param name="v" type="{kind}"/></profile>')
+    assert f" {value} " in must([netmodel, "-m", path, "--params", "-D", f"v={value}"])
+
+
+def test_the_way_to_the_program_works(tmp_path: Path, netmodel: Path) -> None:
+    (tmp_path / "build" / "src").mkdir(parents=True)
+    (tmp_path / "build" / "src" / "netmodel").symlink_to(netmodel)
+    (line,) = re.findall(r"^export PATH=.*$", (TOP / "README.md").read_text(), re.MULTILINE)
+    found = must(["bash", "-c", f"{line}\ncommand -v netmodel"], cwd=tmp_path)
+    assert found.strip() == str(tmp_path / "build" / "src" / "netmodel")
+    for document in (TOP / "quickstart", DOCS / "tutorial.md"):
+        assert line in document.read_text(), document
+
+
 # --- examples in C ---
 
 
@@ -383,7 +425,7 @@ NEW_FILES = ("src/flowop/discard.c", "src/transport/mptcp.c")
 
 @pytest.mark.parametrize("document", [*MARKDOWN, *MANUALS], ids=lambda path: path.name)
 def test_options_in_documents_exist(document: Path, netmodel: Path) -> None:
-    known = set(re.findall(r"--[a-z][a-z-]*", must([netmodel, "--help"]))) | {"--generate"}
+    known = set(re.findall(r"--[a-z][a-z-]*", must([netmodel, "--help"])))
     text = document.read_text().replace("\\-", "-")
     used = {word.rstrip("-") for word in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)}
     strange = {word for word in used - known if not word.startswith("--enable-")}

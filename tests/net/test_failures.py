@@ -20,6 +20,7 @@ from nmtest import (
     PROFILES,
     Json,
     Netmodel,
+    Node,
     Process,
     Result,
     Slave,
@@ -162,7 +163,12 @@ def test_a_host_that_never_answers(netmodel: Netmodel, validate: Validate) -> No
         args = ["-P", str(mute.getsockname()[1]), "--timeout", "500ms", *defines(host="127.0.0.1")]
         result = netmodel.run("-m", "tcp_rr", "--format", "json", *args, timeout=8)
     assert result.seconds < 4
-    assert_partial(result, validate, r"slave 127\.0\.0\.1: ")
+    assert_partial(
+        result,
+        validate,
+        rf"slave 127\.0\.0\.1: what listens on port {args[1]} is not a netmodel slave, or does not answer: "
+        r"no sign of life for 0\.5 s",
+    )
 
 
 def test_a_host_that_answers_nonsense(netmodel: Netmodel, validate: Validate) -> None:
@@ -176,7 +182,25 @@ def test_a_host_that_answers_nonsense(netmodel: Netmodel, validate: Validate) ->
             with peer:
                 peer.sendall(b"SSH-2.0-OpenSSH_9.2p1 Debian\r\n")
                 result = master.finish(timeout=8)
-    assert_partial(result, validate, r"slave 127\.0\.0\.1: ")
+    assert_partial(
+        result, validate, rf"slave 127\.0\.0\.1: what listens on port {args[1]} is not a netmodel slave: it sent "
+    )
+
+
+def test_a_host_that_hangs_up(netmodel: Netmodel, validate: Validate) -> None:
+    with socket.socket() as odd:
+        odd.bind(("127.0.0.1", 0))
+        odd.listen(8)
+        odd.settimeout(10)
+        args = ["-P", str(odd.getsockname()[1]), *defines(host="127.0.0.1")]
+        with netmodel.started("-m", "tcp_rr", "--format", "json", *args) as master:
+            odd.accept()[0].close()
+            result = master.finish(timeout=8)
+    assert_partial(
+        result,
+        validate,
+        rf"slave 127\.0\.0\.1: what listens on port {args[1]} is not a netmodel slave, or has gone: \w+ the control",
+    )
 
 
 def test_a_connection_that_is_refused(netmodel: Netmodel, validate: Validate) -> None:
@@ -184,11 +208,29 @@ def test_a_connection_that_is_refused(netmodel: Netmodel, validate: Validate) ->
         pass
     result = netmodel.run("-m", "tcp_rr", "--format", "json", *far(gone, **LONG), timeout=8)
     document = assert_partial(
-        result, validate, rf"slave 127\.0\.0\.1: nothing listens on port {gone.port} there: start a slave"
+        result,
+        validate,
+        rf"slave 127\.0\.0\.1: nothing listens on port {gone.port} there: "
+        rf'start a slave with "netmodel -s -P {gone.port}"',
     )
     assert document["totals"]["transactions"] == 0
     assert document["totals"]["latency_s"] is None
     assert len(result.lines()) == 1
+
+
+def test_the_command_for_another_host(netmodel: Netmodel, nodes: Callable[[int], list[Node]]) -> None:
+    near, far = nodes(2)
+    for prefix, option in ((near.prefix, ""), (far.prefix, " --no-auth")):
+        result = netmodel.run("-m", "tcp_rr", *defines(host=near.address), prefix=prefix, code=2)
+        assert f'nothing listens on port 20000 there: start a slave with "netmodel -s{option}"' in result.err
+
+
+def test_a_reason_is_told_once_in_the_report(netmodel: Netmodel) -> None:
+    with netmodel.slave() as gone:
+        pass
+    result = netmodel.run("-m", "tcp_rr", *far(gone), code=2)
+    assert result.out.count("nothing listens") == 1, result
+    assert result.err.count("nothing listens") == 1, result
 
 
 def test_a_name_that_does_not_exist(netmodel: Netmodel, validate: Validate) -> None:

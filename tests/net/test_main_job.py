@@ -146,8 +146,9 @@ def test_csv_is_the_time_grid(netmodel: Netmodel) -> None:
     assert all(row["part"] == "measured" and row["run"] == "1" for row in rows)
     assert all(int(row["transactions"]) > 0 for row in rows)
     for row in rows:
-        taken = float(row["to_s"]) - float(row["from_s"])
-        assert float(row["transactions_per_s"]) == pytest.approx(int(row["transactions"]) / taken, rel=0.2)
+        taken = float(row["seconds"])
+        assert taken == pytest.approx(float(row["to_s"]) - float(row["from_s"]), rel=0.2)
+        assert float(row["transactions_per_s"]) == pytest.approx(int(row["transactions"]) / taken, rel=1e-3)
         assert None not in row.values(), "a row is as long as the header"
 
 
@@ -299,6 +300,17 @@ def test_describe_option(netmodel: Netmodel) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "alias"), [("nodelay", "tcp_nodelay"), ("cc", "congestion_control"), ("localhost", "bind")]
+)
+def test_second_names_of_options_are_told(netmodel: Netmodel, name: str, alias: str) -> None:
+    for words in (["tcp"], ["option", name], ["option", alias]):
+        out = netmodel.run("--describe", *words, code=0).out
+        assert re.search(rf"\b{name} .*\(also {alias}\)$", out, re.MULTILINE), words
+    manual = netmodel.run("--generate", "man-language", code=0).out
+    assert re.search(rf"^\\fB{name}\\fR.* \(also \\fB{alias}\\fR\)$", manual, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
     ("words", "expected"),
     [
         (["raed"], "--describe raed: no such element, flowop, transport or option; did you mean read?"),
@@ -382,7 +394,8 @@ def test_the_schema_refuses_a_broken_profile(
 
 def test_help_and_version(netmodel: Netmodel) -> None:
     out = netmodel.run("--help", code=0).out
-    for option in ("--master", "--slave", "--interval", "--warmup", "--repeat", "--format", "--no-auth"):
+    options = ("--master", "--slave", "--interval", "--warmup", "--repeat", "--format", "--no-auth", "--generate")
+    for option in options:
         assert option in out
     assert max(len(line) for line in out.splitlines()) <= 80
     assert re.fullmatch(r"netmodel \S+\n", netmodel.run("--version", code=0).out)

@@ -188,10 +188,23 @@ def test_a_rate_that_cannot_be_kept_shows_in_the_response(netmodel: Netmodel, pr
         '<flowop type="write" options="size=10"/><flowop type="think" options="duration=10ms at=slave"/>'
         f'<flowop type="read" options="size=20"/></transaction>{DISCONNECT}</group>'
     )
-    totals = netmodel.measure(path)["totals"]
+    document = netmodel.measure(path)
+    assert phase_of(document, "ask")["planned_per_s"] == 1000
+    assert "planned_per_s" not in document["groups"][0]["phases"][0]
+    totals = document["totals"]
     assert totals["transactions_per_s"] < 110
     assert totals["latency_s"]["max"] < 0.2
     assert totals["response_s"]["max"] > 0.3, "the last pass was due long before it was sent"
+
+
+def test_a_rate_that_cannot_be_kept_is_told_in_the_text(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(
+        f'<group name="g" nthreads="1" nflows="2">{CONNECT}<transaction name="ask" duration="500ms" rate="1000">'
+        f'<flowop type="think" options="duration=10ms at=slave"/>{ASK}</transaction>{DISCONNECT}</group>'
+    )
+    out = netmodel.run("-m", path, code=0).out
+    assert re.search(r"^  behind +g ask: [\d.]+/s of 2000/s planned$", out, re.MULTILINE), out
+    assert re.search(r"^  response +min ", out, re.MULTILINE), out
 
 
 def test_without_a_rate_there_is_no_response_time(netmodel: Netmodel) -> None:

@@ -43,7 +43,7 @@ def test_a_slave_that_is_no_child(netmodel: Netmodel, slave: Slave, validate: Ca
     assert document["run"]["start_skew_s"] is not None
     assert abs(other["start_skew_s"]) < 0.1
     assert 0 < other["start_skew_error_s"] < 0.1
-    slave.process.wait_line(rf"run {document['run']['id']}: profile .*tcp_rr\.xml, as host 127\.0\.0\.1")
+    slave.process.wait_line(rf"run {document['run']['id'][:12]}: profile .*tcp_rr\.xml, as host 127\.0\.0\.1")
     wait_until(lambda: not slave.sessions(), what="the session has ended")
 
 
@@ -68,7 +68,7 @@ def test_several_masters_at_once(netmodel: Netmodel, slave: Slave) -> None:
     for document in documents:
         assert_complete(document)
         assert_ends_agree(document)
-    slave.process.wait_line("run [0-9a-f]{32}: profile", count=4)
+    slave.process.wait_line("run [0-9a-f]{12}: profile", count=4)
 
 
 def test_masters_one_after_the_other(netmodel: Netmodel, slave: Slave) -> None:
@@ -90,6 +90,26 @@ def test_a_slave_ends_when_it_is_told_to(netmodel: Netmodel) -> None:
         with netmodel.slave() as slave:
             slave.process.signal(number)
             assert slave.process.finish(timeout=5).code == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_slave_that_is_ended_during_a_run_says_so(netmodel: Netmodel, number: int) -> None:
+    with netmodel.slave() as slave:
+        args = ["-m", "tcp_rr", "-v", "-P", str(slave.port), *defines(host="127.0.0.1", test_length="30s")]
+        with netmodel.started(*args) as master:
+            master.wait_line("phase 2 of 3 begins")
+            slave.process.signal(number)
+            ended = slave.process.finish(timeout=5)
+            assert master.finish(timeout=10).code == 2
+    assert ended.code == 0, ended
+    assert "netmodel: interrupted: ends 1 session under way\n" in ended.err
+
+
+def test_a_run_has_one_number_everywhere(netmodel: Netmodel, slave: Slave) -> None:
+    result = netmodel.run("-m", "tcp_rr", "-P", str(slave.port), *defines(**HERE), code=0)
+    found = re.search(r"^  run ([0-9a-f]{12})  ", result.out, re.MULTILINE)
+    assert found
+    slave.process.wait_line(f"run {found[1]}: profile ")
 
 
 def test_a_quiet_slave_says_nothing(netmodel: Netmodel) -> None:
@@ -134,6 +154,7 @@ def test_limits_of_a_slave(netmodel: Netmodel) -> None:
         result = netmodel.run("-m", "tcp_rr", *to, *defines(host="127.0.0.1", test_length="20s"), timeout=8)
         assert result.code == 2, result
         assert "longest duration that the slave allows" in result.err
+        slave.process.wait_line(r"ended: it took longer than this slave allows \(--max-duration\)")
 
 
 def test_one_master_with_two_hosts_and_two_groups(

@@ -274,8 +274,22 @@ START_TEST(choices)
 END_TEST
 
 static const char *const hosts[] = {
-	"local",    "h",      "web-1.example.org",     "127.0.0.1", "::1", "fe80::1%eth0",
-	"10.0.0.1", "host_1", "b\303\274cher.example",
+	"local",
+	"h",
+	"web-1.example.org",
+	"127.0.0.1",
+	"::1",
+	"fe80::1%eth0",
+	"10.0.0.1",
+	"host_1",
+	"b\303\274cher.example",
+	"10.0.0.255",
+	"127.1",
+	"1",
+	"1.example",
+	"fd00::7",
+	"::ffff:10.0.0.7",
+	"10.0.0.256.example",
 };
 
 START_TEST(hosts_that_are_right)
@@ -285,13 +299,25 @@ START_TEST(hosts_that_are_right)
 }
 END_TEST
 
-static const char *const not_hosts[] = {"",    " ",   "a b", "a/b", "/",     "a\n",
-					"\ta", "a,b", "a;b", "<a>", "\"a\"", "a\x7f"};
+static const char *const not_hosts[] = {
+	"",    " ",	   "a b",   "a/b",   "/",	   "a\n",	 "\ta",	 "a,b",
+	"a;b", "<a>",	   "\"a\"", "a\x7f", "10.0.0.256", "10.0.0.1.2", "1..2", ".",
+	"::g", "fd00:::7", "[::1]", "::1%",  "host:",	   "host:http",	 "1:2:3"};
 
 START_TEST(hosts_that_are_wrong)
 {
 	ck_assert_int_eq(set("host", not_hosts[_i]), -EINVAL);
 	ck_assert_str_eq(why, "not a host: a name, an IPv4 or IPv6 address, or local");
+	ck_assert_ptr_null(options.host);
+}
+END_TEST
+
+static const char *const with_port[] = {"10.0.0.7:20000", "web:80", "[::1]:20000", "local:1"};
+
+START_TEST(a_host_has_no_port)
+{
+	ck_assert_int_eq(set("host", with_port[_i]), -EINVAL);
+	ck_assert_str_eq(why, "not a host: a name or an address alone; the port goes with -P");
 	ck_assert_ptr_null(options.host);
 }
 END_TEST
@@ -449,6 +475,7 @@ int main(void)
 	tcase_add_test(tc, choices);
 	tcase_add_loop_test(tc, hosts_that_are_right, 0, COUNT_OF(hosts));
 	tcase_add_loop_test(tc, hosts_that_are_wrong, 0, COUNT_OF(not_hosts));
+	tcase_add_loop_test(tc, a_host_has_no_port, 0, COUNT_OF(with_port));
 	tcase_add_test(tc, a_host_is_no_longer_than_a_name_can_be);
 	tcase_add_test(tc, strings_are_copied_and_replaced);
 	tcase_add_loop_test(tc, wrong_values_change_nothing, 0, COUNT_OF(wrong));

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A CPU that this process may use. */
 static unsigned some_cpu(void)
@@ -122,6 +123,40 @@ START_TEST(what_a_bound_thread_may_not_use_is_out_of_range)
 }
 END_TEST
 
+START_TEST(a_refusal_names_the_cpu_and_those_allowed)
+{
+	unsigned cpu = some_cpu(), other = cpu ? cpu - 1 : cpu + 1;
+	char text[32], why[256], expected[256];
+
+	ck_assert_int_eq(nm_cpu_bind_self(cpu), 0);
+	(void)snprintf(text, sizeof text, "%u,%u,8000", cpu, other);
+	nm_cpu_list_explain(text, -ERANGE, why, sizeof why);
+	(void)snprintf(expected, sizeof expected,
+		       "there is no CPU %u here, or it may not be used; allowed are %u", other,
+		       cpu);
+	ck_assert_str_eq(why, expected);
+	nm_cpu_list_explain("0-", -EINVAL, why, sizeof why);
+	ck_assert_str_eq(why, "not a list of CPUs: numbers and ranges, as 0-3,8");
+}
+END_TEST
+
+START_TEST(allowed_cpus_are_told_as_ranges)
+{
+	cpu_set_t set;
+	char why[256], *allowed;
+	struct nm_cpu_list list = {.count = 0};
+
+	nm_cpu_list_explain("8191", -ERANGE, why, sizeof why);
+	allowed = strstr(why, "allowed are ");
+	ck_assert_ptr_nonnull(allowed);
+	/* They are a list like the one that may be given, and of all. */
+	ck_assert_int_eq(nm_cpu_list_parse(allowed + strlen("allowed are "), &list), 0);
+	ck_assert_int_eq(sched_getaffinity(0, sizeof set, &set), 0);
+	ck_assert_uint_eq(list.count, (size_t)CPU_COUNT(&set));
+	nm_cpu_list_fini(&list);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("cpus");
@@ -136,6 +171,8 @@ int main(void)
 			    sizeof absent / sizeof *absent);
 	tcase_add_test(tc, binding_moves_the_thread_and_is_refused_for_absent_cpus);
 	tcase_add_test(tc, what_a_bound_thread_may_not_use_is_out_of_range);
+	tcase_add_test(tc, a_refusal_names_the_cpu_and_those_allowed);
+	tcase_add_test(tc, allowed_cpus_are_told_as_ranges);
 	suite_add_tcase(suite, tc);
 
 	SRunner *runner = srunner_create(suite);

@@ -49,7 +49,7 @@ static const struct mistake elements[] = {
 				  "here <transaction> is allowed")},
 	{ONE("<flowop type='nop'>\n<param/></flowop>"),
 	 AT(3, "<param> inside <flowop>: a flowop has no elements inside")},
-	{ONE("<flowop/>"), AT(2, "<flowop>: needs type=\"...\": the flowop")},
+	{ONE("<flowop/>"), AT(2, "<flowop>: needs type=\"...\": one of " FLOWOPS)},
 	{ONE("<flowop type='wirte'/>"), AT(2, "<flowop> type=\"wirte\": unknown flowop, did you "
 					      "mean \"write\"?; must be one of: " FLOWOPS)},
 	{ONE("<flowop type='zebra'/>"),
@@ -61,6 +61,10 @@ static const struct mistake elements[] = {
 #define DURING(attrs) GROUP("<transaction " attrs ">" OP("think", "duration=1s") "</transaction>\n")
 
 static const struct mistake attributes[] = {
+	{ONE("<flowop type='nop' size='1'/>"),
+	 AT(2, "<flowop> size=\"1\": not an attribute, but an option: options=\"size=1\"")},
+	{ONE("<flowop type='nop' sizes='1'/>"),
+	 AT(2, "<flowop>: unknown attribute \"sizes\"; allowed are type, options")},
 	{WITH("nthreads='0'"), AT(2, "<group> nthreads=\"0\": must be 1 to 8192")},
 	{WITH("nthreads='8193'"), AT(2, "<group> nthreads=\"8193\": must be 1 to 8192")},
 	{WITH("nthreads='-1'"),
@@ -256,6 +260,8 @@ START_TEST(right_profiles)
 }
 END_TEST
 
+#define SAME(name) "<group name='" name "'>" NOP "</group>\n"
+
 static const struct mistake warnings[] = {
 	{GROUP("<transaction iterations='3' duration='1s'>" OP("think",
 							       "duration=1s") "</transaction>"),
@@ -264,6 +270,9 @@ static const struct mistake warnings[] = {
 	 WARN(2, "<flowop write>: option \"size\" is given twice; the last one counts")},
 	{ONE(OP("connect", "remotehost=h nodelay tcp_nodelay=no")),
 	 WARN(2, "<flowop connect>: option \"tcp_nodelay\" is given twice; the last one counts")},
+	{GROUPS(SAME("a") SAME("b") SAME("a") SAME("a") SAME("b")),
+	 WARN(4, "<group> name=\"a\": the group of line 2 has the same name")
+		 WARN(6, "<group> name=\"b\": the group of line 3 has the same name")},
 };
 
 START_TEST(doubtful_profiles)

@@ -89,8 +89,10 @@ END_TEST
 START_TEST(text_tells_groups_and_hosts)
 {
 	render("text");
-	has("\n  group  flows  workers  transactions/s");
-	has("\n  small      8        2            5000");
+	has("\n  group  flows  workers  transactions/s       sent   received     mean      p50     "
+	    "max\n");
+	has("\n  small      8        2            5000  4.00 Mb/s  40.0 Mb/s  20.0 us  19.0 us  "
+	    "500 us\n");
 	has("\n  master    10.0%   30.0%    10.0%  50.0%");
 	has("      30000     3000000        30000000");
 	/* No usage came from the last host. */
@@ -100,6 +102,53 @@ START_TEST(text_tells_groups_and_hosts)
 	render("text");
 	has_not("\n  group  flows");
 	run->n_groups = 2;
+}
+END_TEST
+
+START_TEST(text_has_the_percentiles_that_there_are)
+{
+	ck_assert_int_eq(nm_percentiles_parse("50,90,99", &run->percentiles), 0);
+	for (size_t i = 0; i < 2; i++)
+		run->groups[i].totals.latency.pct_s[2] = 123e-6;
+	render("text");
+	has("    mean      p50     p99     max\n");
+	has("20.0 us  19.0 us  123 us  500 us\n");
+	run->percentiles.count = 0;
+	render("text");
+	has("    mean     max\n");
+	has("20.0 us  500 us\n");
+}
+END_TEST
+
+START_TEST(text_tells_what_was_planned_when_less_was_done)
+{
+	struct nm_result_phase *phase = &run->groups[1].phases[1];
+
+	phase->planned_per_s = 5000; /* as was done: 15000 in 3 s */
+	render("text");
+	has_not("behind");
+	phase->planned_per_s = 5052; /* 1 % is 151 passes, and 8 flows */
+	render("text");
+	has_not("behind");
+	phase->planned_per_s = 8000;
+	render("text");
+	has("\n  behind        large work: 5000/s of 8000/s planned\n");
+	phase->measured = false;
+	render("text");
+	has_not("behind");
+}
+END_TEST
+
+START_TEST(text_tells_a_reason_once)
+{
+	run->complete = false;
+	run->incomplete_why = strdup("slave 10.0.0.7: connection reset");
+	run->hosts[1].error = strdup("connection reset");
+	run->hosts[2].error = strdup("no sign of life");
+	render("text");
+	has("INCOMPLETE: slave 10.0.0.7: connection reset\n");
+	ck_assert_ptr_null(strstr(strstr(text, "connection reset") + 1, "connection reset"));
+	has("  fd00::8: no sign of life\n");
 }
 END_TEST
 
@@ -182,6 +231,34 @@ START_TEST(kv_has_the_names_scripts_know)
 }
 END_TEST
 
+START_TEST(kv_has_every_group)
+{
+	run->groups[0].totals.response = run->groups[0].totals.latency;
+	render("kv");
+	has("\ngroup.small.flows=8\ngroup.small.threads=2\ngroup.small.num_transactions=10000\n");
+	has("\ngroup.small.errors=0\ngroup.small.bytes_sent=1000000\n");
+	has("\ngroup.small.latency_p50=0.000019000\n");
+	has("\ngroup.small.response_p50=0.000019000\n");
+	has("\ngroup.small.transactions_per_s=5000.00\n");
+	has("\ngroup.large.bytes_received=10000000\n");
+	has("\ngroup.large.latency_max=0.000500000\n");
+	has_not("group.large.response");
+}
+END_TEST
+
+START_TEST(kv_keys_of_groups_are_keys)
+{
+	for (size_t i = 0; i < 2; i++) {
+		free(run->groups[i].name);
+		run->groups[i].name = strdup("a b=c\nd");
+	}
+	render("kv");
+	has("\ngroup.a_b_c_d.flows=8\n");
+	has("\ngroup.a_b_c_d#2.flows=8\n");
+	has_not("\nd");
+}
+END_TEST
+
 START_TEST(kv_of_bulk_transfer_is_in_bits)
 {
 	run->totals.counts.bytes_received = 0;
@@ -218,13 +295,15 @@ START_TEST(csv_has_a_row_for_each_interval)
 	has(",latency_p50_s,latency_p99.99_s,");
 	has(",10.0.0.7_cpu_user,10.0.0.7_cpu_system,");
 	has("\n1,0.000000,1.000000,1,warmup,10000,10000.000,8000000.000,80000000.000,0,1000,");
+	/* What was added later comes last. */
+	ck_assert_int_eq(strncmp(strchr(text, '\n') - 8, ",seconds", 8), 0);
 	size_t rows = 0;
 	size_t width = cells(text);
 	for (const char *line = text; *line; line = strchr(line, '\n') + 1, rows++)
 		ck_assert_uint_eq(cells(line), width);
 	ck_assert_uint_eq(rows, 4);
 	/* The slave's row is beside the master's that ends with it; the others have none. */
-	has(",0.1000,0.3000,0.1000,0.5000,,,,\n");
+	has(",0.1000,0.3000,0.1000,0.5000,,,,,1.000000000\n");
 	ck_assert_ptr_null(strstr(strstr(text, ",0.1000,0.3") + 1, ",0.1000,0.3"));
 	/* Nothing was measured in the last row: empty, not 0. */
 	has("measured,10000,10000.000,8000000.000,80000000.000,0,0,,,,,,,");
@@ -303,10 +382,15 @@ int main(void)
 	tcase_add_test(tc, a_lost_stream_is_an_error_in_every_format);
 	tcase_add_test(tc, text_tells_the_run);
 	tcase_add_test(tc, text_tells_groups_and_hosts);
+	tcase_add_test(tc, text_has_the_percentiles_that_there_are);
+	tcase_add_test(tc, text_tells_what_was_planned_when_less_was_done);
+	tcase_add_test(tc, text_tells_a_reason_once);
 	tcase_add_test(tc, text_tells_what_is_wrong);
 	tcase_add_test(tc, text_of_a_run_that_never_began);
 	tcase_add_test(tc, text_summarises_a_series);
 	tcase_add_test(tc, kv_has_the_names_scripts_know);
+	tcase_add_test(tc, kv_has_every_group);
+	tcase_add_test(tc, kv_keys_of_groups_are_keys);
 	tcase_add_test(tc, kv_of_bulk_transfer_is_in_bits);
 	tcase_add_test(tc, kv_keeps_values_on_their_line);
 	tcase_add_test(tc, csv_has_a_row_for_each_interval);
