@@ -51,13 +51,13 @@ static in_port_t *port_of(struct nm_addr *addr)
 	return &((struct sockaddr_in *)(void *)&addr->sa)->sin_port;
 }
 
-static int mptcp_listen(const void *opts, const struct nm_addr *local, int backlog,
-			char text[NM_ENDPOINT_TEXT], int *ret_fd)
+static int mptcp_listen(const void *opts, const struct nm_addr *local, enum nm_listen how,
+			int backlog, char text[NM_ENDPOINT_TEXT], int *ret_fd)
 {
 	struct nm_addr at = *local;
 	int r = 0;
 
-	if (*text) /* the port cannot be shared: one queue must do */
+	if (how != NM_LISTEN_FIRST) /* the port cannot be shared: one queue must do */
 		return -EOPNOTSUPP;
 	int fd = open_socket(opts, at.sa.ss_family);
 	if (fd < 0)

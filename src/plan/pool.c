@@ -205,6 +205,17 @@ static void place(struct pool *pool, struct nm_draft_step *step, uint32_t slot, 
 	}
 }
 
+static void check_size(struct pool *pool, const struct nm_draft_step *step)
+{
+	size_t most = step->transport ? step->transport->max_message : 0;
+
+	if (most && step->size > most)
+		nm_diag_error(pool->draft->diags, pool->draft->file, step->line,
+			      "<flowop %s> size=\"%llu\": a message over %s has at most %zu bytes",
+			      step->op->name, (unsigned long long)step->size, step->transport->name,
+			      most);
+}
+
 static void use(struct pool *pool, struct nm_draft_step *step, unsigned pass)
 {
 	struct open_conn *conn = look_up(pool, step);
@@ -226,11 +237,8 @@ static void use(struct pool *pool, struct nm_draft_step *step, unsigned pass)
 		pool->failed = true;
 		return;
 	}
-	if (pass == 0 && step->transport->max_message && step->size > step->transport->max_message)
-		nm_diag_error(pool->draft->diags, pool->draft->file, step->line,
-			      "<flowop %s> size=\"%llu\": a message over %s has at most %zu bytes",
-			      step->op->name, (unsigned long long)step->size, step->transport->name,
-			      step->transport->max_message);
+	if (pass == 0)
+		check_size(pool, step);
 	place(pool, step, conn->slot, pass);
 	if (step->op->flags & NM_FLOWOP_CLOSES)
 		close_one(pool, conn);

@@ -56,7 +56,7 @@ static void connect_pair(const struct nm_transport *transport, struct nm_conn en
 	in->sin_family = AF_INET;
 	in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	check("defaults", nm_opts_defaults(transport->opts, opts));
-	check("listen", transport->listen(opts, &here, 16, text, &listener));
+	check("listen", transport->listen(opts, &here, NM_LISTEN_FIRST, 16, text, &listener));
 	if (transport->endpoint(&here,
 				"no such place at all, and far too long for any address, which "
 				"a peer might send nevertheless to see what becomes of it",

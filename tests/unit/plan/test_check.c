@@ -20,7 +20,7 @@
 #define READ		  OP("read", "size=1")
 
 #define CONNECT_NAMES                                                                              \
-	"remotehost, protocol, nodelay, tcp_nodelay, wndsz, sndbuf, rcvbuf, cc, "                  \
+	"remotehost, protocol, port, nodelay, tcp_nodelay, wndsz, sndbuf, rcvbuf, cc, "            \
 	"congestion_control, localhost, bind, conn, count, repeat, batch_size, timeout, "          \
 	"poll_timeout, "                                                                           \
 	"canfail, non_blocking"
@@ -110,7 +110,7 @@ static const struct mistake options[] = {
 	{ONE(OP("connect", "remotehost=h protocol=tpc")),
 	 AT(2,
 	    "<flowop connect> protocol=\"tpc\": unknown protocol, did you mean \"tcp\"?; must be "
-	    "one of: tcp, unix, null")},
+	    "one of: tcp, unix, udp, null")},
 	{ONE(OP("connect", "remotehost=h protocol=unix")),
 	 AT(2, "<flowop connect> remotehost=\"h\": unix connections stay on one host; remotehost "
 	       "must be local")},
