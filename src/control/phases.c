@@ -287,6 +287,23 @@ static uint64_t next_ns(const struct nm_master *master, uint64_t now_ns)
 	return next;
 }
 
+/* What the slaves have counted in the phase that has ended. */
+static void add_slaves(struct nm_master *master)
+{
+	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
+		struct nm_result_group *group = &master->result->groups[g];
+
+		if (master->phase >= group->n_phases)
+			continue;
+		for (size_t i = 0; i < master->n_links; i++) {
+			const struct nm_link_group *part = &master->links[i].groups[g];
+
+			if (part->runs && part->done)
+				nm_counts_add(&group->phases[master->phase].slaves, &part->counts);
+		}
+	}
+}
+
 static void end_phase(struct nm_master *master, bool whole)
 {
 	uint64_t now_ns = nm_clock_ns();
@@ -303,6 +320,7 @@ static void end_phase(struct nm_master *master, bool whole)
 	}
 	for (size_t i = 0; i < master->n_links; i++)
 		master->links[i].peer.state = NM_SESSION_IDLE;
+	add_slaves(master);
 	nm_master_reconcile(master);
 }
 

@@ -76,6 +76,7 @@ static json_t *run_json(const struct nm_result *result)
 static json_t *phases_json(const struct nm_result *result, const struct nm_result_group *group)
 {
 	json_t *array = json_array();
+	struct nm_messages messages;
 
 	for (size_t i = 0; array && i < group->n_phases; i++) {
 		const struct nm_result_phase *phase = &group->phases[i];
@@ -85,6 +86,8 @@ static json_t *phases_json(const struct nm_result *result, const struct nm_resul
 					 "measured", (int)phase->measured, "begin_s",
 					 nm_json_real(phase->begin_s));
 		item = nm_json_join(item, nm_json_window(&phase->whole, &result->percentiles));
+		nm_phase_messages(phase, &messages);
+		item = nm_json_join(item, nm_json_messages(&messages));
 		if (phase->planned_per_s > 0)
 			item = nm_json_join(item, json_pack("{s:o}", "planned_per_s",
 							    nm_json_real(phase->planned_per_s)));
@@ -147,12 +150,21 @@ static json_t *intervals_json(const struct nm_result *result)
 	return array;
 }
 
+static json_t *totals_json(const struct nm_result *result)
+{
+	struct nm_messages messages;
+
+	nm_result_messages(result, &messages);
+	return nm_json_join(nm_json_window(&result->totals, &result->percentiles),
+			    nm_json_messages(&messages));
+}
+
 static json_t *result_json(const struct nm_result *result)
 {
 	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", SCHEMA, "version",
 			 nm_json_text(result->version), "profile", profile_json(result), "run",
 			 run_json(result), "totals",
-			 nm_json_window(&result->totals, &result->percentiles), "groups",
+			 totals_json(result), "groups",
 			 groups_json(result), "hosts", hosts_json(result), "intervals",
 			 intervals_json(result));
 }

@@ -89,6 +89,25 @@ static json_t *per_s(double amount, double seconds)
 	return seconds > 0 ? nm_json_real(amount / seconds) : json_null();
 }
 
+static json_t *way_json(const struct nm_message_way *way)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sent", nm_json_count(way->sent),
+			 "received", nm_json_count(way->received), "lost", nm_json_count(way->lost),
+			 "reordered", nm_json_count(way->reordered), "duplicates",
+			 nm_json_count(way->duplicates), "late", nm_json_count(way->late),
+			 "bits_received_per_s", nm_json_real(way->received_bits_per_s));
+}
+
+json_t *nm_json_messages(const struct nm_messages *messages)
+{
+	if (!messages->any)
+		return json_object();
+	return json_pack("{s:{s:o, s:o, s:o}}", "messages", "to_slaves",
+			 way_json(&messages->to_slaves), "to_master",
+			 way_json(&messages->to_master), "timeouts",
+			 nm_json_count(messages->timeouts));
+}
+
 json_t *nm_json_window(const struct nm_window *window, const struct nm_percentiles *percentiles)
 {
 	const struct nm_counts *counts = &window->counts;

@@ -20,6 +20,8 @@ json_t *nm_json_join(json_t *into, json_t *from);
 /* Appends `item` (taken) to `array`: 0 or -1. */
 int nm_json_append(json_t *array, json_t *item);
 
+/* {"messages": ...}; empty when there were none. */
+json_t *nm_json_messages(const struct nm_messages *messages);
 json_t *nm_json_window(const struct nm_window *window, const struct nm_percentiles *percentiles);
 json_t *nm_json_host(const struct nm_result *result, const struct nm_result_host *host);
 

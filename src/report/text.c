@@ -57,6 +57,37 @@ static const char *rate_text(uint64_t count, double seconds, char *buf)
 	return buf;
 }
 
+static void add_way(struct nm_table *table, const char *name, const struct nm_message_way *way)
+{
+	char bits[TEXT];
+	double lost = way->sent ? 100.0 * (double)way->lost / (double)way->sent : 0;
+
+	if (!way->sent)
+		return;
+	nm_table_cell(table, "%s", name);
+	nm_table_cell(table,
+		      "sent %" PRIu64 "  received %" PRIu64 " (%s)  lost %" PRIu64
+		      " (%.3g%%)  reordered %" PRIu64 "  duplicates %" PRIu64,
+		      way->sent, way->received,
+		      nm_format_bitrate(way->received_bits_per_s, bits, sizeof(bits)), way->lost,
+		      lost, way->reordered, way->duplicates);
+}
+
+/* Where messages may be lost, what counts is what arrives. */
+static void add_messages(struct nm_table *table, const struct nm_result *result)
+{
+	struct nm_messages messages;
+
+	nm_result_messages(result, &messages);
+	add_way(table, "to slaves", &messages.to_slaves);
+	add_way(table, "to master", &messages.to_master);
+	if (messages.any && messages.timeouts) {
+		nm_table_cell(table, "time-outs");
+		nm_table_cell(table, "%" PRIu64 "  late answers %" PRIu64, messages.timeouts,
+			      messages.to_master.late + messages.to_slaves.late);
+	}
+}
+
 /* What was asked for, beside what there was, when that is less. */
 static void add_behind(struct nm_table *table, const struct nm_result *result)
 {
@@ -130,6 +161,7 @@ static void print_totals(const struct nm_result *result, FILE *out)
 	nm_table_cell(&table, "sent %s  received %s",
 		      bits_text(counts->bytes_sent, totals->seconds, a),
 		      bits_text(counts->bytes_received, totals->seconds, b));
+	add_messages(&table, result);
 	add_behind(&table, result);
 	add_latency(&table, "latency", &totals->latency, &result->percentiles);
 	add_latency(&table, "response", &totals->response, &result->percentiles);

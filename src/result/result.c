@@ -102,3 +102,58 @@ double nm_cpu_share(const struct nm_cpu_times *cpu, uint64_t part_ns)
 
 	return all_ns ? (double)part_ns / (double)all_ns : 0;
 }
+
+/* A message that comes twice has still been sent once. */
+static void find_way(const struct nm_counts *from, const struct nm_counts *to, double seconds,
+		     struct nm_message_way *ret)
+{
+	uint64_t once = to->messages_received - to->duplicates;
+
+	*ret = (struct nm_message_way){
+		.sent = from->messages_sent,
+		.received = to->messages_received,
+		.lost = from->messages_sent > once ? from->messages_sent - once : 0,
+		.reordered = to->reordered,
+		.duplicates = to->duplicates,
+		.late = to->late,
+		.received_bits_per_s =
+			seconds > 0 ? (double)to->bytes_received * 8 / seconds : 0,
+	};
+}
+
+static void find_ways(const struct nm_counts *master, const struct nm_counts *slaves, double seconds,
+		      struct nm_messages *ret)
+{
+	ret->any = master->messages_sent || slaves->messages_sent;
+	find_way(master, slaves, seconds, &ret->to_slaves);
+	find_way(slaves, master, seconds, &ret->to_master);
+	ret->timeouts = master->timeouts + slaves->timeouts;
+}
+
+void nm_phase_messages(const struct nm_result_phase *phase, struct nm_messages *ret)
+{
+	find_ways(&phase->whole.counts, &phase->slaves, phase->seconds, ret);
+}
+
+void nm_result_messages(const struct nm_result *result, struct nm_messages *ret)
+{
+	struct nm_counts master = {.iterations = 0}, slaves = {.iterations = 0};
+	double seconds = 0;
+
+	for (size_t g = 0; g < result->n_groups; g++) {
+		double of_group = 0;
+
+		for (size_t k = 0; k < result->groups[g].n_phases; k++) {
+			const struct nm_result_phase *phase = &result->groups[g].phases[k];
+
+			nm_phase_messages(phase, ret);
+			if (!phase->measured || !ret->any)
+				continue;
+			nm_counts_add(&master, &phase->whole.counts);
+			nm_counts_add(&slaves, &phase->slaves);
+			of_group += phase->seconds;
+		}
+		seconds = of_group > seconds ? of_group : seconds;
+	}
+	find_ways(&master, &slaves, seconds, ret);
+}

@@ -56,6 +56,13 @@ struct nm_result_phase {
 	double begin_s, seconds; /* since the run began; how long it took */
 	double planned_per_s;	 /* by its rate, of all flows together; 0: it has none */
 	struct nm_window whole;	 /* all of it */
+	struct nm_counts slaves; /* what they have counted in it, together */
+};
+
+/* Messages over transports that may lose them, in one direction. */
+struct nm_message_way {
+	uint64_t sent, received, lost, reordered, duplicates, late;
+	double received_bits_per_s;
 };
 
 struct nm_result_group {
@@ -139,6 +146,15 @@ struct nm_series {
 	struct nm_result **runs; /* owned */
 	size_t n_runs;
 };
+
+/* What became of the messages, and how many waits were given up. */
+struct nm_messages {
+	bool any; /* false: all transports were reliable */
+	struct nm_message_way to_slaves, to_master;
+	uint64_t timeouts;
+};
+void nm_phase_messages(const struct nm_result_phase *phase, struct nm_messages *ret);
+void nm_result_messages(const struct nm_result *result, struct nm_messages *ret); /* measured phases */
 
 struct nm_result *nm_result_new(void); /* zeroed, NULL when out of memory */
 struct nm_result *nm_result_free(struct nm_result *result);
