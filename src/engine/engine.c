@@ -22,7 +22,9 @@ static int init_groups(struct nm_engine *engine, const struct nm_engine_config *
 		group->plan = &engine->plan->groups[g];
 		if (!group->plan->runs)
 			continue;
-		group->workers = calloc(group->plan->n_workers, sizeof(*group->workers));
+		group->workers =
+			nm_engine_alloc(group->plan->n_workers * sizeof(*group->workers),
+					group->plan->processes);
 		if (!group->workers)
 			return -ENOMEM;
 		for (uint32_t w = 0; w < group->plan->n_workers; w++) {
@@ -93,8 +95,14 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine)
 	if (engine->groups) {
 		each_worker(engine, nm_worker_join);
 		each_worker(engine, nm_worker_fini);
-		for (uint32_t g = 0; g < engine->plan->n_groups; g++)
-			free(engine->groups[g].workers);
+		for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
+			const struct nm_engine_group *group = &engine->groups[g];
+
+			if (group->workers)
+				nm_engine_release(group->workers,
+						  group->plan->n_workers * sizeof(*group->workers),
+						  group->plan->processes);
+		}
 	}
 	if (engine->event_fd >= 0)
 		(void)close(engine->event_fd);
@@ -182,17 +190,35 @@ bool nm_engine_endpoints_complete(const struct nm_engine *engine)
 	return true;
 }
 
-int nm_engine_start(struct nm_engine *engine)
+/* Starts the workers that are processes, or those that are threads. */
+static int start_workers(struct nm_engine *engine, bool processes)
 {
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
-		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++) {
-			int r = nm_worker_start(&engine->groups[g].workers[w]);
+		struct nm_engine_group *group = &engine->groups[g];
+
+		for (uint32_t w = 0; w < group->n_workers; w++) {
+			if (group->plan->processes != processes)
+				continue;
+			int r = processes ? nm_process_start(&group->workers[w])
+					  : nm_worker_start(&group->workers[w]);
 
 			if (r < 0)
 				return r;
 		}
 	}
-	return engine->doors ? nm_doors_start(engine->doors) : 0;
+	return 0;
+}
+
+int nm_engine_start(struct nm_engine *engine)
+{
+	/* What is forked must not have threads. */
+	int r = start_workers(engine, true);
+
+	if (r == 0)
+		r = start_workers(engine, false);
+	if (r == 0 && engine->doors)
+		r = nm_doors_start(engine->doors);
+	return r;
 }
 
 int nm_engine_fd(const struct nm_engine *engine)

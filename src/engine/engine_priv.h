@@ -65,6 +65,7 @@ struct nm_worker {
 	int mail[2];		       /* the worker's end and that of the doors; -1: none */
 	int cpu;		       /* -1: anywhere */
 	pthread_t thread;
+	pid_t pid; /* of a worker that is a process; 0: it does not run */
 	bool started;
 };
 
@@ -102,6 +103,13 @@ void nm_worker_fini(struct nm_worker *worker);
 int nm_worker_start(struct nm_worker *worker);
 void nm_worker_join(struct nm_worker *worker); /* after quit */
 void nm_worker_wake(struct nm_worker *worker); /* any thread */
+
+/* process.c */
+void *nm_engine_alloc(size_t size, bool shared); /* zeroed; shared with the processes to come; NULL: no memory */
+void nm_engine_release(void *memory, size_t size, bool shared);
+int nm_process_start(struct nm_worker *worker); /* before any thread */
+void nm_process_join(struct nm_worker *worker); /* after quit */
+void nm_process_check(struct nm_worker *worker); /* notes that it has died */
 
 /* run.c: the hot path */
 void nm_worker_run_flow(struct nm_worker *worker, struct nm_flow *flow);

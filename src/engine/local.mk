@@ -9,6 +9,7 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/listen.c \
 	src/engine/mail.c \
 	src/engine/phase.c \
+	src/engine/process.c \
 	src/engine/run.c \
 	src/engine/sample.c \
 	src/engine/timers.c \

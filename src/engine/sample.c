@@ -40,8 +40,9 @@ bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *re
 
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
 		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++) {
-			const struct nm_worker *worker = &engine->groups[g].workers[w];
+			struct nm_worker *worker = &engine->groups[g].workers[w];
 
+			nm_process_check(worker);
 			if (!atomic_load_explicit(&worker->failed, memory_order_acquire))
 				continue;
 			count += atomic_load_explicit(&worker->n_failed, memory_order_relaxed);

@@ -18,7 +18,8 @@ static int init_stats(struct nm_worker *worker)
 {
 	const struct nm_group *group = worker->group;
 
-	worker->stats = calloc(group->n_phases, sizeof(*worker->stats));
+	worker->stats =
+		nm_engine_alloc(group->n_phases * sizeof(*worker->stats), group->processes);
 	if (!worker->stats)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < group->n_phases; i++) {
@@ -26,13 +27,13 @@ static int init_stats(struct nm_worker *worker)
 
 		if (!worker->engine->measures || !group->phases[i].measured)
 			continue;
-		stats->latency = malloc(sizeof(*stats->latency));
+		stats->latency = nm_engine_alloc(sizeof(*stats->latency), group->processes);
 		if (!stats->latency)
 			return -ENOMEM;
 		nm_hist_init(stats->latency);
 		if (group->phases[i].rate_per_s <= 0)
 			continue;
-		stats->response = malloc(sizeof(*stats->response));
+		stats->response = nm_engine_alloc(sizeof(*stats->response), group->processes);
 		if (!stats->response)
 			return -ENOMEM;
 		nm_hist_init(stats->response);
@@ -135,6 +136,8 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 
 void nm_worker_fini(struct nm_worker *worker)
 {
+	bool shared = worker->group && worker->group->processes;
+
 	for (uint32_t i = 0; worker->flows && i < worker->n_flows; i++) {
 		for (uint32_t c = 0; c < worker->group->n_conns; c++) {
 			struct nm_conn *conn = &nm_worker_flow(worker, i)->conns[c];
@@ -144,13 +147,15 @@ void nm_worker_fini(struct nm_worker *worker)
 		}
 	}
 	for (uint32_t i = 0; worker->stats && i < worker->group->n_phases; i++) {
-		free(worker->stats[i].latency);
-		free(worker->stats[i].response);
+		nm_engine_release(worker->stats[i].latency, sizeof(struct nm_hist), shared);
+		nm_engine_release(worker->stats[i].response, sizeof(struct nm_hist), shared);
 	}
 	nm_worker_unlisten(worker);
 	nm_mail_fini(worker);
 	nm_timers_fini(&worker->timers);
-	free(worker->stats);
+	if (worker->stats)
+		nm_engine_release(worker->stats, worker->group->n_phases * sizeof(*worker->stats),
+				  shared);
 	free(worker->flows);
 	free(worker->listeners);
 	free(worker->endpoints);
@@ -179,6 +184,7 @@ int nm_worker_start(struct nm_worker *worker)
 
 void nm_worker_join(struct nm_worker *worker)
 {
+	nm_process_join(worker);
 	if (worker->started)
 		(void)pthread_join(worker->thread, NULL);
 	worker->started = false;

@@ -181,6 +181,14 @@ void nm_cpu_list_fini(struct nm_cpu_list *list)
 	*list = (struct nm_cpu_list){0};
 }
 
+unsigned nm_cpu_count(void)
+{
+	cpu_set_t set;
+	int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+
+	return count > 0 ? (unsigned)count : 1;
+}
+
 int nm_cpu_bind_self(unsigned cpu)
 {
 	size_t size = CPU_ALLOC_SIZE(cpu + 1);

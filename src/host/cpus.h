@@ -19,6 +19,7 @@ void nm_cpu_list_explain(const char *text, int error, char *why, size_t why_size
 int nm_cpu_list_check_form(const char *text);
 void nm_cpu_list_fini(struct nm_cpu_list *list);
 /* Binds the calling thread to one CPU; 0 or -errno. */
+unsigned nm_cpu_count(void); /* that this process may use; at least 1 */
 int nm_cpu_bind_self(unsigned cpu);
 
 #endif

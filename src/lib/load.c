@@ -2,9 +2,13 @@
 #include "lib/load.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
+#include "base/word.h"
+#include "host/cpus.h"
 #include "lib/origin.h"
 
 static void drop_compiled(struct nm_loaded *loaded)
@@ -67,6 +71,29 @@ static int parse(struct nm_loaded *loaded, struct nm_diags *diags)
 	return loaded->root ? 0 : -EINVAL;
 }
 
+/* Where a profile says only how many flows it has, as those of uperf do, more threads than CPUs would just wait for each
+ * other. The slaves read it from the tree. */
+static int share_threads(const struct nm_node *profile)
+{
+	uint64_t n_cpus = nm_cpu_count(), nthreads;
+	char workers[24];
+	int error = 0;
+
+	(void)snprintf(workers, sizeof workers, "%llu", (unsigned long long)n_cpus);
+	for (size_t i = 0; i < profile->n_children && !error; i++) {
+		struct nm_node *group = profile->children[i];
+		const char *text = nm_node_attr(group, "nthreads");
+
+		if (!nm_same_word(group->name, "group") || !text ||
+		    nm_node_attr(group, "nprocs") || nm_node_attr(group, "nflows") ||
+		    nm_node_attr(group, "workers") || nm_parse_count(text, &nthreads) != 0)
+			continue;
+		if (nthreads > n_cpus)
+			error = nm_node_set_attr(group, "workers", workers);
+	}
+	return error;
+}
+
 int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *values,
 		      struct nm_diags *diags)
 {
@@ -75,6 +102,9 @@ int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *va
 	if (error)
 		return error;
 	nm_params_apply(loaded->root, loaded->name, values, &loaded->params, diags);
+	error = share_threads(loaded->root);
+	if (error)
+		nm_diag_error(diags, loaded->name, 0, "out of memory");
 	/* Also after an error in a parameter: all mistakes are told in one go. */
 	loaded->plan = nm_plan_compile(loaded->root, loaded->name, diags);
 	if (loaded->plan && !diags->n_errors)

@@ -138,7 +138,7 @@ static void check_totals(struct nm_draft *draft)
 	uint64_t workers = 0, flows = 0;
 
 	for (size_t g = 0; g < draft->n_groups; g++) {
-		workers += draft->groups[g].attrs.nthreads;
+		workers += draft->groups[g].attrs.workers;
 		flows += draft->groups[g].attrs.nflows;
 	}
 	if (workers > NM_PLAN_MAX_WORKERS)

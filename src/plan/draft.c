@@ -39,11 +39,6 @@ static void unknown_attr(struct nm_draft *draft, const struct nm_node *node,
 	}
 	const char *nearest = nm_nearest(name, names, count);
 
-	if (nm_same_word(name, "nprocs") && nm_same_word(node->name, "group")) {
-		nm_diag_error(draft->diags, draft->file, node->line,
-			      "<group> nprocs: workers are threads in this version; use nthreads");
-		return;
-	}
 	if (strcmp(node->name, "flowop") == 0 && is_option(name)) {
 		nm_diag_error(draft->diags, draft->file, node->line,
 			      "<flowop> %s=\"%s\": not an attribute, but an option: "
@@ -257,14 +252,25 @@ static size_t count_flowops(const struct nm_node *group)
 	return count;
 }
 
-static void check_group(struct nm_draft *draft, const struct nm_draft_group *group,
-			const char *nthreads, const char *nflows)
+/* How many flows there are, and what runs them. */
+static void size_group(struct nm_draft *draft, struct nm_draft_group *group)
 {
-	if (group->attrs.nflows && group->attrs.nthreads > group->attrs.nflows)
+	struct nm_group_attrs *attrs = &group->attrs;
+	uint64_t strands = attrs->nprocs ? attrs->nprocs : attrs->nthreads ? attrs->nthreads : 1;
+
+	if (attrs->nprocs && attrs->nthreads)
+		nm_diag_warn(draft->diags, draft->file, group->line,
+			     "<group>: has both nthreads and nprocs; nprocs counts");
+	if (!attrs->workers)
+		attrs->workers = strands;
+	if (!attrs->nflows)
+		attrs->nflows = strands;
+	if (attrs->workers > attrs->nflows)
 		nm_diag_error(draft->diags, draft->file, group->line,
-			      "<group> nflows=\"%s\": must be at least nthreads, %s, so that each "
-			      "worker has a flow",
-			      nflows ? nflows : "", nthreads ? nthreads : "");
+			      "<group> nflows=\"%llu\": must be at least %llu, the number of %s, so that "
+			      "each has a flow",
+			      (unsigned long long)attrs->nflows, (unsigned long long)attrs->workers,
+			      attrs->nprocs ? "processes" : "threads");
 }
 
 static void read_group(struct nm_draft *draft, const struct nm_node *node)
@@ -274,11 +280,7 @@ static void read_group(struct nm_draft *draft, const struct nm_node *node)
 
 	group->line = node->line;
 	nm_draft_attrs(draft, node, &group->attrs);
-	check_group(draft, group, nm_node_attr(node, "nthreads"), nm_node_attr(node, "nflows"));
-	if (!group->attrs.nthreads)
-		group->attrs.nthreads = 1;
-	if (!group->attrs.nflows)
-		group->attrs.nflows = group->attrs.nthreads;
+	size_group(draft, group);
 	if (node->n_children == 0)
 		nm_diag_error(draft->diags, draft->file, node->line,
 			      "<group>: has no transactions");

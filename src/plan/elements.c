@@ -54,13 +54,26 @@ static const struct nm_opt group_attrs[] = {
 	 .offset = ATTR(nm_group_attrs, nthreads),
 	 .min = 1,
 	 .max = NM_PLAN_MAX_WORKERS,
-	 .help = "workers (threads) on each side; 1 when not given"},
+	 .help = "threads that run the flows, on each side; 1 when not given. Without nflows it is the number of "
+		 "flows, which share no more threads than the master's host has CPUs"},
+	{.name = "nprocs",
+	 .type = NM_TYPE_COUNT,
+	 .offset = ATTR(nm_group_attrs, nprocs),
+	 .min = 1,
+	 .max = NM_PLAN_MAX_WORKERS,
+	 .help = "processes that run the flows on the master, instead of threads; the slaves have as many threads"},
 	{.name = "nflows",
 	 .type = NM_TYPE_COUNT,
 	 .offset = ATTR(nm_group_attrs, nflows),
 	 .min = 1,
 	 .max = NM_PLAN_MAX_FLOWS,
-	 .help = "flows, spread evenly over the workers; one a worker when not given"},
+	 .help = "flows, spread evenly over the threads or processes; when not given, as many as these"},
+	{.name = "workers",
+	 .type = NM_TYPE_COUNT,
+	 .offset = ATTR(nm_group_attrs, workers),
+	 .min = 1,
+	 .max = NM_PLAN_MAX_WORKERS,
+	 .help = "threads or processes, when they must not be as many as nthreads or nprocs says"},
 	NM_OPT_END};
 
 static const struct nm_opt transaction_attrs[] = {

@@ -16,7 +16,9 @@ struct nm_profile_attrs {
 struct nm_group_attrs {
 	char *name;
 	uint64_t nthreads; /* 0: not given */
+	uint64_t nprocs;   /* 0: not given */
 	uint64_t nflows;   /* 0: not given */
+	uint64_t workers;  /* 0: not given */
 };
 
 struct nm_transaction_attrs {

@@ -62,8 +62,10 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 			connected |= opens(&group->instrs[i]);
 			needed += listens(&group->instrs[i]) ? sockets : 0;
 		}
-		needed += (connected ? (uint64_t)group->n_flows * group->n_conns : 0) +
-			  2 * (uint64_t)group->n_workers;
+		/* A process has those of its own flows only. */
+		uint64_t flows = group->processes ? flows_a_worker : group->n_flows;
+
+		needed += (connected ? flows * group->n_conns : 0) + 4 * (uint64_t)group->n_workers;
 	}
 	return needed;
 }

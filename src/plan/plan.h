@@ -59,6 +59,7 @@ struct nm_group {
 	uint32_t *hosts;     /* that the group talks to, in order of first use; owned */
 	uint32_t n_hosts;
 	uint64_t chunk_bytes; /* the most that one call moves */
+	bool processes;	      /* the workers are processes */
 	bool needs_identity;  /* flow i here must be connected with flow i there */
 	bool runs;	      /* this side has something to do for this group */
 };

@@ -598,6 +598,23 @@ const char *nm_node_attr(const struct nm_node *node, const char *name)
 	return NULL;
 }
 
+int nm_node_set_attr(struct nm_node *node, const char *name, const char *value)
+{
+	struct nm_attr *attrs = realloc(node->attrs, (node->n_attrs + 1) * sizeof *attrs);
+	struct nm_attr attr = {.name = attrs ? strdup(name) : NULL,
+			       .value = attrs ? strdup(value) : NULL};
+
+	if (attrs)
+		node->attrs = attrs;
+	if (!attr.name || !attr.value) {
+		free(attr.name);
+		free(attr.value);
+		return -ENOMEM;
+	}
+	attrs[node->n_attrs++] = attr;
+	return 0;
+}
+
 int nm_attr_set(struct nm_attr *attr, const char *value)
 {
 	char *copy = strdup(value);

@@ -73,8 +73,6 @@ static const struct mistake attributes[] = {
 	{WITH("nflows='0'"), AT(2, "<group> nflows=\"0\": must be 1 to 4000000")},
 	{WITH("nthreads='4' nflows='3'"), AT(2, "<group> nflows=\"3\": must be at least nthreads, "
 						"4, so that each worker has a flow")},
-	{WITH("nprocs='2'"),
-	 AT(2, "<group> nprocs: workers are threads in this version; use nthreads")},
 	{WITH("nthread='2'"), AT(2, "<group>: unknown attribute \"nthread\", did you mean "
 				    "\"nthreads\"?; allowed are name, nthreads, nflows")},
 	{GROUPS("<group>" NOP "</group><group nthreads='x'>" NOP "</group>"),

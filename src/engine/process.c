@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Workers that are processes. All that main and such a worker tell each other is memory that they share, and descriptors
+ * that the worker inherits. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engine/engine_priv.h"
+
+void *nm_engine_alloc(size_t size, bool shared)
+{
+	if (!shared)
+		return calloc(1, size);
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+void nm_engine_release(void *memory, size_t size, bool shared)
+{
+	if (!shared)
+		free(memory);
+	else if (memory)
+		(void)munmap(memory, size);
+}
+
+static void run(struct nm_worker *worker, pid_t parent)
+{
+	/* Main decides when the run ends, also for a terminal that interrupts all processes of its foreground. */
+	(void)signal(SIGINT, SIG_IGN);
+	(void)signal(SIGTERM, SIG_DFL);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() == parent)
+		(void)nm_worker_main(worker);
+	_exit(EXIT_SUCCESS);
+}
+
+int nm_process_start(struct nm_worker *worker)
+{
+	pid_t parent = getpid();
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		run(worker, parent);
+	worker->pid = pid;
+	return 0;
+}
+
+void nm_process_join(struct nm_worker *worker)
+{
+	while (worker->pid > 0 && waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	worker->pid = 0;
+}
+
+void nm_process_check(struct nm_worker *worker)
+{
+	if (worker->pid <= 0 || waitpid(worker->pid, NULL, WNOHANG) != worker->pid)
+		return;
+	worker->pid = 0;
+	if (atomic_load_explicit(&worker->failed, memory_order_acquire))
+		return;
+	worker->error = (struct nm_engine_error){.group = worker->group_no, .error = EOWNERDEAD};
+	atomic_fetch_add_explicit(&worker->n_failed, 1, memory_order_relaxed);
+	atomic_store_explicit(&worker->failed, true, memory_order_release);
+}
