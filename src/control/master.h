@@ -44,6 +44,8 @@ struct nm_run_group {
 	uint64_t stop_at_ns; /* UINT64_MAX: it ends by itself */
 	bool stopped;	     /* its leader has been told to end */
 	bool followed;	     /* it has been told its leader's totals */
+	bool passed;	     /* its last pass is done, and the free hosts have been told to end */
+	bool drained;	     /* it has been told how much they have sent */
 	bool done;
 };
 

@@ -68,6 +68,12 @@ static void stop_group(struct nm_master *master, uint32_t g)
 		nm_engine_stop(master->engine, g);
 }
 
+static bool is_free(const struct nm_master *master, const struct nm_link *link, uint32_t g)
+{
+	return link->groups[g].runs && !link->groups[g].empty &&
+	       link->mirror->groups[g].phases[master->phase].free;
+}
+
 /* Tells the slaves that follow the master how far to go. */
 static void send_follow(struct nm_master *master, uint32_t g)
 {
@@ -82,10 +88,47 @@ static void send_follow(struct nm_master *master, uint32_t g)
 		struct nm_link *link = &master->links[i];
 		const struct nm_link_group *group = &link->groups[g];
 
-		if (group->runs && !group->empty && !group->done && link != leader)
+		if (group->runs && !group->empty && !group->done && link != leader &&
+		    !is_free(master, link, g))
 			nm_master_send(master, link, NM_MESSAGE_FOLLOW,
 				       nm_follow_pack(&follow, n_workers));
 	}
+}
+
+/* The master has made its last pass: the hosts that only send may end now, and the master takes what is left of it. */
+static void free_hosts(struct nm_master *master, uint32_t g, bool by_leader)
+{
+	struct nm_run_group *group = &master->groups[g];
+	uint32_t n_workers = master->plan->groups[g].n_workers;
+	bool all = true;
+
+	if (group->drained || !nm_engine_group_passed(master->engine, g))
+		return;
+	memset(master->totals, 0, n_workers * sizeof *master->totals);
+	for (size_t i = 0; i < master->n_links; i++) {
+		struct nm_link *link = &master->links[i];
+		uint64_t bytes = link->mirror->groups[g].n_phases > master->phase
+					 ? link->mirror->groups[g].phases[master->phase].bytes_sent
+					 : 0;
+
+		if (!is_free(master, link, g))
+			continue;
+		if (by_leader && !group->passed && !link->groups[g].done)
+			nm_master_send(master, link, NM_MESSAGE_STOP,
+				       nm_stop_pack(master->phase, g));
+		all &= link->groups[g].done;
+		for (uint32_t w = 0; w < n_workers; w++) {
+			uint64_t here = nm_engine_iterations(master->engine, g, w);
+
+			if (link->groups[g].totals[w] > here)
+				master->totals[w] += (link->groups[g].totals[w] - here) * bytes;
+		}
+	}
+	group->passed = true;
+	if (!all)
+		return;
+	group->drained = true;
+	nm_engine_drain(master->engine, g, master->totals);
 }
 
 static void advance_group(struct nm_master *master, uint32_t g)
@@ -102,6 +145,8 @@ static void advance_group(struct nm_master *master, uint32_t g)
 		group->followed = true;
 		nm_engine_follow(master->engine, g, leader->groups[g].totals);
 	}
+	if (phase_of(master, g)->drains)
+		free_hosts(master, g, by_leader);
 	if (nm_engine_group_done(master->engine, g)) {
 		group->done = true;
 		if (by_leader)

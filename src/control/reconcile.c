@@ -77,7 +77,8 @@ static void reconcile_group(struct nm_master *master, uint32_t g)
 		sent += there->bytes_sent;
 		received += there->bytes_received;
 		nm_counts_add(&slaves, &link->groups[g].counts);
-		compare_passes(master, link, g);
+		if (!there->free)
+			compare_passes(master, link, g);
 	}
 	if (!any)
 		return;

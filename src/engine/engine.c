@@ -22,9 +22,8 @@ static int init_groups(struct nm_engine *engine, const struct nm_engine_config *
 		group->plan = &engine->plan->groups[g];
 		if (!group->plan->runs)
 			continue;
-		group->workers =
-			nm_engine_alloc(group->plan->n_workers * sizeof(*group->workers),
-					group->plan->processes);
+		group->workers = nm_engine_alloc(group->plan->n_workers * sizeof(*group->workers),
+						 group->plan->processes);
 		if (!group->workers)
 			return -ENOMEM;
 		for (uint32_t w = 0; w < group->plan->n_workers; w++) {
@@ -246,6 +245,7 @@ void nm_engine_begin(struct nm_engine *engine, uint32_t phase)
 
 			atomic_store_explicit(&worker->stop, false, memory_order_relaxed);
 			atomic_store_explicit(&worker->follow, UINT64_MAX, memory_order_relaxed);
+			atomic_store_explicit(&worker->drain, UINT64_MAX, memory_order_relaxed);
 			atomic_store_explicit(&worker->begin, phase + 1, memory_order_release);
 			nm_worker_wake(worker);
 		}
@@ -268,6 +268,16 @@ void nm_engine_follow(struct nm_engine *engine, uint32_t group, const uint64_t *
 		struct nm_worker *worker = &engine->groups[group].workers[w];
 
 		atomic_store_explicit(&worker->follow, totals[w], memory_order_release);
+		nm_worker_wake(worker);
+	}
+}
+
+void nm_engine_drain(struct nm_engine *engine, uint32_t group, const uint64_t *bytes)
+{
+	for (uint32_t w = 0; w < engine->groups[group].n_workers; w++) {
+		struct nm_worker *worker = &engine->groups[group].workers[w];
+
+		atomic_store_explicit(&worker->drain, bytes[w], memory_order_release);
 		nm_worker_wake(worker);
 	}
 }

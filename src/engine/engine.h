@@ -84,6 +84,10 @@ void nm_engine_begin(struct nm_engine *engine, uint32_t phase);
 void nm_engine_stop(struct nm_engine *engine, uint32_t group);
 /* A following group ends the phase when its workers have done so many passes; totals[n_workers], copied. */
 void nm_engine_follow(struct nm_engine *engine, uint32_t group, const uint64_t *totals);
+/* Whether the group has made its last pass of the phase that began last. */
+bool nm_engine_group_passed(const struct nm_engine *engine, uint32_t group);
+/* How much free hosts have sent beyond the passes, in bytes; bytes[n_workers], copied. Only to a group that has passed. */
+void nm_engine_drain(struct nm_engine *engine, uint32_t group, const uint64_t *bytes);
 /* Whether the group has finished the phase that began last. */
 bool nm_engine_group_done(const struct nm_engine *engine, uint32_t group);
 bool nm_engine_done(const struct nm_engine *engine);

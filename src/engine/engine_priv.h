@@ -44,14 +44,19 @@ struct nm_worker {
 	size_t flow_bytes;
 	uint32_t n_flows;
 	struct nm_timers timers;
+	bool draining;
+	uint64_t drained; /* bytes, in this phase */
 	/* Commands, main -> worker; each store is followed by a write to wake_fd. */
 	_Atomic uint32_t begin;	 /* number of phases begun */
 	_Atomic bool stop;	 /* a leader ends at the next boundary of each flow's passes */
 	_Atomic uint64_t follow; /* UINT64_MAX: no target yet */
+	_Atomic uint64_t
+		drain; /* bytes that free hosts have sent beyond the passes; UINT64_MAX: not known yet */
 	_Atomic bool quit;
 	/* Answers, worker -> main; each is followed by a write to the engine's event_fd. */
-	_Atomic uint32_t done; /* number of phases done */
-	_Atomic bool failed;   /* error is written before */
+	_Atomic uint32_t done;	 /* number of phases done */
+	_Atomic uint32_t passed; /* number of phases whose passes are done, while it drains */
+	_Atomic bool failed;	 /* error is written before */
 	struct nm_engine_error error;
 	_Atomic uint64_t n_failed;
 
@@ -105,10 +110,11 @@ void nm_worker_join(struct nm_worker *worker); /* after quit */
 void nm_worker_wake(struct nm_worker *worker); /* any thread */
 
 /* process.c */
-void *nm_engine_alloc(size_t size, bool shared); /* zeroed; shared with the processes to come; NULL: no memory */
+void *nm_engine_alloc(size_t size,
+		      bool shared); /* zeroed; shared with the processes to come; NULL: no memory */
 void nm_engine_release(void *memory, size_t size, bool shared);
-int nm_process_start(struct nm_worker *worker); /* before any thread */
-void nm_process_join(struct nm_worker *worker); /* after quit */
+int nm_process_start(struct nm_worker *worker);	 /* before any thread */
+void nm_process_join(struct nm_worker *worker);	 /* after quit */
 void nm_process_check(struct nm_worker *worker); /* notes that it has died */
 
 /* run.c: the hot path */
@@ -123,10 +129,19 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 void nm_worker_expire(struct nm_worker *worker,
 		      struct nm_flow *flow); /* its wait has been too long */
 
+int nm_worker_watch(struct nm_worker *worker, struct nm_flow *flow,
+		    bool output); /* flow->conn; 0 or -errno */
+
+/* drain.c */
+void nm_worker_drain(struct nm_worker *worker); /* begins */
+void nm_worker_drain_conn(struct nm_worker *worker, struct nm_conn *conn);
+void nm_worker_drain_told(struct nm_worker *worker); /* how much */
+
 /* phase.c: entering and leaving phases, on the worker's thread */
 void nm_worker_commands(struct nm_worker *worker);
 void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow);
 void nm_worker_end_phase(struct nm_worker *worker);
+void nm_worker_tell_main(struct nm_worker *worker);
 void nm_worker_check_quiet(struct nm_worker *worker, uint64_t now_ns);
 
 /* listen.c */

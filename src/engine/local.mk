@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += src/libnm_engine.la
 src_libnm_engine_la_SOURCES = \
 	src/engine/door.c \
 	src/engine/door.h \
+	src/engine/drain.c \
 	src/engine/engine.c \
 	src/engine/engine.h \
 	src/engine/engine_priv.h \

@@ -8,7 +8,7 @@
 #include "host/clock.h"
 #include "transport/transport.h"
 
-static void tell_main(struct nm_worker *worker)
+void nm_worker_tell_main(struct nm_worker *worker)
 {
 	const uint64_t one = 1;
 
@@ -77,19 +77,29 @@ void nm_worker_end_phase(struct nm_worker *worker)
 		reset_flow(flow);
 	}
 	worker->phase = NULL;
+	worker->draining = false;
 	worker->quiet_ns = 0;
 	worker->n_active = 0;
 	atomic_store_explicit(&worker->done, worker->phase_no + 1, memory_order_release);
-	tell_main(worker);
+	nm_worker_tell_main(worker);
+}
+
+/* All passes are done. */
+static void pass_phase(struct nm_worker *worker)
+{
+	if (worker->phase->drains && !worker->draining)
+		nm_worker_drain(worker);
+	else
+		nm_worker_end_phase(worker);
 }
 
 void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow)
 {
 	flow->state = NM_FLOW_IDLE;
 	if (flow->error)
-		tell_main(worker);
+		nm_worker_tell_main(worker);
 	if (--worker->n_active == 0)
-		nm_worker_end_phase(worker);
+		pass_phase(worker);
 }
 
 /* Flows of a paced phase are spread evenly over the first period, instead of all starting together. */
@@ -204,7 +214,13 @@ void nm_worker_commands(struct nm_worker *worker)
 		begin_phase(worker, begun - 1);
 	if (!worker->phase)
 		return;
-	if (worker->phase->leads) {
+	if (worker->draining) {
+		if (atomic_load_explicit(&worker->drain, memory_order_acquire) == UINT64_MAX)
+			return;
+		nm_worker_drain_told(worker);
+		if (worker->phase)
+			end_when_quiet(worker);
+	} else if (worker->phase->leads) {
 		if (!atomic_load_explicit(&worker->stop, memory_order_relaxed))
 			return;
 		worker->target = 0;
@@ -216,7 +232,7 @@ void nm_worker_commands(struct nm_worker *worker)
 		if (worker->target == UINT64_MAX)
 			return;
 		if (nm_counter_read(&worker->io.count->iterations) >= worker->target)
-			nm_worker_end_phase(worker);
+			pass_phase(worker);
 		else
 			end_when_quiet(worker);
 	}

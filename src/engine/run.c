@@ -84,7 +84,7 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 }
 
 /* Makes epoll watch the connection: once for input, and from its first full buffer on for output too. */
-static int watch(struct nm_worker *worker, struct nm_flow *flow, bool output)
+int nm_worker_watch(struct nm_worker *worker, struct nm_flow *flow, bool output)
 {
 	struct nm_conn *conn = flow->conn;
 	uint32_t wanted = NM_CONN_REGISTERED | (output ? NM_CONN_OUT_REGISTERED : 0u);
@@ -114,7 +114,7 @@ void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow)
 static void wait_for(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
 		     bool output)
 {
-	flow->error = -watch(worker, flow, output);
+	flow->error = -nm_worker_watch(worker, flow, output);
 	if (flow->error)
 		nm_worker_fail_flow(worker, flow, instr);
 }
@@ -276,11 +276,13 @@ void nm_worker_run_flow(struct nm_worker *worker, struct nm_flow *flow)
 static_assert((uint32_t)NM_CONN_IN == EPOLLIN && (uint32_t)NM_CONN_OUT == EPOLLOUT,
 	      "masks are added as they are");
 
-/* Whether it comes in time for a flow whose wait is limited. */
+/* Whether it comes in time for a flow whose wait is limited; or else, whether anybody takes it. */
 static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, struct nm_conn *conn)
 {
 	struct nm_flow *flow = conn->flow;
 
+	if (worker->draining)
+		nm_worker_drain_conn(worker, conn);
 	if (flow->state != NM_FLOW_LIMITED || flow->conn != conn)
 		return false;
 	nm_timers_remove(&worker->timers, flow);

@@ -16,6 +16,20 @@ bool nm_engine_group_done(const struct nm_engine *engine, uint32_t group)
 	return true;
 }
 
+bool nm_engine_group_passed(const struct nm_engine *engine, uint32_t group)
+{
+	const struct nm_engine_group *g = &engine->groups[group];
+
+	for (uint32_t w = 0; engine->begun <= g->plan->n_phases && w < g->n_workers; w++) {
+		const struct nm_worker *worker = &g->workers[w];
+
+		if (atomic_load_explicit(&worker->done, memory_order_acquire) < engine->begun &&
+		    atomic_load_explicit(&worker->passed, memory_order_acquire) < engine->begun)
+			return false;
+	}
+	return true;
+}
+
 bool nm_engine_done(const struct nm_engine *engine)
 {
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++)

@@ -18,8 +18,7 @@ static int init_stats(struct nm_worker *worker)
 {
 	const struct nm_group *group = worker->group;
 
-	worker->stats =
-		nm_engine_alloc(group->n_phases * sizeof(*worker->stats), group->processes);
+	worker->stats = nm_engine_alloc(group->n_phases * sizeof(*worker->stats), group->processes);
 	if (!worker->stats)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < group->n_phases; i++) {

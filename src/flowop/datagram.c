@@ -88,6 +88,16 @@ static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *
 	return true;
 }
 
+ssize_t nm_datagram_discard(struct nm_io *io, struct nm_conn *conn)
+{
+	static const struct nm_instr nobodys = {.step = NULL};
+	ssize_t n = nm_conn_recv(conn->transport, conn, io->rx, io->chunk);
+
+	if (n >= 0)
+		(void)take(io, conn, &nobodys, (size_t)n);
+	return n;
+}
+
 enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;

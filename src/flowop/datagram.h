@@ -4,6 +4,8 @@
 #ifndef NM_FLOWOP_DATAGRAM_H
 #define NM_FLOWOP_DATAGRAM_H
 
+#include <sys/types.h>
+
 #include "flowop/flow.h"
 
 #define NM_DATAGRAM_STAMP 8u /* bytes */
@@ -12,6 +14,8 @@
 enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
 enum nm_step nm_datagram_write(struct nm_io *io, struct nm_flow *flow,
 			       const struct nm_instr *instr);
+/* Takes one message that nobody reads any more: its size, or -errno. */
+ssize_t nm_datagram_discard(struct nm_io *io, struct nm_conn *conn);
 /* The answer to what was written last is not waited for any longer: if it comes yet, it is late. */
 void nm_datagram_give_up(struct nm_conn *conn);
 

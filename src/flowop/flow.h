@@ -59,6 +59,7 @@ struct nm_instr {
 	uint32_t host;	  /* index of the host at the other end, in the plan's hosts */
 	bool plain; /* one send(2) or recv(2) moves the message: it is no longer than the group's chunk_bytes, and
 	             * the transport has no send or recv of its own */
+	bool drains;	 /* a read from a host that may have sent more than the passes need */
 	bool can_fail;	 /* its failures are counted, and the flow goes on with the next */
 	bool greets;	 /* connect, accept: the connection begins with a greeting */
 	bool then_reads; /* the next instruction is a plain read from the same connection */

@@ -84,9 +84,9 @@ static int share_threads(const struct nm_node *profile)
 		struct nm_node *group = profile->children[i];
 		const char *text = nm_node_attr(group, "nthreads");
 
-		if (!nm_same_word(group->name, "group") || !text ||
-		    nm_node_attr(group, "nprocs") || nm_node_attr(group, "nflows") ||
-		    nm_node_attr(group, "workers") || nm_parse_count(text, &nthreads) != 0)
+		if (!nm_same_word(group->name, "group") || !text || nm_node_attr(group, "nprocs") ||
+		    nm_node_attr(group, "nflows") || nm_node_attr(group, "workers") ||
+		    nm_parse_count(text, &nthreads) != 0)
 			continue;
 		if (nthreads > n_cpus)
 			error = nm_node_set_attr(group, "workers", workers);

@@ -60,7 +60,28 @@ uint32_t nm_draft_leader(const struct nm_draft_group *group, const struct nm_dra
 	return NM_NO_HOST;
 }
 
-/* Only one side may decide how many passes a timed transaction makes. */
+bool nm_draft_is_free(const struct nm_draft_group *group, const struct nm_draft_transaction *t,
+		      uint32_t host)
+{
+	const uint32_t reads = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;
+	bool any = false;
+
+	if (host == NM_NO_HOST || nm_draft_leader(group, t) == host)
+		return false;
+	for (size_t i = 0; i < t->n_steps; i++) {
+		const struct nm_draft_step *step = &group->steps[t->first + i];
+
+		if (!acts(step) || step->host != host)
+			continue;
+		if ((step->op->flags & reads) != reads)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* Only one side may decide how many passes a timed transaction makes; but a host that does nothing but send can send as
+ * it likes: what is too much is drained. */
 static void check_leaders(struct nm_draft *draft, const struct nm_draft_group *group,
 			  const struct nm_draft_transaction *t)
 {
@@ -73,7 +94,8 @@ static void check_leaders(struct nm_draft *draft, const struct nm_draft_group *g
 		if (!acts(step) || step->host == NM_NO_HOST || seen[step->host])
 			continue;
 		seen[step->host] = true;
-		if (step->host != leader && (step->op->flags & NM_FLOWOP_FOLLOWS))
+		if (step->host != leader && (step->op->flags & NM_FLOWOP_FOLLOWS) &&
+		    !nm_draft_is_free(group, t, step->host))
 			nm_diag_error(draft->diags, draft->file, step->line,
 				      "<flowop %s>: host %s would begin each pass, but so would "
 				      "%s: in a transaction with a "

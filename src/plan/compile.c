@@ -173,13 +173,14 @@ static void note_reads(struct nm_group *group, const struct nm_phase *phase)
 }
 
 static void emit_step(struct nm_group *group, struct nm_phase *phase,
-		      const struct nm_draft_step *step, const struct side *side)
+		      const struct nm_draft_step *step, const struct side *side, bool free)
 {
 	struct nm_instr *instr = &group->instrs[group->n_instrs++];
 	const uint32_t reads = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;
 	uint64_t count = times(step);
 
 	*instr = instr_of(group, step, side);
+	instr->drains = free;
 	if ((instr->op->flags & reads) == reads && is_lossy(instr->transport) && phase->leads &&
 	    is_answer(group, phase)) {
 		instr->answers = true;
@@ -228,7 +229,8 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 	phase->first = group->n_instrs;
 	phase->reliable = true;
 	phase->empty = skipped || (!side->master && !has_part(from, t, side));
-	phase->leads = leader == side->host;
+	phase->free = nm_draft_is_free(from, t, side->host);
+	phase->leads = leader == side->host || phase->free;
 	phase->leader = side->master ? leader : NM_NO_HOST;
 	struct selected selected = {.known = false};
 
@@ -237,10 +239,12 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 
 		add_wait(phase, nm_draft_wait_ns(step));
 		phase->loose |= is_lossy(step->transport) || step->common->can_fail;
+		phase->drains |= side->master && nm_draft_is_free(from, t, step->host);
 		if (!belongs(step, side))
 			continue;
 		emit_select(group, phase, step, &selected);
-		emit_step(group, phase, step, side);
+		emit_step(group, phase, step, side,
+			  side->master && nm_draft_is_free(from, t, step->host));
 	}
 	phase->n_instrs = group->n_instrs - phase->first;
 	note_reads(group, phase);

@@ -256,6 +256,7 @@ static size_t count_flowops(const struct nm_node *group)
 static void size_group(struct nm_draft *draft, struct nm_draft_group *group)
 {
 	struct nm_group_attrs *attrs = &group->attrs;
+	const char *by = attrs->workers ? "workers" : attrs->nprocs ? "nprocs" : "nthreads";
 	uint64_t strands = attrs->nprocs ? attrs->nprocs : attrs->nthreads ? attrs->nthreads : 1;
 
 	if (attrs->nprocs && attrs->nthreads)
@@ -267,10 +268,11 @@ static void size_group(struct nm_draft *draft, struct nm_draft_group *group)
 		attrs->nflows = strands;
 	if (attrs->workers > attrs->nflows)
 		nm_diag_error(draft->diags, draft->file, group->line,
-			      "<group> nflows=\"%llu\": must be at least %llu, the number of %s, so that "
-			      "each has a flow",
-			      (unsigned long long)attrs->nflows, (unsigned long long)attrs->workers,
-			      attrs->nprocs ? "processes" : "threads");
+			      "<group> nflows=\"%llu\": must be at least %s, %llu, so that each "
+			      "worker has a "
+			      "flow",
+			      (unsigned long long)attrs->nflows, by,
+			      (unsigned long long)attrs->workers);
 }
 
 static void read_group(struct nm_draft *draft, const struct nm_node *node)

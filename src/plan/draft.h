@@ -80,6 +80,10 @@ bool nm_draft_is_skipped(const struct nm_draft_transaction *transaction);
 uint32_t nm_draft_leader(const struct nm_draft_group *group,
 			 const struct nm_draft_transaction *transaction);
 
+/* Whether a host only sends in a transaction that another leads, and so is not bound to its passes. */
+bool nm_draft_is_free(const struct nm_draft_group *group,
+		      const struct nm_draft_transaction *transaction, uint32_t host);
+
 /* What a step waits by itself, such as think: its option of the name `duration`; 0: nothing. */
 uint64_t nm_draft_wait_ns(const struct nm_draft_step *step);
 

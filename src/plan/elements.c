@@ -54,20 +54,23 @@ static const struct nm_opt group_attrs[] = {
 	 .offset = ATTR(nm_group_attrs, nthreads),
 	 .min = 1,
 	 .max = NM_PLAN_MAX_WORKERS,
-	 .help = "threads that run the flows, on each side; 1 when not given. Without nflows it is the number of "
+	 .help = "threads that run the flows, on each side; 1 when not given. Without nflows it is "
+		 "the number of "
 		 "flows, which share no more threads than the master's host has CPUs"},
 	{.name = "nprocs",
 	 .type = NM_TYPE_COUNT,
 	 .offset = ATTR(nm_group_attrs, nprocs),
 	 .min = 1,
 	 .max = NM_PLAN_MAX_WORKERS,
-	 .help = "processes that run the flows on the master, instead of threads; the slaves have as many threads"},
+	 .help = "processes that run the flows on the master, instead of threads; the slaves have "
+		 "as many threads"},
 	{.name = "nflows",
 	 .type = NM_TYPE_COUNT,
 	 .offset = ATTR(nm_group_attrs, nflows),
 	 .min = 1,
 	 .max = NM_PLAN_MAX_FLOWS,
-	 .help = "flows, spread evenly over the threads or processes; when not given, as many as these"},
+	 .help = "flows, spread evenly over the threads or processes; when not given, as many as "
+		 "these"},
 	{.name = "workers",
 	 .type = NM_TYPE_COUNT,
 	 .offset = ATTR(nm_group_attrs, workers),

@@ -54,18 +54,20 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 		uint64_t sockets = (flows_a_worker + NM_FLOWS_PER_LISTEN_SOCKET - 1) /
 				   NM_FLOWS_PER_LISTEN_SOCKET * group->n_workers;
 
-		bool connected = false;
+		bool connected = false, greeted = false;
 
 		if (!group->runs)
 			continue;
 		for (uint32_t i = 0; i < group->n_instrs; i++) {
 			connected |= opens(&group->instrs[i]);
+			greeted |= group->instrs[i].greets;
 			needed += listens(&group->instrs[i]) ? sockets : 0;
 		}
 		/* A process has those of its own flows only. */
 		uint64_t flows = group->processes ? flows_a_worker : group->n_flows;
 
-		needed += (connected ? flows * group->n_conns : 0) + 4 * (uint64_t)group->n_workers;
+		needed += (connected ? flows * group->n_conns : 0) +
+			  (greeted ? 4 : 2) * (uint64_t)group->n_workers;
 	}
 	return needed;
 }

@@ -38,6 +38,8 @@ struct nm_phase {
 	bool measured;
 	bool empty; /* nothing crosses the network on this side: a slave does not run it at all */
 	bool leads; /* this side begins each pass; otherwise it follows, and is told the count */
+	bool free; /* slave's plan: it only sends, and leads though another host leads the others */
+	bool drains; /* master's plan: some hosts are free, and what they send beyond the passes is drained */
 	uint32_t leader; /* master's plan: which host leads, NM_NO_HOST when the master does */
 	bool reliable;	 /* all its connections are, and nothing may fail: counts must agree */
 	bool loose; /* on any side messages may be lost, or flowops fail: it ends by agreement, not by count alone */

@@ -43,7 +43,8 @@ struct nm_node *nm_node_free(struct nm_node *node); /* accepts NULL, returns NUL
 
 /* In any case of its name; NULL when absent. */
 const char *nm_node_attr(const struct nm_node *node, const char *name);
-int nm_node_set_attr(struct nm_node *node, const char *name, const char *value); /* adds it; 0 or -ENOMEM */
+int nm_node_set_attr(struct nm_node *node, const char *name,
+		     const char *value);		  /* adds it; 0 or -ENOMEM */
 int nm_attr_set(struct nm_attr *attr, const char *value); /* copies; 0 or -ENOMEM */
 
 #endif

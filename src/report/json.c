@@ -163,8 +163,7 @@ static json_t *result_json(const struct nm_result *result)
 {
 	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", SCHEMA, "version",
 			 nm_json_text(result->version), "profile", profile_json(result), "run",
-			 run_json(result), "totals",
-			 totals_json(result), "groups",
+			 run_json(result), "totals", totals_json(result), "groups",
 			 groups_json(result), "hosts", hosts_json(result), "intervals",
 			 intervals_json(result));
 }

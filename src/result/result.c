@@ -116,13 +116,12 @@ static void find_way(const struct nm_counts *from, const struct nm_counts *to, d
 		.reordered = to->reordered,
 		.duplicates = to->duplicates,
 		.late = to->late,
-		.received_bits_per_s =
-			seconds > 0 ? (double)to->bytes_received * 8 / seconds : 0,
+		.received_bits_per_s = seconds > 0 ? (double)to->bytes_received * 8 / seconds : 0,
 	};
 }
 
-static void find_ways(const struct nm_counts *master, const struct nm_counts *slaves, double seconds,
-		      struct nm_messages *ret)
+static void find_ways(const struct nm_counts *master, const struct nm_counts *slaves,
+		      double seconds, struct nm_messages *ret)
 {
 	ret->any = master->messages_sent || slaves->messages_sent;
 	find_way(master, slaves, seconds, &ret->to_slaves);

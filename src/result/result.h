@@ -154,7 +154,8 @@ struct nm_messages {
 	uint64_t timeouts;
 };
 void nm_phase_messages(const struct nm_result_phase *phase, struct nm_messages *ret);
-void nm_result_messages(const struct nm_result *result, struct nm_messages *ret); /* measured phases */
+void nm_result_messages(const struct nm_result *result,
+			struct nm_messages *ret); /* measured phases */
 
 struct nm_result *nm_result_new(void); /* zeroed, NULL when out of memory */
 struct nm_result *nm_result_free(struct nm_result *result);

@@ -146,7 +146,7 @@ GENERATED = {
         ':1: error: <group> nthreads="8193": must be 1 to 8192',
     ),
     "too many workers together": (
-        f"<profile>{TWICE.format('nthreads', 5000) * 2}</profile>",
+        f"<profile>{TWICE.format('nprocs', 5000) * 2}</profile>",
         "10000",
     ),
     "too many flows together": (

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* After the last pass of a phase: takes what free hosts have sent beyond it, so that nothing is left for the next phase.
+ * All on the worker's thread. */
+#include <errno.h>
+
+#include "engine/engine_priv.h"
+#include "flowop/datagram.h"
+#include "transport/io.h"
+
+static bool is_lossy(const struct nm_conn *conn)
+{
+	return !(conn->transport->caps & NM_TRANSPORT_RELIABLE);
+}
+
+/* Ends the phase once as much has come as the free hosts have sent. */
+static void check(struct nm_worker *worker)
+{
+	if (worker->drained >= atomic_load_explicit(&worker->drain, memory_order_acquire))
+		nm_worker_end_phase(worker);
+}
+
+void nm_worker_drain_conn(struct nm_worker *worker, struct nm_conn *conn)
+{
+	struct nm_io *io = &worker->io;
+
+	while (conn->flags & (NM_CONN_IN | NM_CONN_HUP)) {
+		ssize_t n = is_lossy(conn) ? nm_datagram_discard(io, conn)
+					   : nm_conn_recv(conn->transport, conn, io->rx, io->chunk);
+
+		if (n <= 0) {
+			conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
+			break;
+		}
+		if (!is_lossy(conn))
+			nm_counter_add(&io->count->bytes_received, (uint64_t)n);
+		worker->drained += (uint64_t)n;
+	}
+	check(worker);
+}
+
+static void begin_flow(struct nm_worker *worker, struct nm_flow *flow)
+{
+	const struct nm_phase *phase = worker->phase;
+
+	for (uint32_t i = 0; i < phase->n_instrs && worker->phase; i++) {
+		const struct nm_instr *instr = &worker->group->instrs[phase->first + i];
+
+		if (!instr->drains)
+			continue;
+		flow->conn = &flow->conns[instr->slot];
+		worker->drained += flow->conn->ahead;
+		flow->conn->ahead = 0;
+		if (nm_worker_watch(worker, flow, false) == 0)
+			nm_worker_drain_conn(worker, flow->conn);
+	}
+}
+
+void nm_worker_drain(struct nm_worker *worker)
+{
+	worker->draining = true;
+	worker->drained = 0;
+	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++)
+		begin_flow(worker, nm_worker_flow(worker, i));
+	if (worker->phase) {
+		atomic_store_explicit(&worker->passed, worker->phase_no + 1, memory_order_release);
+		nm_worker_tell_main(worker);
+	}
+}
+
+void nm_worker_drain_told(struct nm_worker *worker)
+{
+	check(worker);
+}
