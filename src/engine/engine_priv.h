@@ -29,7 +29,9 @@ struct nm_worker {
 	                  * follower the number it is told; UINT64_MAX until then; 0 all the time when passes are paced */
 	uint64_t period_ns; /* with a rate: between two passes of a flow */
 	uint64_t last_ns;   /* with a rate: no pass is due from then on; UINT64_MAX: any may be */
-	bool busy;	    /* something to do or to look at besides waiting for events */
+	struct nm_flow *
+		lone; /* the only flow, while it does nothing but ask and wait for the answer; NULL otherwise */
+	bool busy; /* something to do or to look at besides waiting for events */
 	uint64_t
 		quiet_ns; /* when a phase that has lost messages ends, unless something moves until then; 0: not yet */
 	uint64_t quiet_seen; /* what had moved when quiet_ns was set */
@@ -136,6 +138,10 @@ int nm_worker_watch(struct nm_worker *worker, struct nm_flow *flow,
 void nm_worker_drain(struct nm_worker *worker); /* begins */
 void nm_worker_drain_conn(struct nm_worker *worker, struct nm_conn *conn);
 void nm_worker_drain_told(struct nm_worker *worker); /* how much */
+
+/* lone.c: a worker with one flow that asks may wait in the receive itself */
+void nm_worker_lone_begin(struct nm_worker *worker); /* in a phase, once it may be one */
+void nm_worker_lone_end(struct nm_worker *worker);
 
 /* phase.c: entering and leaving phases, on the worker's thread */
 void nm_worker_commands(struct nm_worker *worker);

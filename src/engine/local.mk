@@ -8,6 +8,7 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/engine.h \
 	src/engine/engine_priv.h \
 	src/engine/listen.c \
+	src/engine/lone.c \
 	src/engine/mail.c \
 	src/engine/phase.c \
 	src/engine/process.c \

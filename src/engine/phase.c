@@ -65,6 +65,7 @@ void nm_worker_end_phase(struct nm_worker *worker)
 	struct nm_phase_stats *stats = &worker->stats[worker->phase_no];
 
 	atomic_store_explicit(&stats->end_ns, nm_clock_ns(), memory_order_release);
+	nm_worker_lone_end(worker);
 	if (worker->phase->measured)
 		summarise_connections(worker, &stats->conns);
 	for (uint32_t i = 0; i < worker->group->n_openings; i++)

@@ -231,6 +231,8 @@ static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *wor
 		return false;
 	}
 	if (__builtin_expect(done % TURN_PASSES == 0, 0)) {
+		if (!worker->lone && worker->n_flows == 1)
+			nm_worker_lone_begin(worker);
 		nm_worker_queue(worker, flow);
 		return false;
 	}
@@ -474,6 +476,22 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 	return next_ns > now_ns ? (int64_t)(next_ns - now_ns) : 0;
 }
 
+/* While the only flow waits for answers, and main wants nothing: the receive itself waits. */
+static void run_lone(struct nm_worker *worker)
+{
+	struct nm_flow *flow = worker->lone;
+	const struct nm_instr *read = worker->body + 1;
+
+	worker->io.recv_flags = 0;
+	while (worker->lone && flow->at == read && flow->state == NM_FLOW_WAITING &&
+	       !worker->busy && !atomic_load_explicit(&worker->stop, memory_order_relaxed) &&
+	       !atomic_load_explicit(&worker->quit, memory_order_relaxed)) {
+		flow->conn->flags |= NM_CONN_IN;
+		run_flow(worker, flow);
+	}
+	worker->io.recv_flags = MSG_DONTWAIT;
+}
+
 void *nm_worker_main(void *arg)
 {
 	struct nm_worker *worker = arg;
@@ -491,6 +509,8 @@ void *nm_worker_main(void *arg)
 			dispatch(worker, &events[0]);
 		else
 			dispatch_all(worker, events, n);
+		if (worker->lone)
+			run_lone(worker);
 		if (__builtin_expect(!worker->busy, 1))
 			continue;
 		if (atomic_load_explicit(&worker->quit, memory_order_relaxed))

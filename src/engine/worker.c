@@ -54,6 +54,7 @@ static int init_io(struct nm_worker *worker)
 	if (!io->tx || !io->rx || !worker->listeners || !worker->endpoints ||
 	    !worker->listener_texts)
 		return -ENOMEM;
+	io->recv_flags = MSG_DONTWAIT;
 	io->quit = &worker->quit;
 	io->cookie = worker->engine->cookie;
 	io->group = worker->group_no;

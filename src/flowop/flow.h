@@ -121,8 +121,9 @@ struct nm_listener {
 
 /* A worker's means, as far as step functions may use them. */
 struct nm_io {
-	char *tx, *rx; /* rx holds chunk + 1 bytes */
-	size_t chunk;  /* the most that one call moves */
+	char *tx, *rx;	/* rx holds chunk + 1 bytes */
+	size_t chunk;	/* the most that one call moves */
+	int recv_flags; /* MSG_DONTWAIT; 0 when the next receive may wait for what comes */
 	struct nm_counters *count;
 	uint64_t cookie; /* of the run */
 	uint32_t group;

@@ -100,7 +100,7 @@ static __attribute__((noinline)) enum nm_step receive_message(struct nm_io *io,
 							      const struct nm_instr *instr,
 							      struct nm_conn *conn)
 {
-	ssize_t n = nm_sys_recv(conn->fd, io->rx, instr->size + 1, 0);
+	ssize_t n = nm_sys_recv(conn->fd, io->rx, instr->size + 1, io->recv_flags);
 
 	if (n > 0)
 		received(io, conn, n, instr->size);

@@ -47,7 +47,7 @@ static enum nm_step write_step(struct nm_io *io, struct nm_flow *flow, const str
 	/* The common case is one message with one call, and no function around it. */
 	if (__builtin_expect(flow->left || !instr->plain, 0))
 		return send_parts(io, flow, instr, flow->left ? flow->left : size, 0, 0);
-	ssize_t n = nm_sys_send(conn->fd, io->tx, size, MSG_NOSIGNAL);
+	ssize_t n = nm_sys_send(conn->fd, io->tx, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 	if (__builtin_expect(n != (ssize_t)size, 0))
 		return send_parts(io, flow, instr, size, n, size);

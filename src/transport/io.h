@@ -6,13 +6,13 @@
 #include "host/syscalls.h"
 #include "transport/transport.h"
 
-/* Neither can be interrupted by a signal: they never sleep. */
+/* Neither can be interrupted by a signal: they never sleep, whatever the socket is set to. */
 static inline ssize_t nm_conn_send(const struct nm_transport *transport, struct nm_conn *conn,
 				   const void *opts, void *data, size_t size)
 {
 	if (transport->send)
 		return transport->send(conn, opts, data, size);
-	return nm_sys_send(conn->fd, data, size, MSG_NOSIGNAL);
+	return nm_sys_send(conn->fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static inline ssize_t nm_conn_recv(const struct nm_transport *transport, struct nm_conn *conn,
@@ -20,7 +20,7 @@ static inline ssize_t nm_conn_recv(const struct nm_transport *transport, struct 
 {
 	if (transport->recv)
 		return transport->recv(conn, data, size);
-	return nm_sys_recv(conn->fd, data, size, 0);
+	return nm_sys_recv(conn->fd, data, size, MSG_DONTWAIT);
 }
 
 #endif
