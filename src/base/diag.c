@@ -10,16 +10,30 @@
 
 #define MAX_WORD 64
 
-/* A message is one line, whatever the values in it hold; nor may they steer a terminal. */
-static void make_plain(char *text)
+size_t nm_control_length(const char *text)
+{
+	const unsigned char *c = (const unsigned char *)text;
+
+	if (*c == '\0')
+		return 0;
+	if (*c < ' ' || *c == 0x7f)
+		return 1;
+	return *c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0 ? 2 : 0; /* U+0080 to U+009F, in UTF-8 */
+}
+
+void nm_make_plain(char *text)
 {
 	size_t length = strlen(text);
 
 	while (length && text[length - 1] == '\n')
 		text[--length] = '\0';
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = ' ';
+	while (*text) {
+		size_t control = nm_control_length(text);
+
+		if (control)
+			memset(text, ' ', control);
+		text += control ? control : 1;
+	}
 }
 
 static void add(struct nm_diags *d, enum nm_severity severity, const char *file, unsigned line,
@@ -31,7 +45,7 @@ static void add(struct nm_diags *d, enum nm_severity severity, const char *file,
 		d->n_errors++;
 	if (vasprintf(&diag.text, fmt, args) < 0)
 		return;
-	make_plain(diag.text);
+	nm_make_plain(diag.text);
 	if (file)
 		diag.file = strdup(file);
 	if (d->count == d->capacity) {
@@ -87,6 +101,7 @@ void nm_diag_format(const struct nm_diag *diag, char *buf, size_t size)
 		snprintf(buf, size, "%s: %s: %s", diag->file, kind, diag->text);
 	else
 		snprintf(buf, size, "%s: %s", kind, diag->text);
+	nm_make_plain(buf); /* files may have any name */
 }
 
 static unsigned min3(unsigned a, unsigned b, unsigned c)

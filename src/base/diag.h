@@ -35,6 +35,12 @@ void nm_diag_warn(struct nm_diags *d, const char *file, unsigned line, const cha
 /* Writes "file:line: error: text" into buf (always terminated). */
 void nm_diag_format(const struct nm_diag *diag, char *buf, size_t size);
 
+/* Bytes of the control character that the text begins with, 0 when it begins with none. */
+size_t nm_control_length(const char *text);
+/* Makes one line of a text that may hold anything: nothing in it ends the line or steers a terminal. Line ends at the
+ * end are cut, all other control characters become spaces. */
+void nm_make_plain(char *text);
+
 /* The candidate nearest to `word` (edit distance small enough to be a typing mistake), or NULL. */
 const char *nm_nearest(const char *word, const char *const *candidates, size_t count);
 

@@ -32,17 +32,21 @@ void nm_live_interval(void *arg, const struct nm_result *so_far,
 		      const struct nm_result_interval *row)
 {
 	struct nm_live *live = arg;
-	char line[256], which[48] = "";
+	char line[256];
+	int used = 0, width = terminal_width();
 
 	(void)so_far;
 	if (!live->line)
 		return;
-	nm_report_live_line(row, line, sizeof(line));
 	if (live->runs > 1)
-		snprintf(which, sizeof(which), "[%" PRIu64 "/%" PRIu64 "] ", live->run, live->runs);
-	char whole[320];
-	snprintf(whole, sizeof(whole), "%s%s", which, line);
-	fprintf(stderr, "\r%.*s\033[K", terminal_width(), whole);
+		used = snprintf(line, sizeof(line), "[%" PRIu64 "/%" PRIu64 "] ", live->run,
+				live->runs);
+	if (width >= (int)sizeof(line))
+		width = (int)sizeof(line) - 1;
+	if (used > width)
+		used = 0;
+	nm_report_live_line(row, line + used, (size_t)(width - used) + 1);
+	fprintf(stderr, "\r%s\033[K", line);
 	fflush(stderr);
 	live->shown = true;
 }

@@ -8,6 +8,7 @@
 
 #include "cli/stock.h"
 #include "lib/load.h"
+#include "report/common.h"
 #include "report/table.h"
 
 static const char *source_name(const struct nm_param *param)
@@ -55,12 +56,13 @@ static int print_check(const struct nm_loaded *loaded, FILE *out)
 		workers += plan->groups[i].n_workers;
 		instrs += plan->groups[i].n_instrs - plan->groups[i].n_phases;
 	}
-	fprintf(out,
-		"%s: ok: %s: %" PRIu32 " group%s, %" PRIu64 " flow%s on %" PRIu64 " worker%s, "
-		"%" PRIu64 " flowop%s, %" PRIu32 " host%s\n",
-		loaded->name, plan->name, plan->n_groups, plan->n_groups == 1 ? "" : "s", flows,
-		flows == 1 ? "" : "s", workers, workers == 1 ? "" : "s", instrs,
-		instrs == 1 ? "" : "s", plan->n_hosts, plan->n_hosts == 1 ? "" : "s");
+	nm_print_line(out,
+		      "%s: ok: %s: %" PRIu32 " group%s, %" PRIu64 " flow%s on %" PRIu64
+		      " worker%s, "
+		      "%" PRIu64 " flowop%s, %" PRIu32 " host%s",
+		      loaded->name, plan->name, plan->n_groups, plan->n_groups == 1 ? "" : "s",
+		      flows, flows == 1 ? "" : "s", workers, workers == 1 ? "" : "s", instrs,
+		      instrs == 1 ? "" : "s", plan->n_hosts, plan->n_hosts == 1 ? "" : "s");
 	return NM_EXIT_OK;
 }
 

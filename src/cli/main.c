@@ -6,8 +6,10 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/stock.h"
 
@@ -71,12 +73,28 @@ static int act(const struct nm_args *args, struct nm_diags *diags)
 	return NM_EXIT_USAGE;
 }
 
+/* A standard descriptor that is closed would be the next file's or pipe's, which would then get what is written to
+ * standard error. What is written to a closed standard output fails here as well. 0 or -errno. */
+static int hold_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
+			continue;
+		/* The lowest free number: this one. */
+		if (open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct nm_diags diags = {0};
 	struct nm_args args;
 	int code = NM_EXIT_USAGE;
 
+	if (hold_standard_descriptors() != 0)
+		return NM_EXIT_INTERNAL; /* and nowhere to say so */
 	if (nm_args_parse(argc, argv, &args, &diags) == 0)
 		code = act(&args, &diags);
 	if (fflush(stdout) != 0 && code == NM_EXIT_OK && !diags.n_errors) {

@@ -3,6 +3,8 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -44,7 +46,15 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 	};
 }
 
-/* Runs until all repetitions are done or one is not complete. */
+/* Whether an interrupt waits that no run has taken. */
+static bool is_interrupted(int interrupt_fd)
+{
+	struct pollfd pfd = {.fd = interrupt_fd, .events = POLLIN};
+
+	return poll(&pfd, 1, 0) > 0;
+}
+
+/* Runs until all repetitions are done, one is not complete, or there was an interrupt, also one between two. */
 static enum nm_run_status run_all(const struct nm_args *args, const struct nm_job *job,
 				  struct nm_live *live, const struct nm_run_options *options,
 				  struct nm_series *series, struct nm_diags *diags)
@@ -63,6 +73,8 @@ static enum nm_run_status run_all(const struct nm_args *args, const struct nm_jo
 		status = nm_run(job, options, &result, diags);
 		if (result)
 			series->runs[series->n_runs++] = result;
+		if (status == NM_RUN_COMPLETE && is_interrupted(options->interrupt_fd))
+			status = NM_RUN_INTERRUPTED;
 	}
 	return status;
 }
@@ -81,6 +93,9 @@ static int report_all(const struct nm_args *args, const struct nm_series *series
 	if (!last->complete && !diags->n_errors)
 		nm_diag_error(diags, NULL, 0, "the run is incomplete: %s",
 			      last->incomplete_why ? last->incomplete_why : "interrupted");
+	if (last->complete && status == NM_RUN_INTERRUPTED && !diags->n_errors)
+		nm_diag_error(diags, NULL, 0, "interrupted after run %zu of %" PRIu64,
+			      series->n_runs, args->repeat);
 	return code;
 }
 

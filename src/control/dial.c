@@ -10,6 +10,7 @@
 
 #include "control/address.h"
 #include "control/master.h"
+#include "control/resolve.h"
 #include "host/clock.h"
 #include "transport/socket.h"
 
@@ -121,23 +122,14 @@ static void explain_refusal(const struct nm_master *master, const struct addrinf
 int nm_master_dial(struct nm_master *master, const char *name, uint64_t until_ns, int *ret_fd,
 		   char *why, size_t why_size)
 {
-	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
-	const struct addrinfo numeric = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
-	struct addrinfo *found = NULL;
-	char service[8];
+	struct nm_resolved resolved;
+	const struct addrinfo *found = resolved.list;
+	int error = nm_resolve(name, master->options->port, master->options->interrupt_fd, until_ns,
+			       &resolved, why, why_size);
 	uint64_t retry_until_ns = nm_clock_ns() + RETRY_NS;
-	int error;
 
-	(void)snprintf(service, sizeof service, "%u", master->options->port);
-	/* A numeric address needs no address of its family to be configured, as a name does. */
-	int failure = getaddrinfo(name, service, &numeric, &found);
-	if (failure)
-		failure = getaddrinfo(name, service, &hints, &found);
-	if (failure) {
-		(void)snprintf(why, why_size, "its name cannot be resolved: %s",
-			       failure == EAI_SYSTEM ? strerror(errno) : gai_strerror(failure));
-		return -EADDRNOTAVAIL;
-	}
+	if (error)
+		return error;
 	for (;;) {
 		error = try_all(master, found, until_ns, ret_fd);
 		uint64_t now_ns = nm_clock_ns();
@@ -152,7 +144,6 @@ int nm_master_dial(struct nm_master *master, const char *name, uint64_t until_ns
 	}
 	if (error == -ECONNREFUSED)
 		explain_refusal(master, found, why, why_size);
-	freeaddrinfo(found);
 	if (error && error != -ECONNREFUSED)
 		(void)snprintf(why, why_size, "cannot connect to port %u: %s",
 			       master->options->port, strerror(-error));

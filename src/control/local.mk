@@ -35,8 +35,12 @@ src_libnm_control_la_SOURCES = \
 	src/control/peer.c \
 	src/control/peer.h \
 	src/control/phases.c \
+	src/control/places.c \
+	src/control/places.h \
 	src/control/pump.c \
 	src/control/reconcile.c \
+	src/control/resolve.c \
+	src/control/resolve.h \
 	src/control/run.c \
 	src/control/run.h \
 	src/control/session.c \

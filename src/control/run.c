@@ -33,6 +33,7 @@ void nm_master_log(const struct nm_master *master, const char *fmt, ...)
 	va_start(args, fmt);
 	(void)vsnprintf(line, sizeof line, fmt, args);
 	va_end(args);
+	nm_make_plain(line); /* peers have a part in it */
 	master->options->events.log(master->options->events.arg, line);
 }
 
@@ -246,18 +247,34 @@ static double skew_of_all(const struct nm_result *result)
 	return last_s - first_s;
 }
 
-static enum nm_run_status conclude(struct nm_master *master, bool interrupted)
+/* Whether all hosts have entered the first measured phase, however the run went on. */
+static bool skew_is_known(const struct nm_master *master)
+{
+	if (!master->run_begin_ns || master->phase < master->first_measured)
+		return false;
+	for (size_t i = 0; i < master->n_links && master->phase == master->first_measured; i++) {
+		if (!master->links[i].began)
+			return false;
+	}
+	return true;
+}
+
+/* `cut`: an interrupt has ended the phases. */
+static enum nm_run_status conclude(struct nm_master *master, bool cut)
 {
 	struct nm_result *result = master->result;
 
 	if (master->measure.failed)
 		nm_master_fail(master, NULL, NM_FAILURE_LOSS,
 			       "out of memory: parts of the result are missing");
-	result->start_skew_s = skew_of_all(result);
-	result->interrupted = interrupted || master->interrupts >= 2;
-	result->complete = !result->interrupted && !master->failure;
+	result->has_start_skew = skew_is_known(master);
+	if (result->has_start_skew)
+		result->start_skew_s = skew_of_all(result);
+	result->interrupted = master->interrupts > 0;
+	result->complete = !cut && master->interrupts < 2 && !master->failure;
+	/* Nothing is missing when only results were awaited, but the user wants no more. */
 	if (result->complete)
-		return NM_RUN_COMPLETE;
+		return result->interrupted ? NM_RUN_INTERRUPTED : NM_RUN_COMPLETE;
 	if (!master->failure)
 		(void)snprintf(master->why, sizeof master->why,
 			       master->run_begin_ns ? "interrupted in phase %u of %u"
@@ -302,11 +319,11 @@ enum nm_run_status nm_run(const struct nm_job *job, const struct nm_run_options 
 	}
 	if (nm_master_setup(&master))
 		nm_master_run_phases(&master);
-	bool interrupted = master.interrupts > 0;
+	bool cut = master.interrupts > 0;
 
 	master.settled = true;
 	nm_master_collect(&master);
-	status = conclude(&master, interrupted);
+	status = conclude(&master, cut);
 	master_fini(&master);
 	*ret_result = master.result;
 	return status;

@@ -19,7 +19,8 @@ enum nm_run_status {
 	NM_RUN_REFUSED = 1, /* the profile or an option is wrong; nothing was sent */
 	NM_RUN_FAILED = 2,  /* incomplete; the result so far is there, marked so */
 	NM_RUN_INTERNAL = 3,
-	NM_RUN_INTERRUPTED = 130,
+	NM_RUN_INTERRUPTED =
+		130, /* the result is complete when only results were awaited by then */
 };
 
 /* Called on the thread that runs; everything passed is valid during the call only. */

@@ -14,8 +14,8 @@
 #include "control/session_priv.h"
 #include "host/clock.h"
 
-#define HELLO_NS  10000000000u /* that a master has to say hello */
-#define LINGER_NS 1000000000u  /* that it has to read a refusal */
+#define HELLO_NS  3000000000u /* that a master has to say hello */
+#define LINGER_NS 1000000000u /* that it has to read a refusal */
 
 void nm_session_log(const struct nm_session *session, const char *fmt, ...)
 {
@@ -27,6 +27,7 @@ void nm_session_log(const struct nm_session *session, const char *fmt, ...)
 	va_start(args, fmt);
 	(void)vsnprintf(text, sizeof text, fmt, args);
 	va_end(args);
+	nm_make_plain(text); /* masters have a part in it */
 	(void)snprintf(line, sizeof line, "session %d, master %s: %s", (int)getpid(),
 		       session->remote_text, text);
 	session->options->log(session->options->arg, line);
@@ -219,11 +220,11 @@ static void session_fini(struct nm_session *session)
 }
 
 enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *options,
-				     const char *turned_away)
+				     const struct nm_seat *seat)
 {
 	uint64_t now_ns = nm_clock_ns();
 	struct nm_session session = {.options = options,
-				     .turned_away = turned_away,
+				     .seat = seat,
 				     .hello_until_ns = now_ns + HELLO_NS,
 				     .until_ns = UINT64_MAX,
 				     .end = NM_SESSION_NOTHING};

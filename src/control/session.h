@@ -3,6 +3,7 @@
 #ifndef NM_CONTROL_SESSION_H
 #define NM_CONTROL_SESSION_H
 
+#include "control/places.h"
 #include "control/slave.h"
 
 enum nm_session_end {
@@ -11,8 +12,9 @@ enum nm_session_end {
 	NM_SESSION_BROKEN = 2,	/* the run did not come to its end */
 };
 
-/* Serves a connected socket, which it takes. `turned_away`: a reason to refuse whoever it is, or NULL. */
+/* Serves a connected socket, which it takes. `seat`: its place among the slave's sessions, or NULL for a slave that has
+ * no other; borrowed. */
 enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *options,
-				     const char *turned_away);
+				     const struct nm_seat *seat);
 
 #endif

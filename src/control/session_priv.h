@@ -11,7 +11,7 @@
 
 struct nm_session {
 	const struct nm_slave_options *options;
-	const char *turned_away;
+	const struct nm_seat *seat; /* NULL: there is room in any case */
 	struct nm_peer peer;
 	struct nm_addr local, remote;
 	char remote_text[64];

@@ -44,15 +44,11 @@ int nm_session_hello(struct nm_session *session, json_t *body)
 			hello.protocol, hello.version, NM_PROTOCOL, NM_VERSION);
 		return nm_session_refuse(session, "version", text);
 	}
-	if (session->turned_away)
-		return nm_session_refuse(session, "busy", session->turned_away);
-	if (!session->options->no_auth && !nm_address_is_loopback(&session->remote) &&
-	    !nm_addr_same_host(&session->remote, &session->local)) {
+	if (session->seat && !nm_seat_take(session->seat)) {
 		(void)snprintf(text, sizeof text,
-			       "it takes masters from its own host only, and %s is another: start "
-			       "it with --no-auth if this network is trusted",
-			       session->remote_text);
-		return nm_session_refuse(session, "auth", text);
+			       "it serves %d sessions already, which is as many as it takes",
+			       NM_PLACES_SERVED);
+		return nm_session_refuse(session, "busy", text);
 	}
 	nm_peer_trust(&session->peer);
 	nm_host_facts_read(&facts);

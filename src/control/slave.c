@@ -17,22 +17,33 @@
 #include <unistd.h>
 
 #include "control/address.h"
+#include "control/codec.h"
+#include "control/peer.h"
+#include "control/places.h"
 #include "control/run.h"
 #include "control/session.h"
 #include "host/clock.h"
+#include "transport/socket.h"
 
-#define MAX_SESSIONS 64
-#define MAX_REFUSALS 16 /* processes beyond that, which only tell that there are too many */
 #define BACKLOG	     128
 #define REAP_MS	     100
 #define END_NS	     2000000000u /* that sessions have to end when the slave does */
+#define SAY_AGAIN_NS 1000000000u /* between two lines about masters of other hosts */
+
+struct seated {
+	pid_t pid; /* 0: the place is free */
+	uint64_t since_ns;
+};
 
 struct daemon {
 	const struct nm_slave_options *options;
 	int listener;
-	pid_t sessions[MAX_SESSIONS + MAX_REFUSALS];
+	struct nm_places *places; /* owned; shared with the sessions */
+	struct seated sessions[NM_PLACES];
 	size_t n_sessions;
-	bool served; /* a session has run to its end */
+	bool served;	  /* a session has run to its end */
+	uint64_t said_ns; /* when a foreign master was last told of */
+	unsigned unsaid;  /* how many since then were not */
 };
 
 void nm_slave_options_default(struct nm_slave_options *ret_options)
@@ -128,8 +139,9 @@ static int listen_on(const char *bind_to, uint16_t port, struct nm_diags *diags)
 }
 
 /* In the session's own process. */
-static void run_session(const struct daemon *daemon, int fd, pid_t parent, const char *turned_away)
+static void run_session(const struct daemon *daemon, int fd, pid_t parent, size_t index)
 {
+	const struct nm_seat seat = {.places = daemon->places, .index = index};
 	sigset_t none;
 
 	/* An interrupt is for the slave, which then ends its sessions by SIGTERM. */
@@ -144,44 +156,118 @@ static void run_session(const struct daemon *daemon, int fd, pid_t parent, const
 	(void)close(daemon->listener);
 	if (daemon->options->interrupt_fd >= 0)
 		(void)close(daemon->options->interrupt_fd);
-	_exit((int)nm_session_serve(fd, daemon->options, turned_away));
+	_exit((int)nm_session_serve(fd, daemon->options, &seat));
+}
+
+static void leave_place(struct daemon *daemon, size_t index)
+{
+	daemon->sessions[index].pid = 0;
+	daemon->n_sessions--;
+	atomic_store(&daemon->places->place[index], NM_PLACE_FREE);
+}
+
+/* Makes room for one more that may have something to say, at the cost of who has said nothing for longest. */
+static void close_oldest_silent(struct daemon *daemon)
+{
+	while (nm_places_count(daemon->places, NM_PLACE_SILENT) >= NM_PLACES_SILENT) {
+		size_t oldest = NM_PLACES;
+
+		for (size_t i = 0; i < NM_PLACES; i++) {
+			if (atomic_load(&daemon->places->place[i]) == NM_PLACE_SILENT &&
+			    (oldest == NM_PLACES ||
+			     daemon->sessions[i].since_ns < daemon->sessions[oldest].since_ns))
+				oldest = i;
+		}
+		if (oldest == NM_PLACES || !nm_places_close(daemon->places, oldest))
+			continue; /* it has just said hello */
+		(void)kill(daemon->sessions[oldest].pid, SIGKILL);
+		while (waitpid(daemon->sessions[oldest].pid, NULL, 0) < 0 && errno == EINTR)
+			continue;
+		leave_place(daemon, oldest);
+	}
 }
 
 static void start_session(struct daemon *daemon, int fd)
 {
 	sigset_t all, before;
 	pid_t parent = getpid();
-	char reason[96];
-	bool full = daemon->n_sessions >= MAX_SESSIONS;
+	size_t index = 0;
 
-	(void)snprintf(reason, sizeof reason,
-		       "it serves %d sessions already, which is as many as it takes", MAX_SESSIONS);
-	if (daemon->n_sessions >= MAX_SESSIONS + MAX_REFUSALS) {
-		say(daemon, "too many connections: one was closed");
-		return;
-	}
+	close_oldest_silent(daemon);
+	while (index < NM_PLACES && daemon->sessions[index].pid)
+		index++;
+	if (index == NM_PLACES)
+		return; /* not while at most NM_PLACES_SERVED are served */
+	atomic_store(&daemon->places->place[index], NM_PLACE_SILENT);
 	(void)sigfillset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, &before);
 	pid_t pid = fork();
 
 	if (pid == 0)
-		run_session(daemon, fd, parent, full ? reason : NULL);
-	if (pid < 0)
+		run_session(daemon, fd, parent, index);
+	daemon->sessions[index] = (struct seated){.pid = pid, .since_ns = nm_clock_ns()};
+	daemon->n_sessions++;
+	if (pid < 0) {
 		say(daemon, "cannot fork a session: %s", strerror(errno));
-	else
-		daemon->sessions[daemon->n_sessions++] = pid;
+		leave_place(daemon, index);
+	}
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Takes all waiting connections. False when the system has no room for one: try again later. */
-static bool accept_all(struct daemon *daemon)
+/* Answers a master that may not be one here before it has said anything: whoever it is gets no process. Takes fd. */
+static void turn_away(struct daemon *daemon, int fd, const struct nm_addr *remote)
 {
-	for (;;) {
+	uint64_t now_ns = nm_clock_ns();
+	struct nm_peer peer;
+	char address[NM_ADDRESS_TEXT], text[256], more[48] = "";
+
+	(void)snprintf(text, sizeof text,
+		       "it takes masters from its own host only, and %s is another: start it with "
+		       "--no-auth if this network is trusted",
+		       nm_address_text(remote, address, sizeof address));
+	if (nm_peer_init(&peer, fd, NM_SIDE_MASTER, daemon->options->timeout_ns, now_ns) == 0) {
+		(void)nm_peer_send(&peer, NM_MESSAGE_REFUSE, nm_refuse_pack("auth", text), now_ns);
+		/* What is left unread would turn the end into a reset. */
+		nm_peer_receive(&peer, now_ns);
+		nm_peer_fini(&peer);
+	}
+	if (daemon->said_ns && now_ns - daemon->said_ns < SAY_AGAIN_NS) {
+		daemon->unsaid++;
+		return;
+	}
+	if (daemon->unsaid)
+		(void)snprintf(more, sizeof more, " (%u more before)", daemon->unsaid);
+	say(daemon, "master %s: refused: %s%s", address, text, more);
+	daemon->said_ns = now_ns;
+	daemon->unsaid = 0;
+}
+
+static void take_connection(struct daemon *daemon, int fd)
+{
+	struct nm_addr local, remote;
+
+	if (!daemon->options->no_auth) {
+		if (nm_address_of_ends(fd, &local, &remote) != 0) {
+			(void)close(fd); /* it has gone already */
+			return;
+		}
+		if (!nm_address_is_loopback(&remote) && !nm_addr_same_host(&remote, &local)) {
+			turn_away(daemon, fd, &remote);
+			return;
+		}
+	}
+	start_session(daemon, fd);
+	(void)close(fd);
+}
+
+/* Takes waiting connections, some at a time. False when the system has no room for one: try again later. */
+static bool accept_some(struct daemon *daemon)
+{
+	for (int i = 0; i < BACKLOG; i++) {
 		int fd = accept4(daemon->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd >= 0) {
-			start_session(daemon, fd);
-			(void)close(fd);
+			take_connection(daemon, fd);
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
 			return true;
 		} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
@@ -190,24 +276,26 @@ static bool accept_all(struct daemon *daemon)
 			return false;
 		} /* all others are about that one connection */
 	}
+	return true;
 }
 
 static void reap(struct daemon *daemon)
 {
-	for (size_t i = 0; i < daemon->n_sessions;) {
+	for (size_t i = 0; i < NM_PLACES; i++) {
 		int status;
-		pid_t pid = waitpid(daemon->sessions[i], &status, WNOHANG);
 
-		if (pid == 0 || (pid < 0 && errno == EINTR)) {
-			i++;
+		if (!daemon->sessions[i].pid)
 			continue;
-		}
+		pid_t pid = waitpid(daemon->sessions[i].pid, &status, WNOHANG);
+
+		if (pid == 0 || (pid < 0 && errno == EINTR))
+			continue;
 		if (pid > 0 && WIFSIGNALED(status))
 			say(daemon, "session %d was ended by signal %d (%s)", (int)pid,
 			    WTERMSIG(status), strsignal(WTERMSIG(status)));
 		else if (pid > 0 && WEXITSTATUS(status) != NM_SESSION_NOTHING)
 			daemon->served = true;
-		daemon->sessions[i] = daemon->sessions[--daemon->n_sessions];
+		leave_place(daemon, i);
 	}
 }
 
@@ -216,22 +304,25 @@ static void end_sessions(struct daemon *daemon)
 	const struct timespec step = {.tv_nsec = 5000000};
 	uint64_t until_ns = nm_clock_ns() + END_NS;
 
-	for (size_t i = 0; i < daemon->n_sessions; i++)
-		(void)kill(daemon->sessions[i], SIGTERM);
+	for (size_t i = 0; i < NM_PLACES; i++) {
+		if (daemon->sessions[i].pid)
+			(void)kill(daemon->sessions[i].pid, SIGTERM);
+	}
 	while (daemon->n_sessions && nm_clock_ns() < until_ns) {
-		for (size_t i = 0; i < daemon->n_sessions;) {
-			if (waitpid(daemon->sessions[i], NULL, WNOHANG) != 0)
-				daemon->sessions[i] = daemon->sessions[--daemon->n_sessions];
-			else
-				i++;
+		for (size_t i = 0; i < NM_PLACES; i++) {
+			if (daemon->sessions[i].pid &&
+			    waitpid(daemon->sessions[i].pid, NULL, WNOHANG) != 0)
+				leave_place(daemon, i);
 		}
 		(void)nanosleep(&step, NULL);
 	}
-	for (size_t i = 0; i < daemon->n_sessions; i++) {
-		(void)kill(daemon->sessions[i], SIGKILL);
-		(void)waitpid(daemon->sessions[i], NULL, 0);
+	for (size_t i = 0; i < NM_PLACES; i++) {
+		if (!daemon->sessions[i].pid)
+			continue;
+		(void)kill(daemon->sessions[i].pid, SIGKILL);
+		(void)waitpid(daemon->sessions[i].pid, NULL, 0);
+		leave_place(daemon, i);
 	}
-	daemon->n_sessions = 0;
 }
 
 static int serve(struct daemon *daemon)
@@ -257,7 +348,7 @@ static int serve(struct daemon *daemon)
 			return 0;
 		}
 		reap(daemon);
-		room = fds[0].revents ? accept_all(daemon) : true;
+		room = fds[0].revents ? accept_some(daemon) : true;
 	}
 }
 
@@ -270,8 +361,10 @@ int nm_slave_serve(const struct nm_slave_options *options, struct nm_diags *diag
 	daemon.listener = listen_on(options->bind, options->port, diags);
 	if (daemon.listener < 0)
 		return daemon.listener;
-	int error = 0;
-	if (getsockname(daemon.listener, (struct sockaddr *)&address.sa, &address.len) < 0)
+	daemon.places = nm_places_new();
+	int error = daemon.places ? 0 : -ENOMEM;
+	if (!error &&
+	    getsockname(daemon.listener, (struct sockaddr *)&address.sa, &address.len) < 0)
 		error = -errno;
 	if (!error) {
 		if (options->listening)
@@ -282,6 +375,7 @@ int nm_slave_serve(const struct nm_slave_options *options, struct nm_diags *diag
 	}
 	end_sessions(&daemon);
 	(void)close(daemon.listener);
+	daemon.places = nm_places_free(daemon.places);
 	if (error)
 		nm_diag_error(diags, NULL, 0, "the slave cannot go on: %s", strerror(-error));
 	return error;

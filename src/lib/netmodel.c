@@ -68,6 +68,19 @@ const char *netmodel_version(void)
 	return PACKAGE_VERSION;
 }
 
+/* As descriptor 0 to 2, where the caller has closed those, it would get what others write to standard error. */
+static int keep_off_standard(int *fd)
+{
+	if (*fd > STDERR_FILENO)
+		return 0;
+	int moved = fcntl(*fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (moved < 0)
+		return -errno;
+	close(*fd);
+	*fd = moved;
+	return 0;
+}
+
 struct netmodel *netmodel_new(void)
 {
 	struct netmodel *nm = calloc(1, sizeof(*nm));
@@ -78,6 +91,12 @@ struct netmodel *netmodel_new(void)
 		return NULL;
 	/* A pipe and not an eventfd: each byte is one request, however it is read. */
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
+		free(nm);
+		return NULL;
+	}
+	if (keep_off_standard(&ends[0]) != 0 || keep_off_standard(&ends[1]) != 0) {
+		close(ends[0]);
+		close(ends[1]);
 		free(nm);
 		return NULL;
 	}

@@ -39,8 +39,9 @@ enum netmodel_status {
 	NETMODEL_COMPLETE = 0,
 	NETMODEL_REFUSED = 1, /* the profile, a parameter or an option is wrong; nothing was sent */
 	NETMODEL_FAILED = 2,  /* incomplete; there is a result, marked so */
-	NETMODEL_INTERNAL = 3,	    /* out of memory or another failure inside */
-	NETMODEL_INTERRUPTED = 130, /* stopped; there is a result so far */
+	NETMODEL_INTERNAL = 3, /* out of memory or another failure inside */
+	NETMODEL_INTERRUPTED =
+		130, /* stopped; there is a result so far (complete, if all traffic had ended) */
 };
 
 /* What one interval of the time grid saw, all groups together, at the master. */

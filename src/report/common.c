@@ -3,7 +3,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <time.h>
+
+#include "base/diag.h"
 
 char *nm_percentile_key(double pct, char *buf, size_t size)
 {
@@ -67,6 +71,33 @@ uint64_t nm_cpu_busy_ns(const struct nm_cpu_times *cpu)
 {
 	return cpu->user_ns + cpu->nice_ns + cpu->system_ns + cpu->irq_ns + cpu->softirq_ns +
 	       cpu->steal_ns;
+}
+
+void nm_print_plain(FILE *out, const char *text)
+{
+	while (text && *text) {
+		size_t control = nm_control_length(text);
+
+		if (control)
+			fprintf(out, "%*s", (int)control, "");
+		else
+			fputc(*text, out);
+		text += control ? control : 1;
+	}
+}
+
+void nm_print_line(FILE *out, const char *fmt, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) < 0)
+		text = NULL;
+	va_end(args);
+	nm_print_plain(out, text);
+	fputc('\n', out);
+	free(text);
 }
 
 int nm_stream_status(FILE *out)

@@ -5,22 +5,27 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "report/common.h"
 
-/* RFC 4180: quotes only where they are needed. */
+/* RFC 4180: quotes only where they are needed. No cell has a line end or another control character. */
 static void print_name(FILE *out, const char *host, const char *column)
 {
-	if (strpbrk(host, ",\"\r\n") == NULL) {
-		fprintf(out, ",%s_%s", host, column);
-		return;
-	}
-	fputs(",\"", out);
-	for (const char *c = host; *c; c++) {
-		if (*c == '"')
+	bool quoted = strpbrk(host, ",\"") != NULL;
+
+	fputs(quoted ? ",\"" : ",", out);
+	while (*host) {
+		size_t control = nm_control_length(host);
+
+		if (*host == '"')
 			fputc('"', out);
-		fputc(*c, out);
+		if (control)
+			fprintf(out, "%*s", (int)control, "");
+		else
+			fputc(*host, out);
+		host += control ? control : 1;
 	}
-	fprintf(out, "_%s\"", column);
+	fprintf(out, "_%s%s", column, quoted ? "\"" : "");
 }
 
 static const char *const cpu_columns[] = {"cpu_user", "cpu_system", "cpu_softirq", "cpu_idle"};

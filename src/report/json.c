@@ -64,7 +64,7 @@ static json_t *run_json(const struct nm_result *result)
 						nm_json_real(result->warmup_s), "cooldown_s",
 						nm_json_real(result->cooldown_s), "interval_s",
 						nm_json_real(result->interval_s), "start_skew_s",
-						result->n_hosts > 1 && result->complete
+						result->n_hosts > 1 && result->has_start_skew
 							? nm_json_real(result->start_skew_s)
 							: json_null()));
 	return nm_json_join(object, json_pack("{s:o, s:o, s:o}", "reconciled",

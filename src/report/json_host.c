@@ -159,6 +159,7 @@ json_t *nm_json_host(const struct nm_result *result, const struct nm_result_host
 {
 	bool told = host->n_groups > 0;
 	bool timed = host->complete && !host->is_master;
+	bool begun = result->has_start_skew && !host->is_master;
 
 	json_t *object =
 		json_pack("{s:o, s:s, s:o, s:b, s:o, s:o}", "name", nm_json_text(host->name),
@@ -168,9 +169,9 @@ json_t *nm_json_host(const struct nm_result *result, const struct nm_result_host
 	object = nm_json_join(
 		object, json_pack("{s:o, s:o, s:o}", "rtt_s",
 				  timed ? nm_json_real(host->rtt_s) : json_null(), "start_skew_s",
-				  timed ? nm_json_real(host->start_skew_s) : json_null(),
+				  begun ? nm_json_real(host->start_skew_s) : json_null(),
 				  "start_skew_error_s",
-				  timed ? nm_json_real(host->skew_error_s) : json_null()));
+				  begun ? nm_json_real(host->skew_error_s) : json_null()));
 	object = nm_json_join(object, json_pack("{s:o, s:o}", "counts",
 						told ? counts_json(&host->counts) : json_null(),
 						"groups", groups_json(result, host)));

@@ -10,23 +10,83 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "report/common.h"
 
-/* A value stays on its line. */
+/* A value stays on its line. NULL: not known. */
 static void print_text(FILE *out, const char *key, const char *value)
 {
 	if (!value)
 		return;
-	fprintf(out, "%s=", key);
-	for (const char *c = value; *c; c++)
-		fputc(*c == '\n' || *c == '\r' ? ' ' : *c, out);
-	fputc('\n', out);
+	nm_print_line(out, "%s=%s", key, value);
 }
 
+/* The keys of the other lines, without those that begin with remote_, repeat_ and param_. A key belongs here also where
+ * a run gives it no line: what a script finds under it must not depend on that. */
+static const char *const own_keys[] = {
+	"VERSION",	    "bits_per_s",
+	"bytes_received",   "bytes_sent",
+	"complete",	    "correlation_coefficient",
+	"cpu_idle",	    "cpu_softirq",
+	"cpu_system",	    "cpu_user",
+	"errors",	    "incomplete_why",
+	"local_throughput", "majflt_end",
+	"majflt_start",	    "maxrss_end",
+	"measured_time",    "minflt_end",
+	"minflt_start",	    "nivcsw_end",
+	"nivcsw_start",	    "num_remote_hosts",
+	"num_samples",	    "num_transactions",
+	"nvcsw_end",	    "nvcsw_start",
+	"profile",	    "repeat",
+	"run_id",	    "seed",
+	"stime_end",	    "stime_start",
+	"throughput",	    "throughput_units",
+	"time_end",	    "time_start",
+	"total_flows",	    "total_run_time",
+	"total_threads",    "transactions_per_s",
+	"utime_end",	    "utime_start",
+	"warning",
+};
+
+/* "min" or "p99.9", behind latency_ and response_. */
+static bool is_figure(const char *text)
+{
+	static const char *const names[] = {"min", "max", "mean", "stddev"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(text, names[i]) == 0)
+			return true;
+	return text[0] == 'p' && text[1] && text[1 + strspn(text + 1, "0123456789.")] == '\0';
+}
+
+static bool is_own_key(const char *name)
+{
+	if (strncmp(name, "group.", 6) == 0 || strncmp(name, "param_", 6) == 0 ||
+	    strncmp(name, "repeat_", 7) == 0)
+		return true;
+	/* Also "remote2_". */
+	if (strncmp(name, "remote", 6) == 0 && name[6 + strspn(name + 6, "0123456789")] == '_')
+		return true;
+	if (strncmp(name, "latency_", 8) == 0)
+		return is_figure(name + 8);
+	if (strncmp(name, "response_", 9) == 0)
+		return is_figure(name + 9);
+	for (size_t i = 0; i < sizeof(own_keys) / sizeof(own_keys[0]); i++)
+		if (strcmp(name, own_keys[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Under their names, as neper has its options; one that has the name of another line gets a prefix. */
 static void print_params(const struct nm_result *result, FILE *out)
 {
-	for (size_t i = 0; i < result->params.count; i++)
-		print_text(out, result->params.items[i].name, result->params.items[i].value);
+	for (size_t i = 0; i < result->params.count; i++) {
+		const struct nm_param *param = &result->params.items[i];
+		if (!param->value)
+			continue;
+		nm_print_line(out, "%s%s=%s", is_own_key(param->name) ? "param_" : "", param->name,
+			      param->value);
+	}
 }
 
 /* Bulk transfer: all the data goes one way. Its throughput is bits, not transactions. */
@@ -114,7 +174,7 @@ static void print_remote(const struct nm_result *result, FILE *out)
 			snprintf(prefix, sizeof(prefix), "remote_");
 		else
 			snprintf(prefix, sizeof(prefix), "remote%zu_", slaves);
-		fprintf(out, "%shost=%s\n", prefix, host->name ? host->name : "");
+		nm_print_line(out, "%shost=%s", prefix, host->name ? host->name : "");
 		fprintf(out, "%scomplete=%d\n", prefix, host->complete);
 		if (host->n_groups) {
 			fprintf(out, "%snum_transactions_all=%" PRIu64 "\n", prefix,
@@ -162,8 +222,10 @@ static char *key_name(const char *name)
 {
 	char *copy = strdup(name);
 
+	if (copy)
+		nm_make_plain(copy);
 	for (char *c = copy; c && *c; c++)
-		if ((unsigned char)*c <= ' ' || *c == '=' || *c == 0x7f)
+		if (*c == ' ' || *c == '=')
 			*c = '_';
 	return copy;
 }

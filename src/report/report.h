@@ -19,7 +19,8 @@ extern const struct nm_report *const nm_reports[]; /* ends with NULL */
 
 const struct nm_report *nm_report_find(const char *name); /* NULL when unknown */
 
-/* One line for a terminal while a run goes on, without a line end. */
+/* One line for a terminal while a run goes on, without a line end. What does not fit is left out from the end, whole
+ * fields at a time. */
 void nm_report_live_line(const struct nm_result_interval *row, char *buf, size_t size);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diag.h"
+
 #define MAX_COLUMNS 32
 
 void nm_table_cell(struct nm_table *table, const char *fmt, ...)
@@ -25,6 +27,8 @@ void nm_table_cell(struct nm_table *table, const char *fmt, ...)
 	if (vasprintf(&cell, fmt, args) < 0)
 		cell = NULL;
 	va_end(args);
+	if (cell)
+		nm_make_plain(cell);
 	table->cells[table->n_cells++] = cell;
 }
 

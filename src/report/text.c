@@ -18,11 +18,11 @@ static void print_head(const struct nm_result *result, FILE *out)
 	char start[48];
 
 	nm_format_utc(result->start_wall_ns, start, sizeof(start));
-	fprintf(out, "netmodel %s  %s", result->version ? result->version : "",
-		result->profile_name ? result->profile_name : "");
-	if (result->profile_path)
-		fprintf(out, "  (%s)", result->profile_path);
-	fprintf(out, "\n  run %.12s  %.19sZ  seed %" PRIu64 "\n",
+	nm_print_line(
+		out, "netmodel %s  %s%s%s%s", result->version ? result->version : "",
+		result->profile_name ? result->profile_name : "", result->profile_path ? "  (" : "",
+		result->profile_path ? result->profile_path : "", result->profile_path ? ")" : "");
+	fprintf(out, "  run %.12s  %.19sZ  seed %" PRIu64 "\n",
 		result->run_id ? result->run_id : "-", start, result->seed);
 
 	bool any = false;
@@ -30,15 +30,18 @@ static void print_head(const struct nm_result *result, FILE *out)
 		const struct nm_param *param = &result->params.items[i];
 		if (!param->value || (param->def && strcmp(param->value, param->def) == 0))
 			continue;
-		fprintf(out, "%s%s=%s", any ? " " : "  with ", param->name, param->value);
+		fprintf(out, "%s%s=", any ? " " : "  with ", param->name);
+		nm_print_plain(out, param->value);
 		any = true;
 	}
 	if (any)
 		fputc('\n', out);
-	if (!result->complete)
-		fprintf(out, "\n  INCOMPLETE: %s\n",
-			result->incomplete_why ? result->incomplete_why
-					       : "the reason is not known");
+	if (!result->complete) {
+		fputc('\n', out);
+		nm_print_line(out, "  INCOMPLETE: %s",
+			      result->incomplete_why ? result->incomplete_why
+						     : "the reason is not known");
+	}
 	fputc('\n', out);
 }
 
@@ -312,7 +315,7 @@ static void print_hosts(const struct nm_result *result, FILE *out)
 		/* What has ended the run stands above. */
 		if (host->error &&
 		    !(result->incomplete_why && strstr(result->incomplete_why, host->error)))
-			fprintf(out, "  %s: %s\n", host->name ? host->name : "", host->error);
+			nm_print_line(out, "  %s: %s", host->name ? host->name : "", host->error);
 	}
 }
 
@@ -321,16 +324,18 @@ static void print_notes(const struct nm_result *result, FILE *out)
 {
 	char skew[TEXT];
 
+	if (result->reconciled != NM_RECONCILED_UNKNOWN)
+		fputc('\n', out);
 	if (result->reconciled == NM_RECONCILED_YES)
-		fputs("\n  counts of both ends agree\n", out);
+		fputs("  counts of both ends agree\n", out);
 	else if (result->reconciled == NM_RECONCILED_NO)
-		fprintf(out, "\n  COUNTS DIFFER: %s\n",
-			result->reconcile_text ? result->reconcile_text : "");
-	if (result->n_hosts > 2 && result->complete)
+		nm_print_line(out, "  COUNTS DIFFER: %s",
+			      result->reconcile_text ? result->reconcile_text : "");
+	if (result->n_hosts > 2 && result->has_start_skew)
 		fprintf(out, "  hosts began within %s\n",
 			nm_format_duration(result->start_skew_s, skew, sizeof(skew)));
 	for (size_t i = 0; i < result->n_warnings; i++)
-		fprintf(out, "  warning: %s\n", result->warnings[i] ? result->warnings[i] : "");
+		nm_print_line(out, "  warning: %s", result->warnings[i] ? result->warnings[i] : "");
 }
 
 static void add_summary(struct nm_table *table, const char *name, const struct nm_summary *summary,

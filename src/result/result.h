@@ -136,6 +136,7 @@ struct nm_result {
 	size_t n_intervals;
 	enum nm_reconciled reconciled;
 	char *reconcile_text; /* what differs, when it does */
+	bool has_start_skew;  /* every host has entered the first measured phase */
 	double start_skew_s;  /* between the first and the last host */
 	char **warnings;
 	size_t n_warnings;

@@ -120,6 +120,11 @@ double nm_hist_percentile_s(const struct nm_hist_snap *s, double pct)
 {
 	if (!s->count)
 		return 0;
+	/* The ends are known better than a bucket tells. */
+	if (pct <= 0)
+		return (double)s->min_ns / 1e9;
+	if (pct >= 100)
+		return (double)s->max_ns / 1e9;
 	/* 99.9 % of 1000 is a hair above 999 in binary: not a rank more. */
 	uint64_t rank = (uint64_t)ceil(pct / 100 * (double)s->count * (1 - 1e-14));
 	uint64_t seen = 0;
@@ -128,10 +133,10 @@ double nm_hist_percentile_s(const struct nm_hist_snap *s, double pct)
 	for (unsigned i = 0; i < NM_HIST_BUCKETS; i++) {
 		seen += s->bucket[i];
 		if (seen >= rank)
-			return fmin(fmax(bucket_middle(i), (double)s->min_ns), (double)s->max_ns) *
-			       1e-9;
+			return fmin(fmax(bucket_middle(i), (double)s->min_ns), (double)s->max_ns) /
+			       1e9;
 	}
-	return (double)s->max_ns * 1e-9;
+	return (double)s->max_ns / 1e9;
 }
 
 double nm_hist_mean_s(const struct nm_hist_snap *s)

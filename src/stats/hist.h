@@ -59,8 +59,8 @@ void nm_hist_snap_init(struct nm_hist_snap *s); /* empty */
 void nm_hist_snap_merge(struct nm_hist_snap *into, const struct nm_hist_snap *from);
 /* into -= earlier; minimum and maximum are then those of the remaining buckets (their edges). */
 void nm_hist_snap_subtract(struct nm_hist_snap *into, const struct nm_hist_snap *earlier);
-/* Seconds; 0 when empty. pct in 0..100; the middle of the bucket that holds the rank, kept within
- * min..max. */
+/* Seconds; 0 when empty. pct in 0..100: 0 is the minimum and 100 the maximum, exactly; between them the middle of the
+ * bucket that holds the rank, kept within min..max. */
 double nm_hist_percentile_s(const struct nm_hist_snap *s, double pct);
 double nm_hist_mean_s(const struct nm_hist_snap *s);
 /* From the buckets: off by less than 1/440 of the values, in the sense of squares. */

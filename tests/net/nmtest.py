@@ -244,6 +244,16 @@ def limit_descriptors(hard: int) -> Callable[[], None]:
     return apply
 
 
+def close_descriptors(*numbers: int) -> Callable[[], None]:
+    """For the child: it begins without them."""
+
+    def apply() -> None:
+        for number in numbers:
+            os.close(number)
+
+    return apply
+
+
 @dataclass(frozen=True)
 class Slave:
     process: Process

@@ -10,8 +10,10 @@ import re
 import signal
 import socket
 import struct
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,7 @@ from nmtest import (
     assert_complete,
     assert_ends_agree,
     children,
+    close_descriptors,
     defines,
     limit_descriptors,
     slaves_of,
@@ -85,6 +88,8 @@ def test_a_killed_slave(netmodel: Netmodel, validate: Validate, profile: WritePr
     assert host["complete"] is False
     assert host["error"]
     assert host["counts"] is None, "what is not known is not 0"
+    assert host["start_skew_s"] is not None, "what is known is told"
+    assert document["run"]["start_skew_s"] == abs(host["start_skew_s"])
     assert document["run"]["reconciled"] is None
 
 
@@ -215,6 +220,7 @@ def test_a_connection_that_is_refused(netmodel: Netmodel, validate: Validate) ->
     )
     assert document["totals"]["transactions"] == 0
     assert document["totals"]["latency_s"] is None
+    assert document["run"]["start_skew_s"] is None
     assert len(result.lines()) == 1
 
 
@@ -267,6 +273,8 @@ def test_an_interrupt_ends_gracefully(netmodel: Netmodel, validate: Validate, nu
     assert document["run"]["interrupted"] is True
     assert document["run"]["complete"] is False
     assert_ends_agree(document)
+    assert document["run"]["start_skew_s"] is not None, "both hosts had begun"
+    assert slaves_of(document)[0]["start_skew_s"] is not None
     assert document["totals"]["transactions"] > 0
     assert document["totals"]["seconds"] == pytest.approx(document["run"]["elapsed_s"], abs=0.2)
 
@@ -295,6 +303,90 @@ def test_an_interrupt_ends_repetitions(netmodel: Netmodel) -> None:
         master.end()
     assert result.code == 130, result
     assert result.json()["run"]["interrupted"] is True
+
+
+class Relay:
+    """Between a master and a slave: passes their control connection on, and may keep what the slave says."""
+
+    def __init__(self, slave: Slave) -> None:
+        self._to = slave.port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self.pass_on = threading.Event()
+        self.pass_on.set()
+        self.finish_asked = threading.Event()
+        self._sockets: list[socket.socket] = [self._listener]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                master, _ = self._listener.accept()
+                slave = socket.create_connection(("127.0.0.1", self._to))
+                self._sockets += [master, slave]
+                threading.Thread(target=self._copy, args=(master, slave), daemon=True).start()
+                threading.Thread(target=self._copy, args=(slave, master), daemon=True).start()
+
+    def _copy(self, source: socket.socket, sink: socket.socket) -> None:
+        from_master = source.getsockname()[1] == self.port
+        with suppress(OSError):
+            while data := source.recv(65536):
+                if from_master and b'["finish"' in data:
+                    self.pass_on.clear()
+                    self.finish_asked.set()
+                if not from_master:
+                    self.pass_on.wait(20)
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+
+    def close(self) -> None:
+        self.pass_on.set()
+        for each in self._sockets:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+
+
+@pytest.mark.parametrize("repeat", [1, 3])
+def test_an_interrupt_while_results_are_awaited(
+    netmodel: Netmodel, slave: Slave, validate: Validate, repeat: int
+) -> None:
+    relay = Relay(slave)
+    to = ["-P", str(relay.port), *defines(host="127.0.0.1", test_length="50ms")]
+    master = start(netmodel, "--repeat", str(repeat), *to)
+    try:
+        assert relay.finish_asked.wait(10)
+        master.signal(signal.SIGINT)
+        master.wait_line("interrupted: finishing")
+        relay.pass_on.set()
+        result = master.finish()
+    finally:
+        relay.close()
+        master.end()
+    assert result.code == 130, result
+    assert f"interrupted after run 1 of {repeat}" in result.lines()[-1]
+    document = result.json()
+    validate(document)
+    assert "repeat" not in document, "there is no second run"
+    assert document["run"]["interrupted"] is True
+    assert document["run"]["complete"] is True, "all was done, and all results have come"
+    assert_ends_agree(document)
+
+
+def test_an_interrupt_at_any_moment_of_repetitions(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(
+        '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=local"/></transaction>'
+        '<transaction iterations="1"><flowop type="write" options="size=1"/></transaction></group>'
+    )
+    moments = random.Random(5)
+    for _ in range(15):
+        with netmodel.started("-m", path, "--format", "json", "-v", "--repeat", "10000") as master:
+            master.wait_line("connected to local", count=2)
+            time.sleep(moments.uniform(0, 0.03))  # nothing tells where between two lines a run is
+            master.signal(signal.SIGINT)
+            result = master.finish(timeout=10)
+        assert result.code == 130, result
+        assert result.json()["run"]["interrupted"] is True or "interrupted after run" in result.err
 
 
 STUCK = (
@@ -338,6 +430,111 @@ def test_an_interrupt_while_connecting(netmodel: Netmodel) -> None:
                 result = master.finish(timeout=5)
     assert result.code == 130, result
     assert result.json()["run"]["interrupted"] is True
+
+
+@contextmanager
+def mute_resolver(tmp_path: Path, need_tool: Callable[..., str]) -> Iterator[list[str]]:
+    """The prefix of a command that asks for names where nobody answers."""
+    need_tool("unshare", "--mount", "true")
+    conf = tmp_path / "resolv.conf"
+    conf.write_text("nameserver 127.53.0.77\noptions timeout:30 attempts:5\n")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as mute:
+        try:
+            mute.bind(("127.53.0.77", 53))
+        except OSError as error:
+            pytest.skip(f"no port 53 here: {error}")
+        script = 'mount --bind "$0" /etc/resolv.conf && exec "$@"'
+        yield ["unshare", "--mount", "sh", "-c", script, str(conf)]
+
+
+def test_a_name_for_which_nobody_answers(
+    netmodel: Netmodel, validate: Validate, tmp_path: Path, need_tool: Callable[..., str]
+) -> None:
+    args = ["-m", PROFILES / "tcp_rr.xml", "--format", "json", *defines(host="slave.example")]
+    with mute_resolver(tmp_path, need_tool) as prefix:
+        result = netmodel.run(*args, "--timeout", "500ms", prefix=prefix, timeout=10)
+        assert result.seconds < 4
+        assert_partial(result, validate, r"slave slave\.example: its name cannot be resolved: no answer for 0\.5")
+        with netmodel.started(*args, "--timeout", "60s", prefix=prefix) as master:
+            own = Path(f"/proc/{master.pid}/comm")  # and no longer the shell's
+            wait_until(
+                lambda: own.read_text() == f"{netmodel.binary.name[:15]}\n" and children(master.pid),
+                what="a process resolves the name",
+            )
+            master.signal(signal.SIGINT)
+            result = master.finish(timeout=4)
+    assert result.code == 130, result
+    assert result.json()["run"]["interrupted"] is True
+
+
+@pytest.mark.parametrize("closed", [(0, 2), (0,), (2,), (0, 1, 2)])
+def test_closed_standard_descriptors(netmodel: Netmodel, tmp_path: Path, closed: tuple[int, ...]) -> None:
+    """What is written to one that is closed reaches no file of netmodel's own."""
+    before = close_descriptors(*closed)
+    args = ["-m", "tcp_rr", "-v", "--format", "json", *defines(test_length="50ms")]
+    result = netmodel.run(*args, before=before)
+    if 1 in closed:
+        assert result.code == 2, "the report is lost"
+    else:
+        assert result.code == 0, result
+        assert_ends_agree(result.json())
+    path = tmp_path / "report.json"
+    netmodel.run(*args, "-o", path, before=before, code=0)
+    assert_ends_agree(json.loads(path.read_text()))
+
+
+@pytest.mark.parametrize("closed", [(0, 2), (0, 1, 2)])
+def test_a_slave_with_closed_standard_descriptors(netmodel: Netmodel, closed: tuple[int, ...]) -> None:
+    with netmodel.slave() as other:
+        pass
+    with netmodel.started("-s", "-P", str(other.port), before=close_descriptors(*closed)) as slave:
+        for _ in range(2):
+            assert_ends_agree(netmodel.measure("tcp_rr", *far(other, test_length="50ms")))
+        assert slave.running()
+        slave.signal(signal.SIGTERM)
+        assert slave.finish().code == 0
+
+
+EVIL = "\x1b[2Jpwn\x9b31m\nnetmodel: complete\x7f"
+
+
+@pytest.mark.parametrize("form", ["text", "kv", "csv"])
+def test_a_slave_that_writes_to_the_terminal(netmodel: Netmodel, form: str) -> None:
+    """Nothing that a peer says makes a line of its own, or steers the terminal."""
+    with socket.create_server(("127.0.0.1", 0)) as evil:
+        evil.settimeout(10)
+        args = ["-v", "--format", form, "-P", str(evil.getsockname()[1]), *defines(host="127.0.0.1")]
+        with netmodel.started("-m", "tcp_rr", *args) as master:
+            peer, _ = evil.accept()
+            with peer:
+                peer.sendall(frame(json.dumps(["refuse", {"code": "busy", "text": EVIL}]).encode()))
+                result = master.finish(timeout=8)
+    assert result.code == 2, result
+    assert "refused:  [2Jpwn  31m netmodel: complete" in result.err
+    if form != "csv":
+        assert "refused:  [2Jpwn  31m netmodel: complete" in result.out
+    for text in (result.out, result.err):
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text), result
+        assert "\nnetmodel: complete" not in text
+
+
+def test_a_profile_that_writes_to_the_terminal(netmodel: Netmodel, tmp_path: Path) -> None:
+    path = tmp_path / "evil.xml"
+    path.write_text(
+        '<profile name="a,b&#10;evil=1"><param name="s" default="x"/><group name="g&#13;&#10;h" nthreads="1">'
+        '<transaction><flowop type="connect" options="remotehost=local"/></transaction>'
+        '<transaction iterations="1"><flowop type="write" options="size=1"/></transaction></group></profile>'
+    )
+    for form in ("text", "kv", "csv"):
+        out = netmodel.run("-m", path, "--format", form, "-D", "s=\x1b[31mRED", code=0).out
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", out), out
+        assert "\nevil=1" not in out
+        if form == "kv":
+            assert "\nprofile=a,b evil=1\n" in out
+            assert "\ns= [31mRED\n" in out
+    assert ": ok: a,b evil=1: 1 group," in netmodel.run("-m", path, "--check", code=0).out
+    document = netmodel.measure(path, "-D", "s=\x1b[31mRED")
+    assert document["profile"]["name"] == "a,b\nevil=1", "JSON has a way to write it"
 
 
 def frame(payload: bytes) -> bytes:
@@ -411,14 +608,34 @@ def test_many_strangers_who_say_nothing(netmodel: Netmodel, slave: Slave) -> Non
     wait_until(lambda: not slave.sessions(), what="all sessions have ended")
 
 
-def test_a_full_slave_says_so(netmodel: Netmodel, slave: Slave) -> None:
-    silent = [socket.create_connection(("127.0.0.1", slave.port), timeout=10) for _ in range(64)]
+def test_more_strangers_than_places(netmodel: Netmodel, slave: Slave) -> None:
+    """It takes the 3 s that a silent one has."""
+    silent = [socket.create_connection(("127.0.0.1", slave.port), timeout=10) for _ in range(160)]
     try:
-        wait_until(lambda: len(slave.sessions()) == 64, what="each has a session")
-        result = netmodel.run("-m", "tcp_rr", *far(slave, test_length="50ms"))
+        assert_ends_agree(netmodel.measure("tcp_rr", *far(slave, test_length="50ms")))
+        assert len(slave.sessions()) <= 64
+        assert silent[0].recv(1) == b"", "the first had to leave"
+        began = time.monotonic()
+        assert silent[-1].recv(1) == b"", "and the last has had its time"
+        assert time.monotonic() - began < 5
     finally:
         for connection in silent:
             connection.close()
+    wait_until(lambda: not slave.sessions(), what="all sessions have ended")
+    assert "signal" not in slave.process.err
+
+
+def test_a_full_slave_says_so(netmodel: Netmodel, slave: Slave) -> None:
+    masters = [socket.create_connection(("127.0.0.1", slave.port), timeout=10) for _ in range(64)]
+    try:
+        for master in masters:
+            master.sendall(HELLO)
+        for master in masters:
+            assert b"welcome" in master.recv(1000)
+        result = netmodel.run("-m", "tcp_rr", *far(slave, test_length="50ms"))
+    finally:
+        for master in masters:
+            master.close()
     assert result.code == 2, result
     assert "refused: it serves 64 sessions already" in result.err
     wait_until(lambda: not slave.sessions(), what="all sessions have ended")

@@ -11,6 +11,7 @@ import pty
 import re
 import select
 import subprocess
+import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -401,9 +402,10 @@ def test_help_and_version(netmodel: Netmodel) -> None:
     assert re.fullmatch(r"netmodel \S+\n", netmodel.run("--version", code=0).out)
 
 
-def run_on_terminal(netmodel: Netmodel, *args: str) -> tuple[str, str]:
+def run_on_terminal(netmodel: Netmodel, *args: str, columns: int = 80) -> tuple[str, str]:
     """Standard output, and what a terminal on standard error has seen."""
     ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, columns))
     process = subprocess.Popen(
         [str(netmodel.binary), *args],
         env=netmodel.env,
@@ -440,3 +442,25 @@ def test_a_terminal_sees_a_live_line(netmodel: Netmodel) -> None:
     assert "\n" not in seen
     out, seen = run_on_terminal(netmodel, *args, "-q")
     assert seen == ""
+
+
+@pytest.mark.parametrize("columns", [30, 60, 80, 120])
+def test_the_live_line_fits(netmodel: Netmodel, columns: int) -> None:
+    """Fields are whole or not there, also with a number before them."""
+    args = ["-m", "tcp_rr", *defines(test_length="200ms"), "-i", "50ms", "--format", "json", "--repeat", "2"]
+    _, seen = run_on_terminal(netmodel, *args, columns=columns)
+    lines = [line for line in seen.replace("\x1b[K", "").split("\r") if line]
+    assert len(lines) >= 4
+    unit = r"(\d+(\.\d+)?(e[+-]\d+)?|-)"
+    for line in lines:
+        assert len(line) < columns
+        fields = re.split(r"  +", line)
+        assert re.fullmatch(r"\[[12]/2\]", fields.pop(0)), line
+        assert re.fullmatch(r"\d+\.\d s", fields.pop(0)), line
+        patterns = [
+            rf"{unit} ?[kMG]? trans/s", rf"out {unit} [kMG]?b/s", rf"in {unit} [kMG]?b/s",
+            rf"mean {unit} [mun]?s", rf"max {unit} [mun]?s",
+        ]  # fmt: skip
+        assert len(fields) <= len(patterns)
+        for field, pattern in zip(fields, patterns, strict=False):
+            assert re.fullmatch(pattern, field), line

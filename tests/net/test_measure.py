@@ -132,6 +132,15 @@ def test_other_percentiles(netmodel: Netmodel) -> None:
     assert latency["min"] <= latency["p25"] <= latency["p75"] <= latency["p99.99"] <= latency["max"] * 1.01
 
 
+def test_the_ends_of_percentiles(netmodel: Netmodel) -> None:
+    document = netmodel.measure("tcp_rr", "--percentiles", "0,50,100", "-i", "50ms", *defines(test_length="200ms"))
+    for window in (document["totals"], *document["groups"], *document["intervals"]):
+        latency = window["latency_s"]
+        assert latency["p0"] == latency["min"]
+        assert latency["p100"] == latency["max"]
+        assert latency["p0"] <= latency["p50"] <= latency["p100"]
+
+
 @pytest.mark.parametrize("flows", [1, 8])
 @calmly
 def test_latency_is_plausible(netmodel: Netmodel, flows: int) -> None:

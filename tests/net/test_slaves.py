@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,6 +19,7 @@ from nmtest import (
     Json,
     Netmodel,
     Node,
+    Process,
     Slave,
     assert_complete,
     assert_ends_agree,
@@ -238,6 +240,28 @@ def test_a_slave_refuses_masters_of_other_hosts(netmodel: Netmodel, nodes: MakeN
         slave.process.wait_line(rf"master {far.address}: refused")
         # By its own address, a master of the same host is taken.
         assert_complete(netmodel.measure("tcp_rr", *to, prefix=near.prefix))
+
+
+CROWD = """
+import socket, sys
+crowd = [socket.create_connection((sys.argv[1], 20000), timeout=10) for _ in range(200)]
+print(sum(b'["refuse"' in one.recv(1000) for one in crowd), flush=True)
+"""
+
+
+def test_masters_of_other_hosts_get_no_process(netmodel: Netmodel, nodes: MakeNodes) -> None:
+    near, far = nodes(2)
+    with netmodel.slave("-P", "20000", prefix=near.prefix) as slave:
+        crowd = Process([*far.prefix, sys.executable, "-c", CROWD, near.address], os.environ)
+        try:
+            result = crowd.finish(timeout=15)
+        finally:
+            crowd.end()
+        assert (result.code, result.out) == (0, "200\n"), "each is told why, before it says anything"
+        assert not slave.sessions()
+        refusals = re.findall(rf"master {far.address}: refused", slave.process.err)
+        assert 1 <= len(refusals) <= 5, "a crowd does not fill the log"
+        assert_complete(netmodel.measure("tcp_rr", *defines(host=near.address, test_length="50ms"), prefix=near.prefix))
 
 
 def test_without_authentication_it_takes_them(netmodel: Netmodel, nodes: MakeNodes) -> None:

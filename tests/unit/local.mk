@@ -77,7 +77,9 @@ $(RESULT_TESTS): $(filter %.la,$(RESULT_LIBS))
 CONTROL_TESTS = \
 	tests/unit/control/test_beat \
 	tests/unit/control/test_frame \
-	tests/unit/control/test_message
+	tests/unit/control/test_message \
+	tests/unit/control/test_places \
+	tests/unit/control/test_resolve
 $(CONTROL_TESTS): LDADD = $(CHECK_LIBS) $(CONTROL_LIBS)
 $(CONTROL_TESTS): $(filter %.la,$(CONTROL_LIBS))
 
@@ -95,6 +97,11 @@ tests_unit_report_test_report_json_SOURCES = \
 	tests/unit/report/sample.c \
 	tests/unit/report/sample.h
 
+LIB_TESTS = \
+	tests/unit/lib/test_netmodel
+$(LIB_TESTS): LDADD = $(CHECK_LIBS) $(LIB_LIBS)
+$(LIB_TESTS): $(filter %.la,$(LIB_LIBS))
+
 UNIT_TESTS = \
 	$(BASE_TESTS) \
 	$(HOST_TESTS) \
@@ -105,7 +112,8 @@ UNIT_TESTS = \
 	$(ENGINE_TESTS) \
 	$(RESULT_TESTS) \
 	$(CONTROL_TESTS) \
-	$(REPORT_TESTS)
+	$(REPORT_TESTS) \
+	$(LIB_TESTS)
 
 if HAVE_CHECK
 check_PROGRAMS += $(UNIT_TESTS)

@@ -84,7 +84,21 @@ START_TEST(a_message_is_one_plain_line)
 	ck_assert_str_eq(d.items[1].text, "caf\xc3\xa9");
 	nm_diag_error(&d, NULL, 0, "%s", "");
 	ck_assert_str_eq(d.items[2].text, "");
+	/* A control sequence introducer in UTF-8, and a letter whose code begins alike. */
+	nm_diag_error(&d, NULL, 0,
+		      "a\xc2\x9b"
+		      "31m\xc2\xa7\xc2");
+	ck_assert_str_eq(d.items[3].text, "a  31m\xc2\xa7\xc2");
 	nm_diags_fini(&d);
+}
+END_TEST
+
+START_TEST(a_file_of_any_name_is_one_plain_line)
+{
+	char file[] = "a\n\x1b[2J.xml", text[] = "wrong";
+	struct nm_diag diag = {.severity = NM_SEV_ERROR, .line = 1, .file = file, .text = text};
+
+	assert_format(&diag, "a  [2J.xml:1: error: wrong");
 }
 END_TEST
 
@@ -204,6 +218,7 @@ int main(void)
 	tcase_add_test(tc, the_file_name_is_copied);
 	tcase_add_test(tc, a_long_list);
 	tcase_add_test(tc, a_message_is_one_plain_line);
+	tcase_add_test(tc, a_file_of_any_name_is_one_plain_line);
 	tcase_add_test(tc, places_are_told_as_far_as_known);
 	tcase_add_test(tc, a_small_buffer_cuts_and_terminates);
 	tcase_add_loop_test(tc, typing_mistakes_are_found, 0, COUNT_OF(near));

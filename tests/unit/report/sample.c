@@ -146,6 +146,7 @@ struct nm_result *sample_result(void)
 	ck_assert_int_eq(nm_percentiles_parse("50,99.99", &result->percentiles), 0);
 	result->totals = window(2, 20000);
 	result->reconciled = NM_RECONCILED_YES;
+	result->has_start_skew = true;
 	result->start_skew_s = 0.0005;
 	add_params(result);
 	add_groups(result);

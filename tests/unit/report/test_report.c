@@ -172,6 +172,9 @@ START_TEST(text_tells_what_is_wrong)
 	has("warning: no CPU left\n");
 	has("errors        3\n");
 	has("response");
+	has("hosts began");
+	run->has_start_skew = false;
+	render("text");
 	has_not("hosts began");
 }
 END_TEST
@@ -279,6 +282,137 @@ START_TEST(kv_keeps_values_on_their_line)
 }
 END_TEST
 
+static const char evil[] = "a,b\n\x1b[2J\r\xc2\x9b"
+			   "31m\nevil=1\x7f";
+
+static void replace(char **string)
+{
+	free(*string);
+	*string = strdup(evil);
+	ck_assert_ptr_nonnull(*string);
+}
+
+static size_t lines_of(const char *part)
+{
+	size_t count = 0;
+
+	for (; *part; part++)
+		count += *part == '\n';
+	return count;
+}
+
+/* Whatever a profile or a peer has called something, it adds no line and no control character. */
+START_TEST(no_text_steers_the_terminal_or_adds_a_line)
+{
+	const char *format = (const char *[]){"text", "kv", "csv"}[_i];
+
+	run->complete = false;
+	run->incomplete_why = strdup("why");
+	run->hosts[1].error = strdup("error");
+	run->reconciled = NM_RECONCILED_NO;
+	run->reconcile_text = strdup("differs");
+	run->profile_path = strdup("path");
+	run->warnings = calloc(1, sizeof(char *));
+	ck_assert_ptr_nonnull(run->warnings);
+	run->warnings[0] = strdup("warning");
+	run->n_warnings = 1;
+	render(format);
+	size_t lines = lines_of(text);
+
+	replace(&run->incomplete_why);
+	replace(&run->reconcile_text);
+	replace(&run->profile_name);
+	replace(&run->profile_path);
+	replace(&run->warnings[0]);
+	replace(&run->params.items[0].value);
+	for (size_t i = 0; i < 2; i++)
+		replace(&run->groups[i].name);
+	for (size_t i = 0; i < run->n_hosts; i++)
+		replace(&run->hosts[i].name);
+	free(run->hosts[1].error);
+	run->hosts[1].error = strdup("another\n\x1b[2J");
+	render(format);
+	ck_assert_uint_eq(lines_of(text), lines);
+	has("a,b  [2J   31m evil=1");
+	has_not("\nevil");
+	has_not("\xc2\x9b");
+	for (const char *c = text; *c; c++)
+		ck_assert(((unsigned char)*c >= ' ' || *c == '\n') && *c != 0x7f);
+}
+END_TEST
+
+/* Keys of kv lines, each looked for among those before it. */
+static void assert_keys_differ(void)
+{
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
+		size_t length = strcspn(line, "=") + 1;
+
+		for (const char *other = text; other < line; other = strchr(other, '\n') + 1)
+			ck_assert_msg(strncmp(line, other, length) != 0, "twice: %.*s", (int)length,
+				      line);
+	}
+}
+
+static void name_param(const char *name, size_t length)
+{
+	free(run->params.items[0].name);
+	run->params.items[0].name = strndup(name, length);
+	ck_assert_ptr_nonnull(run->params.items[0].name);
+}
+
+/* All lines there can be: a parameter may have the name of any of them. */
+START_TEST(kv_has_no_key_twice)
+{
+	struct nm_result *runs[] = {run, run};
+	struct nm_series series = {.runs = runs, .n_runs = 2};
+	char with[160];
+
+	run->incomplete_why = strdup("why");
+	run->totals.response = run->totals.latency;
+	run->warnings = calloc(1, sizeof(char *));
+	ck_assert_ptr_nonnull(run->warnings);
+	run->warnings[0] = strdup("warning");
+	run->n_warnings = 1;
+	run->hosts[2].has_usage = true;
+	char *all = sample_write("kv", &series);
+
+	ck_assert_uint_gt(lines_of(all), 100);
+	for (const char *line = all; *line; line = strchr(line, '\n') + 1) {
+		int length = (int)strcspn(line, "=");
+
+		/* The parameters themselves have these names already. */
+		if (strncmp(line, "num_flows=", 10) == 0 || strncmp(line, "request_size=", 13) == 0)
+			continue;
+		name_param(line, (size_t)length);
+		free(text);
+		text = sample_write("kv", &series);
+		assert_keys_differ();
+		snprintf(with, sizeof(with), "\nparam_%.*s=8\n", length, line);
+		has(with);
+	}
+	free(all);
+	name_param("param_seed", 10);
+	render("kv");
+	has("\nparam_param_seed=8\n");
+}
+END_TEST
+
+START_TEST(kv_keeps_names_that_are_only_alike)
+{
+	static const char *const names[] = {"response_size", "latency_target", "remotehost",
+					    "cpu_list",	     "seeds",	       "latency_p",
+					    "response_pause"};
+	char with[64];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		name_param(names[i], strlen(names[i]));
+		render("kv");
+		snprintf(with, sizeof(with), "\n%s=8\n", names[i]);
+		has(with);
+	}
+}
+END_TEST
+
 static size_t cells(const char *line)
 {
 	size_t count = 1;
@@ -327,7 +461,7 @@ END_TEST
 
 START_TEST(live_line_fits_and_tells)
 {
-	char line[256], tiny[8];
+	char line[256], narrow[256];
 
 	nm_report_live_line(&run->intervals[0], line, sizeof(line));
 	ck_assert_ptr_nonnull(strstr(line, "1.0 s  warm-up"));
@@ -336,8 +470,19 @@ START_TEST(live_line_fits_and_tells)
 	nm_report_live_line(&run->intervals[2], line, sizeof(line));
 	ck_assert_ptr_null(strstr(line, "mean "));
 	ck_assert_ptr_null(strstr(line, "warm-up"));
-	nm_report_live_line(&run->intervals[0], tiny, sizeof(tiny));
-	ck_assert_uint_eq(strlen(tiny), 7);
+	/* Whole fields, however narrow the terminal. */
+	nm_report_live_line(&run->intervals[0], line, sizeof(line));
+	for (size_t size = 1; size <= strlen(line) + 1; size++) {
+		nm_report_live_line(&run->intervals[0], narrow, size);
+		size_t length = strlen(narrow);
+
+		ck_assert_uint_lt(length, size);
+		ck_assert_int_eq(strncmp(line, narrow, length), 0);
+		ck_assert_msg(length == 0 || line[length] == '\0' ||
+				      strncmp(line + length, "  ", 2) == 0,
+			      "\"%s\" of \"%s\"", narrow, line);
+	}
+	ck_assert_str_eq(narrow, line);
 }
 END_TEST
 
@@ -393,6 +538,9 @@ int main(void)
 	tcase_add_test(tc, kv_keys_of_groups_are_keys);
 	tcase_add_test(tc, kv_of_bulk_transfer_is_in_bits);
 	tcase_add_test(tc, kv_keeps_values_on_their_line);
+	tcase_add_loop_test(tc, no_text_steers_the_terminal_or_adds_a_line, 0, 3);
+	tcase_add_test(tc, kv_has_no_key_twice);
+	tcase_add_test(tc, kv_keeps_names_that_are_only_alike);
 	tcase_add_test(tc, csv_has_a_row_for_each_interval);
 	tcase_add_test(tc, csv_quotes_and_widens);
 	tcase_add_test(tc, live_line_fits_and_tells);

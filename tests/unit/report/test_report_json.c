@@ -144,8 +144,19 @@ START_TEST(document_tells_hosts)
 }
 END_TEST
 
+START_TEST(what_is_known_of_an_incomplete_run_is_told)
+{
+	run->complete = false;
+	run->hosts[2].complete = false;
+	render(sample_series(&run));
+	is_real("run.start_skew_s", 0.0005);
+	is_real("hosts.2.start_skew_s", -0.0003);
+}
+END_TEST
+
 START_TEST(what_is_not_known_is_never_0)
 {
+	run->has_start_skew = false;
 	run->complete = false;
 	run->interrupted = true;
 	run->incomplete_why = strdup("interrupted");
@@ -161,6 +172,8 @@ START_TEST(what_is_not_known_is_never_0)
 	is_text("run.incomplete_why", "interrupted");
 	is_null("run.reconciled");
 	is_null("run.start_skew_s");
+	is_null("hosts.2.start_skew_s");
+	is_null("hosts.2.start_skew_error_s");
 	is_null("profile.sha256");
 	is_null("totals.transactions_per_s");
 	is_null("totals.latency_s");
@@ -235,6 +248,7 @@ int main(void)
 	tcase_add_test(tc, document_tells_the_run);
 	tcase_add_test(tc, document_tells_totals_and_groups);
 	tcase_add_test(tc, document_tells_hosts);
+	tcase_add_test(tc, what_is_known_of_an_incomplete_run_is_told);
 	tcase_add_test(tc, what_is_not_known_is_never_0);
 	tcase_add_test(tc, numbers_and_texts_that_json_has_not);
 	tcase_add_test(tc, response_times_are_told_with_a_rate);

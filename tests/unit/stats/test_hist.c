@@ -157,6 +157,21 @@ START_TEST(percentiles_stay_within_minimum_and_maximum)
 }
 END_TEST
 
+START_TEST(the_ends_are_minimum_and_maximum)
+{
+	/* In the double that is nearest to the nanoseconds, as others divide them. */
+	for (uint64_t ns = 1000001; ns < 1000100; ns += 3) {
+		nm_hist_init(&hist);
+		nm_hist_record(&hist, ns);
+		nm_hist_record(&hist, ns + 1);
+		nm_hist_record(&hist, 7 * ns);
+		nm_hist_copy(&hist, &snap);
+		ck_assert_double_eq(nm_hist_percentile_s(&snap, 0), (double)ns / 1e9);
+		ck_assert_double_eq(nm_hist_percentile_s(&snap, 100), (double)(7 * ns) / 1e9);
+	}
+}
+END_TEST
+
 START_TEST(equal_values_have_no_deviation)
 {
 	for (int i = 0; i < 1000; i++)
@@ -330,6 +345,7 @@ int main(void)
 	tcase_add_loop_test(tc, a_percentile_is_of_the_nearest_rank, 0,
 			    sizeof ranks / sizeof *ranks);
 	tcase_add_test(tc, percentiles_stay_within_minimum_and_maximum);
+	tcase_add_test(tc, the_ends_are_minimum_and_maximum);
 	tcase_add_test(tc, equal_values_have_no_deviation);
 	tcase_add_test(tc, deviation_of_large_values_is_within_its_bound);
 	tcase_add_test(tc, merging_is_as_if_recorded_together);
