@@ -3,6 +3,8 @@ noinst_LTLIBRARIES += src/libnm_base.la
 src_libnm_base_la_SOURCES = \
 	src/base/diag.c \
 	src/base/diag.h \
+	src/base/draw.c \
+	src/base/draw.h \
 	src/base/opt.c \
 	src/base/opt.h \
 	src/base/units.c \

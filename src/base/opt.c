@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/draw.h"
 #include "base/units.h"
 #include "base/word.h"
 
-#define MAX_HOST 255
+#define MAX_HOST    255
+#define RAND	    "rand("
+#define RAND_LENGTH (sizeof RAND - 1)
 
 static const struct {
 	const char *name, *allowed;
@@ -19,6 +22,8 @@ static const struct {
 	[NM_TYPE_COUNT] = {"count", "digits and an optional k, m or g (powers of 1024)"},
 	[NM_TYPE_INTEGER] = {"integer", "digits only, without a suffix"},
 	[NM_TYPE_SIZE] = {"size", "digits and an optional k, m or g (powers of 1024 bytes)"},
+	[NM_TYPE_SIZES] = {"sizes", "a size, or rand(A,B) with two sizes, A at most B, and no "
+				    "blanks"},
 	[NM_TYPE_DURATION] = {"duration",
 			      "digits and an optional s, ms, us or ns (seconds without one)"},
 	[NM_TYPE_RATE] = {"rate", "digits and an optional k, m or g (powers of 1024 a second)"},
@@ -82,7 +87,7 @@ static void bound_text(enum nm_type type, uint64_t bound, char *buf, size_t size
 
 	if (type == NM_TYPE_DURATION)
 		nm_format_duration((double)bound * 1e-9, buf, size);
-	else if (type == NM_TYPE_SIZE && bound >= 10240)
+	else if ((type == NM_TYPE_SIZE || type == NM_TYPE_SIZES) && bound >= 10240)
 		snprintf(buf, size, "%llu (%s)", (unsigned long long)bound,
 			 nm_format_size((double)bound, human, sizeof human));
 	else
@@ -162,6 +167,61 @@ static int set_whole(const struct nm_opt *opt, void *field, const char *text, ch
 	if (remarkable)
 		remark(opt->type, text, why, why_size);
 	return 0;
+}
+
+/* The sizes of "rand(A,B)"; -EINVAL when it is not of that form. */
+static int parse_range(const char *text, struct nm_law *ret)
+{
+	const char *comma = strchr(text, ',');
+	size_t length = strlen(text), n = comma ? (size_t)(comma - text) - RAND_LENGTH : 0;
+	size_t n_max = comma ? length - (size_t)(comma - text) - 1 : 0;
+	char min[32], max[32];
+
+	/* The last is the parenthesis. */
+	if (text[length - 1] != ')' || n == 0 || n >= sizeof min || n_max >= sizeof max)
+		return -EINVAL;
+	memcpy(min, text + RAND_LENGTH, n);
+	min[n] = '\0';
+	memcpy(max, comma + 1, n_max - 1);
+	max[n_max - 1] = '\0';
+	*ret = (struct nm_law){.kind = NM_LAW_UNIFORM};
+	int r = nm_parse_size(min, &ret->min);
+
+	if (r >= 0)
+		r = nm_parse_size(max, &ret->max);
+	return r < 0 ? r : 0;
+}
+
+static int set_sizes(const struct nm_opt *opt, void *field, const char *text, char *why,
+		     size_t why_size)
+{
+	const struct nm_opt one = {.type = NM_TYPE_SIZE, .min = opt->min, .max = opt->max};
+	struct nm_law law = {.kind = NM_LAW_FIXED};
+	int r;
+
+	if (strncasecmp(text, RAND, RAND_LENGTH) != 0) {
+		r = set_whole(&one, &law.min, text, why, why_size);
+		law.max = law.min;
+	} else {
+		r = parse_range(text, &law);
+		if (r < 0) {
+			snprintf(why, why_size,
+				 "not a range of sizes: rand(A,B) with sizes as 1k and 64k, A at "
+				 "most B, without blanks");
+			return -EINVAL;
+		}
+		r = check_range(opt, law.min, why, why_size);
+		if (r == 0)
+			r = check_range(opt, law.max, why, why_size);
+		if (r == 0 && law.min > law.max) {
+			snprintf(why, why_size,
+				 "the first size must not be larger than the second");
+			r = -EINVAL;
+		}
+	}
+	if (r == 0)
+		*(struct nm_law *)field = law;
+	return r;
 }
 
 static int set_real(const struct nm_opt *opt, void *field, const char *text, char *why,
@@ -308,6 +368,8 @@ int nm_opt_set(const struct nm_opt *opt, void *base, const char *value, char *wh
 	case NM_TYPE_RATE:
 	case NM_TYPE_BITRATE:
 		return set_real(opt, field, value, why, why_size);
+	case NM_TYPE_SIZES:
+		return set_sizes(opt, field, value, why, why_size);
 	case NM_TYPE_ENUM:
 		return set_choice(opt, field, value, why, why_size);
 	default:
@@ -323,6 +385,7 @@ int nm_type_check(enum nm_type type, const char *value, char *why, size_t why_si
 		double real;
 		bool flag;
 		char *text;
+		struct nm_law law;
 	} scratch = {0};
 	const struct nm_opt opt = {.name = "", .type = type, .choices = none};
 

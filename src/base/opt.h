@@ -15,6 +15,7 @@ enum nm_type {
 	NM_TYPE_COUNT,	  /* uint64_t */
 	NM_TYPE_INTEGER,  /* uint64_t, written without a suffix */
 	NM_TYPE_SIZE,	  /* uint64_t bytes */
+	NM_TYPE_SIZES,	  /* struct nm_law of bytes: a size, or how to draw it */
 	NM_TYPE_DURATION, /* uint64_t ns */
 	NM_TYPE_RATE,	  /* double, events per second */
 	NM_TYPE_BITRATE,  /* double, bits per second */
@@ -29,7 +30,7 @@ struct nm_opt {
 	const char *name;
 	enum nm_type type;
 	size_t offset; /* of the field in the option struct */
-	/* COUNT, INTEGER, SIZE, DURATION (ns), PORT; both 0: any. RATE, BITRATE: a min refuses 0. */
+	/* COUNT, INTEGER, SIZE, SIZES, DURATION (ns), PORT; both 0: any. RATE, BITRATE: a min refuses 0. */
 	uint64_t min, max;
 	const char *def;	    /* default as text, NULL: unset (zero) */
 	const char *alias;	    /* another accepted name, or NULL */

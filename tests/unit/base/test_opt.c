@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/draw.h"
+
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
 struct options {
@@ -16,6 +18,7 @@ struct options {
 	char *text, *host;
 	int color;
 	bool flag;
+	struct nm_law sizes;
 	uint64_t after;
 };
 
@@ -66,6 +69,11 @@ static const struct nm_opt table[] = {
 	 .choices = colors,
 	 .def = "green"},
 	{.name = "flag", .type = NM_TYPE_FLAG, .offset = offsetof(struct options, flag)},
+	{.name = "sizes",
+	 .type = NM_TYPE_SIZES,
+	 .offset = offsetof(struct options, sizes),
+	 .min = 1,
+	 .max = 1 << 20},
 	NM_OPT_END,
 };
 
@@ -121,7 +129,7 @@ START_TEST(unknown_type_names)
 {
 	enum nm_type type = NM_TYPE_PORT;
 
-	ck_assert_int_eq(nm_type_from_name("sizes", &type), -EINVAL);
+	ck_assert_int_eq(nm_type_from_name("sise", &type), -EINVAL);
 	ck_assert_int_eq(nm_type_from_name("", &type), -EINVAL);
 	ck_assert_int_eq(type, NM_TYPE_PORT);
 	ck_assert_int_eq(nm_type_from_name("SIZE", &type), 0);
@@ -448,6 +456,60 @@ START_TEST(a_type_alone)
 }
 END_TEST
 
+static const struct {
+	const char *text;
+	enum nm_law_kind kind;
+	uint64_t min, max;
+} sizes[] = {
+	{"1", NM_LAW_FIXED, 1, 1},	     {"1.5k", NM_LAW_FIXED, 1536, 1536},
+	{"rand(1,2)", NM_LAW_UNIFORM, 1, 2}, {"rand(4k,1m)", NM_LAW_UNIFORM, 4096, 1048576},
+	{"RAND(7,7)", NM_LAW_UNIFORM, 7, 7},
+};
+
+START_TEST(sizes_and_how_to_draw_them)
+{
+	ck_assert_int_eq(set("sizes", sizes[_i].text), 0);
+	ck_assert_int_eq(options.sizes.kind, sizes[_i].kind);
+	ck_assert_uint_eq(options.sizes.min, sizes[_i].min);
+	ck_assert_uint_eq(options.sizes.max, sizes[_i].max);
+}
+END_TEST
+
+static const char *const not_sizes[] = {
+	"",
+	"x",
+	"0",
+	"2m",
+	"rand",
+	"rand(",
+	"rand()",
+	"rand(1)",
+	"rand(,)",
+	"rand(1,)",
+	"rand(,2)",
+	"rand(1,2",
+	"rand(1,2)x",
+	"rand(2,1)",
+	"rand(0,1)",
+	"rand(1,2m)",
+	"rand(1,2,3)",
+	"rand(1, 2)",
+	"rand(a,b)",
+	"exp(1,2)",
+	"(1,2)",
+	"rand(1111111111111111111111111111111111,2)",
+};
+
+START_TEST(what_is_no_size_changes_nothing)
+{
+	ck_assert_int_eq(set("sizes", "5"), 0);
+	ck_assert_int_eq(set("sizes", not_sizes[_i]), -EINVAL);
+	ck_assert_uint_gt(strlen(why), 0);
+	ck_assert_uint_eq(options.sizes.min, 5);
+	ck_assert_uint_eq(options.sizes.max, 5);
+}
+END_TEST
+
 START_TEST(types_that_take_any_text)
 {
 	ck_assert_int_eq(nm_type_check(NM_TYPE_STRING, "", why, sizeof why), 0);
@@ -481,6 +543,8 @@ int main(void)
 	tcase_add_loop_test(tc, wrong_values_change_nothing, 0, COUNT_OF(wrong));
 	tcase_add_test(tc, a_small_buffer_cuts_and_terminates);
 	tcase_add_loop_test(tc, a_type_alone, 0, COUNT_OF(checks));
+	tcase_add_loop_test(tc, sizes_and_how_to_draw_them, 0, COUNT_OF(sizes));
+	tcase_add_loop_test(tc, what_is_no_size_changes_nothing, 0, COUNT_OF(not_sizes));
 	tcase_add_test(tc, types_that_take_any_text);
 	suite_add_tcase(suite, tc);
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/draw.h"
+
+uint64_t nm_draw_below(uint64_t key, uint64_t n, uint64_t bound)
+{
+	/* The last numbers, which do not fill a whole round of the bound, would make the first ones likelier. */
+	const uint64_t whole = UINT64_MAX - UINT64_MAX % bound;
+	uint64_t drawn = nm_draw(key, n);
+
+	for (uint64_t again = 0; drawn >= whole; again++)
+		drawn = nm_draw(drawn, again);
+	return drawn % bound;
+}
+
+uint64_t nm_law_draw(const struct nm_law *law, uint64_t key, uint64_t n)
+{
+	uint64_t span = law->max - law->min;
+
+	if (law->kind == NM_LAW_FIXED || span == 0)
+		return law->min;
+	return span == UINT64_MAX ? nm_draw(key, n) : law->min + nm_draw_below(key, n, span + 1);
+}
