@@ -38,7 +38,8 @@ static enum nm_step discard_step(struct nm_io *io, struct nm_flow *flow,
 				 const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
-	uint64_t left = flow->left ? flow->left : instr->size; /* 0: this is its first call */
+	/* 0: this is its first call. */
+	uint64_t left = flow->left ? flow->left : nm_message_bytes(io, flow, instr);
 	uint64_t ahead = conn->ahead;
 
 	conn->ahead = 0;

@@ -192,6 +192,14 @@ static int parse_range(const char *text, struct nm_law *ret)
 	return r < 0 ? r : 0;
 }
 
+static bool is_range(const char *text)
+{
+	for (size_t i = 0; i < RAND_LENGTH; i++)
+		if (nm_lower(text[i]) != RAND[i])
+			return false;
+	return true;
+}
+
 static int set_sizes(const struct nm_opt *opt, void *field, const char *text, char *why,
 		     size_t why_size)
 {
@@ -199,7 +207,7 @@ static int set_sizes(const struct nm_opt *opt, void *field, const char *text, ch
 	struct nm_law law = {.kind = NM_LAW_FIXED};
 	int r;
 
-	if (strncasecmp(text, RAND, RAND_LENGTH) != 0) {
+	if (!is_range(text)) {
 		r = set_whole(&one, &law.min, text, why, why_size);
 		law.max = law.min;
 	} else {

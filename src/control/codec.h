@@ -47,6 +47,7 @@ struct nm_msg_prepare {
 	const char *file;    /* its name in messages */
 	const char *cpus;    /* list for the workers; NULL: the slave's own choice */
 	uint64_t interval_ns, timeout_ns;
+	uint64_t seed; /* of all that is random; both ends draw the same */
 };
 /* What the connections of the run prove themselves with: a part of its random id. */
 uint64_t nm_run_cookie(const char *run_id);

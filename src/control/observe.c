@@ -10,6 +10,9 @@ void nm_failure_text(const struct nm_engine_error *error, const char *file, char
 	const char *cause = error->error ? strerror(error->error) : "it failed";
 	char count[48];
 
+	/* What nothing but sending files answers. */
+	if (error->error == ESTALE)
+		cause = "a file has become shorter while it was sent";
 	(void)snprintf(count, sizeof count, "%llu flow%s", (unsigned long long)error->count,
 		       error->count == 1 ? "" : "s");
 	if (error->flowop)

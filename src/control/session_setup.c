@@ -111,7 +111,8 @@ static bool check_limits(struct nm_session *session)
 }
 
 /* False after a refusal. */
-static bool make_engine(struct nm_session *session, const char *cpus_text, const char *run_id)
+static bool make_engine(struct nm_session *session, const char *cpus_text,
+			const struct nm_msg_prepare *prepare)
 {
 	struct nm_cpu_list cpus = {.cpus = NULL};
 	char text[512] = "out of memory", why[256] = "";
@@ -125,10 +126,13 @@ static bool make_engine(struct nm_session *session, const char *cpus_text, const
 		nm_cpu_list_explain(cpus_text, error, phrase, sizeof phrase);
 		(void)snprintf(text, sizeof text, "CPU list \"%.128s\": %s", cpus_text, phrase);
 	} else {
-		const struct nm_engine_config config = {.plan = session->plan,
-							.cpus = cpus.cpus,
-							.n_cpus = cpus.count,
-							.cookie = nm_run_cookie(run_id)};
+		const struct nm_engine_config config = {
+			.plan = session->plan,
+			.seed = prepare->seed,
+			.cpus = cpus.cpus,
+			.n_cpus = cpus.count,
+			.cookie = nm_run_cookie(prepare->run_id),
+		};
 
 		error = nm_engine_new(&config, &session->engine);
 		if (error)
@@ -175,7 +179,7 @@ int nm_session_prepare(struct nm_session *session, json_t *body)
 	const char *cpus = prepare.cpus ? prepare.cpus : session->options->cpus;
 
 	if (!compile(session, &prepare) || !check_limits(session) ||
-	    !make_engine(session, cpus, prepare.run_id))
+	    !make_engine(session, cpus, &prepare))
 		return 0;
 	int error = allocate(session, &prepare);
 	if (error)

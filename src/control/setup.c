@@ -160,6 +160,7 @@ static bool make_engine(struct nm_master *master)
 {
 	const struct nm_engine_config config = {.plan = master->plan,
 						.measures = true,
+						.seed = master->options->seed,
 						.cpus = master->cpus.cpus,
 						.n_cpus = master->cpus.count,
 						.cookie = nm_run_cookie(master->result->run_id)};
@@ -192,6 +193,7 @@ static bool prepare_all(struct nm_master *master)
 			.cpus = master->options->slave_cpus,
 			.interval_ns = master->options->interval_ns,
 			.timeout_ns = master->options->timeout_ns,
+			.seed = master->options->seed,
 		};
 
 		nm_master_send(master, link, NM_MESSAGE_PREPARE, nm_prepare_pack(&prepare));

@@ -90,6 +90,7 @@ struct nm_engine_group {
 struct nm_engine {
 	const struct nm_plan *plan;
 	bool measures;
+	uint64_t seed;
 	int event_fd;
 	struct nm_engine_host *hosts;
 	struct nm_engine_group *groups;

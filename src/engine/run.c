@@ -2,6 +2,7 @@
 /* The hot path: waits, runs each ready flow until it would wait, fires timers. */
 #include <assert.h>
 #include <errno.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -497,7 +498,12 @@ void *nm_worker_main(void *arg)
 	struct nm_worker *worker = arg;
 	struct epoll_event events[EVENTS];
 	int64_t timeout_ns = -1;
+	sigset_t pipe_set;
 
+	/* sendfile(2) has no MSG_NOSIGNAL: what it meets is told by its answer. */
+	(void)sigemptyset(&pipe_set);
+	(void)sigaddset(&pipe_set, SIGPIPE);
+	(void)pthread_sigmask(SIG_BLOCK, &pipe_set, NULL);
 	/* Sleeps end when they should, not up to 50 us later. */
 	(void)prctl(PR_SET_TIMERSLACK, 1UL);
 	if (worker->cpu >= 0)

@@ -7,8 +7,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/draw.h"
 #include "engine/door.h"
 #include "engine/engine_priv.h"
+#include "flowop/files.h"
 #include "transport/transport.h"
 
 #define EVENTS	   256
@@ -45,6 +47,7 @@ static int init_io(struct nm_worker *worker)
 	struct nm_io *io = &worker->io;
 	size_t n_openings = worker->group->n_openings + 1;
 
+	io->seed = nm_draw(worker->engine->seed, worker->group_no);
 	io->chunk = worker->group->chunk_bytes;
 	io->tx = malloc(io->chunk);
 	io->rx = malloc(io->chunk + 1);
@@ -77,6 +80,9 @@ static int init_flows(struct nm_worker *worker)
 	worker->n_flows = group->n_flows / group->n_workers +
 			  (worker->worker_no < group->n_flows % group->n_workers);
 	worker->flow_bytes = sizeof(struct nm_flow) + group->n_conns * sizeof(struct nm_conn);
+	worker->io.transfer_offset = worker->flow_bytes;
+	if (group->moves_files)
+		worker->flow_bytes += sizeof(struct nm_transfer);
 	worker->flows = calloc(worker->n_flows + 1u, worker->flow_bytes);
 	if (!worker->flows)
 		return -ENOMEM;
@@ -87,6 +93,8 @@ static int init_flows(struct nm_worker *worker)
 		flow->conns = flow->conn = (struct nm_conn *)(void *)(flow + 1);
 		for (uint32_t c = 0; c < group->n_conns; c++)
 			flow->conns[c] = (struct nm_conn){.fd = -1, .flow = flow};
+		if (group->moves_files)
+			nm_transfer_of(&worker->io, flow)->fd = -1;
 	}
 	return nm_timers_init(&worker->timers, worker->n_flows + 1);
 }
@@ -145,6 +153,8 @@ void nm_worker_fini(struct nm_worker *worker)
 			if (conn->flags & NM_CONN_OPEN)
 				conn->transport->close(conn, false);
 		}
+		if (worker->group->moves_files)
+			nm_transfer_close(nm_transfer_of(&worker->io, nm_worker_flow(worker, i)));
 	}
 	for (uint32_t i = 0; worker->stats && i < worker->group->n_phases; i++) {
 		nm_engine_release(worker->stats[i].latency, sizeof(struct nm_hist), shared);

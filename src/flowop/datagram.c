@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "flowop/greeting.h"
+#include "flowop/moving.h"
 #include "transport/io.h"
 
 struct stamp {
@@ -123,7 +124,7 @@ enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const stru
 enum nm_step nm_datagram_write(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
-	size_t size = instr->size;
+	size_t size = (size_t)nm_message_bytes(io, flow, instr);
 
 	if (!(conn->flags & NM_CONN_OUT))
 		return NM_STEP_WAIT_OUT;

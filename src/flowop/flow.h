@@ -11,10 +11,12 @@
 #include "stats/counters.h"
 #include "transport/conn.h"
 
+struct nm_files;
 struct nm_flow;
 struct nm_flowop;
 struct nm_instr;
 struct nm_io;
+struct nm_law;
 struct nm_transport;
 
 /* What a step answers. */
@@ -43,22 +45,26 @@ typedef enum nm_step (*nm_step_fn)(struct nm_io *io, struct nm_flow *flow,
 struct nm_instr {
 	nm_step_fn step; /* NULL: the end of a transaction's body */
 	uint64_t
-		size; /* bytes of read and write; of the compiler's own instructions, what they need */
+		size; /* bytes of read and write, at most; of the compiler's own instructions, what they need */
 	uint64_t
 		timeout_ns; /* the longest that one wait may take; 0: no limit, otherwise step is nm_limited_step */
 	nm_step_fn limited; /* with a timeout: what nm_limited_step calls */
 	const void *opts;   /* the flowop's option struct, owned by the plan */
 	const void *
 		transport_opts; /* connect, accept: the transport's option struct, owned by the plan */
-	const void *message_opts; /* read, write: the same for single messages; NULL: none */
+	const void *message_opts;     /* read, write: the same for single messages; NULL: none */
+	const struct nm_law *law;     /* how the size is drawn; NULL: it is always the same */
+	const struct nm_files *files; /* what is sent of; NULL: none */
 	const struct nm_flowop *op;
 	const struct nm_transport
 		*transport; /* of the connection that is opened or used; NULL for the others */
 	uint16_t port;	    /* accept: where to listen; 0: the kernel chooses */
 	uint32_t opening; /* connect, accept: which opening of the group; both sides number alike */
 	uint32_t host;	  /* index of the host at the other end, in the plan's hosts */
-	bool plain; /* one send(2) or recv(2) moves the message: it is no longer than the group's chunk_bytes, and
-	             * the transport has no send or recv of its own */
+	uint32_t position; /* of the flowop in its group; both sides number alike */
+	uint32_t ahead;	   /* read: bytes beyond the message that one receive may take */
+	bool plain; /* one send(2) or recv(2) moves the message: its size is known and no longer than the group's
+	             * chunk_bytes, one byte may be taken ahead, and the transport has no send or recv of its own */
 	bool drains;	 /* a read from a host that may have sent more than the passes need */
 	bool can_fail;	 /* its failures are counted, and the flow goes on with the next */
 	bool greets;	 /* connect, accept: the connection begins with a greeting */
@@ -121,6 +127,7 @@ struct nm_listener {
 
 /* A worker's means, as far as step functions may use them. */
 struct nm_io {
+	uint64_t seed;	/* of what this group draws */
 	char *tx, *rx;	/* rx holds chunk + 1 bytes */
 	size_t chunk;	/* the most that one call moves */
 	int recv_flags; /* MSG_DONTWAIT; 0 when the next receive may wait for what comes */
@@ -131,6 +138,7 @@ struct nm_io {
 	const _Atomic bool *quit;	 /* nothing matters any more; NULL: never so */
 	struct nm_listener *listeners;	 /* by instr->opening */
 	const struct nm_addr *endpoints; /* by instr->opening */
+	size_t transfer_offset; /* of the struct nm_transfer behind each flow; groups that move files only */
 };
 
 #endif

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flowop/flowop.h"
 
+#include <string.h>
+
 #include "base/word.h"
+#include "flowop/files.h"
 
 const struct nm_flowop *nm_flowop_find(const char *name)
 {
@@ -9,4 +12,13 @@ const struct nm_flowop *nm_flowop_find(const char *name)
 		if (nm_same_word((*op)->name, name))
 			return *op;
 	return NULL;
+}
+
+const struct nm_flowop *nm_flowop_mirror(const struct nm_flowop *op)
+{
+	if (!op->mirror)
+		return NULL;
+	if (strcmp(op->mirror, nm_flowop_recvfile.name) == 0)
+		return &nm_flowop_recvfile;
+	return nm_flowop_find(op->mirror);
 }

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "base/draw.h"
 #include "base/opt.h"
 #include "flowop/flow.h"
 
@@ -20,16 +21,27 @@ enum nm_flowop_flags {
 	NM_FLOWOP_MOVES =
 		1
 		<< 5, /* moves `size` bytes; its option struct begins with struct nm_opts_moving */
+	NM_FLOWOP_FILES =
+		1 << 6, /* and what it moves is files: its option struct is struct nm_opts_files */
+	NM_FLOWOP_INTERNAL = 1 << 7, /* in no registry: a profile cannot name it */
 };
 
-/* The option structs of opening and moving flowops begin with these, so that the compiler can read them. */
+/* The option structs of opening and moving flowops begin with these, so that the compiler can read them; those of
+ * flowops that move files are the last. */
 struct nm_opts_opening {
 	char *remotehost;
 	char *protocol;
 	uint64_t port;
 };
 struct nm_opts_moving {
-	uint64_t size_bytes;
+	struct nm_law size; /* bytes */
+	uint64_t
+		rsize_bytes; /* the most that one receive takes where it is received; 0: not given */
+};
+struct nm_opts_files {
+	uint64_t chunk_bytes; /* the most that one call moves; 0: the whole file */
+	uint64_t n_files;     /* one after the other; at least 1 */
+	char *dir;	      /* of the sender */
 };
 
 struct nm_flowop {
@@ -52,5 +64,7 @@ struct nm_flowop {
 extern const struct nm_flowop *const nm_flowops[]; /* ends with NULL */
 
 const struct nm_flowop *nm_flowop_find(const char *name); /* NULL when unknown */
+/* What the other end runs; NULL: nothing. */
+const struct nm_flowop *nm_flowop_mirror(const struct nm_flowop *op);
 
 #endif

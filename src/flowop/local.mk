@@ -5,6 +5,10 @@ FLOWOPS = \
 	src/flowop/accept.c \
 	src/flowop/read.c \
 	src/flowop/write.c \
+	src/flowop/send.c \
+	src/flowop/recv.c \
+	src/flowop/sendfile.c \
+	src/flowop/sendfilev.c \
 	src/flowop/think.c \
 	src/flowop/disconnect.c \
 	src/flowop/nop.c
@@ -16,6 +20,8 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/common.h \
 	src/flowop/datagram.c \
 	src/flowop/datagram.h \
+	src/flowop/files.c \
+	src/flowop/files.h \
 	src/flowop/flow.h \
 	src/flowop/flowop.c \
 	src/flowop/flowop.h \
@@ -26,7 +32,8 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/moving.c \
 	src/flowop/moving.h \
 	src/flowop/opening.c \
-	src/flowop/opening.h
+	src/flowop/opening.h \
+	src/flowop/recvfile.c
 nodist_src_libnm_flowop_la_SOURCES = src/flowop/registry.c
 src_libnm_flowop_la_CFLAGS = $(ROOM_CFLAGS)
 

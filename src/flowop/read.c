@@ -27,12 +27,12 @@ static uint64_t take_ahead(struct nm_flow *flow, uint64_t left)
 	return left - take;
 }
 
-/* Counts what a receive of size + 1 bytes has brought. That one byte more: a shorter answer proves that the queue is
- * empty, so that the next read waits at once instead of trying in vain; a longer one leaves a byte that belongs to
- * the next message. */
-static inline void received(struct nm_io *io, struct nm_conn *conn, ssize_t n, size_t size)
+/* Counts what a receive of so many bytes has brought. Where it asks for more than the message, by one byte or with
+ * rsize by many: a shorter answer proves that the queue is empty, so that the next read waits at once instead of
+ * trying in vain; what is too much belongs to the next messages. */
+static inline void received(struct nm_io *io, struct nm_conn *conn, ssize_t n, size_t asked)
 {
-	if ((size_t)n <= size)
+	if ((size_t)n < asked)
 		conn->flags &= ~(uint32_t)NM_CONN_IN;
 	nm_counter_add(&io->count->bytes_received, (uint64_t)n);
 }
@@ -59,13 +59,13 @@ static __attribute__((noinline)) enum nm_step receive_parts(struct nm_io *io, st
 			return pause_with(flow, left, NM_STEP_WAIT_IN);
 		if (calls == NM_STEP_CALLS)
 			return pause_with(flow, left, NM_STEP_YIELD);
-		size_t size = left < io->chunk ? (size_t)left : io->chunk;
+		size_t asked = (left < io->chunk ? (size_t)left : io->chunk) + instr->ahead;
 
-		n = nm_conn_recv(instr->transport, conn, io->rx, size + 1);
+		n = nm_conn_recv(instr->transport, conn, io->rx, asked);
 		if (n > 0) {
 			/* Where messages are kept apart, a short answer says nothing about the next. */
 			received(io, conn, n,
-				 instr->transport->caps & NM_TRANSPORT_MESSAGES ? 0 : size);
+				 instr->transport->caps & NM_TRANSPORT_MESSAGES ? 0 : asked);
 		} else if (n == -EAGAIN) {
 			conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
 		} else {
@@ -78,8 +78,9 @@ static __attribute__((noinline)) enum nm_step receive_parts(struct nm_io *io, st
 static __attribute__((noinline)) enum nm_step receive_more(struct nm_io *io, struct nm_flow *flow,
 							   const struct nm_instr *instr)
 {
-	return receive_parts(io, flow, instr,
-			     take_ahead(flow, flow->left ? flow->left : instr->size), 0);
+	uint64_t left = flow->left ? flow->left : nm_message_bytes(io, flow, instr);
+
+	return receive_parts(io, flow, instr, take_ahead(flow, left), 0);
 }
 
 /* One call did not bring exactly the message. */
@@ -103,13 +104,13 @@ static __attribute__((noinline)) enum nm_step receive_message(struct nm_io *io,
 	ssize_t n = nm_sys_recv(conn->fd, io->rx, instr->size + 1, io->recv_flags);
 
 	if (n > 0)
-		received(io, conn, n, instr->size);
+		received(io, conn, n, instr->size + 1);
 	if (__builtin_expect(n != (ssize_t)instr->size, 0))
 		return receive_other(io, flow, instr, n);
 	return NM_STEP_NEXT;
 }
 
-static enum nm_step read_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+enum nm_step nm_read_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
 
@@ -127,6 +128,6 @@ const struct nm_flowop nm_flowop_read = {
 	.flags = NM_FLOWOP_USES | NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS,
 	.opts = nm_moving_opts,
 	.opts_size = sizeof(struct nm_opts_moving),
-	.step = read_step,
+	.step = nm_read_step,
 	.lossy_step = nm_datagram_read,
 };

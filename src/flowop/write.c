@@ -37,7 +37,7 @@ static __attribute__((noinline)) enum nm_step send_parts(struct nm_io *io, struc
 	}
 }
 
-static enum nm_step write_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+enum nm_step nm_write_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	size_t size = instr->size;
 	const struct nm_conn *conn = flow->conn;
@@ -46,7 +46,9 @@ static enum nm_step write_step(struct nm_io *io, struct nm_flow *flow, const str
 		return NM_STEP_WAIT_OUT;
 	/* The common case is one message with one call, and no function around it. */
 	if (__builtin_expect(flow->left || !instr->plain, 0))
-		return send_parts(io, flow, instr, flow->left ? flow->left : size, 0, 0);
+		return send_parts(io, flow, instr,
+				  flow->left ? flow->left : nm_message_bytes(io, flow, instr), 0,
+				  0);
 	ssize_t n = nm_sys_send(conn->fd, io->tx, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 	if (__builtin_expect(n != (ssize_t)size, 0))
@@ -65,6 +67,6 @@ const struct nm_flowop nm_flowop_write = {
 	.flags = NM_FLOWOP_USES | NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES,
 	.opts = nm_moving_opts,
 	.opts_size = sizeof(struct nm_opts_moving),
-	.step = write_step,
+	.step = nm_write_step,
 	.lossy_step = nm_datagram_write,
 };

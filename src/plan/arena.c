@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/arena.h"
 
+#include <errno.h>
 #include <stdalign.h>
 #include <stdlib.h>
 
 struct block {
 	struct block *next;
-	const struct nm_opt *table;
+	const struct nm_opt *table; /* of the struct; NULL: there is none */
+	void *kept;
 	alignas(max_align_t) char data[];
 };
 
@@ -27,11 +29,27 @@ struct nm_arena *nm_arena_free(struct nm_arena *arena)
 		return NULL;
 	for (struct block *block = arena->blocks; block; block = next) {
 		next = block->next;
-		nm_opts_fini(block->table, block->data);
+		if (block->table)
+			nm_opts_fini(block->table, block->data);
+		free(block->kept);
 		free(block);
 	}
 	free(arena);
 	return NULL;
+}
+
+int nm_arena_keep(struct nm_arena *arena, void *kept)
+{
+	struct block *block = calloc(1, sizeof(*block));
+
+	if (!block) {
+		free(kept);
+		return -ENOMEM;
+	}
+	block->kept = kept;
+	block->next = arena->blocks;
+	arena->blocks = block;
+	return 0;
 }
 
 void *nm_arena_opts(struct nm_arena *arena, const struct nm_opt *table, size_t size)

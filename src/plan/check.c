@@ -73,7 +73,8 @@ bool nm_draft_is_free(const struct nm_draft_group *group, const struct nm_draft_
 
 		if (!acts(step) || step->host != host)
 			continue;
-		if ((step->op->flags & reads) != reads)
+		/* How much is too much is known only when all passes are alike. */
+		if ((step->op->flags & reads) != reads || step->law)
 			return false;
 		any = true;
 	}
@@ -108,6 +109,7 @@ static void check_leaders(struct nm_draft *draft, const struct nm_draft_group *g
 static void check_group(struct nm_draft *draft, struct nm_draft_group *group)
 {
 	nm_draft_connect(draft, group);
+	nm_draft_check_moving(draft, group);
 	for (size_t k = 0; k < group->n_transactions; k++) {
 		if (nm_draft_is_skipped(&group->transactions[k]))
 			continue;

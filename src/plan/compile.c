@@ -10,8 +10,9 @@
 #include "plan/draft.h"
 #include "plan/plan.h"
 
-#define CHUNK_MIN 4096u
-#define CHUNK_MAX (1024u * 1024u)
+#define CHUNK_MIN   4096u
+#define CHUNK_MAX   (1024u * 1024u)
+#define CHUNK_FILES (256u * 1024u)
 
 /* One side: the master, or the mirror on one host. */
 struct side {
@@ -83,13 +84,28 @@ static bool greets(const struct nm_group *group, const struct nm_draft_step *ste
 	return opts->port || is_lossy(step->transport) || group->needs_identity;
 }
 
+/* How many bytes beyond the message a read may take. */
+static uint32_t ahead_of(const struct nm_group *group, const struct nm_draft_step *step,
+			 const struct side *side)
+{
+	uint64_t rsize = step->rsize < group->chunk_bytes ? step->rsize : group->chunk_bytes;
+
+	/* What stands before a file must be seen. */
+	if (!side->master && group->moves_files)
+		return 0;
+	return !side->master && rsize > step->size ? (uint32_t)(rsize - step->size) : 1;
+}
+
 static struct nm_instr instr_of(const struct nm_group *group, const struct nm_draft_step *step,
 				const struct side *side)
 {
-	const struct nm_flowop *op = side->master ? step->op : nm_flowop_find(step->op->mirror);
+	const struct nm_flowop *op = side->master ? step->op : nm_flowop_mirror(step->op);
 	bool direct = step->transport && !step->transport->send && !step->transport->recv &&
 		      !(step->transport->caps & NM_TRANSPORT_MESSAGES);
 	bool opens = op->flags & NM_FLOWOP_OPENS;
+	bool whole = (op->flags & NM_FLOWOP_MOVES) && !(op->flags & NM_FLOWOP_FILES) &&
+		     !step->law && step->size <= group->chunk_bytes;
+	uint32_t ahead = op->flags & NM_FLOWOP_FOLLOWS ? ahead_of(group, step, side) : 0;
 
 	return (struct nm_instr){
 		.step = is_lossy(step->transport) && op->lossy_step ? op->lossy_step : op->step,
@@ -107,19 +123,19 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_dr
 		.port = opens ? (uint16_t)((const struct nm_opts_opening *)step->opts)->port : 0,
 		.greets = opens && greets(group, step),
 		.host = side->master && connects(step) ? step->host : 0,
-		.plain =
-			(op->flags & NM_FLOWOP_MOVES) && direct && step->size <= group->chunk_bytes,
+		.law = step->law,
+		.files = side->master ? step->files : NULL,
+		.position = step->position,
+		.ahead = ahead,
+		.plain = whole && direct && (ahead == 1 || (op->flags & NM_FLOWOP_INITIATES)),
 		.line = step->line};
 }
 
-static void count_bytes(struct nm_phase *phase, const struct nm_instr *instr, uint64_t count)
+/* Whether there is no other end that counts the same bytes. */
+static bool is_unmatched(const struct nm_draft_step *step)
 {
-	if (!(instr->op->flags & NM_FLOWOP_MOVES))
-		return;
-	if (instr->op->flags & NM_FLOWOP_INITIATES)
-		phase->bytes_sent += instr->size * count;
-	else
-		phase->bytes_received += instr->size * count;
+	return (step->op->flags & NM_FLOWOP_MOVES) &&
+	       (!step->op->mirror || (step->transport->caps & NM_TRANSPORT_NO_PEER));
 }
 
 /* The connection that is selected when the next instruction is emitted. */
@@ -198,7 +214,9 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 	}
 	if (is_lossy(instr->transport) || instr->can_fail)
 		phase->reliable = false;
-	count_bytes(phase, instr, count);
+	phase->unmatched |= side->master && is_unmatched(step);
+	if ((instr->op->flags & NM_FLOWOP_MOVES) && (instr->op->flags & NM_FLOWOP_INITIATES))
+		phase->bytes_sent += instr->size * count;
 	if (count > 1)
 		group->instrs[group->n_instrs++] = (struct nm_instr){.step = nm_glue_repeat.step,
 								     .op = &nm_glue_repeat,
@@ -264,10 +282,33 @@ static uint64_t chunk_of(const struct nm_draft_group *group)
 {
 	uint64_t chunk = CHUNK_MIN;
 
-	for (size_t i = 0; i < group->n_steps; i++)
-		if (group->steps[i].size > chunk)
-			chunk = group->steps[i].size;
+	for (size_t i = 0; i < group->n_steps; i++) {
+		const struct nm_draft_step *step = &group->steps[i];
+		uint64_t most = step->rsize > step->size ? step->rsize : step->size;
+
+		if (step->op->flags & NM_FLOWOP_FILES)
+			most = CHUNK_FILES;
+		if (most > chunk)
+			chunk = most;
+	}
 	return chunk < CHUNK_MAX ? chunk : CHUNK_MAX;
+}
+
+static bool moves_files(const struct nm_draft_group *group, const struct side *side)
+{
+	for (size_t i = 0; i < group->n_steps; i++)
+		if ((group->steps[i].op->flags & NM_FLOWOP_FILES) &&
+		    (side->master || group->steps[i].host == side->host))
+			return true;
+	return false;
+}
+
+static bool draws(const struct nm_draft_group *group)
+{
+	for (size_t i = 0; i < group->n_steps; i++)
+		if (group->steps[i].law)
+			return true;
+	return false;
 }
 
 static int name_group(struct nm_group *group, const struct nm_draft_group *from, uint32_t number)
@@ -300,8 +341,9 @@ static int emit_group(const struct nm_draft *draft, uint32_t number, const struc
 	group->n_openings = from->n_openings;
 	group->n_conns = from->n_conns ? from->n_conns : 1;
 	group->chunk_bytes = chunk_of(from);
-	/* The connections of a flow must not end at several flows. */
-	group->needs_identity = group->n_conns > 1 && group->n_flows > group->n_workers;
+	/* The connections of a flow must not end at several flows, and the ends of a connection draw the same. */
+	group->needs_identity =
+		(group->n_conns > 1 || draws(from)) && group->n_flows > group->n_workers;
 	group->phases = calloc(from->n_transactions + 1, sizeof(*group->phases));
 	/* Each step may need glue on both sides. */
 	group->instrs =
@@ -309,6 +351,7 @@ static int emit_group(const struct nm_draft *draft, uint32_t number, const struc
 	group->hosts = calloc(draft->n_hosts + 1, sizeof(*group->hosts));
 	if (!group->phases || !group->instrs || !group->hosts)
 		return -ENOMEM;
+	group->moves_files = moves_files(from, side);
 	for (size_t k = 0; k < from->n_transactions; k++)
 		emit_phase(from, &from->transactions[k], side, group);
 	for (size_t i = 0; i < from->n_steps; i++) {
@@ -386,6 +429,9 @@ static struct nm_plan *compile(const struct nm_node *root, const char *file, con
 	plan->arena = draft.arena;
 	nm_draft_read(&draft, root);
 	nm_draft_check(&draft);
+	/* Only the master has the files, and only what is right otherwise is worth a search. */
+	if (!host && diags->n_errors == errors)
+		nm_draft_find_files(&draft);
 	if (diags->n_errors == errors) {
 		if (find_side(&draft, host, &side) < 0)
 			nm_diag_error(diags, file, 0, "the profile names no host \"%s\"", host);

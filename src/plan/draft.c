@@ -186,6 +186,7 @@ static void add_step(struct nm_draft *draft, struct nm_draft_group *group,
 	}
 	for (uint64_t i = 0; i < count; i++) {
 		group->steps[group->n_steps] = *step;
+		group->steps[group->n_steps].position = (uint32_t)group->n_steps;
 		if (unrolled)
 			group->steps[group->n_steps].unrolled = true;
 		group->n_steps++;

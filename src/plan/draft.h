@@ -31,8 +31,12 @@ struct nm_draft_step {
 	int32_t stride;
 	uint32_t host; /* in the draft's hosts; NM_NO_HOST: none */
 	uint32_t opening;
-	uint64_t size; /* of a message; 0: moves nothing */
-	bool unrolled; /* one of several that its count stands for */
+	uint32_t position;	      /* in the group's steps */
+	uint64_t size;		      /* of a message, at most; 0: moves nothing, or files */
+	const struct nm_law *law;     /* how the size is drawn; NULL: it is always the same */
+	uint64_t rsize;		      /* the most that one receive takes; 0: as usual */
+	const struct nm_files *files; /* master: what is sent of; owned by the arena */
+	bool unrolled;		      /* one of several that its count stands for */
 	unsigned line;
 };
 
@@ -83,6 +87,10 @@ uint32_t nm_draft_leader(const struct nm_draft_group *group,
 /* Whether a host only sends in a transaction that another leads, and so is not bound to its passes. */
 bool nm_draft_is_free(const struct nm_draft_group *group,
 		      const struct nm_draft_transaction *transaction, uint32_t host);
+/* Finds the files that the master will send (moving.c). */
+void nm_draft_find_files(struct nm_draft *draft);
+/* Warns of each rsize that has no effect, and forgets it; refuses files where they cannot be sent (moving.c). */
+void nm_draft_check_moving(struct nm_draft *draft, struct nm_draft_group *group);
 
 /* What a step waits by itself, such as think: its option of the name `duration`; 0: nothing. */
 uint64_t nm_draft_wait_ns(const struct nm_draft_step *step);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flowop/files.h"
 #include "flowop/flowop.h"
 #include "flowop/glue.h"
 #include "plan/plan.h"
@@ -23,6 +24,16 @@ static void dump_duration(FILE *out, uint64_t ns)
 	fprintf(out, "%llu%s", (unsigned long long)(ns / units[i].ns), units[i].name);
 }
 
+/* As it is written. */
+static void dump_sizes(FILE *out, const struct nm_law *law)
+{
+	if (law->kind == NM_LAW_UNIFORM)
+		fprintf(out, "rand(%llu,%llu)", (unsigned long long)law->min,
+			(unsigned long long)law->max);
+	else
+		fprintf(out, "%llu", (unsigned long long)law->max);
+}
+
 static void dump_value(FILE *out, const struct nm_opt *opt, const void *field)
 {
 	switch (opt->type) {
@@ -39,6 +50,9 @@ static void dump_value(FILE *out, const struct nm_opt *opt, const void *field)
 	case NM_TYPE_STRING:
 	case NM_TYPE_HOST:
 		fputs(*(char *const *)field ? *(char *const *)field : "", out);
+		break;
+	case NM_TYPE_SIZES:
+		dump_sizes(out, field);
 		break;
 	case NM_TYPE_ENUM:
 		fputs(opt->choices[*(const int *)field], out);
@@ -62,6 +76,11 @@ static bool same_value(const struct nm_opt *opt, const void *a, const void *b)
 
 		return strcmp(x ? x : "", y ? y : "") == 0;
 	}
+	case NM_TYPE_SIZES: {
+		const struct nm_law *x = a, *y = b;
+
+		return x->kind == y->kind && x->min == y->min && x->max == y->max;
+	}
 	case NM_TYPE_ENUM:
 		return *(const int *)a == *(const int *)b;
 	default:
@@ -72,7 +91,7 @@ static bool same_value(const struct nm_opt *opt, const void *a, const void *b)
 /* What is shown anyhow, at the beginning of the line. */
 static bool is_shown(const struct nm_opt *opt, unsigned flags)
 {
-	if (flags & NM_FLOWOP_MOVES)
+	if ((flags & NM_FLOWOP_MOVES) && !(flags & NM_FLOWOP_FILES))
 		return strcmp(opt->name, "size") == 0;
 	if (flags & NM_FLOWOP_OPENS)
 		return strcmp(opt->name, "remotehost") == 0 || strcmp(opt->name, "protocol") == 0;
@@ -121,8 +140,12 @@ static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_in
 		fprintf(out, "  (line %u)\n", instr->line);
 		return;
 	}
-	if (instr->op->flags & NM_FLOWOP_MOVES)
-		fprintf(out, " size=%llu", (unsigned long long)instr->size);
+	if ((instr->op->flags & NM_FLOWOP_MOVES) && !(instr->op->flags & NM_FLOWOP_FILES)) {
+		fputs(" size=", out);
+		dump_sizes(out, &((const struct nm_opts_moving *)instr->opts)->size);
+	}
+	if (instr->files)
+		fprintf(out, " files=%zu", instr->files->count);
 	if (instr->op->flags & NM_FLOWOP_OPENS)
 		fprintf(out, " opening=%u", instr->opening);
 	if (instr->transport)

@@ -26,7 +26,8 @@ static const struct nm_opt param_attrs[] = {
 	 .type = NM_TYPE_STRING,
 	 .offset = ATTR(nm_param_attrs, type),
 	 .def = "string",
-	 .help = "count, integer, size, duration, rate, bitrate, port, string, host, flag or enum; "
+	 .help = "count, integer, size, sizes, duration, rate, bitrate, port, string, host, flag "
+		 "or enum; "
 		 "values "
 		 "are checked"},
 	{.name = "default",

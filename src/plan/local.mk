@@ -9,6 +9,7 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/draft.h \
 	src/plan/dump.c \
 	src/plan/elements.c \
+	src/plan/moving.c \
 	src/plan/elements.h \
 	src/plan/options.c \
 	src/plan/params.c \

@@ -131,8 +131,7 @@ static void note_seen(struct reading *r, const struct nm_opt *opt, const char *n
 
 static void set_mirror(struct reading *r, const char *name, const char *value)
 {
-	const struct nm_flowop *mirror =
-		r->mirror_opts ? nm_flowop_find(r->step->op->mirror) : NULL;
+	const struct nm_flowop *mirror = r->mirror_opts ? nm_flowop_mirror(r->step->op) : NULL;
 	const struct nm_opt *opt = mirror ? nm_opt_find(mirror->opts, name) : NULL;
 	char why[160];
 
@@ -140,9 +139,12 @@ static void set_mirror(struct reading *r, const char *name, const char *value)
 		(void)nm_opt_set(opt, r->mirror_opts, value, why, sizeof why);
 }
 
-/* Whether a comma stands where a blank is meant: at the end, or before the name of an option. */
+/* Whether a comma stands where a blank is meant: at the end, or before the name of an option. Those between
+ * parentheses are no such commas. */
 static bool has_comma(const struct reading *r, const char *word)
 {
+	if (strchr(word, '('))
+		return false;
 	for (const char *comma = strchr(word, ','); comma; comma = strchr(comma + 1, ',')) {
 		char name[64];
 		size_t n = strcspn(comma + 1, "=,");
@@ -199,6 +201,35 @@ static const struct nm_opt *find_option(struct reading *r, const char *name, voi
 		*ret_base = r->message_opts;
 	}
 	return opt;
+}
+
+/* Blanks between parentheses, as in rand(1k, 2k), tear one word into several. */
+static bool read_torn(struct reading *r, char *word, const char **rest)
+{
+	const char *open = strchr(word, '('), *close = strchr(*rest, ')');
+	char *equals = strchr(word, '=');
+	char whole[128];
+	void *base;
+
+	if (!open || !equals || strchr(open, ')') || !close ||
+	    memchr(*rest, '=', (size_t)(close - *rest)))
+		return false;
+	size_t used = (size_t)snprintf(whole, sizeof whole, "%s", word);
+
+	for (const char *c = *rest; c <= close; c++)
+		if (!strchr(BLANKS, *c) && used < sizeof whole)
+			used += (size_t)snprintf(whole + used, sizeof whole - used, "%c", *c);
+	nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
+		      "<flowop %s> %s%.*s: has blanks inside, and options are separated by blanks; "
+		      "write %s",
+		      r->step->op->name, word, (int)(close + 1 - *rest), *rest, whole);
+	*equals = '\0';
+	const struct nm_opt *opt = find_option(r, word, &base);
+
+	if (opt) /* that it is wrong is enough: it is not missing, too */
+		note_seen(r, opt, word);
+	*rest = close + 1;
+	return true;
 }
 
 static void read_word(struct reading *r, char *word)
@@ -307,7 +338,7 @@ static void check_whole(struct reading *r)
 static bool make_structs(struct reading *r)
 {
 	const struct nm_flowop *op = r->step->op;
-	const struct nm_flowop *mirror = op->mirror ? nm_flowop_find(op->mirror) : NULL;
+	const struct nm_flowop *mirror = nm_flowop_mirror(op);
 
 	r->opts = nm_arena_opts(r->draft->arena, op->opts, op->opts_size);
 	if (mirror && mirror->opts != op->opts)
@@ -317,6 +348,13 @@ static bool make_structs(struct reading *r)
 		return true;
 	nm_diag_error(r->draft->diags, r->draft->file, r->step->line, "out of memory");
 	return false;
+}
+
+static void take_size(struct nm_draft_step *step, const struct nm_opts_moving *opts)
+{
+	step->size = opts->size.max;
+	step->law = opts->size.kind == NM_LAW_FIXED ? NULL : &opts->size;
+	step->rsize = opts->rsize_bytes;
 }
 
 void nm_draft_options(struct nm_draft *draft, struct nm_draft_step *step, const char *options)
@@ -330,7 +368,8 @@ void nm_draft_options(struct nm_draft *draft, struct nm_draft_step *step, const 
 	if (step->op->flags & NM_FLOWOP_OPENS)
 		choose_transport(&r, options);
 	while ((word = next_word(&rest))) {
-		read_word(&r, word);
+		if (!read_torn(&r, word, &rest))
+			read_word(&r, word);
 		free(word);
 	}
 	check_whole(&r);
@@ -339,6 +378,6 @@ void nm_draft_options(struct nm_draft *draft, struct nm_draft_step *step, const 
 	step->transport_opts = r.transport_opts;
 	step->message_opts = r.message_opts;
 	step->common = r.common;
-	if (step->op->flags & NM_FLOWOP_MOVES)
-		step->size = ((const struct nm_opts_moving *)r.opts)->size_bytes;
+	if ((step->op->flags & NM_FLOWOP_MOVES) && !(step->op->flags & NM_FLOWOP_FILES))
+		take_size(step, r.opts);
 }

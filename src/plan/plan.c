@@ -68,6 +68,8 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 
 		needed += (connected ? flows * group->n_conns : 0) +
 			  (greeted ? 4 : 2) * (uint64_t)group->n_workers;
+		/* And a flow has one file open at a time. */
+		needed += plan->master && group->moves_files ? flows : 0;
 	}
 	return needed;
 }

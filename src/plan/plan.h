@@ -43,7 +43,8 @@ struct nm_phase {
 	uint32_t leader; /* master's plan: which host leads, NM_NO_HOST when the master does */
 	bool reliable;	 /* all its connections are, and nothing may fail: counts must agree */
 	bool loose; /* on any side messages may be lost, or flowops fail: it ends by agreement, not by count alone */
-	uint64_t bytes_sent, bytes_received; /* of one pass on this side */
+	uint64_t bytes_sent; /* of one pass on this side, if no size is drawn */
+	bool unmatched; /* master's plan: some of its bytes are sent to, or received from, nobody */
 	uint64_t wait_ns; /* what the flowops of a pass wait by themselves, on either side */
 };
 
@@ -62,6 +63,7 @@ struct nm_group {
 	uint32_t n_hosts;
 	uint64_t chunk_bytes; /* the most that one call moves */
 	bool processes;	      /* the workers are processes */
+	bool moves_files;     /* this side sends or receives some */
 	bool needs_identity;  /* flow i here must be connected with flow i there */
 	bool runs;	      /* this side has something to do for this group */
 };

@@ -295,8 +295,8 @@ def test_describe_transport(netmodel: Netmodel, name: str) -> None:
 
 def test_describe_option(netmodel: Netmodel) -> None:
     out = netmodel.run("--describe", "option", "size", code=0).out
-    assert re.search(r"^flowop read +size +size +required", out, re.MULTILINE)
-    assert re.search(r"^flowop write +size +size +required", out, re.MULTILINE)
+    assert re.search(r"^flowop read +size +sizes +required", out, re.MULTILINE)
+    assert re.search(r"^flowop write +size +sizes +required", out, re.MULTILINE)
     assert "nodelay" in netmodel.run("--describe", "option", code=0).out
 
 

@@ -4,6 +4,7 @@
 
 BASE_TESTS = \
 	tests/unit/base/test_diag \
+	tests/unit/base/test_draw \
 	tests/unit/base/test_opt \
 	tests/unit/base/test_units
 $(BASE_TESTS): LDADD = $(CHECK_LIBS) $(BASE_LIBS)
@@ -60,6 +61,7 @@ tests_unit_plan_test_params_SOURCES = \
 	tests/unit/plan/compiled.h
 
 FLOWOP_TESTS = \
+	tests/unit/flowop/test_files \
 	tests/unit/flowop/test_messages
 $(FLOWOP_TESTS): LDADD = $(CHECK_LIBS) $(FLOWOP_LIBS)
 $(FLOWOP_TESTS): $(filter %.la,$(FLOWOP_LIBS))

@@ -171,6 +171,7 @@ START_TEST(a_work_order_is_read_back)
 		.file = "web.xml",
 		.interval_ns = 1000000000,
 		.timeout_ns = 5,
+		.seed = 77,
 	};
 	struct nm_msg_prepare got;
 	json_t *body = nm_prepare_pack(&sent);
@@ -183,6 +184,7 @@ START_TEST(a_work_order_is_read_back)
 	ck_assert_ptr_null(got.cpus);
 	ck_assert_uint_eq(got.interval_ns, sent.interval_ns);
 	ck_assert_uint_eq(got.timeout_ns, sent.timeout_ns);
+	ck_assert_uint_eq(got.seed, sent.seed);
 	/* Every member is needed, none more is taken, and each has one type. */
 	const char *key;
 	json_t *value;

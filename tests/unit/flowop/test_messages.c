@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/draw.h"
 #include "flowop/flowop.h"
 #include "transport/transport.h"
 
@@ -66,7 +67,7 @@ static enum nm_step step(const char *op, uint64_t size)
 {
 	const struct nm_flowop *flowop = nm_flowop_find(op);
 	const struct nm_instr instr = {
-		.step = flowop->step, .size = size, .op = flowop, .transport = &fake};
+		.step = flowop->step, .size = size, .op = flowop, .transport = &fake, .ahead = 1};
 
 	return flowop->step(&io, &flow, &instr);
 }
@@ -182,6 +183,110 @@ START_TEST(a_short_send_waits_for_room_and_goes_on)
 }
 END_TEST
 
+/* An instruction with rsize: up to 12 bytes at once for messages of 4. */
+START_TEST(a_receive_may_take_several_messages)
+{
+	const struct nm_flowop *recv = nm_flowop_find("recv");
+	const struct nm_instr instr = {.size = 4, .op = recv, .transport = &fake, .ahead = 8};
+
+	answer_with(2, (const ssize_t[]){12, 10});
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(recv->step(&io, &flow, &instr), NM_STEP_NEXT);
+	ck_assert_uint_eq(n_calls, 1);
+	ck_assert_uint_eq(asked[0], 12);
+	ck_assert_uint_eq(conn.ahead, 0);
+	ck_assert_uint_ne(conn.flags & NM_CONN_IN, 0);
+	/* Ten bytes are two messages and a half, and nothing else is there. */
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(recv->step(&io, &flow, &instr), NM_STEP_NEXT);
+	ck_assert_int_eq(recv->step(&io, &flow, &instr), NM_STEP_WAIT_IN);
+	ck_assert_uint_eq(n_calls, 2);
+	ck_assert_uint_eq(flow.left, 2);
+	conn.flags |= NM_CONN_IN;
+	answer_with(1, (const ssize_t[]){2});
+	ck_assert_int_eq(recv->step(&io, &flow, &instr), NM_STEP_NEXT);
+	ck_assert_uint_eq(asked[0], 10);
+	ck_assert_uint_eq(nm_counter_read(&counters.bytes_received), 24);
+}
+END_TEST
+
+START_TEST(where_nothing_may_be_taken_ahead_the_next_read_tries)
+{
+	const struct nm_flowop *read = nm_flowop_find("read");
+	const struct nm_instr instr = {.size = 4, .op = read, .transport = &fake};
+
+	answer_with(2, (const ssize_t[]){4, -EAGAIN});
+	ck_assert_int_eq(read->step(&io, &flow, &instr), NM_STEP_NEXT);
+	ck_assert_uint_eq(asked[0], 4);
+	ck_assert_uint_ne(conn.flags & NM_CONN_IN, 0);
+	ck_assert_int_eq(read->step(&io, &flow, &instr), NM_STEP_WAIT_IN);
+	ck_assert_uint_eq(conn.flags & NM_CONN_IN, 0);
+}
+END_TEST
+
+static const struct nm_law some = {NM_LAW_UNIFORM, 1, 3 * CHUNK};
+
+/* Moves a message of a drawn size and answers how long it was. */
+static uint64_t move_drawn(const char *op, uint64_t pass, uint32_t position)
+{
+	const struct nm_flowop *flowop = nm_flowop_find(op);
+	const struct nm_instr instr = {.size = some.max,
+				       .op = flowop,
+				       .transport = &fake,
+				       .ahead = 1,
+				       .law = &some,
+				       .position = position};
+	bool sends = flowop->flags & NM_FLOWOP_INITIATES;
+	_Atomic uint64_t *count = sends ? &counters.bytes_sent : &counters.bytes_received;
+	uint64_t before = nm_counter_read(count);
+	enum nm_step r;
+
+	flow.iterations_left = pass;
+	do { /* some bytes at a time: it is drawn once, however often the step is called */
+		conn.flags |= NM_CONN_IN | NM_CONN_OUT;
+		answer_with(1, (const ssize_t[]){5});
+		r = flowop->step(&io, &flow, &instr);
+	} while (r == NM_STEP_WAIT_IN || r == NM_STEP_WAIT_OUT);
+	ck_assert_int_eq(r, NM_STEP_NEXT);
+	return nm_counter_read(count) - before - conn.ahead;
+}
+
+START_TEST(both_ends_draw_the_same_sizes)
+{
+	uint64_t sizes[100], sum = 0;
+	unsigned others = 0;
+
+	io.seed = 99;
+	flow.index = 3;
+	for (uint64_t i = 0; i < 100; i++) {
+		sizes[i] = move_drawn("write", UINT64_MAX - i, 7);
+		ck_assert(sizes[i] >= some.min && sizes[i] <= some.max);
+		sum += sizes[i];
+	}
+	/* The mean of 1..48 is 24.5, with a deviation of 1.4. */
+	ck_assert(sum > 1900 && sum < 3000);
+	for (uint64_t i = 0; i < 100; i++) {
+		uint64_t ahead = conn.ahead;
+
+		ck_assert_uint_eq(move_drawn("recv", UINT64_MAX - i, 7) + ahead, sizes[i]);
+	}
+	for (uint64_t i = 0; i < 100; i++)
+		others += move_drawn("write", UINT64_MAX - i, 8) != sizes[i];
+	flow.index = 4;
+	for (uint64_t i = 0; i < 100; i++)
+		others += move_drawn("write", UINT64_MAX - i, 7) != sizes[i];
+	flow.index = 3;
+	io.seed = 100;
+	for (uint64_t i = 0; i < 100; i++)
+		others += move_drawn("write", UINT64_MAX - i, 7) != sizes[i];
+	flow.repeated = 1;
+	io.seed = 99;
+	for (uint64_t i = 0; i < 100; i++)
+		others += move_drawn("write", UINT64_MAX - i, 7) != sizes[i];
+	ck_assert_uint_gt(others, 350);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("messages");
@@ -197,6 +302,9 @@ int main(void)
 	tcase_add_test(tcase, the_end_and_errors_fail);
 	tcase_add_test(tcase, a_peer_that_has_closed_is_read_to_the_end);
 	tcase_add_test(tcase, a_short_send_waits_for_room_and_goes_on);
+	tcase_add_test(tcase, a_receive_may_take_several_messages);
+	tcase_add_test(tcase, where_nothing_may_be_taken_ahead_the_next_read_tries);
+	tcase_add_test(tcase, both_ends_draw_the_same_sizes);
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);
 

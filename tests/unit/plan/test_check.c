@@ -27,7 +27,8 @@
 #define COMMON_NAMES                                                                               \
 	"conn, remotehost, count, repeat, batch_size, timeout, poll_timeout, canfail, "            \
 	"non_blocking"
-#define FLOWOPS "connect, accept, read, write, think, disconnect, nop"
+#define FLOWOPS                                                                                    \
+	"connect, accept, read, write, send, recv, sendfile, sendfilev, think, disconnect, nop"
 
 struct mistake {
 	const char *text, *said;
@@ -119,11 +120,12 @@ static const struct mistake options[] = {
 	{ONE(OP("nop", "zebra=1")),
 	 AT(2, "<flowop nop>: unknown option \"zebra\"; options: " COMMON_NAMES)},
 	{ONE(CONNECT OP("write", "")),
-	 AT(2, "<flowop write>: needs size=...: bytes of the message")},
+	 AT(2, "<flowop write>: needs size=...: bytes of the message; rand(A,B) draws them "
+	       "anew each time, alike at both ends")},
 	{ONE(CONNECT OP("read", "size")),
 	 AT(2,
-	    "<flowop read> size: needs a value: digits and an optional k, m or g (powers of 1024 "
-	    "bytes)")},
+	    "<flowop read> size: needs a value: a size, or rand(A,B) with two sizes, A at most B, "
+	    "and no blanks")},
 	{ONE(CONNECT OP("write", "size=12q")),
 	 AT(2,
 	    "<flowop write> size=\"12q\": not a size: digits and an optional k, m or g (powers of "
@@ -272,6 +274,21 @@ static const struct mistake warnings[] = {
 	{GROUPS(SAME("a") SAME("b") SAME("a") SAME("a") SAME("b")),
 	 WARN(4, "<group> name=\"a\": the group of line 2 has the same name")
 		 WARN(6, "<group> name=\"b\": the group of line 3 has the same name")},
+	{ONE(CONNECT OP("write", "size=8k rsize=8k")),
+	 WARN(2, "<flowop write>: rsize has no effect: it is not larger than size")},
+	{ONE(CONNECT OP("send", "size=rand(1,9k) rsize=8k")),
+	 WARN(2, "<flowop send>: rsize has no effect: it is not larger than size")},
+	{ONE(CONNECT OP("read", "size=1 rsize=8k")),
+	 WARN(2, "<flowop read>: rsize has no effect: the slave sends what is received here, "
+		 "exactly `size` bytes")},
+	{ONE(OP("connect", "remotehost=h protocol=udp") OP("write", "size=1 rsize=8k")),
+	 WARN(2, "<flowop write>: rsize has no effect: its connection keeps messages apart")},
+	{ONE(CONNECT OP("write", "size=1 rsize=8k") OP("sendfile", "dir=.")),
+	 WARN(2, "<flowop write>: rsize has no effect: where files are sent, nothing is received "
+		 "before its turn")},
+	{ONE(CONNECT OP("sendfile", "dir=. rsize=8k")),
+	 WARN(2, "<flowop sendfile>: \"rsize\" has no effect: it is not an option of sendfile, but "
+		 "of read, write, send, recv")},
 };
 
 START_TEST(doubtful_profiles)

@@ -46,8 +46,7 @@ START_TEST(a_group_becomes_phases_that_end_each)
 	ck_assert_uint_eq(rr->iterations, 0);
 	ck_assert_uint_eq(rr->duration_ns, UINT64_C(2000000000));
 	ck_assert_double_eq(rr->rate_per_s, 10);
-	ck_assert_uint_eq(rr->bytes_sent, 100);
-	ck_assert_uint_eq(rr->bytes_received, 65536);
+	ck_assert(!rr->unmatched);
 	ck_assert(rr->reliable && !rr->empty);
 	compiled_fini(&c);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flowop/flowop.h"
+#include "flowop/files.h"
 #include "transport/transport.h"
 
 #define OP(type, options) "<flowop type='" type "' options='" options "'/>"
@@ -41,7 +41,6 @@ START_TEST(each_step_has_its_counterpart)
 	ck_assert_str_eq(group->phases[0].name, "open");
 	ck_assert_double_eq(group->phases[0].rate_per_s, 5);
 	ck_assert_uint_eq(group->phases[1].duration_ns, UINT64_C(1000000000));
-	ck_assert_uint_eq(group->phases[1].bytes_received, 10);
 	ck_assert_uint_eq(group->phases[1].bytes_sent, 20);
 	ck_assert(group->phases[1].measured && !group->phases[0].measured);
 	for (uint32_t i = 0; i < group->n_instrs; i++) {
@@ -248,6 +247,111 @@ START_TEST(an_unknown_host_has_no_mirror)
 }
 END_TEST
 
+START_TEST(both_ends_know_how_sizes_are_drawn)
+{
+	struct compiled c =
+		compile_good("<profile><group nflows='3'>" ONCE(OP("connect", "remotehost=h"))
+				     TIMES(OP("write", "size=10") OP("send", "size=rand(5,6k)")
+						   OP("read", "size=20")) "</group></profile>");
+	struct nm_plan *plan = mirror(&c, "h");
+
+	assert_program(plan, 0, 1, "read recv write");
+	for (uint32_t i = 0; i < c.plan->groups[0].n_instrs; i++)
+		ck_assert_uint_eq(instr_at(plan, 0, i)->position, instr_at(c.plan, 0, i)->position);
+	for (int master = 0; master < 2; master++) {
+		const struct nm_plan *side = master ? c.plan : plan;
+		const struct nm_instr *drawn = instr_at(side, 0, 3);
+
+		ck_assert(side->groups[0].needs_identity && instr_at(side, 0, 0)->greets);
+		ck_assert_uint_eq(side->groups[0].chunk_bytes, 6144);
+		ck_assert_uint_eq(drawn->position, 2);
+		ck_assert_uint_eq(drawn->size, 6144);
+		ck_assert(!drawn->plain && instr_at(side, 0, 2)->plain);
+		ck_assert_ptr_nonnull(drawn->law);
+		ck_assert_uint_eq(drawn->law->min, 5);
+		ck_assert_ptr_null(instr_at(side, 0, 2)->law);
+	}
+	nm_plan_free(plan);
+	compiled_fini(&c);
+	/* Where nothing is drawn, or each worker has one flow only, it does not matter. */
+	c = compile_good(GROUPS("<group nflows='3'>" ONCE(
+		OP("connect", "remotehost=h")
+			WRITE) "</group>\n"
+			       "<group nthreads='3'>" ONCE(OP("connect", "remotehost=h") OP(
+				       "write", "size=rand(1,2)")) "</group>"));
+	ck_assert(!c.plan->groups[0].needs_identity && !c.plan->groups[1].needs_identity);
+	compiled_fini(&c);
+}
+END_TEST
+
+START_TEST(rsize_is_for_the_slave)
+{
+	struct compiled c = compile_good(GROUP(ONCE(OP("connect", "remotehost=h") OP(
+		"write", "size=1k rsize=10k") OP("send", "size=1k rsize=8m") WRITE READ)));
+	struct nm_plan *plan = mirror(&c, "h");
+	const struct nm_instr *some = instr_at(plan, 0, 1), *most = some + 1, *usual = some + 2;
+
+	assert_program(plan, 0, 0, "accept read recv read write");
+	ck_assert_uint_eq(some->ahead, 9 * 1024);
+	ck_assert_uint_eq(plan->groups[0].chunk_bytes, 1 << 20);
+	ck_assert_uint_eq(most->ahead, (1 << 20) - 1024);
+	ck_assert(!some->plain && !most->plain);
+	ck_assert_uint_eq(usual->ahead, 1);
+	ck_assert(usual->plain);
+	for (uint32_t i = 1; i < 4; i++)
+		ck_assert(instr_at(c.plan, 0, i)->plain);
+	nm_plan_free(plan);
+	compiled_fini(&c);
+}
+END_TEST
+
+START_TEST(only_the_master_has_files)
+{
+	struct compiled c = compile_good("<profile><group nthreads='3'>\n" ONCE(
+		OP("connect", "remotehost=h") WRITE OP("sendfile", "dir=. size=5k")
+			OP("sendfilev", "dir=. nfiles=7")) "</group></profile>");
+	struct nm_plan *plan = mirror(&c, "h");
+	const struct nm_opts_files *one, *several;
+
+	assert_program(c.plan, 0, 0, "connect write sendfile sendfilev");
+	assert_program(plan, 0, 0, "accept read recvfile recvfile");
+	ck_assert(c.plan->groups[0].moves_files && plan->groups[0].moves_files);
+	ck_assert(!c.plan->groups[0].needs_identity && !c.plan->groups[0].phases[0].unmatched);
+	ck_assert_ptr_nonnull(instr_at(c.plan, 0, 2)->files);
+	ck_assert_uint_gt(instr_at(c.plan, 0, 2)->files->count, 0);
+	ck_assert_ptr_null(instr_at(plan, 0, 2)->files);
+	/* The length of a file must not be taken for the rest of a message. */
+	ck_assert_uint_eq(instr_at(plan, 0, 1)->ahead, 0);
+	ck_assert(!instr_at(plan, 0, 1)->plain && !instr_at(plan, 0, 2)->plain);
+	ck_assert(instr_at(c.plan, 0, 1)->plain && !instr_at(c.plan, 0, 2)->plain);
+	one = instr_at(c.plan, 0, 2)->opts;
+	several = instr_at(plan, 0, 3)->opts;
+	ck_assert_uint_eq(nm_files_of(one), 1);
+	ck_assert_uint_eq(one->chunk_bytes, 5120);
+	ck_assert_uint_eq(nm_files_of(instr_at(plan, 0, 2)->opts), 1);
+	ck_assert_uint_eq(nm_files_of(several), 7);
+	/* Of each flow a file, besides its connection. */
+	uint64_t needed = nm_plan_descriptors(c.plan);
+
+	c.plan->groups[0].moves_files = false;
+	ck_assert_uint_eq(needed, nm_plan_descriptors(c.plan) + 3);
+	nm_plan_free(plan);
+	compiled_fini(&c);
+}
+END_TEST
+
+START_TEST(bytes_for_nobody_are_known)
+{
+	struct compiled c = compile_good(
+		GROUP(ONCE(OP("connect", "remotehost=h protocol=null") DISCONNECT)
+			      ONCE(OP("connect", "remotehost=h protocol=null") WRITE DISCONNECT)));
+
+	ck_assert(!c.plan->groups[0].phases[0].unmatched);
+	ck_assert(c.plan->groups[0].phases[1].unmatched);
+	compiled_fini(&c);
+}
+END_TEST
+
 START_TEST(warnings_are_told_once_only)
 {
 	struct compiled c =
@@ -275,6 +379,10 @@ int main(void)
 	tcase_add_test(tc, listeners_are_on_the_side_that_accepts);
 	tcase_add_test(tc, a_mirror_needs_no_descriptors_for_what_it_does_not_run);
 	tcase_add_test(tc, an_unknown_host_has_no_mirror);
+	tcase_add_test(tc, both_ends_know_how_sizes_are_drawn);
+	tcase_add_test(tc, rsize_is_for_the_slave);
+	tcase_add_test(tc, only_the_master_has_files);
+	tcase_add_test(tc, bytes_for_nobody_are_known);
 	tcase_add_test(tc, warnings_are_told_once_only);
 	suite_add_tcase(suite, tc);
 

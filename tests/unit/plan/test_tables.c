@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flowop/files.h"
 #include "flowop/flowop.h"
 #include "transport/transport.h"
 
@@ -15,7 +16,7 @@ static const size_t sizes[NM_TYPE__COUNT] = {
 	[NM_TYPE_RATE] = sizeof(double),      [NM_TYPE_BITRATE] = sizeof(double),
 	[NM_TYPE_PORT] = sizeof(uint64_t),    [NM_TYPE_STRING] = sizeof(char *),
 	[NM_TYPE_HOST] = sizeof(char *),      [NM_TYPE_ENUM] = sizeof(int),
-	[NM_TYPE_INTEGER] = sizeof(uint64_t),
+	[NM_TYPE_INTEGER] = sizeof(uint64_t), [NM_TYPE_SIZES] = sizeof(struct nm_law),
 };
 
 /* Names and aliases are words of one kind, and each means one option. */
@@ -62,27 +63,32 @@ START_TEST(flowops)
 		assert_help((*op)->name, (*op)->help);
 		assert_table((*op)->name, (*op)->opts, (*op)->opts_size);
 		ck_assert_ptr_eq(nm_flowop_find((*op)->name), *op);
+		ck_assert_uint_eq((*op)->flags & NM_FLOWOP_INTERNAL, 0);
 		ck_assert_msg((*op)->step != NULL, "%s does nothing", (*op)->name);
 	}
 	ck_assert_ptr_null(nm_flowop_find("zebra"));
+	ck_assert_ptr_null(nm_flowop_find(nm_flowop_recvfile.name));
+	ck_assert_uint_ne(nm_flowop_recvfile.flags & NM_FLOWOP_INTERNAL, 0);
+	assert_table("recvfile", nm_flowop_recvfile.opts, nm_flowop_recvfile.opts_size);
 }
 END_TEST
 
 #define BOTH (NM_FLOWOP_INITIATES | NM_FLOWOP_FOLLOWS)
 
-/* The other end of the other end is this end, and one of the two begins. */
+/* The other end of the other end is this end, or one that sends alike, and one of the two begins. */
 START_TEST(mirrors)
 {
 	for (const struct nm_flowop *const *op = nm_flowops; *op; op++) {
-		const struct nm_flowop *other =
-			(*op)->mirror ? nm_flowop_find((*op)->mirror) : NULL;
+		const struct nm_flowop *other = nm_flowop_mirror(*op);
+		unsigned hidden = other ? other->flags & NM_FLOWOP_INTERNAL : 0;
 
 		if (!(*op)->mirror)
 			continue;
 		ck_assert_msg(other != NULL, "the mirror of %s", (*op)->name);
-		ck_assert_msg(nm_flowop_find(other->mirror) == *op, "the mirror of %s",
+		ck_assert_str_eq(other->name, (*op)->mirror);
+		ck_assert_msg(nm_flowop_mirror(other)->step == (*op)->step, "the mirror of %s",
 			      other->name);
-		ck_assert_uint_eq((*op)->flags & ~BOTH, other->flags & ~BOTH);
+		ck_assert_uint_eq(((*op)->flags & ~BOTH) | hidden, other->flags & ~BOTH);
 		ck_assert_msg(((*op)->flags & BOTH) != BOTH, "%s", (*op)->name);
 		if ((*op)->flags & BOTH)
 			ck_assert_uint_eq((*op)->flags & BOTH, ~other->flags & BOTH);
@@ -96,9 +102,12 @@ START_TEST(structs_begin_alike)
 	for (const struct nm_flowop *const *op = nm_flowops; *op; op++) {
 		const struct nm_opt *table = (*op)->opts;
 
-		if ((*op)->flags & NM_FLOWOP_MOVES)
+		if ((*op)->flags & NM_FLOWOP_FILES)
+			ck_assert_uint_eq(nm_opt_find(table, "dir")->offset,
+					  offsetof(struct nm_opts_files, dir));
+		else if ((*op)->flags & NM_FLOWOP_MOVES)
 			ck_assert_uint_eq(nm_opt_find(table, "size")->offset,
-					  offsetof(struct nm_opts_moving, size_bytes));
+					  offsetof(struct nm_opts_moving, size));
 		if (!((*op)->flags & NM_FLOWOP_OPENS))
 			continue;
 		ck_assert_uint_eq(nm_opt_find(table, "remotehost")->offset,

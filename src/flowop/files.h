@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What flowops that move files share: which files there are, and how far a flow is with one.
+ *
+ * On the connection each file is its length, as eight bytes with the highest first, and then its bytes. Only the bytes
+ * of files are counted. */
+#ifndef NM_FLOWOP_FILES_H
+#define NM_FLOWOP_FILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "flowop/flowop.h"
+
+#define NM_FILES_MAX	1000000u
+#define NM_FILES_HEADER 8u
+
+/* One block of memory. */
+struct nm_files {
+	size_t count;
+	char *paths[];
+};
+
+/* All regular files in and below the directory that may be read, by name; symbolic links are followed to files only.
+ * 0 with *ret_files, which the caller frees, or -errno with a phrase in why; no file at all is -ENOENT. */
+int nm_files_find(const char *dir, struct nm_files **ret_files, char *why, size_t why_size);
+
+/* How far a flow is. It lies behind the flow and its connections; flow->left is 0 when none is being moved, and what
+ * is left of it otherwise: of the sender's present file with its header, of the receiver's header or file. */
+struct nm_transfer {
+	uint64_t length; /* of the present file, as far as the receiver knows it */
+	int fd;		 /* sender: the present file; -1: none */
+	uint32_t header; /* receiver: bytes of the header that have come */
+	uint64_t n_done; /* files, in this operation */
+};
+
+static inline struct nm_transfer *nm_transfer_of(const struct nm_io *io, struct nm_flow *flow)
+{
+	return (struct nm_transfer *)(void *)((char *)flow + io->transfer_offset);
+}
+void nm_transfer_close(struct nm_transfer *transfer);
+
+/* Of sendfilev: nfiles first, and then those that sendfile has too. */
+extern const struct nm_opt nm_files_opts[];
+
+/* Files of one operation. */
+static inline uint64_t nm_files_of(const struct nm_opts_files *opts)
+{
+	return opts->n_files ? opts->n_files : 1;
+}
+
+enum nm_step nm_sendfile_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
+
+/* The other end of sendfile and sendfilev. */
+extern const struct nm_flowop nm_flowop_recvfile;
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
+#include "flowop/files.h"
+#include "transport/io.h"
+
+/* No file is that long: what has come is no header. */
+#define LENGTH_MAX (UINT64_C(1) << 62)
+
+static const struct nm_opt recvfile_opts[] = {{.name = "nfiles",
+					       .type = NM_TYPE_COUNT,
+					       .offset = offsetof(struct nm_opts_files, n_files),
+					       .min = 1,
+					       .max = UINT32_MAX,
+					       .def = "1",
+					       .help = "files, one after the other"},
+					      NM_OPT_END};
+
+static void begin_file(struct nm_flow *flow, struct nm_transfer *transfer)
+{
+	transfer->header = 0;
+	transfer->length = 0;
+	flow->left = NM_FILES_HEADER;
+}
+
+/* Takes `n` bytes of the header from the buffer. */
+static int take_header(const struct nm_io *io, struct nm_flow *flow, struct nm_transfer *transfer,
+		       size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		transfer->length = transfer->length << 8 | (unsigned char)io->rx[i];
+	transfer->header += (uint32_t)n;
+	flow->left = NM_FILES_HEADER - transfer->header;
+	if (flow->left)
+		return 0;
+	flow->left = transfer->length;
+	return transfer->length < LENGTH_MAX ? 0 : -EPROTO;
+}
+
+/* One call, for nothing beyond the present file: what follows may be a header. 0 or -errno. */
+static int receive_some(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+			struct nm_transfer *transfer)
+{
+	struct nm_conn *conn = flow->conn;
+	size_t want = flow->left < io->chunk ? (size_t)flow->left : io->chunk;
+	ssize_t n = nm_conn_recv(instr->transport, conn, io->rx, want);
+
+	if (n == -EAGAIN)
+		conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
+	if (n <= 0)
+		return n ? (int)n : -ECONNRESET;
+	/* Where the transport has a receive of its own, a short answer need not mean that nothing else is there. */
+	if ((size_t)n < want && !instr->transport->recv)
+		conn->flags &= ~(uint32_t)NM_CONN_IN;
+	if (transfer->header < NM_FILES_HEADER)
+		return take_header(io, flow, transfer, (size_t)n);
+	flow->left -= (uint64_t)n;
+	nm_counter_add(&io->count->bytes_received, (uint64_t)n);
+	return 0;
+}
+
+static enum nm_step recvfile_step(struct nm_io *io, struct nm_flow *flow,
+				  const struct nm_instr *instr)
+{
+	struct nm_transfer *transfer = nm_transfer_of(io, flow);
+
+	if (!flow->left) {
+		transfer->n_done = 0;
+		begin_file(flow, transfer);
+	}
+	for (unsigned calls = 0;; calls++) {
+		if (!(flow->conn->flags & (NM_CONN_IN | NM_CONN_HUP)))
+			return NM_STEP_WAIT_IN;
+		if (calls == NM_STEP_CALLS)
+			return NM_STEP_YIELD;
+		int r = receive_some(io, flow, instr, transfer);
+
+		if (r < 0 && r != -EAGAIN) {
+			flow->error = -r;
+			return NM_STEP_FAIL;
+		}
+		if (flow->left)
+			continue;
+		if (++transfer->n_done == nm_files_of(instr->opts))
+			return NM_STEP_NEXT;
+		begin_file(flow, transfer);
+	}
+}
+
+const struct nm_flowop nm_flowop_recvfile = {
+	.name = "recvfile",
+	.mirror = "sendfile",
+	.help = "receives what sendfile and sendfilev send",
+	.flags = NM_FLOWOP_USES | NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS | NM_FLOWOP_FILES |
+		 NM_FLOWOP_INTERNAL,
+	.opts = recvfile_opts,
+	.opts_size = sizeof(struct nm_opts_files),
+	.step = recvfile_step,
+};

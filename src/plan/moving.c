@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What concerns the bytes that flowops move: where rsize has an effect, and the files that are sent. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "flowop/files.h"
+#include "plan/draft.h"
+#include "plan/plan.h"
+
+/* Why rsize has no effect; NULL: it has one. */
+static const char *rsize_is_vain(const struct nm_draft_group *group,
+				 const struct nm_draft_step *step)
+{
+	if (step->op->flags & NM_FLOWOP_FOLLOWS)
+		return "the slave sends what is received here, exactly `size` bytes";
+	if (step->rsize <= step->size)
+		return "it is not larger than size";
+	if (step->transport && (step->transport->caps & NM_TRANSPORT_MESSAGES))
+		return "its connection keeps messages apart";
+	for (size_t i = 0; i < group->n_steps; i++)
+		if (group->steps[i].op->flags & NM_FLOWOP_FILES)
+			return "where files are sent, nothing is received before its turn";
+	return NULL;
+}
+
+static void check_files(struct nm_draft *draft, const struct nm_draft_step *step)
+{
+	const unsigned caps = step->transport ? step->transport->caps : NM_TRANSPORT_RELIABLE;
+
+	if (!(caps & NM_TRANSPORT_RELIABLE) || (caps & NM_TRANSPORT_MESSAGES))
+		nm_diag_error(draft->diags, draft->file, step->line,
+			      "<flowop %s>: its connection is one over %s, which has no stream of "
+			      "bytes; files need one, as that of tcp",
+			      step->op->name, step->transport->name);
+}
+
+void nm_draft_check_moving(struct nm_draft *draft, struct nm_draft_group *group)
+{
+	for (size_t i = 0; i < group->n_steps; i++) {
+		struct nm_draft_step *step = &group->steps[i];
+		const char *vain = step->rsize ? rsize_is_vain(group, step) : NULL;
+
+		if (step->op->flags & NM_FLOWOP_FILES)
+			check_files(draft, step);
+		if (!vain)
+			continue;
+		nm_diag_warn(draft->diags, draft->file, step->line,
+			     "<flowop %s>: rsize has no effect: %s", step->op->name, vain);
+		step->rsize = 0;
+	}
+}
+
+static void find_files(struct nm_draft *draft, struct nm_draft_step *step)
+{
+	const struct nm_opts_files *opts = step->opts;
+	struct nm_files *files = NULL;
+	char why[256];
+
+	if (nm_files_find(opts->dir, &files, why, sizeof why) < 0)
+		nm_diag_error(draft->diags, draft->file, step->line, "<flowop %s> dir=\"%s\": %s",
+			      step->op->name, opts->dir, why);
+	else if (nm_arena_keep(draft->arena, files) < 0)
+		nm_diag_error(draft->diags, draft->file, step->line, "out of memory");
+	else
+		step->files = files;
+}
+
+void nm_draft_find_files(struct nm_draft *draft)
+{
+	for (size_t g = 0; g < draft->n_groups; g++)
+		for (size_t i = 0; i < draft->groups[g].n_steps; i++)
+			if (draft->groups[g].steps[i].op->flags & NM_FLOWOP_FILES)
+				find_files(draft, &draft->groups[g].steps[i]);
+}
