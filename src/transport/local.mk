@@ -12,6 +12,8 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/address.c \
 	src/transport/address.h \
 	src/transport/conn.h \
+	src/transport/inet.c \
+	src/transport/inet.h \
 	src/transport/io.h \
 	src/transport/socket.c \
 	src/transport/socket.h \
