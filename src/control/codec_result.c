@@ -179,26 +179,55 @@ static int unpack_usage(json_t *body, struct nm_usage *ret)
 	return unpack_nics(nics, ret);
 }
 
+static json_t *pack_tls(const struct nm_tls_report *tls)
+{
+	return json_pack("{s:I,s:I,s:I,s:I,s:o,s:o}", "connections", (json_int_t)tls->connections,
+			 "resumed", (json_int_t)tls->resumed, "ktls_send",
+			 (json_int_t)tls->ktls_send, "ktls_receive", (json_int_t)tls->ktls_receive,
+			 "version", nm_text_pack(tls->version), "cipher",
+			 nm_text_pack(tls->cipher));
+}
+
+static int unpack_tls(json_t *body, struct nm_tls_report *ret)
+{
+	json_t *connections, *resumed, *ktls_send, *ktls_receive, *version, *cipher;
+
+	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o,s:o,s:o,s:o}", "connections",
+			   &connections, "resumed", &resumed, "ktls_send", &ktls_send,
+			   "ktls_receive", &ktls_receive, "version", &version, "cipher",
+			   &cipher) < 0 ||
+	    nm_u64_unpack(connections, INT64_MAX, &ret->connections) ||
+	    nm_u64_unpack(resumed, INT64_MAX, &ret->resumed) ||
+	    nm_u64_unpack(ktls_send, INT64_MAX, &ret->ktls_send) ||
+	    nm_u64_unpack(ktls_receive, INT64_MAX, &ret->ktls_receive) ||
+	    nm_text_copy(version, ret->version, sizeof ret->version) ||
+	    nm_text_copy(cipher, ret->cipher, sizeof ret->cipher))
+		return -EPROTO;
+	return 0;
+}
+
 static json_t *pack_connections(const struct nm_conn_report *conns)
 {
-	return json_pack("{s:I,s:I,s:f,s:f,s:f,s:f,s:I,s:I,s:o,s:o}", "connections",
+	return json_pack("{s:I,s:I,s:f,s:f,s:f,s:f,s:I,s:I,s:o,s:o,s:o}", "connections",
 			 (json_int_t)conns->connections, "retransmits",
 			 (json_int_t)conns->retransmits, "rtt_min_s", conns->rtt_min_s,
 			 "rtt_mean_s", conns->rtt_mean_s, "rtt_max_s", conns->rtt_max_s,
 			 "cwnd_mean", conns->cwnd_mean, "mss_min", (json_int_t)conns->mss_min,
 			 "mss_max", (json_int_t)conns->mss_max, "congestion_control",
-			 nm_text_pack(conns->congestion_control), "why", nm_text_pack(conns->why));
+			 nm_text_pack(conns->congestion_control), "why", nm_text_pack(conns->why),
+			 "tls", pack_tls(&conns->tls));
 }
 
 static int unpack_connections(json_t *body, struct nm_conn_report *ret)
 {
-	json_t *connections, *retransmits, *mss_min, *mss_max, *cc, *why;
+	json_t *connections, *retransmits, *mss_min, *mss_max, *cc, *why, *tls;
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:F,s:F,s:F,s:F,s:o,s:o,s:o,s:o}",
+	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:F,s:F,s:F,s:F,s:o,s:o,s:o,s:o,s:o}",
 			   "connections", &connections, "retransmits", &retransmits, "rtt_min_s",
 			   &ret->rtt_min_s, "rtt_mean_s", &ret->rtt_mean_s, "rtt_max_s",
 			   &ret->rtt_max_s, "cwnd_mean", &ret->cwnd_mean, "mss_min", &mss_min,
-			   "mss_max", &mss_max, "congestion_control", &cc, "why", &why) < 0 ||
+			   "mss_max", &mss_max, "congestion_control", &cc, "why", &why, "tls",
+			   &tls) < 0 ||
 	    nm_u64_unpack(connections, INT64_MAX, &ret->connections) ||
 	    nm_u64_unpack(retransmits, INT64_MAX, &ret->retransmits) ||
 	    nm_u32_unpack(mss_min, UINT32_MAX, &ret->mss_min) ||
@@ -206,7 +235,7 @@ static int unpack_connections(json_t *body, struct nm_conn_report *ret)
 	    nm_text_copy(cc, ret->congestion_control, sizeof ret->congestion_control) ||
 	    nm_text_copy(why, ret->why, sizeof ret->why))
 		return -EPROTO;
-	return 0;
+	return unpack_tls(tls, &ret->tls);
 }
 
 json_t *nm_result_pack(const struct nm_msg_result *result, size_t n_groups)

@@ -7,7 +7,9 @@
 
 void nm_failure_text(const struct nm_engine_error *error, const char *file, char *buf, size_t size)
 {
-	const char *cause = error->error ? strerror(error->error) : "it failed";
+	const char *cause = *error->why	   ? error->why
+			    : error->error ? strerror(error->error)
+					   : "it failed";
 	char count[48];
 
 	/* What nothing but sending files answers. */
@@ -37,6 +39,18 @@ bool nm_failure_is_secondary(const struct nm_engine_error *error)
 	}
 }
 
+static void merge_tls(struct nm_tls_report *into, const struct nm_conn_tls *from)
+{
+	if (into->connections == 0) {
+		memcpy(into->version, from->version, sizeof into->version);
+		memcpy(into->cipher, from->cipher, sizeof into->cipher);
+	}
+	into->connections += from->connections;
+	into->resumed += from->resumed;
+	into->ktls_send += from->ktls_send;
+	into->ktls_receive += from->ktls_receive;
+}
+
 static void merge(struct nm_conn_report *into, const struct nm_conn_summary *from)
 {
 	double of_all = (double)from->connections / (double)(into->connections + from->connections);
@@ -58,6 +72,7 @@ static void merge(struct nm_conn_report *into, const struct nm_conn_summary *fro
 	into->rtt_mean_s += (from->rtt_mean_s - into->rtt_mean_s) * of_all;
 	into->cwnd_mean += (from->cwnd_mean - into->cwnd_mean) * of_all;
 	into->retransmits += from->retransmits;
+	merge_tls(&into->tls, &from->tls);
 	into->connections += from->connections;
 }
 

@@ -142,10 +142,11 @@ static bool make_engine(struct nm_session *session, const char *cpus_text,
 	nm_cpu_list_fini(&cpus);
 	if (!error) {
 		nm_engine_set_host(session->engine, 0, &session->remote, &session->local);
-		error = nm_engine_listen(session->engine, why, sizeof why);
+		error = nm_engine_prepare(session->engine, why, sizeof why);
+		if (!error)
+			error = nm_engine_listen(session->engine, why, sizeof why);
 		if (error)
-			(void)snprintf(text, sizeof text, "it cannot listen: %s",
-				       *why ? why : strerror(-error));
+			(void)snprintf(text, sizeof text, "%s", *why ? why : strerror(-error));
 	}
 	if (error)
 		(void)nm_session_refuse(session, code, text);

@@ -198,12 +198,13 @@ static bool prepare_all(struct nm_master *master)
 
 		nm_master_send(master, link, NM_MESSAGE_PREPARE, nm_prepare_pack(&prepare));
 	}
-	int error = profile ? nm_engine_listen(master->engine, why, sizeof why) : -ENOMEM;
+	int error = profile ? nm_engine_prepare(master->engine, why, sizeof why) : -ENOMEM;
 
 	free(profile);
+	if (!error)
+		error = nm_engine_listen(master->engine, why, sizeof why);
 	if (error) {
-		nm_master_fail(master, NULL, NM_FAILURE_LOSS, "cannot listen: %s",
-			       *why ? why : strerror(-error));
+		nm_master_fail(master, NULL, NM_FAILURE_LOSS, "%s", *why ? why : strerror(-error));
 		return false;
 	}
 	return nm_master_await(master, NM_SESSION_CONNECT, timeout_at(master));

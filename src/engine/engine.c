@@ -2,6 +2,8 @@
 #include "engine/engine.h"
 
 #include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -22,9 +24,10 @@ static int init_groups(struct nm_engine *engine, const struct nm_engine_config *
 		group->plan = &engine->plan->groups[g];
 		if (!group->plan->runs)
 			continue;
+		group->started = calloc(group->plan->n_openings + 1, sizeof(*group->started));
 		group->workers = nm_engine_alloc(group->plan->n_workers * sizeof(*group->workers),
 						 group->plan->processes);
-		if (!group->workers)
+		if (!group->workers || !group->started)
 			return -ENOMEM;
 		for (uint32_t w = 0; w < group->plan->n_workers; w++) {
 			struct nm_worker *worker = &group->workers[w];
@@ -85,6 +88,21 @@ static void quit_worker(struct nm_worker *worker)
 	nm_worker_wake(worker);
 }
 
+/* The transports of a group release what their openings shared. */
+static void stop_group(struct nm_engine_group *group)
+{
+	for (uint32_t i = 0; i < group->plan->n_instrs; i++) {
+		const struct nm_instr *instr = &group->plan->instrs[i];
+
+		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
+		    !group->started[instr->opening])
+			continue;
+		instr->transport->stop(group->started[instr->opening]);
+		group->started[instr->opening] = NULL;
+	}
+	free(group->started);
+}
+
 struct nm_engine *nm_engine_free(struct nm_engine *engine)
 {
 	if (!engine)
@@ -96,8 +114,10 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine)
 		each_worker(engine, nm_worker_join);
 		each_worker(engine, nm_worker_fini);
 		for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
-			const struct nm_engine_group *group = &engine->groups[g];
+			struct nm_engine_group *group = &engine->groups[g];
 
+			if (group->started)
+				stop_group(group);
 			if (group->workers)
 				nm_engine_release(group->workers,
 						  group->plan->n_workers * sizeof(*group->workers),
@@ -116,6 +136,49 @@ void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm
 			const struct nm_addr *local)
 {
 	engine->hosts[host] = (struct nm_engine_host){.peer = *peer, .local = *local};
+}
+
+static int start_opening(struct nm_engine *engine, struct nm_engine_group *group,
+			 const struct nm_instr *instr, char *why, size_t why_size)
+{
+	const struct nm_addr *peer = &engine->hosts[instr->host].peer;
+	struct nm_start how = {.accepting = instr->op->flags & NM_FLOWOP_FOLLOWS};
+	char address[NI_MAXHOST], phrase[192] = "";
+
+	/* To a slave its peer is the master, which has no name there. */
+	if (engine->plan->master)
+		how.peer_name = engine->plan->hosts[instr->host];
+	else if (getnameinfo((const struct sockaddr *)&peer->sa, peer->len, address, sizeof address,
+			     NULL, 0, NI_NUMERICHOST) == 0)
+		how.peer_name = address;
+	else
+		how.peer_name = "";
+	int r = instr->transport->start(instr->transport_opts, &how,
+					&group->started[instr->opening], phrase, sizeof phrase);
+	if (r < 0)
+		snprintf(why, why_size, "the %s at line %u: %s", instr->op->name, instr->line,
+			 *phrase ? phrase : strerror(-r));
+	return r;
+}
+
+int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size)
+{
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
+		struct nm_engine_group *group = &engine->groups[g];
+
+		for (uint32_t i = 0; group->started && i < group->plan->n_instrs; i++) {
+			const struct nm_instr *instr = &group->plan->instrs[i];
+
+			if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
+			    !instr->transport->start || group->started[instr->opening])
+				continue;
+			int r = start_opening(engine, group, instr, why, why_size);
+
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
 }
 
 int nm_engine_listen(struct nm_engine *engine, char *why, size_t why_size)

@@ -2,7 +2,7 @@
 /* The engine: runs one side of a plan. All functions are called by one thread, the one that made the engine;
  * the workers are its own. Nothing here prints, waits for a peer or takes signals.
  *
- * Order of calls: new -> set_host* -> listen -> [exchange of endpoint texts] -> set_endpoint* -> start ->
+ * Order of calls: new -> set_host* -> prepare -> listen -> [exchange of endpoint texts] -> set_endpoint* -> start ->
  * for each phase: begin -> (stop and follow as needed) until done -> free. */
 #ifndef NM_ENGINE_ENGINE_H
 #define NM_ENGINE_ENGINE_H
@@ -33,6 +33,7 @@ struct nm_engine_error {
 	unsigned line;	    /* of the flowop in the profile; 0: not a flowop's */
 	const char *flowop; /* its name, static */
 	int error;	    /* errno */
+	char why[192];	    /* what its transport says about it; "": nothing more */
 	uint64_t count;	    /* how many flows have failed */
 };
 
@@ -52,6 +53,7 @@ struct nm_conn_summary {
 	double rtt_min_s, rtt_mean_s, rtt_max_s, cwnd_mean;
 	uint32_t mss_min, mss_max;
 	char congestion_control[16];
+	struct nm_conn_tls tls;
 };
 
 /* 0 with *ret_engine, or -errno. */
@@ -62,6 +64,8 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine);
 /* Where a host of the plan is (`peer`), and which address of ours it sees (`local`); both copied. */
 void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm_addr *peer,
 			const struct nm_addr *local);
+/* Lets the transports of this side make what their connections share. On failure -errno and a phrase in why. */
+int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size);
 /* Opens all listening sockets of this side. On failure -errno and a phrase in why. */
 int nm_engine_listen(struct nm_engine *engine, char *why, size_t why_size);
 /* What the peer must know to reach a listener: a text, or NULL when this side does not listen there. */

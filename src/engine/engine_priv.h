@@ -85,6 +85,7 @@ struct nm_engine_group {
 	struct nm_worker
 		*workers; /* n_workers of the plan; none when this side does not run the group */
 	uint32_t n_workers;
+	void **started; /* by opening: what its transport has made for it, NULL: nothing */
 };
 
 struct nm_engine {

@@ -34,6 +34,7 @@ static void add_connection(struct nm_conn_summary *sum, const struct nm_conn_inf
 	sum->cwnd_mean += (info->snd_cwnd - sum->cwnd_mean) / n;
 	sum->mss_min = info->snd_mss < sum->mss_min ? info->snd_mss : sum->mss_min;
 	sum->mss_max = info->snd_mss > sum->mss_max ? info->snd_mss : sum->mss_max;
+	nm_conn_tls_add(&sum->tls, &info->tls);
 }
 
 static void summarise_connections(struct nm_worker *worker, struct nm_conn_summary *sum)

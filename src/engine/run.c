@@ -76,6 +76,9 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 						 .line = instr->line,
 						 .flowop = instr->op ? instr->op->name : NULL,
 						 .error = flow->error};
+		if ((flow->conn->flags & NM_CONN_OPEN) && flow->conn->transport->why)
+			(void)flow->conn->transport->why(flow->conn, worker->error.why,
+							 sizeof worker->error.why);
 		atomic_store_explicit(&worker->failed, true, memory_order_release);
 	}
 	atomic_fetch_add_explicit(&worker->n_failed, 1, memory_order_relaxed);

@@ -135,6 +135,7 @@ static void merge_connections(struct nm_conn_summary *into, const struct nm_conn
 	into->mss_min = from->mss_min < into->mss_min ? from->mss_min : into->mss_min;
 	into->mss_max = from->mss_max > into->mss_max ? from->mss_max : into->mss_max;
 	into->retransmits += from->retransmits;
+	nm_conn_tls_add(&into->tls, &from->tls);
 	into->connections += from->connections;
 }
 

@@ -62,6 +62,7 @@ static int init_io(struct nm_worker *worker)
 	io->cookie = worker->engine->cookie;
 	io->group = worker->group_no;
 	io->listeners = worker->listeners;
+	io->started = worker->engine->groups[worker->group_no].started;
 	io->endpoints = worker->endpoints;
 	/* Not compressible by anything on the way; the seed is of no importance. */
 	for (uint64_t i = 0, x = 88172645463325252u; i < io->chunk; i++) {

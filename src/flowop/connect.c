@@ -25,6 +25,12 @@ static bool write_follows(const struct nm_instr *instr)
 	       (instr[1].op->flags & writes) == writes && instr[1].slot == instr->slot;
 }
 
+/* The greeting goes out before the transport's own handshake. */
+static bool greets_first(const struct nm_instr *instr)
+{
+	return instr->greets && instr->transport->greet;
+}
+
 /* The greeting is sent, and counts when it is answered: the engine has it sent again after each limit of the wait. */
 static enum nm_step await_answer(const struct nm_io *io, struct nm_flow *flow,
 				 const struct nm_instr *instr)
@@ -58,8 +64,11 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 		r = nm_opening_continue(conn, instr);
 	} else {
 		conn->transport = instr->transport;
+		conn->state = io->started[instr->opening];
 		r = instr->transport->connect(conn, instr->transport_opts,
 					      &io->endpoints[instr->opening]);
+		if (r == -EINPROGRESS && greets_first(instr))
+			nm_greeting_leave(io, flow, instr);
 		if (r == -EINPROGRESS) {
 			conn->flags |= NM_CONN_CONNECTING;
 			if (write_follows(instr))
@@ -77,7 +86,7 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 	if (r == -EAGAIN)
 		return retry_later(flow);
 	flow->wake_ns = 0;
-	if (r == 0 && instr->greets && !(conn->flags & NM_CONN_GREETING))
+	if (r == 0 && instr->greets && !(conn->flags & NM_CONN_GREETING) && !greets_first(instr))
 		r = nm_greeting_send(io, flow, instr);
 	if (r < 0) {
 		flow->error = -r;

@@ -137,6 +137,7 @@ struct nm_io {
 	uint32_t greeted;		 /* connections that have greeted */
 	const _Atomic bool *quit;	 /* nothing matters any more; NULL: never so */
 	struct nm_listener *listeners;	 /* by instr->opening */
+	void *const *started;		 /* by instr->opening: what the transport has made for it */
 	const struct nm_addr *endpoints; /* by instr->opening */
 	size_t transfer_offset; /* of the struct nm_transfer behind each flow; groups that move files only */
 };

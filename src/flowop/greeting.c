@@ -86,6 +86,16 @@ int nm_greeting_repeat(const struct nm_io *io, struct nm_flow *flow, const struc
 	return n < 0 ? (int)n : -EMSGSIZE;
 }
 
+void nm_greeting_leave(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	flow->conn->window = ++io->greeted;
+	struct nm_greeting greeting = greeting_of(io, flow, instr);
+	char wire[NM_GREETING_BYTES];
+
+	nm_greeting_write(&greeting, false, wire);
+	instr->transport->greet(flow->conn, wire, sizeof wire);
+}
+
 int nm_greeting_answer(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_greeting mine = greeting_of(io, flow, instr), its;

@@ -28,6 +28,8 @@ bool nm_greeting_read(const char *from, size_t size, struct nm_greeting *ret, bo
 
 /* Sends the greeting of a connection that has just been opened: 0 or -errno. Streams have room for it. */
 int nm_greeting_send(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
+/* Leaves it to the transport to send it when conn is there: one that has a `greet`. */
+void nm_greeting_leave(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
 /* The same once more. */
 int nm_greeting_repeat(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
 /* Reads the answer: 0, -EAGAIN: none yet, or another -errno. */

@@ -272,8 +272,11 @@ static void unknown_protocol(struct reading *r, const char *name)
 	char allowed[256];
 	size_t count = 0;
 
-	for (const struct nm_transport *const *t = nm_transports; *t && count < MAX_NAMES; t++)
-		names[count++] = (*t)->name;
+	for (const struct nm_transport *const *t = nm_transports; *t; t++) {
+		count = add_name((*t)->name, names, count);
+		if ((*t)->alias)
+			count = add_name((*t)->alias, names, count);
+	}
 	const char *nearest = nm_nearest(name, names, count);
 
 	list_names(names, count, allowed, sizeof allowed);
@@ -329,10 +332,15 @@ static void check_whole(struct reading *r)
 	if (op->check && op->check(r->opts, why, sizeof why) < 0)
 		nm_diag_error(r->draft->diags, r->draft->file, r->step->line, "<flowop %s>: %s",
 			      op->name, why);
-	if (r->transport_opts && r->step->transport->prepare &&
-	    r->step->transport->prepare(r->transport_opts, why, sizeof why) < 0)
+	*why = '\0';
+	if (!r->transport_opts || !r->step->transport->prepare)
+		return;
+	if (r->step->transport->prepare(r->transport_opts, why, sizeof why) < 0)
 		nm_diag_error(r->draft->diags, r->draft->file, r->step->line, "<flowop %s> %s",
 			      op->name, why);
+	else if (*why)
+		nm_diag_warn(r->draft->diags, r->draft->file, r->step->line, "<flowop %s> %s",
+			     op->name, why);
 }
 
 static bool make_structs(struct reading *r)

@@ -102,18 +102,29 @@ static json_t *tcp_json(const struct nm_tcp_counters *tcp)
 			 nm_json_count(tcp->listen_overflows));
 }
 
+static json_t *tls_json(const struct nm_tls_report *tls)
+{
+	if (tls->connections == 0)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "count", nm_json_count(tls->connections),
+			 "version", nm_json_known(tls->version), "cipher",
+			 nm_json_known(tls->cipher), "resumed", nm_json_count(tls->resumed),
+			 "ktls_send", nm_json_count(tls->ktls_send), "ktls_receive",
+			 nm_json_count(tls->ktls_receive));
+}
+
 static json_t *connections_json(const struct nm_conn_report *report)
 {
 	if (report->connections == 0)
 		return nm_json_unavailable(report->why);
-	return json_pack("{s:o, s:o, s:{s:o, s:o, s:o}, s:o, s:o, s:o, s:o}", "count",
+	return json_pack("{s:o, s:o, s:{s:o, s:o, s:o}, s:o, s:o, s:o, s:o, s:o}", "count",
 			 nm_json_count(report->connections), "retransmits",
 			 nm_json_count(report->retransmits), "rtt_s", "min",
 			 nm_json_real(report->rtt_min_s), "mean", nm_json_real(report->rtt_mean_s),
 			 "max", nm_json_real(report->rtt_max_s), "cwnd_mean",
 			 nm_json_real(report->cwnd_mean), "mss_min", nm_json_count(report->mss_min),
 			 "mss_max", nm_json_count(report->mss_max), "congestion_control",
-			 nm_json_known(report->congestion_control));
+			 nm_json_known(report->congestion_control), "tls", tls_json(&report->tls));
 }
 
 static json_t *intervals_json(const struct nm_result_host *host)

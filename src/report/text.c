@@ -279,6 +279,19 @@ static void add_connections(struct nm_table *table, const struct nm_conn_report 
 	nm_table_cell(table, "%" PRIu64, report->retransmits);
 }
 
+/* What the connections over TLS of a host have agreed upon. */
+static void print_tls(const struct nm_result_host *host, FILE *out)
+{
+	const struct nm_tls_report *tls = &host->connections.tls;
+
+	if (tls->connections)
+		fprintf(out,
+			"  TLS on %s: %s %s, connections %" PRIu64 ", resumed %" PRIu64
+			", in the kernel: sending %" PRIu64 " receiving %" PRIu64 "\n",
+			host->name ? host->name : "", tls->version, tls->cipher, tls->connections,
+			tls->resumed, tls->ktls_send, tls->ktls_receive);
+}
+
 static void print_hosts(const struct nm_result *result, FILE *out)
 {
 	static const char *const names[] = {
@@ -309,6 +322,8 @@ static void print_hosts(const struct nm_result *result, FILE *out)
 	if (any)
 		nm_table_print(&table, 2, out);
 	nm_table_fini(&table);
+	for (size_t i = 0; i < result->n_hosts; i++)
+		print_tls(&result->hosts[i], out);
 	for (size_t i = 0; i < result->n_hosts; i++) {
 		const struct nm_result_host *host = &result->hosts[i];
 

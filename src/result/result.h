@@ -73,12 +73,22 @@ struct nm_result_group {
 	size_t n_phases;
 };
 
+/* Of the connections over TLS among them. */
+struct nm_tls_report {
+	uint64_t connections; /* 0: there were none */
+	uint64_t resumed;     /* that have continued a session instead of a full handshake */
+	uint64_t ktls_send, ktls_receive; /* whose records the kernel makes and opens */
+	char version[16];		  /* of the first */
+	char cipher[64];
+};
+
 struct nm_conn_report {
 	uint64_t connections; /* 0: none known; why says the reason */
 	uint64_t retransmits;
 	double rtt_min_s, rtt_mean_s, rtt_max_s, cwnd_mean;
 	uint32_t mss_min, mss_max;
 	char congestion_control[16];
+	struct nm_tls_report tls;
 	char why[96];
 };
 

@@ -41,11 +41,24 @@ struct nm_conn {
 	uint32_t heard;	 /* the number of ours that the peer had last seen when it sent */
 };
 
-/* What the kernel knows about a connection. */
+/* What connections over TLS have agreed upon. Of a single one, the numbers are 0 or 1. */
+struct nm_conn_tls {
+	uint64_t connections; /* 0: none is over TLS */
+	uint64_t resumed;     /* that have continued a session instead of a full handshake */
+	uint64_t ktls_send, ktls_receive; /* whose records the kernel makes and opens */
+	char version[16];		  /* of the first; "TLSv1.3" */
+	char cipher[64];
+};
+
+/* What the kernel knows about a connection, and the transport. */
 struct nm_conn_info {
 	uint64_t retransmits;
 	uint32_t rtt_us, rttvar_us, snd_cwnd, snd_mss;
 	char congestion_control[16];
+	struct nm_conn_tls tls;
 };
+
+/* Adds up what two sets of connections have agreed upon. */
+void nm_conn_tls_add(struct nm_conn_tls *into, const struct nm_conn_tls *from);
 
 #endif

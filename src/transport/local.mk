@@ -2,6 +2,7 @@
 # A transport is one file and one word here: the table of them is generated from this list.
 TRANSPORTS = \
 	src/transport/tcp.c \
+	src/transport/ssl.c \
 	src/transport/unix.c \
 	src/transport/udp.c \
 	src/transport/null.c
@@ -12,13 +13,20 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/address.c \
 	src/transport/address.h \
 	src/transport/conn.h \
+	src/transport/inet.c \
+	src/transport/inet.h \
 	src/transport/io.h \
 	src/transport/socket.c \
 	src/transport/socket.h \
+	src/transport/ssl_bio.c \
+	src/transport/ssl_cert.c \
+	src/transport/ssl_ctx.c \
+	src/transport/ssl_priv.h \
+	src/transport/ssl_terms.c \
 	src/transport/transport.c \
 	src/transport/transport.h
 nodist_src_libnm_transport_la_SOURCES = src/transport/registry.c
-src_libnm_transport_la_CFLAGS = $(ROOM_CFLAGS)
+src_libnm_transport_la_CFLAGS = $(ROOM_CFLAGS) $(SSL_CFLAGS) $(CRYPTO_CFLAGS)
 
 CLEANFILES += src/transport/registry.c
 src/transport/registry.c: $(top_srcdir)/src/transport/local.mk $(top_srcdir)/tools/make-registry

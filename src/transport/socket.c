@@ -33,6 +33,18 @@ int nm_socket_established(struct nm_conn *conn)
 	return -error;
 }
 
+void nm_conn_tls_add(struct nm_conn_tls *into, const struct nm_conn_tls *from)
+{
+	if (!into->connections) {
+		*into = *from;
+		return;
+	}
+	into->connections += from->connections;
+	into->resumed += from->resumed;
+	into->ktls_send += from->ktls_send;
+	into->ktls_receive += from->ktls_receive;
+}
+
 int nm_socket_set(int fd, int level, int option, int value)
 {
 	return setsockopt(fd, level, option, &value, sizeof value) < 0 ? -errno : 0;

@@ -2,10 +2,11 @@
 /* A transport: one protocol, one file, one const descriptor. The build makes nm_transports[] from the word list
  * in src/transport/local.mk.
  *
- * Life of a connection: [listen, once per listener] -> connect or accept -> send/recv -> close.
+ * Life of a connection: [start, once per opening; listen, once per listener] -> connect or accept -> send/recv ->
+ * close -> [stop, once per opening].
  * All hooks return 0 or a positive result, or -errno; none blocks, logs or touches statistics. Sockets are
- * non-blocking and close-on-exec. listen, endpoint and prepare run on the main thread before the workers start; all
- * others run on the worker that owns the flow. */
+ * non-blocking and close-on-exec. prepare, start, listen and endpoint run on the main thread before the workers start,
+ * stop there after they have ended; all others run on the worker that owns the flow. */
 #ifndef NM_TRANSPORT_TRANSPORT_H
 #define NM_TRANSPORT_TRANSPORT_H
 
@@ -33,9 +34,16 @@ enum nm_listen {
 	NM_LISTEN_FIXED,  /* the only one of a listener that the profile names */
 };
 
+/* What start is told about its opening. */
+struct nm_start {
+	bool accepting;	       /* this side accepts; otherwise it connects */
+	const char *peer_name; /* what the other host is called here: a name or a numeric address */
+};
+
 struct nm_transport {
 	const char *name;
-	const char *help; /* one sentence for --describe and the manual */
+	const char *alias; /* another value of protocol= that means it, or NULL */
+	const char *help;  /* one sentence for --describe and the manual */
 	unsigned caps;
 	const struct nm_opt *opts; /* options of connect and accept over this transport */
 	size_t opts_size;
@@ -44,8 +52,16 @@ struct nm_transport {
 		*message_opts; /* options of flowops that move a message over it; NULL: none */
 	size_t message_opts_size;
 
-	/* Checks and completes parsed options (resolves addresses). 0, or -EINVAL with a phrase in why. May be NULL. */
+	/* Checks and completes parsed options (resolves addresses). Both ends do it, on all of them: no file is read.
+	 * 0, with a phrase in why when the user should be warned, or -EINVAL with a phrase in why. May be NULL. */
 	int (*prepare)(void *opts, char *why, size_t why_size);
+	/* Makes what all connections of one opening share on this side, for what must not be done for each of them
+	 * (reading certificates). 0 with *ret_started, or -errno with a phrase in why. May be NULL. Workers share it:
+	 * what they do with it must be safe for all of them at once. */
+	int (*start)(const void *opts, const struct nm_start *how, void **ret_started, char *why,
+		     size_t why_size);
+	/* Releases it, after the last connection is closed. */
+	void (*stop)(void *started);
 	/* Opens a listening socket. `local`: the address to bind, port ignored. `text`: what the listener is called
 	 * (port number, path): written for the first, for the peer to know; read for the others. -EOPNOTSUPP: there cannot
 	 * be such a one. Returns 0 with an owned *ret_fd. */
@@ -55,17 +71,21 @@ struct nm_transport {
 	void (*source)(const void *opts, struct nm_addr *ret_from);
 	/* Turns the peer's host address and what its listener is called into an address to connect to. */
 	int (*endpoint)(const struct nm_addr *host, const char *text, struct nm_addr *ret_to);
-	/* Opens conn. 0: established; -EINPROGRESS: wait for output, then call `established`; other: failed. */
+	/* Opens conn. conn->state is what start has made (NULL without start); the transport may put its own there
+	 * instead, which is its business until close. 0: established; -EINPROGRESS: wait for output, then call `established`; other: failed. */
 	int (*connect)(struct nm_conn *conn, const void *opts, const struct nm_addr *to);
 	/* After -EINPROGRESS and an event: 0; -EINPROGRESS: wait for output; -EAGAIN: wait for input; or the error. */
 	int (*established)(struct nm_conn *conn);
-	/* Takes one connection; -EAGAIN when there is none; -EINPROGRESS: taken, but `established` has to be called
+	/* Takes one connection; conn->state as for connect; -EAGAIN when there is none; -EINPROGRESS: taken, but `established` has to be called
 	 * until it is ready. `from`: the only host whose connections are taken
 	 * (NULL: any); others are closed at once and -ECONNABORTED is returned. */
 	int (*accept)(struct nm_conn *conn, int listen_fd, const void *opts,
 		      const struct nm_addr *from);
+	/* What a conn that `connect` has just begun must send before anything else, copied. Only where the transport has
+	 * a handshake of its own: NULL where it goes out by the socket, once conn is established. */
+	void (*greet)(struct nm_conn *conn, const void *greeting, size_t size);
 	/* Makes conn of a socket that has been accepted (or met) and has sent its greeting; takes fd when it returns 0
-	 * or -EINPROGRESS, as `accept` does. NULL: the transport cannot be greeted. */
+	 * or -EINPROGRESS, as `accept` does, with conn->state as there. NULL: the transport cannot be greeted. */
 	int (*adopt)(struct nm_conn *conn, int fd, const void *opts);
 	/* Where greetings may be lost they are answered. meet: the socket for a peer whose greeting has come to a
 	 * listening socket, on its port or on another, or -errno; port_of: where conn can be reached; redirect: conn goes
@@ -80,12 +100,15 @@ struct nm_transport {
 	ssize_t (*recv)(struct nm_conn *conn, void *data, size_t size);
 	/* Releases everything; the conn may be opened again. reset: abort instead of an orderly end. Never fails. */
 	void (*close)(struct nm_conn *conn, bool reset);
+	/* Why the last hook that failed on this open conn has failed, in a phrase that says more than its errno;
+	 * false: nothing more is known. May be NULL. */
+	bool (*why)(const struct nm_conn *conn, char *buf, size_t size);
 	/* May be NULL: nothing is known. */
 	int (*info)(const struct nm_conn *conn, struct nm_conn_info *ret_info);
 };
 
 extern const struct nm_transport *const nm_transports[]; /* ends with NULL */
 
-const struct nm_transport *nm_transport_find(const char *name); /* NULL when unknown */
+const struct nm_transport *nm_transport_find(const char *name); /* or alias; NULL when unknown */
 
 #endif

@@ -30,6 +30,11 @@ PROFILE_TESTS = \
 $(PROFILE_TESTS): LDADD = $(CHECK_LIBS) $(PROFILE_LIBS)
 $(PROFILE_TESTS): $(filter %.la,$(PROFILE_LIBS))
 
+TRANSPORT_TESTS = \
+	tests/unit/transport/test_ssl
+$(TRANSPORT_TESTS): LDADD = $(CHECK_LIBS) $(TRANSPORT_LIBS)
+$(TRANSPORT_TESTS): $(filter %.la,$(TRANSPORT_LIBS))
+
 PLAN_TESTS = \
 	tests/unit/plan/test_check \
 	tests/unit/plan/test_compile \
@@ -109,6 +114,7 @@ UNIT_TESTS = \
 	$(HOST_TESTS) \
 	$(STATS_TESTS) \
 	$(PROFILE_TESTS) \
+	$(TRANSPORT_TESTS) \
 	$(PLAN_TESTS) \
 	$(FLOWOP_TESTS) \
 	$(ENGINE_TESTS) \

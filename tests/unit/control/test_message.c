@@ -357,6 +357,12 @@ START_TEST(results_are_read_back)
 	sent->connections.rtt_mean_s = 0.25;
 	(void)snprintf(sent->connections.congestion_control,
 		       sizeof sent->connections.congestion_control, "cubic");
+	sent->connections.tls = (struct nm_tls_report){.connections = 4,
+						       .resumed = 3,
+						       .ktls_send = 2,
+						       .ktls_receive = 1,
+						       .version = "TLSv1.3",
+						       .cipher = "TLS_AES_128_GCM_SHA256"};
 	sent->has_usage = true;
 	sent->usage.has_nics = true;
 	sent->usage.cpu.softirq_ns = 5;
@@ -372,6 +378,12 @@ START_TEST(results_are_read_back)
 	ck_assert_uint_eq(got->groups[1].bytes_received, 99);
 	ck_assert(got->connections.rtt_mean_s == 0.25);
 	ck_assert_str_eq(got->connections.congestion_control, "cubic");
+	ck_assert_uint_eq(got->connections.tls.connections, 4);
+	ck_assert_uint_eq(got->connections.tls.resumed, 3);
+	ck_assert_uint_eq(got->connections.tls.ktls_send, 2);
+	ck_assert_uint_eq(got->connections.tls.ktls_receive, 1);
+	ck_assert_str_eq(got->connections.tls.version, "TLSv1.3");
+	ck_assert_str_eq(got->connections.tls.cipher, "TLS_AES_128_GCM_SHA256");
 	ck_assert(got->has_usage);
 	ck_assert(got->usage.has_nics);
 	ck_assert(!got->usage.has_cpu);

@@ -103,7 +103,13 @@ static void add_hosts(struct nm_result *result)
 							       .rtt_min_s = 1e-5,
 							       .rtt_mean_s = 2e-5,
 							       .rtt_max_s = 3e-5,
-							       .congestion_control = "cubic"};
+							       .congestion_control = "cubic",
+							       .tls = {.connections = 16,
+								       .resumed = 15,
+								       .ktls_send = 14,
+								       .ktls_receive = 13,
+								       .version = "TLSv1.3",
+								       .cipher = "A-CIPHER"}};
 	struct nm_host_interval *row = calloc(1, sizeof(*row));
 	ck_assert_ptr_nonnull(row);
 	*row = (struct nm_host_interval){

@@ -95,6 +95,9 @@ START_TEST(text_tells_groups_and_hosts)
 	    "500 us\n");
 	has("\n  master    10.0%   30.0%    10.0%  50.0%");
 	has("      30000     3000000        30000000");
+	has("TLS on master: TLSv1.3 A-CIPHER, connections 16, resumed 15, in the kernel: sending "
+	    "14 "
+	    "receiving 13\n");
 	/* No usage came from the last host. */
 	has("\n  fd00::8       -       -        -      -");
 	/* One group needs no table of groups. */

@@ -138,6 +138,12 @@ START_TEST(document_tells_hosts)
 	is_count("hosts.1.tcp.retransmitted_segments", 1);
 	is_count("hosts.0.connections.count", 16);
 	is_real("hosts.0.connections.rtt_s.mean", 2e-5);
+	is_text("hosts.0.connections.tls.version", "TLSv1.3");
+	is_text("hosts.0.connections.tls.cipher", "A-CIPHER");
+	is_count("hosts.0.connections.tls.count", 16);
+	is_count("hosts.0.connections.tls.resumed", 15);
+	is_count("hosts.0.connections.tls.ktls_send", 14);
+	is_count("hosts.0.connections.tls.ktls_receive", 13);
 	is_text("hosts.1.connections.unavailable", "the connections were closed");
 	is_text("hosts.2.cpu.unavailable", "the host did not deliver it");
 	is_count("hosts.1.intervals.0.cpu.n_cpus", 2);

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* TLS over TCP, by OpenSSL; ssl(7ssl). */
+#include <assert.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/err.h>
+
+#include "host/syscalls.h"
+#include "transport/address.h"
+#include "transport/socket.h"
+#include "transport/ssl_priv.h"
+#include "transport/transport.h"
+
+#define AT(field) offsetof(struct nm_ssl_opts, field)
+
+static const struct nm_opt ssl_opts[] = {
+	NM_INET_OPTS,
+	{.name = "cert",
+	 .type = NM_TYPE_STRING,
+	 .offset = AT(cert),
+	 .help = "file (PEM) with the certificate of the accepting end, and those that lead to its "
+		 "root; read there; without it, one is made that only it has signed"},
+	{.name = "key",
+	 .type = NM_TYPE_STRING,
+	 .offset = AT(key),
+	 .help = "file (PEM) with the key of cert; without it, the file of cert"},
+	{.name = "password", .type = NM_TYPE_STRING, .offset = AT(password), .help = "of the key"},
+	{.name = "verify",
+	 .type = NM_TYPE_FLAG,
+	 .offset = AT(verify),
+	 .help = "the connecting end checks the certificate and the name in it"},
+	{.name = "ca",
+	 .type = NM_TYPE_STRING,
+	 .offset = AT(ca),
+	 .help = "file (PEM) with the certificates that verify trusts; read by the connecting end; "
+		 "without it, those that its system trusts"},
+	{.name = "name",
+	 .type = NM_TYPE_HOST,
+	 .offset = AT(name),
+	 .help = "name or address that the certificate must be for; without it, remotehost on the "
+		 "master (localhost for local), and the master's address on a slave"},
+	{.name = "client_cert",
+	 .type = NM_TYPE_STRING,
+	 .offset = AT(client_cert),
+	 .help = "file (PEM) with a certificate of the connecting end, which the accepting end "
+		 "then "
+		 "asks for"},
+	{.name = "client_key",
+	 .type = NM_TYPE_STRING,
+	 .offset = AT(client_key),
+	 .help = "file (PEM) with the key of client_cert; without it, the file of client_cert"},
+	{.name = "client_ca",
+	 .type = NM_TYPE_STRING,
+	 .offset = AT(client_ca),
+	 .help = "file (PEM) with the certificates by which the accepting end checks client_cert; "
+		 "without it, it takes any"},
+	{.name = "method",
+	 .type = NM_TYPE_STRING,
+	 .offset = AT(method),
+	 .help = "version: TLSv1.2, TLSv1.3, or TLS (SSLv23) for the newest that both ends have, "
+		 "which is what they use without it"},
+	{.name = "cipher",
+	 .type = NM_TYPE_STRING,
+	 .offset = AT(cipher),
+	 .help = "suites of TLS 1.3 or ciphers of TLS 1.2, as OpenSSL calls them, separated by "
+		 "colons; if all are of one version, that version is used"},
+	{.name = "ktls",
+	 .type = NM_TYPE_FLAG,
+	 .offset = AT(ktls),
+	 .help = "let the kernel make and open the records, where it can; the result tells whether "
+		 "it does"},
+	{.name = "session_reuse",
+	 .type = NM_TYPE_FLAG,
+	 .offset = AT(session_reuse),
+	 .help = "all connections after the first continue its session, which spares most of the "
+		 "handshake"},
+	{.name = "engine",
+	 .type = NM_TYPE_STRING,
+	 .offset = AT(engine),
+	 .help = "has no effect: OpenSSL 3 does without engines"},
+	NM_OPT_END};
+
+/* What came of a call of OpenSSL that has not returned 1. As each failure empties the queue of errors, none of an
+ * earlier call is taken for its cause. */
+static int outcome(struct nm_ssl_conn *conn, int returned)
+{
+	int saved = errno;
+
+	switch (SSL_get_error(conn->ssl, returned)) {
+	case SSL_ERROR_WANT_READ:
+		return -EAGAIN;
+	case SSL_ERROR_WANT_WRITE:
+		return -EINPROGRESS;
+	case SSL_ERROR_ZERO_RETURN:
+		return 0;
+	case SSL_ERROR_SYSCALL:
+		ERR_clear_error();
+		return saved ? -saved : -ECONNRESET;
+	default:
+		conn->error = ERR_peek_last_error();
+		ERR_clear_error();
+		/* What the peer has an alert for, it knows the cause of. */
+		return ERR_GET_REASON(conn->error) > SSL_AD_REASON_OFFSET ? -ECONNABORTED : -EPROTO;
+	}
+}
+
+/* Whether the session to continue later has still to come: with TLS 1.3 it follows the handshake. A connection that
+ * is closed before has it thrown back as a reset, which may take what was sent with it. */
+static bool waits_for_ticket(const struct nm_ssl_conn *conn)
+{
+	return conn->started->reuse && !conn->started->accepting && !conn->ticket &&
+	       SSL_version(conn->ssl) == TLS1_3_VERSION && !SSL_session_reused(conn->ssl);
+}
+
+/* The last message of a handshake may have no answer, and without nodelay the connecting end keeps back what it
+ * sends next until that message is acknowledged. The kernel would wait 40 ms for a chance to do so. */
+static void acknowledge(const struct nm_ssl_conn *conn)
+{
+	if (conn->started->accepting && !conn->started->nodelay)
+		(void)nm_socket_set(conn->fd, IPPROTO_TCP, TCP_QUICKACK, 1);
+}
+
+static int ssl_established(struct nm_conn *c)
+{
+	struct nm_ssl_conn *conn = c->state;
+	int r;
+
+	conn->dry = false;
+	if (!conn->connected) {
+		r = nm_socket_established(c);
+		if (r < 0)
+			return r;
+		conn->connected = true;
+		/* The first bytes on a connection have room. */
+		ssize_t n = conn->greeting_size ? nm_sys_send(conn->fd, conn->greeting,
+							      conn->greeting_size, MSG_NOSIGNAL)
+						: 0;
+		if (n < (ssize_t)conn->greeting_size)
+			return n < 0 ? (int)n : -EMSGSIZE;
+	}
+	if (!conn->ready) {
+		r = SSL_do_handshake(conn->ssl);
+		if (r != 1) {
+			r = outcome(conn, r);
+			return r ? r : -ECONNRESET;
+		}
+		conn->ready = true;
+		acknowledge(conn);
+	}
+	if (waits_for_ticket(conn)) {
+		char first;
+
+		r = SSL_peek(conn->ssl, &first, 1);
+		r = r == 1 ? 0 : outcome(conn, r);
+		if (r < 0 && !conn->ticket)
+			return r == -EINPROGRESS ? -EAGAIN : r;
+	}
+	/* OpenSSL may have taken in more than the handshake, and there is no event for that. */
+	c->flags |= NM_CONN_IN | NM_CONN_OUT;
+	return 0;
+}
+
+/* Puts TLS upon the socket of c: 0 or -errno. */
+static int attach(struct nm_conn *c, const struct nm_ssl_started *started)
+{
+	struct nm_ssl_conn *conn = calloc(1, sizeof *conn);
+	SSL *ssl = conn ? SSL_new(started->ctx) : NULL;
+	BIO *bio = NULL;
+
+	if (ssl)
+		bio = started->bio ? BIO_new(started->bio) : BIO_new_socket(c->fd, BIO_NOCLOSE);
+	if (!bio || SSL_set_app_data(ssl, conn) != 1 ||
+	    (!started->accepting && *started->name &&
+	     SSL_set_tlsext_host_name(ssl, started->name) != 1)) {
+		BIO_free(bio);
+		SSL_free(ssl);
+		free(conn);
+		ERR_clear_error();
+		return -ENOMEM;
+	}
+	*conn = (struct nm_ssl_conn){
+		.ssl = ssl, .started = started, .fd = c->fd, .connected = started->accepting};
+	if (started->bio)
+		BIO_set_data(bio, conn);
+	SSL_set_bio(ssl, bio, bio);
+	if (started->accepting)
+		SSL_set_accept_state(ssl);
+	else
+		SSL_set_connect_state(ssl);
+	c->state = conn;
+	return 0;
+}
+
+/* With a copy: one that has been used is marked as used up. */
+static void continue_session(struct nm_ssl_conn *conn, struct nm_ssl_started *started)
+{
+	SSL_SESSION *first = atomic_load(&started->session);
+	SSL_SESSION *session = first ? SSL_SESSION_dup(first) : NULL;
+
+	if (session)
+		(void)SSL_set_session(conn->ssl, session);
+	SSL_SESSION_free(session);
+}
+
+static int ssl_connect(struct nm_conn *c, const void *opts, const struct nm_addr *to)
+{
+	struct nm_ssl_started *started = c->state;
+	int r = nm_inet_connect(c, opts, to);
+
+	if (r < 0 && r != -EINPROGRESS)
+		return r;
+	r = attach(c, started);
+	if (r < 0) {
+		nm_socket_close(c, true);
+		return r;
+	}
+	if (started->reuse)
+		continue_session(c->state, started);
+	return -EINPROGRESS;
+}
+
+static void ssl_greet(struct nm_conn *c, const void *greeting, size_t size)
+{
+	struct nm_ssl_conn *conn = c->state;
+
+	assert(size <= sizeof conn->greeting);
+	memcpy(conn->greeting, greeting, size);
+	conn->greeting_size = size;
+}
+
+static int ssl_accept(struct nm_conn *c, int listen_fd, const void *opts,
+		      const struct nm_addr *from)
+{
+	const struct nm_ssl_started *started = c->state;
+	int r = nm_inet_accept(c, listen_fd, opts, from);
+
+	if (r < 0)
+		return r;
+	r = attach(c, started);
+	if (r < 0) {
+		nm_socket_close(c, true);
+		return r;
+	}
+	return -EINPROGRESS;
+}
+
+static int ssl_adopt(struct nm_conn *c, int fd, const void *opts)
+{
+	const struct nm_ssl_started *started = c->state;
+	int r = nm_inet_adopt(c, fd, opts);
+
+	if (r == 0)
+		r = attach(c, started);
+	if (r == 0)
+		return -EINPROGRESS;
+	c->fd = -1; /* it stays the caller's */
+	c->flags = 0;
+	return r;
+}
+
+static ssize_t ssl_send(struct nm_conn *c, const void *opts, void *data, size_t size)
+{
+	struct nm_ssl_conn *conn = c->state;
+	size_t done = 0, n;
+
+	(void)opts;
+	/* Each call makes one record at most, so that what is told as sent has gone. */
+	do {
+		int r = SSL_write_ex(conn->ssl, (char *)data + done, size - done, &n);
+
+		if (__builtin_expect(r != 1, 0)) {
+			r = outcome(conn, r);
+			if (r == -EINPROGRESS || r == -EAGAIN)
+				return done ? (ssize_t)done : -EAGAIN;
+			return r ? r : -EPIPE;
+		}
+		done += n;
+	} while (done < size);
+	return (ssize_t)done;
+}
+
+static ssize_t ssl_recv(struct nm_conn *c, void *data, size_t size)
+{
+	struct nm_ssl_conn *conn = c->state;
+	size_t done = 0, n;
+
+	conn->dry = false;
+	do {
+		int r = SSL_read_ex(conn->ssl, (char *)data + done, size - done, &n);
+
+		if (r != 1) {
+			r = outcome(conn, r);
+			if (r == -EAGAIN || r == -EINPROGRESS)
+				return done ? (ssize_t)done : -EAGAIN;
+			/* There will be no event that asks for the end, or the error, behind the data. */
+			if (done)
+				c->flags |= NM_CONN_HUP;
+			return done ? (ssize_t)done : r;
+		}
+		done += n;
+	} while (done < size);
+	return (ssize_t)done;
+}
+
+static void ssl_close(struct nm_conn *c, bool reset)
+{
+	struct nm_ssl_conn *conn = c->state;
+
+	/* To a peer that has closed it would only bring a reset. */
+	if (conn->ready && !reset && !(c->flags & NM_CONN_HUP))
+		(void)SSL_shutdown(conn->ssl);
+	/* However it ends, its session is as good as before. */
+	SSL_set_shutdown(conn->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+	SSL_free(conn->ssl);
+	ERR_clear_error();
+	free(conn);
+	c->state = NULL;
+	nm_socket_close(c, reset);
+}
+
+static bool ssl_why(const struct nm_conn *c, char *buf, size_t size)
+{
+	const struct nm_ssl_conn *conn = c->state;
+	long verified = SSL_get_verify_result(conn->ssl);
+
+	if (!conn->error)
+		return false;
+	if (ERR_GET_LIB(conn->error) == ERR_LIB_SSL &&
+	    ERR_GET_REASON(conn->error) == SSL_R_CERTIFICATE_VERIFY_FAILED)
+		snprintf(buf, size, "the certificate of the other end is refused: %s (see %s)",
+			 X509_verify_cert_error_string(verified),
+			 conn->started->accepting		      ? "client_ca"
+			 : verified == X509_V_ERR_HOSTNAME_MISMATCH   ? "name"
+			 : verified == X509_V_ERR_IP_ADDRESS_MISMATCH ? "name"
+								      : "ca");
+	else if (ERR_GET_REASON(conn->error) > SSL_AD_REASON_OFFSET)
+		snprintf(buf, size, "the other end has refused: %s",
+			 nm_ssl_error_text(conn->error));
+	else
+		snprintf(buf, size, "TLS: %s", nm_ssl_error_text(conn->error));
+	return true;
+}
+
+static int ssl_info(const struct nm_conn *c, struct nm_conn_info *ret_info)
+{
+	const struct nm_ssl_conn *conn = c->state;
+	int r = nm_inet_info(c, ret_info);
+
+	if (r < 0 || !conn->ready)
+		return r;
+	struct nm_conn_tls *tls = &ret_info->tls;
+
+	tls->connections = 1;
+	tls->resumed = SSL_session_reused(conn->ssl) == 1;
+	if (!conn->started->bio) {
+		tls->ktls_send = BIO_get_ktls_send(SSL_get_wbio(conn->ssl));
+		tls->ktls_receive = BIO_get_ktls_recv(SSL_get_rbio(conn->ssl));
+	}
+	snprintf(tls->version, sizeof tls->version, "%s", SSL_get_version(conn->ssl));
+	snprintf(tls->cipher, sizeof tls->cipher, "%s", SSL_get_cipher_name(conn->ssl));
+	return 0;
+}
+
+const struct nm_transport nm_transport_ssl = {
+	.name = "ssl",
+	.alias = "tls",
+	.help = "TLS 1.2 and 1.3 over TCP; also called tls",
+	.caps = NM_TRANSPORT_RELIABLE,
+	.opts = ssl_opts,
+	.opts_size = sizeof(struct nm_ssl_opts),
+	.prepare = nm_ssl_prepare,
+	.start = nm_ssl_start,
+	.stop = nm_ssl_stop,
+	.listen = nm_inet_listen,
+	.source = nm_inet_source,
+	.endpoint = nm_addr_endpoint,
+	.connect = ssl_connect,
+	.established = ssl_established,
+	.accept = ssl_accept,
+	.adopt = ssl_adopt,
+	.greet = ssl_greet,
+	.send = ssl_send,
+	.recv = ssl_recv,
+	.close = ssl_close,
+	.why = ssl_why,
+	.info = ssl_info,
+};

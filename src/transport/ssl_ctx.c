@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is checked and made once: options, certificates, the SSL_CTX of an opening. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <openssl/err.h>
+
+#include "transport/ssl_priv.h"
+
+#define READ_BYTES 65536 /* asked of the socket at a time */
+#define MAX_FILE   (16 << 20)
+#define SESSION_S  86400 /* how long a session can be continued */
+
+const char *nm_ssl_error_text(unsigned long error)
+{
+	const char *text = ERR_SYSTEM_ERROR(error) ? strerror(ERR_GET_REASON(error))
+						   : ERR_reason_error_string(error);
+
+	return text ? text : "it gives no reason";
+}
+
+/* Why the last call of OpenSSL has failed: the first cause, when it names several. */
+static const char *last_error(void)
+{
+	unsigned long error = ERR_get_error();
+
+	ERR_clear_error();
+	return nm_ssl_error_text(error);
+}
+
+static int check_pairs(const struct nm_ssl_opts *o, char *why, size_t why_size)
+{
+	const char *alone = NULL, *without = NULL;
+
+	if (nm_ssl_given(o->key) && !nm_ssl_given(o->cert)) {
+		alone = "key";
+		without = "cert";
+	} else if (nm_ssl_given(o->client_key) && !nm_ssl_given(o->client_cert)) {
+		alone = "client_key";
+		without = "client_cert";
+	} else if (nm_ssl_given(o->client_ca) && !nm_ssl_given(o->client_cert)) {
+		alone = "client_ca";
+		without = "client_cert";
+	}
+	if (!alone)
+		return 0;
+	snprintf(why, why_size, "%s: needs %s too", alone, without);
+	return -EINVAL;
+}
+
+int nm_ssl_prepare(void *opts, char *why, size_t why_size)
+{
+	const struct nm_ssl_opts *o = opts;
+	struct nm_ssl_terms terms;
+	int r = nm_inet_prepare(opts, why, why_size);
+
+	if (r == 0)
+		r = nm_ssl_read_terms(o, &terms, why, why_size);
+	if (r == 0)
+		r = check_pairs(o, why, why_size);
+	if (r == 0 && nm_ssl_given(o->engine))
+		snprintf(why, why_size,
+			 "engine=\"%.64s\" has no effect: OpenSSL 3 does without engines",
+			 o->engine);
+	else if (r == 0 && nm_ssl_given(o->ca) && !o->verify)
+		snprintf(why, why_size, "ca=\"%.128s\" has no effect without verify", o->ca);
+	return r;
+}
+
+/* --- files --- */
+
+static int cannot(const char *option, const char *path, const char *reason, char *why,
+		  size_t why_size)
+{
+	snprintf(why, why_size, "%s=\"%.128s\": %s", option, path, reason);
+	return -EINVAL;
+}
+
+/* OpenSSL reads to the end, and a slave reads what its master names: there must be an end. */
+static int check_file(const char *option, const char *path, char *why, size_t why_size)
+{
+	struct stat is;
+
+	if (stat(path, &is) < 0 || access(path, R_OK) < 0)
+		return cannot(option, path, strerror(errno), why, why_size);
+	if (!S_ISREG(is.st_mode))
+		return cannot(option, path, "not a regular file", why, why_size);
+	if (is.st_size > MAX_FILE)
+		return cannot(option, path, "larger than 16 MiB", why, why_size);
+	return 0;
+}
+
+/* Lent to OpenSSL while it reads a key. */
+struct asked {
+	const char *password;
+	bool asked; /* the key is encrypted */
+};
+
+/* Never asks a terminal, as OpenSSL itself would. */
+static int tell_password(char *buf, int size, int writing, void *arg)
+{
+	struct asked *asked = arg;
+	size_t length = nm_ssl_given(asked->password) ? strlen(asked->password) : 0;
+
+	(void)writing;
+	asked->asked = true;
+	if (!length || length > (size_t)size)
+		return -1;
+	memcpy(buf, asked->password, length);
+	return (int)length;
+}
+
+/* What the two ends call their certificates. */
+struct pair {
+	const char *cert_option, *key_option;
+	const char *cert, *key;
+};
+
+/* Also compares the key with the certificate. */
+static int load_key(SSL_CTX *ctx, const struct pair *pair, const char *password, char *why,
+		    size_t why_size)
+{
+	bool apart = nm_ssl_given(pair->key);
+	const char *key = apart ? pair->key : pair->cert;
+	const char *option = apart ? pair->key_option : pair->cert_option;
+	struct asked asked = {.password = password};
+	char text[128];
+
+	if (check_file(option, key, why, why_size) < 0)
+		return -EINVAL;
+	SSL_CTX_set_default_passwd_cb(ctx, tell_password);
+	SSL_CTX_set_default_passwd_cb_userdata(ctx, &asked);
+	int loaded = SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM);
+
+	SSL_CTX_set_default_passwd_cb_userdata(ctx, NULL);
+	SSL_CTX_set_default_passwd_cb(ctx, NULL);
+	if (loaded == 1)
+		return 0;
+	if (asked.asked && !nm_ssl_given(password))
+		return cannot(option, key, "the key is encrypted, and there is no password", why,
+			      why_size);
+	snprintf(text, sizeof text, "no key of that certificate in PEM form%s: %s",
+		 asked.asked ? ", or not with this password" : "", last_error());
+	return cannot(option, key, text, why, why_size);
+}
+
+static int load_pair(SSL_CTX *ctx, const struct pair *pair, const char *password, char *why,
+		     size_t why_size)
+{
+	char text[128];
+
+	if (check_file(pair->cert_option, pair->cert, why, why_size) < 0)
+		return -EINVAL;
+	if (SSL_CTX_use_certificate_chain_file(ctx, pair->cert) != 1) {
+		snprintf(text, sizeof text, "no certificate in PEM form: %s", last_error());
+		return cannot(pair->cert_option, pair->cert, text, why, why_size);
+	}
+	return load_key(ctx, pair, password, why, why_size);
+}
+
+static int load_trusted(SSL_CTX *ctx, const char *option, const char *path, char *why,
+			size_t why_size)
+{
+	char text[128];
+
+	if (check_file(option, path, why, why_size) < 0)
+		return -EINVAL;
+	if (SSL_CTX_load_verify_file(ctx, path) == 1)
+		return 0;
+	snprintf(text, sizeof text, "no certificates in PEM form: %s", last_error());
+	return cannot(option, path, text, why, why_size);
+}
+
+/* --- the SSL_CTX --- */
+
+/* Makes the certificates that the ciphers ask for. */
+static int sign_own(SSL_CTX *ctx, const struct nm_ssl_terms *terms)
+{
+	const STACK_OF(SSL_CIPHER) *ciphers = SSL_CTX_get_ciphers(ctx);
+	bool rsa = false, ecdsa = terms->max != TLS1_2_VERSION || !*terms->ciphers;
+
+	for (int i = 0; *terms->ciphers && i < sk_SSL_CIPHER_num(ciphers); i++) {
+		int by = SSL_CIPHER_get_auth_nid(sk_SSL_CIPHER_value(ciphers, i));
+
+		rsa |= by == NID_auth_rsa;
+		ecdsa |= by == NID_auth_ecdsa;
+	}
+	int r = ecdsa ? nm_ssl_self_signed(ctx, false) : 0;
+
+	return r == 0 && rsa ? nm_ssl_self_signed(ctx, true) : r;
+}
+
+static int take_any(X509_STORE_CTX *store, void *arg)
+{
+	(void)store;
+	(void)arg;
+	return 1;
+}
+
+/* A session that continues is not given another: its connection would have to wait for it, see nm_ssl_conn. */
+static SSL_TICKET_RETURN renew_none(SSL *ssl, SSL_SESSION *session, const unsigned char *name,
+				    size_t name_size, SSL_TICKET_STATUS status, void *arg)
+{
+	(void)ssl;
+	(void)session;
+	(void)name;
+	(void)name_size;
+	(void)arg;
+	switch (status) {
+	case SSL_TICKET_SUCCESS:
+	case SSL_TICKET_SUCCESS_RENEW:
+		return SSL_TICKET_RETURN_USE;
+	case SSL_TICKET_EMPTY:
+	case SSL_TICKET_NO_DECRYPT:
+		return SSL_TICKET_RETURN_IGNORE_RENEW;
+	default:
+		return SSL_TICKET_RETURN_ABORT;
+	}
+}
+
+static int set_accepting(SSL_CTX *ctx, const struct nm_ssl_opts *o,
+			 const struct nm_ssl_terms *terms, char *why, size_t why_size)
+{
+	static const unsigned char id[] = "netmodel";
+	const struct pair pair = {"cert", "key", o->cert, o->key};
+	int r = nm_ssl_given(o->cert) ? load_pair(ctx, &pair, o->password, why, why_size)
+				      : sign_own(ctx, terms);
+
+	if (r == 0 && nm_ssl_given(o->client_cert)) {
+		SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+		if (nm_ssl_given(o->client_ca))
+			r = load_trusted(ctx, "client_ca", o->client_ca, why, why_size);
+		else
+			SSL_CTX_set_cert_verify_callback(ctx, take_any, NULL);
+	}
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	if (r == 0 && o->session_reuse &&
+	    (SSL_CTX_set_session_id_context(ctx, id, sizeof id - 1) != 1 ||
+	     SSL_CTX_set_session_ticket_cb(ctx, NULL, renew_none, NULL) != 1))
+		r = -ENOMEM;
+	SSL_CTX_set_num_tickets(ctx, o->session_reuse ? 1 : 0);
+	SSL_CTX_set_dh_auto(ctx, 1);
+	return r;
+}
+
+/* The first session is kept for all connections that follow; a session of TLS 1.3 can be continued more than once. */
+static int keep_session(SSL *ssl, SSL_SESSION *session)
+{
+	struct nm_ssl_started *s = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+	struct nm_ssl_conn *conn = SSL_get_app_data(ssl);
+	SSL_SESSION *none = NULL;
+
+	conn->ticket = true;
+	return atomic_compare_exchange_strong(&s->session, &none, session);
+}
+
+static bool is_address(const char *name)
+{
+	unsigned char bytes[sizeof(struct in6_addr)];
+
+	return inet_pton(AF_INET, name, bytes) == 1 || inet_pton(AF_INET6, name, bytes) == 1;
+}
+
+static int set_connecting(struct nm_ssl_started *s, const struct nm_ssl_opts *o, const char *peer,
+			  char *why, size_t why_size)
+{
+	X509_VERIFY_PARAM *param = SSL_CTX_get0_param(s->ctx);
+	const struct pair pair = {"client_cert", "client_key", o->client_cert, o->client_key};
+	const char *name = nm_ssl_given(o->name) ? o->name : peer;
+	int r = nm_ssl_given(o->client_cert) ? load_pair(s->ctx, &pair, o->password, why, why_size)
+					     : 0;
+
+	if (strcmp(name, "local") == 0)
+		name = "localhost";
+	if (!is_address(name))
+		snprintf(s->name, sizeof s->name, "%s", name);
+	SSL_CTX_set_session_cache_mode(s->ctx, o->session_reuse ? SSL_SESS_CACHE_CLIENT |
+									  SSL_SESS_CACHE_NO_INTERNAL
+								: SSL_SESS_CACHE_OFF);
+	if (o->session_reuse)
+		SSL_CTX_sess_set_new_cb(s->ctx, keep_session);
+	if (r < 0 || !o->verify)
+		return r;
+	SSL_CTX_set_verify(s->ctx, SSL_VERIFY_PEER, NULL);
+	if (nm_ssl_given(o->ca))
+		r = load_trusted(s->ctx, "ca", o->ca, why, why_size);
+	else if (SSL_CTX_set_default_verify_paths(s->ctx) != 1)
+		r = -ENOMEM;
+	if (r == 0 && (is_address(name) ? X509_VERIFY_PARAM_set1_ip_asc(param, name)
+					: X509_VERIFY_PARAM_set1_host(param, name, 0)) != 1)
+		return cannot("name", name, "no name that a certificate can have", why, why_size);
+	return r;
+}
+
+static int set_common(SSL_CTX *ctx, const struct nm_ssl_opts *o, const struct nm_ssl_terms *terms)
+{
+	uint64_t options = SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF;
+
+	if (!o->session_reuse)
+		options |= SSL_OP_NO_TICKET;
+	if (o->ktls)
+		options |= SSL_OP_ENABLE_KTLS;
+	SSL_CTX_set_options(ctx, options);
+	SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+				      SSL_MODE_RELEASE_BUFFERS);
+	SSL_CTX_set_timeout(ctx, SESSION_S);
+	/* The kernel must find its records whole. */
+	if (!o->ktls) {
+		SSL_CTX_set_read_ahead(ctx, 1);
+		SSL_CTX_set_default_read_buffer_len(ctx, READ_BYTES);
+	}
+	if (SSL_CTX_set_min_proto_version(ctx, terms->min) != 1 ||
+	    SSL_CTX_set_max_proto_version(ctx, terms->max) != 1 ||
+	    (*terms->ciphers && SSL_CTX_set_cipher_list(ctx, terms->ciphers) != 1) ||
+	    (*terms->suites && SSL_CTX_set_ciphersuites(ctx, terms->suites) != 1))
+		return -EINVAL;
+	return 0;
+}
+
+int nm_ssl_start(const void *opts, const struct nm_start *how, void **ret_started, char *why,
+		 size_t why_size)
+{
+	const struct nm_ssl_opts *o = opts;
+	struct nm_ssl_started *s = calloc(1, sizeof *s);
+	struct nm_ssl_terms terms;
+
+	if (!s)
+		return -ENOMEM;
+	s->accepting = how->accepting;
+	s->reuse = o->session_reuse;
+	s->nodelay = o->inet.nodelay;
+	s->ctx = SSL_CTX_new(how->accepting ? TLS_server_method() : TLS_client_method());
+	s->bio = o->ktls ? NULL : nm_ssl_bio_new();
+	int r = s->ctx && (s->bio || o->ktls) ? nm_ssl_read_terms(o, &terms, why, why_size)
+					      : -ENOMEM;
+
+	if (r == 0) {
+		SSL_CTX_set_app_data(s->ctx, s);
+		r = set_common(s->ctx, o, &terms);
+	}
+	if (r == 0)
+		r = how->accepting ? set_accepting(s->ctx, o, &terms, why, why_size)
+				   : set_connecting(s, o, how->peer_name, why, why_size);
+	if (r < 0) {
+		if (!*why)
+			snprintf(why, why_size, "OpenSSL: %s", last_error());
+		nm_ssl_stop(s);
+		ERR_clear_error();
+		return r;
+	}
+	ERR_clear_error();
+	*ret_started = s;
+	return 0;
+}
+
+void nm_ssl_stop(void *started)
+{
+	struct nm_ssl_started *s = started;
+
+	SSL_SESSION_free(atomic_load(&s->session));
+	SSL_CTX_free(s->ctx);
+	BIO_meth_free(s->bio);
+	free(s);
+}

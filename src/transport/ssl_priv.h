@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the transport ssl: options, what an opening shares, and the input and output of a connection. */
+#ifndef NM_TRANSPORT_SSL_PRIV_H
+#define NM_TRANSPORT_SSL_PRIV_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <openssl/ssl.h>
+
+#include "transport/inet.h"
+
+struct nm_ssl_opts {
+	struct nm_inet_opts inet;
+	char *cert, *key, *password;
+	char *ca, *name;
+	char *client_cert, *client_key, *client_ca;
+	char *cipher, *method, *engine;
+	bool verify, ktls, session_reuse;
+};
+
+#define NM_SSL_WORDS 1024 /* bytes of cipher= */
+
+/* What method= and cipher= say together. */
+struct nm_ssl_terms {
+	int min, max;		    /* versions; max 0: the newest */
+	char ciphers[NM_SSL_WORDS]; /* for TLS 1.2; "": OpenSSL's own choice */
+	char suites[NM_SSL_WORDS];  /* for TLS 1.3 */
+	char word[NM_SSL_WORDS];    /* one of them, while they are checked */
+};
+
+/* What start makes. All of it but the session is immutable while workers run. */
+struct nm_ssl_started {
+	SSL_CTX *ctx;
+	BIO_METHOD *bio; /* NULL: OpenSSL's own, which alone can hand records to the kernel */
+	bool accepting;
+	bool reuse;
+	bool nodelay;
+	char name[256]; /* sent to the accepting end as the name meant (SNI); "": none */
+	/* With reuse, on the connecting side: the first session that was offered, which all later connections continue. */
+	_Atomic(SSL_SESSION *) session;
+};
+
+/* One connection: conn->state. */
+struct nm_ssl_conn {
+	SSL *ssl;
+	const struct nm_ssl_started *started;
+	int fd;
+	bool dry;	   /* the last receive has emptied the socket's queue: see nm_ssl_bio_new */
+	bool eof;	   /* the peer has closed */
+	bool connected;	   /* TCP is; the handshake is next */
+	bool ready;	   /* so is TLS */
+	bool ticket;	   /* the peer has sent a session to continue later */
+	char greeting[64]; /* to be sent in the clear, before the handshake */
+	size_t greeting_size;
+	unsigned long error; /* OpenSSL's, of the last failure; 0: none */
+};
+
+/* An option that is empty counts as not given. */
+static inline bool nm_ssl_given(const char *text)
+{
+	return text && *text;
+}
+
+/* ssl_terms.c: 0, or -EINVAL with a phrase in why. */
+int nm_ssl_read_terms(const struct nm_ssl_opts *opts, struct nm_ssl_terms *ret, char *why,
+		      size_t why_size);
+
+/* ssl_ctx.c */
+int nm_ssl_prepare(void *opts, char *why, size_t why_size);
+int nm_ssl_start(const void *opts, const struct nm_start *how, void **ret_started, char *why,
+		 size_t why_size);
+void nm_ssl_stop(void *started);
+/* An error of OpenSSL in words, static or thread-local. */
+const char *nm_ssl_error_text(unsigned long error);
+
+/* ssl_cert.c: gives ctx a new key and a certificate that it has signed itself: RSA, or else ECDSA. 0 or -errno. */
+int nm_ssl_self_signed(SSL_CTX *ctx, bool rsa);
+
+/* ssl_bio.c: input and output over conn->fd, whose BIO_get_data is a struct nm_ssl_conn. A receive that brings less
+ * than it was asked for has emptied the queue: the next one answers "again" by itself, until conn->dry is reset, and
+ * spares the call that would only find that out. NULL: out of memory. */
+BIO_METHOD *nm_ssl_bio_new(void);
+
+#endif
