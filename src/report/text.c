@@ -285,11 +285,11 @@ static void print_tls(const struct nm_result_host *host, FILE *out)
 	const struct nm_tls_report *tls = &host->connections.tls;
 
 	if (tls->connections)
-		fprintf(out,
-			"  TLS on %s: %s %s, connections %" PRIu64 ", resumed %" PRIu64
-			", in the kernel: sending %" PRIu64 " receiving %" PRIu64 "\n",
-			host->name ? host->name : "", tls->version, tls->cipher, tls->connections,
-			tls->resumed, tls->ktls_send, tls->ktls_receive);
+		nm_print_line(out,
+			      "  TLS on %s: %s %s, connections %" PRIu64 ", resumed %" PRIu64
+			      ", in the kernel: sending %" PRIu64 " receiving %" PRIu64,
+			      host->name ? host->name : "", tls->version, tls->cipher,
+			      tls->connections, tls->resumed, tls->ktls_send, tls->ktls_receive);
 }
 
 static void print_hosts(const struct nm_result *result, FILE *out)

@@ -332,6 +332,7 @@ START_TEST(no_text_steers_the_terminal_or_adds_a_line)
 		replace(&run->groups[i].name);
 	for (size_t i = 0; i < run->n_hosts; i++)
 		replace(&run->hosts[i].name);
+	strcpy(run->hosts[0].connections.tls.version, "TLS\nevil=1");
 	free(run->hosts[1].error);
 	run->hosts[1].error = strdup("another\n\x1b[2J");
 	render(format);
