@@ -9,6 +9,8 @@ src_libnm_host_la_SOURCES = \
 	src/host/facts.h \
 	src/host/limits.c \
 	src/host/links.c \
+	src/host/perf.c \
+	src/host/perf.h \
 	src/host/proc_parse.c \
 	src/host/procfile.c \
 	src/host/procfile.h \

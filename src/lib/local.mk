@@ -11,7 +11,7 @@ src_libnm_lib_la_CFLAGS = $(ROOM_CFLAGS)
 # A room with all that it may use, the higher rooms first, as a static linker wants them. The unit tests of a room
 # link this and nothing else.
 BASE_LIBS = src/libnm_base.la
-HOST_LIBS = src/libnm_host.la $(BASE_LIBS) $(NL_LIBS)
+HOST_LIBS = src/libnm_host.la $(BASE_LIBS) $(NL_LIBS) $(PFM_LIBS)
 STATS_LIBS = src/libnm_stats.la $(BASE_LIBS)
 PROFILE_LIBS = src/libnm_profile.la $(BASE_LIBS) $(XML_LIBS)
 TRANSPORT_LIBS = src/libnm_transport.la $(HOST_LIBS) $(SSL_LIBS) $(CRYPTO_LIBS)
@@ -26,5 +26,6 @@ LIB_LIBS = src/libnm_lib.la src/libnm_report.la $(CONTROL_LIBS)
 include_HEADERS = src/lib/netmodel.h
 lib_LTLIBRARIES = src/libnetmodel.la
 src_libnetmodel_la_SOURCES =
-src_libnetmodel_la_LIBADD = $(noinst_LTLIBRARIES) $(XML_LIBS) $(NL_LIBS) $(JANSSON_LIBS) $(SSL_LIBS) $(CRYPTO_LIBS)
+src_libnetmodel_la_LIBADD = $(noinst_LTLIBRARIES) $(XML_LIBS) $(NL_LIBS) $(PFM_LIBS) $(JANSSON_LIBS) $(SSL_LIBS) \
+	$(CRYPTO_LIBS)
 src_libnetmodel_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -no-undefined

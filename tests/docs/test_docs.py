@@ -350,7 +350,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
         sources.append(table)
     compiler = compilers()[0]
     flags = [*LANGUAGE, "-O1", '-DPACKAGE_VERSION="0"', *must(["pkg-config", "--cflags", *LIBRARIES]).split()]
-    libraries = must(["pkg-config", "--libs", *LIBRARIES]).split()
+    libraries = [*must(["pkg-config", "--libs", *LIBRARIES]).split(), "-lpfm"]
     objects = [folder / f"{number}.o" for number in range(len(sources))]
 
     def compile_one(source: Path, made: Path) -> None:

@@ -13,6 +13,7 @@ $(BASE_TESTS): $(filter %.la,$(BASE_LIBS))
 HOST_TESTS = \
 	tests/unit/host/test_cpus \
 	tests/unit/host/test_facts \
+	tests/unit/host/test_perf \
 	tests/unit/host/test_usage
 $(HOST_TESTS): LDADD = $(CHECK_LIBS) $(HOST_LIBS)
 $(HOST_TESTS): $(filter %.la,$(HOST_LIBS))
