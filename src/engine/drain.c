@@ -22,6 +22,7 @@ static void check(struct nm_worker *worker)
 void nm_worker_drain_conn(struct nm_worker *worker, struct nm_conn *conn)
 {
 	struct nm_io *io = &worker->io;
+	uint64_t before = nm_counter_read(&io->count->bytes_received);
 
 	while (conn->flags & (NM_CONN_IN | NM_CONN_HUP)) {
 		ssize_t n = is_lossy(conn) ? nm_datagram_discard(io, conn)
@@ -35,6 +36,9 @@ void nm_worker_drain_conn(struct nm_worker *worker, struct nm_conn *conn)
 			nm_counter_add(&io->count->bytes_received, (uint64_t)n);
 		worker->drained += (uint64_t)n;
 	}
+	if (worker->detail)
+		nm_detail_drained(worker, conn,
+				  nm_counter_read(&io->count->bytes_received) - before);
 	check(worker);
 }
 

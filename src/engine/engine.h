@@ -21,6 +21,7 @@ struct nm_engine;
 struct nm_engine_config {
 	const struct nm_plan *plan; /* borrowed until nm_engine_free */
 	bool measures;		    /* record latencies: the master's side */
+	unsigned details;	    /* enum nm_detail_flags: what is kept of single flowops and flows */
 	uint64_t seed;		    /* of what the flows draw; both sides have the same */
 	const unsigned *cpus;	    /* worker i runs on cpus[i % n_cpus]; borrowed during new */
 	size_t n_cpus;		    /* 0: no placement */
@@ -107,6 +108,9 @@ void nm_engine_times(const struct nm_engine *engine, uint32_t group, uint32_t ph
 /* Reads the counters and, for measured phases of a measuring engine, the histograms. Any time after start. */
 void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		      struct nm_sample *ret_sample);
+/* The counters alone. */
+void nm_engine_counts(const struct nm_engine *engine, uint32_t group, uint32_t phase,
+		      struct nm_counts *ret_counts);
 void nm_engine_conn_summary(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 			    struct nm_conn_summary *ret_summary);
 /* A number that grows while anything moves: for stall detection. */

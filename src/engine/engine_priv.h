@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "engine/detail_priv.h"
 #include "engine/engine.h"
 #include "engine/timers.h"
 
@@ -63,6 +64,7 @@ struct nm_worker {
 	_Atomic uint64_t n_failed;
 
 	struct nm_engine *engine;
+	struct nm_detail *detail; /* owned; NULL: none is kept */
 	const struct nm_group *group;
 	uint32_t group_no, worker_no;  /* in the group */
 	struct nm_phase_stats *stats;  /* by phase */
@@ -92,12 +94,16 @@ struct nm_engine {
 	const struct nm_plan *plan;
 	bool measures;
 	uint64_t seed;
+	unsigned details; /* enum nm_detail_flags */
 	int event_fd;
 	struct nm_engine_host *hosts;
 	struct nm_engine_group *groups;
 	uint64_t cookie; /* of the run */
 	struct nm_doors *doors;
 	uint32_t begun; /* phases */
+	struct {
+		uint32_t group, worker;
+	} taking; /* whose responses are taken next */
 };
 
 static inline struct nm_flow *nm_worker_flow(const struct nm_worker *worker, uint32_t i)

@@ -132,7 +132,8 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 
 	worker->phase = phase;
 	worker->phase_no = number;
-	worker->body = &worker->group->instrs[phase->first];
+	worker->body = worker->detail ? &nm_detail_instrs(worker->detail)[phase->first]
+				      : &worker->group->instrs[phase->first];
 	worker->io.count = &stats->counters;
 	worker->latency = stats->latency;
 	worker->response = stats->response;

@@ -64,6 +64,8 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 			 const struct nm_instr *instr)
 {
 	nm_counter_add(&worker->io.count->errors, 1);
+	if (worker->detail)
+		nm_detail_failed(worker, flow, instr);
 	if (instr->can_fail) {
 		pass_over(worker, flow, instr);
 		return;
@@ -418,6 +420,8 @@ void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 	if ((instr->op->flags & NM_FLOWOP_MOVES) &&
 	    !(instr->transport->caps & NM_TRANSPORT_RELIABLE)) {
 		nm_datagram_give_up(flow->conn);
+		if (worker->detail)
+			nm_detail_expired(worker, flow, instr);
 		flow->left = 0;
 		flow->at = instr + 1;
 		nm_worker_run_flow(worker, flow);

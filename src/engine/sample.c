@@ -117,6 +117,16 @@ void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t p
 	}
 }
 
+void nm_engine_counts(const struct nm_engine *engine, uint32_t group, uint32_t phase,
+		      struct nm_counts *ret_counts)
+{
+	const struct nm_engine_group *g = &engine->groups[group];
+
+	memset(ret_counts, 0, sizeof *ret_counts);
+	for (uint32_t w = 0; phase < g->plan->n_phases && w < g->n_workers; w++)
+		nm_counts_collect(ret_counts, &g->workers[w].stats[phase].counters);
+}
+
 static void merge_connections(struct nm_conn_summary *into, const struct nm_conn_summary *from)
 {
 	if (!from->connections)

@@ -26,18 +26,19 @@ static int init_stats(struct nm_worker *worker)
 	for (uint32_t i = 0; i < group->n_phases; i++) {
 		struct nm_phase_stats *stats = &worker->stats[i];
 
-		if (!worker->engine->measures || !group->phases[i].measured)
+		if (!(worker->engine->details & NM_DETAIL_TIMES) &&
+		    (!worker->engine->measures || !group->phases[i].measured))
 			continue;
 		stats->latency = nm_engine_alloc(sizeof(*stats->latency), group->processes);
 		if (!stats->latency)
 			return -ENOMEM;
-		nm_hist_init(stats->latency);
+		nm_hist_init_zeroed(stats->latency);
 		if (group->phases[i].rate_per_s <= 0)
 			continue;
 		stats->response = nm_engine_alloc(sizeof(*stats->response), group->processes);
 		if (!stats->response)
 			return -ENOMEM;
-		nm_hist_init(stats->response);
+		nm_hist_init_zeroed(stats->response);
 	}
 	return 0;
 }
@@ -140,6 +141,9 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 		r = init_io(worker);
 	if (r == 0)
 		r = init_stats(worker);
+	if (r == 0)
+		r = nm_detail_new(worker, engine->details, worker->group->processes,
+				  &worker->detail);
 	return r;
 }
 
@@ -161,6 +165,7 @@ void nm_worker_fini(struct nm_worker *worker)
 		nm_engine_release(worker->stats[i].latency, sizeof(struct nm_hist), shared);
 		nm_engine_release(worker->stats[i].response, sizeof(struct nm_hist), shared);
 	}
+	worker->detail = nm_detail_free(worker->detail);
 	nm_worker_unlisten(worker);
 	nm_mail_fini(worker);
 	nm_timers_fini(&worker->timers);

@@ -25,10 +25,15 @@ static double bucket_middle(unsigned index)
 	return (double)nm_hist_bucket_low(index) + ((double)nm_hist_bucket_width(index) - 1) / 2;
 }
 
+void nm_hist_init_zeroed(struct nm_hist *h)
+{
+	atomic_init(&h->min_ns, UINT64_MAX);
+}
+
 void nm_hist_init(struct nm_hist *h)
 {
 	memset(h, 0, sizeof *h);
-	atomic_init(&h->min_ns, UINT64_MAX);
+	nm_hist_init_zeroed(h);
 }
 
 void nm_hist_collect(struct nm_hist_snap *into, const struct nm_hist *h)

@@ -51,6 +51,8 @@ static inline void nm_hist_record(struct nm_hist *h, uint64_t ns)
 }
 
 void nm_hist_init(struct nm_hist *h);
+/* The same for memory that is zero already: what is never recorded to stays untouched. */
+void nm_hist_init_zeroed(struct nm_hist *h);
 void nm_hist_copy(const struct nm_hist *h, struct nm_hist_snap *ret_snap);
 /* into += what has been recorded so far. */
 void nm_hist_collect(struct nm_hist_snap *into, const struct nm_hist *h);

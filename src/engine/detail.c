@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/detail.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "engine/detail_priv.h"
+#include "engine/engine_priv.h"
+#include "flowop/flowop.h"
+#include "host/clock.h"
+
+/* All logs of an engine together, and what one worker's may hold. */
+#define LOG_BYTES	(64u << 20)
+#define LOG_MAX_RECORDS 65536u
+#define LOG_MIN_RECORDS 256u
+
+struct counts {
+	_Atomic uint64_t operations, bytes_sent, bytes_received, errors, cpu_ns, busy_ns;
+};
+
+struct flow_counts {
+	struct counts counts;
+	uint64_t last_ns; /* when its last flowop ended */
+};
+
+struct record {
+	uint64_t end_ns, elapsed_ns;
+	uint32_t flow; /* local */
+	uint32_t instr;
+};
+#define RECORD_FAILED 0x80000000u
+
+/* Written by the worker, read by main; each end has a line of its own. */
+struct log {
+	_Alignas(64) _Atomic uint64_t written;
+	_Atomic uint64_t lost;
+	_Alignas(64) _Atomic uint64_t taken;
+	uint64_t size; /* a power of two; 0: no log */
+};
+
+struct nm_detail {
+	unsigned flags;
+	size_t bytes; /* of this block */
+	uint32_t n_instrs;
+	struct nm_instr *instrs;	/* the worker's program */
+	const struct nm_instr *program; /* the plan's */
+	struct counts *steps;		/* by instruction */
+	struct nm_hist *times;		/* the same; NULL: not kept */
+	struct flow_counts *flows;	/* by the worker's own number */
+	struct record *records;
+	struct log log;
+};
+
+static struct nm_worker *worker_of(struct nm_io *io)
+{
+	return (struct nm_worker *)(void *)((char *)io - offsetof(struct nm_worker, io));
+}
+
+static uint32_t number_of(const struct nm_worker *worker, const struct nm_flow *flow)
+{
+	return (uint32_t)((size_t)((const char *)flow - worker->flows) / worker->flow_bytes);
+}
+
+static uint64_t thread_cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void log_add(struct nm_worker *worker, const struct record *record)
+{
+	struct log *log = &worker->detail->log;
+	uint64_t written = atomic_load_explicit(&log->written, memory_order_relaxed);
+	uint64_t used = written - atomic_load_explicit(&log->taken, memory_order_acquire);
+
+	if (used == log->size) {
+		nm_counter_add(&log->lost, 1);
+		return;
+	}
+	worker->detail->records[written & (log->size - 1)] = *record;
+	atomic_store_explicit(&log->written, written + 1, memory_order_release);
+	if (used + 1 == log->size / 2)
+		nm_worker_tell_main(worker);
+}
+
+/* A flowop is over: it has taken the time since the flow's flowop before it, or since the pass began. */
+static void step_over(struct nm_worker *worker, struct nm_flow *flow, uint32_t index, bool failed)
+{
+	struct nm_detail *detail = worker->detail;
+	struct flow_counts *own = &detail->flows[number_of(worker, flow)];
+
+	nm_counter_add(&detail->steps[index].operations, 1);
+	nm_counter_add(&own->counts.operations, 1);
+	if (!detail->times)
+		return;
+	uint64_t now_ns = nm_clock_ns();
+	uint64_t from_ns = own->last_ns > flow->start_ns ? own->last_ns : flow->start_ns;
+	uint64_t elapsed_ns = now_ns - from_ns;
+
+	own->last_ns = now_ns;
+	nm_hist_record(&detail->times[index], elapsed_ns);
+	nm_counter_add(&detail->steps[index].busy_ns, elapsed_ns);
+	nm_counter_add(&own->counts.busy_ns, elapsed_ns);
+	if (detail->log.size)
+		log_add(worker, &(struct record){.end_ns = now_ns,
+						 .elapsed_ns = elapsed_ns,
+						 .flow = number_of(worker, flow),
+						 .instr = index | (failed ? RECORD_FAILED : 0)});
+}
+
+static void add_bytes(struct counts *counts, uint64_t sent, uint64_t received)
+{
+	if (sent)
+		nm_counter_add(&counts->bytes_sent, sent);
+	if (received)
+		nm_counter_add(&counts->bytes_received, received);
+}
+
+/* Stands in for the step of every flowop. */
+static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
+				  const struct nm_instr *instr)
+{
+	struct nm_worker *worker = worker_of(io);
+	struct nm_detail *detail = worker->detail;
+	uint32_t index = (uint32_t)(instr - detail->instrs);
+	struct counts *step = &detail->steps[index];
+	bool counts_cpu = detail->flags & NM_DETAIL_CPU;
+	uint64_t sent = nm_counter_read(&io->count->bytes_sent);
+	uint64_t received = nm_counter_read(&io->count->bytes_received);
+	uint64_t cpu_ns = counts_cpu ? thread_cpu_ns() : 0;
+
+	enum nm_step answer = detail->program[index].step(io, flow, instr);
+
+	if (counts_cpu)
+		nm_counter_add(&step->cpu_ns, thread_cpu_ns() - cpu_ns);
+	sent = nm_counter_read(&io->count->bytes_sent) - sent;
+	received = nm_counter_read(&io->count->bytes_received) - received;
+	add_bytes(step, sent, received);
+	add_bytes(&detail->flows[number_of(worker, flow)].counts, sent, received);
+	if (answer == NM_STEP_NEXT || answer == NM_STEP_NEXT_WAIT_IN)
+		step_over(worker, flow, index, false);
+	return answer;
+}
+
+void nm_detail_failed(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	struct nm_detail *detail = worker->detail;
+	uint32_t index = (uint32_t)(instr - detail->instrs);
+
+	nm_counter_add(&detail->steps[index].errors, 1);
+	nm_counter_add(&detail->flows[number_of(worker, flow)].counts.errors, 1);
+	if (instr->can_fail)
+		step_over(worker, flow, index, true);
+}
+
+void nm_detail_expired(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	step_over(worker, flow, (uint32_t)(instr - worker->detail->instrs), true);
+}
+
+void nm_detail_drained(struct nm_worker *worker, const struct nm_conn *conn, uint64_t bytes)
+{
+	struct nm_detail *detail = worker->detail;
+	const struct nm_phase *phase = worker->phase;
+	uint32_t index = UINT32_MAX;
+
+	/* With a stride the connection of an instruction is another in each pass. */
+	for (uint32_t i = phase->first; i < phase->first + phase->n_instrs; i++) {
+		const struct nm_instr *instr = &detail->program[i];
+
+		if (instr->drains &&
+		    (index == UINT32_MAX || &conn->flow->conns[instr->slot] == conn))
+			index = i;
+	}
+	if (index == UINT32_MAX)
+		return;
+	add_bytes(&detail->steps[index], 0, bytes);
+	add_bytes(&detail->flows[number_of(worker, conn->flow)].counts, 0, bytes);
+}
+
+/* --- making --- */
+
+/* What the profile has written; the compiler's own instructions are in no registry. */
+static bool is_flowop(const struct nm_instr *instr)
+{
+	return instr->op && nm_flowop_find(instr->op->name) == instr->op;
+}
+
+static uint64_t log_size(const struct nm_worker *worker)
+{
+	const struct nm_plan *plan = worker->engine->plan;
+	uint64_t n_workers = 0, size = LOG_MAX_RECORDS;
+
+	for (uint32_t g = 0; g < plan->n_groups; g++)
+		n_workers += plan->groups[g].runs ? plan->groups[g].n_workers : 0;
+	while (size > LOG_MIN_RECORDS && size * sizeof(struct record) * n_workers > LOG_BYTES)
+		size /= 2;
+	return size;
+}
+
+/* Where the next part of the block begins; *used grows by it. */
+static size_t place(size_t *used, size_t count, size_t size)
+{
+	size_t at = (*used + 63) & ~(size_t)63;
+
+	*used = at + count * size;
+	return at;
+}
+
+int nm_detail_new(struct nm_worker *worker, unsigned flags, bool shared,
+		  struct nm_detail **ret_detail)
+{
+	uint32_t n_instrs = worker->group->n_instrs;
+	size_t n_times = flags & NM_DETAIL_TIMES ? n_instrs : 0;
+	uint64_t size = flags & NM_DETAIL_LOG ? log_size(worker) : 0;
+	size_t bytes = sizeof(struct nm_detail);
+
+	*ret_detail = NULL;
+	if (!flags)
+		return 0;
+	size_t instrs = place(&bytes, n_instrs, sizeof(struct nm_instr));
+	size_t steps = place(&bytes, n_instrs, sizeof(struct counts));
+	size_t flows = place(&bytes, worker->n_flows, sizeof(struct flow_counts));
+	size_t records = place(&bytes, size, sizeof(struct record));
+	size_t times = place(&bytes, n_times, sizeof(struct nm_hist));
+	/* Pages that nothing is written to take no memory: most of a histogram's never are. */
+	char *block =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		     MAP_ANONYMOUS | MAP_NORESERVE | (shared ? MAP_SHARED : MAP_PRIVATE), -1, 0);
+
+	if (block == MAP_FAILED)
+		return -ENOMEM;
+	struct nm_detail *detail = (void *)block;
+
+	*detail = (struct nm_detail){
+		.flags = flags,
+		.bytes = bytes,
+		.n_instrs = n_instrs,
+		.instrs = (void *)(block + instrs),
+		.program = worker->group->instrs,
+		.steps = (void *)(block + steps),
+		.times = n_times ? (void *)(block + times) : NULL,
+		.flows = (void *)(block + flows),
+		.records = (void *)(block + records),
+		.log.size = size,
+	};
+	memcpy(detail->instrs, detail->program, n_instrs * sizeof *detail->instrs);
+	for (uint32_t i = 0; i < n_instrs; i++) {
+		if (!is_flowop(&detail->instrs[i]))
+			continue;
+		detail->instrs[i].step = measured_step;
+		if (detail->times) /* all else is zero already, and stays untouched */
+			atomic_init(&detail->times[i].min_ns, UINT64_MAX);
+	}
+	*ret_detail = detail;
+	return 0;
+}
+
+struct nm_detail *nm_detail_free(struct nm_detail *detail)
+{
+	if (detail)
+		(void)munmap(detail, detail->bytes);
+	return NULL;
+}
+
+const struct nm_instr *nm_detail_instrs(const struct nm_detail *detail)
+{
+	return detail->instrs;
+}
+
+/* --- reading, by main --- */
+
+static void collect(struct nm_detail_sums *into, const struct counts *from)
+{
+	into->operations += nm_counter_read(&from->operations);
+	into->bytes_sent += nm_counter_read(&from->bytes_sent);
+	into->bytes_received += nm_counter_read(&from->bytes_received);
+	into->errors += nm_counter_read(&from->errors);
+	into->cpu_ns += nm_counter_read(&from->cpu_ns);
+	into->busy_ns += nm_counter_read(&from->busy_ns);
+}
+
+unsigned nm_engine_details(const struct nm_engine *engine)
+{
+	return engine->details;
+}
+
+void nm_engine_step_sums(const struct nm_engine *engine, uint32_t group, uint32_t instr,
+			 struct nm_detail_sums *ret_sums, struct nm_hist_snap *ret_times)
+{
+	const struct nm_engine_group *g = &engine->groups[group];
+
+	*ret_sums = (struct nm_detail_sums){.operations = 0};
+	if (ret_times)
+		nm_hist_snap_init(ret_times);
+	for (uint32_t w = 0; w < g->n_workers; w++) {
+		const struct nm_detail *detail = g->workers[w].detail;
+
+		if (!detail || instr >= detail->n_instrs)
+			continue;
+		collect(ret_sums, &detail->steps[instr]);
+		if (ret_times && detail->times && nm_counter_read(&detail->steps[instr].operations))
+			nm_hist_collect(ret_times, &detail->times[instr]);
+	}
+}
+
+void nm_engine_flow_sums(const struct nm_engine *engine, uint32_t group, uint32_t flow,
+			 struct nm_detail_sums *ret_sums)
+{
+	const struct nm_engine_group *g = &engine->groups[group];
+	const struct nm_worker *worker = g->n_workers ? &g->workers[flow % g->n_workers] : NULL;
+
+	*ret_sums = (struct nm_detail_sums){.operations = 0};
+	if (worker && worker->detail && flow / g->n_workers < worker->n_flows)
+		collect(ret_sums, &worker->detail->flows[flow / g->n_workers].counts);
+}
+
+uint64_t nm_engine_operations(const struct nm_engine *engine, uint32_t group, uint32_t phase)
+{
+	const struct nm_engine_group *g = &engine->groups[group];
+	uint64_t operations = 0;
+
+	if (phase >= g->plan->n_phases)
+		return 0;
+	for (uint32_t w = 0; w < g->n_workers; w++) {
+		const struct nm_phase *p = &g->plan->phases[phase];
+		const struct nm_detail *detail = g->workers[w].detail;
+
+		for (uint32_t i = 0; detail && i < p->n_instrs; i++)
+			operations += nm_counter_read(&detail->steps[p->first + i].operations);
+	}
+	return operations;
+}
+
+static size_t take_from(const struct nm_worker *worker, struct nm_response *list, size_t room)
+{
+	struct log *log = &worker->detail->log;
+	uint64_t taken = atomic_load_explicit(&log->taken, memory_order_relaxed);
+	uint64_t ready = atomic_load_explicit(&log->written, memory_order_acquire) - taken;
+	size_t n = ready < room ? (size_t)ready : room;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct record *record =
+			&worker->detail->records[(taken + i) & (log->size - 1)];
+
+		list[i] = (struct nm_response){
+			.end_ns = record->end_ns,
+			.elapsed_ns = record->elapsed_ns,
+			.group = worker->group_no,
+			.flow = nm_worker_flow(worker, record->flow)->index,
+			.instr = record->instr & ~RECORD_FAILED,
+			.failed = record->instr & RECORD_FAILED,
+		};
+	}
+	atomic_store_explicit(&log->taken, taken + n, memory_order_release);
+	return n;
+}
+
+size_t nm_engine_take_responses(struct nm_engine *engine, struct nm_response *list, size_t room)
+{
+	const uint32_t n_groups = engine->plan->n_groups;
+	uint32_t g = engine->taking.group, w = engine->taking.worker;
+	size_t n = 0;
+
+	if (!(engine->details & NM_DETAIL_LOG))
+		return 0;
+	/* From where the last call has ended, so that a quick worker does not keep the others waiting; each group is
+	 * come to once, and the first one a second time. */
+	for (uint32_t seen = 0; seen <= n_groups && n < room; seen++) {
+		for (; w < engine->groups[g].n_workers && n < room; w++)
+			n += take_from(&engine->groups[g].workers[w], list + n, room - n);
+		if (w < engine->groups[g].n_workers)
+			break;
+		g = (g + 1) % n_groups;
+		w = 0;
+	}
+	engine->taking.group = g;
+	engine->taking.worker = w;
+	return n;
+}
+
+uint64_t nm_engine_lost_responses(const struct nm_engine *engine)
+{
+	uint64_t lost = 0;
+
+	if (!(engine->details & NM_DETAIL_LOG))
+		return 0;
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
+		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++)
+			lost += nm_counter_read(&engine->groups[g].workers[w].detail->log.lost);
+	return lost;
+}
