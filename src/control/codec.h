@@ -11,8 +11,10 @@
 
 #include <jansson.h>
 
+#include "engine/detail.h"
 #include "engine/engine.h"
 #include "host/facts.h"
+#include "host/perf.h"
 #include "host/usage.h"
 #include "plan/plan.h"
 #include "result/result.h"
@@ -42,10 +44,12 @@ int nm_refuse_unpack(json_t *body, const char **ret_code, const char **ret_text)
 
 struct nm_msg_prepare {
 	const char *run_id;
-	const char *host;    /* what the profile calls the slave */
-	const char *profile; /* substituted, as XML */
-	const char *file;    /* its name in messages */
-	const char *cpus;    /* list for the workers; NULL: the slave's own choice */
+	const char *host;     /* what the profile calls the slave */
+	const char *profile;  /* substituted, as XML */
+	const char *file;     /* its name in messages */
+	const char *cpus;     /* list for the workers; NULL: the slave's own choice */
+	const char *counters; /* of the hardware, a list; NULL: none */
+	uint32_t details;     /* enum nm_detail_flags */
 	uint64_t interval_ns, timeout_ns;
 	uint64_t seed; /* of all that is random; both ends draw the same */
 };
@@ -123,10 +127,21 @@ struct nm_msg_result {
 	struct nm_conn_report connections;
 	bool has_usage;
 	struct nm_usage usage;
+	struct nm_perf_values counters;
+	json_t *report; /* pack takes it, unpack borrows it from the body; NULL: none */
 };
 json_t *nm_result_pack(const struct nm_msg_result *result, size_t n_groups);
 /* ret->groups must hold n_groups. */
 int nm_result_unpack(json_t *body, size_t n_groups, struct nm_msg_result *ret);
+
+/* --- what a host did in detail (codec_report.c) --- */
+
+json_t *nm_report_pack(const struct nm_engine *engine, const struct nm_plan *plan);
+/* The plan is that of the host. *ret is owned; NULL after an error, -EPROTO or -ENOMEM. */
+int nm_report_unpack(json_t *body, const struct nm_plan *plan,
+		     const struct nm_percentiles *percentiles, struct nm_host_report **ret);
+json_t *nm_perf_pack(const struct nm_perf_values *values);
+int nm_perf_unpack(const json_t *list, struct nm_perf_values *ret);
 
 /* --- pieces, shared by the above (codec.c) --- */
 

@@ -248,17 +248,20 @@ json_t *nm_result_pack(const struct nm_msg_result *result, size_t n_groups)
 			groups = NULL;
 		}
 	}
-	return json_pack("{s:o,s:o,s:o}", "groups", groups, "connections",
+	return json_pack("{s:o,s:o,s:o,s:o,s:o}", "groups", groups, "connections",
 			 pack_connections(&result->connections), "usage",
-			 result->has_usage ? pack_usage(&result->usage) : json_null());
+			 result->has_usage ? pack_usage(&result->usage) : json_null(), "counters",
+			 nm_perf_pack(&result->counters), "report",
+			 result->report ? result->report : json_null());
 }
 
 int nm_result_unpack(json_t *body, size_t n_groups, struct nm_msg_result *ret)
 {
-	json_t *groups, *connections, *usage;
+	json_t *groups, *connections, *usage, *counters, *report;
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o}", "groups", &groups,
-			   "connections", &connections, "usage", &usage) < 0 ||
+	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o,s:o,s:o}", "groups", &groups,
+			   "connections", &connections, "usage", &usage, "counters", &counters,
+			   "report", &report) < 0 ||
 	    !json_is_array(groups) || json_array_size(groups) != n_groups)
 		return -EPROTO;
 	for (size_t i = 0; i < n_groups; i++) {
@@ -266,6 +269,9 @@ int nm_result_unpack(json_t *body, size_t n_groups, struct nm_msg_result *ret)
 			return -EPROTO;
 	}
 	ret->has_usage = !json_is_null(usage);
+	ret->report = json_is_null(report) ? NULL : report;
+	if (nm_perf_unpack(counters, &ret->counters))
+		return -EPROTO;
 	if (unpack_connections(connections, &ret->connections))
 		return -EPROTO;
 	return ret->has_usage ? unpack_usage(usage, &ret->usage) : 0;

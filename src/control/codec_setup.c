@@ -65,29 +65,36 @@ uint64_t nm_run_cookie(const char *run_id)
 
 json_t *nm_prepare_pack(const struct nm_msg_prepare *prepare)
 {
-	return json_pack("{s:s,s:o,s:s,s:o,s:s?,s:I,s:I,s:I}", "run_id", prepare->run_id, "host",
-			 nm_text_pack(prepare->host), "profile", prepare->profile, "file",
-			 nm_text_pack(prepare->file), "cpus", prepare->cpus, "interval_ns",
+	return json_pack("{s:s,s:o,s:s,s:o,s:s?,s:s?,s:I,s:I,s:I,s:I}", "run_id", prepare->run_id,
+			 "host", nm_text_pack(prepare->host), "profile", prepare->profile, "file",
+			 nm_text_pack(prepare->file), "cpus", prepare->cpus, "counters",
+			 prepare->counters, "details", (json_int_t)prepare->details, "interval_ns",
 			 (json_int_t)prepare->interval_ns, "timeout_ns",
 			 (json_int_t)prepare->timeout_ns, "seed", (json_int_t)prepare->seed);
 }
 
 int nm_prepare_unpack(json_t *body, struct nm_msg_prepare *ret)
 {
-	json_t *id, *host, *profile, *file, *cpus, *interval, *timeout, *seed;
+	json_t *id, *host, *profile, *file, *cpus, *counters, *details, *interval, *timeout, *seed;
 
 	*ret = (struct nm_msg_prepare){.run_id = NULL};
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "run_id",
-			   &id, "host", &host, "profile", &profile, "file", &file, "cpus", &cpus,
-			   "interval_ns", &interval, "timeout_ns", &timeout, "seed", &seed) < 0)
+	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
+			   "run_id", &id, "host", &host, "profile", &profile, "file", &file, "cpus",
+			   &cpus, "counters", &counters, "details", &details, "interval_ns",
+			   &interval, "timeout_ns", &timeout, "seed", &seed) < 0)
 		return -EPROTO;
 	if (nm_text_unpack(id, NM_CODEC_MAX_NAME, &ret->run_id) ||
 	    nm_text_unpack(host, NM_CODEC_MAX_NAME, &ret->host) ||
 	    nm_text_unpack(profile, NM_PROFILE_MAX_BYTES, &ret->profile) ||
 	    nm_text_unpack(file, NM_CODEC_MAX_TEXT, &ret->file) ||
+	    nm_u32_unpack(details, NM_DETAIL_ALL, &ret->details) ||
 	    nm_u64_unpack(interval, INT64_MAX / 4, &ret->interval_ns) ||
 	    nm_u64_unpack(timeout, INT64_MAX / 4, &ret->timeout_ns) || ret->timeout_ns == 0 ||
 	    nm_u64_unpack(seed, INT64_MAX, &ret->seed))
+		return -EPROTO;
+	if (!json_is_null(counters) &&
+	    (nm_text_unpack(counters, NM_CODEC_MAX_TEXT, &ret->counters) ||
+	     nm_perf_check_form(ret->counters)))
 		return -EPROTO;
 	return json_is_null(cpus) ? 0 : nm_text_unpack(cpus, NM_CODEC_MAX_TEXT, &ret->cpus);
 }

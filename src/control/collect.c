@@ -115,6 +115,7 @@ int nm_master_describe(struct nm_master *master)
 	result->warmup_s = (double)options->warmup_ns / 1e9;
 	result->cooldown_s = (double)options->cooldown_ns / 1e9;
 	result->interval_s = (double)options->interval_ns / 1e9;
+	result->statistics = options->statistics;
 	result->percentiles = options->percentiles;
 	result->groups = calloc(master->plan->n_groups + 1u, sizeof *result->groups);
 	if (!ok || !result->groups || !describe_params(result, master->job->params))
@@ -183,19 +184,35 @@ int nm_link_result(struct nm_master *master, struct nm_link *link, json_t *body)
 	result->groups = host->groups;
 	int error = nm_result_unpack(body, master->plan->n_groups, result);
 
+	if (!error && result->report)
+		error = nm_report_unpack(result->report, link->mirror, &master->result->percentiles,
+					 &host->report);
+	if (error == -ENOMEM)
+		nm_master_fail(master, link, NM_FAILURE_LOSS, "%s", strerror(ENOMEM));
 	if (!error) {
 		host->n_groups = master->plan->n_groups;
 		host->connections = result->connections;
 		host->has_usage = result->has_usage;
 		host->usage = result->usage;
+		host->counters = result->counters;
 		host->complete = !host->error;
 		sum_counts(host);
 		link->peer.state = NM_SESSION_END;
-	} else {
+	} else if (error == -EPROTO) {
 		memset(host->groups, 0, master->plan->n_groups * sizeof *host->groups);
 	}
 	free(result);
-	return error;
+	return error == -EPROTO ? error : 0;
+}
+
+/* In the same way as the slaves do, so that all figures are made alike. */
+static void report_own(struct nm_master *master, struct nm_result_host *host)
+{
+	json_t *body = nm_report_pack(master->engine, master->plan);
+
+	if (nm_report_unpack(body, master->plan, &master->result->percentiles, &host->report))
+		master->measure.failed = true;
+	json_decref(body);
 }
 
 static void collect_own(struct nm_master *master)
@@ -205,6 +222,9 @@ static void collect_own(struct nm_master *master)
 	nm_counts_read(master->engine, master->plan, master->measure.scratch, host->groups);
 	nm_connections_read(master->engine, master->plan, &host->connections);
 	host->has_usage = nm_meter_usage(&master->meter, &host->usage);
+	nm_meter_counters(&master->meter, &host->counters);
+	if (master->options->statistics)
+		report_own(master, host);
 	host->complete = !host->error;
 	host->n_groups = master->plan->n_groups;
 	sum_counts(host);
@@ -262,23 +282,18 @@ static void warn_of_empty_windows(struct nm_master *master)
 {
 	struct nm_result *result = master->result;
 
-	result->warnings = calloc(master->plan->n_groups + 1u, sizeof *result->warnings);
-	for (uint32_t g = 0; result->warnings && g < master->plan->n_groups; g++) {
+	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
 		const struct nm_group *group = &master->plan->groups[g];
 		bool measured = false;
-		char text[320];
 
 		for (uint32_t k = 0; group->runs && k < group->n_phases; k++)
 			measured |= group->phases[k].measured;
 		if (!measured || master->measure.groups[g].total)
 			continue;
-		(void)snprintf(text, sizeof text,
+		nm_result_warn(result,
 			       "group %.128s: nothing is left to measure: its transactions ended "
 			       "before the warm-up of %.3g s did",
 			       group->name, result->warmup_s);
-		char *copy = strdup(text);
-		if (copy)
-			result->warnings[result->n_warnings++] = copy;
 	}
 }
 
@@ -294,6 +309,7 @@ void nm_master_collect(struct nm_master *master)
 		nm_master_send(master, link, NM_MESSAGE_FINISH, json_object());
 	}
 	if (master->engine && master->run_begin_ns) {
+		nm_ticker_finish(master);
 		collect_own(master);
 		nm_measure_finish(&master->measure);
 		if (!master->failure && !master->interrupts)

@@ -9,6 +9,7 @@ src_libnm_control_la_SOURCES = \
 	src/control/clock_sync.h \
 	src/control/codec.c \
 	src/control/codec.h \
+	src/control/codec_report.c \
 	src/control/codec_result.c \
 	src/control/codec_run.c \
 	src/control/codec_setup.c \
@@ -50,6 +51,7 @@ src_libnm_control_la_SOURCES = \
 	src/control/session_setup.c \
 	src/control/setup.c \
 	src/control/slave.c \
-	src/control/slave.h
+	src/control/slave.h \
+	src/control/ticker.c
 src_libnm_control_la_CFLAGS = $(ROOM_CFLAGS)
 src_libnm_control_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CRYPTO_CFLAGS) -DNM_VERSION=\"$(PACKAGE_VERSION)\"

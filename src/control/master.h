@@ -8,6 +8,7 @@
 #include "control/clock_sync.h"
 #include "control/codec.h"
 #include "control/embedded.h"
+#include "control/grid.h"
 #include "control/measure.h"
 #include "control/meter.h"
 #include "control/peer.h"
@@ -38,6 +39,15 @@ struct nm_link {
 	size_t row_capacity;	       /* of result->intervals */
 };
 
+/* What is told while phases run. */
+struct nm_ticker {
+	struct nm_grid grid;
+	uint64_t wall_offset_ns;       /* wall clock - monotonic clock */
+	uint64_t bytes, operations;    /* of the phases that are over */
+	struct nm_response *responses; /* room; owned */
+	struct nm_response_row *rows;  /* the same */
+};
+
 /* A group in the present phase, here. */
 struct nm_run_group {
 	bool runs;
@@ -66,8 +76,10 @@ struct nm_master {
 	struct pollfd *pollfds; /* owned; n_links + 2 */
 	struct nm_measure measure;
 	struct nm_meter meter;
-	size_t row_capacity; /* of the master's own host intervals */
-	uint64_t *totals;    /* owned; room for the widest group */
+	struct nm_ticker ticker;
+	struct nm_perf *perf; /* owned */
+	size_t row_capacity;  /* of the master's own host intervals */
+	uint64_t *totals;     /* owned; room for the widest group */
 	size_t n_totals;
 	struct nm_run_group *groups; /* owned */
 	/* Phases. */
@@ -127,6 +139,17 @@ int nm_link_pong(struct nm_master *master, struct nm_link *link, json_t *body);
 void nm_master_run_phases(struct nm_master *master);
 int nm_link_began(struct nm_master *master, struct nm_link *link, json_t *body);
 int nm_link_done(struct nm_master *master, struct nm_link *link, json_t *body);
+
+/* --- ticker.c --- */
+/* Which details the engines keep. */
+unsigned nm_master_details(const struct nm_master *master);
+int nm_ticker_start(struct nm_master *master); /* 0 or -ENOMEM */
+void nm_ticker_begin(struct nm_master *master, const struct nm_phase_order *order);
+uint64_t nm_ticker_next_ns(const struct nm_master *master);
+void nm_ticker_run(struct nm_master *master, uint64_t now_ns);
+void nm_ticker_end(struct nm_master *master);
+/* The run is over, and the engine is still there. */
+void nm_ticker_finish(struct nm_master *master);
 
 /* --- reconcile.c --- */
 /* Compares both ends' counts of the phase that has just ended everywhere. */

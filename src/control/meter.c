@@ -108,6 +108,13 @@ static void end_row(struct nm_meter *meter, uint64_t to_ns)
 	meter->row(meter->arg, &row);
 }
 
+static void close_window(struct nm_meter *meter)
+{
+	nm_perf_read(meter->perf, &meter->counters_after);
+	nm_usage_read(meter->after);
+	meter->has_after = true;
+}
+
 void nm_meter_run(struct nm_meter *meter, uint64_t now_ns)
 {
 	if (!meter->running)
@@ -115,12 +122,12 @@ void nm_meter_run(struct nm_meter *meter, uint64_t now_ns)
 	if (now_ns >= meter->from_ns) {
 		meter->from_ns = UINT64_MAX;
 		nm_usage_read(meter->before);
+		nm_perf_read(meter->perf, &meter->counters_before);
 		meter->has_before = true;
 	}
 	if (now_ns >= meter->to_ns) {
 		meter->to_ns = UINT64_MAX;
-		nm_usage_read(meter->after);
-		meter->has_after = true;
+		close_window(meter);
 	}
 	if (now_ns >= meter->grid.next_ns)
 		end_row(meter, nm_grid_pass(&meter->grid, now_ns));
@@ -131,10 +138,8 @@ void nm_meter_end(struct nm_meter *meter, uint64_t now_ns)
 	if (!meter->running)
 		return;
 	meter->running = false;
-	if (meter->order.usage_to_ns != NM_USAGE_NEVER && !meter->has_after) {
-		nm_usage_read(meter->after);
-		meter->has_after = true;
-	}
+	if (meter->order.usage_to_ns != NM_USAGE_NEVER && !meter->has_after)
+		close_window(meter);
 	if (meter->grid.interval_ns && now_ns > meter->begin_ns + meter->row_ns)
 		end_row(meter, now_ns - meter->begin_ns);
 }
@@ -143,10 +148,15 @@ bool nm_meter_usage(struct nm_meter *meter, struct nm_usage *ret_usage)
 {
 	if (!meter->has_before)
 		return false;
-	if (!meter->has_after) {
-		nm_usage_read(meter->after);
-		meter->has_after = true;
-	}
+	if (!meter->has_after)
+		close_window(meter);
 	nm_usage_delta(meter->before, meter->after, ret_usage);
 	return true;
+}
+
+void nm_meter_counters(const struct nm_meter *meter, struct nm_perf_values *ret_values)
+{
+	*ret_values = (struct nm_perf_values){.count = 0};
+	if (meter->has_before && meter->has_after)
+		nm_perf_delta(&meter->counters_before, &meter->counters_after, ret_values);
 }

@@ -10,6 +10,7 @@
 #include "control/codec.h"
 #include "control/grid.h"
 #include "engine/engine.h"
+#include "host/perf.h"
 #include "host/usage.h"
 #include "result/result.h"
 
@@ -33,6 +34,8 @@ struct nm_meter {
 	struct nm_usage *last, *now, *delta; /* owned */
 	struct nm_usage *before, *after;     /* owned */
 	bool has_before, has_after;
+	const struct nm_perf *perf; /* borrowed; NULL: no counters */
+	struct nm_perf_values counters_before, counters_after;
 };
 
 /* 0 or -ENOMEM. nm_meter_fini may be called either way. */
@@ -47,5 +50,7 @@ void nm_meter_run(struct nm_meter *meter, uint64_t now_ns);
 void nm_meter_end(struct nm_meter *meter, uint64_t now_ns);
 /* The usage of the window; one that is still open is closed now. False when it was never opened. */
 bool nm_meter_usage(struct nm_meter *meter, struct nm_usage *ret_usage);
+/* The counters of the same window, after nm_meter_usage; none when that is not known. */
+void nm_meter_counters(const struct nm_meter *meter, struct nm_perf_values *ret_values);
 
 #endif

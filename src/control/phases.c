@@ -223,6 +223,7 @@ static void begin_phase(struct nm_master *master, uint32_t phase)
 	}
 	nm_measure_begin(&master->measure, phase, begin_ns, order.stop_ns);
 	nm_meter_begin(&master->meter, &order, begin_ns);
+	nm_ticker_begin(master, &order);
 	nm_master_log(master, "phase %u of %u begins", phase + 1, master->plan->n_phases);
 }
 
@@ -308,6 +309,7 @@ static void step(struct nm_master *master, uint64_t now_ns)
 	}
 	nm_measure_run(&master->measure, now_ns);
 	nm_meter_run(&master->meter, now_ns);
+	nm_ticker_run(master, now_ns);
 	check_engine(master);
 	check_stall(master, now_ns);
 }
@@ -317,11 +319,14 @@ static uint64_t next_ns(const struct nm_master *master, uint64_t now_ns)
 	uint64_t next = master->progress_at_ns + master->stall_ns;
 	uint64_t measure_ns = nm_measure_next_ns(&master->measure);
 	uint64_t meter_ns = nm_meter_next_ns(&master->meter);
+	uint64_t ticker_ns = nm_ticker_next_ns(master);
 
 	if (measure_ns < next)
 		next = measure_ns;
 	if (meter_ns < next)
 		next = meter_ns;
+	if (ticker_ns < next)
+		next = ticker_ns;
 	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
 		if (master->groups[g].runs && master->groups[g].stop_at_ns < next)
 			next = master->groups[g].stop_at_ns;
@@ -357,6 +362,7 @@ static void end_phase(struct nm_master *master, bool whole)
 	master->run_end_ns = now_ns;
 	nm_measure_end(&master->measure, now_ns);
 	nm_meter_end(&master->meter, now_ns);
+	nm_ticker_end(master);
 	if (!whole) {
 		/* Its counts are not final at either end. */
 		if (master->result->reconciled == NM_RECONCILED_YES)

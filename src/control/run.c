@@ -228,6 +228,9 @@ static void master_fini(struct nm_master *master)
 		nm_measure_fini(&master->measure);
 	nm_meter_fini(&master->meter);
 	nm_cpu_list_fini(&master->cpus);
+	nm_perf_close(master->perf);
+	free(master->ticker.responses);
+	free(master->ticker.rows);
 	free(master->pollfds);
 	free(master->totals);
 	free(master->groups);
@@ -311,6 +314,8 @@ enum nm_run_status nm_run(const struct nm_job *job, const struct nm_run_options 
 		error = -ENOMEM;
 	if (!error)
 		error = nm_master_describe(&master);
+	if (!error)
+		error = nm_ticker_start(&master);
 	if (error) {
 		nm_diag_error(diags, NULL, 0, "cannot prepare the run: %s", strerror(-error));
 		nm_result_free(master.result);

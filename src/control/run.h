@@ -23,6 +23,32 @@ enum nm_run_status {
 		130, /* the result is complete when only results were awaited by then */
 };
 
+enum nm_progress_event {
+	NM_PROGRESS_START, /* of the run */
+	NM_PROGRESS_BEGIN, /* of a phase */
+	NM_PROGRESS_TICK,  /* an interval of it is over */
+	NM_PROGRESS_END,
+	NM_PROGRESS_FINISH, /* of the run */
+};
+
+/* How far the phase is, or at the end the run: all groups together, on the master. */
+struct nm_progress {
+	enum nm_progress_event event;
+	uint32_t phase;
+	uint64_t wall_ns;
+	uint64_t bytes; /* both directions */
+	uint64_t operations;
+};
+
+/* One execution of a flowop on the master. Texts are borrowed from the plan. */
+struct nm_response_row {
+	uint64_t wall_ns; /* of its end */
+	uint64_t elapsed_ns;
+	const char *group, *transaction, *flowop; /* the transaction may have no name: "" */
+	uint32_t phase, flow;
+	bool failed;
+};
+
 /* Called on the thread that runs; everything passed is valid during the call only. */
 struct nm_run_events {
 	void *arg;
@@ -31,6 +57,10 @@ struct nm_run_events {
 			 const struct nm_result_interval *row);
 	/* One line about what happens now ("connected to ...", "phase 2 of 3 began"): for --verbose. May be NULL. */
 	void (*log)(void *arg, const char *line);
+	/* With NM_STAT_RAW. May be NULL. */
+	void (*progress)(void *arg, const struct nm_plan *plan, const struct nm_progress *progress);
+	/* With NM_STAT_RESPONSES: executions of flowops, those of one worker in their order. May be NULL. */
+	void (*responses)(void *arg, const struct nm_response_row *rows, size_t count);
 };
 
 struct nm_run_options {
@@ -41,6 +71,8 @@ struct nm_run_options {
 	struct nm_percentiles percentiles;
 	const char *cpus;	/* list for the master's workers, or NULL */
 	const char *slave_cpus; /* list for the slaves' workers, or NULL */
+	unsigned statistics;	/* enum nm_statistics: what is kept besides the ordinary */
+	const char *counters;	/* with NM_STAT_COUNTERS: a list, see host/perf.h */
 	uint64_t seed;
 	int interrupt_fd; /* readable: end gracefully; read again (a second byte): end at once. -1: none */
 	struct nm_run_events events;

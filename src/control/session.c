@@ -210,6 +210,7 @@ static void session_fini(struct nm_session *session)
 {
 	session->engine = nm_engine_free(session->engine);
 	nm_meter_fini(&session->meter);
+	nm_perf_close(session->perf);
 	session->plan = nm_plan_free(session->plan);
 	session->root = nm_node_free(session->root);
 	nm_peer_fini(&session->peer);

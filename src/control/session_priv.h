@@ -24,6 +24,7 @@ struct nm_session {
 	struct nm_plan *plan;
 	struct nm_engine *engine;
 	struct nm_meter meter;
+	struct nm_perf *perf; /* owned */
 	struct nm_sample *sample;
 	uint64_t *totals; /* room for the widest group */
 	size_t n_totals;

@@ -155,6 +155,9 @@ int nm_session_finish(struct nm_session *session, json_t *body)
 		nm_counts_read(session->engine, plan, session->sample, result->groups);
 		nm_connections_read(session->engine, plan, &result->connections);
 		result->has_usage = nm_meter_usage(&session->meter, &result->usage);
+		nm_meter_counters(&session->meter, &result->counters);
+		if (nm_engine_details(session->engine))
+			result->report = nm_report_pack(session->engine, plan);
 		error = nm_session_send(session, NM_MESSAGE_RESULT,
 					nm_result_pack(result, plan->n_groups));
 		session->peer.state = NM_SESSION_RESULT;

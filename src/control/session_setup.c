@@ -128,6 +128,7 @@ static bool make_engine(struct nm_session *session, const char *cpus_text,
 	} else {
 		const struct nm_engine_config config = {
 			.plan = session->plan,
+			.details = prepare->details & ~(uint32_t)NM_DETAIL_LOG,
 			.seed = prepare->seed,
 			.cpus = cpus.cpus,
 			.n_cpus = cpus.count,
@@ -166,8 +167,14 @@ static int allocate(struct nm_session *session, const struct nm_msg_prepare *pre
 	session->file = strdup(prepare->file);
 	if (!session->totals || !session->told_done || !session->sample || !session->file)
 		return -ENOMEM;
-	return nm_meter_init(&session->meter, session->engine, session->plan, prepare->interval_ns,
-			     nm_session_row, session);
+	int error = nm_meter_init(&session->meter, session->engine, session->plan,
+				  prepare->interval_ns, nm_session_row, session);
+
+	/* They count the threads that are started after them. */
+	if (!error && prepare->counters)
+		error = nm_perf_open(prepare->counters, &session->perf);
+	session->meter.perf = session->perf;
+	return error;
 }
 
 int nm_session_prepare(struct nm_session *session, json_t *body)

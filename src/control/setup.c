@@ -158,20 +158,28 @@ static bool connect_all(struct nm_master *master, int *fds)
 
 static bool make_engine(struct nm_master *master)
 {
+	const struct nm_run_options *options = master->options;
+	unsigned details = nm_master_details(master) |
+			   (options->statistics & NM_STAT_RESPONSES ? NM_DETAIL_LOG : 0);
 	const struct nm_engine_config config = {.plan = master->plan,
 						.measures = true,
 						.seed = master->options->seed,
+						.details = details,
 						.cpus = master->cpus.cpus,
 						.n_cpus = master->cpus.count,
 						.cookie = nm_run_cookie(master->result->run_id)};
 	int error = nm_engine_new(&config, &master->engine);
 
 	if (!error)
-		error = nm_measure_init(&master->measure, master->plan, master->engine,
-					master->options, master->result);
+		error = nm_measure_init(&master->measure, master->plan, master->engine, options,
+					master->result);
 	if (!error)
 		error = nm_meter_init(&master->meter, master->engine, master->plan,
-				      master->options->interval_ns, nm_master_own_row, master);
+				      options->interval_ns, nm_master_own_row, master);
+	/* They count the threads that are started after them. */
+	if (!error && options->counters)
+		error = nm_perf_open(options->counters, &master->perf);
+	master->meter.perf = master->perf;
 	if (error)
 		nm_master_fail(master, NULL, NM_FAILURE_LOSS, "cannot make the engine: %s",
 			       strerror(-error));
@@ -191,6 +199,8 @@ static bool prepare_all(struct nm_master *master)
 			.profile = profile,
 			.file = master->file,
 			.cpus = master->options->slave_cpus,
+			.counters = master->options->counters,
+			.details = nm_master_details(master),
 			.interval_ns = master->options->interval_ns,
 			.timeout_ns = master->options->timeout_ns,
 			.seed = master->options->seed,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "result/result.h"
 
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "stats/hist.h"
@@ -18,8 +21,40 @@ static void free_group(struct nm_result_group *group)
 	free(group->name);
 }
 
+struct nm_host_report *nm_host_report_free(struct nm_host_report *report)
+{
+	for (size_t g = 0; report && report->groups && g < report->n_groups; g++) {
+		struct nm_group_report *group = &report->groups[g];
+
+		for (size_t k = 0; group->transactions && k < group->n_transactions; k++)
+			free(group->transactions[k].flowops);
+		free(group->transactions);
+		free(group->strands);
+	}
+	if (report)
+		free(report->groups);
+	free(report);
+	return NULL;
+}
+
+void nm_result_warn(struct nm_result *result, const char *fmt, ...)
+{
+	char **warnings =
+		realloc(result->warnings, (result->n_warnings + 1) * sizeof *result->warnings);
+	va_list args;
+
+	if (!warnings)
+		return;
+	result->warnings = warnings;
+	va_start(args, fmt);
+	if (vasprintf(&warnings[result->n_warnings], fmt, args) >= 0)
+		result->n_warnings++;
+	va_end(args);
+}
+
 static void free_host(struct nm_result_host *host)
 {
+	nm_host_report_free(host->report);
 	free(host->name);
 	free(host->address);
 	free(host->error);
@@ -155,4 +190,53 @@ void nm_result_messages(const struct nm_result *result, struct nm_messages *ret)
 		seconds = of_group > seconds ? of_group : seconds;
 	}
 	find_ways(&master, &slaves, seconds, ret);
+}
+
+/* Of nothing, nothing is no difference. */
+static double percent(double here, double there)
+{
+	if (here > 0)
+		return 100 - 100 * there / here;
+	return there > 0 ? NAN : 0;
+}
+
+static double bytes_of(const struct nm_result_host *host)
+{
+	return (double)host->counts.bytes_sent + (double)host->counts.bytes_received;
+}
+
+static double rate_of(const struct nm_result_host *host)
+{
+	return host->report->elapsed_s > 0 ? bytes_of(host) / host->report->elapsed_s : 0;
+}
+
+bool nm_result_difference(const struct nm_result *result, struct nm_difference *ret_difference)
+{
+	double time_s = 0, bytes = 0, rate = 0, operations = 0, errors = 0;
+
+	for (size_t i = 0; i < result->n_hosts; i++) {
+		const struct nm_result_host *host = &result->hosts[i];
+
+		if (!host->report)
+			return false;
+		if (i == 0)
+			continue;
+		time_s = fmax(time_s, host->report->elapsed_s);
+		bytes += bytes_of(host);
+		rate += rate_of(host);
+		operations += (double)host->report->operations;
+		errors += (double)host->counts.errors;
+	}
+	if (result->n_hosts < 2)
+		return false;
+	const struct nm_result_host *master = &result->hosts[0];
+
+	*ret_difference = (struct nm_difference){
+		.time = percent(master->report->elapsed_s, time_s),
+		.data = percent(bytes_of(master), bytes),
+		.throughput = percent(rate_of(master), rate),
+		.operations = percent((double)master->report->operations, operations),
+		.errors = percent((double)master->counts.errors, errors),
+	};
+	return true;
 }

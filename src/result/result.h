@@ -9,26 +9,14 @@
 #include <stdint.h>
 
 #include "host/facts.h"
+#include "host/perf.h"
 #include "host/usage.h"
 #include "plan/params.h"
+#include "result/statistics.h"
 #include "stats/counters.h"
 #include "stats/summary.h"
 
-#define NM_RESULT_MAX_PERCENTILES 32
-
-/* Which percentiles a result has, ascending, 0..100. */
-struct nm_percentiles {
-	double pct[NM_RESULT_MAX_PERCENTILES];
-	size_t count;
-};
-
 struct nm_hist_snap;
-
-struct nm_latency {
-	uint64_t count; /* 0: nothing was measured, the rest is meaningless */
-	double min_s, mean_s, max_s, stddev_s;
-	double pct_s[NM_RESULT_MAX_PERCENTILES]; /* by nm_percentiles of the result */
-};
 
 /* What was done in a window of time. */
 struct nm_window {
@@ -100,6 +88,11 @@ struct nm_host_interval {
 	uint64_t bytes_sent, bytes_received, iterations;
 };
 
+/* How the single executions were told. */
+struct nm_response_report {
+	uint64_t told, lost;
+};
+
 struct nm_result_host {
 	char *name;    /* as the profile names it; "master" for the master */
 	char *address; /* numeric, as seen by the master; NULL for the master */
@@ -115,7 +108,9 @@ struct nm_result_host {
 	size_t n_groups;
 	struct nm_counts counts; /* their sum */
 	bool has_usage;
-	struct nm_usage usage; /* delta over the measured window */
+	struct nm_usage usage;		/* delta over the measured window */
+	struct nm_perf_values counters; /* the same; none unless asked for */
+	struct nm_host_report *report;	/* owned; NULL: not asked for, or not delivered */
 	struct nm_conn_report connections;
 	struct nm_host_interval *intervals;
 	size_t n_intervals;
@@ -130,12 +125,14 @@ struct nm_result {
 	struct nm_params params;
 	char *run_id; /* 32 hex digits */
 	char *version;
-	uint64_t start_wall_ns;
+	uint64_t start_wall_ns, end_wall_ns; /* the end of the last phase; 0: none has begun */
 	double elapsed_s; /* from the first phase's start to the last one's end */
 	uint64_t seed;
 	bool complete, interrupted;
 	char *incomplete_why; /* one line, when not complete */
 	double warmup_s, cooldown_s, interval_s;
+	unsigned statistics; /* enum nm_statistics: which were asked for */
+	struct nm_response_report responses;
 	struct nm_percentiles percentiles;
 	struct nm_window totals; /* all groups */
 	struct nm_result_group *groups;
@@ -168,8 +165,16 @@ void nm_phase_messages(const struct nm_result_phase *phase, struct nm_messages *
 void nm_result_messages(const struct nm_result *result,
 			struct nm_messages *ret); /* measured phases */
 
+/* How much the slaves have done less than the master, in per cent of the master: 0 is best. NaN: of nothing. */
+struct nm_difference {
+	double time, data, throughput, operations, errors;
+};
+
 struct nm_result *nm_result_new(void); /* zeroed, NULL when out of memory */
 struct nm_result *nm_result_free(struct nm_result *result);
+/* Adds a warning; one that there is no memory for is left out. */
+void nm_result_warn(struct nm_result *result, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 void nm_series_fini(struct nm_series *series);
 /* Summaries over the complete runs of a series. */
 struct nm_series_summary {
@@ -189,6 +194,8 @@ void nm_latency_from_hist(struct nm_latency *ret_latency, const struct nm_hist_s
 bool nm_phase_is_behind(const struct nm_result_phase *phase, uint32_t n_flows);
 double nm_window_transactions_per_s(const struct nm_window *window);
 double nm_window_bits_per_s(const struct nm_window *window); /* both directions */
+/* False when the master or a slave has delivered no report, or there is no slave. */
+bool nm_result_difference(const struct nm_result *result, struct nm_difference *ret_difference);
 /* All of the CPU's time as shares of the window, 0..1 of all CPUs. */
 double nm_cpu_share(const struct nm_cpu_times *cpu, uint64_t part_ns);
 

@@ -14,9 +14,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static struct nm_phase phases[N_PHASES];
 static struct nm_group groups[] = {
-	{.n_workers = N_WORKERS, .n_phases = N_PHASES},
-	{.n_workers = 1, .n_phases = 1},
+	{.n_workers = N_WORKERS,
+	 .n_flows = 2,
+	 .n_phases = N_PHASES,
+	 .phases = phases,
+	 .runs = true},
+	{.n_workers = 1, .n_phases = 1, .phases = phases},
 };
 static const struct nm_plan plan = {.groups = groups, .n_groups = 2, .n_phases = N_PHASES};
 
@@ -92,6 +97,8 @@ static void unpack_result(enum nm_message_type type, json_t *body)
 {
 	struct nm_counts counts[sizeof groups / sizeof groups[0]];
 	struct nm_msg_result result = {.groups = counts};
+	struct nm_percentiles percentiles = {.count = 0};
+	struct nm_host_report *report = NULL;
 	struct nm_host_interval interval;
 	struct nm_msg_failed failed;
 	uint64_t progress;
@@ -107,7 +114,9 @@ static void unpack_result(enum nm_message_type type, json_t *body)
 		nm_interval_unpack(body, plan.n_phases, &interval);
 		break;
 	case NM_MESSAGE_RESULT:
-		nm_result_unpack(body, plan.n_groups, &result);
+		if (nm_result_unpack(body, plan.n_groups, &result) == 0 && result.report)
+			nm_report_unpack(result.report, &plan, &percentiles, &report);
+		nm_host_report_free(report);
 		break;
 	default:
 		break;

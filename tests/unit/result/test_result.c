@@ -192,6 +192,57 @@ START_TEST(an_empty_series_has_no_figures)
 }
 END_TEST
 
+static struct nm_host_report report_of(double elapsed_s, uint64_t operations)
+{
+	return (struct nm_host_report){.elapsed_s = elapsed_s, .operations = operations};
+}
+
+START_TEST(the_difference_is_that_of_all_slaves)
+{
+	struct nm_host_report reports[] = {report_of(2, 200), report_of(1, 100), report_of(2, 50)};
+	struct nm_result_host hosts[] = {
+		{.is_master = true, .report = &reports[0], .counts = {.bytes_sent = 1000}},
+		{.report = &reports[1], .counts = {.bytes_received = 600}},
+		{.report = &reports[2], .counts = {.bytes_received = 300, .errors = 1}},
+	};
+	struct nm_result result = {.hosts = hosts, .n_hosts = 3};
+	struct nm_difference d;
+
+	ck_assert(nm_result_difference(&result, &d));
+	ck_assert_double_eq_tol(d.time, 0, 1e-9);
+	ck_assert_double_eq_tol(d.data, 10, 1e-9);
+	ck_assert_double_eq_tol(d.throughput, 100 - 100 * (600 + 150) / 500., 1e-9);
+	ck_assert_double_eq_tol(d.operations, 25, 1e-9);
+	/* Of nothing, something is no percentage. */
+	ck_assert(isnan(d.errors));
+	hosts[2].counts.errors = 0;
+	ck_assert(nm_result_difference(&result, &d));
+	ck_assert(d.errors == 0);
+	/* Nothing received is all the difference. */
+	hosts[1].counts.bytes_received = hosts[2].counts.bytes_received = 0;
+	ck_assert(nm_result_difference(&result, &d));
+	ck_assert(d.data == 100);
+	hosts[2].report = NULL;
+	ck_assert(!nm_result_difference(&result, &d));
+	result.n_hosts = 1;
+	ck_assert(!nm_result_difference(&result, &d));
+}
+END_TEST
+
+START_TEST(warnings_are_kept_in_their_order)
+{
+	struct nm_result *result = nm_result_new();
+
+	ck_assert_ptr_nonnull(result);
+	nm_result_warn(result, "the %s", "first");
+	nm_result_warn(result, "%d", 2);
+	ck_assert_uint_eq(result->n_warnings, 2);
+	ck_assert_str_eq(result->warnings[0], "the first");
+	ck_assert_str_eq(result->warnings[1], "2");
+	ck_assert_ptr_null(nm_result_free(result));
+}
+END_TEST
+
 START_TEST(half_built_results_can_be_freed)
 {
 	struct nm_result *result = nm_result_new();
@@ -221,6 +272,8 @@ int main(void)
 	tcase_add_test(tc, shares_of_cpu_time_add_up);
 	tcase_add_test(tc, a_series_is_summarised_over_its_complete_runs);
 	tcase_add_test(tc, an_empty_series_has_no_figures);
+	tcase_add_test(tc, the_difference_is_that_of_all_slaves);
+	tcase_add_test(tc, warnings_are_kept_in_their_order);
 	tcase_add_test(tc, half_built_results_can_be_freed);
 	suite_add_tcase(suite, tc);
 

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of a result: times, and what one host did in detail. */
+#ifndef NM_RESULT_STATISTICS_H
+#define NM_RESULT_STATISTICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stats/counters.h"
+
+#define NM_RESULT_MAX_PERCENTILES 32
+
+/* Which percentiles a result has, ascending, 0..100. */
+struct nm_percentiles {
+	double pct[NM_RESULT_MAX_PERCENTILES];
+	size_t count;
+};
+
+struct nm_latency {
+	uint64_t count; /* 0: nothing was measured, the rest is meaningless */
+	double min_s, mean_s, max_s, stddev_s;
+	double pct_s[NM_RESULT_MAX_PERCENTILES]; /* by nm_percentiles of the result */
+};
+
+/* Statistics that are kept only when asked for. */
+enum nm_statistics {
+	NM_STAT_FLOWOPS = 1 << 0,
+	NM_STAT_TRANSACTIONS = 1 << 1,
+	NM_STAT_GROUPS = 1 << 2,
+	NM_STAT_STRANDS = 1 << 3,
+	NM_STAT_INTERFACES = 1 << 4,
+	NM_STAT_FLOWOP_CPU = 1 << 5,
+	NM_STAT_RAW = 1 << 6,	    /* lines of progress while it runs */
+	NM_STAT_COUNTERS = 1 << 7,  /* of the hardware */
+	NM_STAT_RESPONSES = 1 << 8, /* each single execution of a flowop */
+	NM_STAT_ALL = NM_STAT_FLOWOPS | NM_STAT_TRANSACTIONS | NM_STAT_GROUPS | NM_STAT_STRANDS |
+		      NM_STAT_INTERFACES,
+};
+
+/* One flowop of a transaction, on one host. An operation is one execution. */
+struct nm_flowop_report {
+	const char *name; /* static */
+	unsigned line;
+	uint64_t operations, bytes_sent, bytes_received, errors;
+	double cpu_s;		/* with NM_STAT_FLOWOP_CPU */
+	struct nm_latency time; /* of an execution; count 0: not kept */
+};
+
+/* One transaction of a group, on one host. */
+struct nm_transaction_report {
+	double seconds;
+	uint64_t operations;
+	struct nm_counts counts;
+	struct nm_latency latency; /* of passes; count 0: not kept */
+	struct nm_flowop_report *flowops;
+	size_t n_flowops;
+};
+
+/* One flow, on one host, in all transactions. */
+struct nm_strand_report {
+	uint64_t operations, bytes_sent, bytes_received, errors;
+	double seconds; /* in flowops: without waits for other strands or for a rate */
+};
+
+/* What one host did for a group, from start to end. */
+struct nm_group_report {
+	uint64_t operations;
+	double seconds; /* of its transactions, added up */
+	struct nm_transaction_report *transactions;
+	size_t n_transactions; /* 0: the host had no part in the group */
+	struct nm_strand_report *strands;
+	size_t n_strands; /* 0: not kept */
+};
+
+/* What one host did, in detail; all owned. */
+struct nm_host_report {
+	double elapsed_s; /* from the first transaction's begin to the last one's end */
+	uint64_t operations;
+	struct nm_group_report *groups;
+	size_t n_groups;
+};
+
+/* Accepts NULL, returns NULL. */
+struct nm_host_report *nm_host_report_free(struct nm_host_report *report);
+
+#endif
