@@ -13,6 +13,22 @@
 /* Decimal digits that a double always keeps: 0.1 is written 0.1. */
 #define DIGITS 15
 
+/* What there is only when it was asked for. */
+static json_t *asked_json(const struct nm_result *result)
+{
+	json_t *object = json_object();
+
+	if (result->statistics)
+		object = nm_json_join(object,
+				      json_pack("{s:o}", "difference", nm_json_difference(result)));
+	if (result->statistics & NM_STAT_RESPONSES)
+		object = nm_json_join(object,
+				      json_pack("{s:{s:o, s:o}}", "responses", "told",
+						nm_json_count(result->responses.told), "lost",
+						nm_json_count(result->responses.lost)));
+	return object;
+}
+
 static json_t *profile_json(const struct nm_result *result)
 {
 	json_t *params = json_object();
@@ -67,14 +83,16 @@ static json_t *run_json(const struct nm_result *result)
 						result->n_hosts > 1 && result->has_start_skew
 							? nm_json_real(result->start_skew_s)
 							: json_null()));
+	object = nm_json_join(object, asked_json(result));
 	return nm_json_join(object, json_pack("{s:o, s:o, s:o}", "reconciled",
 					      reconciled_json(result->reconciled), "reconcile_text",
 					      nm_json_text(result->reconcile_text), "warnings",
 					      warnings_json(result)));
 }
 
-static json_t *phases_json(const struct nm_result *result, const struct nm_result_group *group)
+static json_t *phases_json(const struct nm_result *result, size_t g)
 {
+	const struct nm_result_group *group = &result->groups[g];
 	json_t *array = json_array();
 	struct nm_messages messages;
 
@@ -85,12 +103,16 @@ static json_t *phases_json(const struct nm_result *result, const struct nm_resul
 					 nm_json_text(name), "line", nm_json_count(phase->line),
 					 "measured", (int)phase->measured, "begin_s",
 					 nm_json_real(phase->begin_s));
+		const struct nm_transaction_report *report = nm_master_transaction(result, g, i);
+
 		item = nm_json_join(item, nm_json_window(&phase->whole, &result->percentiles));
 		nm_phase_messages(phase, &messages);
 		item = nm_json_join(item, nm_json_messages(&messages));
 		if (phase->planned_per_s > 0)
 			item = nm_json_join(item, json_pack("{s:o}", "planned_per_s",
 							    nm_json_real(phase->planned_per_s)));
+		if (report)
+			item = nm_json_join(item, nm_json_transaction_report(result, report));
 		if (nm_json_append(array, item) != 0) {
 			json_decref(array);
 			return NULL;
@@ -109,7 +131,10 @@ static json_t *groups_json(const struct nm_result *result)
 					 "flows", nm_json_count(group->n_flows), "workers",
 					 nm_json_count(group->n_workers));
 		item = nm_json_join(item, nm_json_window(&group->totals, &result->percentiles));
-		item = nm_json_join(item, json_pack("{s:o}", "phases", phases_json(result, group)));
+		item = nm_json_join(item, json_pack("{s:o}", "phases", phases_json(result, i)));
+		if (result->n_hosts)
+			item = nm_json_join(item,
+					    nm_json_group_report(result, &result->hosts[0], i));
 		if (nm_json_append(array, item) != 0) {
 			json_decref(array);
 			return NULL;

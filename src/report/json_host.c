@@ -33,6 +33,8 @@ static json_t *groups_json(const struct nm_result *result, const struct nm_resul
 		const char *name = i < result->n_groups ? result->groups[i].name : NULL;
 		json_t *group = nm_json_join(json_pack("{s:o}", "name", nm_json_text(name)),
 					     counts_json(&host->groups[i]));
+		if (!host->is_master)
+			group = nm_json_join(group, nm_json_group_report(result, host, i));
 		if (nm_json_append(array, group) != 0) {
 			json_decref(array);
 			return NULL;
@@ -187,6 +189,14 @@ json_t *nm_json_host(const struct nm_result *result, const struct nm_result_host
 						told ? counts_json(&host->counts) : json_null(),
 						"groups", groups_json(result, host)));
 	object = nm_json_join(object, usage_json(host));
+	if (host->report)
+		object = nm_json_join(object,
+				      json_pack("{s:o, s:o}", "elapsed_s",
+						nm_json_real(host->report->elapsed_s), "operations",
+						nm_json_count(host->report->operations)));
+	if (result->statistics & NM_STAT_COUNTERS)
+		object = nm_json_join(object,
+				      json_pack("{s:o}", "counters", nm_json_counters(host)));
 	return nm_json_join(object, json_pack("{s:o, s:o}", "connections",
 					      connections_json(&host->connections), "intervals",
 					      intervals_json(host)));

@@ -62,8 +62,7 @@ int nm_json_append(json_t *array, json_t *item)
 	return json_array_append_new(array, item);
 }
 
-static json_t *latency_json(const struct nm_latency *latency,
-			    const struct nm_percentiles *percentiles)
+json_t *nm_json_latency(const struct nm_latency *latency, const struct nm_percentiles *percentiles)
 {
 	char key[32];
 
@@ -129,10 +128,10 @@ json_t *nm_json_window(const struct nm_window *window, const struct nm_percentil
 						nm_json_count(counts->errors), "connects",
 						nm_json_count(counts->connects), "accepts",
 						nm_json_count(counts->accepts), "latency_s",
-						latency_json(&window->latency, percentiles)));
+						nm_json_latency(&window->latency, percentiles)));
 	if (window->response.count)
 		object = nm_json_join(object,
 				      json_pack("{s:o}", "response_s",
-						latency_json(&window->response, percentiles)));
+						nm_json_latency(&window->response, percentiles)));
 	return object;
 }

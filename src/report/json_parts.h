@@ -23,6 +23,20 @@ int nm_json_append(json_t *array, json_t *item);
 /* {"messages": ...}; empty when there were none. */
 json_t *nm_json_messages(const struct nm_messages *messages);
 json_t *nm_json_window(const struct nm_window *window, const struct nm_percentiles *percentiles);
+json_t *nm_json_latency(const struct nm_latency *latency, const struct nm_percentiles *percentiles);
+/* json_statistics.c */
+/* What a host did for a group in detail: "operations", "strands" where they were kept, and for a slave its
+ * "phases". */
+json_t *nm_json_group_report(const struct nm_result *result, const struct nm_result_host *host,
+			     size_t group);
+/* What it did in a transaction: "operations" and "flowops". */
+json_t *nm_json_transaction_report(const struct nm_result *result,
+				   const struct nm_transaction_report *transaction);
+json_t *nm_json_counters(const struct nm_result_host *host);
+json_t *nm_json_difference(const struct nm_result *result);
+/* What the master knows about transaction k of a group, or NULL. */
+const struct nm_transaction_report *nm_master_transaction(const struct nm_result *result,
+							  size_t group, size_t k);
 json_t *nm_json_host(const struct nm_result *result, const struct nm_result_host *host);
 
 #endif

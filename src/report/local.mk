@@ -14,8 +14,11 @@ src_libnm_report_la_SOURCES = \
 	src/report/json_host.c \
 	src/report/json_parts.c \
 	src/report/json_parts.h \
+	src/report/json_statistics.c \
 	src/report/report.c \
 	src/report/report.h \
+	src/report/statistics.c \
+	src/report/statistics.h \
 	src/report/table.c \
 	src/report/table.h
 nodist_src_libnm_report_la_SOURCES = src/report/registry.c

@@ -8,7 +8,7 @@
 
 #include "base/diag.h"
 
-#define MAX_COLUMNS 32
+#define MAX_COLUMNS 64
 
 void nm_table_cell(struct nm_table *table, const char *fmt, ...)
 {

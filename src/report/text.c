@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "report/common.h"
+#include "report/statistics.h"
 #include "report/table.h"
 
 #define TEXT	   32
@@ -425,6 +426,7 @@ static int write_text(const struct nm_series *series, FILE *out)
 	print_totals(last, out);
 	print_groups(last, out);
 	print_hosts(last, out);
+	nm_report_statistics(last, out);
 	print_notes(last, out);
 	if (series->n_runs > 1) {
 		print_runs(series, out);

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables that uperf has, under its names: transactions are numbered from 0 as they are there. */
+#include "report/statistics.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "report/common.h"
+#include "report/table.h"
+
+#define TEXT 32
+
+static const char *host_name(const struct nm_result_host *host)
+{
+	return host->name ? host->name : "";
+}
+
+static const char *group_name(const struct nm_result *result, size_t group)
+{
+	return group < result->n_groups && result->groups[group].name ? result->groups[group].name
+								      : "";
+}
+
+static void add_head(struct nm_table *table, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		nm_table_cell(table, "%s", names[i]);
+}
+
+#define ADD_HEAD(table, names) add_head(table, names, sizeof(names) / sizeof((names)[0]))
+
+static void finish(struct nm_table *table, FILE *out)
+{
+	fputc('\n', out);
+	nm_table_print(table, 2, out);
+	nm_table_fini(table);
+}
+
+/* Amounts and rates of groups, strands and hosts. */
+static void add_amounts(struct nm_table *table, uint64_t bytes, double seconds, uint64_t operations)
+{
+	char text[TEXT];
+
+	nm_table_cell(table, "%s", nm_format_size((double)bytes, text, sizeof(text)));
+	nm_table_cell(table, "%s", nm_format_duration(seconds, text, sizeof(text)));
+	nm_table_cell(table, "%s",
+		      seconds > 0
+			      ? nm_format_bitrate((double)bytes * 8 / seconds, text, sizeof(text))
+			      : "-");
+	nm_table_cell(table, "%" PRIu64, operations);
+	if (seconds > 0)
+		nm_table_cell(table, "%.0f", (double)operations / seconds);
+	else
+		nm_table_cell(table, "-");
+}
+
+static void print_raw(const struct nm_result *result, const char *name, uint64_t bytes,
+		      uint64_t operations, FILE *out)
+{
+	uint64_t tenths_us = result->end_wall_ns / 100;
+
+	fprintf(out,
+		"timestamp_ms:%" PRIu64 ".%04" PRIu64 " name:%s nr_bytes:%" PRIu64
+		" nr_ops:%" PRIu64 "\n",
+		tenths_us / 10000, tenths_us % 10000, name, bytes, operations);
+}
+
+static uint64_t bytes_of_group(const struct nm_result_host *host, size_t group)
+{
+	return group < host->n_groups
+		       ? host->groups[group].bytes_sent + host->groups[group].bytes_received
+		       : 0;
+}
+
+static void print_groups(const struct nm_result *result, FILE *out)
+{
+	static const char *const names[] = {"Group", "host", "strands",	   "bytes",
+					    "time",  "rate", "operations", "op/s"};
+	struct nm_table table = {.align = "llrrrrrr"};
+
+	ADD_HEAD(&table, names);
+	for (size_t h = 0; h < result->n_hosts; h++) {
+		const struct nm_result_host *host = &result->hosts[h];
+
+		for (size_t g = 0; host->report && g < host->report->n_groups; g++) {
+			const struct nm_group_report *group = &host->report->groups[g];
+
+			if (!group->n_transactions)
+				continue;
+			nm_table_cell(&table, "%s", group_name(result, g));
+			nm_table_cell(&table, "%s", host_name(host));
+			nm_table_cell(&table, "%" PRIu32, result->groups[g].n_flows);
+			add_amounts(&table, bytes_of_group(host, g), group->seconds,
+				    group->operations);
+		}
+	}
+	finish(&table, out);
+}
+
+static void print_raw_groups(const struct nm_result *result, FILE *out)
+{
+	const struct nm_result_host *host = &result->hosts[0];
+
+	fputs("\nGroup Details\n", out);
+	for (size_t g = 0; host->report && g < host->report->n_groups; g++)
+		print_raw(result, group_name(result, g), bytes_of_group(host, g),
+			  host->report->groups[g].operations, out);
+}
+
+static void print_strands(const struct nm_result *result, FILE *out)
+{
+	static const char *const names[] = {"Strand", "host", "group",	    "bytes",
+					    "time",   "rate", "operations", "op/s"};
+	struct nm_table table = {.align = "lllrrrrr"};
+
+	ADD_HEAD(&table, names);
+	for (size_t h = 0; h < result->n_hosts; h++) {
+		const struct nm_host_report *report = result->hosts[h].report;
+
+		for (size_t g = 0; report && g < report->n_groups; g++) {
+			const struct nm_group_report *group = &report->groups[g];
+
+			for (size_t i = 0; i < group->n_strands; i++) {
+				const struct nm_strand_report *strand = &group->strands[i];
+
+				nm_table_cell(&table, "Thr%zu", i);
+				nm_table_cell(&table, "%s", host_name(&result->hosts[h]));
+				nm_table_cell(&table, "%s", group_name(result, g));
+				add_amounts(&table, strand->bytes_sent + strand->bytes_received,
+					    strand->seconds, strand->operations);
+			}
+		}
+	}
+	finish(&table, out);
+}
+
+static void print_raw_strands(const struct nm_result *result, FILE *out)
+{
+	const struct nm_host_report *report = result->hosts[0].report;
+
+	fputs("\nStrand Details\n", out);
+	for (size_t g = 0; report && g < report->n_groups; g++) {
+		const struct nm_group_report *group = &report->groups[g];
+
+		for (size_t i = 0; i < group->n_strands; i++) {
+			char name[TEXT];
+
+			snprintf(name, sizeof(name), "Thr%zu", i);
+			print_raw(result, name,
+				  group->strands[i].bytes_sent + group->strands[i].bytes_received,
+				  group->strands[i].operations, out);
+		}
+	}
+}
+
+/* Count, avg, cpu, max, min, and the percentiles. */
+static void add_times(struct nm_table *table, const struct nm_result *result, uint64_t count,
+		      double cpu_s, const struct nm_latency *latency)
+{
+	bool has_cpu = (result->statistics & NM_STAT_FLOWOP_CPU) && count;
+	char text[TEXT];
+
+	nm_table_cell(table, "%" PRIu64, count);
+	nm_table_cell(table, "%s",
+		      latency->count ? nm_format_duration(latency->mean_s, text, sizeof(text))
+				     : "-");
+	nm_table_cell(table, "%s",
+		      has_cpu ? nm_format_duration(cpu_s / (double)count, text, sizeof(text))
+			      : "-");
+	nm_table_cell(table, "%s",
+		      latency->count ? nm_format_duration(latency->max_s, text, sizeof(text))
+				     : "-");
+	nm_table_cell(table, "%s",
+		      latency->count ? nm_format_duration(latency->min_s, text, sizeof(text))
+				     : "-");
+	for (size_t i = 0; i < result->percentiles.count; i++)
+		nm_table_cell(table, "%s",
+			      latency->count
+				      ? nm_format_duration(latency->pct_s[i], text, sizeof(text))
+				      : "-");
+}
+
+/* Begins a table whose last columns are those of add_times: `align` has room for them. */
+static void begin_times(struct nm_table *table, char *align, const struct nm_result *result,
+			const char *const *names, size_t n_names)
+{
+	static const char *const of_times[] = {"Count", "avg", "cpu", "max", "min"};
+	size_t columns = n_names;
+	char key[TEXT];
+
+	memset(align, 'l', n_names);
+	columns += sizeof(of_times) / sizeof(of_times[0]) + result->percentiles.count;
+	memset(align + n_names, 'r', columns - n_names);
+	align[columns] = '\0';
+	*table = (struct nm_table){.align = align};
+	add_head(table, names, n_names);
+	ADD_HEAD(table, of_times);
+	for (size_t i = 0; i < result->percentiles.count; i++)
+		nm_table_cell(table, "%s",
+			      nm_percentile_key(result->percentiles.pct[i], key, sizeof(key)));
+}
+
+#define MAX_COLUMNS (NM_RESULT_MAX_PERCENTILES + 16)
+
+static double cpu_of(const struct nm_transaction_report *transaction)
+{
+	double cpu_s = 0;
+
+	for (size_t i = 0; i < transaction->n_flowops; i++)
+		cpu_s += transaction->flowops[i].cpu_s;
+	return cpu_s;
+}
+
+static void add_transactions(struct nm_table *table, const struct nm_result *result,
+			     const struct nm_result_host *host, size_t g)
+{
+	const struct nm_group_report *group = &host->report->groups[g];
+
+	for (size_t k = 0; k < group->n_transactions; k++) {
+		const struct nm_transaction_report *transaction = &group->transactions[k];
+		const struct nm_result_phase *phase = &result->groups[g].phases[k];
+
+		nm_table_cell(table, "Txn%zu", k);
+		nm_table_cell(table, "%s", phase->name && *phase->name ? phase->name : "-");
+		nm_table_cell(table, "%s", host_name(host));
+		nm_table_cell(table, "%s", group_name(result, g));
+		add_times(table, result, transaction->counts.iterations, cpu_of(transaction),
+			  &transaction->latency);
+	}
+}
+
+static void add_flowops(struct nm_table *table, const struct nm_result *result,
+			const struct nm_result_host *host, size_t g)
+{
+	const struct nm_group_report *group = &host->report->groups[g];
+
+	for (size_t k = 0; k < group->n_transactions; k++) {
+		const struct nm_transaction_report *transaction = &group->transactions[k];
+
+		for (size_t i = 0; i < transaction->n_flowops; i++) {
+			const struct nm_flowop_report *flowop = &transaction->flowops[i];
+
+			nm_table_cell(table, "%s", flowop->name);
+			nm_table_cell(table, "Txn%zu", k);
+			nm_table_cell(table, "%s", host_name(host));
+			nm_table_cell(table, "%s", group_name(result, g));
+			add_times(table, result, flowop->operations, flowop->cpu_s, &flowop->time);
+		}
+	}
+}
+
+static void print_times(const struct nm_result *result, bool flowops, FILE *out)
+{
+	static const char *const of_transactions[] = {"Txn", "name", "host", "group"};
+	static const char *const of_flowops[] = {"Flowop", "txn", "host", "group"};
+	char align[MAX_COLUMNS];
+	struct nm_table table;
+
+	begin_times(&table, align, result, flowops ? of_flowops : of_transactions, 4);
+	for (size_t h = 0; h < result->n_hosts; h++) {
+		const struct nm_result_host *host = &result->hosts[h];
+
+		for (size_t g = 0; host->report && g < host->report->n_groups; g++) {
+			if (flowops)
+				add_flowops(&table, result, host, g);
+			else
+				add_transactions(&table, result, host, g);
+		}
+	}
+	finish(&table, out);
+}
+
+static void add_nic(struct nm_table *table, const struct nm_result_host *host,
+		    const struct nm_nic *nic)
+{
+	double seconds = (double)host->usage.at_ns / 1e9;
+	char text[TEXT];
+
+	/* One that has carried nothing is not of interest. */
+	if (seconds <= 0 || nic->tx_packets + nic->rx_packets == 0)
+		return;
+	nm_table_cell(table, "%s", nic->name);
+	nm_table_cell(table, "%s", host_name(host));
+	nm_table_cell(table, "%.0f", (double)nic->tx_packets / seconds);
+	nm_table_cell(table, "%.0f", (double)nic->rx_packets / seconds);
+	nm_table_cell(table, "%s",
+		      nm_format_bitrate((double)nic->tx_bytes * 8 / seconds, text, sizeof(text)));
+	nm_table_cell(table, "%s",
+		      nm_format_bitrate((double)nic->rx_bytes * 8 / seconds, text, sizeof(text)));
+}
+
+static void print_nics(const struct nm_result *result, FILE *out)
+{
+	static const char *const names[] = {"Nic",     "host",	  "opkts/s",
+					    "ipkts/s", "obits/s", "ibits/s"};
+	struct nm_table table = {.align = "llrrrr"};
+
+	ADD_HEAD(&table, names);
+	for (size_t h = 0; h < result->n_hosts; h++) {
+		const struct nm_result_host *host = &result->hosts[h];
+
+		for (size_t i = 0; host->has_usage && i < host->usage.n_nics; i++)
+			add_nic(&table, host, &host->usage.nics[i]);
+	}
+	finish(&table, out);
+}
+
+static void add_counter(struct nm_table *table, bool has, uint64_t value)
+{
+	if (has)
+		nm_table_cell(table, "%" PRIu64, value);
+	else
+		nm_table_cell(table, "-");
+}
+
+static void print_counters(const struct nm_result *result, FILE *out)
+{
+	static const char *const names[] = {"Counter", "host", "user", "kernel", ""};
+	struct nm_table table = {.align = "llrrl"};
+
+	ADD_HEAD(&table, names);
+	for (size_t h = 0; h < result->n_hosts; h++) {
+		const struct nm_perf_values *values = &result->hosts[h].counters;
+
+		for (size_t i = 0; i < values->count; i++) {
+			const struct nm_perf_value *value = &values->items[i];
+
+			nm_table_cell(&table, "%s", value->name);
+			nm_table_cell(&table, "%s", host_name(&result->hosts[h]));
+			add_counter(&table, value->has_user, value->user);
+			add_counter(&table, value->has_kernel, value->kernel);
+			if (!value->has_user || !value->has_kernel)
+				nm_table_cell(&table, "not available: %s", value->why);
+			else if (value->share < 1)
+				nm_table_cell(&table, "counted %.0f%% of the time",
+					      100 * value->share);
+			else
+				nm_table_cell(&table, "%s", "");
+		}
+	}
+	finish(&table, out);
+}
+
+static void add_host(struct nm_table *table, const struct nm_result_host *host)
+{
+	uint64_t bytes = host->counts.bytes_sent + host->counts.bytes_received;
+	double seconds = host->report ? host->report->elapsed_s : 0;
+	char text[TEXT];
+
+	nm_table_cell(table, "%s", host_name(host));
+	if (!host->report) {
+		for (int i = 0; i < 5; i++)
+			nm_table_cell(table, "-");
+		return;
+	}
+	nm_table_cell(table, "%s", nm_format_duration(seconds, text, sizeof(text)));
+	nm_table_cell(table, "%s", nm_format_size((double)bytes, text, sizeof(text)));
+	nm_table_cell(table, "%s",
+		      seconds > 0
+			      ? nm_format_bitrate((double)bytes * 8 / seconds, text, sizeof(text))
+			      : "-");
+	nm_table_cell(table, "%" PRIu64, host->report->operations);
+	nm_table_cell(table, "%" PRIu64, host->counts.errors);
+}
+
+/* The slaves, all of them together, the master, and how they differ. */
+static void print_run(const struct nm_result *result, FILE *out)
+{
+	static const char *const names[] = {"Hostname",	  "Time",	"Data",
+					    "Throughput", "Operations", "Errors"};
+	struct nm_table table = {.align = "lrrrrr"};
+	struct nm_host_report report = {.elapsed_s = 0};
+	struct nm_result_host all = {.name = (char *)"Total", .report = &report};
+	struct nm_difference d;
+	bool differs = nm_result_difference(result, &d);
+
+	ADD_HEAD(&table, names);
+	for (size_t h = 1; h < result->n_hosts; h++) {
+		const struct nm_result_host *host = &result->hosts[h];
+
+		add_host(&table, host);
+		nm_counts_add(&all.counts, &host->counts);
+		if (!host->report)
+			continue;
+		report.elapsed_s = fmax(report.elapsed_s, host->report->elapsed_s);
+		report.operations += host->report->operations;
+	}
+	if (result->n_hosts > 2)
+		add_host(&table, &all);
+	add_host(&table, &result->hosts[0]);
+	if (differs) {
+		const double values[] = {d.time, d.data, d.throughput, d.operations, d.errors};
+
+		nm_table_cell(&table, "Difference(%%)");
+		for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+			if (isfinite(values[i]))
+				nm_table_cell(&table, "%.2f%%", values[i]);
+			else
+				nm_table_cell(&table, "-");
+		}
+	}
+	fputs("\n  Run Statistics", out);
+	finish(&table, out);
+}
+
+void nm_report_statistics(const struct nm_result *result, FILE *out)
+{
+	unsigned asked = result->statistics;
+	bool raw = asked & NM_STAT_RAW;
+
+	if (!(asked & ~(unsigned)NM_STAT_RESPONSES) || result->n_hosts == 0)
+		return;
+	if (asked & NM_STAT_GROUPS)
+		(raw ? print_raw_groups : print_groups)(result, out);
+	if (asked & NM_STAT_STRANDS)
+		(raw ? print_raw_strands : print_strands)(result, out);
+	if (asked & NM_STAT_TRANSACTIONS)
+		print_times(result, false, out);
+	if (asked & NM_STAT_FLOWOPS)
+		print_times(result, true, out);
+	if (asked & NM_STAT_INTERFACES)
+		print_nics(result, out);
+	if (asked & NM_STAT_COUNTERS)
+		print_counters(result, out);
+	print_run(result, out);
+}
