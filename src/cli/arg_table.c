@@ -8,6 +8,7 @@
 
 #include "control/run.h"
 #include "host/cpus.h"
+#include "host/perf.h"
 #include "report/report.h"
 
 #define STRING_(x)   #x
@@ -80,6 +81,20 @@ static int accept_seed(struct nm_args *args, const char *value, char *why, size_
 	return 0;
 }
 
+static int accept_counters(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	int error = nm_perf_check_form(value);
+
+	(void)args;
+	if (error == -ERANGE)
+		snprintf(why, why_size, "at most %d counters, with names of at most %d characters",
+			 NM_PERF_MAX, NM_PERF_NAME - 1);
+	else if (error)
+		snprintf(why, why_size,
+			 "not a list of counters: names and commas, as cycles,context-switches");
+	return error ? -EINVAL : 0;
+}
+
 static int accept_format(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
 	size_t used;
@@ -97,11 +112,12 @@ static int accept_format(struct nm_args *args, const char *value, char *why, siz
 	return -EINVAL;
 }
 
-#define MAIN	"What to do"
-#define TRAFFIC "Profile and measurement"
-#define OUTPUT	"Output"
-#define SLAVE	"Slave"
-#define ABOUT	"About profiles and netmodel"
+#define MAIN	   "What to do"
+#define TRAFFIC	   "Profile and measurement"
+#define OUTPUT	   "Output"
+#define STATISTICS "Statistics"
+#define SLAVE	   "Slave"
+#define ABOUT	   "About profiles and netmodel"
 
 #define RUN_OR_LOOK  (NM_MODE_RUN | NM_MODE_LOOK)
 #define RUN_OR_SLAVE (NM_MODE_RUN | NM_MODE_SLAVE)
@@ -344,6 +360,159 @@ const struct nm_arg nm_arg_table[] = {
 		.letter = 'v',
 		.heading = OUTPUT,
 		.modes = NM_MODE_ALL,
+	},
+	{
+		.opt =
+			{
+				.name = "all-statistics",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(all_statistics),
+				.help = "-f, -t, -g, -T and -k together",
+			},
+		.letter = 'a',
+		.heading = STATISTICS,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "flowops",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(flowops),
+				.help = "add a table of flowops: how often, how long, and the "
+					"percentiles of that",
+			},
+		.letter = 'f',
+		.heading = STATISTICS,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "transactions",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(transactions),
+				.help = "add a table of transactions, the same for whole passes",
+			},
+		.letter = 't',
+		.heading = STATISTICS,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "groups",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(groups),
+				.help = "add a table of groups: bytes, time, rate, operations",
+			},
+		.letter = 'g',
+		.heading = STATISTICS,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "strands",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(strands),
+				.help = "add a table of strands (flows): bytes, time, rate, "
+					"operations",
+			},
+		.letter = 'T',
+		.heading = STATISTICS,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "interfaces",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(interfaces),
+				.help = "add a table of what the network interfaces have carried",
+			},
+		.letter = 'k',
+		.heading = STATISTICS,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "flowop-cpu",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(flowop_cpu),
+				.help = "measure the CPU time of each flowop too; with -f",
+			},
+		.letter = 'p',
+		.heading = STATISTICS,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "default-counters",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(default_counters),
+				.help = "count cycles, instructions, cache-misses and "
+					"context-switches of netmodel on each host",
+			},
+		.letter = 'e',
+		.heading = STATISTICS,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "counters",
+				.type = NM_TYPE_STRING,
+				.offset = FIELD(counters),
+				.help = "count these events of the hardware or the kernel, by the "
+					"names of libpfm4",
+			},
+		.letter = 'E',
+		.argument = "LIST",
+		.heading = STATISTICS,
+		.modes = NM_MODE_RUN,
+		.accept = accept_counters,
+	},
+	{
+		.opt =
+			{
+				.name = "raw",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(raw),
+				.help = "print lines of progress for programs on standard output, "
+					"in the form of uperf",
+			},
+		.letter = 'R',
+		.heading = STATISTICS,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "response-log",
+				.type = NM_TYPE_STRING,
+				.offset = FIELD(response_log),
+				.help = "write a line for every single execution of a flowop on "
+					"this host",
+			},
+		.letter = 'X',
+		.argument = "FILE",
+		.heading = STATISTICS,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "no-statistics",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(no_statistics),
+				.help = "no report: only the exit code and errors",
+			},
+		.letter = 'n',
+		.heading = STATISTICS,
+		.modes = NM_MODE_RUN,
 	},
 	{
 		.opt =

@@ -289,6 +289,16 @@ static void check_together(const struct spec *spec, struct nm_args *args, struct
 			nm_diag_error(diags, NULL, 0, "--%s: %s, not with --%s", arg->opt.name,
 				      modes_text(arg->modes), action_option(args->action));
 	}
+	if (args->no_statistics && args->output)
+		nm_diag_error(diags, NULL, 0,
+			      "--no-statistics and --output: one at a time: without statistics "
+			      "there is no report to write");
+	if (args->raw && !args->no_statistics &&
+	    (!args->output || strcmp(args->output, "-") == 0) && strcmp(args->format, "text") != 0)
+		nm_diag_error(diags, NULL, 0,
+			      "--raw and --format %s: both would go to standard output: give the "
+			      "report a file with -o FILE",
+			      args->format);
 	if (mode == NM_MODE_RUN && args->port == 0)
 		nm_diag_error(diags, NULL, 0, "--port 0: must be 1 to 65535 with --master");
 }
@@ -377,5 +387,7 @@ void nm_args_fini(struct nm_args *args)
 	free(args->percentiles_text);
 	free(args->format);
 	free(args->output);
+	free(args->counters);
+	free(args->response_log);
 	*args = (struct nm_args){.action = NM_ACTION_NONE};
 }

@@ -56,6 +56,10 @@ struct nm_args {
 	struct nm_percentiles percentiles;
 	char *format, *output;
 	bool quiet, verbose;
+	/* Statistics, as uperf calls them. */
+	bool all_statistics, flowops, transactions, groups, strands, interfaces, flowop_cpu, raw;
+	bool no_statistics, default_counters;
+	char *counters, *response_log;
 	const char *words[2]; /* after --describe; borrowed from argv */
 	size_t n_words;
 };

@@ -38,6 +38,8 @@ int nm_cli_look(const struct nm_args *args, FILE *out, struct nm_diags *diags);
 bool nm_cli_has_param(const char *profile, const char *name);
 /* run.c */
 int nm_cli_run(const struct nm_args *args, struct nm_diags *diags);
+/* statistics.c: what was asked for, as enum nm_statistics */
+unsigned nm_cli_statistics(const struct nm_args *args);
 /* slave.c */
 int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags);
 

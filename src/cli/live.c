@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/raw.h"
 #include "report/report.h"
 
 void nm_live_init(struct nm_live *live, bool quiet, bool verbose)
@@ -49,6 +50,19 @@ void nm_live_interval(void *arg, const struct nm_result *so_far,
 	fprintf(stderr, "\r%s\033[K", line);
 	fflush(stderr);
 	live->shown = true;
+}
+
+void nm_live_progress(void *arg, const struct nm_plan *plan, const struct nm_progress *progress)
+{
+	(void)arg;
+	nm_raw_progress(plan, progress);
+}
+
+void nm_live_responses(void *arg, const struct nm_response_row *rows, size_t count)
+{
+	struct nm_live *live = arg;
+
+	nm_responses_add(&live->responses, rows, count);
 }
 
 void nm_live_log(void *arg, const char *text)

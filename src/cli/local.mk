@@ -14,11 +14,16 @@ src_netmodel_SOURCES = \
 	src/cli/main.c \
 	src/cli/output.c \
 	src/cli/output.h \
+	src/cli/raw.c \
+	src/cli/raw.h \
+	src/cli/responses.c \
+	src/cli/responses.h \
 	src/cli/run.c \
 	src/cli/schema.c \
 	src/cli/signals.c \
 	src/cli/signals.h \
 	src/cli/slave.c \
+	src/cli/statistics.c \
 	src/cli/stock.c \
 	src/cli/stock.h
 src_netmodel_CPPFLAGS = $(AM_CPPFLAGS) -DNM_PKGDATADIR=\"$(pkgdatadir)\" -DNM_TOP_SRCDIR=\"$(abs_top_srcdir)\"

@@ -37,12 +37,17 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 	ret_options->percentiles = args->percentiles;
 	ret_options->cpus = args->cpus;
 	ret_options->slave_cpus = args->slave_cpus;
+	ret_options->statistics = nm_cli_statistics(args);
+	if (ret_options->statistics & NM_STAT_COUNTERS)
+		ret_options->counters = args->counters ? args->counters : NM_PERF_DEFAULT;
 	ret_options->seed = args->has_seed ? args->seed : choose_seed();
 	ret_options->interrupt_fd = interrupt_fd;
 	ret_options->events = (struct nm_run_events){
 		.arg = live,
 		.interval = nm_live_interval,
 		.log = nm_live_log,
+		.progress = nm_live_progress,
+		.responses = nm_live_responses,
 	};
 }
 
@@ -79,15 +84,29 @@ static enum nm_run_status run_all(const struct nm_args *args, const struct nm_jo
 	return status;
 }
 
-static int report_all(const struct nm_args *args, const struct nm_series *series,
-		      enum nm_run_status status, struct nm_diags *diags)
+static uint64_t lost_responses(const struct nm_series *series)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < series->n_runs; i++)
+		lost += series->runs[i]->responses.lost;
+	return lost;
+}
+
+static int report_all(const struct nm_args *args, struct nm_live *live,
+		      const struct nm_series *series, enum nm_run_status status,
+		      struct nm_diags *diags)
 {
 	const struct nm_report *report = nm_report_find(args->format);
 	int code = (int)status;
 
 	if (series->n_runs == 0)
 		return code;
-	if (nm_output_write(args->output, report, series, diags) != 0 && code == NM_EXIT_OK)
+	if (nm_responses_close(&live->responses, lost_responses(series), diags) != 0 &&
+	    code == NM_EXIT_OK)
+		code = NM_EXIT_FAILED;
+	if (!args->no_statistics && nm_output_write(args->output, report, series, diags) != 0 &&
+	    code == NM_EXIT_OK)
 		code = NM_EXIT_FAILED;
 	const struct nm_result *last = series->runs[series->n_runs - 1];
 	if (!last->complete && !diags->n_errors)
@@ -112,12 +131,14 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	};
 	int code = NM_EXIT_USAGE;
 
+	nm_live_init(&live, args->quiet, args->verbose);
 	char *path = nm_stock_find(args->master, diags);
 	if (!path || nm_loaded_read(&loaded, path, diags) != 0)
 		goto out;
 	if (nm_loaded_compile(&loaded, &values, diags) != 0)
 		goto out;
-	if (nm_output_check(args->output, diags) != 0)
+	if (nm_output_check(args->output, diags) != 0 ||
+	    nm_responses_open(&live.responses, args->response_log, diags) != 0)
 		goto out;
 	nm_cli_print_diags(diags); /* warnings, before the run */
 	int interrupt_fd = nm_signals_start();
@@ -126,13 +147,14 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 		code = NM_EXIT_INTERNAL;
 		goto out;
 	}
-	nm_live_init(&live, args->quiet, args->verbose);
+	live.line &= !args->no_statistics && !args->raw;
 	options_from(args, &live, interrupt_fd, &options);
 	struct nm_job job = nm_loaded_job(&loaded);
 	enum nm_run_status status = run_all(args, &job, &live, &options, &series, diags);
 	nm_live_erase(&live);
-	code = report_all(args, &series, status, diags);
+	code = report_all(args, &live, &series, status, diags);
 out:
+	(void)nm_responses_close(&live.responses, 0, diags);
 	nm_series_fini(&series);
 	nm_loaded_fini(&loaded);
 	free(path);

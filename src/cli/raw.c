@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Progress for programs, in the words of uperf: those who parse its output look for these lines. */
+#include "cli/raw.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static uint64_t count_strands(const struct nm_plan *plan)
+{
+	uint64_t strands = 0;
+
+	for (uint32_t g = 0; g < plan->n_groups; g++)
+		strands += plan->groups[g].n_flows;
+	return strands;
+}
+
+void nm_raw_progress(const struct nm_plan *plan, const struct nm_progress *progress)
+{
+	static const char rule[] = "----------------------------------------"
+				   "---------------------------------------";
+	uint64_t tenths_us = progress->wall_ns / 100;
+	char name[32] = "Total";
+
+	if (progress->event == NM_PROGRESS_START) {
+		printf("Starting %" PRIu64 " threads running profile:%s ...   0.00 seconds\n",
+		       count_strands(plan), plan->name);
+		fflush(stdout);
+		return;
+	}
+	if (progress->event == NM_PROGRESS_FINISH)
+		printf("%s\n", rule);
+	else
+		snprintf(name, sizeof(name), "Txn%" PRIu32, progress->phase + 1);
+	printf("timestamp_ms:%" PRIu64 ".%04" PRIu64 " name:%s nr_bytes:%" PRIu64 " nr_ops:%" PRIu64
+	       "\n",
+	       tenths_us / 10000, tenths_us % 10000, name, progress->bytes, progress->operations);
+	if (progress->event == NM_PROGRESS_END || progress->event == NM_PROGRESS_FINISH)
+		putchar('\n');
+	fflush(stdout);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/responses.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define BUFFER (1u << 20)
+
+static int fail(const struct nm_responses *log, struct nm_diags *diags)
+{
+	int error = errno ? -errno : -EIO;
+
+	nm_diag_error(diags, NULL, 0, "--response-log %s: cannot be written: %s", log->path,
+		      strerror(-error));
+	return error;
+}
+
+int nm_responses_open(struct nm_responses *log, const char *path, struct nm_diags *diags)
+{
+	*log = (struct nm_responses){.path = path};
+	if (!path)
+		return 0;
+	log->stream = fopen(path, "we");
+	if (!log->stream)
+		return fail(log, diags);
+	(void)setvbuf(log->stream, NULL, _IOFBF, BUFFER);
+	fputs("time_s\tgroup\tstrand\ttransaction\tflowop\telapsed_ns\tresult\n", log->stream);
+	return 0;
+}
+
+void nm_responses_add(struct nm_responses *log, const struct nm_response_row *rows, size_t count)
+{
+	for (size_t i = 0; log->stream && i < count; i++) {
+		const struct nm_response_row *row = &rows[i];
+
+		fprintf(log->stream, "%" PRIu64 ".%09" PRIu64 "\t%s\t%" PRIu32 "\t",
+			row->wall_ns / 1000000000u, row->wall_ns % 1000000000u, row->group,
+			row->flow);
+		if (*row->transaction)
+			fputs(row->transaction, log->stream);
+		else
+			fprintf(log->stream, "Txn%" PRIu32, row->phase);
+		fprintf(log->stream, "\t%s\t%" PRIu64 "\t%s\n", row->flowop, row->elapsed_ns,
+			row->failed ? "failed" : "ok");
+	}
+}
+
+int nm_responses_close(struct nm_responses *log, uint64_t lost, struct nm_diags *diags)
+{
+	if (!log->stream)
+		return 0;
+	if (lost)
+		fprintf(log->stream, "# %" PRIu64 " more were lost\n", lost);
+	errno = 0;
+	int failed = ferror(log->stream);
+
+	failed |= fclose(log->stream);
+	log->stream = NULL;
+	return failed ? fail(log, diags) : 0;
+}
