@@ -4,6 +4,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
 
 static uint64_t count_strands(const struct nm_plan *plan)
 {
@@ -14,6 +18,18 @@ static uint64_t count_strands(const struct nm_plan *plan)
 	return strands;
 }
 
+static void print_start(const struct nm_plan *plan)
+{
+	char *name = strdup(plan->name);
+
+	if (name)
+		nm_make_plain(name);
+	printf("Starting %" PRIu64 " threads running profile:%s ...   0.00 seconds\n",
+	       count_strands(plan), name ? name : "");
+	fflush(stdout);
+	free(name);
+}
+
 void nm_raw_progress(const struct nm_plan *plan, const struct nm_progress *progress)
 {
 	static const char rule[] = "----------------------------------------"
@@ -22,9 +38,7 @@ void nm_raw_progress(const struct nm_plan *plan, const struct nm_progress *progr
 	char name[32] = "Total";
 
 	if (progress->event == NM_PROGRESS_START) {
-		printf("Starting %" PRIu64 " threads running profile:%s ...   0.00 seconds\n",
-		       count_strands(plan), plan->name);
-		fflush(stdout);
+		print_start(plan);
 		return;
 	}
 	if (progress->event == NM_PROGRESS_FINISH)

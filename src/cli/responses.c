@@ -29,16 +29,24 @@ int nm_responses_open(struct nm_responses *log, const char *path, struct nm_diag
 	return 0;
 }
 
+/* A name neither parts columns nor ends the line. */
+static void put_name(FILE *stream, const char *name)
+{
+	for (; *name; name++)
+		putc((unsigned char)*name < ' ' ? ' ' : *name, stream);
+}
+
 void nm_responses_add(struct nm_responses *log, const struct nm_response_row *rows, size_t count)
 {
 	for (size_t i = 0; log->stream && i < count; i++) {
 		const struct nm_response_row *row = &rows[i];
 
-		fprintf(log->stream, "%" PRIu64 ".%09" PRIu64 "\t%s\t%" PRIu32 "\t",
-			row->wall_ns / 1000000000u, row->wall_ns % 1000000000u, row->group,
-			row->flow);
+		fprintf(log->stream, "%" PRIu64 ".%09" PRIu64 "\t", row->wall_ns / 1000000000u,
+			row->wall_ns % 1000000000u);
+		put_name(log->stream, row->group);
+		fprintf(log->stream, "\t%" PRIu32 "\t", row->flow);
 		if (*row->transaction)
-			fputs(row->transaction, log->stream);
+			put_name(log->stream, row->transaction);
 		else
 			fprintf(log->stream, "Txn%" PRIu32, row->phase);
 		fprintf(log->stream, "\t%s\t%" PRIu64 "\t%s\n", row->flowop, row->elapsed_ns,

@@ -61,10 +61,10 @@ static void print_raw(const struct nm_result *result, const char *name, uint64_t
 {
 	uint64_t tenths_us = result->end_wall_ns / 100;
 
-	fprintf(out,
-		"timestamp_ms:%" PRIu64 ".%04" PRIu64 " name:%s nr_bytes:%" PRIu64
-		" nr_ops:%" PRIu64 "\n",
-		tenths_us / 10000, tenths_us % 10000, name, bytes, operations);
+	nm_print_line(out,
+		      "timestamp_ms:%" PRIu64 ".%04" PRIu64 " name:%s nr_bytes:%" PRIu64
+		      " nr_ops:%" PRIu64,
+		      tenths_us / 10000, tenths_us % 10000, name, bytes, operations);
 }
 
 static uint64_t bytes_of_group(const struct nm_result_host *host, size_t group)

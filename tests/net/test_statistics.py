@@ -484,6 +484,20 @@ def test_log_of_responses(netmodel: Netmodel, profile: WriteProfile, tmp_path: P
         assert start <= times[0] <= times[-1] <= start + 10
 
 
+def test_names_add_no_line_and_no_column(netmodel: Netmodel, tmp_path: Path) -> None:
+    named = MIXED.replace('name="mixed"', 'name="a&#9;b&#10;c"')
+    named = named.replace("<transaction iter", '<transaction name="x&#9;y" iter')
+    path = tmp_path / "names.xml"
+    path.write_text(f'<profile name="p&#10;q">{named}</profile>\n')
+    result = netmodel.run("-m", path, "-a", "-R", "-X", tmp_path / "log", code=0)
+    assert "running profile:p q ..." in result.out
+    assert "\t" not in result.out
+    assert re.search(r"name:a b c nr_bytes:\d+ nr_ops:\d+$", result.out, re.MULTILINE)
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert {line.count("\t") for line in lines} == {6}
+    assert {line.split("\t")[3] for line in lines[1:]} == {"Txn0", "x y", "Txn2"}
+
+
 def test_what_the_log_cannot_take_is_counted(netmodel: Netmodel, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
