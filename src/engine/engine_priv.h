@@ -30,8 +30,8 @@ struct nm_worker {
 	                  * follower the number it is told; UINT64_MAX until then; 0 all the time when passes are paced */
 	uint64_t period_ns; /* with a rate: between two passes of a flow */
 	uint64_t last_ns;   /* with a rate: no pass is due from then on; UINT64_MAX: any may be */
-	struct nm_flow *
-		lone; /* the only flow, while it does nothing but ask and wait for the answer; NULL otherwise */
+	const struct nm_instr *
+		lone; /* the read at which the only flow waits, and may sleep; NULL: it waits for events */
 	bool busy; /* something to do or to look at besides waiting for events */
 	uint64_t
 		quiet_ns; /* when a phase that has lost messages ends, unless something moves until then; 0: not yet */
@@ -55,6 +55,7 @@ struct nm_worker {
 	_Atomic uint64_t follow; /* UINT64_MAX: no target yet */
 	_Atomic uint64_t
 		drain; /* bytes that free hosts have sent beyond the passes; UINT64_MAX: not known yet */
+	_Atomic bool called; /* some command has come */
 	_Atomic bool quit;
 	/* Answers, worker -> main; each is followed by a write to the engine's event_fd. */
 	_Atomic uint32_t done;	 /* number of phases done */

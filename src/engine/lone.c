@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A worker whose only flow asks and waits for the answer need not wait for events: what comes next can only be the
- * answer, and a receive that sleeps until then spares a system call in three. The peer always answers, so that the worker
- * sees soon enough what main wants; when it does not, the wait is given up now and then. */
+/* A worker with one flow, which waits for one thing only, need not wait for events: a receive that sleeps until it comes
+ * spares a system call. It is given up after a while, so that the worker sees what main wants. */
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -9,32 +8,51 @@
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
 
-/* How long a receive sleeps at most. */
-#define SLEEP_US 50000
+/* How long a receive sleeps at most. An answer always comes soon, and main is listened to after each; but for what the
+ * other end sends by itself the last wait of a phase is in vain. */
+#define ANSWER_SLEEP_US	 50000
+#define REQUEST_SLEEP_US 2000
 
-static bool asks(const struct nm_phase *phase, const struct nm_instr *body)
+static bool is_plain(const struct nm_instr *instr, uint32_t how)
 {
-	return phase->leads && phase->n_instrs == 2 && body->then_reads && !body[1].can_fail;
+	return instr->op && instr->plain && !instr->can_fail && !instr->timeout_ns &&
+	       instr->step == instr->op->step && (instr->op->flags & how);
+}
+
+/* The read at which the flow waits again and again, when its passes are nothing but a request and an answer, or one
+ * message after the other; NULL otherwise. */
+static const struct nm_instr *only_wait(const struct nm_phase *phase, const struct nm_instr *body)
+{
+	if (phase->n_instrs == 2 && phase->leads && body->then_reads &&
+	    is_plain(body + 1, NM_FLOWOP_FOLLOWS))
+		return body + 1;
+	if (phase->leads || !is_plain(body, NM_FLOWOP_FOLLOWS) || body->drains)
+		return NULL;
+	if (phase->n_instrs == 1 ||
+	    (phase->n_instrs == 2 && is_plain(body + 1, NM_FLOWOP_INITIATES)))
+		return body;
+	return NULL;
 }
 
 void nm_worker_lone_begin(struct nm_worker *worker)
 {
 	struct nm_flow *flow = nm_worker_flow(worker, 0);
-	const struct timeval sleep = {.tv_usec = SLEEP_US};
+	const struct nm_instr *read = only_wait(worker->phase, worker->body);
+	const struct timeval sleep = {.tv_usec = worker->phase->leads ? ANSWER_SLEEP_US
+								      : REQUEST_SLEEP_US};
 
-	if (worker->n_flows != 1 || worker->period_ns || !asks(worker->phase, worker->body) ||
-	    (flow->conn->flags & NM_CONN_HUP))
+	if (!read || worker->period_ns || (flow->conn->flags & NM_CONN_HUP))
 		return;
 	if (setsockopt(flow->conn->fd, SOL_SOCKET, SO_RCVTIMEO, &sleep, sizeof sleep) == 0 &&
 	    fcntl(flow->conn->fd, F_SETFL, 0) == 0)
-		worker->lone = flow;
+		worker->lone = read;
 }
 
 void nm_worker_lone_end(struct nm_worker *worker)
 {
-	if (!worker->lone)
-		return;
-	if (worker->lone->conn->flags & NM_CONN_OPEN)
-		(void)fcntl(worker->lone->conn->fd, F_SETFL, O_NONBLOCK);
+	const struct nm_conn *conn = nm_worker_flow(worker, 0)->conn;
+
+	if (worker->lone && (conn->flags & NM_CONN_OPEN))
+		(void)fcntl(conn->fd, F_SETFL, O_NONBLOCK);
 	worker->lone = NULL;
 }

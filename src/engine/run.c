@@ -343,6 +343,7 @@ static __attribute__((noinline)) void take_commands(struct nm_worker *worker)
 	uint64_t count;
 
 	(void)!read(worker->wake_fd, &count, sizeof count);
+	atomic_store_explicit(&worker->called, false, memory_order_relaxed);
 	worker->busy = true;
 	nm_worker_commands(worker);
 }
@@ -484,16 +485,17 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 	return next_ns > now_ns ? (int64_t)(next_ns - now_ns) : 0;
 }
 
-/* While the only flow waits for answers, and main wants nothing: the receive itself waits. */
+/* The only flow waits for what it reads next: the receive itself waits, as long as something comes. */
 static void run_lone(struct nm_worker *worker)
 {
-	struct nm_flow *flow = worker->lone;
-	const struct nm_instr *read = worker->body + 1;
+	struct nm_flow *flow = nm_worker_flow(worker, 0);
+	uint64_t seen = 0, now;
 
 	worker->io.recv_flags = 0;
-	while (worker->lone && flow->at == read && flow->state == NM_FLOW_WAITING &&
-	       !worker->busy && !atomic_load_explicit(&worker->stop, memory_order_relaxed) &&
-	       !atomic_load_explicit(&worker->quit, memory_order_relaxed)) {
+	while (worker->lone && flow->at == worker->lone && flow->state == NM_FLOW_WAITING &&
+	       !worker->busy && !atomic_load_explicit(&worker->called, memory_order_relaxed) &&
+	       (now = nm_counter_read(&worker->io.count->bytes_received)) != seen) {
+		seen = now;
 		flow->conn->flags |= NM_CONN_IN;
 		run_flow(worker, flow);
 	}

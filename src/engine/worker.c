@@ -210,5 +210,6 @@ void nm_worker_wake(struct nm_worker *worker)
 {
 	const uint64_t one = 1;
 
+	atomic_store_explicit(&worker->called, true, memory_order_relaxed);
 	(void)!write(worker->wake_fd, &one, sizeof one);
 }
