@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/opt.h"
+#include "flowop/common.h"
 #include "flowop/flowop.h"
 #include "plan/elements.h"
 #include "report/table.h"
@@ -44,6 +45,19 @@ static void print_options(const struct nm_opt *opts, FILE *out)
 	nm_table_fini(&table);
 }
 
+/* Those of every flowop, but for what this one has a meaning of its own for. */
+static void print_common_options(const struct nm_flowop *op, FILE *out)
+{
+	struct nm_table table = {.align = "llll"};
+
+	fputs("  as every flowop:\n", out);
+	for (const struct nm_opt *opt = nm_common_opts; opt->name; opt++)
+		if (!nm_opt_find(op->opts, opt->name))
+			add_option(&table, opt);
+	nm_table_print(&table, 2, out);
+	nm_table_fini(&table);
+}
+
 static void describe_flowop(const struct nm_flowop *op, FILE *out)
 {
 	fprintf(out, "flowop %s: %s\n", op->name, op->help);
@@ -51,6 +65,7 @@ static void describe_flowop(const struct nm_flowop *op, FILE *out)
 	print_options(op->opts, out);
 	if (op->flags & NM_FLOWOP_OPENS)
 		fputs("  and the options of its transport, the value of protocol\n", out);
+	print_common_options(op, out);
 }
 
 static void describe_transport(const struct nm_transport *transport, FILE *out)
@@ -137,6 +152,7 @@ static size_t describe_options(const char *only, FILE *out)
 	for (size_t i = 0; nm_flowops[i]; i++)
 		added +=
 			add_owned(&table, "flowop", nm_flowops[i]->name, nm_flowops[i]->opts, only);
+	added += add_owned(&table, "every", "flowop", nm_common_opts, only);
 	for (size_t i = 0; nm_transports[i]; i++)
 		added += add_owned(&table, "transport", nm_transports[i]->name,
 				   nm_transports[i]->opts, only);
@@ -237,6 +253,7 @@ static int unknown(const char *word, const char *what, struct nm_diags *diags)
 		add_words(&words, e->name, e->attrs);
 	for (size_t i = 0; nm_flowops[i]; i++)
 		add_words(&words, nm_flowops[i]->name, nm_flowops[i]->opts);
+	add_words(&words, "flowop", nm_common_opts);
 	for (size_t i = 0; nm_transports[i]; i++)
 		add_words(&words, nm_transports[i]->name, nm_transports[i]->opts);
 	const char *nearest = nm_nearest(word, words.items, words.count);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "flowop/common.h"
 #include "flowop/flowop.h"
 #include "plan/elements.h"
 #include "report/report.h"
@@ -115,6 +116,8 @@ static void generate_man_language(FILE *out)
 		fputs(".\n", out);
 		print_man_table(out, nm_flowops[i]->opts);
 	}
+	fputs(".TP\nEvery flowop\nhas these, where it has none of the same name.\n", out);
+	print_man_table(out, nm_common_opts);
 	fputs(".SS Transports\n", out);
 	for (size_t i = 0; nm_transports[i]; i++) {
 		fputs(".TP\n\\fB", out);

@@ -7,13 +7,12 @@
 
 #define BUFFER (1u << 20)
 
-static int fail(const struct nm_responses *log, struct nm_diags *diags)
+static int fail(const struct nm_responses *log, int error, struct nm_diags *diags)
 {
-	int error = errno ? -errno : -EIO;
-
+	error = error ? error : EIO;
 	nm_diag_error(diags, NULL, 0, "--response-log %s: cannot be written: %s", log->path,
-		      strerror(-error));
-	return error;
+		      strerror(error));
+	return -error;
 }
 
 int nm_responses_open(struct nm_responses *log, const char *path, struct nm_diags *diags)
@@ -23,7 +22,7 @@ int nm_responses_open(struct nm_responses *log, const char *path, struct nm_diag
 		return 0;
 	log->stream = fopen(path, "we");
 	if (!log->stream)
-		return fail(log, diags);
+		return fail(log, errno, diags);
 	(void)setvbuf(log->stream, NULL, _IOFBF, BUFFER);
 	fputs("time_s\tgroup\tstrand\ttransaction\tflowop\telapsed_ns\tresult\n", log->stream);
 	return 0;
@@ -36,9 +35,16 @@ static void put_name(FILE *stream, const char *name)
 		putc((unsigned char)*name < ' ' ? ' ' : *name, stream);
 }
 
+/* The first error is the reason: what is written after it may succeed, or fail without one. */
+static void note_error(struct nm_responses *log)
+{
+	if (!log->error && ferror(log->stream))
+		log->error = errno ? errno : EIO;
+}
+
 void nm_responses_add(struct nm_responses *log, const struct nm_response_row *rows, size_t count)
 {
-	for (size_t i = 0; log->stream && i < count; i++) {
+	for (size_t i = 0; log->stream && !log->error && i < count; i++) {
 		const struct nm_response_row *row = &rows[i];
 
 		fprintf(log->stream, "%" PRIu64 ".%09" PRIu64 "\t", row->wall_ns / 1000000000u,
@@ -51,6 +57,7 @@ void nm_responses_add(struct nm_responses *log, const struct nm_response_row *ro
 			fprintf(log->stream, "Txn%" PRIu32, row->phase);
 		fprintf(log->stream, "\t%s\t%" PRIu64 "\t%s\n", row->flowop, row->elapsed_ns,
 			row->failed ? "failed" : "ok");
+		note_error(log);
 	}
 }
 
@@ -60,10 +67,9 @@ int nm_responses_close(struct nm_responses *log, uint64_t lost, struct nm_diags 
 		return 0;
 	if (lost)
 		fprintf(log->stream, "# %" PRIu64 " more were lost\n", lost);
-	errno = 0;
-	int failed = ferror(log->stream);
-
-	failed |= fclose(log->stream);
+	note_error(log);
+	if (fclose(log->stream) != 0 && !log->error)
+		log->error = errno;
 	log->stream = NULL;
-	return failed ? fail(log, diags) : 0;
+	return log->error ? fail(log, log->error, diags) : 0;
 }

@@ -11,6 +11,7 @@
 struct nm_responses {
 	FILE *stream; /* NULL: none is written */
 	const char *path;
+	int error; /* errno of the first failure to write; nothing is written after it */
 };
 
 /* path NULL: none. 0, or -errno with an error in diags. */

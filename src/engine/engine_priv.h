@@ -34,8 +34,9 @@ struct nm_worker {
 		lone; /* the read at which the only flow waits, and may sleep; NULL: it waits for events */
 	bool busy; /* something to do or to look at besides waiting for events */
 	uint64_t
-		quiet_ns; /* when a phase that has lost messages ends, unless something moves until then; 0: not yet */
-	uint64_t quiet_seen; /* what had moved when quiet_ns was set */
+		quiet_ns; /* when to look whether a phase that has lost messages is over; 0: not yet */
+	uint64_t quiet_seen; /* what had moved at moved_ns */
+	uint64_t moved_ns;   /* when something was last seen to have moved */
 	struct nm_flow *run_first, *run_last;
 	int epoll_fd;
 	int wake_fd;

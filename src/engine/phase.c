@@ -61,11 +61,11 @@ static void reset_flow(struct nm_flow *flow)
 	flow->paced = false;
 }
 
-void nm_worker_end_phase(struct nm_worker *worker)
+static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 {
 	struct nm_phase_stats *stats = &worker->stats[worker->phase_no];
 
-	atomic_store_explicit(&stats->end_ns, nm_clock_ns(), memory_order_release);
+	atomic_store_explicit(&stats->end_ns, end_ns, memory_order_release);
 	nm_worker_lone_end(worker);
 	if (worker->phase->measured)
 		summarise_connections(worker, &stats->conns);
@@ -84,6 +84,11 @@ void nm_worker_end_phase(struct nm_worker *worker)
 	worker->n_active = 0;
 	atomic_store_explicit(&worker->done, worker->phase_no + 1, memory_order_release);
 	nm_worker_tell_main(worker);
+}
+
+void nm_worker_end_phase(struct nm_worker *worker)
+{
+	end_phase_at(worker, nm_clock_ns());
 }
 
 /* All passes are done. */
@@ -116,7 +121,7 @@ static void start_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t 
 	if (worker->period_ns) {
 		flow->plan_ns += (uint64_t)((double)worker->period_ns * flow->index /
 					    worker->group->n_flows);
-		flow->wake_ns = flow->plan_ns;
+		flow->wake_ns = flow->plan_ns < worker->last_ns ? flow->plan_ns : worker->last_ns;
 		flow->paced = true;
 		nm_worker_sleep(worker, flow);
 		return;
@@ -160,8 +165,10 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	}
 }
 
-/* How long nothing must move for a phase to count as over whose last messages may be lost. */
-#define QUIET_NS 100000000u
+/* How long nothing must move for a phase to count as over whose last messages may be lost; how often that is looked at,
+ * which is how much later than the last message the phase may seem to have ended. */
+#define QUIET_NS      100000000u
+#define QUIET_LOOK_NS 2000000u
 
 static uint64_t moved(const struct nm_worker *worker)
 {
@@ -171,18 +178,21 @@ static uint64_t moved(const struct nm_worker *worker)
 	       nm_counter_read(&count->bytes_received);
 }
 
+/* The time in which nothing has moved any more is no part of the phase. */
 void nm_worker_check_quiet(struct nm_worker *worker, uint64_t now_ns)
 {
 	uint64_t seen = moved(worker);
 
 	if (now_ns < worker->quiet_ns)
 		return;
-	if (seen == worker->quiet_seen) {
-		nm_worker_end_phase(worker);
+	if (seen != worker->quiet_seen) {
+		worker->quiet_seen = seen;
+		worker->moved_ns = now_ns;
+	} else if (now_ns - worker->moved_ns >= QUIET_NS) {
+		end_phase_at(worker, worker->moved_ns);
 		return;
 	}
-	worker->quiet_seen = seen;
-	worker->quiet_ns = now_ns + QUIET_NS;
+	worker->quiet_ns = now_ns + QUIET_LOOK_NS;
 }
 
 /* The other end has gone through the phase, or will soon. What it has sent may be lost. */
@@ -191,7 +201,8 @@ static void end_when_quiet(struct nm_worker *worker)
 	if (!worker->phase->loose || worker->quiet_ns)
 		return;
 	worker->quiet_seen = moved(worker);
-	worker->quiet_ns = nm_clock_ns() + QUIET_NS;
+	worker->moved_ns = nm_clock_ns();
+	worker->quiet_ns = worker->moved_ns + QUIET_LOOK_NS;
 }
 
 /* Flows that only wait for their next pass to be due need not wait any longer. */

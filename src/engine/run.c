@@ -177,17 +177,20 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 	}
 }
 
-/* With a rate: true when the next pass is due only later, or not any more. */
+/* With a rate: true when the next pass is due only later, or not any more. A flow whose passes are done stays until the
+ * time is over: otherwise the passes would seem to have come in less time. */
 static bool pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
 	flow->plan_ns += worker->period_ns;
-	if (flow->plan_ns >= worker->last_ns) {
-		nm_worker_flow_done(worker, flow);
-		return true;
+	bool over = flow->plan_ns >= worker->last_ns;
+	uint64_t wake_ns = over ? worker->last_ns : flow->plan_ns;
+
+	if (wake_ns <= now_ns) {
+		if (over)
+			nm_worker_flow_done(worker, flow);
+		return over;
 	}
-	if (flow->plan_ns <= now_ns)
-		return false;
-	flow->wake_ns = flow->plan_ns;
+	flow->wake_ns = wake_ns;
 	flow->paced = true;
 	nm_worker_sleep(worker, flow);
 	return true;
@@ -447,6 +450,10 @@ static void fire_timers(struct nm_worker *worker)
 			flow->paced = false;
 			flow->wake_ns = 0;
 			flow->start_ns = now_ns;
+			if (flow->plan_ns >= worker->last_ns) {
+				nm_worker_flow_done(worker, flow);
+				continue;
+			}
 		}
 		nm_worker_run_flow(worker, flow);
 	}

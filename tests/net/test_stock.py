@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stock profiles model what their comments say. That each runs is in test_main_job.py."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nmtest import (
+    PROFILES,
+    STOCK,
+    Json,
+    Netmodel,
+    Node,
+    Slave,
+    assert_complete,
+    assert_counts_agree,
+    calmly,
+    defines,
+    master_of,
+    phase_of,
+    slaves_of,
+)
+
+SHORT = defines(test_length="200ms")
+
+
+def measure(netmodel: Netmodel, name: str, *args: str, **params: object) -> Json:
+    document = netmodel.measure(name, *SHORT, *args, *defines(**params))
+    assert_complete(document)
+    assert_counts_agree(document)
+    return document
+
+
+def measured(document: Json) -> list[str]:
+    return [phase["name"] for group in document["groups"] for phase in group["phases"] if phase["measured"]]
+
+
+# --- all of them ---
+
+
+@pytest.mark.parametrize("name", STOCK)
+def test_it_says_what_it_models(name: str) -> None:
+    text = (PROFILES / f"{name}.xml").read_text()
+    comment = re.search(r"<!--(.*?)-->", text, re.DOTALL)
+    assert comment and text.index("<profile") > comment.end(), "the comment comes first"
+    assert len(comment[1].split()) > 20, comment[1]
+    assert f'<profile name="{name}">' in text
+
+
+@pytest.mark.parametrize("name", STOCK)
+def test_every_parameter_is_used_and_has_a_default_and_a_meaning(name: str) -> None:
+    text = (PROFILES / f"{name}.xml").read_text()
+    for param in re.findall(r"<param (.*?)/>", text, re.DOTALL):
+        attributes = dict(re.findall(r'(\w+)="([^"]*)"', param))
+        assert {"type", "default", "help"} <= attributes.keys(), param
+        assert re.search(rf'\${attributes["name"]}\b', text), f"{param}: not used"
+        assert (attributes["type"] == "host") == attributes["name"].startswith("host"), param
+        assert attributes["type"] != "host" or attributes["default"] == "local", param
+
+
+@pytest.mark.parametrize("name", STOCK)
+def test_nothing_in_it_is_in_vain(netmodel: Netmodel, name: str) -> None:
+    protocols = re.search(r'name="protocol" type="enum" choices="([^"]*)"', (PROFILES / f"{name}.xml").read_text())
+    for protocol in protocols[1].split() if protocols else [None]:
+        given = defines(protocol=protocol) if protocol else []
+        result = netmodel.run("-m", name, "--check", *given, code=0)
+        assert result.err == "", "no warning"
+
+
+def test_the_table_of_the_readme_is_complete() -> None:
+    readme = (PROFILES.parent / "README.md").read_text()
+    assert tuple(sorted(re.findall(r"^\| `(\w+)` \| \S.* \|$", readme, re.MULTILINE))) == STOCK
+
+
+def test_all_are_installed() -> None:
+    top = (PROFILES.parent / "Makefile.am").read_text().replace("\\\n", " ")
+    found = re.search(r"^dist_profiles_DATA = (.*)$", top, re.MULTILINE)
+    assert found
+    assert sorted(found[1].split()) == [f"profiles/{name}.xml" for name in STOCK]
+
+
+# --- one by one ---
+
+
+@calmly
+def test_voip_keeps_its_pace_of_20_ms(netmodel: Netmodel) -> None:
+    calls, seconds = 20, 1
+    document = measure(netmodel, "voip", num_flows=calls, test_length=f"{seconds}s")
+    assert [group["name"] for group in document["groups"]] == ["out", "in"]
+    for group, name, way in zip(document["groups"], ("talk", "listen"), ("to_slaves", "to_master"), strict=True):
+        phase = next(phase for phase in group["phases"] if phase["name"] == name)
+        packets = 50 * calls * seconds
+        assert phase["planned_per_s"] == 50 * calls
+        assert phase["transactions"] == pytest.approx(packets, rel=0.02)
+        assert phase["transactions_per_s"] == pytest.approx(50 * calls, rel=0.02)
+        assert phase["messages"][way]["received"] == pytest.approx(packets, rel=0.02)
+        assert phase["bytes_sent"] + phase["bytes_received"] == 172 * phase["transactions"]
+    # What comes in comes one by one, and not in bursts.
+    assert document["groups"][1]["latency_s"]["p50"] == pytest.approx(0.020, rel=0.05)
+    assert document["groups"][0]["response_s"]["p90"] < 0.010
+
+
+@calmly
+def test_voip_keeps_another_pace(netmodel: Netmodel) -> None:
+    document = measure(netmodel, "voip", num_flows=3, packet_rate="33.3", test_length="1s")
+    for group in document["groups"]:
+        assert group["transactions_per_s"] == pytest.approx(99.9, rel=0.02)
+
+
+@pytest.mark.parametrize("protocol", ["udp", "tcp"])
+def test_dns(netmodel: Netmodel, protocol: str) -> None:
+    document = measure(netmodel, "dns", protocol=protocol, num_flows=3)
+    phase = phase_of(document, "query")
+    assert phase["bytes_sent"] == 64 * phase["transactions"] > 0
+    assert phase["bytes_received"] == 512 * phase["transactions"]
+    assert ("messages" in phase) == (protocol == "udp")
+    assert document["totals"]["connects"] == 0
+
+
+@calmly
+def test_ldap_measures_searches_only(netmodel: Netmodel) -> None:
+    document = measure(netmodel, "ldap", num_flows=4, server_work="2ms", test_length="500ms")
+    assert measured(document) == ["search"]
+    bind, search, unbind = (phase_of(document, name) for name in ("bind", "search", "unbind"))
+    assert (bind["bytes_sent"], bind["bytes_received"]) == (4 * 60, 4 * 14)
+    assert (unbind["bytes_sent"], unbind["bytes_received"]) == (4 * 7, 0)
+    assert search["transactions"] == pytest.approx(4 * 50 * 0.5, rel=0.05)
+    assert search["bytes_received"] == 300 * search["transactions"]
+    assert 0.002 <= search["latency_s"]["min"] < 0.004
+
+
+def test_oltp_is_18_round_trips(netmodel: Netmodel) -> None:
+    phase = phase_of(measure(netmodel, "oltp", num_flows=4), "order")
+    assert phase["bytes_sent"] == (415 + 8 * 35 + 8 * 220 + 35) * phase["transactions"] > 0
+    assert phase["bytes_received"] == (170 + 8 * 170 + 8 * 35 + 35) * phase["transactions"]
+
+
+@calmly
+def test_telnet_is_as_fast_as_people(netmodel: Netmodel) -> None:
+    document = measure(netmodel, "telnet", num_flows=6, num_pagers=2, test_length="1s")
+    keys, pages = phase_of(document, "key", 0), phase_of(document, "page", 1)
+    assert (keys["transactions"], pages["transactions"]) == (6 * 5, 2)
+    assert (keys["bytes_sent"], keys["bytes_received"]) == (30, 30)
+    assert (pages["bytes_sent"], pages["bytes_received"]) == (2, 2 * 8192)
+    assert keys["transactions_per_s"] == pytest.approx(30, rel=0.02)
+    assert pages["transactions_per_s"] == pytest.approx(2, rel=0.02)
+
+
+@calmly
+def test_specweb_keeps_the_mix(netmodel: Netmodel) -> None:
+    document = measure(netmodel, "specweb", num_flows=2, test_length="1s")
+    counts = [phase_of(document, "get", group)["transactions"] for group in range(4)]
+    assert counts == [70, 100, 28, 2]
+    limits = [(100, 900), (1024, 9 * 1024), (10 * 1024, 90 * 1024), (100 * 1024, 900 * 1024)]
+    for group, (least, most) in enumerate(limits):
+        phase = phase_of(document, "get", group)
+        assert phase["bytes_sent"] == 300 * phase["transactions"]
+        assert least <= phase["bytes_received"] / phase["transactions"] <= most
+    fixed = measure(netmodel, "specweb", num_flows=1, response_size3=1000)
+    assert phase_of(fixed, "get", 3)["bytes_received"] == 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "way", "other"), [("backup_tx", "sent", "received"), ("backup_rx", "received", "sent")]
+)
+def test_backup(netmodel: Netmodel, name: str, way: str, other: str) -> None:
+    document = measure(netmodel, name, num_flows=3)
+    assert measured(document) == ["blocks"]
+    header, blocks, confirm = (phase_of(document, phase) for phase in ("open", "blocks", "confirm"))
+    assert (header[f"bytes_{way}"], header[f"bytes_{other}"]) == (3 * 512, 0)
+    assert blocks[f"bytes_{way}"] == 65536 * blocks["transactions"] > 0
+    assert blocks[f"bytes_{other}"] == 0
+    assert (confirm[f"bytes_{way}"], confirm[f"bytes_{other}"]) == (0, 3)
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+@pytest.mark.parametrize(("direction", "way", "other"), [("write", "sent", "received"), ("read", "received", "sent")])
+def test_iperf(netmodel: Netmodel, protocol: str, direction: str, way: str, other: str) -> None:
+    document = measure(netmodel, "iperf", protocol=protocol, direction=direction, message_size=1470)
+    phase = phase_of(document, "stream")
+    assert phase[f"bytes_{way}"] == 1470 * phase["transactions"] > 0
+    assert phase[f"bytes_{other}"] == 0
+    assert document["groups"][0]["flows"] == 2
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+def test_netperf_accepts_on_the_master(netmodel: Netmodel, protocol: str) -> None:
+    document = measure(netmodel, "netperf", protocol=protocol, num_flows=3)
+    counts = master_of(document)["counts"]
+    assert (counts["accepts"], counts["connects"]) == (3, 0)
+    assert slaves_of(document)[0]["counts"]["connects"] == 3
+    phase = phase_of(document, "request-response")
+    assert phase["bytes_sent"] == phase["bytes_received"] == phase["transactions"] > 0
+
+
+@pytest.mark.parametrize("close", ["rst", "fin"])
+@pytest.mark.parametrize(
+    ("name", "own", "other"), [("connect_storm", "connects", "accepts"), ("accept_storm", "accepts", "connects")]
+)
+def test_storms(netmodel: Netmodel, name: str, own: str, other: str, close: str) -> None:
+    document = measure(netmodel, name, close=close)
+    totals = document["totals"]
+    assert totals[own] == totals["transactions"] > 0
+    assert totals[other] == totals["bytes_sent"] == totals["bytes_received"] == 0
+    assert slaves_of(document)[0]["counts"][other] == totals["transactions"]
+
+
+def test_udp_stream_tells_what_arrives(netmodel: Netmodel) -> None:
+    document = measure(netmodel, "udp_stream")
+    way = phase_of(document, "stream")["messages"]["to_slaves"]
+    slave = slaves_of(document)[0]["counts"]
+    assert way["sent"] * 1472 == phase_of(document, "stream")["bytes_sent"]
+    assert 0 < way["received"] <= way["sent"]
+    assert slave["bytes_received"] == 1472 * way["received"]
+
+
+def assert_relayed(document: Json) -> None:
+    assert_complete(document)
+    assert document["run"]["reconciled"] is True, document["run"]["reconcile_text"]
+    passes = phase_of(document, "exchange")["transactions"]
+    assert passes > 0
+    client, server = slaves_of(document)
+    assert (client["counts"]["connects"], client["counts"]["accepts"]) == (3, 0)
+    assert (server["counts"]["connects"], server["counts"]["accepts"]) == (0, 3)
+    assert client["counts"]["bytes_sent"] == server["counts"]["bytes_received"] == 300 * passes
+    assert server["counts"]["bytes_sent"] == client["counts"]["bytes_received"] == 4096 * passes
+
+
+def test_relay_between_two_hosts(netmodel: Netmodel, slave: Slave) -> None:
+    hosts = {"host1": "127.0.0.1", "host2": "localhost"}
+    assert_relayed(netmodel.measure("relay", *SHORT, "-P", str(slave.port), *defines(num_flows=3, **hosts)))
+
+
+def test_relay_between_two_hosts_in_namespaces(netmodel: Netmodel, nodes: Callable[[int], list[Node]]) -> None:
+    client, relay, server = nodes(3)
+    with (
+        netmodel.slave("-P", "20000", "--no-auth", prefix=client.prefix),
+        netmodel.slave("-P", "20000", "--no-auth", prefix=server.prefix),
+    ):
+        hosts = {"host1": client.address, "host2": server.address}
+        document = netmodel.measure("relay", *SHORT, *defines(num_flows=3, **hosts), prefix=relay.prefix)
+    assert_relayed(document)
+
+
+# --- what they stand on ---
+
+
+@calmly
+def test_a_paced_transaction_lasts_as_long_as_it_is_told_to(netmodel: Netmodel, profile: Callable[..., Path]) -> None:
+    path = profile(
+        '<group nflows="1"><transaction><flowop type="connect" options="remotehost=local"/></transaction>'
+        '<transaction name="ask" duration="500ms" rate="4"><flowop type="write" options="size=1"/>'
+        '<flowop type="read" options="size=1"/></transaction></group>'
+    )
+    phase = phase_of(netmodel.measure(path), "ask")
+    assert phase["transactions"] == 2
+    assert phase["seconds"] == pytest.approx(0.5, rel=0.02)
+    assert phase["transactions_per_s"] == pytest.approx(phase["planned_per_s"], rel=0.02)
+
+
+@calmly
+def test_the_wait_for_lost_messages_is_no_part_of_the_time(netmodel: Netmodel) -> None:
+    # As much as this is more than the receiver takes, so that some of the last messages are lost.
+    document = measure(netmodel, "iperf", protocol="udp", direction="read", message_size=60000, num_flows=8, wnd="4k")
+    phase = phase_of(document, "stream")
+    assert phase["messages"]["to_master"]["lost"] > 0
+    assert phase["seconds"] < 0.24
