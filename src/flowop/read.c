@@ -37,6 +37,12 @@ static inline void received(struct nm_io *io, struct nm_conn *conn, ssize_t n, s
 	nm_counter_add(&io->count->bytes_received, (uint64_t)n);
 }
 
+/* Nothing has come. A receive that sleeps is also ended by signals, those that stop and continue a process among them. */
+static bool is_nothing(ssize_t n)
+{
+	return n == -EAGAIN || n == -EINTR;
+}
+
 /* What is not one message with one call. n: what the first receive brought, if there was one. */
 static __attribute__((noinline)) enum nm_step receive_parts(struct nm_io *io, struct nm_flow *flow,
 							    const struct nm_instr *instr,
@@ -67,7 +73,7 @@ static __attribute__((noinline)) enum nm_step receive_parts(struct nm_io *io, st
 			/* Where messages are kept apart, a short answer says nothing about the next. */
 			received(io, conn, n,
 				 instr->transport->caps & NM_TRANSPORT_MESSAGES ? 0 : asked);
-		} else if (n == -EAGAIN) {
+		} else if (is_nothing(n)) {
 			conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
 		} else {
 			return fail(flow, n ? (int)-n : ECONNRESET);
@@ -90,7 +96,7 @@ static __attribute__((noinline)) enum nm_step receive_other(struct nm_io *io, st
 {
 	if (n > 0)
 		return receive_parts(io, flow, instr, instr->size, n);
-	if (n != -EAGAIN)
+	if (!is_nothing(n))
 		return fail(flow, n ? (int)-n : ECONNRESET);
 	flow->conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
 	return NM_STEP_WAIT_IN;

@@ -10,6 +10,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import termios
 import time
@@ -28,8 +29,10 @@ from nmtest import (
     assert_ends_agree,
     calmly,
     defines,
+    descendants,
     phase_of,
     slaves_of,
+    wait_until,
 )
 
 SHORT = defines(test_length="200ms")
@@ -489,3 +492,18 @@ def test_the_live_line_fits(netmodel: Netmodel, columns: int) -> None:
         assert len(fields) <= len(patterns)
         for field, pattern in zip(fields, patterns, strict=False):
             assert re.fullmatch(pattern, field), line
+
+
+def test_a_run_that_is_suspended_goes_on(netmodel: Netmodel) -> None:
+    """A receive that sleeps ends with EINTR when its process is stopped and continued."""
+    with netmodel.started("-m", "tcp_rr", "-D", "test_length=1500ms", "--format", "json") as process:
+        wait_until(lambda: len(descendants(process.pid)) >= 1, 10)
+        for _ in range(8):
+            time.sleep(0.1)
+            pids = [process.pid, *descendants(process.pid)]
+            for number in (signal.SIGSTOP, signal.SIGCONT):
+                for pid in pids:
+                    os.kill(pid, number)
+        result = process.finish(20)
+    assert result.code == 0, result
+    assert json.loads(result.out)["run"]["reconciled"] is True
