@@ -17,7 +17,7 @@ _Static_assert(sizeof(struct stamp) == NM_DATAGRAM_STAMP, "no padding");
 
 void nm_datagram_give_up(struct nm_conn *conn)
 {
-	conn->heard = conn->sent;
+	conn->flags &= ~(uint32_t)NM_CONN_ASKING;
 }
 
 /* Whether a is after b; numbers go round. */
@@ -64,7 +64,8 @@ static bool is_greeting(const struct nm_io *io, struct nm_conn *conn, size_t siz
 	return true;
 }
 
-/* Whether the message is what the flow reads: an answer is, when it answers what was written last. */
+/* Whether the message is what the flow reads: an answer is, when the other end had seen some of what was written since
+ * the last answer. */
 static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr, size_t size)
 {
 	struct stamp stamp;
@@ -83,9 +84,10 @@ static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *
 		nm_counter_add(&io->count->late, 1);
 		return false;
 	}
-	conn->heard = conn->sent;
+	conn->flags &= ~(uint32_t)NM_CONN_ASKING;
 	/* Nothing else can come before something is written: spare the call that would find nothing. */
-	conn->flags &= ~(uint32_t)NM_CONN_IN;
+	if (instr->answers_last)
+		conn->flags &= ~(uint32_t)NM_CONN_IN;
 	return true;
 }
 
@@ -128,6 +130,10 @@ enum nm_step nm_datagram_write(struct nm_io *io, struct nm_flow *flow, const str
 
 	if (!(conn->flags & NM_CONN_OUT))
 		return NM_STEP_WAIT_OUT;
+	if (!(conn->flags & NM_CONN_ASKING)) {
+		conn->heard = conn->sent;
+		conn->flags |= NM_CONN_ASKING;
+	}
 	if (size >= NM_DATAGRAM_STAMP) {
 		const struct stamp stamp = {.number = htonl(conn->sent + 1),
 					    .seen = htonl(conn->seen)};

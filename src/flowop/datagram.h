@@ -16,7 +16,7 @@ enum nm_step nm_datagram_write(struct nm_io *io, struct nm_flow *flow,
 			       const struct nm_instr *instr);
 /* Takes one message that nobody reads any more: its size, or -errno. */
 ssize_t nm_datagram_discard(struct nm_io *io, struct nm_conn *conn);
-/* The answer to what was written last is not waited for any longer: if it comes yet, it is late. */
+/* An answer to what was written last is not waited for any longer: if it comes after the next write, it is late. */
 void nm_datagram_give_up(struct nm_conn *conn);
 
 #endif

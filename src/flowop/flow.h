@@ -69,10 +69,11 @@ struct nm_instr {
 	bool can_fail;	 /* its failures are counted, and the flow goes on with the next */
 	bool greets;	 /* connect, accept: the connection begins with a greeting */
 	bool then_reads; /* the next instruction is a plain read from the same connection */
-	bool answers;	 /* a read of what the other end sends because of the write before it */
-	uint32_t slot;	 /* of the connection, in the flow's conns */
-	int32_t stride;	 /* the slot moves by this much with each pass */
-	unsigned line;	 /* in the profile */
+	bool answers;	 /* a read of what the other end sends because of the writes before it */
+	bool answers_last; /* and nothing else is read from the connection before something is written */
+	uint32_t slot;	/* of the connection, in the flow's conns */
+	int32_t stride; /* the slot moves by this much with each pass */
+	unsigned line;	/* in the profile */
 };
 
 enum nm_flow_state {

@@ -162,15 +162,48 @@ static void emit_select(struct nm_group *group, const struct nm_phase *phase,
 							     .line = step->line};
 }
 
-/* A read that waits for what the other end sends because of a write before it. */
-static bool is_answer(const struct nm_group *group, const struct nm_phase *phase)
+/* What a read of the leader waits for, where messages may be lost. */
+enum cause {
+	CAUSE_NONE,    /* what the other end sends by itself */
+	CAUSE_WRITES,  /* what it sends because of writes before it, in the same pass */
+	CAUSE_OPENING, /* what it sends because the connection has been opened, in the same pass */
+};
+
+static enum cause cause_of(const struct nm_group *group, const struct nm_phase *phase)
 {
 	const struct nm_instr *read = &group->instrs[group->n_instrs - 1];
 
-	for (const struct nm_instr *i = read - 1; i >= &group->instrs[phase->first]; i--)
-		if ((i->op->flags & NM_FLOWOP_MOVES) && i->slot == read->slot)
-			return i->op->flags & NM_FLOWOP_INITIATES;
-	return false;
+	for (const struct nm_instr *i = read - 1; i >= &group->instrs[phase->first]; i--) {
+		if (i->slot != read->slot || !(i->op->flags & NM_FLOWOP_INITIATES))
+			continue;
+		if (i->op->flags & NM_FLOWOP_MOVES)
+			return CAUSE_WRITES;
+		if (i->op->flags & NM_FLOWOP_OPENS)
+			return CAUSE_OPENING;
+	}
+	return CAUSE_NONE;
+}
+
+/* The answers that are read one after the other end with the last of them. */
+static void note_last_answers(struct nm_group *group, const struct nm_phase *phase)
+{
+	uint32_t end = group->n_instrs;
+
+	for (uint32_t i = phase->first; i < end; i++) {
+		struct nm_instr *read = &group->instrs[i];
+		uint32_t at = i;
+
+		if (!read->answers)
+			continue;
+		/* With the next pass it begins anew. */
+		do
+			at = at + 1 == end ? phase->first : at + 1;
+		while (!(group->instrs[at].op->flags & NM_FLOWOP_MOVES) ||
+		       group->instrs[at].slot != read->slot);
+		read->answers_last =
+			group->instrs[at].op->flags & NM_FLOWOP_INITIATES &&
+			(i + 1 == end || group->instrs[i + 1].step != nm_glue_repeat.step);
+	}
 }
 
 /* A write that is followed at once by a read of what it will be answered. */
@@ -197,10 +230,11 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 
 	*instr = instr_of(group, step, side);
 	instr->drains = free;
-	if ((instr->op->flags & reads) == reads && is_lossy(instr->transport) && phase->leads &&
-	    is_answer(group, phase)) {
-		instr->answers = true;
-		if (!instr->timeout_ns)
+	if ((instr->op->flags & reads) == reads && is_lossy(instr->transport) && phase->leads) {
+		enum cause cause = cause_of(group, phase);
+
+		instr->answers = cause == CAUSE_WRITES;
+		if (cause != CAUSE_NONE && !instr->timeout_ns)
 			instr->timeout_ns = ANSWER_NS;
 	}
 	if (instr->greets && instr->transport->redirect &&
@@ -266,6 +300,7 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 	}
 	phase->n_instrs = group->n_instrs - phase->first;
 	note_reads(group, phase);
+	note_last_answers(group, phase);
 	group->instrs[group->n_instrs++] = (struct nm_instr){.line = t->line};
 	group->runs |= !phase->empty;
 }

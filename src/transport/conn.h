@@ -26,6 +26,7 @@ enum nm_conn_flags {
 	NM_CONN_REGISTERED = 0x800,	 /* known to the worker's epoll, once, edge-triggered */
 	NM_CONN_GREETING = 0x2000,	 /* the greeting is sent, and not answered yet */
 	NM_CONN_OUT_REGISTERED = 0x1000, /* and for output, from the first time that it was full */
+	NM_CONN_ASKING = 0x10000, /* unreliable transports: nothing is read since the last write */
 };
 
 struct nm_conn {
@@ -38,7 +39,8 @@ struct nm_conn {
 	struct nm_flow *flow; /* whose it is; set once */
 	uint64_t window; /* unreliable transports: which of the 64 numbers up to `seen` have come */
 	uint32_t seen;	 /* the highest number received */
-	uint32_t heard;	 /* the number of ours that the peer had last seen when it sent */
+	uint32_t
+		heard; /* how many were sent when the last was read: what the peer sent before it saw more is late */
 };
 
 /* What connections over TLS have agreed upon. Of a single one, the numbers are 0 or 1. */
