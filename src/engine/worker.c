@@ -11,6 +11,7 @@
 #include "engine/door.h"
 #include "engine/engine_priv.h"
 #include "flowop/files.h"
+#include "transport/many.h"
 #include "transport/transport.h"
 
 #define EVENTS	   256
@@ -55,8 +56,10 @@ static int init_io(struct nm_worker *worker)
 	worker->listeners = calloc(n_openings, sizeof(*worker->listeners));
 	worker->endpoints = calloc(n_openings, sizeof(*worker->endpoints));
 	worker->listener_texts = calloc(n_openings, sizeof(*worker->listener_texts));
-	if (!io->tx || !io->rx || !worker->listeners || !worker->endpoints ||
-	    !worker->listener_texts)
+	if (worker->group->moves_datagrams)
+		io->many = nm_many_new();
+	if (!io->tx || !io->rx || (worker->group->moves_datagrams && !io->many) ||
+	    !worker->listeners || !worker->endpoints || !worker->listener_texts)
 		return -ENOMEM;
 	io->recv_flags = MSG_DONTWAIT;
 	io->quit = &worker->quit;
@@ -178,6 +181,7 @@ void nm_worker_fini(struct nm_worker *worker)
 	free(worker->listener_texts);
 	free(worker->io.tx);
 	free(worker->io.rx);
+	worker->io.many = nm_many_free(worker->io.many);
 	if (worker->epoll_fd >= 0)
 		(void)close(worker->epoll_fd);
 	if (worker->wake_fd >= 0)

@@ -36,8 +36,8 @@ const struct nm_opt nm_common_opts[] = {
 	 .min = 1,
 	 .max = 1024,
 	 .def = "1",
-	 .help = "messages that one call moves, over protocols that keep messages apart (udp, "
-		 "sctp)"},
+	 .help = "messages that are moved one behind the other, over protocols that keep messages "
+		 "apart (udp, sctp); over udp with one system call, or a few"},
 	{.name = "timeout",
 	 .type = NM_TYPE_DURATION,
 	 .offset = COMMON(timeout_ns),

@@ -8,6 +8,7 @@
 #include "flowop/greeting.h"
 #include "flowop/moving.h"
 #include "transport/io.h"
+#include "transport/many.h"
 
 struct stamp {
 	uint32_t number, seen;
@@ -48,13 +49,13 @@ static void note_number(struct nm_io *io, struct nm_conn *conn, uint32_t number)
 }
 
 /* The other end repeats its greeting, as the answer is lost. */
-static bool is_greeting(const struct nm_io *io, struct nm_conn *conn, size_t size)
+static bool is_greeting(const struct nm_io *io, struct nm_conn *conn, const char *data, size_t size)
 {
 	struct nm_greeting greeting;
 	char wire[NM_GREETING_BYTES];
 	bool answer;
 
-	if (!nm_greeting_read(io->rx, size, &greeting, &answer) || greeting.cookie != io->cookie)
+	if (!nm_greeting_read(data, size, &greeting, &answer) || greeting.cookie != io->cookie)
 		return false;
 	if (!answer) {
 		greeting.port = conn->transport->port_of(conn);
@@ -66,21 +67,23 @@ static bool is_greeting(const struct nm_io *io, struct nm_conn *conn, size_t siz
 
 /* Whether the message is what the flow reads: an answer is, when the other end had seen some of what was written since
  * the last answer. */
-static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr, size_t size)
+static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr,
+		 const char *data, size_t size)
 {
 	struct stamp stamp;
+	bool stamped = size >= sizeof stamp;
 
-	if (size == NM_GREETING_BYTES && is_greeting(io, conn, size))
+	if (size == NM_GREETING_BYTES && is_greeting(io, conn, data, size))
 		return false;
 	nm_counter_add(&io->count->bytes_received, size);
 	nm_counter_add(&io->count->messages_received, 1);
-	if (size < sizeof stamp)
-		return true;
-	memcpy(&stamp, io->rx, sizeof stamp);
-	note_number(io, conn, ntohl(stamp.number));
+	if (stamped) {
+		memcpy(&stamp, data, sizeof stamp);
+		note_number(io, conn, ntohl(stamp.number));
+	}
 	if (!instr->answers)
 		return true;
-	if (!after(ntohl(stamp.seen), conn->heard)) {
+	if (stamped && !after(ntohl(stamp.seen), conn->heard)) {
 		nm_counter_add(&io->count->late, 1);
 		return false;
 	}
@@ -91,34 +94,185 @@ static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *
 	return true;
 }
 
+/* Receives all that is there, or much of it: conn->ahead counts those messages that are what the flow reads. Bytes,
+ * or -errno. */
+static ssize_t receive_many(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr)
+{
+	int n = nm_many_receive(io->many, conn, io->recv_flags);
+	ssize_t bytes = 0;
+
+	if (n < 0)
+		return n;
+	/* What comes after this is told by an event, but to a receive that sleeps. */
+	if (n < NM_MANY_SLOTS && io->recv_flags)
+		conn->flags &= ~(uint32_t)NM_CONN_IN;
+	for (int i = 0; i < n; i++) {
+		size_t size, each;
+		const char *data = nm_many_got(io->many, i, &size, &each);
+
+		bytes += (ssize_t)size;
+		do {
+			size_t one = each < size ? each : size;
+
+			if (take(io, conn, instr, data, one))
+				conn->ahead++;
+			data += one;
+			size -= one;
+		} while (size);
+	}
+	return bytes;
+}
+
 ssize_t nm_datagram_discard(struct nm_io *io, struct nm_conn *conn)
 {
 	static const struct nm_instr nobodys = {.step = NULL};
-	ssize_t n = nm_conn_recv(conn->transport, conn, io->rx, io->chunk);
+	ssize_t n;
 
+	if (io->many && !conn->transport->recv) {
+		n = receive_many(io, conn, &nobodys);
+		conn->ahead = 0;
+		return n;
+	}
+	n = nm_conn_recv(conn->transport, conn, io->rx, io->chunk);
 	if (n >= 0)
-		(void)take(io, conn, &nobodys, (size_t)n);
+		(void)take(io, conn, &nobodys, io->rx, (size_t)n);
 	return n;
+}
+
+/* What a receive has met that brought nothing: false when it is no accident. */
+static bool is_harmless(struct nm_flow *flow, ssize_t n)
+{
+	if (n == -EAGAIN || n == -EINTR) {
+		flow->conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
+		return true;
+	}
+	if (n == -ECONNREFUSED) /* what an earlier message has met is lost */
+		return true;
+	flow->error = (int)-n;
+	return false;
+}
+
+/* Several messages, as many as have come with one call. */
+static enum nm_step read_many(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	struct nm_conn *conn = flow->conn;
+	uint64_t left = flow->left ? flow->left : instr->batch + !instr->batch;
+
+	if (instr->batch > 1)
+		nm_many_want_trains(conn);
+	for (unsigned calls = 0;; calls++) {
+		uint32_t taken = conn->ahead < left ? conn->ahead : (uint32_t)left;
+
+		conn->ahead -= taken;
+		left -= taken;
+		flow->left = left;
+		if (!left)
+			return NM_STEP_NEXT;
+		if (!(conn->flags & NM_CONN_IN))
+			return NM_STEP_WAIT_IN;
+		if (calls == NM_STEP_CALLS)
+			return NM_STEP_YIELD;
+		ssize_t n = receive_many(io, conn, instr);
+
+		if (n < 0 && !is_harmless(flow, n))
+			return NM_STEP_FAIL;
+	}
+}
+
+/* Whether a call takes all that is there. One that sleeps until a request comes finds no second one before the answer. */
+static bool takes_many(const struct nm_io *io, const struct nm_conn *conn,
+		       const struct nm_instr *instr)
+{
+	if (conn->ahead || (conn->flags & NM_CONN_TRAINS_IN))
+		return true;
+	return instr->batch > 1 || (instr->batch && (io->recv_flags || !instr[1].step));
 }
 
 enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
 
+	if (takes_many(io, conn, instr))
+		return read_many(io, flow, instr);
 	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
 		if (!(conn->flags & NM_CONN_IN))
 			return NM_STEP_WAIT_IN;
-		ssize_t n = nm_conn_recv(instr->transport, conn, io->rx, io->chunk);
+		ssize_t n = instr->transport->recv
+				    ? instr->transport->recv(conn, io->rx, io->chunk)
+				    : nm_sys_recv(conn->fd, io->rx, io->chunk, io->recv_flags);
 
 		if (n >= 0) {
-			if (take(io, conn, instr, (size_t)n))
+			if (take(io, conn, instr, io->rx, (size_t)n))
 				return NM_STEP_NEXT;
-		} else if (n == -EAGAIN) {
-			conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
-		} else if (n != -ECONNREFUSED) { /* what an earlier message has met is lost */
-			flow->error = (int)-n;
+		} else if (!is_harmless(flow, n)) {
 			return NM_STEP_FAIL;
 		}
+	}
+	return NM_STEP_YIELD;
+}
+
+static void begin_asking(struct nm_conn *conn)
+{
+	if (conn->flags & NM_CONN_ASKING)
+		return;
+	conn->heard = conn->sent;
+	conn->flags |= NM_CONN_ASKING;
+}
+
+static void write_stamp(const struct nm_conn *conn, uint32_t number, char *to)
+{
+	const struct stamp stamp = {.number = htonl(number), .seen = htonl(conn->seen)};
+
+	memcpy(to, &stamp, sizeof stamp);
+}
+
+/* What a send has met that moved nothing. */
+static enum nm_step refused(struct nm_flow *flow, ssize_t n)
+{
+	if (n == -EAGAIN) {
+		flow->conn->flags &= ~(uint32_t)NM_CONN_OUT;
+		return NM_STEP_WAIT_OUT;
+	}
+	if (n == -ENOBUFS)
+		return NM_STEP_YIELD;
+	flow->error = (int)-n;
+	return NM_STEP_FAIL;
+}
+
+static void count_sent(const struct nm_io *io, struct nm_conn *conn, size_t size, unsigned count)
+{
+	conn->sent += count;
+	nm_counter_add(&io->count->bytes_sent, size * count);
+	nm_counter_add(&io->count->messages_sent, count);
+}
+
+/* Several messages of the same size, as many as one call takes. */
+static enum nm_step write_many(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	struct nm_conn *conn = flow->conn;
+	size_t size = (size_t)instr->size;
+	unsigned most = nm_many_most(size);
+
+	if (!flow->left)
+		flow->left = instr->batch;
+	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
+		unsigned count = flow->left < most ? (unsigned)flow->left : most;
+
+		for (unsigned i = 0; i < count && size >= NM_DATAGRAM_STAMP; i++)
+			write_stamp(conn, conn->sent + 1 + i, nm_many_at(io->many, size, i));
+		int n = nm_many_send(io->many, conn, size, count);
+
+		if (n ==
+		    -ECONNREFUSED) /* what an earlier message has met; these are not sent yet */
+			n = nm_many_send(io->many, conn, size, count);
+		if (n == -ECONNREFUSED)
+			n = (int)count;
+		if (n < 0)
+			return refused(flow, n);
+		count_sent(io, conn, size, (unsigned)n);
+		flow->left -= (unsigned)n;
+		if (!flow->left)
+			return NM_STEP_NEXT;
 	}
 	return NM_STEP_YIELD;
 }
@@ -126,36 +280,22 @@ enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const stru
 enum nm_step nm_datagram_write(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
-	size_t size = (size_t)nm_message_bytes(io, flow, instr);
 
 	if (!(conn->flags & NM_CONN_OUT))
 		return NM_STEP_WAIT_OUT;
-	if (!(conn->flags & NM_CONN_ASKING)) {
-		conn->heard = conn->sent;
-		conn->flags |= NM_CONN_ASKING;
-	}
-	if (size >= NM_DATAGRAM_STAMP) {
-		const struct stamp stamp = {.number = htonl(conn->sent + 1),
-					    .seen = htonl(conn->seen)};
+	begin_asking(conn);
+	if (instr->batch > 1)
+		return write_many(io, flow, instr);
+	size_t size = (size_t)nm_message_bytes(io, flow, instr);
 
-		memcpy(io->tx, &stamp, sizeof stamp);
-	}
+	if (size >= NM_DATAGRAM_STAMP)
+		write_stamp(conn, conn->sent + 1, io->tx);
 	ssize_t n = nm_conn_send(instr->transport, conn, instr->message_opts, io->tx, size);
 
 	if (n == -ECONNREFUSED) /* what an earlier message has met; this one is not sent yet */
 		n = nm_conn_send(instr->transport, conn, instr->message_opts, io->tx, size);
-	if (n == -EAGAIN) {
-		conn->flags &= ~(uint32_t)NM_CONN_OUT;
-		return NM_STEP_WAIT_OUT;
-	}
-	if (n == -ENOBUFS)
-		return NM_STEP_YIELD;
-	if (n < 0 && n != -ECONNREFUSED) {
-		flow->error = (int)-n;
-		return NM_STEP_FAIL;
-	}
-	conn->sent++;
-	nm_counter_add(&io->count->bytes_sent, size);
-	nm_counter_add(&io->count->messages_sent, 1);
+	if (n < 0 && n != -ECONNREFUSED)
+		return refused(flow, n);
+	count_sent(io, conn, size, 1);
 	return NM_STEP_NEXT;
 }

@@ -17,6 +17,7 @@ struct nm_flowop;
 struct nm_instr;
 struct nm_io;
 struct nm_law;
+struct nm_many;
 struct nm_transport;
 
 /* What a step answers. */
@@ -73,7 +74,9 @@ struct nm_instr {
 	bool answers_last; /* and nothing else is read from the connection before something is written */
 	uint32_t slot;	/* of the connection, in the flow's conns */
 	int32_t stride; /* the slot moves by this much with each pass */
-	unsigned line;	/* in the profile */
+	uint32_t
+		batch; /* of datagrams: how many messages it moves, several with one call; 0: one, with one call */
+	unsigned line; /* in the profile */
 };
 
 enum nm_flow_state {
@@ -128,14 +131,16 @@ struct nm_listener {
 
 /* A worker's means, as far as step functions may use them. */
 struct nm_io {
-	uint64_t seed;	/* of what this group draws */
-	char *tx, *rx;	/* rx holds chunk + 1 bytes */
-	size_t chunk;	/* the most that one call moves */
-	int recv_flags; /* MSG_DONTWAIT; 0 when the next receive may wait for what comes */
+	uint64_t seed;	      /* of what this group draws */
+	char *tx, *rx;	      /* rx holds chunk + 1 bytes */
+	size_t chunk;	      /* the most that one call moves */
+	int recv_flags;	      /* MSG_DONTWAIT; 0 when the next receive may wait for what comes */
+	struct nm_many *many; /* of datagrams; NULL: the group moves none */
 	struct nm_counters *count;
 	uint64_t cookie; /* of the run */
 	uint32_t group;
 	uint32_t greeted;		 /* connections that have greeted */
+	uint64_t now_ns;		 /* when the worker last looked at the clock */
 	const _Atomic bool *quit;	 /* nothing matters any more; NULL: never so */
 	struct nm_listener *listeners;	 /* by instr->opening */
 	void *const *started;		 /* by instr->opening: what the transport has made for it */

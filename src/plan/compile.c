@@ -63,7 +63,7 @@ static bool is_lossy(const struct nm_transport *transport)
 }
 
 /* How often a step is done in each pass. */
-static uint64_t times(const struct nm_draft_step *step)
+static uint64_t times(const struct nm_draft_step *step, const struct nm_instr *instr)
 {
 	const struct nm_common_opts *common = step->common;
 	bool messages = step->transport && (step->transport->caps & NM_TRANSPORT_MESSAGES) &&
@@ -71,7 +71,22 @@ static uint64_t times(const struct nm_draft_step *step)
 
 	if (step->unrolled)
 		return 1;
-	return messages ? common->count * common->repeat * common->batch : common->count;
+	if (!messages)
+		return common->count;
+	return common->count * common->repeat * (instr->batch ? 1 : common->batch);
+}
+
+/* How many messages one call is to move; 0: one. An answer is taken alone: it may be late. */
+static uint32_t batch_of(const struct nm_draft_step *step, const struct nm_instr *instr)
+{
+	bool plain = is_lossy(step->transport) && (instr->op->flags & NM_FLOWOP_MOVES) &&
+		     !step->transport->send && !step->transport->recv;
+
+	if (!plain || instr->answers || (instr->drains && step->law))
+		return 0;
+	if (step->law)
+		return step->common->batch == 1 && (instr->op->flags & NM_FLOWOP_FOLLOWS);
+	return (uint32_t)step->common->batch;
 }
 
 /* Whether a connection has to say whose it is: when its listener serves several flows, and it matters which. */
@@ -226,7 +241,6 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 {
 	struct nm_instr *instr = &group->instrs[group->n_instrs++];
 	const uint32_t reads = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;
-	uint64_t count = times(step);
 
 	*instr = instr_of(group, step, side);
 	instr->drains = free;
@@ -237,6 +251,10 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 		if (cause != CAUSE_NONE && !instr->timeout_ns)
 			instr->timeout_ns = ANSWER_NS;
 	}
+	instr->batch = batch_of(step, instr);
+	group->moves_datagrams |= is_lossy(step->transport) && !step->transport->recv;
+	uint64_t count = times(step, instr);
+
 	if (instr->greets && instr->transport->redirect &&
 	    (instr->op->flags & NM_FLOWOP_INITIATES)) {
 		instr->size = instr->timeout_ns ? instr->timeout_ns : GREETING_NS;
@@ -250,7 +268,7 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 		phase->reliable = false;
 	phase->unmatched |= side->master && is_unmatched(step);
 	if ((instr->op->flags & NM_FLOWOP_MOVES) && (instr->op->flags & NM_FLOWOP_INITIATES))
-		phase->bytes_sent += instr->size * count;
+		phase->bytes_sent += instr->size * count * (instr->batch + !instr->batch);
 	if (count > 1)
 		group->instrs[group->n_instrs++] = (struct nm_instr){.step = nm_glue_repeat.step,
 								     .op = &nm_glue_repeat,

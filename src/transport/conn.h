@@ -27,11 +27,15 @@ enum nm_conn_flags {
 	NM_CONN_GREETING = 0x2000,	 /* the greeting is sent, and not answered yet */
 	NM_CONN_OUT_REGISTERED = 0x1000, /* and for output, from the first time that it was full */
 	NM_CONN_ASKING = 0x10000, /* unreliable transports: nothing is read since the last write */
+	NM_CONN_TRAINS_IN = 0x20000,	/* a receive may bring several datagrams as one (many.h) */
+	NM_CONN_NO_TRAINS_IN = 0x40000, /* and must not */
+	NM_CONN_NO_TRAINS = 0x80000,	/* neither must a send take them so */
 };
 
 struct nm_conn {
 	int fd;
-	uint32_t ahead; /* bytes received beyond the last message; they belong to the next */
+	uint32_t
+		ahead; /* what has been received beyond the last message: bytes; of unreliable transports messages */
 	uint32_t flags;
 	uint32_t sent; /* unreliable transports: messages sent, which number them */
 	const struct nm_transport *transport;

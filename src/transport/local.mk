@@ -16,6 +16,8 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/inet.c \
 	src/transport/inet.h \
 	src/transport/io.h \
+	src/transport/many.c \
+	src/transport/many.h \
 	src/transport/socket.c \
 	src/transport/socket.h \
 	src/transport/ssl_bio.c \

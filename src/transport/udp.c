@@ -14,6 +14,7 @@
 
 struct udp_opts {
 	uint64_t wndsz_bytes, sndbuf_bytes, rcvbuf_bytes;
+	bool gso, gro;
 	char *localhost;
 	struct nm_addr bind; /* of localhost; len 0: none */
 };
@@ -36,6 +37,19 @@ static const struct nm_opt udp_opts[] = {
 	 .offset = offsetof(struct udp_opts, rcvbuf_bytes),
 	 .max = INT32_MAX,
 	 .help = "size of the receive buffer (SO_RCVBUF), at both ends; stronger than wndsz"},
+	{.name = "gso",
+	 .type = NM_TYPE_FLAG,
+	 .offset = offsetof(struct udp_opts, gso),
+	 .def = "yes",
+	 .help = "hand the messages of a batch_size to the kernel in trains that it or the network "
+		 "card takes apart (UDP_SEGMENT), where the path allows it; otherwise one by one, "
+		 "still with one call; at both ends"},
+	{.name = "gro",
+	 .type = NM_TYPE_FLAG,
+	 .offset = offsetof(struct udp_opts, gro),
+	 .def = "yes",
+	 .help = "where reads have a batch_size, take such trains as they come (UDP_GRO); at both "
+		 "ends"},
 	{.name = "localhost",
 	 .alias = "bind",
 	 .type = NM_TYPE_HOST,
@@ -121,8 +135,12 @@ static void udp_source(const void *opts, struct nm_addr *ret_from)
 		*ret_from = o->bind;
 }
 
-static int start(struct nm_conn *conn, int fd, uint32_t flags)
+static int start(struct nm_conn *conn, int fd, const struct udp_opts *o, uint32_t flags)
 {
+	if (!o->gso)
+		flags |= NM_CONN_NO_TRAINS;
+	if (!o->gro)
+		flags |= NM_CONN_NO_TRAINS_IN;
 	*conn = (struct nm_conn){.fd = fd,
 				 .flags = NM_CONN_OPEN | NM_CONN_OUT | flags,
 				 .transport = conn->transport,
@@ -144,7 +162,7 @@ static int udp_connect(struct nm_conn *conn, const void *opts, const struct nm_a
 		(void)close(fd);
 		return r;
 	}
-	return start(conn, fd, NM_CONN_IN);
+	return start(conn, fd, o, NM_CONN_IN);
 }
 
 static int udp_redirect(struct nm_conn *conn, uint32_t port)
@@ -183,8 +201,7 @@ static int udp_meet(int listen_fd, bool same_port, const void *opts, const struc
 
 static int udp_adopt(struct nm_conn *conn, int fd, const void *opts)
 {
-	(void)opts;
-	return start(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
+	return start(conn, fd, opts, NM_CONN_IN | NM_CONN_ACCEPTED);
 }
 
 static uint32_t udp_port_of(const struct nm_conn *conn)

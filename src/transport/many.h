@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Several datagrams with one system call: recvmmsg(2) and sendmmsg(2), and in each of their messages a train of
+ * datagrams that the kernel or the network card takes apart (UDP_SEGMENT) or puts together (UDP_GRO); udp(7). */
+#ifndef NM_TRANSPORT_MANY_H
+#define NM_TRANSPORT_MANY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct nm_conn;
+struct nm_many; /* a worker's room for them */
+
+struct nm_many *nm_many_new(void);		    /* NULL: no memory */
+struct nm_many *nm_many_free(struct nm_many *many); /* accepts NULL, returns NULL */
+
+/* The most datagrams of that size that one nm_many_send takes; at least 1. */
+unsigned nm_many_most(size_t size);
+/* Where the n-th of them is to be written; it holds what was there before, from the beginning on bytes that cannot be
+ * compressed. */
+char *nm_many_at(struct nm_many *many, size_t size, unsigned n);
+/* Sends the first `count`, in trains as long as conn lets them be. How many have been sent, or -errno. */
+int nm_many_send(struct nm_many *many, struct nm_conn *conn, size_t size, unsigned count);
+
+/* From now on what conn receives may be trains. Does nothing where the kernel knows none. */
+void nm_many_want_trains(struct nm_conn *conn);
+/* Receives what is there, several messages at most. flags: MSG_DONTWAIT, or 0: sleeps until something is. Their number,
+ * or -errno; fewer than NM_MANY_SLOTS: there was no more. */
+#define NM_MANY_SLOTS 16
+int nm_many_receive(struct nm_many *many, const struct nm_conn *conn, int flags);
+/* One of them: its bytes and in *ret_size their number; *ret_each: that of each datagram in it, but for the last. */
+const char *nm_many_got(const struct nm_many *many, int slot, size_t *ret_size, size_t *ret_each);
+
+#endif
