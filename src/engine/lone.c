@@ -7,6 +7,7 @@
 
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
+#include "transport/transport.h"
 
 /* How long a receive sleeps at most. An answer always comes soon, and main is listened to after each; but for what the
  * other end sends by itself the last wait of a phase is in vain. */
@@ -19,30 +20,60 @@ static bool is_plain(const struct nm_instr *instr, uint32_t how)
 	       instr->step == instr->op->step && (instr->op->flags & how);
 }
 
+/* The same for messages that may be lost. */
+static bool is_datagram(const struct nm_instr *instr, uint32_t how)
+{
+	nm_step_fn step = instr->timeout_ns ? instr->limited : instr->step;
+
+	return instr->op && !instr->can_fail && (instr->op->flags & how) &&
+	       step == instr->op->lossy_step && instr->op->lossy_step != instr->op->step &&
+	       !instr->transport->send && !instr->transport->recv;
+}
+
+/* Whether a pass is a request and its answer. */
+static bool asks(const struct nm_phase *phase, const struct nm_instr *body)
+{
+	if (phase->n_instrs != 2 || !phase->leads)
+		return false;
+	return (body->then_reads && is_plain(body + 1, NM_FLOWOP_FOLLOWS)) ||
+	       (is_datagram(body, NM_FLOWOP_INITIATES) && is_datagram(body + 1, NM_FLOWOP_FOLLOWS));
+}
+
+/* Whether it is such a one's other end, or one message that comes. */
+static bool answers(const struct nm_phase *phase, const struct nm_instr *body)
+{
+	bool plain = is_plain(body, NM_FLOWOP_FOLLOWS);
+	bool (*is)(const struct nm_instr *, uint32_t) = plain ? is_plain : is_datagram;
+
+	if (phase->leads || body->drains)
+		return false;
+	return is(body, NM_FLOWOP_FOLLOWS) &&
+	       (phase->n_instrs == 1 ||
+		(phase->n_instrs == 2 && is(body + 1, NM_FLOWOP_INITIATES)));
+}
+
 /* The read at which the flow waits again and again, when its passes are nothing but a request and an answer, or one
  * message after the other; NULL otherwise. */
 static const struct nm_instr *only_wait(const struct nm_phase *phase, const struct nm_instr *body)
 {
-	if (phase->n_instrs == 2 && phase->leads && body->then_reads &&
-	    is_plain(body + 1, NM_FLOWOP_FOLLOWS))
+	if (asks(phase, body))
 		return body + 1;
-	if (phase->leads || !is_plain(body, NM_FLOWOP_FOLLOWS) || body->drains)
-		return NULL;
-	if (phase->n_instrs == 1 ||
-	    (phase->n_instrs == 2 && is_plain(body + 1, NM_FLOWOP_INITIATES)))
-		return body;
-	return NULL;
+	return answers(phase, body) ? body : NULL;
 }
 
 void nm_worker_lone_begin(struct nm_worker *worker)
 {
 	struct nm_flow *flow = nm_worker_flow(worker, 0);
 	const struct nm_instr *read = only_wait(worker->phase, worker->body);
-	const struct timeval sleep = {.tv_usec = worker->phase->leads ? ANSWER_SLEEP_US
-								      : REQUEST_SLEEP_US};
+	struct timeval sleep = {.tv_usec =
+					worker->phase->leads ? ANSWER_SLEEP_US : REQUEST_SLEEP_US};
 
 	if (!read || worker->period_ns || (flow->conn->flags & NM_CONN_HUP))
 		return;
+	/* Whoever waits too long notices that when the receive is given up. */
+	if (read->timeout_ns && read->timeout_ns / 1000 < (uint64_t)sleep.tv_usec)
+		sleep.tv_usec =
+			read->timeout_ns < 2000 ? 1 : (suseconds_t)(read->timeout_ns / 2000);
 	if (setsockopt(flow->conn->fd, SOL_SOCKET, SO_RCVTIMEO, &sleep, sizeof sleep) == 0 &&
 	    fcntl(flow->conn->fd, F_SETFL, 0) == 0)
 		worker->lone = read;

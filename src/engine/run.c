@@ -131,7 +131,10 @@ static void limit_wait(struct nm_worker *worker, struct nm_flow *flow, const str
 	if (flow->state != NM_FLOW_PARKED && flow->state != NM_FLOW_LIMITED)
 		return; /* it has failed */
 	worker->busy = true;
-	flow->wake_ns = nm_clock_ns() + instr->timeout_ns;
+	/* Where passes are measured the time is known well enough, once some limit is being looked at. */
+	if (!worker->latency || !worker->timers.count)
+		worker->io.now_ns = nm_clock_ns();
+	flow->wake_ns = worker->io.now_ns + instr->timeout_ns;
 	nm_timers_add(&worker->timers, flow);
 }
 
@@ -229,7 +232,7 @@ static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *wor
 
 	atomic_store_explicit(iterations, done, memory_order_relaxed);
 	if (worker->latency) {
-		now_ns = nm_clock_ns();
+		now_ns = worker->io.now_ns = nm_clock_ns();
 		nm_hist_record(worker->latency, now_ns - flow->start_ns);
 		flow->start_ns = now_ns;
 	}
@@ -296,8 +299,7 @@ static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, stru
 		nm_worker_drain_conn(worker, conn);
 	if (flow->state != NM_FLOW_LIMITED || flow->conn != conn)
 		return false;
-	nm_timers_remove(&worker->timers, flow);
-	flow->wake_ns = 0;
+	flow->wake_ns = 0; /* and its timer comes up in vain */
 	return true;
 }
 
@@ -435,13 +437,11 @@ void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 	nm_worker_fail_flow(worker, flow, instr);
 }
 
-static void fire_timers(struct nm_worker *worker)
+static void fire_timers(struct nm_worker *worker, uint64_t now_ns)
 {
-	uint64_t now_ns = nm_clock_ns();
 	struct nm_flow *flow;
 
-	while ((flow = nm_timers_first(&worker->timers)) && flow->wake_ns <= now_ns) {
-		nm_timers_remove(&worker->timers, flow);
+	while ((flow = nm_timers_take(&worker->timers, now_ns))) {
 		if (flow->state != NM_FLOW_ASLEEP) {
 			nm_worker_expire(worker, flow);
 			continue;
@@ -478,8 +478,7 @@ static void run_queued(struct nm_worker *worker)
 
 static int64_t next_timeout_ns(const struct nm_worker *worker)
 {
-	const struct nm_flow *flow = nm_timers_first(&worker->timers);
-	uint64_t next_ns = flow ? flow->wake_ns : UINT64_MAX;
+	uint64_t next_ns = nm_timers_next_ns(&worker->timers);
 
 	if (worker->run_first)
 		return 0;
@@ -499,10 +498,12 @@ static void run_lone(struct nm_worker *worker)
 	uint64_t seen = 0, now;
 
 	worker->io.recv_flags = 0;
-	while (worker->lone && flow->at == worker->lone && flow->state == NM_FLOW_WAITING &&
-	       !worker->busy && !atomic_load_explicit(&worker->called, memory_order_relaxed) &&
+	while (worker->lone && flow->at == worker->lone &&
+	       (flow->state == NM_FLOW_WAITING || flow->state == NM_FLOW_LIMITED) &&
+	       !worker->quiet_ns && !atomic_load_explicit(&worker->called, memory_order_relaxed) &&
 	       (now = nm_counter_read(&worker->io.count->bytes_received)) != seen) {
 		seen = now;
+		flow->wake_ns = 0;
 		flow->conn->flags |= NM_CONN_IN;
 		run_flow(worker, flow);
 	}
@@ -527,6 +528,8 @@ void *nm_worker_main(void *arg)
 	for (;;) {
 		int n = wait_events(worker->epoll_fd, events, timeout_ns);
 
+		if (worker->timers.count)
+			worker->io.now_ns = nm_clock_ns();
 		if (__builtin_expect(n == 1, 1))
 			dispatch(worker, &events[0]);
 		else
@@ -538,7 +541,7 @@ void *nm_worker_main(void *arg)
 		if (atomic_load_explicit(&worker->quit, memory_order_relaxed))
 			break;
 		if (worker->timers.count)
-			fire_timers(worker);
+			fire_timers(worker, worker->io.now_ns);
 		if (worker->run_first)
 			run_queued(worker);
 		if (worker->quiet_ns)

@@ -64,9 +64,9 @@ static enum nm_step done(struct nm_flow *flow)
 }
 
 /* A worker that only burns the CPU would not see that the transaction is over: so it yields after each time. */
-static enum nm_step burn(const struct nm_io *io, struct nm_flow *flow)
+static enum nm_step burn(struct nm_io *io, struct nm_flow *flow)
 {
-	while (nm_clock_ns() < flow->wake_ns)
+	while ((io->now_ns = nm_clock_ns()) < flow->wake_ns)
 		if (io->quit && atomic_load_explicit(io->quit, memory_order_relaxed))
 			break;
 	flow->left = 1;

@@ -37,15 +37,14 @@ START_TEST(the_earliest_comes_first)
 		nm_timers_add(&timers, &flows[i]);
 	}
 	for (size_t i = 0; i < FLOWS; i++) {
-		struct nm_flow *first = nm_timers_first(&timers);
+		struct nm_flow *first = nm_timers_take(&timers, UINT64_MAX);
 
 		ck_assert_ptr_nonnull(first);
 		ck_assert_uint_ge(first->wake_ns, last);
 		last = first->wake_ns;
-		nm_timers_remove(&timers, first);
 		ck_assert_uint_eq(first->timer, 0);
 	}
-	ck_assert_ptr_null(nm_timers_first(&timers));
+	ck_assert_ptr_null(nm_timers_take(&timers, UINT64_MAX));
 }
 END_TEST
 
@@ -59,11 +58,10 @@ START_TEST(any_can_be_taken_out)
 	}
 	for (size_t i = 0; i < FLOWS; i += 3)
 		nm_timers_remove(&timers, &flows[i]);
-	for (struct nm_flow *first; (first = nm_timers_first(&timers));) {
+	for (struct nm_flow *first; (first = nm_timers_take(&timers, UINT64_MAX));) {
 		ck_assert_uint_ne(first->index % 3, 0);
 		ck_assert_uint_ge(first->wake_ns, last);
 		last = first->wake_ns;
-		nm_timers_remove(&timers, first);
 	}
 	ck_assert_uint_eq(timers.count, 0);
 }
@@ -74,10 +72,49 @@ START_TEST(taking_out_what_is_not_in_does_nothing)
 	flows[0].wake_ns = 5;
 	nm_timers_add(&timers, &flows[0]);
 	nm_timers_remove(&timers, &flows[1]);
-	ck_assert_ptr_eq(nm_timers_first(&timers), &flows[0]);
+	ck_assert_uint_eq(nm_timers_next_ns(&timers), 5);
 	nm_timers_remove(&timers, &flows[0]);
 	nm_timers_remove(&timers, &flows[0]);
-	ck_assert_ptr_null(nm_timers_first(&timers));
+	ck_assert_uint_eq(nm_timers_next_ns(&timers), UINT64_MAX);
+}
+END_TEST
+
+START_TEST(nothing_comes_up_before_its_time)
+{
+	flows[0].wake_ns = 5;
+	nm_timers_add(&timers, &flows[0]);
+	ck_assert_ptr_null(nm_timers_take(&timers, 4));
+	ck_assert_ptr_eq(nm_timers_take(&timers, 5), &flows[0]);
+}
+END_TEST
+
+START_TEST(a_sleep_that_has_ended_otherwise_comes_up_in_vain)
+{
+	flows[0].wake_ns = 5;
+	nm_timers_add(&timers, &flows[0]);
+	flows[0].wake_ns = 0;
+	ck_assert_ptr_null(nm_timers_take(&timers, 5));
+	ck_assert_uint_eq(timers.count, 0);
+}
+END_TEST
+
+START_TEST(a_sleep_may_be_set_anew)
+{
+	flows[0].wake_ns = 5;
+	flows[1].wake_ns = 9;
+	nm_timers_add(&timers, &flows[0]);
+	nm_timers_add(&timers, &flows[1]);
+	flows[0].wake_ns = 12;
+	nm_timers_add(&timers, &flows[0]);
+	ck_assert_uint_eq(timers.count, 2);
+	ck_assert_ptr_null(nm_timers_take(&timers, 8));
+	ck_assert_ptr_eq(nm_timers_take(&timers, 20), &flows[1]);
+	ck_assert_ptr_eq(nm_timers_take(&timers, 20), &flows[0]);
+	flows[0].wake_ns = 30;
+	nm_timers_add(&timers, &flows[0]);
+	flows[0].wake_ns = 25;
+	nm_timers_add(&timers, &flows[0]);
+	ck_assert_ptr_eq(nm_timers_take(&timers, 25), &flows[0]);
 }
 END_TEST
 
@@ -90,6 +127,9 @@ int main(void)
 	tcase_add_test(tcase, the_earliest_comes_first);
 	tcase_add_test(tcase, any_can_be_taken_out);
 	tcase_add_test(tcase, taking_out_what_is_not_in_does_nothing);
+	tcase_add_test(tcase, nothing_comes_up_before_its_time);
+	tcase_add_test(tcase, a_sleep_that_has_ended_otherwise_comes_up_in_vain);
+	tcase_add_test(tcase, a_sleep_may_be_set_anew);
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);
 
