@@ -3,7 +3,8 @@
 """Compare netmodel with the network benchmarks found on this machine, over loopback.
 
 Peers: neper (NEPER_DIR), uperf (UPERF_DIR), netperf (NETPERF_DIR), iperf3 (IPERF3) and sockperf
-(SOCKPERF), each taken from the directory or program that the variable names, or else from PATH.
+(SOCKPERF), each taken from the directory or program that the variable names, or else from PATH;
+and, for the bound of what is possible, loops written by hand (bare).
 In each round every tool runs once, in turn, pinned in the same way: the client on one CPU and the
 server on another. Costs are those of both ends, except the instructions, which are the client's.
 """

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from benchlib import measure, ports, process, report
-from benchlib.model import BenchError, Case, Figures, Place
-from benchlib.tools import Iperf3, Neper, Netmodel, Netperf, Sockperf, Uperf
+from benchlib.model import WORKLOADS, BenchError, Case, Figures, Place
+from benchlib.tools import Bare, Iperf3, Neper, Netmodel, Netperf, Sockperf, Uperf
 from benchlib.tools.base import locate
 
 BENCH = Path(__file__).resolve().parent
@@ -24,10 +24,11 @@ BENCH = Path(__file__).resolve().parent
 RR = Case("tcp_rr", 1, 3)
 CRR = Case("tcp_crr", 1, 3)
 STREAM = Case("tcp_stream", 1, 3)
+DATAGRAMS = Case("udp_stream", 1, 3)
 
 
 def programs() -> dict[str, str]:
-    return {name: f"/x/{name}" for name in ("tcp_rr", "tcp_crr", "tcp_stream")}
+    return {name: f"/x/{name}" for name in WORKLOADS}
 
 
 def test_neper_counts_transactions_from_the_client() -> None:
@@ -148,6 +149,39 @@ def test_netmodel_result_document() -> None:
         tool.parse(RR, result(complete=False), "")
     with pytest.raises(BenchError, match="not a result document"):
         tool.parse(RR, "[]", "")
+
+
+def test_netmodel_counts_datagrams_that_have_arrived() -> None:
+    document = json.loads(result())
+    document["totals"]["messages"] = {"to_slaves": {"received": 700, "bits_received_per_s": 11200.0 * 50}}
+    outcome = Netmodel("/x/netmodel").parse(DATAGRAMS, json.dumps(document), "")
+    assert (outcome.count, outcome.rate) == (700, 50)
+
+
+def test_neper_counts_datagrams_from_the_server() -> None:
+    server = "time_start=10.0\ntime_end=12.0\nlocal_throughput=1120000\n"
+    outcome = Neper(programs()).parse(DATAGRAMS, "", server)
+    assert (outcome.count, outcome.rate) == (200, 100)
+
+
+@pytest.mark.parametrize("flows", [1, 3])
+def test_bare_loops_ask_and_answer(flows: int) -> None:
+    bare = Bare.find(os.environ)
+    if bare is None:
+        pytest.skip("no C compiler")
+    case = Case("tcp_rr", flows, 1)
+    figures = Figures()
+    measure.Measurer(None, (1, 2)).throughput(bare, case, figures)
+    assert not figures.errors
+    assert figures.rate[0] > 100
+    assert not bare.supported(STREAM)
+
+
+def test_a_bound_need_only_be_come_near_to() -> None:
+    figures = {"netmodel": Figures(rate=[97.0]), "bare": Figures(rate=[100.0])}
+    assert report.behind({RR: figures}) == []
+    figures["netmodel"].rate = [95.0]
+    assert report.behind({RR: figures}) == ["tcp_rr, 1 flow: 0.950 of bare"]
 
 
 def test_netmodel_is_one_command_or_two() -> None:

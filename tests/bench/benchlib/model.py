@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-WORKLOADS = ("tcp_rr", "tcp_crr", "tcp_stream")
+WORKLOADS = ("tcp_rr", "tcp_crr", "tcp_stream", "udp_rr", "udp_stream")
 
 
 class BenchError(Exception):
@@ -20,6 +20,7 @@ class Case:
     flows: int
     seconds: int
     buffer_bytes: int = 16384
+    datagram_bytes: int = 1400
 
     @property
     def is_stream(self) -> bool:
@@ -31,8 +32,10 @@ class Case:
 
     @property
     def unit(self) -> str:
-        """What costs are given per: a transaction, or 10^9 bytes."""
-        return "GB" if self.is_stream else "transaction"
+        """What costs are given per: a transaction, 10^9 bytes, or a datagram that has arrived."""
+        if self.is_stream:
+            return "GB"
+        return "datagram" if self.workload == "udp_stream" else "transaction"
 
     @property
     def unit_size(self) -> float:
@@ -63,7 +66,7 @@ class Commands:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a tool says that it did: `count` transactions or bytes, `rate` of them per second."""
+    """What a tool says that it did: `count` units, or bytes, and `rate` of them per second."""
 
     count: float
     rate: float

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .bare import Bare
 from .base import Tool
 from .iperf3 import Iperf3
 from .neper import Neper
@@ -11,6 +12,6 @@ from .netperf import Netperf
 from .sockperf import Sockperf
 from .uperf import Uperf
 
-PEERS: tuple[type[Tool], ...] = (Neper, Uperf, Netperf, Iperf3, Sockperf)
+PEERS: tuple[type[Tool], ...] = (Neper, Uperf, Netperf, Iperf3, Sockperf, Bare)
 
-__all__ = ["PEERS", "Iperf3", "Neper", "Netmodel", "Netperf", "Sockperf", "Tool", "Uperf"]
+__all__ = ["PEERS", "Bare", "Iperf3", "Neper", "Netmodel", "Netperf", "Sockperf", "Tool", "Uperf"]

@@ -35,6 +35,8 @@ class Neper(Tool):
         common += ["-F", str(case.flows), "-T", "1", "-l", str(case.seconds), "--nolog"]
         if case.is_stream:
             common += ["-B", str(case.buffer_bytes)]
+        if case.workload == "udp_stream":
+            common += ["-B", str(case.datagram_bytes)]
         server = list(common)
         if case.flows > 128 and int(_SOMAXCONN.read_text()) >= _BACKLOG:
             server += [f"--listen-backlog={_BACKLOG}"]
@@ -42,10 +44,12 @@ class Neper(Tool):
 
     def parse(self, case: Case, client: str, server: str) -> Outcome:
         # Of a stream only the reader, here the server, knows the bytes.
-        values = key_values(server if case.is_stream else client)
+        one_way = case.is_stream or case.workload == "udp_stream"
+        values = key_values(server if one_way else client)
         elapsed = number(values, "time_end") - number(values, "time_start")
-        if case.is_stream:
+        if one_way:
             rate = number(values, "local_throughput") / 8
+            rate /= case.datagram_bytes if case.workload == "udp_stream" else 1
         else:
             rate = number(values, "throughput")
         # num_transactions leaves out what came after the last sample; the throughput does not.

@@ -33,6 +33,8 @@ class Netmodel(Tool):
         params = {"num_flows": case.flows, "num_threads": 1, "test_length": case.seconds}
         if case.is_stream:
             params["buffer_size"] = case.buffer_bytes
+        if case.workload == "udp_stream":
+            params["message_size"] = case.datagram_bytes
         master = [self._program, "-m", case.workload, "--format", "json"]
         for name, value in params.items():
             master += ["-D", f"{name}={value}"]
@@ -59,6 +61,10 @@ class Netmodel(Tool):
                 # Bytes that crossed the connection once, whichever end wrote them.
                 count = max(totals["bytes_sent"], totals["bytes_received"])
                 rate = totals["bits_per_s"] / 8
+            elif case.workload == "udp_stream":
+                count = totals["messages"]["to_slaves"]["received"]
+                rate = totals["messages"]["to_slaves"]["bits_received_per_s"] / 8
+                rate /= case.datagram_bytes
             else:
                 count = totals["transactions"]
                 rate = totals["transactions_per_s"]

@@ -9,7 +9,7 @@ from ..model import BenchError, Case, Commands, Outcome, Place
 from ..ports import free_ports
 from .base import HOST, Tool, key_values, locate, number
 
-_TESTS = {"tcp_rr": "TCP_RR", "tcp_crr": "TCP_CRR", "tcp_stream": "TCP_STREAM"}
+_TESTS = {"tcp_rr": "TCP_RR", "tcp_crr": "TCP_CRR", "tcp_stream": "TCP_STREAM", "udp_rr": "UDP_RR"}
 _OUTPUT = "THROUGHPUT,THROUGHPUT_UNITS,ELAPSED_TIME"
 
 
@@ -27,7 +27,7 @@ class Netperf(Tool):
         return cls(client, server) if client and server else None
 
     def supported(self, case: Case) -> bool:
-        return case.flows == 1
+        return case.flows == 1 and case.workload in _TESTS
 
     def run(self, case: Case, place: Place) -> Commands:
         (port,) = free_ports(1)

@@ -16,6 +16,7 @@ _DISCONNECT = '<flowop type="disconnect"/>'
 _SAMPLE = re.compile(r"timestamp_ms:([\d.]+) name:Txn(\d+) nr_bytes:(\d+) nr_ops:(\d+)")
 _DATA = re.compile(r"^(\S+)\s+[\d.]+s\s+([\d.]+)([KMGT]?)B\s", re.MULTILINE)
 _BINARY = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_OPERATIONS = {"tcp_rr": 2, "tcp_crr": 4, "tcp_stream": 1}
 _ENOUGH_SAMPLES = 4
 _LEAST_SAMPLES = 3
 _EXCHANGE = ('<flowop type="write" options="size=1"/>', '<flowop type="read" options="size=1"/>')
@@ -33,7 +34,7 @@ class Uperf(Tool):
         return cls(found) if found else None
 
     def supported(self, case: Case) -> bool:
-        return True
+        return case.workload in _OPERATIONS
 
     def run(self, case: Case, place: Place) -> Commands:
         (port,) = free_ports(1)
@@ -50,7 +51,7 @@ class Uperf(Tool):
 
     def parse(self, case: Case, client: str, server: str) -> Outcome:
         measured = 1 if case.workload == "tcp_crr" else 2
-        operations = {"tcp_rr": 2, "tcp_crr": 4, "tcp_stream": 1}[case.workload]
+        operations = _OPERATIONS[case.workload]
         before: list[tuple[float, float]] = []
         samples: list[tuple[float, float]] = []
         for stamp, phase, nr_bytes, nr_ops in _SAMPLE.findall(client):
