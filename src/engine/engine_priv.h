@@ -38,6 +38,7 @@ struct nm_worker {
 	uint64_t quiet_seen; /* what had moved at moved_ns */
 	uint64_t moved_ns;   /* when something was last seen to have moved */
 	struct nm_flow *run_first, *run_last;
+	unsigned looks; /* of one that spins: how often nothing was found */
 	int epoll_fd;
 	int wake_fd;
 	/* Phase. */

@@ -74,6 +74,10 @@ void nm_worker_lone_begin(struct nm_worker *worker)
 	if (read->timeout_ns && read->timeout_ns / 1000 < (uint64_t)sleep.tv_usec)
 		sleep.tv_usec =
 			read->timeout_ns < 2000 ? 1 : (suseconds_t)(read->timeout_ns / 2000);
+	if (worker->group->spins) {
+		worker->lone = read;
+		return;
+	}
 	if (setsockopt(flow->conn->fd, SOL_SOCKET, SO_RCVTIMEO, &sleep, sizeof sleep) == 0 &&
 	    fcntl(flow->conn->fd, F_SETFL, 0) == 0)
 		worker->lone = read;
@@ -83,7 +87,7 @@ void nm_worker_lone_end(struct nm_worker *worker)
 {
 	const struct nm_conn *conn = nm_worker_flow(worker, 0)->conn;
 
-	if (worker->lone && (conn->flags & NM_CONN_OPEN))
+	if (worker->lone && !worker->group->spins && (conn->flags & NM_CONN_OPEN))
 		(void)fcntl(conn->fd, F_SETFL, O_NONBLOCK);
 	worker->lone = NULL;
 }

@@ -2,6 +2,7 @@
 /* The hot path: waits, runs each ready flow until it would wait, fires timers. */
 #include <assert.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -480,7 +481,7 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 {
 	uint64_t next_ns = nm_timers_next_ns(&worker->timers);
 
-	if (worker->run_first)
+	if (worker->run_first || (worker->group->spins && worker->phase))
 		return 0;
 	if (worker->quiet_ns && worker->quiet_ns < next_ns)
 		next_ns = worker->quiet_ns;
@@ -489,6 +490,43 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 	uint64_t now_ns = nm_clock_ns();
 
 	return next_ns > now_ns ? (int64_t)(next_ns - now_ns) : 0;
+}
+
+/* How often a lone flow that does not sleep looks before the worker looks at everything else. */
+#define LOOKS 256
+
+/* The same without sleep: looks again and again. */
+static void spin_lone(struct nm_worker *worker)
+{
+	struct nm_flow *flow = nm_worker_flow(worker, 0);
+
+	for (unsigned looks = 0; looks < LOOKS; looks++) {
+		uint64_t due_ns = flow->wake_ns;
+		uint64_t before = nm_counter_read(&worker->io.count->bytes_received);
+
+		if (!worker->lone || flow->at != worker->lone || worker->quiet_ns ||
+		    (flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_LIMITED) ||
+		    atomic_load_explicit(&worker->called, memory_order_relaxed))
+			break;
+		flow->wake_ns = 0;
+		flow->conn->flags |= NM_CONN_IN;
+		run_flow(worker, flow);
+		/* A limit of the wait is one of the whole wait. */
+		if (nm_counter_read(&worker->io.count->bytes_received) != before)
+			looks = 0;
+		else if (flow->state == NM_FLOW_LIMITED)
+			flow->wake_ns = due_ns;
+	}
+}
+
+/* Whoever is waited for may need this very CPU. */
+static void yield_at_times(struct nm_worker *worker, int n_events)
+{
+	worker->looks = n_events || !worker->phase ? 0 : worker->looks + 1;
+	if (worker->looks >= (worker->lone ? 1 : LOOKS)) {
+		worker->looks = 0;
+		(void)sched_yield();
+	}
 }
 
 /* The only flow waits for what it reads next: the receive itself waits, as long as something comes. */
@@ -534,7 +572,11 @@ void *nm_worker_main(void *arg)
 			dispatch(worker, &events[0]);
 		else
 			dispatch_all(worker, events, n);
-		if (worker->lone)
+		if (worker->group->spins)
+			yield_at_times(worker, n);
+		if (worker->lone && worker->group->spins)
+			spin_lone(worker);
+		else if (worker->lone)
 			run_lone(worker);
 		if (__builtin_expect(!worker->busy, 1))
 			continue;

@@ -6,6 +6,7 @@
 #include "base/word.h"
 #include "plan/plan.h"
 
+static const char *const wait_words[] = {"sleep", "spin", NULL};
 static const char *const measure_words[] = {"auto", "yes", "no", NULL};
 
 #define ATTR(strct, field) offsetof(struct strct, field)
@@ -78,6 +79,14 @@ static const struct nm_opt group_attrs[] = {
 	 .min = 1,
 	 .max = NM_PLAN_MAX_WORKERS,
 	 .help = "threads or processes, when they must not be as many as nthreads or nprocs says"},
+	{.name = "wait",
+	 .type = NM_TYPE_ENUM,
+	 .offset = ATTR(nm_group_attrs, wait),
+	 .choices = wait_words,
+	 .def = "sleep",
+	 .help = "how workers wait, on each side: asleep, or looking again and again, which takes "
+		 "a "
+		 "CPU of its own each (--cpus) and spares the time to wake up"},
 	NM_OPT_END};
 
 static const struct nm_opt transaction_attrs[] = {

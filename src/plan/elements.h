@@ -19,7 +19,9 @@ struct nm_group_attrs {
 	uint64_t nprocs;   /* 0: not given */
 	uint64_t nflows;   /* 0: not given */
 	uint64_t workers;  /* 0: not given */
+	int wait;	   /* enum nm_wait */
 };
+enum nm_wait { NM_WAIT_SLEEP, NM_WAIT_SPIN };
 
 struct nm_transaction_attrs {
 	char *name;

@@ -63,6 +63,7 @@ struct nm_group {
 	uint32_t n_hosts;
 	uint64_t chunk_bytes; /* the most that one call moves */
 	bool processes;	      /* the workers are processes */
+	bool spins;	      /* they never sleep while they wait */
 	bool moves_files;     /* this side sends or receives some */
 	bool moves_datagrams; /* over sockets that may lose them */
 	bool needs_identity;  /* flow i here must be connected with flow i there */

@@ -76,7 +76,7 @@ static const struct mistake attributes[] = {
 						"4, so that each worker has a flow")},
 	{WITH("nthread='2'"),
 	 AT(2, "<group>: unknown attribute \"nthread\", did you mean "
-	       "\"nthreads\"?; allowed are name, nthreads, nprocs, nflows, workers")},
+	       "\"nthreads\"?; allowed are name, nthreads, nprocs, nflows, workers, wait")},
 	{GROUPS("<group>" NOP "</group><group nthreads='x'>" NOP "</group>"),
 	 AT(2, "<group> nthreads=\"x\": not a count: digits and an optional k, m or g (powers of "
 	       "1024)")},
