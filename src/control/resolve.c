@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/child.h"
 #include "host/clock.h"
 
 /* What the process tells: much less than a pipe holds, so that it never waits for its reader. */
@@ -49,8 +50,8 @@ static void look_up(const char *name, uint16_t port, int flags, struct answer *r
 static void run_child(int fd, pid_t parent, const char *name, uint16_t port)
 {
 	struct answer answer;
-	sigset_t none;
 
+	nm_child_forget_handlers();
 	/* What the terminal says is for the parent, which then ends this process. */
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGTERM, SIG_IGN);
@@ -58,8 +59,7 @@ static void run_child(int fd, pid_t parent, const char *name, uint16_t port)
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	nm_child_take_signals();
 	look_up(name, port, AI_ADDRCONFIG, &answer);
 	ssize_t written = write(fd, &answer, sizeof answer);
 	_exit(written == (ssize_t)sizeof answer ? 0 : 1);
@@ -68,21 +68,20 @@ static void run_child(int fd, pid_t parent, const char *name, uint16_t port)
 /* A process with the reading end of its pipe, or -errno. */
 static pid_t start_child(const char *name, uint16_t port, int *ret_fd)
 {
-	sigset_t all, before;
+	sigset_t before;
 	pid_t parent = getpid();
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	/* A signal between fork and the child's own handling of it would go to the caller's handler, twice. */
-	(void)sigfillset(&all);
-	(void)sigprocmask(SIG_SETMASK, &all, &before);
+	nm_signals_block(&before);
 	pid_t pid = fork();
 
 	if (pid == 0)
 		run_child(ends[1], parent, name, port);
 	int error = errno;
-	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	nm_signals_restore(&before);
 	(void)close(ends[1]);
 	if (pid < 0) {
 		(void)close(ends[0]);

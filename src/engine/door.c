@@ -2,7 +2,6 @@
 #include "engine/door.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +63,7 @@ struct nm_doors {
 	struct source quit;
 	struct known *known;
 	int epoll_fd;
-	pthread_t thread;
-	bool started;
+	struct nm_thread thread;
 	_Atomic bool ends;
 };
 
@@ -449,10 +447,7 @@ static void *doors_main(void *arg)
 
 int nm_doors_start(struct nm_doors *doors)
 {
-	int r = pthread_create(&doors->thread, NULL, doors_main, doors);
-
-	doors->started = r == 0;
-	return -r;
+	return nm_thread_start(&doors->thread, 0, doors_main, doors);
 }
 
 struct nm_doors *nm_doors_free(struct nm_doors *doors)
@@ -462,10 +457,9 @@ struct nm_doors *nm_doors_free(struct nm_doors *doors)
 	if (!doors)
 		return NULL;
 	atomic_store_explicit(&doors->ends, true, memory_order_relaxed);
-	if (doors->started) {
+	if (doors->thread.started)
 		(void)!write(doors->quit.fd, &one, sizeof one);
-		(void)pthread_join(doors->thread, NULL);
-	}
+	nm_thread_join(&doors->thread);
 	while (doors->guests) {
 		(void)close(doors->guests->fd);
 		drop_guest(doors, doors->guests);

@@ -4,11 +4,11 @@
 #ifndef NM_ENGINE_ENGINE_PRIV_H
 #define NM_ENGINE_ENGINE_PRIV_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "engine/detail_priv.h"
 #include "engine/engine.h"
+#include "engine/thread.h"
 #include "engine/timers.h"
 
 /* What a worker keeps of one phase. */
@@ -76,9 +76,8 @@ struct nm_worker {
 	char (*listener_texts)[108];   /* by opening; "" = none */
 	int mail[2];		       /* the worker's end and that of the doors; -1: none */
 	int cpu;		       /* -1: anywhere */
-	pthread_t thread;
+	struct nm_thread thread;
 	pid_t pid; /* of a worker that is a process; 0: it does not run */
-	bool started;
 };
 
 struct nm_engine_host {

@@ -17,6 +17,8 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/process.c \
 	src/engine/run.c \
 	src/engine/sample.c \
+	src/engine/thread.c \
+	src/engine/thread.h \
 	src/engine/timers.c \
 	src/engine/timers.h \
 	src/engine/worker.c

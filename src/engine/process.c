@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "engine/engine_priv.h"
+#include "host/child.h"
 
 void *nm_engine_alloc(size_t size, bool shared)
 {
@@ -30,10 +31,12 @@ void nm_engine_release(void *memory, size_t size, bool shared)
 
 static void run(struct nm_worker *worker, pid_t parent)
 {
+	nm_child_forget_handlers();
 	/* Main decides when the run ends, also for a terminal that interrupts all processes of its foreground. */
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGTERM, SIG_DFL);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	nm_child_take_signals();
 	if (getppid() == parent)
 		(void)nm_worker_main(worker);
 	_exit(EXIT_SUCCESS);
@@ -42,14 +45,18 @@ static void run(struct nm_worker *worker, pid_t parent)
 int nm_process_start(struct nm_worker *worker)
 {
 	pid_t parent = getpid();
-	pid_t pid = fork();
+	sigset_t before;
 
-	if (pid < 0)
-		return -errno;
+	/* A signal before the child has forgotten the program's handlers would be handled twice. */
+	nm_signals_block(&before);
+	pid_t pid = fork();
+	int error = pid < 0 ? -errno : 0;
+
 	if (pid == 0)
 		run(worker, parent);
-	worker->pid = pid;
-	return 0;
+	nm_signals_restore(&before);
+	worker->pid = pid > 0 ? pid : 0;
+	return error;
 }
 
 void nm_process_join(struct nm_worker *worker)
@@ -61,7 +68,12 @@ void nm_process_join(struct nm_worker *worker)
 
 void nm_process_check(struct nm_worker *worker)
 {
-	if (worker->pid <= 0 || waitpid(worker->pid, NULL, WNOHANG) != worker->pid)
+	if (worker->pid <= 0)
+		return;
+	pid_t pid = waitpid(worker->pid, NULL, WNOHANG);
+
+	/* The program may have reaped it, or leaves that to the system. */
+	if (pid == 0 || (pid < 0 && errno != ECHILD))
 		return;
 	worker->pid = 0;
 	if (atomic_load_explicit(&worker->failed, memory_order_acquire))

@@ -190,24 +190,13 @@ void nm_worker_fini(struct nm_worker *worker)
 
 int nm_worker_start(struct nm_worker *worker)
 {
-	pthread_attr_t attr;
-	int r = pthread_attr_init(&attr);
-
-	if (r == 0)
-		r = pthread_attr_setstacksize(&attr, STACK_SIZE);
-	if (r == 0)
-		r = pthread_create(&worker->thread, &attr, nm_worker_main, worker);
-	(void)pthread_attr_destroy(&attr);
-	worker->started = r == 0;
-	return -r;
+	return nm_thread_start(&worker->thread, STACK_SIZE, nm_worker_main, worker);
 }
 
 void nm_worker_join(struct nm_worker *worker)
 {
 	nm_process_join(worker);
-	if (worker->started)
-		(void)pthread_join(worker->thread, NULL);
-	worker->started = false;
+	nm_thread_join(&worker->thread);
 }
 
 void nm_worker_wake(struct nm_worker *worker)

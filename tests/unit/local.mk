@@ -13,6 +13,7 @@ $(BASE_TESTS): LDADD = $(CHECK_LIBS) $(BASE_LIBS)
 $(BASE_TESTS): $(filter %.la,$(BASE_LIBS))
 
 HOST_TESTS = \
+	tests/unit/host/test_child \
 	tests/unit/host/test_cpus \
 	tests/unit/host/test_facts \
 	tests/unit/host/test_perf \
