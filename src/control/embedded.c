@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -14,9 +17,23 @@
 #include <unistd.h>
 
 #include "control/session.h"
+#include "engine/thread.h"
+#include "host/child.h"
 #include "host/clock.h"
 
 #define FIRST_FD 3u /* after the standard ones */
+
+struct nm_embedded_thread {
+	struct nm_thread thread;
+	struct nm_slave_options options;
+	locale_t locale;
+	int fd;	     /* the session's end of the connection, which it closes */
+	int shut_fd; /* the same, for cutting it off */
+	atomic_bool done;
+};
+
+static const struct timespec step = {.tv_nsec =
+					     2000000}; /* between two looks whether it has ended */
 
 /* Closes everything else that was inherited: the slave must not keep a stranger's pipe or port open. */
 static int keep_only(int fd)
@@ -34,16 +51,15 @@ static void run_child(int fd, pid_t parent, uint64_t timeout_ns)
 {
 	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP};
 	struct nm_slave_options options;
-	sigset_t none;
 
+	nm_child_forget_handlers();
 	/* What the terminal says is for the master, which then ends this process's session. */
 	for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
 		(void)signal(ignored[i], SIG_IGN);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(NM_SESSION_BROKEN);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	nm_child_take_signals();
 	fd = keep_only(fd);
 	if (fd < 0)
 		_exit(NM_SESSION_BROKEN);
@@ -89,38 +105,111 @@ static int connect_pair(int ret_fds[2])
 	return error;
 }
 
-int nm_embedded_start(struct nm_embedded *embedded, uint64_t timeout_ns, int *ret_fd)
+static int start_process(struct nm_embedded *embedded, uint64_t timeout_ns, const int fds[2])
+{
+	sigset_t before;
+	pid_t parent = getpid();
+
+	/* A signal between fork and the child's own handling of it would go to the caller's handler, twice. */
+	nm_signals_block(&before);
+	pid_t pid = fork();
+	int error = pid < 0 ? -errno : 0;
+
+	if (pid == 0)
+		run_child(fds[1], parent, timeout_ns);
+	nm_signals_restore(&before);
+	(void)close(fds[1]);
+	embedded->pid = pid > 0 ? pid : 0;
+	return error;
+}
+
+static void *run_thread(void *arg)
+{
+	struct nm_embedded_thread *thread = arg;
+
+	/* What it says has the numbers of the C locale, whatever the program's is. */
+	if (thread->locale)
+		(void)uselocale(thread->locale);
+	(void)nm_session_serve(thread->fd, &thread->options, NULL);
+	atomic_store(&thread->done, true);
+	return NULL;
+}
+
+static void free_thread(struct nm_embedded_thread *thread)
+{
+	if (thread->locale)
+		freelocale(thread->locale);
+	if (thread->shut_fd >= 0)
+		(void)close(thread->shut_fd);
+	free(thread);
+}
+
+static int start_thread(struct nm_embedded *embedded, uint64_t timeout_ns, const int fds[2])
+{
+	struct nm_embedded_thread *thread = calloc(1, sizeof *thread);
+	int error = -ENOMEM;
+
+	if (thread) {
+		thread->fd = fds[1];
+		thread->locale = newlocale(LC_ALL_MASK, "C", NULL);
+		thread->shut_fd = fcntl(fds[1], F_DUPFD_CLOEXEC, (int)FIRST_FD);
+		nm_slave_options_default(&thread->options);
+		thread->options.timeout_ns = timeout_ns;
+		thread->options.max_flows = 0;
+		thread->options.in_process = true;
+		error = thread->shut_fd < 0
+				? -errno
+				: nm_thread_start(&thread->thread, 0, run_thread, thread);
+	}
+	if (!error) {
+		embedded->thread = thread;
+		return 0;
+	}
+	(void)close(fds[1]);
+	if (thread)
+		free_thread(thread);
+	return error;
+}
+
+int nm_embedded_start(struct nm_embedded *embedded, bool in_process, uint64_t timeout_ns,
+		      int *ret_fd)
 {
 	int fds[2];
-	sigset_t all, before;
-	pid_t parent = getpid();
 	int error = connect_pair(fds);
 
 	if (error)
 		return error;
-	/* A signal between fork and the child's own handling of it would go to the caller's handler, twice. */
-	(void)sigfillset(&all);
-	(void)sigprocmask(SIG_SETMASK, &all, &before);
-	pid_t pid = fork();
-
-	if (pid == 0)
-		run_child(fds[1], parent, timeout_ns);
-	if (pid < 0)
-		error = -errno;
-	(void)sigprocmask(SIG_SETMASK, &before, NULL);
-	(void)close(fds[1]);
+	error = in_process ? start_thread(embedded, timeout_ns, fds)
+			   : start_process(embedded, timeout_ns, fds);
 	if (error) {
 		(void)close(fds[0]);
 		return error;
 	}
-	embedded->pid = pid;
 	*ret_fd = fds[0];
 	return 0;
 }
 
+bool nm_embedded_is_started(const struct nm_embedded *embedded)
+{
+	return embedded->pid > 0 || embedded->thread;
+}
+
+/* A thread cannot be killed. Without its connection its session ends by itself. */
+static void end_thread(struct nm_embedded *embedded, uint64_t wait_ns)
+{
+	struct nm_embedded_thread *thread = embedded->thread;
+	uint64_t until_ns = nm_clock_ns() + wait_ns;
+
+	while (!atomic_load(&thread->done) && nm_clock_ns() < until_ns)
+		(void)nanosleep(&step, NULL);
+	(void)shutdown(thread->shut_fd, SHUT_RDWR);
+	nm_thread_join(&thread->thread);
+	free_thread(thread);
+	embedded->thread = NULL;
+}
+
 void nm_embedded_end(struct nm_embedded *embedded, uint64_t wait_ns, char *how, size_t how_size)
 {
-	const struct timespec step = {.tv_nsec = 2000000};
 	uint64_t until_ns = nm_clock_ns() + wait_ns;
 	int status = 0;
 	pid_t pid = 0;
@@ -128,6 +217,8 @@ void nm_embedded_end(struct nm_embedded *embedded, uint64_t wait_ns, char *how, 
 	bool killed = false;
 
 	how[0] = '\0';
+	if (embedded->thread)
+		end_thread(embedded, wait_ns);
 	if (embedded->pid <= 0)
 		return;
 	for (;;) {

@@ -42,7 +42,7 @@ static void lose(struct nm_master *master, struct nm_link *link, const char *why
 	char how[128] = "";
 
 	/* A slave of ours that has died is asked how. */
-	if (link->embedded.pid && link->peer.ended)
+	if (nm_embedded_is_started(&link->embedded) && link->peer.ended)
 		nm_embedded_end(&link->embedded, 200000000u, how, sizeof how);
 	nm_master_fail(master, link, NM_FAILURE_LOSS, "%s%s%s", why, *how ? ": " : "", how);
 	nm_peer_fini(&link->peer);
@@ -52,7 +52,7 @@ static void lose(struct nm_master *master, struct nm_link *link, const char *why
 /* Before its first message a slave is only what listens on its port. */
 static bool is_stranger(const struct nm_link *link)
 {
-	return link->peer.state == NM_SESSION_HELLO && !link->embedded.pid;
+	return link->peer.state == NM_SESSION_HELLO && !nm_embedded_is_started(&link->embedded);
 }
 
 static void lose_stranger(struct nm_master *master, struct nm_link *link, const char *verdict,

@@ -166,12 +166,18 @@ static void check_descriptors(struct nm_master *master)
 	for (size_t i = 0; i < master->n_links; i++) {
 		const struct nm_link *link = &master->links[i];
 
-		if (strcmp(link->name, NM_EMBEDDED_HOST) == 0 &&
-		    nm_plan_descriptors(link->mirror) > needed)
-			needed = nm_plan_descriptors(link->mirror);
+		if (strcmp(link->name, NM_EMBEDDED_HOST) != 0)
+			continue;
+		uint64_t slave_needs = nm_plan_descriptors(link->mirror);
+
+		if (master->options->in_process)
+			needed += slave_needs;
+		else if (slave_needs > needed)
+			needed = slave_needs;
 	}
 	needed += OTHER_DESCRIPTORS;
-	if (nm_raise_nofile(needed, &limit))
+	if (master->options->in_process ? nm_check_nofile(needed, &limit)
+					: nm_raise_nofile(needed, &limit))
 		nm_diag_error(master->diags, NULL, 0,
 			      "the run needs %llu descriptors, and this process may have %llu: "
 			      "raise its limit (ulimit -n %llu)",

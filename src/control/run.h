@@ -74,6 +74,7 @@ struct nm_run_options {
 	unsigned statistics;	/* enum nm_statistics: what is kept besides the ordinary */
 	const char *counters;	/* with NM_STAT_COUNTERS: a list, see host/perf.h */
 	uint64_t seed;
+	bool in_process; /* the process is not ours: its limits stay, and embedded slaves are threads */
 	int interrupt_fd; /* readable: end gracefully; read again (a second byte): end at once. -1: none */
 	struct nm_run_events events;
 };
@@ -91,7 +92,7 @@ struct nm_job {
 };
 
 /* Runs. All borrowed during the call. Embedded slaves (host "local") are forked from this process before any thread
- * starts. *ret_result is owned by the caller and NULL only when refused or out of memory. */
+ * starts, or with in_process are threads. *ret_result is owned by the caller and NULL only when refused or out of memory. */
 enum nm_run_status nm_run(const struct nm_job *job, const struct nm_run_options *options,
 			  struct nm_result **ret_result, struct nm_diags *diags);
 

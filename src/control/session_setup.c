@@ -98,7 +98,7 @@ static bool check_limits(struct nm_session *session)
 		(void)snprintf(text, sizeof text, "%llu flows are asked for, and it allows %llu",
 			       (unsigned long long)flows,
 			       (unsigned long long)session->options->max_flows);
-	} else if (nm_raise_nofile(needed, &limit)) {
+	} else if (!session->options->in_process && nm_raise_nofile(needed, &limit)) {
 		(void)snprintf(text, sizeof text,
 			       "%llu descriptors are needed, and its process may have %llu: raise "
 			       "its limit (ulimit -n)",

@@ -86,7 +86,7 @@ int nm_link_pong(struct nm_master *master, struct nm_link *link, json_t *body)
 	return 0;
 }
 
-/* All embedded slaves first: they are forked, and nothing of ours must have threads by then. */
+/* All embedded slaves first: where they are forked, nothing of ours must have threads by then. */
 static bool start_embedded(struct nm_master *master, int *fds)
 {
 	for (size_t i = 0; i < master->n_links; i++) {
@@ -94,8 +94,8 @@ static bool start_embedded(struct nm_master *master, int *fds)
 
 		if (strcmp(link->name, NM_EMBEDDED_HOST) != 0)
 			continue;
-		int error =
-			nm_embedded_start(&link->embedded, master->options->timeout_ns, &fds[i]);
+		int error = nm_embedded_start(&link->embedded, master->options->in_process,
+					      master->options->timeout_ns, &fds[i]);
 		if (error) {
 			nm_master_fail(master, link, NM_FAILURE_LOSS, "cannot be started: %s",
 				       strerror(-error));

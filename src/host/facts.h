@@ -22,5 +22,7 @@ void nm_host_facts_read(struct nm_host_facts *ret_facts); /* unknown strings are
 /* Raises the soft limit of descriptors (and the hard one if this process may) to at least `needed`.
  * Returns 0, or -EMFILE with the limit that could be had in *ret_limit. */
 int nm_raise_nofile(uint64_t needed, uint64_t *ret_limit);
+/* The same without raising anything. */
+int nm_check_nofile(uint64_t needed, uint64_t *ret_limit);
 
 #endif

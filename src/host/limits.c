@@ -26,3 +26,15 @@ int nm_raise_nofile(uint64_t needed, uint64_t *ret_limit)
 	*ret_limit = limit.rlim_cur;
 	return -EMFILE;
 }
+
+int nm_check_nofile(uint64_t needed, uint64_t *ret_limit)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return -errno;
+	if (limit.rlim_cur >= needed)
+		return 0;
+	*ret_limit = limit.rlim_cur;
+	return -EMFILE;
+}

@@ -408,6 +408,7 @@ static struct nm_node *check_and_parse(struct reader *reader)
 		check_flood(reader);
 	if (reader->failed)
 		return NULL;
+	xmlInitParser(); /* once in a process, whichever thread comes first */
 	xmlParserCtxt *ctxt = xmlNewParserCtxt();
 
 	if (!ctxt) {
