@@ -6,16 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/run.h"
-#include "host/cpus.h"
 #include "host/perf.h"
+#include "lib/settings.h"
 #include "report/report.h"
 
-#define STRING_(x)   #x
-#define STRING(x)    STRING_(x)
 #define FIELD(field) offsetof(struct nm_args, field)
-/* The largest integer that every reader of JSON keeps. */
-#define MAX_SEED ((UINT64_C(1) << 53) - 1)
 
 static int accept_define(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
@@ -43,35 +38,19 @@ static int accept_define(struct nm_args *args, const char *value, char *why, siz
 
 static int accept_cpus(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
-	struct nm_cpu_list list = {0};
-	int error = nm_cpu_list_parse(value, &list);
-
 	(void)args;
-	if (error)
-		nm_cpu_list_explain(value, error, why, why_size);
-	nm_cpu_list_fini(&list);
-	return error ? -EINVAL : 0;
+	return nm_settings_check_cpus(value, why, why_size);
 }
 
 static int accept_slave_cpus(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
 	(void)args;
-	if (nm_cpu_list_check_form(value) == 0)
-		return 0;
-	snprintf(why, why_size, "not a list of CPUs: numbers and ranges, as 0-3,8");
-	return -EINVAL;
+	return nm_settings_check_slave_cpus(value, why, why_size);
 }
 
 static int accept_percentiles(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
-	int error = nm_percentiles_parse(value, &args->percentiles);
-
-	if (error == -ERANGE)
-		snprintf(why, why_size, "at most %d percentiles", NM_RESULT_MAX_PERCENTILES);
-	else if (error)
-		snprintf(why, why_size,
-			 "not a list of percentiles: numbers from 0 to 100, as 50,99.9");
-	return error ? -EINVAL : 0;
+	return nm_settings_check_percentiles(value, &args->percentiles, why, why_size);
 }
 
 static int accept_seed(struct nm_args *args, const char *value, char *why, size_t why_size)
@@ -154,10 +133,8 @@ const struct nm_arg nm_arg_table[] = {
 	{
 		.opt =
 			{
-				.name = "port",
-				.type = NM_TYPE_PORT,
+				NM_SETTING_PORT,
 				.offset = FIELD(port),
-				.def = STRING(NM_DEFAULT_PORT),
 				.help = "port on which slaves listen for masters; 0 lets a slave "
 					"take a free one",
 			},
@@ -181,41 +158,20 @@ const struct nm_arg nm_arg_table[] = {
 		.accept = accept_define,
 	},
 	{
-		.opt =
-			{
-				.name = "interval",
-				.type = NM_TYPE_DURATION,
-				.offset = FIELD(interval_ns),
-				.def = "1s",
-				.help = "time between rows of the time grid; 0 for none",
-			},
+		.opt = {NM_SETTING_INTERVAL, .offset = FIELD(interval_ns)},
 		.letter = 'i',
 		.argument = "TIME",
 		.heading = TRAFFIC,
 		.modes = NM_MODE_RUN,
 	},
 	{
-		.opt =
-			{
-				.name = "warmup",
-				.type = NM_TYPE_DURATION,
-				.offset = FIELD(warmup_ns),
-				.help = "leave the first part of each measured transaction out of "
-					"the totals",
-			},
+		.opt = {NM_SETTING_WARMUP, .offset = FIELD(warmup_ns)},
 		.argument = "TIME",
 		.heading = TRAFFIC,
 		.modes = NM_MODE_RUN,
 	},
 	{
-		.opt =
-			{
-				.name = "cooldown",
-				.type = NM_TYPE_DURATION,
-				.offset = FIELD(cooldown_ns),
-				.help = "leave the last part of each measured transaction out of "
-					"the totals",
-			},
+		.opt = {NM_SETTING_COOLDOWN, .offset = FIELD(cooldown_ns)},
 		.argument = "TIME",
 		.heading = TRAFFIC,
 		.modes = NM_MODE_RUN,
@@ -237,74 +193,35 @@ const struct nm_arg nm_arg_table[] = {
 		.modes = NM_MODE_RUN,
 	},
 	{
-		.opt =
-			{
-				.name = "percentiles",
-				.type = NM_TYPE_STRING,
-				.offset = FIELD(percentiles_text),
-				.def = "50,90,95,99,99.9",
-				.help = "the percentiles of latency to report",
-			},
+		.opt = {NM_SETTING_PERCENTILES, .offset = FIELD(percentiles_text)},
 		.argument = "LIST",
 		.heading = TRAFFIC,
 		.modes = NM_MODE_RUN,
 		.accept = accept_percentiles,
 	},
 	{
-		.opt =
-			{
-				.name = "seed",
-				.type = NM_TYPE_COUNT,
-				.offset = FIELD(seed),
-				.min = 0,
-				.max = MAX_SEED,
-				.help = "of all that is random: the same seed is the same traffic; "
-					"chosen when not given",
-			},
+		.opt = {NM_SETTING_SEED, .offset = FIELD(seed)},
 		.argument = "N",
 		.heading = TRAFFIC,
 		.modes = NM_MODE_RUN,
 		.accept = accept_seed,
 	},
 	{
-		.opt =
-			{
-				.name = "cpus",
-				.type = NM_TYPE_STRING,
-				.offset = FIELD(cpus),
-				.help = "CPUs for the workers of this side, one each in turn, as "
-					"0-3,8",
-			},
+		.opt = {NM_SETTING_CPUS, .offset = FIELD(cpus)},
 		.argument = "LIST",
 		.heading = TRAFFIC,
 		.modes = RUN_OR_SLAVE,
 		.accept = accept_cpus,
 	},
 	{
-		.opt =
-			{
-				.name = "slave-cpus",
-				.type = NM_TYPE_STRING,
-				.offset = FIELD(slave_cpus),
-				.help = "CPUs for the workers of the slaves",
-			},
+		.opt = {NM_SETTING_SLAVE_CPUS, .offset = FIELD(slave_cpus)},
 		.argument = "LIST",
 		.heading = TRAFFIC,
 		.modes = NM_MODE_RUN,
 		.accept = accept_slave_cpus,
 	},
 	{
-		.opt =
-			{
-				.name = "timeout",
-				.type = NM_TYPE_DURATION,
-				.offset = FIELD(timeout_ns),
-				.min = 100000000,
-				.max = UINT64_C(86400000000000),
-				.def = "10s",
-				.help = "give up when a peer is silent, or nothing moves, for so "
-					"long",
-			},
+		.opt = {NM_SETTING_TIMEOUT, .offset = FIELD(timeout_ns)},
 		.argument = "TIME",
 		.heading = TRAFFIC,
 		.modes = RUN_OR_SLAVE,

@@ -7,23 +7,13 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "cli/live.h"
 #include "cli/output.h"
 #include "cli/signals.h"
 #include "cli/stock.h"
 #include "lib/load.h"
-
-/* Within what every reader of JSON keeps. */
-static uint64_t choose_seed(void)
-{
-	uint64_t seed = 0;
-
-	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
-		seed = 1;
-	return seed >> 11;
-}
+#include "lib/settings.h"
 
 static void options_from(const struct nm_args *args, struct nm_live *live, int interrupt_fd,
 			 struct nm_run_options *ret_options)
@@ -40,7 +30,7 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 	ret_options->statistics = nm_cli_statistics(args);
 	if (ret_options->statistics & NM_STAT_COUNTERS)
 		ret_options->counters = args->counters ? args->counters : NM_PERF_DEFAULT;
-	ret_options->seed = args->has_seed ? args->seed : choose_seed();
+	ret_options->seed = args->has_seed ? args->seed : nm_settings_choose_seed();
 	ret_options->interrupt_fd = interrupt_fd;
 	ret_options->events = (struct nm_run_events){
 		.arg = live,

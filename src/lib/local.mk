@@ -5,7 +5,9 @@ src_libnm_lib_la_SOURCES = \
 	src/lib/load.h \
 	src/lib/netmodel.c \
 	src/lib/origin.c \
-	src/lib/origin.h
+	src/lib/origin.h \
+	src/lib/settings.c \
+	src/lib/settings.h
 src_libnm_lib_la_CFLAGS = $(ROOM_CFLAGS)
 
 # A room with all that it may use, the higher rooms first, as a static linker wants them. The unit tests of a room

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of a run, which the command has as options and the library sets by name. Each is declared here once; the
+ * two tables add where they keep it. */
+#ifndef NM_LIB_SETTINGS_H
+#define NM_LIB_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/opt.h"
+#include "control/run.h"
+#include "result/result.h"
+
+#define NM_SETTINGS_STRING_(x) #x
+#define NM_SETTINGS_STRING(x)  NM_SETTINGS_STRING_(x)
+
+#define NM_SETTING_PORT                                                                            \
+	.name = "port", .type = NM_TYPE_PORT, .def = NM_SETTINGS_STRING(NM_DEFAULT_PORT)
+#define NM_SETTING_INTERVAL                                                                        \
+	.name = "interval", .type = NM_TYPE_DURATION, .def = "1s",                                 \
+	.help = "time between rows of the time grid; 0 for none"
+#define NM_SETTING_WARMUP                                                                          \
+	.name = "warmup", .type = NM_TYPE_DURATION,                                                \
+	.help = "leave the first part of each measured transaction out of the totals"
+#define NM_SETTING_COOLDOWN                                                                        \
+	.name = "cooldown", .type = NM_TYPE_DURATION,                                              \
+	.help = "leave the last part of each measured transaction out of the totals"
+#define NM_SETTING_PERCENTILES                                                                     \
+	.name = "percentiles", .type = NM_TYPE_STRING, .def = "50,90,95,99,99.9",                  \
+	.help = "the percentiles of latency to report"
+/* The largest integer that every reader of JSON keeps. */
+#define NM_SETTING_SEED                                                                            \
+	.name = "seed", .type = NM_TYPE_COUNT, .min = 0, .max = (UINT64_C(1) << 53) - 1,           \
+	.help = "of all that is random: the same seed is the same traffic; chosen when not given"
+#define NM_SETTING_CPUS                                                                            \
+	.name = "cpus", .type = NM_TYPE_STRING,                                                    \
+	.help = "CPUs for the workers of this side, one each in turn, as 0-3,8"
+#define NM_SETTING_SLAVE_CPUS                                                                      \
+	.name = "slave-cpus", .type = NM_TYPE_STRING, .help = "CPUs for the workers of the slaves"
+#define NM_SETTING_TIMEOUT                                                                         \
+	.name = "timeout", .type = NM_TYPE_DURATION, .min = 100000000,                             \
+	.max = UINT64_C(86400000000000), .def = "10s",                                             \
+	.help = "give up when a peer is silent, or nothing moves, for so long"
+
+/* What the library keeps of them. */
+struct nm_settings {
+	uint64_t port, interval_ns, warmup_ns, cooldown_ns, timeout_ns, seed;
+	char *percentiles, *cpus, *slave_cpus;
+	bool has_seed;
+	struct nm_percentiles parsed; /* of the above */
+};
+
+extern const struct nm_opt nm_settings_table[]; /* ends with NM_OPT_END */
+
+/* Zeroed settings get their defaults: 0 or -ENOMEM. To be given to nm_settings_fini in any case. */
+int nm_settings_init(struct nm_settings *settings);
+void nm_settings_fini(struct nm_settings *settings);
+/* Sets one. A wrong value leaves what was set: -EINVAL; on success why may hold a phrase to warn with. */
+int nm_settings_set(struct nm_settings *settings, const struct nm_opt *opt, const char *value,
+		    char *why, size_t why_size);
+/* The options of a run: what the settings say, and the defaults. Borrows from settings. */
+void nm_settings_apply(const struct nm_settings *settings, struct nm_run_options *ret_options);
+
+/* What the types alone do not say: 0, or -EINVAL with a phrase in why. */
+int nm_settings_check_cpus(const char *value, char *why, size_t why_size);
+int nm_settings_check_slave_cpus(const char *value, char *why, size_t why_size);
+int nm_settings_check_percentiles(const char *value, struct nm_percentiles *ret_percentiles,
+				  char *why, size_t why_size);
+/* For a run that is given no seed. */
+uint64_t nm_settings_choose_seed(void);
+
+#endif
