@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += src/libnm_lib.la
 src_libnm_lib_la_SOURCES = \
+	src/lib/figures.c \
 	src/lib/load.c \
 	src/lib/load.h \
 	src/lib/netmodel.c \
+	src/lib/netmodel_priv.h \
 	src/lib/origin.c \
 	src/lib/origin.h \
+	src/lib/running.c \
 	src/lib/settings.c \
 	src/lib/settings.h
 src_libnm_lib_la_CFLAGS = $(ROOM_CFLAGS)

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs, on the caller's thread and on their own. */
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "host/clock.h"
+#include "lib/netmodel_priv.h"
+
+static void on_interval(void *arg, const struct nm_result *so_far,
+			const struct nm_result_interval *row)
+{
+	struct netmodel *nm = arg;
+	const struct nm_window *window = &row->window;
+
+	(void)so_far;
+	if (!nm->on_interval)
+		return;
+	struct netmodel_interval interval = {
+		.size = sizeof(interval),
+		.from_s = row->from_s,
+		.to_s = row->to_s,
+		.phase = row->phase,
+		.measured = row->part == NM_PART_MEASURED,
+		.transactions = window->counts.iterations,
+		.bytes_sent = window->counts.bytes_sent,
+		.bytes_received = window->counts.bytes_received,
+		.errors = window->counts.errors,
+		.latency_count = window->latency.count,
+		.latency_min_s = window->latency.min_s,
+		.latency_mean_s = window->latency.mean_s,
+		.latency_max_s = window->latency.max_s,
+	};
+	nm_locale_leave(nm);
+	nm->on_interval(nm->interval_arg, &interval);
+	nm_locale_enter(nm);
+}
+
+static void on_log(void *arg, const char *line)
+{
+	nm_log_tell(arg, NETMODEL_INFO, line);
+}
+
+static enum nm_run_status run_compiled(struct netmodel *nm)
+{
+	struct nm_job job = nm_loaded_job(&nm->loaded);
+	struct nm_run_options options;
+
+	nm_settings_apply(&nm->settings, &options);
+	options.in_process = true;
+	options.interrupt_fd = nm->stop_read;
+	options.events = (struct nm_run_events){
+		.arg = nm,
+		.interval = on_interval,
+		.log = on_log,
+	};
+	enum nm_run_status status = nm_run(&job, &options, &nm->result, &nm->diags);
+	if (nm->result && !nm->result->complete && !nm->diags.n_errors)
+		nm_diag_error(&nm->diags, NULL, 0, "the run is incomplete: %s",
+			      nm->result->incomplete_why ? nm->result->incomplete_why
+							 : "interrupted");
+	return status;
+}
+
+/* Requests to stop an earlier run are not for this one. */
+static void drain(int fd)
+{
+	char bytes[64];
+
+	while (read(fd, bytes, sizeof(bytes)) > 0)
+		continue;
+}
+
+/* Makes the object run, unless it does. */
+static bool take(struct netmodel *nm)
+{
+	int idle = NM_IDLE;
+
+	if (!atomic_compare_exchange_strong(&nm->state, &idle, NM_TAKEN))
+		return false;
+	nm_thread_join(&nm->thread); /* of an earlier run that nobody has waited for */
+	drain(nm->done_fd);
+	drain(nm->stop_read);
+	atomic_store(&nm->state, NM_RUNNING);
+	return true;
+}
+
+static enum netmodel_status run_taken(struct netmodel *nm)
+{
+	enum nm_run_status status = NM_RUN_REFUSED;
+
+	nm_diags_begin(nm);
+	nm->result = nm_result_free(nm->result);
+	nm_locale_enter(nm);
+	int error = nm_netmodel_compile(nm);
+	nm_diags_tell(nm); /* warnings, before the run */
+	if (!error)
+		status = run_compiled(nm);
+	nm_diags_tell(nm);
+	nm_locale_leave(nm);
+	if (nm->on_result)
+		nm->on_result(nm->result_arg, nm, (enum netmodel_status)status);
+	return (enum netmodel_status)status;
+}
+
+enum netmodel_status netmodel_run(struct netmodel *nm)
+{
+	if (!take(nm))
+		return NETMODEL_BUSY;
+	enum netmodel_status status = run_taken(nm);
+	atomic_store(&nm->state, NM_IDLE);
+	return status;
+}
+
+static void *run_thread(void *arg)
+{
+	const uint64_t one = 1;
+	struct netmodel *nm = arg;
+
+	nm->status = run_taken(nm);
+	atomic_store(&nm->state, NM_IDLE);
+	(void)!write(nm->done_fd, &one, sizeof(one));
+	return NULL;
+}
+
+int netmodel_start(struct netmodel *nm)
+{
+	if (!take(nm))
+		return -EBUSY;
+	int error = nm_thread_start(&nm->thread, 0, run_thread, nm);
+	if (error)
+		atomic_store(&nm->state, NM_IDLE);
+	return error;
+}
+
+int netmodel_done_fd(const struct netmodel *nm)
+{
+	return nm->done_fd;
+}
+
+/* Until it is readable or until_ns: 0 or -ETIMEDOUT. */
+static int await(int fd, uint64_t until_ns)
+{
+	struct pollfd pfd = {.fd = fd, .events = POLLIN};
+
+	for (;;) {
+		uint64_t now_ns = nm_clock_ns();
+		uint64_t left_ms = until_ns > now_ns ? (until_ns - now_ns + 999999) / 1000000 : 0;
+		int n = poll(&pfd, 1, left_ms > 3600000 ? 3600000 : (int)left_ms);
+
+		if (n > 0)
+			return 0;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n == 0 && left_ms == 0)
+			return -ETIMEDOUT;
+	}
+}
+
+int netmodel_wait(struct netmodel *nm, double timeout_s, enum netmodel_status *ret_status)
+{
+	uint64_t until_ns = UINT64_MAX;
+
+	if (!nm->thread.started)
+		return -ESRCH;
+	if (timeout_s >= 0 && timeout_s < 1e9)
+		until_ns = nm_clock_ns() + (uint64_t)(timeout_s * 1e9);
+	int error = await(nm->done_fd, until_ns);
+	if (error)
+		return error;
+	nm_thread_join(&nm->thread);
+	drain(nm->done_fd);
+	if (ret_status)
+		*ret_status = nm->status;
+	return 0;
+}
+
+void netmodel_stop(struct netmodel *nm)
+{
+	int saved = errno; /* may be called by a signal handler */
+
+	if (atomic_load(&nm->state) == NM_RUNNING) {
+		ssize_t written = write(nm->stop_write, "", 1);
+		(void)written; /* a full pipe has requests enough */
+	}
+	errno = saved;
+}
+
+void nm_netmodel_end(struct netmodel *nm)
+{
+	if (!nm->thread.started)
+		return;
+	netmodel_stop(nm);
+	netmodel_stop(nm);
+	nm_thread_join(&nm->thread);
+}
