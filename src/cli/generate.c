@@ -6,12 +6,13 @@
 
 #include "flowop/common.h"
 #include "flowop/flowop.h"
+#include "lib/settings.h"
 #include "plan/elements.h"
 #include "report/report.h"
 #include "transport/transport.h"
 
-const char *const nm_cli_generate_words[] = {"man-options", "man-language", "schema", "completion",
-					     NULL};
+const char *const nm_cli_generate_words[] = {"man-options", "man-language", "man-library",
+					     "schema",	    "completion",   NULL};
 
 /* Text in roff: what would be read as a request or an escape is not. */
 static void print_roff(FILE *out, const char *text)
@@ -60,10 +61,7 @@ static void generate_man_options(FILE *out)
 
 static void print_man_table(FILE *out, const struct nm_opt *opts)
 {
-	if (!opts || !opts->name)
-		return;
-	fputs(".RS\n", out);
-	for (; opts->name; opts++) {
+	for (; opts && opts->name; opts++) {
 		fputs(".TP\n\\fB", out);
 		print_roff(out, opts->name);
 		fputs("\\fR=\\fI", out);
@@ -92,6 +90,15 @@ static void print_man_table(FILE *out, const struct nm_opt *opts)
 		}
 		fputs(".\n", out);
 	}
+}
+
+/* Below the entry of what it belongs to. */
+static void print_man_subtable(FILE *out, const struct nm_opt *opts)
+{
+	if (!opts || !opts->name)
+		return;
+	fputs(".RS\n", out);
+	print_man_table(out, opts);
 	fputs(".RE\n", out);
 }
 
@@ -105,7 +112,7 @@ static void generate_man_language(FILE *out)
 		fputc('\n', out);
 		print_roff(out, e->help);
 		fputs(".\n", out);
-		print_man_table(out, e->attrs);
+		print_man_subtable(out, e->attrs);
 	}
 	fputs(".SS Flowops\n", out);
 	for (size_t i = 0; nm_flowops[i]; i++) {
@@ -114,10 +121,10 @@ static void generate_man_language(FILE *out)
 		fputs("\\fR\n", out);
 		print_roff(out, nm_flowops[i]->help);
 		fputs(".\n", out);
-		print_man_table(out, nm_flowops[i]->opts);
+		print_man_subtable(out, nm_flowops[i]->opts);
 	}
 	fputs(".TP\nEvery flowop\nhas these, where it has none of the same name.\n", out);
-	print_man_table(out, nm_common_opts);
+	print_man_subtable(out, nm_common_opts);
 	fputs(".SS Transports\n", out);
 	for (size_t i = 0; nm_transports[i]; i++) {
 		fputs(".TP\n\\fB", out);
@@ -125,7 +132,7 @@ static void generate_man_language(FILE *out)
 		fputs("\\fR\n", out);
 		print_roff(out, nm_transports[i]->help);
 		fputs(".\n", out);
-		print_man_table(out, nm_transports[i]->opts);
+		print_man_subtable(out, nm_transports[i]->opts);
 	}
 }
 
@@ -228,6 +235,10 @@ int nm_cli_generate(const char *word, FILE *out, struct nm_diags *diags)
 	}
 	if (strcmp(word, "man-language") == 0) {
 		generate_man_language(out);
+		return NM_EXIT_OK;
+	}
+	if (strcmp(word, "man-library") == 0) {
+		print_man_table(out, nm_settings_table);
 		return NM_EXIT_OK;
 	}
 	if (strcmp(word, "schema") == 0) {

@@ -228,7 +228,12 @@ def test_lines_that_are_missing_are_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("manual", "word"), [("netmodel.1.in", "man-options"), ("netmodel-profile.5.in", "man-language")]
+    ("manual", "word"),
+    [
+        ("netmodel.1.in", "man-options"),
+        ("netmodel-profile.5.in", "man-language"),
+        ("libnetmodel.3.in", "man-library"),
+    ],
 )
 def test_manual_pages_are_well_formed(manual: str, word: str, tmp_path: Path, netmodel: Path) -> None:
     text = (DOCS / manual).read_text()
@@ -248,6 +253,18 @@ def test_manual_pages_are_well_formed(manual: str, word: str, tmp_path: Path, ne
         done = run(argv)
         said = done.stderr + (done.stdout if argv[0] == "mandoc" else "")
         assert (done.returncode, said) == (0, ""), argv[0]
+
+
+def test_manual_of_the_library_has_what_the_header_has() -> None:
+    header = (TOP / "src/lib/netmodel.h").read_text()
+    text = (DOCS / "libnetmodel.3.in").read_text().replace("\\-", "-")
+    synopsis = text.partition(".SH DESCRIPTION")[0]
+    declared = set(re.findall(r"^NETMODEL_API [^(;]*?\b(netmodel_\w+)\(", header, re.MULTILINE))
+    assert len(declared) > 20
+    assert set(re.findall(r"\b(netmodel_\w+)\(", synopsis)) == declared
+    words = set(re.findall(r"^\t(NETMODEL_[A-Z]+)\b", header, re.MULTILINE)) | set(re.findall(r"\b(netmodel_\w+_fn)\b", header))
+    assert len(words) == 12
+    assert words <= set(re.findall(r"\b(?:NETMODEL_[A-Z]+|netmodel_\w+_fn)\b", text))
 
 
 # What a reader of other tools will try, and where the page says it.
@@ -329,6 +346,23 @@ def test_examples_move_messages(transport: str, driver: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("compiler", compilers())
+def test_first_program_of_embedding_runs(compiler: str, tmp_path: Path, netmodel: Path) -> None:
+    """As the document has it, with the library of the program under test."""
+    library = netmodel.parent / ".libs"
+    if not (library / "libnetmodel.so").exists():
+        pytest.skip(f"no shared library beside {netmodel}")
+    document = DOCS / "embedding.md"
+    write_files(document, tmp_path)
+    (block,) = [block for block in blocks_of(document) if block.kind == "c" and block.file]
+    flags = [f"-I{TOP / 'src/lib'}", "-L", library, f"-Wl,-rpath,{library}", "-lnetmodel"]
+    must([compiler, *WARNINGS, tmp_path / str(block.file), "-o", tmp_path / "first", *flags])
+    assert re.fullmatch(r"[1-9]\d* transactions/s, p99 \d+ us\n", must([tmp_path / "first"]))
+    done = run([tmp_path / "first", "nowhere.invalid"])
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: the run is incomplete: slave nowhere.invalid: its name cannot be resolved: ")
+
+
 def words_of(room: str, variable: str) -> list[str]:
     fragment = (TOP / "src" / room / "local.mk").read_text().replace("\\\n", " ")
     found = re.search(rf"^{variable} = (.*)$", fragment, re.MULTILINE)
@@ -403,10 +437,10 @@ def contained(snippet: str, texts: Sequence[str]) -> bool:
 
 @pytest.mark.parametrize("document", MARKDOWN, ids=lambda path: path.name)
 def test_code_in_documents_is_code_of_the_project(document: Path) -> None:
-    sources = [*EXAMPLES, *sorted((TOP / "src").glob("*/*.[ch]"))]
+    sources = [*EXAMPLES, *sorted((TOP / "contrib/examples").glob("*.c")), *sorted((TOP / "src").glob("*/*.[ch]"))]
     texts = [path.read_text() for path in sources]
     for block in blocks_of(document):
-        if block.kind == "c":
+        if block.kind == "c" and not block.file:
             assert contained("\n".join(block.lines), texts), f"{document}:{block.line}"
 
 
@@ -429,6 +463,7 @@ NEW_FILES = ("src/flowop/discard.c", "src/transport/mptcp.c")
 def test_options_in_documents_exist(document: Path, netmodel: Path) -> None:
     known = {word for program in (netmodel, STUDY) for word in re.findall(r"--[a-z][a-z-]*", must([program, "--help"]))}
     text = document.read_text().replace("\\-", "-")
+    text = re.sub(r"pkg-config( --[a-z]+)+", "", text)
     used = {word.rstrip("-") for word in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)}
     strange = {word for word in used - known if not word.startswith("--enable-")}
     assert not strange, f"{document}: {strange}"
