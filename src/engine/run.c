@@ -133,7 +133,7 @@ static void limit_wait(struct nm_worker *worker, struct nm_flow *flow, const str
 		return; /* it has failed */
 	worker->busy = true;
 	/* Where passes are measured the time is known well enough, once some limit is being looked at. */
-	if (!worker->latency || !worker->timers.count)
+	if (!worker->latency || (!worker->timers.count && worker->io.recv_flags))
 		worker->io.now_ns = nm_clock_ns();
 	flow->wake_ns = worker->io.now_ns + instr->timeout_ns;
 	nm_timers_add(&worker->timers, flow);
@@ -223,6 +223,17 @@ static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 	return false;
 }
 
+/* Between two passes: others have their turn, or main wants something. */
+static __attribute__((noinline)) bool take_turn(struct nm_worker *worker, struct nm_flow *flow)
+{
+	if (worker->lone && !atomic_load_explicit(&worker->called, memory_order_relaxed))
+		return true;
+	if (!worker->lone && worker->n_flows == 1)
+		nm_worker_lone_begin(worker);
+	nm_worker_queue(worker, flow);
+	return false;
+}
+
 /* The end of a pass. True when the flow goes on with the next one at once. */
 static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *worker,
 							   struct nm_flow *flow)
@@ -243,12 +254,10 @@ static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *wor
 		nm_worker_flow_done(worker, flow);
 		return false;
 	}
-	if (__builtin_expect(done % TURN_PASSES == 0, 0)) {
-		if (!worker->lone && worker->n_flows == 1)
-			nm_worker_lone_begin(worker);
-		nm_worker_queue(worker, flow);
-		return false;
-	}
+	if (__builtin_expect(done % TURN_PASSES == 0 ||
+				     atomic_load_explicit(&worker->called, memory_order_relaxed),
+			     0))
+		return take_turn(worker, flow);
 	return true;
 }
 
@@ -529,23 +538,23 @@ static void yield_at_times(struct nm_worker *worker, int n_events)
 	}
 }
 
-/* The only flow waits for what it reads next: the receive itself waits, as long as something comes. */
+/* The only flow waits for what it reads next: the receive itself waits, as long as something comes and main wants
+ * nothing. */
 static void run_lone(struct nm_worker *worker)
 {
 	struct nm_flow *flow = nm_worker_flow(worker, 0);
-	uint64_t seen = 0, now;
 
+	if (flow->at != worker->lone || worker->quiet_ns ||
+	    (flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_LIMITED) ||
+	    atomic_load_explicit(&worker->called, memory_order_relaxed))
+		return;
 	worker->io.recv_flags = 0;
-	while (worker->lone && flow->at == worker->lone &&
-	       (flow->state == NM_FLOW_WAITING || flow->state == NM_FLOW_LIMITED) &&
-	       !worker->quiet_ns && !atomic_load_explicit(&worker->called, memory_order_relaxed) &&
-	       (now = nm_counter_read(&worker->io.count->bytes_received)) != seen) {
-		seen = now;
-		flow->wake_ns = 0;
-		flow->conn->flags |= NM_CONN_IN;
-		run_flow(worker, flow);
-	}
+	worker->io.in_kept = ~0u;
+	flow->wake_ns = 0;
+	flow->conn->flags |= NM_CONN_IN;
+	run_flow(worker, flow);
 	worker->io.recv_flags = MSG_DONTWAIT;
+	worker->io.in_kept = ~(uint32_t)NM_CONN_IN;
 }
 
 void *nm_worker_main(void *arg)

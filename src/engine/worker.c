@@ -62,6 +62,7 @@ static int init_io(struct nm_worker *worker)
 	    !worker->listeners || !worker->endpoints || !worker->listener_texts)
 		return -ENOMEM;
 	io->recv_flags = MSG_DONTWAIT;
+	io->in_kept = ~(uint32_t)NM_CONN_IN;
 	io->quit = &worker->quit;
 	io->cookie = worker->engine->cookie;
 	io->group = worker->group_no;

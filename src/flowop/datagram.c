@@ -90,7 +90,7 @@ static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *
 	conn->flags &= ~(uint32_t)NM_CONN_ASKING;
 	/* Nothing else can come before something is written: spare the call that would find nothing. */
 	if (instr->answers_last)
-		conn->flags &= ~(uint32_t)NM_CONN_IN;
+		conn->flags &= io->in_kept;
 	return true;
 }
 
@@ -104,8 +104,8 @@ static ssize_t receive_many(struct nm_io *io, struct nm_conn *conn, const struct
 	if (n < 0)
 		return n;
 	/* What comes after this is told by an event, but to a receive that sleeps. */
-	if (n < NM_MANY_SLOTS && io->recv_flags)
-		conn->flags &= ~(uint32_t)NM_CONN_IN;
+	if (n < NM_MANY_SLOTS)
+		conn->flags &= io->in_kept;
 	for (int i = 0; i < n; i++) {
 		size_t size, each;
 		const char *data = nm_many_got(io->many, i, &size, &each);

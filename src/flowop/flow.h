@@ -131,10 +131,13 @@ struct nm_listener {
 
 /* A worker's means, as far as step functions may use them. */
 struct nm_io {
-	uint64_t seed;	      /* of what this group draws */
-	char *tx, *rx;	      /* rx holds chunk + 1 bytes */
-	size_t chunk;	      /* the most that one call moves */
-	int recv_flags;	      /* MSG_DONTWAIT; 0 when the next receive may wait for what comes */
+	uint64_t seed;	/* of what this group draws */
+	char *tx, *rx;	/* rx holds chunk + 1 bytes */
+	size_t chunk;	/* the most that one call moves */
+	int recv_flags; /* MSG_DONTWAIT; 0 when the next receive may wait for what comes */
+	/* What stays of the flags of a connection when all that had come is read: all but NM_CONN_IN; where the next
+	 * receive may wait, all. */
+	uint32_t in_kept;
 	struct nm_many *many; /* of datagrams; NULL: the group moves none */
 	struct nm_counters *count;
 	uint64_t cookie; /* of the run */

@@ -33,7 +33,7 @@ static uint64_t take_ahead(struct nm_flow *flow, uint64_t left)
 static inline void received(struct nm_io *io, struct nm_conn *conn, ssize_t n, size_t asked)
 {
 	if ((size_t)n < asked)
-		conn->flags &= ~(uint32_t)NM_CONN_IN;
+		conn->flags &= io->in_kept;
 	nm_counter_add(&io->count->bytes_received, (uint64_t)n);
 }
 

@@ -37,6 +37,15 @@ static __attribute__((noinline)) enum nm_step send_parts(struct nm_io *io, struc
 	}
 }
 
+/* The message is longer than one call may take, was begun before, or the transport is no plain socket. */
+static __attribute__((noinline)) enum nm_step send_more(struct nm_io *io, struct nm_flow *flow,
+							const struct nm_instr *instr)
+{
+	uint64_t left = flow->left ? flow->left : nm_message_bytes(io, flow, instr);
+
+	return send_parts(io, flow, instr, left, 0, 0);
+}
+
 enum nm_step nm_write_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	size_t size = instr->size;
@@ -46,9 +55,7 @@ enum nm_step nm_write_step(struct nm_io *io, struct nm_flow *flow, const struct 
 		return NM_STEP_WAIT_OUT;
 	/* The common case is one message with one call, and no function around it. */
 	if (__builtin_expect(flow->left || !instr->plain, 0))
-		return send_parts(io, flow, instr,
-				  flow->left ? flow->left : nm_message_bytes(io, flow, instr), 0,
-				  0);
+		return send_more(io, flow, instr);
 	ssize_t n = nm_sys_send(conn->fd, io->tx, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 	if (__builtin_expect(n != (ssize_t)size, 0))
