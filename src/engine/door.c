@@ -17,8 +17,7 @@
 #include "transport/socket.h"
 #include "transport/transport.h"
 
-#define BACKLOG	    4096
-#define MAX_FDS	    64		 /* listening sockets of one door */
+#define MAX_FDS	    64		 /* sockets of one door that share a port */
 #define MAX_GUESTS  4096	 /* connections that have not greeted yet */
 #define GREETING_NS 10000000000u /* that they have for it */
 #define KNOWN	    4096	 /* greetings over lossy transports that are remembered */
@@ -29,8 +28,9 @@ struct door {
 	const void *opts;
 	struct nm_addr local;
 	uint16_t port; /* that the profile names; 0: none */
+	uint32_t ports;
 	char text[NM_ENDPOINT_TEXT];
-	int fds[MAX_FDS];
+	int *fds;
 	uint32_t n_fds;
 };
 
@@ -74,28 +74,19 @@ static bool same_addr(const struct nm_addr *a, const struct nm_addr *b)
 	return a->len == b->len && memcmp(&a->sa, &b->sa, a->len) == 0;
 }
 
-static int open_door(struct door *door, uint32_t n_flows)
+static int open_door(struct door *door, const struct nm_instr *instr, uint32_t n_flows)
 {
-	uint32_t wanted = 1 + n_flows / NM_FLOWS_PER_LISTEN_SOCKET;
+	uint32_t sockets = 1 + n_flows / NM_FLOWS_PER_LISTEN_SOCKET;
 
-	if (door->port) {
-		snprintf(door->text, sizeof door->text, "%u", door->port);
-		wanted = 1;
-	}
-	for (uint32_t i = 0; i < wanted && i < MAX_FDS; i++) {
-		enum nm_listen how = door->port ? NM_LISTEN_FIXED
-				     : i	? NM_LISTEN_SHARED
-						: NM_LISTEN_FIRST;
-		int r = door->transport->listen(door->opts, &door->local, how, BACKLOG, door->text,
-						&door->fds[i]);
+	if (sockets > MAX_FDS)
+		sockets = MAX_FDS;
+	door->fds = calloc(door->ports > sockets ? door->ports : sockets, sizeof *door->fds);
+	if (!door->fds)
+		return -ENOMEM;
+	int r = nm_listener_open(instr, &door->local, sockets, door->text, door->fds);
 
-		if (r == -EOPNOTSUPP && i > 0)
-			break;
-		if (r < 0)
-			return r;
-		door->n_fds = i + 1;
-	}
-	return 0;
+	door->n_fds = r > 0 ? (uint32_t)r : 0;
+	return r < 0 ? r : 0;
 }
 
 static struct door *find_door(struct nm_doors *doors, const struct nm_instr *instr,
@@ -105,7 +96,7 @@ static struct door *find_door(struct nm_doors *doors, const struct nm_instr *ins
 		struct door *door = &doors->doors[i];
 
 		if (door->port == instr->port && door->transport == instr->transport &&
-		    same_addr(&door->local, local))
+		    door->ports == nm_listener_ports(instr) && same_addr(&door->local, local))
 			return door;
 	}
 	return NULL;
@@ -130,8 +121,9 @@ static int provide(struct nm_doors *doors, uint32_t g, const struct nm_instr *in
 		*door = (struct door){.transport = instr->transport,
 				      .opts = instr->transport_opts,
 				      .local = *local,
-				      .port = instr->port};
-		int r = open_door(door, group->plan->n_flows);
+				      .port = instr->port,
+				      .ports = nm_listener_ports(instr)};
+		int r = open_door(door, instr, group->plan->n_flows);
 
 		doors->count++; /* what is open is closed with the others */
 		if (r < 0) {
@@ -260,14 +252,14 @@ static const struct nm_instr *find_accept(const struct nm_doors *doors, const st
 static bool is_wanted(const struct nm_doors *doors, const struct nm_instr *accept,
 		      const struct nm_addr *peer)
 {
-	struct nm_addr from = doors->engine->hosts[accept->host].peer;
+	const struct nm_addr *from = &doors->engine->hosts[accept->host].peer;
 
-	if (accept->transport->source)
-		accept->transport->source(accept->transport_opts, &from);
 	/* Addresses that are no internet addresses say nothing. */
 	if (peer->sa.ss_family != AF_INET && peer->sa.ss_family != AF_INET6)
 		return true;
-	return nm_addr_same_host(peer, &from);
+	if (accept->transport->comes_from)
+		return accept->transport->comes_from(accept->transport_opts, peer, from);
+	return nm_addr_same_host(peer, from);
 }
 
 static int deliver(struct nm_doors *doors, const struct nm_greeting *greeting, int fd)
@@ -464,9 +456,11 @@ struct nm_doors *nm_doors_free(struct nm_doors *doors)
 		(void)close(doors->guests->fd);
 		drop_guest(doors, doors->guests);
 	}
-	for (size_t i = 0; i < doors->count; i++)
+	for (size_t i = 0; i < doors->count; i++) {
 		for (uint32_t k = 0; k < doors->doors[i].n_fds; k++)
 			(void)close(doors->doors[i].fds[k]);
+		free(doors->doors[i].fds);
+	}
 	if (doors->epoll_fd >= 0)
 		(void)close(doors->epoll_fd);
 	if (doors->quit.fd >= 0)

@@ -160,6 +160,13 @@ void nm_worker_end_phase(struct nm_worker *worker);
 void nm_worker_tell_main(struct nm_worker *worker);
 void nm_worker_check_quiet(struct nm_worker *worker, uint64_t now_ns);
 
+/* ports.c */
+uint32_t nm_listener_ports(const struct nm_instr *instr); /* that the listener of an accept has */
+/* Opens so many sockets of one port, or one for each port: how many, or -errno; fds has room for the larger number.
+ * text: as of the transport's `listen`. */
+int nm_listener_open(const struct nm_instr *instr, const struct nm_addr *local, uint32_t sockets,
+		     char *text, int *fds);
+
 /* listen.c */
 int nm_worker_listen(struct nm_worker *worker, char *why, size_t why_size);
 void nm_worker_unlisten(struct nm_worker *worker);

@@ -11,9 +11,6 @@
 #include "flowop/flowop.h"
 #include "transport/transport.h"
 
-/* The kernel cuts it to net.core.somaxconn, 4096 by default. */
-#define BACKLOG 4096
-
 /* With one flow, and when the peer must receive something on each connection before it can open the next, the queue
  * never holds a second connection. */
 static bool is_lone(const struct nm_worker *worker, const struct nm_instr *accept)
@@ -32,39 +29,40 @@ static bool is_lone(const struct nm_worker *worker, const struct nm_instr *accep
 	return false;
 }
 
+static int watch_fd(struct nm_worker *worker, struct nm_listen_fd *one)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET,
+				    .data.u64 = (uint64_t)(uintptr_t)one | NM_TAG_LISTEN};
+
+	return epoll_ctl(worker->epoll_fd, EPOLL_CTL_ADD, one->fd, &event) < 0 ? -errno : 0;
+}
+
 static int open_fds(struct nm_worker *worker, const struct nm_instr *instr, char *text)
 {
 	struct nm_listener *listener = &worker->listeners[instr->opening];
 	const struct nm_engine_host *host = &worker->engine->hosts[instr->host];
-	size_t n_fds =
+	uint32_t sockets =
 		(worker->n_flows + NM_FLOWS_PER_LISTEN_SOCKET - 1) / NM_FLOWS_PER_LISTEN_SOCKET;
+	uint32_t ports = nm_listener_ports(instr);
+	size_t room = ports > sockets ? ports : sockets;
+	int *fds = calloc(room, sizeof *fds);
 
-	listener->fds = calloc(n_fds, sizeof(*listener->fds));
-	if (!listener->fds)
+	listener->fds = calloc(room, sizeof(*listener->fds));
+	if (!fds || !listener->fds) {
+		free(fds);
 		return -ENOMEM;
-	listener->from = host->peer;
-	if (instr->transport->source)
-		instr->transport->source(instr->transport_opts, &listener->from);
-	listener->lone = is_lone(worker, instr);
-	for (size_t i = 0; i < n_fds; i++) {
-		struct nm_listen_fd *one = &listener->fds[i];
-		int r = instr->transport->listen(instr->transport_opts, &host->local,
-						 i ? NM_LISTEN_SHARED : NM_LISTEN_FIRST, BACKLOG,
-						 text, &one->fd);
-
-		if (r == -EOPNOTSUPP && i > 0)
-			break;
-		if (r < 0)
-			return r;
-		one->listener = listener;
-		listener->n_fds++;
-		struct epoll_event event = {.events = EPOLLIN | EPOLLET,
-					    .data.u64 = (uint64_t)(uintptr_t)one | NM_TAG_LISTEN};
-
-		if (epoll_ctl(worker->epoll_fd, EPOLL_CTL_ADD, one->fd, &event) < 0)
-			return -errno;
 	}
-	return 0;
+	listener->from = host->peer;
+	listener->lone = is_lone(worker, instr);
+	int r = nm_listener_open(instr, &host->local, sockets, text, fds);
+
+	for (int i = 0; i < r; i++)
+		listener->fds[i] = (struct nm_listen_fd){.fd = fds[i], .listener = listener};
+	listener->n_fds = r > 0 ? (size_t)r : 0;
+	free(fds);
+	for (size_t i = 0; r >= 0 && i < listener->n_fds; i++)
+		r = watch_fd(worker, &listener->fds[i]);
+	return r < 0 ? r : 0;
 }
 
 int nm_worker_listen(struct nm_worker *worker, char *why, size_t why_size)

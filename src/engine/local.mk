@@ -14,6 +14,7 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/lone.c \
 	src/engine/mail.c \
 	src/engine/phase.c \
+	src/engine/ports.c \
 	src/engine/process.c \
 	src/engine/run.c \
 	src/engine/sample.c \

@@ -98,7 +98,8 @@ static int init_flows(struct nm_worker *worker)
 		flow->index = i * group->n_workers + worker->worker_no;
 		flow->conns = flow->conn = (struct nm_conn *)(void *)(flow + 1);
 		for (uint32_t c = 0; c < group->n_conns; c++)
-			flow->conns[c] = (struct nm_conn){.fd = -1, .flow = flow};
+			flow->conns[c] =
+				(struct nm_conn){.fd = -1, .flow = flow, .number = flow->index};
 		if (group->moves_files)
 			nm_transfer_of(&worker->io, flow)->fd = -1;
 	}

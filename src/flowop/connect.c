@@ -25,6 +25,14 @@ static bool write_follows(const struct nm_instr *instr)
 	       (instr[1].op->flags & writes) == writes && instr[1].slot == instr->slot;
 }
 
+/* The first bytes that the connection takes may go with its first packet. */
+static uint32_t writes_first(const struct nm_instr *instr)
+{
+	return write_follows(instr) || (instr->transport->send && !instr->greets)
+		       ? NM_CONN_WRITES_FIRST
+		       : 0;
+}
+
 /* The greeting goes out before the transport's own handshake. */
 static bool greets_first(const struct nm_instr *instr)
 {
@@ -65,13 +73,16 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 	} else {
 		conn->transport = instr->transport;
 		conn->state = io->started[instr->opening];
+		conn->flags = writes_first(instr);
 		r = instr->transport->connect(conn, instr->transport_opts,
 					      &io->endpoints[instr->opening]);
+		if (!(conn->flags & NM_CONN_OPEN))
+			conn->flags = 0;
 		if (r == -EINPROGRESS && greets_first(instr))
 			nm_greeting_leave(io, flow, instr);
 		if (r == -EINPROGRESS) {
 			conn->flags |= NM_CONN_CONNECTING;
-			if (write_follows(instr))
+			if (write_follows(instr) && !(conn->flags & NM_CONN_UNSETTLED))
 				r = 0;
 			else
 				conn->flags &= ~(uint32_t)NM_CONN_OUT;
@@ -86,6 +97,8 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 	if (r == -EAGAIN)
 		return retry_later(flow);
 	flow->wake_ns = 0;
+	if (r == 0 && (conn->flags & NM_CONN_UNSETTLED))
+		r = instr->transport->settle(conn, instr->transport_opts);
 	if (r == 0 && instr->greets && !(conn->flags & NM_CONN_GREETING) && !greets_first(instr))
 		r = nm_greeting_send(io, flow, instr);
 	if (r < 0) {

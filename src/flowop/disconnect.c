@@ -21,16 +21,27 @@ static const struct nm_opt disconnect_opts[] = {
 		 "accepting end waits for it"},
 	NM_OPT_END};
 
+/* The kernel tells of the first packet as long as the connection is open. */
+static void count_fastopen(const struct nm_io *io, const struct nm_conn *conn,
+			   const struct nm_transport *transport)
+{
+	struct nm_conn_info info;
+
+	if (transport->info(conn, &info) == 0 && info.syn_data)
+		nm_counter_add(&io->count->fastopens, 1);
+}
+
 static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 				    const struct nm_instr *instr)
 {
 	const struct disconnect_opts *o = instr->opts;
 	struct nm_conn *conn = flow->conn;
 
-	(void)io;
 	if ((conn->flags & NM_CONN_ACCEPTED) && !(conn->flags & NM_CONN_HUP) &&
 	    (instr->transport->caps & NM_TRANSPORT_RELIABLE))
 		return NM_STEP_WAIT_IN;
+	if (conn->flags & NM_CONN_FASTOPEN)
+		count_fastopen(io, conn, instr->transport);
 	instr->transport->close(conn, o->how == CLOSE_RST && !(conn->flags & NM_CONN_ACCEPTED));
 	return NM_STEP_NEXT;
 }

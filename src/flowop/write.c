@@ -18,7 +18,8 @@ static __attribute__((noinline)) enum nm_step send_parts(struct nm_io *io, struc
 			nm_counter_add(&io->count->bytes_sent, (uint64_t)n);
 			left -= (uint64_t)n;
 		}
-		if (n < 0 && n != -EAGAIN) {
+		/* In progress: the connection is not open yet, and its first packet takes no data. */
+		if (n < 0 && n != -EAGAIN && n != -EINPROGRESS) {
 			flow->error = (int)-n;
 			return NM_STEP_FAIL;
 		}

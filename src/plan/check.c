@@ -106,10 +106,31 @@ static void check_leaders(struct nm_draft *draft, const struct nm_draft_group *g
 	}
 }
 
+/* Whether the options of its connections fit the group. */
+static void check_openings(struct nm_draft *draft, const struct nm_draft_group *group)
+{
+	char why[256];
+
+	for (size_t i = 0; i < group->n_steps; i++) {
+		const struct nm_draft_step *step = &group->steps[i];
+
+		if (!(step->op->flags & NM_FLOWOP_OPENS) || !step->transport_opts ||
+		    !step->transport->suits)
+			continue;
+		const struct nm_opts_opening *opening = step->opts;
+
+		if (step->transport->suits(step->transport_opts, (uint32_t)group->attrs.nflows,
+					   (uint32_t)opening->port, why, sizeof why) < 0)
+			nm_diag_error(draft->diags, draft->file, step->line, "<flowop %s> %s",
+				      step->op->name, why);
+	}
+}
+
 static void check_group(struct nm_draft *draft, struct nm_draft_group *group)
 {
 	nm_draft_connect(draft, group);
 	nm_draft_check_moving(draft, group);
+	check_openings(draft, group);
 	for (size_t k = 0; k < group->n_transactions; k++) {
 		if (nm_draft_is_skipped(&group->transactions[k]))
 			continue;

@@ -9,7 +9,7 @@
 #include "plan/draft.h"
 
 #define BLANKS	  " \t\r\n"
-#define MAX_NAMES 64
+#define MAX_NAMES 128
 
 struct reading {
 	struct nm_draft *draft;
@@ -86,10 +86,10 @@ static void unknown_option(struct reading *r, const char *name)
 	const char *names[MAX_NAMES];
 	char others[256], allowed[512];
 	const struct nm_flowop *op = r->step->op;
+	const struct nm_transport *transport =
+		op->flags & NM_FLOWOP_OPENS ? r->step->transport : NULL;
 	size_t count = add_names(op->opts, names, 0);
 
-	if (r->step->transport && (op->flags & NM_FLOWOP_OPENS))
-		count = add_names(r->step->transport->opts, names, count);
 	count = add_names(nm_common_opts, names, count);
 	whose(name, others, sizeof others);
 	if (*others) {
@@ -105,13 +105,16 @@ static void unknown_option(struct reading *r, const char *name)
 			     others);
 		return;
 	}
+	list_names(names, count, allowed, sizeof allowed);
+	if (transport)
+		count = add_names(transport->opts, names, count);
 	const char *nearest = nm_nearest(name, names, count);
 
-	list_names(names, count, allowed, sizeof allowed);
 	nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
-		      "<flowop %s>: unknown option \"%s\"%s%s%s; options: %s", op->name, name,
+		      "<flowop %s>: unknown option \"%s\"%s%s%s; options: %s%s%s", op->name, name,
 		      nearest ? ", did you mean \"" : "", nearest ? nearest : "",
-		      nearest ? "\"?" : "", allowed);
+		      nearest ? "\"?" : "", allowed, transport ? ", and those of --describe " : "",
+		      transport ? transport->name : "");
 }
 
 static void note_seen(struct reading *r, const struct nm_opt *opt, const char *name)

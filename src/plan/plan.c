@@ -43,6 +43,11 @@ static bool listens(const struct nm_instr *instr)
 	return opens(instr) && (instr->op->flags & NM_FLOWOP_FOLLOWS) && instr->transport->listen;
 }
 
+static uint32_t ports_of(const struct nm_instr *instr)
+{
+	return instr->transport->ports ? instr->transport->ports(instr->transport_opts) : 1;
+}
+
 uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 {
 	uint64_t needed = 0;
@@ -61,7 +66,11 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 		for (uint32_t i = 0; i < group->n_instrs; i++) {
 			connected |= opens(&group->instrs[i]);
 			greeted |= group->instrs[i].greets;
-			needed += listens(&group->instrs[i]) ? sockets : 0;
+			if (!listens(&group->instrs[i]))
+				continue;
+			uint64_t ports = ports_of(&group->instrs[i]) * (uint64_t)group->n_workers;
+
+			needed += ports > sockets ? ports : sockets;
 		}
 		/* A process has those of its own flows only. */
 		uint64_t flows = group->processes ? flows_a_worker : group->n_flows;

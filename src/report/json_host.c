@@ -18,11 +18,18 @@ static json_t *facts_json(const struct nm_host_facts *facts)
 
 static json_t *counts_json(const struct nm_counts *counts)
 {
-	return json_pack(
+	json_t *object = json_pack(
 		"{s:o, s:o, s:o, s:o, s:o, s:o}", "transactions", nm_json_count(counts->iterations),
 		"bytes_sent", nm_json_count(counts->bytes_sent), "bytes_received",
 		nm_json_count(counts->bytes_received), "connects", nm_json_count(counts->connects),
 		"accepts", nm_json_count(counts->accepts), "errors", nm_json_count(counts->errors));
+
+	return nm_json_join(object,
+			    json_pack("{s:o, s:o, s:o, s:o}", "fastopens",
+				      nm_json_count(counts->fastopens), "zerocopy_sends",
+				      nm_json_count(counts->zerocopy_sends), "zerocopy_copied",
+				      nm_json_count(counts->zerocopy_copied), "bytes_mapped",
+				      nm_json_count(counts->bytes_mapped)));
 }
 
 static json_t *groups_json(const struct nm_result *result, const struct nm_result_host *host)

@@ -92,6 +92,33 @@ static void add_messages(struct nm_table *table, const struct nm_result *result)
 	}
 }
 
+/* What of the ways around the usual one has been taken, by all hosts. */
+static void add_ways(struct nm_table *table, const struct nm_result *result)
+{
+	struct nm_counts sum = {0};
+	char mapped[TEXT], received[TEXT];
+
+	for (size_t i = 0; i < result->n_hosts; i++)
+		nm_counts_add(&sum, &result->hosts[i].counts);
+	if (sum.fastopens) {
+		nm_table_cell(table, "fast open");
+		nm_table_cell(table, "%" PRIu64 " of %" PRIu64 " connections", sum.fastopens,
+			      sum.connects + sum.accepts);
+	}
+	if (sum.zerocopy_sends) {
+		nm_table_cell(table, "zerocopy");
+		nm_table_cell(table, "%" PRIu64 " sends, %" PRIu64 " of them copied after all",
+			      sum.zerocopy_sends, sum.zerocopy_copied);
+	}
+	if (sum.bytes_mapped) {
+		nm_table_cell(table, "mapped");
+		nm_table_cell(
+			table, "%s of %s received",
+			nm_format_size((double)sum.bytes_mapped, mapped, sizeof(mapped)),
+			nm_format_size((double)sum.bytes_received, received, sizeof(received)));
+	}
+}
+
 /* What was asked for, beside what there was, when that is less. */
 static void add_behind(struct nm_table *table, const struct nm_result *result)
 {
@@ -166,6 +193,7 @@ static void print_totals(const struct nm_result *result, FILE *out)
 		      bits_text(counts->bytes_sent, totals->seconds, a),
 		      bits_text(counts->bytes_received, totals->seconds, b));
 	add_messages(&table, result);
+	add_ways(&table, result);
 	add_behind(&table, result);
 	add_latency(&table, "latency", &totals->latency, &result->percentiles);
 	add_latency(&table, "response", &totals->response, &result->percentiles);

@@ -8,8 +8,10 @@
 #include <stdint.h>
 
 /* All counters, in the order of the control protocol. iterations: complete passes of the transaction. errors:
- * flowops that failed. timeouts: waits given up; over reliable transports they are errors too. The last five are
- * kept over unreliable transports only; late: answers to what had been given up, not taken. */
+ * flowops that failed. timeouts: waits given up; over reliable transports they are errors too. messages_sent
+ * to duplicates are kept over unreliable transports only; late: answers to what had been given up, not taken. fastopens:
+ * closed connections whose first packet had data. zerocopy_sends, zerocopy_copied: sends without a copy that have been
+ * completed, and those of them for which the kernel has made one after all. bytes_mapped: received without a copy. */
 #define NM_COUNTERS(X)                                                                             \
 	X(iterations)                                                                              \
 	X(bytes_sent)                                                                              \
@@ -22,7 +24,11 @@
 	X(messages_received)                                                                       \
 	X(late)                                                                                    \
 	X(reordered)                                                                               \
-	X(duplicates)
+	X(duplicates)                                                                              \
+	X(fastopens)                                                                               \
+	X(zerocopy_sends)                                                                          \
+	X(zerocopy_copied)                                                                         \
+	X(bytes_mapped)
 
 #define NM_COUNTER_FIELD(name) _Atomic uint64_t name;
 struct nm_counters {

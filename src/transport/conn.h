@@ -4,6 +4,7 @@
 #ifndef NM_TRANSPORT_CONN_H
 #define NM_TRANSPORT_CONN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -26,6 +27,9 @@ enum nm_conn_flags {
 	NM_CONN_REGISTERED = 0x800,	 /* known to the worker's epoll, once, edge-triggered */
 	NM_CONN_GREETING = 0x2000,	 /* the greeting is sent, and not answered yet */
 	NM_CONN_OUT_REGISTERED = 0x1000, /* and for output, from the first time that it was full */
+	NM_CONN_UNSETTLED = 0x4000,	 /* `settle` has to be called once it is established */
+	NM_CONN_FASTOPEN = 0x8000,	 /* that data came with the first packet is to be counted */
+	NM_CONN_WRITES_FIRST = 0x100000, /* for connect: what comes next is a write */
 	NM_CONN_ASKING = 0x10000, /* unreliable transports: nothing is read since the last write */
 	NM_CONN_TRAINS_IN = 0x20000,	/* a receive may bring several datagrams as one (many.h) */
 	NM_CONN_NO_TRAINS_IN = 0x40000, /* and must not */
@@ -41,6 +45,8 @@ struct nm_conn {
 	const struct nm_transport *transport;
 	void *state;	      /* the transport's own, or NULL */
 	struct nm_flow *flow; /* whose it is; set once */
+	uint32_t number;      /* of its flow in the group; set once */
+	uint32_t turn;	      /* how often it has bound a port of its own */
 	uint64_t window; /* unreliable transports: which of the 64 numbers up to `seen` have come */
 	uint32_t seen;	 /* the highest number received */
 	uint32_t
@@ -60,6 +66,7 @@ struct nm_conn_tls {
 struct nm_conn_info {
 	uint64_t retransmits;
 	uint32_t rtt_us, rttvar_us, snd_cwnd, snd_mss;
+	bool syn_data; /* TCP: the first packet had data that was taken */
 	char congestion_control[16];
 	struct nm_conn_tls tls;
 };

@@ -13,6 +13,17 @@
 #include "transport/address.h"
 #include "transport/socket.h"
 
+#ifndef TCP_TX_DELAY
+#define TCP_TX_DELAY 37
+#endif
+
+#define FASTOPEN_QUEUE                                                                             \
+	4096 /* connections at a listener whose handshake goes on beside their data */
+
+enum quickack { QUICKACK_KERNEL, QUICKACK_YES, QUICKACK_NO };
+
+const char *const nm_quickack_words[] = {"kernel", "yes", "no", NULL};
+
 static int set_congestion_control(int fd, const char *name)
 {
 	return setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name)) < 0
@@ -49,49 +60,121 @@ static int check_congestion_control(const char *name, char *why, size_t why_size
 int nm_inet_prepare(void *opts, char *why, size_t why_size)
 {
 	struct nm_inet_opts *o = opts;
-	int r = 0;
+	int r = nm_sock_prepare(&o->sock, why, why_size);
 
-	if (o->localhost && *o->localhost)
-		r = nm_addr_source(o->localhost, SOCK_STREAM, &o->bind, why, why_size);
 	if (r == 0 && o->congestion_control && *o->congestion_control)
 		r = check_congestion_control(o->congestion_control, why, why_size);
 	return r;
 }
 
-/* Options that must be set before listen or connect; accepted sockets inherit them. */
-static int set_options(int fd, const struct nm_inet_opts *o)
+int nm_inet_suits(const void *opts, uint32_t n_flows, uint32_t port, char *why, size_t why_size)
 {
-	uint64_t sndbuf = o->sndbuf_bytes ? o->sndbuf_bytes : o->wndsz_bytes;
-	uint64_t rcvbuf = o->rcvbuf_bytes ? o->rcvbuf_bytes : o->wndsz_bytes;
-	int r = 0;
+	const struct nm_inet_opts *o = opts;
 
-	if (sndbuf)
-		r = nm_socket_set(fd, SOL_SOCKET, SO_SNDBUF, (int)sndbuf);
-	if (r == 0 && rcvbuf)
-		r = nm_socket_set(fd, SOL_SOCKET, SO_RCVBUF, (int)rcvbuf);
-	if (r == 0 && o->nodelay)
-		r = nm_socket_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	if (r == 0 && o->congestion_control && *o->congestion_control)
-		r = set_congestion_control(fd, o->congestion_control);
-	return r;
+	if (port && port + o->num_ports - 1 > 65535) {
+		snprintf(why, why_size,
+			 "num_ports=\"%llu\": from port %u on there are %u ports only",
+			 (unsigned long long)o->num_ports, port, 65536 - port);
+		return -EINVAL;
+	}
+	return nm_sock_suits(&o->sock, n_flows, why, why_size);
+}
+
+static void put_keepalive(struct nm_setting *setting, uint64_t ns)
+{
+	int s = (int)((ns + 999999999) / 1000000000);
+
+	nm_setting_put(setting, ns, "keepalive", SOL_SOCKET, SO_KEEPALIVE, 1);
+	nm_setting_put(setting, ns, "keepalive", IPPROTO_TCP, TCP_KEEPIDLE, s);
+	nm_setting_put(setting, ns, "keepalive", IPPROTO_TCP, TCP_KEEPINTVL, s);
+}
+
+static void put_congestion_control(struct nm_setting *setting, const char *name)
+{
+	if (setting->error || !name || !*name)
+		return;
+	setting->error = set_congestion_control(setting->fd, name);
+	setting->name = "cc";
+}
+
+/* Options that must be set before listen or connect; accepted sockets inherit them. */
+static void put_early(struct nm_setting *setting, const struct nm_inet_opts *o, bool connecting)
+{
+	nm_setting_common(setting, &o->sock, connecting);
+	nm_setting_put(setting, o->nodelay, "nodelay", IPPROTO_TCP, TCP_NODELAY, 1);
+	put_congestion_control(setting, o->congestion_control);
+	nm_setting_put(setting, o->mss_bytes, "mss", IPPROTO_TCP, TCP_MAXSEG, (int)o->mss_bytes);
+	nm_setting_put(setting, o->notsent_lowat_bytes, "notsent_lowat", IPPROTO_TCP,
+		       TCP_NOTSENT_LOWAT, (int)o->notsent_lowat_bytes);
+	nm_setting_put(setting, o->user_timeout_ns, "user_timeout", IPPROTO_TCP, TCP_USER_TIMEOUT,
+		       (int)((o->user_timeout_ns + 999999) / 1000000));
+	put_keepalive(setting, o->keepalive_ns);
+}
+
+/* Those that must not concern the handshake. */
+static void put_late(struct nm_setting *setting, const struct nm_inet_opts *o)
+{
+	nm_setting_put(setting, o->tx_delay_ns, "tcp_tx_delay", IPPROTO_TCP, TCP_TX_DELAY,
+		       (int)((o->tx_delay_ns + 999) / 1000));
+	nm_setting_put(setting, o->quickack != QUICKACK_KERNEL, "quickack", IPPROTO_TCP,
+		       TCP_QUICKACK, o->quickack == QUICKACK_YES);
+}
+
+static bool has_late(const struct nm_inet_opts *o)
+{
+	return o->tx_delay_ns || o->quickack != QUICKACK_KERNEL;
+}
+
+static int set_late(int fd, const struct nm_inet_opts *o)
+{
+	struct nm_setting setting = {.fd = fd};
+
+	put_late(&setting, o);
+	return setting.error;
+}
+
+/* Sets all options of this end on a socket that is for nothing else, so that what cannot be set is told by name. */
+int nm_inet_start(const void *opts, const struct nm_start *how, void **ret_started, char *why,
+		  size_t why_size)
+{
+	const struct nm_inet_opts *o = opts;
+	struct nm_setting setting = {.family = AF_INET};
+
+	*ret_started = NULL;
+	setting.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (setting.fd < 0)
+		return -errno;
+	put_early(&setting, o, !how->accepting);
+	put_late(&setting, o);
+	(void)close(setting.fd);
+	return nm_setting_why(&setting, why, why_size);
+}
+
+uint32_t nm_inet_ports(const void *opts)
+{
+	const struct nm_inet_opts *o = opts;
+
+	return (uint32_t)o->num_ports;
 }
 
 static int bind_and_listen(int fd, const struct nm_inet_opts *o, struct nm_addr *at, bool fixed,
 			   int backlog)
 {
-	int r = set_options(fd, o);
+	struct nm_setting setting = {.fd = fd, .family = at->sa.ss_family};
 
+	put_early(&setting, o, false);
+	nm_setting_put(&setting, o->fastopen, "tcp_fastopen", IPPROTO_TCP, TCP_FASTOPEN,
+		       FASTOPEN_QUEUE);
 	/* Several sockets of one listener share the port, so that their queues add up; but a port that the profile
 	 * names must not be shared with another program. */
-	if (r == 0)
-		r = nm_socket_set(fd, SOL_SOCKET, fixed ? SO_REUSEADDR : SO_REUSEPORT, 1);
-	if (r == 0 && bind(fd, (const struct sockaddr *)&at->sa, at->len) < 0)
-		r = -errno;
-	if (r == 0 && listen(fd, backlog) < 0)
-		r = -errno;
-	if (r == 0 && getsockname(fd, (struct sockaddr *)&at->sa, &at->len) < 0)
-		r = -errno;
-	return r;
+	nm_setting_put(&setting, true, "port", SOL_SOCKET, fixed ? SO_REUSEADDR : SO_REUSEPORT, 1);
+	if (setting.error)
+		return setting.error;
+	if (bind(fd, (const struct sockaddr *)&at->sa, at->len) < 0 ||
+	    listen(fd, o->backlog ? (int)o->backlog : backlog) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&at->sa, &at->len) < 0)
+		return -errno;
+	return 0;
 }
 
 int nm_inet_listen(const void *opts, const struct nm_addr *local, enum nm_listen how, int backlog,
@@ -116,70 +199,117 @@ int nm_inet_listen(const void *opts, const struct nm_addr *local, enum nm_listen
 	return 0;
 }
 
-static int bind_source(int fd, const struct nm_addr *source)
-{
-	/* Lets the kernel choose the port at connect, when it knows the whole four-tuple. */
-	(void)nm_socket_set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
-	return bind(fd, (const struct sockaddr *)&source->sa, source->len) < 0 ? -errno : 0;
-}
-
-void nm_inet_source(const void *opts, struct nm_addr *ret_from)
+bool nm_inet_comes_from(const void *opts, const struct nm_addr *peer, const struct nm_addr *from)
 {
 	const struct nm_inet_opts *o = opts;
 
-	if (o->bind.len)
-		*ret_from = o->bind;
+	return nm_sock_comes_from(&o->sock, peer, from);
+}
+
+static int connect_port(int fd, const struct nm_addr *to, uint32_t further)
+{
+	struct nm_addr there;
+
+	if (!further)
+		return connect(fd, (const struct sockaddr *)&to->sa, to->len) < 0 ? -errno : 0;
+	there = *to;
+	nm_addr_set_port(&there, (uint16_t)(nm_addr_port(to) + further));
+	return connect(fd, (const struct sockaddr *)&there.sa, there.len) < 0 ? -errno : 0;
+}
+
+/* A socket that connects, or -errno; *ret_state as of connect. */
+static int open_one(struct nm_conn *conn, const struct nm_inet_opts *o, const struct nm_addr *to,
+		    bool fast, int *ret_state)
+{
+	struct nm_setting setting = {.family = to->sa.ss_family};
+
+	setting.fd = socket(to->sa.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (setting.fd < 0)
+		return -errno;
+	put_early(&setting, o, true);
+	nm_setting_put(&setting, fast, "tcp_fastopen", IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
+	int r = setting.error;
+	if (r == 0)
+		r = nm_sock_bind(setting.fd, &o->sock, conn, to->sa.ss_family);
+	if (r == 0)
+		r = connect_port(setting.fd, to,
+				 o->num_ports > 1 ? conn->number % (uint32_t)o->num_ports : 0);
+	*ret_state = r;
+	if (r == 0 || r == -EINPROGRESS)
+		return setting.fd;
+	(void)close(setting.fd);
+	return r;
 }
 
 int nm_inet_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
 {
 	const struct nm_inet_opts *o = opts;
-	int fd = socket(to->sa.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	bool fast = o->fastopen && (conn->flags & NM_CONN_WRITES_FIRST);
+	uint64_t tries = o->sock.source_port ? o->sock.source_ports : 1;
+	int r = 0, fd;
 
+	/* A port of the flow may still be waiting in TIME_WAIT: the next is as good. */
+	do
+		fd = open_one(conn, o, to, fast, &r);
+	while ((fd == -EADDRINUSE || fd == -EADDRNOTAVAIL) && --tries);
 	if (fd < 0)
-		return -errno;
-	int r = set_options(fd, o);
-	if (r == 0 && o->bind.len)
-		r = bind_source(fd, &o->bind);
-	if (r == 0 && connect(fd, (const struct sockaddr *)&to->sa, to->len) < 0)
-		r = -errno;
-	if (r < 0 && r != -EINPROGRESS) {
-		(void)close(fd);
-		return r;
-	}
+		return fd;
 	conn->fd = fd;
 	conn->ahead = 0;
 	conn->flags = NM_CONN_OPEN | NM_CONN_OUT;
+	if (has_late(o))
+		conn->flags |= NM_CONN_UNSETTLED;
+	if (o->fastopen)
+		conn->flags |= NM_CONN_FASTOPEN;
 	return r;
+}
+
+int nm_inet_settle(struct nm_conn *conn, const void *opts)
+{
+	conn->flags &= ~(uint32_t)NM_CONN_UNSETTLED;
+	return set_late(conn->fd, opts);
 }
 
 int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 		   const struct nm_addr *from)
 {
+	const struct nm_inet_opts *o = opts; /* those before listen are inherited */
 	struct nm_addr peer = {.len = sizeof peer.sa};
-
-	(void)opts; /* inherited from the listening socket */
 	int fd = accept4(listen_fd, (struct sockaddr *)&peer.sa, &peer.len,
 			 SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (from && !nm_addr_same_host(&peer, from)) {
+	int r = nm_sock_comes_from(&o->sock, &peer, from) ? 0 : -ECONNABORTED;
+
+	if (r == 0 && has_late(o))
+		r = set_late(fd, o);
+	if (r < 0) {
 		(void)close(fd);
-		return -ECONNABORTED;
+		return r;
 	}
 	conn->fd = fd;
 	conn->ahead = 0;
 	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN | NM_CONN_ACCEPTED;
+	if (o->fastopen)
+		conn->flags |= NM_CONN_FASTOPEN;
 	return 0;
 }
 
 int nm_inet_adopt(struct nm_conn *conn, int fd, const void *opts)
 {
+	const struct nm_inet_opts *o = opts;
+	struct nm_setting setting = {.fd = fd};
+	socklen_t len = sizeof setting.family;
+
 	conn->fd = fd;
 	conn->ahead = 0;
 	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN | NM_CONN_ACCEPTED;
 	/* One listener may serve several accepts: what it has set is not meant for this one. */
-	return set_options(fd, opts);
+	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &setting.family, &len) < 0)
+		return -errno;
+	put_early(&setting, o, false);
+	put_late(&setting, o);
+	return setting.error;
 }
 
 int nm_inet_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)
@@ -194,7 +324,8 @@ int nm_inet_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)
 					  .rtt_us = info.tcpi_rtt,
 					  .rttvar_us = info.tcpi_rttvar,
 					  .snd_cwnd = info.tcpi_snd_cwnd,
-					  .snd_mss = info.tcpi_snd_mss};
+					  .snd_mss = info.tcpi_snd_mss,
+					  .syn_data = info.tcpi_options & TCPI_OPT_SYN_DATA};
 	len = sizeof ret_info->congestion_control - 1;
 	if (getsockopt(conn->fd, IPPROTO_TCP, TCP_CONGESTION, ret_info->congestion_control, &len) <
 	    0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the transports over TCP share: their options, and how a socket is made of them. */
+/* What the transports over TCP share: their options, and how a socket is made of them; tcp(7). */
 #ifndef NM_TRANSPORT_INET_H
 #define NM_TRANSPORT_INET_H
 
@@ -9,16 +9,23 @@
 
 #include "base/opt.h"
 #include "transport/conn.h"
+#include "transport/sockopt.h"
 #include "transport/transport.h"
+
+#define NM_INET_PORTS 1024 /* of one listener, at most */
 
 /* The option struct of such a transport begins with this one. */
 struct nm_inet_opts {
-	bool nodelay;
-	uint64_t wndsz_bytes, sndbuf_bytes, rcvbuf_bytes;
+	struct nm_sock_opts sock;
+	bool nodelay, fastopen;
 	char *congestion_control;
-	char *localhost;
-	struct nm_addr bind; /* of localhost; len 0: none */
+	uint64_t num_ports, backlog;
+	uint64_t mss_bytes, notsent_lowat_bytes;
+	uint64_t tx_delay_ns, user_timeout_ns, keepalive_ns;
+	int quickack;
 };
+
+extern const char *const nm_quickack_words[];
 
 /* And its table with these. */
 /* clang-format off */
@@ -26,31 +33,60 @@ struct nm_inet_opts {
 	{.name = "nodelay", .alias = "tcp_nodelay", .type = NM_TYPE_FLAG, \
 	 .offset = offsetof(struct nm_inet_opts, nodelay), \
 	 .help = "send small segments at once (TCP_NODELAY), at both ends"}, \
-	{.name = "wndsz", .type = NM_TYPE_SIZE, \
-	 .offset = offsetof(struct nm_inet_opts, wndsz_bytes), .max = INT32_MAX, \
-	 .help = "size of the send and the receive buffer (SO_SNDBUF, SO_RCVBUF), at both ends; " \
-		 "unset or 0 leaves it to the kernel"}, \
-	{.name = "sndbuf", .type = NM_TYPE_SIZE, \
-	 .offset = offsetof(struct nm_inet_opts, sndbuf_bytes), .max = INT32_MAX, \
-	 .help = "size of the send buffer (SO_SNDBUF), at both ends; stronger than wndsz"}, \
-	{.name = "rcvbuf", .type = NM_TYPE_SIZE, \
-	 .offset = offsetof(struct nm_inet_opts, rcvbuf_bytes), .max = INT32_MAX, \
-	 .help = "size of the receive buffer (SO_RCVBUF), at both ends; stronger than wndsz"}, \
 	{.name = "cc", .alias = "congestion_control", .type = NM_TYPE_STRING, \
 	 .offset = offsetof(struct nm_inet_opts, congestion_control), \
 	 .help = "congestion control algorithm (TCP_CONGESTION), at both ends; unset leaves it to " \
 		 "the kernel"}, \
-	{.name = "localhost", .alias = "bind", .type = NM_TYPE_HOST, \
-	 .offset = offsetof(struct nm_inet_opts, localhost), \
-	 .help = "IPv4 or IPv6 address that the connecting end binds before it connects"}
+	{.name = "num_ports", .type = NM_TYPE_COUNT, .min = 1, .max = NM_INET_PORTS, .def = "1", \
+	 .offset = offsetof(struct nm_inet_opts, num_ports), \
+	 .help = "ports at which each listener of the accepting end listens, one behind the other: of " \
+		 "n of them flow i connects to number i modulo n, at each of its connections"}, \
+	{.name = "listen_backlog", .type = NM_TYPE_COUNT, .max = INT32_MAX, \
+	 .offset = offsetof(struct nm_inet_opts, backlog), \
+	 .help = "connections that wait to be accepted at each listening socket, at most; the kernel " \
+		 "takes no more than net.core.somaxconn; 0: 4096"}, \
+	{.name = "tcp_fastopen", .type = NM_TYPE_FLAG, \
+	 .offset = offsetof(struct nm_inet_opts, fastopen), \
+	 .help = "where a write follows the connect in the same transaction: send it with the first " \
+		 "packet (TCP_FASTOPEN_CONNECT), and take such at the accepting end (TCP_FASTOPEN), where " \
+		 "net.ipv4.tcp_fastopen must have its bit 2; the result tells how often it was so"}, \
+	{.name = "tcp_tx_delay", .type = NM_TYPE_DURATION, .max = UINT64_C(1000000000000), \
+	 .offset = offsetof(struct nm_inet_opts, tx_delay_ns), \
+	 .help = "delay what is sent once the connection is open by so much (TCP_TX_DELAY), at both " \
+		 "ends; needs the queueing discipline fq; 0: no delay"}, \
+	{.name = "mss", .type = NM_TYPE_SIZE, .max = 65535, \
+	 .offset = offsetof(struct nm_inet_opts, mss_bytes), \
+	 .help = "the largest segment (TCP_MAXSEG), at both ends; 0 leaves it to the kernel"}, \
+	{.name = "notsent_lowat", .type = NM_TYPE_SIZE, .max = INT32_MAX, \
+	 .offset = offsetof(struct nm_inet_opts, notsent_lowat_bytes), \
+	 .help = "bytes that may wait to be sent before a write finds no room (TCP_NOTSENT_LOWAT), at " \
+		 "both ends; 0 leaves it to the kernel"}, \
+	{.name = "user_timeout", .type = NM_TYPE_DURATION, .max = UINT64_C(2000000000000000), \
+	 .offset = offsetof(struct nm_inet_opts, user_timeout_ns), \
+	 .help = "how long what is sent may remain unacknowledged before the connection fails " \
+		 "(TCP_USER_TIMEOUT), at both ends; 0 leaves it to the kernel"}, \
+	{.name = "keepalive", .type = NM_TYPE_DURATION, .max = UINT64_C(32767000000000), \
+	 .offset = offsetof(struct nm_inet_opts, keepalive_ns), \
+	 .help = "ask a silent peer for a sign of life after this time, and as often (SO_KEEPALIVE, " \
+		 "TCP_KEEPIDLE, TCP_KEEPINTVL, in whole seconds), at both ends; 0: never"}, \
+	{.name = "quickack", .type = NM_TYPE_ENUM, .choices = nm_quickack_words, .def = "kernel", \
+	 .offset = offsetof(struct nm_inet_opts, quickack), \
+	 .help = "whether an open connection begins with acknowledging at once or late (TCP_QUICKACK), " \
+		 "at both ends; the kernel may change it later"}, \
+	NM_SOCK_OPTS
 /* clang-format on */
 
 /* The hooks of struct nm_transport, for option structs that begin as above. */
 int nm_inet_prepare(void *opts, char *why, size_t why_size);
+int nm_inet_suits(const void *opts, uint32_t n_flows, uint32_t port, char *why, size_t why_size);
+int nm_inet_start(const void *opts, const struct nm_start *how, void **ret_started, char *why,
+		  size_t why_size);
+uint32_t nm_inet_ports(const void *opts);
 int nm_inet_listen(const void *opts, const struct nm_addr *local, enum nm_listen how, int backlog,
 		   char text[NM_ENDPOINT_TEXT], int *ret_fd);
-void nm_inet_source(const void *opts, struct nm_addr *ret_from);
+bool nm_inet_comes_from(const void *opts, const struct nm_addr *peer, const struct nm_addr *from);
 int nm_inet_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to);
+int nm_inet_settle(struct nm_conn *conn, const void *opts);
 int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 		   const struct nm_addr *from);
 int nm_inet_adopt(struct nm_conn *conn, int fd, const void *opts);

@@ -20,6 +20,8 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/many.h \
 	src/transport/socket.c \
 	src/transport/socket.h \
+	src/transport/sockopt.c \
+	src/transport/sockopt.h \
 	src/transport/ssl_bio.c \
 	src/transport/ssl_cert.c \
 	src/transport/ssl_ctx.c \

@@ -326,8 +326,12 @@ int nm_ssl_start(const void *opts, const struct nm_start *how, void **ret_starte
 		 size_t why_size)
 {
 	const struct nm_ssl_opts *o = opts;
-	struct nm_ssl_started *s = calloc(1, sizeof *s);
 	struct nm_ssl_terms terms;
+	int tried = nm_inet_start(opts, how, ret_started, why, why_size);
+
+	if (tried < 0)
+		return tried;
+	struct nm_ssl_started *s = calloc(1, sizeof *s);
 
 	if (!s)
 		return -ENOMEM;

@@ -55,6 +55,9 @@ struct nm_transport {
 	/* Checks and completes parsed options (resolves addresses). Both ends do it, on all of them: no file is read.
 	 * 0, with a phrase in why when the user should be warned, or -EINVAL with a phrase in why. May be NULL. */
 	int (*prepare)(void *opts, char *why, size_t why_size);
+	/* Whether they fit a group of so many flows, and the port that the opening names (0: none): 0, or -EINVAL with a
+	 * phrase in why. May be NULL. */
+	int (*suits)(const void *opts, uint32_t n_flows, uint32_t port, char *why, size_t why_size);
 	/* Makes what all connections of one opening share on this side, for what must not be done for each of them
 	 * (reading certificates). 0 with *ret_started, or -errno with a phrase in why. May be NULL. Workers share it:
 	 * what they do with it must be safe for all of them at once. */
@@ -67,8 +70,13 @@ struct nm_transport {
 	 * be such a one. Returns 0 with an owned *ret_fd. */
 	int (*listen)(const void *opts, const struct nm_addr *local, enum nm_listen how,
 		      int backlog, char text[NM_ENDPOINT_TEXT], int *ret_fd);
-	/* The address from which the peer will connect, when the options say so: ret_from, instead of the peer's own. May be NULL. */
-	void (*source)(const void *opts, struct nm_addr *ret_from);
+	/* How many ports a listener has, one behind the other: `listen` opens each, `connect` chooses one by conn->number.
+	 * NULL: one. */
+	uint32_t (*ports)(const void *opts);
+	/* Whether the options let a connection come from the peer. from: the only host that may when they say nothing,
+	 * NULL: any. NULL: by `from` alone. */
+	bool (*comes_from)(const void *opts, const struct nm_addr *peer,
+			   const struct nm_addr *from);
 	/* Turns the peer's host address and what its listener is called into an address to connect to. */
 	int (*endpoint)(const struct nm_addr *host, const char *text, struct nm_addr *ret_to);
 	/* Opens conn. conn->state is what start has made (NULL without start); the transport may put its own there
@@ -76,6 +84,9 @@ struct nm_transport {
 	int (*connect)(struct nm_conn *conn, const void *opts, const struct nm_addr *to);
 	/* After -EINPROGRESS and an event: 0; -EINPROGRESS: wait for output; -EAGAIN: wait for input; or the error. */
 	int (*established)(struct nm_conn *conn);
+	/* Sets what must not concern the handshake: called once conn is established, where connect has left
+	 * NM_CONN_UNSETTLED. 0 or -errno. */
+	int (*settle)(struct nm_conn *conn, const void *opts);
 	/* Takes one connection; conn->state as for connect; -EAGAIN when there is none; -EINPROGRESS: taken, but `established` has to be called
 	 * until it is ready. `from`: the only host whose connections are taken
 	 * (NULL: any); others are closed at once and -ECONNABORTED is returned. */

@@ -10,33 +10,16 @@
 
 #include "transport/address.h"
 #include "transport/socket.h"
+#include "transport/sockopt.h"
 #include "transport/transport.h"
 
 struct udp_opts {
-	uint64_t wndsz_bytes, sndbuf_bytes, rcvbuf_bytes;
+	struct nm_sock_opts sock;
 	bool gso, gro;
-	char *localhost;
-	struct nm_addr bind; /* of localhost; len 0: none */
 };
 
 static const struct nm_opt udp_opts[] = {
-	{.name = "wndsz",
-	 .type = NM_TYPE_SIZE,
-	 .offset = offsetof(struct udp_opts, wndsz_bytes),
-	 .max = INT32_MAX,
-	 .help = "size of the send and the receive buffer (SO_SNDBUF, SO_RCVBUF), at both ends; "
-		 "unset or 0 leaves "
-		 "it to the kernel"},
-	{.name = "sndbuf",
-	 .type = NM_TYPE_SIZE,
-	 .offset = offsetof(struct udp_opts, sndbuf_bytes),
-	 .max = INT32_MAX,
-	 .help = "size of the send buffer (SO_SNDBUF), at both ends; stronger than wndsz"},
-	{.name = "rcvbuf",
-	 .type = NM_TYPE_SIZE,
-	 .offset = offsetof(struct udp_opts, rcvbuf_bytes),
-	 .max = INT32_MAX,
-	 .help = "size of the receive buffer (SO_RCVBUF), at both ends; stronger than wndsz"},
+	NM_SOCK_OPTS,
 	{.name = "gso",
 	 .type = NM_TYPE_FLAG,
 	 .offset = offsetof(struct udp_opts, gso),
@@ -50,39 +33,66 @@ static const struct nm_opt udp_opts[] = {
 	 .def = "yes",
 	 .help = "where reads have a batch_size, take such trains as they come (UDP_GRO); at both "
 		 "ends"},
-	{.name = "localhost",
-	 .alias = "bind",
-	 .type = NM_TYPE_HOST,
-	 .offset = offsetof(struct udp_opts, localhost),
-	 .help = "IPv4 or IPv6 address that the connecting end binds before it connects"},
 	NM_OPT_END};
 
 static int udp_prepare(void *opts, char *why, size_t why_size)
 {
 	struct udp_opts *o = opts;
 
-	if (!o->localhost || !*o->localhost)
-		return 0;
-	return nm_addr_source(o->localhost, SOCK_DGRAM, &o->bind, why, why_size);
+	return nm_sock_prepare(&o->sock, why, why_size);
 }
 
-/* A bound socket, or -errno. Several may share a port: a connected one gets what comes from its peer. */
+static int udp_suits(const void *opts, uint32_t n_flows, uint32_t port, char *why, size_t why_size)
+{
+	const struct udp_opts *o = opts;
+
+	(void)port;
+	return nm_sock_suits(&o->sock, n_flows, why, why_size);
+}
+
+/* As that of the transports over TCP: what cannot be set is told by name. */
+static int udp_start(const void *opts, const struct nm_start *how, void **ret_started, char *why,
+		     size_t why_size)
+{
+	const struct udp_opts *o = opts;
+	struct nm_setting setting = {.family = AF_INET};
+
+	*ret_started = NULL;
+	setting.fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (setting.fd < 0)
+		return -errno;
+	nm_setting_common(&setting, &o->sock, !how->accepting);
+	(void)close(setting.fd);
+	return nm_setting_why(&setting, why, why_size);
+}
+
+/* A socket with its options, or -errno. */
+static int make_socket(const struct udp_opts *o, int family, bool connecting)
+{
+	struct nm_setting setting = {.family = family};
+
+	setting.fd = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (setting.fd < 0)
+		return -errno;
+	nm_setting_common(&setting, &o->sock, connecting);
+	if (!setting.error)
+		return setting.fd;
+	(void)close(setting.fd);
+	return setting.error;
+}
+
+/* A bound socket of the accepting end, or -errno. Several may share a port: a connected one gets what comes from its
+ * peer. */
 static int open_socket(const struct udp_opts *o, const struct nm_addr *at)
 {
-	uint64_t sndbuf = o->sndbuf_bytes ? o->sndbuf_bytes : o->wndsz_bytes;
-	uint64_t rcvbuf = o->rcvbuf_bytes ? o->rcvbuf_bytes : o->wndsz_bytes;
-	int fd = socket(at->sa.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = make_socket(o, at->sa.ss_family, false);
 	int r = 0;
 
 	if (fd < 0)
-		return -errno;
-	if (sndbuf)
-		r = nm_socket_set(fd, SOL_SOCKET, SO_SNDBUF, (int)sndbuf);
-	if (r == 0 && rcvbuf)
-		r = nm_socket_set(fd, SOL_SOCKET, SO_RCVBUF, (int)rcvbuf);
-	if (r == 0 && at->len && nm_addr_port(at))
+		return fd;
+	if (nm_addr_port(at))
 		r = nm_socket_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	if (r == 0 && at->len && bind(fd, (const struct sockaddr *)&at->sa, at->len) < 0)
+	if (r == 0 && bind(fd, (const struct sockaddr *)&at->sa, at->len) < 0)
 		r = -errno;
 	if (r == 0)
 		return fd;
@@ -127,12 +137,11 @@ static int udp_listen(const void *opts, const struct nm_addr *local, enum nm_lis
 	return 0;
 }
 
-static void udp_source(const void *opts, struct nm_addr *ret_from)
+static bool udp_comes_from(const void *opts, const struct nm_addr *peer, const struct nm_addr *from)
 {
 	const struct udp_opts *o = opts;
 
-	if (o->bind.len)
-		*ret_from = o->bind;
+	return nm_sock_comes_from(&o->sock, peer, from);
 }
 
 static int start(struct nm_conn *conn, int fd, const struct udp_opts *o, uint32_t flags)
@@ -144,21 +153,24 @@ static int start(struct nm_conn *conn, int fd, const struct udp_opts *o, uint32_
 	*conn = (struct nm_conn){.fd = fd,
 				 .flags = NM_CONN_OPEN | NM_CONN_OUT | flags,
 				 .transport = conn->transport,
-				 .flow = conn->flow};
+				 .flow = conn->flow,
+				 .number = conn->number,
+				 .turn = conn->turn};
 	return 0;
 }
 
 static int udp_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
 {
 	const struct udp_opts *o = opts;
-	const struct nm_addr any = {.sa = {.ss_family = to->sa.ss_family}};
-	int fd = open_socket(o, o->bind.len ? &o->bind : &any);
+	int fd = make_socket(o, to->sa.ss_family, true);
+	int r;
 
 	if (fd < 0)
 		return fd;
-	if (connect(fd, (const struct sockaddr *)&to->sa, to->len) < 0) {
-		int r = -errno;
-
+	r = nm_sock_bind(fd, &o->sock, conn, to->sa.ss_family);
+	if (r == 0 && connect(fd, (const struct sockaddr *)&to->sa, to->len) < 0)
+		r = -errno;
+	if (r < 0) {
 		(void)close(fd);
 		return r;
 	}
@@ -220,8 +232,10 @@ const struct nm_transport nm_transport_udp = {
 	.opts = udp_opts,
 	.opts_size = sizeof(struct udp_opts),
 	.prepare = udp_prepare,
+	.suits = udp_suits,
+	.start = udp_start,
 	.listen = udp_listen,
-	.source = udp_source,
+	.comes_from = udp_comes_from,
 	.endpoint = nm_addr_endpoint,
 	.connect = udp_connect,
 	.established = nm_socket_established,

@@ -20,10 +20,8 @@
 #define READ		  OP("read", "size=1")
 
 #define CONNECT_NAMES                                                                              \
-	"remotehost, protocol, port, nodelay, tcp_nodelay, wndsz, sndbuf, rcvbuf, cc, "            \
-	"congestion_control, localhost, bind, conn, count, repeat, batch_size, timeout, "          \
-	"poll_timeout, "                                                                           \
-	"canfail, non_blocking"
+	"remotehost, protocol, port, conn, count, repeat, batch_size, timeout, poll_timeout, "     \
+	"canfail, non_blocking, and those of --describe tcp"
 #define COMMON_NAMES                                                                               \
 	"conn, remotehost, count, repeat, batch_size, timeout, poll_timeout, canfail, "            \
 	"non_blocking"

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening the sockets of a listener: several that share a port, or one for each of several ports. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "engine/engine_priv.h"
+#include "transport/transport.h"
+
+/* The kernel cuts it to net.core.somaxconn, 4096 by default. */
+#define BACKLOG 4096
+
+/* How often to look for a row of free ports. */
+#define TRIES 256
+
+uint32_t nm_listener_ports(const struct nm_instr *instr)
+{
+	return instr->transport->ports ? instr->transport->ports(instr->transport_opts) : 1;
+}
+
+static void close_all(int *fds, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		(void)close(fds[i]);
+}
+
+static int listen_one(const struct nm_instr *instr, const struct nm_addr *local, enum nm_listen how,
+		      char *text, int *ret_fd)
+{
+	return instr->transport->listen(instr->transport_opts, local, how, BACKLOG, text, ret_fd);
+}
+
+/* All sockets have the same port. */
+static int share_port(const struct nm_instr *instr, const struct nm_addr *local, uint32_t wanted,
+		      char *text, int *fds)
+{
+	for (uint32_t i = 0; i < wanted; i++) {
+		enum nm_listen how = instr->port ? NM_LISTEN_FIXED
+				     : i	 ? NM_LISTEN_SHARED
+						 : NM_LISTEN_FIRST;
+		int r = listen_one(instr, local, how, text, &fds[i]);
+
+		if (r == -EOPNOTSUPP && i > 0)
+			return (int)i;
+		if (r < 0) {
+			close_all(fds, i);
+			return r;
+		}
+	}
+	return (int)wanted;
+}
+
+/* Each socket has the port behind that of the one before. */
+static int open_row(const struct nm_instr *instr, const struct nm_addr *local, uint32_t count,
+		    char *text, int *fds)
+{
+	char next[NM_ENDPOINT_TEXT];
+	int r = listen_one(instr, local, instr->port ? NM_LISTEN_FIXED : NM_LISTEN_FIRST, text,
+			   &fds[0]);
+
+	if (r < 0)
+		return r;
+	unsigned long first = strtoul(text, NULL, 10);
+
+	for (uint32_t i = 1; i < count; i++) {
+		snprintf(next, sizeof next, "%lu", first + i);
+		r = first + i > 65535 ? -EADDRINUSE
+				      : listen_one(instr, local, NM_LISTEN_FIXED, next, &fds[i]);
+		if (r < 0) {
+			close_all(fds, i);
+			return r;
+		}
+	}
+	return (int)count;
+}
+
+int nm_listener_open(const struct nm_instr *instr, const struct nm_addr *local, uint32_t sockets,
+		     char *text, int *fds)
+{
+	uint32_t ports = nm_listener_ports(instr);
+	int r = -EADDRINUSE;
+
+	if (instr->port)
+		snprintf(text, NM_ENDPOINT_TEXT, "%u", instr->port);
+	if (ports == 1)
+		return share_port(instr, local, instr->port ? 1 : sockets, text, fds);
+	for (unsigned tries = 0; r == -EADDRINUSE && tries < (instr->port ? 1 : TRIES); tries++)
+		r = open_row(instr, local, ports, text, fds);
+	return r;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "transport/sockopt.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "transport/address.h"
+#include "transport/socket.h"
+
+enum dont_fragment { FRAGMENT_KERNEL, FRAGMENT_NEVER, FRAGMENT_MAY };
+
+const char *const nm_dont_fragment_words[] = {"kernel", "yes", "no", NULL};
+
+void nm_setting_put(struct nm_setting *setting, bool wanted, const char *name, int level,
+		    int option, int value)
+{
+	if (!wanted || setting->error)
+		return;
+	setting->error = nm_socket_set(setting->fd, level, option, value);
+	if (setting->error)
+		setting->name = name;
+}
+
+/* An option of IPv4 and its counterpart; a socket of IPv6 may speak to addresses of IPv4, too. */
+static void put_both(struct nm_setting *setting, bool wanted, const char *name, int option,
+		     int option6, int value)
+{
+	if (setting->family == AF_INET6)
+		nm_setting_put(setting, wanted, name, IPPROTO_IPV6, option6, value);
+	nm_setting_put(setting, wanted, name, IPPROTO_IP, option, value);
+}
+
+static void put_pacing(struct nm_setting *setting, double bps)
+{
+	/* 64 bits since Linux 4.20; in bytes. All ones is no limit. */
+	uint64_t rate = (uint64_t)(bps / 8);
+
+	if (setting->error || bps <= 0)
+		return;
+	if (setsockopt(setting->fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof rate) == 0)
+		return;
+	setting->error = -errno;
+	setting->name = "max_pacing_rate";
+}
+
+static void put_device(struct nm_setting *setting, const char *device)
+{
+	if (setting->error || !device || !*device)
+		return;
+	if (setsockopt(setting->fd, SOL_SOCKET, SO_BINDTODEVICE, device,
+		       (socklen_t)strlen(device)) == 0)
+		return;
+	setting->error = -errno;
+	setting->name = "bind_to_device";
+}
+
+void nm_setting_common(struct nm_setting *setting, const struct nm_sock_opts *o, bool connecting)
+{
+	uint64_t sndbuf = o->sndbuf_bytes ? o->sndbuf_bytes : o->wndsz_bytes;
+	uint64_t rcvbuf = o->rcvbuf_bytes ? o->rcvbuf_bytes : o->wndsz_bytes;
+	int tos = (int)(o->tos ? o->tos : o->dscp << 2);
+	int discover = o->dont_fragment == FRAGMENT_NEVER ? IP_PMTUDISC_DO : IP_PMTUDISC_DONT;
+
+	nm_setting_put(setting, sndbuf, "sndbuf", SOL_SOCKET, SO_SNDBUF, (int)sndbuf);
+	nm_setting_put(setting, rcvbuf, "rcvbuf", SOL_SOCKET, SO_RCVBUF, (int)rcvbuf);
+	nm_setting_put(setting, o->debug, "debug", SOL_SOCKET, SO_DEBUG, 1);
+	nm_setting_put(setting, o->mark, "mark", SOL_SOCKET, SO_MARK, (int)(uint32_t)o->mark);
+	nm_setting_put(setting, o->reuseaddr || (connecting && o->source_port), "reuseaddr",
+		       SOL_SOCKET, SO_REUSEADDR, 1);
+	nm_setting_put(setting, o->freebind, "freebind", IPPROTO_IP, IP_FREEBIND, 1);
+	nm_setting_put(setting, o->busy_poll_ns, "busy_poll", SOL_SOCKET, SO_BUSY_POLL,
+		       (int)((o->busy_poll_ns + 999) / 1000));
+	put_both(setting, tos, "tos", IP_TOS, IPV6_TCLASS, tos);
+	put_both(setting, o->ttl, "ttl", IP_TTL, IPV6_UNICAST_HOPS, (int)o->ttl);
+	put_both(setting, o->dont_fragment != FRAGMENT_KERNEL, "dont_fragment", IP_MTU_DISCOVER,
+		 IPV6_MTU_DISCOVER, discover);
+	put_pacing(setting, o->max_pacing_bps);
+	if (connecting)
+		put_device(setting, o->device);
+}
+
+int nm_setting_why(const struct nm_setting *setting, char *why, size_t why_size)
+{
+	if (setting->error)
+		snprintf(why, why_size, "%s: cannot be set here: %s%s", setting->name,
+			 strerror(-setting->error),
+			 setting->error == -EPERM || setting->error == -EACCES
+				 ? " (it needs the capability CAP_NET_ADMIN)"
+				 : "");
+	return setting->error;
+}
+
+static int read_source(const char *text, size_t length, union nm_source *ret, char *why,
+		       size_t why_size)
+{
+	struct nm_addr addr;
+	char one[128];
+
+	if (length >= sizeof one)
+		length = sizeof one - 1;
+	memcpy(one, text, length);
+	one[length] = '\0';
+	int r = nm_addr_source(one, SOCK_STREAM, &addr, why, why_size);
+
+	if (r == 0)
+		memcpy(ret, &addr.sa, addr.len);
+	return r;
+}
+
+int nm_sock_prepare(struct nm_sock_opts *o, char *why, size_t why_size)
+{
+	if (o->tos && o->dscp) {
+		snprintf(why, why_size, "tos and dscp: are the same bits; only one may be given");
+		return -EINVAL;
+	}
+	o->n_sources = 0;
+	for (const char *at = o->localhost; at && *at;) {
+		size_t length = strcspn(at, ",");
+
+		if (o->n_sources == NM_SOURCES) {
+			snprintf(why, why_size, "localhost: has more than %d addresses",
+				 NM_SOURCES);
+			return -EINVAL;
+		}
+		int r = read_source(at, length, &o->sources[o->n_sources++], why, why_size);
+
+		if (r < 0)
+			return r;
+		at += length + (at[length] == ',');
+	}
+	return 0;
+}
+
+int nm_sock_suits(const struct nm_sock_opts *o, uint32_t n_flows, char *why, size_t why_size)
+{
+	uint64_t last = o->source_port + n_flows * o->source_ports - 1;
+
+	if (!o->source_port || last <= 65535)
+		return 0;
+	snprintf(why, why_size,
+		 "source_port=\"%llu\": %u flows with %llu each would need ports up to %llu; the "
+		 "last is 65535",
+		 (unsigned long long)o->source_port, n_flows, (unsigned long long)o->source_ports,
+		 (unsigned long long)last);
+	return -EINVAL;
+}
+
+static void address_of(const union nm_source *source, struct nm_addr *ret)
+{
+	memset(ret, 0, sizeof *ret);
+	ret->len = source->family == AF_INET6 ? sizeof source->v6 : sizeof source->v4;
+	memcpy(&ret->sa, source, ret->len);
+}
+
+bool nm_sock_comes_from(const struct nm_sock_opts *o, const struct nm_addr *peer,
+			const struct nm_addr *from)
+{
+	for (uint32_t i = 0; i < o->n_sources; i++) {
+		struct nm_addr one;
+
+		address_of(&o->sources[i], &one);
+		if (nm_addr_same_host(peer, &one))
+			return true;
+	}
+	return !o->n_sources && (!from || nm_addr_same_host(peer, from));
+}
+
+int nm_sock_bind(int fd, const struct nm_sock_opts *o, struct nm_conn *conn, int family)
+{
+	union nm_source at = {.family = (sa_family_t)family};
+	struct nm_addr addr;
+
+	if (!o->n_sources && !o->source_port)
+		return 0;
+	if (o->n_sources)
+		at = o->sources[conn->number % o->n_sources];
+	address_of(&at, &addr);
+	if (o->source_port)
+		nm_addr_set_port(&addr, (uint16_t)(o->source_port + conn->number * o->source_ports +
+						   conn->turn++ % o->source_ports));
+	else
+		/* Lets the kernel choose the port at connect, when it knows the whole four-tuple; over IPv6, too. */
+		(void)nm_socket_set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+	return bind(fd, (const struct sockaddr *)&addr.sa, addr.len) < 0 ? -errno : 0;
+}

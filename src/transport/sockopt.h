@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the transports over internet sockets share: where their sockets are bound, and options of the kernel that any of
+ * them takes; socket(7), ip(7), ipv6(7). */
+#ifndef NM_TRANSPORT_SOCKOPT_H
+#define NM_TRANSPORT_SOCKOPT_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/opt.h"
+#include "transport/conn.h"
+
+#define NM_SOURCES 64 /* addresses that localhost= may list */
+
+/* An address that is bound, in a tenth of the room that any socket address takes. */
+union nm_source {
+	sa_family_t family;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+/* The option struct of such a transport begins with this one. Zero leaves an option to the kernel. */
+struct nm_sock_opts {
+	uint64_t wndsz_bytes, sndbuf_bytes, rcvbuf_bytes;
+	char *localhost, *device;
+	uint64_t source_port, source_ports;
+	uint64_t mark, tos, dscp, ttl, busy_poll_ns;
+	double max_pacing_bps;
+	int dont_fragment;
+	bool reuseaddr, freebind, debug;
+	uint32_t n_sources; /* of localhost */
+	union nm_source sources[NM_SOURCES];
+};
+
+extern const char *const nm_dont_fragment_words[];
+
+/* And its table with these. */
+/* clang-format off */
+#define NM_SOCK_OPTS \
+	{.name = "wndsz", .type = NM_TYPE_SIZE, \
+	 .offset = offsetof(struct nm_sock_opts, wndsz_bytes), .max = INT32_MAX, \
+	 .help = "size of the send and the receive buffer (SO_SNDBUF, SO_RCVBUF), at both ends; " \
+		 "unset or 0 leaves it to the kernel"}, \
+	{.name = "sndbuf", .type = NM_TYPE_SIZE, \
+	 .offset = offsetof(struct nm_sock_opts, sndbuf_bytes), .max = INT32_MAX, \
+	 .help = "size of the send buffer (SO_SNDBUF), at both ends; stronger than wndsz"}, \
+	{.name = "rcvbuf", .type = NM_TYPE_SIZE, \
+	 .offset = offsetof(struct nm_sock_opts, rcvbuf_bytes), .max = INT32_MAX, \
+	 .help = "size of the receive buffer (SO_RCVBUF), at both ends; stronger than wndsz"}, \
+	{.name = "localhost", .alias = "bind", .type = NM_TYPE_STRING, \
+	 .offset = offsetof(struct nm_sock_opts, localhost), \
+	 .help = "IPv4 or IPv6 address that the connecting end binds before it connects, or several, " \
+		 "separated by commas: of n of them flow i binds number i modulo n, at each of its " \
+		 "connections"}, \
+	{.name = "source_port", .type = NM_TYPE_PORT, \
+	 .offset = offsetof(struct nm_sock_opts, source_port), \
+	 .help = "port that flow 0 of the connecting end binds, with SO_REUSEADDR; the others " \
+		 "bind those behind it, each its own, at each of its connections; 0 leaves it to the kernel"}, \
+	{.name = "source_ports", .type = NM_TYPE_COUNT, .min = 1, .max = 65535, .def = "1", \
+	 .offset = offsetof(struct nm_sock_opts, source_ports), \
+	 .help = "with source_port: how many ports each flow has, which it takes in turn; more than one " \
+		 "where a port that waits in TIME_WAIT must not hold up the next connection"}, \
+	{.name = "reuseaddr", .type = NM_TYPE_FLAG, \
+	 .offset = offsetof(struct nm_sock_opts, reuseaddr), \
+	 .help = "SO_REUSEADDR, before sockets are bound, at both ends"}, \
+	{.name = "freebind", .type = NM_TYPE_FLAG, \
+	 .offset = offsetof(struct nm_sock_opts, freebind), \
+	 .help = "bind addresses that the host does not have, too (IP_FREEBIND), at both ends"}, \
+	{.name = "bind_to_device", .type = NM_TYPE_STRING, \
+	 .offset = offsetof(struct nm_sock_opts, device), \
+	 .help = "network interface over which alone the connecting end sends and receives " \
+		 "(SO_BINDTODEVICE)"}, \
+	{.name = "max_pacing_rate", .type = NM_TYPE_BITRATE, \
+	 .offset = offsetof(struct nm_sock_opts, max_pacing_bps), \
+	 .help = "the most that the kernel sends over a connection (SO_MAX_PACING_RATE), at both ends; " \
+		 "over udp only queueing disciplines as fq keep to it; unset or 0: no limit"}, \
+	{.name = "mark", .type = NM_TYPE_INTEGER, .max = UINT32_MAX, \
+	 .offset = offsetof(struct nm_sock_opts, mark), \
+	 .help = "mark of the packets for routing and filters (SO_MARK), at both ends; needs " \
+		 "CAP_NET_ADMIN; 0: none"}, \
+	{.name = "tos", .type = NM_TYPE_INTEGER, .max = 255, \
+	 .offset = offsetof(struct nm_sock_opts, tos), \
+	 .help = "type of service, or traffic class of IPv6 (IP_TOS, IPV6_TCLASS), at both ends"}, \
+	{.name = "dscp", .type = NM_TYPE_INTEGER, .max = 63, \
+	 .offset = offsetof(struct nm_sock_opts, dscp), \
+	 .help = "the upper six bits of tos alone: 46 is tos=184"}, \
+	{.name = "ttl", .type = NM_TYPE_INTEGER, .max = 255, \
+	 .offset = offsetof(struct nm_sock_opts, ttl), \
+	 .help = "time to live, or hop limit of IPv6 (IP_TTL, IPV6_UNICAST_HOPS), at both ends; 0 " \
+		 "leaves it to the kernel"}, \
+	{.name = "dont_fragment", .type = NM_TYPE_ENUM, .choices = nm_dont_fragment_words, .def = "kernel", \
+	 .offset = offsetof(struct nm_sock_opts, dont_fragment), \
+	 .help = "whether packets must not be fragmented on the way (IP_MTU_DISCOVER), at both ends"}, \
+	{.name = "busy_poll", .type = NM_TYPE_DURATION, .max = UINT64_C(1000000000), \
+	 .offset = offsetof(struct nm_sock_opts, busy_poll_ns), \
+	 .help = "how long a receive that finds nothing polls the network card (SO_BUSY_POLL), at both " \
+		 "ends; more than the system's needs CAP_NET_ADMIN; 0 leaves it to the kernel"}, \
+	{.name = "debug", .type = NM_TYPE_FLAG, \
+	 .offset = offsetof(struct nm_sock_opts, debug), \
+	 .help = "SO_DEBUG, at both ends; needs CAP_NET_ADMIN"}
+/* clang-format on */
+
+/* One socket whose options are being set: the first failure counts, and ends it. */
+struct nm_setting {
+	int fd, family;
+	int error;	  /* -errno of the first failure; 0: none */
+	const char *name; /* of the option that it has met */
+};
+
+/* Sets an option, if it is wanted and none has failed before. */
+void nm_setting_put(struct nm_setting *setting, bool wanted, const char *name, int level,
+		    int option, int value);
+/* All of struct nm_sock_opts that is set before a socket is bound. connecting: of the connecting end. */
+void nm_setting_common(struct nm_setting *setting, const struct nm_sock_opts *opts,
+		       bool connecting);
+/* "mark: Operation not permitted", for `start`. */
+int nm_setting_why(const struct nm_setting *setting, char *why, size_t why_size);
+
+/* Reads localhost; checks what is checked together: 0, or -EINVAL with a phrase in why. */
+int nm_sock_prepare(struct nm_sock_opts *opts, char *why, size_t why_size);
+/* Whether so many flows have ports: 0, or -EINVAL with a phrase in why. */
+int nm_sock_suits(const struct nm_sock_opts *opts, uint32_t n_flows, char *why, size_t why_size);
+/* Whether the options say that connections may come from the peer. from: what else is allowed, NULL: anything. */
+bool nm_sock_comes_from(const struct nm_sock_opts *opts, const struct nm_addr *peer,
+			const struct nm_addr *from);
+/* Binds the socket of conn as the options say of its flow: 0 or -errno. */
+int nm_sock_bind(int fd, const struct nm_sock_opts *opts, struct nm_conn *conn, int family);
+
+#endif

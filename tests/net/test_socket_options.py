@@ -1,0 +1,514 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the options of connections do to the sockets of both ends, as the kernel tells it, and to what crosses the network."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import socket
+import struct
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from nmtest import (
+    Json,
+    Netmodel,
+    Network,
+    Node,
+    Process,
+    assert_complete,
+    assert_counts_agree,
+    children,
+    phase_of,
+    slaves_of,
+    wait_until,
+)
+
+WriteProfile = Callable[..., Path]
+
+FLOWS = 3
+TRACED = {"ASAN_OPTIONS": "detect_leaks=0"}  # leaks are not found under a tracer
+
+# asm/socket.h, linux/tcp.h, linux/in.h: what Python does not name.
+SO_MAX_PACING_RATE = 47
+SO_BUSY_POLL = 46
+TCP_USER_TIMEOUT = 18
+TCP_NOTSENT_LOWAT = 25
+TCP_TX_DELAY = 37
+IP_MTU_DISCOVER = 10
+IP_FREEBIND = 15
+IPV6_MTU_DISCOVER = 23
+
+_SYS_PIDFD_GETFD = 438
+
+need_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs CAP_NET_ADMIN")
+
+
+def held(options: str, host: str = "local", nthreads: int = 1) -> str:
+    """Connections that are open for long, with little on them."""
+    return (
+        f'<group nthreads="{nthreads}" nflows="{FLOWS}">'
+        f'<transaction iterations="1"><flowop type="connect" options="remotehost={host} {options}"/></transaction>'
+        '<transaction duration="30s" rate="20"><flowop type="write" options="size=10"/>'
+        '<flowop type="read" options="size=10"/></transaction>'
+        '<transaction iterations="1"><flowop type="disconnect"/></transaction></group>'
+    )
+
+
+def reconnecting(options: str, iterations: int, close: str = "rst", nthreads: int = 1, host: str = "local") -> str:
+    return (
+        f'<group nthreads="{nthreads}" nflows="{FLOWS}"><transaction name="crr" iterations="{iterations}">'
+        f'<flowop type="connect" options="remotehost={host} {options}"/><flowop type="write" options="size=10"/>'
+        f'<flowop type="read" options="size=10"/><flowop type="disconnect" options="close={close}"/>'
+        "</transaction></group>"
+    )
+
+
+# --- what the kernel says about the sockets of a running process ---
+
+
+@contextmanager
+def sockets_of(pid: int, kind: socket.SocketKind) -> Iterator[list[socket.socket]]:
+    """Copies of the connected internet sockets of a process."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    pidfd = os.pidfd_open(pid)
+    found: list[socket.socket] = []
+    try:
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            with suppress(OSError):
+                if not os.readlink(f"/proc/{pid}/fd/{fd}").startswith("socket:"):
+                    continue
+            copy = libc.syscall(_SYS_PIDFD_GETFD, pidfd, int(fd), 0)
+            if copy < 0:
+                continue
+            one = socket.socket(fileno=copy)
+            found.append(one)
+            with suppress(OSError):
+                if one.family in (socket.AF_INET, socket.AF_INET6) and one.type == kind and one.getpeername():
+                    continue
+            found.remove(one)
+            one.close()
+        yield found
+    finally:
+        os.close(pidfd)
+        for one in found:
+            one.close()
+
+
+Reading = Callable[[socket.socket], object]
+
+
+def read_both(process: Process, kind: socket.SocketKind, read: Reading) -> tuple[list[object], list[object]]:
+    """What is read of each connected socket, of the master and of its slave."""
+
+    def of(pid: int) -> list[object]:
+        with sockets_of(pid, kind) as found:
+            values = []
+            for one in found:
+                with suppress(OSError):
+                    values.append(read(one))
+            return values
+
+    (slave,) = children(process.pid)[:1]
+    return of(process.pid), of(slave)
+
+
+def number(level: int, option: int) -> Reading:
+    return lambda one: one.getsockopt(level, option)
+
+
+def assert_set(netmodel: Netmodel, path: Path, kind: socket.SocketKind, read: Reading, expected: object) -> None:
+    """The sockets of the flows have the value at both ends, and the control connection does not."""
+    with netmodel.started("-m", path) as process:
+        seen: list[tuple[list[object], list[object]]] = []
+
+        def is_set() -> bool:
+            if not process.running():
+                raise AssertionError(process.finish())
+            if not children(process.pid):
+                return False
+            seen[:] = [read_both(process, kind, read)]
+            return all(values.count(expected) == FLOWS for values in seen[0])
+
+        try:
+            wait_until(is_set, 10)
+        except AssertionError:
+            raise AssertionError(f"{expected!r} is not what the sockets have: {seen} {process.err}") from None
+
+
+TCP, UDP = "tcp", "udp"
+KIND = {TCP: socket.SOCK_STREAM, UDP: socket.SOCK_DGRAM}
+
+PACING = lambda one: struct.unpack("Q", one.getsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, 8))[0]  # noqa: E731
+
+
+def keepalive(one: socket.socket) -> object:
+    return (
+        one.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE),
+        one.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE),
+        one.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL),
+    )
+
+
+ANY_USER = [
+    (TCP, "max_pacing_rate=80Mb/s", PACING, 10_000_000),
+    (TCP, "max_pacing_rate=100Gb/s", PACING, 12_500_000_000),
+    (UDP, "max_pacing_rate=10MB/s", PACING, 10_000_000),
+    (TCP, "tcp_tx_delay=3ms", number(socket.IPPROTO_TCP, TCP_TX_DELAY), 3000),
+    (TCP, "mss=600", number(socket.IPPROTO_TCP, socket.TCP_MAXSEG), 588),
+    (TCP, "tos=16", number(socket.IPPROTO_IP, socket.IP_TOS), 16),
+    (UDP, "dscp=46", number(socket.IPPROTO_IP, socket.IP_TOS), 184),
+    (TCP, "ttl=7", number(socket.IPPROTO_IP, socket.IP_TTL), 7),
+    (UDP, "ttl=7", number(socket.IPPROTO_IP, socket.IP_TTL), 7),
+    (UDP, "dont_fragment=yes", number(socket.IPPROTO_IP, IP_MTU_DISCOVER), 2),
+    (TCP, "dont_fragment=no", number(socket.IPPROTO_IP, IP_MTU_DISCOVER), 0),
+    (TCP, "freebind", number(socket.IPPROTO_IP, IP_FREEBIND), 1),
+    (UDP, "freebind", number(socket.IPPROTO_IP, IP_FREEBIND), 1),
+    (TCP, "reuseaddr", number(socket.SOL_SOCKET, socket.SO_REUSEADDR), 1),
+    (UDP, "reuseaddr", number(socket.SOL_SOCKET, socket.SO_REUSEADDR), 1),
+    (TCP, "notsent_lowat=16k", number(socket.IPPROTO_TCP, TCP_NOTSENT_LOWAT), 16384),
+    (TCP, "user_timeout=2500ms", number(socket.IPPROTO_TCP, TCP_USER_TIMEOUT), 2500),
+    (TCP, "keepalive=7s", keepalive, (1, 7, 7)),
+    (TCP, "wndsz=100k", number(socket.SOL_SOCKET, socket.SO_RCVBUF), 204800),
+    (UDP, "rcvbuf=100k", number(socket.SOL_SOCKET, socket.SO_RCVBUF), 204800),
+]
+
+PRIVILEGED = [
+    (TCP, "mark=4000000000", number(socket.SOL_SOCKET, socket.SO_MARK), 4000000000 - (1 << 32)),
+    (UDP, "mark=5", number(socket.SOL_SOCKET, socket.SO_MARK), 5),
+    (TCP, "debug", number(socket.SOL_SOCKET, socket.SO_DEBUG), 1),
+    (TCP, "busy_poll=70us", number(socket.SOL_SOCKET, SO_BUSY_POLL), 70),
+    (UDP, "busy_poll=70us", number(socket.SOL_SOCKET, SO_BUSY_POLL), 70),
+]
+
+
+@pytest.mark.parametrize(("protocol", "option", "read", "expected"), ANY_USER, ids=[f"{p}-{o}" for p, o, _, _ in ANY_USER])
+def test_both_ends_have_it(
+    netmodel: Netmodel, profile: WriteProfile, protocol: str, option: str, read: Reading, expected: object
+) -> None:
+    assert_set(netmodel, profile(held(f"protocol={protocol} {option}")), KIND[protocol], read, expected)
+
+
+@need_root
+@pytest.mark.parametrize(
+    ("protocol", "option", "read", "expected"), PRIVILEGED, ids=[f"{p}-{o}" for p, o, _, _ in PRIVILEGED]
+)
+def test_both_ends_have_it_with_privilege(
+    netmodel: Netmodel, profile: WriteProfile, protocol: str, option: str, read: Reading, expected: object
+) -> None:
+    assert_set(netmodel, profile(held(f"protocol={protocol} {option}")), KIND[protocol], read, expected)
+
+
+def test_greeted_connections_have_them_too(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """A door accepts these, and each accept sets its own options."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = f"protocol=tcp port={port} tcp_tx_delay=2ms ttl=9"
+    both = lambda one: (  # noqa: E731
+        one.getsockopt(socket.IPPROTO_TCP, TCP_TX_DELAY),
+        one.getsockopt(socket.IPPROTO_IP, socket.IP_TTL),
+    )
+    assert_set(netmodel, profile(held(options)), socket.SOCK_STREAM, both, (2000, 9))
+
+
+def test_over_tls_too(netmodel: Netmodel, profile: WriteProfile) -> None:
+    read = number(socket.IPPROTO_TCP, TCP_TX_DELAY)
+    assert_set(netmodel, profile(held("protocol=ssl tcp_tx_delay=2ms")), socket.SOCK_STREAM, read, 2000)
+
+
+def test_what_cannot_be_set_is_told_by_name(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(held("protocol=tcp bind_to_device=nodevice9"))
+    result = netmodel.run("-m", path, code=2)
+    assert re.search(r"connect at line \d+: bind_to_device: cannot be set here: No such device", result.err), result
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("source_port=65534", 'source_port="65534": 3 flows with 1 each would need ports up to 65536'),
+        ("source_port=65000 source_ports=200", "3 flows with 200 each would need ports up to 65599"),
+        ("port=65533 num_ports=4", 'num_ports="4": from port 65533 on there are 3 ports only'),
+        ("num_ports=0", "must be 1 to 1024"),
+        ("tos=8 dscp=2", "tos and dscp: are the same bits"),
+        ("max_pacing_rate=100x", "not a bitrate: digits and an optional b/s, kb/s"),
+        ("localhost=127.0.0.2,here", 'localhost="here": must be an IPv4 or IPv6 address'),
+        ("localhost=" + ",".join(["127.0.0.1"] * 65), "localhost: has more than 64 addresses"),
+    ],
+)
+def test_refused(netmodel: Netmodel, profile: WriteProfile, option: str, message: str) -> None:
+    result = netmodel.run("--check", "-m", profile(held(f"protocol=tcp {option}")), code=1)
+    assert message in result.err, result
+
+
+# --- addresses and ports ---
+
+
+def traced(
+    netmodel: Netmodel, need_tool: Callable[..., str], path: Path, where: Path, calls: str, prefix: tuple[str, ...] = ()
+) -> tuple[Json, list[str]]:
+    """Runs it under strace."""
+    strace = need_tool("strace", "-o", "/dev/null", "true")
+    how = (*prefix, strace, "-ff", "-qq", "-e", f"trace={calls}", "-o", str(where))
+    document = netmodel.measure(path, prefix=how, env=TRACED)
+    assert_complete(document)
+    assert_counts_agree(document)
+    return document, trace_lines(where)
+
+
+def trace_lines(where: Path) -> list[str]:
+    """What each thread has done, behind its number."""
+    return [
+        f"{trace.suffix} {line}"
+        for trace in where.parent.glob(f"{where.name}.*")
+        for line in trace.read_text().splitlines()
+    ]
+
+
+def test_a_source_port_for_each_flow(
+    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
+) -> None:
+    """At each of its connections, though the port has just been closed."""
+    base = 21000 + os.getpid() % 500 * 16
+    path = profile(reconnecting(f"protocol=tcp source_port={base}", 20, nthreads=2))
+    _, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "bind")
+    bound = Counter(int(m[1]) for line in lines if (m := re.search(r"bind\(.*htons\((\d+)\).*= 0$", line)) and m[1] != "0")
+    assert {port: count for port, count in bound.items() if base <= port < base + 16} == dict.fromkeys(
+        range(base, base + FLOWS), 20
+    )
+
+
+def test_source_ports_in_turn(
+    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
+) -> None:
+    """Closed in order, a port waits in TIME_WAIT: with enough of them no connection fails."""
+    base = 30000 + os.getpid() % 500 * 4
+    path = profile(reconnecting(f"protocol=tcp source_port={base} source_ports=30", 20, close="fin"))
+    _, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "bind,connect")
+    bound = {int(m[1]) for line in lines if (m := re.search(r"bind\(.*htons\((\d+)\).*= 0$", line))}
+    mine = {port for port in bound if base <= port < base + FLOWS * 30}
+    assert len(mine) >= FLOWS * 20
+    assert {(port - base) // 30 for port in mine} == set(range(FLOWS))
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+def test_local_hosts_in_turn(
+    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, protocol: str
+) -> None:
+    """And the slave takes connections from all of them."""
+    hosts = ["127.0.0.2", "127.0.0.3"]
+    path = profile(reconnecting(f"protocol={protocol} localhost={','.join(hosts)}", 6, close="fin"))
+    _, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "bind,setsockopt")
+    bound = Counter(m[1] for line in lines if (m := re.search(r'bind\(.*htons\(0\).*inet_addr\("(.*?)"\)', line)))
+    assert {host: bound[host] for host in hosts} == {"127.0.0.2": 12, "127.0.0.3": 6}
+    assert sum("IP_BIND_ADDRESS_NO_PORT, [1]" in line and line.endswith("= 0") for line in lines) == 18
+
+
+@pytest.mark.usefixtures("need_ipv6")
+def test_local_host_of_ipv6(
+    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
+) -> None:
+    with netmodel.slave() as slave:
+        path = profile(reconnecting("protocol=tcp localhost=::1", 4, host="::1"))
+        strace = need_tool("strace", "-o", "/dev/null", "true")
+        trace = tmp_path / "trace"
+        how = (strace, "-ff", "-qq", "-e", "trace=bind,setsockopt", "-o", str(trace))
+        assert_complete(netmodel.measure(path, "-P", str(slave.port), prefix=how, env=TRACED))
+    lines = trace_lines(trace)
+    assert sum("IP_BIND_ADDRESS_NO_PORT, [1]" in line and line.endswith("= 0") for line in lines) == 4 * FLOWS
+    assert sum("bind(" in line and '"::1"' in line and line.endswith("= 0") for line in lines) >= 4 * FLOWS
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_num_ports(
+    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, named: bool
+) -> None:
+    """A row of ports, of which each flow keeps to one; with and without a greeting."""
+    base = 24000 + os.getpid() % 500 * 8
+    options = "protocol=tcp num_ports=2" + (f" port={base}" if named else "")
+    path = profile(reconnecting(options, 10))
+    _, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "connect,listen")
+    to = Counter(int(m[1]) for line in lines if (m := re.search(r"connect\(.*AF_INET.*htons\((\d+)\)", line)))
+    data = {port: count for port, count in to.items() if count > 1}
+    first = min(data)
+    assert data == {first: 20, first + 1: 10}
+    assert not named or first == base
+
+
+def test_listen_backlog(
+    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
+) -> None:
+    path = profile(reconnecting("protocol=tcp listen_backlog=77", 2))
+    _, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "listen")
+    assert sum(re.search(r"listen\(\d+, 77\) += 0", line) is not None for line in lines) == 1
+
+
+# --- in a network of their own ---
+
+
+@pytest.fixture(scope="module")
+def own() -> Iterator[Node]:
+    """A host with a loopback interface of its own."""
+    why = Network.reason_to_skip()
+    if why:
+        pytest.skip(why)
+    network = Network()
+    try:
+        yield network.nodes(1)[0]
+    finally:
+        network.close()
+
+
+def inside(node: Node, *argv: str) -> str:
+    import subprocess
+
+    done = subprocess.run([*node.prefix, *argv], capture_output=True, text=True, timeout=20, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"{' '.join(argv)}: {done.stderr.strip()[:200]}")
+    return done.stdout
+
+
+def tcp_ext(node: Node) -> dict[str, int]:
+    names, values = (line.split()[1:] for line in inside(node, "cat", "/proc/net/netstat").splitlines()[:2])
+    return dict(zip(names, map(int, values), strict=True))
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_fastopen(netmodel: Netmodel, profile: WriteProfile, own: Node, allowed: bool) -> None:
+    """All but the first connection to a host send their request with the first packet, if the accepting host takes it."""
+    inside(own, "sysctl", "-w", f"net.ipv4.tcp_fastopen={3 if allowed else 1}")
+    inside(own, "ip", "tcp_metrics", "flush", "all")
+    before = tcp_ext(own)
+    document = netmodel.measure(profile(reconnecting("protocol=tcp tcp_fastopen", 20)), prefix=own.prefix)
+    after = tcp_ext(own)
+    assert_complete(document)
+    assert_counts_agree(document)
+    counts = [host["groups"][0]["fastopens"] for host in document["hosts"]]
+    active = after["TCPFastOpenActive"] - before["TCPFastOpenActive"]
+    assert counts == [active, active]
+    assert after["TCPFastOpenPassive"] - before["TCPFastOpenPassive"] == active
+    assert 20 * FLOWS - 2 * FLOWS <= active < 20 * FLOWS if allowed else active == 0
+
+
+def test_fastopen_needs_a_write(netmodel: Netmodel, profile: WriteProfile, own: Node) -> None:
+    """Where none follows, the connection is opened as usual, instead of never."""
+    inside(own, "sysctl", "-w", "net.ipv4.tcp_fastopen=3")
+    path = profile(held("protocol=tcp tcp_fastopen").replace("30s", "200ms"))
+    document = netmodel.measure(path, prefix=own.prefix)
+    assert_complete(document)
+    assert document["hosts"][0]["groups"][0]["fastopens"] == 0
+
+
+def test_tx_delay_is_felt(netmodel: Netmodel, profile: WriteProfile, own: Node) -> None:
+    """By requests and answers, and not by the handshake."""
+    inside(own, "tc", "qdisc", "replace", "dev", "lo", "root", "fq")
+    try:
+        body = reconnecting("protocol=tcp tcp_tx_delay=20ms nodelay", 3)
+        document = netmodel.measure(profile(body), prefix=own.prefix)
+    finally:
+        inside(own, "tc", "qdisc", "del", "dev", "lo", "root")
+    assert_complete(document)
+    latency = phase_of(document, "crr")["latency_s"]
+    assert 0.040 <= latency["min"] < 0.058
+
+
+def test_pacing_is_kept(netmodel: Netmodel, profile: WriteProfile) -> None:
+    body = (
+        '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=local max_pacing_rate=40Mb/s sndbuf=64k rcvbuf=64k"/>'
+        '</transaction><transaction name="s" duration="900ms"><flowop type="write" options="size=16k"/></transaction>'
+        '<transaction><flowop type="disconnect"/></transaction></group>'
+    )
+    document = netmodel.measure(profile(body))
+    assert_complete(document)
+    phase = phase_of(document, "s")
+    sent = slaves_of(document)[0]["groups"][0]["bytes_received"] * 8
+    assert 10e6 < sent / phase["seconds"] < 60e6
+
+
+# --- what crosses the network ---
+
+
+def packets(node: Node, run: Callable[[], None]) -> list[bytes]:
+    """The IP packets that cross the loopback interface of the host meanwhile."""
+    target = os.open(f"/var/run/netns/{node.namespace}", os.O_RDONLY)
+    mine = os.open("/proc/self/ns/net", os.O_RDONLY)
+    libc = ctypes.CDLL(None, use_errno=True)
+    try:
+        assert libc.setns(target, 0x40000000) == 0
+        try:
+            tap = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0003))
+            tap.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
+            tap.bind(("lo", 0x0003))
+        finally:
+            assert libc.setns(mine, 0x40000000) == 0
+    finally:
+        os.close(target)
+        os.close(mine)
+    with tap:
+        run()
+        tap.setblocking(False)
+        seen = []
+        with suppress(BlockingIOError):
+            while True:
+                seen.append(tap.recv(200))
+        return seen
+
+
+def test_headers_on_the_wire(netmodel: Netmodel, profile: WriteProfile, own: Node) -> None:
+    """Type of service, time to live and the ban on fragments are in the packets of both directions."""
+    base = 26000 + os.getpid() % 1000
+    path = profile(
+        reconnecting(f"protocol=udp source_port={base} dscp=10 ttl=33 dont_fragment=yes", 3, close="fin")
+    )
+    seen = packets(own, lambda: assert_complete(netmodel.measure(path, prefix=own.prefix)))
+    sent = received = 0
+    for packet in seen:
+        if packet[9] != socket.IPPROTO_UDP:
+            continue
+        source, target = struct.unpack_from("!HH", packet, 4 * (packet[0] & 15))
+        if base <= source < base + FLOWS or base <= target < base + FLOWS:
+            sent += base <= source < base + FLOWS
+            received += base <= target < base + FLOWS
+            if packet[4 * (packet[0] & 15) + 4 : 4 * (packet[0] & 15) + 6] != b"":
+                assert (packet[1] >> 2, packet[8], packet[6] & 0x40) == (10, 33, 0x40)
+    assert sent >= 3 * FLOWS and received >= 3 * FLOWS
+
+
+def test_freebind(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """An address that the host does not have (yet) is bound, and no packet can leave from there."""
+    options = "protocol=tcp localhost=192.0.2.77"
+    assert "Cannot assign requested address" in netmodel.run("-m", profile(reconnecting(options, 1)), code=2).err
+    path = profile(reconnecting(f"{options} freebind", 1))
+    assert "Network is unreachable" in netmodel.run("-m", path, code=2).err
+
+
+@need_root
+def test_bind_to_device(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """At the connecting end alone: the devices of the others have other names."""
+    path = profile(held("protocol=tcp bind_to_device=lo"))
+    with netmodel.started("-m", path) as process:
+
+        def is_set() -> bool:
+            if not children(process.pid):
+                return False
+            read = lambda one: one.getsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, 16)  # noqa: E731
+            own, others = read_both(process, socket.SOCK_STREAM, read)
+            return own.count(b"lo\0") == FLOWS and others.count(b"lo\0") == 0
+
+        wait_until(is_set, 10)
+
+
+@pytest.mark.parametrize(("word", "expected"), [("yes", 1), ("no", 0)])
+def test_quickack(
+    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, word: str, expected: int
+) -> None:
+    """Set once for each connection, at both ends, when it is open."""
+    path = profile(reconnecting(f"protocol=tcp quickack={word}", 5))
+    _, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "setsockopt")
+    threads = Counter(line.split()[0] for line in lines if f"TCP_QUICKACK, [{expected}]" in line)
+    assert sorted(threads.values())[-2:] == [5 * FLOWS, 5 * FLOWS]
