@@ -49,6 +49,16 @@ const struct nm_opt nm_common_opts[] = {
 	 .type = NM_TYPE_FLAG,
 	 .offset = COMMON(can_fail),
 	 .help = "its failures are counted, and end nothing"},
+	{.name = "when",
+	 .type = NM_TYPE_STRING,
+	 .offset = COMMON(when),
+	 .help = "yes or no, or several of them, separated by commas: it is a part of the profile "
+		 "only if "
+		 "all are yes"},
+	{.name = "unless",
+	 .type = NM_TYPE_STRING,
+	 .offset = COMMON(unless),
+	 .help = "the same: it is a part of the profile only if none is yes"},
 	{.name = "non_blocking",
 	 .type = NM_TYPE_FLAG,
 	 .offset = COMMON(non_blocking),

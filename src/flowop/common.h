@@ -9,8 +9,9 @@
 #include "base/opt.h"
 
 struct nm_common_opts {
-	char *remotehost; /* "" when not given */
-	uint64_t conn;	  /* 0: an anonymous connection */
+	char *remotehost;    /* "" when not given */
+	char *when, *unless; /* NULL when not given */
+	uint64_t conn;	     /* 0: an anonymous connection */
 	uint64_t count, repeat, batch;
 	uint64_t timeout_ns; /* 0: not given */
 	bool can_fail, non_blocking;

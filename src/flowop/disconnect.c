@@ -2,23 +2,42 @@
 #include "flowop/flowop.h"
 #include "transport/transport.h"
 
-enum close_how { CLOSE_FIN, CLOSE_RST };
+enum close_how { CLOSE_FIN, CLOSE_RST, CLOSE_HALF };
+enum close_by { BY_CLIENT, BY_SERVER };
 
-static const char *const close_words[] = {"fin", "rst", NULL};
+static const char *const how_words[] = {"fin", "rst", "half", NULL};
+static const char *const by_words[] = {"client", "server", NULL};
 
 struct disconnect_opts {
-	int how;
+	int how, by;
+	uint64_t linger_ns;
 };
 
 static const struct nm_opt disconnect_opts[] = {
 	{.name = "close",
+	 .alias = "how",
 	 .type = NM_TYPE_ENUM,
 	 .offset = offsetof(struct disconnect_opts, how),
-	 .choices = close_words,
+	 .choices = how_words,
 	 .def = "fin",
-	 .help = "how the connecting end closes: in order (fin), or with a reset that leaves no "
-		 "TIME_WAIT (rst); the "
-		 "accepting end waits for it"},
+	 .help = "how the end that closes first does it: in order (fin), with a reset that leaves "
+		 "no TIME_WAIT (rst), or by ending what it sends, and closing when the other end "
+		 "has closed (half)"},
+	{.name = "by",
+	 .type = NM_TYPE_ENUM,
+	 .offset = offsetof(struct disconnect_opts, by),
+	 .choices = by_words,
+	 .def = "client",
+	 .help = "which end closes first: the one that has connected (client), or the one that has "
+		 "accepted (server); the other waits for it"},
+	{.name = "linger",
+	 .type = NM_TYPE_DURATION,
+	 .offset = offsetof(struct disconnect_opts, linger_ns),
+	 .max = UINT64_C(1000000000000),
+	 .help = "with fin and half: the first to close stays in it, and with it the whole worker, "
+		 "until all "
+		 "that it has sent is acknowledged, but at most so long, in whole seconds "
+		 "(SO_LINGER); 0: not at all"},
 	NM_OPT_END};
 
 /* The kernel tells of the first packet as long as the connection is open. */
@@ -31,25 +50,38 @@ static void count_fastopen(const struct nm_io *io, const struct nm_conn *conn,
 		nm_counter_add(&io->count->fastopens, 1);
 }
 
+/* Whether this end closes first. */
+static bool is_first(const struct nm_conn *conn, const struct disconnect_opts *o)
+{
+	return !(conn->flags & NM_CONN_ACCEPTED) == (o->by == BY_CLIENT);
+}
+
 static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 				    const struct nm_instr *instr)
 {
 	const struct disconnect_opts *o = instr->opts;
 	struct nm_conn *conn = flow->conn;
+	bool reliable = instr->transport->caps & NM_TRANSPORT_RELIABLE;
+	bool first = is_first(conn, o);
+	bool half = o->how == CLOSE_HALF && instr->transport->finish;
 
-	if ((conn->flags & NM_CONN_ACCEPTED) && !(conn->flags & NM_CONN_HUP) &&
-	    (instr->transport->caps & NM_TRANSPORT_RELIABLE))
+	if (reliable && (!first || half) && !(conn->flags & NM_CONN_HUP)) {
+		if (first && !(conn->flags & NM_CONN_FINISHED))
+			instr->transport->finish(conn);
 		return NM_STEP_WAIT_IN;
+	}
 	if (conn->flags & NM_CONN_FASTOPEN)
 		count_fastopen(io, conn, instr->transport);
-	instr->transport->close(conn, o->how == CLOSE_RST && !(conn->flags & NM_CONN_ACCEPTED));
+	if (first && o->linger_ns)
+		nm_conn_linger(conn, o->linger_ns);
+	instr->transport->close(conn, first && o->how == CLOSE_RST);
 	return NM_STEP_NEXT;
 }
 
 const struct nm_flowop nm_flowop_disconnect = {
 	.name = "disconnect",
 	.mirror = "disconnect",
-	.help = "closes the connection: the connecting end first, then the accepting end",
+	.help = "closes the connection: one end first, then the other",
 	.flags = NM_FLOWOP_CLOSES | NM_FLOWOP_USES,
 	.opts = disconnect_opts,
 	.opts_size = sizeof(struct disconnect_opts),

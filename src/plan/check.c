@@ -10,7 +10,7 @@
 
 bool nm_draft_is_skipped(const struct nm_draft_transaction *t)
 {
-	return !t->has_duration && t->attrs.iterations == 0;
+	return t->n_steps == 0 || (!t->has_duration && t->attrs.iterations == 0);
 }
 
 uint64_t nm_draft_wait_ns(const struct nm_draft_step *step)

@@ -289,7 +289,7 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 {
 	struct nm_phase *phase = &group->phases[group->n_phases++];
 	uint32_t leader = nm_draft_leader(from, t);
-	bool skipped = !t->has_duration && t->attrs.iterations == 0;
+	bool skipped = nm_draft_is_skipped(t);
 
 	phase->line = t->line;
 	phase->iterations = t->has_duration ? 0 : t->attrs.iterations;

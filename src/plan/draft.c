@@ -212,7 +212,7 @@ static void read_flowop(struct nm_draft *draft, const struct nm_node *node,
 			unknown_flowop(draft, node, attrs.type);
 	}
 	nm_opts_fini(nm_element_find("flowop")->attrs, &attrs);
-	if (step.op && step.opts)
+	if (step.op && step.opts && !step.absent)
 		add_step(draft, group, &step);
 }
 
@@ -306,6 +306,27 @@ static void read_group(struct nm_draft *draft, const struct nm_node *node)
 			read_transaction(draft, node->children[i], group);
 }
 
+static void free_group(struct nm_draft_group *group)
+{
+	for (size_t t = 0; t < group->n_transactions; t++)
+		nm_opts_fini(nm_element_find("transaction")->attrs, &group->transactions[t].attrs);
+	nm_opts_fini(nm_element_find("group")->attrs, &group->attrs);
+	free(group->transactions);
+	free(group->steps);
+}
+
+/* A group of which when= and unless= leave nothing is no part of the profile. */
+static void drop_empty(struct nm_draft *draft, const struct nm_node *node)
+{
+	struct nm_draft_group *group = &draft->groups[draft->n_groups - 1];
+
+	if (group->n_steps || !count_flowops(node))
+		return;
+	free_group(group);
+	*group = (struct nm_draft_group){.line = 0};
+	draft->n_groups--;
+}
+
 /* Results go by the names of groups. */
 static void warn_same_names(struct nm_draft *draft)
 {
@@ -350,23 +371,20 @@ void nm_draft_read(struct nm_draft *draft, const struct nm_node *root)
 		return;
 	}
 	for (size_t i = 0; i < root->n_children; i++)
-		if (expect(draft, root, root->children[i], "group"))
+		if (expect(draft, root, root->children[i], "group")) {
 			read_group(draft, root->children[i]);
+			drop_empty(draft, root->children[i]);
+		}
+	if (root->n_children && !draft->n_groups && !draft->diags->n_errors)
+		nm_diag_error(draft->diags, draft->file, root->line,
+			      "<profile>: when and unless leave nothing of it");
 	warn_same_names(draft);
 }
 
 void nm_draft_fini(struct nm_draft *draft)
 {
-	for (size_t g = 0; g < draft->n_groups; g++) {
-		struct nm_draft_group *group = &draft->groups[g];
-
-		for (size_t t = 0; t < group->n_transactions; t++)
-			nm_opts_fini(nm_element_find("transaction")->attrs,
-				     &group->transactions[t].attrs);
-		nm_opts_fini(nm_element_find("group")->attrs, &group->attrs);
-		free(group->transactions);
-		free(group->steps);
-	}
+	for (size_t g = 0; g < draft->n_groups; g++)
+		free_group(&draft->groups[g]);
 	nm_opts_fini(nm_element_find("profile")->attrs, &draft->attrs);
 	for (uint32_t h = 0; h < draft->n_hosts; h++)
 		free(draft->hosts[h]);

@@ -37,6 +37,7 @@ struct nm_draft_step {
 	uint64_t rsize;		      /* the most that one receive takes; 0: as usual */
 	const struct nm_files *files; /* master: what is sent of; owned by the arena */
 	bool unrolled;		      /* one of several that its count stands for */
+	bool absent;		      /* when= and unless= leave it out */
 	unsigned line;
 };
 

@@ -322,6 +322,44 @@ static bool was_given(const struct reading *r, const struct nm_opt *opt)
 	return false;
 }
 
+/* How many of the flags are yes, and how many there are. Complains of what is none. */
+static bool count_flags(struct reading *r, const char *name, const char *text, size_t *ret_yes,
+			size_t *ret_all)
+{
+	*ret_yes = *ret_all = 0;
+	for (const char *at = text; at;) {
+		const struct nm_opt one = {.name = name, .type = NM_TYPE_FLAG};
+		size_t length = strcspn(at, ",");
+		char word[16] = "?", why[160];
+		bool yes = false;
+
+		if (length && length < sizeof word) {
+			memcpy(word, at, length);
+			word[length] = '\0';
+		}
+		if (nm_opt_set(&one, &yes, word, why, sizeof why) < 0) {
+			nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
+				      "<flowop %s> %s=\"%s\": %s", r->step->op->name, name, text,
+				      why);
+			return false;
+		}
+		*ret_yes += yes;
+		++*ret_all;
+		at = at[length] ? at + length + 1 : NULL;
+	}
+	return true;
+}
+
+/* Whether when= and unless= leave the flowop out. */
+static bool is_absent(struct reading *r)
+{
+	size_t yes, all;
+
+	if (r->common->unless && count_flags(r, "unless", r->common->unless, &yes, &all) && yes)
+		return true;
+	return r->common->when && count_flags(r, "when", r->common->when, &yes, &all) && yes < all;
+}
+
 static void check_whole(struct reading *r)
 {
 	const struct nm_flowop *op = r->step->op;
@@ -383,7 +421,10 @@ void nm_draft_options(struct nm_draft *draft, struct nm_draft_step *step, const 
 			read_word(&r, word);
 		free(word);
 	}
-	check_whole(&r);
+	step->absent = is_absent(&r);
+	/* What only others would need may be missing, and what depends on this host too. */
+	if (!step->absent)
+		check_whole(&r);
 	step->opts = r.opts;
 	step->mirror_opts = r.mirror_opts ? r.mirror_opts : r.opts;
 	step->transport_opts = r.transport_opts;

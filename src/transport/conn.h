@@ -29,6 +29,7 @@ enum nm_conn_flags {
 	NM_CONN_OUT_REGISTERED = 0x1000, /* and for output, from the first time that it was full */
 	NM_CONN_UNSETTLED = 0x4000,	 /* `settle` has to be called once it is established */
 	NM_CONN_FASTOPEN = 0x8000,	 /* that data came with the first packet is to be counted */
+	NM_CONN_FINISHED = 0x200000,	 /* this end has ended what it sends */
 	NM_CONN_WRITES_FIRST = 0x100000, /* for connect: what comes next is a write */
 	NM_CONN_ASKING = 0x10000, /* unreliable transports: nothing is read since the last write */
 	NM_CONN_TRAINS_IN = 0x20000,	/* a receive may bring several datagrams as one (many.h) */
@@ -70,6 +71,9 @@ struct nm_conn_info {
 	char congestion_control[16];
 	struct nm_conn_tls tls;
 };
+
+/* Makes the close of a socket wait for what is not acknowledged, at most so long (SO_LINGER). */
+void nm_conn_linger(const struct nm_conn *conn, uint64_t ns);
 
 /* Adds up what two sets of connections have agreed upon. */
 void nm_conn_tls_add(struct nm_conn_tls *into, const struct nm_conn_tls *from);

@@ -23,6 +23,19 @@ void nm_socket_close(struct nm_conn *conn, bool reset)
 	conn->ahead = 0;
 }
 
+void nm_socket_finish(struct nm_conn *conn)
+{
+	conn->flags |= NM_CONN_FINISHED;
+	(void)shutdown(conn->fd, SHUT_WR);
+}
+
+void nm_conn_linger(const struct nm_conn *conn, uint64_t ns)
+{
+	const struct linger wait = {.l_onoff = 1, .l_linger = (int)((ns + 999999999) / 1000000000)};
+
+	(void)setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &wait, sizeof wait);
+}
+
 int nm_socket_established(struct nm_conn *conn)
 {
 	int error = 0;

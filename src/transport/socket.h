@@ -8,6 +8,7 @@
 #include "transport/conn.h"
 
 void nm_socket_close(struct nm_conn *conn, bool reset);
+void nm_socket_finish(struct nm_conn *conn);
 /* The result of a connect that was in progress: 0 or -errno. */
 int nm_socket_established(struct nm_conn *conn);
 /* setsockopt of an int: 0 or -errno. */

@@ -307,12 +307,22 @@ static ssize_t ssl_recv(struct nm_conn *c, void *data, size_t size)
 	return (ssize_t)done;
 }
 
+static void ssl_finish(struct nm_conn *c)
+{
+	const struct nm_ssl_conn *conn = c->state;
+
+	if (conn->ready)
+		(void)SSL_shutdown(conn->ssl);
+	ERR_clear_error();
+	nm_socket_finish(c);
+}
+
 static void ssl_close(struct nm_conn *c, bool reset)
 {
 	struct nm_ssl_conn *conn = c->state;
 
 	/* To a peer that has closed it would only bring a reset. */
-	if (conn->ready && !reset && !(c->flags & NM_CONN_HUP))
+	if (conn->ready && !reset && !(c->flags & (NM_CONN_HUP | NM_CONN_FINISHED)))
 		(void)SSL_shutdown(conn->ssl);
 	/* However it ends, its session is as good as before. */
 	SSL_set_shutdown(conn->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
@@ -389,6 +399,7 @@ const struct nm_transport nm_transport_ssl = {
 	.greet = ssl_greet,
 	.send = ssl_send,
 	.recv = ssl_recv,
+	.finish = ssl_finish,
 	.close = ssl_close,
 	.why = ssl_why,
 	.info = ssl_info,

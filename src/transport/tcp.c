@@ -25,6 +25,7 @@ const struct nm_transport nm_transport_tcp = {
 	.established = nm_socket_established,
 	.accept = nm_inet_accept,
 	.adopt = nm_inet_adopt,
+	.finish = nm_socket_finish,
 	.close = nm_socket_close,
 	.info = nm_inet_info,
 };

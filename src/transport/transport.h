@@ -109,6 +109,8 @@ struct nm_transport {
 	 * recv(2) on conn->fd, which the flowops then call without the detour. */
 	ssize_t (*send)(struct nm_conn *conn, const void *opts, void *data, size_t size);
 	ssize_t (*recv)(struct nm_conn *conn, void *data, size_t size);
+	/* Ends what this end sends, and leaves the rest open: sets NM_CONN_FINISHED. NULL: it cannot. */
+	void (*finish)(struct nm_conn *conn);
 	/* Releases everything; the conn may be opened again. reset: abort instead of an orderly end. Never fails. */
 	void (*close)(struct nm_conn *conn, bool reset);
 	/* Why the last hook that failed on this open conn has failed, in a phrase that says more than its errno;

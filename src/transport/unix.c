@@ -149,5 +149,6 @@ const struct nm_transport nm_transport_unix = {
 	.established = nm_socket_established,
 	.accept = unix_accept,
 	.adopt = unix_adopt,
+	.finish = nm_socket_finish,
 	.close = nm_socket_close,
 };

@@ -24,6 +24,7 @@ from nmtest import (
     assert_complete,
     assert_counts_agree,
     children,
+    defines,
     phase_of,
     slaves_of,
     wait_until,
@@ -428,6 +429,70 @@ def test_pacing_is_kept(netmodel: Netmodel, profile: WriteProfile) -> None:
     phase = phase_of(document, "s")
     sent = slaves_of(document)[0]["groups"][0]["bytes_received"] * 8
     assert 10e6 < sent / phase["seconds"] < 60e6
+
+
+# --- closing ---
+
+
+def waiting(node: Node, where: str) -> int:
+    """Connections in TIME_WAIT."""
+    return len(inside(node, "ss", "-Htan", "state", "time-wait", *where.split()).splitlines())
+
+
+CLOSES = [
+    ("close=fin", "dport", "close"),
+    ("close=fin by=server", "sport", "close"),
+    ("close=half", "dport", "shutdown"),
+    ("how=half by=server", "sport", "shutdown"),
+    ("close=rst", "", "reset"),
+    ("close=rst by=server", "", "reset"),
+    ("linger=2s", "dport", "linger"),
+]
+
+
+@pytest.mark.parametrize(("how", "side", "call"), CLOSES, ids=[how.replace(" ", "-") for how, _, _ in CLOSES])
+def test_close_policies(
+    netmodel: Netmodel,
+    profile: WriteProfile,
+    own: Node,
+    need_tool: Callable[..., str],
+    tmp_path: Path,
+    how: str,
+    side: str,
+    call: str,
+) -> None:
+    """The first to close has its ports in TIME_WAIT, unless it resets; and it goes about it as it should."""
+    port = 4000 + [case[0] for case in CLOSES].index(how)
+    body = reconnecting(f"protocol=tcp port={port}", 5).replace("close=rst", how)
+    _, lines = traced(netmodel, need_tool, profile(body), tmp_path / "trace", "shutdown,setsockopt", own.prefix)
+    left = {end: waiting(own, f"{end} = :{port}") for end in ("sport", "dport")}
+    assert left == {"sport": 0, "dport": 0} | ({side: 5 * FLOWS} if side else {})
+    shut = Counter(line.split()[0] for line in lines if "shutdown(" in line and "SHUT_WR" in line)
+    lingers = Counter(m[1] for line in lines if (m := re.search(r"SO_LINGER, (\{.*?\})", line)))
+    # The control connection has one, too.
+    assert [count for count in shut.values() if count > 1] == ([5 * FLOWS] if call == "shutdown" else [])
+    expected = {"reset": {"{l_onoff=1, l_linger=0}": 15}, "linger": {"{l_onoff=1, l_linger=2}": 15}}
+    assert lingers == expected.get(call, {})
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "unix", "ssl"])
+@pytest.mark.parametrize("how", ["close=half by=client", "close=half by=server", "close=rst by=server"])
+def test_close_policies_of_others(netmodel: Netmodel, profile: WriteProfile, protocol: str, how: str) -> None:
+    document = netmodel.measure(profile(reconnecting(f"protocol={protocol}", 30, nthreads=2).replace("close=rst", how)))
+    assert_complete(document)
+    assert_counts_agree(document)
+    assert phase_of(document, "crr")["transactions"] == 30 * FLOWS
+
+
+@pytest.mark.parametrize(("params", "side"), [({}, 0), ({"time_wait": "yes"}, 1), ({"close": "fin"}, 1)])
+def test_time_wait_of_tcp_crr(netmodel: Netmodel, own: Node, params: dict[str, str], side: int) -> None:
+    before = waiting(own, "")
+    document = netmodel.measure("tcp_crr", *defines(test_length="50ms", **params), prefix=own.prefix)
+    assert_complete(document)
+    transactions = document["totals"]["transactions"]
+    assert transactions > 0
+    assert waiting(own, "") - before >= transactions * side
+    assert side or waiting(own, "") - before < 10
 
 
 # --- what crosses the network ---

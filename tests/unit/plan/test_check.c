@@ -21,10 +21,10 @@
 
 #define CONNECT_NAMES                                                                              \
 	"remotehost, protocol, port, conn, count, repeat, batch_size, timeout, poll_timeout, "     \
-	"canfail, non_blocking, and those of --describe tcp"
+	"canfail, when, unless, non_blocking, and those of --describe tcp"
 #define COMMON_NAMES                                                                               \
 	"conn, remotehost, count, repeat, batch_size, timeout, poll_timeout, canfail, "            \
-	"non_blocking"
+	"when, unless, non_blocking"
 #define FLOWOPS                                                                                    \
 	"connect, accept, read, write, send, recv, sendfile, sendfilev, think, disconnect, nop"
 
