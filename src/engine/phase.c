@@ -7,6 +7,7 @@
 #include "engine/engine_priv.h"
 #include "host/clock.h"
 #include "transport/transport.h"
+#include "transport/zerocopy.h"
 
 void nm_worker_tell_main(struct nm_worker *worker)
 {
@@ -51,6 +52,14 @@ static void summarise_connections(struct nm_worker *worker, struct nm_conn_summa
 	}
 }
 
+/* What is held back for more to come is sent: nothing more comes in this phase. */
+static void push_flow(const struct nm_worker *worker, struct nm_flow *flow)
+{
+	for (uint32_t c = 0; worker->phase->holds && c < worker->group->n_conns; c++)
+		if (flow->conns[c].flags & NM_CONN_MORE)
+			nm_socket_push(&flow->conns[c]);
+}
+
 static void reset_flow(struct nm_flow *flow)
 {
 	flow->state = NM_FLOW_IDLE;
@@ -76,6 +85,7 @@ static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
 		nm_timers_remove(&worker->timers, flow);
+		push_flow(worker, flow);
 		reset_flow(flow);
 	}
 	worker->phase = NULL;
@@ -103,6 +113,7 @@ static void pass_phase(struct nm_worker *worker)
 void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow)
 {
 	flow->state = NM_FLOW_IDLE;
+	push_flow(worker, flow);
 	if (flow->error)
 		nm_worker_tell_main(worker);
 	if (--worker->n_active == 0)

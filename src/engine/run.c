@@ -313,12 +313,21 @@ static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, stru
 	return true;
 }
 
+/* The peer has closed, or the connection has failed; or the kernel tells about sends without a copy, by its error queue. */
+static __attribute__((noinline)) void note_end(struct nm_conn *conn, uint32_t events)
+{
+	if ((conn->flags & NM_CONN_ZEROCOPY) && !(events & (EPOLLRDHUP | EPOLLHUP)))
+		conn->flags |= NM_CONN_OUT | NM_CONN_TOLD;
+	else
+		conn->flags |= NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP;
+}
+
 /* Whether the flow has waited for that; or for another of its connections, and then its step will find out. */
 static inline bool note_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events)
 {
 	conn->flags |= events & (EPOLLIN | EPOLLOUT);
 	if (__builtin_expect(events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR), 0))
-		conn->flags |= NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP;
+		note_end(conn, events);
 	return __builtin_expect(conn->flow->state == NM_FLOW_WAITING, 1) ||
 	       end_limited(worker, conn);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flowop/flowop.h"
+#include "flowop/special.h"
 #include "transport/transport.h"
 
 enum close_how { CLOSE_FIN, CLOSE_RST, CLOSE_HALF };
@@ -72,6 +73,8 @@ static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 	}
 	if (conn->flags & NM_CONN_FASTOPEN)
 		count_fastopen(io, conn, instr->transport);
+	if (conn->flags & NM_CONN_ZEROCOPY)
+		nm_special_drain(io, conn);
 	if (first && o->linger_ns)
 		nm_conn_linger(conn, o->linger_ns);
 	instr->transport->close(conn, first && o->how == CLOSE_RST);

@@ -66,7 +66,8 @@ struct nm_instr {
 	uint32_t ahead;	   /* read: bytes beyond the message that one receive may take */
 	bool plain; /* one send(2) or recv(2) moves the message: its size is known and no longer than the group's
 	             * chunk_bytes, one byte may be taken ahead, and the transport has no send or recv of its own */
-	bool drains;	 /* a read from a host that may have sent more than the passes need */
+	bool holds;  /* a write after which the kernel may hold bytes back: the next is one, too */
+	bool drains; /* a read from a host that may have sent more than the passes need */
 	bool can_fail;	 /* its failures are counted, and the flow goes on with the next */
 	bool greets;	 /* connect, accept: the connection begins with a greeting */
 	bool then_reads; /* the next instruction is a plain read from the same connection */

@@ -37,6 +37,8 @@ struct nm_opts_moving {
 	struct nm_law size; /* bytes */
 	uint64_t
 		rsize_bytes; /* the most that one receive takes where it is received; 0: not given */
+	bool more, zerocopy;	   /* where it is sent */
+	bool discard, rx_zerocopy; /* where it is received */
 };
 struct nm_opts_files {
 	uint64_t chunk_bytes; /* the most that one call moves; 0: the whole file */

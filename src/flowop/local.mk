@@ -33,7 +33,9 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/moving.h \
 	src/flowop/opening.c \
 	src/flowop/opening.h \
-	src/flowop/recvfile.c
+	src/flowop/recvfile.c \
+	src/flowop/special.c \
+	src/flowop/special.h
 nodist_src_libnm_flowop_la_SOURCES = src/flowop/registry.c
 src_libnm_flowop_la_CFLAGS = $(ROOM_CFLAGS)
 

@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "flowop/glue.h"
+#include "flowop/special.h"
 #include "plan/draft.h"
 #include "plan/plan.h"
 
@@ -111,6 +112,22 @@ static uint32_t ahead_of(const struct nm_group *group, const struct nm_draft_ste
 	return !side->master && rsize > step->size ? (uint32_t)(rsize - step->size) : 1;
 }
 
+/* The step that options of the flowop ask for, or the usual one. */
+static nm_step_fn step_of(const struct nm_draft_step *step, const struct nm_flowop *op,
+			  const void *opts)
+{
+	const uint32_t kinds = NM_FLOWOP_MOVES | NM_FLOWOP_FILES;
+
+	if (is_lossy(step->transport) && op->lossy_step)
+		return op->lossy_step;
+	if ((op->flags & kinds) != NM_FLOWOP_MOVES || !step->transport ||
+	    !(step->transport->caps & NM_TRANSPORT_TCP))
+		return op->step;
+	nm_step_fn special = nm_special_step(opts, op->flags & NM_FLOWOP_INITIATES);
+
+	return special ? special : op->step;
+}
+
 static struct nm_instr instr_of(const struct nm_group *group, const struct nm_draft_step *step,
 				const struct side *side)
 {
@@ -122,15 +139,17 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_dr
 		     !step->law && step->size <= group->chunk_bytes;
 	uint32_t ahead = op->flags & NM_FLOWOP_FOLLOWS ? ahead_of(group, step, side) : 0;
 
+	const void *opts = side->master ? step->opts : step->mirror_opts;
+
 	return (struct nm_instr){
-		.step = is_lossy(step->transport) && op->lossy_step ? op->lossy_step : op->step,
+		.step = step_of(step, op, opts),
 		.size = step->size,
 		.timeout_ns = step->common->timeout_ns,
 		.message_opts = step->message_opts,
 		.can_fail = step->common->can_fail,
 		.slot = step->slot,
 		.stride = step->stride,
-		.opts = side->master ? step->opts : step->mirror_opts,
+		.opts = opts,
 		.transport_opts = step->transport_opts,
 		.op = op,
 		.transport = connects(step) ? step->transport : NULL,
@@ -236,6 +255,36 @@ static void note_reads(struct nm_group *group, const struct nm_phase *phase)
 	}
 }
 
+static bool wants_more(const struct nm_instr *instr)
+{
+	const uint32_t sends = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
+	const struct nm_opts_moving *opts = instr->opts;
+
+	return (instr->op->flags & (sends | NM_FLOWOP_FILES)) == sends && opts->more &&
+	       instr->transport && (instr->transport->caps & NM_TRANSPORT_TCP);
+}
+
+/* Writes after which more is sent: the next that concerns the connection, also in the next pass, is one as well. */
+static void note_holds(struct nm_group *group, struct nm_phase *phase)
+{
+	const uint32_t concerns = NM_FLOWOP_MOVES | NM_FLOWOP_CLOSES;
+
+	for (uint32_t i = phase->first; i < group->n_instrs; i++) {
+		struct nm_instr *write = &group->instrs[i], *next = write;
+
+		if (!wants_more(write))
+			continue;
+		do
+			next = next + 1 == &group->instrs[group->n_instrs]
+				       ? &group->instrs[phase->first]
+				       : next + 1;
+		while (!(next->op->flags & concerns) || next->slot != write->slot);
+		write->holds = (next->op->flags & NM_FLOWOP_MOVES) &&
+			       (next->op->flags & NM_FLOWOP_INITIATES) && !write->stride;
+		phase->holds |= write->holds;
+	}
+}
+
 static void emit_step(struct nm_group *group, struct nm_phase *phase,
 		      const struct nm_draft_step *step, const struct side *side, bool free)
 {
@@ -319,6 +368,7 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 	phase->n_instrs = group->n_instrs - phase->first;
 	note_reads(group, phase);
 	note_last_answers(group, phase);
+	note_holds(group, phase);
 	group->instrs[group->n_instrs++] = (struct nm_instr){.line = t->line};
 	group->runs |= !phase->empty;
 }

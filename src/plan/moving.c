@@ -35,6 +35,30 @@ static void check_files(struct nm_draft *draft, const struct nm_draft_step *step
 			      step->op->name, step->transport->name);
 }
 
+/* What is only so over TCP, and what cannot be together. */
+static void check_special(struct nm_draft *draft, const struct nm_draft_step *step)
+{
+	const struct nm_opts_moving *opts = step->opts;
+	const struct {
+		const char *name;
+		bool given;
+	} flags[] = {{"more", opts->more},
+		     {"zerocopy", opts->zerocopy},
+		     {"discard", opts->discard},
+		     {"rx_zerocopy", opts->rx_zerocopy}};
+
+	if (opts->discard && opts->rx_zerocopy)
+		nm_diag_error(draft->diags, draft->file, step->line,
+			      "<flowop %s>: discard and rx_zerocopy: only one of them can be",
+			      step->op->name);
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+		if (flags[i].given && step->transport &&
+		    !(step->transport->caps & NM_TRANSPORT_TCP))
+			nm_diag_warn(draft->diags, draft->file, step->line,
+				     "<flowop %s>: %s has no effect: its connection is one over %s",
+				     step->op->name, flags[i].name, step->transport->name);
+}
+
 void nm_draft_check_moving(struct nm_draft *draft, struct nm_draft_group *group)
 {
 	for (size_t i = 0; i < group->n_steps; i++) {
@@ -43,6 +67,8 @@ void nm_draft_check_moving(struct nm_draft *draft, struct nm_draft_group *group)
 
 		if (step->op->flags & NM_FLOWOP_FILES)
 			check_files(draft, step);
+		else if (step->op->flags & NM_FLOWOP_MOVES)
+			check_special(draft, step);
 		if (!vain)
 			continue;
 		nm_diag_warn(draft->diags, draft->file, step->line,

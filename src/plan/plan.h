@@ -36,6 +36,7 @@ struct nm_phase {
 	uint32_t first;	      /* instruction */
 	uint32_t n_instrs;    /* without the end instruction that follows them (step == NULL) */
 	bool measured;
+	bool holds; /* some writes let the kernel hold bytes back */
 	bool empty; /* nothing crosses the network on this side: a slave does not run it at all */
 	bool leads; /* this side begins each pass; otherwise it follows, and is told the count */
 	bool free; /* slave's plan: it only sends, and leads though another host leads the others */

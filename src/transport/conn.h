@@ -30,6 +30,10 @@ enum nm_conn_flags {
 	NM_CONN_UNSETTLED = 0x4000,	 /* `settle` has to be called once it is established */
 	NM_CONN_FASTOPEN = 0x8000,	 /* that data came with the first packet is to be counted */
 	NM_CONN_FINISHED = 0x200000,	 /* this end has ended what it sends */
+	NM_CONN_ZEROCOPY =
+		0x400000, /* sends without a copy: `sent` of them, `seen` told to be complete */
+	NM_CONN_TOLD = 0x800000,	 /* something is told about them */
+	NM_CONN_MORE = 0x1000000,	 /* bytes may be held back until more come */
 	NM_CONN_WRITES_FIRST = 0x100000, /* for connect: what comes next is a write */
 	NM_CONN_ASKING = 0x10000, /* unreliable transports: nothing is read since the last write */
 	NM_CONN_TRAINS_IN = 0x20000,	/* a receive may bring several datagrams as one (many.h) */

@@ -28,7 +28,9 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/ssl_priv.h \
 	src/transport/ssl_terms.c \
 	src/transport/transport.c \
-	src/transport/transport.h
+	src/transport/transport.h \
+	src/transport/zerocopy.c \
+	src/transport/zerocopy.h
 nodist_src_libnm_transport_la_SOURCES = src/transport/registry.c
 src_libnm_transport_la_CFLAGS = $(ROOM_CFLAGS) $(SSL_CFLAGS) $(CRYPTO_CFLAGS)
 

@@ -24,6 +24,8 @@ enum nm_transport_caps {
 	NM_TRANSPORT_MESSAGES =
 		1 << 3, /* keeps messages apart: a receive brings one at most, so that a short
 	                                 * one does not mean that nothing else is queued */
+	/* Its sockets are those of tcp(7), which know MSG_MORE, MSG_TRUNC, MSG_ZEROCOPY and TCP_ZEROCOPY_RECEIVE. */
+	NM_TRANSPORT_TCP = 1 << 6,
 };
 
 #define NM_ENDPOINT_TEXT 108

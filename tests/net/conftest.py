@@ -76,6 +76,19 @@ def nodes() -> Iterator[Callable[[int], list[Node]]]:
         network.close()
 
 
+@pytest.fixture(scope="session")
+def own() -> Iterator[Node]:
+    """One host with a network of its own, whose settings tests may change for themselves."""
+    reason = _no_network()
+    if reason:
+        pytest.skip(reason)
+    network = Network()
+    try:
+        yield network.nodes(1)[0]
+    finally:
+        network.close()
+
+
 @pytest.fixture
 def need_ipv6() -> None:
     try:

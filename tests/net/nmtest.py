@@ -12,6 +12,7 @@ import re
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -20,6 +21,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 TOP = Path(__file__).resolve().parents[2]
 PROFILES = TOP / "profiles"
@@ -34,12 +37,18 @@ Json = dict[str, Any]
 # Passed on to netmodel; everything else in the environment could be taken for a parameter.
 _KEPT = ("PATH", "HOME", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLVM_PROFILE_FILE")
 _CAP_SYS_RESOURCE = 24
+_CLONE_NEWNET = 0x40000000
+_ETH_P_ALL = 3
+_SO_RCVBUFFORCE = 33
 _PR_CAPBSET_DROP = 24
 
 
 def locate_binary() -> Path:
     """The program under test: $NETMODEL, or the one that ./quickstart build makes."""
     return Path(os.environ.get("NETMODEL") or TOP / "build" / "src" / "netmodel").resolve()
+
+
+TRACED = {"ASAN_OPTIONS": "detect_leaks=0"}  # leaks are not found under a tracer
 
 
 @dataclass(frozen=True)
@@ -452,3 +461,61 @@ class Network:
         for namespace in reversed(self._made):
             subprocess.run(["ip", "netns", "delete", namespace], check=False, capture_output=True, timeout=20)
         self._made.clear()
+
+
+def inside(node: Node, *argv: str) -> str:
+    """What a command says there; skips the test where it is not to be had."""
+    done = subprocess.run([*node.prefix, *argv], capture_output=True, text=True, timeout=20, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"{' '.join(argv)}: {done.stderr.strip()[:200]}")
+    return done.stdout
+
+
+@contextmanager
+def _in_namespace(node: Node) -> Iterator[None]:
+    setns = ctypes.CDLL(None, use_errno=True).setns
+    with open("/proc/self/ns/net") as mine, open(f"/var/run/netns/{node.namespace}") as there:
+        assert setns(there.fileno(), _CLONE_NEWNET) == 0
+        try:
+            yield
+        finally:
+            assert setns(mine.fileno(), _CLONE_NEWNET) == 0
+
+
+def packets(node: Node, run: Callable[[], None]) -> list[bytes]:
+    """The headers of the IP packets that cross the loopback interface of the host meanwhile."""
+    with _in_namespace(node):
+        tap = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_ALL))
+        tap.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, 64 << 20)
+        tap.bind(("lo", _ETH_P_ALL))
+    with tap:
+        run()
+        tap.setblocking(False)
+        seen = []
+        with suppress(BlockingIOError):
+            while True:
+                data, where = tap.recvfrom(128)
+                if where[2] != socket.PACKET_OUTGOING:  # it is seen when it leaves and when it comes
+                    seen.append(data)
+        return seen
+
+
+def traced(
+    netmodel: Netmodel, need_tool: Callable[..., str], path: Path, where: Path, calls: str, prefix: tuple[str, ...] = ()
+) -> tuple[Json, list[str]]:
+    """Runs it under strace."""
+    strace = need_tool("strace", "-o", "/dev/null", "true")
+    how = (*prefix, strace, "-ff", "-qq", "-e", f"trace={calls}", "-o", str(where))
+    document = netmodel.measure(path, prefix=how, env=TRACED)
+    assert_complete(document)
+    assert_counts_agree(document)
+    return document, trace_lines(where)
+
+
+def trace_lines(where: Path) -> list[str]:
+    """What each thread has done, behind its number."""
+    return [
+        f"{trace.suffix} {line}"
+        for trace in where.parent.glob(f"{where.name}.*")
+        for line in trace.read_text().splitlines()
+    ]

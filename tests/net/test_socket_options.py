@@ -16,24 +16,26 @@ from pathlib import Path
 import pytest
 
 from nmtest import (
-    Json,
+    TRACED,
     Netmodel,
-    Network,
     Node,
     Process,
     assert_complete,
     assert_counts_agree,
     children,
     defines,
+    inside,
+    packets,
     phase_of,
     slaves_of,
+    trace_lines,
+    traced,
     wait_until,
 )
 
 WriteProfile = Callable[..., Path]
 
 FLOWS = 3
-TRACED = {"ASAN_OPTIONS": "detect_leaks=0"}  # leaks are not found under a tracer
 
 # asm/socket.h, linux/tcp.h, linux/in.h: what Python does not name.
 SO_MAX_PACING_RATE = 47
@@ -250,27 +252,6 @@ def test_refused(netmodel: Netmodel, profile: WriteProfile, option: str, message
 # --- addresses and ports ---
 
 
-def traced(
-    netmodel: Netmodel, need_tool: Callable[..., str], path: Path, where: Path, calls: str, prefix: tuple[str, ...] = ()
-) -> tuple[Json, list[str]]:
-    """Runs it under strace."""
-    strace = need_tool("strace", "-o", "/dev/null", "true")
-    how = (*prefix, strace, "-ff", "-qq", "-e", f"trace={calls}", "-o", str(where))
-    document = netmodel.measure(path, prefix=how, env=TRACED)
-    assert_complete(document)
-    assert_counts_agree(document)
-    return document, trace_lines(where)
-
-
-def trace_lines(where: Path) -> list[str]:
-    """What each thread has done, behind its number."""
-    return [
-        f"{trace.suffix} {line}"
-        for trace in where.parent.glob(f"{where.name}.*")
-        for line in trace.read_text().splitlines()
-    ]
-
-
 def test_a_source_port_for_each_flow(
     netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
 ) -> None:
@@ -350,28 +331,6 @@ def test_listen_backlog(
 
 
 # --- in a network of their own ---
-
-
-@pytest.fixture(scope="module")
-def own() -> Iterator[Node]:
-    """A host with a loopback interface of its own."""
-    why = Network.reason_to_skip()
-    if why:
-        pytest.skip(why)
-    network = Network()
-    try:
-        yield network.nodes(1)[0]
-    finally:
-        network.close()
-
-
-def inside(node: Node, *argv: str) -> str:
-    import subprocess
-
-    done = subprocess.run([*node.prefix, *argv], capture_output=True, text=True, timeout=20, check=False)
-    if done.returncode != 0:
-        pytest.skip(f"{' '.join(argv)}: {done.stderr.strip()[:200]}")
-    return done.stdout
 
 
 def tcp_ext(node: Node) -> dict[str, int]:
@@ -496,32 +455,6 @@ def test_time_wait_of_tcp_crr(netmodel: Netmodel, own: Node, params: dict[str, s
 
 
 # --- what crosses the network ---
-
-
-def packets(node: Node, run: Callable[[], None]) -> list[bytes]:
-    """The IP packets that cross the loopback interface of the host meanwhile."""
-    target = os.open(f"/var/run/netns/{node.namespace}", os.O_RDONLY)
-    mine = os.open("/proc/self/ns/net", os.O_RDONLY)
-    libc = ctypes.CDLL(None, use_errno=True)
-    try:
-        assert libc.setns(target, 0x40000000) == 0
-        try:
-            tap = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0003))
-            tap.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
-            tap.bind(("lo", 0x0003))
-        finally:
-            assert libc.setns(mine, 0x40000000) == 0
-    finally:
-        os.close(target)
-        os.close(mine)
-    with tap:
-        run()
-        tap.setblocking(False)
-        seen = []
-        with suppress(BlockingIOError):
-            while True:
-                seen.append(tap.recv(200))
-        return seen
 
 
 def test_headers_on_the_wire(netmodel: Netmodel, profile: WriteProfile, own: Node) -> None:

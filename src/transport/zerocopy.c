@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "transport/zerocopy.h"
+
+#include <errno.h>
+#include <linux/errqueue.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "host/syscalls.h"
+#include "transport/socket.h"
+
+#define PAGE	  4096u
+#define MAP_BYTES (1024u * 1024u) /* the most that one receive maps */
+
+int nm_zerocopy_begin(struct nm_conn *conn)
+{
+	int r = 0;
+
+	if (!(conn->flags & NM_CONN_ZEROCOPY))
+		r = nm_socket_set(conn->fd, SOL_SOCKET, SO_ZEROCOPY, 1);
+	if (r == 0 && !(conn->flags & NM_CONN_ZEROCOPY)) {
+		conn->flags |= NM_CONN_ZEROCOPY;
+		conn->sent = conn->seen = 0;
+	}
+	return r;
+}
+
+/* What one message of the error queue tells: a range of sends. */
+static void take_told(struct nm_conn *conn, struct msghdr *message, struct nm_zerocopy_told *told)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+		struct sock_extended_err error;
+
+		if (!(c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_RECVERR) &&
+		    !(c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_RECVERR))
+			continue;
+		memcpy(&error, CMSG_DATA(c), sizeof error);
+		if (error.ee_origin != SO_EE_ORIGIN_ZEROCOPY || error.ee_errno)
+			continue;
+		uint32_t count = error.ee_data - error.ee_info + 1;
+
+		conn->seen += count;
+		told->sends += count;
+		if (error.ee_code & SO_EE_CODE_ZEROCOPY_COPIED)
+			told->copied += count;
+	}
+}
+
+bool nm_zerocopy_drain(struct nm_conn *conn, struct nm_zerocopy_told *told)
+{
+	const uint32_t before = conn->seen;
+
+	conn->flags &= ~(uint32_t)NM_CONN_TOLD;
+	for (;;) {
+		/* Room for struct sock_extended_err and the address of an IPv6 peer. */
+		union {
+			struct cmsghdr align;
+			char bytes[128];
+		} control;
+		struct msghdr message = {.msg_control = control.bytes,
+					 .msg_controllen = sizeof control.bytes};
+
+		if (recvmsg(conn->fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+			return conn->seen != before;
+		take_told(conn, &message, told);
+	}
+}
+
+static int begin_mapping(struct nm_conn *conn)
+{
+	void *at = mmap(NULL, MAP_BYTES, PROT_READ, MAP_SHARED, conn->fd, 0);
+
+	if (at == MAP_FAILED)
+		return -errno;
+	conn->state = at;
+	return 0;
+}
+
+/* Maps whole pages: bytes mapped, with *hint the bytes that must be copied before more can be; or -errno. */
+static ssize_t map_pages(struct nm_conn *conn, uint64_t left, uint64_t *hint)
+{
+	uint64_t most = left < MAP_BYTES ? left & ~(uint64_t)(PAGE - 1) : MAP_BYTES;
+	struct tcp_zerocopy_receive ask = {.address = (uint64_t)(uintptr_t)conn->state,
+					   .length = (uint32_t)most};
+	socklen_t length = sizeof ask;
+
+	/* What was mapped before is unmapped by the kernel first. */
+	if (getsockopt(conn->fd, IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, &ask, &length) < 0)
+		return errno == EIO ? 0 : -errno; /* the end of the stream, which recv tells */
+	*hint = ask.recv_skip_hint;
+	return (ssize_t)ask.length;
+}
+
+ssize_t nm_mapped_receive(struct nm_conn *conn, void *buf, size_t room, uint64_t left,
+			  uint64_t *mapped)
+{
+	uint64_t hint = 0;
+
+	if (left >= PAGE) {
+		int r = conn->state ? 0 : begin_mapping(conn);
+		ssize_t n = r < 0 ? r : map_pages(conn, left, &hint);
+
+		if (n > 0)
+			*mapped += (uint64_t)n;
+		if (n != 0)
+			return n;
+	}
+	if (hint && hint < left)
+		left = hint;
+	return nm_sys_recv(conn->fd, buf, left < room ? (size_t)left : room, MSG_DONTWAIT);
+}
+
+void nm_mapped_end(struct nm_conn *conn)
+{
+	if (conn->state)
+		(void)munmap(conn->state, MAP_BYTES);
+	conn->state = NULL;
+}
+
+void nm_socket_push(struct nm_conn *conn)
+{
+	conn->flags &= ~(uint32_t)NM_CONN_MORE;
+	/* Ends a cork that there may not have been, and sends what is there; tcp(7). */
+	(void)nm_socket_set(conn->fd, IPPROTO_TCP, TCP_CORK, 0);
+}

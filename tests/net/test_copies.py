@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes and reads that ask the kernel for more than send(2) and recv(2): by what calls, and what comes of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nmtest import (
+    Json,
+    Netmodel,
+    Node,
+    assert_complete,
+    assert_ends_agree,
+    inside,
+    master_of,
+    packets,
+    phase_of,
+    slaves_of,
+    traced,
+)
+
+WriteProfile = Callable[..., Path]
+Trace = tuple[Json, list[str]]
+
+
+def stream(flowops: str, iterations: int = 200, nflows: int = 2, connect: str = "") -> str:
+    return (
+        f'<group nthreads="1" nflows="{nflows}">'
+        f'<transaction><flowop type="connect" options="remotehost=local {connect}"/></transaction>'
+        f'<transaction name="s" iterations="{iterations}">{flowops}</transaction>'
+        '<transaction><flowop type="disconnect"/></transaction></group>'
+    )
+
+
+def op(kind: str, options: str) -> str:
+    return f'<flowop type="{kind}" options="{options}"/>'
+
+
+def sends(lines: list[str], flag: str) -> list[int]:
+    """What the successful sends with the flag have moved."""
+    return [int(m[1]) for line in lines if (m := re.search(rf"sendto\(.*{flag}.*\) = (\d+)$", line))]
+
+
+# --- holding back ---
+
+
+def payloads(seen: list[bytes], port: int) -> int:
+    """TCP segments with data to or from the port."""
+    count = 0
+    for packet in seen:
+        header = 4 * (packet[0] & 15)
+        if packet[9] != 6:
+            continue
+        ports = {int.from_bytes(packet[header + at : header + at + 2], "big") for at in (0, 2)}
+        total = int.from_bytes(packet[2:4], "big")
+        count += port in ports and total > header + 4 * (packet[header + 12] >> 4)
+    return count
+
+
+@pytest.mark.parametrize("kind", ["write", "read"])
+def test_more_makes_fewer_segments(netmodel: Netmodel, profile: WriteProfile, own: Node, kind: str) -> None:
+    """Whichever end sends; and what is held back at the end of the transaction is not held for long."""
+    inside(own, "sysctl", "-w", "net.ipv4.tcp_autocorking=0")
+    counts = {}
+    for port, more in ((4100, ""), (4101, "more")):
+        path = profile(stream(op(kind, f"size=100 {more}"), 1000, 1, f"nodelay port={port}"))
+        documents: list[Json] = []
+        seen = packets(own, lambda path=path, to=documents: to.append(netmodel.measure(path, prefix=own.prefix)))
+        (document,) = documents
+        assert_complete(document)
+        assert_ends_agree(document)
+        assert phase_of(document, "s")["seconds"] < 0.19
+        counts[more] = payloads(seen, port)
+    assert 0 < 5 * counts["more"] < counts[""], counts
+
+
+def test_more_where_an_answer_is_awaited(
+    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
+) -> None:
+    """Of two writes only the first lets the kernel wait for more."""
+    flowops = op("write", "size=100 more") + op("write", "size=200 more") + op("read", "size=10 more")
+    document, lines = traced(netmodel, need_tool, profile(stream(flowops, 50, 1)), tmp_path / "trace", "sendto")
+    assert set(sends(lines, "MSG_MORE")) == {100}
+    assert len(sends(lines, "MSG_MORE")) == 50
+    assert phase_of(document, "s")["latency_s"]["max"] < 0.19
+
+
+# --- without copies ---
+
+
+@pytest.mark.parametrize("kind", ["write", "read"])
+def test_sends_without_a_copy(
+    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, kind: str
+) -> None:
+    """Each is told to be complete, and counted, at the end that sends. On one host the kernel copies after all."""
+    body = stream(op(kind, "size=200k zerocopy"), 100)
+    document, lines = traced(
+        netmodel, need_tool, profile(body), tmp_path / "trace", "sendto,recvmsg,setsockopt"
+    )
+    done = sends(lines, "MSG_ZEROCOPY")
+    assert sum(done) == 100 * 2 * 200 * 1024
+    assert sum("SO_ZEROCOPY, [1]" in line and line.endswith("= 0") for line in lines) == 2
+    assert any("MSG_ERRQUEUE" in line and "IP_RECVERR" in line for line in lines)
+    ends = (master_of(document), slaves_of(document)[0])
+    counts = [end["groups"][0] for end in (ends if kind == "write" else reversed(ends))]
+    assert counts[0]["zerocopy_sends"] == counts[0]["zerocopy_copied"] == len(done)
+    assert counts[1]["zerocopy_sends"] == 0
+
+
+def test_no_room_for_tellings_is_back_pressure(
+    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, own: Node
+) -> None:
+    """A refusal (ENOBUFS) is waited out: there is no storm of them, and no failure."""
+    before = inside(own, "cat", "/proc/sys/net/core/optmem_max").strip()
+    inside(own, "sysctl", "-w", "net.core.optmem_max=2000")
+    try:
+        body = stream(op("write", "size=3k zerocopy"), 2000, 1)
+        _, lines = traced(netmodel, need_tool, profile(body), tmp_path / "trace", "sendto", own.prefix)
+    finally:
+        inside(own, "sysctl", "-w", f"net.core.optmem_max={before}")
+    refused = sum("ENOBUFS" in line for line in lines)
+    assert 0 < refused < len(sends(lines, "MSG_ZEROCOPY"))
+
+
+@pytest.mark.parametrize("kind", ["write", "read"])
+def test_pages_are_mapped(
+    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, kind: str
+) -> None:
+    """Where they come as whole pages; the rest is copied, and every byte is counted once."""
+    body = stream(op(kind, "size=250000 zerocopy rx_zerocopy"), 100)
+    document, lines = traced(netmodel, need_tool, profile(body), tmp_path / "trace", "getsockopt,mmap")
+    assert sum("TCP_ZEROCOPY_RECEIVE" in line for line in lines) > 0
+    ends = (master_of(document), slaves_of(document)[0])
+    sender, receiver = (end["groups"][0] for end in (ends if kind == "write" else reversed(ends)))
+    assert receiver["bytes_received"] == 100 * 2 * 250000
+    assert 0 < receiver["bytes_mapped"] <= receiver["bytes_received"]
+    assert receiver["bytes_mapped"] % 4096 == 0
+    assert sender["bytes_mapped"] == 0
+
+
+@pytest.mark.parametrize("kind", ["write", "read"])
+def test_bytes_are_dropped(
+    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, kind: str
+) -> None:
+    body = stream(op(kind, "size=250000 discard"), 50) + ""
+    _, lines = traced(netmodel, need_tool, profile(body), tmp_path / "trace", "recvfrom")
+    dropped = [int(m[1]) for line in lines if (m := re.search(r"recvfrom\(.*MSG_TRUNC.* = (\d+)$", line))]
+    assert sum(dropped) == 50 * 2 * 250000
+
+
+def test_all_together(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Requests and answers of sizes that vary, some longer than a call moves, with time limits and statistics."""
+    flowops = (
+        op("write", "size=rand(1,3m) zerocopy more rx_zerocopy timeout=9s")
+        + op("write", "size=rand(1,9k) more discard")
+        + op("read", "size=rand(1,90k) zerocopy discard")
+        + op("read", "size=5000 rx_zerocopy count=3")
+    )
+    document = netmodel.measure(profile(stream(flowops, 30, 3)), "-f")
+    assert_complete(document)
+    assert_ends_agree(document)
+
+
+@pytest.mark.parametrize("protocol", ["udp", "unix", "ssl"])
+@pytest.mark.parametrize("option", ["more", "zerocopy", "discard", "rx_zerocopy"])
+def test_over_others_they_have_no_effect(
+    netmodel: Netmodel, profile: WriteProfile, protocol: str, option: str
+) -> None:
+    path = profile(stream(op("write", f"size=100 {option}"), connect=f"protocol={protocol}"))
+    result = netmodel.run("--check", "-m", path, code=0)
+    assert f"<flowop write>: {option} has no effect: its connection is one over {protocol}" in result.err
+
+
+def test_dropped_bytes_are_not_mapped(netmodel: Netmodel, profile: WriteProfile) -> None:
+    result = netmodel.run("--check", "-m", profile(stream(op("read", "size=9k discard rx_zerocopy"))), code=1)
+    assert "<flowop read>: discard and rx_zerocopy: only one of them can be" in result.err
