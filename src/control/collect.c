@@ -222,6 +222,8 @@ static void collect_own(struct nm_master *master)
 	nm_counts_read(master->engine, master->plan, master->measure.scratch, host->groups);
 	nm_connections_read(master->engine, master->plan, &host->connections);
 	host->has_usage = nm_meter_usage(&master->meter, &host->usage);
+	if (host->has_usage)
+		host->process_start = master->meter.before->process;
 	nm_meter_counters(&master->meter, &host->counters);
 	if (master->options->statistics)
 		report_own(master, host);

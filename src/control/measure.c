@@ -336,8 +336,12 @@ void nm_measure_end(struct nm_measure *measure, uint64_t now_ns)
 	if (measure->grid.interval_ns && last_ns > measure->row_at_ns)
 		end_row(measure, last_ns - measure->begin_ns, last_ns);
 	measure->grid.next_ns = UINT64_MAX;
-	if (measure->union_to_ns > measure->union_from_ns)
-		measure->total_ns += measure->union_to_ns - measure->union_from_ns;
+	if (measure->union_to_ns <= measure->union_from_ns)
+		return;
+	measure->total_ns += measure->union_to_ns - measure->union_from_ns;
+	if (!measure->result->from_ns)
+		measure->result->from_ns = measure->union_from_ns;
+	measure->result->to_ns = measure->union_to_ns;
 }
 
 void nm_measure_finish(struct nm_measure *measure)

@@ -12,6 +12,7 @@
 
 #include "base/diag.h"
 #include "report/common.h"
+#include "report/keys.h"
 
 /* A value stays on its line. NULL: not known. */
 static void print_text(FILE *out, const char *key, const char *value)
@@ -19,80 +20,6 @@ static void print_text(FILE *out, const char *key, const char *value)
 	if (!value)
 		return;
 	nm_print_line(out, "%s=%s", key, value);
-}
-
-/* The keys of the other lines, without those that begin with remote_, repeat_ and param_. A key belongs here also where
- * a run gives it no line: what a script finds under it must not depend on that. */
-static const char *const own_keys[] = {
-	"VERSION",	    "bits_per_s",
-	"bytes_received",   "bytes_sent",
-	"complete",	    "correlation_coefficient",
-	"cpu_idle",	    "cpu_softirq",
-	"cpu_system",	    "cpu_user",
-	"errors",	    "incomplete_why",
-	"local_throughput", "majflt_end",
-	"majflt_start",	    "maxrss_end",
-	"measured_time",    "minflt_end",
-	"minflt_start",	    "nivcsw_end",
-	"nivcsw_start",	    "num_remote_hosts",
-	"num_samples",	    "num_transactions",
-	"nvcsw_end",	    "nvcsw_start",
-	"profile",	    "repeat",
-	"run_id",	    "seed",
-	"stime_end",	    "stime_start",
-	"throughput",	    "throughput_units",
-	"time_end",	    "time_start",
-	"total_flows",	    "total_run_time",
-	"total_threads",    "transactions_per_s",
-	"utime_end",	    "utime_start",
-	"warning",
-};
-
-/* "min" or "p99.9", behind latency_ and response_. */
-static bool is_figure(const char *text)
-{
-	static const char *const names[] = {"min", "max", "mean", "stddev"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(text, names[i]) == 0)
-			return true;
-	return text[0] == 'p' && text[1] && text[1 + strspn(text + 1, "0123456789.")] == '\0';
-}
-
-static bool is_own_key(const char *name)
-{
-	if (strncmp(name, "group.", 6) == 0 || strncmp(name, "param_", 6) == 0 ||
-	    strncmp(name, "repeat_", 7) == 0)
-		return true;
-	/* Also "remote2_". */
-	if (strncmp(name, "remote", 6) == 0 && name[6 + strspn(name + 6, "0123456789")] == '_')
-		return true;
-	if (strncmp(name, "latency_", 8) == 0)
-		return is_figure(name + 8);
-	if (strncmp(name, "response_", 9) == 0)
-		return is_figure(name + 9);
-	for (size_t i = 0; i < sizeof(own_keys) / sizeof(own_keys[0]); i++)
-		if (strcmp(name, own_keys[i]) == 0)
-			return true;
-	return false;
-}
-
-/* Under their names, as neper has its options; one that has the name of another line gets a prefix. */
-static void print_params(const struct nm_result *result, FILE *out)
-{
-	for (size_t i = 0; i < result->params.count; i++) {
-		const struct nm_param *param = &result->params.items[i];
-		if (!param->value)
-			continue;
-		nm_print_line(out, "%s%s=%s", is_own_key(param->name) ? "param_" : "", param->name,
-			      param->value);
-	}
-}
-
-/* Bulk transfer: all the data goes one way. Its throughput is bits, not transactions. */
-static bool is_stream(const struct nm_counts *counts)
-{
-	return (counts->bytes_sent == 0) != (counts->bytes_received == 0);
 }
 
 static void print_usage(FILE *out, const char *prefix, const struct nm_result_host *host)
@@ -118,22 +45,6 @@ static void print_usage(FILE *out, const char *prefix, const struct nm_result_ho
 		nm_cpu_share(cpu, cpu->system_ns + cpu->irq_ns), prefix,
 		nm_cpu_share(cpu, cpu->softirq_ns), prefix,
 		nm_cpu_share(cpu, cpu->idle_ns + cpu->iowait_ns));
-}
-
-static void print_latency(FILE *out, const char *prefix, const struct nm_latency *latency,
-			  const struct nm_percentiles *percentiles)
-{
-	char key[32];
-
-	if (latency->count == 0)
-		return;
-	fprintf(out, "%s_min=%.9f\n%s_max=%.9f\n%s_mean=%.9f\n%s_stddev=%.9f\n", prefix,
-		latency->min_s, prefix, latency->max_s, prefix, latency->mean_s, prefix,
-		latency->stddev_s);
-	for (size_t i = 0; i < percentiles->count; i++)
-		fprintf(out, "%s_%s=%.9f\n", prefix,
-			nm_percentile_key(percentiles->pct[i], key, sizeof(key)),
-			latency->pct_s[i]);
 }
 
 /* How straight the count grows over the measured time: through the first row, as neper has it. */
@@ -193,7 +104,7 @@ static void print_totals(const struct nm_result *result, FILE *out)
 {
 	const struct nm_window *totals = &result->totals;
 	const struct nm_counts *counts = &totals->counts;
-	bool stream = is_stream(counts);
+	bool stream = nm_is_stream(counts);
 	double seconds = totals->seconds;
 	double transactions_per_s = nm_window_transactions_per_s(totals);
 	double bits_per_s = nm_window_bits_per_s(totals);
@@ -202,8 +113,8 @@ static void print_totals(const struct nm_result *result, FILE *out)
 		counts->bytes_sent);
 	fprintf(out, "bytes_received=%" PRIu64 "\nerrors=%" PRIu64 "\n", counts->bytes_received,
 		counts->errors);
-	print_latency(out, "latency", &totals->latency, &result->percentiles);
-	print_latency(out, "response", &totals->response, &result->percentiles);
+	nm_keys_latency(out, "latency", &totals->latency, &result->percentiles);
+	nm_keys_latency(out, "response", &totals->response, &result->percentiles);
 	print_samples(result, stream, out);
 	if (seconds <= 0)
 		return;
@@ -244,9 +155,9 @@ static void print_group(const struct nm_result *result, const struct nm_result_g
 	fprintf(out, "%sbytes_sent=%" PRIu64 "\n%sbytes_received=%" PRIu64 "\n", prefix,
 		counts->bytes_sent, prefix, counts->bytes_received);
 	snprintf(key, sizeof(key), "%slatency", prefix);
-	print_latency(out, key, &totals->latency, &result->percentiles);
+	nm_keys_latency(out, key, &totals->latency, &result->percentiles);
 	snprintf(key, sizeof(key), "%sresponse", prefix);
-	print_latency(out, key, &totals->response, &result->percentiles);
+	nm_keys_latency(out, key, &totals->response, &result->percentiles);
 	if (totals->seconds > 0)
 		fprintf(out, "%stransactions_per_s=%.2f\n%sbits_per_s=%.2f\n", prefix,
 			nm_window_transactions_per_s(totals), prefix, nm_window_bits_per_s(totals));
@@ -272,12 +183,6 @@ static void print_groups(const struct nm_result *result, FILE *out)
 	}
 }
 
-/* Whole nanoseconds: a double would round them. */
-static void print_time(FILE *out, const char *key, uint64_t ns)
-{
-	fprintf(out, "%s=%" PRIu64 ".%09" PRIu64 "\n", key, ns / 1000000000u, ns % 1000000000u);
-}
-
 static void print_run(const struct nm_result *result, FILE *out)
 {
 	uint64_t end_ns = result->start_wall_ns + (uint64_t)(result->elapsed_s * 1e9);
@@ -289,7 +194,10 @@ static void print_run(const struct nm_result *result, FILE *out)
 	}
 	print_text(out, "VERSION", result->version);
 	print_text(out, "profile", result->profile_name);
-	print_params(result, out);
+	for (size_t i = 0; i < result->params.count; i++)
+		if (result->params.items[i].value)
+			nm_keys_param(out, result->params.items[i].name,
+				      result->params.items[i].value);
 	fprintf(out, "total_flows=%u\ntotal_threads=%u\n", flows, workers);
 	fprintf(out, "total_run_time=%.6f\nmeasured_time=%.6f\n", result->elapsed_s,
 		result->totals.seconds);
@@ -298,8 +206,8 @@ static void print_run(const struct nm_result *result, FILE *out)
 	print_text(out, "incomplete_why", result->incomplete_why);
 	for (size_t i = 0; i < result->n_warnings; i++)
 		print_text(out, "warning", result->warnings[i]);
-	print_time(out, "time_start", result->start_wall_ns);
-	print_time(out, "time_end", end_ns);
+	nm_keys_time(out, "time_start", result->start_wall_ns);
+	nm_keys_time(out, "time_end", end_ns);
 	if (result->n_hosts)
 		print_usage(out, "", &result->hosts[0]);
 	print_remote(result, out);

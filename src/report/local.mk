@@ -4,6 +4,7 @@ REPORTS = \
 	src/report/text.c \
 	src/report/json.c \
 	src/report/kv.c \
+	src/report/neper.c \
 	src/report/csv.c
 
 noinst_LTLIBRARIES += src/libnm_report.la
@@ -15,12 +16,16 @@ src_libnm_report_la_SOURCES = \
 	src/report/json_parts.c \
 	src/report/json_parts.h \
 	src/report/json_statistics.c \
+	src/report/keys.c \
+	src/report/keys.h \
 	src/report/report.c \
 	src/report/report.h \
 	src/report/statistics.c \
 	src/report/statistics.h \
 	src/report/table.c \
-	src/report/table.h
+	src/report/table.h \
+	src/report/throughput.c \
+	src/report/throughput.h
 nodist_src_libnm_report_la_SOURCES = src/report/registry.c
 src_libnm_report_la_CFLAGS = $(ROOM_CFLAGS)
 src_libnm_report_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)

@@ -108,7 +108,9 @@ struct nm_result_host {
 	size_t n_groups;
 	struct nm_counts counts; /* their sum */
 	bool has_usage;
-	struct nm_usage usage;		/* delta over the measured window */
+	struct nm_usage usage; /* delta over the measured window */
+	struct nm_rusage
+		process_start; /* what the process had used when it began; the master only */
 	struct nm_perf_values counters; /* the same; none unless asked for */
 	struct nm_host_report *report;	/* owned; NULL: not asked for, or not delivered */
 	struct nm_conn_report connections;
@@ -126,7 +128,8 @@ struct nm_result {
 	char *run_id; /* 32 hex digits */
 	char *version;
 	uint64_t start_wall_ns, end_wall_ns; /* the end of the last phase; 0: none has begun */
-	double elapsed_s; /* from the first phase's start to the last one's end */
+	double elapsed_s;	 /* from the first phase's start to the last one's end */
+	uint64_t from_ns, to_ns; /* of the measured windows, monotonic; 0: there was none */
 	uint64_t seed;
 	bool complete, interrupted;
 	char *incomplete_why; /* one line, when not complete */
@@ -149,10 +152,18 @@ struct nm_result {
 	size_t n_warnings;
 };
 
+/* How the user wants to see it. */
+struct nm_view {
+	const char *
+		throughput_unit; /* a word of neper's, see report/throughput.h; NULL: none was asked for */
+	bool stime_use_proc; /* neper's stime is that of the whole host */
+};
+
 /* Several runs of the same thing. One figure each, over the runs. */
 struct nm_series {
 	struct nm_result **runs; /* owned */
 	size_t n_runs;
+	struct nm_view view;
 };
 
 /* What became of the messages, and how many waits were given up. */
