@@ -1,95 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/args.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "host/perf.h"
+#include "cli/arg_accept.h"
 #include "lib/settings.h"
-#include "report/report.h"
 
 #define FIELD(field) offsetof(struct nm_args, field)
-
-static int accept_define(struct nm_args *args, const char *value, char *why, size_t why_size)
-{
-	const char *equals = strchr(value, '=');
-
-	if (!equals || equals == value) {
-		snprintf(why, why_size, "must be NAME=VALUE");
-		return -EINVAL;
-	}
-	struct nm_define *defines =
-		realloc(args->defines, (args->n_defines + 1) * sizeof(*defines));
-	if (!defines) {
-		snprintf(why, why_size, "out of memory");
-		return -EINVAL;
-	}
-	args->defines = defines;
-	/* The text is taken over: the name is its first part, cut off here. */
-	char *text = args->define;
-	args->define = NULL;
-	text[equals - value] = '\0';
-	defines[args->n_defines++] =
-		(struct nm_define){.name = text, .value = text + (equals - value) + 1};
-	return 0;
-}
-
-static int accept_cpus(struct nm_args *args, const char *value, char *why, size_t why_size)
-{
-	(void)args;
-	return nm_settings_check_cpus(value, why, why_size);
-}
-
-static int accept_slave_cpus(struct nm_args *args, const char *value, char *why, size_t why_size)
-{
-	(void)args;
-	return nm_settings_check_slave_cpus(value, why, why_size);
-}
-
-static int accept_percentiles(struct nm_args *args, const char *value, char *why, size_t why_size)
-{
-	return nm_settings_check_percentiles(value, &args->percentiles, why, why_size);
-}
-
-static int accept_seed(struct nm_args *args, const char *value, char *why, size_t why_size)
-{
-	(void)value, (void)why, (void)why_size;
-	args->has_seed = true;
-	return 0;
-}
-
-static int accept_counters(struct nm_args *args, const char *value, char *why, size_t why_size)
-{
-	int error = nm_perf_check_form(value);
-
-	(void)args;
-	if (error == -ERANGE)
-		snprintf(why, why_size, "at most %d counters, with names of at most %d characters",
-			 NM_PERF_MAX, NM_PERF_NAME - 1);
-	else if (error)
-		snprintf(why, why_size,
-			 "not a list of counters: names and commas, as cycles,context-switches");
-	return error ? -EINVAL : 0;
-}
-
-static int accept_format(struct nm_args *args, const char *value, char *why, size_t why_size)
-{
-	size_t used;
-
-	(void)args;
-	if (nm_report_find(value))
-		return 0;
-	used = (size_t)snprintf(why, why_size, "must be");
-	for (size_t i = 0; nm_reports[i] && used < why_size; i++)
-		used += (size_t)snprintf(why + used, why_size - used, "%s %s",
-					 i == 0		     ? ""
-					 : nm_reports[i + 1] ? ","
-							     : " or",
-					 nm_reports[i]->name);
-	return -EINVAL;
-}
 
 #define MAIN	   "What to do"
 #define TRAFFIC	   "Profile and measurement"
@@ -155,7 +70,7 @@ const struct nm_arg nm_arg_table[] = {
 		.argument = "NAME=VALUE",
 		.heading = TRAFFIC,
 		.modes = RUN_OR_LOOK,
-		.accept = accept_define,
+		.accept = nm_accept_define,
 	},
 	{
 		.opt = {NM_SETTING_INTERVAL, .offset = FIELD(interval_ns)},
@@ -197,28 +112,54 @@ const struct nm_arg nm_arg_table[] = {
 		.argument = "LIST",
 		.heading = TRAFFIC,
 		.modes = NM_MODE_RUN,
-		.accept = accept_percentiles,
+		.accept = nm_accept_percentiles,
 	},
 	{
 		.opt = {NM_SETTING_SEED, .offset = FIELD(seed)},
 		.argument = "N",
 		.heading = TRAFFIC,
 		.modes = NM_MODE_RUN,
-		.accept = accept_seed,
+		.accept = nm_accept_seed,
 	},
 	{
 		.opt = {NM_SETTING_CPUS, .offset = FIELD(cpus)},
 		.argument = "LIST",
 		.heading = TRAFFIC,
 		.modes = RUN_OR_SLAVE,
-		.accept = accept_cpus,
+		.accept = nm_accept_cpus,
 	},
 	{
 		.opt = {NM_SETTING_SLAVE_CPUS, .offset = FIELD(slave_cpus)},
 		.argument = "LIST",
 		.heading = TRAFFIC,
 		.modes = NM_MODE_RUN,
-		.accept = accept_slave_cpus,
+		.accept = nm_accept_slave_cpus,
+	},
+	{
+		.opt =
+			{
+				.name = "wait-start",
+				.type = NM_TYPE_DURATION,
+				.offset = FIELD(wait_start_ns),
+				.help = "wait so long before the first transaction, when all is "
+					"set up",
+			},
+		.argument = "TIME",
+		.heading = TRAFFIC,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "max-duration",
+				.type = NM_TYPE_DURATION,
+				.offset = FIELD(max_duration_ns),
+				.help = "end a run, or as a slave a session, that takes longer "
+					"than this; 0 for no limit",
+			},
+		.argument = "TIME",
+		.heading = TRAFFIC,
+		.modes = RUN_OR_SLAVE,
 	},
 	{
 		.opt = {NM_SETTING_TIMEOUT, .offset = FIELD(timeout_ns)},
@@ -233,13 +174,13 @@ const struct nm_arg nm_arg_table[] = {
 				.type = NM_TYPE_STRING,
 				.offset = FIELD(format),
 				.def = "text",
-				.help = "form of the report: text, json, kv (key=value, neper's "
-					"names) or csv (intervals)",
+				.help = "form of the report: text, json, kv (key=value), neper "
+					"(key=value as neper prints it) or csv (intervals)",
 			},
 		.argument = "FORMAT",
 		.heading = OUTPUT,
 		.modes = NM_MODE_RUN,
-		.accept = accept_format,
+		.accept = nm_accept_format,
 	},
 	{
 		.opt =
@@ -251,6 +192,48 @@ const struct nm_arg nm_arg_table[] = {
 			},
 		.letter = 'o',
 		.argument = "FILE",
+		.heading = OUTPUT,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "throughput-opt",
+				.type = NM_TYPE_STRING,
+				.offset = FIELD(throughput_unit),
+				.help = "unit of the throughput of a stream in the report neper: "
+					"Mb, GiB, auto-b and others of neper's",
+			},
+		.argument = "UNIT",
+		.heading = OUTPUT,
+		.modes = NM_MODE_RUN,
+		.accept = nm_accept_throughput,
+	},
+	{
+		.opt =
+			{
+				.name = "stime-use-proc",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(stime_use_proc),
+				.help = "stime in the report neper is the time that the whole host "
+					"spends in the system",
+			},
+		.heading = OUTPUT,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "iostat",
+				.type = NM_TYPE_DURATION,
+				.offset = FIELD(iostat_ns),
+				.min = 1000000,
+				.max = UINT64_C(86400000000000),
+				.help = "print a line of what was sent and received to standard "
+					"output, in the form of neper, each time so much has "
+					"passed",
+			},
+		.argument = "TIME",
 		.heading = OUTPUT,
 		.modes = NM_MODE_RUN,
 	},
@@ -390,7 +373,7 @@ const struct nm_arg nm_arg_table[] = {
 		.argument = "LIST",
 		.heading = STATISTICS,
 		.modes = NM_MODE_RUN,
-		.accept = accept_counters,
+		.accept = nm_accept_counters,
 	},
 	{
 		.opt =
@@ -469,12 +452,12 @@ const struct nm_arg nm_arg_table[] = {
 	{
 		.opt =
 			{
-				.name = "max-flows",
-				.type = NM_TYPE_COUNT,
-				.offset = FIELD(max_flows),
-				.min = 1,
-				.max = NM_PLAN_MAX_FLOWS,
-				.help = "refuse sessions with more flows than this",
+				.name = "sessions",
+				.type = NM_TYPE_INTEGER,
+				.offset = FIELD(sessions),
+				.max = 1000000000,
+				.help = "end after so many sessions; 0 goes on until it is "
+					"interrupted",
 			},
 		.argument = "N",
 		.heading = SLAVE,
@@ -483,12 +466,14 @@ const struct nm_arg nm_arg_table[] = {
 	{
 		.opt =
 			{
-				.name = "max-duration",
-				.type = NM_TYPE_DURATION,
-				.offset = FIELD(max_duration_ns),
-				.help = "end sessions that take longer than this; 0 for no limit",
+				.name = "max-flows",
+				.type = NM_TYPE_COUNT,
+				.offset = FIELD(max_flows),
+				.min = 1,
+				.max = NM_PLAN_MAX_FLOWS,
+				.help = "refuse sessions with more flows than this",
 			},
-		.argument = "TIME",
+		.argument = "N",
 		.heading = SLAVE,
 		.modes = NM_MODE_SLAVE,
 	},

@@ -9,7 +9,7 @@
 
 #include "cli/cli.h"
 
-#define MAX_ARGS   64
+#define MAX_ARGS   96
 #define FIRST_LONG 256 /* what getopt answers for entry 0; single letters are below */
 
 /* getopt's view of the table. */
@@ -299,6 +299,9 @@ static void check_together(const struct spec *spec, struct nm_args *args, struct
 			      "--raw and --format %s: both would go to standard output: give the "
 			      "report a file with -o FILE",
 			      args->format);
+	if (args->iostat_ns && args->raw)
+		nm_diag_error(diags, NULL, 0,
+			      "--iostat and --raw: one at a time: both print lines of progress");
 	if (mode == NM_MODE_RUN && args->port == 0)
 		nm_diag_error(diags, NULL, 0, "--port 0: must be 1 to 65535 with --master");
 }
@@ -387,6 +390,7 @@ void nm_args_fini(struct nm_args *args)
 	free(args->percentiles_text);
 	free(args->format);
 	free(args->output);
+	free(args->throughput_unit);
 	free(args->counters);
 	free(args->response_log);
 	*args = (struct nm_args){.action = NM_ACTION_NONE};

@@ -48,13 +48,14 @@ struct nm_args {
 	uint64_t port;
 	char *bind, *cpus, *slave_cpus;
 	bool no_auth, once;
-	uint64_t max_flows, max_duration_ns;
-	uint64_t interval_ns, warmup_ns, cooldown_ns, timeout_ns;
+	uint64_t max_flows, max_duration_ns, sessions;
+	uint64_t interval_ns, warmup_ns, cooldown_ns, timeout_ns, wait_start_ns, iostat_ns;
 	uint64_t repeat, seed;
 	bool has_seed;
 	char *percentiles_text;
 	struct nm_percentiles percentiles;
-	char *format, *output;
+	char *format, *output, *throughput_unit;
+	bool stime_use_proc;
 	bool quiet, verbose;
 	/* Statistics, as uperf calls them. */
 	bool all_statistics, flowops, transactions, groups, strands, interfaces, flowop_cpu, raw;

@@ -23,6 +23,7 @@ void nm_live_init(struct nm_live *live, bool quiet, bool verbose);
 void nm_live_interval(void *arg, const struct nm_result *so_far,
 		      const struct nm_result_interval *row);
 void nm_live_progress(void *arg, const struct nm_plan *plan, const struct nm_progress *progress);
+void nm_live_traffic(void *arg, const struct nm_traffic *traffic); /* in neper's form */
 void nm_live_responses(void *arg, const struct nm_response_row *rows, size_t count);
 void nm_live_log(void *arg, const char *text);
 /* Takes the line off the screen. */

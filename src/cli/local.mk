@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 bin_PROGRAMS = src/netmodel
 src_netmodel_SOURCES = \
+	src/cli/arg_accept.c \
+	src/cli/arg_accept.h \
 	src/cli/arg_table.c \
 	src/cli/args.c \
 	src/cli/args.h \
@@ -12,6 +14,9 @@ src_netmodel_SOURCES = \
 	src/cli/live.h \
 	src/cli/look.c \
 	src/cli/main.c \
+	src/cli/neper.c \
+	src/cli/neper.h \
+	src/cli/neper_table.c \
 	src/cli/output.c \
 	src/cli/output.h \
 	src/cli/raw.c \

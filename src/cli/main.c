@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/neper.h"
 #include "cli/stock.h"
 
 const char *nm_cli_version(void)
@@ -87,22 +88,54 @@ static int hold_standard_descriptors(void)
 	return 0;
 }
 
-int main(int argc, char **argv)
+/* One of neper's command lines. */
+static int run_neper(int argc, char **argv, struct nm_diags *diags)
 {
-	struct nm_diags diags = {0};
+	struct nm_words words;
+	struct nm_args args = {.action = NM_ACTION_NONE};
+	bool help;
+	int code = NM_EXIT_USAGE;
+
+	if (nm_neper_translate(argc, argv, &words, &help, diags) == 0) {
+		if (help) {
+			nm_neper_help(argv[1], stdout);
+			code = NM_EXIT_OK;
+		} else if (nm_args_parse(words.count, words.items, &args, diags) == 0) {
+			code = act(&args, diags);
+		}
+	}
+	nm_args_fini(&args);
+	nm_words_fini(&words);
+	return code;
+}
+
+static int run(int argc, char **argv, struct nm_diags *diags)
+{
 	struct nm_args args;
 	int code = NM_EXIT_USAGE;
 
+	if (nm_args_parse(argc, argv, &args, diags) == 0)
+		code = act(&args, diags);
+	nm_args_fini(&args);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	struct nm_diags diags = {0};
+	int code;
+
 	if (hold_standard_descriptors() != 0)
 		return NM_EXIT_INTERNAL; /* and nowhere to say so */
-	if (nm_args_parse(argc, argv, &args, &diags) == 0)
-		code = act(&args, &diags);
+	if (argc > 1 && nm_neper_workload(argv[1]))
+		code = run_neper(argc, argv, &diags);
+	else
+		code = run(argc, argv, &diags);
 	if (fflush(stdout) != 0 && code == NM_EXIT_OK && !diags.n_errors) {
 		nm_diag_error(&diags, NULL, 0, "standard output cannot be written: %s",
 			      strerror(errno));
 		code = NM_EXIT_FAILED;
 	}
 	nm_cli_print_diags(&diags);
-	nm_args_fini(&args);
 	return code;
 }

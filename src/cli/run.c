@@ -24,6 +24,8 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 	ret_options->warmup_ns = args->warmup_ns;
 	ret_options->cooldown_ns = args->cooldown_ns;
 	ret_options->timeout_ns = args->timeout_ns;
+	ret_options->wait_start_ns = args->wait_start_ns;
+	ret_options->traffic_ns = args->iostat_ns;
 	ret_options->percentiles = args->percentiles;
 	ret_options->cpus = args->cpus;
 	ret_options->slave_cpus = args->slave_cpus;
@@ -37,6 +39,7 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 		.interval = nm_live_interval,
 		.log = nm_live_log,
 		.progress = nm_live_progress,
+		.traffic = nm_live_traffic,
 		.responses = nm_live_responses,
 	};
 }
@@ -111,7 +114,10 @@ static int report_all(const struct nm_args *args, struct nm_live *live,
 int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 {
 	struct nm_loaded loaded = {0};
-	struct nm_series series = {0};
+	struct nm_series series = {
+		.view = {.throughput_unit = args->throughput_unit,
+			 .stime_use_proc = args->stime_use_proc},
+	};
 	struct nm_live live;
 	struct nm_run_options options;
 	struct nm_param_values values = {
@@ -137,7 +143,9 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 		code = NM_EXIT_INTERNAL;
 		goto out;
 	}
-	live.line &= !args->no_statistics && !args->raw;
+	if (args->max_duration_ns)
+		(void)nm_signals_limit(args->max_duration_ns);
+	live.line &= !args->no_statistics && !args->raw && !args->iostat_ns;
 	options_from(args, &live, interrupt_fd, &options);
 	struct nm_job job = nm_loaded_job(&loaded);
 	enum nm_run_status status = run_all(args, &job, &live, &options, &series, diags);

@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+#define GRACE_S 2 /* that a run has to end in order */
 
 /* A handler is given no argument: what it needs has to be global. Written before the handler is set. */
 static int pipe_write = -1;
@@ -43,9 +46,22 @@ int nm_signals_start(void)
 	sigemptyset(&act.sa_mask);
 	sigaddset(&act.sa_mask, SIGINT);
 	sigaddset(&act.sa_mask, SIGTERM);
+	sigaddset(&act.sa_mask, SIGALRM);
 	sigemptyset(&ignore.sa_mask);
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
+	sigaction(SIGALRM, &act, NULL);
 	sigaction(SIGPIPE, &ignore, NULL);
 	return ends[0];
+}
+
+int nm_signals_limit(uint64_t ns)
+{
+	const struct itimerval timer = {
+		.it_value = {.tv_sec = (time_t)(ns / 1000000000u),
+			     .tv_usec = (suseconds_t)(ns % 1000000000u / 1000 + 1)},
+		.it_interval = {.tv_sec = GRACE_S},
+	};
+
+	return setitimer(ITIMER_REAL, &timer, NULL) == 0 ? 0 : -errno;
 }

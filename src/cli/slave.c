@@ -45,7 +45,7 @@ int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
 	if (args->max_duration_ns)
 		options.max_duration_ns = args->max_duration_ns;
 	options.timeout_ns = args->timeout_ns;
-	options.once = args->once;
+	options.sessions = args->once ? 1 : args->sessions;
 	options.cpus = args->cpus;
 	options.interrupt_fd = interrupt_fd;
 	options.arg = (void *)args;

@@ -42,6 +42,9 @@ struct nm_link {
 /* What is told while phases run. */
 struct nm_ticker {
 	struct nm_grid grid;
+	struct nm_grid traffic_grid;
+	struct nm_counts traffic;      /* of the phase, when it was last told */
+	uint64_t traffic_at_ns;	       /* when that was */
 	uint64_t wall_offset_ns;       /* wall clock - monotonic clock */
 	uint64_t bytes, operations;    /* of the phases that are over */
 	struct nm_response *responses; /* room; owned */

@@ -375,8 +375,19 @@ static void end_phase(struct nm_master *master, bool whole)
 	nm_master_reconcile(master);
 }
 
+/* The slaves are armed, and are kept in touch with. */
+static void wait_start(struct nm_master *master)
+{
+	uint64_t until_ns = nm_clock_ns() + master->options->wait_start_ns;
+
+	while (!master->interrupts && !master->failure && nm_clock_ns() < until_ns)
+		nm_master_pump(master, until_ns);
+}
+
 void nm_master_run_phases(struct nm_master *master)
 {
+	if (master->options->wait_start_ns)
+		wait_start(master);
 	for (uint32_t phase = 0; phase < master->plan->n_phases; phase++) {
 		uint32_t g;
 

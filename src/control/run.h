@@ -49,6 +49,13 @@ struct nm_response_row {
 	bool failed;
 };
 
+/* What was moved on the master in the time since the last one of these, all groups together. */
+struct nm_traffic {
+	double at_s; /* since the run began */
+	double seconds;
+	struct nm_counts counts;
+};
+
 /* Called on the thread that runs; everything passed is valid during the call only. */
 struct nm_run_events {
 	void *arg;
@@ -59,6 +66,8 @@ struct nm_run_events {
 	void (*log)(void *arg, const char *line);
 	/* With NM_STAT_RAW. May be NULL. */
 	void (*progress)(void *arg, const struct nm_plan *plan, const struct nm_progress *progress);
+	/* With traffic_ns. May be NULL. */
+	void (*traffic)(void *arg, const struct nm_traffic *traffic);
 	/* With NM_STAT_RESPONSES: executions of flowops, those of one worker in their order. May be NULL. */
 	void (*responses)(void *arg, const struct nm_response_row *rows, size_t count);
 };
@@ -67,7 +76,9 @@ struct nm_run_options {
 	uint16_t port;	      /* of the slaves' control listener */
 	uint64_t interval_ns; /* the grid of intervals; 0: none */
 	uint64_t warmup_ns, cooldown_ns;
-	uint64_t timeout_ns; /* how long a peer may be silent and a phase may make no progress */
+	uint64_t wait_start_ns; /* before the first phase */
+	uint64_t traffic_ns;	/* how often the traffic is told; 0: never */
+	uint64_t timeout_ns;	/* how long a peer may be silent and a phase may make no progress */
 	struct nm_percentiles percentiles;
 	const char *cpus;	/* list for the master's workers, or NULL */
 	const char *slave_cpus; /* list for the slaves' workers, or NULL */

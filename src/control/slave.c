@@ -41,7 +41,7 @@ struct daemon {
 	struct nm_places *places; /* owned; shared with the sessions */
 	struct seated sessions[NM_PLACES];
 	size_t n_sessions;
-	bool served;	  /* a session has run to its end */
+	uint64_t served;  /* sessions that have run to their end */
 	uint64_t said_ns; /* when a foreign master was last told of */
 	unsigned unsaid;  /* how many since then were not */
 };
@@ -294,7 +294,7 @@ static void reap(struct daemon *daemon)
 			say(daemon, "session %d was ended by signal %d (%s)", (int)pid,
 			    WTERMSIG(status), strsignal(WTERMSIG(status)));
 		else if (pid > 0 && WEXITSTATUS(status) != NM_SESSION_NOTHING)
-			daemon->served = true;
+			daemon->served++;
 		leave_place(daemon, i);
 	}
 }
@@ -330,7 +330,8 @@ static int serve(struct daemon *daemon)
 	bool room = true;
 
 	for (;;) {
-		bool closing = daemon->options->once && daemon->served;
+		bool closing =
+			daemon->options->sessions && daemon->served >= daemon->options->sessions;
 		struct pollfd fds[2] = {
 			{.fd = room && !closing ? daemon->listener : -1, .events = POLLIN},
 			{.fd = daemon->options->interrupt_fd, .events = POLLIN},

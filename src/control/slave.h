@@ -16,7 +16,7 @@ struct nm_slave_options {
 	uint64_t max_duration_ns; /* of one session; 0: unlimited */
 	uint64_t timeout_ns;	  /* how long a master may be silent */
 	bool in_process;	  /* a thread of the master's process, which knows the limits */
-	bool once;		  /* end after the first session */
+	uint64_t sessions;	  /* end after so many; 0: never */
 	const char *cpus;	  /* list for the workers when the master asks for none, or NULL */
 	int interrupt_fd;	  /* readable: end; -1: none */
 	void *arg;

@@ -23,6 +23,11 @@ static bool tells_responses(const struct nm_master *master)
 	       master->options->events.responses;
 }
 
+static bool tells_traffic(const struct nm_master *master)
+{
+	return master->options->traffic_ns && master->options->events.traffic;
+}
+
 static uint64_t count_flows(const struct nm_plan *plan)
 {
 	uint64_t flows = 0;
@@ -54,7 +59,7 @@ int nm_ticker_start(struct nm_master *master)
 	uint64_t flows = count_flows(master->plan);
 
 	ticker->wall_offset_ns = nm_clock_wall_ns() - nm_clock_ns();
-	ticker->grid.next_ns = UINT64_MAX;
+	ticker->grid.next_ns = ticker->traffic_grid.next_ns = UINT64_MAX;
 	if ((master->options->statistics & NM_STAT_STRANDS) && flows > MAX_STRANDS)
 		nm_result_warn(master->result,
 			       "there is no table of strands: they are %llu, and at most %u are "
@@ -106,6 +111,38 @@ void nm_ticker_begin(struct nm_master *master, const struct nm_phase_order *orde
 	nm_grid_begin(&master->ticker.grid, master->phase_begin_ns,
 		      tells_progress(master) ? master->options->interval_ns : 0, order->stop_ns);
 	tell(master, NM_PROGRESS_BEGIN, 0, 0);
+	/* Only where something is measured: what opens and closes connections is no traffic. */
+	nm_grid_begin(&master->ticker.traffic_grid, master->phase_begin_ns,
+		      tells_traffic(master) && order->measured ? master->options->traffic_ns : 0,
+		      order->stop_ns);
+	master->ticker.traffic = (struct nm_counts){.iterations = 0};
+	master->ticker.traffic_at_ns = master->phase_begin_ns;
+}
+
+/* What has moved since this was last told. */
+static void tell_traffic(struct nm_master *master, uint64_t now_ns)
+{
+	struct nm_ticker *ticker = &master->ticker;
+	struct nm_counts sum = {.iterations = 0};
+	struct nm_traffic traffic = {
+		.at_s = (double)(now_ns - master->run_begin_ns) / 1e9,
+		.seconds = (double)(now_ns - ticker->traffic_at_ns) / 1e9,
+	};
+
+	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
+		struct nm_counts counts;
+
+		if (!master->groups[g].runs)
+			continue;
+		nm_engine_counts(master->engine, g, master->phase, &counts);
+		nm_counts_add(&sum, &counts);
+	}
+	traffic.counts = sum;
+	nm_counts_subtract(&traffic.counts, &ticker->traffic);
+	ticker->traffic = sum;
+	ticker->traffic_at_ns = now_ns;
+	if (traffic.seconds > 0)
+		master->options->events.traffic(master->options->events.arg, &traffic);
 }
 
 static uint32_t phase_of(const struct nm_group *group, uint32_t instr)
@@ -157,6 +194,8 @@ uint64_t nm_ticker_next_ns(const struct nm_master *master)
 	uint64_t next_ns = master->ticker.grid.next_ns;
 	uint64_t take_ns = tells_responses(master) ? nm_clock_ns() + TAKE_NS : UINT64_MAX;
 
+	if (master->ticker.traffic_grid.next_ns < next_ns)
+		next_ns = master->ticker.traffic_grid.next_ns;
 	return take_ns < next_ns ? take_ns : next_ns;
 }
 
@@ -166,6 +205,10 @@ void nm_ticker_run(struct nm_master *master, uint64_t now_ns)
 
 	if (tells_responses(master))
 		take_responses(master, PARTS);
+	if (now_ns >= master->ticker.traffic_grid.next_ns) {
+		(void)nm_grid_pass(&master->ticker.traffic_grid, now_ns);
+		tell_traffic(master, now_ns);
+	}
 	if (now_ns < master->ticker.grid.next_ns)
 		return;
 	(void)nm_grid_pass(&master->ticker.grid, now_ns);
@@ -180,6 +223,9 @@ void nm_ticker_end(struct nm_master *master)
 	read_phase(master, &bytes, &operations);
 	master->ticker.bytes += bytes;
 	master->ticker.operations += operations;
+	if (master->ticker.traffic_grid.interval_ns)
+		tell_traffic(master, nm_clock_ns());
+	master->ticker.traffic_grid = (struct nm_grid){.next_ns = UINT64_MAX};
 	master->ticker.grid.next_ns = UINT64_MAX;
 	tell(master, NM_PROGRESS_END, bytes, operations);
 }

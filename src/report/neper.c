@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <strings.h>
 
 #include "base/units.h"
 #include "report/common.h"
@@ -86,12 +85,15 @@ static struct end remote_end(const struct nm_result *result)
 /* Plain numbers, as neper has them: bytes, and seconds. */
 static void print_param(const struct nm_param *param, FILE *out)
 {
+	static const struct nm_opt flag = {.name = "flag", .type = NM_TYPE_FLAG};
 	uint64_t number = 0;
-	char text[32] = "";
+	bool on = false;
+	char text[32] = "", why[64];
 
 	switch (param->type) {
 	case NM_TYPE_FLAG:
-		snprintf(text, sizeof(text), "%d", strcasecmp(param->value, "yes") == 0);
+		if (nm_opt_set(&flag, &on, param->value, why, sizeof(why)) == 0)
+			snprintf(text, sizeof(text), "%d", on);
 		break;
 	case NM_TYPE_SIZE:
 		if (nm_parse_size(param->value, &number) >= 0)

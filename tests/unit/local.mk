@@ -96,11 +96,16 @@ $(CONTROL_TESTS): $(filter %.la,$(CONTROL_LIBS))
 
 REPORT_TESTS = \
 	tests/unit/report/test_report \
-	tests/unit/report/test_report_json
+	tests/unit/report/test_report_json \
+	tests/unit/report/test_report_neper
 $(REPORT_TESTS): LDADD = $(CHECK_LIBS) $(REPORT_LIBS)
 $(REPORT_TESTS): $(filter %.la,$(REPORT_LIBS))
 tests_unit_report_test_report_SOURCES = \
 	tests/unit/report/test_report.c \
+	tests/unit/report/sample.c \
+	tests/unit/report/sample.h
+tests_unit_report_test_report_neper_SOURCES = \
+	tests/unit/report/test_report_neper.c \
 	tests/unit/report/sample.c \
 	tests/unit/report/sample.h
 tests_unit_report_test_report_json_SOURCES = \

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/arg_accept.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/perf.h"
+#include "lib/settings.h"
+#include "report/report.h"
+#include "report/throughput.h"
+
+int nm_accept_define(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	const char *equals = strchr(value, '=');
+
+	if (!equals || equals == value) {
+		snprintf(why, why_size, "must be NAME=VALUE");
+		return -EINVAL;
+	}
+	struct nm_define *defines =
+		realloc(args->defines, (args->n_defines + 1) * sizeof(*defines));
+	if (!defines) {
+		snprintf(why, why_size, "out of memory");
+		return -EINVAL;
+	}
+	args->defines = defines;
+	/* The text is taken over: the name is its first part, cut off here. */
+	char *text = args->define;
+	args->define = NULL;
+	text[equals - value] = '\0';
+	defines[args->n_defines++] =
+		(struct nm_define){.name = text, .value = text + (equals - value) + 1};
+	return 0;
+}
+
+int nm_accept_cpus(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	(void)args;
+	return nm_settings_check_cpus(value, why, why_size);
+}
+
+int nm_accept_slave_cpus(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	(void)args;
+	return nm_settings_check_slave_cpus(value, why, why_size);
+}
+
+int nm_accept_percentiles(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	return nm_settings_check_percentiles(value, &args->percentiles, why, why_size);
+}
+
+int nm_accept_seed(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	(void)value, (void)why, (void)why_size;
+	args->has_seed = true;
+	return 0;
+}
+
+int nm_accept_counters(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	int error = nm_perf_check_form(value);
+
+	(void)args;
+	if (error == -ERANGE)
+		snprintf(why, why_size, "at most %d counters, with names of at most %d characters",
+			 NM_PERF_MAX, NM_PERF_NAME - 1);
+	else if (error)
+		snprintf(why, why_size,
+			 "not a list of counters: names and commas, as cycles,context-switches");
+	return error ? -EINVAL : 0;
+}
+
+int nm_accept_format(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	size_t used;
+
+	(void)args;
+	if (nm_report_find(value))
+		return 0;
+	used = (size_t)snprintf(why, why_size, "must be");
+	for (size_t i = 0; nm_reports[i] && used < why_size; i++)
+		used += (size_t)snprintf(why + used, why_size - used, "%s %s",
+					 i == 0		     ? ""
+					 : nm_reports[i + 1] ? ","
+							     : " or",
+					 nm_reports[i]->name);
+	return -EINVAL;
+}
+
+int nm_accept_throughput(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	(void)args;
+	if (nm_throughput_unit(value, 0))
+		return 0;
+	snprintf(why, why_size, "must be one of %s", nm_throughput_words());
+	return -EINVAL;
+}

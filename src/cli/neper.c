@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/neper.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "base/word.h"
+#include "cli/args.h"
+#include "cli/cli.h"
+#include "cli/stock.h"
+#include "report/throughput.h"
+
+#define MAX_OPTIONS 160
+#define FIRST_OWN                                                                                  \
+	1000 /* what getopt answers for the first entry of neper's table; netmodel's come after */
+#define FIRST_PASSED 2000
+#define CONTROL_PORT "12866"
+#define STREAMS	     (NM_NEPER_TCP_STREAM | NM_NEPER_UDP_STREAM | NM_NEPER_PSP_STREAM)
+
+static const char *const workloads[] = {"tcp_rr",     "tcp_crr", "tcp_stream", "udp_rr",
+					"udp_stream", "psp_rr",	 "psp_crr",    "psp_stream"};
+
+#define N_WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))
+
+/* A translation under way. */
+struct work {
+	const char *program;
+	unsigned workload;
+	bool server, help, version;
+	bool look; /* nothing is run: what only a run has is left out */
+	struct option longs[MAX_OPTIONS + 1];
+	char shorts[2 * MAX_OPTIONS];
+	struct nm_words *words;
+	struct nm_diags *diags;
+	bool has_length, no_memory;
+};
+
+unsigned nm_neper_workload(const char *word)
+{
+	for (size_t i = 0; i < N_WORKLOADS; i++)
+		if (strcmp(workloads[i], word) == 0)
+			return 1u << i;
+	return 0;
+}
+
+void nm_words_fini(struct nm_words *words)
+{
+	for (int i = 0; i < words->count; i++)
+		free(words->items[i]);
+	free(words->items);
+	*words = (struct nm_words){.count = 0};
+}
+
+__attribute__((format(printf, 2, 3))) static void add(struct work *work, const char *fmt, ...)
+{
+	struct nm_words *words = work->words;
+	char **items = realloc(words->items, ((size_t)words->count + 2) * sizeof(*items));
+	char *text = NULL;
+	va_list args;
+
+	if (items)
+		words->items = items;
+	va_start(args, fmt);
+	if (!items || vasprintf(&text, fmt, args) < 0)
+		work->no_memory = true;
+	else
+		items[words->count++] = text;
+	va_end(args);
+	if (items)
+		items[words->count] = NULL;
+}
+
+static const struct nm_arg *arg_of(const char *name)
+{
+	for (const struct nm_arg *arg = nm_arg_table; arg->opt.name; arg++)
+		if (strcmp(arg->opt.name, name) == 0)
+			return arg;
+	return NULL;
+}
+
+/* An option of netmodel's; value NULL: it takes none. */
+static void add_option(struct work *work, const char *name, const char *value)
+{
+	const struct nm_arg *arg = arg_of(name);
+
+	if (work->look && arg && !(arg->modes & NM_MODE_LOOK))
+		return;
+	add(work, "--%s", name);
+	if (value)
+		add(work, "%s", value);
+}
+
+/* --- values --- */
+
+/* Digits, a point and a sign: a number without a unit. */
+static bool is_bare(const char *text)
+{
+	return *text && text[strspn(text, "0123456789.+-")] == '\0';
+}
+
+static int to_duration(const char *text, const char *unit, char *to, size_t size, const char **why)
+{
+	uint64_t ns;
+
+	*why = "not a time: a number, and ns, us, ms or s";
+	if (snprintf(to, size, "%s%s", text, is_bare(text) ? unit : "") >= (int)size)
+		return -EINVAL;
+	return nm_parse_duration(to, &ns) == 0 ? 0 : -EINVAL;
+}
+
+static int to_bit_rate(const char *text, char *to, size_t size, const char **why)
+{
+	char *end;
+	double value = strtod(text, &end);
+	const struct nm_throughput_unit *unit = nm_throughput_unit(*end ? end : "B", 0);
+
+	*why = "not a rate: a number of bytes/s, or with a unit of --throughput-opt, as 100Mb";
+	if (end == text || !unit || strncmp(end, "auto", 4) == 0 || !(value >= 0 && value < 1e15))
+		return -EINVAL;
+	snprintf(to, size, "%.0f", value * unit->bytes_per_s * 8);
+	return 0;
+}
+
+/* neper takes any character between two numbers. */
+static int to_percentiles(const char *text, char *to, size_t size, const char **why)
+{
+	size_t used = 0;
+
+	*why = "not a list of percentiles: numbers from 0 to 100, as 50,99.9";
+	for (;;) {
+		char *end;
+		double value = strtod(text, &end);
+
+		value = value == 999 ? 99.9 : value == 9999 ? 99.99 : value;
+		if (end == text || !(value >= 0 && value <= 100) || used + 24 > size)
+			return -EINVAL;
+		used += (size_t)snprintf(to + used, size - used, "%s%.10g", used ? "," : "", value);
+		if (*end == '\0')
+			return 0;
+		text = end + 1;
+	}
+}
+
+static int to_count(const char *text, char *to, size_t size, const char **why)
+{
+	char *end;
+	long long value;
+
+	*why = "not a number of 0 or more";
+	errno = 0;
+	value = strtoll(text, &end, 0);
+	if (errno || end == text || *end || value < 0)
+		return -EINVAL;
+	snprintf(to, size, "%lld", value);
+	return 0;
+}
+
+static int to_size(const char *text, char *to, size_t size, const char **why)
+{
+	uint64_t bytes;
+
+	*why = "not a size: digits and an optional k, m or g";
+	if (nm_parse_size(text, &bytes) != 0)
+		return -EINVAL;
+	snprintf(to, size, "%s", text);
+	return strlen(text) < size ? 0 : -EINVAL;
+}
+
+static int convert(enum nm_neper_value kind, const char *text, char *to, size_t size,
+		   const char **why)
+{
+	switch (kind) {
+	case NM_NEPER_COUNT:
+		return to_count(text, to, size, why);
+	case NM_NEPER_SIZE:
+		return to_size(text, to, size, why);
+	case NM_NEPER_LENGTH:
+	case NM_NEPER_S:
+		return to_duration(text, "s", to, size, why);
+	case NM_NEPER_MS:
+		return to_duration(text, "ms", to, size, why);
+	case NM_NEPER_US:
+		return to_duration(text, "us", to, size, why);
+	case NM_NEPER_NS:
+		return to_duration(text, "ns", to, size, why);
+	case NM_NEPER_BYTE_RATE:
+		return to_bit_rate(text, to, size, why);
+	case NM_NEPER_PERCENTILES:
+		return to_percentiles(text, to, size, why);
+	case NM_NEPER_FLAG:
+	case NM_NEPER_TEXT:
+	case NM_NEPER_FILE:
+		break;
+	}
+	*why = "too long";
+	return snprintf(to, size, "%s", text) < (int)size ? 0 : -EINVAL;
+}
+
+/* --- options --- */
+
+/* One part of "a|b=c" that the profile has, as a definition without a value; false: none. */
+static bool find_param(const struct work *work, const char *here, char *name, size_t size,
+		       const char **ret_fixed)
+{
+	while (*here) {
+		size_t length = strcspn(here, "|"), bare = strcspn(here, "|=");
+
+		snprintf(name, size, "%.*s", (int)bare, here);
+		*ret_fixed = bare < length ? here + bare + 1 : NULL;
+		if (nm_cli_has_param(work->program, name))
+			return true;
+		here += length + (here[length] == '|');
+	}
+	return false;
+}
+
+static void take_param(struct work *work, const struct nm_neper_opt *opt, const char *value)
+{
+	char name[64];
+	const char *fixed;
+
+	if (!find_param(work, opt->here, name, sizeof(name), &fixed)) {
+		nm_diag_error(work->diags, NULL, 0,
+			      "--%s: not offered: the profile %s has no parameter %.*s", opt->name,
+			      work->program, (int)strcspn(opt->here, "|"), opt->here);
+		return;
+	}
+	add(work, "-D");
+	add(work, "%s=%s", name, fixed ? fixed : opt->value == NM_NEPER_FLAG ? "yes" : value);
+}
+
+/* So many transactions of all flows together, however long they take. */
+static void take_transactions(struct work *work, const char *text)
+{
+	char count[32];
+	const char *why;
+
+	if (to_count(text + 1, count, sizeof(count), &why) != 0 || strcmp(count, "0") == 0) {
+		nm_diag_error(work->diags, NULL, 0,
+			      "--test-length %s: seconds, or a number below 0: transactions", text);
+		return;
+	}
+	if (!nm_cli_has_param(work->program, "num_transactions")) {
+		nm_diag_error(work->diags, NULL, 0,
+			      "--test-length %s: not offered: the profile %s has no parameter "
+			      "num_transactions",
+			      text, work->program);
+		return;
+	}
+	add(work, "-D");
+	add(work, "num_transactions=%s", count);
+	add(work, "-D");
+	add(work, "test_length=86400s");
+}
+
+/* Each worker gets one of the CPUs that the process may use, in their order. */
+static void take_cpus(struct work *work)
+{
+	char list[4096] = "";
+	size_t used = 0;
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) != 0) {
+		nm_diag_error(work->diags, NULL, 0, "--pin-cpu: %s", strerror(errno));
+		return;
+	}
+	for (unsigned cpu = 0; cpu < CPU_SETSIZE && used + 8 < sizeof(list); cpu++)
+		if (CPU_ISSET(cpu, &set))
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u",
+						 used ? "," : "", cpu);
+	add_option(work, "cpus", list);
+}
+
+static void take_option(struct work *work, const char *name, const struct nm_neper_opt *opt,
+			const char *value)
+{
+	add_option(work, name, opt->value == NM_NEPER_FLAG ? NULL : value);
+}
+
+static void take_role(struct work *work, const struct nm_neper_opt *opt)
+{
+	work->help |= opt->letter == 'h';
+	work->version |= opt->letter == 'v';
+}
+
+static void take_of_server(struct work *work, const struct nm_neper_opt *opt, const char *value)
+{
+	if (!opt->server) /* checked, and left to the client */
+		return;
+	if (opt->means == NM_NEPER_CPUS)
+		take_cpus(work);
+	else
+		take_option(work, *opt->server == '=' ? opt->here : opt->server, opt, value);
+}
+
+static void take(struct work *work, const struct nm_neper_opt *opt, const char *text)
+{
+	char value[1024] = "";
+	const char *why = "";
+
+	if (opt->means == NM_NEPER_ROLE) {
+		take_role(work, opt);
+		return;
+	}
+	text = text ? text : opt->fallback ? opt->fallback : "";
+	work->has_length |= opt->letter == 'l';
+	if (opt->value == NM_NEPER_LENGTH && *text == '-') {
+		if (!work->server)
+			take_transactions(work, text);
+		return;
+	}
+	if (convert(opt->value, text, value, sizeof(value), &why) != 0) {
+		nm_diag_error(work->diags, NULL, 0, "--%s %s: %s", opt->name, text, why);
+		return;
+	}
+	if (work->server)
+		take_of_server(work, opt, value);
+	else if (opt->means == NM_NEPER_PARAM)
+		take_param(work, opt, value);
+	else if (opt->means == NM_NEPER_OPTION)
+		take_option(work, opt->here, opt, value);
+	else if (opt->means == NM_NEPER_CPUS)
+		take_cpus(work);
+	else
+		nm_diag_warn(work->diags, NULL, 0, "--%s: has no effect: %s", opt->name, opt->here);
+}
+
+/* --- the line --- */
+
+static bool is_nepers(const struct work *work, const char *name)
+{
+	for (const struct nm_neper_opt *opt = nm_neper_table; opt->name; opt++)
+		if ((opt->workloads & work->workload) && strcmp(opt->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* neper's options of the workload, and netmodel's long ones whose names neper does not have. */
+static void make_spec(struct work *work)
+{
+	size_t used = 0, count = 0;
+
+	work->shorts[used++] = ':';
+	for (size_t i = 0; nm_neper_table[i].name && count < MAX_OPTIONS; i++) {
+		const struct nm_neper_opt *opt = &nm_neper_table[i];
+		int has = opt->value == NM_NEPER_FLAG	? no_argument
+			  : opt->value == NM_NEPER_FILE ? optional_argument
+							: required_argument;
+
+		if (!(opt->workloads & work->workload))
+			continue;
+		work->longs[count++] = (struct option){
+			.name = opt->name, .has_arg = has, .val = FIRST_OWN + (int)i};
+		if (!opt->letter)
+			continue;
+		work->shorts[used++] = opt->letter;
+		for (int colons = has; colons > 0; colons--)
+			work->shorts[used++] = ':';
+	}
+	for (size_t i = 0; nm_arg_table[i].opt.name && count < MAX_OPTIONS; i++) {
+		const struct nm_arg *arg = &nm_arg_table[i];
+
+		if (is_nepers(work, arg->opt.name) || strcmp(arg->opt.name, "master") == 0 ||
+		    strcmp(arg->opt.name, "slave") == 0)
+			continue;
+		work->longs[count++] =
+			(struct option){.name = arg->opt.name,
+					.has_arg = arg->argument ? required_argument : no_argument,
+					.val = FIRST_PASSED + (int)i};
+	}
+}
+
+static const struct nm_neper_opt *opt_of(const struct work *work, int answer)
+{
+	if (answer >= FIRST_OWN && answer < FIRST_PASSED)
+		return &nm_neper_table[answer - FIRST_OWN];
+	for (const struct nm_neper_opt *opt = nm_neper_table; opt->name; opt++)
+		if ((opt->workloads & work->workload) && opt->letter && opt->letter == answer)
+			return opt;
+	return NULL;
+}
+
+static void wrong(const struct work *work, int answer, char *const argv[])
+{
+	const struct nm_neper_opt *opt = opt_of(work, optopt);
+	const char *word = argv[optind - 1];
+
+	if (answer == ':' && opt)
+		nm_diag_error(work->diags, NULL, 0, "--%s: its value is missing", opt->name);
+	else if (answer == ':')
+		nm_diag_error(work->diags, NULL, 0, "%s: its value is missing", word);
+	else if (optopt > 0 && optopt < FIRST_OWN)
+		nm_diag_error(work->diags, NULL, 0,
+			      "-%c: no option of %s; netmodel %s -h lists them", optopt,
+			      work->program, work->program);
+	else if (optopt)
+		nm_diag_error(work->diags, NULL, 0, "%s: takes no value", word);
+	else
+		nm_diag_error(work->diags, NULL, 0,
+			      "%s: no option of %s, or short for several; netmodel %s -h lists "
+			      "them",
+			      word, work->program, work->program);
+}
+
+/* Whether this is a client, and whether it runs anything. */
+static void look_ahead(struct work *work, const struct nm_neper_opt *opt, int answer)
+{
+	const struct nm_arg *arg =
+		answer >= FIRST_PASSED ? &nm_arg_table[answer - FIRST_PASSED] : NULL;
+
+	if (opt && opt->letter == 'c')
+		work->server = false;
+	if (opt && opt->letter == 'n')
+		work->look = true;
+	if (arg && arg->action && (arg->modes & NM_MODE_LOOK))
+		work->look = true;
+}
+
+/* Calls getopt for each option; with `take_them` false only to look ahead. */
+static void walk(struct work *work, int argc, char *argv[], bool take_them)
+{
+	int answer;
+
+	optind = 0;
+	opterr = 0;
+	while ((answer = getopt_long(argc, argv, work->shorts, work->longs, NULL)) != -1) {
+		const struct nm_neper_opt *opt = opt_of(work, answer);
+
+		if (!take_them) {
+			look_ahead(work, opt, answer);
+		} else if (answer == '?' || answer == ':') {
+			wrong(work, answer, argv);
+		} else if (opt) {
+			take(work, opt, optarg);
+		} else if (answer >= FIRST_PASSED) {
+			const struct nm_arg *arg = &nm_arg_table[answer - FIRST_PASSED];
+
+			add_option(work, arg->opt.name, arg->argument ? optarg : NULL);
+		}
+	}
+	for (int i = optind; take_them && i < argc; i++)
+		nm_diag_error(work->diags, NULL, 0, "%s: not an option", argv[i]);
+}
+
+/* What neper has when its option is not given. They come first: the last one of several counts. */
+static void add_defaults(struct work *work)
+{
+	add(work, "netmodel");
+	if (work->server) {
+		add_option(work, "slave", NULL);
+		add_option(work, "port", CONTROL_PORT);
+		add_option(work, "sessions", "1");
+		return;
+	}
+	add_option(work, "master", work->program);
+	add_option(work, "port", CONTROL_PORT);
+	add_option(work, "format", "neper");
+	if (work->workload & STREAMS)
+		add_option(work, "throughput-opt", "Mb");
+}
+
+/* A parameter may be defined once only. */
+static void add_length(struct work *work)
+{
+	if (work->server || work->has_length || !nm_cli_has_param(work->program, "test_length"))
+		return;
+	add(work, "-D");
+	add(work, "test_length=10s");
+}
+
+static bool is_there(const struct work *work)
+{
+	char *path = nm_stock_find(work->program, work->diags);
+
+	free(path);
+	return path != NULL;
+}
+
+int nm_neper_translate(int argc, char *const argv[], struct nm_words *ret_words, bool *ret_help,
+		       struct nm_diags *diags)
+{
+	struct work work = {
+		.program = argv[1],
+		.workload = nm_neper_workload(argv[1]),
+		.server = true,
+		.words = ret_words,
+		.diags = diags,
+	};
+	char **copy = calloc((size_t)argc, sizeof(*copy)); /* getopt puts them in order */
+
+	*ret_words = (struct nm_words){.count = 0};
+	if (!copy) {
+		nm_diag_error(diags, NULL, 0, "out of memory");
+		return -EINVAL;
+	}
+	make_spec(&work);
+	memcpy(copy, argv + 1, ((size_t)argc - 1) * sizeof(*copy));
+	walk(&work, argc - 1, copy, false);
+	work.server = work.server && !work.look;
+	if (work.server || is_there(&work)) {
+		add_defaults(&work);
+		walk(&work, argc - 1, copy, true);
+		add_length(&work);
+	}
+	free(copy);
+	*ret_help = work.help && !diags->n_errors;
+	if (work.version && !diags->n_errors) {
+		nm_words_fini(ret_words);
+		add(&work, "netmodel");
+		add(&work, "--version");
+	}
+	if (work.no_memory)
+		nm_diag_error(diags, NULL, 0, "out of memory");
+	return diags->n_errors ? -EINVAL : 0;
+}
+
+/* --- help --- */
+
+static const char *value_text(enum nm_neper_value value)
+{
+	switch (value) {
+	case NM_NEPER_FLAG:
+		break;
+	case NM_NEPER_TEXT:
+		return " TEXT";
+	case NM_NEPER_COUNT:
+		return " N";
+	case NM_NEPER_SIZE:
+		return " BYTES";
+	case NM_NEPER_LENGTH:
+	case NM_NEPER_S:
+		return " SECONDS";
+	case NM_NEPER_MS:
+		return " MILLISECONDS";
+	case NM_NEPER_US:
+		return " MICROSECONDS";
+	case NM_NEPER_NS:
+		return " NANOSECONDS";
+	case NM_NEPER_BYTE_RATE:
+		return " RATE";
+	case NM_NEPER_PERCENTILES:
+		return " LIST";
+	case NM_NEPER_FILE:
+		return "[=FILE]";
+	}
+	return "";
+}
+
+/* What the client's option is here. */
+static void print_client(const struct work *work, const struct nm_neper_opt *opt, FILE *out)
+{
+	char name[64];
+	const char *fixed;
+
+	switch (opt->means) {
+	case NM_NEPER_ROLE:
+		fputs(opt->here, out);
+		break;
+	case NM_NEPER_PARAM:
+		if (find_param(work, opt->here, name, sizeof(name), &fixed))
+			fprintf(out, "-D %s%s%s", name, fixed ? "=" : "", fixed ? fixed : "");
+		else
+			fputs("not offered by the profile", out);
+		if (opt->value == NM_NEPER_LENGTH)
+			fputs("; below 0: -D num_transactions", out);
+		break;
+	case NM_NEPER_OPTION:
+	case NM_NEPER_CPUS:
+		fprintf(out, "--%s", opt->here);
+		break;
+	case NM_NEPER_NONE:
+		fprintf(out, "no effect: %s", opt->here);
+		break;
+	}
+}
+
+void nm_neper_help(const char *workload, FILE *out)
+{
+	const struct work work = {.program = workload, .workload = nm_neper_workload(workload)};
+
+	fprintf(out,
+		"Usage: netmodel %s [OPTION]...              a server\n"
+		"       netmodel %s -c -H HOST [OPTION]...   a client\n"
+		"Runs the profile %s by neper's command lines. A server is a slave that takes\n"
+		"everything from its client; options in brackets are its own. A bare number has\n"
+		"neper's unit, and another may be written: -l 500ms. Long options of netmodel "
+		"whose\n"
+		"names neper does not have may be given too.\n\n",
+		workload, workload, workload);
+	for (const struct nm_neper_opt *opt = nm_neper_table; opt->name; opt++) {
+		char left[64];
+
+		if (!(opt->workloads & work.workload))
+			continue;
+		snprintf(left, sizeof(left), "%c%c%c--%s%s", opt->letter ? '-' : ' ',
+			 opt->letter ? opt->letter : ' ', ' ', opt->name, value_text(opt->value));
+		fprintf(out, "  %-36s ", left);
+		print_client(&work, opt, out);
+		if (opt->server && opt->means != NM_NEPER_ROLE)
+			fprintf(out, " [--%s]", *opt->server == '=' ? opt->here : opt->server);
+		fputc('\n', out);
+	}
+}

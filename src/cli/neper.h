@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* neper's command lines: `netmodel tcp_rr -c -H host -F 10`. One table says what each of neper's options is here; the
+ * line is translated into one of netmodel's own, and goes on as that. */
+#ifndef NM_CLI_NEPER_H
+#define NM_CLI_NEPER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+
+/* neper's programs, as sets. */
+enum nm_neper_workload {
+	NM_NEPER_TCP_RR = 1 << 0,
+	NM_NEPER_TCP_CRR = 1 << 1,
+	NM_NEPER_TCP_STREAM = 1 << 2,
+	NM_NEPER_UDP_RR = 1 << 3,
+	NM_NEPER_UDP_STREAM = 1 << 4,
+	NM_NEPER_PSP_RR = 1 << 5,
+	NM_NEPER_PSP_CRR = 1 << 6,
+	NM_NEPER_PSP_STREAM = 1 << 7,
+	NM_NEPER_ALL = (1 << 8) - 1,
+};
+
+/* What a value must be, and how it reads here: a bare number has neper's unit, and one of ours may be written. */
+enum nm_neper_value {
+	NM_NEPER_FLAG,
+	NM_NEPER_TEXT,
+	NM_NEPER_COUNT,
+	NM_NEPER_SIZE,
+	NM_NEPER_LENGTH, /* seconds, or below 0 transactions */
+	NM_NEPER_S,
+	NM_NEPER_MS,
+	NM_NEPER_US,
+	NM_NEPER_NS,
+	NM_NEPER_BYTE_RATE,   /* bytes/s, or one of neper's units */
+	NM_NEPER_PERCENTILES, /* with anything between them; 999 is 99.9 and 9999 is 99.99 */
+	NM_NEPER_FILE,	      /* glued to the option; without one neper's own name is taken */
+};
+
+/* What the option is here. */
+enum nm_neper_means {
+	NM_NEPER_ROLE, /* client, help, version */
+	NM_NEPER_PARAM, /* a parameter of the profile; `here` may name several, separated by '|', of which the first
+	                  * that the profile has is taken; NAME=VALUE for one that is a flag there */
+	NM_NEPER_OPTION, /* an option of netmodel's; of a flag without its value */
+	NM_NEPER_CPUS,	 /* all CPUs that the process may use, each worker on one of them */
+	NM_NEPER_NONE,	 /* nothing is left to set; `here` says why */
+};
+
+struct nm_neper_opt {
+	const char *name;
+	char letter; /* 0: none */
+	unsigned workloads;
+	enum nm_neper_value value;
+	enum nm_neper_means means;
+	const char *here;
+	/* What a server's option of that name is, an option of netmodel's; NULL: it is taken from the client. "=" when
+	 * it is the same as the client's. */
+	const char *server;
+	const char *fallback; /* FILE: the name when none is given */
+};
+
+extern const struct nm_neper_opt nm_neper_table[]; /* ends with an entry without a name */
+
+/* 0: the word names no program of neper's. */
+unsigned nm_neper_workload(const char *word);
+
+/* A command line of netmodel's. */
+struct nm_words {
+	char **items; /* owned, NULL-terminated */
+	int count;
+};
+
+/* Translates argv, whose second word names the workload. 0, or -EINVAL with errors in diags. *ret_words must be given
+ * to nm_words_fini in any case. *ret_help: the help was asked for, and nothing is to be run. */
+int nm_neper_translate(int argc, char *const argv[], struct nm_words *ret_words, bool *ret_help,
+		       struct nm_diags *diags);
+void nm_words_fini(struct nm_words *words);
+/* The options of one workload and what they are here. */
+void nm_neper_help(const char *workload, FILE *out);
+
+#endif

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""neper's command lines do here what they do there, and its users find the keys that they know."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from pathlib import Path
+
+import pytest
+
+from nmtest import Netmodel
+
+WORKLOADS = ("tcp_rr", "tcp_crr", "tcp_stream", "udp_rr", "udp_stream")
+PARAM = re.compile(r"^  (?:-(\w)|  ) --([\w-]+)(?: (\w+))? +-D (\w+)(?:=(\w+))?(?: |;|$)")
+
+
+def keys_of(text: str) -> dict[str, str]:
+    lines = [line for line in text.splitlines() if not line.startswith("t=")]
+    assert all(re.match(r"[\w.]+=", line) for line in lines), text
+    keys = dict(line.split("=", 1) for line in lines)
+    assert len(keys) == len(lines), text
+    return keys
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def pair(netmodel: Netmodel, workload: str, *args: str, server: tuple[str, ...] = ()) -> dict[str, str]:
+    """A server and a client of a workload, as neper's are started; what the client prints."""
+    port = str(free_port())
+    with netmodel.started(workload, "-C", port, *server) as process:
+        process.wait_line("slave listening")
+        done = netmodel.run(workload, "-c", "-H", "127.0.0.1", "-C", port, *args, code=0)
+        assert process.finish().code == 0
+    return keys_of(done.out)
+
+
+def test_a_client_and_a_server(netmodel: Netmodel) -> None:
+    args = ("-F", "10", "-T", "2", "-l", "1", "-I", "0.25", "-p", "50;99,999", "-Q", "100", "-R", "0x10")
+    keys = pair(netmodel, "tcp_rr", *args[:-2], "-R", "16", server=("-T", "2", "-F", "10", "-Q", "100", "-R16"))
+    assert {name: keys[name] for name in ("num_flows", "num_threads", "test_length", "request_size")} == {
+        "num_flows": "10",
+        "num_threads": "2",
+        "test_length": "1",
+        "request_size": "100",
+    }
+    assert keys["response_size"] == "16"
+    assert keys["percentiles"] == "50,99,99.9,"
+    count = int(keys["num_transactions"])
+    seconds = float(keys["time_end"]) - float(keys["time_start"])
+    assert seconds == pytest.approx(float(keys["total_run_time"]), abs=1e-5)
+    assert float(keys["throughput"]) == pytest.approx(count / seconds, rel=1e-4)
+    assert int(keys["local_throughput"]) == int(float(keys["throughput"]))
+    assert int(keys["remote_throughput"]) == pytest.approx(int(keys["local_throughput"]), abs=1)
+    assert float(keys["latency_min"]) <= float(keys["latency_p50"]) <= float(keys["latency_p99.9"])
+    # All transactions are in the mean: ten flows that never rest.
+    assert float(keys["latency_mean"]) * count == pytest.approx(10 * seconds, rel=0.05)
+    assert int(keys["num_samples"]) >= 3
+    assert 0.9 < float(keys["correlation_coefficient"]) <= 1
+    cpu = sum(float(keys[f"{name}_end"]) - float(keys[f"{name}_start"]) for name in ("utime", "stime"))
+    assert 0 < cpu < 2.2 * seconds
+    assert 0 < int(keys["maxrss_start"]) <= int(keys["maxrss_end"])
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_every_workload_runs(netmodel: Netmodel, workload: str) -> None:
+    keys = pair(netmodel, workload, "-l", "200ms")
+    assert float(keys["test_length"]) == 0.2
+    assert float(keys["throughput"]) > 0
+    assert int(keys["remote_throughput"]) > 0
+    if workload.endswith("stream"):
+        assert keys["throughput_units"] == "Mbit/s"
+        assert keys["local_throughput"] == "0"  # it writes
+        assert int(keys["remote_throughput"]) == pytest.approx(float(keys["throughput"]) * 1e6, abs=1e4)
+    else:
+        assert int(keys["num_transactions"]) > 0
+
+
+def test_a_stream_in_another_unit(netmodel: Netmodel) -> None:
+    keys = pair(netmodel, "tcp_stream", "-l", "0.2", "-B", "32k", "--throughput-opt", "auto-iB")
+    unit = {"KiB/s": 1 << 10, "MiB/s": 1 << 20, "GiB/s": 1 << 30}[keys["throughput_units"]]
+    assert keys["buffer_size"] == "32768"
+    bytes_per_s = float(keys["throughput"]) * unit
+    assert bytes_per_s == pytest.approx(int(keys["remote_throughput"]) / 8, rel=0.01)
+
+
+def test_a_server_waits_for_as_many_clients_as_it_is_told(netmodel: Netmodel) -> None:
+    port = str(free_port())
+    with netmodel.started("tcp_rr", "-C", port, "--num-clients", "2") as server:
+        server.wait_line("slave listening")
+        client = ("tcp_rr", "-c", "-H", "127.0.0.1", "-C", port, "-l", "0.1")
+        netmodel.run(*client, code=0)
+        assert server.running()
+        netmodel.run(*client, code=0)
+        assert server.finish().code == 0
+    with netmodel.started("tcp_rr", "-C", port, "--sessions", "0", "-H", "127.0.0.1") as server:
+        server.wait_line("slave listening on 127.0.0.1 port " + port)
+        netmodel.run(*client, code=0)
+        netmodel.run(*client, code=0)
+        assert server.running()
+
+
+def test_lines_of_iostat_add_up(netmodel: Netmodel) -> None:
+    port = str(free_port())
+    with netmodel.started("tcp_rr", "-C", port) as server:
+        server.wait_line("slave listening")
+        line = ("tcp_rr", "-c", "-H", "127.0.0.1", "-C", port, "-l", "0.5", "-Q", "10", "-R", "30", "--iostat-ms", "100")
+        out = netmodel.run(*line, code=0).out
+    rows = re.findall(
+        r"^t=([\d.]+) TX: (\d+) ops, (\d+) bytes, ([\d.]+) Mbps; RX: (\d+) ops, (\d+) bytes, ([\d.]+) Mbps$",
+        out,
+        re.MULTILINE,
+    )
+    count = int(keys_of(out)["num_transactions"])
+    assert len(rows) >= 2
+    times = [float(row[0]) for row in rows]
+    assert times == sorted(times)
+    assert sum(int(row[1]) for row in rows) == sum(int(row[4]) for row in rows) == count
+    assert sum(int(row[2]) for row in rows) == 10 * count
+    assert sum(int(row[5]) for row in rows) == 30 * count
+    seconds = times[1] - times[0]
+    assert float(rows[1][3]) == pytest.approx(int(rows[1][2]) * 8 / seconds / 1e6, rel=0.02, abs=0.01)
+
+
+def test_the_time_of_the_whole_host(netmodel: Netmodel) -> None:
+    def ticks() -> float:
+        words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+        return sum(int(words[i]) for i in (2, 5, 6)) / os.sysconf("SC_CLK_TCK")
+
+    before = ticks()
+    keys = pair(netmodel, "tcp_rr", "-l", "0.5", "-S")
+    used = ticks() - before
+    # Both ends are on this host, and what else it does counts as well.
+    assert keys["stime_start"] == "0.000000"
+    assert 0.05 < float(keys["stime_end"]) <= used + 0.05
+
+
+def test_a_run_waits_before_it_starts(netmodel: Netmodel) -> None:
+    quick = netmodel.run("-m", "tcp_rr", "-D", "test_length=100ms", code=0)
+    late = netmodel.run("-m", "tcp_rr", "-D", "test_length=100ms", "--wait-start", "1s", code=0)
+    assert late.seconds > 1.1
+    assert quick.seconds < late.seconds
+    with netmodel.started("-m", "tcp_rr", "--wait-start", "60s", "-v") as process:
+        process.wait_line("connected to local")
+        process.signal(2)
+        assert process.finish().code == 130
+
+
+def test_a_run_ends_when_its_time_is_over(netmodel: Netmodel) -> None:
+    done = netmodel.run("tcp_rr", "-c", "-H", "local", "-l", "60", "-s", "1")
+    assert done.code == 130
+    assert 0.9 < done.seconds < 15
+    assert "interrupted" in done.err
+    assert int(keys_of(done.out)["num_transactions"]) > 0
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_the_help_is_true(netmodel: Netmodel, workload: str) -> None:
+    """Every option that stands for a parameter sets it, by either of its names."""
+    values = {"BYTES": "77", "N": "7", "TEXT": "reno", "RATE": "100Mb"}  # for others "3"
+    text = netmodel.run(workload, "-h", code=0).out
+    found = [match for line in text.splitlines() if (match := PARAM.match(line))]
+    assert {"host", "num_flows", "num_threads", "test_length"} <= {match[4] for match in found}
+    for letter, name, kind, param, fixed in (match.groups() for match in found):
+        value = values.get(kind or "", "3" if kind else "")
+        expected = fixed or {"RATE": "100000000"}.get(kind or "", value or "yes")
+        words = [f"--{name}={value}"] if kind else [f"--{name}"]
+        lines = [words] if not letter else [words, [f"-{letter}", value] if kind else [f"-{letter}"]]
+        for words in lines:
+            listed = netmodel.run(workload, "-c", *words, "--params", code=0).out
+            row = next(line.split() for line in listed.splitlines() if line.startswith(f"{param} "))
+            assert re.fullmatch(re.escape(expected) + r"(s|ms|us|ns)?", row[2]), (words, row)
+            assert row[3] == "-D"
+
+
+def test_nothing_is_run_dry(netmodel: Netmodel) -> None:
+    out = netmodel.run("tcp_rr", "-c", "-n", "-F", "3", code=0).out
+    assert "ok" in out
+    assert "3 flows" in out
+    assert netmodel.run("tcp_rr", "-n", code=0).out.endswith("1 host\n")  # also without a client's option
+
+
+def test_versions(netmodel: Netmodel) -> None:
+    assert netmodel.run("tcp_rr", "-v", code=0).out == netmodel.run("--version", code=0).out
+
+
+ERRORS = [
+    (["-l", "abc"], "--test-length abc: not a time: a number, and ns, us, ms or s"),
+    (["-l", "5x"], "--test-length 5x: not a time: a number, and ns, us, ms or s"),
+    (["-F", "10x"], "--num-flows 10x: not a number of 0 or more"),
+    (["-F", "-1"], "--num-flows -1: not a number of 0 or more"),
+    (["-Q", "1y"], "--request-size 1y: not a size: digits and an optional k, m or g"),
+    (["-p", "50,"], "--percentiles 50,: not a list of percentiles: numbers from 0 to 100, as 50,99.9"),
+    (["-p", "101"], "--percentiles 101: not a list of percentiles: numbers from 0 to 100, as 50,99.9"),
+    (["-m", "5Xb"], "--max-pacing-rate 5Xb: not a rate: "),
+    (["-x"], "-x: no option of tcp_rr; netmodel tcp_rr -h lists them"),
+    (["--wrong"], "--wrong: no option of tcp_rr, or short for several; netmodel tcp_rr -h lists them"),
+    (["--edge-trigger"], "--edge-trigger: no option of tcp_rr, or short for several; "),
+    (["--client=1"], "--client=1: takes no value"),
+    (["-F"], "--num-flows: its value is missing"),
+    (["5"], "5: not an option"),
+    (["-l", "-x"], "--test-length -x: seconds, or a number below 0: transactions"),
+    (["--pin-numa"], "--pin-numa: not offered: the profile tcp_rr has no parameter pin_numa"),
+    (["--throughput-opt", "Mb", "--format", "xml"], "--format xml: must be text, json, kv, neper or csv"),
+    (["--throughput-opt", "mb"], "--throughput-opt mb: must be one of b k m g "),
+]
+
+
+@pytest.mark.parametrize(("args", "message"), ERRORS)
+def test_mistakes_are_told(netmodel: Netmodel, args: list[str], message: str) -> None:
+    done = netmodel.run("tcp_rr", "-c", *args, code=1)
+    assert done.out == ""
+    assert len(done.lines()) == 1
+    assert done.lines()[0].startswith(f"netmodel: {message}")
+
+
+def test_mistakes_of_a_server_are_told(netmodel: Netmodel) -> None:
+    done = netmodel.run("tcp_rr", "-F", "many", "-C", "70000", code=1)
+    assert "netmodel: --num-flows many: not a number of 0 or more" in done.lines()
+
+
+def test_what_has_no_effect_is_told(netmodel: Netmodel) -> None:
+    done = netmodel.run("tcp_rr", "-c", "-H", "local", "-l", "50ms", "--maxevents", "5", code=0)
+    assert done.lines() == ["netmodel: warning: --maxevents: has no effect: a worker takes up to 256 events at a time"]
+
+
+def test_netmodels_own_options_may_be_given_too(netmodel: Netmodel) -> None:
+    document = netmodel.run("tcp_rr", "-c", "-H", "local", "-l", "300ms", "--warmup", "100ms", "--format", "json", code=0)
+    assert document.json()["run"]["warmup_s"] == 0.1
+
+
+def test_what_the_slaves_read_in_a_part_of_the_run(netmodel: Netmodel) -> None:
+    words = ("tcp_stream", "-c", "-H", "local", "-l", "0.6", "-I", "0.1", "--warmup", "200ms")
+    keys = keys_of(netmodel.run(*words, code=0).out)
+    assert float(keys["total_run_time"]) == pytest.approx(0.4, abs=0.1)
+    assert int(keys["remote_throughput"]) == pytest.approx(float(keys["throughput"]) * 1e6, abs=1e4)
+    assert int(keys["remote_throughput"]) > 0
