@@ -405,6 +405,20 @@ const struct nm_arg nm_arg_table[] = {
 	{
 		.opt =
 			{
+				.name = "hdr-log",
+				.type = NM_TYPE_STRING,
+				.offset = FIELD(hdr_log),
+				.help = "write the histogram of each interval and of the whole, "
+					"for "
+					"the tools of HdrHistogram",
+			},
+		.argument = "FILE",
+		.heading = STATISTICS,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
 				.name = "no-statistics",
 				.type = NM_TYPE_FLAG,
 				.offset = FIELD(no_statistics),

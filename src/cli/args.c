@@ -257,6 +257,24 @@ static void check_words(const struct nm_args *args, int argc, char *const argv[]
 	}
 }
 
+/* What is wrong with the places where they would write. */
+static void check_output(const struct nm_args *args, struct nm_diags *diags)
+{
+	if (args->no_statistics && args->output)
+		nm_diag_error(diags, NULL, 0,
+			      "--no-statistics and --output: one at a time: without statistics "
+			      "there is no report to write");
+	if (args->raw && !args->no_statistics &&
+	    (!args->output || strcmp(args->output, "-") == 0) && strcmp(args->format, "text") != 0)
+		nm_diag_error(diags, NULL, 0,
+			      "--raw and --format %s: both would go to standard output: give the "
+			      "report a file with -o FILE",
+			      args->format);
+	if (args->iostat_ns && args->raw)
+		nm_diag_error(diags, NULL, 0,
+			      "--iostat and --raw: one at a time: both print lines of progress");
+}
+
 /* What is wrong with the options together. */
 static void check_together(const struct spec *spec, struct nm_args *args, struct nm_diags *diags)
 {
@@ -289,19 +307,7 @@ static void check_together(const struct spec *spec, struct nm_args *args, struct
 			nm_diag_error(diags, NULL, 0, "--%s: %s, not with --%s", arg->opt.name,
 				      modes_text(arg->modes), action_option(args->action));
 	}
-	if (args->no_statistics && args->output)
-		nm_diag_error(diags, NULL, 0,
-			      "--no-statistics and --output: one at a time: without statistics "
-			      "there is no report to write");
-	if (args->raw && !args->no_statistics &&
-	    (!args->output || strcmp(args->output, "-") == 0) && strcmp(args->format, "text") != 0)
-		nm_diag_error(diags, NULL, 0,
-			      "--raw and --format %s: both would go to standard output: give the "
-			      "report a file with -o FILE",
-			      args->format);
-	if (args->iostat_ns && args->raw)
-		nm_diag_error(diags, NULL, 0,
-			      "--iostat and --raw: one at a time: both print lines of progress");
+	check_output(args, diags);
 	if (mode == NM_MODE_RUN && args->port == 0)
 		nm_diag_error(diags, NULL, 0, "--port 0: must be 1 to 65535 with --master");
 }
@@ -393,5 +399,6 @@ void nm_args_fini(struct nm_args *args)
 	free(args->throughput_unit);
 	free(args->counters);
 	free(args->response_log);
+	free(args->hdr_log);
 	*args = (struct nm_args){.action = NM_ACTION_NONE};
 }

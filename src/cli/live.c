@@ -86,6 +86,13 @@ void nm_live_responses(void *arg, const struct nm_response_row *rows, size_t cou
 	nm_responses_add(&live->responses, rows, count);
 }
 
+void nm_live_times(void *arg, const struct nm_interval_times *times)
+{
+	struct nm_live *live = arg;
+
+	nm_hdr_log_add(&live->hdr_log, times);
+}
+
 void nm_live_log(void *arg, const char *text)
 {
 	struct nm_live *live = arg;

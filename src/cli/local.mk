@@ -9,9 +9,13 @@ src_netmodel_SOURCES = \
 	src/cli/cli.h \
 	src/cli/describe.c \
 	src/cli/generate.c \
+	src/cli/hdr_log.c \
+	src/cli/hdr_log.h \
 	src/cli/help.c \
 	src/cli/live.c \
 	src/cli/live.h \
+	src/cli/log_file.c \
+	src/cli/log_file.h \
 	src/cli/look.c \
 	src/cli/main.c \
 	src/cli/neper.c \

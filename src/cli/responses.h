@@ -3,15 +3,11 @@
 #ifndef NM_CLI_RESPONSES_H
 #define NM_CLI_RESPONSES_H
 
-#include <stdio.h>
-
-#include "base/diag.h"
+#include "cli/log_file.h"
 #include "control/run.h"
 
 struct nm_responses {
-	FILE *stream; /* NULL: none is written */
-	const char *path;
-	int error; /* errno of the first failure to write; nothing is written after it */
+	struct nm_log_file file;
 };
 
 /* path NULL: none. 0, or -errno with an error in diags. */

@@ -39,6 +39,7 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 		.interval = nm_live_interval,
 		.log = nm_live_log,
 		.progress = nm_live_progress,
+		.times = args->hdr_log ? nm_live_times : NULL,
 		.traffic = nm_live_traffic,
 		.responses = nm_live_responses,
 	};
@@ -86,6 +87,23 @@ static uint64_t lost_responses(const struct nm_series *series)
 	return lost;
 }
 
+static int open_logs(const struct nm_args *args, struct nm_live *live, struct nm_diags *diags)
+{
+	int error = nm_responses_open(&live->responses, args->response_log, diags);
+
+	if (!error)
+		error = nm_log_file_open(&live->hdr_log.file, "hdr-log", args->hdr_log, diags);
+	return error;
+}
+
+static int close_logs(struct nm_live *live, uint64_t lost, struct nm_diags *diags)
+{
+	int error = nm_responses_close(&live->responses, lost, diags);
+	int hdr_error = nm_log_file_close(&live->hdr_log.file, diags);
+
+	return error ? error : hdr_error;
+}
+
 static int report_all(const struct nm_args *args, struct nm_live *live,
 		      const struct nm_series *series, enum nm_run_status status,
 		      struct nm_diags *diags)
@@ -95,8 +113,7 @@ static int report_all(const struct nm_args *args, struct nm_live *live,
 
 	if (series->n_runs == 0)
 		return code;
-	if (nm_responses_close(&live->responses, lost_responses(series), diags) != 0 &&
-	    code == NM_EXIT_OK)
+	if (close_logs(live, lost_responses(series), diags) != 0 && code == NM_EXIT_OK)
 		code = NM_EXIT_FAILED;
 	if (!args->no_statistics && nm_output_write(args->output, report, series, diags) != 0 &&
 	    code == NM_EXIT_OK)
@@ -133,8 +150,7 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 		goto out;
 	if (nm_loaded_compile(&loaded, &values, diags) != 0)
 		goto out;
-	if (nm_output_check(args->output, diags) != 0 ||
-	    nm_responses_open(&live.responses, args->response_log, diags) != 0)
+	if (nm_output_check(args->output, diags) != 0 || open_logs(args, &live, diags) != 0)
 		goto out;
 	nm_cli_print_diags(diags); /* warnings, before the run */
 	int interrupt_fd = nm_signals_start();
@@ -152,7 +168,7 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	nm_live_erase(&live);
 	code = report_all(args, &live, &series, status, diags);
 out:
-	(void)nm_responses_close(&live.responses, 0, diags);
+	(void)close_logs(&live, 0, diags);
 	nm_series_fini(&series);
 	nm_loaded_fini(&loaded);
 	free(path);

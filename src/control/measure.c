@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/clock.h"
+
 static struct nm_sample *sample_new(void)
 {
 	struct nm_sample *sample = calloc(1, sizeof *sample);
@@ -75,7 +77,8 @@ int nm_measure_init(struct nm_measure *measure, const struct nm_plan *plan,
 				    .scratch = sample_new(),
 				    .current = sample_new(),
 				    .previous = sample_new(),
-				    .total = sample_new()};
+				    .total = sample_new(),
+				    .wall_offset_ns = nm_clock_wall_ns() - nm_clock_ns()};
 	if (!measure->groups || !measure->scratch || !measure->current || !measure->previous ||
 	    !measure->total)
 		return -ENOMEM;
@@ -247,6 +250,22 @@ static struct nm_result_interval *append_row(struct nm_measure *measure)
 	return &result->intervals[result->n_intervals++];
 }
 
+static void tell_times(const struct nm_measure *measure, const struct nm_sample *sample,
+		       uint64_t from_ns, uint64_t length_ns, enum nm_part part, bool total)
+{
+	const struct nm_run_events *events = &measure->options->events;
+	const struct nm_interval_times times = {
+		.hist = &sample->latency,
+		.wall_ns = from_ns + measure->wall_offset_ns,
+		.seconds = (double)length_ns / 1e9,
+		.part = part,
+		.total = total,
+	};
+
+	if (events->times && sample->has_latency)
+		events->times(events->arg, &times);
+}
+
 static void end_row(struct nm_measure *measure, uint64_t to_ns, uint64_t now_ns)
 {
 	struct nm_sample *swap = measure->previous;
@@ -276,6 +295,8 @@ static void end_row(struct nm_measure *measure, uint64_t to_ns, uint64_t now_ns)
 					   .phase = measure->phase,
 					   .part = part_of(measure, to_ns)};
 	fill_window(measure, &row->window, measure->scratch, now_ns - measure->row_at_ns);
+	tell_times(measure, measure->scratch, measure->row_at_ns, now_ns - measure->row_at_ns,
+		   row->part, false);
 	measure->row_ns = to_ns;
 	measure->row_at_ns = now_ns;
 	if (events->interval)
@@ -354,4 +375,6 @@ void nm_measure_finish(struct nm_measure *measure)
 				    mg->total_ns);
 	}
 	fill_window(measure, &measure->result->totals, measure->total, measure->total_ns);
+	tell_times(measure, measure->total, measure->result->from_ns, measure->total_ns,
+		   NM_PART_MEASURED, true);
 }

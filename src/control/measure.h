@@ -33,7 +33,8 @@ struct nm_measure {
 	struct nm_sample *scratch, *current, *previous; /* owned */
 	struct nm_sample *total;			/* of all groups; owned */
 	uint64_t total_ns;
-	bool failed; /* out of memory: the totals are not to be trusted */
+	uint64_t wall_offset_ns; /* wall clock - monotonic clock */
+	bool failed;		 /* out of memory: the totals are not to be trusted */
 	/* The present phase. */
 	uint32_t phase;
 	uint64_t begin_ns, run_begin_ns;

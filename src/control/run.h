@@ -56,6 +56,15 @@ struct nm_traffic {
 	struct nm_counts counts;
 };
 
+/* How long passes have taken in one row of the time grid, or in the measured windows together. */
+struct nm_interval_times {
+	const struct nm_hist_snap *hist;
+	uint64_t wall_ns; /* of the begin */
+	double seconds;
+	enum nm_part part;
+	bool total;
+};
+
 /* Called on the thread that runs; everything passed is valid during the call only. */
 struct nm_run_events {
 	void *arg;
@@ -66,6 +75,8 @@ struct nm_run_events {
 	void (*log)(void *arg, const char *line);
 	/* With NM_STAT_RAW. May be NULL. */
 	void (*progress)(void *arg, const struct nm_plan *plan, const struct nm_progress *progress);
+	/* After each row of the grid in which passes were measured, and once at the end. May be NULL. */
+	void (*times)(void *arg, const struct nm_interval_times *times);
 	/* With traffic_ns. May be NULL. */
 	void (*traffic)(void *arg, const struct nm_traffic *traffic);
 	/* With NM_STAT_RESPONSES: executions of flowops, those of one worker in their order. May be NULL. */

@@ -25,12 +25,12 @@ PLAN_LIBS = src/libnm_plan.la $(FLOWOP_LIBS) $(PROFILE_LIBS)
 ENGINE_LIBS = src/libnm_engine.la $(PLAN_LIBS)
 RESULT_LIBS = src/libnm_result.la $(PLAN_LIBS)
 CONTROL_LIBS = src/libnm_control.la src/libnm_result.la $(ENGINE_LIBS) $(JANSSON_LIBS) $(CRYPTO_LIBS)
-REPORT_LIBS = src/libnm_report.la $(RESULT_LIBS) $(JANSSON_LIBS)
-LIB_LIBS = src/libnm_lib.la src/libnm_report.la $(CONTROL_LIBS)
+REPORT_LIBS = src/libnm_report.la $(RESULT_LIBS) $(JANSSON_LIBS) $(ZLIB_LIBS)
+LIB_LIBS = src/libnm_lib.la src/libnm_report.la $(CONTROL_LIBS) $(ZLIB_LIBS)
 
 include_HEADERS = src/lib/netmodel.h
 lib_LTLIBRARIES = src/libnetmodel.la
 src_libnetmodel_la_SOURCES =
 src_libnetmodel_la_LIBADD = $(noinst_LTLIBRARIES) $(XML_LIBS) $(NL_LIBS) $(PFM_LIBS) $(JANSSON_LIBS) $(SSL_LIBS) \
-	$(CRYPTO_LIBS)
+	$(CRYPTO_LIBS) $(ZLIB_LIBS)
 src_libnetmodel_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -no-undefined

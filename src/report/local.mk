@@ -12,6 +12,8 @@ src_libnm_report_la_SOURCES = \
 	$(REPORTS) \
 	src/report/common.c \
 	src/report/common.h \
+	src/report/hdr.c \
+	src/report/hdr.h \
 	src/report/json_host.c \
 	src/report/json_parts.c \
 	src/report/json_parts.h \
@@ -28,7 +30,7 @@ src_libnm_report_la_SOURCES = \
 	src/report/throughput.h
 nodist_src_libnm_report_la_SOURCES = src/report/registry.c
 src_libnm_report_la_CFLAGS = $(ROOM_CFLAGS)
-src_libnm_report_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+src_libnm_report_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS)
 
 CLEANFILES += src/report/registry.c
 src/report/registry.c: $(top_srcdir)/src/report/local.mk $(top_srcdir)/tools/make-registry
