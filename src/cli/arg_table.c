@@ -405,6 +405,32 @@ const struct nm_arg nm_arg_table[] = {
 	{
 		.opt =
 			{
+				.name = "all-samples",
+				.type = NM_TYPE_STRING,
+				.offset = FIELD(all_samples),
+				.help = "write what each flow of each host has done in each "
+					"interval, as CSV",
+			},
+		.argument = "FILE",
+		.heading = STATISTICS,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "tcp-info",
+				.type = NM_TYPE_STRING,
+				.offset = FIELD(tcp_info),
+				.help = "write what the kernel knows of each TCP connection of "
+					"each host in each interval, as CSV",
+			},
+		.argument = "FILE",
+		.heading = STATISTICS,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
 				.name = "hdr-log",
 				.type = NM_TYPE_STRING,
 				.offset = FIELD(hdr_log),

@@ -400,5 +400,7 @@ void nm_args_fini(struct nm_args *args)
 	free(args->counters);
 	free(args->response_log);
 	free(args->hdr_log);
+	free(args->all_samples);
+	free(args->tcp_info);
 	*args = (struct nm_args){.action = NM_ACTION_NONE};
 }

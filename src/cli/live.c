@@ -86,6 +86,20 @@ void nm_live_responses(void *arg, const struct nm_response_row *rows, size_t cou
 	nm_responses_add(&live->responses, rows, count);
 }
 
+void nm_live_flows(void *arg, const struct nm_flow_rows *rows)
+{
+	struct nm_live *live = arg;
+
+	nm_flow_log_add(&live->flow_log, rows);
+}
+
+void nm_live_tcp(void *arg, const struct nm_tcp_rows *rows)
+{
+	struct nm_live *live = arg;
+
+	nm_tcp_log_add(&live->tcp_log, rows);
+}
+
 void nm_live_times(void *arg, const struct nm_interval_times *times)
 {
 	struct nm_live *live = arg;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/flow_log.h"
 #include "cli/hdr_log.h"
 #include "cli/responses.h"
 #include "result/result.h"
@@ -17,6 +18,7 @@ struct nm_live {
 	bool shown; /* the line is on the screen */
 	struct nm_responses responses;
 	struct nm_hdr_log hdr_log;
+	struct nm_log_file flow_log, tcp_log;
 	uint64_t run, runs;
 };
 
@@ -27,6 +29,8 @@ void nm_live_interval(void *arg, const struct nm_result *so_far,
 void nm_live_progress(void *arg, const struct nm_plan *plan, const struct nm_progress *progress);
 void nm_live_traffic(void *arg, const struct nm_traffic *traffic); /* in neper's form */
 void nm_live_responses(void *arg, const struct nm_response_row *rows, size_t count);
+void nm_live_flows(void *arg, const struct nm_flow_rows *rows);
+void nm_live_tcp(void *arg, const struct nm_tcp_rows *rows);
 void nm_live_times(void *arg, const struct nm_interval_times *times);
 void nm_live_log(void *arg, const char *text);
 /* Takes the line off the screen. */

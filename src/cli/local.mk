@@ -8,6 +8,8 @@ src_netmodel_SOURCES = \
 	src/cli/args.h \
 	src/cli/cli.h \
 	src/cli/describe.c \
+	src/cli/flow_log.c \
+	src/cli/flow_log.h \
 	src/cli/generate.c \
 	src/cli/hdr_log.c \
 	src/cli/hdr_log.h \

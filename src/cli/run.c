@@ -26,6 +26,8 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 	ret_options->timeout_ns = args->timeout_ns;
 	ret_options->wait_start_ns = args->wait_start_ns;
 	ret_options->traffic_ns = args->iostat_ns;
+	ret_options->samples_flows = args->all_samples != NULL;
+	ret_options->samples_tcp = args->tcp_info != NULL;
 	ret_options->percentiles = args->percentiles;
 	ret_options->cpus = args->cpus;
 	ret_options->slave_cpus = args->slave_cpus;
@@ -40,6 +42,8 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 		.log = nm_live_log,
 		.progress = nm_live_progress,
 		.times = args->hdr_log ? nm_live_times : NULL,
+		.flows = nm_live_flows,
+		.tcp = nm_live_tcp,
 		.traffic = nm_live_traffic,
 		.responses = nm_live_responses,
 	};
@@ -93,15 +97,26 @@ static int open_logs(const struct nm_args *args, struct nm_live *live, struct nm
 
 	if (!error)
 		error = nm_log_file_open(&live->hdr_log.file, "hdr-log", args->hdr_log, diags);
+	if (!error)
+		error = nm_log_file_open(&live->flow_log, "all-samples", args->all_samples, diags);
+	if (!error)
+		error = nm_log_file_open(&live->tcp_log, "tcp-info", args->tcp_info, diags);
+	nm_flow_log_head(&live->flow_log);
+	nm_tcp_log_head(&live->tcp_log);
 	return error;
 }
 
 static int close_logs(struct nm_live *live, uint64_t lost, struct nm_diags *diags)
 {
 	int error = nm_responses_close(&live->responses, lost, diags);
-	int hdr_error = nm_log_file_close(&live->hdr_log.file, diags);
+	struct nm_log_file *const files[] = {&live->hdr_log.file, &live->flow_log, &live->tcp_log};
 
-	return error ? error : hdr_error;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		int failed = nm_log_file_close(files[i], diags);
+
+		error = error ? error : failed;
+	}
+	return error;
 }
 
 static int report_all(const struct nm_args *args, struct nm_live *live,

@@ -134,6 +134,20 @@ json_t *nm_result_pack(const struct nm_msg_result *result, size_t n_groups);
 /* ret->groups must hold n_groups. */
 int nm_result_unpack(json_t *body, size_t n_groups, struct nm_msg_result *ret);
 
+/* --- samples (codec_flows.c) --- */
+
+struct nm_flow_rows;
+struct nm_flow_row;
+struct nm_tcp_rows;
+struct nm_tcp_sample;
+json_t *nm_flows_pack(const struct nm_flow_rows *rows);
+/* Host and plan are left for the caller to set; *ret_rows is owned, and what ret->rows shows. -EPROTO or -ENOMEM. */
+int nm_flows_unpack(json_t *body, const struct nm_plan *plan, struct nm_flow_rows *ret,
+		    struct nm_flow_row **ret_rows);
+json_t *nm_tcp_pack(const struct nm_tcp_rows *rows);
+int nm_tcp_unpack(json_t *body, const struct nm_plan *plan, struct nm_tcp_rows *ret,
+		  struct nm_tcp_sample **ret_rows);
+
 /* --- what a host did in detail (codec_report.c) --- */
 
 json_t *nm_report_pack(const struct nm_engine *engine, const struct nm_plan *plan);

@@ -9,6 +9,7 @@ src_libnm_control_la_SOURCES = \
 	src/control/clock_sync.h \
 	src/control/codec.c \
 	src/control/codec.h \
+	src/control/codec_flows.c \
 	src/control/codec_report.c \
 	src/control/codec_result.c \
 	src/control/codec_run.c \
@@ -19,6 +20,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/digest.h \
 	src/control/embedded.c \
 	src/control/embedded.h \
+	src/control/flow_meter.c \
+	src/control/flow_meter.h \
 	src/control/frame.c \
 	src/control/frame.h \
 	src/control/grid.c \
@@ -44,6 +47,7 @@ src_libnm_control_la_SOURCES = \
 	src/control/resolve.h \
 	src/control/run.c \
 	src/control/run.h \
+	src/control/samples.c \
 	src/control/session.c \
 	src/control/session.h \
 	src/control/session_priv.h \

@@ -8,6 +8,7 @@
 #include "control/clock_sync.h"
 #include "control/codec.h"
 #include "control/embedded.h"
+#include "control/flow_meter.h"
 #include "control/grid.h"
 #include "control/measure.h"
 #include "control/meter.h"
@@ -79,6 +80,7 @@ struct nm_master {
 	struct pollfd *pollfds; /* owned; n_links + 2 */
 	struct nm_measure measure;
 	struct nm_meter meter;
+	struct nm_flow_meter flow_meter;
 	struct nm_ticker ticker;
 	struct nm_perf *perf; /* owned */
 	size_t row_capacity;  /* of the master's own host intervals */
@@ -157,6 +159,13 @@ void nm_ticker_finish(struct nm_master *master);
 /* --- reconcile.c --- */
 /* Compares both ends' counts of the phase that has just ended everywhere. */
 void nm_master_reconcile(struct nm_master *master);
+
+/* --- samples.c --- */
+/* What this host and the slaves tell about single flows goes to whoever has asked for it. */
+void nm_master_own_flows(void *master, const struct nm_flow_rows *rows);
+void nm_master_own_tcp(void *master, const struct nm_tcp_rows *rows);
+int nm_link_flows(struct nm_master *master, struct nm_link *link, json_t *body);
+int nm_link_tcp(struct nm_master *master, struct nm_link *link, json_t *body);
 
 /* --- collect.c --- */
 /* The result as far as it is known before anything runs. 0 or -errno. */

@@ -223,6 +223,7 @@ static void begin_phase(struct nm_master *master, uint32_t phase)
 	}
 	nm_measure_begin(&master->measure, phase, begin_ns, order.stop_ns);
 	nm_meter_begin(&master->meter, &order, begin_ns);
+	nm_flow_meter_begin(&master->flow_meter, &order, begin_ns);
 	nm_ticker_begin(master, &order);
 	nm_master_log(master, "phase %u of %u begins", phase + 1, master->plan->n_phases);
 }
@@ -309,6 +310,7 @@ static void step(struct nm_master *master, uint64_t now_ns)
 	}
 	nm_measure_run(&master->measure, now_ns);
 	nm_meter_run(&master->meter, now_ns);
+	nm_flow_meter_run(&master->flow_meter, now_ns);
 	nm_ticker_run(master, now_ns);
 	check_engine(master);
 	check_stall(master, now_ns);
@@ -327,6 +329,8 @@ static uint64_t next_ns(const struct nm_master *master, uint64_t now_ns)
 		next = meter_ns;
 	if (ticker_ns < next)
 		next = ticker_ns;
+	if (nm_flow_meter_next_ns(&master->flow_meter) < next)
+		next = nm_flow_meter_next_ns(&master->flow_meter);
 	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
 		if (master->groups[g].runs && master->groups[g].stop_at_ns < next)
 			next = master->groups[g].stop_at_ns;
@@ -361,6 +365,7 @@ static void end_phase(struct nm_master *master, bool whole)
 	master->in_phase = false;
 	master->run_end_ns = now_ns;
 	nm_measure_end(&master->measure, now_ns);
+	nm_flow_meter_end(&master->flow_meter, now_ns);
 	nm_meter_end(&master->meter, now_ns);
 	nm_ticker_end(master);
 	if (!whole) {

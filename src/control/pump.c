@@ -33,6 +33,7 @@ static const nm_link_handler handlers[NM_MESSAGE__COUNT] = {
 	[NM_MESSAGE_READY] = nm_link_ready,	 [NM_MESSAGE_ARMED] = nm_link_armed,
 	[NM_MESSAGE_PONG] = nm_link_pong,	 [NM_MESSAGE_BEGAN] = nm_link_began,
 	[NM_MESSAGE_DONE] = nm_link_done,	 [NM_MESSAGE_INTERVAL] = nm_link_interval,
+	[NM_MESSAGE_FLOWS] = nm_link_flows,	 [NM_MESSAGE_TCP_INFO] = nm_link_tcp,
 	[NM_MESSAGE_HEARTBEAT] = take_heartbeat, [NM_MESSAGE_FAILED] = take_failed,
 	[NM_MESSAGE_RESULT] = nm_link_result,
 };

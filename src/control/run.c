@@ -233,6 +233,7 @@ static void master_fini(struct nm_master *master)
 	if (master->measure.plan)
 		nm_measure_fini(&master->measure);
 	nm_meter_fini(&master->meter);
+	nm_flow_meter_fini(&master->flow_meter);
 	nm_cpu_list_fini(&master->cpus);
 	nm_perf_close(master->perf);
 	free(master->ticker.responses);
@@ -273,7 +274,7 @@ static enum nm_run_status conclude(struct nm_master *master, bool cut)
 {
 	struct nm_result *result = master->result;
 
-	if (master->measure.failed)
+	if (master->measure.failed || master->flow_meter.failed)
 		nm_master_fail(master, NULL, NM_FAILURE_LOSS,
 			       "out of memory: parts of the result are missing");
 	result->has_start_skew = skew_is_known(master);

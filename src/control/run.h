@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "engine/tcp_info.h"
 #include "plan/params.h"
 #include "plan/plan.h"
 #include "result/result.h"
@@ -56,6 +57,38 @@ struct nm_traffic {
 	struct nm_counts counts;
 };
 
+/* What one flow has done: in the measured transaction so far, and since the row before. */
+struct nm_flow_counts {
+	uint64_t passes, bytes_sent, bytes_received, errors;
+};
+struct nm_flow_row {
+	uint32_t group, flow;
+	struct nm_flow_counts total, delta;
+	bool has_latency; /* of passes since the row before; only the master has it */
+	double min_s, mean_s, max_s, stddev_s;
+};
+
+/* The flows of one host at one time. */
+struct nm_flow_rows {
+	const char *host; /* as in the result */
+	const struct nm_plan *plan;
+	uint32_t phase;
+	uint64_t at_ns;		/* by the master's monotonic clock */
+	double seconds;		/* since the row before */
+	struct nm_rusage usage; /* of the process */
+	const struct nm_flow_row *rows;
+	size_t count;
+};
+
+/* TCP_INFO of the connections of one host; at_ns of each row is by the master's monotonic clock. */
+struct nm_tcp_rows {
+	const char *host;
+	const struct nm_plan *plan;
+	uint32_t phase;
+	const struct nm_tcp_sample *rows;
+	size_t count;
+};
+
 /* How long passes have taken in one row of the time grid, or in the measured windows together. */
 struct nm_interval_times {
 	const struct nm_hist_snap *hist;
@@ -77,6 +110,10 @@ struct nm_run_events {
 	void (*progress)(void *arg, const struct nm_plan *plan, const struct nm_progress *progress);
 	/* After each row of the grid in which passes were measured, and once at the end. May be NULL. */
 	void (*times)(void *arg, const struct nm_interval_times *times);
+	/* With samples_flows and samples_tcp: on the time grid, and at the end of measured phases; each host by itself.
+	 * May be NULL. */
+	void (*flows)(void *arg, const struct nm_flow_rows *rows);
+	void (*tcp)(void *arg, const struct nm_tcp_rows *rows);
 	/* With traffic_ns. May be NULL. */
 	void (*traffic)(void *arg, const struct nm_traffic *traffic);
 	/* With NM_STAT_RESPONSES: executions of flowops, those of one worker in their order. May be NULL. */
@@ -87,9 +124,10 @@ struct nm_run_options {
 	uint16_t port;	      /* of the slaves' control listener */
 	uint64_t interval_ns; /* the grid of intervals; 0: none */
 	uint64_t warmup_ns, cooldown_ns;
-	uint64_t wait_start_ns; /* before the first phase */
-	uint64_t traffic_ns;	/* how often the traffic is told; 0: never */
-	uint64_t timeout_ns;	/* how long a peer may be silent and a phase may make no progress */
+	uint64_t wait_start_ns;		 /* before the first phase */
+	uint64_t traffic_ns;		 /* how often the traffic is told; 0: never */
+	bool samples_flows, samples_tcp; /* of both ends */
+	uint64_t timeout_ns; /* how long a peer may be silent and a phase may make no progress */
 	struct nm_percentiles percentiles;
 	const char *cpus;	/* list for the master's workers, or NULL */
 	const char *slave_cpus; /* list for the slaves' workers, or NULL */

@@ -112,6 +112,9 @@ static uint64_t next_ns(const struct nm_session *session)
 		next = session->until_ns;
 	uint64_t meter_ns = nm_meter_next_ns(&session->meter);
 
+	if (meter_ns < next)
+		next = meter_ns;
+	meter_ns = nm_flow_meter_next_ns(&session->flow_meter);
 	return meter_ns < next ? meter_ns : next;
 }
 
@@ -153,8 +156,10 @@ static int run_timers(struct nm_session *session)
 	}
 	if (due == NM_BEAT_LOST)
 		return -ETIMEDOUT;
-	if (session->engine)
+	if (session->engine) {
 		nm_meter_run(&session->meter, now_ns);
+		nm_flow_meter_run(&session->flow_meter, now_ns);
+	}
 	if (due == NM_BEAT_SEND)
 		return nm_session_send(
 			session, NM_MESSAGE_HEARTBEAT,
@@ -210,6 +215,7 @@ static void session_fini(struct nm_session *session)
 {
 	session->engine = nm_engine_free(session->engine);
 	nm_meter_fini(&session->meter);
+	nm_flow_meter_fini(&session->flow_meter);
 	nm_perf_close(session->perf);
 	session->plan = nm_plan_free(session->plan);
 	session->root = nm_node_free(session->root);

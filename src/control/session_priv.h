@@ -4,6 +4,7 @@
 #define NM_CONTROL_SESSION_PRIV_H
 
 #include "control/codec.h"
+#include "control/flow_meter.h"
 #include "control/meter.h"
 #include "control/peer.h"
 #include "control/session.h"
@@ -24,6 +25,7 @@ struct nm_session {
 	struct nm_plan *plan;
 	struct nm_engine *engine;
 	struct nm_meter meter;
+	struct nm_flow_meter flow_meter;
 	struct nm_perf *perf; /* owned */
 	struct nm_sample *sample;
 	uint64_t *totals; /* room for the widest group */
@@ -56,6 +58,8 @@ int nm_session_follow(struct nm_session *session, json_t *body);
 int nm_session_finish(struct nm_session *session, json_t *body);
 /* Reports what the engine has done since it was last asked. */
 int nm_session_report(struct nm_session *session);
+void nm_session_flows(void *arg, const struct nm_flow_rows *rows);
+void nm_session_tcp(void *arg, const struct nm_tcp_rows *rows);
 void nm_session_row(void *arg, const struct nm_host_interval *row);
 
 #endif

@@ -15,6 +15,20 @@ void nm_session_row(void *arg, const struct nm_host_interval *row)
 	(void)nm_session_send(session, NM_MESSAGE_INTERVAL, nm_interval_pack(row));
 }
 
+void nm_session_flows(void *arg, const struct nm_flow_rows *rows)
+{
+	struct nm_session *session = arg;
+
+	(void)nm_session_send(session, NM_MESSAGE_FLOWS, nm_flows_pack(rows));
+}
+
+void nm_session_tcp(void *arg, const struct nm_tcp_rows *rows)
+{
+	struct nm_session *session = arg;
+
+	(void)nm_session_send(session, NM_MESSAGE_TCP_INFO, nm_tcp_pack(rows));
+}
+
 int nm_session_ping(struct nm_session *session, json_t *body)
 {
 	uint64_t sent_ns;
@@ -41,6 +55,7 @@ int nm_session_begin(struct nm_session *session, json_t *body)
 	/* The rows of the phase before end here: it was over when the last host was done with it. */
 	nm_meter_end(&session->meter, now_ns);
 	nm_meter_begin(&session->meter, &order, now_ns);
+	nm_flow_meter_begin(&session->flow_meter, &order, now_ns);
 	int error = nm_session_send(session, NM_MESSAGE_BEGAN, nm_began_pack(order.phase, now_ns));
 
 	/* With nothing to do, the session is ready for the next phase at once. */
@@ -136,8 +151,11 @@ int nm_session_report(struct nm_session *session)
 		else
 			all = false;
 	}
-	if (!error && all)
+	/* Before the next phase begins, and after the last word about this one is said. */
+	if (!error && all) {
+		nm_flow_meter_end(&session->flow_meter, nm_clock_ns());
 		session->peer.state = NM_SESSION_IDLE;
+	}
 	return error;
 }
 
@@ -148,6 +166,7 @@ int nm_session_finish(struct nm_session *session, json_t *body)
 	int error = -ENOMEM;
 
 	(void)body;
+	nm_flow_meter_end(&session->flow_meter, nm_clock_ns());
 	nm_meter_end(&session->meter, nm_clock_ns());
 	if (result)
 		result->groups = calloc(plan->n_groups + 1, sizeof *result->groups);
@@ -156,7 +175,7 @@ int nm_session_finish(struct nm_session *session, json_t *body)
 		nm_connections_read(session->engine, plan, &result->connections);
 		result->has_usage = nm_meter_usage(&session->meter, &result->usage);
 		nm_meter_counters(&session->meter, &result->counters);
-		if (nm_engine_details(session->engine))
+		if (nm_engine_details(session->engine) & NM_DETAIL_REPORT)
 			result->report = nm_report_pack(session->engine, plan);
 		error = nm_session_send(session, NM_MESSAGE_RESULT,
 					nm_result_pack(result, plan->n_groups));

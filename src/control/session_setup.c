@@ -170,6 +170,12 @@ static int allocate(struct nm_session *session, const struct nm_msg_prepare *pre
 	int error = nm_meter_init(&session->meter, session->engine, session->plan,
 				  prepare->interval_ns, nm_session_row, session);
 
+	const struct nm_flow_meter_events samples = {
+		.arg = session, .flows = nm_session_flows, .tcp = nm_session_tcp};
+
+	if (!error)
+		error = nm_flow_meter_init(&session->flow_meter, session->engine, session->plan,
+					   prepare->interval_ns, &samples);
 	/* They count the threads that are started after them. */
 	if (!error && prepare->counters)
 		error = nm_perf_open(prepare->counters, &session->perf);

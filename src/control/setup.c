@@ -168,6 +168,8 @@ static bool make_engine(struct nm_master *master)
 						.cpus = master->cpus.cpus,
 						.n_cpus = master->cpus.count,
 						.cookie = nm_run_cookie(master->result->run_id)};
+	const struct nm_flow_meter_events samples = {
+		.arg = master, .flows = nm_master_own_flows, .tcp = nm_master_own_tcp};
 	int error = nm_engine_new(&config, &master->engine);
 
 	if (!error)
@@ -176,6 +178,9 @@ static bool make_engine(struct nm_master *master)
 	if (!error)
 		error = nm_meter_init(&master->meter, master->engine, master->plan,
 				      options->interval_ns, nm_master_own_row, master);
+	if (!error)
+		error = nm_flow_meter_init(&master->flow_meter, master->engine, master->plan,
+					   options->interval_ns, &samples);
 	/* They count the threads that are started after them. */
 	if (!error && options->counters)
 		error = nm_perf_open(options->counters, &master->perf);

@@ -37,6 +37,16 @@ static uint64_t count_flows(const struct nm_plan *plan)
 	return flows;
 }
 
+static unsigned samples(const struct nm_master *master)
+{
+	const struct nm_run_options *options = master->options;
+
+	if (count_flows(master->plan) > NM_FLOW_METER_MAX)
+		return 0;
+	return (options->samples_flows ? NM_DETAIL_PASSES : 0u) |
+	       (options->samples_tcp ? NM_DETAIL_TCP : 0u);
+}
+
 unsigned nm_master_details(const struct nm_master *master)
 {
 	unsigned statistics = master->options->statistics;
@@ -50,7 +60,7 @@ unsigned nm_master_details(const struct nm_master *master)
 		details |= NM_DETAIL_STRANDS;
 	if (statistics & NM_STAT_FLOWOP_CPU)
 		details |= NM_DETAIL_CPU;
-	return details;
+	return details | samples(master);
 }
 
 int nm_ticker_start(struct nm_master *master)
@@ -65,6 +75,12 @@ int nm_ticker_start(struct nm_master *master)
 			       "there is no table of strands: they are %llu, and at most %u are "
 			       "listed",
 			       (unsigned long long)flows, MAX_STRANDS);
+	if ((master->options->samples_flows || master->options->samples_tcp) &&
+	    flows > NM_FLOW_METER_MAX)
+		nm_result_warn(master->result,
+			       "there are no samples of flows: they are %llu, and at most %u are "
+			       "sampled",
+			       (unsigned long long)flows, NM_FLOW_METER_MAX);
 	if (!tells_responses(master))
 		return 0;
 	ticker->responses = calloc(ROWS, sizeof *ticker->responses);

@@ -21,9 +21,19 @@ struct counts {
 	_Atomic uint64_t operations, bytes_sent, bytes_received, errors, cpu_ns, busy_ns;
 };
 
+/* The shortest and the longest pass in one epoch. */
+struct extremes {
+	_Atomic uint32_t epoch;
+	_Atomic uint64_t min_ns, max_ns;
+};
+
 struct flow_counts {
 	struct counts counts;
 	uint64_t last_ns; /* when its last flowop ended */
+	/* With NM_DETAIL_PASSES. */
+	uint64_t start_ns;			  /* of the pass */
+	_Atomic uint64_t passes, sum_ns, squares; /* the last: the bits of a double */
+	struct extremes extremes[2];		  /* by the lowest bit of the epoch */
 };
 
 struct record {
@@ -51,6 +61,7 @@ struct nm_detail {
 	struct nm_hist *times;		/* the same; NULL: not kept */
 	struct flow_counts *flows;	/* by the worker's own number */
 	struct record *records;
+	_Atomic uint32_t epoch; /* main writes it; 1 at first */
 	struct log log;
 };
 
@@ -86,6 +97,39 @@ static void log_add(struct nm_worker *worker, const struct record *record)
 	atomic_store_explicit(&log->written, written + 1, memory_order_release);
 	if (used + 1 == log->size / 2)
 		nm_worker_tell_main(worker);
+}
+
+static void note_pass(const struct nm_detail *detail, struct flow_counts *own, uint64_t ns)
+{
+	uint32_t epoch = atomic_load_explicit(&detail->epoch, memory_order_relaxed);
+	struct extremes *extremes = &own->extremes[epoch & 1];
+	uint64_t bits = nm_counter_read(&own->squares);
+	double squares, seconds = (double)ns / 1e9;
+
+	memcpy(&squares, &bits, sizeof squares);
+	squares += seconds * seconds;
+	memcpy(&bits, &squares, sizeof bits);
+	atomic_store_explicit(&own->squares, bits, memory_order_relaxed);
+	nm_counter_add(&own->sum_ns, ns);
+	if (atomic_load_explicit(&extremes->epoch, memory_order_relaxed) != epoch) {
+		atomic_store_explicit(&extremes->min_ns, ns, memory_order_relaxed);
+		atomic_store_explicit(&extremes->max_ns, ns, memory_order_relaxed);
+		atomic_store_explicit(&extremes->epoch, epoch, memory_order_release);
+		return;
+	}
+	if (ns < nm_counter_read(&extremes->min_ns))
+		atomic_store_explicit(&extremes->min_ns, ns, memory_order_relaxed);
+	if (ns > nm_counter_read(&extremes->max_ns))
+		atomic_store_explicit(&extremes->max_ns, ns, memory_order_relaxed);
+}
+
+void nm_detail_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
+{
+	struct flow_counts *own = &worker->detail->flows[number_of(worker, flow)];
+
+	nm_counter_add(&own->passes, 1);
+	if (now_ns && worker->engine->measures)
+		note_pass(worker->detail, own, now_ns - own->start_ns);
 }
 
 /* A flowop is over: it has taken the time since the flow's flowop before it, or since the pass began. */
@@ -129,11 +173,13 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 	struct nm_detail *detail = worker->detail;
 	uint32_t index = (uint32_t)(instr - detail->instrs);
 	struct counts *step = &detail->steps[index];
+	struct flow_counts *own = &detail->flows[number_of(worker, flow)];
 	bool counts_cpu = detail->flags & NM_DETAIL_CPU;
 	uint64_t sent = nm_counter_read(&io->count->bytes_sent);
 	uint64_t received = nm_counter_read(&io->count->bytes_received);
 	uint64_t cpu_ns = counts_cpu ? thread_cpu_ns() : 0;
 
+	own->start_ns = flow->start_ns; /* the end of a pass is the begin of the next one */
 	enum nm_step answer = detail->program[index].step(io, flow, instr);
 
 	if (counts_cpu)
@@ -141,7 +187,7 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 	sent = nm_counter_read(&io->count->bytes_sent) - sent;
 	received = nm_counter_read(&io->count->bytes_received) - received;
 	add_bytes(step, sent, received);
-	add_bytes(&detail->flows[number_of(worker, flow)].counts, sent, received);
+	add_bytes(&own->counts, sent, received);
 	if (answer == NM_STEP_NEXT || answer == NM_STEP_NEXT_WAIT_IN)
 		step_over(worker, flow, index, false);
 	return answer;
@@ -221,7 +267,7 @@ int nm_detail_new(struct nm_worker *worker, unsigned flags, bool shared,
 	size_t bytes = sizeof(struct nm_detail);
 
 	*ret_detail = NULL;
-	if (!flags)
+	if (!(flags & NM_DETAIL_STEPS))
 		return 0;
 	size_t instrs = place(&bytes, n_instrs, sizeof(struct nm_instr));
 	size_t steps = place(&bytes, n_instrs, sizeof(struct counts));
@@ -247,6 +293,7 @@ int nm_detail_new(struct nm_worker *worker, unsigned flags, bool shared,
 		.times = n_times ? (void *)(block + times) : NULL,
 		.flows = (void *)(block + flows),
 		.records = (void *)(block + records),
+		.epoch = 1,
 		.log.size = size,
 	};
 	memcpy(detail->instrs, detail->program, n_instrs * sizeof *detail->instrs);
@@ -318,6 +365,51 @@ void nm_engine_flow_sums(const struct nm_engine *engine, uint32_t group, uint32_
 	*ret_sums = (struct nm_detail_sums){.operations = 0};
 	if (worker && worker->detail && flow / g->n_workers < worker->n_flows)
 		collect(ret_sums, &worker->detail->flows[flow / g->n_workers].counts);
+}
+
+void nm_engine_flow_epoch(const struct nm_engine *engine)
+{
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
+		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++) {
+			struct nm_detail *detail = engine->groups[g].workers[w].detail;
+
+			if (detail)
+				atomic_fetch_add_explicit(&detail->epoch, 1, memory_order_relaxed);
+		}
+	}
+}
+
+static void read_extremes(const struct nm_detail *detail, const struct flow_counts *own,
+			  struct nm_flow_sample *ret)
+{
+	uint32_t epoch = atomic_load_explicit(&detail->epoch, memory_order_relaxed) - 1;
+	const struct extremes *extremes = &own->extremes[epoch & 1];
+
+	if (atomic_load_explicit(&extremes->epoch, memory_order_acquire) != epoch)
+		return;
+	ret->min_ns = nm_counter_read(&extremes->min_ns);
+	ret->max_ns = nm_counter_read(&extremes->max_ns);
+}
+
+void nm_engine_flow_sample(const struct nm_engine *engine, uint32_t group, uint32_t flow,
+			   struct nm_flow_sample *ret_sample)
+{
+	const struct nm_engine_group *g = &engine->groups[group];
+	const struct nm_worker *worker = g->n_workers ? &g->workers[flow % g->n_workers] : NULL;
+
+	*ret_sample = (struct nm_flow_sample){.passes = 0};
+	if (!worker || !worker->detail || flow / g->n_workers >= worker->n_flows)
+		return;
+	const struct flow_counts *own = &worker->detail->flows[flow / g->n_workers];
+	uint64_t squares = nm_counter_read(&own->squares);
+
+	ret_sample->passes = nm_counter_read(&own->passes);
+	ret_sample->bytes_sent = nm_counter_read(&own->counts.bytes_sent);
+	ret_sample->bytes_received = nm_counter_read(&own->counts.bytes_received);
+	ret_sample->errors = nm_counter_read(&own->counts.errors);
+	ret_sample->sum_ns = nm_counter_read(&own->sum_ns);
+	memcpy(&ret_sample->squares, &squares, sizeof squares);
+	read_extremes(worker->detail, own, ret_sample);
 }
 
 uint64_t nm_engine_operations(const struct nm_engine *engine, uint32_t group, uint32_t phase)

@@ -18,7 +18,14 @@ enum nm_detail_flags {
 	NM_DETAIL_STRANDS = 1 << 2, /* the same sums for each flow */
 	NM_DETAIL_CPU = 1 << 3,	    /* CPU time in each flowop */
 	NM_DETAIL_LOG = 1 << 4,	    /* every single execution */
-	NM_DETAIL_ALL = (1 << 5) - 1,
+	NM_DETAIL_PASSES =
+		1 << 5, /* passes of each flow, and on the measuring side how long they took */
+	NM_DETAIL_TCP = 1 << 6, /* TCP_INFO of each connection, when it is asked for: tcp_info.h */
+	NM_DETAIL_ALL = (1 << 7) - 1,
+	/* Those that are kept in the step of every flowop. */
+	NM_DETAIL_STEPS = NM_DETAIL_ALL & ~NM_DETAIL_TCP,
+	/* Those that a report of the whole run has. */
+	NM_DETAIL_REPORT = NM_DETAIL_COUNTS | NM_DETAIL_TIMES | NM_DETAIL_STRANDS | NM_DETAIL_CPU,
 };
 
 /* What was done in one flowop, or by one flow. An operation is one execution of a flowop, also one whose failure was
@@ -27,6 +34,16 @@ struct nm_detail_sums {
 	uint64_t operations, bytes_sent, bytes_received, errors;
 	uint64_t cpu_ns;  /* with NM_DETAIL_CPU; of a flow: 0 */
 	uint64_t busy_ns; /* with NM_DETAIL_TIMES: the elapsed times added up */
+};
+
+/* What a flow has done since the engine was made, with NM_DETAIL_PASSES. */
+struct nm_flow_sample {
+	uint64_t passes, bytes_sent, bytes_received, errors;
+	/* Of measured passes; 0 on the side that does not measure. */
+	uint64_t sum_ns;
+	double squares; /* of seconds */
+	/* Since the epoch before this one began; max 0: there was none. */
+	uint64_t min_ns, max_ns;
 };
 
 /* One execution of a flowop. */
@@ -46,6 +63,10 @@ void nm_engine_step_sums(const struct nm_engine *engine, uint32_t group, uint32_
 /* Of one flow in all phases, with NM_DETAIL_STRANDS; else all is 0. */
 void nm_engine_flow_sums(const struct nm_engine *engine, uint32_t group, uint32_t flow,
 			 struct nm_detail_sums *ret_sums);
+/* A new epoch of extremes begins; then the flows are to be read. */
+void nm_engine_flow_epoch(const struct nm_engine *engine);
+void nm_engine_flow_sample(const struct nm_engine *engine, uint32_t group, uint32_t flow,
+			   struct nm_flow_sample *ret_sample);
 /* Flowops executed by a group in a phase, with any detail. */
 uint64_t nm_engine_operations(const struct nm_engine *engine, uint32_t group, uint32_t phase);
 /* Takes executions that are not taken yet, with NM_DETAIL_LOG: how many of `room`, 0 when there are no more now. Those

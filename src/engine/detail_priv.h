@@ -15,6 +15,8 @@ int nm_detail_new(struct nm_worker *worker, unsigned flags, bool shared,
 struct nm_detail *nm_detail_free(struct nm_detail *detail); /* accepts NULL, returns NULL */
 /* The program that the worker runs: the one that measures. */
 const struct nm_instr *nm_detail_instrs(const struct nm_detail *detail);
+/* The flow has made a pass, which has ended at now_ns; 0: passes are not timed. With NM_DETAIL_PASSES. */
+void nm_detail_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
 /* The flow's step has not done its work: it has failed, and unless that was expected the flow ends; or its wait has
  * ended without an error. */
 void nm_detail_failed(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr);

@@ -28,6 +28,7 @@ struct nm_worker {
 	uint64_t
 		target; /* passes of the present phase at which it ends: for a leader 0 once it is told to stop, for a
 	                  * follower the number it is told; UINT64_MAX until then; 0 all the time when passes are paced */
+	uint64_t goal;	    /* the same; target may be lower, and then each pass is looked at */
 	uint64_t period_ns; /* with a rate: between two passes of a flow */
 	uint64_t last_ns;   /* with a rate: no pass is due from then on; UINT64_MAX: any may be */
 	const struct nm_instr *
@@ -68,6 +69,9 @@ struct nm_worker {
 
 	struct nm_engine *engine;
 	struct nm_detail *detail; /* owned; NULL: none is kept */
+	struct nm_tcp_watch *tcp; /* owned; NULL: TCP_INFO is not asked for */
+	bool watching;		  /* it is being read */
+	bool counts_passes;	  /* of each flow */
 	const struct nm_group *group;
 	uint32_t group_no, worker_no;  /* in the group */
 	struct nm_phase_stats *stats;  /* by phase */
@@ -113,6 +117,13 @@ static inline struct nm_flow *nm_worker_flow(const struct nm_worker *worker, uin
 	return (struct nm_flow *)(void *)(worker->flows + i * worker->flow_bytes);
 }
 
+/* Passes at which the present phase ends. */
+static inline void nm_worker_set_goal(struct nm_worker *worker, uint64_t goal)
+{
+	worker->goal = goal;
+	worker->target = worker->counts_passes ? 0 : goal;
+}
+
 /* worker.c */
 int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t group,
 		   uint32_t number);
@@ -152,6 +163,15 @@ void nm_worker_drain_told(struct nm_worker *worker); /* how much */
 /* lone.c: a worker with one flow that asks may wait in the receive itself */
 void nm_worker_lone_begin(struct nm_worker *worker); /* in a phase, once it may be one */
 void nm_worker_lone_end(struct nm_worker *worker);
+
+/* tcp_info.c: new and free as in detail_priv.h; the others on the worker's thread, and only with a watch */
+struct nm_tcp_watch;
+int nm_tcp_watch_new(struct nm_worker *worker, unsigned flags, bool shared,
+		     struct nm_tcp_watch **ret_watch);
+struct nm_tcp_watch *nm_tcp_watch_free(struct nm_tcp_watch *watch, bool shared);
+void nm_tcp_watch_command(struct nm_worker *worker); /* sees whether main asks */
+void nm_tcp_watch_look(struct nm_worker *worker);    /* at a few of its flows, while watching */
+void nm_tcp_watch_end(struct nm_worker *worker);     /* of a measured phase */
 
 /* phase.c: entering and leaving phases, on the worker's thread */
 void nm_worker_commands(struct nm_worker *worker);

@@ -18,6 +18,8 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/process.c \
 	src/engine/run.c \
 	src/engine/sample.c \
+	src/engine/tcp_info.c \
+	src/engine/tcp_info.h \
 	src/engine/thread.c \
 	src/engine/thread.h \
 	src/engine/timers.c \

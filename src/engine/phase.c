@@ -78,6 +78,8 @@ static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 	nm_worker_lone_end(worker);
 	if (worker->phase->measured)
 		summarise_connections(worker, &stats->conns);
+	if (worker->phase->measured && worker->tcp)
+		nm_tcp_watch_end(worker);
 	for (uint32_t i = 0; i < worker->group->n_openings; i++)
 		nm_listener_unpark_all(&worker->listeners[i]);
 	worker->run_first = worker->run_last = NULL;
@@ -158,7 +160,7 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 				    ? (uint64_t)llround(1e9 / phase->rate_per_s)
 				    : 0;
 	worker->last_ns = phase->duration_ns ? now_ns + phase->duration_ns : UINT64_MAX;
-	worker->target = worker->period_ns ? 0 : UINT64_MAX;
+	nm_worker_set_goal(worker, worker->period_ns ? 0 : UINT64_MAX);
 	worker->n_active = worker->n_flows;
 	atomic_store_explicit(&stats->begin_ns, now_ns, memory_order_release);
 	if (phase->empty || (!phase->iterations && !phase->duration_ns)) {
@@ -248,15 +250,16 @@ void nm_worker_commands(struct nm_worker *worker)
 	} else if (worker->phase->leads) {
 		if (!atomic_load_explicit(&worker->stop, memory_order_relaxed))
 			return;
-		worker->target = 0;
+		nm_worker_set_goal(worker, 0);
 		release_paced(worker);
 		if (worker->phase)
 			end_when_quiet(worker);
 	} else {
-		worker->target = atomic_load_explicit(&worker->follow, memory_order_acquire);
-		if (worker->target == UINT64_MAX)
+		nm_worker_set_goal(worker,
+				   atomic_load_explicit(&worker->follow, memory_order_acquire));
+		if (worker->goal == UINT64_MAX)
 			return;
-		if (nm_counter_read(&worker->io.count->iterations) >= worker->target)
+		if (nm_counter_read(&worker->io.count->iterations) >= worker->goal)
 			pass_phase(worker);
 		else
 			end_when_quiet(worker);

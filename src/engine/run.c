@@ -200,12 +200,43 @@ static bool pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns
 	return true;
 }
 
+/* Between two passes: others have their turn, or main wants something. */
+static __attribute__((noinline)) bool take_turn(struct nm_worker *worker, struct nm_flow *flow)
+{
+	if (worker->lone && !atomic_load_explicit(&worker->called, memory_order_relaxed))
+		return true;
+	if (!worker->lone && worker->n_flows == 1)
+		nm_worker_lone_begin(worker);
+	nm_worker_queue(worker, flow);
+	return false;
+}
+
+/* The phase is not over, unless all passes of the flow are done. */
+static inline __attribute__((always_inline)) bool go_on(struct nm_worker *worker,
+							struct nm_flow *flow, uint64_t done)
+{
+	if (--flow->iterations_left == 0) {
+		nm_worker_flow_done(worker, flow);
+		return false;
+	}
+	if (__builtin_expect(done % TURN_PASSES == 0 ||
+				     atomic_load_explicit(&worker->called, memory_order_relaxed),
+			     0))
+		return take_turn(worker, flow);
+	return true;
+}
+
 /* The end of a pass after which something else than the next pass may come: the phase may be over, and a paced phase
- * has a target of 0 all the time. */
-static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
-						       struct nm_flow *flow, uint64_t now_ns)
+ * has a target of 0 all the time, as have those whose passes are counted for each flow. */
+static __attribute__((noinline)) bool
+end_special_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns, uint64_t done)
 {
 	bool paced = worker->period_ns != 0;
+
+	if (worker->counts_passes)
+		nm_detail_pass(worker, flow, now_ns);
+	if (done < worker->goal)
+		return go_on(worker, flow, done);
 
 	if (paced && worker->response)
 		nm_hist_record(worker->response, now_ns - flow->plan_ns);
@@ -220,17 +251,6 @@ static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 		return !pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
 	/* All flows follow: all passes that the other end has begun are done. */
 	nm_worker_end_phase(worker);
-	return false;
-}
-
-/* Between two passes: others have their turn, or main wants something. */
-static __attribute__((noinline)) bool take_turn(struct nm_worker *worker, struct nm_flow *flow)
-{
-	if (worker->lone && !atomic_load_explicit(&worker->called, memory_order_relaxed))
-		return true;
-	if (!worker->lone && worker->n_flows == 1)
-		nm_worker_lone_begin(worker);
-	nm_worker_queue(worker, flow);
 	return false;
 }
 
@@ -249,16 +269,8 @@ static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *wor
 		flow->start_ns = now_ns;
 	}
 	if (__builtin_expect(done >= worker->target, 0))
-		return end_special_pass(worker, flow, now_ns);
-	if (--flow->iterations_left == 0) {
-		nm_worker_flow_done(worker, flow);
-		return false;
-	}
-	if (__builtin_expect(done % TURN_PASSES == 0 ||
-				     atomic_load_explicit(&worker->called, memory_order_relaxed),
-			     0))
-		return take_turn(worker, flow);
-	return true;
+		return end_special_pass(worker, flow, now_ns, done);
+	return go_on(worker, flow, done);
 }
 
 static inline void run_flow(struct nm_worker *worker, struct nm_flow *flow)
@@ -369,6 +381,8 @@ static __attribute__((noinline)) void take_commands(struct nm_worker *worker)
 	(void)!read(worker->wake_fd, &count, sizeof count);
 	atomic_store_explicit(&worker->called, false, memory_order_relaxed);
 	worker->busy = true;
+	if (worker->tcp)
+		nm_tcp_watch_command(worker);
 	nm_worker_commands(worker);
 }
 
@@ -499,7 +513,7 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 {
 	uint64_t next_ns = nm_timers_next_ns(&worker->timers);
 
-	if (worker->run_first || (worker->group->spins && worker->phase))
+	if (worker->run_first || worker->watching || (worker->group->spins && worker->phase))
 		return 0;
 	if (worker->quiet_ns && worker->quiet_ns < next_ns)
 		next_ns = worker->quiet_ns;
@@ -604,6 +618,8 @@ void *nm_worker_main(void *arg)
 			fire_timers(worker, worker->io.now_ns);
 		if (worker->run_first)
 			run_queued(worker);
+		if (worker->watching)
+			nm_tcp_watch_look(worker);
 		if (worker->quiet_ns)
 			nm_worker_check_quiet(worker, nm_clock_ns());
 		timeout_ns = next_timeout_ns(worker);

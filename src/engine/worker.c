@@ -136,7 +136,8 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 	worker->group_no = group;
 	worker->worker_no = number;
 	worker->cpu = -1;
-	worker->target = UINT64_MAX;
+	worker->counts_passes = engine->details & NM_DETAIL_PASSES;
+	nm_worker_set_goal(worker, UINT64_MAX);
 	atomic_init(&worker->follow, UINT64_MAX);
 	int r = init_epoll(worker);
 
@@ -151,6 +152,9 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 	if (r == 0)
 		r = nm_detail_new(worker, engine->details, worker->group->processes,
 				  &worker->detail);
+	if (r == 0)
+		r = nm_tcp_watch_new(worker, engine->details, worker->group->processes,
+				     &worker->tcp);
 	return r;
 }
 
@@ -173,6 +177,7 @@ void nm_worker_fini(struct nm_worker *worker)
 		nm_engine_release(worker->stats[i].response, sizeof(struct nm_hist), shared);
 	}
 	worker->detail = nm_detail_free(worker->detail);
+	worker->tcp = nm_tcp_watch_free(worker->tcp, shared);
 	nm_worker_unlisten(worker);
 	nm_mail_fini(worker);
 	nm_timers_fini(&worker->timers);

@@ -54,10 +54,11 @@ static uint64_t timeval_ns(const struct timeval *t)
 	return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_usec * 1000u;
 }
 
-static void read_process(struct nm_rusage *process)
+void nm_rusage_read(struct nm_rusage *process)
 {
 	struct rusage r;
 
+	*process = (struct nm_rusage){.utime_ns = 0};
 	if (getrusage(RUSAGE_SELF, &r) < 0)
 		return;
 	*process = (struct nm_rusage){.utime_ns = timeval_ns(&r.ru_utime),
@@ -75,7 +76,7 @@ void nm_usage_read(struct nm_usage *ret_usage)
 
 	memset(ret_usage, 0, sizeof *ret_usage);
 	ret_usage->at_ns = nm_clock_ns();
-	read_process(&ret_usage->process);
+	nm_rusage_read(&ret_usage->process);
 	if (text) {
 		read_cpu(ret_usage, text);
 		read_tcp(ret_usage, text);

@@ -46,6 +46,7 @@ struct nm_usage {
 /* Reads all; what cannot be read says why. Never fails as a whole. Not for the hot path (opens
  * files, netlink). */
 void nm_usage_read(struct nm_usage *ret_usage);
+void nm_rusage_read(struct nm_rusage *ret_usage); /* one system call */
 /* after - before, interface by interface (an interface absent from `before` counts from 0). */
 void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 		    struct nm_usage *ret_delta);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "control/codec.h"
+#include "control/flow_meter.h"
 #include "control/frame.h"
 #include "control/message.h"
 
@@ -101,6 +102,10 @@ static void unpack_result(enum nm_message_type type, json_t *body)
 	struct nm_host_report *report = NULL;
 	struct nm_host_interval interval;
 	struct nm_msg_failed failed;
+	struct nm_flow_rows flows;
+	struct nm_flow_row *flow_rows;
+	struct nm_tcp_rows tcp;
+	struct nm_tcp_sample *tcp_rows;
 	uint64_t progress;
 
 	switch (type) {
@@ -112,6 +117,14 @@ static void unpack_result(enum nm_message_type type, json_t *body)
 		break;
 	case NM_MESSAGE_INTERVAL:
 		nm_interval_unpack(body, plan.n_phases, &interval);
+		break;
+	case NM_MESSAGE_FLOWS:
+		if (nm_flows_unpack(body, &plan, &flows, &flow_rows) == 0)
+			free(flow_rows);
+		break;
+	case NM_MESSAGE_TCP_INFO:
+		if (nm_tcp_unpack(body, &plan, &tcp, &tcp_rows) == 0)
+			free(tcp_rows);
 		break;
 	case NM_MESSAGE_RESULT:
 		if (nm_result_unpack(body, plan.n_groups, &result) == 0 && result.report)

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples of single flows and connections on the grid of each measured phase, and at its end, when they are asked for.
+ * Runs alike on the master and on slaves, each by its own clock. Nothing of it is kept. */
+#ifndef NM_CONTROL_FLOW_METER_H
+#define NM_CONTROL_FLOW_METER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "control/codec.h"
+#include "control/grid.h"
+#include "control/run.h"
+#include "engine/detail.h"
+#include "engine/tcp_info.h"
+
+/* Flows of more than this are not sampled one by one. */
+#define NM_FLOW_METER_MAX 100000u
+
+/* The host's name and the plan of the rows are not set. */
+struct nm_flow_meter_events {
+	void *arg;
+	void (*flows)(void *arg, const struct nm_flow_rows *rows);
+	void (*tcp)(void *arg, const struct nm_tcp_rows *rows);
+};
+
+struct nm_flow_meter {
+	const struct nm_engine *engine; /* borrowed; NULL: nothing is sampled */
+	const struct nm_plan *plan;	/* borrowed */
+	struct nm_flow_meter_events events;
+	uint64_t interval_ns;
+	bool flows, tcp;
+	uint32_t n_flows;	     /* that this side runs */
+	struct nm_flow_sample *last; /* owned; by flow, group after group */
+	struct nm_flow_row *rows;    /* the same */
+	struct nm_tcp_sample *tcp_rows;
+	size_t n_tcp, tcp_room;
+	bool failed; /* out of memory: samples are missing */
+	/* The present phase. */
+	bool running;
+	uint32_t phase;
+	uint64_t row_at_ns;
+	struct nm_grid grid;
+	bool asked; /* for TCP_INFO, and not all have answered */
+};
+
+/* Does nothing unless the engine keeps the details. 0 or -ENOMEM; nm_flow_meter_fini may be called either way. */
+int nm_flow_meter_init(struct nm_flow_meter *meter, const struct nm_engine *engine,
+		       const struct nm_plan *plan, uint64_t interval_ns,
+		       const struct nm_flow_meter_events *events);
+void nm_flow_meter_fini(struct nm_flow_meter *meter);
+void nm_flow_meter_begin(struct nm_flow_meter *meter, const struct nm_phase_order *order,
+			 uint64_t begin_ns);
+/* When nm_flow_meter_run is due; UINT64_MAX: not now. It may also be called when the engine has something to tell. */
+uint64_t nm_flow_meter_next_ns(const struct nm_flow_meter *meter);
+void nm_flow_meter_run(struct nm_flow_meter *meter, uint64_t now_ns);
+/* This side is done with the phase, or leaves it. Does nothing when none runs. */
+void nm_flow_meter_end(struct nm_flow_meter *meter, uint64_t now_ns);
+
+#endif
