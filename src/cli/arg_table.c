@@ -405,6 +405,35 @@ const struct nm_arg nm_arg_table[] = {
 	{
 		.opt =
 			{
+				.name = "log-rtt",
+				.type = NM_TYPE_STRING,
+				.offset = FIELD(log_rtt),
+				.help = "write how long each of the first passes of each flow "
+					"took, "
+					"in the columns of neper",
+			},
+		.argument = "FILE",
+		.heading = STATISTICS,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
+				.name = "log-rtt-entries",
+				.type = NM_TYPE_COUNT,
+				.offset = FIELD(log_rtt_entries),
+				.min = 1,
+				.max = 1000000000,
+				.def = "10000",
+				.help = "how many passes of each flow --log-rtt writes",
+			},
+		.argument = "N",
+		.heading = STATISTICS,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
 				.name = "all-samples",
 				.type = NM_TYPE_STRING,
 				.offset = FIELD(all_samples),

@@ -402,5 +402,6 @@ void nm_args_fini(struct nm_args *args)
 	free(args->hdr_log);
 	free(args->all_samples);
 	free(args->tcp_info);
+	free(args->log_rtt);
 	*args = (struct nm_args){.action = NM_ACTION_NONE};
 }

@@ -60,7 +60,8 @@ struct nm_args {
 	/* Statistics, as uperf calls them. */
 	bool all_statistics, flowops, transactions, groups, strands, interfaces, flowop_cpu, raw;
 	bool no_statistics, default_counters;
-	char *counters, *response_log, *hdr_log, *all_samples, *tcp_info;
+	char *counters, *response_log, *hdr_log, *all_samples, *tcp_info, *log_rtt;
+	uint64_t log_rtt_entries;
 	const char *words[2]; /* after --describe; borrowed from argv */
 	size_t n_words;
 };

@@ -84,6 +84,7 @@ void nm_live_responses(void *arg, const struct nm_response_row *rows, size_t cou
 	struct nm_live *live = arg;
 
 	nm_responses_add(&live->responses, rows, count);
+	nm_rtt_log_add(&live->rtt_log, rows, count);
 }
 
 void nm_live_flows(void *arg, const struct nm_flow_rows *rows)

@@ -10,6 +10,7 @@
 #include "cli/flow_log.h"
 #include "cli/hdr_log.h"
 #include "cli/responses.h"
+#include "cli/rtt_log.h"
 #include "result/result.h"
 
 struct nm_live {
@@ -18,7 +19,7 @@ struct nm_live {
 	bool shown; /* the line is on the screen */
 	struct nm_responses responses;
 	struct nm_hdr_log hdr_log;
-	struct nm_log_file flow_log, tcp_log;
+	struct nm_log_file flow_log, tcp_log, rtt_log;
 	uint64_t run, runs;
 };
 

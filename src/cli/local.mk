@@ -29,6 +29,8 @@ src_netmodel_SOURCES = \
 	src/cli/raw.h \
 	src/cli/responses.c \
 	src/cli/responses.h \
+	src/cli/rtt_log.c \
+	src/cli/rtt_log.h \
 	src/cli/run.c \
 	src/cli/schema.c \
 	src/cli/signals.c \

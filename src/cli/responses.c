@@ -27,6 +27,8 @@ void nm_responses_add(struct nm_responses *log, const struct nm_response_row *ro
 	for (size_t i = 0; stream && !log->file.error && i < count; i++) {
 		const struct nm_response_row *row = &rows[i];
 
+		if (!row->flowop)
+			continue;
 		fprintf(stream, "%" PRIu64 ".%09" PRIu64 "\t", row->wall_ns / 1000000000u,
 			row->wall_ns % 1000000000u);
 		put_name(stream, row->group);

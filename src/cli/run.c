@@ -27,6 +27,7 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 	ret_options->wait_start_ns = args->wait_start_ns;
 	ret_options->traffic_ns = args->iostat_ns;
 	ret_options->samples_flows = args->all_samples != NULL;
+	ret_options->log_passes = args->log_rtt ? args->log_rtt_entries : 0;
 	ret_options->samples_tcp = args->tcp_info != NULL;
 	ret_options->percentiles = args->percentiles;
 	ret_options->cpus = args->cpus;
@@ -101,15 +102,19 @@ static int open_logs(const struct nm_args *args, struct nm_live *live, struct nm
 		error = nm_log_file_open(&live->flow_log, "all-samples", args->all_samples, diags);
 	if (!error)
 		error = nm_log_file_open(&live->tcp_log, "tcp-info", args->tcp_info, diags);
+	if (!error)
+		error = nm_log_file_open(&live->rtt_log, "log-rtt", args->log_rtt, diags);
 	nm_flow_log_head(&live->flow_log);
 	nm_tcp_log_head(&live->tcp_log);
+	nm_rtt_log_head(&live->rtt_log);
 	return error;
 }
 
 static int close_logs(struct nm_live *live, uint64_t lost, struct nm_diags *diags)
 {
 	int error = nm_responses_close(&live->responses, lost, diags);
-	struct nm_log_file *const files[] = {&live->hdr_log.file, &live->flow_log, &live->tcp_log};
+	struct nm_log_file *const files[] = {&live->hdr_log.file, &live->flow_log, &live->tcp_log,
+					     &live->rtt_log};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		int failed = nm_log_file_close(files[i], diags);

@@ -41,12 +41,14 @@ struct nm_progress {
 	uint64_t operations;
 };
 
-/* One execution of a flowop on the master. Texts are borrowed from the plan. */
+/* One execution of a flowop on the master, or one pass. Texts are borrowed from the plan. */
 struct nm_response_row {
-	uint64_t wall_ns; /* of its end */
+	uint64_t wall_ns;  /* of its end */
+	uint64_t since_ns; /* the same, since its transaction began */
 	uint64_t elapsed_ns;
-	const char *group, *transaction, *flowop; /* the transaction may have no name: "" */
-	uint32_t phase, flow;
+	const char *group, *transaction; /* the transaction may have no name: "" */
+	const char *flowop;		 /* NULL: a pass */
+	uint32_t phase, flow, worker;
 	bool failed;
 };
 
@@ -116,7 +118,8 @@ struct nm_run_events {
 	void (*tcp)(void *arg, const struct nm_tcp_rows *rows);
 	/* With traffic_ns. May be NULL. */
 	void (*traffic)(void *arg, const struct nm_traffic *traffic);
-	/* With NM_STAT_RESPONSES: executions of flowops, those of one worker in their order. May be NULL. */
+	/* With NM_STAT_RESPONSES executions of flowops, with log_passes passes; those of one worker in their order. May
+	 * be NULL. */
 	void (*responses)(void *arg, const struct nm_response_row *rows, size_t count);
 };
 
@@ -126,6 +129,7 @@ struct nm_run_options {
 	uint64_t warmup_ns, cooldown_ns;
 	uint64_t wait_start_ns;		 /* before the first phase */
 	uint64_t traffic_ns;		 /* how often the traffic is told; 0: never */
+	uint64_t log_passes;		 /* how many of each flow are told one by one */
 	bool samples_flows, samples_tcp; /* of both ends */
 	uint64_t timeout_ns; /* how long a peer may be silent and a phase may make no progress */
 	struct nm_percentiles percentiles;

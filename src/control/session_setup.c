@@ -128,7 +128,7 @@ static bool make_engine(struct nm_session *session, const char *cpus_text,
 	} else {
 		const struct nm_engine_config config = {
 			.plan = session->plan,
-			.details = prepare->details & ~(uint32_t)NM_DETAIL_LOG,
+			.details = prepare->details & ~(uint32_t)NM_DETAIL_OWN,
 			.seed = prepare->seed,
 			.cpus = cpus.cpus,
 			.n_cpus = cpus.count,

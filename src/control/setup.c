@@ -160,11 +160,13 @@ static bool make_engine(struct nm_master *master)
 {
 	const struct nm_run_options *options = master->options;
 	unsigned details = nm_master_details(master) |
-			   (options->statistics & NM_STAT_RESPONSES ? NM_DETAIL_LOG : 0);
+			   (options->statistics & NM_STAT_RESPONSES ? NM_DETAIL_LOG : 0u) |
+			   (options->log_passes ? NM_DETAIL_PASS_LOG : 0u);
 	const struct nm_engine_config config = {.plan = master->plan,
 						.measures = true,
 						.seed = master->options->seed,
 						.details = details,
+						.log_passes = options->log_passes,
 						.cpus = master->cpus.cpus,
 						.n_cpus = master->cpus.count,
 						.cookie = nm_run_cookie(master->result->run_id)};

@@ -19,8 +19,10 @@ static bool tells_progress(const struct nm_master *master)
 
 static bool tells_responses(const struct nm_master *master)
 {
-	return (master->options->statistics & NM_STAT_RESPONSES) &&
-	       master->options->events.responses;
+	const struct nm_run_options *options = master->options;
+
+	return ((options->statistics & NM_STAT_RESPONSES) || options->log_passes) &&
+	       options->events.responses;
 }
 
 static bool tells_traffic(const struct nm_master *master)
@@ -188,13 +190,20 @@ static void take_responses(struct nm_master *master, unsigned parts)
 			const struct nm_response *from = &ticker->responses[i];
 			const struct nm_group *group = &master->plan->groups[from->group];
 			uint32_t phase = phase_of(group, from->instr);
+			const char *flowop =
+				from->is_pass ? NULL : group->instrs[from->instr].op->name;
+			uint64_t begin_ns, end_ns;
+
+			nm_engine_times(master->engine, from->group, phase, &begin_ns, &end_ns);
 
 			ticker->rows[i] = (struct nm_response_row){
 				.wall_ns = from->end_ns + ticker->wall_offset_ns,
 				.elapsed_ns = from->elapsed_ns,
 				.group = group->name,
 				.transaction = group->phases[phase].name,
-				.flowop = group->instrs[from->instr].op->name,
+				.flowop = flowop,
+				.since_ns = from->end_ns - begin_ns,
+				.worker = from->flow % group->n_workers,
 				.phase = phase,
 				.flow = from->flow,
 				.failed = from->failed,
@@ -202,6 +211,8 @@ static void take_responses(struct nm_master *master, unsigned parts)
 		}
 		master->options->events.responses(master->options->events.arg, ticker->rows, n);
 		master->result->responses.told += n;
+		for (size_t i = 0; i < n; i++)
+			master->result->responses.passes += ticker->responses[i].is_pass;
 	}
 }
 

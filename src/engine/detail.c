@@ -32,6 +32,7 @@ struct flow_counts {
 	uint64_t last_ns; /* when its last flowop ended */
 	/* With NM_DETAIL_PASSES. */
 	uint64_t start_ns;			  /* of the pass */
+	uint64_t logged;			  /* passes, with NM_DETAIL_PASS_LOG */
 	_Atomic uint64_t passes, sum_ns, squares; /* the last: the bits of a double */
 	struct extremes extremes[2];		  /* by the lowest bit of the epoch */
 };
@@ -42,6 +43,7 @@ struct record {
 	uint32_t instr;
 };
 #define RECORD_FAILED 0x80000000u
+#define RECORD_PASS   0x40000000u
 
 /* Written by the worker, read by main; each end has a line of its own. */
 struct log {
@@ -128,8 +130,16 @@ void nm_detail_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
 	struct flow_counts *own = &worker->detail->flows[number_of(worker, flow)];
 
 	nm_counter_add(&own->passes, 1);
-	if (now_ns && worker->engine->measures)
-		note_pass(worker->detail, own, now_ns - own->start_ns);
+	if (!now_ns || !worker->engine->measures)
+		return;
+	note_pass(worker->detail, own, now_ns - own->start_ns);
+	if (worker->phase->measured && own->logged < worker->engine->log_passes) {
+		own->logged++;
+		log_add(worker, &(struct record){.end_ns = now_ns,
+						 .elapsed_ns = now_ns - own->start_ns,
+						 .flow = number_of(worker, flow),
+						 .instr = worker->phase->first | RECORD_PASS});
+	}
 }
 
 /* A flowop is over: it has taken the time since the flow's flowop before it, or since the pass began. */
@@ -150,7 +160,7 @@ static void step_over(struct nm_worker *worker, struct nm_flow *flow, uint32_t i
 	nm_hist_record(&detail->times[index], elapsed_ns);
 	nm_counter_add(&detail->steps[index].busy_ns, elapsed_ns);
 	nm_counter_add(&own->counts.busy_ns, elapsed_ns);
-	if (detail->log.size)
+	if (detail->flags & NM_DETAIL_LOG)
 		log_add(worker, &(struct record){.end_ns = now_ns,
 						 .elapsed_ns = elapsed_ns,
 						 .flow = number_of(worker, flow),
@@ -241,9 +251,14 @@ static uint64_t log_size(const struct nm_worker *worker)
 {
 	const struct nm_plan *plan = worker->engine->plan;
 	uint64_t n_workers = 0, size = LOG_MAX_RECORDS;
+	bool passes = worker->engine->details & NM_DETAIL_PASS_LOG;
+	uint64_t per_flow = worker->engine->log_passes;
 
 	for (uint32_t g = 0; g < plan->n_groups; g++)
 		n_workers += plan->groups[g].runs ? plan->groups[g].n_workers : 0;
+	/* Nothing is lost where there is room for all. */
+	while (passes && size < LOG_BYTES && size / per_flow < worker->n_flows)
+		size *= 2;
 	while (size > LOG_MIN_RECORDS && size * sizeof(struct record) * n_workers > LOG_BYTES)
 		size /= 2;
 	return size;
@@ -263,7 +278,7 @@ int nm_detail_new(struct nm_worker *worker, unsigned flags, bool shared,
 {
 	uint32_t n_instrs = worker->group->n_instrs;
 	size_t n_times = flags & NM_DETAIL_TIMES ? n_instrs : 0;
-	uint64_t size = flags & NM_DETAIL_LOG ? log_size(worker) : 0;
+	uint64_t size = flags & NM_DETAIL_OWN ? log_size(worker) : 0;
 	size_t bytes = sizeof(struct nm_detail);
 
 	*ret_detail = NULL;
@@ -445,7 +460,8 @@ static size_t take_from(const struct nm_worker *worker, struct nm_response *list
 			.elapsed_ns = record->elapsed_ns,
 			.group = worker->group_no,
 			.flow = nm_worker_flow(worker, record->flow)->index,
-			.instr = record->instr & ~RECORD_FAILED,
+			.instr = record->instr & ~(RECORD_FAILED | RECORD_PASS),
+			.is_pass = record->instr & RECORD_PASS,
 			.failed = record->instr & RECORD_FAILED,
 		};
 	}
@@ -459,7 +475,7 @@ size_t nm_engine_take_responses(struct nm_engine *engine, struct nm_response *li
 	uint32_t g = engine->taking.group, w = engine->taking.worker;
 	size_t n = 0;
 
-	if (!(engine->details & NM_DETAIL_LOG))
+	if (!(engine->details & NM_DETAIL_OWN))
 		return 0;
 	/* From where the last call has ended, so that a quick worker does not keep the others waiting; each group is
 	 * come to once, and the first one a second time. */
@@ -480,7 +496,7 @@ uint64_t nm_engine_lost_responses(const struct nm_engine *engine)
 {
 	uint64_t lost = 0;
 
-	if (!(engine->details & NM_DETAIL_LOG))
+	if (!(engine->details & NM_DETAIL_OWN))
 		return 0;
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
 		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++)

@@ -21,9 +21,12 @@ enum nm_detail_flags {
 	NM_DETAIL_PASSES =
 		1 << 5, /* passes of each flow, and on the measuring side how long they took */
 	NM_DETAIL_TCP = 1 << 6, /* TCP_INFO of each connection, when it is asked for: tcp_info.h */
-	NM_DETAIL_ALL = (1 << 7) - 1,
+	NM_DETAIL_PASS_LOG = 1 << 7, /* the first passes of each flow, one by one */
+	NM_DETAIL_ALL = (1 << 8) - 1,
 	/* Those that are kept in the step of every flowop. */
 	NM_DETAIL_STEPS = NM_DETAIL_ALL & ~NM_DETAIL_TCP,
+	/* Those that slaves never keep. */
+	NM_DETAIL_OWN = NM_DETAIL_LOG | NM_DETAIL_PASS_LOG,
 	/* Those that a report of the whole run has. */
 	NM_DETAIL_REPORT = NM_DETAIL_COUNTS | NM_DETAIL_TIMES | NM_DETAIL_STRANDS | NM_DETAIL_CPU,
 };
@@ -46,12 +49,13 @@ struct nm_flow_sample {
 	uint64_t min_ns, max_ns;
 };
 
-/* One execution of a flowop. */
+/* One execution of a flowop, or one pass. */
 struct nm_response {
 	uint64_t end_ns, elapsed_ns;
 	uint32_t group, flow;
-	uint32_t instr; /* of the group */
+	uint32_t instr; /* of the group; of a pass its first */
 	bool failed;
+	bool is_pass; /* with NM_DETAIL_PASS_LOG */
 };
 
 /* 0 when nothing is kept. */
@@ -69,7 +73,7 @@ void nm_engine_flow_sample(const struct nm_engine *engine, uint32_t group, uint3
 			   struct nm_flow_sample *ret_sample);
 /* Flowops executed by a group in a phase, with any detail. */
 uint64_t nm_engine_operations(const struct nm_engine *engine, uint32_t group, uint32_t phase);
-/* Takes executions that are not taken yet, with NM_DETAIL_LOG: how many of `room`, 0 when there are no more now. Those
+/* Takes executions and passes that are not taken yet, with NM_DETAIL_LOG or NM_DETAIL_PASS_LOG: how many of `room`, 0 when there are no more now. Those
  * of one worker come in their order. */
 size_t nm_engine_take_responses(struct nm_engine *engine, struct nm_response *list, size_t room);
 /* Executions that were not kept since they were not taken in time. */

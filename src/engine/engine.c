@@ -58,6 +58,7 @@ int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_
 	engine->cookie = config->cookie;
 	engine->seed = config->seed;
 	engine->details = config->details;
+	engine->log_passes = config->log_passes;
 	engine->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	engine->hosts = calloc(plan->n_hosts + 1, sizeof(*engine->hosts));
 	engine->groups = calloc(plan->n_groups, sizeof(*engine->groups));

@@ -101,6 +101,7 @@ struct nm_engine {
 	bool measures;
 	uint64_t seed;
 	unsigned details; /* enum nm_detail_flags */
+	uint64_t log_passes;
 	int event_fd;
 	struct nm_engine_host *hosts;
 	struct nm_engine_group *groups;

@@ -238,9 +238,9 @@ static int write_neper(const struct nm_series *series, FILE *out)
 		print_usage(&result->hosts[0], &series->view, out);
 	if (!stream) {
 		fprintf(out, "num_transactions=%" PRIu64 "\n", result->totals.counts.iterations);
-		if (result->statistics & NM_STAT_RESPONSES)
+		if (result->responses.passes)
 			fprintf(out, "rtt_transactions_logged=%" PRIu64 "\n",
-				result->responses.told);
+				result->responses.passes);
 		nm_keys_latency(out, "latency", &result->totals.latency, &result->percentiles);
 	}
 	print_correlation(result, stream, out);

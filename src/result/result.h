@@ -91,6 +91,7 @@ struct nm_host_interval {
 /* How the single executions were told. */
 struct nm_response_report {
 	uint64_t told, lost;
+	uint64_t passes; /* of those told */
 };
 
 struct nm_result_host {
