@@ -17,7 +17,11 @@ check-net: all-am
 	@PATH="$(VENV)/bin:$$PATH" NETMODEL="$(abs_builddir)/src/netmodel$(EXEEXT)" \
 		$(top_srcdir)/tools/check-net $(top_srcdir) $(PYTEST_FLAGS)
 
+check-vm: all-am
+	@PATH="$(VENV)/bin:$$PATH" NETMODEL="$(abs_builddir)/src/netmodel$(EXEEXT)" \
+		$(top_srcdir)/tests/vm/run $(PYTEST_FLAGS)
+
 # What make check would build, for a compiler of which only the opinion is asked.
 check-programs: all-am $(check_PROGRAMS)
 
-.PHONY: check-net check-programs check-style fuzz
+.PHONY: check-net check-vm check-programs check-style fuzz

@@ -59,6 +59,13 @@ const struct nm_arg nm_arg_table[] = {
 		.modes = RUN_OR_SLAVE,
 	},
 	{
+		.opt = {NM_SETTING_CONTROL, .offset = FIELD(control)},
+		.letter = 'S',
+		.argument = "PROTO",
+		.heading = MAIN,
+		.modes = RUN_OR_SLAVE,
+	},
+	{
 		.opt =
 			{
 				.name = "define",

@@ -45,6 +45,7 @@ struct nm_args {
 	char *define; /* the one being parsed */
 	struct nm_define *defines;
 	size_t n_defines;
+	int control;
 	uint64_t port;
 	char *bind, *cpus, *slave_cpus;
 	bool no_auth, once;

@@ -72,6 +72,10 @@ static void describe_transport(const struct nm_transport *transport, FILE *out)
 {
 	fprintf(out, "transport %s: %s\n", transport->name, transport->help);
 	print_options(transport->opts, out);
+	if (transport->message_opts) {
+		fputs("  options of flowops that move a message over it:\n", out);
+		print_options(transport->message_opts, out);
+	}
 }
 
 static void describe_element(const struct nm_element *element, FILE *out)
@@ -153,9 +157,12 @@ static size_t describe_options(const char *only, FILE *out)
 		added +=
 			add_owned(&table, "flowop", nm_flowops[i]->name, nm_flowops[i]->opts, only);
 	added += add_owned(&table, "every", "flowop", nm_common_opts, only);
-	for (size_t i = 0; nm_transports[i]; i++)
+	for (size_t i = 0; nm_transports[i]; i++) {
 		added += add_owned(&table, "transport", nm_transports[i]->name,
 				   nm_transports[i]->opts, only);
+		added += add_owned(&table, "messages over", nm_transports[i]->name,
+				   nm_transports[i]->message_opts, only);
+	}
 	if (added)
 		nm_table_print(&table, 0, out);
 	nm_table_fini(&table);
@@ -254,8 +261,10 @@ static int unknown(const char *word, const char *what, struct nm_diags *diags)
 	for (size_t i = 0; nm_flowops[i]; i++)
 		add_words(&words, nm_flowops[i]->name, nm_flowops[i]->opts);
 	add_words(&words, "flowop", nm_common_opts);
-	for (size_t i = 0; nm_transports[i]; i++)
+	for (size_t i = 0; nm_transports[i]; i++) {
 		add_words(&words, nm_transports[i]->name, nm_transports[i]->opts);
+		add_words(&words, nm_transports[i]->name, nm_transports[i]->message_opts);
+	}
 	const char *nearest = nm_nearest(word, words.items, words.count);
 	if (nearest && strcmp(nearest, word) != 0)
 		nm_diag_error(diags, NULL, 0, "--describe %s: no such %s; did you mean %s?", word,

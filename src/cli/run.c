@@ -19,6 +19,7 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 			 struct nm_run_options *ret_options)
 {
 	nm_run_options_default(ret_options);
+	ret_options->control = args->control;
 	ret_options->port = (uint16_t)args->port;
 	ret_options->interval_ns = args->interval_ns;
 	ret_options->warmup_ns = args->warmup_ns;

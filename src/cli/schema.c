@@ -89,6 +89,8 @@ static void print_flowop(FILE *out, const struct nm_flowop *op)
 	print_names(out, op->opts, &first);
 	for (size_t i = 0; (op->flags & NM_FLOWOP_OPENS) && nm_transports[i]; i++)
 		print_names(out, nm_transports[i]->opts, &first);
+	for (size_t i = 0; (op->flags & NM_FLOWOP_MOVES) && nm_transports[i]; i++)
+		print_names(out, nm_transports[i]->message_opts, &first);
 	print_names(out, nm_common_opts, &first);
 	fputs(")(=.*)?</param></data>\n"
 	      "          </zeroOrMore></list></attribute></optional>\n",

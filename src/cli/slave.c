@@ -37,6 +37,7 @@ int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
 		return NM_EXIT_INTERNAL;
 	}
 	nm_slave_options_default(&options);
+	options.control = args->control;
 	options.bind = args->bind;
 	options.port = (uint16_t)args->port;
 	options.no_auth = args->no_auth;

@@ -3,12 +3,24 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/vm_sockets.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+
+#include "transport/address.h"
+#include "transport/socket.h"
+
+const char *const nm_control_words[] = {
+	[NM_CONTROL_TCP] = "tcp", [NM_CONTROL_VSOCK] = "vsock", NULL};
+
+static struct sockaddr_vm *as_vm(struct nm_addr *addr)
+{
+	return (struct sockaddr_vm *)(void *)&addr->sa;
+}
 
 static struct sockaddr_in *as_in(struct nm_addr *addr)
 {
@@ -35,6 +47,8 @@ static void normalise(struct nm_addr *addr)
 		as_in(addr)->sin_port = 0;
 	else if (addr->sa.ss_family == AF_INET6)
 		as_in6(addr)->sin6_port = 0;
+	else if (addr->sa.ss_family == AF_VSOCK)
+		as_vm(addr)->svm_port = 0;
 }
 
 int nm_address_of_ends(int fd, struct nm_addr *ret_local, struct nm_addr *ret_remote)
@@ -53,8 +67,12 @@ int nm_address_of_ends(int fd, struct nm_addr *ret_local, struct nm_addr *ret_re
 
 char *nm_address_text(const struct nm_addr *addr, char *buf, size_t size)
 {
-	if (getnameinfo((const struct sockaddr *)&addr->sa, addr->len, buf, (socklen_t)size, NULL,
-			0, NI_NUMERICHOST) != 0)
+	if (addr->sa.ss_family == AF_VSOCK && nm_addr_cid(addr) == VMADDR_CID_ANY)
+		(void)snprintf(buf, size, "vsock:any");
+	else if (addr->sa.ss_family == AF_VSOCK)
+		(void)snprintf(buf, size, "vsock:%u", nm_addr_cid(addr));
+	else if (getnameinfo((const struct sockaddr *)&addr->sa, addr->len, buf, (socklen_t)size,
+			     NULL, 0, NI_NUMERICHOST) != 0)
 		(void)snprintf(buf, size, "?");
 	return buf;
 }
@@ -65,6 +83,8 @@ uint16_t nm_address_port(const struct nm_addr *addr)
 
 	if (copy.sa.ss_family == AF_INET)
 		return ntohs(as_in(&copy)->sin_port);
+	if (copy.sa.ss_family == AF_VSOCK)
+		return (uint16_t)as_vm(&copy)->svm_port; /* no slave listens on a greater one */
 	return copy.sa.ss_family == AF_INET6 ? ntohs(as_in6(&copy)->sin6_port) : 0;
 }
 
@@ -72,18 +92,31 @@ bool nm_address_is_loopback(const struct nm_addr *addr)
 {
 	struct nm_addr copy = *addr;
 
+	if (copy.sa.ss_family == AF_VSOCK)
+		return nm_addr_cid(&copy) == VMADDR_CID_LOCAL;
 	if (copy.sa.ss_family == AF_INET)
 		return ntohl(as_in(&copy)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 	return copy.sa.ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&as_in6(&copy)->sin6_addr);
 }
 
+bool nm_address_is_own(const struct nm_addr *remote, const struct nm_addr *local)
+{
+	return nm_address_is_loopback(remote) || nm_addr_same_host(remote, local);
+}
+
 int nm_address_prepare_socket(int fd)
 {
 	const int one = 1;
+	int family = 0;
+	socklen_t length = sizeof family;
 	int flags = fcntl(fd, F_GETFL);
 
 	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
-	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) < 0)
+	    getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &length) < 0)
+		return -errno;
+	if (family == AF_VSOCK) /* sends at once anyway */
+		return 0;
+	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) < 0)
 		return -errno;
 	return 0;
 }

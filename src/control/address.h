@@ -11,13 +11,20 @@
 
 #define NM_ADDRESS_TEXT 64
 
+/* What control connections go over. */
+enum nm_control_over { NM_CONTROL_TCP, NM_CONTROL_VSOCK };
+
+extern const char *const nm_control_words[]; /* by that; ends with NULL */
+
 /* Both ends of a connection, without ports; IPv4 in IPv6 becomes IPv4. 0 or -errno. */
 int nm_address_of_ends(int fd, struct nm_addr *ret_local, struct nm_addr *ret_remote);
-/* "10.0.0.7", "fe80::1%eth0"; "?" when it has no such text. Returns buf. */
+/* "10.0.0.7", "fe80::1%eth0", "vsock:3"; "?" when it has no such text. Returns buf. */
 char *nm_address_text(const struct nm_addr *addr, char *buf, size_t size);
 uint16_t nm_address_port(const struct nm_addr *addr);
-/* 127.0.0.0/8 or ::1. */
+/* 127.0.0.0/8, ::1 or CID 1. */
 bool nm_address_is_loopback(const struct nm_addr *addr);
+/* Whether the other end of a connection is this host: the way to it begins where it ends. */
+bool nm_address_is_own(const struct nm_addr *remote, const struct nm_addr *local);
 /* Non-blocking, and each message sent at once. 0 or -errno. */
 int nm_address_prepare_socket(int fd);
 

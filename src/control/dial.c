@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding and reaching a slave. */
 #include <errno.h>
+#include <linux/vm_sockets.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "control/master.h"
 #include "control/resolve.h"
 #include "host/clock.h"
-#include "transport/socket.h"
+#include "transport/address.h"
 
 #define RETRY_NS       1000000000u /* that a slave which is just starting has to listen */
 #define RETRY_PAUSE_NS 50000000u
@@ -58,7 +59,8 @@ static int try_address(struct nm_master *master, const struct addrinfo *at, uint
 	}
 	if (error) {
 		(void)close(fd);
-		return -error;
+		/* What a port of vsock answers on which nobody listens. */
+		return at->ai_family == AF_VSOCK && error == ECONNRESET ? -ECONNREFUSED : -error;
 	}
 	*ret_fd = fd;
 	return 0;
@@ -93,12 +95,16 @@ static bool is_own(const struct addrinfo *found)
 	bool own = false;
 
 	for (const struct addrinfo *at = found; at && !own; at = at->ai_next) {
-		struct nm_addr remote, local;
+		struct nm_addr remote = {.len = at->ai_addrlen}, local;
+
+		memcpy(&remote.sa, at->ai_addr, at->ai_addrlen);
+		if (at->ai_family == AF_VSOCK)
+			return nm_address_is_loopback(&remote);
 		int fd = socket(at->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 		own = fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) == 0 &&
 		      nm_address_of_ends(fd, &local, &remote) == 0 &&
-		      (nm_address_is_loopback(&remote) || nm_addr_same_host(&remote, &local));
+		      nm_address_is_own(&remote, &local);
 		if (fd >= 0)
 			(void)close(fd);
 	}
@@ -115,21 +121,18 @@ static void explain_refusal(const struct nm_master *master, const struct addrinf
 	if (port != NM_DEFAULT_PORT)
 		(void)snprintf(option, sizeof option, " -P %u", port);
 	(void)snprintf(why, why_size,
-		       "nothing listens on port %u there: start a slave with \"netmodel -s%s%s\"",
-		       port, is_own(found) ? "" : " --no-auth", option);
+		       "nothing listens on port %u there: start a slave with \"netmodel -s%s%s%s\"",
+		       port, found->ai_family == AF_VSOCK ? " -S vsock" : "",
+		       is_own(found) ? "" : " --no-auth", option);
 }
 
-int nm_master_dial(struct nm_master *master, const char *name, uint64_t until_ns, int *ret_fd,
-		   char *why, size_t why_size)
+/* Tries again for a while where nobody listens yet. */
+static int dial(struct nm_master *master, const struct addrinfo *found, uint64_t until_ns,
+		int *ret_fd, char *why, size_t why_size)
 {
-	struct nm_resolved resolved;
-	const struct addrinfo *found = resolved.list;
-	int error = nm_resolve(name, master->options->port, master->options->interrupt_fd, until_ns,
-			       &resolved, why, why_size);
 	uint64_t retry_until_ns = nm_clock_ns() + RETRY_NS;
+	int error;
 
-	if (error)
-		return error;
 	for (;;) {
 		error = try_all(master, found, until_ns, ret_fd);
 		uint64_t now_ns = nm_clock_ns();
@@ -144,8 +147,44 @@ int nm_master_dial(struct nm_master *master, const char *name, uint64_t until_ns
 	}
 	if (error == -ECONNREFUSED)
 		explain_refusal(master, found, why, why_size);
-	if (error && error != -ECONNREFUSED)
-		(void)snprintf(why, why_size, "cannot connect to port %u: %s",
-			       master->options->port, strerror(-error));
+	else if (error)
+		(void)snprintf(why, why_size, "cannot connect to port %u%s: %s",
+			       master->options->port,
+			       found->ai_family == AF_VSOCK ? " over vsock" : "",
+			       error == -EAFNOSUPPORT && found->ai_family == AF_VSOCK
+				       ? "the kernel has no vsock (CONFIG_VSOCKETS)"
+				       : strerror(-error));
 	return error;
+}
+
+static int dial_vsock(struct nm_master *master, const char *name, uint64_t until_ns, int *ret_fd,
+		      char *why, size_t why_size)
+{
+	struct nm_addr to;
+
+	if (nm_addr_parse_cid(name, &to) < 0) {
+		(void)snprintf(why, why_size,
+			       "not a CID: with -S vsock, remotehost is a number, or local");
+		return -EADDRNOTAVAIL;
+	}
+	((struct sockaddr_vm *)(void *)&to.sa)->svm_port = master->options->port;
+	const struct addrinfo found = {
+		.ai_family = AF_VSOCK, .ai_addr = (struct sockaddr *)&to.sa, .ai_addrlen = to.len};
+
+	return dial(master, &found, until_ns, ret_fd, why, why_size);
+}
+
+int nm_master_dial(struct nm_master *master, const char *name, uint64_t until_ns, int *ret_fd,
+		   char *why, size_t why_size)
+{
+	struct nm_resolved resolved;
+
+	if (master->options->control == NM_CONTROL_VSOCK)
+		return dial_vsock(master, name, until_ns, ret_fd, why, why_size);
+	int error = nm_resolve(name, master->options->port, master->options->interrupt_fd, until_ns,
+			       &resolved, why, why_size);
+
+	if (error)
+		return error;
+	return dial(master, resolved.list, until_ns, ret_fd, why, why_size);
 }

@@ -124,6 +124,7 @@ struct nm_run_events {
 };
 
 struct nm_run_options {
+	int control;	      /* enum nm_control_over: how slaves are reached */
 	uint16_t port;	      /* of the slaves' control listener */
 	uint64_t interval_ns; /* the grid of intervals; 0: none */
 	uint64_t warmup_ns, cooldown_ns;

@@ -67,6 +67,8 @@ static bool compile(struct nm_session *session, const struct nm_msg_prepare *pre
 	if (session->root)
 		session->plan =
 			nm_plan_compile_mirror(session->root, prepare->file, prepare->host, &diags);
+	if (session->plan)
+		(void)nm_plan_check_protocols(session->plan, prepare->file, &diags);
 	bool ok = session->plan && diags.n_errors == 0;
 
 	if (!ok) {

@@ -2,6 +2,7 @@
 #include "control/slave.h"
 
 #include <errno.h>
+#include <linux/vm_sockets.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -23,7 +24,7 @@
 #include "control/run.h"
 #include "control/session.h"
 #include "host/clock.h"
-#include "transport/socket.h"
+#include "transport/address.h"
 
 #define BACKLOG	     128
 #define REAP_MS	     100
@@ -72,12 +73,13 @@ __attribute__((format(printf, 2, 3))) static void say(const struct daemon *daemo
 static int listen_at(const struct sockaddr *address, socklen_t length, bool both_families)
 {
 	const int on = 1, v6only = !both_families;
+	bool internet = address->sa_family != AF_VSOCK;
 	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
 		return -errno;
 	/* Not SO_REUSEPORT: a second slave on the port is a mistake, and must be told. */
-	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
+	if ((internet && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0) ||
 	    (address->sa_family == AF_INET6 &&
 	     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6only, sizeof v6only) < 0) ||
 	    bind(fd, address, length) < 0 || listen(fd, BACKLOG) < 0) {
@@ -101,6 +103,39 @@ static int listen_everywhere(uint16_t port)
 
 	if (fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL || fd == -EPROTONOSUPPORT)
 		fd = listen_at((const struct sockaddr *)&in, sizeof in, false);
+	return fd;
+}
+
+/* The kernel chooses ports of vsock that a master could not name: they have 32 bits. */
+#define FIRST_FREE 49152u
+
+static int listen_on_vsock(const char *bind_to, uint16_t port, struct nm_diags *diags)
+{
+	struct nm_addr at = {.len = sizeof(struct sockaddr_vm)};
+	struct sockaddr_vm *vm = (struct sockaddr_vm *)(void *)&at.sa;
+	unsigned last = port ? port : 65535;
+	int fd = -EADDRINUSE;
+
+	*vm = (struct sockaddr_vm){.svm_family = AF_VSOCK, .svm_cid = VMADDR_CID_ANY};
+	if (bind_to && nm_addr_parse_cid(bind_to, &at) < 0) {
+		nm_diag_error(diags, NULL, 0,
+			      "cannot listen on \"%s\" over vsock: not a CID, which is a number",
+			      bind_to);
+		return -EADDRNOTAVAIL;
+	}
+	for (unsigned p = port ? port : FIRST_FREE; p <= last && fd == -EADDRINUSE; p++) {
+		vm->svm_port = p;
+		fd = listen_at((const struct sockaddr *)&at.sa, at.len, false);
+	}
+	if (fd == -EADDRINUSE)
+		nm_diag_error(diags, NULL, 0,
+			      "port %u of vsock is in use: stop the other slave or choose another "
+			      "port",
+			      port);
+	else if (fd < 0)
+		nm_diag_error(diags, NULL, 0, "cannot listen on port %u of vsock: %s", port,
+			      fd == -EAFNOSUPPORT ? "the kernel has no vsock (CONFIG_VSOCKETS)"
+						  : strerror(-fd));
 	return fd;
 }
 
@@ -251,7 +286,7 @@ static void take_connection(struct daemon *daemon, int fd)
 			(void)close(fd); /* it has gone already */
 			return;
 		}
-		if (!nm_address_is_loopback(&remote) && !nm_addr_same_host(&remote, &local)) {
+		if (!nm_address_is_own(&remote, &local)) {
 			turn_away(daemon, fd, &remote);
 			return;
 		}
@@ -359,7 +394,9 @@ int nm_slave_serve(const struct nm_slave_options *options, struct nm_diags *diag
 	struct nm_addr address = {.len = sizeof address.sa};
 	char text[NM_ADDRESS_TEXT];
 
-	daemon.listener = listen_on(options->bind, options->port, diags);
+	daemon.listener = options->control == NM_CONTROL_VSOCK
+				  ? listen_on_vsock(options->bind, options->port, diags)
+				  : listen_on(options->bind, options->port, diags);
 	if (daemon.listener < 0)
 		return daemon.listener;
 	daemon.places = nm_places_new();

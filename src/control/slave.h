@@ -9,10 +9,11 @@
 #include "base/diag.h"
 
 struct nm_slave_options {
-	const char *bind;	  /* numeric or name; NULL: all addresses */
-	uint16_t port;		  /* 0: any free one */
-	bool no_auth;		  /* take masters from other hosts */
-	uint64_t max_flows;	  /* of one session */
+	int control;	    /* enum nm_control_over: what to listen on */
+	const char *bind;   /* of vsock a CID, otherwise numeric or name; NULL: all addresses */
+	uint16_t port;	    /* 0: any free one */
+	bool no_auth;	    /* take masters from other hosts */
+	uint64_t max_flows; /* of one session */
 	uint64_t max_duration_ns; /* of one session; 0: unlimited */
 	uint64_t timeout_ns;	  /* how long a master may be silent */
 	bool in_process;	  /* a thread of the master's process, which knows the limits */

@@ -2,6 +2,7 @@
 #include "engine/door.h"
 
 #include <errno.h>
+#include <linux/vm_sockets.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "flowop/flowop.h"
 #include "flowop/greeting.h"
 #include "host/clock.h"
+#include "transport/address.h"
 #include "transport/socket.h"
 #include "transport/transport.h"
 
@@ -40,6 +42,7 @@ struct source {
 	struct door *door;
 	int fd;
 	/* A guest. */
+	struct nm_addr peer;
 	size_t got;
 	uint64_t until_ns;
 	struct source *next, *before;
@@ -254,7 +257,12 @@ static bool is_wanted(const struct nm_doors *doors, const struct nm_instr *accep
 {
 	const struct nm_addr *from = &doors->engine->hosts[accept->host].peer;
 
-	/* Addresses that are no internet addresses say nothing. */
+	/* A host that is reached over the internet has no other vsock address than its own one, which is this host's. */
+	if (peer->sa.ss_family == AF_VSOCK && from->sa.ss_family != AF_VSOCK)
+		return nm_addr_cid(peer) == VMADDR_CID_LOCAL;
+	if (peer->sa.ss_family == AF_VSOCK)
+		return nm_addr_same_host(peer, from);
+	/* Other addresses say nothing. */
 	if (peer->sa.ss_family != AF_INET && peer->sa.ss_family != AF_INET6)
 		return true;
 	if (accept->transport->comes_from)
@@ -275,13 +283,11 @@ static void admit(struct nm_doors *doors, struct source *guest)
 {
 	struct nm_greeting greeting;
 	bool answer;
-	struct nm_addr peer = {.len = sizeof peer.sa};
 	const struct nm_instr *accept = NULL;
 
 	if (nm_greeting_read(guest->greeting, guest->got, &greeting, &answer) && !answer)
 		accept = find_accept(doors, guest->door, &greeting);
-	if (accept && getpeername(guest->fd, (struct sockaddr *)&peer.sa, &peer.len) == 0 &&
-	    is_wanted(doors, accept, &peer)) {
+	if (accept && is_wanted(doors, accept, &guest->peer)) {
 		(void)epoll_ctl(doors->epoll_fd, EPOLL_CTL_DEL, guest->fd, NULL);
 		(void)deliver(doors, &greeting, guest->fd);
 	} else {
@@ -324,7 +330,10 @@ static void expire_guests(struct nm_doors *doors, uint64_t now_ns)
 static void take_guests(struct nm_doors *doors, const struct source *listener)
 {
 	for (;;) {
-		int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		/* Not asked for later: a peer that has gone has no address any more. */
+		struct nm_addr peer = {.len = sizeof peer.sa};
+		int fd = accept4(listener->fd, (struct sockaddr *)&peer.sa, &peer.len,
+				 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd < 0)
 			return;
@@ -338,6 +347,7 @@ static void take_guests(struct nm_doors *doors, const struct source *listener)
 		*guest = (struct source){.kind = SOURCE_GUEST,
 					 .door = listener->door,
 					 .fd = fd,
+					 .peer = peer,
 					 .until_ns = nm_clock_ns() + GREETING_NS,
 					 .next = doors->guests};
 		if (doors->guests)

@@ -9,7 +9,7 @@
 
 static bool is_lossy(const struct nm_conn *conn)
 {
-	return !(conn->transport->caps & NM_TRANSPORT_RELIABLE);
+	return conn->lossy || !(conn->transport->caps & NM_TRANSPORT_RELIABLE);
 }
 
 /* Ends the phase once as much has come as the free hosts have sent. */
@@ -25,16 +25,19 @@ void nm_worker_drain_conn(struct nm_worker *worker, struct nm_conn *conn)
 	uint64_t before = nm_counter_read(&io->count->bytes_received);
 
 	while (conn->flags & (NM_CONN_IN | NM_CONN_HUP)) {
-		ssize_t n = is_lossy(conn) ? nm_datagram_discard(io, conn)
+		uint64_t new = 0;
+		ssize_t n = is_lossy(conn) ? nm_datagram_discard(io, conn, &new)
 					   : nm_conn_recv(conn->transport, conn, io->rx, io->chunk);
 
 		if (n <= 0) {
 			conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
 			break;
 		}
-		if (!is_lossy(conn))
-			nm_counter_add(&io->count->bytes_received, (uint64_t)n);
-		worker->drained += (uint64_t)n;
+		if (!is_lossy(conn)) {
+			new = (uint64_t)n;
+			nm_counter_add(&io->count->bytes_received, new);
+		}
+		worker->drained += new;
 	}
 	if (worker->detail)
 		nm_detail_drained(worker, conn,

@@ -144,7 +144,9 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 			 const struct nm_instr *instr, char *why, size_t why_size)
 {
 	const struct nm_addr *peer = &engine->hosts[instr->host].peer;
-	struct nm_start how = {.accepting = instr->op->flags & NM_FLOWOP_FOLLOWS};
+	struct nm_start how = {.accepting = instr->op->flags & NM_FLOWOP_FOLLOWS,
+			       .peer = peer,
+			       .local = &engine->hosts[instr->host].local};
 	char address[NI_MAXHOST], phrase[192] = "";
 
 	/* To a slave its peer is the master, which has no name there. */
@@ -163,6 +165,23 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 	return r;
 }
 
+/* A host that is known by its CID has no internet address that one could know. */
+static int check_reach(const struct nm_engine *engine, const struct nm_instr *instr, char *why,
+		       size_t why_size)
+{
+	const unsigned at_home = NM_TRANSPORT_NO_PEER | NM_TRANSPORT_ONE_HOST | NM_TRANSPORT_VSOCK;
+
+	/* What stays at home may have no host. */
+	if ((instr->transport->caps & at_home) ||
+	    engine->hosts[instr->host].peer.sa.ss_family != AF_VSOCK)
+		return 0;
+	snprintf(why, why_size,
+		 "the %s at line %u: %s needs an internet address, and the control connection is "
+		 "over vsock (-S): use protocol=vsock",
+		 instr->op->name, instr->line, instr->transport->name);
+	return -EADDRNOTAVAIL;
+}
+
 int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size)
 {
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
@@ -172,10 +191,12 @@ int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size)
 			const struct nm_instr *instr = &group->plan->instrs[i];
 
 			if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
-			    !instr->transport->start || group->started[instr->opening])
+			    group->started[instr->opening])
 				continue;
-			int r = start_opening(engine, group, instr, why, why_size);
+			int r = check_reach(engine, instr, why, why_size);
 
+			if (r == 0 && instr->transport->start)
+				r = start_opening(engine, group, instr, why, why_size);
 			if (r < 0)
 				return r;
 		}

@@ -107,8 +107,7 @@ static bool waits_in_vain(const struct nm_flow *flow)
 	const struct nm_instr *at = flow->at;
 
 	return (flow->state == NM_FLOW_WAITING || flow->state == NM_FLOW_LIMITED) &&
-	       at->transport && (at->op->flags & NM_FLOWOP_MOVES) &&
-	       !(at->transport->caps & NM_TRANSPORT_RELIABLE);
+	       at->transport && (at->op->flags & NM_FLOWOP_MOVES) && at->lossy;
 }
 
 static void arrive(struct nm_worker *worker, const struct letter *letter, int fd)

@@ -456,8 +456,7 @@ void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 	nm_counter_add(&worker->io.count->timeouts, 1);
 	if (flow->state == NM_FLOW_PARKED)
 		nm_listener_unpark(&worker->listeners[instr->opening], flow);
-	if ((instr->op->flags & NM_FLOWOP_MOVES) &&
-	    !(instr->transport->caps & NM_TRANSPORT_RELIABLE)) {
+	if ((instr->op->flags & NM_FLOWOP_MOVES) && instr->lossy) {
 		nm_datagram_give_up(flow->conn);
 		if (worker->detail)
 			nm_detail_expired(worker, flow, instr);

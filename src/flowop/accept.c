@@ -93,6 +93,7 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 	if (flow->conn->flags & NM_CONN_CONNECTING)
 		return go_on(io, flow, instr);
 	flow->conn->transport = instr->transport;
+	flow->conn->lossy = instr->lossy;
 	flow->conn->state = io->started[instr->opening];
 	if (instr->greets)
 		return accept_greeted(io, flow, instr);

@@ -21,7 +21,8 @@ static bool write_follows(const struct nm_instr *instr)
 {
 	const uint32_t writes = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
 
-	return !instr->can_fail && !instr->greets && !instr->transport->send && instr[1].op &&
+	return !instr->can_fail && !instr->greets && !instr->transport->send &&
+	       !(instr->transport->caps & NM_TRANSPORT_WAITS) && instr[1].op &&
 	       (instr[1].op->flags & writes) == writes && instr[1].slot == instr->slot;
 }
 
@@ -72,6 +73,7 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 		r = nm_opening_continue(conn, instr);
 	} else {
 		conn->transport = instr->transport;
+		conn->lossy = instr->lossy;
 		conn->state = io->started[instr->opening];
 		conn->flags = writes_first(instr);
 		r = instr->transport->connect(conn, instr->transport_opts,

@@ -27,25 +27,27 @@ static bool after(uint32_t a, uint32_t b)
 	return (int32_t)(a - b) > 0;
 }
 
-/* Counts what the number of a message tells: the window holds which of the 64 up to `seen` have come. */
-static void note_number(struct nm_io *io, struct nm_conn *conn, uint32_t number)
+/* Counts what the number of a message tells: the window holds which of the 64 up to `seen` have come. False: it has come
+ * before. */
+static bool note_number(struct nm_io *io, struct nm_conn *conn, uint32_t number)
 {
 	if (after(number, conn->seen)) {
 		uint32_t step = number - conn->seen;
 
 		conn->window = step < 64 ? conn->window << step | 1 : 1;
 		conn->seen = number;
-		return;
+		return true;
 	}
 	uint32_t back = conn->seen - number;
 
 	if (back < 64 && (conn->window >> back & 1)) {
 		nm_counter_add(&io->count->duplicates, 1);
-		return;
+		return false;
 	}
 	if (back < 64)
 		conn->window |= UINT64_C(1) << back;
 	nm_counter_add(&io->count->reordered, 1);
+	return true;
 }
 
 /* The other end repeats its greeting, as the answer is lost. */
@@ -57,7 +59,7 @@ static bool is_greeting(const struct nm_io *io, struct nm_conn *conn, const char
 
 	if (!nm_greeting_read(data, size, &greeting, &answer) || greeting.cookie != io->cookie)
 		return false;
-	if (!answer) {
+	if (!answer && conn->transport->port_of) {
 		greeting.port = conn->transport->port_of(conn);
 		nm_greeting_write(&greeting, true, wire);
 		(void)nm_sys_send(conn->fd, wire, sizeof wire, MSG_NOSIGNAL);
@@ -65,8 +67,8 @@ static bool is_greeting(const struct nm_io *io, struct nm_conn *conn, const char
 	return true;
 }
 
-/* Whether the message is what the flow reads: an answer is, when the other end had seen some of what was written since
- * the last answer. */
+/* Whether the message is what the flow reads: one that has not come before, and an answer when the other end had seen
+ * some of what was written since the last answer. */
 static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr,
 		 const char *data, size_t size)
 {
@@ -79,7 +81,8 @@ static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *
 	nm_counter_add(&io->count->messages_received, 1);
 	if (stamped) {
 		memcpy(&stamp, data, sizeof stamp);
-		note_number(io, conn, ntohl(stamp.number));
+		if (!note_number(io, conn, ntohl(stamp.number)))
+			return false;
 	}
 	if (!instr->answers)
 		return true;
@@ -94,13 +97,15 @@ static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *
 	return true;
 }
 
-/* Receives all that is there, or much of it: conn->ahead counts those messages that are what the flow reads. Bytes,
- * or -errno. */
-static ssize_t receive_many(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr)
+/* Receives all that is there, or much of it: conn->ahead counts those messages that are what the flow reads, *ret_taken
+ * their bytes. All bytes, or -errno. */
+static ssize_t receive_many(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr,
+			    uint64_t *ret_taken)
 {
 	int n = nm_many_receive(io->many, conn, io->recv_flags);
 	ssize_t bytes = 0;
 
+	*ret_taken = 0;
 	if (n < 0)
 		return n;
 	/* What comes after this is told by an event, but to a receive that sleeps. */
@@ -114,8 +119,10 @@ static ssize_t receive_many(struct nm_io *io, struct nm_conn *conn, const struct
 		do {
 			size_t one = each < size ? each : size;
 
-			if (take(io, conn, instr, data, one))
+			if (take(io, conn, instr, data, one)) {
 				conn->ahead++;
+				*ret_taken += one;
+			}
 			data += one;
 			size -= one;
 		} while (size);
@@ -123,19 +130,18 @@ static ssize_t receive_many(struct nm_io *io, struct nm_conn *conn, const struct
 	return bytes;
 }
 
-ssize_t nm_datagram_discard(struct nm_io *io, struct nm_conn *conn)
+ssize_t nm_datagram_discard(struct nm_io *io, struct nm_conn *conn, uint64_t *ret_new)
 {
 	static const struct nm_instr nobodys = {.step = NULL};
 	ssize_t n;
 
 	if (io->many && !conn->transport->recv) {
-		n = receive_many(io, conn, &nobodys);
+		n = receive_many(io, conn, &nobodys, ret_new);
 		conn->ahead = 0;
 		return n;
 	}
 	n = nm_conn_recv(conn->transport, conn, io->rx, io->chunk);
-	if (n >= 0)
-		(void)take(io, conn, &nobodys, io->rx, (size_t)n);
+	*ret_new = n >= 0 && take(io, conn, &nobodys, io->rx, (size_t)n) ? (uint64_t)n : 0;
 	return n;
 }
 
@@ -172,7 +178,8 @@ static enum nm_step read_many(struct nm_io *io, struct nm_flow *flow, const stru
 			return NM_STEP_WAIT_IN;
 		if (calls == NM_STEP_CALLS)
 			return NM_STEP_YIELD;
-		ssize_t n = receive_many(io, conn, instr);
+		uint64_t taken_bytes;
+		ssize_t n = receive_many(io, conn, instr, &taken_bytes);
 
 		if (n < 0 && !is_harmless(flow, n))
 			return NM_STEP_FAIL;
@@ -201,6 +208,10 @@ enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const stru
 				    ? instr->transport->recv(conn, io->rx, io->chunk)
 				    : nm_sys_recv(conn->fd, io->rx, io->chunk, io->recv_flags);
 
+		if (n == 0 && (instr->transport->caps & NM_TRANSPORT_RELIABLE)) {
+			flow->error = ECONNRESET;
+			return NM_STEP_FAIL;
+		}
 		if (n >= 0) {
 			if (take(io, conn, instr, io->rx, (size_t)n))
 				return NM_STEP_NEXT;

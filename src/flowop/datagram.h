@@ -14,8 +14,8 @@
 enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
 enum nm_step nm_datagram_write(struct nm_io *io, struct nm_flow *flow,
 			       const struct nm_instr *instr);
-/* Takes one message that nobody reads any more: its size, or -errno. */
-ssize_t nm_datagram_discard(struct nm_io *io, struct nm_conn *conn);
+/* Takes what nobody reads any more, one message or several: bytes, or -errno. *ret_new: those that have not come before. */
+ssize_t nm_datagram_discard(struct nm_io *io, struct nm_conn *conn, uint64_t *ret_new);
 /* An answer to what was written last is not waited for any longer: if it comes after the next write, it is late. */
 void nm_datagram_give_up(struct nm_conn *conn);
 

@@ -11,6 +11,7 @@
 #define FIELD(field) .offset = offsetof(struct nm_settings, field)
 
 const struct nm_opt nm_settings_table[] = {
+	{NM_SETTING_CONTROL, FIELD(control)},
 	{NM_SETTING_PORT, FIELD(port), .min = 1, .max = 65535,
 	 .help = "port on which slaves listen for masters"},
 	{NM_SETTING_INTERVAL, FIELD(interval_ns)},
@@ -107,6 +108,7 @@ int nm_settings_set(struct nm_settings *settings, const struct nm_opt *opt, cons
 void nm_settings_apply(const struct nm_settings *settings, struct nm_run_options *ret_options)
 {
 	nm_run_options_default(ret_options);
+	ret_options->control = settings->control;
 	ret_options->port = (uint16_t)settings->port;
 	ret_options->interval_ns = settings->interval_ns;
 	ret_options->warmup_ns = settings->warmup_ns;

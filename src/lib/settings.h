@@ -9,12 +9,17 @@
 #include <stdint.h>
 
 #include "base/opt.h"
+#include "control/address.h"
 #include "control/run.h"
 #include "result/result.h"
 
 #define NM_SETTINGS_STRING_(x) #x
 #define NM_SETTINGS_STRING(x)  NM_SETTINGS_STRING_(x)
 
+#define NM_SETTING_CONTROL                                                                         \
+	.name = "control", .type = NM_TYPE_ENUM, .choices = nm_control_words, .def = "tcp",        \
+	.help = "what master and slaves talk to each other over: tcp or vsock, where a host is "   \
+		"named by its CID"
 #define NM_SETTING_PORT                                                                            \
 	.name = "port", .type = NM_TYPE_PORT, .def = NM_SETTINGS_STRING(NM_DEFAULT_PORT)
 #define NM_SETTING_INTERVAL                                                                        \
@@ -45,6 +50,7 @@
 
 /* What the library keeps of them. */
 struct nm_settings {
+	int control;
 	uint64_t port, interval_ns, warmup_ns, cooldown_ns, timeout_ns, seed;
 	char *percentiles, *cpus, *slave_cpus;
 	bool has_seed;

@@ -58,9 +58,9 @@ static bool belongs(const struct nm_draft_step *step, const struct side *side)
 #define GREETING_NS	  10000000000u
 #define GREETING_FIRST_NS 20000000u
 
-static bool is_lossy(const struct nm_transport *transport)
+static bool is_lossy(const struct nm_draft_step *step)
 {
-	return transport && !(transport->caps & NM_TRANSPORT_RELIABLE);
+	return step->lossy || (step->transport && !(step->transport->caps & NM_TRANSPORT_RELIABLE));
 }
 
 /* How often a step is done in each pass. */
@@ -80,7 +80,7 @@ static uint64_t times(const struct nm_draft_step *step, const struct nm_instr *i
 /* How many messages one call is to move; 0: one. An answer is taken alone: it may be late. */
 static uint32_t batch_of(const struct nm_draft_step *step, const struct nm_instr *instr)
 {
-	bool plain = is_lossy(step->transport) && (instr->op->flags & NM_FLOWOP_MOVES) &&
+	bool plain = is_lossy(step) && (instr->op->flags & NM_FLOWOP_MOVES) &&
 		     !step->transport->send && !step->transport->recv;
 
 	if (!plain || instr->answers || (instr->drains && step->law))
@@ -97,7 +97,7 @@ static bool greets(const struct nm_group *group, const struct nm_draft_step *ste
 
 	if (!step->transport || !step->transport->adopt)
 		return false;
-	return opts->port || is_lossy(step->transport) || group->needs_identity;
+	return opts->port || step->transport->meet || group->needs_identity;
 }
 
 /* How many bytes beyond the message a read may take. */
@@ -118,7 +118,7 @@ static nm_step_fn step_of(const struct nm_draft_step *step, const struct nm_flow
 {
 	const uint32_t kinds = NM_FLOWOP_MOVES | NM_FLOWOP_FILES;
 
-	if (is_lossy(step->transport) && op->lossy_step)
+	if (is_lossy(step) && op->lossy_step)
 		return op->lossy_step;
 	if ((op->flags & kinds) != NM_FLOWOP_MOVES || !step->transport ||
 	    !(step->transport->caps & NM_TRANSPORT_TCP))
@@ -150,7 +150,8 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_dr
 		.slot = step->slot,
 		.stride = step->stride,
 		.opts = opts,
-		.transport_opts = step->transport_opts,
+		.transport_opts = side->master ? step->transport_opts : step->mirror_transport_opts,
+		.lossy = is_lossy(step),
 		.op = op,
 		.transport = connects(step) ? step->transport : NULL,
 		.opening = step->opening,
@@ -293,7 +294,7 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 
 	*instr = instr_of(group, step, side);
 	instr->drains = free;
-	if ((instr->op->flags & reads) == reads && is_lossy(instr->transport) && phase->leads) {
+	if ((instr->op->flags & reads) == reads && instr->lossy && phase->leads) {
 		enum cause cause = cause_of(group, phase);
 
 		instr->answers = cause == CAUSE_WRITES;
@@ -301,7 +302,7 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 			instr->timeout_ns = ANSWER_NS;
 	}
 	instr->batch = batch_of(step, instr);
-	group->moves_datagrams |= is_lossy(step->transport) && !step->transport->recv;
+	group->moves_datagrams |= is_lossy(step) && !step->transport->recv;
 	uint64_t count = times(step, instr);
 
 	if (instr->greets && instr->transport->redirect &&
@@ -313,7 +314,7 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 		instr->limited = instr->step;
 		instr->step = nm_limited_step;
 	}
-	if (is_lossy(instr->transport) || instr->can_fail)
+	if (instr->lossy || instr->can_fail)
 		phase->reliable = false;
 	phase->unmatched |= side->master && is_unmatched(step);
 	if ((instr->op->flags & NM_FLOWOP_MOVES) && (instr->op->flags & NM_FLOWOP_INITIATES))
@@ -357,7 +358,7 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 		const struct nm_draft_step *step = &from->steps[t->first + i];
 
 		add_wait(phase, nm_draft_wait_ns(step));
-		phase->loose |= is_lossy(step->transport) || step->common->can_fail;
+		phase->loose |= is_lossy(step) || step->common->can_fail;
 		phase->drains |= side->master && nm_draft_is_free(from, t, step->host);
 		if (!belongs(step, side))
 			continue;

@@ -23,6 +23,8 @@ struct nm_draft_step {
 	const void *mirror_opts;	      /* for op->mirror, when that has options of its own */
 	const struct nm_transport *transport; /* of the connection it opens or uses; NULL: none */
 	const void *transport_opts;
+	const void *mirror_transport_opts;  /* the same, for the other end */
+	const struct nm_draft_step *opened; /* the step that opens its connection */
 	const struct nm_common_opts *common;
 	const struct nm_transport
 		*message_transport; /* whose message_opts were given; NULL: none */
@@ -36,6 +38,7 @@ struct nm_draft_step {
 	const struct nm_law *law;     /* how the size is drawn; NULL: it is always the same */
 	uint64_t rsize;		      /* the most that one receive takes; 0: as usual */
 	const struct nm_files *files; /* master: what is sent of; owned by the arena */
+	bool lossy;		      /* messages of its connection may be lost */
 	bool unrolled;		      /* one of several that its count stands for */
 	bool absent;		      /* when= and unless= leave it out */
 	unsigned line;

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/diag.h"
+#include "base/word.h"
 #include "plan/draft.h"
 
 #define BLANKS	  " \t\r\n"
@@ -275,6 +276,14 @@ static void unknown_protocol(struct reading *r, const char *name)
 	char allowed[256];
 	size_t count = 0;
 
+	if (nm_same_word(name, "rds")) { /* of uperf */
+		nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
+			      "<flowop %s> protocol=\"%s\": RDS (CONFIG_RDS) is missing in most "
+			      "kernels, and netmodel does not have it; sctp is near to it",
+			      r->step->op->name, name);
+		return;
+	}
+
 	for (const struct nm_transport *const *t = nm_transports; *t; t++) {
 		count = add_name((*t)->name, names, count);
 		if ((*t)->alias)
@@ -384,6 +393,27 @@ static void check_whole(struct reading *r)
 			     op->name, why);
 }
 
+/* The options of the transport at the other end. */
+static void mirror_transport_options(struct reading *r)
+{
+	static const struct nm_opt none[] = {NM_OPT_END};
+	const struct nm_transport *transport = r->step->transport;
+	void *opts = r->transport_opts;
+
+	if (opts && transport->mirror) {
+		/* The strings belong to the original. */
+		opts = nm_arena_opts(r->draft->arena, none, transport->opts_size);
+		if (opts) {
+			memcpy(opts, r->transport_opts, transport->opts_size);
+			transport->mirror(opts);
+		} else {
+			nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
+				      "out of memory");
+		}
+	}
+	r->step->mirror_transport_opts = opts;
+}
+
 static bool make_structs(struct reading *r)
 {
 	const struct nm_flowop *op = r->step->op;
@@ -428,6 +458,7 @@ void nm_draft_options(struct nm_draft *draft, struct nm_draft_step *step, const 
 	step->opts = r.opts;
 	step->mirror_opts = r.mirror_opts ? r.mirror_opts : r.opts;
 	step->transport_opts = r.transport_opts;
+	mirror_transport_options(&r);
 	step->message_opts = r.message_opts;
 	step->common = r.common;
 	if ((step->op->flags & NM_FLOWOP_MOVES) && !(step->op->flags & NM_FLOWOP_FILES))

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/diag.h"
 #include "flowop/flowop.h"
 #include "plan/arena.h"
 #include "transport/transport.h"
@@ -107,4 +108,30 @@ uint64_t nm_plan_longest_wait_ns(const struct nm_plan *plan)
 		}
 	}
 	return longest;
+}
+
+int nm_plan_check_protocols(const struct nm_plan *plan, const char *file, struct nm_diags *diags)
+{
+	int error = 0;
+
+	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		const struct nm_group *group = &plan->groups[g];
+
+		for (uint32_t i = 0; group->runs && i < group->n_instrs; i++) {
+			const struct nm_instr *instr = &group->instrs[i];
+			char why[160];
+
+			if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
+			    !instr->transport->available)
+				continue;
+			int r = instr->transport->available(plan->hosts[instr->host], why,
+							    sizeof why);
+			if (r == 0)
+				continue;
+			error = r;
+			nm_diag_error(diags, file, instr->line, "<flowop %s> protocol=\"%s\": %s",
+				      instr->op->name, instr->transport->name, why);
+		}
+	}
+	return error;
 }

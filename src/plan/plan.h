@@ -93,6 +93,9 @@ struct nm_plan *nm_plan_free(struct nm_plan *plan); /* accepts NULL, returns NUL
 /* The compiled program as text, for --dump-plan; owned by the caller. */
 char *nm_plan_dump(const struct nm_plan *plan);
 
+/* Whether this host has all the protocols that its side of the plan needs: 0, or -errno with an error in diags for each
+ * opening whose protocol is missing. */
+int nm_plan_check_protocols(const struct nm_plan *plan, const char *file, struct nm_diags *diags);
 /* How many descriptors this side opens while it runs the plan. */
 uint64_t nm_plan_descriptors(const struct nm_plan *plan);
 /* The longest wait that the profile itself asks for, on either side, ns: longer silence is a stall. */

@@ -225,6 +225,7 @@ static void use(struct pool *pool, struct nm_draft_step *step, unsigned pass)
 		return;
 	}
 	if (pass == 0) {
+		step->opened = conn->opened;
 		step->transport = conn->opened->transport;
 		step->host = conn->opened->host;
 	} else if (step->transport != conn->opened->transport || step->host != conn->opened->host) {
@@ -337,13 +338,53 @@ static void run_transaction(struct pool *pool, const struct nm_draft_transaction
 	free(after);
 }
 
+/* One message that may be lost is enough to number those of all connections of its kind. */
+static void mark_lossy(struct nm_draft *draft, struct nm_draft_group *group,
+		       const struct nm_transport *transport)
+{
+	size_t most = transport->max_lossy_message;
+
+	for (size_t i = 0; i < group->n_steps; i++) {
+		struct nm_draft_step *step = &group->steps[i];
+
+		if (step->transport != transport || step->lossy)
+			continue;
+		step->lossy = true;
+		if (most && step->size > most)
+			nm_diag_error(draft->diags, draft->file, step->line,
+				      "<flowop %s> size=\"%llu\": where messages may be lost, one "
+				      "over %s has at most %zu bytes",
+				      step->op->name, (unsigned long long)step->size,
+				      transport->name, most);
+	}
+}
+
+static void check_message(struct nm_draft *draft, const struct nm_draft_step *step)
+{
+	char why[192];
+	bool by_master = step->op->flags & NM_FLOWOP_INITIATES;
+
+	if (step->transport->check_message &&
+	    step->transport->check_message(step->opened->transport_opts, step->message_opts,
+					   by_master, why, sizeof why) < 0)
+		nm_diag_error(draft->diags, draft->file, step->line, "<flowop %s> %s",
+			      step->op->name, why);
+}
+
 static void check_message_options(struct nm_draft *draft, struct nm_draft_group *group)
 {
 	for (size_t i = 0; i < group->n_steps; i++) {
 		struct nm_draft_step *step = &group->steps[i];
 
-		if (!step->message_transport || step->message_transport == step->transport)
+		if (!step->message_transport)
 			continue;
+		if (step->message_transport == step->transport) {
+			check_message(draft, step);
+			if (step->transport->may_lose &&
+			    step->transport->may_lose(step->message_opts))
+				mark_lossy(draft, group, step->transport);
+			continue;
+		}
 		nm_diag_warn(
 			draft->diags, draft->file, step->line,
 			"<flowop %s>: its options of %s have no effect: its connection is not one",

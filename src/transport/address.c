@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/vm_sockets.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -36,6 +37,29 @@ int nm_addr_parse_port(const char *text, uint16_t *ret_port)
 	if (*end || port == 0 || port > 65535)
 		return -EINVAL;
 	*ret_port = (uint16_t)port;
+	return 0;
+}
+
+uint32_t nm_addr_cid(const struct nm_addr *addr)
+{
+	return ((const struct sockaddr_vm *)(const void *)&addr->sa)->svm_cid;
+}
+
+int nm_addr_parse_cid(const char *text, struct nm_addr *ret)
+{
+	struct sockaddr_vm vm = {.svm_family = AF_VSOCK};
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	unsigned long long cid = strtoull(text, &end, 10);
+	if (*end || errno || cid >= VMADDR_CID_ANY)
+		return -EINVAL;
+	vm.svm_cid = (unsigned)cid;
+	memset(ret, 0, sizeof *ret);
+	memcpy(&ret->sa, &vm, sizeof vm);
+	ret->len = sizeof vm;
 	return 0;
 }
 

@@ -10,6 +10,10 @@
 
 uint16_t nm_addr_port(const struct nm_addr *addr); /* 0: none */
 void nm_addr_set_port(struct nm_addr *addr, uint16_t port);
+/* Of an address of vsock(7). */
+uint32_t nm_addr_cid(const struct nm_addr *addr);
+/* A CID in digits: 0, or -EINVAL. The port is 0. */
+int nm_addr_parse_cid(const char *text, struct nm_addr *ret);
 /* 1 to 65535, in digits: 0, or -EINVAL. */
 int nm_addr_parse_port(const char *text, uint16_t *ret_port);
 /* The `endpoint` of transports whose listeners are called by their port. */

@@ -56,6 +56,7 @@ struct nm_conn {
 	uint32_t seen;	 /* the highest number received */
 	uint32_t
 		heard; /* how many were sent when the last was read: what the peer sent before it saw more is late */
+	bool lossy; /* messages may be lost, though the transport is a reliable one */
 };
 
 /* What connections over TLS have agreed upon. Of a single one, the numbers are 0 or 1. */

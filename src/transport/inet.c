@@ -185,11 +185,12 @@ int nm_inet_listen(const void *opts, const struct nm_addr *local, enum nm_listen
 
 	if (how != NM_LISTEN_FIRST && nm_addr_parse_port(text, &port) < 0)
 		return -EINVAL;
-	int fd = socket(at.sa.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	const struct nm_inet_opts *o = opts;
+	int fd = socket(at.sa.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, o->protocol);
 	if (fd < 0)
 		return -errno;
 	nm_addr_set_port(&at, port);
-	int r = bind_and_listen(fd, opts, &at, how == NM_LISTEN_FIXED, backlog);
+	int r = bind_and_listen(fd, o, &at, how == NM_LISTEN_FIXED, backlog);
 	if (r < 0) {
 		(void)close(fd);
 		return r;
@@ -223,7 +224,8 @@ static int open_one(struct nm_conn *conn, const struct nm_inet_opts *o, const st
 {
 	struct nm_setting setting = {.family = to->sa.ss_family};
 
-	setting.fd = socket(to->sa.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	setting.fd =
+		socket(to->sa.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, o->protocol);
 	if (setting.fd < 0)
 		return -errno;
 	put_early(&setting, o, true);

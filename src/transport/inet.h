@@ -17,6 +17,7 @@
 /* The option struct of such a transport begins with this one. */
 struct nm_inet_opts {
 	struct nm_sock_opts sock;
+	int protocol; /* of the sockets, set by `prepare` where it is not TCP (0) */
 	bool nodelay, fastopen;
 	char *congestion_control;
 	uint64_t num_ports, backlog;

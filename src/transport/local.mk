@@ -2,9 +2,12 @@
 # A transport is one file and one word here: the table of them is generated from this list.
 TRANSPORTS = \
 	src/transport/tcp.c \
+	src/transport/mptcp.c \
 	src/transport/ssl.c \
+	src/transport/sctp.c \
 	src/transport/unix.c \
 	src/transport/udp.c \
+	src/transport/vsock.c \
 	src/transport/null.c
 
 noinst_LTLIBRARIES += src/libnm_transport.la

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "transport/address.h"
+
 void nm_socket_close(struct nm_conn *conn, bool reset)
 {
 	if (conn->fd >= 0) {
@@ -58,6 +60,16 @@ void nm_conn_tls_add(struct nm_conn_tls *into, const struct nm_conn_tls *from)
 	into->ktls_receive += from->ktls_receive;
 }
 
+int nm_socket_probe(int family, int type, int protocol)
+{
+	int fd = socket(family, type | SOCK_CLOEXEC, protocol);
+
+	if (fd < 0)
+		return -errno;
+	(void)close(fd);
+	return 0;
+}
+
 int nm_socket_set(int fd, int level, int option, int value)
 {
 	return setsockopt(fd, level, option, &value, sizeof value) < 0 ? -errno : 0;
@@ -85,5 +97,7 @@ bool nm_addr_same_host(const struct nm_addr *a, const struct nm_addr *b)
 {
 	struct in6_addr a6, b6;
 
+	if (a->sa.ss_family == AF_VSOCK && b->sa.ss_family == AF_VSOCK)
+		return nm_addr_cid(a) == nm_addr_cid(b);
 	return as_ipv6(a, &a6) && as_ipv6(b, &b6) && memcmp(&a6, &b6, sizeof a6) == 0;
 }

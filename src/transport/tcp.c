@@ -1,12 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* TCP over IPv4 and IPv6; tcp(7). */
+#include <errno.h>
+#include <stdio.h>
+
 #include "transport/address.h"
 #include "transport/inet.h"
 #include "transport/socket.h"
 #include "transport/transport.h"
 #include "transport/zerocopy.h"
 
-static const struct nm_opt tcp_opts[] = {NM_INET_OPTS, NM_OPT_END};
+struct tcp_opts {
+	struct nm_inet_opts inet;
+	/* Of uperf, for other systems. */
+	char *stack;
+	char *bblog;
+	uint64_t encaps;
+};
+
+static const struct nm_opt tcp_opts[] = {
+	NM_INET_OPTS,
+	{.name = "stack",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct tcp_opts, stack),
+	 .help = "the TCP stack (FreeBSD's TCP_FUNCTION_BLK); no effect on Linux, which has one"},
+	{.name = "bblog",
+	 .type = NM_TYPE_STRING,
+	 .offset = offsetof(struct tcp_opts, bblog),
+	 .help = "black box logging (FreeBSD's TCP_LOG); no effect on Linux, which has none"},
+	{.name = "encaps",
+	 .type = NM_TYPE_COUNT,
+	 .offset = offsetof(struct tcp_opts, encaps),
+	 .max = 65535,
+	 .help = "port of the peer to which segments go in UDP datagrams; must be 0 (none), as "
+		 "Linux cannot do that with TCP"},
+	NM_OPT_END};
+
+static int tcp_prepare(void *opts, char *why, size_t why_size)
+{
+	struct tcp_opts *o = opts;
+	int r = nm_inet_prepare(&o->inet, why, why_size);
+
+	if (r < 0)
+		return r;
+	if (o->encaps) {
+		snprintf(why, why_size,
+			 "encaps=\"%llu\": TCP has no UDP encapsulation on Linux; must be 0",
+			 (unsigned long long)o->encaps);
+		return -EINVAL;
+	}
+	if (o->stack || o->bblog)
+		snprintf(why, why_size, "%s%s%s: no effect on Linux", o->stack ? "stack" : "",
+			 o->stack && o->bblog ? " and " : "", o->bblog ? "bblog" : "");
+	return 0;
+}
 
 static void tcp_close(struct nm_conn *conn, bool reset)
 {
@@ -19,8 +65,8 @@ const struct nm_transport nm_transport_tcp = {
 	.help = "TCP over IPv4 or IPv6, as the host's address says",
 	.caps = NM_TRANSPORT_RELIABLE | NM_TRANSPORT_TCP,
 	.opts = tcp_opts,
-	.opts_size = sizeof(struct nm_inet_opts),
-	.prepare = nm_inet_prepare,
+	.opts_size = sizeof(struct tcp_opts),
+	.prepare = tcp_prepare,
 	.suits = nm_inet_suits,
 	.start = nm_inet_start,
 	.ports = nm_inet_ports,

@@ -21,9 +21,13 @@ enum nm_transport_caps {
 	NM_TRANSPORT_RELIABLE = 1 << 0, /* every byte sent arrives: both ends' counts must agree */
 	NM_TRANSPORT_NO_PEER = 1 << 1,	/* nothing crosses to another process: no mirror is run */
 	NM_TRANSPORT_ONE_HOST = 1 << 2, /* reaches only processes of this host */
-	NM_TRANSPORT_MESSAGES =
-		1 << 3, /* keeps messages apart: a receive brings one at most, so that a short
-	                                 * one does not mean that nothing else is queued */
+	/* Keeps messages apart: a receive brings one at most, so that a short one does not mean that nothing else is
+	 * queued. */
+	NM_TRANSPORT_MESSAGES = 1 << 3,
+	/* Reaches hosts whose control connection is over vsock; all others need an internet address. */
+	NM_TRANSPORT_VSOCK = 1 << 4,
+	/* A send before the connection is established fails, instead of finding no room. */
+	NM_TRANSPORT_WAITS = 1 << 5,
 	/* Its sockets are those of tcp(7), which know MSG_MORE, MSG_TRUNC, MSG_ZEROCOPY and TCP_ZEROCOPY_RECEIVE. */
 	NM_TRANSPORT_TCP = 1 << 6,
 };
@@ -38,7 +42,8 @@ enum nm_listen {
 
 /* What start is told about its opening. */
 struct nm_start {
-	bool accepting;	       /* this side accepts; otherwise it connects */
+	bool accepting;			    /* this side accepts; otherwise it connects */
+	const struct nm_addr *peer, *local; /* ends of the control connection to its host */
 	const char *peer_name; /* what the other host is called here: a name or a numeric address */
 };
 
@@ -53,6 +58,14 @@ struct nm_transport {
 	const struct nm_opt
 		*message_opts; /* options of flowops that move a message over it; NULL: none */
 	size_t message_opts_size;
+	/* Whether a message with these options may be lost, though the transport is RELIABLE. NULL: never. The other
+	 * messages of such a connection are then treated as if they might be lost, too. */
+	bool (*may_lose)(const void *message_opts);
+	size_t max_lossy_message; /* bytes of a message where messages may be lost; 0: max_message */
+	/* Whether a message may have these options, on a connection with those: 0, or -EINVAL with a phrase in why.
+	 * by_master: the master sends it, otherwise its peer. May be NULL. */
+	int (*check_message)(const void *opts, const void *message_opts, bool by_master, char *why,
+			     size_t why_size);
 
 	/* Checks and completes parsed options (resolves addresses). Both ends do it, on all of them: no file is read.
 	 * 0, with a phrase in why when the user should be warned, or -EINVAL with a phrase in why. May be NULL. */
@@ -60,6 +73,12 @@ struct nm_transport {
 	/* Whether they fit a group of so many flows, and the port that the opening names (0: none): 0, or -EINVAL with a
 	 * phrase in why. May be NULL. */
 	int (*suits)(const void *opts, uint32_t n_flows, uint32_t port, char *why, size_t why_size);
+	/* Turns options, as the profile says them of the master's end, into those of the other end: for what the two
+	 * ends have the other way round. Strings stay. May be NULL. */
+	void (*mirror)(void *opts);
+	/* Whether this host has the protocol at all: 0, or -errno with a phrase in why that says what is missing. host:
+	 * as the profile names the other end, "master" on a slave. Asked before a run begins. May be NULL: always. */
+	int (*available)(const char *host, char *why, size_t why_size);
 	/* Makes what all connections of one opening share on this side, for what must not be done for each of them
 	 * (reading certificates). 0 with *ret_started, or -errno with a phrase in why. May be NULL. Workers share it:
 	 * what they do with it must be safe for all of them at once. */

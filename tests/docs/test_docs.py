@@ -331,18 +331,16 @@ def test_example_compiles_without_warnings(example: Path, compiler: str, tmp_pat
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("driver") / "drive"
     rooms = [*sorted((TOP / "src/base").glob("*.c"))]
-    rooms += [TOP / "src/flowop/moving.c", TOP / "src/transport/socket.c", TOP / "src/transport/unix.c"]
+    rooms += [TOP / "src/flowop/moving.c", *(TOP / f"src/transport/{name}.c" for name in ("address", "socket", "unix"))]
     sources = [TOP / "tests/docs/drive_examples.c", *EXAMPLES, *rooms]
     checks = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
     must([compilers()[0], *LANGUAGE, *WARNINGS, *checks, *sources, "-lm", "-o", program])
     return program
 
 
-@pytest.mark.parametrize("transport", ["unix", "mptcp"])
+@pytest.mark.parametrize("transport", ["unix", "lowat"])
 def test_examples_move_messages(transport: str, driver: Path) -> None:
     done = run([driver, transport])
-    if done.returncode == 77:
-        pytest.skip(f"the kernel has no {transport}: {done.stderr.strip()}")
     assert done.returncode == 0, done.stderr
 
 
@@ -377,7 +375,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sources = [*sorted((TOP / "src").glob("*/*.c")), *EXAMPLES]
     for room, variable, more in (
         ("flowop", "FLOWOPS", "discard"),
-        ("transport", "TRANSPORTS", "mptcp"),
+        ("transport", "TRANSPORTS", "lowat"),
         ("report", "REPORTS", ""),
     ):
         table = folder / f"{room}_registry.c"
@@ -401,13 +399,11 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_netmodel_describes_the_examples(extended: Path) -> None:
     assert "the other end: write" in must([extended, "--describe", "discard"])
-    assert "nodelay" in must([extended, "--describe", "mptcp"])
+    assert "unsent" in must([extended, "--describe", "lowat"])
 
 
-@pytest.mark.parametrize("transport", ["tcp", "unix", "mptcp"])
-def test_netmodel_runs_the_examples(transport: str, extended: Path, driver: Path, tmp_path: Path) -> None:
-    if transport == "mptcp" and run([driver, "mptcp"]).returncode == 77:
-        pytest.skip("the kernel has no Multipath TCP")
+@pytest.mark.parametrize("transport", ["tcp", "unix", "lowat"])
+def test_netmodel_runs_the_examples(transport: str, extended: Path, tmp_path: Path) -> None:
     profile = tmp_path / "examples.xml"
     profile.write_text(
         f"""<profile name="examples"><group nflows="4">
@@ -456,7 +452,7 @@ def test_links_and_paths_lead_somewhere(document: Path) -> None:
 
 
 # What the reader is told to make.
-NEW_FILES = ("src/flowop/discard.c", "src/transport/mptcp.c")
+NEW_FILES = ("src/flowop/discard.c", "src/transport/lowat.c")
 
 
 @pytest.mark.parametrize("document", [*MARKDOWN, *MANUALS], ids=lambda path: path.name)

@@ -17,7 +17,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,9 @@ SCHEMA = TOP / "docs" / "netmodel-result.schema.json"
 STOCK = tuple(sorted(path.stem for path in PROFILES.glob("*.xml")))
 
 Json = dict[str, Any]
+
+# What a kernel may lack: family and protocol of a socket of it.
+PROBES = {"mptcp": (socket.AF_INET, 262), "sctp": (socket.AF_INET, 132), "vsock": (socket.AF_VSOCK, 0)}
 
 # Passed on to netmodel; everything else in the environment could be taken for a parameter.
 _KEPT = ("PATH", "HOME", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLVM_PROFILE_FILE")
@@ -216,6 +219,25 @@ def resident_bytes(pid: int) -> int:
     return int(match[1]) * 1024 if match else 0
 
 
+def lacks(protocol: str) -> str | None:
+    """What the kernel says when asked for a protocol that it does not have; of vsock, for that within a host."""
+    try:
+        family, number = PROBES[protocol]
+        with closing(socket.socket(family, socket.SOCK_STREAM, number)) as probe:
+            if protocol == "vsock":
+                probe.bind((1, 0xFFFFFFFF))
+    except OSError as error:
+        return os.strerror(error.errno or 0)
+    return None
+
+
+def why_not(stock: str) -> str | None:
+    """Why a stock profile cannot run on this kernel."""
+    protocol = stock.partition("_")[0]
+    missing = lacks(protocol) if protocol in PROBES else None
+    return f"no {protocol} here: {missing}; tests/vm brings a kernel that has it" if missing else None
+
+
 def wait_until(condition: Callable[[], Any], timeout: float = 5, what: str = "") -> Any:
     """Polls what gives no event of its own: the state of other processes."""
     deadline = time.monotonic() + timeout
@@ -376,7 +398,7 @@ def assert_messages_add_up(document: Json) -> None:
     ]
     assert sum(way["sent"] for way in ways) > 0
     for way in ways:
-        assert way["sent"] == way["received"] + way["lost"], way
+        assert way["sent"] == way["received"] - way["duplicates"] + way["lost"], way
     assert all(group["errors"] == 0 for host in document["hosts"] for group in host["groups"])
 
 

@@ -33,6 +33,7 @@ from nmtest import (
     phase_of,
     slaves_of,
     wait_until,
+    why_not,
 )
 
 SHORT = defines(test_length="200ms")
@@ -41,13 +42,15 @@ SHORT = defines(test_length="200ms")
 def test_the_stock_profiles_are_there() -> None:
     known = """
         tcp_rr tcp_crr tcp_stream udp_rr udp_stream tls_rr http_get rpc_mix specweb dns ldap oltp telnet backup_tx
-        backup_rx voip iperf netperf connect_storm accept_storm relay
+        backup_rx voip iperf netperf connect_storm accept_storm relay sctp_rr vsock_rr
     """
     assert set(known.split()) <= set(STOCK)
 
 
 @pytest.mark.parametrize("name", STOCK)
 def test_stock_profile(netmodel: Netmodel, validate: Callable[[Json], None], name: str) -> None:
+    if reason := why_not(name):
+        pytest.skip(reason)
     document = netmodel.measure(name, *SHORT)
     validate(document)
     assert_complete(document)
@@ -63,6 +66,8 @@ def test_stock_profile(netmodel: Netmodel, validate: Callable[[Json], None], nam
 
 @pytest.mark.parametrize("name", STOCK)
 def test_stock_profile_with_many_flows_and_workers(netmodel: Netmodel, name: str) -> None:
+    if reason := why_not(name):
+        pytest.skip(reason)
     known = netmodel.run("-m", PROFILES / f"{name}.xml", "--params", code=0).out
     wanted = {"num_flows": 10, "num_threads": 2, "nth": 4, "lookup_flows": 5, "fetch_flows": 3}
     given = {key: value for key, value in wanted.items() if re.search(rf"^{key} ", known, re.MULTILINE)}

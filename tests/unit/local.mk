@@ -86,6 +86,7 @@ $(RESULT_TESTS): LDADD = $(CHECK_LIBS) $(RESULT_LIBS)
 $(RESULT_TESTS): $(filter %.la,$(RESULT_LIBS))
 
 CONTROL_TESTS = \
+	tests/unit/control/test_address \
 	tests/unit/control/test_beat \
 	tests/unit/control/test_frame \
 	tests/unit/control/test_message \

@@ -50,7 +50,11 @@ static struct nm_conn conn;
 static void setup(void)
 {
 	memset(&counters, 0, sizeof counters);
-	io = (struct nm_io){.tx = tx, .rx = rx, .chunk = CHUNK, .count = &counters};
+	io = (struct nm_io){.tx = tx,
+			    .rx = rx,
+			    .chunk = CHUNK,
+			    .in_kept = ~(uint32_t)NM_CONN_IN,
+			    .count = &counters};
 	conn = (struct nm_conn){.fd = -1, .flags = NM_CONN_OPEN | NM_CONN_IN | NM_CONN_OUT};
 	flow = (struct nm_flow){.conn = &conn, .conns = &conn};
 	n_answers = n_calls = 0;

@@ -55,6 +55,68 @@ START_TEST(each_step_has_its_counterpart)
 }
 END_TEST
 
+/* Over SCTP, what the master sends on a stream is what the slave receives on it. */
+START_TEST(a_stream_goes_in_at_the_other_end)
+{
+	struct compiled c = compile_good(GROUP(
+		ONCE(OP("connect", "remotehost=h protocol=sctp sctp_in_streams=3 "
+				   "sctp_out_streams=5 localhost=127.0.0.2"))
+			TIMES(OP("write", "size=9 sctp_stream_id=4")
+				      OP("read", "size=9 sctp_stream_id=2")) ONCE(DISCONNECT)));
+	struct nm_plan *plan = mirror(&c, "h");
+	const struct nm_transport *sctp = nm_transport_find("sctp");
+	const char *ours = instr_at(c.plan, 0, 0)->transport_opts;
+	const char *its = instr_at(plan, 0, 0)->transport_opts;
+	size_t in = nm_opt_find(sctp->opts, "sctp_in_streams")->offset;
+	size_t out = nm_opt_find(sctp->opts, "sctp_out_streams")->offset;
+	size_t local = nm_opt_find(sctp->opts, "localhost")->offset;
+
+	ck_assert_uint_eq(*(const uint64_t *)(const void *)(ours + in), 3);
+	ck_assert_uint_eq(*(const uint64_t *)(const void *)(ours + out), 5);
+	ck_assert_uint_eq(*(const uint64_t *)(const void *)(its + in), 5);
+	ck_assert_uint_eq(*(const uint64_t *)(const void *)(its + out), 3);
+	ck_assert_str_eq(*(char *const *)(const void *)(its + local), "127.0.0.2");
+	ck_assert(!instr_at(c.plan, 0, 2)->lossy && c.plan->groups[0].phases[1].reliable);
+	nm_plan_free(plan);
+	compiled_fini(&c);
+}
+END_TEST
+
+/* One message that may be given up makes all of the connection's uncertain, on both ends. */
+START_TEST(a_policy_makes_messages_uncertain)
+{
+	struct compiled c = compile_good(
+		GROUP(ONCE(OP("connect", "remotehost=h protocol=sctp"))
+			      TIMES(OP("write", "size=9 sctp_pr_policy=rtx sctp_pr_value=0") READ)
+				      TIMES(READ) ONCE(DISCONNECT)));
+	struct nm_plan *plan = mirror(&c, "h");
+	const struct nm_plan *both[] = {c.plan, plan};
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct nm_group *group = &both[i]->groups[0];
+
+		for (uint32_t k = 1; k < 3; k++) {
+			ck_assert(group->phases[k].loose && !group->phases[k].reliable);
+			ck_assert(group->instrs[group->phases[k].first].lossy);
+		}
+	}
+	ck_assert(instr_at(c.plan, 0, 3)->answers);
+	nm_plan_free(plan);
+	compiled_fini(&c);
+}
+END_TEST
+
+START_TEST(a_policy_without_effect_changes_nothing)
+{
+	struct compiled c =
+		compile_good(GROUP(ONCE(OP("connect", "remotehost=h protocol=sctp")) TIMES(OP(
+			"write", "size=9 sctp_pr_policy=rtt sctp_pr_value=5")) ONCE(DISCONNECT)));
+
+	ck_assert(!instr_at(c.plan, 0, 2)->lossy && !c.plan->groups[0].phases[1].loose);
+	compiled_fini(&c);
+}
+END_TEST
+
 /* Two hosts in one group, and a group for one of them alone. */
 #define TWO_HOSTS                                                                                  \
 	GROUPS("<group>" ONCE(OP("connect", "remotehost=a")                                        \
@@ -372,6 +434,9 @@ int main(void)
 	TCase *tc = tcase_create("mirror");
 
 	tcase_add_test(tc, each_step_has_its_counterpart);
+	tcase_add_test(tc, a_stream_goes_in_at_the_other_end);
+	tcase_add_test(tc, a_policy_makes_messages_uncertain);
+	tcase_add_test(tc, a_policy_without_effect_changes_nothing);
 	tcase_add_test(tc, a_host_has_only_its_own_part);
 	LOOP(both_sides_agree_who_leads, led);
 	LOOP(think_runs_where_it_is_told, thinks);

@@ -125,6 +125,8 @@ START_TEST(transports)
 	for (const struct nm_transport *const *t = nm_transports; *t; t++) {
 		assert_help((*t)->name, (*t)->help);
 		assert_table((*t)->name, (*t)->opts, (*t)->opts_size);
+		if ((*t)->message_opts)
+			assert_table((*t)->name, (*t)->message_opts, (*t)->message_opts_size);
 		ck_assert_ptr_eq(nm_transport_find((*t)->name), *t);
 		for (const struct nm_flowop *const *op = nm_flowops; *op; op++)
 			for (const struct nm_opt *opt = (*t)->opts; opt->name; opt++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Example: a transport in one file. docs/adding-a-transport.md explains it.
  *
- * Multipath TCP (RFC 8684): a stream socket whose bytes may take several paths. Needs Linux 5.6 or later with
- * net.mptcp.enabled=1. */
+ * TCP whose sockets take little that cannot be sent yet (TCP_NOTSENT_LOWAT), so that what is written next does not
+ * wait behind much. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -14,29 +14,28 @@
 #include "transport/socket.h"
 #include "transport/transport.h"
 
-#ifndef IPPROTO_MPTCP
-#define IPPROTO_MPTCP 262
-#endif
-
-struct mptcp_opts {
-	bool nodelay;
+struct lowat_opts {
+	uint64_t unsent_bytes;
 };
 
-static const struct nm_opt mptcp_opts[] = {
-	{.name = "nodelay",
-	 .type = NM_TYPE_FLAG,
-	 .offset = offsetof(struct mptcp_opts, nodelay),
-	 .help = "send small segments at once (TCP_NODELAY), at both ends"},
+static const struct nm_opt lowat_opts[] = {
+	{.name = "unsent",
+	 .type = NM_TYPE_SIZE,
+	 .offset = offsetof(struct lowat_opts, unsent_bytes),
+	 .min = 1,
+	 .max = INT32_MAX,
+	 .def = "16k",
+	 .help = "a socket takes no more as long as it has so many bytes to send, at both ends"},
 	NM_OPT_END};
 
 /* A socket, or -errno. Accepted sockets inherit the options of the listening one. */
-static int open_socket(const struct mptcp_opts *o, int family)
+static int open_socket(const struct lowat_opts *o, int family)
 {
-	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_MPTCP);
+	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -errno;
-	int r = o->nodelay ? nm_socket_set(fd, IPPROTO_TCP, TCP_NODELAY, 1) : 0;
+	int r = nm_socket_set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)o->unsent_bytes);
 	if (r == 0)
 		return fd;
 	(void)close(fd);
@@ -51,7 +50,7 @@ static in_port_t *port_of(struct nm_addr *addr)
 	return &((struct sockaddr_in *)(void *)&addr->sa)->sin_port;
 }
 
-static int mptcp_listen(const void *opts, const struct nm_addr *local, enum nm_listen how,
+static int lowat_listen(const void *opts, const struct nm_addr *local, enum nm_listen how,
 			int backlog, char text[NM_ENDPOINT_TEXT], int *ret_fd)
 {
 	struct nm_addr at = *local;
@@ -76,7 +75,7 @@ static int mptcp_listen(const void *opts, const struct nm_addr *local, enum nm_l
 }
 
 /* The text comes from another host: it is not trusted to be a port. */
-static int mptcp_endpoint(const struct nm_addr *host, const char *text, struct nm_addr *ret_to)
+static int lowat_endpoint(const struct nm_addr *host, const char *text, struct nm_addr *ret_to)
 {
 	char *end;
 	unsigned long port = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
@@ -88,7 +87,7 @@ static int mptcp_endpoint(const struct nm_addr *host, const char *text, struct n
 	return 0;
 }
 
-static int mptcp_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
+static int lowat_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
 {
 	int fd = open_socket(opts, to->sa.ss_family);
 	int r = 0;
@@ -107,7 +106,7 @@ static int mptcp_connect(struct nm_conn *conn, const void *opts, const struct nm
 	return r;
 }
 
-static int mptcp_accept(struct nm_conn *conn, int listen_fd, const void *opts,
+static int lowat_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 			const struct nm_addr *from)
 {
 	struct nm_addr peer = {.len = sizeof peer.sa};
@@ -127,16 +126,16 @@ static int mptcp_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 	return 0;
 }
 
-const struct nm_transport nm_transport_mptcp = {
-	.name = "mptcp",
-	.help = "Multipath TCP over IPv4 or IPv6",
+const struct nm_transport nm_transport_lowat = {
+	.name = "lowat",
+	.help = "TCP over IPv4 or IPv6 that keeps little unsent",
 	.caps = NM_TRANSPORT_RELIABLE,
-	.opts = mptcp_opts,
-	.opts_size = sizeof(struct mptcp_opts),
-	.listen = mptcp_listen,
-	.endpoint = mptcp_endpoint,
-	.connect = mptcp_connect,
+	.opts = lowat_opts,
+	.opts_size = sizeof(struct lowat_opts),
+	.listen = lowat_listen,
+	.endpoint = lowat_endpoint,
+	.connect = lowat_connect,
 	.established = nm_socket_established,
-	.accept = mptcp_accept,
+	.accept = lowat_accept,
 	.close = nm_socket_close,
 };

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Multipath TCP (RFC 8684) over IPv4 and IPv6: to the program a TCP socket, whose bytes may take several paths. Which
+ * ones is the kernel's business; ip-mptcp(8). */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "transport/address.h"
+#include "transport/inet.h"
+#include "transport/socket.h"
+#include "transport/transport.h"
+
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP 262
+#endif
+
+static const struct nm_opt mptcp_opts[] = {NM_INET_OPTS, NM_OPT_END};
+
+static int mptcp_prepare(void *opts, char *why, size_t why_size)
+{
+	((struct nm_inet_opts *)opts)->protocol = IPPROTO_MPTCP;
+	return nm_inet_prepare(opts, why, why_size);
+}
+
+static int mptcp_available(const char *host, char *why, size_t why_size)
+{
+	int r = nm_socket_probe(AF_INET, SOCK_STREAM, IPPROTO_MPTCP);
+
+	(void)host;
+	if (r == -EPROTONOSUPPORT || r == -EINVAL)
+		snprintf(why, why_size, "the kernel has no Multipath TCP (CONFIG_MPTCP)");
+	else if (r == -ENOPROTOOPT)
+		snprintf(why, why_size, "Multipath TCP is switched off (sysctl net.mptcp.enabled)");
+	else if (r < 0)
+		snprintf(why, why_size, "no socket: %s", strerror(-r));
+	return r;
+}
+
+const struct nm_transport nm_transport_mptcp = {
+	.name = "mptcp",
+	.help = "Multipath TCP over IPv4 or IPv6, as the host's address says",
+	.caps = NM_TRANSPORT_RELIABLE,
+	.opts = mptcp_opts,
+	.opts_size = sizeof(struct nm_inet_opts),
+	.prepare = mptcp_prepare,
+	.suits = nm_inet_suits,
+	.available = mptcp_available,
+	.start = nm_inet_start,
+	.ports = nm_inet_ports,
+	.listen = nm_inet_listen,
+	.comes_from = nm_inet_comes_from,
+	.endpoint = nm_addr_endpoint,
+	.connect = nm_inet_connect,
+	.settle = nm_inet_settle,
+	.established = nm_socket_established,
+	.accept = nm_inet_accept,
+	.adopt = nm_inet_adopt,
+	.close = nm_socket_close,
+	.info = nm_inet_info,
+};

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SCTP over IPv4 and IPv6, one association a socket; sctp(7), RFC 6458. It keeps messages apart. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/sctp.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "host/syscalls.h"
+#include "transport/address.h"
+#include "transport/socket.h"
+#include "transport/transport.h"
+
+/* The longest message that is sent as one. The kernel takes none that is longer than the send buffer. */
+#define MESSAGE_BYTES 65536u
+
+struct sctp_opts {
+	bool nodelay;
+	uint64_t wndsz_bytes, sndbuf_bytes, rcvbuf_bytes;
+	uint64_t in_streams, out_streams;
+	uint64_t rto_min_ms, rto_max_ms, rto_initial_ms;
+	uint64_t sack_delay_ms, sack_frequency;
+	uint64_t max_burst, max_fragment_bytes;
+	uint64_t hb_interval_ms, path_mtu;
+	uint64_t encaps;
+	char *localhost;
+	struct nm_addr bind; /* of localhost; len 0: none */
+};
+
+#define FIELD(field) offsetof(struct sctp_opts, field)
+
+/* clang-format off */
+#define NUMBER(word, field, most, text) \
+	{.name = (word), .type = NM_TYPE_COUNT, .offset = FIELD(field), .max = (most), \
+	 .help = (text ", at both ends; 0 leaves it to the kernel")}
+
+static const struct nm_opt sctp_opts[] = {
+	{.name = "sctp_nodelay", .alias = "nodelay", .type = NM_TYPE_FLAG, .offset = FIELD(nodelay),
+	 .help = "send small messages at once (SCTP_NODELAY), at both ends"},
+	{.name = "sctp_in_streams", .type = NM_TYPE_COUNT, .offset = FIELD(in_streams), .max = 65535,
+	 .help = "streams on which the master receives, and the slave sends (SCTP_INITMSG); 0 "
+		 "leaves it to the kernel"},
+	{.name = "sctp_out_streams", .type = NM_TYPE_COUNT, .offset = FIELD(out_streams),
+	 .max = 65535,
+	 .help = "streams on which the master sends, and the slave receives (SCTP_INITMSG); 0 "
+		 "leaves it to the kernel"},
+	NUMBER("sctp_rto_min", rto_min_ms, UINT32_MAX,
+	       "the least time until a retransmission, in ms (SCTP_RTOINFO)"),
+	NUMBER("sctp_rto_max", rto_max_ms, UINT32_MAX,
+	       "the greatest time until a retransmission, in ms (SCTP_RTOINFO)"),
+	NUMBER("sctp_rto_initial", rto_initial_ms, UINT32_MAX,
+	       "the time until a retransmission before any is measured, in ms (SCTP_RTOINFO)"),
+	NUMBER("sctp_sack_delay", sack_delay_ms, 500,
+	       "how long an acknowledgement may wait, in ms (SCTP_DELAYED_SACK)"),
+	NUMBER("sctp_sack_frequency", sack_frequency, UINT32_MAX,
+	       "after how many packets one is sent at once (SCTP_DELAYED_SACK)"),
+	NUMBER("sctp_max_burst_size", max_burst, UINT32_MAX,
+	       "packets sent in one go (SCTP_MAX_BURST)"),
+	NUMBER("sctp_max_fragment_size", max_fragment_bytes, 65535,
+	       "bytes of a message in one packet (SCTP_MAXSEG)"),
+	NUMBER("sctp_hb_interval", hb_interval_ms, UINT32_MAX,
+	       "time between heartbeats of an idle connection, in ms (SCTP_PEER_ADDR_PARAMS)"),
+	NUMBER("sctp_path_mtu", path_mtu, 65535,
+	       "bytes of a packet, which then is not discovered (SCTP_PEER_ADDR_PARAMS)"),
+	{.name = "encaps", .type = NM_TYPE_COUNT, .offset = FIELD(encaps), .max = 65535,
+	 .help = "port of the accepting end to which packets go in UDP datagrams "
+		 "(SCTP_REMOTE_UDP_ENCAPS_PORT); both hosts need sysctl net.sctp.udp_port; 0: none"},
+	{.name = "wndsz", .type = NM_TYPE_SIZE, .offset = FIELD(wndsz_bytes), .max = INT32_MAX,
+	 .help = "size of the send and the receive buffer (SO_SNDBUF, SO_RCVBUF), at both ends; "
+		 "unset or 0 leaves it to the kernel"},
+	{.name = "sndbuf", .type = NM_TYPE_SIZE, .offset = FIELD(sndbuf_bytes), .max = INT32_MAX,
+	 .help = "size of the send buffer (SO_SNDBUF), at both ends; stronger than wndsz"},
+	{.name = "rcvbuf", .type = NM_TYPE_SIZE, .offset = FIELD(rcvbuf_bytes), .max = INT32_MAX,
+	 .help = "size of the receive buffer (SO_RCVBUF), at both ends; stronger than wndsz"},
+	{.name = "localhost", .alias = "bind", .type = NM_TYPE_HOST, .offset = FIELD(localhost),
+	 .help = "IPv4 or IPv6 address that the connecting end binds before it connects"},
+	NM_OPT_END};
+/* clang-format on */
+
+/* As uperf's profiles have it, "rtt" is a word without effect. */
+enum policy { POLICY_NONE, POLICY_TTL, POLICY_RTX, POLICY_BUF, POLICY_RTT };
+
+static const char *const policy_words[] = {"none", "ttl", "rtx", "buf", "rtt", NULL};
+
+struct sctp_message_opts {
+	uint64_t stream_id;
+	bool unordered;
+	int policy;
+	uint64_t value;
+};
+
+static const struct nm_opt sctp_message_opts[] = {
+	{.name = "sctp_stream_id",
+	 .type = NM_TYPE_COUNT,
+	 .offset = offsetof(struct sctp_message_opts, stream_id),
+	 .max = 65534,
+	 .help = "the stream on which the message is sent, from 0"},
+	{.name = "sctp_unordered",
+	 .type = NM_TYPE_FLAG,
+	 .offset = offsetof(struct sctp_message_opts, unordered),
+	 .help = "the message may overtake others"},
+	{.name = "sctp_pr_policy",
+	 .type = NM_TYPE_ENUM,
+	 .offset = offsetof(struct sctp_message_opts, policy),
+	 .choices = policy_words,
+	 .def = "none",
+	 .help = "when the message may be given up: after a time (ttl), a number of "
+		 "retransmissions (rtx), or when the send buffer is full (buf); rtt, as none, "
+		 "has no effect"},
+	{.name = "sctp_pr_value",
+	 .type = NM_TYPE_COUNT,
+	 .offset = offsetof(struct sctp_message_opts, value),
+	 .max = UINT32_MAX,
+	 .help = "of that policy: milliseconds, retransmissions, or a priority, of which the "
+		 "greatest is given up first"},
+	NM_OPT_END};
+
+static bool sctp_may_lose(const void *message_opts)
+{
+	const struct sctp_message_opts *o = message_opts;
+
+	return o->policy != POLICY_NONE && o->policy != POLICY_RTT;
+}
+
+/* Streams that the kernel asks for when it is not told. */
+#define USUAL_STREAMS 10
+
+static int sctp_check_message(const void *opts, const void *message_opts, bool by_master, char *why,
+			      size_t why_size)
+{
+	const struct sctp_opts *o = opts;
+	const struct sctp_message_opts *m = message_opts;
+	uint64_t streams = by_master ? o->out_streams : o->in_streams;
+
+	if (streams == 0)
+		streams = USUAL_STREAMS;
+	if (m->stream_id < streams)
+		return 0;
+	snprintf(why, why_size,
+		 "sctp_stream_id=\"%llu\": its connection has %llu streams in that direction, "
+		 "numbered from 0 (%s of connect or accept)",
+		 (unsigned long long)m->stream_id, (unsigned long long)streams,
+		 by_master ? "sctp_out_streams" : "sctp_in_streams");
+	return -EINVAL;
+}
+
+static int sctp_prepare(void *opts, char *why, size_t why_size)
+{
+	struct sctp_opts *o = opts;
+
+	if (o->rto_min_ms && o->rto_max_ms && o->rto_min_ms > o->rto_max_ms) {
+		snprintf(why, why_size, "sctp_rto_min=\"%llu\" is more than sctp_rto_max=\"%llu\"",
+			 (unsigned long long)o->rto_min_ms, (unsigned long long)o->rto_max_ms);
+		return -EINVAL;
+	}
+	if (!o->localhost || !*o->localhost)
+		return 0;
+	return nm_addr_source(o->localhost, SOCK_STREAM, &o->bind, why, why_size);
+}
+
+static void sctp_mirror(void *opts)
+{
+	struct sctp_opts *o = opts;
+	uint64_t in = o->in_streams;
+
+	o->in_streams = o->out_streams;
+	o->out_streams = in;
+}
+
+static int sctp_available(const char *host, char *why, size_t why_size)
+{
+	int r = nm_socket_probe(AF_INET, SOCK_STREAM, IPPROTO_SCTP);
+
+	(void)host;
+	if (r == -EPROTONOSUPPORT)
+		snprintf(why, why_size, "the kernel has no SCTP (CONFIG_IP_SCTP, module sctp)");
+	else if (r < 0)
+		snprintf(why, why_size, "no socket: %s", strerror(-r));
+	return r;
+}
+
+static int set(int fd, int option, const void *value, size_t size)
+{
+	return setsockopt(fd, IPPROTO_SCTP, option, value, (socklen_t)size) < 0 ? -errno : 0;
+}
+
+static int set_value(int fd, int option, uint64_t value)
+{
+	const struct sctp_assoc_value of_all = {.assoc_value = (uint32_t)value};
+
+	return value ? set(fd, option, &of_all, sizeof of_all) : 0;
+}
+
+static int set_path(int fd, const struct sctp_opts *o)
+{
+	struct sctp_paddrparams path = {.spp_hbinterval = (uint32_t)o->hb_interval_ms,
+					.spp_pathmtu = (uint32_t)o->path_mtu};
+
+	if (o->hb_interval_ms)
+		path.spp_flags |= SPP_HB_ENABLE;
+	if (o->path_mtu)
+		path.spp_flags |= SPP_PMTUD_DISABLE;
+	return path.spp_flags ? set(fd, SCTP_PEER_ADDR_PARAMS, &path, sizeof path) : 0;
+}
+
+/* What is set before listen or connect; accepted sockets inherit it. */
+static int set_options(int fd, const struct sctp_opts *o)
+{
+	const struct sctp_initmsg init = {.sinit_num_ostreams = (uint16_t)o->out_streams,
+					  .sinit_max_instreams = (uint16_t)o->in_streams};
+	const struct sctp_rtoinfo rto = {.srto_initial = (uint32_t)o->rto_initial_ms,
+					 .srto_max = (uint32_t)o->rto_max_ms,
+					 .srto_min = (uint32_t)o->rto_min_ms};
+	const struct sctp_sack_info sack = {.sack_delay = (uint32_t)o->sack_delay_ms,
+					    .sack_freq = (uint32_t)o->sack_frequency};
+	uint64_t sndbuf = o->sndbuf_bytes ? o->sndbuf_bytes : o->wndsz_bytes;
+	uint64_t rcvbuf = o->rcvbuf_bytes ? o->rcvbuf_bytes : o->wndsz_bytes;
+	int r = 0;
+
+	if (sndbuf)
+		r = nm_socket_set(fd, SOL_SOCKET, SO_SNDBUF, (int)sndbuf);
+	if (r == 0 && rcvbuf)
+		r = nm_socket_set(fd, SOL_SOCKET, SO_RCVBUF, (int)rcvbuf);
+	if (r == 0 && o->nodelay)
+		r = nm_socket_set(fd, IPPROTO_SCTP, SCTP_NODELAY, 1);
+	if (r == 0 && (o->in_streams || o->out_streams))
+		r = set(fd, SCTP_INITMSG, &init, sizeof init);
+	if (r == 0 && (o->rto_initial_ms || o->rto_max_ms || o->rto_min_ms))
+		r = set(fd, SCTP_RTOINFO, &rto, sizeof rto);
+	if (r == 0 && (o->sack_delay_ms || o->sack_frequency))
+		r = set(fd, SCTP_DELAYED_SACK, &sack, sizeof sack);
+	if (r == 0)
+		r = set_value(fd, SCTP_MAX_BURST, o->max_burst);
+	if (r == 0)
+		r = set_value(fd, SCTP_MAXSEG, o->max_fragment_bytes);
+	if (r == 0)
+		r = set_path(fd, o);
+	return r;
+}
+
+static int bind_and_listen(int fd, const struct sctp_opts *o, struct nm_addr *at, bool fixed,
+			   int backlog)
+{
+	int r = set_options(fd, o);
+
+	/* As for TCP: sockets of one listener share a port that the kernel has chosen, and no other. */
+	if (r == 0)
+		r = nm_socket_set(fd, SOL_SOCKET, fixed ? SO_REUSEADDR : SO_REUSEPORT, 1);
+	if (r == 0 && bind(fd, (const struct sockaddr *)&at->sa, at->len) < 0)
+		r = -errno;
+	if (r == 0 && listen(fd, backlog) < 0)
+		r = -errno;
+	if (r == 0 && getsockname(fd, (struct sockaddr *)&at->sa, &at->len) < 0)
+		r = -errno;
+	return r;
+}
+
+static int open_socket(int family)
+{
+	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_SCTP);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int sctp_listen(const void *opts, const struct nm_addr *local, enum nm_listen how,
+		       int backlog, char text[NM_ENDPOINT_TEXT], int *ret_fd)
+{
+	struct nm_addr at = *local;
+	uint16_t port = 0;
+
+	if (how != NM_LISTEN_FIRST && nm_addr_parse_port(text, &port) < 0)
+		return -EINVAL;
+	int fd = open_socket(at.sa.ss_family);
+	if (fd < 0)
+		return fd;
+	nm_addr_set_port(&at, port);
+	int r = bind_and_listen(fd, opts, &at, how == NM_LISTEN_FIXED, backlog);
+	if (r < 0) {
+		(void)close(fd);
+		return r;
+	}
+	snprintf(text, NM_ENDPOINT_TEXT, "%u", nm_addr_port(&at));
+	*ret_fd = fd;
+	return 0;
+}
+
+static bool sctp_comes_from(const void *opts, const struct nm_addr *peer,
+			    const struct nm_addr *from)
+{
+	const struct sctp_opts *o = opts;
+
+	if (o->bind.len)
+		from = &o->bind;
+	return !from || nm_addr_same_host(peer, from);
+}
+
+static int set_encapsulation(int fd, uint64_t port)
+{
+	const struct sctp_udpencaps encaps = {.sue_port = htons((uint16_t)port)};
+
+	return port ? set(fd, SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps, sizeof encaps) : 0;
+}
+
+static int start(struct nm_conn *conn, int fd, uint32_t flags)
+{
+	conn->fd = fd;
+	conn->ahead = 0;
+	conn->sent = conn->seen = conn->heard = 0;
+	conn->window = 0;
+	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | flags;
+	return 0;
+}
+
+static int sctp_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
+{
+	const struct sctp_opts *o = opts;
+	int fd = open_socket(to->sa.ss_family);
+
+	if (fd < 0)
+		return fd;
+	int r = set_options(fd, o);
+	if (r == 0)
+		r = set_encapsulation(fd, o->encaps);
+	if (r == 0 && o->bind.len &&
+	    bind(fd, (const struct sockaddr *)&o->bind.sa, o->bind.len) < 0)
+		r = -errno;
+	if (r == 0 && connect(fd, (const struct sockaddr *)&to->sa, to->len) < 0)
+		r = -errno;
+	if (r < 0 && r != -EINPROGRESS) {
+		(void)close(fd);
+		return r;
+	}
+	(void)start(conn, fd, 0);
+	return r;
+}
+
+/* The kernel takes output for an association that is not there yet. */
+static int sctp_established(struct nm_conn *conn)
+{
+	struct sctp_status status = {.sstat_assoc_id = 0};
+	socklen_t len = sizeof status;
+	int r = nm_socket_established(conn);
+
+	if (r < 0)
+		return r;
+	if (getsockopt(conn->fd, IPPROTO_SCTP, SCTP_STATUS, &status, &len) < 0)
+		return -ECONNRESET; /* and not there any more */
+	return status.sstat_state < SCTP_ESTABLISHED ? -EINPROGRESS : 0;
+}
+
+/* A peer that has begun to close before its association was accepted: the kernel then never tells the end of what can
+ * be read, unless it is told itself. All that the peer has sent is there by then. */
+static void mark_end(int fd)
+{
+	struct sctp_status status = {.sstat_assoc_id = 0};
+	socklen_t len = sizeof status;
+
+	if (getsockopt(fd, IPPROTO_SCTP, SCTP_STATUS, &status, &len) < 0 ||
+	    status.sstat_state >= SCTP_SHUTDOWN_RECEIVED)
+		(void)shutdown(fd, SHUT_RD);
+}
+
+static int sctp_accept(struct nm_conn *conn, int listen_fd, const void *opts,
+		       const struct nm_addr *from)
+{
+	struct nm_addr peer = {.len = sizeof peer.sa};
+
+	(void)opts; /* inherited from the listening socket */
+	int fd = accept4(listen_fd, (struct sockaddr *)&peer.sa, &peer.len,
+			 SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (from && !nm_addr_same_host(&peer, from)) {
+		(void)close(fd);
+		return -ECONNABORTED;
+	}
+	mark_end(fd);
+	return start(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
+}
+
+static int sctp_adopt(struct nm_conn *conn, int fd, const void *opts)
+{
+	/* One listener may serve several accepts: what it has set is not meant for this one. */
+	int r = set_options(fd, opts);
+
+	mark_end(fd);
+	return r < 0 ? r : start(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
+}
+
+/* A message with options of its own. */
+static ssize_t send_with(int fd, const struct sctp_message_opts *o, void *data, size_t size)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(struct sctp_sndinfo)) +
+			   CMSG_SPACE(sizeof(struct sctp_prinfo))];
+	} control;
+	struct sctp_sndinfo info = {.snd_sid = (uint16_t)o->stream_id,
+				    .snd_flags = o->unordered ? SCTP_UNORDERED : 0};
+	struct sctp_prinfo partial = {.pr_value = (uint32_t)o->value};
+	struct iovec part = {.iov_base = data, .iov_len = size};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control};
+
+	memset(&control, 0, sizeof control);
+	message.msg_controllen = CMSG_SPACE(sizeof info);
+	if (sctp_may_lose(o)) {
+		partial.pr_policy = o->policy == POLICY_TTL   ? SCTP_PR_SCTP_TTL
+				    : o->policy == POLICY_RTX ? SCTP_PR_SCTP_RTX
+							      : SCTP_PR_SCTP_PRIO;
+		message.msg_controllen += CMSG_SPACE(sizeof partial);
+	}
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	*header = (struct cmsghdr){.cmsg_level = IPPROTO_SCTP,
+				   .cmsg_type = SCTP_SNDINFO,
+				   .cmsg_len = CMSG_LEN(sizeof info)};
+	memcpy(CMSG_DATA(header), &info, sizeof info);
+	if (sctp_may_lose(o)) {
+		header = CMSG_NXTHDR(&message, header);
+		*header = (struct cmsghdr){.cmsg_level = IPPROTO_SCTP,
+					   .cmsg_type = SCTP_PRINFO,
+					   .cmsg_len = CMSG_LEN(sizeof partial)};
+		memcpy(CMSG_DATA(header), &partial, sizeof partial);
+	}
+	ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL);
+
+	return n < 0 ? -errno : n;
+}
+
+static ssize_t send_one(int fd, const void *opts, void *data, size_t size)
+{
+	if (opts)
+		return send_with(fd, opts, data, size);
+	return nm_sys_send(fd, data, size, MSG_NOSIGNAL);
+}
+
+/* What is too long for one message goes as several: the other end counts bytes. */
+static ssize_t sctp_send(struct nm_conn *conn, const void *opts, void *data, size_t size)
+{
+	size_t most = MESSAGE_BYTES, sent = 0;
+	ssize_t n = 0;
+
+	while (sent < size) {
+		size_t part = size - sent < most ? size - sent : most;
+		int sndbuf;
+		socklen_t len = sizeof sndbuf;
+
+		n = send_one(conn->fd, opts, (char *)data + sent, part);
+		if (n == -EMSGSIZE && most == MESSAGE_BYTES &&
+		    getsockopt(conn->fd, SOL_SOCKET, SO_SNDBUF, &sndbuf, &len) == 0 && sndbuf > 0 &&
+		    (size_t)sndbuf < part) {
+			most = (size_t)sndbuf;
+			continue;
+		}
+		if (n < 0)
+			break;
+		sent += (size_t)n;
+	}
+	return sent ? (ssize_t)sent : n;
+}
+
+static ssize_t sctp_recv(struct nm_conn *conn, void *data, size_t size)
+{
+	return nm_sys_recv(conn->fd, data, size, 0);
+}
+
+static int sctp_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)
+{
+	struct sctp_status status = {.sstat_assoc_id = 0};
+	struct sctp_assoc_stats stats = {.sas_assoc_id = 0};
+	socklen_t status_len = sizeof status, stats_len = sizeof stats;
+
+	if (getsockopt(conn->fd, IPPROTO_SCTP, SCTP_STATUS, &status, &status_len) < 0 ||
+	    getsockopt(conn->fd, IPPROTO_SCTP, SCTP_GET_ASSOC_STATS, &stats, &stats_len) < 0)
+		return -errno;
+	uint32_t mss = status.sstat_fragmentation_point;
+
+	*ret_info = (struct nm_conn_info){
+		.retransmits = stats.sas_rtxchunks,
+		.rtt_us = status.sstat_primary.spinfo_srtt * 1000,
+		.snd_cwnd = mss ? status.sstat_primary.spinfo_cwnd / mss : 0,
+		.snd_mss = mss,
+	};
+	return 0;
+}
+
+const struct nm_transport nm_transport_sctp = {
+	.name = "sctp",
+	.help = "SCTP over IPv4 or IPv6, as the host's address says; a message has at most 64k, "
+		"and what is longer goes as several",
+	.caps = NM_TRANSPORT_RELIABLE | NM_TRANSPORT_MESSAGES,
+	.opts = sctp_opts,
+	.opts_size = sizeof(struct sctp_opts),
+	.max_lossy_message = MESSAGE_BYTES,
+	.message_opts = sctp_message_opts,
+	.message_opts_size = sizeof(struct sctp_message_opts),
+	.may_lose = sctp_may_lose,
+	.check_message = sctp_check_message,
+	.prepare = sctp_prepare,
+	.mirror = sctp_mirror,
+	.available = sctp_available,
+	.listen = sctp_listen,
+	.comes_from = sctp_comes_from,
+	.endpoint = nm_addr_endpoint,
+	.connect = sctp_connect,
+	.established = sctp_established,
+	.accept = sctp_accept,
+	.adopt = sctp_adopt,
+	.send = sctp_send,
+	.recv = sctp_recv,
+	.close = nm_socket_close,
+	.info = sctp_info,
+};
