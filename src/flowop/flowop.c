@@ -5,6 +5,7 @@
 
 #include "base/word.h"
 #include "flowop/files.h"
+#include "flowop/moving.h"
 
 const struct nm_flowop *nm_flowop_find(const char *name)
 {
@@ -20,5 +21,7 @@ const struct nm_flowop *nm_flowop_mirror(const struct nm_flowop *op)
 		return NULL;
 	if (strcmp(op->mirror, nm_flowop_recvfile.name) == 0)
 		return &nm_flowop_recvfile;
+	if (strcmp(op->mirror, nm_flowop_exchanged.name) == 0)
+		return &nm_flowop_exchanged;
 	return nm_flowop_find(op->mirror);
 }

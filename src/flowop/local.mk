@@ -7,6 +7,7 @@ FLOWOPS = \
 	src/flowop/write.c \
 	src/flowop/send.c \
 	src/flowop/recv.c \
+	src/flowop/exchange.c \
 	src/flowop/sendfile.c \
 	src/flowop/sendfilev.c \
 	src/flowop/think.c \

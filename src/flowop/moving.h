@@ -7,6 +7,8 @@
 #include "base/opt.h"
 #include "flowop/flow.h"
 
+struct nm_flowop;
+
 extern const struct nm_opt nm_moving_opts[];
 
 /* Of what is random in the present pass of a step: the same at both ends, and of no other step, pass or flow. */
@@ -26,6 +28,9 @@ static inline uint64_t nm_message_bytes(const struct nm_io *io, const struct nm_
 		return instr->size;
 	return nm_law_draw(instr->law, nm_step_key(io, flow, instr), flow->repeated);
 }
+
+/* The other end of exchange. */
+extern const struct nm_flowop nm_flowop_exchanged;
 
 /* read and recv, write and send. */
 enum nm_step nm_read_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);

@@ -116,7 +116,7 @@ static uint32_t ahead_of(const struct nm_group *group, const struct nm_draft_ste
 static nm_step_fn step_of(const struct nm_draft_step *step, const struct nm_flowop *op,
 			  const void *opts)
 {
-	const uint32_t kinds = NM_FLOWOP_MOVES | NM_FLOWOP_FILES;
+	const uint32_t kinds = NM_FLOWOP_MOVES | NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
 
 	if (is_lossy(step) && op->lossy_step)
 		return op->lossy_step;
@@ -135,8 +135,9 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_dr
 	bool direct = step->transport && !step->transport->send && !step->transport->recv &&
 		      !(step->transport->caps & NM_TRANSPORT_MESSAGES);
 	bool opens = op->flags & NM_FLOWOP_OPENS;
-	bool whole = (op->flags & NM_FLOWOP_MOVES) && !(op->flags & NM_FLOWOP_FILES) &&
-		     !step->law && step->size <= group->chunk_bytes;
+	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
+	bool whole = (op->flags & NM_FLOWOP_MOVES) && !(op->flags & others) && !step->law &&
+		     step->size <= group->chunk_bytes;
 	uint32_t ahead = op->flags & NM_FLOWOP_FOLLOWS ? ahead_of(group, step, side) : 0;
 
 	const void *opts = side->master ? step->opts : step->mirror_opts;
@@ -261,8 +262,8 @@ static bool wants_more(const struct nm_instr *instr)
 	const uint32_t sends = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
 	const struct nm_opts_moving *opts = instr->opts;
 
-	return (instr->op->flags & (sends | NM_FLOWOP_FILES)) == sends && opts->more &&
-	       instr->transport && (instr->transport->caps & NM_TRANSPORT_TCP);
+	return (instr->op->flags & (sends | NM_FLOWOP_FILES | NM_FLOWOP_BOTH)) == sends &&
+	       opts->more && instr->transport && (instr->transport->caps & NM_TRANSPORT_TCP);
 }
 
 /* Writes after which more is sent: the next that concerns the connection, also in the next pass, is one as well. */
@@ -382,6 +383,17 @@ static void add_host(struct nm_group *group, uint32_t host)
 	group->hosts[group->n_hosts++] = host;
 }
 
+/* Whether all that it moves may be moved in parts. */
+static bool is_stream(const struct nm_draft_group *group)
+{
+	for (size_t i = 0; i < group->n_steps; i++)
+		if ((group->steps[i].op->flags & NM_FLOWOP_FILES) ||
+		    (group->steps[i].transport &&
+		     (group->steps[i].transport->caps & NM_TRANSPORT_MESSAGES)))
+			return false;
+	return true;
+}
+
 static uint64_t chunk_of(const struct nm_draft_group *group)
 {
 	uint64_t chunk = CHUNK_MIN;
@@ -395,6 +407,8 @@ static uint64_t chunk_of(const struct nm_draft_group *group)
 		if (most > chunk)
 			chunk = most;
 	}
+	if (group->attrs.buffer_bytes && is_stream(group))
+		return group->attrs.buffer_bytes;
 	return chunk < CHUNK_MAX ? chunk : CHUNK_MAX;
 }
 

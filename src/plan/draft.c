@@ -227,6 +227,22 @@ static void check_transaction(struct nm_draft *draft, const struct nm_node *node
 			      "<transaction>: has no flowops");
 }
 
+/* The three ways to tell how often passes are due. */
+static void set_rate(struct nm_draft *draft, const struct nm_node *node,
+		     const struct nm_draft_group *group, struct nm_transaction_attrs *attrs)
+{
+	unsigned given = (attrs->rate_per_s > 0) + !!attrs->period_ns + !!attrs->spacing_ns;
+
+	if (given > 1)
+		nm_diag_error(draft->diags, draft->file, node->line,
+			      "<transaction>: rate, period and spacing say the same; only one of "
+			      "them may be given");
+	if (attrs->period_ns)
+		attrs->rate_per_s = 1e9 / (double)attrs->period_ns;
+	else if (attrs->spacing_ns)
+		attrs->rate_per_s = 1e9 / ((double)attrs->spacing_ns * (double)group->attrs.nflows);
+}
+
 static void read_transaction(struct nm_draft *draft, const struct nm_node *node,
 			     struct nm_draft_group *group)
 {
@@ -237,6 +253,7 @@ static void read_transaction(struct nm_draft *draft, const struct nm_node *node,
 	t->has_iterations = nm_node_attr(node, "iterations") != NULL;
 	t->has_duration = nm_node_attr(node, "duration") != NULL;
 	nm_draft_attrs(draft, node, &t->attrs);
+	set_rate(draft, node, group, &t->attrs);
 	for (size_t i = 0; i < node->n_children; i++)
 		if (expect(draft, node, node->children[i], "flowop"))
 			read_flowop(draft, node->children[i], group);

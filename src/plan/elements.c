@@ -87,6 +87,13 @@ static const struct nm_opt group_attrs[] = {
 	 .help = "how workers wait, on each side: asleep, or looking again and again, which takes "
 		 "a "
 		 "CPU of its own each (--cpus) and spares the time to wake up"},
+	{.name = "buffer",
+	 .type = NM_TYPE_SIZE,
+	 .offset = ATTR(nm_group_attrs, buffer_bytes),
+	 .max = 1024 * 1024,
+	 .help = "the most that one call sends or receives of a message over streams, on each "
+		 "side; 0: as "
+		 "much as the messages need, up to 1m"},
 	NM_OPT_END};
 
 static const struct nm_opt transaction_attrs[] = {
@@ -110,6 +117,18 @@ static const struct nm_opt transaction_attrs[] = {
 	 .min = 1,
 	 .help = "passes a second of each flow, on an absolute schedule; as fast as possible when "
 		 "not given"},
+	{.name = "period",
+	 .type = NM_TYPE_DURATION,
+	 .offset = ATTR(nm_transaction_attrs, period_ns),
+	 .help = "the same as rate, told by the time from one pass of a flow to its next; 0: as "
+		 "fast as "
+		 "possible"},
+	{.name = "spacing",
+	 .type = NM_TYPE_DURATION,
+	 .offset = ATTR(nm_transaction_attrs, spacing_ns),
+	 .help = "the same, told by the time from one pass of the group to the next one of any "
+		 "flow; the "
+		 "flows take turns"},
 	{.name = "measure",
 	 .type = NM_TYPE_ENUM,
 	 .offset = ATTR(nm_transaction_attrs, measure),

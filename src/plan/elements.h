@@ -15,20 +15,22 @@ struct nm_profile_attrs {
 
 struct nm_group_attrs {
 	char *name;
-	uint64_t nthreads; /* 0: not given */
-	uint64_t nprocs;   /* 0: not given */
-	uint64_t nflows;   /* 0: not given */
-	uint64_t workers;  /* 0: not given */
-	int wait;	   /* enum nm_wait */
+	uint64_t nthreads;     /* 0: not given */
+	uint64_t nprocs;       /* 0: not given */
+	uint64_t nflows;       /* 0: not given */
+	uint64_t workers;      /* 0: not given */
+	int wait;	       /* enum nm_wait */
+	uint64_t buffer_bytes; /* 0: not given */
 };
 enum nm_wait { NM_WAIT_SLEEP, NM_WAIT_SPIN };
 
 struct nm_transaction_attrs {
 	char *name;
 	uint64_t iterations;
-	uint64_t duration_ns; /* 0: not given */
-	double rate_per_s;    /* 0: not given */
-	int measure;	      /* enum nm_measure */
+	uint64_t duration_ns;		/* 0: not given */
+	double rate_per_s;		/* 0: not given */
+	uint64_t period_ns, spacing_ns; /* 0: not given */
+	int measure;			/* enum nm_measure */
 };
 enum nm_measure { NM_MEASURE_AUTO, NM_MEASURE_YES, NM_MEASURE_NO };
 

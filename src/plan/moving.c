@@ -24,15 +24,16 @@ static const char *rsize_is_vain(const struct nm_draft_group *group,
 	return NULL;
 }
 
-static void check_files(struct nm_draft *draft, const struct nm_draft_step *step)
+static void check_stream(struct nm_draft *draft, const struct nm_draft_step *step)
 {
 	const unsigned caps = step->transport ? step->transport->caps : NM_TRANSPORT_RELIABLE;
 
 	if (!(caps & NM_TRANSPORT_RELIABLE) || (caps & NM_TRANSPORT_MESSAGES))
 		nm_diag_error(draft->diags, draft->file, step->line,
 			      "<flowop %s>: its connection is one over %s, which has no stream of "
-			      "bytes; files need one, as that of tcp",
-			      step->op->name, step->transport->name);
+			      "bytes; %s one, as that of tcp",
+			      step->op->name, step->transport->name,
+			      step->op->flags & NM_FLOWOP_FILES ? "files need" : "it needs");
 }
 
 /* What is only so over TCP, and what cannot be together. */
@@ -52,8 +53,13 @@ static void check_special(struct nm_draft *draft, const struct nm_draft_step *st
 			      "<flowop %s>: discard and rx_zerocopy: only one of them can be",
 			      step->op->name);
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-		if (flags[i].given && step->transport &&
-		    !(step->transport->caps & NM_TRANSPORT_TCP))
+		if (!flags[i].given || !step->transport)
+			continue;
+		else if (step->op->flags & NM_FLOWOP_BOTH)
+			nm_diag_warn(draft->diags, draft->file, step->line,
+				     "<flowop %s>: %s has no effect", step->op->name,
+				     flags[i].name);
+		else if (!(step->transport->caps & NM_TRANSPORT_TCP))
 			nm_diag_warn(draft->diags, draft->file, step->line,
 				     "<flowop %s>: %s has no effect: its connection is one over %s",
 				     step->op->name, flags[i].name, step->transport->name);
@@ -65,9 +71,9 @@ void nm_draft_check_moving(struct nm_draft *draft, struct nm_draft_group *group)
 		struct nm_draft_step *step = &group->steps[i];
 		const char *vain = step->rsize ? rsize_is_vain(group, step) : NULL;
 
-		if (step->op->flags & NM_FLOWOP_FILES)
-			check_files(draft, step);
-		else if (step->op->flags & NM_FLOWOP_MOVES)
+		if (step->op->flags & (NM_FLOWOP_FILES | NM_FLOWOP_BOTH))
+			check_stream(draft, step);
+		if ((step->op->flags & (NM_FLOWOP_MOVES | NM_FLOWOP_FILES)) == NM_FLOWOP_MOVES)
 			check_special(draft, step);
 		if (!vain)
 			continue;

@@ -53,8 +53,8 @@ static void setup(void)
 	io = (struct nm_io){.tx = tx,
 			    .rx = rx,
 			    .chunk = CHUNK,
-			    .in_kept = ~(uint32_t)NM_CONN_IN,
-			    .count = &counters};
+			    .count = &counters,
+			    .in_kept = ~(uint32_t)NM_CONN_IN};
 	conn = (struct nm_conn){.fd = -1, .flags = NM_CONN_OPEN | NM_CONN_IN | NM_CONN_OUT};
 	flow = (struct nm_flow){.conn = &conn, .conns = &conn};
 	n_answers = n_calls = 0;

@@ -26,7 +26,8 @@
 	"conn, remotehost, count, repeat, batch_size, timeout, poll_timeout, canfail, "            \
 	"when, unless, non_blocking"
 #define FLOWOPS                                                                                    \
-	"connect, accept, read, write, send, recv, sendfile, sendfilev, think, disconnect, nop"
+	"connect, accept, read, write, send, recv, exchange, sendfile, sendfilev, think, "         \
+	"disconnect, nop"
 
 struct mistake {
 	const char *text, *said;
@@ -74,7 +75,7 @@ static const struct mistake attributes[] = {
 						"4, so that each worker has a flow")},
 	{WITH("nthread='2'"),
 	 AT(2, "<group>: unknown attribute \"nthread\", did you mean "
-	       "\"nthreads\"?; allowed are name, nthreads, nprocs, nflows, workers, wait")},
+	       "\"nthreads\"?; allowed are name, nthreads, nprocs, nflows, workers, wait, buffer")},
 	{GROUPS("<group>" NOP "</group><group nthreads='x'>" NOP "</group>"),
 	 AT(2, "<group> nthreads=\"x\": not a count: digits and an optional k, m or g (powers of "
 	       "1024)")},
@@ -95,7 +96,7 @@ static const struct mistake attributes[] = {
 	 AT(2, "<transaction> measure=\"maybe\": must be auto, yes or no")},
 	{DURING("durtion='1s'"), AT(2, "<transaction>: unknown attribute \"durtion\", did you mean "
 				       "\"duration\"?; allowed are name, iterations, duration, "
-				       "rate, measure")},
+				       "rate, period, spacing, measure")},
 };
 
 static const struct mistake options[] = {
@@ -286,7 +287,7 @@ static const struct mistake warnings[] = {
 		 "before its turn")},
 	{ONE(CONNECT OP("sendfile", "dir=. rsize=8k")),
 	 WARN(2, "<flowop sendfile>: \"rsize\" has no effect: it is not an option of sendfile, but "
-		 "of read, write, send, recv")},
+		 "of read, write, send, recv, exchange")},
 };
 
 START_TEST(doubtful_profiles)

@@ -8,6 +8,7 @@
 
 #include "flowop/files.h"
 #include "flowop/flowop.h"
+#include "flowop/moving.h"
 #include "transport/transport.h"
 
 static const size_t sizes[NM_TYPE__COUNT] = {
@@ -70,6 +71,7 @@ START_TEST(flowops)
 	ck_assert_ptr_null(nm_flowop_find(nm_flowop_recvfile.name));
 	ck_assert_uint_ne(nm_flowop_recvfile.flags & NM_FLOWOP_INTERNAL, 0);
 	assert_table("recvfile", nm_flowop_recvfile.opts, nm_flowop_recvfile.opts_size);
+	ck_assert_ptr_null(nm_flowop_find(nm_flowop_exchanged.name));
 }
 END_TEST
 

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Streams in all directions, passes on a schedule, and calls of bounded size."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nmtest import (
+    Json,
+    Netmodel,
+    assert_complete,
+    assert_ends_agree,
+    calmly,
+    defines,
+    phase_of,
+    traced,
+)
+
+WriteProfile = Callable[..., Path]
+
+
+def connected(body: str, nflows: int = 2, connect: str = "", group: str = "") -> str:
+    return (
+        f'<group nthreads="1" nflows="{nflows}" {group}>'
+        f'<transaction><flowop type="connect" options="remotehost=local {connect}"/></transaction>{body}'
+        '<transaction><flowop type="disconnect"/></transaction></group>'
+    )
+
+
+def check(document: Json) -> Json:
+    assert_complete(document)
+    assert_ends_agree(document)
+    return document
+
+
+# --- directions ---
+
+
+@pytest.mark.parametrize(
+    ("params", "sent", "received", "groups"),
+    [
+        ({}, True, False, 1),
+        ({"enable_write": "no", "enable_read": "yes"}, False, True, 1),
+        ({"enable_read": "yes"}, True, True, 1),
+        ({"enable_tcp_maerts": "yes", "enable_write": "yes"}, False, True, 1),
+        ({"split_bidir": "yes"}, True, True, 2),
+        ({"no_cork": "no"}, True, False, 1),
+    ],
+    ids=["write", "read", "both", "maerts", "split", "cork"],
+)
+def test_directions_of_tcp_stream(
+    netmodel: Netmodel, params: dict[str, str], sent: bool, received: bool, groups: int
+) -> None:
+    """Each with as many connections as it needs."""
+    document = check(netmodel.measure("tcp_stream", *defines(test_length="200ms", num_flows=3, **params)))
+    totals = document["totals"]
+    assert (totals["bytes_sent"] > 1e6, totals["bytes_received"] > 1e6) == (sent, received)
+    assert (totals["bytes_sent"] == 0, totals["bytes_received"] == 0) == (not sent, not received)
+    assert len(document["groups"]) == groups
+    assert document["hosts"][0]["counts"]["connects"] == 3 * groups
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "unix", "ssl"])
+def test_exchange(netmodel: Netmodel, profile: WriteProfile, protocol: str) -> None:
+    """Messages that no buffer holds cross: neither end waits until it has sent all of its own."""
+    body = (
+        '<transaction name="x" iterations="20"><flowop type="exchange" options="size=9m"/>'
+        '<flowop type="write" options="size=10"/><flowop type="read" options="size=20"/>'
+        '<flowop type="exchange" options="size=rand(1,50k) count=2"/></transaction>'
+        '<transaction name="y" duration="200ms"><flowop type="exchange" options="size=64k"/></transaction>'
+    )
+    document = check(netmodel.measure(profile(connected(body, connect=f"protocol={protocol}"))))
+    x = phase_of(document, "x")
+    assert x["bytes_sent"] + 2 * 20 * 10 == x["bytes_received"]
+    assert x["bytes_sent"] > 2 * 20 * (9 << 20)
+    assert phase_of(document, "y")["bytes_sent"] == phase_of(document, "y")["bytes_received"] > 0
+
+
+def test_exchange_needs_a_stream(netmodel: Netmodel, profile: WriteProfile) -> None:
+    body = '<transaction><flowop type="exchange" options="size=100"/></transaction>'
+    result = netmodel.run("--check", "-m", profile(connected(body, connect="protocol=udp")), code=1)
+    assert "<flowop exchange>: its connection is one over udp, which has no stream of bytes; it needs one" in result.err
+
+
+# --- schedules ---
+
+
+@calmly
+def test_delay_is_a_schedule_of_each_flow(netmodel: Netmodel) -> None:
+    document = check(netmodel.measure("tcp_rr", *defines(test_length="400ms", num_flows=4, delay="5ms")))
+    assert 4 * 76 <= document["totals"]["transactions"] <= 4 * 81
+
+
+@calmly
+def test_noburst_is_one_of_all_flows(netmodel: Netmodel) -> None:
+    """And they take turns."""
+    document = check(
+        netmodel.measure("tcp_rr", *defines(test_length="400ms", num_flows=4, num_threads=2, noburst="5ms"))
+    )
+    assert 74 <= document["totals"]["transactions"] <= 82
+
+
+def test_only_one_schedule(netmodel: Netmodel) -> None:
+    result = netmodel.run("--check", "-m", "tcp_rr", *defines(delay="1ms", noburst="1ms"), code=1)
+    assert "<transaction>: rate, period and spacing say the same; only one of them may be given" in result.err
+
+
+# --- calls ---
+
+
+def test_buffer_bounds_calls(
+    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
+) -> None:
+    """On both sides; the messages are the same."""
+    body = (
+        '<transaction name="rr" iterations="5"><flowop type="write" options="size=10000"/>'
+        '<flowop type="read" options="size=5000"/></transaction>'
+    )
+    path = profile(connected(body, 1, group='buffer="4000"'))
+    document, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "sendto,recvfrom")
+    calls = [(m[1], int(m[2])) for line in lines if (m := re.search(r"(sendto|recvfrom)\(.*, (\d+), [A-Z_|]+, NULL", line))]
+    data = [size for call, size in calls if call == "sendto" and size in (4000, 2000, 1000)]
+    assert sorted(data) == sorted(5 * [4000, 4000, 2000] + 5 * [4000, 1000])
+    assert phase_of(document, "rr")["bytes_sent"] == 50000
