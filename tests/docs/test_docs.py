@@ -461,6 +461,8 @@ def test_options_in_documents_exist(document: Path, netmodel: Path) -> None:
     known = {word for argv in asked for word in re.findall(r"--[a-z][a-z-]*", must(argv))}
     text = document.read_text().replace("\\-", "-")
     text = re.sub(r"pkg-config( --[a-z]+)+", "", text)
+    if document.name == "neper.md":  # whose first column has those of neper
+        text = re.sub(r"^\| `--[^|]*", "", text, flags=re.MULTILINE)
     used = {word.rstrip("-") for word in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)}
     strange = {word for word in used - known if not word.startswith("--enable-")}
     assert not strange, f"{document}: {strange}"

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/neper.md answers every option of neper, and what it says to type is understood."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from test_docs import DOCS, TOP, netmodel, run  # noqa: F401 (netmodel is a fixture)
+
+PAGE = DOCS / "neper.md"
+RR = ("tcp_rr", "tcp_crr", "udp_rr")
+STREAM = ("tcp_stream", "udp_stream")
+TCP = ("tcp_rr", "tcp_crr", "tcp_stream")
+ALL = ("tcp_rr", "tcp_crr", "tcp_stream", "udp_rr", "udp_stream")
+
+# The options of neper 1.1.0 by program; those of psp_* are those of tcp_*.
+OPTIONS = {
+    ALL: """client host control-port port ipv4 ipv6 local-hosts source-port num-flows num-threads num-clients maxevents
+        magic suicide-length stime-use-proc debug dry-run pin-cpu logtostderr nolog nonblocking freebind interval
+        max-pacing-rate all-samples time-wait iostat-ms wait-start test-length buffer-size help version""",
+    TCP: "listen-backlog num-ports pin-numa tcp-tx-delay no-delay congestion-control async-connect",
+    RR: "request-size response-size percentiles log-rtt logrtt-entries-per-flow mark",
+    STREAM: "edge-trigger reuseaddr throughput-opt zerocopy",
+    ("tcp_rr", "tcp_crr"): "tcp-fastopen",
+    ("tcp_rr",): "noburst reuseaddr",
+    ("tcp_rr", "tcp_stream", "udp_rr", "udp_stream"): "delay",
+    ("tcp_stream",): """skip-rx-copy rx-zerocopy enable-read enable-write split-bidir enable-tcp-maerts no-cork""",
+    ("udp_stream",): "mark",
+}
+WISHES = "2 6 22 23 25 26 27 31 39 41 65 43 44 47 55 50 59 69 73 75 80 82 86 87 100".split()
+
+
+@dataclass(frozen=True)
+class Row:
+    flags: tuple[str, ...]
+    programs: tuple[str, ...]
+    typed: str
+    remarks: str
+
+
+def sections() -> dict[str, list[list[str]]]:
+    """The cells of the tables, by heading."""
+    tables: dict[str, list[list[str]]] = {}
+    heading = ""
+    for line in PAGE.read_text().splitlines():
+        if line.startswith("#"):
+            heading = line.lstrip("# ")
+        elif line.startswith("|") and not line.startswith("|---"):
+            tables.setdefault(heading, []).append([cell.strip() for cell in line.strip("|").split("|")])
+    return {name: rows[1:] for name, rows in tables.items()}
+
+
+def option_rows() -> list[Row]:
+    rows = []
+    for flags, programs, typed, remarks in sections()["Options"]:
+        names = ALL if programs == "all" else tuple(programs.split(", "))
+        rows.append(Row(tuple(re.findall(r"`--([\w-]+)`", flags)), names, typed.strip("`"), remarks))
+    return rows
+
+
+def test_every_option_has_a_row() -> None:
+    rows = option_rows()
+    for programs, names in OPTIONS.items():
+        for name in names.split():
+            for program in programs:
+                found = [row for row in rows if name in row.flags and program in row.programs]
+                assert len(found) == 1, f"--{name} of {program}: {found}"
+                assert found[0].typed or found[0].remarks, name
+
+
+def test_every_row_is_of_an_option() -> None:
+    names = {name for block in OPTIONS.values() for name in block.split()}
+    assert {flag for row in option_rows() for flag in row.flags} == names
+
+
+def profiles_of(row: Row) -> list[str]:
+    """The programs where a parameter is there; the remarks begin with "in NAME" where it is so in that one alone."""
+    only = re.match(r"in (\w+)\b", row.remarks)
+    return [only[1]] if only and only[1] in ALL else list(row.programs)
+
+
+TYPED = [
+    pytest.param(program, row.typed, id=f"{program}-{row.flags[0]}")
+    for row in option_rows()
+    if row.typed and row.typed not in ("-m", "-s", "--help", "--version")
+    for program in profiles_of(row)
+]
+
+
+@pytest.mark.parametrize(("program", "typed"), TYPED)
+def test_what_is_typed_is_understood(netmodel: Path, program: str, typed: str, tmp_path: Path) -> None:  # noqa: F811
+    """Parameters are checked; what else there is runs."""
+    words = shlex.split(typed)
+    how = ("--check",) if words[0] == "-D" else ("-D", "test_length=20ms")
+    profile = TOP / "profiles" / f"{program}.xml"
+    done = run([netmodel, "-m", profile, *([] if words[0] == "--check" else how), *words], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "", done.stderr
+
+
+def test_what_else_is_named_exists(netmodel: Path, tmp_path: Path) -> None:  # noqa: F811
+    """Options of netmodel, and parameters, anywhere in the page."""
+    help_text = run([netmodel, "--help"]).stdout
+    columns = [row.typed for row in option_rows()] + [row.remarks for row in option_rows()]
+    wishes = [cells[-1] for cells in sections()["What users have asked neper for"]]
+    spans = [span for cell in columns + wishes for span in re.findall(r"`([^`]+)`", cell)]
+    params = {name: run([netmodel, "--params", "-m", TOP / "profiles" / f"{name}.xml"]).stdout for name in ALL}
+    for span in spans:
+        words = shlex.split(span)
+        for at, word in enumerate(words):
+            if word == "-D":
+                name = words[at + 1].partition("=")[0]
+                assert any(re.search(rf"^\s*{name}\b", text, re.MULTILINE) for text in params.values()), span
+            elif word.startswith("-"):
+                assert re.search(rf"^ .*(?<![\w-]){re.escape(word)}\b", help_text, re.MULTILINE), span
+
+
+def test_every_defect_and_wish_has_an_answer() -> None:
+    tables = sections()
+    defects = [cells[0].partition(".")[0] for cells in tables["What neper does wrong, and netmodel does"]]
+    assert defects == [str(number) for number in range(1, 27)]
+    asked = "".join(cells[0] for cells in tables["What users have asked neper for"])
+    assert set(re.findall(r"#(\d+)", asked)) == set(WISHES)
+    assert all(cells[1] for name in list(tables)[2:] for cells in tables[name])
