@@ -127,6 +127,56 @@ def test_lines_of_iostat_add_up(netmodel: Netmodel) -> None:
     assert float(rows[1][3]) == pytest.approx(int(rows[1][2]) * 8 / seconds / 1e6, rel=0.02, abs=0.01)
 
 
+def read_rtts(path: Path, separator: str | None = None) -> dict[tuple[int, int], list[tuple[float, float]]]:
+    """Times and round trips of each flow."""
+    head, *rows = [[word.strip() for word in line.split(separator)] for line in path.read_text().splitlines()]
+    assert head == ["timestamp", "thread_id", "flow_id", "rtt"]
+    found: dict[tuple[int, int], list[tuple[float, float]]] = {}
+    for at, thread, flow, rtt in rows:
+        found.setdefault((int(thread), int(flow)), []).append((float(at), float(rtt)))
+    return found
+
+
+def test_the_log_of_round_trips(netmodel: Netmodel, tmp_path: Path) -> None:
+    words = ("tcp_rr", "-c", "-H", "local", "-l", "0.5", "-F", "5", "-T", "2", "--log-rtt", "--logrtt-entries-per-flow", "200")
+    keys = keys_of(netmodel.run(*words, cwd=tmp_path, code=0).out)
+    found = read_rtts(tmp_path / "rtt_samples.txt")
+    assert sorted(found) == [(0, 0), (0, 2), (0, 4), (1, 1), (1, 3)]
+    assert keys["rtt_transactions_logged"] == str(5 * 200)
+    for entries in found.values():
+        assert len(entries) == 200
+        # From the begin of the transaction on, one after the other without a gap.
+        before = entries[0][0] - entries[0][1]
+        assert 0 <= before < 0.2
+        for at, rtt in entries:
+            assert at - rtt == pytest.approx(before, abs=3e-9)
+            before = at
+
+
+def test_the_log_of_all_round_trips_is_the_latency(netmodel: Netmodel, tmp_path: Path) -> None:
+    path = tmp_path / "all.csv"
+    words = ("-m", "tcp_crr", "--log-rtt", path, "--log-rtt-entries", "1000k", "--format", "json")
+    document = netmodel.run(*words, "-D", "test_length=300ms", "-D", "num_flows=4", code=0).json()
+    rtts = [rtt for entries in read_rtts(path, ",").values() for _, rtt in entries]
+    latency = document["totals"]["latency_s"]
+    assert len(rtts) == latency["count"] == document["totals"]["transactions"]
+    assert min(rtts) == pytest.approx(latency["min"], abs=1e-9)
+    assert max(rtts) == pytest.approx(latency["max"], abs=1e-9)
+    assert sum(rtts) / len(rtts) == pytest.approx(latency["mean"], rel=1e-6)
+
+
+def test_samples_by_neper_s_option(netmodel: Netmodel, tmp_path: Path) -> None:
+    words = ("tcp_rr", "-c", "-H", "local", "-l", "0.3", "-I", "0.1", "-F", "2")
+    netmodel.run(*words, "-A", cwd=tmp_path, code=0)
+    netmodel.run(*words, "--all-samples=other.csv", "-Aother.csv", cwd=tmp_path, code=0)
+    for name in ("samples.csv", "other.csv"):
+        head = (tmp_path / name).read_text().splitlines()[0].split(",")
+        # neper's columns, but for the percentiles of each flow.
+        wanted = "tid,flow_id,time,transactions,transactions/s,utime,stime,maxrss,minflt,majflt,nvcsw,nivcsw"
+        wanted += ",latency_min,latency_mean,latency_max,latency_stddev,bytes_read,bytes_read/s"
+        assert set(wanted.split(",")) <= set(head)
+
+
 def test_the_time_of_the_whole_host(netmodel: Netmodel) -> None:
     def ticks() -> float:
         words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
