@@ -122,15 +122,28 @@ void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow)
 		pass_phase(worker);
 }
 
+/* How many passes the flow makes at most. Who follows is told how many there are. */
+static uint64_t passes_of(const struct nm_worker *worker, const struct nm_flow *flow)
+{
+	const struct nm_phase *phase = worker->phase;
+	uint32_t n_flows = worker->group->n_flows;
+
+	if (phase->total && phase->leads)
+		return phase->total / n_flows + (flow->index < phase->total % n_flows);
+	return phase->iterations ? phase->iterations : UINT64_MAX;
+}
+
 /* Flows of a paced phase are spread evenly over the first period, instead of all starting together. */
 static void start_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
-	const struct nm_phase *phase = worker->phase;
-
 	flow->at = worker->body;
-	flow->iterations_left = phase->iterations ? phase->iterations : UINT64_MAX;
+	flow->iterations_left = passes_of(worker, flow);
 	flow->start_ns = now_ns;
 	flow->plan_ns = now_ns;
+	if (!flow->iterations_left) {
+		nm_worker_flow_done(worker, flow);
+		return;
+	}
 	if (worker->period_ns) {
 		flow->plan_ns += (uint64_t)((double)worker->period_ns * flow->index /
 					    worker->group->n_flows);

@@ -75,22 +75,19 @@ void nm_engine_times(const struct nm_engine *engine, uint32_t group, uint32_t ph
 {
 	const struct nm_engine_group *g = &engine->groups[group];
 	uint64_t begin = 0, end = 0;
+	bool over = true;
 
 	for (uint32_t w = 0; phase < g->plan->n_phases && w < g->n_workers; w++) {
 		const struct nm_phase_stats *stats = &g->workers[w].stats[phase];
 		uint64_t b = atomic_load_explicit(&stats->begin_ns, memory_order_acquire);
 		uint64_t e = atomic_load_explicit(&stats->end_ns, memory_order_acquire);
 
-		if (!e) {
-			end = 0;
-			begin = b && (!begin || b < begin) ? b : begin;
-			break;
-		}
-		begin = !begin || b < begin ? b : begin;
+		begin = b && (!begin || b < begin) ? b : begin;
 		end = e > end ? e : end;
+		over = over && e;
 	}
 	*ret_begin_ns = begin;
-	*ret_end_ns = end;
+	*ret_end_ns = over ? end : 0;
 }
 
 void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t phase,

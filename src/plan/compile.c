@@ -345,6 +345,7 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 	phase->line = t->line;
 	phase->iterations = t->has_duration ? 0 : t->attrs.iterations;
 	phase->duration_ns = t->has_duration ? t->attrs.duration_ns : 0;
+	phase->total = t->attrs.total;
 	phase->rate_per_s = t->attrs.rate_per_s;
 	phase->measured = t->measured;
 	phase->first = group->n_instrs;

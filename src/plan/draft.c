@@ -222,6 +222,12 @@ static void check_transaction(struct nm_draft *draft, const struct nm_node *node
 	if (t->has_duration && t->has_iterations)
 		nm_diag_warn(draft->diags, draft->file, node->line,
 			     "<transaction>: has both iterations and duration; duration counts");
+	if (t->attrs.total && !t->has_duration)
+		nm_diag_error(
+			draft->diags, draft->file, node->line,
+			"<transaction> total=\"%llu\": only with a duration, which it may end "
+			"before its time",
+			(unsigned long long)t->attrs.total);
 	if (t->n_steps == 0 && node->n_children == 0)
 		nm_diag_error(draft->diags, draft->file, node->line,
 			      "<transaction>: has no flowops");

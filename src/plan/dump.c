@@ -182,6 +182,8 @@ static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_gr
 		fprintf(out, "%llu time%s", (unsigned long long)phase->iterations,
 			phase->iterations == 1 ? "" : "s");
 	}
+	if (phase->total)
+		fprintf(out, " or %llu passes in all", (unsigned long long)phase->total);
 	if (phase->rate_per_s > 0)
 		fprintf(out, ", %g a second", phase->rate_per_s);
 	fprintf(out, ", %s%s", phase->leads ? "leads" : "follows",

@@ -111,6 +111,12 @@ static const struct nm_opt transaction_attrs[] = {
 	 .offset = ATTR(nm_transaction_attrs, duration_ns),
 	 .min = 1,
 	 .help = "run for this time instead; each flow finishes the pass that it is in"},
+	{.name = "total",
+	 .type = NM_TYPE_COUNT,
+	 .offset = ATTR(nm_transaction_attrs, total),
+	 .help = "with a duration: so many passes of all flows together, and it is over before its "
+		 "time; each "
+		 "flow has its share of them; 0 for no limit"},
 	{.name = "rate",
 	 .type = NM_TYPE_RATE,
 	 .offset = ATTR(nm_transaction_attrs, rate_per_s),

@@ -28,6 +28,7 @@ struct nm_transaction_attrs {
 	char *name;
 	uint64_t iterations;
 	uint64_t duration_ns;		/* 0: not given */
+	uint64_t total;			/* 0: not given */
 	double rate_per_s;		/* 0: not given */
 	uint64_t period_ns, spacing_ns; /* 0: not given */
 	int measure;			/* enum nm_measure */

@@ -32,9 +32,10 @@ struct nm_phase {
 	unsigned line;
 	uint64_t iterations;  /* passes of each flow; 0 when it runs for a time */
 	uint64_t duration_ns; /* 0: by iterations */
-	double rate_per_s;    /* passes a second of each flow; 0: as fast as possible */
-	uint32_t first;	      /* instruction */
-	uint32_t n_instrs;    /* without the end instruction that follows them (step == NULL) */
+	uint64_t total; /* with a duration: passes of all flows, shared out evenly; 0: no limit */
+	double rate_per_s; /* passes a second of each flow; 0: as fast as possible */
+	uint32_t first;	   /* instruction */
+	uint32_t n_instrs; /* without the end instruction that follows them (step == NULL) */
 	bool measured;
 	bool holds; /* some writes let the kernel hold bytes back */
 	bool empty; /* nothing crosses the network on this side: a slave does not run it at all */

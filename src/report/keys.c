@@ -49,6 +49,7 @@ static const char *const own_keys[] = {
 	"time_end",
 	"time_start",
 	"total_flows",
+	"total_transactions",
 	"total_run_time",
 	"total_threads",
 	"transactions_per_s",

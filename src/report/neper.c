@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/units.h"
 #include "report/common.h"
@@ -124,6 +125,18 @@ static void print_options(const struct nm_result *result, FILE *out)
 	fputc('\n', out);
 }
 
+/* Whether a number of transactions was asked for, and not a time. */
+static bool by_count(const struct nm_result *result)
+{
+	for (size_t i = 0; i < result->params.count; i++) {
+		const struct nm_param *param = &result->params.items[i];
+
+		if (strcmp(param->name, "num_transactions") == 0 && param->value)
+			return strcmp(param->value, "0") != 0;
+	}
+	return false;
+}
+
 static void print_seconds(FILE *out, const char *key, uint64_t start_ns, uint64_t used_ns)
 {
 	fprintf(out, "%s_start=%.6f\n%s_end=%.6f\n", key, (double)start_ns / 1e9, key,
@@ -231,7 +244,11 @@ static int write_neper(const struct nm_series *series, FILE *out)
 
 	nm_print_line(out, "VERSION=%s", result->version ? result->version : "");
 	print_options(result, out);
-	fprintf(out, "total_run_time=%.6f\ninvalid_secret_count=0\n", result->totals.seconds);
+	if (by_count(result))
+		fprintf(out, "total_transactions=%" PRIu64 "\n", result->totals.counts.iterations);
+	else
+		fprintf(out, "total_run_time=%.6f\n", result->totals.seconds);
+	fputs("invalid_secret_count=0\n", out);
 	if (result->from_ns)
 		nm_keys_time(out, "time_start", result->from_ns);
 	if (result->n_hosts)

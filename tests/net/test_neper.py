@@ -105,6 +105,18 @@ def test_a_server_waits_for_as_many_clients_as_it_is_told(netmodel: Netmodel) ->
         assert server.running()
 
 
+@pytest.mark.parametrize(("workload", "flows", "threads"), [("tcp_rr", 7, 2), ("tcp_crr", 3, 1), ("udp_rr", 5, 3)])
+@pytest.mark.parametrize("count", [1, 4, 1000])
+def test_a_number_of_transactions(netmodel: Netmodel, workload: str, flows: int, threads: int, count: int) -> None:
+    words = (workload, "-c", "-H", "local", "-l", f"-{count}", "-F", str(flows), "-T", str(threads))
+    keys = keys_of(netmodel.run(*words, code=0).out)
+    assert keys["num_transactions"] == keys["total_transactions"] == str(count)
+    document = netmodel.run(*words, "--format", "json", code=0).json()
+    assert document["totals"]["transactions"] == count
+    assert document["totals"]["latency_s"]["count"] == count
+    assert sum(group["transactions"] for group in document["hosts"][1]["groups"]) >= count
+
+
 def test_lines_of_iostat_add_up(netmodel: Netmodel) -> None:
     port = str(free_port())
     with netmodel.started("tcp_rr", "-C", port) as server:
