@@ -375,34 +375,42 @@ static struct known *place_of(struct nm_doors *doors, const struct nm_addr *peer
 	return &doors->known[hash % KNOWN];
 }
 
-/* Makes the other end of a connection over a transport that has none of its own. */
+static bool is_known(const struct known *known, const struct nm_addr *peer,
+		     const struct nm_greeting *greeting)
+{
+	return same_addr(&known->peer, peer) && known->greeting.flow == greeting->flow &&
+	       known->greeting.opening == greeting->opening &&
+	       known->greeting.serial == greeting->serial &&
+	       known->greeting.group == greeting->group;
+}
+
+/* Makes the other end of a connection over a transport that has none of its own. The answer leaves before its flow can
+ * send anything. */
 static void meet(struct nm_doors *doors, const struct source *listener, const struct nm_addr *peer,
 		 struct nm_greeting *greeting)
 {
 	const struct nm_instr *accept = find_accept(doors, listener->door, greeting);
 	struct known *known = place_of(doors, peer, greeting);
 	char wire[NM_GREETING_BYTES];
+	int fd = -1;
 
 	if (!accept || !is_wanted(doors, accept, peer))
 		return;
-	if (!same_addr(&known->peer, peer) || known->greeting.flow != greeting->flow ||
-	    known->greeting.opening != greeting->opening ||
-	    known->greeting.serial != greeting->serial ||
-	    known->greeting.group != greeting->group) {
-		int fd = accept->transport->meet(listener->fd, accept->port != 0,
-						 accept->transport_opts, peer);
+	if (!is_known(known, peer, greeting)) {
+		fd = accept->transport->meet(listener->fd, accept->port != 0,
+					     accept->transport_opts, peer);
 		const struct nm_conn conn = {.fd = fd};
 
 		if (fd < 0)
 			return;
 		greeting->port = accept->transport->port_of(&conn);
-		if (deliver(doors, greeting, fd) < 0)
-			return;
 		*known = (struct known){.peer = *peer, .greeting = *greeting};
 	}
 	nm_greeting_write(&known->greeting, true, wire);
 	(void)sendto(listener->fd, wire, sizeof wire, MSG_DONTWAIT | MSG_NOSIGNAL,
 		     (const struct sockaddr *)&peer->sa, peer->len);
+	if (fd >= 0 && deliver(doors, greeting, fd) < 0)
+		*known = (struct known){.peer = {.len = 0}};
 }
 
 /* Reads all greetings that are queued at a listener of a transport without connections. */

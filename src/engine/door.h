@@ -22,6 +22,9 @@ struct nm_doors *nm_doors_free(struct nm_doors *doors); /* accepts NULL, returns
 int nm_mail_init(struct nm_worker *worker); /* 0 or -errno; main */
 void nm_mail_fini(struct nm_worker *worker);
 void nm_mail_event(struct nm_worker *worker);
+/* A flow that waits for a message that may be lost will hardly get it any more, when its peer has opened the next
+ * connection already. */
+void nm_mail_hurry(struct nm_worker *worker, struct nm_flow *flow);
 /* Hands fd over, which is closed here in any case. 0 or -errno. The thread of the doors. */
 int nm_mail_send(struct nm_worker *worker, unsigned opening, unsigned flow, int fd);
 

@@ -11,6 +11,7 @@
 #include "engine/door.h"
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
+#include "host/clock.h"
 #include "transport/transport.h"
 
 struct letter {
@@ -101,13 +102,24 @@ static int receive(const struct nm_worker *worker, struct letter *letter, int *r
 	return 0;
 }
 
-/* A flow that waits for a message which is lost will not get it any more, once its peer has opened the next connection. */
-static bool waits_in_vain(const struct nm_flow *flow)
+/* How long a message may need more than a connection that was opened after it was sent. */
+#define OVERTAKEN_NS 10000000u
+
+void nm_mail_hurry(struct nm_worker *worker, struct nm_flow *flow)
 {
 	const struct nm_instr *at = flow->at;
+	uint64_t until_ns = nm_clock_ns() + OVERTAKEN_NS;
 
-	return (flow->state == NM_FLOW_WAITING || flow->state == NM_FLOW_LIMITED) &&
-	       at->transport && (at->op->flags & NM_FLOWOP_MOVES) && at->lossy;
+	if (!flow->arrived || (flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_LIMITED) ||
+	    !at->transport || !(at->op->flags & NM_FLOWOP_MOVES) || !at->lossy)
+		return;
+	if (flow->state == NM_FLOW_LIMITED && flow->wake_ns <= until_ns)
+		return;
+	nm_timers_remove(&worker->timers, flow);
+	flow->state = NM_FLOW_LIMITED;
+	flow->wake_ns = until_ns;
+	worker->busy = true;
+	nm_timers_add(&worker->timers, flow);
 }
 
 static void arrive(struct nm_worker *worker, const struct letter *letter, int fd)
@@ -129,9 +141,8 @@ static void arrive(struct nm_worker *worker, const struct letter *letter, int fd
 		nm_timers_remove(&worker->timers, flow);
 		flow->wake_ns = 0;
 		nm_worker_run_flow(worker, flow);
-	} else if (waits_in_vain(flow)) {
-		nm_timers_remove(&worker->timers, flow);
-		nm_worker_expire(worker, flow);
+	} else {
+		nm_mail_hurry(worker, flow);
 	}
 }
 

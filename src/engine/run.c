@@ -427,12 +427,24 @@ static void dispatch_all(struct nm_worker *worker, struct epoll_event *events, i
 	}
 }
 
-/* A greeting has not been answered: repeats it, ever less often, until instr->size ns have gone. */
+/* How often the time between two greetings doubles: where many are lost they must not come too seldom. */
+#define GREETING_DOUBLINGS 4u
+
+/* How long after the first greeting so many repetitions have been sent. */
+static uint64_t greeted_for(uint64_t first_ns, uint32_t tries)
+{
+	uint32_t doubled = tries < GREETING_DOUBLINGS ? tries : GREETING_DOUBLINGS;
+
+	return ((first_ns << doubled) - first_ns) +
+	       (uint64_t)(tries - doubled) * (first_ns << GREETING_DOUBLINGS);
+}
+
+/* A greeting has not been answered: repeats it, less and less often, until instr->size ns have gone. */
 static bool greet_again(struct nm_worker *worker, struct nm_flow *flow,
 			const struct nm_instr *instr)
 {
 	uint32_t tries = ++flow->conn->heard;
-	uint64_t gone_ns = (instr->timeout_ns << tries) - instr->timeout_ns;
+	uint64_t gone_ns = greeted_for(instr->timeout_ns, tries);
 
 	if (gone_ns >= instr->size) {
 		flow->conn->heard = 0;
@@ -440,7 +452,7 @@ static bool greet_again(struct nm_worker *worker, struct nm_flow *flow,
 	}
 	(void)nm_greeting_repeat(&worker->io, flow, instr);
 	worker->busy = true;
-	flow->wake_ns = nm_clock_ns() + (instr->timeout_ns << tries);
+	flow->wake_ns = nm_clock_ns() + (greeted_for(instr->timeout_ns, tries + 1) - gone_ns);
 	nm_timers_add(&worker->timers, flow);
 	return true;
 }
@@ -463,6 +475,7 @@ void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 		flow->left = 0;
 		flow->at = instr + 1;
 		nm_worker_run_flow(worker, flow);
+		nm_mail_hurry(worker, flow);
 		return;
 	}
 	flow->error = ETIMEDOUT;

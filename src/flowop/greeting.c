@@ -78,12 +78,17 @@ int nm_greeting_repeat(const struct nm_io *io, struct nm_flow *flow, const struc
 	struct nm_greeting greeting = greeting_of(io, flow, instr);
 	char wire[NM_GREETING_BYTES];
 
+	/* Where the answer may redirect it, the socket is not connected yet. */
+	const struct nm_addr *to =
+		instr->transport->redirect ? &io->endpoints[instr->opening] : NULL;
+
 	nm_greeting_write(&greeting, false, wire);
-	ssize_t n = nm_sys_send(flow->conn->fd, wire, sizeof wire, MSG_NOSIGNAL);
+	ssize_t n = sendto(flow->conn->fd, wire, sizeof wire, MSG_NOSIGNAL,
+			   to ? (const struct sockaddr *)&to->sa : NULL, to ? to->len : 0);
 
 	if (n == (ssize_t)sizeof wire)
 		return 0;
-	return n < 0 ? (int)n : -EMSGSIZE;
+	return n < 0 ? -errno : -EMSGSIZE;
 }
 
 void nm_greeting_leave(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
@@ -115,6 +120,7 @@ int nm_greeting_answer(const struct nm_io *io, struct nm_flow *flow, const struc
 		    its.serial != mine.serial)
 			continue;
 		flow->conn->window = 0;
-		return instr->transport->redirect(flow->conn, its.port);
+		return instr->transport->redirect(flow->conn, &io->endpoints[instr->opening],
+						  its.port);
 	}
 }

@@ -54,9 +54,8 @@ struct nm_conn {
 	uint32_t turn;	      /* how often it has bound a port of its own */
 	uint64_t window; /* unreliable transports: which of the 64 numbers up to `seen` have come */
 	uint32_t seen;	 /* the highest number received */
-	uint32_t
-		heard; /* how many were sent when the last was read: what the peer sent before it saw more is late */
-	bool lossy; /* messages may be lost, though the transport is a reliable one */
+	uint32_t heard;	 /* how many were sent before the question: answers to those are late */
+	bool lossy;	 /* messages may be lost, though the transport is a reliable one */
 };
 
 /* What connections over TLS have agreed upon. Of a single one, the numbers are 0 or 1. */

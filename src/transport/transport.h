@@ -120,11 +120,12 @@ struct nm_transport {
 	 * or -EINPROGRESS, as `accept` does, with conn->state as there. NULL: the transport cannot be greeted. */
 	int (*adopt)(struct nm_conn *conn, int fd, const void *opts);
 	/* Where greetings may be lost they are answered. meet: the socket for a peer whose greeting has come to a
-	 * listening socket, on its port or on another, or -errno; port_of: where conn can be reached; redirect: conn goes
-	 * on at that port of its peer. Otherwise NULL. */
+	 * listening socket, on its port or on another, or -errno; port_of: where conn can be reached; redirect: conn,
+	 * which was opened to `to`, goes on at that port of it. The peer may send from there before it is redirected:
+	 * until then it takes what comes from any port. Otherwise NULL. */
 	int (*meet)(int listen_fd, bool same_port, const void *opts, const struct nm_addr *peer);
 	uint32_t (*port_of)(const struct nm_conn *conn);
-	int (*redirect)(struct nm_conn *conn, uint32_t port);
+	int (*redirect)(struct nm_conn *conn, const struct nm_addr *to, uint32_t port);
 	/* `opts`: by message_opts, NULL when there are none; `data` may be changed: nobody else uses it meanwhile.
 	 * Bytes moved (> 0), 0 from recv at the end of the stream, -EAGAIN, or another -errno. Both NULL: send(2) and
 	 * recv(2) on conn->fd, which the flowops then call without the detour. */

@@ -159,6 +159,8 @@ static int start(struct nm_conn *conn, int fd, const struct udp_opts *o, uint32_
 	return 0;
 }
 
+/* The peer goes on from another port than the one that is greeted, and may do so before its answer is read here: the
+ * socket takes what comes from any until then. */
 static int udp_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
 {
 	const struct udp_opts *o = opts;
@@ -168,8 +170,6 @@ static int udp_connect(struct nm_conn *conn, const void *opts, const struct nm_a
 	if (fd < 0)
 		return fd;
 	r = nm_sock_bind(fd, &o->sock, conn, to->sa.ss_family);
-	if (r == 0 && connect(fd, (const struct sockaddr *)&to->sa, to->len) < 0)
-		r = -errno;
 	if (r < 0) {
 		(void)close(fd);
 		return r;
@@ -177,18 +177,14 @@ static int udp_connect(struct nm_conn *conn, const void *opts, const struct nm_a
 	return start(conn, fd, o, NM_CONN_IN);
 }
 
-static int udp_redirect(struct nm_conn *conn, uint32_t port)
+static int udp_redirect(struct nm_conn *conn, const struct nm_addr *to, uint32_t port)
 {
-	struct nm_addr to = {.len = sizeof to.sa};
+	struct nm_addr at = *to;
 
 	if (port == 0 || port > 65535)
 		return -EPROTO;
-	if (getpeername(conn->fd, (struct sockaddr *)&to.sa, &to.len) < 0)
-		return -errno;
-	if (nm_addr_port(&to) == port)
-		return 0;
-	nm_addr_set_port(&to, (uint16_t)port);
-	return connect(conn->fd, (struct sockaddr *)&to.sa, to.len) < 0 ? -errno : 0;
+	nm_addr_set_port(&at, (uint16_t)port);
+	return connect(conn->fd, (struct sockaddr *)&at.sa, at.len) < 0 ? -errno : 0;
 }
 
 /* The other end of a connection whose greeting has come from `peer`. */
