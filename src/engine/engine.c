@@ -12,6 +12,7 @@
 #include "engine/door.h"
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
+#include "host/clock.h"
 #include "transport/transport.h"
 
 static int init_groups(struct nm_engine *engine, const struct nm_engine_config *config)
@@ -321,6 +322,8 @@ void nm_engine_clear(struct nm_engine *engine)
 
 void nm_engine_begin(struct nm_engine *engine, uint32_t phase)
 {
+	uint64_t now_ns = nm_clock_ns();
+
 	engine->begun = phase + 1;
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
 		struct nm_engine_group *group = &engine->groups[g];
@@ -333,6 +336,7 @@ void nm_engine_begin(struct nm_engine *engine, uint32_t phase)
 			atomic_store_explicit(&worker->stop, false, memory_order_relaxed);
 			atomic_store_explicit(&worker->follow, UINT64_MAX, memory_order_relaxed);
 			atomic_store_explicit(&worker->drain, UINT64_MAX, memory_order_relaxed);
+			worker->begin_ns = now_ns;
 			atomic_store_explicit(&worker->begin, phase + 1, memory_order_release);
 			nm_worker_wake(worker);
 		}

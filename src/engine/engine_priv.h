@@ -5,6 +5,7 @@
 #define NM_ENGINE_ENGINE_PRIV_H
 
 #include <stdatomic.h>
+#include <time.h>
 
 #include "engine/detail_priv.h"
 #include "engine/engine.h"
@@ -53,6 +54,7 @@ struct nm_worker {
 	bool draining;
 	uint64_t drained; /* bytes, in this phase */
 	/* Commands, main -> worker; each store is followed by a write to wake_fd. */
+	uint64_t begin_ns;	 /* when main began the present phase; written before begin */
 	_Atomic uint32_t begin;	 /* number of phases begun */
 	_Atomic bool stop;	 /* a leader ends at the next boundary of each flow's passes */
 	_Atomic uint64_t follow; /* UINT64_MAX: no target yet */
@@ -82,6 +84,8 @@ struct nm_worker {
 	int cpu;		       /* -1: anywhere */
 	struct nm_thread thread;
 	pid_t pid; /* of a worker that is a process; 0: it does not run */
+	timer_t alarm;
+	bool has_alarm; /* only in such a worker itself */
 };
 
 struct nm_engine_host {
@@ -140,6 +144,8 @@ void nm_engine_release(void *memory, size_t size, bool shared);
 int nm_process_start(struct nm_worker *worker);	 /* before any thread */
 void nm_process_join(struct nm_worker *worker);	 /* after quit */
 void nm_process_check(struct nm_worker *worker); /* notes that it has died */
+/* In the process: as if main said stop then; 0: not any more. */
+void nm_process_alarm(struct nm_worker *worker, uint64_t at_ns);
 
 /* run.c: the hot path */
 void nm_worker_run_flow(struct nm_worker *worker, struct nm_flow *flow);

@@ -74,6 +74,7 @@ static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 {
 	struct nm_phase_stats *stats = &worker->stats[worker->phase_no];
 
+	nm_process_alarm(worker, 0);
 	atomic_store_explicit(&stats->end_ns, end_ns, memory_order_release);
 	nm_worker_lone_end(worker);
 	if (worker->phase->measured)
@@ -175,6 +176,8 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	worker->last_ns = phase->duration_ns ? now_ns + phase->duration_ns : UINT64_MAX;
 	nm_worker_set_goal(worker, worker->period_ns ? 0 : UINT64_MAX);
 	worker->n_active = worker->n_flows;
+	if (phase->duration_ns && phase->leads)
+		nm_process_alarm(worker, worker->begin_ns + phase->duration_ns);
 	atomic_store_explicit(&stats->begin_ns, now_ns, memory_order_release);
 	if (phase->empty || (!phase->iterations && !phase->duration_ns)) {
 		nm_worker_end_phase(worker);

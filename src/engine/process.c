@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/engine_priv.h"
@@ -29,6 +30,41 @@ void nm_engine_release(void *memory, size_t size, bool shared)
 		(void)munmap(memory, size);
 }
 
+/* Where there are many more processes than CPUs, main may have its turn seconds too late to stop them. So they do it
+ * themselves, by the same way. */
+static void on_alarm(int number, siginfo_t *info, void *context)
+{
+	struct nm_worker *worker = info->si_value.sival_ptr;
+	int error = errno;
+
+	(void)number;
+	(void)context;
+	atomic_store_explicit(&worker->stop, true, memory_order_relaxed);
+	nm_worker_wake(worker);
+	errno = error;
+}
+
+static void make_alarm(struct nm_worker *worker)
+{
+	struct sigaction action = {.sa_sigaction = on_alarm, .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
+				 .sigev_signo = SIGALRM,
+				 .sigev_value.sival_ptr = worker};
+
+	(void)sigemptyset(&action.sa_mask);
+	worker->has_alarm = sigaction(SIGALRM, &action, NULL) == 0 &&
+			    timer_create(CLOCK_MONOTONIC, &event, &worker->alarm) == 0;
+}
+
+void nm_process_alarm(struct nm_worker *worker, uint64_t at_ns)
+{
+	struct itimerspec at = {.it_value = {.tv_sec = (time_t)(at_ns / 1000000000),
+					     .tv_nsec = (long)(at_ns % 1000000000)}};
+
+	if (worker->has_alarm)
+		(void)timer_settime(worker->alarm, TIMER_ABSTIME, &at, NULL);
+}
+
 static void run(struct nm_worker *worker, pid_t parent)
 {
 	nm_child_forget_handlers();
@@ -37,6 +73,7 @@ static void run(struct nm_worker *worker, pid_t parent)
 	(void)signal(SIGTERM, SIG_DFL);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	nm_child_take_signals();
+	make_alarm(worker);
 	if (getppid() == parent)
 		(void)nm_worker_main(worker);
 	_exit(EXIT_SUCCESS);
