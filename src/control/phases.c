@@ -280,6 +280,7 @@ static void check_stall(struct nm_master *master, uint64_t now_ns)
 		       "no progress for %.3g s in phase %u; waiting for group %s on %s",
 		       (double)master->stall_ns / 1e9, master->phase + 1,
 		       master->plan->groups[g].name, hosts);
+	master->progress_at_ns = now_ns; /* it is told once */
 }
 
 static void check_engine(struct nm_master *master)

@@ -112,6 +112,8 @@ struct nm_engine {
 	uint64_t cookie; /* of the run */
 	struct nm_doors *doors;
 	uint32_t begun; /* phases */
+	uint64_t
+		processes_end_ns; /* when workers that are processes must have ended; 0: not asked to yet */
 	struct {
 		uint32_t group, worker;
 	} taking; /* whose responses are taken next */

@@ -12,6 +12,7 @@
 
 #include "engine/engine_priv.h"
 #include "host/child.h"
+#include "host/clock.h"
 
 void *nm_engine_alloc(size_t size, bool shared)
 {
@@ -96,10 +97,28 @@ int nm_process_start(struct nm_worker *worker)
 	return error;
 }
 
+/* How long the processes have for their end, all together; and how often that is looked at. */
+#define END_NS	    2000000000u
+#define END_LOOK_NS 500000u
+
+/* One that does not react (it may have been stopped) is killed. */
 void nm_process_join(struct nm_worker *worker)
 {
-	while (worker->pid > 0 && waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	struct nm_engine *engine = worker->engine;
+	const struct timespec look = {.tv_nsec = END_LOOK_NS};
+	pid_t pid = 0;
+
+	if (worker->pid > 0 && !engine->processes_end_ns)
+		engine->processes_end_ns = nm_clock_ns() + END_NS;
+	while (worker->pid > 0 && pid != worker->pid) {
+		pid = waitpid(worker->pid, NULL, WNOHANG);
+		if (pid < 0 && errno != EINTR)
+			break;
+		if (pid == 0 && nm_clock_ns() >= engine->processes_end_ns)
+			(void)kill(worker->pid, SIGKILL);
+		if (pid == 0)
+			(void)nanosleep(&look, NULL);
+	}
 	worker->pid = 0;
 }
 
