@@ -234,13 +234,19 @@ static void end_when_quiet(struct nm_worker *worker)
 	worker->quiet_ns = worker->moved_ns + QUIET_LOOK_NS;
 }
 
-/* Flows that only wait for their next pass to be due need not wait any longer. */
+/* Flows that only wait for their next pass to be due need not wait any longer; unless the time is over, and they are a
+ * moment late with a pass that was due within it: so that there are as many passes as the rate says. */
 static void release_paced(struct nm_worker *worker)
 {
+	uint64_t duration_ns = worker->phase->duration_ns;
+	bool over = duration_ns && nm_clock_ns() - worker->begin_ns >= duration_ns;
+
 	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
 		if (flow->state != NM_FLOW_ASLEEP || !flow->paced)
+			continue;
+		if (over && flow->wake_ns < worker->last_ns)
 			continue;
 		nm_timers_remove(&worker->timers, flow);
 		flow->paced = false;
