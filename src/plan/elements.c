@@ -22,7 +22,8 @@ static const struct nm_opt param_attrs[] = {
 	 .type = NM_TYPE_STRING,
 	 .offset = ATTR(nm_param_attrs, name),
 	 .required = true,
-	 .help = "what $name and ${name} stand for: letters, digits and underscores"},
+	 .help = "what $name and ${name} stand for: letters, digits and underscores, no digit "
+		 "first"},
 	{.name = "type",
 	 .type = NM_TYPE_STRING,
 	 .offset = ATTR(nm_param_attrs, type),

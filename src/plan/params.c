@@ -47,7 +47,7 @@ static bool is_name(const char *text)
 
 	while (is_name_char(text[n]))
 		n++;
-	return n && !text[n] && n <= NAME_MAX_LENGTH;
+	return n && !text[n] && n <= NAME_MAX_LENGTH && !isdigit((unsigned char)*text);
 }
 
 static struct nm_param *find_param(const struct nm_params *params, const char *name)
@@ -91,21 +91,6 @@ static struct nm_param *add_param(struct context *c, const char *name)
 	return param;
 }
 
-static bool set_value(struct context *c, struct nm_param *param, const char *value,
-		      enum nm_param_source source)
-{
-	char *copy = strdup(value);
-
-	if (!copy) {
-		c->failed = true;
-		return false;
-	}
-	free(param->value);
-	param->value = copy;
-	param->source = source;
-	return true;
-}
-
 static const char *source_text(enum nm_param_source source)
 {
 	switch (source) {
@@ -116,6 +101,32 @@ static const char *source_text(enum nm_param_source source)
 	default:
 		return "the default";
 	}
+}
+
+/* `line`: of what asks for the value, in messages. */
+static void set_value(struct context *c, struct nm_param *param, const char *value,
+		      enum nm_param_source source, unsigned line)
+{
+	char *copy = strdup(value);
+
+	if (!copy) {
+		c->failed = true;
+		return;
+	}
+	free(param->value);
+	param->value = copy;
+	param->source = source;
+	/* The value becomes part of the profile, which is sent to slaves. */
+	const char *wrong = nm_find_no_text(copy);
+
+	if (!wrong)
+		return;
+	nm_diag_error(c->diags, c->file, line,
+		      "$%s: byte 0x%02x in its value (%s): must be UTF-8 text, without control "
+		      "characters other than tabs and line ends",
+		      param->name, (unsigned char)*wrong, source_text(source));
+	param->stand_in = strdup(STAND_IN);
+	c->failed |= !param->stand_in;
 }
 
 /* Whether `word` is one of the blank-separated choices. */
@@ -166,6 +177,8 @@ static bool check_text(struct context *c, const struct nm_param *param, const ch
 /* The default must be right also where another value is in force. */
 static void check_values(struct context *c, struct nm_param *param, const char *choices)
 {
+	if (param->stand_in)
+		return; /* it is no text, which has been told */
 	bool right = !param->def || check_text(c, param, param->def, NM_PARAM_DEFAULT, choices);
 
 	if (param->value && param->source != NM_PARAM_DEFAULT)
@@ -191,7 +204,7 @@ static void choose_value(struct context *c, struct nm_param *param)
 		source = NM_PARAM_DEFAULT;
 	}
 	if (value)
-		set_value(c, param, value, source);
+		set_value(c, param, value, source, param->line);
 }
 
 /* ---- substitution ---- */
@@ -240,7 +253,7 @@ static void choose_undeclared(struct context *c, struct nm_param *param, unsigne
 	if (!value)
 		value = find_define(c, low);
 	if (value) {
-		set_value(c, param, value, NM_PARAM_DEFINED);
+		set_value(c, param, value, NM_PARAM_DEFINED, line);
 		return;
 	}
 	const char *written = c->lookup ? c->lookup(param->name, c->lookup_arg) : NULL;
@@ -254,7 +267,7 @@ static void choose_undeclared(struct context *c, struct nm_param *param, unsigne
 	if (!value)
 		value = written;
 	if (value)
-		set_value(c, param, value, NM_PARAM_ENVIRONMENT);
+		set_value(c, param, value, NM_PARAM_ENVIRONMENT, line);
 }
 
 /* The value of a name that no <param> declares: uperf's profiles declare nothing. */
@@ -350,7 +363,8 @@ static const char *read_name(const char *text, char name[NAME_MAX_LENGTH + 1])
 	text += braces;
 	while (is_name_char(text[n]))
 		n++;
-	if (n == 0 || n > NAME_MAX_LENGTH || (braces && text[n] != '}'))
+	if (n == 0 || n > NAME_MAX_LENGTH || isdigit((unsigned char)*text) ||
+	    (braces && text[n] != '}'))
 		return NULL;
 	memcpy(name, text, n);
 	name[n] = '\0';
@@ -490,7 +504,7 @@ static bool may_declare(struct context *c, const struct nm_node *node, const cha
 	if (!name || !is_name(name)) {
 		nm_diag_error(c->diags, c->file, node->line,
 			      name ? "<param name=\"%s\">: a name is made of letters, digits and "
-				     "underscores"
+				     "underscores, and begins with no digit"
 				   : "<param>: needs a name%s",
 			      name ? name : "");
 		return false;

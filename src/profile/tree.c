@@ -70,28 +70,6 @@ static void fail(struct reader *reader, unsigned line, const char *what)
 
 /* ---- before libxml2 sees it ---- */
 
-/* The length of the character at s, 0 if it is not one of UTF-8 (or is the character zero). */
-static size_t utf8_length(const unsigned char *s, size_t left)
-{
-	static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-
-	if (length <= 1)
-		return s[0] ? length : 0;
-	if (s[0] >= 0xf8 || length > left)
-		return 0;
-	unsigned code = s[0] & (0xffu >> (length + 1));
-
-	for (size_t i = 1; i < length; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (s[i] & 0x3f);
-	}
-	if (code < least[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-		return 0;
-	return length;
-}
-
 /* Only UTF-8 comes to libxml2: its converters write their errors to stderr. */
 static void check_utf8(struct reader *reader)
 {
@@ -99,7 +77,7 @@ static void check_utf8(struct reader *reader)
 
 	for (size_t at = 0; at < reader->length;) {
 		const unsigned char *s = (const unsigned char *)reader->text + at;
-		size_t length = utf8_length(s, reader->length - at);
+		size_t length = nm_utf8_length(s, reader->length - at);
 
 		if (!length) {
 			reader->failed = true;

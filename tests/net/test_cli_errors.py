@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import socket
 from pathlib import Path
 
@@ -139,6 +141,20 @@ def test_a_wrong_parameter(netmodel: Netmodel, given: dict[str, object], expecte
     assert len(result.lines()) == 1, result
     for text in expected:
         assert text in result.err, result
+
+
+@pytest.mark.parametrize("value", ["a\x01b", b"a\xffb", "\uffff"], ids=["control", "no UTF-8", "no character"])
+def test_a_parameter_that_is_no_text(netmodel: Netmodel, tmp_path: Path, value: str | bytes) -> None:
+    """It could not be sent to a slave."""
+    path = tmp_path / "named.xml"
+    path.write_text(
+        '<profile><group name="$g"><transaction><flowop type="connect" options="remotehost=local"/></transaction></group></profile>'
+    )
+    text = os.fsdecode(value) if isinstance(value, bytes) else value
+    for defined, env in ((defines(g=text), {}), ([], {"g": text})):
+        result = netmodel.run("-m", path, *defined, env=env, code=1)
+        assert re.search(r"named\.xml:1: error: \$g: byte 0x(01|ff|ef) in its value \(from ", result.err), result
+        assert len(result.lines()) == 1
 
 
 def test_a_parameter_from_the_environment_is_checked_too(netmodel: Netmodel) -> None:

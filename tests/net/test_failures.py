@@ -192,6 +192,23 @@ def test_a_host_that_answers_nonsense(netmodel: Netmodel, validate: Validate) ->
     )
 
 
+def test_a_host_of_another_version(netmodel: Netmodel, validate: Validate) -> None:
+    welcome = b'["welcome",{"protocol":999,"version":"99.1","hostname":"later"}]'
+    with socket.socket() as odd:
+        odd.bind(("127.0.0.1", 0))
+        odd.listen(8)
+        odd.settimeout(10)
+        args = ["-P", str(odd.getsockname()[1]), *defines(host="127.0.0.1")]
+        with netmodel.started("-m", "tcp_rr", "--format", "json", *args) as master:
+            peer, _ = odd.accept()
+            with peer:
+                peer.sendall(frame(welcome))
+                result = master.finish(timeout=8)
+    assert_partial(
+        result, validate, r"slave 127\.0\.0\.1: it speaks protocol 999 \(netmodel 99\.1\), and this master 1 \(\d"
+    )
+
+
 def test_a_host_that_hangs_up(netmodel: Netmodel, validate: Validate) -> None:
     with socket.socket() as odd:
         odd.bind(("127.0.0.1", 0))
@@ -526,14 +543,14 @@ def test_a_profile_that_writes_to_the_terminal(netmodel: Netmodel, tmp_path: Pat
         '<transaction iterations="1"><flowop type="write" options="size=1"/></transaction></group></profile>'
     )
     for form in ("text", "kv", "csv"):
-        out = netmodel.run("-m", path, "--format", form, "-D", "s=\x1b[31mRED", code=0).out
+        out = netmodel.run("-m", path, "--format", form, "-D", "s=\x9b31m\nRED", code=0).out
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", out), out
         assert "\nevil=1" not in out
         if form == "kv":
             assert "\nprofile=a,b evil=1\n" in out
-            assert "\ns= [31mRED\n" in out
+            assert "\ns=  31m RED\n" in out
     assert ": ok: a,b evil=1: 1 group," in netmodel.run("-m", path, "--check", code=0).out
-    document = netmodel.measure(path, "-D", "s=\x1b[31mRED")
+    document = netmodel.measure(path, "-D", "s=\x9b31m\nRED")
     assert document["profile"]["name"] == "a,b\nevil=1", "JSON has a way to write it"
 
 

@@ -266,6 +266,37 @@ START_TEST(a_value_of_the_environment_is_checked)
 }
 END_TEST
 
+static const struct {
+	const char *value;
+	unsigned wrong; /* the first byte that is no text; 0: all is */
+} texts[] = {
+	{"a\tb\n", 0},		 {"\xc3\xa9", 0},	 {"\xef\xbf\xbd", 0},
+	{"\xf4\x8f\xbf\xbf", 0}, {"a\x01", 1},		 {"a\x1b[2J", 0x1b},
+	{"\xff", 0xff},		 {"a\xc3", 0xc3},	 {"\xc0\x80", 0xc0},
+	{"\xed\xa0\x80", 0xed},	 {"\xef\xbf\xbf", 0xef}, {"\xf4\x90\x80\x80", 0xf4},
+};
+
+/* What is no text in XML could not be sent to slaves. */
+START_TEST(a_value_is_text)
+{
+	const struct nm_define defines[] = {{"a", texts[_i].value}, {"b", texts[_i].value}};
+	struct applied a = apply_defines(
+		"<profile><param name='a' default='x'/>\n<x v='$a $b'/></profile>", defines, 2);
+	char expected[512] = "";
+
+	if (texts[_i].wrong)
+		(void)snprintf(
+			expected, sizeof expected,
+			"t.xml:1: error: $a: byte 0x%02x in its value (from -D): must be UTF-8 "
+			"text, without control characters other than tabs and line ends\n"
+			"t.xml:2: error: $b: byte 0x%02x in its value (from -D): must be UTF-8 "
+			"text, without control characters other than tabs and line ends\n",
+			texts[_i].wrong, texts[_i].wrong);
+	assert_said(&a, expected);
+	applied_fini(&a);
+}
+END_TEST
+
 #define ERROR(text) "t.xml:2: error: " text "\n"
 
 static const struct {
@@ -273,9 +304,18 @@ static const struct {
 } mistakes[] = {
 	{"<param/>", ERROR("<param>: needs a name")},
 	{"<param name=''/>",
-	 ERROR("<param name=\"\">: a name is made of letters, digits and underscores")},
+	 ERROR("<param name=\"\">: a name is made of letters, digits and underscores, "
+	       "and begins with no digit")},
 	{"<param name='a-b' default='1'/>",
-	 ERROR("<param name=\"a-b\">: a name is made of letters, digits and underscores")},
+	 ERROR("<param name=\"a-b\">: a name is made of letters, digits and underscores, "
+	       "and begins with no digit")},
+	{"<param name='2x' default='1'/>",
+	 ERROR("<param name=\"2x\">: a name is made of letters, digits and underscores, "
+	       "and begins with no digit")},
+	{"<param name='x2' default='1'/><x v='$x2'/>", ""},
+	{"<x v='$2x'/>",
+	 ERROR("<x> v=\"$2x\": a dollar sign must begin $name or ${name}; $$ is the "
+	       "sign itself")},
 	{"<param name='a' type='sise' default='1'/><x v='$a'/>",
 	 ERROR("<param name=\"a\"> type=\"sise\": not a type: must be count, integer, size, "
 	       "duration, "
@@ -487,6 +527,7 @@ int main(void)
 	tcase_add_test(tc, defaults_may_use_what_is_declared_before);
 	tcase_add_test(tc, what_nothing_uses_is_told);
 	tcase_add_test(tc, a_value_of_the_environment_is_checked);
+	LOOP(a_value_is_text, texts);
 	LOOP(mistakes_are_told, mistakes);
 	tcase_add_test(tc, a_name_may_be_63_characters_long);
 	LOOP(undeclared_names_are_those_of_uperf, undeclared);
