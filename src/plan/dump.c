@@ -4,11 +4,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "flowop/files.h"
 #include "flowop/flowop.h"
 #include "flowop/glue.h"
 #include "plan/plan.h"
 #include "transport/transport.h"
+
+/* Text from the profile: as it is when it is one word, else in quotes, with \\ before what would end them and \\xNN for
+ * the bytes of control characters. */
+static void dump_text(FILE *out, const char *text, bool quoted)
+{
+	for (const char *c = text; *c && !quoted; c++)
+		quoted = strchr(" \"\\", *c) || nm_control_length(c);
+	if (!quoted) {
+		fputs(text, out);
+		return;
+	}
+	putc('"', out);
+	while (*text) {
+		size_t control = nm_control_length(text);
+
+		if (*text == '"' || *text == '\\')
+			putc('\\', out);
+		if (!control)
+			putc(*text++, out);
+		for (; control; control--)
+			fprintf(out, "\\x%02x", (unsigned char)*text++);
+	}
+	putc('"', out);
+}
 
 /* Exactly, in the largest unit that has no fraction. */
 static void dump_duration(FILE *out, uint64_t ns)
@@ -49,7 +74,7 @@ static void dump_value(FILE *out, const struct nm_opt *opt, const void *field)
 		break;
 	case NM_TYPE_STRING:
 	case NM_TYPE_HOST:
-		fputs(*(char *const *)field ? *(char *const *)field : "", out);
+		dump_text(out, *(char *const *)field ? *(char *const *)field : "", false);
 		break;
 	case NM_TYPE_SIZES:
 		dump_sizes(out, field);
@@ -150,8 +175,10 @@ static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_in
 		fprintf(out, " opening=%u", instr->opening);
 	if (instr->transport)
 		fprintf(out, " over=%s", instr->transport->name);
-	if (instr->transport && instr->host != NM_NO_HOST)
-		fprintf(out, " host=%s", plan->hosts[instr->host]);
+	if (instr->transport && instr->host != NM_NO_HOST) {
+		fputs(" host=", out);
+		dump_text(out, plan->hosts[instr->host], false);
+	}
 	dump_options(out, instr->op->opts, instr->opts, instr->op->opts_size, instr->op->flags);
 	if (instr->transport_opts)
 		dump_options(out, instr->transport->opts, instr->transport_opts,
@@ -170,7 +197,9 @@ static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_gr
 {
 	const struct nm_phase *phase = &group->phases[number];
 
-	fprintf(out, "  phase %u%s%s: ", number, *phase->name ? " " : "", phase->name);
+	fprintf(out, "  phase %u%s", number, *phase->name ? " " : "");
+	dump_text(out, phase->name, false);
+	fputs(": ", out);
 	if (phase->empty) {
 		fprintf(out, "nothing to do  (line %u)\n", phase->line);
 		return;
@@ -195,8 +224,10 @@ static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_gr
 
 static void dump_group(FILE *out, const struct nm_plan *plan, const struct nm_group *group)
 {
-	fprintf(out, "group %s: %u flow%s on %u worker%s", group->name, group->n_flows,
-		group->n_flows == 1 ? "" : "s", group->n_workers, group->n_workers == 1 ? "" : "s");
+	fputs("group ", out);
+	dump_text(out, group->name, false);
+	fprintf(out, ": %u flow%s on %u worker%s", group->n_flows, group->n_flows == 1 ? "" : "s",
+		group->n_workers, group->n_workers == 1 ? "" : "s");
 	if (!group->runs) {
 		fprintf(out, ", not run here  (line %u)\n", group->line);
 		return;
@@ -215,8 +246,9 @@ char *nm_plan_dump(const struct nm_plan *plan)
 
 	if (!out)
 		return NULL;
-	fprintf(out, "%s of profile \"%s\", %u phase%s\n", plan->master ? "master" : "slave",
-		plan->name, plan->n_phases, plan->n_phases == 1 ? "" : "s");
+	fprintf(out, "%s of profile ", plan->master ? "master" : "slave");
+	dump_text(out, plan->name, true);
+	fprintf(out, ", %u phase%s\n", plan->n_phases, plan->n_phases == 1 ? "" : "s");
 	for (uint32_t g = 0; g < plan->n_groups; g++)
 		dump_group(out, plan, &plan->groups[g]);
 	if (fclose(out) != 0) {

@@ -108,6 +108,27 @@ START_TEST(a_connection_without_peer_has_no_host)
 }
 END_TEST
 
+/* A name adds no line, and does not look like something else. */
+START_TEST(names_are_told_from_the_text_around_them)
+{
+	struct compiled c = compile_good(
+		"<profile name='a \"b\"'><group name='x: 9 flows&#10;group y'>\n"
+		"<transaction name='tab&#9;&#x9b;\\'><flowop type='connect' options='remotehost=h "
+		"protocol=null'/></transaction><transaction name='p\xc3\xa9-1.2' iterations='0'>"
+		"<flowop type='nop'/></transaction></group></profile>");
+
+	assert_dump(c.plan,
+		    "master of profile \"a \\\"b\\\"\", 2 phases\n"
+		    "group \"x: 9 flows\\x0agroup y\": 1 flow on 1 worker, at most 4096 bytes a "
+		    "call  (line 1)\n"
+		    "  phase 0 \"tab\\x09\\xc2\\x9b\\\\\": 1 time, leads, measured  (line 2)\n"
+		    "       0  connect    opening=0 over=null  (line 2)\n"
+		    "       1  again\n"
+		    "  phase 1 p\xc3\xa9-1.2: nothing to do  (line 2)\n");
+	compiled_fini(&c);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("dump");
@@ -115,6 +136,7 @@ int main(void)
 
 	tcase_add_test(tc, both_sides_can_be_read);
 	tcase_add_test(tc, a_connection_without_peer_has_no_host);
+	tcase_add_test(tc, names_are_told_from_the_text_around_them);
 	suite_add_tcase(suite, tc);
 
 	SRunner *runner = srunner_create(suite);
