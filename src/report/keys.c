@@ -55,7 +55,6 @@ static const char *const own_keys[] = {
 	"transactions_per_s",
 	"utime_end",
 	"utime_start",
-	"warning",
 };
 
 /* "min" or "p99.9", behind latency_ and response_. */
@@ -77,6 +76,8 @@ static bool is_own_key(const char *name)
 	/* Also "remote2_". */
 	if (strncmp(name, "remote", 6) == 0 && name[6 + strspn(name + 6, "0123456789")] == '_')
 		return true;
+	if (strncmp(name, "warning", 7) == 0)
+		return name[7 + strspn(name + 7, "0123456789")] == '\0';
 	if (strncmp(name, "latency_", 8) == 0)
 		return is_figure(name + 8);
 	if (strncmp(name, "response_", 9) == 0)

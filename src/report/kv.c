@@ -128,17 +128,17 @@ static void print_totals(const struct nm_result *result, FILE *out)
 		fprintf(out, "remote_throughput=%.0f\n", stream ? bits_per_s : transactions_per_s);
 }
 
-/* A name without what would end a key, or split it where it is split at blanks. */
-static char *key_name(const char *name)
-{
-	char *copy = strdup(name);
+/* How long a name may be within a key. */
+#define KEY_NAME 120
 
-	if (copy)
-		nm_make_plain(copy);
-	for (char *c = copy; c && *c; c++)
-		if (*c == ' ' || *c == '=')
+/* A name without what would end a key, split it where it is split at blanks, or be taken for the number behind it. */
+static void key_name(const char *name, char key[KEY_NAME + 1])
+{
+	snprintf(key, KEY_NAME + 1, "%s", name ? name : "");
+	nm_make_plain(key);
+	for (char *c = key; *c; c++)
+		if (strchr(" =#", *c))
 			*c = '_';
-	return copy;
 }
 
 static void print_group(const struct nm_result *result, const struct nm_result_group *group,
@@ -163,27 +163,42 @@ static void print_group(const struct nm_result *result, const struct nm_result_g
 			nm_window_transactions_per_s(totals), prefix, nm_window_bits_per_s(totals));
 }
 
-/* Under group.NAME. ; of several with one name the second is group.NAME#2. */
-static void print_groups(const struct nm_result *result, FILE *out)
+/* Under group.NAME. ; of several with one name, in a key, the second is group.NAME#2. */
+static int print_groups(const struct nm_result *result, FILE *out)
 {
-	for (size_t i = 0; i < result->n_groups; i++) {
-		const char *name = result->groups[i].name ? result->groups[i].name : "";
-		unsigned same = 1;
-		char *key = key_name(name);
-		char prefix[200], number[16] = "";
+	char(*keys)[KEY_NAME + 1] = calloc(result->n_groups + 1, sizeof(*keys));
 
+	if (!keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < result->n_groups; i++) {
+		unsigned same = 1;
+		char prefix[KEY_NAME + 32], number[16] = "";
+
+		key_name(result->groups[i].name, keys[i]);
 		for (size_t k = 0; k < i; k++)
-			same += strcmp(result->groups[k].name ? result->groups[k].name : "",
-				       name) == 0;
+			same += strcmp(keys[i], keys[k]) == 0;
 		if (same > 1)
 			snprintf(number, sizeof(number), "#%u", same);
-		snprintf(prefix, sizeof(prefix), "group.%.120s%s.", key ? key : "", number);
+		snprintf(prefix, sizeof(prefix), "group.%s%s.", keys[i], number);
 		print_group(result, &result->groups[i], prefix, out);
-		free(key);
+	}
+	free(keys);
+	return 0;
+}
+
+/* The first as warning, the others numbered, as hosts are. */
+static void print_warnings(const struct nm_result *result, FILE *out)
+{
+	for (size_t i = 0; i < result->n_warnings; i++) {
+		char key[32] = "warning";
+
+		if (i)
+			snprintf(key, sizeof(key), "warning%zu", i + 1);
+		print_text(out, key, result->warnings[i]);
 	}
 }
 
-static void print_run(const struct nm_result *result, FILE *out)
+static int print_run(const struct nm_result *result, FILE *out)
 {
 	uint64_t end_ns = result->start_wall_ns + (uint64_t)(result->elapsed_s * 1e9);
 	uint32_t flows = 0, workers = 0;
@@ -204,15 +219,14 @@ static void print_run(const struct nm_result *result, FILE *out)
 	print_text(out, "run_id", result->run_id);
 	fprintf(out, "seed=%" PRIu64 "\ncomplete=%d\n", result->seed, result->complete);
 	print_text(out, "incomplete_why", result->incomplete_why);
-	for (size_t i = 0; i < result->n_warnings; i++)
-		print_text(out, "warning", result->warnings[i]);
+	print_warnings(result, out);
 	nm_keys_time(out, "time_start", result->start_wall_ns);
 	nm_keys_time(out, "time_end", end_ns);
 	if (result->n_hosts)
 		print_usage(out, "", &result->hosts[0]);
 	print_remote(result, out);
 	print_totals(result, out);
-	print_groups(result, out);
+	return print_groups(result, out);
 }
 
 static void print_summary(FILE *out, const char *name, const struct nm_summary *summary)
@@ -231,7 +245,8 @@ static int write_kv(const struct nm_series *series, FILE *out)
 
 	if (!last)
 		return -EINVAL;
-	print_run(last, out);
+	if (print_run(last, out) < 0)
+		return -ENOMEM;
 	if (series->n_runs > 1) {
 		struct nm_series_summary summary;
 		nm_series_summarise(series, &summary);

@@ -262,6 +262,18 @@ START_TEST(kv_keys_of_groups_are_keys)
 	has("\ngroup.a_b_c_d.flows=8\n");
 	has("\ngroup.a_b_c_d#2.flows=8\n");
 	has_not("\nd");
+	/* Names that differ, and make the same key. */
+	for (size_t i = 0; i < 2; i++) {
+		free(run->groups[i].name);
+		run->groups[i].name = strdup(i ? "a_b" : "a b");
+	}
+	render("kv");
+	has("\ngroup.a_b.flows=8\n");
+	has("\ngroup.a_b#2.flows=8\n");
+	free(run->groups[1].name);
+	run->groups[1].name = strdup("a_b#2");
+	render("kv");
+	has("\ngroup.a_b_2.flows=8\n");
 }
 END_TEST
 
@@ -373,14 +385,16 @@ START_TEST(kv_has_no_key_twice)
 
 	run->incomplete_why = strdup("why");
 	run->totals.response = run->totals.latency;
-	run->warnings = calloc(1, sizeof(char *));
+	run->warnings = calloc(3, sizeof(char *));
 	ck_assert_ptr_nonnull(run->warnings);
-	run->warnings[0] = strdup("warning");
-	run->n_warnings = 1;
+	for (; run->n_warnings < 3; run->n_warnings++)
+		run->warnings[run->n_warnings] = strdup("careful");
 	run->hosts[2].has_usage = true;
 	char *all = sample_write("kv", &series);
 
 	ck_assert_uint_gt(lines_of(all), 100);
+	ck_assert_ptr_nonnull(
+		strstr(all, "\nwarning=careful\nwarning2=careful\nwarning3=careful\n"));
 	for (const char *line = all; *line; line = strchr(line, '\n') + 1) {
 		int length = (int)strcspn(line, "=");
 
