@@ -128,6 +128,7 @@ struct nm_msg_result {
 	bool has_usage;
 	struct nm_usage usage;
 	struct nm_perf_values counters;
+	struct nm_arrived arrived;
 	json_t *report; /* pack takes it, unpack borrows it from the body; NULL: none */
 };
 json_t *nm_result_pack(const struct nm_msg_result *result, size_t n_groups);

@@ -248,20 +248,23 @@ json_t *nm_result_pack(const struct nm_msg_result *result, size_t n_groups)
 			groups = NULL;
 		}
 	}
-	return json_pack("{s:o,s:o,s:o,s:o,s:o}", "groups", groups, "connections",
+	const uint64_t arrived[] = {result->arrived.bytes, result->arrived.ns};
+
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "groups", groups, "connections",
 			 pack_connections(&result->connections), "usage",
 			 result->has_usage ? pack_usage(&result->usage) : json_null(), "counters",
-			 nm_perf_pack(&result->counters), "report",
-			 result->report ? result->report : json_null());
+			 nm_perf_pack(&result->counters), "arrived", nm_u64s_pack(arrived, 2),
+			 "report", result->report ? result->report : json_null());
 }
 
 int nm_result_unpack(json_t *body, size_t n_groups, struct nm_msg_result *ret)
 {
-	json_t *groups, *connections, *usage, *counters, *report;
+	json_t *groups, *connections, *usage, *counters, *arrived, *report;
+	uint64_t of_arrived[2];
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o,s:o,s:o}", "groups", &groups,
+	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o,s:o,s:o,s:o}", "groups", &groups,
 			   "connections", &connections, "usage", &usage, "counters", &counters,
-			   "report", &report) < 0 ||
+			   "arrived", &arrived, "report", &report) < 0 ||
 	    !json_is_array(groups) || json_array_size(groups) != n_groups)
 		return -EPROTO;
 	for (size_t i = 0; i < n_groups; i++) {
@@ -270,8 +273,9 @@ int nm_result_unpack(json_t *body, size_t n_groups, struct nm_msg_result *ret)
 	}
 	ret->has_usage = !json_is_null(usage);
 	ret->report = json_is_null(report) ? NULL : report;
-	if (nm_perf_unpack(counters, &ret->counters))
+	if (nm_perf_unpack(counters, &ret->counters) || nm_u64s_unpack(arrived, of_arrived, 2))
 		return -EPROTO;
+	ret->arrived = (struct nm_arrived){.bytes = of_arrived[0], .ns = of_arrived[1]};
 	if (unpack_connections(connections, &ret->connections))
 		return -EPROTO;
 	return ret->has_usage ? unpack_usage(usage, &ret->usage) : 0;

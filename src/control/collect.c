@@ -195,6 +195,7 @@ int nm_link_result(struct nm_master *master, struct nm_link *link, json_t *body)
 		host->has_usage = result->has_usage;
 		host->usage = result->usage;
 		host->counters = result->counters;
+		host->arrived = result->arrived;
 		host->complete = !host->error;
 		sum_counts(host);
 		link->peer.state = NM_SESSION_END;
@@ -225,6 +226,7 @@ static void collect_own(struct nm_master *master)
 	if (host->has_usage)
 		host->process_start = master->meter.before->process;
 	nm_meter_counters(&master->meter, &host->counters);
+	host->arrived = master->meter.arrived;
 	if (master->options->statistics)
 		report_own(master, host);
 	host->complete = !host->error;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "host/clock.h"
+
 int nm_meter_init(struct nm_meter *meter, const struct nm_engine *engine,
 		  const struct nm_plan *plan, uint64_t interval_ns, nm_meter_row_fn row, void *arg)
 {
@@ -56,6 +58,55 @@ static void read_counts(struct nm_meter *meter, struct nm_counts *ret_counts)
 	}
 }
 
+/* The bytes that have come in the phase over transports that may lose messages, and until when. False: there are none
+ * such. */
+static bool read_arrived(struct nm_meter *meter, uint64_t *ret_bytes, uint64_t *ret_until_ns)
+{
+	bool any = false;
+
+	*ret_bytes = *ret_until_ns = 0;
+	for (uint32_t g = 0; g < meter->plan->n_groups; g++) {
+		const struct nm_group *group = &meter->plan->groups[g];
+		uint32_t phase = meter->order.phase;
+		uint64_t begin_ns, end_ns;
+
+		if (!group->runs || phase >= group->n_phases || !group->phases[phase].measured)
+			continue;
+		nm_engine_sample(meter->engine, g, phase, meter->sample);
+		const struct nm_counts *counts = &meter->sample->counts;
+
+		if (counts->messages_sent == 0 && counts->messages_received == 0)
+			continue;
+		any = true;
+		*ret_bytes += counts->bytes_received;
+		nm_engine_times(meter->engine, g, phase, &begin_ns, &end_ns);
+		end_ns = end_ns ? end_ns : nm_clock_ns();
+		*ret_until_ns = end_ns > *ret_until_ns ? end_ns : *ret_until_ns;
+	}
+	return any;
+}
+
+static void count_from(struct nm_meter *meter, uint64_t now_ns)
+{
+	uint64_t until_ns;
+
+	meter->counting = true;
+	meter->count_from_ns = now_ns;
+	(void)read_arrived(meter, &meter->count_from, &until_ns);
+}
+
+static void count_until_now(struct nm_meter *meter)
+{
+	uint64_t bytes, until_ns;
+
+	if (meter->counting && read_arrived(meter, &bytes, &until_ns) &&
+	    until_ns > meter->count_from_ns) {
+		meter->arrived.bytes += bytes - meter->count_from;
+		meter->arrived.ns += until_ns - meter->count_from_ns;
+	}
+	meter->counting = false;
+}
+
 void nm_meter_begin(struct nm_meter *meter, const struct nm_phase_order *order, uint64_t begin_ns)
 {
 	meter->order = *order;
@@ -67,6 +118,10 @@ void nm_meter_begin(struct nm_meter *meter, const struct nm_phase_order *order, 
 		      order->stop_ns);
 	meter->row_ns = 0;
 	meter->counts = (struct nm_counts){.iterations = 0};
+	meter->counting = order->measured && !meter->has_after &&
+			  (meter->has_before || order->usage_from_ns == 0);
+	meter->count_from_ns = begin_ns;
+	meter->count_from = 0;
 	if (meter->grid.interval_ns)
 		nm_usage_read(meter->last);
 }
@@ -110,6 +165,7 @@ static void end_row(struct nm_meter *meter, uint64_t to_ns)
 
 static void close_window(struct nm_meter *meter)
 {
+	count_until_now(meter);
 	nm_perf_read(meter->perf, &meter->counters_after);
 	nm_usage_read(meter->after);
 	meter->has_after = true;
@@ -124,6 +180,8 @@ void nm_meter_run(struct nm_meter *meter, uint64_t now_ns)
 		nm_usage_read(meter->before);
 		nm_perf_read(meter->perf, &meter->counters_before);
 		meter->has_before = true;
+		if (!meter->counting)
+			count_from(meter, now_ns);
 	}
 	if (now_ns >= meter->to_ns) {
 		meter->to_ns = UINT64_MAX;
@@ -140,6 +198,7 @@ void nm_meter_end(struct nm_meter *meter, uint64_t now_ns)
 	meter->running = false;
 	if (meter->order.usage_to_ns != NM_USAGE_NEVER && !meter->has_after)
 		close_window(meter);
+	count_until_now(meter);
 	if (meter->grid.interval_ns && now_ns > meter->begin_ns + meter->row_ns)
 		end_row(meter, now_ns - meter->begin_ns);
 }

@@ -169,6 +169,21 @@ void nm_phase_messages(const struct nm_result_phase *phase, struct nm_messages *
 	find_ways(&phase->whole.counts, &phase->slaves, phase->seconds, ret);
 }
 
+/* What was received within the window, each host by its own clock. */
+static void cut_rates(const struct nm_result *result, struct nm_messages *messages)
+{
+	messages->to_slaves.received_bits_per_s = messages->to_master.received_bits_per_s = 0;
+	for (size_t i = 0; i < result->n_hosts; i++) {
+		const struct nm_result_host *host = &result->hosts[i];
+		struct nm_message_way *way =
+			host->is_master ? &messages->to_master : &messages->to_slaves;
+
+		if (host->arrived.ns)
+			way->received_bits_per_s +=
+				(double)host->arrived.bytes * 8e9 / (double)host->arrived.ns;
+	}
+}
+
 void nm_result_messages(const struct nm_result *result, struct nm_messages *ret)
 {
 	struct nm_counts master = {.iterations = 0}, slaves = {.iterations = 0};
@@ -190,6 +205,8 @@ void nm_result_messages(const struct nm_result *result, struct nm_messages *ret)
 		seconds = of_group > seconds ? of_group : seconds;
 	}
 	find_ways(&master, &slaves, seconds, ret);
+	if (result->warmup_s > 0 || result->cooldown_s > 0)
+		cut_rates(result, ret);
 }
 
 /* Of nothing, nothing is no difference. */

@@ -94,6 +94,12 @@ struct nm_response_report {
 	uint64_t passes; /* of those told */
 };
 
+/* What has come over transports that may lose it, within the measured window. */
+struct nm_arrived {
+	uint64_t bytes,
+		ns; /* ns: how long the window was open in transactions with such messages */
+};
+
 struct nm_result_host {
 	char *name;    /* as the profile names it; "master" for the master */
 	char *address; /* numeric, as seen by the master; NULL for the master */
@@ -113,7 +119,8 @@ struct nm_result_host {
 	struct nm_rusage
 		process_start; /* what the process had used when it began; the master only */
 	struct nm_perf_values counters; /* the same; none unless asked for */
-	struct nm_host_report *report;	/* owned; NULL: not asked for, or not delivered */
+	struct nm_arrived arrived;
+	struct nm_host_report *report; /* owned; NULL: not asked for, or not delivered */
 	struct nm_conn_report connections;
 	struct nm_host_interval *intervals;
 	size_t n_intervals;

@@ -120,6 +120,23 @@ def test_warmup_and_cooldown_are_cut(netmodel: Netmodel) -> None:
     assert measured == pytest.approx(totals["transactions"], rel=0.05)
 
 
+def test_rates_of_arrival_are_those_of_the_window(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """The only message comes before the window opens; the counts are of all."""
+    path = profile(
+        '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=local protocol=udp"/></transaction>'
+        '<transaction duration="900ms" rate="1"><flowop type="write" options="size=1000"/></transaction></group>'
+    )
+    for cut, arrives in (([], True), (["--warmup", "400ms"], False), (["--cooldown", "300ms"], True)):
+        document = netmodel.measure(path, *cut)
+        assert_complete(document)
+        for totals in (document["totals"], document["groups"][0]["phases"][1]):
+            assert totals["messages"]["to_slaves"]["received"] == 1
+        rate = document["totals"]["messages"]["to_slaves"]["bits_received_per_s"]
+        assert (rate > 0) == arrives, cut
+        if cut == ["--cooldown", "300ms"]:
+            assert rate == pytest.approx(8000 / 0.6, rel=0.1)
+
+
 def test_the_default_percentiles(netmodel: Netmodel) -> None:
     latency = netmodel.measure("tcp_rr", *defines(test_length="100ms"))["totals"]["latency_s"]
     assert {key for key in latency if re.match(r"p\d", key)} == {"p50", "p90", "p95", "p99", "p99.9"}

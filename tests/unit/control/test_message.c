@@ -374,6 +374,7 @@ START_TEST(results_are_read_back)
 	sent->usage.n_nics = 1;
 	(void)snprintf(sent->usage.nics[0].name, sizeof sent->usage.nics[0].name, "eth0");
 	sent->usage.nics[0].tx_dropped = 8;
+	sent->arrived = (struct nm_arrived){.bytes = 11, .ns = 12};
 	json_t *body = nm_result_pack(sent, 2);
 
 	ck_assert_int_eq(nm_result_unpack(body, 2, got), 0);
@@ -396,6 +397,8 @@ START_TEST(results_are_read_back)
 	ck_assert_uint_eq(got->usage.n_nics, 1);
 	ck_assert_str_eq(got->usage.nics[0].name, "eth0");
 	ck_assert_uint_eq(got->usage.nics[0].tx_dropped, 8);
+	ck_assert_uint_eq(got->arrived.bytes, 11);
+	ck_assert_uint_eq(got->arrived.ns, 12);
 	ck_assert_int_eq(nm_result_unpack(body, 1, got), -EPROTO);
 	json_decref(body);
 	free_result(sent);

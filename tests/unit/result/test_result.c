@@ -243,6 +243,41 @@ START_TEST(warnings_are_kept_in_their_order)
 }
 END_TEST
 
+/* The counts are of whole transactions; the rate is that of the window, each host by its own clock. */
+START_TEST(rates_of_messages_are_cut_as_the_totals_are)
+{
+	struct nm_result *result = nm_result_new();
+	struct nm_messages messages;
+
+	ck_assert_ptr_nonnull(result);
+	result->groups = calloc(1, sizeof(*result->groups));
+	result->hosts = calloc(3, sizeof(*result->hosts));
+	ck_assert(result->groups && result->hosts);
+	result->n_groups = 1;
+	result->n_hosts = 3;
+	result->hosts[0].is_master = true;
+	result->groups[0].phases = calloc(1, sizeof(*result->groups[0].phases));
+	ck_assert_ptr_nonnull(result->groups[0].phases);
+	result->groups[0].n_phases = 1;
+	result->groups[0].phases[0] = (struct nm_result_phase){
+		.measured = true,
+		.seconds = 2,
+		.whole = {.counts = {.messages_sent = 90, .bytes_received = 50}},
+		.slaves = {.messages_received = 80, .bytes_received = 1000}};
+	nm_result_messages(result, &messages);
+	ck_assert_double_eq(messages.to_slaves.received_bits_per_s, 4000);
+	ck_assert_double_eq(messages.to_master.received_bits_per_s, 200);
+	result->warmup_s = 1;
+	result->hosts[1].arrived = (struct nm_arrived){.bytes = 300, .ns = 1000000000};
+	result->hosts[2].arrived = (struct nm_arrived){.bytes = 300, .ns = 500000000};
+	nm_result_messages(result, &messages);
+	ck_assert_double_eq(messages.to_slaves.received_bits_per_s, 2400 + 4800);
+	ck_assert_double_eq(messages.to_master.received_bits_per_s, 0);
+	ck_assert_uint_eq(messages.to_slaves.lost, 10);
+	nm_result_free(result);
+}
+END_TEST
+
 START_TEST(half_built_results_can_be_freed)
 {
 	struct nm_result *result = nm_result_new();
@@ -274,6 +309,7 @@ int main(void)
 	tcase_add_test(tc, an_empty_series_has_no_figures);
 	tcase_add_test(tc, the_difference_is_that_of_all_slaves);
 	tcase_add_test(tc, warnings_are_kept_in_their_order);
+	tcase_add_test(tc, rates_of_messages_are_cut_as_the_totals_are);
 	tcase_add_test(tc, half_built_results_can_be_freed);
 	suite_add_tcase(suite, tc);
 
