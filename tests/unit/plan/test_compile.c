@@ -298,6 +298,68 @@ START_TEST(the_longest_wait_is_known)
 }
 END_TEST
 
+static const struct {
+	const char *body;
+	const char *reads; /* a letter for each read of it: a: an answer, A: the last, -: neither */
+} answers[] = {
+	{"<flowop type='write' options='size=9'/><flowop type='read' options='size=9'/>", "A"},
+	{"<flowop type='write' options='size=9'/><flowop type='write' options='size=9'/>"
+	 "<flowop type='read' options='size=9'/><flowop type='read' options='size=9'/>",
+	 "aA"},
+	{"<flowop type='write' options='size=9'/><flowop type='read' options='size=9 count=2'/>",
+	 "a"},
+	{"<flowop type='write' options='size=9 count=5'/><flowop type='read' options='size=9'/>",
+	 "A"},
+	/* The other end leads: it is the one who waits for answers. */
+	{"<flowop type='read' options='size=9'/><flowop type='write' options='size=9'/>", "-"},
+	{"<flowop type='read' options='size=9'/><flowop type='write' options='size=9'/>"
+	 "<flowop type='read' options='size=9'/>",
+	 "--"},
+	{"<flowop type='read' options='size=9'/>", "-"},
+};
+
+/* Over transports that may lose messages a read for what was asked has an end, and takes no answer to an older one. */
+START_TEST(answers_are_told_from_what_comes_by_itself)
+{
+	char text[2048];
+	const char *expected = answers[_i].reads;
+
+	(void)snprintf(text, sizeof text,
+		       GROUP("<transaction><flowop type='connect' options='remotehost=h "
+			     "protocol=udp'/></transaction><transaction iterations='9'>%s"
+			     "</transaction>\n"),
+		       answers[_i].body);
+	struct compiled c = compile_good(text);
+	const struct nm_phase *phase = &c.plan->groups[0].phases[1];
+
+	for (uint32_t i = 0; i < phase->n_instrs; i++) {
+		const struct nm_instr *instr = instr_at(c.plan, 0, phase->first + i);
+
+		if (strcmp(instr->op->name, "read") != 0)
+			continue;
+		ck_assert_int_eq(instr->answers_last ? 'A' : instr->answers ? 'a' : '-', *expected);
+		ck_assert_int_eq(instr->timeout_ns != 0, *expected != '-');
+		expected++;
+	}
+	ck_assert_int_eq(*expected, '\0');
+	compiled_fini(&c);
+}
+END_TEST
+
+/* So does one for what is sent because a connection was opened in the same pass. */
+START_TEST(a_read_behind_an_opening_has_an_end)
+{
+	struct compiled c = compile_good(
+		GROUP("<transaction iterations='9'><flowop type='connect' options='remotehost=h "
+		      "protocol=udp'/><flowop type='read' options='size=9'/>"
+		      "<flowop type='disconnect'/></transaction>\n"));
+
+	ck_assert(!instr_at(c.plan, 0, 1)->answers);
+	ck_assert_uint_eq(instr_at(c.plan, 0, 1)->timeout_ns, 1000000000);
+	compiled_fini(&c);
+}
+END_TEST
+
 START_TEST(many_groups)
 {
 	char *text = NULL;
@@ -347,6 +409,8 @@ int main(void)
 	tcase_add_test(tc, a_transport_without_peer_has_no_host);
 	LOOP(descriptors_are_counted, openings);
 	LOOP(the_longest_wait_is_known, waits);
+	LOOP(answers_are_told_from_what_comes_by_itself, answers);
+	tcase_add_test(tc, a_read_behind_an_opening_has_an_end);
 	tcase_add_test(tc, many_groups);
 	tcase_add_test(tc, no_plan_is_freed_like_any);
 	suite_add_tcase(suite, tc);
