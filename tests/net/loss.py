@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loss of datagrams at a host: a program of the kernel (XDP) that drops some of what arrives over UDP."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from nmtest import Node
+
+_SYS_BPF = {"x86_64": 321, "aarch64": 280}
+_PROG_LOAD, _LINK_CREATE = 5, 28
+_TYPE_XDP, _ATTACH_XDP, _GENERIC = 6, 37, 2
+_CLONE_NEWNET = 0x40000000
+
+
+def _instruction(code: int, to: int = 0, source: int = 0, offset: int = 0, value: int = 0) -> bytes:
+    return struct.pack("<BBhi", code, source << 4 | to, offset, value)
+
+
+def _program(share: float) -> bytes:
+    """What is IPv4 and UDP is dropped when 24 random bits are below the share."""
+    return b"".join(
+        [
+            _instruction(0x61, to=2, source=1, offset=0),  # r2: the frame
+            _instruction(0x61, to=3, source=1, offset=4),  # r3: its end
+            _instruction(0xBF, to=4, source=2),
+            _instruction(0x07, to=4, value=24),
+            _instruction(0x2D, to=4, source=3, offset=7),  # too short: passes
+            _instruction(0x71, to=5, source=2, offset=23),  # r5: the protocol of IPv4
+            _instruction(0x55, to=5, offset=5, value=socket.IPPROTO_UDP),
+            _instruction(0x85, value=7),  # r0: 32 random bits
+            _instruction(0x77, to=0, value=8),
+            _instruction(0x35, to=0, offset=2, value=int(share * (1 << 24))),
+            _instruction(0xB7, to=0, value=1),  # drop
+            _instruction(0x95),
+            _instruction(0xB7, to=0, value=2),  # pass
+            _instruction(0x95),
+        ]
+    )
+
+
+def _bpf(command: int, attributes: bytes) -> int:
+    libc = ctypes.CDLL(None, use_errno=True)
+    buffer = ctypes.create_string_buffer(attributes, len(attributes))
+    answer: int = libc.syscall(_SYS_BPF[os.uname().machine], command, buffer, len(attributes))
+    if answer < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error))
+    return answer
+
+
+def _attach(node: Node, share: float) -> int:
+    """A descriptor; the frames are let through again when it is closed. Moves the calling thread into the namespace."""
+    if os.uname().machine not in _SYS_BPF:
+        raise OSError(f"the number of bpf(2) on {os.uname().machine} is not known")
+    program = _program(share)
+    code = ctypes.create_string_buffer(program, len(program))
+    licence = ctypes.create_string_buffer(b"Apache-2.0")
+    attributes = struct.pack("<IIQQ", _TYPE_XDP, len(program) // 8, ctypes.addressof(code), ctypes.addressof(licence))
+    libc = ctypes.CDLL(None, use_errno=True)
+    with Path(f"/run/netns/{node.namespace}").open() as namespace:
+        if libc.setns(namespace.fileno(), _CLONE_NEWNET) < 0:
+            error = ctypes.get_errno()
+            raise OSError(error, os.strerror(error))
+    loaded = _bpf(_PROG_LOAD, attributes.ljust(48, b"\0"))
+    try:
+        link = struct.pack("<IIII", loaded, socket.if_nametoindex("eth0"), _ATTACH_XDP, _GENERIC)
+        return _bpf(_LINK_CREATE, link)
+    finally:
+        os.close(loaded)
+
+
+@contextmanager
+def losing(node: Node, share: float) -> Iterator[None]:
+    """Of the datagrams that come to the node, that share is lost. OSError: the kernel does not do it."""
+    made: list[int] = []
+    failed: list[OSError] = []
+
+    def enter() -> None:
+        try:
+            made.append(_attach(node, share))
+        except OSError as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=enter)  # the namespace is the thread's, which ends
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+    try:
+        yield
+    finally:
+        os.close(made[0])
