@@ -197,8 +197,11 @@ def write_files(path: Path, folder: Path) -> None:
             (folder / block.file).write_text("\n".join(block.lines) + "\n")
 
 
+PLAYED = [TOP / "README.md", DOCS / "tutorial.md", DOCS / "uperf.md", DOCS / f"{STUDY.name}.md"]
+
+
 @pytest.mark.usefixtures("own_network")
-@pytest.mark.parametrize("document", [TOP / "README.md", DOCS / "tutorial.md", DOCS / STUDY.with_suffix(".md").name], ids=lambda path: path.name)
+@pytest.mark.parametrize("document", PLAYED, ids=lambda path: path.name)
 def test_commands_do_what_the_document_shows(document: Path, tmp_path: Path, netmodel: Path) -> None:
     steps = steps_of(document)
     assert steps
@@ -466,6 +469,31 @@ def test_options_in_documents_exist(document: Path, netmodel: Path) -> None:
     used = {word.rstrip("-") for word in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)}
     strange = {word for word in used - known if not word.startswith("--enable-")}
     assert not strange, f"{document}: {strange}"
+
+
+# As uperf 1.0.8 has them.
+FLAGS_OF_UPERF = "msSnTtfgkpeEaXiPRvVh"
+
+
+def rows_of(document: Path, heading: str) -> list[list[str]]:
+    """The cells of the table below a heading, without its head."""
+    part = document.read_text().split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in part.splitlines() if line.startswith("|")]
+    return rows[2:]
+
+
+def test_every_flag_of_uperf_has_its_row(netmodel: Path) -> None:
+    rows = {cells[0].strip("`").split()[0]: cells[1] for cells in rows_of(DOCS / "uperf.md", "Flags")}
+    assert sorted(rows) == sorted(f"-{letter}" for letter in FLAGS_OF_UPERF)
+    known = set(re.findall(r"^ +(-\w)[, ]", must([netmodel, "--help"]), re.MULTILINE))
+    for flag, meaning in rows.items():
+        assert (flag in known) == (not meaning.startswith("not there")), f"{flag}: {meaning}"
+
+
+def test_every_trouble_of_uperf_has_its_row() -> None:
+    rows = rows_of(DOCS / "uperf.md", "Troubles of uperf")
+    assert [cells[0].split(".")[0] for cells in rows] == [str(number) for number in range(1, 27)]
+    assert all(len(cells) == 2 and cells[1] for cells in rows)
 
 
 def test_messages_of_the_control_protocol() -> None:
