@@ -71,10 +71,6 @@ def test_flows_add_up_on_both_ends(netmodel: Netmodel, tmp_path: Path) -> None:
         check_rates(flows)
         assert sorted(rows[0]["tid"] for rows in flows) == ["0", "0", "0", "1", "1"]
         assert {len(rows) for rows in flows} == {len(document["intervals"])}
-    rows = by_host["master"][0]
-    # The grid begins with the first flow; nothing is made up for an interval that was missed.
-    lengths = [float(b["time"]) - float(a["time"]) for a, b in itertools.pairwise(rows)]
-    assert all(0.15 < length < 3 for length in lengths[:-1])
 
 
 def test_latencies_of_flows_make_that_of_the_whole(netmodel: Netmodel, tmp_path: Path) -> None:

@@ -94,9 +94,10 @@ static const struct mistake attributes[] = {
 	       "and an optional k, m or g (powers of 1024)")},
 	{DURING("measure='maybe'"),
 	 AT(2, "<transaction> measure=\"maybe\": must be auto, yes or no")},
-	{DURING("durtion='1s'"), AT(2, "<transaction>: unknown attribute \"durtion\", did you mean "
-				       "\"duration\"?; allowed are name, iterations, duration, "
-				       "rate, period, spacing, measure")},
+	{DURING("durtion='1s'"),
+	 AT(2, "<transaction>: unknown attribute \"durtion\", did you mean "
+	       "\"duration\"?; allowed are name, iterations, duration, total, "
+	       "rate, period, spacing, measure")},
 };
 
 static const struct mistake options[] = {
