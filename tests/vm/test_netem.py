@@ -110,7 +110,7 @@ def test_streams_over_a_link_that_loses_packets(
 def test_everything_at_once(netmodel: Netmodel, profile: Profile, need: Need, link: Link, protocol: str) -> None:
     need(protocol)
     link.disturb("delay 4ms 3ms loss 2% duplicate 3%")
-    more = "sctp_rto_min=100 sctp_rto_initial=200" if protocol == "sctp" else ""
+    more = "sctp_rto_min=100 sctp_rto_initial=200 sctp_rto_max=1000" if protocol == "sctp" else ""
     body = rr(200, 1400, 'iterations="10"') + one_way(1400, 'iterations="50"') + rr(10, 20, 'duration="300ms"')
     link.run(netmodel, profile(group(body, f"protocol={protocol} {more}", threads=2, flows=4)))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from nmtest import Netmodel, assert_complete, assert_ends_agree, defines, descendants, master_of, wait_until
-from vmtest import Link, group, one_way, rr, run, without
+from vmtest import Link, free_port, group, one_way, rr, run, without
 
 PROTOCOLS = ("mptcp", "sctp", "vsock")
 SCTP = 132
@@ -48,9 +48,9 @@ def test_long_messages(netmodel: Netmodel, profile: Profile, need: Need, protoco
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_one_way(netmodel: Netmodel, profile: Profile, need: Need, protocol: str) -> None:
     need(protocol)
-    body = one_way("16k", 'duration="1s"')
+    body = one_way("16k", 'duration="300ms"')
     document = run(netmodel, profile(group(body, f"protocol={protocol}", threads=2, flows=4)))
-    assert master_of(document)["groups"][0]["bytes_sent"] > 100 * 16384
+    assert master_of(document)["groups"][0]["bytes_sent"] > 10 * 16384
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -67,14 +67,15 @@ def test_a_connection_for_each_request(netmodel: Netmodel, profile: Profile, nee
     assert master_of(document)["groups"][0]["connects"] == 4 * 40
 
 
-@pytest.mark.parametrize("more", ["", "port=20778"])
+@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_closed_before_it_is_accepted(
-    netmodel: Netmodel, profile: Profile, need: Need, protocol: str, more: str
+    netmodel: Netmodel, profile: Profile, need: Need, protocol: str, shared: bool
 ) -> None:
     """The one end may be through with a connection before the other has taken it."""
     need(protocol)
-    connect = f'<flowop type="connect" options="remotehost=$h protocol={protocol} {more}"/>'
+    port = free_port() if shared else 0
+    connect = f'<flowop type="connect" options="remotehost=$h protocol={protocol} port={port}"/>'
     document = run(
         netmodel,
         profile(f"""<group nthreads="2" nflows="6"><transaction iterations="15">
@@ -95,18 +96,18 @@ def test_the_master_accepts(netmodel: Netmodel, profile: Profile, need: Need, pr
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_port_of_all_flows(netmodel: Netmodel, profile: Profile, need: Need, protocol: str) -> None:
     need(protocol)
-    groups = group(rr(), f"protocol={protocol} port=20777", threads=2, flows=8)
+    groups = group(rr(), f"protocol={protocol} port={free_port()}", threads=2, flows=8)
     document = run(netmodel, profile(groups + groups))
     assert master_of(document)["groups"][1]["connects"] == 8
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_thousand_flows(netmodel: Netmodel, profile: Profile, need: Need, protocol: str) -> None:
+def test_many_flows(netmodel: Netmodel, profile: Profile, need: Need, protocol: str) -> None:
     need(protocol)
     document = run(
-        netmodel, profile(group(rr(64, 64, 'iterations="3"'), f"protocol={protocol}", threads=2, flows=1000))
+        netmodel, profile(group(rr(64, 64, 'iterations="3"'), f"protocol={protocol}", threads=2, flows=500))
     )
-    assert master_of(document)["groups"][0]["connects"] == 1000
+    assert master_of(document)["groups"][0]["connects"] == 500
 
 
 @pytest.mark.parametrize("protocol", ["mptcp", "sctp"])
@@ -119,7 +120,7 @@ def test_between_hosts(netmodel: Netmodel, profile: Profile, need: Need, link: L
 @pytest.mark.parametrize("name", ["sctp_rr", "vsock_rr"])
 def test_stock_profile(netmodel: Netmodel, need: Need, name: str) -> None:
     need(name.partition("_")[0])
-    document = netmodel.measure(name, *defines(test_length="1s", num_flows=2))
+    document = netmodel.measure(name, *defines(test_length="300ms", num_flows=2))
     assert_complete(document)
     assert_ends_agree(document)
 

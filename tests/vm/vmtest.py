@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,14 @@ def without(what: str, why: str) -> NoReturn:
     if IN_THE_MACHINE:
         pytest.fail(f"the test machine has no {what}: {why}")
     pytest.skip(f"no {what} here: {why}; tests/vm/run brings a kernel that has it")
+
+
+def free_port() -> int:
+    """One that no socket of TCP has; the other protocols, which have their own, are the tests' alone."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
 
 
 def group(body: str, opening: str, threads: int = 1, flows: int = 1, opener: str = "connect") -> str:
@@ -78,6 +87,10 @@ class Link:
             # A packet on the link is a packet to netem.
             words = f"address add {address}/24 dev e0\nlink set e0 gso_max_segs 1 gso_max_size 2000 up\nlink set lo up\n"
             self._call("ip", "-n", name, "-batch", "-", told=words)
+        # Otherwise Linux cannot read its own cookie any more once the association is accepted: see SCTP in
+        # netmodel-profile(5).
+        if Path("/proc/sys/net/sctp").exists():
+            self.sysctl("net.sctp.cookie_hmac_alg", "none")
 
     def prefix(self, side: int) -> tuple[str, ...]:
         return ("ip", "netns", "exec", self.names[side])
