@@ -22,7 +22,6 @@
 #define MAX_FDS	    64		 /* sockets of one door that share a port */
 #define MAX_GUESTS  4096	 /* connections that have not greeted yet */
 #define GREETING_NS 10000000000u /* that they have for it */
-#define KNOWN	    4096	 /* greetings over lossy transports that are remembered */
 #define EVENTS	    64
 
 struct door {
@@ -49,10 +48,11 @@ struct source {
 	char greeting[NM_GREETING_BYTES];
 };
 
-/* A greeting that has been answered: its repetition gets the same answer. */
+/* The last greeting of a flow, over a transport that may lose it, that has been answered: its repetition gets the same
+ * answer, and an older one, which comes late, none. */
 struct known {
-	struct nm_addr peer;
-	struct nm_greeting greeting;
+	uint32_t serial; /* 0: none yet */
+	uint32_t port;
 };
 
 struct nm_doors {
@@ -64,7 +64,7 @@ struct nm_doors {
 	struct source *guests; /* newest first */
 	size_t n_guests;
 	struct source quit;
-	struct known *known;
+	struct known **known; /* by group, flow and opening; NULL for groups that need none */
 	int epoll_fd;
 	struct nm_thread thread;
 	_Atomic bool ends;
@@ -156,8 +156,7 @@ static int watch_all(struct nm_doors *doors)
 	for (size_t i = 0; i < doors->count; i++)
 		n += doors->doors[i].n_fds;
 	doors->listeners = calloc(n + 1, sizeof *doors->listeners);
-	doors->known = calloc(KNOWN, sizeof *doors->known);
-	if (!doors->listeners || !doors->known)
+	if (!doors->listeners)
 		return -ENOMEM;
 	doors->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	doors->quit = (struct source){.kind = SOURCE_QUIT, .fd = eventfd(0, EFD_CLOEXEC)};
@@ -176,6 +175,29 @@ static int watch_all(struct nm_doors *doors)
 		}
 	}
 	return r;
+}
+
+static int remember(struct nm_doors *doors)
+{
+	const struct nm_plan *plan = doors->engine->plan;
+
+	doors->known = calloc(plan->n_groups + 1, sizeof *doors->known);
+	if (!doors->known)
+		return -ENOMEM;
+	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		const struct nm_group *group = &plan->groups[g];
+		bool lossy = false;
+
+		for (uint32_t i = 0; group->runs && i < group->n_instrs; i++)
+			lossy |= is_greeted(&group->instrs[i]) && group->instrs[i].transport->meet;
+		if (!lossy)
+			continue;
+		doors->known[g] =
+			calloc((size_t)group->n_flows * group->n_openings, sizeof *doors->known[g]);
+		if (!doors->known[g])
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 int nm_doors_open(struct nm_engine *engine, struct nm_doors **ret_doors, char *why, size_t why_size)
@@ -205,6 +227,8 @@ int nm_doors_open(struct nm_engine *engine, struct nm_doors **ret_doors, char *w
 			if (is_greeted(&group->instrs[i]))
 				r = provide(doors, g, &group->instrs[i], why, why_size);
 	}
+	if (r == 0)
+		r = remember(doors);
 	if (r == 0)
 		r = watch_all(doors);
 	if (r < 0)
@@ -364,53 +388,39 @@ static void take_guests(struct nm_doors *doors, const struct source *listener)
 	}
 }
 
-static struct known *place_of(struct nm_doors *doors, const struct nm_addr *peer,
-			      const struct nm_greeting *greeting)
-{
-	const unsigned char *bytes = (const unsigned char *)&peer->sa;
-	uint32_t hash = greeting->flow * 2654435761u ^ greeting->opening;
-
-	for (socklen_t i = 0; i < peer->len; i++)
-		hash = (hash ^ bytes[i]) * 16777619u;
-	return &doors->known[hash % KNOWN];
-}
-
-static bool is_known(const struct known *known, const struct nm_addr *peer,
-		     const struct nm_greeting *greeting)
-{
-	return same_addr(&known->peer, peer) && known->greeting.flow == greeting->flow &&
-	       known->greeting.opening == greeting->opening &&
-	       known->greeting.serial == greeting->serial &&
-	       known->greeting.group == greeting->group;
-}
-
 /* Makes the other end of a connection over a transport that has none of its own. The answer leaves before its flow can
  * send anything. */
 static void meet(struct nm_doors *doors, const struct source *listener, const struct nm_addr *peer,
 		 struct nm_greeting *greeting)
 {
 	const struct nm_instr *accept = find_accept(doors, listener->door, greeting);
-	struct known *known = place_of(doors, peer, greeting);
 	char wire[NM_GREETING_BYTES];
 	int fd = -1;
 
 	if (!accept || !is_wanted(doors, accept, peer))
 		return;
-	if (!is_known(known, peer, greeting)) {
+	uint32_t n_openings = doors->engine->plan->groups[greeting->group].n_openings;
+	struct known *known = &doors->known[greeting->group][(size_t)greeting->flow * n_openings +
+							     greeting->opening];
+
+	if (greeting->serial != known->serial) {
+		if ((int32_t)(greeting->serial - known->serial) < 0)
+			return;
 		fd = accept->transport->meet(listener->fd, accept->port != 0,
 					     accept->transport_opts, peer);
 		const struct nm_conn conn = {.fd = fd};
 
 		if (fd < 0)
 			return;
-		greeting->port = accept->transport->port_of(&conn);
-		*known = (struct known){.peer = *peer, .greeting = *greeting};
+		*known = (struct known){.serial = greeting->serial,
+					.port = accept->transport->port_of(&conn)};
 	}
-	nm_greeting_write(&known->greeting, true, wire);
+	greeting->port = known->port;
+	nm_greeting_write(greeting, true, wire);
 	(void)sendto(listener->fd, wire, sizeof wire, MSG_DONTWAIT | MSG_NOSIGNAL,
 		     (const struct sockaddr *)&peer->sa, peer->len);
-	if (fd >= 0 && deliver(doors, greeting, fd) < 0)
-		*known = (struct known){.peer = {.len = 0}};
+	if (fd >= 0)
+		(void)deliver(doors, greeting, fd);
 }
 
 /* Reads all greetings that are queued at a listener of a transport without connections. */
@@ -484,6 +494,8 @@ struct nm_doors *nm_doors_free(struct nm_doors *doors)
 	if (doors->quit.fd >= 0)
 		(void)close(doors->quit.fd);
 	free(doors->listeners);
+	for (uint32_t g = 0; doors->known && g < doors->engine->plan->n_groups; g++)
+		free(doors->known[g]);
 	free(doors->known);
 	free(doors->doors);
 	free(doors);
