@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,6 +97,14 @@ TYPED = [
 def test_what_is_typed_is_understood(netmodel: Path, program: str, typed: str, tmp_path: Path) -> None:  # noqa: F811
     """Parameters are checked; what else there is runs."""
     words = shlex.split(typed)
+    if words[0] == "-s":
+        command = [str(netmodel), *words, "-P", "0"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as slave:
+            assert slave.stdout is not None
+            said = slave.stdout.readline()
+            slave.terminate()
+        assert "listening" in said, said
+        return
     how = ("--check",) if words[0] == "-D" else ("-D", "test_length=20ms")
     profile = TOP / "profiles" / f"{program}.xml"
     done = run([netmodel, "-m", profile, *([] if words[0] == "--check" else how), *words], cwd=tmp_path)

@@ -89,7 +89,11 @@ def sockets_of(pid: int, kind: socket.SocketKind) -> Iterator[list[socket.socket
             copy = libc.syscall(_SYS_PIDFD_GETFD, pidfd, int(fd), 0)
             if copy < 0:
                 continue
-            one = socket.socket(fileno=copy)
+            try:
+                one = socket.socket(fileno=copy)
+            except OSError:  # by now something else has the number
+                os.close(copy)
+                continue
             found.append(one)
             with suppress(OSError):
                 if one.family in (socket.AF_INET, socket.AF_INET6) and one.type == kind and one.getpeername():
