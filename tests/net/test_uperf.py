@@ -178,7 +178,7 @@ def test_every_lookup_at_another_host(
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (group(once(connect(options="protocol=XXX"))), r"unknown protocol.*; must be one of: "),
+        (group(once(connect(options="protocol=pigeon"))), r"unknown protocol.*; must be one of: "),
         (group(once(connect(options="protocol=udapl"), write(100, "async"))), r'unknown option "async"'),
         (group(once(connect())).replace("<group", "<goup", 1), r"goup"),
     ],
