@@ -23,7 +23,7 @@ from pathlib import Path
 from benchlib.measure import Measurer
 from benchlib.model import WORKLOADS, Case, Figures
 from benchlib.process import end_on_signals
-from benchlib.report import SUBJECT, behind, case_text, document
+from benchlib.report import SUBJECT, behind, case_text, document, undecided
 from benchlib.tools import PEERS, Netmodel, Tool
 
 _CALLGRIND_FLOWS = (1, 64)
@@ -158,6 +158,9 @@ def main() -> int:
         slower = behind(results)
         print(f"{SUBJECT} is behind in:" if slower else f"{SUBJECT} is behind in no case")
         print("".join(f"  {line}\n" for line in slower), end="")
+        if even := undecided(results):
+            print("not to be told apart by so many rounds, with 90 % confidence:")
+            print("".join(f"  {line}\n" for line in even), end="")
     if options.json:
         Path(options.json).write_text(json.dumps(document(results, facts), indent=2) + "\n")
     return 0 if any(f.rate for figures in results.values() for f in figures.values()) else 2

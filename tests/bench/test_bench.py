@@ -263,7 +263,7 @@ def test_free_ports_differ() -> None:
 
 def test_ratio_is_taken_round_by_round() -> None:
     spread = report.ratio([10, 30, 20], [10, 10, 40])
-    assert spread == report.Spread(1.0, 0.5, 3.0)
+    assert spread == report.Spread(1.0, 0.5, 3.0, 0.5, 3.0)
     assert report.ratio([], [1.0]) is None
 
 
@@ -274,8 +274,22 @@ def test_report_names_what_is_behind() -> None:
     assert "netmodel/neper" in text
     assert "neper: late" in text
     case = report.document({RR: figures}, {})["cases"][0]
-    assert case["ratios"]["neper"]["rate"] == {"median": 0.9, "low": 0.9, "high": 0.9}
+    keys = ("median", "low", "high", "median_low", "median_high")
+    assert case["ratios"]["neper"]["rate"] == dict.fromkeys(keys, 0.9)
     assert case["ratios"]["neper"]["cpu_s"] is None
+
+
+def test_what_rounds_can_tell() -> None:
+    """A median below 1 is no proof when the rounds lie on both sides of 1."""
+    assert [report.outside(n) for n in (1, 4, 5, 7, 8, 10, 11, 15, 20)] == [0, 0, 0, 0, 1, 1, 2, 3, 5]
+    peer = Figures(rate=[100.0] * 5)
+    for ours, behind, undecided in (
+        ([90.0, 95.0, 97.0, 98.0, 99.0], 1, 0),
+        ([90.0, 95.0, 97.0, 98.0, 101.0], 0, 1),
+        ([101.0, 102.0, 103.0, 104.0, 105.0], 0, 0),
+    ):
+        results = {RR: {"netmodel": Figures(rate=ours), "neper": peer}}
+        assert (len(report.behind(results)), len(report.undecided(results))) == (behind, undecided)
 
 
 @pytest.mark.parametrize(

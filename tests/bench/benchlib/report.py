@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from math import comb
 from statistics import median
 from typing import Any
 
@@ -19,15 +20,31 @@ _WIDTH = 24
 
 @dataclass(frozen=True)
 class Spread:
-    """Median and extremes of the rounds."""
+    """Median and extremes of the rounds, and where the true median lies with 90 % confidence."""
 
     median: float
     low: float
     high: float
+    median_low: float
+    median_high: float
 
     @classmethod
     def of(cls, values: list[float]) -> Spread | None:
-        return cls(median(values), min(values), max(values)) if values else None
+        if not values:
+            return None
+        ranked = sorted(values)
+        out = outside(len(ranked))
+        return cls(median(ranked), ranked[0], ranked[-1], ranked[out], ranked[-1 - out])
+
+
+def outside(n: int) -> int:
+    """How many of n ranked values lie below, and as many above, the 90 % confidence interval of their median: each value
+    is on either side of it with a probability of one half, whatever their distribution. Of less than 5 it is all."""
+    count, below = 0, 1
+    while (below + comb(n, count + 1)) <= 0.05 * 2**n:
+        count += 1
+        below += comb(n, count)
+    return count
 
 
 def ratio(ours: list[float], theirs: list[float]) -> Spread | None:
@@ -97,12 +114,23 @@ def case_text(case: Case, figures: Mapping[str, Figures]) -> str:
 
 
 def behind(results: Mapping[Case, Mapping[str, Figures]]) -> list[str]:
-    """The cases and peers where netmodel's throughput is lower than it should be in the median round."""
+    """The cases and peers where netmodel's throughput is lower than it should be."""
+    return _judged(results, lambda rate, bound: rate.median_high < bound)
+
+
+def undecided(results: Mapping[Case, Mapping[str, Figures]]) -> list[str]:
+    """Those where the rounds cannot tell whether it is."""
+    return _judged(results, lambda rate, bound: rate.median_low < bound <= rate.median_high)
+
+
+def _judged(
+    results: Mapping[Case, Mapping[str, Figures]], verdict: Callable[[Spread, float], bool]
+) -> list[str]:
     found = []
     for case, figures in results.items():
         for name, by_metric in ratios(figures).items():
             rate = by_metric["rate"]
-            if rate is not None and rate.median < BOUNDS.get(name, 1):
+            if rate is not None and verdict(rate, BOUNDS.get(name, 1)):
                 found.append(f"{case.label}: {_ratio_text(rate)} of {name}")
     return found
 
