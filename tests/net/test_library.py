@@ -387,9 +387,9 @@ def test_mistakes_are_told_as_codes_and_as_text(copy: Copy, tmp_path: Path) -> N
 def test_locale_of_the_program(copy: Copy, tmp_path: Path) -> None:
     """Where numbers have a decimal comma, those of the documents and options still have a point."""
     made = tmp_path / "de_DE.UTF-8"
-    if not shutil.which("localedef") or subprocess.run(
-        ["localedef", "-i", "de_DE", "-f", "UTF-8", made], capture_output=True, check=False
-    ).returncode not in (0, 1):
+    if shutil.which("localedef"):
+        subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", made], capture_output=True, check=False)
+    if not (made / "LC_NUMERIC").exists():
         pytest.skip("localedef cannot make a locale: the sources of locales are not installed")
     report = copy.drive(tmp_path, "locale", made.name, LOCPATH=str(tmp_path))
     assert report.number("percentiles") == 0
