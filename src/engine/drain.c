@@ -64,6 +64,7 @@ static void begin_flow(struct nm_worker *worker, struct nm_flow *flow)
 
 void nm_worker_drain(struct nm_worker *worker)
 {
+	nm_worker_lone_end(worker);
 	worker->draining = true;
 	worker->drained = 0;
 	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++)

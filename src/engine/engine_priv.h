@@ -51,6 +51,7 @@ struct nm_worker {
 	size_t flow_bytes;
 	uint32_t n_flows;
 	struct nm_timers timers;
+	bool lowat; /* connections have the mark of the phase */
 	bool draining;
 	uint64_t drained; /* bytes, in this phase */
 	/* Commands, main -> worker; each store is followed by a write to wake_fd. */
@@ -168,6 +169,11 @@ int nm_worker_watch(struct nm_worker *worker, struct nm_flow *flow,
 void nm_worker_drain(struct nm_worker *worker); /* begins */
 void nm_worker_drain_conn(struct nm_worker *worker, struct nm_conn *conn);
 void nm_worker_drain_told(struct nm_worker *worker); /* how much */
+
+/* lowat.c: the mark below which who receives is not woken */
+void nm_worker_lowat_begin(struct nm_worker *worker); /* of the present phase */
+void nm_worker_lowat_end(
+	struct nm_worker *worker); /* once the end of the phase is near; may be called again */
 
 /* lone.c: a worker with one flow that asks may wait in the receive itself */
 void nm_worker_lone_begin(struct nm_worker *worker); /* in a phase, once it may be one */

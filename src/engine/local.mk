@@ -12,6 +12,7 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/engine_priv.h \
 	src/engine/listen.c \
 	src/engine/lone.c \
+	src/engine/lowat.c \
 	src/engine/mail.c \
 	src/engine/phase.c \
 	src/engine/ports.c \

@@ -2,6 +2,7 @@
 /* A worker with one flow, which waits for one thing only, need not wait for events: a receive that sleeps until it comes
  * spares a system call. It is given up after a while, so that the worker sees what main wants. */
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -16,8 +17,12 @@
 
 static bool is_plain(const struct nm_instr *instr, uint32_t how)
 {
-	return instr->op && instr->plain && !instr->can_fail && !instr->timeout_ns &&
-	       instr->step == instr->op->step && (instr->op->flags & how);
+	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
+
+	return instr->op && (instr->op->flags & NM_FLOWOP_MOVES) && !(instr->op->flags & others) &&
+	       !instr->transport->send && !instr->transport->recv &&
+	       !(instr->transport->caps & NM_TRANSPORT_MESSAGES) && !instr->can_fail &&
+	       !instr->timeout_ns && instr->step == instr->op->step && (instr->op->flags & how);
 }
 
 /* The same for messages that may be lost. */
@@ -61,6 +66,21 @@ static const struct nm_instr *only_wait(const struct nm_phase *phase, const stru
 	return answers(phase, body) ? body : NULL;
 }
 
+/* The kernel collects no events of the connection, which costs it something with each packet: the receive itself finds
+ * out. Its flags go on saying that it is watched, so that the flow just waits. */
+static void unwatch(const struct nm_worker *worker, const struct nm_conn *conn)
+{
+	if (conn->flags & NM_CONN_REGISTERED)
+		(void)epoll_ctl(worker->epoll_fd, EPOLL_CTL_DEL, conn->fd, NULL);
+}
+
+/* What has come meanwhile is an event again. Should this fail, the flow's next wait tries it again. */
+static void rewatch(struct nm_worker *worker, struct nm_flow *flow)
+{
+	flow->conn->flags &= ~(uint32_t)(NM_CONN_REGISTERED | NM_CONN_OUT_REGISTERED);
+	(void)nm_worker_watch(worker, flow, false);
+}
+
 void nm_worker_lone_begin(struct nm_worker *worker)
 {
 	struct nm_flow *flow = nm_worker_flow(worker, 0);
@@ -74,20 +94,22 @@ void nm_worker_lone_begin(struct nm_worker *worker)
 	if (read->timeout_ns && read->timeout_ns / 1000 < (uint64_t)sleep.tv_usec)
 		sleep.tv_usec =
 			read->timeout_ns < 2000 ? 1 : (suseconds_t)(read->timeout_ns / 2000);
-	if (worker->group->spins) {
-		worker->lone = read;
+	if (!worker->group->spins &&
+	    (setsockopt(flow->conn->fd, SOL_SOCKET, SO_RCVTIMEO, &sleep, sizeof sleep) < 0 ||
+	     fcntl(flow->conn->fd, F_SETFL, 0) < 0))
 		return;
-	}
-	if (setsockopt(flow->conn->fd, SOL_SOCKET, SO_RCVTIMEO, &sleep, sizeof sleep) == 0 &&
-	    fcntl(flow->conn->fd, F_SETFL, 0) == 0)
-		worker->lone = read;
+	unwatch(worker, flow->conn);
+	worker->lone = read;
 }
 
 void nm_worker_lone_end(struct nm_worker *worker)
 {
-	const struct nm_conn *conn = nm_worker_flow(worker, 0)->conn;
+	struct nm_flow *flow = nm_worker_flow(worker, 0);
 
-	if (worker->lone && !worker->group->spins && (conn->flags & NM_CONN_OPEN))
-		(void)fcntl(conn->fd, F_SETFL, O_NONBLOCK);
+	if (worker->lone && (flow->conn->flags & NM_CONN_OPEN)) {
+		if (!worker->group->spins)
+			(void)fcntl(flow->conn->fd, F_SETFL, O_NONBLOCK);
+		rewatch(worker, flow);
+	}
 	worker->lone = NULL;
 }

@@ -77,6 +77,7 @@ static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 	nm_process_alarm(worker, 0);
 	atomic_store_explicit(&stats->end_ns, end_ns, memory_order_release);
 	nm_worker_lone_end(worker);
+	nm_worker_lowat_end(worker);
 	if (worker->phase->measured)
 		summarise_connections(worker, &stats->conns);
 	if (worker->phase->measured && worker->tcp)
@@ -107,6 +108,7 @@ void nm_worker_end_phase(struct nm_worker *worker)
 /* All passes are done. */
 static void pass_phase(struct nm_worker *worker)
 {
+	nm_worker_lowat_end(worker);
 	if (worker->phase->drains && !worker->draining)
 		nm_worker_drain(worker);
 	else
@@ -183,6 +185,7 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 		nm_worker_end_phase(worker);
 		return;
 	}
+	nm_worker_lowat_begin(worker);
 	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
@@ -273,6 +276,7 @@ void nm_worker_commands(struct nm_worker *worker)
 		if (!atomic_load_explicit(&worker->stop, memory_order_relaxed))
 			return;
 		nm_worker_set_goal(worker, 0);
+		nm_worker_lowat_end(worker);
 		release_paced(worker);
 		if (worker->phase)
 			end_when_quiet(worker);
@@ -281,6 +285,7 @@ void nm_worker_commands(struct nm_worker *worker)
 				   atomic_load_explicit(&worker->follow, memory_order_acquire));
 		if (worker->goal == UINT64_MAX)
 			return;
+		nm_worker_lowat_end(worker);
 		if (nm_counter_read(&worker->io.count->iterations) >= worker->goal)
 			pass_phase(worker);
 		else

@@ -105,7 +105,11 @@ int nm_worker_watch(struct nm_worker *worker, struct nm_flow *flow, bool output)
 				    .data.ptr = conn};
 	int how = conn->flags & NM_CONN_REGISTERED ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
-	if (epoll_ctl(worker->epoll_fd, how, conn->fd, &event) < 0)
+	/* One that waits alone is not watched, whatever its flags say: see lone.c. And it may be watched before that ends. */
+	if (epoll_ctl(worker->epoll_fd, how, conn->fd, &event) < 0 &&
+	    (!worker->lone || (errno != ENOENT && errno != EEXIST) ||
+	     epoll_ctl(worker->epoll_fd, how ^ EPOLL_CTL_ADD ^ EPOLL_CTL_MOD, conn->fd, &event) <
+		     0))
 		return -errno;
 	conn->flags |= wanted;
 	return 0;
@@ -521,11 +525,20 @@ static void run_queued(struct nm_worker *worker)
 	}
 }
 
+/* The only flow waits for what it reads next, and main wants nothing. */
+static bool waits_alone(const struct nm_worker *worker, const struct nm_flow *flow)
+{
+	return worker->lone && flow->at == worker->lone && !worker->quiet_ns &&
+	       (flow->state == NM_FLOW_WAITING || flow->state == NM_FLOW_LIMITED) &&
+	       !atomic_load_explicit(&worker->called, memory_order_relaxed);
+}
+
 static int64_t next_timeout_ns(const struct nm_worker *worker)
 {
 	uint64_t next_ns = nm_timers_next_ns(&worker->timers);
 
-	if (worker->run_first || worker->watching || (worker->group->spins && worker->phase))
+	if (worker->run_first || worker->watching || (worker->group->spins && worker->phase) ||
+	    (worker->lone && waits_alone(worker, nm_worker_flow(worker, 0))))
 		return 0;
 	if (worker->quiet_ns && worker->quiet_ns < next_ns)
 		next_ns = worker->quiet_ns;
@@ -548,9 +561,7 @@ static void spin_lone(struct nm_worker *worker)
 		uint64_t due_ns = flow->wake_ns;
 		uint64_t before = nm_counter_read(&worker->io.count->bytes_received);
 
-		if (!worker->lone || flow->at != worker->lone || worker->quiet_ns ||
-		    (flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_LIMITED) ||
-		    atomic_load_explicit(&worker->called, memory_order_relaxed))
+		if (!waits_alone(worker, flow))
 			break;
 		flow->wake_ns = 0;
 		flow->conn->flags |= NM_CONN_IN;
@@ -573,15 +584,12 @@ static void yield_at_times(struct nm_worker *worker, int n_events)
 	}
 }
 
-/* The only flow waits for what it reads next: the receive itself waits, as long as something comes and main wants
- * nothing. */
-static void run_lone(struct nm_worker *worker)
+/* The receive itself waits, as long as something comes and main wants nothing. */
+static void sleep_lone(struct nm_worker *worker)
 {
 	struct nm_flow *flow = nm_worker_flow(worker, 0);
 
-	if (flow->at != worker->lone || worker->quiet_ns ||
-	    (flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_LIMITED) ||
-	    atomic_load_explicit(&worker->called, memory_order_relaxed))
+	if (!waits_alone(worker, flow))
 		return;
 	worker->io.recv_flags = 0;
 	worker->io.in_kept = ~0u;
@@ -590,6 +598,20 @@ static void run_lone(struct nm_worker *worker)
 	run_flow(worker, flow);
 	worker->io.recv_flags = MSG_DONTWAIT;
 	worker->io.in_kept = ~(uint32_t)NM_CONN_IN;
+	/* Nothing has come for long. */
+	if (waits_alone(worker, flow))
+		nm_worker_lone_end(worker);
+}
+
+/* What has been lost is only found out by looking at the clock between events. */
+static void run_lone(struct nm_worker *worker)
+{
+	if (worker->quiet_ns)
+		nm_worker_lone_end(worker);
+	else if (worker->group->spins)
+		spin_lone(worker);
+	else
+		sleep_lone(worker);
 }
 
 void *nm_worker_main(void *arg)
@@ -618,9 +640,7 @@ void *nm_worker_main(void *arg)
 			dispatch_all(worker, events, n);
 		if (worker->group->spins)
 			yield_at_times(worker, n);
-		if (worker->lone && worker->group->spins)
-			spin_lone(worker);
-		else if (worker->lone)
+		if (worker->lone)
 			run_lone(worker);
 		if (__builtin_expect(!worker->busy, 1))
 			continue;

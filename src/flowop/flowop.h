@@ -40,6 +40,7 @@ struct nm_opts_moving {
 		rsize_bytes; /* the most that one receive takes where it is received; 0: not given */
 	bool more, zerocopy;	   /* where it is sent */
 	bool discard, rx_zerocopy; /* where it is received */
+	uint64_t rcvlowat_bytes;   /* there: the fewest that wake it; 0: any */
 };
 struct nm_opts_files {
 	uint64_t chunk_bytes; /* the most that one call moves; 0: the whole file */

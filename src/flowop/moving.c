@@ -40,4 +40,11 @@ const struct nm_opt nm_moving_opts[] = {
 	 .offset = offsetof(struct nm_opts_moving, rx_zerocopy),
 	 .help = "over tcp: the end that receives maps whole pages instead of copying them "
 		 "(TCP_ZEROCOPY_RECEIVE), where they come so; the result tells how many bytes"},
+	{.name = "rcvlowat",
+	 .type = NM_TYPE_SIZE,
+	 .offset = offsetof(struct nm_opts_moving, rcvlowat_bytes),
+	 .max = UINT64_C(1) << 30,
+	 .help = "over tcp, of a flowop that is alone in a transaction with a duration and no "
+		 "rate: the end that receives is woken when so many bytes have come (SO_RCVLOWAT), "
+		 "and at the transaction's end"},
 	NM_OPT_END};

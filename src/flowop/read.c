@@ -67,8 +67,8 @@ static __attribute__((noinline)) enum nm_step receive_parts(struct nm_io *io, st
 			return pause_with(flow, left, NM_STEP_YIELD);
 		size_t asked = (left < io->chunk ? (size_t)left : io->chunk) + instr->ahead;
 
-		n = instr->plain ? nm_sys_recv(conn->fd, io->rx, asked, io->recv_flags)
-				 : nm_conn_recv(instr->transport, conn, io->rx, asked);
+		n = instr->transport->recv ? instr->transport->recv(conn, io->rx, asked)
+					   : nm_sys_recv(conn->fd, io->rx, asked, io->recv_flags);
 		if (n > 0) {
 			/* Where messages are kept apart, a short answer says nothing about the next. */
 			received(io, conn, n,

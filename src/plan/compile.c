@@ -317,6 +317,9 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 	}
 	if (instr->lossy || instr->can_fail)
 		phase->reliable = false;
+	/* What comes slowly is to be seen in each interval. */
+	if ((instr->op->flags & reads) == reads && phase->rate_per_s <= 0)
+		phase->rcvlowat = (int)step->rcvlowat;
 	phase->unmatched |= side->master && is_unmatched(step);
 	if ((instr->op->flags & NM_FLOWOP_MOVES) && (instr->op->flags & NM_FLOWOP_INITIATES))
 		phase->bytes_sent += instr->size * count * (instr->batch + !instr->batch);

@@ -37,6 +37,7 @@ struct nm_draft_step {
 	uint64_t size;		      /* of a message, at most; 0: moves nothing, or files */
 	const struct nm_law *law;     /* how the size is drawn; NULL: it is always the same */
 	uint64_t rsize;		      /* the most that one receive takes; 0: as usual */
+	uint64_t rcvlowat;	      /* the fewest bytes that wake who receives; 0: any */
 	const struct nm_files *files; /* master: what is sent of; owned by the arena */
 	bool lossy;		      /* messages of its connection may be lost */
 	bool unrolled;		      /* one of several that its count stands for */
@@ -93,7 +94,7 @@ bool nm_draft_is_free(const struct nm_draft_group *group,
 		      const struct nm_draft_transaction *transaction, uint32_t host);
 /* Finds the files that the master will send (moving.c). */
 void nm_draft_find_files(struct nm_draft *draft);
-/* Warns of each rsize that has no effect, and forgets it; refuses files where they cannot be sent (moving.c). */
+/* Warns of each rsize and rcvlowat that has no effect, and forgets it; refuses files where they cannot be sent (moving.c). */
 void nm_draft_check_moving(struct nm_draft *draft, struct nm_draft_group *group);
 
 /* What a step waits by itself, such as think: its option of the name `duration`; 0: nothing. */

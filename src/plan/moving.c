@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What concerns the bytes that flowops move: where rsize has an effect, and the files that are sent. */
+/* What concerns the bytes that flowops move: where rsize and rcvlowat have an effect, and the files that are sent. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,14 +14,48 @@ static const char *rsize_is_vain(const struct nm_draft_group *group,
 {
 	if (step->op->flags & NM_FLOWOP_FOLLOWS)
 		return "the slave sends what is received here, exactly `size` bytes";
-	if (step->rsize <= step->size)
-		return "it is not larger than size";
 	if (step->transport && (step->transport->caps & NM_TRANSPORT_MESSAGES))
 		return "its connection keeps messages apart";
 	for (size_t i = 0; i < group->n_steps; i++)
 		if (group->steps[i].op->flags & NM_FLOWOP_FILES)
 			return "where files are sent, nothing is received before its turn";
 	return NULL;
+}
+
+/* Why rcvlowat has no effect; NULL: it has one. What is awaited must go on coming, until the other end is told to stop:
+ * otherwise the last bytes would wake nobody. */
+static const char *rcvlowat_is_vain(const struct nm_draft_transaction *transaction,
+				    const struct nm_draft_step *step)
+{
+	if (step->transport && !(step->transport->caps & NM_TRANSPORT_TCP))
+		return "its connection is not one over tcp";
+	if (step->op->flags & (NM_FLOWOP_FILES | NM_FLOWOP_BOTH))
+		return "it does more than to receive";
+	if (!transaction->has_duration)
+		return "its transaction has no duration";
+	if (transaction->n_steps != 1)
+		return "its transaction has other flowops, which wait for every message";
+	return NULL;
+}
+
+static void check_rcvlowat(struct nm_draft *draft, struct nm_draft_group *group)
+{
+	for (size_t t = 0; t < group->n_transactions; t++) {
+		const struct nm_draft_transaction *transaction = &group->transactions[t];
+
+		for (size_t i = 0; i < transaction->n_steps; i++) {
+			struct nm_draft_step *step = &group->steps[transaction->first + i];
+			const char *vain =
+				step->rcvlowat ? rcvlowat_is_vain(transaction, step) : NULL;
+
+			if (!vain)
+				continue;
+			nm_diag_warn(draft->diags, draft->file, step->line,
+				     "<flowop %s>: rcvlowat has no effect: %s", step->op->name,
+				     vain);
+			step->rcvlowat = 0;
+		}
+	}
 }
 
 static void check_stream(struct nm_draft *draft, const struct nm_draft_step *step)
@@ -67,6 +101,7 @@ static void check_special(struct nm_draft *draft, const struct nm_draft_step *st
 
 void nm_draft_check_moving(struct nm_draft *draft, struct nm_draft_group *group)
 {
+	check_rcvlowat(draft, group);
 	for (size_t i = 0; i < group->n_steps; i++) {
 		struct nm_draft_step *step = &group->steps[i];
 		const char *vain = step->rsize ? rsize_is_vain(group, step) : NULL;

@@ -434,6 +434,7 @@ static void take_size(struct nm_draft_step *step, const struct nm_opts_moving *o
 	step->size = opts->size.max;
 	step->law = opts->size.kind == NM_LAW_FIXED ? NULL : &opts->size;
 	step->rsize = opts->rsize_bytes;
+	step->rcvlowat = opts->rcvlowat_bytes;
 }
 
 void nm_draft_options(struct nm_draft *draft, struct nm_draft_step *step, const char *options)

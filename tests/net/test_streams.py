@@ -126,3 +126,64 @@ def test_buffer_bounds_calls(
     data = [size for call, size in calls if call == "sendto" and size in (4000, 2000, 1000)]
     assert sorted(data) == sorted(5 * [4000, 4000, 2000] + 5 * [4000, 1000])
     assert phase_of(document, "rr")["bytes_sent"] == 50000
+
+
+# --- the mark below which a receiver sleeps ---
+
+
+def lasting(flowop: str, options: str, duration: str = "300ms") -> str:
+    return f'<transaction name="data" duration="{duration}"><flowop type="{flowop}" options="{options}"/></transaction>'
+
+
+ONE_EACH = (
+    '<transaction name="rr" iterations="50"><flowop type="write" options="size=90"/>'
+    '<flowop type="read" options="size=70"/></transaction>'
+)
+
+
+@pytest.mark.parametrize("nflows", [1, 3], ids=["lone", "several"])
+@pytest.mark.parametrize("flowop", ["write", "read"])
+def test_rcvlowat_leaves_nothing(netmodel: Netmodel, profile: WriteProfile, flowop: str, nflows: int) -> None:
+    """What is less than the mark at the end is received all the same, at once, and requests follow as ever."""
+    body = lasting(flowop, "size=777 rcvlowat=3m rsize=100k") + ONE_EACH + lasting(flowop, "size=50k rcvlowat=64k") + ONE_EACH
+    document = check(netmodel.measure(profile(connected(body, nflows))))
+    assert phase_of(document, "rr")["transactions"] == 50 * nflows
+    assert document["run"]["elapsed_s"] < 1.5
+
+
+@pytest.mark.parametrize("nflows", [1, 2], ids=["lone", "several"])
+def test_rcvlowat_wakes_less_often(
+    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, nflows: int
+) -> None:
+    """Of data that come slowly the receiver takes much at once, and the kernel is told how much, and when that ends."""
+
+    def receives(options: str) -> tuple[int, list[str]]:
+        path = profile(connected(lasting("write", f"size=1k rsize=1m {options}"), nflows, "max_pacing_rate=400m"))
+        _, lines = traced(netmodel, need_tool, path, tmp_path / f"trace{len(options)}", "recvfrom,setsockopt")
+        marks = [m[1] for line in lines if (m := re.search(r"SO_RCVLOWAT, \[(\d+)\]", line))]
+        return sum("recvfrom(" in line for line in lines), marks
+
+    usual, marks = receives("")
+    assert marks == []
+    fewer, marks = receives("rcvlowat=256k")
+    assert marks == nflows * ["262144"] + nflows * ["1"]
+    assert fewer < usual / 2, (usual, fewer)
+
+
+def test_rcvlowat_is_for_data_that_keep_coming(netmodel: Netmodel, profile: WriteProfile) -> None:
+    counted = '<transaction iterations="3">\n<flowop type="write" options="size=1k rcvlowat=8k"/></transaction>'
+    answered = (
+        '<transaction duration="10ms">\n<flowop type="write" options="size=1k rcvlowat=8k"/>'
+        '<flowop type="read" options="size=1k"/></transaction>'
+    )
+    for body, connect, why in (
+        (counted, "", "its transaction has no duration"),
+        (answered, "", "its transaction has other flowops, which wait for every message"),
+        (lasting("write", "size=1k rcvlowat=8k", "10ms"), "protocol=unix", "its connection is not one over tcp"),
+        (lasting("exchange", "size=1k rcvlowat=8k", "10ms"), "", "it does more than to receive"),
+    ):
+        result = netmodel.run("-m", profile(connected(body, connect=connect)), "--format", "json", code=0)
+        check(result.json())
+        assert [line.split(": ", 1)[1] for line in result.lines()] == [
+            f"warning: <flowop {'exchange' if 'exchange' in body else 'write'}>: rcvlowat has no effect: {why}"
+        ]
