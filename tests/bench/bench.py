@@ -152,6 +152,8 @@ def main() -> int:
     for workload in options.workloads:
         for flows in options.flows:
             case = Case(workload, flows, options.seconds)
+            if not case.is_sensible:
+                continue
             results[case] = measure_case(case, tools, measurer, options)
             print(case_text(case, results[case]), flush=True)
     if SUBJECT in facts["tools"]:

@@ -195,6 +195,19 @@ def test_netmodel_is_one_command_or_two() -> None:
     assert "--slave-cpus" not in apart.client
 
 
+def test_a_profile_is_the_same_for_both(tmp_path: Path) -> None:
+    """netmodel takes the file that uperf takes, and needs a slave for it, as uperf does."""
+    case = Case("uperf_udp_rr", 64, 2)
+    place = Place(0, 1, str(tmp_path))
+    commands = [tool.run(case, place) for tool in (Netmodel("/x/netmodel"), Uperf("/x/uperf"))]
+    texts = [Path(c.client[c.client.index("-m") + 1]).read_text() for c in commands]
+    assert texts[0] == texts[1]
+    assert 'nthreads="64"' in texts[0] and "protocol=udp" in texts[0] and 'duration="2s"' in texts[0]
+    assert all(c.server for c in commands)
+    assert not any(t.supported(case) for t in (Iperf3("x"), Netperf("x", "y"), Sockperf("x")))
+    assert not Case("uperf_udp_rr", 1000, 2).is_sensible
+
+
 def test_what_each_tool_can_do() -> None:
     many = Case("tcp_stream", 1000, 1)
     assert Neper(programs()).supported(many)

@@ -5,7 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-WORKLOADS = ("tcp_rr", "tcp_crr", "tcp_stream", "udp_rr", "udp_stream")
+# Those of the tools themselves, then profiles in uperf's form, the same file for whoever reads it.
+OWN_WORKLOADS = ("tcp_rr", "tcp_crr", "tcp_stream", "udp_rr", "udp_stream")
+_PREFIX = "uperf_"
+PROFILES = tuple(_PREFIX + name for name in ("tcp_rr", "tcp_stream", "udp_rr", "udp_stream"))
+WORKLOADS = OWN_WORKLOADS + PROFILES
+_MOST_STRANDS = 64
 
 
 class BenchError(Exception):
@@ -23,8 +28,23 @@ class Case:
     datagram_bytes: int = 1400
 
     @property
+    def traffic(self) -> str:
+        """What goes over the network, in whichever form it is asked for."""
+        return self.workload.removeprefix(_PREFIX)
+
+    @property
+    def is_profile(self) -> bool:
+        """Whether it is a profile in uperf's form."""
+        return self.workload in PROFILES
+
+    @property
+    def is_sensible(self) -> bool:
+        """uperf has a thread for each strand of a profile."""
+        return not self.is_profile or self.flows <= _MOST_STRANDS
+
+    @property
     def is_stream(self) -> bool:
-        return self.workload == "tcp_stream"
+        return self.traffic == "tcp_stream"
 
     @property
     def label(self) -> str:
@@ -35,7 +55,7 @@ class Case:
         """What costs are given per: a transaction, 10^9 bytes, or a datagram that has arrived."""
         if self.is_stream:
             return "GB"
-        return "datagram" if self.workload == "udp_stream" else "transaction"
+        return "datagram" if self.traffic == "udp_stream" else "transaction"
 
     @property
     def unit_size(self) -> float:

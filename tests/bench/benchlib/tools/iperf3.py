@@ -25,7 +25,7 @@ class Iperf3(Tool):
         return cls(found) if found else None
 
     def supported(self, case: Case) -> bool:
-        return case.is_stream and case.flows <= _MAX_STREAMS
+        return case.workload == "tcp_stream" and case.flows <= _MAX_STREAMS
 
     def run(self, case: Case, place: Place) -> Commands:
         (port,) = free_ports(1)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..model import WORKLOADS, Case, Commands, Outcome, Place
+from ..model import OWN_WORKLOADS, Case, Commands, Outcome, Place
 from ..ports import free_ports
 from .base import HOST, Tool, key_values, locate, number
 
@@ -22,9 +22,9 @@ class Neper(Tool):
 
     @classmethod
     def find(cls, env: Mapping[str, str]) -> Neper | None:
-        found = {workload: locate(env, "NEPER_DIR", workload) for workload in WORKLOADS}
+        found = {workload: locate(env, "NEPER_DIR", workload) for workload in OWN_WORKLOADS}
         programs = {workload: path for workload, path in found.items() if path}
-        return cls(programs) if len(programs) == len(WORKLOADS) else None
+        return cls(programs) if len(programs) == len(OWN_WORKLOADS) else None
 
     def supported(self, case: Case) -> bool:
         return case.workload in self._programs

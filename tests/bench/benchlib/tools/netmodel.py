@@ -10,6 +10,7 @@ from pathlib import Path
 from ..model import BenchError, Case, Commands, Outcome, Place
 from ..ports import free_ports
 from .base import HOST, Tool, executable, locate
+from .uperf import written_profile
 
 _IN_TREE = Path(__file__).resolve().parents[4] / "build" / "src" / "netmodel"
 
@@ -30,26 +31,33 @@ class Netmodel(Tool):
         return True
 
     def run(self, case: Case, place: Place) -> Commands:
+        if case.is_profile:
+            return self._run_profile(case, place)
         params = {"num_flows": case.flows, "num_threads": 1, "test_length": case.seconds}
         if case.is_stream:
             params["buffer_size"] = case.buffer_bytes
-        if case.workload == "udp_stream":
+        if case.traffic == "udp_stream":
             params["message_size"] = case.datagram_bytes
         master = [self._program, "-m", case.workload, "--format", "json"]
         for name, value in params.items():
             master += ["-D", f"{name}={value}"]
-        if place.client_cpu is not None:
-            master += ["--cpus", str(place.client_cpu)]
+        master += _on(place.client_cpu)
         if not place.separate:
             if place.server_cpu is not None:
                 master += ["--slave-cpus", str(place.server_cpu)]
             return Commands(client=master, pins_itself=True)
 
+        return self._apart([*master, "-D", f"host={HOST}"], place)
+
+    def _run_profile(self, case: Case, place: Place) -> Commands:
+        """It names its host, so that there are two commands."""
+        master = [self._program, "-m", written_profile(case, place), "--format", "json"]
+        return self._apart([*master, *_on(place.client_cpu)], place)
+
+    def _apart(self, master: list[str], place: Place) -> Commands:
         (port,) = free_ports(1)
-        slave = [self._program, "-s", "-P", str(port)]
-        if place.server_cpu is not None:
-            slave += ["--cpus", str(place.server_cpu)]
-        master += ["-P", str(port), "-D", f"host={HOST}"]
+        slave = [self._program, "-s", "-P", str(port), *_on(place.server_cpu)]
+        master += ["-P", str(port)]
         return Commands(client=master, server=slave, listens_on=port, pins_itself=True)
 
     def parse(self, case: Case, client: str, server: str) -> Outcome:
@@ -61,7 +69,7 @@ class Netmodel(Tool):
                 # Bytes that crossed the connection once, whichever end wrote them.
                 count = max(totals["bytes_sent"], totals["bytes_received"])
                 rate = totals["bits_per_s"] / 8
-            elif case.workload == "udp_stream":
+            elif case.traffic == "udp_stream":
                 count = totals["messages"]["to_slaves"]["received"]
                 rate = totals["messages"]["to_slaves"]["bits_received_per_s"] / 8
                 rate /= case.datagram_bytes
@@ -73,3 +81,7 @@ class Netmodel(Tool):
         if not complete:
             raise BenchError("the result is marked incomplete")
         return Outcome(count=float(count), rate=float(rate))
+
+
+def _on(cpu: int | None) -> list[str]:
+    return [] if cpu is None else ["--cpus", str(cpu)]

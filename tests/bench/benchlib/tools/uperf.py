@@ -11,12 +11,13 @@ from ..model import BenchError, Case, Commands, Outcome, Place
 from ..ports import free_ports
 from .base import HOST, Tool, locate
 
-_CONNECT = f'<flowop type="connect" options="remotehost={HOST} protocol=tcp"/>'
+_CONNECT = '<flowop type="connect" options="remotehost={host} protocol={protocol}"/>'
 _DISCONNECT = '<flowop type="disconnect"/>'
 _SAMPLE = re.compile(r"timestamp_ms:([\d.]+) name:Txn(\d+) nr_bytes:(\d+) nr_ops:(\d+)")
 _DATA = re.compile(r"^(\S+)\s+[\d.]+s\s+([\d.]+)([KMGT]?)B\s", re.MULTILINE)
 _BINARY = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_OPERATIONS = {"tcp_rr": 2, "tcp_crr": 4, "tcp_stream": 1}
+_OPERATIONS = {"tcp_rr": 2, "tcp_crr": 4, "tcp_stream": 1, "udp_rr": 2, "udp_stream": 1}
+_OWN = ("tcp_rr", "tcp_crr", "tcp_stream")
 _ENOUGH_SAMPLES = 4
 _LEAST_SAMPLES = 3
 _EXCHANGE = ('<flowop type="write" options="size=1"/>', '<flowop type="read" options="size=1"/>')
@@ -34,24 +35,21 @@ class Uperf(Tool):
         return cls(found) if found else None
 
     def supported(self, case: Case) -> bool:
-        return case.workload in _OPERATIONS
+        return case.workload in _OWN or case.is_profile
 
     def run(self, case: Case, place: Place) -> Commands:
         (port,) = free_ports(1)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=place.workdir, suffix=".xml", delete=False
-        ) as profile:
-            profile.write(profile_text(case))
         return Commands(
             # -i also sets how soon the end of a phase is noticed
-            client=[self._program, "-m", profile.name, "-P", str(port), "-R", "-i", "100ms"],
+            client=[self._program, "-m", written_profile(case, place), "-P", str(port), "-R", "-i", "100ms"],
             server=[self._program, "-s", "-P", str(port)],
             listens_on=port,
         )
 
     def parse(self, case: Case, client: str, server: str) -> Outcome:
-        measured = 1 if case.workload == "tcp_crr" else 2
-        operations = _OPERATIONS[case.workload]
+        measured = 1 if case.traffic == "tcp_crr" else 2
+        operations = _OPERATIONS[case.traffic]
+        one_way = case.is_stream or case.traffic == "udp_stream"
         before: list[tuple[float, float]] = []
         samples: list[tuple[float, float]] = []
         for stamp, phase, nr_bytes, nr_ops in _SAMPLE.findall(client):
@@ -70,7 +68,7 @@ class Uperf(Tool):
         (start, first), (end, last) = samples[0], samples[-2]
         if end <= start:
             raise BenchError("progress lines without elapsed time")
-        share = arrived(client) if case.is_stream else 1.0
+        share = arrived(client) if one_way else 1.0
         return Outcome(count=samples[-1][1] * share, rate=(last - first) / (end - start) * share)
 
 
@@ -82,18 +80,28 @@ def arrived(text: str) -> float:
     return min(1.0, data[HOST] / data["master"])
 
 
+def written_profile(case: Case, place: Place) -> str:
+    """The file with the profile."""
+    with tempfile.NamedTemporaryFile("w", dir=place.workdir, suffix=".xml", delete=False) as file:
+        file.write(profile_text(case))
+    return file.name
+
+
 def profile_text(case: Case) -> str:
     """The profile. One element a line: uperf's own parser needs it."""
+    connect = _CONNECT.format(host=HOST, protocol=case.traffic[:3])
     if case.is_stream:
         body = [f'<flowop type="write" options="size={case.buffer_bytes}"/>']
+    elif case.traffic == "udp_stream":
+        body = [f'<flowop type="write" options="size={case.datagram_bytes}"/>']
     else:
         body = list(_EXCHANGE)
     timed = f'<transaction duration="{case.seconds}s">'
     once = '<transaction iterations="1">'
-    if case.workload == "tcp_crr":
-        phases = [timed, _CONNECT, *body, _DISCONNECT, "</transaction>"]
+    if case.traffic == "tcp_crr":
+        phases = [timed, connect, *body, _DISCONNECT, "</transaction>"]
     else:
-        phases = [once, _CONNECT, "</transaction>", timed, *body, "</transaction>"]
+        phases = [once, connect, "</transaction>", timed, *body, "</transaction>"]
         phases += [once, _DISCONNECT, "</transaction>"]
     head = ['<?xml version="1.0"?>', '<profile name="bench">', f'<group nthreads="{case.flows}">']
     return "\n".join([*head, *phases, "</group>", "</profile>", ""])
