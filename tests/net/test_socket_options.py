@@ -368,19 +368,6 @@ def test_fastopen_needs_a_write(netmodel: Netmodel, profile: WriteProfile, own: 
     assert document["hosts"][0]["groups"][0]["fastopens"] == 0
 
 
-def test_tx_delay_is_felt(netmodel: Netmodel, profile: WriteProfile, own: Node) -> None:
-    """By requests and answers, and not by the handshake."""
-    inside(own, "tc", "qdisc", "replace", "dev", "lo", "root", "fq")
-    try:
-        body = reconnecting("protocol=tcp tcp_tx_delay=20ms nodelay", 3)
-        document = netmodel.measure(profile(body), prefix=own.prefix)
-    finally:
-        inside(own, "tc", "qdisc", "del", "dev", "lo", "root")
-    assert_complete(document)
-    latency = phase_of(document, "crr")["latency_s"]
-    assert 0.040 <= latency["min"] < 0.058
-
-
 def test_pacing_is_kept(netmodel: Netmodel, profile: WriteProfile) -> None:
     body = (
         '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=local max_pacing_rate=40Mb/s sndbuf=64k rcvbuf=64k"/>'

@@ -96,13 +96,18 @@ class Link:
         return ("ip", "netns", "exec", self.names[side])
 
     def _tc(self, side: int, *lines: str) -> None:
-        self._disturbed.add(side)
         self._call("tc", "-n", self.names[side], "-batch", "-", told="".join(f"{line}\n" for line in lines))
+        self._disturbed.add(side)
 
     def disturb(self, how: str, sides: tuple[int, ...] = (0, 1)) -> None:
         """What netem (tc-netem(8)) does to all packets as they leave: "loss 1%"."""
         for side in sides:
             self._tc(side, f"qdisc replace dev e0 root netem {how}")
+
+    def queue(self, discipline: str) -> None:
+        """The queueing discipline of both ends (tc(8))."""
+        for side in (0, 1):
+            self._tc(side, f"qdisc replace dev e0 root {discipline}")
 
     def undisturb(self) -> None:
         for side in self._disturbed:
