@@ -368,6 +368,7 @@ def test_raw_lines_end_with_groups_and_strands(netmodel: Netmodel, profile: Writ
         assert sum(line[column] for line in strands) == total[column]
 
 
+@calmly
 def test_wrappers_find_what_they_look_for(netmodel: Netmodel, tmp_path: Path) -> None:
     path = tmp_path / "wrapped.xml"
     body = '<flowop type="write" options="count=16 size=1024"/>'

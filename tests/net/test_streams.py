@@ -148,7 +148,7 @@ def test_rcvlowat_leaves_nothing(netmodel: Netmodel, profile: WriteProfile, flow
     body = lasting(flowop, "size=777 rcvlowat=3m rsize=100k") + ONE_EACH + lasting(flowop, "size=50k rcvlowat=64k") + ONE_EACH
     document = check(netmodel.measure(profile(connected(body, nflows))))
     assert phase_of(document, "rr")["transactions"] == 50 * nflows
-    assert document["run"]["elapsed_s"] < 1.5
+    assert document["run"]["elapsed_s"] < 5
 
 
 @pytest.mark.parametrize("nflows", [1, 2], ids=["lone", "several"])
