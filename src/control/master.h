@@ -97,7 +97,8 @@ struct nm_master {
 	uint64_t stall_ns;			/* so long without progress is a failure */
 	uint64_t progress, progress_at_ns;
 	/* How it ends. */
-	unsigned interrupts; /* 1: gracefully, 2: at once */
+	unsigned interrupts;   /* 1: gracefully, 2: at once */
+	uint64_t interrupt_ns; /* when the first came */
 	bool interrupt_closed;
 	enum nm_failure_rank failure;
 	uint64_t failed_at_ns;

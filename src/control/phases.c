@@ -283,6 +283,36 @@ static void check_stall(struct nm_master *master, uint64_t now_ns)
 	master->progress_at_ns = now_ns; /* it is told once */
 }
 
+/* How long an interrupted run may still take over what its master has begun, besides the waits of a pass. */
+#define INTERRUPT_NS 5000000000u
+
+static uint64_t patience_ns(const struct nm_master *master)
+{
+	return INTERRUPT_NS + (master->stall_ns - master->options->timeout_ns);
+}
+
+static uint64_t patience_end_ns(const struct nm_master *master)
+{
+	return master->interrupts ? master->interrupt_ns + patience_ns(master) : UINT64_MAX;
+}
+
+/* Who only receives may be far behind with what was sent to him: then the user does not wait for him. */
+static void check_interrupt(struct nm_master *master, uint64_t now_ns)
+{
+	char hosts[256];
+	uint32_t g;
+
+	if (now_ns < patience_end_ns(master) || master->failure || !phase_waits(master, &g))
+		return;
+	name_hosts(master, g, hosts, sizeof hosts);
+	nm_master_fail(
+		master, NULL, NM_FAILURE_EFFECT,
+		"interrupted in phase %u, which did not end within %.3g s; waiting for group "
+		"%s on %s",
+		master->phase + 1, (double)patience_ns(master) / 1e9, master->plan->groups[g].name,
+		hosts);
+}
+
 static void check_engine(struct nm_master *master)
 {
 	struct nm_engine_error error;
@@ -315,6 +345,7 @@ static void step(struct nm_master *master, uint64_t now_ns)
 	nm_ticker_run(master, now_ns);
 	check_engine(master);
 	check_stall(master, now_ns);
+	check_interrupt(master, now_ns);
 }
 
 static uint64_t next_ns(const struct nm_master *master, uint64_t now_ns)
@@ -330,6 +361,8 @@ static uint64_t next_ns(const struct nm_master *master, uint64_t now_ns)
 		next = meter_ns;
 	if (ticker_ns < next)
 		next = ticker_ns;
+	if (patience_end_ns(master) < next && patience_end_ns(master) > now_ns)
+		next = patience_end_ns(master);
 	if (nm_flow_meter_next_ns(&master->flow_meter) < next)
 		next = nm_flow_meter_next_ns(&master->flow_meter);
 	for (uint32_t g = 0; g < master->plan->n_groups; g++) {

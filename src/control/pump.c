@@ -128,7 +128,8 @@ static void take_interrupts(struct nm_master *master)
 	ssize_t n = read(master->options->interrupt_fd, &byte, 1);
 
 	if (n == 1) {
-		master->interrupts++;
+		if (!master->interrupts++)
+			master->interrupt_ns = nm_clock_ns();
 		nm_master_log(master, master->interrupts == 1
 					      ? "interrupted: finishing"
 					      : "interrupted again: ending at once");

@@ -283,6 +283,11 @@ static enum nm_run_status conclude(struct nm_master *master, bool cut)
 	result->interrupted = master->interrupts > 0;
 	result->complete = !cut && master->interrupts < 2 && !master->failure;
 	/* Nothing is missing when only results were awaited, but the user wants no more. */
+	if (result->complete && result->reconciled == NM_RECONCILED_NO) {
+		nm_diag_error(master->diags, NULL, 0, "the counts of both ends differ: %s",
+			      result->reconcile_text ? result->reconcile_text : "");
+		return NM_RUN_FAILED;
+	}
 	if (result->complete)
 		return result->interrupted ? NM_RUN_INTERRUPTED : NM_RUN_COMPLETE;
 	if (!master->failure)

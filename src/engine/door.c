@@ -275,25 +275,6 @@ static const struct nm_instr *find_accept(const struct nm_doors *doors, const st
 	return NULL;
 }
 
-/* Whether the accept takes connections from there. */
-static bool is_wanted(const struct nm_doors *doors, const struct nm_instr *accept,
-		      const struct nm_addr *peer)
-{
-	const struct nm_addr *from = &doors->engine->hosts[accept->host].peer;
-
-	/* A host that is reached over the internet has no other vsock address than its own one, which is this host's. */
-	if (peer->sa.ss_family == AF_VSOCK && from->sa.ss_family != AF_VSOCK)
-		return nm_addr_cid(peer) == VMADDR_CID_LOCAL;
-	if (peer->sa.ss_family == AF_VSOCK)
-		return nm_addr_same_host(peer, from);
-	/* Other addresses say nothing. */
-	if (peer->sa.ss_family != AF_INET && peer->sa.ss_family != AF_INET6)
-		return true;
-	if (accept->transport->comes_from)
-		return accept->transport->comes_from(accept->transport_opts, peer, from);
-	return nm_addr_same_host(peer, from);
-}
-
 static int deliver(struct nm_doors *doors, const struct nm_greeting *greeting, int fd)
 {
 	struct nm_engine_group *group = &doors->engine->groups[greeting->group];
@@ -311,7 +292,7 @@ static void admit(struct nm_doors *doors, struct source *guest)
 
 	if (nm_greeting_read(guest->greeting, guest->got, &greeting, &answer) && !answer)
 		accept = find_accept(doors, guest->door, &greeting);
-	if (accept && is_wanted(doors, accept, &guest->peer)) {
+	if (accept) {
 		(void)epoll_ctl(doors->epoll_fd, EPOLL_CTL_DEL, guest->fd, NULL);
 		(void)deliver(doors, &greeting, guest->fd);
 	} else {
@@ -397,7 +378,7 @@ static void meet(struct nm_doors *doors, const struct source *listener, const st
 	char wire[NM_GREETING_BYTES];
 	int fd = -1;
 
-	if (!accept || !is_wanted(doors, accept, peer))
+	if (!accept)
 		return;
 	uint32_t n_openings = doors->engine->plan->groups[greeting->group].n_openings;
 	struct known *known = &doors->known[greeting->group][(size_t)greeting->flow * n_openings +

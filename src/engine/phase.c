@@ -197,10 +197,13 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	}
 }
 
-/* How long nothing must move for a phase to count as over whose last messages may be lost; how often that is looked at,
+/* How long nothing must move at least for a phase to count as over whose last messages may be lost; how often that is looked at,
  * which is how much later than the last message the phase may seem to have ended. */
 #define QUIET_NS      100000000u
 #define QUIET_LOOK_NS 2000000u
+/* The same where what is awaited cannot be lost, unless by a flowop that may fail: TCP may be silent for seconds before
+ * it repeats something. */
+#define SILENCE_NS 5000000000u
 
 static uint64_t moved(const struct nm_worker *worker)
 {
@@ -208,6 +211,33 @@ static uint64_t moved(const struct nm_worker *worker)
 
 	return nm_counter_read(&count->iterations) + nm_counter_read(&count->bytes_sent) +
 	       nm_counter_read(&count->bytes_received);
+}
+
+/* Whether the other end of what the flow waits for has had its last pass, so that what is missing is lost. */
+static bool waits_in_vain(const struct nm_worker *worker, const struct nm_flow *flow)
+{
+	uint32_t leader = worker->phase->leader;
+
+	if (leader != NM_NO_HOST && flow->at->host != leader)
+		return false;
+	return flow->state == NM_FLOW_PARKED || flow->at->lossy;
+}
+
+/* How long nothing must move for the phase to count as over. Where a flow is not done with what it does by itself, it is
+ * not over. */
+static uint64_t patience_ns(const struct nm_worker *worker)
+{
+	uint64_t patience_ns = QUIET_NS;
+
+	for (uint32_t i = 0; i < worker->n_flows; i++) {
+		const struct nm_flow *flow = nm_worker_flow(worker, i);
+
+		if (flow->state == NM_FLOW_ASLEEP || flow->state == NM_FLOW_READY)
+			return UINT64_MAX;
+		if (flow->state != NM_FLOW_IDLE && !waits_in_vain(worker, flow))
+			patience_ns = SILENCE_NS + worker->phase->wait_ns;
+	}
+	return patience_ns;
 }
 
 /* The time in which nothing has moved any more is no part of the phase. */
@@ -220,7 +250,8 @@ void nm_worker_check_quiet(struct nm_worker *worker, uint64_t now_ns)
 	if (seen != worker->quiet_seen) {
 		worker->quiet_seen = seen;
 		worker->moved_ns = now_ns;
-	} else if (now_ns - worker->moved_ns >= QUIET_NS) {
+	} else if (now_ns - worker->moved_ns >= QUIET_NS &&
+		   now_ns - worker->moved_ns >= patience_ns(worker)) {
 		end_phase_at(worker, worker->moved_ns);
 		return;
 	}

@@ -29,6 +29,19 @@ static inline uint64_t nm_message_bytes(const struct nm_io *io, const struct nm_
 	return nm_law_draw(instr->law, nm_step_key(io, flow, instr), flow->repeated);
 }
 
+/* Bytes that a step on a stream has still to move, when it is called. A message that was given up comes, or goes, first:
+ * both ends stay in step. */
+static inline uint64_t nm_message_left(const struct nm_io *io, const struct nm_flow *flow,
+				       const struct nm_instr *instr, uint64_t *owed)
+{
+	if (flow->left)
+		return flow->left;
+	uint64_t left = nm_message_bytes(io, flow, instr) + *owed;
+
+	*owed = 0;
+	return left;
+}
+
 /* The other end of exchange. */
 extern const struct nm_flowop nm_flowop_exchanged;
 

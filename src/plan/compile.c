@@ -163,7 +163,8 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_dr
 		.files = side->master ? step->files : NULL,
 		.position = step->position,
 		.ahead = ahead,
-		.plain = whole && direct && (ahead == 1 || (op->flags & NM_FLOWOP_INITIATES)),
+		.plain = whole && direct && !group->gives_up &&
+			 (ahead == 1 || (op->flags & NM_FLOWOP_INITIATES)),
 		.line = step->line};
 }
 
@@ -315,8 +316,8 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 		instr->limited = instr->step;
 		instr->step = nm_limited_step;
 	}
-	if (instr->lossy || instr->can_fail)
-		phase->reliable = false;
+	phase->reliable &= !instr->lossy;
+	phase->can_fail |= instr->can_fail;
 	/* What comes slowly is to be seen in each interval. */
 	if ((instr->op->flags & reads) == reads && phase->rate_per_s <= 0)
 		phase->rcvlowat = (int)step->rcvlowat;
@@ -416,6 +417,14 @@ static uint64_t chunk_of(const struct nm_draft_group *group)
 	return chunk < CHUNK_MAX ? chunk : CHUNK_MAX;
 }
 
+static bool gives_up(const struct nm_draft_group *group)
+{
+	for (size_t i = 0; i < group->n_steps; i++)
+		if (group->steps[i].common->can_fail && group->steps[i].common->timeout_ns)
+			return true;
+	return false;
+}
+
 static bool moves_files(const struct nm_draft_group *group, const struct side *side)
 {
 	for (size_t i = 0; i < group->n_steps; i++)
@@ -475,6 +484,7 @@ static int emit_group(const struct nm_draft *draft, uint32_t number, const struc
 	if (!group->phases || !group->instrs || !group->hosts)
 		return -ENOMEM;
 	group->moves_files = moves_files(from, side);
+	group->gives_up = gives_up(from);
 	for (size_t k = 0; k < from->n_transactions; k++)
 		emit_phase(from, &from->transactions[k], side, group);
 	for (size_t i = 0; i < from->n_steps; i++) {

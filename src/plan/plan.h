@@ -44,7 +44,8 @@ struct nm_phase {
 	int rcvlowat; /* SO_RCVLOWAT of the connections while it lasts; 0: as they have it */
 	bool drains; /* master's plan: some hosts are free, and what they send beyond the passes is drained */
 	uint32_t leader; /* master's plan: which host leads, NM_NO_HOST when the master does */
-	bool reliable;	 /* all its connections are, and nothing may fail: counts must agree */
+	bool reliable;	 /* all its connections are: counts must agree, unless something fails */
+	bool can_fail;	 /* something may fail without an end of the run */
 	bool loose; /* on any side messages may be lost, or flowops fail: it ends by agreement, not by count alone */
 	uint64_t bytes_sent; /* of one pass on this side, if no size is drawn */
 	bool unmatched; /* master's plan: some of its bytes are sent to, or received from, nobody */
@@ -68,6 +69,7 @@ struct nm_group {
 	bool processes;	      /* the workers are processes */
 	bool spins;	      /* they never sleep while they wait */
 	bool moves_files;     /* this side sends or receives some */
+	bool gives_up; /* messages on streams may be given up half-way, and then move before the next */
 	bool moves_datagrams; /* over sockets that may lose them */
 	bool needs_identity;  /* flow i here must be connected with flow i there */
 	bool runs;	      /* this side has something to do for this group */

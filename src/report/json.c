@@ -60,7 +60,7 @@ static json_t *warnings_json(const struct nm_result *result)
 
 static json_t *reconciled_json(enum nm_reconciled reconciled)
 {
-	if (reconciled == NM_RECONCILED_UNKNOWN)
+	if (reconciled == NM_RECONCILED_UNKNOWN || reconciled == NM_RECONCILED_FORGIVEN)
 		return json_null();
 	return json_boolean(reconciled == NM_RECONCILED_YES);
 }

@@ -372,6 +372,9 @@ static void print_notes(const struct nm_result *result, FILE *out)
 		fputc('\n', out);
 	if (result->reconciled == NM_RECONCILED_YES)
 		fputs("  counts of both ends agree\n", out);
+	else if (result->reconciled == NM_RECONCILED_FORGIVEN)
+		nm_print_line(out, "  counts of both ends are not compared: %s",
+			      result->reconcile_text ? result->reconcile_text : "");
 	else if (result->reconciled == NM_RECONCILED_NO)
 		nm_print_line(out, "  COUNTS DIFFER: %s",
 			      result->reconcile_text ? result->reconcile_text : "");

@@ -59,6 +59,7 @@ struct nm_result_group {
 	struct nm_window totals; /* measured phases, warm-up and cool-down cut */
 	struct nm_result_phase *phases;
 	size_t n_phases;
+	bool forgiven; /* something has failed that may: its counts are not compared any more */
 };
 
 /* Of the connections over TLS among them. */
@@ -127,7 +128,12 @@ struct nm_result_host {
 };
 
 /* Whether the master's counts and the slaves' agree. */
-enum nm_reconciled { NM_RECONCILED_UNKNOWN, NM_RECONCILED_YES, NM_RECONCILED_NO };
+enum nm_reconciled {
+	NM_RECONCILED_UNKNOWN, /* nothing could be compared */
+	NM_RECONCILED_YES,
+	NM_RECONCILED_FORGIVEN, /* something failed that may fail, and what came after it was not compared */
+	NM_RECONCILED_NO,
+};
 
 struct nm_result {
 	char *profile_name, *profile_path; /* path NULL: from memory */
@@ -153,7 +159,7 @@ struct nm_result {
 	struct nm_result_interval *intervals;
 	size_t n_intervals;
 	enum nm_reconciled reconciled;
-	char *reconcile_text; /* what differs, when it does */
+	char *reconcile_text; /* what differs, or was forgiven, when it is */
 	bool has_start_skew;  /* every host has entered the first measured phase */
 	double start_skew_s;  /* between the first and the last host */
 	char **warnings;

@@ -56,6 +56,8 @@ struct nm_conn {
 	uint32_t seen;	 /* the highest number received */
 	uint32_t heard;	 /* how many were sent before the question: answers to those are late */
 	bool lossy;	 /* messages may be lost, though the transport is a reliable one */
+	uint64_t owed_in, owed_out; /* streams: bytes of messages that were given up, which come, or
+				     * have to go, before the next message */
 };
 
 /* What connections over TLS have agreed upon. Of a single one, the numbers are 0 or 1. */

@@ -23,6 +23,7 @@ void nm_socket_close(struct nm_conn *conn, bool reset)
 	conn->fd = -1;
 	conn->flags = 0;
 	conn->ahead = 0;
+	conn->owed_in = conn->owed_out = 0;
 }
 
 void nm_socket_finish(struct nm_conn *conn)

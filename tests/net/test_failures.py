@@ -696,3 +696,21 @@ def test_a_full_disk_is_told(netmodel: Netmodel) -> None:
     assert result.code == 2, result
     assert "/dev/full" in result.err
     assert "No space left on device" in result.err
+
+
+def test_an_interrupt_does_not_wait_for_who_is_far_behind(netmodel: Netmodel, tmp_path: Path) -> None:
+    """The slave owes hours of thinking for what was sent to it in 200 ms."""
+    path = tmp_path / "behind.xml"
+    path.write_text(
+        '<profile><group nthreads="1"><transaction><flowop type="connect" options="remotehost=local"/></transaction>\n'
+        '<transaction duration="200ms"><flowop type="think" options="duration=1s at=slave"/>'
+        '<flowop type="write" options="size=64"/></transaction></group></profile>\n'
+    )
+    with netmodel.started("-m", path, "-v", "--format", "json") as master:
+        master.wait_line("phase 2 of 2 begins")
+        time.sleep(0.5)
+        master.signal(signal.SIGINT)
+        result = master.finish(15)
+    assert result.code == 130
+    why = "master: interrupted in phase 2, which did not end within 6 s; waiting for group Group0 on the master, local"
+    assert result.json()["run"]["incomplete_why"] == why

@@ -153,6 +153,8 @@ def test_the_ends_of_percentiles(netmodel: Netmodel) -> None:
     document = netmodel.measure("tcp_rr", "--percentiles", "0,50,100", "-i", "50ms", *defines(test_length="200ms"))
     for window in (document["totals"], *document["groups"], *document["intervals"]):
         latency = window["latency_s"]
+        if latency is None and window is not document["totals"]:
+            continue  # an interval in which this machine did something else
         assert latency["p0"] == latency["min"]
         assert latency["p100"] == latency["max"]
         assert latency["p0"] <= latency["p50"] <= latency["p100"]

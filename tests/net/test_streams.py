@@ -152,6 +152,7 @@ def test_rcvlowat_leaves_nothing(netmodel: Netmodel, profile: WriteProfile, flow
 
 
 @pytest.mark.parametrize("nflows", [1, 2], ids=["lone", "several"])
+@calmly
 def test_rcvlowat_wakes_less_often(
     netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, nflows: int
 ) -> None:
@@ -159,7 +160,7 @@ def test_rcvlowat_wakes_less_often(
 
     def receives(options: str) -> tuple[int, list[str]]:
         path = profile(connected(lasting("write", f"size=1k rsize=1m {options}"), nflows, "max_pacing_rate=400m"))
-        _, lines = traced(netmodel, need_tool, path, tmp_path / f"trace{len(options)}", "recvfrom,setsockopt")
+        _, lines = traced(netmodel, need_tool, path, tmp_path / f"trace{len(list(tmp_path.iterdir()))}", "recvfrom,setsockopt")
         marks = [m[1] for line in lines if (m := re.search(r"SO_RCVLOWAT, \[(\d+)\]", line))]
         return sum("recvfrom(" in line for line in lines), marks
 

@@ -94,6 +94,34 @@ def test_timeout_of_a_read(netmodel: Netmodel, profile: WriteProfile, more: str,
         assert phase_of(document, "counted")["transactions"] == 1
 
 
+def test_what_is_given_up_comes_before_the_next(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Over a stream: the answers that nobody waited for leave nothing behind for the requests after them."""
+    late = op("think", "duration=60ms idle at=slave")
+    body = times(4, write(64), late, read(64, "timeout=20ms canfail")) + times(5, ask(100, 90), name="after")
+    document = netmodel.measure(profile(opened(body)))
+    assert_complete(document)
+    errors = phase_of(document, "counted")["errors"]
+    assert errors == 4
+    assert phase_of(document, "after")["transactions"] == 5
+    master, slave = document["hosts"]
+    assert master["counts"]["bytes_received"] == slave["counts"]["bytes_sent"] == 4 * 64 + 5 * 90
+    assert document["run"]["reconciled"] is None
+    assert document["run"]["reconcile_text"].endswith("flowops that may fail have failed, 4 times")
+
+
+def test_a_slow_host_is_waited_for(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Though another that leads is done, and something may fail."""
+    hosts = "".join(connect(f"127.0.0.{n}", f"protocol=tcp conn={n}") for n in (1, 2))
+    wait = op("think", "duration=150ms remotehost=127.0.0.2")
+    body = once(hosts) + times(3, read(300, "conn=1 canfail"), wait, read(300, "conn=2"))
+    with netmodel.slave() as slave:
+        document = netmodel.measure(profile(group(body)), "-P", str(slave.port))
+    assert_complete(document)
+    assert document["run"]["reconciled"] is True
+    assert phase_of(document, "counted")["transactions"] == 3
+    assert phase_of(document, "counted")["seconds"] > 0.4
+
+
 def test_a_timeout_that_is_not_reached_changes_nothing(netmodel: Netmodel, profile: WriteProfile) -> None:
     body = ask(100, 200, "timeout=5s")
     document = check(netmodel.measure(profile(opened(times(300, body), lasting("100ms", body), strands=2)), "-t"))
