@@ -51,7 +51,7 @@ static uint32_t ports_of(const struct nm_instr *instr)
 
 uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 {
-	uint64_t needed = 0;
+	uint64_t needed = 0, own = 0, most = 0;
 
 	for (uint32_t g = 0; g < plan->n_groups; g++) {
 		const struct nm_group *group = &plan->groups[g];
@@ -73,15 +73,18 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 
 			needed += ports > sockets ? ports : sockets;
 		}
-		/* A process has those of its own flows only. */
-		uint64_t flows = group->processes ? flows_a_worker : group->n_flows;
+		needed += (greeted ? 4 : 2) * (uint64_t)group->n_workers;
+		/* A flow has one file open at a time. */
+		uint64_t of_flow = (connected ? group->n_conns : 0) +
+				   (plan->master && group->moves_files ? 1 : 0);
 
-		needed += (connected ? flows * group->n_conns : 0) +
-			  (greeted ? 4 : 2) * (uint64_t)group->n_workers;
-		/* And a flow has one file open at a time. */
-		needed += plan->master && group->moves_files ? flows : 0;
+		/* A process has those of its own flows only: it begins before any flow has some. */
+		if (!group->processes)
+			own += group->n_flows * of_flow;
+		else if (flows_a_worker * of_flow > most)
+			most = flows_a_worker * of_flow;
 	}
-	return needed;
+	return needed + (own > most ? own : most);
 }
 
 /* The time between two passes, ns. */

@@ -6,13 +6,16 @@ from __future__ import annotations
 import re
 import resource
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from compose import ask, check, connect, counts, lasting, opened, times
 from nmtest import (
     Json,
     Netmodel,
+    Node,
     assert_complete,
     assert_ends_agree,
     calmly,
@@ -62,6 +65,26 @@ def test_ten_thousand_flows(netmodel: Netmodel) -> None:
     assert 0 < few_theirs < many_theirs
     assert (many_ours - few_ours) / (FLOWS - 10) < 1024
     assert (many_theirs - few_theirs) / (FLOWS - 10) < 1024
+
+
+SLAVES = 4
+MANY_FLOWS = 60_000
+
+
+def test_sixty_thousand_flows(netmodel: Netmodel, profile: Callable[..., Path], nodes: Callable[[int], list[Node]]) -> None:
+    """More than a process may have descriptors, or an address ports: to four slaves, from as many processes."""
+    each = MANY_FLOWS // SLAVES
+    need_descriptors(each + 1000)
+    master, *hosts = nodes(1 + SLAVES)
+    body = times(1, ask(1, 1)) + lasting("500ms", ask(1, 1))
+    groups = (opened(body, opening=connect(host.address), kind="nprocs") for host in hosts)
+    path = profile("".join(text.replace("nprocs", f'nflows="{each}" nprocs') for text in groups))
+    with ExitStack() as stack:
+        for host in hosts:
+            stack.enter_context(netmodel.slave("-P", "20000", "--no-auth", prefix=host.prefix))
+        document = check(netmodel.measure(path, "-i", "0", "-t", prefix=master.prefix, timeout=60))
+    assert document["hosts"][0]["counts"]["connects"] == MANY_FLOWS
+    assert [counts(document, "counted", number) for number in range(SLAVES)] == [(each, each, each)] * SLAVES
 
 
 def strace_total(path: Path) -> int:

@@ -296,6 +296,20 @@ START_TEST(a_mirror_needs_no_descriptors_for_what_it_does_not_run)
 }
 END_TEST
 
+#define CONNECTED(attributes)                                                                      \
+	"<group " attributes ">" ONCE(OP("connect", "remotehost=h")) "</group>"
+
+/* Listening sockets and what workers wait with are there before processes begin, which inherit them. */
+START_TEST(a_process_needs_descriptors_for_its_own_flows_only)
+{
+	struct compiled c = compile_good(GROUPS(CONNECTED("nprocs='2' nflows='1000'") CONNECTED(
+		"nprocs='1' nflows='900'") CONNECTED("nflows='20'")));
+
+	ck_assert_uint_eq(nm_plan_descriptors(c.plan), 900 + 2 * 4);
+	compiled_fini(&c);
+}
+END_TEST
+
 START_TEST(an_unknown_host_has_no_mirror)
 {
 	struct compiled c = compile_good(GROUP(ONCE(OP("connect", "remotehost=h"))));
@@ -443,6 +457,7 @@ int main(void)
 	tcase_add_test(tc, both_ends_have_the_options);
 	tcase_add_test(tc, listeners_are_on_the_side_that_accepts);
 	tcase_add_test(tc, a_mirror_needs_no_descriptors_for_what_it_does_not_run);
+	tcase_add_test(tc, a_process_needs_descriptors_for_its_own_flows_only);
 	tcase_add_test(tc, an_unknown_host_has_no_mirror);
 	tcase_add_test(tc, both_ends_know_how_sizes_are_drawn);
 	tcase_add_test(tc, rsize_is_for_the_slave);
