@@ -6,7 +6,9 @@ import os
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,8 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped,unused-ignore]
 import pytest
 
-from nmtest import SCHEMA, Json, Netmodel, Network, Node, Slave, locate_binary
+from loss import losing
+from nmtest import SCHEMA, Json, Netmodel, Network, Node, Slave, defines, locate_binary, slaves_on
 
 
 @pytest.fixture(scope="session")
@@ -87,6 +90,27 @@ def own() -> Iterator[Node]:
         yield network.nodes(1)[0]
     finally:
         network.close()
+
+
+@pytest.fixture
+def lossy(netmodel: Netmodel, nodes: Callable[[int], list[Node]]) -> Iterator[Callable[..., Json]]:
+    """Runs a profile with a host to and from which datagrams are lost: $far in the profile."""
+    near, far = nodes(2)
+
+    def run(path: Path, *args: str, share: float, code: int = 0) -> Json:
+        with slaves_on(netmodel, [far]), ExitStack() as stack:
+            for node in (near, far):
+                try:
+                    stack.enter_context(losing(node, share))
+                except OSError as error:
+                    pytest.skip(f"this kernel does not lose datagrams for us: {error}")
+            began = time.monotonic()
+            arguments = (*defines(far=far.address), *args)
+            document = netmodel.measure(path, *arguments, prefix=near.prefix, code=code, timeout=60)
+            document["took_s"] = time.monotonic() - began
+        return document
+
+    yield run
 
 
 @pytest.fixture

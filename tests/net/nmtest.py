@@ -17,7 +17,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,7 @@ _CLONE_NEWNET = 0x40000000
 _ETH_P_ALL = 3
 _SO_RCVBUFFORCE = 33
 _PR_CAPBSET_DROP = 24
+_SYS_PIDFD_GETFD = 438
 
 
 def locate_binary() -> Path:
@@ -345,6 +346,13 @@ class Netmodel:
             yield Slave(process, int(match[1]))
 
 
+def free_port(kind: socket.SocketKind = socket.SOCK_STREAM) -> int:
+    with socket.socket(socket.AF_INET, kind) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
 def defines(**params: object) -> list[str]:
     """-D options."""
     return [word for name, value in params.items() for word in ("-D", f"{name}={value}")]
@@ -494,6 +502,17 @@ def inside(node: Node, *argv: str) -> str:
 
 
 @contextmanager
+def changed(node: Node, name: str, value: object) -> Iterator[None]:
+    """A setting of the kernel (sysctl) that is another there meanwhile."""
+    before = inside(node, "sysctl", "-n", name).strip()
+    inside(node, "sysctl", "-w", f"{name}={value}")
+    try:
+        yield
+    finally:
+        inside(node, "sysctl", "-w", f"{name}={before}")
+
+
+@contextmanager
 def _in_namespace(node: Node) -> Iterator[None]:
     setns = ctypes.CDLL(None, use_errno=True).setns
     with open("/proc/self/ns/net") as mine, open(f"/var/run/netns/{node.namespace}") as there:
@@ -523,12 +542,18 @@ def packets(node: Node, run: Callable[[], None]) -> list[bytes]:
 
 
 def traced(
-    netmodel: Netmodel, need_tool: Callable[..., str], path: Path, where: Path, calls: str, prefix: tuple[str, ...] = ()
+    netmodel: Netmodel,
+    need_tool: Callable[..., str],
+    path: str | Path,
+    where: Path,
+    calls: str,
+    prefix: tuple[str, ...] = (),
+    args: Sequence[str] = (),
 ) -> tuple[Json, list[str]]:
     """Runs it under strace."""
     strace = need_tool("strace", "-o", "/dev/null", "true")
     how = (*prefix, strace, "-ff", "-qq", "-e", f"trace={calls}", "-o", str(where))
-    document = netmodel.measure(path, prefix=how, env=TRACED)
+    document = netmodel.measure(path, *args, prefix=how, env=TRACED)
     assert_complete(document)
     assert_counts_agree(document)
     return document, trace_lines(where)
@@ -541,3 +566,59 @@ def trace_lines(where: Path) -> list[str]:
         for trace in where.parent.glob(f"{where.name}.*")
         for line in trace.read_text().splitlines()
     ]
+
+
+@contextmanager
+def sockets_of(pid: int, kind: socket.SocketKind) -> Iterator[list[socket.socket]]:
+    """Copies of the connected internet sockets of a process."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    pidfd = os.pidfd_open(pid)
+    found: list[socket.socket] = []
+    try:
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            with suppress(OSError):
+                if not os.readlink(f"/proc/{pid}/fd/{fd}").startswith("socket:"):
+                    continue
+            copy = libc.syscall(_SYS_PIDFD_GETFD, pidfd, int(fd), 0)
+            if copy < 0:
+                continue
+            try:
+                one = socket.socket(fileno=copy)
+            except OSError:  # by now something else has the number
+                os.close(copy)
+                continue
+            found.append(one)
+            with suppress(OSError):
+                if one.family in (socket.AF_INET, socket.AF_INET6) and one.type == kind and one.getpeername():
+                    continue
+            found.remove(one)
+            one.close()
+        yield found
+    finally:
+        os.close(pidfd)
+        for one in found:
+            one.close()
+
+
+def run_and_weigh(netmodel: Netmodel, flows: int) -> tuple[Json, int, int]:
+    """The result of tcp_rr, and the most memory that master and slave had."""
+    options = defines(num_flows=flows, num_threads=2, test_length="700ms")
+    with netmodel.started("-m", "tcp_rr", "--format", "json", "-i", "100ms", *options) as master:
+        (slave,) = wait_until(lambda: children(master.pid), what="the embedded slave")
+        ours = theirs = 0
+        while master.running():
+            ours = max(ours, resident_bytes(master.pid))
+            theirs = max(theirs, resident_bytes(slave))
+            time.sleep(0.005)
+        result = master.finish()
+    assert result.code == 0, result
+    return result.json(), ours, theirs
+
+
+@contextmanager
+def slaves_on(netmodel: Netmodel, nodes: list[Node]) -> Iterator[None]:
+    with ExitStack() as stack:
+        for node in nodes:
+            slave = stack.enter_context(netmodel.started("-s", "--no-auth", prefix=node.prefix))
+            slave.wait_line("slave listening")
+        yield

@@ -15,6 +15,7 @@ from nmtest import (
     Node,
     assert_complete,
     assert_ends_agree,
+    changed,
     inside,
     master_of,
     packets,
@@ -115,13 +116,9 @@ def test_no_room_for_tellings_is_back_pressure(
     netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, own: Node
 ) -> None:
     """A refusal (ENOBUFS) is waited out: there is no storm of them, and no failure."""
-    before = inside(own, "cat", "/proc/sys/net/core/optmem_max").strip()
-    inside(own, "sysctl", "-w", "net.core.optmem_max=2000")
-    try:
+    with changed(own, "net.core.optmem_max", 2000):
         body = stream(op("write", "size=3k zerocopy"), 2000, 1)
         _, lines = traced(netmodel, need_tool, profile(body), tmp_path / "trace", "sendto", own.prefix)
-    finally:
-        inside(own, "sysctl", "-w", f"net.core.optmem_max={before}")
     refused = sum("ENOBUFS" in line for line in lines)
     assert 0 < refused < len(sends(lines, "MSG_ZEROCOPY"))
 

@@ -5,39 +5,15 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 from pathlib import Path
 
 import pytest
 
-from nmtest import Netmodel
+from neper_words import keys_of, pair
+from nmtest import Netmodel, free_port
 
 WORKLOADS = ("tcp_rr", "tcp_crr", "tcp_stream", "udp_rr", "udp_stream")
 PARAM = re.compile(r"^  (?:-(\w)|  ) --([\w-]+)(?: (\w+))? +-D (\w+)(?:=(\w+))?(?: |;|$)")
-
-
-def keys_of(text: str) -> dict[str, str]:
-    lines = [line for line in text.splitlines() if not line.startswith("t=")]
-    assert all(re.match(r"[\w.]+=", line) for line in lines), text
-    keys = dict(line.split("=", 1) for line in lines)
-    assert len(keys) == len(lines), text
-    return keys
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def pair(netmodel: Netmodel, workload: str, *args: str, server: tuple[str, ...] = ()) -> dict[str, str]:
-    """A server and a client of a workload, as neper's are started; what the client prints."""
-    port = str(free_port())
-    with netmodel.started(workload, "-C", port, *server) as process:
-        process.wait_line("slave listening")
-        done = netmodel.run(workload, "-c", "-H", "127.0.0.1", "-C", port, *args, code=0)
-        assert process.finish().code == 0
-    return keys_of(done.out)
 
 
 def test_a_client_and_a_server(netmodel: Netmodel) -> None:

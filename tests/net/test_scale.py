@@ -13,15 +13,13 @@ import pytest
 
 from compose import ask, check, connect, counts, lasting, opened, times
 from nmtest import (
-    Json,
     Netmodel,
     Node,
     assert_complete,
     assert_ends_agree,
     calmly,
-    children,
     defines,
-    resident_bytes,
+    run_and_weigh,
 )
 
 Need = Callable[..., str]
@@ -33,23 +31,6 @@ def need_descriptors(count: int) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < count:
         pytest.skip(f"a process may have {hard} descriptors here, and {count} are needed")
-
-
-def run_and_weigh(netmodel: Netmodel, flows: int) -> tuple[Json, int, int]:
-    """The result, and the most memory that master and slave had while all flows ran."""
-    args = ["--format", "json", "-v", "-i", "100ms"]
-    with netmodel.started(
-        "-m", "tcp_rr", *args, *defines(num_flows=flows, num_threads=2, test_length="700ms")
-    ) as master:
-        master.wait_line("phase 2 of 3 begins", timeout=20)
-        (slave,) = children(master.pid)
-        ours = theirs = 0
-        while master.running() and "phase 3 of 3" not in master.err:
-            ours = max(ours, resident_bytes(master.pid))
-            theirs = max(theirs, resident_bytes(slave))
-        result = master.finish(timeout=30)
-    assert result.code == 0, result
-    return result.json(), ours, theirs
 
 
 def test_ten_thousand_flows(netmodel: Netmodel) -> None:

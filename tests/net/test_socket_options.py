@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import socket
 import struct
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -28,6 +27,7 @@ from nmtest import (
     packets,
     phase_of,
     slaves_of,
+    sockets_of,
     trace_lines,
     traced,
     wait_until,
@@ -46,8 +46,6 @@ TCP_TX_DELAY = 37
 IP_MTU_DISCOVER = 10
 IP_FREEBIND = 15
 IPV6_MTU_DISCOVER = 23
-
-_SYS_PIDFD_GETFD = 438
 
 need_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs CAP_NET_ADMIN")
 
@@ -73,38 +71,6 @@ def reconnecting(options: str, iterations: int, close: str = "rst", nthreads: in
 
 
 # --- what the kernel says about the sockets of a running process ---
-
-
-@contextmanager
-def sockets_of(pid: int, kind: socket.SocketKind) -> Iterator[list[socket.socket]]:
-    """Copies of the connected internet sockets of a process."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    pidfd = os.pidfd_open(pid)
-    found: list[socket.socket] = []
-    try:
-        for fd in os.listdir(f"/proc/{pid}/fd"):
-            with suppress(OSError):
-                if not os.readlink(f"/proc/{pid}/fd/{fd}").startswith("socket:"):
-                    continue
-            copy = libc.syscall(_SYS_PIDFD_GETFD, pidfd, int(fd), 0)
-            if copy < 0:
-                continue
-            try:
-                one = socket.socket(fileno=copy)
-            except OSError:  # by now something else has the number
-                os.close(copy)
-                continue
-            found.append(one)
-            with suppress(OSError):
-                if one.family in (socket.AF_INET, socket.AF_INET6) and one.type == kind and one.getpeername():
-                    continue
-            found.remove(one)
-            one.close()
-        yield found
-    finally:
-        os.close(pidfd)
-        for one in found:
-            one.close()
 
 
 Reading = Callable[[socket.socket], object]

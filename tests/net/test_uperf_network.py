@@ -7,8 +7,7 @@ import re
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,30 +27,13 @@ from compose import (
     times,
     write,
 )
-from loss import losing
-from nmtest import Json, Netmodel, Node, Slave, assert_complete, defines, phase_of, slaves_of
+from nmtest import Json, Netmodel, Node, Slave, assert_complete, free_port, phase_of, slaves_of, slaves_on
 
 WriteProfile = Callable[..., Path]
 MakeNodes = Callable[[int], list[Node]]
 
 
-@contextmanager
-def slaves_on(netmodel: Netmodel, nodes: list[Node]) -> Iterator[None]:
-    with ExitStack() as stack:
-        for node in nodes:
-            slave = stack.enter_context(netmodel.started("-s", "--no-auth", prefix=node.prefix))
-            slave.wait_line("slave listening")
-        yield
-
-
 # --- fixed ports ---
-
-
-def free_port(kind: socket.SocketKind) -> int:
-    with socket.socket(socket.AF_INET, kind) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @pytest.mark.parametrize(
@@ -200,27 +182,6 @@ def test_a_relay_between_two_hosts(netmodel: Netmodel, profile: WriteProfile, no
 # --- loss ---
 
 FAR = "protocol=udp"
-
-
-@pytest.fixture
-def lossy(netmodel: Netmodel, nodes: MakeNodes) -> Iterator[Callable[..., Json]]:
-    """Runs a profile with a host to and from which datagrams are lost: $far in the profile."""
-    near, far = nodes(2)
-
-    def run(path: Path, *args: str, share: float, code: int = 0) -> Json:
-        with slaves_on(netmodel, [far]), ExitStack() as stack:
-            for node in (near, far):
-                try:
-                    stack.enter_context(losing(node, share))
-                except OSError as error:
-                    pytest.skip(f"this kernel does not lose datagrams for us: {error}")
-            began = time.monotonic()
-            arguments = (*defines(far=far.address), *args)
-            document = netmodel.measure(path, *arguments, prefix=near.prefix, code=code, timeout=60)
-            document["took_s"] = time.monotonic() - began
-        return document
-
-    yield run
 
 
 WAYS = {
