@@ -94,10 +94,10 @@ def own() -> Iterator[Node]:
 
 @pytest.fixture
 def lossy(netmodel: Netmodel, nodes: Callable[[int], list[Node]]) -> Iterator[Callable[..., Json]]:
-    """Runs a profile with a host to and from which datagrams are lost: $far in the profile."""
+    """Runs a profile with a host to and from which datagrams are lost: $far in the profile, or what `name` says."""
     near, far = nodes(2)
 
-    def run(path: Path, *args: str, share: float, code: int = 0) -> Json:
+    def run(path: str | Path, *args: str, share: float, code: int = 0, name: str = "far") -> Json:
         with slaves_on(netmodel, [far]), ExitStack() as stack:
             for node in (near, far):
                 try:
@@ -105,7 +105,7 @@ def lossy(netmodel: Netmodel, nodes: Callable[[int], list[Node]]) -> Iterator[Ca
                 except OSError as error:
                     pytest.skip(f"this kernel does not lose datagrams for us: {error}")
             began = time.monotonic()
-            arguments = (*defines(far=far.address), *args)
+            arguments = (*defines(**{name: far.address}), *args)
             document = netmodel.measure(path, *arguments, prefix=near.prefix, code=code, timeout=60)
             document["took_s"] = time.monotonic() - began
         return document

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What neper does wrong, and netmodel must not: a test for each row of the table in docs/neper.md, in its order."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from compose import check, check_lossy, connect, op, opened, times, write
+from neper_words import keys_of, pair
+from nmtest import (
+    Json,
+    Netmodel,
+    Node,
+    Slave,
+    assert_complete,
+    calmly,
+    changed,
+    children,
+    defines,
+    inside,
+    master_of,
+    phase_of,
+    run_and_weigh,
+    slaves_of,
+    sockets_of,
+    traced,
+)
+from samples import check_rates, sample
+
+WriteProfile = Callable[..., Path]
+Need = Callable[..., str]
+
+CLIENT = ("-c", "-H", "local")
+
+
+def client(netmodel: Netmodel, workload: str, *args: str) -> Json:
+    """The result of neper's command line, at both ends of this host."""
+    return netmodel.run(workload, *CLIENT, *args, "--format", "json", code=0).json()
+
+
+def seconds_of_cpu(host: Json) -> float:
+    used: float = host["rusage"]["utime_s"] + host["rusage"]["stime_s"]
+    return used
+
+
+def both_ends(document: Json) -> list[Json]:
+    return [master_of(document), *slaves_of(document)]
+
+
+# 1
+def test_the_last_part_of_a_run_is_in_the_latencies(netmodel: Netmodel) -> None:
+    """Also where the run is much shorter than an interval."""
+    document = check(client(netmodel, "tcp_rr", "-F", "3", "-l", "-100", "-I", "10"))
+    assert document["totals"]["latency_s"]["count"] == document["totals"]["transactions"] == 100
+    document = check(client(netmodel, "tcp_rr", "-F", "3", "-l", "0.15", "-I", "0.1"))
+    assert document["totals"]["latency_s"]["count"] == document["totals"]["transactions"] > 0
+
+
+# 2
+@calmly
+def test_the_first_sample_comes_after_one_interval(netmodel: Netmodel, tmp_path: Path) -> None:
+    document, by_host = sample(netmodel, tmp_path / "s.csv", "tcp_rr", "-i", "100ms", *defines(test_length="350ms"))
+    assert [row["to_s"] for row in document["intervals"][:3]] == pytest.approx([0.1, 0.2, 0.3])
+    for (rows,) in by_host.values():
+        moments = [float(row["time"]) for row in rows]
+        assert [at - moments[0] for at in moments] == pytest.approx([0, 0.1, 0.2, 0.25], abs=0.03)
+
+
+# 3
+@calmly
+def test_the_interval_is_the_one_given(netmodel: Netmodel) -> None:
+    document = client(netmodel, "tcp_rr", "-l", "0.3", "-I", "0.05")
+    assert document["run"]["interval_s"] == 0.05
+    assert [row["to_s"] - row["from_s"] for row in document["intervals"]] == pytest.approx([0.05] * 6, abs=0.02)
+
+
+# 4
+@pytest.mark.parametrize("how", ["--delay", "--noburst"])
+def test_transactions_with_a_delay_end(netmodel: Netmodel, how: str) -> None:
+    """After as many as were asked for, and flows that have none left do not spin meanwhile."""
+    document = check(client(netmodel, "tcp_rr", "-F", "5", "-l", "-23", how, "50ms"))
+    assert document["totals"]["transactions"] == 23
+    assert document["totals"]["seconds"] > 0.1
+    assert all(seconds_of_cpu(host) < 0.1 for host in both_ends(document))
+
+
+# 5
+def test_split_bidir_has_connections_for_each_direction(netmodel: Netmodel) -> None:
+    document = check(client(netmodel, "tcp_stream", "-F", "3", "-l", "0.2", "--split-bidir"))
+    out, back = master_of(document)["groups"]
+    assert (out["connects"], back["connects"]) == (3, 3)
+    assert out["bytes_sent"] > 1e6 and out["bytes_received"] == 0
+    assert back["bytes_received"] > 1e6 and back["bytes_sent"] == 0
+
+
+# 6
+def test_a_flow_keeps_its_port_when_it_reconnects(netmodel: Netmodel, need_tool: Need, tmp_path: Path) -> None:
+    """The one that it binds and the one that it connects to."""
+    base = 28000 + os.getpid() % 400 * 4
+    args = defines(num_flows=4, num_ports=4, source_port=base, num_transactions=80)
+    _, lines = traced(netmodel, need_tool, "tcp_crr", tmp_path / "trace", "bind,connect", args=args)
+    bound: dict[str, int] = {}
+    used = defaultdict(list)
+    for line in lines:
+        if found := re.search(r"(\w+)\((\d+), \{sa_family=AF_INET, sin_port=htons\((\d+)\)", line):
+            call, fd, port = found[1], found[2], int(found[3])
+            if call == "bind":
+                bound[fd] = port
+            elif base <= bound.get(fd, 0) < base + 4:
+                used[bound[fd]].append(port)
+    assert sorted(used) == [base, base + 1, base + 2, base + 3]
+    first = min(min(ports) for ports in used.values())
+    assert all(set(ports) == {first + source - base} for source, ports in used.items())
+    assert sum(map(len, used.values())) >= 80
+
+
+# 7
+def test_lost_datagrams_do_not_end_a_flow_of_udp_rr(lossy: Callable[..., Json], profile: WriteProfile) -> None:
+    body = times(100, write(1) + op("read", "size=1 timeout=20ms"))
+    document = lossy(profile(opened(body, strands=4, opening=connect("$far", "protocol=udp"))), share=0.05)
+    told = phase_of(check_lossy(document), "counted")
+    assert told["transactions"] == 400
+    assert told["messages"]["timeouts"] > 0
+    assert told["messages"]["to_slaves"]["lost"] + told["messages"]["to_master"]["lost"] > 0
+
+
+# 8
+def test_udp_stream_tells_what_is_lost(lossy: Callable[..., Json]) -> None:
+    document = check_lossy(lossy("udp_stream", *defines(test_length="200ms"), share=0.3, name="host"))
+    way = phase_of(document, "stream")["messages"]["to_slaves"]
+    assert 0.2 * way["sent"] < way["lost"] < way["sent"]
+    assert way["received"] - way["duplicates"] == way["sent"] - way["lost"] > 0
+    assert "reordered" in way
+
+
+# 9
+def test_sends_without_a_copy_wait_for_room(netmodel: Netmodel, own: Node) -> None:
+    with changed(own, "net.core.optmem_max", 2000):
+        options = defines(zerocopy="yes", buffer_size="3k", test_length="200ms")
+        result = netmodel.run("-m", "tcp_stream", "--format", "json", *options, prefix=own.prefix, code=0)
+    assert result.err == ""
+    document = check(result.json())
+    assert master_of(document)["groups"][0]["zerocopy_sends"] > 100
+
+
+# 10
+def test_values_have_units_and_nonsense_is_refused(netmodel: Netmodel) -> None:
+    listed = netmodel.run("tcp_stream", *CLIENT, "-D", "10us", "-m", "100Mb", "--params", code=0).out
+    assert re.search(r"^delay +duration +10us ", listed, re.MULTILINE)
+    assert re.search(r"^max_pacing_rate +bitrate +100000000 ", listed, re.MULTILINE)
+    for words in (["-D", "10 furlongs"], ["-m", "100Q"], ["-F", "7up"], ["-B", "16kk"], ["-l", ""]):
+        result = netmodel.run("tcp_stream", *CLIENT, *words, code=1)
+        assert len(result.lines()) == 1 and f" {words[1]}: not a" in result.err, result
+
+
+# 11
+@calmly
+def test_a_rate_that_is_too_small_for_a_unit_is_told_all_the_same(netmodel: Netmodel) -> None:
+    words = ("-B", "1", "-D", "100ms", "-l", "0.4", "--throughput-opt", "auto-b")
+    keys = keys_of(netmodel.run("tcp_stream", *CLIENT, *words, code=0).out)
+    assert keys["throughput_units"] == "Kbit/s"
+    assert 0 < float(keys["throughput"]) < 1
+
+
+# 12
+def test_rates_of_samples_are_of_one_flow(netmodel: Netmodel, tmp_path: Path) -> None:
+    options = defines(test_length="300ms", num_flows=3)
+    _, by_host = sample(netmodel, tmp_path / "s.csv", "tcp_stream", "-i", "100ms", *options)
+    for flows in by_host.values():
+        assert len(flows) == 3
+        check_rates(flows)
+
+
+# 13
+def test_neither_a_second_server_nor_a_silent_client_disturbs(netmodel: Netmodel, slave: Slave) -> None:
+    with socket.create_connection(("127.0.0.1", slave.port), timeout=10):
+        second = netmodel.run("tcp_rr", "-C", str(slave.port))
+        assert second.code == 2 and f"port {slave.port} is in use" in second.err, second
+        keys = keys_of(
+            netmodel.run("tcp_rr", "-c", "-H", "127.0.0.1", "-C", str(slave.port), "-l", "-50", code=0).out
+        )
+    assert keys["num_transactions"] == "50"
+
+
+# 14
+def test_a_flow_that_dies_fails_the_run(netmodel: Netmodel, slave: Slave) -> None:
+    """One of four, in the middle of the run."""
+    args = ("-m", "tcp_rr", "-v", "--format", "json", "-P", str(slave.port))
+    with netmodel.started(*args, *defines(host="127.0.0.1", num_flows=4, test_length="1s")) as master:
+        master.wait_line("phase 2 of 3 begins")
+        with sockets_of(master.pid, socket.SOCK_STREAM) as found:
+            next(one for one in found if one.getpeername()[1] != slave.port).shutdown(socket.SHUT_RDWR)
+        result = master.finish()
+    assert result.code == 2, result
+    document = result.json()
+    assert document["run"]["complete"] is False
+    assert "flowop read" in document["run"]["incomplete_why"] or "flowop write" in document["run"]["incomplete_why"]
+    assert sum(host["groups"][0]["errors"] for host in document["hosts"]) >= 1
+
+
+# 15
+def test_a_server_need_not_know_the_sizes(netmodel: Netmodel) -> None:
+    """Nor does it matter what it thinks that they are."""
+    args = ("-Q", "70000", "-R", "300", "-F", "3", "-l", "-60")
+    for server in ((), ("-Q", "1", "-R", "9k", "-F", "1", "-l", "99")):
+        keys = pair(netmodel, "tcp_rr", *args, server=server)
+        assert keys["num_transactions"] == "60"
+        assert (keys["request_size"], keys["response_size"]) == ("70000", "300")
+
+
+# 16
+def test_a_server_that_does_not_block_sleeps_all_the_same(netmodel: Netmodel) -> None:
+    with netmodel.started("tcp_rr", "--nonblocking", "-C", "0") as server:
+        port = server.wait_line(r"slave listening on \S+ port (\d+)")[1]
+        words = ("-H", "127.0.0.1", "-C", port, "--nonblocking", "-D", "50ms", "-l", "0.6", "--format", "json")
+        document = check(netmodel.run("tcp_rr", "-c", *words, code=0).json())
+        assert server.finish().code == 0
+    assert all(seconds_of_cpu(host) < 0.2 for host in both_ends(document))
+
+
+# 17
+def test_each_side_has_its_own_list_of_cpus(netmodel: Netmodel) -> None:
+    cpus = sorted(os.sched_getaffinity(0))
+    wanted = {"--cpus": cpus[0], "--slave-cpus": cpus[-1]}
+    args = [word for name, cpu in wanted.items() for word in (name, str(cpu))]
+    with netmodel.started("-m", "tcp_rr", "-v", *args, *defines(test_length="20s")) as master:
+        master.wait_line("phase 2 of 3 begins")
+        for pid, cpu in zip([master.pid, *children(master.pid)], wanted.values(), strict=True):
+            workers = [int(task) for task in os.listdir(f"/proc/{pid}/task") if int(task) != pid]
+            assert {cpu} in [os.sched_getaffinity(task) for task in workers]
+        master.signal(signal.SIGINT)
+        assert master.finish().code == 130
+
+
+# 18
+def test_what_is_queued_when_a_peer_closes_is_read(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """More than the receiving end takes at once, and the sender closes right behind it."""
+    body = times(20, connect() + write("3m") + op("disconnect"))
+    document = check(netmodel.measure(profile(f'<group nflows="4">{body}</group>')))
+    assert slaves_of(document)[0]["counts"]["bytes_received"] == 4 * 20 * (3 << 20)
+
+
+# 19
+def test_no_flow_of_a_worker_starves(netmodel: Netmodel, tmp_path: Path) -> None:
+    """Though each could go on for ever; and the run ends in time."""
+    options = defines(num_flows=8, test_length="400ms")
+    document, by_host = sample(netmodel, tmp_path / "s.csv", "tcp_stream", *options)
+    assert check(document)["totals"]["seconds"] < 5
+    moved = [int(rows[-1]["bytes_read"]) for rows in by_host["local"]]
+    assert len(moved) == 8
+    assert min(moved) > sum(moved) / 8 / 20
+
+
+# 20
+@pytest.mark.parametrize(
+    ("args", "connects"),
+    [(["-r", "-w"], 3), (["-r"], 3), (["--split-bidir"], 6), (["-r", "-w", "--split-bidir"], 6), (["-M"], 3)],
+    ids=lambda value: "".join(value) if isinstance(value, list) else None,
+)
+def test_a_stream_has_as_many_flows_as_are_asked_for(netmodel: Netmodel, args: list[str], connects: int) -> None:
+    document = check(client(netmodel, "tcp_stream", "-F", "3", "-l", "0.1", *args))
+    assert [host["counts"][key] for host, key in zip(both_ends(document), ("connects", "accepts"), strict=True)] == [
+        connects,
+        connects,
+    ]
+
+
+# 21
+def test_flows_do_not_have_a_histogram_each(netmodel: Netmodel) -> None:
+    """Which is 66 kB in neper."""
+    flows = 2000
+    document, ours, theirs = run_and_weigh(netmodel, flows)
+    _, few_ours, few_theirs = run_and_weigh(netmodel, 10)
+    assert document["groups"][0]["flows"] == flows
+    assert document["totals"]["latency_s"]["count"] == document["totals"]["transactions"]
+    assert max(ours - few_ours, theirs - few_theirs) < flows * 66_600 / 10
+
+
+# 22
+def test_counters_have_64_bits(netmodel: Netmodel, profile: WriteProfile) -> None:
+    body = times(5, write("1g"), name="five")
+    document = netmodel.measure(profile(opened(body, opening=connect(options="protocol=null"))))
+    assert_complete(document)
+    assert master_of(document)["counts"]["bytes_sent"] == 5 << 30
+    plan = netmodel.run("tcp_rr", *CLIENT, "-l", "-5000000000", "--params", code=0).out
+    assert re.search(r"^num_transactions +count +5000000000 ", plan, re.MULTILINE)
+
+
+# 23
+def test_fast_open_is_enabled_at_both_ends(netmodel: Netmodel, own: Node) -> None:
+    with changed(own, "net.ipv4.tcp_fastopen", 3):
+        inside(own, "ip", "tcp_metrics", "flush", "all")
+        words = ("tcp_crr", *CLIENT, "-X", "-l", "-50", "--format", "json")
+        document = check(netmodel.run(*words, prefix=own.prefix, code=0).json())
+    ours, theirs = (host["groups"][0]["fastopens"] for host in both_ends(document))
+    assert 40 <= ours == theirs
+
+
+# 24
+def test_reuseaddr_comes_before_bind(netmodel: Netmodel, need_tool: Need, tmp_path: Path) -> None:
+    base = 29700 + os.getpid() % 100 * 3
+    args = defines(num_flows=3, source_port=base, reuseaddr="yes", test_length="50ms")
+    _, lines = traced(netmodel, need_tool, "tcp_rr", tmp_path / "trace", "bind,setsockopt", args=args)
+    reuse: set[str] = set()
+    for line in lines:
+        if found := re.search(r"setsockopt\((\d+), SOL_SOCKET, SO_REUSEADDR, \[1\], 4\) += 0", line):
+            reuse.add(found[1])
+        if found := re.search(r"bind\((\d+), .*htons\((\d+)\).*= 0$", line):
+            assert not base <= int(found[2]) < base + 3 or found[1] in reuse, line
+    assert len(reuse) >= 3
+
+
+# 25
+def test_percentiles_may_be_many_and_come_twice(netmodel: Netmodel) -> None:
+    many = [f"{number / 10:g}" for number in range(7, 1000, 32)]
+    keys = keys_of(netmodel.run("tcp_rr", *CLIENT, "-l", "-200", "-p", "50,90", "-p", ",".join(many), code=0).out)
+    assert [name.removeprefix("latency_p") for name in keys if name.startswith("latency_p")] == many
+    values = [float(keys[f"latency_p{name}"]) for name in many]
+    assert values == sorted(values)
+
+
+# 26
+def test_no_file_is_left(netmodel: Netmodel, tmp_path: Path) -> None:
+    for words in (["-h"], ["-v"], ["-c", "-n"], [*CLIENT, "-l", "-5"], ["--wrong"]):
+        result = netmodel.run("tcp_rr", *words, cwd=tmp_path)
+        assert result.code == (1 if words == ["--wrong"] else 0), result
+    assert list(tmp_path.iterdir()) == []
