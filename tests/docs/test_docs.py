@@ -449,7 +449,7 @@ def test_links_and_paths_lead_somewhere(document: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
         assert not target.startswith("http"), f"{document}: {target} cannot be checked"
         assert (document.parent / target).exists(), f"{document}: {target}"
-    for path in re.findall(r"`((?:src|docs|tests|tools|profiles)/[\w./-]*)`", text):
+    for path in re.findall(r"`((?:src|docs|tests|tools|profiles|contrib)/[\w./-]*)`", text):
         found = (TOP / path).exists() or path in NEW_FILES
         assert found, f"{document}: {path}"
 
@@ -464,6 +464,7 @@ def test_options_in_documents_exist(document: Path, netmodel: Path) -> None:
     known = {word for argv in asked for word in re.findall(r"--[a-z][a-z-]*", must(argv))}
     text = document.read_text().replace("\\-", "-")
     text = re.sub(r"pkg-config( --[a-z]+)+", "", text)
+    text = re.sub(r"^kubectl .*$|`buildah .*?`", "", text, flags=re.MULTILINE)
     if document.name == "neper.md":  # whose first column has those of neper
         text = re.sub(r"^\| `--[^|]*", "", text, flags=re.MULTILINE)
     used = {word.rstrip("-") for word in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)}
