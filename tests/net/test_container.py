@@ -23,7 +23,7 @@ NAME = "localhost/netmodel-test:1"
 
 def run(argv: list[str | Path], env: dict[str, str]) -> subprocess.CompletedProcess[str]:
     words = [str(word) for word in argv]
-    return subprocess.run(words, env=env, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(words, env=env, capture_output=True, text=True, timeout=300, check=False)
 
 
 @dataclass(frozen=True)

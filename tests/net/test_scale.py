@@ -63,7 +63,7 @@ def test_sixty_thousand_flows(netmodel: Netmodel, profile: Callable[..., Path], 
     with ExitStack() as stack:
         for host in hosts:
             stack.enter_context(netmodel.slave("-P", "20000", "--no-auth", prefix=host.prefix))
-        document = check(netmodel.measure(path, "-i", "0", "-t", prefix=master.prefix, timeout=60))
+        document = check(netmodel.measure(path, "-i", "0", "-t", "--timeout", "60s", prefix=master.prefix, timeout=300))
     assert document["hosts"][0]["counts"]["connects"] == MANY_FLOWS
     assert [counts(document, "counted", number) for number in range(SLAVES)] == [(each, each, each)] * SLAVES
 
