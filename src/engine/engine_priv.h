@@ -129,7 +129,7 @@ static inline struct nm_flow *nm_worker_flow(const struct nm_worker *worker, uin
 static inline void nm_worker_set_goal(struct nm_worker *worker, uint64_t goal)
 {
 	worker->goal = goal;
-	worker->target = worker->counts_passes ? 0 : goal;
+	worker->target = worker->counts_passes || worker->io.asks.stop ? 0 : goal;
 }
 
 /* worker.c */

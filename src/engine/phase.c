@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "engine/engine_priv.h"
+#include "flowop/pipeline.h"
 #include "host/clock.h"
 #include "transport/transport.h"
 #include "transport/zerocopy.h"
@@ -91,6 +92,8 @@ static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 		nm_timers_remove(&worker->timers, flow);
 		push_flow(worker, flow);
 		reset_flow(flow);
+		if (worker->phase->pipeline)
+			nm_pipe_reset(nm_pipe_of(&worker->io, flow));
 	}
 	worker->phase = NULL;
 	worker->draining = false;
@@ -166,8 +169,8 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 
 	worker->phase = phase;
 	worker->phase_no = number;
-	worker->body = worker->detail ? &nm_detail_instrs(worker->detail)[phase->first]
-				      : &worker->group->instrs[phase->first];
+	worker->body = (worker->detail ? nm_detail_instrs(worker->detail) : worker->group->instrs) +
+		       phase->first + phase->entry;
 	worker->io.count = &stats->counters;
 	worker->latency = stats->latency;
 	worker->response = stats->response;
@@ -176,6 +179,10 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 				    ? (uint64_t)llround(1e9 / phase->rate_per_s)
 				    : 0;
 	worker->last_ns = phase->duration_ns ? now_ns + phase->duration_ns : UINT64_MAX;
+	worker->io.asks.period_ns = worker->period_ns;
+	worker->io.asks.last_ns = worker->last_ns;
+	worker->io.asks.stop = phase->pipeline ? &worker->stop : NULL;
+	worker->io.asks.timed = worker->latency != NULL;
 	nm_worker_set_goal(worker, worker->period_ns ? 0 : UINT64_MAX);
 	worker->n_active = worker->n_flows;
 	if (phase->duration_ns && phase->leads)

@@ -16,6 +16,7 @@
 #include "flowop/flowop.h"
 #include "flowop/greeting.h"
 #include "flowop/moving.h"
+#include "flowop/pipeline.h"
 #include "host/clock.h"
 #include "host/cpus.h"
 #include "host/syscalls.h"
@@ -81,6 +82,8 @@ static void pass_over(struct nm_worker *worker, struct nm_flow *flow, const stru
 void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 			 const struct nm_instr *instr)
 {
+	if (instr->op == &nm_glue_pipeline)
+		instr = nm_pipe_culprit(nm_pipe_of(&worker->io, flow), instr);
 	nm_counter_add(&worker->io.count->errors, 1);
 	if (worker->detail)
 		nm_detail_failed(worker, flow, instr);
@@ -180,6 +183,14 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 		wait_for(worker, flow, instr, answer == NM_STEP_LIMITED_OUT);
 		limit_wait(worker, flow, instr);
 		break;
+	case NM_STEP_UNTIL_IN:
+		flow->state = NM_FLOW_LIMITED;
+		wait_for(worker, flow, instr, false);
+		if (flow->state == NM_FLOW_LIMITED) {
+			worker->busy = true;
+			nm_timers_add(&worker->timers, flow);
+		}
+		break;
 	case NM_STEP_YIELD:
 		nm_worker_queue(worker, flow);
 		break;
@@ -247,6 +258,32 @@ static inline __attribute__((always_inline)) bool go_on(struct nm_worker *worker
 	return true;
 }
 
+/* The end of a pass while further requests may be outstanding: the flow ends the phase when none is. */
+static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns,
+			       uint64_t done)
+{
+	const struct nm_pipe *pipe = nm_pipe_of(&worker->io, flow);
+	bool over = atomic_load_explicit(&worker->stop, memory_order_relaxed);
+
+	if (worker->response)
+		nm_hist_record(worker->response, now_ns - flow->plan_ns);
+	if (!nm_pipe_is_busy(pipe) && over) {
+		nm_worker_flow_done(worker, flow);
+		return false;
+	}
+	if (!nm_pipe_is_busy(pipe) && worker->period_ns && flow->iterations_left > 1) {
+		flow->iterations_left--;
+		flow->plan_ns = pipe->plan_ns - worker->period_ns;
+		return !pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
+	}
+	bool goes_on = go_on(worker, flow, done);
+
+	/* By its next turn it will be later. */
+	if (!goes_on)
+		flow->start_ns = 0;
+	return goes_on;
+}
+
 /* The end of a pass after which something else than the next pass may come: the phase may be over, and a paced phase
  * has a target of 0 all the time, as have those whose passes are counted for each flow. */
 static __attribute__((noinline)) bool
@@ -256,6 +293,8 @@ end_special_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns
 
 	if (worker->counts_passes)
 		nm_detail_pass(worker, flow, now_ns);
+	if (worker->phase->pipeline)
+		return end_pipelined_pass(worker, flow, now_ns, done);
 	if (done < worker->goal)
 		return go_on(worker, flow, done);
 
@@ -484,6 +523,10 @@ void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 	const struct nm_instr *instr = flow->at;
 
 	flow->wake_ns = 0;
+	if (!instr->timeout_ns) { /* it was no limit: something else is due */
+		nm_worker_run_flow(worker, flow);
+		return;
+	}
 	if ((flow->conn->flags & NM_CONN_GREETING) && greet_again(worker, flow, instr))
 		return;
 	nm_counter_add(&worker->io.count->timeouts, 1);

@@ -11,6 +11,7 @@
 #include "engine/door.h"
 #include "engine/engine_priv.h"
 #include "flowop/files.h"
+#include "flowop/pipeline.h"
 #include "transport/many.h"
 #include "transport/transport.h"
 
@@ -91,6 +92,9 @@ static int init_flows(struct nm_worker *worker)
 	worker->io.transfer_offset = worker->flow_bytes;
 	if (group->moves_files)
 		worker->flow_bytes += sizeof(struct nm_transfer);
+	worker->io.pipe_offset = worker->flow_bytes;
+	if (group->pipeline)
+		worker->flow_bytes += nm_pipe_bytes(group->pipeline);
 	worker->flows = calloc(worker->n_flows + 1u, worker->flow_bytes);
 	if (!worker->flows)
 		return -ENOMEM;

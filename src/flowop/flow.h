@@ -31,6 +31,7 @@ enum nm_step {
 	NM_STEP_PARK, /* the step has put the flow on a listener's queue; call again from there */
 	NM_STEP_FAIL, /* flow->error holds an errno; the flow is over */
 	NM_STEP_BACK, /* glue only: go on with the instruction before */
+	NM_STEP_UNTIL_IN, /* glue only: WAIT_IN, or call again at flow->wake_ns */
 	NM_STEP_LIMITED_IN, /* glue only: WAIT_IN, WAIT_OUT and PARK that end after instr->timeout_ns */
 	NM_STEP_LIMITED_OUT,
 	NM_STEP_LIMITED_PARK,
@@ -150,6 +151,14 @@ struct nm_io {
 	struct nm_listener *listeners;	 /* by instr->opening */
 	void *const *started;		 /* by instr->opening: what the transport has made for it */
 	const struct nm_addr *endpoints; /* by instr->opening */
+	/* Of a phase with several requests outstanding (pipeline.h), written when it begins. */
+	struct {
+		uint64_t period_ns; /* with a rate: between two requests of a flow; 0: at once */
+		uint64_t last_ns;   /* with a rate: none is due from then on */
+		const _Atomic bool *stop; /* nothing more is to be asked */
+		bool timed;		  /* latencies are kept */
+	} asks;
+	size_t pipe_offset; /* of the struct nm_pipe behind each flow; groups that have them only */
 	size_t transfer_offset; /* of the struct nm_transfer behind each flow; groups that move files only */
 };
 

@@ -34,6 +34,8 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/moving.h \
 	src/flowop/opening.c \
 	src/flowop/opening.h \
+	src/flowop/pipeline.c \
+	src/flowop/pipeline.h \
 	src/flowop/recvfile.c \
 	src/flowop/special.c \
 	src/flowop/special.h

@@ -126,6 +126,66 @@ static void check_openings(struct nm_draft *draft, const struct nm_draft_group *
 	}
 }
 
+/* Why the step cannot be where several requests are outstanding; NULL: it can. */
+static const char *why_not_pipelined(const struct nm_draft_step *step)
+{
+	const uint32_t kinds = NM_FLOWOP_MOVES | NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
+
+	if ((step->op->flags & kinds) != NM_FLOWOP_MOVES)
+		return "only what sends or receives messages can be there, and think of the end "
+		       "that answers";
+	if (step->lossy || !(step->transport->caps & NM_TRANSPORT_RELIABLE))
+		return "its messages may be lost";
+	if (!step->op->mirror || (step->transport->caps & NM_TRANSPORT_NO_PEER))
+		return "no other end answers";
+	if (step->common->can_fail)
+		return "canfail: what was asked before would be answered to something else";
+	if (step->common->timeout_ns)
+		return "timeout: it would be one of several requests";
+	if (step->stride)
+		return "its connection is another in each pass";
+	return NULL;
+}
+
+/* First what asks, then what takes the answers, all over one connection. */
+static void check_pipeline(struct nm_draft *draft, const struct nm_draft_group *group,
+			   const struct nm_draft_transaction *t)
+{
+	uint32_t leader = nm_draft_leader(group, t);
+	uint32_t asks = leader == NM_NO_HOST ? NM_FLOWOP_INITIATES : NM_FLOWOP_FOLLOWS;
+	const struct nm_draft_step *first = NULL;
+	bool answered = false;
+
+	for (size_t i = 0; i < t->n_steps; i++) {
+		const struct nm_draft_step *step = &group->steps[t->first + i];
+		const char *why = NULL;
+
+		if (step->common->count == 0 ||
+		    (step->op->runs_on && !step->op->runs_on(step->opts, leader == NM_NO_HOST)))
+			continue;
+		if (acts(step) && !step->transport)
+			continue; /* it has no connection, and that is said elsewhere */
+		why = why_not_pipelined(step);
+		if (!why && first && (step->slot != first->slot || step->host != first->host))
+			why = "it has another connection than what is before it";
+		if (!why && answered && (step->op->flags & asks))
+			why = "what asks must come before what takes the answer";
+		if (why) {
+			nm_diag_error(draft->diags, draft->file, step->line,
+				      "<flowop %s> in a transaction with pipeline=\"%llu\": %s",
+				      step->op->name, (unsigned long long)t->attrs.pipeline, why);
+			return;
+		}
+		first = first ? first : step;
+		answered |= !(step->op->flags & asks);
+	}
+	if (!answered)
+		nm_diag_error(draft->diags, draft->file, t->line,
+			      "<transaction> pipeline=\"%llu\": nothing in it takes an answer, so "
+			      "that nothing would be outstanding",
+			      (unsigned long long)t->attrs.pipeline);
+}
+
 static void check_group(struct nm_draft *draft, struct nm_draft_group *group)
 {
 	nm_draft_connect(draft, group);
@@ -136,6 +196,8 @@ static void check_group(struct nm_draft *draft, struct nm_draft_group *group)
 			continue;
 		check_duration(draft, group, &group->transactions[k]);
 		check_leaders(draft, group, &group->transactions[k]);
+		if (group->transactions[k].attrs.pipeline > 1)
+			check_pipeline(draft, group, &group->transactions[k]);
 	}
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "flowop/glue.h"
+#include "flowop/pipeline.h"
 #include "flowop/special.h"
 #include "plan/draft.h"
 #include "plan/plan.h"
@@ -186,7 +187,7 @@ struct selected {
 static void emit_select(struct nm_group *group, const struct nm_phase *phase,
 			const struct nm_draft_step *step, struct selected *selected)
 {
-	if (group->n_conns == 1 || !connects(step))
+	if (group->n_conns == 1 || !connects(step) || phase->pipeline)
 		return;
 	if (selected->known && selected->slot == step->slot && selected->stride == step->stride)
 		return;
@@ -288,6 +289,42 @@ static void note_holds(struct nm_group *group, struct nm_phase *phase)
 	}
 }
 
+/* The answers of several requests may be taken with one call. */
+static void note_pipelined_answer(const struct nm_group *group, const struct nm_phase *phase,
+				  struct nm_instr *read)
+{
+	uint64_t more = read->size * (phase->pipeline - 1);
+
+	if (!read->plain || !(read->op->flags & NM_FLOWOP_FOLLOWS))
+		return;
+	if (more > group->chunk_bytes - read->size)
+		more = group->chunk_bytes - read->size;
+	read->ahead = more ? (uint32_t)more : 1;
+	read->plain = read->ahead == 1;
+}
+
+/* What the passes of the phase begin with, behind all the rest: see flowop/pipeline.h. */
+static void emit_pipeline(struct nm_group *group, struct nm_phase *phase)
+{
+	uint32_t count = group->n_instrs - phase->first, asks = 0;
+	struct nm_instr *first = &group->instrs[phase->first];
+
+	while (asks < count && !(first[asks].op->flags & NM_FLOWOP_FOLLOWS))
+		asks++;
+	if (count - asks == 1)
+		note_pipelined_answer(group, phase, &first[asks]);
+	phase->entry = count;
+	if (phase->pipeline > group->pipeline)
+		group->pipeline = phase->pipeline;
+	group->instrs[group->n_instrs++] = (struct nm_instr){.step = nm_glue_pipeline.step,
+							     .op = &nm_glue_pipeline,
+							     .size = phase->pipeline,
+							     .ahead = count,
+							     .batch = asks,
+							     .slot = first->slot,
+							     .line = phase->line};
+}
+
 static void emit_step(struct nm_group *group, struct nm_phase *phase,
 		      const struct nm_draft_step *step, const struct side *side, bool free)
 {
@@ -358,6 +395,8 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 	phase->free = nm_draft_is_free(from, t, side->host);
 	phase->leads = leader == side->host || phase->free;
 	phase->leader = side->master ? leader : NM_NO_HOST;
+	if (phase->leads && !phase->empty && t->attrs.pipeline > 1)
+		phase->pipeline = (uint32_t)t->attrs.pipeline;
 	struct selected selected = {.known = false};
 
 	for (size_t i = 0; !phase->empty && i < t->n_steps; i++) {
@@ -372,8 +411,11 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 		emit_step(group, phase, step, side,
 			  side->master && nm_draft_is_free(from, t, step->host));
 	}
+	if (phase->pipeline)
+		emit_pipeline(group, phase);
+	else
+		note_reads(group, phase);
 	phase->n_instrs = group->n_instrs - phase->first;
-	note_reads(group, phase);
 	note_last_answers(group, phase);
 	note_holds(group, phase);
 	group->instrs[group->n_instrs++] = (struct nm_instr){.line = t->line};
@@ -479,7 +521,7 @@ static int emit_group(const struct nm_draft *draft, uint32_t number, const struc
 	group->phases = calloc(from->n_transactions + 1, sizeof(*group->phases));
 	/* Each step may need glue on both sides. */
 	group->instrs =
-		calloc(3 * from->n_steps + from->n_transactions + 1, sizeof(*group->instrs));
+		calloc(3 * from->n_steps + 2 * from->n_transactions + 1, sizeof(*group->instrs));
 	group->hosts = calloc(draft->n_hosts + 1, sizeof(*group->hosts));
 	if (!group->phases || !group->instrs || !group->hosts)
 		return -ENOMEM;

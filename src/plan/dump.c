@@ -8,6 +8,7 @@
 #include "flowop/files.h"
 #include "flowop/flowop.h"
 #include "flowop/glue.h"
+#include "flowop/pipeline.h"
 #include "plan/plan.h"
 #include "transport/transport.h"
 
@@ -155,6 +156,13 @@ static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_in
 	fprintf(out, "    %4u  %-10s", index, instr->op->name);
 	if (instr->op == &nm_glue_repeat) {
 		fprintf(out, " until done %llu times  (line %u)\n", (unsigned long long)instr->size,
+			instr->line);
+		return;
+	}
+	if (instr->op == &nm_glue_pipeline) {
+		fprintf(out,
+			" %llu outstanding, asked by %u, answered by %u before it  (line %u)\n",
+			(unsigned long long)instr->size, instr->batch, instr->ahead - instr->batch,
 			instr->line);
 		return;
 	}

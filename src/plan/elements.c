@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/word.h"
+#include "flowop/pipeline.h"
 #include "plan/plan.h"
 
 static const char *const wait_words[] = {"sleep", "spin", NULL};
@@ -136,6 +137,15 @@ static const struct nm_opt transaction_attrs[] = {
 	 .help = "the same, told by the time from one pass of the group to the next one of any "
 		 "flow; the "
 		 "flows take turns"},
+	{.name = "pipeline",
+	 .type = NM_TYPE_COUNT,
+	 .offset = ATTR(nm_transaction_attrs, pipeline),
+	 .min = 1,
+	 .max = NM_PIPELINE_MAX,
+	 .def = "1",
+	 .help = "where a pass is a request and its answer: how many requests each flow may have "
+		 "outstanding, each of them sent before the answers to those before it have come; "
+		 "the latency of a pass is the time from its own request to its own answer"},
 	{.name = "measure",
 	 .type = NM_TYPE_ENUM,
 	 .offset = ATTR(nm_transaction_attrs, measure),

@@ -31,7 +31,8 @@ struct nm_transaction_attrs {
 	uint64_t total;			/* 0: not given */
 	double rate_per_s;		/* 0: not given */
 	uint64_t period_ns, spacing_ns; /* 0: not given */
-	int measure;			/* enum nm_measure */
+	uint64_t pipeline;
+	int measure; /* enum nm_measure */
 };
 enum nm_measure { NM_MEASURE_AUTO, NM_MEASURE_YES, NM_MEASURE_NO };
 

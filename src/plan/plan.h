@@ -34,8 +34,10 @@ struct nm_phase {
 	uint64_t duration_ns; /* 0: by iterations */
 	uint64_t total; /* with a duration: passes of all flows, shared out evenly; 0: no limit */
 	double rate_per_s; /* passes a second of each flow; 0: as fast as possible */
+	uint32_t pipeline; /* leader: how many requests a flow may have outstanding; 0: one */
 	uint32_t first;	   /* instruction */
 	uint32_t n_instrs; /* without the end instruction that follows them (step == NULL) */
+	uint32_t entry;	   /* of these, the one that a pass begins with */
 	bool measured;
 	bool holds; /* some writes let the kernel hold bytes back */
 	bool empty; /* nothing crosses the network on this side: a slave does not run it at all */
@@ -70,6 +72,7 @@ struct nm_group {
 	bool spins;	      /* they never sleep while they wait */
 	bool moves_files;     /* this side sends or receives some */
 	bool gives_up; /* messages on streams may be given up half-way, and then move before the next */
+	uint32_t pipeline;    /* the most requests that a flow has outstanding here; 0: one */
 	bool moves_datagrams; /* over sockets that may lose them */
 	bool needs_identity;  /* flow i here must be connected with flow i there */
 	bool runs;	      /* this side has something to do for this group */

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "flowop/pipeline.h"
+
+#include "host/clock.h"
+
+static const struct nm_instr *asks_of(const struct nm_instr *pipeline)
+{
+	return pipeline - pipeline->ahead;
+}
+
+static const struct nm_instr *answers_of(const struct nm_instr *pipeline)
+{
+	return asks_of(pipeline) + pipeline->batch;
+}
+
+void nm_pipe_reset(struct nm_pipe *pipe)
+{
+	pipe->ask = pipe->answer = (struct nm_pipe_half){.at = 0};
+	pipe->asking = pipe->outstanding = pipe->oldest = 0;
+}
+
+const struct nm_instr *nm_pipe_culprit(const struct nm_pipe *pipe, const struct nm_instr *pipeline)
+{
+	if (pipe->ask_failed)
+		return asks_of(pipeline) + pipe->ask.at;
+	return answers_of(pipeline) + pipe->answer.at;
+}
+
+/* Runs one half as far as it gets. NEXT: to its end. */
+static enum nm_step run_half(struct nm_io *io, struct nm_flow *flow, struct nm_pipe_half *half,
+			     const struct nm_instr *first, uint32_t count)
+{
+	enum nm_step answer;
+
+	flow->left = half->left;
+	flow->repeated = half->repeated;
+	do {
+		answer = first[half->at].step(io, flow, &first[half->at]);
+		if (answer == NM_STEP_NEXT)
+			half->at++;
+		else if (answer == NM_STEP_BACK)
+			half->at--;
+	} while ((answer == NM_STEP_NEXT || answer == NM_STEP_BACK) && half->at < count);
+	half->left = flow->left;
+	half->repeated = flow->repeated;
+	flow->left = 0;
+	flow->repeated = 0;
+	if (answer == NM_STEP_NEXT)
+		half->at = 0;
+	return answer;
+}
+
+/* Takes what has come of the oldest answer. */
+static enum nm_step take_answer(struct nm_io *io, struct nm_flow *flow,
+				const struct nm_instr *instr, struct nm_pipe *pipe)
+{
+	const struct nm_pipe_stamp *stamp = &pipe->ring[pipe->oldest];
+
+	flow->start_ns = stamp->sent_ns;
+	enum nm_step answer =
+		run_half(io, flow, &pipe->answer, answers_of(instr), instr->ahead - instr->batch);
+
+	if (answer != NM_STEP_NEXT) {
+		flow->start_ns = 0;
+		pipe->ask_failed = false;
+		return answer;
+	}
+	flow->plan_ns = stamp->plan_ns;
+	pipe->outstanding--;
+	pipe->oldest = pipe->oldest + 1 == instr->size ? 0 : pipe->oldest + 1;
+	return NM_STEP_NEXT;
+}
+
+/* How many of so many requests are due by now; 0: flow->wake_ns is when the next one is, and 0 if none ever is. */
+static uint64_t due_of(const struct nm_io *io, struct nm_flow *flow, const struct nm_pipe *pipe,
+		       uint64_t most)
+{
+	uint64_t now_ns = nm_clock_ns();
+	uint64_t last_ns = io->asks.last_ns;
+
+	if (pipe->plan_ns >= last_ns)
+		return 0;
+	if (pipe->plan_ns > now_ns) {
+		flow->wake_ns = pipe->plan_ns;
+		return 0;
+	}
+	uint64_t until_ns = now_ns < last_ns ? now_ns : last_ns - 1;
+	uint64_t due = (until_ns - pipe->plan_ns) / io->asks.period_ns + 1;
+
+	return due < most ? due : most;
+}
+
+/* How many requests may be begun now. A pass that is entered is made, whatever main wants meanwhile. */
+static uint64_t may_ask(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+			const struct nm_pipe *pipe)
+{
+	uint64_t most = instr->size - pipe->outstanding;
+
+	if (!pipe->outstanding && io->asks.period_ns)
+		return 1;
+	if (flow->iterations_left - pipe->outstanding < most)
+		most = flow->iterations_left - pipe->outstanding;
+	if (atomic_load_explicit(io->asks.stop, memory_order_relaxed))
+		return !pipe->outstanding;
+	return most && io->asks.period_ns ? due_of(io, flow, pipe, most) : most;
+}
+
+/* Whether several requests are as good as one that is longer: then one call sends them. */
+static bool may_join(const struct nm_instr *instr)
+{
+	const struct nm_instr *ask = asks_of(instr);
+
+	/* Where flowops are counted each has a step of another kind. */
+	return instr->batch == 1 && ask->plain && ask->step == ask->op->step;
+}
+
+/* Begins requests. False: none may be. */
+static bool begin_asking(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+			 struct nm_pipe *pipe)
+{
+	const struct nm_instr *ask = asks_of(instr);
+	uint64_t n = may_ask(io, flow, instr, pipe);
+	uint64_t fit = io->chunk / (ask->size + !ask->size);
+
+	if (!n)
+		return false;
+	if (n > 1 && may_join(instr))
+		n = n < fit ? n : fit;
+	else
+		n = 1;
+	/* Where a pass has just ended the time is known. */
+	pipe->sent_ns = flow->start_ns || !io->asks.timed ? flow->start_ns : nm_clock_ns();
+	pipe->asking = (uint32_t)n;
+	if (n > 1)
+		pipe->ask.left = n * ask->size;
+	return true;
+}
+
+static void note_asked(const struct nm_io *io, const struct nm_instr *instr, struct nm_pipe *pipe)
+{
+	for (; pipe->asking; pipe->asking--) {
+		uint64_t at = (pipe->oldest + (uint64_t)pipe->outstanding++) % instr->size;
+
+		pipe->ring[at] =
+			(struct nm_pipe_stamp){.sent_ns = pipe->sent_ns, .plan_ns = pipe->plan_ns};
+		pipe->plan_ns += io->asks.period_ns;
+	}
+}
+
+/* Sends as many requests as may be and can be. NEXT: all that may be. */
+static enum nm_step ask(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+			struct nm_pipe *pipe)
+{
+	enum nm_step answer = NM_STEP_NEXT;
+
+	for (unsigned calls = 0; answer == NM_STEP_NEXT; calls++) {
+		if (!pipe->asking && calls == NM_STEP_CALLS)
+			return NM_STEP_YIELD;
+		if (!pipe->asking && !begin_asking(io, flow, instr, pipe))
+			break;
+		/* Sizes are drawn for the pass that they belong to. */
+		flow->iterations_left -= pipe->outstanding;
+		answer = run_half(io, flow, &pipe->ask, asks_of(instr), instr->batch);
+		flow->iterations_left += pipe->outstanding;
+		flow->start_ns = 0;
+		if (answer == NM_STEP_NEXT)
+			note_asked(io, instr, pipe);
+	}
+	pipe->ask_failed = answer == NM_STEP_FAIL;
+	return answer;
+}
+
+static bool is_readable(const struct nm_conn *conn)
+{
+	return (conn->flags & (NM_CONN_IN | NM_CONN_HUP)) || conn->ahead;
+}
+
+/* What is there is taken before anything else is asked: then all that may be asked goes out together. */
+static enum nm_step pipeline_step(struct nm_io *io, struct nm_flow *flow,
+				  const struct nm_instr *instr)
+{
+	struct nm_pipe *pipe = nm_pipe_of(io, flow);
+	enum nm_step taken = NM_STEP_WAIT_IN;
+
+	flow->conn = &flow->conns[instr->slot];
+	flow->wake_ns = 0;
+	if (!nm_pipe_is_busy(pipe))
+		pipe->plan_ns = flow->plan_ns;
+	if (pipe->outstanding && is_readable(flow->conn))
+		taken = take_answer(io, flow, instr, pipe);
+	if (taken == NM_STEP_NEXT || taken == NM_STEP_FAIL)
+		return taken;
+	enum nm_step asked = ask(io, flow, instr, pipe);
+
+	if (asked == NM_STEP_FAIL)
+		return asked;
+	if (taken != NM_STEP_YIELD && pipe->outstanding && is_readable(flow->conn))
+		taken = take_answer(io, flow, instr, pipe);
+	if (taken != NM_STEP_WAIT_IN)
+		return taken;
+	if (asked != NM_STEP_NEXT)
+		return asked;
+	return flow->wake_ns ? NM_STEP_UNTIL_IN : NM_STEP_WAIT_IN;
+}
+
+const struct nm_flowop nm_glue_pipeline = {
+	.name = "(pipeline)",
+	.help = "runs what asks and what takes answers, with several requests outstanding",
+	.step = pipeline_step,
+};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Several passes of a flow at a time: each is a request and its answer, and further requests are sent before the answer
+ * to the first has come. Answers come in the order of the requests, as a stream keeps them.
+ *
+ * The leader's program of such a transaction is what asks, what takes the answer, and then the one instruction that its
+ * passes begin with: it runs the other two as far as each gets, and is done when an answer is. So neither end ever waits
+ * for the other to read before it reads itself. The end that answers runs what it always does. */
+#ifndef NM_FLOWOP_PIPELINE_H
+#define NM_FLOWOP_PIPELINE_H
+
+#include "flowop/flowop.h"
+
+/* The most requests that a flow may have outstanding. */
+#define NM_PIPELINE_MAX 4096
+
+/* instr->size: how many may be outstanding; instr->ahead: how many instructions before it belong to it; instr->batch: how
+ * many of these ask, and come first; instr->slot: their connection. */
+extern const struct nm_flowop nm_glue_pipeline;
+
+/* How far one half of the program is. */
+struct nm_pipe_half {
+	uint64_t left;	       /* as in struct nm_flow */
+	uint32_t at, repeated; /* instructions of the half that are done in this pass */
+};
+
+struct nm_pipe_stamp {
+	uint64_t sent_ns; /* when the request was begun to be sent */
+	uint64_t plan_ns; /* with a rate: when it was due */
+};
+
+/* It lies behind the flow and its connections. Between two steps everything of the flow itself is about the oldest
+ * request: start_ns and plan_ns are those of the pass that ends. */
+struct nm_pipe {
+	struct nm_pipe_half ask, answer;
+	uint64_t plan_ns; /* with a rate: when the next request is due */
+	uint64_t sent_ns; /* of those that are being sent */
+	uint32_t asking;  /* requests that are being sent, together */
+	uint32_t outstanding;
+	uint32_t oldest; /* in the ring */
+	bool ask_failed;
+	struct nm_pipe_stamp ring[]; /* as many as may be outstanding */
+};
+
+static inline struct nm_pipe *nm_pipe_of(const struct nm_io *io, struct nm_flow *flow)
+{
+	return (struct nm_pipe *)(void *)((char *)flow + io->pipe_offset);
+}
+
+/* Whether a request has been begun whose answer is not complete. */
+static inline bool nm_pipe_is_busy(const struct nm_pipe *pipe)
+{
+	return pipe->outstanding || pipe->asking;
+}
+
+/* Bytes of one with so many stamps. */
+static inline size_t nm_pipe_bytes(uint32_t depth)
+{
+	return sizeof(struct nm_pipe) + depth * sizeof(struct nm_pipe_stamp);
+}
+
+void nm_pipe_reset(struct nm_pipe *pipe);
+/* Which flowop of the pipeline has failed. */
+const struct nm_instr *nm_pipe_culprit(const struct nm_pipe *pipe, const struct nm_instr *pipeline);
+
+#endif
