@@ -128,13 +128,16 @@ void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow)
 		pass_phase(worker);
 }
 
-/* How many passes the flow makes at most. Who follows is told how many there are. */
+/* How many passes the flow makes at most. Who follows is told how many there are; but where both ends know which flow it
+ * is they count down from the same number, since that is what sizes are drawn by. */
 static uint64_t passes_of(const struct nm_worker *worker, const struct nm_flow *flow)
 {
 	const struct nm_phase *phase = worker->phase;
 	uint32_t n_flows = worker->group->n_flows;
 
-	if (phase->total && phase->leads)
+	bool known = worker->group->needs_identity || n_flows == worker->group->n_workers;
+
+	if (phase->total && (phase->leads || known))
 		return phase->total / n_flows + (flow->index < phase->total % n_flows);
 	return phase->iterations ? phase->iterations : UINT64_MAX;
 }
