@@ -4,6 +4,7 @@
 #ifndef NM_BASE_DRAW_H
 #define NM_BASE_DRAW_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* The n-th number of the stream that the key stands for: uniform over all 64 bits. It may be a key itself, so that
@@ -18,7 +19,10 @@ static inline uint64_t nm_draw(uint64_t key, uint64_t n)
 	return x ^ (x >> 31);
 }
 
-/* The same as a whole number from 0 to bound - 1, each as likely as the others; the bound is not 0. */
+/* Fills so many bytes with what nothing on the way can compress: always the same, as it is of no importance what. */
+void nm_draw_fill(char *bytes, size_t count);
+
+/* nm_draw as a whole number from 0 to bound - 1, each as likely as the others; the bound is not 0. */
 uint64_t nm_draw_below(uint64_t key, uint64_t n, uint64_t bound);
 
 enum nm_law_kind {

@@ -72,13 +72,7 @@ static int init_io(struct nm_worker *worker)
 	io->listeners = worker->listeners;
 	io->started = worker->engine->groups[worker->group_no].started;
 	io->endpoints = worker->endpoints;
-	/* Not compressible by anything on the way; the seed is of no importance. */
-	for (uint64_t i = 0, x = 88172645463325252u; i < io->chunk; i++) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		io->tx[i] = (char)x;
-	}
+	nm_draw_fill(io->tx, io->chunk);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/draw.h"
 #include "transport/conn.h"
 #include "transport/socket.h"
 
@@ -40,29 +41,17 @@ struct nm_many {
 };
 
 /* No memory of the slots is used before something is received there. */
-static char *fill(char *bytes)
-{
-	uint64_t x = 88172645463325252u;
-
-	for (size_t i = 0; bytes && i < SEND_BYTES; i++) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		bytes[i] = (char)x;
-	}
-	return bytes;
-}
-
 struct nm_many *nm_many_new(void)
 {
 	struct nm_many *many = calloc(1, sizeof *many);
 
 	if (!many)
 		return NULL;
-	many->sent = fill(malloc(SEND_BYTES));
+	many->sent = malloc(SEND_BYTES);
 	many->received = malloc((size_t)NM_MANY_SLOTS * SLOT_BYTES);
 	if (!many->sent || !many->received)
 		return nm_many_free(many);
+	nm_draw_fill(many->sent, SEND_BYTES);
 	for (unsigned i = 0; i < NM_MANY_SLOTS; i++) {
 		many->in_bytes[i] = (struct iovec){.iov_base = many->received + i * SLOT_BYTES,
 						   .iov_len = SLOT_BYTES};

@@ -12,16 +12,7 @@ from pathlib import Path
 import pytest
 
 from compose import ask, check, connect, counts, lasting, opened, times
-from nmtest import (
-    Netmodel,
-    Node,
-    assert_complete,
-    assert_ends_agree,
-    calmly,
-    defines,
-    inside,
-    run_and_weigh,
-)
+from nmtest import Netmodel, Node, assert_complete, assert_ends_agree, calmly, defines, inside, run_and_weigh
 
 Need = Callable[..., str]
 

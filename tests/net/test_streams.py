@@ -9,16 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import (
-    Json,
-    Netmodel,
-    assert_complete,
-    assert_ends_agree,
-    calmly,
-    defines,
-    phase_of,
-    traced,
-)
+from nmtest import Json, Netmodel, assert_complete, assert_ends_agree, calmly, defines, phase_of, traced
 
 WriteProfile = Callable[..., Path]
 

@@ -14,21 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from compose import (
-    ask,
-    check,
-    check_lossy,
-    connect,
-    counts,
-    group,
-    lasting,
-    once,
-    op,
-    opened,
-    read,
-    times,
-    write,
-)
+from compose import ask, check, check_lossy, connect, counts, group, lasting, once, op, opened, read, times, write
 from nmtest import Netmodel, calmly, children, phase_of
 
 WriteProfile = Callable[..., Path]

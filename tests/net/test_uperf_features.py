@@ -13,31 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from compose import (
-    ask,
-    check,
-    check_lossy,
-    connect,
-    counts,
-    group,
-    lasting,
-    once,
-    op,
-    opened,
-    read,
-    times,
-    write,
-)
-from nmtest import (
-    Json,
-    Netmodel,
-    assert_complete,
-    calmly,
-    children,
-    phase_of,
-    slaves_of,
-    wait_until,
-)
+from compose import ask, check, check_lossy, connect, counts, group, lasting, once, op, opened, read, times, write
+from nmtest import Json, Netmodel, assert_complete, calmly, children, phase_of, slaves_of, wait_until
 
 WriteProfile = Callable[..., Path]
 

@@ -12,21 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from compose import (
-    ask,
-    check,
-    check_lossy,
-    connect,
-    counts,
-    group,
-    lasting,
-    once,
-    op,
-    opened,
-    read,
-    times,
-    write,
-)
+from compose import ask, check, check_lossy, connect, counts, group, lasting, once, op, opened, read, times, write
 from nmtest import Json, Netmodel, Node, Slave, assert_complete, free_port, phase_of, slaves_of, slaves_on
 
 WriteProfile = Callable[..., Path]

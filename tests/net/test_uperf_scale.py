@@ -11,16 +11,7 @@ from pathlib import Path
 import pytest
 
 from compose import ask, check, connect, counts, group, once, op, opened, times
-from nmtest import (
-    Netmodel,
-    Process,
-    assert_complete,
-    children,
-    descendants,
-    phase_of,
-    resident_bytes,
-    wait_until,
-)
+from nmtest import Netmodel, Process, assert_complete, children, descendants, phase_of, resident_bytes, wait_until
 
 WriteProfile = Callable[..., Path]
 

@@ -93,6 +93,19 @@ START_TEST(a_number_depends_on_nothing_else)
 }
 END_TEST
 
+START_TEST(what_fills_buffers_looks_random)
+{
+	static char bytes[1 << 16];
+	unsigned cells[256] = {0};
+
+	nm_draw_fill(bytes, sizeof bytes - 1);
+	ck_assert_int_eq(bytes[sizeof bytes - 1], 0);
+	for (size_t i = 0; i < sizeof bytes - 1; i++)
+		cells[(unsigned char)bytes[i]]++;
+	ck_assert_double_lt(chi_square(cells, 256, sizeof bytes / 256.0), 480);
+}
+END_TEST
+
 START_TEST(laws)
 {
 	const struct nm_law fixed = {NM_LAW_FIXED, 5, 5}, one = {NM_LAW_UNIFORM, 9, 9},
@@ -122,6 +135,7 @@ int main(void)
 	tcase_add_test(tc, large_bounds_are_kept);
 	tcase_add_test(tc, streams_differ);
 	tcase_add_test(tc, a_number_depends_on_nothing_else);
+	tcase_add_test(tc, what_fills_buffers_looks_random);
 	tcase_add_test(tc, laws);
 	suite_add_tcase(suite, tc);
 
