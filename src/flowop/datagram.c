@@ -3,12 +3,15 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "flowop/greeting.h"
 #include "flowop/moving.h"
+#include "flowop/special.h"
 #include "transport/io.h"
 #include "transport/many.h"
+#include "transport/uncopied.h"
 
 struct stamp {
 	uint32_t number, seen;
@@ -257,27 +260,57 @@ static void count_sent(const struct nm_io *io, struct nm_conn *conn, size_t size
 	nm_counter_add(&io->count->messages_sent, count);
 }
 
+/* Lays out what one call sends: how many messages, or -errno. */
+static int lay_out(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr,
+		   size_t size, uint64_t left)
+{
+	unsigned most = left < UINT_MAX ? (unsigned)left : UINT_MAX;
+	struct nm_uncopied *pool = nm_many_uncopied(io->many);
+	int r = instr->uncopied ? nm_uncopied_begin(pool, conn) : 0;
+
+	if (r < 0)
+		return r;
+	if (instr->uncopied && (conn->flags & NM_CONN_TOLD))
+		(void)nm_special_drain(io, conn);
+	unsigned count = nm_many_lay(io->many, conn, size, most, instr->uncopied);
+
+	if (!count && nm_special_drain(io, conn))
+		count = nm_many_lay(io->many, conn, size, most, true);
+	for (unsigned i = 0; i < count && size >= NM_DATAGRAM_STAMP; i++)
+		write_stamp(conn, conn->sent + 1 + i, nm_many_at(io->many, i));
+	return count ? (int)count : -ENOBUFS;
+}
+
+/* Sends what is laid out; with no room for what the kernel tells about it, after that. */
+static int send_laid(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr)
+{
+	int n = nm_many_send(io->many, conn);
+
+	if (n == -ECONNREFUSED) /* what an earlier message has met; these are not sent yet */
+		n = nm_many_send(io->many, conn);
+	if (n == -ENOBUFS && instr->uncopied && nm_special_drain(io, conn))
+		n = nm_many_send(io->many, conn);
+	return n;
+}
+
 /* Several messages of the same size, as many as one call takes. */
 static enum nm_step write_many(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
-	size_t size = (size_t)instr->size;
-	unsigned most = nm_many_most(size);
+	size_t size = (size_t)nm_message_bytes(io, flow, instr);
 
 	if (!flow->left)
-		flow->left = instr->batch;
+		flow->left = instr->batch + !instr->batch;
 	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
-		unsigned count = flow->left < most ? (unsigned)flow->left : most;
+		int count = lay_out(io, conn, instr, size, flow->left);
+		int n = count < 0 ? count : send_laid(io, conn, instr);
 
-		for (unsigned i = 0; i < count && size >= NM_DATAGRAM_STAMP; i++)
-			write_stamp(conn, conn->sent + 1 + i, nm_many_at(io->many, size, i));
-		int n = nm_many_send(io->many, conn, size, count);
-
-		if (n ==
-		    -ECONNREFUSED) /* what an earlier message has met; these are not sent yet */
-			n = nm_many_send(io->many, conn, size, count);
 		if (n == -ECONNREFUSED)
-			n = (int)count;
+			n = count;
+		/* The kernel will tell, and that is waited for as room is. */
+		if (n == -ENOBUFS && instr->uncopied &&
+		    nm_uncopied_is_pending(nm_many_uncopied(io->many), conn))
+			n = -EAGAIN;
 		if (n < 0)
 			return refused(flow, n);
 		count_sent(io, conn, size, (unsigned)n);
@@ -295,7 +328,7 @@ enum nm_step nm_datagram_write(struct nm_io *io, struct nm_flow *flow, const str
 	if (!(conn->flags & NM_CONN_OUT))
 		return NM_STEP_WAIT_OUT;
 	begin_asking(conn);
-	if (instr->batch > 1)
+	if (instr->batch > 1 || instr->uncopied)
 		return write_many(io, flow, instr);
 	size_t size = (size_t)nm_message_bytes(io, flow, instr);
 

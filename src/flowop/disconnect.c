@@ -74,7 +74,7 @@ static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 	if (conn->flags & NM_CONN_FASTOPEN)
 		count_fastopen(io, conn, instr->transport);
 	if (conn->flags & NM_CONN_ZEROCOPY)
-		nm_special_drain(io, conn);
+		(void)nm_special_drain(io, conn);
 	if (first && o->linger_ns)
 		nm_conn_linger(conn, o->linger_ns);
 	instr->transport->close(conn, first && o->how == CLOSE_RST);

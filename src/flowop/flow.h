@@ -73,6 +73,7 @@ struct nm_instr {
 	bool greets;	 /* connect, accept: the connection begins with a greeting */
 	bool then_reads; /* the next instruction is a plain read from the same connection */
 	bool lossy;	 /* messages of the connection may be lost */
+	bool uncopied;	 /* a write of such messages without a copy */
 	bool answers;	 /* a read of what the other end sends because of the writes before it */
 	bool answers_last; /* and nothing else is read from the connection before something is written */
 	uint32_t slot;	/* of the connection, in the flow's conns */

@@ -26,7 +26,8 @@ const struct nm_opt nm_moving_opts[] = {
 	{.name = "zerocopy",
 	 .type = NM_TYPE_FLAG,
 	 .offset = offsetof(struct nm_opts_moving, zerocopy),
-	 .help = "over tcp: the end that sends does it without copying, if the kernel and the "
+	 .help = "over tcp and udp: the end that sends does it without copying, if the kernel and "
+		 "the "
 		 "network card "
 		 "can (MSG_ZEROCOPY); the result tells how often"},
 	{.name = "discard",

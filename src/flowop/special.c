@@ -6,6 +6,7 @@
 #include "flowop/flowop.h"
 #include "flowop/moving.h"
 #include "host/syscalls.h"
+#include "transport/many.h"
 #include "transport/transport.h"
 #include "transport/zerocopy.h"
 
@@ -21,19 +22,15 @@ static enum nm_step fail(struct nm_flow *flow, ssize_t error)
 	return NM_STEP_FAIL;
 }
 
-static bool drain(const struct nm_io *io, struct nm_conn *conn)
+bool nm_special_drain(const struct nm_io *io, struct nm_conn *conn)
 {
 	struct nm_zerocopy_told told = {0};
-	bool any = nm_zerocopy_drain(conn, &told);
+	bool tcp = conn->transport->caps & NM_TRANSPORT_TCP;
+	bool any = nm_zerocopy_drain(conn, tcp ? NULL : nm_many_uncopied(io->many), &told);
 
 	nm_counter_add(&io->count->zerocopy_sends, told.sends);
 	nm_counter_add(&io->count->zerocopy_copied, told.copied);
 	return any;
-}
-
-void nm_special_drain(const struct nm_io *io, struct nm_conn *conn)
-{
-	(void)drain(io, conn);
 }
 
 /* One call, after what there is to be told about the calls before it; with no room for such tellings (ENOBUFS) the
@@ -42,10 +39,10 @@ static ssize_t send_uncopied(const struct nm_io *io, struct nm_conn *conn, const
 			     size_t size, int flags)
 {
 	if ((conn->flags & NM_CONN_TOLD) || conn->sent - conn->seen >= NM_ZEROCOPY_PENDING)
-		(void)drain(io, conn);
+		(void)nm_special_drain(io, conn);
 	ssize_t n = nm_sys_send(conn->fd, data, size, flags | MSG_ZEROCOPY);
 
-	if (n == -ENOBUFS && drain(io, conn))
+	if (n == -ENOBUFS && nm_special_drain(io, conn))
 		n = nm_sys_send(conn->fd, data, size, flags | MSG_ZEROCOPY);
 	if (n > 0)
 		conn->sent++;

@@ -7,7 +7,7 @@
 
 /* The step that the options of a moving flowop ask for; NULL: the usual. sends: it is the end that sends. */
 nm_step_fn nm_special_step(const void *opts, bool sends);
-/* Counts what the kernel has told about sends without a copy. */
-void nm_special_drain(const struct nm_io *io, struct nm_conn *conn);
+/* Counts what the kernel has told about sends without a copy. True when there was something. */
+bool nm_special_drain(const struct nm_io *io, struct nm_conn *conn);
 
 #endif

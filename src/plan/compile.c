@@ -325,6 +325,16 @@ static void emit_pipeline(struct nm_group *group, struct nm_phase *phase)
 							     .line = phase->line};
 }
 
+/* Datagrams; over TCP that is a step of its own. */
+static bool sends_uncopied(const struct nm_instr *instr)
+{
+	const uint32_t sends = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
+	const struct nm_opts_moving *opts = instr->opts;
+
+	return (instr->op->flags & sends) == sends && opts->zerocopy && instr->lossy &&
+	       (instr->transport->caps & NM_TRANSPORT_UDP);
+}
+
 static void emit_step(struct nm_group *group, struct nm_phase *phase,
 		      const struct nm_draft_step *step, const struct side *side, bool free)
 {
@@ -342,6 +352,8 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 	}
 	instr->batch = batch_of(step, instr);
 	group->moves_datagrams |= is_lossy(step) && !step->transport->recv;
+	instr->uncopied = sends_uncopied(instr);
+	group->sends_uncopied |= instr->uncopied;
 	uint64_t count = times(step, instr);
 
 	if (instr->greets && instr->transport->redirect &&

@@ -70,17 +70,18 @@ static void check_stream(struct nm_draft *draft, const struct nm_draft_step *ste
 			      step->op->flags & NM_FLOWOP_FILES ? "files need" : "it needs");
 }
 
-/* What is only so over TCP, and what cannot be together. */
+/* What is only so over some transports, and what cannot be together. */
 static void check_special(struct nm_draft *draft, const struct nm_draft_step *step)
 {
 	const struct nm_opts_moving *opts = step->opts;
 	const struct {
 		const char *name;
 		bool given;
-	} flags[] = {{"more", opts->more},
-		     {"zerocopy", opts->zerocopy},
-		     {"discard", opts->discard},
-		     {"rx_zerocopy", opts->rx_zerocopy}};
+		unsigned caps; /* that are as good as those of TCP */
+	} flags[] = {{"more", opts->more, 0},
+		     {"zerocopy", opts->zerocopy, NM_TRANSPORT_UDP},
+		     {"discard", opts->discard, 0},
+		     {"rx_zerocopy", opts->rx_zerocopy, 0}};
 
 	if (opts->discard && opts->rx_zerocopy)
 		nm_diag_error(draft->diags, draft->file, step->line,
@@ -93,7 +94,7 @@ static void check_special(struct nm_draft *draft, const struct nm_draft_step *st
 			nm_diag_warn(draft->diags, draft->file, step->line,
 				     "<flowop %s>: %s has no effect", step->op->name,
 				     flags[i].name);
-		else if (!(step->transport->caps & NM_TRANSPORT_TCP))
+		else if (!(step->transport->caps & (flags[i].caps | NM_TRANSPORT_TCP)))
 			nm_diag_warn(draft->diags, draft->file, step->line,
 				     "<flowop %s>: %s has no effect: its connection is one over %s",
 				     step->op->name, flags[i].name, step->transport->name);

@@ -74,6 +74,7 @@ struct nm_group {
 	bool gives_up; /* messages on streams may be given up half-way, and then move before the next */
 	uint32_t pipeline;    /* the most requests that a flow has outstanding here; 0: one */
 	bool moves_datagrams; /* over sockets that may lose them */
+	bool sends_uncopied;  /* some of them without a copy */
 	bool needs_identity;  /* flow i here must be connected with flow i there */
 	bool runs;	      /* this side has something to do for this group */
 };

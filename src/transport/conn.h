@@ -31,7 +31,7 @@ enum nm_conn_flags {
 	NM_CONN_FASTOPEN = 0x8000,	 /* that data came with the first packet is to be counted */
 	NM_CONN_FINISHED = 0x200000,	 /* this end has ended what it sends */
 	NM_CONN_ZEROCOPY =
-		0x400000, /* sends without a copy: `sent` of them, `seen` told to be complete */
+		0x400000, /* sends without a copy: over TCP `sent` of them, `seen` told to be complete */
 	NM_CONN_TOLD = 0x800000,	 /* something is told about them */
 	NM_CONN_MORE = 0x1000000,	 /* bytes may be held back until more come */
 	NM_CONN_WRITES_FIRST = 0x100000, /* for connect: what comes next is a write */
@@ -56,6 +56,7 @@ struct nm_conn {
 	uint32_t seen;	 /* the highest number received */
 	uint32_t heard;	 /* how many were sent before the question: answers to those are late */
 	bool lossy;	 /* messages may be lost, though the transport is a reliable one */
+	uint32_t uncopied; /* unreliable transports: sends without a copy (uncopied.h) */
 	uint64_t owed_in, owed_out; /* streams: bytes of messages that were given up, which come, or
 				     * have to go, before the next message */
 };

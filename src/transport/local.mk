@@ -32,6 +32,8 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/ssl_terms.c \
 	src/transport/transport.c \
 	src/transport/transport.h \
+	src/transport/uncopied.c \
+	src/transport/uncopied.h \
 	src/transport/zerocopy.c \
 	src/transport/zerocopy.h
 nodist_src_libnm_transport_la_SOURCES = src/transport/registry.c

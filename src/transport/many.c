@@ -11,6 +11,7 @@
 #include "base/draw.h"
 #include "transport/conn.h"
 #include "transport/socket.h"
+#include "transport/uncopied.h"
 
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT 103
@@ -33,15 +34,27 @@ union control {
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
 
+/* What the next send is made of: parts of the same number of datagrams, but for the last. */
+struct layout {
+	size_t size;
+	unsigned count, part,
+		train; /* datagrams: all, of a part, and of a train, which a part has whole ones of */
+	bool uncopied;
+	char *parts[4 * TRAIN_MESSAGES];
+	unsigned slots[4 * TRAIN_MESSAGES]; /* the same, where they are sent without a copy */
+};
+
 struct nm_many {
 	char *sent, *received;
+	struct nm_uncopied *uncopied; /* NULL: nothing is sent so */
+	struct layout laid;
 	struct mmsghdr in[NM_MANY_SLOTS], out[SEND_MESSAGES];
 	struct iovec in_bytes[NM_MANY_SLOTS], out_bytes[SEND_MESSAGES];
 	union control in_control[NM_MANY_SLOTS], out_control[SEND_MESSAGES];
 };
 
 /* No memory of the slots is used before something is received there. */
-struct nm_many *nm_many_new(void)
+struct nm_many *nm_many_new(bool uncopied)
 {
 	struct nm_many *many = calloc(1, sizeof *many);
 
@@ -49,7 +62,9 @@ struct nm_many *nm_many_new(void)
 		return NULL;
 	many->sent = malloc(SEND_BYTES);
 	many->received = malloc((size_t)NM_MANY_SLOTS * SLOT_BYTES);
-	if (!many->sent || !many->received)
+	if (uncopied)
+		many->uncopied = nm_uncopied_new();
+	if (!many->sent || !many->received || (uncopied && !many->uncopied))
 		return nm_many_free(many);
 	nm_draw_fill(many->sent, SEND_BYTES);
 	for (unsigned i = 0; i < NM_MANY_SLOTS; i++) {
@@ -70,21 +85,23 @@ struct nm_many *nm_many_free(struct nm_many *many)
 	if (many) {
 		free(many->sent);
 		free(many->received);
+		many->uncopied = nm_uncopied_free(many->uncopied);
 		free(many);
 	}
 	return NULL;
 }
 
-unsigned nm_many_most(size_t size)
+struct nm_uncopied *nm_many_uncopied(const struct nm_many *many)
+{
+	return many->uncopied;
+}
+
+/* The most datagrams of that size that one send takes; at least 1. */
+static unsigned most_of(size_t size)
 {
 	size_t most = SEND_BYTES / size;
 
 	return most < 4 * TRAIN_MESSAGES ? (unsigned)most : 4 * TRAIN_MESSAGES;
-}
-
-char *nm_many_at(struct nm_many *many, size_t size, unsigned n)
-{
-	return many->sent + n * size;
 }
 
 /* How many datagrams one message of sendmmsg is made of. */
@@ -95,6 +112,34 @@ static unsigned train_of(const struct nm_conn *conn, size_t size)
 	if ((conn->flags & NM_CONN_NO_TRAINS) || most < 2)
 		return 1;
 	return most < TRAIN_MESSAGES ? (unsigned)most : TRAIN_MESSAGES;
+}
+
+unsigned nm_many_lay(struct nm_many *many, const struct nm_conn *conn, size_t size, unsigned count,
+		     bool uncopied)
+{
+	struct layout *laid = &many->laid;
+	/* Also where each is a message of its own, several are in one buffer. */
+	size_t most = TRAIN_BYTES / size < TRAIN_MESSAGES ? TRAIN_BYTES / size : TRAIN_MESSAGES;
+	unsigned n = 0;
+
+	if (count > most_of(size))
+		count = most_of(size);
+	*laid = (struct layout){.size = size, .train = train_of(conn, size), .uncopied = uncopied};
+	laid->part = most ? (unsigned)most : 1;
+	for (unsigned at = 0; at < count; at += laid->part, n++) {
+		laid->parts[n] = uncopied ? nm_uncopied_take(many->uncopied, conn, &laid->slots[n])
+					  : many->sent + at * size;
+		if (!laid->parts[n])
+			return laid->count = at;
+	}
+	return laid->count = count;
+}
+
+char *nm_many_at(const struct nm_many *many, unsigned n)
+{
+	const struct layout *laid = &many->laid;
+
+	return laid->parts[n / laid->part] + n % laid->part * laid->size;
 }
 
 static void set_train(struct nm_many *many, unsigned i, uint16_t size)
@@ -111,38 +156,45 @@ static void set_train(struct nm_many *many, unsigned i, uint16_t size)
 	memcpy(CMSG_DATA(control), &size, sizeof size);
 }
 
-static int send_trains(struct nm_many *many, const struct nm_conn *conn, size_t size,
-		       unsigned count, unsigned train)
+static int send_trains(struct nm_many *many, struct nm_conn *conn)
 {
-	unsigned n = 0;
+	const struct layout *laid = &many->laid;
+	unsigned n = 0, train = laid->train;
 
-	for (unsigned at = 0; at < count && n < SEND_MESSAGES; at += train, n++) {
-		unsigned length = count - at < train ? count - at : train;
+	for (unsigned at = 0; at < laid->count && n < SEND_MESSAGES; at += train, n++) {
+		unsigned length = laid->count - at < train ? laid->count - at : train;
 
-		many->out_bytes[n] = (struct iovec){.iov_base = many->sent + at * size,
-						    .iov_len = length * size};
+		many->out_bytes[n] = (struct iovec){.iov_base = nm_many_at(many, at),
+						    .iov_len = length * laid->size};
 		many->out[n].msg_hdr.msg_control = NULL;
 		many->out[n].msg_hdr.msg_controllen = 0;
 		if (length > 1)
-			set_train(many, n, (uint16_t)size);
+			set_train(many, n, (uint16_t)laid->size);
 	}
-	int sent = sendmmsg(conn->fd, many->out, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	int sent = sendmmsg(conn->fd, many->out, n,
+			    MSG_DONTWAIT | MSG_NOSIGNAL | (laid->uncopied ? MSG_ZEROCOPY : 0));
 
 	if (sent < 0)
 		return -errno;
-	return (unsigned)sent * train < count ? (int)((unsigned)sent * train) : (int)count;
+	for (int i = 0; i < sent && laid->uncopied; i++)
+		nm_uncopied_sent(many->uncopied, laid->slots[(unsigned)i * train / laid->part],
+				 conn);
+	return (unsigned)sent * train < laid->count ? (int)((unsigned)sent * train)
+						    : (int)laid->count;
 }
 
-int nm_many_send(struct nm_many *many, struct nm_conn *conn, size_t size, unsigned count)
+int nm_many_send(struct nm_many *many, struct nm_conn *conn)
 {
-	unsigned train = train_of(conn, size);
-	int sent = send_trains(many, conn, size, count, train);
+	int sent = send_trains(many, conn);
 
 	/* The way takes none: its packets are too small, or something on it, as IPsec, cannot. */
-	if (train > 1 && (sent == -EINVAL || sent == -EIO || sent == -EMSGSIZE)) {
+	if (many->laid.train > 1 && (sent == -EINVAL || sent == -EIO || sent == -EMSGSIZE)) {
 		conn->flags |= NM_CONN_NO_TRAINS;
-		sent = send_trains(many, conn, size, count, 1);
+		many->laid.train = 1;
+		sent = send_trains(many, conn);
 	}
+	for (unsigned at = 0; at < many->laid.count && many->laid.uncopied; at += many->laid.part)
+		nm_uncopied_give_back(many->uncopied, many->laid.slots[at / many->laid.part]);
 	return sent;
 }
 

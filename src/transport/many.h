@@ -4,23 +4,31 @@
 #ifndef NM_TRANSPORT_MANY_H
 #define NM_TRANSPORT_MANY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct nm_conn;
+struct nm_uncopied;
 struct nm_many; /* a worker's room for them */
 
-struct nm_many *nm_many_new(void);		    /* NULL: no memory */
+/* uncopied: some of what is sent is sent without a copy. NULL: no memory. */
+struct nm_many *nm_many_new(bool uncopied);
 struct nm_many *nm_many_free(struct nm_many *many); /* accepts NULL, returns NULL */
 
-/* The most datagrams of that size that one nm_many_send takes; at least 1. */
-unsigned nm_many_most(size_t size);
+/* Lays out datagrams of that size for one nm_many_send, in trains as long as conn lets them be: how many, `count` at most.
+ * uncopied: they go out without a copy, which conn has been allowed, and then it may be none: all buffers wait for the
+ * kernel. */
+unsigned nm_many_lay(struct nm_many *many, const struct nm_conn *conn, size_t size, unsigned count,
+		     bool uncopied);
 /* Where the n-th of them is to be written; it holds what was there before, from the beginning on bytes that cannot be
  * compressed. */
-char *nm_many_at(struct nm_many *many, size_t size, unsigned n);
-/* Sends the first `count`, in trains as long as conn lets them be. How many have been sent, or -errno. */
-int nm_many_send(struct nm_many *many, struct nm_conn *conn, size_t size, unsigned count);
+char *nm_many_at(const struct nm_many *many, unsigned n);
+/* Sends what is laid out. How many have been sent, or -errno; the rest is to be laid out anew. */
+int nm_many_send(struct nm_many *many, struct nm_conn *conn);
+/* What such sends are made from; NULL: nm_many_new was not told of any. */
+struct nm_uncopied *nm_many_uncopied(const struct nm_many *many);
 
 /* From now on what conn receives may be trains. Does nothing where the kernel knows none. */
 void nm_many_want_trains(struct nm_conn *conn);

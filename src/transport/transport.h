@@ -30,6 +30,8 @@ enum nm_transport_caps {
 	NM_TRANSPORT_WAITS = 1 << 5,
 	/* Its sockets are those of tcp(7), which know MSG_MORE, MSG_TRUNC, MSG_ZEROCOPY and TCP_ZEROCOPY_RECEIVE. */
 	NM_TRANSPORT_TCP = 1 << 6,
+	/* Its sockets are those of udp(7), which know MSG_ZEROCOPY. */
+	NM_TRANSPORT_UDP = 1 << 7,
 };
 
 #define NM_ENDPOINT_TEXT 108

@@ -223,7 +223,7 @@ static uint32_t udp_port_of(const struct nm_conn *conn)
 const struct nm_transport nm_transport_udp = {
 	.name = "udp",
 	.help = "UDP over IPv4 or IPv6, as the host's address says; messages may be lost",
-	.caps = NM_TRANSPORT_MESSAGES,
+	.caps = NM_TRANSPORT_MESSAGES | NM_TRANSPORT_UDP,
 	.max_message = 65507,
 	.opts = udp_opts,
 	.opts_size = sizeof(struct udp_opts),

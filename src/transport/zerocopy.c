@@ -11,25 +11,31 @@
 
 #include "host/syscalls.h"
 #include "transport/socket.h"
+#include "transport/uncopied.h"
 
 #define PAGE	  4096u
 #define MAP_BYTES (1024u * 1024u) /* the most that one receive maps */
 
-int nm_zerocopy_begin(struct nm_conn *conn)
+int nm_zerocopy_allow(struct nm_conn *conn)
 {
-	int r = 0;
+	int r = nm_socket_set(conn->fd, SOL_SOCKET, SO_ZEROCOPY, 1);
 
-	if (!(conn->flags & NM_CONN_ZEROCOPY))
-		r = nm_socket_set(conn->fd, SOL_SOCKET, SO_ZEROCOPY, 1);
-	if (r == 0 && !(conn->flags & NM_CONN_ZEROCOPY)) {
+	if (r == 0)
 		conn->flags |= NM_CONN_ZEROCOPY;
-		conn->sent = conn->seen = 0;
-	}
 	return r;
 }
 
+int nm_zerocopy_begin(struct nm_conn *conn)
+{
+	if (conn->flags & NM_CONN_ZEROCOPY)
+		return 0;
+	conn->sent = conn->seen = 0;
+	return nm_zerocopy_allow(conn);
+}
+
 /* What one message of the error queue tells: a range of sends. */
-static void take_told(struct nm_conn *conn, struct msghdr *message, struct nm_zerocopy_told *told)
+static void take_told(struct nm_conn *conn, struct nm_uncopied *pool, struct msghdr *message,
+		      struct nm_zerocopy_told *told)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
 		struct sock_extended_err error;
@@ -42,16 +48,20 @@ static void take_told(struct nm_conn *conn, struct msghdr *message, struct nm_ze
 			continue;
 		uint32_t count = error.ee_data - error.ee_info + 1;
 
-		conn->seen += count;
+		if (pool)
+			nm_uncopied_told(pool, conn, error.ee_info, error.ee_data);
+		else
+			conn->seen += count;
 		told->sends += count;
 		if (error.ee_code & SO_EE_CODE_ZEROCOPY_COPIED)
 			told->copied += count;
 	}
 }
 
-bool nm_zerocopy_drain(struct nm_conn *conn, struct nm_zerocopy_told *told)
+bool nm_zerocopy_drain(struct nm_conn *conn, struct nm_uncopied *pool,
+		       struct nm_zerocopy_told *told)
 {
-	const uint32_t before = conn->seen;
+	const uint64_t before = told->sends;
 
 	conn->flags &= ~(uint32_t)NM_CONN_TOLD;
 	for (;;) {
@@ -64,8 +74,8 @@ bool nm_zerocopy_drain(struct nm_conn *conn, struct nm_zerocopy_told *told)
 					 .msg_controllen = sizeof control.bytes};
 
 		if (recvmsg(conn->fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
-			return conn->seen != before;
-		take_told(conn, &message, told);
+			return told->sends != before;
+		take_told(conn, pool, &message, told);
 	}
 }
 

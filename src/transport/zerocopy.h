@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moving bytes over TCP without copying them: MSG_ZEROCOPY (Documentation/networking/msg_zerocopy.rst of Linux) and
+/* Moving bytes without copying them: MSG_ZEROCOPY (Documentation/networking/msg_zerocopy.rst of Linux) and
  * TCP_ZEROCOPY_RECEIVE (linux/tcp.h). */
 #ifndef NM_TRANSPORT_ZEROCOPY_H
 #define NM_TRANSPORT_ZEROCOPY_H
@@ -12,15 +12,21 @@
 /* Sends of a connection that have not been told to be complete, when the telling is asked for without need. */
 #define NM_ZEROCOPY_PENDING 64u
 
+struct nm_uncopied;
+
 struct nm_zerocopy_told {
 	uint64_t sends,
 		copied; /* that are complete; of them, those for which the kernel has made a copy */
 };
 
-/* Lets the connection send with MSG_ZEROCOPY, the first time: 0 or -errno. */
+/* Lets the socket send with MSG_ZEROCOPY: 0 or -errno. */
+int nm_zerocopy_allow(struct nm_conn *conn);
+/* The same over TCP, the first time, with the connection's counts. */
 int nm_zerocopy_begin(struct nm_conn *conn);
-/* Takes all that the kernel has told by now, and adds it up in told. True when there was something. */
-bool nm_zerocopy_drain(struct nm_conn *conn, struct nm_zerocopy_told *told);
+/* Takes all that the kernel has told by now, and adds it up in told; pool: whose buffers the sends were made from; NULL:
+ * none, over TCP. True when there was something. */
+bool nm_zerocopy_drain(struct nm_conn *conn, struct nm_uncopied *pool,
+		       struct nm_zerocopy_told *told);
 
 /* Receives at most `left` bytes, by mapping pages as far as they are whole, otherwise into buf, which has room for
  * `room` bytes. Bytes, 0 at the end of the stream, or -errno; *mapped grows by those that were not copied. The first

@@ -35,7 +35,8 @@ $(PROFILE_TESTS): LDADD = $(CHECK_LIBS) $(PROFILE_LIBS)
 $(PROFILE_TESTS): $(filter %.la,$(PROFILE_LIBS))
 
 TRANSPORT_TESTS = \
-	tests/unit/transport/test_ssl
+	tests/unit/transport/test_ssl \
+	tests/unit/transport/test_uncopied
 $(TRANSPORT_TESTS): LDADD = $(CHECK_LIBS) $(TRANSPORT_LIBS)
 $(TRANSPORT_TESTS): $(filter %.la,$(TRANSPORT_LIBS))
 

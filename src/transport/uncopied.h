@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory for datagrams that are sent without a copy (MSG_ZEROCOPY over UDP): what the kernel has not told to be done with
+ * must not be written to, as each datagram has a number in it. Buffers are shared by the connections of a worker. */
+#ifndef NM_TRANSPORT_UNCOPIED_H
+#define NM_TRANSPORT_UNCOPIED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "transport/conn.h"
+
+#define NM_UNCOPIED_BYTES 65536u /* of a buffer: a train fits in */
+#define NM_UNCOPIED_SLOTS 64u
+
+struct nm_uncopied;
+
+struct nm_uncopied *nm_uncopied_new(void);			/* NULL: no memory */
+struct nm_uncopied *nm_uncopied_free(struct nm_uncopied *pool); /* accepts NULL, returns NULL */
+
+/* Lets the connection send with MSG_ZEROCOPY, the first time: 0 or -errno. */
+int nm_uncopied_begin(struct nm_uncopied *pool, struct nm_conn *conn);
+/* A buffer that nobody uses, or NULL. It is the connection's until nm_uncopied_give_back, or, if something has been sent
+ * of it, until the kernel has told that all that is done. */
+char *nm_uncopied_take(struct nm_uncopied *pool, const struct nm_conn *conn, unsigned *ret_slot);
+void nm_uncopied_give_back(struct nm_uncopied *pool, unsigned slot);
+/* The connection's next send with MSG_ZEROCOPY has been made from the buffer. */
+void nm_uncopied_sent(struct nm_uncopied *pool, unsigned slot, struct nm_conn *conn);
+/* Whether the kernel has still to tell something about the connection. */
+bool nm_uncopied_is_pending(const struct nm_uncopied *pool, const struct nm_conn *conn);
+/* The kernel is done with the sends of these numbers, from the connection's first one on. */
+void nm_uncopied_told(struct nm_uncopied *pool, const struct nm_conn *conn, uint32_t first,
+		      uint32_t last);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buffers of datagrams that are sent without a copy: none is given twice before the kernel is done with it. */
+#include "transport/uncopied.h"
+
+#include <check.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct nm_uncopied *pool;
+static struct nm_conn conns[2];
+static unsigned slots[NM_UNCOPIED_SLOTS];
+
+static void setup(void)
+{
+	pool = nm_uncopied_new();
+	ck_assert_ptr_nonnull(pool);
+	for (int i = 0; i < 2; i++) {
+		conns[i] = (struct nm_conn){.fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+		ck_assert_int_ge(conns[i].fd, 0);
+		ck_assert_int_eq(nm_uncopied_begin(pool, &conns[i]), 0);
+		ck_assert_uint_ne(conns[i].flags & NM_CONN_ZEROCOPY, 0);
+	}
+}
+
+static void teardown(void)
+{
+	pool = nm_uncopied_free(pool);
+	for (int i = 0; i < 2; i++)
+		close(conns[i].fd);
+}
+
+/* So many buffers, with so many sends from each. */
+static void use(struct nm_conn *conn, unsigned from, unsigned count, unsigned sends)
+{
+	for (unsigned i = from; i < from + count; i++) {
+		ck_assert_ptr_nonnull(nm_uncopied_take(pool, conn, &slots[i]));
+		for (unsigned n = 0; n < sends; n++)
+			nm_uncopied_sent(pool, slots[i], conn);
+	}
+}
+
+START_TEST(each_is_given_once)
+{
+	char *first = NULL, *bytes;
+
+	for (unsigned i = 0; i < NM_UNCOPIED_SLOTS; i++) {
+		bytes = nm_uncopied_take(pool, &conns[i % 2], &slots[i]);
+		ck_assert_ptr_nonnull(bytes);
+		first = first ? first : bytes;
+		ck_assert_uint_eq((uintptr_t)bytes % 4096, 0);
+		ck_assert_ptr_eq(bytes, first + (size_t)i * NM_UNCOPIED_BYTES);
+	}
+	ck_assert_ptr_null(nm_uncopied_take(pool, &conns[0], &slots[0]));
+	ck_assert(!nm_uncopied_is_pending(pool, &conns[0]));
+	nm_uncopied_give_back(pool, 7);
+	ck_assert_ptr_eq(nm_uncopied_take(pool, &conns[0], &slots[0]),
+			 first + 7 * (size_t)NM_UNCOPIED_BYTES);
+}
+END_TEST
+
+START_TEST(one_is_free_when_all_of_its_sends_are_done)
+{
+	unsigned slot;
+
+	conns[0].uncopied = UINT32_MAX - 2; /* numbers go round */
+	use(&conns[0], 0, NM_UNCOPIED_SLOTS / 2, 4);
+	use(&conns[1], NM_UNCOPIED_SLOTS / 2, NM_UNCOPIED_SLOTS / 2, 1);
+	nm_uncopied_give_back(pool, 0); /* it is in use */
+	ck_assert_ptr_null(nm_uncopied_take(pool, &conns[0], &slot));
+	/* Three of the first four, then those of the next, then the fourth. */
+	nm_uncopied_told(pool, &conns[0], UINT32_MAX - 2, UINT32_MAX);
+	ck_assert_ptr_null(nm_uncopied_take(pool, &conns[0], &slot));
+	nm_uncopied_told(pool, &conns[0], 1, 4);
+	ck_assert_ptr_nonnull(nm_uncopied_take(pool, &conns[1], &slot));
+	ck_assert_uint_eq(slot, 1);
+	nm_uncopied_told(pool, &conns[0], 0, 0);
+	ck_assert_ptr_nonnull(nm_uncopied_take(pool, &conns[1], &slot));
+	ck_assert_uint_eq(slot, 0);
+	/* The same numbers of another connection are others. */
+	nm_uncopied_told(pool, &conns[1], 0, 0);
+	ck_assert_ptr_nonnull(nm_uncopied_take(pool, &conns[0], &slot));
+	ck_assert_uint_eq(slot, NM_UNCOPIED_SLOTS / 2);
+	ck_assert_ptr_null(nm_uncopied_take(pool, &conns[0], &slot));
+	ck_assert(nm_uncopied_is_pending(pool, &conns[0]));
+	ck_assert(nm_uncopied_is_pending(pool, &conns[1]));
+}
+END_TEST
+
+START_TEST(of_what_is_closed_nothing_is_awaited)
+{
+	unsigned slot;
+
+	use(&conns[0], 0, NM_UNCOPIED_SLOTS, 1);
+	ck_assert_ptr_null(nm_uncopied_take(pool, &conns[1], &slot));
+	conns[0].flags = 0;
+	ck_assert_ptr_nonnull(nm_uncopied_take(pool, &conns[1], &slot));
+	/* Nor when it is opened anew, and its numbers begin again. */
+	ck_assert_int_eq(nm_uncopied_begin(pool, &conns[0]), 0);
+	ck_assert_uint_eq(conns[0].uncopied, 0);
+	ck_assert(!nm_uncopied_is_pending(pool, &conns[0]));
+	use(&conns[0], 1, NM_UNCOPIED_SLOTS - 1, 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("uncopied");
+	TCase *tc = tcase_create("uncopied");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, each_is_given_once);
+	tcase_add_test(tc, one_is_free_when_all_of_its_sends_are_done);
+	tcase_add_test(tc, of_what_is_closed_nothing_is_awaited);
+	suite_add_tcase(suite, tc);
+
+	SRunner *runner = srunner_create(suite);
+
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed != 0;
+}
