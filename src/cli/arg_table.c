@@ -145,11 +145,8 @@ const struct nm_arg nm_arg_table[] = {
 	{
 		.opt =
 			{
-				.name = "wait-start",
-				.type = NM_TYPE_DURATION,
+				NM_SETTING_WAIT_START,
 				.offset = FIELD(wait_start_ns),
-				.help = "wait so long before the first transaction, when all is "
-					"set up",
 			},
 		.argument = "TIME",
 		.heading = TRAFFIC,
@@ -231,11 +228,8 @@ const struct nm_arg nm_arg_table[] = {
 	{
 		.opt =
 			{
-				.name = "iostat",
-				.type = NM_TYPE_DURATION,
+				NM_SETTING_IOSTAT,
 				.offset = FIELD(iostat_ns),
-				.min = 1000000,
-				.max = UINT64_C(86400000000000),
 				.help = "print a line of what was sent and received to standard "
 					"output, in the form of neper, each time so much has "
 					"passed",
@@ -426,12 +420,8 @@ const struct nm_arg nm_arg_table[] = {
 	{
 		.opt =
 			{
-				.name = "log-rtt-entries",
-				.type = NM_TYPE_COUNT,
+				NM_SETTING_LOG_RTT_ENTRIES,
 				.offset = FIELD(log_rtt_entries),
-				.min = 1,
-				.max = 1000000000,
-				.def = "10000",
 				.help = "how many passes of each flow --log-rtt writes",
 			},
 		.argument = "N",

@@ -9,6 +9,8 @@ src_libnm_lib_la_SOURCES = \
 	src/lib/origin.c \
 	src/lib/origin.h \
 	src/lib/running.c \
+	src/lib/samples.c \
+	src/lib/samples.h \
 	src/lib/settings.c \
 	src/lib/settings.h
 src_libnm_lib_la_CFLAGS = $(ROOM_CFLAGS)

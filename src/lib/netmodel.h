@@ -67,9 +67,62 @@ struct netmodel_interval {
 	double latency_min_s, latency_mean_s, latency_max_s;
 };
 
+/* What one flow of one host did between two samples, which come on the time grid, and at the end of measured phases. */
+struct netmodel_flow {
+	size_t size;	   /* as above, and so on */
+	const char *host;  /* as in the result: "master", or the slave's name */
+	const char *group; /* its name, as in the result */
+	uint32_t flow, worker, phase;
+	double at_s;	/* by CLOCK_MONOTONIC of the master */
+	double seconds; /* since the sample before */
+	/* In the measured transactions so far, and since the sample before. */
+	uint64_t transactions, bytes_sent, bytes_received, errors;
+	uint64_t new_transactions, new_bytes_sent, new_bytes_received, new_errors;
+	int has_latency; /* of the new transactions; only the master's flows have it */
+	double latency_min_s, latency_mean_s, latency_max_s, latency_stddev_s;
+};
+
+/* What the kernel of a host knows of a TCP connection (TCP_INFO, tcp(7)), at the same times. */
+struct netmodel_tcp_info {
+	size_t size;
+	const char *host, *group;
+	uint32_t flow, worker, phase;
+	uint32_t connection; /* among those of its flow, from 0 */
+	double at_s;
+	uint64_t rtt_us, rttvar_us, min_rtt_us, rto_us;
+	uint64_t snd_cwnd, snd_ssthresh, snd_mss, rcv_mss;
+	uint64_t unacked, lost, reordering, retransmits;
+	uint64_t bytes_sent, bytes_acked, bytes_received;
+	uint64_t delivery_rate_bytes_per_s, pacing_rate_bytes_per_s;
+	uint64_t busy_us, rwnd_limited_us, sndbuf_limited_us;
+};
+
+/* One pass of one flow of the master. */
+struct netmodel_pass {
+	size_t size;
+	const char *group, *transaction; /* the transaction may have no name: "" */
+	uint32_t flow, worker, phase;
+	double end_s; /* since its transaction began */
+	double elapsed_s;
+};
+
+/* What was moved on the master since the last of these, all groups together. */
+struct netmodel_traffic {
+	size_t size;
+	double at_s; /* since the run began */
+	double seconds;
+	uint64_t transactions, bytes_sent, bytes_received, errors;
+};
+
 /* Called on the thread that runs; the arguments are valid during the call only. A callback may call netmodel_stop and no
  * other function on the object; that of the result may also ask for the result and the diagnostics. */
 typedef void (*netmodel_interval_fn)(void *arg, const struct netmodel_interval *interval);
+typedef void (*netmodel_flow_fn)(void *arg, const struct netmodel_flow *flow);
+typedef void (*netmodel_tcp_info_fn)(void *arg, const struct netmodel_tcp_info *info);
+typedef void (*netmodel_pass_fn)(void *arg, const struct netmodel_pass *pass);
+typedef void (*netmodel_traffic_fn)(void *arg, const struct netmodel_traffic *traffic);
+/* One line without its end of a log that the tools of HdrHistogram read; those of a run are a whole log. */
+typedef void (*netmodel_hdr_fn)(void *arg, const char *line);
 /* One line of text without its end. Errors and warnings are those of the diagnostics, as load, set, check and run find
  * them. */
 typedef void (*netmodel_log_fn)(void *arg, enum netmodel_level level, const char *line);
@@ -111,6 +164,14 @@ NETMODEL_API const char *netmodel_diagnostic(const struct netmodel *nm, size_t i
 NETMODEL_API void netmodel_on_interval(struct netmodel *nm, netmodel_interval_fn fn, void *arg);
 NETMODEL_API void netmodel_on_log(struct netmodel *nm, netmodel_log_fn fn, void *arg);
 NETMODEL_API void netmodel_on_result(struct netmodel *nm, netmodel_result_fn fn, void *arg);
+
+/* The same for samples; they are only kept in runs that have the callback. Passes: the first ones of each flow, as many as
+ * the option "log-rtt-entries" says. Traffic: each time that the option "iostat" says, which has to be set. */
+NETMODEL_API void netmodel_on_flow(struct netmodel *nm, netmodel_flow_fn fn, void *arg);
+NETMODEL_API void netmodel_on_tcp_info(struct netmodel *nm, netmodel_tcp_info_fn fn, void *arg);
+NETMODEL_API void netmodel_on_pass(struct netmodel *nm, netmodel_pass_fn fn, void *arg);
+NETMODEL_API void netmodel_on_traffic(struct netmodel *nm, netmodel_traffic_fn fn, void *arg);
+NETMODEL_API void netmodel_on_hdr(struct netmodel *nm, netmodel_hdr_fn fn, void *arg);
 
 /* Runs the profile on the calling thread and returns at its end. The result of an earlier run is gone. */
 NETMODEL_API enum netmodel_status netmodel_run(struct netmodel *nm);

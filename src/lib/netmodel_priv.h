@@ -33,6 +33,13 @@ struct netmodel {
 	void *log_arg;
 	netmodel_result_fn on_result;
 	void *result_arg;
+	netmodel_flow_fn on_flow;
+	netmodel_tcp_info_fn on_tcp_info;
+	netmodel_pass_fn on_pass;
+	netmodel_traffic_fn on_traffic;
+	netmodel_hdr_fn on_hdr;
+	void *flow_arg, *tcp_info_arg, *pass_arg, *traffic_arg, *hdr_arg;
+	uint64_t hdr_begin_ns; /* what the lines of histograms count from; 0: there is none yet */
 	/* Numbers are read and written as in the C locale; callbacks have the caller's. */
 	locale_t locale, callers_locale;
 	int stop_read, stop_write;

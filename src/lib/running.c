@@ -6,6 +6,7 @@
 
 #include "host/clock.h"
 #include "lib/netmodel_priv.h"
+#include "lib/samples.h"
 
 static void on_interval(void *arg, const struct nm_result *so_far,
 			const struct nm_result_interval *row)
@@ -54,6 +55,8 @@ static enum nm_run_status run_compiled(struct netmodel *nm)
 		.interval = on_interval,
 		.log = on_log,
 	};
+	nm->hdr_begin_ns = 0;
+	nm_samples_ask(nm, &options);
 	enum nm_run_status status = nm_run(&job, &options, &nm->result, &nm->diags);
 	if (nm->result && !nm->result->complete && !nm->diags.n_errors)
 		nm_diag_error(&nm->diags, NULL, 0, "the run is incomplete: %s",

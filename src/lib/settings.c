@@ -18,6 +18,11 @@ const struct nm_opt nm_settings_table[] = {
 	{NM_SETTING_WARMUP, FIELD(warmup_ns)},
 	{NM_SETTING_COOLDOWN, FIELD(cooldown_ns)},
 	{NM_SETTING_TIMEOUT, FIELD(timeout_ns)},
+	{NM_SETTING_WAIT_START, FIELD(wait_start_ns)},
+	{NM_SETTING_IOSTAT, FIELD(iostat_ns),
+	 .help = "how often the callback for traffic is called; never when not given"},
+	{NM_SETTING_LOG_RTT_ENTRIES, FIELD(log_rtt_entries),
+	 .help = "how many passes of each flow the callback for passes is told"},
 	{NM_SETTING_PERCENTILES, FIELD(percentiles)},
 	{NM_SETTING_SEED, FIELD(seed)},
 	{NM_SETTING_CPUS, FIELD(cpus)},
@@ -114,6 +119,7 @@ void nm_settings_apply(const struct nm_settings *settings, struct nm_run_options
 	ret_options->warmup_ns = settings->warmup_ns;
 	ret_options->cooldown_ns = settings->cooldown_ns;
 	ret_options->timeout_ns = settings->timeout_ns;
+	ret_options->wait_start_ns = settings->wait_start_ns;
 	ret_options->percentiles = settings->parsed;
 	ret_options->cpus = settings->cpus;
 	ret_options->slave_cpus = settings->slave_cpus;

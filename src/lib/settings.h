@@ -31,6 +31,14 @@
 #define NM_SETTING_COOLDOWN                                                                        \
 	.name = "cooldown", .type = NM_TYPE_DURATION,                                              \
 	.help = "leave the last part of each measured transaction out of the totals"
+#define NM_SETTING_WAIT_START                                                                      \
+	.name = "wait-start", .type = NM_TYPE_DURATION,                                            \
+	.help = "wait so long before the first transaction, when all is set up"
+#define NM_SETTING_IOSTAT                                                                          \
+	.name = "iostat", .type = NM_TYPE_DURATION, .min = 1000000, .max = UINT64_C(86400000000000)
+#define NM_SETTING_LOG_RTT_ENTRIES                                                                 \
+	.name = "log-rtt-entries", .type = NM_TYPE_COUNT, .min = 1, .max = 1000000000,             \
+	.def = "10000"
 #define NM_SETTING_PERCENTILES                                                                     \
 	.name = "percentiles", .type = NM_TYPE_STRING, .def = "50,90,95,99,99.9",                  \
 	.help = "the percentiles of latency to report"
@@ -52,6 +60,7 @@
 struct nm_settings {
 	int control;
 	uint64_t port, interval_ns, warmup_ns, cooldown_ns, timeout_ns, seed;
+	uint64_t wait_start_ns, iostat_ns, log_rtt_entries;
 	char *percentiles, *cpus, *slave_cpus;
 	bool has_seed;
 	struct nm_percentiles parsed; /* of the above */

@@ -384,6 +384,52 @@ def test_mistakes_are_told_as_codes_and_as_text(copy: Copy, tmp_path: Path) -> N
     assert report["refused_json"] == "null"
 
 
+def test_samples(copy: Copy, tmp_path: Path) -> None:
+    """What the files of the command have, by callbacks; those that nobody has asked for are not made."""
+    report = copy.drive(tmp_path, "samples")
+    document = report.json("run")
+    assert_complete(document)
+    assert report["iostat"] == "-22"
+    flows = [line.split() for line in report.all("flow")]
+    assert {(host, group, int(flow), int(worker)) for host, group, flow, worker, *_ in flows} == {
+        (host, "timed", flow, flow % 2) for host in ("master", "local") for flow in range(4)
+    }
+    for end in document["hosts"]:
+        own = [row for row in flows if row[0] == ("master" if end["role"] == "master" else "local")]
+        assert {row[4] for row in own} == {"1"}
+        assert len(own) >= 4 * 3
+        # The last sample of each flow has all; those between two samples add up to it.
+        last = {row[2]: int(row[7]) for row in own}
+        assert sum(last.values()) == sum(int(row[8]) for row in own) == document["totals"]["transactions"]
+        assert sum(int(row[10]) for row in own) == 100 * document["totals"]["transactions"]
+        for row in own:
+            assert (row[11] == "1") == (row[0] == "master" and row[8] != "0")
+            if row[11] == "1":
+                assert 0 < float(row[12]) <= float(row[13]) <= float(row[14]) < 60
+    tcp = [line.split() for line in report.all("tcp")]
+    assert {(row[0], row[2], row[3]) for row in tcp} == {
+        (host, str(flow), "0") for host in ("master", "local") for flow in range(4)
+    }
+    assert all(int(row[4]) > 0 and int(row[5]) > 500 for row in tcp)
+    assert max(int(row[6]) for row in tcp) > 100
+    passes = [line.split() for line in report.all("pass")]
+    assert len(passes) == 4 * 7
+    assert all(row[:2] == ["timed", "rr"] and row[4] == "1" for row in passes)
+    assert all(0 < float(row[6]) <= float(row[5]) * 1.001 for row in passes)
+    traffic = [line.split() for line in report.all("traffic")]
+    assert len(traffic) >= 4
+    assert 0 < sum(int(row[3]) for row in traffic) <= 100 * document["totals"]["transactions"]
+    lines = report.all("hdr")
+    assert lines[0].startswith("#[") and any(line.startswith('"StartTimestamp"') for line in lines)
+    heads = sum(line.startswith('"StartTimestamp"') for line in lines)
+    assert heads == 2, "each run has a log of its own"
+    assert sum(line.startswith("Tag=total,") for line in lines) == 2
+    assert (report["again"], float(report["waited"]) >= 0.2) == ("0", True)
+    order = [name for name, _ in report.lines]
+    assert not {"flow", "tcp", "pass", "traffic"} & set(order[order.index("second") :])
+
+
+
 def test_locale_of_the_program(copy: Copy, tmp_path: Path) -> None:
     """Where numbers have a decimal comma, those of the documents and options still have a point."""
     made = tmp_path / "de_DE.UTF-8"

@@ -479,6 +479,78 @@ static void in_locale(void)
 	netmodel_free(nm);
 }
 
+static void on_flow(void *arg, const struct netmodel_flow *flow)
+{
+	(void)arg;
+	fprintf(report,
+		"flow=%s %s %u %u %u %.6f %.6f %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+		" %d %g %g %g\n",
+		flow->host, flow->group, flow->flow, flow->worker, flow->phase, flow->at_s,
+		flow->seconds, flow->transactions, flow->new_transactions, flow->bytes_sent,
+		flow->new_bytes_sent, flow->has_latency, flow->latency_min_s, flow->latency_mean_s,
+		flow->latency_max_s);
+}
+
+static void on_tcp_info(void *arg, const struct netmodel_tcp_info *info)
+{
+	(void)arg;
+	fprintf(report, "tcp=%s %s %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+		info->host, info->group, info->flow, info->connection, info->rtt_us, info->snd_mss,
+		info->bytes_sent, info->sndbuf_limited_us);
+}
+
+static void on_pass(void *arg, const struct netmodel_pass *pass)
+{
+	(void)arg;
+	fprintf(report, "pass=%s %s %u %u %u %.9f %.9f\n", pass->group, pass->transaction,
+		pass->flow, pass->worker, pass->phase, pass->end_s, pass->elapsed_s);
+}
+
+static void on_traffic(void *arg, const struct netmodel_traffic *traffic)
+{
+	(void)arg;
+	fprintf(report, "traffic=%.6f %.6f %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+		traffic->at_s, traffic->seconds, traffic->transactions, traffic->bytes_sent,
+		traffic->bytes_received, traffic->errors);
+}
+
+static void on_hdr(void *arg, const char *line)
+{
+	(void)arg;
+	fprintf(report, "hdr=%s\n", line);
+}
+
+/* samples: of flows, connections, passes, traffic and histograms; and a second run without. */
+static void samples(void)
+{
+	struct netmodel *nm = make(profile);
+
+	netmodel_set_param(nm, "length", "300ms");
+	netmodel_set_param(nm, "size", "100");
+	netmodel_set_option(nm, "interval", "100ms");
+	netmodel_set_option(nm, "iostat", "50ms");
+	netmodel_set_option(nm, "log-rtt-entries", "7");
+	fprintf(report, "iostat=%d\n", netmodel_set_option(nm, "iostat", "1us"));
+	netmodel_on_flow(nm, on_flow, NULL);
+	netmodel_on_tcp_info(nm, on_tcp_info, NULL);
+	netmodel_on_pass(nm, on_pass, NULL);
+	netmodel_on_traffic(nm, on_traffic, NULL);
+	netmodel_on_hdr(nm, on_hdr, NULL);
+	tell_result("run", nm, netmodel_run(nm));
+	fprintf(report, "second=\n");
+	netmodel_on_flow(nm, NULL, NULL);
+	netmodel_on_tcp_info(nm, NULL, NULL);
+	netmodel_on_pass(nm, NULL, NULL);
+	netmodel_on_traffic(nm, NULL, NULL);
+	netmodel_set_param(nm, "length", "20ms");
+	netmodel_set_option(nm, "wait-start", "200ms");
+	double before = now_s();
+	int status = netmodel_run(nm);
+
+	fprintf(report, "waited=%.3f\nagain=%d\n", now_s() - before, status);
+	netmodel_free(nm);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -488,6 +560,7 @@ static const struct {
 	{"process", process},  {"limits", limits},
 	{"run", run},	       {"mistakes", mistakes},
 	{"locale", in_locale}, {"processes", processes},
+	{"samples", samples},
 };
 
 int main(int argc, char *argv[])

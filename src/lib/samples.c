@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/netmodel_priv.h"
+#include "report/hdr.h"
+
+/* A flow runs on the worker that is its number modulo the workers. */
+static uint32_t worker_of(const struct nm_group *group, uint32_t flow)
+{
+	return group->n_workers ? flow % group->n_workers : 0;
+}
+
+static void tell_flows(void *arg, const struct nm_flow_rows *rows)
+{
+	struct netmodel *nm = arg;
+
+	nm_locale_leave(nm);
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct nm_flow_row *row = &rows->rows[i];
+		const struct nm_group *group = &rows->plan->groups[row->group];
+		const struct netmodel_flow flow = {
+			.size = sizeof(flow),
+			.host = rows->host,
+			.group = group->name,
+			.flow = row->flow,
+			.worker = worker_of(group, row->flow),
+			.phase = rows->phase,
+			.at_s = (double)rows->at_ns / 1e9,
+			.seconds = rows->seconds,
+			.transactions = row->total.passes,
+			.bytes_sent = row->total.bytes_sent,
+			.bytes_received = row->total.bytes_received,
+			.errors = row->total.errors,
+			.new_transactions = row->delta.passes,
+			.new_bytes_sent = row->delta.bytes_sent,
+			.new_bytes_received = row->delta.bytes_received,
+			.new_errors = row->delta.errors,
+			.has_latency = row->has_latency,
+			.latency_min_s = row->min_s,
+			.latency_mean_s = row->mean_s,
+			.latency_max_s = row->max_s,
+			.latency_stddev_s = row->stddev_s,
+		};
+
+		nm->on_flow(nm->flow_arg, &flow);
+	}
+	nm_locale_enter(nm);
+}
+
+static void tell_tcp(void *arg, const struct nm_tcp_rows *rows)
+{
+	struct netmodel *nm = arg;
+
+	nm_locale_leave(nm);
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct nm_tcp_sample *row = &rows->rows[i];
+		const struct nm_group *group = &rows->plan->groups[row->group];
+		const uint64_t *value = row->values;
+		struct netmodel_tcp_info info = {
+			.size = sizeof(info),
+			.host = rows->host,
+			.group = group->name,
+			.flow = row->flow,
+			.worker = worker_of(group, row->flow),
+			.phase = rows->phase,
+			.connection = row->slot,
+			.at_s = (double)row->at_ns / 1e9,
+		};
+#define TAKE(name, member) info.name = *value++;
+		NM_TCP_FIELDS(TAKE)
+#undef TAKE
+		nm->on_tcp_info(nm->tcp_info_arg, &info);
+	}
+	nm_locale_enter(nm);
+}
+
+static void tell_passes(void *arg, const struct nm_response_row *rows, size_t count)
+{
+	struct netmodel *nm = arg;
+
+	nm_locale_leave(nm);
+	for (size_t i = 0; i < count; i++) {
+		const struct netmodel_pass pass = {
+			.size = sizeof(pass),
+			.group = rows[i].group,
+			.transaction = rows[i].transaction,
+			.flow = rows[i].flow,
+			.worker = rows[i].worker,
+			.phase = rows[i].phase,
+			.end_s = (double)rows[i].since_ns / 1e9,
+			.elapsed_s = (double)rows[i].elapsed_ns / 1e9,
+		};
+
+		nm->on_pass(nm->pass_arg, &pass);
+	}
+	nm_locale_enter(nm);
+}
+
+static void tell_traffic(void *arg, const struct nm_traffic *traffic)
+{
+	struct netmodel *nm = arg;
+	const struct netmodel_traffic told = {
+		.size = sizeof(told),
+		.at_s = traffic->at_s,
+		.seconds = traffic->seconds,
+		.transactions = traffic->counts.iterations,
+		.bytes_sent = traffic->counts.bytes_sent,
+		.bytes_received = traffic->counts.bytes_received,
+		.errors = traffic->counts.errors,
+	};
+
+	nm_locale_leave(nm);
+	nm->on_traffic(nm->traffic_arg, &told);
+	nm_locale_enter(nm);
+}
+
+/* What is not measured, and the total, which would be counted twice, can be told from the rest by their tags. */
+static const char *tag_of(const struct nm_interval_times *times)
+{
+	if (times->total)
+		return "total";
+	switch (times->part) {
+	case NM_PART_WARMUP:
+		return "warmup";
+	case NM_PART_COOLDOWN:
+		return "cooldown";
+	case NM_PART_MEASURED:
+		break;
+	}
+	return NULL;
+}
+
+int nm_samples_hdr(FILE *out, uint64_t *begin_ns, const struct nm_interval_times *times)
+{
+	if (!*begin_ns) {
+		*begin_ns = times->wall_ns;
+		nm_hdr_head(out, *begin_ns);
+	}
+	return nm_hdr_line(out, tag_of(times), (double)(int64_t)(times->wall_ns - *begin_ns) / 1e9,
+			   times->seconds, times->hist);
+}
+
+/* Without memory a line is missing, as one is of the diagnostics. */
+static void tell_times(void *arg, const struct nm_interval_times *times)
+{
+	struct netmodel *nm = arg;
+	char *text = NULL, *line, *end;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return;
+	int error = nm_samples_hdr(out, &nm->hdr_begin_ns, times);
+
+	if (fclose(out) != 0 || error) {
+		free(text);
+		return;
+	}
+	nm_locale_leave(nm);
+	for (line = text; (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		nm->on_hdr(nm->hdr_arg, line);
+	}
+	nm_locale_enter(nm);
+	free(text);
+}
+
+void nm_samples_ask(const struct netmodel *nm, struct nm_run_options *options)
+{
+	struct nm_run_events *events = &options->events;
+
+	options->samples_flows = nm->on_flow != NULL;
+	options->samples_tcp = nm->on_tcp_info != NULL;
+	options->log_passes = nm->on_pass ? nm->settings.log_rtt_entries : 0;
+	options->traffic_ns = nm->on_traffic ? nm->settings.iostat_ns : 0;
+	events->flows = nm->on_flow ? tell_flows : NULL;
+	events->tcp = nm->on_tcp_info ? tell_tcp : NULL;
+	events->responses = nm->on_pass ? tell_passes : NULL;
+	events->traffic = nm->on_traffic ? tell_traffic : NULL;
+	events->times = nm->on_hdr ? tell_times : NULL;
+}
+
+void netmodel_on_flow(struct netmodel *nm, netmodel_flow_fn fn, void *arg)
+{
+	nm->on_flow = fn;
+	nm->flow_arg = arg;
+}
+
+void netmodel_on_tcp_info(struct netmodel *nm, netmodel_tcp_info_fn fn, void *arg)
+{
+	nm->on_tcp_info = fn;
+	nm->tcp_info_arg = arg;
+}
+
+void netmodel_on_pass(struct netmodel *nm, netmodel_pass_fn fn, void *arg)
+{
+	nm->on_pass = fn;
+	nm->pass_arg = arg;
+}
+
+void netmodel_on_traffic(struct netmodel *nm, netmodel_traffic_fn fn, void *arg)
+{
+	nm->on_traffic = fn;
+	nm->traffic_arg = arg;
+}
+
+void netmodel_on_hdr(struct netmodel *nm, netmodel_hdr_fn fn, void *arg)
+{
+	nm->on_hdr = fn;
+	nm->hdr_arg = arg;
+}
