@@ -186,6 +186,40 @@ static void check_pipeline(struct nm_draft *draft, const struct nm_draft_group *
 			      (unsigned long long)t->attrs.pipeline);
 }
 
+static bool wants_fastopen(const struct nm_draft_step *step)
+{
+	if (!(step->op->flags & NM_FLOWOP_OPENS) || !step->transport_opts)
+		return false;
+	const struct nm_opt *opt = nm_opt_find(step->transport->opts, "tcp_fastopen");
+
+	return opt &&
+	       *(const bool *)(const void *)((const char *)step->transport_opts + opt->offset);
+}
+
+/* What goes with the first packet is what the end that connects sends next: the connection waits for that, and so only
+ * where it comes at once. A transport with bytes of its own has those. */
+static void check_fastopen(struct nm_draft *draft, const struct nm_draft_group *group,
+			   const struct nm_draft_transaction *t, size_t at)
+{
+	const struct nm_draft_step *opens = &group->steps[t->first + at], *next = NULL;
+	bool master = opens->op->flags & NM_FLOWOP_INITIATES;
+	uint32_t sends = NM_FLOWOP_MOVES | (master ? NM_FLOWOP_INITIATES : NM_FLOWOP_FOLLOWS);
+
+	if (!wants_fastopen(opens) || opens->transport->send)
+		return;
+	for (size_t i = at + 1; !next && i < t->n_steps; i++) {
+		const struct nm_draft_step *step = &group->steps[t->first + i];
+
+		if (!step->op->runs_on || step->op->runs_on(step->opts, master))
+			next = step;
+	}
+	if (!next || (next->op->flags & sends) != sends || next->slot != opens->slot)
+		nm_diag_warn(draft->diags, draft->file, opens->line,
+			     "<flowop %s>: tcp_fastopen has no effect: nothing is sent right after "
+			     "it, in the same transaction, by the end that connects",
+			     opens->op->name);
+}
+
 static void check_group(struct nm_draft *draft, struct nm_draft_group *group)
 {
 	nm_draft_connect(draft, group);
@@ -196,6 +230,8 @@ static void check_group(struct nm_draft *draft, struct nm_draft_group *group)
 			continue;
 		check_duration(draft, group, &group->transactions[k]);
 		check_leaders(draft, group, &group->transactions[k]);
+		for (size_t i = 0; i < group->transactions[k].n_steps; i++)
+			check_fastopen(draft, group, &group->transactions[k], i);
 		if (group->transactions[k].attrs.pipeline > 1)
 			check_pipeline(draft, group, &group->transactions[k]);
 	}

@@ -334,6 +334,19 @@ def test_fastopen_needs_a_write(netmodel: Netmodel, profile: WriteProfile, own: 
     assert document["hosts"][0]["groups"][0]["fastopens"] == 0
 
 
+def test_fastopen_without_effect_is_told(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """And where it has one, nothing is."""
+    why = "<flowop connect>: tcp_fastopen has no effect: nothing is sent right after it, in the same transaction"
+    assert why in netmodel.run("--check", "-m", "tcp_rr", *defines(tcp_fastopen="yes"), code=0).err
+    assert "fastopen" not in netmodel.run("--check", "-m", "tcp_crr", *defines(tcp_fastopen="yes"), code=0).err
+    thinking = reconnecting("protocol=tcp tcp_fastopen", 2).replace(
+        '<flowop type="write"', '<flowop type="think" options="duration=1ms at=WHO"/><flowop type="write"'
+    )
+    for who, told in (("slave", False), ("both", True)):
+        path = profile(thinking.replace("WHO", who))
+        assert (why in netmodel.run("--check", "-m", path, code=0).err) == told
+
+
 def test_pacing_is_kept(netmodel: Netmodel, profile: WriteProfile) -> None:
     body = (
         '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=local max_pacing_rate=40Mb/s sndbuf=64k rcvbuf=64k"/>'
