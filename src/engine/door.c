@@ -107,8 +107,8 @@ static struct door *find_door(struct nm_doors *doors, const struct nm_instr *ins
 
 static bool is_greeted(const struct nm_instr *instr)
 {
-	return instr->op && instr->greets && (instr->op->flags & NM_FLOWOP_OPENS) &&
-	       (instr->op->flags & NM_FLOWOP_FOLLOWS);
+	return instr->op && instr->greets && !(instr->transport->caps & NM_TRANSPORT_HUB) &&
+	       (instr->op->flags & NM_FLOWOP_OPENS) && (instr->op->flags & NM_FLOWOP_FOLLOWS);
 }
 
 /* The door of one accept, opened when there is none yet. */

@@ -8,6 +8,7 @@
 
 struct nm_engine;
 struct nm_doors;
+struct nm_arrival;
 struct nm_flow;
 struct nm_worker;
 
@@ -25,6 +26,8 @@ void nm_mail_event(struct nm_worker *worker);
 /* A flow that waits for a message that may be lost will hardly get it any more, when its peer has opened the next
  * connection already. */
 void nm_mail_hurry(struct nm_worker *worker, struct nm_flow *flow);
+/* Queues what has greeted for the flow's accept; takes it. */
+void nm_mail_arrive(struct nm_worker *worker, struct nm_flow *flow, struct nm_arrival *arrival);
 /* Hands fd over, which is closed here in any case. 0 or -errno. The thread of the doors. */
 int nm_mail_send(struct nm_worker *worker, unsigned opening, unsigned flow, int fd);
 

@@ -153,6 +153,8 @@ void nm_process_alarm(struct nm_worker *worker, uint64_t at_ns);
 /* run.c: the hot path */
 void nm_worker_run_flow(struct nm_worker *worker, struct nm_flow *flow);
 void *nm_worker_main(void *worker); /* the thread */
+/* Something has come for conn. */
+void nm_worker_conn_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events);
 void nm_worker_queue(struct nm_worker *worker, struct nm_flow *flow);
 void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow); /* until flow->wake_ns */
 /* The flow's present step has failed with flow->error. */
@@ -201,6 +203,13 @@ uint32_t nm_listener_ports(const struct nm_instr *instr); /* that the listener o
  * text: as of the transport's `listen`. */
 int nm_listener_open(const struct nm_instr *instr, const struct nm_addr *local, uint32_t sockets,
 		     char *text, int *fds);
+
+/* hubs.c: where one socket serves all connections of a worker */
+int nm_worker_hub_new(struct nm_worker *worker, struct nm_listen_fd *one,
+		      const struct nm_instr *accept, const char *text); /* 0 or -errno */
+struct nm_worker_hub *
+nm_worker_hub_free(struct nm_worker_hub *own); /* accepts NULL, returns NULL */
+void nm_worker_hub_event(struct nm_worker_hub *own);
 
 /* listen.c */
 int nm_worker_listen(struct nm_worker *worker, char *why, size_t why_size);

@@ -61,7 +61,9 @@ static int open_fds(struct nm_worker *worker, const struct nm_instr *instr, char
 	listener->n_fds = r > 0 ? (size_t)r : 0;
 	free(fds);
 	for (size_t i = 0; r >= 0 && i < listener->n_fds; i++)
-		r = watch_fd(worker, &listener->fds[i]);
+		r = instr->transport->caps & NM_TRANSPORT_HUB
+			    ? nm_worker_hub_new(worker, &listener->fds[i], instr, text)
+			    : watch_fd(worker, &listener->fds[i]);
 	return r < 0 ? r : 0;
 }
 
@@ -72,7 +74,7 @@ int nm_worker_listen(struct nm_worker *worker, char *why, size_t why_size)
 
 		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
 		    !(instr->op->flags & NM_FLOWOP_FOLLOWS) || !instr->transport->listen ||
-		    instr->greets)
+		    (instr->greets && !(instr->transport->caps & NM_TRANSPORT_HUB)))
 			continue;
 		int r = open_fds(worker, instr, worker->listener_texts[instr->opening]);
 
@@ -88,8 +90,12 @@ int nm_worker_listen(struct nm_worker *worker, char *why, size_t why_size)
 void nm_worker_unlisten(struct nm_worker *worker)
 {
 	for (uint32_t i = 0; worker->listeners && i < worker->group->n_openings; i++) {
-		for (size_t j = 0; j < worker->listeners[i].n_fds; j++)
-			(void)close(worker->listeners[i].fds[j].fd);
+		for (size_t j = 0; j < worker->listeners[i].n_fds; j++) {
+			struct nm_listen_fd *one = &worker->listeners[i].fds[j];
+
+			one->hub = nm_worker_hub_free(one->hub);
+			(void)close(one->fd);
+		}
 		free(worker->listeners[i].fds);
 	}
 }
@@ -98,6 +104,10 @@ void nm_worker_listener_event(struct nm_worker *worker, struct nm_listen_fd *lis
 {
 	struct nm_listener *listener = listen_fd->listener;
 
+	if (listen_fd->hub) {
+		nm_worker_hub_event(listen_fd->hub);
+		return;
+	}
 	listen_fd->ready = true;
 	while (listen_fd->ready && listener->first) {
 		struct nm_flow *flow = listener->first;

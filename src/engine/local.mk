@@ -10,6 +10,7 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/engine.c \
 	src/engine/engine.h \
 	src/engine/engine_priv.h \
+	src/engine/hubs.c \
 	src/engine/listen.c \
 	src/engine/lone.c \
 	src/engine/lowat.c \

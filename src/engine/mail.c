@@ -41,7 +41,8 @@ void nm_mail_fini(struct nm_worker *worker)
 			struct nm_arrival *arrival = flow->arrived;
 
 			flow->arrived = arrival->next;
-			(void)close(arrival->fd);
+			if (arrival->fd >= 0)
+				(void)close(arrival->fd);
 			free(arrival);
 		}
 	}
@@ -122,28 +123,34 @@ void nm_mail_hurry(struct nm_worker *worker, struct nm_flow *flow)
 	nm_timers_add(&worker->timers, flow);
 }
 
-static void arrive(struct nm_worker *worker, const struct letter *letter, int fd)
+void nm_mail_arrive(struct nm_worker *worker, struct nm_flow *flow, struct nm_arrival *arrival)
 {
-	struct nm_flow *flow = nm_worker_flow(worker, letter->flow / worker->group->n_workers);
-	struct nm_arrival *arrival = malloc(sizeof *arrival);
 	struct nm_arrival **end = &flow->arrived;
 
-	if (!arrival) {
-		(void)close(fd);
-		return;
-	}
-	*arrival = (struct nm_arrival){.fd = fd, .opening = letter->opening};
 	while (*end)
 		end = &(*end)->next;
 	*end = arrival;
 	if (flow->state == NM_FLOW_PARKED && flow->at->greets &&
-	    flow->at->opening == letter->opening) {
+	    flow->at->opening == arrival->opening) {
 		nm_timers_remove(&worker->timers, flow);
 		flow->wake_ns = 0;
 		nm_worker_run_flow(worker, flow);
 	} else {
 		nm_mail_hurry(worker, flow);
 	}
+}
+
+static void arrive(struct nm_worker *worker, const struct letter *letter, int fd)
+{
+	struct nm_flow *flow = nm_worker_flow(worker, letter->flow / worker->group->n_workers);
+	struct nm_arrival *arrival = malloc(sizeof *arrival);
+
+	if (!arrival) {
+		(void)close(fd);
+		return;
+	}
+	*arrival = (struct nm_arrival){.fd = fd, .opening = letter->opening};
+	nm_mail_arrive(worker, flow, arrival);
 }
 
 void nm_mail_event(struct nm_worker *worker)

@@ -404,6 +404,12 @@ static inline bool note_event(struct nm_worker *worker, struct nm_conn *conn, ui
 	       end_limited(worker, conn);
 }
 
+void nm_worker_conn_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events)
+{
+	if (note_event(worker, conn, events))
+		nm_worker_run_flow(worker, conn->flow);
+}
+
 /* The step that the flow has waited for, and no further. True when it is done. */
 static bool run_step(struct nm_worker *worker, struct nm_flow *flow)
 {

@@ -5,6 +5,7 @@
 
 #include "flowop/flowop.h"
 #include "flowop/opening.h"
+#include "transport/hub.h"
 #include "transport/transport.h"
 
 static enum nm_step park(struct nm_listener *listener, struct nm_flow *flow)
@@ -69,6 +70,13 @@ static enum nm_step accept_greeted(struct nm_io *io, struct nm_flow *flow,
 	if (!arrival)
 		return NM_STEP_PARK;
 	int fd = arrival->fd;
+
+	if (arrival->peer) {
+		nm_hub_adopt(flow->conn, arrival->peer);
+		*at = arrival->next;
+		free(arrival);
+		return accepted(io);
+	}
 	int r = instr->transport->adopt(flow->conn, fd, instr->transport_opts);
 
 	*at = arrival->next;

@@ -14,11 +14,13 @@
 struct nm_files;
 struct nm_flow;
 struct nm_flowop;
+struct nm_hub_peer;
 struct nm_instr;
 struct nm_io;
 struct nm_law;
 struct nm_many;
 struct nm_transport;
+struct nm_worker_hub;
 
 /* What a step answers. */
 enum nm_step {
@@ -116,12 +118,14 @@ struct nm_arrival {
 	struct nm_arrival *next;
 	int fd;
 	uint32_t opening;
+	struct nm_hub_peer *peer; /* instead of fd, where one socket has several; otherwise NULL */
 };
 
 /* One listening socket; a listener has several when one queue would be too short. */
 struct nm_listen_fd {
 	int fd;
-	bool ready; /* an accept may find something */
+	bool ready;		   /* an accept may find something */
+	struct nm_worker_hub *hub; /* it serves all its connections; owned; NULL: it does not */
 	struct nm_listener *listener;
 };
 

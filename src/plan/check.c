@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "plan/draft.h"
 #include "plan/plan.h"
+#include "transport/hub.h"
 
 bool nm_draft_is_skipped(const struct nm_draft_transaction *t)
 {
@@ -119,6 +120,14 @@ static void check_openings(struct nm_draft *draft, const struct nm_draft_group *
 			continue;
 		const struct nm_opts_opening *opening = step->opts;
 
+		if (opening->port && group->attrs.workers > 1 &&
+		    nm_udp_is_shared(step->transport, step->transport_opts))
+			nm_diag_error(draft->diags, draft->file, step->line,
+				      "<flowop %s> shared_socket with port=%llu: each of the %llu "
+				      "workers needs a port of its own; without port the kernel "
+				      "chooses",
+				      step->op->name, (unsigned long long)opening->port,
+				      (unsigned long long)group->attrs.workers);
 		if (step->transport->suits(step->transport_opts, (uint32_t)group->attrs.nflows,
 					   (uint32_t)opening->port, why, sizeof why) < 0)
 			nm_diag_error(draft->diags, draft->file, step->line, "<flowop %s> %s",

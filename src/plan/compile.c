@@ -11,6 +11,7 @@
 #include "flowop/special.h"
 #include "plan/draft.h"
 #include "plan/plan.h"
+#include "transport/hub.h"
 
 #define CHUNK_MIN   4096u
 #define CHUNK_MAX   (1024u * 1024u)
@@ -96,8 +97,11 @@ static bool greets(const struct nm_group *group, const struct nm_draft_step *ste
 {
 	const struct nm_opts_opening *opts = step->opts;
 
-	if (!step->transport || !step->transport->adopt)
+	if (!step->transport ||
+	    !(step->transport->adopt || (step->transport->caps & NM_TRANSPORT_HUB)))
 		return false;
+	if (step->transport->caps & NM_TRANSPORT_HUB)
+		return true;
 	return opts->port || step->transport->meet || group->needs_identity;
 }
 
@@ -388,6 +392,19 @@ static void add_wait(struct nm_phase *phase, uint64_t wait_ns)
 	phase->wait_ns = wait_ns < most - phase->wait_ns ? phase->wait_ns + wait_ns : most;
 }
 
+/* With one socket for several peers, the end that accepts has another transport than the one that connects. */
+static struct nm_draft_step of_side(const struct nm_draft_step *step, const struct side *side)
+{
+	struct nm_draft_step own = *step;
+	const struct nm_draft_step *opener =
+		step->op->flags & NM_FLOWOP_OPENS ? step : step->opened;
+	bool connects_here = opener && side->master == !!(opener->op->flags & NM_FLOWOP_INITIATES);
+
+	if (opener && !connects_here && nm_udp_is_shared(opener->transport, opener->transport_opts))
+		own.transport = &nm_transport_udp_hub;
+	return own;
+}
+
 static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_transaction *t,
 		       const struct side *side, struct nm_group *group)
 {
@@ -419,8 +436,10 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 		phase->drains |= side->master && nm_draft_is_free(from, t, step->host);
 		if (!belongs(step, side))
 			continue;
-		emit_select(group, phase, step, &selected);
-		emit_step(group, phase, step, side,
+		struct nm_draft_step own = of_side(step, side);
+
+		emit_select(group, phase, &own, &selected);
+		emit_step(group, phase, &own, side,
 			  side->master && nm_draft_is_free(from, t, step->host));
 	}
 	if (phase->pipeline)

@@ -16,6 +16,8 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/address.c \
 	src/transport/address.h \
 	src/transport/conn.h \
+	src/transport/hub.c \
+	src/transport/hub.h \
 	src/transport/inet.c \
 	src/transport/inet.h \
 	src/transport/io.h \

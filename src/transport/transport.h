@@ -32,6 +32,8 @@ enum nm_transport_caps {
 	NM_TRANSPORT_TCP = 1 << 6,
 	/* Its sockets are those of udp(7), which know MSG_ZEROCOPY. */
 	NM_TRANSPORT_UDP = 1 << 7,
+	/* Its listening socket stays that of its connections (hub.h). */
+	NM_TRANSPORT_HUB = 1 << 8,
 };
 
 #define NM_ENDPOINT_TEXT 108

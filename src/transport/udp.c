@@ -9,13 +9,14 @@
 #include <unistd.h>
 
 #include "transport/address.h"
+#include "transport/hub.h"
 #include "transport/socket.h"
 #include "transport/sockopt.h"
 #include "transport/transport.h"
 
 struct udp_opts {
 	struct nm_sock_opts sock;
-	bool gso, gro;
+	bool gso, gro, shared;
 };
 
 static const struct nm_opt udp_opts[] = {
@@ -33,6 +34,11 @@ static const struct nm_opt udp_opts[] = {
 	 .def = "yes",
 	 .help = "where reads have a batch_size, take such trains as they come (UDP_GRO); at both "
 		 "ends"},
+	{.name = "shared_socket",
+	 .type = NM_TYPE_FLAG,
+	 .offset = offsetof(struct udp_opts, shared),
+	 .help = "the accepting end has one socket for all flows of a worker, which tells them "
+		 "apart by where a message comes from, instead of a connected one for each"},
 	NM_OPT_END};
 
 static int udp_prepare(void *opts, char *why, size_t why_size)
@@ -240,4 +246,27 @@ const struct nm_transport nm_transport_udp = {
 	.adopt = udp_adopt,
 	.port_of = udp_port_of,
 	.close = nm_socket_close,
+};
+
+bool nm_udp_is_shared(const struct nm_transport *transport, const void *opts)
+{
+	const struct udp_opts *o = opts;
+
+	return transport == &nm_transport_udp && o && o->shared;
+}
+
+const struct nm_transport nm_transport_udp_hub = {
+	.name = "udp",
+	.help = "UDP at the end that has one socket for several peers",
+	.caps = NM_TRANSPORT_MESSAGES | NM_TRANSPORT_HUB,
+	.max_message = 65507,
+	.opts = udp_opts,
+	.opts_size = sizeof(struct udp_opts),
+	.start = udp_start,
+	.listen = udp_listen,
+	.comes_from = udp_comes_from,
+	.endpoint = nm_addr_endpoint,
+	.send = nm_hub_send,
+	.recv = nm_hub_recv,
+	.close = nm_hub_close,
 };

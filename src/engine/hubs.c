@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A listening socket that stays the socket of all its connections: the worker takes greetings and messages itself. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+#include "engine/door.h"
+#include "engine/engine_priv.h"
+#include "flowop/flowop.h"
+#include "flowop/greeting.h"
+#include "transport/address.h"
+#include "transport/hub.h"
+#include "transport/transport.h"
+
+struct nm_worker_hub {
+	struct nm_worker *worker;
+	struct nm_listener *listener;
+	const struct nm_instr *accept;
+	struct nm_hub *hub;
+	uint32_t port;
+	uint32_t known
+		[]; /* by the worker's flows: the last greeting that has been answered; 0: none yet */
+};
+
+static struct nm_flow *flow_of(const struct nm_worker_hub *own, const struct nm_greeting *greeting)
+{
+	const struct nm_worker *worker = own->worker;
+	uint32_t n_workers = worker->group->n_workers;
+
+	if (greeting->cookie != worker->io.cookie || greeting->group != worker->group_no ||
+	    greeting->opening != own->accept->opening || greeting->flow >= worker->group->n_flows ||
+	    greeting->flow % n_workers != worker->worker_no)
+		return NULL;
+	return nm_worker_flow(worker, greeting->flow / n_workers);
+}
+
+static bool is_wanted(const struct nm_worker_hub *own, const struct nm_addr *from)
+{
+	const struct nm_addr *host = &own->listener->from;
+
+	return own->accept->transport->comes_from(own->accept->transport_opts, from, host);
+}
+
+/* Keeps a new one for the flow's accept. False: there is no room for it, and it will greet again. */
+static bool let_in(struct nm_worker_hub *own, struct nm_flow *flow, const struct nm_addr *from)
+{
+	struct nm_arrival *arrival = malloc(sizeof *arrival);
+	struct nm_hub_peer *peer = arrival ? nm_hub_meet(own->hub, from) : NULL;
+
+	if (!peer) {
+		free(arrival);
+		return false;
+	}
+	*arrival = (struct nm_arrival){.fd = -1, .opening = own->accept->opening, .peer = peer};
+	nm_mail_arrive(own->worker, flow, arrival);
+	return true;
+}
+
+static bool take_greeting(void *arg, const struct nm_addr *from, const char *data, size_t size)
+{
+	struct nm_worker_hub *own = arg;
+	struct nm_greeting greeting;
+	char wire[NM_GREETING_BYTES];
+	bool answer;
+
+	if (size != NM_GREETING_BYTES || !nm_greeting_read(data, size, &greeting, &answer))
+		return false;
+	struct nm_flow *flow = answer ? NULL : flow_of(own, &greeting);
+
+	if (!flow || !is_wanted(own, from))
+		return !answer;
+	uint32_t *known = &own->known[greeting.flow / own->worker->group->n_workers];
+
+	/* One that is repeated gets the same answer, and an older one, which comes late, none. */
+	if ((int32_t)(greeting.serial - *known) < 0 && *known)
+		return true;
+	greeting.port = own->port;
+	nm_greeting_write(&greeting, true, wire);
+	if (greeting.serial == *known) {
+		nm_hub_answer(own->hub, from, wire, sizeof wire);
+		return true;
+	}
+	/* The connection that had this port before is not closed here yet: it will greet again. */
+	if (nm_hub_find(own->hub, from))
+		return true;
+	nm_hub_answer(own->hub, from, wire, sizeof wire);
+	if (let_in(own, flow, from))
+		*known = greeting.serial;
+	return true;
+}
+
+static void take_message(void *arg, struct nm_conn *conn)
+{
+	struct nm_worker_hub *own = arg;
+
+	nm_worker_conn_event(own->worker, conn, NM_CONN_IN);
+}
+
+int nm_worker_hub_new(struct nm_worker *worker, struct nm_listen_fd *one,
+		      const struct nm_instr *accept, const char *text)
+{
+	struct nm_worker_hub *own = calloc(1, sizeof *own + worker->n_flows * sizeof own->known[0]);
+	/* As long as something is there it is an event, so that others have their turn in between. */
+	struct epoll_event event = {.events = EPOLLIN,
+				    .data.u64 = (uint64_t)(uintptr_t)one | NM_TAG_LISTEN};
+
+	if (!own)
+		return -ENOMEM;
+	one->hub = own;
+	*own = (struct nm_worker_hub){.worker = worker,
+				      .listener = one->listener,
+				      .accept = accept,
+				      .port = (uint32_t)strtoul(text, NULL, 10)};
+	own->hub = nm_hub_new(one->fd, worker->n_flows * worker->group->n_conns);
+	if (!own->hub)
+		return -ENOMEM;
+	return epoll_ctl(worker->epoll_fd, EPOLL_CTL_ADD, one->fd, &event) < 0 ? -errno : 0;
+}
+
+struct nm_worker_hub *nm_worker_hub_free(struct nm_worker_hub *own)
+{
+	if (own)
+		own->hub = nm_hub_free(own->hub);
+	free(own);
+	return NULL;
+}
+
+void nm_worker_hub_event(struct nm_worker_hub *own)
+{
+	nm_hub_receive(own->hub, take_greeting, take_message, own);
+	own->worker->busy = true;
+}

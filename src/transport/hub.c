@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "transport/hub.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/draw.h"
+#include "transport/transport.h"
+
+#define SLOTS	   32u	  /* datagrams that one call receives or sends */
+#define SLOT_BYTES 65536u /* no datagram is longer */
+#define HEAD_BYTES 8u	  /* of a datagram, which are kept and may differ */
+#define ROUNDS	   8u	  /* calls that receive, before others have their turn */
+/* What may wait to be read: beyond that it is lost, as in a full socket. */
+#define RECORDS_EACH 16u
+#define RECORDS_MIN  4096u
+
+struct record {
+	struct record *next;
+	uint32_t size;
+	char head[HEAD_BYTES];
+};
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+struct nm_hub_peer {
+	struct nm_hub *hub;
+	struct nm_hub_peer *next;  /* in its bucket, or of the free ones */
+	struct nm_hub_peer *ready; /* the next that has something new */
+	bool is_ready;		   /* it has something new */
+	struct nm_conn *conn;	   /* NULL: it has greeted, and nobody has accepted it yet */
+	struct record *first, *last;
+	union address at;
+	socklen_t at_len;
+};
+
+struct nm_hub {
+	int fd;
+	bool gathers; /* what is sent waits for flush */
+	uint32_t n_out;
+	uint32_t mask; /* buckets - 1 */
+	struct nm_hub_peer **buckets, *peers, *free_peers, *ready;
+	struct record *records, *free_records;
+	char *received, *payload;
+	struct mmsghdr in[SLOTS], out[SLOTS];
+	struct iovec in_bytes[SLOTS], out_bytes[SLOTS][2];
+	union address from[SLOTS], to[SLOTS];
+	char heads[SLOTS][HEAD_BYTES];
+};
+
+static int prepare(struct nm_hub *hub, uint32_t n_conns)
+{
+	/* Those that are closed here may be followed by others before the greetings of these are accepted. */
+	uint32_t n_peers = 2 * n_conns + 64, buckets = 64;
+	uint32_t n_records =
+		n_conns > RECORDS_MIN / RECORDS_EACH ? n_conns * RECORDS_EACH : RECORDS_MIN;
+
+	while (buckets < 2 * n_peers)
+		buckets *= 2;
+	hub->mask = buckets - 1;
+	hub->buckets = calloc(buckets, sizeof(struct nm_hub_peer *));
+	hub->peers = calloc(n_peers, sizeof *hub->peers);
+	hub->records = calloc(n_records, sizeof *hub->records);
+	hub->received = malloc((size_t)SLOTS * SLOT_BYTES);
+	hub->payload = malloc(SLOT_BYTES);
+	if (!hub->buckets || !hub->peers || !hub->records || !hub->received || !hub->payload)
+		return -ENOMEM;
+	nm_draw_fill(hub->payload, SLOT_BYTES);
+	for (uint32_t i = 0; i < n_peers; i++) {
+		hub->peers[i] = (struct nm_hub_peer){.hub = hub, .next = hub->free_peers};
+		hub->free_peers = &hub->peers[i];
+	}
+	for (uint32_t i = 0; i < n_records; i++) {
+		hub->records[i].next = hub->free_records;
+		hub->free_records = &hub->records[i];
+	}
+	return 0;
+}
+
+struct nm_hub *nm_hub_new(int fd, uint32_t n_conns)
+{
+	struct nm_hub *hub = calloc(1, sizeof *hub);
+
+	if (!hub)
+		return NULL;
+	hub->fd = fd;
+	if (prepare(hub, n_conns) < 0)
+		return nm_hub_free(hub);
+	for (unsigned i = 0; i < SLOTS; i++) {
+		hub->in_bytes[i] = (struct iovec){.iov_base = hub->received + i * SLOT_BYTES,
+						  .iov_len = SLOT_BYTES};
+		hub->in[i].msg_hdr = (struct msghdr){
+			.msg_iov = &hub->in_bytes[i], .msg_iovlen = 1, .msg_name = &hub->from[i]};
+		hub->out_bytes[i][0].iov_base = hub->heads[i];
+		hub->out_bytes[i][1].iov_base = hub->payload;
+		hub->out[i].msg_hdr =
+			(struct msghdr){.msg_iov = hub->out_bytes[i], .msg_name = &hub->to[i]};
+	}
+	return hub;
+}
+
+struct nm_hub *nm_hub_free(struct nm_hub *hub)
+{
+	if (hub) {
+		free(hub->buckets);
+		free(hub->peers);
+		free(hub->records);
+		free(hub->received);
+		free(hub->payload);
+		free(hub);
+	}
+	return NULL;
+}
+
+/* --- peers --- */
+
+static bool is_same(const union address *a, const union address *b)
+{
+	if (a->any.sa_family != b->any.sa_family)
+		return false;
+	if (a->any.sa_family == AF_INET)
+		return a->v4.sin_port == b->v4.sin_port &&
+		       a->v4.sin_addr.s_addr == b->v4.sin_addr.s_addr;
+	return a->v6.sin6_port == b->v6.sin6_port && a->v6.sin6_scope_id == b->v6.sin6_scope_id &&
+	       memcmp(&a->v6.sin6_addr, &b->v6.sin6_addr, sizeof a->v6.sin6_addr) == 0;
+}
+
+static struct nm_hub_peer **bucket_of(const struct nm_hub *hub, const union address *at)
+{
+	uint64_t words[2] = {0, 0};
+	uint16_t port = at->v4.sin_port; /* it is in the same place in both */
+
+	if (at->any.sa_family == AF_INET)
+		words[0] = at->v4.sin_addr.s_addr;
+	else
+		memcpy(words, &at->v6.sin6_addr, sizeof words);
+	return &hub->buckets[nm_draw(nm_draw(words[0], words[1]), port) & hub->mask];
+}
+
+static struct nm_hub_peer *find(struct nm_hub *hub, const union address *at)
+{
+	struct nm_hub_peer *peer = *bucket_of(hub, at);
+
+	while (peer && !is_same(&peer->at, at))
+		peer = peer->next;
+	return peer;
+}
+
+static union address address_of(const struct nm_addr *at)
+{
+	union address address = {.any = {.sa_family = AF_UNSPEC}};
+
+	memcpy(&address, &at->sa, at->len < sizeof address ? at->len : sizeof address);
+	return address;
+}
+
+struct nm_hub_peer *nm_hub_find(struct nm_hub *hub, const struct nm_addr *at)
+{
+	union address address = address_of(at);
+
+	return find(hub, &address);
+}
+
+struct nm_hub_peer *nm_hub_meet(struct nm_hub *hub, const struct nm_addr *at)
+{
+	struct nm_hub_peer *peer = hub->free_peers, **bucket;
+
+	if (!peer)
+		return NULL;
+	hub->free_peers = peer->next;
+	*peer = (struct nm_hub_peer){.hub = hub, .at = address_of(at), .at_len = at->len};
+	bucket = bucket_of(hub, &peer->at);
+	peer->next = *bucket;
+	*bucket = peer;
+	return peer;
+}
+
+static void drop_records(struct nm_hub_peer *peer)
+{
+	struct record *record;
+
+	while ((record = peer->first)) {
+		peer->first = record->next;
+		record->next = peer->hub->free_records;
+		peer->hub->free_records = record;
+	}
+}
+
+void nm_hub_forget(struct nm_hub_peer *peer)
+{
+	struct nm_hub *hub = peer->hub;
+	struct nm_hub_peer **at = bucket_of(hub, &peer->at);
+
+	while (*at != peer)
+		at = &(*at)->next;
+	*at = peer->next;
+	for (at = &hub->ready; peer->is_ready && *at; at = &(*at)->ready) {
+		if (*at == peer) {
+			*at = peer->ready;
+			break;
+		}
+	}
+	drop_records(peer);
+	peer->conn = NULL;
+	peer->is_ready = false;
+	peer->next = hub->free_peers;
+	hub->free_peers = peer;
+}
+
+void nm_hub_adopt(struct nm_conn *conn, struct nm_hub_peer *peer)
+{
+	*conn = (struct nm_conn){.fd = peer->hub->fd,
+				 /* The worker watches the socket for all. */
+				 .flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN |
+					  NM_CONN_ACCEPTED | NM_CONN_REGISTERED |
+					  NM_CONN_OUT_REGISTERED,
+				 .transport = conn->transport,
+				 .state = peer,
+				 .flow = conn->flow,
+				 .number = conn->number,
+				 .turn = conn->turn};
+	peer->conn = conn;
+}
+
+/* --- receiving --- */
+
+static void note_ready(struct nm_hub *hub, struct nm_hub_peer *peer)
+{
+	if (peer->is_ready)
+		return;
+	peer->is_ready = true;
+	peer->ready = hub->ready;
+	hub->ready = peer;
+}
+
+static void keep(struct nm_hub *hub, struct nm_hub_peer *peer, const char *data, uint32_t size)
+{
+	struct record *record = hub->free_records;
+
+	if (!record)
+		return;
+	hub->free_records = record->next;
+	*record = (struct record){.size = size};
+	memcpy(record->head, data, size < HEAD_BYTES ? size : HEAD_BYTES);
+	if (peer->first)
+		peer->last->next = record;
+	else
+		peer->first = record;
+	peer->last = record;
+	note_ready(hub, peer);
+}
+
+static void take(struct nm_hub *hub, unsigned slot, nm_hub_greeting_fn greeting, void *arg)
+{
+	const char *data = hub->received + slot * SLOT_BYTES;
+	uint32_t size = hub->in[slot].msg_len;
+	struct nm_addr from = {.len = hub->in[slot].msg_hdr.msg_namelen};
+
+	memcpy(&from.sa, &hub->from[slot], sizeof hub->from[slot]);
+	if (greeting(arg, &from, data, size))
+		return;
+	struct nm_hub_peer *peer = find(hub, &hub->from[slot]);
+
+	if (peer)
+		keep(hub, peer, data, size);
+}
+
+static int receive_some(struct nm_hub *hub, nm_hub_greeting_fn greeting, void *arg)
+{
+	for (unsigned i = 0; i < SLOTS; i++)
+		hub->in[i].msg_hdr.msg_namelen = sizeof hub->from[i];
+	int n = recvmmsg(hub->fd, hub->in, SLOTS, MSG_DONTWAIT, NULL);
+
+	for (int i = 0; i < n; i++)
+		take(hub, (unsigned)i, greeting, arg);
+	return n;
+}
+
+/* How long it waits for room, ms. */
+#define ROOM_MS 10
+
+/* The socket is that of all, and so all wait for its room. What cannot be sent otherwise is lost, as what the network
+ * drops: a message that is too long for the way, or one to a host that does not answer. */
+static void flush(struct nm_hub *hub)
+{
+	struct pollfd room = {.fd = hub->fd, .events = POLLOUT};
+	uint32_t done = 0;
+
+	while (done < hub->n_out) {
+		int n = sendmmsg(hub->fd, hub->out + done, hub->n_out - done,
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n > 0)
+			done += (uint32_t)n;
+		else if (errno != EAGAIN || poll(&room, 1, ROOM_MS) == 0)
+			done++;
+	}
+	hub->n_out = 0;
+}
+
+void nm_hub_receive(struct nm_hub *hub, nm_hub_greeting_fn greeting, nm_hub_ready_fn ready,
+		    void *arg)
+{
+	unsigned rounds = 0;
+	int n;
+
+	hub->gathers = true;
+	do {
+		n = receive_some(hub, greeting, arg);
+		while (hub->ready) {
+			struct nm_hub_peer *peer = hub->ready;
+
+			hub->ready = peer->ready;
+			peer->is_ready = false;
+			if (peer->conn)
+				ready(arg, peer->conn);
+		}
+		flush(hub);
+	} while (n == SLOTS && ++rounds < ROUNDS);
+	hub->gathers = false;
+}
+
+void nm_hub_answer(struct nm_hub *hub, const struct nm_addr *to, const char *data, size_t size)
+{
+	(void)sendto(hub->fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL,
+		     (const struct sockaddr *)&to->sa, to->len);
+}
+
+/* --- the transport --- */
+
+ssize_t nm_hub_recv(struct nm_conn *conn, void *buf, size_t size)
+{
+	struct nm_hub_peer *peer = conn->state;
+	struct record *record = peer->first;
+
+	if (!record)
+		return -EAGAIN;
+	uint32_t length = record->size < size ? record->size : (uint32_t)size;
+
+	memcpy(buf, record->head, length < HEAD_BYTES ? length : HEAD_BYTES);
+	peer->first = record->next;
+	record->next = peer->hub->free_records;
+	peer->hub->free_records = record;
+	return length;
+}
+
+ssize_t nm_hub_send(struct nm_conn *conn, const void *opts, void *data, size_t size)
+{
+	struct nm_hub_peer *peer = conn->state;
+	struct nm_hub *hub = peer->hub;
+	size_t head = size < HEAD_BYTES ? size : HEAD_BYTES;
+
+	(void)opts;
+	if (!hub->gathers) {
+		ssize_t n = sendto(hub->fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL, &peer->at.any,
+				   peer->at_len);
+
+		/* Room is told to nobody: the flow tries again in its next turn. */
+		return n >= 0 ? n : errno == EAGAIN ? -ENOBUFS : -errno;
+	}
+	if (hub->n_out == SLOTS)
+		flush(hub);
+	struct msghdr *header = &hub->out[hub->n_out].msg_hdr;
+
+	memcpy(hub->heads[hub->n_out], data, head);
+	hub->out_bytes[hub->n_out][0].iov_len = head;
+	hub->out_bytes[hub->n_out][1].iov_len = size - head;
+	header->msg_iovlen = size > head ? 2 : 1;
+	hub->to[hub->n_out] = peer->at;
+	header->msg_namelen = peer->at_len;
+	hub->n_out++;
+	return (ssize_t)size;
+}
+
+void nm_hub_close(struct nm_conn *conn, bool reset)
+{
+	(void)reset;
+	if (conn->state)
+		nm_hub_forget(conn->state);
+	conn->state = NULL;
+	conn->fd = -1;
+	conn->flags = 0;
+}
