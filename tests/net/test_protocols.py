@@ -23,7 +23,7 @@ def test_without_sctp_nothing_begins(netmodel: Netmodel) -> None:
         pytest.skip("this kernel has SCTP")
     result = netmodel.run("-m", "sctp_rr", code=1)
     assert result.out == ""
-    assert result.lines() == [f'{PROFILES}/sctp_rr.xml:17: error: <flowop connect> protocol="sctp": {NO_SCTP}']
+    assert result.lines() == [f'{PROFILES}/sctp_rr.xml:18: error: <flowop connect> protocol="sctp": {NO_SCTP}']
 
 
 def test_without_vsock_nothing_begins(netmodel: Netmodel) -> None:
@@ -31,7 +31,7 @@ def test_without_vsock_nothing_begins(netmodel: Netmodel) -> None:
         pytest.skip("this kernel has vsock within a host")
     result = netmodel.run("-m", "vsock_rr", code=1)
     assert result.out == ""
-    place = f'{PROFILES}/vsock_rr.xml:15: error: <flowop connect> protocol="vsock"'
+    place = f'{PROFILES}/vsock_rr.xml:16: error: <flowop connect> protocol="vsock"'
     assert result.lines() in ([f"{place}: {NO_VSOCK}"], [f"{place}: {NO_OWN_CID}"])
 
 
