@@ -310,6 +310,21 @@ def test_an_interrupt_of_the_whole_job(netmodel: Netmodel) -> None:
     assert_ends_agree(result.json())
 
 
+def test_two_signals_at_once_are_one_interrupt(netmodel: Netmodel) -> None:
+    """timeout(1) signals the process, and then its group."""
+    master = start(netmodel, *defines(**LONG))
+    try:
+        master.wait_line(IN_PHASE)
+        master.signal(signal.SIGINT)
+        master.signal(signal.SIGTERM)
+        result = master.finish(timeout=10)
+    finally:
+        master.end()
+    assert result.code == 130, result
+    assert "ending at once" not in result.err
+    assert_ends_agree(result.json())
+
+
 def test_an_interrupt_ends_repetitions(netmodel: Netmodel) -> None:
     master = start(netmodel, "--repeat", "3", *defines(**LONG))
     try:
@@ -421,6 +436,7 @@ def test_a_second_interrupt_ends_at_once(netmodel: Netmodel, profile: WriteProfi
         master.signal(signal.SIGINT)
         master.wait_line("interrupted: finishing")
         assert master.running(), "the pass under way takes 50 s, and is waited for"
+        time.sleep(0.3)  # sooner it would be the same interrupt
         master.signal(signal.SIGINT)
         began = time.monotonic()
         result = master.finish(timeout=10)
