@@ -24,6 +24,7 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 	ret_options->interval_ns = args->interval_ns;
 	ret_options->warmup_ns = args->warmup_ns;
 	ret_options->cooldown_ns = args->cooldown_ns;
+	ret_options->max_duration_ns = args->max_duration_ns;
 	ret_options->timeout_ns = args->timeout_ns;
 	ret_options->wait_start_ns = args->wait_start_ns;
 	ret_options->traffic_ns = args->iostat_ns;
@@ -78,7 +79,11 @@ static enum nm_run_status run_all(const struct nm_args *args, const struct nm_jo
 		status = nm_run(job, options, &result, diags);
 		if (result)
 			series->runs[series->n_runs++] = result;
-		if (status == NM_RUN_COMPLETE && is_interrupted(options->interrupt_fd))
+		if (status != NM_RUN_COMPLETE)
+			break;
+		if (nm_signals_limited())
+			status = i + 1 < args->repeat ? NM_RUN_FAILED : NM_RUN_COMPLETE;
+		else if (is_interrupted(options->interrupt_fd))
 			status = NM_RUN_INTERRUPTED;
 	}
 	return status;
@@ -146,6 +151,10 @@ static int report_all(const struct nm_args *args, struct nm_live *live,
 	if (last->complete && status == NM_RUN_INTERRUPTED && !diags->n_errors)
 		nm_diag_error(diags, NULL, 0, "interrupted after run %zu of %" PRIu64,
 			      series->n_runs, args->repeat);
+	if (last->complete && status == NM_RUN_FAILED && !diags->n_errors)
+		nm_diag_error(diags, NULL, 0,
+			      "longer than --max-duration %.6gs after run %zu of %" PRIu64,
+			      (double)args->max_duration_ns / 1e9, series->n_runs, args->repeat);
 	return code;
 }
 

@@ -10,13 +10,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "control/run.h"
+
 #define GRACE_S 2	   /* that a run has to end in order */
 #define ECHO_NS 200000000u /* who signals a process and then its group means one signal */
 
 /* A handler is given no argument: what it needs has to be global. Written before the handler is set. */
 static int pipe_write = -1;
 static pid_t owner;
-static volatile sig_atomic_t count;
+static volatile sig_atomic_t count, limited;
 static uint64_t counted_ns; /* when the last one was; no handler runs during another */
 
 /* timeout(1) and its kind signal the process and then its group. */
@@ -38,8 +40,9 @@ static void on_signal(int number)
 	int saved = errno;
 
 	/* A terminal signals every process of the job; forked slaves are ended by their master. */
-	if (getpid() == owner && !is_echo()) {
-		ssize_t written = write(pipe_write, "", 1);
+	if (getpid() == owner && (number == SIGALRM || !is_echo())) {
+		const char limit = NM_INTERRUPT_LIMIT;
+		ssize_t written = write(pipe_write, number == SIGALRM ? &limit : "", 1);
 		(void)written;
 		count++;
 		if (count >= 2) {
@@ -47,7 +50,7 @@ static void on_signal(int number)
 			signal(SIGTERM, SIG_DFL);
 		}
 	}
-	(void)number;
+	limited |= number == SIGALRM;
 	errno = saved;
 }
 
@@ -71,6 +74,11 @@ int nm_signals_start(void)
 	sigaction(SIGALRM, &act, NULL);
 	sigaction(SIGPIPE, &ignore, NULL);
 	return ends[0];
+}
+
+bool nm_signals_limited(void)
+{
+	return limited;
 }
 
 int nm_signals_limit(uint64_t ns)

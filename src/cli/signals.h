@@ -3,11 +3,14 @@
 #ifndef NM_CLI_SIGNALS_H
 #define NM_CLI_SIGNALS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Takes the signals over (and ignores SIGPIPE): the pipe's reading end, or -errno. Once in a process. */
 int nm_signals_start(void);
-/* The same as an interrupt once the time has passed, and a second one soon after it. 0 or -errno. */
+/* Once the time has passed NM_INTERRUPT_LIMIT is written, and again soon after. 0 or -errno. */
 int nm_signals_limit(uint64_t ns);
+/* Whether it has. */
+bool nm_signals_limited(void);
 
 #endif

@@ -269,9 +269,10 @@ static void dismiss(struct nm_master *master)
 		if (link->peer.fd >= 0 && link->result->complete)
 			nm_master_send(master, link, NM_MESSAGE_BYE, json_object());
 		else if (link->peer.fd >= 0)
-			nm_master_send(master, link, NM_MESSAGE_ABORT,
-				       nm_refuse_pack("abort",
-						      *master->why ? master->why : "interrupted"));
+			nm_master_send(
+				master, link, NM_MESSAGE_ABORT,
+				nm_refuse_pack("abort", *master->why ? master->why
+								     : nm_master_cut_text(master)));
 		nm_peer_fini(&link->peer);
 	}
 	for (size_t i = 0; i < master->n_links; i++) {

@@ -100,6 +100,8 @@ struct nm_master {
 	unsigned interrupts;   /* 1: gracefully, 2: at once */
 	uint64_t interrupt_ns; /* when the first came */
 	bool interrupt_closed;
+	char cut_text[64]; /* of nm_master_cut_text */
+	bool limited;	   /* the first one was the end of the longest duration */
 	enum nm_failure_rank failure;
 	uint64_t failed_at_ns;
 	bool settled;	    /* the phases are over: what fails now is not what has ended them */
@@ -128,6 +130,8 @@ bool nm_master_await(struct nm_master *master, enum nm_session_state state, uint
 typedef int (*nm_link_handler)(struct nm_master *master, struct nm_link *link, json_t *body);
 
 /* --- dial.c --- */
+/* What an interrupt is told as: "interrupted", or the time that has passed. */
+const char *nm_master_cut_text(struct nm_master *master);
 /* Connects to a slave; 0 with an owned *ret_fd, -ECANCELED after an interrupt, or another error with a phrase in why. */
 int nm_master_dial(struct nm_master *master, const char *name, uint64_t until_ns, int *ret_fd,
 		   char *why, size_t why_size);

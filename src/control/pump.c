@@ -128,11 +128,13 @@ static void take_interrupts(struct nm_master *master)
 	ssize_t n = read(master->options->interrupt_fd, &byte, 1);
 
 	if (n == 1) {
-		if (!master->interrupts++)
+		master->interrupts++;
+		if (master->interrupts == 1) {
 			master->interrupt_ns = nm_clock_ns();
-		nm_master_log(master, master->interrupts == 1
-					      ? "interrupted: finishing"
-					      : "interrupted again: ending at once");
+			master->limited = byte == NM_INTERRUPT_LIMIT;
+		}
+		nm_master_log(master, "%s%s", nm_master_cut_text(master),
+			      master->interrupts == 1 ? ": finishing" : " again: ending at once");
 	} else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
 		master->interrupt_closed = true;
 	}

@@ -269,6 +269,16 @@ static bool skew_is_known(const struct nm_master *master)
 	return true;
 }
 
+const char *nm_master_cut_text(struct nm_master *master)
+{
+	if (!master->limited)
+		return "interrupted";
+	(void)snprintf(master->cut_text, sizeof master->cut_text,
+		       "longer than --max-duration %.6gs",
+		       (double)master->options->max_duration_ns / 1e9);
+	return master->cut_text;
+}
+
 /* `cut`: an interrupt has ended the phases. */
 static enum nm_run_status conclude(struct nm_master *master, bool cut)
 {
@@ -280,7 +290,7 @@ static enum nm_run_status conclude(struct nm_master *master, bool cut)
 	result->has_start_skew = skew_is_known(master);
 	if (result->has_start_skew)
 		result->start_skew_s = skew_of_all(result);
-	result->interrupted = master->interrupts > 0;
+	result->interrupted = master->interrupts > 0 && !master->limited;
 	result->complete = !cut && master->interrupts < 2 && !master->failure;
 	/* Nothing is missing when only results were awaited, but the user wants no more. */
 	if (result->complete && result->reconciled == NM_RECONCILED_NO) {
@@ -292,8 +302,9 @@ static enum nm_run_status conclude(struct nm_master *master, bool cut)
 		return result->interrupted ? NM_RUN_INTERRUPTED : NM_RUN_COMPLETE;
 	if (!master->failure)
 		(void)snprintf(master->why, sizeof master->why,
-			       master->run_begin_ns ? "interrupted in phase %u of %u"
-						    : "interrupted before the first phase",
+			       master->run_begin_ns ? "%s%s in phase %u of %u"
+						    : "%s%s before the first phase",
+			       nm_master_cut_text(master), master->limited ? "," : "",
 			       master->phase + 1, master->plan->n_phases);
 	result->incomplete_why = strdup(master->why);
 	return result->interrupted ? NM_RUN_INTERRUPTED : NM_RUN_FAILED;

@@ -123,6 +123,9 @@ struct nm_run_events {
 	void (*responses)(void *arg, const struct nm_response_row *rows, size_t count);
 };
 
+/* The byte that stands for the end of the longest duration in interrupt_fd; all others are interrupts. */
+#define NM_INTERRUPT_LIMIT 'L'
+
 struct nm_run_options {
 	int control;	      /* enum nm_control_over: how slaves are reached */
 	uint16_t port;	      /* of the slaves' control listener */
@@ -132,6 +135,7 @@ struct nm_run_options {
 	uint64_t traffic_ns;		 /* how often the traffic is told; 0: never */
 	uint64_t log_passes;		 /* how many of each flow are told one by one */
 	bool samples_flows, samples_tcp; /* of both ends */
+	uint64_t max_duration_ns;	 /* what NM_INTERRUPT_LIMIT is told as */
 	uint64_t timeout_ns; /* how long a peer may be silent and a phase may make no progress */
 	struct nm_percentiles percentiles;
 	const char *cpus;	/* list for the master's workers, or NULL */
