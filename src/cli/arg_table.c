@@ -510,7 +510,7 @@ const struct nm_arg nm_arg_table[] = {
 				.name = "once",
 				.type = NM_TYPE_FLAG,
 				.offset = FIELD(once),
-				.help = "end after the first session",
+				.help = "serve one session, refuse others meanwhile, and end",
 			},
 		.heading = SLAVE,
 		.modes = NM_MODE_SLAVE,
@@ -522,7 +522,7 @@ const struct nm_arg nm_arg_table[] = {
 				.type = NM_TYPE_INTEGER,
 				.offset = FIELD(sessions),
 				.max = 1000000000,
-				.help = "end after so many sessions; 0 goes on until it is "
+				.help = "serve so many sessions and end; 0 goes on until it is "
 					"interrupted",
 			},
 		.argument = "N",

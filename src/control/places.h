@@ -17,6 +17,7 @@ enum nm_place { NM_PLACE_FREE, NM_PLACE_SILENT, NM_PLACE_SERVED, NM_PLACE_CLOSED
 
 struct nm_places {
 	_Atomic int place[NM_PLACES]; /* enum nm_place */
+	_Atomic int room; /* how many of them may be served at a time, at most NM_PLACES_SERVED */
 };
 
 /* One place, as its session has it. */
@@ -30,6 +31,8 @@ struct nm_places *nm_places_new(void);
 struct nm_places *nm_places_free(struct nm_places *places);
 /* By the session: from silent to served. False: the slave is full, or has just closed this place. */
 bool nm_seat_take(const struct nm_seat *seat);
+/* By the session: from served to silent, when nothing comes of it. */
+void nm_seat_leave(const struct nm_seat *seat);
 /* By the slave: from silent to closed. False: its session has meanwhile been served. */
 bool nm_places_close(struct nm_places *places, size_t index);
 /* How many are so. */

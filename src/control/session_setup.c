@@ -22,6 +22,9 @@ int nm_session_refuse(struct nm_session *session, const char *code, const char *
 
 		(void)nm_session_send(session, NM_MESSAGE_FAILED, nm_failed_pack(&failed));
 	} else {
+		/* Before the master knows, who may be back at once. */
+		if (session->seat)
+			nm_seat_leave(session->seat);
 		(void)nm_session_send(session, NM_MESSAGE_REFUSE, nm_refuse_pack(code, text));
 	}
 	session->peer.state = NM_SESSION_END;
@@ -45,9 +48,16 @@ int nm_session_hello(struct nm_session *session, json_t *body)
 		return nm_session_refuse(session, "version", text);
 	}
 	if (session->seat && !nm_seat_take(session->seat)) {
-		(void)snprintf(text, sizeof text,
-			       "it serves %d sessions already, which is as many as it takes",
-			       NM_PLACES_SERVED);
+		if (atomic_load(&session->seat->places->room) < NM_PLACES_SERVED)
+			(void)snprintf(text, sizeof text,
+				       "it serves %llu session%s and no more (--once, --sessions)",
+				       (unsigned long long)session->options->sessions,
+				       session->options->sessions == 1 ? "" : "s");
+		else
+			(void)snprintf(
+				text, sizeof text,
+				"it serves %d sessions already, which is as many as it takes",
+				NM_PLACES_SERVED);
 		return nm_session_refuse(session, "busy", text);
 	}
 	nm_peer_trust(&session->peer);

@@ -314,6 +314,16 @@ static bool accept_some(struct daemon *daemon)
 	return true;
 }
 
+/* As many as are still wanted, so that of masters who come at the same time only these are served. */
+static void set_room(struct daemon *daemon)
+{
+	uint64_t wanted = daemon->options->sessions, left = NM_PLACES_SERVED;
+
+	if (wanted)
+		left = daemon->served < wanted ? wanted - daemon->served : 0;
+	atomic_store(&daemon->places->room, left < NM_PLACES_SERVED ? (int)left : NM_PLACES_SERVED);
+}
+
 static void reap(struct daemon *daemon)
 {
 	for (size_t i = 0; i < NM_PLACES; i++) {
@@ -330,6 +340,7 @@ static void reap(struct daemon *daemon)
 			    WTERMSIG(status), strsignal(WTERMSIG(status)));
 		else if (pid > 0 && WEXITSTATUS(status) != NM_SESSION_NOTHING)
 			daemon->served++;
+		set_room(daemon);
 		leave_place(daemon, i);
 	}
 }
@@ -409,6 +420,7 @@ int nm_slave_serve(const struct nm_slave_options *options, struct nm_diags *diag
 			options->listening(options->arg,
 					   nm_address_text(&address, text, sizeof text),
 					   nm_address_port(&address));
+		set_room(&daemon);
 		error = serve(&daemon);
 	}
 	end_sessions(&daemon);

@@ -87,6 +87,23 @@ def test_once_means_one_session(netmodel: Netmodel) -> None:
         assert slave.process.finish(timeout=5).code == 0
 
 
+@pytest.mark.parametrize("limit", [("--once",), ("--sessions", "1")])
+def test_once_refuses_who_comes_meanwhile(netmodel: Netmodel, profile: WriteProfile, limit: tuple[str, ...]) -> None:
+    with netmodel.slave(*limit, "--max-flows", "10") as slave:
+        to = ["-P", str(slave.port)]
+        refused = netmodel.run("-m", "tcp_rr", *to, *defines(**HERE, num_flows=11))
+        assert "it allows 10" in refused.err, "that was no session, and leaves room for one"
+        args = ["-m", "tcp_rr", "-v", "--format", "json", *to, *defines(host="127.0.0.1", test_length="60s")]
+        with netmodel.started(*args) as first:
+            first.wait_line("phase 2 of 3 begins")
+            second = netmodel.run("-m", "tcp_rr", *to, *defines(**HERE))
+            assert second.code == 2, second
+            assert "refused: it serves 1 session and no more (--once, --sessions)" in second.err
+            first.signal(signal.SIGINT)
+            assert_ends_agree(first.finish().json())
+        assert slave.process.finish(timeout=5).code == 0
+
+
 def test_a_slave_ends_when_it_is_told_to(netmodel: Netmodel) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         with netmodel.slave() as slave:

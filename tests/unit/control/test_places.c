@@ -53,6 +53,20 @@ START_TEST(as_many_are_served_as_there_is_room_for)
 }
 END_TEST
 
+START_TEST(there_may_be_room_for_one_only)
+{
+	const struct nm_seat seat = {.places = places, .index = 0};
+
+	fill(0, 2);
+	atomic_store(&places->room, 1);
+	ck_assert(take(0));
+	ck_assert(!take(1));
+	nm_seat_leave(&seat);
+	ck_assert(take(1));
+	ck_assert(!take(0));
+}
+END_TEST
+
 START_TEST(the_silent_take_no_room_from_masters)
 {
 	fill(0, NM_PLACES_SILENT);
@@ -95,6 +109,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, start, end);
 	tcase_add_test(tc, all_are_free_at_first);
 	tcase_add_test(tc, as_many_are_served_as_there_is_room_for);
+	tcase_add_test(tc, there_may_be_room_for_one_only);
 	tcase_add_test(tc, the_silent_take_no_room_from_masters);
 	tcase_add_test(tc, who_is_first_has_the_place);
 	tcase_add_test(tc, processes_share_them);
