@@ -635,17 +635,20 @@ static struct nm_plan *compile(const struct nm_node *root, const char *file, con
 	plan->arena = draft.arena;
 	nm_draft_read(&draft, root);
 	nm_draft_check(&draft);
+	bool right = diags->n_errors == errors && !draft.lacks_values;
+
 	/* Only the master has the files, and only what is right otherwise is worth a search. */
-	if (!host && diags->n_errors == errors)
+	if (!host && right)
 		nm_draft_find_files(&draft);
-	if (diags->n_errors == errors) {
+	right &= diags->n_errors == errors;
+	if (right) {
 		if (find_side(&draft, host, &side) < 0)
 			nm_diag_error(diags, file, 0, "the profile names no host \"%s\"", host);
 		else if (emit(&draft, &side, plan) < 0)
 			nm_diag_error(diags, file, 0, "out of memory");
 	}
 	nm_draft_fini(&draft);
-	return diags->n_errors == errors ? plan : nm_plan_free(plan);
+	return right && diags->n_errors == errors ? plan : nm_plan_free(plan);
 }
 
 struct nm_plan *nm_plan_compile(const struct nm_node *root, const char *file,

@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "base/word.h"
+#include "plan/params.h"
 #include "plan/plan.h"
 
 /* ---- attributes ---- */
@@ -100,6 +101,8 @@ void nm_draft_attrs(struct nm_draft *draft, const struct nm_node *node, void *at
 
 		if (!opt)
 			unknown_attr(draft, node, table, attr);
+		else if (strstr(attr->value, NM_NO_VALUE) && strcmp(opt->name, "options") != 0)
+			draft->lacks_values = true;
 		else if (nm_opt_set(opt, attrs, attr->value, why, sizeof why) < 0)
 			nm_diag_error(draft->diags, draft->file, node->line, "<%s> %s=\"%s\": %s",
 				      node->name, attr->name, attr->value, why);

@@ -74,6 +74,7 @@ struct nm_draft {
 	char **hosts;
 	uint32_t n_hosts;
 	bool too_many_hosts; /* said so */
+	bool lacks_values;   /* NM_NO_VALUE, which has been told: there is nothing to compile */
 };
 
 /* Reads the tree. Every mistake goes to draft->diags; what can be read is read all the same. */

@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/word.h"
 #include "plan/draft.h"
+#include "plan/params.h"
 
 #define BLANKS	  " \t\r\n"
 #define MAX_NAMES 128
@@ -19,6 +20,7 @@ struct reading {
 	struct nm_common_opts *common;
 	const struct nm_opt *seen[MAX_NAMES]; /* options given, to notice repetitions */
 	size_t n_seen;
+	bool lacks_values; /* some option was given without what it is: only that is to be told */
 };
 
 /* The next word of *text, copied; NULL at the end. */
@@ -53,6 +55,25 @@ static size_t add_names(const struct nm_opt *table, const char **names, size_t c
 	return count;
 }
 
+/* "connect and accept over tcp, udp": the transports with an option of that name, of connections or of messages.
+ * Returns how much of buf is used. */
+static size_t whose_transports(const char *name, bool of_messages, char *buf, size_t size,
+			       size_t used)
+{
+	const char *what = of_messages ? "reading and writing over " : "connect and accept over ";
+	const char *before = used ? ", " : "";
+
+	for (const struct nm_transport *const *t = nm_transports; *t && used < size; t++) {
+		if (!nm_opt_find(of_messages ? (*t)->message_opts : (*t)->opts, name))
+			continue;
+		used += (size_t)snprintf(buf + used, size - used, "%s%s%s", before, what,
+					 (*t)->name);
+		before = ", ";
+		what = "";
+	}
+	return used;
+}
+
 /* Who else has an option of that name: "size is an option of read and write". */
 static void whose(const char *name, char *buf, size_t size)
 {
@@ -63,15 +84,8 @@ static void whose(const char *name, char *buf, size_t size)
 		if (nm_opt_find((*op)->opts, name) && used < size)
 			used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
 						 (*op)->name);
-	for (const struct nm_transport *const *t = nm_transports; *t; t++)
-		if (nm_opt_find((*t)->opts, name) && used < size)
-			used += (size_t)snprintf(buf + used, size - used,
-						 "%sconnect and accept over %s", used ? ", " : "",
-						 (*t)->name);
-		else if (nm_opt_find((*t)->message_opts, name) && used < size)
-			used += (size_t)snprintf(buf + used, size - used,
-						 "%sreading and writing over %s", used ? ", " : "",
-						 (*t)->name);
+	used = whose_transports(name, false, buf, size, used);
+	(void)whose_transports(name, true, buf, size, used);
 }
 
 static void list_names(const char **names, size_t count, char *buf, size_t size)
@@ -93,6 +107,9 @@ static void unknown_option(struct reading *r, const char *name)
 
 	count = add_names(nm_common_opts, names, count);
 	whose(name, others, sizeof others);
+	/* Which transport is meant is not known: it may have the option. */
+	if ((op->flags & NM_FLOWOP_OPENS) && !r->step->transport && *others)
+		return;
 	if (*others) {
 		/* uperf takes every option everywhere, and so profiles have them everywhere. */
 		nm_diag_warn(r->draft->diags, r->draft->file, r->step->line,
@@ -236,6 +253,31 @@ static bool read_torn(struct reading *r, char *word, const char **rest)
 	return true;
 }
 
+/* Whether the word has no value, which has been told. The option counts as given. */
+static bool read_without_value(struct reading *r, char *word)
+{
+	char *value = strchr(word, '='), why[160];
+	void *base;
+
+	if (!strstr(word, NM_NO_VALUE))
+		return false;
+	r->lacks_values = r->draft->lacks_values = true;
+	if (!value || strstr(word, NM_NO_VALUE) < value)
+		return true;
+	*value = '\0';
+	const struct nm_opt *opt = find_option(r, word, &base);
+
+	if (!opt)
+		return true;
+	note_seen(r, opt, word);
+	/* What a flowop must have, others build upon. */
+	if (opt->type == NM_TYPE_HOST || opt->type == NM_TYPE_SIZES) {
+		(void)nm_opt_set(opt, base, "1", why, sizeof why);
+		set_mirror(r, word, "1");
+	}
+	return true;
+}
+
 static void read_word(struct reading *r, char *word)
 {
 	const struct nm_flowop *op = r->step->op;
@@ -314,6 +356,10 @@ static void choose_transport(struct reading *r, const char *options)
 	}
 	if (found)
 		name = found;
+	if (strstr(name, NM_NO_VALUE)) {
+		free(found);
+		return;
+	}
 	r->step->transport = nm_transport_find(name);
 	if (r->step->transport)
 		r->transport_opts = nm_arena_opts(r->draft->arena, r->step->transport->opts,
@@ -379,6 +425,8 @@ static void check_whole(struct reading *r)
 			nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
 				      "<flowop %s>: needs %s=...: %s", op->name, opt->name,
 				      opt->help);
+	if (r->lacks_values)
+		return;
 	if (op->check && op->check(r->opts, why, sizeof why) < 0)
 		nm_diag_error(r->draft->diags, r->draft->file, r->step->line, "<flowop %s>: %s",
 			      op->name, why);
@@ -448,7 +496,7 @@ void nm_draft_options(struct nm_draft *draft, struct nm_draft_step *step, const 
 	if (step->op->flags & NM_FLOWOP_OPENS)
 		choose_transport(&r, options);
 	while ((word = next_word(&rest))) {
-		if (!read_torn(&r, word, &rest))
+		if (!read_without_value(&r, word) && !read_torn(&r, word, &rest))
 			read_word(&r, word);
 		free(word);
 	}

@@ -381,12 +381,15 @@ static void substitute_name(struct context *c, struct text *out, const char *nam
 	if (!param)
 		return;
 	param->used = true;
-	if (c->apply && (!param->value || (place->whole && !param->line && !*param->value)))
+	bool missing = !param->stand_in &&
+		       (!param->value || (place->whole && !param->line && !*param->value));
+
+	if (c->apply && missing)
 		note_missing(c, place, param);
 	const char *value = param->stand_in ? param->stand_in : param->value;
 
-	if (!value)
-		value = STAND_IN;
+	if (missing)
+		value = c->apply ? NM_NO_VALUE : STAND_IN;
 	append(c, out, value, strlen(value));
 }
 
@@ -419,7 +422,7 @@ static char *expand(struct context *c, const struct nm_node *node, const struct 
 				      "<%s> %s=\"%s\": a dollar sign must begin $name or ${name}; "
 				      "$$ is the sign itself",
 				      node->name, attr->name, attr->value);
-			append(c, &out, STAND_IN, strlen(STAND_IN));
+			append(c, &out, NM_NO_VALUE, strlen(NM_NO_VALUE));
 			break;
 		}
 		place.whole = p == attr->value && !*rest;
@@ -534,6 +537,12 @@ static void declare(struct context *c, const struct nm_node *node)
 			      "<%s> inside <param>: a param has no elements inside",
 			      node->children[i]->name);
 	char *def = read_default(c, node);
+	bool lacks = def && strstr(def, NM_NO_VALUE);
+
+	if (lacks) {
+		free(def);
+		def = NULL;
+	}
 	struct nm_param *param = may_declare(c, node, name) ? add_param(c, name) : NULL;
 
 	if (!param) {
@@ -545,6 +554,10 @@ static void declare(struct context *c, const struct nm_node *node)
 	param->def = def;
 	param->help = help ? strdup(help) : NULL;
 	choose_value(c, param);
+	if (lacks && !param->value) {
+		param->stand_in = strdup(NM_NO_VALUE);
+		c->failed |= !param->stand_in;
+	}
 	check_values(c, param, choices);
 }
 

@@ -29,6 +29,10 @@ struct nm_param {
 	bool missing;  /* used without a value */
 };
 
+/* Stands in the tree for what has no value, which has been told: no XML text can have it, and nothing is to be said about
+ * a value with it. */
+#define NM_NO_VALUE "\x01"
+
 struct nm_params {
 	struct nm_param *items;
 	size_t count;

@@ -83,6 +83,32 @@ def test_mistakes_have_messages_of_their_own() -> None:
     assert max(counts.values()) <= 3, counts.most_common(3)
 
 
+def test_what_has_no_value_brings_no_other_mistakes(netmodel: Netmodel, tmp_path: Path) -> None:
+    path = tmp_path / "unset.xml"
+    text = (
+        '<profile><param name="twice" type="count" default="$none"/><group nthreads="$n" nflows="4"><transaction>'
+        '<flowop type="connect" options="remotehost=$h protocol=$proto wndsz=64k nodelay cc=$cc port=$p"/>'
+        '</transaction><transaction duration="$d" total="$twice"><flowop type="write" options="size=$len"/>'
+        '<flowop type="read" options="size=10 timeout=$t conn=$c"/><flowop type="think" options="duration=$w"/>'
+        '</transaction><transaction><flowop type="disconnect" options="$word"/></transaction></group></profile>'
+    )
+    path.write_text(text)
+    (line,) = netmodel.run("-m", path, "--check", code=1).lines()
+    assert "12 names have no value" in line
+    path.write_text(text.replace("$proto", "tpc"))
+    lines = netmodel.run("-m", path, "--check", code=1).lines()
+    assert len(lines) == 2, lines
+    assert 'did you mean "tcp"?' in lines[1]
+
+
+def test_whose_option_it_is(netmodel: Netmodel, tmp_path: Path) -> None:
+    path = tmp_path / "option.xml"
+    connect = '<flowop type="connect" options="remotehost=local protocol=unix cc=reno"/>'
+    path.write_text(f"<profile><group><transaction>{connect}</transaction></group></profile>")
+    (line,) = netmodel.run("-m", path, "--check", code=0).lines()
+    assert re.search(r"not an option of connect over unix, but of connect and accept over tcp, mptcp, ssl$", line)
+
+
 def test_check_says_the_same_as_a_run(netmodel: Netmodel, listener: socket.socket) -> None:
     for path in FILES[::7]:
         assert netmodel.run("-m", path, "--check", code=1).err == run_bad(netmodel, path, listener).err

@@ -363,6 +363,9 @@ static const struct {
 	 "t.xml:3: error: 2 names have no value: $size (line 3), $thim (line 3; did you mean "
 	 "$thin?): "
 	 "give each one with -D NAME=VALUE or in the environment\n"},
+	{"<param name='a' type='size' default='$b'/><x v='$a'/>",
+	 ERROR("<param> default=\"$b\": $b has no value: give one with -D b=VALUE or in the "
+	       "environment")},
 	{"<x v='$a'/>\n<y w='$a'/>",
 	 ERROR("<x> v=\"$a\": $a has no value: give one with -D a=VALUE or in the environment")},
 	/* uperf takes an empty value for an option, but not for an attribute. */
