@@ -145,6 +145,7 @@ const char *nm_nearest(const char *word, const char *const *candidates, size_t c
 	size_t length = strlen(word);
 	unsigned allowed = length <= 4 ? 1 : length <= 8 ? 2 : 3;
 	unsigned best = allowed + 1;
+	size_t best_same = 0;
 	const char *nearest = NULL;
 
 	if (length > MAX_WORD)
@@ -154,9 +155,16 @@ const char *nm_nearest(const char *word, const char *const *candidates, size_t c
 		unsigned d =
 			other <= MAX_WORD ? distance(word, length, candidates[i], other) : best;
 
-		/* A word changed in every letter is another word. */
-		if (d < best && d < (length > other ? length : other)) {
+		size_t same = 0;
+
+		while (same < length && same < other &&
+		       nm_lower(word[same]) == nm_lower(candidates[i][same]))
+			same++;
+		/* A word changed in every letter is another word. Of two that are as near, mistakes come late. */
+		if ((d < best || (d == best && d <= allowed && same > best_same)) &&
+		    d < (length > other ? length : other)) {
 			best = d;
+			best_same = same;
 			nearest = candidates[i];
 		}
 	}

@@ -47,6 +47,14 @@ static void unknown_attr(struct nm_draft *draft, const struct nm_node *node,
 			      name, attr->value, name, attr->value);
 		return;
 	}
+	const struct nm_element *owner = nm_element_of_attr(name);
+
+	if (owner) {
+		nm_diag_error(draft->diags, draft->file, node->line,
+			      "<%s> %s=\"%s\": not an attribute of <%s>: it belongs on <%s>",
+			      node->name, name, attr->value, node->name, owner->name);
+		return;
+	}
 	nm_diag_error(draft->diags, draft->file, node->line,
 		      "<%s>: unknown attribute \"%s\"%s%s%s; allowed are %s", node->name, name,
 		      nearest ? ", did you mean \"" : "", nearest ? nearest : "",
@@ -145,6 +153,28 @@ static bool expect(struct nm_draft *draft, const struct nm_node *parent, const s
 	return false;
 }
 
+/* What a flowop is called elsewhere, and in other spellings: what is meant. */
+static const char *other_word(const char *type)
+{
+	static const struct {
+		const char *word, *meant;
+	} others[] = {
+		{"receive", "recv"},  {"transmit", "send"},    {"open", "connect"},
+		{"listen", "accept"}, {"close", "disconnect"}, {"sleep", "think"},
+	};
+	const char *words[sizeof others / sizeof *others];
+	size_t count = sizeof others / sizeof *others;
+
+	for (size_t i = 0; i < count; i++)
+		words[i] = others[i].word;
+	const char *nearest = nm_nearest(type, words, count);
+
+	for (size_t i = 0; nearest && i < count; i++)
+		if (words[i] == nearest)
+			return others[i].meant;
+	return NULL;
+}
+
 static void unknown_flowop(struct nm_draft *draft, const struct nm_node *node, const char *type)
 {
 	const char *names[64];
@@ -155,6 +185,8 @@ static void unknown_flowop(struct nm_draft *draft, const struct nm_node *node, c
 		names[count++] = (*op)->name;
 	const char *nearest = nm_nearest(type, names, count);
 
+	if (!nearest)
+		nearest = other_word(type);
 	list_flowops(allowed, sizeof allowed);
 	nm_diag_error(draft->diags, draft->file, node->line,
 		      "<flowop> type=\"%s\": unknown flowop%s%s%s; must be one of: %s", type,

@@ -179,6 +179,20 @@ const struct nm_element nm_elements[] = {
 	{NULL, NULL, NULL, NULL},
 };
 
+const struct nm_element *nm_element_of_attr(const char *name)
+{
+	const struct nm_element *found = NULL;
+
+	for (const struct nm_element *e = nm_elements; e->name; e++) {
+		if (!nm_opt_find(e->attrs, name))
+			continue;
+		if (found)
+			return NULL;
+		found = e;
+	}
+	return found;
+}
+
 const struct nm_element *nm_element_find(const char *name)
 {
 	for (const struct nm_element *e = nm_elements; e->name; e++)

@@ -58,6 +58,8 @@ struct nm_element {
 
 extern const struct nm_element nm_elements[]; /* ends with a NULL name */
 
+/* The element that alone has an attribute of the name, in any case; NULL: none, or several. */
+const struct nm_element *nm_element_of_attr(const char *name);
 const struct nm_element *nm_element_find(const char *name); /* NULL when unknown */
 
 #endif

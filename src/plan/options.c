@@ -123,6 +123,15 @@ static void unknown_option(struct reading *r, const char *name)
 			     others);
 		return;
 	}
+	const struct nm_element *owner = nm_element_of_attr(name);
+
+	if (owner) {
+		nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
+			      "<flowop %s>: \"%s\" is not an option: it belongs on <%s>, as an "
+			      "attribute",
+			      op->name, name, owner->name);
+		return;
+	}
 	list_names(names, count, allowed, sizeof allowed);
 	if (transport)
 		count = add_names(transport->opts, names, count);
@@ -312,20 +321,29 @@ static void read_word(struct reading *r, char *word)
 	}
 }
 
+/* What uperf has and netmodel does not. */
+static const struct {
+	const char *name, *why;
+} of_uperf[] = {
+	{"rds", "RDS (CONFIG_RDS) is missing in most kernels, and netmodel does not have it; sctp "
+		"is near to it"},
+	{"udapl", "uDAPL is the interface of RDMA adapters, and netmodel does not have it"},
+};
+
 static void unknown_protocol(struct reading *r, const char *name)
 {
 	const char *names[MAX_NAMES];
 	char allowed[256];
 	size_t count = 0;
 
-	if (nm_same_word(name, "rds")) { /* of uperf */
+	for (size_t i = 0; i < sizeof of_uperf / sizeof *of_uperf; i++) {
+		if (!nm_same_word(name, of_uperf[i].name))
+			continue;
 		nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
-			      "<flowop %s> protocol=\"%s\": RDS (CONFIG_RDS) is missing in most "
-			      "kernels, and netmodel does not have it; sctp is near to it",
-			      r->step->op->name, name);
+			      "<flowop %s> protocol=\"%s\": %s", r->step->op->name, name,
+			      of_uperf[i].why);
 		return;
 	}
-
 	for (const struct nm_transport *const *t = nm_transports; *t; t++) {
 		count = add_name((*t)->name, names, count);
 		if ((*t)->alias)

@@ -189,6 +189,10 @@ START_TEST(the_nearest_of_several_wins)
 	ck_assert_str_eq(nm_nearest("nthread", close, COUNT_OF(close)), "nthread");
 	ck_assert_str_eq(nm_nearest("rat", equal, COUNT_OF(equal)), "cat");
 	ck_assert_ptr_null(nm_nearest("nthreads", close, 0));
+	/* One letter too many, or one wrong: what is right until there is nearer. */
+	static const char *const tied[] = {"tcp_crr", "tcp_rr"};
+
+	ck_assert_str_eq(nm_nearest("tcp_rrr", tied, COUNT_OF(tied)), "tcp_rr");
 }
 END_TEST
 
