@@ -19,16 +19,19 @@ static const struct {
 	const char *name, *allowed;
 } types[NM_TYPE__COUNT] = {
 	[NM_TYPE_FLAG] = {"flag", "yes or no"},
-	[NM_TYPE_COUNT] = {"count", "digits and an optional k, m or g (powers of 1024)"},
+	[NM_TYPE_COUNT] = {"count", "a number and an optional k, m or g (powers of 1024)"},
 	[NM_TYPE_INTEGER] = {"integer", "digits only, without a suffix"},
-	[NM_TYPE_SIZE] = {"size", "digits and an optional k, m or g (powers of 1024 bytes)"},
+	[NM_TYPE_SIZE] =
+		{"size",
+		 "a number and an optional k, m, g or t, also kb or kib (powers of 1024 bytes)"},
 	[NM_TYPE_SIZES] = {"sizes", "a size, or rand(A,B) with two sizes, A at most B, and no "
 				    "blanks"},
 	[NM_TYPE_DURATION] = {"duration",
-			      "digits and an optional s, ms, us or ns (seconds without one)"},
-	[NM_TYPE_RATE] = {"rate", "digits and an optional k, m or g (powers of 1024 a second)"},
+			      "a number and an optional s, ms, us or ns (seconds without one)"},
+	[NM_TYPE_RATE] =
+		{"rate", "a number and an optional k, m or g (powers of 1024), and an optional /s"},
 	[NM_TYPE_BITRATE] = {"bitrate",
-			     "digits and an optional b/s, kb/s, Mb/s, Gb/s, kB/s, MB/s or GB/s"},
+			     "a number, an optional k, M or G, and an optional b/s, bps or B/s"},
 	[NM_TYPE_PORT] = {"port", "a number from 0 to 65535"},
 	[NM_TYPE_STRING] = {"string", "any text"},
 	[NM_TYPE_HOST] = {"host", "a name, an IPv4 or IPv6 address, or local"},

@@ -53,7 +53,7 @@ int nm_type_from_name(const char *name, enum nm_type *ret_type); /* 0 or -EINVAL
 const struct nm_opt *nm_opt_find(const struct nm_opt *table, const char *name);
 
 /* Parses one value into base+offset. On failure returns -EINVAL and writes one phrase into why:
- * what was expected, e.g. "not a size: digits and an optional k, m or g" or "must be 1 to 65535".
+ * what was expected, e.g. "not a size: a number and an optional k, m, g or t" or "must be 1 to 65535".
  * On success why is empty, or a phrase to warn with: the value was taken as uperf takes it, which
  * may not be what was meant, e.g. "2m is 2 milliseconds; write 2ms".
  */

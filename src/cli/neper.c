@@ -164,7 +164,7 @@ static int to_size(const char *text, char *to, size_t size, const char **why)
 {
 	uint64_t bytes;
 
-	*why = "not a size: digits and an optional k, m or g";
+	*why = "not a size: a number and an optional k, m, g or t";
 	if (nm_parse_size(text, &bytes) != 0)
 		return -EINVAL;
 	snprintf(to, size, "%s", text);

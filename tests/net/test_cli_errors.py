@@ -21,8 +21,8 @@ def line_of(text: str) -> str:
     return f"tcp_rr.xml:{next(number for number, line in enumerate(lines, 1) if text in line)}"
 
 
-DURATION = "not a duration: digits and an optional s, ms, us or ns (seconds without one)"
-COUNT = "not a count: digits and an optional k, m or g (powers of 1024)"
+DURATION = "not a duration: a number and an optional s, ms, us or ns (seconds without one)"
+COUNT = "not a count: a number and an optional k, m or g (powers of 1024)"
 CPUS = "not a list of CPUs: numbers and ranges, as 0-3,8"
 PERCENTILES = "not a list of percentiles: numbers from 0 to 100, as 50,99.9"
 

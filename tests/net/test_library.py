@@ -365,13 +365,13 @@ def test_mistakes_are_told_as_codes_and_as_text(copy: Copy, tmp_path: Path) -> N
     report = copy.drive(tmp_path, "mistakes")
     wrong_size = (
         'driver.xml:3: error: <param name="size">: value "12q" (from -D): '
-        "not a size: digits and an optional k, m or g (powers of 1024 bytes)"
+        "not a size: a number and an optional k, m, g or t, also kb or kib (powers of 1024 bytes)"
     )
     assert report.all("log_error") == [
         "error: no profile is loaded",
         "/nowhere/at-all.xml: error: cannot be opened: No such file or directory",
         "error: intervall: unknown option; did you mean interval?",
-        'error: interval="soon": not a duration: digits and an optional s, ms, us or ns (seconds without one)',
+        'error: interval="soon": not a duration: a number and an optional s, ms, us or ns (seconds without one)',
         'error: percentiles="101": not a list of percentiles: numbers from 0 to 100, as 50,99.9',
         wrong_size,
         wrong_size,

@@ -234,7 +234,7 @@ ERRORS = [
     (["-l", "5x"], "--test-length 5x: not a time: a number, and ns, us, ms or s"),
     (["-F", "10x"], "--num-flows 10x: not a number of 0 or more"),
     (["-F", "-1"], "--num-flows -1: not a number of 0 or more"),
-    (["-Q", "1y"], "--request-size 1y: not a size: digits and an optional k, m or g"),
+    (["-Q", "1y"], "--request-size 1y: not a size: a number and an optional k, m, g or t"),
     (["-p", "50,"], "--percentiles 50,: not a list of percentiles: numbers from 0 to 100, as 50,99.9"),
     (["-p", "101"], "--percentiles 101: not a list of percentiles: numbers from 0 to 100, as 50,99.9"),
     (["-m", "5Xb"], "--max-pacing-rate 5Xb: not a rate: "),

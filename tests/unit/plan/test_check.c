@@ -67,9 +67,8 @@ static const struct mistake attributes[] = {
 	 AT(2, "<flowop>: unknown attribute \"sizes\"; allowed are type, options")},
 	{WITH("nthreads='0'"), AT(2, "<group> nthreads=\"0\": must be 1 to 8192")},
 	{WITH("nthreads='8193'"), AT(2, "<group> nthreads=\"8193\": must be 1 to 8192")},
-	{WITH("nthreads='-1'"),
-	 AT(2, "<group> nthreads=\"-1\": not a count: digits and an optional "
-	       "k, m or g (powers of 1024)")},
+	{WITH("nthreads='-1'"), AT(2, "<group> nthreads=\"-1\": not a count: a number and an "
+				      "optional k, m or g (powers of 1024)")},
 	{WITH("nflows='0'"), AT(2, "<group> nflows=\"0\": must be 1 to 4000000")},
 	{WITH("nthreads='4' nflows='3'"), AT(2, "<group> nflows=\"3\": must be at least nthreads, "
 						"4, so that each worker has a flow")},
@@ -77,21 +76,20 @@ static const struct mistake attributes[] = {
 	 AT(2, "<group>: unknown attribute \"nthread\", did you mean "
 	       "\"nthreads\"?; allowed are name, nthreads, nprocs, nflows, workers, wait, buffer")},
 	{GROUPS("<group>" NOP "</group><group nthreads='x'>" NOP "</group>"),
-	 AT(2, "<group> nthreads=\"x\": not a count: digits and an optional k, m or g (powers of "
+	 AT(2, "<group> nthreads=\"x\": not a count: a number and an optional k, m or g (powers of "
 	       "1024)")},
 	{GROUPS("<group nthreads='5000'>" NOP "</group><group nthreads='5000'>" NOP "</group>"),
 	 "t.xml: error: the groups have 10000 workers together; at most 8192 are allowed\n"},
 	{GROUPS("<group nflows='4000000'>" NOP "</group><group>" NOP "</group>"),
 	 "t.xml: error: the groups have 4000001 flows together; at most 4000000 are allowed\n"},
 	{DURING("duration='0'"), AT(2, "<transaction> duration=\"0\": must be at least 1 ns")},
-	{DURING("duration='1h'"), AT(2, "<transaction> duration=\"1h\": not a duration: digits and "
-					"an optional s, ms, us or ns (seconds without one)")},
+	{DURING("duration='1h'"), AT(2, "<transaction> duration=\"1h\": not a duration: a number "
+					"and an optional s, ms, us or ns (seconds without one)")},
 	{DURING("rate='0'"), AT(2, "<transaction> rate=\"0\": must be more than 0")},
-	{DURING("rate='fast'"), AT(2, "<transaction> rate=\"fast\": not a rate: digits and an "
-				      "optional k, m or g (powers of 1024 a second)")},
-	{DURING("iterations='1.5x'"),
-	 AT(2, "<transaction> iterations=\"1.5x\": not a count: digits "
-	       "and an optional k, m or g (powers of 1024)")},
+	{DURING("rate='fast'"), AT(2, "<transaction> rate=\"fast\": not a rate: a number and an "
+				      "optional k, m or g (powers of 1024), and an optional /s")},
+	{DURING("iterations='1.5x'"), AT(2, "<transaction> iterations=\"1.5x\": not a count: a "
+					    "number and an optional k, m or g (powers of 1024)")},
 	{DURING("measure='maybe'"),
 	 AT(2, "<transaction> measure=\"maybe\": must be auto, yes or no")},
 	{DURING("durtion='1s'"),
@@ -127,9 +125,8 @@ static const struct mistake options[] = {
 	    "<flowop read> size: needs a value: a size, or rand(A,B) with two sizes, A at most B, "
 	    "and no blanks")},
 	{ONE(CONNECT OP("write", "size=12q")),
-	 AT(2,
-	    "<flowop write> size=\"12q\": not a size: digits and an optional k, m or g (powers of "
-	    "1024 bytes)")},
+	 AT(2, "<flowop write> size=\"12q\": not a size: a number and an optional k, m, g or t, "
+	       "also kb or kib (powers of 1024 bytes)")},
 	{ONE(CONNECT OP("write", "size=0")),
 	 AT(2, "<flowop write> size=\"0\": must be 1 to 1125899906842624 (1.00 PiB)")},
 	{ONE(OP("think", "duration=1s idle busy")),
@@ -319,20 +316,19 @@ START_TEST(all_mistakes_are_told_at_once)
 			"read", "size=q") "\n"
 					  "</transaction></group>\n"
 					  "<gruop/></profile>\n",
-		AT(1,
-		   "<profile>: unknown attribute \"nmae\", did you mean \"name\"?; allowed are "
-		   "name") AT(2,
-			      "<group> nthreads=\"x\": not a count: digits and an optional k, m or "
-			      "g (powers of 1024)")
-			AT(3, "<transaction> duration=\"2h\": not a duration: digits and an "
-			      "optional s, ms, us or ns (seconds without one)")
-				AT(4, "<flowop> type=\"conect\": unknown flowop, did you "
-				      "mean \"connect\"?; must be one of: " FLOWOPS)
-					AT(5, "<flowop read> size=\"q\": not a size: digits "
-					      "and an optional k, m or g (powers of 1024 "
-					      "bytes)") AT(7, "<gruop> inside <profile>: unknown "
-							      "element, did you mean <group>?; "
-							      "here <group> is allowed")
+		AT(1, "<profile>: unknown attribute \"nmae\", did you mean \"name\"?; allowed are "
+		      "name") AT(2, "<group> nthreads=\"x\": not a count: a number and an optional "
+				    "k, m or g (powers of 1024)")
+			AT(3, "<transaction> duration=\"2h\": not a duration: a number and an "
+			      "optional s, ms, us or ns (seconds without one)") AT(
+				4, "<flowop> type=\"conect\": unknown flowop, did you "
+				   "mean \"connect\"?; must be one of: " FLOWOPS)
+				AT(5,
+				   "<flowop read> size=\"q\": not a size: a number and an optional "
+				   "k, m, g or t, also kb or kib (powers of 1024 bytes)")
+					AT(7, "<gruop> inside <profile>: unknown "
+					      "element, did you mean <group>?; "
+					      "here <group> is allowed")
 						AT(5, "<flowop read>: no connection "
 						      "is open here; connect or "
 						      "accept one first"),

@@ -160,15 +160,16 @@ static const struct {
 	const char *type, *right, *wrong, *why;
 } types[] = {
 	{"integer", "16", "1k", "not an integer: digits only, without a suffix"},
-	{"count", "1k", "1.5x", "not a count: digits and an optional k, m or g (powers of 1024)"},
+	{"count", "1k", "1.5x", "not a count: a number and an optional k, m or g (powers of 1024)"},
 	{"size", "64KiB", "-1",
-	 "not a size: digits and an optional k, m or g (powers of 1024 bytes)"},
+	 "not a size: a number and an optional k, m, g or t, also kb or kib (powers of 1024 "
+	 "bytes)"},
 	{"duration", "10ms", "2h",
-	 "not a duration: digits and an optional s, ms, us or ns (seconds without one)"},
+	 "not a duration: a number and an optional s, ms, us or ns (seconds without one)"},
 	{"rate", "0.5", "x",
-	 "not a rate: digits and an optional k, m or g (powers of 1024 a second)"},
+	 "not a rate: a number and an optional k, m or g (powers of 1024), and an optional /s"},
 	{"bitrate", "2.5Gb/s", "fast",
-	 "not a bitrate: digits and an optional b/s, kb/s, Mb/s, Gb/s, kB/s, MB/s or GB/s"},
+	 "not a bitrate: a number, an optional k, M or G, and an optional b/s, bps or B/s"},
 	{"port", "65535", "65536", "not a port: a number from 0 to 65535"},
 	{"host", "fe80::1%eth0", "a b", "not a host: a name, an IPv4 or IPv6 address, or local"},
 	{"flag", "no", "maybe", "not a flag: yes or no"},
@@ -222,7 +223,8 @@ START_TEST(a_wrong_default_is_told_also_when_it_is_not_used)
 	struct applied a = apply_typed("size", "big", &define);
 
 	assert_said(&a, "t.xml:2: error: <param name=\"p\">: value \"big\" (the default): not a "
-			"size: digits and an optional k, m or g (powers of 1024 bytes)\n");
+			"size: a number and an optional k, m, g or t, also kb or kib (powers of "
+			"1024 bytes)\n");
 	ck_assert_str_eq(nm_node_attr(a.root->children[0], "v"), "10");
 	applied_fini(&a);
 }
@@ -260,8 +262,8 @@ START_TEST(a_value_of_the_environment_is_checked)
 				 "<x v='$SIZE'/></profile>");
 
 	assert_said(&a, "t.xml:1: error: <param name=\"SIZE\">: value \"SIZE\" (from the "
-			"environment): not a size: digits and an optional k, m or g (powers of "
-			"1024 bytes)\n");
+			"environment): not a size: a number and an optional k, m, g or t, also kb "
+			"or kib (powers of 1024 bytes)\n");
 	applied_fini(&a);
 }
 END_TEST
