@@ -312,10 +312,16 @@ static size_t count_flowops(const struct nm_node *group)
 }
 
 /* How many flows there are, and what runs them. */
-static void size_group(struct nm_draft *draft, struct nm_draft_group *group)
+static void size_group(struct nm_draft *draft, const struct nm_node *node,
+		       struct nm_draft_group *group)
 {
 	struct nm_group_attrs *attrs = &group->attrs;
 	const char *by = attrs->workers ? "workers" : attrs->nprocs ? "nprocs" : "nthreads";
+	/* What was given and is not there is wrong, and has been told. */
+	bool told = (nm_node_attr(node, "nflows") && !attrs->nflows) ||
+		    (nm_node_attr(node, "nthreads") && !attrs->nthreads) ||
+		    (nm_node_attr(node, "nprocs") && !attrs->nprocs);
+	bool given = attrs->nflows > 0;
 	uint64_t strands = attrs->nprocs ? attrs->nprocs : attrs->nthreads ? attrs->nthreads : 1;
 
 	if (attrs->nprocs && attrs->nthreads)
@@ -325,13 +331,21 @@ static void size_group(struct nm_draft *draft, struct nm_draft_group *group)
 		attrs->workers = strands;
 	if (!attrs->nflows)
 		attrs->nflows = strands;
-	if (attrs->workers > attrs->nflows)
+	if (attrs->workers <= attrs->nflows || told)
+		return;
+	if (given)
 		nm_diag_error(draft->diags, draft->file, group->line,
 			      "<group> nflows=\"%llu\": must be at least %s, %llu, so that each "
 			      "worker has a "
 			      "flow",
 			      (unsigned long long)attrs->nflows, by,
 			      (unsigned long long)attrs->workers);
+	else
+		nm_diag_error(
+			draft->diags, draft->file, group->line,
+			"<group> workers=\"%llu\": must be at most the number of flows, %llu, "
+			"so that each worker has a flow",
+			(unsigned long long)attrs->workers, (unsigned long long)attrs->nflows);
 }
 
 static void read_group(struct nm_draft *draft, const struct nm_node *node)
@@ -341,7 +355,7 @@ static void read_group(struct nm_draft *draft, const struct nm_node *node)
 
 	group->line = node->line;
 	nm_draft_attrs(draft, node, &group->attrs);
-	size_group(draft, group);
+	size_group(draft, node, group);
 	if (node->n_children == 0)
 		nm_diag_error(draft->diags, draft->file, node->line,
 			      "<group>: has no transactions");

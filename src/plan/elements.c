@@ -57,7 +57,7 @@ static const struct nm_opt group_attrs[] = {
 	 .type = NM_TYPE_COUNT,
 	 .offset = ATTR(nm_group_attrs, nthreads),
 	 .min = 1,
-	 .max = NM_PLAN_MAX_WORKERS,
+	 .max = NM_PLAN_MAX_FLOWS,
 	 .help = "threads that run the flows, on each side; 1 when not given. Without nflows it is "
 		 "the number of "
 		 "flows, which share no more threads than the master's host has CPUs"},

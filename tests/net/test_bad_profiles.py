@@ -168,8 +168,12 @@ GENERATED = {
         ":1: error: <group>: has 1 transactions and 10001 flowops; at most 1000 and 10000",
     ),
     "too many workers": (
-        '<profile><group nthreads="8193"><transaction><flowop type="nop"/></transaction></group></profile>',
-        ':1: error: <group> nthreads="8193": must be 1 to 8192',
+        '<profile><group nprocs="8193"><transaction><flowop type="nop"/></transaction></group></profile>',
+        ':1: error: <group> nprocs="8193": must be 1 to 8192',
+    ),
+    "more threads than flows are allowed": (
+        '<profile><group nthreads="4000001"><transaction><flowop type="nop"/></transaction></group></profile>',
+        ':1: error: <group> nthreads="4000001": must be 1 to 4000000',
     ),
     "too many workers together": (
         f"<profile>{TWICE.format('nprocs', 5000) * 2}</profile>",
@@ -191,6 +195,21 @@ def test_a_profile_beyond_the_limits(netmodel: Netmodel, listener: socket.socket
     assert expected in result.err, result.err[:2000]
     assert all(line.startswith(f"{path}:") for line in result.lines()), result.err[:2000]
     assert len(result.lines()) <= 25, "no flood of messages"
+
+
+def test_strands_are_as_many_as_flows_may_be(netmodel: Netmodel, tmp_path: Path) -> None:
+    path = tmp_path / "strands.xml"
+    body = '<transaction><flowop type="nop"/></transaction></group></profile>'
+    path.write_text(f'<profile><group nthreads="10000">{body}')
+    assert netmodel.run("-m", path, "--check", code=0).err == ""
+    for attributes, what in (
+        ('nthreads="9999999"', 'nthreads="9999999"'),
+        ('nthreads="9999999" workers="2"', 'nthreads="9999999"'),
+        ('nthreads="2" workers="4"', 'workers="4": must be at most the number of flows, 2'),
+    ):
+        path.write_text(f"<profile><group {attributes}>{body}")
+        (line,) = netmodel.run("-m", path, "--check", code=1).lines()
+        assert what in line
 
 
 def test_a_line_beyond_65535_is_told_right(netmodel: Netmodel, listener: socket.socket, tmp_path: Path) -> None:
