@@ -5,8 +5,60 @@
 #include <stdio.h>
 #include <string.h>
 
-void nm_failure_text(const struct nm_engine_error *error, const char *file, char *buf, size_t size)
+#include "flowop/flowop.h"
+
+/* Of the flowop that has failed; NULL: it is none, or has no limit. */
+static const struct nm_instr *find_limited(const struct nm_plan *plan,
+					   const struct nm_engine_error *error)
 {
+	const struct nm_group *group =
+		error->group < plan->n_groups ? &plan->groups[error->group] : NULL;
+
+	for (uint32_t i = 0; group && error->flowop && i < group->n_instrs; i++) {
+		const struct nm_instr *instr = &group->instrs[i];
+
+		if (instr->op && instr->timeout_ns && instr->line == error->line &&
+		    strcmp(instr->op->name, error->flowop) == 0)
+			return instr;
+	}
+	return NULL;
+}
+
+/* As a profile has it: 100ms. */
+static void print_time(uint64_t ns, char *buf, size_t size)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = {{1000000000u, "s"}, {1000000u, "ms"}, {1000u, "us"}, {1u, "ns"}};
+	size_t i = 0;
+
+	while (ns % units[i].ns)
+		i++;
+	(void)snprintf(buf, size, "%llu%s", (unsigned long long)(ns / units[i].ns), units[i].name);
+}
+
+/* What did not happen in the time that the flowop has. */
+static void timeout_text(const struct nm_instr *instr, char *buf, size_t size)
+{
+	uint32_t flags = instr->op->flags;
+	char time[32];
+
+	/* Greetings are repeated: the limit of all together stands elsewhere. */
+	print_time(instr->greets ? instr->size : instr->timeout_ns, time, sizeof time);
+	(void)snprintf(buf, size, "%s within timeout=%s",
+		       flags & NM_FLOWOP_OPENS	   ? "no connection"
+		       : flags & NM_FLOWOP_FOLLOWS ? "nothing came"
+						   : "not done",
+		       time);
+}
+
+void nm_failure_text(const struct nm_engine_error *error, const struct nm_plan *plan,
+		     const char *file, char *buf, size_t size)
+{
+	const struct nm_instr *limited =
+		error->error == ETIMEDOUT && !*error->why ? find_limited(plan, error) : NULL;
+	char late[96];
 	const char *cause = *error->why	   ? error->why
 			    : error->error ? strerror(error->error)
 					   : "it failed";
@@ -15,6 +67,10 @@ void nm_failure_text(const struct nm_engine_error *error, const char *file, char
 	/* What nothing but sending files answers. */
 	if (error->error == ESTALE)
 		cause = "a file has become shorter while it was sent";
+	if (limited) {
+		timeout_text(limited, late, sizeof late);
+		cause = late;
+	}
 	(void)snprintf(count, sizeof count, "%llu flow%s", (unsigned long long)error->count,
 		       error->count == 1 ? "" : "s");
 	if (error->flowop)

@@ -321,7 +321,7 @@ static void check_engine(struct nm_master *master)
 	if (master->engine_failed || !nm_engine_failed(master->engine, &error))
 		return;
 	master->engine_failed = true;
-	nm_failure_text(&error, master->file, text, sizeof text);
+	nm_failure_text(&error, master->plan, master->file, text, sizeof text);
 	nm_master_fail(master, NULL,
 		       nm_failure_is_secondary(&error) ? NM_FAILURE_EFFECT : NM_FAILURE_CAUSE, "%s",
 		       text);

@@ -125,7 +125,7 @@ static int tell_failed(struct nm_session *session)
 	if (session->told_failed || !nm_engine_failed(session->engine, &failure))
 		return 0;
 	session->told_failed = true;
-	nm_failure_text(&failure, session->file, text, sizeof text);
+	nm_failure_text(&failure, session->plan, session->file, text, sizeof text);
 	nm_session_log(session, "%s", text);
 	const struct nm_msg_failed failed = {.text = text,
 					     .secondary = nm_failure_is_secondary(&failure)};

@@ -165,7 +165,7 @@ def test_a_failure_at_either_end_fails_the_run(netmodel: Netmodel, profile: Writ
     document = netmodel.measure(profile(opened(times(1, late if slow == "slave" else "", body))), code=2)
     assert document["run"]["complete"] is False
     host = "slave local" if slow == "master" else "master"
-    assert re.search(rf"^{host}: flowop read at .*timed out", document["run"]["incomplete_why"]), document["run"]
+    assert re.search(rf"^{host}: flowop read at \S+: nothing came within timeout=40ms ", document["run"]["incomplete_why"]), document["run"]
 
 
 def test_a_slave_that_dies_at_the_end_fails_the_run(netmodel: Netmodel, profile: WriteProfile) -> None:

@@ -65,7 +65,7 @@ def test_timeout_of_a_read(netmodel: Netmodel, profile: WriteProfile, more: str,
     document = netmodel.measure(profile(opened(times(1, late, ask(10, 10, f"timeout=40ms {more}")))), code=code)
     assert document["run"]["complete"] is (code == 0)
     if code:
-        assert re.search(r"flowop read at .*timed out", document["run"]["incomplete_why"]), document["run"]
+        assert re.search(r"flowop read at \S+: nothing came within timeout=40ms ", document["run"]["incomplete_why"]), document["run"]
     else:
         assert phase_of(document, "counted")["errors"] == 1
         assert phase_of(document, "counted")["transactions"] == 1
