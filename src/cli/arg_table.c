@@ -598,7 +598,7 @@ const struct nm_arg nm_arg_table[] = {
 				.type = NM_TYPE_FLAG,
 				.offset = FIELD(describe),
 				.help = "describe the profile language: all of it, or the element, "
-					"flowop, transport or option named after it",
+					"flowop, transport, type or option named after it",
 			},
 		.heading = ABOUT,
 		.modes = NM_MODE_TELL,

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/opt.h"
+#include "base/word.h"
+#include "cli/args.h"
 #include "flowop/common.h"
 #include "flowop/flowop.h"
 #include "plan/elements.h"
@@ -61,7 +63,13 @@ static void print_common_options(const struct nm_flowop *op, FILE *out)
 static void describe_flowop(const struct nm_flowop *op, FILE *out)
 {
 	fprintf(out, "flowop %s: %s\n", op->name, op->help);
-	fprintf(out, "  the other end: %s\n", op->mirror ? op->mirror : "does nothing");
+	const struct nm_flowop *mirror = nm_flowop_mirror(op);
+
+	if (mirror && (mirror->flags & NM_FLOWOP_INTERNAL))
+		fprintf(out, "  the other end: %s, which no profile can name: %s\n", mirror->name,
+			mirror->help);
+	else
+		fprintf(out, "  the other end: %s\n", op->mirror ? op->mirror : "does nothing");
 	print_options(op->opts, out);
 	if (op->flags & NM_FLOWOP_OPENS)
 		fputs("  and the options of its transport, the value of protocol\n", out);
@@ -153,6 +161,8 @@ static size_t describe_options(const char *only, FILE *out)
 	nm_table_cell(&table, "type");
 	nm_table_cell(&table, "default");
 	nm_table_cell(&table, "%s", "");
+	for (const struct nm_element *e = nm_elements; e->name; e++)
+		added += add_owned(&table, "element", e->name, e->attrs, only);
 	for (size_t i = 0; nm_flowops[i]; i++)
 		added +=
 			add_owned(&table, "flowop", nm_flowops[i]->name, nm_flowops[i]->opts, only);
@@ -207,14 +217,36 @@ static bool tell_option(const char *name, FILE *out)
 	return describe_options(name, out) > 0;
 }
 
+static void list_types(FILE *out)
+{
+	struct nm_table table = {.align = "ll"};
+
+	fputs("types of values:\n", out);
+	for (int t = 0; t < NM_TYPE__COUNT; t++) {
+		nm_table_cell(&table, "%s", nm_type_name((enum nm_type)t));
+		nm_table_cell(&table, "%s", nm_type_allowed((enum nm_type)t));
+	}
+	nm_table_print(&table, 2, out);
+	nm_table_fini(&table);
+}
+
+static bool tell_type(const char *name, FILE *out)
+{
+	enum nm_type type;
+
+	if (nm_type_from_name(name, &type) < 0)
+		return false;
+	fprintf(out, "type %s: %s\n", nm_type_name(type), nm_type_allowed(type));
+	return true;
+}
+
 static const struct kind {
 	const char *name;
 	void (*list)(FILE *out);
 	bool (*tell)(const char *name, FILE *out);
 } kinds[] = {
-	{"element", list_elements, tell_element},
-	{"flowop", list_flowops, tell_flowop},
-	{"transport", list_transports, tell_transport},
+	{"element", list_elements, tell_element},	{"flowop", list_flowops, tell_flowop},
+	{"transport", list_transports, tell_transport}, {"type", list_types, tell_type},
 	{"option", list_options, tell_option},
 };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -253,6 +285,16 @@ static void add_words(struct words *words, const char *owner, const struct nm_op
 static int unknown(const char *word, const char *what, struct nm_diags *diags)
 {
 	struct words words = {.count = 0};
+
+	for (const struct nm_arg *arg = nm_arg_table; arg->opt.name; arg++) {
+		if (!nm_same_word(arg->opt.name, word))
+			continue;
+		nm_diag_error(diags, NULL, 0,
+			      "--describe %s: no part of profiles, but an option of the command "
+			      "line: --help tells of --%s",
+			      word, arg->opt.name);
+		return NM_EXIT_USAGE;
+	}
 
 	for (size_t i = 0; i < N_KINDS; i++)
 		add_word(&words, kinds[i].name);
@@ -297,12 +339,12 @@ int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct 
 		return kind->tell(words[1], out) ? NM_EXIT_OK
 						 : unknown(words[1], kind->name, diags);
 	if (n_words > 1)
-		return unknown(words[0], "kind of thing (element, flowop, transport or option)",
-			       diags);
+		return unknown(words[0],
+			       "kind of thing (element, flowop, transport, type or option)", diags);
 	bool found = false;
 	for (size_t i = 0; i < N_KINDS; i++)
 		if (!found || kinds[i].tell != tell_option)
 			found = kinds[i].tell(words[0], out) || found;
 	return found ? NM_EXIT_OK
-		     : unknown(words[0], "element, flowop, transport or option", diags);
+		     : unknown(words[0], "element, flowop, transport, type or option", diags);
 }

@@ -324,6 +324,22 @@ def test_describe_option(netmodel: Netmodel) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "of"), [("rate", "element transaction"), ("nthreads", "element group"), ("duration", "flowop think")]
+)
+def test_attributes_are_described(netmodel: Netmodel, name: str, of: str) -> None:
+    out = netmodel.run("--describe", name, code=0).out
+    assert re.search(rf"^{of} +{name} ", out, re.MULTILINE)
+    if name == "duration":
+        assert re.search(r"^element transaction +duration ", out, re.MULTILINE)
+
+
+def test_what_else_can_be_described(netmodel: Netmodel) -> None:
+    assert "type host: a name, " in netmodel.run("--describe", "host", code=0).out
+    assert "an option of the command line: --help tells of --interval" in netmodel.run("--describe", "interval").err
+    assert "recvfile, which no profile can name" in netmodel.run("--describe", "sendfile", code=0).out
+
+
+@pytest.mark.parametrize(
     ("name", "alias"), [("nodelay", "tcp_nodelay"), ("cc", "congestion_control"), ("localhost", "bind")]
 )
 def test_second_names_of_options_are_told(netmodel: Netmodel, name: str, alias: str) -> None:
