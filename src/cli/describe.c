@@ -245,9 +245,12 @@ static const struct kind {
 	void (*list)(FILE *out);
 	bool (*tell)(const char *name, FILE *out);
 } kinds[] = {
-	{"element", list_elements, tell_element},	{"flowop", list_flowops, tell_flowop},
-	{"transport", list_transports, tell_transport}, {"type", list_types, tell_type},
+	{"element", list_elements, tell_element},
+	{"flowop", list_flowops, tell_flowop},
+	{"transport", list_transports, tell_transport},
+	/* What nothing else is called. */
 	{"option", list_options, tell_option},
+	{"type", list_types, tell_type},
 };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -323,8 +326,9 @@ int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct 
 {
 	if (n_words == 0) {
 		/* The options of everything would be too much here. */
-		for (size_t i = 0; i < N_KINDS - 1; i++)
-			kinds[i].list(out);
+		for (size_t i = 0; i < N_KINDS; i++)
+			if (kinds[i].list != list_options)
+				kinds[i].list(out);
 		fputs("netmodel --describe NAME tells the options of one; --describe option lists "
 		      "all.\n",
 		      out);
@@ -343,7 +347,7 @@ int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct 
 			       "kind of thing (element, flowop, transport, type or option)", diags);
 	bool found = false;
 	for (size_t i = 0; i < N_KINDS; i++)
-		if (!found || kinds[i].tell != tell_option)
+		if (!found || (kinds[i].tell != tell_option && kinds[i].tell != tell_type))
 			found = kinds[i].tell(words[0], out) || found;
 	return found ? NM_EXIT_OK
 		     : unknown(words[0], "element, flowop, transport, type or option", diags);
