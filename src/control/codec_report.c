@@ -94,12 +94,6 @@ static int unpack_hist(const json_t *list, struct nm_hist_snap *ret)
 	return 0;
 }
 
-/* Flowops that the profile has written; the compiler's own instructions are none. */
-static bool is_flowop(const struct nm_instr *instr)
-{
-	return instr->op && nm_flowop_find(instr->op->name) == instr->op;
-}
-
 /* --- packing --- */
 
 /* Room to work in. */
@@ -119,7 +113,7 @@ static json_t *pack_flowops(struct work *work, uint32_t g, const struct nm_phase
 	for (uint32_t i = phase->first; !error && i < phase->first + phase->n_instrs; i++) {
 		struct nm_detail_sums sums;
 
-		if (!is_flowop(&work->plan->groups[g].instrs[i]))
+		if (!nm_flowop_is_named(work->plan->groups[g].instrs[i].op))
 			continue;
 		nm_engine_step_sums(work->engine, g, i, &sums, &work->hist);
 		error = append(list, json_pack("[o,o]", pack_sums(&sums), pack_hist(&work->hist)));
@@ -211,7 +205,7 @@ static int unpack_flowops(const struct reading *r, const json_t *list, const str
 		const json_t *item = json_array_get(list, n);
 		struct nm_detail_sums sums;
 
-		if (!is_flowop(instr))
+		if (!nm_flowop_is_named(instr->op))
 			continue;
 		if (!json_is_array(item) || json_array_size(item) != 2 ||
 		    unpack_sums(json_array_get(item, 0), &sums) ||

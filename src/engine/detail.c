@@ -241,12 +241,6 @@ void nm_detail_drained(struct nm_worker *worker, const struct nm_conn *conn, uin
 
 /* --- making --- */
 
-/* What the profile has written; the compiler's own instructions are in no registry. */
-static bool is_flowop(const struct nm_instr *instr)
-{
-	return instr->op && nm_flowop_find(instr->op->name) == instr->op;
-}
-
 static uint64_t log_size(const struct nm_worker *worker)
 {
 	const struct nm_plan *plan = worker->engine->plan;
@@ -313,7 +307,7 @@ int nm_detail_new(struct nm_worker *worker, unsigned flags, bool shared,
 	};
 	memcpy(detail->instrs, detail->program, n_instrs * sizeof *detail->instrs);
 	for (uint32_t i = 0; i < n_instrs; i++) {
-		if (!is_flowop(&detail->instrs[i]))
+		if (!nm_flowop_is_named(detail->instrs[i].op))
 			continue;
 		detail->instrs[i].step = measured_step;
 		if (detail->times) /* all else is zero already, and stays untouched */

@@ -15,6 +15,11 @@ const struct nm_flowop *nm_flowop_find(const char *name)
 	return NULL;
 }
 
+bool nm_flowop_is_named(const struct nm_flowop *op)
+{
+	return op && (op->flags & NM_FLOWOP_INTERNAL || nm_flowop_find(op->name) == op);
+}
+
 const struct nm_flowop *nm_flowop_mirror(const struct nm_flowop *op)
 {
 	if (!op->mirror)

@@ -4,6 +4,7 @@
 #ifndef NM_FLOWOP_FLOWOP_H
 #define NM_FLOWOP_FLOWOP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/draw.h"
@@ -68,6 +69,8 @@ struct nm_flowop {
 extern const struct nm_flowop *const nm_flowops[]; /* ends with NULL */
 
 const struct nm_flowop *nm_flowop_find(const char *name); /* NULL when unknown */
+/* Whether it is what a profile names, or the other end of that: not the compiler's own. */
+bool nm_flowop_is_named(const struct nm_flowop *op);
 /* What the other end runs; NULL: nothing. */
 const struct nm_flowop *nm_flowop_mirror(const struct nm_flowop *op);
 

@@ -115,6 +115,24 @@ def test_parts_add_up_to_totals(netmodel: Netmodel, profile: WriteProfile, valid
         assert sum(part["operations"] for part in parts) == host["operations"]
 
 
+def test_the_receiving_end_has_operations_too(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    """Also of what no profile can name: the other end of files and of messages that cross."""
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "one").write_bytes(b"1" * 30_000)
+    body = (
+        f'<flowop type="sendfile" options="dir={tmp_path / "files"} size=10m count=2"/>'
+        f'<flowop type="sendfilev" options="dir={tmp_path / "files"} nfiles=3"/>'
+        '<flowop type="exchange" options="size=100 count=3"/>'
+    )
+    document = netmodel.measure(profile(group(body)), "-a")
+    assert_complete(document)
+    slave = slaves_of(document)[0]
+    received = [(flowop["flowop"], flowop["operations"]) for flowop in slave["groups"][0]["phases"][1]["flowops"]]
+    assert received == [("recvfile", 2 * 50 * 2), ("recvfile", 2 * 50), ("exchanged", 2 * 50 * 3)]
+    assert slave["operations"] == document["hosts"][0]["operations"] == 2 * 50 * 6 + 2 * 2
+    assert_adds_up(slave, slave["groups"][0], {**sums(slave["groups"][0]["phases"])})
+
+
 def test_operations_are_executions_of_flowops(netmodel: Netmodel, profile: WriteProfile) -> None:
     document = netmodel.measure(profile(MIXED), "-f")
     opening, work, closing = document["groups"][0]["phases"]

@@ -65,6 +65,7 @@ START_TEST(flowops)
 		assert_table((*op)->name, (*op)->opts, (*op)->opts_size);
 		ck_assert_ptr_eq(nm_flowop_find((*op)->name), *op);
 		ck_assert_uint_eq((*op)->flags & NM_FLOWOP_INTERNAL, 0);
+		ck_assert(nm_flowop_is_named(*op));
 		ck_assert_msg((*op)->step != NULL, "%s does nothing", (*op)->name);
 	}
 	ck_assert_ptr_null(nm_flowop_find("zebra"));
@@ -72,6 +73,9 @@ START_TEST(flowops)
 	ck_assert_uint_ne(nm_flowop_recvfile.flags & NM_FLOWOP_INTERNAL, 0);
 	assert_table("recvfile", nm_flowop_recvfile.opts, nm_flowop_recvfile.opts_size);
 	ck_assert_ptr_null(nm_flowop_find(nm_flowop_exchanged.name));
+	ck_assert(nm_flowop_is_named(&nm_flowop_recvfile) &&
+		  nm_flowop_is_named(&nm_flowop_exchanged));
+	ck_assert(!nm_flowop_is_named(NULL));
 }
 END_TEST
 
