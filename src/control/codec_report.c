@@ -339,9 +339,10 @@ json_t *nm_perf_pack(const struct nm_perf_values *values)
 		const struct nm_perf_value *v = &values->items[i];
 		json_t *user = v->has_user ? json_integer((json_int_t)v->user) : json_null();
 		json_t *kernel = v->has_kernel ? json_integer((json_int_t)v->kernel) : json_null();
+		json_t *total = v->has_total ? json_integer((json_int_t)v->total) : json_null();
 
-		error = append(list, json_pack("[o,o,o,o,f]", nm_text_pack(v->name), user, kernel,
-					       nm_text_pack(v->why), v->share));
+		error = append(list, json_pack("[o,o,o,o,o,f]", nm_text_pack(v->name), user, kernel,
+					       total, nm_text_pack(v->why), v->share));
 	}
 	return or_nothing(list, error);
 }
@@ -361,14 +362,15 @@ int nm_perf_unpack(const json_t *list, struct nm_perf_values *ret)
 		const json_t *item = json_array_get(list, i);
 		struct nm_perf_value *v = &ret->items[i];
 
-		if (!json_is_array(item) || json_array_size(item) != 5 ||
+		if (!json_is_array(item) || json_array_size(item) != 6 ||
 		    nm_text_copy(json_array_get(item, 0), v->name, sizeof v->name) ||
 		    unpack_side(json_array_get(item, 1), &v->has_user, &v->user) ||
 		    unpack_side(json_array_get(item, 2), &v->has_kernel, &v->kernel) ||
-		    nm_text_copy(json_array_get(item, 3), v->why, sizeof v->why) ||
-		    !json_is_number(json_array_get(item, 4)))
+		    unpack_side(json_array_get(item, 3), &v->has_total, &v->total) ||
+		    nm_text_copy(json_array_get(item, 4), v->why, sizeof v->why) ||
+		    !json_is_number(json_array_get(item, 5)))
 			return -EPROTO;
-		v->share = json_number_value(json_array_get(item, 4));
+		v->share = json_number_value(json_array_get(item, 5));
 		if (!(v->share >= 0 && v->share <= 1))
 			return -EPROTO;
 	}

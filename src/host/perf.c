@@ -18,6 +18,7 @@ enum { USER, KERNEL, N_SIDES };
 struct counter {
 	char name[NM_PERF_NAME];
 	int fds[N_SIDES]; /* -1: not had */
+	bool undivided;	  /* the first counts for both sides */
 	char why[96];
 };
 
@@ -80,9 +81,16 @@ static void tell_why(struct counter *counter, int error)
 	}
 }
 
+/* The kernel's software clocks (perf_event_open(2)) take no notice of exclude_user and exclude_kernel. */
+static bool is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+						    attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
 static void open_counter(struct counter *counter)
 {
-	for (int side = USER; side < N_SIDES; side++) {
+	for (int side = USER; side < N_SIDES && !counter->undivided; side++) {
 		struct perf_event_attr attr = {.size = sizeof attr};
 		pfm_perf_encode_arg_t arg = {.attr = &attr, .size = sizeof arg};
 		int r = pfm_get_os_event_encoding(counter->name, side == USER ? PFM_PLM3 : PFM_PLM0,
@@ -94,6 +102,7 @@ static void open_counter(struct counter *counter)
 				       pfm_strerror(r));
 			continue;
 		}
+		counter->undivided = is_clock(&attr);
 		attr.exclude_user = side != USER;
 		attr.exclude_kernel = side != KERNEL;
 		attr.exclude_hv = 1;
@@ -173,9 +182,18 @@ void nm_perf_read(const struct nm_perf *perf, struct nm_perf_values *ret_values)
 		memcpy(value->name, counter->name, sizeof value->name);
 		memcpy(value->why, counter->why, sizeof value->why);
 		value->share = 1;
-		value->has_user = read_side(counter->fds[USER], &value->user, &value->share);
-		value->has_kernel = read_side(counter->fds[KERNEL], &value->kernel, &value->share);
-		if ((!value->has_user || !value->has_kernel) && !*value->why)
+		if (counter->undivided) {
+			value->has_total =
+				read_side(counter->fds[USER], &value->total, &value->share);
+		} else {
+			value->has_user =
+				read_side(counter->fds[USER], &value->user, &value->share);
+			value->has_kernel =
+				read_side(counter->fds[KERNEL], &value->kernel, &value->share);
+			value->has_total = value->has_user && value->has_kernel;
+			value->total = value->user + value->kernel;
+		}
+		if (!value->has_total && !*value->why)
 			(void)snprintf(value->why, sizeof value->why,
 				       "other counters took all the time of the hardware");
 	}
@@ -194,6 +212,7 @@ void nm_perf_delta(const struct nm_perf_values *before, const struct nm_perf_val
 	for (size_t i = 0; i < delta.count && i < before->count; i++) {
 		delta.items[i].user = grown(before->items[i].user, delta.items[i].user);
 		delta.items[i].kernel = grown(before->items[i].kernel, delta.items[i].kernel);
+		delta.items[i].total = grown(before->items[i].total, delta.items[i].total);
 	}
 	*ret_delta = delta;
 }

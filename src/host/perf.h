@@ -16,8 +16,9 @@
 struct nm_perf_value {
 	char name[NM_PERF_NAME];
 	bool has_user, has_kernel;
-	char why[96]; /* when either is not had: the reason, for the user */
-	uint64_t user, kernel;
+	bool has_total; /* also where only the two together are known */
+	char why[96];	/* without a total: the reason, for the user */
+	uint64_t user, kernel, total;
 	double share; /* of the time in which it was counted: the rest is extrapolated; 1 for most */
 };
 

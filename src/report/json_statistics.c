@@ -109,13 +109,12 @@ const struct nm_transaction_report *nm_master_transaction(const struct nm_result
 
 static json_t *counter_json(const struct nm_perf_value *value)
 {
-	bool has_all = value->has_user && value->has_kernel;
-
-	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", value->name, "user",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "name", value->name, "user",
 			 value->has_user ? nm_json_count(value->user) : json_null(), "kernel",
-			 value->has_kernel ? nm_json_count(value->kernel) : json_null(),
+			 value->has_kernel ? nm_json_count(value->kernel) : json_null(), "total",
+			 value->has_total ? nm_json_count(value->total) : json_null(),
 			 "counted_share", nm_json_real(value->share), "unavailable",
-			 has_all ? json_null() : nm_json_text(value->why));
+			 value->has_total ? json_null() : nm_json_text(value->why));
 }
 
 json_t *nm_json_counters(const struct nm_result_host *host)

@@ -317,8 +317,8 @@ static void add_counter(struct nm_table *table, bool has, uint64_t value)
 
 static void print_counters(const struct nm_result *result, FILE *out)
 {
-	static const char *const names[] = {"Counter", "host", "user", "kernel", ""};
-	struct nm_table table = {.align = "llrrl"};
+	static const char *const names[] = {"Counter", "host", "user", "kernel", "total", ""};
+	struct nm_table table = {.align = "llrrrl"};
 
 	ADD_HEAD(&table, names);
 	for (size_t h = 0; h < result->n_hosts; h++) {
@@ -331,7 +331,8 @@ static void print_counters(const struct nm_result *result, FILE *out)
 			nm_table_cell(&table, "%s", host_name(&result->hosts[h]));
 			add_counter(&table, value->has_user, value->user);
 			add_counter(&table, value->has_kernel, value->kernel);
-			if (!value->has_user || !value->has_kernel)
+			add_counter(&table, value->has_total, value->total);
+			if (!value->has_total)
 				nm_table_cell(&table, "not available: %s", value->why);
 			else if (value->share < 1)
 				nm_table_cell(&table, "counted %.0f%% of the time",

@@ -555,8 +555,13 @@ START_TEST(counters_are_read_back)
 
 	sent.items[0] = (struct nm_perf_value){
 		.name = "cycles", .has_user = true, .user = 12, .why = "no kernel", .share = 0.5};
-	sent.items[1] = (struct nm_perf_value){
-		.name = "x", .has_user = true, .has_kernel = true, .kernel = 3, .share = 1};
+	sent.items[1] = (struct nm_perf_value){.name = "x",
+					       .has_user = true,
+					       .has_kernel = true,
+					       .kernel = 3,
+					       .has_total = true,
+					       .total = 4,
+					       .share = 1};
 	json_t *list = nm_perf_pack(&sent);
 
 	ck_assert_int_eq(nm_perf_unpack(list, &got), 0);
@@ -567,9 +572,11 @@ START_TEST(counters_are_read_back)
 	ck_assert_str_eq(got.items[0].why, "no kernel");
 	ck_assert(got.items[0].share == 0.5);
 	ck_assert_uint_eq(got.items[1].kernel, 3);
-	ck_assert_int_eq(json_array_set_new(json_array_get(list, 1), 4, json_real(1.5)), 0);
+	ck_assert(got.items[1].has_total && !got.items[0].has_total);
+	ck_assert_uint_eq(got.items[1].total, 4);
+	ck_assert_int_eq(json_array_set_new(json_array_get(list, 1), 5, json_real(1.5)), 0);
 	ck_assert_int_eq(nm_perf_unpack(list, &got), -EPROTO);
-	ck_assert_int_eq(json_array_set_new(json_array_get(list, 1), 4, json_real(1)), 0);
+	ck_assert_int_eq(json_array_set_new(json_array_get(list, 1), 5, json_real(1)), 0);
 	for (int i = 0; i < NM_PERF_MAX; i++)
 		ck_assert_int_eq(json_array_append(list, json_array_get(list, 1)), 0);
 	ck_assert_int_eq(nm_perf_unpack(list, &got), -EPROTO);

@@ -98,6 +98,24 @@ START_TEST(what_is_started_later_is_counted)
 }
 END_TEST
 
+/* The kernel counts them for both sides, whichever is asked for. */
+START_TEST(a_software_clock_is_one_figure)
+{
+	struct nm_perf_values values;
+	struct nm_perf *perf;
+
+	ck_assert_int_eq(nm_perf_open("task-clock,cpu-clock,page-faults", &perf), 0);
+	nm_perf_read(perf, &values);
+	for (int i = 0; i < 2; i++) {
+		ck_assert(!values.items[i].has_user && !values.items[i].has_kernel);
+		ck_assert(values.items[i].has_total == !*values.items[i].why);
+	}
+	ck_assert(values.items[2].has_total ==
+		  (values.items[2].has_user && values.items[2].has_kernel));
+	ck_assert_ptr_null(nm_perf_close(perf));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("perf");
@@ -108,6 +126,7 @@ int main(void)
 	tcase_add_test(tc, lists_and_names_have_a_longest_length);
 	tcase_add_test(tc, what_cannot_be_counted_says_why);
 	tcase_add_test(tc, what_is_started_later_is_counted);
+	tcase_add_test(tc, a_software_clock_is_one_figure);
 	suite_add_tcase(suite, tc);
 
 	SRunner *runner = srunner_create(suite);
