@@ -148,10 +148,9 @@ static void end_row(struct nm_meter *meter, uint64_t to_ns)
 				       .phase = meter->order.phase};
 
 	nm_usage_read(meter->now);
-	if (meter->now->has_cpu && meter->last->has_cpu) {
-		nm_usage_delta(meter->last, meter->now, meter->delta);
+	nm_usage_delta(meter->last, meter->now, meter->delta);
+	if (meter->delta->has_cpu)
 		row.cpu = meter->delta->cpu;
-	}
 	meter->last = meter->now;
 	meter->now = swap;
 	read_counts(meter, &counts);

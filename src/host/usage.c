@@ -162,6 +162,16 @@ static void keep_why(bool before_has, const char *before_why, char *why, size_t 
 		snprintf(why, size, "%s", before_why);
 }
 
+/* Of so few ticks a share says nothing: a tick is all of one CPU's, whatever ran in the rest of it. */
+static bool is_too_short(const struct nm_cpu_times *cpu)
+{
+	uint64_t all_ns = cpu->user_ns + cpu->nice_ns + cpu->system_ns + cpu->idle_ns +
+			  cpu->iowait_ns + cpu->irq_ns + cpu->softirq_ns + cpu->steal_ns;
+	long per_s = sysconf(_SC_CLK_TCK);
+
+	return per_s <= 0 || all_ns < NM_CPU_TICKS_MIN * (UINT64_C(1000000000) / (uint64_t)per_s);
+}
+
 void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 		    struct nm_usage *ret_delta)
 {
@@ -174,7 +184,15 @@ void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 	keep_why(before->has_cpu, before->cpu_why, delta.cpu_why, sizeof delta.cpu_why);
 	keep_why(before->has_tcp, before->tcp_why, delta.tcp_why, sizeof delta.tcp_why);
 	keep_why(before->has_nics, before->nics_why, delta.nics_why, sizeof delta.nics_why);
-	cpu_delta(&before->cpu, &after->cpu, &delta.cpu);
+	delta.cpu = (struct nm_cpu_times){.n_cpus = 0};
+	if (delta.has_cpu)
+		cpu_delta(&before->cpu, &after->cpu, &delta.cpu);
+	if (delta.has_cpu && is_too_short(&delta.cpu)) {
+		delta.has_cpu = false;
+		snprintf(delta.cpu_why, sizeof delta.cpu_why,
+			 "the window is shorter than %d ticks of the kernel's accounting",
+			 NM_CPU_TICKS_MIN);
+	}
 	process_delta(&before->process, &after->process, &delta.process);
 	tcp_delta(&before->tcp, &after->tcp, &delta.tcp);
 	for (size_t i = 0; i < delta.n_nics; i++) {

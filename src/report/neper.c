@@ -158,7 +158,7 @@ static void print_usage(const struct nm_result_host *host, const struct nm_view 
 	print_seconds(out, "utime", start->utime_ns, used->utime_ns);
 	if (!view->stime_use_proc)
 		print_seconds(out, "stime", start->stime_ns, used->stime_ns);
-	else if (host->usage.has_cpu)
+	else if (cpu->n_cpus)
 		print_seconds(out, "stime", 0, cpu->system_ns + cpu->irq_ns + cpu->softirq_ns);
 	/* The high-water mark is no sum. */
 	fprintf(out, "maxrss_start=%" PRIu64 "\nmaxrss_end=%" PRIu64 "\n", start->maxrss_kb,

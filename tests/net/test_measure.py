@@ -439,6 +439,22 @@ def test_the_seed_is_reported(netmodel: Netmodel) -> None:
     assert all(isinstance(seed, int) and 0 <= seed < 2**53 for seed in chosen)
 
 
+def test_a_window_of_a_few_ticks_has_no_cpu_shares(
+    netmodel: Netmodel, profile: WriteProfile, validate: Callable[[Json], None]
+) -> None:
+    body = (
+        '<group><transaction iterations="1"><flowop type="think" options="duration=1ms"/>'
+        '<flowop type="connect" options="remotehost=local protocol=tcp"/></transaction></group>'
+    )
+    document = netmodel.measure(profile(body), "-i", "1ms")
+    validate(document)
+    for host in document["hosts"]:
+        if host["cpu"].get("n_cpus", 0) > 1 and document["run"]["elapsed_s"] > 0.01:
+            pytest.skip("this machine was too busy for a short run")
+        assert "10 ticks" in host["cpu"]["unavailable"]
+        assert all(row["cpu"] is None for row in host["intervals"])
+
+
 def test_hosts_are_described(netmodel: Netmodel) -> None:
     document = netmodel.measure("tcp_rr", *defines(test_length="300ms", num_flows=3))
     for host in document["hosts"]:

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct nm_usage before, after, delta;
 
@@ -141,6 +142,32 @@ START_TEST(what_snmp_does_not_have_is_not_found)
 }
 END_TEST
 
+#define TICK UINT64_C(10000000)
+
+/* With so many ticks all CPUs together have been idle. */
+static void idle_for(uint64_t ticks)
+{
+	before = (struct nm_usage){.has_cpu = true, .cpu = {.user_ns = 3 * TICK, .n_cpus = 2}};
+	after = before;
+	after.cpu.idle_ns = ticks * TICK;
+	nm_usage_delta(&before, &after, &delta);
+}
+
+START_TEST(a_few_ticks_say_nothing_of_cpus)
+{
+	if (sysconf(_SC_CLK_TCK) != 100)
+		return;
+	idle_for(NM_CPU_TICKS_MIN);
+	ck_assert(delta.has_cpu);
+	idle_for(NM_CPU_TICKS_MIN - 1);
+	ck_assert(!delta.has_cpu);
+	ck_assert_ptr_nonnull(strstr(delta.cpu_why, "10 ticks"));
+	ck_assert_uint_eq(delta.cpu.idle_ns, (NM_CPU_TICKS_MIN - 1) * TICK);
+	idle_for(0);
+	ck_assert(!delta.has_cpu);
+}
+END_TEST
+
 START_TEST(a_delta_is_what_was_used_between)
 {
 	before = (struct nm_usage){
@@ -148,7 +175,7 @@ START_TEST(a_delta_is_what_was_used_between)
 		.has_cpu = true,
 		.has_nics = true,
 		.has_tcp = true,
-		.cpu = {.user_ns = 10, .idle_ns = 100, .softirq_ns = 1, .n_cpus = 2},
+		.cpu = {.user_ns = 10, .idle_ns = TICK, .softirq_ns = 1, .n_cpus = 2},
 		.process = {.utime_ns = 5, .stime_ns = 6, .maxrss_kb = 400, .nvcsw = 7},
 		.tcp = {.segs_in = 1, .segs_out = 2, .retrans_segs = 3, .listen_overflows = 4},
 		.n_nics = 1,
@@ -156,8 +183,8 @@ START_TEST(a_delta_is_what_was_used_between)
 	};
 	after = before;
 	after.at_ns = 3000;
-	after.cpu =
-		(struct nm_cpu_times){.user_ns = 30, .idle_ns = 400, .softirq_ns = 5, .n_cpus = 2};
+	after.cpu = (struct nm_cpu_times){
+		.user_ns = 30, .idle_ns = 301 * TICK, .softirq_ns = 5, .n_cpus = 2};
 	after.process =
 		(struct nm_rusage){.utime_ns = 15, .stime_ns = 26, .maxrss_kb = 500, .nvcsw = 37};
 	after.tcp = (struct nm_tcp_counters){
@@ -168,7 +195,7 @@ START_TEST(a_delta_is_what_was_used_between)
 	ck_assert_uint_eq(delta.at_ns, 2000);
 	ck_assert(delta.has_cpu && delta.has_nics && delta.has_tcp);
 	ck_assert_uint_eq(delta.cpu.user_ns, 20);
-	ck_assert_uint_eq(delta.cpu.idle_ns, 300);
+	ck_assert_uint_eq(delta.cpu.idle_ns, 300 * TICK);
 	ck_assert_uint_eq(delta.cpu.softirq_ns, 4);
 	ck_assert_uint_eq(delta.cpu.n_cpus, 2);
 	ck_assert_uint_eq(delta.process.utime_ns, 10);
@@ -294,6 +321,7 @@ int main(void)
 	tcase_add_test(tc, a_group_is_not_taken_for_one_that_begins_alike);
 	tcase_add_loop_test(tc, what_snmp_does_not_have_is_not_found, 0,
 			    sizeof missing / sizeof *missing);
+	tcase_add_test(tc, a_few_ticks_say_nothing_of_cpus);
 	tcase_add_test(tc, a_delta_is_what_was_used_between);
 	tcase_add_test(tc, interfaces_are_matched_by_name);
 	tcase_add_test(tc, cpu_time_that_stepped_back_is_nothing);
