@@ -74,7 +74,9 @@ void nm_failure_text(const struct nm_engine_error *error, const struct nm_plan *
 	}
 	(void)snprintf(count, sizeof count, "%llu flow%s", (unsigned long long)error->count,
 		       error->count == 1 ? "" : "s");
-	if (error->flowop)
+	if (error->of_process)
+		(void)snprintf(buf, size, "%s: %s", file, cause);
+	else if (error->flowop)
 		(void)snprintf(buf, size, "flowop %s at %s:%u: %s (%s)", error->flowop, file,
 			       error->line, cause, count);
 	else

@@ -32,12 +32,13 @@ struct nm_engine_config {
 
 /* Why a run cannot go on, from the first flow that failed. */
 struct nm_engine_error {
+	bool of_process; /* a worker that is a process has ended; what follows to `error` says nothing then */
 	uint32_t group, flow;
 	unsigned line;	    /* of the flowop in the profile; 0: not a flowop's */
 	const char *flowop; /* its name, static */
 	int error;	    /* errno */
-	char why[192];	    /* what its transport says about it; "": nothing more */
-	uint64_t count;	    /* how many flows have failed */
+	char why[192]; /* what its transport says about it, or how the process has ended; "": nothing more */
+	uint64_t count; /* how many flows have failed */
 };
 
 /* What one group has done in one phase until now, summed over its workers. */

@@ -3,7 +3,9 @@
  * that the worker inherits. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -122,11 +124,30 @@ void nm_process_join(struct nm_worker *worker)
 	worker->pid = 0;
 }
 
+/* How it has ended, for the user. pid < 0: nobody can tell. */
+static void tell_end(const struct nm_worker *worker, pid_t pid, int status, char *buf, size_t size)
+{
+	int used = snprintf(buf, size, "a worker process of group %.80s ", worker->group->name);
+
+	if (used < 0 || (size_t)used >= size)
+		return;
+	buf += used;
+	size -= (size_t)used;
+	if (pid > 0 && WIFSIGNALED(status))
+		(void)snprintf(buf, size, "was ended by signal %d (%s)", WTERMSIG(status),
+			       strsignal(WTERMSIG(status)));
+	else if (pid > 0 && WIFEXITED(status))
+		(void)snprintf(buf, size, "has ended with exit code %d", WEXITSTATUS(status));
+	else
+		(void)snprintf(buf, size, "has ended");
+}
+
 void nm_process_check(struct nm_worker *worker)
 {
 	if (worker->pid <= 0)
 		return;
-	pid_t pid = waitpid(worker->pid, NULL, WNOHANG);
+	int status = 0;
+	pid_t pid = waitpid(worker->pid, &status, WNOHANG);
 
 	/* The program may have reaped it, or leaves that to the system. */
 	if (pid == 0 || (pid < 0 && errno != ECHILD))
@@ -134,7 +155,9 @@ void nm_process_check(struct nm_worker *worker)
 	worker->pid = 0;
 	if (atomic_load_explicit(&worker->failed, memory_order_acquire))
 		return;
-	worker->error = (struct nm_engine_error){.group = worker->group_no, .error = EOWNERDEAD};
+	worker->error = (struct nm_engine_error){
+		.of_process = true, .group = worker->group_no, .error = EOWNERDEAD};
+	tell_end(worker, pid, status, worker->error.why, sizeof worker->error.why);
 	atomic_fetch_add_explicit(&worker->n_failed, 1, memory_order_relaxed);
 	atomic_store_explicit(&worker->failed, true, memory_order_release);
 }

@@ -60,7 +60,8 @@ bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *re
 			if (!atomic_load_explicit(&worker->failed, memory_order_acquire))
 				continue;
 			count += atomic_load_explicit(&worker->n_failed, memory_order_relaxed);
-			if (!failed)
+			/* The end of a process is what makes flows of others fail. */
+			if (!failed || (worker->error.of_process && !ret_error->of_process))
 				*ret_error = worker->error;
 			failed = true;
 		}

@@ -148,6 +148,7 @@ def test_a_killed_process_ends_the_run(netmodel: Netmodel, profile: WriteProfile
         result = master.finish(10)
     assert result.code == 2, result
     assert result.json()["run"]["complete"] is False
+    assert "a worker process of group Group0 was ended by signal 9 (Killed)" in result.err
 
 
 @calmly
