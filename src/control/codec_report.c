@@ -5,6 +5,7 @@
 
 #include "control/codec.h"
 #include "flowop/flowop.h"
+#include "host/clock.h"
 
 #define N_SUMS	   6
 #define MAX_RECORD (UINT64_C(1) << 50) /* of one bucket: their sums cannot overflow */
@@ -102,6 +103,7 @@ struct work {
 	const struct nm_plan *plan;
 	struct nm_sample sample;
 	struct nm_hist_snap hist;
+	uint64_t now_ns;
 	uint64_t first_ns, last_ns; /* of the run */
 };
 
@@ -132,6 +134,9 @@ static json_t *pack_transactions(struct work *work, uint32_t g)
 
 		nm_engine_sample(work->engine, g, k, &work->sample);
 		nm_engine_times(work->engine, g, k, &begin_ns, &end_ns);
+		/* What a run that ends in the middle has counted belongs to the time until then. */
+		if (begin_ns && !end_ns)
+			end_ns = work->now_ns;
 		if (begin_ns && (!work->first_ns || begin_ns < work->first_ns))
 			work->first_ns = begin_ns;
 		if (end_ns > work->last_ns)
@@ -169,7 +174,7 @@ json_t *nm_report_pack(const struct nm_engine *engine, const struct nm_plan *pla
 	int error = work && groups ? 0 : -ENOMEM;
 
 	if (work)
-		*work = (struct work){.engine = engine, .plan = plan};
+		*work = (struct work){.engine = engine, .plan = plan, .now_ns = nm_clock_ns()};
 	for (uint32_t g = 0; !error && g < plan->n_groups; g++) {
 		json_t *item = plan->groups[g].runs ? json_pack("[o,o]", pack_transactions(work, g),
 								pack_strands(work, g))

@@ -141,13 +141,16 @@ def test_a_killed_process_ends_the_run(netmodel: Netmodel, profile: WriteProfile
     path = profile(opened(lasting("60s", ask()), strands=3, kind="nprocs", opening=connect("127.0.0.1")))
     with (
         netmodel.slave() as slave,
-        netmodel.started("-m", path, "-v", "--format", "json", "-P", str(slave.port)) as master,
+        netmodel.started("-m", path, "-v", "-g", "--format", "json", "-P", str(slave.port)) as master,
     ):
         master.wait_line("phase 2 of 3 begins")
+        time.sleep(0.5)
         os.kill(children(master.pid)[1], signal.SIGKILL)
         result = master.finish(10)
     assert result.code == 2, result
     assert result.json()["run"]["complete"] is False
+    # The phase that was not finished has had its time.
+    assert 0.4 < result.json()["hosts"][0]["elapsed_s"] < 10
     assert "a worker process of group Group0 was ended by signal 9 (Killed)" in result.err
 
 
