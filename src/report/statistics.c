@@ -128,8 +128,9 @@ static void print_strands(const struct nm_result *result, FILE *out)
 				nm_table_cell(&table, "Thr%zu", i);
 				nm_table_cell(&table, "%s", host_name(&result->hosts[h]));
 				nm_table_cell(&table, "%s", group_name(result, g));
+				/* Not strand->seconds: a strand that waits for its rate has a low one. */
 				add_amounts(&table, strand->bytes_sent + strand->bytes_received,
-					    strand->seconds, strand->operations);
+					    group->seconds, strand->operations);
 			}
 		}
 	}

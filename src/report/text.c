@@ -173,12 +173,40 @@ static void add_latency(struct nm_table *table, const char *name, const struct n
 	nm_table_cell(table, "%s", line);
 }
 
+#define NAMED_GROUPS 3 /* in a label */
+
+/* Only transactions with a rate have a response: whose it is, where that is not that of all groups. */
+static const char *response_label(const struct nm_result *result, char *buf, size_t size)
+{
+	size_t n_with = 0, used;
+
+	for (size_t g = 0; g < result->n_groups; g++)
+		n_with += result->groups[g].totals.response.count > 0;
+	if (n_with == 0 || n_with == result->n_groups)
+		return "response";
+	if (n_with > NAMED_GROUPS) {
+		snprintf(buf, size, "response (%zu of %zu groups)", n_with, result->n_groups);
+		return buf;
+	}
+	used = (size_t)snprintf(buf, size, "response");
+	for (size_t g = 0; g < result->n_groups; g++) {
+		const struct nm_result_group *group = &result->groups[g];
+
+		if (group->totals.response.count)
+			used += (size_t)snprintf(buf + used, size - used, "%s%.40s",
+						 strchr(buf, '(') ? ", " : " (",
+						 group->name ? group->name : "");
+	}
+	snprintf(buf + used, size - used, ")");
+	return buf;
+}
+
 static void print_totals(const struct nm_result *result, FILE *out)
 {
 	const struct nm_window *totals = &result->totals;
 	const struct nm_counts *counts = &totals->counts;
 	struct nm_table table = {.align = "ll"};
-	char a[TEXT], b[TEXT];
+	char a[TEXT], b[TEXT], label[TEXT + NAMED_GROUPS * 48];
 
 	if (totals->seconds <= 0) {
 		fputs("  nothing was measured\n", out);
@@ -196,7 +224,8 @@ static void print_totals(const struct nm_result *result, FILE *out)
 	add_ways(&table, result);
 	add_behind(&table, result);
 	add_latency(&table, "latency", &totals->latency, &result->percentiles);
-	add_latency(&table, "response", &totals->response, &result->percentiles);
+	add_latency(&table, response_label(result, label, sizeof(label)), &totals->response,
+		    &result->percentiles);
 	if (counts->errors) {
 		nm_table_cell(&table, "errors");
 		nm_table_cell(&table, "%" PRIu64, counts->errors);
@@ -240,27 +269,50 @@ static size_t row_percentiles(const struct nm_percentiles *percentiles, size_t r
 	return count;
 }
 
+/* What names and values of a latency are called in the table of groups. */
+static void add_time_names(struct nm_table *table, const char *of, const struct nm_result *result,
+			   const size_t *places, size_t n_places)
+{
+	char key[TEXT];
+
+	nm_table_cell(table, "%smean", of);
+	for (size_t i = 0; i < n_places; i++)
+		nm_table_cell(
+			table, "%s%s", of,
+			nm_percentile_key(result->percentiles.pct[places[i]], key, sizeof(key)));
+	nm_table_cell(table, "%smax", of);
+}
+
+static void add_times(struct nm_table *table, const struct nm_latency *latency,
+		      const size_t *places, size_t n_places)
+{
+	add_time(table, latency, latency->mean_s);
+	for (size_t i = 0; i < n_places; i++)
+		add_time(table, latency, latency->pct_s[places[i]]);
+	add_time(table, latency, latency->max_s);
+}
+
 static void print_groups(const struct nm_result *result, FILE *out)
 {
-	static const char *const names[] = {"group", "flows",	 "workers", "transactions/s",
-					    "sent",  "received", "mean"};
-	static const char *const aligns[] = {"lrrrrrrr", "lrrrrrrrr", "lrrrrrrrrr"};
+	static const char *const names[] = {"group",	      "flows", "workers",
+					    "transactions/s", "sent",  "received"};
+	const size_t n_names = sizeof(names) / sizeof(names[0]);
 	size_t places[2];
 	size_t n_places = row_percentiles(&result->percentiles, places);
-	struct nm_table table = {.align = aligns[n_places]};
-	char a[TEXT], b[TEXT], c[TEXT];
+	char align[24] = "l", a[TEXT], b[TEXT], c[TEXT];
+	struct nm_table table = {.align = align};
+	bool responses = result->totals.response.count > 0;
 
 	if (result->n_groups < 2)
 		return;
-	add_head(&table, names, sizeof(names) / sizeof(names[0]));
-	for (size_t i = 0; i < n_places; i++)
-		nm_table_cell(&table, "%s",
-			      nm_percentile_key(result->percentiles.pct[places[i]], a, sizeof(a)));
-	nm_table_cell(&table, "max");
+	memset(align + 1, 'r', n_names - 1 + (n_places + 2) * (responses ? 2 : 1));
+	add_head(&table, names, n_names);
+	add_time_names(&table, "", result, places, n_places);
+	if (responses)
+		add_time_names(&table, "response ", result, places, n_places);
 	for (size_t i = 0; i < result->n_groups; i++) {
 		const struct nm_result_group *group = &result->groups[i];
 		const struct nm_window *totals = &group->totals;
-		const struct nm_latency *latency = &totals->latency;
 		nm_table_cell(&table, "%s", group->name ? group->name : "");
 		nm_table_cell(&table, "%u", (unsigned)group->n_flows);
 		nm_table_cell(&table, "%u", (unsigned)group->n_workers);
@@ -270,10 +322,9 @@ static void print_groups(const struct nm_result *result, FILE *out)
 			      bits_text(totals->counts.bytes_sent, totals->seconds, b));
 		nm_table_cell(&table, "%s",
 			      bits_text(totals->counts.bytes_received, totals->seconds, c));
-		add_time(&table, latency, latency->mean_s);
-		for (size_t p = 0; p < n_places; p++)
-			add_time(&table, latency, latency->pct_s[places[p]]);
-		add_time(&table, latency, latency->max_s);
+		add_times(&table, &totals->latency, places, n_places);
+		if (responses)
+			add_times(&table, &totals->response, places, n_places);
 	}
 	fputc('\n', out);
 	nm_table_print(&table, 2, out);

@@ -178,6 +178,27 @@ def test_pauses_for_a_rate_are_in_no_flowop(netmodel: Netmodel, profile: WritePr
     assert document["groups"][0]["strands"][0]["seconds"] < 0.15
 
 
+def test_tables_say_whose_rates_and_responses_they_have(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """A strand that waits most of the time has the rate of what it has moved, not of the moments in which it did."""
+    body = '<flowop type="write" options="size=10"/><flowop type="read" options="size=10"/>'
+    paced = group(body, 'nthreads="1" name="api"', 'duration="500ms" rate="50"')
+    out = netmodel.run("-m", profile(paced + STREAM), "-g", "-T", code=0).out
+    groups, strands = (
+        {row["host"]: row for row in table(out, name) if row["group" if name == "Strand" else name] == "api"}
+        for name in ("Group", "Strand")
+    )
+    for host in ("master", "local"):
+        assert strands[host]["rate"] == groups[host]["rate"]
+        assert strands[host]["op/s"] == groups[host]["op/s"]
+        assert 80 <= int(strands[host]["op/s"]) <= 110
+    assert re.search(r"^  response \(api\)  ", out, re.MULTILINE), out
+    rows = {row["group"]: row for row in table(out, "group")}
+    assert rows["api"]["response p99"] != "-"
+    assert rows["stream"]["response max"] == "-"
+    alone = netmodel.run("-m", profile(paced), code=0).out
+    assert re.search(r"^  response  ", alone, re.MULTILINE), alone
+
+
 def test_expected_failures_are_operations_with_errors(netmodel: Netmodel, profile: WriteProfile) -> None:
     # The other end thinks longer than the read waits.
     body = '<flowop type="write" options="size=10"/><flowop type="think" options="duration=20ms at=slave"/>'
