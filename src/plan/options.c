@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The options string of a flowop. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +106,14 @@ static void unknown_option(struct reading *r, const char *name)
 		op->flags & NM_FLOWOP_OPENS ? r->step->transport : NULL;
 	size_t count = add_names(op->opts, names, 0);
 
+	/* uperf takes no notice of such words, and people leave some out that way. */
+	if (*name && *name != '$' && !isalpha((unsigned char)*name)) {
+		nm_diag_warn(r->draft->diags, r->draft->file, r->step->line,
+			     "<flowop %s>: \"%s\" is left out: the name of an option begins with a "
+			     "letter",
+			     op->name, name);
+		return;
+	}
 	count = add_names(nm_common_opts, names, count);
 	whose(name, others, sizeof others);
 	/* Which transport is meant is not known: it may have the option. */

@@ -266,6 +266,11 @@ static const struct mistake warnings[] = {
 	 WARN(2, "<transaction>: has both iterations and duration; duration counts")},
 	{ONE(CONNECT OP("write", "size=1 size=2")),
 	 WARN(2, "<flowop write>: option \"size\" is given twice; the last one counts")},
+	{ONE(CONNECT OP("write", "size=1 -x 1size=2")),
+	 WARN(2, "<flowop write>: \"-x\" is left out: the name of an option begins with a letter")
+		 WARN(2,
+		      "<flowop write>: \"1size\" is left out: the name of an option begins with a "
+		      "letter")},
 	{ONE(OP("connect", "remotehost=h nodelay tcp_nodelay=no")),
 	 WARN(2, "<flowop connect>: option \"tcp_nodelay\" is given twice; the last one counts")},
 	{GROUPS(SAME("a") SAME("b") SAME("a") SAME("a") SAME("b")),
