@@ -13,8 +13,9 @@
 #define SLAVE	   "Slave"
 #define ABOUT	   "About profiles and netmodel"
 
-#define RUN_OR_LOOK  (NM_MODE_RUN | NM_MODE_LOOK)
-#define RUN_OR_SLAVE (NM_MODE_RUN | NM_MODE_SLAVE)
+#define RUN_OR_LOOK   (NM_MODE_RUN | NM_MODE_LOOK)
+#define RUN_SLAVE_TOO (NM_MODE_RUN | NM_MODE_SLAVE_TOO)
+#define RUN_OR_SLAVE  (NM_MODE_RUN | NM_MODE_SLAVE)
 
 const struct nm_arg nm_arg_table[] = {
 	{
@@ -84,7 +85,7 @@ const struct nm_arg nm_arg_table[] = {
 		.letter = 'i',
 		.argument = "TIME",
 		.heading = TRAFFIC,
-		.modes = NM_MODE_RUN,
+		.modes = RUN_SLAVE_TOO,
 	},
 	{
 		.opt = {NM_SETTING_WARMUP, .offset = FIELD(warmup_ns)},
@@ -272,7 +273,7 @@ const struct nm_arg nm_arg_table[] = {
 			},
 		.letter = 'a',
 		.heading = STATISTICS,
-		.modes = NM_MODE_RUN,
+		.modes = RUN_SLAVE_TOO,
 	},
 	{
 		.opt =
@@ -285,7 +286,7 @@ const struct nm_arg nm_arg_table[] = {
 			},
 		.letter = 'f',
 		.heading = STATISTICS,
-		.modes = NM_MODE_RUN,
+		.modes = RUN_SLAVE_TOO,
 	},
 	{
 		.opt =
@@ -297,7 +298,7 @@ const struct nm_arg nm_arg_table[] = {
 			},
 		.letter = 't',
 		.heading = STATISTICS,
-		.modes = NM_MODE_RUN,
+		.modes = RUN_SLAVE_TOO,
 	},
 	{
 		.opt =
@@ -309,7 +310,7 @@ const struct nm_arg nm_arg_table[] = {
 			},
 		.letter = 'g',
 		.heading = STATISTICS,
-		.modes = NM_MODE_RUN,
+		.modes = RUN_SLAVE_TOO,
 	},
 	{
 		.opt =
@@ -322,7 +323,7 @@ const struct nm_arg nm_arg_table[] = {
 			},
 		.letter = 'T',
 		.heading = STATISTICS,
-		.modes = NM_MODE_RUN,
+		.modes = RUN_SLAVE_TOO,
 	},
 	{
 		.opt =
@@ -334,7 +335,7 @@ const struct nm_arg nm_arg_table[] = {
 			},
 		.letter = 'k',
 		.heading = STATISTICS,
-		.modes = NM_MODE_RUN,
+		.modes = RUN_SLAVE_TOO,
 	},
 	{
 		.opt =
@@ -346,7 +347,7 @@ const struct nm_arg nm_arg_table[] = {
 			},
 		.letter = 'p',
 		.heading = STATISTICS,
-		.modes = NM_MODE_RUN,
+		.modes = RUN_SLAVE_TOO,
 	},
 	{
 		.opt =
@@ -359,7 +360,7 @@ const struct nm_arg nm_arg_table[] = {
 			},
 		.letter = 'e',
 		.heading = STATISTICS,
-		.modes = NM_MODE_RUN,
+		.modes = RUN_SLAVE_TOO,
 	},
 	{
 		.opt =
@@ -373,7 +374,7 @@ const struct nm_arg nm_arg_table[] = {
 		.letter = 'E',
 		.argument = "LIST",
 		.heading = STATISTICS,
-		.modes = NM_MODE_RUN,
+		.modes = RUN_SLAVE_TOO,
 		.accept = nm_accept_counters,
 	},
 	{
@@ -387,7 +388,7 @@ const struct nm_arg nm_arg_table[] = {
 			},
 		.letter = 'R',
 		.heading = STATISTICS,
-		.modes = NM_MODE_RUN,
+		.modes = RUN_SLAVE_TOO,
 	},
 	{
 		.opt =
@@ -401,7 +402,7 @@ const struct nm_arg nm_arg_table[] = {
 		.letter = 'X',
 		.argument = "FILE",
 		.heading = STATISTICS,
-		.modes = NM_MODE_RUN,
+		.modes = RUN_SLAVE_TOO,
 	},
 	{
 		.opt =
@@ -478,7 +479,7 @@ const struct nm_arg nm_arg_table[] = {
 			},
 		.letter = 'n',
 		.heading = STATISTICS,
-		.modes = NM_MODE_RUN,
+		.modes = RUN_SLAVE_TOO,
 	},
 	{
 		.opt =

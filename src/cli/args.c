@@ -219,7 +219,7 @@ static unsigned mode_of(enum nm_action action)
 
 static const char *modes_text(unsigned modes)
 {
-	switch (modes) {
+	switch (modes & NM_MODE_ALL) {
 	case NM_MODE_SLAVE:
 		return "only with --slave";
 	case NM_MODE_RUN:
@@ -300,6 +300,13 @@ static void check_together(const struct spec *spec, struct nm_args *args, struct
 		bool told = arg->action && arg->action != args->action; /* as one of two actions */
 		if (!spec->given[i] || (arg->modes & mode) || told)
 			continue;
+		if (mode == NM_MODE_SLAVE && (arg->modes & NM_MODE_SLAVE_TOO)) {
+			if (args->verbose)
+				nm_diag_warn(diags, NULL, 0,
+					     "--%s: has no effect on a slave: masters ask for it",
+					     arg->opt.name);
+			continue;
+		}
 		if (strcmp(arg->opt.name, "master") == 0)
 			nm_diag_error(diags, NULL, 0, "--master and --%s: one at a time",
 				      action_option(args->action));

@@ -35,6 +35,8 @@ enum nm_mode {
 	NM_MODE_LOOK = 1 << 2, /* a profile is read and nothing is run */
 	NM_MODE_TELL = 1 << 3, /* about netmodel itself */
 	NM_MODE_ALL = (1 << 4) - 1,
+	NM_MODE_SLAVE_TOO =
+		1 << 4, /* a slave takes it without effect: uperf has the same flags for both */
 };
 
 struct nm_args {

@@ -83,6 +83,7 @@ WRONG = [
     ([*M, "--check", "-P", "20001"], "--port: only with --master or --slave, when something is run, not with --check"),
     ([*M, "--once"], "--once: only with --slave, not with --master"),
     (["-s", "--repeat", "2"], "--repeat: only when a profile is run (--master), not with --slave"),
+    (["-s", "-a", "-R", "-o", "x"], "--output: only when a profile is run (--master), not with --slave"),
     (["-s", "-D", "a=b"], "--define: only with --master, not with --slave"),
     (["-s", "--max-flows", "0"], "--max-flows 0: must be 1 to 4000000"),
     (["-s", "--bind", ""], "--bind : not a host: a name, an IPv4 or IPv6 address, or local"),

@@ -104,6 +104,18 @@ def test_once_refuses_who_comes_meanwhile(netmodel: Netmodel, profile: WriteProf
         assert slave.process.finish(timeout=5).code == 0
 
 
+def test_a_slave_takes_the_flags_of_a_master(netmodel: Netmodel, tmp_path: Path) -> None:
+    """Scripts for uperf give both sides the same."""
+    flags = ["-v", "-a", "-f", "-t", "-g", "-T", "-k", "-p", "-e", "-n", "-R", "-i", "1", "-E", "cycles"]
+    with netmodel.slave(*flags, "-X", tmp_path / "log", "--once") as slave:
+        netmodel.measure("tcp_rr", "-P", str(slave.port), *defines(**HERE))
+        result = slave.process.finish(timeout=5)
+    assert result.code == 0, result
+    assert result.out == ""
+    assert "--raw: has no effect on a slave: masters ask for it" in result.err
+    assert not (tmp_path / "log").exists()
+
+
 def test_a_slave_ends_when_it_is_told_to(netmodel: Netmodel) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         with netmodel.slave() as slave:
