@@ -83,6 +83,7 @@ static void bind_opening(struct pool *pool, struct nm_draft_step *step)
 {
 	const struct nm_opts_opening *opts = step->opts;
 	struct nm_draft *draft = pool->draft;
+	char why[160];
 
 	step->opening = pool->group->n_openings++;
 	if (!step->transport || !opts->remotehost)
@@ -97,6 +98,10 @@ static void bind_opening(struct pool *pool, struct nm_draft_step *step)
 			      "<flowop %s> remotehost=\"%s\": %s connections stay on one host; "
 			      "remotehost must be local",
 			      step->op->name, opts->remotehost, step->transport->name);
+	if (step->transport->names && step->transport->names(opts->remotehost, why, sizeof why) < 0)
+		nm_diag_error(draft->diags, draft->file, step->line,
+			      "<flowop %s> remotehost=\"%s\": %s", step->op->name, opts->remotehost,
+			      why);
 	if (!(step->transport->caps & NM_TRANSPORT_NO_PEER))
 		step->host = find_host(draft, opts->remotehost, step->line);
 }

@@ -80,6 +80,9 @@ struct nm_transport {
 	/* Turns options, as the profile says them of the master's end, into those of the other end: for what the two
 	 * ends have the other way round. Strings stay. May be NULL. */
 	void (*mirror)(void *opts);
+	/* Whether a host can be named so: 0, or -EINVAL with a phrase in why that says how it is named. May be NULL: as
+	 * any host. */
+	int (*names)(const char *host, char *why, size_t why_size);
 	/* Whether this host has the protocol at all: 0, or -errno with a phrase in why that says what is missing. host:
 	 * as the profile names the other end, "master" on a slave. Asked before a run begins. May be NULL: always. */
 	int (*available)(const char *host, char *why, size_t why_size);

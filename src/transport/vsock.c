@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams between a virtual machine and its host, or within either; vsock(7). A host is named by its CID; its own
  * processes reach it by CID 1. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/vm_sockets.h>
 #include <stdio.h>
@@ -52,6 +53,23 @@ static int try_own_cid(void)
 	if (fd >= 0)
 		(void)close(fd);
 	return r;
+}
+
+/* What is an address of the internet has no CID, but for those of this host. */
+static int vsock_names(const char *host, char *why, size_t why_size)
+{
+	struct in_addr in;
+	struct in6_addr in6;
+
+	if (inet_pton(AF_INET, host, &in) == 1
+		    ? ntohl(in.s_addr) >> 24 == IN_LOOPBACKNET
+		    : inet_pton(AF_INET6, host, &in6) != 1 || IN6_IS_ADDR_LOOPBACK(&in6))
+		return 0;
+	snprintf(
+		why, why_size,
+		"an address of the internet has no place in vsock: must be local, or with -S vsock "
+		"at both ends a CID, which is a number");
+	return -EINVAL;
 }
 
 static int vsock_available(const char *host, char *why, size_t why_size)
@@ -223,6 +241,7 @@ const struct nm_transport nm_transport_vsock = {
 	.caps = NM_TRANSPORT_RELIABLE | NM_TRANSPORT_VSOCK | NM_TRANSPORT_WAITS,
 	.opts = vsock_opts,
 	.opts_size = sizeof(struct vsock_opts),
+	.names = vsock_names,
 	.available = vsock_available,
 	.start = vsock_start,
 	.listen = vsock_listen,
