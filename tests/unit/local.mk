@@ -35,6 +35,7 @@ $(PROFILE_TESTS): LDADD = $(CHECK_LIBS) $(PROFILE_LIBS)
 $(PROFILE_TESTS): $(filter %.la,$(PROFILE_LIBS))
 
 TRANSPORT_TESTS = \
+	tests/unit/transport/test_hub \
 	tests/unit/transport/test_ssl \
 	tests/unit/transport/test_uncopied
 $(TRANSPORT_TESTS): LDADD = $(CHECK_LIBS) $(TRANSPORT_LIBS)
