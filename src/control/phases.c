@@ -307,10 +307,9 @@ static void check_interrupt(struct nm_master *master, uint64_t now_ns)
 	name_hosts(master, g, hosts, sizeof hosts);
 	nm_master_fail(
 		master, NULL, NM_FAILURE_EFFECT,
-		"interrupted in phase %u, which did not end within %.3g s; waiting for group "
-		"%s on %s",
-		master->phase + 1, (double)patience_ns(master) / 1e9, master->plan->groups[g].name,
-		hosts);
+		"%s in phase %u, which did not end within %.3g s; waiting for group %s on %s",
+		nm_master_cut_text(master), master->phase + 1, (double)patience_ns(master) / 1e9,
+		master->plan->groups[g].name, hosts);
 }
 
 static void check_engine(struct nm_master *master)

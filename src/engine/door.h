@@ -4,12 +4,14 @@
 #ifndef NM_ENGINE_DOOR_H
 #define NM_ENGINE_DOOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct nm_engine;
 struct nm_doors;
 struct nm_arrival;
 struct nm_flow;
+struct nm_instr;
 struct nm_worker;
 
 /* Opens the doors that the engine's plan needs and tells the workers what they are called. *ret_doors: NULL when none
@@ -26,6 +28,9 @@ void nm_mail_event(struct nm_worker *worker);
 /* A flow that waits for a message that may be lost will hardly get it any more, when its peer has opened the next
  * connection already. */
 void nm_mail_hurry(struct nm_worker *worker, struct nm_flow *flow);
+/* A greeting has not been answered: repeats it, less and less often. False when instr->size ns have gone. */
+bool nm_mail_greet_again(struct nm_worker *worker, struct nm_flow *flow,
+			 const struct nm_instr *instr);
 /* Queues what has greeted for the flow's accept; takes it. */
 void nm_mail_arrive(struct nm_worker *worker, struct nm_flow *flow, struct nm_arrival *arrival);
 /* Hands fd over, which is closed here in any case. 0 or -errno. The thread of the doors. */

@@ -14,7 +14,6 @@
 #include "engine/engine_priv.h"
 #include "flowop/datagram.h"
 #include "flowop/flowop.h"
-#include "flowop/greeting.h"
 #include "flowop/moving.h"
 #include "flowop/pipeline.h"
 #include "host/clock.h"
@@ -493,36 +492,6 @@ static void dispatch_all(struct nm_worker *worker, struct epoll_event *events, i
 	}
 }
 
-/* How often the time between two greetings doubles: where many are lost they must not come too seldom. */
-#define GREETING_DOUBLINGS 4u
-
-/* How long after the first greeting so many repetitions have been sent. */
-static uint64_t greeted_for(uint64_t first_ns, uint32_t tries)
-{
-	uint32_t doubled = tries < GREETING_DOUBLINGS ? tries : GREETING_DOUBLINGS;
-
-	return ((first_ns << doubled) - first_ns) +
-	       (uint64_t)(tries - doubled) * (first_ns << GREETING_DOUBLINGS);
-}
-
-/* A greeting has not been answered: repeats it, less and less often, until instr->size ns have gone. */
-static bool greet_again(struct nm_worker *worker, struct nm_flow *flow,
-			const struct nm_instr *instr)
-{
-	uint32_t tries = ++flow->conn->heard;
-	uint64_t gone_ns = greeted_for(instr->timeout_ns, tries);
-
-	if (gone_ns >= instr->size) {
-		flow->conn->heard = 0;
-		return false;
-	}
-	(void)nm_greeting_repeat(&worker->io, flow, instr);
-	worker->busy = true;
-	flow->wake_ns = nm_clock_ns() + (greeted_for(instr->timeout_ns, tries + 1) - gone_ns);
-	nm_timers_add(&worker->timers, flow);
-	return true;
-}
-
 /* A wait has lasted as long as the profile allows. Where messages may be lost this ends the wait and nothing else. */
 void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 {
@@ -533,7 +502,7 @@ void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 		nm_worker_run_flow(worker, flow);
 		return;
 	}
-	if ((flow->conn->flags & NM_CONN_GREETING) && greet_again(worker, flow, instr))
+	if ((flow->conn->flags & NM_CONN_GREETING) && nm_mail_greet_again(worker, flow, instr))
 		return;
 	nm_counter_add(&worker->io.count->timeouts, 1);
 	if (flow->state == NM_FLOW_PARKED)

@@ -40,8 +40,9 @@ struct layout {
 	unsigned count, part,
 		train; /* datagrams: all, of a part, and of a train, which a part has whole ones of */
 	bool uncopied;
+	/* Where they are sent without a copy. */
 	char *parts[4 * TRAIN_MESSAGES];
-	unsigned slots[4 * TRAIN_MESSAGES]; /* the same, where they are sent without a copy */
+	unsigned slots[4 * TRAIN_MESSAGES];
 };
 
 struct nm_many {
@@ -124,11 +125,12 @@ unsigned nm_many_lay(struct nm_many *many, const struct nm_conn *conn, size_t si
 
 	if (count > most_of(size))
 		count = most_of(size);
-	*laid = (struct layout){.size = size, .train = train_of(conn, size), .uncopied = uncopied};
+	laid->size = size;
+	laid->train = train_of(conn, size);
+	laid->uncopied = uncopied;
 	laid->part = most ? (unsigned)most : 1;
-	for (unsigned at = 0; at < count; at += laid->part, n++) {
-		laid->parts[n] = uncopied ? nm_uncopied_take(many->uncopied, conn, &laid->slots[n])
-					  : many->sent + at * size;
+	for (unsigned at = 0; uncopied && at < count; at += laid->part, n++) {
+		laid->parts[n] = nm_uncopied_take(many->uncopied, conn, &laid->slots[n]);
 		if (!laid->parts[n])
 			return laid->count = at;
 	}
@@ -139,6 +141,8 @@ char *nm_many_at(const struct nm_many *many, unsigned n)
 {
 	const struct layout *laid = &many->laid;
 
+	if (!laid->uncopied)
+		return many->sent + n * laid->size;
 	return laid->parts[n / laid->part] + n % laid->part * laid->size;
 }
 
