@@ -325,18 +325,18 @@ START_TEST(all_mistakes_are_told_at_once)
 		      "name") AT(2, "<group> nthreads=\"x\": not a count: a number and an optional "
 				    "k, m or g (powers of 1024)")
 			AT(3, "<transaction> duration=\"2h\": not a duration: a number and an "
-			      "optional s, ms, us or ns (seconds without one)") AT(
-				4, "<flowop> type=\"conect\": unknown flowop, did you "
-				   "mean \"connect\"?; must be one of: " FLOWOPS)
-				AT(5,
-				   "<flowop read> size=\"q\": not a size: a number and an optional "
-				   "k, m, g or t, also kb or kib (powers of 1024 bytes)")
-					AT(7, "<gruop> inside <profile>: unknown "
-					      "element, did you mean <group>?; "
-					      "here <group> is allowed")
-						AT(5, "<flowop read>: no connection "
-						      "is open here; connect or "
-						      "accept one first"),
+			      "optional s, ms, us or ns (seconds without one)")
+				AT(4, "<flowop> type=\"conect\": unknown flowop, did you "
+				      "mean \"connect\"?; must be one of: " FLOWOPS)
+					AT(5, "<flowop read> size=\"q\": not a size: a number and "
+					      "an optional "
+					      "k, m, g or t, also kb or kib (powers of 1024 bytes)")
+						AT(7, "<gruop> inside <profile>: unknown "
+						      "element, did you mean <group>?; "
+						      "here <group> is allowed")
+							AT(5, "<flowop read>: no connection "
+							      "is open here; connect or "
+							      "accept one first"),
 	};
 
 	assert_said(&several);
