@@ -51,7 +51,8 @@ struct nm_msg_prepare {
 	const char *counters; /* of the hardware, a list; NULL: none */
 	uint32_t details;     /* enum nm_detail_flags */
 	uint64_t interval_ns, timeout_ns;
-	uint64_t seed; /* of all that is random; both ends draw the same */
+	uint64_t seed;			       /* of all that is random; both ends draw the same */
+	unsigned char secret[NM_SECRET_BYTES]; /* of the run */
 };
 /* What the connections of the run prove themselves with: a part of its random id. */
 uint64_t nm_run_cookie(const char *run_id);

@@ -65,23 +65,44 @@ uint64_t nm_run_cookie(const char *run_id)
 
 json_t *nm_prepare_pack(const struct nm_msg_prepare *prepare)
 {
-	return json_pack("{s:s,s:o,s:s,s:o,s:s?,s:s?,s:I,s:I,s:I,s:I}", "run_id", prepare->run_id,
-			 "host", nm_text_pack(prepare->host), "profile", prepare->profile, "file",
-			 nm_text_pack(prepare->file), "cpus", prepare->cpus, "counters",
-			 prepare->counters, "details", (json_int_t)prepare->details, "interval_ns",
-			 (json_int_t)prepare->interval_ns, "timeout_ns",
-			 (json_int_t)prepare->timeout_ns, "seed", (json_int_t)prepare->seed);
+	char secret[2 * NM_SECRET_BYTES + 1];
+
+	for (size_t i = 0; i < NM_SECRET_BYTES; i++)
+		(void)snprintf(secret + 2 * i, 3, "%02x", prepare->secret[i]);
+	return json_pack(
+		"{s:s,s:o,s:s,s:o,s:s?,s:s?,s:I,s:I,s:I,s:I,s:s}", "run_id", prepare->run_id,
+		"host", nm_text_pack(prepare->host), "profile", prepare->profile, "file",
+		nm_text_pack(prepare->file), "cpus", prepare->cpus, "counters", prepare->counters,
+		"details", (json_int_t)prepare->details, "interval_ns",
+		(json_int_t)prepare->interval_ns, "timeout_ns", (json_int_t)prepare->timeout_ns,
+		"seed", (json_int_t)prepare->seed, "secret", secret);
+}
+
+static int unpack_secret(const json_t *value, unsigned char ret[NM_SECRET_BYTES])
+{
+	const char *text;
+
+	if (nm_text_unpack(value, 2 * NM_SECRET_BYTES, &text) ||
+	    strspn(text, "0123456789abcdef") != 2 * NM_SECRET_BYTES)
+		return -EPROTO;
+	for (size_t i = 0; i < NM_SECRET_BYTES; i++) {
+		const char digits[3] = {text[2 * i], text[2 * i + 1]};
+
+		ret[i] = (unsigned char)strtoul(digits, NULL, 16);
+	}
+	return 0;
 }
 
 int nm_prepare_unpack(json_t *body, struct nm_msg_prepare *ret)
 {
 	json_t *id, *host, *profile, *file, *cpus, *counters, *details, *interval, *timeout, *seed;
+	json_t *secret;
 
 	*ret = (struct nm_msg_prepare){.run_id = NULL};
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
+	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
 			   "run_id", &id, "host", &host, "profile", &profile, "file", &file, "cpus",
 			   &cpus, "counters", &counters, "details", &details, "interval_ns",
-			   &interval, "timeout_ns", &timeout, "seed", &seed) < 0)
+			   &interval, "timeout_ns", &timeout, "seed", &seed, "secret", &secret) < 0)
 		return -EPROTO;
 	if (nm_text_unpack(id, NM_CODEC_MAX_NAME, &ret->run_id) ||
 	    nm_text_unpack(host, NM_CODEC_MAX_NAME, &ret->host) ||
@@ -90,7 +111,7 @@ int nm_prepare_unpack(json_t *body, struct nm_msg_prepare *ret)
 	    nm_u32_unpack(details, NM_DETAIL_ALL, &ret->details) ||
 	    nm_u64_unpack(interval, INT64_MAX / 4, &ret->interval_ns) ||
 	    nm_u64_unpack(timeout, INT64_MAX / 4, &ret->timeout_ns) || ret->timeout_ns == 0 ||
-	    nm_u64_unpack(seed, INT64_MAX, &ret->seed))
+	    nm_u64_unpack(seed, INT64_MAX, &ret->seed) || unpack_secret(secret, ret->secret))
 		return -EPROTO;
 	if (!json_is_null(counters) &&
 	    (nm_text_unpack(counters, NM_CODEC_MAX_TEXT, &ret->counters) ||

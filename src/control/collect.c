@@ -101,6 +101,9 @@ int nm_master_describe(struct nm_master *master)
 	bool ok = true;
 	int error = nm_run_id_make(id);
 
+	if (!error)
+		error = nm_random_bytes(master->secret, sizeof master->secret);
+
 	if (!error && master->job->text)
 		error = nm_digest_sha256(master->job->text, master->job->text_length,
 					 result->profile_sha256);

@@ -29,16 +29,22 @@ int nm_digest_sha256(const void *data, size_t size, char ret_hex[NM_SHA256_HEX])
 	return 0;
 }
 
-int nm_run_id_make(char ret_hex[NM_RUN_ID_HEX])
+int nm_random_bytes(unsigned char *to, size_t size)
 {
-	unsigned char id[(NM_RUN_ID_HEX - 1) / 2];
 	ssize_t n;
 
 	do {
-		n = getrandom(id, sizeof id, 0);
+		n = getrandom(to, size, 0);
 	} while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
-	to_hex(id, sizeof id, ret_hex); /* so few bytes are never cut short */
-	return 0;
+	return n < 0 ? -errno : 0; /* so few bytes are never cut short */
+}
+
+int nm_run_id_make(char ret_hex[NM_RUN_ID_HEX])
+{
+	unsigned char id[(NM_RUN_ID_HEX - 1) / 2];
+	int r = nm_random_bytes(id, sizeof id);
+
+	if (r == 0)
+		to_hex(id, sizeof id, ret_hex);
+	return r;
 }

@@ -86,7 +86,8 @@ struct nm_master {
 	size_t row_capacity;  /* of the master's own host intervals */
 	uint64_t *totals;     /* owned; room for the widest group */
 	size_t n_totals;
-	struct nm_run_group *groups; /* owned */
+	struct nm_run_group *groups;	       /* owned */
+	unsigned char secret[NM_SECRET_BYTES]; /* of the run */
 	/* Phases. */
 	uint32_t phase;
 	bool in_phase;

@@ -241,6 +241,7 @@ static void master_fini(struct nm_master *master)
 	free(master->pollfds);
 	free(master->totals);
 	free(master->groups);
+	explicit_bzero(master->secret, sizeof master->secret);
 }
 
 /* How much later the last host has begun than the first. */

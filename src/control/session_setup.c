@@ -138,7 +138,7 @@ static bool make_engine(struct nm_session *session, const char *cpus_text,
 		nm_cpu_list_explain(cpus_text, error, phrase, sizeof phrase);
 		(void)snprintf(text, sizeof text, "CPU list \"%.128s\": %s", cpus_text, phrase);
 	} else {
-		const struct nm_engine_config config = {
+		struct nm_engine_config config = {
 			.plan = session->plan,
 			.details = prepare->details & ~(uint32_t)NM_DETAIL_OWN,
 			.seed = prepare->seed,
@@ -147,7 +147,9 @@ static bool make_engine(struct nm_session *session, const char *cpus_text,
 			.cookie = nm_run_cookie(prepare->run_id),
 		};
 
+		memcpy(config.secret, prepare->secret, sizeof config.secret);
 		error = nm_engine_new(&config, &session->engine);
+		explicit_bzero(config.secret, sizeof config.secret);
 		if (error)
 			(void)snprintf(text, sizeof text, "it cannot make the engine: %s",
 				       strerror(-error));
@@ -204,8 +206,11 @@ int nm_session_prepare(struct nm_session *session, json_t *body)
 		return -EPROTO;
 	const char *cpus = prepare.cpus ? prepare.cpus : session->options->cpus;
 
-	if (!compile(session, &prepare) || !check_limits(session) ||
-	    !make_engine(session, cpus, &prepare))
+	bool made = compile(session, &prepare) && check_limits(session) &&
+		    make_engine(session, cpus, &prepare);
+
+	explicit_bzero(prepare.secret, sizeof prepare.secret);
+	if (!made)
 		return 0;
 	int error = allocate(session, &prepare);
 	if (error)

@@ -162,17 +162,20 @@ static bool make_engine(struct nm_master *master)
 	unsigned details = nm_master_details(master) |
 			   (options->statistics & NM_STAT_RESPONSES ? NM_DETAIL_LOG : 0u) |
 			   (options->log_passes ? NM_DETAIL_PASS_LOG : 0u);
-	const struct nm_engine_config config = {.plan = master->plan,
-						.measures = true,
-						.seed = master->options->seed,
-						.details = details,
-						.log_passes = options->log_passes,
-						.cpus = master->cpus.cpus,
-						.n_cpus = master->cpus.count,
-						.cookie = nm_run_cookie(master->result->run_id)};
+	struct nm_engine_config config = {.plan = master->plan,
+					  .measures = true,
+					  .seed = master->options->seed,
+					  .details = details,
+					  .log_passes = options->log_passes,
+					  .cpus = master->cpus.cpus,
+					  .n_cpus = master->cpus.count,
+					  .cookie = nm_run_cookie(master->result->run_id)};
 	const struct nm_flow_meter_events samples = {
 		.arg = master, .flows = nm_master_own_flows, .tcp = nm_master_own_tcp};
+	memcpy(config.secret, master->secret, sizeof config.secret);
 	int error = nm_engine_new(&config, &master->engine);
+
+	explicit_bzero(config.secret, sizeof config.secret);
 
 	if (!error)
 		error = nm_measure_init(&master->measure, master->plan, master->engine, options,
@@ -200,7 +203,7 @@ static bool prepare_all(struct nm_master *master)
 
 	for (size_t i = 0; profile && i < master->n_links; i++) {
 		struct nm_link *link = &master->links[i];
-		const struct nm_msg_prepare prepare = {
+		struct nm_msg_prepare prepare = {
 			.run_id = master->result->run_id,
 			.host = link->name,
 			.profile = profile,
@@ -213,7 +216,9 @@ static bool prepare_all(struct nm_master *master)
 			.seed = master->options->seed,
 		};
 
+		memcpy(prepare.secret, master->secret, sizeof prepare.secret);
 		nm_master_send(master, link, NM_MESSAGE_PREPARE, nm_prepare_pack(&prepare));
+		explicit_bzero(prepare.secret, sizeof prepare.secret);
 	}
 	int error = profile ? nm_engine_prepare(master->engine, why, sizeof why) : -ENOMEM;
 

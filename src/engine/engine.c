@@ -57,6 +57,7 @@ int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_
 	engine->plan = plan;
 	engine->measures = config->measures;
 	engine->cookie = config->cookie;
+	memcpy(engine->secret, config->secret, sizeof engine->secret);
 	engine->seed = config->seed;
 	engine->details = config->details;
 	engine->log_passes = config->log_passes;
@@ -131,6 +132,7 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine)
 		(void)close(engine->event_fd);
 	free(engine->groups);
 	free(engine->hosts);
+	explicit_bzero(engine->secret, sizeof engine->secret);
 	free(engine);
 	return NULL;
 }
@@ -147,7 +149,8 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 	const struct nm_addr *peer = &engine->hosts[instr->host].peer;
 	struct nm_start how = {.accepting = instr->op->flags & NM_FLOWOP_FOLLOWS,
 			       .peer = peer,
-			       .local = &engine->hosts[instr->host].local};
+			       .local = &engine->hosts[instr->host].local,
+			       .secret = engine->secret};
 	char address[NI_MAXHOST], phrase[192] = "";
 
 	/* To a slave its peer is the master, which has no name there. */

@@ -14,7 +14,7 @@
 #include "plan/plan.h"
 #include "stats/counters.h"
 #include "stats/hist.h"
-#include "transport/conn.h"
+#include "transport/transport.h"
 
 struct nm_engine;
 
@@ -28,6 +28,8 @@ struct nm_engine_config {
 	const unsigned *cpus; /* worker i runs on cpus[i % n_cpus]; borrowed during new */
 	size_t n_cpus;	      /* 0: no placement */
 	uint64_t cookie;      /* of the run, the same on all its hosts: greetings carry it */
+	unsigned char
+		secret[NM_SECRET_BYTES]; /* of the run, the same on all its hosts; never shown */
 };
 
 /* Why a run cannot go on, from the first flow that failed. */

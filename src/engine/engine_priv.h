@@ -111,6 +111,7 @@ struct nm_engine {
 	struct nm_engine_host *hosts;
 	struct nm_engine_group *groups;
 	uint64_t cookie; /* of the run */
+	unsigned char secret[NM_SECRET_BYTES];
 	struct nm_doors *doors;
 	uint32_t begun; /* phases */
 	uint64_t

@@ -42,6 +42,18 @@ static bool is_transient(int error)
 	}
 }
 
+static enum nm_step accept_greeted(struct nm_io *io, struct nm_flow *flow,
+				   const struct nm_instr *instr);
+
+/* Who has greeted has turned out to be somebody else. */
+static enum nm_step wait_for_next(struct nm_io *io, struct nm_flow *flow,
+				  const struct nm_instr *instr)
+{
+	instr->transport->close(flow->conn, true);
+	flow->conn->state = io->started[instr->opening];
+	return accept_greeted(io, flow, instr);
+}
+
 /* The connection is taken, and not ready yet. */
 static enum nm_step go_on(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
@@ -53,6 +65,8 @@ static enum nm_step go_on(struct nm_io *io, struct nm_flow *flow, const struct n
 		return NM_STEP_WAIT_OUT;
 	if (r == -EAGAIN)
 		return NM_STEP_WAIT_IN;
+	if (r == -ECONNABORTED && (instr->transport->caps & NM_TRANSPORT_GREETS))
+		return wait_for_next(io, flow, instr);
 	flow->error = -r;
 	return NM_STEP_FAIL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interface counters over rtnetlink. The only file that knows libnl. */
+/* Interface counters over rtnetlink. */
 #include <errno.h>
 #include <netlink/netlink.h>
 #include <netlink/route/link.h>

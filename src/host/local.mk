@@ -16,6 +16,8 @@ src_libnm_host_la_SOURCES = \
 	src/host/proc_parse.c \
 	src/host/procfile.c \
 	src/host/procfile.h \
+	src/host/psp.c \
+	src/host/psp.h \
 	src/host/syscalls.h \
 	src/host/usage.c \
 	src/host/usage.h \

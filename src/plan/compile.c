@@ -100,7 +100,7 @@ static bool greets(const struct nm_group *group, const struct nm_draft_step *ste
 	if (!step->transport ||
 	    !(step->transport->adopt || (step->transport->caps & NM_TRANSPORT_HUB)))
 		return false;
-	if (step->transport->caps & NM_TRANSPORT_HUB)
+	if (step->transport->caps & (NM_TRANSPORT_HUB | NM_TRANSPORT_GREETS))
 		return true;
 	return opts->port || step->transport->meet || group->needs_identity;
 }

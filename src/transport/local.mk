@@ -3,6 +3,7 @@
 TRANSPORTS = \
 	src/transport/tcp.c \
 	src/transport/mptcp.c \
+	src/transport/psp.c \
 	src/transport/ssl.c \
 	src/transport/sctp.c \
 	src/transport/unix.c \
@@ -23,6 +24,9 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/io.h \
 	src/transport/many.c \
 	src/transport/many.h \
+	src/transport/psp_priv.h \
+	src/transport/psp_start.c \
+	src/transport/psp_tls.c \
 	src/transport/socket.c \
 	src/transport/socket.h \
 	src/transport/sockopt.c \

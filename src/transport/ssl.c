@@ -122,7 +122,7 @@ static bool waits_for_ticket(const struct nm_ssl_conn *conn)
 static void acknowledge(const struct nm_ssl_conn *conn)
 {
 	if (conn->started->accepting && !conn->started->nodelay)
-		(void)nm_socket_set(conn->fd, IPPROTO_TCP, TCP_QUICKACK, 1);
+		(void)nm_socket_set(conn->io.fd, IPPROTO_TCP, TCP_QUICKACK, 1);
 }
 
 static int ssl_established(struct nm_conn *c)
@@ -130,14 +130,14 @@ static int ssl_established(struct nm_conn *c)
 	struct nm_ssl_conn *conn = c->state;
 	int r;
 
-	conn->dry = false;
+	conn->io.dry = false;
 	if (!conn->connected) {
 		r = nm_socket_established(c);
 		if (r < 0)
 			return r;
 		conn->connected = true;
 		/* The first bytes on a connection have room. */
-		ssize_t n = conn->greeting_size ? nm_sys_send(conn->fd, conn->greeting,
+		ssize_t n = conn->greeting_size ? nm_sys_send(conn->io.fd, conn->greeting,
 							      conn->greeting_size, MSG_NOSIGNAL)
 						: 0;
 		if (n < (ssize_t)conn->greeting_size)
@@ -184,9 +184,9 @@ static int attach(struct nm_conn *c, const struct nm_ssl_started *started)
 		return -ENOMEM;
 	}
 	*conn = (struct nm_ssl_conn){
-		.ssl = ssl, .started = started, .fd = c->fd, .connected = started->accepting};
+		.ssl = ssl, .started = started, .io.fd = c->fd, .connected = started->accepting};
 	if (started->bio)
-		BIO_set_data(bio, conn);
+		BIO_set_data(bio, &conn->io);
 	SSL_set_bio(ssl, bio, bio);
 	if (started->accepting)
 		SSL_set_accept_state(ssl);
@@ -289,7 +289,7 @@ static ssize_t ssl_recv(struct nm_conn *c, void *data, size_t size)
 	struct nm_ssl_conn *conn = c->state;
 	size_t done = 0, n;
 
-	conn->dry = false;
+	conn->io.dry = false;
 	do {
 		int r = SSL_read_ex(conn->ssl, (char *)data + done, size - done, &n);
 

@@ -15,8 +15,8 @@ static bool is_again(ssize_t r)
 
 static int bio_write(BIO *bio, const char *data, size_t size, size_t *ret_written)
 {
-	const struct nm_ssl_conn *conn = BIO_get_data(bio);
-	ssize_t n = nm_sys_send(conn->fd, data, size, MSG_NOSIGNAL);
+	const struct nm_ssl_io *io = BIO_get_data(bio);
+	ssize_t n = nm_sys_send(io->fd, data, size, MSG_NOSIGNAL);
 
 	BIO_clear_retry_flags(bio);
 	if (n >= 0) {
@@ -32,17 +32,17 @@ static int bio_write(BIO *bio, const char *data, size_t size, size_t *ret_writte
 
 static int bio_read(BIO *bio, char *data, size_t size, size_t *ret_read)
 {
-	struct nm_ssl_conn *conn = BIO_get_data(bio);
-	ssize_t n = conn->dry ? -EAGAIN : nm_sys_recv(conn->fd, data, size, 0);
+	struct nm_ssl_io *io = BIO_get_data(bio);
+	ssize_t n = io->dry ? -EAGAIN : nm_sys_recv(io->fd, data, size, 0);
 
 	BIO_clear_retry_flags(bio);
-	conn->dry = n < (ssize_t)size;
+	io->dry = n < (ssize_t)size;
 	if (n > 0) {
 		*ret_read = (size_t)n;
 		return 1;
 	}
 	*ret_read = 0;
-	conn->eof = n == 0;
+	io->eof = n == 0;
 	if (is_again(n))
 		BIO_set_retry_read(bio);
 	errno = n < 0 ? (int)-n : 0;
@@ -51,7 +51,7 @@ static int bio_read(BIO *bio, char *data, size_t size, size_t *ret_read)
 
 static long bio_ctrl(BIO *bio, int command, long number, void *pointer)
 {
-	const struct nm_ssl_conn *conn = BIO_get_data(bio);
+	const struct nm_ssl_io *io = BIO_get_data(bio);
 
 	(void)number;
 	(void)pointer;
@@ -60,7 +60,7 @@ static long bio_ctrl(BIO *bio, int command, long number, void *pointer)
 	case BIO_CTRL_DUP:
 		return 1;
 	case BIO_CTRL_EOF:
-		return conn->eof;
+		return io->eof;
 	default:
 		return 0;
 	}

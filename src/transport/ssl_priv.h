@@ -42,13 +42,18 @@ struct nm_ssl_started {
 	_Atomic(SSL_SESSION *) session;
 };
 
+/* Where the records of a connection go and come from. */
+struct nm_ssl_io {
+	int fd;
+	bool dry; /* the last receive has emptied the socket's queue: see nm_ssl_bio_new */
+	bool eof; /* the peer has closed */
+};
+
 /* One connection: conn->state. */
 struct nm_ssl_conn {
 	SSL *ssl;
 	const struct nm_ssl_started *started;
-	int fd;
-	bool dry;	   /* the last receive has emptied the socket's queue: see nm_ssl_bio_new */
-	bool eof;	   /* the peer has closed */
+	struct nm_ssl_io io;
 	bool connected;	   /* TCP is; the handshake is next */
 	bool ready;	   /* so is TLS */
 	bool ticket;	   /* the peer has sent a session to continue later */
@@ -78,8 +83,8 @@ const char *nm_ssl_error_text(unsigned long error);
 /* ssl_cert.c: gives ctx a new key and a certificate that it has signed itself: RSA, or else ECDSA. 0 or -errno. */
 int nm_ssl_self_signed(SSL_CTX *ctx, bool rsa);
 
-/* ssl_bio.c: input and output over conn->fd, whose BIO_get_data is a struct nm_ssl_conn. A receive that brings less
- * than it was asked for has emptied the queue: the next one answers "again" by itself, until conn->dry is reset, and
+/* ssl_bio.c: input and output over io->fd, where io, a struct nm_ssl_io, is its BIO_get_data. A receive that brings
+ * less than it was asked for has emptied the queue: the next one answers "again" by itself, until io->dry is reset, and
  * spares the call that would only find that out. NULL: out of memory. */
 BIO_METHOD *nm_ssl_bio_new(void);
 

@@ -34,9 +34,21 @@ enum nm_transport_caps {
 	NM_TRANSPORT_UDP = 1 << 7,
 	/* Its listening socket stays that of its connections (hub.h). */
 	NM_TRANSPORT_HUB = 1 << 8,
+	/* Every connection has to say whose it is before it gets to a flow, whether or not it matters which: so that a
+	 * stranger who connects is nobody's business. Needs adopt and greet. An established that answers -ECONNABORTED
+	 * to who accepts has found a stranger all the same, and the next is waited for. */
+	NM_TRANSPORT_GREETS = 1 << 9,
+};
+
+/* What may become of all connections of an opening. */
+enum nm_transport_news {
+	NM_NEWS_NONE,
+	NM_NEWS_RENEW, /* those that are open now should be replaced soon */
+	NM_NEWS_LOST,  /* they are dead */
 };
 
 #define NM_ENDPOINT_TEXT 108
+#define NM_SECRET_BYTES	 32
 
 enum nm_listen {
 	NM_LISTEN_FIRST,  /* of a listener that the kernel names */
@@ -49,6 +61,8 @@ struct nm_start {
 	bool accepting;			    /* this side accepts; otherwise it connects */
 	const struct nm_addr *peer, *local; /* ends of the control connection to its host */
 	const char *peer_name; /* what the other host is called here: a name or a numeric address */
+	const unsigned char *
+		secret; /* NM_SECRET_BYTES that only the hosts of the run know; to derive keys of */
 };
 
 struct nm_transport {
@@ -93,6 +107,10 @@ struct nm_transport {
 		     size_t why_size);
 	/* Releases it, after the last connection is closed. */
 	void (*stop)(void *started);
+	/* A descriptor, which stays its own, that becomes readable when there is news about all connections of the opening;
+	 * and the next of it, with a phrase in why for NM_NEWS_LOST. Main asks while workers run. NULL: never any. */
+	int (*news_fd)(const void *started);
+	enum nm_transport_news (*news)(void *started, char *why, size_t why_size);
 	/* Opens a listening socket. `local`: the address to bind, port ignored. `text`: what the listener is called
 	 * (port number, path): written for the first, for the peer to know; read for the others. -EOPNOTSUPP: there cannot
 	 * be such a one. Returns 0 with an owned *ret_fd. */

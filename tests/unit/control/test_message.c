@@ -174,6 +174,7 @@ START_TEST(a_work_order_is_read_back)
 		.interval_ns = 1000000000,
 		.timeout_ns = 5,
 		.seed = 77,
+		.secret = {0x00, 0x9a, 0xff},
 	};
 	struct nm_msg_prepare got;
 	json_t *body = nm_prepare_pack(&sent);
@@ -187,6 +188,7 @@ START_TEST(a_work_order_is_read_back)
 	ck_assert_uint_eq(got.interval_ns, sent.interval_ns);
 	ck_assert_uint_eq(got.timeout_ns, sent.timeout_ns);
 	ck_assert_uint_eq(got.seed, sent.seed);
+	ck_assert_mem_eq(got.secret, sent.secret, sizeof got.secret);
 	/* Every member is needed, none more is taken, and each has one type. */
 	const char *key;
 	json_t *value;

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PSP, the encryption of single TCP connections by the network card, as the kernel offers it: generic netlink, family
+ * "psp" (Documentation/netlink/specs/psp.yaml of Linux 6.18 and later). The kernel has no software for it and
+ * exchanges no keys. All functions return 0 or -errno; none keeps, prints or logs a key. */
+#ifndef NM_HOST_PSP_H
+#define NM_HOST_PSP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NM_PSP_MAX_KEY	   32 /* bytes */
+#define NM_PSP_MAX_DEVICES 8
+
+/* Of the PSP header. The last two prove who has sent a segment, and encrypt nothing. */
+enum nm_psp_version {
+	NM_PSP_AES_GCM_128,
+	NM_PSP_AES_GCM_256,
+	NM_PSP_AES_GMAC_128,
+	NM_PSP_AES_GMAC_256,
+	NM_PSP_VERSIONS
+};
+extern const char *const nm_psp_version_words[NM_PSP_VERSIONS + 1]; /* ends with NULL */
+
+/* What a sender needs. The receiver derives it anew from the SPI of each packet. */
+struct nm_psp_key {
+	uint32_t spi;
+	uint32_t size; /* bytes of key; 16 or 32, by the version */
+	unsigned char key[NM_PSP_MAX_KEY];
+};
+
+struct nm_psp_device {
+	uint32_t id;	/* a device that has gone and come again has another */
+	char name[16];	/* of its network interface; "": not in this network namespace */
+	uint32_t can;	/* mask of versions, 1 << enum nm_psp_version */
+	uint32_t takes; /* those that it accepts on receive: an administrator chooses */
+};
+
+struct nm_psp_stats {
+	uint64_t key_rotations, stale_events;
+	uint64_t rx_packets, rx_bytes, rx_auth_fail, rx_error, rx_bad;
+	uint64_t tx_packets, tx_bytes, tx_error;
+};
+
+/* A netlink socket of the caller's network namespace; used by one thread at a time. */
+struct nm_psp;
+/* -ENOENT: the kernel has no PSP. */
+int nm_psp_open(struct nm_psp **ret_psp);
+struct nm_psp *nm_psp_close(struct nm_psp *psp); /* accepts NULL, returns NULL */
+/* The devices that this network namespace has, at most NM_PSP_MAX_DEVICES of them. */
+int nm_psp_devices(struct nm_psp *psp, struct nm_psp_device *devices, size_t *ret_count);
+/* What a device has counted since it was made. -EOPNOTSUPP before Linux 6.19. */
+int nm_psp_stats(struct nm_psp *psp, uint32_t device, struct nm_psp_stats *ret_stats);
+/* Makes a connected TCP socket of this process accept PSP segments, and gives what its peer needs to send them. The
+ * device is the one by which its route leaves; -EINVAL: that is none. */
+int nm_psp_receive(struct nm_psp *psp, int fd, unsigned version, struct nm_psp_key *ret_key,
+		   uint32_t *ret_device);
+/* Makes it send nothing but PSP segments from now on, and accept nothing else. -EBUSY: clear bytes are not read yet. */
+int nm_psp_send(struct nm_psp *psp, int fd, unsigned version, const struct nm_psp_key *key);
+
+/* What is told about devices. */
+enum nm_psp_news {
+	NM_PSP_ROTATED = 1, /* keys given until now outlive one more rotation, and no second */
+	NM_PSP_GONE,	    /* with it all keys */
+	NM_PSP_MISSED,	    /* the kernel had more to tell than there was room for */
+};
+/* Subscribes; the descriptor becomes readable when there is news. */
+int nm_psp_watch(struct nm_psp *psp);
+int nm_psp_fd(const struct nm_psp *psp);
+/* The next news of a socket that watches: 1, or 0 when there is none. */
+int nm_psp_next(struct nm_psp *psp, enum nm_psp_news *ret_news, uint32_t *ret_device);
+
+#endif
