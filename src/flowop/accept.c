@@ -50,6 +50,7 @@ static enum nm_step wait_for_next(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr)
 {
 	instr->transport->close(flow->conn, true);
+	flow->conn->flags = instr->later ? NM_CONN_LATER : 0;
 	flow->conn->state = io->started[instr->opening];
 	return accept_greeted(io, flow, instr);
 }
@@ -116,6 +117,7 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 		return go_on(io, flow, instr);
 	flow->conn->transport = instr->transport;
 	flow->conn->lossy = instr->lossy;
+	flow->conn->flags = instr->later ? NM_CONN_LATER : 0;
 	flow->conn->state = io->started[instr->opening];
 	if (instr->greets)
 		return accept_greeted(io, flow, instr);

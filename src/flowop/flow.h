@@ -72,6 +72,7 @@ struct nm_instr {
 	bool holds;  /* a write after which the kernel may hold bytes back: the next is one, too */
 	bool drains; /* a read from a host that may have sent more than the passes need */
 	bool can_fail;	 /* its failures are counted, and the flow goes on with the next */
+	bool later;	 /* connect, accept: the next instruction makes the connection secure */
 	bool greets;	 /* connect, accept: the connection begins with a greeting */
 	bool then_reads; /* the next instruction is a plain read from the same connection */
 	bool lossy;	 /* messages of the connection may be lost */

@@ -24,7 +24,10 @@ enum nm_flowop_flags {
 		<< 5, /* moves `size` bytes; its option struct begins with struct nm_opts_moving */
 	NM_FLOWOP_FILES =
 		1 << 6, /* and what it moves is files: its option struct is struct nm_opts_files */
-	NM_FLOWOP_BOTH = 1 << 8,     /* and it receives as much, at the same time, on a stream */
+	NM_FLOWOP_BOTH = 1 << 8, /* and it receives as much, at the same time, on a stream */
+	NM_FLOWOP_SECURES =
+		1
+		<< 9, /* does what the opening right before it has left: see NM_TRANSPORT_SECURES */
 	NM_FLOWOP_INTERNAL = 1 << 7, /* in no registry: a profile cannot name it */
 };
 

@@ -12,6 +12,7 @@ FLOWOPS = \
 	src/flowop/sendfilev.c \
 	src/flowop/think.c \
 	src/flowop/disconnect.c \
+	src/flowop/secure.c \
 	src/flowop/nop.c
 
 noinst_LTLIBRARIES += src/libnm_flowop.la

@@ -229,6 +229,29 @@ static void check_fastopen(struct nm_draft *draft, const struct nm_draft_group *
 			     opens->op->name);
 }
 
+/* What makes a connection secure stands right behind what opens it, so that nothing goes out before. */
+static void check_securing(struct nm_draft *draft, const struct nm_draft_group *group,
+			   const struct nm_draft_transaction *t)
+{
+	for (size_t i = 0; i < t->n_steps; i++) {
+		const struct nm_draft_step *step = &group->steps[t->first + i];
+
+		if (!(step->op->flags & NM_FLOWOP_SECURES) || !step->opened)
+			continue;
+		if (!(step->transport->caps & NM_TRANSPORT_SECURES))
+			nm_diag_error(draft->diags, draft->file, step->line,
+				      "<flowop %s>: the connection of line %u is over %s, which "
+				      "exchanges no keys; protocol=psp does",
+				      step->op->name, step->opened->line, step->transport->name);
+		else if (i == 0 || step - 1 != step->opened || step->common->count != 1 ||
+			 step->opened->common->count != 1)
+			nm_diag_error(
+				draft->diags, draft->file, step->line,
+				"<flowop %s>: must stand right behind the %s of line %u, once",
+				step->op->name, step->opened->op->name, step->opened->line);
+	}
+}
+
 static void check_group(struct nm_draft *draft, struct nm_draft_group *group)
 {
 	nm_draft_connect(draft, group);
@@ -243,6 +266,7 @@ static void check_group(struct nm_draft *draft, struct nm_draft_group *group)
 			check_fastopen(draft, group, &group->transactions[k], i);
 		if (group->transactions[k].attrs.pipeline > 1)
 			check_pipeline(draft, group, &group->transactions[k]);
+		check_securing(draft, group, &group->transactions[k]);
 	}
 }
 

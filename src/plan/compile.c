@@ -339,6 +339,14 @@ static bool sends_uncopied(const struct nm_instr *instr)
 	       (instr->transport->caps & NM_TRANSPORT_UDP);
 }
 
+/* Openings whose handshake is a flowop of its own. */
+static void note_later(struct nm_group *group, const struct nm_phase *phase)
+{
+	for (uint32_t i = phase->first; i + 1 < group->n_instrs; i++)
+		group->instrs[i].later = (group->instrs[i].op->flags & NM_FLOWOP_OPENS) &&
+					 (group->instrs[i + 1].op->flags & NM_FLOWOP_SECURES);
+}
+
 static void emit_step(struct nm_group *group, struct nm_phase *phase,
 		      const struct nm_draft_step *step, const struct side *side, bool free)
 {
@@ -449,6 +457,7 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 	phase->n_instrs = group->n_instrs - phase->first;
 	note_last_answers(group, phase);
 	note_holds(group, phase);
+	note_later(group, phase);
 	group->instrs[group->n_instrs++] = (struct nm_instr){.line = t->line};
 	group->runs |= !phase->empty;
 }

@@ -73,6 +73,7 @@ struct psp_conn {
 	struct wire wire; /* the key that is sent or received */
 	unsigned char confirm[CONFIRM_BYTES];
 	size_t moved;	   /* bytes, in this stage */
+	bool later;	   /* all but TCP is left to a flowop of its own */
 	char greeting[64]; /* to be sent in the clear, before the handshake */
 	size_t greeting_size;
 	const char *why; /* what has failed; static */
@@ -305,6 +306,10 @@ static int psp_established(struct nm_conn *c)
 			return r;
 		conn->moved = 0;
 		conn->at++;
+		if (conn->later && *conn->at == STAGE_TLS) {
+			conn->later = false;
+			return 0;
+		}
 	}
 	settle_down(c);
 	return 0;
@@ -336,6 +341,7 @@ static int attach(struct nm_conn *c, struct nm_psp_started *started)
 static int psp_connect(struct nm_conn *c, const void *opts, const struct nm_addr *to)
 {
 	struct nm_psp_started *started = c->state;
+	bool later = c->flags & NM_CONN_LATER;
 	int r = nm_inet_connect(c, opts, to);
 
 	if (r < 0 && r != -EINPROGRESS)
@@ -345,6 +351,7 @@ static int psp_connect(struct nm_conn *c, const void *opts, const struct nm_addr
 		nm_socket_close(c, true);
 		return r;
 	}
+	((struct psp_conn *)c->state)->later = later;
 	return -EINPROGRESS;
 }
 
@@ -361,6 +368,7 @@ static int psp_accept(struct nm_conn *c, int listen_fd, const void *opts,
 		      const struct nm_addr *from)
 {
 	struct nm_psp_started *started = c->state;
+	bool later = c->flags & NM_CONN_LATER;
 	int r = nm_inet_accept(c, listen_fd, opts, from);
 
 	if (r < 0)
@@ -370,18 +378,19 @@ static int psp_accept(struct nm_conn *c, int listen_fd, const void *opts,
 		nm_socket_close(c, true);
 		return r;
 	}
-	return -EINPROGRESS;
+	return later ? 0 : -EINPROGRESS;
 }
 
 static int psp_adopt(struct nm_conn *c, int fd, const void *opts)
 {
 	struct nm_psp_started *started = c->state;
+	bool later = c->flags & NM_CONN_LATER;
 	int r = nm_inet_adopt(c, fd, opts);
 
 	if (r == 0)
 		r = attach(c, started);
 	if (r == 0)
-		return -EINPROGRESS;
+		return later ? 0 : -EINPROGRESS;
 	c->fd = -1; /* it stays the caller's */
 	c->flags = 0;
 	return r;
@@ -421,7 +430,8 @@ static bool psp_why(const struct nm_conn *c, char *buf, size_t size)
 const struct nm_transport nm_transport_psp = {
 	.name = "psp",
 	.help = "TCP whose segments the network card encrypts (PSP), over IPv4 or IPv6",
-	.caps = NM_TRANSPORT_RELIABLE | NM_TRANSPORT_WAITS | NM_TRANSPORT_TCP | NM_TRANSPORT_GREETS,
+	.caps = NM_TRANSPORT_RELIABLE | NM_TRANSPORT_WAITS | NM_TRANSPORT_TCP |
+		NM_TRANSPORT_GREETS | NM_TRANSPORT_SECURES,
 	.opts = psp_opts,
 	.opts_size = sizeof(struct nm_psp_opts),
 	.prepare = nm_inet_prepare,

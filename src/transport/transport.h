@@ -38,6 +38,9 @@ enum nm_transport_caps {
 	 * stranger who connects is nobody's business. Needs adopt and greet. An established that answers -ECONNABORTED
 	 * to who accepts has found a stranger all the same, and the next is waited for. */
 	NM_TRANSPORT_GREETS = 1 << 9,
+	/* Has a handshake that may come later: with NM_CONN_LATER, connect and accept leave it out, and what is then called
+	 * until it answers 0 is established. */
+	NM_TRANSPORT_SECURES = 1 << 10,
 };
 
 /* What may become of all connections of an opening. */
