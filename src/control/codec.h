@@ -108,6 +108,10 @@ int nm_follow_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_tot
 json_t *nm_done_pack(const struct nm_msg_totals *done, uint32_t n_workers);
 int nm_done_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_totals *ret);
 
+/* The connections of a group should be replaced. */
+json_t *nm_renew_pack(uint32_t group);
+int nm_renew_unpack(json_t *body, const struct nm_plan *plan, uint32_t *ret_group);
+
 json_t *nm_heartbeat_pack(uint64_t progress);
 int nm_heartbeat_unpack(json_t *body, uint64_t *ret_progress);
 

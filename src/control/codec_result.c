@@ -7,6 +7,7 @@
 #define N_PROCESS 7
 #define N_TCP	  5
 #define N_NIC	  8
+#define N_PSP	  10
 
 static json_t *pack_cpu(const struct nm_cpu_times *cpu)
 {
@@ -109,6 +110,60 @@ static int unpack_nics(const json_t *list, struct nm_usage *ret)
 	return 0;
 }
 
+static json_t *pack_psp(const struct nm_usage *usage)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list && i < usage->n_psp; i++) {
+		const struct nm_psp_usage *device = &usage->psp[i];
+		const struct nm_psp_stats *s = &device->stats;
+		const uint64_t values[N_PSP] = {
+			s->key_rotations, s->stale_events, s->rx_packets, s->rx_bytes,
+			s->rx_auth_fail,  s->rx_error,	   s->rx_bad,	  s->tx_packets,
+			s->tx_bytes,	  s->tx_error,
+		};
+
+		if (json_array_append_new(list, json_pack("[o,I,o]", nm_text_pack(device->name),
+							  (json_int_t)device->id,
+							  nm_u64s_pack(values, N_PSP))) < 0) {
+			json_decref(list);
+			list = NULL;
+		}
+	}
+	return list;
+}
+
+static int unpack_psp(const json_t *list, struct nm_usage *ret)
+{
+	if (!json_is_array(list) || json_array_size(list) > NM_PSP_MAX_DEVICES)
+		return -EPROTO;
+	ret->n_psp = json_array_size(list);
+	for (size_t i = 0; i < ret->n_psp; i++) {
+		const json_t *item = json_array_get(list, i);
+		struct nm_psp_usage *device = &ret->psp[i];
+		uint64_t values[N_PSP];
+
+		if (!json_is_array(item) || json_array_size(item) != 3 ||
+		    nm_text_copy(json_array_get(item, 0), device->name, sizeof device->name) ||
+		    nm_u32_unpack(json_array_get(item, 1), UINT32_MAX, &device->id) ||
+		    nm_u64s_unpack(json_array_get(item, 2), values, N_PSP))
+			return -EPROTO;
+		device->stats = (struct nm_psp_stats){
+			.key_rotations = values[0],
+			.stale_events = values[1],
+			.rx_packets = values[2],
+			.rx_bytes = values[3],
+			.rx_auth_fail = values[4],
+			.rx_error = values[5],
+			.rx_bad = values[6],
+			.tx_packets = values[7],
+			.tx_bytes = values[8],
+			.tx_error = values[9],
+		};
+	}
+	return 0;
+}
+
 static json_t *pack_usage(const struct nm_usage *usage)
 {
 	const struct nm_rusage *process = &usage->process;
@@ -121,13 +176,15 @@ static json_t *pack_usage(const struct nm_usage *usage)
 		usage->tcp.out_rsts, usage->tcp.listen_overflows,
 	};
 
-	return json_pack("{s:I,s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "length_ns",
+	return json_pack("{s:I,s:b,s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "length_ns",
 			 (json_int_t)usage->at_ns, "has_cpu", (int)usage->has_cpu, "has_nics",
-			 (int)usage->has_nics, "has_tcp", (int)usage->has_tcp, "cpu_why",
-			 nm_text_pack(usage->cpu_why), "nics_why", nm_text_pack(usage->nics_why),
-			 "tcp_why", nm_text_pack(usage->tcp_why), "cpu", pack_cpu(&usage->cpu),
+			 (int)usage->has_nics, "has_tcp", (int)usage->has_tcp, "has_psp",
+			 (int)usage->has_psp, "cpu_why", nm_text_pack(usage->cpu_why), "nics_why",
+			 nm_text_pack(usage->nics_why), "tcp_why", nm_text_pack(usage->tcp_why),
+			 "psp_why", nm_text_pack(usage->psp_why), "cpu", pack_cpu(&usage->cpu),
 			 "process", nm_u64s_pack(of_process, N_PROCESS), "tcp",
-			 nm_u64s_pack(of_tcp, N_TCP), "nics", pack_nics(usage));
+			 nm_u64s_pack(of_tcp, N_TCP), "nics", pack_nics(usage), "psp",
+			 pack_psp(usage));
 }
 
 static int unpack_usage_numbers(json_t *cpu, json_t *process, json_t *tcp, struct nm_usage *ret)
@@ -158,22 +215,25 @@ static int unpack_usage_numbers(json_t *cpu, json_t *process, json_t *tcp, struc
 
 static int unpack_usage(json_t *body, struct nm_usage *ret)
 {
-	json_t *length, *cpu_why, *nics_why, *tcp_why, *cpu, *process, *tcp, *nics;
-	int has_cpu, has_nics, has_tcp;
+	json_t *length, *cpu_why, *nics_why, *tcp_why, *psp_why, *cpu, *process, *tcp, *nics, *psp;
+	int has_cpu, has_nics, has_tcp, has_psp;
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
-			   "length_ns", &length, "has_cpu", &has_cpu, "has_nics", &has_nics,
-			   "has_tcp", &has_tcp, "cpu_why", &cpu_why, "nics_why", &nics_why,
-			   "tcp_why", &tcp_why, "cpu", &cpu, "process", &process, "tcp", &tcp,
-			   "nics", &nics) < 0)
+	if (json_unpack_ex(body, NULL, JSON_STRICT,
+			   "{s:o,s:b,s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "length_ns",
+			   &length, "has_cpu", &has_cpu, "has_nics", &has_nics, "has_tcp", &has_tcp,
+			   "has_psp", &has_psp, "cpu_why", &cpu_why, "nics_why", &nics_why,
+			   "tcp_why", &tcp_why, "psp_why", &psp_why, "cpu", &cpu, "process",
+			   &process, "tcp", &tcp, "nics", &nics, "psp", &psp) < 0)
 		return -EPROTO;
 	ret->has_cpu = has_cpu;
 	ret->has_nics = has_nics;
 	ret->has_tcp = has_tcp;
+	ret->has_psp = has_psp;
 	if (nm_u64_unpack(length, INT64_MAX, &ret->at_ns) ||
 	    nm_text_copy(cpu_why, ret->cpu_why, sizeof ret->cpu_why) ||
 	    nm_text_copy(nics_why, ret->nics_why, sizeof ret->nics_why) ||
 	    nm_text_copy(tcp_why, ret->tcp_why, sizeof ret->tcp_why) ||
+	    nm_text_copy(psp_why, ret->psp_why, sizeof ret->psp_why) || unpack_psp(psp, ret) ||
 	    unpack_usage_numbers(cpu, process, tcp, ret))
 		return -EPROTO;
 	return unpack_nics(nics, ret);

@@ -118,6 +118,21 @@ int nm_done_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_total
 	return unpack_totals(totals, plan, ret);
 }
 
+json_t *nm_renew_pack(uint32_t group)
+{
+	return json_pack("{s:I}", "group", (json_int_t)group);
+}
+
+int nm_renew_unpack(json_t *body, const struct nm_plan *plan, uint32_t *ret_group)
+{
+	json_t *group;
+
+	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o}", "group", &group) < 0 ||
+	    plan->n_groups == 0)
+		return -EPROTO;
+	return nm_u32_unpack(group, plan->n_groups - 1, ret_group);
+}
+
 json_t *nm_heartbeat_pack(uint64_t progress)
 {
 	return json_pack("{s:I}", "progress", (json_int_t)progress);

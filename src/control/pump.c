@@ -28,6 +28,35 @@ static int take_failed(struct nm_master *master, struct nm_link *link, json_t *b
 	return 0;
 }
 
+static int take_renew(struct nm_master *master, struct nm_link *link, json_t *body)
+{
+	uint32_t group;
+
+	if (nm_renew_unpack(body, master->plan, &group) || !link->groups[group].runs)
+		return -EPROTO;
+	nm_master_log(master, "connections of group %s are to be replaced: %s has told so",
+		      master->plan->groups[group].name, link->name);
+	nm_engine_renew(master->engine, group);
+	return 0;
+}
+
+/* The slaves of a group learn that its connections are to be replaced. */
+static void tell_renewals(struct nm_master *master, struct nm_link *link)
+{
+	if (link->peer.state != NM_SESSION_IDLE && link->peer.state != NM_SESSION_PHASE)
+		return;
+	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
+		uint32_t renewals = nm_engine_renewals(master->engine, g);
+
+		if (!link->groups[g].runs || renewals == link->groups[g].told_renewals)
+			continue;
+		link->groups[g].told_renewals = renewals;
+		nm_master_log(master, "connections of group %s to %s are to be replaced",
+			      master->plan->groups[g].name, link->name);
+		nm_master_send(master, link, NM_MESSAGE_RENEW, nm_renew_pack(g));
+	}
+}
+
 static const nm_link_handler handlers[NM_MESSAGE__COUNT] = {
 	[NM_MESSAGE_WELCOME] = nm_link_welcome,	 [NM_MESSAGE_REFUSE] = nm_link_refuse,
 	[NM_MESSAGE_READY] = nm_link_ready,	 [NM_MESSAGE_ARMED] = nm_link_armed,
@@ -35,7 +64,7 @@ static const nm_link_handler handlers[NM_MESSAGE__COUNT] = {
 	[NM_MESSAGE_DONE] = nm_link_done,	 [NM_MESSAGE_INTERVAL] = nm_link_interval,
 	[NM_MESSAGE_FLOWS] = nm_link_flows,	 [NM_MESSAGE_TCP_INFO] = nm_link_tcp,
 	[NM_MESSAGE_HEARTBEAT] = take_heartbeat, [NM_MESSAGE_FAILED] = take_failed,
-	[NM_MESSAGE_RESULT] = nm_link_result,
+	[NM_MESSAGE_RENEW] = take_renew,	 [NM_MESSAGE_RESULT] = nm_link_result,
 };
 
 static void lose(struct nm_master *master, struct nm_link *link, const char *why)
@@ -173,6 +202,8 @@ void nm_master_pump(struct nm_master *master, uint64_t until_ns)
 	}
 	if (fds[n].revents)
 		nm_engine_clear(master->engine);
+	for (size_t i = 0; fds[n].revents && i < n; i++)
+		tell_renewals(master, &master->links[i]);
 	if (fds[n + 1].revents)
 		take_interrupts(master);
 	for (size_t i = 0; i < n; i++) {

@@ -73,6 +73,7 @@ static const nm_session_handler handlers[NM_MESSAGE__COUNT] = {
 	[NM_MESSAGE_BEGIN] = nm_session_begin,
 	[NM_MESSAGE_STOP] = nm_session_stop,
 	[NM_MESSAGE_FOLLOW] = nm_session_follow,
+	[NM_MESSAGE_RENEW] = nm_session_renew,
 	[NM_MESSAGE_FINISH] = nm_session_finish,
 	[NM_MESSAGE_HEARTBEAT] = heartbeat,
 	[NM_MESSAGE_BYE] = bye,
@@ -200,6 +201,8 @@ static void session_loop(struct nm_session *session)
 			return;
 		}
 		if (session->engine)
+			error = nm_session_tell_renewals(session);
+		if (!error && session->engine)
 			error = nm_session_report(session);
 		if (!error && session->peer.state != NM_SESSION_END)
 			error = run_timers(session);
@@ -224,6 +227,7 @@ static void session_fini(struct nm_session *session)
 	free(session->sample);
 	free(session->totals);
 	free(session->told_done);
+	free(session->told_renewals);
 }
 
 enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *options,

@@ -30,7 +30,8 @@ struct nm_session {
 	struct nm_sample *sample;
 	uint64_t *totals; /* room for the widest group */
 	size_t n_totals;
-	bool *told_done; /* by group: in this phase */
+	bool *told_done;	 /* by group: in this phase */
+	uint32_t *told_renewals; /* by group: of nm_engine_renewals */
 	bool told_failed;
 	uint32_t n_begun; /* phases */
 };
@@ -55,6 +56,9 @@ int nm_session_ping(struct nm_session *session, json_t *body);
 int nm_session_begin(struct nm_session *session, json_t *body);
 int nm_session_stop(struct nm_session *session, json_t *body);
 int nm_session_follow(struct nm_session *session, json_t *body);
+int nm_session_renew(struct nm_session *session, json_t *body);
+/* Tells which connections should be replaced. */
+int nm_session_tell_renewals(struct nm_session *session);
 int nm_session_finish(struct nm_session *session, json_t *body);
 /* Reports what the engine has done since it was last asked. */
 int nm_session_report(struct nm_session *session);

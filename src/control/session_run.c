@@ -104,6 +104,35 @@ int nm_session_follow(struct nm_session *session, json_t *body)
 	return 0;
 }
 
+int nm_session_renew(struct nm_session *session, json_t *body)
+{
+	uint32_t group;
+
+	if (nm_renew_unpack(body, session->plan, &group))
+		return -EPROTO;
+	nm_engine_renew(session->engine, group);
+	return 0;
+}
+
+int nm_session_tell_renewals(struct nm_session *session)
+{
+	int error = 0;
+
+	if (session->peer.state != NM_SESSION_IDLE && session->peer.state != NM_SESSION_PHASE)
+		return 0;
+	for (uint32_t g = 0; g < session->plan->n_groups && !error; g++) {
+		uint32_t renewals = nm_engine_renewals(session->engine, g);
+
+		if (renewals == session->told_renewals[g])
+			continue;
+		session->told_renewals[g] = renewals;
+		nm_session_log(session, "connections of group %s are to be replaced",
+			       session->plan->groups[g].name);
+		error = nm_session_send(session, NM_MESSAGE_RENEW, nm_renew_pack(g));
+	}
+	return error;
+}
+
 static int tell_done(struct nm_session *session, uint32_t phase, uint32_t group)
 {
 	struct nm_msg_totals done = {.phase = phase, .group = group, .totals = session->totals};

@@ -177,9 +177,12 @@ static int allocate(struct nm_session *session, const struct nm_msg_prepare *pre
 	}
 	session->totals = calloc(session->n_totals + 1, sizeof *session->totals);
 	session->told_done = calloc(session->plan->n_groups + 1, sizeof *session->told_done);
+	session->told_renewals =
+		calloc(session->plan->n_groups + 1, sizeof *session->told_renewals);
 	session->sample = calloc(1, sizeof *session->sample);
 	session->file = strdup(prepare->file);
-	if (!session->totals || !session->told_done || !session->sample || !session->file)
+	if (!session->totals || !session->told_done || !session->told_renewals ||
+	    !session->sample || !session->file)
 		return -ENOMEM;
 	int error = nm_meter_init(&session->meter, session->engine, session->plan,
 				  prepare->interval_ns, nm_session_row, session);

@@ -114,6 +114,7 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine)
 	if (engine->groups)
 		each_worker(engine, quit_worker);
 	engine->doors = nm_doors_free(engine->doors);
+	engine->news = nm_news_free(engine->news);
 	if (engine->groups) {
 		each_worker(engine, nm_worker_join);
 		each_worker(engine, nm_worker_fini);
@@ -205,7 +206,7 @@ int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size)
 				return r;
 		}
 	}
-	return 0;
+	return nm_news_open(engine);
 }
 
 int nm_engine_listen(struct nm_engine *engine, char *why, size_t why_size)
@@ -313,7 +314,7 @@ int nm_engine_start(struct nm_engine *engine)
 
 int nm_engine_fd(const struct nm_engine *engine)
 {
-	return engine->event_fd;
+	return nm_news_fd(engine);
 }
 
 void nm_engine_clear(struct nm_engine *engine)
@@ -321,6 +322,7 @@ void nm_engine_clear(struct nm_engine *engine)
 	uint64_t count;
 
 	(void)!read(engine->event_fd, &count, sizeof count);
+	nm_news_read(engine);
 }
 
 void nm_engine_begin(struct nm_engine *engine, uint32_t phase)

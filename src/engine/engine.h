@@ -85,7 +85,8 @@ bool nm_engine_endpoints_complete(const struct nm_engine *engine);
 
 /* Starts the workers; they wait for the first phase. 0 or -errno. */
 int nm_engine_start(struct nm_engine *engine);
-/* Readable when a group has finished its phase or a flow has failed; nm_engine_clear makes it unreadable again. */
+/* Readable when a group has finished its phase, a flow has failed, or a transport has news; nm_engine_clear makes it
+ * unreadable again. */
 int nm_engine_fd(const struct nm_engine *engine);
 void nm_engine_clear(struct nm_engine *engine);
 
@@ -95,6 +96,10 @@ void nm_engine_begin(struct nm_engine *engine, uint32_t phase);
 void nm_engine_stop(struct nm_engine *engine, uint32_t group);
 /* A following group ends the phase when its workers have done so many passes; totals[n_workers], copied. */
 void nm_engine_follow(struct nm_engine *engine, uint32_t group, const uint64_t *totals);
+/* How often transports of this side have told that the group's connections will not last. Those of this side are replaced
+ * where their passes begin, if it leads; the other side has to be told to do so, by this function. */
+uint32_t nm_engine_renewals(const struct nm_engine *engine, uint32_t group);
+void nm_engine_renew(struct nm_engine *engine, uint32_t group);
 /* Whether the group has made its last pass of the phase that began last. */
 bool nm_engine_group_passed(const struct nm_engine *engine, uint32_t group);
 /* How much free hosts have sent beyond the passes, in bytes; bytes[n_workers], copied. Only to a group that has passed. */

@@ -53,6 +53,11 @@ struct nm_worker {
 	struct nm_timers timers;
 	bool lowat; /* connections have the mark of the phase */
 	bool draining;
+	uint32_t
+		n_stale; /* connections that are to be replaced; of a leader, in a phase where they can be */
+	uint32_t renewed; /* what it has taken of renew */
+	struct nm_instr *
+		openings; /* owned; by opening, two each: what opens it anew, and what ends that; NULL: none can be */
 	uint64_t drained; /* bytes, in this phase */
 	/* Commands, main -> worker; each store is followed by a write to wake_fd. */
 	uint64_t begin_ns;	 /* when main began the present phase; written before begin */
@@ -61,6 +66,8 @@ struct nm_worker {
 	_Atomic uint64_t follow; /* UINT64_MAX: no target yet */
 	_Atomic uint64_t
 		drain; /* bytes that free hosts have sent beyond the passes; UINT64_MAX: not known yet */
+	_Atomic uint32_t
+		renew; /* how often the connections that are open have been told to be replaced */
 	_Atomic bool called; /* some command has come */
 	_Atomic bool quit;
 	/* Answers, worker -> main; each is followed by a write to the engine's event_fd. */
@@ -99,6 +106,8 @@ struct nm_engine_group {
 		*workers; /* n_workers of the plan; none when this side does not run the group */
 	uint32_t n_workers;
 	void **started; /* by opening: what its transport has made for it, NULL: nothing */
+	uint32_t
+		renewals; /* how often its transports have told that its connections should be replaced */
 };
 
 struct nm_engine {
@@ -113,7 +122,8 @@ struct nm_engine {
 	uint64_t cookie; /* of the run */
 	unsigned char secret[NM_SECRET_BYTES];
 	struct nm_doors *doors;
-	uint32_t begun; /* phases */
+	struct nm_news *news; /* NULL: no transport has any */
+	uint32_t begun;	      /* phases */
 	uint64_t
 		processes_end_ns; /* when workers that are processes must have ended; 0: not asked to yet */
 	struct {
@@ -130,7 +140,8 @@ static inline struct nm_flow *nm_worker_flow(const struct nm_worker *worker, uin
 static inline void nm_worker_set_goal(struct nm_worker *worker, uint64_t goal)
 {
 	worker->goal = goal;
-	worker->target = worker->counts_passes || worker->io.asks.stop ? 0 : goal;
+	worker->target =
+		worker->counts_passes || worker->io.asks.stop || worker->n_stale ? 0 : goal;
 }
 
 /* worker.c */
@@ -177,6 +188,27 @@ void nm_worker_drain_told(struct nm_worker *worker); /* how much */
 void nm_worker_lowat_begin(struct nm_worker *worker); /* of the present phase */
 void nm_worker_lowat_end(
 	struct nm_worker *worker); /* once the end of the phase is near; may be called again */
+
+void nm_worker_lowat_conn(const struct nm_worker *worker, const struct nm_conn *conn);
+
+/* renew.c: news of transports, on main; and what they mean for connections, on the worker */
+struct nm_news;
+int nm_news_open(struct nm_engine *engine); /* after its transports have started; 0 or -errno */
+struct nm_news *nm_news_free(struct nm_news *news); /* accepts NULL, returns NULL */
+int nm_news_fd(const struct nm_engine *engine);
+void nm_news_read(struct nm_engine *engine);
+bool nm_news_lost(const struct nm_engine *engine, struct nm_engine_error *ret_error);
+int nm_renew_init(struct nm_worker *worker);
+const struct nm_instr *nm_renew_original(const struct nm_worker *worker,
+					 const struct nm_instr *instr);
+void nm_renew_command(struct nm_worker *worker); /* sees whether main asks */
+void nm_renew_count(struct nm_worker *worker);	 /* a phase begins */
+/* The flow is about to begin a pass. True: it replaces a connection before that. */
+bool nm_renew_before_pass(struct nm_worker *worker, struct nm_flow *flow);
+/* The peer has ended the stream before the message that instr reads. True: to replace it. */
+bool nm_renew_after_end(struct nm_worker *worker, struct nm_flow *flow,
+			const struct nm_instr *instr);
+void nm_renew_done(struct nm_worker *worker, struct nm_flow *flow);
 
 /* lone.c: a worker with one flow that asks may wait in the receive itself */
 void nm_worker_lone_begin(struct nm_worker *worker); /* in a phase, once it may be one */

@@ -25,6 +25,12 @@ void nm_worker_lowat_begin(struct nm_worker *worker)
 	set(worker, worker->phase->rcvlowat);
 }
 
+void nm_worker_lowat_conn(const struct nm_worker *worker, const struct nm_conn *conn)
+{
+	(void)setsockopt(conn->fd, SOL_SOCKET, SO_RCVLOWAT, &worker->phase->rcvlowat,
+			 sizeof worker->phase->rcvlowat);
+}
+
 void nm_worker_lowat_end(struct nm_worker *worker)
 {
 	if (!worker->lowat)

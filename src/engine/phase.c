@@ -96,6 +96,7 @@ static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 			nm_pipe_reset(nm_pipe_of(&worker->io, flow));
 	}
 	worker->phase = NULL;
+	worker->n_stale = 0;
 	worker->draining = false;
 	worker->quiet_ns = 0;
 	worker->n_active = 0;
@@ -161,7 +162,8 @@ static void start_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t 
 		nm_worker_sleep(worker, flow);
 		return;
 	}
-	nm_worker_run_flow(worker, flow);
+	if (!nm_renew_before_pass(worker, flow))
+		nm_worker_run_flow(worker, flow);
 }
 
 static void begin_phase(struct nm_worker *worker, uint32_t number)
@@ -181,6 +183,7 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	worker->period_ns = phase->rate_per_s > 0 && phase->leads
 				    ? (uint64_t)llround(1e9 / phase->rate_per_s)
 				    : 0;
+	nm_renew_count(worker);
 	worker->last_ns = phase->duration_ns ? now_ns + phase->duration_ns : UINT64_MAX;
 	worker->io.asks.period_ns = worker->period_ns;
 	worker->io.asks.last_ns = worker->last_ns;
@@ -305,6 +308,7 @@ void nm_worker_commands(struct nm_worker *worker)
 
 	if (begun > atomic_load_explicit(&worker->done, memory_order_relaxed) && !worker->phase)
 		begin_phase(worker, begun - 1);
+	nm_renew_command(worker);
 	if (!worker->phase)
 		return;
 	if (worker->draining) {

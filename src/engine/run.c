@@ -83,6 +83,7 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 {
 	if (instr->op == &nm_glue_pipeline)
 		instr = nm_pipe_culprit(nm_pipe_of(&worker->io, flow), instr);
+	instr = nm_renew_original(worker, instr);
 	nm_counter_add(&worker->io.count->errors, 1);
 	if (worker->detail)
 		nm_detail_failed(worker, flow, instr);
@@ -203,6 +204,13 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 		flow->state = NM_FLOW_PARKED;
 		limit_wait(worker, flow, instr);
 		break;
+	case NM_STEP_ENDED:
+		if (!nm_renew_after_end(worker, flow, instr))
+			nm_worker_fail_flow(worker, flow, instr);
+		break;
+	case NM_STEP_RENEWED:
+		nm_renew_done(worker, flow);
+		break;
 	case NM_STEP_FAIL:
 	case NM_STEP_NEXT:
 	case NM_STEP_NEXT_WAIT_IN:
@@ -294,8 +302,12 @@ end_special_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns
 		nm_detail_pass(worker, flow, now_ns);
 	if (worker->phase->pipeline)
 		return end_pipelined_pass(worker, flow, now_ns, done);
-	if (done < worker->goal)
-		return go_on(worker, flow, done);
+	if (done < worker->goal) {
+		if (flow->iterations_left == 1 || !nm_renew_before_pass(worker, flow))
+			return go_on(worker, flow, done);
+		flow->iterations_left--;
+		return false;
+	}
 
 	if (paced && worker->response)
 		nm_hist_record(worker->response, now_ns - flow->plan_ns);
@@ -538,6 +550,8 @@ static void fire_timers(struct nm_worker *worker, uint64_t now_ns)
 				nm_worker_flow_done(worker, flow);
 				continue;
 			}
+			if (nm_renew_before_pass(worker, flow))
+				continue;
 		}
 		nm_worker_run_flow(worker, flow);
 	}

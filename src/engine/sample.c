@@ -68,7 +68,8 @@ bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *re
 	}
 	if (failed)
 		ret_error->count = count;
-	return failed;
+	/* What all connections have died of. */
+	return nm_news_lost(engine, ret_error) || failed;
 }
 
 void nm_engine_times(const struct nm_engine *engine, uint32_t group, uint32_t phase,

@@ -148,6 +148,8 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 	if (r == 0)
 		r = init_stats(worker);
 	if (r == 0)
+		r = nm_renew_init(worker);
+	if (r == 0)
 		r = nm_detail_new(worker, engine->details, worker->group->processes,
 				  &worker->detail);
 	if (r == 0)
@@ -183,6 +185,7 @@ void nm_worker_fini(struct nm_worker *worker)
 		nm_engine_release(worker->stats, worker->group->n_phases * sizeof(*worker->stats),
 				  shared);
 	free(worker->flows);
+	free(worker->openings);
 	free(worker->listeners);
 	free(worker->endpoints);
 	free(worker->listener_texts);

@@ -30,9 +30,11 @@ enum nm_step {
 	NM_STEP_WAIT_OUT, /* call again when its connection may take output */
 	NM_STEP_YIELD,	  /* call again after other flows have had their turn */
 	NM_STEP_SLEEP,	  /* call again at flow->wake_ns */
-	NM_STEP_PARK, /* the step has put the flow on a listener's queue; call again from there */
-	NM_STEP_FAIL, /* flow->error holds an errno; the flow is over */
-	NM_STEP_BACK, /* glue only: go on with the instruction before */
+	NM_STEP_PARK,  /* the step has put the flow on a listener's queue; call again from there */
+	NM_STEP_ENDED, /* the same, and it is the end of the stream, before the message has begun */
+	NM_STEP_RENEWED, /* renewal only: the connection is there again */
+	NM_STEP_FAIL,	 /* flow->error holds an errno; the flow is over */
+	NM_STEP_BACK,	 /* glue only: go on with the instruction before */
 	NM_STEP_UNTIL_IN, /* glue only: WAIT_IN, or call again at flow->wake_ns */
 	NM_STEP_LIMITED_IN, /* glue only: WAIT_IN, WAIT_OUT and PARK that end after instr->timeout_ns */
 	NM_STEP_LIMITED_OUT,
@@ -71,6 +73,7 @@ struct nm_instr {
 	             * chunk_bytes, one byte may be taken ahead, and the transport has no send or recv of its own */
 	bool holds;  /* a write after which the kernel may hold bytes back: the next is one, too */
 	bool drains; /* a read from a host that may have sent more than the passes need */
+	bool begins; /* a read of a fixed size that is the first thing of a pass that concerns its connection */
 	bool can_fail;	 /* its failures are counted, and the flow goes on with the next */
 	bool later;	 /* connect, accept: the next instruction makes the connection secure */
 	bool greets;	 /* connect, accept: the connection begins with a greeting */
@@ -99,12 +102,14 @@ struct nm_flow {
 	const struct nm_instr *at;
 	uint64_t left; /* bytes that the current step has still to move; 0: it has not begun */
 	uint64_t iterations_left;
-	uint64_t start_ns;	    /* of this pass (measuring side) */
-	uint64_t plan_ns;	    /* with a rate: when this pass was due */
-	uint64_t wake_ns;	    /* while asleep; 0: the step has not begun to sleep */
-	struct nm_flow *next;	    /* on a run queue or a listener's queue */
-	struct nm_conn *conn;	    /* the one that the present step opens, uses or closes */
-	struct nm_conn *conns;	    /* all of them: n_conns of the group */
+	uint64_t start_ns;     /* of this pass (measuring side) */
+	uint64_t plan_ns;      /* with a rate: when this pass was due */
+	uint64_t wake_ns;      /* while asleep; 0: the step has not begun to sleep */
+	struct nm_flow *next;  /* on a run queue or a listener's queue */
+	struct nm_conn *conn;  /* the one that the present step opens, uses or closes */
+	struct nm_conn *conns; /* all of them: n_conns of the group */
+	const struct nm_instr
+		*resume; /* while a connection is replaced: where it goes on after that */
 	struct nm_arrival *arrived; /* connections that have greeted it, oldest first */
 	uint32_t index;		    /* in the group */
 	uint32_t timer;		    /* position in the worker's timer heap + 1; 0: none */

@@ -18,6 +18,13 @@ static enum nm_step fail(struct nm_flow *flow, int error)
 	return NM_STEP_FAIL;
 }
 
+/* The peer has closed, which before the first byte of a message may be meant so. */
+static enum nm_step ended(struct nm_flow *flow, bool between)
+{
+	flow->error = ECONNRESET;
+	return between ? NM_STEP_ENDED : NM_STEP_FAIL;
+}
+
 /* Takes what the last receive brought too much. */
 static uint64_t take_ahead(struct nm_flow *flow, uint64_t left)
 {
@@ -76,7 +83,7 @@ static __attribute__((noinline)) enum nm_step receive_parts(struct nm_io *io, st
 		} else if (is_nothing(n)) {
 			conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
 		} else {
-			return fail(flow, n ? (int)-n : ECONNRESET);
+			return n ? fail(flow, (int)-n) : ended(flow, left == instr->size);
 		}
 	}
 }
@@ -97,7 +104,7 @@ static __attribute__((noinline)) enum nm_step receive_other(struct nm_io *io, st
 	if (n > 0)
 		return receive_parts(io, flow, instr, instr->size, n);
 	if (!is_nothing(n))
-		return fail(flow, n ? (int)-n : ECONNRESET);
+		return n ? fail(flow, (int)-n) : ended(flow, true);
 	flow->conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
 	return NM_STEP_WAIT_IN;
 }

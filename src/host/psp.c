@@ -311,14 +311,14 @@ int nm_psp_send(struct nm_psp *psp, int fd, unsigned version, const struct nm_ps
 
 int nm_psp_watch(struct nm_psp *psp)
 {
-	static const char *const groups[] = {"use", "mgmt"};
+	int use, mgmt;
 
-	for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-		int group = genl_ctrl_resolve_grp(psp->sock, FAMILY, groups[i]);
-
-		if (group < 0 || nl_socket_add_membership(psp->sock, group) < 0)
-			return -EIO;
-	}
+	/* libnl does not know what has been asked without it. */
+	nl_socket_disable_seq_check(psp->sock);
+	use = genl_ctrl_resolve_grp(psp->sock, FAMILY, "use");
+	mgmt = genl_ctrl_resolve_grp(psp->sock, FAMILY, "mgmt");
+	if (use < 0 || mgmt < 0 || nl_socket_add_memberships(psp->sock, use, mgmt, 0) < 0)
+		return -EIO;
 	return 0;
 }
 

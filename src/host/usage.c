@@ -70,6 +70,36 @@ void nm_rusage_read(struct nm_rusage *process)
 				      .nivcsw = (uint64_t)r.ru_nivcsw};
 }
 
+static int read_psp_devices(struct nm_psp *psp, struct nm_usage *u)
+{
+	struct nm_psp_device devices[NM_PSP_MAX_DEVICES];
+	size_t count = 0;
+	int r = nm_psp_devices(psp, devices, &count);
+
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		struct nm_psp_usage *device = &u->psp[i];
+
+		memcpy(device->name, devices[i].name, sizeof device->name);
+		device->id = devices[i].id;
+		r = nm_psp_stats(psp, device->id, &device->stats);
+	}
+	u->n_psp = r == 0 ? count : 0;
+	return r;
+}
+
+static void read_psp(struct nm_usage *u)
+{
+	struct nm_psp *psp = NULL;
+	int r = nm_psp_open(&psp);
+
+	if (r == 0)
+		r = read_psp_devices(psp, u);
+	nm_psp_close(psp);
+	u->has_psp = r == 0 || r == -ENOENT;
+	if (!u->has_psp)
+		snprintf(u->psp_why, sizeof u->psp_why, "PSP devices: %s", strerror(-r));
+}
+
 void nm_usage_read(struct nm_usage *ret_usage)
 {
 	char *text = malloc(PROC_TEXT);
@@ -92,6 +122,7 @@ void nm_usage_read(struct nm_usage *ret_usage)
 		snprintf(ret_usage->nics_why, sizeof ret_usage->nics_why, "rtnetlink: %s",
 			 r == -E2BIG ? "more interfaces carry traffic than can be counted"
 				     : strerror(-r));
+	read_psp(ret_usage);
 }
 
 static uint64_t grown(uint64_t before, uint64_t after)
@@ -155,6 +186,29 @@ static void nic_delta(const struct nm_nic *before, struct nm_nic *nic)
 	nic->tx_dropped = grown(before->tx_dropped, nic->tx_dropped);
 }
 
+static void psp_delta(const struct nm_usage *before, struct nm_psp_usage *device)
+{
+	const struct nm_psp_stats *b = NULL, *a = &device->stats;
+
+	for (size_t i = 0; i < before->n_psp; i++)
+		if (before->psp[i].id == device->id)
+			b = &before->psp[i].stats;
+	if (!b)
+		return;
+	device->stats = (struct nm_psp_stats){
+		.key_rotations = grown(b->key_rotations, a->key_rotations),
+		.stale_events = grown(b->stale_events, a->stale_events),
+		.rx_packets = grown(b->rx_packets, a->rx_packets),
+		.rx_bytes = grown(b->rx_bytes, a->rx_bytes),
+		.rx_auth_fail = grown(b->rx_auth_fail, a->rx_auth_fail),
+		.rx_error = grown(b->rx_error, a->rx_error),
+		.rx_bad = grown(b->rx_bad, a->rx_bad),
+		.tx_packets = grown(b->tx_packets, a->tx_packets),
+		.tx_bytes = grown(b->tx_bytes, a->tx_bytes),
+		.tx_error = grown(b->tx_error, a->tx_error),
+	};
+}
+
 /* The reason of the earlier reading, if that is where it was missing. */
 static void keep_why(bool before_has, const char *before_why, char *why, size_t size)
 {
@@ -193,6 +247,10 @@ void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 			 "the window is shorter than %d ticks of the kernel's accounting",
 			 NM_CPU_TICKS_MIN);
 	}
+	delta.has_psp = before->has_psp && after->has_psp;
+	keep_why(before->has_psp, before->psp_why, delta.psp_why, sizeof delta.psp_why);
+	for (size_t i = 0; i < delta.n_psp; i++)
+		psp_delta(before, &delta.psp[i]);
 	process_delta(&before->process, &after->process, &delta.process);
 	tcp_delta(&before->tcp, &after->tcp, &delta.tcp);
 	for (size_t i = 0; i < delta.n_nics; i++) {

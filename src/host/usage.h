@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host/psp.h"
+
 /* Whole-machine CPU time from /proc/stat, ns summed over CPUs. */
 struct nm_cpu_times {
 	uint64_t user_ns, nice_ns, system_ns, idle_ns, iowait_ns, irq_ns, softirq_ns, steal_ns;
@@ -30,17 +32,27 @@ struct nm_tcp_counters {
 	uint64_t segs_in, segs_out, retrans_segs, out_rsts, listen_overflows;
 };
 
+/* What the PSP device of an interface has counted. */
+struct nm_psp_usage {
+	char name[16]; /* of the interface; "": it is in another network namespace */
+	uint32_t id;
+	struct nm_psp_stats stats;
+};
+
 #define NM_USAGE_MAX_NICS 64
 
 struct nm_usage {
 	uint64_t at_ns; /* monotonic */
-	bool has_cpu, has_nics, has_tcp;
-	char cpu_why[96], nics_why[96], tcp_why[96]; /* when not had: the reason, for the user */
+	bool has_cpu, has_nics, has_tcp, has_psp;
+	char cpu_why[96], nics_why[96], tcp_why[96],
+		psp_why[96]; /* when not had: the reason, for the user */
 	struct nm_cpu_times cpu;
 	struct nm_rusage process;
 	struct nm_tcp_counters tcp;
 	size_t n_nics;
 	struct nm_nic nics[NM_USAGE_MAX_NICS];
+	size_t n_psp; /* devices; 0 too where the kernel has no PSP */
+	struct nm_psp_usage psp[NM_PSP_MAX_DEVICES];
 };
 
 /* Reads all; what cannot be read says why. Never fails as a whole. Not for the hot path (opens

@@ -347,6 +347,51 @@ static void note_later(struct nm_group *group, const struct nm_phase *phase)
 					 (group->instrs[i + 1].op->flags & NM_FLOWOP_SECURES);
 }
 
+/* How often something opens the connection of an instruction. */
+static unsigned openings_of(const struct nm_group *group, const struct nm_instr *instr)
+{
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < group->n_instrs; i++)
+		count += group->instrs[i].op && (group->instrs[i].op->flags & NM_FLOWOP_OPENS) &&
+			 group->instrs[i].slot == instr->slot && !group->instrs[i].stride;
+	return count;
+}
+
+/* Whether all that a pass does with a connection begins with a message of who leads, and is messages. */
+static bool can_renew(const struct nm_group *group, const struct nm_phase *phase,
+		      struct nm_instr *instr)
+{
+	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
+	bool first = true;
+
+	for (const struct nm_instr *i = &group->instrs[phase->first]; i < instr; i++)
+		first &= !i->transport || i->slot != instr->slot;
+	instr->begins = first && !instr->law && (instr->op->flags & NM_FLOWOP_FOLLOWS);
+	return (instr->op->flags & NM_FLOWOP_MOVES) && !(instr->op->flags & others) &&
+	       (instr->transport->caps & NM_TRANSPORT_RENEWS) && !instr->stride && !instr->law &&
+	       !instr->can_fail && (!first || phase->leads != instr->begins) &&
+	       openings_of(group, instr) == 1;
+}
+
+/* Connections can be replaced between two passes when there is one other end, and both know where a pass begins. */
+static void note_renewals(struct nm_group *group, const struct nm_draft_group *from,
+			  struct nm_phase *phase)
+{
+	uint32_t host = NM_NO_HOST;
+
+	phase->renews = phase->n_instrs > 0 && !phase->free && !phase->drains;
+	for (size_t i = 0; i < from->n_steps; i++) {
+		if (!connects(&from->steps[i]))
+			continue;
+		phase->renews &= host == NM_NO_HOST || host == from->steps[i].host;
+		host = from->steps[i].host;
+	}
+	for (uint32_t i = phase->first; i < group->n_instrs; i++)
+		if (group->instrs[i].transport && !can_renew(group, phase, &group->instrs[i]))
+			phase->renews = false;
+}
+
 static void emit_step(struct nm_group *group, struct nm_phase *phase,
 		      const struct nm_draft_step *step, const struct side *side, bool free)
 {
@@ -458,6 +503,7 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 	note_last_answers(group, phase);
 	note_holds(group, phase);
 	note_later(group, phase);
+	note_renewals(group, from, phase);
 	group->instrs[group->n_instrs++] = (struct nm_instr){.line = t->line};
 	group->runs |= !phase->empty;
 }

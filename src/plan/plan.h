@@ -44,6 +44,7 @@ struct nm_phase {
 	bool leads; /* this side begins each pass; otherwise it follows, and is told the count */
 	bool free; /* slave's plan: it only sends, and leads though another host leads the others */
 	int rcvlowat; /* SO_RCVLOWAT of the connections while it lasts; 0: as they have it */
+	bool renews;  /* its connections can be opened anew between its passes */
 	bool drains; /* master's plan: some hosts are free, and what they send beyond the passes is drained */
 	uint32_t leader; /* master's plan: which host leads, NM_NO_HOST when the master does */
 	bool reliable;	 /* all its connections are: counts must agree, unless something fails */

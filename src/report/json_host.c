@@ -102,6 +102,37 @@ static json_t *nics_json(const struct nm_usage *usage)
 	return array;
 }
 
+static json_t *psp_device_json(const struct nm_psp_usage *device)
+{
+	const struct nm_psp_stats *s = &device->stats;
+	json_t *object = json_pack("{s:o, s:o, s:o, s:o}", "name", nm_json_known(device->name),
+				   "id", nm_json_count(device->id), "key_rotations",
+				   nm_json_count(s->key_rotations), "stale_events",
+				   nm_json_count(s->stale_events));
+
+	return nm_json_join(
+		object,
+		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "rx_packets",
+			  nm_json_count(s->rx_packets), "rx_bytes", nm_json_count(s->rx_bytes),
+			  "rx_auth_fail", nm_json_count(s->rx_auth_fail), "rx_error",
+			  nm_json_count(s->rx_error), "rx_bad", nm_json_count(s->rx_bad),
+			  "tx_packets", nm_json_count(s->tx_packets), "tx_bytes",
+			  nm_json_count(s->tx_bytes), "tx_error", nm_json_count(s->tx_error)));
+}
+
+static json_t *psp_json(const struct nm_usage *usage)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < usage->n_psp; i++) {
+		if (nm_json_append(array, psp_device_json(&usage->psp[i])) != 0) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
 static json_t *tcp_json(const struct nm_tcp_counters *tcp)
 {
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "segments_sent", nm_json_count(tcp->segs_out),
@@ -164,15 +195,17 @@ static json_t *usage_json(const struct nm_result_host *host)
 	const struct nm_usage *usage = &host->usage;
 
 	if (!host->has_usage)
-		return json_pack("{s:o, s:o, s:o, s:o}", "cpu", nm_json_unavailable(why), "rusage",
-				 nm_json_unavailable(why), "nics", nm_json_unavailable(why), "tcp",
+		return json_pack("{s:o, s:o, s:o, s:o, s:o}", "cpu", nm_json_unavailable(why),
+				 "rusage", nm_json_unavailable(why), "nics",
+				 nm_json_unavailable(why), "tcp", nm_json_unavailable(why), "psp",
 				 nm_json_unavailable(why));
 	return json_pack(
-		"{s:o, s:o, s:o, s:o}", "cpu",
+		"{s:o, s:o, s:o, s:o, s:o}", "cpu",
 		usage->has_cpu ? cpu_json(&usage->cpu) : nm_json_unavailable(usage->cpu_why),
 		"rusage", rusage_json(&usage->process), "nics",
 		usage->has_nics ? nics_json(usage) : nm_json_unavailable(usage->nics_why), "tcp",
-		usage->has_tcp ? tcp_json(&usage->tcp) : nm_json_unavailable(usage->tcp_why));
+		usage->has_tcp ? tcp_json(&usage->tcp) : nm_json_unavailable(usage->tcp_why), "psp",
+		usage->has_psp ? psp_json(usage) : nm_json_unavailable(usage->psp_why));
 }
 
 json_t *nm_json_host(const struct nm_result *result, const struct nm_result_host *host)

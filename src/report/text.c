@@ -372,6 +372,26 @@ static void print_tls(const struct nm_result_host *host, FILE *out)
 			      tls->connections, tls->resumed, tls->ktls_send, tls->ktls_receive);
 }
 
+/* What the PSP devices of a host have moved. */
+static void print_psp(const struct nm_result_host *host, FILE *out)
+{
+	for (size_t i = 0; host->has_usage && i < host->usage.n_psp; i++) {
+		const struct nm_psp_usage *device = &host->usage.psp[i];
+		const struct nm_psp_stats *s = &device->stats;
+
+		if (!(s->tx_packets | s->rx_packets | s->key_rotations))
+			continue;
+		nm_print_line(out,
+			      "  PSP on %s, %s: sent %" PRIu64 " bytes in %" PRIu64
+			      " packets, received %" PRIu64 " in %" PRIu64
+			      ", key rotations %" PRIu64 ", stale %" PRIu64
+			      ", not authentic %" PRIu64,
+			      host->name ? host->name : "", device->name, s->tx_bytes,
+			      s->tx_packets, s->rx_bytes, s->rx_packets, s->key_rotations,
+			      s->stale_events, s->rx_auth_fail);
+	}
+}
+
 static void print_hosts(const struct nm_result *result, FILE *out)
 {
 	static const char *const names[] = {
@@ -404,6 +424,8 @@ static void print_hosts(const struct nm_result *result, FILE *out)
 	nm_table_fini(&table);
 	for (size_t i = 0; i < result->n_hosts; i++)
 		print_tls(&result->hosts[i], out);
+	for (size_t i = 0; i < result->n_hosts; i++)
+		print_psp(&result->hosts[i], out);
 	for (size_t i = 0; i < result->n_hosts; i++) {
 		const struct nm_result_host *host = &result->hosts[i];
 

@@ -41,6 +41,8 @@ enum nm_transport_caps {
 	/* Has a handshake that may come later: with NM_CONN_LATER, connect and accept leave it out, and what is then called
 	 * until it answers 0 is established. */
 	NM_TRANSPORT_SECURES = 1 << 10,
+	/* Has news (NM_NEWS_RENEW) after which a connection can be opened anew in place of an old one. */
+	NM_TRANSPORT_RENEWS = 1 << 11,
 };
 
 /* What may become of all connections of an opening. */

@@ -376,6 +376,10 @@ START_TEST(results_are_read_back)
 	sent->usage.n_nics = 1;
 	(void)snprintf(sent->usage.nics[0].name, sizeof sent->usage.nics[0].name, "eth0");
 	sent->usage.nics[0].tx_dropped = 8;
+	sent->usage.has_psp = true;
+	sent->usage.n_psp = 1;
+	sent->usage.psp[0] = (struct nm_psp_usage){
+		.name = "eth1", .id = 3, .stats = {.key_rotations = 2, .tx_error = 9}};
 	sent->arrived = (struct nm_arrived){.bytes = 11, .ns = 12};
 	json_t *body = nm_result_pack(sent, 2);
 
@@ -399,6 +403,12 @@ START_TEST(results_are_read_back)
 	ck_assert_uint_eq(got->usage.n_nics, 1);
 	ck_assert_str_eq(got->usage.nics[0].name, "eth0");
 	ck_assert_uint_eq(got->usage.nics[0].tx_dropped, 8);
+	ck_assert(got->usage.has_psp);
+	ck_assert_uint_eq(got->usage.n_psp, 1);
+	ck_assert_str_eq(got->usage.psp[0].name, "eth1");
+	ck_assert_uint_eq(got->usage.psp[0].id, 3);
+	ck_assert_uint_eq(got->usage.psp[0].stats.key_rotations, 2);
+	ck_assert_uint_eq(got->usage.psp[0].stats.tx_error, 9);
 	ck_assert_uint_eq(got->arrived.bytes, 11);
 	ck_assert_uint_eq(got->arrived.ns, 12);
 	ck_assert_int_eq(nm_result_unpack(body, 1, got), -EPROTO);

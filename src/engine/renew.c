@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connections that will not last, and are replaced while their phase goes on: those whose keys are to expire.
+ *
+ * The side that leads the phase closes such a connection where one of its passes is over and the next has not begun, so
+ * that nothing is on the way to it, and all that it has sent arrives before the end of the stream. The other side finds
+ * that end where its pass begins. Each then opens the connection anew as it did the first time: who connects connects,
+ * and who accepts accepts. No count but those of openings is different after that. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "engine/engine_priv.h"
+#include "flowop/flowop.h"
+#include "flowop/special.h"
+#include "host/clock.h"
+#include "transport/transport.h"
+
+/* ---- main: what transports tell ---- */
+
+/* An opening whose transport has news at times. */
+struct source {
+	uint32_t group;
+	const struct nm_instr *instr;
+	void *started;
+};
+
+struct nm_news {
+	int epoll_fd;
+	struct source *sources;
+	size_t count;
+	struct nm_engine_error lost; /* the first */
+	bool has_lost;
+};
+
+static int add_source(struct nm_engine *engine, uint32_t group, const struct nm_instr *instr)
+{
+	struct nm_news *news = engine->news;
+	struct epoll_event event = {.events = EPOLLIN};
+	void *started = engine->groups[group].started[instr->opening];
+
+	news->sources[news->count++] =
+		(struct source){.group = group, .instr = instr, .started = started};
+	return epoll_ctl(news->epoll_fd, EPOLL_CTL_ADD, instr->transport->news_fd(started),
+			 &event) < 0
+		       ? -errno
+		       : 0;
+}
+
+static bool has_news(const struct nm_engine *engine, uint32_t g, const struct nm_instr *instr)
+{
+	return engine->groups[g].started && instr->op && (instr->op->flags & NM_FLOWOP_OPENS) &&
+	       instr->transport->news_fd && engine->groups[g].started[instr->opening];
+}
+
+int nm_news_open(struct nm_engine *engine)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	size_t needed = 0;
+	int r = 0;
+
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
+		for (uint32_t i = 0; i < engine->plan->groups[g].n_instrs; i++)
+			needed += has_news(engine, g, &engine->plan->groups[g].instrs[i]);
+	if (!needed)
+		return 0;
+	engine->news = calloc(1, sizeof *engine->news);
+	if (!engine->news)
+		return -ENOMEM;
+	engine->news->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	engine->news->sources = calloc(needed, sizeof *engine->news->sources);
+	if (!engine->news->sources)
+		return -ENOMEM;
+	if (engine->news->epoll_fd < 0 ||
+	    epoll_ctl(engine->news->epoll_fd, EPOLL_CTL_ADD, engine->event_fd, &event) < 0)
+		return -errno;
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
+		for (uint32_t i = 0; r == 0 && i < engine->plan->groups[g].n_instrs; i++)
+			if (has_news(engine, g, &engine->plan->groups[g].instrs[i]))
+				r = add_source(engine, g, &engine->plan->groups[g].instrs[i]);
+	return r;
+}
+
+struct nm_news *nm_news_free(struct nm_news *news)
+{
+	if (!news)
+		return NULL;
+	if (news->epoll_fd >= 0)
+		(void)close(news->epoll_fd);
+	free(news->sources);
+	free(news);
+	return NULL;
+}
+
+int nm_news_fd(const struct nm_engine *engine)
+{
+	return engine->news ? engine->news->epoll_fd : engine->event_fd;
+}
+
+void nm_news_read(struct nm_engine *engine)
+{
+	for (size_t i = 0; engine->news && i < engine->news->count; i++) {
+		const struct source *source = &engine->news->sources[i];
+		enum nm_transport_news told;
+		char why[192] = "";
+		bool renew = false;
+
+		while ((told = source->instr->transport->news(source->started, why, sizeof why))) {
+			renew |= told == NM_NEWS_RENEW;
+			if (told != NM_NEWS_LOST || engine->news->has_lost)
+				continue;
+			engine->news->has_lost = true;
+			engine->news->lost = (struct nm_engine_error){
+				.group = source->group,
+				.line = source->instr->line,
+				.flowop = source->instr->op->name,
+				.error = ENODEV,
+				.count = engine->plan->groups[source->group].n_flows};
+			snprintf(engine->news->lost.why, sizeof engine->news->lost.why, "%s", why);
+		}
+		if (renew) {
+			engine->groups[source->group].renewals++;
+			nm_engine_renew(engine, source->group);
+		}
+	}
+}
+
+bool nm_news_lost(const struct nm_engine *engine, struct nm_engine_error *ret_error)
+{
+	if (!engine->news || !engine->news->has_lost)
+		return false;
+	*ret_error = engine->news->lost;
+	return true;
+}
+
+uint32_t nm_engine_renewals(const struct nm_engine *engine, uint32_t group)
+{
+	return engine->groups[group].renewals;
+}
+
+void nm_engine_renew(struct nm_engine *engine, uint32_t group)
+{
+	for (uint32_t w = 0; w < engine->groups[group].n_workers; w++) {
+		struct nm_worker *worker = &engine->groups[group].workers[w];
+
+		atomic_fetch_add_explicit(&worker->renew, 1, memory_order_release);
+		nm_worker_wake(worker);
+	}
+}
+
+/* ---- the worker ---- */
+
+/* The last instruction of what opens a connection anew. */
+static enum nm_step renewed_step(struct nm_io *io, struct nm_flow *flow,
+				 const struct nm_instr *instr)
+{
+	(void)io;
+	(void)flow;
+	(void)instr;
+	return NM_STEP_RENEWED;
+}
+
+int nm_renew_init(struct nm_worker *worker)
+{
+	const struct nm_group *group = worker->group;
+
+	for (uint32_t i = 0; i < group->n_instrs; i++) {
+		const struct nm_instr *instr = &group->instrs[i];
+
+		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
+		    !(instr->transport->caps & NM_TRANSPORT_RENEWS))
+			continue;
+		if (!worker->openings)
+			worker->openings = calloc(group->n_openings, 2 * sizeof *worker->openings);
+		if (!worker->openings)
+			return -ENOMEM;
+		struct nm_instr *copy = &worker->openings[(size_t)2 * instr->opening];
+
+		copy[0] = copy[1] = *instr;
+		copy[0].later = false;
+		copy[0].can_fail = false;
+		copy[1].step = renewed_step;
+	}
+	return 0;
+}
+
+/* The instruction of the program that one of these stands for. */
+const struct nm_instr *nm_renew_original(const struct nm_worker *worker,
+					 const struct nm_instr *instr)
+{
+	const struct nm_instr *first = worker->openings;
+
+	if (!first || instr < first || instr >= first + (size_t)2 * worker->group->n_openings)
+		return instr;
+	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {
+		const struct nm_instr *one = &worker->group->instrs[i];
+
+		if (one->op && (one->op->flags & NM_FLOWOP_OPENS) && one->opening == instr->opening)
+			return worker->detail ? &nm_detail_instrs(worker->detail)[i] : one;
+	}
+	return instr;
+}
+
+static const struct nm_instr *opening_of(const struct nm_worker *worker, const struct nm_conn *conn)
+{
+	uint32_t slot = (uint32_t)(conn - conn->flow->conns);
+
+	for (uint32_t o = 0; o < worker->group->n_openings; o++) {
+		const struct nm_instr *instr = &worker->openings[(size_t)2 * o];
+
+		if (instr->op && instr->slot == slot && instr->transport == conn->transport)
+			return instr;
+	}
+	return NULL;
+}
+
+/* How many connections of the flow are to be replaced; where: NULL, or the first. */
+static uint32_t stale_of(const struct nm_worker *worker, struct nm_flow *flow,
+			 struct nm_conn **ret_first)
+{
+	uint32_t count = 0;
+
+	for (uint32_t c = worker->group->n_conns; c-- > 0;) {
+		if ((flow->conns[c].flags & (NM_CONN_STALE | NM_CONN_OPEN)) !=
+		    (NM_CONN_STALE | NM_CONN_OPEN))
+			continue;
+		count++;
+		if (ret_first)
+			*ret_first = &flow->conns[c];
+	}
+	return count;
+}
+
+void nm_renew_count(struct nm_worker *worker)
+{
+	worker->n_stale = 0;
+	if (!worker->openings || !worker->phase || !worker->phase->renews || !worker->phase->leads)
+		return;
+	for (uint32_t i = 0; i < worker->n_flows; i++)
+		worker->n_stale += stale_of(worker, nm_worker_flow(worker, i), NULL);
+}
+
+void nm_renew_command(struct nm_worker *worker)
+{
+	uint32_t asked = atomic_load_explicit(&worker->renew, memory_order_acquire);
+
+	if (asked == worker->renewed)
+		return;
+	worker->renewed = asked;
+	for (uint32_t i = 0; i < worker->n_flows; i++) {
+		struct nm_flow *flow = nm_worker_flow(worker, i);
+
+		for (uint32_t c = 0; c < worker->group->n_conns; c++)
+			if ((flow->conns[c].flags & NM_CONN_OPEN) &&
+			    (flow->conns[c].transport->caps & NM_TRANSPORT_RENEWS))
+				flow->conns[c].flags |= NM_CONN_STALE;
+	}
+	nm_renew_count(worker);
+	if (worker->phase)
+		nm_worker_set_goal(worker, worker->goal);
+}
+
+/* Closes conn and begins to open it anew. False: nothing has opened it that could be repeated. */
+static bool replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_conn *conn,
+		    const struct nm_instr *resume)
+{
+	const struct nm_instr *opening = opening_of(worker, conn);
+
+	if (!opening)
+		return false;
+	nm_worker_lone_end(worker);
+	if (conn->flags & NM_CONN_ZEROCOPY)
+		nm_special_drain(&worker->io, conn);
+	conn->transport->close(conn, false);
+	flow->conn = conn;
+	flow->left = 0;
+	flow->wake_ns = 0;
+	flow->resume = resume;
+	flow->at = opening;
+	nm_worker_queue(worker, flow);
+	return true;
+}
+
+bool nm_renew_before_pass(struct nm_worker *worker, struct nm_flow *flow)
+{
+	struct nm_conn *conn = NULL;
+
+	return worker->n_stale && stale_of(worker, flow, &conn) &&
+	       replace(worker, flow, conn, worker->body);
+}
+
+bool nm_renew_after_end(struct nm_worker *worker, struct nm_flow *flow,
+			const struct nm_instr *instr)
+{
+	if (!worker->phase->renews || worker->phase->leads || !instr->begins || flow->repeated)
+		return false;
+	flow->error = 0;
+	return replace(worker, flow, flow->conn, instr);
+}
+
+void nm_renew_done(struct nm_worker *worker, struct nm_flow *flow)
+{
+	if (worker->lowat)
+		nm_worker_lowat_conn(worker, flow->conn);
+	if (worker->phase->leads && worker->n_stale && --worker->n_stale == 0)
+		nm_worker_set_goal(worker, worker->goal);
+	flow->at = flow->resume;
+	flow->start_ns = nm_clock_ns();
+	if (!nm_renew_before_pass(worker, flow))
+		nm_worker_queue(worker, flow);
+}
