@@ -83,7 +83,8 @@ static __attribute__((noinline)) enum nm_step receive_parts(struct nm_io *io, st
 		} else if (is_nothing(n)) {
 			conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
 		} else {
-			return n ? fail(flow, (int)-n) : ended(flow, left == instr->size);
+			return n ? fail(flow, (int)-n)
+				 : ended(flow, instr->begins && left == instr->size);
 		}
 	}
 }
@@ -104,7 +105,7 @@ static __attribute__((noinline)) enum nm_step receive_other(struct nm_io *io, st
 	if (n > 0)
 		return receive_parts(io, flow, instr, instr->size, n);
 	if (!is_nothing(n))
-		return n ? fail(flow, (int)-n) : ended(flow, true);
+		return n ? fail(flow, (int)-n) : ended(flow, instr->begins);
 	flow->conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
 	return NM_STEP_WAIT_IN;
 }

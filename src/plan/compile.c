@@ -363,13 +363,18 @@ static bool can_renew(const struct nm_group *group, const struct nm_phase *phase
 		      struct nm_instr *instr)
 {
 	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
+	const struct nm_opts_moving *opts = instr->opts;
 	bool first = true;
+
+	if ((instr->op->flags & (NM_FLOWOP_MOVES | others)) != NM_FLOWOP_MOVES || opts->discard ||
+	    opts->rx_zerocopy)
+		return false;
 
 	for (const struct nm_instr *i = &group->instrs[phase->first]; i < instr; i++)
 		first &= !i->transport || i->slot != instr->slot;
-	instr->begins = first && !instr->law && (instr->op->flags & NM_FLOWOP_FOLLOWS);
-	return (instr->op->flags & NM_FLOWOP_MOVES) && !(instr->op->flags & others) &&
-	       (instr->transport->caps & NM_TRANSPORT_RENEWS) && !instr->stride && !instr->law &&
+	instr->begins = first && !instr->law && (instr->op->flags & NM_FLOWOP_FOLLOWS) &&
+			(instr->transport->caps & NM_TRANSPORT_RENEWS);
+	return (instr->transport->caps & NM_TRANSPORT_RENEWS) && !instr->stride && !instr->law &&
 	       !instr->can_fail && (!first || phase->leads != instr->begins) &&
 	       openings_of(group, instr) == 1;
 }

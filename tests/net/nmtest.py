@@ -235,6 +235,8 @@ def lacks(protocol: str) -> str | None:
 def why_not(stock: str) -> str | None:
     """Why a stock profile cannot run on this kernel."""
     protocol = stock.partition("_")[0]
+    if protocol == "psp":
+        return "PSP needs two hosts with devices that have it; tests/vm brings them"
     missing = lacks(protocol) if protocol in PROBES else None
     return f"no {protocol} here: {missing}; tests/vm brings a kernel that has it" if missing else None
 

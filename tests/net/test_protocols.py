@@ -11,6 +11,8 @@ import pytest
 
 from nmtest import PROFILES, Netmodel, Node, assert_complete, assert_ends_agree, defines, lacks
 
+NO_PSP = "the kernel has no PSP (Linux 6.18 or later, with CONFIG_INET_PSP)"
+NO_PSP_DEVICE = "no network device of this network namespace has PSP"
 NO_SCTP = "the kernel has no SCTP (CONFIG_IP_SCTP, module sctp)"
 NO_VSOCK = "the kernel has no vsock (CONFIG_VSOCKETS, module vsock)"
 NO_OWN_CID = "the kernel has no vsock within a host (CONFIG_VSOCKETS_LOOPBACK, module vsock_loopback)"
@@ -33,6 +35,40 @@ def test_without_vsock_nothing_begins(netmodel: Netmodel) -> None:
     assert result.out == ""
     place = f'{PROFILES}/vsock_rr.xml:16: error: <flowop connect> protocol="vsock"'
     assert result.lines() in ([f"{place}: {NO_VSOCK}"], [f"{place}: {NO_OWN_CID}"])
+
+
+@pytest.mark.parametrize("name", ["psp_rr", "psp_crr", "psp_stream"])
+def test_without_psp_nothing_begins(netmodel: Netmodel, name: str) -> None:
+    """Within a host there is none, whatever its kernel is; tests/vm has two."""
+    result = netmodel.run("-m", name, code=1)
+    assert result.out == ""
+    lines = result.lines()
+    assert all(f'{PROFILES}/{name}.xml:' in line and 'error: <flowop connect> protocol="psp": ' in line for line in lines)
+    assert any(NO_PSP in line or NO_PSP_DEVICE in line for line in lines), lines
+
+
+def test_psp_can_be_checked_anywhere(netmodel: Netmodel) -> None:
+    netmodel.run("-m", "psp_crr", "--check", code=0)
+
+
+def test_keys_are_exchanged_right_behind_the_connect(netmodel: Netmodel, profile: Callable[..., Path]) -> None:
+    """Otherwise something could go out in the clear before."""
+    path = profile(
+        """<group><transaction iterations="1">
+        <flowop type="connect" options="remotehost=local protocol=psp"/>
+        <flowop type="write" options="size=1"/>
+        <flowop type="secure"/>
+        <flowop type="disconnect"/></transaction>
+        <transaction iterations="1">
+        <flowop type="connect" options="remotehost=local protocol=tcp"/>
+        <flowop type="secure"/>
+        <flowop type="disconnect"/></transaction></group>"""
+    )
+    assert netmodel.run("-m", path, "--check", code=1).lines() == [
+        f"{path}:6: error: <flowop secure>: must stand right behind the connect of line 4, once",
+        f"{path}:10: error: <flowop secure>: the connection of line 9 is over tcp, which exchanges no keys; "
+        "protocol=psp does",
+    ]
 
 
 def test_a_slave_refuses_what_its_kernel_does_not_have(

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What an administrator does to the PSP devices of a network namespace: pspctl.py enable MASK | rotate | show
+"""What an administrator does to the PSP devices of a network namespace. Lines of its input: enable MASK, rotate, show.
 
 Generic netlink, family psp, as of Documentation/netlink/specs/psp.yaml."""
 
@@ -90,12 +90,15 @@ class Family:
 
 
 def main() -> None:
+    """Does what the lines of standard input say, and answers each with what there is then."""
     family = Family()
-    if sys.argv[1] == "enable":
-        family.enable(int(sys.argv[2], 0))
-    elif sys.argv[1] == "rotate":
-        family.rotate()
-    print(json.dumps(family.show()))
+    for line in sys.stdin:
+        command, *words = line.split()
+        if command == "enable":
+            family.enable(int(words[0], 0))
+        elif command == "rotate":
+            family.rotate()
+        print(json.dumps(family.show()), flush=True)
 
 
 if __name__ == "__main__":

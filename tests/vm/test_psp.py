@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -31,6 +32,7 @@ class Pair:
     def __init__(self) -> None:
         self.names = tuple(f"psp{os.getpid()}{side}" for side in "ab")
         self.numbers = (71, 72)  # of the devices on the bus
+        self.controls: dict[int, subprocess.Popen[str]] = {}
 
     def prefix(self, side: int) -> tuple[str, ...]:
         # Not by "ip netns exec", which mounts another /sys.
@@ -42,9 +44,16 @@ class Pair:
         return done.stdout
 
     def control(self, side: int, *words: str) -> list[dict[str, int]]:
-        command = [*self.prefix(side), sys.executable, str(PSPCTL), *words]
-        told = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
-        devices: list[dict[str, int]] = json.loads(told)
+        if side not in self.controls:
+            command = [*self.prefix(side), sys.executable, str(PSPCTL)]
+            pipe = subprocess.PIPE
+            self.controls[side] = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+        control = self.controls[side]
+        assert control.stdin
+        assert control.stdout
+        control.stdin.write(" ".join(words) + "\n")
+        control.stdin.flush()
+        devices: list[dict[str, int]] = json.loads(control.stdout.readline())
         return devices
 
     def devices(self, side: int) -> list[Json]:
@@ -78,6 +87,8 @@ class Pair:
         (PORTS / f"netdevsim{self.numbers[side]}/ports/0/psp_rereg").write_text("1")
 
     def close(self) -> None:
+        for control in self.controls.values():
+            control.communicate(timeout=20)
         for number in self.numbers:
             subprocess.run(["sh", "-c", f"echo {number} >{BUS}/del_device"], check=False, capture_output=True)
         for name in self.names:
@@ -203,7 +214,7 @@ def test_a_version_that_one_end_does_not_take(netmodel: Netmodel, pair: Pair) ->
 
 
 def test_no_device(netmodel: Netmodel, pair: Pair) -> None:
-    result = netmodel.run("-m", "psp_rr", "-q", code=2)
+    result = netmodel.run("-m", "psp_rr", "-q", code=1)
     assert "no network device of this network namespace has PSP" in result.err
 
 
@@ -236,7 +247,9 @@ print("got", len(got))
             "-m", "psp_rr", *words, "-P", str(slave.port), "-v", "--format", "json", prefix=pair.prefix(0)
         ) as process:
             process.wait_line("phase 2 of 3 begins", 30)
-            assert pair.shell(f"{sys.executable} -c '{intrude}'", 0).strip() == "got 0"
+            command = [*pair.prefix(0), sys.executable, "-c", intrude]
+            told = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+            assert told.stdout.strip() == "got 0", told.stderr
             done = process.finish(60)
     assert done.code == 0, done.err
     document = json.loads(done.out)
@@ -252,15 +265,15 @@ print("got", len(got))
 def test_rotations(netmodel: Netmodel, pair: Pair, name: str, more: dict[str, str]) -> None:
     """Keys outlive one rotation: after each, connections are replaced, and no byte is lost."""
     with netmodel.slave("--no-auth", prefix=pair.prefix(1)) as slave:
-        words = defines(host=pair.addresses["IPv4"][1], test_length="12s", num_flows=3, num_threads=2, **more)
+        words = defines(host=pair.addresses["IPv4"][1], test_length="15s", num_flows=3, num_threads=2, **more)
         with netmodel.started(
             "-m", name, *words, "-P", str(slave.port), "-v", "--format", "json", prefix=pair.prefix(0)
         ) as process:
             process.wait_line("phase 1 of 1 begins" if name == "psp_crr" else "phase 2 of 3 begins", 30)
             for count, side in enumerate((1, 0, 1), 1):
                 pair.control(side, "rotate")
-                process.wait_line("to be replaced", count=count)
-                pair.shell("sleep 1")
+                process.wait_line("to be replaced", 30, count)
+                time.sleep(1)
             done = process.finish(60)
     assert done.code == 0, done.err
     document = json.loads(done.out)

@@ -27,7 +27,7 @@
 	"when, unless, non_blocking"
 #define FLOWOPS                                                                                    \
 	"connect, accept, read, write, send, recv, exchange, sendfile, sendfilev, think, "         \
-	"disconnect, nop"
+	"disconnect, secure, nop"
 
 struct mistake {
 	const char *text, *said;
@@ -108,7 +108,7 @@ static const struct mistake options[] = {
 	{ONE(OP("connect", "remotehost=h protocol=tpc")),
 	 AT(2,
 	    "<flowop connect> protocol=\"tpc\": unknown protocol, did you mean \"tcp\"?; must be "
-	    "one of: tcp, mptcp, ssl, tls, sctp, unix, udp, vsock, null")},
+	    "one of: tcp, mptcp, psp, ssl, tls, sctp, unix, udp, vsock, null")},
 	{ONE(OP("connect", "remotehost=h protocol=unix")),
 	 AT(2, "<flowop connect> remotehost=\"h\": unix connections stay on one host; remotehost "
 	       "must be local")},
