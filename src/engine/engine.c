@@ -11,6 +11,7 @@
 
 #include "engine/door.h"
 #include "engine/engine_priv.h"
+#include "engine/renew.h"
 #include "flowop/flowop.h"
 #include "host/clock.h"
 #include "transport/transport.h"

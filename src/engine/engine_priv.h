@@ -191,28 +191,11 @@ void nm_worker_lowat_end(
 
 void nm_worker_lowat_conn(const struct nm_worker *worker, const struct nm_conn *conn);
 
-/* renew.c: news of transports, on main; and what they mean for connections, on the worker */
-struct nm_news;
-int nm_news_open(struct nm_engine *engine); /* after its transports have started; 0 or -errno */
-struct nm_news *nm_news_free(struct nm_news *news); /* accepts NULL, returns NULL */
-int nm_news_fd(const struct nm_engine *engine);
-void nm_news_read(struct nm_engine *engine);
-bool nm_news_lost(const struct nm_engine *engine, struct nm_engine_error *ret_error);
-int nm_renew_init(struct nm_worker *worker);
-const struct nm_instr *nm_renew_original(const struct nm_worker *worker,
-					 const struct nm_instr *instr);
-void nm_renew_command(struct nm_worker *worker); /* sees whether main asks */
-void nm_renew_count(struct nm_worker *worker);	 /* a phase begins */
-/* The flow is about to begin a pass. True: it replaces a connection before that. */
-bool nm_renew_before_pass(struct nm_worker *worker, struct nm_flow *flow);
-/* The peer has ended the stream before the message that instr reads. True: to replace it. */
-bool nm_renew_after_end(struct nm_worker *worker, struct nm_flow *flow,
-			const struct nm_instr *instr);
-void nm_renew_done(struct nm_worker *worker, struct nm_flow *flow);
-
 /* lone.c: a worker with one flow that asks may wait in the receive itself */
 void nm_worker_lone_begin(struct nm_worker *worker); /* in a phase, once it may be one */
 void nm_worker_lone_end(struct nm_worker *worker);
+bool nm_worker_waits_alone(const struct nm_worker *worker, const struct nm_flow *flow);
+void nm_worker_run_lone(struct nm_worker *worker); /* between two waits for events */
 
 /* tcp_info.c: new and free as in detail_priv.h; the others on the worker's thread, and only with a watch */
 struct nm_tcp_watch;

@@ -19,6 +19,7 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/ports.c \
 	src/engine/process.c \
 	src/engine/renew.c \
+	src/engine/renew.h \
 	src/engine/run.c \
 	src/engine/sample.c \
 	src/engine/tcp_info.c \

@@ -113,3 +113,66 @@ void nm_worker_lone_end(struct nm_worker *worker)
 	}
 	worker->lone = NULL;
 }
+
+/* The only flow waits for what it reads next, and main wants nothing. */
+bool nm_worker_waits_alone(const struct nm_worker *worker, const struct nm_flow *flow)
+{
+	return worker->lone && flow->at == worker->lone && !worker->quiet_ns &&
+	       (flow->state == NM_FLOW_WAITING || flow->state == NM_FLOW_LIMITED) &&
+	       !atomic_load_explicit(&worker->called, memory_order_relaxed);
+}
+
+/* How often a lone flow that does not sleep looks before the worker looks at everything else. */
+#define LOOKS 256
+
+/* The same without sleep: looks again and again. */
+static void spin_lone(struct nm_worker *worker)
+{
+	struct nm_flow *flow = nm_worker_flow(worker, 0);
+
+	for (unsigned looks = 0; looks < LOOKS; looks++) {
+		uint64_t due_ns = flow->wake_ns;
+		uint64_t before = nm_counter_read(&worker->io.count->bytes_received);
+
+		if (!nm_worker_waits_alone(worker, flow))
+			break;
+		flow->wake_ns = 0;
+		flow->conn->flags |= NM_CONN_IN;
+		nm_worker_run_flow(worker, flow);
+		/* A limit of the wait is one of the whole wait. */
+		if (nm_counter_read(&worker->io.count->bytes_received) != before)
+			looks = 0;
+		else if (flow->state == NM_FLOW_LIMITED)
+			flow->wake_ns = due_ns;
+	}
+}
+
+/* The receive itself waits, as long as something comes and main wants nothing. */
+static void sleep_lone(struct nm_worker *worker)
+{
+	struct nm_flow *flow = nm_worker_flow(worker, 0);
+
+	if (!nm_worker_waits_alone(worker, flow))
+		return;
+	worker->io.recv_flags = 0;
+	worker->io.in_kept = ~0u;
+	flow->wake_ns = 0;
+	flow->conn->flags |= NM_CONN_IN;
+	nm_worker_run_flow(worker, flow);
+	worker->io.recv_flags = MSG_DONTWAIT;
+	worker->io.in_kept = ~(uint32_t)NM_CONN_IN;
+	/* Nothing has come for long. */
+	if (nm_worker_waits_alone(worker, flow))
+		nm_worker_lone_end(worker);
+}
+
+/* What has been lost is only found out by looking at the clock between events. */
+void nm_worker_run_lone(struct nm_worker *worker)
+{
+	if (worker->quiet_ns)
+		nm_worker_lone_end(worker);
+	else if (worker->group->spins)
+		spin_lone(worker);
+	else
+		sleep_lone(worker);
+}

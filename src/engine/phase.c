@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "engine/engine_priv.h"
+#include "engine/renew.h"
 #include "flowop/pipeline.h"
 #include "host/clock.h"
 #include "transport/transport.h"

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "engine/engine_priv.h"
+#include "engine/renew.h"
 #include "flowop/flowop.h"
 #include "flowop/special.h"
 #include "host/clock.h"

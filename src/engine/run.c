@@ -12,6 +12,7 @@
 
 #include "engine/door.h"
 #include "engine/engine_priv.h"
+#include "engine/renew.h"
 #include "flowop/datagram.h"
 #include "flowop/flowop.h"
 #include "flowop/moving.h"
@@ -574,20 +575,12 @@ static void run_queued(struct nm_worker *worker)
 	}
 }
 
-/* The only flow waits for what it reads next, and main wants nothing. */
-static bool waits_alone(const struct nm_worker *worker, const struct nm_flow *flow)
-{
-	return worker->lone && flow->at == worker->lone && !worker->quiet_ns &&
-	       (flow->state == NM_FLOW_WAITING || flow->state == NM_FLOW_LIMITED) &&
-	       !atomic_load_explicit(&worker->called, memory_order_relaxed);
-}
-
 static int64_t next_timeout_ns(const struct nm_worker *worker)
 {
 	uint64_t next_ns = nm_timers_next_ns(&worker->timers);
 
 	if (worker->run_first || worker->watching || (worker->group->spins && worker->phase) ||
-	    (worker->lone && waits_alone(worker, nm_worker_flow(worker, 0))))
+	    (worker->lone && nm_worker_waits_alone(worker, nm_worker_flow(worker, 0))))
 		return 0;
 	if (worker->quiet_ns && worker->quiet_ns < next_ns)
 		next_ns = worker->quiet_ns;
@@ -598,30 +591,8 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 	return next_ns > now_ns ? (int64_t)(next_ns - now_ns) : 0;
 }
 
-/* How often a lone flow that does not sleep looks before the worker looks at everything else. */
+/* How often a worker that spins looks before it lets others have the CPU. */
 #define LOOKS 256
-
-/* The same without sleep: looks again and again. */
-static void spin_lone(struct nm_worker *worker)
-{
-	struct nm_flow *flow = nm_worker_flow(worker, 0);
-
-	for (unsigned looks = 0; looks < LOOKS; looks++) {
-		uint64_t due_ns = flow->wake_ns;
-		uint64_t before = nm_counter_read(&worker->io.count->bytes_received);
-
-		if (!waits_alone(worker, flow))
-			break;
-		flow->wake_ns = 0;
-		flow->conn->flags |= NM_CONN_IN;
-		run_flow(worker, flow);
-		/* A limit of the wait is one of the whole wait. */
-		if (nm_counter_read(&worker->io.count->bytes_received) != before)
-			looks = 0;
-		else if (flow->state == NM_FLOW_LIMITED)
-			flow->wake_ns = due_ns;
-	}
-}
 
 /* Whoever is waited for may need this very CPU. */
 static void yield_at_times(struct nm_worker *worker, int n_events)
@@ -631,36 +602,6 @@ static void yield_at_times(struct nm_worker *worker, int n_events)
 		worker->looks = 0;
 		(void)sched_yield();
 	}
-}
-
-/* The receive itself waits, as long as something comes and main wants nothing. */
-static void sleep_lone(struct nm_worker *worker)
-{
-	struct nm_flow *flow = nm_worker_flow(worker, 0);
-
-	if (!waits_alone(worker, flow))
-		return;
-	worker->io.recv_flags = 0;
-	worker->io.in_kept = ~0u;
-	flow->wake_ns = 0;
-	flow->conn->flags |= NM_CONN_IN;
-	run_flow(worker, flow);
-	worker->io.recv_flags = MSG_DONTWAIT;
-	worker->io.in_kept = ~(uint32_t)NM_CONN_IN;
-	/* Nothing has come for long. */
-	if (waits_alone(worker, flow))
-		nm_worker_lone_end(worker);
-}
-
-/* What has been lost is only found out by looking at the clock between events. */
-static void run_lone(struct nm_worker *worker)
-{
-	if (worker->quiet_ns)
-		nm_worker_lone_end(worker);
-	else if (worker->group->spins)
-		spin_lone(worker);
-	else
-		sleep_lone(worker);
 }
 
 void *nm_worker_main(void *arg)
@@ -690,7 +631,7 @@ void *nm_worker_main(void *arg)
 		if (worker->group->spins)
 			yield_at_times(worker, n);
 		if (worker->lone)
-			run_lone(worker);
+			nm_worker_run_lone(worker);
 		if (__builtin_expect(!worker->busy, 1))
 			continue;
 		if (atomic_load_explicit(&worker->quit, memory_order_relaxed))

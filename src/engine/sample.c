@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/engine_priv.h"
+#include "engine/renew.h"
 
 bool nm_engine_group_done(const struct nm_engine *engine, uint32_t group)
 {

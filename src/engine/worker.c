@@ -10,6 +10,7 @@
 #include "base/draw.h"
 #include "engine/door.h"
 #include "engine/engine_priv.h"
+#include "engine/renew.h"
 #include "flowop/files.h"
 #include "flowop/pipeline.h"
 #include "transport/many.h"

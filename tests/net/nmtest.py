@@ -515,9 +515,10 @@ def changed(node: Node, name: str, value: object) -> Iterator[None]:
 
 
 @contextmanager
-def _in_namespace(node: Node) -> Iterator[None]:
+def in_namespace(name: str) -> Iterator[None]:
+    """What is opened here is opened there."""
     setns = ctypes.CDLL(None, use_errno=True).setns
-    with open("/proc/self/ns/net") as mine, open(f"/var/run/netns/{node.namespace}") as there:
+    with open("/proc/self/ns/net") as mine, open(f"/var/run/netns/{name}") as there:
         assert setns(there.fileno(), _CLONE_NEWNET) == 0
         try:
             yield
@@ -527,7 +528,7 @@ def _in_namespace(node: Node) -> Iterator[None]:
 
 def packets(node: Node, run: Callable[[], None]) -> list[bytes]:
     """The headers of the IP packets that cross the loopback interface of the host meanwhile."""
-    with _in_namespace(node):
+    with in_namespace(node.namespace):
         tap = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_ALL))
         tap.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, 64 << 20)
         tap.bind(("lo", _ETH_P_ALL))
