@@ -32,9 +32,9 @@ enum nm_step {
 	NM_STEP_SLEEP,	  /* call again at flow->wake_ns */
 	NM_STEP_PARK,  /* the step has put the flow on a listener's queue; call again from there */
 	NM_STEP_ENDED, /* the same, and it is the end of the stream, before the message has begun */
-	NM_STEP_RENEWED, /* renewal only: the connection is there again */
-	NM_STEP_FAIL,	 /* flow->error holds an errno; the flow is over */
-	NM_STEP_BACK,	 /* glue only: go on with the instruction before */
+	NM_STEP_RENEWED,  /* renewal only: the connection is there again */
+	NM_STEP_FAIL,	  /* flow->error holds an errno; the flow is over */
+	NM_STEP_BACK,	  /* glue only: go on with the instruction before */
 	NM_STEP_UNTIL_IN, /* glue only: WAIT_IN, or call again at flow->wake_ns */
 	NM_STEP_LIMITED_IN, /* glue only: WAIT_IN, WAIT_OUT and PARK that end after instr->timeout_ns */
 	NM_STEP_LIMITED_OUT,
