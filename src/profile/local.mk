@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += src/libnm_profile.la
 src_libnm_profile_la_SOURCES = \
+	src/profile/encoding.c \
+	src/profile/encoding.h \
 	src/profile/nesting.c \
 	src/profile/normalise.c \
 	src/profile/normalise.h \

@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/diag.h"
 #include "base/word.h"
+#include "profile/encoding.h"
 #include "profile/normalise.h"
 
 #if LIBXML_VERSION >= 21200
@@ -70,61 +70,18 @@ static void fail(struct reader *reader, unsigned line, const char *what)
 
 /* ---- before libxml2 sees it ---- */
 
-/* Only UTF-8 comes to libxml2: its converters write their errors to stderr. */
-static void check_utf8(struct reader *reader)
-{
-	unsigned line = 1;
-
-	for (size_t at = 0; at < reader->length;) {
-		const unsigned char *s = (const unsigned char *)reader->text + at;
-		size_t length = nm_utf8_length(s, reader->length - at);
-
-		if (!length) {
-			reader->failed = true;
-			nm_diag_error(reader->diags, reader->file, line,
-				      "not well-formed XML: byte 0x%02x is not UTF-8 text", *s);
-			return;
-		}
-		line += *s == '\n';
-		at += length;
-	}
-}
-
-static const char *skip_blanks(const char *text, const char *end)
-{
-	while (text < end && (*text == ' ' || *text == '\t' || *text == '\r' || *text == '\n'))
-		text++;
-	return text;
-}
-
 /* libxml2 is told to take no notice of the encoding, so that a wrong one is told here. */
 static void check_encoding(struct reader *reader)
 {
-	const char *text = reader->text, *end = text + reader->length;
+	size_t length;
+	const char *name = nm_encoding_find(reader->text, reader->length, &length);
 
-	if (reader->length < 6 || memcmp(text, "<?xml", 5) != 0 ||
-	    skip_blanks(text + 5, end) == text + 5)
-		return;
-	end = memmem(text, reader->length, "?>", 2);
-	text = end ? memmem(text, (size_t)(end - text), "encoding", 8) : NULL;
-	if (!text)
-		return;
-	text = skip_blanks(text + 8, end);
-	if (text == end || *text != '=')
-		return;
-	text = skip_blanks(text + 1, end);
-	if (text == end || (*text != '"' && *text != '\''))
-		return;
-	const char *close = memchr(text + 1, *text, (size_t)(end - text - 1));
-	size_t length = close ? (size_t)(close - text - 1) : 0;
-
-	if (!close || (length == 5 && strncasecmp(text + 1, "UTF-8", 5) == 0) ||
-	    (length == 8 && strncasecmp(text + 1, "US-ASCII", 8) == 0))
+	if (!name || nm_encoding_is_known(name, length))
 		return;
 	reader->failed = true;
 	nm_diag_error(reader->diags, reader->file, 1,
-		      "encoding=\"%.*s\" is not allowed: a profile is UTF-8 text",
-		      length > MAX_QUOTED ? MAX_QUOTED : (int)length, text + 1);
+		      "encoding=\"%.*s\" is not allowed: a profile is UTF-8 or ISO-8859-1 text",
+		      length > MAX_QUOTED ? MAX_QUOTED : (int)length, name);
 }
 
 /* No '<' is inside a tag, so that the attributes between two of them bound those of any tag, whatever else is
@@ -247,7 +204,7 @@ static void on_text(void *arg, const xmlChar *text, int length)
 	xmlParserCtxt *ctxt = arg;
 	struct reader *reader = ctxt->_private;
 	const char *end = (const char *)text + length;
-	const char *word = skip_blanks((const char *)text, end);
+	const char *word = nm_skip_blanks((const char *)text, end);
 	unsigned line = (unsigned)ctxt->input->line; /* where it ends */
 
 	/* What follows a syntax error may be the rest of it. */
@@ -408,18 +365,22 @@ struct nm_node *nm_profile_parse(const char *file, const char *text, size_t leng
 				.length = bom ? length - 3 : length,
 				.diags = diags};
 	struct nm_node *root = NULL;
-	char *normal = NULL;
+	char *normal = NULL, *converted = NULL;
 
 	if (length > NM_PROFILE_MAX_BYTES) {
 		nm_diag_error(diags, file, 0, "the profile is larger than 1 MiB");
 		return NULL;
 	}
-	check_utf8(&reader);
-	if (reader.failed)
-		return NULL;
-	int r = nm_profile_normalise(file, reader.text, reader.length, &normal, &reader.length,
-				     diags);
+	int r = nm_encoding_convert(file, reader.text, reader.length, &converted, &reader.length,
+				    diags);
 
+	if (r == -EINVAL)
+		return NULL;
+	if (r > 0)
+		reader.text = converted;
+	if (r >= 0)
+		r = nm_profile_normalise(file, reader.text, reader.length, &normal, &reader.length,
+					 diags);
 	if (r > 0)
 		reader.text = normal;
 	if (r < 0)
@@ -427,6 +388,7 @@ struct nm_node *nm_profile_parse(const char *file, const char *text, size_t leng
 	else
 		root = check_and_parse(&reader);
 	free(normal);
+	free(converted);
 	return root;
 }
 

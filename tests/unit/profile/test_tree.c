@@ -83,6 +83,32 @@ START_TEST(elements_attributes_and_lines)
 }
 END_TEST
 
+START_TEST(a_declared_encoding_is_converted)
+{
+	struct nm_node *root = parse("<?xml version='1.0' encoding='iso-8859-1'?>\n"
+				     "<!-- caf\xe9 --><profile name='\xe9\xff'/>");
+
+	ck_assert_ptr_nonnull(root);
+	ck_assert_uint_eq(diags.count, 0);
+	ck_assert_str_eq(nm_node_attr(root, "name"), "\xc3\xa9\xc3\xbf");
+	nm_node_free(root);
+}
+END_TEST
+
+START_TEST(a_comment_may_have_any_bytes)
+{
+	struct nm_node *root =
+		parse("<!-- one -->\n<!-- caf\xe9\n\xff--><profile name='\xc3\xa9'/>");
+
+	ck_assert_ptr_nonnull(root);
+	ck_assert_uint_eq(diags.count, 1);
+	assert_first("p.xml:2: warning: byte 0xe9 in a comment is not UTF-8 text, but read all the "
+		     "same");
+	ck_assert_str_eq(nm_node_attr(root, "name"), "\xc3\xa9");
+	nm_node_free(root);
+}
+END_TEST
+
 START_TEST(a_tag_over_several_lines_is_where_it_begins)
 {
 	struct nm_node *root =
@@ -202,12 +228,16 @@ static const struct {
 	{"<a v='\xf8\x88\x80\x80\x80'/>",
 	 "p.xml:1: error: not well-formed XML: byte 0xf8 is not UTF-8 text"},
 	{"<a v='\x80'/>", "p.xml:1: error: not well-formed XML: byte 0x80 is not UTF-8 text"},
+	{"<!-- \xc3\xa9 --><a v='\x80'/>",
+	 "p.xml:1: error: not well-formed XML: byte 0x80 is not UTF-8 text"},
 	{"<a/>\xe2\x82", "p.xml:1: error: not well-formed XML: byte 0xe2 is not UTF-8 text"},
 	{"\xff\xfe<", "p.xml:1: error: not well-formed XML: byte 0xff is not UTF-8 text"},
 	{"<?xml version='1.0' encoding='ISO-2022-JP'?><a/>",
-	 "p.xml:1: error: encoding=\"ISO-2022-JP\" is not allowed: a profile is UTF-8 text"},
+	 "p.xml:1: error: encoding=\"ISO-2022-JP\" is not allowed: a profile is UTF-8 or "
+	 "ISO-8859-1 text"},
 	{"<?xml version=\"1.0\" encoding = \"UTF-16\" ?><a/>",
-	 "p.xml:1: error: encoding=\"UTF-16\" is not allowed: a profile is UTF-8 text"},
+	 "p.xml:1: error: encoding=\"UTF-16\" is not allowed: a profile is UTF-8 or ISO-8859-1 "
+	 "text"},
 
 	/* syntax; only what all versions of libxml2 say alike */
 	{"<a>\n<b>\n</a>",
@@ -488,6 +518,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, elements_attributes_and_lines);
+	tcase_add_test(tc, a_declared_encoding_is_converted);
+	tcase_add_test(tc, a_comment_may_have_any_bytes);
 	tcase_add_test(tc, a_tag_over_several_lines_is_where_it_begins);
 	tcase_add_test(tc, lines_after_much_text);
 	tcase_add_loop_test(tc, values_survive, 0, COUNT_OF(values));
