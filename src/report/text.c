@@ -53,6 +53,12 @@ static const char *bits_text(uint64_t bytes, double seconds, char *buf)
 	return nm_format_bitrate((double)bytes * 8 / seconds, buf, TEXT);
 }
 
+/* For a way that need not be used: "-" when nothing has gone there. */
+static const char *way_text(uint64_t bytes, double seconds, char *buf)
+{
+	return bytes ? bits_text(bytes, seconds, buf) : "-";
+}
+
 static const char *rate_text(uint64_t count, double seconds, char *buf)
 {
 	if (seconds <= 0)
@@ -90,6 +96,23 @@ static void add_messages(struct nm_table *table, const struct nm_result *result)
 		nm_table_cell(table, "%" PRIu64 "  late answers %" PRIu64, messages.timeouts,
 			      messages.to_master.late + messages.to_slaves.late);
 	}
+}
+
+/* Of the master; a way without data says nothing. */
+static void add_throughput(struct nm_table *table, const struct nm_window *totals)
+{
+	const struct nm_counts *counts = &totals->counts;
+	char sent[TEXT], received[TEXT];
+
+	bits_text(counts->bytes_sent, totals->seconds, sent);
+	bits_text(counts->bytes_received, totals->seconds, received);
+	nm_table_cell(table, "throughput");
+	if (!counts->bytes_received)
+		nm_table_cell(table, "sent %s", sent);
+	else if (!counts->bytes_sent)
+		nm_table_cell(table, "received %s", received);
+	else
+		nm_table_cell(table, "sent %s  received %s", sent, received);
 }
 
 /* What of the ways around the usual one has been taken, by all hosts. */
@@ -216,11 +239,8 @@ static void print_totals(const struct nm_result *result, FILE *out)
 	nm_table_cell(&table, "%s/s  (%" PRIu64 " in %s)",
 		      rate_text(counts->iterations, totals->seconds, a), counts->iterations,
 		      nm_format_duration(totals->seconds, b, sizeof(b)));
-	nm_table_cell(&table, "throughput");
-	nm_table_cell(&table, "sent %s  received %s",
-		      bits_text(counts->bytes_sent, totals->seconds, a),
-		      bits_text(counts->bytes_received, totals->seconds, b));
 	add_messages(&table, result);
+	add_throughput(&table, totals);
 	add_ways(&table, result);
 	add_behind(&table, result);
 	add_latency(&table, "latency", &totals->latency, &result->percentiles);
@@ -319,9 +339,9 @@ static void print_groups(const struct nm_result *result, FILE *out)
 		nm_table_cell(&table, "%s",
 			      rate_text(totals->counts.iterations, totals->seconds, a));
 		nm_table_cell(&table, "%s",
-			      bits_text(totals->counts.bytes_sent, totals->seconds, b));
+			      way_text(totals->counts.bytes_sent, totals->seconds, b));
 		nm_table_cell(&table, "%s",
-			      bits_text(totals->counts.bytes_received, totals->seconds, c));
+			      way_text(totals->counts.bytes_received, totals->seconds, c));
 		add_times(&table, &totals->latency, places, n_places);
 		if (responses)
 			add_times(&table, &totals->response, places, n_places);
@@ -489,9 +509,9 @@ static void print_runs(const struct nm_series *series, FILE *out)
 		nm_table_cell(&table, "%s",
 			      rate_text(totals->counts.iterations, totals->seconds, a));
 		nm_table_cell(&table, "%s",
-			      bits_text(totals->counts.bytes_sent, totals->seconds, a));
+			      way_text(totals->counts.bytes_sent, totals->seconds, a));
 		nm_table_cell(&table, "%s",
-			      bits_text(totals->counts.bytes_received, totals->seconds, a));
+			      way_text(totals->counts.bytes_received, totals->seconds, a));
 		add_time(&table, latency, latency->mean_s);
 		add_time(&table, latency, latency->max_s);
 	}

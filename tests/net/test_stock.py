@@ -269,3 +269,12 @@ def test_the_wait_for_lost_messages_is_no_part_of_the_time(netmodel: Netmodel) -
     phase = phase_of(document, "stream")
     assert phase["messages"]["to_master"]["lost"] > 0
     assert phase["seconds"] < 0.24
+
+
+def test_a_report_begins_with_what_has_arrived(netmodel: Netmodel) -> None:
+    out = netmodel.run("-m", "udp_stream", "-D", "test_length=200ms", code=0).out
+    arrived = re.search(r"^  to slaves +sent \d+  received \d+ \(\S+ \Sb/s\)  lost \d+ ", out, re.MULTILINE)
+    sent = re.search(r"^  throughput +sent \S+ \Sb/s$", out, re.MULTILINE)
+    assert arrived and sent, out
+    assert arrived.start() < sent.start()
+    assert "received" not in sent[0], "that way has no data"
