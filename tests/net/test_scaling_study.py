@@ -8,6 +8,7 @@ import io
 import json
 import re
 import signal
+import socket
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -20,6 +21,7 @@ from nmtest import TOP, Json, Netmodel, Node, Process, Result, children, defines
 
 SCRIPT = TOP / "contrib" / "scaling-study"
 HEADER = ["#Conn", "Wnd", "cpu(usr)", "cpu(sys)", "cpu(idle)", "Throughput(Mbps)", "mean(us)", "p50(us)", "p99(us)"]
+HEADER.append("transactions/s")
 SHORT = defines(test_length="100ms")
 
 
@@ -69,7 +71,8 @@ def test_http_get_against_three_slaves(
     for row in rows:
         assert len(row) == len(HEADER)
         assert 10 < sum(map(int, row[2:5])) <= 103  # what is missing was stolen from a guest
-        throughput, mean, p50, p99 = map(float, row[5:])
+        throughput, mean, p50, p99, rate = map(float, row[5:])
+        assert rate > 1
         assert throughput > 1
         assert 0 < p50 <= p99
         assert 0 < mean
@@ -113,11 +116,13 @@ def test_the_table_is_the_result_of_netmodel(study: Study, netmodel: Netmodel, t
     program.write_text(f'#!/bin/sh\ncase "$*" in *--format*) cat {tmp_path}/result;; esac\n')
     program.chmod(0o755)
     given = ["-m", "any", "--param", "n", "--connections", "7", "--netmodel", program]
-    assert rows_of(study.run(*given).out) == [["7", "32k", "12", "28", "60", "7.25", "1000.0", "2000.0", "3000.0"]]
+    assert rows_of(study.run(*given).out) == [
+        ["7", "32k", "12", "28", "60", "7.25", "1000.0", "2000.0", "3000.0", "5"]
+    ]
     document["hosts"][0]["cpu"] = {"unavailable": "why"}
     document["totals"]["latency_s"] = None
     (tmp_path / "result").write_text(json.dumps(document))
-    assert rows_of(study.run(*given).out) == [["7", "32k", "-", "-", "-", "7.25", "-", "-", "-"]]
+    assert rows_of(study.run(*given).out) == [["7", "32k", "-", "-", "-", "7.25", "-", "-", "-", "5"]]
 
 
 def test_a_point_that_fails_is_marked_and_the_others_run(study: Study) -> None:
@@ -126,13 +131,27 @@ def test_a_point_that_fails_is_marked_and_the_others_run(study: Study) -> None:
     result = study.run(*given, code=2, before=few)
     rows = rows_of(result.out)
     assert [row[0] for row in rows] == ["1", "9000", "2"]
-    assert rows[1][1:] == ["-"] * 8 + ["failed"]
+    assert rows[1][1:] == ["-"] * 9 + ["failed"]
     assert len(rows[0]) == len(rows[2]) == len(HEADER)
     assert re.search(r"^scaling-study: num_flows=9000: failed: .*descriptors", result.err, re.MULTILINE)
     points = study.run(*given, "--format", "json", code=2, before=few).json()["points"]
     assert [point["error"] is None for point in points] == [True, False, True]
     assert "descriptors" in points[1]["error"]
     assert points[1]["throughput_mbps"] is None
+
+
+def test_a_slave_that_cannot_be_reached_ends_it(study: Study) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        given = ["-m", "tcp_rr", "--conn", "1-3", *SHORT, *defines(host="127.0.0.1")]
+        result = study.run(*given, "--", "-P", str(closed.getsockname()[1]), code=2)
+    assert [row[0] for row in rows_of(result.out)] == ["1"]
+    assert "no more is tried: a slave cannot be reached" in result.err
+
+
+def test_a_range_of_steps_of_one(study: Study) -> None:
+    given = ["-m", "tcp_rr", "--connections", "2-4", *SHORT]
+    assert [row[0] for row in rows_of(study.run(*given).out)] == ["2", "3", "4"]
 
 
 def test_another_parameter(study: Study) -> None:
@@ -157,7 +176,8 @@ def test_a_profile_of_uperf(study: Study, tmp_path: Path) -> None:
     [
         (["-m", "tcp_rr"], "--connections"),
         (["--connections", "1"], "--master"),
-        (["-m", "tcp_rr", "--connections", "1x"], '"1x": not a number, nor a range like 1-1024x2'),
+        (["-m", "tcp_rr", "--connections", "1x"], '"1x": not a number, nor a range like 1-4 (each one) or 1-1024x2'),
+        (["-m", "tcp_rr", "--connections", "1-9999999999"], "at most 1000 are allowed"),
         (["-m", "tcp_rr", "--connections", "8-1x2"], '"8-1x2": from 1 upwards'),
         (["-m", "tcp_rr", "--connections", "1-8x1"], '"1-8x1": from 1 upwards'),
         (["-m", "tcp_rr", "--connections", "0"], '"0": from 1 upwards'),
