@@ -312,6 +312,25 @@ def test_the_way_to_the_program_works(tmp_path: Path, netmodel: Path) -> None:
         assert line in document.read_text(), document
 
 
+def test_the_table_of_stock_profiles_is_true(netmodel: Path) -> None:
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (\d+) \| (.*) \|$", (TOP / "README.md").read_text(), re.MULTILINE)
+    assert sorted(name for name, *_ in rows) == sorted(path.stem for path in (TOP / "profiles").glob("*.xml"))
+    for name, seconds, connections in rows:
+        params = must([netmodel, "-m", name, "--params"])
+        assert re.search(rf"^test_length +\S+ +{seconds}s ", params, re.MULTILINE), name
+        for parameter in re.findall(r"`(\w+)`", connections):
+            assert re.search(rf"^{parameter} ", params, re.MULTILINE), (name, parameter)
+
+
+def test_the_manual_pages_are_where_it_is_told() -> None:
+    for document in (TOP / "README.md", DOCS / "tutorial.md", TOP / "quickstart"):
+        text = document.read_text()
+        assert "man -l " in text, document
+        assert not re.search(r"\]\([^)]*\.in\)", text), "the source of a manual page is no use to a reader"
+        for page in re.findall(r"build/(docs/[\w-]+\.\d)\b", text):
+            assert (TOP / f"{page}.in").exists(), (document, page)
+
+
 # --- examples in C ---
 
 
