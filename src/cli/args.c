@@ -180,6 +180,13 @@ static void take(struct spec *spec, const struct nm_arg *arg, const char *value,
 		 struct nm_args *args, struct nm_diags *diags)
 {
 	char why[256] = "";
+
+	if (spec->given[arg - nm_arg_table] && strcmp(arg->opt.name, "master") == 0) {
+		nm_diag_error(diags, NULL, 0,
+			      "--master %s: one profile at a time, and %s is given already", value,
+			      args->master ? args->master : "another");
+		return;
+	}
 	int error = nm_opt_set(&arg->opt, args, value, why, sizeof(why));
 
 	if (!error && arg->accept)
@@ -270,6 +277,10 @@ static void check_output(const struct nm_args *args, struct nm_diags *diags)
 			      "--raw and --format %s: both would go to standard output: give the "
 			      "report a file with -o FILE",
 			      args->format);
+	if (args->no_statistics && args->raw)
+		nm_diag_error(diags, NULL, 0,
+			      "--no-statistics and --raw: one at a time: without statistics there "
+			      "are no lines of progress");
 	if (args->iostat_ns && args->raw)
 		nm_diag_error(diags, NULL, 0,
 			      "--iostat and --raw: one at a time: both print lines of progress");
@@ -315,6 +326,8 @@ static void check_together(const struct spec *spec, struct nm_args *args, struct
 				      modes_text(arg->modes), action_option(args->action));
 	}
 	check_output(args, diags);
+	if (args->quiet && args->verbose)
+		nm_diag_error(diags, NULL, 0, "--quiet and --verbose: one at a time");
 	if (mode == NM_MODE_RUN && args->port == 0)
 		nm_diag_error(diags, NULL, 0, "--port 0: must be 1 to 65535 with --master");
 }
