@@ -210,6 +210,49 @@ START_TEST(a_work_order_is_read_back)
 }
 END_TEST
 
+START_TEST(a_group_to_be_renewed_is_one_of_the_plan)
+{
+	const struct nm_plan three = {.n_groups = 3}, none = {.n_groups = 0};
+	json_t *body = nm_renew_pack(2);
+	uint32_t group = 0;
+
+	ck_assert_int_eq(nm_renew_unpack(body, &three, &group), 0);
+	ck_assert_uint_eq(group, 2);
+	ck_assert_int_eq(nm_renew_unpack(body, &none, &group), -EPROTO);
+	json_decref(body);
+	body = nm_renew_pack(3);
+	ck_assert_int_eq(nm_renew_unpack(body, &three, &group), -EPROTO);
+	json_decref(body);
+}
+END_TEST
+
+START_TEST(a_secret_has_one_form)
+{
+	const struct nm_msg_prepare sent = {.run_id = "1",
+					    .host = "h",
+					    .profile = "<profile/>",
+					    .file = "f",
+					    .timeout_ns = 1,
+					    .secret = {0xab}};
+	static const char *const wrong[] = {"", "ab", "AB"};
+	struct nm_msg_prepare got;
+	json_t *body = nm_prepare_pack(&sent);
+	char text[2 * NM_SECRET_BYTES + 1];
+
+	ck_assert_str_eq(json_string_value(json_object_get(body, "secret")),
+			 "ab00000000000000000000000000000000000000000000000000000000000000");
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		memset(text, '0', sizeof text - 1);
+		text[sizeof text - 1] = '\0';
+		memcpy(text, wrong[i], strlen(wrong[i]));
+		text[i == 2 ? sizeof text - 1 : strlen(wrong[i])] = '\0';
+		ck_assert_int_eq(json_object_set_new(body, "secret", json_string(text)), 0);
+		ck_assert_int_eq(nm_prepare_unpack(body, &got), -EPROTO);
+	}
+	json_decref(body);
+}
+END_TEST
+
 START_TEST(texts_have_a_longest_length)
 {
 	char name[600];
@@ -673,6 +716,8 @@ int main(void)
 	tcase_add_test(tc, messages_have_their_turn_and_their_sender);
 	tcase_add_test(tc, a_hello_of_the_future_is_understood);
 	tcase_add_test(tc, a_work_order_is_read_back);
+	tcase_add_test(tc, a_group_to_be_renewed_is_one_of_the_plan);
+	tcase_add_test(tc, a_secret_has_one_form);
 	tcase_add_test(tc, texts_have_a_longest_length);
 	tcase_add_test(tc, texts_of_any_bytes_can_be_sent);
 	tcase_add_test(tc, totals_are_held_against_the_plan);

@@ -360,6 +360,44 @@ START_TEST(a_read_behind_an_opening_has_an_end)
 }
 END_TEST
 
+#define PSP                                                                                        \
+	"<transaction><flowop type='connect' options='remotehost=h protocol=psp'/>"                \
+	"<flowop type='secure'/></transaction>\n"
+
+/* Connections over psp, where both ends know when a pass is over: the next begins with a message of who leads. */
+START_TEST(connections_are_renewed_between_plain_passes)
+{
+	static const struct {
+		const char *body;
+		bool renews;
+	} cases[] = {
+		{"<flowop type='write' options='size=9'/><flowop type='read' options='size=9'/>",
+		 true},
+		{"<flowop type='read' options='size=9'/>", true},
+		{"<flowop type='write' options='size=rand(1,9)'/>", false},
+		{"<flowop type='write' options='size=9 discard'/>", false},
+		{"<flowop type='exchange' options='size=9'/>", false},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char text[1024];
+
+		(void)snprintf(text, sizeof text,
+			       GROUP(PSP "<transaction duration='1s'>%s</transaction>\n" CLOSE),
+			       cases[i].body);
+		struct compiled c = compile_good(text);
+
+		ck_assert(instr_at(c.plan, 0, 0)->later);
+		ck_assert(instr_at(c.plan, 0, 0)->greets);
+		ck_assert(!c.plan->groups[0].phases[0].renews);
+		ck_assert_msg(c.plan->groups[0].phases[1].renews == cases[i].renews, "%s",
+			      cases[i].body);
+		ck_assert(!c.plan->groups[0].phases[2].renews);
+		compiled_fini(&c);
+	}
+}
+END_TEST
+
 START_TEST(many_groups)
 {
 	char *text = NULL;
@@ -411,6 +449,7 @@ int main(void)
 	LOOP(the_longest_wait_is_known, waits);
 	LOOP(answers_are_told_from_what_comes_by_itself, answers);
 	tcase_add_test(tc, a_read_behind_an_opening_has_an_end);
+	tcase_add_test(tc, connections_are_renewed_between_plain_passes);
 	tcase_add_test(tc, many_groups);
 	tcase_add_test(tc, no_plan_is_freed_like_any);
 	suite_add_tcase(suite, tc);
