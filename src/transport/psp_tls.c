@@ -89,7 +89,8 @@ int nm_psp_tls_start(struct nm_psp_started *s, const unsigned char secret[NM_SEC
 		return -ENOMEM;
 	SSL_CTX_set_app_data(s->ctx, s);
 	/* A ticket would be clear bytes that nobody reads, and with them there is no PSP. */
-	SSL_CTX_set_options(s->ctx, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
+	SSL_CTX_set_options(s->ctx,
+			    SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_CLEANSE_PLAINTEXT);
 	SSL_CTX_set_num_tickets(s->ctx, 0);
 	SSL_CTX_set_session_cache_mode(s->ctx, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_read_ahead(s->ctx, 1);
