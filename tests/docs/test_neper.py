@@ -109,7 +109,9 @@ def test_what_is_typed_is_understood(netmodel: Path, program: str, typed: str, t
     profile = TOP / "profiles" / f"{program}.xml"
     done = run([netmodel, "-m", profile, *([] if words[0] == "--check" else how), *words], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stderr == "", done.stderr
+    # The row itself says so.
+    idle = "tcp_fastopen has no effect" if (program, words[-1]) == ("tcp_rr", "tcp_fastopen=yes") else None
+    assert (idle in done.stderr) if idle else (done.stderr == ""), done.stderr
 
 
 def test_what_else_is_named_exists(netmodel: Path, tmp_path: Path) -> None:  # noqa: F811
