@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "transport/address.h"
 #include "transport/socket.h"
@@ -75,6 +76,39 @@ char *nm_address_text(const struct nm_addr *addr, char *buf, size_t size)
 			     NULL, 0, NI_NUMERICHOST) != 0)
 		(void)snprintf(buf, size, "?");
 	return buf;
+}
+
+int nm_address_parse(const char *text, struct nm_addr *ret)
+{
+	const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM};
+	struct addrinfo *found;
+
+	if (getaddrinfo(text, NULL, &hints, &found) != 0)
+		return -EINVAL;
+	*ret = (struct nm_addr){.len = found->ai_addrlen};
+	memcpy(&ret->sa, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+	return 0;
+}
+
+int nm_address_source(const struct nm_addr *remote, struct nm_addr *ret)
+{
+	struct nm_addr to = *remote, from = {.len = sizeof from.sa};
+	int fd = socket(remote->sa.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	/* Nothing is sent: the route is looked up. */
+	nm_addr_set_port(&to, 9);
+	int r = connect(fd, (const struct sockaddr *)&to.sa, to.len) < 0 ||
+				getsockname(fd, (struct sockaddr *)&from.sa, &from.len) < 0
+			? -errno
+			: 0;
+
+	(void)close(fd);
+	normalise(&from);
+	*ret = from;
+	return r;
 }
 
 uint16_t nm_address_port(const struct nm_addr *addr)

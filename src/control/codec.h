@@ -65,8 +65,10 @@ json_t *nm_endpoints_pack(const struct nm_engine *engine, const struct nm_plan *
 /* Hands listeners of `host` to the engine. */
 int nm_endpoints_unpack(json_t *list, struct nm_engine *engine, const struct nm_plan *plan,
 			uint32_t host);
-json_t *nm_ready_pack(json_t *endpoints, const struct nm_host_facts *facts); /* takes endpoints */
-int nm_ready_unpack(json_t *body, json_t **ret_endpoints, struct nm_host_facts *ret_facts);
+/* Takes endpoints. source: the address from which the slave connects to the master; NULL: that at which it is reached. */
+json_t *nm_ready_pack(json_t *endpoints, const char *source, const struct nm_host_facts *facts);
+int nm_ready_unpack(json_t *body, json_t **ret_endpoints, const char **ret_source,
+		    struct nm_host_facts *ret_facts);
 json_t *nm_connect_pack(json_t *endpoints); /* takes endpoints */
 int nm_connect_unpack(json_t *body, json_t **ret_endpoints);
 

@@ -250,17 +250,22 @@ static int unpack_facts(json_t *body, struct nm_host_facts *ret)
 	return 0;
 }
 
-json_t *nm_ready_pack(json_t *endpoints, const struct nm_host_facts *facts)
+json_t *nm_ready_pack(json_t *endpoints, const char *source, const struct nm_host_facts *facts)
 {
-	return json_pack("{s:o,s:o}", "endpoints", endpoints, "facts", pack_facts(facts));
+	return json_pack("{s:o,s:s?,s:o}", "endpoints", endpoints, "source", source, "facts",
+			 pack_facts(facts));
 }
 
-int nm_ready_unpack(json_t *body, json_t **ret_endpoints, struct nm_host_facts *ret_facts)
+int nm_ready_unpack(json_t *body, json_t **ret_endpoints, const char **ret_source,
+		    struct nm_host_facts *ret_facts)
 {
-	json_t *facts;
+	json_t *source, *facts;
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o}", "endpoints", ret_endpoints,
-			   "facts", &facts) < 0)
+	*ret_source = NULL;
+	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o}", "endpoints", ret_endpoints,
+			   "source", &source, "facts", &facts) < 0)
+		return -EPROTO;
+	if (!json_is_null(source) && nm_text_unpack(source, NM_CODEC_MAX_TEXT, ret_source))
 		return -EPROTO;
 	return unpack_facts(facts, ret_facts);
 }

@@ -8,6 +8,7 @@
 #include "control/address.h"
 #include "control/session_priv.h"
 #include "host/cpus.h"
+#include "host/priority.h"
 #include "transport/socket.h"
 
 #define OTHER_DESCRIPTORS 64u /* that a process needs besides those of its plan */
@@ -200,8 +201,22 @@ static int allocate(struct nm_session *session, const struct nm_msg_prepare *pre
 	return error;
 }
 
+/* The address from which this host connects to the master, if it is another than that at which the master has reached it;
+ * NULL otherwise. */
+static const char *other_source(const struct nm_session *session, char *buf, size_t size)
+{
+	struct nm_addr source;
+
+	if (session->remote.sa.ss_family == AF_VSOCK ||
+	    nm_address_source(&session->remote, &source) < 0 ||
+	    nm_addr_same_host(&source, &session->local))
+		return NULL;
+	return nm_address_text(&source, buf, size);
+}
+
 int nm_session_prepare(struct nm_session *session, json_t *body)
 {
+	char source[NM_ADDRESS_TEXT];
 	struct nm_msg_prepare prepare;
 	struct nm_host_facts facts;
 
@@ -224,9 +239,9 @@ int nm_session_prepare(struct nm_session *session, json_t *body)
 		       prepare.host);
 	nm_host_facts_read(&facts);
 	session->peer.state = NM_SESSION_CONNECT;
-	return nm_session_send(
-		session, NM_MESSAGE_READY,
-		nm_ready_pack(nm_endpoints_pack(session->engine, session->plan, 0), &facts));
+	return nm_session_send(session, NM_MESSAGE_READY,
+			       nm_ready_pack(nm_endpoints_pack(session->engine, session->plan, 0),
+					     other_source(session, source, sizeof source), &facts));
 }
 
 int nm_session_connect(struct nm_session *session, json_t *body)
@@ -245,6 +260,9 @@ int nm_session_connect(struct nm_session *session, json_t *body)
 			       strerror(-error));
 		return nm_session_refuse(session, "resources", text);
 	}
+	/* To the end of the session's process. */
+	if (!session->options->in_process)
+		(void)nm_priority_raise();
 	session->peer.state = NM_SESSION_IDLE;
 	return nm_session_send(session, NM_MESSAGE_ARMED, json_object());
 }

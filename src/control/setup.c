@@ -9,6 +9,7 @@
 #include "control/address.h"
 #include "control/master.h"
 #include "host/clock.h"
+#include "host/priority.h"
 
 static uint64_t timeout_at(const struct nm_master *master)
 {
@@ -49,10 +50,16 @@ int nm_link_refuse(struct nm_master *master, struct nm_link *link, json_t *body)
 int nm_link_ready(struct nm_master *master, struct nm_link *link, json_t *body)
 {
 	json_t *endpoints;
+	const char *text;
+	struct nm_addr source;
 
-	if (nm_ready_unpack(body, &endpoints, &link->result->facts) ||
+	if (nm_ready_unpack(body, &endpoints, &text, &link->result->facts) ||
 	    nm_endpoints_unpack(endpoints, master->engine, master->plan, link->host))
 		return -EPROTO;
+	if (text && nm_address_parse(text, &source))
+		return -EPROTO;
+	if (text)
+		nm_engine_set_source(master->engine, link->host, &source);
 	link->peer.state = NM_SESSION_CONNECT;
 	return 0;
 }
@@ -251,6 +258,11 @@ static bool arm_all(struct nm_master *master)
 		nm_master_fail(master, NULL, NM_FAILURE_LOSS, "cannot start its workers: %s",
 			       strerror(-error));
 		return false;
+	}
+	/* Many workers must not keep it from telling them that their time is over. */
+	if (!master->options->in_process) {
+		master->priority = nm_priority_raise();
+		master->before_others = true;
 	}
 	return nm_master_await(master, NM_SESSION_IDLE, timeout_at(master));
 }

@@ -145,6 +145,13 @@ void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm
 	engine->hosts[host] = (struct nm_engine_host){.peer = *peer, .local = *local};
 }
 
+void nm_engine_set_source(struct nm_engine *engine, uint32_t host, const struct nm_addr *source)
+{
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
+		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++)
+			nm_worker_listen_to(&engine->groups[g].workers[w], host, source);
+}
+
 static int start_opening(struct nm_engine *engine, struct nm_engine_group *group,
 			 const struct nm_instr *instr, char *why, size_t why_size)
 {

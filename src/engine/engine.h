@@ -68,6 +68,8 @@ int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_
 struct nm_engine *nm_engine_free(struct nm_engine *engine);
 
 /* Where a host of the plan is (`peer`), and which address of ours it sees (`local`); both copied. */
+/* From where the host connects, when that is another address than `peer`; before the start. */
+void nm_engine_set_source(struct nm_engine *engine, uint32_t host, const struct nm_addr *source);
 void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm_addr *peer,
 			const struct nm_addr *local);
 /* Lets the transports of this side make what their connections share. On failure -errno and a phrase in why. */

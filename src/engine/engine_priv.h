@@ -230,6 +230,8 @@ void nm_worker_hub_event(struct nm_worker_hub *own);
 /* listen.c */
 int nm_worker_listen(struct nm_worker *worker, char *why, size_t why_size);
 void nm_worker_unlisten(struct nm_worker *worker);
+/* The host connects from that address. */
+void nm_worker_listen_to(struct nm_worker *worker, uint32_t host, const struct nm_addr *source);
 void nm_worker_listener_event(struct nm_worker *worker, struct nm_listen_fd *listen_fd);
 void nm_listener_unpark_all(struct nm_listener *listener);
 void nm_listener_unpark(struct nm_listener *listener, struct nm_flow *flow);

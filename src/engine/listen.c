@@ -67,6 +67,18 @@ static int open_fds(struct nm_worker *worker, const struct nm_instr *instr, char
 	return r < 0 ? r : 0;
 }
 
+void nm_worker_listen_to(struct nm_worker *worker, uint32_t host, const struct nm_addr *source)
+{
+	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {
+		const struct nm_instr *instr = &worker->group->instrs[i];
+
+		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) || instr->host != host)
+			continue;
+		if (worker->listeners[instr->opening].from.len)
+			worker->listeners[instr->opening].from = *source;
+	}
+}
+
 int nm_worker_listen(struct nm_worker *worker, char *why, size_t why_size)
 {
 	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {

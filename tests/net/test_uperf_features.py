@@ -56,6 +56,14 @@ def test_several_answers_to_several_questions_over_udp(netmodel: Netmodel, profi
     assert phase_of(document, "counted")["messages"]["timeouts"] == 0
 
 
+def test_a_host_that_is_not_reached_where_it_connects_from(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """As one with several addresses: the master accepts what the slave opens from another."""
+    with netmodel.slave() as slave:
+        body = opened(times(20, ask(90, 70)), opening=connect("127.0.0.9", kind="accept"), strands=2)
+        document = check(netmodel.measure(profile(body), "-P", str(slave.port)))
+    assert document["hosts"][0]["counts"]["accepts"] == 2
+
+
 # --- canfail and timeout ---
 
 
