@@ -101,6 +101,8 @@ struct nm_master {
 	/* How it ends. */
 	unsigned interrupts;   /* 1: gracefully, 2: at once */
 	uint64_t interrupt_ns; /* when the first came */
+	bool before_others;    /* this thread has a higher priority than it had, which was: */
+	int priority;
 	bool interrupt_closed;
 	char cut_text[64]; /* of nm_master_cut_text */
 	bool limited;	   /* the first one was the end of the longest duration */

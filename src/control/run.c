@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "control/master.h"
 #include "host/clock.h"
+#include "host/priority.h"
 
 #define FAILURE_GRACE_NS  200000000u /* in which a failure may show its cause */
 #define OTHER_DESCRIPTORS 64u	     /* that a process needs besides those of its plan */
@@ -219,6 +220,8 @@ static int measure_plan(struct nm_master *master)
 
 static void master_fini(struct nm_master *master)
 {
+	if (master->before_others)
+		nm_priority_restore(master->priority);
 	master->engine = nm_engine_free(master->engine);
 	for (size_t i = 0; i < master->n_links; i++) {
 		struct nm_link *link = &master->links[i];

@@ -13,6 +13,8 @@ src_libnm_host_la_SOURCES = \
 	src/host/links.c \
 	src/host/perf.c \
 	src/host/perf.h \
+	src/host/priority.c \
+	src/host/priority.h \
 	src/host/proc_parse.c \
 	src/host/procfile.c \
 	src/host/procfile.h \

@@ -333,9 +333,10 @@ static void emit_pipeline(struct nm_group *group, struct nm_phase *phase)
 static bool sends_uncopied(const struct nm_instr *instr)
 {
 	const uint32_t sends = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
+	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
 	const struct nm_opts_moving *opts = instr->opts;
 
-	return (instr->op->flags & sends) == sends && opts->zerocopy && instr->lossy &&
+	return (instr->op->flags & (sends | others)) == sends && opts->zerocopy && instr->lossy &&
 	       (instr->transport->caps & NM_TRANSPORT_UDP);
 }
 
