@@ -14,6 +14,8 @@ static const char *rsize_is_vain(const struct nm_draft_group *group,
 {
 	if (step->op->flags & NM_FLOWOP_FOLLOWS)
 		return "the slave sends what is received here, exactly `size` bytes";
+	if (step->rsize < step->size)
+		return "it is smaller than size";
 	if (step->transport && (step->transport->caps & NM_TRANSPORT_MESSAGES))
 		return "its connection keeps messages apart";
 	for (size_t i = 0; i < group->n_steps; i++)

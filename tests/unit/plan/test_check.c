@@ -276,6 +276,8 @@ static const struct mistake warnings[] = {
 	{GROUPS(SAME("a") SAME("b") SAME("a") SAME("a") SAME("b")),
 	 WARN(4, "<group> name=\"a\": the group of line 2 has the same name")
 		 WARN(6, "<group> name=\"b\": the group of line 3 has the same name")},
+	{ONE(CONNECT OP("write", "size=8k rsize=7k")),
+	 WARN(2, "<flowop write>: rsize has no effect: it is smaller than size")},
 	{ONE(CONNECT OP("write", "size=8k rsize=8k rcvlowat=2k")),
 	 WARN(2, "<flowop write>: rcvlowat has no effect: its transaction has no duration")},
 	{ONE(CONNECT OP("read", "size=1 rsize=8k")),
