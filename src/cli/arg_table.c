@@ -475,7 +475,8 @@ const struct nm_arg nm_arg_table[] = {
 				.name = "no-statistics",
 				.type = NM_TYPE_FLAG,
 				.offset = FIELD(no_statistics),
-				.help = "no report: only the exit code and errors",
+				.help = "no report, and no lines of -R either: only the exit code "
+					"and errors",
 			},
 		.letter = 'n',
 		.heading = STATISTICS,

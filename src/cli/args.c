@@ -277,10 +277,6 @@ static void check_output(const struct nm_args *args, struct nm_diags *diags)
 			      "--raw and --format %s: both would go to standard output: give the "
 			      "report a file with -o FILE",
 			      args->format);
-	if (args->no_statistics && args->raw)
-		nm_diag_error(diags, NULL, 0,
-			      "--no-statistics and --raw: one at a time: without statistics there "
-			      "are no lines of progress");
 	if (args->iostat_ns && args->raw)
 		nm_diag_error(diags, NULL, 0,
 			      "--iostat and --raw: one at a time: both print lines of progress");

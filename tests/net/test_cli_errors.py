@@ -80,10 +80,6 @@ WRONG = [
     ([*M, "-m", "udp_rr"], "--master udp_rr: one profile at a time, and tcp_rr is given already"),
     ([*M, "-q", "-v"], "--quiet and --verbose: one at a time"),
     (["-s", "-q", "-v"], "--quiet and --verbose: one at a time"),
-    (
-        [*M, "-n", "-R"],
-        "--no-statistics and --raw: one at a time: without statistics there are no lines of progress",
-    ),
     (["--describe", *M], "--master and --describe: one at a time"),
     (["-s", "--list"], "--slave and --list: one at a time"),
     (["--check"], "--check: needs a profile: -m PROFILE"),
