@@ -72,6 +72,15 @@ void nm_diag_error(struct nm_diags *d, const char *file, unsigned line, const ch
 	va_end(args);
 }
 
+void nm_diag_unknown(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	add(d, d->lenient ? NM_SEV_WARNING : NM_SEV_ERROR, file, line, fmt, args);
+	va_end(args);
+}
+
 void nm_diag_warn(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
 {
 	va_list args;
@@ -88,7 +97,7 @@ void nm_diags_fini(struct nm_diags *d)
 		free(d->items[i].file);
 	}
 	free(d->items);
-	*d = (struct nm_diags){0};
+	*d = (struct nm_diags){.lenient = d->lenient};
 }
 
 void nm_diag_format(const struct nm_diag *diag, char *buf, size_t size)

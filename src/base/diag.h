@@ -22,12 +22,16 @@ struct nm_diags {
 	size_t count;
 	size_t capacity;
 	size_t n_errors;
+	bool lenient; /* set by the owner: what nobody knows is left out with a warning */
 };
 
-void nm_diags_fini(struct nm_diags *d);
+void nm_diags_fini(struct nm_diags *d); /* empty again; `lenient` stays */
 
 /* Adds one; `file` may be NULL. Running out of memory counts the error and drops its text. */
 void nm_diag_error(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* About a word that nobody knows: an error, or with `lenient` a warning, and then the word is left out. */
+void nm_diag_unknown(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 void nm_diag_warn(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -175,6 +175,19 @@ const struct nm_arg nm_arg_table[] = {
 	{
 		.opt =
 			{
+				.name = "lenient",
+				.type = NM_TYPE_FLAG,
+				.offset = FIELD(lenient),
+				.help = "leave out, with a warning, what the profile has and "
+					"netmodel does not know: elements, flowops, attributes, "
+					"options",
+			},
+		.heading = TRAFFIC,
+		.modes = RUN_OR_LOOK,
+	},
+	{
+		.opt =
+			{
 				.name = "format",
 				.type = NM_TYPE_STRING,
 				.offset = FIELD(format),

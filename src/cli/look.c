@@ -119,7 +119,7 @@ static void check_defines(const struct nm_loaded *loaded, const struct nm_param_
 			  struct nm_diags *diags)
 {
 	struct nm_loaded whole = {0};
-	struct nm_diags found = {0};
+	struct nm_diags found = {.lenient = diags->lenient};
 
 	if (nm_loaded_copy(&whole, loaded->name, loaded->text, loaded->length, &found) == 0)
 		(void)nm_loaded_compile(&whole, values, &found);

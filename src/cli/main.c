@@ -42,11 +42,11 @@ void nm_cli_print_diags(struct nm_diags *diags)
 	if (diags->n_errors && diags->count == 0)
 		fputs("netmodel: out of memory\n", stderr);
 	nm_diags_fini(diags);
-	*diags = (struct nm_diags){.count = 0};
 }
 
 static int act(const struct nm_args *args, struct nm_diags *diags)
 {
+	diags->lenient = args->lenient;
 	switch (args->action) {
 	case NM_ACTION_RUN:
 		return nm_cli_run(args, diags);

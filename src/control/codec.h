@@ -50,6 +50,7 @@ struct nm_msg_prepare {
 	const char *cpus;     /* list for the workers; NULL: the slave's own choice */
 	const char *counters; /* of the hardware, a list; NULL: none */
 	uint32_t details;     /* enum nm_detail_flags */
+	bool lenient;	      /* what is unknown in the profile is left out */
 	uint64_t interval_ns, timeout_ns;
 	uint64_t seed;			       /* of all that is random; both ends draw the same */
 	unsigned char secret[NM_SECRET_BYTES]; /* of the run */

@@ -70,10 +70,10 @@ json_t *nm_prepare_pack(const struct nm_msg_prepare *prepare)
 	for (size_t i = 0; i < NM_SECRET_BYTES; i++)
 		(void)snprintf(secret + 2 * i, 3, "%02x", prepare->secret[i]);
 	return json_pack(
-		"{s:s,s:o,s:s,s:o,s:s?,s:s?,s:I,s:I,s:I,s:I,s:s}", "run_id", prepare->run_id,
+		"{s:s,s:o,s:s,s:o,s:s?,s:s?,s:I,s:b,s:I,s:I,s:I,s:s}", "run_id", prepare->run_id,
 		"host", nm_text_pack(prepare->host), "profile", prepare->profile, "file",
 		nm_text_pack(prepare->file), "cpus", prepare->cpus, "counters", prepare->counters,
-		"details", (json_int_t)prepare->details, "interval_ns",
+		"details", (json_int_t)prepare->details, "lenient", prepare->lenient, "interval_ns",
 		(json_int_t)prepare->interval_ns, "timeout_ns", (json_int_t)prepare->timeout_ns,
 		"seed", (json_int_t)prepare->seed, "secret", secret);
 }
@@ -97,13 +97,16 @@ int nm_prepare_unpack(json_t *body, struct nm_msg_prepare *ret)
 {
 	json_t *id, *host, *profile, *file, *cpus, *counters, *details, *interval, *timeout, *seed;
 	json_t *secret;
+	int lenient;
 
 	*ret = (struct nm_msg_prepare){.run_id = NULL};
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
-			   "run_id", &id, "host", &host, "profile", &profile, "file", &file, "cpus",
-			   &cpus, "counters", &counters, "details", &details, "interval_ns",
-			   &interval, "timeout_ns", &timeout, "seed", &seed, "secret", &secret) < 0)
+	if (json_unpack_ex(
+		    body, NULL, JSON_STRICT, "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o}",
+		    "run_id", &id, "host", &host, "profile", &profile, "file", &file, "cpus", &cpus,
+		    "counters", &counters, "details", &details, "lenient", &lenient, "interval_ns",
+		    &interval, "timeout_ns", &timeout, "seed", &seed, "secret", &secret) < 0)
 		return -EPROTO;
+	ret->lenient = lenient;
 	if (nm_text_unpack(id, NM_CODEC_MAX_NAME, &ret->run_id) ||
 	    nm_text_unpack(host, NM_CODEC_MAX_NAME, &ret->host) ||
 	    nm_text_unpack(profile, NM_PROFILE_MAX_BYTES, &ret->profile) ||

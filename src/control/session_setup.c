@@ -70,7 +70,7 @@ int nm_session_hello(struct nm_session *session, json_t *body)
 /* Parses and compiles the work order. False after a refusal. */
 static bool compile(struct nm_session *session, const struct nm_msg_prepare *prepare)
 {
-	struct nm_diags diags = {.items = NULL};
+	struct nm_diags diags = {.lenient = prepare->lenient};
 	char text[NM_CODEC_MAX_TEXT + 1];
 
 	session->root =

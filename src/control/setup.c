@@ -218,6 +218,7 @@ static bool prepare_all(struct nm_master *master)
 			.cpus = master->options->slave_cpus,
 			.counters = master->options->counters,
 			.details = nm_master_details(master),
+			.lenient = master->diags->lenient,
 			.interval_ns = master->options->interval_ns,
 			.timeout_ns = master->options->timeout_ns,
 			.seed = master->options->seed,

@@ -721,7 +721,7 @@ struct nm_plan *nm_plan_compile(const struct nm_node *root, const char *file,
 struct nm_plan *nm_plan_compile_mirror(const struct nm_node *root, const char *file,
 				       const char *host, struct nm_diags *diags)
 {
-	struct nm_diags own = {0};
+	struct nm_diags own = {.lenient = diags->lenient};
 	struct nm_plan *plan = compile(root, file, host, &own);
 
 	/* Warnings are about the profile: the master's plan has given them already. */

@@ -41,24 +41,24 @@ static void unknown_attr(struct nm_draft *draft, const struct nm_node *node,
 	const char *nearest = nm_nearest(name, names, count);
 
 	if (strcmp(node->name, "flowop") == 0 && is_option(name)) {
-		nm_diag_error(draft->diags, draft->file, node->line,
-			      "<flowop> %s=\"%s\": not an attribute, but an option: "
-			      "options=\"%s=%s\"",
-			      name, attr->value, name, attr->value);
+		nm_diag_unknown(draft->diags, draft->file, node->line,
+				"<flowop> %s=\"%s\": not an attribute, but an option: "
+				"options=\"%s=%s\"",
+				name, attr->value, name, attr->value);
 		return;
 	}
 	const struct nm_element *owner = nm_element_of_attr(name);
 
 	if (owner) {
-		nm_diag_error(draft->diags, draft->file, node->line,
-			      "<%s> %s=\"%s\": not an attribute of <%s>: it belongs on <%s>",
-			      node->name, name, attr->value, node->name, owner->name);
+		nm_diag_unknown(draft->diags, draft->file, node->line,
+				"<%s> %s=\"%s\": not an attribute of <%s>: it belongs on <%s>",
+				node->name, name, attr->value, node->name, owner->name);
 		return;
 	}
-	nm_diag_error(draft->diags, draft->file, node->line,
-		      "<%s>: unknown attribute \"%s\"%s%s%s; allowed are %s", node->name, name,
-		      nearest ? ", did you mean \"" : "", nearest ? nearest : "",
-		      nearest ? "\"?" : "", allowed);
+	nm_diag_unknown(draft->diags, draft->file, node->line,
+			"<%s>: unknown attribute \"%s\"%s%s%s; allowed are %s", node->name, name,
+			nearest ? ", did you mean \"" : "", nearest ? nearest : "",
+			nearest ? "\"?" : "", allowed);
 }
 
 /* XML refuses the same attribute twice, but to it names in another case are others. */
@@ -146,10 +146,10 @@ static bool expect(struct nm_draft *draft, const struct nm_node *parent, const s
 			      "<%s> inside <%s>: a <%s> belongs inside <%s>; here <%s> is allowed",
 			      node->name, parent->name, node->name, element->parent, wanted);
 	else
-		nm_diag_error(draft->diags, draft->file, node->line,
-			      "<%s> inside <%s>: unknown element%s%s%s; here <%s> is allowed",
-			      node->name, parent->name, nearest ? ", did you mean <" : "",
-			      nearest ? nearest : "", nearest ? ">?" : "", wanted);
+		nm_diag_unknown(draft->diags, draft->file, node->line,
+				"<%s> inside <%s>: unknown element%s%s%s; here <%s> is allowed",
+				node->name, parent->name, nearest ? ", did you mean <" : "",
+				nearest ? nearest : "", nearest ? ">?" : "", wanted);
 	return false;
 }
 
@@ -188,10 +188,10 @@ static void unknown_flowop(struct nm_draft *draft, const struct nm_node *node, c
 	if (!nearest)
 		nearest = other_word(type);
 	list_flowops(allowed, sizeof allowed);
-	nm_diag_error(draft->diags, draft->file, node->line,
-		      "<flowop> type=\"%s\": unknown flowop%s%s%s; must be one of: %s", type,
-		      nearest ? ", did you mean \"" : "", nearest ? nearest : "",
-		      nearest ? "\"?" : "", allowed);
+	nm_diag_unknown(draft->diags, draft->file, node->line,
+			"<flowop> type=\"%s\": unknown flowop%s%s%s; must be one of: %s", type,
+			nearest ? ", did you mean \"" : "", nearest ? nearest : "",
+			nearest ? "\"?" : "", allowed);
 }
 
 /* Opening or closing several connections is as many flowops. */

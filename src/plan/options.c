@@ -135,10 +135,10 @@ static void unknown_option(struct reading *r, const char *name)
 	const struct nm_element *owner = nm_element_of_attr(name);
 
 	if (owner) {
-		nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
-			      "<flowop %s>: \"%s\" is not an option: it belongs on <%s>, as an "
-			      "attribute",
-			      op->name, name, owner->name);
+		nm_diag_unknown(r->draft->diags, r->draft->file, r->step->line,
+				"<flowop %s>: \"%s\" is not an option: it belongs on <%s>, as an "
+				"attribute",
+				op->name, name, owner->name);
 		return;
 	}
 	list_names(names, count, allowed, sizeof allowed);
@@ -146,11 +146,12 @@ static void unknown_option(struct reading *r, const char *name)
 		count = add_names(transport->opts, names, count);
 	const char *nearest = nm_nearest(name, names, count);
 
-	nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
-		      "<flowop %s>: unknown option \"%s\"%s%s%s; options: %s%s%s", op->name, name,
-		      nearest ? ", did you mean \"" : "", nearest ? nearest : "",
-		      nearest ? "\"?" : "", allowed, transport ? ", and those of --describe " : "",
-		      transport ? transport->name : "");
+	nm_diag_unknown(r->draft->diags, r->draft->file, r->step->line,
+			"<flowop %s>: unknown option \"%s\"%s%s%s; options: %s%s%s", op->name, name,
+			nearest ? ", did you mean \"" : "", nearest ? nearest : "",
+			nearest ? "\"?" : "", allowed,
+			transport ? ", and those of --describe " : "",
+			transport ? transport->name : "");
 }
 
 static void note_seen(struct reading *r, const struct nm_opt *opt, const char *name)

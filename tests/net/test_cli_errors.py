@@ -274,3 +274,23 @@ def test_a_definition_without_a_meaning_is_wrong_for_params_too(netmodel: Netmod
         '<flowop type="connect" options="remotehost=$h"/></transaction></group></profile>'
     )
     assert netmodel.run("-m", path, "--params", "-D", "h=local", code=0).err == "", "h is used, must may be missing"
+
+
+def test_lenient_leaves_out_what_is_unknown(netmodel: Netmodel, tmp_path: Path) -> None:
+    """At both ends; each word is told, and the run is complete."""
+    path = tmp_path / "strange.xml"
+    path.write_text(
+        """<profile><banner/>
+<group nthreads="1" colour="red"><transaction><flowop type="connect" options="remotehost=127.0.0.1 turbo=9"/>
+<flowop type="dance"/></transaction>
+<transaction iterations="5"><flowop type="write" options="size=10 speed=1"/><flowop type="read" options="size=10"/>
+</transaction></group></profile>
+"""
+    )
+    strict = netmodel.run("-m", path, "--check", code=1)
+    assert [line.split(": ")[1] for line in strict.lines()] == 5 * ["error"]
+    with netmodel.slave() as slave:
+        result = netmodel.run("-m", path, "--lenient", "--format", "json", "-P", str(slave.port), code=0)
+    assert result.json()["totals"]["transactions"] == 6
+    told = [(line.split(":")[1], line.split(": ")[1]) for line in result.lines()]
+    assert told == [(number, "warning") for number in "12234"]
