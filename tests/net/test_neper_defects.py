@@ -107,11 +107,11 @@ def test_a_flow_keeps_its_port_when_it_reconnects(netmodel: Netmodel, need_tool:
     base = 28000 + os.getpid() % 400 * 4
     args = defines(num_flows=4, num_ports=4, source_port=base, num_transactions=80)
     _, lines = traced(netmodel, need_tool, "tcp_crr", tmp_path / "trace", "bind,connect", args=args)
-    bound: dict[str, int] = {}
+    bound: dict[tuple[str, str], int] = {}
     used = defaultdict(list)
     for line in lines:
         if found := re.search(r"(\w+)\((\d+), \{sa_family=AF_INET, sin_port=htons\((\d+)\)", line):
-            call, fd, port = found[1], found[2], int(found[3])
+            call, fd, port = found[1], (line.split()[0], found[2]), int(found[3])
             if call == "bind":
                 bound[fd] = port
             elif base <= bound.get(fd, 0) < base + 4:
