@@ -62,11 +62,12 @@ def test_sixty_thousand_flows(netmodel: Netmodel, profile: Callable[..., Path], 
     assert [counts(document, "counted", number) for number in range(SLAVES)] == [(each, each, each)] * SLAVES
 
 
-def strace_total(path: Path) -> int:
-    """System calls in a summary of strace -c."""
-    match = re.search(r"^100\.00 +\S+(?: +\d+)? +(\d+)(?: +\d+)? total$", path.read_text(), re.MULTILINE)
-    assert match, path.read_text()
-    return int(match[1])
+def calls_made(path: Path, *besides: str) -> int:
+    """System calls in a summary of strace -c, without looks in vain and those of some names."""
+    found = re.findall(r"^ *[\d.]+ +[\d.]+ +\d+ +(\d+) +(\d*) *(\w+)$", path.read_text(), re.MULTILINE)
+    assert found, path.read_text()
+    in_vain = sum(int(errors or 0) for _, errors, name in found if name in ("accept4", "recvfrom"))
+    return sum(int(calls) for calls, _, name in found if name not in ("total", *besides)) - in_vain
 
 
 def count_calls(
@@ -81,12 +82,12 @@ def count_calls(
             prefix=under.get("client", ()), timeout=40,
         )  # fmt: skip
         assert slave.process.finish().code == 0
-    return document["totals"]["transactions"], strace_total(summary)
+    # How often one waits is a matter of what comes together, and so of what else the machine does.
+    return document["totals"]["transactions"], calls_made(summary, *(["epoll_pwait"] if name == "tcp_crr" else []))
 
 
-# Of a transaction, at the client and at the server; one that waits for the end of a connection and then for the next waits
-# twice, unless they come together.
-CALLS = [("tcp_rr", 1, 3.05, 3.05), ("tcp_rr", 64, 2.2, 2.2), ("tcp_crr", 1, 8.05, 6.6), ("tcp_crr", 64, 8, 6)]
+# Of a transaction, at the client and at the server; for tcp_crr besides the waits, of which there is one.
+CALLS = [("tcp_rr", 1, 3.05, 3.05), ("tcp_rr", 64, 2.2, 2.2), ("tcp_crr", 1, 7.05, 5.05), ("tcp_crr", 64, 7.05, 5.05)]
 
 
 @pytest.mark.parametrize(("name", "flows", "client", "server"), CALLS, ids=[f"{name}-{flows}" for name, flows, *_ in CALLS])
