@@ -102,8 +102,32 @@ static void check_special(struct nm_draft *draft, const struct nm_draft_step *st
 				     step->op->name, flags[i].name, step->transport->name);
 }
 
+/* What the slave takes at once of data that go one way and say nothing about it: the messages are counted all the same. */
+#define ONE_WAY_BYTES 65536u
+
+static void read_ahead(struct nm_draft_group *group)
+{
+	const uint32_t kinds = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
+	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
+
+	for (size_t t = 0; t < group->n_transactions; t++) {
+		struct nm_draft_step *step = &group->steps[group->transactions[t].first];
+
+		if (group->transactions[t].n_steps != 1 ||
+		    (step->op->flags & (kinds | others)) != kinds || step->rsize || step->law ||
+		    !step->transport || !(step->transport->caps & NM_TRANSPORT_TCP))
+			continue;
+		if (step->size < ONE_WAY_BYTES && !step->common->can_fail &&
+		    !step->common->timeout_ns)
+			step->rsize = ONE_WAY_BYTES;
+		if (rsize_is_vain(group, step))
+			step->rsize = 0;
+	}
+}
+
 void nm_draft_check_moving(struct nm_draft *draft, struct nm_draft_group *group)
 {
+	read_ahead(group);
 	check_rcvlowat(draft, group);
 	for (size_t i = 0; i < group->n_steps; i++) {
 		struct nm_draft_step *step = &group->steps[i];
