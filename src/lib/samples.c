@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/netmodel_priv.h"
+#include "report/common.h"
 #include "report/hdr.h"
 
 /* A flow runs on the worker that is its number modulo the workers. */
@@ -122,15 +123,7 @@ static const char *tag_of(const struct nm_interval_times *times)
 {
 	if (times->total)
 		return "total";
-	switch (times->part) {
-	case NM_PART_WARMUP:
-		return "warmup";
-	case NM_PART_COOLDOWN:
-		return "cooldown";
-	case NM_PART_MEASURED:
-		break;
-	}
-	return NULL;
+	return times->part == NM_PART_MEASURED ? NULL : nm_part_name(times->part);
 }
 
 int nm_samples_hdr(FILE *out, uint64_t *begin_ns, const struct nm_interval_times *times)
