@@ -15,8 +15,9 @@ from nmtest import (
     Node,
     assert_complete,
     assert_ends_agree,
-    changed,
     assert_messages_add_up,
+    calmly,
+    changed,
     inside,
     master_of,
     packets,
@@ -64,6 +65,7 @@ def payloads(seen: list[bytes], port: int) -> int:
 
 
 @pytest.mark.parametrize("kind", ["write", "read"])
+@calmly
 def test_more_makes_fewer_segments(netmodel: Netmodel, profile: WriteProfile, own: Node, kind: str) -> None:
     """Whichever end sends; and what is held back at the end of the transaction is not held for long."""
     inside(own, "sysctl", "-w", "net.ipv4.tcp_autocorking=0")
@@ -80,6 +82,7 @@ def test_more_makes_fewer_segments(netmodel: Netmodel, profile: WriteProfile, ow
     assert 0 < 5 * counts["more"] < counts[""], counts
 
 
+@calmly
 def test_more_where_an_answer_is_awaited(
     netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
 ) -> None:

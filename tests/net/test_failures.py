@@ -28,6 +28,7 @@ from nmtest import (
     Slave,
     assert_complete,
     assert_ends_agree,
+    calmly,
     children,
     close_descriptors,
     defines,
@@ -64,6 +65,7 @@ def assert_partial(result: Result, validate: Validate, why: str) -> Json:
     return document
 
 
+@calmly
 def test_a_killed_slave(netmodel: Netmodel, validate: Validate, profile: WriteProfile) -> None:
     ask = '<flowop type="write" options="size=10"/><flowop type="read" options="size=10"/>'
     path = profile(
@@ -131,6 +133,7 @@ def test_a_killed_master_takes_its_embedded_slave_with_it(netmodel: Netmodel) ->
         master.end()
 
 
+@calmly
 def test_a_silent_slave(netmodel: Netmodel, slave: Slave, validate: Validate) -> None:
     master = start(netmodel, "--timeout", "1s", *far(slave, **LONG))
     try:
@@ -161,6 +164,7 @@ def test_a_silent_master(netmodel: Netmodel) -> None:
         assert_complete(netmodel.measure("tcp_rr", *far(slave, test_length="50ms")))
 
 
+@calmly
 def test_a_host_that_never_answers(netmodel: Netmodel, validate: Validate) -> None:
     with socket.socket() as mute:
         mute.bind(("127.0.0.1", 0))
@@ -274,6 +278,7 @@ def test_a_slave_may_start_a_moment_later(netmodel: Netmodel) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("flows", [1, 16])
+@calmly
 def test_an_interrupt_ends_gracefully(netmodel: Netmodel, validate: Validate, number: int, flows: int) -> None:
     master = start(netmodel, *defines(**LONG, num_flows=flows))
     try:
@@ -445,6 +450,7 @@ STUCK = (
 )
 
 
+@calmly
 def test_a_second_interrupt_ends_at_once(netmodel: Netmodel, profile: WriteProfile, validate: Validate) -> None:
     master = netmodel.start("-m", profile(STUCK), "--format", "json", "-v")
     try:
@@ -496,6 +502,7 @@ def mute_resolver(tmp_path: Path, need_tool: Callable[..., str]) -> Iterator[lis
         yield ["unshare", "--mount", "sh", "-c", script, str(conf)]
 
 
+@calmly
 def test_a_name_for_which_nobody_answers(
     netmodel: Netmodel, validate: Validate, tmp_path: Path, need_tool: Callable[..., str]
 ) -> None:
@@ -657,6 +664,7 @@ def test_many_strangers_who_say_nothing(netmodel: Netmodel, slave: Slave) -> Non
     wait_until(lambda: not slave.sessions(), what="all sessions have ended")
 
 
+@calmly
 def test_more_strangers_than_places(netmodel: Netmodel, slave: Slave) -> None:
     """It takes the 3 s that a silent one has."""
     silent = [socket.create_connection(("127.0.0.1", slave.port), timeout=10) for _ in range(160)]

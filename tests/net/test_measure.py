@@ -455,6 +455,7 @@ def test_a_window_of_a_few_ticks_has_no_cpu_shares(
         assert all(row["cpu"] is None for row in host["intervals"])
 
 
+@calmly
 def test_hosts_are_described(netmodel: Netmodel) -> None:
     document = netmodel.measure("tcp_rr", *defines(test_length="300ms", num_flows=3))
     for host in document["hosts"]:

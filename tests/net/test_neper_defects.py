@@ -84,6 +84,7 @@ def test_the_interval_is_the_one_given(netmodel: Netmodel) -> None:
 
 # 4
 @pytest.mark.parametrize("how", ["--delay", "--noburst"])
+@calmly
 def test_transactions_with_a_delay_end(netmodel: Netmodel, how: str) -> None:
     """After as many as were asked for, and flows that have none left do not spin meanwhile."""
     document = check(client(netmodel, "tcp_rr", "-F", "5", "-l", "-23", how, "50ms"))
@@ -217,6 +218,7 @@ def test_a_server_need_not_know_the_sizes(netmodel: Netmodel) -> None:
 
 
 # 16
+@calmly
 def test_a_server_that_does_not_block_sleeps_all_the_same(netmodel: Netmodel) -> None:
     with netmodel.started("tcp_rr", "--nonblocking", "-C", "0") as server:
         port = server.wait_line(r"slave listening on \S+ port (\d+)")[1]

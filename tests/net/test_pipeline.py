@@ -89,6 +89,7 @@ def test_so_many_are_sent_before_the_first_answer(
 
 
 @pytest.mark.parametrize("depth", [1, 4, 16])
+@calmly
 def test_latency_is_of_each_request_to_its_answer(netmodel: Netmodel, profile: WriteProfile, depth: int) -> None:
     """The other end takes 10 ms for each, one after the other: so those before it are waited for."""
     transaction = f'duration="600ms" pipeline="{depth}"'

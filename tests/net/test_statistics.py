@@ -154,6 +154,7 @@ def test_operations_are_executions_of_flowops(netmodel: Netmodel, profile: Write
     assert [part["flowop"] for part in slave["groups"][0]["phases"][0]["flowops"]] == ["accept"]
 
 
+@calmly
 def test_times_of_flowops_add_up_to_those_of_passes(netmodel: Netmodel, profile: WriteProfile) -> None:
     body = '<flowop type="write" options="size=10"/><flowop type="read" options="size=10"/>'
     body += '<flowop type="think" options="duration=2ms"/>'
@@ -167,6 +168,7 @@ def test_times_of_flowops_add_up_to_those_of_passes(netmodel: Netmodel, profile:
     assert flowops == pytest.approx(passes, rel=0.05)
 
 
+@calmly
 def test_pauses_for_a_rate_are_in_no_flowop(netmodel: Netmodel, profile: WriteProfile) -> None:
     body = '<flowop type="write" options="size=10"/><flowop type="read" options="size=10"/>'
     document = netmodel.measure(profile(group(body, 'nthreads="1"', 'duration="300ms" rate="50"')), "-f", "-T")
@@ -225,6 +227,7 @@ def test_a_wait_that_is_given_up_is_an_operation(netmodel: Netmodel, profile: Wr
     assert sums(document["groups"][0]["strands"]) == sums(document["groups"][0]["phases"])
 
 
+@calmly
 def test_cpu_time_of_flowops(netmodel: Netmodel, profile: WriteProfile) -> None:
     body = '<flowop type="think" options="duration=2ms busy"/><flowop type="write" options="size=10"/>'
     body += '<flowop type="think" options="duration=2ms idle"/>'

@@ -145,6 +145,7 @@ def test_strands_that_are_processes(netmodel: Netmodel, profile: WriteProfile) -
     assert document["groups"][0]["flows"] == 4
 
 
+@calmly
 def test_a_killed_process_ends_the_run(netmodel: Netmodel, profile: WriteProfile) -> None:
     path = profile(opened(lasting("60s", ask()), strands=3, kind="nprocs", opening=connect("127.0.0.1")))
     with (
@@ -222,6 +223,7 @@ def test_a_busy_think_burns_the_cpu_at_both_ends(netmodel: Netmodel, profile: Wr
 @pytest.mark.parametrize(
     ("rate", "iterations", "seconds"), [("40", 20, 19 / 40), ("3", 2, 1 / 3), ("12.5", 6, 0.4), ("1k", 300, 299 / 1024)]
 )
+@calmly
 def test_a_rate_with_iterations(
     netmodel: Netmodel, profile: WriteProfile, rate: str, iterations: int, seconds: float
 ) -> None:

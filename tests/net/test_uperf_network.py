@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from compose import ask, check, check_lossy, connect, counts, group, lasting, once, op, opened, read, times, write
-from nmtest import Json, Netmodel, Node, Slave, assert_complete, free_port, phase_of, slaves_of, slaves_on
+from nmtest import Json, Netmodel, Node, Slave, assert_complete, calmly, free_port, phase_of, slaves_of, slaves_on
 
 WriteProfile = Callable[..., Path]
 MakeNodes = Callable[[int], list[Node]]
@@ -178,6 +178,7 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("phase", ["counted", "timed"])
+@calmly
 def test_request_and_response_with_loss(
     profile: WriteProfile, lossy: Callable[..., Json], phase: str, way: str
 ) -> None:

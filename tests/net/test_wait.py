@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import Netmodel, assert_complete, assert_ends_agree, defines, master_of
+from nmtest import Netmodel, assert_complete, assert_ends_agree, calmly, defines, master_of
 
 WriteProfile = Callable[..., Path]
 
@@ -42,6 +42,7 @@ def test_a_spinning_profile_of_everything_ends(netmodel: Netmodel, profile: Writ
     assert 0 < paced <= 20
 
 
+@calmly
 def test_limits_of_waits_hold_while_spinning(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Each answer comes after 50 ms, and is waited for 20 ms."""
     path = profile(
