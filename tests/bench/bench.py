@@ -6,7 +6,8 @@ Peers: neper (NEPER_DIR), uperf (UPERF_DIR), netperf (NETPERF_DIR), iperf3 (IPER
 (SOCKPERF), each taken from the directory or program that the variable names, or else from PATH;
 and, for the bound of what is possible, loops written by hand (bare).
 In each round every tool runs once, in turn, pinned in the same way: the client on one CPU and the
-server on another. Costs are those of both ends, except the instructions, which are the client's.
+server on another, or each on both where it has several threads. Costs are those of both ends, except
+the instructions, which are the client's.
 """
 
 from __future__ import annotations
@@ -67,8 +68,9 @@ def arguments() -> argparse.Namespace:
     add("--netmodel", metavar="PATH", help="the program (default: build/src, then PATH)")
     add("--rounds", type=positive, default=3, help="rounds of each case (%(default)s)")
     add("--seconds", type=positive, default=3, help="length of a run (%(default)s)")
-    add("--workloads", type=list_of(WORKLOADS), default=WORKLOADS, metavar="A,B")
+    add("--workloads", type=list_of(WORKLOADS), default=WORKLOADS, metavar="A,B", help="of " + ", ".join(WORKLOADS))
     add("--flows", type=numbers, default=(1, 64, 1000), metavar="N,N")
+    add("--threads", type=positive, default=1, help="of each end; more than one share both CPUs (1)")
     add("--tools", type=list_of(_TOOLS), default=_TOOLS, metavar="A,B")
     add("--cpus", type=pair, metavar="C,S", help="CPU of the client and of the server")
     add("--count-rounds", type=positive, default=1, help="rounds under strace, callgrind (1)")
@@ -151,7 +153,7 @@ def main() -> int:
     results: dict[Case, dict[str, Figures]] = {}
     for workload in options.workloads:
         for flows in options.flows:
-            case = Case(workload, flows, options.seconds)
+            case = Case(workload, flows, options.seconds, threads=options.threads)
             if not case.is_sensible:
                 continue
             results[case] = measure_case(case, tools, measurer, options)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from benchlib import measure, ports, process, report
-from benchlib.model import WORKLOADS, BenchError, Case, Figures, Place
+from benchlib.model import WORKLOADS, BenchError, Case, Commands, Figures, Place
 from benchlib.tools import Bare, Iperf3, Neper, Netmodel, Netperf, Sockperf, Uperf
 from benchlib.tools.base import locate
 
@@ -92,7 +92,7 @@ def test_uperf_with_few_lines_counts_from_the_phase_before() -> None:
 
 
 def test_uperf_profile_has_one_element_a_line(tmp_path: Path) -> None:
-    commands = Uperf("/x/uperf").run(Case("tcp_rr", 64, 2), Place(0, 1, str(tmp_path)))
+    commands = Uperf("/x/uperf").run(Case("tcp_rr", 64, 2), Place((0,), (1,), str(tmp_path)))
     text = Path(commands.client[2]).read_text()
     assert '<group nthreads="64">' in text
     assert '<transaction duration="2s">' in text
@@ -186,10 +186,10 @@ def test_a_bound_need_only_be_come_near_to() -> None:
 
 def test_netmodel_is_one_command_or_two() -> None:
     tool = Netmodel("/x/netmodel")
-    alone = tool.run(RR, Place(0, 1, "/tmp"))
+    alone = tool.run(RR, Place((0,), (1,), "/tmp"))
     assert alone.server is None
     assert alone.client[-4:] == ["--cpus", "0", "--slave-cpus", "1"]
-    apart = tool.run(RR, Place(0, 1, "/tmp", separate=True))
+    apart = tool.run(RR, Place((0,), (1,), "/tmp", separate=True))
     assert apart.server is not None
     assert apart.server[1:] == ["-s", "-P", str(apart.listens_on), "--cpus", "1"]
     assert "--slave-cpus" not in apart.client
@@ -198,7 +198,7 @@ def test_netmodel_is_one_command_or_two() -> None:
 def test_a_profile_is_the_same_for_both(tmp_path: Path) -> None:
     """netmodel takes the file that uperf takes, and needs a slave for it, as uperf does."""
     case = Case("uperf_udp_rr", 64, 2)
-    place = Place(0, 1, str(tmp_path))
+    place = Place((0,), (1,), str(tmp_path))
     commands = [tool.run(case, place) for tool in (Netmodel("/x/netmodel"), Uperf("/x/uperf"))]
     texts = [Path(c.client[c.client.index("-m") + 1]).read_text() for c in commands]
     assert texts[0] == texts[1]
@@ -206,6 +206,42 @@ def test_a_profile_is_the_same_for_both(tmp_path: Path) -> None:
     assert all(c.server for c in commands)
     assert not any(t.supported(case) for t in (Iperf3("x"), Netperf("x", "y"), Sockperf("x")))
     assert not Case("uperf_udp_rr", 1000, 2).is_sensible
+
+
+def test_threads_of_an_end_share_both_cpus() -> None:
+    measured: list[Case] = []
+
+    class Seen(Netmodel):
+        def run(self, case: Case, place: Place) -> Commands:
+            measured.append(case)
+            both = ((3, 4), (3, 4)) if case.threads > 1 else ((3,), (4,))
+            assert (place.client_cpus, place.server_cpus) == both
+            raise BenchError(" ".join(super().run(case, place).client))
+
+    for case, words in ((Case("tcp_rr", 2, 1, threads=2), "num_threads=2"), (Case("tcp_rr", 2, 1), "num_threads=1")):
+        figures = Figures()
+        measure.Measurer((3, 4), (1, 2)).throughput(Seen("/x/netmodel"), case, figures)
+        assert words in figures.errors[0]
+    assert len(measured) == 2
+    assert not Case("tcp_rr", 1, 1, threads=2).is_sensible
+    assert not Netperf("x", "y").supported(Case("tcp_rr", 1, 1, threads=2))
+
+
+def test_other_ways_of_a_workload() -> None:
+    place = Place((0,), (1,), "/tmp")
+    words = {
+        "tcp_rr_spin": ("wait=spin", "--nonblocking"),
+        "tcp_stream_zerocopy": ("zerocopy=true", "--zerocopy"),
+    }
+    for name, (ours, theirs) in words.items():
+        case = Case(name, 1, 1)
+        assert ours in Netmodel("x").run(case, place).client
+        assert theirs in Neper(programs()).run(case, place).client
+        assert not any(t.supported(case) for t in (Iperf3("x"), Netperf("x", "y"), Sockperf("x"), Uperf("x")))
+    case = Case("tcp_stream_default", 1, 1)
+    for tool in (Netmodel("x"), Neper(programs()), Iperf3("x"), Netperf("x", "y")):
+        assert not any("16384" in word for word in tool.run(case, place).client)
+        assert any("16384" in word for word in tool.run(STREAM, place).client)
 
 
 def test_what_each_tool_can_do() -> None:

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .model import BenchError, Case, Figures, Outcome, Place
+from .model import BenchError, Case, Figures, Outcome, Place, cpu_list
 from .ports import wait_listening
 from .process import Child, check
 from .tools import Tool
@@ -46,7 +46,7 @@ class Measurer:
         """Throughput and CPU time of one undisturbed run."""
         try:
             with tempfile.TemporaryDirectory(prefix="netmodel-bench-") as workdir:
-                outcome, cpu_s = self._execute(tool, case, self._place(workdir, separate=False))
+                outcome, cpu_s = self._execute(tool, case, self._place(case, workdir, separate=False))
         except (BenchError, OSError) as error:
             figures.errors.append(str(error))
             return
@@ -85,7 +85,7 @@ class Measurer:
             files = [Path(workdir) / f"strace-{end}" for end in ("client", "server")]
             watch = [(str(self._strace), "-f", "-c", "-o", str(file)) for file in files]
             outcome, _ = self._execute(
-                tool, case, self._place(workdir, separate=True), Prefix(*watch), _WATCHED_SLACK_S
+                tool, case, self._place(case, workdir, separate=True), Prefix(*watch), _WATCHED_SLACK_S
             )
             client, server = (sum(strace_calls(file.read_text()).values()) for file in files)
         return outcome.count, client, server
@@ -100,16 +100,21 @@ class Measurer:
             outcome, _ = self._execute(
                 tool,
                 case,
-                self._place(workdir, separate=True),
+                self._place(case, workdir, separate=True),
                 Prefix(client=watch),
                 _WATCHED_SLACK_S,
             )
             total = sum(callgrind_total(f.read_text()) for f in Path(workdir).glob("cg.*"))
         return outcome.count, total
 
-    def _place(self, workdir: str, separate: bool) -> Place:
-        client, server = self._cpus or (None, None)
-        return Place(client, server, workdir, separate)
+    def _place(self, case: Case, workdir: str, separate: bool) -> Place:
+        """An end with one thread has a CPU of its own; those with more share both."""
+        if self._cpus is None:
+            return Place((), (), workdir, separate)
+        client, server = self._cpus
+        if case.threads > 1:
+            return Place(self._cpus, self._cpus, workdir, separate)
+        return Place((client,), (server,), workdir, separate)
 
     def _execute(
         self,
@@ -125,10 +130,10 @@ class Measurer:
         with ExitStack() as stack:
             server = None
             if commands.server is not None:
-                argv = [*self._pinned(pin, place.server_cpu), *prefix.server, *commands.server]
+                argv = [*self._pinned(pin, place.server_cpus), *prefix.server, *commands.server]
                 server = stack.enter_context(Child(argv, place.workdir))
                 wait_listening(commands.listens_on, server.alive)
-            argv = [*self._pinned(pin, place.client_cpu), *prefix.client, *commands.client]
+            argv = [*self._pinned(pin, place.client_cpus), *prefix.client, *commands.client]
             client = stack.enter_context(Child(argv, place.workdir))
             if not client.wait(case.seconds + slack_s):
                 raise BenchError(f"no end after {case.seconds + slack_s:g} s")
@@ -144,10 +149,10 @@ class Measurer:
             raise BenchError("nothing was transferred")
         return outcome, cpu_s
 
-    def _pinned(self, wanted: bool, cpu: int | None) -> list[str]:
-        if not wanted or cpu is None or not self._taskset:
+    def _pinned(self, wanted: bool, cpus: tuple[int, ...]) -> list[str]:
+        if not wanted or not cpus or not self._taskset:
             return []
-        return [self._taskset, "-c", str(cpu)]
+        return [self._taskset, "-c", cpu_list(cpus)]
 
 
 def per_unit(total: float, counted: float, case: Case) -> float:

@@ -5,12 +5,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-# Those of the tools themselves, then profiles in uperf's form, the same file for whoever reads it.
+# Those of the tools themselves; the same in another way; then profiles in uperf's form, the same file for whoever reads it.
 OWN_WORKLOADS = ("tcp_rr", "tcp_crr", "tcp_stream", "udp_rr", "udp_stream")
+SPIN = "tcp_rr_spin"  # no worker ever sleeps
+ZEROCOPY = "tcp_stream_zerocopy"
+DEFAULT = "tcp_stream_default"  # each tool with the sizes that it has by itself
+_WAYS = {SPIN: "tcp_rr", ZEROCOPY: "tcp_stream", DEFAULT: "tcp_stream"}
 _PREFIX = "uperf_"
 PROFILES = tuple(_PREFIX + name for name in ("tcp_rr", "tcp_stream", "udp_rr", "udp_stream"))
-WORKLOADS = OWN_WORKLOADS + PROFILES
+WORKLOADS = (*OWN_WORKLOADS, *_WAYS, *PROFILES)
 _MOST_STRANDS = 64
+_MANY = 1_000_000
 
 
 class BenchError(Exception):
@@ -26,11 +31,17 @@ class Case:
     seconds: int
     buffer_bytes: int = 16384
     datagram_bytes: int = 1400
+    threads: int = 1
 
     @property
     def traffic(self) -> str:
-        """What goes over the network, in whichever form it is asked for."""
-        return self.workload.removeprefix(_PREFIX)
+        """What goes over the network, in whichever form and way it is asked for."""
+        return _WAYS.get(self.workload, self.workload.removeprefix(_PREFIX))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is what the tools do when nothing else is asked for, with one thread an end."""
+        return self.workload in OWN_WORKLOADS and self.threads == 1
 
     @property
     def is_profile(self) -> bool:
@@ -39,8 +50,10 @@ class Case:
 
     @property
     def is_sensible(self) -> bool:
-        """uperf has a thread for each strand of a profile."""
-        return not self.is_profile or self.flows <= _MOST_STRANDS
+        """uperf has a thread for each strand of a profile, and other ways are the same with any number of flows."""
+        if self.is_profile and self.threads > 1:
+            return False
+        return self.threads <= self.flows <= (_MANY if self.workload in OWN_WORKLOADS else _MOST_STRANDS)
 
     @property
     def is_stream(self) -> bool:
@@ -48,7 +61,8 @@ class Case:
 
     @property
     def label(self) -> str:
-        return f"{self.workload}, {self.flows} flow{'s' if self.flows != 1 else ''}"
+        threads = f", {self.threads} threads" if self.threads != 1 else ""
+        return f"{self.workload}, {self.flows} flow{'s' if self.flows != 1 else ''}{threads}"
 
     @property
     def unit(self) -> str:
@@ -65,12 +79,17 @@ class Case:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the two ends run. `separate` asks for two commands even of a tool that can be one."""
+    """Where the two ends run; no CPUs: anywhere. `separate` asks for two commands even of a tool that can be one."""
 
-    client_cpu: int | None
-    server_cpu: int | None
+    client_cpus: tuple[int, ...]
+    server_cpus: tuple[int, ...]
     workdir: str
     separate: bool = False
+
+
+def cpu_list(cpus: tuple[int, ...]) -> str:
+    """As taskset(1) and netmodel take them."""
+    return ",".join(map(str, cpus))
 
 
 @dataclass(frozen=True)

@@ -145,6 +145,7 @@ def document(
             {
                 "workload": case.workload,
                 "flows": case.flows,
+                "threads": case.threads,
                 "seconds": case.seconds,
                 "unit": case.unit,
                 "rate_unit": "bytes/s" if case.is_stream else f"{case.unit}s/s",

@@ -35,7 +35,7 @@ class Bare(Tool):
         return cls(program, folder) if done.returncode == 0 else None
 
     def supported(self, case: Case) -> bool:
-        return case.workload == "tcp_rr"
+        return case.is_plain and case.workload == "tcp_rr"
 
     def run(self, case: Case, place: Place) -> Commands:
         (port,) = free_ports(1)

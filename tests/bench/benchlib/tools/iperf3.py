@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from ..model import BenchError, Case, Commands, Outcome, Place
+from ..model import DEFAULT, BenchError, Case, Commands, Outcome, Place
 from ..ports import free_ports
 from .base import HOST, Tool, locate
 
@@ -25,13 +25,15 @@ class Iperf3(Tool):
         return cls(found) if found else None
 
     def supported(self, case: Case) -> bool:
-        return case.workload == "tcp_stream" and case.flows <= _MAX_STREAMS
+        works = case.workload in ("tcp_stream", DEFAULT) and case.threads == 1
+        return works and case.flows <= _MAX_STREAMS
 
     def run(self, case: Case, place: Place) -> Commands:
         (port,) = free_ports(1)
         common = [self._program, "-p", str(port), "-J"]
-        client = [*common, "-c", HOST, "-t", str(case.seconds), "-l", str(case.buffer_bytes)]
-        client += ["-P", str(case.flows)]
+        client = [*common, "-c", HOST, "-t", str(case.seconds), "-P", str(case.flows)]
+        if case.workload != DEFAULT:
+            client += ["-l", str(case.buffer_bytes)]
         server = [*common, "-s", "-1", "-B", HOST]
         return Commands(client=client, server=server, listens_on=port, server_ends=True)
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..model import BenchError, Case, Commands, Outcome, Place
+from ..model import DEFAULT, SPIN, ZEROCOPY, BenchError, Case, Commands, Outcome, Place, cpu_list
 from ..ports import free_ports
 from .base import HOST, Tool, executable, locate
 from .uperf import written_profile
@@ -33,18 +33,23 @@ class Netmodel(Tool):
     def run(self, case: Case, place: Place) -> Commands:
         if case.is_profile:
             return self._run_profile(case, place)
-        params = {"num_flows": case.flows, "num_threads": 1, "test_length": case.seconds}
-        if case.is_stream:
+        params: dict[str, object] = {"num_flows": case.flows, "num_threads": case.threads}
+        params["test_length"] = case.seconds
+        if case.is_stream and case.workload != DEFAULT:
             params["buffer_size"] = case.buffer_bytes
+        if case.workload == SPIN:
+            params["wait"] = "spin"
+        if case.workload == ZEROCOPY:
+            params["zerocopy"] = "true"
         if case.traffic == "udp_stream":
             params["message_size"] = case.datagram_bytes
-        master = [self._program, "-m", case.workload, "--format", "json"]
+        master = [self._program, "-m", case.traffic, "--format", "json"]
         for name, value in params.items():
             master += ["-D", f"{name}={value}"]
-        master += _on(place.client_cpu)
+        master += _on(place.client_cpus)
         if not place.separate:
-            if place.server_cpu is not None:
-                master += ["--slave-cpus", str(place.server_cpu)]
+            if place.server_cpus:
+                master += ["--slave-cpus", cpu_list(place.server_cpus)]
             return Commands(client=master, pins_itself=True)
 
         return self._apart([*master, "-D", f"host={HOST}"], place)
@@ -52,11 +57,11 @@ class Netmodel(Tool):
     def _run_profile(self, case: Case, place: Place) -> Commands:
         """It names its host, so that there are two commands."""
         master = [self._program, "-m", written_profile(case, place), "--format", "json"]
-        return self._apart([*master, *_on(place.client_cpu)], place)
+        return self._apart([*master, *_on(place.client_cpus)], place)
 
     def _apart(self, master: list[str], place: Place) -> Commands:
         (port,) = free_ports(1)
-        slave = [self._program, "-s", "-P", str(port), *_on(place.server_cpu)]
+        slave = [self._program, "-s", "-P", str(port), *_on(place.server_cpus)]
         master += ["-P", str(port)]
         return Commands(client=master, server=slave, listens_on=port, pins_itself=True)
 
@@ -83,5 +88,5 @@ class Netmodel(Tool):
         return Outcome(count=float(count), rate=float(rate))
 
 
-def _on(cpu: int | None) -> list[str]:
-    return [] if cpu is None else ["--cpus", str(cpu)]
+def _on(cpus: tuple[int, ...]) -> list[str]:
+    return ["--cpus", cpu_list(cpus)] if cpus else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..model import BenchError, Case, Commands, Outcome, Place
+from ..model import DEFAULT, BenchError, Case, Commands, Outcome, Place
 from ..ports import free_ports
 from .base import HOST, Tool, key_values, locate, number
 
@@ -27,15 +27,16 @@ class Netperf(Tool):
         return cls(client, server) if client and server else None
 
     def supported(self, case: Case) -> bool:
-        return case.flows == 1 and case.workload in _TESTS
+        return case.flows == 1 and (case.is_plain or case.workload == DEFAULT) and case.traffic in _TESTS
 
     def run(self, case: Case, place: Place) -> Commands:
         (port,) = free_ports(1)
-        client = [self._client, "-4", "-H", HOST, "-p", str(port), "-t", _TESTS[case.workload]]
+        client = [self._client, "-4", "-H", HOST, "-p", str(port), "-t", _TESTS[case.traffic]]
         client += ["-l", str(case.seconds), "-P", "0"]
         client += ["-f", "m"] if case.is_stream else []
         client += ["--", "-k", _OUTPUT]
-        client += ["-m", str(case.buffer_bytes)] if case.is_stream else ["-r", "1,1"]
+        if case.workload != DEFAULT:
+            client += ["-m", str(case.buffer_bytes)] if case.is_stream else ["-r", "1,1"]
         # -f: serve in the listening process, whose CPU time is then seen when it ends.
         server = [self._server, "-D", "-f", "-4", "-L", HOST, "-p", str(port)]
         return Commands(client=client, server=server, listens_on=port)

@@ -26,7 +26,7 @@ class Sockperf(Tool):
         return cls(found) if found else None
 
     def supported(self, case: Case) -> bool:
-        return case.workload == "tcp_rr" and case.flows == 1
+        return case.is_plain and case.workload == "tcp_rr" and case.flows == 1
 
     def run(self, case: Case, place: Place) -> Commands:
         (port,) = free_ports(1)

@@ -35,7 +35,7 @@ class Uperf(Tool):
         return cls(found) if found else None
 
     def supported(self, case: Case) -> bool:
-        return case.workload in _OWN or case.is_profile
+        return (case.is_plain and case.workload in _OWN) or case.is_profile
 
     def run(self, case: Case, place: Place) -> Commands:
         (port,) = free_ports(1)
