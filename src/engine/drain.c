@@ -3,6 +3,7 @@
  * All on the worker's thread. */
 #include <errno.h>
 
+#include "engine/alone.h"
 #include "engine/engine_priv.h"
 #include "flowop/datagram.h"
 #include "transport/io.h"
@@ -65,6 +66,7 @@ static void begin_flow(struct nm_worker *worker, struct nm_flow *flow)
 void nm_worker_drain(struct nm_worker *worker)
 {
 	nm_worker_lone_end(worker);
+	nm_worker_polled_end(worker);
 	worker->draining = true;
 	worker->drained = 0;
 	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++)

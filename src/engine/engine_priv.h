@@ -34,13 +34,15 @@ struct nm_worker {
 	uint64_t last_ns;   /* with a rate: no pass is due from then on; UINT64_MAX: any may be */
 	const struct nm_instr *
 		lone; /* the read at which the only flow waits, and may sleep; NULL: it waits for events */
-	bool busy; /* something to do or to look at besides waiting for events */
+	bool polls; /* its flow's connections are polled: see polled.c */
+	bool busy;  /* something to do or to look at besides waiting for events */
 	uint64_t
 		quiet_ns; /* when to look whether a phase that has lost messages is over; 0: not yet */
 	uint64_t quiet_seen; /* what had moved at moved_ns */
 	uint64_t moved_ns;   /* when something was last seen to have moved */
 	struct nm_flow *run_first, *run_last;
-	unsigned looks; /* of one that spins: how often nothing was found */
+	struct nm_listen_fd *polled_listener; /* while it polls; NULL: it has none */
+	unsigned looks;			      /* of one that spins: how often nothing was found */
 	int epoll_fd;
 	int wake_fd;
 	/* Phase. */
@@ -178,6 +180,8 @@ void nm_worker_expire(struct nm_worker *worker,
 
 int nm_worker_watch(struct nm_worker *worker, struct nm_flow *flow,
 		    bool output); /* flow->conn; 0 or -errno */
+/* Of one that is not watched, whatever its flags say. What has come meanwhile is an event again. */
+void nm_worker_rewatch(struct nm_worker *worker, struct nm_flow *flow);
 
 /* drain.c */
 void nm_worker_drain(struct nm_worker *worker); /* begins */
@@ -190,12 +194,6 @@ void nm_worker_lowat_end(
 	struct nm_worker *worker); /* once the end of the phase is near; may be called again */
 
 void nm_worker_lowat_conn(const struct nm_worker *worker, const struct nm_conn *conn);
-
-/* lone.c: a worker with one flow that asks may wait in the receive itself */
-void nm_worker_lone_begin(struct nm_worker *worker); /* in a phase, once it may be one */
-void nm_worker_lone_end(struct nm_worker *worker);
-bool nm_worker_waits_alone(const struct nm_worker *worker, const struct nm_flow *flow);
-void nm_worker_run_lone(struct nm_worker *worker); /* between two waits for events */
 
 /* tcp_info.c: new and free as in detail_priv.h; the others on the worker's thread, and only with a watch */
 struct nm_tcp_watch;
@@ -233,6 +231,7 @@ void nm_worker_unlisten(struct nm_worker *worker);
 /* The host connects from that address. */
 void nm_worker_listen_to(struct nm_worker *worker, uint32_t host, const struct nm_addr *source);
 void nm_worker_listener_event(struct nm_worker *worker, struct nm_listen_fd *listen_fd);
+int nm_listener_watch(struct nm_worker *worker, struct nm_listen_fd *one); /* 0 or -errno */
 void nm_listener_unpark_all(struct nm_listener *listener);
 void nm_listener_unpark(struct nm_listener *listener, struct nm_flow *flow);
 

@@ -29,7 +29,7 @@ static bool is_lone(const struct nm_worker *worker, const struct nm_instr *accep
 	return false;
 }
 
-static int watch_fd(struct nm_worker *worker, struct nm_listen_fd *one)
+int nm_listener_watch(struct nm_worker *worker, struct nm_listen_fd *one)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLET,
 				    .data.u64 = (uint64_t)(uintptr_t)one | NM_TAG_LISTEN};
@@ -63,7 +63,7 @@ static int open_fds(struct nm_worker *worker, const struct nm_instr *instr, char
 	for (size_t i = 0; r >= 0 && i < listener->n_fds; i++)
 		r = instr->transport->caps & NM_TRANSPORT_HUB
 			    ? nm_worker_hub_new(worker, &listener->fds[i], instr, text)
-			    : watch_fd(worker, &listener->fds[i]);
+			    : nm_listener_watch(worker, &listener->fds[i]);
 	return r < 0 ? r : 0;
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += src/libnm_engine.la
 src_libnm_engine_la_SOURCES = \
+	src/engine/alone.h \
 	src/engine/detail.c \
 	src/engine/detail.h \
 	src/engine/detail_priv.h \
@@ -16,6 +17,7 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/lowat.c \
 	src/engine/mail.c \
 	src/engine/phase.c \
+	src/engine/polled.c \
 	src/engine/ports.c \
 	src/engine/process.c \
 	src/engine/renew.c \

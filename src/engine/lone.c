@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include "engine/alone.h"
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
 #include "transport/transport.h"
@@ -74,13 +75,6 @@ static void unwatch(const struct nm_worker *worker, const struct nm_conn *conn)
 		(void)epoll_ctl(worker->epoll_fd, EPOLL_CTL_DEL, conn->fd, NULL);
 }
 
-/* What has come meanwhile is an event again. Should this fail, the flow's next wait tries it again. */
-static void rewatch(struct nm_worker *worker, struct nm_flow *flow)
-{
-	flow->conn->flags &= ~(uint32_t)(NM_CONN_REGISTERED | NM_CONN_OUT_REGISTERED);
-	(void)nm_worker_watch(worker, flow, false);
-}
-
 void nm_worker_lone_begin(struct nm_worker *worker)
 {
 	struct nm_flow *flow = nm_worker_flow(worker, 0);
@@ -109,7 +103,7 @@ void nm_worker_lone_end(struct nm_worker *worker)
 	if (worker->lone && (flow->conn->flags & NM_CONN_OPEN)) {
 		if (!worker->group->spins)
 			(void)fcntl(flow->conn->fd, F_SETFL, O_NONBLOCK);
-		rewatch(worker, flow);
+		nm_worker_rewatch(worker, flow);
 	}
 	worker->lone = NULL;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/alone.h"
 #include "engine/engine_priv.h"
 #include "engine/renew.h"
 #include "flowop/pipeline.h"
@@ -79,6 +80,7 @@ static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 	nm_process_alarm(worker, 0);
 	atomic_store_explicit(&stats->end_ns, end_ns, memory_order_release);
 	nm_worker_lone_end(worker);
+	nm_worker_polled_end(worker);
 	nm_worker_lowat_end(worker);
 	if (worker->phase->measured)
 		summarise_connections(worker, &stats->conns);
@@ -200,6 +202,7 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 		return;
 	}
 	nm_worker_lowat_begin(worker);
+	nm_worker_polled_begin(worker);
 	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 

@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "engine/alone.h"
 #include "engine/engine_priv.h"
 #include "engine/renew.h"
 #include "flowop/flowop.h"

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine/alone.h"
 #include "engine/door.h"
 #include "engine/engine_priv.h"
 #include "engine/renew.h"
@@ -121,6 +122,10 @@ int nm_worker_watch(struct nm_worker *worker, struct nm_flow *flow, bool output)
 		return -ENOTCONN;
 	if ((conn->flags & wanted) == wanted)
 		return 0;
+	if (worker->polls) {
+		conn->flags |= wanted;
+		return 0;
+	}
 	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET |
 					      (output ? (uint32_t)EPOLLOUT : 0u),
 				    .data.ptr = conn};
@@ -134,6 +139,13 @@ int nm_worker_watch(struct nm_worker *worker, struct nm_flow *flow, bool output)
 		return -errno;
 	conn->flags |= wanted;
 	return 0;
+}
+
+/* Should this fail, the flow's next wait tries it again. */
+void nm_worker_rewatch(struct nm_worker *worker, struct nm_flow *flow)
+{
+	flow->conn->flags &= ~(uint32_t)(NM_CONN_REGISTERED | NM_CONN_OUT_REGISTERED);
+	(void)nm_worker_watch(worker, flow, false);
 }
 
 void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow)
@@ -620,7 +632,8 @@ void *nm_worker_main(void *arg)
 	if (worker->cpu >= 0)
 		(void)nm_cpu_bind_self((unsigned)worker->cpu);
 	for (;;) {
-		int n = wait_events(worker->epoll_fd, events, timeout_ns);
+		int n = worker->polls ? nm_worker_poll(worker, events, EVENTS, timeout_ns)
+				      : wait_events(worker->epoll_fd, events, timeout_ns);
 
 		if (worker->timers.count)
 			worker->io.now_ns = nm_clock_ns();

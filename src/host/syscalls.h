@@ -6,11 +6,14 @@
 #define NM_HOST_SYSCALLS_H
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Sanitizers must see the calls that write into memory. */
@@ -75,6 +78,22 @@ static inline ssize_t nm_sys_recv(int fd, void *data, size_t size, int flags)
 	return nm_syscall6(SYS_recvfrom, fd, (long)data, (long)size, flags, 0, 0);
 #else
 	ssize_t n = recv(fd, data, size, flags);
+
+	return n < 0 ? -errno : n;
+#endif
+}
+
+/* timeout_ns < 0: without limit. */
+static inline int nm_sys_poll(struct pollfd *fds, unsigned n_fds, int64_t timeout_ns)
+{
+	struct timespec limit = {.tv_sec = timeout_ns / 1000000000,
+				 .tv_nsec = timeout_ns % 1000000000};
+	struct timespec *at_most = timeout_ns < 0 ? NULL : &limit;
+
+#ifdef NM_SYSCALLS_DIRECT
+	return (int)nm_syscall6(SYS_ppoll, (long)fds, n_fds, (long)at_most, 0, 0, 0);
+#else
+	int n = ppoll(fds, n_fds, at_most, NULL);
 
 	return n < 0 ? -errno : n;
 #endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A worker with one flow whose connection is a new one with each pass: it would be told to epoll for one or two waits
+ * only, which costs more than each of these waits. Such a worker polls what the flow waits for, and its epoll with it. */
+#include <assert.h>
+#include <poll.h>
+#include <sys/epoll.h>
+
+#include "engine/alone.h"
+#include "engine/engine_priv.h"
+#include "flowop/flowop.h"
+#include "host/syscalls.h"
+#include "transport/transport.h"
+
+/* The kernel tells of such sends by an error that stays until it is taken. */
+static bool is_uncopied(const struct nm_instr *instr)
+{
+	const uint32_t kind = instr->op->flags & (NM_FLOWOP_MOVES | NM_FLOWOP_FILES);
+
+	return kind == NM_FLOWOP_MOVES && ((const struct nm_opts_moving *)instr->opts)->zerocopy;
+}
+
+/* Whether nothing but the worker has to do with how its connection is waited for. */
+static bool suits(const struct nm_instr *instr)
+{
+	const uint32_t others =
+		NM_TRANSPORT_HUB | NM_TRANSPORT_WAITS | NM_TRANSPORT_NO_PEER | NM_TRANSPORT_RENEWS;
+
+	if (!instr->op)
+		return false;
+	if (!instr->transport)
+		return true;
+	return (instr->transport->caps & NM_TRANSPORT_RELIABLE) && !instr->transport->send &&
+	       !instr->transport->recv && !(instr->transport->caps & others) && !instr->greets &&
+	       !instr->can_fail && !instr->later && !is_uncopied(instr);
+}
+
+/* Whether each pass opens a connection and closes it again. */
+static bool is_fleeting(const struct nm_worker *worker)
+{
+	const struct nm_instr *instr = worker->group->instrs + worker->phase->first;
+	uint32_t seen = 0;
+
+	for (uint32_t i = 0; i < worker->phase->n_instrs; i++, instr++) {
+		if (!suits(instr))
+			return false;
+		seen |= instr->op->flags;
+	}
+	return (seen & NM_FLOWOP_OPENS) && (seen & NM_FLOWOP_CLOSES);
+}
+
+/* The only socket that the flow may get its connections from; NULL: it opens them itself. Several are not polled. */
+static bool find_listener(const struct nm_worker *worker, struct nm_listen_fd **ret)
+{
+	*ret = NULL;
+	for (uint32_t i = 0; i < worker->group->n_openings; i++) {
+		const struct nm_listener *listener = &worker->listeners[i];
+
+		if (listener->n_fds > 1 || (listener->n_fds && *ret))
+			return false;
+		if (listener->n_fds)
+			*ret = &listener->fds[0];
+	}
+	return true;
+}
+
+void nm_worker_polled_begin(struct nm_worker *worker)
+{
+	struct nm_listen_fd *listen_fd;
+
+	if (worker->n_flows != 1 || worker->group->n_conns != 1 || worker->group->spins ||
+	    (nm_worker_flow(worker, 0)->conn->flags & NM_CONN_OPEN) || !is_fleeting(worker) ||
+	    !find_listener(worker, &listen_fd))
+		return;
+	if (listen_fd && epoll_ctl(worker->epoll_fd, EPOLL_CTL_DEL, listen_fd->fd, NULL) < 0)
+		return;
+	worker->polls = true;
+	worker->polled_listener = listen_fd;
+}
+
+void nm_worker_polled_end(struct nm_worker *worker)
+{
+	struct nm_listen_fd *listen_fd = worker->polled_listener;
+
+	if (!worker->polls)
+		return;
+	worker->polls = false;
+	worker->polled_listener = NULL;
+	/* What has come meanwhile is an event again. */
+	if (listen_fd)
+		(void)nm_listener_watch(worker, listen_fd);
+	if (nm_worker_flow(worker, 0)->conn->flags & NM_CONN_OPEN)
+		nm_worker_rewatch(worker, nm_worker_flow(worker, 0));
+}
+
+/* Poll tells what is the case, not what has changed: only what is not known yet is asked for. */
+static uint32_t unknown(const struct nm_conn *conn)
+{
+	uint32_t events = 0;
+
+	if (!(conn->flags & NM_CONN_IN))
+		events |= POLLIN;
+	if (!(conn->flags & NM_CONN_HUP))
+		events |= POLLRDHUP;
+	if ((conn->flags & NM_CONN_OUT_REGISTERED) && !(conn->flags & NM_CONN_OUT))
+		events |= POLLOUT;
+	return events;
+}
+
+static_assert(POLLIN == EPOLLIN && POLLOUT == EPOLLOUT && POLLRDHUP == EPOLLRDHUP &&
+		      POLLERR == EPOLLERR && POLLHUP == EPOLLHUP,
+	      "events of poll are passed on as those of epoll");
+
+int nm_worker_poll(struct nm_worker *worker, struct epoll_event *events, int n_events,
+		   int64_t timeout_ns)
+{
+	const struct nm_flow *flow = nm_worker_flow(worker, 0);
+	bool waits = flow->state == NM_FLOW_WAITING || flow->state == NM_FLOW_LIMITED;
+	struct nm_listen_fd *listen_fd = worker->polled_listener;
+	struct pollfd fds[3] = {
+		{.fd = worker->epoll_fd, .events = POLLIN},
+		{.fd = waits && (flow->conn->flags & NM_CONN_REGISTERED) ? flow->conn->fd : -1,
+		 .events = (short)unknown(flow->conn)},
+		{.fd = listen_fd && !listen_fd->ready ? listen_fd->fd : -1, .events = POLLIN}};
+	int n = 0;
+
+	if (nm_sys_poll(fds, listen_fd ? 3 : 2, timeout_ns) <= 0)
+		return 0;
+	if (fds[1].revents)
+		events[n++] = (struct epoll_event){.events = (uint32_t)fds[1].revents,
+						   .data.ptr = flow->conn};
+	if (fds[2].revents)
+		events[n++] = (struct epoll_event){.events = EPOLLIN,
+						   .data.u64 = (uint64_t)(uintptr_t)listen_fd |
+							       NM_TAG_LISTEN};
+	if (fds[0].revents) {
+		int more = nm_sys_epoll_wait(worker->epoll_fd, events + n, n_events - n, 0);
+
+		n += more > 0 ? more : 0;
+	}
+	return n;
+}
