@@ -16,6 +16,7 @@
 
 #include "host/syscalls.h"
 #include "transport/address.h"
+#include "transport/handshake.h"
 #include "transport/psp_priv.h"
 #include "transport/socket.h"
 
@@ -72,10 +73,9 @@ struct psp_conn {
 	struct nm_psp_key own, peers;
 	struct wire wire; /* the key that is sent or received */
 	unsigned char confirm[CONFIRM_BYTES];
-	size_t moved;	   /* bytes, in this stage */
-	bool later;	   /* all but TCP is left to a flowop of its own */
-	char greeting[64]; /* to be sent in the clear, before the handshake */
-	size_t greeting_size;
+	size_t moved; /* bytes, in this stage */
+	bool later;   /* all but TCP is left to a flowop of its own */
+	struct nm_handshake_greeting greeting;
 	const char *why; /* what has failed; static */
 };
 
@@ -119,14 +119,7 @@ static int be_tcp(struct nm_conn *c, struct psp_conn *conn)
 	/* Each message is answered before the next is sent, but for the last of TLS. */
 	(void)nm_socket_set(c->fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	(void)nm_socket_set(c->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, HANDSHAKE_MS);
-	/* The first bytes on a connection have room. */
-	ssize_t n = conn->greeting_size
-			    ? nm_sys_send(c->fd, conn->greeting, conn->greeting_size, MSG_NOSIGNAL)
-			    : 0;
-
-	if (n < (ssize_t)conn->greeting_size)
-		return n < 0 ? (int)n : -EMSGSIZE;
-	return 0;
+	return nm_handshake_send_greeting(c->fd, &conn->greeting);
 }
 
 static const char *receive_why(int r)
@@ -316,8 +309,9 @@ static int psp_established(struct nm_conn *c)
 }
 
 /* The exchange of keys will go over the socket of c: 0 or -errno. */
-static int attach(struct nm_conn *c, struct nm_psp_started *started)
+static int attach(struct nm_conn *c)
 {
+	struct nm_psp_started *started = c->state;
 	struct psp_conn *conn = calloc(1, sizeof *conn);
 
 	if (!conn)
@@ -340,60 +334,36 @@ static int attach(struct nm_conn *c, struct nm_psp_started *started)
 
 static int psp_connect(struct nm_conn *c, const void *opts, const struct nm_addr *to)
 {
-	struct nm_psp_started *started = c->state;
 	bool later = c->flags & NM_CONN_LATER;
-	int r = nm_inet_connect(c, opts, to);
+	int r = nm_handshake_connect(c, opts, to, attach);
 
-	if (r < 0 && r != -EINPROGRESS)
-		return r;
-	r = attach(c, started);
-	if (r < 0) {
-		nm_socket_close(c, true);
-		return r;
-	}
-	((struct psp_conn *)c->state)->later = later;
-	return -EINPROGRESS;
+	if (r == -EINPROGRESS)
+		((struct psp_conn *)c->state)->later = later;
+	return r;
 }
 
 static void psp_greet(struct nm_conn *c, const void *greeting, size_t size)
 {
 	struct psp_conn *conn = c->state;
 
-	assert(size <= sizeof conn->greeting);
-	memcpy(conn->greeting, greeting, size);
-	conn->greeting_size = size;
+	nm_handshake_greet(&conn->greeting, greeting, size);
 }
 
 static int psp_accept(struct nm_conn *c, int listen_fd, const void *opts,
 		      const struct nm_addr *from)
 {
-	struct nm_psp_started *started = c->state;
 	bool later = c->flags & NM_CONN_LATER;
-	int r = nm_inet_accept(c, listen_fd, opts, from);
+	int r = nm_handshake_accept(c, listen_fd, opts, from, attach);
 
-	if (r < 0)
-		return r;
-	r = attach(c, started);
-	if (r < 0) {
-		nm_socket_close(c, true);
-		return r;
-	}
-	return later ? 0 : -EINPROGRESS;
+	return later && r == -EINPROGRESS ? 0 : r;
 }
 
 static int psp_adopt(struct nm_conn *c, int fd, const void *opts)
 {
-	struct nm_psp_started *started = c->state;
 	bool later = c->flags & NM_CONN_LATER;
-	int r = nm_inet_adopt(c, fd, opts);
+	int r = nm_handshake_adopt(c, fd, opts, attach);
 
-	if (r == 0)
-		r = attach(c, started);
-	if (r == 0)
-		return later ? 0 : -EINPROGRESS;
-	c->fd = -1; /* it stays the caller's */
-	c->flags = 0;
-	return r;
+	return later && r == -EINPROGRESS ? 0 : r;
 }
 
 static void psp_close(struct nm_conn *c, bool reset)

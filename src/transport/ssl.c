@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* TLS over TCP, by OpenSSL; ssl(7ssl). */
-#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <openssl/err.h>
 
-#include "host/syscalls.h"
 #include "transport/address.h"
+#include "transport/handshake.h"
 #include "transport/socket.h"
 #include "transport/ssl_priv.h"
 #include "transport/transport.h"
@@ -136,12 +134,9 @@ static int ssl_established(struct nm_conn *c)
 		if (r < 0)
 			return r;
 		conn->connected = true;
-		/* The first bytes on a connection have room. */
-		ssize_t n = conn->greeting_size ? nm_sys_send(conn->io.fd, conn->greeting,
-							      conn->greeting_size, MSG_NOSIGNAL)
-						: 0;
-		if (n < (ssize_t)conn->greeting_size)
-			return n < 0 ? (int)n : -EMSGSIZE;
+		r = nm_handshake_send_greeting(conn->io.fd, &conn->greeting);
+		if (r < 0)
+			return r;
 	}
 	if (!conn->ready) {
 		r = SSL_do_handshake(conn->ssl);
@@ -165,9 +160,21 @@ static int ssl_established(struct nm_conn *c)
 	return 0;
 }
 
-/* Puts TLS upon the socket of c: 0 or -errno. */
-static int attach(struct nm_conn *c, const struct nm_ssl_started *started)
+/* With a copy: one that has been used is marked as used up. */
+static void continue_session(struct nm_ssl_conn *conn, struct nm_ssl_started *started)
 {
+	SSL_SESSION *first = atomic_load(&started->session);
+	SSL_SESSION *session = first ? SSL_SESSION_dup(first) : NULL;
+
+	if (session)
+		(void)SSL_set_session(conn->ssl, session);
+	SSL_SESSION_free(session);
+}
+
+/* Puts TLS upon the socket of c: 0 or -errno. */
+static int attach(struct nm_conn *c)
+{
+	struct nm_ssl_started *started = c->state;
 	struct nm_ssl_conn *conn = calloc(1, sizeof *conn);
 	SSL *ssl = conn ? SSL_new(started->ctx) : NULL;
 	BIO *bio = NULL;
@@ -192,75 +199,33 @@ static int attach(struct nm_conn *c, const struct nm_ssl_started *started)
 		SSL_set_accept_state(ssl);
 	else
 		SSL_set_connect_state(ssl);
+	if (started->reuse && !started->accepting)
+		continue_session(conn, started);
 	c->state = conn;
 	return 0;
 }
 
-/* With a copy: one that has been used is marked as used up. */
-static void continue_session(struct nm_ssl_conn *conn, struct nm_ssl_started *started)
-{
-	SSL_SESSION *first = atomic_load(&started->session);
-	SSL_SESSION *session = first ? SSL_SESSION_dup(first) : NULL;
-
-	if (session)
-		(void)SSL_set_session(conn->ssl, session);
-	SSL_SESSION_free(session);
-}
-
 static int ssl_connect(struct nm_conn *c, const void *opts, const struct nm_addr *to)
 {
-	struct nm_ssl_started *started = c->state;
-	int r = nm_inet_connect(c, opts, to);
-
-	if (r < 0 && r != -EINPROGRESS)
-		return r;
-	r = attach(c, started);
-	if (r < 0) {
-		nm_socket_close(c, true);
-		return r;
-	}
-	if (started->reuse)
-		continue_session(c->state, started);
-	return -EINPROGRESS;
+	return nm_handshake_connect(c, opts, to, attach);
 }
 
 static void ssl_greet(struct nm_conn *c, const void *greeting, size_t size)
 {
 	struct nm_ssl_conn *conn = c->state;
 
-	assert(size <= sizeof conn->greeting);
-	memcpy(conn->greeting, greeting, size);
-	conn->greeting_size = size;
+	nm_handshake_greet(&conn->greeting, greeting, size);
 }
 
 static int ssl_accept(struct nm_conn *c, int listen_fd, const void *opts,
 		      const struct nm_addr *from)
 {
-	const struct nm_ssl_started *started = c->state;
-	int r = nm_inet_accept(c, listen_fd, opts, from);
-
-	if (r < 0)
-		return r;
-	r = attach(c, started);
-	if (r < 0) {
-		nm_socket_close(c, true);
-		return r;
-	}
-	return -EINPROGRESS;
+	return nm_handshake_accept(c, listen_fd, opts, from, attach);
 }
 
 static int ssl_adopt(struct nm_conn *c, int fd, const void *opts)
 {
-	const struct nm_ssl_started *started = c->state;
-	int r = nm_inet_adopt(c, fd, opts);
-
-	if (r == 0)
-		r = attach(c, started);
-	if (r == 0)
-		return -EINPROGRESS;
-	c->fd = -1; /* it stays the caller's */
-	c->flags = 0;
-	return r;
+	return nm_handshake_adopt(c, fd, opts, attach);
 }
 
 static ssize_t ssl_send(struct nm_conn *c, const void *opts, void *data, size_t size)

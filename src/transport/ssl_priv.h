@@ -9,6 +9,7 @@
 
 #include <openssl/ssl.h>
 
+#include "transport/handshake.h"
 #include "transport/inet.h"
 
 struct nm_ssl_opts {
@@ -54,11 +55,10 @@ struct nm_ssl_conn {
 	SSL *ssl;
 	const struct nm_ssl_started *started;
 	struct nm_ssl_io io;
-	bool connected;	   /* TCP is; the handshake is next */
-	bool ready;	   /* so is TLS */
-	bool ticket;	   /* the peer has sent a session to continue later */
-	char greeting[64]; /* to be sent in the clear, before the handshake */
-	size_t greeting_size;
+	bool connected; /* TCP is; the handshake is next */
+	bool ready;	/* so is TLS */
+	bool ticket;	/* the peer has sent a session to continue later */
+	struct nm_handshake_greeting greeting;
 	unsigned long error; /* OpenSSL's, of the last failure; 0: none */
 };
 

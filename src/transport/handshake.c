@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "host/syscalls.h"
+#include "transport/handshake.h"
+#include "transport/inet.h"
+#include "transport/socket.h"
+
+void nm_handshake_greet(struct nm_handshake_greeting *greeting, const void *bytes, size_t size)
+{
+	assert(size <= sizeof greeting->bytes);
+	memcpy(greeting->bytes, bytes, size);
+	greeting->size = size;
+}
+
+int nm_handshake_send_greeting(int fd, const struct nm_handshake_greeting *greeting)
+{
+	if (!greeting->size)
+		return 0;
+	ssize_t n = nm_sys_send(fd, greeting->bytes, greeting->size, MSG_NOSIGNAL);
+
+	if (n < (ssize_t)greeting->size)
+		return n < 0 ? (int)n : -EMSGSIZE;
+	return 0;
+}
+
+static int attach_or_close(struct nm_conn *conn, int (*attach)(struct nm_conn *))
+{
+	int r = attach(conn);
+
+	if (r < 0) {
+		nm_socket_close(conn, true);
+		return r;
+	}
+	return -EINPROGRESS;
+}
+
+int nm_handshake_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to,
+			 int (*attach)(struct nm_conn *))
+{
+	int r = nm_inet_connect(conn, opts, to);
+
+	return r < 0 && r != -EINPROGRESS ? r : attach_or_close(conn, attach);
+}
+
+int nm_handshake_accept(struct nm_conn *conn, int listen_fd, const void *opts,
+			const struct nm_addr *from, int (*attach)(struct nm_conn *))
+{
+	int r = nm_inet_accept(conn, listen_fd, opts, from);
+
+	return r < 0 ? r : attach_or_close(conn, attach);
+}
+
+int nm_handshake_adopt(struct nm_conn *conn, int fd, const void *opts,
+		       int (*attach)(struct nm_conn *))
+{
+	int r = nm_inet_adopt(conn, fd, opts);
+
+	if (r == 0)
+		r = attach(conn);
+	if (r == 0)
+		return -EINPROGRESS;
+	conn->fd = -1;
+	conn->flags = 0;
+	return r;
+}
