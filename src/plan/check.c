@@ -9,6 +9,11 @@
 #include "plan/plan.h"
 #include "transport/hub.h"
 
+bool nm_draft_has_conn(const struct nm_draft_step *step)
+{
+	return step->op->flags & (NM_FLOWOP_OPENS | NM_FLOWOP_USES);
+}
+
 bool nm_draft_is_skipped(const struct nm_draft_transaction *t)
 {
 	return t->n_steps == 0 || (!t->has_duration && t->attrs.iterations == 0);

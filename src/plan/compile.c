@@ -10,6 +10,7 @@
 #include "flowop/pipeline.h"
 #include "flowop/special.h"
 #include "plan/draft.h"
+#include "plan/notes.h"
 #include "plan/plan.h"
 #include "transport/hub.h"
 
@@ -23,18 +24,13 @@ struct side {
 	uint32_t host; /* of the draft; NM_NO_HOST for the master */
 };
 
-static bool connects(const struct nm_draft_step *step)
-{
-	return step->op->flags & (NM_FLOWOP_OPENS | NM_FLOWOP_USES);
-}
-
 static bool has_part(const struct nm_draft_group *group, const struct nm_draft_transaction *t,
 		     const struct side *side)
 {
 	for (size_t i = 0; i < t->n_steps; i++) {
 		const struct nm_draft_step *step = &group->steps[t->first + i];
 
-		if (connects(step) && step->host == side->host)
+		if (nm_draft_has_conn(step) && step->host == side->host)
 			return true;
 	}
 	return false;
@@ -49,7 +45,8 @@ static bool belongs(const struct nm_draft_step *step, const struct side *side)
 		return false;
 	if (side->master)
 		return true;
-	bool elsewhere = step->host != side->host && (connects(step) || step->host != NM_NO_HOST);
+	bool elsewhere =
+		step->host != side->host && (nm_draft_has_conn(step) || step->host != NM_NO_HOST);
 
 	return step->op->mirror && !elsewhere;
 }
@@ -159,11 +156,11 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_dr
 		.transport_opts = side->master ? step->transport_opts : step->mirror_transport_opts,
 		.lossy = is_lossy(step),
 		.op = op,
-		.transport = connects(step) ? step->transport : NULL,
+		.transport = nm_draft_has_conn(step) ? step->transport : NULL,
 		.opening = step->opening,
 		.port = opens ? (uint16_t)((const struct nm_opts_opening *)step->opts)->port : 0,
 		.greets = opens && greets(group, step),
-		.host = side->master && connects(step) ? step->host : 0,
+		.host = side->master && nm_draft_has_conn(step) ? step->host : 0,
 		.law = step->law,
 		.files = side->master ? step->files : NULL,
 		.position = step->position,
@@ -191,7 +188,7 @@ struct selected {
 static void emit_select(struct nm_group *group, const struct nm_phase *phase,
 			const struct nm_draft_step *step, struct selected *selected)
 {
-	if (group->n_conns == 1 || !connects(step) || phase->pipeline)
+	if (group->n_conns == 1 || !nm_draft_has_conn(step) || phase->pipeline)
 		return;
 	if (selected->known && selected->slot == step->slot && selected->stride == step->stride)
 		return;
@@ -226,87 +223,6 @@ static enum cause cause_of(const struct nm_group *group, const struct nm_phase *
 	return CAUSE_NONE;
 }
 
-/* The answers that are read one after the other end with the last of them. */
-static void note_last_answers(struct nm_group *group, const struct nm_phase *phase)
-{
-	uint32_t end = group->n_instrs;
-
-	for (uint32_t i = phase->first; i < end; i++) {
-		struct nm_instr *read = &group->instrs[i];
-		uint32_t at = i;
-
-		if (!read->answers)
-			continue;
-		/* With the next pass it begins anew. */
-		do
-			at = at + 1 == end ? phase->first : at + 1;
-		while (!(group->instrs[at].op->flags & NM_FLOWOP_MOVES) ||
-		       group->instrs[at].slot != read->slot);
-		read->answers_last =
-			group->instrs[at].op->flags & NM_FLOWOP_INITIATES &&
-			(i + 1 == end || group->instrs[i + 1].step != nm_glue_repeat.step);
-	}
-}
-
-/* A write that is followed at once by a read of what it will be answered. */
-static void note_reads(struct nm_group *group, const struct nm_phase *phase)
-{
-	for (uint32_t i = phase->first; i + 1 < group->n_instrs; i++) {
-		struct nm_instr *write = &group->instrs[i], *read = write + 1;
-		const uint32_t moves = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;
-
-		write->then_reads = write->plain && read->plain && read->op->step == read->step &&
-				    write->op->step == write->step && write->slot == read->slot &&
-				    write->stride == read->stride &&
-				    (write->op->flags & NM_FLOWOP_INITIATES) &&
-				    (read->op->flags & moves) == moves;
-	}
-}
-
-static bool wants_more(const struct nm_instr *instr)
-{
-	const uint32_t sends = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
-	const struct nm_opts_moving *opts = instr->opts;
-
-	return (instr->op->flags & (sends | NM_FLOWOP_FILES | NM_FLOWOP_BOTH)) == sends &&
-	       opts->more && instr->transport && (instr->transport->caps & NM_TRANSPORT_TCP);
-}
-
-/* Writes after which more is sent: the next that concerns the connection, also in the next pass, is one as well. */
-static void note_holds(struct nm_group *group, struct nm_phase *phase)
-{
-	const uint32_t concerns = NM_FLOWOP_MOVES | NM_FLOWOP_CLOSES;
-
-	for (uint32_t i = phase->first; i < group->n_instrs; i++) {
-		struct nm_instr *write = &group->instrs[i], *next = write;
-
-		if (!wants_more(write))
-			continue;
-		do
-			next = next + 1 == &group->instrs[group->n_instrs]
-				       ? &group->instrs[phase->first]
-				       : next + 1;
-		while (!(next->op->flags & concerns) || next->slot != write->slot);
-		write->holds = (next->op->flags & NM_FLOWOP_MOVES) &&
-			       (next->op->flags & NM_FLOWOP_INITIATES) && !write->stride;
-		phase->holds |= write->holds;
-	}
-}
-
-/* The answers of several requests may be taken with one call. */
-static void note_pipelined_answer(const struct nm_group *group, const struct nm_phase *phase,
-				  struct nm_instr *read)
-{
-	uint64_t more = read->size * (phase->pipeline - 1);
-
-	if (!read->plain || !(read->op->flags & NM_FLOWOP_FOLLOWS))
-		return;
-	if (more > group->chunk_bytes - read->size)
-		more = group->chunk_bytes - read->size;
-	read->ahead = more ? (uint32_t)more : 1;
-	read->plain = read->ahead == 1;
-}
-
 /* What the passes of the phase begin with, behind all the rest: see flowop/pipeline.h. */
 static void emit_pipeline(struct nm_group *group, struct nm_phase *phase)
 {
@@ -315,8 +231,6 @@ static void emit_pipeline(struct nm_group *group, struct nm_phase *phase)
 
 	while (asks < count && !(first[asks].op->flags & NM_FLOWOP_FOLLOWS))
 		asks++;
-	if (count - asks == 1)
-		note_pipelined_answer(group, phase, &first[asks]);
 	phase->entry = count;
 	if (phase->pipeline > group->pipeline)
 		group->pipeline = phase->pipeline;
@@ -338,64 +252,6 @@ static bool sends_uncopied(const struct nm_instr *instr)
 
 	return (instr->op->flags & (sends | others)) == sends && opts->zerocopy && instr->lossy &&
 	       (instr->transport->caps & NM_TRANSPORT_UDP);
-}
-
-/* Openings whose handshake is a flowop of its own. */
-static void note_later(struct nm_group *group, const struct nm_phase *phase)
-{
-	for (uint32_t i = phase->first; i + 1 < group->n_instrs; i++)
-		group->instrs[i].later = (group->instrs[i].op->flags & NM_FLOWOP_OPENS) &&
-					 (group->instrs[i + 1].op->flags & NM_FLOWOP_SECURES);
-}
-
-/* How often something opens the connection of an instruction. */
-static unsigned openings_of(const struct nm_group *group, const struct nm_instr *instr)
-{
-	unsigned count = 0;
-
-	for (uint32_t i = 0; i < group->n_instrs; i++)
-		count += group->instrs[i].op && (group->instrs[i].op->flags & NM_FLOWOP_OPENS) &&
-			 group->instrs[i].slot == instr->slot && !group->instrs[i].stride;
-	return count;
-}
-
-/* Whether all that a pass does with a connection begins with a message of who leads, and is messages. */
-static bool can_renew(const struct nm_group *group, const struct nm_phase *phase,
-		      struct nm_instr *instr)
-{
-	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
-	const struct nm_opts_moving *opts = instr->opts;
-	bool first = true;
-
-	if ((instr->op->flags & (NM_FLOWOP_MOVES | others)) != NM_FLOWOP_MOVES || opts->discard ||
-	    opts->rx_zerocopy)
-		return false;
-
-	for (const struct nm_instr *i = &group->instrs[phase->first]; i < instr; i++)
-		first &= !i->transport || i->slot != instr->slot;
-	instr->begins = first && !instr->law && (instr->op->flags & NM_FLOWOP_FOLLOWS) &&
-			(instr->transport->caps & NM_TRANSPORT_RENEWS);
-	return (instr->transport->caps & NM_TRANSPORT_RENEWS) && !instr->stride && !instr->law &&
-	       !instr->can_fail && (!first || phase->leads != instr->begins) &&
-	       openings_of(group, instr) == 1;
-}
-
-/* Connections can be replaced between two passes when there is one other end, and both know where a pass begins. */
-static void note_renewals(struct nm_group *group, const struct nm_draft_group *from,
-			  struct nm_phase *phase)
-{
-	uint32_t host = NM_NO_HOST;
-
-	phase->renews = phase->n_instrs > 0 && !phase->free && !phase->drains;
-	for (size_t i = 0; i < from->n_steps; i++) {
-		if (!connects(&from->steps[i]))
-			continue;
-		phase->renews &= host == NM_NO_HOST || host == from->steps[i].host;
-		host = from->steps[i].host;
-	}
-	for (uint32_t i = phase->first; i < group->n_instrs; i++)
-		if (group->instrs[i].transport && !can_renew(group, phase, &group->instrs[i]))
-			phase->renews = false;
 }
 
 static void emit_step(struct nm_group *group, struct nm_phase *phase,
@@ -503,13 +359,8 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 	}
 	if (phase->pipeline)
 		emit_pipeline(group, phase);
-	else
-		note_reads(group, phase);
 	phase->n_instrs = group->n_instrs - phase->first;
-	note_last_answers(group, phase);
-	note_holds(group, phase);
-	note_later(group, phase);
-	note_renewals(group, from, phase);
+	nm_phase_note(group, from, phase);
 	group->instrs[group->n_instrs++] = (struct nm_instr){.line = t->line};
 	group->runs |= !phase->empty;
 }

@@ -85,6 +85,8 @@ void nm_draft_fini(struct nm_draft *draft);
 void nm_draft_check(struct nm_draft *draft);
 /* Follows the connections of a flow through the group's program: gives each step its connection, host and slot. */
 void nm_draft_connect(struct nm_draft *draft, struct nm_draft_group *group);
+/* Whether a step opens a connection, or does something with one. */
+bool nm_draft_has_conn(const struct nm_draft_step *step);
 bool nm_draft_is_skipped(const struct nm_draft_transaction *transaction);
 /* Which host begins the passes of a transaction, NM_NO_HOST when the master does. */
 uint32_t nm_draft_leader(const struct nm_draft_group *group,

@@ -9,8 +9,10 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/draft.h \
 	src/plan/dump.c \
 	src/plan/elements.c \
-	src/plan/moving.c \
 	src/plan/elements.h \
+	src/plan/moving.c \
+	src/plan/notes.c \
+	src/plan/notes.h \
 	src/plan/options.c \
 	src/plan/params.c \
 	src/plan/params.h \

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an instruction has to know of those around it. */
+#ifndef NM_PLAN_NOTES_H
+#define NM_PLAN_NOTES_H
+
+struct nm_draft_group;
+struct nm_group;
+struct nm_phase;
+
+/* Completes the instructions of a phase, which are the last of the group so far, and the phase: what may be done with
+ * one call, held back or left to a later one, and whether connections can be replaced. */
+void nm_phase_note(struct nm_group *group, const struct nm_draft_group *from,
+		   struct nm_phase *phase);
+
+#endif
