@@ -16,7 +16,9 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/options.c \
 	src/plan/params.c \
 	src/plan/params.h \
+	src/plan/params_priv.h \
 	src/plan/plan.c \
 	src/plan/plan.h \
-	src/plan/pool.c
+	src/plan/pool.c \
+	src/plan/substitute.c
 src_libnm_plan_la_CFLAGS = $(ROOM_CFLAGS)

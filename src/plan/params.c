@@ -10,47 +10,18 @@
 #include "base/diag.h"
 #include "base/word.h"
 #include "plan/elements.h"
-
-#define NAME_MAX_LENGTH 63
-#define STAND_IN	"1" /* a value of almost every type */
-
-/* A name that is used and has no value. */
-struct missing {
-	char *name;
-	char *message; /* when it is the only one */
-	unsigned line; /* of the first use */
-};
-
-struct context {
-	const char *file;
-	const struct nm_define *defines;
-	size_t n_defines;
-	nm_lookup_fn lookup;
-	void *lookup_arg;
-	struct nm_params *params;
-	struct nm_diags *diags;
-	bool *used;		 /* by define */
-	struct missing *missing; /* in the order in which they came up */
-	size_t n_missing;
-	bool apply;  /* missing values are errors */
-	bool failed; /* out of memory */
-};
-
-static bool is_name_char(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
+#include "plan/params_priv.h"
 
 static bool is_name(const char *text)
 {
 	size_t n = 0;
 
-	while (is_name_char(text[n]))
+	while (nm_is_param_name_char(text[n]))
 		n++;
-	return n && !text[n] && n <= NAME_MAX_LENGTH && !isdigit((unsigned char)*text);
+	return n && !text[n] && n <= NM_PARAM_NAME_LENGTH && !isdigit((unsigned char)*text);
 }
 
-static struct nm_param *find_param(const struct nm_params *params, const char *name)
+struct nm_param *nm_param_find(const struct nm_params *params, const char *name)
 {
 	for (size_t i = 0; i < params->count; i++)
 		if (strcmp(params->items[i].name, name) == 0)
@@ -58,7 +29,7 @@ static struct nm_param *find_param(const struct nm_params *params, const char *n
 	return NULL;
 }
 
-static const char *find_define(struct context *c, const char *name)
+const char *nm_param_define(struct nm_params_context *c, const char *name)
 {
 	const char *value = NULL;
 
@@ -71,7 +42,7 @@ static const char *find_define(struct context *c, const char *name)
 	return value;
 }
 
-static struct nm_param *add_param(struct context *c, const char *name)
+struct nm_param *nm_param_add(struct nm_params_context *c, const char *name)
 {
 	struct nm_param *items = realloc(c->params->items, (c->params->count + 1) * sizeof(*items));
 
@@ -103,9 +74,8 @@ static const char *source_text(enum nm_param_source source)
 	}
 }
 
-/* `line`: of what asks for the value, in messages. */
-static void set_value(struct context *c, struct nm_param *param, const char *value,
-		      enum nm_param_source source, unsigned line)
+void nm_param_set(struct nm_params_context *c, struct nm_param *param, const char *value,
+		  enum nm_param_source source, unsigned line)
 {
 	char *copy = strdup(value);
 
@@ -125,7 +95,7 @@ static void set_value(struct context *c, struct nm_param *param, const char *val
 		      "$%s: byte 0x%02x in its value (%s): must be UTF-8 text, without control "
 		      "characters other than tabs and line ends",
 		      param->name, (unsigned char)*wrong, source_text(source));
-	param->stand_in = strdup(STAND_IN);
+	param->stand_in = strdup(NM_PARAM_STAND_IN);
 	c->failed |= !param->stand_in;
 }
 
@@ -155,7 +125,7 @@ static char *first_choice(const char *choices)
 }
 
 /* Returns whether the value is right. */
-static bool check_text(struct context *c, const struct nm_param *param, const char *value,
+static bool check_text(struct nm_params_context *c, const struct nm_param *param, const char *value,
 		       enum nm_param_source source, const char *choices)
 {
 	char why[160];
@@ -175,7 +145,7 @@ static bool check_text(struct context *c, const struct nm_param *param, const ch
 }
 
 /* The default must be right also where another value is in force. */
-static void check_values(struct context *c, struct nm_param *param, const char *choices)
+static void check_values(struct nm_params_context *c, struct nm_param *param, const char *choices)
 {
 	if (param->stand_in)
 		return; /* it is no text, which has been told */
@@ -185,14 +155,15 @@ static void check_values(struct context *c, struct nm_param *param, const char *
 		right = check_text(c, param, param->value, param->source, choices);
 	if (right)
 		return;
-	param->stand_in = param->type == NM_TYPE_ENUM ? first_choice(choices) : strdup(STAND_IN);
+	param->stand_in =
+		param->type == NM_TYPE_ENUM ? first_choice(choices) : strdup(NM_PARAM_STAND_IN);
 	c->failed |= !param->stand_in;
 }
 
 /* Where its value comes from: -D, then outside, then the default. */
-static void choose_value(struct context *c, struct nm_param *param)
+static void choose_value(struct nm_params_context *c, struct nm_param *param)
 {
-	const char *value = find_define(c, param->name);
+	const char *value = nm_param_define(c, param->name);
 	enum nm_param_source source = NM_PARAM_DEFINED;
 
 	if (!value && c->lookup) {
@@ -204,241 +175,7 @@ static void choose_value(struct context *c, struct nm_param *param)
 		source = NM_PARAM_DEFAULT;
 	}
 	if (value)
-		set_value(c, param, value, source, param->line);
-}
-
-/* ---- substitution ---- */
-
-struct text {
-	char *data;
-	size_t used, capacity;
-};
-
-static bool append(struct context *c, struct text *text, const char *data, size_t length)
-{
-	if (text->used + length + 1 > text->capacity) {
-		size_t capacity = 2 * (text->used + length + 1);
-		char *grown = realloc(text->data, capacity);
-
-		if (!grown) {
-			c->failed = true;
-			return false;
-		}
-		text->data = grown;
-		text->capacity = capacity;
-	}
-	memcpy(text->data + text->used, data, length);
-	text->used += length;
-	text->data[text->used] = '\0';
-	return true;
-}
-
-struct place {
-	const struct nm_node *node;
-	const struct nm_attr *attr;
-	bool whole; /* the value is one name and nothing else: uperf takes no empty value for it */
-};
-
-/* A name of ours in a profile of uperf: that program makes everything lower case before it looks. */
-static void choose_undeclared(struct context *c, struct nm_param *param, unsigned line)
-{
-	char low[NAME_MAX_LENGTH + 1];
-	size_t n = 0;
-
-	for (; param->name[n]; n++)
-		low[n] = nm_lower(param->name[n]);
-	low[n] = '\0';
-	const char *value = find_define(c, param->name);
-
-	if (!value)
-		value = find_define(c, low);
-	if (value) {
-		set_value(c, param, value, NM_PARAM_DEFINED, line);
-		return;
-	}
-	const char *written = c->lookup ? c->lookup(param->name, c->lookup_arg) : NULL;
-
-	value = c->lookup ? c->lookup(low, c->lookup_arg) : NULL;
-	if (c->apply && value && written && strcmp(value, written) != 0)
-		nm_diag_warn(
-			c->diags, c->file, line,
-			"$%s: the environment has %s=\"%s\" and %s=\"%s\"; %s counts, as for uperf",
-			param->name, low, value, param->name, written, low);
-	if (!value)
-		value = written;
-	if (value)
-		set_value(c, param, value, NM_PARAM_ENVIRONMENT, line);
-}
-
-/* The value of a name that no <param> declares: uperf's profiles declare nothing. */
-static struct nm_param *undeclared(struct context *c, const char *name, unsigned line)
-{
-	struct nm_param *param = add_param(c, name);
-
-	if (!param)
-		return NULL;
-	choose_undeclared(c, param, line);
-	return param;
-}
-
-static const char *nearest_declared(const struct context *c, const char *name)
-{
-	const char *names[64];
-	size_t count = 0;
-
-	for (size_t i = 0; i < c->params->count && count < 64; i++)
-		if (c->params->items[i].line)
-			names[count++] = c->params->items[i].name;
-	return nm_nearest(name, names, count);
-}
-
-/* Each name once; all of them are told together. */
-static void note_missing(struct context *c, const struct place *place, struct nm_param *param)
-{
-	struct missing *missing = realloc(c->missing, (c->n_missing + 1) * sizeof(*missing));
-
-	if (param->missing || !missing) {
-		c->missing = missing ? missing : c->missing;
-		c->failed |= !missing;
-		return;
-	}
-	c->missing = missing;
-	missing = &missing[c->n_missing];
-	*missing = (struct missing){.name = strdup(param->name), .line = place->node->line};
-	const char *nearest = param->line ? NULL : nearest_declared(c, param->name);
-
-	if (asprintf(&missing->message,
-		     "<%s> %s=\"%s\": $%s has no value: give one with -D %s=VALUE or in the "
-		     "environment%s%s%s",
-		     place->node->name, place->attr->name, place->attr->value, param->name,
-		     param->name, nearest ? "; did you mean $" : "", nearest ? nearest : "",
-		     nearest ? "?" : "") < 0)
-		missing->message = NULL;
-	c->failed |= !missing->name || !missing->message;
-	param->missing = true;
-	c->n_missing++;
-}
-
-static void list_missing(const struct context *c, FILE *out)
-{
-	for (size_t i = 0; i < c->n_missing; i++) {
-		const struct missing *missing = &c->missing[i];
-		const struct nm_param *param = find_param(c->params, missing->name);
-		const char *nearest =
-			param && param->line ? NULL : nearest_declared(c, missing->name);
-
-		fprintf(out, "%s$%s (line %u%s%s%s)", i ? ", " : "", missing->name, missing->line,
-			nearest ? "; did you mean $" : "", nearest ? nearest : "",
-			nearest ? "?" : "");
-	}
-}
-
-static void report_missing(struct context *c)
-{
-	char *list = NULL;
-	size_t size = 0;
-	FILE *out = c->n_missing > 1 ? open_memstream(&list, &size) : NULL;
-
-	if (c->n_missing == 1)
-		nm_diag_error(c->diags, c->file, c->missing->line, "%s", c->missing->message);
-	if (!out) {
-		c->failed |= c->n_missing > 1;
-		return;
-	}
-	list_missing(c, out);
-	c->failed |= fclose(out) != 0;
-	nm_diag_error(c->diags, c->file, c->missing->line,
-		      "%zu names have no value: %s: give each one with -D NAME=VALUE or in the "
-		      "environment",
-		      c->n_missing, list ? list : "");
-	free(list);
-}
-
-/* text points behind the dollar sign. Returns what follows the name, or NULL when there is no name. */
-static const char *read_name(const char *text, char name[NAME_MAX_LENGTH + 1])
-{
-	bool braces = *text == '{';
-	size_t n = 0;
-
-	text += braces;
-	while (is_name_char(text[n]))
-		n++;
-	if (n == 0 || n > NAME_MAX_LENGTH || isdigit((unsigned char)*text) ||
-	    (braces && text[n] != '}'))
-		return NULL;
-	memcpy(name, text, n);
-	name[n] = '\0';
-	return text + n + braces;
-}
-
-static void substitute_name(struct context *c, struct text *out, const char *name,
-			    const struct place *place)
-{
-	struct nm_param *param = find_param(c->params, name);
-
-	if (!param)
-		param = undeclared(c, name, place->node->line);
-	if (!param)
-		return;
-	param->used = true;
-	bool missing = !param->stand_in &&
-		       (!param->value || (place->whole && !param->line && !*param->value));
-
-	if (c->apply && missing)
-		note_missing(c, place, param);
-	const char *value = param->stand_in ? param->stand_in : param->value;
-
-	if (missing)
-		value = c->apply ? NM_NO_VALUE : STAND_IN;
-	append(c, out, value, strlen(value));
-}
-
-/* The value with all names replaced, owned by the caller; NULL when out of memory. */
-static char *expand(struct context *c, const struct nm_node *node, const struct nm_attr *attr)
-{
-	struct place place = {.node = node, .attr = attr};
-	struct text out = {0};
-	const char *p = attr->value;
-
-	if (!append(c, &out, "", 0))
-		return NULL;
-	while (*p) {
-		size_t plain = strcspn(p, "$");
-		char name[NAME_MAX_LENGTH + 1];
-
-		append(c, &out, p, plain);
-		p += plain;
-		if (!*p)
-			break;
-		if (p[1] == '$') {
-			append(c, &out, "$", 1);
-			p += 2;
-			continue;
-		}
-		const char *rest = read_name(p + 1, name);
-
-		if (!rest) {
-			nm_diag_error(c->diags, c->file, node->line,
-				      "<%s> %s=\"%s\": a dollar sign must begin $name or ${name}; "
-				      "$$ is the sign itself",
-				      node->name, attr->name, attr->value);
-			append(c, &out, NM_NO_VALUE, strlen(NM_NO_VALUE));
-			break;
-		}
-		place.whole = p == attr->value && !*rest;
-		substitute_name(c, &out, name, &place);
-		p = rest;
-	}
-	return out.data;
-}
-
-static void substitute(struct context *c, const struct nm_node *node, struct nm_attr *attr)
-{
-	char *text = strchr(attr->value, '$') ? expand(c, node, attr) : NULL;
-
-	if (text && !c->failed && nm_attr_set(attr, text) < 0)
-		c->failed = true;
-	free(text);
+		nm_param_set(c, param, value, source, param->line);
 }
 
 static bool is_param(const struct nm_node *node)
@@ -446,10 +183,10 @@ static bool is_param(const struct nm_node *node)
 	return nm_same_word(node->name, "param");
 }
 
-static void substitute_tree(struct context *c, struct nm_node *node)
+static void substitute_tree(struct nm_params_context *c, struct nm_node *node)
 {
 	for (size_t i = 0; i < node->n_attrs; i++)
-		substitute(c, node, &node->attrs[i]);
+		nm_param_substitute(c, node, &node->attrs[i]);
 	for (size_t i = 0; i < node->n_children; i++)
 		if (!is_param(node->children[i]))
 			substitute_tree(c, node->children[i]);
@@ -457,7 +194,7 @@ static void substitute_tree(struct context *c, struct nm_node *node)
 
 /* ---- declarations ---- */
 
-static bool param_attrs_known(struct context *c, const struct nm_node *node)
+static bool param_attrs_known(struct nm_params_context *c, const struct nm_node *node)
 {
 	const struct nm_opt *table = nm_element_find("param")->attrs;
 	bool known = true;
@@ -474,7 +211,8 @@ static bool param_attrs_known(struct context *c, const struct nm_node *node)
 	return known;
 }
 
-static enum nm_type read_type(struct context *c, const struct nm_node *node, const char *name)
+static enum nm_type read_type(struct nm_params_context *c, const struct nm_node *node,
+			      const char *name)
 {
 	const char *type = nm_node_attr(node, "type");
 	enum nm_type kind = NM_TYPE_STRING;
@@ -494,15 +232,15 @@ static enum nm_type read_type(struct context *c, const struct nm_node *node, con
 }
 
 /* The default may use parameters that are declared before it. Owned; NULL: there is none. */
-static char *read_default(struct context *c, const struct nm_node *node)
+static char *read_default(struct nm_params_context *c, const struct nm_node *node)
 {
 	for (size_t i = 0; i < node->n_attrs; i++)
 		if (nm_same_word(node->attrs[i].name, "default"))
-			return expand(c, node, &node->attrs[i]);
+			return nm_param_expand(c, node, &node->attrs[i]);
 	return NULL;
 }
 
-static bool may_declare(struct context *c, const struct nm_node *node, const char *name)
+static bool may_declare(struct nm_params_context *c, const struct nm_node *node, const char *name)
 {
 	if (!name || !is_name(name)) {
 		nm_diag_error(c->diags, c->file, node->line,
@@ -512,7 +250,7 @@ static bool may_declare(struct context *c, const struct nm_node *node, const cha
 			      name ? name : "");
 		return false;
 	}
-	const struct nm_param *other = find_param(c->params, name);
+	const struct nm_param *other = nm_param_find(c->params, name);
 
 	if (other && other->line)
 		nm_diag_error(c->diags, c->file, node->line,
@@ -526,7 +264,7 @@ static bool may_declare(struct context *c, const struct nm_node *node, const cha
 	return !other;
 }
 
-static void declare(struct context *c, const struct nm_node *node)
+static void declare(struct nm_params_context *c, const struct nm_node *node)
 {
 	const char *name = nm_node_attr(node, "name"), *help = nm_node_attr(node, "help");
 	const char *choices = nm_node_attr(node, "choices");
@@ -543,7 +281,7 @@ static void declare(struct context *c, const struct nm_node *node)
 		free(def);
 		def = NULL;
 	}
-	struct nm_param *param = may_declare(c, node, name) ? add_param(c, name) : NULL;
+	struct nm_param *param = may_declare(c, node, name) ? nm_param_add(c, name) : NULL;
 
 	if (!param) {
 		free(def);
@@ -561,7 +299,7 @@ static void declare(struct context *c, const struct nm_node *node)
 	check_values(c, param, choices);
 }
 
-static void declare_all(struct context *c, const struct nm_node *root)
+static void declare_all(struct nm_params_context *c, const struct nm_node *root)
 {
 	const struct nm_node *group = NULL;
 
@@ -593,7 +331,7 @@ static void remove_params(struct nm_node *root)
 	root->n_children = kept;
 }
 
-static void check_defines(struct context *c)
+static void check_defines(struct nm_params_context *c)
 {
 	for (size_t i = 0; i < c->n_defines; i++) {
 		const char *names[64];
@@ -613,7 +351,7 @@ static void check_defines(struct context *c)
 	}
 }
 
-static void warn_unused(struct context *c)
+static void warn_unused(struct nm_params_context *c)
 {
 	for (size_t i = 0; i < c->params->count; i++) {
 		const struct nm_param *param = &c->params->items[i];
@@ -625,7 +363,7 @@ static void warn_unused(struct context *c)
 	}
 }
 
-static void run(struct context *c, struct nm_node *root, bool apply)
+static void run(struct nm_params_context *c, struct nm_node *root, bool apply)
 {
 	size_t errors = c->diags->n_errors;
 
@@ -640,7 +378,7 @@ static void run(struct context *c, struct nm_node *root, bool apply)
 	if (apply) {
 		substitute_tree(c, root);
 		remove_params(root);
-		report_missing(c);
+		nm_param_tell_missing(c);
 		check_defines(c);
 	}
 	if (c->failed)
@@ -648,30 +386,26 @@ static void run(struct context *c, struct nm_node *root, bool apply)
 	/* After a mistake it may be the mistake that hides the use. */
 	if (apply && c->diags->n_errors == errors)
 		warn_unused(c);
-	for (size_t i = 0; i < c->n_missing; i++) {
-		free(c->missing[i].name);
-		free(c->missing[i].message);
-	}
-	free(c->missing);
+	nm_param_forget_missing(c);
 	free(c->used);
 }
 
-static struct context context_of(const char *file, const struct nm_param_values *values,
-				 struct nm_params *params, struct nm_diags *diags)
+static struct nm_params_context context_of(const char *file, const struct nm_param_values *values,
+					   struct nm_params *params, struct nm_diags *diags)
 {
-	return (struct context){.file = file,
-				.defines = values->defines,
-				.n_defines = values->n_defines,
-				.lookup = values->lookup,
-				.lookup_arg = values->arg,
-				.params = params,
-				.diags = diags};
+	return (struct nm_params_context){.file = file,
+					  .defines = values->defines,
+					  .n_defines = values->n_defines,
+					  .lookup = values->lookup,
+					  .lookup_arg = values->arg,
+					  .params = params,
+					  .diags = diags};
 }
 
 void nm_params_apply(struct nm_node *root, const char *file, const struct nm_param_values *values,
 		     struct nm_params *ret_params, struct nm_diags *diags)
 {
-	struct context c = context_of(file, values, ret_params, diags);
+	struct nm_params_context c = context_of(file, values, ret_params, diags);
 
 	run(&c, root, true);
 }
@@ -680,7 +414,7 @@ void nm_params_list(const struct nm_node *root, const char *file,
 		    const struct nm_param_values *values, struct nm_params *ret_params,
 		    struct nm_diags *diags)
 {
-	struct context c = context_of(file, values, ret_params, diags);
+	struct nm_params_context c = context_of(file, values, ret_params, diags);
 
 	/* Without applying, the tree is only read. */
 	run(&c, (struct nm_node *)(uintptr_t)root, false);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parameters of a profile while they are read: what their declaration (params.c) and their use (substitute.c)
+ * share. What runs out of memory notes that in `failed`. */
+#ifndef NM_PLAN_PARAMS_PRIV_H
+#define NM_PLAN_PARAMS_PRIV_H
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "plan/params.h"
+
+struct nm_diags;
+
+#define NM_PARAM_NAME_LENGTH 63
+#define NM_PARAM_STAND_IN    "1" /* a value of almost every type */
+
+/* A name that is used and has no value. */
+struct nm_param_missing {
+	char *name;
+	char *message; /* when it is the only one */
+	unsigned line; /* of the first use */
+};
+
+struct nm_params_context {
+	const char *file;
+	const struct nm_define *defines;
+	size_t n_defines;
+	nm_lookup_fn lookup;
+	void *lookup_arg;
+	struct nm_params *params;
+	struct nm_diags *diags;
+	bool *used;			  /* by define */
+	struct nm_param_missing *missing; /* in the order in which they came up */
+	size_t n_missing;
+	bool apply;  /* missing values are errors */
+	bool failed; /* out of memory */
+};
+
+static inline bool nm_is_param_name_char(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* params.c: NULL when there is none. A define that is found counts as used; of several the last one wins. */
+struct nm_param *nm_param_find(const struct nm_params *params, const char *name);
+const char *nm_param_define(struct nm_params_context *c, const char *name);
+/* Declares nothing yet: a name without a value. NULL when out of memory. */
+struct nm_param *nm_param_add(struct nm_params_context *c, const char *name);
+/* `line`: of what asks for the value, in messages. */
+void nm_param_set(struct nm_params_context *c, struct nm_param *param, const char *value,
+		  enum nm_param_source source, unsigned line);
+
+/* substitute.c: the value with all names replaced, owned by the caller; NULL when out of memory. */
+char *nm_param_expand(struct nm_params_context *c, const struct nm_node *node,
+		      const struct nm_attr *attr);
+/* Puts it in place of the value. */
+void nm_param_substitute(struct nm_params_context *c, const struct nm_node *node,
+			 struct nm_attr *attr);
+/* Says which names that were used have no value. */
+void nm_param_tell_missing(struct nm_params_context *c);
+void nm_param_forget_missing(struct nm_params_context *c);
+
+#endif
