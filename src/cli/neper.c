@@ -8,12 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
-#include "base/word.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/stock.h"
-#include "report/throughput.h"
 
 #define MAX_OPTIONS 160
 #define FIRST_OWN                                                                                  \
@@ -95,112 +92,6 @@ static void add_option(struct work *work, const char *name, const char *value)
 		add(work, "%s", value);
 }
 
-/* --- values --- */
-
-/* Digits, a point and a sign: a number without a unit. */
-static bool is_bare(const char *text)
-{
-	return *text && text[strspn(text, "0123456789.+-")] == '\0';
-}
-
-static int to_duration(const char *text, const char *unit, char *to, size_t size, const char **why)
-{
-	uint64_t ns;
-
-	*why = "not a time: a number, and ns, us, ms or s";
-	if (snprintf(to, size, "%s%s", text, is_bare(text) ? unit : "") >= (int)size)
-		return -EINVAL;
-	return nm_parse_duration(to, &ns) == 0 ? 0 : -EINVAL;
-}
-
-static int to_bit_rate(const char *text, char *to, size_t size, const char **why)
-{
-	char *end;
-	double value = strtod(text, &end);
-	const struct nm_throughput_unit *unit = nm_throughput_unit(*end ? end : "B", 0);
-
-	*why = "not a rate: a number of bytes/s, or with a unit of --throughput-opt, as 100Mb";
-	if (end == text || !unit || strncmp(end, "auto", 4) == 0 || !(value >= 0 && value < 1e15))
-		return -EINVAL;
-	snprintf(to, size, "%.0f", value * unit->bytes_per_s * 8);
-	return 0;
-}
-
-/* neper takes any character between two numbers. */
-static int to_percentiles(const char *text, char *to, size_t size, const char **why)
-{
-	size_t used = 0;
-
-	*why = "not a list of percentiles: numbers from 0 to 100, as 50,99.9";
-	for (;;) {
-		char *end;
-		double value = strtod(text, &end);
-
-		value = value == 999 ? 99.9 : value == 9999 ? 99.99 : value;
-		if (end == text || !(value >= 0 && value <= 100) || used + 24 > size)
-			return -EINVAL;
-		used += (size_t)snprintf(to + used, size - used, "%s%.10g", used ? "," : "", value);
-		if (*end == '\0')
-			return 0;
-		text = end + 1;
-	}
-}
-
-static int to_count(const char *text, char *to, size_t size, const char **why)
-{
-	char *end;
-	long long value;
-
-	*why = "not a number of 0 or more";
-	errno = 0;
-	value = strtoll(text, &end, 0);
-	if (errno || end == text || *end || value < 0)
-		return -EINVAL;
-	snprintf(to, size, "%lld", value);
-	return 0;
-}
-
-static int to_size(const char *text, char *to, size_t size, const char **why)
-{
-	uint64_t bytes;
-
-	*why = "not a size: a number and an optional k, m, g or t";
-	if (nm_parse_size(text, &bytes) != 0)
-		return -EINVAL;
-	snprintf(to, size, "%s", text);
-	return strlen(text) < size ? 0 : -EINVAL;
-}
-
-static int convert(enum nm_neper_value kind, const char *text, char *to, size_t size,
-		   const char **why)
-{
-	switch (kind) {
-	case NM_NEPER_COUNT:
-		return to_count(text, to, size, why);
-	case NM_NEPER_SIZE:
-		return to_size(text, to, size, why);
-	case NM_NEPER_LENGTH:
-	case NM_NEPER_S:
-		return to_duration(text, "s", to, size, why);
-	case NM_NEPER_MS:
-		return to_duration(text, "ms", to, size, why);
-	case NM_NEPER_US:
-		return to_duration(text, "us", to, size, why);
-	case NM_NEPER_NS:
-		return to_duration(text, "ns", to, size, why);
-	case NM_NEPER_BYTE_RATE:
-		return to_bit_rate(text, to, size, why);
-	case NM_NEPER_PERCENTILES:
-		return to_percentiles(text, to, size, why);
-	case NM_NEPER_FLAG:
-	case NM_NEPER_TEXT:
-	case NM_NEPER_FILE:
-		break;
-	}
-	*why = "too long";
-	return snprintf(to, size, "%s", text) < (int)size ? 0 : -EINVAL;
-}
-
 /* --- options --- */
 
 /* One part of "a|b=c" that the profile has, as a definition without a value; false: none. */
@@ -240,7 +131,8 @@ static void take_transactions(struct work *work, const char *text)
 	char count[32];
 	const char *why;
 
-	if (to_count(text + 1, count, sizeof(count), &why) != 0 || strcmp(count, "0") == 0) {
+	if (nm_neper_value_read(NM_NEPER_COUNT, text + 1, count, sizeof(count), &why) != 0 ||
+	    strcmp(count, "0") == 0) {
 		nm_diag_error(work->diags, NULL, 0,
 			      "--test-length %s: seconds, or a number below 0: transactions", text);
 		return;
@@ -314,7 +206,7 @@ static void take(struct work *work, const struct nm_neper_opt *opt, const char *
 			take_transactions(work, text);
 		return;
 	}
-	if (convert(opt->value, text, value, sizeof(value), &why) != 0) {
+	if (nm_neper_value_read(opt->value, text, value, sizeof(value), &why) != 0) {
 		nm_diag_error(work->diags, NULL, 0, "--%s %s: %s", opt->name, text, why);
 		return;
 	}
@@ -521,36 +413,6 @@ int nm_neper_translate(int argc, char *const argv[], struct nm_words *ret_words,
 
 /* --- help --- */
 
-static const char *value_text(enum nm_neper_value value)
-{
-	switch (value) {
-	case NM_NEPER_FLAG:
-		break;
-	case NM_NEPER_TEXT:
-		return " TEXT";
-	case NM_NEPER_COUNT:
-		return " N";
-	case NM_NEPER_SIZE:
-		return " BYTES";
-	case NM_NEPER_LENGTH:
-	case NM_NEPER_S:
-		return " SECONDS";
-	case NM_NEPER_MS:
-		return " MILLISECONDS";
-	case NM_NEPER_US:
-		return " MICROSECONDS";
-	case NM_NEPER_NS:
-		return " NANOSECONDS";
-	case NM_NEPER_BYTE_RATE:
-		return " RATE";
-	case NM_NEPER_PERCENTILES:
-		return " LIST";
-	case NM_NEPER_FILE:
-		return "[=FILE]";
-	}
-	return "";
-}
-
 /* What the client's option is here. */
 static void print_client(const struct work *work, const struct nm_neper_opt *opt, FILE *out)
 {
@@ -598,7 +460,8 @@ void nm_neper_help(const char *workload, FILE *out)
 		if (!(opt->workloads & work.workload))
 			continue;
 		snprintf(left, sizeof(left), "%c%c%c--%s%s", opt->letter ? '-' : ' ',
-			 opt->letter ? opt->letter : ' ', ' ', opt->name, value_text(opt->value));
+			 opt->letter ? opt->letter : ' ', ' ', opt->name,
+			 nm_neper_value_text(opt->value));
 		fprintf(out, "  %-36s ", left);
 		print_client(&work, opt, out);
 		if (opt->server && opt->means != NM_NEPER_ROLE)

@@ -64,6 +64,12 @@ struct nm_neper_opt {
 
 extern const struct nm_neper_opt nm_neper_table[]; /* ends with an entry without a name */
 
+/* A value as it reads here: 0, or -EINVAL with a phrase in why. */
+int nm_neper_value_read(enum nm_neper_value kind, const char *text, char *to, size_t size,
+			const char **why);
+/* What stands for it in the help, behind the option; "" for a flag. */
+const char *nm_neper_value_text(enum nm_neper_value kind);
+
 /* 0: the word names no program of neper's. */
 unsigned nm_neper_workload(const char *word);
 
