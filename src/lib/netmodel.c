@@ -265,12 +265,6 @@ const char *netmodel_diagnostic(const struct netmodel *nm, size_t index)
 	return index < nm->n_lines ? nm->lines[index] : NULL;
 }
 
-void netmodel_on_interval(struct netmodel *nm, netmodel_interval_fn fn, void *arg)
-{
-	nm->on_interval = fn;
-	nm->interval_arg = arg;
-}
-
 void netmodel_on_log(struct netmodel *nm, netmodel_log_fn fn, void *arg)
 {
 	nm->on_log = fn;

@@ -8,35 +8,6 @@
 #include "lib/netmodel_priv.h"
 #include "lib/samples.h"
 
-static void on_interval(void *arg, const struct nm_result *so_far,
-			const struct nm_result_interval *row)
-{
-	struct netmodel *nm = arg;
-	const struct nm_window *window = &row->window;
-
-	(void)so_far;
-	if (!nm->on_interval)
-		return;
-	struct netmodel_interval interval = {
-		.size = sizeof(interval),
-		.from_s = row->from_s,
-		.to_s = row->to_s,
-		.phase = row->phase,
-		.measured = row->part == NM_PART_MEASURED,
-		.transactions = window->counts.iterations,
-		.bytes_sent = window->counts.bytes_sent,
-		.bytes_received = window->counts.bytes_received,
-		.errors = window->counts.errors,
-		.latency_count = window->latency.count,
-		.latency_min_s = window->latency.min_s,
-		.latency_mean_s = window->latency.mean_s,
-		.latency_max_s = window->latency.max_s,
-	};
-	nm_locale_leave(nm);
-	nm->on_interval(nm->interval_arg, &interval);
-	nm_locale_enter(nm);
-}
-
 static void on_log(void *arg, const char *line)
 {
 	nm_log_tell(arg, NETMODEL_INFO, line);
@@ -52,7 +23,6 @@ static enum nm_run_status run_compiled(struct netmodel *nm)
 	options.interrupt_fd = nm->stop_read;
 	options.events = (struct nm_run_events){
 		.arg = nm,
-		.interval = on_interval,
 		.log = on_log,
 	};
 	nm->hdr_begin_ns = 0;

@@ -8,6 +8,35 @@
 #include "report/common.h"
 #include "report/hdr.h"
 
+static void tell_interval(void *arg, const struct nm_result *so_far,
+			  const struct nm_result_interval *row)
+{
+	struct netmodel *nm = arg;
+	const struct nm_window *window = &row->window;
+
+	(void)so_far;
+	if (!nm->on_interval)
+		return;
+	struct netmodel_interval interval = {
+		.size = sizeof(interval),
+		.from_s = row->from_s,
+		.to_s = row->to_s,
+		.phase = row->phase,
+		.measured = row->part == NM_PART_MEASURED,
+		.transactions = window->counts.iterations,
+		.bytes_sent = window->counts.bytes_sent,
+		.bytes_received = window->counts.bytes_received,
+		.errors = window->counts.errors,
+		.latency_count = window->latency.count,
+		.latency_min_s = window->latency.min_s,
+		.latency_mean_s = window->latency.mean_s,
+		.latency_max_s = window->latency.max_s,
+	};
+	nm_locale_leave(nm);
+	nm->on_interval(nm->interval_arg, &interval);
+	nm_locale_enter(nm);
+}
+
 /* A flow runs on the worker that is its number modulo the workers. */
 static uint32_t worker_of(const struct nm_group *group, uint32_t flow)
 {
@@ -169,11 +198,18 @@ void nm_samples_ask(const struct netmodel *nm, struct nm_run_options *options)
 	options->samples_tcp = nm->on_tcp_info != NULL;
 	options->log_passes = nm->on_pass ? nm->settings.log_rtt_entries : 0;
 	options->traffic_ns = nm->on_traffic ? nm->settings.iostat_ns : 0;
+	events->interval = tell_interval;
 	events->flows = nm->on_flow ? tell_flows : NULL;
 	events->tcp = nm->on_tcp_info ? tell_tcp : NULL;
 	events->responses = nm->on_pass ? tell_passes : NULL;
 	events->traffic = nm->on_traffic ? tell_traffic : NULL;
 	events->times = nm->on_hdr ? tell_times : NULL;
+}
+
+void netmodel_on_interval(struct netmodel *nm, netmodel_interval_fn fn, void *arg)
+{
+	nm->on_interval = fn;
+	nm->interval_arg = arg;
 }
 
 void netmodel_on_flow(struct netmodel *nm, netmodel_flow_fn fn, void *arg)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run of the library tells about single flows, connections and passes, and its lines of histograms. */
+/* What a run of the library tells while it goes: of intervals, flows, connections and passes, and as histograms. */
 #ifndef NM_LIB_SAMPLES_H
 #define NM_LIB_SAMPLES_H
 
