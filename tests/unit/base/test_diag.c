@@ -2,8 +2,9 @@
 #include "base/diag.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "../suite.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
@@ -230,10 +231,5 @@ int main(void)
 	tcase_add_test(tc, the_nearest_of_several_wins);
 	tcase_add_test(tc, very_long_words_are_no_mistakes);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

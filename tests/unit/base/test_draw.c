@@ -2,8 +2,9 @@
 #include "base/draw.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "../suite.h"
 
 #define DRAWS 100000u
 
@@ -138,10 +139,5 @@ int main(void)
 	tcase_add_test(tc, what_fills_buffers_looks_random);
 	tcase_add_test(tc, laws);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "base/draw.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
@@ -552,10 +553,5 @@ int main(void)
 	tcase_add_loop_test(tc, what_is_no_size_changes_nothing, 0, COUNT_OF(not_sizes));
 	tcase_add_test(tc, types_that_take_any_text);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

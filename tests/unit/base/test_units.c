@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
+
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 #define UNTOUCHED	0x5a5a5a5a5a5a5a5aULL
 
@@ -447,10 +449,5 @@ int main(void)
 	tcase_add_test(tc, a_small_buffer_cuts_and_terminates);
 	tcase_add_loop_test(tc, the_locale_has_no_say, 0, 4);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <linux/vm_sockets.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "transport/address.h"
 
 static struct nm_addr internet(const char *text)
@@ -104,10 +104,5 @@ int main(void)
 	tcase_add_test(tc, a_cid_is_a_number);
 	tcase_add_test(tc, addresses_as_text);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What depends on time, with times made up: heartbeats, the distance of clocks, the grid of intervals. */
 #include <check.h>
-#include <stdlib.h>
 
+#include "../suite.h"
 #include "control/beat.h"
 #include "control/clock_sync.h"
 #include "control/grid.h"
@@ -137,10 +137,5 @@ int main(void)
 	tcase_add_test(tc, the_last_row_ends_with_the_phase);
 	tcase_add_test(tc, no_interval_is_no_grid);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "control/frame.h"
 
 static void put(struct nm_frame_reader *reader, const char *bytes, size_t size)
@@ -192,10 +193,5 @@ int main(void)
 	tcase_add_test(tc, a_queue_leaves_in_pieces_of_any_size);
 	tcase_add_test(tc, a_queue_has_an_end);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

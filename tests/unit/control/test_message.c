@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "control/codec.h"
 #include "control/message.h"
 #include "flowop/flowop.h"
@@ -738,10 +739,5 @@ int main(void)
 	tcase_add_test(tc, facts_are_read_back_and_checked);
 	tcase_add_test(tc, endpoints_of_no_opening_are_refused);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../suite.h"
+
 static struct nm_places *places;
 
 static void start(void)
@@ -114,10 +116,5 @@ int main(void)
 	tcase_add_test(tc, who_is_first_has_the_place);
 	tcase_add_test(tc, processes_share_them);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

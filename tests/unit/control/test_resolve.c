@@ -4,10 +4,11 @@
 #include <check.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "../suite.h"
 
 static struct nm_resolved resolved;
 static char why[256];
@@ -82,10 +83,5 @@ int main(void)
 	tcase_add_test(tc, time_that_is_over_is_an_error);
 	tcase_add_test(tc, an_interrupt_ends_it);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

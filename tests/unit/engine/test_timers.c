@@ -2,7 +2,8 @@
 #include "engine/timers.h"
 
 #include <check.h>
-#include <stdlib.h>
+
+#include "../suite.h"
 
 #define FLOWS 500
 
@@ -131,11 +132,5 @@ int main(void)
 	tcase_add_test(tcase, a_sleep_that_has_ended_otherwise_comes_up_in_vain);
 	tcase_add_test(tcase, a_sleep_may_be_set_anew);
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "transport/transport.h"
 
 #define CHUNK 4096u
@@ -351,11 +352,5 @@ int main(void)
 	tcase_add_test(tc, a_header_may_come_byte_by_byte);
 	tcase_add_test(tc, what_is_no_header_fails);
 	suite_add_tcase(suite, tc);
-	SRunner *runner = srunner_create(suite);
-
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

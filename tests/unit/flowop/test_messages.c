@@ -2,9 +2,9 @@
 /* read and write, against a transport that gives what the test has laid out, call by call. */
 #include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "base/draw.h"
 #include "flowop/flowop.h"
 #include "transport/transport.h"
@@ -310,11 +310,5 @@ int main(void)
 	tcase_add_test(tcase, where_nothing_may_be_taken_ahead_the_next_read_tries);
 	tcase_add_test(tcase, both_ends_draw_the_same_sizes);
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

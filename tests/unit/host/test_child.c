@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../suite.h"
+
 static void on_signal(int number)
 {
 	(void)number;
@@ -93,10 +95,5 @@ int main(void)
 	tcase_add_test(tc, handlers_are_forgotten);
 	tcase_add_test(tc, faults_are_not_blocked);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -6,8 +6,9 @@
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "../suite.h"
 
 /* A CPU that this process may use. */
 static unsigned some_cpu(void)
@@ -174,10 +175,5 @@ int main(void)
 	tcase_add_test(tc, a_refusal_names_the_cpu_and_those_allowed);
 	tcase_add_test(tc, allowed_cpus_are_told_as_ranges);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

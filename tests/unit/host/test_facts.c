@@ -3,10 +3,11 @@
 
 #include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
+
+#include "../suite.h"
 
 static struct nm_host_facts facts;
 
@@ -121,10 +122,5 @@ int main(void)
 	tcase_add_test(tc, the_hard_limit_is_raised_or_told);
 	tcase_add_test(tc, more_than_any_kernel_gives_is_refused);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

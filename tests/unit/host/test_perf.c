@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../suite.h"
+
 static const char *const good_forms[] = {"cycles", "cycles,instructions", "perf::PAGE-FAULTS:u",
 					 "a.b_c=1,d"};
 static const char *const bad_forms[] = {"",    ",",   "a,",   ",a",  "a,,b",
@@ -128,10 +130,5 @@ int main(void)
 	tcase_add_test(tc, what_is_started_later_is_counted);
 	tcase_add_test(tc, a_software_clock_is_one_figure);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

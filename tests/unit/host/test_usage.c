@@ -4,9 +4,10 @@
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "../suite.h"
 
 static struct nm_usage before, after, delta;
 
@@ -330,10 +331,5 @@ int main(void)
 	tcase_add_test(tc, this_host_is_read);
 	tcase_add_test(tc, two_readings_do_not_go_backwards);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

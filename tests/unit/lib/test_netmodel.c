@@ -4,8 +4,9 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
+
+#include "../suite.h"
 
 /* A daemon has them closed: what it later writes to its standard error must not stop runs. */
 START_TEST(standard_descriptors_are_left_alone)
@@ -42,10 +43,5 @@ int main(void)
 	tcase_add_test(tc, standard_descriptors_are_left_alone);
 	tcase_add_test(tc, nothing_is_left_open);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
+
 #define AT(line, text)	  "t.xml:" #line ": error: " text "\n"
 #define WARN(line, text)  "t.xml:" #line ": warning: " text "\n"
 #define OP(type, options) "<flowop type='" type "' options='" options "'/>"
@@ -430,10 +432,5 @@ int main(void)
 	LOOP(limits_hold, limits);
 	tcase_add_test(tc, too_many_hosts_are_told_once);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

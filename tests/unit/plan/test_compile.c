@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "flowop/flowop.h"
 #include "transport/transport.h"
 
@@ -453,10 +454,5 @@ int main(void)
 	tcase_add_test(tc, many_groups);
 	tcase_add_test(tc, no_plan_is_freed_like_any);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

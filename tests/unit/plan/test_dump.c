@@ -4,6 +4,8 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "../suite.h"
+
 static const char profile[] =
 	"<profile name='p'>\n"
 	"<group name='g' nthreads='2' nflows='4'>\n"
@@ -138,10 +140,5 @@ int main(void)
 	tcase_add_test(tc, a_connection_without_peer_has_no_host);
 	tcase_add_test(tc, names_are_told_from_the_text_around_them);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "flowop/files.h"
 #include "transport/transport.h"
 
@@ -465,10 +466,5 @@ int main(void)
 	tcase_add_test(tc, bytes_for_nobody_are_known);
 	tcase_add_test(tc, warnings_are_told_once_only);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "compiled.h"
 
 /* A profile, its parameters, and what was said about it. */
@@ -540,10 +541,5 @@ int main(void)
 	tcase_add_test(tc, listing_leaves_the_profile_alone);
 	tcase_add_test(tc, without_an_environment_only_defaults_are_left);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "flowop/files.h"
 #include "flowop/flowop.h"
 #include "flowop/moving.h"
@@ -176,10 +177,5 @@ int main(void)
 	tcase_add_test(tc, transports);
 	tcase_add_test(tc, elements);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "base/diag.h"
 
 static struct nm_diags diags;
@@ -263,10 +264,5 @@ int main(void)
 	tcase_add_test(tc, bytes_are_limited);
 	tcase_add_test(tc, syntax_errors_are_limited);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

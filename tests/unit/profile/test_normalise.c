@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "base/diag.h"
 #include "profile/tree.h"
 
@@ -468,10 +469,5 @@ int main(void)
 	tcase_add_loop_test(tc, much_of_everything, 0, 32);
 	tcase_add_test(tc, the_text_need_not_be_terminated);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

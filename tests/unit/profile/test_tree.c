@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "base/diag.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
@@ -539,10 +540,5 @@ int main(void)
 	tcase_add_test(tc, endless_files_are_limited);
 	tcase_add_test(tc, files_that_cannot_be_read);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "report/common.h"
 #include "report/table.h"
 #include "sample.h"
@@ -565,10 +566,5 @@ int main(void)
 	tcase_add_test(tc, percentile_names_are_exact);
 	tcase_add_test(tc, tables_align);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

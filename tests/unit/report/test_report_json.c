@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "sample.h"
 
 static struct nm_result *run;
@@ -260,10 +261,5 @@ int main(void)
 	tcase_add_test(tc, response_times_are_told_with_a_rate);
 	tcase_add_test(tc, a_series_has_all_runs_and_their_summary);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

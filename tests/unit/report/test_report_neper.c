@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "report/throughput.h"
 #include "sample.h"
 
@@ -179,10 +180,5 @@ int main(void)
 	tcase_add_test(tc, what_a_lost_slave_has_read_is_not_told);
 	tcase_add_test(tc, units);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

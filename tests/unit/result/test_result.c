@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../suite.h"
 #include "stats/hist.h"
 
 START_TEST(percentiles_are_sorted_and_kept_once)
@@ -312,10 +313,5 @@ int main(void)
 	tcase_add_test(tc, rates_of_messages_are_cut_as_the_totals_are);
 	tcase_add_test(tc, half_built_results_can_be_freed);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

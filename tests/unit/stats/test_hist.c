@@ -3,7 +3,8 @@
 
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
+
+#include "../suite.h"
 
 static struct nm_hist hist;
 static struct nm_hist_snap snap, other;
@@ -357,10 +358,5 @@ int main(void)
 	tcase_add_test(tc, the_edge_of_the_last_bucket_does_not_overflow);
 	tcase_add_test(tc, subtracting_all_leaves_an_empty_one);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

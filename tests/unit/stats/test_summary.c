@@ -3,7 +3,8 @@
 
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
+
+#include "../suite.h"
 
 static void assert_near(double value, double expected, double tolerance)
 {
@@ -147,10 +148,5 @@ int main(void)
 	tcase_add_test(tc, a_small_spread_about_a_large_mean_is_not_lost);
 	tcase_add_test(tc, equal_values_have_no_spread);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

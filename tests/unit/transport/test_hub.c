@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "transport/transport.h"
 
 #define PEERS 3
@@ -202,12 +203,5 @@ int main(void)
 	tcase_add_test(tc, there_is_a_bound);
 	tcase_add_test(tc, records_are_bounded_and_come_back);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

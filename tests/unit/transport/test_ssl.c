@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../suite.h"
 #include "base/opt.h"
 #include "transport/transport.h"
 
@@ -257,7 +258,6 @@ int main(void)
 {
 	Suite *suite = suite_create("ssl");
 	TCase *tcase = tcase_create("connections");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_test(tcase, a_receive_gathers_all_records);
 	tcase_add_test(tcase, what_is_left_of_a_record_is_received_later);
@@ -267,9 +267,5 @@ int main(void)
 	tcase_add_test(tcase, a_certificate_that_is_not_trusted_is_named);
 	tcase_set_timeout(tcase, 30);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

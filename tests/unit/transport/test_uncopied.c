@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../suite.h"
+
 static struct nm_uncopied *pool;
 static struct nm_conn conns[2];
 static unsigned slots[NM_UNCOPIED_SLOTS];
@@ -113,12 +115,5 @@ int main(void)
 	tcase_add_test(tc, one_is_free_when_all_of_its_sends_are_done);
 	tcase_add_test(tc, of_what_is_closed_nothing_is_awaited);
 	suite_add_tcase(suite, tc);
-
-	SRunner *runner = srunner_create(suite);
-
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

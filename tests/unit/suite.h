@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each program of unit tests ends with. */
+#ifndef NM_TESTS_UNIT_SUITE_H
+#define NM_TESTS_UNIT_SUITE_H
+
+#include <check.h>
+#include <stdlib.h>
+
+/* Runs the suite, which it takes over, as the environment asks for: the exit status of the program. */
+static inline int run_suite(Suite *suite)
+{
+	SRunner *runner = srunner_create(suite);
+
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+#endif
