@@ -95,9 +95,16 @@ CONTROL_TESTS = \
 	tests/unit/control/test_frame \
 	tests/unit/control/test_message \
 	tests/unit/control/test_places \
-	tests/unit/control/test_resolve
+	tests/unit/control/test_resolve \
+	tests/unit/control/test_results
 $(CONTROL_TESTS): LDADD = $(CHECK_LIBS) $(CONTROL_LIBS)
 $(CONTROL_TESTS): $(filter %.la,$(CONTROL_LIBS))
+tests_unit_control_test_message_SOURCES = \
+	tests/unit/control/test_message.c \
+	tests/unit/control/json_text.h
+tests_unit_control_test_results_SOURCES = \
+	tests/unit/control/test_results.c \
+	tests/unit/control/json_text.h
 
 REPORT_TESTS = \
 	tests/unit/report/test_report \
