@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that are interrupted, by signals or by --max-duration: what they wait for, and what they tell."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from failing import IN_PHASE, LONG, something_else, started
+from nmtest import Json, Netmodel, Slave, assert_ends_agree, calmly, children, defines, slaves_of
+
+WriteProfile = Callable[..., Path]
+Validate = Callable[[Json], None]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("flows", [1, 16])
+@calmly
+def test_an_interrupt_ends_gracefully(netmodel: Netmodel, validate: Validate, number: int, flows: int) -> None:
+    with started(netmodel, *defines(**LONG, num_flows=flows)) as master:
+        master.wait_line(IN_PHASE)
+        began = time.monotonic()
+        master.signal(number)
+        result = master.finish(timeout=10)
+    assert time.monotonic() - began < 3
+    assert result.code == 130, result
+    document = result.json()
+    validate(document)
+    assert document["run"]["interrupted"] is True
+    assert document["run"]["complete"] is False
+    assert_ends_agree(document)
+    assert document["run"]["start_skew_s"] is not None, "both hosts had begun"
+    assert slaves_of(document)[0]["start_skew_s"] is not None
+    assert document["totals"]["transactions"] > 0
+    assert document["totals"]["seconds"] == pytest.approx(document["run"]["elapsed_s"], abs=0.2)
+
+
+def test_an_interrupt_of_the_whole_job(netmodel: Netmodel) -> None:
+    """A terminal signals the embedded slave as well."""
+    with started(netmodel, *defines(**LONG)) as master:
+        master.wait_line(IN_PHASE)
+        for pid in [*children(master.pid), master.pid]:
+            os.kill(pid, signal.SIGINT)
+        result = master.finish(timeout=10)
+    assert result.code == 130, result
+    assert_ends_agree(result.json())
+
+
+def test_two_signals_at_once_are_one_interrupt(netmodel: Netmodel) -> None:
+    """timeout(1) signals the process, and then its group."""
+    with started(netmodel, *defines(**LONG)) as master:
+        master.wait_line(IN_PHASE)
+        master.signal(signal.SIGINT)
+        master.signal(signal.SIGTERM)
+        result = master.finish(timeout=10)
+    assert result.code == 130, result
+    assert "ending at once" not in result.err
+    assert_ends_agree(result.json())
+
+
+def test_an_interrupt_ends_repetitions(netmodel: Netmodel) -> None:
+    with started(netmodel, "--repeat", "3", *defines(**LONG)) as master:
+        master.wait_line(IN_PHASE)
+        master.signal(signal.SIGINT)
+        result = master.finish(timeout=10)
+    assert result.code == 130, result
+    assert result.json()["run"]["interrupted"] is True
+
+
+def test_the_longest_duration_is_no_interrupt(netmodel: Netmodel, validate: Validate) -> None:
+    limit = ("--max-duration", "1500ms", "--format", "json")
+    for more in ((), ("--repeat", "100")):
+        test_length = LONG["test_length"] if not more else "100ms"
+        result = netmodel.run("-m", "tcp_rr", *limit, *more, *defines(test_length=test_length))
+        assert result.code == 2, result
+        assert "longer than --max-duration 1.5s" in result.err
+        assert "interrupted" not in result.err
+        document = result.json()
+        validate(document)
+        assert document["run"]["interrupted"] is False
+        if not more:
+            assert document["run"]["incomplete_why"] == "longer than --max-duration 1.5s, in phase 2 of 3"
+            assert_ends_agree(document)
+
+
+class Relay:
+    """Between a master and a slave: passes their control connection on, and may keep what the slave says."""
+
+    def __init__(self, slave: Slave) -> None:
+        self._to = slave.port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self.pass_on = threading.Event()
+        self.pass_on.set()
+        self.finish_asked = threading.Event()
+        self._sockets: list[socket.socket] = [self._listener]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                master, _ = self._listener.accept()
+                slave = socket.create_connection(("127.0.0.1", self._to))
+                self._sockets += [master, slave]
+                threading.Thread(target=self._copy, args=(master, slave), daemon=True).start()
+                threading.Thread(target=self._copy, args=(slave, master), daemon=True).start()
+
+    def _copy(self, source: socket.socket, sink: socket.socket) -> None:
+        from_master = source.getsockname()[1] == self.port
+        with suppress(OSError):
+            while data := source.recv(65536):
+                if from_master and b'["finish"' in data:
+                    self.pass_on.clear()
+                    self.finish_asked.set()
+                if not from_master:
+                    self.pass_on.wait(20)
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+
+    def close(self) -> None:
+        self.pass_on.set()
+        for each in self._sockets:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+
+
+@pytest.mark.parametrize("repeat", [1, 3])
+def test_an_interrupt_while_results_are_awaited(
+    netmodel: Netmodel, slave: Slave, validate: Validate, repeat: int
+) -> None:
+    with closing(Relay(slave)) as relay:
+        to = ["-P", str(relay.port), *defines(host="127.0.0.1", test_length="50ms")]
+        with started(netmodel, "--repeat", str(repeat), *to) as master:
+            assert relay.finish_asked.wait(10)
+            master.signal(signal.SIGINT)
+            master.wait_line("interrupted: finishing")
+            relay.pass_on.set()
+            result = master.finish()
+    assert result.code == 130, result
+    assert f"interrupted after run 1 of {repeat}" in result.lines()[-1]
+    document = result.json()
+    validate(document)
+    assert "repeat" not in document, "there is no second run"
+    assert document["run"]["interrupted"] is True
+    assert document["run"]["complete"] is True, "all was done, and all results have come"
+    assert_ends_agree(document)
+
+
+def test_an_interrupt_at_any_moment_of_repetitions(netmodel: Netmodel, profile: WriteProfile) -> None:
+    path = profile(
+        '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=local"/></transaction>'
+        '<transaction iterations="1"><flowop type="write" options="size=1"/></transaction></group>'
+    )
+    moments = random.Random(5)
+    for _ in range(15):
+        with netmodel.started("-m", path, "--format", "json", "-v", "--repeat", "10000") as master:
+            master.wait_line("connected to local", count=2)
+            time.sleep(moments.uniform(0, 0.03))  # nothing tells where between two lines a run is
+            master.signal(signal.SIGINT)
+            result = master.finish(timeout=10)
+        assert result.code == 130, result
+        assert result.json()["run"]["interrupted"] is True or "interrupted after run" in result.err
+
+
+STUCK = (
+    '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=local"/></transaction>'
+    '<transaction duration="60s"><flowop type="think" options="duration=50s at=slave"/>'
+    '<flowop type="read" options="size=1"/></transaction>'
+    '<transaction><flowop type="disconnect"/></transaction></group>'
+)
+
+
+@calmly
+def test_a_second_interrupt_ends_at_once(netmodel: Netmodel, profile: WriteProfile, validate: Validate) -> None:
+    with netmodel.started("-m", profile(STUCK), "--format", "json", "-v") as master:
+        master.wait_line(IN_PHASE)
+        master.signal(signal.SIGINT)
+        master.wait_line("interrupted: finishing")
+        assert master.running(), "the pass under way takes 50 s, and is waited for"
+        time.sleep(0.3)  # sooner it would be the same interrupt
+        master.signal(signal.SIGINT)
+        began = time.monotonic()
+        result = master.finish(timeout=10)
+    assert time.monotonic() - began < 4
+    assert result.code == 130, result
+    document = result.json()
+    validate(document)
+    assert document["run"]["interrupted"] is True
+    assert document["run"]["complete"] is False
+
+
+def test_an_interrupt_while_connecting(netmodel: Netmodel) -> None:
+    with (
+        something_else() as (mute, args),
+        netmodel.started("-m", "tcp_rr", "--format", "json", "--timeout", "60s", *args) as master,
+    ):
+        peer, _ = mute.accept()
+        with peer:
+            master.signal(signal.SIGINT)
+            result = master.finish(timeout=5)
+    assert result.code == 130, result
+    assert result.json()["run"]["interrupted"] is True
+
+
+def test_an_interrupt_does_not_wait_for_who_is_far_behind(netmodel: Netmodel, tmp_path: Path) -> None:
+    """The slave owes hours of thinking for what was sent to it in 200 ms."""
+    path = tmp_path / "behind.xml"
+    path.write_text(
+        '<profile><group nthreads="1"><transaction><flowop type="connect" options="remotehost=local"/></transaction>\n'
+        '<transaction duration="200ms"><flowop type="think" options="duration=1s at=slave"/>'
+        '<flowop type="write" options="size=64"/></transaction></group></profile>\n'
+    )
+    with netmodel.started("-m", path, "-v", "--format", "json") as master:
+        master.wait_line("phase 2 of 2 begins")
+        time.sleep(0.5)
+        master.signal(signal.SIGINT)
+        result = master.finish(15)
+    assert result.code == 130
+    why = "master: interrupted in phase 2, which did not end within 6 s; waiting for group Group0 on the master, local"
+    assert result.json()["run"]["incomplete_why"] == why
