@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "net"))
 
 from nmtest import PROBES, Netmodel, lacks, locate_binary  # noqa: E402
-from vmtest import Link, without  # noqa: E402
+from vmtest import Link, standing, without  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -47,12 +47,7 @@ def profile(tmp_path: Path) -> Callable[[str], Path]:
 def _link() -> Iterator[Link]:
     if os.geteuid() != 0:
         pytest.skip("network namespaces need root")
-    made = Link()
-    try:
-        made.make()
-        yield made
-    finally:
-        made.close()
+    yield from standing(Link())
 
 
 @pytest.fixture

@@ -14,8 +14,18 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import Json, Netmodel, assert_complete, assert_ends_agree, defines, in_namespace, master_of, wait_until
-from vmtest import free_port, group, rr, without
+from nmtest import (
+    Json,
+    Netmodel,
+    assert_complete,
+    assert_ends_agree,
+    defines,
+    free_port,
+    in_namespace,
+    master_of,
+    wait_until,
+)
+from vmtest import group, rr, standing, without
 
 PSPCTL = Path(__file__).with_name("pspctl.py")
 BUS = Path("/sys/bus/netdevsim")
@@ -100,12 +110,7 @@ class Pair:
 def _pair() -> Iterator[Pair]:
     if os.geteuid() != 0 or not BUS.exists():
         without("netdevsim", "CONFIG_NETDEVSIM, and root")
-    made = Pair()
-    try:
-        made.make()
-        yield made
-    finally:
-        made.close()
+    yield from standing(Pair())
 
 
 @pytest.fixture

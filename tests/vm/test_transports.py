@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import Netmodel, assert_complete, assert_ends_agree, defines, descendants, master_of, wait_until
-from vmtest import Link, free_port, group, one_way, rr, run, without
+from nmtest import Netmodel, assert_complete, assert_ends_agree, defines, descendants, free_port, master_of, wait_until
+from vmtest import Link, group, one_way, rr, run, without
 
 PROTOCOLS = ("mptcp", "sctp", "vsock")
 SCTP = 132

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol, TypeVar
 
 import pytest
 
@@ -24,12 +24,22 @@ def without(what: str, why: str) -> NoReturn:
     pytest.skip(f"no {what} here: {why}; tests/vm/run brings a kernel that has it")
 
 
-def free_port() -> int:
-    """One that no socket of TCP has; the other protocols, which have their own, are the tests' alone."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+class Hosts(Protocol):
+    def make(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+_Hosts = TypeVar("_Hosts", bound=Hosts)
+
+
+def standing(hosts: _Hosts) -> Iterator[_Hosts]:
+    """What a fixture of hosts yields: while it is in use they are there."""
+    try:
+        hosts.make()
+        yield hosts
+    finally:
+        hosts.close()
 
 
 def group(body: str, opening: str, threads: int = 1, flows: int = 1, opener: str = "connect") -> str:
