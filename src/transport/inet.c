@@ -256,9 +256,7 @@ int nm_inet_connect(struct nm_conn *conn, const void *opts, const struct nm_addr
 	while ((fd == -EADDRINUSE || fd == -EADDRNOTAVAIL) && --tries);
 	if (fd < 0)
 		return fd;
-	conn->fd = fd;
-	conn->ahead = 0;
-	conn->flags = NM_CONN_OPEN | NM_CONN_OUT;
+	nm_socket_begin(conn, fd, 0);
 	if (has_late(o))
 		conn->flags |= NM_CONN_UNSETTLED;
 	if (o->fastopen)
@@ -289,9 +287,7 @@ int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 		(void)close(fd);
 		return r;
 	}
-	conn->fd = fd;
-	conn->ahead = 0;
-	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN | NM_CONN_ACCEPTED;
+	nm_socket_begin(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
 	if (o->fastopen)
 		conn->flags |= NM_CONN_FASTOPEN;
 	return 0;
@@ -303,9 +299,7 @@ int nm_inet_adopt(struct nm_conn *conn, int fd, const void *opts)
 	struct nm_setting setting = {.fd = fd};
 	socklen_t len = sizeof setting.family;
 
-	conn->fd = fd;
-	conn->ahead = 0;
-	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN | NM_CONN_ACCEPTED;
+	nm_socket_begin(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
 	/* One listener may serve several accepts: what it has set is not meant for this one. */
 	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &setting.family, &len) < 0)
 		return -errno;

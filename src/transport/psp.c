@@ -88,24 +88,12 @@ static int failed(struct psp_conn *conn, const char *why, int r)
 }
 
 /* What came of a call of OpenSSL that has not succeeded. */
-static int outcome(struct psp_conn *conn, int returned)
+static int outcome(const struct psp_conn *conn, int returned)
 {
-	int saved = errno;
+	unsigned long error;
+	int r = nm_ssl_outcome(conn->ssl, returned, &error);
 
-	switch (SSL_get_error(conn->ssl, returned)) {
-	case SSL_ERROR_WANT_READ:
-		return -EAGAIN;
-	case SSL_ERROR_WANT_WRITE:
-		return -EINPROGRESS;
-	case SSL_ERROR_SYSCALL:
-		ERR_clear_error();
-		return saved ? -saved : -ECONNRESET;
-	case SSL_ERROR_ZERO_RETURN:
-		return -ECONNRESET;
-	default:
-		ERR_clear_error();
-		return -EPROTO;
-	}
+	return r ? r : -ECONNRESET;
 }
 
 /* ---- the stages: 0 when it is over ---- */

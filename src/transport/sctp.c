@@ -306,11 +306,9 @@ static int set_encapsulation(int fd, uint64_t port)
 
 static int start(struct nm_conn *conn, int fd, uint32_t flags)
 {
-	conn->fd = fd;
-	conn->ahead = 0;
+	nm_socket_begin(conn, fd, flags);
 	conn->sent = conn->seen = conn->heard = 0;
 	conn->window = 0;
-	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | flags;
 	return 0;
 }
 
@@ -327,13 +325,13 @@ static int sctp_connect(struct nm_conn *conn, const void *opts, const struct nm_
 	if (r == 0 && o->bind.len &&
 	    bind(fd, (const struct sockaddr *)&o->bind.sa, o->bind.len) < 0)
 		r = -errno;
-	if (r == 0 && connect(fd, (const struct sockaddr *)&to->sa, to->len) < 0)
-		r = -errno;
-	if (r < 0 && r != -EINPROGRESS) {
+	if (r < 0) {
 		(void)close(fd);
 		return r;
 	}
-	(void)start(conn, fd, 0);
+	r = nm_socket_connect(fd, to);
+	if (r == 0 || r == -EINPROGRESS)
+		(void)start(conn, fd, 0);
 	return r;
 }
 
@@ -366,17 +364,11 @@ static void mark_end(int fd)
 static int sctp_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 		       const struct nm_addr *from)
 {
-	struct nm_addr peer = {.len = sizeof peer.sa};
+	int fd = nm_socket_accept(listen_fd, from);
 
 	(void)opts; /* inherited from the listening socket */
-	int fd = accept4(listen_fd, (struct sockaddr *)&peer.sa, &peer.len,
-			 SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0)
-		return -errno;
-	if (from && !nm_addr_same_host(&peer, from)) {
-		(void)close(fd);
-		return -ECONNABORTED;
-	}
+		return fd;
 	mark_end(fd);
 	return start(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
 }

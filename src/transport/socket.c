@@ -9,6 +9,30 @@
 
 #include "transport/address.h"
 
+int nm_socket_connect(int fd, const struct nm_addr *to)
+{
+	int r = connect(fd, (const struct sockaddr *)&to->sa, to->len) < 0 ? -errno : 0;
+
+	if (r < 0 && r != -EINPROGRESS)
+		(void)close(fd);
+	return r;
+}
+
+int nm_socket_accept(int listen_fd, const struct nm_addr *from)
+{
+	struct nm_addr peer = {.len = sizeof peer.sa};
+	int fd = accept4(listen_fd, (struct sockaddr *)&peer.sa, &peer.len,
+			 SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (from && !nm_addr_same_host(&peer, from)) {
+		(void)close(fd);
+		return -ECONNABORTED;
+	}
+	return fd;
+}
+
 void nm_socket_close(struct nm_conn *conn, bool reset)
 {
 	if (conn->fd >= 0) {

@@ -83,28 +83,13 @@ static const struct nm_opt ssl_opts[] = {
 	 .help = "has no effect: OpenSSL 3 does without engines"},
 	NM_OPT_END};
 
-/* What came of a call of OpenSSL that has not returned 1. As each failure empties the queue of errors, none of an
- * earlier call is taken for its cause. */
 static int outcome(struct nm_ssl_conn *conn, int returned)
 {
-	int saved = errno;
+	int r = nm_ssl_outcome(conn->ssl, returned, &conn->error);
 
-	switch (SSL_get_error(conn->ssl, returned)) {
-	case SSL_ERROR_WANT_READ:
-		return -EAGAIN;
-	case SSL_ERROR_WANT_WRITE:
-		return -EINPROGRESS;
-	case SSL_ERROR_ZERO_RETURN:
-		return 0;
-	case SSL_ERROR_SYSCALL:
-		ERR_clear_error();
-		return saved ? -saved : -ECONNRESET;
-	default:
-		conn->error = ERR_peek_last_error();
-		ERR_clear_error();
-		/* What the peer has an alert for, it knows the cause of. */
-		return ERR_GET_REASON(conn->error) > SSL_AD_REASON_OFFSET ? -ECONNABORTED : -EPROTO;
-	}
+	/* What the peer has an alert for, it knows the cause of. */
+	return r == -EPROTO && ERR_GET_REASON(conn->error) > SSL_AD_REASON_OFFSET ? -ECONNABORTED
+										  : r;
 }
 
 /* Whether the session to continue later has still to come: with TLS 1.3 it follows the handshake. A connection that

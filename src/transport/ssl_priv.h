@@ -3,10 +3,12 @@
 #ifndef NM_TRANSPORT_SSL_PRIV_H
 #define NM_TRANSPORT_SSL_PRIV_H
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 
 #include "transport/handshake.h"
@@ -66,6 +68,30 @@ struct nm_ssl_conn {
 static inline bool nm_ssl_given(const char *text)
 {
 	return text && *text;
+}
+
+/* What came of a call that has not returned 1: -EAGAIN and -EINPROGRESS when it waits for input and output, 0 when the
+ * peer has ended, -EPROTO with an error of OpenSSL, or another -errno. As each failure empties the queue of errors, none
+ * of an earlier call is taken for its cause. */
+static inline int nm_ssl_outcome(const SSL *ssl, int returned, unsigned long *ret_error)
+{
+	int saved = errno;
+
+	switch (SSL_get_error(ssl, returned)) {
+	case SSL_ERROR_WANT_READ:
+		return -EAGAIN;
+	case SSL_ERROR_WANT_WRITE:
+		return -EINPROGRESS;
+	case SSL_ERROR_ZERO_RETURN:
+		return 0;
+	case SSL_ERROR_SYSCALL:
+		ERR_clear_error();
+		return saved ? -saved : -ECONNRESET;
+	default:
+		*ret_error = ERR_peek_last_error();
+		ERR_clear_error();
+		return -EPROTO;
+	}
 }
 
 /* ssl_terms.c: 0, or -EINVAL with a phrase in why. */

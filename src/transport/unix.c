@@ -99,16 +99,11 @@ static int unix_connect(struct nm_conn *conn, const void *opts, const struct nm_
 
 	if (fd < 0)
 		return fd;
-	if (connect(fd, (const struct sockaddr *)&to->sa, to->len) < 0) {
-		int r = -errno;
+	int r = nm_socket_connect(fd, to); /* EAGAIN: the queue is full */
 
-		(void)close(fd);
-		return r; /* EAGAIN: the queue is full */
-	}
-	conn->fd = fd;
-	conn->ahead = 0;
-	conn->flags = NM_CONN_OPEN | NM_CONN_OUT;
-	return 0;
+	if (r == 0)
+		nm_socket_begin(conn, fd, 0);
+	return r;
 }
 
 static int unix_accept(struct nm_conn *conn, int listen_fd, const void *opts,
@@ -122,18 +117,14 @@ static int unix_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 		return -errno;
 	if (o->wndsz_bytes)
 		(void)nm_socket_set(fd, SOL_SOCKET, SO_SNDBUF, (int)o->wndsz_bytes);
-	conn->fd = fd;
-	conn->ahead = 0;
-	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN | NM_CONN_ACCEPTED;
+	nm_socket_begin(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
 	return 0;
 }
 
 static int unix_adopt(struct nm_conn *conn, int fd, const void *opts)
 {
 	(void)opts;
-	conn->fd = fd;
-	conn->ahead = 0;
-	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN | NM_CONN_ACCEPTED;
+	nm_socket_begin(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
 	return 0;
 }
 

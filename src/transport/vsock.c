@@ -181,57 +181,36 @@ static int vsock_endpoint(const struct nm_addr *host, const char *text, struct n
 	return 0;
 }
 
-static int start(struct nm_conn *conn, int fd, uint32_t flags)
-{
-	conn->fd = fd;
-	conn->ahead = 0;
-	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | flags;
-	return 0;
-}
-
 static int vsock_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
 {
 	int fd = open_socket(opts);
-	int r = 0;
+	int r = fd < 0 ? fd : nm_socket_connect(fd, to);
 
-	if (fd < 0)
-		return fd;
-	if (connect(fd, (const struct sockaddr *)&to->sa, to->len) < 0)
-		r = -errno;
-	if (r < 0 && r != -EINPROGRESS) {
-		(void)close(fd);
-		return r;
-	}
-	(void)start(conn, fd, 0);
+	if (r == 0 || r == -EINPROGRESS)
+		nm_socket_begin(conn, fd, 0);
 	return r;
 }
 
 static int vsock_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 			const struct nm_addr *from)
 {
-	struct nm_addr peer = {.len = sizeof peer.sa};
+	const struct nm_addr wanted = from ? address_of(from) : (struct nm_addr){.len = 0};
+	int fd = nm_socket_accept(listen_fd, from ? &wanted : NULL);
 
 	(void)opts; /* inherited from the listening socket */
-	int fd = accept4(listen_fd, (struct sockaddr *)&peer.sa, &peer.len,
-			 SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0)
-		return -errno;
-	if (from) {
-		const struct nm_addr wanted = address_of(from);
-
-		if (!nm_addr_same_host(&peer, &wanted)) {
-			(void)close(fd);
-			return -ECONNABORTED;
-		}
-	}
-	return start(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
+		return fd;
+	nm_socket_begin(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
+	return 0;
 }
 
 static int vsock_adopt(struct nm_conn *conn, int fd, const void *opts)
 {
 	int r = set_buffer(fd, opts);
 
-	return r < 0 ? r : start(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
+	if (r == 0)
+		nm_socket_begin(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
+	return r;
 }
 
 const struct nm_transport nm_transport_vsock = {
