@@ -49,10 +49,9 @@ static int print_params(const struct nm_params *params, FILE *out)
 static int print_check(const struct nm_loaded *loaded, FILE *out)
 {
 	const struct nm_plan *plan = loaded->plan;
-	uint64_t flows = 0, workers = 0, instrs = 0;
+	uint64_t flows = nm_plan_flows(plan), workers = 0, instrs = 0;
 
 	for (uint32_t i = 0; i < plan->n_groups; i++) {
-		flows += plan->groups[i].n_flows;
 		workers += plan->groups[i].n_workers;
 		instrs += plan->groups[i].n_instrs - plan->groups[i].n_phases;
 	}

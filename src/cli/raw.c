@@ -9,15 +9,6 @@
 
 #include "base/diag.h"
 
-static uint64_t count_strands(const struct nm_plan *plan)
-{
-	uint64_t strands = 0;
-
-	for (uint32_t g = 0; g < plan->n_groups; g++)
-		strands += plan->groups[g].n_flows;
-	return strands;
-}
-
 static void print_start(const struct nm_plan *plan)
 {
 	char *name = strdup(plan->name);
@@ -25,7 +16,7 @@ static void print_start(const struct nm_plan *plan)
 	if (name)
 		nm_make_plain(name);
 	printf("Starting %" PRIu64 " threads running profile:%s ...   0.00 seconds\n",
-	       count_strands(plan), name ? name : "");
+	       nm_plan_flows(plan), name ? name : "");
 	fflush(stdout);
 	free(name);
 }

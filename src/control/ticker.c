@@ -30,20 +30,11 @@ static bool tells_traffic(const struct nm_master *master)
 	return master->options->traffic_ns && master->options->events.traffic;
 }
 
-static uint64_t count_flows(const struct nm_plan *plan)
-{
-	uint64_t flows = 0;
-
-	for (uint32_t g = 0; g < plan->n_groups; g++)
-		flows += plan->groups[g].n_flows;
-	return flows;
-}
-
 static unsigned samples(const struct nm_master *master)
 {
 	const struct nm_run_options *options = master->options;
 
-	if (count_flows(master->plan) > NM_FLOW_METER_MAX)
+	if (nm_plan_flows(master->plan) > NM_FLOW_METER_MAX)
 		return 0;
 	return (options->samples_flows ? NM_DETAIL_PASSES : 0u) |
 	       (options->samples_tcp ? NM_DETAIL_TCP : 0u);
@@ -58,7 +49,7 @@ unsigned nm_master_details(const struct nm_master *master)
 
 	if (statistics & timed)
 		details |= NM_DETAIL_TIMES;
-	if ((statistics & NM_STAT_STRANDS) && count_flows(master->plan) <= MAX_STRANDS)
+	if ((statistics & NM_STAT_STRANDS) && nm_plan_flows(master->plan) <= MAX_STRANDS)
 		details |= NM_DETAIL_STRANDS;
 	if (statistics & NM_STAT_FLOWOP_CPU)
 		details |= NM_DETAIL_CPU;
@@ -68,7 +59,7 @@ unsigned nm_master_details(const struct nm_master *master)
 int nm_ticker_start(struct nm_master *master)
 {
 	struct nm_ticker *ticker = &master->ticker;
-	uint64_t flows = count_flows(master->plan);
+	uint64_t flows = nm_plan_flows(master->plan);
 
 	ticker->wall_offset_ns = nm_clock_wall_ns() - nm_clock_ns();
 	ticker->grid.next_ns = ticker->traffic_grid.next_ns = UINT64_MAX;

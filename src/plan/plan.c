@@ -87,6 +87,15 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 	return needed + (own > most ? own : most);
 }
 
+uint64_t nm_plan_flows(const struct nm_plan *plan)
+{
+	uint64_t flows = 0;
+
+	for (uint32_t g = 0; g < plan->n_groups; g++)
+		flows += plan->groups[g].n_flows;
+	return flows;
+}
+
 /* The time between two passes, ns. */
 static uint64_t period_ns(double rate_per_s)
 {
