@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import socket
 import threading
@@ -226,5 +227,6 @@ def test_an_interrupt_does_not_wait_for_who_is_far_behind(netmodel: Netmodel, tm
         master.signal(signal.SIGINT)
         result = master.finish(15)
     assert result.code == 130
-    why = "master: interrupted in phase 2, which did not end within 6 s; waiting for group Group0 on the master, local"
-    assert result.json()["run"]["incomplete_why"] == why
+    # The master waits as well where it has filled the slave's buffers in that time.
+    why = r"master: interrupted in phase 2, which did not end within 6 s; waiting for group Group0 on (the master, )?local"
+    assert re.fullmatch(why, result.json()["run"]["incomplete_why"])
