@@ -175,8 +175,13 @@ int nm_embedded_start(struct nm_embedded *embedded, bool in_process, uint64_t ti
 		      int *ret_fd)
 {
 	int fds[2];
+	sigset_t before;
+
+	/* A signal that interrupts connect(2) leaves it half done. */
+	nm_signals_block(&before);
 	int error = connect_pair(fds);
 
+	nm_signals_restore(&before);
 	if (error)
 		return error;
 	error = in_process ? start_thread(embedded, timeout_ns, fds)
