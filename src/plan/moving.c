@@ -102,7 +102,8 @@ static void check_special(struct nm_draft *draft, const struct nm_draft_step *st
 				     step->op->name, flags[i].name, step->transport->name);
 }
 
-/* What the slave takes at once of data that go one way and say nothing about it: the messages are counted all the same. */
+/* What the slave takes at once of data that go one way and say nothing about it, or as much as wakes it, if that is more:
+ * the messages are counted all the same. */
 #define ONE_WAY_BYTES 65536u
 
 static void read_ahead(struct nm_draft_group *group)
@@ -112,14 +113,14 @@ static void read_ahead(struct nm_draft_group *group)
 
 	for (size_t t = 0; t < group->n_transactions; t++) {
 		struct nm_draft_step *step = &group->steps[group->transactions[t].first];
+		uint64_t usual = step->rcvlowat > ONE_WAY_BYTES ? step->rcvlowat : ONE_WAY_BYTES;
 
 		if (group->transactions[t].n_steps != 1 ||
 		    (step->op->flags & (kinds | others)) != kinds || step->rsize || step->law ||
 		    !step->transport || !(step->transport->caps & NM_TRANSPORT_TCP))
 			continue;
-		if (step->size < ONE_WAY_BYTES && !step->common->can_fail &&
-		    !step->common->timeout_ns)
-			step->rsize = ONE_WAY_BYTES;
+		if (step->size < usual && !step->common->can_fail && !step->common->timeout_ns)
+			step->rsize = usual;
 		if (rsize_is_vain(group, step))
 			step->rsize = 0;
 	}
@@ -127,8 +128,8 @@ static void read_ahead(struct nm_draft_group *group)
 
 void nm_draft_check_moving(struct nm_draft *draft, struct nm_draft_group *group)
 {
-	read_ahead(group);
 	check_rcvlowat(draft, group);
+	read_ahead(group);
 	for (size_t i = 0; i < group->n_steps; i++) {
 		struct nm_draft_step *step = &group->steps[i];
 		const char *vain = step->rsize ? rsize_is_vain(group, step) : NULL;

@@ -179,3 +179,32 @@ def test_rcvlowat_is_for_data_that_keep_coming(netmodel: Netmodel, profile: Writ
         assert [line.split(": ", 1)[1] for line in result.lines()] == [
             f"warning: <flowop {'exchange' if 'exchange' in body else 'write'}>: rcvlowat has no effect: {why}"
         ]
+
+
+@pytest.mark.parametrize("name", ["tcp_stream", "psp_stream"])
+@pytest.mark.parametrize(
+    ("params", "most", "told"),
+    [
+        ({}, 262144, ""),
+        ({"buffer_size": "1m"}, 1 << 20, ""),
+        ({"buffer_size": "300k"}, 307200, ""),
+        ({"rcvlowat": "128k"}, 131072, ""),
+        ({"rcvlowat": "0"}, 65536, ""),
+        ({"read_size": "512k"}, 524288, ""),
+        ({"read_size": "4k"}, 16384, "warning: <flowop write>: rsize has no effect: it is smaller than size"),
+    ],
+    ids=str,
+)
+def test_a_read_takes_what_wakes_it(netmodel: Netmodel, name: str, params: dict[str, str], most: int, told: str) -> None:
+    """If nobody says how much; and a warning is about what somebody has said."""
+    result = netmodel.run("-m", name, "--dump-plan", *defines(**params), code=0)
+    assert re.findall(r"at most (\d+) bytes a call", result.out) == 2 * [str(most)]
+    assert [line.split(": ", 1)[1] for line in result.lines()] == ([told] if told else [])
+
+
+def test_reads_are_as_long_as_they_may_be(netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path) -> None:
+    for wanted, params in (262144, {}), (131072, {"read_size": "128k"}), (524288, {"rcvlowat": "512k"}):
+        args = defines(test_length="200ms", **params)
+        _, lines = traced(netmodel, need_tool, "tcp_stream", tmp_path / f"trace{wanted}", "recvfrom", args=args)
+        asked = [int(m[1]) for line in lines if (m := re.search(r"recvfrom\(.*, (\d+), MSG_DONTWAIT", line))]
+        assert max(asked) == wanted, (params, max(asked))
