@@ -150,13 +150,23 @@ static void take_transactions(struct work *work, const char *text)
 	add(work, "test_length=86400s");
 }
 
-/* Each worker gets one of the CPUs that the process may use, in their order. */
-static void take_cpus(struct work *work)
+/* The CPUs that stand for the nodes of --pin-numa; NULL: those of --pin-cpu. */
+static const char *cpus_of_nodes(const struct nm_neper_opt *opt)
+{
+	return strcmp(opt->name, "pin-numa") == 0 ? "nodes" : NULL;
+}
+
+/* Each worker gets one of the CPUs that the process may use, in their order or by their nodes. */
+static void take_cpus(struct work *work, const struct nm_neper_opt *opt)
 {
 	char list[4096] = "";
 	size_t used = 0;
 	cpu_set_t set;
 
+	if (cpus_of_nodes(opt)) {
+		add_option(work, opt->here, cpus_of_nodes(opt));
+		return;
+	}
 	if (sched_getaffinity(0, sizeof(set), &set) != 0) {
 		nm_diag_error(work->diags, NULL, 0, "--pin-cpu: %s", strerror(errno));
 		return;
@@ -165,7 +175,7 @@ static void take_cpus(struct work *work)
 		if (CPU_ISSET(cpu, &set))
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u",
 						 used ? "," : "", cpu);
-	add_option(work, "cpus", list);
+	add_option(work, opt->here, list);
 }
 
 static void take_option(struct work *work, const char *name, const struct nm_neper_opt *opt,
@@ -185,7 +195,7 @@ static void take_of_server(struct work *work, const struct nm_neper_opt *opt, co
 	if (!opt->server) /* checked, and left to the client */
 		return;
 	if (opt->means == NM_NEPER_CPUS)
-		take_cpus(work);
+		take_cpus(work, opt);
 	else
 		take_option(work, *opt->server == '=' ? opt->here : opt->server, opt, value);
 }
@@ -217,7 +227,7 @@ static void take(struct work *work, const struct nm_neper_opt *opt, const char *
 	else if (opt->means == NM_NEPER_OPTION)
 		take_option(work, opt->here, opt, value);
 	else if (opt->means == NM_NEPER_CPUS)
-		take_cpus(work);
+		take_cpus(work, opt);
 	else
 		nm_diag_warn(work->diags, NULL, 0, "--%s: has no effect: %s", opt->name, opt->here);
 }
@@ -432,8 +442,11 @@ static void print_client(const struct work *work, const struct nm_neper_opt *opt
 			fputs("; below 0: -D num_transactions", out);
 		break;
 	case NM_NEPER_OPTION:
-	case NM_NEPER_CPUS:
 		fprintf(out, "--%s", opt->here);
+		break;
+	case NM_NEPER_CPUS:
+		fprintf(out, "--%s %s", opt->here,
+			cpus_of_nodes(opt) ? cpus_of_nodes(opt) : "LIST");
 		break;
 	case NM_NEPER_NONE:
 		fprintf(out, "no effect: %s", opt->here);

@@ -45,8 +45,8 @@ enum nm_neper_means {
 	NM_NEPER_PARAM, /* a parameter of the profile; `here` may name several, separated by '|', of which the first
 	                  * that the profile has is taken; NAME=VALUE for one that is a flag there */
 	NM_NEPER_OPTION, /* an option of netmodel's; of a flag without its value */
-	NM_NEPER_CPUS,	 /* all CPUs that the process may use, each worker on one of them */
-	NM_NEPER_NONE,	 /* nothing is left to set; `here` says why */
+	NM_NEPER_CPUS, /* all CPUs that the process may use, each worker on one of them; by NUMA nodes for --pin-numa */
+	NM_NEPER_NONE, /* nothing is left to set; `here` says why */
 };
 
 struct nm_neper_opt {

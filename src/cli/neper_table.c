@@ -53,7 +53,7 @@ const struct nm_neper_opt nm_neper_table[] = {
 
 	{"num-ports", 0, TCP, NM_NEPER_COUNT, PARAM("num_ports")},
 	{"tcp-fastopen", 'X', TCP, NM_NEPER_FLAG, PARAM("tcp_fastopen")},
-	{"pin-numa", 'N', TCP, NM_NEPER_FLAG, PARAM("pin_numa")},
+	{"pin-numa", 'N', TCP, NM_NEPER_FLAG, NM_NEPER_CPUS, "cpus", "=", NULL},
 	{"tcp-tx-delay", 't', TCP, NM_NEPER_US, PARAM("tcp_tx_delay")},
 	{"no-delay", 0, TCP, NM_NEPER_FLAG, PARAM("no_delay")},
 	{"congestion-control", 0, TCP, NM_NEPER_TEXT, PARAM("congestion_control")},

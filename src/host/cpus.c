@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_CPUS 8192
+#include "host/procfile.h"
+
+#define MAX_CPUS  8192
+#define MAX_NODES 1024
+#define BY_NODES  "nodes"
 
 static int parse_cpu(const char **text, unsigned *ret_cpu)
 {
@@ -61,7 +65,7 @@ static int add_none(unsigned cpu, void *arg)
 
 int nm_cpu_list_check_form(const char *text)
 {
-	return walk(text, add_none, NULL);
+	return strcmp(text, BY_NODES) == 0 ? 0 : walk(text, add_none, NULL);
 }
 
 struct adding {
@@ -70,13 +74,8 @@ struct adding {
 	size_t allowed_size;
 };
 
-static int add_cpu(unsigned cpu, void *arg)
+static int append(struct nm_cpu_list *list, unsigned cpu)
 {
-	struct adding *adding = arg;
-	struct nm_cpu_list *list = adding->list;
-
-	if (!CPU_ISSET_S(cpu, adding->allowed_size, adding->allowed))
-		return -ERANGE;
 	if (list->count == MAX_CPUS)
 		return -EINVAL;
 	unsigned *cpus = realloc(list->cpus, (list->count + 1) * sizeof(*cpus));
@@ -88,8 +87,124 @@ static int add_cpu(unsigned cpu, void *arg)
 	return 0;
 }
 
+static int add_cpu(unsigned cpu, void *arg)
+{
+	struct adding *adding = arg;
+
+	if (!CPU_ISSET_S(cpu, adding->allowed_size, adding->allowed))
+		return -ERANGE;
+	return append(adding->list, cpu);
+}
+
+static int add_allowed(unsigned cpu, void *arg)
+{
+	int r = add_cpu(cpu, arg);
+
+	return r == -ERANGE ? 0 : r;
+}
+
+/* Calls add for what a file of /sys lists; a file that is not there, or empty, lists nothing. */
+static int walk_file(const char *path, int (*add)(unsigned number, void *arg), void *arg)
+{
+	char text[4096];
+
+	if (nm_procfile_read(path, text, sizeof text) <= 0)
+		return 0;
+	text[strcspn(text, "\n")] = '\0';
+	return *text ? walk(text, add, arg) : 0;
+}
+
+struct nodes {
+	const char *dir;
+	const cpu_set_t *allowed;
+	size_t allowed_size;
+	struct nm_cpu_list lists[MAX_NODES]; /* those with CPUs that may be used */
+	size_t count;
+};
+
+static int add_node(unsigned node, void *arg)
+{
+	struct nodes *nodes = arg;
+	char path[256];
+
+	if (nodes->count == MAX_NODES)
+		return 0;
+	struct nm_cpu_list *list = &nodes->lists[nodes->count];
+	struct adding adding = {
+		.list = list, .allowed = nodes->allowed, .allowed_size = nodes->allowed_size};
+
+	snprintf(path, sizeof path, "%s/node%u/cpulist", nodes->dir, node);
+	int r = walk_file(path, add_allowed, &adding);
+
+	nodes->count += list->count > 0;
+	return r;
+}
+
+/* A node with fewer CPUs than another begins again with its first. */
+static int deal(const struct nodes *nodes, struct nm_cpu_list *list)
+{
+	size_t most = 0;
+	int r = 0;
+
+	for (size_t n = 0; n < nodes->count; n++)
+		if (nodes->lists[n].count > most)
+			most = nodes->lists[n].count;
+	for (size_t i = 0; i < most * nodes->count && i < MAX_CPUS && r == 0; i++) {
+		const struct nm_cpu_list *node = &nodes->lists[i % nodes->count];
+
+		r = append(list, node->cpus[i / nodes->count % node->count]);
+	}
+	return r;
+}
+
+static int find_nodes(struct nodes *nodes)
+{
+	struct adding all = {.list = &nodes->lists[0],
+			     .allowed = nodes->allowed,
+			     .allowed_size = nodes->allowed_size};
+	char path[256];
+	int r;
+
+	snprintf(path, sizeof path, "%s/online", nodes->dir);
+	r = walk_file(path, add_node, nodes);
+	if (r == 0 && nodes->count == 0) {
+		for (unsigned cpu = 0; cpu < MAX_CPUS && r == 0; cpu++)
+			r = add_allowed(cpu, &all);
+		nodes->count = 1;
+	}
+	return r;
+}
+
+int nm_cpu_list_of_nodes(const char *dir, struct nm_cpu_list *ret_list)
+{
+	struct nm_cpu_list list = {0};
+	size_t size = CPU_ALLOC_SIZE(MAX_CPUS);
+	cpu_set_t *allowed = CPU_ALLOC(MAX_CPUS);
+	struct nodes *nodes = calloc(1, sizeof(*nodes));
+	int r = -ENOMEM;
+
+	if (allowed && nodes) {
+		CPU_ZERO_S(size, allowed);
+		*nodes = (struct nodes){.dir = dir, .allowed = allowed, .allowed_size = size};
+		r = sched_getaffinity(0, size, allowed) < 0 ? -errno : find_nodes(nodes);
+		if (r == 0)
+			r = deal(nodes, &list);
+	}
+	for (size_t i = 0; nodes && i < MAX_NODES; i++)
+		nm_cpu_list_fini(&nodes->lists[i]);
+	free(nodes);
+	CPU_FREE(allowed);
+	if (r < 0)
+		nm_cpu_list_fini(&list);
+	else
+		*ret_list = list;
+	return r;
+}
+
 int nm_cpu_list_parse(const char *text, struct nm_cpu_list *ret_list)
 {
+	if (strcmp(text, BY_NODES) == 0)
+		return nm_cpu_list_of_nodes(NM_CPU_NODES, ret_list);
 	struct nm_cpu_list list = {0};
 	size_t size = CPU_ALLOC_SIZE(MAX_CPUS);
 	cpu_set_t *allowed = CPU_ALLOC(MAX_CPUS);
@@ -157,7 +272,8 @@ void nm_cpu_list_explain(const char *text, int error, char *why, size_t why_size
 	char list[256];
 
 	if (error == -EINVAL)
-		snprintf(why, why_size, "not a list of CPUs: numbers and ranges, as 0-3,8");
+		snprintf(why, why_size,
+			 "not a list of CPUs: numbers and ranges, as 0-3,8; or nodes");
 	else
 		snprintf(why, why_size, "%s", strerror(-error));
 	if (!allowed)

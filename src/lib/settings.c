@@ -56,7 +56,7 @@ int nm_settings_check_slave_cpus(const char *value, char *why, size_t why_size)
 {
 	if (nm_cpu_list_check_form(value) == 0)
 		return 0;
-	(void)snprintf(why, why_size, "not a list of CPUs: numbers and ranges, as 0-3,8");
+	(void)snprintf(why, why_size, "not a list of CPUs: numbers and ranges, as 0-3,8; or nodes");
 	return -EINVAL;
 }
 

@@ -48,7 +48,8 @@
 	.help = "of all that is random: the same seed is the same traffic; chosen when not given"
 #define NM_SETTING_CPUS                                                                            \
 	.name = "cpus", .type = NM_TYPE_STRING,                                                    \
-	.help = "CPUs for the workers of this side, one each in turn, as 0-3,8"
+	.help = "CPUs for the workers of this side, one each in turn, as 0-3,8; nodes: of each "   \
+		"NUMA node in turn"
 #define NM_SETTING_SLAVE_CPUS                                                                      \
 	.name = "slave-cpus", .type = NM_TYPE_STRING, .help = "CPUs for the workers of the slaves"
 #define NM_SETTING_TIMEOUT                                                                         \

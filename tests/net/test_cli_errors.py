@@ -23,7 +23,7 @@ def line_of(text: str) -> str:
 
 DURATION = "not a duration: a number and an optional s, ms, us or ns (seconds without one)"
 COUNT = "not a count: a number and an optional k, m or g (powers of 1024)"
-CPUS = "not a list of CPUs: numbers and ranges, as 0-3,8"
+CPUS = "not a list of CPUs: numbers and ranges, as 0-3,8; or nodes"
 PERCENTILES = "not a list of percentiles: numbers from 0 to 100, as 50,99.9"
 
 WRONG = [

@@ -247,7 +247,6 @@ ERRORS = [
     (["-F"], "--num-flows: its value is missing"),
     (["5"], "5: not an option"),
     (["-l", "-x"], "--test-length -x: seconds, or a number below 0: transactions"),
-    (["--pin-numa"], "--pin-numa: not offered: the profile tcp_rr has no parameter pin_numa"),
     (["--throughput-opt", "Mb", "--format", "xml"], "--format xml: must be text, json, kv, neper or csv"),
     (["--throughput-opt", "mb"], "--throughput-opt mb: must be one of b k m g "),
 ]

@@ -7,6 +7,8 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "../suite.h"
 
@@ -20,7 +22,8 @@ static unsigned some_cpu(void)
 }
 
 static const char *const good_forms[] = {
-	"0", "00", "7", "0-3", "3-3", "0-3,8", "8,0-3", "1,1", "0,2,4,6", "0-1,4-5,10-11", "4095",
+	"0",	 "00",	"7",	   "0-3",	    "3-3",  "0-3,8",
+	"8,0-3", "1,1", "0,2,4,6", "0-1,4-5,10-11", "4095", "nodes",
 };
 
 START_TEST(forms_that_are_lists)
@@ -137,7 +140,7 @@ START_TEST(a_refusal_names_the_cpu_and_those_allowed)
 		       cpu);
 	ck_assert_str_eq(why, expected);
 	nm_cpu_list_explain("0-", -EINVAL, why, sizeof why);
-	ck_assert_str_eq(why, "not a list of CPUs: numbers and ranges, as 0-3,8");
+	ck_assert_str_eq(why, "not a list of CPUs: numbers and ranges, as 0-3,8; or nodes");
 }
 END_TEST
 
@@ -158,6 +161,90 @@ START_TEST(allowed_cpus_are_told_as_ranges)
 }
 END_TEST
 
+static void put(const char *dir, const char *name, const char *text)
+{
+	char path[256];
+	FILE *file;
+
+	(void)snprintf(path, sizeof path, "%s/%s", dir, name);
+	file = fopen(path, "we");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_ge(fprintf(file, "%s\n", text), 0);
+	ck_assert_int_eq(fclose(file), 0);
+}
+
+static void put_node(const char *dir, unsigned node, const char *cpus)
+{
+	char path[128];
+
+	(void)snprintf(path, sizeof path, "%s/node%u", dir, node);
+	if (cpus) {
+		ck_assert_int_eq(mkdir(path, 0700), 0);
+		put(path, "cpulist", cpus);
+		return;
+	}
+	char file[256];
+
+	(void)snprintf(file, sizeof file, "%s/cpulist", path);
+	ck_assert_int_eq(unlink(file), 0);
+	ck_assert_int_eq(rmdir(path), 0);
+}
+
+/* Of those that the process may use: an absent one, and a node without any, are left out. */
+START_TEST(cpus_of_nodes_take_turns)
+{
+	char dir[] = "/tmp/nodesXXXXXX", one[32], both[32], online[64];
+	struct nm_cpu_list list = {.count = 0};
+	unsigned cpus[2] = {0}, found = 0;
+	cpu_set_t set;
+
+	ck_assert_int_eq(sched_getaffinity(0, sizeof set, &set), 0);
+	for (unsigned cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++)
+		if (CPU_ISSET(cpu, &set))
+			cpus[found++] = cpu;
+	if (found < 2)
+		cpus[1] = cpus[0];
+	(void)snprintf(one, sizeof one, "%u,8000", cpus[1]);
+	(void)snprintf(both, sizeof both, "%u,%u", cpus[0], cpus[1]);
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	put(dir, "online", "0,2-4");
+	put_node(dir, 0, one);
+	put_node(dir, 2, "");
+	put_node(dir, 3, "8000-8191");
+	put_node(dir, 4, both);
+	ck_assert_int_eq(nm_cpu_list_of_nodes(dir, &list), 0);
+	ck_assert_uint_eq(list.count, 4);
+	ck_assert_uint_eq(list.cpus[0], cpus[1]);
+	ck_assert_uint_eq(list.cpus[1], cpus[0]);
+	ck_assert_uint_eq(list.cpus[2], cpus[1]);
+	ck_assert_uint_eq(list.cpus[3], cpus[1]);
+	nm_cpu_list_fini(&list);
+	for (unsigned node = 0; node < 5; node++)
+		if (node != 1)
+			put_node(dir, node, NULL);
+	(void)snprintf(online, sizeof online, "%s/online", dir);
+	ck_assert_int_eq(unlink(online), 0);
+	ck_assert_int_eq(rmdir(dir), 0);
+}
+END_TEST
+
+START_TEST(without_nodes_all_cpus_are_of_one)
+{
+	struct nm_cpu_list list = {.count = 0};
+	cpu_set_t set;
+
+	ck_assert_int_eq(sched_getaffinity(0, sizeof set, &set), 0);
+	ck_assert_int_eq(nm_cpu_list_of_nodes("/nonexistent", &list), 0);
+	ck_assert_uint_eq(list.count, (size_t)CPU_COUNT(&set));
+	for (size_t i = 1; i < list.count; i++)
+		ck_assert_uint_gt(list.cpus[i], list.cpus[i - 1]);
+	nm_cpu_list_fini(&list);
+	ck_assert_int_eq(nm_cpu_list_parse("nodes", &list), 0);
+	ck_assert_uint_ge(list.count, (size_t)CPU_COUNT(&set));
+	nm_cpu_list_fini(&list);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("cpus");
@@ -174,6 +261,8 @@ int main(void)
 	tcase_add_test(tc, what_a_bound_thread_may_not_use_is_out_of_range);
 	tcase_add_test(tc, a_refusal_names_the_cpu_and_those_allowed);
 	tcase_add_test(tc, allowed_cpus_are_told_as_ranges);
+	tcase_add_test(tc, cpus_of_nodes_take_turns);
+	tcase_add_test(tc, without_nodes_all_cpus_are_of_one);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
