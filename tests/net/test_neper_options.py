@@ -1,0 +1,549 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every option of neper has its effect: by the system calls of both ends on neper's command lines, with it and without."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from neper_words import keys_of, pair
+from nmtest import TRACED, Netmodel, Process, free_port, trace_lines
+
+STREAM = ("tcp_stream", "udp_stream")
+ASK = ("tcp_rr", "tcp_crr", "udp_rr")
+TCP = ("tcp_rr", "tcp_crr", "tcp_stream")
+RR = ("tcp_rr", "udp_rr")
+ALL = (*ASK, *STREAM)
+
+FLOWS = 4
+HOSTS = ("127.0.0.2", "127.0.0.3")
+CALLS = (
+    "bind,connect,listen,accept4,setsockopt,getsockopt,sendto,recvfrom,sendmmsg,recvmmsg,mmap,sched_setaffinity,"
+    "epoll_ctl,epoll_wait,epoll_pwait,epoll_pwait2"
+)
+PASSES = 40
+REQUEST, RESPONSE = 3000, 5000
+
+# Below the ports that the kernel chooses; a row of its own for each run.
+_rows = itertools.count(os.getpid() % 1000)
+
+
+def row_of_ports() -> int:
+    return 11000 + next(_rows) % 1000 * 8
+
+
+@dataclass(frozen=True)
+class Call:
+    thread: str
+    name: str
+    args: str
+    result: int
+
+
+class Trace:
+    """What both ends on this host have called. The connecting end is the client's threads with flows."""
+
+    def __init__(self, lines: list[str], port: int) -> None:
+        found = (re.match(r"\.(\d+) (\w+)\((.*)\) += (-?\d+)", line) for line in lines)
+        self.calls = [Call(m[1], m[2], m[3], int(m[4])) for m in found if m]
+        self.port = port
+        to = re.compile(rf"sin_port=htons\(({port}|{port + 1})\)")
+        self.connects = [call for call in self.calls if call.name == "connect" and to.search(call.args)]
+        self.connecting = {call.thread for call in self.connects}
+        assert self.connecting
+
+    def of(self, name: str, ours: bool | None = None, pattern: str = "") -> list[Call]:
+        """Successful calls, of the connecting end, of the others, or all."""
+        return [
+            call
+            for call in self.calls
+            if re.fullmatch(name, call.name)
+            and call.result >= 0
+            and (ours is None or (call.thread in self.connecting) == ours)
+            and re.search(pattern, call.args)
+        ]
+
+    def sent(self, ours: bool) -> list[int]:
+        """What the sends of messages have moved."""
+        return [call.result for call in self.of("sendto", ours, "MSG_DONTWAIT")]
+
+
+Run = Callable[..., Trace]
+
+
+@pytest.fixture(scope="module")
+def run(netmodel: Netmodel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """Runs a workload under strace, the same words once only."""
+    strace = shutil.which("strace")
+    if not strace or subprocess.run([strace, "-o", "/dev/null", "true"], check=False).returncode:
+        pytest.skip("strace is not installed, or does not work here")
+    seen: dict[tuple[str, ...], Trace] = {}
+
+    def traced(workload: str, *words: str) -> Trace:
+        if (workload, *words) not in seen:
+            where = tmp_path_factory.mktemp("trace") / "t"
+            port = row_of_ports()
+            prefix = (strace, "-ff", "-qq", "-e", f"trace={CALLS}", "-o", str(where))
+            line = (workload, "-c", "-H", "local", "-P", str(port), *words)
+            done = netmodel.run(*line, "--format", "json", prefix=prefix, env=TRACED, timeout=60, code=0)
+            assert done.err == "", done
+            assert done.json()["run"]["reconciled"] is not False
+            seen[(workload, *words)] = Trace(trace_lines(where), port)
+        return seen[(workload, *words)]
+
+    yield traced
+
+
+def length(workload: str) -> tuple[str, str]:
+    return ("-l", f"-{PASSES}" if workload in ASK else "0.2")
+
+
+def bare(run: Run, workload: str) -> Trace:
+    """Without options; of tcp_rr, in which segments are sent at once by default, without that."""
+    return run(workload, *length(workload), *(["--define", "no_delay=no"] if workload == "tcp_rr" else []))
+
+
+def full(run: Run, workload: str) -> Trace:
+    """With all that do not exclude each other."""
+    words = ["-F", str(FLOWS), "-T", "2", "-L", ",".join(HOSTS), "--freebind", "-m", "100Mb"]
+    if workload in TCP:
+        words += ["--listen-backlog", "77", "--num-ports", "2", "-t", "10", "--no-delay", "--congestion-control", "reno"]
+    if workload in ASK:
+        words += ["-Q", str(REQUEST), "-R", str(RESPONSE)]
+    if workload in ("tcp_rr", "tcp_crr"):
+        words += ["-B", "2000"]
+    if os.geteuid() == 0:
+        words += ["-d", "--mark", "5"]
+    return run(workload, *words, *length(workload))
+
+
+# --- options of sockets ---
+
+RATE = r'(\[12500000\]|" \\274\\276(\\0){5}")'  # 100 Mb/s in bytes, as strace writes it
+RENO = rf'(\[{int.from_bytes(b"reno", "little")}\]|"reno")'
+SOCKET_OPTIONS = [
+    ("freebind", ALL, "IP_FREEBIND, [1]"),
+    ("max-pacing-rate", ALL, f"SO_MAX_PACING_RATE, {RATE}, 8"),
+    ("debug", ALL, "SO_DEBUG, [1]"),
+    ("mark", ALL, "SO_MARK, [5]"),
+    ("tcp-tx-delay", TCP, "TCP_TX_DELAY, [10]"),
+    ("no-delay", TCP, "TCP_NODELAY, [1]"),
+    ("congestion-control", TCP, f"TCP_CONGESTION, {RENO}"),
+]
+
+
+@pytest.mark.parametrize(
+    ("workload", "name", "pattern"),
+    [
+        pytest.param(workload, name, re.sub(r"\[(\d+)\]$", r"\\[\1\\]", pattern), id=f"{workload}-{name}")
+        for name, workloads, pattern in SOCKET_OPTIONS
+        for workload in workloads
+    ],
+)
+def test_it_is_set_on_the_sockets_of_both_ends(run: Run, workload: str, name: str, pattern: str) -> None:
+    if name in ("debug", "mark") and os.geteuid() != 0:
+        pytest.skip("needs CAP_NET_ADMIN")
+    given, without = full(run, workload), bare(run, workload)
+    control = 2 if name == "no-delay" else 0  # the connection between master and slave has it as well
+    assert len(without.of("setsockopt", None, pattern)) == control
+    assert len(given.of("setsockopt", True, pattern)) >= FLOWS
+    assert len(given.of("setsockopt", False, pattern)) >= FLOWS + control
+
+
+@pytest.mark.parametrize("workload", TCP)
+def test_a_delay_comes_after_the_handshake(run: Run, workload: str) -> None:
+    """It must not be part of the time that connecting takes."""
+    opened: set[str] = set()
+    for call in full(run, workload).calls:
+        fd = f"{call.thread} {call.args.split(',')[0]}"
+        if call.name == "connect":
+            opened.add(fd)
+        if call.name == "setsockopt" and "TCP_TX_DELAY" in call.args and call.thread in full(run, workload).connecting:
+            assert fd in opened
+
+
+@pytest.mark.parametrize(
+    ("workload", "words"),
+    [
+        ("tcp_rr", ("--reuseaddr",)),
+        ("tcp_stream", ("-R",)),
+        ("udp_stream", ("-R",)),
+        ("tcp_crr", ("--define", "reuseaddr=yes")),
+        ("udp_rr", ("--define", "reuseaddr=yes")),
+    ],
+)
+def test_reuseaddr(run: Run, workload: str, words: tuple[str, ...]) -> None:
+    pattern = r"SO_REUSEADDR, \[1\]"
+    assert bare(run, workload).of("setsockopt", True, pattern) == []
+    assert run(workload, *words, *length(workload)).of("setsockopt", True, pattern) != []
+
+
+# --- addresses and ports ---
+
+
+def binds(trace: Trace) -> list[tuple[str, int]]:
+    """Addresses and ports that the connecting end has bound."""
+    found = (re.search(r'htons\((\d+)\), sin_addr=inet_addr\("(.*?)"\)', call.args) for call in trace.of("bind", True))
+    return [(m[2], int(m[1])) for m in found if m]
+
+
+@pytest.mark.parametrize("workload", ALL)
+def test_local_hosts(run: Run, workload: str) -> None:
+    assert binds(bare(run, workload)) == []
+    given = binds(full(run, workload))
+    assert {port for _, port in given} == {0}
+    shares = Counter(host for host, _ in given)
+    assert set(shares) == set(HOSTS)
+    assert workload == "tcp_crr" or shares == dict.fromkeys(HOSTS, FLOWS // 2)
+
+
+@pytest.mark.parametrize("workload", ALL)
+def test_source_port(run: Run, workload: str) -> None:
+    base = row_of_ports()
+    given = run(workload, "--source-port", str(base), "-F", "3", *length(workload))
+    assert {port for _, port in binds(given)} == {base, base + 1, base + 2}
+
+
+@pytest.mark.parametrize("workload", ALL)
+def test_num_flows(run: Run, workload: str) -> None:
+    """Each has a connection of its own; and all connect at the same time, without waiting for one."""
+    opened = (len(bare(run, workload).connects), len(full(run, workload).connects))
+    assert opened[1] >= PASSES if workload == "tcp_crr" else opened == (1, FLOWS)
+
+
+@pytest.mark.parametrize("workload", TCP)
+def test_connecting_never_waits(run: Run, workload: str) -> None:
+    """As with --async-connect."""
+    opened = full(run, workload).calls
+    results = [line for line in opened if line.name == "connect" and line.thread in full(run, workload).connecting]
+    assert results and all(call.result == -1 for call in results)  # EINPROGRESS
+
+
+@pytest.mark.parametrize("workload", ALL)
+def test_num_threads(run: Run, workload: str) -> None:
+    """On both sides."""
+    moves = "sendto|sendmmsg|recvmmsg|recvfrom"
+    for trace, count in (bare(run, workload), 1), (full(run, workload), 2):
+        assert len(trace.connecting) == count
+        sizes = r"iov_len=(65536|\d{3,})" if workload == "udp_stream" else "MSG_DONTWAIT, NULL|MSG_DONTWAIT.*NULL, 0$"
+        others = {call.thread for call in trace.of(moves, False, sizes) if "nmHi" not in call.args}
+        assert len(others) == count, others
+
+
+@pytest.mark.parametrize("workload", ALL)
+def test_port(run: Run, workload: str) -> None:
+    """The accepting end has the port that was given, by which the trace finds the flows."""
+    trace = bare(run, workload)
+    assert trace.of("bind", False, rf"htons\({trace.port}\)") != []
+    assert all(f"htons({trace.port})" in call.args for call in trace.connects)
+
+
+@pytest.mark.parametrize("workload", TCP)
+def test_num_ports_and_listen_backlog(run: Run, workload: str) -> None:
+    for trace, ports, backlog in (bare(run, workload), 1, 4096), (full(run, workload), 2, 77):
+        wanted = {trace.port + number for number in range(ports)}
+        to = Counter(int(m[1]) for call in trace.connects if (m := re.search(r"htons\((\d+)\)", call.args)))
+        assert set(to) == wanted
+        assert workload == "tcp_crr" or len(set(to.values())) == 1
+        assert len(trace.of("listen", False, rf", {backlog}$")) == ports
+
+
+def started(server: Process) -> None:
+    server.wait_line("slave listening")
+
+
+def test_host_and_control_port(netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path) -> None:
+    """The server binds the address, the client connects to it, at the port that both were given."""
+    strace = need_tool("strace", "-o", "/dev/null", "true")
+    port = str(free_port())
+    prefix = lambda name: (strace, "-ff", "-qq", "-e", "trace=bind,connect", "-o", str(tmp_path / name))  # noqa: E731
+    where = f'htons({port}), sin_addr=inet_addr("127.0.0.1")'
+    with netmodel.started("tcp_rr", "-H", "127.0.0.1", "-C", port, prefix=prefix("server"), env=TRACED) as server:
+        started(server)
+        words = ("-c", "-H", "127.0.0.1", "-C", port, "-l", "-5")
+        netmodel.run("tcp_rr", *words, prefix=prefix("client"), env=TRACED, code=0)
+        assert server.finish().code == 0
+    for name, call in (("server", "bind"), ("client", "connect")):
+        assert any(f" {call}(" in line and where in line for line in trace_lines(tmp_path / name)), name
+
+
+# --- what is moved ---
+
+
+@pytest.mark.parametrize("workload", ASK)
+def test_request_and_response_size(run: Run, workload: str) -> None:
+    one, given = bare(run, workload), full(run, workload)
+    for trace, request, response in (one, 1, 1), (given, REQUEST, RESPONSE):
+        assert sum(trace.sent(True)) == PASSES * request
+        assert sum(trace.sent(False)) == PASSES * response
+
+
+@pytest.mark.parametrize("workload", ["tcp_rr", "tcp_crr"])
+def test_buffer_size_bounds_calls(run: Run, workload: str) -> None:
+    given = full(run, workload)
+    sizes = Counter(given.sent(True) + given.sent(False))
+    assert sizes == {2000: 3 * PASSES, 1000: 2 * PASSES}
+    unbound = run(workload, "-Q", str(REQUEST), "-R", str(RESPONSE), *length(workload))
+    assert Counter(unbound.sent(True) + unbound.sent(False)) == {REQUEST: PASSES, RESPONSE: PASSES}
+
+
+def lengths_of_datagrams(trace: Trace) -> set[int]:
+    """Those that the kernel is told: of a train the whole, which is so many of the same length."""
+    calls = trace.of("sendmmsg", True)
+    assert calls
+    return {int(size) for call in calls for size in re.findall(r"iov_len=(\d+)", call.args)}
+
+
+def test_buffer_size_of_streams(run: Run) -> None:
+    delay = ("-D", "20ms", "-l", "0.2")
+    assert set(run("tcp_stream", *delay).sent(True)) == {16384}
+    assert set(run("tcp_stream", "-B", "7000", *delay).sent(True)) == {7000}
+    assert all(size % 1472 == 0 for size in lengths_of_datagrams(run("udp_stream", *delay)))
+    assert all(size % 7000 == 0 for size in lengths_of_datagrams(run("udp_stream", "-B", "7000", *delay)))
+
+
+@pytest.mark.parametrize("workload", ["tcp_rr", "udp_rr", "tcp_stream", "udp_stream"])
+def test_delay_bounds_what_is_sent(run: Run, workload: str) -> None:
+    """By a schedule: four passes in the time, and the first at once. Without it there are more, however slow the host."""
+    sends = "sendmmsg" if workload == "udp_stream" else "sendto"
+    few, many = (
+        len([call for call in trace.of(sends, True) if "nmHi" not in call.args])
+        for trace in (run(workload, "-D", "50ms", "-l", "0.2"), run(workload, "-l", "0.2"))
+    )
+    assert 0 < few <= 5 * (2 if workload == "udp_stream" else 1)  # a batch may be two trains
+    assert many > 10
+
+
+def test_noburst_bounds_what_all_flows_send(run: Run) -> None:
+    trace = run("tcp_rr", "--noburst", "50ms", "-F", "4", "-T", "2", "-l", "0.2")
+    assert 0 < len(trace.sent(True)) <= 5
+
+
+@pytest.mark.parametrize(("workload", "call"), [("tcp_stream", "sendto"), ("udp_stream", "sendmmsg")])
+def test_zerocopy(run: Run, workload: str, call: str) -> None:
+    plain = run(workload, "-D", "20ms", "-l", "0.2")
+    given = run(workload, "-Z", "-D", "20ms", "-l", "0.2")
+    for trace, wanted in (plain, False), (given, True):
+        data = [one for one in trace.of(call, True) if "nmHi" not in one.args]
+        assert data and all(("MSG_ZEROCOPY" in one.args) == wanted for one in data)
+        assert len(trace.of("setsockopt", True, r"SO_ZEROCOPY, \[1\]")) == wanted
+
+
+def test_rx_zerocopy_and_skip_rx_copy(run: Run) -> None:
+    wanted = {"": (False, False), "-z": (True, False), "--skip-rx-copy": (False, True)}
+    for word, (mapped, dropped) in wanted.items():
+        trace = run("tcp_stream", *([word] if word else []), "-D", "20ms", "-l", "0.2")
+        assert (trace.of("getsockopt", False, "TCP_ZEROCOPY_RECEIVE") != []) == mapped
+        assert (trace.of("mmap", False, "PROT_READ, MAP_SHARED") != []) == mapped
+        assert (trace.of("recvfrom", False, "MSG_TRUNC") != []) == dropped
+
+
+def test_no_cork(run: Run) -> None:
+    """Is the default; what neper does is to cork."""
+    for words, wanted in ((), False), (("--no-cork",), False), (("--define", "no_cork=no"), True):
+        data = run("tcp_stream", *words, "-D", "20ms", "-l", "0.2").of("sendto", True, "MSG_DONTWAIT")
+        assert data and all(("MSG_MORE" in call.args) == wanted for call in data)
+
+
+@pytest.mark.parametrize(
+    ("words", "ours", "theirs", "connects"),
+    [
+        ((), True, False, 1),
+        (("-w",), True, False, 1),
+        (("-r",), True, True, 1),
+        (("-r", "-w"), True, True, 1),
+        (("-r", "--define", "enable_write=no"), False, True, 1),
+        (("-M",), False, True, 1),
+        (("--split-bidir",), True, True, 2),
+    ],
+    ids=str,
+)
+def test_who_sends(run: Run, words: tuple[str, ...], ours: bool, theirs: bool, connects: int) -> None:
+    trace = run("tcp_stream", *words, "-D", "20ms", "-l", "0.2")
+    assert (sum(trace.sent(True)) > 0, sum(trace.sent(False)) > 0) == (ours, theirs)
+    assert len(trace.connects) == connects
+
+
+@pytest.mark.parametrize("words", [(), ("--time-wait",)], ids=str)
+def test_time_wait(run: Run, words: tuple[str, ...]) -> None:
+    """Without it each connection is closed by a reset."""
+    resets = run("tcp_crr", *words, *length("tcp_crr")).of("setsockopt", True, "SO_LINGER, {l_onoff=1, l_linger=0}")
+    assert len(resets) == (0 if words else PASSES)
+
+
+# --- the process ---
+
+
+def test_pin_cpu_and_pin_numa(run: Run) -> None:
+    assert bare(run, "tcp_rr").of("sched_setaffinity") == []
+    allowed = sorted(os.sched_getaffinity(0))
+    for word in ("-U", "-N"):
+        trace = run("tcp_rr", word, "-F", "2", "-T", "2", "-l", "-10")
+        pinned = [re.search(r"\[(\d+)\]", call.args) for call in trace.of("sched_setaffinity")]
+        cpus = [int(m[1]) for m in pinned if m]
+        assert {call.thread for call in trace.of("sched_setaffinity")} == trace.connecting
+        assert len(cpus) == 2 and set(cpus) <= set(allowed)
+        assert word == "-N" or set(cpus) == set(allowed[:2])
+
+
+def test_a_dry_run_calls_nobody(netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path) -> None:
+    strace = need_tool("strace", "-o", "/dev/null", "true")
+    prefix = (strace, "-ff", "-qq", "-e", "trace=%network,clone,clone3,fork,vfork", "-o", str(tmp_path / "t"))
+    netmodel.run("tcp_rr", "-c", "-H", "local", "-n", "-F", "3", prefix=prefix, env=TRACED, code=0)
+    assert trace_lines(tmp_path / "t") == []
+
+
+def test_logtostderr(netmodel: Netmodel) -> None:
+    words = ("tcp_rr", "-c", "-H", "local", "-l", "-5")
+    assert netmodel.run(*words, code=0).err == ""
+    assert "connected to local" in netmodel.run(*words, "--logtostderr", code=0).err
+    port = str(free_port())
+    with netmodel.started("tcp_rr", "-C", port, "--logtostderr") as server:
+        started(server)
+        netmodel.run("tcp_rr", "-c", "-H", "127.0.0.1", "-C", port, "-l", "-5", code=0)
+        assert len(server.finish().lines()) > 1
+
+
+def test_stime_use_proc(netmodel: Netmodel) -> None:
+    """What others do in the system counts, and only then."""
+    with subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1M"], stderr=subprocess.DEVNULL) as other:
+        try:
+            used = [
+                float(keys["stime_end"]) - float(keys["stime_start"])
+                for words in ((), ("-S",))
+                for keys in [pair(netmodel, "tcp_rr", "-l", "1", "-D", "20ms", *words)]
+            ]
+        finally:
+            other.kill()
+    assert used[0] < used[1] / 2, used
+    assert used[1] > 0.1
+
+
+# --- options without an effect ---
+
+IDLE = [
+    ("ipv4", ALL, ["-4"]),
+    ("ipv6", ALL, ["-6"]),
+    ("maxevents", ALL, ["--maxevents", "5"]),
+    ("magic", ALL, ["--magic", "5"]),
+    ("nolog", ALL, ["--nolog"]),
+    ("nonblocking", ALL, ["--nonblocking"]),
+    ("async-connect", TCP, ["--async-connect"]),
+    ("edge-trigger", STREAM, ["-E"]),
+    ("time-wait", ("tcp_rr", "tcp_stream", "udp_rr", "udp_stream"), ["--time-wait"]),
+    ("listen-backlog", ("udp_rr", "udp_stream"), ["--listen-backlog", "5"]),
+    ("buffer-size", ("udp_rr",), ["-B", "5"]),
+    ("num-clients", ALL, ["--num-clients", "5"]),
+]
+
+
+@pytest.mark.parametrize("workload", ALL)
+def test_what_has_none_is_told(netmodel: Netmodel, workload: str) -> None:
+    """All of them at once; and the run is what it is without."""
+    mine = [(name, words) for name, workloads, words in IDLE if workload in workloads]
+    words = [word for _, given in mine for word in given]
+    done = netmodel.run(workload, "-c", "-H", "local", "-l", "50ms", *words, code=0)
+    told = [re.match(r"netmodel: warning: --([\w-]+): has no effect: \S", line) for line in done.lines()]
+    assert [m and m[1] for m in told] == [name for name, _ in mine], done
+    assert float(keys_of(done.out)["throughput"]) > 0
+
+
+@pytest.mark.parametrize("workload", ALL)
+def test_why_they_have_none(run: Run, workload: str) -> None:
+    """Events of flows are edge-triggered, many are taken at a time, and no call on a flow waits."""
+    trace = full(run, workload)
+    added = [call for call in trace.of("epoll_ctl", True, "EPOLL_CTL_ADD") if "EPOLLRDHUP" in call.args]
+    assert all("EPOLLET" in call.args for call in added)
+    assert added or workload == "udp_stream"  # which waits for nothing
+    waits = [call for call in trace.of("epoll_wait|epoll_pwait2?", True)]
+    assert all(re.search(r"\], 256, ", call.args) for call in waits if call.result)
+    data = [call for call in trace.of("sendto|recvfrom|sendmmsg|recvmmsg", True) if not re.search("nm(Hi|Ok)", call.args)]
+    assert data and all("MSG_DONTWAIT" in call.args for call in data)
+
+
+# --- all of them ---
+
+HERE = Path(__file__)
+# Those whose effect is no system call, or whose tests are with others of their kind.
+ELSEWHERE = {
+    "num-clients": "test_neper_command.py::test_a_server_waits_for_as_many_clients_as_it_is_told",
+    "suicide-length": "test_neper_command.py::test_a_run_ends_when_its_time_is_over",
+    "interval": "test_neper_defects.py::test_the_interval_is_the_one_given",
+    "all-samples": "test_neper_command.py::test_samples_by_neper_s_option",
+    "iostat-ms": "test_neper_command.py::test_lines_of_iostat_add_up",
+    "wait-start": "test_neper_command.py::test_a_run_waits_before_it_starts",
+    "tcp-fastopen": "test_neper_defects.py::test_fast_open_is_enabled_at_both_ends",
+    "percentiles": "test_neper_defects.py::test_percentiles_may_be_many_and_come_twice",
+    "test-length": "test_neper_command.py::test_a_number_of_transactions",
+    "log-rtt": "test_neper_command.py::test_the_log_of_round_trips",
+    "logrtt-entries-per-flow": "test_neper_command.py::test_the_log_of_round_trips",
+    "throughput-opt": "test_neper_command.py::test_a_stream_in_another_unit",
+    "client": "test_neper_command.py::test_a_client_and_a_server",
+    "help": "test_neper_command.py::test_the_help_is_true",
+    "version": "test_neper_command.py::test_versions",
+}
+WITH = {
+    "test_local_hosts": "local-hosts",
+    "test_source_port": "source-port",
+    "test_num_flows": "num-flows",
+    "test_num_threads": "num-threads",
+    "test_port": "port",
+    "test_num_ports_and_listen_backlog": "num-ports listen-backlog",
+    "test_host_and_control_port": "host control-port",
+    "test_request_and_response_size": "request-size response-size",
+    "test_buffer_size_bounds_calls": "buffer-size",
+    "test_delay_bounds_what_is_sent": "delay",
+    "test_noburst_bounds_what_all_flows_send": "noburst",
+    "test_zerocopy": "zerocopy",
+    "test_rx_zerocopy_and_skip_rx_copy": "rx-zerocopy skip-rx-copy",
+    "test_no_cork": "no-cork",
+    "test_who_sends": "enable-read enable-write enable-tcp-maerts split-bidir",
+    "test_time_wait": "time-wait",
+    "test_reuseaddr": "reuseaddr",
+    "test_pin_cpu_and_pin_numa": "pin-cpu pin-numa",
+    "test_a_dry_run_calls_nobody": "dry-run",
+    "test_logtostderr": "logtostderr",
+    "test_stime_use_proc": "stime-use-proc",
+}
+
+
+@pytest.mark.parametrize("workload", [*ALL, "psp_rr", "psp_crr", "psp_stream"])
+def test_every_option_has_a_test(netmodel: Netmodel, workload: str) -> None:
+    """One that exists; those of psp_* have theirs in tests/vm, with the profiles that are tcp_* otherwise."""
+    proven = {name for names in WITH.values() for name in names.split()} | set(ELSEWHERE)
+    proven |= {name for name, _, _ in SOCKET_OPTIONS} | {name for name, _, _ in IDLE}
+    known = globals()
+    assert all(name in known for name in WITH)
+    for place in ELSEWHERE.values():
+        file, name = place.split("::")
+        assert f"\ndef {name}(" in (HERE.parent / file).read_text(), place
+    listed = re.findall(r"^  (?:-\w|  ) --([\w-]+)", netmodel.run(workload, "-h", code=0).out, re.MULTILINE)
+    assert len(listed) > 30
+    assert set(listed) <= proven, set(listed) - proven
+
+
+@pytest.mark.parametrize("name", ["rr", "crr", "stream"])
+def test_profiles_of_psp_are_those_of_tcp(netmodel: Netmodel, name: str) -> None:
+    """So that what is proven of an option here is so there: same parameters, which are the same options."""
+
+    def text(protocol: str) -> str:
+        body = (netmodel.env["NETMODEL_PROFILES"] + f"/{protocol}_{name}.xml",)
+        words = Path(*body).read_text()
+        words = re.sub(r"<!--.*?-->", "", words, flags=re.DOTALL)
+        words = re.sub(r'help="[^"]*"', "", words)
+        for other in ("version=$version ", '<flowop type="secure"/>'):
+            words = words.replace(other, "")
+        words = re.sub(r'\s*<param name="(version|pipeline)" .*?/>', "", words)
+        words = words.replace(' pipeline="$pipeline"', "").replace("protocol=psp", "protocol=tcp")
+        return " ".join(words.replace(f'"psp_{name}"', f'"tcp_{name}"').split())
+
+    assert text("psp") == text("tcp")
