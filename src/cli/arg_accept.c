@@ -35,6 +35,12 @@ int nm_accept_define(struct nm_args *args, const char *value, char *why, size_t 
 	return 0;
 }
 
+int nm_accept_interval(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	(void)args;
+	return nm_settings_check_interval(value, why, why_size);
+}
+
 int nm_accept_cpus(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
 	(void)args;

@@ -6,6 +6,7 @@
 #include "cli/args.h"
 
 int nm_accept_define(struct nm_args *args, const char *value, char *why, size_t why_size);
+int nm_accept_interval(struct nm_args *args, const char *value, char *why, size_t why_size);
 int nm_accept_cpus(struct nm_args *args, const char *value, char *why, size_t why_size);
 int nm_accept_slave_cpus(struct nm_args *args, const char *value, char *why, size_t why_size);
 int nm_accept_percentiles(struct nm_args *args, const char *value, char *why, size_t why_size);

@@ -86,6 +86,7 @@ const struct nm_arg nm_arg_table[] = {
 		.argument = "TIME",
 		.heading = TRAFFIC,
 		.modes = RUN_SLAVE_TOO,
+		.accept = nm_accept_interval,
 	},
 	{
 		.opt = {NM_SETTING_WARMUP, .offset = FIELD(warmup_ns)},

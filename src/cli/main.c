@@ -103,6 +103,7 @@ static int run_neper(int argc, char **argv, struct nm_diags *diags)
 		} else if (nm_args_parse(words.count, words.items, &args, diags) == 0) {
 			code = act(&args, diags);
 		}
+		nm_neper_retell(&words, diags);
 	}
 	nm_args_fini(&args);
 	nm_words_fini(&words);

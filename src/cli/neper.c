@@ -35,7 +35,18 @@ struct work {
 	struct nm_words *words;
 	struct nm_diags *diags;
 	bool has_length, no_memory;
+	struct nm_word_origin origin; /* of the words that are added */
+	bool given[MAX_OPTIONS];      /* by their places in the table */
+	bool unknown; /* what follows may be the value of an option that is not there */
 };
+
+const char *nm_neper_program(unsigned workload)
+{
+	for (size_t i = 0; i < N_WORKLOADS; i++)
+		if (workload == 1u << i)
+			return workloads[i];
+	return "";
+}
 
 unsigned nm_neper_workload(const char *word)
 {
@@ -50,23 +61,31 @@ void nm_words_fini(struct nm_words *words)
 	for (int i = 0; i < words->count; i++)
 		free(words->items[i]);
 	free(words->items);
+	free(words->origins);
 	*words = (struct nm_words){.count = 0};
 }
 
 __attribute__((format(printf, 2, 3))) static void add(struct work *work, const char *fmt, ...)
 {
 	struct nm_words *words = work->words;
-	char **items = realloc(words->items, ((size_t)words->count + 2) * sizeof(*items));
+	size_t room = (size_t)words->count + 2;
+	char **items = realloc(words->items, room * sizeof(*items));
 	char *text = NULL;
 	va_list args;
 
 	if (items)
 		words->items = items;
+	struct nm_word_origin *origins = realloc(words->origins, room * sizeof(*origins));
+
+	if (origins)
+		words->origins = origins;
 	va_start(args, fmt);
-	if (!items || vasprintf(&text, fmt, args) < 0)
+	if (!items || !origins || vasprintf(&text, fmt, args) < 0) {
 		work->no_memory = true;
-	else
+	} else {
+		origins[words->count] = work->origin;
 		items[words->count++] = text;
+	}
 	va_end(args);
 	if (items)
 		items[words->count] = NULL;
@@ -220,6 +239,8 @@ static void take(struct work *work, const struct nm_neper_opt *opt, const char *
 		nm_diag_error(work->diags, NULL, 0, "--%s %s: %s", opt->name, text, why);
 		return;
 	}
+	work->origin = (struct nm_word_origin){.opt = opt, .typed = text};
+	work->given[opt - nm_neper_table] = true;
 	if (work->server)
 		take_of_server(work, opt, value);
 	else if (opt->means == NM_NEPER_PARAM)
@@ -230,6 +251,28 @@ static void take(struct work *work, const struct nm_neper_opt *opt, const char *
 		take_cpus(work, opt);
 	else
 		nm_diag_warn(work->diags, NULL, 0, "--%s: has no effect: %s", opt->name, opt->here);
+	work->origin = (struct nm_word_origin){.opt = NULL};
+}
+
+static bool was_given(const struct work *work, const char *name)
+{
+	for (size_t i = 0; nm_neper_table[i].name; i++)
+		if (work->given[i] && strcmp(nm_neper_table[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* What cannot be together, by the names under which it was given. */
+static void check_pairs(const struct work *work)
+{
+	static const char *const pairs[][2] = {{"delay", "noburst"},
+					       {"rx-zerocopy", "skip-rx-copy"}};
+
+	for (size_t i = 0; !work->server && i < sizeof(pairs) / sizeof(*pairs); i++)
+		if (was_given(work, pairs[i][0]) && was_given(work, pairs[i][1]))
+			nm_diag_error(work->diags, NULL, 0,
+				      "--%s and --%s: only one of them can be", pairs[i][0],
+				      pairs[i][1]);
 }
 
 /* --- the line --- */
@@ -287,7 +330,7 @@ static const struct nm_neper_opt *opt_of(const struct work *work, int answer)
 	return NULL;
 }
 
-static void wrong(const struct work *work, int answer, char *const argv[])
+static void wrong(struct work *work, int answer, char *const argv[])
 {
 	const struct nm_neper_opt *opt = opt_of(work, optopt);
 	const char *word = argv[optind - 1];
@@ -296,17 +339,11 @@ static void wrong(const struct work *work, int answer, char *const argv[])
 		nm_diag_error(work->diags, NULL, 0, "--%s: its value is missing", opt->name);
 	else if (answer == ':')
 		nm_diag_error(work->diags, NULL, 0, "%s: its value is missing", word);
-	else if (optopt > 0 && optopt < FIRST_OWN)
-		nm_diag_error(work->diags, NULL, 0,
-			      "-%c: no option of %s; netmodel %s -h lists them", optopt,
-			      work->program, work->program);
-	else if (optopt)
+	else if (optopt >= FIRST_OWN)
 		nm_diag_error(work->diags, NULL, 0, "%s: takes no value", word);
 	else
-		nm_diag_error(work->diags, NULL, 0,
-			      "%s: no option of %s, or short for several; netmodel %s -h lists "
-			      "them",
-			      word, work->program, work->program);
+		nm_neper_unknown(work->program, word, optopt, work->diags);
+	work->unknown |= optopt < FIRST_OWN;
 }
 
 /* Whether this is a client, and whether it runs anything. */
@@ -345,7 +382,7 @@ static void walk(struct work *work, int argc, char *argv[], bool take_them)
 			add_option(work, arg->opt.name, arg->argument ? optarg : NULL);
 		}
 	}
-	for (int i = optind; take_them && i < argc; i++)
+	for (int i = optind; take_them && !work->unknown && i < argc; i++)
 		nm_diag_error(work->diags, NULL, 0, "%s: not an option", argv[i]);
 }
 
@@ -407,6 +444,7 @@ int nm_neper_translate(int argc, char *const argv[], struct nm_words *ret_words,
 	if (work.server || is_there(&work)) {
 		add_defaults(&work);
 		walk(&work, argc - 1, copy, true);
+		check_pairs(&work);
 		add_length(&work);
 	}
 	free(copy);

@@ -73,9 +73,16 @@ const char *nm_neper_value_text(enum nm_neper_value kind);
 /* 0: the word names no program of neper's. */
 unsigned nm_neper_workload(const char *word);
 
+/* Where a word of netmodel's comes from. */
+struct nm_word_origin {
+	const struct nm_neper_opt *opt; /* NULL: nobody has typed it */
+	const char *typed;		/* its value; borrowed from the line */
+};
+
 /* A command line of netmodel's. */
 struct nm_words {
-	char **items; /* owned, NULL-terminated */
+	char **items;			/* owned, NULL-terminated */
+	struct nm_word_origin *origins; /* of each */
 	int count;
 };
 
@@ -84,6 +91,12 @@ struct nm_words {
 int nm_neper_translate(int argc, char *const argv[], struct nm_words *ret_words, bool *ret_help,
 		       struct nm_diags *diags);
 void nm_words_fini(struct nm_words *words);
+/* Puts neper's options, as they were typed, into messages about those that they were translated into. */
+void nm_neper_retell(const struct nm_words *words, struct nm_diags *diags);
+/* Tells that the program has no such option, and which ones have it. `word` is a long one, unless letter is one. */
+void nm_neper_unknown(const char *workload, const char *word, int letter, struct nm_diags *diags);
+/* The name of one program. */
+const char *nm_neper_program(unsigned workload);
 /* The options of one workload and what they are here. */
 void nm_neper_help(const char *workload, FILE *out);
 

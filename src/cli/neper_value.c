@@ -23,7 +23,11 @@ static int to_duration(const char *text, const char *unit, char *to, size_t size
 	*why = "not a time: a number, and ns, us, ms or s";
 	if (snprintf(to, size, "%s%s", text, is_bare(text) ? unit : "") >= (int)size)
 		return -EINVAL;
-	return nm_parse_duration(to, &ns) == 0 ? 0 : -EINVAL;
+	int error = nm_parse_duration(to, &ns);
+
+	if (error == -ERANGE)
+		*why = "too large for a duration";
+	return error ? -EINVAL : 0;
 }
 
 static int to_bit_rate(const char *text, char *to, size_t size, const char **why)

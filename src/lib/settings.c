@@ -6,9 +6,11 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/units.h"
 #include "host/cpus.h"
 
-#define FIELD(field) .offset = offsetof(struct nm_settings, field)
+#define FIELD(field)	  .offset = offsetof(struct nm_settings, field)
+#define LEAST_INTERVAL_NS UINT64_C(1000000)
 
 const struct nm_opt nm_settings_table[] = {
 	{NM_SETTING_CONTROL, FIELD(control)},
@@ -60,6 +62,16 @@ int nm_settings_check_slave_cpus(const char *value, char *why, size_t why_size)
 	return -EINVAL;
 }
 
+int nm_settings_check_interval(const char *value, char *why, size_t why_size)
+{
+	uint64_t ns = 0;
+
+	if (nm_parse_duration(value, &ns) == 0 && (ns == 0 || ns >= LEAST_INTERVAL_NS))
+		return 0;
+	(void)snprintf(why, why_size, "must be 0 or at least 1ms");
+	return -EINVAL;
+}
+
 int nm_settings_check_percentiles(const char *value, struct nm_percentiles *ret_percentiles,
 				  char *why, size_t why_size)
 {
@@ -85,6 +97,8 @@ uint64_t nm_settings_choose_seed(void)
 static int check(struct nm_settings *settings, const char *name, const char *value, char *why,
 		 size_t why_size)
 {
+	if (strcmp(name, "interval") == 0)
+		return nm_settings_check_interval(value, why, why_size);
 	if (strcmp(name, "cpus") == 0)
 		return nm_settings_check_cpus(value, why, why_size);
 	if (strcmp(name, "slave-cpus") == 0)

@@ -24,7 +24,7 @@
 	.name = "port", .type = NM_TYPE_PORT, .def = NM_SETTINGS_STRING(NM_DEFAULT_PORT)
 #define NM_SETTING_INTERVAL                                                                        \
 	.name = "interval", .type = NM_TYPE_DURATION, .def = "1s",                                 \
-	.help = "time between rows of the time grid; 0 for none"
+	.help = "time between rows of the time grid, at least 1ms; 0 for none"
 #define NM_SETTING_WARMUP                                                                          \
 	.name = "warmup", .type = NM_TYPE_DURATION,                                                \
 	.help = "leave the first part of each measured transaction out of the totals"
@@ -79,6 +79,7 @@ int nm_settings_set(struct nm_settings *settings, const struct nm_opt *opt, cons
 void nm_settings_apply(const struct nm_settings *settings, struct nm_run_options *ret_options);
 
 /* What the types alone do not say: 0, or -EINVAL with a phrase in why. */
+int nm_settings_check_interval(const char *value, char *why, size_t why_size);
 int nm_settings_check_cpus(const char *value, char *why, size_t why_size);
 int nm_settings_check_slave_cpus(const char *value, char *why, size_t why_size);
 int nm_settings_check_percentiles(const char *value, struct nm_percentiles *ret_percentiles,

@@ -335,7 +335,7 @@ static void size_group(struct nm_draft *draft, const struct nm_node *node,
 		return;
 	if (given)
 		nm_diag_error(draft->diags, draft->file, group->line,
-			      "<group> nflows=\"%llu\": must be at least %s, %llu, so that each "
+			      "<group> nflows=\"%llu\": must be at least %s=\"%llu\", so that each "
 			      "worker has a "
 			      "flow",
 			      (unsigned long long)attrs->nflows, by,

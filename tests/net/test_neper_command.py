@@ -242,7 +242,26 @@ ERRORS = [
     (["-m", "5Xb"], "--max-pacing-rate 5Xb: not a rate: "),
     (["-x"], "-x: no option of tcp_rr; netmodel tcp_rr -h lists them"),
     (["--wrong"], "--wrong: no option of tcp_rr, or short for several; netmodel tcp_rr -h lists them"),
-    (["--edge-trigger"], "--edge-trigger: no option of tcp_rr, or short for several; "),
+    (["--edge-trigger"], "--edge-trigger: no option of tcp_rr, but of tcp_stream, udp_stream, psp_stream; "),
+    (["-Z"], "-Z: no option of tcp_rr, but of tcp_stream, udp_stream, psp_stream; "),
+    (["--bogus=3"], "--bogus=3: no option of tcp_rr, or short for several; netmodel tcp_rr -h lists them"),
+    (["--bogus", "3"], "--bogus: no option of tcp_rr, or short for several; netmodel tcp_rr -h lists them"),
+    (["--num"], "--num: no option of tcp_rr, or short for several; "),
+    (["--num-fl", "3x"], "--num-flows 3x: not a number of 0 or more"),
+    (["-l", "99999999999999"], "--test-length 99999999999999: too large for a duration"),
+    (["-D", "-5"], "--delay -5: not a time: a number, and ns, us, ms or s"),
+    (["--noburst", "1m"], "--noburst 1m: not a time: a number, and ns, us, ms or s"),
+    (["-t", "5q"], "--tcp-tx-delay 5q: not a time: a number, and ns, us, ms or s"),
+    (["-s", "x"], "--suicide-length x: not a time: a number, and ns, us, ms or s"),
+    (["-M", "-1"], "--mark -1: not a number of 0 or more"),
+    (["-P", "abc"], "--port abc: not a number of 0 or more"),
+    (["-B", "-1"], "--buffer-size -1: not a size: a number and an optional k, m, g or t"),
+    (["-C", "70000"], "--control-port 70000: not a port: a number from 0 to 65535"),
+    (["--iostat-ms", "0.001"], "--iostat-ms 0.001: must be 1.00 ms to 86400 s"),
+    (["--logrtt-entries-per-flow", "0"], "--logrtt-entries-per-flow 0: must be 1 to 1000000000"),
+    (["-I", "1us"], "--interval 1us: must be 0 or at least 1ms"),
+    (["--host"], "--host: its value is missing"),
+    (["-D", "1ms", "--noburst", "1ms"], "--delay and --noburst: only one of them can be"),
     (["--client=1"], "--client=1: takes no value"),
     (["-F"], "--num-flows: its value is missing"),
     (["5"], "5: not an option"),
@@ -258,6 +277,43 @@ def test_mistakes_are_told(netmodel: Netmodel, args: list[str], message: str) ->
     assert done.out == ""
     assert len(done.lines()) == 1
     assert done.lines()[0].startswith(f"netmodel: {message}")
+
+
+OF_PROFILE = [
+    ("tcp_rr", ["-F", "0"], '<group> nflows="0": must be 1 to 4000000 (from --num-flows 0)'),
+    ("tcp_rr", ["-T", "5"], 'must be at least nthreads="5", so that each worker has a flow (from --num-threads 5)'),
+    ("tcp_rr", ["-P", "70000"], 'value "70000" (from --port 70000): not a port: a number from 0 to 65535'),
+    ("tcp_rr", ["-Q", "0"], 'size="0": must be 1 to 1125899906842624 (1.00 PiB) (from --request-size 0)'),
+    ("tcp_rr", ["-L", "here"], 'localhost="here": must be an IPv4 or IPv6 address (from --local-hosts here)'),
+    ("tcp_rr", ["--num-ports", "5000"], 'num_ports="5000": must be 1 to 1024 (from --num-ports 5000)'),
+    ("tcp_rr", ["--mark", "5000000000"], "must be 0 to 4294967295 (from --mark 5000000000)"),
+    ("tcp_rr", ["--source-port", "65535", "-F", "3"], "the last is 65535 (from --source-port 65535)"),
+    ("tcp_rr", ["-l", "0"], 'duration="0s": must be at least 1 ns (from --test-length 0)'),
+    ("tcp_rr", ["--congestion-control", "nosuch"], "(from --congestion-control nosuch)"),
+    ("udp_stream", ["-B", "70000"], "a message over udp has at most 65507 bytes (from --buffer-size 70000)"),
+    ("udp_rr", ["-Q", "100000"], "a message over udp has at most 65507 bytes (from --request-size 100000)"),
+]
+
+
+@pytest.mark.parametrize(("workload", "args", "message"), OF_PROFILE)
+def test_what_the_profile_refuses_is_told_by_neper_s_options(
+    netmodel: Netmodel, workload: str, args: list[str], message: str
+) -> None:
+    """And not by those into which they were translated."""
+    done = netmodel.run(workload, "-c", *args, code=1)
+    assert len(done.lines()) == 1
+    assert message in done.err
+    assert "-D" not in done.err
+
+
+def test_options_of_other_workloads_are_told_with_them(netmodel: Netmodel) -> None:
+    done = netmodel.run("tcp_stream", "-c", "-Q", "5", "--noburst", "7", "-z", "--skip-rx-copy", code=1)
+    assert done.lines() == [
+        "netmodel: -Q: no option of tcp_stream, but of tcp_rr, tcp_crr, udp_rr, psp_rr, psp_crr; "
+        "netmodel tcp_stream -h lists those it has",
+        "netmodel: --noburst: no option of tcp_stream, but of tcp_rr, psp_rr; netmodel tcp_stream -h lists those it has",
+        "netmodel: --rx-zerocopy and --skip-rx-copy: only one of them can be",
+    ]
 
 
 def test_mistakes_of_a_server_are_told(netmodel: Netmodel) -> None:

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is wrong, in the words of the one who has typed neper's options and none of netmodel's. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/neper.h"
+
+/* Puts `after` into the place of the first `before`. */
+static bool replace(struct nm_diag *diag, const char *before, const char *after)
+{
+	const char *at = diag->text ? strstr(diag->text, before) : NULL;
+	char *text = NULL;
+
+	if (!at || asprintf(&text, "%.*s%s%s", (int)(at - diag->text), diag->text, after,
+			    at + strlen(before)) < 0)
+		return false;
+	free(diag->text);
+	diag->text = text;
+	return true;
+}
+
+/* "--num-flows 0", or "--no-delay". */
+static void print_typed(const struct nm_word_origin *origin, char *buf, size_t size)
+{
+	bool flag = origin->opt->value == NM_NEPER_FLAG;
+
+	snprintf(buf, size, "--%s%s%s", origin->opt->name, flag ? "" : " ",
+		 flag ? "" : origin->typed);
+}
+
+/* "-D num_flows=0" as the word of a message; `word` is what stands behind -D. */
+static void retell_define(struct nm_diag *diag, const char *word, const char *typed)
+{
+	char before[1300], after[1300], param[1300];
+
+	snprintf(before, sizeof before, "(from -D %s)", word);
+	snprintf(after, sizeof after, "(from %s)", typed);
+	if (replace(diag, before, after))
+		return;
+	size_t name = strcspn(word, "=");
+
+	snprintf(param, sizeof param, "<param name=\"%.*s\">: value \"%s\" (", (int)name, word,
+		 word + name + (word[name] == '='));
+	if (diag->text && strncmp(diag->text, param, strlen(param)) == 0)
+		replace(diag, "(from -D)", after);
+}
+
+/* "--port 70000: why"; `option` is netmodel's, with its dashes. */
+static void retell_option(struct nm_diag *diag, const char *option, const char *value,
+			  const char *typed)
+{
+	char before[1300];
+
+	snprintf(before, sizeof before, "%s %s: ", option, value);
+	if (diag->file || !diag->text || strncmp(diag->text, before, strlen(before)) != 0)
+		return;
+	before[strlen(before) - 2] = '\0';
+	replace(diag, before, typed);
+}
+
+static void retell(struct nm_diag *diag, const struct nm_words *words)
+{
+	for (int i = 1; i < words->count; i++) {
+		char typed[1200];
+
+		if (!words->origins[i].opt)
+			continue;
+		print_typed(&words->origins[i], typed, sizeof typed);
+		if (strcmp(words->items[i - 1], "-D") == 0)
+			retell_define(diag, words->items[i], typed);
+		else if (words->items[i][0] != '-')
+			retell_option(diag, words->items[i - 1], words->items[i], typed);
+	}
+}
+
+void nm_neper_retell(const struct nm_words *words, struct nm_diags *diags)
+{
+	for (size_t i = 0; i < diags->count; i++)
+		retell(&diags->items[i], words);
+}
+
+/* The programs that have an option of that name, or letter when name is NULL. */
+static unsigned owners(const char *name, int letter)
+{
+	unsigned found = 0;
+
+	for (const struct nm_neper_opt *opt = nm_neper_table; opt->name; opt++)
+		if (name ? strcmp(opt->name, name) == 0 : opt->letter == letter)
+			found |= opt->workloads;
+	return found;
+}
+
+void nm_neper_unknown(const char *workload, const char *word, int letter, struct nm_diags *diags)
+{
+	char list[160] = "", name[64] = "", what[8] = "";
+	size_t used = 0;
+
+	if (!letter)
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+	else
+		snprintf(what, sizeof what, "-%c", letter);
+	unsigned found = owners(letter ? NULL : name, letter);
+
+	for (unsigned bit = 1; bit < NM_NEPER_ALL && used < sizeof list; bit <<= 1)
+		if (found & bit)
+			used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+						 used ? ", " : "", nm_neper_program(bit));
+	if (used)
+		nm_diag_error(diags, NULL, 0,
+			      "%s: no option of %s, but of %s; netmodel %s -h lists those it has",
+			      letter ? what : word, workload, list, workload);
+	else
+		nm_diag_error(diags, NULL, 0, "%s: no option of %s%s; netmodel %s -h lists them",
+			      letter ? what : word, workload,
+			      letter ? "" : ", or short for several", workload);
+}
