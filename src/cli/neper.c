@@ -34,7 +34,8 @@ struct work {
 	char shorts[2 * MAX_OPTIONS];
 	struct nm_words *words;
 	struct nm_diags *diags;
-	bool has_length, no_memory;
+	bool has_length, has_host, no_memory;
+	unsigned family;	      /* bits of enum nm_neper_family */
 	struct nm_word_origin origin; /* of the words that are added */
 	bool given[MAX_OPTIONS];      /* by their places in the table */
 	bool unknown; /* what follows may be the value of an option that is not there */
@@ -203,6 +204,32 @@ static void take_option(struct work *work, const char *name, const struct nm_nep
 	add_option(work, name, opt->value == NM_NEPER_FLAG ? NULL : value);
 }
 
+/* A family is that of the host's address, wherever on the line they are. */
+static void take_family(struct work *work, const struct nm_neper_opt *opt)
+{
+	if (work->has_host || work->look)
+		return;
+	if (!work->server)
+		nm_diag_warn(work->diags, NULL, 0, "--%s: has no effect: no --host is given",
+			     opt->name);
+	else if (work->family == NM_NEPER_IPV4)
+		add_option(work, opt->server, "0.0.0.0");
+}
+
+static bool choose_address(struct work *work, const char *host, char *value, size_t size)
+{
+	const char *why = "";
+
+	if ((work->family != NM_NEPER_IPV4 && work->family != NM_NEPER_IPV6) || work->look ||
+	    strcmp(host, "local") == 0)
+		return true;
+	if (nm_neper_address(host, work->family, value, size, &why) == 0)
+		return true;
+	nm_diag_error(work->diags, NULL, 0, "--host %s: has no address of IPv%d: %s", host,
+		      work->family == NM_NEPER_IPV4 ? 4 : 6, why);
+	return false;
+}
+
 static void take_role(struct work *work, const struct nm_neper_opt *opt)
 {
 	work->help |= opt->letter == 'h';
@@ -239,9 +266,13 @@ static void take(struct work *work, const struct nm_neper_opt *opt, const char *
 		nm_diag_error(work->diags, NULL, 0, "--%s %s: %s", opt->name, text, why);
 		return;
 	}
+	if (opt->letter == 'H' && !choose_address(work, text, value, sizeof(value)))
+		return;
 	work->origin = (struct nm_word_origin){.opt = opt, .typed = text};
 	work->given[opt - nm_neper_table] = true;
-	if (work->server)
+	if (opt->means == NM_NEPER_FAMILY)
+		take_family(work, opt);
+	else if (work->server)
 		take_of_server(work, opt, value);
 	else if (opt->means == NM_NEPER_PARAM)
 		take_param(work, opt, value);
@@ -354,6 +385,9 @@ static void look_ahead(struct work *work, const struct nm_neper_opt *opt, int an
 
 	if (opt && opt->letter == 'c')
 		work->server = false;
+	if (opt && opt->means == NM_NEPER_FAMILY)
+		work->family |= opt->letter == '4' ? NM_NEPER_IPV4 : NM_NEPER_IPV6;
+	work->has_host |= opt && opt->letter == 'H';
 	if (opt && opt->letter == 'n')
 		work->look = true;
 	if (arg && arg->action && (arg->modes & NM_MODE_LOOK))
@@ -485,6 +519,9 @@ static void print_client(const struct work *work, const struct nm_neper_opt *opt
 	case NM_NEPER_CPUS:
 		fprintf(out, "--%s %s", opt->here,
 			cpus_of_nodes(opt) ? cpus_of_nodes(opt) : "LIST");
+		break;
+	case NM_NEPER_FAMILY:
+		fputs(opt->here, out);
 		break;
 	case NM_NEPER_NONE:
 		fprintf(out, "no effect: %s", opt->here);

@@ -46,7 +46,8 @@ enum nm_neper_means {
 	                  * that the profile has is taken; NAME=VALUE for one that is a flag there */
 	NM_NEPER_OPTION, /* an option of netmodel's; of a flag without its value */
 	NM_NEPER_CPUS, /* all CPUs that the process may use, each worker on one of them; by NUMA nodes for --pin-numa */
-	NM_NEPER_NONE, /* nothing is left to set; `here` says why */
+	NM_NEPER_FAMILY, /* of the host's addresses */
+	NM_NEPER_NONE,	 /* nothing is left to set; `here` says why */
 };
 
 struct nm_neper_opt {
@@ -70,6 +71,12 @@ int nm_neper_value_read(enum nm_neper_value kind, const char *text, char *to, si
 /* What stands for it in the help, behind the option; "" for a flag. */
 const char *nm_neper_value_text(enum nm_neper_value kind);
 
+/* As bits: both are as good as none. */
+enum nm_neper_family { NM_NEPER_IPV4 = 1, NM_NEPER_IPV6 = 2 };
+
+/* The first address of a host that is of one family. 0, or -EINVAL with a phrase in *why. */
+int nm_neper_address(const char *host, enum nm_neper_family family, char *to, size_t size,
+		     const char **why);
 /* 0: the word names no program of neper's. */
 unsigned nm_neper_workload(const char *word);
 

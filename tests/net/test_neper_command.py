@@ -260,6 +260,8 @@ ERRORS = [
     (["--iostat-ms", "0.001"], "--iostat-ms 0.001: must be 1.00 ms to 86400 s"),
     (["--logrtt-entries-per-flow", "0"], "--logrtt-entries-per-flow 0: must be 1 to 1000000000"),
     (["-I", "1us"], "--interval 1us: must be 0 or at least 1ms"),
+    (["-6", "-H", "127.0.0.1"], "--host 127.0.0.1: has no address of IPv6: "),
+    (["-H", "::1", "-4"], "--host ::1: has no address of IPv4: "),
     (["--host"], "--host: its value is missing"),
     (["-D", "1ms", "--noburst", "1ms"], "--delay and --noburst: only one of them can be"),
     (["--client=1"], "--client=1: takes no value"),

@@ -287,6 +287,40 @@ def test_host_and_control_port(netmodel: Netmodel, need_tool: Callable[..., str]
         assert any(f" {call}(" in line and where in line for line in trace_lines(tmp_path / name)), name
 
 
+@pytest.mark.usefixtures("need_ipv6")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a file /etc/hosts of its own")
+@pytest.mark.parametrize("workload", ["tcp_rr", "udp_stream"])
+def test_ipv4_and_ipv6(netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path, workload: str) -> None:
+    """Of a name with addresses of both."""
+    need_tool("unshare", "-m", "true")
+    strace = need_tool("strace", "-o", "/dev/null", "true")
+    (tmp_path / "hosts").write_text("127.0.0.1 both.test\n::1 both.test\n")
+    script = f'mount --bind {tmp_path}/hosts /etc/hosts && exec "$@"'
+    with netmodel.started(workload, "-C", "0", "--sessions", "0") as server:
+        port = server.wait_line(r"slave listening on \S+ port (\d+)")[1]
+        for letter, family in ("-4", "AF_INET,"), ("-6", "AF_INET6,"):
+            trace = tmp_path / f"t{letter}"
+            call = (strace, "-ff", "-qq", "-e", "trace=connect", "-o", str(trace))
+            words = ("-c", "-H", "both.test", "-C", port, letter, "-l", "0.1")
+            prefix = ("unshare", "-m", "sh", "-c", script, "sh", *call)
+            netmodel.run(workload, *words, prefix=prefix, env=TRACED, code=0)
+            to = [line for line in trace_lines(trace) if "AF_INET" in line and "sin6_addr=::" not in line]
+            assert any(f"htons({port})" in line for line in to)
+            assert len(to) >= 2 and all(f"sa_family={family}" in line for line in to), to
+
+
+@pytest.mark.parametrize(("words", "family"), [(("-4",), "AF_INET,"), ((), "AF_INET6,"), (("-6",), "AF_INET6,")], ids=str)
+@pytest.mark.usefixtures("need_ipv6")
+def test_the_family_of_a_server(
+    netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path, words: tuple[str, ...], family: str
+) -> None:
+    strace = need_tool("strace", "-o", "/dev/null", "true")
+    prefix = (strace, "-f", "-qq", "-e", "trace=bind", "-o", str(tmp_path / "t"))
+    with netmodel.started("tcp_rr", "-C", "0", *words, prefix=prefix, env=TRACED) as server:
+        started(server)
+    assert re.search(rf" bind\(\d+, {{sa_family={family}", (tmp_path / "t").read_text())
+
+
 # --- what is moved ---
 
 
@@ -442,8 +476,6 @@ def test_stime_use_proc(netmodel: Netmodel) -> None:
 # --- options without an effect ---
 
 IDLE = [
-    ("ipv4", ALL, ["-4"]),
-    ("ipv6", ALL, ["-6"]),
     ("maxevents", ALL, ["--maxevents", "5"]),
     ("magic", ALL, ["--magic", "5"]),
     ("nolog", ALL, ["--nolog"]),
@@ -510,6 +542,7 @@ WITH = {
     "test_port": "port",
     "test_num_ports_and_listen_backlog": "num-ports listen-backlog",
     "test_host_and_control_port": "host control-port",
+    "test_ipv4_and_ipv6": "ipv4 ipv6",
     "test_request_and_response_size": "request-size response-size",
     "test_buffer_size_bounds_calls": "buffer-size",
     "test_delay_bounds_what_is_sent": "delay",
