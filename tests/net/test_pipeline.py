@@ -159,6 +159,7 @@ def test_sizes_are_those_of_one_at_a_time(netmodel: Netmodel, profile: WriteProf
 
 
 @pytest.mark.parametrize("options", [("-f", "-T"), ("--all-samples", "samples.csv"), ("--log-rtt", "rtt.txt")])
+@calmly
 def test_what_is_kept_besides(
     netmodel: Netmodel, profile: WriteProfile, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
