@@ -32,10 +32,11 @@ enum nm_conn_flags {
 	NM_CONN_FINISHED = 0x200000,	 /* this end has ended what it sends */
 	NM_CONN_ZEROCOPY =
 		0x400000, /* sends without a copy: over TCP `sent` of them, `seen` told to be complete */
-	NM_CONN_TOLD = 0x800000,   /* something is told about them */
-	NM_CONN_MORE = 0x1000000,  /* bytes may be held back until more come */
-	NM_CONN_STALE = 0x4000000, /* to be replaced when nothing is on the way */
-	NM_CONN_LATER = 0x2000000, /* for connect, accept and adopt: the handshake comes later */
+	NM_CONN_TOLD = 0x800000,    /* something is told about them */
+	NM_CONN_MORE = 0x1000000,   /* bytes may be held back until more come */
+	NM_CONN_STALE = 0x4000000,  /* to be replaced when nothing is on the way */
+	NM_CONN_MAPPED = 0x8000000, /* state is the mapping of zerocopy.h */
+	NM_CONN_LATER = 0x2000000,  /* for connect, accept and adopt: the handshake comes later */
 	NM_CONN_WRITES_FIRST = 0x100000, /* for connect: what comes next is a write */
 	NM_CONN_ASKING = 0x10000, /* unreliable transports: nothing is read since the last write */
 	NM_CONN_TRAINS_IN = 0x20000,	/* a receive may bring several datagrams as one (many.h) */

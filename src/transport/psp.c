@@ -19,6 +19,7 @@
 #include "transport/handshake.h"
 #include "transport/psp_priv.h"
 #include "transport/socket.h"
+#include "transport/zerocopy.h"
 
 /* What a device refuses vanishes without a sign: so long may what is sent remain unacknowledged. */
 #define HANDSHAKE_MS 10000
@@ -364,6 +365,7 @@ static void psp_close(struct nm_conn *c, bool reset)
 static bool psp_why(const struct nm_conn *c, char *buf, size_t size)
 {
 	static const char *const during[] = {
+	nm_mapped_end(c);
 		[STAGE_TCP] = NULL,
 		[STAGE_TLS] = "the exchange of keys begins",
 		[STAGE_KEY_OUT] = "its key is sent",

@@ -86,6 +86,7 @@ static int begin_mapping(struct nm_conn *conn)
 	if (at == MAP_FAILED)
 		return -errno;
 	conn->state = at;
+	conn->flags |= NM_CONN_MAPPED;
 	return 0;
 }
 
@@ -110,7 +111,7 @@ ssize_t nm_mapped_receive(struct nm_conn *conn, void *buf, size_t room, uint64_t
 	uint64_t hint = 0;
 
 	if (left >= PAGE) {
-		int r = conn->state ? 0 : begin_mapping(conn);
+		int r = conn->flags & NM_CONN_MAPPED ? 0 : begin_mapping(conn);
 		ssize_t n = r < 0 ? r : map_pages(conn, left, &hint);
 
 		if (n > 0)
@@ -125,9 +126,11 @@ ssize_t nm_mapped_receive(struct nm_conn *conn, void *buf, size_t room, uint64_t
 
 void nm_mapped_end(struct nm_conn *conn)
 {
-	if (conn->state)
-		(void)munmap(conn->state, MAP_BYTES);
+	if (!(conn->flags & NM_CONN_MAPPED))
+		return;
+	(void)munmap(conn->state, MAP_BYTES);
 	conn->state = NULL;
+	conn->flags &= ~(uint32_t)NM_CONN_MAPPED;
 }
 
 void nm_socket_push(struct nm_conn *conn)
