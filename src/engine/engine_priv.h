@@ -38,6 +38,7 @@ struct nm_worker {
 	bool busy;  /* something to do or to look at besides waiting for events */
 	uint64_t
 		quiet_ns; /* when to look whether a phase that has lost messages is over; 0: not yet */
+	uint64_t expiry_ns;  /* when to fail flows whose connections have expired; 0: none has */
 	uint64_t quiet_seen; /* what had moved at moved_ns */
 	uint64_t moved_ns;   /* when something was last seen to have moved */
 	struct nm_flow *run_first, *run_last;
@@ -205,6 +206,7 @@ void nm_tcp_watch_look(struct nm_worker *worker);    /* at a few of its flows, w
 void nm_tcp_watch_end(struct nm_worker *worker);     /* of a measured phase */
 
 /* phase.c: entering and leaving phases, on the worker's thread */
+void nm_worker_release_paced(struct nm_worker *worker); /* it is told to stop */
 void nm_worker_commands(struct nm_worker *worker);
 void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow);
 void nm_worker_end_phase(struct nm_worker *worker);

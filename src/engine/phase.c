@@ -287,7 +287,7 @@ static void end_when_quiet(struct nm_worker *worker)
 
 /* Flows that only wait for their next pass to be due need not wait any longer; unless the time is over, and they are a
  * moment late with a pass that was due within it: so that there are as many passes as the rate says. */
-static void release_paced(struct nm_worker *worker)
+void nm_worker_release_paced(struct nm_worker *worker)
 {
 	uint64_t duration_ns = worker->phase->duration_ns;
 	bool over = duration_ns && nm_clock_ns() - worker->begin_ns >= duration_ns;
@@ -326,7 +326,7 @@ void nm_worker_commands(struct nm_worker *worker)
 			return;
 		nm_worker_set_goal(worker, 0);
 		nm_worker_lowat_end(worker);
-		release_paced(worker);
+		nm_worker_release_paced(worker);
 		if (worker->phase)
 			end_when_quiet(worker);
 	} else {

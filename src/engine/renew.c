@@ -4,7 +4,10 @@
  * The side that leads the phase closes such a connection where one of its passes is over and the next has not begun, so
  * that nothing is on the way to it, and all that it has sent arrives before the end of the stream. The other side finds
  * that end where its pass begins. Each then opens the connection anew as it did the first time: who connects connects,
- * and who accepts accepts. No count but those of openings is different after that. */
+ * and who accepts accepts. No count but those of openings is different after that.
+ *
+ * A connection that was not replaced in time is dead, and nothing tells so but the transport: a flow that waits for it
+ * fails. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -234,7 +237,62 @@ static uint32_t stale_of(const struct nm_worker *worker, struct nm_flow *flow,
 	return count;
 }
 
-void nm_renew_count(struct nm_worker *worker)
+/* How long what has come for a connection before it died may take to be noticed, its end above all. */
+#define GRACE_NS 1000000000u
+
+bool nm_renew_expired(const struct nm_worker *worker, const struct nm_conn *conn, char *why,
+		      size_t why_size)
+{
+	if (!(conn->flags & NM_CONN_OPEN) || !conn->transport->expired)
+		return false;
+	const struct nm_instr *opening = opening_of(worker, conn);
+
+	return opening &&
+	       conn->transport->expired(conn, worker->io.started[opening->opening], why, why_size);
+}
+
+static bool any_expired(const struct nm_worker *worker)
+{
+	char why[1];
+
+	for (uint32_t i = 0; worker->openings && i < worker->n_flows; i++)
+		for (uint32_t c = 0; c < worker->group->n_conns; c++)
+			if (nm_renew_expired(worker, &nm_worker_flow(worker, i)->conns[c], why,
+					     sizeof why))
+				return true;
+	return false;
+}
+
+/* What has expired is looked at once more when the grace of the first is over. */
+static void watch_expiry(struct nm_worker *worker)
+{
+	if (!worker->phase || !any_expired(worker))
+		worker->expiry_ns = 0;
+	else if (!worker->expiry_ns)
+		worker->expiry_ns = nm_clock_ns() + GRACE_NS;
+}
+
+void nm_renew_expire(struct nm_worker *worker, uint64_t now_ns)
+{
+	char why[1];
+
+	if (now_ns < worker->expiry_ns)
+		return;
+	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++) {
+		struct nm_flow *flow = nm_worker_flow(worker, i);
+
+		if ((flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_LIMITED) ||
+		    !nm_renew_expired(worker, flow->conn, why, sizeof why))
+			continue;
+		nm_timers_remove(&worker->timers, flow);
+		flow->error = EKEYEXPIRED;
+		nm_worker_fail_flow(worker, flow, flow->at);
+	}
+	worker->expiry_ns = 0;
+	watch_expiry(worker);
+}
+
+static void count_stale(struct nm_worker *worker)
 {
 	worker->n_stale = 0;
 	if (!worker->openings || !worker->phase || !worker->phase->renews || !worker->phase->leads)
@@ -243,24 +301,10 @@ void nm_renew_count(struct nm_worker *worker)
 		worker->n_stale += stale_of(worker, nm_worker_flow(worker, i), NULL);
 }
 
-void nm_renew_command(struct nm_worker *worker)
+void nm_renew_count(struct nm_worker *worker)
 {
-	uint32_t asked = atomic_load_explicit(&worker->renew, memory_order_acquire);
-
-	if (asked == worker->renewed)
-		return;
-	worker->renewed = asked;
-	for (uint32_t i = 0; i < worker->n_flows; i++) {
-		struct nm_flow *flow = nm_worker_flow(worker, i);
-
-		for (uint32_t c = 0; c < worker->group->n_conns; c++)
-			if ((flow->conns[c].flags & NM_CONN_OPEN) &&
-			    (flow->conns[c].transport->caps & NM_TRANSPORT_RENEWS))
-				flow->conns[c].flags |= NM_CONN_STALE;
-	}
-	nm_renew_count(worker);
-	if (worker->phase)
-		nm_worker_set_goal(worker, worker->goal);
+	count_stale(worker);
+	watch_expiry(worker);
 }
 
 /* Closes conn and begins to open it anew. False: nothing has opened it that could be repeated. */
@@ -292,6 +336,43 @@ bool nm_renew_before_pass(struct nm_worker *worker, struct nm_flow *flow)
 	       replace(worker, flow, conn, worker->body);
 }
 
+/* Flows whose next pass is not due yet need not wait for it: it may be after the next rotation. */
+static void hurry(struct nm_worker *worker)
+{
+	for (uint32_t i = 0; worker->n_stale && i < worker->n_flows; i++) {
+		struct nm_flow *flow = nm_worker_flow(worker, i);
+
+		if (flow->state != NM_FLOW_ASLEEP || !flow->paced || !stale_of(worker, flow, NULL))
+			continue;
+		nm_timers_remove(&worker->timers, flow);
+		flow->paced = !nm_renew_before_pass(worker, flow);
+		if (flow->paced)
+			nm_worker_sleep(worker, flow);
+	}
+}
+
+void nm_renew_command(struct nm_worker *worker)
+{
+	uint32_t asked = atomic_load_explicit(&worker->renew, memory_order_acquire);
+
+	if (asked == worker->renewed)
+		return;
+	worker->renewed = asked;
+	for (uint32_t i = 0; i < worker->n_flows; i++) {
+		struct nm_flow *flow = nm_worker_flow(worker, i);
+
+		for (uint32_t c = 0; c < worker->group->n_conns; c++)
+			if ((flow->conns[c].flags & NM_CONN_OPEN) &&
+			    (flow->conns[c].transport->caps & NM_TRANSPORT_RENEWS))
+				flow->conns[c].flags |= NM_CONN_STALE;
+	}
+	nm_renew_count(worker);
+	if (!worker->phase)
+		return;
+	nm_worker_set_goal(worker, worker->goal);
+	hurry(worker);
+}
+
 bool nm_renew_after_end(struct nm_worker *worker, struct nm_flow *flow,
 			const struct nm_instr *instr)
 {
@@ -299,6 +380,16 @@ bool nm_renew_after_end(struct nm_worker *worker, struct nm_flow *flow,
 		return false;
 	flow->error = 0;
 	return replace(worker, flow, flow->conn, instr);
+}
+
+/* The next pass of the flow is not due yet: see hurry. */
+static void sleep_on(struct nm_worker *worker, struct nm_flow *flow)
+{
+	flow->wake_ns = flow->plan_ns < worker->last_ns ? flow->plan_ns : worker->last_ns;
+	flow->paced = true;
+	nm_worker_sleep(worker, flow);
+	if (atomic_load_explicit(&worker->stop, memory_order_relaxed))
+		nm_worker_release_paced(worker);
 }
 
 void nm_renew_done(struct nm_worker *worker, struct nm_flow *flow)
@@ -309,6 +400,10 @@ void nm_renew_done(struct nm_worker *worker, struct nm_flow *flow)
 		nm_worker_set_goal(worker, worker->goal);
 	flow->at = flow->resume;
 	flow->start_ns = nm_clock_ns();
-	if (!nm_renew_before_pass(worker, flow))
+	if (nm_renew_before_pass(worker, flow))
+		return;
+	if (worker->period_ns && flow->plan_ns > flow->start_ns)
+		sleep_on(worker, flow);
+	else
 		nm_worker_queue(worker, flow);
 }

@@ -24,5 +24,9 @@ bool nm_renew_before_pass(struct nm_worker *worker, struct nm_flow *flow);
 bool nm_renew_after_end(struct nm_worker *worker, struct nm_flow *flow,
 			const struct nm_instr *instr);
 void nm_renew_done(struct nm_worker *worker, struct nm_flow *flow);
+/* Whether conn, which is open, is dead because it was not replaced in time, and why. */
+bool nm_renew_expired(const struct nm_worker *worker, const struct nm_conn *conn, char *why,
+		      size_t why_size);
+void nm_renew_expire(struct nm_worker *worker, uint64_t now_ns); /* fails flows that wait for one */
 
 #endif

@@ -101,7 +101,10 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 						 .line = instr->line,
 						 .flowop = instr->op ? instr->op->name : NULL,
 						 .error = flow->error};
-		if ((flow->conn->flags & NM_CONN_OPEN) && flow->conn->transport->why)
+		if (flow->error == EKEYEXPIRED)
+			(void)nm_renew_expired(worker, flow->conn, worker->error.why,
+					       sizeof worker->error.why);
+		else if ((flow->conn->flags & NM_CONN_OPEN) && flow->conn->transport->why)
 			(void)flow->conn->transport->why(flow->conn, worker->error.why,
 							 sizeof worker->error.why);
 		atomic_store_explicit(&worker->failed, true, memory_order_release);
@@ -596,6 +599,8 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 		return 0;
 	if (worker->quiet_ns && worker->quiet_ns < next_ns)
 		next_ns = worker->quiet_ns;
+	if (worker->expiry_ns && worker->expiry_ns < next_ns)
+		next_ns = worker->expiry_ns;
 	if (next_ns == UINT64_MAX)
 		return -1;
 	uint64_t now_ns = nm_clock_ns();
@@ -657,6 +662,8 @@ void *nm_worker_main(void *arg)
 			nm_tcp_watch_look(worker);
 		if (worker->quiet_ns)
 			nm_worker_check_quiet(worker, nm_clock_ns());
+		if (worker->expiry_ns)
+			nm_renew_expire(worker, nm_clock_ns());
 		timeout_ns = next_timeout_ns(worker);
 		worker->busy = timeout_ns >= 0;
 	}

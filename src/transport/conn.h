@@ -59,7 +59,9 @@ struct nm_conn {
 	uint32_t seen;	 /* the highest number received */
 	uint32_t heard;	 /* how many were sent before the question: answers to those are late */
 	bool lossy;	 /* messages may be lost, though the transport is a reliable one */
-	uint32_t uncopied;	    /* unreliable transports: sends without a copy (uncopied.h) */
+	uint8_t device; /* psp: whose key it has: 1 + its place among those of the opening; 0: none yet */
+	uint16_t rotations; /* psp: of that device, known when it gave the key; modulo 65536 */
+	uint32_t uncopied;  /* unreliable transports: sends without a copy (uncopied.h) */
 	uint64_t owed_in, owed_out; /* streams: bytes of messages that were given up, which come, or
 				     * have to go, before the next message */
 };

@@ -128,9 +128,12 @@ static int get_own_key(struct nm_conn *c, struct psp_conn *conn)
 {
 	struct nm_psp_started *s = conn->started;
 	struct nm_psp *psp = nm_psp_borrow(s);
+	uint32_t rotations[NM_PSP_MAX_DEVICES];
 	uint32_t device;
-	bool takes = false;
 
+	/* A rotation that is told meanwhile may be one of the key. */
+	for (size_t i = 0; i < s->n_devices; i++)
+		rotations[i] = atomic_load_explicit(&s->rotations[i], memory_order_relaxed);
 	if (!psp)
 		return failed(conn, "no netlink socket", -EMFILE);
 	int r = nm_psp_receive(psp, c->fd, s->version, &conn->own, &device);
@@ -138,14 +141,18 @@ static int get_own_key(struct nm_conn *c, struct psp_conn *conn)
 	nm_psp_give_back(s, psp);
 	if (r < 0)
 		return failed(conn, receive_why(r), r);
-	for (size_t i = 0; i < s->n_devices; i++)
-		takes |= s->devices[i].id == device;
+	for (size_t i = 0; i < s->n_devices; i++) {
+		if (s->devices[i].id != device)
+			continue;
+		c->device = (uint8_t)(1 + i);
+		c->rotations = (uint16_t)rotations[i];
+		return 0;
+	}
 	/* The kernel gives keys even so, and the device then drops all that is sent with them. */
-	return takes ? 0
-		     : failed(conn,
-			      "the device by which its route leaves does not take the version, "
-			      "or was made anew",
-			      -EOPNOTSUPP);
+	return failed(conn,
+		      "the device by which its route leaves does not take the version, "
+		      "or was made anew",
+		      -EOPNOTSUPP);
 }
 
 static int be_tls(struct nm_conn *c, struct psp_conn *conn)
@@ -305,6 +312,7 @@ static int attach(struct nm_conn *c)
 
 	if (!conn)
 		return -ENOMEM;
+	c->device = 0;
 	conn->started = started;
 	conn->io.fd = c->fd;
 	conn->at = started->accepting ? accepting : connecting;
@@ -357,6 +365,7 @@ static int psp_adopt(struct nm_conn *c, int fd, const void *opts)
 
 static void psp_close(struct nm_conn *c, bool reset)
 {
+	nm_mapped_end(c);
 	if (c->state)
 		forget(c);
 	nm_socket_close(c, reset);
@@ -365,7 +374,6 @@ static void psp_close(struct nm_conn *c, bool reset)
 static bool psp_why(const struct nm_conn *c, char *buf, size_t size)
 {
 	static const char *const during[] = {
-	nm_mapped_end(c);
 		[STAGE_TCP] = NULL,
 		[STAGE_TLS] = "the exchange of keys begins",
 		[STAGE_KEY_OUT] = "its key is sent",
@@ -401,6 +409,7 @@ const struct nm_transport nm_transport_psp = {
 	.stop = nm_psp_stop,
 	.news_fd = nm_psp_news_fd,
 	.news = nm_psp_news,
+	.expired = nm_psp_expired,
 	.ports = nm_inet_ports,
 	.listen = nm_inet_listen,
 	.comes_from = nm_inet_comes_from,

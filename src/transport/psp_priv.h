@@ -31,6 +31,7 @@ struct nm_psp_started {
 	struct nm_psp *news;
 	struct nm_psp_device devices[NM_PSP_MAX_DEVICES]; /* that take the version */
 	size_t n_devices;
+	_Atomic uint32_t *rotations; /* of them; shared with workers that are processes */
 	/* Those that no worker uses now. */
 	_Atomic(struct nm_psp *) sockets[NM_PSP_SOCKETS];
 };
@@ -42,6 +43,7 @@ int nm_psp_start(const void *opts, const struct nm_start *how, void **ret_starte
 void nm_psp_stop(void *started);
 int nm_psp_news_fd(const void *started);
 enum nm_transport_news nm_psp_news(void *started, char *why, size_t why_size);
+bool nm_psp_expired(const struct nm_conn *conn, const void *started, char *why, size_t why_size);
 /* A netlink socket for the caller alone: NULL when there cannot be one. */
 struct nm_psp *nm_psp_borrow(struct nm_psp_started *started);
 void nm_psp_give_back(struct nm_psp_started *started, struct nm_psp *psp);

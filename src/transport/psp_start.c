@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <openssl/err.h>
 
@@ -121,6 +122,8 @@ static int choose_devices(struct nm_psp_started *s, const struct nm_psp_device *
 
 /* ---- life ---- */
 
+#define ROTATIONS_BYTES (NM_PSP_MAX_DEVICES * sizeof(_Atomic uint32_t))
+
 void nm_psp_stop(void *started)
 {
 	struct nm_psp_started *s = started;
@@ -128,10 +131,23 @@ void nm_psp_stop(void *started)
 	for (size_t i = 0; i < NM_PSP_SOCKETS; i++)
 		nm_psp_close(atomic_load(&s->sockets[i]));
 	nm_psp_close(s->news);
+	if (s->rotations)
+		(void)munmap(s->rotations, ROTATIONS_BYTES);
 	SSL_SESSION_free(s->key);
 	SSL_CTX_free(s->ctx);
 	BIO_meth_free(s->bio);
 	free(s);
+}
+
+static int make_rotations(struct nm_psp_started *s)
+{
+	void *memory = mmap(NULL, ROTATIONS_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	s->rotations = memory;
+	return 0;
 }
 
 int nm_psp_start(const void *opts, const struct nm_start *how, void **ret_started, char *why,
@@ -155,6 +171,8 @@ int nm_psp_start(const void *opts, const struct nm_start *how, void **ret_starte
 	r = find_devices(&s->news, devices, &count, why, why_size);
 	if (r == 0)
 		r = choose_devices(s, devices, count, why, why_size);
+	if (r == 0)
+		r = make_rotations(s);
 	if (r == 0)
 		r = nm_psp_watch(s->news);
 	if (r == 0)
@@ -198,11 +216,33 @@ enum nm_transport_news nm_psp_news(void *started, char *why, size_t why_size)
 			return NM_NEWS_RENEW;
 		if (!device)
 			continue;
-		if (news == NM_PSP_ROTATED)
+		if (news == NM_PSP_ROTATED) {
+			(void)atomic_fetch_add(&s->rotations[device - s->devices], 1);
 			return NM_NEWS_RENEW;
+		}
 		snprintf(why, why_size, "the PSP device %u (%s) has gone, and with it all its keys",
 			 id, *device->name ? device->name : "of another network namespace");
 		return NM_NEWS_LOST;
 	}
 	return NM_NEWS_NONE;
+}
+
+/* What is sent to a connection with a key of the generation before last the device drops, without a sign. */
+bool nm_psp_expired(const struct nm_conn *conn, const void *started, char *why, size_t why_size)
+{
+	const struct nm_psp_started *s = started;
+
+	if (!conn->device)
+		return false;
+	size_t device = conn->device - 1u;
+	uint16_t since = (uint16_t)(atomic_load(&s->rotations[device]) - conn->rotations);
+
+	if (since < 2)
+		return false;
+	snprintf(
+		why, why_size,
+		"PSP: the keys of %s have been rotated %u times since this connection got its own, "
+		"which outlives one rotation: it was not replaced in time",
+		*s->devices[device].name ? s->devices[device].name : "the device", since);
+	return true;
 }

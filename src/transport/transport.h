@@ -116,6 +116,10 @@ struct nm_transport {
 	 * and the next of it, with a phrase in why for NM_NEWS_LOST. Main asks while workers run. NULL: never any. */
 	int (*news_fd)(const void *started);
 	enum nm_transport_news (*news)(void *started, char *why, size_t why_size);
+	/* Whether conn, which is open, has not been replaced in time for the news, and is dead; with a phrase in why. NULL:
+	 * never. started is here that of the worker's own process, which has no news by itself. */
+	bool (*expired)(const struct nm_conn *conn, const void *started, char *why,
+			size_t why_size);
 	/* Opens a listening socket. `local`: the address to bind, port ignored. `text`: what the listener is called
 	 * (port number, path): written for the first, for the peer to know; read for the others. -EOPNOTSUPP: there cannot
 	 * be such a one. Returns 0 with an owned *ret_fd. */
