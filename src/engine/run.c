@@ -236,7 +236,7 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 	}
 }
 
-/* With a rate: true when the next pass is due only later, or not any more. A flow whose passes are done stays until the
+/* With a rate: true when the next pass is due only later, or not any more, or a connection is replaced before it. A flow whose passes are done stays until the
  * time is over: otherwise the passes would seem to have come in less time. */
 static bool pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
@@ -244,11 +244,14 @@ static bool pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns
 	bool over = flow->plan_ns >= worker->last_ns;
 	uint64_t wake_ns = over ? worker->last_ns : flow->plan_ns;
 
-	if (wake_ns <= now_ns) {
-		if (over)
-			nm_worker_flow_done(worker, flow);
-		return over;
+	if (wake_ns <= now_ns && over) {
+		nm_worker_flow_done(worker, flow);
+		return true;
 	}
+	if (nm_renew_before_pass(worker, flow))
+		return true;
+	if (wake_ns <= now_ns)
+		return false;
 	flow->wake_ns = wake_ns;
 	flow->paced = true;
 	nm_worker_sleep(worker, flow);
