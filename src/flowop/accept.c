@@ -100,8 +100,9 @@ static enum nm_step accept_greeted(struct nm_io *io, struct nm_flow *flow,
 		flow->conn->flags |= NM_CONN_CONNECTING;
 		return go_on(io, flow, instr);
 	}
+	/* Whose it is in truth turns out only when it is made secure. */
 	if (r == 0)
-		return accepted(io);
+		return instr->later ? NM_STEP_NEXT : accepted(io);
 	(void)close(fd);
 	flow->error = -r;
 	return NM_STEP_FAIL;

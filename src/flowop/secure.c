@@ -22,14 +22,16 @@ static enum nm_step back_to_accept(struct nm_flow *flow, const struct nm_instr *
 static enum nm_step secure_step(struct nm_io *io, struct nm_flow *flow,
 				const struct nm_instr *instr)
 {
-	(void)io;
 	if (flow->left)
 		return back_to_accept(flow, instr);
 	bool accepted = flow->conn->flags & NM_CONN_ACCEPTED;
 	int r = nm_opening_continue(flow->conn, instr);
 
-	if (r == 0)
+	if (r == 0) {
+		if (accepted)
+			nm_counter_add(&io->count->accepts, 1);
 		return NM_STEP_NEXT;
+	}
 	if (r == -EINPROGRESS)
 		return NM_STEP_WAIT_OUT;
 	if (r == -EAGAIN)
