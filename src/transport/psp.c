@@ -25,6 +25,7 @@
 #define HANDSHAKE_MS 10000
 /* As long as any message of the exchange. */
 #define CONFIRM_BYTES 16
+#define WIPED_BYTES   65536
 
 static const struct nm_opt psp_opts[] = {
 	NM_INET_OPTS,
@@ -259,10 +260,20 @@ static int (*const stages[])(struct nm_conn *, struct psp_conn *) = {
 
 /* ---- life ---- */
 
+/* Registers that have held a key may have been saved below this frame: by the dynamic linker at the first call of a
+ * function, for one. The deepest call is that which asks the kernel, with its answer on the stack. */
+static __attribute__((noinline)) void wipe_stack(void)
+{
+	unsigned char below[WIPED_BYTES];
+
+	OPENSSL_cleanse(below, sizeof below);
+}
+
 static void forget(struct nm_conn *c)
 {
 	struct psp_conn *conn = c->state;
 
+	wipe_stack();
 	SSL_free(conn->ssl);
 	ERR_clear_error();
 	OPENSSL_cleanse(conn, sizeof *conn);
