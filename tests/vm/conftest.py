@@ -12,6 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "net"))
 
 from nmtest import PROBES, Netmodel, lacks, locate_binary  # noqa: E402
+from psptest import ALL_VERSIONS, BUS, Pair  # noqa: E402
 from vmtest import Link, standing, without  # noqa: E402
 
 
@@ -64,3 +65,17 @@ def netem(_link: Link) -> None:
     except subprocess.CalledProcessError as error:
         without("netem", error.stderr.strip())
     _link.undisturb()
+
+
+@pytest.fixture(scope="session")
+def _pair() -> Iterator[Pair]:
+    if os.geteuid() != 0 or not BUS.exists():
+        without("netdevsim", "CONFIG_NETDEVSIM, and root")
+    yield from standing(Pair())
+
+
+@pytest.fixture
+def pair(_pair: Pair) -> Pair:
+    for side in (0, 1):
+        _pair.control(side, "enable", str(ALL_VERSIONS))
+    return _pair

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from nmtest import Netmodel, assert_complete, assert_ends_agree, children, defines, master_of
-from test_psp import Pair, _pair, assert_went_over_psp, pair, run  # noqa: F401
+from psptest import Pair, assert_went_over_psp, run
 from vmtest import rr
 
 Profile = Callable[[str], Path]
@@ -29,14 +29,14 @@ def processes(body: str, count: int = 3, flows: int = 6, opener: str = "connect"
 
 @pytest.mark.parametrize("family", ["IPv4", "IPv6"])
 @pytest.mark.parametrize("opener", ["connect", "accept"])
-def test_workers_that_are_processes(
-    netmodel: Netmodel, pair: Pair, profile: Profile, opener: str, family: str
-) -> None:
+def test_workers_that_are_processes(netmodel: Netmodel, pair: Pair, profile: Profile, opener: str, family: str) -> None:
     before = [pair.control(side, "show") for side in (0, 1)]
-    document = run(netmodel, pair, profile(processes(rr(), opener=opener)), family=family, h="h")
+    document = run(
+        netmodel, pair, profile(processes(rr(attributes='iterations="40"'), opener=opener)), family=family, h="h"
+    )
     own = master_of(document)["groups"][0]
     assert own["connects" if opener == "connect" else "accepts"] == 6
-    assert own["bytes_sent"] == 6 * 200 * 100
+    assert own["bytes_sent"] == 6 * 40 * 100
     assert_went_over_psp(pair, before, document)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nmtest import Netmodel, Process, Result, assert_complete, assert_ends_agree, defines, master_of, phase_of
-from test_psp import Pair, _pair, pair  # noqa: F401
+from psptest import Pair
 from vmtest import group, rr
 
 Profile = Callable[[str], Path]

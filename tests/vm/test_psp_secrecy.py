@@ -23,13 +23,13 @@ from nmtest import (
     assert_complete,
     assert_ends_agree,
     defines,
+    free_port,
     in_namespace,
     master_of,
     trace_lines,
     wait_until,
 )
-from test_psp import Pair, _pair, assert_went_over_psp, pair  # noqa: F401
-from vmtest import free_port
+from psptest import Pair, assert_went_over_psp
 
 SOURCE = Path(__file__).with_name("psp_keys.c")
 # Bytes to and from the outside: those that netlink sockets carry are the kernel's keys.
@@ -112,7 +112,7 @@ def running(netmodel: Netmodel, pair: Pair, keys: Keys, *words: str) -> Iterator
 
 @pytest.mark.parametrize("version", ["aes-gcm-128", "aes-gcm-256"])
 def test_keys_stay_nowhere(netmodel: Netmodel, pair: Pair, keys: Keys, version: str) -> None:
-    """Once a connection is there, no memory of either end holds its keys, and nothing that the ends have written does."""
+    """Once a connection is there, neither the memory of an end holds its keys nor anything that it has written."""
     flows = 5
     words = defines(test_length="300s", num_flows=flows, num_threads=2, version=version)
     with running(netmodel, pair, keys, *words, "--format", "json") as (process, slave, pids):
@@ -173,7 +173,7 @@ def test_keys_are_sent_only_to_the_kernel(netmodel: Netmodel, pair: Pair, keys: 
         text = "\n".join(others)
         assert len(others) > 10 * connections
         assert not any(pattern in text for pattern in patterns)
-        asked = [line.split()[0] for line in kernels if 'sendto' in line and ', "\\x08\\x01\\x00\\x00' in line]
+        asked = [line.split()[0] for line in kernels if "sendto" in line and ', "\\x08\\x01\\x00\\x00' in line]
         assert len(asked) >= connections
         assert len(set(asked)) == 2, "both workers"
         assert len(confirms(others, "sendto", who)) >= connections
