@@ -63,8 +63,8 @@ static void change(unsigned char *message, size_t size)
 	memcpy(&command, message + NLMSG_HDRLEN, sizeof command);
 	if (header.nlmsg_type < NLMSG_MIN_TYPE || command.cmd != CMD_RX_ASSOC)
 		return;
-	unsigned char *nest = find(message + NLMSG_HDRLEN + GENL_HDRLEN, message + size,
-				   ASSOC_RX_KEY, &length);
+	unsigned char *nest =
+		find(message + NLMSG_HDRLEN + GENL_HDRLEN, message + size, ASSOC_RX_KEY, &length);
 	unsigned char *key = nest ? find(nest, nest + length, KEY_KEY, &length) : NULL;
 
 	if (!key)

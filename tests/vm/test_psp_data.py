@@ -40,7 +40,7 @@ def calls(netmodel: Netmodel, pair: Pair, where: Path, name: str, flows: int, tr
 @pytest.mark.parametrize("flows", [1, 8])
 def test_a_transaction_costs_what_it_costs_over_tcp(netmodel: Netmodel, pair: Pair, tmp_path: Path, flows: int) -> None:
     """In system calls: those of a long run less those of a short one."""
-    few, many = 100, 500
+    few, many = 100, 300
     for name in ("tcp_rr", "psp_rr"):
         short, long = (calls(netmodel, pair, tmp_path / f"{name}{n}", name, flows, n) for n in (few, many))
         cost = {call: (long[call] - short[call]) / (many - few) for call in long}

@@ -54,12 +54,12 @@ def test_processes_that_connect_for_each_pass(netmodel: Netmodel, pair: Pair, pr
 
 def test_processes_replace_their_connections(netmodel: Netmodel, pair: Pair, profile: Profile) -> None:
     """They are told of rotations by the process that has begun them."""
-    path = profile(processes(rr(attributes='duration="12s"')))
+    path = profile(processes(rr(attributes='duration="8s"')))
     with netmodel.slave("--no-auth", prefix=pair.prefix(1)) as slave:
         words = (*defines(h=pair.addresses["IPv4"][1]), "-P", str(slave.port), "-v", "--format", "json")
         with netmodel.started("-m", path, *words, prefix=pair.prefix(0)) as process:
             process.wait_line("phase 2 of 3 begins", 60)
-            for count, side in enumerate((0, 1, 1, 0), 1):
+            for count, side in enumerate((0, 1, 1), 1):
                 time.sleep(1)
                 pair.control(side, "rotate")
                 process.wait_line("to be replaced", 30, count)
@@ -68,8 +68,9 @@ def test_processes_replace_their_connections(netmodel: Netmodel, pair: Pair, pro
     document = json.loads(done.out)
     assert_complete(document)
     assert_ends_agree(document)
-    assert master_of(document)["groups"][0]["connects"] == 6 * (1 + 4)
-    assert [host["psp"][0]["key_rotations"] for host in document["hosts"]] == [2, 2]
+    # On a slow machine the next one may come when the old connection is still there.
+    assert 6 * (1 + 1) <= master_of(document)["groups"][0]["connects"] <= 6 * (1 + 3)
+    assert [host["psp"][0]["key_rotations"] for host in document["hosts"]] == [1, 2]
 
 
 @pytest.mark.parametrize("side", [0, 1])

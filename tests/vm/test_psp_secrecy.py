@@ -192,7 +192,7 @@ def test_who_greets_like_a_flow(netmodel: Netmodel, pair: Pair) -> None:
     with in_namespace(pair.names[0]):
         tap = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(3))
     with tap, netmodel.slave("--no-auth", prefix=pair.prefix(1)) as slave:
-        words = (*defines(host=address, port=port, test_length="12s", num_flows=2), "-P", str(slave.port), "-v")
+        words = (*defines(host=address, port=port, test_length="7s", num_flows=2), "-P", str(slave.port), "-v")
         with netmodel.started("-m", "psp_crr", *words, "--format", "json", prefix=pair.prefix(0)) as process:
             process.wait_line("phase 1 of 1 begins", 60)
             tap.settimeout(20)
