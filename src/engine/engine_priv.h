@@ -233,7 +233,8 @@ void nm_worker_unlisten(struct nm_worker *worker);
 /* The host connects from that address. */
 void nm_worker_listen_to(struct nm_worker *worker, uint32_t host, const struct nm_addr *source);
 void nm_worker_listener_event(struct nm_worker *worker, struct nm_listen_fd *listen_fd);
-int nm_listener_watch(struct nm_worker *worker, struct nm_listen_fd *one); /* 0 or -errno */
+/* Whether epoll tells what comes to a listener, as it does at first. 0 or -errno. */
+int nm_listener_watch(struct nm_worker *worker, struct nm_listen_fd *one, bool watch);
 void nm_listener_unpark_all(struct nm_listener *listener);
 void nm_listener_unpark(struct nm_listener *listener, struct nm_flow *flow);
 

@@ -29,12 +29,18 @@ static bool is_lone(const struct nm_worker *worker, const struct nm_instr *accep
 	return false;
 }
 
-int nm_listener_watch(struct nm_worker *worker, struct nm_listen_fd *one)
+static int tell_epoll(struct nm_worker *worker, struct nm_listen_fd *one, int how, uint32_t events)
 {
-	struct epoll_event event = {.events = EPOLLIN | EPOLLET,
+	struct epoll_event event = {.events = events,
 				    .data.u64 = (uint64_t)(uintptr_t)one | NM_TAG_LISTEN};
 
-	return epoll_ctl(worker->epoll_fd, EPOLL_CTL_ADD, one->fd, &event) < 0 ? -errno : 0;
+	return epoll_ctl(worker->epoll_fd, how, one->fd, &event) < 0 ? -errno : 0;
+}
+
+/* It stays known to epoll: that is what might fail another time. */
+int nm_listener_watch(struct nm_worker *worker, struct nm_listen_fd *one, bool watch)
+{
+	return tell_epoll(worker, one, EPOLL_CTL_MOD, watch ? EPOLLIN | EPOLLET : 0);
 }
 
 static int open_fds(struct nm_worker *worker, const struct nm_instr *instr, char *text)
@@ -63,7 +69,8 @@ static int open_fds(struct nm_worker *worker, const struct nm_instr *instr, char
 	for (size_t i = 0; r >= 0 && i < listener->n_fds; i++)
 		r = instr->transport->caps & NM_TRANSPORT_HUB
 			    ? nm_worker_hub_new(worker, &listener->fds[i], instr, text)
-			    : nm_listener_watch(worker, &listener->fds[i]);
+			    : tell_epoll(worker, &listener->fds[i], EPOLL_CTL_ADD,
+					 EPOLLIN | EPOLLET);
 	return r < 0 ? r : 0;
 }
 

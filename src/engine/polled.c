@@ -48,17 +48,22 @@ static bool is_fleeting(const struct nm_worker *worker)
 	return (seen & NM_FLOWOP_OPENS) && (seen & NM_FLOWOP_CLOSES);
 }
 
-/* The only socket that the flow may get its connections from; NULL: it opens them itself. Several are not polled. */
+/* The only socket that the flow gets its connections of this phase from; NULL: it opens them itself. Several are not
+ * polled. */
 static bool find_listener(const struct nm_worker *worker, struct nm_listen_fd **ret)
 {
-	*ret = NULL;
-	for (uint32_t i = 0; i < worker->group->n_openings; i++) {
-		const struct nm_listener *listener = &worker->listeners[i];
+	const struct nm_instr *instr = worker->group->instrs + worker->phase->first;
 
-		if (listener->n_fds > 1 || (listener->n_fds && *ret))
+	*ret = NULL;
+	for (uint32_t i = 0; i < worker->phase->n_instrs; i++, instr++) {
+		if (!(instr->op->flags & NM_FLOWOP_OPENS) ||
+		    !(instr->op->flags & NM_FLOWOP_FOLLOWS))
+			continue;
+		const struct nm_listener *listener = &worker->listeners[instr->opening];
+
+		if (*ret || listener->n_fds != 1)
 			return false;
-		if (listener->n_fds)
-			*ret = &listener->fds[0];
+		*ret = &listener->fds[0];
 	}
 	return true;
 }
@@ -69,9 +74,8 @@ void nm_worker_polled_begin(struct nm_worker *worker)
 
 	if (worker->n_flows != 1 || worker->group->n_conns != 1 || worker->group->spins ||
 	    (nm_worker_flow(worker, 0)->conn->flags & NM_CONN_OPEN) || !is_fleeting(worker) ||
-	    !find_listener(worker, &listen_fd))
-		return;
-	if (listen_fd && epoll_ctl(worker->epoll_fd, EPOLL_CTL_DEL, listen_fd->fd, NULL) < 0)
+	    !find_listener(worker, &listen_fd) ||
+	    (listen_fd && nm_listener_watch(worker, listen_fd, false) < 0))
 		return;
 	worker->polls = true;
 	worker->polled_listener = listen_fd;
@@ -79,17 +83,17 @@ void nm_worker_polled_begin(struct nm_worker *worker)
 
 void nm_worker_polled_end(struct nm_worker *worker)
 {
-	struct nm_listen_fd *listen_fd = worker->polled_listener;
+	struct nm_flow *flow = nm_worker_flow(worker, 0);
 
 	if (!worker->polls)
 		return;
 	worker->polls = false;
-	worker->polled_listener = NULL;
 	/* What has come meanwhile is an event again. */
-	if (listen_fd)
-		(void)nm_listener_watch(worker, listen_fd);
-	if (nm_worker_flow(worker, 0)->conn->flags & NM_CONN_OPEN)
-		nm_worker_rewatch(worker, nm_worker_flow(worker, 0));
+	if (worker->polled_listener)
+		(void)nm_listener_watch(worker, worker->polled_listener, true);
+	worker->polled_listener = NULL;
+	if (flow->conn->flags & NM_CONN_OPEN)
+		nm_worker_rewatch(worker, flow);
 }
 
 /* Poll tells what is the case, not what has changed: only what is not known yet is asked for. */

@@ -236,8 +236,8 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 	}
 }
 
-/* With a rate: true when the next pass is due only later, or not any more, or a connection is replaced before it. A flow whose passes are done stays until the
- * time is over: otherwise the passes would seem to have come in less time. */
+/* With a rate: true when the next pass is due only later, or not any more, or a connection is replaced before it. A flow
+ * whose passes are done stays until the time is over: otherwise the passes would seem to have come in less time. */
 static bool pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
 	flow->plan_ns += worker->period_ns;

@@ -154,3 +154,17 @@ def test_a_port_is_for_one_worker(netmodel: Netmodel, profile: WriteProfile) -> 
     path = profile(opened(rr(), "port=34570", 'nthreads="2" nflows="2"'))
     why = "<flowop connect> shared_socket with port=34570: each of the 2 workers needs a port of its own"
     assert why in netmodel.run("--check", "-m", path, code=1).err
+
+
+@calmly
+def test_more_than_one_look_takes_after_connections_that_were_polled(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """The slave's only listener is the socket, in a group that has connections of their own for each pass before it."""
+    ask = op("read", "size=10") + op("write", "size=10")
+    before = f'<transaction iterations="50">{op("accept", "remotehost=local")}{ask}{op("disconnect", "")}</transaction>'
+    many = op("write", "size=100 repeat=3000") + op("read", "size=200 timeout=500ms")
+    body = opened(f'<transaction name="rr" iterations="20">{many}</transaction>', "wndsz=16m", 'nthreads="1"')
+    path = profile(body.replace("<transaction>", before + "<transaction>", 1))
+    document = check(netmodel.measure(path))
+    nothing_is_lost(document)
+    assert document["totals"]["messages"]["timeouts"] == 0
+    assert document["run"]["elapsed_s"] < 2
