@@ -162,9 +162,9 @@ def test_more_than_one_look_takes_after_connections_that_were_polled(netmodel: N
     ask = op("read", "size=10") + op("write", "size=10")
     before = f'<transaction iterations="50">{op("accept", "remotehost=local")}{ask}{op("disconnect", "")}</transaction>'
     many = op("write", "size=100 repeat=3000") + op("read", "size=200 timeout=500ms")
-    body = opened(f'<transaction name="rr" iterations="20">{many}</transaction>', "wndsz=16m", 'nthreads="1"')
+    body = opened(f'<transaction name="rr" iterations="100">{many}</transaction>', "wndsz=16m", 'nthreads="1"')
     path = profile(body.replace("<transaction>", before + "<transaction>", 1))
     document = check(netmodel.measure(path))
     nothing_is_lost(document)
     assert document["totals"]["messages"]["timeouts"] == 0
-    assert document["run"]["elapsed_s"] < 2
+    assert document["run"]["elapsed_s"] < 5
