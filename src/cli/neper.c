@@ -35,7 +35,8 @@ struct work {
 	struct nm_words *words;
 	struct nm_diags *diags;
 	bool has_length, has_host, no_memory;
-	unsigned family;	      /* bits of enum nm_neper_family */
+	bool has_control;	      /* hosts may have other addresses than those of IP */
+	unsigned family;	      /* bits of enum nm_neper_family; both are as none */
 	struct nm_word_origin origin; /* of the words that are added */
 	bool given[MAX_OPTIONS];      /* by their places in the table */
 	bool unknown; /* what follows may be the value of an option that is not there */
@@ -157,6 +158,8 @@ static void take_transactions(struct work *work, const char *text)
 			      "--test-length %s: seconds, or a number below 0: transactions", text);
 		return;
 	}
+	if (work->server)
+		return;
 	if (!nm_cli_has_param(work->program, "num_transactions")) {
 		nm_diag_error(work->diags, NULL, 0,
 			      "--test-length %s: not offered: the profile %s has no parameter "
@@ -220,8 +223,8 @@ static bool choose_address(struct work *work, const char *host, char *value, siz
 {
 	const char *why = "";
 
-	if ((work->family != NM_NEPER_IPV4 && work->family != NM_NEPER_IPV6) || work->look ||
-	    strcmp(host, "local") == 0)
+	if ((work->family != NM_NEPER_IPV4 && work->family != NM_NEPER_IPV6) || work->has_control ||
+	    work->look || strcmp(host, "local") == 0)
 		return true;
 	if (nm_neper_address(host, work->family, value, size, &why) == 0)
 		return true;
@@ -258,8 +261,7 @@ static void take(struct work *work, const struct nm_neper_opt *opt, const char *
 	text = text ? text : opt->fallback ? opt->fallback : "";
 	work->has_length |= opt->letter == 'l';
 	if (opt->value == NM_NEPER_LENGTH && *text == '-') {
-		if (!work->server)
-			take_transactions(work, text);
+		take_transactions(work, text);
 		return;
 	}
 	if (nm_neper_value_read(opt->value, text, value, sizeof(value), &why) != 0) {
@@ -387,6 +389,8 @@ static void look_ahead(struct work *work, const struct nm_neper_opt *opt, int an
 		work->server = false;
 	if (opt && opt->means == NM_NEPER_FAMILY)
 		work->family |= opt->letter == '4' ? NM_NEPER_IPV4 : NM_NEPER_IPV6;
+	if (arg && strcmp(arg->opt.name, "control") == 0)
+		work->has_control = strcmp(optarg, "tcp") != 0;
 	work->has_host |= opt && opt->letter == 'H';
 	if (opt && opt->letter == 'n')
 		work->look = true;

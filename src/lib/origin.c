@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define MAX_DIAGS 100 /* more are not read */
 
@@ -27,33 +28,55 @@ static bool mentions(const char *text, const char *name)
 	return false;
 }
 
-/* Whether an element of that line, as it is written, uses the parameter. */
-static bool line_mentions(const struct nm_node *node, unsigned line, const char *name)
+/* Whether an element, as it is written, uses the parameter: in the attribute of that name, if it has one; otherwise
+ * what is named is an option, somewhere in another attribute. */
+static bool element_mentions(const struct nm_node *node, const char *attr, const char *name)
 {
 	bool found = false;
 
-	for (size_t i = 0; node->line == line && i < node->n_attrs; i++)
+	for (size_t i = 0; i < node->n_attrs; i++) {
+		if (strcasecmp(node->attrs[i].name, attr) == 0)
+			return mentions(node->attrs[i].value, name);
 		found |= mentions(node->attrs[i].value, name);
-	for (size_t i = 0; !found && i < node->n_children; i++)
-		found = line_mentions(node->children[i], line, name);
+	}
 	return found;
 }
 
-/* Whether the error complains about this value: it stands there in quotes. */
-static bool quotes(const struct nm_diag *diag, const char *value)
+static bool line_mentions(const struct nm_node *node, unsigned line, const char *attr,
+			  const char *name)
+{
+	bool found = node->line == line && element_mentions(node, attr, name);
+
+	for (size_t i = 0; !found && i < node->n_children; i++)
+		found = line_mentions(node->children[i], line, attr, name);
+	return found;
+}
+
+/* Whether the error complains about this value: it stands there in quotes, behind the name of what has it. */
+static bool quotes(const struct nm_diag *diag, const char *value, char *attr, size_t size)
 {
 	char *quoted = NULL;
-	bool found = asprintf(&quoted, "=\"%s\"", value) > 0 && strstr(diag->text, quoted);
+	const char *at =
+		asprintf(&quoted, "=\"%s\"", value) > 0 ? strstr(diag->text, quoted) : NULL;
+	const char *begin = at;
 
 	free(quoted);
-	return found;
+	if (!at)
+		return false;
+	while (begin > diag->text && (isalnum((unsigned char)begin[-1]) || begin[-1] == '_'))
+		begin--;
+	snprintf(attr, size, "%.*s", (int)(at - begin), begin);
+	return true;
 }
 
 static bool is_cause(const struct nm_param *param, const struct nm_node *written,
 		     const struct nm_diag *diag)
 {
+	char attr[64];
+
 	return param->value && !param->stand_in && param->source != NM_PARAM_DEFAULT &&
-	       quotes(diag, param->value) && line_mentions(written, diag->line, param->name);
+	       quotes(diag, param->value, attr, sizeof(attr)) &&
+	       line_mentions(written, diag->line, attr, param->name);
 }
 
 static void add_origin(struct nm_diag *diag, const struct nm_param *param)

@@ -267,6 +267,7 @@ ERRORS = [
     (["--client=1"], "--client=1: takes no value"),
     (["-F"], "--num-flows: its value is missing"),
     (["5"], "5: not an option"),
+    (["-m", "0.01"], "--max-pacing-rate 0.01: less than 1 bit/s"),
     (["-l", "-x"], "--test-length -x: seconds, or a number below 0: transactions"),
     (["--throughput-opt", "Mb", "--format", "xml"], "--format xml: must be text, json, kv, neper or csv"),
     (["--throughput-opt", "mb"], "--throughput-opt mb: must be one of b k m g "),
@@ -283,6 +284,7 @@ def test_mistakes_are_told(netmodel: Netmodel, args: list[str], message: str) ->
 
 OF_PROFILE = [
     ("tcp_rr", ["-F", "0"], '<group> nflows="0": must be 1 to 4000000 (from --num-flows 0)'),
+    ("tcp_rr", ["-T", "0", "-F", "1"], 'nthreads="0": must be 1 to 4000000 (from --num-threads 0)'),
     ("tcp_rr", ["-T", "5"], 'must be at least nthreads="5", so that each worker has a flow (from --num-threads 5)'),
     ("tcp_rr", ["-P", "70000"], 'value "70000" (from --port 70000): not a port: a number from 0 to 65535'),
     ("tcp_rr", ["-Q", "0"], 'size="0": must be 1 to 1125899906842624 (1.00 PiB) (from --request-size 0)'),
@@ -319,8 +321,11 @@ def test_options_of_other_workloads_are_told_with_them(netmodel: Netmodel) -> No
 
 
 def test_mistakes_of_a_server_are_told(netmodel: Netmodel) -> None:
-    done = netmodel.run("tcp_rr", "-F", "many", "-C", "70000", code=1)
-    assert "netmodel: --num-flows many: not a number of 0 or more" in done.lines()
+    done = netmodel.run("tcp_rr", "-F", "many", "-l", "-x", "-C", "70000", code=1)
+    assert done.lines()[:2] == [
+        "netmodel: --num-flows many: not a number of 0 or more",
+        "netmodel: --test-length -x: seconds, or a number below 0: transactions",
+    ]
 
 
 def test_what_has_no_effect_is_told(netmodel: Netmodel) -> None:
