@@ -16,6 +16,7 @@ import socket
 import subprocess
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -252,16 +253,17 @@ def wait_until(condition: Callable[[], Any], timeout: float = 5, what: str = "")
 
 
 def calmly(test: Callable[..., None]) -> Callable[..., None]:
-    """For what holds on a machine that is not busy otherwise: one of some attempts must succeed."""
+    """For what holds on a machine that is not busy otherwise: one of some attempts must succeed; others are told of."""
 
     @functools.wraps(test)
     def attempts(*args: Any, **kwargs: Any) -> None:
         for left in reversed(range(4)):
             try:
                 test(*args, **kwargs)
-            except AssertionError:
+            except AssertionError as error:
                 if not left:
                     raise
+                warnings.warn(f"tried again: {str(error)[:300]}", stacklevel=2)
             else:
                 return
 

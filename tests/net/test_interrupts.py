@@ -17,10 +17,20 @@ from pathlib import Path
 import pytest
 
 from failing import IN_PHASE, LONG, something_else, started
-from nmtest import Json, Netmodel, Slave, assert_ends_agree, calmly, children, defines, slaves_of
+from nmtest import Json, Netmodel, Result, Slave, assert_ends_agree, calmly, children, defines, slaves_of
 
 WriteProfile = Callable[..., Path]
 Validate = Callable[[Json], None]
+
+
+def interrupted(result: Result, validate: Validate) -> Json:
+    """The result of a run that a signal has cut short."""
+    assert result.code == 130, result
+    document: Json = result.json()
+    validate(document)
+    assert document["run"]["interrupted"] is True
+    assert document["run"]["complete"] is False
+    return document
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -33,11 +43,7 @@ def test_an_interrupt_ends_gracefully(netmodel: Netmodel, validate: Validate, nu
         master.signal(number)
         result = master.finish(timeout=10)
     assert time.monotonic() - began < 3
-    assert result.code == 130, result
-    document = result.json()
-    validate(document)
-    assert document["run"]["interrupted"] is True
-    assert document["run"]["complete"] is False
+    document = interrupted(result, validate)
     assert_ends_agree(document)
     assert document["run"]["start_skew_s"] is not None, "both hosts had begun"
     assert slaves_of(document)[0]["start_skew_s"] is not None
@@ -193,11 +199,7 @@ def test_a_second_interrupt_ends_at_once(netmodel: Netmodel, profile: WriteProfi
         began = time.monotonic()
         result = master.finish(timeout=10)
     assert time.monotonic() - began < 4
-    assert result.code == 130, result
-    document = result.json()
-    validate(document)
-    assert document["run"]["interrupted"] is True
-    assert document["run"]["complete"] is False
+    interrupted(result, validate)
 
 
 def test_an_interrupt_while_connecting(netmodel: Netmodel) -> None:

@@ -7,9 +7,11 @@ import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from nmtest import Json, Netmodel, assert_complete, assert_ends_agree, defines, master_of, wait_until
+from nmtest import Json, Netmodel, Process, Result, assert_complete, assert_ends_agree, defines, master_of, wait_until
 
 PSPCTL = Path(__file__).with_name("pspctl.py")
 BUS = Path("/sys/bus/netdevsim")
@@ -98,6 +100,23 @@ def run(
     assert_complete(document)
     assert_ends_agree(document)
     return document
+
+
+def completed(done: Result) -> Json:
+    """The result of a run that has come to its end."""
+    assert done.code == 0, done.err
+    document: Json = done.json()
+    assert_complete(document)
+    assert_ends_agree(document)
+    return document
+
+
+def rotate(pair: Pair, process: Process, sides: Sequence[int]) -> None:
+    """The devices of these sides rotate their keys, one after the other, and each time the run hears of it."""
+    for count, side in enumerate(sides, 1):
+        time.sleep(1)
+        pair.control(side, "rotate")
+        process.wait_line("to be replaced", 30, count)
 
 
 def moved(document: Json) -> tuple[int, int]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import json
 import socket
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from nmtest import Netmodel, assert_complete, assert_ends_agree, defines, free_port, in_namespace, master_of
-from psptest import Pair, assert_went_over_psp, moved, run
+from nmtest import Netmodel, defines, free_port, in_namespace, master_of
+from psptest import Pair, assert_went_over_psp, completed, moved, rotate, run
 from vmtest import group, rr
 
 Profile = Callable[[str], Path]
@@ -130,10 +129,7 @@ def test_intruders(netmodel: Netmodel, pair: Pair) -> None:
                 assert intrude(pair.addresses["IPv4"][1], port) == b""
             assert process.running()
             done = process.finish(60)
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert_complete(document)
-    assert_ends_agree(document)
+    document = completed(done)
     assert master_of(document)["groups"][0]["connects"] == 2
     assert_went_over_psp(pair, before, document)
 
@@ -149,15 +145,9 @@ def test_rotations(netmodel: Netmodel, pair: Pair, name: str, more: dict[str, st
             "-m", name, *words, "-P", str(slave.port), "-v", "--format", "json", prefix=pair.prefix(0)
         ) as process:
             process.wait_line("phase 1 of 1 begins" if name == "psp_crr" else "phase 2 of 3 begins", 30)
-            for count, side in enumerate((1, 0, 1), 1):
-                time.sleep(1)
-                pair.control(side, "rotate")
-                process.wait_line("to be replaced", 30, count)
+            rotate(pair, process, (1, 0, 1))
             done = process.finish(60)
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert_complete(document)
-    assert_ends_agree(document)
+    document = completed(done)
     if name != "psp_crr":
         assert master_of(document)["groups"][0]["connects"] == 3 * (1 + 3)
     assert [host["psp"][0]["key_rotations"] for host in document["hosts"]] == [1, 2]

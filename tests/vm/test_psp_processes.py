@@ -6,14 +6,13 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from nmtest import Netmodel, assert_complete, assert_ends_agree, children, defines, master_of
-from psptest import Pair, assert_went_over_psp, run
+from nmtest import Netmodel, children, defines, master_of
+from psptest import Pair, assert_went_over_psp, completed, rotate, run
 from vmtest import rr
 
 Profile = Callable[[str], Path]
@@ -59,15 +58,9 @@ def test_processes_replace_their_connections(netmodel: Netmodel, pair: Pair, pro
         words = (*defines(h=pair.addresses["IPv4"][1]), "-P", str(slave.port), "-v", "--format", "json")
         with netmodel.started("-m", path, *words, prefix=pair.prefix(0)) as process:
             process.wait_line("phase 2 of 3 begins", 60)
-            for count, side in enumerate((0, 1, 1), 1):
-                time.sleep(1)
-                pair.control(side, "rotate")
-                process.wait_line("to be replaced", 30, count)
+            rotate(pair, process, (0, 1, 1))
             done = process.finish(90)
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert_complete(document)
-    assert_ends_agree(document)
+    document = completed(done)
     # On a slow machine the next one may come when the old connection is still there.
     assert 6 * (1 + 1) <= master_of(document)["groups"][0]["connects"] <= 6 * (1 + 3)
     assert [host["psp"][0]["key_rotations"] for host in document["hosts"]] == [1, 2]

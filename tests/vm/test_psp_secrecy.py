@@ -21,7 +21,6 @@ from nmtest import (
     Netmodel,
     Process,
     assert_complete,
-    assert_ends_agree,
     defines,
     free_port,
     in_namespace,
@@ -29,7 +28,7 @@ from nmtest import (
     trace_lines,
     wait_until,
 )
-from psptest import Pair, assert_went_over_psp
+from psptest import Pair, assert_went_over_psp, completed
 
 SOURCE = Path(__file__).with_name("psp_keys.c")
 # Bytes to and from the outside: those that netlink sockets carry are the kernel's keys.
@@ -207,10 +206,7 @@ def test_who_greets_like_a_flow(netmodel: Netmodel, pair: Pair) -> None:
                     assert len(answered(intruder)) < 32, "at most an alert of TLS"
             assert process.running()
             done = process.finish(60)
-    assert done.code == 0, done.err
-    document = json.loads(done.out)
-    assert_complete(document)
-    assert_ends_agree(document)
+    document = completed(done)
     assert_went_over_psp(pair, before, document)
 
 
