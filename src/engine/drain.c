@@ -3,7 +3,7 @@
  * All on the worker's thread. */
 #include <errno.h>
 
-#include "engine/alone.h"
+#include "engine/waits.h"
 #include "engine/engine_priv.h"
 #include "flowop/datagram.h"
 #include "transport/io.h"

@@ -34,10 +34,11 @@ struct nm_worker {
 	uint64_t last_ns;   /* with a rate: no pass is due from then on; UINT64_MAX: any may be */
 	const struct nm_instr *
 		lone; /* the read at which the only flow waits, and may sleep; NULL: it waits for events */
-	bool polls; /* its flow's connections are polled: see polled.c */
-	bool busy;  /* something to do or to look at besides waiting for events */
-	uint64_t
-		quiet_ns; /* when to look whether a phase that has lost messages is over; 0: not yet */
+	bool polls;		/* its flow's connections are polled: see polled.c */
+	bool fleeting;		/* each pass has a connection of its own: see looks_later */
+	uint8_t vain, unlooked; /* waits told to epoll after a look in vain; of these, to come */
+	bool busy;		/* something to do or to look at besides waiting for events */
+	uint64_t quiet_ns; /* when to look whether a phase with lost messages is over; 0: not yet */
 	uint64_t expiry_ns;  /* when to fail flows whose connections have expired; 0: none has */
 	uint64_t quiet_seen; /* what had moved at moved_ns */
 	uint64_t moved_ns;   /* when something was last seen to have moved */
@@ -172,9 +173,6 @@ void *nm_worker_main(void *worker); /* the thread */
 void nm_worker_conn_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events);
 void nm_worker_queue(struct nm_worker *worker, struct nm_flow *flow);
 void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow); /* until flow->wake_ns */
-/* The flow's present step has failed with flow->error. */
-void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
-			 const struct nm_instr *instr);
 
 void nm_worker_expire(struct nm_worker *worker,
 		      struct nm_flow *flow); /* its wait has been too long */
@@ -183,6 +181,10 @@ int nm_worker_watch(struct nm_worker *worker, struct nm_flow *flow,
 		    bool output); /* flow->conn; 0 or -errno */
 /* Of one that is not watched, whatever its flags say. What has come meanwhile is an event again. */
 void nm_worker_rewatch(struct nm_worker *worker, struct nm_flow *flow);
+
+/* fail.c: the flow's present step has failed with flow->error */
+void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
+			 const struct nm_instr *instr);
 
 /* drain.c */
 void nm_worker_drain(struct nm_worker *worker); /* begins */

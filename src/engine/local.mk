@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += src/libnm_engine.la
 src_libnm_engine_la_SOURCES = \
-	src/engine/alone.h \
 	src/engine/detail.c \
 	src/engine/detail.h \
 	src/engine/detail_priv.h \
@@ -11,6 +10,8 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/engine.c \
 	src/engine/engine.h \
 	src/engine/engine_priv.h \
+	src/engine/fail.c \
+	src/engine/fleeting.c \
 	src/engine/hubs.c \
 	src/engine/listen.c \
 	src/engine/lone.c \
@@ -30,5 +31,6 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/thread.h \
 	src/engine/timers.c \
 	src/engine/timers.h \
+	src/engine/waits.h \
 	src/engine/worker.c
 src_libnm_engine_la_CFLAGS = $(ROOM_CFLAGS)

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include "engine/alone.h"
+#include "engine/waits.h"
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
 #include "transport/transport.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/alone.h"
+#include "engine/waits.h"
 #include "engine/engine_priv.h"
 #include "engine/renew.h"
 #include "flowop/pipeline.h"
@@ -203,6 +203,7 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	}
 	nm_worker_lowat_begin(worker);
 	nm_worker_polled_begin(worker);
+	nm_worker_fleeting_begin(worker);
 	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 

@@ -14,7 +14,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "engine/alone.h"
+#include "engine/waits.h"
 #include "engine/engine_priv.h"
 #include "engine/renew.h"
 #include "flowop/flowop.h"

@@ -10,13 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/alone.h"
+#include "engine/waits.h"
 #include "engine/door.h"
 #include "engine/engine_priv.h"
 #include "engine/renew.h"
 #include "flowop/datagram.h"
 #include "flowop/flowop.h"
-#include "flowop/moving.h"
 #include "flowop/pipeline.h"
 #include "host/clock.h"
 #include "host/cpus.h"
@@ -28,6 +27,9 @@
 
 #define EVENTS 256
 
+/* How many waits are told to epoll at most after a look in vain. */
+#define MOST_UNLOOKED 127
+
 void nm_worker_queue(struct nm_worker *worker, struct nm_flow *flow)
 {
 	worker->busy = true;
@@ -38,81 +40,6 @@ void nm_worker_queue(struct nm_worker *worker, struct nm_flow *flow)
 	else
 		worker->run_first = flow;
 	worker->run_last = flow;
-}
-
-/* A write tells that the connect before it has failed: see connect_step. */
-static const struct nm_instr *culprit(const struct nm_flow *flow, const struct nm_instr *instr)
-{
-	bool unconnected = flow->error == ECONNREFUSED || flow->error == ETIMEDOUT ||
-			   flow->error == EHOSTUNREACH || flow->error == ENETUNREACH;
-
-	if (unconnected && (flow->conn->flags & NM_CONN_CONNECTING) && instr[-1].op &&
-	    (instr[-1].op->flags & NM_FLOWOP_OPENS))
-		return instr - 1;
-	return instr;
-}
-
-/* What is given up on a stream comes all the same, or the other end waits for it. */
-static void note_debt(const struct nm_worker *worker, struct nm_flow *flow,
-		      const struct nm_instr *instr)
-{
-	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
-
-	if (flow->error != ETIMEDOUT || instr->lossy || !(instr->op->flags & NM_FLOWOP_MOVES) ||
-	    (instr->op->flags & others) || !(flow->conn->flags & NM_CONN_OPEN))
-		return;
-	uint64_t left = flow->left ? flow->left : nm_message_bytes(&worker->io, flow, instr);
-
-	*(instr->op->flags & NM_FLOWOP_FOLLOWS ? &flow->conn->owed_in : &flow->conn->owed_out) +=
-		left;
-}
-
-/* The failure is one that the profile expects: the flow goes on with what comes next. */
-static void pass_over(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
-{
-	if ((instr->op->flags & NM_FLOWOP_OPENS) && (flow->conn->flags & NM_CONN_OPEN))
-		flow->conn->transport->close(flow->conn, false);
-	note_debt(worker, flow, instr);
-	flow->error = 0;
-	flow->left = 0;
-	flow->wake_ns = 0;
-	flow->at = instr + 1;
-	nm_worker_queue(worker, flow);
-}
-
-void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
-			 const struct nm_instr *instr)
-{
-	if (instr->op == &nm_glue_pipeline)
-		instr = nm_pipe_culprit(nm_pipe_of(&worker->io, flow), instr);
-	instr = nm_renew_original(worker, instr);
-	nm_counter_add(&worker->io.count->errors, 1);
-	if (worker->detail)
-		nm_detail_failed(worker, flow, instr);
-	if (instr->can_fail) {
-		pass_over(worker, flow, instr);
-		return;
-	}
-	instr = culprit(flow, instr);
-	if (!atomic_load_explicit(&worker->failed, memory_order_relaxed)) {
-		worker->error =
-			(struct nm_engine_error){.group = worker->group_no,
-						 .flow = flow->index,
-						 .line = instr->line,
-						 .flowop = instr->op ? instr->op->name : NULL,
-						 .error = flow->error};
-		if (flow->error == EKEYEXPIRED)
-			(void)nm_renew_expired(worker, flow->conn, worker->error.why,
-					       sizeof worker->error.why);
-		else if ((flow->conn->flags & NM_CONN_OPEN) && flow->conn->transport->why)
-			(void)flow->conn->transport->why(flow->conn, worker->error.why,
-							 sizeof worker->error.why);
-		atomic_store_explicit(&worker->failed, true, memory_order_release);
-	}
-	atomic_fetch_add_explicit(&worker->n_failed, 1, memory_order_relaxed);
-	if (flow->conn->flags & NM_CONN_OPEN)
-		flow->conn->transport->close(flow->conn, false);
-	nm_worker_flow_done(worker, flow);
 }
 
 /* Makes epoll watch the connection: once for input, and from its first full buffer on for output too. */
@@ -166,6 +93,21 @@ static void wait_for(struct nm_worker *worker, struct nm_flow *flow, const struc
 		nm_worker_fail_flow(worker, flow, instr);
 }
 
+/* A connection that this end closes soon, and that epoll does not know yet: what is awaited may well come while the other
+ * flows have their turn, so that the flow looks after that, and only then epoll is told. Each look in vain doubles the
+ * number of waits that do without. */
+static bool looks_later(struct nm_worker *worker, const struct nm_flow *flow,
+			const struct nm_instr *instr)
+{
+	if (!worker->fleeting || (flow->conn->flags & (NM_CONN_REGISTERED | NM_CONN_ACCEPTED)) ||
+	    !(instr->op->flags & NM_FLOWOP_MOVES))
+		return false;
+	if (!worker->unlooked)
+		return true;
+	worker->unlooked--;
+	return false;
+}
+
 /* The wait that has begun ends by itself. */
 static void limit_wait(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
 {
@@ -189,6 +131,12 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 	flow->at = instr;
 	switch (answer) {
 	case NM_STEP_WAIT_IN:
+		if (looks_later(worker, flow, instr)) {
+			nm_worker_queue(worker, flow);
+			flow->state = NM_FLOW_LOOKING;
+			break;
+		}
+		/* fall through */
 	case NM_STEP_WAIT_OUT:
 		flow->state = NM_FLOW_WAITING;
 		wait_for(worker, flow, instr, answer == NM_STEP_WAIT_OUT);
@@ -576,18 +524,46 @@ static void fire_timers(struct nm_worker *worker, uint64_t now_ns)
 	}
 }
 
-/* Gives one turn to each flow that is queued now. */
+/* The flow was to look later, which is now. */
+static void look(struct nm_worker *worker, struct nm_flow *flow)
+{
+	const struct nm_instr *instr = flow->at;
+
+	flow->conn->flags |= NM_CONN_IN;
+	enum nm_step answer = instr->step(&worker->io, flow, instr);
+
+	if (answer == NM_STEP_WAIT_IN) {
+		worker->vain = worker->vain < MOST_UNLOOKED ? worker->vain * 2 + 1 : MOST_UNLOOKED;
+		worker->unlooked = worker->vain;
+		flow->state = NM_FLOW_WAITING;
+		wait_for(worker, flow, instr, false);
+		return;
+	}
+	worker->vain = 0;
+	flow->state = NM_FLOW_READY;
+	if (answer != NM_STEP_NEXT) {
+		suspend(worker, flow, instr, answer);
+		return;
+	}
+	flow->at = instr + 1;
+	run_flow(worker, flow);
+}
+
+/* Gives one turn to each flow that is queued now, but not to so many that events would have to wait. */
 static void run_queued(struct nm_worker *worker)
 {
 	struct nm_flow *last = worker->run_last;
 	struct nm_flow *flow;
 
-	while ((flow = worker->run_first)) {
+	for (unsigned turns = 0; turns < EVENTS && (flow = worker->run_first); turns++) {
 		worker->run_first = flow->next;
 		if (!worker->run_first)
 			worker->run_last = NULL;
 		flow->next = NULL;
-		nm_worker_run_flow(worker, flow);
+		if (flow->state == NM_FLOW_LOOKING)
+			look(worker, flow);
+		else
+			nm_worker_run_flow(worker, flow);
 		if (flow == last)
 			break;
 	}

@@ -93,6 +93,7 @@ enum nm_flow_state {
 	NM_FLOW_IDLE,	 /* between phases */
 	NM_FLOW_READY,	 /* running, or queued to run */
 	NM_FLOW_WAITING, /* for its connection */
+	NM_FLOW_LOOKING, /* the same, but queued to look by itself whether it is ready */
 	NM_FLOW_LIMITED, /* for its connection, and for flow->wake_ns */
 	NM_FLOW_ASLEEP,	 /* for a time */
 	NM_FLOW_PARKED,	 /* on a listener */

@@ -72,7 +72,7 @@ def arguments() -> argparse.Namespace:
     add("--flows", type=numbers, default=(1, 64, 1000), metavar="N,N")
     add("--threads", type=positive, default=1, help="of each end; more than one share both CPUs (1)")
     add("--tools", type=list_of(_TOOLS), default=_TOOLS, metavar="A,B")
-    add("--cpus", type=pair, metavar="C,S", help="CPU of the client and of the server")
+    add("--cpus", type=pair, metavar="C,S", help="CPU of the client and of the server, which may be the same")
     add("--count-rounds", type=positive, default=1, help="rounds under strace, callgrind (1)")
     add("--count-seconds", type=pair, default=(1, 3), metavar="A,B", help="two lengths (1,3)")
     add("--no-strace", action="store_true", help="leave out system calls")

@@ -506,7 +506,8 @@ def test_why_they_have_none(run: Run, workload: str) -> None:
     trace = full(run, workload)
     added = [call for call in trace.of("epoll_ctl", True, "EPOLL_CTL_ADD") if "EPOLLRDHUP" in call.args]
     assert all("EPOLLET" in call.args for call in added)
-    assert added or workload == "udp_stream"  # which waits for nothing
+    # The one waits for nothing, the other may find its answers before it has told epoll of a connection.
+    assert added or workload in ("udp_stream", "tcp_crr")
     waits = [call for call in trace.of("epoll_wait|epoll_pwait2?", True)]
     assert all(re.search(r"\], 256, ", call.args) for call in waits if call.result)
     data = [call for call in trace.of("sendto|recvfrom|sendmmsg|recvmmsg", True) if not GREETING.search(call.args)]

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A worker with one flow need not find out which flow can go on: other ways to wait than for events. All on the worker's
- * thread, in a phase. */
-#ifndef NM_ENGINE_ALONE_H
-#define NM_ENGINE_ALONE_H
+/* Other ways to wait for input than to have epoll tell it. A worker with one flow need not find out which flow can go
+ * on; and a connection that soon is closed is not worth telling epoll of. All on the worker's thread, in a phase. */
+#ifndef NM_ENGINE_WAITS_H
+#define NM_ENGINE_WAITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,5 +24,9 @@ void nm_worker_polled_end(struct nm_worker *worker); /* may be called again */
 /* What it waits for, as epoll_wait(2) tells it. timeout_ns < 0 waits without limit. */
 int nm_worker_poll(struct nm_worker *worker, struct epoll_event *events, int n_events,
 		   int64_t timeout_ns);
+
+/* fleeting.c: several flows, each pass of which has a connection of its own */
+bool nm_worker_is_fleeting(const struct nm_worker *worker); /* in the present phase */
+void nm_worker_fleeting_begin(struct nm_worker *worker);
 
 #endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a failed step means for its flow: the flow ends, unless the profile expects such failures. On the worker's thread. */
+#include <errno.h>
+
+#include "engine/engine_priv.h"
+#include "engine/renew.h"
+#include "flowop/flowop.h"
+#include "flowop/moving.h"
+#include "flowop/pipeline.h"
+#include "transport/transport.h"
+
+/* A write tells that the connect before it has failed: see connect_step. */
+static const struct nm_instr *culprit(const struct nm_flow *flow, const struct nm_instr *instr)
+{
+	bool unconnected = flow->error == ECONNREFUSED || flow->error == ETIMEDOUT ||
+			   flow->error == EHOSTUNREACH || flow->error == ENETUNREACH;
+
+	if (unconnected && (flow->conn->flags & NM_CONN_CONNECTING) && instr[-1].op &&
+	    (instr[-1].op->flags & NM_FLOWOP_OPENS))
+		return instr - 1;
+	return instr;
+}
+
+/* What is given up on a stream comes all the same, or the other end waits for it. */
+static void note_debt(const struct nm_worker *worker, struct nm_flow *flow,
+		      const struct nm_instr *instr)
+{
+	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
+
+	if (flow->error != ETIMEDOUT || instr->lossy || !(instr->op->flags & NM_FLOWOP_MOVES) ||
+	    (instr->op->flags & others) || !(flow->conn->flags & NM_CONN_OPEN))
+		return;
+	uint64_t left = flow->left ? flow->left : nm_message_bytes(&worker->io, flow, instr);
+
+	*(instr->op->flags & NM_FLOWOP_FOLLOWS ? &flow->conn->owed_in : &flow->conn->owed_out) +=
+		left;
+}
+
+/* The failure is one that the profile expects: the flow goes on with what comes next. */
+static void pass_over(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	if ((instr->op->flags & NM_FLOWOP_OPENS) && (flow->conn->flags & NM_CONN_OPEN))
+		flow->conn->transport->close(flow->conn, false);
+	note_debt(worker, flow, instr);
+	flow->error = 0;
+	flow->left = 0;
+	flow->wake_ns = 0;
+	flow->at = instr + 1;
+	nm_worker_queue(worker, flow);
+}
+
+void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
+			 const struct nm_instr *instr)
+{
+	if (instr->op == &nm_glue_pipeline)
+		instr = nm_pipe_culprit(nm_pipe_of(&worker->io, flow), instr);
+	instr = nm_renew_original(worker, instr);
+	nm_counter_add(&worker->io.count->errors, 1);
+	if (worker->detail)
+		nm_detail_failed(worker, flow, instr);
+	if (instr->can_fail) {
+		pass_over(worker, flow, instr);
+		return;
+	}
+	instr = culprit(flow, instr);
+	if (!atomic_load_explicit(&worker->failed, memory_order_relaxed)) {
+		worker->error =
+			(struct nm_engine_error){.group = worker->group_no,
+						 .flow = flow->index,
+						 .line = instr->line,
+						 .flowop = instr->op ? instr->op->name : NULL,
+						 .error = flow->error};
+		if (flow->error == EKEYEXPIRED)
+			(void)nm_renew_expired(worker, flow->conn, worker->error.why,
+					       sizeof worker->error.why);
+		else if ((flow->conn->flags & NM_CONN_OPEN) && flow->conn->transport->why)
+			(void)flow->conn->transport->why(flow->conn, worker->error.why,
+							 sizeof worker->error.why);
+		atomic_store_explicit(&worker->failed, true, memory_order_release);
+	}
+	atomic_fetch_add_explicit(&worker->n_failed, 1, memory_order_relaxed);
+	if (flow->conn->flags & NM_CONN_OPEN)
+		flow->conn->transport->close(flow->conn, false);
+	nm_worker_flow_done(worker, flow);
+}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connections that live for one pass: answers are looked for before epoll is told to wait for them. That this spares a
+system call is with the others in test_scale.py."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from compose import ask, check, connect, counts, lasting, op, times
+from nmtest import Netmodel, calmly, traced
+
+WriteProfile = Callable[..., Path]
+Need = Callable[..., str]
+
+CALLS = "connect,epoll_ctl,epoll_pwait,recvfrom,close"
+
+
+def several(flows: int, *transactions: str) -> str:
+    return f'<group nthreads="1" nflows="{flows}">\n{"".join(transactions)}</group>\n'
+
+
+def client_calls(lines: list[str]) -> Counter[str]:
+    """Of the thread that has connected; looks that found nothing apart."""
+    threads: dict[str, Counter[str]] = {}
+    for line in lines:
+        thread, call = line.split(" ", 1)
+        name = call.split("(", 1)[0]
+        named = f"{name} EAGAIN" if "EAGAIN" in call else "added" if "EPOLL_CTL_ADD" in call else name
+        threads.setdefault(thread, Counter())[named] += 1
+    return max(threads.values(), key=lambda calls: calls["connect"])
+
+
+def test_answers_that_come_late(netmodel: Netmodel, profile: WriteProfile, need_tool: Need, tmp_path: Path) -> None:
+    """Hardly any look is in vain, since few are tried."""
+    late = ask(10, 10).replace("/>", "/>" + op("think", "duration=5ms at=slave"), 1)
+    path = profile(several(8, times(20, connect(), late, op("disconnect"))))
+    document, lines = traced(netmodel, need_tool, path, tmp_path / "t", CALLS, args=("-t",))
+    calls = client_calls(lines)
+    assert counts(document, "counted") == (160, 1600, 1600)
+    assert calls["connect"] == 160
+    assert calls["added"] >= 140
+    assert 1 <= calls["recvfrom EAGAIN"] <= 20
+
+
+@pytest.mark.parametrize("flows", [2, 300])
+@pytest.mark.parametrize(("reply", "bytes_of"), [("1", 1), ("300k", 300 * 1024)])
+def test_it_all_adds_up(netmodel: Netmodel, profile: WriteProfile, flows: int, reply: str, bytes_of: int) -> None:
+    """Also where an answer comes in parts, and with more flows than have their turn between two looks at events."""
+    path = profile(several(flows, times(2, connect(), ask(1, reply), ask(5, 5), op("disconnect"))))
+    document = check(netmodel.measure(path, "-t"))
+    assert counts(document, "counted") == (2 * flows, 12 * flows, 2 * flows * (bytes_of + 5))
+
+
+@calmly
+def test_a_phase_ends_when_its_time_is_over(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """What main wants is heard though there always is a flow that can go on."""
+    path = profile(several(1000, lasting("300ms", connect(), ask(1, 1), op("disconnect"))))
+    phase = check(netmodel.measure(path))["groups"][0]["phases"][0]
+    assert phase["transactions"] > 1000
+    assert phase["seconds"] < 0.6
