@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "engine/thread.h"
 #include "engine/timers.h"
+#include "engine/waits.h"
 
 /* What a worker keeps of one phase. */
 struct nm_phase_stats {
@@ -45,6 +46,7 @@ struct nm_worker {
 	struct nm_flow *run_first, *run_last;
 	struct nm_listen_fd *polled_listener; /* while it polls; NULL: it has none */
 	unsigned looks;			      /* of one that spins: how often nothing was found */
+	struct nm_looks look;
 	int epoll_fd;
 	int wake_fd;
 	/* Phase. */
@@ -173,7 +175,6 @@ void *nm_worker_main(void *worker); /* the thread */
 void nm_worker_conn_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events);
 void nm_worker_queue(struct nm_worker *worker, struct nm_flow *flow);
 void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow); /* until flow->wake_ns */
-
 void nm_worker_expire(struct nm_worker *worker,
 		      struct nm_flow *flow); /* its wait has been too long */
 
@@ -185,7 +186,6 @@ void nm_worker_rewatch(struct nm_worker *worker, struct nm_flow *flow);
 /* fail.c: the flow's present step has failed with flow->error */
 void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 			 const struct nm_instr *instr);
-
 /* drain.c */
 void nm_worker_drain(struct nm_worker *worker); /* begins */
 void nm_worker_drain_conn(struct nm_worker *worker, struct nm_conn *conn);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connections that live for one pass: epoll would be told of each for one or two waits only. */
+#include <sched.h>
+
 #include "engine/engine_priv.h"
 #include "engine/waits.h"
 #include "flowop/flowop.h"
@@ -44,7 +46,47 @@ bool nm_worker_is_fleeting(const struct nm_worker *worker)
 
 void nm_worker_fleeting_begin(struct nm_worker *worker)
 {
-	worker->fleeting =
-		worker->n_flows > 1 && !worker->phase->drains && nm_worker_is_fleeting(worker);
-	worker->vain = worker->unlooked = 0;
+	worker->look = (struct nm_looks){.on = worker->n_flows > 1 && !worker->phase->drains &&
+					       nm_worker_is_fleeting(worker)};
+}
+
+/* The end that accepts waits for the close after it, and needs epoll anyway. */
+bool nm_worker_looks_later(struct nm_worker *worker, const struct nm_flow *flow,
+			   const struct nm_instr *instr)
+{
+	if (!worker->look.on || (flow->conn->flags & (NM_CONN_REGISTERED | NM_CONN_ACCEPTED)) ||
+	    !(instr->op->flags & NM_FLOWOP_MOVES))
+		return false;
+	if (!worker->look.skips)
+		return true;
+	worker->look.skips--;
+	return false;
+}
+
+/* So many flows that look are worth that they leave the CPU once: who is to answer may need this very one. */
+#define MANY_LOOKS 8
+
+void nm_worker_looks_begin(struct nm_worker *worker)
+{
+	struct nm_looks *look = &worker->look;
+	bool many = look->tried >= MANY_LOOKS;
+
+	look->tried = look->missed = 0;
+	if (many && worker->run_first->state == NM_FLOW_LOOKING)
+		(void)sched_yield();
+}
+
+/* How many waits do without at most for each look in vain. */
+#define MOST_SKIPPED 127
+
+void nm_worker_looks_end(struct nm_worker *worker)
+{
+	struct nm_looks *look = &worker->look;
+
+	if (look->missed <= look->tried / 2) {
+		look->vain = look->tried ? 0 : look->vain;
+		return;
+	}
+	look->vain = look->vain < MOST_SKIPPED ? (uint8_t)(look->vain * 2 + 1) : MOST_SKIPPED;
+	look->skips = look->missed * look->vain;
 }

@@ -27,9 +27,6 @@
 
 #define EVENTS 256
 
-/* How many waits are told to epoll at most after a look in vain. */
-#define MOST_UNLOOKED 127
-
 void nm_worker_queue(struct nm_worker *worker, struct nm_flow *flow)
 {
 	worker->busy = true;
@@ -93,21 +90,6 @@ static void wait_for(struct nm_worker *worker, struct nm_flow *flow, const struc
 		nm_worker_fail_flow(worker, flow, instr);
 }
 
-/* A connection that this end closes soon, and that epoll does not know yet: what is awaited may well come while the other
- * flows have their turn, so that the flow looks after that, and only then epoll is told. Each look in vain doubles the
- * number of waits that do without. */
-static bool looks_later(struct nm_worker *worker, const struct nm_flow *flow,
-			const struct nm_instr *instr)
-{
-	if (!worker->fleeting || (flow->conn->flags & (NM_CONN_REGISTERED | NM_CONN_ACCEPTED)) ||
-	    !(instr->op->flags & NM_FLOWOP_MOVES))
-		return false;
-	if (!worker->unlooked)
-		return true;
-	worker->unlooked--;
-	return false;
-}
-
 /* The wait that has begun ends by itself. */
 static void limit_wait(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
 {
@@ -131,7 +113,7 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 	flow->at = instr;
 	switch (answer) {
 	case NM_STEP_WAIT_IN:
-		if (looks_later(worker, flow, instr)) {
+		if (nm_worker_looks_later(worker, flow, instr)) {
 			nm_worker_queue(worker, flow);
 			flow->state = NM_FLOW_LOOKING;
 			break;
@@ -530,16 +512,15 @@ static void look(struct nm_worker *worker, struct nm_flow *flow)
 	const struct nm_instr *instr = flow->at;
 
 	flow->conn->flags |= NM_CONN_IN;
+	worker->look.tried++;
 	enum nm_step answer = instr->step(&worker->io, flow, instr);
 
 	if (answer == NM_STEP_WAIT_IN) {
-		worker->vain = worker->vain < MOST_UNLOOKED ? worker->vain * 2 + 1 : MOST_UNLOOKED;
-		worker->unlooked = worker->vain;
+		worker->look.missed++;
 		flow->state = NM_FLOW_WAITING;
 		wait_for(worker, flow, instr, false);
 		return;
 	}
-	worker->vain = 0;
 	flow->state = NM_FLOW_READY;
 	if (answer != NM_STEP_NEXT) {
 		suspend(worker, flow, instr, answer);
@@ -555,6 +536,8 @@ static void run_queued(struct nm_worker *worker)
 	struct nm_flow *last = worker->run_last;
 	struct nm_flow *flow;
 
+	if (worker->look.on)
+		nm_worker_looks_begin(worker);
 	for (unsigned turns = 0; turns < EVENTS && (flow = worker->run_first); turns++) {
 		worker->run_first = flow->next;
 		if (!worker->run_first)
@@ -567,6 +550,8 @@ static void run_queued(struct nm_worker *worker)
 		if (flow == last)
 			break;
 	}
+	if (worker->look.on)
+		nm_worker_looks_end(worker);
 }
 
 static int64_t next_timeout_ns(const struct nm_worker *worker)

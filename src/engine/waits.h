@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 
 struct nm_flow;
+struct nm_instr;
 struct nm_worker;
 
 /* lone.c: a worker with one flow that asks may wait in the receive itself */
@@ -25,8 +26,21 @@ void nm_worker_polled_end(struct nm_worker *worker); /* may be called again */
 int nm_worker_poll(struct nm_worker *worker, struct epoll_event *events, int n_events,
 		   int64_t timeout_ns);
 
-/* fleeting.c: several flows, each pass of which has a connection of its own */
-bool nm_worker_is_fleeting(const struct nm_worker *worker); /* in the present phase */
+/* fleeting.c: several flows, each pass of which has a connection of its own. What a flow waits for may well come while
+ * the others have their turn: it looks after that, and only then epoll is told of its connection. */
+struct nm_looks {
+	bool on;
+	uint8_t vain;		/* rounds before in which most found nothing: 0, 1, 3, 7, ... */
+	uint32_t tried, missed; /* in the present round, or the last */
+	uint32_t skips;		/* waits to come of which epoll is told at once */
+};
+
+bool nm_worker_is_fleeting(const struct nm_worker *worker); /* whether its present phase is */
 void nm_worker_fleeting_begin(struct nm_worker *worker);
+/* Whether the flow, which would wait for input at that instruction, looks later. */
+bool nm_worker_looks_later(struct nm_worker *worker, const struct nm_flow *flow,
+			   const struct nm_instr *instr);
+void nm_worker_looks_begin(struct nm_worker *worker); /* a round of looks */
+void nm_worker_looks_end(struct nm_worker *worker);
 
 #endif
