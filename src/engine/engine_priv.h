@@ -35,10 +35,8 @@ struct nm_worker {
 	uint64_t last_ns;   /* with a rate: no pass is due from then on; UINT64_MAX: any may be */
 	const struct nm_instr *
 		lone; /* the read at which the only flow waits, and may sleep; NULL: it waits for events */
-	bool polls;		/* its flow's connections are polled: see polled.c */
-	bool fleeting;		/* each pass has a connection of its own: see looks_later */
-	uint8_t vain, unlooked; /* waits told to epoll after a look in vain; of these, to come */
-	bool busy;		/* something to do or to look at besides waiting for events */
+	bool polls;	   /* its flow's connections are polled: see polled.c */
+	bool busy;	   /* something to do or to look at besides waiting for events */
 	uint64_t quiet_ns; /* when to look whether a phase with lost messages is over; 0: not yet */
 	uint64_t expiry_ns;  /* when to fail flows whose connections have expired; 0: none has */
 	uint64_t quiet_seen; /* what had moved at moved_ns */

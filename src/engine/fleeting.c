@@ -54,8 +54,11 @@ void nm_worker_fleeting_begin(struct nm_worker *worker)
 bool nm_worker_looks_later(struct nm_worker *worker, const struct nm_flow *flow,
 			   const struct nm_instr *instr)
 {
-	if (!worker->look.on || (flow->conn->flags & (NM_CONN_REGISTERED | NM_CONN_ACCEPTED)) ||
-	    !(instr->op->flags & NM_FLOWOP_MOVES))
+	const uint32_t states = NM_CONN_OPEN | NM_CONN_REGISTERED | NM_CONN_ACCEPTED;
+	const uint32_t kinds = NM_FLOWOP_MOVES | NM_FLOWOP_BOTH | NM_FLOWOP_FILES;
+
+	if (!worker->look.on || (flow->conn->flags & states) != NM_CONN_OPEN ||
+	    (instr->op->flags & kinds) != NM_FLOWOP_MOVES)
 		return false;
 	if (!worker->look.skips)
 		return true;
@@ -76,8 +79,8 @@ void nm_worker_looks_begin(struct nm_worker *worker)
 		(void)sched_yield();
 }
 
-/* How many waits do without at most for each look in vain. */
-#define MOST_SKIPPED 127
+/* How many waits do without at most for each look in vain: it hardly costs more, and a bad start is soon forgotten. */
+#define MOST_SKIPPED 15
 
 void nm_worker_looks_end(struct nm_worker *worker)
 {

@@ -113,13 +113,12 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 	flow->at = instr;
 	switch (answer) {
 	case NM_STEP_WAIT_IN:
+	case NM_STEP_WAIT_OUT:
 		if (nm_worker_looks_later(worker, flow, instr)) {
 			nm_worker_queue(worker, flow);
 			flow->state = NM_FLOW_LOOKING;
 			break;
 		}
-		/* fall through */
-	case NM_STEP_WAIT_OUT:
 		flow->state = NM_FLOW_WAITING;
 		wait_for(worker, flow, instr, answer == NM_STEP_WAIT_OUT);
 		break;
@@ -511,14 +510,14 @@ static void look(struct nm_worker *worker, struct nm_flow *flow)
 {
 	const struct nm_instr *instr = flow->at;
 
-	flow->conn->flags |= NM_CONN_IN;
+	flow->conn->flags |= instr->op->flags & NM_FLOWOP_FOLLOWS ? NM_CONN_IN : NM_CONN_OUT;
 	worker->look.tried++;
 	enum nm_step answer = instr->step(&worker->io, flow, instr);
 
-	if (answer == NM_STEP_WAIT_IN) {
+	if (answer == NM_STEP_WAIT_IN || answer == NM_STEP_WAIT_OUT) {
 		worker->look.missed++;
 		flow->state = NM_FLOW_WAITING;
-		wait_for(worker, flow, instr, false);
+		wait_for(worker, flow, instr, answer == NM_STEP_WAIT_OUT);
 		return;
 	}
 	flow->state = NM_FLOW_READY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Other ways to wait for input than to have epoll tell it. A worker with one flow need not find out which flow can go
+/* Other ways to wait than to have epoll tell. A worker with one flow need not find out which flow can go
  * on; and a connection that soon is closed is not worth telling epoll of. All on the worker's thread, in a phase. */
 #ifndef NM_ENGINE_WAITS_H
 #define NM_ENGINE_WAITS_H
@@ -30,14 +30,14 @@ int nm_worker_poll(struct nm_worker *worker, struct epoll_event *events, int n_e
  * the others have their turn: it looks after that, and only then epoll is told of its connection. */
 struct nm_looks {
 	bool on;
-	uint8_t vain;		/* rounds before in which most found nothing: 0, 1, 3, 7, ... */
+	uint8_t vain;		/* rounds before in which most found nothing: 0, 1, 3, 7 or 15 */
 	uint32_t tried, missed; /* in the present round, or the last */
 	uint32_t skips;		/* waits to come of which epoll is told at once */
 };
 
 bool nm_worker_is_fleeting(const struct nm_worker *worker); /* whether its present phase is */
 void nm_worker_fleeting_begin(struct nm_worker *worker);
-/* Whether the flow, which would wait for input at that instruction, looks later. */
+/* Whether the flow, which would wait at that instruction, looks later. */
 bool nm_worker_looks_later(struct nm_worker *worker, const struct nm_flow *flow,
 			   const struct nm_instr *instr);
 void nm_worker_looks_begin(struct nm_worker *worker); /* a round of looks */
