@@ -197,9 +197,11 @@ def test_no_room_for_tellings_about_datagrams(
 def test_no_room_for_tellings_is_back_pressure(
     netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, own: Node
 ) -> None:
-    """A refusal (ENOBUFS) is waited out: there is no storm of them, and no failure."""
+    """A refusal (ENOBUFS) is waited out: there is no storm of them, and no failure. The reader begins late, so that what
+    is sent stays where it is."""
     with changed(own, "net.core.optmem_max", 2000):
-        body = stream(op("write", "size=3k zerocopy"), 2000, 1)
+        late = op("think", "duration=200ms at=slave")
+        body = stream(late + op("write", "size=3k zerocopy count=2000"), 1, 1)
         _, lines = traced(netmodel, need_tool, profile(body), tmp_path / "trace", "sendto", own.prefix)
     refused = sum("ENOBUFS" in line for line in lines)
     assert 0 < refused < len(sends(lines, "MSG_ZEROCOPY"))
