@@ -6,8 +6,10 @@ Peers: neper (NEPER_DIR), uperf (UPERF_DIR), netperf (NETPERF_DIR), iperf3 (IPER
 (SOCKPERF), each taken from the directory or program that the variable names, or else from PATH;
 and, for the bound of what is possible, loops written by hand (bare).
 In each round every tool runs once, in turn, pinned in the same way: the client on one CPU and the
-server on another, or each on both where it has several threads. Costs are those of both ends, except
-the instructions, which are the client's.
+server on another, or each on both where it has several threads. A single flow of requests and answers
+then shows above all how long an idle CPU takes to wake up; so that is also measured with both ends on
+one CPU, unless CPUs are given. Costs are those of both ends, except the instructions, which are the
+client's.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import platform
 import resource
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from benchlib.measure import Measurer
@@ -96,6 +99,19 @@ def default_cpus() -> tuple[int, int] | None:
     return (usable[0], usable[1]) if len(usable) > 1 else None
 
 
+def cases_of(options: argparse.Namespace, both_places: bool) -> list[Case]:
+    cases = []
+    for workload in options.workloads:
+        for flows in options.flows:
+            case = Case(workload, flows, options.seconds, threads=options.threads)
+            if not case.is_sensible:
+                continue
+            cases.append(case)
+            if both_places and case.wakes:
+                cases.append(replace(case, one_cpu=True))
+    return cases
+
+
 def raise_file_limit() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -151,13 +167,9 @@ def main() -> int:
     print()
 
     results: dict[Case, dict[str, Figures]] = {}
-    for workload in options.workloads:
-        for flows in options.flows:
-            case = Case(workload, flows, options.seconds, threads=options.threads)
-            if not case.is_sensible:
-                continue
-            results[case] = measure_case(case, tools, measurer, options)
-            print(case_text(case, results[case]), flush=True)
+    for case in cases_of(options, both_places=measurer.pins and not options.cpus):
+        results[case] = measure_case(case, tools, measurer, options)
+        print(case_text(case, results[case]), flush=True)
     if SUBJECT in facts["tools"]:
         slower = behind(results)
         print(f"{SUBJECT} is behind in:" if slower else f"{SUBJECT} is behind in no case")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import bench
 from benchlib import measure, ports, process, report
 from benchlib.model import WORKLOADS, BenchError, Case, Commands, Figures, Place
 from benchlib.tools import Bare, Iperf3, Neper, Netmodel, Netperf, Sockperf, Uperf
@@ -184,15 +185,12 @@ def test_a_bound_need_only_be_come_near_to() -> None:
     assert report.behind({RR: figures}) == ["tcp_rr, 1 flow: 0.950 of bare"]
 
 
-def test_netmodel_is_one_command_or_two() -> None:
-    tool = Netmodel("/x/netmodel")
-    alone = tool.run(RR, Place((0,), (1,), "/tmp"))
-    assert alone.server is None
-    assert alone.client[-4:] == ["--cpus", "0", "--slave-cpus", "1"]
-    apart = tool.run(RR, Place((0,), (1,), "/tmp", separate=True))
-    assert apart.server is not None
-    assert apart.server[1:] == ["-s", "-P", str(apart.listens_on), "--cpus", "1"]
-    assert "--slave-cpus" not in apart.client
+def test_each_end_of_netmodel_is_a_command() -> None:
+    commands = Netmodel("/x/netmodel").run(RR, Place((0,), (1,), "/tmp"))
+    port = str(commands.listens_on)
+    assert commands.server == ["/x/netmodel", "-s", "-P", port, "--cpus", "1"]
+    assert commands.client[-4:] == ["--cpus", "0", "-P", port]
+    assert "host=127.0.0.1" in commands.client
 
 
 def test_a_profile_is_the_same_for_both(tmp_path: Path) -> None:
@@ -225,6 +223,24 @@ def test_threads_of_an_end_share_both_cpus() -> None:
     assert len(measured) == 2
     assert not Case("tcp_rr", 1, 1, threads=2).is_sensible
     assert not Netperf("x", "y").supported(Case("tcp_rr", 1, 1, threads=2))
+
+
+def test_a_lone_flow_is_measured_on_one_cpu_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    places: list[Place] = []
+
+    class Seen(Netmodel):
+        def run(self, case: Case, place: Place) -> Commands:
+            places.append(place)
+            raise BenchError("not run")
+
+    monkeypatch.setattr(sys, "argv", ["bench.py", "--workloads", "tcp_rr,tcp_rr_spin,tcp_stream", "--flows", "1,2"])
+    cases = bench.cases_of(bench.arguments(), both_places=True)
+    assert [(c.workload, c.flows) for c in cases if c.one_cpu] == [("tcp_rr", 1)]
+    assert [c.label for c in cases][:3] == ["tcp_rr, 1 flow", "tcp_rr, 1 flow, on one CPU", "tcp_rr, 2 flows"]
+    assert not any(c.one_cpu for c in bench.cases_of(bench.arguments(), both_places=False))
+    for case in cases[:2]:
+        measure.Measurer((3, 4), (1, 2)).throughput(Seen("/x/netmodel"), case, Figures())
+    assert [(p.client_cpus, p.server_cpus) for p in places] == [((3,), (4,)), ((3,), (3,))]
 
 
 def test_other_ways_of_a_workload() -> None:

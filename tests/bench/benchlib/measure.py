@@ -38,6 +38,10 @@ class Measurer:
         self._count_seconds = count_seconds
 
     @property
+    def pins(self) -> bool:
+        return self._cpus is not None
+
+    @property
     def missing(self) -> list[str]:
         found = {"taskset": self._taskset, "strace": self._strace, "valgrind": self._valgrind}
         return [name for name, path in found.items() if not path]
@@ -46,7 +50,7 @@ class Measurer:
         """Throughput and CPU time of one undisturbed run."""
         try:
             with tempfile.TemporaryDirectory(prefix="netmodel-bench-") as workdir:
-                outcome, cpu_s = self._execute(tool, case, self._place(case, workdir, separate=False))
+                outcome, cpu_s = self._execute(tool, case, self._place(case, workdir))
         except (BenchError, OSError) as error:
             figures.errors.append(str(error))
             return
@@ -85,7 +89,7 @@ class Measurer:
             files = [Path(workdir) / f"strace-{end}" for end in ("client", "server")]
             watch = [(str(self._strace), "-f", "-c", "-o", str(file)) for file in files]
             outcome, _ = self._execute(
-                tool, case, self._place(case, workdir, separate=True), Prefix(*watch), _WATCHED_SLACK_S
+                tool, case, self._place(case, workdir), Prefix(*watch), _WATCHED_SLACK_S
             )
             client, server = (sum(strace_calls(file.read_text()).values()) for file in files)
         return outcome.count, client, server
@@ -100,21 +104,23 @@ class Measurer:
             outcome, _ = self._execute(
                 tool,
                 case,
-                self._place(case, workdir, separate=True),
+                self._place(case, workdir),
                 Prefix(client=watch),
                 _WATCHED_SLACK_S,
             )
             total = sum(callgrind_total(f.read_text()) for f in Path(workdir).glob("cg.*"))
         return outcome.count, total
 
-    def _place(self, case: Case, workdir: str, separate: bool) -> Place:
-        """An end with one thread has a CPU of its own; those with more share both."""
+    def _place(self, case: Case, workdir: str) -> Place:
+        """An end with one thread has a CPU of its own, unless the case says otherwise; those with more share both."""
         if self._cpus is None:
-            return Place((), (), workdir, separate)
+            return Place((), (), workdir)
         client, server = self._cpus
         if case.threads > 1:
-            return Place(self._cpus, self._cpus, workdir, separate)
-        return Place((client,), (server,), workdir, separate)
+            return Place(self._cpus, self._cpus, workdir)
+        if case.one_cpu:
+            server = client
+        return Place((client,), (server,), workdir)
 
     def _execute(
         self,

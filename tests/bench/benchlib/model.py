@@ -32,6 +32,7 @@ class Case:
     buffer_bytes: int = 16384
     datagram_bytes: int = 1400
     threads: int = 1
+    one_cpu: bool = False  # both ends on the client's CPU, so that none of them is idle
 
     @property
     def traffic(self) -> str:
@@ -56,13 +57,19 @@ class Case:
         return self.threads <= self.flows <= (_MANY if self.workload in OWN_WORKLOADS else _MOST_STRANDS)
 
     @property
+    def wakes(self) -> bool:
+        """Whether each message wakes the other end's CPU, where it has one of its own and sleeps."""
+        return self.flows == 1 and self.unit == "transaction" and self.workload != SPIN
+
+    @property
     def is_stream(self) -> bool:
         return self.traffic == "tcp_stream"
 
     @property
     def label(self) -> str:
         threads = f", {self.threads} threads" if self.threads != 1 else ""
-        return f"{self.workload}, {self.flows} flow{'s' if self.flows != 1 else ''}{threads}"
+        place = ", on one CPU" if self.one_cpu else ""
+        return f"{self.workload}, {self.flows} flow{'s' if self.flows != 1 else ''}{threads}{place}"
 
     @property
     def unit(self) -> str:
@@ -79,12 +86,11 @@ class Case:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the two ends run; no CPUs: anywhere. `separate` asks for two commands even of a tool that can be one."""
+    """Where the two ends run; no CPUs: anywhere."""
 
     client_cpus: tuple[int, ...]
     server_cpus: tuple[int, ...]
     workdir: str
-    separate: bool = False
 
 
 def cpu_list(cpus: tuple[int, ...]) -> str:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""netmodel: one command with an embedded slave, or two where each end is watched alone."""
+"""netmodel, as two commands.
+
+With its embedded slave it would be one session, and where the kernel gives each session its share of the CPUs
+(autogroup) both ends together would get what each end of another tool gets."""
 
 from __future__ import annotations
 
@@ -46,24 +49,12 @@ class Netmodel(Tool):
         master = [self._program, "-m", case.traffic, "--format", "json"]
         for name, value in params.items():
             master += ["-D", f"{name}={value}"]
-        master += _on(place.client_cpus)
-        if not place.separate:
-            if place.server_cpus:
-                master += ["--slave-cpus", cpu_list(place.server_cpus)]
-            return Commands(client=master, pins_itself=True)
-
-        return self._apart([*master, "-D", f"host={HOST}"], place)
+        return _both_ends(self._program, [*master, "-D", f"host={HOST}"], place)
 
     def _run_profile(self, case: Case, place: Place) -> Commands:
-        """It names its host, so that there are two commands."""
+        """It names its host itself."""
         master = [self._program, "-m", written_profile(case, place), "--format", "json"]
-        return self._apart([*master, *_on(place.client_cpus)], place)
-
-    def _apart(self, master: list[str], place: Place) -> Commands:
-        (port,) = free_ports(1)
-        slave = [self._program, "-s", "-P", str(port), *_on(place.server_cpus)]
-        master += ["-P", str(port)]
-        return Commands(client=master, server=slave, listens_on=port, pins_itself=True)
+        return _both_ends(self._program, master, place)
 
     def parse(self, case: Case, client: str, server: str) -> Outcome:
         try:
@@ -86,6 +77,13 @@ class Netmodel(Tool):
         if not complete:
             raise BenchError("the result is marked incomplete")
         return Outcome(count=float(count), rate=float(rate))
+
+
+def _both_ends(program: str, master: list[str], place: Place) -> Commands:
+    (port,) = free_ports(1)
+    slave = [program, "-s", "-P", str(port), *_on(place.server_cpus)]
+    master = [*master, *_on(place.client_cpus), "-P", str(port)]
+    return Commands(client=master, server=slave, listens_on=port, pins_itself=True)
 
 
 def _on(cpus: tuple[int, ...]) -> list[str]:
