@@ -9,6 +9,7 @@
 
 #include "engine/detail_priv.h"
 #include "engine/engine.h"
+#include "engine/lowat.h"
 #include "engine/thread.h"
 #include "engine/timers.h"
 #include "engine/waits.h"
@@ -55,7 +56,7 @@ struct nm_worker {
 	size_t flow_bytes;
 	uint32_t n_flows;
 	struct nm_timers timers;
-	bool lowat; /* connections have the mark of the phase */
+	struct nm_lowat lowat;
 	bool draining;
 	uint32_t
 		n_stale; /* connections that are to be replaced; of a leader, in a phase where they can be */
@@ -188,13 +189,6 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 void nm_worker_drain(struct nm_worker *worker); /* begins */
 void nm_worker_drain_conn(struct nm_worker *worker, struct nm_conn *conn);
 void nm_worker_drain_told(struct nm_worker *worker); /* how much */
-
-/* lowat.c: the mark below which who receives is not woken */
-void nm_worker_lowat_begin(struct nm_worker *worker); /* of the present phase */
-void nm_worker_lowat_end(
-	struct nm_worker *worker); /* once the end of the phase is near; may be called again */
-
-void nm_worker_lowat_conn(const struct nm_worker *worker, const struct nm_conn *conn);
 
 /* tcp_info.c: new and free as in detail_priv.h; the others on the worker's thread, and only with a watch */
 struct nm_tcp_watch;

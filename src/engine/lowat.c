@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who only receives, and goes on receiving until all is told to stop, need not be woken for every packet: to wake another
  * CPU may cost the sender more than the packet. Setting the mark back wakes whoever sleeps below it, tcp(7). */
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include "engine/engine_priv.h"
+#include "host/clock.h"
+
+/* How long what stays below the mark may wait, and how many times as long at most where most flows are fast. */
+#define LOOK_NS	     100000000u
+#define MOST_SKIPPED 10
 
 static void set(const struct nm_worker *worker, int bytes)
 {
@@ -21,7 +27,7 @@ void nm_worker_lowat_begin(struct nm_worker *worker)
 {
 	if (!worker->phase->rcvlowat)
 		return;
-	worker->lowat = true;
+	worker->lowat = (struct nm_lowat){.on = true, .look_ns = nm_clock_ns() + LOOK_NS};
 	set(worker, worker->phase->rcvlowat);
 }
 
@@ -33,8 +39,38 @@ void nm_worker_lowat_conn(const struct nm_worker *worker, const struct nm_conn *
 
 void nm_worker_lowat_end(struct nm_worker *worker)
 {
-	if (!worker->lowat)
+	if (!worker->lowat.on)
 		return;
-	worker->lowat = false;
+	worker->lowat = (struct nm_lowat){.on = false};
 	set(worker, 1);
+}
+
+static void receive_all(struct nm_worker *worker)
+{
+	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++) {
+		struct nm_flow *flow = nm_worker_flow(worker, i);
+
+		if (flow->state == NM_FLOW_WAITING && (flow->conn->flags & NM_CONN_OPEN))
+			nm_worker_conn_event(worker, flow->conn, EPOLLIN);
+	}
+}
+
+/* Where flows bring their mark in the meantime they are left alone, but for a slow one among them. */
+void nm_worker_lowat_look(struct nm_worker *worker, uint64_t now_ns)
+{
+	struct nm_lowat *lowat = &worker->lowat;
+
+	if (now_ns < lowat->look_ns)
+		return;
+	uint64_t received = nm_counter_read(&worker->io.count->bytes_received);
+	uint64_t enough = (uint64_t)worker->phase->rcvlowat * worker->n_flows;
+	bool fast = received - lowat->seen >= enough && ++lowat->skipped < MOST_SKIPPED;
+
+	lowat->look_ns = now_ns + LOOK_NS;
+	lowat->seen = received;
+	if (fast)
+		return;
+	lowat->skipped = 0;
+	if (!worker->lone)
+		receive_all(worker);
 }

@@ -394,7 +394,7 @@ static void sleep_on(struct nm_worker *worker, struct nm_flow *flow)
 
 void nm_renew_done(struct nm_worker *worker, struct nm_flow *flow)
 {
-	if (worker->lowat)
+	if (worker->lowat.on)
 		nm_worker_lowat_conn(worker, flow->conn);
 	if (worker->phase->leads && worker->n_stale && --worker->n_stale == 0)
 		nm_worker_set_goal(worker, worker->goal);

@@ -562,6 +562,8 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 		return 0;
 	if (worker->quiet_ns && worker->quiet_ns < next_ns)
 		next_ns = worker->quiet_ns;
+	if (worker->lowat.look_ns && worker->lowat.look_ns < next_ns)
+		next_ns = worker->lowat.look_ns;
 	if (worker->expiry_ns && worker->expiry_ns < next_ns)
 		next_ns = worker->expiry_ns;
 	if (next_ns == UINT64_MAX)
@@ -623,6 +625,8 @@ void *nm_worker_main(void *arg)
 			run_queued(worker);
 		if (worker->watching)
 			nm_tcp_watch_look(worker);
+		if (worker->lowat.look_ns)
+			nm_worker_lowat_look(worker, nm_clock_ns());
 		if (worker->quiet_ns)
 			nm_worker_check_quiet(worker, nm_clock_ns());
 		if (worker->expiry_ns)

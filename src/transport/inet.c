@@ -2,6 +2,7 @@
 #include "transport/inet.h"
 
 #include <errno.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -97,6 +98,20 @@ static void put_congestion_control(struct nm_setting *setting, const char *name)
 	setting->name = "cc";
 }
 
+/* A connection that is paced need not hold more than what is sent in a moment: to end it would take as long as the rest
+ * needs at its pace, which may be many times the test. */
+#define PACED_HELD_S   0.02
+#define PACED_HELD_MIN 4096.0
+
+static int notsent_lowat(const struct nm_inet_opts *o)
+{
+	double held = o->sock.max_pacing_bps / 8 * PACED_HELD_S;
+
+	if (o->notsent_lowat_bytes || o->sock.max_pacing_bps <= 0)
+		return (int)o->notsent_lowat_bytes;
+	return (int)fmin(fmax(held, PACED_HELD_MIN), INT32_MAX);
+}
+
 /* Options that must be set before listen or connect; accepted sockets inherit them. */
 static void put_early(struct nm_setting *setting, const struct nm_inet_opts *o, bool connecting)
 {
@@ -104,8 +119,8 @@ static void put_early(struct nm_setting *setting, const struct nm_inet_opts *o, 
 	nm_setting_put(setting, o->nodelay, "nodelay", IPPROTO_TCP, TCP_NODELAY, 1);
 	put_congestion_control(setting, o->congestion_control);
 	nm_setting_put(setting, o->mss_bytes, "mss", IPPROTO_TCP, TCP_MAXSEG, (int)o->mss_bytes);
-	nm_setting_put(setting, o->notsent_lowat_bytes, "notsent_lowat", IPPROTO_TCP,
-		       TCP_NOTSENT_LOWAT, (int)o->notsent_lowat_bytes);
+	nm_setting_put(setting, notsent_lowat(o), "notsent_lowat", IPPROTO_TCP, TCP_NOTSENT_LOWAT,
+		       notsent_lowat(o));
 	nm_setting_put(setting, o->user_timeout_ns, "user_timeout", IPPROTO_TCP, TCP_USER_TIMEOUT,
 		       (int)((o->user_timeout_ns + 999999) / 1000000));
 	put_keepalive(setting, o->keepalive_ns);

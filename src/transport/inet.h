@@ -61,7 +61,7 @@ extern const char *const nm_quickack_words[];
 	{.name = "notsent_lowat", .type = NM_TYPE_SIZE, .max = INT32_MAX, \
 	 .offset = offsetof(struct nm_inet_opts, notsent_lowat_bytes), \
 	 .help = "bytes that may wait to be sent before a write finds no room (TCP_NOTSENT_LOWAT), at " \
-		 "both ends; 0 leaves it to the kernel"}, \
+		 "both ends; 0: what max_pacing_rate sends in 20 ms, or without it what the kernel allows"}, \
 	{.name = "user_timeout", .type = NM_TYPE_DURATION, .max = UINT64_C(2000000000000000), \
 	 .offset = offsetof(struct nm_inet_opts, user_timeout_ns), \
 	 .help = "how long what is sent may remain unacknowledged before the connection fails " \
