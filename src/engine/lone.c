@@ -69,8 +69,10 @@ static const struct nm_instr *only_wait(const struct nm_phase *phase, const stru
 
 /* The kernel collects no events of the connection, which costs it something with each packet: the receive itself finds
  * out. Its flags go on saying that it is watched, so that the flow just waits. */
-static void unwatch(const struct nm_worker *worker, const struct nm_conn *conn)
+static void unwatch(const struct nm_worker *worker, struct nm_conn *conn)
 {
+	/* But for output, which the flow may have to wait for again: then it is to be watched anew. */
+	conn->flags &= ~(uint32_t)NM_CONN_OUT_REGISTERED;
 	if (conn->flags & NM_CONN_REGISTERED)
 		(void)epoll_ctl(worker->epoll_fd, EPOLL_CTL_DEL, conn->fd, NULL);
 }

@@ -259,18 +259,17 @@ end_special_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns
 
 	if (paced && worker->response)
 		nm_hist_record(worker->response, now_ns - flow->plan_ns);
-	bool over = paced ? atomic_load_explicit(&worker->stop, memory_order_relaxed)
-			  : worker->phase->leads;
-
-	if (--flow->iterations_left == 0 || over) {
+	if (!paced && !worker->phase->leads) {
+		/* All flows follow: all passes that the other end has begun are done, whoever has made them. */
+		nm_worker_end_phase(worker);
+		return false;
+	}
+	if (--flow->iterations_left == 0 || !paced ||
+	    atomic_load_explicit(&worker->stop, memory_order_relaxed)) {
 		nm_worker_flow_done(worker, flow);
 		return false;
 	}
-	if (paced)
-		return !pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
-	/* All flows follow: all passes that the other end has begun are done. */
-	nm_worker_end_phase(worker);
-	return false;
+	return !pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
 }
 
 /* The end of a pass. True when the flow goes on with the next one at once. */
@@ -486,6 +485,8 @@ static void fire_timers(struct nm_worker *worker, uint64_t now_ns)
 	struct nm_flow *flow;
 
 	while ((flow = nm_timers_take(&worker->timers, now_ns))) {
+		if (flow->state == NM_FLOW_READY)
+			continue; /* it is queued, and what it once waited for is over */
 		if (flow->state != NM_FLOW_ASLEEP) {
 			nm_worker_expire(worker, flow);
 			continue;
