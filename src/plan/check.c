@@ -287,17 +287,23 @@ static bool any_transaction(const struct nm_draft *draft,
 
 static bool is_marked(const struct nm_draft_transaction *t)
 {
-	return t->attrs.measure == NM_MEASURE_YES;
+	return t->attrs.measure == NM_MEASURE_YES && !t->left_out;
 }
 
 static bool is_timed(const struct nm_draft_transaction *t)
 {
-	return t->has_duration && t->attrs.measure != NM_MEASURE_NO;
+	return t->has_duration && t->attrs.measure != NM_MEASURE_NO && !t->left_out;
 }
 
 static bool is_run(const struct nm_draft_transaction *t)
 {
-	return !nm_draft_is_skipped(t) && t->attrs.measure != NM_MEASURE_NO;
+	return !nm_draft_is_skipped(t) && t->attrs.measure != NM_MEASURE_NO && !t->left_out;
+}
+
+/* It would have been measured if anything had been left of it. */
+static bool is_lost(const struct nm_draft_transaction *t)
+{
+	return t->left_out && t->has_duration && t->attrs.measure != NM_MEASURE_NO;
 }
 
 static void choose_measured(struct nm_draft *draft)
@@ -308,6 +314,10 @@ static void choose_measured(struct nm_draft *draft)
 		is = is_marked;
 	else if (any_transaction(draft, is_timed))
 		is = is_timed;
+	else if (any_transaction(draft, is_lost))
+		nm_diag_error(draft->diags, draft->file, 0,
+			      "when and unless leave nothing of any transaction with a duration: "
+			      "there is nothing to measure");
 	for (size_t g = 0; g < draft->n_groups; g++)
 		for (size_t k = 0; k < draft->groups[g].n_transactions; k++)
 			draft->groups[g].transactions[k].measured =

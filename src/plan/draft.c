@@ -299,6 +299,7 @@ static void read_transaction(struct nm_draft *draft, const struct nm_node *node,
 		if (expect(draft, node, node->children[i], "flowop"))
 			read_flowop(draft, node->children[i], group);
 	t->n_steps = group->n_steps - t->first;
+	t->left_out = node->n_children && !t->n_steps;
 	check_transaction(draft, node, t);
 }
 

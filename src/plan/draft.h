@@ -49,6 +49,7 @@ struct nm_draft_transaction {
 	struct nm_transaction_attrs attrs;
 	bool has_iterations, has_duration;
 	bool measured;
+	bool left_out; /* when= and unless= leave nothing of it */
 	unsigned line;
 	size_t first, n_steps;
 };

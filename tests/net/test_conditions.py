@@ -66,6 +66,11 @@ def test_refused(netmodel: Netmodel, profile: WriteProfile, options: str, messag
     assert message in netmodel.run("--check", "-m", path, code=1).err
 
 
+def test_something_must_be_left_to_measure(netmodel: Netmodel) -> None:
+    result = netmodel.run("--check", "-m", "tcp_stream", *defines(enable_write="no"), code=1)
+    assert "when and unless leave nothing of any transaction with a duration" in result.err
+
+
 def test_what_is_left_out_is_not_checked_as_a_whole(netmodel: Netmodel, profile: WriteProfile) -> None:
     """What it needs may be missing; but its words are read."""
     left_out = '<flowop type="write" options="when=no"/>'

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,66 @@ def test_directions_of_tcp_stream(
     assert (totals["bytes_sent"] == 0, totals["bytes_received"] == 0) == (not sent, not received)
     assert len(document["groups"]) == groups
     assert document["hosts"][0]["counts"]["connects"] == 3 * groups
+
+
+def test_both_ways_need_not_wait_for_each_other(
+    netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path
+) -> None:
+    """Further writes are under way before as much has come back, and then as much comes back."""
+
+    def sent_first(outstanding: int) -> int:
+        """Bytes that the master has sent before it receives any."""
+        params = defines(test_length="100ms", enable_read="yes", buffer_size=1000, outstanding=outstanding)
+        trace = tmp_path / f"trace{outstanding}"
+        document, lines = traced(netmodel, need_tool, "tcp_stream", trace, "sendto,recvfrom", args=params)
+        assert check(document)["totals"]["bytes_sent"] == document["totals"]["bytes_received"] > 50_000
+        moved: dict[str, list[tuple[str, int]]] = {}
+        for line in lines:
+            if m := re.search(r"^(\S+) (sendto|recvfrom)\(.*MSG_DONTWAIT.*= (\d+)$", line):
+                moved.setdefault(m[1], []).append((m[2], int(m[3])))
+        (calls,) = (calls for calls in moved.values() if calls[0][0] == "sendto")
+        return sum(size for _, size in takewhile(lambda call: call[0] == "sendto", calls))
+
+    assert sent_first(1) == 1000
+    assert sent_first(200) >= 100_000
+
+
+@pytest.mark.parametrize(
+    "way",
+    [{"enable_read": "yes"}, {"enable_tcp_maerts": "yes"}, {"split_bidir": "yes"}],
+    ids=["both", "maerts", "split"],
+)
+def test_ways_of_moving_hold_in_all_directions(
+    netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path, way: dict[str, str]
+) -> None:
+    params = defines(test_length="100ms", zerocopy="yes", skip_rx_copy="yes", no_cork="no", **way)
+    _, lines = traced(netmodel, need_tool, "tcp_stream", tmp_path / "trace", "sendto,sendmsg,recvfrom", args=params)
+    sends = [line for line in lines if re.search(r"send(to|msg)\(", line) and "MSG_" in line]
+    assert sum("MSG_ZEROCOPY" in line for line in sends) > 10
+    assert sum("MSG_TRUNC" in line for line in lines) > 10
+    assert any("MSG_MORE" in line for line in sends) == ("enable_read" not in way)
+
+
+# --- slow connections ---
+
+
+@calmly
+def test_a_paced_stream_ends_in_time(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """What is counted has been sent at that pace: the kernel holds hardly more than what leaves in a moment."""
+    stream = '<transaction name="data" duration="1s"><flowop type="write" options="size=4000"/></transaction>'
+    path = profile(connected(stream, connect="mss=1460 max_pacing_rate=1600k"))
+    data = phase_of(check(netmodel.measure(path)), "data")
+    assert data["seconds"] < 1.3
+    assert 2 * 150_000 < data["bytes_sent"] / data["seconds"] < 2 * 250_000
+
+
+@pytest.mark.parametrize("flows", [1, 3])
+def test_what_comes_slowly_is_received_all_the_time(netmodel: Netmodel, profile: WriteProfile, flows: int) -> None:
+    """Not only once as much has come as wakes who reads, which would take five seconds here."""
+    body = '<transaction name="data" duration="2s"><flowop type="write" options="size=1000 rcvlowat=256k"/></transaction>'
+    path = profile(connected(body, flows, connect="mss=1460 max_pacing_rate=400k"))
+    csv = netmodel.run("-m", path, "--format", "csv", "-i", "400ms", "--timeout", "1s", "-q", code=0).out
+    assert csv
 
 
 @pytest.mark.parametrize("protocol", ["tcp", "unix", "ssl"])
