@@ -548,6 +548,19 @@ const struct nm_arg nm_arg_table[] = {
 	{
 		.opt =
 			{
+				.name = "max-lifetime",
+				.type = NM_TYPE_DURATION,
+				.offset = FIELD(max_lifetime_ns),
+				.help = "end after this time, whether it waits or serves, with "
+					"exit code 2; 0 for no limit",
+			},
+		.argument = "TIME",
+		.heading = SLAVE,
+		.modes = NM_MODE_SLAVE,
+	},
+	{
+		.opt =
+			{
 				.name = "max-flows",
 				.type = NM_TYPE_COUNT,
 				.offset = FIELD(max_flows),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is wrong, in the words of the one who has typed neper's options and none of netmodel's. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,25 @@ static void retell_option(struct nm_diag *diag, const char *option, const char *
 	replace(diag, before, typed);
 }
 
+/* "longer than --max-duration 1s", which says the value in its own way; `option` is netmodel's. */
+static void retell_limit(struct nm_diag *diag, const char *option, const char *typed)
+{
+	static const char phrase[] = "longer than ";
+	char before[1300];
+
+	snprintf(before, sizeof before, "%s%s ", phrase, option);
+	const char *at = diag->text && !diag->file ? strstr(diag->text, before) : NULL;
+
+	if (!at)
+		return;
+	const char *value = at + strlen(before);
+
+	at += strlen(phrase);
+	snprintf(before, sizeof before, "%.*s",
+		 (int)(value - at + (ptrdiff_t)strcspn(value, ", :")), at);
+	replace(diag, before, typed);
+}
+
 static void retell(struct nm_diag *diag, const struct nm_words *words)
 {
 	for (int i = 1; i < words->count; i++) {
@@ -67,10 +87,12 @@ static void retell(struct nm_diag *diag, const struct nm_words *words)
 		if (!words->origins[i].opt)
 			continue;
 		print_typed(&words->origins[i], typed, sizeof typed);
-		if (strcmp(words->items[i - 1], "-D") == 0)
+		if (strcmp(words->items[i - 1], "-D") == 0) {
 			retell_define(diag, words->items[i], typed);
-		else if (words->items[i][0] != '-')
+		} else if (words->items[i][0] != '-') {
 			retell_option(diag, words->items[i - 1], words->items[i], typed);
+			retell_limit(diag, words->items[i - 1], typed);
+		}
 	}
 }
 

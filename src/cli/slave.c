@@ -52,5 +52,13 @@ int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
 	options.arg = (void *)args;
 	options.listening = on_listening;
 	options.log = on_log;
-	return nm_slave_serve(&options, diags) == 0 ? NM_EXIT_OK : NM_EXIT_FAILED;
+	if (args->max_lifetime_ns)
+		(void)nm_signals_limit(args->max_lifetime_ns);
+	if (nm_slave_serve(&options, diags) != 0)
+		return NM_EXIT_FAILED;
+	if (!nm_signals_limited())
+		return NM_EXIT_OK;
+	nm_diag_error(diags, NULL, 0, "longer than --max-lifetime %.6gs: the slave ends",
+		      (double)args->max_lifetime_ns / 1e9);
+	return NM_EXIT_FAILED;
 }

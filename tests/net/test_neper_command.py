@@ -196,9 +196,34 @@ def test_a_run_ends_when_its_time_is_over(netmodel: Netmodel) -> None:
     done = netmodel.run("tcp_rr", "-c", "-H", "local", "-l", "60", "-s", "1")
     assert done.code == 2
     assert 0.9 < done.seconds < 15
-    assert "longer than --max-duration 1s, in phase 2 of 3" in done.err
+    assert "longer than --suicide-length 1, in phase 2 of 3" in done.err
     assert "interrupted" not in done.err
     assert int(keys_of(done.out)["num_transactions"]) > 0
+
+
+def test_a_server_ends_when_its_time_is_over(netmodel: Netmodel) -> None:
+    """Waiting counts, as in neper, and so does a session that is cut."""
+    port = str(free_port())
+    line = ("tcp_rr", "--no-auth", "-C", port)
+    done = netmodel.run(*line, "-s", "1", code=2)
+    assert 0.9 < done.seconds < 15
+    assert done.lines()[-1] == "netmodel: longer than --suicide-length 1: the slave ends"
+    with netmodel.started(*line, "-s", "2") as server:
+        server.wait_line("slave listening")
+        cut = netmodel.run("tcp_rr", "-c", "-H", "127.0.0.1", "-C", port, "-l", "60", code=2)
+        assert cut.seconds < 15
+        assert "closed the control connection" in cut.err
+        done = server.finish()
+    assert done.code == 2
+    assert "ends 1 session" in done.err
+    assert done.lines()[-1] == "netmodel: longer than --suicide-length 2: the slave ends"
+
+
+def test_a_slave_ends_when_its_time_is_over(netmodel: Netmodel) -> None:
+    done = netmodel.run("-s", "-P", "0", "--max-lifetime", "300ms", code=2)
+    assert done.lines()[-1] == "netmodel: longer than --max-lifetime 0.3s: the slave ends"
+    done = netmodel.run("-m", "tcp_rr", "--max-lifetime", "1s", code=1)
+    assert "--max-lifetime: only with --slave" in done.err
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
