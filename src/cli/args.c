@@ -218,6 +218,7 @@ static unsigned mode_of(enum nm_action action)
 	case NM_ACTION_CHECK:
 	case NM_ACTION_PARAMS:
 	case NM_ACTION_DUMP_PLAN:
+	case NM_ACTION_OPTIONS:
 		return NM_MODE_LOOK;
 	default:
 		return NM_MODE_TELL;

@@ -21,6 +21,7 @@ enum nm_action {
 	NM_ACTION_CHECK,
 	NM_ACTION_PARAMS,
 	NM_ACTION_DUMP_PLAN,
+	NM_ACTION_OPTIONS, /* as neper prints them: no option of netmodel's asks for it */
 	NM_ACTION_DESCRIBE,
 	NM_ACTION_LIST,
 	NM_ACTION_GENERATE,

@@ -9,6 +9,7 @@
 #include "cli/stock.h"
 #include "lib/load.h"
 #include "report/common.h"
+#include "report/report.h"
 #include "report/table.h"
 
 static const char *source_name(const struct nm_param *param)
@@ -62,6 +63,20 @@ static int print_check(const struct nm_loaded *loaded, FILE *out)
 		      loaded->name, plan->name, plan->n_groups, plan->n_groups == 1 ? "" : "s",
 		      flows, flows == 1 ? "" : "s", workers, workers == 1 ? "" : "s", instrs,
 		      instrs == 1 ? "" : "s", plan->n_hosts, plan->n_hosts == 1 ? "" : "s");
+	return NM_EXIT_OK;
+}
+
+/* neper's dry run. What a run keeps in its result is all that is known. */
+static int print_options(const struct nm_loaded *loaded, const struct nm_args *args, FILE *out)
+{
+	const struct nm_result asked = {
+		.version = (char *)nm_cli_version(),
+		.params = loaded->params,
+		.interval_s = (double)args->interval_ns / 1e9,
+		.percentiles = args->percentiles,
+	};
+
+	nm_report_neper_options(&asked, out);
 	return NM_EXIT_OK;
 }
 
@@ -159,6 +174,8 @@ int nm_cli_look(const struct nm_args *args, FILE *out, struct nm_diags *diags)
 		goto out;
 	if (args->action == NM_ACTION_DUMP_PLAN)
 		code = print_plans(&loaded, out, diags);
+	else if (args->action == NM_ACTION_OPTIONS)
+		code = print_options(&loaded, args, out);
 	else
 		code = print_check(&loaded, out);
 out:

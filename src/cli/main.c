@@ -55,6 +55,7 @@ static int act(const struct nm_args *args, struct nm_diags *diags)
 	case NM_ACTION_CHECK:
 	case NM_ACTION_PARAMS:
 	case NM_ACTION_DUMP_PLAN:
+	case NM_ACTION_OPTIONS:
 		return nm_cli_look(args, stdout, diags);
 	case NM_ACTION_DESCRIBE:
 		return nm_cli_describe(args->words, args->n_words, stdout, diags);
@@ -93,18 +94,19 @@ static int run_neper(int argc, char **argv, struct nm_diags *diags)
 {
 	struct nm_words words;
 	struct nm_args args = {.action = NM_ACTION_NONE};
-	bool help;
+	enum nm_action instead;
 	int code = NM_EXIT_USAGE;
 
-	if (nm_neper_translate(argc, argv, &words, &help, diags) == 0) {
-		if (help) {
+	if (nm_neper_translate(argc, argv, &words, &instead, diags) == 0) {
+		if (instead == NM_ACTION_HELP) {
 			nm_neper_help(argv[1], stdout);
 			code = NM_EXIT_OK;
 		} else if (nm_args_parse(words.count, words.items, &args, diags) == 0) {
+			args.action = instead ? instead : args.action;
 			code = act(&args, diags);
 		}
-		nm_neper_retell(&words, diags);
 	}
+	nm_neper_retell(&words, diags);
 	nm_args_fini(&args);
 	nm_words_fini(&words);
 	return code;

@@ -29,7 +29,9 @@ struct work {
 	const char *program;
 	unsigned workload;
 	bool server, help, version;
-	bool look; /* nothing is run: what only a run has is left out */
+	bool server_looked_at; /* as its client would be: what only a server has is checked already */
+	const char *look;      /* the option by which nothing is to be run; NULL: none */
+	enum nm_action instead;
 	struct option longs[MAX_OPTIONS + 1];
 	char shorts[2 * MAX_OPTIONS];
 	struct nm_words *words;
@@ -93,21 +95,9 @@ __attribute__((format(printf, 2, 3))) static void add(struct work *work, const c
 		items[words->count] = NULL;
 }
 
-static const struct nm_arg *arg_of(const char *name)
-{
-	for (const struct nm_arg *arg = nm_arg_table; arg->opt.name; arg++)
-		if (strcmp(arg->opt.name, name) == 0)
-			return arg;
-	return NULL;
-}
-
 /* An option of netmodel's; value NULL: it takes none. */
 static void add_option(struct work *work, const char *name, const char *value)
 {
-	const struct nm_arg *arg = arg_of(name);
-
-	if (work->look && arg && !(arg->modes & NM_MODE_LOOK))
-		return;
 	add(work, "--%s", name);
 	if (value)
 		add(work, "%s", value);
@@ -210,7 +200,7 @@ static void take_option(struct work *work, const char *name, const struct nm_nep
 /* A family is that of the host's address, wherever on the line they are. */
 static void take_family(struct work *work, const struct nm_neper_opt *opt)
 {
-	if (work->has_host || work->look)
+	if (work->has_host || work->server_looked_at)
 		return;
 	if (!work->server)
 		nm_diag_warn(work->diags, NULL, 0, "--%s: has no effect: no --host is given",
@@ -224,7 +214,7 @@ static bool choose_address(struct work *work, const char *host, char *value, siz
 	const char *why = "";
 
 	if ((work->family != NM_NEPER_IPV4 && work->family != NM_NEPER_IPV6) || work->has_control ||
-	    work->look || strcmp(host, "local") == 0)
+	    strcmp(host, "local") == 0)
 		return true;
 	if (nm_neper_address(host, work->family, value, size, &why) == 0)
 		return true;
@@ -282,7 +272,7 @@ static void take(struct work *work, const struct nm_neper_opt *opt, const char *
 		take_option(work, opt->here, opt, value);
 	else if (opt->means == NM_NEPER_CPUS)
 		take_cpus(work, opt);
-	else
+	else if (!work->server_looked_at)
 		nm_diag_warn(work->diags, NULL, 0, "--%s: has no effect: %s", opt->name, opt->here);
 	work->origin = (struct nm_word_origin){.opt = NULL};
 }
@@ -379,6 +369,16 @@ static void wrong(struct work *work, int answer, char *const argv[])
 	work->unknown |= optopt < FIRST_OWN;
 }
 
+/* Nothing is to be run. The option is none of the words: it would forbid what only a run has, which is checked too. */
+static void look_instead(struct work *work, const char *name, enum nm_action action)
+{
+	if (work->instead && work->instead != action)
+		nm_diag_error(work->diags, NULL, 0, "--%s and --%s: one at a time", work->look,
+			      name);
+	work->look = name;
+	work->instead = action;
+}
+
 /* Whether this is a client, and whether it runs anything. */
 static void look_ahead(struct work *work, const struct nm_neper_opt *opt, int answer)
 {
@@ -393,9 +393,9 @@ static void look_ahead(struct work *work, const struct nm_neper_opt *opt, int an
 		work->has_control = strcmp(optarg, "tcp") != 0;
 	work->has_host |= opt && opt->letter == 'H';
 	if (opt && opt->letter == 'n')
-		work->look = true;
+		look_instead(work, opt->name, NM_ACTION_OPTIONS);
 	if (arg && arg->action && (arg->modes & NM_MODE_LOOK))
-		work->look = true;
+		look_instead(work, arg->opt.name, arg->action);
 }
 
 /* Calls getopt for each option; with `take_them` false only to look ahead. */
@@ -417,7 +417,8 @@ static void walk(struct work *work, int argc, char *argv[], bool take_them)
 		} else if (answer >= FIRST_PASSED) {
 			const struct nm_arg *arg = &nm_arg_table[answer - FIRST_PASSED];
 
-			add_option(work, arg->opt.name, arg->argument ? optarg : NULL);
+			if (!arg->action || !(arg->modes & NM_MODE_LOOK))
+				add_option(work, arg->opt.name, arg->argument ? optarg : NULL);
 		}
 	}
 	for (int i = optind; take_them && !work->unknown && i < argc; i++)
@@ -458,8 +459,35 @@ static bool is_there(const struct work *work)
 	return path != NULL;
 }
 
-int nm_neper_translate(int argc, char *const argv[], struct nm_words *ret_words, bool *ret_help,
-		       struct nm_diags *diags)
+static void translate(struct work *work, int argc, char *argv[])
+{
+	add_defaults(work);
+	walk(work, argc, argv, true);
+	check_pairs(work);
+	add_length(work);
+}
+
+/* A server that is not to be run is checked as one, and then looked at as the client that it is for. */
+static void look_at_server(struct work *work, int argc, char *argv[])
+{
+	struct nm_args ignored = {.action = NM_ACTION_NONE};
+
+	translate(work, argc, argv);
+	if (!work->diags->n_errors && !work->no_memory)
+		(void)nm_args_parse(work->words->count, work->words->items, &ignored, work->diags);
+	nm_args_fini(&ignored);
+	if (work->diags->n_errors)
+		return;
+	nm_words_fini(work->words);
+	memset(work->given, 0, sizeof(work->given));
+	work->has_length = false;
+	work->server = false;
+	work->server_looked_at = true;
+	translate(work, argc, argv);
+}
+
+int nm_neper_translate(int argc, char *const argv[], struct nm_words *ret_words,
+		       enum nm_action *ret_instead, struct nm_diags *diags)
 {
 	struct work work = {
 		.program = argv[1],
@@ -478,19 +506,17 @@ int nm_neper_translate(int argc, char *const argv[], struct nm_words *ret_words,
 	make_spec(&work);
 	memcpy(copy, argv + 1, ((size_t)argc - 1) * sizeof(*copy));
 	walk(&work, argc - 1, copy, false);
-	work.server = work.server && !work.look;
-	if (work.server || is_there(&work)) {
-		add_defaults(&work);
-		walk(&work, argc - 1, copy, true);
-		check_pairs(&work);
-		add_length(&work);
-	}
+	if (work.server && work.instead && is_there(&work))
+		look_at_server(&work, argc - 1, copy);
+	else if (work.server || is_there(&work))
+		translate(&work, argc - 1, copy);
 	free(copy);
-	*ret_help = work.help && !diags->n_errors;
+	*ret_instead = work.help ? NM_ACTION_HELP : work.instead;
 	if (work.version && !diags->n_errors) {
 		nm_words_fini(ret_words);
 		add(&work, "netmodel");
 		add(&work, "--version");
+		*ret_instead = NM_ACTION_NONE;
 	}
 	if (work.no_memory)
 		nm_diag_error(diags, NULL, 0, "out of memory");

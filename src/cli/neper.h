@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/diag.h"
+#include "cli/args.h"
 
 /* neper's programs, as sets. */
 enum nm_neper_workload {
@@ -94,9 +95,10 @@ struct nm_words {
 };
 
 /* Translates argv, whose second word names the workload. 0, or -EINVAL with errors in diags. *ret_words must be given
- * to nm_words_fini in any case. *ret_help: the help was asked for, and nothing is to be run. */
-int nm_neper_translate(int argc, char *const argv[], struct nm_words *ret_words, bool *ret_help,
-		       struct nm_diags *diags);
+ * to nm_words_fini in any case. *ret_instead: what is to be done instead of what the words say, NM_ACTION_HELP or a look
+ * at the profile; otherwise NM_ACTION_NONE. */
+int nm_neper_translate(int argc, char *const argv[], struct nm_words *ret_words,
+		       enum nm_action *ret_instead, struct nm_diags *diags);
 void nm_words_fini(struct nm_words *words);
 /* Puts neper's options, as they were typed, into messages about those that they were translated into. */
 void nm_neper_retell(const struct nm_words *words, struct nm_diags *diags);

@@ -137,6 +137,25 @@ static bool by_count(const struct nm_result *result)
 	return false;
 }
 
+void nm_report_neper_options(const struct nm_result *asked, FILE *out)
+{
+	const char *name = by_count(asked) ? "num_transactions" : "test_length";
+
+	nm_print_line(out, "VERSION=%s", asked->version);
+	print_options(asked, out);
+	for (size_t i = 0; i < asked->params.count; i++) {
+		const struct nm_param *param = &asked->params.items[i];
+		uint64_t length = 0;
+
+		if (!param->value || strcmp(param->name, name) != 0)
+			continue;
+		if (by_count(asked) && nm_parse_count(param->value, &length) >= 0)
+			fprintf(out, "total_transactions=%" PRIu64 "\n", length);
+		else if (nm_parse_duration(param->value, &length) >= 0)
+			fprintf(out, "total_run_time=%.9g\n", (double)length / 1e9);
+	}
+}
+
 static void print_seconds(FILE *out, const char *key, uint64_t start_ns, uint64_t used_ns)
 {
 	fprintf(out, "%s_start=%.6f\n%s_end=%.6f\n", key, (double)start_ns / 1e9, key,

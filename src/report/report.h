@@ -19,6 +19,9 @@ extern const struct nm_report *const nm_reports[]; /* ends with NULL */
 
 const struct nm_report *nm_report_find(const char *name); /* NULL when unknown */
 
+/* The options of a run that has not begun and how long it is to take, as neper prints them. */
+void nm_report_neper_options(const struct nm_result *asked, FILE *out);
+
 /* One line for a terminal while a run goes on, without a line end. What does not fit is left out from the end, whole
  * fields at a time. */
 void nm_report_live_line(const struct nm_result_interval *row, char *buf, size_t size);

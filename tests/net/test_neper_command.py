@@ -246,10 +246,49 @@ def test_the_help_is_true(netmodel: Netmodel, workload: str) -> None:
 
 
 def test_nothing_is_run_dry(netmodel: Netmodel) -> None:
-    out = netmodel.run("tcp_rr", "-c", "-n", "-F", "3", code=0).out
-    assert "ok" in out
-    assert "3 flows" in out
-    assert netmodel.run("tcp_rr", "-n", code=0).out.endswith("1 host\n")  # also without a client's option
+    """The options, and how long it would take, as neper prints them."""
+    keys = keys_of(netmodel.run("tcp_rr", "-c", "-n", "-F", "3", "-Q", "5k", "-I", "0.5", "-p", "50,99", code=0).out)
+    wanted = {"num_flows": "3", "request_size": "5120", "interval": "0.500000", "percentiles": "50,99,"}
+    assert {name: keys[name] for name in wanted} == wanted
+    assert list(keys)[0] == "VERSION"
+    assert list(keys)[-1] == "total_run_time"
+    assert keys["total_run_time"] == "10"
+    assert "throughput" not in keys
+    assert keys_of(netmodel.run("tcp_rr", "-c", "-n", "-l", "-7", code=0).out)["total_transactions"] == "7"
+    # Also without a client's option.
+    done = netmodel.run("udp_stream", "-n", "-l", "2", "--num-clients", "5", "-4", code=0)
+    assert keys_of(done.out)["total_run_time"] == "2"
+    assert done.err == ""
+
+
+DRY = [
+    (["-C", "65536"], "--control-port 65536: not a port: a number from 0 to 65535"),
+    (["-p", ",".join(map(str, range(33)))], ": at most 32 percentiles"),
+    (["-I", "1ns"], "--interval 1ns: must be 0 or at least 1ms"),
+    (["--iostat-ms", "1ns"], "--iostat-ms 1ns: must be "),
+    (["--logrtt-entries-per-flow", "0"], "--logrtt-entries-per-flow 0: must be 1 to 1000000000"),
+    (["-4", "-H", "::1"], "--host ::1: has no address of IPv4: "),
+    (["--format", "xml"], "--format xml: must be text, json, kv, neper or csv"),
+    (["-Q", "0"], "(from --request-size 0)"),
+]
+
+
+@pytest.mark.parametrize(("args", "message"), DRY)
+def test_a_dry_run_refuses_what_a_run_refuses(netmodel: Netmodel, args: list[str], message: str) -> None:
+    run = netmodel.run("tcp_rr", "-c", *args, code=1)
+    assert message in run.err
+    for look in ("-n", "--check", "--dump-plan"):
+        dry = netmodel.run("tcp_rr", "-c", look, *args, code=1)
+        assert dry.err == run.err
+        assert dry.out == ""
+
+
+def test_a_dry_server_refuses_what_a_server_refuses(netmodel: Netmodel) -> None:
+    for words in (["-C", "65536"], ["--num-clients", "9999999999"], ["-F", "x"], ["-4", "-H", "::1"]):
+        run = netmodel.run("tcp_rr", *words, code=1)
+        assert netmodel.run("tcp_rr", "-n", *words, code=1).err == run.err
+    done = netmodel.run("tcp_rr", "-n", "--check", code=1)
+    assert done.lines() == ["netmodel: --dry-run and --check: one at a time"]
 
 
 def test_versions(netmodel: Netmodel) -> None:
