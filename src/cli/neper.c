@@ -36,7 +36,8 @@ struct work {
 	char shorts[2 * MAX_OPTIONS];
 	struct nm_words *words;
 	struct nm_diags *diags;
-	bool has_length, has_host, no_memory;
+	bool has_host, no_memory;
+	struct nm_word_origin length; /* the last one given */
 	bool has_control;	      /* hosts may have other addresses than those of IP */
 	unsigned family;	      /* bits of enum nm_neper_family; both are as none */
 	struct nm_word_origin origin; /* of the words that are added */
@@ -136,31 +137,30 @@ static void take_param(struct work *work, const struct nm_neper_opt *opt, const 
 	add(work, "%s=%s", name, fixed ? fixed : opt->value == NM_NEPER_FLAG ? "yes" : value);
 }
 
-/* So many transactions of all flows together, however long they take. */
-static void take_transactions(struct work *work, const char *text)
+/* Reads a length, which below 0 is a number of transactions. */
+static bool read_length(const struct work *work, const struct nm_neper_opt *opt, const char *text,
+			char *to, size_t size)
 {
-	char count[32];
-	const char *why;
+	const char *why = "seconds, or a number below 0: transactions";
+	bool by_count = opt->value == NM_NEPER_LENGTH && *text == '-';
+	const char *ignored;
 
-	if (nm_neper_value_read(NM_NEPER_COUNT, text + 1, count, sizeof(count), &why) != 0 ||
-	    strcmp(count, "0") == 0) {
-		nm_diag_error(work->diags, NULL, 0,
-			      "--test-length %s: seconds, or a number below 0: transactions", text);
-		return;
-	}
-	if (work->server)
-		return;
-	if (!nm_cli_has_param(work->program, "num_transactions")) {
-		nm_diag_error(work->diags, NULL, 0,
-			      "--test-length %s: not offered: the profile %s has no parameter "
-			      "num_transactions",
-			      text, work->program);
-		return;
-	}
-	add(work, "-D");
-	add(work, "num_transactions=%s", count);
-	add(work, "-D");
-	add(work, "test_length=86400s");
+	if (!by_count && nm_neper_value_read(opt->value, text, to, size, &why) == 0)
+		return true;
+	if (by_count && nm_neper_value_read(NM_NEPER_COUNT, text + 1, to, size, &ignored) == 0 &&
+	    strcmp(to, "0") != 0)
+		return true;
+	nm_diag_error(work->diags, NULL, 0, "--%s %s: %s", opt->name, text, why);
+	return false;
+}
+
+/* Of several the last counts, and one may be a time where another is a number. */
+static void take_length(struct work *work, const struct nm_neper_opt *opt, const char *text)
+{
+	char ignored[64];
+
+	if (read_length(work, opt, text, ignored, sizeof(ignored)))
+		work->length = (struct nm_word_origin){.opt = opt, .typed = text};
 }
 
 /* The CPUs that stand for the nodes of --pin-numa; NULL: those of --pin-cpu. */
@@ -249,9 +249,8 @@ static void take(struct work *work, const struct nm_neper_opt *opt, const char *
 		return;
 	}
 	text = text ? text : opt->fallback ? opt->fallback : "";
-	work->has_length |= opt->letter == 'l';
-	if (opt->value == NM_NEPER_LENGTH && *text == '-') {
-		take_transactions(work, text);
+	if (opt->letter == 'l') {
+		take_length(work, opt, text);
 		return;
 	}
 	if (nm_neper_value_read(opt->value, text, value, sizeof(value), &why) != 0) {
@@ -442,13 +441,34 @@ static void add_defaults(struct work *work)
 		add_option(work, "throughput-opt", "Mb");
 }
 
-/* A parameter may be defined once only. */
+/* So many transactions of all flows together, however long they take; or a time. */
 static void add_length(struct work *work)
 {
-	if (work->server || work->has_length || !nm_cli_has_param(work->program, "test_length"))
+	const struct nm_neper_opt *opt = work->length.opt;
+	const char *text = work->length.typed;
+	char value[64];
+
+	if (work->server)
 		return;
-	add(work, "-D");
-	add(work, "test_length=10s");
+	work->origin = work->length;
+	if (!opt && nm_cli_has_param(work->program, "test_length")) {
+		add(work, "-D");
+		add(work, "test_length=10s");
+	} else if (opt && opt->value == NM_NEPER_LENGTH && *text == '-') {
+		if (!nm_cli_has_param(work->program, "num_transactions"))
+			nm_diag_error(work->diags, NULL, 0,
+				      "--test-length %s: not offered: the profile %s has no "
+				      "parameter num_transactions",
+				      text, work->program);
+		(void)read_length(work, opt, text, value, sizeof(value));
+		add(work, "-D");
+		add(work, "num_transactions=%s", value);
+		add(work, "-D");
+		add(work, "test_length=86400s");
+	} else if (opt && read_length(work, opt, text, value, sizeof(value))) {
+		take_param(work, opt, value);
+	}
+	work->origin = (struct nm_word_origin){.opt = NULL};
 }
 
 static bool is_there(const struct work *work)
@@ -480,7 +500,7 @@ static void look_at_server(struct work *work, int argc, char *argv[])
 		return;
 	nm_words_fini(work->words);
 	memset(work->given, 0, sizeof(work->given));
-	work->has_length = false;
+	work->length = (struct nm_word_origin){.opt = NULL};
 	work->server = false;
 	work->server_looked_at = true;
 	translate(work, argc, argv);

@@ -94,6 +94,21 @@ def test_a_number_of_transactions(netmodel: Netmodel, workload: str, flows: int,
     assert sum(group["transactions"] for group in document["hosts"][1]["groups"]) >= count
 
 
+def test_the_last_length_counts(netmodel: Netmodel) -> None:
+    dry = ("tcp_rr", "-c", "-n")
+    keys = keys_of(netmodel.run(*dry, "-l", "-100", "-l", "1", code=0).out)
+    assert keys["total_run_time"] == "1"
+    assert keys["param_num_transactions"] == "0"
+    keys = keys_of(netmodel.run(*dry, "-l", "1", "-l", "-100", "-l", "-30", code=0).out)
+    assert keys["total_transactions"] == "30"
+    keys = keys_of(netmodel.run("tcp_rr", "-c", "-H", "local", "-l", "-1", "-l", "200ms", code=0).out)
+    assert int(keys["num_transactions"]) > 1
+    assert float(keys["total_run_time"]) > 0.15
+    # Each of them is looked at.
+    done = netmodel.run(*dry, "-l", "x", "-l", "1", code=1)
+    assert done.lines() == ["netmodel: --test-length x: not a time: a number, and ns, us, ms or s"]
+
+
 def test_lines_of_iostat_add_up(netmodel: Netmodel) -> None:
     port = str(free_port())
     with netmodel.started("tcp_rr", "-C", port) as server:
