@@ -16,7 +16,6 @@
 #define FIRST_OWN                                                                                  \
 	1000 /* what getopt answers for the first entry of neper's table; netmodel's come after */
 #define FIRST_PASSED 2000
-#define CONTROL_PORT "12866"
 #define STREAMS	     (NM_NEPER_TCP_STREAM | NM_NEPER_UDP_STREAM | NM_NEPER_PSP_STREAM)
 
 static const char *const workloads[] = {"tcp_rr",     "tcp_crr", "tcp_stream", "udp_rr",
@@ -67,7 +66,7 @@ void nm_words_fini(struct nm_words *words)
 		free(words->items[i]);
 	free(words->items);
 	free(words->origins);
-	*words = (struct nm_words){.count = 0};
+	*words = (struct nm_words){.program = words->program};
 }
 
 __attribute__((format(printf, 2, 3))) static void add(struct work *work, const char *fmt, ...)
@@ -202,10 +201,7 @@ static void take_family(struct work *work, const struct nm_neper_opt *opt)
 {
 	if (work->has_host || work->server_looked_at)
 		return;
-	if (!work->server)
-		nm_diag_warn(work->diags, NULL, 0, "--%s: has no effect: no --host is given",
-			     opt->name);
-	else if (work->family == NM_NEPER_IPV4)
+	if (work->server && work->family == NM_NEPER_IPV4)
 		add_option(work, opt->server, "0.0.0.0");
 }
 
@@ -424,18 +420,26 @@ static void walk(struct work *work, int argc, char *argv[], bool take_them)
 		nm_diag_error(work->diags, NULL, 0, "%s: not an option", argv[i]);
 }
 
+static void add_control_port(struct work *work)
+{
+	char port[8];
+
+	snprintf(port, sizeof(port), "%d", NM_NEPER_CONTROL_PORT);
+	add_option(work, "port", port);
+}
+
 /* What neper has when its option is not given. They come first: the last one of several counts. */
 static void add_defaults(struct work *work)
 {
 	add(work, "netmodel");
 	if (work->server) {
 		add_option(work, "slave", NULL);
-		add_option(work, "port", CONTROL_PORT);
+		add_control_port(work);
 		add_option(work, "sessions", "1");
 		return;
 	}
 	add_option(work, "master", work->program);
-	add_option(work, "port", CONTROL_PORT);
+	add_control_port(work);
 	add_option(work, "format", "neper");
 	if (work->workload & STREAMS)
 		add_option(work, "throughput-opt", "Mb");
@@ -471,6 +475,18 @@ static void add_length(struct work *work)
 	work->origin = (struct nm_word_origin){.opt = NULL};
 }
 
+/* A server on this host is asked where none is named; with control connections that have no loopback of IP, a slave of
+ * the master's own. */
+static void add_host(struct work *work)
+{
+	if (work->server || work->has_host || work->has_control ||
+	    !nm_cli_has_param(work->program, "host"))
+		return;
+	work->words->own_host = true;
+	add(work, "-D");
+	add(work, "host=%s", work->family == NM_NEPER_IPV6 ? "::1" : "127.0.0.1");
+}
+
 static bool is_there(const struct work *work)
 {
 	char *path = nm_stock_find(work->program, work->diags);
@@ -484,6 +500,7 @@ static void translate(struct work *work, int argc, char *argv[])
 	add_defaults(work);
 	walk(work, argc, argv, true);
 	check_pairs(work);
+	add_host(work);
 	add_length(work);
 }
 
@@ -518,7 +535,7 @@ int nm_neper_translate(int argc, char *const argv[], struct nm_words *ret_words,
 	};
 	char **copy = calloc((size_t)argc, sizeof(*copy)); /* getopt puts them in order */
 
-	*ret_words = (struct nm_words){.count = 0};
+	*ret_words = (struct nm_words){.program = argv[1]};
 	if (!copy) {
 		nm_diag_error(diags, NULL, 0, "out of memory");
 		return -EINVAL;
@@ -586,6 +603,7 @@ void nm_neper_help(const char *workload, FILE *out)
 	fprintf(out,
 		"Usage: netmodel %s [OPTION]...              a server\n"
 		"       netmodel %s -c -H HOST [OPTION]...   a client\n"
+		"Without -H a client asks the server on this host; -H local needs none.\n"
 		"Runs the profile %s by neper's command lines. A server is a slave that takes\n"
 		"everything from its client; options in brackets are its own. A bare number has\n"
 		"neper's unit, and another may be written: -l 500ms. Long options of netmodel "

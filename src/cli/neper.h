@@ -11,6 +11,8 @@
 #include "base/diag.h"
 #include "cli/args.h"
 
+#define NM_NEPER_CONTROL_PORT 12866
+
 /* neper's programs, as sets. */
 enum nm_neper_workload {
 	NM_NEPER_TCP_RR = 1 << 0,
@@ -92,6 +94,8 @@ struct nm_words {
 	char **items;			/* owned, NULL-terminated */
 	struct nm_word_origin *origins; /* of each */
 	int count;
+	const char *program; /* neper's; borrowed from the line */
+	bool own_host;	     /* no host was named: the server is to be on this one */
 };
 
 /* Translates argv, whose second word names the workload. 0, or -EINVAL with errors in diags. *ret_words must be given

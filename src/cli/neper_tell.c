@@ -96,10 +96,35 @@ static void retell(struct nm_diag *diag, const struct nm_words *words)
 	}
 }
 
+/* 'nothing listens on port 5 there: start a slave with "netmodel -s -P 5"': a server of neper's form is meant. */
+static void retell_start(struct nm_diag *diag, const struct nm_words *words)
+{
+	static const char place[] = "listens on port ",
+			  begin[] = "start a slave with \"netmodel -s";
+	const char *port = diag->text ? strstr(diag->text, place) : NULL;
+	const char *at = port ? strstr(port, begin) : NULL;
+	const char *end = at ? strchr(at + sizeof begin - 1, '"') : NULL;
+	char before[200], after[300], option[24] = "";
+
+	if (!end)
+		return;
+	snprintf(before, sizeof before, "%.*s", (int)(end + 1 - at), at);
+	if (strtoul(port + sizeof place - 1, NULL, 10) != NM_NEPER_CONTROL_PORT)
+		snprintf(option, sizeof option, " -C %lu",
+			 strtoul(port + sizeof place - 1, NULL, 10));
+	snprintf(after, sizeof after, "start a server with \"netmodel %s%s%s%s\"%s", words->program,
+		 strstr(before, "vsock") ? " --control vsock" : "",
+		 strstr(before, "--no-auth") ? " --no-auth" : "", option,
+		 words->own_host ? ", or have both ends here with -H local" : "");
+	replace(diag, before, after);
+}
+
 void nm_neper_retell(const struct nm_words *words, struct nm_diags *diags)
 {
-	for (size_t i = 0; i < diags->count; i++)
+	for (size_t i = 0; i < diags->count; i++) {
 		retell(&diags->items[i], words);
+		retell_start(&diags->items[i], words);
+	}
 }
 
 /* The programs that have an option of that name, or letter when name is NULL. */

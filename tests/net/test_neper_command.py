@@ -66,6 +66,31 @@ def test_a_stream_in_another_unit(netmodel: Netmodel) -> None:
     assert bytes_per_s == pytest.approx(int(keys["remote_throughput"]) / 8, rel=0.01)
 
 
+@pytest.mark.parametrize(("family", "address"), [((), "127.0.0.1"), (("-4",), "127.0.0.1"), (("-6",), "::1")])
+def test_a_client_without_a_host_asks_the_server_of_this_one(
+    netmodel: Netmodel, family: tuple[str, ...], address: str
+) -> None:
+    port = str(free_port())
+    words = ("tcp_rr", "-C", port, *family)
+    done = netmodel.run(*words, "-c", code=2)
+    assert done.lines()[-1] == (
+        f"netmodel: the run is incomplete: slave {address}: nothing listens on port {port} there: "
+        f'start a server with "netmodel tcp_rr -C {port}", or have both ends here with -H local'
+    )
+    with netmodel.started(*words) as server:
+        server.wait_line("slave listening")
+        keys = keys_of(netmodel.run(*words, "-c", "-l", "100ms", code=0).out)
+        assert server.finish().code == 0
+    assert keys["host"] == address
+    assert int(keys["num_transactions"]) > 0
+
+
+def test_who_named_a_host_is_told_of_its_server(netmodel: Netmodel) -> None:
+    port = str(free_port())
+    done = netmodel.run("udp_rr", "-c", "-H", "127.0.0.1", "-C", port, code=2)
+    assert done.lines()[-1].endswith(f': start a server with "netmodel udp_rr -C {port}"')
+
+
 def test_a_server_waits_for_as_many_clients_as_it_is_told(netmodel: Netmodel) -> None:
     port = str(free_port())
     with netmodel.started("tcp_rr", "-C", port, "--num-clients", "2") as server:
