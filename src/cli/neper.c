@@ -35,7 +35,8 @@ struct work {
 	char shorts[2 * MAX_OPTIONS];
 	struct nm_words *words;
 	struct nm_diags *diags;
-	bool has_host, no_memory;
+	const char *host; /* NULL: none is given; borrowed from the line */
+	bool no_memory;
 	struct nm_word_origin length; /* the last one given */
 	bool has_control;	      /* hosts may have other addresses than those of IP */
 	unsigned family;	      /* bits of enum nm_neper_family; both are as none */
@@ -199,7 +200,7 @@ static void take_option(struct work *work, const char *name, const struct nm_nep
 /* A family is that of the host's address, wherever on the line they are. */
 static void take_family(struct work *work, const struct nm_neper_opt *opt)
 {
-	if (work->has_host || work->server_looked_at)
+	if (work->host || work->server_looked_at)
 		return;
 	if (work->server && work->family == NM_NEPER_IPV4)
 		add_option(work, opt->server, "0.0.0.0");
@@ -216,6 +217,26 @@ static bool choose_address(struct work *work, const char *host, char *value, siz
 		return true;
 	nm_diag_error(work->diags, NULL, 0, "--host %s: has no address of IPv%d: %s", host,
 		      work->family == NM_NEPER_IPV4 ? 4 : 6, why);
+	return false;
+}
+
+/* Addresses of this host, which must be of the family of the one that is called. */
+static bool choose_local(struct work *work, const char *list, char *value, size_t size)
+{
+	char why[400];
+	unsigned families = work->family;
+
+	if (families != NM_NEPER_IPV4 && families != NM_NEPER_IPV6)
+		families = work->host ? nm_neper_family(work->host) : NM_NEPER_IPV4;
+	if (work->has_control) /* the host is no address */
+		families = 0;
+	if (nm_neper_addresses(list, families, value, size, why, sizeof(why)) == 0)
+		return true;
+	bool as_host = work->host && families && families != work->family;
+
+	nm_diag_error(work->diags, NULL, 0, "--local-hosts %s: %s%s%s", list, why,
+		      as_host ? "; it must be of the family of --host " : "",
+		      as_host ? work->host : "");
 	return false;
 }
 
@@ -237,7 +258,7 @@ static void take_of_server(struct work *work, const struct nm_neper_opt *opt, co
 
 static void take(struct work *work, const struct nm_neper_opt *opt, const char *text)
 {
-	char value[1024] = "";
+	char value[4096] = "";
 	const char *why = "";
 
 	if (opt->means == NM_NEPER_ROLE) {
@@ -254,6 +275,8 @@ static void take(struct work *work, const struct nm_neper_opt *opt, const char *
 		return;
 	}
 	if (opt->letter == 'H' && !choose_address(work, text, value, sizeof(value)))
+		return;
+	if (opt->letter == 'L' && !choose_local(work, text, value, sizeof(value)))
 		return;
 	work->origin = (struct nm_word_origin){.opt = opt, .typed = text};
 	work->given[opt - nm_neper_table] = true;
@@ -386,7 +409,8 @@ static void look_ahead(struct work *work, const struct nm_neper_opt *opt, int an
 		work->family |= opt->letter == '4' ? NM_NEPER_IPV4 : NM_NEPER_IPV6;
 	if (arg && strcmp(arg->opt.name, "control") == 0)
 		work->has_control = strcmp(optarg, "tcp") != 0;
-	work->has_host |= opt && opt->letter == 'H';
+	if (opt && opt->letter == 'H')
+		work->host = optarg;
 	if (opt && opt->letter == 'n')
 		look_instead(work, opt->name, NM_ACTION_OPTIONS);
 	if (arg && arg->action && (arg->modes & NM_MODE_LOOK))
@@ -479,7 +503,7 @@ static void add_length(struct work *work)
  * the master's own. */
 static void add_host(struct work *work)
 {
-	if (work->server || work->has_host || work->has_control ||
+	if (work->server || work->host || work->has_control ||
 	    !nm_cli_has_param(work->program, "host"))
 		return;
 	work->words->own_host = true;

@@ -77,9 +77,13 @@ const char *nm_neper_value_text(enum nm_neper_value kind);
 /* As bits: both are as good as none. */
 enum nm_neper_family { NM_NEPER_IPV4 = 1, NM_NEPER_IPV6 = 2 };
 
-/* The first address of a host that is of one family. 0, or -EINVAL with a phrase in *why. */
-int nm_neper_address(const char *host, enum nm_neper_family family, char *to, size_t size,
-		     const char **why);
+/* The first address of a host that is of one of the families; none is any. 0, or -EINVAL with a phrase in *why. */
+int nm_neper_address(const char *host, unsigned families, char *to, size_t size, const char **why);
+/* The same for each of a list that has commas between them. The phrase begins with what it is about. */
+int nm_neper_addresses(const char *list, unsigned families, char *to, size_t size, char *why,
+		       size_t why_size);
+/* The family of a numeric address; 0: it is none. */
+unsigned nm_neper_family(const char *address);
 /* 0: the word names no program of neper's. */
 unsigned nm_neper_workload(const char *word);
 

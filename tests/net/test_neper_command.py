@@ -85,6 +85,18 @@ def test_a_client_without_a_host_asks_the_server_of_this_one(
     assert int(keys["num_transactions"]) > 0
 
 
+def test_local_hosts_may_be_names(netmodel: Netmodel) -> None:
+    port = str(free_port())
+    with netmodel.started("tcp_rr", "-C", port) as server:
+        server.wait_line("slave listening")
+        names = ("-L", "localhost,127.0.0.2", "-H", "127.0.0.1", "-F", "2")
+        keys = keys_of(netmodel.run("tcp_rr", "-c", "-C", port, "-l", "100ms", *names, code=0).out)
+        assert server.finish().code == 0
+    assert keys["local_hosts"] == "127.0.0.1,127.0.0.2"
+    done = netmodel.run("tcp_rr", "-c", "-H", "::1", "-L", "127.0.0.1", code=1)
+    assert done.lines()[0].endswith("; it must be of the family of --host ::1")
+
+
 def test_who_named_a_host_is_told_of_its_server(netmodel: Netmodel) -> None:
     port = str(free_port())
     done = netmodel.run("udp_rr", "-c", "-H", "127.0.0.1", "-C", port, code=2)
@@ -274,7 +286,7 @@ def test_the_help_is_true(netmodel: Netmodel, workload: str) -> None:
     found = [match for line in text.splitlines() if (match := PARAM.match(line))]
     assert {"host", "num_flows", "num_threads", "test_length"} <= {match[4] for match in found}
     for letter, name, kind, param, fixed in (match.groups() for match in found):
-        value = values.get(kind or "", "3" if kind else "")
+        value = "127.0.0.3" if name == "local-hosts" else values.get(kind or "", "3" if kind else "")
         expected = fixed or {"RATE": "100000000"}.get(kind or "", value or "yes")
         words = [f"--{name}={value}"] if kind else [f"--{name}"]
         lines = [words] if not letter else [words, [f"-{letter}", value] if kind else [f"-{letter}"]]
@@ -366,6 +378,10 @@ ERRORS = [
     (["-I", "1us"], "--interval 1us: must be 0 or at least 1ms"),
     (["-6", "-H", "127.0.0.1"], "--host 127.0.0.1: has no address of IPv6: "),
     (["-H", "::1", "-4"], "--host ::1: has no address of IPv4: "),
+    (["-L", "no.such"], '--local-hosts no.such: "no.such" has no address of IPv4: '),
+    (["-L", ","], "--local-hosts ,: not a list of addresses: one is missing beside a comma"),
+    (["-L", "127.0.0.1,,b"], "--local-hosts 127.0.0.1,,b: not a list of addresses: one is missing beside a comma"),
+    (["-H", "fd77::1", "-L", "10.77.0.2"], '--local-hosts 10.77.0.2: "10.77.0.2" has no address of IPv6: '),
     (["--host"], "--host: its value is missing"),
     (["-D", "1ms", "--noburst", "1ms"], "--delay and --noburst: only one of them can be"),
     (["--client=1"], "--client=1: takes no value"),
@@ -392,7 +408,6 @@ OF_PROFILE = [
     ("tcp_rr", ["-T", "5"], 'must be at least nthreads="5", so that each worker has a flow (from --num-threads 5)'),
     ("tcp_rr", ["-P", "70000"], 'value "70000" (from --port 70000): not a port: a number from 0 to 65535'),
     ("tcp_rr", ["-Q", "0"], 'size="0": must be 1 to 1125899906842624 (1.00 PiB) (from --request-size 0)'),
-    ("tcp_rr", ["-L", "here"], 'localhost="here": must be an IPv4 or IPv6 address (from --local-hosts here)'),
     ("tcp_rr", ["--num-ports", "5000"], 'num_ports="5000": must be 1 to 1024 (from --num-ports 5000)'),
     ("tcp_rr", ["--mark", "5000000000"], "must be 0 to 4294967295 (from --mark 5000000000)"),
     ("tcp_rr", ["--source-port", "65535", "-F", "3"], "the last is 65535 (from --source-port 65535)"),
