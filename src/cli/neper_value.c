@@ -39,8 +39,8 @@ static int to_bit_rate(const char *text, char *to, size_t size, const char **why
 	*why = "not a rate: a number of bytes/s, or with a unit of --throughput-opt, as 100Mb";
 	if (end == text || !unit || strncmp(end, "auto", 4) == 0 || !(value >= 0 && value < 1e15))
 		return -EINVAL;
-	*why = "less than 1 bit/s";
-	if (value > 0 && value * unit->bytes_per_s * 8 < 1)
+	*why = "less than 1 byte/s, which is the least that the kernel knows; 0: no limit";
+	if (value > 0 && value * unit->bytes_per_s < 1)
 		return -EINVAL;
 	snprintf(to, size, "%.0f", value * unit->bytes_per_s * 8);
 	return 0;

@@ -155,8 +155,10 @@ static void check_values(struct nm_params_context *c, struct nm_param *param, co
 		right = check_text(c, param, param->value, param->source, choices);
 	if (right)
 		return;
-	param->stand_in =
-		param->type == NM_TYPE_ENUM ? first_choice(choices) : strdup(NM_PARAM_STAND_IN);
+	/* A bit a second is less than a connection can be paced to. */
+	param->stand_in = param->type == NM_TYPE_ENUM	   ? first_choice(choices)
+			  : param->type == NM_TYPE_BITRATE ? strdup("8")
+							   : strdup(NM_PARAM_STAND_IN);
 	c->failed |= !param->stand_in;
 }
 

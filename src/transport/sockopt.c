@@ -116,6 +116,12 @@ int nm_sock_prepare(struct nm_sock_opts *o, char *why, size_t why_size)
 		snprintf(why, why_size, "tos and dscp: are the same bits; only one may be given");
 		return -EINVAL;
 	}
+	if (o->max_pacing_bps > 0 && o->max_pacing_bps < 8) {
+		snprintf(why, why_size,
+			 "max_pacing_rate: must be at least 8b/s, one byte a second, or 0: no "
+			 "limit");
+		return -EINVAL;
+	}
 	o->n_sources = 0;
 	for (const char *at = o->localhost; at && *at;) {
 		size_t length = strcspn(at, ",");

@@ -210,6 +210,7 @@ def test_what_cannot_be_set_is_told_by_name(netmodel: Netmodel, profile: WritePr
         ("port=65533 num_ports=4", 'num_ports="4": from port 65533 on there are 3 ports only'),
         ("num_ports=0", "must be 1 to 1024"),
         ("tos=8 dscp=2", "tos and dscp: are the same bits"),
+        ("max_pacing_rate=7b/s", "max_pacing_rate: must be at least 8b/s"),
         ("max_pacing_rate=100x", "not a bitrate: a number, an optional k, M or G"),
         ("localhost=127.0.0.2,here", 'localhost="here": must be an IPv4 or IPv6 address'),
         ("localhost=" + ",".join(["127.0.0.1"] * 65), "localhost: has more than 64 addresses"),
