@@ -25,11 +25,37 @@ const char *nm_cli_lookup(const char *name, void *arg)
 	return getenv(name);
 }
 
+/* What is wrong with a value that came from outside, behind the place where it stands; NULL: it did not. */
+static const char *of_value(const struct nm_diag *diag)
+{
+	const char *text = diag->file && diag->text ? strstr(diag->text, "> ") : NULL;
+
+	return text && strstr(text, " (from ") ? text : NULL;
+}
+
+/* A value is told once, wherever the profile has it. */
+static bool is_told(const struct nm_diags *diags, size_t index)
+{
+	const char *text = of_value(&diags->items[index]);
+
+	for (size_t i = 0; text && i < index; i++) {
+		const char *before = of_value(&diags->items[i]);
+
+		if (before && strcmp(before, text) == 0 &&
+		    strcmp(diags->items[i].file, diags->items[index].file) == 0)
+			return true;
+	}
+	return false;
+}
+
 void nm_cli_print_diags(struct nm_diags *diags)
 {
 	for (size_t i = 0; i < diags->count; i++) {
 		const struct nm_diag *diag = &diags->items[i];
 		char text[4096];
+
+		if (is_told(diags, i))
+			continue;
 		if (diag->file) {
 			nm_diag_format(diag, text, sizeof(text));
 			fprintf(stderr, "%s\n", text);
