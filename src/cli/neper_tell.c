@@ -39,6 +39,10 @@ static void retell_define(struct nm_diag *diag, const char *word, const char *ty
 	snprintf(after, sizeof after, "(from %s)", typed);
 	if (replace(diag, before, after))
 		return;
+	/* What shows only when a host has tried it. */
+	snprintf(after, sizeof after, ": %s: ", typed);
+	if (strncmp(word, "local_hosts=", strlen("local_hosts=")) == 0 && !diag->file)
+		replace(diag, ": localhost: ", after);
 	size_t name = strcspn(word, "=");
 
 	snprintf(param, sizeof param, "<param name=\"%.*s\">: value \"%s\" (", (int)name, word,

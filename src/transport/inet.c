@@ -162,7 +162,11 @@ int nm_inet_start(const void *opts, const struct nm_start *how, void **ret_start
 	put_early(&setting, o, !how->accepting);
 	put_late(&setting, o);
 	(void)close(setting.fd);
-	return nm_setting_why(&setting, why, why_size);
+	int r = nm_setting_why(&setting, why, why_size);
+
+	if (r == 0 && !how->accepting)
+		r = nm_sock_try_sources(&o->sock, how->peer, why, why_size);
+	return r;
 }
 
 uint32_t nm_inet_ports(const void *opts)

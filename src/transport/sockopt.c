@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "transport/address.h"
 #include "transport/socket.h"
@@ -191,4 +194,60 @@ int nm_sock_bind(int fd, const struct nm_sock_opts *o, struct nm_conn *conn, int
 		/* Lets the kernel choose the port at connect, when it knows the whole four-tuple; over IPv6, too. */
 		(void)nm_socket_set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
 	return bind(fd, (const struct sockaddr *)&addr.sa, addr.len) < 0 ? -errno : 0;
+}
+
+static const char *family_name(int family)
+{
+	return family == AF_INET6 ? "IPv6" : "IPv4";
+}
+
+/* 0 or -errno. */
+static int try_bind(const struct nm_sock_opts *o, const struct nm_addr *addr)
+{
+	struct nm_setting setting = {.family = addr->sa.ss_family};
+	int r;
+
+	setting.fd = socket(setting.family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (setting.fd < 0)
+		return -errno;
+	nm_setting_common(&setting, o, true); /* what cannot be set is told elsewhere */
+	r = bind(setting.fd, (const struct sockaddr *)&addr->sa, addr->len) < 0 ? -errno : 0;
+	(void)close(setting.fd);
+	return r;
+}
+
+static void print_address(const struct nm_addr *addr, char *buf, socklen_t size)
+{
+	if (getnameinfo((const struct sockaddr *)&addr->sa, addr->len, buf, size, NULL, 0,
+			NI_NUMERICHOST) != 0)
+		snprintf(buf, size, "?");
+}
+
+int nm_sock_try_sources(const struct nm_sock_opts *o, const struct nm_addr *peer, char *why,
+			size_t why_size)
+{
+	int family = peer->sa.ss_family;
+
+	for (uint32_t i = 0; i < o->n_sources; i++) {
+		struct nm_addr addr;
+		char own[INET6_ADDRSTRLEN + 20], other[INET6_ADDRSTRLEN + 20];
+
+		address_of(&o->sources[i], &addr);
+		print_address(&addr, own, sizeof own);
+		if ((family == AF_INET || family == AF_INET6) && addr.sa.ss_family != family) {
+			print_address(peer, other, sizeof other);
+			snprintf(why, why_size,
+				 "localhost: %s is of %s, and %s, to which it is to connect, of %s",
+				 own, family_name(addr.sa.ss_family), other, family_name(family));
+			return -EAFNOSUPPORT;
+		}
+		int r = try_bind(o, &addr);
+
+		if (r < 0) {
+			snprintf(why, why_size, "localhost: %s cannot be bound here: %s", own,
+				 strerror(-r));
+			return r;
+		}
+	}
+	return 0;
 }

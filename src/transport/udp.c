@@ -69,7 +69,11 @@ static int udp_start(const void *opts, const struct nm_start *how, void **ret_st
 		return -errno;
 	nm_setting_common(&setting, &o->sock, !how->accepting);
 	(void)close(setting.fd);
-	return nm_setting_why(&setting, why, why_size);
+	int r = nm_setting_why(&setting, why, why_size);
+
+	if (r == 0 && !how->accepting)
+		r = nm_sock_try_sources(&o->sock, how->peer, why, why_size);
+	return r;
 }
 
 /* A socket with its options, or -errno. */

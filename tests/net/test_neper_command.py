@@ -97,6 +97,19 @@ def test_local_hosts_may_be_names(netmodel: Netmodel) -> None:
     assert done.lines()[0].endswith("; it must be of the family of --host ::1")
 
 
+def test_local_hosts_that_cannot_be_are_told(netmodel: Netmodel) -> None:
+    done = netmodel.run("tcp_rr", "-c", "-H", "local", "-L", "127.0.0.2,203.0.113.9", "-F", "2", code=2)
+    assert done.lines()[-1].endswith(
+        ": --local-hosts 127.0.0.2,203.0.113.9: 203.0.113.9 cannot be bound here: Cannot assign requested address"
+    )
+    port = str(free_port())
+    with netmodel.started("udp_rr", "-C", port, "-H", "127.0.0.1") as server:
+        server.wait_line("slave listening")
+        # A name, whose family shows when it is called.
+        done = netmodel.run("udp_rr", "-c", "-C", port, "-H", "localhost", "-L", "::1", code=2)
+    assert ": --local-hosts ::1: ::1 is of IPv6, and 127.0.0.1, to which it is to connect, of IPv4" in done.err
+
+
 def test_who_named_a_host_is_told_of_its_server(netmodel: Netmodel) -> None:
     port = str(free_port())
     done = netmodel.run("udp_rr", "-c", "-H", "127.0.0.1", "-C", port, code=2)
