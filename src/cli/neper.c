@@ -11,6 +11,7 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/stock.h"
+#include "host/procfile.h"
 
 #define MAX_OPTIONS 160
 #define FIRST_OWN                                                                                  \
@@ -246,10 +247,24 @@ static void take_role(struct work *work, const struct nm_neper_opt *opt)
 	work->version |= opt->letter == 'v';
 }
 
+/* What a client asks for is measured by the server's own limit, at the begin of the run. */
+static void check_backlog(const struct work *work, const struct nm_neper_opt *opt,
+			  const char *value)
+{
+	unsigned long most = nm_procfile_somaxconn();
+
+	if (strcmp(opt->name, "listen-backlog") == 0 && most && strtoull(value, NULL, 10) > most)
+		nm_diag_error(work->diags, NULL, 0,
+			      "--listen-backlog %s: more than net.core.somaxconn, which is %lu",
+			      value, most);
+}
+
 static void take_of_server(struct work *work, const struct nm_neper_opt *opt, const char *value)
 {
-	if (!opt->server) /* checked, and left to the client */
+	if (!opt->server) { /* checked, and left to the client */
+		check_backlog(work, opt, value);
 		return;
+	}
 	if (opt->means == NM_NEPER_CPUS)
 		take_cpus(work, opt);
 	else

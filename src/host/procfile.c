@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 long nm_procfile_read(const char *path, char *buf, size_t size)
@@ -30,4 +31,13 @@ long nm_procfile_read(const char *path, char *buf, size_t size)
 	(void)close(fd);
 	buf[used] = '\0';
 	return (long)used;
+}
+
+unsigned long nm_procfile_somaxconn(void)
+{
+	char text[32];
+
+	return nm_procfile_read("/proc/sys/net/core/somaxconn", text, sizeof text) > 0
+		       ? strtoul(text, NULL, 10)
+		       : 0;
 }

@@ -148,6 +148,19 @@ static int set_late(int fd, const struct nm_inet_opts *o)
 	return setting.error;
 }
 
+/* The kernel would cut it without a word. */
+static int check_backlog(const struct nm_inet_opts *o, char *why, size_t why_size)
+{
+	unsigned long most = o->backlog ? nm_procfile_somaxconn() : 0;
+
+	if (!most || o->backlog <= most)
+		return 0;
+	snprintf(why, why_size,
+		 "listen_backlog=\"%llu\": more than net.core.somaxconn, which is %lu here",
+		 (unsigned long long)o->backlog, most);
+	return -EINVAL;
+}
+
 /* Sets all options of this end on a socket that is for nothing else, so that what cannot be set is told by name. */
 int nm_inet_start(const void *opts, const struct nm_start *how, void **ret_started, char *why,
 		  size_t why_size)
@@ -164,7 +177,9 @@ int nm_inet_start(const void *opts, const struct nm_start *how, void **ret_start
 	(void)close(setting.fd);
 	int r = nm_setting_why(&setting, why, why_size);
 
-	if (r == 0 && !how->accepting)
+	if (r == 0 && how->accepting)
+		r = check_backlog(o, why, why_size);
+	else if (r == 0)
 		r = nm_sock_try_sources(&o->sock, how->peer, why, why_size);
 	return r;
 }

@@ -44,8 +44,8 @@ extern const char *const nm_quickack_words[];
 		 "n of them flow i connects to number i modulo n, at each of its connections"}, \
 	{.name = "listen_backlog", .type = NM_TYPE_COUNT, .max = INT32_MAX, \
 	 .offset = offsetof(struct nm_inet_opts, backlog), \
-	 .help = "connections that wait to be accepted at each listening socket, at most; the kernel " \
-		 "takes no more than net.core.somaxconn; 0: 4096"}, \
+	 .help = "connections that wait to be accepted at each listening socket, at most; no " \
+		 "more than net.core.somaxconn of that host; 0: 4096, or what that allows"}, \
 	{.name = "tcp_fastopen", .type = NM_TYPE_FLAG, \
 	 .offset = offsetof(struct nm_inet_opts, fastopen), \
 	 .help = "where a write follows the connect in the same transaction: send it with the first " \

@@ -464,6 +464,20 @@ def test_mistakes_of_a_server_are_told(netmodel: Netmodel) -> None:
     ]
 
 
+def test_a_backlog_that_the_kernel_would_cut_is_refused(netmodel: Netmodel) -> None:
+    most = int(Path("/proc/sys/net/core/somaxconn").read_text())
+    for words in (["tcp_rr"], ["tcp_rr", "-n"]):
+        done = netmodel.run(*words, "--listen-backlog", str(most + 1), code=1)
+        assert done.lines() == [
+            f"netmodel: --listen-backlog {most + 1}: more than net.core.somaxconn, which is {most}"
+        ]
+    # Where it listens is another host in general.
+    words = ("tcp_crr", "-c", "-H", "local", "-l", "50ms", "--listen-backlog")
+    done = netmodel.run(*words, str(most + 1), code=2)
+    assert f'listen_backlog="{most + 1}": more than net.core.somaxconn, which is {most} here' in done.err
+    assert netmodel.run(*words, str(most), code=0).err == ""
+
+
 def test_what_has_no_effect_is_told(netmodel: Netmodel) -> None:
     done = netmodel.run("tcp_rr", "-c", "-H", "local", "-l", "50ms", "--maxevents", "5", code=0)
     assert done.lines() == ["netmodel: warning: --maxevents: has no effect: a worker takes up to 256 events at a time"]
