@@ -382,6 +382,7 @@ static void add_slaves(struct nm_master *master)
 
 		if (master->phase >= group->n_phases)
 			continue;
+		group->phases[master->phase].slaves_known = true;
 		for (size_t i = 0; i < master->n_links; i++) {
 			const struct nm_link_group *part = &master->links[i].groups[g];
 

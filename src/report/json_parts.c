@@ -88,12 +88,21 @@ static json_t *per_s(double amount, double seconds)
 	return seconds > 0 ? nm_json_real(amount / seconds) : json_null();
 }
 
+static json_t *count_if(bool known, uint64_t value)
+{
+	return known ? nm_json_count(value) : json_null();
+}
+
 static json_t *way_json(const struct nm_message_way *way)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sent", nm_json_count(way->sent),
-			 "received", nm_json_count(way->received), "lost", nm_json_count(way->lost),
-			 "reordered", nm_json_count(way->reordered), "duplicates",
-			 nm_json_count(way->duplicates), "late", nm_json_count(way->late),
+	bool received = way->received_known;
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sent",
+			 count_if(way->sent_known, way->sent), "received",
+			 count_if(received, way->received), "lost",
+			 count_if(received && way->sent_known, way->lost), "reordered",
+			 count_if(received, way->reordered), "duplicates",
+			 count_if(received, way->duplicates), "late", count_if(received, way->late),
 			 "bits_received_per_s", nm_json_real(way->received_bits_per_s));
 }
 
@@ -104,7 +113,7 @@ json_t *nm_json_messages(const struct nm_messages *messages)
 	return json_pack("{s:{s:o, s:o, s:o}}", "messages", "to_slaves",
 			 way_json(&messages->to_slaves), "to_master",
 			 way_json(&messages->to_master), "timeouts",
-			 nm_json_count(messages->timeouts));
+			 count_if(messages->slaves_known, messages->timeouts));
 }
 
 json_t *nm_json_window(const struct nm_window *window, const struct nm_percentiles *percentiles)

@@ -72,15 +72,27 @@ static void add_way(struct nm_table *table, const char *name, const struct nm_me
 	char bits[TEXT];
 	double lost = way->sent ? 100.0 * (double)way->lost / (double)way->sent : 0;
 
-	if (!way->sent)
+	if (!way->sent && !way->received)
 		return;
 	nm_table_cell(table, "%s", name);
+	if (!way->received_known) {
+		nm_table_cell(table, "sent %" PRIu64 "  received and lost are not known",
+			      way->sent);
+		return;
+	}
+	nm_format_bitrate(way->received_bits_per_s, bits, sizeof(bits));
+	if (!way->sent_known) {
+		nm_table_cell(table,
+			      "received %" PRIu64 " (%s)  reordered %" PRIu64
+			      "  duplicates %" PRIu64 "  sent and lost are not known",
+			      way->received, bits, way->reordered, way->duplicates);
+		return;
+	}
 	nm_table_cell(table,
 		      "sent %" PRIu64 "  received %" PRIu64 " (%s)  lost %" PRIu64
 		      " (%.3g%%)  reordered %" PRIu64 "  duplicates %" PRIu64,
-		      way->sent, way->received,
-		      nm_format_bitrate(way->received_bits_per_s, bits, sizeof(bits)), way->lost,
-		      lost, way->reordered, way->duplicates);
+		      way->sent, way->received, bits, way->lost, lost, way->reordered,
+		      way->duplicates);
 }
 
 /* Where messages may be lost, what counts is what arrives. */
@@ -93,8 +105,9 @@ static void add_messages(struct nm_table *table, const struct nm_result *result)
 	add_way(table, "to master", &messages.to_master);
 	if (messages.any && messages.timeouts) {
 		nm_table_cell(table, "time-outs");
-		nm_table_cell(table, "%" PRIu64 "  late answers %" PRIu64, messages.timeouts,
-			      messages.to_master.late + messages.to_slaves.late);
+		nm_table_cell(table, "%" PRIu64 "  late answers %" PRIu64 "%s", messages.timeouts,
+			      messages.to_master.late + messages.to_slaves.late,
+			      messages.slaves_known ? "" : ", of the master alone");
 	}
 }
 

@@ -145,6 +145,8 @@ static void find_way(const struct nm_counts *from, const struct nm_counts *to, d
 	uint64_t once = to->messages_received - to->duplicates;
 
 	*ret = (struct nm_message_way){
+		.sent_known = true,
+		.received_known = true,
 		.sent = from->messages_sent,
 		.received = to->messages_received,
 		.lost = from->messages_sent > once ? from->messages_sent - once : 0,
@@ -155,24 +157,37 @@ static void find_way(const struct nm_counts *from, const struct nm_counts *to, d
 	};
 }
 
+/* slaves NULL: what they have counted is not known. */
 static void find_ways(const struct nm_counts *master, const struct nm_counts *slaves,
 		      double seconds, struct nm_messages *ret)
 {
-	ret->any = master->messages_sent || slaves->messages_sent;
-	find_way(master, slaves, seconds, &ret->to_slaves);
-	find_way(slaves, master, seconds, &ret->to_master);
-	ret->timeouts = master->timeouts + slaves->timeouts;
+	static const struct nm_counts none = {.iterations = 0};
+	const struct nm_counts *there = slaves ? slaves : &none;
+
+	ret->any = master->messages_sent || master->messages_received || there->messages_sent;
+	ret->slaves_known = slaves != NULL;
+	find_way(master, there, seconds, &ret->to_slaves);
+	find_way(there, master, seconds, &ret->to_master);
+	ret->timeouts = master->timeouts + there->timeouts;
+	if (slaves)
+		return;
+	ret->to_slaves.received_known = ret->to_master.sent_known = false;
+	ret->to_slaves.received_bits_per_s = NAN;
+	ret->to_slaves.lost = 0;
 }
 
 void nm_phase_messages(const struct nm_result_phase *phase, struct nm_messages *ret)
 {
-	find_ways(&phase->whole.counts, &phase->slaves, phase->seconds, ret);
+	find_ways(&phase->whole.counts, phase->slaves_known ? &phase->slaves : NULL, phase->seconds,
+		  ret);
 }
 
 /* What was received within the window, each host by its own clock. */
 static void cut_rates(const struct nm_result *result, struct nm_messages *messages)
 {
-	messages->to_slaves.received_bits_per_s = messages->to_master.received_bits_per_s = 0;
+	messages->to_master.received_bits_per_s = 0;
+	if (messages->slaves_known)
+		messages->to_slaves.received_bits_per_s = 0;
 	for (size_t i = 0; i < result->n_hosts; i++) {
 		const struct nm_result_host *host = &result->hosts[i];
 		struct nm_message_way *way =
@@ -188,6 +203,7 @@ void nm_result_messages(const struct nm_result *result, struct nm_messages *ret)
 {
 	struct nm_counts master = {.iterations = 0}, slaves = {.iterations = 0};
 	double seconds = 0;
+	bool known = true;
 
 	for (size_t g = 0; g < result->n_groups; g++) {
 		double of_group = 0;
@@ -200,11 +216,12 @@ void nm_result_messages(const struct nm_result *result, struct nm_messages *ret)
 				continue;
 			nm_counts_add(&master, &phase->whole.counts);
 			nm_counts_add(&slaves, &phase->slaves);
+			known &= phase->slaves_known;
 			of_group += phase->seconds;
 		}
 		seconds = of_group > seconds ? of_group : seconds;
 	}
-	find_ways(&master, &slaves, seconds, ret);
+	find_ways(&master, known ? &slaves : NULL, seconds, ret);
 	if (result->warmup_s > 0 || result->cooldown_s > 0)
 		cut_rates(result, ret);
 }

@@ -45,12 +45,15 @@ struct nm_result_phase {
 	double planned_per_s;	 /* by its rate, of all flows together; 0: it has none */
 	struct nm_window whole;	 /* all of it */
 	struct nm_counts slaves; /* what they have counted in it, together */
+	bool slaves_known;	 /* it came to its end, and they have told */
 };
 
-/* Messages over transports that may lose them, in one direction. */
+/* Messages over transports that may lose them, in one direction. What an end that is lost has counted is not known; of
+ * both it takes what was lost. */
 struct nm_message_way {
+	bool sent_known, received_known;
 	uint64_t sent, received, lost, reordered, duplicates, late;
-	double received_bits_per_s;
+	double received_bits_per_s; /* NaN: not known */
 };
 
 struct nm_result_group {
@@ -184,7 +187,8 @@ struct nm_series {
 struct nm_messages {
 	bool any; /* false: all transports were reliable */
 	struct nm_message_way to_slaves, to_master;
-	uint64_t timeouts;
+	uint64_t timeouts; /* of the master alone where slaves_known is false */
+	bool slaves_known;
 };
 void nm_phase_messages(const struct nm_result_phase *phase, struct nm_messages *ret);
 void nm_result_messages(const struct nm_result *result,

@@ -86,6 +86,27 @@ def test_a_killed_slave(netmodel: Netmodel, validate: Validate, profile: WritePr
     assert document["run"]["reconciled"] is None
 
 
+def test_what_a_killed_slave_has_received_is_not_known(netmodel: Netmodel, validate: Validate) -> None:
+    with netmodel.slave() as slave:
+        for form in "json", "text":
+            far = ["-P", slave.port, *defines(host="127.0.0.1", test_length="60s")]
+            with netmodel.started("-m", "udp_rr", "--format", form, "-v", *far) as master:
+                master.wait_line(IN_PHASE)
+                time.sleep(0.2)
+                os.kill(slave.sessions()[0], signal.SIGKILL)
+                result = master.finish(timeout=10)
+            if form == "json":
+                messages = assert_partial(result, validate, "slave 127")["totals"]["messages"]
+                there, back = messages["to_slaves"], messages["to_master"]
+                assert there["sent"] > 0
+                assert [there[key] for key in ("received", "lost", "late", "bits_received_per_s")] == [None] * 4
+                assert back["received"] > 0
+                assert [back["sent"], back["lost"], messages["timeouts"]] == [None] * 3
+            else:
+                assert re.search(r"to slaves +sent \d+  received and lost are not known", result.out), result
+                assert re.search(r"to master +received [1-9].*sent and lost are not known", result.out), result
+
+
 def test_a_killed_embedded_slave(netmodel: Netmodel, validate: Validate) -> None:
     with started(netmodel, *defines(**LONG)) as master:
         master.wait_line(IN_PHASE)

@@ -264,7 +264,8 @@ START_TEST(rates_of_messages_are_cut_as_the_totals_are)
 		.measured = true,
 		.seconds = 2,
 		.whole = {.counts = {.messages_sent = 90, .bytes_received = 50}},
-		.slaves = {.messages_received = 80, .bytes_received = 1000}};
+		.slaves = {.messages_received = 80, .bytes_received = 1000},
+		.slaves_known = true};
 	nm_result_messages(result, &messages);
 	ck_assert_double_eq(messages.to_slaves.received_bits_per_s, 4000);
 	ck_assert_double_eq(messages.to_master.received_bits_per_s, 200);
@@ -275,6 +276,14 @@ START_TEST(rates_of_messages_are_cut_as_the_totals_are)
 	ck_assert_double_eq(messages.to_slaves.received_bits_per_s, 2400 + 4800);
 	ck_assert_double_eq(messages.to_master.received_bits_per_s, 0);
 	ck_assert_uint_eq(messages.to_slaves.lost, 10);
+	/* Slaves that are lost have told nothing, which is not that they have got nothing. */
+	result->groups[0].phases[0].slaves_known = false;
+	nm_result_messages(result, &messages);
+	ck_assert(messages.any && messages.to_slaves.sent_known &&
+		  messages.to_master.received_known);
+	ck_assert(!messages.to_slaves.received_known && !messages.to_master.sent_known);
+	ck_assert(isnan(messages.to_slaves.received_bits_per_s));
+	ck_assert_uint_eq(messages.to_slaves.lost + messages.to_master.lost, 0);
 	nm_result_free(result);
 }
 END_TEST
