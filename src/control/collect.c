@@ -53,6 +53,7 @@ static bool describe_group(struct nm_result_group *to, const struct nm_group *fr
 	to->name = copy_text(from->name, &ok);
 	to->n_flows = from->n_flows;
 	to->n_workers = from->n_workers;
+	to->opens_fast = from->opens_fast;
 	to->phases = calloc(from->n_phases + 1u, sizeof *to->phases);
 	if (!to->phases)
 		return false;
@@ -305,6 +306,19 @@ static void warn_of_empty_windows(struct nm_master *master)
 	}
 }
 
+/* Ways around the usual one that were asked for, and that the kernels have not taken. */
+static void warn_of_ways(struct nm_result *result)
+{
+	uint64_t count, all;
+
+	if (nm_result_fastopens(result, &count, &all) && all && !count)
+		nm_result_warn(result,
+			       "tcp_fastopen: no connection has sent data with its first packet: "
+			       "sysctl net.ipv4.tcp_fastopen must have bit 1 on the host that "
+			       "connects, and bit 2 on the one that accepts (3 is both); the first "
+			       "connection to a host only gets leave for those after it");
+}
+
 void nm_master_collect(struct nm_master *master)
 {
 	for (size_t i = 0; i < master->n_links; i++) {
@@ -332,5 +346,6 @@ void nm_master_collect(struct nm_master *master)
 	/* No more traffic while the results come: after a failure there may be some yet. */
 	master->engine = nm_engine_free(master->engine);
 	await_results(master);
+	warn_of_ways(master->result);
 	dismiss(master);
 }

@@ -212,22 +212,28 @@ static bool wants_fastopen(const struct nm_draft_step *step)
 
 /* What goes with the first packet is what the end that connects sends next: the connection waits for that, and so only
  * where it comes at once. A transport with bytes of its own has those. */
-static void check_fastopen(struct nm_draft *draft, const struct nm_draft_group *group,
+static void check_fastopen(struct nm_draft *draft, struct nm_draft_group *group,
 			   const struct nm_draft_transaction *t, size_t at)
 {
 	const struct nm_draft_step *opens = &group->steps[t->first + at], *next = NULL;
+	bool closes = false;
 	bool master = opens->op->flags & NM_FLOWOP_INITIATES;
 	uint32_t sends = NM_FLOWOP_MOVES | (master ? NM_FLOWOP_INITIATES : NM_FLOWOP_FOLLOWS);
 
-	if (!wants_fastopen(opens) || opens->transport->send)
+	if (!wants_fastopen(opens))
 		return;
-	for (size_t i = at + 1; !next && i < t->n_steps; i++) {
+	for (size_t i = at + 1; i < t->n_steps; i++) {
 		const struct nm_draft_step *step = &group->steps[t->first + i];
 
-		if (!step->op->runs_on || step->op->runs_on(step->opts, master))
+		if (!next && (!step->op->runs_on || step->op->runs_on(step->opts, master)))
 			next = step;
+		closes |= (step->op->flags & NM_FLOWOP_CLOSES) && step->slot == opens->slot;
 	}
-	if (!next || (next->op->flags & sends) != sends || next->slot != opens->slot)
+	bool sent = next && (next->op->flags & sends) == sends && next->slot == opens->slot;
+
+	if (sent || opens->transport->send)
+		group->opens_fast |= closes; /* which is when it is counted */
+	else
 		nm_diag_warn(draft->diags, draft->file, opens->line,
 			     "<flowop %s>: tcp_fastopen has no effect: nothing is sent right after "
 			     "it, in the same transaction, by the end that connects",

@@ -454,6 +454,7 @@ static int emit_group(const struct nm_draft *draft, uint32_t number, const struc
 	group->n_workers = (uint32_t)from->attrs.workers;
 	group->processes = side->master && from->attrs.nprocs;
 	group->spins = from->attrs.wait == NM_WAIT_SPIN;
+	group->opens_fast = from->opens_fast;
 	group->n_flows = (uint32_t)from->attrs.nflows;
 	group->n_openings = from->n_openings;
 	group->n_conns = from->n_conns ? from->n_conns : 1;

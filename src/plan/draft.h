@@ -59,6 +59,7 @@ struct nm_draft_group {
 	unsigned line;
 	uint32_t n_openings;
 	uint32_t n_conns; /* of a flow, at most, at a time */
+	bool opens_fast;  /* some of them with fast open, and close in the same transaction */
 	struct nm_draft_step *steps;
 	size_t n_steps, room;
 	struct nm_draft_transaction *transactions;

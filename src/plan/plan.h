@@ -76,6 +76,7 @@ struct nm_group {
 	uint32_t pipeline;    /* the most requests that a flow has outstanding here; 0: one */
 	bool moves_datagrams; /* over sockets that may lose them */
 	bool sends_uncopied;  /* some of them without a copy */
+	bool opens_fast;      /* some connections of a pass with fast open, as asked for */
 	bool needs_identity;  /* flow i here must be connected with flow i there */
 	bool runs;	      /* this side has something to do for this group */
 };

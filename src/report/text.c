@@ -133,13 +133,13 @@ static void add_ways(struct nm_table *table, const struct nm_result *result)
 {
 	struct nm_counts sum = {0};
 	char mapped[TEXT], received[TEXT];
+	uint64_t fast, all;
 
 	for (size_t i = 0; i < result->n_hosts; i++)
 		nm_counts_add(&sum, &result->hosts[i].counts);
-	if (sum.fastopens) {
+	if (nm_result_fastopens(result, &fast, &all) && all) {
 		nm_table_cell(table, "fast open");
-		nm_table_cell(table, "%" PRIu64 " of %" PRIu64 " connections", sum.fastopens,
-			      sum.connects + sum.accepts);
+		nm_table_cell(table, "%" PRIu64 " of %" PRIu64 " connections", fast, all);
 	}
 	if (sum.zerocopy_sends) {
 		nm_table_cell(table, "zerocopy");

@@ -226,6 +226,30 @@ void nm_result_messages(const struct nm_result *result, struct nm_messages *ret)
 		cut_rates(result, ret);
 }
 
+/* Both ends of a connection count it, if both have delivered. */
+bool nm_result_fastopens(const struct nm_result *result, uint64_t *ret_fast, uint64_t *ret_all)
+{
+	bool asked = false;
+
+	*ret_fast = *ret_all = 0;
+	for (size_t g = 0; g < result->n_groups; g++) {
+		struct nm_counts sum = {.iterations = 0};
+
+		for (size_t i = 0; result->groups[g].opens_fast && i < result->n_hosts; i++)
+			if (g < result->hosts[i].n_groups)
+				nm_counts_add(&sum, &result->hosts[i].groups[g]);
+		uint64_t ends = sum.connects + sum.accepts;
+		uint64_t all = sum.connects > sum.accepts ? sum.connects : sum.accepts;
+
+		asked |= result->groups[g].opens_fast;
+		*ret_all += all;
+		*ret_fast +=
+			ends ? (uint64_t)((double)sum.fastopens * (double)all / (double)ends + 0.5)
+			     : 0;
+	}
+	return asked;
+}
+
 /* Of nothing, nothing is no difference. */
 static double percent(double here, double there)
 {

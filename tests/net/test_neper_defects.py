@@ -306,6 +306,20 @@ def test_fast_open_is_enabled_at_both_ends(netmodel: Netmodel, own: Node) -> Non
     assert 40 <= ours == theirs
 
 
+@pytest.mark.parametrize("allowed", [True, False])
+def test_how_often_fast_open_was_used_is_told(netmodel: Netmodel, own: Node, allowed: bool) -> None:
+    """Each connection once; and where it was never used, what is needed for it."""
+    with changed(own, "net.ipv4.tcp_fastopen", 3 if allowed else 1):
+        inside(own, "ip", "tcp_metrics", "flush", "all")
+        words = ("-m", "tcp_crr", *defines(num_transactions=50, tcp_fastopen="yes"))
+        out = netmodel.run(*words, prefix=own.prefix, code=0).out
+    found = re.search(r"^ *fast open +(\d+) of 50 connections$", out, re.MULTILINE)
+    assert found, out
+    assert 40 <= int(found[1]) <= 50 if allowed else int(found[1]) == 0
+    assert ("warning: tcp_fastopen: no connection" in out) != allowed, out
+    assert ("net.ipv4.tcp_fastopen" in out) != allowed, out
+
+
 # 24
 def test_reuseaddr_comes_before_bind(netmodel: Netmodel, need_tool: Need, tmp_path: Path) -> None:
     base = 29700 + os.getpid() % 100 * 3

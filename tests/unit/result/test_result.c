@@ -288,6 +288,29 @@ START_TEST(rates_of_messages_are_cut_as_the_totals_are)
 }
 END_TEST
 
+/* Both ends count the same connections, but one may be lost. Groups that were not asked to are left out. */
+START_TEST(connections_are_counted_once)
+{
+	struct nm_counts here[] = {{.connects = 50, .fastopens = 48}, {.connects = 7}};
+	struct nm_counts there[] = {{.accepts = 50, .fastopens = 48}, {.accepts = 7}};
+	struct nm_result_group groups[] = {{.opens_fast = true}, {.n_flows = 1}};
+	struct nm_result_host hosts[] = {{.is_master = true, .groups = here, .n_groups = 2},
+					 {.groups = there, .n_groups = 2}};
+	struct nm_result result = {.groups = groups, .n_groups = 2, .hosts = hosts, .n_hosts = 2};
+	uint64_t fast, all;
+
+	ck_assert(nm_result_fastopens(&result, &fast, &all));
+	ck_assert_uint_eq(fast, 48);
+	ck_assert_uint_eq(all, 50);
+	hosts[1].n_groups = 0;
+	ck_assert(nm_result_fastopens(&result, &fast, &all));
+	ck_assert_uint_eq(fast, 48);
+	ck_assert_uint_eq(all, 50);
+	groups[0].opens_fast = false;
+	ck_assert(!nm_result_fastopens(&result, &fast, &all));
+}
+END_TEST
+
 START_TEST(half_built_results_can_be_freed)
 {
 	struct nm_result *result = nm_result_new();
@@ -320,6 +343,7 @@ int main(void)
 	tcase_add_test(tc, the_difference_is_that_of_all_slaves);
 	tcase_add_test(tc, warnings_are_kept_in_their_order);
 	tcase_add_test(tc, rates_of_messages_are_cut_as_the_totals_are);
+	tcase_add_test(tc, connections_are_counted_once);
 	tcase_add_test(tc, half_built_results_can_be_freed);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
