@@ -54,6 +54,7 @@ static bool describe_group(struct nm_result_group *to, const struct nm_group *fr
 	to->n_flows = from->n_flows;
 	to->n_workers = from->n_workers;
 	to->opens_fast = from->opens_fast;
+	to->maps = from->maps;
 	to->phases = calloc(from->n_phases + 1u, sizeof *to->phases);
 	if (!to->phases)
 		return false;
@@ -317,6 +318,11 @@ static void warn_of_ways(struct nm_result *result)
 			       "sysctl net.ipv4.tcp_fastopen must have bit 1 on the host that "
 			       "connects, and bit 2 on the one that accepts (3 is both); the first "
 			       "connection to a host only gets leave for those after it");
+	if (nm_result_mapped(result, &count, &all) && count < all / 10)
+		nm_result_warn(result,
+			       "rx_zerocopy: less than 10 %% of what was received was mapped: only "
+			       "whole pages are, as zerocopy at the sender fills them, in segments "
+			       "that have room for them: an MTU of 4096 bytes and headers");
 }
 
 void nm_master_collect(struct nm_master *master)

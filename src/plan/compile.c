@@ -254,6 +254,15 @@ static bool sends_uncopied(const struct nm_instr *instr)
 	       (instr->transport->caps & NM_TRANSPORT_UDP);
 }
 
+static bool is_mapped(const struct nm_instr *instr)
+{
+	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
+	const struct nm_opts_moving *opts = instr->opts;
+
+	return (instr->op->flags & (NM_FLOWOP_MOVES | others)) == NM_FLOWOP_MOVES &&
+	       opts->rx_zerocopy && (instr->transport->caps & NM_TRANSPORT_TCP);
+}
+
 static void emit_step(struct nm_group *group, struct nm_phase *phase,
 		      const struct nm_draft_step *step, const struct side *side, bool free)
 {
@@ -273,6 +282,7 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 	group->moves_datagrams |= is_lossy(step) && !step->transport->recv;
 	instr->uncopied = sends_uncopied(instr);
 	group->sends_uncopied |= instr->uncopied;
+	group->maps |= is_mapped(instr);
 	uint64_t count = times(step, instr);
 
 	if (instr->greets && instr->transport->redirect &&

@@ -77,8 +77,9 @@ struct nm_group {
 	bool moves_datagrams; /* over sockets that may lose them */
 	bool sends_uncopied;  /* some of them without a copy */
 	bool opens_fast;      /* some connections of a pass with fast open, as asked for */
-	bool needs_identity;  /* flow i here must be connected with flow i there */
-	bool runs;	      /* this side has something to do for this group */
+	bool maps; /* what is received, at either end, instead of copying it, as asked for */
+	bool needs_identity; /* flow i here must be connected with flow i there */
+	bool runs;	     /* this side has something to do for this group */
 };
 
 struct nm_plan {

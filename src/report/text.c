@@ -133,7 +133,7 @@ static void add_ways(struct nm_table *table, const struct nm_result *result)
 {
 	struct nm_counts sum = {0};
 	char mapped[TEXT], received[TEXT];
-	uint64_t fast, all;
+	uint64_t fast, all, bytes_mapped, bytes_received;
 
 	for (size_t i = 0; i < result->n_hosts; i++)
 		nm_counts_add(&sum, &result->hosts[i].counts);
@@ -146,12 +146,11 @@ static void add_ways(struct nm_table *table, const struct nm_result *result)
 		nm_table_cell(table, "%" PRIu64 " sends, %" PRIu64 " of them copied after all",
 			      sum.zerocopy_sends, sum.zerocopy_copied);
 	}
-	if (sum.bytes_mapped) {
+	if (nm_result_mapped(result, &bytes_mapped, &bytes_received) && bytes_received) {
 		nm_table_cell(table, "mapped");
-		nm_table_cell(
-			table, "%s of %s received",
-			nm_format_size((double)sum.bytes_mapped, mapped, sizeof(mapped)),
-			nm_format_size((double)sum.bytes_received, received, sizeof(received)));
+		nm_table_cell(table, "%s of %s received",
+			      nm_format_size((double)bytes_mapped, mapped, sizeof(mapped)),
+			      nm_format_size((double)bytes_received, received, sizeof(received)));
 	}
 }
 

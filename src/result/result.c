@@ -250,6 +250,25 @@ bool nm_result_fastopens(const struct nm_result *result, uint64_t *ret_fast, uin
 	return asked;
 }
 
+bool nm_result_mapped(const struct nm_result *result, uint64_t *ret_mapped, uint64_t *ret_received)
+{
+	bool asked = false;
+
+	*ret_mapped = *ret_received = 0;
+	for (size_t g = 0; g < result->n_groups; g++) {
+		asked |= result->groups[g].maps;
+		for (size_t i = 0; result->groups[g].maps && i < result->n_hosts; i++) {
+			const struct nm_result_host *host = &result->hosts[i];
+
+			if (g >= host->n_groups)
+				continue;
+			*ret_mapped += host->groups[g].bytes_mapped;
+			*ret_received += host->groups[g].bytes_received;
+		}
+	}
+	return asked;
+}
+
 /* Of nothing, nothing is no difference. */
 static double percent(double here, double there)
 {

@@ -60,6 +60,7 @@ struct nm_result_group {
 	char *name;
 	uint32_t n_flows, n_workers;
 	bool opens_fast;	 /* connections of its passes, as asked for */
+	bool maps;		 /* what its hosts receive, as asked for */
 	struct nm_window totals; /* measured phases, warm-up and cool-down cut */
 	struct nm_result_phase *phases;
 	size_t n_phases;
@@ -198,6 +199,9 @@ void nm_result_messages(const struct nm_result *result,
 /* How many connections have sent data with their first packet, of all those of the groups that were to. False: none
  * were. */
 bool nm_result_fastopens(const struct nm_result *result, uint64_t *ret_fast, uint64_t *ret_all);
+
+/* The same of bytes that were mapped, of those received by the groups that were to. */
+bool nm_result_mapped(const struct nm_result *result, uint64_t *ret_mapped, uint64_t *ret_received);
 
 /* How much the slaves have done less than the master, in per cent of the master: 0 is best. NaN: of nothing. */
 struct nm_difference {

@@ -223,6 +223,21 @@ def test_pages_are_mapped(
     assert sender["bytes_mapped"] == 0
 
 
+@pytest.mark.parametrize("zerocopy", [False, True])
+def test_how_much_was_mapped_is_told(netmodel: Netmodel, profile: WriteProfile, zerocopy: bool) -> None:
+    """Also when it was nothing: bytes that a sender has copied do not fill pages."""
+    path = profile(stream(op("write", f"size=250000 rx_zerocopy {'zerocopy' if zerocopy else ''}"), 100))
+    document = netmodel.measure(path)
+    receiver = slaves_of(document)[0]["groups"][0]
+    told = any("rx_zerocopy: less than 10 %" in text for text in document["run"]["warnings"])
+    assert told == (receiver["bytes_mapped"] < receiver["bytes_received"] // 10), receiver
+    assert told or zerocopy, receiver
+    out = netmodel.run("-m", path, code=0).out
+    assert re.search(r"^ *mapped +[0-9.]+ [KM]?i?B of 47\.7 MiB received$", out, re.MULTILINE), out
+    plain = profile(stream(op("write", "size=250000"), 2))
+    assert " mapped  " not in netmodel.run("-m", plain, code=0).out
+
+
 @pytest.mark.parametrize("kind", ["write", "read"])
 def test_bytes_are_dropped(
     netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, kind: str
