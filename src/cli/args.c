@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/neper.h"
+#include "cli/stock.h"
 
 #define MAX_ARGS   96
 #define FIRST_LONG 256 /* what getopt answers for entry 0; single letters are below */
@@ -247,6 +249,38 @@ static const char *action_option(enum nm_action action)
 	return "master";
 }
 
+/* A word alone is taken for a profile, or for one of neper's workloads. */
+static void unknown_word(const char *word, struct nm_diags *diags)
+{
+	char *near = nm_stock_has(word) ? NULL : nm_stock_near(word);
+
+	if (near && nm_neper_workload(near))
+		nm_diag_error(diags, NULL, 0,
+			      "%s: neither an option nor one of neper's workloads; did you mean "
+			      "%s, or -m %s?",
+			      word, near, near);
+	else if (near || nm_stock_has(word))
+		nm_diag_error(diags, NULL, 0, "%s: not an option; did you mean -m %s?", word,
+			      near ? near : word);
+	else
+		nm_diag_error(diags, NULL, 0,
+			      "%s: neither an option nor a profile; --help lists options, and "
+			      "--list profiles",
+			      word);
+	free(near);
+}
+
+/* Only what is described may come first, and be no option. */
+static bool begins_with_word(int argc, char *const argv[])
+{
+	if (argc < 2 || argv[1][0] == '-' || argv[1][0] == '\0')
+		return false;
+	for (int i = 2; i < argc; i++)
+		if (strlen(argv[i]) > 3 && strncmp(argv[i], "--describe", strlen(argv[i])) == 0)
+			return false;
+	return true;
+}
+
 static void check_words(const struct nm_args *args, int argc, char *const argv[],
 			struct nm_diags *diags)
 {
@@ -257,8 +291,7 @@ static void check_words(const struct nm_args *args, int argc, char *const argv[]
 			nm_diag_error(diags, NULL, 0, "%s: too many words after --describe",
 				      argv[i]);
 		else if (!args->master && args->action != NM_ACTION_SLAVE)
-			nm_diag_error(diags, NULL, 0, "%s: not an option; did you mean -m %s?",
-				      argv[i], argv[i]);
+			unknown_word(argv[i], diags);
 		else
 			nm_diag_error(diags, NULL, 0, "%s: not an option%s", argv[i],
 				      strchr(argv[i], '=') ? "; parameters are set with -D" : "");
@@ -385,6 +418,10 @@ int nm_args_parse(int argc, char *const argv[], struct nm_args *ret_args, struct
 	int error = -EINVAL;
 
 	*ret_args = (struct nm_args){.action = NM_ACTION_NONE};
+	if (begins_with_word(argc, argv)) { /* what follows it was meant for it */
+		unknown_word(argv[1], diags);
+		return -EINVAL;
+	}
 	if (set_defaults(ret_args, diags) != 0)
 		return -EINVAL;
 	spec_make(&spec);

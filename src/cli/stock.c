@@ -273,6 +273,31 @@ char *nm_stock_find(const char *name, struct nm_diags *diags)
 	return path;
 }
 
+bool nm_stock_has(const char *name)
+{
+	struct nm_diags ignored = {0};
+	struct stat st;
+	char *path = nm_stock_find(name, &ignored);
+	bool has = path && stat(path, &st) == 0;
+
+	nm_diags_fini(&ignored);
+	free(path);
+	return has;
+}
+
+char *nm_stock_near(const char *name)
+{
+	struct dirs dirs;
+
+	dirs_find(&dirs);
+	struct stocks *stocks = stocks_find(&dirs);
+	char *nearest = near_name(name, stocks);
+
+	stocks_free(stocks);
+	dirs_fini(&dirs);
+	return nearest;
+}
+
 /* The first sentence of the profile's first comment; owned, NULL when there is none. */
 static char *help_of(const char *path)
 {

@@ -75,6 +75,20 @@ WRONG = [
     ([*M, "--quiet=yes"], "--quiet: takes no value"),
     ([*M, "num_flows=3"], "num_flows=3: not an option; parameters are set with -D"),
     (["tls_rr"], "tls_rr: not an option; did you mean -m tls_rr?"),
+    (["http_gte", "-c"], "http_gte: not an option; did you mean -m http_get?"),
+    (
+        ["tcp_rrr", "-c"],
+        "tcp_rrr: neither an option nor one of neper's workloads; did you mean tcp_rr, or -m tcp_rr?",
+    ),
+    (
+        ["udp_steam", "-c", "-H", "x"],
+        "udp_steam: neither an option nor one of neper's workloads; did you mean udp_stream, or -m udp_stream?",
+    ),
+    (["tcp_r"], "tcp_r: neither an option nor one of neper's workloads; did you mean tcp_rr, or -m tcp_rr?"),
+    (
+        ["qqqqqqqq", "-l", "3"],
+        "qqqqqqqq: neither an option nor a profile; --help lists options, and --list profiles",
+    ),
     ([*M, "--check", "--params"], "--check and --params: one at a time"),
     ([*M, "--list"], "--master and --list: one at a time"),
     ([*M, "-m", "udp_rr"], "--master udp_rr: one profile at a time, and tcp_rr is given already"),
