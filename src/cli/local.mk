@@ -28,6 +28,8 @@ src_netmodel_SOURCES = \
 	src/cli/neper_value.c \
 	src/cli/output.c \
 	src/cli/output.h \
+	src/cli/places.c \
+	src/cli/places.h \
 	src/cli/raw.c \
 	src/cli/raw.h \
 	src/cli/responses.c \

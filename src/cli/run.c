@@ -10,6 +10,7 @@
 
 #include "cli/live.h"
 #include "cli/output.h"
+#include "cli/places.h"
 #include "cli/signals.h"
 #include "cli/stock.h"
 #include "lib/load.h"
@@ -180,7 +181,8 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 		goto out;
 	if (nm_loaded_compile(&loaded, &values, diags) != 0)
 		goto out;
-	if (nm_output_check(args->output, diags) != 0 || open_logs(args, &live, diags) != 0)
+	if (nm_places_check(args, diags) != 0 || nm_output_check(args->output, diags) != 0 ||
+	    open_logs(args, &live, diags) != 0)
 		goto out;
 	nm_cli_print_diags(diags); /* warnings, before the run */
 	int interrupt_fd = nm_signals_start();

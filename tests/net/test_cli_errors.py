@@ -213,6 +213,29 @@ def test_an_output_that_cannot_be_written_is_told_before_anything_runs(netmodel:
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
+@pytest.mark.parametrize("exists", [False, True])
+@pytest.mark.parametrize(
+    ("one", "other"), [("output", "hdr-log"), ("all-samples", "log-rtt"), ("response-log", "tcp-info")]
+)
+def test_two_outputs_in_one_file(netmodel: Netmodel, tmp_path: Path, one: str, other: str, exists: bool) -> None:
+    """Under whatever names. What is in it stays."""
+    path = tmp_path / "same.x"
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("folder/..")
+    if exists:
+        path.write_text("kept")
+    for name in path, f"{tmp_path}/folder/../same.x", f"{tmp_path}/link/same.x":
+        done = netmodel.run(*M, f"--{other}", name, f"--{one}", path, code=1)
+        assert done.err == (
+            f"netmodel: --{one} {path} and --{other} {name}: one file: what one writes the other would overwrite\n"
+        )
+    assert (path.read_text() if exists else path.exists()) == ("kept" if exists else False)
+    far = tmp_path / "folder" / "same.x"
+    netmodel.run(*M, f"--{other}", path, f"--{one}", far, "-D", "num_transactions=10", code=0)
+    assert path.exists() and far.exists()
+    netmodel.run(*M, f"--{other}", "/dev/null", f"--{one}", "/dev/null", "-D", "num_transactions=10", code=0)
+
+
 def test_a_closed_standard_output_is_told(netmodel: Netmodel) -> None:
     result = netmodel.run("--list", prefix=["sh", "-c", 'exec "$@" >&-', "sh"])
     assert result.code == 2, result
