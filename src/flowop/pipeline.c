@@ -136,9 +136,20 @@ static bool begin_asking(const struct nm_io *io, struct nm_flow *flow, const str
 	return true;
 }
 
-static void note_asked(const struct nm_io *io, const struct nm_instr *instr, struct nm_pipe *pipe)
+/* Of those that are being sent so many are not gone. The others may be answered, however long the rest takes: the other
+ * end may read no further before its answers are taken. */
+static uint64_t still_asking(const struct nm_instr *instr, const struct nm_pipe *pipe)
 {
-	for (; pipe->asking; pipe->asking--) {
+	uint64_t size = asks_of(instr)->size;
+
+	return pipe->asking > 1 ? pipe->ask.left / size + (pipe->ask.left % size != 0) : 1;
+}
+
+/* All but so many of those that are being sent are gone. */
+static void note_asked(const struct nm_io *io, const struct nm_instr *instr, struct nm_pipe *pipe,
+		       uint64_t left)
+{
+	for (; pipe->asking > left; pipe->asking--) {
 		uint64_t at = (pipe->oldest + (uint64_t)pipe->outstanding++) % instr->size;
 
 		pipe->ring[at] =
@@ -163,8 +174,7 @@ static enum nm_step ask(struct nm_io *io, struct nm_flow *flow, const struct nm_
 		answer = run_half(io, flow, &pipe->ask, asks_of(instr), instr->batch);
 		flow->iterations_left += pipe->outstanding;
 		flow->start_ns = 0;
-		if (answer == NM_STEP_NEXT)
-			note_asked(io, instr, pipe);
+		note_asked(io, instr, pipe, answer == NM_STEP_NEXT ? 0 : still_asking(instr, pipe));
 	}
 	pipe->ask_failed = answer == NM_STEP_FAIL;
 	return answer;

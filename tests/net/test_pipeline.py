@@ -138,6 +138,17 @@ def test_long_messages_do_not_hold_each_other_up(netmodel: Netmodel, profile: Wr
     assert phase_of(document, "rr")["bytes_sent"] == 12 * (6 << 20)
 
 
+def test_requests_sent_together_are_answered_one_by_one(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """No buffer holds those that go with one call: the first must be answered while the last are not gone."""
+    body = write("size=20000") + read("size=65537")
+    connect = "sndbuf=16k rcvbuf=16k"
+    counted = asking(body, 'iterations="40" pipeline="8"', connect, 2)
+    timed = asking(body, 'duration="100ms" pipeline="8"', connect, 2)
+    paced = asking(body, 'duration="100ms" rate="400" pipeline="8"', connect, 2)
+    document = check(netmodel.measure(profile(counted + timed + paced), "--timeout", "5s", timeout=40))
+    assert phase_of(document, "rr")["bytes_sent"] == 2 * 40 * 20000
+
+
 def test_a_slave_may_ask(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Then the master answers, and takes its time."""
     body = read() + SLOW.replace("slave", "master") + write()
