@@ -31,7 +31,10 @@ struct nm_worker {
 	uint64_t
 		target; /* passes of the present phase at which it ends: for a leader 0 once it is told to stop, for a
 	                  * follower the number it is told; UINT64_MAX until then; 0 all the time when passes are paced */
-	uint64_t goal;	    /* the same; target may be lower, and then each pass is looked at */
+	uint64_t goal; /* the same; target may be lower, and then each pass is looked at */
+	uint64_t
+		turn_mask; /* passes, a power of two, less one: the flow that has made the last of so many
+			     * lets the others have their turn */
 	uint64_t period_ns; /* with a rate: between two passes of a flow */
 	uint64_t last_ns;   /* with a rate: no pass is due from then on; UINT64_MAX: any may be */
 	const struct nm_instr *

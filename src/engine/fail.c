@@ -8,6 +8,7 @@
 #include "flowop/moving.h"
 #include "flowop/pipeline.h"
 #include "transport/transport.h"
+#include "transport/zerocopy.h"
 
 /* A write tells that the connect before it has failed: see connect_step. */
 static const struct nm_instr *culprit(const struct nm_flow *flow, const struct nm_instr *instr)
@@ -73,6 +74,8 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 		if (flow->error == EKEYEXPIRED)
 			(void)nm_renew_expired(worker, flow->conn, worker->error.why,
 					       sizeof worker->error.why);
+		else if (flow->error == ENOBUFS && (flow->conn->flags & NM_CONN_ZEROCOPY))
+			nm_zerocopy_why(worker->error.why, sizeof worker->error.why);
 		else if ((flow->conn->flags & NM_CONN_OPEN) && flow->conn->transport->why)
 			(void)flow->conn->transport->why(flow->conn, worker->error.why,
 							 sizeof worker->error.why);

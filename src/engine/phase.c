@@ -169,6 +169,20 @@ static void start_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t 
 		nm_worker_run_flow(worker, flow);
 }
 
+/* How many messages a flow may move before the others have their turn. */
+#define TURN 128u
+
+static uint64_t turn_mask(const struct nm_instr *body)
+{
+	uint64_t most = 1, passes = TURN;
+
+	for (; body->step; body++)
+		most = body->batch > most ? body->batch : most;
+	while (passes > 1 && passes * most > TURN)
+		passes /= 2;
+	return passes - 1;
+}
+
 static void begin_phase(struct nm_worker *worker, uint32_t number)
 {
 	struct nm_phase_stats *stats = &worker->stats[number];
@@ -179,6 +193,7 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	worker->phase_no = number;
 	worker->body = (worker->detail ? nm_detail_instrs(worker->detail) : worker->group->instrs) +
 		       phase->first + phase->entry;
+	worker->turn_mask = turn_mask(worker->body);
 	worker->io.count = &stats->counters;
 	worker->latency = stats->latency;
 	worker->response = stats->response;

@@ -22,9 +22,6 @@
 #include "host/syscalls.h"
 #include "transport/transport.h"
 
-/* After how many passes of a worker the flow that has made the last lets the others have their turn. */
-#define TURN_PASSES 128
-
 #define EVENTS 256
 
 void nm_worker_queue(struct nm_worker *worker, struct nm_flow *flow)
@@ -206,7 +203,7 @@ static inline __attribute__((always_inline)) bool go_on(struct nm_worker *worker
 		nm_worker_flow_done(worker, flow);
 		return false;
 	}
-	if (__builtin_expect(done % TURN_PASSES == 0 ||
+	if (__builtin_expect(!(done & worker->turn_mask) ||
 				     atomic_load_explicit(&worker->called, memory_order_relaxed),
 			     0))
 		return take_turn(worker, flow);

@@ -61,7 +61,9 @@ static int init_io(struct nm_worker *worker)
 	worker->endpoints = calloc(n_openings, sizeof(*worker->endpoints));
 	worker->listener_texts = calloc(n_openings, sizeof(*worker->listener_texts));
 	if (worker->group->moves_datagrams)
-		io->many = nm_many_new(worker->group->sends_uncopied);
+		io->many = nm_many_new(worker->group->sends_uncopied
+					       ? (worker->n_flows + 1) * worker->group->n_conns
+					       : 0);
 	if (!io->tx || !io->rx || (worker->group->moves_datagrams && !io->many) ||
 	    !worker->listeners || !worker->endpoints || !worker->listener_texts)
 		return -ENOMEM;

@@ -311,8 +311,11 @@ static enum nm_step write_many(struct nm_io *io, struct nm_flow *flow, const str
 		if (n == -ENOBUFS && instr->uncopied &&
 		    nm_uncopied_is_pending(nm_many_uncopied(io->many), conn))
 			n = -EAGAIN;
+		if (n == -ENOBUFS && instr->uncopied)
+			return nm_special_refused(io, flow);
 		if (n < 0)
 			return refused(flow, n);
+		io->refused_ns = 0;
 		count_sent(io, conn, size, (unsigned)n);
 		flow->left -= (unsigned)n;
 		if (!flow->left)

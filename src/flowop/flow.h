@@ -157,8 +157,10 @@ struct nm_io {
 	struct nm_counters *count;
 	uint64_t cookie; /* of the run */
 	uint32_t group;
-	uint32_t greeted;		 /* connections that have greeted */
-	uint64_t now_ns;		 /* when the worker last looked at the clock */
+	uint32_t greeted; /* connections that have greeted */
+	uint64_t now_ns;  /* when the worker last looked at the clock */
+	uint64_t
+		refused_ns; /* since when each send without a copy has been refused; 0: the last one was not */
 	const _Atomic bool *quit;	 /* nothing matters any more; NULL: never so */
 	struct nm_listener *listeners;	 /* by instr->opening */
 	void *const *started;		 /* by instr->opening: what the transport has made for it */

@@ -5,6 +5,7 @@
 
 #include "flowop/flowop.h"
 #include "flowop/moving.h"
+#include "host/clock.h"
 #include "host/syscalls.h"
 #include "transport/many.h"
 #include "transport/transport.h"
@@ -33,10 +34,25 @@ bool nm_special_drain(const struct nm_io *io, struct nm_conn *conn)
 	return any;
 }
 
+/* The limits that it may be for are the socket's, of which nothing uses any, or the user's, which others may use. */
+#define REFUSED_NS 1000000000u
+
+enum nm_step nm_special_refused(struct nm_io *io, struct nm_flow *flow)
+{
+	uint64_t now_ns = nm_clock_ns();
+
+	if (!io->refused_ns)
+		io->refused_ns = now_ns;
+	if (now_ns - io->refused_ns < REFUSED_NS)
+		return NM_STEP_YIELD;
+	flow->error = ENOBUFS;
+	return NM_STEP_FAIL;
+}
+
 /* One call, after what there is to be told about the calls before it; with no room for such tellings (ENOBUFS) the
- * flow waits for the next one as it waits for room in a full buffer. */
-static ssize_t send_uncopied(const struct nm_io *io, struct nm_conn *conn, const char *data,
-			     size_t size, int flags)
+ * flow waits for the next one as it waits for room in a full buffer, if there is one to come. */
+static ssize_t send_uncopied(struct nm_io *io, struct nm_conn *conn, const char *data, size_t size,
+			     int flags)
 {
 	if ((conn->flags & NM_CONN_TOLD) || conn->sent - conn->seen >= NM_ZEROCOPY_PENDING)
 		(void)nm_special_drain(io, conn);
@@ -44,9 +60,11 @@ static ssize_t send_uncopied(const struct nm_io *io, struct nm_conn *conn, const
 
 	if (n == -ENOBUFS && nm_special_drain(io, conn))
 		n = nm_sys_send(conn->fd, data, size, flags | MSG_ZEROCOPY);
-	if (n > 0)
+	if (n > 0) {
 		conn->sent++;
-	return n == -ENOBUFS ? -EAGAIN : n;
+		io->refused_ns = 0;
+	}
+	return n == -ENOBUFS && conn->sent != conn->seen ? -EAGAIN : n;
 }
 
 static enum nm_step write_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
@@ -73,6 +91,8 @@ static enum nm_step write_step(struct nm_io *io, struct nm_flow *flow, const str
 		if (n > 0) {
 			nm_counter_add(&io->count->bytes_sent, (uint64_t)n);
 			left -= (uint64_t)n;
+		} else if (n == -ENOBUFS && o->zerocopy) {
+			return pause_with(flow, left, nm_special_refused(io, flow));
 		} else if (n != -EAGAIN && n != -EINPROGRESS) {
 			return fail(flow, n);
 		}

@@ -9,5 +9,8 @@
 nm_step_fn nm_special_step(const void *opts, bool sends);
 /* Counts what the kernel has told about sends without a copy. True when there was something. */
 bool nm_special_drain(const struct nm_io *io, struct nm_conn *conn);
+/* What a step answers when a send without a copy is refused (ENOBUFS) and the kernel has nothing to tell about the
+ * connection: it tries again, for a second. */
+enum nm_step nm_special_refused(struct nm_io *io, struct nm_flow *flow);
 
 #endif

@@ -62,6 +62,8 @@ struct nm_conn {
 	uint8_t device; /* psp: whose key it has: 1 + its place among those of the opening; 0: none yet */
 	uint16_t rotations; /* psp: of that device, known when it gave the key; modulo 65536 */
 	uint32_t uncopied;  /* unreliable transports: sends without a copy (uncopied.h) */
+	uint32_t
+		place; /* and which of the worker's buffers are its own, from the first of them on */
 	uint64_t owed_in, owed_out; /* streams: bytes of messages that were given up, which come, or
 				     * have to go, before the next message */
 };

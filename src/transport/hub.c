@@ -226,7 +226,8 @@ void nm_hub_adopt(struct nm_conn *conn, struct nm_hub_peer *peer)
 				 .state = peer,
 				 .flow = conn->flow,
 				 .number = conn->number,
-				 .turn = conn->turn};
+				 .turn = conn->turn,
+				 .place = conn->place};
 	peer->conn = conn;
 }
 

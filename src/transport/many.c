@@ -55,7 +55,7 @@ struct nm_many {
 };
 
 /* No memory of the slots is used before something is received there. */
-struct nm_many *nm_many_new(bool uncopied)
+struct nm_many *nm_many_new(unsigned uncopied)
 {
 	struct nm_many *many = calloc(1, sizeof *many);
 
@@ -64,7 +64,7 @@ struct nm_many *nm_many_new(bool uncopied)
 	many->sent = malloc(SEND_BYTES);
 	many->received = malloc((size_t)NM_MANY_SLOTS * SLOT_BYTES);
 	if (uncopied)
-		many->uncopied = nm_uncopied_new();
+		many->uncopied = nm_uncopied_new(uncopied);
 	if (!many->sent || !many->received || (uncopied && !many->uncopied))
 		return nm_many_free(many);
 	nm_draw_fill(many->sent, SEND_BYTES);

@@ -13,13 +13,13 @@ struct nm_conn;
 struct nm_uncopied;
 struct nm_many; /* a worker's room for them */
 
-/* uncopied: some of what is sent is sent without a copy. NULL: no memory. */
-struct nm_many *nm_many_new(bool uncopied);
+/* uncopied: how many connections may send without a copy. NULL: no memory. */
+struct nm_many *nm_many_new(unsigned uncopied);
 struct nm_many *nm_many_free(struct nm_many *many); /* accepts NULL, returns NULL */
 
 /* Lays out datagrams of that size for one nm_many_send, in trains as long as conn lets them be: how many, `count` at most.
- * uncopied: they go out without a copy, which conn has been allowed, and then it may be none: all buffers wait for the
- * kernel. */
+ * uncopied: they go out without a copy, which conn has been allowed, and then it may be none: all its buffers wait for
+ * the kernel. */
 unsigned nm_many_lay(struct nm_many *many, const struct nm_conn *conn, size_t size, unsigned count,
 		     bool uncopied);
 /* Where the n-th of them is to be written; it holds what was there before, from the beginning on bytes that cannot be

@@ -165,7 +165,8 @@ static int start(struct nm_conn *conn, int fd, const struct udp_opts *o, uint32_
 				 .transport = conn->transport,
 				 .flow = conn->flow,
 				 .number = conn->number,
-				 .turn = conn->turn};
+				 .turn = conn->turn,
+				 .place = conn->place};
 	return 0;
 }
 

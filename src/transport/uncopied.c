@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "transport/uncopied.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/draw.h"
@@ -9,67 +10,84 @@
 #define PAGE 4096u /* the fewer pages a train is in, the better: a packet has 17 at most */
 
 struct slot {
-	const struct nm_conn *conn; /* whose sends use it; NULL: free */
 	uint32_t first, count, left;
+	bool taken, filled;
 };
 
 struct nm_uncopied {
 	char *bytes;
-	unsigned next; /* where a free one is looked for first */
-	struct slot slots[NM_UNCOPIED_SLOTS];
+	struct slot *slots;
+	unsigned each;		/* slots of a connection, which lie together */
+	uint32_t conns, places; /* connections that there may be, and that have their slots */
 };
 
-struct nm_uncopied *nm_uncopied_new(void)
+struct nm_uncopied *nm_uncopied_new(unsigned conns)
 {
 	struct nm_uncopied *pool = calloc(1, sizeof *pool);
-	const size_t bytes = (size_t)NM_UNCOPIED_SLOTS * NM_UNCOPIED_BYTES;
 
 	if (!pool)
 		return NULL;
-	pool->bytes = aligned_alloc(PAGE, bytes);
-	if (!pool->bytes)
+	pool->conns = conns;
+	pool->each = conns < NM_UNCOPIED_SLOTS ? NM_UNCOPIED_SLOTS / conns : 1;
+	const size_t slots = (size_t)conns * pool->each;
+
+	/* No memory is used before something is sent from it. */
+	pool->slots = calloc(slots, sizeof *pool->slots);
+	pool->bytes = aligned_alloc(PAGE, slots * NM_UNCOPIED_BYTES);
+	if (!pool->slots || !pool->bytes)
 		return nm_uncopied_free(pool);
-	nm_draw_fill(pool->bytes, bytes);
 	return pool;
 }
 
 struct nm_uncopied *nm_uncopied_free(struct nm_uncopied *pool)
 {
-	if (pool)
+	if (pool) {
 		free(pool->bytes);
+		free(pool->slots);
+	}
 	free(pool);
 	return NULL;
+}
+
+/* The first of the connection's slots; its number is the same as long as there is the pool. */
+static unsigned first_of(const struct nm_uncopied *pool, const struct nm_conn *conn)
+{
+	return (conn->place - 1) * pool->each;
 }
 
 int nm_uncopied_begin(struct nm_uncopied *pool, struct nm_conn *conn)
 {
 	if (conn->flags & NM_CONN_ZEROCOPY)
 		return 0;
+	if (!conn->place && pool->places == pool->conns)
+		return -ENOMEM;
 	int r = nm_zerocopy_allow(conn);
 
 	if (r < 0)
 		return r;
+	if (!conn->place)
+		conn->place = ++pool->places;
 	conn->uncopied = 0;
 	/* Of the socket that it had before nothing more will be told. */
-	for (unsigned i = 0; i < NM_UNCOPIED_SLOTS; i++)
-		if (pool->slots[i].conn == conn)
-			pool->slots[i].conn = NULL;
+	for (unsigned i = 0, slot = first_of(pool, conn); i < pool->each; i++, slot++) {
+		pool->slots[slot].left = 0;
+		pool->slots[slot].taken = false;
+	}
 	return 0;
 }
 
 char *nm_uncopied_take(struct nm_uncopied *pool, const struct nm_conn *conn, unsigned *ret_slot)
 {
-	for (unsigned i = 0; i < NM_UNCOPIED_SLOTS; i++) {
-		unsigned slot = (pool->next + i) % NM_UNCOPIED_SLOTS;
-		const struct nm_conn *user = pool->slots[slot].conn;
+	for (unsigned i = 0, slot = first_of(pool, conn); i < pool->each; i++, slot++) {
+		char *bytes = pool->bytes + (size_t)slot * NM_UNCOPIED_BYTES;
 
-		/* A connection that is closed is told nothing any more. */
-		if (user && (user->flags & NM_CONN_ZEROCOPY))
+		if (pool->slots[slot].taken)
 			continue;
-		pool->slots[slot] = (struct slot){.conn = conn};
-		pool->next = (slot + 1) % NM_UNCOPIED_SLOTS;
+		if (!pool->slots[slot].filled)
+			nm_draw_fill(bytes, NM_UNCOPIED_BYTES);
+		pool->slots[slot] = (struct slot){.taken = true, .filled = true};
 		*ret_slot = slot;
-		return pool->bytes + (size_t)slot * NM_UNCOPIED_BYTES;
+		return bytes;
 	}
 	return NULL;
 }
@@ -77,7 +95,7 @@ char *nm_uncopied_take(struct nm_uncopied *pool, const struct nm_conn *conn, uns
 void nm_uncopied_give_back(struct nm_uncopied *pool, unsigned slot)
 {
 	if (!pool->slots[slot].left)
-		pool->slots[slot].conn = NULL;
+		pool->slots[slot].taken = false;
 }
 
 void nm_uncopied_sent(struct nm_uncopied *pool, unsigned slot, struct nm_conn *conn)
@@ -85,7 +103,7 @@ void nm_uncopied_sent(struct nm_uncopied *pool, unsigned slot, struct nm_conn *c
 	struct slot *s = &pool->slots[slot];
 
 	if (!s->left)
-		*s = (struct slot){.conn = conn, .first = conn->uncopied};
+		*s = (struct slot){.taken = true, .filled = true, .first = conn->uncopied};
 	s->count++;
 	s->left++;
 	conn->uncopied++;
@@ -93,8 +111,8 @@ void nm_uncopied_sent(struct nm_uncopied *pool, unsigned slot, struct nm_conn *c
 
 bool nm_uncopied_is_pending(const struct nm_uncopied *pool, const struct nm_conn *conn)
 {
-	for (unsigned i = 0; i < NM_UNCOPIED_SLOTS; i++)
-		if (pool->slots[i].conn == conn && pool->slots[i].left)
+	for (unsigned i = 0, slot = first_of(pool, conn); i < pool->each; i++, slot++)
+		if (pool->slots[slot].left)
 			return true;
 	return false;
 }
@@ -102,15 +120,13 @@ bool nm_uncopied_is_pending(const struct nm_uncopied *pool, const struct nm_conn
 void nm_uncopied_told(struct nm_uncopied *pool, const struct nm_conn *conn, uint32_t first,
 		      uint32_t last)
 {
-	for (unsigned i = 0; i < NM_UNCOPIED_SLOTS; i++) {
-		struct slot *s = &pool->slots[i];
+	for (unsigned i = 0, slot = first_of(pool, conn); i < pool->each; i++, slot++) {
+		struct slot *s = &pool->slots[slot];
 
-		if (s->conn != conn)
-			continue;
 		/* Numbers go round. */
 		for (uint32_t n = 0; n < s->count && s->left; n++)
 			s->left -= s->first + n - first <= last - first;
 		if (s->count && !s->left)
-			s->conn = NULL;
+			s->taken = false;
 	}
 }

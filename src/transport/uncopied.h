@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory for datagrams that are sent without a copy (MSG_ZEROCOPY over UDP): what the kernel has not told to be done with
- * must not be written to, as each datagram has a number in it. Buffers are shared by the connections of a worker. */
+ * must not be written to, as each datagram has a number in it. Each connection of a worker has buffers of its own: of shared
+ * ones, whoever is told first that some are free would take them again, and the others would starve. */
 #ifndef NM_TRANSPORT_UNCOPIED_H
 #define NM_TRANSPORT_UNCOPIED_H
 
@@ -10,16 +11,17 @@
 #include "transport/conn.h"
 
 #define NM_UNCOPIED_BYTES 65536u /* of a buffer: a train fits in */
-#define NM_UNCOPIED_SLOTS 64u
+#define NM_UNCOPIED_SLOTS 64u	 /* of all connections together, unless there are more of them */
 
 struct nm_uncopied;
 
-struct nm_uncopied *nm_uncopied_new(void);			/* NULL: no memory */
+/* conns: how many connections may ever use it, at least 1. NULL: no memory. */
+struct nm_uncopied *nm_uncopied_new(unsigned conns);
 struct nm_uncopied *nm_uncopied_free(struct nm_uncopied *pool); /* accepts NULL, returns NULL */
 
 /* Lets the connection send with MSG_ZEROCOPY, the first time: 0 or -errno. */
 int nm_uncopied_begin(struct nm_uncopied *pool, struct nm_conn *conn);
-/* A buffer that nobody uses, or NULL. It is the connection's until nm_uncopied_give_back, or, if something has been sent
+/* A free one of the connection's buffers, or NULL. It is in use until nm_uncopied_give_back, or, if something has been sent
  * of it, until the kernel has told that all that is done. */
 char *nm_uncopied_take(struct nm_uncopied *pool, const struct nm_conn *conn, unsigned *ret_slot);
 void nm_uncopied_give_back(struct nm_uncopied *pool, unsigned slot);

@@ -5,10 +5,13 @@
 #include <linux/errqueue.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
+#include "host/procfile.h"
 #include "host/syscalls.h"
 #include "transport/socket.h"
 #include "transport/uncopied.h"
@@ -77,6 +80,28 @@ bool nm_zerocopy_drain(struct nm_conn *conn, struct nm_uncopied *pool,
 			return told->sends != before;
 		take_told(conn, pool, &message, told);
 	}
+}
+
+#define OPTMEM	   "net.core.optmem_max"
+#define OPTMEM_MIN 1024 /* a note takes an skb without data (sock_omalloc): 576 bytes on x86-64 */
+
+void nm_zerocopy_why(char *buf, size_t size)
+{
+	char text[32];
+	long n = nm_procfile_read("/proc/sys/net/core/optmem_max", text, sizeof text);
+	long optmem = n > 0 ? strtol(text, NULL, 10) : OPTMEM_MIN;
+
+	if (optmem < OPTMEM_MIN)
+		(void)snprintf(buf, size,
+			       "zerocopy: " OPTMEM
+			       " is %ld bytes, which has no room for the kernel's "
+			       "note of one send; set it to %d at least, or leave out zerocopy",
+			       optmem, 65536);
+	else
+		(void)snprintf(
+			buf, size,
+			"zerocopy: no send was taken for 1 s: the memory that the user may lock "
+			"(ulimit -l) or " OPTMEM " is too small; raise it, or leave out zerocopy");
 }
 
 static int begin_mapping(struct nm_conn *conn)

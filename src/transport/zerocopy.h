@@ -4,6 +4,7 @@
 #ifndef NM_TRANSPORT_ZEROCOPY_H
 #define NM_TRANSPORT_ZEROCOPY_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -27,6 +28,9 @@ int nm_zerocopy_begin(struct nm_conn *conn);
  * none, over TCP. True when there was something. */
 bool nm_zerocopy_drain(struct nm_conn *conn, struct nm_uncopied *pool,
 		       struct nm_zerocopy_told *told);
+
+/* Why the kernel takes no send without a copy (ENOBUFS), though it has none left to tell about. */
+void nm_zerocopy_why(char *buf, size_t size);
 
 /* Receives at most `left` bytes, by mapping pages as far as they are whole, otherwise into buf, which has room for
  * `room` bytes. Bytes, 0 at the end of the stream, or -errno; *mapped grows by those that were not copied. The first

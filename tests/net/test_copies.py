@@ -207,6 +207,15 @@ def test_no_room_for_tellings_is_back_pressure(
     assert 0 < refused < len(sends(lines, "MSG_ZEROCOPY"))
 
 
+@pytest.mark.parametrize("body", [stream(op("write", "size=3k zerocopy")), datagrams("size=1000 zerocopy")], ids=["tcp", "udp"])
+def test_no_room_for_any_telling_is_told(netmodel: Netmodel, profile: WriteProfile, own: Node, body: str) -> None:
+    """There is nothing to wait for."""
+    path = profile(body)
+    with changed(own, "net.core.optmem_max", 100):
+        result = netmodel.run("-m", path, prefix=own.prefix, code=2, timeout=8)
+    assert re.search(rf"{path.name}:\d+: .*zerocopy: net.core.optmem_max is 100 bytes.*; set it to 65536 at least", result.err), result.err
+
+
 @pytest.mark.parametrize("kind", ["write", "read"])
 def test_pages_are_mapped(
     netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, kind: str

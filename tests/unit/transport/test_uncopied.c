@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers of datagrams that are sent without a copy: none is given twice before the kernel is done with it. */
+/* Buffers of datagrams that are sent without a copy: none is given twice before the kernel is done with it, and each
+ * connection has its own. */
 #include "transport/uncopied.h"
 
 #include <check.h>
+#include <errno.h>
 #include <stdint.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "../suite.h"
+
+#define EACH (NM_UNCOPIED_SLOTS / 2)
 
 static struct nm_uncopied *pool;
 static struct nm_conn conns[2];
@@ -15,7 +19,7 @@ static unsigned slots[NM_UNCOPIED_SLOTS];
 
 static void setup(void)
 {
-	pool = nm_uncopied_new();
+	pool = nm_uncopied_new(2);
 	ck_assert_ptr_nonnull(pool);
 	for (int i = 0; i < 2; i++) {
 		conns[i] = (struct nm_conn){.fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
@@ -45,18 +49,21 @@ static void use(struct nm_conn *conn, unsigned from, unsigned count, unsigned se
 START_TEST(each_is_given_once)
 {
 	char *first = NULL, *bytes;
+	unsigned slot;
 
 	for (unsigned i = 0; i < NM_UNCOPIED_SLOTS; i++) {
-		bytes = nm_uncopied_take(pool, &conns[i % 2], &slots[i]);
+		bytes = nm_uncopied_take(pool, &conns[i / EACH], &slots[i]);
 		ck_assert_ptr_nonnull(bytes);
 		first = first ? first : bytes;
 		ck_assert_uint_eq((uintptr_t)bytes % 4096, 0);
 		ck_assert_ptr_eq(bytes, first + (size_t)i * NM_UNCOPIED_BYTES);
 	}
-	ck_assert_ptr_null(nm_uncopied_take(pool, &conns[0], &slots[0]));
+	ck_assert_ptr_null(nm_uncopied_take(pool, &conns[0], &slot));
+	ck_assert_ptr_null(nm_uncopied_take(pool, &conns[1], &slot));
 	ck_assert(!nm_uncopied_is_pending(pool, &conns[0]));
 	nm_uncopied_give_back(pool, 7);
-	ck_assert_ptr_eq(nm_uncopied_take(pool, &conns[0], &slots[0]),
+	ck_assert_ptr_null(nm_uncopied_take(pool, &conns[1], &slot));
+	ck_assert_ptr_eq(nm_uncopied_take(pool, &conns[0], &slot),
 			 first + 7 * (size_t)NM_UNCOPIED_BYTES);
 }
 END_TEST
@@ -66,24 +73,24 @@ START_TEST(one_is_free_when_all_of_its_sends_are_done)
 	unsigned slot;
 
 	conns[0].uncopied = UINT32_MAX - 2; /* numbers go round */
-	use(&conns[0], 0, NM_UNCOPIED_SLOTS / 2, 4);
-	use(&conns[1], NM_UNCOPIED_SLOTS / 2, NM_UNCOPIED_SLOTS / 2, 1);
+	use(&conns[0], 0, EACH, 4);
+	use(&conns[1], EACH, EACH, 1);
 	nm_uncopied_give_back(pool, 0); /* it is in use */
 	ck_assert_ptr_null(nm_uncopied_take(pool, &conns[0], &slot));
 	/* Three of the first four, then those of the next, then the fourth. */
 	nm_uncopied_told(pool, &conns[0], UINT32_MAX - 2, UINT32_MAX);
 	ck_assert_ptr_null(nm_uncopied_take(pool, &conns[0], &slot));
 	nm_uncopied_told(pool, &conns[0], 1, 4);
-	ck_assert_ptr_nonnull(nm_uncopied_take(pool, &conns[1], &slot));
+	ck_assert_ptr_nonnull(nm_uncopied_take(pool, &conns[0], &slot));
 	ck_assert_uint_eq(slot, 1);
 	nm_uncopied_told(pool, &conns[0], 0, 0);
-	ck_assert_ptr_nonnull(nm_uncopied_take(pool, &conns[1], &slot));
+	ck_assert_ptr_nonnull(nm_uncopied_take(pool, &conns[0], &slot));
 	ck_assert_uint_eq(slot, 0);
 	/* The same numbers of another connection are others. */
 	nm_uncopied_told(pool, &conns[1], 0, 0);
-	ck_assert_ptr_nonnull(nm_uncopied_take(pool, &conns[0], &slot));
-	ck_assert_uint_eq(slot, NM_UNCOPIED_SLOTS / 2);
 	ck_assert_ptr_null(nm_uncopied_take(pool, &conns[0], &slot));
+	ck_assert_ptr_nonnull(nm_uncopied_take(pool, &conns[1], &slot));
+	ck_assert_uint_eq(slot, EACH);
 	ck_assert(nm_uncopied_is_pending(pool, &conns[0]));
 	ck_assert(nm_uncopied_is_pending(pool, &conns[1]));
 }
@@ -93,15 +100,33 @@ START_TEST(of_what_is_closed_nothing_is_awaited)
 {
 	unsigned slot;
 
-	use(&conns[0], 0, NM_UNCOPIED_SLOTS, 1);
-	ck_assert_ptr_null(nm_uncopied_take(pool, &conns[1], &slot));
+	use(&conns[0], 0, EACH, 1);
+	ck_assert_ptr_null(nm_uncopied_take(pool, &conns[0], &slot));
+	/* It is opened anew, and its numbers begin again. */
 	conns[0].flags = 0;
-	ck_assert_ptr_nonnull(nm_uncopied_take(pool, &conns[1], &slot));
-	/* Nor when it is opened anew, and its numbers begin again. */
 	ck_assert_int_eq(nm_uncopied_begin(pool, &conns[0]), 0);
 	ck_assert_uint_eq(conns[0].uncopied, 0);
 	ck_assert(!nm_uncopied_is_pending(pool, &conns[0]));
-	use(&conns[0], 1, NM_UNCOPIED_SLOTS - 1, 1);
+	use(&conns[0], 0, EACH, 1);
+}
+END_TEST
+
+START_TEST(each_of_many_has_one)
+{
+	static struct nm_conn many[NM_UNCOPIED_SLOTS + 2];
+	struct nm_uncopied *large = nm_uncopied_new(NM_UNCOPIED_SLOTS + 1);
+	unsigned slot;
+
+	for (unsigned i = 0; i < NM_UNCOPIED_SLOTS + 1; i++) {
+		many[i].fd = conns[0].fd;
+		ck_assert_int_eq(nm_uncopied_begin(large, &many[i]), 0);
+		ck_assert_ptr_nonnull(nm_uncopied_take(large, &many[i], &slot));
+		ck_assert_uint_eq(slot, i);
+		ck_assert_ptr_null(nm_uncopied_take(large, &many[i], &slot));
+	}
+	many[NM_UNCOPIED_SLOTS + 1].fd = conns[0].fd;
+	ck_assert_int_eq(nm_uncopied_begin(large, &many[NM_UNCOPIED_SLOTS + 1]), -ENOMEM);
+	ck_assert_ptr_null(nm_uncopied_free(large));
 }
 END_TEST
 
@@ -114,6 +139,7 @@ int main(void)
 	tcase_add_test(tc, each_is_given_once);
 	tcase_add_test(tc, one_is_free_when_all_of_its_sends_are_done);
 	tcase_add_test(tc, of_what_is_closed_nothing_is_awaited);
+	tcase_add_test(tc, each_of_many_has_one);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
