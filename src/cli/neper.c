@@ -25,6 +25,8 @@ static const char *const workloads[] = {"tcp_rr",     "tcp_crr", "tcp_stream", "
 #define N_WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))
 
 /* A translation under way. */
+#define BATCH "batch_size="
+
 struct work {
 	const char *program;
 	unsigned workload;
@@ -39,6 +41,7 @@ struct work {
 	const char *host; /* NULL: none is given; borrowed from the line */
 	bool no_memory;
 	struct nm_word_origin length; /* the last one given */
+	bool delayed, has_batch;      /* a delay, and how many datagrams there are for each */
 	bool has_control;	      /* hosts may have other addresses than those of IP */
 	unsigned family;	      /* bits of enum nm_neper_family; both are as none */
 	struct nm_word_origin origin; /* of the words that are added */
@@ -281,6 +284,8 @@ static void take(struct work *work, const struct nm_neper_opt *opt, const char *
 		return;
 	}
 	text = text ? text : opt->fallback ? opt->fallback : "";
+	if (strcmp(opt->name, "delay") == 0)
+		work->delayed = strpbrk(text, "123456789") != NULL;
 	if (opt->letter == 'l') {
 		take_length(work, opt, text);
 		return;
@@ -451,6 +456,8 @@ static void walk(struct work *work, int argc, char *argv[], bool take_them)
 		} else if (answer >= FIRST_PASSED) {
 			const struct nm_arg *arg = &nm_arg_table[answer - FIRST_PASSED];
 
+			work->has_batch |=
+				arg->argument && strncmp(optarg, BATCH, strlen(BATCH)) == 0;
 			if (!arg->action || !(arg->modes & NM_MODE_LOOK))
 				add_option(work, arg->opt.name, arg->argument ? optarg : NULL);
 		}
@@ -526,6 +533,16 @@ static void add_host(struct work *work)
 	add(work, "host=%s", work->family == NM_NEPER_IPV6 ? "::1" : "127.0.0.1");
 }
 
+/* neper sends one datagram for each delay. */
+static void add_batch(struct work *work)
+{
+	if (work->server || !work->delayed || work->has_batch ||
+	    !nm_cli_has_param(work->program, "batch_size"))
+		return;
+	add(work, "-D");
+	add(work, BATCH "1");
+}
+
 static bool is_there(const struct work *work)
 {
 	char *path = nm_stock_find(work->program, work->diags);
@@ -541,6 +558,7 @@ static void translate(struct work *work, int argc, char *argv[])
 	check_pairs(work);
 	add_host(work);
 	add_length(work);
+	add_batch(work);
 }
 
 /* A server that is not to be run is checked as one, and then looked at as the client that it is for. */
