@@ -137,6 +137,7 @@ struct nm_msg_result {
 	struct nm_usage usage;
 	struct nm_perf_values counters;
 	struct nm_arrived arrived;
+	struct nm_host_window window;
 	json_t *report; /* pack takes it, unpack borrows it from the body; NULL: none */
 };
 json_t *nm_result_pack(const struct nm_msg_result *result, size_t n_groups);

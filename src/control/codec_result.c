@@ -310,21 +310,25 @@ json_t *nm_result_pack(const struct nm_msg_result *result, size_t n_groups)
 	}
 	const uint64_t arrived[] = {result->arrived.bytes, result->arrived.ns};
 
-	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "groups", groups, "connections",
+	const uint64_t window[] = {result->window.from_ns, result->window.to_ns, result->window.ns};
+
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:[o,o],s:o}", "groups", groups, "connections",
 			 pack_connections(&result->connections), "usage",
 			 result->has_usage ? pack_usage(&result->usage) : json_null(), "counters",
 			 nm_perf_pack(&result->counters), "arrived", nm_u64s_pack(arrived, 2),
+			 "window", nm_u64s_pack(window, 3), nm_counts_pack(&result->window.counts),
 			 "report", result->report ? result->report : json_null());
 }
 
 int nm_result_unpack(json_t *body, size_t n_groups, struct nm_msg_result *ret)
 {
-	json_t *groups, *connections, *usage, *counters, *arrived, *report;
-	uint64_t of_arrived[2];
+	json_t *groups, *connections, *usage, *counters, *arrived, *times, *counts, *report;
+	uint64_t of_arrived[2], of_window[3];
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o,s:o,s:o,s:o}", "groups", &groups,
-			   "connections", &connections, "usage", &usage, "counters", &counters,
-			   "arrived", &arrived, "report", &report) < 0 ||
+	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o,s:o,s:o,s:[o,o!],s:o}", "groups",
+			   &groups, "connections", &connections, "usage", &usage, "counters",
+			   &counters, "arrived", &arrived, "window", &times, &counts, "report",
+			   &report) < 0 ||
 	    !json_is_array(groups) || json_array_size(groups) != n_groups)
 		return -EPROTO;
 	for (size_t i = 0; i < n_groups; i++) {
@@ -336,6 +340,11 @@ int nm_result_unpack(json_t *body, size_t n_groups, struct nm_msg_result *ret)
 	if (nm_perf_unpack(counters, &ret->counters) || nm_u64s_unpack(arrived, of_arrived, 2))
 		return -EPROTO;
 	ret->arrived = (struct nm_arrived){.bytes = of_arrived[0], .ns = of_arrived[1]};
+	if (nm_u64s_unpack(times, of_window, 3) || nm_counts_unpack(counts, &ret->window.counts))
+		return -EPROTO;
+	ret->window.from_ns = of_window[0];
+	ret->window.to_ns = of_window[1];
+	ret->window.ns = of_window[2];
 	if (unpack_connections(connections, &ret->connections))
 		return -EPROTO;
 	return ret->has_usage ? unpack_usage(usage, &ret->usage) : 0;

@@ -114,6 +114,7 @@ int nm_master_describe(struct nm_master *master)
 	result->run_id = copy_text(id, &ok);
 	result->version = copy_text(NM_VERSION, &ok);
 	result->profile_name = copy_text(master->plan->name, &ok);
+	result->throughput = master->plan->throughput;
 	result->profile_path = copy_text(master->job->path, &ok);
 	result->start_wall_ns = nm_clock_wall_ns();
 	result->seed = options->seed;
@@ -201,6 +202,11 @@ int nm_link_result(struct nm_master *master, struct nm_link *link, json_t *body)
 		host->usage = result->usage;
 		host->counters = result->counters;
 		host->arrived = result->arrived;
+		host->window = result->window;
+		if (host->window.from_ns) {
+			host->window.from_ns -= (uint64_t)link->clock.offset_ns;
+			host->window.to_ns -= (uint64_t)link->clock.offset_ns;
+		}
 		host->complete = !host->error;
 		sum_counts(host);
 		link->peer.state = NM_SESSION_END;
@@ -232,6 +238,7 @@ static void collect_own(struct nm_master *master)
 		host->process_start = master->meter.before->process;
 	nm_meter_counters(&master->meter, &host->counters);
 	host->arrived = master->meter.arrived;
+	host->window = master->meter.window;
 	if (master->options->statistics)
 		report_own(master, host);
 	host->complete = !host->error;

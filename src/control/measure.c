@@ -79,6 +79,7 @@ int nm_measure_init(struct nm_measure *measure, const struct nm_plan *plan,
 				    .previous = sample_new(),
 				    .total = sample_new(),
 				    .wall_offset_ns = nm_clock_wall_ns() - nm_clock_ns()};
+	result->wall_offset_ns = measure->wall_offset_ns;
 	if (!measure->groups || !measure->scratch || !measure->current || !measure->previous ||
 	    !measure->total)
 		return -ENOMEM;

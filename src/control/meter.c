@@ -3,8 +3,18 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/clock.h"
+
+/* What this host has counted in the measured transactions of the phase, and when. */
+struct nm_meter_sum {
+	struct nm_counts counts;
+	uint64_t arrived_bytes; /* received over transports that may lose messages */
+	bool arrived;		/* there are such transports */
+	uint64_t arrived_to_ns;
+	uint64_t begin_ns, to_ns; /* 0: this host does nothing in the phase */
+};
 
 int nm_meter_init(struct nm_meter *meter, const struct nm_engine *engine,
 		  const struct nm_plan *plan, uint64_t interval_ns, nm_meter_row_fn row, void *arg)
@@ -20,8 +30,9 @@ int nm_meter_init(struct nm_meter *meter, const struct nm_engine *engine,
 				   .delta = calloc(1, sizeof *meter->delta),
 				   .before = calloc(1, sizeof *meter->before),
 				   .after = calloc(1, sizeof *meter->after)};
-	if (!meter->sample || !meter->last || !meter->now || !meter->delta || !meter->before ||
-	    !meter->after)
+	meter->count_from = calloc(1, sizeof *meter->count_from);
+	if (!meter->count_from || !meter->sample || !meter->last || !meter->now || !meter->delta ||
+	    !meter->before || !meter->after)
 		return -ENOMEM;
 	return 0;
 }
@@ -34,6 +45,7 @@ void nm_meter_fini(struct nm_meter *meter)
 	free(meter->delta);
 	free(meter->before);
 	free(meter->after);
+	free(meter->count_from);
 	*meter = (struct nm_meter){.running = false};
 }
 
@@ -58,53 +70,72 @@ static void read_counts(struct nm_meter *meter, struct nm_counts *ret_counts)
 	}
 }
 
-/* The bytes that have come in the phase over transports that may lose messages, and until when. False: there are none
- * such. */
-static bool read_arrived(struct nm_meter *meter, uint64_t *ret_bytes, uint64_t *ret_until_ns)
+static uint64_t later(uint64_t a_ns, uint64_t b_ns)
 {
-	bool any = false;
+	return a_ns > b_ns ? a_ns : b_ns;
+}
 
-	*ret_bytes = *ret_until_ns = 0;
+static void read_sum(struct nm_meter *meter, struct nm_meter_sum *ret)
+{
+	uint32_t phase = meter->order.phase;
+
+	*ret = (struct nm_meter_sum){.arrived = false};
 	for (uint32_t g = 0; g < meter->plan->n_groups; g++) {
 		const struct nm_group *group = &meter->plan->groups[g];
-		uint32_t phase = meter->order.phase;
+		const struct nm_counts *counts = &meter->sample->counts;
 		uint64_t begin_ns, end_ns;
 
 		if (!group->runs || phase >= group->n_phases || !group->phases[phase].measured)
 			continue;
 		nm_engine_sample(meter->engine, g, phase, meter->sample);
-		const struct nm_counts *counts = &meter->sample->counts;
-
-		if (counts->messages_sent == 0 && counts->messages_received == 0)
-			continue;
-		any = true;
-		*ret_bytes += counts->bytes_received;
 		nm_engine_times(meter->engine, g, phase, &begin_ns, &end_ns);
 		end_ns = end_ns ? end_ns : nm_clock_ns();
-		*ret_until_ns = end_ns > *ret_until_ns ? end_ns : *ret_until_ns;
+		nm_counts_add(&ret->counts, counts);
+		ret->to_ns = later(ret->to_ns, end_ns);
+		if (begin_ns && (ret->begin_ns == 0 || begin_ns < ret->begin_ns))
+			ret->begin_ns = begin_ns;
+		if (counts->messages_sent == 0 && counts->messages_received == 0)
+			continue;
+		ret->arrived = true;
+		ret->arrived_bytes += counts->bytes_received;
+		ret->arrived_to_ns = later(ret->arrived_to_ns, end_ns);
 	}
-	return any;
 }
 
 static void count_from(struct nm_meter *meter, uint64_t now_ns)
 {
-	uint64_t until_ns;
-
 	meter->counting = true;
 	meter->count_from_ns = now_ns;
-	(void)read_arrived(meter, &meter->count_from, &until_ns);
+	read_sum(meter, meter->count_from);
+}
+
+static void add_to_window(struct nm_meter *meter, struct nm_meter_sum *sum)
+{
+	struct nm_host_window *window = &meter->window;
+	uint64_t from_ns = later(meter->count_from_ns, sum->begin_ns);
+
+	if (sum->begin_ns == 0 || sum->to_ns <= from_ns)
+		return;
+	nm_counts_subtract(&sum->counts, &meter->count_from->counts);
+	nm_counts_add(&window->counts, &sum->counts);
+	window->ns += sum->to_ns - from_ns;
+	window->from_ns = window->from_ns ? window->from_ns : from_ns;
+	window->to_ns = sum->to_ns;
 }
 
 static void count_until_now(struct nm_meter *meter)
 {
-	uint64_t bytes, until_ns;
+	struct nm_meter_sum sum;
 
-	if (meter->counting && read_arrived(meter, &bytes, &until_ns) &&
-	    until_ns > meter->count_from_ns) {
-		meter->arrived.bytes += bytes - meter->count_from;
-		meter->arrived.ns += until_ns - meter->count_from_ns;
-	}
+	if (!meter->counting)
+		return;
 	meter->counting = false;
+	read_sum(meter, &sum);
+	if (sum.arrived && sum.arrived_to_ns > meter->count_from_ns) {
+		meter->arrived.bytes += sum.arrived_bytes - meter->count_from->arrived_bytes;
+		meter->arrived.ns += sum.arrived_to_ns - meter->count_from_ns;
+	}
+	add_to_window(meter, &sum);
 }
 
 void nm_meter_begin(struct nm_meter *meter, const struct nm_phase_order *order, uint64_t begin_ns)
@@ -121,7 +152,7 @@ void nm_meter_begin(struct nm_meter *meter, const struct nm_phase_order *order, 
 	meter->counting = order->measured && !meter->has_after &&
 			  (meter->has_before || order->usage_from_ns == 0);
 	meter->count_from_ns = begin_ns;
-	meter->count_from = 0;
+	memset(meter->count_from, 0, sizeof *meter->count_from);
 	if (meter->grid.interval_ns)
 		nm_usage_read(meter->last);
 }

@@ -34,10 +34,12 @@ struct nm_meter {
 	struct nm_usage *last, *now, *delta; /* owned */
 	struct nm_usage *before, *after;     /* owned */
 	bool has_before, has_after;
-	struct nm_arrived arrived;	    /* complete when has_after */
-	bool counting;			    /* the window is open in this phase */
-	uint64_t count_from_ns, count_from; /* since when; bytes before that */
-	const struct nm_perf *perf;	    /* borrowed; NULL: no counters */
+	struct nm_arrived arrived;	 /* complete when has_after */
+	struct nm_host_window window;	 /* the same, by this host's clock */
+	bool counting;			 /* the window is open in this phase */
+	uint64_t count_from_ns;		 /* since when */
+	struct nm_meter_sum *count_from; /* what was counted before that; owned */
+	const struct nm_perf *perf;	 /* borrowed; NULL: no counters */
 	struct nm_perf_values counters_before, counters_after;
 };
 

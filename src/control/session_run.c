@@ -205,6 +205,7 @@ int nm_session_finish(struct nm_session *session, json_t *body)
 		result->has_usage = nm_meter_usage(&session->meter, &result->usage);
 		nm_meter_counters(&session->meter, &result->counters);
 		result->arrived = session->meter.arrived;
+		result->window = session->meter.window;
 		if (nm_engine_details(session->engine) & NM_DETAIL_REPORT)
 			result->report = nm_report_pack(session->engine, plan);
 		error = nm_session_send(session, NM_MESSAGE_RESULT,

@@ -512,6 +512,7 @@ static int emit(const struct nm_draft *draft, const struct side *side, struct nm
 {
 	plan->master = side->master;
 	plan->name = strdup(draft->attrs.name ? draft->attrs.name : "");
+	plan->throughput = (enum nm_throughput)draft->attrs.throughput;
 	plan->groups = calloc(draft->n_groups + 1, sizeof(*plan->groups));
 	if (!plan->name || !plan->groups)
 		return -ENOMEM;

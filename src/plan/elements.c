@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 
 static const char *const wait_words[] = {"sleep", "spin", NULL};
+static const char *const throughput_words[] = {"auto", "bits", "transactions", NULL};
 static const char *const measure_words[] = {"auto", "yes", "no", NULL};
 
 #define ATTR(strct, field) offsetof(struct strct, field)
@@ -16,6 +17,14 @@ static const struct nm_opt profile_attrs[] = {{.name = "name",
 					       .type = NM_TYPE_STRING,
 					       .offset = ATTR(nm_profile_attrs, name),
 					       .help = "label of the results"},
+					      {.name = "throughput",
+					       .type = NM_TYPE_ENUM,
+					       .offset = ATTR(nm_profile_attrs, throughput),
+					       .choices = throughput_words,
+					       .def = "auto",
+					       .help = "what key=value reports call throughput: "
+						       "bits, or transactions; auto: bits when all "
+						       "the data goes one way"},
 					      NM_OPT_END};
 
 static const struct nm_opt param_attrs[] = {

@@ -11,6 +11,7 @@
 
 struct nm_profile_attrs {
 	char *name;
+	int throughput; /* enum nm_throughput */
 };
 
 struct nm_group_attrs {

@@ -20,5 +20,6 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/plan.c \
 	src/plan/plan.h \
 	src/plan/pool.c \
-	src/plan/substitute.c
+	src/plan/substitute.c \
+	src/plan/throughput.h
 src_libnm_plan_la_CFLAGS = $(ROOM_CFLAGS)

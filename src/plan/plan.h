@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "flowop/flow.h"
+#include "plan/throughput.h"
 #include "profile/tree.h"
 
 /* Limits of a plan. */
@@ -85,6 +86,7 @@ struct nm_group {
 struct nm_plan {
 	char *name;  /* of the profile; owned */
 	bool master; /* the master's side */
+	enum nm_throughput throughput;
 	char **hosts; /* as named in the profile, each once; owned. A slave's plan has one: the master ("master") */
 	uint32_t n_hosts;
 	struct nm_group *groups;

@@ -12,6 +12,7 @@
 #include "host/perf.h"
 #include "host/usage.h"
 #include "plan/params.h"
+#include "plan/throughput.h"
 #include "result/statistics.h"
 #include "stats/counters.h"
 #include "stats/summary.h"
@@ -106,6 +107,14 @@ struct nm_arrived {
 		ns; /* ns: how long the window was open in transactions with such messages */
 };
 
+/* What a host has counted within the measured window: in measured transactions, without warm-up and cool-down. */
+struct nm_host_window {
+	uint64_t from_ns,
+		to_ns; /* when it opened and closed, by the master's clock; 0: it did not */
+	uint64_t ns;   /* how long it was open, added up over the transactions */
+	struct nm_counts counts;
+};
+
 struct nm_result_host {
 	char *name;    /* as the profile names it; "master" for the master */
 	char *address; /* numeric, as seen by the master; NULL for the master */
@@ -126,6 +135,7 @@ struct nm_result_host {
 		process_start; /* what the process had used when it began; the master only */
 	struct nm_perf_values counters; /* the same; none unless asked for */
 	struct nm_arrived arrived;
+	struct nm_host_window window;
 	struct nm_host_report *report; /* owned; NULL: not asked for, or not delivered */
 	struct nm_conn_report connections;
 	struct nm_host_interval *intervals;
@@ -143,12 +153,14 @@ enum nm_reconciled {
 struct nm_result {
 	char *profile_name, *profile_path; /* path NULL: from memory */
 	char profile_sha256[65];	   /* of the profile's text as read, hex */
+	enum nm_throughput throughput;	   /* what the profile says of it */
 	struct nm_params params;
 	char *run_id; /* 32 hex digits */
 	char *version;
 	uint64_t start_wall_ns, end_wall_ns; /* the end of the last phase; 0: none has begun */
 	double elapsed_s;	 /* from the first phase's start to the last one's end */
 	uint64_t from_ns, to_ns; /* of the measured windows, monotonic; 0: there was none */
+	uint64_t wall_offset_ns; /* wall clock - monotonic clock */
 	uint64_t seed;
 	bool complete, interrupted;
 	char *incomplete_why; /* one line, when not complete */
@@ -175,6 +187,7 @@ struct nm_result {
 struct nm_view {
 	const char *
 		throughput_unit; /* a word of neper's, see report/throughput.h; NULL: none was asked for */
+	const char *cpus;	 /* on which the master's workers were to be; NULL: anywhere */
 	bool stime_use_proc; /* neper's stime is that of the whole host */
 };
 

@@ -56,6 +56,8 @@ START_TEST(results_are_read_back)
 	sent->usage.psp[0] = (struct nm_psp_usage){
 		.name = "eth1", .id = 3, .stats = {.key_rotations = 2, .tx_error = 9}};
 	sent->arrived = (struct nm_arrived){.bytes = 11, .ns = 12};
+	sent->window = (struct nm_host_window){
+		.from_ns = 13, .to_ns = 14, .ns = 1, .counts = {.bytes_mapped = 15}};
 	json_t *body = nm_result_pack(sent, 2);
 
 	ck_assert_int_eq(nm_result_unpack(body, 2, got), 0);
@@ -86,6 +88,10 @@ START_TEST(results_are_read_back)
 	ck_assert_uint_eq(got->usage.psp[0].stats.tx_error, 9);
 	ck_assert_uint_eq(got->arrived.bytes, 11);
 	ck_assert_uint_eq(got->arrived.ns, 12);
+	ck_assert_uint_eq(got->window.from_ns, 13);
+	ck_assert_uint_eq(got->window.to_ns, 14);
+	ck_assert_uint_eq(got->window.ns, 1);
+	ck_assert_uint_eq(got->window.counts.bytes_mapped, 15);
 	ck_assert_int_eq(nm_result_unpack(body, 1, got), -EPROTO);
 	json_decref(body);
 	free_result(sent);

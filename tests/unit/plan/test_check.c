@@ -327,8 +327,9 @@ START_TEST(all_mistakes_are_told_at_once)
 					  "</transaction></group>\n"
 					  "<gruop/></profile>\n",
 		AT(1, "<profile>: unknown attribute \"nmae\", did you mean \"name\"?; allowed are "
-		      "name") AT(2, "<group> nthreads=\"x\": not a count: a number and an optional "
-				    "k, m or g (powers of 1024)")
+		      "name, throughput") AT(2, "<group> nthreads=\"x\": not a count: a number and "
+						"an optional "
+						"k, m or g (powers of 1024)")
 			AT(3, "<transaction> duration=\"2h\": not a duration: a number and an "
 			      "optional s, ms, us or ns (seconds without one)")
 				AT(4, "<flowop> type=\"conect\": unknown flowop, did you "

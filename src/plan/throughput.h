@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a profile means by throughput. */
+#ifndef NM_PLAN_THROUGHPUT_H
+#define NM_PLAN_THROUGHPUT_H
+
+enum nm_throughput {
+	NM_THROUGHPUT_AUTO, /* bits, when all the data goes one way */
+	NM_THROUGHPUT_BITS,
+	NM_THROUGHPUT_TRANSACTIONS,
+};
+
+#endif
