@@ -164,6 +164,7 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	struct nm_loaded loaded = {0};
 	struct nm_series series = {
 		.view = {.throughput_unit = args->throughput_unit,
+			 .cpus = args->cpus,
 			 .stime_use_proc = args->stime_use_proc},
 	};
 	struct nm_live live;

@@ -2,15 +2,23 @@
 #include "report/keys.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/opt.h"
+#include "host/cpus.h"
 #include "report/common.h"
+#include "report/throughput.h"
 
 /* The keys of the other lines, without those that begin with remote_, repeat_, param_ and warning. A key belongs here also where
  * a run gives it no line: what a script finds under it must not depend on that. */
 static const char *const own_keys[] = {
 	"VERSION",
+	"allowed_core_num",
+	"allowed_cores",
 	"bits_per_s",
+	"bytes_mmaped",
 	"bytes_received",
 	"bytes_sent",
 	"complete",
@@ -19,6 +27,7 @@ static const char *const own_keys[] = {
 	"cpu_softirq",
 	"cpu_system",
 	"cpu_user",
+	"elapsed_time",
 	"errors",
 	"incomplete_why",
 	"interval",
@@ -27,6 +36,7 @@ static const char *const own_keys[] = {
 	"majflt_end",
 	"majflt_start",
 	"maxrss_end",
+	"maxrss_start",
 	"measured_time",
 	"minflt_end",
 	"minflt_start",
@@ -37,10 +47,12 @@ static const char *const own_keys[] = {
 	"num_transactions",
 	"nvcsw_end",
 	"nvcsw_start",
+	"percent_mmaped",
 	"percentiles",
 	"throughput",
 	"profile",
 	"repeat",
+	"rtt_transactions_logged",
 	"run_id",
 	"seed",
 	"stime_end",
@@ -93,11 +105,6 @@ void nm_keys_param(FILE *out, const char *name, const char *value)
 	nm_print_line(out, "%s%s=%s", is_own_key(name) ? "param_" : "", name, value);
 }
 
-bool nm_is_stream(const struct nm_counts *counts)
-{
-	return (counts->bytes_sent == 0) != (counts->bytes_received == 0);
-}
-
 void nm_keys_latency(FILE *out, const char *prefix, const struct nm_latency *latency,
 		     const struct nm_percentiles *percentiles)
 {
@@ -117,4 +124,128 @@ void nm_keys_latency(FILE *out, const char *prefix, const struct nm_latency *lat
 void nm_keys_time(FILE *out, const char *key, uint64_t ns)
 {
 	fprintf(out, "%s=%" PRIu64 ".%09" PRIu64 "\n", key, ns / 1000000000u, ns % 1000000000u);
+}
+
+void nm_keys_run_options(FILE *out, const struct nm_result *result)
+{
+	fprintf(out, "interval=%.6f\npercentiles=", result->interval_s);
+	for (size_t i = 0; i < result->percentiles.count; i++)
+		fprintf(out, "%.10g,", result->percentiles.pct[i]);
+	fputc('\n', out);
+}
+
+static const char *param_value(const struct nm_result *result, const char *name)
+{
+	for (size_t i = 0; i < result->params.count; i++)
+		if (strcmp(result->params.items[i].name, name) == 0)
+			return result->params.items[i].value;
+	return NULL;
+}
+
+const char *nm_keys_count_asked(const struct nm_result *result)
+{
+	const char *count = param_value(result, "num_transactions");
+
+	return count && strcmp(count, "0") != 0 ? count : NULL;
+}
+
+void nm_keys_total(FILE *out, const struct nm_result *result)
+{
+	if (nm_keys_count_asked(result))
+		fprintf(out, "total_transactions=%" PRIu64 "\n", result->totals.counts.iterations);
+}
+
+static int compare_cpus(const void *a, const void *b)
+{
+	unsigned left = *(const unsigned *)a, right = *(const unsigned *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Each once, ascending; how many are left. */
+static size_t sort_cpus(struct nm_cpu_list *list)
+{
+	size_t count = 0;
+
+	qsort(list->cpus, list->count, sizeof(*list->cpus), compare_cpus);
+	for (size_t i = 0; i < list->count; i++)
+		if (count == 0 || list->cpus[i] != list->cpus[count - 1])
+			list->cpus[count++] = list->cpus[i];
+	return count;
+}
+
+void nm_keys_cores(FILE *out, const struct nm_view *view)
+{
+	struct nm_cpu_list list = {.cpus = NULL};
+
+	if (!view->cpus || nm_cpu_list_parse(view->cpus, &list) != 0 || list.count == 0)
+		return;
+	size_t count = sort_cpus(&list), first = 0;
+
+	fprintf(out, "allowed_core_num=%zu\nallowed_cores=", count);
+	for (size_t i = 1; i <= count; i++) {
+		if (i < count && list.cpus[i] == list.cpus[i - 1] + 1)
+			continue;
+		fprintf(out, "%s%u", first ? "," : "", list.cpus[first]);
+		if (i - 1 > first)
+			fprintf(out, "-%u", list.cpus[i - 1]);
+		first = i;
+	}
+	fputc('\n', out);
+	nm_cpu_list_fini(&list);
+}
+
+/* Also when nothing has been mapped after all. */
+static bool maps(const struct nm_result *result, const struct nm_end *end)
+{
+	static const struct nm_opt flag = {.name = "flag", .type = NM_TYPE_FLAG};
+	const char *value = param_value(result, "rx_zerocopy");
+	bool on = false;
+	char why[64];
+
+	return end->bytes_mapped ||
+	       (value && nm_opt_set(&flag, &on, value, why, sizeof(why)) == 0 && on);
+}
+
+void nm_keys_mapped(FILE *out, const char *prefix, const struct nm_result *result,
+		    const struct nm_end *end)
+{
+	double share = end->bytes_received
+			       ? 100 * (double)end->bytes_mapped / (double)end->bytes_received
+			       : 0;
+
+	if (maps(result, end))
+		fprintf(out, "%sbytes_mmaped=%" PRIu64 "\n%spercent_mmaped=%.2f\n", prefix,
+			end->bytes_mapped, prefix, share);
+}
+
+static void print_bits(FILE *out, double bits_per_s, const struct nm_view *view)
+{
+	const char *word = view->throughput_unit ? view->throughput_unit : "Mb";
+	const struct nm_throughput_unit *unit = nm_throughput_unit(word, bits_per_s / 8);
+
+	if (unit)
+		fprintf(out, "throughput=%.2f\nthroughput_units=%s\n",
+			bits_per_s / 8 / unit->bytes_per_s, unit->printed);
+}
+
+void nm_keys_ends(FILE *out, const struct nm_result *result, const struct nm_view *view,
+		  bool stream)
+{
+	struct nm_end local = nm_end_of_master(result), remote = nm_end_of_slaves(result);
+	const struct nm_end *reader = local.bytes_received ? &local : &remote;
+
+	if (!local.known)
+		return;
+	if (!stream)
+		fprintf(out, "throughput=%.2f\n", local.transactions_per_s);
+	else if (reader->known)
+		print_bits(out, reader->received_bits_per_s, view);
+	if (reader->known)
+		nm_keys_mapped(out, "", result, reader);
+	fprintf(out, "local_throughput=%.0f\n",
+		floor(stream ? local.received_bits_per_s : local.transactions_per_s));
+	if (remote.known)
+		fprintf(out, "remote_throughput=%.0f\n",
+			floor(stream ? remote.received_bits_per_s : remote.transactions_per_s));
 }

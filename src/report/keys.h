@@ -7,15 +7,30 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/ends.h"
 #include "result/result.h"
 
-/* Bulk transfer: all the data goes one way. Its throughput is bits, not transactions. */
-bool nm_is_stream(const struct nm_counts *counts);
 /* A parameter under its name, as neper has its options; one that has the name of another line gets a prefix. */
 void nm_keys_param(FILE *out, const char *name, const char *value);
 /* PREFIX_min and so on, in seconds; nothing when nothing was measured. */
 void nm_keys_latency(FILE *out, const char *prefix, const struct nm_latency *latency,
 		     const struct nm_percentiles *percentiles);
+/* The options of a run that are no parameters: interval, percentiles. */
+void nm_keys_run_options(FILE *out, const struct nm_result *result);
+/* How many transactions were asked for, instead of a time; NULL: none. */
+const char *nm_keys_count_asked(const struct nm_result *result);
+/* What has become of them: total_transactions. */
+void nm_keys_total(FILE *out, const struct nm_result *result);
+/* The CPUs on which this end has put its workers; nothing when it has not. */
+void nm_keys_cores(FILE *out, const struct nm_view *view);
+/* What was received without a copy, when that was asked for. */
+void nm_keys_mapped(FILE *out, const char *prefix, const struct nm_result *result,
+		    const struct nm_end *end);
+/* What this end and the others have moved: throughput, throughput_units, bytes_mmaped, percent_mmaped,
+ * local_throughput, remote_throughput. Where this end reads nothing of a stream the others' throughput and mapped bytes
+ * stand for its own, but for local_throughput. */
+void nm_keys_ends(FILE *out, const struct nm_result *result, const struct nm_view *view,
+		  bool stream);
 /* Seconds with all nanoseconds: a double would round them. */
 void nm_keys_time(FILE *out, const char *key, uint64_t ns);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* key=value lines under the names that scripts for neper know, with these differences: every value covers the measured
- * window exactly; resource usage is counted from the window's start, so the _start keys are 0; a value that is not
+ * window exactly; resource usage is counted from the window's start, so the _start keys are 0, but for maxrss, which is no sum; a value that is not
  * known has no line; and the slaves' figures are there, under remote_. */
 #include "report/report.h"
 
@@ -12,6 +12,7 @@
 
 #include "base/diag.h"
 #include "report/common.h"
+#include "report/ends.h"
 #include "report/keys.h"
 
 /* A value stays on its line. NULL: not known. */
@@ -33,6 +34,8 @@ static void print_usage(FILE *out, const char *prefix, const struct nm_result_ho
 		(double)own->utime_ns / 1e9);
 	fprintf(out, "%sstime_start=0.000000\n%sstime_end=%.6f\n", prefix, prefix,
 		(double)own->stime_ns / 1e9);
+	if (host->is_master) /* a slave does not tell it */
+		fprintf(out, "maxrss_start=%" PRIu64 "\n", host->process_start.maxrss_kb);
 	fprintf(out, "%smaxrss_end=%" PRIu64 "\n", prefix, own->maxrss_kb);
 	fprintf(out, "%sminflt_start=0\n%sminflt_end=%" PRIu64 "\n", prefix, prefix, own->minflt);
 	fprintf(out, "%smajflt_start=0\n%smajflt_end=%" PRIu64 "\n", prefix, prefix, own->majflt);
@@ -47,28 +50,37 @@ static void print_usage(FILE *out, const char *prefix, const struct nm_result_ho
 		nm_cpu_share(cpu, cpu->idle_ns + cpu->iowait_ns));
 }
 
-/* How straight the count grows over the measured time: through the first row, as neper has it. */
-static void print_samples(const struct nm_result *result, bool stream, FILE *out)
+static void print_growth(const struct nm_result *result, const char *prefix,
+			 const struct nm_result_host *host, FILE *out)
 {
-	double xy = 0, xx = 0, yy = 0, x = 0, y = 0;
-	size_t samples = 0;
+	struct nm_growth growth = nm_growth_of(result, host);
 
-	for (size_t i = 0; i < result->n_intervals; i++) {
-		const struct nm_result_interval *row = &result->intervals[i];
-		const struct nm_counts *counts = &row->window.counts;
-		if (row->part != NM_PART_MEASURED)
-			continue;
-		x += row->window.seconds;
-		y += stream ? (double)counts->bytes_sent + (double)counts->bytes_received
-			    : (double)counts->iterations;
-		xy += x * y;
-		xx += x * x;
-		yy += y * y;
-		samples++;
-	}
-	fprintf(out, "num_samples=%zu\n", samples);
-	if (samples > 1 && xx > 0 && yy > 0)
-		fprintf(out, "correlation_coefficient=%.2f\n", xy / sqrt(xx * yy));
+	fprintf(out, "%snum_samples=%zu\n", prefix, growth.samples);
+	if (growth.known)
+		fprintf(out, "%scorrelation_coefficient=%.6f\n", prefix, growth.correlation);
+}
+
+/* What a slave has done in the measured window, by the wall clock of the master. */
+static void print_window(const struct nm_result *result, const char *prefix,
+			 const struct nm_result_host *host, FILE *out)
+{
+	const struct nm_host_window *window = &host->window;
+	struct nm_end end = nm_end_of_slave(host);
+	char key[64];
+
+	if (!end.known)
+		return;
+	snprintf(key, sizeof(key), "%stime_start", prefix);
+	nm_keys_time(out, key, window->from_ns + result->wall_offset_ns);
+	snprintf(key, sizeof(key), "%stime_end", prefix);
+	nm_keys_time(out, key, window->to_ns + result->wall_offset_ns);
+	fprintf(out, "%snum_transactions=%" PRIu64 "\n", prefix, window->counts.iterations);
+	fprintf(out, "%sbytes_sent=%" PRIu64 "\n%sbytes_received=%" PRIu64 "\n", prefix,
+		window->counts.bytes_sent, prefix, window->counts.bytes_received);
+	print_growth(result, prefix, host, out);
+	nm_keys_mapped(out, prefix, result, &end);
+	fprintf(out, "%slocal_throughput=%.0f\n", prefix,
+		floor(nm_is_stream(result) ? end.received_bits_per_s : end.transactions_per_s));
 }
 
 static void print_remote(const struct nm_result *result, FILE *out)
@@ -95,37 +107,34 @@ static void print_remote(const struct nm_result *result, FILE *out)
 			fprintf(out, "%sbytes_received_all=%" PRIu64 "\n", prefix,
 				host->counts.bytes_received);
 		}
+		if (host->complete)
+			print_window(result, prefix, host, out);
 		print_usage(out, prefix, host);
 	}
 	fprintf(out, "num_remote_hosts=%zu\n", slaves);
 }
 
-static void print_totals(const struct nm_result *result, FILE *out)
+static void print_totals(const struct nm_result *result, const struct nm_view *view, FILE *out)
 {
 	const struct nm_window *totals = &result->totals;
 	const struct nm_counts *counts = &totals->counts;
-	bool stream = nm_is_stream(counts);
-	double seconds = totals->seconds;
-	double transactions_per_s = nm_window_transactions_per_s(totals);
-	double bits_per_s = nm_window_bits_per_s(totals);
+	bool stream = nm_is_stream(result);
 
 	fprintf(out, "num_transactions=%" PRIu64 "\nbytes_sent=%" PRIu64 "\n", counts->iterations,
 		counts->bytes_sent);
 	fprintf(out, "bytes_received=%" PRIu64 "\nerrors=%" PRIu64 "\n", counts->bytes_received,
 		counts->errors);
+	if (result->responses.passes)
+		fprintf(out, "rtt_transactions_logged=%" PRIu64 "\n", result->responses.passes);
 	nm_keys_latency(out, "latency", &totals->latency, &result->percentiles);
 	nm_keys_latency(out, "response", &totals->response, &result->percentiles);
-	print_samples(result, stream, out);
-	if (seconds <= 0)
-		return;
-	fprintf(out, "transactions_per_s=%.2f\nbits_per_s=%.2f\n", transactions_per_s, bits_per_s);
-	fprintf(out, "throughput=%.2f\nthroughput_units=%s\n",
-		stream ? bits_per_s / 1e6 : transactions_per_s,
-		stream ? "Mbit/s" : "transactions/s");
-	fprintf(out, "local_throughput=%.0f\n", stream ? bits_per_s : transactions_per_s);
-	/* Every byte and pass of the window has its counterpart when the ends agree. */
-	if (result->reconciled == NM_RECONCILED_YES)
-		fprintf(out, "remote_throughput=%.0f\n", stream ? bits_per_s : transactions_per_s);
+	print_growth(result, "", NULL, out);
+	if (totals->seconds > 0)
+		fprintf(out, "transactions_per_s=%.2f\nbits_per_s=%.2f\n",
+			nm_window_transactions_per_s(totals), nm_window_bits_per_s(totals));
+	nm_keys_ends(out, result, view, stream);
+	if (!stream && totals->seconds > 0)
+		fputs("throughput_units=transactions/s\n", out);
 }
 
 /* How long a name may be within a key. */
@@ -198,9 +207,8 @@ static void print_warnings(const struct nm_result *result, FILE *out)
 	}
 }
 
-static int print_run(const struct nm_result *result, FILE *out)
+static int print_run(const struct nm_result *result, const struct nm_view *view, FILE *out)
 {
-	uint64_t end_ns = result->start_wall_ns + (uint64_t)(result->elapsed_s * 1e9);
 	uint32_t flows = 0, workers = 0;
 
 	for (size_t i = 0; i < result->n_groups; i++) {
@@ -213,19 +221,25 @@ static int print_run(const struct nm_result *result, FILE *out)
 		if (result->params.items[i].value)
 			nm_keys_param(out, result->params.items[i].name,
 				      result->params.items[i].value);
+	nm_keys_run_options(out, result);
+	nm_keys_cores(out, view);
 	fprintf(out, "total_flows=%u\ntotal_threads=%u\n", flows, workers);
-	fprintf(out, "total_run_time=%.6f\nmeasured_time=%.6f\n", result->elapsed_s,
-		result->totals.seconds);
+	nm_keys_total(out, result);
+	fprintf(out, "total_run_time=%.6f\nmeasured_time=%.6f\nelapsed_time=%.6f\n",
+		result->totals.seconds, result->totals.seconds, result->elapsed_s);
+	fputs("invalid_secret_count=0\n", out);
 	print_text(out, "run_id", result->run_id);
 	fprintf(out, "seed=%" PRIu64 "\ncomplete=%d\n", result->seed, result->complete);
 	print_text(out, "incomplete_why", result->incomplete_why);
 	print_warnings(result, out);
-	nm_keys_time(out, "time_start", result->start_wall_ns);
-	nm_keys_time(out, "time_end", end_ns);
+	if (result->from_ns) {
+		nm_keys_time(out, "time_start", result->from_ns + result->wall_offset_ns);
+		nm_keys_time(out, "time_end", result->to_ns + result->wall_offset_ns);
+	}
 	if (result->n_hosts)
 		print_usage(out, "", &result->hosts[0]);
 	print_remote(result, out);
-	print_totals(result, out);
+	print_totals(result, view, out);
 	return print_groups(result, out);
 }
 
@@ -245,7 +259,7 @@ static int write_kv(const struct nm_series *series, FILE *out)
 
 	if (!last)
 		return -EINVAL;
-	if (print_run(last, out) < 0)
+	if (print_run(last, &series->view, out) < 0)
 		return -ENOMEM;
 	if (series->n_runs > 1) {
 		struct nm_series_summary summary;

@@ -12,6 +12,8 @@ src_libnm_report_la_SOURCES = \
 	$(REPORTS) \
 	src/report/common.c \
 	src/report/common.h \
+	src/report/ends.c \
+	src/report/ends.h \
 	src/report/hdr.c \
 	src/report/hdr.h \
 	src/report/json_host.c \

@@ -131,11 +131,12 @@ def test_kv_has_the_known_keys_and_agrees_with_itself(netmodel: Netmodel) -> Non
     kv = parse_kv(netmodel.run("-m", PROFILES / "tcp_rr.xml", *SHORT, "--format", "kv", code=0).out)
     known = """
         num_transactions throughput throughput_units local_throughput remote_throughput correlation_coefficient
-        num_samples time_start time_end utime_start utime_end stime_start stime_end maxrss_end minflt_end majflt_end
+        num_samples maxrss_start invalid_secret_count interval percentiles remote_time_start remote_time_end
+        remote_num_samples remote_correlation_coefficient remote_local_throughput time_start time_end utime_start utime_end stime_start stime_end maxrss_end minflt_end majflt_end
         nvcsw_end nivcsw_end latency_min latency_max latency_mean latency_stddev latency_p50 latency_p99.9
         num_flows num_threads test_length request_size response_size total_run_time
     """
-    wanted = set(known.split()) - {"correlation_coefficient"}  # that needs two samples
+    wanted = set(known.split())
     assert wanted <= set(kv), wanted - set(kv)
     assert kv["throughput_units"] == "transactions/s"
     seconds = float(kv["measured_time"])
@@ -144,11 +145,61 @@ def test_kv_has_the_known_keys_and_agrees_with_itself(netmodel: Netmodel) -> Non
     assert float(kv["latency_min"]) <= float(kv["latency_p50"]) <= float(kv["latency_max"])
 
 
-def test_kv_of_a_stream_is_in_bits(netmodel: Netmodel) -> None:
-    kv = parse_kv(netmodel.run("-m", PROFILES / "tcp_stream.xml", *SHORT, "--format", "kv", code=0).out)
-    assert kv["throughput_units"] == "Mbit/s"
-    sent = int(kv["bytes_sent"])
-    assert float(kv["throughput"]) == pytest.approx(sent * 8 / float(kv["measured_time"]) / 1e6, rel=1e-3)
+def test_kv_of_a_stream_is_what_the_reader_got(netmodel: Netmodel) -> None:
+    """Also when datagrams are lost: the receiver has room for few of them."""
+    for profile, *more in (["tcp_stream"], ["udp_stream", "-D", "wnd=4k"]):
+        words = ("-m", PROFILES / f"{profile}.xml", *SHORT, *more, "--format", "kv")
+        kv = parse_kv(netmodel.run(*words, code=0).out)
+        assert kv["throughput_units"] == "Mbit/s"
+        seconds = float(kv["measured_time"])
+        received = int(kv["remote_bytes_received_all"])
+        assert 0 < received <= int(kv["bytes_sent"])
+        assert int(kv["remote_throughput"]) == pytest.approx(received * 8 / seconds, rel=1e-4)
+        assert float(kv["throughput"]) == pytest.approx(int(kv["remote_throughput"]) / 1e6, rel=1e-3, abs=0.01)
+        assert kv["local_throughput"] == "0"
+    assert received < 0.9 * int(kv["bytes_sent"]), "nothing was lost"
+
+
+def test_kv_of_a_stream_to_the_master_is_its_own_rate(netmodel: Netmodel) -> None:
+    words = ("-m", PROFILES / "tcp_stream.xml", *SHORT, "-D", "enable_tcp_maerts=yes", "--format", "kv")
+    kv = parse_kv(netmodel.run(*words, code=0).out)
+    bits_per_s = int(kv["bytes_received"]) * 8 / float(kv["measured_time"])
+    assert int(kv["local_throughput"]) == pytest.approx(bits_per_s, rel=1e-4)
+    assert float(kv["throughput"]) == pytest.approx(bits_per_s / 1e6, rel=1e-3)
+    assert kv["remote_throughput"] == kv["remote_local_throughput"] == "0"
+
+
+@pytest.mark.parametrize("how", ["enable_read", "split_bidir"])
+@pytest.mark.parametrize("form", ["kv", "neper"])
+def test_a_stream_both_ways_is_in_bits_of_each_reader(netmodel: Netmodel, how: str, form: str) -> None:
+    words = ("-m", PROFILES / "tcp_stream.xml", *SHORT, "-D", f"{how}=yes")
+    keys = parse_kv(netmodel.run(*words, "--format", form, code=0).out)
+    assert keys["throughput_units"] == "Mbit/s"
+    assert float(keys["throughput"]) == pytest.approx(int(keys["local_throughput"]) / 1e6, rel=1e-3)
+    assert int(keys["local_throughput"]) > 1e6
+    assert int(keys["remote_throughput"]) > 1e6
+    if form == "kv":
+        seconds = float(keys["measured_time"])
+        for end, count in (("local", "bytes_received"), ("remote", "remote_bytes_received_all")):
+            assert int(keys[f"{end}_throughput"]) == pytest.approx(int(keys[count]) * 8 / seconds, rel=1e-3)
+
+
+@calmly
+def test_kv_covers_the_window(netmodel: Netmodel) -> None:
+    """One that begins within an interval, after more than half of the run."""
+    words = ("-m", PROFILES / "tcp_rr.xml", "-D", "test_length=800ms", "-i", "500ms", "--warmup", "600ms")
+    kv = parse_kv(netmodel.run(*words, "--format", "kv", code=0).out)
+    assert 0.1 < float(kv["total_run_time"]) < 0.5
+    assert float(kv["elapsed_time"]) > 0.75
+    for end in ("", "remote_"):
+        seconds = float(kv[f"{end}time_end"]) - float(kv[f"{end}time_start"])
+        assert seconds == pytest.approx(float(kv["total_run_time"]), abs=0.05)
+        assert abs(float(kv[f"{end}time_end"]) - time.time()) < 30
+        count = int(kv[f"{end}num_transactions"])
+        assert 0 < count < 0.7 * int(kv["remote_num_transactions_all"])
+        rate = int(kv[f"{end}local_throughput" if end else "local_throughput"])
+        assert rate == pytest.approx(count / seconds, rel=0.02)
+    assert int(kv["remote_throughput"]) == pytest.approx(int(kv["local_throughput"]), rel=0.2)
 
 
 @calmly

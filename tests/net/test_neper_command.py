@@ -489,9 +489,27 @@ def test_netmodels_own_options_may_be_given_too(netmodel: Netmodel) -> None:
 
 
 @calmly
-def test_what_the_slaves_read_in_a_part_of_the_run(netmodel: Netmodel) -> None:
-    words = ("tcp_stream", "-c", "-H", "local", "-l", "0.6", "-I", "0.1", "--warmup", "200ms")
+@pytest.mark.parametrize("interval", ["0", "400ms"])
+def test_what_the_slaves_read_in_a_part_of_the_run(netmodel: Netmodel, interval: str) -> None:
+    """With a grid that the window does not begin on, or none: only what came in the window counts, at one rate."""
+    words = ("tcp_stream", "-c", "-H", "local", "-l", "0.8", "-I", interval, "--warmup", "600ms", "-m", "10M", "-B", "1k")
     keys = keys_of(netmodel.run(*words, code=0).out)
-    assert float(keys["total_run_time"]) == pytest.approx(0.4, abs=0.1)
-    assert int(keys["remote_throughput"]) == pytest.approx(float(keys["throughput"]) * 1e6, abs=1e4)
-    assert int(keys["remote_throughput"]) > 0
+    seconds = float(keys["total_run_time"])
+    assert 0.15 < seconds < 0.5
+    kv = keys_of(netmodel.run(*words, "--format", "kv", code=0).out)
+    for found in (keys, kv):
+        assert float(found["throughput"]) == pytest.approx(8 * 10 * 1.048576, rel=0.25)
+        assert int(found["remote_throughput"]) == pytest.approx(float(found["throughput"]) * 1e6, rel=1e-3)
+    # At 10 MiB/s, so much in so long; and what came before is not among it.
+    window = float(kv["remote_time_end"]) - float(kv["remote_time_start"])
+    assert int(kv["remote_bytes_received"]) == pytest.approx(10 * 2**20 * window, rel=0.25)
+    assert window < float(kv["elapsed_time"]) - 0.4
+
+
+@calmly
+def test_the_rate_of_the_other_end_in_a_part_of_the_run(netmodel: Netmodel) -> None:
+    words = ("tcp_rr", "-c", "-H", "local", "-l", "0.8", "-I", "0", "--warmup", "500ms")
+    keys = keys_of(netmodel.run(*words, code=0).out)
+    assert int(keys["remote_throughput"]) == pytest.approx(int(keys["local_throughput"]), rel=0.1)
+    assert keys["num_samples"] == "1"
+    assert float(keys["correlation_coefficient"]) == 1

@@ -112,10 +112,22 @@ static void add_hosts(struct nm_result *result)
 								       .cipher = "A-CIPHER"}};
 	struct nm_host_interval *row = calloc(1, sizeof(*row));
 	ck_assert_ptr_nonnull(row);
-	*row = (struct nm_host_interval){
-		.from_s = 1, .to_s = 2.0001, .phase = 1, .cpu = result->hosts[1].usage.cpu};
+	*row = (struct nm_host_interval){.from_s = 1,
+					 .to_s = 2.0001,
+					 .phase = 1,
+					 .iterations = 1000,
+					 .cpu = result->hosts[1].usage.cpu};
 	result->hosts[1].intervals = row;
 	result->hosts[1].n_intervals = 1;
+	result->hosts[0].process_start.maxrss_kb = 2048;
+	result->hosts[1].window = (struct nm_host_window){
+		.from_ns = 999999999,
+		.to_ns = 2999999999,
+		.ns = 2000000000,
+		.counts = {.iterations = 16000, .bytes_sent = 100, .bytes_received = 400000}};
+	result->hosts[2].window = result->hosts[1].window;
+	result->hosts[2].window.counts =
+		(struct nm_counts){.iterations = 24000, .bytes_received = 600000};
 }
 
 static void add_params(struct nm_result *result)
@@ -145,6 +157,9 @@ struct nm_result *sample_result(void)
 	result->version = strdup("1.2.3");
 	result->start_wall_ns = 1700000000123456789u; /* 2023-11-14T22:13:20 */
 	result->elapsed_s = 3.25;
+	result->wall_offset_ns = 1700000000123456789u;
+	result->from_ns = 1000000000;
+	result->to_ns = 3000000000;
 	result->seed = 42;
 	result->complete = true;
 	result->warmup_s = 1;

@@ -218,23 +218,96 @@ END_TEST
 
 START_TEST(kv_has_the_names_scripts_know)
 {
+	run->hosts[2].complete = false;
 	render("kv");
 	ck_assert(strncmp(text, "VERSION=1.2.3\n", 14) == 0);
 	has("\nnum_flows=8\nrequest_size=100\n");
 	has("\nnum_transactions=20000\n");
-	has("\nthroughput=10000.00\nthroughput_units=transactions/s\n");
+	has("\nthroughput=10000.00\n");
+	has("\nthroughput_units=transactions/s\n");
+	has("\ninterval=1.000000\npercentiles=50,99.99,\n");
+	has("\ninvalid_secret_count=0\n");
+	has("\nmaxrss_start=2048\nmaxrss_end=4096\n");
+	has("\ntotal_run_time=2.000000\nmeasured_time=2.000000\nelapsed_time=3.250000\n");
 	has("\nlatency_min=0.000010000\nlatency_max=0.000500000\nlatency_mean=0.000020000\n");
 	has("\nlatency_p50=0.000019000\nlatency_p99.99=0.000099000\n");
-	has("\ntime_start=1700000000.123456789\ntime_end=1700000003.373456789\n");
+	has("\ntime_start=1700000001.123456789\ntime_end=1700000003.123456789\n");
 	has("\nutime_start=0.000000\nutime_end=0.250000\n");
 	has("\nremote_utime_end=0.250000\n");
 	has("\nremote_num_transactions_all=30000\n");
 	has("\nremote2_host=fd00::8\n");
 	has_not("remote2_utime"); /* not delivered */
-	has("\nnum_samples=2\ncorrelation_coefficient=1.00\n");
-	has("\nlocal_throughput=10000\nremote_throughput=10000\n");
+	has("\nnum_samples=2\ncorrelation_coefficient=1.000000\n");
+	has("\nlocal_throughput=10000\n");
+	has_not("\nremote_throughput="); /* fd00::8 has not delivered */
+	has("\nremote_time_start=1700000001.123456788\nremote_time_end=1700000003.123456788\n");
+	has("\nremote_num_transactions=16000\n");
+	has("\nremote_num_samples=1\nremote_correlation_coefficient=1.000000\n");
+	has("\nremote_local_throughput=8000\n");
+	has_not("remote2_local_throughput");
+	run->hosts[2].complete = true;
+	render("kv");
+	has("\nremote_throughput=20000\n"); /* each in its own window of the run */
 	for (const char *line = text; *line; line = strchr(line, '\n') + 1)
 		ck_assert(strcspn(line, "=") < strcspn(line, "\n"));
+}
+END_TEST
+
+START_TEST(kv_has_the_growth_at_each_end)
+{
+	struct nm_host_interval *rows = calloc(2, sizeof(*rows));
+
+	/* Of the slave, points (0,0), (1,1000), (2,5000). */
+	ck_assert_ptr_nonnull(rows);
+	for (size_t i = 0; i < 2; i++)
+		rows[i] = (struct nm_host_interval){.from_s = (double)i + 1,
+						    .to_s = (double)i + 2,
+						    .phase = 1,
+						    .iterations = i ? 4000 : 1000};
+	free(run->hosts[1].intervals);
+	run->hosts[1].intervals = rows;
+	run->hosts[1].n_intervals = 2;
+	render("kv");
+	has("\nremote_num_samples=2\nremote_correlation_coefficient=0.944911\n");
+	/* The warm-up ends within the first of them: what it has counted is not all of the window. */
+	run->warmup_s = 1.5;
+	render("kv");
+	has("\nnum_samples=1\n");
+	has("\nremote_num_samples=1\n");
+	/* Without a grid the window is the only sample. */
+	run->n_intervals = 0;
+	render("kv");
+	has("\nnum_samples=1\ncorrelation_coefficient=1.000000\n");
+}
+END_TEST
+
+START_TEST(kv_has_what_was_asked_for)
+{
+	struct nm_result *runs[] = {run};
+	struct nm_series series = {.runs = runs, .n_runs = 1, .view = {.cpus = "0,0"}};
+
+	render("kv");
+	has_not("allowed_core");
+	has_not("mmaped");
+	has_not("total_transactions");
+	has_not("rtt_transactions_logged");
+	for (size_t i = 0; i < 2; i++)
+		free(run->params.items[i].name);
+	run->params.items[0].name = strdup("num_transactions");
+	run->params.items[1].name = strdup("rx_zerocopy");
+	free(run->params.items[1].value);
+	run->params.items[1].value = strdup("yes");
+	run->totals.counts.bytes_mapped = 5000000;
+	run->hosts[1].window.counts.bytes_mapped = 100000;
+	run->responses.passes = 77;
+	free(text);
+	text = sample_write("kv", &series);
+	has("\nallowed_core_num=1\nallowed_cores=0\n");
+	has("\nparam_num_transactions=8\n");
+	has("\ntotal_transactions=20000\n");
+	has("\nrtt_transactions_logged=77\n");
+	has("\nbytes_mmaped=5000000\npercent_mmaped=25.00\n");
+	has("\nremote_bytes_mmaped=100000\nremote_percent_mmaped=25.00\n");
 }
 END_TEST
 
@@ -278,14 +351,41 @@ START_TEST(kv_keys_of_groups_are_keys)
 }
 END_TEST
 
-START_TEST(kv_of_bulk_transfer_is_in_bits)
+START_TEST(kv_of_bulk_transfer_is_what_the_reader_got)
 {
 	run->totals.counts.bytes_received = 0;
-	run->reconciled = NM_RECONCILED_UNKNOWN;
+	for (size_t h = 0; h < run->n_hosts; h++)
+		run->hosts[h].complete = true;
 	render("kv");
-	/* 2 000 000 bytes in 2 s */
-	has("\nthroughput=8.00\nthroughput_units=Mbit/s\nlocal_throughput=8000000\n");
-	has_not("remote_throughput");
+	/* 400 000 and 600 000 bytes in 2 s; 2 000 000 were sent */
+	has("\nthroughput=4.00\nthroughput_units=Mbit/s\nlocal_throughput=0\n");
+	has("\nremote_throughput=4000000\n");
+	has("\nremote_local_throughput=1600000\n");
+	has("\nremote2_local_throughput=2400000\n");
+	run->hosts[2].complete = false;
+	render("kv");
+	has_not("\nthroughput=");
+	has("\nlocal_throughput=0\n");
+}
+END_TEST
+
+START_TEST(kv_of_a_stream_is_in_bits_when_the_profile_says_so)
+{
+	/* Bytes go both ways, in transactions or in a stream. */
+	render("kv");
+	has("\nthroughput_units=transactions/s\n");
+	run->throughput = NM_THROUGHPUT_BITS;
+	for (size_t h = 0; h < run->n_hosts; h++)
+		run->hosts[h].complete = true;
+	render("kv");
+	/* 20 000 000 bytes received here in 2 s */
+	has("\nthroughput=80.00\nthroughput_units=Mbit/s\nlocal_throughput=80000000\n");
+	has("\nremote_throughput=4000000\n");
+	run->throughput = NM_THROUGHPUT_TRANSACTIONS;
+	run->totals.counts.bytes_received = 0;
+	render("kv");
+	has("\nthroughput=10000.00\n");
+	has("\nthroughput_units=transactions/s\n");
 }
 END_TEST
 
@@ -553,9 +653,12 @@ int main(void)
 	tcase_add_test(tc, text_of_a_run_that_never_began);
 	tcase_add_test(tc, text_summarises_a_series);
 	tcase_add_test(tc, kv_has_the_names_scripts_know);
+	tcase_add_test(tc, kv_has_the_growth_at_each_end);
+	tcase_add_test(tc, kv_has_what_was_asked_for);
 	tcase_add_test(tc, kv_has_every_group);
 	tcase_add_test(tc, kv_keys_of_groups_are_keys);
-	tcase_add_test(tc, kv_of_bulk_transfer_is_in_bits);
+	tcase_add_test(tc, kv_of_bulk_transfer_is_what_the_reader_got);
+	tcase_add_test(tc, kv_of_a_stream_is_in_bits_when_the_profile_says_so);
 	tcase_add_test(tc, kv_keeps_values_on_their_line);
 	tcase_add_loop_test(tc, no_text_steers_the_terminal_or_adds_a_line, 0, 3);
 	tcase_add_test(tc, kv_has_no_key_twice);

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ends.h"
+
+#include <math.h>
+
+#include "report/common.h"
+
+/* Rows that begin this much before the window does are within it all the same: times are rounded. */
+#define ROUNDED_S 1e-6
+
+bool nm_is_stream(const struct nm_result *result)
+{
+	const struct nm_counts *counts = &result->totals.counts;
+
+	if (result->throughput != NM_THROUGHPUT_AUTO)
+		return result->throughput == NM_THROUGHPUT_BITS;
+	return (counts->bytes_sent == 0) != (counts->bytes_received == 0);
+}
+
+static bool is_cut(const struct nm_result *result)
+{
+	return result->warmup_s > 0 || result->cooldown_s > 0;
+}
+
+static struct nm_end end_of(const struct nm_counts *counts, double seconds)
+{
+	struct nm_end end = {.known = seconds > 0,
+			     .bytes_received = counts->bytes_received,
+			     .bytes_mapped = counts->bytes_mapped};
+
+	if (!end.known)
+		return end;
+	end.transactions_per_s = (double)counts->iterations / seconds;
+	end.received_bits_per_s = (double)counts->bytes_received * 8 / seconds;
+	return end;
+}
+
+struct nm_end nm_end_of_master(const struct nm_result *result)
+{
+	return end_of(&result->totals.counts, result->totals.seconds);
+}
+
+struct nm_end nm_end_of_slave(const struct nm_result_host *host)
+{
+	return end_of(&host->window.counts, (double)host->window.ns / 1e9);
+}
+
+/* By what they have counted in the measured transactions, and the master's time: this is exact. */
+static struct nm_end end_of_phases(const struct nm_result *result)
+{
+	struct nm_counts sum = {0};
+
+	for (size_t g = 0; g < result->n_groups; g++) {
+		const struct nm_result_group *group = &result->groups[g];
+
+		for (size_t k = 0; k < group->n_phases; k++)
+			if (group->phases[k].measured)
+				nm_counts_add(&sum, &group->phases[k].slaves);
+	}
+	return end_of(&sum, result->totals.seconds);
+}
+
+/* The same where only a part of them is measured: each slave by its own window. One that has no part in them adds
+ * nothing. */
+static struct nm_end end_of_windows(const struct nm_result *result)
+{
+	struct nm_end sum = {.known = false};
+
+	for (size_t h = 0; h < result->n_hosts; h++) {
+		struct nm_end end = nm_end_of_slave(&result->hosts[h]);
+
+		if (result->hosts[h].is_master || !end.known)
+			continue;
+		sum.known = true;
+		sum.transactions_per_s += end.transactions_per_s;
+		sum.received_bits_per_s += end.received_bits_per_s;
+		sum.bytes_received += end.bytes_received;
+		sum.bytes_mapped += end.bytes_mapped;
+	}
+	return sum;
+}
+
+struct nm_end nm_end_of_slaves(const struct nm_result *result)
+{
+	bool complete = result->n_hosts > 1;
+
+	for (size_t h = 0; h < result->n_hosts; h++)
+		complete = complete && result->hosts[h].complete;
+	if (!complete)
+		return (struct nm_end){.known = false};
+	return is_cut(result) ? end_of_windows(result) : end_of_phases(result);
+}
+
+/* Points of a line, and what has to be summed up for it. */
+struct line {
+	size_t n;
+	double x, y, mean_x, mean_y, xx, yy, xy;
+};
+
+static void add_point(struct line *line, double x, double y)
+{
+	double dx = x - line->mean_x, dy = y - line->mean_y;
+
+	line->n++;
+	line->mean_x += dx / (double)line->n;
+	line->mean_y += dy / (double)line->n;
+	line->xx += dx * (x - line->mean_x);
+	line->yy += dy * (y - line->mean_y);
+	line->xy += dx * (y - line->mean_y);
+}
+
+static void grow(struct line *line, double seconds, double count)
+{
+	line->x += seconds;
+	line->y += count;
+	add_point(line, line->x, line->y);
+}
+
+static double count_of(bool stream, uint64_t sent, uint64_t received, uint64_t iterations)
+{
+	return stream ? (double)sent + (double)received : (double)iterations;
+}
+
+static void grow_by_row(struct line *line, const struct nm_result_interval *row,
+			const struct nm_result_host *host, bool stream)
+{
+	const struct nm_counts *counts = &row->window.counts;
+	const struct nm_host_interval *own = host ? nm_host_interval_at(host, row) : NULL;
+
+	if (own)
+		grow(line, own->to_s - own->from_s,
+		     count_of(stream, own->bytes_sent, own->bytes_received, own->iterations));
+	else if (!host)
+		grow(line, row->window.seconds,
+		     count_of(stream, counts->bytes_sent, counts->bytes_received,
+			      counts->iterations));
+}
+
+static void grow_by_window(struct line *line, const struct nm_result *result,
+			   const struct nm_result_host *host, bool stream)
+{
+	const struct nm_counts *counts = host ? &host->window.counts : &result->totals.counts;
+
+	grow(line, host ? (double)host->window.ns / 1e9 : result->totals.seconds,
+	     count_of(stream, counts->bytes_sent, counts->bytes_received, counts->iterations));
+}
+
+struct nm_growth nm_growth_of(const struct nm_result *result, const struct nm_result_host *host)
+{
+	struct line line = {0};
+	bool stream = nm_is_stream(result);
+
+	add_point(&line, 0, 0); /* the begin */
+	for (size_t i = 0; i < result->n_intervals; i++) {
+		const struct nm_result_interval *row = &result->intervals[i];
+
+		/* One in which the warm-up ends has a part of it in its count. */
+		if (row->part == NM_PART_MEASURED && row->from_s >= result->warmup_s - ROUNDED_S)
+			grow_by_row(&line, row, host, stream);
+	}
+	if (line.n == 1)
+		grow_by_window(&line, result, host, stream);
+	struct nm_growth growth = {.samples = line.n - 1, .known = line.xx > 0 && line.yy > 0};
+
+	if (growth.known)
+		growth.correlation = line.xy / sqrt(line.xx * line.yy);
+	return growth;
+}
