@@ -12,11 +12,30 @@
 #include "report/ends.h"
 #include "report/keys.h"
 
-/* Plain numbers, as neper has them: bytes, and seconds. */
+/* A duration in the unit in which neper has the option; seconds for all others. */
+static void print_duration(const struct nm_param *param, uint64_t ns, char *text, size_t size)
+{
+	static const struct {
+		const char *param;
+		uint64_t unit_ns;
+	} units[] = {{"delay", 1}, {"noburst", 1}, {"tcp_tx_delay", 1000}};
+	uint64_t unit_ns = 1000000000;
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(param->name, units[i].param) == 0)
+			unit_ns = units[i].unit_ns;
+	if (ns % unit_ns == 0)
+		snprintf(text, size, "%" PRIu64, ns / unit_ns);
+	else
+		snprintf(text, size, "%.9g", (double)ns / (double)unit_ns);
+}
+
+/* Plain numbers, as neper has them: bytes, bytes a second, and times in its units. */
 static void print_param(const struct nm_param *param, FILE *out)
 {
 	static const struct nm_opt flag = {.name = "flag", .type = NM_TYPE_FLAG};
 	uint64_t number = 0;
+	double bits_per_s;
 	bool on = false;
 	char text[32] = "", why[64];
 
@@ -33,9 +52,13 @@ static void print_param(const struct nm_param *param, FILE *out)
 		if (nm_parse_count(param->value, &number) >= 0)
 			snprintf(text, sizeof(text), "%" PRIu64, number);
 		break;
+	case NM_TYPE_BITRATE:
+		if (nm_parse_bitrate(param->value, &bits_per_s) >= 0)
+			snprintf(text, sizeof(text), "%.0f", bits_per_s / 8);
+		break;
 	case NM_TYPE_DURATION:
 		if (nm_parse_duration(param->value, &number) >= 0)
-			snprintf(text, sizeof(text), "%.9g", (double)number / 1e9);
+			print_duration(param, number, text, sizeof(text));
 		break;
 	default:
 		break;
@@ -43,11 +66,27 @@ static void print_param(const struct nm_param *param, FILE *out)
 	nm_keys_param(out, param->name, *text ? text : param->value);
 }
 
+/* neper has one option for the time and, below 0, for a number of transactions. */
+static void print_length(const char *asked, FILE *out)
+{
+	uint64_t count = 0;
+
+	if (nm_parse_count(asked, &count) >= 0)
+		fprintf(out, "test_length=-%" PRIu64 "\n", count);
+}
+
 static void print_options(const struct nm_result *result, FILE *out)
 {
-	for (size_t i = 0; i < result->params.count; i++)
-		if (result->params.items[i].value)
-			print_param(&result->params.items[i], out);
+	const char *asked = nm_keys_count_asked(result);
+
+	for (size_t i = 0; i < result->params.count; i++) {
+		const struct nm_param *param = &result->params.items[i];
+
+		if (asked && strcmp(param->name, "test_length") == 0)
+			print_length(asked, out);
+		else if (param->value)
+			print_param(param, out);
+	}
 	nm_keys_run_options(out, result);
 }
 

@@ -68,6 +68,49 @@ START_TEST(numbers_are_plain)
 }
 END_TEST
 
+/* The first two parameters of the run, in place of its own. */
+static void set_param(size_t index, const char *name, enum nm_type type, const char *value)
+{
+	struct nm_param *param = &run->params.items[index];
+
+	free(param->name);
+	free(param->value);
+	param->name = strdup(name);
+	param->value = strdup(value);
+	param->type = type;
+}
+
+START_TEST(units_of_parameters_are_nepers)
+{
+	static const struct {
+		const char *name;
+		enum nm_type type;
+		const char *value, *line;
+	} cases[] = {
+		{"max_pacing_rate", NM_TYPE_BITRATE, "100k", "max_pacing_rate=12500"},
+		{"max_pacing_rate", NM_TYPE_BITRATE, "80g", "max_pacing_rate=10000000000"},
+		{"delay", NM_TYPE_DURATION, "10us", "delay=10000"},
+		{"noburst", NM_TYPE_DURATION, "1s", "noburst=1000000000"},
+		{"tcp_tx_delay", NM_TYPE_DURATION, "5us", "tcp_tx_delay=5"},
+		{"tcp_tx_delay", NM_TYPE_DURATION, "5500ns", "tcp_tx_delay=5.5"},
+		{"test_length", NM_TYPE_DURATION, "500ms", "test_length=0.5"},
+		{"debug", NM_TYPE_FLAG, "no", "debug=0"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		set_param(0, cases[i].name, cases[i].type, cases[i].value);
+		render();
+		assert_has(cases[i].line);
+	}
+	set_param(0, "test_length", NM_TYPE_DURATION, "86400s");
+	set_param(1, "num_transactions", NM_TYPE_COUNT, "3k");
+	render();
+	assert_has("test_length=-3072");
+	assert_has("param_num_transactions=3072");
+	assert_has("total_transactions=20000");
+}
+END_TEST
+
 START_TEST(usage_has_a_start_and_an_end)
 {
 	struct nm_rusage *start = &run->hosts[0].process_start;
@@ -173,6 +216,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, numbers_are_plain);
+	tcase_add_test(tc, units_of_parameters_are_nepers);
 	tcase_add_test(tc, usage_has_a_start_and_an_end);
 	tcase_add_test(tc, times_are_exact);
 	tcase_add_test(tc, correlation_is_centred);
