@@ -24,6 +24,7 @@ $(HOST_TESTS): LDADD = $(CHECK_LIBS) $(HOST_LIBS)
 $(HOST_TESTS): $(filter %.la,$(HOST_LIBS))
 
 STATS_TESTS = \
+	tests/unit/stats/test_counters \
 	tests/unit/stats/test_hist \
 	tests/unit/stats/test_summary
 $(STATS_TESTS): LDADD = $(CHECK_LIBS) $(STATS_LIBS)

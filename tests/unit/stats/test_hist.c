@@ -333,6 +333,32 @@ START_TEST(subtracting_all_leaves_an_empty_one)
 }
 END_TEST
 
+START_TEST(counts_and_ranks_have_64_bits)
+{
+	/* 2^34 of 10 ns and as many of 200 ns. */
+	nm_hist_record(&hist, 10);
+	nm_hist_record(&hist, 200);
+	nm_hist_collect(&snap, &hist);
+	for (int i = 0; i < 34; i++) {
+		other = snap;
+		nm_hist_snap_merge(&snap, &other);
+	}
+	ck_assert_uint_eq(snap.count, UINT64_C(2) << 34);
+	ck_assert_double_eq(nm_hist_percentile_s(&snap, 49.9), 10e-9);
+	ck_assert_double_eq(nm_hist_percentile_s(&snap, 50.1), 200e-9);
+	ck_assert_double_eq(nm_hist_mean_s(&snap), 105e-9);
+	assert_near(nm_hist_stddev_s(&snap), 95e-9, 1e-10);
+	/* Where the worker counts, too. */
+	for (int i = 0; i < 2; i++)
+		atomic_store(&hist.bucket[nm_hist_index(i ? 200 : 10)], UINT32_MAX);
+	nm_hist_record(&hist, 200);
+	nm_hist_snap_init(&snap);
+	nm_hist_collect(&snap, &hist);
+	ck_assert_uint_eq(snap.count, (UINT64_C(2) << 32) - 1);
+	ck_assert_double_eq(nm_hist_percentile_s(&snap, 75), 200e-9);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("hist");
@@ -357,6 +383,7 @@ int main(void)
 	tcase_add_test(tc, edges_are_no_wider_than_the_later_minimum_and_maximum);
 	tcase_add_test(tc, the_edge_of_the_last_bucket_does_not_overflow);
 	tcase_add_test(tc, subtracting_all_leaves_an_empty_one);
+	tcase_add_test(tc, counts_and_ranks_have_64_bits);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
