@@ -132,7 +132,8 @@ def test_kv_has_the_known_keys_and_agrees_with_itself(netmodel: Netmodel) -> Non
     known = """
         num_transactions throughput throughput_units local_throughput remote_throughput correlation_coefficient
         num_samples maxrss_start invalid_secret_count interval percentiles remote_time_start remote_time_end
-        remote_num_samples remote_correlation_coefficient remote_local_throughput time_start time_end utime_start utime_end stime_start stime_end maxrss_end minflt_end majflt_end
+        remote_num_samples remote_correlation_coefficient remote_local_throughput
+        time_start time_end utime_start utime_end stime_start stime_end maxrss_end minflt_end majflt_end
         nvcsw_end nivcsw_end latency_min latency_max latency_mean latency_stddev latency_p50 latency_p99.9
         num_flows num_threads test_length request_size response_size total_run_time
     """

@@ -513,3 +513,40 @@ def test_the_rate_of_the_other_end_in_a_part_of_the_run(netmodel: Netmodel) -> N
     assert int(keys["remote_throughput"]) == pytest.approx(int(keys["local_throughput"]), rel=0.1)
     assert keys["num_samples"] == "1"
     assert float(keys["correlation_coefficient"]) == 1
+
+
+def test_flows_of_tcp_crr_are_the_same_at_both_ends_of_a_port(netmodel: Netmodel) -> None:
+    """There each connection says whose it is."""
+    words = ("tcp_crr", "-c", "-H", "local", "-F", "5", "-T", "2", "-l", "-503", "-P", str(free_port()), "--strands")
+    document = netmodel.run(*words, "--format", "json", code=0).json()
+    ours, theirs = (
+        [strand["operations"] for strand in groups[0]["strands"]]
+        for groups in (document["groups"], document["hosts"][1]["groups"])
+    )
+    assert ours == theirs
+    assert len(ours) == 5 and len(set(ours)) > 1, "503 are not shared out evenly over 5"
+
+
+@pytest.mark.parametrize("form", ["neper", "kv"])
+def test_the_cpus_of_the_workers_are_told(netmodel: Netmodel, form: str) -> None:
+    cpus = sorted(os.sched_getaffinity(0))
+    keys = keys_of(netmodel.run("tcp_rr", "-c", "-H", "local", "-l", "-20", "-U", "--format", form, code=0).out)
+    told = []
+    for part in keys["allowed_cores"].split(","):
+        first, _, last = part.partition("-")
+        told += range(int(first), int(last or first) + 1)
+    assert told == cpus
+    assert int(keys["allowed_core_num"]) == len(cpus)
+    assert keys["total_transactions"] == "20"
+
+
+@pytest.mark.parametrize("form", ["neper", "kv"])
+@pytest.mark.parametrize("direction", [[], ["-M"]])
+def test_what_was_mapped_is_told(netmodel: Netmodel, form: str, direction: list[str]) -> None:
+    """Of the end that reads; over loopback it may be nothing."""
+    words = ("tcp_stream", "-c", "-H", "local", "-l", "0.2", "-z", "-B", "64k", *direction)
+    keys = keys_of(netmodel.run(*words, "--format", form, code=0).out)
+    assert 0 <= float(keys["percent_mmaped"]) <= 100
+    assert (int(keys["bytes_mmaped"]) > 0) == (float(keys["percent_mmaped"]) > 0)
+    if form == "kv" and not direction:
+        assert keys["remote_bytes_mmaped"] == keys["bytes_mmaped"]
