@@ -247,11 +247,12 @@ const struct nm_arg nm_arg_table[] = {
 				.offset = FIELD(iostat_ns),
 				.help = "print a line of what was sent and received to standard "
 					"output, in the form of neper, each time so much has "
-					"passed",
+					"passed; 0 for none",
 			},
 		.argument = "TIME",
 		.heading = OUTPUT,
 		.modes = NM_MODE_RUN,
+		.accept = nm_accept_interval,
 	},
 	{
 		.opt =

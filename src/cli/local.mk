@@ -23,6 +23,7 @@ src_netmodel_SOURCES = \
 	src/cli/neper.c \
 	src/cli/neper.h \
 	src/cli/neper_host.c \
+	src/cli/neper_spec.c \
 	src/cli/neper_table.c \
 	src/cli/neper_tell.c \
 	src/cli/neper_value.c \

@@ -13,11 +13,7 @@
 #include "cli/stock.h"
 #include "host/procfile.h"
 
-#define MAX_OPTIONS 160
-#define FIRST_OWN                                                                                  \
-	1000 /* what getopt answers for the first entry of neper's table; netmodel's come after */
-#define FIRST_PASSED 2000
-#define STREAMS	     (NM_NEPER_TCP_STREAM | NM_NEPER_UDP_STREAM | NM_NEPER_PSP_STREAM)
+#define STREAMS (NM_NEPER_TCP_STREAM | NM_NEPER_UDP_STREAM | NM_NEPER_PSP_STREAM)
 
 static const char *const workloads[] = {"tcp_rr",     "tcp_crr", "tcp_stream", "udp_rr",
 					"udp_stream", "psp_rr",	 "psp_crr",    "psp_stream"};
@@ -34,18 +30,17 @@ struct work {
 	bool server_looked_at; /* as its client would be: what only a server has is checked already */
 	const char *look;      /* the option by which nothing is to be run; NULL: none */
 	enum nm_action instead;
-	struct option longs[MAX_OPTIONS + 1];
-	char shorts[2 * MAX_OPTIONS];
+	struct nm_neper_spec spec;
 	struct nm_words *words;
 	struct nm_diags *diags;
 	const char *host; /* NULL: none is given; borrowed from the line */
 	bool no_memory;
-	struct nm_word_origin length; /* the last one given */
-	bool delayed, has_batch;      /* a delay, and how many datagrams there are for each */
-	bool has_control;	      /* hosts may have other addresses than those of IP */
-	unsigned family;	      /* bits of enum nm_neper_family; both are as none */
-	struct nm_word_origin origin; /* of the words that are added */
-	bool given[MAX_OPTIONS];      /* by their places in the table */
+	struct nm_word_origin length;	  /* the last one given */
+	bool delayed, has_batch;	  /* a delay, and how many datagrams there are for each */
+	bool has_control;		  /* hosts may have other addresses than those of IP */
+	unsigned family;		  /* bits of enum nm_neper_family; both are as none */
+	struct nm_word_origin origin;	  /* of the words that are added */
+	bool given[NM_NEPER_MAX_OPTIONS]; /* by their places in the table */
 	bool unknown; /* what follows may be the value of an option that is not there */
 };
 
@@ -264,6 +259,12 @@ static void check_backlog(const struct work *work, const struct nm_neper_opt *op
 
 static void take_of_server(struct work *work, const struct nm_neper_opt *opt, const char *value)
 {
+	if (strcmp(opt->name, "local-hosts") == 0 ||
+	    (strcmp(opt->name, "wait-start") == 0 && strcmp(value, "0s") != 0)) {
+		nm_diag_error(work->diags, NULL, 0, "--%s: only a client has it: with --client",
+			      opt->name);
+		return;
+	}
 	if (!opt->server) { /* checked, and left to the client */
 		check_backlog(work, opt, value);
 		return;
@@ -294,9 +295,11 @@ static void take(struct work *work, const struct nm_neper_opt *opt, const char *
 		nm_diag_error(work->diags, NULL, 0, "--%s %s: %s", opt->name, text, why);
 		return;
 	}
+	if (strcmp(opt->name, "num-ports") == 0 && strcmp(value, "0") == 0)
+		snprintf(value, sizeof(value), "1"); /* as in neper */
 	if (opt->letter == 'H' && !choose_address(work, text, value, sizeof(value)))
 		return;
-	if (opt->letter == 'L' && !choose_local(work, text, value, sizeof(value)))
+	if (opt->letter == 'L' && !work->server && !choose_local(work, text, value, sizeof(value)))
 		return;
 	work->origin = (struct nm_word_origin){.opt = opt, .typed = text};
 	work->given[opt - nm_neper_table] = true;
@@ -338,73 +341,20 @@ static void check_pairs(const struct work *work)
 
 /* --- the line --- */
 
-static bool is_nepers(const struct work *work, const char *name)
-{
-	for (const struct nm_neper_opt *opt = nm_neper_table; opt->name; opt++)
-		if ((opt->workloads & work->workload) && strcmp(opt->name, name) == 0)
-			return true;
-	return false;
-}
-
-/* neper's options of the workload, and netmodel's long ones whose names neper does not have. */
-static void make_spec(struct work *work)
-{
-	size_t used = 0, count = 0;
-
-	work->shorts[used++] = ':';
-	for (size_t i = 0; nm_neper_table[i].name && count < MAX_OPTIONS; i++) {
-		const struct nm_neper_opt *opt = &nm_neper_table[i];
-		int has = opt->value == NM_NEPER_FLAG	? no_argument
-			  : opt->value == NM_NEPER_FILE ? optional_argument
-							: required_argument;
-
-		if (!(opt->workloads & work->workload))
-			continue;
-		work->longs[count++] = (struct option){
-			.name = opt->name, .has_arg = has, .val = FIRST_OWN + (int)i};
-		if (!opt->letter)
-			continue;
-		work->shorts[used++] = opt->letter;
-		for (int colons = has; colons > 0; colons--)
-			work->shorts[used++] = ':';
-	}
-	for (size_t i = 0; nm_arg_table[i].opt.name && count < MAX_OPTIONS; i++) {
-		const struct nm_arg *arg = &nm_arg_table[i];
-
-		if (is_nepers(work, arg->opt.name) || strcmp(arg->opt.name, "master") == 0 ||
-		    strcmp(arg->opt.name, "slave") == 0)
-			continue;
-		work->longs[count++] =
-			(struct option){.name = arg->opt.name,
-					.has_arg = arg->argument ? required_argument : no_argument,
-					.val = FIRST_PASSED + (int)i};
-	}
-}
-
-static const struct nm_neper_opt *opt_of(const struct work *work, int answer)
-{
-	if (answer >= FIRST_OWN && answer < FIRST_PASSED)
-		return &nm_neper_table[answer - FIRST_OWN];
-	for (const struct nm_neper_opt *opt = nm_neper_table; opt->name; opt++)
-		if ((opt->workloads & work->workload) && opt->letter && opt->letter == answer)
-			return opt;
-	return NULL;
-}
-
 static void wrong(struct work *work, int answer, char *const argv[])
 {
-	const struct nm_neper_opt *opt = opt_of(work, optopt);
+	const struct nm_neper_opt *opt = nm_neper_spec_find(work->workload, optopt);
 	const char *word = argv[optind - 1];
 
 	if (answer == ':' && opt)
 		nm_diag_error(work->diags, NULL, 0, "--%s: its value is missing", opt->name);
 	else if (answer == ':')
 		nm_diag_error(work->diags, NULL, 0, "%s: its value is missing", word);
-	else if (optopt >= FIRST_OWN)
+	else if (optopt >= NM_NEPER_FIRST_OWN)
 		nm_diag_error(work->diags, NULL, 0, "%s: takes no value", word);
 	else
 		nm_neper_unknown(work->program, word, optopt, work->diags);
-	work->unknown |= optopt < FIRST_OWN;
+	work->unknown |= optopt < NM_NEPER_FIRST_OWN;
 }
 
 /* Nothing is to be run. The option is none of the words: it would forbid what only a run has, which is checked too. */
@@ -420,8 +370,9 @@ static void look_instead(struct work *work, const char *name, enum nm_action act
 /* Whether this is a client, and whether it runs anything. */
 static void look_ahead(struct work *work, const struct nm_neper_opt *opt, int answer)
 {
-	const struct nm_arg *arg =
-		answer >= FIRST_PASSED ? &nm_arg_table[answer - FIRST_PASSED] : NULL;
+	const struct nm_arg *arg = answer >= NM_NEPER_FIRST_PASSED
+					   ? &nm_arg_table[answer - NM_NEPER_FIRST_PASSED]
+					   : NULL;
 
 	if (opt && opt->letter == 'c')
 		work->server = false;
@@ -444,8 +395,10 @@ static void walk(struct work *work, int argc, char *argv[], bool take_them)
 
 	optind = 0;
 	opterr = 0;
-	while ((answer = getopt_long(argc, argv, work->shorts, work->longs, NULL)) != -1) {
-		const struct nm_neper_opt *opt = opt_of(work, answer);
+	while ((answer = getopt_long(argc, argv, work->spec.shorts, work->spec.longs, NULL)) !=
+	       -1) {
+		answer = nm_neper_spec_settle(work->workload, answer, optarg);
+		const struct nm_neper_opt *opt = nm_neper_spec_find(work->workload, answer);
 
 		if (!take_them) {
 			look_ahead(work, opt, answer);
@@ -453,8 +406,8 @@ static void walk(struct work *work, int argc, char *argv[], bool take_them)
 			wrong(work, answer, argv);
 		} else if (opt) {
 			take(work, opt, optarg);
-		} else if (answer >= FIRST_PASSED) {
-			const struct nm_arg *arg = &nm_arg_table[answer - FIRST_PASSED];
+		} else if (answer >= NM_NEPER_FIRST_PASSED) {
+			const struct nm_arg *arg = &nm_arg_table[answer - NM_NEPER_FIRST_PASSED];
 
 			work->has_batch |=
 				arg->argument && strncmp(optarg, BATCH, strlen(BATCH)) == 0;
@@ -597,7 +550,7 @@ int nm_neper_translate(int argc, char *const argv[], struct nm_words *ret_words,
 		nm_diag_error(diags, NULL, 0, "out of memory");
 		return -EINVAL;
 	}
-	make_spec(&work);
+	nm_neper_spec_make(&work.spec, work.workload);
 	memcpy(copy, argv + 1, ((size_t)argc - 1) * sizeof(*copy));
 	walk(&work, argc - 1, copy, false);
 	if (work.server && work.instead && is_there(&work))

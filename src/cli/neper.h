@@ -4,6 +4,7 @@
 #ifndef NM_CLI_NEPER_H
 #define NM_CLI_NEPER_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -68,6 +69,28 @@ struct nm_neper_opt {
 
 extern const struct nm_neper_opt nm_neper_table[]; /* ends with an entry without a name */
 
+#define NM_NEPER_MAX_OPTIONS  160
+#define NM_NEPER_MAX_PREFIXES 96
+/* What getopt answers for the first entry of neper's table, and of netmodel's. */
+#define NM_NEPER_FIRST_OWN    1000
+#define NM_NEPER_FIRST_PASSED 2000
+
+/* getopt's view of a workload: neper's options, and netmodel's long ones whose names neper does not have. What is short
+ * for one of neper's is that, whatever netmodel's are called. */
+struct nm_neper_spec {
+	struct option longs[NM_NEPER_MAX_OPTIONS + NM_NEPER_MAX_PREFIXES + 1];
+	char shorts[2 * NM_NEPER_MAX_OPTIONS];
+	char prefixes[NM_NEPER_MAX_PREFIXES][32];
+	size_t count, n_prefixes;
+};
+
+/* Points into itself: it must stay where it is. */
+void nm_neper_spec_make(struct nm_neper_spec *spec, unsigned workload);
+/* The option that an answer stands for; NULL: none of neper's. */
+const struct nm_neper_opt *nm_neper_spec_find(unsigned workload, int answer);
+/* The answer, or another by its value: an option of netmodel's whose values are words may have the name of what is
+ * short for one of neper's whose values are numbers. */
+int nm_neper_spec_settle(unsigned workload, int answer, const char *value);
 /* A value as it reads here: 0, or -EINVAL with a phrase in why. */
 int nm_neper_value_read(enum nm_neper_value kind, const char *text, char *to, size_t size,
 			const char **why);

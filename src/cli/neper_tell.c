@@ -39,16 +39,22 @@ static void retell_define(struct nm_diag *diag, const char *word, const char *ty
 	snprintf(after, sizeof after, "(from %s)", typed);
 	if (replace(diag, before, after))
 		return;
-	/* What shows only when a host has tried it. */
-	snprintf(after, sizeof after, ": %s: ", typed);
-	if (strncmp(word, "local_hosts=", strlen("local_hosts=")) == 0 && !diag->file)
-		replace(diag, ": localhost: ", after);
 	size_t name = strcspn(word, "=");
 
 	snprintf(param, sizeof param, "<param name=\"%.*s\">: value \"%s\" (", (int)name, word,
 		 word + name + (word[name] == '='));
 	if (diag->text && strncmp(diag->text, param, strlen(param)) == 0)
 		replace(diag, "(from -D)", after);
+}
+
+/* Of local addresses it shows only when a host has tried them. */
+static void retell_localhost(struct nm_diag *diag, const char *word, const char *typed)
+{
+	char after[1300];
+
+	snprintf(after, sizeof after, ": %s: ", typed);
+	if (strncmp(word, "local_hosts=", strlen("local_hosts=")) == 0 && !diag->file)
+		replace(diag, ": localhost: ", after);
 }
 
 /* "--port 70000: why"; `option` is netmodel's, with its dashes. */
@@ -93,6 +99,7 @@ static void retell(struct nm_diag *diag, const struct nm_words *words)
 		print_typed(&words->origins[i], typed, sizeof typed);
 		if (strcmp(words->items[i - 1], "-D") == 0) {
 			retell_define(diag, words->items[i], typed);
+			retell_localhost(diag, words->items[i], typed);
 		} else if (words->items[i][0] != '-') {
 			retell_option(diag, words->items[i - 1], words->items[i], typed);
 			retell_limit(diag, words->items[i - 1], typed);

@@ -22,7 +22,7 @@ const struct nm_opt nm_settings_table[] = {
 	{NM_SETTING_TIMEOUT, FIELD(timeout_ns)},
 	{NM_SETTING_WAIT_START, FIELD(wait_start_ns)},
 	{NM_SETTING_IOSTAT, FIELD(iostat_ns),
-	 .help = "how often the callback for traffic is called; never when not given"},
+	 .help = "how often the callback for traffic is called; never when not given, or 0"},
 	{NM_SETTING_LOG_RTT_ENTRIES, FIELD(log_rtt_entries),
 	 .help = "how many passes of each flow the callback for passes is told"},
 	{NM_SETTING_PERCENTILES, FIELD(percentiles)},
@@ -97,7 +97,7 @@ uint64_t nm_settings_choose_seed(void)
 static int check(struct nm_settings *settings, const char *name, const char *value, char *why,
 		 size_t why_size)
 {
-	if (strcmp(name, "interval") == 0)
+	if (strcmp(name, "interval") == 0 || strcmp(name, "iostat") == 0)
 		return nm_settings_check_interval(value, why, why_size);
 	if (strcmp(name, "cpus") == 0)
 		return nm_settings_check_cpus(value, why, why_size);

@@ -35,7 +35,7 @@
 	.name = "wait-start", .type = NM_TYPE_DURATION,                                            \
 	.help = "wait so long before the first transaction, when all is set up"
 #define NM_SETTING_IOSTAT                                                                          \
-	.name = "iostat", .type = NM_TYPE_DURATION, .min = 1000000, .max = UINT64_C(86400000000000)
+	.name = "iostat", .type = NM_TYPE_DURATION, .max = UINT64_C(86400000000000)
 #define NM_SETTING_LOG_RTT_ENTRIES                                                                 \
 	.name = "log-rtt-entries", .type = NM_TYPE_COUNT, .min = 1, .max = 1000000000,             \
 	.def = "10000"
