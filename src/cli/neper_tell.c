@@ -130,11 +130,26 @@ static void retell_start(struct nm_diag *diag, const struct nm_words *words)
 	replace(diag, before, after);
 }
 
+/* A second client's, as a rule: each has listeners of its own. */
+static void retell_port(struct nm_diag *diag, const struct nm_words *words)
+{
+	static const char end[] = ": Address already in use";
+	const char *at = diag->text ? strstr(diag->text, "cannot listen for ") : NULL;
+	bool named = false;
+
+	for (int i = 0; i < words->count; i++)
+		named |= words->origins[i].opt && words->origins[i].opt->letter == 'P';
+	if (named && at && strstr(at, end))
+		replace(diag, end,
+			": Address already in use; clients at the same time need a --port each");
+}
+
 void nm_neper_retell(const struct nm_words *words, struct nm_diags *diags)
 {
 	for (size_t i = 0; i < diags->count; i++) {
 		retell(&diags->items[i], words);
 		retell_start(&diags->items[i], words);
+		retell_port(&diags->items[i], words);
 	}
 }
 

@@ -8,8 +8,8 @@
 
 enum nm_session_end {
 	NM_SESSION_SERVED = 0,	/* a run took place, or was at least prepared */
-	NM_SESSION_NOTHING = 1, /* whoever connected was no master, or was refused */
-	NM_SESSION_BROKEN = 2,	/* the run did not come to its end */
+	NM_SESSION_NOTHING = 1, /* whoever connected was no master, or one that is not taken */
+	NM_SESSION_BROKEN = 2,	/* the run did not come to its end, or could not be set up here */
 };
 
 /* Serves a connected socket, which it takes. `seat`: its place among the slave's sessions, or NULL for a slave that has

@@ -164,8 +164,11 @@ static bool make_engine(struct nm_session *session, const char *cpus_text,
 		if (error)
 			(void)snprintf(text, sizeof text, "%s", *why ? why : strerror(-error));
 	}
-	if (error)
+	/* A run has come to nothing: a slave that is to serve so many sessions does not wait for another instead. */
+	if (error) {
+		session->end = NM_SESSION_BROKEN;
 		(void)nm_session_refuse(session, code, text);
+	}
 	return !error;
 }
 

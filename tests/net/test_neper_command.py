@@ -132,6 +132,22 @@ def test_a_server_waits_for_as_many_clients_as_it_is_told(netmodel: Netmodel) ->
         assert server.running()
 
 
+def test_a_client_whose_port_is_taken_is_told_and_counts(netmodel: Netmodel) -> None:
+    """Two clients at once cannot have the same: the server ends with the first, and does not wait for a third."""
+    port, data = str(free_port()), str(free_port())
+    client = ("tcp_rr", "-c", "-C", port, "-P", data)
+    with netmodel.started("tcp_rr", "-C", port, "--num-clients", "2") as server:
+        server.wait_line("slave listening")
+        with netmodel.started(*client, "-l", "5", "--logtostderr") as first:
+            first.wait_line("phase 2 of 3 begins")
+            second = netmodel.run(*client, code=2)
+            assert first.finish().code == 0
+        assert server.finish(timeout=10).code == 0
+    assert second.lines()[-1].endswith(
+        f"on port {data}: Address already in use; clients at the same time need a --port each"
+    )
+
+
 @pytest.mark.parametrize(("workload", "flows", "threads"), [("tcp_rr", 7, 2), ("tcp_crr", 3, 1), ("udp_rr", 5, 3)])
 @pytest.mark.parametrize("count", [1, 4, 1000])
 def test_a_number_of_transactions(netmodel: Netmodel, workload: str, flows: int, threads: int, count: int) -> None:
