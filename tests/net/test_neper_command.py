@@ -407,7 +407,7 @@ ERRORS = [
     (["-I", "1us"], "--interval 1us: must be 0 or at least 1ms"),
     (["-6", "-H", "127.0.0.1"], "--host 127.0.0.1: has no address of IPv6: "),
     (["-H", "::1", "-4"], "--host ::1: has no address of IPv4: "),
-    (["-L", "no.such"], '--local-hosts no.such: "no.such" has no address of IPv4: '),
+    (["-L", "no such"], '--local-hosts no such: "no such" has no address of IPv4: '),
     (["-L", ","], "--local-hosts ,: not a list of addresses: one is missing beside a comma"),
     (["-L", "127.0.0.1,,b"], "--local-hosts 127.0.0.1,,b: not a list of addresses: one is missing beside a comma"),
     (["-H", "fd77::1", "-L", "10.77.0.2"], '--local-hosts 10.77.0.2: "10.77.0.2" has no address of IPv6: '),
