@@ -157,6 +157,16 @@ const struct nm_arg nm_arg_table[] = {
 	{
 		.opt =
 			{
+				NM_SETTING_WAIT_SLAVES,
+				.offset = FIELD(wait_slaves_ns),
+			},
+		.argument = "TIME",
+		.heading = TRAFFIC,
+		.modes = NM_MODE_RUN,
+	},
+	{
+		.opt =
+			{
 				.name = "max-duration",
 				.type = NM_TYPE_DURATION,
 				.offset = FIELD(max_duration_ns),

@@ -54,6 +54,7 @@ struct nm_args {
 	bool no_auth, once, lenient;
 	uint64_t max_flows, max_duration_ns, max_lifetime_ns, sessions;
 	uint64_t interval_ns, warmup_ns, cooldown_ns, timeout_ns, wait_start_ns, iostat_ns;
+	uint64_t wait_slaves_ns;
 	uint64_t repeat, seed;
 	bool has_seed;
 	char *percentiles_text;

@@ -14,6 +14,7 @@ void nm_live_init(struct nm_live *live, bool quiet, bool verbose)
 	*live = (struct nm_live){
 		.line = !quiet && isatty(STDERR_FILENO),
 		.log = verbose && !quiet,
+		.quiet = quiet,
 		.run = 1,
 		.runs = 1,
 	};
@@ -113,6 +114,16 @@ void nm_live_log(void *arg, const char *text)
 	struct nm_live *live = arg;
 
 	if (!live->log)
+		return;
+	nm_live_erase(live);
+	fprintf(stderr, "netmodel: %s\n", text);
+}
+
+void nm_live_waits(void *arg, const char *text)
+{
+	struct nm_live *live = arg;
+
+	if (live->quiet)
 		return;
 	nm_live_erase(live);
 	fprintf(stderr, "netmodel: %s\n", text);

@@ -16,6 +16,7 @@
 struct nm_live {
 	bool line;  /* keep a live line */
 	bool log;   /* print log lines */
+	bool quiet; /* print nothing at all */
 	bool shown; /* the line is on the screen */
 	struct nm_responses responses;
 	struct nm_hdr_log hdr_log;
@@ -34,6 +35,7 @@ void nm_live_flows(void *arg, const struct nm_flow_rows *rows);
 void nm_live_tcp(void *arg, const struct nm_tcp_rows *rows);
 void nm_live_times(void *arg, const struct nm_interval_times *times);
 void nm_live_log(void *arg, const char *text);
+void nm_live_waits(void *arg, const char *text);
 /* Takes the line off the screen. */
 void nm_live_erase(struct nm_live *live);
 

@@ -440,6 +440,7 @@ static void add_defaults(struct work *work)
 	add_option(work, "master", work->program);
 	add_control_port(work);
 	add_option(work, "format", "neper");
+	add_option(work, "wait-slaves", "30s");
 	if (work->workload & STREAMS)
 		add_option(work, "throughput-opt", "Mb");
 }

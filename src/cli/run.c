@@ -28,6 +28,7 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 	ret_options->max_duration_ns = args->max_duration_ns;
 	ret_options->timeout_ns = args->timeout_ns;
 	ret_options->wait_start_ns = args->wait_start_ns;
+	ret_options->wait_slaves_ns = args->wait_slaves_ns;
 	ret_options->traffic_ns = args->iostat_ns;
 	ret_options->samples_flows = args->all_samples != NULL;
 	ret_options->log_passes = args->log_rtt ? args->log_rtt_entries : 0;
@@ -44,6 +45,7 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 		.arg = live,
 		.interval = nm_live_interval,
 		.log = nm_live_log,
+		.waits = nm_live_waits,
 		.progress = nm_live_progress,
 		.times = args->hdr_log ? nm_live_times : NULL,
 		.flows = nm_live_flows,

@@ -15,10 +15,10 @@
 #include "host/clock.h"
 #include "transport/address.h"
 
-#define RETRY_NS       1000000000u /* that a slave which is just starting has to listen */
 #define RETRY_PAUSE_NS 50000000u
+#define TELL_NS	       1000000000u /* longer waits are told */
 
-/* Sleeps, or waits for a socket to be connected. 1: it is (or has failed), 0: time is over, -ECANCELED: interrupted. */
+/* Waits for a socket to be connected. 1: it is (or has failed), 0: time is over, -ECANCELED: interrupted. */
 static int wait_for(struct nm_master *master, int fd, uint64_t until_ns)
 {
 	struct pollfd fds[2] = {{.fd = fd, .events = POLLOUT},
@@ -126,24 +126,51 @@ static void explain_refusal(const struct nm_master *master, const struct addrinf
 		       is_own(found) ? "" : " --no-auth", option);
 }
 
-/* Tries again for a while where nobody listens yet. */
-static int dial(struct nm_master *master, const struct addrinfo *found, uint64_t until_ns,
-		int *ret_fd, char *why, size_t why_size)
+static void tell_wait(const struct nm_master *master, const char *name, int error)
 {
-	uint64_t retry_until_ns = nm_clock_ns() + RETRY_NS;
+	const struct nm_run_events *events = &master->options->events;
+	char line[256];
+
+	(void)snprintf(line, sizeof line,
+		       "waiting for a slave on %s, port %u, for up to %.3g s: %s", name,
+		       master->options->port, (double)master->options->wait_slaves_ns / 1e9,
+		       strerror(-error));
+	nm_make_plain(line);
+	if (events->waits)
+		events->waits(events->arg, line);
+}
+
+/* Whether a slave that is just starting, on a host that may be too, answers so. */
+static bool may_come(int error)
+{
+	return error == -ECONNREFUSED || error == -EHOSTUNREACH || error == -ETIMEDOUT;
+}
+
+/* Tries again for a while where nobody listens yet. Meanwhile the slaves that are there are kept in touch with. */
+static int dial(struct nm_master *master, const char *name, const struct addrinfo *found,
+		uint64_t until_ns, int *ret_fd, char *why, size_t why_size)
+{
+	uint64_t begin_ns = nm_clock_ns();
+	bool told = false;
 	int error;
 
 	for (;;) {
 		error = try_all(master, found, until_ns, ret_fd);
-		uint64_t now_ns = nm_clock_ns();
+		uint64_t now_ns = nm_clock_ns(), waited_ns = now_ns - begin_ns;
 
-		if (error != -ECONNREFUSED || now_ns >= retry_until_ns || now_ns >= until_ns)
+		if (!may_come(error) || waited_ns >= master->options->wait_slaves_ns)
 			break;
-		int answer = wait_for(master, -1, now_ns + RETRY_PAUSE_NS);
-		if (answer < 0) {
-			error = answer;
+		if (!told && waited_ns >= TELL_NS)
+			tell_wait(master, name, error);
+		told |= waited_ns >= TELL_NS;
+		for (uint64_t end_ns = now_ns + RETRY_PAUSE_NS; nm_clock_ns() < end_ns;)
+			nm_master_pump(master, end_ns);
+		if (master->interrupts || master->failure) {
+			error = -ECANCELED;
 			break;
 		}
+		if (until_ns < nm_clock_ns() + master->options->timeout_ns)
+			until_ns = nm_clock_ns() + master->options->timeout_ns;
 	}
 	if (error == -ECONNREFUSED)
 		explain_refusal(master, found, why, why_size);
@@ -171,7 +198,7 @@ static int dial_vsock(struct nm_master *master, const char *name, uint64_t until
 	const struct addrinfo found = {
 		.ai_family = AF_VSOCK, .ai_addr = (struct sockaddr *)&to.sa, .ai_addrlen = to.len};
 
-	return dial(master, &found, until_ns, ret_fd, why, why_size);
+	return dial(master, name, &found, until_ns, ret_fd, why, why_size);
 }
 
 int nm_master_dial(struct nm_master *master, const char *name, uint64_t until_ns, int *ret_fd,
@@ -186,5 +213,5 @@ int nm_master_dial(struct nm_master *master, const char *name, uint64_t until_ns
 
 	if (error)
 		return error;
-	return dial(master, resolved.list, until_ns, ret_fd, why, why_size);
+	return dial(master, name, resolved.list, until_ns, ret_fd, why, why_size);
 }

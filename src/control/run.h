@@ -108,6 +108,8 @@ struct nm_run_events {
 			 const struct nm_result_interval *row);
 	/* One line about what happens now ("connected to ...", "phase 2 of 3 began"): for --verbose. May be NULL. */
 	void (*log)(void *arg, const char *line);
+	/* The same, and no less than a wait for a slave, which may be long. May be NULL. */
+	void (*waits)(void *arg, const char *line);
 	/* With NM_STAT_RAW. May be NULL. */
 	void (*progress)(void *arg, const struct nm_plan *plan, const struct nm_progress *progress);
 	/* After each row of the grid in which passes were measured, and once at the end. May be NULL. */
@@ -132,6 +134,7 @@ struct nm_run_options {
 	uint64_t interval_ns; /* the grid of intervals; 0: none */
 	uint64_t warmup_ns, cooldown_ns;
 	uint64_t wait_start_ns;		 /* before the first phase */
+	uint64_t wait_slaves_ns;	 /* for each slave that does not listen yet */
 	uint64_t traffic_ns;		 /* how often the traffic is told; 0: never */
 	uint64_t log_passes;		 /* how many of each flow are told one by one */
 	bool samples_flows, samples_tcp; /* of both ends */

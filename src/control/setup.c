@@ -135,29 +135,37 @@ static bool open_link(struct nm_master *master, struct nm_link *link, int fd)
 	return true;
 }
 
+/* Takes the connection of the link. */
+static bool open_taken(struct nm_master *master, size_t i, int *fds)
+{
+	int fd = fds[i];
+
+	fds[i] = -1;
+	return open_link(master, &master->links[i], fd);
+}
+
+/* First what is connected already, as it would not wait until all others are there. */
 static bool connect_all(struct nm_master *master, int *fds)
 {
-	uint64_t until_ns = timeout_at(master);
-
+	for (size_t i = 0; i < master->n_links; i++)
+		if (fds[i] >= 0 && !open_taken(master, i, fds))
+			return false;
 	for (size_t i = 0; i < master->n_links; i++) {
 		struct nm_link *link = &master->links[i];
+		uint64_t until_ns = timeout_at(master);
 		char why[256];
 
-		if (fds[i] < 0) {
-			int error = nm_master_dial(master, link->name, until_ns, &fds[i], why,
-						   sizeof why);
+		if (nm_embedded_is_started(&link->embedded))
+			continue;
+		int error = nm_master_dial(master, link->name, until_ns, &fds[i], why, sizeof why);
 
-			if (error == -ECANCELED)
-				return nm_master_await(master, NM_SESSION_PREPARE, until_ns);
-			if (error) {
-				nm_master_fail(master, link, NM_FAILURE_LOSS, "%s", why);
-				return false;
-			}
+		if (error == -ECANCELED)
+			return nm_master_await(master, NM_SESSION_PREPARE, until_ns);
+		if (error) {
+			nm_master_fail(master, link, NM_FAILURE_LOSS, "%s", why);
+			return false;
 		}
-		int fd = fds[i];
-
-		fds[i] = -1;
-		if (!open_link(master, link, fd))
+		if (!open_taken(master, i, fds))
 			return false;
 	}
 	return nm_master_await(master, NM_SESSION_PREPARE, timeout_at(master));

@@ -24,6 +24,7 @@ static enum nm_run_status run_compiled(struct netmodel *nm)
 	options.events = (struct nm_run_events){
 		.arg = nm,
 		.log = on_log,
+		.waits = on_log,
 	};
 	nm->hdr_begin_ns = 0;
 	nm_samples_ask(nm, &options);

@@ -21,6 +21,7 @@ const struct nm_opt nm_settings_table[] = {
 	{NM_SETTING_COOLDOWN, FIELD(cooldown_ns)},
 	{NM_SETTING_TIMEOUT, FIELD(timeout_ns)},
 	{NM_SETTING_WAIT_START, FIELD(wait_start_ns)},
+	{NM_SETTING_WAIT_SLAVES, FIELD(wait_slaves_ns)},
 	{NM_SETTING_IOSTAT, FIELD(iostat_ns),
 	 .help = "how often the callback for traffic is called; never when not given, or 0"},
 	{NM_SETTING_LOG_RTT_ENTRIES, FIELD(log_rtt_entries),
@@ -134,6 +135,7 @@ void nm_settings_apply(const struct nm_settings *settings, struct nm_run_options
 	ret_options->cooldown_ns = settings->cooldown_ns;
 	ret_options->timeout_ns = settings->timeout_ns;
 	ret_options->wait_start_ns = settings->wait_start_ns;
+	ret_options->wait_slaves_ns = settings->wait_slaves_ns;
 	ret_options->percentiles = settings->parsed;
 	ret_options->cpus = settings->cpus;
 	ret_options->slave_cpus = settings->slave_cpus;

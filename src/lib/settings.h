@@ -34,6 +34,9 @@
 #define NM_SETTING_WAIT_START                                                                      \
 	.name = "wait-start", .type = NM_TYPE_DURATION,                                            \
 	.help = "wait so long before the first transaction, when all is set up"
+#define NM_SETTING_WAIT_SLAVES                                                                     \
+	.name = "wait-slaves", .type = NM_TYPE_DURATION, .max = UINT64_C(86400000000000),          \
+	.def = "1s", .help = "try so long to reach slaves that do not listen yet"
 #define NM_SETTING_IOSTAT                                                                          \
 	.name = "iostat", .type = NM_TYPE_DURATION, .max = UINT64_C(86400000000000)
 #define NM_SETTING_LOG_RTT_ENTRIES                                                                 \
@@ -61,7 +64,7 @@
 struct nm_settings {
 	int control;
 	uint64_t port, interval_ns, warmup_ns, cooldown_ns, timeout_ns, seed;
-	uint64_t wait_start_ns, iostat_ns, log_rtt_entries;
+	uint64_t wait_start_ns, wait_slaves_ns, iostat_ns, log_rtt_entries;
 	char *percentiles, *cpus, *slave_cpus;
 	bool has_seed;
 	struct nm_percentiles parsed; /* of the above */

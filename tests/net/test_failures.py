@@ -255,6 +255,46 @@ def test_a_slave_may_start_a_moment_later(netmodel: Netmodel) -> None:
     assert result.code == 0, result
 
 
+def test_slaves_may_start_much_later(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Those that are there already, and have less patience than that, stay; the wait is told once."""
+    ask = '<flowop type="write" options="size=10"/><flowop type="read" options="size=10"/>'
+    groups = (
+        f'<group nthreads="1"><transaction><flowop type="connect" options="remotehost={host}"/></transaction>'
+        f'<transaction iterations="100">{ask}</transaction></group>'
+        for host in ("127.0.0.1", "127.0.0.2", "local")
+    )
+    path = profile("".join(groups))
+    with netmodel.slave("--bind", "127.0.0.1", "--timeout", "1s") as first:
+        port = str(first.port)
+        args = ("-m", path, "--format", "json", "-P", port, "--wait-slaves", "60s", "--timeout", "2s")
+        with netmodel.started(*args) as master:
+            master.wait_line("waiting for a slave on 127.0.0.2, port")
+            time.sleep(2.5)
+            with netmodel.slave("--bind", "127.0.0.2", "-P", port):
+                result = master.finish(timeout=20)
+    assert_complete(result.json())
+    assert result.lines() == [
+        f"netmodel: waiting for a slave on 127.0.0.2, port {port}, for up to 60 s: Connection refused"
+    ]
+
+
+def test_a_wait_for_a_slave_can_be_ended(netmodel: Netmodel) -> None:
+    with netmodel.slave() as gone:
+        pass
+    with netmodel.started("-m", "tcp_rr", "--wait-slaves", "60s", *far(gone)) as master:
+        master.wait_line("waiting for a slave")
+        master.signal(signal.SIGINT)
+        result = master.finish(timeout=10)
+    assert result.code == 130, result
+    assert "interrupted before the first phase" in result.err
+    began = time.monotonic()
+    limited = ("--wait-slaves", "60s", "--max-duration", "200ms", *far(gone))
+    assert "waiting" not in netmodel.run("-m", "tcp_rr", *limited, code=2).err
+    assert time.monotonic() - began < 10
+    quiet = netmodel.run("-m", "tcp_rr", "-q", "--wait-slaves", "1.5s", *far(gone), code=2)
+    assert len(quiet.lines()) == 1, quiet
+
+
 @contextmanager
 def mute_resolver(tmp_path: Path, need_tool: Callable[..., str]) -> Iterator[list[str]]:
     """The prefix of a command that asks for names where nobody answers."""

@@ -44,6 +44,18 @@ def test_a_client_and_a_server(netmodel: Netmodel) -> None:
     assert 0 < int(keys["maxrss_start"]) <= int(keys["maxrss_end"])
 
 
+def test_a_client_waits_for_its_server(netmodel: Netmodel) -> None:
+    """Scripts start both at the same time."""
+    port = str(free_port())
+    with netmodel.started("tcp_rr", "-c", "-H", "127.0.0.1", "-C", port, "-l", "0.1") as client:
+        client.wait_line(f"waiting for a slave on 127.0.0.1, port {port}, for up to 30 s")
+        with netmodel.started("tcp_rr", "-C", port) as server:
+            result = client.finish(timeout=20)
+            assert server.finish().code == 0
+    assert result.code == 0, result
+    assert int(keys_of(result.out)["num_transactions"]) > 0
+
+
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_every_workload_runs(netmodel: Netmodel, workload: str) -> None:
     keys = pair(netmodel, workload, "-l", "200ms")
