@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "result/result.h"
+#include "result/series.h"
 
 /* "p99.9"; returns buf. */
 char *nm_percentile_key(double pct, char *buf, size_t size);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "report/ends.h"
-#include "result/result.h"
+#include "result/series.h"
 
 /* A parameter under its name, as neper has its options; one that has the name of another line gets a prefix. */
 void nm_keys_param(FILE *out, const char *name, const char *value);

@@ -92,7 +92,8 @@ static void print_options(const struct nm_result *result, FILE *out)
 
 void nm_report_neper_options(const struct nm_result *asked, FILE *out)
 {
-	const char *name = by_count(asked) ? "num_transactions" : "test_length";
+	bool by_count = nm_keys_count_asked(asked) != NULL;
+	const char *name = by_count ? "num_transactions" : "test_length";
 
 	nm_print_line(out, "VERSION=%s", asked->version);
 	print_options(asked, out);
@@ -102,7 +103,7 @@ void nm_report_neper_options(const struct nm_result *asked, FILE *out)
 
 		if (!param->value || strcmp(param->name, name) != 0)
 			continue;
-		if (by_count(asked) && nm_parse_count(param->value, &length) >= 0)
+		if (by_count && nm_parse_count(param->value, &length) >= 0)
 			fprintf(out, "total_transactions=%" PRIu64 "\n", length);
 		else if (nm_parse_duration(param->value, &length) >= 0)
 			fprintf(out, "total_run_time=%.9g\n", (double)length / 1e9);

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "result/result.h"
+#include "result/series.h"
 
 struct nm_report {
 	const char *name; /* the word of --format */

@@ -5,5 +5,6 @@ src_libnm_result_la_SOURCES = \
 	src/result/result.c \
 	src/result/result.h \
 	src/result/series.c \
+	src/result/series.h \
 	src/result/statistics.h
 src_libnm_result_la_CFLAGS = $(ROOM_CFLAGS)

@@ -88,15 +88,6 @@ struct nm_result *nm_result_free(struct nm_result *result)
 	return NULL;
 }
 
-void nm_series_fini(struct nm_series *series)
-{
-	for (size_t i = 0; i < series->n_runs; i++)
-		nm_result_free(series->runs[i]);
-	free(series->runs);
-	series->runs = NULL;
-	series->n_runs = 0;
-}
-
 void nm_latency_from_hist(struct nm_latency *ret_latency, const struct nm_hist_snap *hist,
 			  const struct nm_percentiles *percentiles)
 {

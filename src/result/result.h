@@ -183,21 +183,6 @@ struct nm_result {
 	size_t n_warnings;
 };
 
-/* How the user wants to see it. */
-struct nm_view {
-	const char *
-		throughput_unit; /* a word of neper's, see report/throughput.h; NULL: none was asked for */
-	const char *cpus;	 /* on which the master's workers were to be; NULL: anywhere */
-	bool stime_use_proc; /* neper's stime is that of the whole host */
-};
-
-/* Several runs of the same thing. One figure each, over the runs. */
-struct nm_series {
-	struct nm_result **runs; /* owned */
-	size_t n_runs;
-	struct nm_view view;
-};
-
 /* What became of the messages, and how many waits were given up. */
 struct nm_messages {
 	bool any; /* false: all transports were reliable */
@@ -226,13 +211,6 @@ struct nm_result *nm_result_free(struct nm_result *result);
 /* Adds a warning; one that there is no memory for is left out. */
 void nm_result_warn(struct nm_result *result, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-void nm_series_fini(struct nm_series *series);
-/* Summaries over the complete runs of a series. */
-struct nm_series_summary {
-	struct nm_summary transactions_per_s, bits_per_s, latency_mean_s, latency_p50_s,
-		latency_p99_s;
-};
-void nm_series_summarise(const struct nm_series *series, struct nm_series_summary *ret_summary);
 
 /* "50,99.9" -> ascending, doubles dropped. 0, -EINVAL (form or outside 0..100) or -ERANGE (too many). */
 int nm_percentiles_parse(const char *text, struct nm_percentiles *ret_percentiles);

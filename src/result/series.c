@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "result/result.h"
+#include "result/series.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+void nm_series_fini(struct nm_series *series)
+{
+	for (size_t i = 0; i < series->n_runs; i++)
+		nm_result_free(series->runs[i]);
+	free(series->runs);
+	series->runs = NULL;
+	series->n_runs = 0;
+}
 
 /* One figure of a run; NaN: the run has none. */
 typedef double (*figure_fn)(const struct nm_result *run);

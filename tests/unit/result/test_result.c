@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "result/result.h"
+#include "result/series.h"
 
 #include <check.h>
 #include <errno.h>

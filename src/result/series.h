@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results of one run or several, and how the user wants to see them. */
+#ifndef NM_RESULT_SERIES_H
+#define NM_RESULT_SERIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "result/result.h"
+#include "stats/summary.h"
+
+/* How the user wants to see it. */
+struct nm_view {
+	const char *
+		throughput_unit; /* a word of neper's, see report/throughput.h; NULL: none was asked for */
+	const char *cpus;	 /* on which the master's workers were to be; NULL: anywhere */
+	bool stime_use_proc; /* neper's stime is that of the whole host */
+};
+
+/* Several runs of the same thing. One figure each, over the runs. */
+struct nm_series {
+	struct nm_result **runs; /* owned */
+	size_t n_runs;
+	struct nm_view view;
+};
+
+void nm_series_fini(struct nm_series *series);
+/* Summaries over the complete runs of a series. */
+struct nm_series_summary {
+	struct nm_summary transactions_per_s, bits_per_s, latency_mean_s, latency_p50_s,
+		latency_p99_s;
+};
+void nm_series_summarise(const struct nm_series *series, struct nm_series_summary *ret_summary);
+
+#endif
