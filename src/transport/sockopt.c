@@ -226,7 +226,7 @@ static void print_address(const struct nm_addr *addr, char *buf, socklen_t size)
 int nm_sock_try_sources(const struct nm_sock_opts *o, const struct nm_addr *peer, char *why,
 			size_t why_size)
 {
-	int family = peer->sa.ss_family;
+	int family = peer ? peer->sa.ss_family : AF_UNSPEC;
 
 	for (uint32_t i = 0; i < o->n_sources; i++) {
 		struct nm_addr addr;

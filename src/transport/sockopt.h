@@ -125,7 +125,8 @@ int nm_sock_suits(const struct nm_sock_opts *opts, uint32_t n_flows, char *why, 
 /* Whether the options say that connections may come from the peer. from: what else is allowed, NULL: anything. */
 bool nm_sock_comes_from(const struct nm_sock_opts *opts, const struct nm_addr *peer,
 			const struct nm_addr *from);
-/* Whether the addresses of localhost can be bound here, and lead to the peer: 0, or -errno with a phrase in why. */
+/* Whether the addresses of localhost can be bound here, and lead to the peer (NULL: it is not known): 0, or -errno with a
+ * phrase in why. */
 int nm_sock_try_sources(const struct nm_sock_opts *opts, const struct nm_addr *peer, char *why,
 			size_t why_size);
 /* Binds the socket of conn as the options say of its flow: 0 or -errno. */
