@@ -2,22 +2,27 @@
 #include "flowop/datagram.h"
 
 #include <arpa/inet.h>
+#include <endian.h>
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "flowop/greeting.h"
 #include "flowop/moving.h"
 #include "flowop/special.h"
+#include "host/clock.h"
 #include "transport/io.h"
 #include "transport/many.h"
 #include "transport/uncopied.h"
 
 struct stamp {
 	uint32_t number, seen;
+	uint64_t sent_ns;
 };
 
-_Static_assert(sizeof(struct stamp) == NM_DATAGRAM_STAMP, "no padding");
+_Static_assert(sizeof(struct stamp) == NM_DATAGRAM_DATED, "no padding");
+_Static_assert(offsetof(struct stamp, sent_ns) == NM_DATAGRAM_STAMP, "the numbers come first");
 
 void nm_datagram_give_up(struct nm_conn *conn)
 {
@@ -37,6 +42,8 @@ static bool note_number(struct nm_io *io, struct nm_conn *conn, uint32_t number)
 	if (after(number, conn->seen)) {
 		uint32_t step = number - conn->seen;
 
+		if (step > 1)
+			nm_counter_add(&io->count->skipped, step - 1);
 		conn->window = step < 64 ? conn->window << step | 1 : 1;
 		conn->seen = number;
 		return true;
@@ -51,6 +58,24 @@ static bool note_number(struct nm_io *io, struct nm_conn *conn, uint32_t number)
 		conn->window |= UINT64_C(1) << back;
 	nm_counter_add(&io->count->reordered, 1);
 	return true;
+}
+
+/* RFC 3550, 6.4.1, with the rounding of its appendix A.8. Those of one batch have one time and are one sample. */
+static void note_time(struct nm_io *io, struct nm_conn *conn, uint64_t sent_ns)
+{
+	if (!io->arrived_ns)
+		io->arrived_ns = nm_clock_ns();
+	uint64_t transit_ns = io->arrived_ns - sent_ns;
+	uint64_t more_ns = transit_ns - conn->transit_ns;
+	uint64_t change_ns = more_ns > INT64_MAX ? -more_ns : more_ns;
+
+	if (conn->sent_ns) {
+		conn->jitter += change_ns - ((conn->jitter + 8) >> 4);
+		nm_counter_add(&io->count->jitters, 1);
+		nm_counter_add(&io->count->jitter_ns, conn->jitter >> 4);
+	}
+	conn->sent_ns = sent_ns;
+	conn->transit_ns = transit_ns;
 }
 
 /* The other end repeats its greeting, as the answer is lost. */
@@ -75,17 +100,21 @@ static bool is_greeting(const struct nm_io *io, struct nm_conn *conn, const char
 static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr,
 		 const char *data, size_t size)
 {
-	struct stamp stamp;
-	bool stamped = size >= sizeof stamp;
+	struct stamp stamp = {.sent_ns = 0};
+	bool stamped = size >= NM_DATAGRAM_STAMP;
 
 	if (size == NM_GREETING_BYTES && is_greeting(io, conn, data, size))
 		return false;
 	nm_counter_add(&io->count->bytes_received, size);
 	nm_counter_add(&io->count->messages_received, 1);
 	if (stamped) {
-		memcpy(&stamp, data, sizeof stamp);
+		memcpy(&stamp, data, size < sizeof stamp ? NM_DATAGRAM_STAMP : sizeof stamp);
 		if (!note_number(io, conn, ntohl(stamp.number)))
 			return false;
+		uint64_t sent_ns = be64toh(stamp.sent_ns);
+
+		if (sent_ns && sent_ns != conn->sent_ns)
+			note_time(io, conn, sent_ns);
 	}
 	if (!instr->answers)
 		return true;
@@ -109,6 +138,7 @@ static ssize_t receive_many(struct nm_io *io, struct nm_conn *conn, const struct
 	ssize_t bytes = 0;
 
 	*ret_taken = 0;
+	io->arrived_ns = 0;
 	if (n < 0)
 		return n;
 	/* What comes after this is told by an event, but to a receive that sleeps. */
@@ -144,6 +174,7 @@ ssize_t nm_datagram_discard(struct nm_io *io, struct nm_conn *conn, uint64_t *re
 		return n;
 	}
 	n = nm_conn_recv(conn->transport, conn, io->rx, io->chunk);
+	io->arrived_ns = 0;
 	*ret_new = n >= 0 && take(io, conn, &nobodys, io->rx, (size_t)n) ? (uint64_t)n : 0;
 	return n;
 }
@@ -211,6 +242,7 @@ enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const stru
 				    ? instr->transport->recv(conn, io->rx, io->chunk)
 				    : nm_sys_recv(conn->fd, io->rx, io->chunk, io->recv_flags);
 
+		io->arrived_ns = 0;
 		if (n == 0 && (instr->transport->caps & NM_TRANSPORT_RELIABLE)) {
 			flow->error = ECONNRESET;
 			return NM_STEP_FAIL;
@@ -233,11 +265,22 @@ static void begin_asking(struct nm_conn *conn)
 	conn->flags |= NM_CONN_ASKING;
 }
 
-static void write_stamp(const struct nm_conn *conn, uint32_t number, char *to)
+static void write_stamp(const struct nm_conn *conn, uint32_t number, uint64_t now_ns, char *to,
+			size_t size)
 {
-	const struct stamp stamp = {.number = htonl(number), .seen = htonl(conn->seen)};
+	const struct stamp stamp = {
+		.number = htonl(number), .seen = htonl(conn->seen), .sent_ns = htobe64(now_ns)};
 
-	memcpy(to, &stamp, sizeof stamp);
+	if (size >= sizeof stamp)
+		memcpy(to, &stamp, sizeof stamp);
+	else if (size >= NM_DATAGRAM_STAMP)
+		memcpy(to, &stamp, NM_DATAGRAM_STAMP);
+}
+
+/* What messages that are sent now are dated; 0: not at all. */
+static uint64_t date_of(const struct nm_instr *instr, size_t size)
+{
+	return instr->dated && size >= NM_DATAGRAM_DATED ? nm_clock_ns() : 0;
 }
 
 /* What a send has met that moved nothing. */
@@ -276,8 +319,10 @@ static int lay_out(struct nm_io *io, struct nm_conn *conn, const struct nm_instr
 
 	if (!count && nm_special_drain(io, conn))
 		count = nm_many_lay(io->many, conn, size, most, true);
+	uint64_t now_ns = date_of(instr, size);
+
 	for (unsigned i = 0; i < count && size >= NM_DATAGRAM_STAMP; i++)
-		write_stamp(conn, conn->sent + 1 + i, nm_many_at(io->many, i));
+		write_stamp(conn, conn->sent + 1 + i, now_ns, nm_many_at(io->many, i), size);
 	return count ? (int)count : -ENOBUFS;
 }
 
@@ -335,8 +380,7 @@ enum nm_step nm_datagram_write(struct nm_io *io, struct nm_flow *flow, const str
 		return write_many(io, flow, instr);
 	size_t size = (size_t)nm_message_bytes(io, flow, instr);
 
-	if (size >= NM_DATAGRAM_STAMP)
-		write_stamp(conn, conn->sent + 1, io->tx);
+	write_stamp(conn, conn->sent + 1, date_of(instr, size), io->tx, size);
 	ssize_t n = nm_conn_send(instr->transport, conn, instr->message_opts, io->tx, size);
 
 	if (n == -ECONNREFUSED) /* what an earlier message has met; this one is not sent yet */

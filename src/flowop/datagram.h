@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages over transports that may lose, repeat or reorder them. A message with room for it begins with two numbers in
- * network order: its own, counted by the sender from 1, and the highest that the sender has seen of the other end. */
+ * network order: its own, counted by the sender from 1, and the highest that the sender has seen of the other end. Where
+ * there is room behind them, the time at which it was sent follows, ns of the sender's clock in network order; 0 where
+ * messages are answered, as the time of that says more. */
 #ifndef NM_FLOWOP_DATAGRAM_H
 #define NM_FLOWOP_DATAGRAM_H
 
@@ -8,7 +10,8 @@
 
 #include "flowop/flow.h"
 
-#define NM_DATAGRAM_STAMP 8u /* bytes */
+#define NM_DATAGRAM_STAMP 8u  /* bytes: the numbers */
+#define NM_DATAGRAM_DATED 16u /* and the time */
 
 /* The steps of read and write. */
 enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);

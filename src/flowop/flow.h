@@ -79,8 +79,9 @@ struct nm_instr {
 	bool greets;	 /* connect, accept: the connection begins with a greeting */
 	bool then_reads; /* the next instruction is a plain read from the same connection */
 	bool lossy;	 /* messages of the connection may be lost */
-	bool uncopied;	 /* a write of such messages without a copy */
-	bool answers;	 /* a read of what the other end sends because of the writes before it */
+	bool dated; /* a write of such messages that nothing answers: they tell when they were sent */
+	bool uncopied; /* a write of such messages without a copy */
+	bool answers;  /* a read of what the other end sends because of the writes before it */
 	bool answers_last; /* and nothing else is read from the connection before something is written */
 	uint32_t slot;	/* of the connection, in the flow's conns */
 	int32_t stride; /* the slot moves by this much with each pass */
@@ -159,6 +160,8 @@ struct nm_io {
 	uint32_t group;
 	uint32_t greeted; /* connections that have greeted */
 	uint64_t now_ns;  /* when the worker last looked at the clock */
+	uint64_t
+		arrived_ns; /* when what was received last has come; 0: the clock has not been read since */
 	uint64_t
 		refused_ns; /* since when each send without a copy has been refused; 0: the last one was not */
 	const _Atomic bool *quit;	 /* nothing matters any more; NULL: never so */

@@ -330,6 +330,18 @@ static struct nm_draft_step of_side(const struct nm_draft_step *step, const stru
 	return own;
 }
 
+/* What nothing answers tells when it was sent. */
+static void date_messages(struct nm_group *group, const struct nm_phase *phase)
+{
+	struct nm_instr *end = &group->instrs[group->n_instrs];
+	bool reads = false;
+
+	for (struct nm_instr *i = &group->instrs[phase->first]; i < end; i++)
+		reads |= i->lossy && (i->op->flags & NM_FLOWOP_FOLLOWS);
+	for (struct nm_instr *i = &group->instrs[phase->first]; i < end; i++)
+		i->dated = !reads && i->lossy;
+}
+
 static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_transaction *t,
 		       const struct side *side, struct nm_group *group)
 {
@@ -367,6 +379,7 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 		emit_step(group, phase, &own, side,
 			  side->master && nm_draft_is_free(from, t, step->host));
 	}
+	date_messages(group, phase);
 	if (phase->pipeline)
 		emit_pipeline(group, phase);
 	phase->n_instrs = group->n_instrs - phase->first;

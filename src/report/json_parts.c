@@ -97,13 +97,14 @@ static json_t *way_json(const struct nm_message_way *way)
 {
 	bool received = way->received_known;
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sent",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sent",
 			 count_if(way->sent_known, way->sent), "received",
 			 count_if(received, way->received), "lost",
 			 count_if(received && way->sent_known, way->lost), "reordered",
 			 count_if(received, way->reordered), "duplicates",
 			 count_if(received, way->duplicates), "late", count_if(received, way->late),
-			 "bits_received_per_s", nm_json_real(way->received_bits_per_s));
+			 "bits_received_per_s", nm_json_real(way->received_bits_per_s), "jitter_s",
+			 way->has_jitter ? nm_json_real(way->jitter_s) : json_null());
 }
 
 json_t *nm_json_messages(const struct nm_messages *messages)

@@ -69,7 +69,7 @@ static const char *rate_text(uint64_t count, double seconds, char *buf)
 
 static void add_way(struct nm_table *table, const char *name, const struct nm_message_way *way)
 {
-	char bits[TEXT];
+	char bits[TEXT], jitter[TEXT];
 	double lost = way->sent ? 100.0 * (double)way->lost / (double)way->sent : 0;
 
 	if (!way->sent && !way->received)
@@ -90,9 +90,11 @@ static void add_way(struct nm_table *table, const char *name, const struct nm_me
 	}
 	nm_table_cell(table,
 		      "sent %" PRIu64 "  received %" PRIu64 " (%s)  lost %" PRIu64
-		      " (%.3g%%)  reordered %" PRIu64 "  duplicates %" PRIu64,
+		      " (%.3g%%)  reordered %" PRIu64 "  duplicates %" PRIu64 "%s%s",
 		      way->sent, way->received, bits, way->lost, lost, way->reordered,
-		      way->duplicates);
+		      way->duplicates, way->has_jitter ? "  jitter " : "",
+		      way->has_jitter ? nm_format_duration(way->jitter_s, jitter, sizeof(jitter))
+				      : "");
 }
 
 /* Where messages may be lost, what counts is what arrives. */

@@ -145,6 +145,8 @@ static void find_way(const struct nm_counts *from, const struct nm_counts *to, d
 		.duplicates = to->duplicates,
 		.late = to->late,
 		.received_bits_per_s = seconds > 0 ? (double)to->bytes_received * 8 / seconds : 0,
+		.has_jitter = to->jitters > 0,
+		.jitter_s = to->jitters ? (double)to->jitter_ns / 1e9 / (double)to->jitters : 0,
 	};
 }
 

@@ -55,6 +55,8 @@ struct nm_message_way {
 	bool sent_known, received_known;
 	uint64_t sent, received, lost, reordered, duplicates, late;
 	double received_bits_per_s; /* NaN: not known */
+	bool has_jitter;	    /* at least two were received that told when they were sent */
+	double jitter_s;	    /* the mean of the estimates of RFC 3550 */
 };
 
 struct nm_result_group {

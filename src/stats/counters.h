@@ -11,7 +11,9 @@
  * flowops that failed. timeouts: waits given up; over reliable transports they are errors too. messages_sent
  * to duplicates are kept over unreliable transports only; late: answers to what had been given up, not taken. fastopens:
  * closed connections whose first packet had data. zerocopy_sends, zerocopy_copied: sends without a copy that have been
- * completed, and those of them for which the kernel has made one after all. bytes_mapped: received without a copy. */
+ * completed, and those of them for which the kernel has made one after all. bytes_mapped: received without a copy.
+ * skipped: numbers of messages that were not there when a later one came; reordered are those that came after all.
+ * jitters, jitter_ns: how often the jitter of a connection has been estimated anew, and the sum of these estimates. */
 #define NM_COUNTERS(X)                                                                             \
 	X(iterations)                                                                              \
 	X(bytes_sent)                                                                              \
@@ -28,7 +30,10 @@
 	X(fastopens)                                                                               \
 	X(zerocopy_sends)                                                                          \
 	X(zerocopy_copied)                                                                         \
-	X(bytes_mapped)
+	X(bytes_mapped)                                                                            \
+	X(skipped)                                                                                 \
+	X(jitters)                                                                                 \
+	X(jitter_ns)
 
 #define NM_COUNTER_FIELD(name) _Atomic uint64_t name;
 struct nm_counters {

@@ -58,7 +58,11 @@ struct nm_conn {
 	uint64_t window; /* unreliable transports: which of the 64 numbers up to `seen` have come */
 	uint32_t seen;	 /* the highest number received */
 	uint32_t heard;	 /* how many were sent before the question: answers to those are late */
-	bool lossy;	 /* messages may be lost, though the transport is a reliable one */
+	uint64_t sent_ns,
+		transit_ns; /* of the dated message that came last: by the sender's clock, and
+				       * from then on, by two clocks; 0: none has come */
+	uint64_t jitter;    /* RFC 3550, 6.4.1: 16 times the estimate, ns */
+	bool lossy;	    /* messages may be lost, though the transport is a reliable one */
 	uint8_t device; /* psp: whose key it has: 1 + its place among those of the opening; 0: none yet */
 	uint16_t rotations; /* psp: of that device, known when it gave the key; modulo 65536 */
 	uint32_t uncopied;  /* unreliable transports: sends without a copy (uncopied.h) */

@@ -13,7 +13,7 @@
 
 #define SLOTS	   32u	  /* datagrams that one call receives or sends */
 #define SLOT_BYTES 65536u /* no datagram is longer */
-#define HEAD_BYTES 8u	  /* of a datagram, which are kept and may differ */
+#define HEAD_BYTES 16u	  /* of a datagram, which are kept and may differ */
 #define ROUNDS	   8u	  /* calls that receive, before others have their turn */
 /* What may wait to be read: beyond that it is lost, as in a full socket. */
 #define RECORDS_EACH 16u

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The jitter of datagrams that nothing answers, against delays that are known."""
+
+from __future__ import annotations
+
+import pytest
+
+from delaying import NEAR, Fate, way
+from nmtest import Json, Netmodel, assert_complete, calmly, defines
+
+SIZE = 200
+HELD_S = 0.02
+
+
+def measure(netmodel: Netmodel, fate: Fate, *args: str, size: int = SIZE) -> Json:
+    with way(netmodel, fate) as between:
+        params = defines(
+            host=NEAR, port=between.data_port, shared_socket="yes", test_length="800ms", delay="5ms", batch_size=1, message_size=size
+        )
+        document = netmodel.measure("udp_stream", "-P", str(between.port), *params, *args)
+    assert_complete(document)
+    return document
+
+
+def jitter(document: Json) -> float | None:
+    found: float | None = document["totals"]["messages"]["to_slaves"]["jitter_s"]
+    return found
+
+
+@calmly
+def test_delays_of_every_second_datagram_are_jitter(netmodel: Netmodel) -> None:
+    """RFC 3550: each differs by that much from the one before. The estimate begins at 0, and takes 16 to come near."""
+    calm = jitter(measure(netmodel, lambda data, number: 0))
+    shaken = jitter(measure(netmodel, lambda data, number: HELD_S * (number % 2 and len(data) == SIZE)))
+    assert calm is not None
+    assert shaken is not None
+    assert HELD_S / 2 < shaken < HELD_S * 1.2
+    assert 0 < calm < shaken / 4
+
+
+def test_steady_delays_are_none(netmodel: Netmodel) -> None:
+    held = jitter(measure(netmodel, lambda data, number: 0.3 * (len(data) == SIZE)))
+    assert held is not None
+    assert held < 0.1
+
+
+@pytest.mark.parametrize(("size", "there"), [(16, True), (15, False), (8, False), (7, False)])
+def test_it_needs_room_in_the_datagram(netmodel: Netmodel, size: int, there: bool) -> None:
+    args = defines(test_length="100ms", delay="5ms", batch_size=1, message_size=size)
+    assert (jitter(netmodel.measure("udp_stream", *args)) is not None) == there
+
+
+def test_where_messages_are_answered_there_is_none(netmodel: Netmodel) -> None:
+    messages = netmodel.measure("udp_rr", *defines(test_length="50ms", request_size=100))["totals"]["messages"]
+    assert messages["to_slaves"]["jitter_s"] is messages["to_master"]["jitter_s"] is None
+
+
+def test_text_has_it(netmodel: Netmodel) -> None:
+    line = netmodel.run("-m", "udp_stream", *defines(test_length="100ms"), code=0).out
+    assert " duplicates 0  jitter " in line
