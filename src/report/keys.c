@@ -88,6 +88,8 @@ static bool is_own_key(const char *name)
 	/* Also "remote2_". */
 	if (strncmp(name, "remote", 6) == 0 && name[6 + strspn(name + 6, "0123456789")] == '_')
 		return true;
+	if (strncmp(name, "messages_", 9) == 0)
+		return true;
 	if (strncmp(name, "warning", 7) == 0)
 		return name[7 + strspn(name + 7, "0123456789")] == '\0';
 	if (strncmp(name, "latency_", 8) == 0)

@@ -114,6 +114,36 @@ static void print_remote(const struct nm_result *result, FILE *out)
 	fprintf(out, "num_remote_hosts=%zu\n", slaves);
 }
 
+static void print_way(const struct nm_message_way *way, const char *prefix, FILE *out)
+{
+	if (way->sent_known)
+		fprintf(out, "%ssent=%" PRIu64 "\n", prefix, way->sent);
+	if (way->received_known)
+		fprintf(out,
+			"%sreceived=%" PRIu64 "\n%sreordered=%" PRIu64 "\n%sduplicates=%" PRIu64
+			"\n%slate=%" PRIu64 "\n",
+			prefix, way->received, prefix, way->reordered, prefix, way->duplicates,
+			prefix, way->late);
+	if (way->sent_known && way->received_known)
+		fprintf(out, "%slost=%" PRIu64 "\n", prefix, way->lost);
+	if (way->received_known && way->has_jitter)
+		fprintf(out, "%sjitter=%.9f\n", prefix, way->jitter_s);
+}
+
+/* Only where messages may be lost. */
+static void print_messages(const struct nm_result *result, FILE *out)
+{
+	struct nm_messages messages;
+
+	nm_result_messages(result, &messages);
+	if (!messages.any)
+		return;
+	print_way(&messages.to_slaves, "messages_to_slaves_", out);
+	print_way(&messages.to_master, "messages_to_master_", out);
+	if (messages.slaves_known)
+		fprintf(out, "messages_timeouts=%" PRIu64 "\n", messages.timeouts);
+}
+
 static void print_totals(const struct nm_result *result, const struct nm_view *view, FILE *out)
 {
 	const struct nm_window *totals = &result->totals;
@@ -129,6 +159,7 @@ static void print_totals(const struct nm_result *result, const struct nm_view *v
 	nm_keys_latency(out, "latency", &totals->latency, &result->percentiles);
 	nm_keys_latency(out, "response", &totals->response, &result->percentiles);
 	print_growth(result, "", NULL, out);
+	print_messages(result, out);
 	if (totals->seconds > 0)
 		fprintf(out, "transactions_per_s=%.2f\nbits_per_s=%.2f\n",
 			nm_window_transactions_per_s(totals), nm_window_bits_per_s(totals));

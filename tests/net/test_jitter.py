@@ -58,3 +58,19 @@ def test_where_messages_are_answered_there_is_none(netmodel: Netmodel) -> None:
 def test_text_has_it(netmodel: Netmodel) -> None:
     line = netmodel.run("-m", "udp_stream", *defines(test_length="100ms"), code=0).out
     assert " duplicates 0  jitter " in line
+
+
+def test_kv_has_what_json_has(netmodel: Netmodel) -> None:
+    """Of a run in which some are lost on the way; where none can be lost there are no such keys."""
+    with way(netmodel, lambda data, number: None if len(data) == SIZE and number % 10 == 5 else 0) as between:
+        params = defines(
+            host=NEAR, port=between.data_port, shared_socket="yes", test_length="400ms", delay="5ms", batch_size=1, message_size=SIZE
+        )
+        text = netmodel.run("-m", "udp_stream", "-P", str(between.port), *params, "--format", "kv", code=0).out
+    keys = dict(line.split("=", 1) for line in text.splitlines())
+    sent, received, lost = (int(keys[f"messages_to_slaves_{name}"]) for name in ("sent", "received", "lost"))
+    assert sent == received + lost
+    assert 0 < sent / 20 < lost < sent / 5
+    assert float(keys["messages_to_slaves_jitter"]) > 0
+    assert keys["messages_timeouts"] == "0"
+    assert "messages_" not in netmodel.run("-m", "tcp_rr", *defines(test_length="20ms"), "--format", "kv", code=0).out
