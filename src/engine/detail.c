@@ -175,6 +175,15 @@ static void add_bytes(struct counts *counts, uint64_t sent, uint64_t received)
 		nm_counter_add(&counts->bytes_received, received);
 }
 
+/* Those that the step itself has counted. */
+static void add_errors(struct counts *step, struct flow_counts *own, uint64_t errors)
+{
+	if (errors) {
+		nm_counter_add(&step->errors, errors);
+		nm_counter_add(&own->counts.errors, errors);
+	}
+}
+
 /* Stands in for the step of every flowop. */
 static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr)
@@ -187,6 +196,7 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 	bool counts_cpu = detail->flags & NM_DETAIL_CPU;
 	uint64_t sent = nm_counter_read(&io->count->bytes_sent);
 	uint64_t received = nm_counter_read(&io->count->bytes_received);
+	uint64_t errors = nm_counter_read(&io->count->errors);
 	uint64_t cpu_ns = counts_cpu ? thread_cpu_ns() : 0;
 
 	own->start_ns = flow->start_ns; /* the end of a pass is the begin of the next one */
@@ -198,6 +208,7 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 	received = nm_counter_read(&io->count->bytes_received) - received;
 	add_bytes(step, sent, received);
 	add_bytes(&own->counts, sent, received);
+	add_errors(step, own, nm_counter_read(&io->count->errors) - errors);
 	if (answer == NM_STEP_NEXT || answer == NM_STEP_NEXT_WAIT_IN)
 		step_over(worker, flow, index, false);
 	return answer;
@@ -237,6 +248,27 @@ void nm_detail_drained(struct nm_worker *worker, const struct nm_conn *conn, uin
 		return;
 	add_bytes(&detail->steps[index], 0, bytes);
 	add_bytes(&detail->flows[number_of(worker, conn->flow)].counts, 0, bytes);
+}
+
+void nm_detail_settled(struct nm_worker *worker, const struct nm_conn *conn, uint64_t sent,
+		       uint64_t received)
+{
+	struct nm_detail *detail = worker->detail;
+	const struct nm_phase *phase = worker->phase;
+
+	add_bytes(&detail->flows[number_of(worker, conn->flow)].counts, sent, received);
+	for (uint32_t i = phase->first; i < phase->first + phase->n_instrs; i++) {
+		const struct nm_instr *instr = &detail->program[i];
+		uint32_t flags = instr->op ? instr->op->flags : 0;
+		bool out = flags & (NM_FLOWOP_INITIATES | NM_FLOWOP_BOTH);
+		bool in = flags & (NM_FLOWOP_FOLLOWS | NM_FLOWOP_BOTH);
+
+		if (!(flags & NM_FLOWOP_MOVES) || !instr->can_fail)
+			continue;
+		add_bytes(&detail->steps[i], out ? sent : 0, in ? received : 0);
+		sent = out ? 0 : sent;
+		received = in ? 0 : received;
+	}
 }
 
 /* --- making --- */

@@ -24,5 +24,8 @@ void nm_detail_expired(struct nm_worker *worker, struct nm_flow *flow,
 		       const struct nm_instr *instr);
 /* So many bytes have come over the connection after the last pass: they count for the flowop that reads from it. */
 void nm_detail_drained(struct nm_worker *worker, const struct nm_conn *conn, uint64_t bytes);
+/* What was given up has moved after the last pass. */
+void nm_detail_settled(struct nm_worker *worker, const struct nm_conn *conn, uint64_t sent,
+		       uint64_t received);
 
 #endif

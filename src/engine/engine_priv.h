@@ -62,6 +62,8 @@ struct nm_worker {
 	struct nm_lowat lowat;
 	bool draining;
 	uint32_t
+		n_owing; /* after the passes of a phase: connections on which messages given up still move */
+	uint32_t
 		n_stale; /* connections that are to be replaced; of a leader, in a phase where they can be */
 	uint32_t renewed; /* what it has taken of renew */
 	struct nm_instr *
@@ -206,7 +208,7 @@ void nm_tcp_watch_end(struct nm_worker *worker);     /* of a measured phase */
 void nm_worker_release_paced(struct nm_worker *worker); /* it is told to stop */
 void nm_worker_commands(struct nm_worker *worker);
 void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow);
-void nm_worker_end_phase(struct nm_worker *worker);
+void nm_worker_end_phase(struct nm_worker *worker); /* or settles it before */
 void nm_worker_tell_main(struct nm_worker *worker);
 void nm_worker_check_quiet(struct nm_worker *worker, uint64_t now_ns);
 

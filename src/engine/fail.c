@@ -4,8 +4,8 @@
 
 #include "engine/engine_priv.h"
 #include "engine/renew.h"
+#include "flowop/debts.h"
 #include "flowop/flowop.h"
-#include "flowop/moving.h"
 #include "flowop/pipeline.h"
 #include "transport/transport.h"
 #include "transport/zerocopy.h"
@@ -22,27 +22,13 @@ static const struct nm_instr *culprit(const struct nm_flow *flow, const struct n
 	return instr;
 }
 
-/* What is given up on a stream comes all the same, or the other end waits for it. */
-static void note_debt(const struct nm_worker *worker, struct nm_flow *flow,
-		      const struct nm_instr *instr)
-{
-	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
-
-	if (flow->error != ETIMEDOUT || instr->lossy || !(instr->op->flags & NM_FLOWOP_MOVES) ||
-	    (instr->op->flags & others) || !(flow->conn->flags & NM_CONN_OPEN))
-		return;
-	uint64_t left = flow->left ? flow->left : nm_message_bytes(&worker->io, flow, instr);
-
-	*(instr->op->flags & NM_FLOWOP_FOLLOWS ? &flow->conn->owed_in : &flow->conn->owed_out) +=
-		left;
-}
-
 /* The failure is one that the profile expects: the flow goes on with what comes next. */
 static void pass_over(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	if ((instr->op->flags & NM_FLOWOP_OPENS) && (flow->conn->flags & NM_CONN_OPEN))
 		flow->conn->transport->close(flow->conn, false);
-	note_debt(worker, flow, instr);
+	if (flow->error == ETIMEDOUT)
+		nm_debts_note(&worker->io, flow, instr);
 	flow->error = 0;
 	flow->left = 0;
 	flow->wake_ns = 0;

@@ -7,6 +7,8 @@
 #include "engine/waits.h"
 #include "engine/engine_priv.h"
 #include "engine/renew.h"
+#include "engine/settle.h"
+#include "flowop/debts.h"
 #include "flowop/pipeline.h"
 #include "host/clock.h"
 #include "transport/transport.h"
@@ -63,14 +65,37 @@ static void push_flow(const struct nm_worker *worker, struct nm_flow *flow)
 			nm_socket_push(&flow->conns[c]);
 }
 
-static void reset_flow(struct nm_flow *flow)
+/* A message that the end of the phase has cut moves on before the next. */
+static void reset_flow(const struct nm_worker *worker, struct nm_flow *flow)
 {
+	const struct nm_instr *at = flow->at;
+
+	if (worker->group->gives_up && flow->left && at && at->op &&
+	    (!at->awaits || nm_debts_has_begun(&worker->io, flow, at)))
+		nm_debts_note(&worker->io, flow, flow->at);
+	flow->late = 0;
 	flow->state = NM_FLOW_IDLE;
 	flow->left = 0;
 	flow->repeated = 0;
 	flow->wake_ns = 0;
 	flow->next = NULL;
 	flow->paced = false;
+}
+
+void nm_worker_stop_flows(struct nm_worker *worker)
+{
+	for (uint32_t i = 0; i < worker->group->n_openings; i++)
+		nm_listener_unpark_all(&worker->listeners[i]);
+	worker->run_first = worker->run_last = NULL;
+	for (uint32_t i = 0; i < worker->n_flows; i++) {
+		struct nm_flow *flow = nm_worker_flow(worker, i);
+
+		nm_timers_remove(&worker->timers, flow);
+		push_flow(worker, flow);
+		reset_flow(worker, flow);
+		if (worker->phase->pipeline)
+			nm_pipe_reset(nm_pipe_of(&worker->io, flow));
+	}
 }
 
 static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
@@ -86,19 +111,9 @@ static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 		summarise_connections(worker, &stats->conns);
 	if (worker->phase->measured && worker->tcp)
 		nm_tcp_watch_end(worker);
-	for (uint32_t i = 0; i < worker->group->n_openings; i++)
-		nm_listener_unpark_all(&worker->listeners[i]);
-	worker->run_first = worker->run_last = NULL;
-	for (uint32_t i = 0; i < worker->n_flows; i++) {
-		struct nm_flow *flow = nm_worker_flow(worker, i);
-
-		nm_timers_remove(&worker->timers, flow);
-		push_flow(worker, flow);
-		reset_flow(flow);
-		if (worker->phase->pipeline)
-			nm_pipe_reset(nm_pipe_of(&worker->io, flow));
-	}
+	nm_worker_stop_flows(worker);
 	worker->phase = NULL;
+	worker->n_owing = 0;
 	worker->n_stale = 0;
 	worker->draining = false;
 	worker->quiet_ns = 0;
@@ -107,9 +122,15 @@ static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 	nm_worker_tell_main(worker);
 }
 
-void nm_worker_end_phase(struct nm_worker *worker)
+void nm_worker_end_phase_now(struct nm_worker *worker)
 {
 	end_phase_at(worker, nm_clock_ns());
+}
+
+void nm_worker_end_phase(struct nm_worker *worker)
+{
+	if (!worker->group->gives_up || !nm_worker_settle(worker))
+		nm_worker_end_phase_now(worker);
 }
 
 /* All passes are done. */
@@ -260,7 +281,7 @@ static bool waits_in_vain(const struct nm_worker *worker, const struct nm_flow *
  * not over. */
 static uint64_t patience_ns(const struct nm_worker *worker)
 {
-	uint64_t patience_ns = QUIET_NS;
+	uint64_t patience_ns = worker->n_owing ? SILENCE_NS + worker->phase->wait_ns : QUIET_NS;
 
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
 		const struct nm_flow *flow = nm_worker_flow(worker, i);
@@ -292,7 +313,7 @@ void nm_worker_check_quiet(struct nm_worker *worker, uint64_t now_ns)
 }
 
 /* The other end has gone through the phase, or will soon. What it has sent may be lost. */
-static void end_when_quiet(struct nm_worker *worker)
+void nm_worker_end_when_quiet(struct nm_worker *worker)
 {
 	if (!worker->phase->loose || worker->quiet_ns)
 		return;
@@ -329,14 +350,14 @@ void nm_worker_commands(struct nm_worker *worker)
 	if (begun > atomic_load_explicit(&worker->done, memory_order_relaxed) && !worker->phase)
 		begin_phase(worker, begun - 1);
 	nm_renew_command(worker);
-	if (!worker->phase)
+	if (!worker->phase || worker->n_owing)
 		return;
 	if (worker->draining) {
 		if (atomic_load_explicit(&worker->drain, memory_order_acquire) == UINT64_MAX)
 			return;
 		nm_worker_drain_told(worker);
 		if (worker->phase)
-			end_when_quiet(worker);
+			nm_worker_end_when_quiet(worker);
 	} else if (worker->phase->leads) {
 		if (!atomic_load_explicit(&worker->stop, memory_order_relaxed))
 			return;
@@ -344,7 +365,7 @@ void nm_worker_commands(struct nm_worker *worker)
 		nm_worker_lowat_end(worker);
 		nm_worker_release_paced(worker);
 		if (worker->phase)
-			end_when_quiet(worker);
+			nm_worker_end_when_quiet(worker);
 	} else {
 		nm_worker_set_goal(worker,
 				   atomic_load_explicit(&worker->follow, memory_order_acquire));
@@ -354,6 +375,6 @@ void nm_worker_commands(struct nm_worker *worker)
 		if (nm_counter_read(&worker->io.count->iterations) >= worker->goal)
 			pass_phase(worker);
 		else
-			end_when_quiet(worker);
+			nm_worker_end_when_quiet(worker);
 	}
 }

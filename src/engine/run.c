@@ -14,7 +14,9 @@
 #include "engine/door.h"
 #include "engine/engine_priv.h"
 #include "engine/renew.h"
+#include "engine/settle.h"
 #include "flowop/datagram.h"
+#include "flowop/debts.h"
 #include "flowop/flowop.h"
 #include "flowop/pipeline.h"
 #include "host/clock.h"
@@ -92,6 +94,8 @@ static void limit_wait(struct nm_worker *worker, struct nm_flow *flow, const str
 {
 	if (flow->state != NM_FLOW_PARKED && flow->state != NM_FLOW_LIMITED)
 		return; /* it has failed */
+	if (nm_flow_is_late(flow, instr))
+		return;
 	worker->busy = true;
 	/* Where passes are measured the time is known well enough, once some limit is being looked at. */
 	if (!worker->latency || (!worker->timers.count && worker->io.recv_flags))
@@ -338,7 +342,9 @@ static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, stru
 
 	if (worker->draining)
 		nm_worker_drain_conn(worker, conn);
-	if (flow->state != NM_FLOW_LIMITED || flow->conn != conn)
+	if (worker->n_owing)
+		nm_worker_settle_conn(worker, conn);
+	if (flow->state != NM_FLOW_LIMITED || (flow->conn != conn && !flow->owes))
 		return false;
 	flow->wake_ns = 0; /* and its timer comes up in vain */
 	return true;
@@ -460,6 +466,10 @@ void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 	flow->wake_ns = 0;
 	if (!instr->timeout_ns) { /* it was no limit: something else is due */
 		nm_worker_run_flow(worker, flow);
+		return;
+	}
+	if (instr->awaits && instr->can_fail && !nm_debts_has_begun(&worker->io, flow, instr)) {
+		flow->late = flow->iterations_left;
 		return;
 	}
 	if ((flow->conn->flags & NM_CONN_GREETING) && nm_mail_greet_again(worker, flow, instr))

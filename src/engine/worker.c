@@ -72,6 +72,7 @@ static int init_io(struct nm_worker *worker)
 	io->quit = &worker->quit;
 	io->cookie = worker->engine->cookie;
 	io->group = worker->group_no;
+	io->n_conns = worker->group->n_conns;
 	io->listeners = worker->listeners;
 	io->started = worker->engine->groups[worker->group_no].started;
 	io->endpoints = worker->endpoints;

@@ -55,6 +55,7 @@ struct nm_instr {
 	uint64_t
 		timeout_ns; /* the longest that one wait may take; 0: no limit, otherwise step is nm_limited_step */
 	nm_step_fn limited; /* with a timeout: what nm_limited_step calls */
+	nm_step_fn owing;   /* what nm_owing_step calls; NULL: it is not called */
 	const void *opts;   /* the flowop's option struct, owned by the plan */
 	const void *
 		transport_opts; /* connect, accept: the transport's option struct, owned by the plan */
@@ -82,6 +83,8 @@ struct nm_instr {
 	bool dated; /* a write of such messages that nothing answers: they tell when they were sent */
 	bool uncopied; /* a write of such messages without a copy */
 	bool answers;  /* a read of what the other end sends because of the writes before it */
+	bool awaits; /* on a stream, of the end that follows: its message comes with the other end's next pass, which
+	              * begins when it likes; a limit counts only from there on */
 	bool answers_last; /* and nothing else is read from the connection before something is written */
 	uint32_t slot;	/* of the connection, in the flow's conns */
 	int32_t stride; /* the slot moves by this much with each pass */
@@ -113,13 +116,22 @@ struct nm_flow {
 	const struct nm_instr
 		*resume; /* while a connection is replaced: where it goes on after that */
 	struct nm_arrival *arrived; /* connections that have greeted it, oldest first */
-	uint32_t index;		    /* in the group */
-	uint32_t timer;		    /* position in the worker's timer heap + 1; 0: none */
+	uint64_t
+		late; /* iterations_left of a pass whose awaited message has not begun to come in time; 0: none */
+	uint32_t index;	   /* in the group */
+	uint32_t timer;	   /* position in the worker's timer heap + 1; 0: none */
 	uint32_t repeated; /* how often the present step has been done already in this pass */
 	int32_t error;
 	uint8_t state;
 	bool paced; /* asleep until its next pass is due, not within a step */
+	bool owes;  /* some of its connections may owe something: see debts.h */
 };
+
+/* Whether the wait of that step has been too long already in this pass, which counts once and ends nothing. */
+static inline bool nm_flow_is_late(const struct nm_flow *flow, const struct nm_instr *instr)
+{
+	return instr->awaits && flow->late == flow->iterations_left;
+}
 
 /* A connection that has greeted its flow, and is not accepted yet. */
 struct nm_arrival {
@@ -159,6 +171,7 @@ struct nm_io {
 	uint64_t cookie; /* of the run */
 	uint32_t group;
 	uint32_t greeted; /* connections that have greeted */
+	uint32_t n_conns; /* of a flow */
 	uint64_t now_ns;  /* when the worker last looked at the clock */
 	uint64_t
 		arrived_ns; /* when what was received last has come; 0: the clock has not been read since */

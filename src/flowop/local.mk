@@ -22,6 +22,8 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/common.h \
 	src/flowop/datagram.c \
 	src/flowop/datagram.h \
+	src/flowop/debts.c \
+	src/flowop/debts.h \
 	src/flowop/files.c \
 	src/flowop/files.h \
 	src/flowop/flow.h \

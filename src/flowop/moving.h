@@ -29,17 +29,11 @@ static inline uint64_t nm_message_bytes(const struct nm_io *io, const struct nm_
 	return nm_law_draw(instr->law, nm_step_key(io, flow, instr), flow->repeated);
 }
 
-/* Bytes that a step on a stream has still to move, when it is called. A message that was given up comes, or goes, first:
- * both ends stay in step. */
+/* Bytes that a step on a stream has still to move, when it is called. */
 static inline uint64_t nm_message_left(const struct nm_io *io, const struct nm_flow *flow,
-				       const struct nm_instr *instr, uint64_t *owed)
+				       const struct nm_instr *instr)
 {
-	if (flow->left)
-		return flow->left;
-	uint64_t left = nm_message_bytes(io, flow, instr) + *owed;
-
-	*owed = 0;
-	return left;
+	return flow->left ? flow->left : nm_message_bytes(io, flow, instr);
 }
 
 /* The other end of exchange. */

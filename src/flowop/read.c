@@ -93,7 +93,7 @@ static __attribute__((noinline)) enum nm_step receive_parts(struct nm_io *io, st
 static __attribute__((noinline)) enum nm_step receive_more(struct nm_io *io, struct nm_flow *flow,
 							   const struct nm_instr *instr)
 {
-	uint64_t left = nm_message_left(io, flow, instr, &flow->conn->owed_in);
+	uint64_t left = nm_message_left(io, flow, instr);
 
 	return receive_parts(io, flow, instr, take_ahead(flow, left), 0);
 }

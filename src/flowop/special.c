@@ -71,7 +71,7 @@ static enum nm_step write_step(struct nm_io *io, struct nm_flow *flow, const str
 {
 	const struct nm_opts_moving *o = instr->opts;
 	struct nm_conn *conn = flow->conn;
-	uint64_t left = nm_message_left(io, flow, instr, &conn->owed_out);
+	uint64_t left = nm_message_left(io, flow, instr);
 	int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (instr->holds ? MSG_MORE : 0);
 	int r = o->zerocopy ? nm_zerocopy_begin(conn) : 0;
 
@@ -131,7 +131,7 @@ static uint64_t take(struct nm_conn *conn, uint64_t left, uint64_t n)
 static enum nm_step read_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
-	uint64_t left = nm_message_left(io, flow, instr, &conn->owed_in);
+	uint64_t left = nm_message_left(io, flow, instr);
 
 	left = take(conn, left, conn->ahead);
 	for (unsigned calls = 0; left; calls++) {

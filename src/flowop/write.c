@@ -42,7 +42,7 @@ static __attribute__((noinline)) enum nm_step send_parts(struct nm_io *io, struc
 static __attribute__((noinline)) enum nm_step send_more(struct nm_io *io, struct nm_flow *flow,
 							const struct nm_instr *instr)
 {
-	uint64_t left = nm_message_left(io, flow, instr, &flow->conn->owed_out);
+	uint64_t left = nm_message_left(io, flow, instr);
 
 	return send_parts(io, flow, instr, left, 0, 0);
 }

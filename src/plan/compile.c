@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "flowop/debts.h"
 #include "flowop/glue.h"
 #include "flowop/pipeline.h"
 #include "flowop/special.h"
@@ -263,6 +264,22 @@ static bool is_mapped(const struct nm_instr *instr)
 	       opts->rx_zerocopy && (instr->transport->caps & NM_TRANSPORT_TCP);
 }
 
+/* Whether the passes of an end that follows begin with it. */
+static bool awaits(const struct nm_group *group, const struct nm_phase *phase,
+		   const struct nm_instr *read)
+{
+	const uint32_t reads = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;
+	bool by_master = phase->leader == NM_NO_HOST;
+
+	if (phase->leads || (read->op->flags & NM_FLOWOP_FILES) ||
+	    (read->op->flags & reads) != reads || (!by_master && read->host != phase->leader))
+		return false;
+	for (const struct nm_instr *i = &group->instrs[phase->first]; i < read; i++)
+		if ((i->op->flags & reads) == reads && (by_master || i->host == phase->leader))
+			return false;
+	return true;
+}
+
 static void emit_step(struct nm_group *group, struct nm_phase *phase,
 		      const struct nm_draft_step *step, const struct side *side, bool free)
 {
@@ -285,6 +302,11 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 	group->maps |= is_mapped(instr);
 	uint64_t count = times(step, instr);
 
+	if (group->gives_up && !instr->lossy && (instr->op->flags & NM_FLOWOP_MOVES)) {
+		instr->owing = instr->step;
+		instr->step = nm_owing_step;
+		instr->awaits = awaits(group, phase, instr);
+	}
 	if (instr->greets && instr->transport->redirect &&
 	    (instr->op->flags & NM_FLOWOP_INITIATES)) {
 		instr->size = instr->timeout_ns ? instr->timeout_ns : GREETING_NS;

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/settle.h"
+
+#include "engine/engine_priv.h"
+#include "flowop/debts.h"
+
+void nm_worker_settle_conn(struct nm_worker *worker, struct nm_conn *conn)
+{
+	struct nm_io *io = &worker->io;
+	uint64_t sent = nm_counter_read(&io->count->bytes_sent);
+	uint64_t received = nm_counter_read(&io->count->bytes_received);
+	enum nm_step answer;
+
+	if (!nm_conn_owes(conn))
+		return;
+	do {
+		answer = nm_debts_pay(io, conn);
+	} while (answer == NM_STEP_YIELD &&
+		 !atomic_load_explicit(&worker->quit, memory_order_relaxed));
+	if (worker->detail)
+		nm_detail_settled(worker, conn, nm_counter_read(&io->count->bytes_sent) - sent,
+				  nm_counter_read(&io->count->bytes_received) - received);
+	/* Nothing more comes: what uses the connection next finds out. */
+	if (answer == NM_STEP_FAIL) {
+		conn->flow->error = 0;
+		conn->owed_in = conn->owed_out = 0;
+	}
+	if (!nm_conn_owes(conn) && --worker->n_owing == 0)
+		nm_worker_end_phase_now(worker);
+}
+
+static uint32_t count_owing(const struct nm_worker *worker)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < worker->n_flows; i++) {
+		const struct nm_flow *flow = nm_worker_flow(worker, i);
+
+		for (uint32_t c = 0; !flow->error && c < worker->group->n_conns; c++)
+			n += (flow->conns[c].flags & NM_CONN_OPEN) && nm_conn_owes(&flow->conns[c]);
+	}
+	return n;
+}
+
+static void settle_flow(struct nm_worker *worker, struct nm_flow *flow)
+{
+	for (uint32_t c = 0; !flow->error && worker->n_owing && c < worker->group->n_conns; c++) {
+		struct nm_conn *conn = &flow->conns[c];
+
+		if (!(conn->flags & NM_CONN_OPEN) || !nm_conn_owes(conn))
+			continue;
+		flow->conn = conn;
+		(void)nm_worker_watch(worker, flow, true);
+		nm_worker_settle_conn(worker, conn);
+	}
+}
+
+bool nm_worker_settle(struct nm_worker *worker)
+{
+	nm_worker_stop_flows(worker);
+	/* What free hosts have sent is drained, whatever it belongs to. */
+	worker->n_owing = worker->phase->drains ? 0 : count_owing(worker);
+	if (!worker->n_owing)
+		return false;
+	nm_worker_polled_end(worker);
+	nm_worker_end_when_quiet(worker);
+	for (uint32_t i = 0; i < worker->n_flows && worker->n_owing; i++)
+		settle_flow(worker, nm_worker_flow(worker, i));
+	return true;
+}

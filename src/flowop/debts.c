@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "flowop/debts.h"
+
+#include <errno.h>
+
+#include "flowop/flowop.h"
+#include "flowop/moving.h"
+#include "transport/io.h"
+
+bool nm_debts_has_begun(const struct nm_io *io, const struct nm_flow *flow,
+			const struct nm_instr *instr)
+{
+	if (flow->repeated || !flow->left)
+		return flow->repeated;
+	/* A receive that was tried in vain leaves the whole. */
+	return (instr->op->flags & NM_FLOWOP_BOTH) ||
+	       flow->left < nm_message_bytes(io, flow, instr);
+}
+
+void nm_debts_note(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	struct nm_conn *conn = flow->conn;
+
+	if (instr->lossy || !(instr->op->flags & NM_FLOWOP_MOVES) ||
+	    (instr->op->flags & NM_FLOWOP_FILES) || !(conn->flags & NM_CONN_OPEN))
+		return;
+	uint64_t size = nm_message_bytes(io, flow, instr);
+	uint64_t left = flow->left ? flow->left : size;
+
+	/* What exchange leaves in the flow and its connection: see there. */
+	if (instr->op->flags & NM_FLOWOP_BOTH) {
+		conn->owed_in += flow->left ? flow->left - 1 : size;
+		conn->owed_out += flow->left ? conn->window : size;
+	} else if (instr->op->flags & NM_FLOWOP_FOLLOWS) {
+		conn->owed_in += left;
+	} else {
+		conn->owed_out += left;
+	}
+	flow->owes = true;
+}
+
+/* Nothing can be moved now. */
+static bool is_nothing(ssize_t n)
+{
+	return n == -EAGAIN || n == -EINTR || n == -EINPROGRESS;
+}
+
+/* 0 or -errno. */
+static int pay_out(struct nm_io *io, struct nm_conn *conn)
+{
+	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
+		size_t want = conn->owed_out < io->chunk ? (size_t)conn->owed_out : io->chunk;
+
+		if (!want || !(conn->flags & NM_CONN_OUT))
+			return 0;
+		ssize_t n = nm_conn_send(conn->transport, conn, NULL, io->tx, want);
+
+		if (n < 0 && !is_nothing(n))
+			return (int)n;
+		if (n < (ssize_t)want)
+			conn->flags &= ~(uint32_t)NM_CONN_OUT;
+		if (n > 0) {
+			nm_counter_add(&io->count->bytes_sent, (uint64_t)n);
+			conn->owed_out -= (uint64_t)n;
+		}
+	}
+	return 0;
+}
+
+/* The same. What the last receive brought too much is the first of it. */
+static int take_in(struct nm_io *io, struct nm_conn *conn)
+{
+	uint32_t ahead = conn->ahead < conn->owed_in ? conn->ahead : (uint32_t)conn->owed_in;
+
+	conn->ahead -= ahead;
+	conn->owed_in -= ahead;
+	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
+		size_t want = conn->owed_in < io->chunk ? (size_t)conn->owed_in : io->chunk;
+
+		if (!want || !(conn->flags & (NM_CONN_IN | NM_CONN_HUP)))
+			return 0;
+		ssize_t n = nm_conn_recv(conn->transport, conn, io->rx, want);
+
+		if (!n)
+			return -ECONNRESET;
+		if (n < 0 && !is_nothing(n))
+			return (int)n;
+		if (n < 0) {
+			conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
+			return 0;
+		}
+		nm_counter_add(&io->count->bytes_received, (uint64_t)n);
+		conn->owed_in -= (uint64_t)n;
+	}
+	return 0;
+}
+
+enum nm_step nm_debts_pay(struct nm_io *io, struct nm_conn *conn)
+{
+	int r = pay_out(io, conn);
+
+	if (r == 0)
+		r = take_in(io, conn);
+	if (r < 0) {
+		conn->flow->error = -r;
+		return NM_STEP_FAIL;
+	}
+	if ((conn->owed_out && (conn->flags & NM_CONN_OUT)) ||
+	    (conn->owed_in && (conn->flags & (NM_CONN_IN | NM_CONN_HUP))))
+		return NM_STEP_YIELD;
+	return NM_STEP_NEXT;
+}
+
+/* On all connections of the flow. Where one that the step does not use has failed, its own flowops find out. */
+static enum nm_step pay_all(struct nm_io *io, struct nm_flow *flow)
+{
+	enum nm_step answer = NM_STEP_NEXT;
+
+	flow->owes = false;
+	for (uint32_t i = 0; i < io->n_conns; i++) {
+		struct nm_conn *conn = &flow->conns[i];
+
+		if (!(conn->flags & NM_CONN_OPEN) || !nm_conn_owes(conn))
+			continue;
+		enum nm_step paid = nm_debts_pay(io, conn);
+
+		if (paid == NM_STEP_FAIL) {
+			conn->owed_in = conn->owed_out = 0;
+			if (conn == flow->conn)
+				return paid;
+			flow->error = 0;
+		}
+		if (paid == NM_STEP_YIELD)
+			answer = paid;
+		flow->owes |= nm_conn_owes(conn);
+	}
+	return answer;
+}
+
+enum nm_step nm_owing_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	const struct nm_conn *conn = flow->conn;
+	uint32_t flags = instr->op->flags;
+
+	if (flow->owes) {
+		enum nm_step paid = pay_all(io, flow);
+
+		if (paid != NM_STEP_NEXT)
+			return paid;
+		if (conn->owed_out && (flags & (NM_FLOWOP_INITIATES | NM_FLOWOP_BOTH)))
+			return NM_STEP_WAIT_OUT;
+		if (conn->owed_in && (flags & (NM_FLOWOP_FOLLOWS | NM_FLOWOP_BOTH)))
+			return NM_STEP_WAIT_IN;
+	}
+	enum nm_step answer = instr->owing(io, flow, instr);
+
+	if (answer == NM_STEP_NEXT && nm_flow_is_late(flow, instr)) {
+		flow->late = 0;
+		nm_counter_add(&io->count->errors, 1);
+		nm_counter_add(&io->count->timeouts, 1);
+	}
+	return answer;
+}
