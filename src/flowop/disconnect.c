@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flowop/flowop.h"
 #include "flowop/special.h"
+#include "host/clock.h"
 #include "transport/transport.h"
 
 enum close_how { CLOSE_FIN, CLOSE_RST, CLOSE_HALF };
@@ -22,7 +23,8 @@ static const struct nm_opt disconnect_opts[] = {
 	 .choices = how_words,
 	 .def = "fin",
 	 .help = "how the end that closes first does it: in order (fin), with a reset that leaves "
-		 "no TIME_WAIT (rst), or by ending what it sends, and closing when the other end "
+		 "no TIME_WAIT (rst) once all that it has sent is acknowledged, or by ending what "
+		 "it sends, and closing when the other end "
 		 "has closed (half)"},
 	{.name = "by",
 	 .type = NM_TYPE_ENUM,
@@ -57,6 +59,16 @@ static bool is_first(const struct nm_conn *conn, const struct disconnect_opts *o
 	return !(conn->flags & NM_CONN_ACCEPTED) == (o->by == BY_CLIENT);
 }
 
+/* How often an end that resets looks whether all that it has sent is acknowledged: no event tells. */
+#define LOOK_NS 100000u
+
+/* A reset drops what is still to be sent, but leaves what the other end's kernel has got. */
+static bool is_too_early(const struct nm_flow *flow, const struct nm_instr *instr)
+{
+	return instr->sent_last && !(flow->conn->flags & NM_CONN_HUP) &&
+	       !nm_conn_is_acknowledged(flow->conn);
+}
+
 static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 				    const struct nm_instr *instr)
 {
@@ -70,6 +82,11 @@ static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 		if (first && !(conn->flags & NM_CONN_FINISHED))
 			instr->transport->finish(conn);
 		return NM_STEP_WAIT_IN;
+	}
+	flow->wake_ns = 0;
+	if (reliable && first && o->how == CLOSE_RST && is_too_early(flow, instr)) {
+		flow->wake_ns = nm_clock_ns() + LOOK_NS;
+		return NM_STEP_SLEEP;
 	}
 	if (conn->flags & NM_CONN_FASTOPEN)
 		count_fastopen(io, conn, instr->transport);

@@ -85,6 +85,7 @@ struct nm_instr {
 	bool answers;  /* a read of what the other end sends because of the writes before it */
 	bool awaits; /* on a stream, of the end that follows: its message comes with the other end's next pass, which
 	              * begins when it likes; a limit counts only from there on */
+	bool sent_last; /* disconnect: what this end sent last may still be on the way */
 	bool answers_last; /* and nothing else is read from the connection before something is written */
 	uint32_t slot;	/* of the connection, in the flow's conns */
 	int32_t stride; /* the slot moves by this much with each pass */

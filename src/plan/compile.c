@@ -280,6 +280,17 @@ static bool awaits(const struct nm_group *group, const struct nm_phase *phase,
 	return true;
 }
 
+/* Whether nothing has been read from the connection since this end sent something, or nobody knows. */
+static bool has_sent_last(const struct nm_group *group, const struct nm_phase *phase,
+			  const struct nm_instr *close)
+{
+	for (const struct nm_instr *i = close - 1; i >= &group->instrs[phase->first]; i--)
+		if ((i->op->flags & NM_FLOWOP_MOVES) && i->slot == close->slot)
+			return i->can_fail || !(i->op->flags & NM_FLOWOP_FOLLOWS) ||
+			       (i->op->flags & NM_FLOWOP_BOTH);
+	return true;
+}
+
 static void emit_step(struct nm_group *group, struct nm_phase *phase,
 		      const struct nm_draft_step *step, const struct side *side, bool free)
 {
@@ -300,6 +311,8 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 	instr->uncopied = sends_uncopied(instr);
 	group->sends_uncopied |= instr->uncopied;
 	group->maps |= is_mapped(instr);
+	instr->sent_last =
+		(instr->op->flags & NM_FLOWOP_CLOSES) && has_sent_last(group, phase, instr);
 	uint64_t count = times(step, instr);
 
 	if (group->gives_up && !instr->lossy && (instr->op->flags & NM_FLOWOP_MOVES)) {

@@ -93,6 +93,9 @@ struct nm_conn_info {
 /* Makes the close of a socket wait for what is not acknowledged, at most so long (SO_LINGER). */
 void nm_conn_linger(const struct nm_conn *conn, uint64_t ns);
 
+/* Whether the other end's kernel has all that was sent (SIOCOUTQ), as far as this one can tell. */
+bool nm_conn_is_acknowledged(const struct nm_conn *conn);
+
 /* Adds up what two sets of connections have agreed upon. */
 void nm_conn_tls_add(struct nm_conn_tls *into, const struct nm_conn_tls *from);
 

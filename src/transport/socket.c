@@ -2,8 +2,10 @@
 #include "transport/socket.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -61,6 +63,13 @@ void nm_conn_linger(const struct nm_conn *conn, uint64_t ns)
 	const struct linger wait = {.l_onoff = 1, .l_linger = (int)((ns + 999999999) / 1000000000)};
 
 	(void)setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &wait, sizeof wait);
+}
+
+bool nm_conn_is_acknowledged(const struct nm_conn *conn)
+{
+	int left = 0;
+
+	return ioctl(conn->fd, SIOCOUTQ, &left) < 0 || left == 0;
 }
 
 int nm_socket_established(struct nm_conn *conn)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from compose import ask, check, connect, counts, lasting, op, times
+from compose import ask, check, connect, counts, group, lasting, op, read, times, write
 from nmtest import Netmodel, calmly, traced
 
 WriteProfile = Callable[..., Path]
@@ -73,3 +73,19 @@ def test_a_phase_ends_when_its_time_is_over(netmodel: Netmodel, profile: WritePr
     phase = check(netmodel.measure(path))["groups"][0]["phases"][0]
     assert phase["transactions"] > 1000
     assert phase["seconds"] < 0.6
+
+
+@pytest.mark.parametrize("by", ["client", "server"])
+@pytest.mark.parametrize("flows", [1, 20])
+@pytest.mark.parametrize("protocol", ["tcp", "ssl"])
+def test_a_reset_loses_nothing(
+    netmodel: Netmodel, profile: WriteProfile, by: str, flows: int, protocol: str
+) -> None:
+    """Also where the end that resets has sent more than the buffers of both hold."""
+    request, answer = ("1m", "1") if by == "client" else ("1", "1m")
+    body = connect(options=f"protocol={protocol}") + write(request)
+    body += read(answer) if by == "server" else ""
+    close = op("disconnect", f"close=rst by={by}")
+    path = profile(group(times(8, body, close), strands=flows, kind='nthreads="1" nflows'))
+    document = check(netmodel.measure(path))
+    assert document["totals"]["transactions"] == 8 * flows
