@@ -115,7 +115,8 @@ struct netmodel_traffic {
 };
 
 /* Called on the thread that runs; the arguments are valid during the call only. A callback may call netmodel_stop and no
- * other function on the object; that of the result may also ask for the result and the diagnostics. */
+ * other function on the object; that of the result may also ask for the result and the diagnostics. While it lasts no
+ * transaction ends and no other host is answered: it should take milliseconds, and must take less than the timeout. */
 typedef void (*netmodel_interval_fn)(void *arg, const struct netmodel_interval *interval);
 typedef void (*netmodel_flow_fn)(void *arg, const struct netmodel_flow *flow);
 typedef void (*netmodel_tcp_info_fn)(void *arg, const struct netmodel_tcp_info *info);
