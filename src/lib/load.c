@@ -56,7 +56,8 @@ int nm_loaded_copy(struct nm_loaded *loaded, const char *name, const char *text,
 		nm_diag_error(diags, name, 0, "out of memory");
 		return -ENOMEM;
 	}
-	memcpy(copied_text, text, length);
+	if (length) /* then there may be no text */
+		memcpy(copied_text, text, length);
 	copied_text[length] = '\0';
 	loaded->name = copied_name;
 	loaded->text = copied_text;

@@ -377,7 +377,7 @@ def test_mistakes_are_told_as_codes_and_as_text(copy: Copy, tmp_path: Path) -> N
         wrong_size,
     ]
     codes = {"nothing_loaded": REFUSED, "told": 1000 + REFUSED, "unknown": ENOENT, "refused_status": REFUSED}
-    codes |= {key: EINVAL for key in ("no_file", "wrong", "percentiles", "empty", "check")}
+    codes |= {key: EINVAL for key in ("no_file", "no_text", "wrong", "percentiles", "empty", "check")}
     codes |= {"diagnostics": 1, "refused_complete": -1, "refused_transactions": 0}
     assert {key: report.number(key) for key in codes} == codes
     assert report["beyond"] == "null"

@@ -434,6 +434,11 @@ static void mistakes(void)
 	fprintf(report, "nothing_loaded=%d\n", (int)netmodel_run(nm));
 	fprintf(report, "told=%d\n", told);
 	fprintf(report, "no_file=%d\n", netmodel_load_file(nm, "/nowhere/at-all.xml"));
+	struct netmodel *bare = netmodel_new();
+
+	fprintf(report, "no_text=%d\n",
+		netmodel_load_text(bare, "none.xml", NULL, 0) == 0 ? netmodel_check(bare) : 0);
+	netmodel_free(bare);
 	fprintf(report, "unknown=%d\n", netmodel_set_option(nm, "intervall", "1s"));
 	fprintf(report, "wrong=%d\n", netmodel_set_option(nm, "interval", "soon"));
 	fprintf(report, "percentiles=%d\n", netmodel_set_option(nm, "percentiles", "101"));
