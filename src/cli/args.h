@@ -69,6 +69,7 @@ struct nm_args {
 	uint64_t log_rtt_entries;
 	const char *words[2]; /* after --describe; borrowed from argv */
 	size_t n_words;
+	bool in_nepers_form; /* as the words were typed */
 };
 
 struct nm_arg {

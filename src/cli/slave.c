@@ -47,6 +47,8 @@ int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
 		options.max_duration_ns = args->max_duration_ns;
 	options.timeout_ns = args->timeout_ns;
 	options.sessions = args->once ? 1 : args->sessions;
+	if (args->in_nepers_form)
+		options.sessions_words = "--num-clients";
 	options.cpus = args->cpus;
 	options.interrupt_fd = interrupt_fd;
 	options.arg = (void *)args;

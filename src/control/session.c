@@ -99,8 +99,17 @@ static void dispatch(struct nm_session *session)
 		if (answer < 0)
 			break;
 	}
-	if (answer < 0)
-		(void)nm_session_refuse(session, "protocol", why);
+	if (answer >= 0)
+		return;
+	/* Before its first message a master is only what has connected. */
+	if (session->peer.state == NM_SESSION_HELLO) {
+		size_t used = strlen(why);
+
+		(void)snprintf(why + used, sizeof why - used,
+			       ": what has connected is no netmodel master; neper's clients need "
+			       "a server of neper's");
+	}
+	(void)nm_session_refuse(session, "protocol", why);
 }
 
 static uint64_t next_ns(const struct nm_session *session)

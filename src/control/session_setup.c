@@ -51,9 +51,10 @@ int nm_session_hello(struct nm_session *session, json_t *body)
 	if (session->seat && !nm_seat_take(session->seat)) {
 		if (atomic_load(&session->seat->places->room) < NM_PLACES_SERVED)
 			(void)snprintf(text, sizeof text,
-				       "it serves %llu session%s and no more (--once, --sessions)",
+				       "it serves %llu session%s and no more (%s)",
 				       (unsigned long long)session->options->sessions,
-				       session->options->sessions == 1 ? "" : "s");
+				       session->options->sessions == 1 ? "" : "s",
+				       session->options->sessions_words);
 		else
 			(void)snprintf(
 				text, sizeof text,

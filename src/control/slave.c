@@ -52,6 +52,7 @@ void nm_slave_options_default(struct nm_slave_options *ret_options)
 	*ret_options = (struct nm_slave_options){.port = NM_DEFAULT_PORT,
 						 .max_flows = 1000000,
 						 .timeout_ns = 10000000000u,
+						 .sessions_words = "--once, --sessions",
 						 .interrupt_fd = -1};
 }
 

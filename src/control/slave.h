@@ -14,12 +14,13 @@ struct nm_slave_options {
 	uint16_t port;	    /* 0: any free one */
 	bool no_auth;	    /* take masters from other hosts */
 	uint64_t max_flows; /* of one session */
-	uint64_t max_duration_ns; /* of one session; 0: unlimited */
-	uint64_t timeout_ns;	  /* how long a master may be silent */
-	bool in_process;	  /* a thread of the master's process, which knows the limits */
-	uint64_t sessions;	  /* end after so many; 0: never */
-	const char *cpus;	  /* list for the workers when the master asks for none, or NULL */
-	int interrupt_fd;	  /* readable: end; -1: none */
+	uint64_t max_duration_ns;   /* of one session; 0: unlimited */
+	uint64_t timeout_ns;	    /* how long a master may be silent */
+	bool in_process;	    /* a thread of the master's process, which knows the limits */
+	uint64_t sessions;	    /* end after so many; 0: never */
+	const char *sessions_words; /* the options that say so */
+	const char *cpus; /* list for the workers when the master asks for none, or NULL */
+	int interrupt_fd; /* readable: end; -1: none */
 	void *arg;
 	void (*listening)(void *arg, const char *address, uint16_t port); /* may be NULL */
 	void (*log)(void *arg,

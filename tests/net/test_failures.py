@@ -456,6 +456,15 @@ def test_strangers_on_the_control_port(netmodel: Netmodel, slave: Slave) -> None
     assert "signal" not in slave.process.err, "no session has crashed"
 
 
+@pytest.mark.parametrize("data", [bytes(range(64)) * 4, b"\xff" * 64, b"\x00" * 64])
+def test_who_is_no_master_is_told_so(netmodel: Netmodel, slave: Slave, data: bytes) -> None:
+    """As a client of neper, which begins with numbers of its own."""
+    visit(slave.port, data)
+    slave.process.wait_line(
+        r"refused: an? (empty )?message .*: what has connected is no netmodel master; neper's clients need a server of neper's"
+    )
+
+
 def test_many_strangers_who_say_nothing(netmodel: Netmodel, slave: Slave) -> None:
     silent = [socket.create_connection(("127.0.0.1", slave.port), timeout=10) for _ in range(40)]
     try:

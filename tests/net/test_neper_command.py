@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,19 @@ def test_a_client_waits_for_its_server(netmodel: Netmodel) -> None:
     assert int(keys_of(result.out)["num_transactions"]) > 0
 
 
+def test_a_client_too_many_is_told_by_the_name_that_was_typed(netmodel: Netmodel) -> None:
+    port = str(free_port())
+    to = ("-H", "127.0.0.1", "-C", port)
+    with netmodel.started("tcp_rr", "-C", port) as server:
+        server.wait_line("slave listening")
+        with netmodel.started("tcp_rr", "-c", *to, "-l", "60", "--verbose") as first:
+            first.wait_line("phase 2 of 3 begins")
+            second = netmodel.run("tcp_rr", "-c", *to, code=2)
+            assert "refused: it serves 1 session and no more (--num-clients)" in second.err
+            first.signal(signal.SIGINT)
+            first.finish()
+
+
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_every_workload_runs(netmodel: Netmodel, workload: str) -> None:
     keys = pair(netmodel, workload, "-l", "200ms")
@@ -84,7 +98,7 @@ def test_a_client_without_a_host_asks_the_server_of_this_one(
 ) -> None:
     port = str(free_port())
     words = ("tcp_rr", "-C", port, *family)
-    done = netmodel.run(*words, "-c", code=2)
+    done = netmodel.run(*words, "-c", "--wait-slaves", "0", code=2)
     assert done.lines()[-1] == (
         f"netmodel: the run is incomplete: slave {address}: nothing listens on port {port} there: "
         f'start a server with "netmodel tcp_rr -C {port}", or have both ends here with -H local'
@@ -124,7 +138,7 @@ def test_local_hosts_that_cannot_be_are_told(netmodel: Netmodel) -> None:
 
 def test_who_named_a_host_is_told_of_its_server(netmodel: Netmodel) -> None:
     port = str(free_port())
-    done = netmodel.run("udp_rr", "-c", "-H", "127.0.0.1", "-C", port, code=2)
+    done = netmodel.run("udp_rr", "-c", "-H", "127.0.0.1", "-C", port, "--wait-slaves", "0", code=2)
     assert done.lines()[-1].endswith(f': start a server with "netmodel udp_rr -C {port}"')
 
 
