@@ -230,7 +230,8 @@ const struct nm_arg nm_arg_table[] = {
 				.name = "throughput-opt",
 				.type = NM_TYPE_STRING,
 				.offset = FIELD(throughput_unit),
-				.help = "unit of the throughput of a stream in the report neper: "
+				.help = "unit of the throughput of a stream in the reports neper "
+					"and kv: "
 					"Mb, GiB, auto-b and others of neper's",
 			},
 		.argument = "UNIT",

@@ -298,6 +298,29 @@ static void check_words(const struct nm_args *args, int argc, char *const argv[]
 	}
 }
 
+/* Options that change what another one asks for, and nothing else. */
+static void check_company(const struct spec *spec, const struct nm_args *args,
+			  struct nm_diags *diags)
+{
+	bool is_neper = strcmp(args->format, "neper") == 0;
+	const struct {
+		const char *option, *with;
+		bool there;
+	} needs[] = {
+		{"throughput-opt", "--format neper or kv",
+		 is_neper || strcmp(args->format, "kv") == 0},
+		{"stime-use-proc", "--format neper", is_neper},
+		{"log-rtt-entries", "--log-rtt", args->log_rtt != NULL},
+	};
+
+	for (size_t i = 0; i < spec->count; i++)
+		for (size_t k = 0; spec->given[i] && k < sizeof(needs) / sizeof(needs[0]); k++)
+			if (!needs[k].there &&
+			    strcmp(needs[k].option, nm_arg_table[i].opt.name) == 0)
+				nm_diag_error(diags, NULL, 0, "--%s: only with %s", needs[k].option,
+					      needs[k].with);
+}
+
 /* What is wrong with the places where they would write. */
 static void check_output(const struct nm_args *args, struct nm_diags *diags)
 {
@@ -356,6 +379,8 @@ static void check_together(const struct spec *spec, struct nm_args *args, struct
 				      modes_text(arg->modes), action_option(args->action));
 	}
 	check_output(args, diags);
+	if (mode == NM_MODE_RUN && !diags->n_errors)
+		check_company(spec, args, diags);
 	if (args->quiet && args->verbose)
 		nm_diag_error(diags, NULL, 0, "--quiet and --verbose: one at a time");
 	if (mode == NM_MODE_RUN && args->port == 0)

@@ -13,8 +13,6 @@
 #include "cli/stock.h"
 #include "host/procfile.h"
 
-#define STREAMS (NM_NEPER_TCP_STREAM | NM_NEPER_UDP_STREAM | NM_NEPER_PSP_STREAM)
-
 static const char *const workloads[] = {"tcp_rr",     "tcp_crr", "tcp_stream", "udp_rr",
 					"udp_stream", "psp_rr",	 "psp_crr",    "psp_stream"};
 
@@ -441,8 +439,6 @@ static void add_defaults(struct work *work)
 	add_control_port(work);
 	add_option(work, "format", "neper");
 	add_option(work, "wait-slaves", "30s");
-	if (work->workload & STREAMS)
-		add_option(work, "throughput-opt", "Mb");
 }
 
 /* So many transactions of all flows together, however long they take; or a time. */

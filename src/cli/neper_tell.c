@@ -57,14 +57,18 @@ static void retell_localhost(struct nm_diag *diag, const char *word, const char 
 		replace(diag, ": localhost: ", after);
 }
 
-/* "--port 70000: why"; `option` is netmodel's, with its dashes. */
+/* "--port 70000: why", or "--port: why"; `option` is netmodel's, with its dashes. */
 static void retell_option(struct nm_diag *diag, const char *option, const char *value,
 			  const char *typed)
 {
 	char before[1300];
 
-	snprintf(before, sizeof before, "%s %s: ", option, value);
-	if (diag->file || !diag->text || strncmp(diag->text, before, strlen(before)) != 0)
+	if (diag->file || !diag->text)
+		return;
+	snprintf(before, sizeof before, "%s: ", option);
+	if (strncmp(diag->text, before, strlen(before)) != 0)
+		snprintf(before, sizeof before, "%s %s: ", option, value);
+	if (strncmp(diag->text, before, strlen(before)) != 0)
 		return;
 	before[strlen(before) - 2] = '\0';
 	replace(diag, before, typed);

@@ -159,7 +159,7 @@ static int write_neper(const struct nm_series *series, FILE *out)
 
 	if (!result)
 		return -EINVAL;
-	bool stream = series->view.throughput_unit || nm_is_stream(result);
+	bool stream = nm_is_stream(result);
 
 	nm_print_line(out, "VERSION=%s", result->version ? result->version : "");
 	print_options(result, out);

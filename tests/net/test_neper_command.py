@@ -45,6 +45,15 @@ def test_a_client_and_a_server(netmodel: Netmodel) -> None:
     assert 0 < int(keys["maxrss_start"]) <= int(keys["maxrss_end"])
 
 
+def test_a_unit_of_streams_leaves_transactions_alone(netmodel: Netmodel) -> None:
+    words = ("-m", "tcp_rr", "-D", "num_transactions=100", "--format", "neper", "--throughput-opt", "Gb")
+    keys = keys_of(netmodel.run(*words, code=0).out)
+    assert int(keys["num_transactions"]) == 100
+    assert float(keys["throughput"]) > 100
+    assert float(keys["latency_mean"]) > 0
+    assert "throughput_units" not in keys
+
+
 def test_a_client_waits_for_its_server(netmodel: Netmodel) -> None:
     """Scripts start both at the same time."""
     port = str(free_port())
@@ -374,6 +383,7 @@ DRY = [
     (["-I", "1ns"], "--interval 1ns: must be 0 or at least 1ms"),
     (["--iostat-ms", "1ns"], "--iostat-ms 1ns: must be "),
     (["--logrtt-entries-per-flow", "0"], "--logrtt-entries-per-flow 0: must be 1 to 1000000000"),
+    (["--logrtt-entries-per-flow", "5"], "--logrtt-entries-per-flow 5: only with --log-rtt"),
     (["-4", "-H", "::1"], "--host ::1: has no address of IPv4: "),
     (["--format", "xml"], "--format xml: must be text, json, kv, neper or csv"),
     (["-Q", "0"], "(from --request-size 0)"),
@@ -430,6 +440,7 @@ ERRORS = [
     (["-C", "70000"], "--control-port 70000: not a port: a number from 0 to 65535"),
     (["--iostat-ms", "0.001"], "--iostat-ms 0.001: must be 0 or at least 1ms"),
     (["--logrtt-entries-per-flow", "0"], "--logrtt-entries-per-flow 0: must be 1 to 1000000000"),
+    (["--logrtt-entries-per-flow", "5"], "--logrtt-entries-per-flow 5: only with --log-rtt"),
     (["-I", "1us"], "--interval 1us: must be 0 or at least 1ms"),
     (["-6", "-H", "127.0.0.1"], "--host 127.0.0.1: has no address of IPv6: "),
     (["-H", "::1", "-4"], "--host ::1: has no address of IPv4: "),
