@@ -38,6 +38,17 @@ static int wait_for(struct nm_master *master, int fd, uint64_t until_ns)
 	return 0;
 }
 
+/* Where nobody listens on a port that the kernel may choose, a connection can have both its ends there. */
+static bool is_to_itself(int fd)
+{
+	struct sockaddr_storage local = {0}, remote = {0};
+	socklen_t local_size = sizeof local, remote_size = sizeof remote;
+
+	return getsockname(fd, (struct sockaddr *)&local, &local_size) == 0 &&
+	       getpeername(fd, (struct sockaddr *)&remote, &remote_size) == 0 &&
+	       local_size == remote_size && memcmp(&local, &remote, local_size) == 0;
+}
+
 /* One attempt at one address: 0 with *ret_fd, or -errno. */
 static int try_address(struct nm_master *master, const struct addrinfo *at, uint64_t until_ns,
 		       int *ret_fd)
@@ -57,6 +68,8 @@ static int try_address(struct nm_master *master, const struct addrinfo *at, uint
 		if (answer > 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0)
 			error = errno;
 	}
+	if (!error && is_to_itself(fd))
+		error = ECONNREFUSED;
 	if (error) {
 		(void)close(fd);
 		/* What a port of vsock answers on which nobody listens. */
