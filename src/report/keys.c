@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/opt.h"
 #include "host/cpus.h"
 #include "report/common.h"
 #include "report/throughput.h"
@@ -198,15 +197,13 @@ void nm_keys_cores(FILE *out, const struct nm_view *view)
 }
 
 /* Also when nothing has been mapped after all. */
-static bool maps(const struct nm_result *result, const struct nm_end *end)
+static bool maps(const struct nm_result *result)
 {
-	static const struct nm_opt flag = {.name = "flag", .type = NM_TYPE_FLAG};
-	const char *value = param_value(result, "rx_zerocopy");
-	bool on = false;
-	char why[64];
+	bool asked = false;
 
-	return end->bytes_mapped ||
-	       (value && nm_opt_set(&flag, &on, value, why, sizeof(why)) == 0 && on);
+	for (size_t g = 0; g < result->n_groups; g++)
+		asked = asked || result->groups[g].maps;
+	return asked;
 }
 
 void nm_keys_mapped(FILE *out, const char *prefix, const struct nm_result *result,
@@ -216,7 +213,7 @@ void nm_keys_mapped(FILE *out, const char *prefix, const struct nm_result *resul
 			       ? 100 * (double)end->bytes_mapped / (double)end->bytes_received
 			       : 0;
 
-	if (maps(result, end))
+	if (maps(result))
 		fprintf(out, "%sbytes_mmaped=%" PRIu64 "\n%spercent_mmaped=%.2f\n", prefix,
 			end->bytes_mapped, prefix, share);
 }

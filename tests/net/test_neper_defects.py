@@ -354,19 +354,23 @@ def test_reuseaddr_comes_before_bind(
     base = 29700 + os.getpid() % 100 * 3
     bind = {name: base if name == "source_port" else value for name, value in bind.items()}
     args = defines(num_flows=3, reuseaddr=reuseaddr, test_length="50ms", **bind)
-    _, lines = traced(netmodel, need_tool, "tcp_rr", tmp_path / "trace", "socket,bind,setsockopt", args=args)
+    _, lines = traced(netmodel, need_tool, "tcp_rr", tmp_path / "trace", "socket,bind,connect,setsockopt", args=args)
     reuse: set[tuple[str, str]] = set()
-    bound = []
+    bound: dict[tuple[str, str], bool] = {}
+    connected = []
     for line in lines:
         pid = line.split()[0]
         if found := re.search(r"socket\(.*= (\d+)$", line):
             reuse.discard((pid, found[1]))
+            bound.pop((pid, found[1]), None)
         if found := re.search(r"setsockopt\((\d+), SOL_SOCKET, SO_REUSEADDR, \[1\], 4\) += 0", line):
             reuse.add((pid, found[1]))
         if found := re.search(r'bind\((\d+), .*htons\((\d+)\), sin_addr=inet_addr\("([\d.]+)"\).*= 0$', line):
             if base <= int(found[2]) < base + 3 or found[3] == "127.0.0.9":
-                bound.append((pid, found[1]) in reuse)
-    assert bound == [wanted] * 3
+                bound[pid, found[1]] = (pid, found[1]) in reuse
+        if (found := re.search(r"connect\((\d+), ", line)) and (pid, found[1]) in bound:
+            connected.append(bound.pop((pid, found[1])))
+    assert connected == [wanted] * 3
 
 
 # 25

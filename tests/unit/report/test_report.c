@@ -294,9 +294,8 @@ START_TEST(kv_has_what_was_asked_for)
 	for (size_t i = 0; i < 2; i++)
 		free(run->params.items[i].name);
 	run->params.items[0].name = strdup("num_transactions");
-	run->params.items[1].name = strdup("rx_zerocopy");
-	free(run->params.items[1].value);
-	run->params.items[1].value = strdup("yes");
+	run->params.items[1].name = strdup("other");
+	run->groups[1].maps = true;
 	run->totals.counts.bytes_mapped = 5000000;
 	run->hosts[1].window.counts.bytes_mapped = 100000;
 	run->responses.passes = 77;
