@@ -157,6 +157,7 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 {
 	const struct nm_addr *peer = &engine->hosts[instr->host].peer;
 	struct nm_start how = {.accepting = instr->op->flags & NM_FLOWOP_FOLLOWS,
+			       .can_fail = instr->can_fail,
 			       .peer = peer,
 			       .local = &engine->hosts[instr->host].local,
 			       .secret = engine->secret};

@@ -16,6 +16,7 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/listen.c \
 	src/engine/lone.c \
 	src/engine/lowat.c \
+	src/engine/lowat.h \
 	src/engine/mail.c \
 	src/engine/phase.c \
 	src/engine/polled.c \

@@ -64,6 +64,7 @@ enum nm_listen {
 /* What start is told about its opening. */
 struct nm_start {
 	bool accepting;			    /* this side accepts; otherwise it connects */
+	bool can_fail;			    /* connections that cannot be opened are counted only */
 	const struct nm_addr *peer, *local; /* ends of the control connection to its host */
 	const char *peer_name; /* what the other host is called here: a name or a numeric address */
 	const unsigned char *

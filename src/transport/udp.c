@@ -71,7 +71,7 @@ static int udp_start(const void *opts, const struct nm_start *how, void **ret_st
 	(void)close(setting.fd);
 	int r = nm_setting_why(&setting, why, why_size);
 
-	if (r == 0 && !how->accepting)
+	if (r == 0 && !how->accepting && !how->can_fail)
 		r = nm_sock_try_sources(&o->sock, how->peer, why, why_size);
 	return r;
 }
