@@ -124,7 +124,7 @@ def test_intruders(netmodel: Netmodel, pair: Pair) -> None:
         with netmodel.started(
             "-m", "psp_rr", *words, "-P", str(slave.port), "-v", "--format", "json", prefix=pair.prefix(0)
         ) as process:
-            process.wait_line("phase 2 of 3 begins", 30)
+            process.wait_line("phase 2 of [34] begins", 30)
             with in_namespace(pair.names[0]):
                 assert intrude(pair.addresses["IPv4"][1], port) == b""
             assert process.running()
@@ -144,7 +144,7 @@ def test_rotations(netmodel: Netmodel, pair: Pair, name: str, more: dict[str, st
         with netmodel.started(
             "-m", name, *words, "-P", str(slave.port), "-v", "--format", "json", prefix=pair.prefix(0)
         ) as process:
-            process.wait_line("phase 1 of 1 begins" if name == "psp_crr" else "phase 2 of 3 begins", 30)
+            process.wait_line("phase 1 of 1 begins" if name == "psp_crr" else "phase 2 of [34] begins", 30)
             rotate(pair, process, (1, 0, 1))
             done = process.finish(60)
     document = completed(done)
@@ -158,7 +158,7 @@ def test_a_device_that_goes(netmodel: Netmodel, pair: Pair, side: int) -> None:
     with netmodel.slave("--no-auth", prefix=pair.prefix(1)) as slave:
         words = defines(host=pair.addresses["IPv4"][1], test_length="60s")
         with netmodel.started("-m", "psp_rr", *words, "-P", str(slave.port), "-v", prefix=pair.prefix(0)) as process:
-            process.wait_line("phase 2 of 3 begins", 30)
+            process.wait_line("phase 2 of [34] begins", 30)
             pair.register_anew(side)
             done = process.finish(20)
     assert done.code == 2

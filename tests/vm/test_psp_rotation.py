@@ -23,7 +23,7 @@ def rotated(
     profile: str | Path,
     rotate: Callable[[Process], None],
     *words: str,
-    phase: str = "phase 2 of 3 begins",
+    phase: str = "phase 2 of [34] begins",
 ) -> Result:
     """How a run ends in whose phase keys are rotated."""
     with netmodel.slave("--no-auth", prefix=pair.prefix(1)) as slave:
