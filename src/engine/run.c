@@ -188,16 +188,12 @@ static bool pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns
 	return true;
 }
 
-/* After how many passes a worker is looked at whether it may sleep in its receive: short phases are not worth it. */
-#define LONE_PASSES 128
-
 /* Between two passes: others have their turn, or main wants something. */
 static __attribute__((noinline)) bool take_turn(struct nm_worker *worker, struct nm_flow *flow)
 {
 	if (worker->lone && !atomic_load_explicit(&worker->called, memory_order_relaxed))
 		return true;
-	if (!worker->lone && worker->n_flows == 1 &&
-	    nm_counter_read(&worker->io.count->iterations) % LONE_PASSES == 0)
+	if (!worker->lone && worker->n_flows == 1)
 		nm_worker_lone_begin(worker);
 	nm_worker_queue(worker, flow);
 	return false;

@@ -248,8 +248,10 @@ enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const stru
 			return NM_STEP_FAIL;
 		}
 		if (n >= 0) {
-			if (take(io, conn, instr, io->rx, (size_t)n))
-				return NM_STEP_NEXT;
+			if (!take(io, conn, instr, io->rx, (size_t)n))
+				continue;
+			flow->left = 0; /* what waited for it may have been read_many */
+			return NM_STEP_NEXT;
 		} else if (!is_harmless(flow, n)) {
 			return NM_STEP_FAIL;
 		}

@@ -93,6 +93,15 @@ def test_batches_arrive_whole(
     assert sent_and_received(document, "to_slaves")[0] == (asked or 40 * BATCH)
 
 
+@pytest.mark.parametrize("passes", [129, 700])
+def test_batches_are_whole_in_long_phases(netmodel: Netmodel, profile: WriteProfile, passes: int) -> None:
+    """Of who answers one message with many, and by then waits in the receive itself."""
+    path = profile(one_way("read", passes=passes, before='<flowop type="write" options="size=20"/>').replace("200", "2000"))
+    document = netmodel.measure(path, "--timeout", "4s")
+    assert sent_and_received(document, "to_master") == (passes * BATCH, passes * BATCH)
+    assert sent_and_received(document, "to_slaves") == (passes, passes)
+
+
 def test_batches_of_a_free_sender(netmodel: Netmodel, profile: WriteProfile) -> None:
     """What the slave sends by itself, the master reads as it comes: nothing is asked for, and nothing is left."""
     text = one_way("read").replace('rate="200"', "").replace('iterations="40"', 'duration="200ms"')
