@@ -41,25 +41,20 @@ static int unpack_cpu(const json_t *list, struct nm_cpu_times *ret)
 
 json_t *nm_interval_pack(const struct nm_host_interval *row)
 {
-	return json_pack("{s:I,s:f,s:f,s:o,s:I,s:I,s:I}", "phase", (json_int_t)row->phase, "from_s",
-			 row->from_s, "to_s", row->to_s, "cpu", pack_cpu(&row->cpu), "bytes_sent",
-			 (json_int_t)row->bytes_sent, "bytes_received",
-			 (json_int_t)row->bytes_received, "iterations",
-			 (json_int_t)row->iterations);
+	return json_pack("{s:I,s:f,s:f,s:o,s:o}", "phase", (json_int_t)row->phase, "from_s",
+			 row->from_s, "to_s", row->to_s, "cpu", pack_cpu(&row->cpu), "counts",
+			 nm_counts_pack(&row->counts));
 }
 
 int nm_interval_unpack(json_t *body, uint32_t n_phases, struct nm_host_interval *ret)
 {
-	json_t *phase, *cpu, *sent, *received, *iterations;
+	json_t *phase, *cpu, *counts;
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:F,s:F,s:o,s:o,s:o,s:o}", "phase",
-			   &phase, "from_s", &ret->from_s, "to_s", &ret->to_s, "cpu", &cpu,
-			   "bytes_sent", &sent, "bytes_received", &received, "iterations",
-			   &iterations) < 0 ||
+	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:F,s:F,s:o,s:o}", "phase", &phase,
+			   "from_s", &ret->from_s, "to_s", &ret->to_s, "cpu", &cpu, "counts",
+			   &counts) < 0 ||
 	    n_phases == 0 || nm_u32_unpack(phase, n_phases - 1, &ret->phase) ||
-	    unpack_cpu(cpu, &ret->cpu) || nm_u64_unpack(sent, INT64_MAX, &ret->bytes_sent) ||
-	    nm_u64_unpack(received, INT64_MAX, &ret->bytes_received) ||
-	    nm_u64_unpack(iterations, INT64_MAX, &ret->iterations))
+	    unpack_cpu(cpu, &ret->cpu) || nm_counts_unpack(counts, &ret->counts))
 		return -EPROTO;
 	return 0;
 }

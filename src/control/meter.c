@@ -185,9 +185,8 @@ static void end_row(struct nm_meter *meter, uint64_t to_ns)
 	meter->last = meter->now;
 	meter->now = swap;
 	read_counts(meter, &counts);
-	row.bytes_sent = counts.bytes_sent - meter->counts.bytes_sent;
-	row.bytes_received = counts.bytes_received - meter->counts.bytes_received;
-	row.iterations = counts.iterations - meter->counts.iterations;
+	row.counts = counts;
+	nm_counts_subtract(&row.counts, &meter->counts);
 	meter->counts = counts;
 	meter->row_ns = to_ns;
 	meter->row(meter->arg, &row);

@@ -10,8 +10,8 @@
 
 #include "flowop/flow.h"
 
-#define NM_DATAGRAM_STAMP 8u  /* bytes: the numbers */
-#define NM_DATAGRAM_DATED 16u /* and the time */
+#define NM_DATAGRAM_STAMP NM_NUMBERED_BYTES /* the numbers */
+#define NM_DATAGRAM_DATED 16u		    /* bytes: and the time */
 
 /* The steps of read and write. */
 enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);

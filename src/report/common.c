@@ -46,19 +46,6 @@ const struct nm_result *nm_series_last(const struct nm_series *series)
 	return series->n_runs ? series->runs[series->n_runs - 1] : NULL;
 }
 
-const struct nm_host_interval *nm_host_interval_at(const struct nm_result_host *host,
-						   const struct nm_result_interval *row)
-{
-	double half = (row->to_s - row->from_s) / 2;
-
-	for (size_t i = 0; i < host->n_intervals; i++) {
-		const struct nm_host_interval *own = &host->intervals[i];
-		if (own->phase == row->phase && fabs(own->to_s - row->to_s) <= half)
-			return own;
-	}
-	return NULL;
-}
-
 bool nm_result_has_response(const struct nm_result *result)
 {
 	for (size_t i = 0; i < result->n_intervals; i++)

@@ -18,9 +18,6 @@ char *nm_format_utc(uint64_t wall_ns, char *buf, size_t size);
 const char *nm_part_name(enum nm_part part);
 /* The run whose document stands for the series: the last; NULL when there is none. */
 const struct nm_result *nm_series_last(const struct nm_series *series);
-/* The host's row for the master's interval, or NULL. */
-const struct nm_host_interval *nm_host_interval_at(const struct nm_result_host *host,
-						   const struct nm_result_interval *row);
 /* Whether any window of the result has response times (a rate was asked for). */
 bool nm_result_has_response(const struct nm_result *result);
 /* Time in which the CPUs did something, ns. */

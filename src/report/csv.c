@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "report/common.h"
+#include "result/messages.h"
 
 /* RFC 4180: quotes only where they are needed. No cell has a line end or another control character. */
 static void print_name(FILE *out, const char *host, const char *column)
@@ -42,19 +43,54 @@ static void print_latency_names(const struct nm_result *shape, const char *prefi
 			nm_percentile_key(shape->percentiles.pct[i], key, sizeof(key)));
 }
 
-static void print_header(const struct nm_result *shape, bool response, FILE *out)
+/* Columns that not all results have. */
+struct extra {
+	bool response, messages;
+};
+
+static struct extra extra_of(const struct nm_series *series)
+{
+	struct extra extra = {.response = false};
+
+	for (size_t r = 0; r < series->n_runs; r++) {
+		struct nm_messages messages;
+
+		nm_result_messages(series->runs[r], &messages);
+		extra.response = extra.response || nm_result_has_response(series->runs[r]);
+		extra.messages = extra.messages || messages.any;
+	}
+	return extra;
+}
+
+static void print_way_names(const char *prefix, FILE *out)
+{
+	static const char *const names[] = {"sent", "received",	 "bits_received_per_s",
+					    "lost", "reordered", "duplicates",
+					    "late", "jitter_s"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		fprintf(out, ",%s_%s", prefix, names[i]);
+}
+
+static void print_header(const struct nm_result *shape, struct extra extra, FILE *out)
 {
 	fputs("run,from_s,to_s,phase,part,transactions,transactions_per_s,bits_sent_per_s,"
 	      "bits_received_per_s,errors",
 	      out);
 	print_latency_names(shape, "latency", out);
-	if (response)
+	if (extra.response)
 		print_latency_names(shape, "response", out);
 	for (size_t h = 0; h < shape->n_hosts; h++)
 		for (size_t c = 0; c < N_CPU_COLUMNS; c++)
 			print_name(out, shape->hosts[h].name ? shape->hosts[h].name : "",
 				   cpu_columns[c]);
-	fputs(",seconds\n", out); /* the last, so that the others keep their places */
+	/* What is new comes last, so that the others keep their places. */
+	fputs(",seconds", out);
+	if (extra.messages) {
+		print_way_names("to_slaves", out);
+		print_way_names("to_master", out);
+	}
+	fputc('\n', out);
 }
 
 static void print_latency(const struct nm_result *shape, const struct nm_latency *latency,
@@ -87,8 +123,41 @@ static void print_rate(double amount, double seconds, FILE *out)
 		fputc(',', out);
 }
 
+static void print_count(bool known, int64_t value, FILE *out)
+{
+	if (known)
+		fprintf(out, ",%lld", (long long)value);
+	else
+		fputc(',', out);
+}
+
+static void print_way(const struct nm_message_way *way, FILE *out)
+{
+	print_count(way->sent_known, (int64_t)way->sent, out);
+	print_count(way->received_known, (int64_t)way->received, out);
+	print_rate(way->received_bits_per_s, way->received_known, out);
+	print_count(way->lost_known, way->lost, out);
+	print_count(way->received_known, (int64_t)way->reordered, out);
+	print_count(way->received_known, (int64_t)way->duplicates, out);
+	print_count(way->received_known, (int64_t)way->late, out);
+	if (way->has_jitter)
+		fprintf(out, ",%.9f", way->jitter_s);
+	else
+		fputc(',', out);
+}
+
+static void print_messages(const struct nm_result *run, const struct nm_result_interval *row,
+			   FILE *out)
+{
+	struct nm_messages messages;
+
+	nm_interval_messages(run, row, &messages);
+	print_way(&messages.to_slaves, out);
+	print_way(&messages.to_master, out);
+}
+
 static void print_row(const struct nm_result *shape, const struct nm_result *run, size_t number,
-		      const struct nm_result_interval *row, bool response, FILE *out)
+		      const struct nm_result_interval *row, struct extra extra, FILE *out)
 {
 	const struct nm_window *window = &row->window;
 	const struct nm_counts *counts = &window->counts;
@@ -101,7 +170,7 @@ static void print_row(const struct nm_result *shape, const struct nm_result *run
 	print_rate((double)counts->bytes_received * 8, window->seconds, out);
 	fprintf(out, ",%llu", (unsigned long long)counts->errors);
 	print_latency(shape, &window->latency, out);
-	if (response)
+	if (extra.response)
 		print_latency(shape, &window->response, out);
 	for (size_t h = 0; h < shape->n_hosts; h++) {
 		const struct nm_host_interval *own =
@@ -111,23 +180,24 @@ static void print_row(const struct nm_result *shape, const struct nm_result *run
 		else
 			fputs(",,,,", out);
 	}
-	fprintf(out, ",%.9f\n", window->seconds);
+	fprintf(out, ",%.9f", window->seconds);
+	if (extra.messages)
+		print_messages(run, row, out);
+	fputc('\n', out);
 }
 
 static int write_csv(const struct nm_series *series, FILE *out)
 {
 	const struct nm_result *shape = nm_series_last(series);
-	bool response = false;
+	struct extra extra = extra_of(series);
 
 	if (!shape)
 		return -EINVAL;
-	for (size_t r = 0; r < series->n_runs; r++)
-		response = response || nm_result_has_response(series->runs[r]);
-	print_header(shape, response, out);
+	print_header(shape, extra, out);
 	for (size_t r = 0; r < series->n_runs; r++) {
 		const struct nm_result *run = series->runs[r];
 		for (size_t i = 0; i < run->n_intervals; i++)
-			print_row(shape, run, r + 1, &run->intervals[i], response, out);
+			print_row(shape, run, r + 1, &run->intervals[i], extra, out);
 	}
 	return nm_stream_status(out);
 }

@@ -129,7 +129,8 @@ static void grow_by_row(struct line *line, const struct nm_result_interval *row,
 
 	if (own)
 		grow(line, own->to_s - own->from_s,
-		     count_of(stream, own->bytes_sent, own->bytes_received, own->iterations));
+		     count_of(stream, own->counts.bytes_sent, own->counts.bytes_received,
+			      own->counts.iterations));
 	else if (!host)
 		grow(line, row->window.seconds,
 		     count_of(stream, counts->bytes_sent, counts->bytes_received,

@@ -8,6 +8,7 @@
 
 #include "report/common.h"
 #include "report/json_parts.h"
+#include "result/messages.h"
 
 #define SCHEMA "netmodel.result/1"
 /* Decimal digits that a double always keeps: 0.1 is written 0.1. */
@@ -158,7 +159,11 @@ static json_t *hosts_json(const struct nm_result *result)
 
 static json_t *intervals_json(const struct nm_result *result)
 {
+	struct nm_messages messages;
 	json_t *array = json_array();
+
+	nm_result_messages(result, &messages);
+	bool any = messages.any;
 
 	for (size_t i = 0; array && i < result->n_intervals; i++) {
 		const struct nm_result_interval *row = &result->intervals[i];
@@ -167,6 +172,9 @@ static json_t *intervals_json(const struct nm_result *result)
 				  "to_s", nm_json_real(row->to_s), "phase",
 				  nm_json_count(row->phase), "part", nm_part_name(row->part));
 		item = nm_json_join(item, nm_json_window(&row->window, &result->percentiles));
+		nm_interval_messages(result, row, &messages);
+		messages.any = any;
+		item = nm_json_join(item, nm_json_messages(&messages));
 		if (nm_json_append(array, item) != 0) {
 			json_decref(array);
 			return NULL;

@@ -167,6 +167,18 @@ static json_t *connections_json(const struct nm_conn_report *report)
 			 nm_json_known(report->congestion_control), "tls", tls_json(&report->tls));
 }
 
+/* Of every row, or of none. */
+static json_t *add_messages(json_t *item, const struct nm_result_host *host,
+			    const struct nm_host_interval *row)
+{
+	struct nm_message_way way;
+
+	if (!host->counts.messages_sent && !host->counts.messages_received)
+		return item;
+	nm_host_interval_messages(row, &way);
+	return nm_json_join(item, json_pack("{s:o}", "messages", nm_json_way(&way)));
+}
+
 static json_t *intervals_json(const struct nm_result_host *host)
 {
 	json_t *array = json_array();
@@ -176,10 +188,11 @@ static json_t *intervals_json(const struct nm_result_host *host)
 		json_t *item = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "from_s",
 					 nm_json_real(row->from_s), "to_s", nm_json_real(row->to_s),
 					 "phase", nm_json_count(row->phase), "transactions",
-					 nm_json_count(row->iterations), "bytes_sent",
-					 nm_json_count(row->bytes_sent), "bytes_received",
-					 nm_json_count(row->bytes_received), "cpu",
+					 nm_json_count(row->counts.iterations), "bytes_sent",
+					 nm_json_count(row->counts.bytes_sent), "bytes_received",
+					 nm_json_count(row->counts.bytes_received), "cpu",
 					 row->cpu.n_cpus ? cpu_json(&row->cpu) : json_null());
+		item = add_messages(item, host, row);
 		if (nm_json_append(array, item) != 0) {
 			json_decref(array);
 			return NULL;

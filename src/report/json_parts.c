@@ -93,14 +93,14 @@ static json_t *count_if(bool known, uint64_t value)
 	return known ? nm_json_count(value) : json_null();
 }
 
-static json_t *way_json(const struct nm_message_way *way)
+json_t *nm_json_way(const struct nm_message_way *way)
 {
 	bool received = way->received_known;
 
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sent",
 			 count_if(way->sent_known, way->sent), "received",
 			 count_if(received, way->received), "lost",
-			 count_if(received && way->sent_known, way->lost), "reordered",
+			 way->lost_known ? json_integer(way->lost) : json_null(), "reordered",
 			 count_if(received, way->reordered), "duplicates",
 			 count_if(received, way->duplicates), "late", count_if(received, way->late),
 			 "bits_received_per_s", nm_json_real(way->received_bits_per_s), "jitter_s",
@@ -112,8 +112,8 @@ json_t *nm_json_messages(const struct nm_messages *messages)
 	if (!messages->any)
 		return json_object();
 	return json_pack("{s:{s:o, s:o, s:o}}", "messages", "to_slaves",
-			 way_json(&messages->to_slaves), "to_master",
-			 way_json(&messages->to_master), "timeouts",
+			 nm_json_way(&messages->to_slaves), "to_master",
+			 nm_json_way(&messages->to_master), "timeouts",
 			 count_if(messages->slaves_known, messages->timeouts));
 }
 

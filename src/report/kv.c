@@ -14,6 +14,7 @@
 #include "report/common.h"
 #include "report/ends.h"
 #include "report/keys.h"
+#include "result/messages.h"
 
 /* A value stays on its line. NULL: not known. */
 static void print_text(FILE *out, const char *key, const char *value)
@@ -124,8 +125,8 @@ static void print_way(const struct nm_message_way *way, const char *prefix, FILE
 			"\n%slate=%" PRIu64 "\n",
 			prefix, way->received, prefix, way->reordered, prefix, way->duplicates,
 			prefix, way->late);
-	if (way->sent_known && way->received_known)
-		fprintf(out, "%slost=%" PRIu64 "\n", prefix, way->lost);
+	if (way->lost_known)
+		fprintf(out, "%slost=%" PRId64 "\n", prefix, way->lost);
 	if (way->received_known && way->has_jitter)
 		fprintf(out, "%sjitter=%.9f\n", prefix, way->jitter_s);
 }

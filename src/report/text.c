@@ -10,6 +10,7 @@
 #include "report/common.h"
 #include "report/statistics.h"
 #include "report/table.h"
+#include "result/messages.h"
 
 #define TEXT	   32
 #define MAX_BEHIND 8 /* lines about passes that are late */
@@ -89,7 +90,7 @@ static void add_way(struct nm_table *table, const char *name, const struct nm_me
 		return;
 	}
 	nm_table_cell(table,
-		      "sent %" PRIu64 "  received %" PRIu64 " (%s)  lost %" PRIu64
+		      "sent %" PRIu64 "  received %" PRIu64 " (%s)  lost %" PRId64
 		      " (%.3g%%)  reordered %" PRIu64 "  duplicates %" PRIu64 "%s%s",
 		      way->sent, way->received, bits, way->lost, lost, way->reordered,
 		      way->duplicates, way->has_jitter ? "  jitter " : "",

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += src/libnm_result.la
 src_libnm_result_la_SOURCES = \
+	src/result/messages.c \
+	src/result/messages.h \
 	src/result/percentiles.c \
 	src/result/result.c \
 	src/result/result.h \

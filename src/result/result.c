@@ -8,6 +8,8 @@
 
 #include "stats/hist.h"
 
+#define NM_GRID_ROUNDING_S 1e-6
+
 struct nm_result *nm_result_new(void)
 {
 	return calloc(1, sizeof(struct nm_result));
@@ -121,102 +123,30 @@ double nm_window_bits_per_s(const struct nm_window *window)
 	return window->seconds > 0 ? bytes * 8 / window->seconds : 0;
 }
 
+/* The grid of a host has the same points, but for what it missed. It may end later: with its own last flow. */
+const struct nm_host_interval *nm_host_interval_at(const struct nm_result_host *host,
+						   const struct nm_result_interval *row)
+{
+	double half = (row->to_s - row->from_s) / 2;
+
+	for (size_t i = 0; i < host->n_intervals; i++) {
+		const struct nm_host_interval *own = &host->intervals[i];
+		bool last = i + 1 == host->n_intervals || own[1].phase != own->phase;
+
+		if (own->phase == row->phase &&
+		    fabs(own->from_s - row->from_s) < NM_GRID_ROUNDING_S &&
+		    (last || fabs(own->to_s - row->to_s) <= half))
+			return own;
+	}
+	return NULL;
+}
+
 double nm_cpu_share(const struct nm_cpu_times *cpu, uint64_t part_ns)
 {
 	uint64_t all_ns = cpu->user_ns + cpu->nice_ns + cpu->system_ns + cpu->idle_ns +
 			  cpu->iowait_ns + cpu->irq_ns + cpu->softirq_ns + cpu->steal_ns;
 
 	return all_ns ? (double)part_ns / (double)all_ns : 0;
-}
-
-/* A message that comes twice has still been sent once. */
-static void find_way(const struct nm_counts *from, const struct nm_counts *to, double seconds,
-		     struct nm_message_way *ret)
-{
-	uint64_t once = to->messages_received - to->duplicates;
-
-	*ret = (struct nm_message_way){
-		.sent_known = true,
-		.received_known = true,
-		.sent = from->messages_sent,
-		.received = to->messages_received,
-		.lost = from->messages_sent > once ? from->messages_sent - once : 0,
-		.reordered = to->reordered,
-		.duplicates = to->duplicates,
-		.late = to->late,
-		.received_bits_per_s = seconds > 0 ? (double)to->bytes_received * 8 / seconds : 0,
-		.has_jitter = to->jitters > 0,
-		.jitter_s = to->jitters ? (double)to->jitter_ns / 1e9 / (double)to->jitters : 0,
-	};
-}
-
-/* slaves NULL: what they have counted is not known. */
-static void find_ways(const struct nm_counts *master, const struct nm_counts *slaves,
-		      double seconds, struct nm_messages *ret)
-{
-	static const struct nm_counts none = {.iterations = 0};
-	const struct nm_counts *there = slaves ? slaves : &none;
-
-	ret->any = master->messages_sent || master->messages_received || there->messages_sent;
-	ret->slaves_known = slaves != NULL;
-	find_way(master, there, seconds, &ret->to_slaves);
-	find_way(there, master, seconds, &ret->to_master);
-	ret->timeouts = master->timeouts + there->timeouts;
-	if (slaves)
-		return;
-	ret->to_slaves.received_known = ret->to_master.sent_known = false;
-	ret->to_slaves.received_bits_per_s = NAN;
-	ret->to_slaves.lost = 0;
-}
-
-void nm_phase_messages(const struct nm_result_phase *phase, struct nm_messages *ret)
-{
-	find_ways(&phase->whole.counts, phase->slaves_known ? &phase->slaves : NULL, phase->seconds,
-		  ret);
-}
-
-/* What was received within the window, each host by its own clock. */
-static void cut_rates(const struct nm_result *result, struct nm_messages *messages)
-{
-	messages->to_master.received_bits_per_s = 0;
-	if (messages->slaves_known)
-		messages->to_slaves.received_bits_per_s = 0;
-	for (size_t i = 0; i < result->n_hosts; i++) {
-		const struct nm_result_host *host = &result->hosts[i];
-		struct nm_message_way *way =
-			host->is_master ? &messages->to_master : &messages->to_slaves;
-
-		if (host->arrived.ns)
-			way->received_bits_per_s +=
-				(double)host->arrived.bytes * 8e9 / (double)host->arrived.ns;
-	}
-}
-
-void nm_result_messages(const struct nm_result *result, struct nm_messages *ret)
-{
-	struct nm_counts master = {.iterations = 0}, slaves = {.iterations = 0};
-	double seconds = 0;
-	bool known = true;
-
-	for (size_t g = 0; g < result->n_groups; g++) {
-		double of_group = 0;
-
-		for (size_t k = 0; k < result->groups[g].n_phases; k++) {
-			const struct nm_result_phase *phase = &result->groups[g].phases[k];
-
-			nm_phase_messages(phase, ret);
-			if (!phase->measured || !ret->any)
-				continue;
-			nm_counts_add(&master, &phase->whole.counts);
-			nm_counts_add(&slaves, &phase->slaves);
-			known &= phase->slaves_known;
-			of_group += phase->seconds;
-		}
-		seconds = of_group > seconds ? of_group : seconds;
-	}
-	find_ways(&master, known ? &slaves : NULL, seconds, ret);
-	if (result->warmup_s > 0 || result->cooldown_s > 0)
-		cut_rates(result, ret);
 }
 
 /* Both ends of a connection count it, if both have delivered. */

@@ -49,16 +49,6 @@ struct nm_result_phase {
 	bool slaves_known;	 /* it came to its end, and they have told */
 };
 
-/* Messages over transports that may lose them, in one direction. What an end that is lost has counted is not known; of
- * both it takes what was lost. */
-struct nm_message_way {
-	bool sent_known, received_known;
-	uint64_t sent, received, lost, reordered, duplicates, late;
-	double received_bits_per_s; /* NaN: not known */
-	bool has_jitter;	    /* at least two were received that told when they were sent */
-	double jitter_s;	    /* the mean of the estimates of RFC 3550 */
-};
-
 struct nm_result_group {
 	char *name;
 	uint32_t n_flows, n_workers;
@@ -94,7 +84,7 @@ struct nm_host_interval {
 	double from_s, to_s;
 	uint32_t phase;
 	struct nm_cpu_times cpu; /* delta; n_cpus 0: not known */
-	uint64_t bytes_sent, bytes_received, iterations;
+	struct nm_counts counts;
 };
 
 /* How the single executions were told. */
@@ -185,17 +175,6 @@ struct nm_result {
 	size_t n_warnings;
 };
 
-/* What became of the messages, and how many waits were given up. */
-struct nm_messages {
-	bool any; /* false: all transports were reliable */
-	struct nm_message_way to_slaves, to_master;
-	uint64_t timeouts; /* of the master alone where slaves_known is false */
-	bool slaves_known;
-};
-void nm_phase_messages(const struct nm_result_phase *phase, struct nm_messages *ret);
-void nm_result_messages(const struct nm_result *result,
-			struct nm_messages *ret); /* measured phases */
-
 /* How many connections have sent data with their first packet, of all those of the groups that were to. False: none
  * were. */
 bool nm_result_fastopens(const struct nm_result *result, uint64_t *ret_fast, uint64_t *ret_all);
@@ -227,6 +206,9 @@ double nm_window_transactions_per_s(const struct nm_window *window);
 double nm_window_bits_per_s(const struct nm_window *window); /* both directions */
 /* False when the master or a slave has delivered no report, or there is no slave. */
 bool nm_result_difference(const struct nm_result *result, struct nm_difference *ret_difference);
+/* The host's row for the master's interval, or NULL: it has none. */
+const struct nm_host_interval *nm_host_interval_at(const struct nm_result_host *host,
+						   const struct nm_result_interval *row);
 /* All of the CPU's time as shares of the window, 0..1 of all CPUs. */
 double nm_cpu_share(const struct nm_cpu_times *cpu, uint64_t part_ns);
 

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Messages over unreliable transports have a number if they have at least so many bytes. */
+#define NM_NUMBERED_BYTES 8u
+
 /* All counters, in the order of the control protocol. iterations: complete passes of the transaction. errors:
  * flowops that failed. timeouts: waits given up; over reliable transports they are errors too. messages_sent
  * to duplicates are kept over unreliable transports only; late: answers to what had been given up, not taken. fastopens:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import csv
+
 import pytest
 
 from delaying import NEAR, Fate, way
@@ -48,6 +50,57 @@ def test_steady_delays_are_none(netmodel: Netmodel) -> None:
 def test_it_needs_room_in_the_datagram(netmodel: Netmodel, size: int, there: bool) -> None:
     args = defines(test_length="100ms", delay="5ms", batch_size=1, message_size=size)
     assert (jitter(netmodel.measure("udp_stream", *args)) is not None) == there
+
+
+def test_losses_are_told_where_they_happen(netmodel: Netmodel) -> None:
+    """A hole in the second of four intervals; the relay counts what comes to it, and the first is the greeting."""
+    hole = range(50, 70)
+    document = measure(netmodel, lambda data, number: None if number in hole else 0, "-i", "200ms")
+    rows = document["intervals"]
+    ways = [row["messages"]["to_slaves"] for row in rows]
+    total = document["totals"]["messages"]["to_slaves"]
+    assert [way["lost"] for way in ways] == [0, len(hole), 0, 0]
+    assert total["lost"] == len(hole)
+    for key in ("sent", "received"):
+        assert sum(way[key] for way in ways) == total[key], key
+        assert min(way[key] for way in ways) > 10, key
+    assert ways[1]["received"] < ways[2]["received"] - len(hole) / 2
+    assert all(way["jitter_s"] >= 0 and way["bits_received_per_s"] > 0 for way in ways)
+    assert all(row["messages"]["to_master"]["sent"] == 0 for row in rows)
+    own = document["hosts"][1]["intervals"]
+    assert [row["messages"]["lost"] for row in own] == [way["lost"] for way in ways]
+
+
+def test_what_comes_late_is_taken_back(netmodel: Netmodel) -> None:
+    """Missing in one interval, and there in the next."""
+    document = measure(netmodel, lambda data, number: 0.2 if number in (60, 61, 62) else 0, "-i", "200ms")
+    ways = [row["messages"]["to_slaves"] for row in document["intervals"]]
+    assert [way["lost"] for way in ways] == [0, 3, -3, 0]
+    assert [way["reordered"] for way in ways] == [0, 0, 3, 0]
+    assert document["totals"]["messages"]["to_slaves"]["lost"] == 0
+
+
+def test_columns_tell_losses_of_intervals(netmodel: Netmodel) -> None:
+    with way(netmodel, lambda data, number: None if number in (50, 52) else 0) as between:
+        params = defines(
+            host=NEAR, port=between.data_port, shared_socket="yes", test_length="600ms", delay="5ms", batch_size=1, message_size=SIZE
+        )
+        text = netmodel.run("-m", "udp_stream", "-P", str(between.port), *params, "-i", "200ms", "--format", "csv", code=0).out
+    rows = list(csv.DictReader(text.splitlines()))
+    assert [row["to_slaves_lost"] for row in rows] == ["0", "2", "0"]
+    assert all(float(row["to_slaves_bits_received_per_s"]) > 0 for row in rows)
+    assert all(int(row["to_slaves_received"]) > 10 and row["to_master_sent"] == "0" for row in rows)
+    assert all(float(row["to_slaves_jitter_s"]) > 0 and not row["to_master_jitter_s"] for row in rows)
+    plain = netmodel.run("-m", "tcp_rr", *defines(test_length="20ms"), "-i", "10ms", "--format", "csv", code=0).out
+    assert plain.splitlines()[0].endswith(",seconds")
+
+
+@pytest.mark.parametrize(("size", "told"), [(8, 0), (7, None)])
+def test_losses_of_intervals_need_a_number(netmodel: Netmodel, size: int, told: int | None) -> None:
+    args = defines(test_length="100ms", delay="5ms", batch_size=1, message_size=size)
+    (row,) = netmodel.measure("udp_stream", *args, "-i", "100ms")["intervals"]
+    assert row["messages"]["to_slaves"]["lost"] == told
+    assert row["messages"]["to_slaves"]["received"] == row["messages"]["to_slaves"]["sent"] > 0
 
 
 def test_where_messages_are_answered_there_is_none(netmodel: Netmodel) -> None:

@@ -115,7 +115,7 @@ static void add_hosts(struct nm_result *result)
 	*row = (struct nm_host_interval){.from_s = 1,
 					 .to_s = 2.0001,
 					 .phase = 1,
-					 .iterations = 1000,
+					 .counts = {.iterations = 1000},
 					 .cpu = result->hosts[1].usage.cpu};
 	result->hosts[1].intervals = row;
 	result->hosts[1].n_intervals = 1;

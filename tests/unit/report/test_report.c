@@ -263,7 +263,7 @@ START_TEST(kv_has_the_growth_at_each_end)
 		rows[i] = (struct nm_host_interval){.from_s = (double)i + 1,
 						    .to_s = (double)i + 2,
 						    .phase = 1,
-						    .iterations = i ? 4000 : 1000};
+						    .counts = {.iterations = i ? 4000 : 1000}};
 	free(run->hosts[1].intervals);
 	run->hosts[1].intervals = rows;
 	run->hosts[1].n_intervals = 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "result/series.h"
+#include "result/messages.h"
 
 #include <check.h>
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../suite.h"
+#include "result/series.h"
 #include "stats/hist.h"
 
 START_TEST(percentiles_are_sorted_and_kept_once)
@@ -288,6 +289,53 @@ START_TEST(rates_of_messages_are_cut_as_the_totals_are)
 }
 END_TEST
 
+/* Rows belong together that begin together; the last one of a host may end later. */
+START_TEST(messages_of_intervals_are_those_of_all_hosts)
+{
+	struct nm_host_interval first[] = {
+		{.to_s = 1,
+		 .counts = {.messages_received = 5, .bytes_received = 500, .skipped = 3}},
+		{.from_s = 1,
+		 .to_s = 1.9,
+		 .counts = {.messages_received = 6, .bytes_received = 600, .reordered = 2}},
+	};
+	struct nm_host_interval second[] = {
+		{.to_s = 1, .counts = {.messages_received = 7, .bytes_received = 700}},
+	};
+	struct nm_result_host hosts[] = {{.is_master = true},
+					 {.intervals = first, .n_intervals = 2},
+					 {.intervals = second, .n_intervals = 1}};
+	struct nm_result_interval row = {.to_s = 1,
+					 .window = {.seconds = 2, .counts = {.messages_sent = 20}}};
+	struct nm_result result = {.hosts = hosts, .n_hosts = 3};
+	struct nm_messages messages;
+	struct nm_message_way way;
+
+	nm_interval_messages(&result, &row, &messages);
+	ck_assert(messages.any && messages.to_slaves.received_known);
+	ck_assert_uint_eq(messages.to_slaves.sent, 20);
+	ck_assert_uint_eq(messages.to_slaves.received, 12);
+	ck_assert(messages.to_slaves.lost_known && messages.to_master.lost_known);
+	ck_assert_int_eq(messages.to_slaves.lost, 3);
+	ck_assert_double_eq(messages.to_slaves.received_bits_per_s, 1200 * 8 / 2.0);
+	row.from_s = 1;
+	row.to_s = 1.5;
+	nm_interval_messages(&result, &row, &messages);
+	ck_assert(!messages.to_slaves.received_known && !messages.to_slaves.lost_known);
+	ck_assert(messages.to_slaves.sent_known && !messages.to_master.sent_known);
+	result.n_hosts = 2;
+	nm_interval_messages(&result, &row, &messages);
+	ck_assert(messages.to_slaves.lost_known);
+	ck_assert_int_eq(messages.to_slaves.lost, -2);
+	nm_host_interval_messages(&first[1], &way);
+	ck_assert(way.lost_known);
+	ck_assert_int_eq(way.lost, -2);
+	first[1].counts.bytes_received = 6 * 8 - 1;
+	nm_host_interval_messages(&first[1], &way);
+	ck_assert(!way.lost_known);
+}
+END_TEST
+
 /* Both ends count the same connections, but one may be lost. Groups that were not asked to are left out. */
 START_TEST(connections_are_counted_once)
 {
@@ -343,6 +391,7 @@ int main(void)
 	tcase_add_test(tc, the_difference_is_that_of_all_slaves);
 	tcase_add_test(tc, warnings_are_kept_in_their_order);
 	tcase_add_test(tc, rates_of_messages_are_cut_as_the_totals_are);
+	tcase_add_test(tc, messages_of_intervals_are_those_of_all_hosts);
 	tcase_add_test(tc, connections_are_counted_once);
 	tcase_add_test(tc, half_built_results_can_be_freed);
 	suite_add_tcase(suite, tc);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What became of messages over transports that may lose them. */
+#ifndef NM_RESULT_MESSAGES_H
+#define NM_RESULT_MESSAGES_H
+
+#include "result/result.h"
+
+/* In one direction. What an end that is lost has counted is not known; of
+ * both it takes what was lost. */
+struct nm_message_way {
+	bool sent_known, received_known;
+	bool lost_known;
+	int64_t lost; /* below 0: in an interval in which more came after all than were found missing */
+	uint64_t sent, received, reordered, duplicates, late;
+	double received_bits_per_s; /* NaN: not known */
+	bool has_jitter;	    /* at least two were received that told when they were sent */
+	double jitter_s;	    /* the mean of the estimates of RFC 3550 */
+};
+
+/* What became of the messages, and how many waits were given up. */
+struct nm_messages {
+	bool any; /* false: all transports were reliable */
+	struct nm_message_way to_slaves, to_master;
+	uint64_t timeouts; /* of the master alone where slaves_known is false */
+	bool slaves_known;
+};
+
+void nm_phase_messages(const struct nm_result_phase *phase, struct nm_messages *ret);
+void nm_result_messages(const struct nm_result *result,
+			struct nm_messages *ret); /* measured phases */
+/* Of one interval. What was lost is what the receiving end found missing in it, less what came after all; not known of
+ * messages that are too short for a number. Where a slave has no row for it, its counts are not known. */
+void nm_interval_messages(const struct nm_result *result, const struct nm_result_interval *row,
+			  struct nm_messages *ret);
+/* What one host has received in one of its rows. */
+void nm_host_interval_messages(const struct nm_host_interval *row, struct nm_message_way *ret);
+
+#endif
