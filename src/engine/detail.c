@@ -129,6 +129,8 @@ void nm_detail_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
 {
 	struct flow_counts *own = &worker->detail->flows[number_of(worker, flow)];
 
+	if (flow->unanswered)
+		return;
 	nm_counter_add(&own->passes, 1);
 	if (!now_ns || !worker->engine->measures)
 		return;

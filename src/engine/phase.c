@@ -173,6 +173,7 @@ static void start_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t 
 	flow->at = worker->body;
 	flow->iterations_left = passes_of(worker, flow);
 	flow->start_ns = now_ns;
+	flow->unanswered = false;
 	flow->plan_ns = now_ns;
 	if (!flow->iterations_left) {
 		nm_worker_flow_done(worker, flow);

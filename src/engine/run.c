@@ -258,7 +258,7 @@ end_special_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns
 		return false;
 	}
 
-	if (paced && worker->response)
+	if (paced && worker->response && !flow->unanswered)
 		nm_hist_record(worker->response, now_ns - flow->plan_ns);
 	if (!paced && !worker->phase->leads) {
 		/* All flows follow: all passes that the other end has begun are done, whoever has made them. */
@@ -273,6 +273,23 @@ end_special_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns
 	return !pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
 }
 
+/* The end of a pass that has lost something: none of the transactions, and its length is that of the limit. It is counted
+ * after the pass, so that whoever reads both never finds more of these than passes. */
+static __attribute__((noinline)) bool end_unanswered_pass(struct nm_worker *worker,
+							  struct nm_flow *flow, uint64_t done)
+{
+	_Atomic uint64_t *unanswered = &worker->io.count->unanswered;
+	uint64_t now_ns = worker->latency ? nm_clock_ns() : 0;
+
+	atomic_store_explicit(unanswered, nm_counter_read(unanswered) + 1, memory_order_release);
+	worker->io.now_ns = flow->start_ns = now_ns;
+	bool goes_on = done >= worker->target ? end_special_pass(worker, flow, now_ns, done)
+					      : go_on(worker, flow, done);
+
+	flow->unanswered = false;
+	return goes_on;
+}
+
 /* The end of a pass. True when the flow goes on with the next one at once. */
 static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *worker,
 							   struct nm_flow *flow)
@@ -282,6 +299,8 @@ static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *wor
 	uint64_t done = nm_counter_read(iterations) + 1;
 
 	atomic_store_explicit(iterations, done, memory_order_relaxed);
+	if (__builtin_expect(flow->unanswered, 0))
+		return end_unanswered_pass(worker, flow, done);
 	if (worker->latency) {
 		now_ns = worker->io.now_ns = nm_clock_ns();
 		nm_hist_record(worker->latency, now_ns - flow->start_ns);
@@ -474,6 +493,7 @@ void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 	if (flow->state == NM_FLOW_PARKED)
 		nm_listener_unpark(&worker->listeners[instr->opening], flow);
 	if ((instr->op->flags & NM_FLOWOP_MOVES) && instr->lossy) {
+		flow->unanswered = true;
 		nm_datagram_give_up(flow->conn);
 		if (worker->detail)
 			nm_detail_expired(worker, flow, instr);

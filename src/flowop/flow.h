@@ -124,8 +124,9 @@ struct nm_flow {
 	uint32_t repeated; /* how often the present step has been done already in this pass */
 	int32_t error;
 	uint8_t state;
-	bool paced; /* asleep until its next pass is due, not within a step */
-	bool owes;  /* some of its connections may owe something: see debts.h */
+	bool paced;	 /* asleep until its next pass is due, not within a step */
+	bool owes;	 /* some of its connections may owe something: see debts.h */
+	bool unanswered; /* a wait in this pass for what may be lost has ended by its limit */
 };
 
 /* Whether the wait of that step has been too long already in this pass, which counts once and ends nothing. */

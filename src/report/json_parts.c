@@ -111,10 +111,11 @@ json_t *nm_json_messages(const struct nm_messages *messages)
 {
 	if (!messages->any)
 		return json_object();
-	return json_pack("{s:{s:o, s:o, s:o}}", "messages", "to_slaves",
+	return json_pack("{s:{s:o, s:o, s:o, s:o}}", "messages", "to_slaves",
 			 nm_json_way(&messages->to_slaves), "to_master",
 			 nm_json_way(&messages->to_master), "timeouts",
-			 count_if(messages->slaves_known, messages->timeouts));
+			 count_if(messages->slaves_known, messages->timeouts), "unanswered",
+			 nm_json_count(messages->unanswered));
 }
 
 json_t *nm_json_window(const struct nm_window *window, const struct nm_percentiles *percentiles)

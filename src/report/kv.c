@@ -143,6 +143,7 @@ static void print_messages(const struct nm_result *result, FILE *out)
 	print_way(&messages.to_master, "messages_to_master_", out);
 	if (messages.slaves_known)
 		fprintf(out, "messages_timeouts=%" PRIu64 "\n", messages.timeouts);
+	fprintf(out, "messages_unanswered=%" PRIu64 "\n", messages.unanswered);
 }
 
 static void print_totals(const struct nm_result *result, const struct nm_view *view, FILE *out)

@@ -37,6 +37,7 @@ static void find_ways(const struct nm_counts *master, const struct nm_counts *sl
 	find_way(master, there, seconds, &ret->to_slaves);
 	find_way(there, master, seconds, &ret->to_master);
 	ret->timeouts = master->timeouts + there->timeouts;
+	ret->unanswered = master->unanswered;
 	if (slaves)
 		return;
 	ret->to_slaves.received_known = ret->to_master.sent_known = false;

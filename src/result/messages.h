@@ -21,7 +21,8 @@ struct nm_message_way {
 struct nm_messages {
 	bool any; /* false: all transports were reliable */
 	struct nm_message_way to_slaves, to_master;
-	uint64_t timeouts; /* of the master alone where slaves_known is false */
+	uint64_t timeouts;   /* of the master alone where slaves_known is false */
+	uint64_t unanswered; /* passes of the master that have waited in vain: no transactions */
 	bool slaves_known;
 };
 

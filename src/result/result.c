@@ -108,7 +108,9 @@ bool nm_phase_is_behind(const struct nm_result_phase *phase, uint32_t n_flows)
 {
 	double planned = phase->planned_per_s * phase->whole.seconds;
 
-	return (double)phase->whole.counts.iterations + n_flows < 0.99 * planned;
+	const struct nm_counts *counts = &phase->whole.counts;
+
+	return (double)(counts->iterations + counts->unanswered) + n_flows < 0.99 * planned;
 }
 
 double nm_window_transactions_per_s(const struct nm_window *window)

@@ -10,7 +10,8 @@
 /* Messages over unreliable transports have a number if they have at least so many bytes. */
 #define NM_NUMBERED_BYTES 8u
 
-/* All counters, in the order of the control protocol. iterations: complete passes of the transaction. errors:
+/* All counters, in the order of the control protocol. iterations: passes of the transaction that came to their end;
+ * unanswered: those of them in which a wait for what may be lost ended by its limit. Copies hold the others alone. errors:
  * flowops that failed. timeouts: waits given up; over reliable transports they are errors too. messages_sent
  * to duplicates are kept over unreliable transports only; late: answers to what had been given up, not taken. fastopens:
  * closed connections whose first packet had data. zerocopy_sends, zerocopy_copied: sends without a copy that have been
@@ -36,7 +37,8 @@
 	X(bytes_mapped)                                                                            \
 	X(skipped)                                                                                 \
 	X(jitters)                                                                                 \
-	X(jitter_ns)
+	X(jitter_ns)                                                                               \
+	X(unanswered)
 
 #define NM_COUNTER_FIELD(name) _Atomic uint64_t name;
 struct nm_counters {

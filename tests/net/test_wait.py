@@ -58,7 +58,6 @@ def test_limits_of_waits_hold_while_spinning(netmodel: Netmodel, profile: WriteP
     document = netmodel.measure(path)
     assert_complete(document)
     phases = document["groups"][0]["phases"]
-    assert phases[2]["transactions"] == 10
     assert document["totals"]["messages"]["timeouts"] >= 8
-    assert phases[2]["latency_s"]["min"] >= 0.0005
-    assert phases[2]["latency_s"]["mean"] < 0.2
+    assert phases[2]["transactions"] + phases[2]["messages"]["unanswered"] == 10
+    assert 0.15 < phases[2]["seconds"] < 2
