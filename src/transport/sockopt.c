@@ -145,15 +145,15 @@ int nm_sock_prepare(struct nm_sock_opts *o, char *why, size_t why_size)
 
 int nm_sock_suits(const struct nm_sock_opts *o, uint32_t n_flows, char *why, size_t why_size)
 {
-	uint64_t last = o->source_port + n_flows * o->source_ports - 1;
+	uint64_t last = o->source_port + o->source_skip + n_flows * o->source_ports - 1;
 
 	if (!o->source_port || last <= 65535)
 		return 0;
 	snprintf(why, why_size,
-		 "source_port=\"%llu\": %u flows with %llu each would need ports up to %llu; the "
+		 "source_port=\"%llu\": %u flows with %llu each%s would need ports up to %llu; the "
 		 "last is 65535",
 		 (unsigned long long)o->source_port, n_flows, (unsigned long long)o->source_ports,
-		 (unsigned long long)last);
+		 o->source_skip ? ", behind those of source_skip," : "", (unsigned long long)last);
 	return -EINVAL;
 }
 
@@ -188,7 +188,8 @@ int nm_sock_bind(int fd, const struct nm_sock_opts *o, struct nm_conn *conn, int
 		at = o->sources[conn->number % o->n_sources];
 	address_of(&at, &addr);
 	if (o->source_port)
-		nm_addr_set_port(&addr, (uint16_t)(o->source_port + conn->number * o->source_ports +
+		nm_addr_set_port(&addr, (uint16_t)(o->source_port + o->source_skip +
+						   conn->number * o->source_ports +
 						   conn->turn++ % o->source_ports));
 	else
 		/* Lets the kernel choose the port at connect, when it knows the whole four-tuple; over IPv6, too. */

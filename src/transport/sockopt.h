@@ -25,7 +25,7 @@ union nm_source {
 struct nm_sock_opts {
 	uint64_t wndsz_bytes, sndbuf_bytes, rcvbuf_bytes;
 	char *localhost, *device;
-	uint64_t source_port, source_ports;
+	uint64_t source_port, source_ports, source_skip;
 	uint64_t mark, tos, dscp, ttl, busy_poll_ns;
 	double max_pacing_bps;
 	int dont_fragment;
@@ -62,6 +62,9 @@ extern const char *const nm_dont_fragment_words[];
 	 .offset = offsetof(struct nm_sock_opts, source_ports), \
 	 .help = "with source_port: how many ports each flow has, which it takes in turn; more than one " \
 		 "where a port that waits in TIME_WAIT must not hold up the next connection"}, \
+	{.name = "source_skip", .type = NM_TYPE_COUNT, .max = UINT32_MAX, \
+	 .offset = offsetof(struct nm_sock_opts, source_skip), \
+	 .help = "with source_port: how many ports flow 0 lies behind it; they belong to flows of another group"}, \
 	{.name = "reuseaddr", .type = NM_TYPE_FLAG, \
 	 .offset = offsetof(struct nm_sock_opts, reuseaddr), \
 	 .help = "SO_REUSEADDR, before sockets are bound, at both ends"}, \

@@ -7,7 +7,7 @@ import os
 import re
 import signal
 import socket
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from nmtest import (
     changed,
     children,
     defines,
+    free_port,
     inside,
     master_of,
     phase_of,
@@ -103,6 +104,16 @@ def test_split_bidir_has_connections_for_each_direction(netmodel: Netmodel) -> N
     assert (out["connects"], back["connects"]) == (3, 3)
     assert out["bytes_sent"] > 1e6 and out["bytes_received"] == 0
     assert back["bytes_received"] > 1e6 and back["bytes_sent"] == 0
+
+
+def test_directions_have_source_ports_of_their_own(netmodel: Netmodel, need_tool: Need, tmp_path: Path) -> None:
+    """Else, to one port of the other end, they would be the same connections."""
+    base = 26000 + os.getpid() % 400 * 4
+    args = defines(num_flows=2, source_port=base, port=free_port(), split_bidir="yes", test_length="100ms")
+    document, lines = traced(netmodel, need_tool, "tcp_stream", tmp_path / "trace", "bind", args=args)
+    assert_complete(document)
+    bound = Counter(int(m[1]) for line in lines if (m := re.search(r"bind\(.*htons\((\d+)\).*= 0$", line)))
+    assert [bound[port] for port in range(base - 1, base + 5)] == [0, 1, 1, 1, 1, 0]
 
 
 # 6
