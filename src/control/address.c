@@ -66,18 +66,6 @@ int nm_address_of_ends(int fd, struct nm_addr *ret_local, struct nm_addr *ret_re
 	return 0;
 }
 
-char *nm_address_text(const struct nm_addr *addr, char *buf, size_t size)
-{
-	if (addr->sa.ss_family == AF_VSOCK && nm_addr_cid(addr) == VMADDR_CID_ANY)
-		(void)snprintf(buf, size, "vsock:any");
-	else if (addr->sa.ss_family == AF_VSOCK)
-		(void)snprintf(buf, size, "vsock:%u", nm_addr_cid(addr));
-	else if (getnameinfo((const struct sockaddr *)&addr->sa, addr->len, buf, (socklen_t)size,
-			     NULL, 0, NI_NUMERICHOST) != 0)
-		(void)snprintf(buf, size, "?");
-	return buf;
-}
-
 int nm_address_parse(const char *text, struct nm_addr *ret)
 {
 	const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM};

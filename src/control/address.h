@@ -9,8 +9,6 @@
 
 #include "transport/conn.h"
 
-#define NM_ADDRESS_TEXT 64
-
 /* What control connections go over. */
 enum nm_control_over { NM_CONTROL_TCP, NM_CONTROL_VSOCK };
 
@@ -18,8 +16,6 @@ extern const char *const nm_control_words[]; /* by that; ends with NULL */
 
 /* Both ends of a connection, without ports; IPv4 in IPv6 becomes IPv4. 0 or -errno. */
 int nm_address_of_ends(int fd, struct nm_addr *ret_local, struct nm_addr *ret_remote);
-/* "10.0.0.7", "fe80::1%eth0", "vsock:3"; "?" when it has no such text. Returns buf. */
-char *nm_address_text(const struct nm_addr *addr, char *buf, size_t size);
 /* The other way round, for addresses of the internet. 0 or -EINVAL. */
 int nm_address_parse(const char *text, struct nm_addr *ret);
 /* From which address this host connects to another when nothing is said, which need not be the one at which it is

@@ -13,6 +13,7 @@
 #include "control/address.h"
 #include "control/session_priv.h"
 #include "host/clock.h"
+#include "transport/address.h"
 
 #define HELLO_NS  3000000000u /* that a master has to say hello */
 #define LINGER_NS 1000000000u /* that it has to read a refusal */
@@ -255,8 +256,8 @@ enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *opti
 	if (!error)
 		error = nm_address_of_ends(session.peer.fd, &session.local, &session.remote);
 	if (!error) {
-		(void)nm_address_text(&session.remote, session.remote_text,
-				      sizeof session.remote_text);
+		(void)nm_addr_text(&session.remote, session.remote_text,
+				   sizeof session.remote_text);
 		session_loop(&session);
 	}
 	session_fini(&session);

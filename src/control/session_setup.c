@@ -9,6 +9,7 @@
 #include "control/session_priv.h"
 #include "host/cpus.h"
 #include "host/priority.h"
+#include "transport/address.h"
 #include "transport/socket.h"
 
 #define OTHER_DESCRIPTORS 64u /* that a process needs besides those of its plan */
@@ -215,7 +216,7 @@ static const char *other_source(const struct nm_session *session, char *buf, siz
 	    nm_address_source(&session->remote, &source) < 0 ||
 	    nm_addr_same_host(&source, &session->local))
 		return NULL;
-	return nm_address_text(&source, buf, size);
+	return nm_addr_text(&source, buf, size);
 }
 
 int nm_session_prepare(struct nm_session *session, json_t *body)

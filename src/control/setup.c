@@ -10,6 +10,7 @@
 #include "control/master.h"
 #include "host/clock.h"
 #include "host/priority.h"
+#include "transport/address.h"
 
 static uint64_t timeout_at(const struct nm_master *master)
 {
@@ -122,7 +123,7 @@ static bool open_link(struct nm_master *master, struct nm_link *link, int fd)
 	if (!error)
 		error = nm_address_of_ends(link->peer.fd, &link->local, &link->remote);
 	if (!error) {
-		link->result->address = strdup(nm_address_text(&link->remote, text, sizeof text));
+		link->result->address = strdup(nm_addr_text(&link->remote, text, sizeof text));
 		error = link->result->address ? 0 : -ENOMEM;
 	}
 	if (error) {

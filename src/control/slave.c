@@ -260,7 +260,7 @@ static void turn_away(struct daemon *daemon, int fd, const struct nm_addr *remot
 	(void)snprintf(text, sizeof text,
 		       "it takes masters from its own host only, and %s is another: start it with "
 		       "--no-auth if this network is trusted",
-		       nm_address_text(remote, address, sizeof address));
+		       nm_addr_text(remote, address, sizeof address));
 	if (nm_peer_init(&peer, fd, NM_SIDE_MASTER, daemon->options->timeout_ns, now_ns) == 0) {
 		(void)nm_peer_send(&peer, NM_MESSAGE_REFUSE, nm_refuse_pack("auth", text), now_ns);
 		/* What is left unread would turn the end into a reset. */
@@ -418,8 +418,7 @@ int nm_slave_serve(const struct nm_slave_options *options, struct nm_diags *diag
 		error = -errno;
 	if (!error) {
 		if (options->listening)
-			options->listening(options->arg,
-					   nm_address_text(&address, text, sizeof text),
+			options->listening(options->arg, nm_addr_text(&address, text, sizeof text),
 					   nm_address_port(&address));
 		set_room(&daemon);
 		error = serve(&daemon);

@@ -2,7 +2,6 @@
 #include "engine/engine.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "engine/renew.h"
 #include "flowop/flowop.h"
 #include "host/clock.h"
+#include "transport/address.h"
 #include "transport/transport.h"
 
 static int init_groups(struct nm_engine *engine, const struct nm_engine_config *config)
@@ -161,16 +161,13 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 			       .peer = peer,
 			       .local = &engine->hosts[instr->host].local,
 			       .secret = engine->secret};
-	char address[NI_MAXHOST], phrase[192] = "";
+	char address[NM_ADDRESS_TEXT], phrase[192] = "";
 
 	/* To a slave its peer is the master, which has no name there. */
 	if (engine->plan->master)
 		how.peer_name = engine->plan->hosts[instr->host];
-	else if (getnameinfo((const struct sockaddr *)&peer->sa, peer->len, address, sizeof address,
-			     NULL, 0, NI_NUMERICHOST) == 0)
-		how.peer_name = address;
 	else
-		how.peer_name = "";
+		how.peer_name = nm_addr_text(peer, address, sizeof address);
 	int r = instr->transport->start(instr->transport_opts, &how,
 					&group->started[instr->opening], phrase, sizeof phrase);
 	if (r < 0)

@@ -10,6 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+char *nm_addr_text(const struct nm_addr *addr, char *buf, size_t size)
+{
+	if (addr->sa.ss_family == AF_VSOCK && nm_addr_cid(addr) == VMADDR_CID_ANY)
+		(void)snprintf(buf, size, "vsock:any");
+	else if (addr->sa.ss_family == AF_VSOCK)
+		(void)snprintf(buf, size, "vsock:%u", nm_addr_cid(addr));
+	else if (getnameinfo((const struct sockaddr *)&addr->sa, addr->len, buf, (socklen_t)size,
+			     NULL, 0, NI_NUMERICHOST) != 0)
+		(void)snprintf(buf, size, "?");
+	return buf;
+}
+
 void nm_addr_set_port(struct nm_addr *addr, uint16_t port)
 {
 	if (addr->sa.ss_family == AF_INET6)

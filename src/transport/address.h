@@ -8,6 +8,10 @@
 
 #include "transport/conn.h"
 
+#define NM_ADDRESS_TEXT 64
+
+/* "10.0.0.7", "fe80::1%eth0", "vsock:3"; "?" when it has no such text. Returns buf. */
+char *nm_addr_text(const struct nm_addr *addr, char *buf, size_t size);
 uint16_t nm_addr_port(const struct nm_addr *addr); /* 0: none */
 void nm_addr_set_port(struct nm_addr *addr, uint16_t port);
 /* Of an address of vsock(7). */

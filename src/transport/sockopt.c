@@ -2,9 +2,7 @@
 #include "transport/sockopt.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -217,13 +215,6 @@ static int try_bind(const struct nm_sock_opts *o, const struct nm_addr *addr)
 	return r;
 }
 
-static void print_address(const struct nm_addr *addr, char *buf, socklen_t size)
-{
-	if (getnameinfo((const struct sockaddr *)&addr->sa, addr->len, buf, size, NULL, 0,
-			NI_NUMERICHOST) != 0)
-		snprintf(buf, size, "?");
-}
-
 int nm_sock_try_sources(const struct nm_sock_opts *o, const struct nm_addr *peer, char *why,
 			size_t why_size)
 {
@@ -234,9 +225,9 @@ int nm_sock_try_sources(const struct nm_sock_opts *o, const struct nm_addr *peer
 		char own[INET6_ADDRSTRLEN + 20], other[INET6_ADDRSTRLEN + 20];
 
 		address_of(&o->sources[i], &addr);
-		print_address(&addr, own, sizeof own);
+		(void)nm_addr_text(&addr, own, sizeof own);
 		if ((family == AF_INET || family == AF_INET6) && addr.sa.ss_family != family) {
-			print_address(peer, other, sizeof other);
+			(void)nm_addr_text(peer, other, sizeof other);
 			snprintf(why, why_size,
 				 "localhost: %s is of %s, and %s, to which it is to connect, of %s",
 				 own, family_name(addr.sa.ss_family), other, family_name(family));

@@ -83,13 +83,13 @@ START_TEST(addresses_as_text)
 	char text[NM_ADDRESS_TEXT];
 	struct nm_addr at = cid("3");
 
-	ck_assert_str_eq(nm_address_text(&at, text, sizeof text), "vsock:3");
+	ck_assert_str_eq(nm_addr_text(&at, text, sizeof text), "vsock:3");
 	((struct sockaddr_vm *)(void *)&at.sa)->svm_cid = VMADDR_CID_ANY;
-	ck_assert_str_eq(nm_address_text(&at, text, sizeof text), "vsock:any");
+	ck_assert_str_eq(nm_addr_text(&at, text, sizeof text), "vsock:any");
 	((struct sockaddr_vm *)(void *)&at.sa)->svm_port = 20000;
 	ck_assert_uint_eq(nm_address_port(&at), 20000);
 	at = internet("10.0.0.7");
-	ck_assert_str_eq(nm_address_text(&at, text, sizeof text), "10.0.0.7");
+	ck_assert_str_eq(nm_addr_text(&at, text, sizeof text), "10.0.0.7");
 }
 END_TEST
 
