@@ -141,6 +141,9 @@ def main() -> int:
     if options.netmodel:
         env["NETMODEL"] = options.netmodel
     tools = find_tools(options.tools, env)
+    if options.netmodel and SUBJECT not in options.tools:
+        print(f"bench.py: --netmodel needs {SUBJECT} among --tools", file=sys.stderr)
+        return 1
     if options.netmodel and not any(tool.name == SUBJECT for tool in tools):
         print(f"bench.py: --netmodel {options.netmodel}: not a program", file=sys.stderr)
         return 1
