@@ -5,6 +5,7 @@
 
 #include "engine/waits.h"
 #include "engine/engine_priv.h"
+#include "engine/settle.h"
 #include "flowop/datagram.h"
 #include "transport/io.h"
 
@@ -67,6 +68,7 @@ void nm_worker_drain(struct nm_worker *worker)
 {
 	nm_worker_lone_end(worker);
 	nm_worker_polled_end(worker);
+	nm_worker_stop_flows(worker); /* those that follow wait for what does not come */
 	worker->draining = true;
 	worker->drained = 0;
 	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++)

@@ -208,7 +208,8 @@ void nm_tcp_watch_end(struct nm_worker *worker);     /* of a measured phase */
 void nm_worker_release_paced(struct nm_worker *worker); /* it is told to stop */
 void nm_worker_commands(struct nm_worker *worker);
 void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow);
-void nm_worker_end_phase(struct nm_worker *worker); /* or settles it before */
+void nm_worker_end_phase(struct nm_worker *worker);  /* or settles it before */
+void nm_worker_pass_phase(struct nm_worker *worker); /* all passes are done: drains, or ends it */
 void nm_worker_tell_main(struct nm_worker *worker);
 void nm_worker_check_quiet(struct nm_worker *worker, uint64_t now_ns);
 

@@ -133,8 +133,7 @@ void nm_worker_end_phase(struct nm_worker *worker)
 		nm_worker_end_phase_now(worker);
 }
 
-/* All passes are done. */
-static void pass_phase(struct nm_worker *worker)
+void nm_worker_pass_phase(struct nm_worker *worker)
 {
 	nm_worker_lowat_end(worker);
 	if (worker->phase->drains && !worker->draining)
@@ -150,7 +149,7 @@ void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow)
 	if (flow->error)
 		nm_worker_tell_main(worker);
 	if (--worker->n_active == 0)
-		pass_phase(worker);
+		nm_worker_pass_phase(worker);
 }
 
 /* How many passes the flow makes at most. Who follows is told how many there are; but where both ends know which flow it
@@ -374,7 +373,7 @@ void nm_worker_commands(struct nm_worker *worker)
 			return;
 		nm_worker_lowat_end(worker);
 		if (nm_counter_read(&worker->io.count->iterations) >= worker->goal)
-			pass_phase(worker);
+			nm_worker_pass_phase(worker);
 		else
 			nm_worker_end_when_quiet(worker);
 	}

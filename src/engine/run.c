@@ -262,7 +262,7 @@ end_special_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns
 		nm_hist_record(worker->response, now_ns - flow->plan_ns);
 	if (!paced && !worker->phase->leads) {
 		/* All flows follow: all passes that the other end has begun are done, whoever has made them. */
-		nm_worker_end_phase(worker);
+		nm_worker_pass_phase(worker);
 		return false;
 	}
 	if (--flow->iterations_left == 0 || !paced ||

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from compose import ask, connect, group, lasting, once, read, times
 from nmtest import (
     PROFILES,
     Json,
@@ -26,6 +27,7 @@ from nmtest import (
     calmly,
     defines,
     master_of,
+    phase_of,
     slaves_of,
     wait_until,
 )
@@ -312,3 +314,17 @@ def test_the_profile_is_all_that_a_slave_needs(netmodel: Netmodel, tmp_path: Pat
         document = netmodel.measure(PROFILES / "tcp_rr.xml", "-P", str(slave.port), *defines(**HERE))
     assert_ends_agree(document)
     assert document["totals"]["bytes_sent"] == document["totals"]["transactions"]
+
+
+@pytest.mark.parametrize(("workers", "flows"), [(1, 1), (2, 7)])
+def test_who_follows_one_slave_takes_what_another_sends(
+    netmodel: Netmodel, profile: WriteProfile, slave: Slave, workers: int, flows: int
+) -> None:
+    """The first begins each pass; the second sends as it likes, and what is too much must not meet what comes after."""
+    opening = connect("127.0.0.1", "protocol=tcp conn=1") + connect("localhost", "protocol=tcp conn=2")
+    body = lasting("200ms", read(100, "conn=1"), read(100, "conn=2"))
+    text = group(once(opening), body, times(50, ask(64, 64, "conn=2")), strands=workers, kind=f'nflows="{flows}" nthreads')
+    document = netmodel.measure(profile(text), "-P", str(slave.port))
+    assert_complete(document)
+    assert document["run"]["reconciled"] is True
+    assert phase_of(document, "counted")["transactions"] == 50 * flows
