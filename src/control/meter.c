@@ -97,7 +97,7 @@ static void read_sum(struct nm_meter *meter, struct nm_meter_sum *ret)
 		if (counts->messages_sent == 0 && counts->messages_received == 0)
 			continue;
 		ret->arrived = true;
-		ret->arrived_bytes += counts->bytes_received;
+		ret->arrived_bytes += counts->message_bytes;
 		ret->arrived_to_ns = later(ret->arrived_to_ns, end_ns);
 	}
 }
@@ -220,16 +220,36 @@ void nm_meter_run(struct nm_meter *meter, uint64_t now_ns)
 		end_row(meter, nm_grid_pass(&meter->grid, now_ns));
 }
 
+/* When the last flow was done: of who has drained when the last message came. */
+static uint64_t last_end_ns(const struct nm_meter *meter, uint64_t now_ns)
+{
+	uint32_t phase = meter->order.phase;
+	uint64_t last_ns = meter->begin_ns;
+
+	for (uint32_t g = 0; g < meter->plan->n_groups; g++) {
+		const struct nm_group *group = &meter->plan->groups[g];
+		uint64_t begin_ns, end_ns;
+
+		if (!group->runs || phase >= group->n_phases || !group->phases[phase].measured)
+			continue;
+		nm_engine_times(meter->engine, g, phase, &begin_ns, &end_ns);
+		last_ns = later(last_ns, end_ns ? end_ns : now_ns);
+	}
+	return last_ns < now_ns ? last_ns : now_ns;
+}
+
 void nm_meter_end(struct nm_meter *meter, uint64_t now_ns)
 {
 	if (!meter->running)
 		return;
+	uint64_t end_ns = last_end_ns(meter, now_ns);
+
 	meter->running = false;
 	if (meter->order.usage_to_ns != NM_USAGE_NEVER && !meter->has_after)
 		close_window(meter);
 	count_until_now(meter);
-	if (meter->grid.interval_ns && now_ns > meter->begin_ns + meter->row_ns)
-		end_row(meter, now_ns - meter->begin_ns);
+	if (meter->grid.interval_ns && end_ns > meter->begin_ns + meter->row_ns)
+		end_row(meter, end_ns - meter->begin_ns);
 }
 
 bool nm_meter_usage(struct nm_meter *meter, struct nm_usage *ret_usage)

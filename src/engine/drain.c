@@ -69,6 +69,7 @@ void nm_worker_drain(struct nm_worker *worker)
 	nm_worker_lone_end(worker);
 	nm_worker_polled_end(worker);
 	nm_worker_stop_flows(worker); /* those that follow wait for what does not come */
+	worker->quiet_ns = 0;	      /* again when it is known how much there is */
 	worker->draining = true;
 	worker->drained = 0;
 	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++)

@@ -29,9 +29,9 @@ struct nm_worker {
 	const struct nm_instr *body;	    /* the first instruction of the present phase */
 	struct nm_hist *latency, *response; /* of the present phase */
 	uint64_t
-		target; /* passes of the present phase at which it ends: for a leader 0 once it is told to stop, for a
+		target; /* answered passes of the present phase at which it ends: for a leader 0 once it is told to stop, for a
 	                  * follower the number it is told; UINT64_MAX until then; 0 all the time when passes are paced */
-	uint64_t goal; /* the same; target may be lower, and then each pass is looked at */
+	uint64_t goal;	/* the same; target may be lower, and then each pass is looked at */
 	uint64_t
 		turn_mask; /* passes, a power of two, less one: the flow that has made the last of so many
 			     * lets the others have their turn */
@@ -149,9 +149,11 @@ static inline struct nm_flow *nm_worker_flow(const struct nm_worker *worker, uin
 /* Passes at which the present phase ends. */
 static inline void nm_worker_set_goal(struct nm_worker *worker, uint64_t goal)
 {
+	uint64_t others = nm_counter_read(&worker->io.count->unanswered);
 	worker->goal = goal;
-	worker->target =
-		worker->counts_passes || worker->io.asks.stop || worker->n_stale ? 0 : goal;
+	worker->target = goal == UINT64_MAX ? goal : goal - (goal < others ? goal : others);
+	if (worker->counts_passes || worker->io.asks.stop || worker->n_stale)
+		worker->target = 0;
 }
 
 /* worker.c */

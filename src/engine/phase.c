@@ -263,7 +263,7 @@ static uint64_t moved(const struct nm_worker *worker)
 {
 	const struct nm_counters *count = worker->io.count;
 
-	return nm_counter_read(&count->iterations) + nm_counter_read(&count->bytes_sent) +
+	return nm_count_passes(count) + nm_counter_read(&count->bytes_sent) +
 	       nm_counter_read(&count->bytes_received);
 }
 
@@ -306,7 +306,10 @@ void nm_worker_check_quiet(struct nm_worker *worker, uint64_t now_ns)
 		worker->moved_ns = now_ns;
 	} else if (now_ns - worker->moved_ns >= QUIET_NS &&
 		   now_ns - worker->moved_ns >= patience_ns(worker)) {
-		end_phase_at(worker, worker->moved_ns);
+		if (worker->phase->drains && !worker->draining)
+			nm_worker_drain(worker);
+		else
+			end_phase_at(worker, worker->moved_ns);
 		return;
 	}
 	worker->quiet_ns = now_ns + QUIET_LOOK_NS;
@@ -372,7 +375,7 @@ void nm_worker_commands(struct nm_worker *worker)
 		if (worker->goal == UINT64_MAX)
 			return;
 		nm_worker_lowat_end(worker);
-		if (nm_counter_read(&worker->io.count->iterations) >= worker->goal)
+		if (nm_count_passes(worker->io.count) >= worker->goal)
 			nm_worker_pass_phase(worker);
 		else
 			nm_worker_end_when_quiet(worker);

@@ -242,9 +242,10 @@ static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, u
 
 /* The end of a pass after which something else than the next pass may come: the phase may be over, and a paced phase
  * has a target of 0 all the time, as have those whose passes are counted for each flow. */
-static __attribute__((noinline)) bool
-end_special_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns, uint64_t done)
+static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
+						       struct nm_flow *flow, uint64_t now_ns)
 {
+	uint64_t done = nm_count_passes(worker->io.count);
 	bool paced = worker->period_ns != 0;
 
 	if (worker->counts_passes)
@@ -273,18 +274,18 @@ end_special_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns
 	return !pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
 }
 
-/* The end of a pass that has lost something: none of the transactions, and its length is that of the limit. It is counted
- * after the pass, so that whoever reads both never finds more of these than passes. */
+/* The end of a pass that has lost something: none of the transactions, and its length is that of the limit. */
 static __attribute__((noinline)) bool end_unanswered_pass(struct nm_worker *worker,
-							  struct nm_flow *flow, uint64_t done)
+							  struct nm_flow *flow)
 {
-	_Atomic uint64_t *unanswered = &worker->io.count->unanswered;
 	uint64_t now_ns = worker->latency ? nm_clock_ns() : 0;
 
-	atomic_store_explicit(unanswered, nm_counter_read(unanswered) + 1, memory_order_release);
+	nm_counter_add(&worker->io.count->unanswered, 1);
+	nm_worker_set_goal(worker, worker->goal); /* with one answered pass less it is reached */
 	worker->io.now_ns = flow->start_ns = now_ns;
-	bool goes_on = done >= worker->target ? end_special_pass(worker, flow, now_ns, done)
-					      : go_on(worker, flow, done);
+	bool goes_on = nm_counter_read(&worker->io.count->iterations) >= worker->target
+			       ? end_special_pass(worker, flow, now_ns)
+			       : go_on(worker, flow, nm_count_passes(worker->io.count));
 
 	flow->unanswered = false;
 	return goes_on;
@@ -298,16 +299,16 @@ static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *wor
 	uint64_t now_ns = 0;
 	uint64_t done = nm_counter_read(iterations) + 1;
 
-	atomic_store_explicit(iterations, done, memory_order_relaxed);
 	if (__builtin_expect(flow->unanswered, 0))
-		return end_unanswered_pass(worker, flow, done);
+		return end_unanswered_pass(worker, flow);
+	atomic_store_explicit(iterations, done, memory_order_relaxed);
 	if (worker->latency) {
 		now_ns = worker->io.now_ns = nm_clock_ns();
 		nm_hist_record(worker->latency, now_ns - flow->start_ns);
 		flow->start_ns = now_ns;
 	}
 	if (__builtin_expect(done >= worker->target, 0))
-		return end_special_pass(worker, flow, now_ns, done);
+		return end_special_pass(worker, flow, now_ns);
 	return go_on(worker, flow, done);
 }
 

@@ -45,7 +45,7 @@ uint64_t nm_engine_iterations(const struct nm_engine *engine, uint32_t group, ui
 
 	if (worker >= g->n_workers || engine->begun == 0 || engine->begun > g->plan->n_phases)
 		return 0;
-	return nm_counter_read(&g->workers[worker].stats[engine->begun - 1].counters.iterations);
+	return nm_count_passes(&g->workers[worker].stats[engine->begun - 1].counters);
 }
 
 bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *ret_error)
@@ -174,7 +174,7 @@ uint64_t nm_engine_progress(const struct nm_engine *engine)
 				&group->workers[w].stats[engine->begun - 1].counters;
 
 			progress +=
-				nm_counter_read(&c->iterations) + nm_counter_read(&c->bytes_sent) +
+				nm_count_passes(c) + nm_counter_read(&c->bytes_sent) +
 				nm_counter_read(&c->bytes_received) +
 				nm_counter_read(&c->connects) + nm_counter_read(&c->accepts) +
 				atomic_load_explicit(&group->workers[w].done, memory_order_relaxed);

@@ -107,6 +107,9 @@ static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *
 		return false;
 	nm_counter_add(&io->count->bytes_received, size);
 	nm_counter_add(&io->count->messages_received, 1);
+	nm_counter_add(&io->count->message_bytes, size);
+	if (!stamped)
+		nm_counter_add(&io->count->unnumbered, 1);
 	if (stamped) {
 		memcpy(&stamp, data, size < sizeof stamp ? NM_DATAGRAM_STAMP : sizeof stamp);
 		if (!note_number(io, conn, ntohl(stamp.number)))

@@ -146,8 +146,7 @@ static void print_way(const struct nm_message_way *way, FILE *out)
 		fputc(',', out);
 }
 
-static void print_messages(const struct nm_result *run, const struct nm_result_interval *row,
-			   FILE *out)
+static void print_messages(const struct nm_result *run, size_t row, FILE *out)
 {
 	struct nm_messages messages;
 
@@ -174,7 +173,7 @@ static void print_row(const struct nm_result *shape, const struct nm_result *run
 		print_latency(shape, &window->response, out);
 	for (size_t h = 0; h < shape->n_hosts; h++) {
 		const struct nm_host_interval *own =
-			h < run->n_hosts ? nm_host_interval_at(&run->hosts[h], row) : NULL;
+			h < run->n_hosts ? nm_host_interval_at(run, &run->hosts[h], row) : NULL;
 		if (own && own->cpu.n_cpus)
 			print_cpu(&own->cpu, out);
 		else
@@ -182,7 +181,7 @@ static void print_row(const struct nm_result *shape, const struct nm_result *run
 	}
 	fprintf(out, ",%.9f", window->seconds);
 	if (extra.messages)
-		print_messages(run, row, out);
+		print_messages(run, (size_t)(row - run->intervals), out);
 	fputc('\n', out);
 }
 

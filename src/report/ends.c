@@ -121,11 +121,12 @@ static double count_of(bool stream, uint64_t sent, uint64_t received, uint64_t i
 	return stream ? (double)sent + (double)received : (double)iterations;
 }
 
-static void grow_by_row(struct line *line, const struct nm_result_interval *row,
-			const struct nm_result_host *host, bool stream)
+static void grow_by_row(struct line *line, const struct nm_result *result,
+			const struct nm_result_interval *row, const struct nm_result_host *host,
+			bool stream)
 {
 	const struct nm_counts *counts = &row->window.counts;
-	const struct nm_host_interval *own = host ? nm_host_interval_at(host, row) : NULL;
+	const struct nm_host_interval *own = host ? nm_host_interval_at(result, host, row) : NULL;
 
 	if (own)
 		grow(line, own->to_s - own->from_s,
@@ -157,7 +158,7 @@ struct nm_growth nm_growth_of(const struct nm_result *result, const struct nm_re
 
 		/* One in which the warm-up ends has a part of it in its count. */
 		if (row->part == NM_PART_MEASURED && row->from_s >= result->warmup_s - ROUNDED_S)
-			grow_by_row(&line, row, host, stream);
+			grow_by_row(&line, result, row, host, stream);
 	}
 	if (line.n == 1)
 		grow_by_window(&line, result, host, stream);

@@ -172,7 +172,7 @@ static json_t *intervals_json(const struct nm_result *result)
 				  "to_s", nm_json_real(row->to_s), "phase",
 				  nm_json_count(row->phase), "part", nm_part_name(row->part));
 		item = nm_json_join(item, nm_json_window(&row->window, &result->percentiles));
-		nm_interval_messages(result, row, &messages);
+		nm_interval_messages(result, i, &messages);
 		messages.any = any;
 		item = nm_json_join(item, nm_json_messages(&messages));
 		if (nm_json_append(array, item) != 0) {

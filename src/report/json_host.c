@@ -167,21 +167,20 @@ static json_t *connections_json(const struct nm_conn_report *report)
 			 nm_json_known(report->congestion_control), "tls", tls_json(&report->tls));
 }
 
-/* Of every row, or of none. */
-static json_t *add_messages(json_t *item, const struct nm_result_host *host,
-			    const struct nm_host_interval *row)
+static json_t *add_messages(json_t *item, const struct nm_host_interval *row)
 {
 	struct nm_message_way way;
 
-	if (!host->counts.messages_sent && !host->counts.messages_received)
-		return item;
 	nm_host_interval_messages(row, &way);
 	return nm_json_join(item, json_pack("{s:o}", "messages", nm_json_way(&way)));
 }
 
-static json_t *intervals_json(const struct nm_result_host *host)
+static json_t *intervals_json(const struct nm_result *result, const struct nm_result_host *host)
 {
+	struct nm_messages messages;
 	json_t *array = json_array();
+
+	nm_result_messages(result, &messages);
 
 	for (size_t i = 0; array && i < host->n_intervals; i++) {
 		const struct nm_host_interval *row = &host->intervals[i];
@@ -192,7 +191,8 @@ static json_t *intervals_json(const struct nm_result_host *host)
 					 nm_json_count(row->counts.bytes_sent), "bytes_received",
 					 nm_json_count(row->counts.bytes_received), "cpu",
 					 row->cpu.n_cpus ? cpu_json(&row->cpu) : json_null());
-		item = add_messages(item, host, row);
+		if (messages.any)
+			item = add_messages(item, row);
 		if (nm_json_append(array, item) != 0) {
 			json_decref(array);
 			return NULL;
@@ -252,5 +252,5 @@ json_t *nm_json_host(const struct nm_result *result, const struct nm_result_host
 				      json_pack("{s:o}", "counters", nm_json_counters(host)));
 	return nm_json_join(object, json_pack("{s:o, s:o}", "connections",
 					      connections_json(&host->connections), "intervals",
-					      intervals_json(host)));
+					      intervals_json(result, host)));
 }

@@ -108,9 +108,11 @@ static void add_messages(struct nm_table *table, const struct nm_result *result)
 	add_way(table, "to master", &messages.to_master);
 	if (messages.any && messages.timeouts) {
 		nm_table_cell(table, "time-outs");
-		nm_table_cell(table, "%" PRIu64 "  late answers %" PRIu64 "%s", messages.timeouts,
-			      messages.to_master.late + messages.to_slaves.late,
-			      messages.slaves_known ? "" : ", of the master alone");
+		nm_table_cell(table,
+			      "%" PRIu64 "  late answers %" PRIu64 "%s  passes unanswered %" PRIu64,
+			      messages.timeouts, messages.to_master.late + messages.to_slaves.late,
+			      messages.slaves_known ? "" : ", of the master alone",
+			      messages.unanswered);
 	}
 }
 

@@ -19,7 +19,7 @@ static void find_way(const struct nm_counts *from, const struct nm_counts *to, d
 		.reordered = to->reordered,
 		.duplicates = to->duplicates,
 		.late = to->late,
-		.received_bits_per_s = seconds > 0 ? (double)to->bytes_received * 8 / seconds : 0,
+		.received_bits_per_s = seconds > 0 ? (double)to->message_bytes * 8 / seconds : 0,
 		.has_jitter = to->jitters > 0,
 		.jitter_s = to->jitters ? (double)to->jitter_ns / 1e9 / (double)to->jitters : 0,
 	};
@@ -99,30 +99,56 @@ void nm_result_messages(const struct nm_result *result, struct nm_messages *ret)
 /* Of an interval the difference of sent and received would be what is on its way. */
 static void find_missing(const struct nm_counts *to, struct nm_message_way *way)
 {
-	bool numbered = to->bytes_received >= to->messages_received * NM_NUMBERED_BYTES;
-
-	way->lost_known = way->received_known && numbered;
+	way->lost_known = way->received_known && !to->unnumbered;
 	way->lost = way->lost_known ? (int64_t)to->skipped - (int64_t)to->reordered : 0;
 }
 
-void nm_interval_messages(const struct nm_result *result, const struct nm_result_interval *row,
-			  struct nm_messages *ret)
+/* What slaves have counted in the time of a row. */
+struct slaves {
+	struct nm_counts counts;
+	double bits_per_s;
+	bool known;
+};
+
+/* The last row of the master takes in all that a slave has counted since it began: it may have drained for longer. */
+static void add_slave(const struct nm_result *result, size_t number,
+		      const struct nm_result_host *host, struct slaves *slaves)
 {
-	struct nm_counts slaves = {.iterations = 0};
-	bool known = true;
+	const struct nm_result_interval *row = &result->intervals[number];
+	const struct nm_host_interval *first = nm_host_interval_at(result, host, row);
+	const struct nm_host_interval *end = host->intervals + host->n_intervals;
+	bool last = nm_interval_is_last(result, row);
+	struct nm_counts counts = {.iterations = 0};
+	double to_s = row->from_s;
 
-	for (size_t i = 0; i < result->n_hosts; i++) {
-		const struct nm_result_host *host = &result->hosts[i];
-		const struct nm_host_interval *own =
-			host->is_master ? NULL : nm_host_interval_at(host, row);
-
-		known &= own || host->is_master;
-		if (own)
-			nm_counts_add(&slaves, &own->counts);
+	/* It was done before the row began. */
+	if (!first && last && nm_host_done_by(host, row->phase, row->from_s))
+		return;
+	for (const struct nm_host_interval *own = first; own && own < end; own++) {
+		if (own->phase != row->phase || (own != first && !last))
+			break;
+		nm_counts_add(&counts, &own->counts);
+		to_s = own->to_s;
 	}
-	find_ways(&row->window.counts, known ? &slaves : NULL, row->window.seconds, ret);
-	find_missing(&slaves, &ret->to_slaves);
-	find_missing(&row->window.counts, &ret->to_master);
+	slaves->known = slaves->known && first;
+	nm_counts_add(&slaves->counts, &counts);
+	if (first && to_s > first->from_s)
+		slaves->bits_per_s += (double)counts.message_bytes * 8 / (to_s - first->from_s);
+}
+
+void nm_interval_messages(const struct nm_result *result, size_t number, struct nm_messages *ret)
+{
+	const struct nm_window *window = &result->intervals[number].window;
+	struct slaves slaves = {.known = true};
+
+	for (size_t i = 0; i < result->n_hosts; i++)
+		if (!result->hosts[i].is_master)
+			add_slave(result, number, &result->hosts[i], &slaves);
+	find_ways(&window->counts, slaves.known ? &slaves.counts : NULL, window->seconds, ret);
+	if (slaves.known)
+		ret->to_slaves.received_bits_per_s = slaves.bits_per_s;
+	find_missing(&slaves.counts, &ret->to_slaves);
+	find_missing(&window->counts, &ret->to_master);
 }
 
 void nm_host_interval_messages(const struct nm_host_interval *row, struct nm_message_way *ret)

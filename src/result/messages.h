@@ -29,10 +29,9 @@ struct nm_messages {
 void nm_phase_messages(const struct nm_result_phase *phase, struct nm_messages *ret);
 void nm_result_messages(const struct nm_result *result,
 			struct nm_messages *ret); /* measured phases */
-/* Of one interval. What was lost is what the receiving end found missing in it, less what came after all; not known of
+/* Of one interval, result->intervals[number]. What was lost is what the receiving end found missing in it, less what came after all; not known of
  * messages that are too short for a number. Where a slave has no row for it, its counts are not known. */
-void nm_interval_messages(const struct nm_result *result, const struct nm_result_interval *row,
-			  struct nm_messages *ret);
+void nm_interval_messages(const struct nm_result *result, size_t number, struct nm_messages *ret);
 /* What one host has received in one of its rows. */
 void nm_host_interval_messages(const struct nm_host_interval *row, struct nm_message_way *ret);
 

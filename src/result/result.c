@@ -125,22 +125,43 @@ double nm_window_bits_per_s(const struct nm_window *window)
 	return window->seconds > 0 ? bytes * 8 / window->seconds : 0;
 }
 
-/* The grid of a host has the same points, but for what it missed. It may end later: with its own last flow. */
-const struct nm_host_interval *nm_host_interval_at(const struct nm_result_host *host,
+bool nm_interval_is_last(const struct nm_result *result, const struct nm_result_interval *row)
+{
+	return row + 1 == result->intervals + result->n_intervals || row[1].phase != row->phase;
+}
+
+/* The grid of a host has the same points, but for what it missed. It may go on for longer: until its own last flow. */
+const struct nm_host_interval *nm_host_interval_at(const struct nm_result *result,
+						   const struct nm_result_host *host,
 						   const struct nm_result_interval *row)
 {
 	double half = (row->to_s - row->from_s) / 2;
+	bool last = nm_interval_is_last(result, row);
 
 	for (size_t i = 0; i < host->n_intervals; i++) {
 		const struct nm_host_interval *own = &host->intervals[i];
-		bool last = i + 1 == host->n_intervals || own[1].phase != own->phase;
+		bool own_last = i + 1 == host->n_intervals || own[1].phase != own->phase;
 
 		if (own->phase == row->phase &&
 		    fabs(own->from_s - row->from_s) < NM_GRID_ROUNDING_S &&
-		    (last || fabs(own->to_s - row->to_s) <= half))
+		    (last || own_last || fabs(own->to_s - row->to_s) <= half))
 			return own;
 	}
 	return NULL;
+}
+
+bool nm_host_done_by(const struct nm_result_host *host, uint32_t phase, double seconds)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < host->n_intervals; i++) {
+		const struct nm_host_interval *own = &host->intervals[i];
+
+		if (own->phase == phase && own->to_s > seconds + NM_GRID_ROUNDING_S)
+			return false;
+		any |= own->phase == phase;
+	}
+	return any;
 }
 
 double nm_cpu_share(const struct nm_cpu_times *cpu, uint64_t part_ns)

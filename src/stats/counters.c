@@ -3,12 +3,9 @@
 
 void nm_counts_collect(struct nm_counts *into, const struct nm_counters *from)
 {
-	uint64_t unanswered = atomic_load_explicit(&from->unanswered, memory_order_acquire);
-
 #define COLLECT(name) into->name += nm_counter_read(&from->name);
 	NM_COUNTERS(COLLECT)
 #undef COLLECT
-	into->iterations -= unanswered;
 }
 
 void nm_counts_add(struct nm_counts *into, const struct nm_counts *from)

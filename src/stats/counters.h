@@ -11,12 +11,13 @@
 #define NM_NUMBERED_BYTES 8u
 
 /* All counters, in the order of the control protocol. iterations: passes of the transaction that came to their end;
- * unanswered: those of them in which a wait for what may be lost ended by its limit. Copies hold the others alone. errors:
+ * unanswered: others, in which a wait for what may be lost ended by its limit. errors:
  * flowops that failed. timeouts: waits given up; over reliable transports they are errors too. messages_sent
  * to duplicates are kept over unreliable transports only; late: answers to what had been given up, not taken. fastopens:
  * closed connections whose first packet had data. zerocopy_sends, zerocopy_copied: sends without a copy that have been
  * completed, and those of them for which the kernel has made one after all. bytes_mapped: received without a copy.
  * skipped: numbers of messages that were not there when a later one came; reordered are those that came after all.
+ * message_bytes: of bytes_received, those of messages_received; unnumbered: those of them that are too short for a number.
  * jitters, jitter_ns: how often the jitter of a connection has been estimated anew, and the sum of these estimates. */
 #define NM_COUNTERS(X)                                                                             \
 	X(iterations)                                                                              \
@@ -38,7 +39,9 @@
 	X(skipped)                                                                                 \
 	X(jitters)                                                                                 \
 	X(jitter_ns)                                                                               \
-	X(unanswered)
+	X(unanswered)                                                                              \
+	X(message_bytes)                                                                           \
+	X(unnumbered)
 
 #define NM_COUNTER_FIELD(name) _Atomic uint64_t name;
 struct nm_counters {
@@ -63,6 +66,12 @@ static inline void nm_counter_add(_Atomic uint64_t *counter, uint64_t n)
 static inline uint64_t nm_counter_read(const _Atomic uint64_t *counter)
 {
 	return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+/* Answered or not. Both only grow, so that differences of two readings are never below 0. */
+static inline uint64_t nm_count_passes(const struct nm_counters *count)
+{
+	return nm_counter_read(&count->iterations) + nm_counter_read(&count->unanswered);
 }
 
 /* into += what the worker has counted so far. */

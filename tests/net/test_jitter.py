@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from compose import connect, group, lasting, once, op, opened, read, write
 from delaying import NEAR, Fate, way
 from nmtest import Json, Netmodel, assert_complete, calmly, defines
 
@@ -101,6 +104,51 @@ def test_losses_of_intervals_need_a_number(netmodel: Netmodel, size: int, told: 
     (row,) = netmodel.measure("udp_stream", *args, "-i", "100ms")["intervals"]
     assert row["messages"]["to_slaves"]["lost"] == told
     assert row["messages"]["to_slaves"]["received"] == row["messages"]["to_slaves"]["sent"] > 0
+
+
+def test_what_comes_after_the_end_is_in_the_last_row(netmodel: Netmodel) -> None:
+    """The slave takes what comes half a second late, and has more rows than the master."""
+    held = lambda data, number: 0.5 * (len(data) == SIZE)  # noqa: E731
+    document = measure(netmodel, held, "-i", "300ms")
+    ways = [row["messages"]["to_slaves"] for row in document["intervals"]]
+    total = document["totals"]["messages"]["to_slaves"]
+    assert sum(way["received"] for way in ways) == total["received"] == total["sent"]
+    assert len(document["hosts"][1]["intervals"]) > len(ways)
+    assert ways[-1]["bits_received_per_s"] < 2 * 200 * SIZE * 8
+
+
+def test_a_host_to_which_nothing_comes_has_rows(netmodel: Netmodel) -> None:
+    document = measure(netmodel, lambda data, number: None if len(data) == SIZE else 0, "-i", "300ms")
+    rows = document["hosts"][1]["intervals"]
+    assert rows and all(row["messages"]["received"] == 0 for row in rows)
+
+
+def test_other_transports_are_no_messages(netmodel: Netmodel, profile: Callable[..., Path]) -> None:
+    """Groups over tcp and over udp beside each other, and both in one group."""
+    exchange = lasting("400ms", write("10k", "conn=1") + read(1000, "conn=1"), more='rate="100"')
+    short = lasting("400ms", write(4, "conn=2"), more='rate="100"')
+    tcp, udp = connect(options="protocol=tcp conn=1"), connect(options="protocol=udp conn=2")
+    apart = group(once(tcp), exchange) + group(once(udp), short)
+    together = group(once(tcp + udp), exchange.replace("</transaction>", write(4, "conn=2") + "</transaction>"))
+    for text in (apart, together):
+        document = netmodel.measure(profile(text), "-i", "200ms")
+        assert_complete(document)
+        ways = [row["messages"] for row in document["intervals"]] + [document["totals"]["messages"]]
+        for way in ways:
+            assert 0 < way["to_slaves"]["bits_received_per_s"] < 2 * 100 * 4 * 8
+            assert way["to_master"]["bits_received_per_s"] == 0
+        assert all(way["to_slaves"]["lost"] is None for way in ways[:-1])
+        assert ways[-1]["to_slaves"]["lost"] == 0
+
+
+def test_rows_without_answers_have_no_transactions(netmodel: Netmodel, profile: Callable[..., Path]) -> None:
+    """Readings come at any time, also between the counts of one pass."""
+    body = lasting("500ms", write(64) + op("think", "duration=1ms at=slave") + read(64, "timeout=1us"))
+    document = netmodel.measure(profile(opened(body, strands=8, opening=connect(options="protocol=udp"))), "-i", "1ms")
+    rows = [row["transactions"] for row in document["intervals"]]
+    assert document["totals"]["messages"]["unanswered"] > 1000
+    assert sum(rows) == document["totals"]["transactions"]
+    assert max(rows) < 10000
 
 
 def test_where_messages_are_answered_there_is_none(netmodel: Netmodel) -> None:

@@ -316,15 +316,19 @@ def test_the_profile_is_all_that_a_slave_needs(netmodel: Netmodel, tmp_path: Pat
     assert document["totals"]["bytes_sent"] == document["totals"]["transactions"]
 
 
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
 @pytest.mark.parametrize(("workers", "flows"), [(1, 1), (2, 7)])
 def test_who_follows_one_slave_takes_what_another_sends(
-    netmodel: Netmodel, profile: WriteProfile, slave: Slave, workers: int, flows: int
+    netmodel: Netmodel, profile: WriteProfile, slave: Slave, workers: int, flows: int, protocol: str
 ) -> None:
-    """The first begins each pass; the second sends as it likes, and what is too much must not meet what comes after."""
-    opening = connect("127.0.0.1", "protocol=tcp conn=1") + connect("localhost", "protocol=tcp conn=2")
+    """The first begins each pass, and some may be lost; the second sends as it likes, and what is too much must not meet
+    what comes after."""
+    opening = connect("127.0.0.1", f"protocol={protocol} conn=1") + connect("localhost", "protocol=tcp conn=2")
     body = lasting("200ms", read(100, "conn=1"), read(100, "conn=2"))
     text = group(once(opening), body, times(50, ask(64, 64, "conn=2")), strands=workers, kind=f'nflows="{flows}" nthreads')
     document = netmodel.measure(profile(text), "-P", str(slave.port))
     assert_complete(document)
     assert document["run"]["reconciled"] is True
-    assert phase_of(document, "counted")["transactions"] == 50 * flows
+    phase = phase_of(document, "counted")
+    assert phase["transactions"] == 50 * flows
+    assert (phase["bytes_sent"], phase["bytes_received"]) == (50 * flows * 64, 50 * flows * 64)

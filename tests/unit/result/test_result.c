@@ -264,8 +264,8 @@ START_TEST(rates_of_messages_are_cut_as_the_totals_are)
 	result->groups[0].phases[0] = (struct nm_result_phase){
 		.measured = true,
 		.seconds = 2,
-		.whole = {.counts = {.messages_sent = 90, .bytes_received = 50}},
-		.slaves = {.messages_received = 80, .bytes_received = 1000},
+		.whole = {.counts = {.messages_sent = 90, .message_bytes = 50}},
+		.slaves = {.messages_received = 80, .message_bytes = 1000},
 		.slaves_known = true};
 	nm_result_messages(result, &messages);
 	ck_assert_double_eq(messages.to_slaves.received_bits_per_s, 4000);
@@ -289,48 +289,56 @@ START_TEST(rates_of_messages_are_cut_as_the_totals_are)
 }
 END_TEST
 
-/* Rows belong together that begin together; the last one of a host may end later. */
+/* Rows belong together that begin together; the last one takes in what hosts have counted after it. */
 START_TEST(messages_of_intervals_are_those_of_all_hosts)
 {
 	struct nm_host_interval first[] = {
-		{.to_s = 1,
-		 .counts = {.messages_received = 5, .bytes_received = 500, .skipped = 3}},
+		{.to_s = 1, .counts = {.messages_received = 5, .message_bytes = 500, .skipped = 3}},
 		{.from_s = 1,
-		 .to_s = 1.9,
-		 .counts = {.messages_received = 6, .bytes_received = 600, .reordered = 2}},
+		 .to_s = 2,
+		 .counts = {.messages_received = 6, .message_bytes = 600, .reordered = 2}},
+		{.from_s = 2, .to_s = 2.5, .counts = {.messages_received = 1, .skipped = 1}},
 	};
 	struct nm_host_interval second[] = {
-		{.to_s = 1, .counts = {.messages_received = 7, .bytes_received = 700}},
+		{.to_s = 1, .counts = {.messages_received = 7, .message_bytes = 700}},
+		{.from_s = 1, .to_s = 1.25, .counts = {.bytes_received = 9999}},
 	};
 	struct nm_result_host hosts[] = {{.is_master = true},
-					 {.intervals = first, .n_intervals = 2},
-					 {.intervals = second, .n_intervals = 1}};
-	struct nm_result_interval row = {.to_s = 1,
-					 .window = {.seconds = 2, .counts = {.messages_sent = 20}}};
-	struct nm_result result = {.hosts = hosts, .n_hosts = 3};
+					 {.intervals = first, .n_intervals = 3},
+					 {.intervals = second, .n_intervals = 2}};
+	struct nm_result_interval rows[] = {
+		{.to_s = 1, .window = {.seconds = 2, .counts = {.messages_sent = 20}}},
+		{.from_s = 1, .to_s = 1.5, .window = {.counts = {.messages_sent = 4}}},
+	};
+	struct nm_result result = {
+		.hosts = hosts, .n_hosts = 3, .intervals = rows, .n_intervals = 2};
 	struct nm_messages messages;
 	struct nm_message_way way;
 
-	nm_interval_messages(&result, &row, &messages);
+	nm_interval_messages(&result, 0, &messages);
 	ck_assert(messages.any && messages.to_slaves.received_known);
 	ck_assert_uint_eq(messages.to_slaves.sent, 20);
 	ck_assert_uint_eq(messages.to_slaves.received, 12);
 	ck_assert(messages.to_slaves.lost_known && messages.to_master.lost_known);
 	ck_assert_int_eq(messages.to_slaves.lost, 3);
-	ck_assert_double_eq(messages.to_slaves.received_bits_per_s, 1200 * 8 / 2.0);
-	row.from_s = 1;
-	row.to_s = 1.5;
-	nm_interval_messages(&result, &row, &messages);
+	ck_assert_double_eq(messages.to_slaves.received_bits_per_s, 1200 * 8);
+	nm_interval_messages(&result, 1, &messages);
+	ck_assert_uint_eq(messages.to_slaves.received, 7);
+	ck_assert_int_eq(messages.to_slaves.lost, -1);
+	ck_assert_double_eq(messages.to_slaves.received_bits_per_s, 600 * 8 / 1.5);
+	/* One that was done before the row began has nothing in it; one without any row has told nothing. */
+	hosts[2].n_intervals = 1;
+	nm_interval_messages(&result, 1, &messages);
+	ck_assert_uint_eq(messages.to_slaves.received, 7);
+	hosts[2].n_intervals = 0;
+	nm_interval_messages(&result, 1, &messages);
 	ck_assert(!messages.to_slaves.received_known && !messages.to_slaves.lost_known);
 	ck_assert(messages.to_slaves.sent_known && !messages.to_master.sent_known);
-	result.n_hosts = 2;
-	nm_interval_messages(&result, &row, &messages);
-	ck_assert(messages.to_slaves.lost_known);
-	ck_assert_int_eq(messages.to_slaves.lost, -2);
+	ck_assert(isnan(messages.to_slaves.received_bits_per_s));
 	nm_host_interval_messages(&first[1], &way);
 	ck_assert(way.lost_known);
 	ck_assert_int_eq(way.lost, -2);
-	first[1].counts.bytes_received = 6 * 8 - 1;
+	first[1].counts.unnumbered = 1;
 	nm_host_interval_messages(&first[1], &way);
 	ck_assert(!way.lost_known);
 }

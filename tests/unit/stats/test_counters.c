@@ -20,9 +20,6 @@ START_TEST(counters_have_64_bits)
 	nm_counts_add(&twice, &sum);
 	nm_counts_add(&twice, &sum);
 	nm_counts_subtract(&sum, &(struct nm_counts){.connects = 1, .bytes_sent = 2});
-	/* Those that were not answered are taken out of the passes: here all. */
-	ck_assert_uint_eq(twice.iterations, 0);
-	twice.iterations = twice.unanswered;
 #define CHECK(name) ck_assert_uint_eq(twice.name, 2 * ((UINT64_C(1) << 32) + 1));
 	NM_COUNTERS(CHECK)
 	ck_assert_uint_eq(sum.connects, UINT64_C(1) << 32);
