@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from compose import connect, group, lasting, once, write
 from nmtest import TOP, Json, Netmodel, Node, Process, Result, calmly, children, defines, limit_descriptors, wait_until
 
 SCRIPT = TOP / "contrib" / "scaling-study"
@@ -88,6 +89,16 @@ def test_http_get_against_three_slaves(
         assert point["throughput_mbps"] == pytest.approx(point["transactions_per_s"] * each_mbits, rel=0.01)
         # Flows that always have something to do: by Little's law, if nothing stands still at the end of the time.
         assert 0.5 < point["latency_mean_s"] * point["transactions_per_s"] / point["flows"] < 1.1
+
+
+def test_groups_over_udp_and_tcp_are_added_up(study: Study, profile: Callable[..., Path]) -> None:
+    groups = [
+        group(once(connect(options=f"protocol={protocol}")), lasting("500ms", body, more='rate="200"'), strands="$n")
+        for protocol, body in (("tcp", write(2000)), ("udp", write(500)))
+    ]
+    path = profile('<param name="n" type="count" default="1"/>' + "".join(groups))
+    (row,) = csv.DictReader(io.StringIO(study.run("-m", path, "--connections", "1", "--param", "n", "--format", "csv").out))
+    assert float(row["throughput_mbps"]) == pytest.approx(200 * 2500 * 8 / 1e6, rel=0.1)
 
 
 def test_csv(study: Study) -> None:
