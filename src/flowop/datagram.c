@@ -121,7 +121,8 @@ static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *
 	}
 	if (!instr->answers)
 		return true;
-	if (stamped && !after(ntohl(stamp.seen), conn->heard)) {
+	/* Of a question without a number the other end cannot tell that it has seen it. */
+	if (stamped && conn->sent != conn->heard && !after(ntohl(stamp.seen), conn->heard)) {
 		nm_counter_add(&io->count->late, 1);
 		return false;
 	}
@@ -303,7 +304,8 @@ static enum nm_step refused(struct nm_flow *flow, ssize_t n)
 
 static void count_sent(const struct nm_io *io, struct nm_conn *conn, size_t size, unsigned count)
 {
-	conn->sent += count;
+	if (size >= NM_DATAGRAM_STAMP)
+		conn->sent += count;
 	nm_counter_add(&io->count->bytes_sent, size * count);
 	nm_counter_add(&io->count->messages_sent, count);
 }

@@ -49,7 +49,7 @@ struct nm_conn {
 	uint32_t
 		ahead; /* what has been received beyond the last message: bytes; of unreliable transports messages */
 	uint32_t flags;
-	uint32_t sent; /* unreliable transports: messages sent, which number them */
+	uint32_t sent; /* unreliable transports: messages sent that have a number, which this is */
 	const struct nm_transport *transport;
 	void *state;	      /* the transport's own, or NULL */
 	struct nm_flow *flow; /* whose it is; set once */
