@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from compose import ask, check, connect, counts, group, lasting, op, read, times, write
-from nmtest import Netmodel, calmly, traced
+from nmtest import Netmodel, calmly, phase_of, traced
 
 WriteProfile = Callable[..., Path]
 Need = Callable[..., str]
@@ -89,3 +89,22 @@ def test_a_reset_loses_nothing(
     path = profile(group(times(8, body, close), strands=flows, kind='nthreads="1" nflows'))
     document = check(netmodel.measure(path))
     assert document["totals"]["transactions"] == 8 * flows
+
+
+@pytest.mark.parametrize("transport", ["tcp", "unix"])
+@pytest.mark.parametrize("kind", ["connect", "accept"])
+def test_a_flow_may_open_one_after_the_other(netmodel: Netmodel, profile: WriteProfile, kind: str, transport: str) -> None:
+    """Without closing any: the next may come before the other end has taken the one before."""
+    opening = times(100, connect(options=f"protocol={transport}", kind=kind), name="open")
+    check(netmodel.measure(profile(group(opening, times(100, read(4096), write(10)))), "--timeout", "2s"))
+
+
+@pytest.mark.parametrize("body", [[], [read(8)]])
+@pytest.mark.parametrize("kind", ["connect", "accept"])
+def test_a_reset_may_come_before_the_connect_is_over(
+    netmodel: Netmodel, profile: WriteProfile, kind: str, body: list[str]
+) -> None:
+    """What was sent before it is still there."""
+    ops = [connect(kind=kind), *body, op("disconnect", "close=rst by=server")]
+    document = check(netmodel.measure(profile(group(times(200, *ops), strands=2))))
+    assert phase_of(document, "counted")["transactions"] == 400
