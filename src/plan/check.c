@@ -52,7 +52,7 @@ static void check_duration(struct nm_draft *draft, const struct nm_draft_group *
 
 static bool acts(const struct nm_draft_step *step)
 {
-	return step->op->flags & (NM_FLOWOP_INITIATES | NM_FLOWOP_FOLLOWS);
+	return (step->op->flags & (NM_FLOWOP_INITIATES | NM_FLOWOP_FOLLOWS)) && step->common->count;
 }
 
 uint32_t nm_draft_leader(const struct nm_draft_group *group, const struct nm_draft_transaction *t)

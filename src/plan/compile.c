@@ -404,6 +404,7 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 		const struct nm_draft_step *step = &from->steps[t->first + i];
 
 		add_wait(phase, nm_draft_wait_ns(step));
+		add_wait(phase, step->common->timeout_ns);
 		phase->loose |= is_lossy(step) || step->common->can_fail;
 		phase->drains |= side->master && nm_draft_is_free(from, t, step->host);
 		if (!belongs(step, side))

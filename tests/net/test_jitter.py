@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import csv
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from compose import connect, group, lasting, once, op, opened, read, write
+from compose import ask, connect, group, lasting, once, op, opened, read, times, write
 from delaying import NEAR, Fate, way
 from nmtest import Json, Netmodel, assert_complete, calmly, defines
 
@@ -149,6 +150,45 @@ def test_rows_without_answers_have_no_transactions(netmodel: Netmodel, profile: 
     assert document["totals"]["messages"]["unanswered"] > 1000
     assert sum(rows) == document["totals"]["transactions"]
     assert max(rows) < 10000
+
+
+def test_waits_of_the_profile_are_no_standstill(netmodel: Netmodel, profile: Callable[..., Path]) -> None:
+    """A wait that is longer than --timeout, and many that are together."""
+    with way(netmodel, lambda data, number: None if len(data) == SIZE else 0) as between:
+        opening = connect(NEAR, f"protocol=udp shared_socket port={between.data_port}")
+        waits = times(1, write(SIZE), read(SIZE, "timeout=800ms")) + times(1, write(SIZE), read(SIZE, "timeout=60ms count=12"))
+        path = profile(opened(waits, opening=opening))
+        document = netmodel.measure(path, "-P", str(between.port), "--timeout", "300ms")
+    messages = document["totals"]["messages"]
+    assert (messages["timeouts"], messages["unanswered"]) == (13, 2)
+
+
+@pytest.mark.parametrize(("request_size", "answer"), [(1, 64), (64, 1), (7, 8), (8, 7)])
+def test_questions_without_a_number_are_answered(
+    netmodel: Netmodel, profile: Callable[..., Path], request_size: int, answer: int
+) -> None:
+    path = profile(opened(times(300, ask(request_size, answer)), opening=connect(options="protocol=udp")))
+    messages = netmodel.measure(path)["totals"]["messages"]
+    assert messages["to_master"]["received"] == 300
+    assert messages["timeouts"] == messages["unanswered"] == messages["to_master"]["late"] == 0
+
+
+def test_what_has_no_number_is_no_gap(netmodel: Netmodel, profile: Callable[..., Path]) -> None:
+    """Among messages that have one, and before them."""
+    before = times(50, ask(4, 4), name="before", more='measure="no"')
+    mixed = times(200, ask(4, 4), ask(64, 64), name="mixed")
+    path = profile(opened(before, times(200, ask(64, 64)), mixed, opening=connect(options="protocol=udp")))
+    rows = netmodel.measure(path, "-i", "10s")["intervals"]
+    assert [row["messages"]["to_slaves"]["lost"] for row in rows[1:3]] == [0, None]
+
+
+def test_who_follows_gives_up_when_the_other_is_done(netmodel: Netmodel, profile: Callable[..., Path]) -> None:
+    """Much is lost, as the buffer is small; no message of it is waited for when all is over."""
+    path = profile(opened(lasting("50ms", read(10000, "timeout=20ms")), opening=connect(options="protocol=udp rcvbuf=16k")))
+    began = time.monotonic()
+    document = netmodel.measure(path)
+    assert document["totals"]["messages"]["to_master"]["lost"] > 100
+    assert time.monotonic() - began < 3
 
 
 def test_where_messages_are_answered_there_is_none(netmodel: Netmodel) -> None:

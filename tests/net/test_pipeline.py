@@ -210,6 +210,7 @@ def test_a_schedule_goes_on_while_answers_are_awaited(netmodel: Netmodel, profil
 @pytest.mark.parametrize(
     ("body", "connect", "why"),
     [
+        (write("size=1 count=0") + read(), "", "nothing in it takes an answer"),
         (write() + read(), "protocol=udp", "<flowop write> in a transaction with pipeline=\"4\": its messages may be lost"),
         (write() + read() + write(), "", "<flowop write> in a transaction with pipeline=\"4\": what asks must come before"),
         (write(), "", '<transaction> pipeline="4": nothing in it takes an answer'),
