@@ -364,8 +364,9 @@ static void take_guests(struct nm_doors *doors, const struct source *listener)
 			drop_guest(doors, guest);
 			continue;
 		}
-		/* It has mostly come with the connection. */
-		guest_event(doors, guest);
+		/* It has mostly come with the connection. But the flow's connection before it goes first. */
+		if (doors->n_guests == 1)
+			guest_event(doors, guest);
 	}
 }
 
@@ -422,6 +423,37 @@ static void take_greetings(struct nm_doors *doors, const struct source *listener
 	}
 }
 
+/* True when there were any. They are taken out: a guest may be gone after it. */
+static bool take_guest_events(struct nm_doors *doors, struct epoll_event *events, int n)
+{
+	bool any = false;
+
+	for (int i = 0; i < n; i++) {
+		struct source *source = events[i].data.ptr;
+
+		if (source->kind != SOURCE_GUEST)
+			continue;
+		any = true;
+		events[i].data.ptr = NULL;
+		guest_event(doors, source);
+	}
+	return any;
+}
+
+static void take_listener_events(struct nm_doors *doors, const struct epoll_event *events, int n)
+{
+	for (int i = 0; i < n; i++) {
+		const struct source *source = events[i].data.ptr;
+
+		if (!source || source->kind != SOURCE_LISTEN)
+			continue;
+		if (source->door->transport->meet)
+			take_greetings(doors, source);
+		else
+			take_guests(doors, source);
+	}
+}
+
 static void *doors_main(void *arg)
 {
 	struct nm_doors *doors = arg;
@@ -430,16 +462,9 @@ static void *doors_main(void *arg)
 	while (!atomic_load_explicit(&doors->ends, memory_order_relaxed)) {
 		int n = epoll_wait(doors->epoll_fd, events, EVENTS, doors->guests ? 1000 : -1);
 
-		for (int i = 0; i < n; i++) {
-			struct source *source = events[i].data.ptr;
-
-			if (source->kind == SOURCE_GUEST)
-				guest_event(doors, source);
-			else if (source->kind == SOURCE_LISTEN && source->door->transport->meet)
-				take_greetings(doors, source);
-			else if (source->kind == SOURCE_LISTEN)
-				take_guests(doors, source);
-		}
+		/* Greetings have come before the connections that their flows open next; more may not have fitted in. */
+		if (!take_guest_events(doors, events, n) || n < EVENTS)
+			take_listener_events(doors, events, n);
 		if (doors->guests)
 			expire_guests(doors, nm_clock_ns());
 	}

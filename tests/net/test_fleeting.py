@@ -108,3 +108,11 @@ def test_a_reset_may_come_before_the_connect_is_over(
     ops = [connect(kind=kind), *body, op("disconnect", "close=rst by=server")]
     document = check(netmodel.measure(profile(group(times(200, *ops), strands=2))))
     assert phase_of(document, "counted")["transactions"] == 400
+
+
+@pytest.mark.parametrize("kind", ["connect", "accept"])
+def test_sizes_are_those_of_the_connection(netmodel: Netmodel, profile: WriteProfile, kind: str) -> None:
+    """Which one it is of its flow decides what both ends draw, so that the next must not be taken before it."""
+    ops = [connect(kind=kind), write("rand(3,8192)"), op("disconnect", "close=fin")]
+    document = check(netmodel.measure(profile(several(4, times(200, *ops)))))
+    assert phase_of(document, "counted")["transactions"] == 800
