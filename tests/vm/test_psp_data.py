@@ -40,12 +40,13 @@ def calls(netmodel: Netmodel, pair: Pair, where: Path, name: str, flows: int, tr
 @pytest.mark.parametrize("flows", [1, 8])
 def test_a_transaction_costs_what_it_costs_over_tcp(netmodel: Netmodel, pair: Pair, tmp_path: Path, flows: int) -> None:
     """In system calls: those of a long run less those of a short one."""
-    few, many = 100, 300
+    few, many = 100, 500
     for name in ("tcp_rr", "psp_rr"):
         short, long = (calls(netmodel, pair, tmp_path / f"{name}{n}", name, flows, n) for n in (few, many))
         cost = {call: (long[call] - short[call]) / (many - few) for call in long}
         assert cost["sendto"] == pytest.approx(1, abs=0.05), (name, cost)
-        assert 0.95 < cost["recvfrom"] < 1.3, (name, cost)
+        # Receives that find nothing are many or few in either run.
+        assert 0.9 < cost["recvfrom"] < 1.3, (name, cost)
         others = {call: each for call, each in cost.items() if call not in WAITS | {"sendto", "recvfrom"}}
         assert sum(map(abs, others.values())) < 0.1, (name, others)
         assert sum(cost.get(call, 0) for call in WAITS) < 1.2, (name, cost)
