@@ -220,29 +220,15 @@ void nm_meter_run(struct nm_meter *meter, uint64_t now_ns)
 		end_row(meter, nm_grid_pass(&meter->grid, now_ns));
 }
 
-/* When the last flow was done: of who has drained when the last message came. */
-static uint64_t last_end_ns(const struct nm_meter *meter, uint64_t now_ns)
-{
-	uint32_t phase = meter->order.phase;
-	uint64_t last_ns = meter->begin_ns;
-
-	for (uint32_t g = 0; g < meter->plan->n_groups; g++) {
-		const struct nm_group *group = &meter->plan->groups[g];
-		uint64_t begin_ns, end_ns;
-
-		if (!group->runs || phase >= group->n_phases || !group->phases[phase].measured)
-			continue;
-		nm_engine_times(meter->engine, g, phase, &begin_ns, &end_ns);
-		last_ns = later(last_ns, end_ns ? end_ns : now_ns);
-	}
-	return last_ns < now_ns ? last_ns : now_ns;
-}
-
 void nm_meter_end(struct nm_meter *meter, uint64_t now_ns)
 {
 	if (!meter->running)
 		return;
-	uint64_t end_ns = last_end_ns(meter, now_ns);
+	struct nm_meter_sum sum;
+
+	/* The last row ends with the last flow: of who has drained when the last message came. */
+	read_sum(meter, &sum);
+	uint64_t end_ns = sum.to_ns && sum.to_ns < now_ns ? sum.to_ns : now_ns;
 
 	meter->running = false;
 	if (meter->order.usage_to_ns != NM_USAGE_NEVER && !meter->has_after)

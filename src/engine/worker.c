@@ -139,7 +139,7 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 	worker->worker_no = number;
 	worker->cpu = -1;
 	worker->counts_passes = engine->details & (NM_DETAIL_PASSES | NM_DETAIL_PASS_LOG);
-	worker->goal = worker->target = UINT64_MAX;
+	worker->goal = worker->target = UINT64_MAX; /* it counts nothing yet */
 	atomic_init(&worker->follow, UINT64_MAX);
 	int r = init_epoll(worker);
 

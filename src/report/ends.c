@@ -5,9 +5,6 @@
 
 #include "report/common.h"
 
-/* Rows that begin this much before the window does are within it all the same: times are rounded. */
-#define ROUNDED_S 1e-6
-
 bool nm_is_stream(const struct nm_result *result)
 {
 	const struct nm_counts *counts = &result->totals.counts;
@@ -157,7 +154,8 @@ struct nm_growth nm_growth_of(const struct nm_result *result, const struct nm_re
 		const struct nm_result_interval *row = &result->intervals[i];
 
 		/* One in which the warm-up ends has a part of it in its count. */
-		if (row->part == NM_PART_MEASURED && row->from_s >= result->warmup_s - ROUNDED_S)
+		if (row->part == NM_PART_MEASURED &&
+		    row->from_s >= result->warmup_s - NM_GRID_ROUNDING_S)
 			grow_by_row(&line, result, row, host, stream);
 	}
 	if (line.n == 1)

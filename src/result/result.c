@@ -8,8 +8,6 @@
 
 #include "stats/hist.h"
 
-#define NM_GRID_ROUNDING_S 1e-6
-
 struct nm_result *nm_result_new(void)
 {
 	return calloc(1, sizeof(struct nm_result));

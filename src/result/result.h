@@ -206,6 +206,8 @@ double nm_window_transactions_per_s(const struct nm_window *window);
 double nm_window_bits_per_s(const struct nm_window *window); /* both directions */
 /* False when the master or a slave has delivered no report, or there is no slave. */
 bool nm_result_difference(const struct nm_result *result, struct nm_difference *ret_difference);
+/* Times of the grid that differ by less are the same. */
+#define NM_GRID_ROUNDING_S 1e-6
 /* Rows are those of result->intervals. Whether it is the last of its phase. */
 bool nm_interval_is_last(const struct nm_result *result, const struct nm_result_interval *row);
 /* The host's row that begins with the master's, or NULL: it has none. */
