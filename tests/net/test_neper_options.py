@@ -350,7 +350,7 @@ def lengths_of_datagrams(trace: Trace) -> set[int]:
 
 def test_buffer_size_of_streams(run: Run) -> None:
     delay = ("-D", "20ms", "-l", "0.2")
-    assert set(run("tcp_stream", *delay).sent(True)) == {16384}
+    assert set(run("tcp_stream", *delay).sent(True)) == {131072}
     assert set(run("tcp_stream", "-B", "7000", *delay).sent(True)) == {7000}
     assert set(run("udp_stream", *delay).sent(True)) == {1400}
     assert set(run("udp_stream", "-B", "7000", *delay).sent(True)) == {7000}

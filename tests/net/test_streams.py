@@ -246,13 +246,13 @@ def test_rcvlowat_is_for_data_that_keep_coming(netmodel: Netmodel, profile: Writ
 @pytest.mark.parametrize(
     ("params", "most", "told"),
     [
-        ({}, 262144, ""),
+        ({}, 131072, ""),
         ({"buffer_size": "1m"}, 1 << 20, ""),
         ({"buffer_size": "300k"}, 307200, ""),
-        ({"rcvlowat": "128k"}, 131072, ""),
-        ({"rcvlowat": "0"}, 65536, ""),
+        ({"rcvlowat": "256k"}, 262144, ""),
+        ({"buffer_size": "16k", "rcvlowat": "0"}, 65536, ""),
         ({"read_size": "512k"}, 524288, ""),
-        ({"read_size": "4k"}, 16384, "warning: <flowop write>: rsize has no effect: it is smaller than size"),
+        ({"read_size": "4k"}, 131072, "warning: <flowop write>: rsize has no effect: it is smaller than size"),
     ],
     ids=str,
 )
@@ -264,7 +264,7 @@ def test_a_read_takes_what_wakes_it(netmodel: Netmodel, name: str, params: dict[
 
 
 def test_reads_are_as_long_as_they_may_be(netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path) -> None:
-    for wanted, params in (262144, {}), (131072, {"read_size": "128k"}), (524288, {"rcvlowat": "512k"}):
+    for wanted, params in (131072, {"buffer_size": "16k"}), (262144, {"read_size": "256k"}), (524288, {"rcvlowat": "512k"}):
         args = defines(test_length="200ms", **params)
         _, lines = traced(netmodel, need_tool, "tcp_stream", tmp_path / f"trace{wanted}", "recvfrom", args=args)
         asked = [int(m[1]) for line in lines if (m := re.search(r"recvfrom\(.*, (\d+), MSG_DONTWAIT", line))]
