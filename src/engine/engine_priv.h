@@ -49,6 +49,7 @@ struct nm_worker {
 	struct nm_listen_fd *polled_listener; /* while it polls; NULL: it has none */
 	unsigned looks;			      /* of one that spins: how often nothing was found */
 	struct nm_looks look;
+	struct nm_closing closing;
 	int epoll_fd;
 	int wake_fd;
 	/* Phase. */
@@ -180,9 +181,8 @@ void *nm_worker_main(void *worker); /* the thread */
 /* Something has come for conn. */
 void nm_worker_conn_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events);
 void nm_worker_queue(struct nm_worker *worker, struct nm_flow *flow);
-void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow); /* until flow->wake_ns */
-void nm_worker_expire(struct nm_worker *worker,
-		      struct nm_flow *flow); /* its wait has been too long */
+void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow);  /* until flow->wake_ns */
+void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow); /* its wait is too long */
 
 int nm_worker_watch(struct nm_worker *worker, struct nm_flow *flow,
 		    bool output); /* flow->conn; 0 or -errno */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += src/libnm_engine.la
 src_libnm_engine_la_SOURCES = \
+	src/engine/closing.c \
 	src/engine/detail.c \
 	src/engine/detail.h \
 	src/engine/detail_priv.h \

@@ -87,6 +87,7 @@ void nm_worker_stop_flows(struct nm_worker *worker)
 	for (uint32_t i = 0; i < worker->group->n_openings; i++)
 		nm_listener_unpark_all(&worker->listeners[i]);
 	worker->run_first = worker->run_last = NULL;
+	worker->closing = (struct nm_closing){.at = NULL};
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
@@ -240,6 +241,7 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	nm_worker_lowat_begin(worker);
 	nm_worker_polled_begin(worker);
 	nm_worker_fleeting_begin(worker);
+	nm_worker_closing_begin(worker);
 	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 

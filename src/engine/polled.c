@@ -11,9 +11,7 @@
 #include "host/syscalls.h"
 #include "transport/transport.h"
 
-/* The only socket that the flow gets its connections of this phase from; NULL: it opens them itself. Several are not
- * polled. */
-static bool find_listener(const struct nm_worker *worker, struct nm_listen_fd **ret)
+bool nm_worker_only_listener(const struct nm_worker *worker, struct nm_listen_fd **ret)
 {
 	const struct nm_instr *instr = worker->group->instrs + worker->phase->first;
 
@@ -37,7 +35,7 @@ void nm_worker_polled_begin(struct nm_worker *worker)
 
 	if (worker->n_flows != 1 || worker->group->n_conns != 1 || worker->group->spins ||
 	    (nm_worker_flow(worker, 0)->conn->flags & NM_CONN_OPEN) ||
-	    !nm_worker_is_fleeting(worker) || !find_listener(worker, &listen_fd) ||
+	    !nm_worker_is_fleeting(worker) || !nm_worker_only_listener(worker, &listen_fd) ||
 	    (listen_fd && nm_listener_watch(worker, listen_fd, false) < 0))
 		return;
 	worker->polls = true;

@@ -89,6 +89,12 @@ static void wait_for(struct nm_worker *worker, struct nm_flow *flow, const struc
 		nm_worker_fail_flow(worker, flow, instr);
 }
 
+void nm_worker_wait_in(struct nm_worker *worker, struct nm_flow *flow)
+{
+	flow->state = NM_FLOW_WAITING;
+	wait_for(worker, flow, flow->at, false);
+}
+
 /* The wait that has begun ends by itself. */
 static void limit_wait(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
 {
@@ -120,6 +126,8 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 			flow->state = NM_FLOW_LOOKING;
 			break;
 		}
+		if (instr == worker->closing.at && nm_worker_closes_later(worker, flow))
+			break;
 		flow->state = NM_FLOW_WAITING;
 		wait_for(worker, flow, instr, answer == NM_STEP_WAIT_OUT);
 		break;
@@ -428,6 +436,7 @@ static __attribute__((noinline)) void take_commands(struct nm_worker *worker)
 	(void)!read(worker->wake_fd, &count, sizeof count);
 	atomic_store_explicit(&worker->called, false, memory_order_relaxed);
 	worker->busy = true;
+	nm_worker_closing_flush(worker);
 	if (worker->tcp)
 		nm_tcp_watch_command(worker);
 	nm_worker_commands(worker);
@@ -586,7 +595,8 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 {
 	uint64_t next_ns = nm_timers_next_ns(&worker->timers);
 
-	if (worker->run_first || worker->watching || (worker->group->spins && worker->phase) ||
+	if (worker->run_first || worker->watching || worker->closing.more ||
+	    (worker->group->spins && worker->phase) ||
 	    (worker->lone && nm_worker_waits_alone(worker, nm_worker_flow(worker, 0))))
 		return 0;
 	if (worker->quiet_ns && worker->quiet_ns < next_ns)
@@ -596,10 +606,12 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 	if (worker->expiry_ns && worker->expiry_ns < next_ns)
 		next_ns = worker->expiry_ns;
 	if (next_ns == UINT64_MAX)
-		return -1;
+		return worker->closing.first ? NM_CLOSING_NS : -1;
 	uint64_t now_ns = nm_clock_ns();
 
-	return next_ns > now_ns ? (int64_t)(next_ns - now_ns) : 0;
+	int64_t sleep_ns = next_ns > now_ns ? (int64_t)(next_ns - now_ns) : 0;
+
+	return worker->closing.first && sleep_ns > NM_CLOSING_NS ? NM_CLOSING_NS : sleep_ns;
 }
 
 /* How often a worker that spins looks before it lets others have the CPU. */
@@ -648,6 +660,8 @@ void *nm_worker_main(void *arg)
 			continue;
 		if (atomic_load_explicit(&worker->quit, memory_order_relaxed))
 			break;
+		if (worker->closing.first)
+			nm_worker_closing_turn(worker, n <= 0 && timeout_ns == NM_CLOSING_NS);
 		if (worker->timers.count)
 			fire_timers(worker, worker->io.now_ns);
 		if (worker->run_first)

@@ -10,6 +10,7 @@
 
 struct nm_flow;
 struct nm_instr;
+struct nm_listen_fd;
 struct nm_worker;
 
 /* lone.c: a worker with one flow that asks may wait in the receive itself */
@@ -22,6 +23,9 @@ void nm_worker_run_lone(struct nm_worker *worker); /* between two waits for even
 void nm_worker_polled_begin(
 	struct nm_worker *worker); /* of the present phase, before its flow runs */
 void nm_worker_polled_end(struct nm_worker *worker); /* may be called again */
+/* The only socket that the flows of the present phase get their connections from, *ret NULL: they open them themselves.
+ * False: there are several. */
+bool nm_worker_only_listener(const struct nm_worker *worker, struct nm_listen_fd **ret);
 /* What it waits for, as epoll_wait(2) tells it. timeout_ns < 0 waits without limit. */
 int nm_worker_poll(struct nm_worker *worker, struct epoll_event *events, int n_events,
 		   int64_t timeout_ns);
@@ -42,5 +46,31 @@ bool nm_worker_looks_later(struct nm_worker *worker, const struct nm_flow *flow,
 			   const struct nm_instr *instr);
 void nm_worker_looks_begin(struct nm_worker *worker); /* a round of looks */
 void nm_worker_looks_end(struct nm_worker *worker);
+
+/* closing.c: the same at the end that accepts, where a connection is at last waited for to be reset */
+struct nm_closing {
+	const struct nm_instr *at;     /* where that is; NULL: nowhere in this phase */
+	struct nm_listen_fd *listener; /* the only one */
+	struct nm_flow *first, *last;  /* flows that wait there, unknown to epoll */
+	uint64_t looked_ns;	       /* when the first came, or they were last looked at */
+	bool more;		       /* flows are lacked: the next look must be soon */
+	unsigned pending;	       /* turns for which that has been so */
+	uint32_t added;		       /* flows since the last look */
+	uint8_t vain;		       /* as in nm_looks */
+	uint32_t skips;		       /* waits to come of which epoll is told at once */
+};
+
+/* How long they may be left alone, and the longest sleep meanwhile; beyond the kernel's next tick, so that it need not set
+ * its timer for that. */
+#define NM_CLOSING_NS 10000000
+
+/* run.c: the flow waits for its connection at its present step; epoll is told */
+void nm_worker_wait_in(struct nm_worker *worker, struct nm_flow *flow);
+void nm_worker_closing_begin(struct nm_worker *worker);
+/* Whether the flow, which would wait there, is kept for a look. */
+bool nm_worker_closes_later(struct nm_worker *worker, struct nm_flow *flow);
+/* After each wait for events while there are such flows; idle: nothing has come for NM_CLOSING_NS. */
+void nm_worker_closing_turn(struct nm_worker *worker, bool idle);
+void nm_worker_closing_flush(struct nm_worker *worker); /* tells epoll of them all */
 
 #endif

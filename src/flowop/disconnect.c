@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "flowop/disconnect.h"
 #include "flowop/flowop.h"
 #include "flowop/special.h"
 #include "host/clock.h"
@@ -107,3 +108,10 @@ const struct nm_flowop nm_flowop_disconnect = {
 	.opts_size = sizeof(struct disconnect_opts),
 	.step = disconnect_step,
 };
+
+bool nm_disconnect_awaits_reset(const struct nm_instr *instr)
+{
+	const struct disconnect_opts *o = instr->opts;
+
+	return instr->op == &nm_flowop_disconnect && o->how == CLOSE_RST && o->by == BY_CLIENT;
+}

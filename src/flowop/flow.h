@@ -99,6 +99,7 @@ enum nm_flow_state {
 	NM_FLOW_READY,	 /* running, or queued to run */
 	NM_FLOW_WAITING, /* for its connection */
 	NM_FLOW_LOOKING, /* the same, but queued to look by itself whether it is ready */
+	NM_FLOW_CLOSING, /* the same, for the end of it, and is looked at when the flow is needed */
 	NM_FLOW_LIMITED, /* for its connection, and for flow->wake_ns */
 	NM_FLOW_ASLEEP,	 /* for a time */
 	NM_FLOW_PARKED,	 /* on a listener */

@@ -24,6 +24,7 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/datagram.h \
 	src/flowop/debts.c \
 	src/flowop/debts.h \
+	src/flowop/disconnect.h \
 	src/flowop/files.c \
 	src/flowop/files.h \
 	src/flowop/flow.h \

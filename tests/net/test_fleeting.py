@@ -91,6 +91,38 @@ def test_a_reset_loses_nothing(
     assert document["totals"]["transactions"] == 8 * flows
 
 
+@pytest.mark.parametrize("pause", ["", op("think", "duration=3ms"), op("think", "duration=500us at=slave")])
+@pytest.mark.parametrize("transport", ["tcp", "unix"])
+@pytest.mark.parametrize(("kind", "flows"), [("connect", 9), ("accept", 40), ("connect", 300)])
+def test_who_waits_for_a_reset_is_free_when_it_is_needed(
+    netmodel: Netmodel, profile: WriteProfile, kind: str, flows: int, transport: str, pause: str
+) -> None:
+    """Though epoll was not told of it; and at the end nobody waits any more."""
+    opening = connect(options=f"protocol={transport}", kind=kind)
+    ways = [ask(9, 7), pause, op("disconnect", "close=rst")], [pause, ask(9, 7), op("disconnect", "close=rst"), pause]
+    bodies = [times(20, opening, *way, name=f"way{number}") for number, way in enumerate(ways)]
+    phases = [*bodies, times(1, opening), times(50, ask(5, 5)), times(1, op("disconnect", "close=rst"))]
+    document = check(netmodel.measure(profile(several(flows, *phases)), "--timeout", "4s"))
+    assert [phase_of(document, name)["transactions"] for name in ("way0", "way1")] == 2 * [20 * flows]
+
+
+@calmly
+def test_what_follows_a_reset_begins_at_once(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Also at the end that waits for it: both think at the same time."""
+    think = op("think", "duration=5ms")
+    path = profile(several(10, times(20, connect(), ask(1, 1), op("disconnect", "close=rst"), think)))
+    phase = phase_of(check(netmodel.measure(path)), "counted")
+    assert 0.1 <= phase["seconds"] < 0.17
+
+
+@calmly
+def test_the_last_reset_is_not_waited_for(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """That of a connection after which none comes for its flow."""
+    bodies = [times(1, connect(), ask(1, 1), op("disconnect", "close=rst"))] * 100
+    phases = check(netmodel.measure(profile(several(10, *bodies))))["groups"][0]["phases"]
+    assert sum(phase["seconds"] for phase in phases) < 0.4
+
+
 @pytest.mark.parametrize("transport", ["tcp", "unix"])
 @pytest.mark.parametrize("kind", ["connect", "accept"])
 def test_a_flow_may_open_one_after_the_other(netmodel: Netmodel, profile: WriteProfile, kind: str, transport: str) -> None:

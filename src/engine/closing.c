@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Many flows, each pass of which takes a connection that the other end opens and resets. Nobody waits for this end to
+ * close it: epoll is not told of it, and it is looked at when its flow is needed for the next connection. */
+#include <poll.h>
+
+#include "engine/engine_priv.h"
+#include "engine/waits.h"
+#include "flowop/disconnect.h"
+#include "flowop/flowop.h"
+#include "host/clock.h"
+#include "host/syscalls.h"
+
+/* So few flows leave this end idle at times, and the reset wakes it in time for what comes next. */
+#define FEW 7
+
+/* Passes begin with a connection that is accepted, and end when it is reset: where they do; NULL: they do not. */
+static const struct nm_instr *find_reset(const struct nm_instr *body)
+{
+	const uint32_t accepts = NM_FLOWOP_OPENS | NM_FLOWOP_FOLLOWS;
+	const struct nm_instr *last = body;
+
+	while (last[1].step)
+		last++;
+	return (body->op->flags & accepts) == accepts && nm_disconnect_awaits_reset(last) ? last
+											  : NULL;
+}
+
+/* Where each pass is measured, its end must not be seen later than it was. */
+void nm_worker_closing_begin(struct nm_worker *worker)
+{
+	struct nm_closing *closing = &worker->closing;
+
+	*closing = (struct nm_closing){.at = NULL};
+	if (worker->n_flows > FEW && worker->group->n_conns == 1 && !worker->group->spins &&
+	    !worker->phase->drains && !worker->phase->leads && !worker->latency &&
+	    !worker->detail && nm_worker_is_fleeting(worker) &&
+	    nm_worker_only_listener(worker, &closing->listener) && closing->listener)
+		closing->at = find_reset(worker->body);
+}
+
+/* Whether no connection comes any more for which the flow would be needed. */
+static bool is_almost_over(const struct nm_worker *worker, const struct nm_flow *flow)
+{
+	uint64_t done = nm_count_passes(worker->io.count);
+
+	return flow->iterations_left == 1 || worker->goal <= done ||
+	       worker->goal - done <= worker->n_flows;
+}
+
+bool nm_worker_closes_later(struct nm_worker *worker, struct nm_flow *flow)
+{
+	struct nm_closing *closing = &worker->closing;
+
+	if ((flow->conn->flags & (NM_CONN_OPEN | NM_CONN_REGISTERED)) != NM_CONN_OPEN ||
+	    is_almost_over(worker, flow))
+		return false;
+	if (closing->skips) {
+		closing->skips--;
+		return false;
+	}
+	worker->busy = true;
+	flow->state = NM_FLOW_CLOSING;
+	flow->next = NULL;
+	closing->added++;
+	if (closing->last) {
+		closing->last->next = flow;
+	} else {
+		closing->first = flow;
+		closing->looked_ns = nm_clock_ns();
+	}
+	closing->last = flow;
+	return true;
+}
+
+static struct nm_flow *take(struct nm_closing *closing)
+{
+	struct nm_flow *flow = closing->first;
+
+	closing->first = flow->next;
+	if (!closing->first)
+		closing->last = NULL;
+	flow->next = NULL;
+	return flow;
+}
+
+/* So many waits as that are told to epoll at once after one that had to be in the end. */
+#define MOST_SKIPPED 15
+
+static void tell_epoll(struct nm_worker *worker, uint32_t skips)
+{
+	worker->closing.skips = skips;
+	worker->closing.pending = 0;
+	/* Should epoll not take it, the flow fails, and that may end the phase. */
+	while (worker->closing.first)
+		nm_worker_wait_in(worker, take(&worker->closing));
+}
+
+void nm_worker_closing_flush(struct nm_worker *worker)
+{
+	struct nm_closing *closing = &worker->closing;
+
+	if (!closing->first)
+		return;
+	closing->vain =
+		closing->vain < MOST_SKIPPED ? (uint8_t)(closing->vain * 2 + 1) : MOST_SKIPPED;
+	tell_epoll(worker, closing->vain);
+}
+
+/* How many are looked at with one call: more than are closed as a rule, so that the next look need not be soon. */
+#define CHUNK 16
+
+/* The next few that wait. */
+struct sight {
+	struct pollfd fds[CHUNK + 1]; /* at last the listening socket */
+	struct nm_flow *flows[CHUNK];
+	unsigned n;
+};
+
+/* From flow on, and whether a connection waits. How many are closed. */
+static int see(struct sight *sight, struct nm_flow *flow, struct nm_listen_fd *listener)
+{
+	unsigned n = 0;
+
+	for (; flow && n < CHUNK; flow = flow->next) {
+		sight->fds[n] = (struct pollfd){.fd = flow->conn->fd, .events = POLLRDHUP};
+		sight->flows[n++] = flow;
+	}
+	sight->n = n;
+	sight->fds[n] = (struct pollfd){.fd = listener->fd, .events = POLLIN};
+	int seen = nm_sys_poll(sight->fds, n + 1, 0);
+
+	if (seen > 0 && sight->fds[n].revents)
+		return seen - 1;
+	listener->ready = false; /* epoll tells of the next */
+	return seen > 0 ? seen : 0;
+}
+
+/* Those that are closed leave the list, of which `before` is the last before them all, or NULL. */
+static void pick(struct nm_closing *closing, struct sight *sight, struct nm_flow *before)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < sight->n; i++) {
+		struct nm_flow *flow = sight->flows[i];
+
+		if (!sight->fds[i].revents) {
+			before = flow;
+			continue;
+		}
+		*(before ? &before->next : &closing->first) = flow->next;
+		if (closing->last == flow)
+			closing->last = before;
+		flow->next = NULL;
+		sight->fds[n].revents = sight->fds[i].revents;
+		sight->flows[n++] = flow;
+	}
+	sight->n = n;
+}
+
+/* Those of the list up to `last` have been overtaken by others: nobody knows when they will be closed. */
+static void give_up(struct nm_worker *worker, const struct nm_flow *last)
+{
+	for (bool more = last; more && worker->closing.first;) {
+		struct nm_flow *flow = take(&worker->closing);
+
+		more = flow != last;
+		nm_worker_wait_in(worker, flow);
+	}
+}
+
+static void go_on(struct nm_worker *worker, const struct sight *sight)
+{
+	for (unsigned i = 0; i < sight->n; i++) {
+		struct nm_flow *flow = sight->flows[i];
+
+		if (flow->state != NM_FLOW_CLOSING)
+			continue; /* the phase has ended meanwhile */
+		flow->state = NM_FLOW_WAITING;
+		nm_worker_conn_event(worker, flow->conn, (uint32_t)sight->fds[i].revents);
+	}
+}
+
+/* Whether a connection may wait for which there is no flow. */
+static bool lacks_flows(const struct nm_closing *closing)
+{
+	return closing->listener->ready && !closing->listener->listener->first;
+}
+
+/* How many looks of one turn may find some closed: events must not wait for too long. */
+#define MOST_LOOKS 16
+/* How many looks in a row may find none: connections are not closed in the order of their answers. */
+#define MOST_VAIN 8
+
+/* At the oldest, and on for as long as all are closed, or flows are lacked. */
+static void look(struct nm_worker *worker)
+{
+	struct nm_closing *closing = &worker->closing;
+	struct nm_flow *before = NULL, *from = closing->first;
+	unsigned found = 0, vain = 0;
+	struct sight sight;
+	bool all;
+
+	closing->added = 0;
+	closing->looked_ns = nm_clock_ns();
+	do {
+		int n_closed = see(&sight, from, closing->listener);
+
+		all = (unsigned)n_closed == sight.n;
+		if (n_closed) {
+			pick(closing, &sight, before);
+			give_up(worker, before);
+			go_on(worker, &sight);
+			closing->vain = closing->pending = 0;
+			before = NULL;
+			from = closing->first;
+			vain = 0;
+			found++;
+		} else if (++vain == MOST_VAIN) {
+			tell_epoll(worker, worker->n_flows);
+			return;
+		} else {
+			before = sight.flows[sight.n - 1];
+			from = before->next;
+		}
+	} while (from && found < MOST_LOOKS && (all || lacks_flows(closing)));
+}
+
+/* How many turns a connection may wait though no other is closed: its reset is on the way, or it is a stranger's. */
+#define MOST_PENDING 64
+
+void nm_worker_closing_turn(struct nm_worker *worker, bool idle)
+{
+	struct nm_closing *closing = &worker->closing;
+
+	if (idle) {
+		nm_worker_closing_flush(worker);
+		return;
+	}
+	if (closing->added >= CHUNK || lacks_flows(closing) ||
+	    nm_clock_ns() - closing->looked_ns > NM_CLOSING_NS)
+		look(worker);
+	closing->more = closing->first && lacks_flows(closing);
+	if (closing->more && ++closing->pending > MOST_PENDING)
+		nm_worker_closing_flush(worker);
+}

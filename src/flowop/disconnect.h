@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NM_FLOWOP_DISCONNECT_H
+#define NM_FLOWOP_DISCONNECT_H
+
+#include <stdbool.h>
+
+struct nm_instr;
+
+/* Whether it is a disconnect at which the end that has accepted waits for a reset. The other end waits for nothing then. */
+bool nm_disconnect_awaits_reset(const struct nm_instr *instr);
+
+#endif
