@@ -116,9 +116,18 @@ static void reconcile_group(struct nm_master *master, uint32_t g)
 
 void nm_master_reconcile(struct nm_master *master)
 {
+	struct nm_result *result = master->result;
+	bool differed = result->reconciled == NM_RECONCILED_NO;
+
 	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
 		if (master->groups[g].runs &&
 		    master->plan->groups[g].phases[master->phase].reliable)
 			reconcile_group(master, g);
+	}
+	/* A host that sends freely may have sent more than the passes that were made until the cut. */
+	if (master->interrupts && result->reconciled == NM_RECONCILED_NO && !differed) {
+		result->reconciled = NM_RECONCILED_UNKNOWN;
+		free(result->reconcile_text);
+		result->reconcile_text = NULL;
 	}
 }

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from compose import connect, group, once, op, times
 from failing import IN_PHASE, LONG, something_else, started
 from nmtest import Json, Netmodel, Result, Slave, assert_ends_agree, calmly, children, defines, slaves_of
 
@@ -97,6 +98,22 @@ def test_the_longest_duration_is_no_interrupt(netmodel: Netmodel, validate: Vali
         if not more:
             assert document["run"]["incomplete_why"] == "longer than --max-duration 1.5s, in phase 2 of 3"
             assert_ends_agree(document)
+
+
+def test_a_cut_leaves_open_what_a_host_has_sent_freely(
+    netmodel: Netmodel, profile: WriteProfile, validate: Validate
+) -> None:
+    """The passes follow the one slave; what the other has sent before the cut may be more than they have read."""
+    hosts = connect(), connect("127.0.0.1", "conn=2")
+    ways = op("write", "size=100"), op("read", "size=2000 conn=2"), op("write", "size=5000 conn=2")
+    path = profile(group(once(*hosts), times(1_000_000, *ways), strands=4, kind='nthreads="1" nflows'))
+    with netmodel.slave() as slave:
+        cut = ("--max-duration", "500ms", "--format", "json")
+        result = netmodel.run("-m", path, "-P", str(slave.port), *cut, code=2)
+    document = result.json()
+    validate(document)
+    assert document["totals"]["transactions"] > 0
+    assert (document["run"]["reconciled"], document["run"]["reconcile_text"]) == (None, None)
 
 
 class Relay:
