@@ -90,6 +90,7 @@ static void tell_epoll(struct nm_worker *worker, uint32_t skips)
 {
 	worker->closing.skips = skips;
 	worker->closing.pending = 0;
+	worker->closing.more = false;
 	/* Should epoll not take it, the flow fails, and that may end the phase. */
 	while (worker->closing.first)
 		nm_worker_wait_in(worker, take(&worker->closing));
