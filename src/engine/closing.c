@@ -90,7 +90,6 @@ static void tell_epoll(struct nm_worker *worker, uint32_t skips)
 {
 	worker->closing.skips = skips;
 	worker->closing.pending = 0;
-	worker->closing.more = false;
 	/* Should epoll not take it, the flow fails, and that may end the phase. */
 	while (worker->closing.first)
 		nm_worker_wait_in(worker, take(&worker->closing));
@@ -105,6 +104,13 @@ void nm_worker_closing_flush(struct nm_worker *worker)
 	closing->vain =
 		closing->vain < MOST_SKIPPED ? (uint8_t)(closing->vain * 2 + 1) : MOST_SKIPPED;
 	tell_epoll(worker, closing->vain);
+}
+
+bool nm_worker_lacks_flows(const struct nm_worker *worker)
+{
+	const struct nm_closing *closing = &worker->closing;
+
+	return closing->first && closing->listener->ready && !closing->listener->listener->first;
 }
 
 /* How many are looked at with one call: more than are closed as a rule, so that the next look need not be soon. */
@@ -181,12 +187,6 @@ static void go_on(struct nm_worker *worker, const struct sight *sight)
 	}
 }
 
-/* Whether a connection may wait for which there is no flow. */
-static bool lacks_flows(const struct nm_closing *closing)
-{
-	return closing->listener->ready && !closing->listener->listener->first;
-}
-
 /* How many looks of one turn may find some closed: events must not wait for too long. */
 #define MOST_LOOKS 16
 /* How many looks in a row may find none: connections are not closed in the order of their answers. */
@@ -223,24 +223,20 @@ static void look(struct nm_worker *worker)
 			before = sight.flows[sight.n - 1];
 			from = before->next;
 		}
-	} while (from && found < MOST_LOOKS && (all || lacks_flows(closing)));
+	} while (from && found < MOST_LOOKS && (all || nm_worker_lacks_flows(worker)));
 }
 
 /* How many turns a connection may wait though no other is closed: its reset is on the way, or it is a stranger's. */
 #define MOST_PENDING 64
 
-void nm_worker_closing_turn(struct nm_worker *worker, bool idle)
+void nm_worker_closing_turn(struct nm_worker *worker)
 {
 	struct nm_closing *closing = &worker->closing;
 
-	if (idle) {
-		nm_worker_closing_flush(worker);
-		return;
-	}
-	if (closing->added >= CHUNK || lacks_flows(closing) ||
-	    nm_clock_ns() - closing->looked_ns > NM_CLOSING_NS)
+	if (closing->added >= CHUNK || nm_worker_lacks_flows(worker))
 		look(worker);
-	closing->more = closing->first && lacks_flows(closing);
-	if (closing->more && ++closing->pending > MOST_PENDING)
+	else if (nm_clock_ns() - closing->looked_ns >= NM_CLOSING_NS)
+		nm_worker_closing_flush(worker);
+	if (nm_worker_lacks_flows(worker) && ++closing->pending > MOST_PENDING)
 		nm_worker_closing_flush(worker);
 }

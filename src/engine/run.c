@@ -595,7 +595,7 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 {
 	uint64_t next_ns = nm_timers_next_ns(&worker->timers);
 
-	if (worker->run_first || worker->watching || worker->closing.more ||
+	if (worker->run_first || worker->watching || nm_worker_lacks_flows(worker) ||
 	    (worker->group->spins && worker->phase) ||
 	    (worker->lone && nm_worker_waits_alone(worker, nm_worker_flow(worker, 0))))
 		return 0;
@@ -661,7 +661,7 @@ void *nm_worker_main(void *arg)
 		if (atomic_load_explicit(&worker->quit, memory_order_relaxed))
 			break;
 		if (worker->closing.first)
-			nm_worker_closing_turn(worker, n <= 0 && timeout_ns == NM_CLOSING_NS);
+			nm_worker_closing_turn(worker);
 		if (worker->timers.count)
 			fire_timers(worker, worker->io.now_ns);
 		if (worker->run_first)

@@ -53,8 +53,7 @@ struct nm_closing {
 	struct nm_listen_fd *listener; /* the only one */
 	struct nm_flow *first, *last;  /* flows that wait there, unknown to epoll */
 	uint64_t looked_ns;	       /* when the first came, or they were last looked at */
-	bool more;		       /* flows are lacked: the next look must be soon */
-	unsigned pending;	       /* turns for which that has been so */
+	unsigned pending;	       /* turns for which flows have been lacked all the time */
 	uint32_t added;		       /* flows since the last look */
 	uint8_t vain;		       /* as in nm_looks */
 	uint32_t skips;		       /* waits to come of which epoll is told at once */
@@ -69,8 +68,10 @@ void nm_worker_wait_in(struct nm_worker *worker, struct nm_flow *flow);
 void nm_worker_closing_begin(struct nm_worker *worker);
 /* Whether the flow, which would wait there, is kept for a look. */
 bool nm_worker_closes_later(struct nm_worker *worker, struct nm_flow *flow);
-/* After each wait for events while there are such flows; idle: nothing has come for NM_CLOSING_NS. */
-void nm_worker_closing_turn(struct nm_worker *worker, bool idle);
+/* After each wait for events while there are such flows. */
+void nm_worker_closing_turn(struct nm_worker *worker);
+/* Whether a connection may wait while all that might take it are such flows: no time to sleep. */
+bool nm_worker_lacks_flows(const struct nm_worker *worker);
 void nm_worker_closing_flush(struct nm_worker *worker); /* tells epoll of them all */
 
 #endif

@@ -116,6 +116,15 @@ def test_what_follows_a_reset_begins_at_once(netmodel: Netmodel, profile: WriteP
 
 
 @calmly
+def test_a_connection_does_not_wait_for_a_reset_that_has_come(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Though all flows of the end that accepts think when it comes."""
+    think = op("think", "duration=300us at=slave")
+    path = profile(several(8, times(500, connect(), ask(1, 1), think, op("disconnect", "close=rst"))))
+    phase = phase_of(check(netmodel.measure(path)), "counted")
+    assert 0.15 <= phase["seconds"] < 0.26
+
+
+@calmly
 def test_the_last_reset_is_not_waited_for(netmodel: Netmodel, profile: WriteProfile) -> None:
     """That of a connection after which none comes for its flow."""
     bodies = [times(1, connect(), ask(1, 1), op("disconnect", "close=rst"))] * 100
