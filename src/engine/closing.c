@@ -83,9 +83,6 @@ static struct nm_flow *take(struct nm_closing *closing)
 	return flow;
 }
 
-/* So many waits as that are told to epoll at once after one that had to be in the end. */
-#define MOST_SKIPPED 15
-
 static void tell_epoll(struct nm_worker *worker, uint32_t skips)
 {
 	worker->closing.skips = skips;
@@ -101,8 +98,7 @@ void nm_worker_closing_flush(struct nm_worker *worker)
 
 	if (!closing->first)
 		return;
-	closing->vain =
-		closing->vain < MOST_SKIPPED ? (uint8_t)(closing->vain * 2 + 1) : MOST_SKIPPED;
+	closing->vain = nm_more_vain(closing->vain);
 	tell_epoll(worker, closing->vain);
 }
 

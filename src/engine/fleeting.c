@@ -79,9 +79,6 @@ void nm_worker_looks_begin(struct nm_worker *worker)
 		(void)sched_yield();
 }
 
-/* How many waits do without at most for each look in vain: it hardly costs more, and a bad start is soon forgotten. */
-#define MOST_SKIPPED 15
-
 void nm_worker_looks_end(struct nm_worker *worker)
 {
 	struct nm_looks *look = &worker->look;
@@ -90,6 +87,6 @@ void nm_worker_looks_end(struct nm_worker *worker)
 		look->vain = look->tried ? 0 : look->vain;
 		return;
 	}
-	look->vain = look->vain < MOST_SKIPPED ? (uint8_t)(look->vain * 2 + 1) : MOST_SKIPPED;
+	look->vain = nm_more_vain(look->vain);
 	look->skips = look->missed * look->vain;
 }

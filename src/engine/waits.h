@@ -47,6 +47,15 @@ bool nm_worker_looks_later(struct nm_worker *worker, const struct nm_flow *flow,
 void nm_worker_looks_begin(struct nm_worker *worker); /* a round of looks */
 void nm_worker_looks_end(struct nm_worker *worker);
 
+/* How many waits epoll is told of at once after one that was put off in vain, and so many had been before: it hardly costs
+ * more then, and a bad start is soon forgotten. */
+static inline uint8_t nm_more_vain(uint8_t vain)
+{
+	const uint8_t most = 15;
+
+	return vain < most ? (uint8_t)(vain * 2 + 1) : most;
+}
+
 /* closing.c: the same at the end that accepts, where a connection is at last waited for to be reset */
 struct nm_closing {
 	const struct nm_instr *at;     /* where that is; NULL: nowhere in this phase */
