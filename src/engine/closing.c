@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many flows, each pass of which takes a connection that the other end opens and resets. Nobody waits for this end to
- * close it: epoll is not told of it, and it is looked at when its flow is needed for the next connection. */
+/* Many flows, or one whose resets come in on the CPU of its worker; each pass takes a connection that the other end
+ * opens and resets. Nobody waits for this end to close it: epoll is not told of it, and it is looked at when its flow is
+ * needed for the next connection. */
 #include <poll.h>
+#include <sched.h>
+#include <sys/socket.h>
 
 #include "engine/engine_priv.h"
 #include "engine/waits.h"
@@ -31,9 +34,9 @@ void nm_worker_closing_begin(struct nm_worker *worker)
 	struct nm_closing *closing = &worker->closing;
 
 	*closing = (struct nm_closing){.at = NULL};
-	if (worker->n_flows > FEW && worker->group->n_conns == 1 && !worker->group->spins &&
-	    !worker->phase->drains && !worker->phase->leads && !worker->latency &&
-	    !worker->detail && nm_worker_is_fleeting(worker) &&
+	if ((worker->n_flows > FEW || worker->polls) && worker->group->n_conns == 1 &&
+	    !worker->group->spins && !worker->phase->drains && !worker->phase->leads &&
+	    !worker->latency && !worker->detail && nm_worker_is_fleeting(worker) &&
 	    nm_worker_only_listener(worker, &closing->listener) && closing->listener)
 		closing->at = find_reset(worker->body);
 }
@@ -52,7 +55,7 @@ bool nm_worker_closes_later(struct nm_worker *worker, struct nm_flow *flow)
 	struct nm_closing *closing = &worker->closing;
 
 	if ((flow->conn->flags & (NM_CONN_OPEN | NM_CONN_REGISTERED)) != NM_CONN_OPEN ||
-	    is_almost_over(worker, flow))
+	    is_almost_over(worker, flow) || (worker->polls && !closing->here))
 		return false;
 	if (closing->skips) {
 		closing->skips--;
@@ -171,6 +174,33 @@ static void give_up(struct nm_worker *worker, const struct nm_flow *last)
 	}
 }
 
+/* How often it is asked where resets come in: seldom while the answer is the same. */
+#define LEAST_ASKS 64u
+#define MOST_ASKS  4096u
+
+void nm_worker_closing_seen(struct nm_worker *worker, const struct nm_conn *conn)
+{
+	struct nm_closing *closing = &worker->closing;
+	int cpu = -1;
+	socklen_t len = sizeof cpu;
+
+	if (!closing->at)
+		return;
+	if (closing->asks) {
+		closing->asks--;
+		return;
+	}
+	bool here = getsockopt(conn->fd, SOL_SOCKET, SO_INCOMING_CPU, &cpu, &len) == 0 &&
+		    cpu >= 0 && cpu == sched_getcpu();
+
+	if (here != closing->here || !closing->asks_next)
+		closing->asks_next = LEAST_ASKS;
+	else if (closing->asks_next < MOST_ASKS)
+		closing->asks_next *= 2;
+	closing->asks = closing->asks_next;
+	closing->here = here;
+}
+
 static void go_on(struct nm_worker *worker, const struct sight *sight)
 {
 	for (unsigned i = 0; i < sight->n; i++) {
@@ -178,6 +208,8 @@ static void go_on(struct nm_worker *worker, const struct sight *sight)
 
 		if (flow->state != NM_FLOW_CLOSING)
 			continue; /* the phase has ended meanwhile */
+		if (worker->polls)
+			nm_worker_closing_seen(worker, flow->conn);
 		flow->state = NM_FLOW_WAITING;
 		nm_worker_conn_event(worker, flow->conn, (uint32_t)sight->fds[i].revents);
 	}
@@ -195,14 +227,14 @@ static void look(struct nm_worker *worker)
 	struct nm_flow *before = NULL, *from = closing->first;
 	unsigned found = 0, vain = 0;
 	struct sight sight;
-	bool all;
+	bool all; /* that one look may see */
 
 	closing->added = 0;
 	closing->looked_ns = nm_clock_ns();
 	do {
 		int n_closed = see(&sight, from, closing->listener);
 
-		all = (unsigned)n_closed == sight.n;
+		all = n_closed == CHUNK;
 		if (n_closed) {
 			pick(closing, &sight, before);
 			give_up(worker, before);

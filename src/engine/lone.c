@@ -16,7 +16,7 @@
 #define ANSWER_SLEEP_US	 50000
 #define REQUEST_SLEEP_US 2000
 
-static bool is_plain(const struct nm_instr *instr, uint32_t how)
+bool nm_instr_is_plain(const struct nm_instr *instr, uint32_t how)
 {
 	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
 
@@ -41,15 +41,15 @@ static bool asks(const struct nm_phase *phase, const struct nm_instr *body)
 {
 	if (phase->n_instrs != 2 || !phase->leads)
 		return false;
-	return (body->then_reads && is_plain(body + 1, NM_FLOWOP_FOLLOWS)) ||
+	return (body->then_reads && nm_instr_is_plain(body + 1, NM_FLOWOP_FOLLOWS)) ||
 	       (is_datagram(body, NM_FLOWOP_INITIATES) && is_datagram(body + 1, NM_FLOWOP_FOLLOWS));
 }
 
 /* Whether it is such a one's other end, or one message that comes. */
 static bool answers(const struct nm_phase *phase, const struct nm_instr *body)
 {
-	bool plain = is_plain(body, NM_FLOWOP_FOLLOWS);
-	bool (*is)(const struct nm_instr *, uint32_t) = plain ? is_plain : is_datagram;
+	bool plain = nm_instr_is_plain(body, NM_FLOWOP_FOLLOWS);
+	bool (*is)(const struct nm_instr *, uint32_t) = plain ? nm_instr_is_plain : is_datagram;
 
 	if (phase->leads || body->drains)
 		return false;

@@ -2,8 +2,10 @@
 /* A worker with one flow whose connection is a new one with each pass: it would be told to epoll for one or two waits
  * only, which costs more than each of these waits. Such a worker polls what the flow waits for, and its epoll with it. */
 #include <assert.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include "engine/waits.h"
 #include "engine/engine_priv.h"
@@ -29,6 +31,37 @@ bool nm_worker_only_listener(const struct nm_worker *worker, struct nm_listen_fd
 	return true;
 }
 
+/* Whether all that is received may be waited for in the receive itself. */
+static bool is_plain(const struct nm_worker *worker)
+{
+	const struct nm_instr *instr = worker->group->instrs + worker->phase->first;
+
+	for (uint32_t i = 0; i < worker->phase->n_instrs; i++, instr++)
+		if ((instr->op->flags & NM_FLOWOP_MOVES) &&
+		    !nm_instr_is_plain(instr, NM_FLOWOP_FOLLOWS | NM_FLOWOP_INITIATES))
+			return false;
+	return true;
+}
+
+/* The first receive after an accept, or after something has come: main is heard between two messages. */
+static void sleep_in_receives(struct nm_worker *worker)
+{
+	if (worker->phase->drains || !is_plain(worker))
+		return;
+	worker->io.recv_flags = 0;
+}
+
+static void sleep_no_more(struct nm_worker *worker)
+{
+	const struct nm_conn *conn = nm_worker_flow(worker, 0)->conn;
+
+	if (worker->io.recv_flags)
+		return;
+	worker->io.recv_flags = MSG_DONTWAIT;
+	if (conn->flags & NM_CONN_OPEN)
+		(void)fcntl(conn->fd, F_SETFL, O_NONBLOCK);
+}
+
 void nm_worker_polled_begin(struct nm_worker *worker)
 {
 	struct nm_listen_fd *listen_fd;
@@ -40,6 +73,8 @@ void nm_worker_polled_begin(struct nm_worker *worker)
 		return;
 	worker->polls = true;
 	worker->polled_listener = listen_fd;
+	if (listen_fd)
+		sleep_in_receives(worker);
 }
 
 void nm_worker_polled_end(struct nm_worker *worker)
@@ -50,8 +85,10 @@ void nm_worker_polled_end(struct nm_worker *worker)
 		return;
 	worker->polls = false;
 	/* What has come meanwhile is an event again. */
-	if (worker->polled_listener)
+	if (worker->polled_listener) {
+		sleep_no_more(worker);
 		(void)nm_listener_watch(worker, worker->polled_listener, true);
+	}
 	worker->polled_listener = NULL;
 	if (flow->conn->flags & NM_CONN_OPEN)
 		nm_worker_rewatch(worker, flow);
@@ -90,6 +127,8 @@ int nm_worker_poll(struct nm_worker *worker, struct epoll_event *events, int n_e
 
 	if (nm_sys_poll(fds, listen_fd ? 3 : 2, timeout_ns) <= 0)
 		return 0;
+	if (fds[1].revents & (POLLHUP | POLLERR))
+		nm_worker_closing_seen(worker, flow->conn);
 	if (fds[1].revents)
 		events[n++] = (struct epoll_event){.events = (uint32_t)fds[1].revents,
 						   .data.ptr = flow->conn};

@@ -103,8 +103,9 @@ static void limit_wait(struct nm_worker *worker, struct nm_flow *flow, const str
 	if (nm_flow_is_late(flow, instr))
 		return;
 	worker->busy = true;
-	/* Where passes are measured the time is known well enough, once some limit is being looked at. */
-	if (!worker->latency || (!worker->timers.count && worker->io.recv_flags))
+	/* Where passes are measured the time is known well enough, once some limit is being looked at; unless receives
+	 * have slept since. */
+	if (!worker->latency || worker->polls || (!worker->timers.count && worker->io.recv_flags))
 		worker->io.now_ns = nm_clock_ns();
 	flow->wake_ns = worker->io.now_ns + instr->timeout_ns;
 	nm_timers_add(&worker->timers, flow);
@@ -320,7 +321,8 @@ static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *wor
 	return go_on(worker, flow, done);
 }
 
-static inline void run_flow(struct nm_worker *worker, struct nm_flow *flow)
+static inline __attribute__((always_inline)) void run_flow(struct nm_worker *worker,
+							   struct nm_flow *flow)
 {
 	const struct nm_instr *instr = flow->at;
 
@@ -449,7 +451,7 @@ static void dispatch(struct nm_worker *worker, const struct epoll_event *event)
 
 	if (__builtin_expect((tagged & NM_TAG_MASK) == NM_TAG_CONN, 1)) {
 		if (note_event(worker, what, event->events))
-			run_flow(worker, ((struct nm_conn *)what)->flow);
+			nm_worker_run_flow(worker, ((struct nm_conn *)what)->flow);
 	} else if ((tagged & NM_TAG_MASK) == NM_TAG_LISTEN) {
 		nm_worker_listener_event(worker, what);
 	} else if ((tagged & NM_TAG_MASK) == NM_TAG_MAIL) {
@@ -564,7 +566,7 @@ static void look(struct nm_worker *worker, struct nm_flow *flow)
 		return;
 	}
 	flow->at = instr + 1;
-	run_flow(worker, flow);
+	nm_worker_run_flow(worker, flow);
 }
 
 /* Gives one turn to each flow that is queued now, but not to so many that events would have to wait. */

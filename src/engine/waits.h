@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 
+struct nm_conn;
 struct nm_flow;
 struct nm_instr;
 struct nm_listen_fd;
@@ -18,6 +19,8 @@ void nm_worker_lone_begin(struct nm_worker *worker); /* in a phase, once it may 
 void nm_worker_lone_end(struct nm_worker *worker);
 bool nm_worker_waits_alone(const struct nm_worker *worker, const struct nm_flow *flow);
 void nm_worker_run_lone(struct nm_worker *worker); /* between two waits for events */
+/* Whether it moves a message of a byte stream and nothing else: how is NM_FLOWOP_FOLLOWS, NM_FLOWOP_INITIATES or both. */
+bool nm_instr_is_plain(const struct nm_instr *instr, uint32_t how);
 
 /* polled.c: a worker with one flow, each pass of which has a connection of its own */
 void nm_worker_polled_begin(
@@ -65,7 +68,9 @@ struct nm_closing {
 	unsigned pending;	       /* turns for which flows have been lacked all the time */
 	uint32_t added;		       /* flows since the last look */
 	uint8_t vain;		       /* as in nm_looks */
+	bool here;		       /* of a worker that polls: resets come in on its own CPU */
 	uint32_t skips;		       /* waits to come of which epoll is told at once */
+	uint32_t asks, asks_next;      /* waits until that is asked again, and from then on */
 };
 
 /* How long they may be left alone, and the longest sleep meanwhile; beyond the kernel's next tick, so that it need not set
@@ -81,6 +86,8 @@ bool nm_worker_closes_later(struct nm_worker *worker, struct nm_flow *flow);
 void nm_worker_closing_turn(struct nm_worker *worker);
 /* Whether a connection may wait while all that might take it are such flows: no time to sleep. */
 bool nm_worker_lacks_flows(const struct nm_worker *worker);
+/* Of a worker that polls: its connection was reset. */
+void nm_worker_closing_seen(struct nm_worker *worker, const struct nm_conn *conn);
 void nm_worker_closing_flush(struct nm_worker *worker); /* tells epoll of them all */
 
 #endif

@@ -118,7 +118,8 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 		return go_on(io, flow, instr);
 	flow->conn->transport = instr->transport;
 	flow->conn->lossy = instr->lossy;
-	flow->conn->flags = instr->later ? NM_CONN_LATER : 0;
+	flow->conn->flags =
+		(instr->later ? NM_CONN_LATER : 0u) | (io->recv_flags ? 0u : NM_CONN_SLEEPS);
 	flow->conn->state = io->started[instr->opening];
 	if (instr->greets)
 		return accept_greeted(io, flow, instr);

@@ -165,7 +165,7 @@ struct nm_io {
 	uint64_t seed;	/* of what this group draws */
 	char *tx, *rx;	/* rx holds chunk + 1 bytes */
 	size_t chunk;	/* the most that one call moves */
-	int recv_flags; /* MSG_DONTWAIT; 0 when the next receive may wait for what comes */
+	int recv_flags; /* MSG_DONTWAIT; 0 when a receive may wait for what comes */
 	/* What stays of the flags of a connection when all that had come is read: all but NM_CONN_IN; where the next
 	 * receive may wait, all. */
 	uint32_t in_kept;

@@ -16,6 +16,9 @@ struct nm_addr {
 	struct sockaddr_storage sa;
 };
 
+/* The longest that a receive sleeps (NM_CONN_SLEEPS): what main wants is heard that much later. */
+#define NM_CONN_SLEEP_US 50000
+
 /* The first two have the values of EPOLLIN and EPOLLOUT, so that an event's mask can be added as it is. */
 enum nm_conn_flags {
 	NM_CONN_IN = 0x001,  /* a receive may find something */
@@ -36,7 +39,9 @@ enum nm_conn_flags {
 	NM_CONN_MORE = 0x1000000,   /* bytes may be held back until more come */
 	NM_CONN_STALE = 0x4000000,  /* to be replaced when nothing is on the way */
 	NM_CONN_MAPPED = 0x8000000, /* state is the mapping of zerocopy.h */
-	NM_CONN_LATER = 0x2000000,  /* for connect, accept and adopt: the handshake comes later */
+	NM_CONN_SLEEPS =
+		0x10000000, /* for accept, where it can be: receives wait, but not longer than NM_CONN_SLEEP_US */
+	NM_CONN_LATER = 0x2000000, /* for connect, accept and adopt: the handshake comes later */
 	NM_CONN_WRITES_FIRST = 0x100000, /* for connect: what comes next is a write */
 	NM_CONN_ASKING = 0x10000, /* unreliable transports: nothing is read since the last write */
 	NM_CONN_TRAINS_IN = 0x20000,	/* a receive may bring several datagrams as one (many.h) */

@@ -191,6 +191,14 @@ uint32_t nm_inet_ports(const void *opts)
 	return (uint32_t)o->num_ports;
 }
 
+/* Of plain TCP alone it is known that connections inherit it. */
+static int limit_receives(int fd)
+{
+	const struct timeval limit = {.tv_usec = NM_CONN_SLEEP_US};
+
+	return setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0 ? -errno : 0;
+}
+
 static int bind_and_listen(int fd, const struct nm_inet_opts *o, struct nm_addr *at, bool fixed,
 			   int backlog)
 {
@@ -202,6 +210,8 @@ static int bind_and_listen(int fd, const struct nm_inet_opts *o, struct nm_addr 
 	/* Several sockets of one listener share the port, so that their queues add up; but a port that the profile
 	 * names must not be shared with another program. */
 	nm_setting_put(&setting, true, "port", SOL_SOCKET, fixed ? SO_REUSEADDR : SO_REUSEPORT, 1);
+	if (setting.error == 0 && !o->protocol)
+		setting.error = limit_receives(fd);
 	if (setting.error)
 		return setting.error;
 	if (bind(fd, (const struct sockaddr *)&at->sa, at->len) < 0 ||
@@ -309,8 +319,10 @@ int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 {
 	const struct nm_inet_opts *o = opts; /* those before listen are inherited */
 	struct nm_addr peer = {.len = sizeof peer.sa};
+	bool sleeps = conn->flags & NM_CONN_SLEEPS && !o->protocol;
 	int fd = accept4(listen_fd, (struct sockaddr *)&peer.sa, &peer.len,
-			 SOCK_NONBLOCK | SOCK_CLOEXEC);
+			 sleeps ? SOCK_CLOEXEC : SOCK_CLOEXEC | SOCK_NONBLOCK);
+
 	if (fd < 0)
 		return -errno;
 	int r = nm_sock_comes_from(&o->sock, &peer, from) ? 0 : -ECONNABORTED;

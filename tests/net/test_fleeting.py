@@ -4,6 +4,8 @@ system call is with the others in test_scale.py."""
 
 from __future__ import annotations
 
+import os
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -98,12 +100,66 @@ def test_who_waits_for_a_reset_is_free_when_it_is_needed(
     netmodel: Netmodel, profile: WriteProfile, kind: str, flows: int, transport: str, pause: str
 ) -> None:
     """Though epoll was not told of it; and at the end nobody waits any more."""
-    opening = connect(options=f"protocol={transport}", kind=kind)
+    check_resets(netmodel, profile, flows, connect(options=f"protocol={transport}", kind=kind), pause)
+
+
+def check_resets(
+    netmodel: Netmodel, profile: WriteProfile, flows: int, opening: str, pause: str, prefix: tuple[str, ...] = ()
+) -> None:
     ways = [ask(9, 7), pause, op("disconnect", "close=rst")], [pause, ask(9, 7), op("disconnect", "close=rst"), pause]
     bodies = [times(20, opening, *way, name=f"way{number}") for number, way in enumerate(ways)]
     phases = [*bodies, times(1, opening), times(50, ask(5, 5)), times(1, op("disconnect", "close=rst"))]
-    document = check(netmodel.measure(profile(several(flows, *phases)), "--timeout", "4s"))
+    document = check(netmodel.measure(profile(several(flows, *phases)), "--timeout", "4s", prefix=prefix))
     assert [phase_of(document, name)["transactions"] for name in ("way0", "way1")] == 2 * [20 * flows]
+
+
+ONE_CPU = ("taskset", "-c", str(min(os.sched_getaffinity(0))))
+
+
+@pytest.mark.parametrize("pause", ["", op("think", "duration=15ms at=slave")])
+@pytest.mark.parametrize("transport", ["tcp", "mptcp", "unix"])
+@pytest.mark.parametrize("kind", ["connect", "accept"])
+def test_a_lone_flow_on_the_cpu_of_the_other_end(
+    netmodel: Netmodel, profile: WriteProfile, kind: str, transport: str, pause: str
+) -> None:
+    """It is not woken by the reset, but by what comes next, or after a while."""
+    check_resets(netmodel, profile, 1, connect(options=f"protocol={transport}", kind=kind), pause, ONE_CPU)
+
+
+def test_a_lone_flow_waits_in_its_receives(
+    netmodel: Netmodel, profile: WriteProfile, need_tool: Need, tmp_path: Path
+) -> None:
+    """At the end that accepts, for a while, and only where each pass has a connection of its own."""
+    slow = times(3, connect(), op("think", "duration=200ms at=master"), ask(3, 3), op("disconnect", "close=rst"))
+    once = times(1, connect(), name="once")
+    path = profile(group(slow, once, times(3, ask(3, 3), name="more"), times(1, op("disconnect"))))
+    _, lines = traced(netmodel, need_tool, path, tmp_path / "t", "accept4,recvfrom,ppoll")
+    acceptor, _ = Counter(line.split()[0] for line in lines if " accept4(" in line).most_common(1)[0]
+    calls = [line.split(" ", 1)[1] for line in lines if line.split()[0] == acceptor]
+    taken = ["SOCK_NONBLOCK" in call for call in calls if call.startswith("accept4(") and "EAGAIN" not in call]
+    assert taken == [False, False, False, True]
+    given_up = [number for number, call in enumerate(calls) if call.startswith("recvfrom(") and "EAGAIN" in call]
+    assert len([number for number in given_up if ", 0, NULL" in calls[number]]) == 3
+    assert all(calls[number + 1].startswith("ppoll(") for number in given_up[:3])
+
+
+@pytest.mark.parametrize("prefix", [(), ONE_CPU])
+def test_limits_of_a_lone_flow(netmodel: Netmodel, profile: WriteProfile, prefix: tuple[str, ...]) -> None:
+    """They begin with the wait, though receives have slept before it; here where the end that accepts measures."""
+    slow = op("think", "duration=40ms at=slave")
+    taking = connect(options="protocol=tcp timeout=1s", kind="accept")
+    late = op("think", "duration=20ms at=slave") + op("disconnect", "close=rst timeout=100ms")
+    body = times(3, taking, *[slow + read(3)] * 4, late)
+    check(netmodel.measure(profile(group(times(1, op("think", "duration=1200ms"), name="before"), body)), prefix=prefix))
+
+
+@calmly
+def test_main_is_heard_between_two_receives(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Of one pass that lasts long."""
+    long = times(1, connect(kind="accept"), *[op("think", "duration=30ms at=slave") + read(3)] * 200, op("disconnect"))
+    begun = time.monotonic()
+    netmodel.run("-m", profile(group(long)), "-q", "--max-duration", "300ms", code=2)
+    assert time.monotonic() - begun < 4
 
 
 @calmly
