@@ -11,8 +11,8 @@
 /* The kernel cuts it to net.core.somaxconn, 4096 by default. */
 #define BACKLOG 4096
 
-/* How often to look for a row of free ports. */
-#define TRIES 256
+/* How often the kernel may choose the first of a row of ports. */
+#define TRIES 64
 
 uint32_t nm_listener_ports(const struct nm_instr *instr)
 {
@@ -51,17 +51,18 @@ static int share_port(const struct nm_instr *instr, const struct nm_addr *local,
 	return (int)wanted;
 }
 
-/* Each socket has the port behind that of the one before. */
-static int open_row(const struct nm_instr *instr, const struct nm_addr *local, uint32_t count,
-		    char *text, int *fds)
+/* Each socket has the port behind that of the one before. first 0: the kernel chooses. */
+static int open_row(const struct nm_instr *instr, const struct nm_addr *local, unsigned long first,
+		    uint32_t count, char *text, int *fds)
 {
 	char next[NM_ENDPOINT_TEXT];
-	int r = listen_one(instr, local, instr->port ? NM_LISTEN_FIXED : NM_LISTEN_FIRST, text,
-			   &fds[0]);
+
+	snprintf(text, NM_ENDPOINT_TEXT, "%lu", first);
+	int r = listen_one(instr, local, first ? NM_LISTEN_FIXED : NM_LISTEN_FIRST, text, &fds[0]);
 
 	if (r < 0)
 		return r;
-	unsigned long first = strtoul(text, NULL, 10);
+	first = strtoul(text, NULL, 10);
 
 	for (uint32_t i = 1; i < count; i++) {
 		snprintf(next, sizeof next, "%lu", first + i);
@@ -75,17 +76,34 @@ static int open_row(const struct nm_instr *instr, const struct nm_addr *local, u
 	return (int)count;
 }
 
+/* Where no row is free that the kernel chooses: it gives connections that are opened each second port of its range, and for
+ * a minute after their end these are taken. Below that range, as it is by default, they are not. */
+#define LOW_PORT  20000u
+#define HIGH_PORT 32768u
+
+static int find_row(const struct nm_instr *instr, const struct nm_addr *local, uint32_t count,
+		    char *text, int *fds)
+{
+	int r = -EADDRINUSE;
+
+	for (unsigned tries = 0; r == -EADDRINUSE && tries < TRIES; tries++)
+		r = open_row(instr, local, 0, count, text, fds);
+	for (unsigned long first = LOW_PORT; r == -EADDRINUSE && first + count <= HIGH_PORT;
+	     first += count)
+		r = open_row(instr, local, first, count, text, fds);
+	return r;
+}
+
 int nm_listener_open(const struct nm_instr *instr, const struct nm_addr *local, uint32_t sockets,
 		     char *text, int *fds)
 {
 	uint32_t ports = nm_listener_ports(instr);
-	int r = -EADDRINUSE;
 
 	if (instr->port)
 		snprintf(text, NM_ENDPOINT_TEXT, "%u", instr->port);
 	if (ports == 1)
 		return share_port(instr, local, instr->port ? 1 : sockets, text, fds);
-	for (unsigned tries = 0; r == -EADDRINUSE && tries < (instr->port ? 1 : TRIES); tries++)
-		r = open_row(instr, local, ports, text, fds);
-	return r;
+	if (instr->port)
+		return open_row(instr, local, instr->port, ports, text, fds);
+	return find_row(instr, local, ports, text, fds);
 }

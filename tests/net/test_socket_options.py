@@ -7,6 +7,8 @@ import os
 import re
 import socket
 import struct
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,6 +24,7 @@ from nmtest import (
     assert_complete,
     assert_counts_agree,
     calmly,
+    changed,
     children,
     defines,
     inside,
@@ -305,6 +308,30 @@ def test_num_ports(
     first = min(data)
     assert data == {first: 20, first + 1: 10}
     assert not named or first == base
+
+
+HOLDS_SECOND_PORTS = """
+import socket, sys
+held = [socket.create_server(("127.0.0.1", port)) for port in range(40000, 40204, 2)]
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_num_ports_where_no_row_is_free(netmodel: Netmodel, profile: WriteProfile, own: Node) -> None:
+    """As after many connections: each second port of the kernel's range is taken for a minute."""
+    holder = [*own.prefix, sys.executable, "-c", HOLDS_SECOND_PORTS]
+    with (
+        changed(own, "net.ipv4.ip_local_port_range", "40000 40199"),
+        subprocess.Popen(holder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as held,
+    ):
+        assert held.stdout is not None
+        assert held.stdout.readline() == "held\n"
+        document = netmodel.measure(profile(reconnecting("protocol=tcp num_ports=3", 10)), prefix=own.prefix)
+        assert held.stdin is not None
+        held.stdin.close()
+    assert_complete(document)
+    assert_counts_agree(document)
 
 
 def test_listen_backlog(
