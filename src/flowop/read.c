@@ -98,12 +98,14 @@ static __attribute__((noinline)) enum nm_step receive_more(struct nm_io *io, str
 	return receive_parts(io, flow, instr, take_ahead(flow, left), 0);
 }
 
-/* One call did not bring exactly the message. */
+/* One call, for the message and one byte more, did not bring exactly the message. */
 static __attribute__((noinline)) enum nm_step receive_other(struct nm_io *io, struct nm_flow *flow,
 							    const struct nm_instr *instr, ssize_t n)
 {
-	if (n > 0)
+	if (n > 0) {
+		received(io, flow->conn, n, instr->size + 1);
 		return receive_parts(io, flow, instr, instr->size, n);
+	}
 	if (!is_nothing(n))
 		return n ? fail(flow, (int)-n) : ended(flow, instr->begins);
 	flow->conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
@@ -111,17 +113,14 @@ static __attribute__((noinline)) enum nm_step receive_other(struct nm_io *io, st
 }
 
 /* The common case: one message with one call. A function of its own, so that waiting saves no registers. */
-static __attribute__((noinline)) enum nm_step receive_message(struct nm_io *io,
-							      struct nm_flow *flow,
-							      const struct nm_instr *instr,
-							      struct nm_conn *conn)
+static __attribute__((noinline)) enum nm_step
+receive_message(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr)
 {
 	ssize_t n = nm_sys_recv(conn->fd, io->rx, instr->size + 1, io->recv_flags);
 
-	if (n > 0)
-		received(io, conn, n, instr->size + 1);
 	if (__builtin_expect(n != (ssize_t)instr->size, 0))
-		return receive_other(io, flow, instr, n);
+		return receive_other(io, conn->flow, instr, n);
+	received(io, conn, n, instr->size + 1);
 	return NM_STEP_NEXT;
 }
 
@@ -133,7 +132,7 @@ enum nm_step nm_read_step(struct nm_io *io, struct nm_flow *flow, const struct n
 		return NM_STEP_WAIT_IN;
 	if (__builtin_expect((flow->left | conn->ahead) || !instr->plain, 0))
 		return receive_more(io, flow, instr);
-	return receive_message(io, flow, instr, conn);
+	return receive_message(io, conn, instr);
 }
 
 const struct nm_flowop nm_flowop_read = {

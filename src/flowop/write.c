@@ -59,11 +59,12 @@ enum nm_step nm_write_step(struct nm_io *io, struct nm_flow *flow, const struct 
 		return send_more(io, flow, instr);
 	ssize_t n = nm_sys_send(conn->fd, io->tx, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 
+	/* The connection's flow is this one, and need not be kept during the call. */
 	if (__builtin_expect(n != (ssize_t)size, 0))
-		return send_parts(io, flow, instr, size, n, size);
+		return send_parts(io, conn->flow, instr, size, n, size);
 	nm_counter_add(&io->count->bytes_sent, size);
 	/* Spares the call of the read that would only find out that it has to wait. */
-	if (instr->then_reads && !(conn->flags & (NM_CONN_IN | NM_CONN_HUP)) && !conn->ahead)
+	if (instr->then_reads && !((conn->flags & (NM_CONN_IN | NM_CONN_HUP)) | conn->ahead))
 		return NM_STEP_NEXT_WAIT_IN;
 	return NM_STEP_NEXT;
 }

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import resource
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -71,19 +72,19 @@ def calls_made(path: Path, *besides: str) -> int:
 
 
 def count_calls(
-    netmodel: Netmodel, strace: str, folder: Path, name: str, flows: int, end: str, transactions: int
-) -> tuple[int, int]:
+    netmodel: Netmodel, strace: str, folder: Path, name: str, flows: int, end: str, transactions: int,
+    pinned: tuple[str, ...] = (), besides: Sequence[str] = (),
+) -> tuple[int, int]:  # fmt: skip
     """Transactions, and the system calls of one end. The other is not traced: both would wait for the tracer in turn."""
     summary = folder / f"{end}-{transactions}"
     under = {end: (strace, "-f", "-c", "-o", str(summary))}
-    with netmodel.slave("--once", prefix=under.get("server", ())) as slave:
+    with netmodel.slave("--once", prefix=(*pinned, *under.get("server", ()))) as slave:
         document = netmodel.measure(
             name, "-i", "0", "-P", str(slave.port), *defines(host="127.0.0.1", num_flows=flows, num_transactions=transactions),
-            prefix=under.get("client", ()), timeout=40,
+            prefix=(*pinned, *under.get("client", ())), timeout=40,
         )  # fmt: skip
         assert slave.process.finish().code == 0
-    # How often one waits is a matter of what comes together, and so of what else the machine does.
-    return document["totals"]["transactions"], calls_made(summary, *(["epoll_pwait", "epoll_pwait2", "ppoll"] if name == "tcp_crr" else []))
+    return document["totals"]["transactions"], calls_made(summary, *besides)
 
 
 # Of a transaction, at the client and at the server; for tcp_crr besides the waits, of which there is one.
@@ -97,18 +98,30 @@ def test_system_calls_of_a_transaction(
     netmodel: Netmodel, need_tool: Need, tmp_path: Path, name: str, flows: int, client: float, server: float, end: str
 ) -> None:
     strace = need_tool("strace", "-f", "-c", "-o", "/dev/null", "true")
-    few = count_calls(netmodel, strace, tmp_path, name, flows, end, 1000)
-    many = count_calls(netmodel, strace, tmp_path, name, flows, end, 5000)
+    # How often one waits is a matter of what comes together, and so of what else the machine does.
+    waits = ("epoll_pwait", "epoll_pwait2", "ppoll") if name == "tcp_crr" else ()
+    few, many = (count_calls(netmodel, strace, tmp_path, name, flows, end, n, besides=waits) for n in (1000, 5000))
     transactions, calls = (b - a for a, b in zip(few, many, strict=True))
     assert transactions == 4000
     assert calls / transactions <= {"client": client, "server": server}[end]
 
 
-def count_instructions(netmodel: Netmodel, valgrind: str, folder: Path, iterations: int) -> int:
+@calmly
+def test_system_calls_of_a_connection_on_one_cpu(netmodel: Netmodel, need_tool: Need, tmp_path: Path) -> None:
+    """All of them: the end that accepts waits for the next connection, and then in the receive."""
+    strace = need_tool("strace", "-f", "-c", "-o", "/dev/null", "true")
+    pinned = ("taskset", "-c", str(min(os.sched_getaffinity(0))))
+    few, many = (count_calls(netmodel, strace, tmp_path, "tcp_crr", 1, "server", n, pinned, ()) for n in (1000, 5000))
+    transactions, calls = (b - a for a, b in zip(few, many, strict=True))
+    assert transactions == 4000
+    assert calls / transactions <= 6.05
+
+
+def count_instructions(netmodel: Netmodel, valgrind: str, folder: Path, flows: int, iterations: int) -> int:
     """User-space instructions of a master whose slave is another process."""
     profile = folder / f"rr-{iterations}.xml"
     profile.write_text(
-        '<profile name="rr"><group nthreads="1"><transaction><flowop type="connect"'
+        f'<profile name="rr"><group nthreads="1" nflows="{flows}"><transaction><flowop type="connect"'
         ' options="remotehost=127.0.0.1 nodelay"/></transaction>'
         f'<transaction name="rr" iterations="{iterations}"><flowop type="write" options="size=1"/>'
         '<flowop type="read" options="size=1"/></transaction>'
@@ -125,10 +138,10 @@ def count_instructions(netmodel: Netmodel, valgrind: str, folder: Path, iteratio
     return int(match[1])
 
 
-def test_instructions_of_a_transaction(netmodel: Netmodel, need_tool: Need, tmp_path: Path) -> None:
+@pytest.mark.parametrize("flows", [1, 64])
+def test_instructions_of_a_transaction(netmodel: Netmodel, need_tool: Need, tmp_path: Path, flows: int) -> None:
     if netmodel.binary.read_bytes()[:2] == b"#!":
         pytest.skip("the program is a script here, which valgrind does not follow")
     valgrind = need_tool("valgrind", "-q", "--tool=none", "true")
-    few = count_instructions(netmodel, valgrind, tmp_path, 2_000)
-    many = count_instructions(netmodel, valgrind, tmp_path, 22_000)
-    assert (many - few) / 20_000 <= 250
+    few, many = (count_instructions(netmodel, valgrind, tmp_path, flows, n // flows) for n in (6400, 32_000))
+    assert (many - few) / 25_600 <= 220
