@@ -112,6 +112,43 @@ static void check_leaders(struct nm_draft *draft, const struct nm_draft_group *g
 	}
 }
 
+/* The port of a socket that the step's connections share, where the profile names one; otherwise 0. */
+static uint64_t shared_port(const struct nm_draft_step *step)
+{
+	if (!(step->op->flags & NM_FLOWOP_OPENS) || !step->transport_opts ||
+	    !nm_udp_is_shared(step->transport, step->transport_opts))
+		return 0;
+	return ((const struct nm_opts_opening *)step->opts)->port;
+}
+
+/* Each such step has a socket of its own at the end that accepts: the master's, or one for each host. */
+static bool shares_port(const struct nm_draft_step *step, const struct nm_draft_step *other)
+{
+	return shared_port(other) == shared_port(step) && other->op == step->op &&
+	       ((step->op->flags & NM_FLOWOP_FOLLOWS) || other->host == step->host);
+}
+
+static void check_shared_port(struct nm_draft *draft, const struct nm_draft_step *step)
+{
+	for (const struct nm_draft_group *group = draft->groups;; group++) {
+		for (size_t i = 0; i < group->n_steps; i++) {
+			const struct nm_draft_step *other = &group->steps[i];
+
+			if (other == step)
+				return;
+			if (!shares_port(step, other))
+				continue;
+			nm_diag_error(draft->diags, draft->file, step->line,
+				      "<flowop %s> shared_socket with port=%llu: so has the "
+				      "<flowop %s> at line %u, and each needs a port of its own; "
+				      "without port the kernel chooses",
+				      step->op->name, (unsigned long long)shared_port(step),
+				      other->op->name, other->line);
+			return;
+		}
+	}
+}
+
 /* Whether the options of its connections fit the group. */
 static void check_openings(struct nm_draft *draft, const struct nm_draft_group *group)
 {
@@ -125,8 +162,9 @@ static void check_openings(struct nm_draft *draft, const struct nm_draft_group *
 			continue;
 		const struct nm_opts_opening *opening = step->opts;
 
-		if (opening->port && group->attrs.workers > 1 &&
-		    nm_udp_is_shared(step->transport, step->transport_opts))
+		if (shared_port(step))
+			check_shared_port(draft, step);
+		if (shared_port(step) && group->attrs.workers > 1)
 			nm_diag_error(draft->diags, draft->file, step->line,
 				      "<flowop %s> shared_socket with port=%llu: each of the %llu "
 				      "workers needs a port of its own; without port the kernel "

@@ -158,6 +158,17 @@ def test_a_port_is_for_one_worker(netmodel: Netmodel, profile: WriteProfile) -> 
     assert why in netmodel.run("--check", "-m", path, code=1).err
 
 
+@pytest.mark.parametrize("kind", ["connect", "accept"])
+def test_a_port_is_for_one_step(netmodel: Netmodel, profile: WriteProfile, kind: str) -> None:
+    again = op(kind, "remotehost=local protocol=udp shared_socket port=34570")
+    alike = opened(rr(), "port=34570", kind=kind)
+    two = alike.replace(again, again + again)
+    why = f"<flowop {kind}> shared_socket with port=34570: so has the <flowop {kind}> at line"
+    for wrong in (two, alike + alike):
+        assert netmodel.run("--check", "-m", profile(wrong), code=1).err.count(why) == 1
+    netmodel.run("--check", "-m", profile(alike + alike.replace("34570", "34571")))
+
+
 @calmly
 def test_more_than_one_look_takes_after_connections_that_were_polled(netmodel: Netmodel, profile: WriteProfile) -> None:
     """The slave's only listener is the socket, in a group that has connections of their own for each pass before it."""
