@@ -137,9 +137,9 @@ static void print_way(const struct nm_message_way *way, FILE *out)
 	print_count(way->received_known, (int64_t)way->received, out);
 	print_rate(way->received_bits_per_s, way->received_known, out);
 	print_count(way->lost_known, way->lost, out);
-	print_count(way->received_known, (int64_t)way->reordered, out);
-	print_count(way->received_known, (int64_t)way->duplicates, out);
-	print_count(way->received_known, (int64_t)way->late, out);
+	print_count(way->order_known, (int64_t)way->reordered, out);
+	print_count(way->order_known, (int64_t)way->duplicates, out);
+	print_count(way->order_known, (int64_t)way->late, out);
 	if (way->has_jitter)
 		fprintf(out, ",%.9f", way->jitter_s);
 	else

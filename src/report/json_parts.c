@@ -95,15 +95,14 @@ static json_t *count_if(bool known, uint64_t value)
 
 json_t *nm_json_way(const struct nm_message_way *way)
 {
-	bool received = way->received_known;
-
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sent",
 			 count_if(way->sent_known, way->sent), "received",
-			 count_if(received, way->received), "lost",
+			 count_if(way->received_known, way->received), "lost",
 			 way->lost_known ? json_integer(way->lost) : json_null(), "reordered",
-			 count_if(received, way->reordered), "duplicates",
-			 count_if(received, way->duplicates), "late", count_if(received, way->late),
-			 "bits_received_per_s", nm_json_real(way->received_bits_per_s), "jitter_s",
+			 count_if(way->order_known, way->reordered), "duplicates",
+			 count_if(way->order_known, way->duplicates), "late",
+			 count_if(way->order_known, way->late), "bits_received_per_s",
+			 nm_json_real(way->received_bits_per_s), "jitter_s",
 			 way->has_jitter ? nm_json_real(way->jitter_s) : json_null());
 }
 

@@ -120,11 +120,11 @@ static void print_way(const struct nm_message_way *way, const char *prefix, FILE
 	if (way->sent_known)
 		fprintf(out, "%ssent=%" PRIu64 "\n", prefix, way->sent);
 	if (way->received_known)
+		fprintf(out, "%sreceived=%" PRIu64 "\n", prefix, way->received);
+	if (way->order_known)
 		fprintf(out,
-			"%sreceived=%" PRIu64 "\n%sreordered=%" PRIu64 "\n%sduplicates=%" PRIu64
-			"\n%slate=%" PRIu64 "\n",
-			prefix, way->received, prefix, way->reordered, prefix, way->duplicates,
-			prefix, way->late);
+			"%sreordered=%" PRIu64 "\n%sduplicates=%" PRIu64 "\n%slate=%" PRIu64 "\n",
+			prefix, way->reordered, prefix, way->duplicates, prefix, way->late);
 	if (way->lost_known)
 		fprintf(out, "%slost=%" PRId64 "\n", prefix, way->lost);
 	if (way->received_known && way->has_jitter)

@@ -70,8 +70,8 @@ static const char *rate_text(uint64_t count, double seconds, char *buf)
 
 static void add_way(struct nm_table *table, const char *name, const struct nm_message_way *way)
 {
-	char bits[TEXT], jitter[TEXT];
-	double lost = way->sent ? 100.0 * (double)way->lost / (double)way->sent : 0;
+	char bits[TEXT], jitter[TEXT], lost[2 * TEXT] = "lost not known, some came twice";
+	char order[3 * TEXT] = "  reordered, duplicates not known (too short for a number)";
 
 	if (!way->sent && !way->received)
 		return;
@@ -82,18 +82,19 @@ static void add_way(struct nm_table *table, const char *name, const struct nm_me
 		return;
 	}
 	nm_format_bitrate(way->received_bits_per_s, bits, sizeof(bits));
+	if (way->order_known)
+		snprintf(order, sizeof order, "  reordered %" PRIu64 "  duplicates %" PRIu64,
+			 way->reordered, way->duplicates);
 	if (!way->sent_known) {
-		nm_table_cell(table,
-			      "received %" PRIu64 " (%s)  reordered %" PRIu64
-			      "  duplicates %" PRIu64 "  sent and lost are not known",
-			      way->received, bits, way->reordered, way->duplicates);
+		nm_table_cell(table, "received %" PRIu64 " (%s)%s  sent and lost are not known",
+			      way->received, bits, order);
 		return;
 	}
-	nm_table_cell(table,
-		      "sent %" PRIu64 "  received %" PRIu64 " (%s)  lost %" PRId64
-		      " (%.3g%%)  reordered %" PRIu64 "  duplicates %" PRIu64 "%s%s",
-		      way->sent, way->received, bits, way->lost, lost, way->reordered,
-		      way->duplicates, way->has_jitter ? "  jitter " : "",
+	if (way->lost_known)
+		snprintf(lost, sizeof lost, "lost %" PRId64 " (%.3g%%)", way->lost,
+			 way->sent ? 100.0 * (double)way->lost / (double)way->sent : 0);
+	nm_table_cell(table, "sent %" PRIu64 "  received %" PRIu64 " (%s)  %s%s%s%s", way->sent,
+		      way->received, bits, lost, order, way->has_jitter ? "  jitter " : "",
 		      way->has_jitter ? nm_format_duration(way->jitter_s, jitter, sizeof(jitter))
 				      : "");
 }
@@ -102,15 +103,19 @@ static void add_way(struct nm_table *table, const char *name, const struct nm_me
 static void add_messages(struct nm_table *table, const struct nm_result *result)
 {
 	struct nm_messages messages;
+	char late[TEXT] = "not known";
 
 	nm_result_messages(result, &messages);
+	if (messages.to_master.order_known &&
+	    (messages.to_slaves.order_known || !messages.slaves_known))
+		snprintf(late, sizeof late, "%" PRIu64,
+			 messages.to_master.late + messages.to_slaves.late);
 	add_way(table, "to slaves", &messages.to_slaves);
 	add_way(table, "to master", &messages.to_master);
 	if (messages.any && messages.timeouts) {
 		nm_table_cell(table, "time-outs");
-		nm_table_cell(table,
-			      "%" PRIu64 "  late answers %" PRIu64 "%s  passes unanswered %" PRIu64,
-			      messages.timeouts, messages.to_master.late + messages.to_slaves.late,
+		nm_table_cell(table, "%" PRIu64 "  late answers %s%s  passes unanswered %" PRIu64,
+			      messages.timeouts, late,
 			      messages.slaves_known ? "" : ", of the master alone",
 			      messages.unanswered);
 	}

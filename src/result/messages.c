@@ -14,6 +14,7 @@ static void find_way(const struct nm_counts *from, const struct nm_counts *to, d
 		.received_known = true,
 		.sent = from->messages_sent,
 		.received = to->messages_received,
+		.order_known = !to->unnumbered,
 		.lost_known = true,
 		.lost = from->messages_sent > once ? (int64_t)(from->messages_sent - once) : 0,
 		.reordered = to->reordered,
@@ -23,6 +24,12 @@ static void find_way(const struct nm_counts *from, const struct nm_counts *to, d
 		.has_jitter = to->jitters > 0,
 		.jitter_s = to->jitters ? (double)to->jitter_ns / 1e9 / (double)to->jitters : 0,
 	};
+}
+
+/* More than were sent, though none that is known to have come twice: they had no number. */
+static bool has_doubled(const struct nm_message_way *way)
+{
+	return !way->order_known && way->received - way->duplicates > way->sent;
 }
 
 /* slaves NULL: what they have counted is not known. */
@@ -38,9 +45,13 @@ static void find_ways(const struct nm_counts *master, const struct nm_counts *sl
 	find_way(there, master, seconds, &ret->to_master);
 	ret->timeouts = master->timeouts + there->timeouts;
 	ret->unanswered = master->unanswered;
+	/* An answer to a question that has come twice is one too many as well. */
+	if (slaves && (has_doubled(&ret->to_slaves) || has_doubled(&ret->to_master)))
+		ret->to_slaves.lost_known = ret->to_master.lost_known = false;
 	if (slaves)
 		return;
 	ret->to_slaves.received_known = ret->to_master.sent_known = false;
+	ret->to_slaves.order_known = false;
 	ret->to_slaves.received_bits_per_s = NAN;
 	ret->to_slaves.lost_known = ret->to_master.lost_known = false;
 	ret->to_slaves.lost = 0;

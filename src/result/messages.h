@@ -9,6 +9,7 @@
  * both it takes what was lost. */
 struct nm_message_way {
 	bool sent_known, received_known;
+	bool order_known; /* each that was received had a number: reordered, duplicates, late */
 	bool lost_known;
 	int64_t lost; /* below 0: in an interval in which more came after all than were found missing */
 	uint64_t sent, received, reordered, duplicates, late;

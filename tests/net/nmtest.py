@@ -410,7 +410,7 @@ def assert_messages_add_up(document: Json) -> None:
     ]
     assert sum(way["sent"] for way in ways) > 0
     for way in ways:
-        assert way["sent"] == way["received"] - way["duplicates"] + way["lost"], way
+        assert way["sent"] == way["received"] - (way["duplicates"] or 0) + way["lost"], way
     assert all(group["errors"] == 0 for host in document["hosts"] for group in host["groups"])
 
 

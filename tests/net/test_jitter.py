@@ -174,7 +174,11 @@ def test_questions_without_a_number_are_answered(
     path = profile(opened(times(300, ask(request_size, answer)), opening=connect(options="protocol=udp")))
     messages = netmodel.measure(path)["totals"]["messages"]
     assert messages["to_master"]["received"] == 300
-    assert messages["timeouts"] == messages["unanswered"] == messages["to_master"]["late"] == 0
+    assert messages["timeouts"] == messages["unanswered"] == 0
+    for way, size in (("to_slaves", request_size), ("to_master", answer)):
+        told = messages[way]
+        assert told["lost"] == 0
+        assert told["duplicates"] == told["reordered"] == told["late"] == (0 if size >= 8 else None)
 
 
 def test_what_has_no_number_is_no_gap(netmodel: Netmodel, profile: Callable[..., Path]) -> None:

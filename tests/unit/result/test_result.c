@@ -344,6 +344,32 @@ START_TEST(messages_of_intervals_are_those_of_all_hosts)
 }
 END_TEST
 
+/* Messages without a number: that some have come twice shows only in that more came than were sent. */
+START_TEST(what_has_no_number_is_not_known)
+{
+	struct nm_result_phase phase = {
+		.whole.counts = {.messages_sent = 5, .messages_received = 4, .unnumbered = 4},
+		.slaves = {.messages_sent = 5, .messages_received = 5, .unnumbered = 5},
+		.slaves_known = true,
+	};
+	struct nm_messages messages;
+
+	nm_phase_messages(&phase, &messages);
+	ck_assert(!messages.to_slaves.order_known && !messages.to_master.order_known);
+	ck_assert(messages.to_slaves.lost_known && messages.to_master.lost_known);
+	ck_assert_int_eq(messages.to_slaves.lost, 0);
+	ck_assert_int_eq(messages.to_master.lost, 1);
+	phase.slaves.messages_received = phase.slaves.unnumbered = 6;
+	nm_phase_messages(&phase, &messages);
+	ck_assert(!messages.to_slaves.lost_known && !messages.to_master.lost_known);
+	phase.slaves.unnumbered = phase.whole.counts.unnumbered = 0;
+	phase.slaves.duplicates = 1;
+	nm_phase_messages(&phase, &messages);
+	ck_assert(messages.to_slaves.order_known && messages.to_slaves.lost_known);
+	ck_assert_int_eq(messages.to_slaves.lost, 0);
+}
+END_TEST
+
 /* Both ends count the same connections, but one may be lost. Groups that were not asked to are left out. */
 START_TEST(connections_are_counted_once)
 {
@@ -400,6 +426,7 @@ int main(void)
 	tcase_add_test(tc, warnings_are_kept_in_their_order);
 	tcase_add_test(tc, rates_of_messages_are_cut_as_the_totals_are);
 	tcase_add_test(tc, messages_of_intervals_are_those_of_all_hosts);
+	tcase_add_test(tc, what_has_no_number_is_not_known);
 	tcase_add_test(tc, connections_are_counted_once);
 	tcase_add_test(tc, half_built_results_can_be_freed);
 	suite_add_tcase(suite, tc);
