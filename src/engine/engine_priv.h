@@ -50,8 +50,8 @@ struct nm_worker {
 	unsigned looks;			      /* of one that spins: how often nothing was found */
 	struct nm_looks look;
 	struct nm_closing closing;
-	int epoll_fd;
-	int wake_fd;
+	int epoll_fd, wake_fd;
+	bool busy_polls; /* its epoll polls the network card for a while before it sleeps */
 	/* Phase. */
 	const struct nm_phase *phase; /* NULL: between phases */
 	uint32_t phase_no;

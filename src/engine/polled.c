@@ -67,6 +67,7 @@ void nm_worker_polled_begin(struct nm_worker *worker)
 	struct nm_listen_fd *listen_fd;
 
 	if (worker->n_flows != 1 || worker->group->n_conns != 1 || worker->group->spins ||
+	    worker->busy_polls || /* which poll(2) does not */
 	    (nm_worker_flow(worker, 0)->conn->flags & NM_CONN_OPEN) ||
 	    !nm_worker_is_fleeting(worker) || !nm_worker_only_listener(worker, &listen_fd) ||
 	    (listen_fd && nm_listener_watch(worker, listen_fd, false) < 0))

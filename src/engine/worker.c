@@ -12,7 +12,9 @@
 #include "engine/engine_priv.h"
 #include "engine/renew.h"
 #include "flowop/files.h"
+#include "flowop/flowop.h"
 #include "flowop/pipeline.h"
+#include "host/busy_poll.h"
 #include "transport/many.h"
 #include "transport/transport.h"
 
@@ -110,6 +112,24 @@ static int init_flows(struct nm_worker *worker)
 	return nm_timers_init(&worker->timers, worker->n_flows + 1);
 }
 
+/* The longest of what its connections are to have; 0: none has any. */
+static uint64_t busy_poll_ns(const struct nm_group *group)
+{
+	uint64_t longest_ns = 0;
+
+	for (uint32_t i = 0; i < group->n_instrs; i++) {
+		const struct nm_instr *instr = &group->instrs[i];
+
+		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
+		    !instr->transport->busy_poll_ns)
+			continue;
+		uint64_t ns = instr->transport->busy_poll_ns(instr->transport_opts);
+
+		longest_ns = ns > longest_ns ? ns : longest_ns;
+	}
+	return longest_ns;
+}
+
 static int init_epoll(struct nm_worker *worker)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.u64 = NM_TAG_WAKE};
@@ -119,6 +139,10 @@ static int init_epoll(struct nm_worker *worker)
 	if (worker->epoll_fd < 0 || worker->wake_fd < 0 ||
 	    epoll_ctl(worker->epoll_fd, EPOLL_CTL_ADD, worker->wake_fd, &event) < 0)
 		return -errno;
+	uint64_t poll_ns = busy_poll_ns(worker->group);
+
+	/* Where the kernel cannot, its receives poll all the same. */
+	worker->busy_polls = poll_ns && nm_epoll_busy_poll(worker->epoll_fd, poll_ns) == 0;
 	return 0;
 }
 

@@ -50,6 +50,7 @@ const struct nm_transport nm_transport_mptcp = {
 	.ports = nm_inet_ports,
 	.listen = nm_inet_listen,
 	.comes_from = nm_inet_comes_from,
+	.busy_poll_ns = nm_sock_busy_poll_ns,
 	.endpoint = nm_addr_endpoint,
 	.connect = nm_inet_connect,
 	.settle = nm_inet_settle,

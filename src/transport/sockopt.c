@@ -175,6 +175,13 @@ bool nm_sock_comes_from(const struct nm_sock_opts *o, const struct nm_addr *peer
 	return !o->n_sources && (!from || nm_addr_same_host(peer, from));
 }
 
+uint64_t nm_sock_busy_poll_ns(const void *opts)
+{
+	const struct nm_sock_opts *o = opts;
+
+	return o->busy_poll_ns;
+}
+
 int nm_sock_bind(int fd, const struct nm_sock_opts *o, struct nm_conn *conn, int family)
 {
 	union nm_source at = {.family = (sa_family_t)family};

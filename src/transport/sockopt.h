@@ -98,8 +98,9 @@ extern const char *const nm_dont_fragment_words[];
 	 .help = "whether packets must not be fragmented on the way (IP_MTU_DISCOVER), at both ends"}, \
 	{.name = "busy_poll", .type = NM_TYPE_DURATION, .max = UINT64_C(1000000000), \
 	 .offset = offsetof(struct nm_sock_opts, busy_poll_ns), \
-	 .help = "how long a receive that finds nothing polls the network card (SO_BUSY_POLL), at both " \
-		 "ends; more than the system's needs CAP_NET_ADMIN; 0 leaves it to the kernel"}, \
+	 .help = "how long a wait for the connection polls the network card before it sleeps (SO_BUSY_POLL, " \
+		 "and since Linux 6.9 EPIOCSPARAMS of the worker's epoll), at both ends; more than the " \
+		 "system's needs CAP_NET_ADMIN; 0 leaves it to the kernel"}, \
 	{.name = "debug", .type = NM_TYPE_FLAG, \
 	 .offset = offsetof(struct nm_sock_opts, debug), \
 	 .help = "SO_DEBUG, at both ends; needs CAP_NET_ADMIN"}
@@ -128,6 +129,8 @@ int nm_sock_suits(const struct nm_sock_opts *opts, uint32_t n_flows, char *why, 
 /* Whether the options say that connections may come from the peer. from: what else is allowed, NULL: anything. */
 bool nm_sock_comes_from(const struct nm_sock_opts *opts, const struct nm_addr *peer,
 			const struct nm_addr *from);
+/* The hook of struct nm_transport, for option structs that begin so. */
+uint64_t nm_sock_busy_poll_ns(const void *opts);
 /* Whether the addresses of localhost can be bound here, and lead to the peer (NULL: it is not known): 0, or -errno with a
  * phrase in why. */
 int nm_sock_try_sources(const struct nm_sock_opts *opts, const struct nm_addr *peer, char *why,

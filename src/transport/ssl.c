@@ -340,6 +340,7 @@ const struct nm_transport nm_transport_ssl = {
 	.ports = nm_inet_ports,
 	.listen = nm_inet_listen,
 	.comes_from = nm_inet_comes_from,
+	.busy_poll_ns = nm_sock_busy_poll_ns,
 	.endpoint = nm_addr_endpoint,
 	.connect = ssl_connect,
 	.settle = nm_inet_settle,

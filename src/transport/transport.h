@@ -133,6 +133,8 @@ struct nm_transport {
 	 * NULL: any. NULL: by `from` alone. */
 	bool (*comes_from)(const void *opts, const struct nm_addr *peer,
 			   const struct nm_addr *from);
+	/* How long, at either end, a wait for its connections polls the network card. NULL: not at all. */
+	uint64_t (*busy_poll_ns)(const void *opts);
 	/* Turns the peer's host address and what its listener is called into an address to connect to. */
 	int (*endpoint)(const struct nm_addr *host, const char *text, struct nm_addr *ret_to);
 	/* Opens conn. conn->state is what start has made (NULL without start); the transport may put its own there

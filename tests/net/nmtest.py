@@ -574,6 +574,24 @@ def trace_lines(where: Path) -> list[str]:
 
 
 @contextmanager
+def descriptors_of(pid: int, kind: str) -> Iterator[list[int]]:
+    """Copies of those of a process that are of a kind."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    pidfd = os.pidfd_open(pid)
+    found: list[int] = []
+    try:
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            with suppress(OSError):
+                if os.readlink(f"/proc/{pid}/fd/{fd}") == kind:
+                    found.append(libc.syscall(_SYS_PIDFD_GETFD, pidfd, int(fd), 0))
+        yield [fd for fd in found if fd >= 0]
+    finally:
+        for fd in (pidfd, *found):
+            with suppress(OSError):
+                os.close(fd)
+
+
+@contextmanager
 def sockets_of(pid: int, kind: socket.SocketKind) -> Iterator[list[socket.socket]]:
     """Copies of the connected internet sockets of a process."""
     libc = ctypes.CDLL(None, use_errno=True)

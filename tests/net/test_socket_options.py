@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
+import select
 import socket
 import struct
 import subprocess
@@ -27,6 +29,7 @@ from nmtest import (
     changed,
     children,
     defines,
+    descriptors_of,
     inside,
     packets,
     phase_of,
@@ -50,6 +53,7 @@ TCP_TX_DELAY = 37
 IP_MTU_DISCOVER = 10
 IP_FREEBIND = 15
 IPV6_MTU_DISCOVER = 23
+EPIOCGPARAMS = 0x80088A02  # linux/eventpoll.h
 
 need_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs CAP_NET_ADMIN")
 
@@ -179,6 +183,61 @@ def test_both_ends_have_it_with_privilege(
     netmodel: Netmodel, profile: WriteProfile, protocol: str, option: str, read: Reading, expected: object
 ) -> None:
     assert_set(netmodel, profile(held(f"protocol={protocol} {option}")), KIND[protocol], read, expected)
+
+
+def epolls_of(pid: int) -> list[int]:
+    """How long the waits of each epoll instance of a process poll the network card, in us."""
+    with descriptors_of(pid, "anon_inode:[eventpoll]") as found:
+        return [struct.unpack("=IHBB", fcntl.ioctl(one, EPIOCGPARAMS, bytes(8)))[0] for one in found]
+
+
+@pytest.fixture(scope="module")
+def need_epoll_params() -> None:
+    with select.epoll() as one:
+        try:
+            fcntl.ioctl(one, EPIOCGPARAMS, bytes(8))
+        except OSError as error:
+            pytest.skip(f"epoll has no parameters here: {error.strerror}")
+
+
+@need_root
+@pytest.mark.usefixtures("need_epoll_params")
+@pytest.mark.parametrize("protocol", [TCP, UDP, "ssl"])
+def test_busy_poll_of_epoll(netmodel: Netmodel, profile: WriteProfile, protocol: str) -> None:
+    """Of the workers at both ends, and of no other of their epolls; of several openings the longest."""
+    groups = held(f"protocol={protocol} busy_poll=69001ns", nthreads=2) + held(f"protocol={protocol}")
+    again = f'<flowop type="connect" options="remotehost=local protocol={protocol} busy_poll=40us conn=2"/></transaction>'
+    path = profile(groups.replace("</transaction>", again, 1))
+    with netmodel.started("-m", path) as process:
+
+        def is_set() -> bool:
+            if not process.running():
+                raise AssertionError(process.finish())
+            slaves = children(process.pid)[:1]
+            both = [sorted(epolls_of(pid))[::-1] for pid in (process.pid, *slaves)]
+            return len(both) == 2 and all(values[:2] == [70, 70] and not any(values[2:]) and values[2:] for values in both)
+
+        wait_until(is_set, 10)
+
+
+@need_root
+@pytest.mark.usefixtures("need_epoll_params")
+@pytest.mark.parametrize("flows", [1, 2])
+@pytest.mark.parametrize("workload", ["tcp_rr", "tcp_crr", "tcp_stream", "udp_rr", "udp_stream"])
+def test_busy_poll_of_workloads(
+    netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path, workload: str, flows: int
+) -> None:
+    """Set once at each end, on what the worker waits with; and without it never."""
+    calls = "ioctl,epoll_ctl,epoll_wait,epoll_pwait,epoll_pwait2,ppoll"
+    for given in (True, False):
+        args = defines(test_length="100ms", num_flows=flows, **({"busy_poll": "70us"} if given else {}))
+        where = tmp_path / f"trace-{given}"
+        _, lines = traced(netmodel, need_tool, workload, where, calls, args=args)
+        # Either name of it: strace knows it since 6.9.
+        set_on = [m[1] for line in lines if (m := re.search(r"ioctl\((\d+), (?:EPIOCSPARAMS|_IOC\(_IOC_WRITE, 0x8a, 0x1, 0x8\)).* = 0$", line))]
+        assert len(set_on) == (2 if given else 0)
+        waited_on = {m[1] for line in lines if (m := re.search(r"epoll_p?wait2?\((\d+),", line))}
+        assert set(set_on) <= waited_on
 
 
 def test_greeted_connections_have_them_too(netmodel: Netmodel, profile: WriteProfile) -> None:
