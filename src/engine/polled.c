@@ -138,7 +138,7 @@ int nm_worker_poll(struct nm_worker *worker, struct epoll_event *events, int n_e
 						   .data.u64 = (uint64_t)(uintptr_t)listen_fd |
 							       NM_TAG_LISTEN};
 	if (fds[0].revents) {
-		int more = nm_sys_epoll_wait(worker->epoll_fd, events + n, n_events - n, 0);
+		int more = nm_sys_epoll_wait(worker->epoll_fd, events + n, n_events, 0);
 
 		n += more > 0 ? more : 0;
 	}

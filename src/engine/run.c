@@ -24,7 +24,7 @@
 #include "host/syscalls.h"
 #include "transport/transport.h"
 
-#define EVENTS 256
+#define TURNS 256 /* of queued flows between two waits for events */
 
 void nm_worker_queue(struct nm_worker *worker, struct nm_flow *flow)
 {
@@ -417,18 +417,18 @@ static bool run_step(struct nm_worker *worker, struct nm_flow *flow)
 }
 
 /* epoll_wait with nanoseconds; timeout_ns < 0 waits without limit. Kernels before 5.11 have milliseconds only. */
-static int wait_events(int epoll_fd, struct epoll_event *events, int64_t timeout_ns)
+static int wait_events(int epoll_fd, struct epoll_event *events, int n_events, int64_t timeout_ns)
 {
 	if (timeout_ns > 0) {
 		struct timespec ts = {.tv_sec = timeout_ns / 1000000000,
 				      .tv_nsec = timeout_ns % 1000000000};
-		long n = syscall(SYS_epoll_pwait2, epoll_fd, events, EVENTS, &ts, NULL, 0);
+		long n = syscall(SYS_epoll_pwait2, epoll_fd, events, n_events, &ts, NULL, 0);
 
 		if (n >= 0 || errno != ENOSYS)
 			return (int)n;
 		timeout_ns = (timeout_ns + 999999) / 1000000;
 	}
-	return nm_sys_epoll_wait(epoll_fd, events, EVENTS, timeout_ns < 0 ? -1 : (int)timeout_ns);
+	return nm_sys_epoll_wait(epoll_fd, events, n_events, timeout_ns < 0 ? -1 : (int)timeout_ns);
 }
 
 static __attribute__((noinline)) void take_commands(struct nm_worker *worker)
@@ -577,7 +577,7 @@ static void run_queued(struct nm_worker *worker)
 
 	if (worker->look.on)
 		nm_worker_looks_begin(worker);
-	for (unsigned turns = 0; turns < EVENTS && (flow = worker->run_first); turns++) {
+	for (unsigned turns = 0; turns < TURNS && (flow = worker->run_first); turns++) {
 		worker->run_first = flow->next;
 		if (!worker->run_first)
 			worker->run_last = NULL;
@@ -632,7 +632,8 @@ static void yield_at_times(struct nm_worker *worker, int n_events)
 void *nm_worker_main(void *arg)
 {
 	struct nm_worker *worker = arg;
-	struct epoll_event events[EVENTS];
+	struct epoll_event events[NM_PLAN_MAX_EVENTS + NM_POLLED_EVENTS];
+	const int n_events = worker->group->max_events;
 	int64_t timeout_ns = -1;
 	sigset_t pipe_set;
 
@@ -645,8 +646,8 @@ void *nm_worker_main(void *arg)
 	if (worker->cpu >= 0)
 		(void)nm_cpu_bind_self((unsigned)worker->cpu);
 	for (;;) {
-		int n = worker->polls ? nm_worker_poll(worker, events, EVENTS, timeout_ns)
-				      : wait_events(worker->epoll_fd, events, timeout_ns);
+		int n = worker->polls ? nm_worker_poll(worker, events, n_events, timeout_ns)
+				      : wait_events(worker->epoll_fd, events, n_events, timeout_ns);
 
 		if (worker->timers.count)
 			worker->io.now_ns = nm_clock_ns();

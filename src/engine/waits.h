@@ -29,7 +29,9 @@ void nm_worker_polled_end(struct nm_worker *worker); /* may be called again */
 /* The only socket that the flows of the present phase get their connections from, *ret NULL: they open them themselves.
  * False: there are several. */
 bool nm_worker_only_listener(const struct nm_worker *worker, struct nm_listen_fd **ret);
-/* What it waits for, as epoll_wait(2) tells it. timeout_ns < 0 waits without limit. */
+/* What it waits for, as epoll_wait(2) tells it: of its epoll at most n_events, and events has room for so many more.
+ * timeout_ns < 0 waits without limit. */
+#define NM_POLLED_EVENTS 2
 int nm_worker_poll(struct nm_worker *worker, struct epoll_event *events, int n_events,
 		   int64_t timeout_ns);
 

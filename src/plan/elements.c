@@ -105,6 +105,14 @@ static const struct nm_opt group_attrs[] = {
 	 .help = "the most that one call sends or receives of a message over streams, on each "
 		 "side; 0: as "
 		 "much as the messages need, up to 1m"},
+	{.name = "maxevents",
+	 .type = NM_TYPE_COUNT,
+	 .offset = ATTR(nm_group_attrs, maxevents),
+	 .min = 1,
+	 .max = NM_PLAN_MAX_EVENTS,
+	 .def = "256",
+	 .help = "the most events that a worker takes with one epoll_wait(2), on each side; it "
+		 "runs what they are for before it asks for more"},
 	NM_OPT_END};
 
 static const struct nm_opt transaction_attrs[] = {

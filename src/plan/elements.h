@@ -22,6 +22,7 @@ struct nm_group_attrs {
 	uint64_t workers;      /* 0: not given */
 	int wait;	       /* enum nm_wait */
 	uint64_t buffer_bytes; /* 0: not given */
+	uint64_t maxevents;
 };
 enum nm_wait { NM_WAIT_SLEEP, NM_WAIT_SPIN };
 

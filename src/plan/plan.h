@@ -19,6 +19,7 @@
 #define NM_PLAN_MAX_FLOWS   4000000
 #define NM_PLAN_MAX_HOSTS   1024
 #define NM_PLAN_MAX_CONNS   16384 /* of a flow, at a time */
+#define NM_PLAN_MAX_EVENTS  1024  /* that a worker takes at a time */
 /* A longer wait counts as this one. */
 #define NM_PLAN_MAX_WAIT_NS UINT64_C(1000000000000000000)
 
@@ -70,6 +71,7 @@ struct nm_group {
 	uint32_t *hosts;     /* that the group talks to, in order of first use; owned */
 	uint32_t n_hosts;
 	uint64_t chunk_bytes; /* the most that one call moves */
+	int max_events;	      /* that a worker takes at a time */
 	bool processes;	      /* the workers are processes */
 	bool spins;	      /* they never sleep while they wait */
 	bool moves_files;     /* this side sends or receives some */

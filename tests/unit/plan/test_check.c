@@ -72,12 +72,14 @@ static const struct mistake attributes[] = {
 	{WITH("nthreads='-1'"), AT(2, "<group> nthreads=\"-1\": not a count: a number and an "
 				      "optional k, m or g (powers of 1024)")},
 	{WITH("nflows='0'"), AT(2, "<group> nflows=\"0\": must be 1 to 4000000")},
+	{WITH("maxevents='0'"), AT(2, "<group> maxevents=\"0\": must be 1 to 1024")},
+	{WITH("maxevents='1025'"), AT(2, "<group> maxevents=\"1025\": must be 1 to 1024")},
 	{WITH("nthreads='4' nflows='3'"),
 	 AT(2, "<group> nflows=\"3\": must be at least nthreads=\"4\", "
 	       "so that each worker has a flow")},
-	{WITH("nthread='2'"),
-	 AT(2, "<group>: unknown attribute \"nthread\", did you mean "
-	       "\"nthreads\"?; allowed are name, nthreads, nprocs, nflows, workers, wait, buffer")},
+	{WITH("nthread='2'"), AT(2, "<group>: unknown attribute \"nthread\", did you mean "
+				    "\"nthreads\"?; allowed are name, nthreads, nprocs, nflows, "
+				    "workers, wait, buffer, maxevents")},
 	{GROUPS("<group>" NOP "</group><group nthreads='x'>" NOP "</group>"),
 	 AT(2, "<group> nthreads=\"x\": not a count: a number and an optional k, m or g (powers of "
 	       "1024)")},
