@@ -33,7 +33,7 @@ const struct nm_neper_opt nm_neper_table[] = {
 	{"listen-backlog", 0, TCP, NM_NEPER_COUNT, PARAM("listen_backlog")},
 	{"listen-backlog", 0, ALL & ~TCP, NM_NEPER_COUNT,
 	 NONE("datagrams have no queue of connections")},
-	{"maxevents", 0, ALL, NM_NEPER_COUNT, NONE("a worker takes up to 256 events at a time")},
+	{"maxevents", 0, ALL, NM_NEPER_COUNT, PARAM("maxevents")},
 	{"magic", 0, ALL, NM_NEPER_COUNT, NONE("each run has a random number of its own")},
 	{"suicide-length", 's', ALL, NM_NEPER_S, NM_NEPER_OPTION, "max-duration", "max-lifetime",
 	 NULL},

@@ -576,8 +576,8 @@ def test_a_backlog_that_the_kernel_would_cut_is_refused(netmodel: Netmodel) -> N
 
 
 def test_what_has_no_effect_is_told(netmodel: Netmodel) -> None:
-    done = netmodel.run("tcp_rr", "-c", "-H", "local", "-l", "50ms", "--maxevents", "5", code=0)
-    assert done.lines() == ["netmodel: warning: --maxevents: has no effect: a worker takes up to 256 events at a time"]
+    done = netmodel.run("tcp_rr", "-c", "-H", "local", "-l", "50ms", "--magic", "5", code=0)
+    assert done.lines() == ["netmodel: warning: --magic: has no effect: each run has a random number of its own"]
 
 
 def test_netmodels_own_options_may_be_given_too(netmodel: Netmodel) -> None:

@@ -30,6 +30,7 @@ CALLS = (
     "bind,connect,listen,accept4,setsockopt,getsockopt,sendto,recvfrom,sendmmsg,recvmmsg,mmap,sched_setaffinity,"
     "epoll_ctl,epoll_wait,epoll_pwait,epoll_pwait2"
 )
+DOOR = "64"  # events that who lets connections in takes
 GREETING = re.compile('"nm(Hi|Ok)')  # what connections begin with
 PASSES = 40
 REQUEST, RESPONSE = 3000, 5000
@@ -258,6 +259,19 @@ def test_port(run: Run, workload: str) -> None:
     assert all(f"htons({trace.port})" in call.args for call in trace.connects)
 
 
+@pytest.mark.parametrize("workload", ALL)
+def test_maxevents(run: Run, workload: str) -> None:
+    """The most that a wait takes, at both ends; and no more are taken."""
+    words = ("-F", str(FLOWS), *length(workload))
+    given, least = run(workload, "--maxevents", "5", *words), run(workload, "--maxevents", "1", *words)
+    for trace, most in (bare(run, workload), 256), (given, 5), (least, 1):
+        waits = {ours: trace.of("epoll_wait|epoll_pwait2?", ours) for ours in (True, False)}
+        asked = {ours: {re.search(r"[]\w], (\d+), ", call.args)[1] for call in calls} for ours, calls in waits.items()}  # type: ignore[index]
+        assert asked[True] == {str(most)}
+        assert asked[False] - {DOOR} == {str(most)}
+        assert all(call.result <= most for call in waits[True])
+
+
 @pytest.mark.parametrize("workload", TCP)
 def test_num_ports_and_listen_backlog(run: Run, workload: str) -> None:
     for trace, ports, backlog in (bare(run, workload), 1, 4096), (full(run, workload), 2, 77):
@@ -484,7 +498,6 @@ def test_stime_use_proc(netmodel: Netmodel) -> None:
 # --- options without an effect ---
 
 IDLE = [
-    ("maxevents", ALL, ["--maxevents", "5"]),
     ("magic", ALL, ["--magic", "5"]),
     ("nolog", ALL, ["--nolog"]),
     ("nonblocking", ALL, ["--nonblocking"]),
@@ -510,14 +523,12 @@ def test_what_has_none_is_told(netmodel: Netmodel, workload: str) -> None:
 
 @pytest.mark.parametrize("workload", ALL)
 def test_why_they_have_none(run: Run, workload: str) -> None:
-    """Events of flows are edge-triggered, many are taken at a time, and no call on a flow waits."""
+    """Events of flows are edge-triggered, and no call on a flow waits."""
     trace = full(run, workload)
     added = [call for call in trace.of("epoll_ctl", True, "EPOLL_CTL_ADD") if "EPOLLRDHUP" in call.args]
     assert all("EPOLLET" in call.args for call in added)
     # The one waits for nothing, the other may find its answers before it has told epoll of a connection.
     assert added or workload in ("udp_stream", "tcp_crr")
-    waits = [call for call in trace.of("epoll_wait|epoll_pwait2?", True)]
-    assert all(re.search(r"\], 256, ", call.args) for call in waits if call.result)
     data = [call for call in trace.of("sendto|recvfrom|sendmmsg|recvmmsg", True) if not GREETING.search(call.args)]
     assert data and all("MSG_DONTWAIT" in call.args for call in data)
 
@@ -549,6 +560,7 @@ WITH = {
     "test_num_flows": "num-flows",
     "test_num_threads": "num-threads",
     "test_port": "port",
+    "test_maxevents": "maxevents",
     "test_num_ports_and_listen_backlog": "num-ports listen-backlog",
     "test_host_and_control_port": "host control-port",
     "test_ipv4_and_ipv6": "ipv4 ipv6",
