@@ -21,9 +21,9 @@ SCRIPT = TOP / "contrib" / "container" / "build-image"
 NAME = "localhost/netmodel-test:1"
 
 
-def run(argv: list[str | Path], env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def run(argv: list[str | Path], env: dict[str, str], cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     words = [str(word) for word in argv]
-    return subprocess.run(words, env=env, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(words, env=env, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,8 @@ class Image:
 
 @pytest.fixture(scope="module")
 def image(netmodel: Netmodel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
-    """Made once: all that is in it is copied several times, which takes some seconds."""
+    """Made once: all that is in it is copied several times, which takes some seconds. The archive has a relative path, as
+    the documents write it."""
     tool = shutil.which("buildah")
     if tool is None:
         pytest.skip("buildah is not installed")
@@ -74,7 +75,7 @@ def image(netmodel: Netmodel, tmp_path_factory: pytest.TempPathFactory) -> Itera
         pytest.skip(f"buildah does not work here: {trial.stderr.strip()[:300]}")
     run([*buildah, "rm", trial.stdout.strip()], env)
     try:
-        done = run([SCRIPT, "-b", build, "-t", NAME, "-o", folder / "image.tar"], env)
+        done = run([SCRIPT, "-b", build, "-t", NAME, "-o", "image.tar"], env, cwd=folder)
         assert done.returncode == 0, done.stderr
         yield Image(buildah, env, done.stdout, folder / "image.tar")
     finally:
@@ -126,6 +127,7 @@ def test_there_is_no_more_in_it_than_it_needs(image: Image) -> None:
 MISTAKES = [
     (["-b", "/nowhere"], "-b /nowhere: nothing is built there: run ./quickstart build first"),
     (["-u", "root"], "-u root: not a number"),
+    (["-o", "/nowhere/image.tar"], "-o /nowhere/image.tar: its folder does not exist"),
     (["more"], "more: not an option; -h lists them"),
 ]
 
