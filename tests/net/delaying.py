@@ -1,29 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A way between a master and a slave on which datagrams are delayed or lost: a relay in this process."""
+"""A way between a master and a slave on which datagrams are delayed, doubled or lost: a relay in this process."""
 
 from __future__ import annotations
 
 import heapq
+import itertools
 import selectors
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 
 from nmtest import Netmodel, Slave, free_port
 
 NEAR, FAR = "127.0.0.2", "127.0.0.3"  # the relay, and the slave behind it
-Fate = Callable[[bytes, int], float | None]
+# Of a datagram and its number from 1 on: how long it takes; several: of each of its copies; None: it is lost.
+Fate = Callable[[bytes, int], float | tuple[float, ...] | None]
+
+
+def at_once(data: bytes, number: int) -> float:
+    return 0
 
 
 class Way:
     """Arguments for a master are `port` and `data_port`, and NEAR is its host; its profile needs shared_socket."""
 
-    def __init__(self, control: int, fate: Fate) -> None:
+    def __init__(self, control: int, out: Fate, back: Fate) -> None:
         self.port, self.data_port = control, free_port(socket.SOCK_DGRAM)
-        self._fate = fate
-        self._number = 0
+        self._out, self._back = (out, itertools.count(1)), (back, itertools.count(1))
         self._sockets: list[socket.socket] = []
         self._over = False
         self._control = socket.create_server((NEAR, control))
@@ -53,8 +59,9 @@ class Way:
         selector = selectors.DefaultSelector()
         selector.register(self._data, selectors.EVENT_READ)
         peers: dict[tuple[str, int], socket.socket] = {}
-        back: dict[socket.socket, tuple[str, int]] = {}
-        queue: list[tuple[float, int, bytes, socket.socket]] = []
+        masters: dict[socket.socket, tuple[str, int]] = {}
+        queue: list[tuple[float, int, Callable[[], int]]] = []
+        turn = itertools.count()
         while not self._over:
             wait = min(queue[0][0] - time.monotonic(), 0.1) if queue else 0.1
             for key, _ in selector.select(max(wait, 0)):
@@ -62,22 +69,28 @@ class Way:
                 with suppress(OSError):
                     data, source = key.fileobj.recvfrom(65536)
                     if key.fileobj is not self._data:
-                        self._data.sendto(data, back[key.fileobj])
-                        continue
-                    if source not in peers:
-                        peers[source] = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-                        peers[source].connect((FAR, self.data_port))
-                        back[peers[source]] = source
-                        selector.register(peers[source], selectors.EVENT_READ)
-                        self._sockets.append(peers[source])
-                    self._number += 1
-                    delay = self._fate(data, self._number)
-                    if delay is not None:
-                        heapq.heappush(queue, (time.monotonic() + delay, self._number, data, peers[source]))
+                        fate, number = self._back
+                        send = partial(self._data.sendto, data, masters[key.fileobj])
+                    else:
+                        if source not in peers:
+                            peers[source] = self._peer()
+                            masters[peers[source]] = source
+                            selector.register(peers[source], selectors.EVENT_READ)
+                        fate, number = self._out
+                        send = partial(peers[source].send, data)
+                    delays = fate(data, next(number))
+                    for delay in delays if isinstance(delays, tuple) else () if delays is None else (delays,):
+                        heapq.heappush(queue, (time.monotonic() + delay, next(turn), send))
             while queue and queue[0][0] <= time.monotonic():
-                _, _, data, peer = heapq.heappop(queue)
                 with suppress(OSError):
-                    peer.send(data)
+                    heapq.heappop(queue)[-1]()
+
+    def _peer(self) -> socket.socket:
+        """What stands for a socket of the master."""
+        peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        peer.connect((FAR, self.data_port))
+        self._sockets.append(peer)
+        return peer
 
     def close(self) -> None:
         self._over = True
@@ -90,11 +103,11 @@ class Way:
 
 
 @contextmanager
-def way(netmodel: Netmodel, fate: Fate) -> Iterator[Way]:
-    """A slave behind a relay. fate: of a datagram to it and its number from 1 on; how long it takes, None: it is lost."""
+def way(netmodel: Netmodel, out: Fate, back: Fate = at_once) -> Iterator[Way]:
+    """A slave behind a relay: what happens to the datagrams to it, and to those from it."""
     slave: Slave
     with netmodel.slave("--bind", FAR, "--no-auth") as slave:
-        between = Way(slave.port, fate)
+        between = Way(slave.port, out, back)
         try:
             yield between
         finally:

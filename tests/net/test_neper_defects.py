@@ -9,11 +9,13 @@ import signal
 import socket
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from compose import check, check_lossy, connect, op, opened, times, write
+from compose import ask, check, check_lossy, connect, lasting, op, opened, read, times, write
+from delaying import NEAR, way
 from neper_words import keys_of, pair
 from nmtest import (
     Json,
@@ -149,13 +151,67 @@ def test_lost_datagrams_do_not_end_a_flow_of_udp_rr(lossy: Callable[..., Json], 
     assert told["messages"]["to_slaves"]["lost"] + told["messages"]["to_master"]["lost"] > 0
 
 
+MESSAGE = 8  # bytes, all of which say which message it is
+
+
+@dataclass
+class Disorder:
+    """The fate of messages. Of one in ten there are two, one in ten comes after the next; it counts to how many that happens.
+    None of the last ones is among them, as nobody waits for copies at the end of a run."""
+
+    held_s: float
+    place: int  # of those that are held, in each ten
+    doubled: int = 0
+    held: int = 0
+
+    def __call__(self, data: bytes, number: int) -> float | tuple[float, ...]:
+        which = int.from_bytes(data[:4], "big")
+        if len(data) != MESSAGE or which > 20:
+            return 0
+        if which % 10 == 4:
+            self.doubled += 1
+            return 0, 0
+        if which % 10 == self.place:
+            self.held += 1
+            return self.held_s
+        return 0
+
+
+def assert_told(way: Json, disorder: Disorder) -> None:
+    assert (way["duplicates"], way["reordered"]) == (disorder.doubled, disorder.held) == (2, 2)
+    assert way["lost"] == 0
+
+
+@calmly
+def test_what_udp_rr_gets_twice_or_late_is_counted(netmodel: Netmodel) -> None:
+    """Both ways. What is held back is given up, and comes after the next."""
+    out, back = Disorder(0.075, place=7), Disorder(0.075, place=2)
+    with way(netmodel, out, back) as between:
+        params = defines(request_size=MESSAGE, response_size=MESSAGE, timeout="50ms", delay="25ms", num_transactions=25)
+        ends = defines(host=NEAR, port=between.data_port, shared_socket="yes")
+        document = check_lossy(netmodel.measure("udp_rr", "-P", str(between.port), *params, *ends))
+    messages = document["totals"]["messages"]
+    assert_told(messages["to_slaves"], out)
+    assert_told(messages["to_master"], back)
+    assert messages["to_master"]["late"] >= out.held + back.held
+
+
 # 8
 def test_udp_stream_tells_what_is_lost(lossy: Callable[..., Json]) -> None:
     document = check_lossy(lossy("udp_stream", *defines(test_length="200ms"), share=0.3, name="host"))
-    way = phase_of(document, "stream")["messages"]["to_slaves"]
-    assert 0.2 * way["sent"] < way["lost"] < way["sent"]
-    assert way["received"] - way["duplicates"] == way["sent"] - way["lost"] > 0
-    assert "reordered" in way
+    told = phase_of(document, "stream")["messages"]["to_slaves"]
+    assert 0.2 * told["sent"] < told["lost"] < told["sent"]
+    assert told["received"] - told["duplicates"] == told["sent"] - told["lost"] > 0
+
+
+@calmly
+def test_what_udp_stream_gets_twice_or_late_is_counted(netmodel: Netmodel) -> None:
+    disorder = Disorder(0.03, place=7)
+    with way(netmodel, disorder) as between:
+        params = defines(message_size=MESSAGE, batch_size=1, delay="5ms", test_length="400ms")
+        ends = defines(host=NEAR, port=between.data_port, shared_socket="yes")
+        document = check_lossy(netmodel.measure("udp_stream", "-P", str(between.port), *params, *ends))
+    assert_told(document["totals"]["messages"]["to_slaves"], disorder)
 
 
 # 9
@@ -189,6 +245,19 @@ def test_a_rate_that_is_too_small_for_a_unit_is_told_all_the_same(netmodel: Netm
     keys = keys_of(netmodel.run("tcp_stream", *CLIENT, *words, code=0).out)
     assert keys["throughput_units"] == "Kbit/s"
     assert 0 < float(keys["throughput"]) < 1
+
+
+@pytest.mark.parametrize(("word", "unit", "bytes_per_s"), [("auto-b", "Gbit/s", 1e9 / 8), ("auto-iB", "GiB/s", 1 << 30)])
+def test_a_rate_that_is_too_large_for_a_unit_is_told_all_the_same(
+    netmodel: Netmodel, profile: WriteProfile, word: str, unit: str, bytes_per_s: float
+) -> None:
+    """More than a thousand of the largest, as reads over null cost next to nothing."""
+    path = profile(opened(lasting("50ms", read("1t")), opening=connect(options="protocol=null")))
+    keys = keys_of(netmodel.run("-m", path, "--format", "neper", "--throughput-opt", word, code=0).out)
+    assert keys["throughput_units"] == unit
+    told = float(keys["throughput"])
+    assert told > 1024
+    assert told * bytes_per_s == pytest.approx(float(keys["local_throughput"]) / 8, rel=1e-3)
 
 
 # 12
@@ -264,7 +333,18 @@ def test_each_side_has_its_own_list_of_cpus(netmodel: Netmodel) -> None:
 
 # 18
 def test_what_is_queued_when_a_peer_closes_is_read(netmodel: Netmodel, profile: WriteProfile) -> None:
-    """More than the receiving end takes at once, and the sender closes right behind it."""
+    """All of it: the reader, which has been told of the end, begins only after the writer has left."""
+    queued = write("20k") + write("20k")
+    late = ask(1, 1) + op("think", "duration=400ms at=slave") + queued
+    body = times(1, connect() + late + op("disconnect"))
+    document = check(netmodel.measure(profile(f'<group nflows="4">{body}</group>')))
+    assert phase_of(document, "counted")["latency_s"]["max"] < 0.4, "the writer has waited for the reader"
+    assert document["run"]["elapsed_s"] > 0.4, "the reader has not waited"
+    assert slaves_of(document)[0]["counts"]["bytes_received"] == 4 * (1 + 2 * (20 << 10))
+
+
+def test_what_is_more_than_can_be_queued_is_read(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """And the sender closes right behind it."""
     body = times(20, connect() + write("3m") + op("disconnect"))
     document = check(netmodel.measure(profile(f'<group nflows="4">{body}</group>')))
     assert slaves_of(document)[0]["counts"]["bytes_received"] == 4 * 20 * (3 << 20)
@@ -291,11 +371,24 @@ def test_no_flow_of_a_worker_starves(netmodel: Netmodel, tmp_path: Path, profile
 
 
 # 20
-@pytest.mark.parametrize(
+OF_THREE = pytest.mark.parametrize(
     ("args", "connects"),
     [(["-r", "-w"], 3), (["-r"], 3), (["--split-bidir"], 6), (["-r", "-w", "--split-bidir"], 6), (["-M"], 3)],
     ids=lambda value: "".join(value) if isinstance(value, list) else None,
 )
+
+
+@OF_THREE
+def test_a_plan_of_psp_stream_has_as_many_flows_as_are_asked_for(netmodel: Netmodel, args: list[str], connects: int) -> None:
+    """On workers of their number, which is what neper multiplies them by. Few kernels run it: tests/vm does."""
+    plan = netmodel.run("psp_stream", *CLIENT, "-F", "3", "-T", "3", *args, "--dump-plan", code=0).out
+    for side in plan.split("\n=== "):
+        flows = re.findall(r"^group \w+: (\d+) flows on 3 workers", side, re.MULTILINE)
+        assert sum(map(int, flows)) == connects, side
+        assert len(re.findall(r"^ +\d+ +(?:connect|accept) ", side, re.MULTILINE)) == len(flows)
+
+
+@OF_THREE
 def test_a_stream_has_as_many_flows_as_are_asked_for(netmodel: Netmodel, args: list[str], connects: int) -> None:
     document = check(client(netmodel, "tcp_stream", "-F", "3", "-l", "0.1", *args))
     assert [host["counts"][key] for host, key in zip(both_ends(document), ("connects", "accepts"), strict=True)] == [
