@@ -166,7 +166,8 @@ static const char *cpus_of_nodes(const struct nm_neper_opt *opt)
 	return strcmp(opt->name, "pin-numa") == 0 ? "nodes" : NULL;
 }
 
-/* Each worker gets one of the CPUs that the process may use, in their order or by their nodes. */
+/* Each worker gets one of the CPUs that the process may use, in their order or by their nodes; a server from the last one
+ * on, so that it does not share those of a client on its host while there are others. */
 static void take_cpus(struct work *work, const struct nm_neper_opt *opt)
 {
 	char list[4096] = "";
@@ -181,10 +182,13 @@ static void take_cpus(struct work *work, const struct nm_neper_opt *opt)
 		nm_diag_error(work->diags, NULL, 0, "--pin-cpu: %s", strerror(errno));
 		return;
 	}
-	for (unsigned cpu = 0; cpu < CPU_SETSIZE && used + 8 < sizeof(list); cpu++)
+	for (unsigned i = 0; i < CPU_SETSIZE && used + 8 < sizeof(list); i++) {
+		unsigned cpu = work->server ? CPU_SETSIZE - 1 - i : i;
+
 		if (CPU_ISSET(cpu, &set))
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u",
 						 used ? "," : "", cpu);
+	}
 	add_option(work, opt->here, list);
 }
 

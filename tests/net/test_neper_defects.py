@@ -27,6 +27,7 @@ from nmtest import (
     changed,
     children,
     defines,
+    descendants,
     free_port,
     inside,
     master_of,
@@ -317,6 +318,10 @@ def test_a_server_that_does_not_block_sleeps_all_the_same(netmodel: Netmodel) ->
     assert all(seconds_of_cpu(host) < 0.2 for host in both_ends(document))
 
 
+def cpus_of_workers(pid: int) -> list[set[int]]:
+    return [os.sched_getaffinity(int(task)) for task in os.listdir(f"/proc/{pid}/task") if int(task) != pid]
+
+
 # 17
 def test_each_side_has_its_own_list_of_cpus(netmodel: Netmodel) -> None:
     cpus = sorted(os.sched_getaffinity(0))
@@ -325,10 +330,23 @@ def test_each_side_has_its_own_list_of_cpus(netmodel: Netmodel) -> None:
     with netmodel.started("-m", "tcp_rr", "-v", *args, *defines(test_length="20s")) as master:
         master.wait_line("phase 2 of 3 begins")
         for pid, cpu in zip([master.pid, *children(master.pid)], wanted.values(), strict=True):
-            workers = [int(task) for task in os.listdir(f"/proc/{pid}/task") if int(task) != pid]
-            assert {cpu} in [os.sched_getaffinity(task) for task in workers]
+            assert {cpu} in cpus_of_workers(pid)
         master.signal(signal.SIGINT)
         assert master.finish().code == 130
+
+
+def test_pinned_ends_on_one_host_do_not_share_a_cpu(netmodel: Netmodel) -> None:
+    """A client begins with the first, a server with the last, wherever among its options -U is."""
+    cpus = sorted(os.sched_getaffinity(0))
+    with netmodel.started("tcp_rr", "-U", "-C", "0") as server:
+        port = server.wait_line(r"slave listening on \S+ port (\d+)")[1]
+        words = ("-U", "-c", "-H", "127.0.0.1", "-C", port, "-l", "20", "--logtostderr")
+        with netmodel.started("tcp_rr", *words) as client:
+            client.wait_line("phase 2 of 3 begins")
+            assert {cpus[0]} in cpus_of_workers(client.pid)
+            assert {cpus[-1]} in [cpu for pid in descendants(server.pid) for cpu in cpus_of_workers(pid)]
+            client.signal(signal.SIGINT)
+            assert client.finish().code == 130
 
 
 # 18
