@@ -23,14 +23,14 @@ ALL = ("tcp_rr", "tcp_crr", "tcp_stream", "udp_rr", "udp_stream")
 OPTIONS = {
     ALL: """client host control-port port ipv4 ipv6 local-hosts source-port num-flows num-threads num-clients maxevents
         magic suicide-length stime-use-proc debug dry-run pin-cpu logtostderr nolog nonblocking freebind interval
-        max-pacing-rate all-samples time-wait iostat-ms wait-start test-length buffer-size help version""",
-    TCP: "listen-backlog num-ports pin-numa tcp-tx-delay no-delay congestion-control async-connect tcp-fastopen",
-    RR: "request-size response-size percentiles log-rtt logrtt-entries-per-flow mark",
+        max-pacing-rate all-samples time-wait iostat-ms wait-start test-length buffer-size
+        listen-backlog mark help version""",
+    TCP: "num-ports pin-numa tcp-tx-delay no-delay congestion-control async-connect tcp-fastopen",
+    RR: "request-size response-size percentiles log-rtt logrtt-entries-per-flow",
     STREAM: "edge-trigger reuseaddr throughput-opt zerocopy",
     ("tcp_rr",): "noburst reuseaddr",
     ("tcp_rr", "tcp_stream", "udp_rr", "udp_stream"): "delay",
     ("tcp_stream",): """skip-rx-copy rx-zerocopy enable-read enable-write split-bidir enable-tcp-maerts no-cork""",
-    ("udp_stream",): "mark",
 }
 WISHES = "2 6 22 23 25 26 27 31 39 41 65 43 44 47 55 50 59 69 73 75 80 82 86 87 100".split()
 
