@@ -78,17 +78,11 @@ def test_every_row_is_of_an_option() -> None:
     assert {flag for row in option_rows() for flag in row.flags} == names
 
 
-def profiles_of(row: Row) -> list[str]:
-    """The programs where a parameter is there; the remarks begin with "in NAME" where it is so in that one alone."""
-    only = re.match(r"in (\w+)\b", row.remarks)
-    return [only[1]] if only and only[1] in ALL else list(row.programs)
-
-
 TYPED = [
     pytest.param(program, row.typed, id=f"{program}-{row.flags[0]}")
     for row in option_rows()
     if row.typed and row.typed not in ("-m", "-s", "--help", "--version")
-    for program in profiles_of(row)
+    for program in row.programs
 ]
 
 
