@@ -123,6 +123,12 @@ int nm_sock_prepare(struct nm_sock_opts *o, char *why, size_t why_size)
 			 "limit");
 		return -EINVAL;
 	}
+	if (o->source_ports > 1 && !o->source_port) {
+		snprintf(why, why_size,
+			 "source_ports: needs source_port, the first of them; without it the "
+			 "kernel chooses");
+		return -EINVAL;
+	}
 	o->n_sources = 0;
 	for (const char *at = o->localhost; at && *at;) {
 		size_t length = strcspn(at, ",");

@@ -281,6 +281,7 @@ def test_local_addresses_that_cannot_be_are_told(netmodel: Netmodel, profile: Wr
         ("source_port=65534", 'source_port="65534": 3 flows with 1 each would need ports up to 65536'),
         ("source_port=65000 source_ports=200", "3 flows with 200 each would need ports up to 65599"),
         ("source_port=65530 source_skip=4", "3 flows with 1 each, behind those of source_skip, would need ports up to 65536"),
+        ("source_ports=8", "source_ports: needs source_port, the first of them"),
         ("port=65533 num_ports=4", 'num_ports="4": from port 65533 on there are 3 ports only'),
         ("num_ports=0", "must be 1 to 1024"),
         ("tos=8 dscp=2", "tos and dscp: are the same bits"),

@@ -218,6 +218,28 @@ def test_udp_stream_tells_what_arrives(netmodel: Netmodel) -> None:
     assert slave["bytes_received"] == 1400 * way["received"]
 
 
+CONTRADICTIONS = [
+    ("crr", "time_wait=yes close=rst", "time_wait=yes"),
+    ("crr", "time_wait=yes close=half close_by=server", "time_wait=yes"),
+    ("crr", "time_wait=yes", "close=fin"),
+    ("stream", "split_bidir=yes enable_tcp_maerts=yes", "enable_tcp_maerts=yes"),
+    ("stream", "enable_read=yes enable_tcp_maerts=yes", "enable_tcp_maerts=yes"),
+    ("stream", "split_bidir=yes enable_read=yes", "split_bidir=yes"),
+]
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "psp"])
+@pytest.mark.parametrize(("name", "words", "same"), CONTRADICTIONS, ids=[f"{words} {same}" for _, words, same in CONTRADICTIONS])
+def test_which_of_two_parameters_counts(netmodel: Netmodel, protocol: str, name: str, words: str, same: str) -> None:
+    """As their help says."""
+
+    def plan(text: str) -> str:
+        given = [word for param in text.split() for word in ("-D", param)]
+        return re.sub(r"  \(line \d+\)", "", netmodel.run("-m", f"{protocol}_{name}", *given, "--dump-plan", code=0).out)
+
+    assert plan(words) == plan(same) != plan("")
+
+
 def assert_relayed(document: Json) -> None:
     assert_complete(document)
     assert document["run"]["reconciled"] is True, document["run"]["reconcile_text"]
