@@ -40,6 +40,13 @@ enum nm_mode {
 		1 << 4, /* a slave takes it without effect: uperf has the same flags for both */
 };
 
+/* What a line of neper's says that none of netmodel's can. */
+struct nm_neper_typed {
+	unsigned family;   /* bits of enum nm_neper_family */
+	bool server;	   /* without --client: only its options are looked at */
+	uint64_t sessions; /* for how many clients such a server is */
+};
+
 struct nm_args {
 	enum nm_action action;
 	char *master; /* profile: name or path */
@@ -70,6 +77,7 @@ struct nm_args {
 	const char *words[2]; /* after --describe; borrowed from argv */
 	size_t n_words;
 	bool in_nepers_form; /* as the words were typed */
+	struct nm_neper_typed typed;
 };
 
 struct nm_arg {

@@ -22,6 +22,8 @@ src_netmodel_SOURCES = \
 	src/cli/main.c \
 	src/cli/neper.c \
 	src/cli/neper.h \
+	src/cli/neper_echo.c \
+	src/cli/neper_echo.h \
 	src/cli/neper_host.c \
 	src/cli/neper_spec.c \
 	src/cli/neper_table.c \

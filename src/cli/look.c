@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/neper_echo.h"
 #include "cli/stock.h"
 #include "lib/load.h"
 #include "report/common.h"
@@ -75,9 +76,15 @@ static int print_options(const struct nm_loaded *loaded, const struct nm_args *a
 		.interval_s = (double)args->interval_ns / 1e9,
 		.percentiles = args->percentiles,
 	};
+	struct nm_neper_echo echo = {.count = 0};
 
-	nm_report_neper_options(&asked, out);
-	return NM_EXIT_OK;
+	int error = nm_neper_echo_make(&echo, args, &loaded->params);
+	const struct nm_view view = {.neper_options = echo.items, .n_neper_options = echo.count};
+
+	if (!error)
+		nm_report_neper_options(&asked, &view, out);
+	nm_neper_echo_fini(&echo);
+	return error ? NM_EXIT_INTERNAL : NM_EXIT_OK;
 }
 
 static int print_plan(const char *title, const struct nm_plan *plan, FILE *out)

@@ -64,7 +64,7 @@ void nm_words_fini(struct nm_words *words)
 		free(words->items[i]);
 	free(words->items);
 	free(words->origins);
-	*words = (struct nm_words){.program = words->program};
+	*words = (struct nm_words){.program = words->program, .typed = words->typed};
 }
 
 __attribute__((format(printf, 2, 3))) static void add(struct work *work, const char *fmt, ...)
@@ -459,14 +459,14 @@ static void add_length(struct work *work)
 		add(work, "-D");
 		add(work, "test_length=10s");
 	} else if (opt && opt->value == NM_NEPER_LENGTH && *text == '-') {
-		if (!nm_cli_has_param(work->program, "num_transactions"))
+		if (!nm_cli_has_param(work->program, NM_NEPER_BY_COUNT))
 			nm_diag_error(work->diags, NULL, 0,
 				      "--test-length %s: not offered: the profile %s has no "
 				      "parameter num_transactions",
 				      text, work->program);
 		(void)read_length(work, opt, text, value, sizeof(value));
 		add(work, "-D");
-		add(work, "num_transactions=%s", value);
+		add(work, NM_NEPER_BY_COUNT "=%s", value);
 		add(work, "-D");
 		add(work, "test_length=86400s");
 	} else if (opt && read_length(work, opt, text, value, sizeof(value))) {
@@ -518,12 +518,14 @@ static void translate(struct work *work, int argc, char *argv[])
 /* A server that is not to be run is checked as one, and then looked at as the client that it is for. */
 static void look_at_server(struct work *work, int argc, char *argv[])
 {
-	struct nm_args ignored = {.action = NM_ACTION_NONE};
+	struct nm_args server = {.action = NM_ACTION_NONE};
 
 	translate(work, argc, argv);
 	if (!work->diags->n_errors && !work->no_memory)
-		(void)nm_args_parse(work->words->count, work->words->items, &ignored, work->diags);
-	nm_args_fini(&ignored);
+		(void)nm_args_parse(work->words->count, work->words->items, &server, work->diags);
+	work->words->typed.server = true;
+	work->words->typed.sessions = server.sessions;
+	nm_args_fini(&server);
 	if (work->diags->n_errors)
 		return;
 	nm_words_fini(work->words);
@@ -559,6 +561,7 @@ int nm_neper_translate(int argc, char *const argv[], struct nm_words *ret_words,
 	else if (work.server || is_there(&work))
 		translate(&work, argc - 1, copy);
 	free(copy);
+	ret_words->typed.family = work.family;
 	*ret_instead = work.help ? NM_ACTION_HELP : work.instead;
 	if (work.version && !diags->n_errors) {
 		nm_words_fini(ret_words);

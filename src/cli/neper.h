@@ -13,6 +13,8 @@
 #include "cli/args.h"
 
 #define NM_NEPER_CONTROL_PORT 12866
+/* The parameter that a length below 0 stands for. */
+#define NM_NEPER_BY_COUNT "num_transactions"
 
 /* neper's programs, as sets. */
 enum nm_neper_workload {
@@ -35,6 +37,7 @@ enum nm_neper_value {
 	NM_NEPER_SIZE,
 	NM_NEPER_LENGTH, /* seconds, or below 0 transactions */
 	NM_NEPER_S,
+	NM_NEPER_REAL_S, /* the same, always printed with a fraction */
 	NM_NEPER_MS,
 	NM_NEPER_US,
 	NM_NEPER_NS,
@@ -65,6 +68,9 @@ struct nm_neper_opt {
 	 * it is the same as the client's. */
 	const char *server;
 	const char *fallback; /* FILE: the name when none is given */
+	const char *
+		in_force; /* what a run has of it where nothing can be set, and what 0 or nothing is in neper's
+			       * words; NULL: neper has the same */
 };
 
 extern const struct nm_neper_opt nm_neper_table[]; /* ends with an entry without a name */
@@ -123,6 +129,7 @@ struct nm_words {
 	int count;
 	const char *program; /* neper's; borrowed from the line */
 	bool own_host;	     /* no host was named: the server is to be on this one */
+	struct nm_neper_typed typed;
 };
 
 /* Translates argv, whose second word names the workload. 0, or -EINVAL with errors in diags. *ret_words must be given

@@ -101,6 +101,7 @@ int nm_neper_value_read(enum nm_neper_value kind, const char *text, char *to, si
 		return to_size(text, to, size, why);
 	case NM_NEPER_LENGTH:
 	case NM_NEPER_S:
+	case NM_NEPER_REAL_S:
 		return to_duration(text, "s", to, size, why);
 	case NM_NEPER_MS:
 		return to_duration(text, "ms", to, size, why);
@@ -134,6 +135,7 @@ const char *nm_neper_value_text(enum nm_neper_value value)
 		return " BYTES";
 	case NM_NEPER_LENGTH:
 	case NM_NEPER_S:
+	case NM_NEPER_REAL_S:
 		return " SECONDS";
 	case NM_NEPER_MS:
 		return " MILLISECONDS";

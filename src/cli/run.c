@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/live.h"
+#include "cli/neper_echo.h"
 #include "cli/output.h"
 #include "cli/places.h"
 #include "cli/signals.h"
@@ -169,6 +170,7 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 			 .cpus = args->cpus,
 			 .stime_use_proc = args->stime_use_proc},
 	};
+	struct nm_neper_echo echo = {.count = 0};
 	struct nm_live live;
 	struct nm_run_options options;
 	struct nm_param_values values = {
@@ -184,6 +186,13 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 		goto out;
 	if (nm_loaded_compile(&loaded, &values, diags) != 0)
 		goto out;
+	if (nm_neper_echo_make(&echo, args, &loaded.params) < 0) {
+		nm_diag_error(diags, NULL, 0, "out of memory");
+		code = NM_EXIT_INTERNAL;
+		goto out;
+	}
+	series.view.neper_options = echo.items;
+	series.view.n_neper_options = echo.count;
 	if (nm_places_check(args, diags) != 0 || nm_output_check(args->output, diags) != 0 ||
 	    open_logs(args, &live, diags) != 0)
 		goto out;
@@ -205,6 +214,7 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 out:
 	(void)close_logs(&live, 0, diags);
 	nm_series_fini(&series);
+	nm_neper_echo_fini(&echo);
 	nm_loaded_fini(&loaded);
 	free(path);
 	return code;

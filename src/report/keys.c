@@ -143,6 +143,31 @@ static const char *param_value(const struct nm_result *result, const char *name)
 	return NULL;
 }
 
+void nm_keys_neper_option(FILE *out, const struct nm_neper_option *option,
+			  const struct nm_result *result)
+{
+	char half[9] = "";
+
+	if (option->value) {
+		nm_print_line(out, "%s=%s", option->name, option->value);
+		return;
+	}
+	/* Of neper's type, an int. */
+	snprintf(half, sizeof(half), "%.8s", result->run_id ? result->run_id : "");
+	fprintf(out, "%s=%lu\n", option->name, strtoul(half, NULL, 16) & INT32_MAX);
+}
+
+void nm_keys_other_neper_options(FILE *out, const struct nm_view *view,
+				 const struct nm_result *result)
+{
+	for (size_t i = 0; i < view->n_neper_options; i++) {
+		const struct nm_neper_option *option = &view->neper_options[i];
+
+		if (!is_own_key(option->name) && !param_value(result, option->name))
+			nm_keys_neper_option(out, option, result);
+	}
+}
+
 const char *nm_keys_count_asked(const struct nm_result *result)
 {
 	const char *count = param_value(result, "num_transactions");
@@ -220,7 +245,7 @@ void nm_keys_mapped(FILE *out, const char *prefix, const struct nm_result *resul
 
 static void print_bits(FILE *out, double bits_per_s, const struct nm_view *view)
 {
-	const char *word = view->throughput_unit ? view->throughput_unit : "Mb";
+	const char *word = view->throughput_unit ? view->throughput_unit : NM_THROUGHPUT_DEFAULT;
 	const struct nm_throughput_unit *unit = nm_throughput_unit(word, bits_per_s / 8);
 
 	if (unit)

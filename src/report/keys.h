@@ -17,6 +17,12 @@ void nm_keys_latency(FILE *out, const char *prefix, const struct nm_latency *lat
 		     const struct nm_percentiles *percentiles);
 /* The options of a run that are no parameters: interval, percentiles. */
 void nm_keys_run_options(FILE *out, const struct nm_result *result);
+/* An option of neper's; the number of a run is the begin of its run_id, and 0 before it has one. */
+void nm_keys_neper_option(FILE *out, const struct nm_neper_option *option,
+			  const struct nm_result *result);
+/* Those of them that are neither parameters nor options of nm_keys_run_options. */
+void nm_keys_other_neper_options(FILE *out, const struct nm_view *view,
+				 const struct nm_result *result);
 /* How many transactions were asked for, instead of a time; NULL: none. */
 const char *nm_keys_count_asked(const struct nm_result *result);
 /* What has become of them: total_transactions. */

@@ -255,6 +255,7 @@ static int print_run(const struct nm_result *result, const struct nm_view *view,
 			nm_keys_param(out, result->params.items[i].name,
 				      result->params.items[i].value);
 	nm_keys_run_options(out, result);
+	nm_keys_other_neper_options(out, view, result);
 	nm_keys_cores(out, view);
 	fprintf(out, "total_flows=%u\ntotal_threads=%u\n", flows, workers);
 	nm_keys_total(out, result);

@@ -75,7 +75,8 @@ static void print_length(const char *asked, FILE *out)
 		fprintf(out, "test_length=-%" PRIu64 "\n", count);
 }
 
-static void print_options(const struct nm_result *result, FILE *out)
+/* The parameters of a profile that is no workload of neper's. */
+static void print_params(const struct nm_result *result, FILE *out)
 {
 	const char *asked = nm_keys_count_asked(result);
 
@@ -90,13 +91,21 @@ static void print_options(const struct nm_result *result, FILE *out)
 	nm_keys_run_options(out, result);
 }
 
-void nm_report_neper_options(const struct nm_result *asked, FILE *out)
+static void print_options(const struct nm_result *result, const struct nm_view *view, FILE *out)
+{
+	if (!view->n_neper_options)
+		print_params(result, out);
+	for (size_t i = 0; i < view->n_neper_options; i++)
+		nm_keys_neper_option(out, &view->neper_options[i], result);
+}
+
+void nm_report_neper_options(const struct nm_result *asked, const struct nm_view *view, FILE *out)
 {
 	bool by_count = nm_keys_count_asked(asked) != NULL;
 	const char *name = by_count ? "num_transactions" : "test_length";
 
 	nm_print_line(out, "VERSION=%s", asked->version);
-	print_options(asked, out);
+	print_options(asked, view, out);
 	for (size_t i = 0; i < asked->params.count; i++) {
 		const struct nm_param *param = &asked->params.items[i];
 		uint64_t length = 0;
@@ -162,7 +171,7 @@ static int write_neper(const struct nm_series *series, FILE *out)
 	bool stream = nm_is_stream(result);
 
 	nm_print_line(out, "VERSION=%s", result->version ? result->version : "");
-	print_options(result, out);
+	print_options(result, &series->view, out);
 	if (nm_keys_count_asked(result))
 		nm_keys_total(out, result);
 	else

@@ -20,7 +20,7 @@ extern const struct nm_report *const nm_reports[]; /* ends with NULL */
 const struct nm_report *nm_report_find(const char *name); /* NULL when unknown */
 
 /* The options of a run that has not begun and how long it is to take, as neper prints them. */
-void nm_report_neper_options(const struct nm_result *asked, FILE *out);
+void nm_report_neper_options(const struct nm_result *asked, const struct nm_view *view, FILE *out);
 
 /* One line for a terminal while a run goes on, without a line end. What does not fit is left out from the end, whole
  * fields at a time. */

@@ -3,6 +3,9 @@
 #ifndef NM_REPORT_THROUGHPUT_H
 #define NM_REPORT_THROUGHPUT_H
 
+/* The word that stands for none. */
+#define NM_THROUGHPUT_DEFAULT "Mb"
+
 struct nm_throughput_unit {
 	const char *word;    /* "Mb" */
 	const char *printed; /* "Mbit/s" */

@@ -9,12 +9,21 @@
 #include "result/result.h"
 #include "stats/summary.h"
 
+/* An option of neper's as it was in force. */
+struct nm_neper_option {
+	char *name;  /* with underscores, as neper prints it */
+	char *value; /* NULL: the number of the run */
+};
+
 /* How the user wants to see it. */
 struct nm_view {
 	const char *
 		throughput_unit; /* a word of neper's, see report/throughput.h; NULL: none was asked for */
 	const char *cpus;	 /* on which the master's workers were to be; NULL: anywhere */
 	bool stime_use_proc; /* neper's stime is that of the whole host */
+	/* Those of the workload, in neper's order; borrowed. None: it is no workload of neper's. */
+	const struct nm_neper_option *neper_options;
+	size_t n_neper_options;
 };
 
 /* Several runs of the same thing. One figure each, over the runs. */

@@ -78,6 +78,25 @@ def test_every_row_is_of_an_option() -> None:
     assert {flag for row in option_rows() for flag in row.flags} == names
 
 
+def test_what_always_holds_is_printed(netmodel: Path) -> None:  # noqa: F811
+    """The values of options that netmodel has no choice for."""
+    rows = [cells for cells in sections()["Keys"] if len(cells) == 3 and cells[0] != "option"]
+    assert len(rows) == 8
+    for option, value, programs in rows:
+        for program in ALL if programs == "all" else programs.split(", "):
+            printed = run([netmodel, program, "-c", "-n"]).stdout.splitlines()
+            assert f"{option.strip('`')}={value}" in printed, program
+
+
+def test_every_option_is_printed(netmodel: Path) -> None:  # noqa: F811
+    """As neper does, but for what a build without libnuma does not have."""
+    for program in ALL:
+        printed = {line.partition("=")[0] for line in run([netmodel, program, "-c", "-n"]).stdout.splitlines()}
+        names = {name for programs, block in OPTIONS.items() if program in programs for name in block.split()}
+        wanted = {name.replace("-", "_") for name in names - {"help", "version", "pin-numa"}}
+        assert wanted <= printed, program
+
+
 TYPED = [
     pytest.param(program, row.typed, id=f"{program}-{row.flags[0]}")
     for row in option_rows()

@@ -199,7 +199,7 @@ def test_the_last_length_counts(netmodel: Netmodel) -> None:
     dry = ("tcp_rr", "-c", "-n")
     keys = keys_of(netmodel.run(*dry, "-l", "-100", "-l", "1", code=0).out)
     assert keys["total_run_time"] == "1"
-    assert keys["param_num_transactions"] == "0"
+    assert keys["test_length"] == "1"
     keys = keys_of(netmodel.run(*dry, "-l", "1", "-l", "-100", "-l", "-30", code=0).out)
     assert keys["total_transactions"] == "30"
     keys = keys_of(netmodel.run("tcp_rr", "-c", "-H", "local", "-l", "-1", "-l", "200ms", code=0).out)

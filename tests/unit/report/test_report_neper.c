@@ -111,6 +111,20 @@ START_TEST(units_of_parameters_are_nepers)
 }
 END_TEST
 
+START_TEST(options_of_neper_stand_for_parameters)
+{
+	char mark[] = "mark", magic[] = "magic", five[] = "5";
+	const struct nm_neper_option options[] = {{.name = mark, .value = five}, {.name = magic}};
+
+	series.view.neper_options = options;
+	series.view.n_neper_options = 2;
+	free(run->run_id);
+	run->run_id = strdup("ffffffff00000000");
+	render();
+	ck_assert(strstr(text, "VERSION=1.2.3\nmark=5\nmagic=2147483647\ntotal_run_time="));
+}
+END_TEST
+
 START_TEST(usage_has_a_start_and_an_end)
 {
 	struct nm_rusage *start = &run->hosts[0].process_start;
@@ -217,6 +231,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, numbers_are_plain);
 	tcase_add_test(tc, units_of_parameters_are_nepers);
+	tcase_add_test(tc, options_of_neper_stand_for_parameters);
 	tcase_add_test(tc, usage_has_a_start_and_an_end);
 	tcase_add_test(tc, times_are_exact);
 	tcase_add_test(tc, correlation_is_centred);

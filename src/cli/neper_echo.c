@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/neper_echo.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "cli/neper.h"
+
+#define LIST_SIZE 1024
+
+struct work {
+	struct nm_neper_echo *echo;
+	const struct nm_args *args;
+	const struct nm_params *params;
+	bool no_memory;
+};
+
+/* --- values --- */
+
+static uint64_t unit_ns(enum nm_neper_value kind)
+{
+	switch (kind) {
+	case NM_NEPER_NS:
+		return 1;
+	case NM_NEPER_US:
+		return 1000;
+	case NM_NEPER_MS:
+		return 1000000;
+	case NM_NEPER_S:
+	case NM_NEPER_REAL_S:
+	case NM_NEPER_LENGTH:
+		return 1000000000;
+	default:
+		return 0;
+	}
+}
+
+/* A number as neper has it: ns in the unit of the option, all others as they are. */
+static void print_number(enum nm_neper_value kind, uint64_t number, char *text, size_t size)
+{
+	uint64_t unit = unit_ns(kind);
+
+	if (kind == NM_NEPER_REAL_S)
+		snprintf(text, size, "%.6f", (double)number / (double)unit);
+	else if (unit && number % unit)
+		snprintf(text, size, "%.9g", (double)number / (double)unit);
+	else
+		snprintf(text, size, "%" PRIu64, unit ? number / unit : number);
+}
+
+static bool read_flag(const char *text, uint64_t *ret)
+{
+	static const struct nm_opt flag = {.name = "flag", .type = NM_TYPE_FLAG};
+	bool on = false;
+	char why[64];
+
+	if (nm_opt_set(&flag, &on, text, why, sizeof(why)) != 0)
+		return false;
+	*ret = on;
+	return true;
+}
+
+static bool read_bytes_per_s(const char *text, uint64_t *ret)
+{
+	double bits_per_s;
+
+	if (nm_parse_bitrate(text, &bits_per_s) < 0)
+		return false;
+	*ret = (uint64_t)(bits_per_s / 8 + 0.5);
+	return true;
+}
+
+/* The value of a parameter, in the units of print_number; false: it is text. */
+static bool read_number(enum nm_neper_value kind, const char *text, uint64_t *ret)
+{
+	switch (kind) {
+	case NM_NEPER_FLAG:
+		return read_flag(text, ret);
+	case NM_NEPER_COUNT:
+		return nm_parse_count(text, ret) >= 0;
+	case NM_NEPER_SIZE:
+		return nm_parse_size(text, ret) >= 0;
+	case NM_NEPER_BYTE_RATE:
+		return read_bytes_per_s(text, ret);
+	default:
+		return unit_ns(kind) && nm_parse_duration(text, ret) >= 0;
+	}
+}
+
+static void print_percentiles(const struct nm_percentiles *list, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < list->count && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%.10g,", list->pct[i]);
+}
+
+/* --- lines --- */
+
+static struct nm_neper_option *find(const struct nm_neper_echo *echo, const char *name)
+{
+	for (size_t i = 0; i < echo->count; i++)
+		if (strcmp(echo->items[i].name, name) == 0)
+			return &echo->items[i];
+	return NULL;
+}
+
+static void add(struct work *work, const char *name, const char *value)
+{
+	struct nm_neper_option *item = &work->echo->items[work->echo->count++];
+	char *key = strdup(name);
+
+	for (char *c = key; c && *c; c++)
+		if (*c == '-')
+			*c = '_';
+	item->name = key;
+	item->value = value ? strdup(value) : NULL;
+	work->no_memory |= !key || (value && !item->value);
+}
+
+static void add_number(struct work *work, const struct nm_neper_opt *opt, uint64_t number)
+{
+	char text[32];
+
+	print_number(opt->value, number, text, sizeof(text));
+	add(work, opt->name, number == 0 && opt->in_force ? opt->in_force : text);
+}
+
+static const struct nm_param *find_param(const struct work *work, const char *name, size_t length)
+{
+	for (size_t i = 0; i < work->params->count; i++) {
+		const struct nm_param *param = &work->params->items[i];
+
+		if (strncmp(param->name, name, length) == 0 && !param->name[length] && param->value)
+			return param;
+	}
+	return NULL;
+}
+
+/* How many transactions were asked for; 0: a time. */
+static uint64_t count_asked(const struct work *work)
+{
+	const struct nm_param *param =
+		find_param(work, NM_NEPER_BY_COUNT, strlen(NM_NEPER_BY_COUNT));
+	uint64_t count = 0;
+
+	if (param)
+		(void)nm_parse_count(param->value, &count);
+	return count;
+}
+
+static void add_length(struct work *work, const struct nm_neper_opt *opt)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "-%" PRIu64, count_asked(work));
+	add(work, opt->name, text);
+}
+
+/* One of "a|b=c"; what the profile does not have has no line. */
+static void add_param(struct work *work, const struct nm_neper_opt *opt)
+{
+	const struct nm_param *param = NULL;
+	const char *here = opt->here, *fixed = NULL;
+	uint64_t number;
+
+	while (!param && *here) {
+		size_t length = strcspn(here, "|"), bare = strcspn(here, "|=");
+
+		param = find_param(work, here, bare);
+		fixed = bare < length ? here + bare + 1 : NULL;
+		here += length + (here[length] == '|');
+	}
+	if (!param)
+		return;
+	if (opt->value == NM_NEPER_LENGTH && count_asked(work))
+		add_length(work, opt);
+	else if (fixed)
+		add_number(work, opt, strcmp(param->value, fixed) == 0);
+	else if (read_number(opt->value, param->value, &number))
+		add_number(work, opt, number);
+	else
+		add(work, opt->name, param->value);
+}
+
+static void add_option(struct work *work, const struct nm_neper_opt *opt)
+{
+	const struct nm_arg *arg = nm_arg_table;
+	char list[LIST_SIZE] = "";
+
+	while (arg->opt.name && strcmp(arg->opt.name, opt->here) != 0)
+		arg++;
+	const void *field = (const char *)work->args + arg->opt.offset;
+
+	if (opt->value == NM_NEPER_PERCENTILES) {
+		print_percentiles(&work->args->percentiles, list, sizeof(list));
+		add(work, opt->name, list);
+	} else if (arg->opt.type == NM_TYPE_STRING) {
+		const char *text = *(char *const *)field;
+
+		add(work, opt->name, text ? text : opt->in_force ? opt->in_force : "");
+	} else if (arg->opt.type == NM_TYPE_FLAG) {
+		add_number(work, opt, *(const bool *)field);
+	} else {
+		add_number(work, opt, *(const uint64_t *)field);
+	}
+}
+
+/* neper as it is published has no --pin-numa. */
+static void add_cpus(struct work *work, const struct nm_neper_opt *opt)
+{
+	const char *cpus = work->args->cpus;
+	bool nodes = cpus && strcmp(cpus, "nodes") == 0;
+
+	if (opt->letter == 'U')
+		add_number(work, opt, cpus && !nodes);
+	else if (nodes)
+		add_number(work, opt, 1);
+}
+
+static void add_role(struct work *work, const struct nm_neper_opt *opt)
+{
+	if (opt->letter == 'c')
+		add_number(work, opt, !work->args->typed.server);
+	else if (opt->letter == 'n')
+		add_number(work, opt, work->args->action == NM_ACTION_OPTIONS);
+}
+
+static void add_fixed(struct work *work, const struct nm_neper_opt *opt)
+{
+	if (opt->server && work->args->typed.server)
+		add_number(work, opt, work->args->typed.sessions);
+	else
+		add(work, opt->name, opt->in_force);
+}
+
+static void add_line(struct work *work, const struct nm_neper_opt *opt)
+{
+	switch (opt->means) {
+	case NM_NEPER_ROLE:
+		add_role(work, opt);
+		break;
+	case NM_NEPER_PARAM:
+		add_param(work, opt);
+		break;
+	case NM_NEPER_OPTION:
+		add_option(work, opt);
+		break;
+	case NM_NEPER_CPUS:
+		add_cpus(work, opt);
+		break;
+	case NM_NEPER_FAMILY:
+		add_number(work, opt,
+			   (work->args->typed.family &
+			    (opt->letter == '4' ? NM_NEPER_IPV4 : NM_NEPER_IPV6)) != 0);
+		break;
+	case NM_NEPER_NONE:
+		add_fixed(work, opt);
+		break;
+	}
+}
+
+/* --- what follows from others --- */
+
+static void replace(struct work *work, const char *name, const char *value)
+{
+	struct nm_neper_option *item = find(work->echo, name);
+	char *copy = strdup(value);
+
+	work->no_memory |= !copy;
+	if (item && copy) {
+		free(item->value);
+		item->value = copy;
+	} else {
+		free(copy);
+	}
+}
+
+static bool is_on(const struct work *work, const char *name)
+{
+	const struct nm_neper_option *item = find(work->echo, name);
+
+	return item && item->value && strcmp(item->value, "1") == 0;
+}
+
+/* What the directions of a stream make of other options, and how many flows there are for both. */
+static void derive(struct work *work)
+{
+	const struct nm_neper_option *flows = find(work->echo, "num_flows");
+	char twice[32];
+
+	if (work->no_memory)
+		return;
+	if (is_on(work, "enable_tcp_maerts")) {
+		replace(work, "enable_write", "0");
+		replace(work, "enable_read", "1");
+	} else if (is_on(work, "split_bidir")) {
+		replace(work, "enable_write", "1");
+		replace(work, "enable_read", "1");
+	}
+	if (!is_on(work, "split_bidir") || !flows)
+		return;
+	snprintf(twice, sizeof(twice), "%llu", 2 * strtoull(flows->value, NULL, 10));
+	replace(work, "num_flows", twice);
+}
+
+/* Parameters of which no option of the workload stands for. */
+static bool is_option(unsigned workload, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (strcmp(name, NM_NEPER_BY_COUNT) == 0)
+		return true;
+	for (const struct nm_neper_opt *opt = nm_neper_table; opt->name; opt++) {
+		const char *at = opt->means == NM_NEPER_PARAM && (opt->workloads & workload)
+					 ? strstr(opt->here, name)
+					 : NULL;
+
+		if (at && (at == opt->here || at[-1] == '|') && strchr("|=", at[length]))
+			return true;
+	}
+	return false;
+}
+
+static void add_others(struct work *work, unsigned workload)
+{
+	for (size_t i = 0; i < work->params->count; i++) {
+		const struct nm_param *param = &work->params->items[i];
+
+		if (param->value && (!param->def || strcmp(param->value, param->def) != 0) &&
+		    !is_option(workload, param->name) && !find(work->echo, param->name))
+			add(work, param->name, param->value);
+	}
+}
+
+int nm_neper_echo_make(struct nm_neper_echo *ret_echo, const struct nm_args *args,
+		       const struct nm_params *params)
+{
+	struct work work = {.echo = ret_echo, .args = args, .params = params};
+	unsigned workload = args->master ? nm_neper_workload(args->master) : 0;
+
+	*ret_echo = (struct nm_neper_echo){.count = 0};
+	if (!workload)
+		return 0;
+	ret_echo->items = calloc(NM_NEPER_MAX_OPTIONS + params->count, sizeof(*ret_echo->items));
+	if (!ret_echo->items)
+		return -ENOMEM;
+	for (const struct nm_neper_opt *opt = nm_neper_table; opt->name && !work.no_memory; opt++)
+		if (opt->workloads & workload)
+			add_line(&work, opt);
+	derive(&work);
+	if (!work.no_memory)
+		add_others(&work, workload);
+	return work.no_memory ? -ENOMEM : 0;
+}
+
+void nm_neper_echo_fini(struct nm_neper_echo *echo)
+{
+	for (size_t i = 0; i < echo->count; i++) {
+		free(echo->items[i].name);
+		free(echo->items[i].value);
+	}
+	free(echo->items);
+	*echo = (struct nm_neper_echo){.count = 0};
+}
