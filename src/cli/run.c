@@ -168,6 +168,7 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	struct nm_series series = {
 		.view = {.throughput_unit = args->throughput_unit,
 			 .cpus = args->cpus,
+			 .slave_cpus = args->slave_cpus,
 			 .stime_use_proc = args->stime_use_proc},
 	};
 	struct nm_neper_echo echo = {.count = 0};

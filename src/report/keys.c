@@ -200,15 +200,15 @@ static size_t sort_cpus(struct nm_cpu_list *list)
 	return count;
 }
 
-void nm_keys_cores(FILE *out, const struct nm_view *view)
+void nm_keys_cores(FILE *out, const char *prefix, const char *cpus)
 {
 	struct nm_cpu_list list = {.cpus = NULL};
 
-	if (!view->cpus || nm_cpu_list_parse(view->cpus, &list) != 0 || list.count == 0)
+	if (!cpus || nm_cpu_list_parse(cpus, &list) != 0 || list.count == 0)
 		return;
 	size_t count = sort_cpus(&list), first = 0;
 
-	fprintf(out, "allowed_core_num=%zu\nallowed_cores=", count);
+	fprintf(out, "%sallowed_core_num=%zu\n%sallowed_cores=", prefix, count, prefix);
 	for (size_t i = 1; i <= count; i++) {
 		if (i < count && list.cpus[i] == list.cpus[i - 1] + 1)
 			continue;

@@ -27,8 +27,8 @@ void nm_keys_other_neper_options(FILE *out, const struct nm_view *view,
 const char *nm_keys_count_asked(const struct nm_result *result);
 /* What has become of them: total_transactions. */
 void nm_keys_total(FILE *out, const struct nm_result *result);
-/* The CPUs on which this end has put its workers; nothing when it has not. */
-void nm_keys_cores(FILE *out, const struct nm_view *view);
+/* The CPUs on which an end has put its workers; nothing when it has not. */
+void nm_keys_cores(FILE *out, const char *prefix, const char *cpus);
 /* What was received without a copy, when that was asked for. */
 void nm_keys_mapped(FILE *out, const char *prefix, const struct nm_result *result,
 		    const struct nm_end *end);

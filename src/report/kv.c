@@ -67,10 +67,12 @@ static void print_window(const struct nm_result *result, const char *prefix,
 {
 	const struct nm_host_window *window = &host->window;
 	struct nm_end end = nm_end_of_slave(host);
+	bool stream = nm_is_stream(result);
 	char key[64];
 
 	if (!end.known)
 		return;
+	fprintf(out, "%stotal_run_time=%.6f\n", prefix, (double)window->ns / 1e9);
 	snprintf(key, sizeof(key), "%stime_start", prefix);
 	nm_keys_time(out, key, window->from_ns + result->wall_offset_ns);
 	snprintf(key, sizeof(key), "%stime_end", prefix);
@@ -80,11 +82,12 @@ static void print_window(const struct nm_result *result, const char *prefix,
 		window->counts.bytes_sent, prefix, window->counts.bytes_received);
 	print_growth(result, prefix, host, out);
 	nm_keys_mapped(out, prefix, result, &end);
-	fprintf(out, "%slocal_throughput=%.0f\n", prefix,
-		floor(nm_is_stream(result) ? end.received_bits_per_s : end.transactions_per_s));
+	fprintf(out, "%slocal_throughput=%.0f\n%sthroughput_units=%s\n", prefix,
+		floor(stream ? end.received_bits_per_s : end.transactions_per_s), prefix,
+		stream ? "bits/s" : "transactions/s");
 }
 
-static void print_remote(const struct nm_result *result, FILE *out)
+static void print_remote(const struct nm_result *result, const struct nm_view *view, FILE *out)
 {
 	char prefix[32];
 	size_t slaves = 0;
@@ -108,8 +111,10 @@ static void print_remote(const struct nm_result *result, FILE *out)
 			fprintf(out, "%sbytes_received_all=%" PRIu64 "\n", prefix,
 				host->counts.bytes_received);
 		}
-		if (host->complete)
+		if (host->complete) {
+			nm_keys_cores(out, prefix, view->slave_cpus);
 			print_window(result, prefix, host, out);
+		}
 		print_usage(out, prefix, host);
 	}
 	fprintf(out, "num_remote_hosts=%zu\n", slaves);
@@ -256,7 +261,7 @@ static int print_run(const struct nm_result *result, const struct nm_view *view,
 				      result->params.items[i].value);
 	nm_keys_run_options(out, result);
 	nm_keys_other_neper_options(out, view, result);
-	nm_keys_cores(out, view);
+	nm_keys_cores(out, "", view->cpus);
 	fprintf(out, "total_flows=%u\ntotal_threads=%u\n", flows, workers);
 	nm_keys_total(out, result);
 	fprintf(out, "total_run_time=%.6f\nmeasured_time=%.6f\nelapsed_time=%.6f\n",
@@ -272,7 +277,7 @@ static int print_run(const struct nm_result *result, const struct nm_view *view,
 	}
 	if (result->n_hosts)
 		print_usage(out, "", &result->hosts[0]);
-	print_remote(result, out);
+	print_remote(result, view, out);
 	print_totals(result, view, out);
 	return print_groups(result, out);
 }

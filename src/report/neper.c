@@ -176,7 +176,7 @@ static int write_neper(const struct nm_series *series, FILE *out)
 		nm_keys_total(out, result);
 	else
 		fprintf(out, "total_run_time=%.6f\n", result->totals.seconds);
-	nm_keys_cores(out, &series->view);
+	nm_keys_cores(out, "", series->view.cpus);
 	fputs("invalid_secret_count=0\n", out);
 	if (result->from_ns)
 		nm_keys_time(out, "time_start", result->from_ns);

@@ -108,6 +108,30 @@ def test_the_values_are_those_in_force(netmodel: Netmodel, workload: str, line: 
         assert told in out.splitlines()
 
 
+# Those of its server without options, and under which key they are here: the same behind remote_, another, or none.
+SERVER = {
+    "throughput": "remote_local_throughput",
+    "remote_throughput": "local_throughput",
+    "throughput_units": "remote_throughput_units",
+    **dict.fromkeys(["maxrss_start", "invalid_secret_count"]),
+    **dict.fromkeys(key for key in LATENCY.split() if key.startswith("latency_")),
+}
+
+
+@pytest.mark.parametrize("workload", MEASURED)
+def test_the_keys_of_the_server_are_in_kv(netmodel: Netmodel, workload: str) -> None:
+    stream = workload.endswith("stream")
+    words = ("-m", workload, "-D", "test_length=200ms", "--format", "kv", "--slave-cpus", "0")
+    kv = keys_of(netmodel.run(*words, code=0).out)
+    for key in f"total_run_time allowed_core_num allowed_cores {FIGURES[stream]}".split():
+        here = SERVER.get(key, f"remote_{key}")
+        assert f"remote_{key}" not in kv if here is None else here in kv, key
+    assert kv["remote_allowed_cores"] == "0"
+    assert kv["remote_throughput_units"] == ("bits/s" if stream else "transactions/s")
+    seconds = float(kv["remote_time_end"]) - float(kv["remote_time_start"])
+    assert float(kv["remote_total_run_time"]) == pytest.approx(seconds, abs=1e-5)
+
+
 def test_what_neper_does_not_have_comes_behind(netmodel: Netmodel) -> None:
     """Where it is not what it is by default."""
     out = netmodel.run("tcp_rr", "-c", "-n", "--define", "pipeline=4", "--define", "wait=sleep", code=0).out
