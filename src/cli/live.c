@@ -59,9 +59,10 @@ void nm_live_progress(void *arg, const struct nm_plan *plan, const struct nm_pro
 	nm_raw_progress(plan, progress);
 }
 
+/* In columns, as neper has them. */
 static void print_way(const char *name, uint64_t operations, uint64_t bytes, double seconds)
 {
-	printf(" %s: %" PRIu64 " ops, %" PRIu64 " bytes, %.2f Mbps", name, operations, bytes,
+	printf(" %s: %6" PRIu64 " ops, %10" PRIu64 " bytes, %8.1f Mbps;", name, operations, bytes,
 	       (double)bytes * 8 / seconds / 1e6);
 }
 
@@ -70,10 +71,9 @@ void nm_live_traffic(void *arg, const struct nm_traffic *traffic)
 	const struct nm_counts *counts = &traffic->counts;
 
 	(void)arg;
-	printf("t=%.6f", traffic->at_s);
+	printf("t=%-10.3f", traffic->at_s);
 	print_way("TX", counts->bytes_sent ? counts->iterations : 0, counts->bytes_sent,
 		  traffic->seconds);
-	putchar(';');
 	print_way("RX", counts->bytes_received ? counts->iterations : 0, counts->bytes_received,
 		  traffic->seconds);
 	putchar('\n');
