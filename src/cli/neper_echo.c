@@ -161,20 +161,29 @@ static void add_length(struct work *work, const struct nm_neper_opt *opt)
 	add(work, opt->name, text);
 }
 
-/* One of "a|b=c"; what the profile does not have has no line. */
-static void add_param(struct work *work, const struct nm_neper_opt *opt)
+/* The first of "a|b=c" that the profile has; NULL: none. *ret_fixed: the value that is the flag of neper's. */
+static const struct nm_param *choose_param(const struct work *work, const char *here,
+					   const char **ret_fixed)
 {
 	const struct nm_param *param = NULL;
-	const char *here = opt->here, *fixed = NULL;
-	uint64_t number;
 
 	while (!param && *here) {
 		size_t length = strcspn(here, "|"), bare = strcspn(here, "|=");
 
 		param = find_param(work, here, bare);
-		fixed = bare < length ? here + bare + 1 : NULL;
+		*ret_fixed = bare < length ? here + bare + 1 : NULL;
 		here += length + (here[length] == '|');
 	}
+	return param;
+}
+
+/* What the profile does not have has no line. */
+static void add_param(struct work *work, const struct nm_neper_opt *opt)
+{
+	const char *fixed = NULL;
+	const struct nm_param *param = choose_param(work, opt->here, &fixed);
+	uint64_t number;
+
 	if (!param)
 		return;
 	if (opt->value == NM_NEPER_LENGTH && count_asked(work))
@@ -308,21 +317,17 @@ static void derive(struct work *work)
 	replace(work, "num_flows", twice);
 }
 
-/* Parameters of which no option of the workload stands for. */
-static bool is_option(unsigned workload, const char *name)
+/* Whether an option of the workload stands for it. */
+static bool is_option(const struct work *work, unsigned workload, const struct nm_param *param)
 {
-	size_t length = strlen(name);
+	const char *ignored;
 
-	if (strcmp(name, NM_NEPER_BY_COUNT) == 0)
+	if (strcmp(param->name, NM_NEPER_BY_COUNT) == 0)
 		return true;
-	for (const struct nm_neper_opt *opt = nm_neper_table; opt->name; opt++) {
-		const char *at = opt->means == NM_NEPER_PARAM && (opt->workloads & workload)
-					 ? strstr(opt->here, name)
-					 : NULL;
-
-		if (at && (at == opt->here || at[-1] == '|') && strchr("|=", at[length]))
+	for (const struct nm_neper_opt *opt = nm_neper_table; opt->name; opt++)
+		if (opt->means == NM_NEPER_PARAM && (opt->workloads & workload) &&
+		    choose_param(work, opt->here, &ignored) == param)
 			return true;
-	}
 	return false;
 }
 
@@ -332,7 +337,7 @@ static void add_others(struct work *work, unsigned workload)
 		const struct nm_param *param = &work->params->items[i];
 
 		if (param->value && (!param->def || strcmp(param->value, param->def) != 0) &&
-		    !is_option(workload, param->name) && !find(work->echo, param->name))
+		    !is_option(work, workload, param) && !find(work->echo, param->name))
 			add(work, param->name, param->value);
 	}
 }

@@ -136,6 +136,8 @@ def test_what_neper_does_not_have_comes_behind(netmodel: Netmodel) -> None:
     """Where it is not what it is by default."""
     out = netmodel.run("tcp_rr", "-c", "-n", "--define", "pipeline=4", "--define", "wait=sleep", code=0).out
     assert list(keys_of(out)) == wanted("tcp_rr", "pipeline total_run_time")
+    out = netmodel.run("tcp_crr", "-c", "-n", "--define", "close=half", code=0).out
+    assert list(keys_of(out)) == wanted("tcp_crr", "close total_run_time")
 
 
 def test_a_server_says_that_it_is_one(netmodel: Netmodel) -> None:
