@@ -9,8 +9,7 @@
 
 #include "base/units.h"
 #include "cli/neper.h"
-
-#define LIST_SIZE 1024
+#include "report/keys.h"
 
 struct work {
 	struct nm_neper_echo *echo;
@@ -35,7 +34,7 @@ static uint64_t unit_ns(enum nm_neper_value kind)
 	case NM_NEPER_LENGTH:
 		return 1000000000;
 	default:
-		return 0;
+		return 1;
 	}
 }
 
@@ -46,57 +45,8 @@ static void print_number(enum nm_neper_value kind, uint64_t number, char *text, 
 
 	if (kind == NM_NEPER_REAL_S)
 		snprintf(text, size, "%.6f", (double)number / (double)unit);
-	else if (unit && number % unit)
-		snprintf(text, size, "%.9g", (double)number / (double)unit);
 	else
-		snprintf(text, size, "%" PRIu64, unit ? number / unit : number);
-}
-
-static bool read_flag(const char *text, uint64_t *ret)
-{
-	static const struct nm_opt flag = {.name = "flag", .type = NM_TYPE_FLAG};
-	bool on = false;
-	char why[64];
-
-	if (nm_opt_set(&flag, &on, text, why, sizeof(why)) != 0)
-		return false;
-	*ret = on;
-	return true;
-}
-
-static bool read_bytes_per_s(const char *text, uint64_t *ret)
-{
-	double bits_per_s;
-
-	if (nm_parse_bitrate(text, &bits_per_s) < 0)
-		return false;
-	*ret = (uint64_t)(bits_per_s / 8 + 0.5);
-	return true;
-}
-
-/* The value of a parameter, in the units of print_number; false: it is text. */
-static bool read_number(enum nm_neper_value kind, const char *text, uint64_t *ret)
-{
-	switch (kind) {
-	case NM_NEPER_FLAG:
-		return read_flag(text, ret);
-	case NM_NEPER_COUNT:
-		return nm_parse_count(text, ret) >= 0;
-	case NM_NEPER_SIZE:
-		return nm_parse_size(text, ret) >= 0;
-	case NM_NEPER_BYTE_RATE:
-		return read_bytes_per_s(text, ret);
-	default:
-		return unit_ns(kind) && nm_parse_duration(text, ret) >= 0;
-	}
-}
-
-static void print_percentiles(const struct nm_percentiles *list, char *text, size_t size)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < list->count && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%.10g,", list->pct[i]);
+		nm_keys_duration(number, unit, text, size);
 }
 
 /* --- lines --- */
@@ -180,33 +130,36 @@ static const struct nm_param *choose_param(const struct work *work, const char *
 /* What the profile does not have has no line. */
 static void add_param(struct work *work, const struct nm_neper_opt *opt)
 {
-	const char *fixed = NULL;
+	const char *fixed = NULL, *value;
 	const struct nm_param *param = choose_param(work, opt->here, &fixed);
-	uint64_t number;
+	char text[32];
 
 	if (!param)
 		return;
-	if (opt->value == NM_NEPER_LENGTH && count_asked(work))
+	if (opt->value == NM_NEPER_LENGTH && count_asked(work)) {
 		add_length(work, opt);
-	else if (fixed)
+	} else if (fixed) {
 		add_number(work, opt, strcmp(param->value, fixed) == 0);
-	else if (read_number(opt->value, param->value, &number))
-		add_number(work, opt, number);
-	else
-		add(work, opt->name, param->value);
+	} else {
+		bool plain = nm_keys_number(param, unit_ns(opt->value), text, sizeof(text));
+
+		value = plain ? text : param->value;
+		add(work, opt->name,
+		    strcmp(value, "0") == 0 && opt->in_force ? opt->in_force : value);
+	}
 }
 
 static void add_option(struct work *work, const struct nm_neper_opt *opt)
 {
 	const struct nm_arg *arg = nm_arg_table;
-	char list[LIST_SIZE] = "";
+	char list[NM_KEYS_PERCENTILES] = "";
 
 	while (arg->opt.name && strcmp(arg->opt.name, opt->here) != 0)
 		arg++;
 	const void *field = (const char *)work->args + arg->opt.offset;
 
 	if (opt->value == NM_NEPER_PERCENTILES) {
-		print_percentiles(&work->args->percentiles, list, sizeof(list));
+		nm_keys_percentiles(&work->args->percentiles, list, sizeof(list));
 		add(work, opt->name, list);
 	} else if (arg->opt.type == NM_TYPE_STRING) {
 		const char *text = *(char *const *)field;

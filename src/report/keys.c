@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "host/cpus.h"
 #include "report/common.h"
 #include "report/throughput.h"
@@ -106,6 +107,61 @@ void nm_keys_param(FILE *out, const char *name, const char *value)
 	nm_print_line(out, "%s%s=%s", is_own_key(name) ? "param_" : "", name, value);
 }
 
+void nm_keys_duration(uint64_t ns, uint64_t unit_ns, char *text, size_t size)
+{
+	if (ns % unit_ns == 0)
+		snprintf(text, size, "%" PRIu64, ns / unit_ns);
+	else
+		snprintf(text, size, "%.9g", (double)ns / (double)unit_ns);
+}
+
+bool nm_keys_number(const struct nm_param *param, uint64_t unit_ns, char *text, size_t size)
+{
+	static const struct nm_opt flag = {.name = "flag", .type = NM_TYPE_FLAG};
+	uint64_t number = 0;
+	double bits_per_s;
+	bool on = false;
+	char why[64];
+
+	switch (param->type) {
+	case NM_TYPE_FLAG:
+		if (nm_opt_set(&flag, &on, param->value, why, sizeof(why)) != 0)
+			return false;
+		number = on;
+		break;
+	case NM_TYPE_SIZE:
+		if (nm_parse_size(param->value, &number) < 0)
+			return false;
+		break;
+	case NM_TYPE_COUNT:
+		if (nm_parse_count(param->value, &number) < 0)
+			return false;
+		break;
+	case NM_TYPE_BITRATE:
+		if (nm_parse_bitrate(param->value, &bits_per_s) < 0)
+			return false;
+		snprintf(text, size, "%.0f", bits_per_s / 8);
+		return true;
+	case NM_TYPE_DURATION:
+		if (nm_parse_duration(param->value, &number) < 0)
+			return false;
+		nm_keys_duration(number, unit_ns, text, size);
+		return true;
+	default:
+		return false;
+	}
+	snprintf(text, size, "%" PRIu64, number);
+	return true;
+}
+
+void nm_keys_percentiles(const struct nm_percentiles *list, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < list->count && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%.10g,", list->pct[i]);
+}
+
 void nm_keys_latency(FILE *out, const char *prefix, const struct nm_latency *latency,
 		     const struct nm_percentiles *percentiles)
 {
@@ -129,10 +185,10 @@ void nm_keys_time(FILE *out, const char *key, uint64_t ns)
 
 void nm_keys_run_options(FILE *out, const struct nm_result *result)
 {
-	fprintf(out, "interval=%.6f\npercentiles=", result->interval_s);
-	for (size_t i = 0; i < result->percentiles.count; i++)
-		fprintf(out, "%.10g,", result->percentiles.pct[i]);
-	fputc('\n', out);
+	char list[NM_KEYS_PERCENTILES] = "";
+
+	nm_keys_percentiles(&result->percentiles, list, sizeof(list));
+	fprintf(out, "interval=%.6f\npercentiles=%s\n", result->interval_s, list);
 }
 
 static const char *param_value(const struct nm_result *result, const char *name)

@@ -12,58 +12,26 @@
 #include "report/ends.h"
 #include "report/keys.h"
 
-/* A duration in the unit in which neper has the option; seconds for all others. */
-static void print_duration(const struct nm_param *param, uint64_t ns, char *text, size_t size)
+/* The unit in which neper has a parameter that is a time. */
+static uint64_t unit_ns(const char *name)
 {
 	static const struct {
 		const char *param;
 		uint64_t unit_ns;
 	} units[] = {{"delay", 1}, {"noburst", 1}, {"tcp_tx_delay", 1000}};
-	uint64_t unit_ns = 1000000000;
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(param->name, units[i].param) == 0)
-			unit_ns = units[i].unit_ns;
-	if (ns % unit_ns == 0)
-		snprintf(text, size, "%" PRIu64, ns / unit_ns);
-	else
-		snprintf(text, size, "%.9g", (double)ns / (double)unit_ns);
+		if (strcmp(name, units[i].param) == 0)
+			return units[i].unit_ns;
+	return 1000000000;
 }
 
-/* Plain numbers, as neper has them: bytes, bytes a second, and times in its units. */
 static void print_param(const struct nm_param *param, FILE *out)
 {
-	static const struct nm_opt flag = {.name = "flag", .type = NM_TYPE_FLAG};
-	uint64_t number = 0;
-	double bits_per_s;
-	bool on = false;
-	char text[32] = "", why[64];
+	char text[32];
+	bool number = nm_keys_number(param, unit_ns(param->name), text, sizeof(text));
 
-	switch (param->type) {
-	case NM_TYPE_FLAG:
-		if (nm_opt_set(&flag, &on, param->value, why, sizeof(why)) == 0)
-			snprintf(text, sizeof(text), "%d", on);
-		break;
-	case NM_TYPE_SIZE:
-		if (nm_parse_size(param->value, &number) >= 0)
-			snprintf(text, sizeof(text), "%" PRIu64, number);
-		break;
-	case NM_TYPE_COUNT:
-		if (nm_parse_count(param->value, &number) >= 0)
-			snprintf(text, sizeof(text), "%" PRIu64, number);
-		break;
-	case NM_TYPE_BITRATE:
-		if (nm_parse_bitrate(param->value, &bits_per_s) >= 0)
-			snprintf(text, sizeof(text), "%.0f", bits_per_s / 8);
-		break;
-	case NM_TYPE_DURATION:
-		if (nm_parse_duration(param->value, &number) >= 0)
-			print_duration(param, number, text, sizeof(text));
-		break;
-	default:
-		break;
-	}
-	nm_keys_param(out, param->name, *text ? text : param->value);
+	nm_keys_param(out, param->name, number ? text : param->value);
 }
 
 /* neper has one option for the time and, below 0, for a number of transactions. */
