@@ -99,7 +99,7 @@ int nm_listener_open(const struct nm_instr *instr, const struct nm_addr *local, 
 {
 	uint32_t ports = nm_listener_ports(instr);
 
-	if (instr->port)
+	if (ports == 1 && instr->port)
 		snprintf(text, NM_ENDPOINT_TEXT, "%u", instr->port);
 	if (ports == 1)
 		return share_port(instr, local, instr->port ? 1 : sockets, text, fds);

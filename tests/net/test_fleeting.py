@@ -5,6 +5,7 @@ system call is with the others in test_scale.py."""
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from compose import ask, check, connect, counts, group, lasting, op, read, times, write
-from nmtest import Netmodel, calmly, phase_of, traced
+from nmtest import Netmodel, calmly, defines, phase_of, traced
 
 WriteProfile = Callable[..., Path]
 Need = Callable[..., str]
@@ -124,6 +125,29 @@ def test_a_lone_flow_on_the_cpu_of_the_other_end(
 ) -> None:
     """It is not woken by the reset, but by what comes next, or after a while."""
     check_resets(netmodel, profile, 1, connect(options=f"protocol={transport}", kind=kind), pause, ONE_CPU)
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+@calmly
+def test_a_lone_flow_is_not_woken_by_resets(netmodel: Netmodel, need_tool: Need, tmp_path: Path, pinned: bool) -> None:
+    """But it is where they come in on another CPU."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if not pinned and len(cpus) < 2:
+        pytest.skip("two CPUs are needed")
+    strace = need_tool("strace", "-o", "/dev/null", "true")
+    trace = tmp_path / "trace"
+    mine, other = (("taskset", "-c", str(cpu)) for cpu in (cpus[0], cpus[0 if pinned else 1]))
+    how = (*other, strace, "-f", "-qq", "-e", "trace=ppoll,accept4", "-o", str(trace))
+    with netmodel.slave("--once", prefix=how) as slave:
+        options = defines(host="127.0.0.1", num_transactions=1000)
+        netmodel.measure("tcp_crr", "-P", str(slave.port), *options, prefix=mine)
+        assert slave.process.finish().code == 0
+    lines = trace.read_text().splitlines()
+    worker, _ = Counter(line.split()[0] for line in lines if " accept4(" in line).most_common(1)[0]
+    # Behind the epoll; a look at what has come has the connection first.
+    for_resets = re.compile(r"ppoll\(\[\{fd=\d+, events=POLLIN\}, \{fd=\d+, events=[A-Z|]*POLLRDHUP")
+    waits = [line for line in lines if line.split()[0] == worker and for_resets.search(line)]
+    assert len(waits) < 100 if pinned else len(waits) > 800
 
 
 def test_a_lone_flow_waits_in_its_receives(
