@@ -28,4 +28,13 @@ void nm_detail_drained(struct nm_worker *worker, const struct nm_conn *conn, uin
 void nm_detail_settled(struct nm_worker *worker, const struct nm_conn *conn, uint64_t sent,
 		       uint64_t received);
 
+/* tcp_info.c: new and free as above; the others on the worker's thread, and only with a watch */
+struct nm_tcp_watch;
+int nm_tcp_watch_new(struct nm_worker *worker, unsigned flags, bool shared,
+		     struct nm_tcp_watch **ret_watch);
+struct nm_tcp_watch *nm_tcp_watch_free(struct nm_tcp_watch *watch, bool shared);
+void nm_tcp_watch_command(struct nm_worker *worker); /* sees whether main asks */
+void nm_tcp_watch_look(struct nm_worker *worker);    /* at a few of its flows, while watching */
+void nm_tcp_watch_end(struct nm_worker *worker);     /* of a measured phase */
+
 #endif

@@ -50,6 +50,7 @@ struct nm_worker {
 	unsigned looks;			      /* of one that spins: how often nothing was found */
 	struct nm_looks look;
 	struct nm_closing closing;
+	struct nm_limit lifted;
 	int epoll_fd, wake_fd;
 	bool busy_polls; /* its epoll polls the network card for a while before it sleeps */
 	/* Phase. */
@@ -196,15 +197,6 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 void nm_worker_drain(struct nm_worker *worker); /* begins */
 void nm_worker_drain_conn(struct nm_worker *worker, struct nm_conn *conn);
 void nm_worker_drain_told(struct nm_worker *worker); /* how much */
-
-/* tcp_info.c: new and free as in detail_priv.h; the others on the worker's thread, and only with a watch */
-struct nm_tcp_watch;
-int nm_tcp_watch_new(struct nm_worker *worker, unsigned flags, bool shared,
-		     struct nm_tcp_watch **ret_watch);
-struct nm_tcp_watch *nm_tcp_watch_free(struct nm_tcp_watch *watch, bool shared);
-void nm_tcp_watch_command(struct nm_worker *worker); /* sees whether main asks */
-void nm_tcp_watch_look(struct nm_worker *worker);    /* at a few of its flows, while watching */
-void nm_tcp_watch_end(struct nm_worker *worker);     /* of a measured phase */
 
 /* phase.c: entering and leaving phases, on the worker's thread */
 void nm_worker_release_paced(struct nm_worker *worker); /* it is told to stop */

@@ -127,19 +127,15 @@ static void spin_lone(struct nm_worker *worker)
 	struct nm_flow *flow = nm_worker_flow(worker, 0);
 
 	for (unsigned looks = 0; looks < LOOKS; looks++) {
-		uint64_t due_ns = flow->wake_ns;
 		uint64_t before = nm_counter_read(&worker->io.count->bytes_received);
 
 		if (!nm_worker_waits_alone(worker, flow))
 			break;
-		flow->wake_ns = 0;
+		nm_worker_limit_lift(worker, flow);
 		flow->conn->flags |= NM_CONN_IN;
 		nm_worker_run_flow(worker, flow);
-		/* A limit of the wait is one of the whole wait. */
 		if (nm_counter_read(&worker->io.count->bytes_received) != before)
 			looks = 0;
-		else if (flow->state == NM_FLOW_LIMITED)
-			flow->wake_ns = due_ns;
 	}
 }
 
@@ -152,7 +148,7 @@ static void sleep_lone(struct nm_worker *worker)
 		return;
 	worker->io.recv_flags = 0;
 	worker->io.in_kept = ~0u;
-	flow->wake_ns = 0;
+	nm_worker_limit_lift(worker, flow);
 	flow->conn->flags |= NM_CONN_IN;
 	nm_worker_run_flow(worker, flow);
 	worker->io.recv_flags = MSG_DONTWAIT;

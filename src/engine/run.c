@@ -102,13 +102,7 @@ static void limit_wait(struct nm_worker *worker, struct nm_flow *flow, const str
 		return; /* it has failed */
 	if (nm_flow_is_late(flow, instr))
 		return;
-	worker->busy = true;
-	/* Where passes are measured the time is known well enough, once some limit is being looked at; unless receives
-	 * have slept since. */
-	if (!worker->latency || worker->polls || (!worker->timers.count && worker->io.recv_flags))
-		worker->io.now_ns = nm_clock_ns();
-	flow->wake_ns = worker->io.now_ns + instr->timeout_ns;
-	nm_timers_add(&worker->timers, flow);
+	nm_worker_limit_set(worker, flow);
 }
 
 static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
@@ -372,7 +366,7 @@ static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, stru
 		nm_worker_settle_conn(worker, conn);
 	if (flow->state != NM_FLOW_LIMITED || (flow->conn != conn && !flow->owes))
 		return false;
-	flow->wake_ns = 0; /* and its timer comes up in vain */
+	nm_worker_limit_lift(worker, flow);
 	return true;
 }
 

@@ -14,6 +14,20 @@ struct nm_instr;
 struct nm_listen_fd;
 struct nm_worker;
 
+/* limit.c: a limit on a wait that something has ended, until the flow waits anew */
+struct nm_limit {
+	const struct nm_flow *flow; /* NULL: none */
+	const struct nm_instr *at;
+	uint64_t due_ns;
+	uint64_t iterations_left, left; /* which wait it was */
+	uint32_t repeated;
+};
+
+/* The flow waits at its step, which has a limit: from now on, or from when this very wait began. */
+void nm_worker_limit_set(struct nm_worker *worker, struct nm_flow *flow);
+/* Something has come for it: it is tried before anything else waits with a limit. */
+void nm_worker_limit_lift(struct nm_worker *worker, struct nm_flow *flow);
+
 /* lone.c: a worker with one flow that asks may wait in the receive itself */
 void nm_worker_lone_begin(struct nm_worker *worker); /* in a phase, once it may be one */
 void nm_worker_lone_end(struct nm_worker *worker);

@@ -221,6 +221,8 @@ static enum nm_step read_many(struct nm_io *io, struct nm_flow *flow, const stru
 
 		if (n < 0 && !is_harmless(flow, n))
 			return NM_STEP_FAIL;
+		if (!io->recv_flags && !conn->ahead)
+			return NM_STEP_WAIT_IN;
 	}
 }
 
@@ -252,8 +254,11 @@ enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const stru
 			return NM_STEP_FAIL;
 		}
 		if (n >= 0) {
-			if (!take(io, conn, instr, io->rx, (size_t)n))
+			if (!take(io, conn, instr, io->rx, (size_t)n)) {
+				if (!io->recv_flags)
+					return NM_STEP_WAIT_IN;
 				continue;
+			}
 			flow->left = 0; /* what waited for it may have been read_many */
 			return NM_STEP_NEXT;
 		} else if (!is_harmless(flow, n)) {

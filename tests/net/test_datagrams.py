@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import PROFILES, Json, Netmodel, Node, defines
+from delaying import NEAR, at_once, way
+from nmtest import PROFILES, Json, Netmodel, Node, calmly, defines, phase_of
 
 WriteProfile = Callable[..., Path]
 CALLS = ("sendto", "recvfrom", "sendmmsg", "recvmmsg", "epoll_wait", "epoll_pwait", "epoll_pwait2")
@@ -157,3 +158,24 @@ def test_udp_stream_moves_more_in_batches(netmodel: Netmodel) -> None:
         for batch in (1, 32)
     }
     assert rates[32] > 1.5 * rates[1], rates
+
+
+@calmly
+@pytest.mark.parametrize("how", [{"num_flows": 1}, {"num_flows": 3}, {"num_flows": 1, "wait": "spin"}], ids=["lone", "several", "spin"])
+def test_what_comes_late_does_not_prolong_a_wait(netmodel: Netmodel, how: dict[str, object]) -> None:
+    """The first answer comes again and again, more often than a wait lasts, and no other answer ever does."""
+    message, passes, timeout_s, trickle_s = 8, 10, 0.1, 1.5
+
+    def back(data: bytes, number: int) -> tuple[float, ...] | None:
+        if len(data) != message:
+            return (0,)
+        first = int.from_bytes(data[:4], "big") == 1
+        return tuple(copy * 0.03 for copy in range(int(trickle_s / 0.03))) if first else None
+
+    with way(netmodel, at_once, back) as between:
+        params = defines(host=NEAR, port=between.data_port, shared_socket="yes", request_size=message, response_size=message)
+        ends = defines(timeout=f"{timeout_s}s", num_transactions=passes * int(str(how["num_flows"])), **how)
+        document = netmodel.measure("udp_rr", "-P", str(between.port), *params, *ends)
+    waited = phase_of(document, "request-response")
+    assert waited["messages"]["timeouts"] == (passes - 1) * int(str(how["num_flows"]))
+    assert (passes - 1) * timeout_s <= waited["seconds"] < trickle_s - timeout_s

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waits that end by themselves. What comes for such a flow need not be what it waits for: a message that comes late, or
+ * twice. Then the same wait goes on, and its limit is that of the whole. */
+#include "engine/waits.h"
+#include "engine/engine_priv.h"
+#include "host/clock.h"
+
+static bool goes_on(const struct nm_limit *lifted, const struct nm_flow *flow)
+{
+	return lifted->flow == flow && lifted->at == flow->at && lifted->left == flow->left &&
+	       lifted->repeated == flow->repeated &&
+	       lifted->iterations_left == flow->iterations_left;
+}
+
+void nm_worker_limit_set(struct nm_worker *worker, struct nm_flow *flow)
+{
+	worker->busy = true;
+	if (goes_on(&worker->lifted, flow)) {
+		flow->wake_ns = worker->lifted.due_ns;
+	} else {
+		/* Where passes are measured the time is known well enough, once some limit is being looked at; unless
+		 * receives have slept since. */
+		if (!worker->latency || worker->polls ||
+		    (!worker->timers.count && worker->io.recv_flags))
+			worker->io.now_ns = nm_clock_ns();
+		flow->wake_ns = worker->io.now_ns + flow->at->timeout_ns;
+	}
+	worker->lifted.flow = NULL;
+	nm_timers_add(&worker->timers, flow);
+}
+
+void nm_worker_limit_lift(struct nm_worker *worker, struct nm_flow *flow)
+{
+	worker->lifted = (struct nm_limit){
+		.flow = flow->wake_ns ? flow : NULL,
+		.at = flow->at,
+		.due_ns = flow->wake_ns,
+		.iterations_left = flow->iterations_left,
+		.left = flow->left,
+		.repeated = flow->repeated,
+	};
+	flow->wake_ns = 0; /* and its timer comes up in vain */
+}
