@@ -51,6 +51,9 @@ struct nm_worker {
 	struct nm_looks look;
 	struct nm_closing closing;
 	struct nm_limit lifted;
+	struct nm_ring *
+		ring; /* owned; made and released by its thread; io.ring is the same in a phase that uses it */
+	bool epoll_tells; /* meanwhile: it may have events */
 	int epoll_fd, wake_fd;
 	bool busy_polls; /* its epoll polls the network card for a while before it sleeps */
 	/* Phase. */

@@ -26,6 +26,7 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/process.c \
 	src/engine/renew.c \
 	src/engine/renew.h \
+	src/engine/ring.c \
 	src/engine/run.c \
 	src/engine/sample.c \
 	src/engine/settle.c \

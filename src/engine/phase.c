@@ -104,6 +104,7 @@ static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 	struct nm_phase_stats *stats = &worker->stats[worker->phase_no];
 
 	nm_process_alarm(worker, 0);
+	nm_worker_ring_end(worker);
 	atomic_store_explicit(&stats->end_ns, end_ns, memory_order_release);
 	nm_worker_lone_end(worker);
 	nm_worker_polled_end(worker);
@@ -242,11 +243,19 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	nm_worker_polled_begin(worker);
 	nm_worker_fleeting_begin(worker);
 	nm_worker_closing_begin(worker);
+	int error = -nm_worker_ring_begin(worker);
+
 	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
 		if (flow->error) {
 			nm_worker_flow_done(worker, flow);
+			continue;
+		}
+		if (error) {
+			flow->at = worker->body;
+			flow->error = error;
+			nm_worker_fail_flow(worker, flow, flow->at);
 			continue;
 		}
 		start_flow(worker, flow, worker->latency ? nm_clock_ns() : now_ns);

@@ -22,6 +22,7 @@
 #include "host/clock.h"
 #include "host/cpus.h"
 #include "host/syscalls.h"
+#include "transport/ring.h"
 #include "transport/transport.h"
 
 #define TURNS 256 /* of queued flows between two waits for events */
@@ -48,6 +49,8 @@ int nm_worker_watch(struct nm_worker *worker, struct nm_flow *flow, bool output)
 		return -ENOTCONN;
 	if ((conn->flags & wanted) == wanted)
 		return 0;
+	if (worker->io.ring)
+		return output ? 0 : nm_worker_ring_await(worker, flow);
 	if (worker->polls) {
 		conn->flags |= wanted;
 		return 0;
@@ -196,7 +199,7 @@ static __attribute__((noinline)) bool take_turn(struct nm_worker *worker, struct
 {
 	if (worker->lone && !atomic_load_explicit(&worker->called, memory_order_relaxed))
 		return true;
-	if (!worker->lone && worker->n_flows == 1)
+	if (!worker->lone && worker->n_flows == 1 && !worker->io.ring)
 		nm_worker_lone_begin(worker);
 	nm_worker_queue(worker, flow);
 	return false;
@@ -641,7 +644,9 @@ void *nm_worker_main(void *arg)
 		(void)nm_cpu_bind_self((unsigned)worker->cpu);
 	for (;;) {
 		int n = worker->polls ? nm_worker_poll(worker, events, n_events, timeout_ns)
-				      : wait_events(worker->epoll_fd, events, n_events, timeout_ns);
+			: worker->io.ring
+				? nm_worker_ring_wait(worker, events, n_events, timeout_ns)
+				: wait_events(worker->epoll_fd, events, n_events, timeout_ns);
 
 		if (worker->timers.count)
 			worker->io.now_ns = nm_clock_ns();
@@ -674,5 +679,6 @@ void *nm_worker_main(void *arg)
 		timeout_ns = next_timeout_ns(worker);
 		worker->busy = timeout_ns >= 0;
 	}
+	worker->ring = nm_ring_free(worker->ring);
 	return NULL;
 }

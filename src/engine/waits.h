@@ -36,6 +36,17 @@ void nm_worker_run_lone(struct nm_worker *worker); /* between two waits for even
 /* Whether it moves a message of a byte stream and nothing else: how is NM_FLOWOP_FOLLOWS, NM_FLOWOP_INITIATES or both. */
 bool nm_instr_is_plain(const struct nm_instr *instr, uint32_t how);
 
+/* ring.c: while io.ring is there, what the flows move is posted */
+int nm_worker_ring_begin(struct nm_worker *worker); /* of the present phase: 0 or -errno */
+void nm_worker_ring_end(struct nm_worker *worker);  /* may be called again */
+/* The flow waits for input: 0 or -errno. */
+int nm_worker_ring_await(struct nm_worker *worker, const struct nm_flow *flow);
+/* As nm_worker_poll. */
+int nm_worker_ring_wait(struct nm_worker *worker, struct epoll_event *events, int n_events,
+			int64_t timeout_ns);
+/* Its flow has failed, and it is closed. */
+void nm_worker_ring_abandon(struct nm_worker *worker, struct nm_conn *conn);
+
 /* polled.c: a worker with one flow, each pass of which has a connection of its own */
 void nm_worker_polled_begin(
 	struct nm_worker *worker); /* of the present phase, before its flow runs */

@@ -19,6 +19,7 @@ struct nm_instr;
 struct nm_io;
 struct nm_law;
 struct nm_many;
+struct nm_ring;
 struct nm_transport;
 struct nm_worker_hub;
 
@@ -79,7 +80,8 @@ struct nm_instr {
 	bool later;	 /* connect, accept: the next instruction makes the connection secure */
 	bool greets;	 /* connect, accept: the connection begins with a greeting */
 	bool then_reads; /* the next instruction is a plain read from the same connection */
-	bool lossy;	 /* messages of the connection may be lost */
+	bool lets_go; /* a write that need not be waited for when it is posted: a read from its connection is next */
+	bool lossy; /* messages of the connection may be lost */
 	bool dated; /* a write of such messages that nothing answers: they tell when they were sent */
 	bool uncopied; /* a write of such messages without a copy */
 	bool answers;  /* a read of what the other end sends because of the writes before it */
@@ -169,6 +171,7 @@ struct nm_io {
 	/* What stays of the flags of a connection when all that had come is read: all but NM_CONN_IN; where the next
 	 * receive may wait, all. */
 	uint32_t in_kept;
+	struct nm_ring *ring; /* sends are posted to it; NULL: they are called */
 	struct nm_many *many; /* of datagrams; NULL: the group moves none */
 	struct nm_counters *count;
 	uint64_t cookie; /* of the run */

@@ -95,6 +95,10 @@ static __attribute__((noinline)) enum nm_step receive_more(struct nm_io *io, str
 {
 	uint64_t left = nm_message_left(io, flow, instr);
 
+	if (flow->conn->uncounted) {
+		nm_counter_add(&io->count->bytes_received, flow->conn->uncounted);
+		flow->conn->uncounted = 0;
+	}
 	return receive_parts(io, flow, instr, take_ahead(flow, left), 0);
 }
 

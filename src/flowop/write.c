@@ -5,6 +5,7 @@
 #include "flowop/flowop.h"
 #include "flowop/moving.h"
 #include "transport/io.h"
+#include "transport/ring.h"
 
 /* What is not one message with one call. n: what the first send of `want` bytes moved or answered. */
 static __attribute__((noinline)) enum nm_step send_parts(struct nm_io *io, struct nm_flow *flow,
@@ -38,10 +39,43 @@ static __attribute__((noinline)) enum nm_step send_parts(struct nm_io *io, struc
 	}
 }
 
+/* The worker hands over what its flows post all together. A connection has room for nothing more until that is done. */
+static enum nm_step post(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	struct nm_conn *conn = flow->conn;
+	uint64_t left = nm_message_left(io, flow, instr);
+	size_t want = left < io->chunk ? (size_t)left : io->chunk;
+
+	if (conn->flags & NM_CONN_SENT) {
+		conn->flags &= ~(uint32_t)NM_CONN_SENT;
+		nm_counter_add(&io->count->bytes_sent, want);
+		flow->left = left -= want;
+		if (!left)
+			return NM_STEP_NEXT;
+		want = left < io->chunk ? (size_t)left : io->chunk;
+	}
+	int r = instr->lets_go ? nm_ring_let_go(io->ring, conn, io->tx, want)
+			       : nm_ring_send(io->ring, conn, io->tx, want);
+
+	if (r < 0) {
+		flow->error = -r;
+		return NM_STEP_FAIL;
+	}
+	if (!instr->lets_go) {
+		flow->left = left;
+		conn->flags &= ~(uint32_t)NM_CONN_OUT;
+		return NM_STEP_WAIT_OUT;
+	}
+	nm_counter_add(&io->count->bytes_sent, want);
+	return instr->then_reads && !conn->ahead ? NM_STEP_NEXT_WAIT_IN : NM_STEP_NEXT;
+}
+
 /* The message is longer than one call may take, was begun before, or the transport is no plain socket. */
 static __attribute__((noinline)) enum nm_step send_more(struct nm_io *io, struct nm_flow *flow,
 							const struct nm_instr *instr)
 {
+	if (io->ring)
+		return post(io, flow, instr);
 	uint64_t left = nm_message_left(io, flow, instr);
 
 	return send_parts(io, flow, instr, left, 0, 0);

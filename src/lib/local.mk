@@ -21,7 +21,7 @@ BASE_LIBS = src/libnm_base.la
 HOST_LIBS = src/libnm_host.la $(BASE_LIBS) $(NL_LIBS) $(PFM_LIBS)
 STATS_LIBS = src/libnm_stats.la $(BASE_LIBS)
 PROFILE_LIBS = src/libnm_profile.la $(BASE_LIBS) $(XML_LIBS)
-TRANSPORT_LIBS = src/libnm_transport.la $(HOST_LIBS) $(SSL_LIBS) $(CRYPTO_LIBS)
+TRANSPORT_LIBS = src/libnm_transport.la $(HOST_LIBS) $(SSL_LIBS) $(CRYPTO_LIBS) $(URING_LIBS)
 FLOWOP_LIBS = src/libnm_flowop.la src/libnm_stats.la $(TRANSPORT_LIBS)
 PLAN_LIBS = src/libnm_plan.la $(FLOWOP_LIBS) $(PROFILE_LIBS)
 ENGINE_LIBS = src/libnm_engine.la $(PLAN_LIBS)
@@ -34,5 +34,5 @@ include_HEADERS = src/lib/netmodel.h
 lib_LTLIBRARIES = src/libnetmodel.la
 src_libnetmodel_la_SOURCES =
 src_libnetmodel_la_LIBADD = $(noinst_LTLIBRARIES) $(XML_LIBS) $(NL_LIBS) $(PFM_LIBS) $(JANSSON_LIBS) $(SSL_LIBS) \
-	$(CRYPTO_LIBS) $(ZLIB_LIBS)
+	$(CRYPTO_LIBS) $(URING_LIBS) $(ZLIB_LIBS)
 src_libnetmodel_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -no-undefined

@@ -225,6 +225,8 @@ static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_gr
 		fprintf(out, ", %g a second", phase->rate_per_s);
 	fprintf(out, ", %s%s", phase->leads ? "leads" : "follows",
 		phase->measured ? ", measured" : "");
+	if (phase->posts)
+		fputs(", by io_uring", out);
 	fprintf(out, "  (line %u)\n", phase->line);
 	for (uint32_t i = 0; i <= phase->n_instrs; i++)
 		dump_instr(out, plan, &group->instrs[phase->first + i], phase->first + i);

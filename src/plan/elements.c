@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 
 static const char *const wait_words[] = {"sleep", "spin", NULL};
+static const char *const engine_words[] = {"epoll", "io_uring", NULL};
 static const char *const throughput_words[] = {"auto", "bits", "transactions", NULL};
 static const char *const measure_words[] = {"auto", "yes", "no", NULL};
 
@@ -113,6 +114,17 @@ static const struct nm_opt group_attrs[] = {
 	 .def = "256",
 	 .help = "the most events that a worker takes with one epoll_wait(2), on each side; it "
 		 "runs what they are for before it asks for more"},
+	{.name = "engine",
+	 .type = NM_TYPE_ENUM,
+	 .offset = ATTR(nm_group_attrs, engine),
+	 .choices = engine_words,
+	 .def = "epoll",
+	 .help = "how messages are moved, on each side: each with a system call of its own when "
+		 "epoll(7) "
+		 "tells that it can be, or by io_uring(7) with one call for all flows that can go "
+		 "on. The latter "
+		 "is for transactions of nothing but reads and writes of a fixed size over tcp or "
+		 "unix, and needs Linux 6.1; others are run as ever"},
 	NM_OPT_END};
 
 static const struct nm_opt transaction_attrs[] = {

@@ -23,7 +23,9 @@ struct nm_group_attrs {
 	int wait;	       /* enum nm_wait */
 	uint64_t buffer_bytes; /* 0: not given */
 	uint64_t maxevents;
+	int engine; /* enum nm_engine_kind */
 };
+enum nm_engine_kind { NM_ENGINE_EPOLL, NM_ENGINE_IO_URING };
 enum nm_wait { NM_WAIT_SLEEP, NM_WAIT_SPIN };
 
 struct nm_transaction_attrs {

@@ -149,6 +149,46 @@ static void note_renewals(struct nm_group *group, const struct nm_draft_group *f
 			phase->renews = false;
 }
 
+/* What a flow sends at most without waiting until the kernel has it: a connection that was answered has room for that. */
+#define LETS_GO_MAX 16384u
+
+static bool can_post(const struct nm_instr *instr)
+{
+	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
+	bool follows = instr->op->flags & NM_FLOWOP_FOLLOWS;
+
+	if (instr->step == nm_glue_select.step || instr->step == nm_glue_repeat.step)
+		return true;
+	return (instr->op->flags & (NM_FLOWOP_MOVES | others)) == NM_FLOWOP_MOVES &&
+	       instr->step == instr->op->step && !instr->transport->send &&
+	       !instr->transport->recv &&
+	       !(instr->transport->caps & (NM_TRANSPORT_MESSAGES | NM_TRANSPORT_RENEWS)) &&
+	       !instr->law && !instr->can_fail && !instr->lossy && !instr->holds &&
+	       !instr->drains && (!follows || instr->ahead);
+}
+
+/* Phases whose messages can be moved by io_uring: the other end sends nothing beyond the passes, as what is posted takes it. */
+static void note_posts(struct nm_group *group, struct nm_phase *phase)
+{
+	struct nm_instr *first = &group->instrs[phase->first];
+	struct nm_instr *end = &group->instrs[group->n_instrs];
+
+	phase->posts = group->posts && first < end && !phase->pipeline && !phase->free &&
+		       !phase->drains && !phase->loose && !group->gives_up;
+	for (const struct nm_instr *i = first; i < end; i++)
+		phase->posts &= can_post(i);
+	for (struct nm_instr *i = first; phase->posts && i < end; i++) {
+		const struct nm_instr *next = i + 1 < end || phase->leads ? i + 1 : first;
+
+		if (!(i->op->flags & NM_FLOWOP_INITIATES))
+			continue;
+		i->plain = false;
+		i->lets_go = i->size <= LETS_GO_MAX && i->size <= group->chunk_bytes &&
+			     next < end && (next->op->flags & NM_FLOWOP_FOLLOWS) &&
+			     next->slot == i->slot && !i->stride && !next->stride;
+	}
+}
+
 void nm_phase_note(struct nm_group *group, const struct nm_draft_group *from,
 		   struct nm_phase *phase)
 {
@@ -160,4 +200,5 @@ void nm_phase_note(struct nm_group *group, const struct nm_draft_group *from,
 	note_holds(group, phase);
 	note_later(group, phase);
 	note_renewals(group, from, phase);
+	note_posts(group, phase);
 }

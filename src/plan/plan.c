@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/plan.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/diag.h"
 #include "flowop/flowop.h"
 #include "plan/arena.h"
+#include "transport/ring.h"
 #include "transport/transport.h"
 
 struct nm_plan *nm_plan_free(struct nm_plan *plan)
@@ -73,7 +75,7 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 
 			needed += ports > sockets ? ports : sockets;
 		}
-		needed += (greeted ? 4 : 2) * (uint64_t)group->n_workers;
+		needed += (uint64_t)((greeted ? 4 : 2) + group->posts) * group->n_workers;
 		/* A flow has one file open at a time. */
 		uint64_t of_flow = (connected ? group->n_conns : 0) +
 				   (plan->master && group->moves_files ? 1 : 0);
@@ -129,9 +131,15 @@ int nm_plan_check_protocols(const struct nm_plan *plan, const char *file, struct
 	for (uint32_t g = 0; g < plan->n_groups; g++) {
 		const struct nm_group *group = &plan->groups[g];
 
+		char why[160];
+
+		if (group->runs && group->posts && nm_ring_available(why, sizeof why) < 0) {
+			error = -EOPNOTSUPP;
+			nm_diag_error(diags, file, group->line, "<group> engine=\"io_uring\": %s",
+				      why);
+		}
 		for (uint32_t i = 0; group->runs && i < group->n_instrs; i++) {
 			const struct nm_instr *instr = &group->instrs[i];
-			char why[160];
 
 			if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
 			    !instr->transport->available)

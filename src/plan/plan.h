@@ -41,6 +41,7 @@ struct nm_phase {
 	uint32_t n_instrs; /* without the end instruction that follows them (step == NULL) */
 	uint32_t entry;	   /* of these, the one that a pass begins with */
 	bool measured;
+	bool posts; /* its messages are sent and received by io_uring */
 	bool holds; /* some writes let the kernel hold bytes back */
 	bool empty; /* nothing crosses the network on this side: a slave does not run it at all */
 	bool leads; /* this side begins each pass; otherwise it follows, and is told the count */
@@ -73,6 +74,7 @@ struct nm_group {
 	uint64_t chunk_bytes; /* the most that one call moves */
 	int max_events;	      /* that a worker takes at a time */
 	bool processes;	      /* the workers are processes */
+	bool posts;	      /* what can be is posted (io_uring) instead of called */
 	bool spins;	      /* they never sleep while they wait */
 	bool moves_files;     /* this side sends or receives some */
 	bool gives_up; /* messages on streams may be given up half-way, and then move before the next */

@@ -41,7 +41,9 @@ enum nm_conn_flags {
 	NM_CONN_MAPPED = 0x8000000, /* state is the mapping of zerocopy.h */
 	NM_CONN_SLEEPS =
 		0x10000000, /* for accept, where it can be: receives wait, but not longer than NM_CONN_SLEEP_US */
-	NM_CONN_LATER = 0x2000000, /* for connect, accept and adopt: the handshake comes later */
+	NM_CONN_POSTED = 0x20000000, /* a receive is posted (ring.h) */
+	NM_CONN_SENT = 0x40000000,   /* a send that was posted and is waited for is done */
+	NM_CONN_LATER = 0x2000000,   /* for connect, accept and adopt: the handshake comes later */
 	NM_CONN_WRITES_FIRST = 0x100000, /* for connect: what comes next is a write */
 	NM_CONN_ASKING = 0x10000, /* unreliable transports: nothing is read since the last write */
 	NM_CONN_TRAINS_IN = 0x20000,	/* a receive may bring several datagrams as one (many.h) */
@@ -53,6 +55,8 @@ struct nm_conn {
 	int fd;
 	uint32_t
 		ahead; /* what has been received beyond the last message: bytes; of unreliable transports messages */
+	uint32_t
+		uncounted; /* of these bytes, what a posted receive has brought since the last step */
 	uint32_t flags;
 	uint32_t sent; /* unreliable transports: messages sent that have a number, which this is */
 	const struct nm_transport *transport;

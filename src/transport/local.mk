@@ -29,6 +29,8 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/psp_priv.h \
 	src/transport/psp_start.c \
 	src/transport/psp_tls.c \
+	src/transport/ring.c \
+	src/transport/ring.h \
 	src/transport/socket.c \
 	src/transport/socket.h \
 	src/transport/sockopt.c \
@@ -45,7 +47,7 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/zerocopy.c \
 	src/transport/zerocopy.h
 nodist_src_libnm_transport_la_SOURCES = src/transport/registry.c
-src_libnm_transport_la_CFLAGS = $(ROOM_CFLAGS) $(SSL_CFLAGS) $(CRYPTO_CFLAGS)
+src_libnm_transport_la_CFLAGS = $(ROOM_CFLAGS) $(SSL_CFLAGS) $(CRYPTO_CFLAGS) $(URING_CFLAGS)
 
 CLEANFILES += src/transport/registry.c
 src/transport/registry.c: $(top_srcdir)/src/transport/local.mk $(top_srcdir)/tools/make-registry

@@ -35,7 +35,7 @@ WARNINGS = [
     "-Werror",
 ]
 LANGUAGE = ["-std=c11", "-D_GNU_SOURCE", f"-I{TOP / 'src'}"]
-LIBRARIES = ["libxml-2.0", "jansson", "libnl-3.0", "libnl-route-3.0", "libnl-genl-3.0", "libssl", "libcrypto", "zlib"]
+LIBRARIES = ["libxml-2.0", "jansson", "libnl-3.0", "libnl-route-3.0", "libnl-genl-3.0", "libssl", "libcrypto", "liburing", "zlib"]
 # Whatever else is in the environment could be taken for a parameter.
 KEPT = ("HOME", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLVM_PROFILE_FILE")
 

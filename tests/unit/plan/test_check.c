@@ -74,12 +74,19 @@ static const struct mistake attributes[] = {
 	{WITH("nflows='0'"), AT(2, "<group> nflows=\"0\": must be 1 to 4000000")},
 	{WITH("maxevents='0'"), AT(2, "<group> maxevents=\"0\": must be 1 to 1024")},
 	{WITH("maxevents='1025'"), AT(2, "<group> maxevents=\"1025\": must be 1 to 1024")},
+	{WITH("engine='aio'"), AT(2, "<group> engine=\"aio\": must be epoll or io_uring")},
+	{WITH("engine='io_uring'"),
+	 AT(2, "<group> engine=\"io_uring\": none of its transactions can use it: that takes reads "
+	       "and writes of a fixed "
+	       "size over tcp or unix, without pipeline, timeout, canfail, zerocopy and the like, "
+	       "and one host that begins "
+	       "each pass")},
 	{WITH("nthreads='4' nflows='3'"),
 	 AT(2, "<group> nflows=\"3\": must be at least nthreads=\"4\", "
 	       "so that each worker has a flow")},
 	{WITH("nthread='2'"), AT(2, "<group>: unknown attribute \"nthread\", did you mean "
 				    "\"nthreads\"?; allowed are name, nthreads, nprocs, nflows, "
-				    "workers, wait, buffer, maxevents")},
+				    "workers, wait, buffer, maxevents, engine")},
 	{GROUPS("<group>" NOP "</group><group nthreads='x'>" NOP "</group>"),
 	 AT(2, "<group> nthreads=\"x\": not a count: a number and an optional k, m or g (powers of "
 	       "1024)")},

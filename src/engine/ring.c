@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A worker whose flows post what they send and receive, instead of calling for it. What the flows do stays the same: who
+ * waits for input has a receive posted, and what that brings is what was received ahead of a message. Everything else
+ * is told by epoll, which the ring watches. */
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "engine/waits.h"
+#include "engine/engine_priv.h"
+#include "flowop/flowop.h"
+#include "host/clock.h"
+#include "host/syscalls.h"
+#include "transport/ring.h"
+
+/* At the end of a phase: how long answers that the other end does not take are waited for, and then again until they are
+ * cancelled. */
+#define LAST_NS 1000000000u
+#define LOOK_NS 10000000
+
+int nm_worker_ring_begin(struct nm_worker *worker)
+{
+	char why[160];
+	int r = 0;
+
+	if (!worker->phase->posts)
+		return 0;
+	if (!worker->ring)
+		r = nm_ring_new(worker->n_flows * worker->group->n_conns, &worker->ring, why,
+				sizeof why);
+	if (r == 0)
+		r = nm_ring_watch(worker->ring, worker->epoll_fd);
+	if (r < 0)
+		return r;
+	worker->io.ring = worker->ring;
+	worker->epoll_tells = true;
+	for (uint32_t i = 0; i < worker->n_flows; i++) {
+		for (uint32_t c = 0; c < worker->group->n_conns; c++) {
+			struct nm_conn *conn = &nm_worker_flow(worker, i)->conns[c];
+
+			if ((conn->flags & NM_CONN_OPEN) && (conn->flags & NM_CONN_REGISTERED))
+				(void)epoll_ctl(worker->epoll_fd, EPOLL_CTL_DEL, conn->fd, NULL);
+			conn->flags &= ~(uint32_t)(NM_CONN_REGISTERED | NM_CONN_OUT_REGISTERED |
+						   NM_CONN_IN | NM_CONN_SENT);
+			if (conn->flags & NM_CONN_OPEN)
+				conn->flags |= NM_CONN_OUT;
+		}
+	}
+	return 0;
+}
+
+int nm_worker_ring_await(struct nm_worker *worker, const struct nm_flow *flow)
+{
+	struct nm_conn *conn = flow->conn;
+	/* Of what is for the next messages no more than the profile says. */
+	uint64_t most = (flow->left ? flow->left : flow->at->size) + flow->at->ahead - 1;
+
+	if (conn->flags & NM_CONN_POSTED)
+		return 0;
+	int r = nm_ring_receive(worker->ring, conn, worker->io.rx,
+				most < worker->io.chunk ? (size_t)most : worker->io.chunk);
+
+	if (r == 0)
+		conn->flags |= NM_CONN_POSTED;
+	return r;
+}
+
+static void fail(struct nm_worker *worker, struct nm_conn *conn, int result)
+{
+	struct nm_flow *flow = conn->flow;
+
+	if (flow->state == NM_FLOW_IDLE || !(conn->flags & NM_CONN_OPEN))
+		return;
+	flow->error = -result;
+	nm_worker_fail_flow(worker, flow, flow->at);
+}
+
+/* What has come is read by the flow as it goes on. True: it goes on now. */
+static bool received(struct nm_worker *worker, struct nm_conn *conn, int result,
+		     struct epoll_event *event)
+{
+	if (!(conn->flags & NM_CONN_POSTED))
+		return false; /* its flow has failed meanwhile */
+	conn->flags &= ~(uint32_t)NM_CONN_POSTED;
+	if (result > 0) {
+		conn->ahead += (uint32_t)result;
+		conn->uncounted += (uint32_t)result;
+	} else if (result == 0) {
+		event->events = EPOLLRDHUP;
+	} else if (result != -ECANCELED && result != -EINTR && result != -EAGAIN) {
+		fail(worker, conn, result);
+		return false;
+	}
+	return true;
+}
+
+static bool sent(struct nm_worker *worker, struct nm_conn *conn, int result)
+{
+	if (result <= 0) {
+		fail(worker, conn, result ? result : -EPIPE);
+		return false;
+	}
+	conn->flags |= NM_CONN_OUT | NM_CONN_SENT;
+	return true;
+}
+
+/* True: *event is for a flow that waits. */
+static bool settle(struct nm_worker *worker, const struct nm_ring_done *done,
+		   struct epoll_event *event)
+{
+	*event = (struct epoll_event){.data.ptr = done->conn};
+	switch (done->kind) {
+	case NM_RING_RECEIVED:
+		return received(worker, done->conn, done->result, event);
+	case NM_RING_SENT:
+		return sent(worker, done->conn, done->result);
+	case NM_RING_LET_GO:
+		fail(worker, done->conn, done->result < 0 ? done->result : -EPIPE);
+		break;
+	case NM_RING_OTHER:
+		worker->epoll_tells |= done->result > 0;
+		break;
+	}
+	return false;
+}
+
+/* The same after the last pass, where no step counts it. What has failed is noticed by whoever uses the connection next. */
+static void settle_last(struct nm_worker *worker, const struct nm_ring_done *done)
+{
+	struct nm_conn *conn = done->conn;
+	struct nm_counters *count = worker->io.count;
+
+	if (done->kind == NM_RING_SENT) {
+		conn->flags |= NM_CONN_OUT;
+		if (done->result > 0)
+			nm_counter_add(&count->bytes_sent, (uint64_t)done->result);
+	}
+	if (done->kind != NM_RING_RECEIVED)
+		return;
+	conn->flags &= ~(uint32_t)NM_CONN_POSTED;
+	if (done->result > 0) {
+		conn->ahead += (uint32_t)done->result;
+		nm_counter_add(&count->bytes_received, (uint64_t)done->result);
+	} else if (done->result != -ECANCELED) {
+		conn->flags |= NM_CONN_IN | NM_CONN_HUP;
+	}
+}
+
+int nm_worker_ring_wait(struct nm_worker *worker, struct epoll_event *events, int n_events,
+			int64_t timeout_ns)
+{
+	struct nm_ring_done done;
+	int n = 0;
+
+	/* The kernel tells once that there is something. */
+	if (worker->epoll_tells) {
+		n = nm_sys_epoll_wait(worker->epoll_fd, events, n_events, 0);
+		worker->epoll_tells = n > 0;
+		n = n < 0 ? 0 : n;
+	}
+	(void)nm_ring_wait(worker->ring, n ? 0 : timeout_ns);
+	while (n < n_events && worker->io.ring && nm_ring_take(worker->ring, &done))
+		n += settle(worker, &done, &events[n]);
+	return n;
+}
+
+void nm_worker_ring_abandon(struct nm_worker *worker, struct nm_conn *conn)
+{
+	if (!worker->io.ring || !(conn->flags & NM_CONN_OPEN))
+		return;
+	/* What is posted keeps the socket open. */
+	(void)shutdown(conn->fd, SHUT_RDWR);
+	conn->flags &= ~(uint32_t)NM_CONN_POSTED;
+}
+
+static void end_conn(struct nm_worker *worker, struct nm_conn *conn)
+{
+	if (conn->flags & NM_CONN_POSTED)
+		(void)nm_ring_cancel(worker->ring, conn);
+	nm_counter_add(&worker->io.count->bytes_received, conn->uncounted);
+	conn->uncounted = 0;
+}
+
+void nm_worker_ring_end(struct nm_worker *worker)
+{
+	struct nm_ring_done done;
+	uint64_t until_ns = nm_clock_ns() + LAST_NS;
+	bool all = false;
+
+	if (!worker->io.ring)
+		return;
+	worker->io.ring = NULL;
+	(void)nm_ring_unwatch(worker->ring);
+	for (uint32_t i = 0; i < worker->n_flows; i++)
+		for (uint32_t c = 0; c < worker->group->n_conns; c++)
+			end_conn(worker, &nm_worker_flow(worker, i)->conns[c]);
+	(void)nm_ring_wait(worker->ring, 0); /* the last answers, too */
+	while (nm_ring_pending(worker->ring)) {
+		uint64_t now_ns = nm_clock_ns();
+
+		if (now_ns > until_ns && all)
+			break;
+		if (now_ns > until_ns) {
+			all = nm_ring_cancel(worker->ring, NULL) == 0;
+			until_ns = now_ns + LAST_NS;
+		}
+		(void)nm_ring_wait(worker->ring, LOOK_NS);
+		while (nm_ring_take(worker->ring, &done))
+			settle_last(worker, &done);
+	}
+	if (nm_ring_pending(worker->ring))
+		worker->ring = nm_ring_free(worker->ring);
+}
