@@ -209,4 +209,4 @@ def test_where_it_is_of_no_use_it_is_refused(netmodel: Netmodel, profile: WriteP
 
 def test_nonsense_is_refused(netmodel: Netmodel) -> None:
     result = netmodel.run("-m", "tcp_rr", *defines(engine="aio"), code=1)
-    assert "aio" in result.err and "must be epoll or io_uring" in result.err, result
+    assert "aio" in result.err and "must be one of: epoll io_uring" in result.err, result

@@ -607,8 +607,8 @@ def test_profiles_of_psp_are_those_of_tcp(netmodel: Netmodel, name: str) -> None
         words = re.sub(r'help="[^"]*"', "", words)
         for other in ("version=$version ", '<flowop type="secure"/>'):
             words = words.replace(other, "")
-        words = re.sub(r'\s*<param name="(version|pipeline)" .*?/>', "", words)
-        words = words.replace(' pipeline="$pipeline"', "").replace("protocol=psp", "protocol=tcp")
+        words = re.sub(r'\s*<param name="(version|pipeline|engine)" .*?/>', "", words)
+        words = words.replace(' pipeline="$pipeline"', "").replace(' engine="$engine"', "").replace("protocol=psp", "protocol=tcp")
         return " ".join(words.replace(f'"psp_{name}"', f'"tcp_{name}"').split())
 
     assert text("psp") == text("tcp")
