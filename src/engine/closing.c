@@ -52,10 +52,11 @@ static bool is_almost_over(const struct nm_worker *worker, const struct nm_flow 
 
 bool nm_worker_closes_later(struct nm_worker *worker, struct nm_flow *flow)
 {
+	const uint32_t states = NM_CONN_OPEN | NM_CONN_REGISTERED | NM_CONN_LEVEL;
 	struct nm_closing *closing = &worker->closing;
 
-	if ((flow->conn->flags & (NM_CONN_OPEN | NM_CONN_REGISTERED)) != NM_CONN_OPEN ||
-	    is_almost_over(worker, flow) || (worker->polls && !closing->here))
+	if ((flow->conn->flags & states) != NM_CONN_OPEN || is_almost_over(worker, flow) ||
+	    (worker->polls && !closing->here))
 		return false;
 	if (closing->skips) {
 		closing->skips--;

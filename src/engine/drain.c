@@ -8,6 +8,7 @@
 #include "engine/settle.h"
 #include "flowop/datagram.h"
 #include "transport/io.h"
+#include "transport/transport.h"
 
 static bool is_lossy(const struct nm_conn *conn)
 {
@@ -33,6 +34,9 @@ void nm_worker_drain_conn(struct nm_worker *worker, struct nm_conn *conn)
 
 		if (n <= 0) {
 			conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
+			/* Nothing more comes, and that would be told on and on. */
+			if (n != -EAGAIN && (conn->transport->caps & NM_TRANSPORT_RELIABLE))
+				nm_level_forget(worker, conn);
 			break;
 		}
 		if (!is_lossy(conn)) {
@@ -59,8 +63,10 @@ static void begin_flow(struct nm_worker *worker, struct nm_flow *flow)
 		flow->conn = &flow->conns[instr->slot];
 		worker->drained += flow->conn->ahead;
 		flow->conn->ahead = 0;
-		if (nm_worker_watch(worker, flow, false) == 0)
+		if (nm_worker_watch(worker, flow, false) == 0) {
 			nm_worker_drain_conn(worker, flow->conn);
+			nm_level_ignore(worker, flow->conn);
+		}
 	}
 }
 

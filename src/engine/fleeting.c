@@ -54,7 +54,8 @@ void nm_worker_fleeting_begin(struct nm_worker *worker)
 bool nm_worker_looks_later(struct nm_worker *worker, const struct nm_flow *flow,
 			   const struct nm_instr *instr)
 {
-	const uint32_t states = NM_CONN_OPEN | NM_CONN_REGISTERED | NM_CONN_ACCEPTED;
+	const uint32_t states =
+		NM_CONN_OPEN | NM_CONN_REGISTERED | NM_CONN_LEVEL | NM_CONN_ACCEPTED;
 	const uint32_t kinds = NM_FLOWOP_MOVES | NM_FLOWOP_BOTH | NM_FLOWOP_FILES;
 
 	if (!worker->look.on || (flow->conn->flags & states) != NM_CONN_OPEN ||

@@ -14,6 +14,7 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/fail.c \
 	src/engine/fleeting.c \
 	src/engine/hubs.c \
+	src/engine/level.c \
 	src/engine/limit.c \
 	src/engine/listen.c \
 	src/engine/lone.c \

@@ -71,6 +71,7 @@ static const struct nm_instr *only_wait(const struct nm_phase *phase, const stru
  * out. Its flags go on saying that it is watched, so that the flow just waits. */
 static void unwatch(const struct nm_worker *worker, struct nm_conn *conn)
 {
+	nm_level_forget(worker, conn);
 	/* But for output, which the flow may have to wait for again: then it is to be watched anew. */
 	conn->flags &= ~(uint32_t)NM_CONN_OUT_REGISTERED;
 	if (conn->flags & NM_CONN_REGISTERED)

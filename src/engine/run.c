@@ -55,6 +55,8 @@ int nm_worker_watch(struct nm_worker *worker, struct nm_flow *flow, bool output)
 		conn->flags |= wanted;
 		return 0;
 	}
+	if (worker->group->level_triggered)
+		return nm_level_watch(worker, flow, output);
 	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET |
 					      (output ? (uint32_t)EPOLLOUT : 0u),
 				    .data.ptr = conn};
@@ -74,7 +76,10 @@ int nm_worker_watch(struct nm_worker *worker, struct nm_flow *flow, bool output)
 void nm_worker_rewatch(struct nm_worker *worker, struct nm_flow *flow)
 {
 	flow->conn->flags &= ~(uint32_t)(NM_CONN_REGISTERED | NM_CONN_OUT_REGISTERED);
-	(void)nm_worker_watch(worker, flow, false);
+	if (worker->group->level_triggered)
+		nm_level_rewatch(worker, flow);
+	else
+		(void)nm_worker_watch(worker, flow, false);
 }
 
 void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow)
@@ -367,8 +372,11 @@ static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, stru
 		nm_worker_drain_conn(worker, conn);
 	if (worker->n_owing)
 		nm_worker_settle_conn(worker, conn);
-	if (flow->state != NM_FLOW_LIMITED || (flow->conn != conn && !flow->owes))
+	if (flow->state != NM_FLOW_LIMITED || (flow->conn != conn && !flow->owes)) {
+		if (worker->group->level_triggered)
+			nm_level_ignore(worker, conn);
 		return false;
+	}
 	nm_worker_limit_lift(worker, flow);
 	return true;
 }

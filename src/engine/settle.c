@@ -52,6 +52,7 @@ static void settle_flow(struct nm_worker *worker, struct nm_flow *flow)
 		flow->conn = conn;
 		(void)nm_worker_watch(worker, flow, true);
 		nm_worker_settle_conn(worker, conn);
+		nm_level_ignore(worker, conn);
 	}
 }
 

@@ -46,6 +46,13 @@ int nm_worker_ring_wait(struct nm_worker *worker, struct epoll_event *events, in
 			int64_t timeout_ns);
 /* Its flow has failed, and it is closed. */
 void nm_worker_ring_abandon(struct nm_worker *worker, struct nm_conn *conn);
+/* level.c: of a group whose connections are level-triggered. In place of nm_worker_watch and nm_worker_rewatch */
+int nm_level_watch(struct nm_worker *worker, struct nm_flow *flow, bool output);
+void nm_level_rewatch(struct nm_worker *worker, struct nm_flow *flow);
+/* What has come for conn is taken, or its flow does not wait for it; also of one that is not level-triggered. */
+void nm_level_ignore(struct nm_worker *worker, struct nm_conn *conn);
+/* Epoll does not tell of it any more; also where it never did. */
+void nm_level_forget(const struct nm_worker *worker, struct nm_conn *conn);
 
 /* polled.c: a worker with one flow, each pass of which has a connection of its own */
 void nm_worker_polled_begin(

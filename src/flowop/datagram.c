@@ -366,8 +366,10 @@ static enum nm_step write_many(struct nm_io *io, struct nm_flow *flow, const str
 			n = count;
 		/* The kernel will tell, and that is waited for as room is. */
 		if (n == -ENOBUFS && instr->uncopied &&
-		    nm_uncopied_is_pending(nm_many_uncopied(io->many), conn))
+		    nm_uncopied_is_pending(nm_many_uncopied(io->many), conn)) {
+			conn->flags |= NM_CONN_REFUSED;
 			n = -EAGAIN;
+		}
 		if (n == -ENOBUFS && instr->uncopied)
 			return nm_special_refused(io, flow);
 		if (n < 0)

@@ -28,7 +28,8 @@ const struct nm_opt nm_opening_opts[] = {
 int nm_opening_continue(struct nm_conn *conn, const struct nm_instr *instr)
 {
 	if (!(conn->flags & (NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP)))
-		return conn->flags & NM_CONN_OUT_REGISTERED ? -EINPROGRESS : -EAGAIN;
+		return conn->flags & (NM_CONN_OUT_REGISTERED | NM_CONN_LEVEL_OUT) ? -EINPROGRESS
+										  : -EAGAIN;
 	int r = instr->transport->established(conn);
 
 	if (r == -EINPROGRESS)

@@ -64,7 +64,10 @@ static ssize_t send_uncopied(struct nm_io *io, struct nm_conn *conn, const char 
 		conn->sent++;
 		io->refused_ns = 0;
 	}
-	return n == -ENOBUFS && conn->sent != conn->seen ? -EAGAIN : n;
+	if (n != -ENOBUFS || conn->sent == conn->seen)
+		return n;
+	conn->flags |= NM_CONN_REFUSED;
+	return -EAGAIN;
 }
 
 static enum nm_step write_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)

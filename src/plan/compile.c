@@ -516,6 +516,7 @@ static int emit_group(const struct nm_draft *draft, uint32_t number, const struc
 	group->spins = from->attrs.wait == NM_WAIT_SPIN;
 	group->opens_fast = from->opens_fast;
 	group->max_events = (int)from->attrs.maxevents;
+	group->level_triggered = !from->attrs.edge_trigger;
 	group->n_flows = (uint32_t)from->attrs.nflows;
 	group->n_openings = from->n_openings;
 	group->n_conns = from->n_conns ? from->n_conns : 1;

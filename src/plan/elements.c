@@ -114,6 +114,13 @@ static const struct nm_opt group_attrs[] = {
 	 .def = "256",
 	 .help = "the most events that a worker takes with one epoll_wait(2), on each side; it "
 		 "runs what they are for before it asks for more"},
+	{.name = "edge_trigger",
+	 .type = NM_TYPE_FLAG,
+	 .offset = ATTR(nm_group_attrs, edge_trigger),
+	 .def = "yes",
+	 .help = "whether epoll(7) tells of connections when something changes (EPOLLET), on each "
+		 "side; no: as long as there is something that a flow waits for, which takes more "
+		 "calls"},
 	{.name = "engine",
 	 .type = NM_TYPE_ENUM,
 	 .offset = ATTR(nm_group_attrs, engine),

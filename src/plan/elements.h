@@ -23,6 +23,7 @@ struct nm_group_attrs {
 	int wait;	       /* enum nm_wait */
 	uint64_t buffer_bytes; /* 0: not given */
 	uint64_t maxevents;
+	bool edge_trigger;
 	int engine; /* enum nm_engine_kind */
 };
 enum nm_engine_kind { NM_ENGINE_EPOLL, NM_ENGINE_IO_URING };

@@ -73,6 +73,7 @@ struct nm_group {
 	uint32_t n_hosts;
 	uint64_t chunk_bytes; /* the most that one call moves */
 	int max_events;	      /* that a worker takes at a time */
+	bool level_triggered; /* connections, by epoll */
 	bool processes;	      /* the workers are processes */
 	bool posts;	      /* what can be is posted (io_uring) instead of called */
 	bool spins;	      /* they never sleep while they wait */

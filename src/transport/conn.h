@@ -24,6 +24,13 @@ enum nm_conn_flags {
 	NM_CONN_IN = 0x001,  /* a receive may find something */
 	NM_CONN_OUT = 0x004, /* a send may find room */
 	NM_CONN_HUP = 0x010, /* the peer has closed or reset: receives always find something */
+	/* Known to the worker's epoll, level-triggered, and for what: see engine/level.c. */
+	NM_CONN_LEVEL = 0x002,
+	NM_CONN_LEVEL_IN = 0x020,
+	NM_CONN_LEVEL_OUT = 0x040,
+	NM_CONN_LEVEL_END = 0x080,
+	NM_CONN_REFUSED =
+		0x008, /* a send waits for what is told about those before it, not for room */
 	NM_CONN_OPEN = 0x100,
 	NM_CONN_CONNECTING = 0x200,
 	NM_CONN_ACCEPTED = 0x400,	 /* the peer opened it, so the peer closes it first */
