@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <poll.h>
 
 #include "flowop/flowop.h"
 #include "flowop/greeting.h"
 #include "flowop/opening.h"
 #include "host/clock.h"
+#include "host/syscalls.h"
 #include "transport/transport.h"
 
 /* How long to wait before trying a listener again whose queue was full (unix(7): EAGAIN). */
@@ -61,6 +63,45 @@ static enum nm_step await_answer(const struct nm_io *io, struct nm_flow *flow,
 	return NM_STEP_NEXT;
 }
 
+/* How long the worker waits before it looks whether the run is over. */
+#define SLICE_NS 50000000u
+
+/* Waits as connect(2) does that blocks: 0 when it has an answer, which `established` tells; -ETIMEDOUT; or -EINPROGRESS
+ * when the run is over. */
+static int wait_for_answer(struct nm_io *io, const struct nm_conn *conn, uint64_t limit_ns)
+{
+	struct pollfd fd = {.fd = conn->fd, .events = POLLOUT};
+	uint64_t end_ns = limit_ns ? nm_clock_ns() + limit_ns : UINT64_MAX;
+	uint64_t left_ns = limit_ns ? limit_ns : SLICE_NS;
+
+	while (!io->quit || !atomic_load_explicit(io->quit, memory_order_relaxed)) {
+		int n = nm_sys_poll(&fd, 1, (int64_t)(left_ns < SLICE_NS ? left_ns : SLICE_NS));
+
+		/* Limits of what comes next count from now on. */
+		io->now_ns = nm_clock_ns();
+		if (n > 0)
+			return 0;
+		if (io->now_ns >= end_ns)
+			return -ETIMEDOUT;
+		left_ns = end_ns - io->now_ns;
+	}
+	return -EINPROGRESS;
+}
+
+/* All flows of the worker wait for the connection; but not for a handshake that comes after the kernel's. */
+static int connect_now(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr)
+{
+	int r = wait_for_answer(io, conn, instr->timeout_ns);
+
+	conn->flags &= ~(uint32_t)NM_CONN_OUT;
+	if (r == -ETIMEDOUT)
+		nm_counter_add(&io->count->timeouts, 1);
+	if (r < 0)
+		return r;
+	conn->flags |= NM_CONN_OUT;
+	return nm_opening_continue(conn, instr);
+}
+
 static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 				 const struct nm_instr *instr)
 {
@@ -84,7 +125,9 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 			nm_greeting_leave(io, flow, instr);
 		if (r == -EINPROGRESS) {
 			conn->flags |= NM_CONN_CONNECTING;
-			if (write_follows(instr) && !(conn->flags & NM_CONN_UNSETTLED))
+			if (!((const struct nm_opts_opening *)instr->opts)->async)
+				r = connect_now(io, conn, instr);
+			else if (write_follows(instr) && !(conn->flags & NM_CONN_UNSETTLED))
 				r = 0;
 			else
 				conn->flags &= ~(uint32_t)NM_CONN_OUT;

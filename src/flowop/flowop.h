@@ -37,6 +37,7 @@ struct nm_opts_opening {
 	char *remotehost;
 	char *protocol;
 	uint64_t port;
+	bool async; /* who connects lets others go on meanwhile */
 };
 struct nm_opts_moving {
 	struct nm_law size; /* bytes */

@@ -23,6 +23,13 @@ const struct nm_opt nm_opening_opts[] = {
 	 .help = "the port at which the accepting end listens, for all flows and groups that name "
 		 "it; without it, "
 		 "or with 0, the kernel chooses"},
+	{.name = "async_connect",
+	 .type = NM_TYPE_FLAG,
+	 .offset = offsetof(struct nm_opts_opening, async),
+	 .def = "yes",
+	 .help = "at the end that connects, the flows of a worker do so at the same time; no: all "
+		 "of them wait until the connection is there, or has failed, as with connect(2) "
+		 "that blocks; of tcp, mptcp, ssl, psp, sctp and vsock: others wait for nothing"},
 	NM_OPT_END};
 
 int nm_opening_continue(struct nm_conn *conn, const struct nm_instr *instr)
