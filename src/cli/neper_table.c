@@ -24,8 +24,7 @@
 const struct nm_neper_opt nm_neper_table[] = {
 	{"noburst", 0, NM_NEPER_TCP_RR | NM_NEPER_PSP_RR, NM_NEPER_NS, PARAM("noburst")},
 	{"reuseaddr", 0, NM_NEPER_TCP_RR | NM_NEPER_PSP_RR, NM_NEPER_FLAG, PARAM("reuseaddr")},
-	{"async-connect", 0, TCP & ~BYTES, NM_NEPER_FLAG,
-	 NONE("all flows connect at the same time", "1")},
+	{"async-connect", 0, TCP & ~BYTES, NM_NEPER_FLAG, PARAM("async_connect")},
 	{"delay", 'D', RR, NM_NEPER_NS, PARAM("delay")},
 	{"mark", 'M', ASK, NM_NEPER_COUNT, PARAM("mark")},
 	{"logrtt-entries-per-flow", 0, ASK, NM_NEPER_COUNT, OPTION("log-rtt-entries")},
@@ -41,7 +40,7 @@ const struct nm_neper_opt nm_neper_table[] = {
 	{"mark", 'M', NM_NEPER_UDP_STREAM, NM_NEPER_COUNT, PARAM("mark")},
 	{"mark", 0, BYTES, NM_NEPER_COUNT, PARAM("mark")},
 	{"no-cork", 0, BYTES, NM_NEPER_FLAG, PARAM("no_cork")},
-	{"async-connect", 0, BYTES, NM_NEPER_FLAG, NONE("all flows connect at the same time", "1")},
+	{"async-connect", 0, BYTES, NM_NEPER_FLAG, PARAM("async_connect")},
 	{"enable-tcp-maerts", 'M', BYTES, NM_NEPER_FLAG, PARAM("enable_tcp_maerts")},
 	{"split-bidir", 0, BYTES, NM_NEPER_FLAG, PARAM("split_bidir")},
 	{"enable-write", 'w', BYTES, NM_NEPER_FLAG, PARAM("enable_write")},
@@ -54,7 +53,7 @@ const struct nm_neper_opt nm_neper_table[] = {
 	 NM_THROUGHPUT_DEFAULT},
 	{"zerocopy", 'Z', STREAM, NM_NEPER_FLAG, PARAM("zerocopy")},
 	{"reuseaddr", 'R', STREAM, NM_NEPER_FLAG, PARAM("reuseaddr")},
-	{"edge-trigger", 'E', STREAM, NM_NEPER_FLAG, NONE("events are always edge-triggered", "1")},
+	{"edge-trigger", 'E', STREAM, NM_NEPER_FLAG, PARAM("edge_trigger")},
 	{"test-length", 'l', STREAM, NM_NEPER_S, PARAM("test_length")},
 
 	{"congestion-control", 0, TCP, NM_NEPER_TEXT, PARAM("congestion_control")},

@@ -90,6 +90,12 @@ GIVEN = [
     ("tcp_rr", "-6 -4", "ipv6=1 ipv4=1 source_port=-1 port=0 suicide_length=0 all_samples= log_rtt="),
     ("tcp_crr", "--time-wait", "time_wait=1 no_delay=0"),
     ("tcp_crr", "", "time_wait=0 async_connect=1"),
+    ("tcp_crr", "--async-connect", "async_connect=1"),
+    ("tcp_crr", "--define async_connect=no", "async_connect=0"),
+    ("tcp_stream", "--define async_connect=no --define edge_trigger=no", "async_connect=0 edge_trigger=0"),
+    ("udp_stream", "-E", "edge_trigger=1"),
+    ("udp_stream", "--define edge_trigger=no", "edge_trigger=0"),
+    ("udp_rr", "--define edge_trigger=no", "edge_trigger=no"),
     ("tcp_stream", "--throughput-opt Gb -r -Z --skip-rx-copy -D 5", """throughput_opt=Gb enable_read=1 enable_write=1
         zerocopy=1 skip_rx_copy=1 delay=5"""),
     ("tcp_stream", "", "throughput_opt=Mb enable_read=0 enable_write=1 edge_trigger=1"),

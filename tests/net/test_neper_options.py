@@ -28,7 +28,7 @@ FLOWS = 4
 HOSTS = ("127.0.0.2", "127.0.0.3")
 CALLS = (
     "bind,connect,listen,accept4,setsockopt,getsockopt,sendto,recvfrom,sendmmsg,recvmmsg,mmap,sched_setaffinity,"
-    "epoll_ctl,epoll_wait,epoll_pwait,epoll_pwait2"
+    "epoll_ctl,epoll_wait,epoll_pwait,epoll_pwait2,ppoll"
 )
 DOOR = "64"  # events that who lets connections in takes
 GREETING = re.compile('"nm(Hi|Ok)')  # what connections begin with
@@ -233,11 +233,22 @@ def test_num_flows(run: Run, workload: str) -> None:
 
 
 @pytest.mark.parametrize("workload", TCP)
-def test_connecting_never_waits(run: Run, workload: str) -> None:
-    """As with --async-connect."""
-    opened = full(run, workload).calls
-    results = [line for line in opened if line.name == "connect" and line.thread in full(run, workload).connecting]
-    assert results and all(call.result == -1 for call in results)  # EINPROGRESS
+@pytest.mark.parametrize(
+    ("words", "waits"), [((), False), (("--async-connect",), False), (("--define", "async_connect=no"), True)], ids=str
+)
+def test_async_connect(run: Run, workload: str, words: tuple[str, ...], waits: bool) -> None:
+    """No call to connect waits by itself; without it nothing else is done before the connection is there."""
+    trace = run(workload, "-F", str(FLOWS), "-T", "2", *words, *length(workload))
+    assert len(trace.connects) >= FLOWS
+    for thread in trace.connecting:
+        own = [call for call in trace.calls if call.thread == thread]
+        for call, following in itertools.pairwise(own):
+            if call not in trace.connects:
+                continue
+            assert call.result == -1  # EINPROGRESS
+            alone = rf"^\[{{fd={call.args.split(',')[0]}, events=POLLOUT}}\], 1, "
+            polled = following.name == "ppoll" and re.search(alone, following.args) is not None
+            assert polled == waits, (call, following)
 
 
 @pytest.mark.parametrize("workload", ALL)
@@ -270,6 +281,19 @@ def test_maxevents(run: Run, workload: str) -> None:
         assert asked[True] == {str(most)}
         assert asked[False] - {DOOR} == {str(most)}
         assert all(call.result <= most for call in waits[True])
+
+
+@pytest.mark.parametrize(
+    ("words", "edge"), [((), True), (("-E",), True), (("--define", "edge_trigger=no"), False)], ids=str
+)
+@pytest.mark.parametrize("workload", ALL)
+def test_edge_trigger(run: Run, workload: str, words: tuple[str, ...], edge: bool) -> None:
+    """Of the connections, at both ends. What runs without it does not spin: test_level.py."""
+    if words == ("-E",) and workload not in STREAM:
+        pytest.skip("neper does not have it")
+    trace = run(workload, "-F", str(FLOWS), *words, *length(workload))
+    told = [call for call in trace.of("epoll_ctl", None, "EPOLL_CTL_(ADD|MOD)") if "EPOLLRDHUP" in call.args]
+    assert told and all(("EPOLLET" in call.args) == edge for call in told)
 
 
 @pytest.mark.parametrize("workload", TCP)
@@ -501,8 +525,6 @@ IDLE = [
     ("magic", ALL, ["--magic", "5"]),
     ("nolog", ALL, ["--nolog"]),
     ("nonblocking", ALL, ["--nonblocking"]),
-    ("async-connect", TCP, ["--async-connect"]),
-    ("edge-trigger", STREAM, ["-E"]),
     ("time-wait", ("tcp_rr", "tcp_stream", "udp_rr", "udp_stream"), ["--time-wait"]),
     ("listen-backlog", ("udp_rr", "udp_stream"), ["--listen-backlog", "5"]),
     ("buffer-size", ("udp_rr",), ["-B", "5"]),
@@ -522,13 +544,9 @@ def test_what_has_none_is_told(netmodel: Netmodel, workload: str) -> None:
 
 
 @pytest.mark.parametrize("workload", ALL)
-def test_why_they_have_none(run: Run, workload: str) -> None:
-    """Events of flows are edge-triggered, and no call on a flow waits."""
+def test_why_nonblocking_has_none(run: Run, workload: str) -> None:
+    """No call on a flow waits."""
     trace = full(run, workload)
-    added = [call for call in trace.of("epoll_ctl", True, "EPOLL_CTL_ADD") if "EPOLLRDHUP" in call.args]
-    assert all("EPOLLET" in call.args for call in added)
-    # The one waits for nothing, the other may find its answers before it has told epoll of a connection.
-    assert added or workload in ("udp_stream", "tcp_crr")
     data = [call for call in trace.of("sendto|recvfrom|sendmmsg|recvmmsg", True) if not GREETING.search(call.args)]
     assert data and all("MSG_DONTWAIT" in call.args for call in data)
 
@@ -559,6 +577,8 @@ WITH = {
     "test_source_port": "source-port",
     "test_num_flows": "num-flows",
     "test_num_threads": "num-threads",
+    "test_async_connect": "async-connect",
+    "test_edge_trigger": "edge-trigger",
     "test_port": "port",
     "test_maxevents": "maxevents",
     "test_num_ports_and_listen_backlog": "num-ports listen-backlog",
