@@ -16,6 +16,9 @@ static const struct nm_instr *culprit(const struct nm_flow *flow, const struct n
 	bool unconnected = flow->error == ECONNREFUSED || flow->error == ETIMEDOUT ||
 			   flow->error == EHOSTUNREACH || flow->error == ENETUNREACH;
 
+	/* What opens may be the very first. */
+	if (!instr->op || !(instr->op->flags & NM_FLOWOP_MOVES))
+		return instr;
 	if (unconnected && (flow->conn->flags & NM_CONN_CONNECTING) && instr[-1].op &&
 	    (instr[-1].op->flags & NM_FLOWOP_OPENS))
 		return instr - 1;
