@@ -22,8 +22,8 @@
 #define READ		  OP("read", "size=1")
 
 #define CONNECT_NAMES                                                                              \
-	"remotehost, protocol, port, conn, count, repeat, batch_size, timeout, poll_timeout, "     \
-	"canfail, when, unless, non_blocking, and those of --describe tcp"
+	"remotehost, protocol, port, async_connect, conn, count, repeat, batch_size, timeout, "    \
+	"poll_timeout, canfail, when, unless, non_blocking, and those of --describe tcp"
 #define COMMON_NAMES                                                                               \
 	"conn, remotehost, count, repeat, batch_size, timeout, poll_timeout, canfail, "            \
 	"when, unless, non_blocking"
@@ -86,7 +86,7 @@ static const struct mistake attributes[] = {
 	       "so that each worker has a flow")},
 	{WITH("nthread='2'"), AT(2, "<group>: unknown attribute \"nthread\", did you mean "
 				    "\"nthreads\"?; allowed are name, nthreads, nprocs, nflows, "
-				    "workers, wait, buffer, maxevents, engine")},
+				    "workers, wait, buffer, maxevents, edge_trigger, engine")},
 	{GROUPS("<group>" NOP "</group><group nthreads='x'>" NOP "</group>"),
 	 AT(2, "<group> nthreads=\"x\": not a count: a number and an optional k, m or g (powers of "
 	       "1024)")},
