@@ -40,6 +40,7 @@ int nm_worker_ring_begin(struct nm_worker *worker)
 
 			if ((conn->flags & NM_CONN_OPEN) && (conn->flags & NM_CONN_REGISTERED))
 				(void)epoll_ctl(worker->epoll_fd, EPOLL_CTL_DEL, conn->fd, NULL);
+			nm_level_forget(worker, conn);
 			conn->flags &= ~(uint32_t)(NM_CONN_REGISTERED | NM_CONN_OUT_REGISTERED |
 						   NM_CONN_IN | NM_CONN_SENT);
 			if (conn->flags & NM_CONN_OPEN)
