@@ -2,12 +2,15 @@
 #include "control/codec.h"
 
 #include <errno.h>
+#include <string.h>
 
-#define N_CPU	  9
-#define N_PROCESS 7
-#define N_TCP	  5
-#define N_NIC	  8
-#define N_PSP	  10
+#define N_CPU	     9
+#define N_PROCESS    7
+#define N_TCP	     5
+#define N_NIC	     8
+#define N_PSP	     10
+#define N_INTERRUPTS 2
+#define N_SOFTIRQS   (2 + NM_N_SOFTIRQS)
 
 static json_t *pack_cpu(const struct nm_cpu_times *cpu)
 {
@@ -159,6 +162,57 @@ static int unpack_psp(const json_t *list, struct nm_usage *ret)
 	return 0;
 }
 
+/* What is not had is the reason for that. */
+static json_t *pack_interrupts(const struct nm_usage *usage)
+{
+	const uint64_t values[] = {usage->interrupts.hardware, usage->interrupts.context_switches};
+
+	return usage->has_interrupts ? nm_u64s_pack(values, N_INTERRUPTS)
+				     : nm_text_pack(usage->interrupts_why);
+}
+
+static json_t *pack_softirqs(const struct nm_usage *usage)
+{
+	const struct nm_softirqs *softirqs = &usage->softirqs;
+	uint64_t values[N_SOFTIRQS] = {softirqs->total, softirqs->known};
+
+	memcpy(&values[2], softirqs->kinds, sizeof softirqs->kinds);
+	return usage->has_softirqs ? nm_u64s_pack(values, N_SOFTIRQS)
+				   : nm_text_pack(usage->softirqs_why);
+}
+
+/* NULL: of a slave that is older than they are. */
+static int unpack_interrupts(const json_t *interrupts, const json_t *softirqs, struct nm_usage *ret)
+{
+	static const char old[] = "this slave does not tell";
+	uint64_t values[N_SOFTIRQS];
+
+	ret->has_interrupts = json_is_array(interrupts);
+	ret->has_softirqs = json_is_array(softirqs);
+	memcpy(ret->interrupts_why, old, sizeof old);
+	memcpy(ret->softirqs_why, old, sizeof old);
+	if (ret->has_interrupts) {
+		if (nm_u64s_unpack(interrupts, values, N_INTERRUPTS))
+			return -EPROTO;
+		ret->interrupts = (struct nm_interrupts){.hardware = values[0],
+							 .context_switches = values[1]};
+	} else if (interrupts &&
+		   nm_text_copy(interrupts, ret->interrupts_why, sizeof ret->interrupts_why)) {
+		return -EPROTO;
+	}
+	if (ret->has_softirqs) {
+		if (nm_u64s_unpack(softirqs, values, N_SOFTIRQS) || values[1] >> NM_N_SOFTIRQS)
+			return -EPROTO;
+		ret->softirqs.total = values[0];
+		ret->softirqs.known = (uint32_t)values[1];
+		memcpy(ret->softirqs.kinds, &values[2], sizeof ret->softirqs.kinds);
+	} else if (softirqs &&
+		   nm_text_copy(softirqs, ret->softirqs_why, sizeof ret->softirqs_why)) {
+		return -EPROTO;
+	}
+	return 0;
+}
+
 static json_t *pack_usage(const struct nm_usage *usage)
 {
 	const struct nm_rusage *process = &usage->process;
@@ -171,15 +225,16 @@ static json_t *pack_usage(const struct nm_usage *usage)
 		usage->tcp.out_rsts, usage->tcp.listen_overflows,
 	};
 
-	return json_pack("{s:I,s:b,s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "length_ns",
-			 (json_int_t)usage->at_ns, "has_cpu", (int)usage->has_cpu, "has_nics",
-			 (int)usage->has_nics, "has_tcp", (int)usage->has_tcp, "has_psp",
-			 (int)usage->has_psp, "cpu_why", nm_text_pack(usage->cpu_why), "nics_why",
-			 nm_text_pack(usage->nics_why), "tcp_why", nm_text_pack(usage->tcp_why),
-			 "psp_why", nm_text_pack(usage->psp_why), "cpu", pack_cpu(&usage->cpu),
-			 "process", nm_u64s_pack(of_process, N_PROCESS), "tcp",
-			 nm_u64s_pack(of_tcp, N_TCP), "nics", pack_nics(usage), "psp",
-			 pack_psp(usage));
+	return json_pack("{s:I,s:b,s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
+			 "length_ns", (json_int_t)usage->at_ns, "has_cpu", (int)usage->has_cpu,
+			 "has_nics", (int)usage->has_nics, "has_tcp", (int)usage->has_tcp,
+			 "has_psp", (int)usage->has_psp, "cpu_why", nm_text_pack(usage->cpu_why),
+			 "nics_why", nm_text_pack(usage->nics_why), "tcp_why",
+			 nm_text_pack(usage->tcp_why), "psp_why", nm_text_pack(usage->psp_why),
+			 "cpu", pack_cpu(&usage->cpu), "process",
+			 nm_u64s_pack(of_process, N_PROCESS), "tcp", nm_u64s_pack(of_tcp, N_TCP),
+			 "nics", pack_nics(usage), "psp", pack_psp(usage), "interrupts",
+			 pack_interrupts(usage), "softirqs", pack_softirqs(usage));
 }
 
 static int unpack_usage_numbers(json_t *cpu, json_t *process, json_t *tcp, struct nm_usage *ret)
@@ -211,14 +266,16 @@ static int unpack_usage_numbers(json_t *cpu, json_t *process, json_t *tcp, struc
 static int unpack_usage(json_t *body, struct nm_usage *ret)
 {
 	json_t *length, *cpu_why, *nics_why, *tcp_why, *psp_why, *cpu, *process, *tcp, *nics, *psp;
+	json_t *interrupts = NULL, *softirqs = NULL;
 	int has_cpu, has_nics, has_tcp, has_psp;
 
 	if (json_unpack_ex(body, NULL, JSON_STRICT,
-			   "{s:o,s:b,s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "length_ns",
-			   &length, "has_cpu", &has_cpu, "has_nics", &has_nics, "has_tcp", &has_tcp,
-			   "has_psp", &has_psp, "cpu_why", &cpu_why, "nics_why", &nics_why,
-			   "tcp_why", &tcp_why, "psp_why", &psp_why, "cpu", &cpu, "process",
-			   &process, "tcp", &tcp, "nics", &nics, "psp", &psp) < 0)
+			   "{s:o,s:b,s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s?o,s?o}",
+			   "length_ns", &length, "has_cpu", &has_cpu, "has_nics", &has_nics,
+			   "has_tcp", &has_tcp, "has_psp", &has_psp, "cpu_why", &cpu_why,
+			   "nics_why", &nics_why, "tcp_why", &tcp_why, "psp_why", &psp_why, "cpu",
+			   &cpu, "process", &process, "tcp", &tcp, "nics", &nics, "psp", &psp,
+			   "interrupts", &interrupts, "softirqs", &softirqs) < 0)
 		return -EPROTO;
 	ret->has_cpu = has_cpu;
 	ret->has_nics = has_nics;
@@ -229,7 +286,8 @@ static int unpack_usage(json_t *body, struct nm_usage *ret)
 	    nm_text_copy(nics_why, ret->nics_why, sizeof ret->nics_why) ||
 	    nm_text_copy(tcp_why, ret->tcp_why, sizeof ret->tcp_why) ||
 	    nm_text_copy(psp_why, ret->psp_why, sizeof ret->psp_why) || unpack_psp(psp, ret) ||
-	    unpack_usage_numbers(cpu, process, tcp, ret))
+	    unpack_usage_numbers(cpu, process, tcp, ret) ||
+	    unpack_interrupts(interrupts, softirqs, ret))
 		return -EPROTO;
 	return unpack_nics(nics, ret);
 }

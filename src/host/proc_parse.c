@@ -39,6 +39,99 @@ int host__parse_stat(const char *text, long ticks_per_s, struct nm_cpu_times *re
 	return 0;
 }
 
+/* A number that ends with a blank or its line; *text moves behind it. What is cut off is none. */
+static int next_number(const char **text, uint64_t *ret_value)
+{
+	const char *word = *text + strspn(*text, " ");
+	size_t length = strspn(word, "0123456789");
+
+	if (!length || (word[length] != ' ' && word[length] != '\n'))
+		return -EINVAL;
+	*ret_value = strtoull(word, NULL, 10);
+	*text = word + length;
+	return 0;
+}
+
+int host__parse_interrupts(const char *text, struct nm_interrupts *ret_interrupts)
+{
+	struct nm_interrupts found;
+	bool has_intr = false, has_ctxt = false;
+
+	for (const char *line = text; *line; line = next_line(line)) {
+		const char *numbers = line + strlen("intr ");
+
+		if (strncmp(line, "intr ", strlen("intr ")) == 0)
+			has_intr = next_number(&numbers, &found.hardware) == 0;
+		else if (strncmp(line, "ctxt ", strlen("ctxt ")) == 0)
+			has_ctxt = next_number(&numbers, &found.context_switches) == 0;
+	}
+	if (!has_intr || !has_ctxt)
+		return -EINVAL;
+	/* Since it was started, no kernel can have had none. */
+	if (!found.hardware || !found.context_switches)
+		return -ENODATA;
+	*ret_interrupts = found;
+	return 0;
+}
+
+static void add_softirqs(struct nm_softirqs *sum, const char *name, size_t length, uint64_t count)
+{
+#define KERNELS_NAME(word, kernels, ours) kernels,
+	static const char *const names[] = {NM_SOFTIRQS(KERNELS_NAME)};
+#undef KERNELS_NAME
+	static const char before_4_5[] = "BLOCK_IOPOLL";
+
+	sum->total += count;
+	if (length == strlen(before_4_5) && strncmp(name, before_4_5, length) == 0) {
+		name = names[NM_SOFTIRQ_IRQ_POLL];
+		length = strlen(name);
+	}
+	for (size_t i = 0; i < NM_N_SOFTIRQS; i++) {
+		if (strlen(names[i]) != length || strncmp(name, names[i], length) != 0)
+			continue;
+		sum->kinds[i] += count;
+		sum->known |= UINT32_C(1) << i;
+	}
+}
+
+/* "      NET_RX:   859355282  475088038", a number for each CPU. */
+static int parse_softirq(const char *line, struct nm_softirqs *sum)
+{
+	const char *name = line + strspn(line, " ");
+	size_t length = strcspn(name, ":\n");
+	const char *text = name + length + 1;
+	uint64_t all = 0, one;
+
+	if (!length || name[length] != ':')
+		return -EINVAL;
+	do {
+		if (next_number(&text, &one) < 0)
+			return -EINVAL;
+		all += one;
+		text += strspn(text, " ");
+	} while (*text != '\n');
+	add_softirqs(sum, name, length, all);
+	return 0;
+}
+
+int host__parse_softirqs(const char *text, struct nm_softirqs *ret_softirqs)
+{
+	struct nm_softirqs sum = {.total = 0};
+
+	/* The first line names the CPUs. */
+	if (strncmp(text + strspn(text, " "), "CPU", 3) != 0)
+		return -EINVAL;
+	for (const char *line = next_line(text); *line; line = next_line(line))
+		if (parse_softirq(line, &sum) < 0)
+			return -EINVAL;
+	if (!sum.known)
+		return -EINVAL;
+	if (!sum.total)
+		return -ENODATA;
+	*ret_softirqs = sum;
+	return 0;
+}
+
 /* The word after *text, and its length; *text moves behind it. */
 static const char *next_word(const char **text, size_t *ret_length)
 {

@@ -15,15 +15,53 @@
 /* The lines of 4000 CPUs. */
 #define PROC_TEXT (512 * 1024)
 
-static void read_cpu(struct nm_usage *u, char *text)
+const char *nm_softirq_name(enum nm_softirq kind)
+{
+#define OUR_NAME(word, kernels, ours) ours,
+	static const char *const names[] = {NM_SOFTIRQS(OUR_NAME)};
+#undef OUR_NAME
+
+	return names[kind];
+}
+
+bool nm_softirq_known(const struct nm_softirqs *softirqs, enum nm_softirq kind)
+{
+	return softirqs->known >> kind & 1;
+}
+
+/* Why a file has not told what is asked: the first error of reading it, else of its text. */
+static const char *why_not(long read_error, int parse_error)
+{
+	return read_error < 0		 ? strerror((int)-read_error)
+	       : parse_error == -ENODATA ? "the kernel does not count them"
+					 : "unknown form";
+}
+
+static void read_stat(struct nm_usage *u, char *text)
 {
 	long n = nm_procfile_read("/proc/stat", text, PROC_TEXT);
+	int r = n < 0 ? 0 : host__parse_interrupts(text, &u->interrupts);
+
+	u->has_interrupts = n >= 0 && r == 0;
+	if (!u->has_interrupts)
+		snprintf(u->interrupts_why, sizeof u->interrupts_why, "/proc/stat: %s",
+			 why_not(n, r));
 
 	if (n >= 0 && host__parse_stat(text, sysconf(_SC_CLK_TCK), &u->cpu) == 0)
 		u->has_cpu = true;
 	else
-		snprintf(u->cpu_why, sizeof u->cpu_why, "/proc/stat: %s",
-			 n < 0 ? strerror((int)-n) : "unknown form");
+		snprintf(u->cpu_why, sizeof u->cpu_why, "/proc/stat: %s", why_not(n, 0));
+}
+
+static void read_softirqs(struct nm_usage *u, char *text)
+{
+	long n = nm_procfile_read("/proc/softirqs", text, PROC_TEXT);
+	int r = n < 0 ? 0 : host__parse_softirqs(text, &u->softirqs);
+
+	u->has_softirqs = n >= 0 && r == 0;
+	if (!u->has_softirqs)
+		snprintf(u->softirqs_why, sizeof u->softirqs_why, "/proc/softirqs: %s",
+			 why_not(n, r));
 }
 
 static void read_tcp(struct nm_usage *u, char *text)
@@ -108,11 +146,16 @@ void nm_usage_read(struct nm_usage *ret_usage)
 	ret_usage->at_ns = nm_clock_ns();
 	nm_rusage_read(&ret_usage->process);
 	if (text) {
-		read_cpu(ret_usage, text);
+		read_stat(ret_usage, text);
+		read_softirqs(ret_usage, text);
 		read_tcp(ret_usage, text);
 	} else {
-		snprintf(ret_usage->cpu_why, sizeof ret_usage->cpu_why, "out of memory");
-		snprintf(ret_usage->tcp_why, sizeof ret_usage->tcp_why, "out of memory");
+		static const char why[] = "out of memory";
+
+		snprintf(ret_usage->cpu_why, sizeof ret_usage->cpu_why, why);
+		snprintf(ret_usage->interrupts_why, sizeof ret_usage->interrupts_why, why);
+		snprintf(ret_usage->softirqs_why, sizeof ret_usage->softirqs_why, why);
+		snprintf(ret_usage->tcp_why, sizeof ret_usage->tcp_why, why);
 	}
 	free(text);
 	int r = host__read_nics(ret_usage->nics, &ret_usage->n_nics);
@@ -142,6 +185,26 @@ static void cpu_delta(const struct nm_cpu_times *b, const struct nm_cpu_times *a
 				   .softirq_ns = grown(b->softirq_ns, a->softirq_ns),
 				   .steal_ns = grown(b->steal_ns, a->steal_ns),
 				   .n_cpus = a->n_cpus};
+}
+
+/* The kernel adds up counters that have 32 bits on each CPU, and begin at 0 again. */
+static uint64_t counted(uint64_t before, uint64_t after)
+{
+	return after >= before ? after - before : (after - before) & UINT32_MAX;
+}
+
+static void interrupts_delta(const struct nm_usage *b, const struct nm_usage *a, struct nm_usage *d)
+{
+	const struct nm_softirqs *softirqs = &b->softirqs;
+
+	d->interrupts = (struct nm_interrupts){
+		.hardware = counted(b->interrupts.hardware, a->interrupts.hardware),
+		.context_switches =
+			grown(b->interrupts.context_switches, a->interrupts.context_switches)};
+	d->softirqs.total = counted(softirqs->total, a->softirqs.total);
+	d->softirqs.known = softirqs->known & a->softirqs.known;
+	for (size_t i = 0; i < NM_N_SOFTIRQS; i++)
+		d->softirqs.kinds[i] = counted(softirqs->kinds[i], a->softirqs.kinds[i]);
 }
 
 static void process_delta(const struct nm_rusage *b, const struct nm_rusage *a, struct nm_rusage *d)
@@ -233,9 +296,15 @@ void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 
 	delta.at_ns = grown(before->at_ns, after->at_ns);
 	delta.has_cpu = before->has_cpu && after->has_cpu;
+	delta.has_interrupts = before->has_interrupts && after->has_interrupts;
+	delta.has_softirqs = before->has_softirqs && after->has_softirqs;
 	delta.has_tcp = before->has_tcp && after->has_tcp;
 	delta.has_nics = before->has_nics && after->has_nics;
 	keep_why(before->has_cpu, before->cpu_why, delta.cpu_why, sizeof delta.cpu_why);
+	keep_why(before->has_interrupts, before->interrupts_why, delta.interrupts_why,
+		 sizeof delta.interrupts_why);
+	keep_why(before->has_softirqs, before->softirqs_why, delta.softirqs_why,
+		 sizeof delta.softirqs_why);
 	keep_why(before->has_tcp, before->tcp_why, delta.tcp_why, sizeof delta.tcp_why);
 	keep_why(before->has_nics, before->nics_why, delta.nics_why, sizeof delta.nics_why);
 	delta.cpu = (struct nm_cpu_times){.n_cpus = 0};
@@ -251,6 +320,7 @@ void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 	keep_why(before->has_psp, before->psp_why, delta.psp_why, sizeof delta.psp_why);
 	for (size_t i = 0; i < delta.n_psp; i++)
 		psp_delta(before, &delta.psp[i]);
+	interrupts_delta(before, after, &delta);
 	process_delta(&before->process, &after->process, &delta.process);
 	tcp_delta(&before->tcp, &after->tcp, &delta.tcp);
 	for (size_t i = 0; i < delta.n_nics; i++) {

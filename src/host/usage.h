@@ -15,6 +15,42 @@ struct nm_cpu_times {
 	unsigned n_cpus;
 };
 
+/* Whole-machine counts of /proc/stat. */
+struct nm_interrupts {
+	uint64_t hardware, context_switches;
+};
+
+/* The kinds of /proc/softirqs: a word of the code, the kernel's name, and ours. */
+#define NM_SOFTIRQS(X)                                                                             \
+	X(HI, "HI", "hi")                                                                          \
+	X(TIMER, "TIMER", "timer")                                                                 \
+	X(NET_TX, "NET_TX", "net_tx")                                                              \
+	X(NET_RX, "NET_RX", "net_rx")                                                              \
+	X(BLOCK, "BLOCK", "block")                                                                 \
+	X(IRQ_POLL, "IRQ_POLL", "irq_poll")                                                        \
+	X(TASKLET, "TASKLET", "tasklet")                                                           \
+	X(SCHED, "SCHED", "sched")                                                                 \
+	X(HRTIMER, "HRTIMER", "hrtimer")                                                           \
+	X(RCU, "RCU", "rcu")
+
+enum nm_softirq {
+#define NM_SOFTIRQ_WORD(word, kernels, ours) NM_SOFTIRQ_##word,
+	NM_SOFTIRQS(NM_SOFTIRQ_WORD)
+#undef NM_SOFTIRQ_WORD
+		NM_N_SOFTIRQS
+};
+
+/* Summed over CPUs. */
+struct nm_softirqs {
+	uint64_t total; /* also of kinds that have no name here */
+	uint64_t kinds[NM_N_SOFTIRQS];
+	uint32_t known; /* a bit for each kind that the kernel counts */
+};
+
+/* "net_rx" */
+const char *nm_softirq_name(enum nm_softirq kind);
+bool nm_softirq_known(const struct nm_softirqs *softirqs, enum nm_softirq kind);
+
 /* getrusage(RUSAGE_SELF). */
 struct nm_rusage {
 	uint64_t utime_ns, stime_ns;
@@ -43,10 +79,12 @@ struct nm_psp_usage {
 
 struct nm_usage {
 	uint64_t at_ns; /* monotonic */
-	bool has_cpu, has_nics, has_tcp, has_psp;
-	char cpu_why[96], nics_why[96], tcp_why[96],
+	bool has_cpu, has_interrupts, has_softirqs, has_nics, has_tcp, has_psp;
+	char cpu_why[96], interrupts_why[96], softirqs_why[96], nics_why[96], tcp_why[96],
 		psp_why[96]; /* when not had: the reason, for the user */
 	struct nm_cpu_times cpu;
+	struct nm_interrupts interrupts;
+	struct nm_softirqs softirqs;
 	struct nm_rusage process;
 	struct nm_tcp_counters tcp;
 	size_t n_nics;

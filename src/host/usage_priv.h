@@ -7,6 +7,10 @@
 
 /* The first lines of /proc/stat. 0 or -EINVAL. */
 int host__parse_stat(const char *text, long ticks_per_s, struct nm_cpu_times *ret_cpu);
+/* Further lines of /proc/stat. 0; -EINVAL; -ENODATA: the kernel counts none. */
+int host__parse_interrupts(const char *text, struct nm_interrupts *ret_interrupts);
+/* /proc/softirqs, whole. As above. */
+int host__parse_softirqs(const char *text, struct nm_softirqs *ret_softirqs);
 /* /proc/net/snmp and /proc/net/netstat: pairs of lines, names and values. The value, or -EINVAL. */
 int host__parse_snmp(const char *text, const char *group, const char *name, uint64_t *ret_value);
 /* Interfaces over netlink. 0 or -errno; *ret_count of at most NM_USAGE_MAX_NICS; -E2BIG

@@ -68,8 +68,39 @@ static json_t *cpu_json(const struct nm_cpu_times *cpu)
 			 nm_json_real((double)busy_ns / 1e9));
 }
 
-static json_t *rusage_json(const struct nm_rusage *usage)
+static json_t *interrupts_json(const struct nm_usage *usage)
 {
+	return json_pack("{s:o, s:o, s:o}", "seconds", nm_json_real((double)usage->at_ns / 1e9),
+			 "hardware", nm_json_count(usage->interrupts.hardware), "context_switches",
+			 nm_json_count(usage->interrupts.context_switches));
+}
+
+static json_t *softirqs_json(const struct nm_usage *usage)
+{
+	const struct nm_softirqs *softirqs = &usage->softirqs;
+	json_t *object =
+		json_pack("{s:o, s:o}", "seconds", nm_json_real((double)usage->at_ns / 1e9),
+			  "total", nm_json_count(softirqs->total));
+
+	for (enum nm_softirq kind = 0; kind < NM_N_SOFTIRQS; kind++) {
+		json_t *count = nm_softirq_known(softirqs, kind)
+					? nm_json_count(softirqs->kinds[kind])
+					: json_null();
+
+		object = nm_json_join(object, json_pack("{s:o}", nm_softirq_name(kind), count));
+	}
+	return object;
+}
+
+static json_t *cpu_of(const struct nm_usage *usage)
+{
+	return cpu_json(&usage->cpu);
+}
+
+static json_t *rusage_json(const struct nm_usage *of)
+{
+	const struct nm_rusage *usage = &of->process;
+
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "utime_s",
 			 nm_json_real((double)usage->utime_ns / 1e9), "stime_s",
 			 nm_json_real((double)usage->stime_ns / 1e9), "maxrss_kb",
@@ -133,8 +164,10 @@ static json_t *psp_json(const struct nm_usage *usage)
 	return array;
 }
 
-static json_t *tcp_json(const struct nm_tcp_counters *tcp)
+static json_t *tcp_json(const struct nm_usage *usage)
 {
+	const struct nm_tcp_counters *tcp = &usage->tcp;
+
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "segments_sent", nm_json_count(tcp->segs_out),
 			 "segments_received", nm_json_count(tcp->segs_in), "retransmitted_segments",
 			 nm_json_count(tcp->retrans_segs), "resets_sent",
@@ -201,24 +234,28 @@ static json_t *intervals_json(const struct nm_result *result, const struct nm_re
 	return array;
 }
 
-/* What the machine used; each part by itself may be missing and then says why. */
+/* A part of what the machine used, which by itself may be missing and then says why. */
+static json_t *part_json(const struct nm_result_host *host, bool has, const char *why,
+			 json_t *(*make)(const struct nm_usage *usage))
+{
+	if (!host->has_usage)
+		return nm_json_unavailable("the host did not deliver it");
+	return has ? make(&host->usage) : nm_json_unavailable(why);
+}
+
 static json_t *usage_json(const struct nm_result_host *host)
 {
-	static const char why[] = "the host did not deliver it";
-	const struct nm_usage *usage = &host->usage;
+	const struct nm_usage *u = &host->usage;
 
-	if (!host->has_usage)
-		return json_pack("{s:o, s:o, s:o, s:o, s:o}", "cpu", nm_json_unavailable(why),
-				 "rusage", nm_json_unavailable(why), "nics",
-				 nm_json_unavailable(why), "tcp", nm_json_unavailable(why), "psp",
-				 nm_json_unavailable(why));
-	return json_pack(
-		"{s:o, s:o, s:o, s:o, s:o}", "cpu",
-		usage->has_cpu ? cpu_json(&usage->cpu) : nm_json_unavailable(usage->cpu_why),
-		"rusage", rusage_json(&usage->process), "nics",
-		usage->has_nics ? nics_json(usage) : nm_json_unavailable(usage->nics_why), "tcp",
-		usage->has_tcp ? tcp_json(&usage->tcp) : nm_json_unavailable(usage->tcp_why), "psp",
-		usage->has_psp ? psp_json(usage) : nm_json_unavailable(usage->psp_why));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "cpu",
+			 part_json(host, u->has_cpu, u->cpu_why, cpu_of), "interrupts",
+			 part_json(host, u->has_interrupts, u->interrupts_why, interrupts_json),
+			 "softirqs",
+			 part_json(host, u->has_softirqs, u->softirqs_why, softirqs_json), "rusage",
+			 part_json(host, true, "", rusage_json), "nics",
+			 part_json(host, u->has_nics, u->nics_why, nics_json), "tcp",
+			 part_json(host, u->has_tcp, u->tcp_why, tcp_json), "psp",
+			 part_json(host, u->has_psp, u->psp_why, psp_json));
 }
 
 json_t *nm_json_host(const struct nm_result *result, const struct nm_result_host *host)

@@ -22,6 +22,7 @@ static const char *const own_keys[] = {
 	"bytes_received",
 	"bytes_sent",
 	"complete",
+	"context_switches",
 	"correlation_coefficient",
 	"cpu_idle",
 	"cpu_softirq",
@@ -30,6 +31,7 @@ static const char *const own_keys[] = {
 	"elapsed_time",
 	"errors",
 	"incomplete_why",
+	"interrupts",
 	"interval",
 	"invalid_secret_count",
 	"local_throughput",
@@ -55,6 +57,7 @@ static const char *const own_keys[] = {
 	"rtt_transactions_logged",
 	"run_id",
 	"seed",
+	"softirqs",
 	"stime_end",
 	"stime_start",
 	"throughput_units",
@@ -88,7 +91,7 @@ static bool is_own_key(const char *name)
 	/* Also "remote2_". */
 	if (strncmp(name, "remote", 6) == 0 && name[6 + strspn(name + 6, "0123456789")] == '_')
 		return true;
-	if (strncmp(name, "messages_", 9) == 0)
+	if (strncmp(name, "messages_", 9) == 0 || strncmp(name, "softirqs_", 9) == 0)
 		return true;
 	if (strncmp(name, "warning", 7) == 0)
 		return name[7 + strspn(name + 7, "0123456789")] == '\0';

@@ -24,6 +24,20 @@ static void print_text(FILE *out, const char *key, const char *value)
 	nm_print_line(out, "%s=%s", key, value);
 }
 
+static void print_interrupts(FILE *out, const char *prefix, const struct nm_usage *usage)
+{
+	if (usage->has_interrupts)
+		fprintf(out, "%sinterrupts=%" PRIu64 "\n%scontext_switches=%" PRIu64 "\n", prefix,
+			usage->interrupts.hardware, prefix, usage->interrupts.context_switches);
+	if (!usage->has_softirqs)
+		return;
+	fprintf(out, "%ssoftirqs=%" PRIu64 "\n", prefix, usage->softirqs.total);
+	for (enum nm_softirq kind = 0; kind < NM_N_SOFTIRQS; kind++)
+		if (nm_softirq_known(&usage->softirqs, kind))
+			fprintf(out, "%ssoftirqs_%s=%" PRIu64 "\n", prefix, nm_softirq_name(kind),
+				usage->softirqs.kinds[kind]);
+}
+
 static void print_usage(FILE *out, const char *prefix, const struct nm_result_host *host)
 {
 	const struct nm_rusage *own = &host->usage.process;
@@ -42,6 +56,7 @@ static void print_usage(FILE *out, const char *prefix, const struct nm_result_ho
 	fprintf(out, "%smajflt_start=0\n%smajflt_end=%" PRIu64 "\n", prefix, prefix, own->majflt);
 	fprintf(out, "%snvcsw_start=0\n%snvcsw_end=%" PRIu64 "\n", prefix, prefix, own->nvcsw);
 	fprintf(out, "%snivcsw_start=0\n%snivcsw_end=%" PRIu64 "\n", prefix, prefix, own->nivcsw);
+	print_interrupts(out, prefix, &host->usage);
 	if (!host->usage.has_cpu)
 		return;
 	fprintf(out, "%scpu_user=%.4f\n%scpu_system=%.4f\n%scpu_softirq=%.4f\n%scpu_idle=%.4f\n",

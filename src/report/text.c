@@ -388,6 +388,54 @@ static void add_cpu(struct nm_table *table, const struct nm_result_host *host)
 	nm_table_cell(table, "%.1f%%", 100 * nm_cpu_share(cpu, cpu->idle_ns + cpu->iowait_ns));
 }
 
+static void add_per_second(struct nm_table *table, const struct nm_usage *usage, bool known,
+			   uint64_t count)
+{
+	char text[TEXT];
+
+	if (known && usage->at_ns)
+		nm_table_cell(table, "%s",
+			      nm_format_count((double)count / ((double)usage->at_ns / 1e9), text,
+					      sizeof(text)));
+	else
+		nm_table_cell(table, "-");
+}
+
+/* How often each machine was interrupted. */
+static void print_interrupts(const struct nm_result *result, FILE *out)
+{
+	static const char *const names[] = {"per second", "interrupts", "switches", "softirqs"};
+	static const enum nm_softirq kinds[] = {NM_SOFTIRQ_NET_RX, NM_SOFTIRQ_NET_TX,
+						NM_SOFTIRQ_TIMER, NM_SOFTIRQ_SCHED};
+	struct nm_table table = {.align = "lrrrrrrr"};
+	bool any = false;
+
+	add_head(&table, names, sizeof(names) / sizeof(names[0]));
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+		nm_table_cell(&table, "%s", nm_softirq_name(kinds[k]));
+	for (size_t i = 0; i < result->n_hosts; i++) {
+		const struct nm_result_host *host = &result->hosts[i];
+		const struct nm_usage *usage = &host->usage;
+		bool counted = host->has_usage && usage->has_interrupts;
+		bool told = host->has_usage && usage->has_softirqs;
+
+		any = any || counted || told;
+		nm_table_cell(&table, "%s", host->name ? host->name : "");
+		add_per_second(&table, usage, counted, usage->interrupts.hardware);
+		add_per_second(&table, usage, counted, usage->interrupts.context_switches);
+		add_per_second(&table, usage, told, usage->softirqs.total);
+		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+			add_per_second(&table, usage,
+				       told && nm_softirq_known(&usage->softirqs, kinds[k]),
+				       usage->softirqs.kinds[kinds[k]]);
+	}
+	if (any) {
+		fputc('\n', out);
+		nm_table_print(&table, 2, out);
+	}
+	nm_table_fini(&table);
+}
+
 static void add_connections(struct nm_table *table, const struct nm_conn_report *report)
 {
 	char rtt[TEXT];
@@ -464,6 +512,7 @@ static void print_hosts(const struct nm_result *result, FILE *out)
 	if (any)
 		nm_table_print(&table, 2, out);
 	nm_table_fini(&table);
+	print_interrupts(result, out);
 	for (size_t i = 0; i < result->n_hosts; i++)
 		print_tls(&result->hosts[i], out);
 	for (size_t i = 0; i < result->n_hosts; i++)

@@ -7,7 +7,9 @@ import math
 import os
 import re
 import statistics
+import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,7 @@ from nmtest import (
 )
 
 WriteProfile = Callable[..., Path]
+Validate = Callable[[Json], None]
 
 CONNECT = '<transaction name="connect"><flowop type="connect" options="remotehost=local nodelay"/></transaction>'
 DISCONNECT = '<transaction name="disconnect"><flowop type="disconnect"/></transaction>'
@@ -478,6 +481,60 @@ def test_hosts_are_described(netmodel: Netmodel) -> None:
         assert loopback["tx_packets"] >= document["totals"]["transactions"]
     assert slaves_of(document)[0]["rtt_s"] > 0
     assert master_of(document)["rtt_s"] is None
+
+
+def interrupts_so_far() -> dict[str, int]:
+    """The test's own reading of what the kernel has counted since it was started."""
+    stat = dict(line.split(" ", 1) for line in Path("/proc/stat").read_text().splitlines())
+    counts = {"hardware": int(stat["intr"].split()[0]), "context_switches": int(stat["ctxt"])}
+    for line in Path("/proc/softirqs").read_text().splitlines()[1:]:
+        kind, numbers = line.split(":")
+        counts[kind.strip().lower()] = sum(map(int, numbers.split()))
+    counts["total"] = sum(counts.values()) - counts["hardware"] - counts["context_switches"]
+    return counts
+
+
+@pytest.mark.skipif(not Path("/proc/softirqs").exists(), reason="no /proc/softirqs here")
+@pytest.mark.parametrize("embedded", [True, False], ids=["embedded", "slave"])
+def test_interrupts_of_the_window(netmodel: Netmodel, validate: Validate, embedded: bool) -> None:
+    words = defines(num_transactions=20000, num_flows=4, test_length="30s")
+    with nullcontext() if embedded else netmodel.slave() as slave:
+        if slave:
+            words += ["-P", str(slave.port), *defines(host="127.0.0.1")]
+        before, begin = interrupts_so_far(), time.monotonic()
+        document = netmodel.measure("tcp_rr", *words)
+        after, elapsed = interrupts_so_far(), time.monotonic() - begin
+    validate(document)
+    assert len(document["hosts"]) == 2
+    for host in document["hosts"]:
+        counts = host["interrupts"] | host["softirqs"]
+        assert 0 < counts.pop("seconds") == host["interrupts"]["seconds"] <= elapsed
+        assert set(counts) == set(before)
+        for name, count in counts.items():
+            assert 0 <= count <= after[name] - before[name], name
+        assert sum(counts[kind] for kind in before if kind in host["softirqs"]) == 2 * counts["total"]
+        # A request and an answer each, of which some may come together.
+        assert counts["net_rx"] >= document["totals"]["transactions"] / 2
+        assert counts["context_switches"] > 0
+        assert counts["hardware"] > 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="hides a file of /proc")
+def test_interrupts_that_cannot_be_read_are_not_none(
+    netmodel: Netmodel, validate: Validate, need_tool: Callable[..., str], tmp_path: Path
+) -> None:
+    need_tool("unshare", "--mount", "true")
+    (tmp_path / "stat").write_text("cpu  9 9 9 9 9 9 9 9\nintr 0\nctxt 0\n")
+    script = 'mount --bind /dev/null /proc/softirqs && mount --bind "$0" /proc/stat && exec "$@"'
+    prefix = ("unshare", "--mount", "sh", "-c", script, str(tmp_path / "stat"))
+    words = ("-m", "tcp_rr", *defines(test_length="100ms"), "--format")
+    document = netmodel.run(*words, "json", prefix=prefix, code=0).json()
+    validate(document)
+    for entry in document["hosts"]:
+        assert entry["interrupts"] == {"unavailable": "/proc/stat: the kernel does not count them"}
+        assert entry["softirqs"] == {"unavailable": "/proc/softirqs: unknown form"}
+    assert "per second" not in netmodel.run(*words, "text", prefix=prefix, code=0).out
+    assert "softirqs" not in netmodel.run(*words, "kv", prefix=prefix, code=0).out
 
 
 @pytest.mark.parametrize("option", ["nodelay", "wndsz=64k", "sndbuf=32k rcvbuf=128k", "cc=reno", "localhost=127.0.0.1"])

@@ -52,6 +52,11 @@ START_TEST(results_are_read_back)
 	(void)snprintf(sent->usage.nics[0].name, sizeof sent->usage.nics[0].name, "eth0");
 	sent->usage.nics[0].tx_dropped = 8;
 	sent->usage.has_psp = true;
+	sent->usage.has_interrupts = true;
+	sent->usage.interrupts = (struct nm_interrupts){.hardware = 16, .context_switches = 17};
+	sent->usage.has_softirqs = true;
+	sent->usage.softirqs = (struct nm_softirqs){
+		.total = 18, .known = 1 << NM_SOFTIRQ_RCU, .kinds = {[NM_SOFTIRQ_RCU] = 19}};
 	sent->usage.n_psp = 1;
 	sent->usage.psp[0] = (struct nm_psp_usage){
 		.name = "eth1", .id = 3, .stats = {.key_rotations = 2, .tx_error = 9}};
@@ -86,6 +91,12 @@ START_TEST(results_are_read_back)
 	ck_assert_uint_eq(got->usage.psp[0].id, 3);
 	ck_assert_uint_eq(got->usage.psp[0].stats.key_rotations, 2);
 	ck_assert_uint_eq(got->usage.psp[0].stats.tx_error, 9);
+	ck_assert(got->usage.has_interrupts && got->usage.has_softirqs);
+	ck_assert_uint_eq(got->usage.interrupts.hardware, 16);
+	ck_assert_uint_eq(got->usage.interrupts.context_switches, 17);
+	ck_assert_uint_eq(got->usage.softirqs.total, 18);
+	ck_assert_uint_eq(got->usage.softirqs.known, 1 << NM_SOFTIRQ_RCU);
+	ck_assert_uint_eq(got->usage.softirqs.kinds[NM_SOFTIRQ_RCU], 19);
 	ck_assert_uint_eq(got->arrived.bytes, 11);
 	ck_assert_uint_eq(got->arrived.ns, 12);
 	ck_assert_uint_eq(got->window.from_ns, 13);
@@ -93,6 +104,66 @@ START_TEST(results_are_read_back)
 	ck_assert_uint_eq(got->window.ns, 1);
 	ck_assert_uint_eq(got->window.counts.bytes_mapped, 15);
 	ck_assert_int_eq(nm_result_unpack(body, 1, got), -EPROTO);
+	json_decref(body);
+	free_result(sent);
+	free_result(got);
+}
+END_TEST
+
+START_TEST(interrupts_that_a_slave_does_not_tell_are_not_known)
+{
+	struct nm_msg_result *sent = new_result(), *got = new_result();
+
+	sent->has_usage = true;
+	strcpy(sent->usage.interrupts_why, "no stat");
+	strcpy(sent->usage.softirqs_why, "no softirqs");
+	json_t *body = nm_result_pack(sent, 2);
+	json_t *usage = json_object_get(body, "usage");
+
+	ck_assert_int_eq(nm_result_unpack(body, 2, got), 0);
+	ck_assert(!got->usage.has_interrupts && !got->usage.has_softirqs);
+	ck_assert_str_eq(got->usage.interrupts_why, "no stat");
+	ck_assert_str_eq(got->usage.softirqs_why, "no softirqs");
+	/* A slave of before. */
+	ck_assert_int_eq(json_object_del(usage, "interrupts"), 0);
+	ck_assert_int_eq(json_object_del(usage, "softirqs"), 0);
+	ck_assert_int_eq(nm_result_unpack(body, 2, got), 0);
+	ck_assert(!got->usage.has_interrupts && !got->usage.has_softirqs);
+	ck_assert_str_eq(got->usage.interrupts_why, "this slave does not tell");
+	ck_assert_str_eq(got->usage.softirqs_why, "this slave does not tell");
+	json_decref(body);
+	free_result(sent);
+	free_result(got);
+}
+END_TEST
+
+static const struct {
+	const char *member, *value;
+} wrong_interrupts[] = {
+	{"interrupts", "[1]"},
+	{"interrupts", "[1,2,3]"},
+	{"interrupts", "[1,-2]"},
+	{"interrupts", "5"},
+	{"interrupts", "null"},
+	{"softirqs", "[1,1,1,1,1,1,1,1,1,1,1]"},
+	{"softirqs", "[1,1,1,1,1,1,1,1,1,1,1,-1]"},
+	{"softirqs", "[1,1024,1,1,1,1,1,1,1,1,1,1]"},
+	{"softirqs", "{}"},
+};
+
+START_TEST(interrupts_that_do_not_fit_are_refused)
+{
+	struct nm_msg_result *sent = new_result(), *got = new_result();
+
+	sent->has_usage = true;
+	json_t *body = nm_result_pack(sent, 2);
+	json_t *usage = json_object_get(body, "usage");
+
+	ck_assert_int_eq(
+		json_object_set_new(usage, wrong_interrupts[_i].member,
+				    json_loads(wrong_interrupts[_i].value, JSON_DECODE_ANY, NULL)),
+		0);
+	ck_assert_int_eq(nm_result_unpack(body, 2, got), -EPROTO);
 	json_decref(body);
 	free_result(sent);
 	free_result(got);
@@ -283,6 +354,9 @@ int main(void)
 	TCase *tc = tcase_create("results");
 
 	tcase_add_test(tc, results_are_read_back);
+	tcase_add_test(tc, interrupts_that_a_slave_does_not_tell_are_not_known);
+	tcase_add_loop_test(tc, interrupts_that_do_not_fit_are_refused, 0,
+			    sizeof wrong_interrupts / sizeof *wrong_interrupts);
 	tcase_add_test(tc, results_that_do_not_fit_are_refused);
 	tcase_add_test(tc, a_report_is_read_by_its_plan);
 	tcase_add_loop_test(tc, a_report_that_is_not_of_the_plan_is_refused, 0,

@@ -79,6 +79,127 @@ START_TEST(stat_without_ticks_is_refused)
 }
 END_TEST
 
+START_TEST(stat_gives_interrupts_and_switches)
+{
+	struct nm_interrupts got;
+
+	ck_assert_int_eq(host__parse_interrupts(stat_text, &got), 0);
+	ck_assert_uint_eq(got.hardware, 123);
+	ck_assert_uint_eq(got.context_switches, 1);
+	ck_assert_int_eq(host__parse_interrupts("ctxt 5\nintr 18446744073709551615\n", &got), 0);
+	ck_assert_uint_eq(got.hardware, UINT64_MAX);
+	ck_assert_uint_eq(got.context_switches, 5);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	int error;
+} bad_interrupts[] = {
+	{"", -EINVAL},
+	{"intr 5\n", -EINVAL},
+	{"ctxt 5\n", -EINVAL},
+	{"intr \nctxt 5\n", -EINVAL},
+	{"intr x\nctxt 5\n", -EINVAL},
+	{"intr -5\nctxt 5\n", -EINVAL},
+	{"intr 5 4 1\nctxt 5", -EINVAL}, /* perhaps the first digit of more */
+	{"intr 5 4", -EINVAL},
+	{"xintr 5\nctxt 5\n", -EINVAL},
+	{"intr 0 0 0\nctxt 5\n", -ENODATA},
+	{"intr 5\nctxt 0\n", -ENODATA},
+};
+
+START_TEST(stat_without_interrupts_is_refused)
+{
+	struct nm_interrupts got = {.hardware = 77};
+
+	ck_assert_int_eq(host__parse_interrupts(bad_interrupts[_i].text, &got),
+			 bad_interrupts[_i].error);
+	ck_assert_uint_eq(got.hardware, 77);
+}
+END_TEST
+
+#define CPUS "                    CPU0       CPU1       \n"
+
+START_TEST(softirqs_are_summed_by_kind)
+{
+	struct nm_softirqs got;
+
+	ck_assert_int_eq(host__parse_softirqs(CPUS "          HI:          0          0\n"
+						   "      NET_TX:          3          4\n"
+						   "      NET_RX: 4294967295 4294967295\n"
+						   "BLOCK_IOPOLL:          1          2\n"
+						   "     NEW_ONE:         10         20\n",
+					      &got),
+			 0);
+	ck_assert_uint_eq(got.kinds[NM_SOFTIRQ_NET_TX], 7);
+	ck_assert_uint_eq(got.kinds[NM_SOFTIRQ_NET_RX], UINT64_C(8589934590));
+	ck_assert_uint_eq(got.kinds[NM_SOFTIRQ_IRQ_POLL], 3);
+	ck_assert_uint_eq(got.total, UINT64_C(8589934590) + 7 + 3 + 30);
+	/* None so far is another thing than none at all. */
+	ck_assert(nm_softirq_known(&got, NM_SOFTIRQ_HI));
+	ck_assert(!nm_softirq_known(&got, NM_SOFTIRQ_SCHED));
+	ck_assert_int_eq(host__parse_softirqs("CPU0\nSCHED: 5\n", &got), 0);
+	ck_assert_uint_eq(got.total, 5);
+	ck_assert_str_eq(nm_softirq_name(NM_SOFTIRQ_SCHED), "sched");
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	int error;
+} bad_softirqs[] = {
+	{"", -EINVAL},
+	{"\n", -EINVAL},
+	{CPUS, -EINVAL},
+	{"      NET_RX: 1 2\n", -EINVAL},
+	{CPUS "      NET_RX: 1 2", -EINVAL},
+	{CPUS "      NET_RX: 1 2\n      NET_TX: 3 ", -EINVAL},
+	{CPUS "      NET_RX: 1 2\n      NET_", -EINVAL},
+	{CPUS "      NET_RX:\n", -EINVAL},
+	{CPUS "      NET_RX 1 2\n", -EINVAL},
+	{CPUS "      NET_RX: 1 x\n", -EINVAL},
+	{CPUS "      NET_RX: 1 -2\n", -EINVAL},
+	{CPUS "      : 1 2\n", -EINVAL},
+	{CPUS "\n      NET_RX: 1 2\n", -EINVAL},
+	{CPUS "     NEW_ONE: 1 2\n", -EINVAL},
+	{CPUS "      NET_RX: 0 0\n       SCHED: 0 0\n", -ENODATA},
+};
+
+START_TEST(other_texts_are_no_softirqs)
+{
+	struct nm_softirqs got = {.total = 77};
+
+	ck_assert_int_eq(host__parse_softirqs(bad_softirqs[_i].text, &got), bad_softirqs[_i].error);
+	ck_assert_uint_eq(got.total, 77);
+}
+END_TEST
+
+START_TEST(interrupts_are_counted_over_the_end_of_a_counter)
+{
+	before.has_interrupts = before.has_softirqs = true;
+	before.interrupts = (struct nm_interrupts){.hardware = UINT32_MAX, .context_switches = 7};
+	before.softirqs.kinds[NM_SOFTIRQ_NET_RX] = UINT64_C(0x1fffffff0);
+	before.softirqs.kinds[NM_SOFTIRQ_TIMER] = 5;
+	before.softirqs.known = 1 << NM_SOFTIRQ_NET_RX | 1 << NM_SOFTIRQ_TIMER;
+	before.softirqs.total = UINT64_C(0x1fffffff5);
+	after = before;
+	after.interrupts = (struct nm_interrupts){.hardware = 9, .context_switches = 10};
+	after.softirqs.kinds[NM_SOFTIRQ_NET_RX] = UINT64_C(0x100000020); /* of one of two CPUs */
+	after.softirqs.kinds[NM_SOFTIRQ_TIMER] = UINT64_C(0x200000005);
+	after.softirqs.known = 1 << NM_SOFTIRQ_NET_RX | 1 << NM_SOFTIRQ_SCHED;
+	after.softirqs.total = UINT64_C(0x100000025);
+	nm_usage_delta(&before, &after, &delta);
+	ck_assert(delta.has_interrupts && delta.has_softirqs);
+	ck_assert_uint_eq(delta.interrupts.hardware, 10);
+	ck_assert_uint_eq(delta.interrupts.context_switches, 3);
+	ck_assert_uint_eq(delta.softirqs.kinds[NM_SOFTIRQ_NET_RX], 0x30);
+	ck_assert_uint_eq(delta.softirqs.kinds[NM_SOFTIRQ_TIMER], UINT64_C(0x200000000));
+	ck_assert_uint_eq(delta.softirqs.total, 0x30);
+	ck_assert_uint_eq(delta.softirqs.known, 1 << NM_SOFTIRQ_NET_RX);
+}
+END_TEST
+
 static const char snmp_text[] =
 	"Ip: Forwarding DefaultTTL InReceives\n"
 	"Ip: 1 64 123\n"
@@ -247,29 +368,41 @@ END_TEST
 
 START_TEST(what_is_missing_afterwards_is_missing_with_its_reason)
 {
+	before.has_interrupts = before.has_softirqs = true;
 	before.has_cpu = before.has_nics = before.has_tcp = true;
 	strcpy(after.cpu_why, "no cpu");
 	strcpy(after.nics_why, "no nics");
 	strcpy(after.tcp_why, "no tcp");
+	strcpy(after.interrupts_why, "no stat");
+	strcpy(after.softirqs_why, "no softirqs");
 	nm_usage_delta(&before, &after, &delta);
 	ck_assert(!delta.has_cpu && !delta.has_nics && !delta.has_tcp);
 	ck_assert_str_eq(delta.cpu_why, "no cpu");
 	ck_assert_str_eq(delta.nics_why, "no nics");
 	ck_assert_str_eq(delta.tcp_why, "no tcp");
+	ck_assert(!delta.has_interrupts && !delta.has_softirqs);
+	ck_assert_str_eq(delta.interrupts_why, "no stat");
+	ck_assert_str_eq(delta.softirqs_why, "no softirqs");
 }
 END_TEST
 
 START_TEST(what_was_missing_before_is_missing_with_its_reason)
 {
+	after.has_interrupts = after.has_softirqs = true;
 	after.has_cpu = after.has_nics = after.has_tcp = true;
 	strcpy(before.cpu_why, "no cpu");
 	strcpy(before.nics_why, "no nics");
 	strcpy(before.tcp_why, "no tcp");
+	strcpy(before.interrupts_why, "no stat");
+	strcpy(before.softirqs_why, "no softirqs");
 	nm_usage_delta(&before, &after, &delta);
 	ck_assert(!delta.has_cpu && !delta.has_nics && !delta.has_tcp);
 	ck_assert_str_eq(delta.cpu_why, "no cpu");
 	ck_assert_str_eq(delta.nics_why, "no nics");
 	ck_assert_str_eq(delta.tcp_why, "no tcp");
+	ck_assert(!delta.has_interrupts && !delta.has_softirqs);
+	ck_assert_str_eq(delta.interrupts_why, "no stat");
+	ck_assert_str_eq(delta.softirqs_why, "no softirqs");
 }
 END_TEST
 
@@ -280,6 +413,8 @@ START_TEST(this_host_is_read)
 	ck_assert_uint_gt(before.at_ns, 0);
 	ck_assert_uint_gt(before.process.maxrss_kb, 0);
 	ck_assert(before.has_cpu == (before.cpu_why[0] == '\0'));
+	ck_assert(before.has_interrupts == (before.interrupts_why[0] == '\0'));
+	ck_assert(before.has_softirqs == (before.softirqs_why[0] == '\0'));
 	ck_assert(before.has_nics == (before.nics_why[0] == '\0'));
 	ck_assert(before.has_tcp == (before.tcp_why[0] == '\0'));
 	if (before.has_cpu) {
@@ -318,6 +453,13 @@ int main(void)
 	tcase_add_loop_test(tc, stat_without_cpu_time_is_refused, 0,
 			    sizeof bad_stats / sizeof *bad_stats);
 	tcase_add_test(tc, stat_without_ticks_is_refused);
+	tcase_add_test(tc, stat_gives_interrupts_and_switches);
+	tcase_add_loop_test(tc, stat_without_interrupts_is_refused, 0,
+			    sizeof bad_interrupts / sizeof *bad_interrupts);
+	tcase_add_test(tc, softirqs_are_summed_by_kind);
+	tcase_add_loop_test(tc, other_texts_are_no_softirqs, 0,
+			    sizeof bad_softirqs / sizeof *bad_softirqs);
+	tcase_add_test(tc, interrupts_are_counted_over_the_end_of_a_counter);
 	tcase_add_test(tc, snmp_values_stand_below_their_names);
 	tcase_add_test(tc, a_group_is_not_taken_for_one_that_begins_alike);
 	tcase_add_loop_test(tc, what_snmp_does_not_have_is_not_found, 0,

@@ -66,6 +66,14 @@ static void fill_usage(struct nm_usage *usage)
 					   .n_cpus = 2};
 	usage->process = (struct nm_rusage){
 		.utime_ns = 250000000, .stime_ns = 750000000, .maxrss_kb = 4096, .nvcsw = 12};
+	usage->at_ns = 2000000000;
+	usage->has_interrupts = true;
+	usage->interrupts = (struct nm_interrupts){.hardware = 24000, .context_switches = 700};
+	usage->has_softirqs = true;
+	usage->softirqs = (struct nm_softirqs){
+		.total = 5000000,
+		.known = 1 << NM_SOFTIRQ_NET_RX | 1 << NM_SOFTIRQ_NET_TX | 1 << NM_SOFTIRQ_SCHED,
+		.kinds = {[NM_SOFTIRQ_NET_RX] = 4000000, [NM_SOFTIRQ_SCHED] = 246}};
 	usage->has_tcp = true;
 	usage->tcp = (struct nm_tcp_counters){.segs_in = 7, .segs_out = 8, .retrans_segs = 1};
 	strcpy(usage->nics_why, "no netlink here");

@@ -109,6 +109,47 @@ START_TEST(text_tells_groups_and_hosts)
 }
 END_TEST
 
+START_TEST(text_has_interrupts_per_second)
+{
+	struct nm_usage *usage = &run->hosts[1].usage;
+
+	render("text");
+	has("\n\n  per second  interrupts  switches  softirqs  net_rx  net_tx  timer  sched\n"
+	    "  master          12.0 k       350    2.50 M  2.00 M       0      -    123\n"
+	    "  10.0.0.7        12.0 k       350    2.50 M  2.00 M       0      -    123\n"
+	    "  fd00::8              -         -         -       -       -      -      -\n");
+	usage->has_interrupts = false;
+	render("text");
+	has("\n  10.0.0.7             -         -    2.50 M  2.00 M       0      -    123\n");
+	usage->has_interrupts = true;
+	usage->has_softirqs = false;
+	render("text");
+	has("\n  10.0.0.7        12.0 k       350         -       -       -      -      -\n");
+	run->hosts[0].has_usage = run->hosts[1].has_usage = false;
+	render("text");
+	has_not("per second");
+}
+END_TEST
+
+START_TEST(kv_has_interrupts_that_are_known)
+{
+	render("kv");
+	has("\ninterrupts=24000\ncontext_switches=700\nsoftirqs=5000000\n");
+	has("\nsoftirqs_net_tx=0\nsoftirqs_net_rx=4000000\nsoftirqs_sched=246\n");
+	has("\nremote_softirqs_net_rx=4000000\n");
+	has_not("softirqs_timer");
+	has_not("remote2_softirqs");
+	run->hosts[1].usage.has_softirqs = false;
+	run->hosts[0].usage.has_interrupts = false;
+	render("kv");
+	has_not("\ninterrupts=");
+	has_not("\ncontext_switches=");
+	has("\nremote_interrupts=24000\nremote_context_switches=700\n");
+	has("\nsoftirqs_net_rx=4000000\n");
+	has_not("remote_softirqs");
+}
+END_TEST
+
 START_TEST(text_has_the_percentiles_that_there_are)
 {
 	ck_assert_int_eq(nm_percentiles_parse("50,90,99", &run->percentiles), 0);
@@ -645,6 +686,8 @@ int main(void)
 	tcase_add_test(tc, a_lost_stream_is_an_error_in_every_format);
 	tcase_add_test(tc, text_tells_the_run);
 	tcase_add_test(tc, text_tells_groups_and_hosts);
+	tcase_add_test(tc, text_has_interrupts_per_second);
+	tcase_add_test(tc, kv_has_interrupts_that_are_known);
 	tcase_add_test(tc, text_has_the_percentiles_that_there_are);
 	tcase_add_test(tc, text_tells_what_was_planned_when_less_was_done);
 	tcase_add_test(tc, text_tells_a_reason_once);

@@ -136,6 +136,16 @@ START_TEST(document_tells_hosts)
 	is_real("hosts.1.cpu.seconds", 0.5);
 	is_real("hosts.1.rusage.utime_s", 0.25);
 	is_text("hosts.1.nics.unavailable", "no netlink here");
+	is_real("hosts.1.interrupts.seconds", 2.0);
+	is_count("hosts.1.interrupts.hardware", 24000);
+	is_count("hosts.1.interrupts.context_switches", 700);
+	is_real("hosts.1.softirqs.seconds", 2.0);
+	is_count("hosts.1.softirqs.total", 5000000);
+	is_count("hosts.1.softirqs.net_rx", 4000000);
+	is_count("hosts.1.softirqs.net_tx", 0);
+	ck_assert(json_is_null(at("hosts.1.softirqs.timer")));
+	is_text("hosts.2.interrupts.unavailable", "the host did not deliver it");
+	is_text("hosts.2.softirqs.unavailable", "the host did not deliver it");
 	is_count("hosts.1.tcp.retransmitted_segments", 1);
 	is_count("hosts.0.connections.count", 16);
 	is_real("hosts.0.connections.rtt_s.mean", 2e-5);
