@@ -47,6 +47,8 @@ struct nm_neper_typed {
 	uint64_t sessions; /* for how many clients such a server is */
 };
 
+struct nm_words;
+
 struct nm_args {
 	enum nm_action action;
 	char *master; /* profile: name or path */
@@ -77,6 +79,8 @@ struct nm_args {
 	const char *words[2]; /* after --describe; borrowed from argv */
 	size_t n_words;
 	bool in_nepers_form; /* as the words were typed */
+	const struct nm_words
+		*nepers_words; /* what such a line became; NULL: it is none. Borrowed */
 	struct nm_neper_typed typed;
 };
 

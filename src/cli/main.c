@@ -130,6 +130,7 @@ static int run_neper(int argc, char **argv, struct nm_diags *diags)
 		} else if (nm_args_parse(words.count, words.items, &args, diags) == 0) {
 			args.action = instead ? instead : args.action;
 			args.in_nepers_form = true;
+			args.nepers_words = &words;
 			args.typed = words.typed;
 			code = act(&args, diags);
 		}

@@ -593,6 +593,8 @@ static void print_client(const struct work *work, const struct nm_neper_opt *opt
 			fputs("not offered by the profile", out);
 		if (opt->value == NM_NEPER_LENGTH)
 			fputs("; below 0: -D num_transactions", out);
+		if (opt->value == NM_NEPER_BYTE_RATE)
+			fputs(", in bits/s; k, m, g: 1000 bits; K, M, G: 1024 bytes", out);
 		break;
 	case NM_NEPER_OPTION:
 		fprintf(out, "--%s", opt->here);

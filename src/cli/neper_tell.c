@@ -34,11 +34,16 @@ static void print_typed(const struct nm_word_origin *origin, char *buf, size_t s
 static void retell_define(struct nm_diag *diag, const char *word, const char *typed)
 {
 	char before[1300], after[1300], param[1300];
+	/* Of several each has its place in a list. */
+	static const char *const places[][2] = {
+		{", ", ", "}, {", ", ")"}, {"(from ", ", "}, {"(from ", ")"}};
 
-	snprintf(before, sizeof before, "(from -D %s)", word);
-	snprintf(after, sizeof after, "(from %s)", typed);
-	if (replace(diag, before, after))
-		return;
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		snprintf(before, sizeof before, "%s-D %s%s", places[i][0], word, places[i][1]);
+		snprintf(after, sizeof after, "%s%s%s", places[i][0], typed, places[i][1]);
+		if (replace(diag, before, after))
+			return;
+	}
 	size_t name = strcspn(word, "=");
 
 	snprintf(param, sizeof param, "<param name=\"%.*s\">: value \"%s\" (", (int)name, word,

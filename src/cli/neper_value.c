@@ -144,7 +144,7 @@ const char *nm_neper_value_text(enum nm_neper_value value)
 	case NM_NEPER_NS:
 		return " NANOSECONDS";
 	case NM_NEPER_BYTE_RATE:
-		return " RATE";
+		return " BYTES/S";
 	case NM_NEPER_PERCENTILES:
 		return " LIST";
 	case NM_NEPER_FILE:

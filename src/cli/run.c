@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/live.h"
+#include "cli/neper.h"
 #include "cli/neper_echo.h"
 #include "cli/output.h"
 #include "cli/places.h"
@@ -197,6 +198,8 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	if (nm_places_check(args, diags) != 0 || nm_output_check(args->output, diags) != 0 ||
 	    open_logs(args, &live, diags) != 0)
 		goto out;
+	if (args->nepers_words)
+		nm_neper_retell(args->nepers_words, diags);
 	nm_cli_print_diags(diags); /* warnings, before the run */
 	int interrupt_fd = nm_signals_start();
 	if (interrupt_fd < 0) {

@@ -54,6 +54,30 @@ static void timeout_text(const struct nm_instr *instr, char *buf, size_t size)
 		       time);
 }
 
+/* Whether the connections of the flowop have ports that the profile has chosen. */
+static bool has_own_ports(const struct nm_plan *plan, const struct nm_engine_error *error)
+{
+	const struct nm_group *group =
+		error->group < plan->n_groups ? &plan->groups[error->group] : NULL;
+
+	for (uint32_t i = 0; group && i < group->n_instrs; i++) {
+		const struct nm_instr *instr = &group->instrs[i];
+		const struct nm_opt *opt =
+			instr->op && (instr->op->flags & NM_FLOWOP_OPENS) &&
+					instr->line == error->line && instr->transport
+				? nm_opt_find(instr->transport->opts, "source_port")
+				: NULL;
+		uint64_t port = 0;
+
+		if (!opt)
+			continue;
+		memcpy(&port, (const char *)instr->transport_opts + opt->offset, sizeof port);
+		if (port)
+			return true;
+	}
+	return false;
+}
+
 void nm_failure_text(const struct nm_engine_error *error, const struct nm_plan *plan,
 		     const char *file, char *buf, size_t size)
 {
@@ -63,7 +87,7 @@ void nm_failure_text(const struct nm_engine_error *error, const struct nm_plan *
 	const char *cause = *error->why	   ? error->why
 			    : error->error ? strerror(error->error)
 					   : "it failed";
-	char count[48];
+	char count[48], ports[256];
 
 	/* What nothing but sending files answers. */
 	if (error->error == ESTALE)
@@ -71,6 +95,15 @@ void nm_failure_text(const struct nm_engine_error *error, const struct nm_plan *
 	if (limited) {
 		timeout_text(limited, late, sizeof late);
 		cause = late;
+	}
+	if ((error->error == EADDRNOTAVAIL || error->error == EADDRINUSE) && !*error->why &&
+	    has_own_ports(plan, error)) {
+		(void)snprintf(ports, sizeof ports,
+			       "%s: its source_port is in use, or waits in TIME_WAIT since a "
+			       "connection was closed in order; source_ports gives each flow "
+			       "several, and close=rst leaves none waiting",
+			       strerror(error->error));
+		cause = ports;
 	}
 	(void)snprintf(count, sizeof count, "%llu flow%s", (unsigned long long)error->count,
 		       error->count == 1 ? "" : "s");

@@ -108,10 +108,9 @@ int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *va
 		nm_diag_error(diags, loaded->name, 0, "out of memory");
 	/* Also after an error in a parameter: all mistakes are told in one go. */
 	loaded->plan = nm_plan_compile(loaded->root, loaded->name, diags);
-	if (loaded->plan && !diags->n_errors)
-		return 0;
-	nm_origin_add(loaded, diags);
-	return -EINVAL;
+	if (diags->count)
+		nm_origin_add(loaded, diags);
+	return loaded->plan && !diags->n_errors ? 0 : -EINVAL;
 }
 
 int nm_loaded_params(struct nm_loaded *loaded, const struct nm_param_values *values,

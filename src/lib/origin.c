@@ -79,16 +79,96 @@ static bool is_cause(const struct nm_param *param, const struct nm_node *written
 	       line_mentions(written, diag->line, attr, param->name);
 }
 
-static void add_origin(struct nm_diag *diag, const struct nm_param *param)
+/* Whether the beginning of a text has the word. */
+static bool has_word(const char *text, size_t length, const char *word, size_t word_length)
 {
+	for (size_t i = 0; word_length && i + word_length <= length; i++)
+		if (strncmp(text + i, word, word_length) == 0 &&
+		    (i == 0 || (!isalnum((unsigned char)text[i - 1]) && text[i - 1] != '_')) &&
+		    !isalnum((unsigned char)text[i + word_length]) && text[i + word_length] != '_')
+			return true;
+	return false;
+}
+
+/* Whether an option among those of an attribute, which the subject of a message names, has its value from the
+ * parameter; or is one without a value, and there by when= or unless= of it. */
+static bool options_mention(const char *options, const char *name, const char *subject,
+			    size_t length)
+{
+	bool named_flag = false, chosen = false;
+
+	for (const char *at = options + strspn(options, " "); *at; at += strspn(at, " ")) {
+		size_t word = strcspn(at, " "), option = strcspn(at, " =");
+		bool named = has_word(subject, length, at, option);
+		bool chooses = strncmp(at, "when=", 5) == 0 || strncmp(at, "unless=", 7) == 0;
+		char value[512];
+
+		snprintf(value, sizeof(value), "%.*s", (int)(word - option), at + option);
+		if (named && mentions(value, name))
+			return true;
+		named_flag |= named && option == word;
+		chosen |= chooses && mentions(value, name);
+		at += word;
+	}
+	return named_flag && chosen;
+}
+
+static bool is_in_options(const struct nm_node *node, unsigned line, const char *name,
+			  const char *subject, size_t length)
+{
+	bool found = false;
+
+	for (size_t i = 0; node->line == line && i < node->n_attrs; i++)
+		found |= options_mention(node->attrs[i].value, name, subject, length);
+	for (size_t i = 0; !found && i < node->n_children; i++)
+		found = is_in_options(node->children[i], line, name, subject, length);
+	return found;
+}
+
+/* "<flowop write>: discard and rx_zerocopy: only one of them can be": what stands between the colons is named. */
+static bool is_named(const struct nm_param *param, const struct nm_node *written,
+		     const struct nm_diag *diag)
+{
+	const char *subject = strstr(diag->text, ">: ");
+	const char *end = subject ? strchr(subject + 3, ':') : NULL;
+
+	return end && param->value && !param->stand_in && param->source != NM_PARAM_DEFAULT &&
+	       is_in_options(written, diag->line, param->name, subject + 3,
+			     (size_t)(end - subject - 3));
+}
+
+/* "(from -D a=1)", and behind it ", -D b=2" within. */
+static void add_origin(struct nm_diag *diag, const struct nm_param *param, bool first)
+{
+	size_t length = strlen(diag->text);
 	char *text = NULL;
 
-	if (asprintf(&text, "%s (from %s%s=%s)", diag->text,
+	if (asprintf(&text, "%.*s%s%s%s=%s)", (int)(first ? length : length - 1), diag->text,
+		     first ? " (from " : ", ",
 		     param->source == NM_PARAM_DEFINED ? "-D " : "the environment, ", param->name,
 		     param->value) < 0)
 		return;
 	free(diag->text);
 	diag->text = text;
+}
+
+static void add_origins(const struct nm_loaded *loaded, const struct nm_node *written,
+			struct nm_diag *diag)
+{
+	bool first = true;
+
+	for (size_t i = 0; diag->severity == NM_SEV_ERROR && i < loaded->params.count; i++) {
+		if (!is_cause(&loaded->params.items[i], written, diag))
+			continue;
+		add_origin(diag, &loaded->params.items[i], true);
+		return;
+	}
+	for (size_t i = 0; i < loaded->params.count; i++) {
+		if (!is_named(&loaded->params.items[i], written, diag))
+			continue;
+		add_origin(diag, &loaded->params.items[i], first);
+		first = false;
+	}
 }
 
 void nm_origin_add(const struct nm_loaded *loaded, struct nm_diags *diags)
@@ -100,14 +180,8 @@ void nm_origin_add(const struct nm_loaded *loaded, struct nm_diags *diags)
 	for (size_t i = 0; written && i < diags->count && i < MAX_DIAGS; i++) {
 		struct nm_diag *diag = &diags->items[i];
 
-		if (diag->severity != NM_SEV_ERROR || !diag->line || !diag->text)
-			continue;
-		for (size_t k = 0; k < loaded->params.count; k++) {
-			if (!is_cause(&loaded->params.items[k], written, diag))
-				continue;
-			add_origin(diag, &loaded->params.items[k]);
-			break;
-		}
+		if (diag->line && diag->text)
+			add_origins(loaded, written, diag);
 	}
 	nm_node_free(written);
 	nm_diags_fini(&ignored);

@@ -72,6 +72,53 @@ static void check_stream(struct nm_draft *draft, const struct nm_draft_step *ste
 			      step->op->flags & NM_FLOWOP_FILES ? "files need" : "it needs");
 }
 
+/* What follows on its connection, also with the next pass, and moves the other way or closes; NULL: neither. */
+static const struct nm_draft_step *turn_after(const struct nm_draft_group *group,
+					      const struct nm_draft_transaction *transaction,
+					      const struct nm_draft_step *step)
+{
+	size_t own = (size_t)(step - group->steps) - transaction->first;
+
+	for (size_t i = 1; i <= transaction->n_steps; i++) {
+		const struct nm_draft_step *next =
+			&group->steps[transaction->first + (own + i) % transaction->n_steps];
+
+		if (!(next->op->flags & (NM_FLOWOP_MOVES | NM_FLOWOP_CLOSES)) ||
+		    next->slot != step->slot)
+			continue;
+		bool goes_on = (next->op->flags & NM_FLOWOP_MOVES) &&
+			       !((next->op->flags ^ step->op->flags) & NM_FLOWOP_INITIATES);
+
+		return goes_on ? NULL : next;
+	}
+	return NULL;
+}
+
+/* What is held back must not be what the other end waits for. */
+static void check_more(struct nm_draft *draft, const struct nm_draft_group *group)
+{
+	for (size_t t = 0; t < group->n_transactions; t++) {
+		const struct nm_draft_transaction *transaction = &group->transactions[t];
+
+		for (size_t i = 0; i < transaction->n_steps; i++) {
+			const struct nm_draft_step *step = &group->steps[transaction->first + i];
+			const struct nm_draft_step *next = NULL;
+			const uint32_t kinds = NM_FLOWOP_MOVES | NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
+
+			if ((step->op->flags & kinds) != NM_FLOWOP_MOVES || !step->transport ||
+			    !(step->transport->caps & NM_TRANSPORT_TCP))
+				continue;
+			if (((const struct nm_opts_moving *)step->opts)->more)
+				next = turn_after(group, transaction, step);
+			if (next)
+				nm_diag_warn(draft->diags, draft->file, step->line,
+					     "<flowop %s>: more has no effect: what follows on its "
+					     "connection is a %s",
+					     step->op->name, next->op->name);
+		}
+	}
+}
+
 /* What is only so over some transports, and what cannot be together. */
 static void check_special(struct nm_draft *draft, const struct nm_draft_step *step)
 {
@@ -130,6 +177,7 @@ void nm_draft_check_moving(struct nm_draft *draft, struct nm_draft_group *group)
 {
 	check_rcvlowat(draft, group);
 	read_ahead(group);
+	check_more(draft, group);
 	for (size_t i = 0; i < group->n_steps; i++) {
 		struct nm_draft_step *step = &group->steps[i];
 		const char *vain = step->rsize ? rsize_is_vain(group, step) : NULL;

@@ -20,7 +20,7 @@ void nm_keys_duration(uint64_t ns, uint64_t unit_ns, char *text, size_t size);
 /* The value of a parameter as neper has it: 0 or 1, bytes, bytes a second, and times in such units. False: it is text. */
 bool nm_keys_number(const struct nm_param *param, uint64_t unit_ns, char *text, size_t size);
 /* "50,99.9,"; NM_KEYS_PERCENTILES are enough. */
-#define NM_KEYS_PERCENTILES 1024
+#define NM_KEYS_PERCENTILES 4096
 void nm_keys_percentiles(const struct nm_percentiles *list, char *text, size_t size);
 /* The options of a run that are no parameters: interval, percentiles. */
 void nm_keys_run_options(FILE *out, const struct nm_result *result);

@@ -189,10 +189,12 @@ static void add_behind(struct nm_table *table, const struct nm_result *result)
 	}
 }
 
+#define PERCENTILES_A_LINE 8
+
 static void add_latency(struct nm_table *table, const char *name, const struct nm_latency *latency,
 			const struct nm_percentiles *percentiles)
 {
-	char value[TEXT], key[TEXT], line[NM_RESULT_MAX_PERCENTILES * 2 * TEXT];
+	char value[TEXT], key[TEXT], line[PERCENTILES_A_LINE * 2 * TEXT];
 	const char *const names[] = {"min", "mean", "max", "stddev"};
 	const double values[] = {latency->min_s, latency->mean_s, latency->max_s,
 				 latency->stddev_s};
@@ -207,15 +209,17 @@ static void add_latency(struct nm_table *table, const char *name, const struct n
 	nm_table_cell(table, "%s", name);
 	nm_table_cell(table, "%s", line);
 	used = 0;
-	for (size_t i = 0; i < percentiles->count; i++)
+	for (size_t i = 0; i < percentiles->count; i++) {
 		used += (size_t)snprintf(
-			line + used, sizeof(line) - used, "%s%s %s", i ? "  " : "",
+			line + used, sizeof(line) - used, "%s%s %s", used ? "  " : "",
 			nm_percentile_key(percentiles->pct[i], key, sizeof(key)),
 			nm_format_duration(latency->pct_s[i], value, sizeof(value)));
-	if (percentiles->count == 0)
-		return;
-	nm_table_cell(table, "%s", "");
-	nm_table_cell(table, "%s", line);
+		if ((i + 1) % PERCENTILES_A_LINE && i + 1 < percentiles->count)
+			continue;
+		nm_table_cell(table, "%s", "");
+		nm_table_cell(table, "%s", line);
+		used = 0;
+	}
 }
 
 #define NAMED_GROUPS 3 /* in a label */

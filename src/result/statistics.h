@@ -8,7 +8,7 @@
 
 #include "stats/counters.h"
 
-#define NM_RESULT_MAX_PERCENTILES 32
+#define NM_RESULT_MAX_PERCENTILES 128
 
 /* Which percentiles a result has, ascending, 0..100. */
 struct nm_percentiles {

@@ -483,6 +483,26 @@ def test_hosts_are_described(netmodel: Netmodel) -> None:
     assert master_of(document)["rtt_s"] is None
 
 
+def test_as_many_percentiles_as_a_hundred_has(netmodel: Netmodel, validate: Validate) -> None:
+    """Of each whole percent, and some: in every format."""
+    asked = [*range(101), 99.5, 99.9, 99.99, *(n + 0.25 for n in range(24))]
+    words = ("-m", "tcp_rr", "--percentiles", ",".join(map(str, asked)), *defines(test_length="100ms"), "--format")
+    document = netmodel.run(*words, "json", code=0).json()
+    validate(document)
+    found = document["totals"]["latency_s"]
+    assert {name for name in found if name[0] == "p"} == {f"p{value:g}" for value in asked}
+    values = [found[f"p{value:g}"] for value in sorted(asked)]
+    assert values == sorted(values)
+    keys = dict(line.split("=", 1) for line in netmodel.run(*words, "kv", code=0).out.splitlines())
+    assert keys["percentiles"] == "".join(f"{value:g}," for value in sorted(asked))
+    assert {f"latency_p{value:g}" for value in asked} <= set(keys)
+    text = netmodel.run(*words, "text", code=0).out
+    assert re.findall(r"\bp([\d.]+) ", text) == [f"{value:g}" for value in sorted(asked)]
+    assert max(map(len, text.splitlines())) < 160
+    header = netmodel.run(*words, "csv", code=0).out.splitlines()[0]
+    assert {f"latency_p{value:g}_s" for value in asked} <= set(header.split(","))
+
+
 def interrupts_so_far() -> dict[str, int]:
     """The test's own reading of what the kernel has counted since it was started."""
     stat = dict(line.split(" ", 1) for line in Path("/proc/stat").read_text().splitlines())

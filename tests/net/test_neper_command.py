@@ -347,13 +347,13 @@ def test_a_slave_ends_when_its_time_is_over(netmodel: Netmodel) -> None:
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_the_help_is_true(netmodel: Netmodel, workload: str) -> None:
     """Every option that stands for a parameter sets it, by either of its names."""
-    values = {"BYTES": "77", "N": "7", "TEXT": "reno", "RATE": "100Mb"}  # for others "3"
+    values = {"BYTES": "77", "N": "7", "TEXT": "reno", "BYTES/S": "100Mb"}  # for others "3"
     text = netmodel.run(workload, "-h", code=0).out
     found = [match for line in text.splitlines() if (match := PARAM.match(line))]
     assert {"host", "num_flows", "num_threads", "test_length"} <= {match[4] for match in found}
     for letter, name, kind, param, fixed in (match.groups() for match in found):
         value = "127.0.0.3" if name == "local-hosts" else values.get(kind or "", "3" if kind else "")
-        expected = fixed or {"RATE": "100000000"}.get(kind or "", value or "yes")
+        expected = fixed or {"BYTES/S": "100000000"}.get(kind or "", value or "yes")
         words = [f"--{name}={value}"] if kind else [f"--{name}"]
         lines = [words] if not letter else [words, [f"-{letter}", value] if kind else [f"-{letter}"]]
         for words in lines:
@@ -361,6 +361,16 @@ def test_the_help_is_true(netmodel: Netmodel, workload: str) -> None:
             row = next(line.split() for line in listed.splitlines() if line.startswith(f"{param} "))
             assert re.fullmatch(re.escape(expected) + r"(s|ms|us|ns)?", row[2]), (words, row)
             assert row[3] == "-D"
+
+
+def test_the_help_tells_what_a_rate_is(netmodel: Netmodel) -> None:
+    """The option has bytes where the parameter has bits."""
+    (line,) = (line for line in netmodel.run("tcp_rr", "-h", code=0).out.splitlines() if "--max-pacing-rate" in line)
+    assert "--max-pacing-rate BYTES/S " in line
+    assert line.endswith(" -D max_pacing_rate, in bits/s; k, m, g: 1000 bits; K, M, G: 1024 bytes")
+    for word, bits in (("1", "8"), ("1M", "8388608"), ("1m", "1000000")):
+        listed = netmodel.run("tcp_rr", "-c", "-m", word, "--params", code=0).out
+        assert re.search(rf"^max_pacing_rate +bitrate +{bits} ", listed, re.MULTILINE), listed
 
 
 def test_nothing_is_run_dry(netmodel: Netmodel) -> None:
@@ -381,7 +391,7 @@ def test_nothing_is_run_dry(netmodel: Netmodel) -> None:
 
 DRY = [
     (["-C", "65536"], "--control-port 65536: not a port: a number from 0 to 65535"),
-    (["-p", ",".join(map(str, range(33)))], ": at most 32 percentiles"),
+    (["-p", ",".join(map(str, (n / 2 for n in range(129))))], ": at most 128 percentiles"),
     (["-I", "1ns"], "--interval 1ns: must be 0 or at least 1ms"),
     (["--iostat-ms", "1ns"], "--iostat-ms 1ns: must be "),
     (["--logrtt-entries-per-flow", "0"], "--logrtt-entries-per-flow 0: must be 1 to 1000000000"),
@@ -553,6 +563,16 @@ def test_options_of_other_workloads_are_told_with_them(netmodel: Netmodel) -> No
         "netmodel: --noburst: no option of tcp_stream, but of tcp_rr, psp_rr; netmodel tcp_stream -h lists those it has",
         "netmodel: --rx-zerocopy and --skip-rx-copy: only one of them can be",
     ]
+
+
+def test_parameters_are_told_as_they_were_given(netmodel: Netmodel) -> None:
+    both = "-D rx_zerocopy=yes, -D skip_rx_copy=yes"
+    done = netmodel.run("-m", "tcp_stream", "-D", "skip_rx_copy=yes", "-D", "rx_zerocopy=yes", "--check", code=1)
+    assert f": discard and rx_zerocopy: only one of them can be (from {both})" in done.err
+    done = netmodel.run("tcp_stream", "-c", "-z", "--define", "skip_rx_copy=yes", "-n", code=1)
+    assert "can be (from --rx-zerocopy, -D skip_rx_copy=yes)" in done.err
+    done = netmodel.run("tcp_stream", "-c", "-H", "local", "-r", "-l", "0.1", "--define", "no_cork=no", code=0)
+    assert "more has no effect: what follows on its connection is a read (from -D no_cork=no, --enable-read)" in done.err
 
 
 def test_mistakes_of_a_server_are_told(netmodel: Netmodel) -> None:

@@ -325,6 +325,15 @@ def test_source_ports_in_turn(
     assert {(port - base) // 30 for port in mine} == set(range(FLOWS))
 
 
+def test_a_source_port_that_waits_is_told(netmodel: Netmodel) -> None:
+    base = 28000 + os.getpid() % 1000
+    words = ("-m", "tcp_crr", *defines(test_length="2s", close="fin"))
+    said = netmodel.run(*words, *defines(source_port=base), code=2).err
+    assert re.search(r"flowop connect at .*: its source_port is in use, or waits in TIME_WAIT .*; source_ports gives", said)
+    said = netmodel.run(*words, *defines(source_port=base + 1000, source_ports=20, num_transactions=10), code=0).err
+    assert "TIME_WAIT" not in said
+
+
 @pytest.mark.parametrize("protocol", ["tcp", "udp"])
 def test_local_hosts_in_turn(
     netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, protocol: str

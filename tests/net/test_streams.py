@@ -94,6 +94,28 @@ def test_ways_of_moving_hold_in_all_directions(
     assert any("MSG_MORE" in line for line in sends) == ("enable_read" not in way)
 
 
+def test_nothing_is_held_back_where_an_answer_is_awaited(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """Which is told, and only there."""
+    for way in ({"enable_write": "no"}, {"enable_tcp_maerts": "yes"}, {"split_bidir": "yes"}):
+        words = defines(no_cork="no", **{"enable_read": "yes", **way})
+        assert netmodel.run("--check", "-m", "tcp_stream", *words, code=0).err == ""
+    vain = "more has no effect: what follows on its connection is a"
+    said = netmodel.run("--check", "-m", "tcp_stream", *defines(no_cork="no", enable_read="yes"), code=0).err
+    assert f"<flowop write>: {vain} read (from -D no_cork=no, -D enable_read=yes)" in said
+    assert said.count("\n") == 1
+    for flowops, told in (
+        ('<flowop type="write" options="size=9 more"/><flowop type="write" options="size=9"/>', ""),
+        ('<flowop type="read" options="size=9 more"/><flowop type="write" options="size=9"/>', f"read>: {vain} write"),
+        ('<flowop type="write" options="size=9 more"/><flowop type="disconnect"/>', f"write>: {vain} disconnect"),
+    ):
+        path = profile(
+            '<group nthreads="1"><transaction iterations="1"><flowop type="connect" options="remotehost=local"/>'
+            f"{flowops}</transaction></group>"
+        )
+        said = netmodel.run("--check", "-m", path, code=0).err
+        assert told in said if told else vain not in said, (flowops, said)
+
+
 # --- slow connections ---
 
 
@@ -252,7 +274,7 @@ def test_rcvlowat_is_for_data_that_keep_coming(netmodel: Netmodel, profile: Writ
         ({"rcvlowat": "256k"}, 262144, ""),
         ({"buffer_size": "16k", "rcvlowat": "0"}, 65536, ""),
         ({"read_size": "512k"}, 524288, ""),
-        ({"read_size": "4k"}, 131072, "warning: <flowop write>: rsize has no effect: it is smaller than size"),
+        ({"read_size": "4k"}, 131072, "warning: <flowop write>: rsize has no effect: it is smaller than size (from -D read_size=4k)"),
     ],
     ids=str,
 )

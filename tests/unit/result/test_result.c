@@ -42,11 +42,12 @@ END_TEST
 START_TEST(percentiles_have_a_limit)
 {
 	struct nm_percentiles list;
-	char text[512] = "";
+	char text[2048] = "";
 	size_t used = 0;
 
 	for (int i = 0; i < NM_RESULT_MAX_PERCENTILES; i++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d", i ? "," : "", i);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%g", i ? "," : "",
+					 i / 2.0);
 	ck_assert_int_eq(nm_percentiles_parse(text, &list), 0);
 	ck_assert_uint_eq(list.count, NM_RESULT_MAX_PERCENTILES);
 	/* One that is there already is not one more. */
