@@ -55,6 +55,7 @@ int nm_accept_slave_cpus(struct nm_args *args, const char *value, char *why, siz
 
 int nm_accept_percentiles(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
+	args->has_percentiles = true;
 	return nm_settings_check_percentiles(value, &args->percentiles, why, why_size);
 }
 

@@ -462,7 +462,8 @@ const struct nm_arg nm_arg_table[] = {
 				.type = NM_TYPE_STRING,
 				.offset = FIELD(all_samples),
 				.help = "write what each flow of each host has done in each "
-					"interval, as CSV",
+					"interval, as CSV; with --percentiles these of its passes, "
+					"too",
 			},
 		.argument = "FILE",
 		.heading = STATISTICS,

@@ -65,7 +65,7 @@ struct nm_args {
 	uint64_t interval_ns, warmup_ns, cooldown_ns, timeout_ns, wait_start_ns, iostat_ns;
 	uint64_t wait_slaves_ns;
 	uint64_t repeat, seed;
-	bool has_seed;
+	bool has_seed, has_percentiles; /* given, and not only by default */
 	char *percentiles_text;
 	struct nm_percentiles percentiles;
 	char *format, *output, *throughput_unit;

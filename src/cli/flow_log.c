@@ -7,7 +7,7 @@
 static const char flow_columns[] =
 	"host,group,tid,flow_id,time,transactions,transactions/s,bytes_sent,bytes_sent/s,"
 	"bytes_read,bytes_read/s,errors,utime,stime,maxrss,minflt,majflt,nvcsw,nivcsw,"
-	"latency_min,latency_mean,latency_max,latency_stddev\n";
+	"latency_min,latency_mean,latency_max,latency_stddev";
 
 /* What comes from a profile stays in its field. */
 static void put_name(FILE *stream, const char *name)
@@ -52,13 +52,28 @@ static void put_usage(FILE *stream, const struct nm_rusage *usage)
 		usage->minflt, usage->majflt, usage->nvcsw, usage->nivcsw);
 }
 
-void nm_flow_log_head(struct nm_log_file *log)
+void nm_flow_log_head(struct nm_log_file *log, const struct nm_percentiles *percentiles)
 {
-	if (log->stream)
-		fputs(flow_columns, log->stream);
+	if (!log->stream)
+		return;
+	fputs(flow_columns, log->stream);
+	for (size_t i = 0; percentiles && i < percentiles->count; i++)
+		fprintf(log->stream, ",latency_p%.10g", percentiles->pct[i]);
+	putc('\n', log->stream);
 }
 
-void nm_flow_log_add(struct nm_log_file *log, const struct nm_flow_rows *rows)
+static void put_percentiles(FILE *stream, size_t count, const double *pct_s)
+{
+	for (size_t i = 0; i < count; i++)
+		if (pct_s)
+			fprintf(stream, ",%.9f", pct_s[i]);
+		else
+			putc(',', stream);
+	putc('\n', stream);
+}
+
+void nm_flow_log_add(struct nm_log_file *log, const struct nm_percentiles *percentiles,
+		     const struct nm_flow_rows *rows)
 {
 	FILE *stream = log->stream;
 
@@ -74,10 +89,11 @@ void nm_flow_log_add(struct nm_log_file *log, const struct nm_flow_rows *rows)
 		fprintf(stream, ",%" PRIu64, row->total.errors);
 		put_usage(stream, &rows->usage);
 		if (row->has_latency)
-			fprintf(stream, ",%.9f,%.9f,%.9f,%.9f\n", row->min_s, row->mean_s,
-				row->max_s, row->stddev_s);
+			fprintf(stream, ",%.9f,%.9f,%.9f,%.9f", row->min_s, row->mean_s, row->max_s,
+				row->stddev_s);
 		else
-			fputs(",,,,\n", stream);
+			fputs(",,,,", stream);
+		put_percentiles(stream, percentiles ? percentiles->count : 0, row->pct_s);
 		nm_log_file_check(log);
 	}
 }

@@ -6,8 +6,10 @@
 #include "cli/log_file.h"
 #include "control/run.h"
 
-void nm_flow_log_head(struct nm_log_file *log);
-void nm_flow_log_add(struct nm_log_file *log, const struct nm_flow_rows *rows);
+/* percentiles: those that the rows have; NULL: none. */
+void nm_flow_log_head(struct nm_log_file *log, const struct nm_percentiles *percentiles);
+void nm_flow_log_add(struct nm_log_file *log, const struct nm_percentiles *percentiles,
+		     const struct nm_flow_rows *rows);
 void nm_tcp_log_head(struct nm_log_file *log);
 void nm_tcp_log_add(struct nm_log_file *log, const struct nm_tcp_rows *rows);
 

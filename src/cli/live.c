@@ -92,7 +92,7 @@ void nm_live_flows(void *arg, const struct nm_flow_rows *rows)
 {
 	struct nm_live *live = arg;
 
-	nm_flow_log_add(&live->flow_log, rows);
+	nm_flow_log_add(&live->flow_log, live->samples_percentiles, rows);
 }
 
 void nm_live_tcp(void *arg, const struct nm_tcp_rows *rows)

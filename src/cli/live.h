@@ -21,6 +21,7 @@ struct nm_live {
 	struct nm_responses responses;
 	struct nm_hdr_log hdr_log;
 	struct nm_log_file flow_log, tcp_log, rtt_log;
+	const struct nm_percentiles *samples_percentiles; /* of flow_log; NULL: none */
 	uint64_t run, runs;
 };
 

@@ -33,6 +33,7 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 	ret_options->wait_slaves_ns = args->wait_slaves_ns;
 	ret_options->traffic_ns = args->iostat_ns;
 	ret_options->samples_flows = args->all_samples != NULL;
+	ret_options->samples_percentiles = args->has_percentiles;
 	ret_options->log_passes = args->log_rtt ? args->log_rtt_entries : 0;
 	ret_options->samples_tcp = args->tcp_info != NULL;
 	ret_options->percentiles = args->percentiles;
@@ -115,7 +116,8 @@ static int open_logs(const struct nm_args *args, struct nm_live *live, struct nm
 		error = nm_log_file_open(&live->tcp_log, "tcp-info", args->tcp_info, diags);
 	if (!error)
 		error = nm_log_file_open(&live->rtt_log, "log-rtt", args->log_rtt, diags);
-	nm_flow_log_head(&live->flow_log);
+	live->samples_percentiles = args->has_percentiles ? &args->percentiles : NULL;
+	nm_flow_log_head(&live->flow_log, live->samples_percentiles);
 	nm_tcp_log_head(&live->tcp_log);
 	nm_rtt_log_head(&live->rtt_log);
 	return error;

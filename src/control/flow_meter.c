@@ -5,8 +5,20 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Of each histogram only buckets in which something was counted are written to, and take memory. */
+static int make_times(struct nm_flow_meter *meter, const struct nm_percentiles *percentiles)
+{
+	meter->percentiles = percentiles;
+	meter->last_times = calloc(meter->n_flows + 1u, sizeof *meter->last_times);
+	meter->times = calloc(1, sizeof *meter->times);
+	meter->pct_s =
+		calloc((meter->n_flows + 1u) * (percentiles->count + 1), sizeof *meter->pct_s);
+	return meter->last_times && meter->times && meter->pct_s ? 0 : -ENOMEM;
+}
+
 int nm_flow_meter_init(struct nm_flow_meter *meter, const struct nm_engine *engine,
 		       const struct nm_plan *plan, uint64_t interval_ns,
+		       const struct nm_percentiles *percentiles,
 		       const struct nm_flow_meter_events *events)
 {
 	unsigned details = nm_engine_details(engine);
@@ -26,13 +38,18 @@ int nm_flow_meter_init(struct nm_flow_meter *meter, const struct nm_engine *engi
 		return 0;
 	meter->last = calloc(meter->n_flows + 1u, sizeof *meter->last);
 	meter->rows = calloc(meter->n_flows + 1u, sizeof *meter->rows);
-	return meter->last && meter->rows ? 0 : -ENOMEM;
+	if (!meter->last || !meter->rows)
+		return -ENOMEM;
+	return details & NM_DETAIL_PASS_TIMES ? make_times(meter, percentiles) : 0;
 }
 
 void nm_flow_meter_fini(struct nm_flow_meter *meter)
 {
 	free(meter->last);
 	free(meter->rows);
+	free(meter->last_times);
+	free(meter->times);
+	free(meter->pct_s);
 	free(meter->tcp_rows);
 	*meter = (struct nm_flow_meter){.engine = NULL};
 }
@@ -58,6 +75,36 @@ static void fill_latency(struct nm_flow_row *row, const struct nm_flow_sample *n
 	row->mean_s = (double)(now->sum_ns - last->sum_ns) / 1e9 / n;
 	row->stddev_s =
 		sqrt(fmax(0, (now->squares - last->squares) / n - row->mean_s * row->mean_s));
+}
+
+/* What was recorded since the row before: `times` are all, and become those. What is the same is not written. */
+static void subtract_last(struct nm_hist_snap *times, struct nm_hist_snap *last)
+{
+	times->count = 0;
+	for (unsigned i = 0; i < NM_HIST_BUCKETS; i++) {
+		uint64_t now = times->bucket[i];
+
+		if (!now)
+			continue;
+		times->bucket[i] = now - last->bucket[i];
+		times->count += times->bucket[i];
+		if (times->bucket[i])
+			last->bucket[i] = now;
+	}
+}
+
+static void fill_percentiles(struct nm_flow_meter *meter, struct nm_flow_row *row, uint32_t number,
+			     const struct nm_flow_sample *now)
+{
+	struct nm_hist_snap *times = meter->times;
+	double *pct_s = &meter->pct_s[number * meter->percentiles->count];
+
+	/* As exact as in the row's other columns. */
+	times->min_ns = now->min_ns;
+	times->max_ns = now->max_ns;
+	for (size_t i = 0; i < meter->percentiles->count; i++)
+		pct_s[i] = nm_hist_percentile_s(times, meter->percentiles->pct[i]);
+	row->pct_s = pct_s;
 }
 
 /* What the flow has done since the row before, and in the phase so far. */
@@ -93,12 +140,20 @@ static void read_flows(struct nm_flow_meter *meter, uint64_t at_ns, bool tell)
 			struct nm_flow_sample now;
 
 			nm_engine_flow_sample(meter->engine, g, i, &now);
+			bool timed = meter->times &&
+				     nm_engine_flow_times(meter->engine, g, i, meter->times);
+
+			if (timed)
+				subtract_last(meter->times, &meter->last_times[first]);
 			if (tell && is_measured(meter, g)) {
 				struct nm_flow_row *row = &meter->rows[rows.count++];
 
 				row->group = g;
 				row->flow = i;
 				fill_row(row, &now, &meter->last[first]);
+				row->pct_s = NULL;
+				if (timed && row->has_latency && meter->times->count)
+					fill_percentiles(meter, row, first, &now);
 			}
 			meter->last[first] = now;
 		}

@@ -16,6 +16,9 @@
 /* Flows of more than this are not sampled one by one. */
 #define NM_FLOW_METER_MAX 100000u
 
+/* Of more than this no percentiles are kept: each has two histograms. */
+#define NM_FLOW_METER_MAX_TIMES 4096u
+
 /* The host's name and the plan of the rows are not set. */
 struct nm_flow_meter_events {
 	void *arg;
@@ -32,6 +35,11 @@ struct nm_flow_meter {
 	uint32_t n_flows;	     /* that this side runs */
 	struct nm_flow_sample *last; /* owned; by flow, group after group */
 	struct nm_flow_row *rows;    /* the same */
+	/* With NM_DETAIL_PASS_TIMES, else NULL; owned. */
+	const struct nm_percentiles *percentiles; /* borrowed */
+	struct nm_hist_snap *last_times;	  /* by flow; of each only the buckets are used */
+	struct nm_hist_snap *times;		  /* of the row that is being made */
+	double *pct_s;				  /* by flow */
 	struct nm_tcp_sample *tcp_rows;
 	size_t n_tcp, tcp_room;
 	bool failed; /* out of memory: samples are missing */
@@ -43,9 +51,10 @@ struct nm_flow_meter {
 	bool asked; /* for TCP_INFO, and not all have answered */
 };
 
-/* Does nothing unless the engine keeps the details. 0 or -ENOMEM; nm_flow_meter_fini may be called either way. */
+/* Does nothing unless the engine keeps the details. percentiles: of the rows, if the engine keeps these, and borrowed. 0 or -ENOMEM; nm_flow_meter_fini may be called either way. */
 int nm_flow_meter_init(struct nm_flow_meter *meter, const struct nm_engine *engine,
 		       const struct nm_plan *plan, uint64_t interval_ns,
+		       const struct nm_percentiles *percentiles,
 		       const struct nm_flow_meter_events *events);
 void nm_flow_meter_fini(struct nm_flow_meter *meter);
 void nm_flow_meter_begin(struct nm_flow_meter *meter, const struct nm_phase_order *order,

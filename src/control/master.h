@@ -157,6 +157,8 @@ int nm_link_done(struct nm_master *master, struct nm_link *link, json_t *body);
 /* --- ticker.c --- */
 /* Which details the engines keep. */
 unsigned nm_master_details(const struct nm_master *master);
+/* Whether the passes of each flow have a histogram. */
+bool nm_master_times_flows(const struct nm_master *master);
 int nm_ticker_start(struct nm_master *master); /* 0 or -ENOMEM */
 void nm_ticker_begin(struct nm_master *master, const struct nm_phase_order *order);
 uint64_t nm_ticker_next_ns(const struct nm_master *master);

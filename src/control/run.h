@@ -68,6 +68,7 @@ struct nm_flow_row {
 	struct nm_flow_counts total, delta;
 	bool has_latency; /* of passes since the row before; only the master has it */
 	double min_s, mean_s, max_s, stddev_s;
+	const double *pct_s; /* with samples_percentiles, by those of the run; NULL: not known */
 };
 
 /* The flows of one host at one time. */
@@ -138,7 +139,8 @@ struct nm_run_options {
 	uint64_t traffic_ns;		 /* how often the traffic is told; 0: never */
 	uint64_t log_passes;		 /* how many of each flow are told one by one */
 	bool samples_flows, samples_tcp; /* of both ends */
-	uint64_t max_duration_ns;	 /* what NM_INTERRUPT_LIMIT is told as */
+	bool samples_percentiles; /* with samples_flows: of the passes of each flow, on the master */
+	uint64_t max_duration_ns; /* what NM_INTERRUPT_LIMIT is told as */
 	uint64_t timeout_ns; /* how long a peer may be silent and a phase may make no progress */
 	struct nm_percentiles percentiles;
 	const char *cpus;	/* list for the master's workers, or NULL */

@@ -143,7 +143,8 @@ static bool make_engine(struct nm_session *session, const char *cpus_text,
 	} else {
 		struct nm_engine_config config = {
 			.plan = session->plan,
-			.details = prepare->details & ~(uint32_t)NM_DETAIL_OWN,
+			.details = prepare->details &
+				   ~(uint32_t)(NM_DETAIL_OWN | NM_DETAIL_PASS_TIMES),
 			.seed = prepare->seed,
 			.cpus = cpus.cpus,
 			.n_cpus = cpus.count,
@@ -198,7 +199,7 @@ static int allocate(struct nm_session *session, const struct nm_msg_prepare *pre
 
 	if (!error)
 		error = nm_flow_meter_init(&session->flow_meter, session->engine, session->plan,
-					   prepare->interval_ns, &samples);
+					   prepare->interval_ns, NULL, &samples);
 	/* They count the threads that are started after them. */
 	if (!error && prepare->counters)
 		error = nm_perf_open(prepare->counters, &session->perf);

@@ -177,7 +177,8 @@ static bool make_engine(struct nm_master *master)
 	const struct nm_run_options *options = master->options;
 	unsigned details = nm_master_details(master) |
 			   (options->statistics & NM_STAT_RESPONSES ? NM_DETAIL_LOG : 0u) |
-			   (options->log_passes ? NM_DETAIL_PASS_LOG : 0u);
+			   (options->log_passes ? NM_DETAIL_PASS_LOG : 0u) |
+			   (nm_master_times_flows(master) ? NM_DETAIL_PASS_TIMES : 0u);
 	struct nm_engine_config config = {.plan = master->plan,
 					  .measures = true,
 					  .seed = master->options->seed,
@@ -201,7 +202,7 @@ static bool make_engine(struct nm_master *master)
 				      options->interval_ns, nm_master_own_row, master);
 	if (!error)
 		error = nm_flow_meter_init(&master->flow_meter, master->engine, master->plan,
-					   options->interval_ns, &samples);
+					   options->interval_ns, &options->percentiles, &samples);
 	/* They count the threads that are started after them. */
 	if (!error && options->counters)
 		error = nm_perf_open(options->counters, &master->perf);

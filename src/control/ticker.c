@@ -40,6 +40,12 @@ static unsigned samples(const struct nm_master *master)
 	       (options->samples_tcp ? NM_DETAIL_TCP : 0u);
 }
 
+bool nm_master_times_flows(const struct nm_master *master)
+{
+	return (samples(master) & NM_DETAIL_PASSES) && master->options->samples_percentiles &&
+	       nm_plan_flows(master->plan) <= NM_FLOW_METER_MAX_TIMES;
+}
+
 unsigned nm_master_details(const struct nm_master *master)
 {
 	unsigned statistics = master->options->statistics;
@@ -74,6 +80,12 @@ int nm_ticker_start(struct nm_master *master)
 			       "there are no samples of flows: they are %llu, and at most %u are "
 			       "sampled",
 			       (unsigned long long)flows, NM_FLOW_METER_MAX);
+	else if (master->options->samples_flows && master->options->samples_percentiles &&
+		 !nm_master_times_flows(master))
+		nm_result_warn(master->result,
+			       "the samples of flows have no percentiles: the flows are %llu, and "
+			       "those of at most %u are kept",
+			       (unsigned long long)flows, NM_FLOW_METER_MAX_TIMES);
 	if (!tells_responses(master))
 		return 0;
 	ticker->responses = calloc(ROWS, sizeof *ticker->responses);

@@ -62,6 +62,7 @@ struct nm_detail {
 	struct counts *steps;		/* by instruction */
 	struct nm_hist *times;		/* the same; NULL: not kept */
 	struct flow_counts *flows;	/* by the worker's own number */
+	struct nm_hist *passes;		/* the same; NULL: not kept */
 	struct record *records;
 	_Atomic uint32_t epoch; /* main writes it; 1 at first */
 	struct log log;
@@ -135,6 +136,9 @@ void nm_detail_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
 	if (!now_ns || !worker->engine->measures)
 		return;
 	note_pass(worker->detail, own, now_ns - own->start_ns);
+	if (worker->detail->passes)
+		nm_hist_record(&worker->detail->passes[number_of(worker, flow)],
+			       now_ns - own->start_ns);
 	if (worker->phase->measured && own->logged < worker->engine->log_passes) {
 		own->logged++;
 		log_add(worker, &(struct record){.end_ns = now_ns,
@@ -306,6 +310,7 @@ int nm_detail_new(struct nm_worker *worker, unsigned flags, bool shared,
 {
 	uint32_t n_instrs = worker->group->n_instrs;
 	size_t n_times = flags & NM_DETAIL_TIMES ? n_instrs : 0;
+	size_t n_passes = flags & NM_DETAIL_PASS_TIMES ? worker->n_flows : 0;
 	uint64_t size = flags & NM_DETAIL_OWN ? log_size(worker) : 0;
 	size_t bytes = sizeof(struct nm_detail);
 
@@ -317,6 +322,7 @@ int nm_detail_new(struct nm_worker *worker, unsigned flags, bool shared,
 	size_t flows = place(&bytes, worker->n_flows, sizeof(struct flow_counts));
 	size_t records = place(&bytes, size, sizeof(struct record));
 	size_t times = place(&bytes, n_times, sizeof(struct nm_hist));
+	size_t passes = place(&bytes, n_passes, sizeof(struct nm_hist));
 	/* Pages that nothing is written to take no memory: most of a histogram's never are. */
 	char *block =
 		mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -335,11 +341,14 @@ int nm_detail_new(struct nm_worker *worker, unsigned flags, bool shared,
 		.steps = (void *)(block + steps),
 		.times = n_times ? (void *)(block + times) : NULL,
 		.flows = (void *)(block + flows),
+		.passes = n_passes ? (void *)(block + passes) : NULL,
 		.records = (void *)(block + records),
 		.epoch = 1,
 		.log.size = size,
 	};
 	memcpy(detail->instrs, detail->program, n_instrs * sizeof *detail->instrs);
+	for (size_t i = 0; i < n_passes; i++)
+		nm_hist_init_zeroed(&detail->passes[i]);
 	for (uint32_t i = 0; i < n_instrs; i++) {
 		if (!nm_flowop_is_named(detail->instrs[i].op))
 			continue;
@@ -453,6 +462,19 @@ void nm_engine_flow_sample(const struct nm_engine *engine, uint32_t group, uint3
 	ret_sample->sum_ns = nm_counter_read(&own->sum_ns);
 	memcpy(&ret_sample->squares, &squares, sizeof squares);
 	read_extremes(worker->detail, own, ret_sample);
+}
+
+bool nm_engine_flow_times(const struct nm_engine *engine, uint32_t group, uint32_t flow,
+			  struct nm_hist_snap *ret_times)
+{
+	const struct nm_engine_group *g = &engine->groups[group];
+	const struct nm_worker *worker = g->n_workers ? &g->workers[flow % g->n_workers] : NULL;
+
+	if (!worker || !worker->detail || !worker->detail->passes ||
+	    flow / g->n_workers >= worker->n_flows)
+		return false;
+	nm_hist_copy(&worker->detail->passes[flow / g->n_workers], ret_times);
+	return true;
 }
 
 uint64_t nm_engine_operations(const struct nm_engine *engine, uint32_t group, uint32_t phase)

@@ -22,7 +22,9 @@ enum nm_detail_flags {
 		1 << 5, /* passes of each flow, and on the measuring side how long they took */
 	NM_DETAIL_TCP = 1 << 6, /* TCP_INFO of each connection, when it is asked for: tcp_info.h */
 	NM_DETAIL_PASS_LOG = 1 << 7, /* the first passes of each flow, one by one */
-	NM_DETAIL_ALL = (1 << 8) - 1,
+	NM_DETAIL_PASS_TIMES =
+		1 << 8, /* a histogram of the passes of each flow, with NM_DETAIL_PASSES */
+	NM_DETAIL_ALL = (1 << 9) - 1,
 	/* Those that are kept in the step of every flowop. */
 	NM_DETAIL_STEPS = NM_DETAIL_ALL & ~NM_DETAIL_TCP,
 	/* Those that slaves never keep. */
@@ -71,6 +73,9 @@ void nm_engine_flow_sums(const struct nm_engine *engine, uint32_t group, uint32_
 void nm_engine_flow_epoch(const struct nm_engine *engine);
 void nm_engine_flow_sample(const struct nm_engine *engine, uint32_t group, uint32_t flow,
 			   struct nm_flow_sample *ret_sample);
+/* How long the measured passes of a flow took since the engine was made; false without NM_DETAIL_PASS_TIMES. */
+bool nm_engine_flow_times(const struct nm_engine *engine, uint32_t group, uint32_t flow,
+			  struct nm_hist_snap *ret_times);
 /* Flowops executed by a group in a phase, with any detail. */
 uint64_t nm_engine_operations(const struct nm_engine *engine, uint32_t group, uint32_t phase);
 /* Takes executions and passes that are not taken yet, with NM_DETAIL_LOG or NM_DETAIL_PASS_LOG: how many of `room`, 0 when there are no more now. Those

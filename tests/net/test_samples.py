@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,6 +52,59 @@ def test_latencies_of_flows_make_that_of_the_whole(netmodel: Netmodel, tmp_path:
     assert min(least) == pytest.approx(latency["min"], abs=2e-9)
     assert max(most) == pytest.approx(latency["max"], abs=2e-9)
     assert all(row["latency_mean"] == "" for rows in by_host["local"] for row in rows)
+
+
+def test_percentiles_of_flows_are_those_of_their_passes(netmodel: Netmodel, tmp_path: Path) -> None:
+    """Held against each single pass of the flow in the interval."""
+    options = defines(test_length="600ms", num_flows=3, num_threads=2)
+    words = ("-i", "150ms", "--percentiles", "0,50,99,99.99,100", "--log-rtt", tmp_path / "rtt.csv")
+    words = (*words, "--log-rtt-entries", "1000000", *options)
+    _, by_host = sample(netmodel, tmp_path / "s.csv", "tcp_rr", *words)
+    passes = defaultdict(list)
+    with (tmp_path / "rtt.csv").open() as stream:
+        next(stream)
+        for line in stream:
+            *_, flow, rtt = line.split(",")
+            passes[flow.strip()].append(float(rtt))
+    for rows in by_host["master"]:
+        times = passes[rows[0]["flow_id"]]
+        assert len(times) == int(rows[-1]["transactions"]) > 100
+        before = 0
+        for row in rows:
+            part = sorted(times[before : int(row["transactions"])])
+            before = int(row["transactions"])
+            if len(part) < 100:
+                continue
+            found = [float(row[f"latency_p{name}"]) for name in ("0", "50", "99", "99.99", "100")]
+            assert found == sorted(found)
+            assert found[0] == pytest.approx(float(row["latency_min"]), abs=2e-9)
+            assert found[4] == pytest.approx(float(row["latency_max"]), abs=2e-9)
+            # A pass at the edge of an interval may be counted on its other side.
+            for at, value in ((0.5, found[1]), (0.99, found[2])):
+                rank = at * len(part)
+                low, high = part[max(0, int(rank) - 3)], part[min(len(part) - 1, int(rank) + 3)]
+                assert low * (1 - 1 / 200) <= value <= high * (1 + 1 / 200)
+    assert all(row["latency_p50"] == "" for rows in by_host["local"] for row in rows)
+
+
+def test_percentiles_of_flows_are_there_when_asked_for(netmodel: Netmodel, tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    for words, wanted in ((), []), (("-p", "99.9,50"), ["latency_p50", "latency_p99.9"]):
+        netmodel.run("tcp_rr", "-c", "-H", "local", "-l", "0.3", "-I", "0.1", f"-A{path}", *words, code=0)
+        header = path.read_text().split("\n", 1)[0].split(",")
+        assert header[header.index("latency_stddev") + 1 :] == wanted
+        assert all(float(row[name]) > 0 for rows in read(path).values() for row in rows[:2] for name in wanted if rows[0]["host"] == "master")
+
+
+def test_many_flows_have_no_percentiles_of_their_own(netmodel: Netmodel, tmp_path: Path, profile: WriteProfile) -> None:
+    path = profile(
+        '<group nthreads="1" nflows="4097"><transaction duration="100ms"><flowop type="think" options="duration=10ms"/>'
+        '</transaction><transaction iterations="1"><flowop type="connect" options="remotehost=local"/></transaction></group>'
+    )
+    words = ("--percentiles", "50", "-i", "50ms")
+    document, by_host = sample(netmodel, tmp_path / "s.csv", path, *words)
+    assert any("have no percentiles: the flows are 4097, and those of at most 4096" in one for one in document["run"]["warnings"])
+    assert {row["latency_p50"] for rows in by_host["master"] for row in rows} == {""}
 
 
 def test_usage_grows(netmodel: Netmodel, tmp_path: Path) -> None:
