@@ -8,6 +8,7 @@
 #include "cli/live.h"
 #include "cli/signals.h"
 #include "control/slave.h"
+#include "report/report.h"
 
 static void on_listening(void *arg, const char *address, uint16_t port)
 {
@@ -25,6 +26,21 @@ static void on_log(void *arg, const char *line)
 
 	if (!args->quiet)
 		fprintf(stderr, "netmodel: %s\n", line);
+}
+
+/* What a server of neper's prints of itself. */
+static void on_ended(void *arg, struct nm_result *result)
+{
+	const struct nm_args *args = arg;
+	struct nm_result *runs[] = {result};
+	const struct nm_series series = {.runs = runs,
+					 .n_runs = 1,
+					 .view = {.of_slave = true,
+						  .cpus = args->cpus,
+						  .stime_use_proc = args->stime_use_proc}};
+
+	printf("VERSION=%s\n", nm_cli_version());
+	(void)nm_report_find("neper")->write(&series, stdout);
 }
 
 int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
@@ -47,8 +63,10 @@ int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
 		options.max_duration_ns = args->max_duration_ns;
 	options.timeout_ns = args->timeout_ns;
 	options.sessions = args->once ? 1 : args->sessions;
-	if (args->in_nepers_form)
+	if (args->in_nepers_form) {
 		options.sessions_words = "--num-clients";
+		options.ended = on_ended;
+	}
 	options.cpus = args->cpus;
 	options.interrupt_fd = interrupt_fd;
 	options.arg = (void *)args;

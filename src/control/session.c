@@ -230,6 +230,7 @@ static void session_fini(struct nm_session *session)
 	nm_meter_fini(&session->meter);
 	nm_flow_meter_fini(&session->flow_meter);
 	nm_perf_close(session->perf);
+	session->measured = nm_result_free(session->measured);
 	session->plan = nm_plan_free(session->plan);
 	session->root = nm_node_free(session->root);
 	nm_peer_fini(&session->peer);
@@ -260,6 +261,9 @@ enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *opti
 				   sizeof session.remote_text);
 		session_loop(&session);
 	}
+	/* The master has said bye: whoever reads this slowly does not hold it up. */
+	if (session.end == NM_SESSION_SERVED && session.measured)
+		options->ended(options->arg, session.measured);
 	session_fini(&session);
 	return session.end;
 }

@@ -33,7 +33,8 @@ struct nm_session {
 	bool *told_done;	 /* by group: in this phase */
 	uint32_t *told_renewals; /* by group: of nm_engine_renewals */
 	bool told_failed;
-	uint32_t n_begun; /* phases */
+	uint32_t n_begun;	    /* phases */
+	struct nm_result *measured; /* owned; for options->ended; NULL: nothing, or no memory */
 };
 
 /* session.c */

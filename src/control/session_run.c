@@ -188,6 +188,37 @@ int nm_session_report(struct nm_session *session)
 	return error;
 }
 
+/* What this end has to tell itself. */
+static struct nm_result *own_result(const struct nm_session *session,
+				    const struct nm_msg_result *told)
+{
+	const struct nm_plan *plan = session->plan;
+	const struct nm_host_window *window = &told->window;
+	struct nm_result *own = nm_result_new();
+
+	if (!own)
+		return NULL;
+	own->hosts = calloc(1, sizeof *own->hosts);
+	own->groups = calloc(plan->n_groups + 1, sizeof *own->groups);
+	own->n_hosts = own->hosts ? 1 : 0;
+	own->n_groups = own->groups ? plan->n_groups : 0;
+	if (!own->hosts || !own->groups)
+		return nm_result_free(own);
+	own->throughput = plan->throughput;
+	own->from_ns = window->from_ns;
+	own->to_ns = window->to_ns;
+	own->totals.seconds = (double)window->ns / 1e9;
+	own->totals.counts = window->counts;
+	own->hosts->has_usage = told->has_usage;
+	own->hosts->usage = told->usage;
+	own->hosts->window = *window;
+	if (session->meter.has_before)
+		own->hosts->process_start = session->meter.before->process;
+	for (uint32_t g = 0; g < own->n_groups; g++)
+		own->groups[g].maps = plan->groups[g].maps;
+	return own;
+}
+
 int nm_session_finish(struct nm_session *session, json_t *body)
 {
 	const struct nm_plan *plan = session->plan;
@@ -208,6 +239,8 @@ int nm_session_finish(struct nm_session *session, json_t *body)
 		result->window = session->meter.window;
 		if (nm_engine_details(session->engine) & NM_DETAIL_REPORT)
 			result->report = nm_report_pack(session->engine, plan);
+		if (session->options->ended && !session->measured)
+			session->measured = own_result(session, result);
 		error = nm_session_send(session, NM_MESSAGE_RESULT,
 					nm_result_pack(result, plan->n_groups));
 		session->peer.state = NM_SESSION_RESULT;

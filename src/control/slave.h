@@ -8,6 +8,8 @@
 
 #include "base/diag.h"
 
+struct nm_result;
+
 struct nm_slave_options {
 	int control;	    /* enum nm_control_over: what to listen on */
 	const char *bind;   /* of vsock a CID, otherwise numeric or name; NULL: all addresses */
@@ -25,6 +27,9 @@ struct nm_slave_options {
 	void (*listening)(void *arg, const char *address, uint16_t port); /* may be NULL */
 	void (*log)(void *arg,
 		    const char *line); /* may be NULL; also called in session processes */
+	/* May be NULL; called in session processes, for each run that came to its end. The result is the slave's own:
+	 * its host alone, with its measured window as totals; without parameters, latencies and intervals. */
+	void (*ended)(void *arg, struct nm_result *result);
 };
 
 void nm_slave_options_default(struct nm_slave_options *ret_options);

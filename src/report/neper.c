@@ -119,14 +119,15 @@ static void print_usage(const struct nm_result_host *host, const struct nm_view 
 	print_count(out, "nivcsw", start->nivcsw, used->nivcsw);
 }
 
-static void print_growth(const struct nm_result *result, FILE *out)
+static void print_growth(const struct nm_result *result, const struct nm_view *view, FILE *out)
 {
 	struct nm_growth growth = nm_growth_of(result, NULL);
 
-	fprintf(out, "num_samples=%zu\n", growth.samples);
+	if (!view->of_slave)
+		fprintf(out, "num_samples=%zu\n", growth.samples);
 	if (result->to_ns)
 		nm_keys_time(out, "time_end", result->to_ns);
-	if (growth.known)
+	if (growth.known && !view->of_slave)
 		fprintf(out, "correlation_coefficient=%.6f\n", growth.correlation);
 }
 
@@ -138,14 +139,17 @@ static int write_neper(const struct nm_series *series, FILE *out)
 		return -EINVAL;
 	bool stream = nm_is_stream(result);
 
-	nm_print_line(out, "VERSION=%s", result->version ? result->version : "");
-	print_options(result, &series->view, out);
+	if (result->version)
+		nm_print_line(out, "VERSION=%s", result->version);
+	if (!series->view.of_slave)
+		print_options(result, &series->view, out);
 	if (nm_keys_count_asked(result))
 		nm_keys_total(out, result);
 	else
 		fprintf(out, "total_run_time=%.6f\n", result->totals.seconds);
 	nm_keys_cores(out, "", series->view.cpus);
-	fputs("invalid_secret_count=0\n", out);
+	if (!series->view.of_slave)
+		fputs("invalid_secret_count=0\n", out);
 	if (result->from_ns)
 		nm_keys_time(out, "time_start", result->from_ns);
 	if (result->n_hosts)
@@ -157,7 +161,7 @@ static int write_neper(const struct nm_series *series, FILE *out)
 				result->responses.passes);
 		nm_keys_latency(out, "latency", &result->totals.latency, &result->percentiles);
 	}
-	print_growth(result, out);
+	print_growth(result, &series->view, out);
 	nm_keys_ends(out, result, &series->view, stream);
 	return nm_stream_status(out);
 }

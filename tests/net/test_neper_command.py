@@ -575,6 +575,51 @@ def test_parameters_are_told_as_they_were_given(netmodel: Netmodel) -> None:
     assert "more has no effect: what follows on its connection is a read (from -D no_cork=no, --enable-read)" in done.err
 
 
+@pytest.mark.parametrize("workload", ["tcp_rr", "tcp_crr", "tcp_stream", "udp_stream"])
+def test_a_server_prints_what_it_has_measured(netmodel: Netmodel, workload: str) -> None:
+    port = str(free_port())
+    with netmodel.started(workload, "-C", port, "--num-clients", "2") as server:
+        server.wait_line("slave listening")
+        words = (workload, "-c", "-C", port, "-F", "2", "-l", "0.3", "--format", "kv")
+        clients = [keys_of(netmodel.run(*words, code=0).out) for _ in range(2)]
+        done = server.finish()
+    assert done.code == 0
+    blocks = done.out.split("VERSION=")[1:]
+    assert len(blocks) == 2
+    for client, block in zip(clients, blocks, strict=True):
+        keys = keys_of("VERSION=" + block)
+        stream = workload.endswith("stream")
+        order = ["VERSION", "total_run_time", "time_start"]
+        order += [f"{name}_{at}" for name in ("utime", "stime", "maxrss", "minflt", "majflt", "nvcsw", "nivcsw") for at in ("start", "end")]
+        order += ["time_end", "throughput", "throughput_units"] if stream else ["num_transactions", "time_end", "throughput"]
+        assert list(keys) == [*order, "local_throughput"]
+        assert keys["local_throughput"] == client["remote_local_throughput"]
+        assert int(keys["local_throughput"]) > 0
+        if not stream:
+            assert keys["num_transactions"] == client["remote_num_transactions"]
+        length = float(keys["time_end"]) - float(keys["time_start"])
+        assert length == pytest.approx(float(keys["total_run_time"]), abs=1e-3)
+        assert float(keys["total_run_time"]) == pytest.approx(float(client["remote_total_run_time"]), abs=1e-5)
+        for name in ("utime", "stime"):
+            used = float(keys[f"{name}_end"]) - float(keys[f"{name}_start"])
+            assert used == pytest.approx(float(client[f"remote_{name}_end"]), abs=2e-6)
+
+
+def test_a_server_prints_nothing_of_a_run_that_broke_off(netmodel: Netmodel) -> None:
+    port = str(free_port())
+    with netmodel.started("tcp_rr", "-C", port) as server:
+        server.wait_line("slave listening")
+        with netmodel.started("tcp_rr", "-c", "-C", port, "-l", "30") as client:
+            server.wait_line("master")
+            client.signal(signal.SIGKILL)
+        done = server.finish()
+    assert done.out == ""
+    with netmodel.started("-s", "-P", port, "--once") as slave:
+        slave.wait_line("slave listening")
+        netmodel.run("-m", "tcp_rr", "-P", port, "-D", "host=127.0.0.1", "-D", "test_length=100ms", code=0)
+        assert slave.finish().out == ""
+
+
 def test_mistakes_of_a_server_are_told(netmodel: Netmodel) -> None:
     done = netmodel.run("tcp_rr", "-F", "many", "-l", "-x", "-C", "70000", code=1)
     assert done.lines()[:2] == [
