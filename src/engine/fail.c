@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a failed step means for its flow: the flow ends, unless the profile expects such failures. On the worker's thread. */
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "engine/engine_priv.h"
 #include "engine/renew.h"
@@ -65,6 +67,9 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 					       sizeof worker->error.why);
 		else if (flow->error == ENOBUFS && (flow->conn->flags & NM_CONN_ZEROCOPY))
 			nm_zerocopy_why(worker->error.why, sizeof worker->error.why);
+		else if (worker->phase && worker->phase->posts && !worker->io.ring)
+			snprintf(worker->error.why, sizeof worker->error.why,
+				 "io_uring is not to be had: %s", strerror(flow->error));
 		else if ((flow->conn->flags & NM_CONN_OPEN) && flow->conn->transport->why)
 			(void)flow->conn->transport->why(flow->conn, worker->error.why,
 							 sizeof worker->error.why);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits that end by themselves. What comes for such a flow need not be what it waits for: a message that comes late, or
- * twice. Then the same wait goes on, and its limit is that of the whole. */
+/* Waits that end by themselves. What comes for such a flow need not be what it waits for: a datagram that comes late, or
+ * twice. Then the same wait goes on, and its limit is that of the whole. On a stream whatever comes is part of it. */
 #include "engine/waits.h"
 #include "engine/engine_priv.h"
 #include "host/clock.h"
 
 static bool goes_on(const struct nm_limit *lifted, const struct nm_flow *flow)
 {
-	return lifted->flow == flow && lifted->at == flow->at && lifted->left == flow->left &&
-	       lifted->repeated == flow->repeated &&
+	return lifted->flow == flow && flow->at->lossy && lifted->at == flow->at &&
+	       lifted->left == flow->left && lifted->repeated == flow->repeated &&
 	       lifted->iterations_left == flow->iterations_left;
 }
 

@@ -13,10 +13,9 @@
 #include "host/syscalls.h"
 #include "transport/ring.h"
 
-/* At the end of a phase: how long answers that the other end does not take are waited for, and then again until they are
- * cancelled. */
-#define LAST_NS 1000000000u
-#define LOOK_NS 10000000
+/* At the end of a phase: how often is looked whether the run is given up, and how long it may take then. */
+#define LOOK_NS	  10000000
+#define CANCEL_NS 1000000000u
 
 int nm_worker_ring_begin(struct nm_worker *worker)
 {
@@ -42,7 +41,7 @@ int nm_worker_ring_begin(struct nm_worker *worker)
 				(void)epoll_ctl(worker->epoll_fd, EPOLL_CTL_DEL, conn->fd, NULL);
 			nm_level_forget(worker, conn);
 			conn->flags &= ~(uint32_t)(NM_CONN_REGISTERED | NM_CONN_OUT_REGISTERED |
-						   NM_CONN_IN | NM_CONN_SENT);
+						   NM_CONN_IN | NM_CONN_SENT | NM_CONN_POSTED);
 			if (conn->flags & NM_CONN_OPEN)
 				conn->flags |= NM_CONN_OUT;
 		}
@@ -95,14 +94,51 @@ static bool received(struct nm_worker *worker, struct nm_conn *conn, int result,
 	return true;
 }
 
-static bool sent(struct nm_worker *worker, struct nm_conn *conn, int result)
+/* How much of the present part of its message had gone before what was posted last. */
+static uint64_t gone(const struct nm_worker *worker, const struct nm_conn *conn)
 {
-	if (result <= 0) {
-		fail(worker, conn, result ? result : -EPIPE);
+	uint64_t left = conn->flow->left;
+
+	return (left < worker->io.chunk ? left : worker->io.chunk) - conn->posted;
+}
+
+/* A send has not moved all of it. What is left is posted again, and fails if the connection has. */
+static void send_rest(struct nm_worker *worker, const struct nm_ring_done *done)
+{
+	struct nm_conn *conn = done->conn;
+	enum nm_ring_kind kind = done->kind == NM_RING_SENT ? NM_RING_SENT : NM_RING_REST;
+
+	conn->posted -= done->result > 0 ? (uint32_t)done->result : 0;
+	conn->flags &= ~(uint32_t)NM_CONN_OUT;
+	int r = nm_ring_send(worker->ring, conn, worker->io.tx, conn->posted, kind);
+
+	if (r < 0)
+		fail(worker, conn, r);
+}
+
+/* True: the flow goes on now. What was let go counts as sent already. */
+static bool sent(struct nm_worker *worker, const struct nm_ring_done *done)
+{
+	struct nm_conn *conn = done->conn;
+	const struct nm_flow *flow = conn->flow;
+	bool in_vain = done->result == -EAGAIN || done->result == -EINTR;
+
+	if (!(conn->flags & NM_CONN_OPEN))
+		return false; /* its flow has failed meanwhile */
+	if (done->result <= 0 && !in_vain) {
+		nm_counter_add(&worker->io.count->bytes_sent, done->kind == NM_RING_SENT
+								      ? gone(worker, conn)
+								      : -(uint64_t)conn->posted);
+		fail(worker, conn, done->result ? done->result : -EPIPE);
 		return false;
 	}
-	conn->flags |= NM_CONN_OUT | NM_CONN_SENT;
-	return true;
+	if (in_vain || (uint32_t)done->result < conn->posted) {
+		send_rest(worker, done);
+		return false;
+	}
+	conn->flags |= NM_CONN_OUT | (done->kind == NM_RING_SENT ? (uint32_t)NM_CONN_SENT : 0u);
+	return flow->state == NM_FLOW_WAITING && flow->conn == conn &&
+	       (flow->at->op->flags & NM_FLOWOP_INITIATES);
 }
 
 /* True: *event is for a flow that waits. */
@@ -114,10 +150,9 @@ static bool settle(struct nm_worker *worker, const struct nm_ring_done *done,
 	case NM_RING_RECEIVED:
 		return received(worker, done->conn, done->result, event);
 	case NM_RING_SENT:
-		return sent(worker, done->conn, done->result);
+	case NM_RING_REST:
 	case NM_RING_LET_GO:
-		fail(worker, done->conn, done->result < 0 ? done->result : -EPIPE);
-		break;
+		return sent(worker, done);
 	case NM_RING_OTHER:
 		worker->epoll_tells |= done->result > 0;
 		break;
@@ -125,26 +160,38 @@ static bool settle(struct nm_worker *worker, const struct nm_ring_done *done,
 	return false;
 }
 
-/* The same after the last pass, where no step counts it. What has failed is noticed by whoever uses the connection next. */
+/* The same after the last pass, where no step counts it. What has failed is noticed by whoever uses the connection
+ * next. */
 static void settle_last(struct nm_worker *worker, const struct nm_ring_done *done)
 {
 	struct nm_conn *conn = done->conn;
 	struct nm_counters *count = worker->io.count;
+	bool some = done->result > 0;
 
-	if (done->kind == NM_RING_SENT) {
+	if (done->kind == NM_RING_RECEIVED) {
+		conn->flags &= ~(uint32_t)NM_CONN_POSTED;
+		conn->ahead += some ? (uint32_t)done->result : 0;
+		nm_counter_add(&count->bytes_received, some ? (uint64_t)done->result : 0);
+		if (!some && done->result != -ECANCELED)
+			conn->flags |= NM_CONN_IN | NM_CONN_HUP;
+	} else if (done->kind == NM_RING_SENT && (conn->flags & NM_CONN_OPEN)) {
+		nm_counter_add(&count->bytes_sent,
+			       gone(worker, conn) + (some ? (uint64_t)done->result : 0));
 		conn->flags |= NM_CONN_OUT;
-		if (done->result > 0)
-			nm_counter_add(&count->bytes_sent, (uint64_t)done->result);
+	} else if (done->kind != NM_RING_OTHER && (conn->flags & NM_CONN_OPEN)) {
+		if (some && (uint32_t)done->result >= conn->posted)
+			conn->flags |= NM_CONN_OUT;
+		else if (!*worker->io.quit && (some || done->result == -EAGAIN))
+			send_rest(worker, done);
+		else
+			nm_counter_add(&count->bytes_sent, -(uint64_t)conn->posted);
 	}
-	if (done->kind != NM_RING_RECEIVED)
-		return;
-	conn->flags &= ~(uint32_t)NM_CONN_POSTED;
-	if (done->result > 0) {
-		conn->ahead += (uint32_t)done->result;
-		nm_counter_add(&count->bytes_received, (uint64_t)done->result);
-	} else if (done->result != -ECANCELED) {
-		conn->flags |= NM_CONN_IN | NM_CONN_HUP;
-	}
+}
+
+static void fail_all(struct nm_worker *worker, int result)
+{
+	for (uint32_t i = 0; i < worker->n_flows && worker->io.ring; i++)
+		fail(worker, nm_worker_flow(worker, i)->conn, result);
 }
 
 int nm_worker_ring_wait(struct nm_worker *worker, struct epoll_event *events, int n_events,
@@ -159,7 +206,10 @@ int nm_worker_ring_wait(struct nm_worker *worker, struct epoll_event *events, in
 		worker->epoll_tells = n > 0;
 		n = n < 0 ? 0 : n;
 	}
-	(void)nm_ring_wait(worker->ring, n ? 0 : timeout_ns);
+	int r = nm_ring_wait(worker->ring, n ? 0 : timeout_ns);
+
+	if (r < 0)
+		fail_all(worker, r);
 	while (n < n_events && worker->io.ring && nm_ring_take(worker->ring, &done))
 		n += settle(worker, &done, &events[n]);
 	return n;
@@ -169,7 +219,8 @@ void nm_worker_ring_abandon(struct nm_worker *worker, struct nm_conn *conn)
 {
 	if (!worker->io.ring || !(conn->flags & NM_CONN_OPEN))
 		return;
-	/* What is posted keeps the socket open. */
+	/* What is not handed over yet must not find another socket behind its descriptor, and what is keeps this one open. */
+	(void)nm_ring_wait(worker->ring, 0);
 	(void)shutdown(conn->fd, SHUT_RDWR);
 	conn->flags &= ~(uint32_t)NM_CONN_POSTED;
 }
@@ -178,15 +229,19 @@ static void end_conn(struct nm_worker *worker, struct nm_conn *conn)
 {
 	if (conn->flags & NM_CONN_POSTED)
 		(void)nm_ring_cancel(worker->ring, conn);
+	if (conn->flags & NM_CONN_SENT)
+		nm_counter_add(&worker->io.count->bytes_sent, gone(worker, conn) + conn->posted);
 	nm_counter_add(&worker->io.count->bytes_received, conn->uncounted);
+	conn->flags &= ~(uint32_t)NM_CONN_SENT;
 	conn->uncounted = 0;
 }
 
+/* What is posted moves on its own means while there is a ring only, so that is waited for; but not any more when nobody
+ * wants it. */
 void nm_worker_ring_end(struct nm_worker *worker)
 {
 	struct nm_ring_done done;
-	uint64_t until_ns = nm_clock_ns() + LAST_NS;
-	bool all = false;
+	uint64_t until_ns = 0; /* once all is cancelled */
 
 	if (!worker->io.ring)
 		return;
@@ -195,20 +250,15 @@ void nm_worker_ring_end(struct nm_worker *worker)
 	for (uint32_t i = 0; i < worker->n_flows; i++)
 		for (uint32_t c = 0; c < worker->group->n_conns; c++)
 			end_conn(worker, &nm_worker_flow(worker, i)->conns[c]);
-	(void)nm_ring_wait(worker->ring, 0); /* the last answers, too */
-	while (nm_ring_pending(worker->ring)) {
-		uint64_t now_ns = nm_clock_ns();
-
-		if (now_ns > until_ns && all)
-			break;
-		if (now_ns > until_ns) {
-			all = nm_ring_cancel(worker->ring, NULL) == 0;
-			until_ns = now_ns + LAST_NS;
-		}
+	do {
 		(void)nm_ring_wait(worker->ring, LOOK_NS);
 		while (nm_ring_take(worker->ring, &done))
 			settle_last(worker, &done);
-	}
+		if (!until_ns && *worker->io.quit) {
+			(void)nm_ring_cancel(worker->ring, NULL);
+			until_ns = nm_clock_ns() + CANCEL_NS;
+		}
+	} while (nm_ring_pending(worker->ring) && (!until_ns || nm_clock_ns() < until_ns));
 	if (nm_ring_pending(worker->ring))
 		worker->ring = nm_ring_free(worker->ring);
 }

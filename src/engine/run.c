@@ -687,6 +687,7 @@ void *nm_worker_main(void *arg)
 		timeout_ns = next_timeout_ns(worker);
 		worker->busy = timeout_ns >= 0;
 	}
+	nm_worker_ring_end(worker);
 	worker->ring = nm_ring_free(worker->ring);
 	return NULL;
 }

@@ -55,12 +55,13 @@ static enum nm_step post(struct nm_io *io, struct nm_flow *flow, const struct nm
 		want = left < io->chunk ? (size_t)left : io->chunk;
 	}
 	int r = instr->lets_go ? nm_ring_let_go(io->ring, conn, io->tx, want)
-			       : nm_ring_send(io->ring, conn, io->tx, want);
+			       : nm_ring_send(io->ring, conn, io->tx, want, NM_RING_SENT);
 
 	if (r < 0) {
 		flow->error = -r;
 		return NM_STEP_FAIL;
 	}
+	conn->posted = (uint32_t)want;
 	if (!instr->lets_go) {
 		flow->left = left;
 		conn->flags &= ~(uint32_t)NM_CONN_OUT;

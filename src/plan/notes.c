@@ -149,7 +149,7 @@ static void note_renewals(struct nm_group *group, const struct nm_draft_group *f
 			phase->renews = false;
 }
 
-/* What a flow sends at most without waiting until the kernel has it: a connection that was answered has room for that. */
+/* What a flow sends at most without waiting until the kernel has it: there is room for that, most of the time. */
 #define LETS_GO_MAX 16384u
 
 static bool can_post(const struct nm_instr *instr)

@@ -64,6 +64,7 @@ struct nm_conn {
 		ahead; /* what has been received beyond the last message: bytes; of unreliable transports messages */
 	uint32_t
 		uncounted; /* of these bytes, what a posted receive has brought since the last step */
+	uint32_t posted;   /* bytes of the send that was posted last */
 	uint32_t flags;
 	uint32_t sent; /* unreliable transports: messages sent that have a number, which this is */
 	const struct nm_transport *transport;

@@ -20,7 +20,7 @@ struct nm_ring {
 };
 
 /* A kind in the low bits, where a connection's address has none. */
-#define KIND_MASK 3u
+#define KIND_MASK 7u
 
 static uint64_t tag(const struct nm_conn *conn, enum nm_ring_kind kind)
 {
@@ -111,14 +111,15 @@ static void post(struct nm_ring *ring, struct io_uring_sqe *sqe, uint64_t data)
 	ring->pending++;
 }
 
-int nm_ring_send(struct nm_ring *ring, struct nm_conn *conn, const void *data, size_t size)
+int nm_ring_send(struct nm_ring *ring, struct nm_conn *conn, const void *data, size_t size,
+		 enum nm_ring_kind kind)
 {
 	struct io_uring_sqe *sqe = place(ring);
 
 	if (!sqe)
 		return -EBUSY;
 	io_uring_prep_send(sqe, conn->fd, data, size, MSG_NOSIGNAL | MSG_WAITALL);
-	post(ring, sqe, tag(conn, NM_RING_SENT));
+	post(ring, sqe, tag(conn, kind));
 	return 0;
 }
 
@@ -128,7 +129,8 @@ int nm_ring_let_go(struct nm_ring *ring, struct nm_conn *conn, const void *data,
 
 	if (!sqe)
 		return -EBUSY;
-	io_uring_prep_send(sqe, conn->fd, data, size, MSG_NOSIGNAL | MSG_WAITALL);
+	/* All of it or a failure: less would be a success otherwise, and not be told. */
+	io_uring_prep_send(sqe, conn->fd, data, size, MSG_NOSIGNAL | MSG_WAITALL | MSG_DONTWAIT);
 	sqe->flags |= IOSQE_CQE_SKIP_SUCCESS;
 	io_uring_sqe_set_data64(sqe, tag(conn, NM_RING_LET_GO));
 	return 0;
@@ -187,9 +189,11 @@ int nm_ring_wait(struct nm_ring *ring, int64_t timeout_ns)
 	struct io_uring_cqe *cqe;
 	struct __kernel_timespec ts = {.tv_sec = timeout_ns / 1000000000,
 				       .tv_nsec = timeout_ns % 1000000000};
-	int r = timeout_ns == 0 ? io_uring_submit_and_get_events(&ring->uring)
-				: io_uring_submit_and_wait_timeout(
-					  &ring->uring, &cqe, 1, timeout_ns < 0 ? NULL : &ts, NULL);
+	/* With something left to take it would not look for what else is done. */
+	int r = timeout_ns == 0 || io_uring_cq_ready(&ring->uring)
+			? io_uring_submit_and_get_events(&ring->uring)
+			: io_uring_submit_and_wait_timeout(&ring->uring, &cqe, 1,
+							   timeout_ns < 0 ? NULL : &ts, NULL);
 
 	/* What is done already makes room for what could not be done. */
 	return r >= 0 || r == -ETIME || r == -EINTR || r == -EAGAIN || r == -EBUSY ? 0 : r;

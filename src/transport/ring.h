@@ -14,7 +14,8 @@ struct nm_ring;
 enum nm_ring_kind {
 	NM_RING_RECEIVED,
 	NM_RING_SENT,
-	NM_RING_LET_GO, /* the same, where only a failure is told */
+	NM_RING_REST,	/* the same, of what did not go with a send that was let go */
+	NM_RING_LET_GO, /* not all of it has gone, and the result is how much, or -EAGAIN */
 	NM_RING_OTHER,	/* the descriptor that is watched, when conn is NULL and result is > 0 */
 };
 
@@ -31,9 +32,12 @@ struct nm_ring *nm_ring_free(struct nm_ring *ring); /* accepts NULL, returns NUL
 /* Whether this host lets this process have one: 0, or -errno with a phrase in why. */
 int nm_ring_available(char *why, size_t why_size);
 
-/* These post: 0 or -errno. The memory stays as it is until that is done. A send is done with all of it, or has failed. */
-int nm_ring_send(struct nm_ring *ring, struct nm_conn *conn, const void *data, size_t size);
-/* The same of what surely is on its way before anything else is sent: done without a word, and never pending. */
+/* These post: 0 or -errno. The memory stays as it is until that is done. A send waits for room for all of it; when it fails
+ * half-way the result is what had gone, and the next tells why. */
+int nm_ring_send(struct nm_ring *ring, struct nm_conn *conn, const void *data, size_t size,
+		 enum nm_ring_kind kind);
+/* Does not wait for room: once it is handed over it is done, and nothing tells so, or NM_RING_LET_GO is told. Never
+ * pending. */
 int nm_ring_let_go(struct nm_ring *ring, struct nm_conn *conn, const void *data, size_t size);
 int nm_ring_receive(struct nm_ring *ring, struct nm_conn *conn, void *data, size_t size);
 int nm_ring_watch(struct nm_ring *ring, int fd); /* tells each time that it becomes readable */

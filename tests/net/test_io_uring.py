@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -13,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from compose import CLOSE, ask, check, connect, counts, group, lasting, once, op, opened, read, times, write
-from nmtest import Json, Netmodel, assert_complete, defines, master_of, phase_of, wait_until
+from compose import ask, check, connect, counts, group, lasting, once, op, opened, read, times, write
+from nmtest import Json, Netmodel, defines, free_port, phase_of, wait_until
 
 WriteProfile = Callable[..., Path]
 Need = Callable[..., str]
@@ -127,6 +128,57 @@ def test_ten_thousand_flows(netmodel: Netmodel) -> None:
     params = defines(engine="io_uring", num_flows=10_000, num_threads=2, test_length="500ms")
     document = check(netmodel.measure("tcp_rr", *params, timeout=60))
     assert document["totals"]["transactions"] >= 10_000
+
+
+@pytest.mark.parametrize("params", [{"num_flows": 300, "buffer_size": "4k"}, {"num_flows": 20, "maxevents": 1}], ids=["flows", "events"])
+@pytest.mark.parametrize("name", ["tcp_rr", "tcp_stream"])
+def test_more_is_done_at_a_time_than_is_taken(netmodel: Netmodel, name: str, params: dict[str, object]) -> None:
+    """What main wants, and what comes, is heard all the same."""
+    document = check(netmodel.measure(name, *defines(engine="io_uring", test_length="200ms", **params), timeout=10))
+    assert document["run"]["elapsed_s"] < 3
+
+
+FULL = {"small": write(1) + read(16384), "after-large": write(1) + read(3_000_000) + read(16384)}
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "unix"])
+@pytest.mark.parametrize("body", FULL)
+def test_an_answer_for_which_there_is_no_room(netmodel: Netmodel, profile: WriteProfile, body: str, protocol: str) -> None:
+    """Also the last one, after which nothing is read: it is sent when there is, and before anything else."""
+    body = times(5, FULL[body]) + times(2, FULL[body] + THINKS, name="calls") + times(5, FULL[body], name="again")
+    path = profile(
+        opened(body, strands=1, kind='engine="io_uring" nflows="8" nthreads', opening=connect(options=f"protocol={protocol} wndsz=4k"))
+    )
+    document = check(netmodel.measure(path, "-t", timeout=30))
+    assert counts(document, "again")[0] == 40
+
+
+def test_a_connection_that_is_reset_in_a_message(netmodel: Netmodel, profile: WriteProfile, need_tool: Need) -> None:
+    """What had gone of it is counted, and no pass."""
+    size, flows = 1_000_000, 4
+    port = free_port()
+    ss = need_tool("ss", "-K", "sport", "=", "1")
+    path = profile(
+        opened(
+            times(1, write(size), more='rate="1"'), strands=1, kind=f'engine="io_uring" nflows="{flows}" nthreads',
+            opening=connect("127.0.0.1", f"protocol=tcp wndsz=16k port={port}"),
+        )
+    )  # fmt: skip
+    with netmodel.slave() as slave:
+        with netmodel.started("-m", path, "-P", str(slave.port), "--format", "json") as master:
+            (session,) = wait_until(slave.sessions)
+            time.sleep(0.2)
+            os.kill(session, signal.SIGSTOP)
+            time.sleep(1)
+            subprocess.run([ss, "-K", "sport", "=", str(port)], check=True, capture_output=True, timeout=5)
+            time.sleep(0.3)
+            os.kill(session, signal.SIGCONT)
+            result = master.finish()
+    assert result.code == 2, result
+    told = phase_of(result.json(), "counted")
+    assert told["transactions"] < flows
+    assert told["errors"] == flows - told["transactions"]
+    assert told["transactions"] * size < told["bytes_sent"] < flows * size
 
 
 def test_intervals_and_connections_are_told(netmodel: Netmodel, tmp_path: Path) -> None:
