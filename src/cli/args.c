@@ -87,6 +87,23 @@ static void unknown_long(const struct spec *spec, const char *word, const char *
 		nm_diag_error(diags, NULL, 0, "--%s: unknown option; --help lists them all", name);
 }
 
+/* Who is used to neper has its letters in mind. */
+static void unknown_letter(char letter, struct nm_diags *diags)
+{
+	const struct nm_neper_opt *opt = nm_neper_table;
+
+	while (opt->name &&
+	       (opt->letter != letter || opt->means != NM_NEPER_PARAM || strpbrk(opt->here, "|=")))
+		opt++;
+	if (opt->name)
+		nm_diag_error(
+			diags, NULL, 0,
+			"-%c: unknown option; --help lists them all; neper's --%s is -D %s here",
+			letter, opt->name, opt->here);
+	else
+		nm_diag_error(diags, NULL, 0, "-%c: unknown option; --help lists them all", letter);
+}
+
 /* What is wrong with the letters of "-abc", or with "-word" where "--word" is meant. False: nothing is. Sets
  * *ret_takes_next when the word after it is its argument. */
 static bool wrong_short(const struct spec *spec, const char *word, bool *ret_takes_next,
@@ -114,8 +131,7 @@ static bool wrong_short(const struct spec *spec, const char *word, bool *ret_tak
 		nm_diag_error(diags, NULL, 0, "-%s: unknown option; did you mean --%s?", name,
 			      nearest);
 	else
-		nm_diag_error(diags, NULL, 0, "-%c: unknown option; --help lists them all",
-			      *letter);
+		unknown_letter(*letter, diags);
 	return true;
 }
 

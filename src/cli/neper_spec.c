@@ -136,6 +136,13 @@ const struct nm_neper_opt *nm_neper_spec_find(unsigned workload, int answer)
 
 int nm_neper_spec_settle(unsigned workload, int answer, const char *value)
 {
+	const struct nm_neper_opt *own = nm_neper_spec_find(workload, answer);
+
+	/* neper's -D is a delay, and no time has that. */
+	if (own && own->letter == 'D' && value && strchr(value, '='))
+		for (int i = 0; nm_arg_table[i].opt.name; i++)
+			if (strcmp(nm_arg_table[i].opt.name, "define") == 0)
+				return NM_NEPER_FIRST_PASSED + i;
 	if (answer < NM_NEPER_FIRST_PASSED || !value || *value < '0' || *value > '9')
 		return answer;
 	const struct nm_arg *arg = &nm_arg_table[answer - NM_NEPER_FIRST_PASSED];

@@ -137,6 +137,14 @@ static int close_logs(struct nm_live *live, uint64_t lost, struct nm_diags *diag
 	return error;
 }
 
+/* neper's keys have no place for them. */
+static void retell_warnings(const struct nm_series *series, struct nm_diags *diags)
+{
+	for (size_t i = 0; i < series->n_runs; i++)
+		for (size_t k = 0; k < series->runs[i]->n_warnings; k++)
+			nm_diag_warn(diags, NULL, 0, "%s", series->runs[i]->warnings[k]);
+}
+
 static int report_all(const struct nm_args *args, struct nm_live *live,
 		      const struct nm_series *series, enum nm_run_status status,
 		      struct nm_diags *diags)
@@ -152,6 +160,9 @@ static int report_all(const struct nm_args *args, struct nm_live *live,
 	    code == NM_EXIT_OK)
 		code = NM_EXIT_FAILED;
 	const struct nm_result *last = series->runs[series->n_runs - 1];
+
+	if (strcmp(report->name, "neper") == 0)
+		retell_warnings(series, diags);
 	if (!last->complete && !diags->n_errors)
 		nm_diag_error(diags, NULL, 0, "the run is incomplete: %s",
 			      last->incomplete_why ? last->incomplete_why : "interrupted");
@@ -163,6 +174,26 @@ static int report_all(const struct nm_args *args, struct nm_live *live,
 			      "longer than --max-duration %.6gs after run %zu of %" PRIu64,
 			      (double)args->max_duration_ns / 1e9, series->n_runs, args->repeat);
 	return code;
+}
+
+/* What is no parameter may be an option: of neper's all are one or the other. */
+static void hint_at_options(const struct nm_args *args, struct nm_diags *diags)
+{
+	for (size_t i = 0; i < args->n_defines; i++) {
+		const char *name = args->defines[i].name;
+		char option[64];
+
+		snprintf(option, sizeof(option), "%s", name);
+		for (char *c = option; *c; c++)
+			*c = *c == '_' ? '-' : *c;
+		for (const struct nm_arg *arg = nm_arg_table; arg->opt.name; arg++)
+			if (strcmp(arg->opt.name, option) == 0 &&
+			    !nm_cli_has_param(args->master, name))
+				nm_diag_error(diags, NULL, 0,
+					      "-D %s: not a parameter, but an option: did you mean "
+					      "--%s %s?",
+					      name, option, args->defines[i].value);
+	}
 }
 
 int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
@@ -188,8 +219,10 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	char *path = nm_stock_find(args->master, diags);
 	if (!path || nm_loaded_read(&loaded, path, diags) != 0)
 		goto out;
-	if (nm_loaded_compile(&loaded, &values, diags) != 0)
+	if (nm_loaded_compile(&loaded, &values, diags) != 0) {
+		hint_at_options(args, diags);
 		goto out;
+	}
 	if (nm_neper_echo_make(&echo, args, &loaded.params) < 0) {
 		nm_diag_error(diags, NULL, 0, "out of memory");
 		code = NM_EXIT_INTERNAL;

@@ -594,27 +594,6 @@ static int find_side(const struct nm_draft *draft, const char *host, struct side
 	return -ENOENT;
 }
 
-/* What is asked for has to be of some use. */
-static void check_engines(const struct nm_plan *plan, const char *file, struct nm_diags *diags)
-{
-	for (uint32_t g = 0; g < plan->n_groups; g++) {
-		const struct nm_group *group = &plan->groups[g];
-		bool any = !group->posts;
-
-		for (uint32_t i = 0; i < group->n_phases; i++)
-			any |= group->phases[i].posts;
-		if (!any)
-			nm_diag_error(
-				diags, file, group->line,
-				"<group> engine=\"io_uring\": none of its transactions can use it: "
-				"that takes reads and writes of a fixed size over tcp or unix, "
-				"without "
-				"pipeline, timeout, canfail, zerocopy and the like, and one host "
-				"that "
-				"begins each pass");
-	}
-}
-
 static struct nm_plan *compile(const struct nm_node *root, const char *file, const char *host,
 			       struct nm_diags *diags)
 {
@@ -644,7 +623,7 @@ static struct nm_plan *compile(const struct nm_node *root, const char *file, con
 		else if (emit(&draft, &side, plan) < 0)
 			nm_diag_error(diags, file, 0, "out of memory");
 		else if (!host)
-			check_engines(plan, file, diags);
+			nm_plan_check_posts(plan, file, diags);
 	}
 	nm_draft_fini(&draft);
 	return right && diags->n_errors == errors ? plan : nm_plan_free(plan);

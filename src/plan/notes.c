@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/notes.h"
 
+#include <stdio.h>
+
+#include "base/diag.h"
 #include "flowop/glue.h"
 #include "flowop/pipeline.h"
 #include "plan/draft.h"
@@ -186,6 +189,52 @@ static void note_posts(struct nm_group *group, struct nm_phase *phase)
 		i->lets_go = i->size <= LETS_GO_MAX && i->size <= group->chunk_bytes &&
 			     next < end && (next->op->flags & NM_FLOWOP_FOLLOWS) &&
 			     next->slot == i->slot && !i->stride && !next->stride;
+	}
+}
+
+static bool moves(const struct nm_instr *instr, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (instr[i].op->flags & NM_FLOWOP_MOVES)
+			return true;
+	return false;
+}
+
+/* The first flowop that keeps a transaction from it; NULL: none does by itself. */
+static const struct nm_instr *hindrance(const struct nm_group *group)
+{
+	for (uint32_t p = 0; p < group->n_phases; p++) {
+		const struct nm_phase *phase = &group->phases[p];
+		const struct nm_instr *first = &group->instrs[phase->first];
+
+		for (uint32_t i = 0; moves(first, phase->n_instrs) && i < phase->n_instrs; i++)
+			if (!can_post(&first[i]) && first[i].op != &nm_glue_pipeline)
+				return &first[i];
+	}
+	return NULL;
+}
+
+void nm_plan_check_posts(const struct nm_plan *plan, const char *file, struct nm_diags *diags)
+{
+	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		const struct nm_group *group = &plan->groups[g];
+		const struct nm_instr *hinders = hindrance(group);
+		char which[96] = "";
+		bool any = !group->posts;
+
+		for (uint32_t i = 0; i < group->n_phases; i++)
+			any |= group->phases[i].posts;
+		if (hinders)
+			snprintf(which, sizeof which, "; <flowop %s> of line %u is none of these",
+				 hinders->op->name, hinders->line);
+		if (!any)
+			nm_diag_error(
+				diags, file, group->line,
+				"<group> engine=\"io_uring\": none of its transactions can use "
+				"it: that takes reads and writes of a fixed size over tcp or unix, "
+				"without pipeline, timeout, canfail, zerocopy and the like, and "
+				"one host that begins each pass%s",
+				which);
 	}
 }
 

@@ -140,6 +140,8 @@ static void grow_by_window(struct line *line, const struct nm_result *result,
 {
 	const struct nm_counts *counts = host ? &host->window.counts : &result->totals.counts;
 
+	if ((host ? host->window.ns == 0 : result->totals.seconds <= 0))
+		return; /* nothing was measured */
 	grow(line, host ? (double)host->window.ns / 1e9 : result->totals.seconds,
 	     count_of(stream, counts->bytes_sent, counts->bytes_received, counts->iterations));
 }

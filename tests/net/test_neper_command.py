@@ -647,6 +647,33 @@ def test_what_has_no_effect_is_told(netmodel: Netmodel) -> None:
     assert done.lines() == ["netmodel: warning: --magic: has no effect: each run has a random number of its own"]
 
 
+def test_parameters_that_neper_does_not_have_may_be_given(netmodel: Netmodel) -> None:
+    """neper's -D is a delay, which has no name before it."""
+    out = netmodel.run("tcp_rr", "-c", "-H", "local", "-D", "5us", "-Dedge_trigger=no", "-D", "maxevents=7", "--params", code=0).out
+    for name, value in (("delay", "5us"), ("edge_trigger", "no"), ("maxevents", "7")):
+        assert re.search(rf"^{name} +\w+ +{value} ", out, re.MULTILINE), out
+    refused = netmodel.run("tcp_rr", "-c", "-H", "local", "-D", "xyzzy=1", code=1)
+    assert 'the profile has no parameter "xyzzy"' in refused.err
+
+
+def test_warnings_of_a_run_are_told(netmodel: Netmodel) -> None:
+    """Beside the keys, among which neper has none for them."""
+    result = netmodel.run("tcp_stream", "-c", "-H", "local", "-l", "0.2", "-z", "-B", "1000", code=0)
+    (line,) = result.lines()
+    assert line.startswith("netmodel: warning: rx_zerocopy: less than 10 %")
+    assert "warning" not in result.out
+
+
+def test_options_that_are_taken_for_parameters_are_told(netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", "tcp_rr", "-D", "all_samples=x.csv", code=1)
+    assert "-D all_samples: not a parameter, but an option: did you mean --all-samples x.csv?" in result.err
+
+
+def test_nothing_measured_has_no_samples(netmodel: Netmodel) -> None:
+    result = netmodel.run("tcp_rr", "-c", "-C", str(free_port()), "--wait-slaves", "10ms", code=2)
+    assert keys_of(result.out)["num_samples"] == keys_of(result.out)["num_transactions"] == "0"
+
+
 def test_netmodels_own_options_may_be_given_too(netmodel: Netmodel) -> None:
     document = netmodel.run("tcp_rr", "-c", "-H", "local", "-l", "300ms", "--warmup", "100ms", "--format", "json", code=0)
     assert document.json()["run"]["warmup_s"] == 0.1
