@@ -3,7 +3,10 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/live.h"
 #include "cli/signals.h"
@@ -28,7 +31,20 @@ static void on_log(void *arg, const char *line)
 		fprintf(stderr, "netmodel: %s\n", line);
 }
 
-/* What a server of neper's prints of itself. */
+static int write_all(int fd, const char *text, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, text, size);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		text += n > 0 ? n : 0;
+		size -= n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+/* What a server of neper's prints of itself: in one piece, as others may print at the same time. */
 static void on_ended(void *arg, struct nm_result *result)
 {
 	const struct nm_args *args = arg;
@@ -38,9 +54,22 @@ static void on_ended(void *arg, struct nm_result *result)
 					 .view = {.of_slave = true,
 						  .cpus = args->cpus,
 						  .stime_use_proc = args->stime_use_proc}};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int error = out ? 0 : -ENOMEM;
 
-	printf("VERSION=%s\n", nm_cli_version());
-	(void)nm_report_find("neper")->write(&series, stdout);
+	if (out) {
+		fprintf(out, "VERSION=%s\n", nm_cli_version());
+		error = nm_report_find("neper")->write(&series, out);
+		if (fclose(out) != 0 && !error)
+			error = -ENOMEM;
+	}
+	if (!error)
+		error = write_all(STDOUT_FILENO, text, size);
+	if (error)
+		fprintf(stderr, "netmodel: standard output: %s\n", strerror(-error));
+	free(text);
 }
 
 int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)

@@ -81,7 +81,9 @@ static void fill_latency(struct nm_flow_row *row, const struct nm_flow_sample *n
 static void subtract_last(struct nm_hist_snap *times, struct nm_hist_snap *last)
 {
 	times->count = 0;
-	for (unsigned i = 0; i < NM_HIST_BUCKETS; i++) {
+	if (times->min_ns > times->max_ns)
+		return; /* there is none */
+	for (unsigned i = nm_hist_index(times->min_ns); i <= nm_hist_index(times->max_ns); i++) {
 		uint64_t now = times->bucket[i];
 
 		if (!now)
@@ -140,7 +142,8 @@ static void read_flows(struct nm_flow_meter *meter, uint64_t at_ns, bool tell)
 			struct nm_flow_sample now;
 
 			nm_engine_flow_sample(meter->engine, g, i, &now);
-			bool timed = meter->times &&
+			/* Passes that are not measured have no times. */
+			bool timed = meter->times && is_measured(meter, g) &&
 				     nm_engine_flow_times(meter->engine, g, i, meter->times);
 
 			if (timed)

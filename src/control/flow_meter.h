@@ -16,8 +16,10 @@
 /* Flows of more than this are not sampled one by one. */
 #define NM_FLOW_METER_MAX 100000u
 
-/* Of more than this no percentiles are kept: each has two histograms. */
+/* Of more than this no percentiles are kept: each has two histograms. And to read one takes some microseconds, which must
+ * be little beside an interval. */
 #define NM_FLOW_METER_MAX_TIMES 4096u
+#define NM_FLOW_METER_TIMES_NS	40000u
 
 /* The host's name and the plan of the rows are not set. */
 struct nm_flow_meter_events {

@@ -262,7 +262,8 @@ enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *opti
 		session_loop(&session);
 	}
 	/* The master has said bye: whoever reads this slowly does not hold it up. */
-	if (session.end == NM_SESSION_SERVED && session.measured)
+	if (session.end == NM_SESSION_SERVED && session.measured &&
+	    session.n_begun == session.plan->n_phases)
 		options->ended(options->arg, session.measured);
 	session_fini(&session);
 	return session.end;

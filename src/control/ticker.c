@@ -40,10 +40,18 @@ static unsigned samples(const struct nm_master *master)
 	       (options->samples_tcp ? NM_DETAIL_TCP : 0u);
 }
 
+/* Of how many flows percentiles can be kept. */
+static uint64_t most_timed(const struct nm_master *master)
+{
+	uint64_t most = master->options->interval_ns / NM_FLOW_METER_TIMES_NS;
+
+	return most && most < NM_FLOW_METER_MAX_TIMES ? most : NM_FLOW_METER_MAX_TIMES;
+}
+
 bool nm_master_times_flows(const struct nm_master *master)
 {
 	return (samples(master) & NM_DETAIL_PASSES) && master->options->samples_percentiles &&
-	       nm_plan_flows(master->plan) <= NM_FLOW_METER_MAX_TIMES;
+	       nm_plan_flows(master->plan) <= most_timed(master);
 }
 
 unsigned nm_master_details(const struct nm_master *master)
@@ -84,8 +92,9 @@ int nm_ticker_start(struct nm_master *master)
 		 !nm_master_times_flows(master))
 		nm_result_warn(master->result,
 			       "the samples of flows have no percentiles: the flows are %llu, and "
-			       "those of at most %u are kept",
-			       (unsigned long long)flows, NM_FLOW_METER_MAX_TIMES);
+			       "those of at most %llu are kept with intervals of %.9g s",
+			       (unsigned long long)flows, (unsigned long long)most_timed(master),
+			       (double)master->options->interval_ns / 1e9);
 	if (!tells_responses(master))
 		return 0;
 	ticker->responses = calloc(ROWS, sizeof *ticker->responses);

@@ -473,7 +473,7 @@ bool nm_engine_flow_times(const struct nm_engine *engine, uint32_t group, uint32
 	if (!worker || !worker->detail || !worker->detail->passes ||
 	    flow / g->n_workers >= worker->n_flows)
 		return false;
-	nm_hist_copy(&worker->detail->passes[flow / g->n_workers], ret_times);
+	nm_hist_copy_buckets(&worker->detail->passes[flow / g->n_workers], ret_times);
 	return true;
 }
 

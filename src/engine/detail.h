@@ -73,7 +73,7 @@ void nm_engine_flow_sums(const struct nm_engine *engine, uint32_t group, uint32_
 void nm_engine_flow_epoch(const struct nm_engine *engine);
 void nm_engine_flow_sample(const struct nm_engine *engine, uint32_t group, uint32_t flow,
 			   struct nm_flow_sample *ret_sample);
-/* How long the measured passes of a flow took since the engine was made; false without NM_DETAIL_PASS_TIMES. */
+/* How long the measured passes of a flow took since the engine was made, as nm_hist_copy_buckets has it; false without NM_DETAIL_PASS_TIMES. */
 bool nm_engine_flow_times(const struct nm_engine *engine, uint32_t group, uint32_t flow,
 			  struct nm_hist_snap *ret_times);
 /* Flowops executed by a group in a phase, with any detail. */

@@ -73,6 +73,20 @@ void nm_hist_copy(const struct nm_hist *h, struct nm_hist_snap *ret_snap)
 	nm_hist_collect(ret_snap, h);
 }
 
+void nm_hist_copy_buckets(const struct nm_hist *h, struct nm_hist_snap *ret_snap)
+{
+	nm_hist_snap_init(ret_snap);
+	ret_snap->min_ns = NM_HIST_LOAD_(h->min_ns);
+	ret_snap->max_ns = NM_HIST_LOAD_(h->max_ns);
+	if (ret_snap->min_ns > ret_snap->max_ns)
+		return;
+	for (unsigned i = nm_hist_index(ret_snap->min_ns); i <= nm_hist_index(ret_snap->max_ns);
+	     i++) {
+		ret_snap->bucket[i] = NM_HIST_LOAD_(h->bucket[i]);
+		ret_snap->count += ret_snap->bucket[i];
+	}
+}
+
 void nm_hist_snap_init(struct nm_hist_snap *s)
 {
 	memset(s, 0, sizeof *s);

@@ -54,6 +54,9 @@ void nm_hist_init(struct nm_hist *h);
 /* The same for memory that is zero already: what is never recorded to stays untouched. */
 void nm_hist_init_zeroed(struct nm_hist *h);
 void nm_hist_copy(const struct nm_hist *h, struct nm_hist_snap *ret_snap);
+/* The same of its buckets, minimum and maximum alone, and looks only between these: a value beyond that is just being recorded is
+ * missed. Cheap where there are many, and touches no memory that was never recorded to. */
+void nm_hist_copy_buckets(const struct nm_hist *h, struct nm_hist_snap *ret_snap);
 /* into += what has been recorded so far. */
 void nm_hist_collect(struct nm_hist_snap *into, const struct nm_hist *h);
 

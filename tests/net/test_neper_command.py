@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -614,10 +615,35 @@ def test_a_server_prints_nothing_of_a_run_that_broke_off(netmodel: Netmodel) -> 
             client.signal(signal.SIGKILL)
         done = server.finish()
     assert done.out == ""
+    with netmodel.started("tcp_rr", "-C", port) as server:
+        server.wait_line("slave listening")
+        netmodel.run("tcp_rr", "-c", "-C", port, "-l", "30", "--max-duration", "300ms", code=2)
+        assert server.finish().out == ""
     with netmodel.started("-s", "-P", port, "--once") as slave:
         slave.wait_line("slave listening")
         netmodel.run("-m", "tcp_rr", "-P", port, "-D", "host=127.0.0.1", "-D", "test_length=100ms", code=0)
         assert slave.finish().out == ""
+
+
+def test_a_server_prints_each_report_in_one_piece(netmodel: Netmodel, tmp_path: Path, need_tool: Callable[..., str]) -> None:
+    """Several may print at the same time."""
+    strace = need_tool("strace", "-o", "/dev/null", "true")
+    how = (strace, "-f", "-qq", "-e", "trace=write", "-e", "write=none", "-o", str(tmp_path / "calls"))
+    port = str(free_port())
+    with netmodel.started("tcp_rr", "-C", port, prefix=how) as server:
+        server.wait_line("slave listening")
+        netmodel.run("tcp_rr", "-c", "-C", port, "-l", "0.1", code=0)
+        out = server.finish().out
+    calls = [line for line in (tmp_path / "calls").read_text().splitlines() if "write(1," in line]
+    assert len(calls) == 1 and out.startswith("VERSION="), calls
+
+
+def test_a_server_that_cannot_print_says_so(netmodel: Netmodel) -> None:
+    port = str(free_port())
+    with netmodel.started("tcp_rr", "-C", port, prefix=("sh", "-c", 'exec "$0" "$@" >/dev/full')) as server:
+        server.wait_line("slave listening")
+        netmodel.run("tcp_rr", "-c", "-C", port, "-l", "0.1", code=0)
+        assert "netmodel: standard output: No space left on device" in server.finish().err
 
 
 def test_mistakes_of_a_server_are_told(netmodel: Netmodel) -> None:

@@ -96,14 +96,18 @@ def test_percentiles_of_flows_are_there_when_asked_for(netmodel: Netmodel, tmp_p
         assert all(float(row[name]) > 0 for rows in read(path).values() for row in rows[:2] for name in wanted if rows[0]["host"] == "master")
 
 
-def test_many_flows_have_no_percentiles_of_their_own(netmodel: Netmodel, tmp_path: Path, profile: WriteProfile) -> None:
+@pytest.mark.parametrize(("flows", "interval", "most"), [(4097, "1s", 4096), (251, "10ms", 250)])
+def test_many_flows_have_no_percentiles_of_their_own(
+    netmodel: Netmodel, tmp_path: Path, profile: WriteProfile, flows: int, interval: str, most: int
+) -> None:
+    """To read them must take little of an interval."""
     path = profile(
-        '<group nthreads="1" nflows="4097"><transaction duration="100ms"><flowop type="think" options="duration=10ms"/>'
+        f'<group nthreads="1" nflows="{flows}"><transaction duration="100ms"><flowop type="think" options="duration=10ms"/>'
         '</transaction><transaction iterations="1"><flowop type="connect" options="remotehost=local"/></transaction></group>'
     )
-    words = ("--percentiles", "50", "-i", "50ms")
+    words = ("--percentiles", "50", "-i", interval)
     document, by_host = sample(netmodel, tmp_path / "s.csv", path, *words)
-    assert any("have no percentiles: the flows are 4097, and those of at most 4096" in one for one in document["run"]["warnings"])
+    assert any(f"have no percentiles: the flows are {flows}, and those of at most {most} are kept" in one for one in document["run"]["warnings"])
     assert {row["latency_p50"] for rows in by_host["master"] for row in rows} == {""}
 
 

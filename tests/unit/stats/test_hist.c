@@ -36,6 +36,27 @@ static void assert_near(double value, double expected, double tolerance)
 	ck_assert_double_le(fabs(value - expected), tolerance);
 }
 
+START_TEST(buckets_alone_are_those_of_a_whole_copy)
+{
+	static struct nm_hist live;
+	static struct nm_hist_snap whole, buckets;
+	const uint64_t values[] = {3, 300, 300, 70000, UINT64_MAX};
+
+	nm_hist_init(&live);
+	nm_hist_copy_buckets(&live, &buckets);
+	ck_assert_uint_eq(buckets.count, 0);
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+		nm_hist_record(&live, values[i]);
+		nm_hist_copy(&live, &whole);
+		nm_hist_copy_buckets(&live, &buckets);
+		ck_assert_uint_eq(buckets.count, i + 1);
+		ck_assert_uint_eq(buckets.min_ns, whole.min_ns);
+		ck_assert_uint_eq(buckets.max_ns, whole.max_ns);
+		ck_assert_mem_eq(buckets.bucket, whole.bucket, sizeof whole.bucket);
+	}
+}
+END_TEST
+
 START_TEST(buckets_follow_each_other_without_gap)
 {
 	uint64_t expected = 0;
@@ -365,6 +386,7 @@ int main(void)
 	TCase *tc = tcase_create("hist");
 
 	tcase_add_checked_fixture(tc, start, NULL);
+	tcase_add_test(tc, buckets_alone_are_those_of_a_whole_copy);
 	tcase_add_test(tc, buckets_follow_each_other_without_gap);
 	tcase_add_test(tc, reported_values_are_within_a_256th);
 	tcase_add_test(tc, an_empty_histogram_gives_zeros);
