@@ -193,7 +193,7 @@ def test_a_host_of_another_version(netmodel: Netmodel, validate: Validate) -> No
             peer.sendall(frame(welcome))
             result = master.finish(timeout=8)
     assert_partial(
-        result, validate, r"slave 127\.0\.0\.1: it speaks protocol 999 \(netmodel 99\.1\), and this master 1 \(\d"
+        result, validate, r"slave 127\.0\.0\.1: it speaks protocol 999 \(netmodel 99\.1\), and this master 2 \(\d"
     )
 
 
@@ -403,7 +403,7 @@ def frame(payload: bytes) -> bytes:
 
 
 RANDOM = random.Random(20000)
-HELLO = frame(b'["hello",{"magic":"netmodel","protocol":1,"version":"x"}]')
+HELLO = frame(b'["hello",{"magic":"netmodel","protocol":2,"version":"x"}]')
 
 STRANGERS = {
     "noise": RANDOM.randbytes(100_000),
@@ -417,7 +417,7 @@ STRANGERS = {
     "deep JSON": frame(b"[" * 60_000),
     "unknown word": frame(b'["shutdown",{}]'),
     "out of turn": frame(b'["begin",{"phase":0}]'),
-    "wrong magic": frame(b'["hello",{"magic":"x","protocol":1,"version":"x"}]'),
+    "wrong magic": frame(b'["hello",{"magic":"x","protocol":2,"version":"x"}]'),
     "wrong types": frame(b'["hello",{"magic":1,"protocol":"1","version":[]}]'),
     "a version from the future": frame(b'["hello",{"magic":"netmodel","protocol":999,"version":"99"}]'),
     "noise after hello": HELLO + RANDOM.randbytes(10_000),
