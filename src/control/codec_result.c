@@ -181,23 +181,19 @@ static json_t *pack_softirqs(const struct nm_usage *usage)
 				   : nm_text_pack(usage->softirqs_why);
 }
 
-/* NULL: of a slave that is older than they are. */
+/* What is not told is the reason for that. */
 static int unpack_interrupts(const json_t *interrupts, const json_t *softirqs, struct nm_usage *ret)
 {
-	static const char old[] = "this slave does not tell";
 	uint64_t values[N_SOFTIRQS];
 
 	ret->has_interrupts = json_is_array(interrupts);
 	ret->has_softirqs = json_is_array(softirqs);
-	memcpy(ret->interrupts_why, old, sizeof old);
-	memcpy(ret->softirqs_why, old, sizeof old);
 	if (ret->has_interrupts) {
 		if (nm_u64s_unpack(interrupts, values, N_INTERRUPTS))
 			return -EPROTO;
 		ret->interrupts = (struct nm_interrupts){.hardware = values[0],
 							 .context_switches = values[1]};
-	} else if (interrupts &&
-		   nm_text_copy(interrupts, ret->interrupts_why, sizeof ret->interrupts_why)) {
+	} else if (nm_text_copy(interrupts, ret->interrupts_why, sizeof ret->interrupts_why)) {
 		return -EPROTO;
 	}
 	if (ret->has_softirqs) {
@@ -206,8 +202,7 @@ static int unpack_interrupts(const json_t *interrupts, const json_t *softirqs, s
 		ret->softirqs.total = values[0];
 		ret->softirqs.known = (uint32_t)values[1];
 		memcpy(ret->softirqs.kinds, &values[2], sizeof ret->softirqs.kinds);
-	} else if (softirqs &&
-		   nm_text_copy(softirqs, ret->softirqs_why, sizeof ret->softirqs_why)) {
+	} else if (nm_text_copy(softirqs, ret->softirqs_why, sizeof ret->softirqs_why)) {
 		return -EPROTO;
 	}
 	return 0;
@@ -266,11 +261,11 @@ static int unpack_usage_numbers(json_t *cpu, json_t *process, json_t *tcp, struc
 static int unpack_usage(json_t *body, struct nm_usage *ret)
 {
 	json_t *length, *cpu_why, *nics_why, *tcp_why, *psp_why, *cpu, *process, *tcp, *nics, *psp;
-	json_t *interrupts = NULL, *softirqs = NULL;
+	json_t *interrupts, *softirqs;
 	int has_cpu, has_nics, has_tcp, has_psp;
 
 	if (json_unpack_ex(body, NULL, JSON_STRICT,
-			   "{s:o,s:b,s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s?o,s?o}",
+			   "{s:o,s:b,s:b,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
 			   "length_ns", &length, "has_cpu", &has_cpu, "has_nics", &has_nics,
 			   "has_tcp", &has_tcp, "has_psp", &has_psp, "cpu_why", &cpu_why,
 			   "nics_why", &nics_why, "tcp_why", &tcp_why, "psp_why", &psp_why, "cpu",

@@ -436,6 +436,16 @@ static int wait_events(int epoll_fd, struct epoll_event *events, int n_events, i
 	return nm_sys_epoll_wait(epoll_fd, events, n_events, timeout_ns < 0 ? -1 : (int)timeout_ns);
 }
 
+static inline int wait_any(struct nm_worker *worker, struct epoll_event *events, int n_events,
+			   int64_t timeout_ns)
+{
+	if (worker->polls)
+		return nm_worker_poll(worker, events, n_events, timeout_ns);
+	if (worker->io.ring)
+		return nm_worker_ring_wait(worker, events, n_events, timeout_ns);
+	return wait_events(worker->epoll_fd, events, n_events, timeout_ns);
+}
+
 static __attribute__((noinline)) void take_commands(struct nm_worker *worker)
 {
 	uint64_t count;
@@ -651,10 +661,7 @@ void *nm_worker_main(void *arg)
 	if (worker->cpu >= 0)
 		(void)nm_cpu_bind_self((unsigned)worker->cpu);
 	for (;;) {
-		int n = worker->polls ? nm_worker_poll(worker, events, n_events, timeout_ns)
-			: worker->io.ring
-				? nm_worker_ring_wait(worker, events, n_events, timeout_ns)
-				: wait_events(worker->epoll_fd, events, n_events, timeout_ns);
+		int n = wait_any(worker, events, n_events, timeout_ns);
 
 		if (worker->timers.count)
 			worker->io.now_ns = nm_clock_ns();

@@ -214,27 +214,34 @@ static const struct nm_instr *hindrance(const struct nm_group *group)
 	return NULL;
 }
 
+bool nm_group_posts(const struct nm_group *group)
+{
+	for (uint32_t i = 0; i < group->n_phases; i++)
+		if (group->phases[i].posts)
+			return true;
+	return false;
+}
+
 void nm_plan_check_posts(const struct nm_plan *plan, const char *file, struct nm_diags *diags)
 {
 	for (uint32_t g = 0; g < plan->n_groups; g++) {
 		const struct nm_group *group = &plan->groups[g];
-		const struct nm_instr *hinders = hindrance(group);
 		char which[96] = "";
-		bool any = !group->posts;
 
-		for (uint32_t i = 0; i < group->n_phases; i++)
-			any |= group->phases[i].posts;
+		if (!group->posts || nm_group_posts(group))
+			continue;
+		const struct nm_instr *hinders = hindrance(group);
+
 		if (hinders)
 			snprintf(which, sizeof which, "; <flowop %s> of line %u is none of these",
 				 hinders->op->name, hinders->line);
-		if (!any)
-			nm_diag_error(
-				diags, file, group->line,
-				"<group> engine=\"io_uring\": none of its transactions can use "
-				"it: that takes reads and writes of a fixed size over tcp or unix, "
-				"without pipeline, timeout, canfail, zerocopy and the like, and "
-				"one host that begins each pass%s",
-				which);
+		nm_diag_error(
+			diags, file, group->line,
+			"<group> engine=\"io_uring\": none of its transactions can use it: that "
+			"takes reads and writes of a fixed size over tcp or unix, without "
+			"pipeline, timeout, canfail, zerocopy and the like, and one host that "
+			"begins each pass%s",
+			which);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "flowop/flowop.h"
 #include "plan/arena.h"
+#include "plan/notes.h"
 #include "transport/ring.h"
 #include "transport/transport.h"
 
@@ -124,14 +125,6 @@ uint64_t nm_plan_longest_wait_ns(const struct nm_plan *plan)
 	return longest;
 }
 
-static bool posts(const struct nm_group *group)
-{
-	for (uint32_t i = 0; i < group->n_phases; i++)
-		if (group->phases[i].posts)
-			return true;
-	return false;
-}
-
 int nm_plan_check_protocols(const struct nm_plan *plan, const char *file, struct nm_diags *diags)
 {
 	int error = 0;
@@ -141,7 +134,8 @@ int nm_plan_check_protocols(const struct nm_plan *plan, const char *file, struct
 
 		char why[160];
 
-		if (group->runs && posts(group) && nm_ring_available(why, sizeof why) < 0) {
+		if (group->runs && nm_group_posts(group) &&
+		    nm_ring_available(why, sizeof why) < 0) {
 			error = -EOPNOTSUPP;
 			nm_diag_error(diags, file, group->line, "<group> engine=\"io_uring\": %s",
 				      why);

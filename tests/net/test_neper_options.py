@@ -556,7 +556,7 @@ def test_why_nonblocking_has_none(run: Run, workload: str) -> None:
 HERE = Path(__file__)
 # Those whose effect is no system call, or whose tests are with others of their kind.
 ELSEWHERE = {
-    "num-clients": "test_neper_command.py::test_a_server_waits_for_as_many_clients_as_it_is_told",
+    "num-clients": "test_neper_server.py::test_a_server_waits_for_as_many_clients_as_it_is_told",
     "suicide-length": "test_neper_command.py::test_a_run_ends_when_its_time_is_over",
     "interval": "test_neper_defects.py::test_the_interval_is_the_one_given",
     "all-samples": "test_neper_command.py::test_samples_by_neper_s_option",
