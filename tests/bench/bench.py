@@ -7,9 +7,9 @@ Peers: neper (NEPER_DIR), uperf (UPERF_DIR), netperf (NETPERF_DIR), iperf3 (IPER
 and, for the bound of what is possible, loops written by hand (bare).
 In each round every tool runs once, in turn, pinned in the same way: the client on one CPU and the
 server on another, or each on both where it has several threads. A single flow of requests and answers
-then shows above all how long an idle CPU takes to wake up; so that is also measured with both ends on
-one CPU, unless CPUs are given. Costs are those of both ends, except the instructions, which are the
-client's.
+then shows above all how long an idle CPU takes to wake up; so that is also measured with idle CPUs kept
+awake (/dev/cpu_dma_latency), and with both ends on one CPU, unless CPUs are given. Costs are those of
+both ends, except the instructions, which are the client's.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from benchlib.awake import can_keep_awake
 from benchlib.measure import Measurer
-from benchlib.model import WORKLOADS, Case, Figures
+from benchlib.model import WORKLOADS, Case, Ends, Figures
 from benchlib.process import end_on_signals
 from benchlib.report import SUBJECT, behind, case_text, document, undecided
 from benchlib.tools import PEERS, Netmodel, Tool
@@ -99,7 +100,12 @@ def default_cpus() -> tuple[int, int] | None:
     return (usable[0], usable[1]) if len(usable) > 1 else None
 
 
-def cases_of(options: argparse.Namespace, both_places: bool) -> list[Case]:
+def other_ends() -> list[Ends]:
+    """In which other ways a case is measured whose messages wake CPUs."""
+    return [Ends.AWAKE, Ends.TOGETHER] if can_keep_awake() else [Ends.TOGETHER]
+
+
+def cases_of(options: argparse.Namespace, others: list[Ends]) -> list[Case]:
     cases = []
     for workload in options.workloads:
         for flows in options.flows:
@@ -107,8 +113,8 @@ def cases_of(options: argparse.Namespace, both_places: bool) -> list[Case]:
             if not case.is_sensible:
                 continue
             cases.append(case)
-            if both_places and case.wakes:
-                cases.append(replace(case, one_cpu=True))
+            if case.wakes:
+                cases += [replace(case, ends=ends) for ends in others]
     return cases
 
 
@@ -170,7 +176,7 @@ def main() -> int:
     print()
 
     results: dict[Case, dict[str, Figures]] = {}
-    for case in cases_of(options, both_places=measurer.pins and not options.cpus):
+    for case in cases_of(options, other_ends() if measurer.pins and not options.cpus else []):
         results[case] = measure_case(case, tools, measurer, options)
         print(case_text(case, results[case]), flush=True)
     if SUBJECT in facts["tools"]:

@@ -6,17 +6,22 @@ from __future__ import annotations
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import bench
 from benchlib import measure, ports, process, report
-from benchlib.model import WORKLOADS, BenchError, Case, Commands, Figures, Place
+from benchlib.awake import can_keep_awake, kept_awake
+from benchlib.model import WORKLOADS, BenchError, Case, Commands, Ends, Figures, Outcome, Place
 from benchlib.tools import Bare, Iperf3, Neper, Netmodel, Netperf, Sockperf, Uperf
 from benchlib.tools.base import locate
 
@@ -225,22 +230,61 @@ def test_threads_of_an_end_share_both_cpus() -> None:
     assert not Netperf("x", "y").supported(Case("tcp_rr", 1, 1, threads=2))
 
 
-def test_a_lone_flow_is_measured_on_one_cpu_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    places: list[Place] = []
+def test_a_lone_flow_is_measured_where_no_cpu_sleeps_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[Place, bool]] = []
+    awake: list[bool] = []
+
+    @contextmanager
+    def note_awake() -> Iterator[None]:
+        awake.append(True)
+        yield
+        awake.pop()
 
     class Seen(Netmodel):
         def run(self, case: Case, place: Place) -> Commands:
-            places.append(place)
-            raise BenchError("not run")
+            assert not awake
+            return Commands(["true"], None)
 
+        def parse(self, case: Case, client: str, server: str) -> Outcome:
+            seen.append((place_of[-1], bool(awake)))
+            return Outcome(1, 1)
+
+    place_of: list[Place] = []
+    find_place = measure.Measurer._place
+
+    def note_place(self: measure.Measurer, case: Case, workdir: str) -> Place:
+        place_of.append(find_place(self, case, workdir))
+        return replace(place_of[-1], client_cpus=(), server_cpus=())
+
+    monkeypatch.setattr(measure, "kept_awake", note_awake)
+    monkeypatch.setattr(measure.Measurer, "_place", note_place)
     monkeypatch.setattr(sys, "argv", ["bench.py", "--workloads", "tcp_rr,tcp_rr_spin,tcp_stream", "--flows", "1,2"])
-    cases = bench.cases_of(bench.arguments(), both_places=True)
-    assert [(c.workload, c.flows) for c in cases if c.one_cpu] == [("tcp_rr", 1)]
-    assert [c.label for c in cases][:3] == ["tcp_rr, 1 flow", "tcp_rr, 1 flow, on one CPU", "tcp_rr, 2 flows"]
-    assert not any(c.one_cpu for c in bench.cases_of(bench.arguments(), both_places=False))
-    for case in cases[:2]:
-        measure.Measurer((3, 4), (1, 2)).throughput(Seen("/x/netmodel"), case, Figures())
-    assert [(p.client_cpus, p.server_cpus) for p in places] == [((3,), (4,)), ((3,), (3,))]
+    cases = bench.cases_of(bench.arguments(), [Ends.AWAKE, Ends.TOGETHER])
+    assert [c.label for c in cases][:4] == [
+        "tcp_rr, 1 flow",
+        "tcp_rr, 1 flow, idle CPUs awake",
+        "tcp_rr, 1 flow, on one CPU",
+        "tcp_rr, 2 flows",
+    ]
+    assert all(c.ends is Ends.APART for c in cases[3:])
+    assert all(c.ends is Ends.APART for c in bench.cases_of(bench.arguments(), []))
+    figures = Figures()
+    for case in cases[:3]:
+        measure.Measurer((3, 4), (1, 2)).throughput(Seen("/x/netmodel"), case, figures)
+    assert not figures.errors
+    assert [(p.client_cpus, p.server_cpus, on) for p, on in seen] == [((3,), (4,), False), ((3,), (4,), True), ((3,), (3,), False)]
+
+
+@pytest.mark.skipif(not can_keep_awake(), reason="no driver of idle states, or not its owner")
+def test_idle_cpus_are_kept_awake_for_as_long_as_a_run() -> None:
+    def limit_us() -> int:
+        with open("/dev/cpu_dma_latency", "rb") as device:
+            return struct.unpack("i", device.read(4))[0]
+
+    before = limit_us()
+    with kept_awake():
+        assert limit_us() == 0
+    assert limit_us() == before
 
 
 def test_other_ways_of_a_workload() -> None:

@@ -10,7 +10,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .model import BenchError, Case, Figures, Outcome, Place, cpu_list
+from .awake import kept_awake
+from .model import BenchError, Case, Ends, Figures, Outcome, Place, cpu_list
 from .ports import wait_listening
 from .process import Child, check
 from .tools import Tool
@@ -118,7 +119,7 @@ class Measurer:
         client, server = self._cpus
         if case.threads > 1:
             return Place(self._cpus, self._cpus, workdir)
-        if case.one_cpu:
+        if case.ends is Ends.TOGETHER:
             server = client
         return Place((client,), (server,), workdir)
 
@@ -135,6 +136,8 @@ class Measurer:
         pin = not commands.pins_itself
         with ExitStack() as stack:
             server = None
+            if case.ends is Ends.AWAKE:
+                stack.enter_context(kept_awake())
             if commands.server is not None:
                 argv = [*self._pinned(pin, place.server_cpus), *prefix.server, *commands.server]
                 server = stack.enter_context(Child(argv, place.workdir))

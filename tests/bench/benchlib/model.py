@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 
 # Those of the tools themselves; the same in another way; then profiles in uperf's form, the same file for whoever reads it.
 OWN_WORKLOADS = ("tcp_rr", "tcp_crr", "tcp_stream", "udp_rr", "udp_stream")
@@ -22,6 +23,14 @@ class BenchError(Exception):
     """A run that gave no usable figure; the text says why."""
 
 
+class Ends(Enum):
+    """Where the two ends run when they have one thread each, and whether a CPU that idles falls asleep."""
+
+    APART = "apart"
+    AWAKE = "awake"  # apart, and no idle CPU of the machine sleeps
+    TOGETHER = "together"  # on the client's CPU, so that it never idles
+
+
 @dataclass(frozen=True)
 class Case:
     """One workload at one number of flows."""
@@ -32,7 +41,7 @@ class Case:
     buffer_bytes: int = 16384
     datagram_bytes: int = 1400
     threads: int = 1
-    one_cpu: bool = False  # both ends on the client's CPU, so that none of them is idle
+    ends: Ends = Ends.APART
 
     @property
     def traffic(self) -> str:
@@ -68,7 +77,7 @@ class Case:
     @property
     def label(self) -> str:
         threads = f", {self.threads} threads" if self.threads != 1 else ""
-        place = ", on one CPU" if self.one_cpu else ""
+        place = {Ends.APART: "", Ends.AWAKE: ", idle CPUs awake", Ends.TOGETHER: ", on one CPU"}[self.ends]
         return f"{self.workload}, {self.flows} flow{'s' if self.flows != 1 else ''}{threads}{place}"
 
     @property

@@ -146,7 +146,7 @@ def document(
                 "workload": case.workload,
                 "flows": case.flows,
                 "threads": case.threads,
-                "one_cpu": case.one_cpu,
+                "ends": case.ends.value,
                 "seconds": case.seconds,
                 "unit": case.unit,
                 "rate_unit": "bytes/s" if case.is_stream else f"{case.unit}s/s",
