@@ -220,33 +220,28 @@ int nm_endpoints_unpack(json_t *list, struct nm_engine *engine, const struct nm_
 
 static json_t *pack_facts(const struct nm_host_facts *facts)
 {
-	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:I}", "hostname",
-			 nm_text_pack(facts->hostname), "kernel", nm_text_pack(facts->kernel),
-			 "machine", nm_text_pack(facts->machine), "os", nm_text_pack(facts->os),
-			 "cpu_model", nm_text_pack(facts->cpu_model), "clocksource",
-			 nm_text_pack(facts->clocksource), "congestion_control",
-			 nm_text_pack(facts->congestion_control), "cpus", (json_int_t)facts->n_cpus,
-			 "memory_bytes", (json_int_t)facts->memory_bytes);
+	json_t *body = json_pack("{s:I,s:I}", "cpus", (json_int_t)facts->n_cpus, "memory_bytes",
+				 (json_int_t)facts->memory_bytes);
+
+	for (const struct nm_host_text *text = nm_host_texts; text->name; text++)
+		(void)json_object_set_new(body, text->name,
+					  nm_text_pack(nm_host_text(facts, text)));
+	return body;
 }
 
 static int unpack_facts(json_t *body, struct nm_host_facts *ret)
 {
-	json_t *hostname, *kernel, *machine, *os, *model, *clock, *cc, *cpus, *memory;
+	size_t n_texts = 0;
+	json_t *cpus, *memory;
 	uint32_t n_cpus;
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
-			   "hostname", &hostname, "kernel", &kernel, "machine", &machine, "os", &os,
-			   "cpu_model", &model, "clocksource", &clock, "congestion_control", &cc,
-			   "cpus", &cpus, "memory_bytes", &memory) < 0)
+	if (json_unpack_ex(body, NULL, 0, "{s:o,s:o}", "cpus", &cpus, "memory_bytes", &memory) < 0)
 		return -EPROTO;
-	if (nm_text_copy(hostname, ret->hostname, sizeof ret->hostname) ||
-	    nm_text_copy(kernel, ret->kernel, sizeof ret->kernel) ||
-	    nm_text_copy(machine, ret->machine, sizeof ret->machine) ||
-	    nm_text_copy(os, ret->os, sizeof ret->os) ||
-	    nm_text_copy(model, ret->cpu_model, sizeof ret->cpu_model) ||
-	    nm_text_copy(clock, ret->clocksource, sizeof ret->clocksource) ||
-	    nm_text_copy(cc, ret->congestion_control, sizeof ret->congestion_control) ||
-	    nm_u32_unpack(cpus, INT32_MAX, &n_cpus) ||
+	for (const struct nm_host_text *text = nm_host_texts; text->name; text++, n_texts++)
+		if (nm_text_copy(json_object_get(body, text->name), (char *)ret + text->offset,
+				 text->size))
+			return -EPROTO;
+	if (json_object_size(body) != n_texts + 2 || nm_u32_unpack(cpus, INT32_MAX, &n_cpus) ||
 	    nm_u64_unpack(memory, INT64_MAX, &ret->memory_bytes))
 		return -EPROTO;
 	ret->n_cpus = n_cpus;

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#define NM_PROTOCOL	  2
+#define NM_PROTOCOL	  3
 #define NM_PROTOCOL_MAGIC "netmodel"
 #ifndef NM_VERSION
 #define NM_VERSION "0.1.0"

@@ -12,6 +12,24 @@
 
 #define TEXT_SIZE 8192
 
+#define TEXT(field)                                                                                \
+	{                                                                                          \
+#field, offsetof(struct nm_host_facts, field),                                     \
+			sizeof(((struct nm_host_facts *)0)->field)                                 \
+	}
+
+const struct nm_host_text nm_host_texts[] = {TEXT(hostname),
+					     TEXT(kernel),
+					     TEXT(machine),
+					     TEXT(os),
+					     TEXT(cpu_model),
+					     TEXT(clocksource),
+					     TEXT(congestion_control),
+					     TEXT(cpuidle_driver),
+					     TEXT(cpuidle_governor),
+					     TEXT(cpufreq_governor),
+					     {NULL, 0, 0}};
+
 static void first_line(const char *path, char *buf, size_t size)
 {
 	if (nm_procfile_read(path, buf, size) < 0)
@@ -74,4 +92,10 @@ void nm_host_facts_read(struct nm_host_facts *ret_facts)
 		   ret_facts->clocksource, sizeof ret_facts->clocksource);
 	first_line("/proc/sys/net/ipv4/tcp_congestion_control", ret_facts->congestion_control,
 		   sizeof ret_facts->congestion_control);
+	first_line("/sys/devices/system/cpu/cpuidle/current_driver", ret_facts->cpuidle_driver,
+		   sizeof ret_facts->cpuidle_driver);
+	first_line("/sys/devices/system/cpu/cpuidle/current_governor", ret_facts->cpuidle_governor,
+		   sizeof ret_facts->cpuidle_governor);
+	first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+		   ret_facts->cpufreq_governor, sizeof ret_facts->cpufreq_governor);
 }

@@ -3,6 +3,7 @@
 #ifndef NM_HOST_FACTS_H
 #define NM_HOST_FACTS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct nm_host_facts {
@@ -15,7 +16,23 @@ struct nm_host_facts {
 	uint64_t memory_bytes;
 	char clocksource[32];
 	char congestion_control[32];
+	char cpuidle_driver[32],
+		cpuidle_governor[32]; /* who puts idle CPUs to sleep, and how deeply */
+	char cpufreq_governor[32];    /* of the first CPU */
 };
+
+/* The texts among them, ended by one without a name: as results and the control protocol call them. */
+struct nm_host_text {
+	const char *name;
+	size_t offset, size;
+};
+extern const struct nm_host_text nm_host_texts[];
+
+static inline const char *nm_host_text(const struct nm_host_facts *facts,
+				       const struct nm_host_text *text)
+{
+	return (const char *)facts + text->offset;
+}
 
 void nm_host_facts_read(struct nm_host_facts *ret_facts); /* unknown strings are "" */
 

@@ -6,14 +6,17 @@
 
 static json_t *facts_json(const struct nm_host_facts *facts)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "hostname",
-			 nm_json_known(facts->hostname), "kernel", nm_json_known(facts->kernel),
-			 "machine", nm_json_known(facts->machine), "os", nm_json_known(facts->os),
-			 "cpu_model", nm_json_known(facts->cpu_model), "cpus",
-			 facts->n_cpus ? nm_json_count(facts->n_cpus) : json_null(), "memory_bytes",
-			 facts->memory_bytes ? nm_json_count(facts->memory_bytes) : json_null(),
-			 "clocksource", nm_json_known(facts->clocksource), "congestion_control",
-			 nm_json_known(facts->congestion_control));
+	json_t *object = json_object();
+
+	for (const struct nm_host_text *text = nm_host_texts; text->name; text++)
+		(void)json_object_set_new(object, text->name,
+					  nm_json_known(nm_host_text(facts, text)));
+	return nm_json_join(
+		object,
+		json_pack("{s:o, s:o}", "cpus",
+			  facts->n_cpus ? nm_json_count(facts->n_cpus) : json_null(),
+			  "memory_bytes",
+			  facts->memory_bytes ? nm_json_count(facts->memory_bytes) : json_null()));
 }
 
 static json_t *counts_json(const struct nm_counts *counts)

@@ -39,6 +39,9 @@ from nmtest import (
 WriteProfile = Callable[..., Path]
 Validate = Callable[[Json], None]
 
+_MESSAGES = Path(__file__).resolve().parents[2] / "src/control/message.h"
+PROTOCOL = int(re.search(r"#define NM_PROTOCOL\s+(\d+)", _MESSAGES.read_text())[1])
+
 
 def far(slave: Slave, **params: object) -> list[str]:
     """Arguments for a run with a slave that is no child."""
@@ -193,7 +196,7 @@ def test_a_host_of_another_version(netmodel: Netmodel, validate: Validate) -> No
             peer.sendall(frame(welcome))
             result = master.finish(timeout=8)
     assert_partial(
-        result, validate, r"slave 127\.0\.0\.1: it speaks protocol 999 \(netmodel 99\.1\), and this master 2 \(\d"
+        result, validate, rf"slave 127\.0\.0\.1: it speaks protocol 999 \(netmodel 99\.1\), and this master {PROTOCOL} \(\d"
     )
 
 
@@ -403,7 +406,7 @@ def frame(payload: bytes) -> bytes:
 
 
 RANDOM = random.Random(20000)
-HELLO = frame(b'["hello",{"magic":"netmodel","protocol":2,"version":"x"}]')
+HELLO = frame(b'["hello",{"magic":"netmodel","protocol":%d,"version":"x"}]' % PROTOCOL)
 
 STRANGERS = {
     "noise": RANDOM.randbytes(100_000),
@@ -417,7 +420,7 @@ STRANGERS = {
     "deep JSON": frame(b"[" * 60_000),
     "unknown word": frame(b'["shutdown",{}]'),
     "out of turn": frame(b'["begin",{"phase":0}]'),
-    "wrong magic": frame(b'["hello",{"magic":"x","protocol":2,"version":"x"}]'),
+    "wrong magic": frame(b'["hello",{"magic":"x","protocol":%d,"version":"x"}]' % PROTOCOL),
     "wrong types": frame(b'["hello",{"magic":1,"protocol":"1","version":[]}]'),
     "a version from the future": frame(b'["hello",{"magic":"netmodel","protocol":999,"version":"99"}]'),
     "noise after hello": HELLO + RANDOM.randbytes(10_000),
