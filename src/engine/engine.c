@@ -12,6 +12,7 @@
 #include "engine/engine_priv.h"
 #include "engine/renew.h"
 #include "flowop/flowop.h"
+#include "host/awake.h"
 #include "host/clock.h"
 #include "transport/address.h"
 #include "transport/transport.h"
@@ -62,6 +63,7 @@ int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_
 	engine->seed = config->seed;
 	engine->details = config->details;
 	engine->log_passes = config->log_passes;
+	engine->awake_fd = -1;
 	engine->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	engine->hosts = calloc(plan->n_hosts + 1, sizeof(*engine->hosts));
 	engine->groups = calloc(plan->n_groups, sizeof(*engine->groups));
@@ -130,6 +132,8 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine)
 						  group->plan->processes);
 		}
 	}
+	if (engine->awake_fd >= 0)
+		(void)close(engine->awake_fd);
 	if (engine->event_fd >= 0)
 		(void)close(engine->event_fd);
 	free(engine->groups);
@@ -193,8 +197,32 @@ static int check_reach(const struct nm_engine *engine, const struct nm_instr *in
 	return -EADDRNOTAVAIL;
 }
 
+/* Where a group wants it. */
+static int keep_awake(struct nm_engine *engine, char *why, size_t why_size)
+{
+	char phrase[192];
+
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
+		const struct nm_group *group = &engine->plan->groups[g];
+
+		if (!group->runs || !group->awake)
+			continue;
+		engine->awake_fd = nm_cpus_keep_awake(phrase, sizeof phrase);
+		if (engine->awake_fd >= 0)
+			return 0;
+		snprintf(why, why_size, "wait=\"awake\" of the group at line %u: %s", group->line,
+			 phrase);
+		return engine->awake_fd;
+	}
+	return 0;
+}
+
 int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size)
 {
+	int awake = keep_awake(engine, why, why_size);
+
+	if (awake < 0)
+		return awake;
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
 		struct nm_engine_group *group = &engine->groups[g];
 

@@ -131,6 +131,7 @@ struct nm_engine {
 	uint64_t seed;
 	unsigned details; /* enum nm_detail_flags */
 	uint64_t log_passes;
+	int awake_fd; /* while it is open no idle CPU sleeps; -1: they may */
 	int event_fd;
 	struct nm_engine_host *hosts;
 	struct nm_engine_group *groups;

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += src/libnm_host.la
 src_libnm_host_la_SOURCES = \
+	src/host/awake.c \
+	src/host/awake.h \
 	src/host/busy_poll.c \
 	src/host/busy_poll.h \
 	src/host/child.c \

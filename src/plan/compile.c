@@ -514,6 +514,7 @@ static int emit_group(const struct nm_draft *draft, uint32_t number, const struc
 	group->processes = side->master && from->attrs.nprocs;
 	group->posts = from->attrs.engine == NM_ENGINE_IO_URING;
 	group->spins = from->attrs.wait == NM_WAIT_SPIN;
+	group->awake = from->attrs.wait == NM_WAIT_AWAKE;
 	group->opens_fast = from->opens_fast;
 	group->max_events = (int)from->attrs.maxevents;
 	group->level_triggered = !from->attrs.edge_trigger;

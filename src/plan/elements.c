@@ -7,7 +7,7 @@
 #include "flowop/pipeline.h"
 #include "plan/plan.h"
 
-static const char *const wait_words[] = {"sleep", "spin", NULL};
+static const char *const wait_words[] = {"sleep", "awake", "spin", NULL};
 static const char *const engine_words[] = {"epoll", "io_uring", NULL};
 static const char *const throughput_words[] = {"auto", "bits", "transactions", NULL};
 static const char *const measure_words[] = {"auto", "yes", "no", NULL};
@@ -96,9 +96,10 @@ static const struct nm_opt group_attrs[] = {
 	 .offset = ATTR(nm_group_attrs, wait),
 	 .choices = wait_words,
 	 .def = "sleep",
-	 .help = "how workers wait, on each side: asleep, or looking again and again, which takes "
-		 "a "
-		 "CPU of its own each (--cpus) and spares the time to wake up"},
+	 .help = "how workers wait, on each side: asleep; asleep, while no idle CPU of the machine "
+		 "is (/dev/cpu_dma_latency), which spares the time that CPUs take to wake up; or "
+		 "looking again and again, which takes a CPU of its own each (--cpus) and spares "
+		 "all of it"},
 	{.name = "buffer",
 	 .type = NM_TYPE_SIZE,
 	 .offset = ATTR(nm_group_attrs, buffer_bytes),

@@ -27,7 +27,7 @@ struct nm_group_attrs {
 	int engine; /* enum nm_engine_kind */
 };
 enum nm_engine_kind { NM_ENGINE_EPOLL, NM_ENGINE_IO_URING };
-enum nm_wait { NM_WAIT_SLEEP, NM_WAIT_SPIN };
+enum nm_wait { NM_WAIT_SLEEP, NM_WAIT_AWAKE, NM_WAIT_SPIN };
 
 struct nm_transaction_attrs {
 	char *name;

@@ -77,6 +77,7 @@ struct nm_group {
 	bool processes;	      /* the workers are processes */
 	bool posts;	      /* what can be is posted (io_uring) instead of called */
 	bool spins;	      /* they never sleep while they wait */
+	bool awake;	      /* they sleep, but idle CPUs do not */
 	bool moves_files;     /* this side sends or receives some */
 	bool gives_up; /* messages on streams may be given up half-way, and then move before the next */
 	uint32_t pipeline;    /* the most requests that a flow has outstanding here; 0: one */

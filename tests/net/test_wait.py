@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers that spin instead of sleeping."""
+"""Workers that spin instead of sleeping, and CPUs that do not sleep while workers do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import re
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from nmtest import Netmodel, assert_complete, assert_ends_agree, calmly, defines
+from failing import IN_PHASE, LONG, started
+from nmtest import Netmodel, Slave, assert_complete, assert_ends_agree, calmly, children, defines, wait_until
 
 WriteProfile = Callable[..., Path]
+DEVICE = Path("/dev/cpu_dma_latency")
+CPUIDLE = Path("/sys/devices/system/cpu/cpuidle")
 
 
 @pytest.mark.parametrize(
@@ -63,3 +70,112 @@ def test_limits_of_waits_hold_while_spinning(netmodel: Netmodel, profile: WriteP
     assert document["totals"]["messages"]["timeouts"] >= 8
     assert phases[2]["transactions"] + phases[2]["messages"]["unanswered"] == 10
     assert 0.15 < phases[2]["seconds"] < 2
+
+
+def _driver() -> str:
+    path = CPUIDLE / "current_driver"
+    return path.read_text().strip() if path.exists() else "none"
+
+
+need_idle_states = pytest.mark.skipif(
+    _driver() == "none" or not os.access(DEVICE, os.W_OK), reason=f"no cpuidle driver, or no {DEVICE} to write to"
+)
+
+
+def limit_us() -> int:
+    with DEVICE.open("rb") as device:
+        return struct.unpack("i", device.read(4))[0]
+
+
+def holders(pids: list[int]) -> list[int]:
+    """Those of the processes that have the device open."""
+    return [pid for pid in pids if str(DEVICE) in {os.readlink(fd) for fd in Path(f"/proc/{pid}/fd").iterdir() if fd.is_symlink()}]
+
+
+@contextmanager
+def under_way(netmodel: Netmodel, slave: Slave, *params: str) -> Iterator[list[int]]:
+    """The processes of both ends of a run."""
+    with started(netmodel, "-P", str(slave.port), *defines(host="127.0.0.1", **LONG), *params) as master:
+        master.wait_line(IN_PHASE)
+        yield [master.pid, *slave.sessions()]
+
+
+@need_idle_states
+def test_idle_cpus_are_kept_awake_by_both_ends(netmodel: Netmodel, slave: Slave) -> None:
+    before = limit_us()
+    assert before > 0
+    with under_way(netmodel, slave, *defines(wait="awake")) as ends:
+        assert len(ends) == 2
+        assert holders(ends) == ends
+        assert limit_us() == 0
+    wait_until(lambda: not slave.sessions(), what="the session has ended")
+    assert limit_us() == before
+
+
+@need_idle_states
+def test_by_default_idle_cpus_may_sleep(netmodel: Netmodel, slave: Slave) -> None:
+    before = limit_us()
+    with under_way(netmodel, slave) as ends:
+        assert len(ends) == 2
+        assert not holders(ends)
+        assert limit_us() == before
+
+
+def idle_states() -> Iterator[Path]:
+    yield from Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpuidle/state*")
+
+
+def count_sleeps() -> int:
+    """How often CPUs have entered a state that takes time to leave."""
+    return sum(int((state / "usage").read_text()) for state in idle_states() if int((state / "latency").read_text()))
+
+
+@calmly
+@need_idle_states
+def test_no_message_wakes_a_cpu_that_is_awake(netmodel: Netmodel) -> None:
+    if not any((state / "name").read_text().strip() == "POLL" for state in idle_states()):
+        pytest.skip("no idle state that polls")
+    sleeps = []
+    for wait in ("sleep", "awake"):
+        before = count_sleeps()
+        document = netmodel.measure("tcp_rr", "--cpus", "0", *defines(wait=wait, test_length="500ms"))
+        assert_complete(document)
+        sleeps.append((count_sleeps() - before) / document["totals"]["transactions"])
+    assert sleeps[1] < 0.1, sleeps
+    if len(os.sched_getaffinity(0)) > 1:
+        assert sleeps[0] > 0.3, sleeps
+
+
+WITHOUT_DRIVER = f"mount --bind /dev/null {CPUIDLE}/current_driver"
+WITHOUT_DEVICE = "mount -t tmpfs tmpfs /dev"
+NOBODY = ("setpriv", "--reuid=65534", "--clear-groups", "--inh-caps=-all,+dac_read_search", "--ambient-caps=+dac_read_search")
+
+
+@need_idle_states
+@pytest.mark.parametrize(
+    ("prefix", "why"),
+    [
+        (("unshare", "-m", "sh", "-c", f'{WITHOUT_DRIVER} && exec "$@"', "sh"), r"no cpuidle driver, and so no say in how CPUs idle .*"),
+        (("unshare", "-m", "sh", "-c", f'{WITHOUT_DEVICE} && exec "$@"', "sh"), r"No such file or directory \(containers .*\)"),
+        (NOBODY, r"Permission denied \(it takes root, or write permission\)"),
+    ],
+    ids=["no driver", "no device", "not root"],
+)
+def test_a_host_that_cannot_says_why(
+    netmodel: Netmodel, need_tool: Callable[..., str], prefix: tuple[str, ...], why: str
+) -> None:
+    need_tool(prefix[0], *prefix[1:], "true")
+    result = netmodel.run("-m", "tcp_rr", *defines(wait="awake", test_length="200ms"), prefix=prefix, code=2)
+    where = r'master: wait="awake" of the group at line \d+: '
+    assert re.search(f"incomplete: {where}(/dev/cpu_dma_latency: )?{why}\n", result.err), result.err
+    assert "nothing was measured" in result.out
+
+
+@need_idle_states
+def test_a_slave_that_cannot_says_why(netmodel: Netmodel, need_tool: Callable[..., str]) -> None:
+    need_tool(NOBODY[0], *NOBODY[1:], "true")
+    with netmodel.slave(prefix=NOBODY) as slave:
+        params = defines(host="127.0.0.1", wait="awake", test_length="200ms")
+        result = netmodel.run("-m", "tcp_rr", "-P", str(slave.port), *params, code=2)
+        assert re.search(r'slave 127\.0\.0\.1: .*wait="awake" of the group at line \d+: .*Permission denied', result.err), result.err
+    assert not holders([os.getpid(), *children(os.getpid())])
