@@ -24,8 +24,7 @@ static const struct nm_instr *find_reset(const struct nm_instr *body)
 
 	while (last[1].step)
 		last++;
-	return (body->op->flags & accepts) == accepts && nm_disconnect_awaits_reset(last) ? last
-											  : NULL;
+	return (body->op->flags & accepts) == accepts && nm_disconnect_resets(last) ? last : NULL;
 }
 
 /* Where each pass is measured, its end must not be seen later than it was. */

@@ -49,6 +49,7 @@ struct nm_worker {
 	struct nm_listen_fd *polled_listener; /* while it polls; NULL: it has none */
 	unsigned looks;			      /* of one that spins: how often nothing was found */
 	struct nm_looks look;
+	struct nm_spare spare; /* io.spare is the same in a phase that uses it */
 	struct nm_closing closing;
 	struct nm_limit lifted;
 	struct nm_ring *

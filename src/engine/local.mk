@@ -31,6 +31,7 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/run.c \
 	src/engine/sample.c \
 	src/engine/settle.c \
+	src/engine/spare.c \
 	src/engine/settle.h \
 	src/engine/tcp_info.c \
 	src/engine/tcp_info.h \

@@ -74,6 +74,7 @@ void nm_worker_polled_begin(struct nm_worker *worker)
 		return;
 	worker->polls = true;
 	worker->polled_listener = listen_fd;
+	nm_worker_spare_begin(worker);
 	if (listen_fd)
 		sleep_in_receives(worker);
 }
@@ -85,6 +86,7 @@ void nm_worker_polled_end(struct nm_worker *worker)
 	if (!worker->polls)
 		return;
 	worker->polls = false;
+	nm_worker_spare_end(worker);
 	/* What has come meanwhile is an event again. */
 	if (worker->polled_listener) {
 		sleep_no_more(worker);
@@ -126,6 +128,8 @@ int nm_worker_poll(struct nm_worker *worker, struct epoll_event *events, int n_e
 		{.fd = listen_fd && !listen_fd->ready ? listen_fd->fd : -1, .events = POLLIN}};
 	int n = 0;
 
+	if (fds[1].fd >= 0 || flow->state == NM_FLOW_CLOSING)
+		nm_worker_spare_time(worker);
 	if (nm_sys_poll(fds, listen_fd ? 3 : 2, timeout_ns) <= 0)
 		return 0;
 	if (fds[1].revents & (POLLHUP | POLLERR))

@@ -67,6 +67,11 @@ bool nm_worker_only_listener(const struct nm_worker *worker, struct nm_listen_fd
 int nm_worker_poll(struct nm_worker *worker, struct epoll_event *events, int n_events,
 		   int64_t timeout_ns);
 
+/* spare.c: what a flow that is polled does while it waits for the other end, which need not wait for it */
+void nm_worker_spare_begin(struct nm_worker *worker); /* of the present phase, where it is polled */
+void nm_worker_spare_end(struct nm_worker *worker);   /* may be called again */
+void nm_worker_spare_time(struct nm_worker *worker);  /* its flow waits on its connection */
+
 /* fleeting.c: several flows, each pass of which has a connection of its own. What a flow waits for may well come while
  * the others have their turn: it looks after that, and only then epoll is told of its connection. */
 struct nm_looks {

@@ -116,6 +116,10 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 		conn->transport = instr->transport;
 		conn->lossy = instr->lossy;
 		conn->state = io->started[instr->opening];
+		if (io->spare) {
+			conn->fd = io->spare->made_fd;
+			io->spare->made_fd = -1;
+		}
 		conn->flags = writes_first(instr) | (instr->later ? NM_CONN_LATER : 0u);
 		r = instr->transport->connect(conn, instr->transport_opts,
 					      &io->endpoints[instr->opening]);

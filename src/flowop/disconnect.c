@@ -95,7 +95,10 @@ static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 		(void)nm_special_drain(io, conn);
 	if (first && o->linger_ns)
 		nm_conn_linger(conn, o->linger_ns);
-	instr->transport->close(conn, first && o->how == CLOSE_RST);
+	if (io->spare && !first && o->how == CLOSE_RST)
+		nm_conn_move(conn, &io->spare->spent);
+	else
+		instr->transport->close(conn, first && o->how == CLOSE_RST);
 	return NM_STEP_NEXT;
 }
 
@@ -109,7 +112,7 @@ const struct nm_flowop nm_flowop_disconnect = {
 	.step = disconnect_step,
 };
 
-bool nm_disconnect_awaits_reset(const struct nm_instr *instr)
+bool nm_disconnect_resets(const struct nm_instr *instr)
 {
 	const struct disconnect_opts *o = instr->opts;
 

@@ -163,6 +163,14 @@ struct nm_listener {
 };
 
 /* A worker's means, as far as step functions may use them. */
+/* What a flow with a connection for each pass need not do while the other end waits for it. */
+struct nm_spare {
+	int made_fd; /* the socket that its next connection takes (nm_transport.make), -1: none; owned */
+	struct nm_conn spent; /* what the other end has reset, to be closed; fd -1: none */
+	const struct nm_instr *connect; /* which the socket is for; NULL: none can be made */
+	bool resets;			/* this end's close at the end of a pass is a reset */
+};
+
 struct nm_io {
 	uint64_t seed;	/* of what this group draws */
 	char *tx, *rx;	/* rx holds chunk + 1 bytes */
@@ -171,8 +179,9 @@ struct nm_io {
 	/* What stays of the flags of a connection when all that had come is read: all but NM_CONN_IN; where the next
 	 * receive may wait, all. */
 	uint32_t in_kept;
-	struct nm_ring *ring; /* sends are posted to it; NULL: they are called */
-	struct nm_many *many; /* of datagrams; NULL: the group moves none */
+	struct nm_spare *spare; /* NULL: none of it is left for later */
+	struct nm_ring *ring;	/* sends are posted to it; NULL: they are called */
+	struct nm_many *many;	/* of datagrams; NULL: the group moves none */
 	struct nm_counters *count;
 	uint64_t cookie; /* of the run */
 	uint32_t group;

@@ -59,7 +59,7 @@ enum nm_conn_flags {
 };
 
 struct nm_conn {
-	int fd;
+	int fd; /* -1 while it is closed */
 	uint32_t
 		ahead; /* what has been received beyond the last message: bytes; of unreliable transports messages */
 	uint32_t
@@ -79,7 +79,8 @@ struct nm_conn {
 		transit_ns; /* of the dated message that came last: by the sender's clock, and
 				       * from then on, by two clocks; 0: none has come */
 	uint64_t jitter;    /* RFC 3550, 6.4.1: 16 times the estimate, ns */
-	bool lossy;	    /* messages may be lost, though the transport is a reliable one */
+	bool lossy : 1;	    /* messages may be lost, though the transport is a reliable one */
+	bool resets : 1;    /* its close aborts it (SO_LINGER 0): nm_conn_resets */
 	uint8_t device; /* psp: whose key it has: 1 + its place among those of the opening; 0: none yet */
 	uint16_t rotations; /* psp: of that device, known when it gave the key; modulo 65536 */
 	uint32_t uncopied;  /* unreliable transports: sends without a copy (uncopied.h) */
@@ -106,6 +107,12 @@ struct nm_conn_info {
 	char congestion_control[16];
 	struct nm_conn_tls tls;
 };
+
+/* Has the close of a socket abort the connection, unless `close` says otherwise. */
+void nm_conn_resets(struct nm_conn *conn);
+
+/* Hands an open connection over to `to`, which is closed; conn may be opened again. */
+void nm_conn_move(struct nm_conn *conn, struct nm_conn *to);
 
 /* Makes the close of a socket wait for what is not acknowledged, at most so long (SO_LINGER). */
 void nm_conn_linger(const struct nm_conn *conn, uint64_t ns);

@@ -262,10 +262,9 @@ static int connect_port(int fd, const struct nm_addr *to, uint32_t further)
 	return connect(fd, (const struct sockaddr *)&there.sa, there.len) < 0 ? -errno : 0;
 }
 
-/* A socket that connects, or -errno; *ret_state as of connect. */
-static int open_one(struct nm_conn *conn, const struct nm_inet_opts *o, const struct nm_addr *to,
-		    bool fast, int *ret_state)
+int nm_inet_make(const void *opts, const struct nm_addr *to)
 {
+	const struct nm_inet_opts *o = opts;
 	struct nm_setting setting = {.family = to->sa.ss_family};
 
 	setting.fd =
@@ -273,6 +272,23 @@ static int open_one(struct nm_conn *conn, const struct nm_inet_opts *o, const st
 	if (setting.fd < 0)
 		return -errno;
 	put_early(&setting, o, true);
+	if (setting.error == 0)
+		return setting.fd;
+	(void)close(setting.fd);
+	return setting.error;
+}
+
+/* A socket that connects, or -errno; *ret_state as of connect. */
+static int open_one(struct nm_conn *conn, const struct nm_inet_opts *o, const struct nm_addr *to,
+		    bool fast, int *ret_state)
+{
+	struct nm_setting setting = {.fd = conn->fd};
+
+	conn->fd = -1;
+	if (setting.fd < 0)
+		setting.fd = nm_inet_make(o, to);
+	if (setting.fd < 0)
+		return setting.fd;
 	nm_setting_put(&setting, fast, "tcp_fastopen", IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
 	int r = setting.error;
 	if (r == 0)

@@ -86,6 +86,7 @@ uint32_t nm_inet_ports(const void *opts);
 int nm_inet_listen(const void *opts, const struct nm_addr *local, enum nm_listen how, int backlog,
 		   char text[NM_ENDPOINT_TEXT], int *ret_fd);
 bool nm_inet_comes_from(const void *opts, const struct nm_addr *peer, const struct nm_addr *from);
+int nm_inet_make(const void *opts, const struct nm_addr *to);
 int nm_inet_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to);
 int nm_inet_settle(struct nm_conn *conn, const void *opts);
 int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,

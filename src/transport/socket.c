@@ -35,21 +35,42 @@ int nm_socket_accept(int listen_fd, const struct nm_addr *from)
 	return fd;
 }
 
+static void forget(struct nm_conn *conn)
+{
+	conn->fd = -1;
+	conn->flags = 0;
+	conn->resets = false;
+	conn->ahead = 0;
+	conn->owed_in = conn->owed_out = 0;
+}
+
+static void set_resets(struct nm_conn *conn, bool resets)
+{
+	const struct linger abort_it = {.l_onoff = resets, .l_linger = 0};
+
+	(void)setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &abort_it, sizeof abort_it);
+	conn->resets = resets;
+}
+
+void nm_conn_resets(struct nm_conn *conn)
+{
+	set_resets(conn, true);
+}
+
+void nm_conn_move(struct nm_conn *conn, struct nm_conn *to)
+{
+	*to = *conn;
+	forget(conn);
+}
+
 void nm_socket_close(struct nm_conn *conn, bool reset)
 {
 	if (conn->fd >= 0) {
-		if (reset) {
-			const struct linger abort_it = {.l_onoff = 1, .l_linger = 0};
-
-			(void)setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &abort_it,
-					 sizeof abort_it);
-		}
+		if (conn->resets != reset)
+			set_resets(conn, reset);
 		(void)close(conn->fd);
 	}
-	conn->fd = -1;
-	conn->flags = 0;
-	conn->ahead = 0;
-	conn->owed_in = conn->owed_out = 0;
+	forget(conn);
 }
 
 void nm_socket_finish(struct nm_conn *conn)

@@ -74,6 +74,7 @@ const struct nm_transport nm_transport_tcp = {
 	.comes_from = nm_inet_comes_from,
 	.busy_poll_ns = nm_sock_busy_poll_ns,
 	.endpoint = nm_addr_endpoint,
+	.make = nm_inet_make,
 	.connect = nm_inet_connect,
 	.settle = nm_inet_settle,
 	.established = nm_socket_established,

@@ -137,7 +137,10 @@ struct nm_transport {
 	uint64_t (*busy_poll_ns)(const void *opts);
 	/* Turns the peer's host address and what its listener is called into an address to connect to. */
 	int (*endpoint)(const struct nm_addr *host, const char *text, struct nm_addr *ret_to);
-	/* Opens conn. conn->state is what start has made (NULL without start); the transport may put its own there
+	/* Makes the socket of a connection that `connect` opens to the same address later. A descriptor, or -errno.
+	 * NULL: `connect` makes its own, always. */
+	int (*make)(const void *opts, const struct nm_addr *to);
+	/* Opens conn. conn->fd is -1, or what make has made. conn->state is what start has made (NULL without start); the transport may put its own there
 	 * instead, which is its business until close. 0: established; -EINPROGRESS: wait for output, then call `established`; other: failed. */
 	int (*connect)(struct nm_conn *conn, const void *opts, const struct nm_addr *to);
 	/* After -EINPROGRESS and an event: 0; -EINPROGRESS: wait for output; -EAGAIN: wait for input; or the error. */

@@ -39,6 +39,7 @@ $(PROFILE_TESTS): $(filter %.la,$(PROFILE_LIBS))
 
 TRANSPORT_TESTS = \
 	tests/unit/transport/test_hub \
+	tests/unit/transport/test_socket \
 	tests/unit/transport/test_ssl \
 	tests/unit/transport/test_uncopied
 $(TRANSPORT_TESTS): LDADD = $(CHECK_LIBS) $(TRANSPORT_LIBS)

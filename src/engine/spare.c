@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A flow each pass of which has a connection of its own leaves what the other end need not wait for until it waits itself:
+ * the end that connects makes the socket of the next pass, and says that closing this one is a reset; the end that accepts
+ * closes what has been reset once it has answered on the next. */
+#include <unistd.h>
+
+#include "engine/engine_priv.h"
+#include "engine/waits.h"
+#include "flowop/disconnect.h"
+#include "flowop/flowop.h"
+#include "transport/transport.h"
+
+/* The only connect of the phase whose sockets can be made beforehand; NULL: there is none, or several. */
+static const struct nm_instr *only_connect(const struct nm_worker *worker)
+{
+	const struct nm_instr *instr = worker->group->instrs + worker->phase->first;
+	const struct nm_instr *found = NULL;
+
+	for (uint32_t i = 0; i < worker->phase->n_instrs; i++, instr++) {
+		if (!(instr->op->flags & NM_FLOWOP_OPENS) ||
+		    !(instr->op->flags & NM_FLOWOP_INITIATES))
+			continue;
+		if (found || !instr->transport->make)
+			return NULL;
+		found = instr;
+	}
+	return found;
+}
+
+/* Whether passes end with a reset by the end that has connected. */
+static bool end_in_reset(const struct nm_worker *worker)
+{
+	return nm_disconnect_resets(worker->group->instrs + worker->phase->first +
+				    worker->phase->n_instrs - 1);
+}
+
+void nm_worker_spare_begin(struct nm_worker *worker)
+{
+	const struct nm_instr *connect = only_connect(worker);
+
+	worker->spare = (struct nm_spare){.made_fd = -1,
+					  .spent = {.fd = -1},
+					  .connect = connect,
+					  .resets = connect && end_in_reset(worker)};
+	worker->io.spare = &worker->spare;
+}
+
+static void close_spent(struct nm_conn *spent)
+{
+	if (spent->fd >= 0)
+		spent->transport->close(spent, false);
+}
+
+void nm_worker_spare_end(struct nm_worker *worker)
+{
+	struct nm_spare *spare = worker->io.spare;
+
+	if (!spare)
+		return;
+	worker->io.spare = NULL;
+	close_spent(&spare->spent);
+	if (spare->made_fd >= 0)
+		(void)close(spare->made_fd);
+}
+
+void nm_worker_spare_time(struct nm_worker *worker)
+{
+	struct nm_spare *spare = worker->io.spare;
+	struct nm_conn *conn = nm_worker_flow(worker, 0)->conn;
+
+	close_spent(&spare->spent);
+	if (!spare->connect || spare->made_fd >= 0)
+		return;
+	if (spare->resets)
+		nm_conn_resets(conn);
+	/* Where none can be had, connect says why. */
+	spare->made_fd = spare->connect->transport->make(
+		spare->connect->transport_opts, &worker->endpoints[spare->connect->opening]);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How sockets are made before they are connected, and how they end. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../suite.h"
+#include "transport/transport.h"
+
+static const struct nm_transport *tcp;
+static void *opts;
+static int listen_fd;
+static struct nm_addr at;
+
+static void setup(void)
+{
+	struct sockaddr_in *in = (struct sockaddr_in *)(void *)&at.sa;
+
+	tcp = nm_transport_find("tcp");
+	opts = calloc(1, tcp->opts_size);
+	ck_assert_ptr_nonnull(opts);
+	ck_assert_int_eq(nm_opts_defaults(tcp->opts, opts), 0);
+	*in = (struct sockaddr_in){.sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	at.len = sizeof *in;
+	listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ck_assert_int_ge(listen_fd, 0);
+	ck_assert_int_eq(bind(listen_fd, (const struct sockaddr *)&at.sa, at.len), 0);
+	ck_assert_int_eq(listen(listen_fd, 4), 0);
+	ck_assert_int_eq(getsockname(listen_fd, (struct sockaddr *)&at.sa, &at.len), 0);
+}
+
+static void teardown(void)
+{
+	close(listen_fd);
+	nm_opts_fini(tcp->opts, opts);
+	free(opts);
+}
+
+/* Opens conn, which is closed; the other end of it. */
+static int open_to(struct nm_conn *conn)
+{
+	int r = tcp->connect(conn, opts, &at);
+
+	ck_assert(r == 0 || r == -EINPROGRESS);
+	int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	return fd;
+}
+
+/* What the other end finds: 0, or ECONNRESET. */
+static int end_of(int fd)
+{
+	char byte;
+	ssize_t n = recv(fd, &byte, 1, 0);
+	int error = n < 0 ? errno : 0;
+
+	ck_assert_int_le(n, 0);
+	close(fd);
+	return error;
+}
+
+START_TEST(a_close_is_what_it_is_said_to_be_when_it_is_made)
+{
+	bool before = _i & 1, reset = _i & 2;
+	struct nm_conn conn = {.fd = -1};
+	int fd = open_to(&conn);
+
+	if (before)
+		nm_conn_resets(&conn);
+	tcp->close(&conn, reset);
+	ck_assert_int_eq(end_of(fd), reset ? ECONNRESET : 0);
+	ck_assert_int_eq(conn.fd, -1);
+
+	/* It is forgotten with the connection. */
+	fd = open_to(&conn);
+	tcp->close(&conn, false);
+	ck_assert_int_eq(end_of(fd), 0);
+}
+END_TEST
+
+START_TEST(a_socket_made_before_is_taken_once)
+{
+	int made = tcp->make(opts, &at);
+	struct nm_conn conn = {.fd = made};
+
+	ck_assert_int_ge(made, 0);
+	int fd = open_to(&conn);
+
+	ck_assert_int_eq(conn.fd, made);
+	tcp->close(&conn, true);
+	close(fd);
+	ck_assert_int_lt(fcntl(made, F_GETFD), 0);
+	ck_assert_int_eq(errno, EBADF);
+}
+END_TEST
+
+START_TEST(a_socket_that_cannot_be_connected_is_not_kept)
+{
+	struct nm_conn conn = {.fd = tcp->make(opts, &at)};
+	struct nm_addr nowhere = at;
+	int made = conn.fd;
+
+	((struct sockaddr_in *)(void *)&nowhere.sa)->sin_addr.s_addr = htonl(INADDR_BROADCAST);
+	ck_assert_int_lt(tcp->connect(&conn, opts, &nowhere), 0);
+	ck_assert_int_eq(conn.fd, -1);
+	ck_assert_int_lt(fcntl(made, F_GETFD), 0);
+}
+END_TEST
+
+START_TEST(a_connection_that_is_handed_over_ends_there)
+{
+	struct nm_conn conn = {.fd = -1}, spent = {.fd = -1};
+	int fd = open_to(&conn), was = conn.fd;
+
+	nm_conn_move(&conn, &spent);
+	ck_assert_int_eq(conn.fd, -1);
+	ck_assert_uint_eq(conn.flags, 0);
+	ck_assert_int_eq(spent.fd, was);
+	int other = open_to(&conn);
+
+	tcp->close(&spent, false);
+	ck_assert_int_eq(end_of(fd), 0);
+	ck_assert_int_eq(send(other, "x", 1, MSG_NOSIGNAL), 1);
+	tcp->close(&conn, true);
+	ck_assert_int_eq(end_of(other), ECONNRESET);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("socket");
+	TCase *tc = tcase_create("socket");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, a_close_is_what_it_is_said_to_be_when_it_is_made, 0, 4);
+	tcase_add_test(tc, a_socket_made_before_is_taken_once);
+	tcase_add_test(tc, a_socket_that_cannot_be_connected_is_not_kept);
+	tcase_add_test(tc, a_connection_that_is_handed_over_ends_there);
+	suite_add_tcase(suite, tc);
+	return run_suite(suite);
+}
