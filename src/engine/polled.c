@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A worker with one flow whose connection is a new one with each pass: it would be told to epoll for one or two waits
- * only, which costs more than each of these waits. Such a worker polls what the flow waits for, and its epoll with it. */
+ * only, which costs more than each of these waits. Such a worker polls what the flow waits for, and what wakes its epoll
+ * with it. */
 #include <assert.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -121,8 +122,10 @@ int nm_worker_poll(struct nm_worker *worker, struct epoll_event *events, int n_e
 	const struct nm_flow *flow = nm_worker_flow(worker, 0);
 	bool waits = flow->state == NM_FLOW_WAITING || flow->state == NM_FLOW_LIMITED;
 	struct nm_listen_fd *listen_fd = worker->polled_listener;
+	/* Where epoll is told of nothing else it is not asked about what wakes it. */
+	int others_fd = worker->mail[0] < 0 ? worker->wake_fd : worker->epoll_fd;
 	struct pollfd fds[3] = {
-		{.fd = worker->epoll_fd, .events = POLLIN},
+		{.fd = others_fd, .events = POLLIN},
 		{.fd = waits && (flow->conn->flags & NM_CONN_REGISTERED) ? flow->conn->fd : -1,
 		 .events = (short)unknown(flow->conn)},
 		{.fd = listen_fd && !listen_fd->ready ? listen_fd->fd : -1, .events = POLLIN}};
