@@ -220,8 +220,9 @@ int nm_endpoints_unpack(json_t *list, struct nm_engine *engine, const struct nm_
 
 static json_t *pack_facts(const struct nm_host_facts *facts)
 {
-	json_t *body = json_pack("{s:I,s:I}", "cpus", (json_int_t)facts->n_cpus, "memory_bytes",
-				 (json_int_t)facts->memory_bytes);
+	json_t *body = json_pack("{s:I,s:I,s:I}", "cpus", (json_int_t)facts->n_cpus, "memory_bytes",
+				 (json_int_t)facts->memory_bytes, "cpu_latency_limit_us",
+				 (json_int_t)facts->cpu_latency_limit_us);
 
 	for (const struct nm_host_text *text = nm_host_texts; text->name; text++)
 		(void)json_object_set_new(body, text->name,
@@ -232,16 +233,19 @@ static json_t *pack_facts(const struct nm_host_facts *facts)
 static int unpack_facts(json_t *body, struct nm_host_facts *ret)
 {
 	size_t n_texts = 0;
-	json_t *cpus, *memory;
+	json_t *cpus, *memory, *limit;
 	uint32_t n_cpus;
 
-	if (json_unpack_ex(body, NULL, 0, "{s:o,s:o}", "cpus", &cpus, "memory_bytes", &memory) < 0)
+	if (json_unpack_ex(body, NULL, 0, "{s:o,s:o,s:o}", "cpus", &cpus, "memory_bytes", &memory,
+			   "cpu_latency_limit_us", &limit) < 0 ||
+	    !json_is_integer(limit) || json_integer_value(limit) < -1)
 		return -EPROTO;
+	ret->cpu_latency_limit_us = json_integer_value(limit);
 	for (const struct nm_host_text *text = nm_host_texts; text->name; text++, n_texts++)
 		if (nm_text_copy(json_object_get(body, text->name), (char *)ret + text->offset,
 				 text->size))
 			return -EPROTO;
-	if (json_object_size(body) != n_texts + 2 || nm_u32_unpack(cpus, INT32_MAX, &n_cpus) ||
+	if (json_object_size(body) != n_texts + 3 || nm_u32_unpack(cpus, INT32_MAX, &n_cpus) ||
 	    nm_u64_unpack(memory, INT64_MAX, &ret->memory_bytes))
 		return -EPROTO;
 	ret->n_cpus = n_cpus;

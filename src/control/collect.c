@@ -85,6 +85,7 @@ static bool describe_hosts(struct nm_master *master)
 
 		if (i > 0) {
 			master->links[i - 1].result = host;
+			host->facts.cpu_latency_limit_us = -1;
 			host->name = copy_text(master->links[i - 1].name, &ok);
 			(void)snprintf(host->connections.why, sizeof host->connections.why,
 				       "the slave has delivered no result");

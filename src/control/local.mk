@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += src/libnm_control.la
 src_libnm_control_la_SOURCES = \
+	src/control/able.c \
+	src/control/able.h \
 	src/control/address.c \
 	src/control/address.h \
 	src/control/beat.c \

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "control/able.h"
 #include "control/master.h"
 #include "host/clock.h"
 #include "host/priority.h"
@@ -329,7 +330,7 @@ enum nm_run_status nm_run(const struct nm_job *job, const struct nm_run_options 
 	*ret_result = NULL;
 	check_windows(&master);
 	check_cpus(&master);
-	(void)nm_plan_check_protocols(master.plan, master.file, diags);
+	nm_able_check(master.plan, master.file, diags);
 	int error = make_links(&master);
 	if (!error && diags->n_errors == errors_before)
 		check_descriptors(&master);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/able.h"
 #include "control/address.h"
 #include "control/session_priv.h"
 #include "host/cpus.h"
@@ -81,7 +82,7 @@ static bool compile(struct nm_session *session, const struct nm_msg_prepare *pre
 		session->plan =
 			nm_plan_compile_mirror(session->root, prepare->file, prepare->host, &diags);
 	if (session->plan)
-		(void)nm_plan_check_protocols(session->plan, prepare->file, &diags);
+		nm_able_check(session->plan, prepare->file, &diags);
 	bool ok = session->plan && diags.n_errors == 0;
 
 	if (!ok) {

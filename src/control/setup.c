@@ -8,6 +8,7 @@
 
 #include "control/address.h"
 #include "control/master.h"
+#include "host/awake.h"
 #include "host/clock.h"
 #include "host/priority.h"
 #include "transport/address.h"
@@ -239,6 +240,9 @@ static bool prepare_all(struct nm_master *master)
 		explicit_bzero(prepare.secret, sizeof prepare.secret);
 	}
 	int error = profile ? nm_engine_prepare(master->engine, why, sizeof why) : -ENOMEM;
+
+	/* The engine may have set another. */
+	master->result->hosts[0].facts.cpu_latency_limit_us = nm_cpus_latency_limit_us();
 
 	free(profile);
 	if (!error)

@@ -14,6 +14,7 @@ struct nm_host_facts {
 	char cpu_model[128];
 	unsigned n_cpus; /* usable by this process */
 	uint64_t memory_bytes;
+	int64_t cpu_latency_limit_us; /* see awake.h; -1: not known */
 	char clocksource[32];
 	char congestion_control[32];
 	char cpuidle_driver[32],

@@ -13,10 +13,14 @@ static json_t *facts_json(const struct nm_host_facts *facts)
 					  nm_json_known(nm_host_text(facts, text)));
 	return nm_json_join(
 		object,
-		json_pack("{s:o, s:o}", "cpus",
+		json_pack("{s:o, s:o, s:o}", "cpus",
 			  facts->n_cpus ? nm_json_count(facts->n_cpus) : json_null(),
 			  "memory_bytes",
-			  facts->memory_bytes ? nm_json_count(facts->memory_bytes) : json_null()));
+			  facts->memory_bytes ? nm_json_count(facts->memory_bytes) : json_null(),
+			  "cpu_latency_limit_us",
+			  facts->cpu_latency_limit_us >= 0
+				  ? nm_json_count((uint64_t)facts->cpu_latency_limit_us)
+				  : json_null()));
 }
 
 static json_t *counts_json(const struct nm_counts *counts)

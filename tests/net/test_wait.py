@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from failing import IN_PHASE, LONG, started
-from nmtest import Netmodel, Slave, assert_complete, assert_ends_agree, calmly, children, defines, wait_until
+from nmtest import Json, Netmodel, Slave, assert_complete, assert_ends_agree, calmly, children, defines, wait_until
 
 WriteProfile = Callable[..., Path]
 DEVICE = Path("/dev/cpu_dma_latency")
@@ -146,29 +146,35 @@ def test_no_message_wakes_a_cpu_that_is_awake(netmodel: Netmodel) -> None:
         assert sleeps[0] > 0.3, sleeps
 
 
-WITHOUT_DRIVER = f"mount --bind /dev/null {CPUIDLE}/current_driver"
-WITHOUT_DEVICE = "mount -t tmpfs tmpfs /dev"
+def in_a_namespace(*commands: str) -> tuple[str, ...]:
+    """Where these have been run before."""
+    return "unshare", "-m", "sh", "-c", " && ".join([*commands, 'exec "$@"']), "sh"
+
+
 NOBODY = ("setpriv", "--reuid=65534", "--clear-groups", "--inh-caps=-all,+dac_read_search", "--ambient-caps=+dac_read_search")
+EMPTY = "mount -t tmpfs tmpfs /dev"
+LACKS = {
+    "no driver": (in_a_namespace(f"mount --bind /dev/null {CPUIDLE}/current_driver"), r"this host has no cpuidle driver, and .*"),
+    "no device": (in_a_namespace(EMPTY), r"No such file or directory \(containers must be given it\)"),
+    "a file": (in_a_namespace(EMPTY, f"touch {DEVICE}"), "not the device of that name"),
+    "null": (in_a_namespace(f"mount --bind /dev/null {DEVICE}"), "not the device of that name"),
+    "zero": (in_a_namespace(f"mount --bind /dev/zero {DEVICE}"), "not the device of that name"),
+    "not root": (NOBODY, r"Permission denied \(root may, or who may read and write it\)"),
+}
 
 
 @need_idle_states
-@pytest.mark.parametrize(
-    ("prefix", "why"),
-    [
-        (("unshare", "-m", "sh", "-c", f'{WITHOUT_DRIVER} && exec "$@"', "sh"), r"no cpuidle driver, and so no say in how CPUs idle .*"),
-        (("unshare", "-m", "sh", "-c", f'{WITHOUT_DEVICE} && exec "$@"', "sh"), r"No such file or directory \(containers .*\)"),
-        (NOBODY, r"Permission denied \(it takes root, or write permission\)"),
-    ],
-    ids=["no driver", "no device", "not root"],
-)
-def test_a_host_that_cannot_says_why(
-    netmodel: Netmodel, need_tool: Callable[..., str], prefix: tuple[str, ...], why: str
+@pytest.mark.parametrize("lack", LACKS)
+def test_a_host_that_cannot_says_why_before_anything_is_done(
+    netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path, lack: str
 ) -> None:
+    prefix, why = LACKS[lack]
     need_tool(prefix[0], *prefix[1:], "true")
-    result = netmodel.run("-m", "tcp_rr", *defines(wait="awake", test_length="200ms"), prefix=prefix, code=2)
-    where = r'master: wait="awake" of the group at line \d+: '
-    assert re.search(f"incomplete: {where}(/dev/cpu_dma_latency: )?{why}\n", result.err), result.err
-    assert "nothing was measured" in result.out
+    tmp_path.chmod(0o777)
+    kept = tmp_path / "kept.json"
+    result = netmodel.run("-m", "tcp_rr", "-o", kept, *defines(wait="awake"), prefix=prefix, code=1)
+    assert re.fullmatch(rf'\S*tcp_rr\.xml:\d+: error: <group> wait="awake": (/dev/cpu_dma_latency: )?{why}\n', result.err), result.err
+    assert not kept.exists()
 
 
 @need_idle_states
@@ -177,5 +183,32 @@ def test_a_slave_that_cannot_says_why(netmodel: Netmodel, need_tool: Callable[..
     with netmodel.slave(prefix=NOBODY) as slave:
         params = defines(host="127.0.0.1", wait="awake", test_length="200ms")
         result = netmodel.run("-m", "tcp_rr", "-P", str(slave.port), *params, code=2)
-        assert re.search(r'slave 127\.0\.0\.1: .*wait="awake" of the group at line \d+: .*Permission denied', result.err), result.err
+        assert re.search(r'slave 127\.0\.0\.1: .*tcp_rr\.xml:\d+: error: <group> wait="awake": .*Permission denied', result.err), result.err
     assert not holders([os.getpid(), *children(os.getpid())])
+
+
+@need_idle_states
+@pytest.mark.parametrize("wait", ["sleep", "awake"])
+def test_the_result_has_the_limit_in_force(
+    netmodel: Netmodel, validate: Callable[[Json], None], profile: WriteProfile, wait: str
+) -> None:
+    path = profile(
+        f"""<group nthreads="1" wait="{wait}">
+  <transaction iterations="3"><flowop type="connect" options="remotehost=local protocol=tcp"/>
+    <flowop type="write" options="size=9"/><flowop type="disconnect"/></transaction></group>"""
+    )
+    before = limit_us()
+    document = netmodel.measure(path)
+    validate(document)
+    found = [host["facts"]["cpu_latency_limit_us"] for host in document["hosts"]]
+    assert found == [0 if wait == "awake" else before] * 2
+
+
+def test_without_the_device_the_limit_is_not_known(
+    netmodel: Netmodel, need_tool: Callable[..., str], validate: Callable[[Json], None]
+) -> None:
+    prefix = in_a_namespace(EMPTY)
+    need_tool(prefix[0], *prefix[1:], "true")
+    document = netmodel.measure("tcp_rr", *defines(test_length="100ms"), prefix=prefix)
+    validate(document)
+    assert all(host["facts"]["cpu_latency_limit_us"] is None for host in document["hosts"])
