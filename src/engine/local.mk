@@ -31,8 +31,8 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/run.c \
 	src/engine/sample.c \
 	src/engine/settle.c \
-	src/engine/spare.c \
 	src/engine/settle.h \
+	src/engine/spare.c \
 	src/engine/tcp_info.c \
 	src/engine/tcp_info.h \
 	src/engine/thread.c \

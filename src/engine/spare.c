@@ -10,38 +10,40 @@
 #include "flowop/flowop.h"
 #include "transport/transport.h"
 
-/* The only connect of the phase whose sockets can be made beforehand; NULL: there is none, or several. */
-static const struct nm_instr *only_connect(const struct nm_worker *worker)
+/* What opens the only connection of a pass, which the last flowop closes; NULL: there are several, or it is closed
+ * before. */
+static const struct nm_instr *only_opening(const struct nm_worker *worker)
 {
 	const struct nm_instr *instr = worker->group->instrs + worker->phase->first;
-	const struct nm_instr *found = NULL;
+	const struct nm_instr *opening = NULL;
+	uint32_t n_opened = 0, n_closed = 0;
 
 	for (uint32_t i = 0; i < worker->phase->n_instrs; i++, instr++) {
-		if (!(instr->op->flags & NM_FLOWOP_OPENS) ||
-		    !(instr->op->flags & NM_FLOWOP_INITIATES))
-			continue;
-		if (found || !instr->transport->make)
-			return NULL;
-		found = instr;
+		if (instr->op->flags & NM_FLOWOP_OPENS) {
+			opening = instr;
+			n_opened++;
+		}
+		n_closed += (instr->op->flags & NM_FLOWOP_CLOSES) != 0;
 	}
-	return found;
-}
-
-/* Whether passes end with a reset by the end that has connected. */
-static bool end_in_reset(const struct nm_worker *worker)
-{
-	return nm_disconnect_resets(worker->group->instrs + worker->phase->first +
-				    worker->phase->n_instrs - 1);
+	return n_opened == 1 && n_closed == 1 && (instr[-1].op->flags & NM_FLOWOP_CLOSES) ? opening
+											  : NULL;
 }
 
 void nm_worker_spare_begin(struct nm_worker *worker)
 {
-	const struct nm_instr *connect = only_connect(worker);
+	const struct nm_instr *opening = only_opening(worker);
+	bool makes =
+		opening && (opening->op->flags & NM_FLOWOP_INITIATES) && opening->transport->make;
 
-	worker->spare = (struct nm_spare){.made_fd = -1,
-					  .spent = {.fd = -1},
-					  .connect = connect,
-					  .resets = connect && end_in_reset(worker)};
+	if (!opening)
+		return;
+	worker->spare = (struct nm_spare){
+		.made_fd = -1,
+		.spent = {.fd = -1},
+		.connect = makes ? opening : NULL,
+		.resets =
+			makes && nm_disconnect_resets(worker->group->instrs + worker->phase->first +
+						      worker->phase->n_instrs - 1)};
 	worker->io.spare = &worker->spare;
 }
 
@@ -66,13 +68,14 @@ void nm_worker_spare_end(struct nm_worker *worker)
 void nm_worker_spare_time(struct nm_worker *worker)
 {
 	struct nm_spare *spare = worker->io.spare;
-	struct nm_conn *conn = nm_worker_flow(worker, 0)->conn;
 
+	if (!spare)
+		return;
 	close_spent(&spare->spent);
 	if (!spare->connect || spare->made_fd >= 0)
 		return;
 	if (spare->resets)
-		nm_conn_resets(conn);
+		nm_conn_resets(nm_worker_flow(worker, 0)->conn);
 	/* Where none can be had, connect says why. */
 	spare->made_fd = spare->connect->transport->make(
 		spare->connect->transport_opts, &worker->endpoints[spare->connect->opening]);

@@ -95,7 +95,7 @@ static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 		(void)nm_special_drain(io, conn);
 	if (first && o->linger_ns)
 		nm_conn_linger(conn, o->linger_ns);
-	if (io->spare && !first && o->how == CLOSE_RST)
+	if (io->spare && io->spare->spent.fd < 0 && !first && o->how == CLOSE_RST)
 		nm_conn_move(conn, &io->spare->spent);
 	else
 		instr->transport->close(conn, first && o->how == CLOSE_RST);

@@ -162,15 +162,15 @@ struct nm_listener {
 	bool lone;		      /* at most one connection can be queued at a time */
 };
 
-/* A worker's means, as far as step functions may use them. */
 /* What a flow with a connection for each pass need not do while the other end waits for it. */
 struct nm_spare {
 	int made_fd; /* the socket that its next connection takes (nm_transport.make), -1: none; owned */
-	struct nm_conn spent; /* what the other end has reset, to be closed; fd -1: none */
+	struct nm_conn spent; /* one that the other end has reset, to be closed; fd -1: none */
 	const struct nm_instr *connect; /* which the socket is for; NULL: none can be made */
 	bool resets;			/* this end's close at the end of a pass is a reset */
 };
 
+/* A worker's means, as far as step functions may use them. */
 struct nm_io {
 	uint64_t seed;	/* of what this group draws */
 	char *tx, *rx;	/* rx holds chunk + 1 bytes */

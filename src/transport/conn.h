@@ -115,7 +115,7 @@ void nm_conn_resets(struct nm_conn *conn);
 void nm_conn_move(struct nm_conn *conn, struct nm_conn *to);
 
 /* Makes the close of a socket wait for what is not acknowledged, at most so long (SO_LINGER). */
-void nm_conn_linger(const struct nm_conn *conn, uint64_t ns);
+void nm_conn_linger(struct nm_conn *conn, uint64_t ns);
 
 /* Whether the other end's kernel has all that was sent (SIOCOUTQ), as far as this one can tell. */
 bool nm_conn_is_acknowledged(const struct nm_conn *conn);

@@ -79,11 +79,12 @@ void nm_socket_finish(struct nm_conn *conn)
 	(void)shutdown(conn->fd, SHUT_WR);
 }
 
-void nm_conn_linger(const struct nm_conn *conn, uint64_t ns)
+void nm_conn_linger(struct nm_conn *conn, uint64_t ns)
 {
 	const struct linger wait = {.l_onoff = 1, .l_linger = (int)((ns + 999999999) / 1000000000)};
 
 	(void)setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &wait, sizeof wait);
+	conn->resets = false;
 }
 
 bool nm_conn_is_acknowledged(const struct nm_conn *conn)

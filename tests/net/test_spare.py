@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from compose import ask, check, connect, group, op, times
-from nmtest import Netmodel, traced
+from compose import ask, check, connect, group, op, read, times, write
+from nmtest import TRACED, Netmodel, limit_descriptors, traced, wait_until
 
 WriteProfile = Callable[..., Path]
 Need = Callable[..., str]
@@ -109,6 +112,50 @@ def test_nothing_is_left_open(netmodel: Netmodel, profile: WriteProfile, need_to
     _, lines = traced(netmodel, need_tool, path, tmp_path / "t", CALLS)
     assert not left_open(calls_of(lines, "connect"))
     assert not left_open(calls_of(lines, "accept4"))
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_no_pass_leaves_one_behind(netmodel: Netmodel, profile: WriteProfile, answers: bool) -> None:
+    """Also where the end that accepts never waits: on the CPU of the other end, with nothing to answer."""
+    body = (connect(), ask(9, 7) if answers else write(9), RESET)
+    one_cpu = ("taskset", "-c", str(min(os.sched_getaffinity(0))))
+    check(netmodel.measure(profile(group(times(3000, *body))), prefix=one_cpu, before=limit_descriptors(300)))
+
+
+def test_a_close_that_lingers_does_so(netmodel: Netmodel, profile: WriteProfile, need_tool: Need, tmp_path: Path) -> None:
+    """Where another connection of the pass ends with a reset."""
+    first = (connect(), ask(9, 7), op("disconnect", "linger=2s"))
+    path = profile(group(times(5, *first, connect(kind="accept"), ask(9, 7), RESET)))
+    _, lines = traced(netmodel, need_tool, path, tmp_path / "t", CALLS)
+    lingers = Counter(re.search(r"l_onoff=\d, l_linger=\d", line)[0] for line in lines if "SO_LINGER" in line)
+    assert lingers == {"l_onoff=1, l_linger=2": 5, "l_onoff=1, l_linger=0": 5}
+
+
+def who_waits(trace: Path) -> str | None:
+    """Whose last call waits on a connection, after sockets were made."""
+    calls: dict[str, list[str]] = {}
+    for line in trace.read_text().splitlines() if trace.exists() else ():
+        number, call = line.split(" ", 1)
+        calls.setdefault(number, []).append(call.strip())
+    for number, made in calls.items():
+        if "POLLRDHUP" in made[-1] and sum("SOCK_NONBLOCK" in call for call in made) > 1:
+            return number
+    return None
+
+
+def test_a_process_that_dies_has_its_own_descriptors(
+    netmodel: Netmodel, profile: WriteProfile, need_tool: Need, tmp_path: Path
+) -> None:
+    """Their numbers mean nothing to the master."""
+    strace = need_tool("strace", "-o", "/dev/null", "true")
+    path = profile(group(times(1, connect(), write(9), op("think", "duration=30s at=slave"), read(7), RESET), kind="nprocs"))
+    trace = tmp_path / "t"
+    prefix = (strace, "-f", "-qq", "-e", "trace=close,ppoll,socket", "-o", str(trace))
+    with netmodel.started("-m", path, prefix=prefix, env=TRACED) as tracer:
+        worker = wait_until(lambda: who_waits(trace), what="the worker has made a socket, and waits")
+        os.kill(int(worker), signal.SIGKILL)
+        assert tracer.finish().code == 2
+    assert "EBADF" not in trace.read_text()
 
 
 def test_every_pass_has_the_options_of_its_own_connect(netmodel: Netmodel, profile: WriteProfile, need_tool: Need, tmp_path: Path) -> None:

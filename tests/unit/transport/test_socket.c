@@ -85,6 +85,19 @@ START_TEST(a_close_is_what_it_is_said_to_be_when_it_is_made)
 }
 END_TEST
 
+START_TEST(a_close_that_lingers_does_not_reset)
+{
+	bool reset = _i;
+	struct nm_conn conn = {.fd = -1};
+	int fd = open_to(&conn);
+
+	nm_conn_resets(&conn);
+	nm_conn_linger(&conn, UINT64_C(1000000000));
+	tcp->close(&conn, reset);
+	ck_assert_int_eq(end_of(fd), reset ? ECONNRESET : 0);
+}
+END_TEST
+
 START_TEST(a_socket_made_before_is_taken_once)
 {
 	int made = tcp->make(opts, &at);
@@ -140,6 +153,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, a_close_is_what_it_is_said_to_be_when_it_is_made, 0, 4);
+	tcase_add_loop_test(tc, a_close_that_lingers_does_not_reset, 0, 2);
 	tcase_add_test(tc, a_socket_made_before_is_taken_once);
 	tcase_add_test(tc, a_socket_that_cannot_be_connected_is_not_kept);
 	tcase_add_test(tc, a_connection_that_is_handed_over_ends_there);
