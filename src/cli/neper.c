@@ -390,6 +390,12 @@ static void look_ahead(struct work *work, const struct nm_neper_opt *opt, int an
 		look_instead(work, arg->opt.name, arg->action);
 }
 
+/* A server that is run learns the parameters from its client. */
+static bool is_left_to_client(const struct work *work, const struct nm_arg *arg)
+{
+	return work->server && strcmp(arg->opt.name, "define") == 0;
+}
+
 /* Calls getopt for each option; with `take_them` false only to look ahead. */
 static void walk(struct work *work, int argc, char *argv[], bool take_them)
 {
@@ -413,7 +419,8 @@ static void walk(struct work *work, int argc, char *argv[], bool take_them)
 
 			work->has_batch |=
 				arg->argument && strncmp(optarg, BATCH, strlen(BATCH)) == 0;
-			if (!arg->action || !(arg->modes & NM_MODE_LOOK))
+			if (!is_left_to_client(work, arg) &&
+			    (!arg->action || !(arg->modes & NM_MODE_LOOK)))
 				add_option(work, arg->opt.name, arg->argument ? optarg : NULL);
 		}
 	}

@@ -95,7 +95,7 @@ void nm_neper_spec_make(struct nm_neper_spec *spec, unsigned workload);
 /* The option that an answer stands for; NULL: none of neper's. */
 const struct nm_neper_opt *nm_neper_spec_find(unsigned workload, int answer);
 /* The answer, or another by its value: an option of netmodel's whose values are words may have the name of what is
- * short for one of neper's whose values are numbers, and -D NAME=VALUE sets a parameter. */
+ * short for one of neper's whose values are numbers, and -D NAME=VALUE sets a parameter. '?' with optopt: none. */
 int nm_neper_spec_settle(unsigned workload, int answer, const char *value);
 /* A value as it reads here: 0, or -EINVAL with a phrase in why. */
 int nm_neper_value_read(enum nm_neper_value kind, const char *text, char *to, size_t size,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which words are options on neper's command lines. */
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/args.h"
 #include "cli/neper.h"
@@ -113,6 +114,10 @@ void nm_neper_spec_make(struct nm_neper_spec *spec, unsigned workload)
 		for (int colons = argument_of(opt); colons > 0; colons--)
 			spec->shorts[used++] = ':';
 	}
+	if (!nm_neper_spec_find(workload, 'D')) {
+		spec->shorts[used++] = 'D';
+		spec->shorts[used++] = ':';
+	}
 	for (size_t i = 0; nm_arg_table[i].opt.name && spec->count < most; i++) {
 		const struct nm_arg *arg = &nm_arg_table[i];
 
@@ -138,11 +143,15 @@ int nm_neper_spec_settle(unsigned workload, int answer, const char *value)
 {
 	const struct nm_neper_opt *own = nm_neper_spec_find(workload, answer);
 
-	/* neper's -D is a delay, and no time has that. */
-	if (own && own->letter == 'D' && value && strchr(value, '='))
+	/* neper's -D, where there is one, is a delay, and no time has that. */
+	if ((own ? own->letter : answer) == 'D' && value && strchr(value, '='))
 		for (int i = 0; nm_arg_table[i].opt.name; i++)
 			if (strcmp(nm_arg_table[i].opt.name, "define") == 0)
 				return NM_NEPER_FIRST_PASSED + i;
+	if (!own && answer == 'D') {
+		optopt = 'D'; /* as getopt does */
+		return '?';
+	}
 	if (answer < NM_NEPER_FIRST_PASSED || !value || *value < '0' || *value > '9')
 		return answer;
 	const struct nm_arg *arg = &nm_arg_table[answer - NM_NEPER_FIRST_PASSED];

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,12 @@ static void add_environment(struct dirs *dirs)
 	}
 }
 
+/* With the rights that opening it goes by. */
+static bool may_read(const char *path)
+{
+	return faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0;
+}
+
 /* A tree that was moved after it was installed still finds its own. */
 static void add_beside_program(struct dirs *dirs)
 {
@@ -78,7 +85,7 @@ static void add_beside_program(struct dirs *dirs)
 		return;
 	program[length] = '\0';
 	if (asprintf(&path, "%s/share/netmodel/profiles", program) >= 0) {
-		if (access(path, R_OK) == 0)
+		if (may_read(path))
 			add_dir(dirs, path);
 		else
 			free(path);
@@ -92,7 +99,7 @@ static void dirs_find(struct dirs *ret_dirs)
 	add_beside_program(ret_dirs);
 #ifdef NM_TOP_SRCDIR
 	/* A program in its build tree; an installed one has been served above. */
-	if (access(NM_TOP_SRCDIR "/profiles", R_OK) == 0)
+	if (may_read(NM_TOP_SRCDIR "/profiles"))
 		add_dir(ret_dirs, strdup(NM_TOP_SRCDIR "/profiles"));
 #endif
 #ifdef NM_PKGDATADIR

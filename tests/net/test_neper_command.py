@@ -486,6 +486,16 @@ def test_what_has_no_effect_is_told(netmodel: Netmodel) -> None:
     assert done.lines() == ["netmodel: warning: --magic: has no effect: each run has a random number of its own"]
 
 
+def test_a_parameter_may_be_given_where_neper_has_no_delay(netmodel: Netmodel) -> None:
+    out = netmodel.run("tcp_crr", "-c", "-H", "local", "-Dmaxevents=7", "-D", "wait=spin", "--params", code=0).out
+    assert re.search(r"^maxevents +count +7 ", out, re.MULTILINE)
+    assert re.search(r"^wait +enum +spin ", out, re.MULTILINE)
+    for value in ("10us", "-5", ""):
+        done = netmodel.run("tcp_crr", "-c", "-D", value, code=1)
+        assert done.err.startswith("netmodel: -D: no option of tcp_crr, but of tcp_rr, "), done
+    assert netmodel.run("tcp_crr", "-c", "-D", code=1).err == "netmodel: -D: its value is missing\n"
+
+
 def test_parameters_that_neper_does_not_have_may_be_given(netmodel: Netmodel) -> None:
     """neper's -D is a delay, which has no name before it."""
     out = netmodel.run("tcp_rr", "-c", "-H", "local", "-D", "5us", "-Dedge_trigger=no", "-D", "maxevents=7", "--params", code=0).out

@@ -178,6 +178,15 @@ def test_a_server_that_cannot_print_says_so(netmodel: Netmodel) -> None:
         assert "netmodel: standard output: No space left on device" in server.finish().err
 
 
+def test_a_server_leaves_parameters_to_its_client(netmodel: Netmodel) -> None:
+    """As all options that are both ends' in neper: they may be typed at both."""
+    port = str(free_port())
+    with netmodel.started("tcp_rr", "-C", port, "-D", "maxevents=7", "--define=wait=spin") as server:
+        server.wait_line("slave listening")
+        netmodel.run("tcp_rr", "-c", "-C", port, "-l", "0.1", "-D", "maxevents=7", code=0)
+        assert server.finish().code == 0
+
+
 def test_mistakes_of_a_server_are_told(netmodel: Netmodel) -> None:
     done = netmodel.run("tcp_rr", "-F", "many", "-l", "-x", "-C", "70000", code=1)
     assert done.lines()[:2] == [
