@@ -96,10 +96,11 @@ static const struct nm_opt group_attrs[] = {
 	 .offset = ATTR(nm_group_attrs, wait),
 	 .choices = wait_words,
 	 .def = "sleep",
-	 .help = "how workers wait, on each side: asleep; asleep, while no idle CPU of the machine "
-		 "is (/dev/cpu_dma_latency), which spares the time that CPUs take to wake up; or "
-		 "looking again and again, which takes a CPU of its own each (--cpus) and spares "
-		 "all of it"},
+	 .help = "how workers wait, on each side. sleep: until something comes. awake: the same, "
+		 "and no idle CPU of the machine sleeps meanwhile, which spares the time that it "
+		 "takes to wake up, and needs a cpuidle driver and the right to write to "
+		 "/dev/cpu_dma_latency. spin: they look again and again, which takes a CPU each "
+		 "(--cpus), and nothing has to wake up"},
 	{.name = "buffer",
 	 .type = NM_TYPE_SIZE,
 	 .offset = ATTR(nm_group_attrs, buffer_bytes),

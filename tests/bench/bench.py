@@ -28,7 +28,7 @@ from benchlib.awake import can_keep_awake
 from benchlib.measure import Measurer
 from benchlib.model import WORKLOADS, Case, Ends, Figures
 from benchlib.process import end_on_signals
-from benchlib.report import SUBJECT, behind, case_text, document, undecided
+from benchlib.report import LEAST_ROUNDS, SUBJECT, case_text, document, verdict
 from benchlib.tools import PEERS, Netmodel, Tool
 
 _CALLGRIND_FLOWS = (1, 64)
@@ -70,12 +70,12 @@ def arguments() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--netmodel", metavar="PATH", help="the program (default: build/src, then PATH)")
-    add("--rounds", type=positive, default=3, help="rounds of each case (%(default)s)")
+    add("--rounds", type=positive, default=LEAST_ROUNDS, help="rounds of each case (%(default)s)")
     add("--seconds", type=positive, default=3, help="length of a run (%(default)s)")
-    add("--workloads", type=list_of(WORKLOADS), default=WORKLOADS, metavar="A,B", help="of " + ", ".join(WORKLOADS))
-    add("--flows", type=numbers, default=(1, 64, 1000), metavar="N,N")
+    add("--workloads", type=list_of(WORKLOADS), default=WORKLOADS, metavar="A,B", help="all, or of " + ", ".join(WORKLOADS))
+    add("--flows", type=numbers, default=(1, 64, 1000), metavar="N,N", help="each workload with so many (1,64,1000)")
     add("--threads", type=positive, default=1, help="of each end; more than one share both CPUs (1)")
-    add("--tools", type=list_of(_TOOLS), default=_TOOLS, metavar="A,B")
+    add("--tools", type=list_of(_TOOLS), default=_TOOLS, metavar="A,B", help="those found, or of " + ", ".join(_TOOLS))
     add("--cpus", type=pair, metavar="C,S", help="CPU of the client and of the server, which may be the same")
     add("--count-rounds", type=positive, default=1, help="rounds under strace, callgrind (1)")
     add("--count-seconds", type=pair, default=(1, 3), metavar="A,B", help="two lengths (1,3)")
@@ -169,26 +169,25 @@ def main() -> int:
         "tools": [tool.name for tool in tools],
         "missing": measurer.missing,
     }
-    print(f"tools: {', '.join(facts['tools'])}; {options.rounds} rounds of {options.seconds} s")
+    print(f"tools: {', '.join(facts['tools'])}; rounds: {options.rounds}, of {options.seconds} s")
     print(f"client and server CPU: {cpus or 'not pinned'}; median (min..max) of the rounds")
     for name in measurer.missing:
         print(f"{name} is not installed: what it measures is n/a")
+    others = other_ends() if measurer.pins and not options.cpus else []
+    if others and Ends.AWAKE not in others:
+        print("idle CPUs cannot be kept awake here: no cpuidle driver, or no right to write to /dev/cpu_dma_latency")
     print()
 
     results: dict[Case, dict[str, Figures]] = {}
-    for case in cases_of(options, other_ends() if measurer.pins and not options.cpus else []):
+    for case in cases_of(options, others):
         results[case] = measure_case(case, tools, measurer, options)
         print(case_text(case, results[case]), flush=True)
-    if SUBJECT in facts["tools"]:
-        slower = behind(results)
-        print(f"{SUBJECT} is behind in:" if slower else f"{SUBJECT} is behind in no case")
-        print("".join(f"  {line}\n" for line in slower), end="")
-        if even := undecided(results):
-            print("not to be told apart by so many rounds, with 90 % confidence:")
-            print("".join(f"  {line}\n" for line in even), end="")
+    measured = any(f.rate for figures in results.values() for f in figures.values())
+    if SUBJECT in facts["tools"] and measured:
+        print(verdict(results, options.rounds), end="")
     if options.json:
         Path(options.json).write_text(json.dumps(document(results, facts), indent=2) + "\n")
-    return 0 if any(f.rate for figures in results.values() for f in figures.values()) else 2
+    return 0 if measured else 2
 
 
 if __name__ == "__main__":

@@ -376,6 +376,16 @@ def test_ratio_is_taken_round_by_round() -> None:
     assert report.ratio([], [1.0]) is None
 
 
+def test_few_rounds_give_no_verdict() -> None:
+    rounds = report.LEAST_ROUNDS
+    results = {RR: {"netmodel": Figures(rate=[90.0] * rounds), "neper": Figures(rate=[100.0] * rounds)}}
+    assert report.verdict(results, rounds) == (
+        "netmodel is behind (1 of a tool, 0.96 of bare) in:\n  tcp_rr, 1 flow: 0.900 of neper\n"
+    )
+    assert report.verdict(results, rounds - 1) == "who is faster takes 5 rounds at least to tell\n"
+    assert report.outside(rounds) == 0 < report.outside(rounds + 3)
+
+
 def test_report_names_what_is_behind() -> None:
     figures = {"netmodel": Figures(rate=[90.0]), "neper": Figures(rate=[100.0], errors=["late"])}
     assert report.behind({RR: figures}) == ["tcp_rr, 1 flow: 0.900 of neper"]

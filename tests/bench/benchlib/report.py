@@ -12,6 +12,7 @@ from typing import Any
 from .model import METRICS, Case, Figures
 
 SUBJECT = "netmodel"
+LEAST_ROUNDS = 5  # that a confidence interval can be made of
 BOUNDS = {"bare": 0.96}  # how near netmodel has to come to what nothing can surpass
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "u"), (1e-9, "n"))
 _NAME_WIDTH = 20
@@ -110,6 +111,19 @@ def case_text(case: Case, figures: Mapping[str, Figures]) -> str:
         lines.append(_row(f"  {SUBJECT}/{name}", cells))
     for name, entry in figures.items():
         lines += [f"  {name}: {error}" for error in dict.fromkeys(entry.errors)]
+    return "\n".join(lines) + "\n"
+
+
+def verdict(results: Mapping[Case, Mapping[str, Figures]], rounds: int) -> str:
+    """Where netmodel is slower than it should be, as far as so many rounds can tell."""
+    if rounds < LEAST_ROUNDS:
+        return f"who is faster takes {LEAST_ROUNDS} rounds at least to tell\n"
+    bounds = ", ".join(f"{bound:g} of {name}" for name, bound in BOUNDS.items())
+    slower, even = behind(results), undecided(results)
+    lines = [f"{SUBJECT} is behind (1 of a tool, {bounds}) in:" if slower else f"{SUBJECT} is behind in no case"]
+    lines += [f"  {line}" for line in slower]
+    if even:
+        lines += ["not to be told apart by so many rounds, with 90 % confidence:", *(f"  {line}" for line in even)]
     return "\n".join(lines) + "\n"
 
 
