@@ -76,8 +76,10 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 
 			needed += ports > sockets ? ports : sockets;
 		}
-		/* Each worker has its own two, and one to spare; see engine/spare.c. */
-		needed += (uint64_t)((greeted ? 5 : 3) + group->posts) * group->n_workers;
+		needed += (uint64_t)((greeted ? 4 : 2) + group->posts) * group->n_workers;
+		/* Those with one flow have one to spare: engine/spare.c. */
+		if (group->n_flows / group->n_workers <= 1)
+			needed += group->n_workers;
 		/* A flow has one file open at a time. */
 		uint64_t of_flow = (connected ? group->n_conns : 0) +
 				   (plan->master && group->moves_files ? 1 : 0);

@@ -264,6 +264,23 @@ START_TEST(descriptors_are_counted)
 }
 END_TEST
 
+/* They may have a socket for the next pass, or one of the last, besides that of their flow. */
+START_TEST(workers_with_one_flow_have_a_descriptor_to_spare)
+{
+	struct compiled lone = compile_good(
+		"<profile><group nthreads='3' nflows='3'><transaction><flowop type='connect' "
+		"options='remotehost=h'/></transaction></group></profile>");
+	struct compiled some = compile_good(
+		"<profile><group nthreads='3' nflows='5'><transaction><flowop type='connect' "
+		"options='remotehost=h'/></transaction></group></profile>");
+
+	ck_assert_uint_eq(nm_plan_descriptors(lone.plan), 3 + 2 * 3 + 3);
+	ck_assert_uint_eq(nm_plan_descriptors(some.plan), 5 + 2 * 3 + 3);
+	compiled_fini(&lone);
+	compiled_fini(&some);
+}
+END_TEST
+
 #define SECOND UINT64_C(1000000000)
 
 static const struct {
@@ -447,6 +464,7 @@ int main(void)
 	LOOP(buffers_are_as_large_as_the_messages, chunks);
 	tcase_add_test(tc, a_transport_without_peer_has_no_host);
 	LOOP(descriptors_are_counted, openings);
+	tcase_add_test(tc, workers_with_one_flow_have_a_descriptor_to_spare);
 	LOOP(the_longest_wait_is_known, waits);
 	LOOP(answers_are_told_from_what_comes_by_itself, answers);
 	tcase_add_test(tc, a_read_behind_an_opening_has_an_end);
