@@ -10,40 +10,40 @@
 #include "flowop/flowop.h"
 #include "transport/transport.h"
 
-/* What opens the only connection of a pass, which the last flowop closes; NULL: there are several, or it is closed
- * before. */
-static const struct nm_instr *only_opening(const struct nm_worker *worker)
+/* What opens the only connection of a pass, which `last`, its last flowop, closes; NULL: there are several, or it is
+ * closed before. */
+static const struct nm_instr *only_opening(const struct nm_worker *worker,
+					   const struct nm_instr *last)
 {
-	const struct nm_instr *instr = worker->group->instrs + worker->phase->first;
 	const struct nm_instr *opening = NULL;
 	uint32_t n_opened = 0, n_closed = 0;
 
-	for (uint32_t i = 0; i < worker->phase->n_instrs; i++, instr++) {
+	for (const struct nm_instr *instr = worker->group->instrs + worker->phase->first;
+	     instr <= last; instr++) {
 		if (instr->op->flags & NM_FLOWOP_OPENS) {
 			opening = instr;
 			n_opened++;
 		}
 		n_closed += (instr->op->flags & NM_FLOWOP_CLOSES) != 0;
 	}
-	return n_opened == 1 && n_closed == 1 && (instr[-1].op->flags & NM_FLOWOP_CLOSES) ? opening
-											  : NULL;
+	return n_opened == 1 && n_closed == 1 && (last->op->flags & NM_FLOWOP_CLOSES) ? opening
+										      : NULL;
 }
 
 void nm_worker_spare_begin(struct nm_worker *worker)
 {
-	const struct nm_instr *opening = only_opening(worker);
+	const struct nm_instr *last =
+		worker->group->instrs + worker->phase->first + worker->phase->n_instrs - 1;
+	const struct nm_instr *opening = only_opening(worker, last);
 	bool makes =
 		opening && (opening->op->flags & NM_FLOWOP_INITIATES) && opening->transport->make;
 
 	if (!opening)
 		return;
-	worker->spare = (struct nm_spare){
-		.made_fd = -1,
-		.spent = {.fd = -1},
-		.connect = makes ? opening : NULL,
-		.resets =
-			makes && nm_disconnect_resets(worker->group->instrs + worker->phase->first +
-						      worker->phase->n_instrs - 1)};
+	worker->spare = (struct nm_spare){.made_fd = -1,
+					  .spent = {.fd = -1},
+					  .connect = makes ? opening : NULL,
+					  .resets = makes && nm_disconnect_resets(last)};
 	worker->io.spare = &worker->spare;
 }
 

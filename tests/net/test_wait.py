@@ -202,6 +202,9 @@ def test_the_result_has_the_limit_in_force(
     validate(document)
     found = [host["facts"]["cpu_latency_limit_us"] for host in document["hosts"]]
     assert found == [0 if wait == "awake" else before] * 2
+    for host in document["hosts"]:
+        assert host["facts"]["cpuidle_driver"] == _driver()
+        assert host["facts"]["cpuidle_governor"] == (CPUIDLE / "current_governor").read_text().strip()
 
 
 def test_without_the_device_the_limit_is_not_known(
