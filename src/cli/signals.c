@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "control/run.h"
+#include "control/master/run.h"
 
 #define GRACE_S 2	   /* that a run has to end in order */
 #define ECHO_NS 200000000u /* who signals a process and then its group means one signal */

@@ -10,7 +10,7 @@
 
 #include "cli/live.h"
 #include "cli/signals.h"
-#include "control/slave.h"
+#include "control/slave/daemon.h"
 #include "report/report.h"
 
 static void on_listening(void *arg, const char *address, uint16_t port)

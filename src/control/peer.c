@@ -19,7 +19,7 @@ int nm_peer_init(struct nm_peer *peer, int fd, enum nm_side side, uint64_t timeo
 
 	*peer = (struct nm_peer){.fd = fd, .side = side, .state = NM_SESSION_HELLO};
 	nm_frame_reader_init(&peer->in, NM_FRAME_MAX_HELLO);
-	nm_beat_init(&peer->beat, timeout_ns, now_ns);
+	nm_heartbeat_init(&peer->beat, timeout_ns, now_ns);
 	if (error)
 		nm_peer_fini(peer);
 	return error;

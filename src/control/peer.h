@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "control/beat.h"
-#include "control/frame.h"
-#include "control/message.h"
+#include "control/heartbeat.h"
+#include "control/wire/frame.h"
+#include "control/wire/message.h"
 
 struct nm_peer {
 	int fd;		   /* owned; -1: closed */
@@ -18,7 +18,7 @@ struct nm_peer {
 	int ended; /* 0, or why nothing more arrives: -ESHUTDOWN the other end has closed, or -errno */
 	struct nm_frame_reader in;
 	struct nm_frame_queue out;
-	struct nm_beat beat;
+	struct nm_heartbeat beat;
 };
 
 /* Takes a connected socket. 0 or -errno (and the socket is closed). */

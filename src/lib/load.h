@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/diag.h"
-#include "control/run.h"
+#include "control/master/run.h"
 #include "plan/params.h"
 #include "plan/plan.h"
 #include "profile/tree.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "control/run.h"
+#include "control/master/run.h"
 
 struct netmodel;
 

@@ -10,7 +10,7 @@
 
 #include "base/opt.h"
 #include "control/address.h"
-#include "control/run.h"
+#include "control/master/run.h"
 #include "result/result.h"
 
 #define NM_SETTINGS_STRING_(x) #x

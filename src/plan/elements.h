@@ -37,9 +37,9 @@ struct nm_transaction_attrs {
 	double rate_per_s;		/* 0: not given */
 	uint64_t period_ns, spacing_ns; /* 0: not given */
 	uint64_t pipeline;
-	int measure; /* enum nm_measure */
+	int measure; /* enum nm_windows */
 };
-enum nm_measure { NM_MEASURE_AUTO, NM_MEASURE_YES, NM_MEASURE_NO };
+enum nm_windows { NM_MEASURE_AUTO, NM_MEASURE_YES, NM_MEASURE_NO };
 
 struct nm_flowop_attrs {
 	char *type;

@@ -518,7 +518,7 @@ def test_every_trouble_of_uperf_has_its_row() -> None:
 
 def test_messages_of_the_control_protocol() -> None:
     states = ["hello", "prepare", "connect", "idle", "phase", "result"]
-    source = (TOP / "src/control/messages.def").read_text()
+    source = (TOP / "src/control/wire/messages.def").read_text()
     declared = {
         word: (sender.lower(), {state.lower() for state in re.findall(r"IN\((\w+)\)", where)})
         for word, sender, where in re.findall(r'^NM_MESSAGE\(\w+, "(\w+)", (\w+), (.*)\)$', source, re.MULTILINE)

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/codec.h"
-#include "control/flow_meter.h"
-#include "control/frame.h"
-#include "control/message.h"
+#include "control/wire/codec.h"
+#include "control/flows.h"
+#include "control/wire/frame.h"
+#include "control/wire/message.h"
 
 #define N_WORKERS 3
 #define N_PHASES  4

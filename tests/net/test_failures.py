@@ -39,7 +39,7 @@ from nmtest import (
 WriteProfile = Callable[..., Path]
 Validate = Callable[[Json], None]
 
-_MESSAGES = Path(__file__).resolve().parents[2] / "src/control/message.h"
+_MESSAGES = Path(__file__).resolve().parents[2] / "src/control/wire/message.h"
 PROTOCOL = int(re.search(r"#define NM_PROTOCOL\s+(\d+)", _MESSAGES.read_text())[1])
 
 

@@ -93,10 +93,10 @@ $(RESULT_TESTS): $(filter %.la,$(RESULT_LIBS))
 
 CONTROL_TESTS = \
 	tests/unit/control/test_address \
-	tests/unit/control/test_beat \
+	tests/unit/control/test_heartbeat \
 	tests/unit/control/test_frame \
 	tests/unit/control/test_message \
-	tests/unit/control/test_places \
+	tests/unit/control/test_slots \
 	tests/unit/control/test_resolve \
 	tests/unit/control/test_results
 $(CONTROL_TESTS): LDADD = $(CHECK_LIBS) $(CONTROL_LIBS)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../suite.h"
-#include "control/frame.h"
+#include "control/wire/frame.h"
 
 static void put(struct nm_frame_reader *reader, const char *bytes, size_t size)
 {

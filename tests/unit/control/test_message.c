@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "../suite.h"
-#include "control/codec.h"
-#include "control/message.h"
+#include "control/wire/codec.h"
+#include "control/wire/message.h"
 #include "json_text.h"
 
 static char why[256];

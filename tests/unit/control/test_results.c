@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "../suite.h"
-#include "control/codec.h"
+#include "control/wire/codec.h"
 #include "flowop/flowop.h"
 #include "json_text.h"
 

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding and reaching a slave. */
+#include <errno.h>
+#include <linux/vm_sockets.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "control/address.h"
+#include "control/master/master.h"
+#include "control/resolve.h"
+#include "host/clock.h"
+#include "transport/address.h"
+
+#define RETRY_PAUSE_NS 50000000u
+#define TELL_NS	       1000000000u /* longer waits are told */
+
+/* Waits for a socket to be connected. 1: it is (or has failed), 0: time is over, -ECANCELED: interrupted. */
+static int wait_for(struct nm_master *master, int fd, uint64_t until_ns)
+{
+	struct pollfd fds[2] = {{.fd = fd, .events = POLLOUT},
+				{.fd = master->options->interrupt_fd, .events = POLLIN}};
+	uint64_t now_ns;
+
+	while ((now_ns = nm_clock_ns()) < until_ns) {
+		int n = poll(fds, 2, (int)((until_ns - now_ns + 999999u) / 1000000u));
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0 && fds[1].revents)
+			return -ECANCELED; /* the byte is left for the pump */
+		if (n > 0 && fds[0].revents)
+			return 1;
+	}
+	return 0;
+}
+
+/* Where nobody listens on a port that the kernel may choose, a connection can have both its ends there. */
+static bool is_to_itself(int fd)
+{
+	struct sockaddr_storage local = {0}, remote = {0};
+	socklen_t local_size = sizeof local, remote_size = sizeof remote;
+
+	return getsockname(fd, (struct sockaddr *)&local, &local_size) == 0 &&
+	       getpeername(fd, (struct sockaddr *)&remote, &remote_size) == 0 &&
+	       local_size == remote_size && memcmp(&local, &remote, local_size) == 0;
+}
+
+/* One attempt at one address: 0 with *ret_fd, or -errno. */
+static int try_address(struct nm_master *master, const struct addrinfo *at, uint64_t until_ns,
+		       int *ret_fd)
+{
+	int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int error = 0;
+	socklen_t length = sizeof error;
+
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, at->ai_addr, at->ai_addrlen) < 0)
+		error = errno;
+	if (error == EINPROGRESS) {
+		int answer = wait_for(master, fd, until_ns);
+
+		error = answer < 0 ? -answer : ETIMEDOUT;
+		if (answer > 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0)
+			error = errno;
+	}
+	if (!error && is_to_itself(fd))
+		error = ECONNREFUSED;
+	if (error) {
+		(void)close(fd);
+		/* What a port of vsock answers on which nobody listens. */
+		return at->ai_family == AF_VSOCK && error == ECONNRESET ? -ECONNREFUSED : -error;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+/* All addresses in turn; the share of time of each leaves some to the ones after it. */
+static int try_all(struct nm_master *master, const struct addrinfo *found, uint64_t until_ns,
+		   int *ret_fd)
+{
+	int error = -EADDRNOTAVAIL;
+	unsigned left = 0;
+
+	for (const struct addrinfo *at = found; at; at = at->ai_next)
+		left++;
+	for (const struct addrinfo *at = found; at; at = at->ai_next, left--) {
+		uint64_t now_ns = nm_clock_ns();
+		uint64_t share_ns = until_ns > now_ns ? (until_ns - now_ns) / left : 0;
+		int answer = try_address(master, at, now_ns + share_ns, ret_fd);
+
+		if (answer == 0 || answer == -ECANCELED)
+			return answer;
+		/* A host that refuses says more than one that is not there. */
+		if (error != -ECONNREFUSED)
+			error = answer;
+	}
+	return error;
+}
+
+/* Whether one of the addresses is this host's own: the way to it begins where it ends. */
+static bool is_own(const struct addrinfo *found)
+{
+	bool own = false;
+
+	for (const struct addrinfo *at = found; at && !own; at = at->ai_next) {
+		struct nm_addr remote = {.len = at->ai_addrlen}, local;
+
+		memcpy(&remote.sa, at->ai_addr, at->ai_addrlen);
+		if (at->ai_family == AF_VSOCK)
+			return nm_address_is_loopback(&remote);
+		int fd = socket(at->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+		own = fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) == 0 &&
+		      nm_address_of_ends(fd, &local, &remote) == 0 &&
+		      nm_address_is_own(&remote, &local);
+		if (fd >= 0)
+			(void)close(fd);
+	}
+	return own;
+}
+
+/* The command that would have helped. */
+static void explain_refusal(const struct nm_master *master, const struct addrinfo *found, char *why,
+			    size_t why_size)
+{
+	uint16_t port = master->options->port;
+	char option[16] = "";
+
+	if (port != NM_DEFAULT_PORT)
+		(void)snprintf(option, sizeof option, " -P %u", port);
+	(void)snprintf(why, why_size,
+		       "nothing listens on port %u there: start a slave with \"netmodel -s%s%s%s\"",
+		       port, found->ai_family == AF_VSOCK ? " -S vsock" : "",
+		       is_own(found) ? "" : " --no-auth", option);
+}
+
+static void tell_wait(const struct nm_master *master, const char *name, int error)
+{
+	const struct nm_run_events *events = &master->options->events;
+	char line[256];
+
+	(void)snprintf(line, sizeof line,
+		       "waiting for a slave on %s, port %u, for up to %.3g s: %s", name,
+		       master->options->port, (double)master->options->wait_slaves_ns / 1e9,
+		       strerror(-error));
+	nm_make_plain(line);
+	if (events->waits)
+		events->waits(events->arg, line);
+}
+
+/* Whether a slave that is just starting, on a host that may be too, answers so. */
+static bool may_come(int error)
+{
+	return error == -ECONNREFUSED || error == -EHOSTUNREACH || error == -ETIMEDOUT;
+}
+
+/* Tries again for a while where nobody listens yet. Meanwhile the slaves that are there are kept in touch with. */
+static int dial(struct nm_master *master, const char *name, const struct addrinfo *found,
+		uint64_t until_ns, int *ret_fd, char *why, size_t why_size)
+{
+	uint64_t begin_ns = nm_clock_ns();
+	bool told = false;
+	int error;
+
+	for (;;) {
+		error = try_all(master, found, until_ns, ret_fd);
+		uint64_t now_ns = nm_clock_ns(), waited_ns = now_ns - begin_ns;
+
+		if (!may_come(error) || waited_ns >= master->options->wait_slaves_ns)
+			break;
+		if (!told && waited_ns >= TELL_NS)
+			tell_wait(master, name, error);
+		told |= waited_ns >= TELL_NS;
+		for (uint64_t end_ns = now_ns + RETRY_PAUSE_NS; nm_clock_ns() < end_ns;)
+			nm_master_poll(master, end_ns);
+		if (master->interrupts || master->failure) {
+			error = -ECANCELED;
+			break;
+		}
+		if (until_ns < nm_clock_ns() + master->options->timeout_ns)
+			until_ns = nm_clock_ns() + master->options->timeout_ns;
+	}
+	if (error == -ECONNREFUSED)
+		explain_refusal(master, found, why, why_size);
+	else if (error)
+		(void)snprintf(why, why_size, "cannot connect to port %u%s: %s",
+			       master->options->port,
+			       found->ai_family == AF_VSOCK ? " over vsock" : "",
+			       error == -EAFNOSUPPORT && found->ai_family == AF_VSOCK
+				       ? "the kernel has no vsock (CONFIG_VSOCKETS)"
+				       : strerror(-error));
+	return error;
+}
+
+static int dial_vsock(struct nm_master *master, const char *name, uint64_t until_ns, int *ret_fd,
+		      char *why, size_t why_size)
+{
+	struct nm_addr to;
+
+	if (nm_addr_parse_cid(name, &to) < 0) {
+		(void)snprintf(why, why_size,
+			       "not a CID: with -S vsock, remotehost is a number, or local");
+		return -EADDRNOTAVAIL;
+	}
+	((struct sockaddr_vm *)(void *)&to.sa)->svm_port = master->options->port;
+	const struct addrinfo found = {
+		.ai_family = AF_VSOCK, .ai_addr = (struct sockaddr *)&to.sa, .ai_addrlen = to.len};
+
+	return dial(master, name, &found, until_ns, ret_fd, why, why_size);
+}
+
+int nm_master_connect(struct nm_master *master, const char *name, uint64_t until_ns, int *ret_fd,
+		      char *why, size_t why_size)
+{
+	struct nm_resolved resolved;
+
+	if (master->options->control == NM_CONTROL_VSOCK)
+		return dial_vsock(master, name, until_ns, ret_fd, why, why_size);
+	int error = nm_resolve(name, master->options->port, master->options->interrupt_fd, until_ns,
+			       &resolved, why, why_size);
+
+	if (error)
+		return error;
+	return dial(master, name, resolved.list, until_ns, ret_fd, why, why_size);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What comes from outside while the master runs: messages of slaves, events of the engine, interrupts. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "control/address.h"
+#include "control/master/master.h"
+#include "host/clock.h"
+
+static int take_heartbeat(struct nm_master *master, struct nm_link *link, json_t *body)
+{
+	(void)master;
+	return nm_heartbeat_unpack(body, &link->progress);
+}
+
+static int take_failed(struct nm_master *master, struct nm_link *link, json_t *body)
+{
+	struct nm_msg_failed failed;
+
+	if (nm_failed_unpack(body, &failed))
+		return -EPROTO;
+	nm_master_fail(master, link, failed.secondary ? NM_FAILURE_EFFECT : NM_FAILURE_CAUSE, "%s",
+		       failed.text);
+	return 0;
+}
+
+static int take_renew(struct nm_master *master, struct nm_link *link, json_t *body)
+{
+	uint32_t group;
+
+	if (nm_renew_unpack(body, master->plan, &group) || !link->groups[group].runs)
+		return -EPROTO;
+	nm_master_log(master, "connections of group %s are to be replaced: %s has told so",
+		      master->plan->groups[group].name, link->name);
+	nm_engine_renew(master->engine, group);
+	return 0;
+}
+
+/* The slaves of a group learn that its connections are to be replaced. */
+static void tell_renewals(struct nm_master *master, struct nm_link *link)
+{
+	if (link->peer.state != NM_SESSION_IDLE && link->peer.state != NM_SESSION_PHASE)
+		return;
+	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
+		uint32_t renewals = nm_engine_renewals(master->engine, g);
+
+		if (!link->groups[g].runs || renewals == link->groups[g].told_renewals)
+			continue;
+		link->groups[g].told_renewals = renewals;
+		nm_master_log(master, "connections of group %s to %s are to be replaced",
+			      master->plan->groups[g].name, link->name);
+		nm_master_send(master, link, NM_MESSAGE_RENEW, nm_renew_pack(g));
+	}
+}
+
+static const nm_link_handler handlers[NM_MESSAGE__COUNT] = {
+	[NM_MESSAGE_WELCOME] = nm_link_welcome,	 [NM_MESSAGE_REFUSE] = nm_link_refuse,
+	[NM_MESSAGE_READY] = nm_link_ready,	 [NM_MESSAGE_ARMED] = nm_link_armed,
+	[NM_MESSAGE_PONG] = nm_link_pong,	 [NM_MESSAGE_BEGAN] = nm_link_began,
+	[NM_MESSAGE_DONE] = nm_link_done,	 [NM_MESSAGE_INTERVAL] = nm_link_interval,
+	[NM_MESSAGE_FLOWS] = nm_link_flows,	 [NM_MESSAGE_TCP_INFO] = nm_link_tcp,
+	[NM_MESSAGE_HEARTBEAT] = take_heartbeat, [NM_MESSAGE_FAILED] = take_failed,
+	[NM_MESSAGE_RENEW] = take_renew,	 [NM_MESSAGE_RESULT] = nm_link_result,
+};
+
+static void lose(struct nm_master *master, struct nm_link *link, const char *why)
+{
+	char how[128] = "";
+
+	/* A slave of ours that has died is asked how. */
+	if (nm_embedded_is_started(&link->embedded) && link->peer.ended)
+		nm_embedded_end(&link->embedded, 200000000u, how, sizeof how);
+	nm_master_fail(master, link, NM_FAILURE_LOSS, "%s%s%s", why, *how ? ": " : "", how);
+	nm_peer_fini(&link->peer);
+	link->peer.state = NM_SESSION_END;
+}
+
+/* Before its first message a slave is only what listens on its port. */
+static bool is_stranger(const struct nm_link *link)
+{
+	return link->peer.state == NM_SESSION_HELLO && !nm_embedded_is_started(&link->embedded);
+}
+
+static void lose_stranger(struct nm_master *master, struct nm_link *link, const char *verdict,
+			  const char *why)
+{
+	char text[512];
+
+	(void)snprintf(text, sizeof text, "what listens on port %u is not a netmodel slave%s: %s",
+		       master->options->port, verdict, why);
+	lose(master, link, text);
+}
+
+static void take_messages(struct nm_master *master, struct nm_link *link)
+{
+	char why[256], text[288];
+	struct nm_message message;
+	int answer = 0;
+
+	while (link->peer.fd >= 0 && link->peer.state != NM_SESSION_END &&
+	       (answer = nm_peer_next(&link->peer, &message, why, sizeof why)) > 0) {
+		answer = handlers[message.type](master, link, message.body);
+		if (answer < 0)
+			(void)snprintf(why, sizeof why, "a wrong message \"%s\"",
+				       nm_message_word(message.type));
+		nm_message_fini(&message);
+		if (answer < 0)
+			break;
+	}
+	if (answer < 0) {
+		(void)snprintf(text, sizeof text, "it sent %s", why);
+		if (is_stranger(link))
+			lose_stranger(master, link, "", text);
+		else
+			lose(master, link, text);
+	}
+}
+
+static void serve_link(struct nm_master *master, struct nm_link *link)
+{
+	nm_peer_flush(&link->peer);
+	nm_peer_receive(&link->peer, nm_clock_ns());
+	take_messages(master, link);
+	if (link->peer.fd < 0)
+		return;
+	if (link->peer.ended && link->peer.state != NM_SESSION_END) {
+		if (is_stranger(link))
+			lose_stranger(master, link, ", or has gone",
+				      nm_peer_ended_text(&link->peer));
+		else
+			lose(master, link, nm_peer_ended_text(&link->peer));
+		return;
+	}
+	enum nm_heartbeat_due due = nm_heartbeat_due(&link->peer.beat, nm_clock_ns());
+
+	if (due == NM_HEARTBEAT_LOST) {
+		char why[64];
+
+		(void)snprintf(why, sizeof why, "no sign of life for %.3g s",
+			       (double)master->options->timeout_ns / 1e9);
+		if (is_stranger(link))
+			lose_stranger(master, link, ", or does not answer", why);
+		else
+			lose(master, link, why);
+	} else if (due == NM_HEARTBEAT_SEND && link->peer.state != NM_SESSION_HELLO) {
+		nm_master_send(master, link, NM_MESSAGE_HEARTBEAT, nm_heartbeat_pack(0));
+	}
+}
+
+static void take_interrupts(struct nm_master *master)
+{
+	char byte;
+	ssize_t n = read(master->options->interrupt_fd, &byte, 1);
+
+	if (n == 1) {
+		master->interrupts++;
+		if (master->interrupts == 1) {
+			master->interrupt_ns = nm_clock_ns();
+			master->limited = byte == NM_INTERRUPT_LIMIT;
+		}
+		nm_master_log(master, "%s%s", nm_master_cut_text(master),
+			      master->interrupts == 1 ? ": finishing" : " again: ending at once");
+	} else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+		master->interrupt_closed = true;
+	}
+}
+
+void nm_master_poll(struct nm_master *master, uint64_t until_ns)
+{
+	struct pollfd *fds = master->pollfds;
+	size_t n = master->n_links;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct nm_link *link = &master->links[i];
+		bool open = link->peer.fd >= 0;
+
+		fds[i] = (struct pollfd){.fd = open ? link->peer.fd : -1,
+					 .events = open ? nm_peer_events(&link->peer) : 0};
+		if (open && nm_heartbeat_next_ns(&link->peer.beat) < until_ns)
+			until_ns = nm_heartbeat_next_ns(&link->peer.beat);
+	}
+	fds[n] = (struct pollfd){.fd = master->engine ? nm_engine_fd(master->engine) : -1,
+				 .events = POLLIN};
+	fds[n + 1] =
+		(struct pollfd){.fd = master->interrupt_closed ? -1 : master->options->interrupt_fd,
+				.events = POLLIN};
+
+	uint64_t now_ns = nm_clock_ns();
+	uint64_t wait_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+	const struct timespec wait = {.tv_sec = (time_t)(wait_ns / 1000000000u),
+				      .tv_nsec = (long)(wait_ns % 1000000000u)};
+
+	if (ppoll(fds, n + 2, &wait, NULL) < 0) {
+		if (errno != EINTR)
+			nm_master_fail(master, NULL, NM_FAILURE_LOSS, "cannot wait: %s",
+				       strerror(errno));
+		return;
+	}
+	if (fds[n].revents)
+		nm_engine_clear(master->engine);
+	for (size_t i = 0; fds[n].revents && i < n; i++)
+		tell_renewals(master, &master->links[i]);
+	if (fds[n + 1].revents)
+		take_interrupts(master);
+	for (size_t i = 0; i < n; i++) {
+		if (master->links[i].peer.fd >= 0)
+			serve_link(master, &master->links[i]);
+	}
+}
+
+void nm_master_send(struct nm_master *master, struct nm_link *link, enum nm_message_type type,
+		    json_t *body)
+{
+	if (link->peer.fd < 0) {
+		json_decref(body);
+		return;
+	}
+	int error = nm_peer_send(&link->peer, type, body, nm_clock_ns());
+
+	if (error)
+		nm_master_fail(master, link, NM_FAILURE_LOSS, "cannot send \"%s\": %s",
+			       nm_message_word(type), strerror(-error));
+}
+
+bool nm_master_await(struct nm_master *master, enum nm_session_state state, uint64_t until_ns)
+{
+	for (;;) {
+		struct nm_link *late = NULL;
+
+		for (size_t i = 0; i < master->n_links && !late; i++) {
+			if (master->links[i].peer.state < state)
+				late = &master->links[i];
+		}
+		if (master->failure || master->interrupts)
+			return false;
+		if (!late)
+			return true;
+		if (nm_clock_ns() >= until_ns) {
+			nm_master_fail(master, late, NM_FAILURE_LOSS, "waited %.3g s for %s",
+				       (double)master->options->timeout_ns / 1e9,
+				       nm_session_state_waits(late->peer.state));
+			return false;
+		}
+		nm_master_poll(master, until_ns);
+	}
+}

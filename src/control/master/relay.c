@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples of single flows, on their way through the master: none is kept. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/master/master.h"
+
+static void tell_flows(struct nm_master *master, struct nm_flow_rows *rows, const char *host,
+		       const struct nm_plan *plan)
+{
+	const struct nm_run_events *events = &master->options->events;
+
+	rows->host = host;
+	rows->plan = plan;
+	if (events->flows && master->options->samples_flows)
+		events->flows(events->arg, rows);
+}
+
+static void tell_tcp(struct nm_master *master, struct nm_tcp_rows *rows, const char *host,
+		     const struct nm_plan *plan)
+{
+	const struct nm_run_events *events = &master->options->events;
+
+	rows->host = host;
+	rows->plan = plan;
+	if (events->tcp && master->options->samples_tcp)
+		events->tcp(events->arg, rows);
+}
+
+void nm_master_own_flows(void *arg, const struct nm_flow_rows *rows)
+{
+	struct nm_master *master = arg;
+	struct nm_flow_rows own = *rows;
+
+	tell_flows(master, &own, master->result->hosts[0].name, master->plan);
+}
+
+void nm_master_own_tcp(void *arg, const struct nm_tcp_rows *rows)
+{
+	struct nm_master *master = arg;
+	struct nm_tcp_rows own = *rows;
+
+	tell_tcp(master, &own, master->result->hosts[0].name, master->plan);
+}
+
+/* A time of the slave's clock by ours. */
+static uint64_t own_time(const struct nm_link *link, uint64_t at_ns)
+{
+	return at_ns - (uint64_t)link->clock.offset_ns;
+}
+
+/* What there is no memory for is missed, and said at the end; everything else goes on. */
+static int verdict(struct nm_master *master, int error)
+{
+	if (error == -ENOMEM)
+		master->measure.failed = true;
+	return error == -EPROTO ? error : 0;
+}
+
+int nm_link_flows(struct nm_master *master, struct nm_link *link, json_t *body)
+{
+	struct nm_flow_rows rows;
+	struct nm_flow_row *owned;
+	int error = nm_flows_unpack(body, link->mirror, &rows, &owned);
+
+	if (!error) {
+		rows.at_ns = own_time(link, rows.at_ns);
+		tell_flows(master, &rows, link->result->name, link->mirror);
+	}
+	free(owned);
+	return verdict(master, error);
+}
+
+int nm_link_tcp(struct nm_master *master, struct nm_link *link, json_t *body)
+{
+	struct nm_tcp_rows rows;
+	struct nm_tcp_sample *owned;
+	int error = nm_tcp_unpack(body, link->mirror, &rows, &owned);
+
+	for (size_t i = 0; !error && i < rows.count; i++)
+		owned[i].at_ns = own_time(link, owned[i].at_ns);
+	if (!error)
+		tell_tcp(master, &rows, link->result->name, link->mirror);
+	free(owned);
+	return verdict(master, error);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From nothing to a run that only waits for its first phase. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control/address.h"
+#include "control/master/master.h"
+#include "host/awake.h"
+#include "host/clock.h"
+#include "host/priority.h"
+#include "transport/address.h"
+
+static uint64_t timeout_at(const struct nm_master *master)
+{
+	return nm_clock_ns() + master->options->timeout_ns;
+}
+
+int nm_link_welcome(struct nm_master *master, struct nm_link *link, json_t *body)
+{
+	struct nm_msg_hello welcome;
+
+	if (nm_welcome_unpack(body, &welcome))
+		return -EPROTO;
+	if (welcome.protocol != NM_PROTOCOL) {
+		nm_master_fail(master, link, NM_FAILURE_LOSS,
+			       "it speaks protocol %u (netmodel %s), and this master %d (%s)",
+			       welcome.protocol, welcome.version, NM_PROTOCOL, NM_VERSION);
+		return 0;
+	}
+	nm_peer_trust(&link->peer);
+	link->peer.state = NM_SESSION_PREPARE;
+	nm_master_log(master, "connected to %s (%s, %s)", link->name, link->result->address,
+		      welcome.hostname);
+	return 0;
+}
+
+int nm_link_refuse(struct nm_master *master, struct nm_link *link, json_t *body)
+{
+	const char *code, *text;
+
+	if (nm_refuse_unpack(body, &code, &text))
+		return -EPROTO;
+	nm_master_fail(master, link, NM_FAILURE_LOSS, "refused: %s", text);
+	nm_peer_fini(&link->peer);
+	link->peer.state = NM_SESSION_END;
+	return 0;
+}
+
+int nm_link_ready(struct nm_master *master, struct nm_link *link, json_t *body)
+{
+	json_t *endpoints;
+	const char *text;
+	struct nm_addr source;
+
+	if (nm_ready_unpack(body, &endpoints, &text, &link->result->facts) ||
+	    nm_endpoints_unpack(endpoints, master->engine, master->plan, link->host))
+		return -EPROTO;
+	if (text && nm_address_parse(text, &source))
+		return -EPROTO;
+	if (text)
+		nm_engine_set_source(master->engine, link->host, &source);
+	link->peer.state = NM_SESSION_CONNECT;
+	return 0;
+}
+
+static void ping(struct nm_master *master, struct nm_link *link)
+{
+	nm_master_send(master, link, NM_MESSAGE_PING, nm_ping_pack(nm_clock_ns()));
+}
+
+int nm_link_armed(struct nm_master *master, struct nm_link *link, json_t *body)
+{
+	if (json_object_size(body) != 0)
+		return -EPROTO;
+	link->peer.state = NM_SESSION_IDLE;
+	ping(master, link);
+	return 0;
+}
+
+int nm_link_pong(struct nm_master *master, struct nm_link *link, json_t *body)
+{
+	uint64_t sent_ns, peer_ns, now_ns = nm_clock_ns();
+
+	if (nm_pong_unpack(body, &sent_ns, &peer_ns) || sent_ns > now_ns ||
+	    link->clock.rounds >= NM_CLOCK_SYNC_ROUNDS)
+		return -EPROTO;
+	nm_clock_sync_add(&link->clock, sent_ns, peer_ns, now_ns);
+	if (link->clock.rounds < NM_CLOCK_SYNC_ROUNDS)
+		ping(master, link);
+	link->result->rtt_s = (double)link->clock.best_rtt_ns / 1e9;
+	link->result->skew_error_s = link->result->rtt_s / 2;
+	return 0;
+}
+
+/* All embedded slaves first: where they are forked, nothing of ours must have threads by then. */
+static bool start_embedded(struct nm_master *master, int *fds)
+{
+	for (size_t i = 0; i < master->n_links; i++) {
+		struct nm_link *link = &master->links[i];
+
+		if (strcmp(link->name, NM_EMBEDDED_HOST) != 0)
+			continue;
+		int error = nm_embedded_start(&link->embedded, master->options->in_process,
+					      master->options->timeout_ns, &fds[i]);
+		if (error) {
+			nm_master_fail(master, link, NM_FAILURE_LOSS, "cannot be started: %s",
+				       strerror(-error));
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Greets a slave over its connection, which it takes. */
+static bool open_link(struct nm_master *master, struct nm_link *link, int fd)
+{
+	char text[NM_ADDRESS_TEXT];
+	int error = nm_peer_init(&link->peer, fd, NM_SIDE_SLAVE, master->options->timeout_ns,
+				 nm_clock_ns());
+
+	if (!error)
+		error = nm_address_of_ends(link->peer.fd, &link->local, &link->remote);
+	if (!error) {
+		link->result->address = strdup(nm_addr_text(&link->remote, text, sizeof text));
+		error = link->result->address ? 0 : -ENOMEM;
+	}
+	if (error) {
+		nm_master_fail(master, link, NM_FAILURE_LOSS, "cannot connect: %s",
+			       strerror(-error));
+		return false;
+	}
+	nm_engine_set_host(master->engine, link->host, &link->remote, &link->local);
+	nm_master_send(master, link, NM_MESSAGE_HELLO, nm_hello_pack());
+	return true;
+}
+
+/* Takes the connection of the link. */
+static bool open_taken(struct nm_master *master, size_t i, int *fds)
+{
+	int fd = fds[i];
+
+	fds[i] = -1;
+	return open_link(master, &master->links[i], fd);
+}
+
+/* First what is connected already, as it would not wait until all others are there. */
+static bool connect_all(struct nm_master *master, int *fds)
+{
+	for (size_t i = 0; i < master->n_links; i++)
+		if (fds[i] >= 0 && !open_taken(master, i, fds))
+			return false;
+	for (size_t i = 0; i < master->n_links; i++) {
+		struct nm_link *link = &master->links[i];
+		uint64_t until_ns = timeout_at(master);
+		char why[256];
+
+		if (nm_embedded_is_started(&link->embedded))
+			continue;
+		int error =
+			nm_master_connect(master, link->name, until_ns, &fds[i], why, sizeof why);
+
+		if (error == -ECANCELED)
+			return nm_master_await(master, NM_SESSION_PREPARE, until_ns);
+		if (error) {
+			nm_master_fail(master, link, NM_FAILURE_LOSS, "%s", why);
+			return false;
+		}
+		if (!open_taken(master, i, fds))
+			return false;
+	}
+	return nm_master_await(master, NM_SESSION_PREPARE, timeout_at(master));
+}
+
+static bool make_engine(struct nm_master *master)
+{
+	const struct nm_run_options *options = master->options;
+	unsigned details = nm_master_details(master) |
+			   (options->statistics & NM_STAT_RESPONSES ? NM_DETAIL_LOG : 0u) |
+			   (options->log_passes ? NM_DETAIL_PASS_LOG : 0u) |
+			   (nm_master_times_flows(master) ? NM_DETAIL_PASS_TIMES : 0u);
+	struct nm_engine_config config = {.plan = master->plan,
+					  .measures = true,
+					  .seed = master->options->seed,
+					  .details = details,
+					  .log_passes = options->log_passes,
+					  .cpus = master->cpus.cpus,
+					  .n_cpus = master->cpus.count,
+					  .cookie = nm_run_cookie(master->result->run_id)};
+	const struct nm_flow_sampler_events samples = {
+		.arg = master, .flows = nm_master_own_flows, .tcp = nm_master_own_tcp};
+	memcpy(config.secret, master->secret, sizeof config.secret);
+	int error = nm_engine_new(&config, &master->engine);
+
+	explicit_bzero(config.secret, sizeof config.secret);
+
+	if (!error)
+		error = nm_windows_init(&master->measure, master->plan, master->engine, options,
+					master->result);
+	if (!error)
+		error = nm_usage_sampler_init(&master->meter, master->engine, master->plan,
+					      options->interval_ns, nm_master_own_row, master);
+	if (!error)
+		error = nm_flow_sampler_init(&master->flow_meter, master->engine, master->plan,
+					     options->interval_ns, &options->percentiles, &samples);
+	/* They count the threads that are started after them. */
+	if (!error && options->counters)
+		error = nm_perf_open(options->counters, &master->perf);
+	master->meter.perf = master->perf;
+	if (error)
+		nm_master_fail(master, NULL, NM_FAILURE_LOSS, "cannot make the engine: %s",
+			       strerror(-error));
+	return !error;
+}
+
+static bool prepare_all(struct nm_master *master)
+{
+	char *profile = nm_profile_print(master->job->root);
+	char why[256] = "";
+
+	for (size_t i = 0; profile && i < master->n_links; i++) {
+		struct nm_link *link = &master->links[i];
+		struct nm_msg_prepare prepare = {
+			.run_id = master->result->run_id,
+			.host = link->name,
+			.profile = profile,
+			.file = master->file,
+			.cpus = master->options->slave_cpus,
+			.counters = master->options->counters,
+			.details = nm_master_details(master),
+			.lenient = master->diags->lenient,
+			.interval_ns = master->options->interval_ns,
+			.timeout_ns = master->options->timeout_ns,
+			.seed = master->options->seed,
+		};
+
+		memcpy(prepare.secret, master->secret, sizeof prepare.secret);
+		nm_master_send(master, link, NM_MESSAGE_PREPARE, nm_prepare_pack(&prepare));
+		explicit_bzero(prepare.secret, sizeof prepare.secret);
+	}
+	int error = profile ? nm_engine_prepare(master->engine, why, sizeof why) : -ENOMEM;
+
+	/* The engine may have set another. */
+	master->result->hosts[0].facts.cpu_latency_limit_us = nm_cpus_latency_limit_us();
+
+	free(profile);
+	if (!error)
+		error = nm_engine_listen(master->engine, why, sizeof why);
+	if (error) {
+		nm_master_fail(master, NULL, NM_FAILURE_LOSS, "%s", *why ? why : strerror(-error));
+		return false;
+	}
+	return nm_master_await(master, NM_SESSION_CONNECT, timeout_at(master));
+}
+
+static bool arm_all(struct nm_master *master)
+{
+	if (!nm_engine_endpoints_complete(master->engine)) {
+		nm_master_fail(master, NULL, NM_FAILURE_LOSS,
+			       "a slave has not told all the places where it listens");
+		return false;
+	}
+	for (size_t i = 0; i < master->n_links; i++) {
+		struct nm_link *link = &master->links[i];
+
+		nm_master_send(master, link, NM_MESSAGE_CONNECT,
+			       nm_connect_pack(nm_endpoints_pack(master->engine, master->plan,
+								 link->host)));
+	}
+	int error = nm_engine_start(master->engine);
+	if (error) {
+		nm_master_fail(master, NULL, NM_FAILURE_LOSS, "cannot start its workers: %s",
+			       strerror(-error));
+		return false;
+	}
+	/* Many workers must not keep it from telling them that their time is over. */
+	if (!master->options->in_process) {
+		master->priority = nm_priority_raise();
+		master->before_others = true;
+	}
+	return nm_master_await(master, NM_SESSION_IDLE, timeout_at(master));
+}
+
+static bool clocks_known(struct nm_master *master)
+{
+	uint64_t until_ns = timeout_at(master);
+
+	for (size_t i = 0; i < master->n_links;) {
+		const struct nm_link *link = &master->links[i];
+
+		if (master->failure || master->interrupts)
+			return false;
+		if (link->clock.rounds >= NM_CLOCK_SYNC_ROUNDS) {
+			i++;
+			continue;
+		}
+		if (nm_clock_ns() >= until_ns) {
+			nm_master_fail(master, &master->links[i], NM_FAILURE_LOSS,
+				       "it does not tell the time");
+			return false;
+		}
+		nm_master_poll(master, until_ns);
+	}
+	return true;
+}
+
+bool nm_master_setup(struct nm_master *master)
+{
+	int *fds = calloc(master->n_links + 1,
+			  sizeof *fds); /* connections that no link has taken yet */
+
+	if (!fds) {
+		nm_master_fail(master, NULL, NM_FAILURE_LOSS, "%s", strerror(ENOMEM));
+		return false;
+	}
+	for (size_t i = 0; i < master->n_links; i++)
+		fds[i] = -1;
+	bool ok = start_embedded(master, fds) && make_engine(master) && connect_all(master, fds) &&
+		  prepare_all(master) && arm_all(master) && clocks_known(master);
+
+	for (size_t i = 0; i < master->n_links; i++) {
+		if (fds[i] >= 0)
+			(void)close(fds[i]);
+	}
+	free(fds);
+	return ok;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The slave daemon: takes masters, and runs each session in a process of its own. */
+#ifndef NM_CONTROL_SLAVE_DAEMON_H
+#define NM_CONTROL_SLAVE_DAEMON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+
+struct nm_result;
+
+struct nm_slave_options {
+	int control;	    /* enum nm_control_over: what to listen on */
+	const char *bind;   /* of vsock a CID, otherwise numeric or name; NULL: all addresses */
+	uint16_t port;	    /* 0: any free one */
+	bool no_auth;	    /* take masters from other hosts */
+	uint64_t max_flows; /* of one session */
+	uint64_t max_duration_ns;   /* of one session; 0: unlimited */
+	uint64_t timeout_ns;	    /* how long a master may be silent */
+	bool in_process;	    /* a thread of the master's process, which knows the limits */
+	uint64_t sessions;	    /* end after so many; 0: never */
+	const char *sessions_words; /* the options that say so */
+	const char *cpus; /* list for the workers when the master asks for none, or NULL */
+	int interrupt_fd; /* readable: end; -1: none */
+	void *arg;
+	void (*listening)(void *arg, const char *address, uint16_t port); /* may be NULL */
+	void (*log)(void *arg,
+		    const char *line); /* may be NULL; also called in session processes */
+	/* May be NULL; called in session processes, for each run that came to its end. The result is the slave's own:
+	 * its host alone, with its measured window as totals; without parameters, latencies and intervals. */
+	void (*ended)(void *arg, struct nm_result *result);
+};
+
+void nm_slave_options_default(struct nm_slave_options *ret_options);
+/* Serves until interrupted. 0, or -errno with an error in diags (the port is in use, ...). */
+int nm_slave_serve(const struct nm_slave_options *options, struct nm_diags *diags);
+
+#endif

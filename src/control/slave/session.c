@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/slave/session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "control/address.h"
+#include "control/slave/session_priv.h"
+#include "host/clock.h"
+#include "transport/address.h"
+
+#define HELLO_NS  3000000000u /* that a master has to say hello */
+#define LINGER_NS 1000000000u /* that it has to read a refusal */
+
+void nm_session_log(const struct nm_session *session, const char *fmt, ...)
+{
+	char text[512], line[640];
+	va_list args;
+
+	if (!session->options->log)
+		return;
+	va_start(args, fmt);
+	(void)vsnprintf(text, sizeof text, fmt, args);
+	va_end(args);
+	nm_make_plain(text); /* masters have a part in it */
+	(void)snprintf(line, sizeof line, "session %d, master %s: %s", (int)getpid(),
+		       session->remote_text, text);
+	session->options->log(session->options->arg, line);
+}
+
+int nm_session_send(struct nm_session *session, enum nm_message_type type, json_t *body)
+{
+	return nm_peer_send(&session->peer, type, body, nm_clock_ns());
+}
+
+static int heartbeat(struct nm_session *session, json_t *body)
+{
+	uint64_t progress;
+
+	(void)session;
+	return nm_heartbeat_unpack(body, &progress);
+}
+
+static int bye(struct nm_session *session, json_t *body)
+{
+	(void)body;
+	session->end = NM_SESSION_SERVED;
+	session->peer.state = NM_SESSION_END;
+	return 0;
+}
+
+static int aborted(struct nm_session *session, json_t *body)
+{
+	const char *code, *text;
+	int error = nm_refuse_unpack(body, &code, &text);
+
+	if (!error)
+		nm_session_log(session, "aborted: %s", text);
+	session->peer.state = NM_SESSION_END;
+	return error;
+}
+
+static const nm_session_handler handlers[NM_MESSAGE__COUNT] = {
+	[NM_MESSAGE_HELLO] = nm_session_hello,
+	[NM_MESSAGE_PREPARE] = nm_session_prepare,
+	[NM_MESSAGE_CONNECT] = nm_session_connect,
+	[NM_MESSAGE_PING] = nm_session_ping,
+	[NM_MESSAGE_BEGIN] = nm_session_begin,
+	[NM_MESSAGE_STOP] = nm_session_stop,
+	[NM_MESSAGE_FOLLOW] = nm_session_follow,
+	[NM_MESSAGE_RENEW] = nm_session_renew,
+	[NM_MESSAGE_FINISH] = nm_session_finish,
+	[NM_MESSAGE_HEARTBEAT] = heartbeat,
+	[NM_MESSAGE_BYE] = bye,
+	[NM_MESSAGE_ABORT] = aborted,
+};
+
+/* Handles all messages that have arrived. A wrong one is answered with a refusal, which ends the session. */
+static void dispatch(struct nm_session *session)
+{
+	char why[256];
+	struct nm_message message;
+	int answer = 0;
+
+	while (session->peer.state != NM_SESSION_END &&
+	       (answer = nm_peer_next(&session->peer, &message, why, sizeof why)) > 0) {
+		answer = handlers[message.type](session, message.body);
+		if (answer == -EPROTO)
+			(void)snprintf(why, sizeof why, "a wrong message \"%s\"",
+				       nm_message_word(message.type));
+		else if (answer < 0)
+			(void)snprintf(why, sizeof why, "%s", strerror(-answer));
+		nm_message_fini(&message);
+		if (answer < 0)
+			break;
+	}
+	if (answer >= 0)
+		return;
+	/* Before its first message a master is only what has connected. */
+	if (session->peer.state == NM_SESSION_HELLO) {
+		size_t used = strlen(why);
+
+		(void)snprintf(why + used, sizeof why - used,
+			       ": what has connected is no netmodel master; neper's clients need "
+			       "a server of neper's");
+	}
+	(void)nm_session_refuse(session, "protocol", why);
+}
+
+static uint64_t next_ns(const struct nm_session *session)
+{
+	uint64_t next = nm_heartbeat_next_ns(&session->peer.beat);
+
+	if (session->peer.state == NM_SESSION_HELLO)
+		next = session->hello_until_ns;
+	if (session->until_ns < next)
+		next = session->until_ns;
+	uint64_t meter_ns = nm_usage_sampler_next_ns(&session->meter);
+
+	if (meter_ns < next)
+		next = meter_ns;
+	meter_ns = nm_flow_sampler_next_ns(&session->flow_meter);
+	return meter_ns < next ? meter_ns : next;
+}
+
+/* Waits for the next thing to happen. */
+static int wait_for_events(struct nm_session *session)
+{
+	struct pollfd fds[2] = {
+		{.fd = session->peer.fd, .events = nm_peer_events(&session->peer)},
+		{.fd = session->engine ? nm_engine_fd(session->engine) : -1, .events = POLLIN},
+	};
+	uint64_t now_ns = nm_clock_ns(), until_ns = next_ns(session);
+	uint64_t wait_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+	const struct timespec wait = {.tv_sec = (time_t)(wait_ns / 1000000000u),
+				      .tv_nsec = (long)(wait_ns % 1000000000u)};
+
+	if (ppoll(fds, 2, &wait, NULL) < 0 && errno != EINTR)
+		return -errno;
+	if (fds[1].revents)
+		nm_engine_clear(session->engine);
+	nm_peer_flush(&session->peer);
+	nm_peer_receive(&session->peer, nm_clock_ns());
+	return 0;
+}
+
+/* What is due by the clock. */
+static int run_timers(struct nm_session *session)
+{
+	uint64_t now_ns = nm_clock_ns();
+	enum nm_heartbeat_due due = nm_heartbeat_due(&session->peer.beat, now_ns);
+
+	if (session->peer.state == NM_SESSION_HELLO)
+		return now_ns >= session->hello_until_ns ? -ETIMEDOUT : 0;
+	if (now_ns >= session->until_ns) {
+		const struct nm_msg_failed failed = {.text = "the session has reached the longest "
+							     "duration that the slave allows"};
+
+		(void)nm_session_send(session, NM_MESSAGE_FAILED, nm_failed_pack(&failed));
+		return -ETIME;
+	}
+	if (due == NM_HEARTBEAT_LOST)
+		return -ETIMEDOUT;
+	if (session->engine) {
+		nm_usage_sampler_run(&session->meter, now_ns);
+		nm_flow_sampler_run(&session->flow_meter, now_ns);
+	}
+	if (due == NM_HEARTBEAT_SEND)
+		return nm_session_send(
+			session, NM_MESSAGE_HEARTBEAT,
+			nm_heartbeat_pack(session->engine ? nm_engine_progress(session->engine)
+							  : 0));
+	return 0;
+}
+
+static const char *end_text(int error)
+{
+	switch (error) {
+	case -ETIMEDOUT:
+		return "the master was silent too long";
+	case -ETIME:
+		return "it took longer than this slave allows (--max-duration)";
+	default:
+		return strerror(-error);
+	}
+}
+
+static void session_loop(struct nm_session *session)
+{
+	int error = 0;
+
+	while (!error && session->peer.state != NM_SESSION_END) {
+		error = wait_for_events(session);
+		if (error)
+			break;
+		dispatch(session);
+		if (session->peer.ended) {
+			/* The master may close right after its bye, and before that is read. */
+			if (session->peer.state == NM_SESSION_RESULT)
+				session->end = NM_SESSION_SERVED;
+			else if (session->peer.state != NM_SESSION_END &&
+				 session->peer.state != NM_SESSION_HELLO)
+				nm_session_log(session, "ended: the master %s",
+					       nm_peer_ended_text(&session->peer));
+			return;
+		}
+		if (session->engine)
+			error = nm_session_tell_renewals(session);
+		if (!error && session->engine)
+			error = nm_session_report(session);
+		if (!error && session->peer.state != NM_SESSION_END)
+			error = run_timers(session);
+	}
+	if (error)
+		nm_session_log(session, "ended: %s", end_text(error));
+	/* A refusal or a failure is the last word: it must not be lost in a reset. */
+	if (error != -ETIMEDOUT)
+		nm_peer_drain(&session->peer, nm_clock_ns() + LINGER_NS);
+}
+
+static void session_fini(struct nm_session *session)
+{
+	session->engine = nm_engine_free(session->engine);
+	nm_usage_sampler_fini(&session->meter);
+	nm_flow_sampler_fini(&session->flow_meter);
+	nm_perf_close(session->perf);
+	session->measured = nm_result_free(session->measured);
+	session->plan = nm_plan_free(session->plan);
+	session->root = nm_node_free(session->root);
+	nm_peer_fini(&session->peer);
+	free(session->file);
+	free(session->sample);
+	free(session->totals);
+	free(session->told_done);
+	free(session->told_renewals);
+}
+
+enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *options,
+				     const struct nm_session_slot *seat)
+{
+	uint64_t now_ns = nm_clock_ns();
+	struct nm_session session = {.options = options,
+				     .seat = seat,
+				     .hello_until_ns = now_ns + HELLO_NS,
+				     .until_ns = UINT64_MAX,
+				     .end = NM_SESSION_NOTHING};
+
+	if (options->max_duration_ns)
+		session.until_ns = now_ns + options->max_duration_ns;
+	int error = nm_peer_init(&session.peer, fd, NM_SIDE_MASTER, options->timeout_ns, now_ns);
+	if (!error)
+		error = nm_address_of_ends(session.peer.fd, &session.local, &session.remote);
+	if (!error) {
+		(void)nm_addr_text(&session.remote, session.remote_text,
+				   sizeof session.remote_text);
+		session_loop(&session);
+	}
+	/* The master has said bye: whoever reads this slowly does not hold it up. */
+	if (session.end == NM_SESSION_SERVED && session.measured &&
+	    session.n_begun == session.plan->n_phases)
+		options->ended(options->arg, session.measured);
+	session_fini(&session);
+	return session.end;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One session of a slave with one master, from its hello to its bye. */
+#ifndef NM_CONTROL_SLAVE_SESSION_H
+#define NM_CONTROL_SLAVE_SESSION_H
+
+#include "control/slave/slots.h"
+#include "control/slave/daemon.h"
+
+enum nm_session_end {
+	NM_SESSION_SERVED = 0,	/* a run took place, or was at least prepared */
+	NM_SESSION_NOTHING = 1, /* whoever connected was no master, or one that is not taken */
+	NM_SESSION_BROKEN = 2,	/* the run did not come to its end, or could not be set up here */
+};
+
+/* Serves a connected socket, which it takes. `seat`: its place among the slave's sessions, or NULL for a slave that has
+ * no other; borrowed. */
+enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *options,
+				     const struct nm_session_slot *seat);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session while its engine runs. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/snapshot.h"
+#include "control/slave/session_priv.h"
+#include "host/clock.h"
+
+void nm_session_row(void *arg, const struct nm_host_interval *row)
+{
+	struct nm_session *session = arg;
+
+	(void)nm_session_send(session, NM_MESSAGE_INTERVAL, nm_interval_pack(row));
+}
+
+void nm_session_flows(void *arg, const struct nm_flow_rows *rows)
+{
+	struct nm_session *session = arg;
+
+	(void)nm_session_send(session, NM_MESSAGE_FLOWS, nm_flows_pack(rows));
+}
+
+void nm_session_tcp(void *arg, const struct nm_tcp_rows *rows)
+{
+	struct nm_session *session = arg;
+
+	(void)nm_session_send(session, NM_MESSAGE_TCP_INFO, nm_tcp_pack(rows));
+}
+
+int nm_session_ping(struct nm_session *session, json_t *body)
+{
+	uint64_t sent_ns;
+
+	if (nm_ping_unpack(body, &sent_ns))
+		return -EPROTO;
+	return nm_session_send(session, NM_MESSAGE_PONG, nm_pong_pack(sent_ns, nm_clock_ns()));
+}
+
+int nm_session_begin(struct nm_session *session, json_t *body)
+{
+	struct nm_phase_order order;
+
+	/* Phases come in their order, each once. */
+	if (nm_begin_unpack(body, session->plan->n_phases, &order) ||
+	    order.phase != session->n_begun)
+		return -EPROTO;
+	uint64_t now_ns = nm_clock_ns();
+
+	nm_engine_begin(session->engine, order.phase);
+	session->n_begun++;
+	memset(session->told_done, 0, session->plan->n_groups * sizeof *session->told_done);
+	session->peer.state = NM_SESSION_PHASE;
+	/* The rows of the phase before end here: it was over when the last host was done with it. */
+	nm_usage_sampler_end(&session->meter, now_ns);
+	nm_usage_sampler_begin(&session->meter, &order, now_ns);
+	nm_flow_sampler_begin(&session->flow_meter, &order, now_ns);
+	int error = nm_session_send(session, NM_MESSAGE_BEGAN, nm_began_pack(order.phase, now_ns));
+
+	/* With nothing to do, the session is ready for the next phase at once. */
+	return error ? error : nm_session_report(session);
+}
+
+/* Whether an order about a group still means something: it may cross with the news that the group is done. */
+static int check_order(const struct nm_session *session, uint32_t phase, uint32_t group,
+		       bool *ret_heeded)
+{
+	const struct nm_group *g = &session->plan->groups[group];
+
+	if (phase + 1 != session->n_begun || !g->runs)
+		return -EPROTO;
+	*ret_heeded = !session->told_done[group] && !nm_engine_group_done(session->engine, group);
+	return 0;
+}
+
+int nm_session_stop(struct nm_session *session, json_t *body)
+{
+	uint32_t phase, group;
+	bool heeded;
+
+	if (nm_stop_unpack(body, session->plan, &phase, &group) ||
+	    check_order(session, phase, group, &heeded))
+		return -EPROTO;
+	if (!session->plan->groups[group].phases[phase].leads)
+		return -EPROTO;
+	if (heeded)
+		nm_engine_stop(session->engine, group);
+	return 0;
+}
+
+int nm_session_follow(struct nm_session *session, json_t *body)
+{
+	struct nm_msg_totals follow = {.totals = session->totals, .room = session->n_totals};
+	bool heeded;
+
+	if (nm_follow_unpack(body, session->plan, &follow) ||
+	    check_order(session, follow.phase, follow.group, &heeded))
+		return -EPROTO;
+	if (session->plan->groups[follow.group].phases[follow.phase].leads)
+		return -EPROTO;
+	if (heeded)
+		nm_engine_follow(session->engine, follow.group, follow.totals);
+	return 0;
+}
+
+int nm_session_renew(struct nm_session *session, json_t *body)
+{
+	uint32_t group;
+
+	if (nm_renew_unpack(body, session->plan, &group))
+		return -EPROTO;
+	nm_engine_renew(session->engine, group);
+	return 0;
+}
+
+int nm_session_tell_renewals(struct nm_session *session)
+{
+	int error = 0;
+
+	if (session->peer.state != NM_SESSION_IDLE && session->peer.state != NM_SESSION_PHASE)
+		return 0;
+	for (uint32_t g = 0; g < session->plan->n_groups && !error; g++) {
+		uint32_t renewals = nm_engine_renewals(session->engine, g);
+
+		if (renewals == session->told_renewals[g])
+			continue;
+		session->told_renewals[g] = renewals;
+		nm_session_log(session, "connections of group %s are to be replaced",
+			       session->plan->groups[g].name);
+		error = nm_session_send(session, NM_MESSAGE_RENEW, nm_renew_pack(g));
+	}
+	return error;
+}
+
+static int tell_done(struct nm_session *session, uint32_t phase, uint32_t group)
+{
+	struct nm_msg_totals done = {.phase = phase, .group = group, .totals = session->totals};
+	uint32_t n_workers = session->plan->groups[group].n_workers;
+
+	for (uint32_t w = 0; w < n_workers; w++)
+		session->totals[w] = nm_engine_iterations(session->engine, group, w);
+	nm_engine_sample(session->engine, group, phase, session->sample);
+	done.counts = session->sample->counts;
+	session->told_done[group] = true;
+	return nm_session_send(session, NM_MESSAGE_DONE, nm_done_pack(&done, n_workers));
+}
+
+static int tell_failed(struct nm_session *session)
+{
+	struct nm_engine_error failure;
+	char text[NM_CODEC_MAX_TEXT + 1];
+
+	if (session->told_failed || !nm_engine_failed(session->engine, &failure))
+		return 0;
+	session->told_failed = true;
+	nm_failure_text(&failure, session->plan, session->file, text, sizeof text);
+	nm_session_log(session, "%s", text);
+	const struct nm_msg_failed failed = {.text = text,
+					     .secondary = nm_failure_is_secondary(&failure)};
+
+	return nm_session_send(session, NM_MESSAGE_FAILED, nm_failed_pack(&failed));
+}
+
+int nm_session_report(struct nm_session *session)
+{
+	if (session->peer.state != NM_SESSION_PHASE)
+		return 0;
+	int error = tell_failed(session);
+	bool all = true;
+	uint32_t phase = session->n_begun - 1;
+
+	for (uint32_t g = 0; g < session->plan->n_groups && !error; g++) {
+		const struct nm_group *group = &session->plan->groups[g];
+
+		if (!group->runs || phase >= group->n_phases || session->told_done[g])
+			continue;
+		if (nm_engine_group_done(session->engine, g))
+			error = tell_done(session, phase, g);
+		else
+			all = false;
+	}
+	/* Before the next phase begins, and after the last word about this one is said. */
+	if (!error && all) {
+		nm_flow_sampler_end(&session->flow_meter, nm_clock_ns());
+		session->peer.state = NM_SESSION_IDLE;
+	}
+	return error;
+}
+
+/* What this end has to tell itself. */
+static struct nm_result *own_result(const struct nm_session *session,
+				    const struct nm_msg_result *told)
+{
+	const struct nm_plan *plan = session->plan;
+	const struct nm_host_window *window = &told->window;
+	struct nm_result *own = nm_result_new();
+
+	if (!own)
+		return NULL;
+	own->hosts = calloc(1, sizeof *own->hosts);
+	own->groups = calloc(plan->n_groups + 1, sizeof *own->groups);
+	own->n_hosts = own->hosts ? 1 : 0;
+	own->n_groups = own->groups ? plan->n_groups : 0;
+	if (!own->hosts || !own->groups)
+		return nm_result_free(own);
+	own->throughput = plan->throughput;
+	own->from_ns = window->from_ns;
+	own->to_ns = window->to_ns;
+	own->totals.seconds = (double)window->ns / 1e9;
+	own->totals.counts = window->counts;
+	own->hosts->has_usage = told->has_usage;
+	own->hosts->usage = told->usage;
+	own->hosts->window = *window;
+	if (session->meter.has_before)
+		own->hosts->process_start = session->meter.before->process;
+	for (uint32_t g = 0; g < own->n_groups; g++)
+		own->groups[g].maps = plan->groups[g].maps;
+	return own;
+}
+
+int nm_session_finish(struct nm_session *session, json_t *body)
+{
+	const struct nm_plan *plan = session->plan;
+	struct nm_msg_result *result = calloc(1, sizeof *result);
+	int error = -ENOMEM;
+
+	(void)body;
+	nm_flow_sampler_end(&session->flow_meter, nm_clock_ns());
+	nm_usage_sampler_end(&session->meter, nm_clock_ns());
+	if (result)
+		result->groups = calloc(plan->n_groups + 1, sizeof *result->groups);
+	if (result && result->groups) {
+		nm_counts_read(session->engine, plan, session->sample, result->groups);
+		nm_connections_read(session->engine, plan, &result->connections);
+		result->has_usage = nm_usage_sampler_usage(&session->meter, &result->usage);
+		nm_usage_sampler_counters(&session->meter, &result->counters);
+		result->arrived = session->meter.arrived;
+		result->window = session->meter.window;
+		if (nm_engine_details(session->engine) & NM_DETAIL_REPORT)
+			result->report = nm_report_pack(session->engine, plan);
+		if (session->options->ended && !session->measured)
+			session->measured = own_result(session, result);
+		error = nm_session_send(session, NM_MESSAGE_RESULT,
+					nm_result_pack(result, plan->n_groups));
+		session->peer.state = NM_SESSION_RESULT;
+	}
+	if (result)
+		free(result->groups);
+	free(result);
+	return error;
+}

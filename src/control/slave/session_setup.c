@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session until its engine is started. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/preflight.h"
+#include "control/address.h"
+#include "control/slave/session_priv.h"
+#include "host/cpus.h"
+#include "host/priority.h"
+#include "transport/address.h"
+#include "transport/socket.h"
+
+#define OTHER_DESCRIPTORS 64u /* that a process needs besides those of its plan */
+
+int nm_session_refuse(struct nm_session *session, const char *code, const char *text)
+{
+	nm_session_log(session, "refused: %s", text);
+	/* Once the session has begun, what ends it is a failure of the run. */
+	if (session->peer.state == NM_SESSION_IDLE || session->peer.state == NM_SESSION_PHASE ||
+	    session->peer.state == NM_SESSION_RESULT) {
+		const struct nm_msg_failed failed = {.text = text};
+
+		(void)nm_session_send(session, NM_MESSAGE_FAILED, nm_failed_pack(&failed));
+	} else {
+		/* Before the master knows, who may be back at once. */
+		if (session->seat)
+			nm_session_slot_leave(session->seat);
+		(void)nm_session_send(session, NM_MESSAGE_REFUSE, nm_refuse_pack(code, text));
+	}
+	session->peer.state = NM_SESSION_END;
+	return 0;
+}
+
+int nm_session_hello(struct nm_session *session, json_t *body)
+{
+	struct nm_msg_hello hello;
+	struct nm_host_facts facts;
+	char text[NM_CODEC_MAX_TEXT + 1];
+
+	if (nm_hello_unpack(body, &hello))
+		return -EPROTO;
+	if (hello.protocol != NM_PROTOCOL) {
+		(void)snprintf(
+			text, sizeof text,
+			"the master speaks protocol %u (netmodel %s), this slave protocol %d "
+			"(netmodel %s): use the same version on both hosts",
+			hello.protocol, hello.version, NM_PROTOCOL, NM_VERSION);
+		return nm_session_refuse(session, "version", text);
+	}
+	if (session->seat && !nm_session_slot_take(session->seat)) {
+		if (atomic_load(&session->seat->places->room) < NM_SESSION_SLOTS_SERVED)
+			(void)snprintf(text, sizeof text,
+				       "it serves %llu session%s and no more (%s)",
+				       (unsigned long long)session->options->sessions,
+				       session->options->sessions == 1 ? "" : "s",
+				       session->options->sessions_words);
+		else
+			(void)snprintf(
+				text, sizeof text,
+				"it serves %d sessions already, which is as many as it takes",
+				NM_SESSION_SLOTS_SERVED);
+		return nm_session_refuse(session, "busy", text);
+	}
+	nm_peer_trust(&session->peer);
+	nm_host_facts_read(&facts);
+	session->peer.state = NM_SESSION_PREPARE;
+	return nm_session_send(session, NM_MESSAGE_WELCOME, nm_welcome_pack(facts.hostname));
+}
+
+/* Parses and compiles the work order. False after a refusal. */
+static bool compile(struct nm_session *session, const struct nm_msg_prepare *prepare)
+{
+	struct nm_diags diags = {.lenient = prepare->lenient};
+	char text[NM_CODEC_MAX_TEXT + 1];
+
+	session->root =
+		nm_profile_parse(prepare->file, prepare->profile, strlen(prepare->profile), &diags);
+	if (session->root)
+		session->plan =
+			nm_plan_compile_mirror(session->root, prepare->file, prepare->host, &diags);
+	if (session->plan)
+		nm_preflight_check(session->plan, prepare->file, &diags);
+	bool ok = session->plan && diags.n_errors == 0;
+
+	if (!ok) {
+		(void)snprintf(text, sizeof text, "it cannot use the profile");
+		for (size_t i = 0; i < diags.count; i++) {
+			if (diags.items[i].severity == NM_SEV_ERROR) {
+				nm_diag_format(&diags.items[i], text, sizeof text);
+				break;
+			}
+		}
+		(void)nm_session_refuse(session, "profile", text);
+	}
+	nm_diags_fini(&diags);
+	return ok;
+}
+
+/* Holds the plan against what this slave allows and what the system gives. False after a refusal. */
+static bool check_limits(struct nm_session *session)
+{
+	uint64_t flows = 0, limit = 0;
+	uint64_t needed = nm_plan_descriptors(session->plan) + OTHER_DESCRIPTORS;
+	char text[256];
+
+	for (uint32_t g = 0; g < session->plan->n_groups; g++) {
+		if (session->plan->groups[g].runs)
+			flows += session->plan->groups[g].n_flows;
+	}
+	if (session->options->max_flows && flows > session->options->max_flows) {
+		(void)snprintf(text, sizeof text, "%llu flows are asked for, and it allows %llu",
+			       (unsigned long long)flows,
+			       (unsigned long long)session->options->max_flows);
+	} else if (!session->options->in_process && nm_raise_nofile(needed, &limit)) {
+		(void)snprintf(text, sizeof text,
+			       "%llu descriptors are needed, and its process may have %llu: raise "
+			       "its limit (ulimit -n)",
+			       (unsigned long long)needed, (unsigned long long)limit);
+	} else {
+		return true;
+	}
+	(void)nm_session_refuse(session, "limit", text);
+	return false;
+}
+
+/* False after a refusal. */
+static bool make_engine(struct nm_session *session, const char *cpus_text,
+			const struct nm_msg_prepare *prepare)
+{
+	struct nm_cpu_list cpus = {.cpus = NULL};
+	char text[512] = "out of memory", why[256] = "";
+	const char *code = "resources";
+	int error = cpus_text ? nm_cpu_list_parse(cpus_text, &cpus) : 0;
+
+	if (error) {
+		char phrase[320];
+
+		code = "cpus";
+		nm_cpu_list_explain(cpus_text, error, phrase, sizeof phrase);
+		(void)snprintf(text, sizeof text, "CPU list \"%.128s\": %s", cpus_text, phrase);
+	} else {
+		struct nm_engine_config config = {
+			.plan = session->plan,
+			.details = prepare->details &
+				   ~(uint32_t)(NM_DETAIL_OWN | NM_DETAIL_PASS_TIMES),
+			.seed = prepare->seed,
+			.cpus = cpus.cpus,
+			.n_cpus = cpus.count,
+			.cookie = nm_run_cookie(prepare->run_id),
+		};
+
+		memcpy(config.secret, prepare->secret, sizeof config.secret);
+		error = nm_engine_new(&config, &session->engine);
+		explicit_bzero(config.secret, sizeof config.secret);
+		if (error)
+			(void)snprintf(text, sizeof text, "it cannot make the engine: %s",
+				       strerror(-error));
+	}
+	nm_cpu_list_fini(&cpus);
+	if (!error) {
+		nm_engine_set_host(session->engine, 0, &session->remote, &session->local);
+		error = nm_engine_prepare(session->engine, why, sizeof why);
+		if (!error)
+			error = nm_engine_listen(session->engine, why, sizeof why);
+		if (error)
+			(void)snprintf(text, sizeof text, "%s", *why ? why : strerror(-error));
+	}
+	/* A run has come to nothing: a slave that is to serve so many sessions does not wait for another instead. */
+	if (error) {
+		session->end = NM_SESSION_BROKEN;
+		(void)nm_session_refuse(session, code, text);
+	}
+	return !error;
+}
+
+/* Room for what is said about the plan. */
+static int allocate(struct nm_session *session, const struct nm_msg_prepare *prepare)
+{
+	for (uint32_t g = 0; g < session->plan->n_groups; g++) {
+		if (session->plan->groups[g].n_workers > session->n_totals)
+			session->n_totals = session->plan->groups[g].n_workers;
+	}
+	session->totals = calloc(session->n_totals + 1, sizeof *session->totals);
+	session->told_done = calloc(session->plan->n_groups + 1, sizeof *session->told_done);
+	session->told_renewals =
+		calloc(session->plan->n_groups + 1, sizeof *session->told_renewals);
+	session->sample = calloc(1, sizeof *session->sample);
+	session->file = strdup(prepare->file);
+	if (!session->totals || !session->told_done || !session->told_renewals ||
+	    !session->sample || !session->file)
+		return -ENOMEM;
+	int error = nm_usage_sampler_init(&session->meter, session->engine, session->plan,
+					  prepare->interval_ns, nm_session_row, session);
+
+	const struct nm_flow_sampler_events samples = {
+		.arg = session, .flows = nm_session_flows, .tcp = nm_session_tcp};
+
+	if (!error)
+		error = nm_flow_sampler_init(&session->flow_meter, session->engine, session->plan,
+					     prepare->interval_ns, NULL, &samples);
+	/* They count the threads that are started after them. */
+	if (!error && prepare->counters)
+		error = nm_perf_open(prepare->counters, &session->perf);
+	session->meter.perf = session->perf;
+	return error;
+}
+
+/* The address from which this host connects to the master, if it is another than that at which the master has reached it;
+ * NULL otherwise. */
+static const char *other_source(const struct nm_session *session, char *buf, size_t size)
+{
+	struct nm_addr source;
+
+	if (session->remote.sa.ss_family == AF_VSOCK ||
+	    nm_address_source(&session->remote, &source) < 0 ||
+	    nm_addr_same_host(&source, &session->local))
+		return NULL;
+	return nm_addr_text(&source, buf, size);
+}
+
+int nm_session_prepare(struct nm_session *session, json_t *body)
+{
+	char source[NM_ADDRESS_TEXT];
+	struct nm_msg_prepare prepare;
+	struct nm_host_facts facts;
+
+	if (nm_prepare_unpack(body, &prepare))
+		return -EPROTO;
+	const char *cpus = prepare.cpus ? prepare.cpus : session->options->cpus;
+
+	bool made = compile(session, &prepare) && check_limits(session) &&
+		    make_engine(session, cpus, &prepare);
+
+	explicit_bzero(prepare.secret, sizeof prepare.secret);
+	if (!made)
+		return 0;
+	int error = allocate(session, &prepare);
+	if (error)
+		return error;
+	nm_heartbeat_satisfy(&session->peer.beat, prepare.timeout_ns);
+	session->end = NM_SESSION_BROKEN;
+	nm_session_log(session, "run %.12s: profile %s, as host %s", prepare.run_id, prepare.file,
+		       prepare.host);
+	nm_host_facts_read(&facts);
+	session->peer.state = NM_SESSION_CONNECT;
+	return nm_session_send(session, NM_MESSAGE_READY,
+			       nm_ready_pack(nm_endpoints_pack(session->engine, session->plan, 0),
+					     other_source(session, source, sizeof source), &facts));
+}
+
+int nm_session_connect(struct nm_session *session, json_t *body)
+{
+	json_t *endpoints;
+
+	if (nm_connect_unpack(body, &endpoints) ||
+	    nm_endpoints_unpack(endpoints, session->engine, session->plan, 0) ||
+	    !nm_engine_endpoints_complete(session->engine))
+		return -EPROTO;
+	int error = nm_engine_start(session->engine);
+	if (error) {
+		char text[128];
+
+		(void)snprintf(text, sizeof text, "it cannot start its workers: %s",
+			       strerror(-error));
+		return nm_session_refuse(session, "resources", text);
+	}
+	/* To the end of the session's process. */
+	if (!session->options->in_process)
+		(void)nm_priority_raise();
+	session->peer.state = NM_SESSION_IDLE;
+	return nm_session_send(session, NM_MESSAGE_ARMED, json_object());
+}

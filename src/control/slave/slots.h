@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who has a session with a slave, in memory that the slave shares with its session processes: whoever connects is
+ * silent until he has said hello as a master, and then is served if there is room. Who stays silent can take the place
+ * of other silent ones only. */
+#ifndef NM_CONTROL_SLAVE_SLOTS_H
+#define NM_CONTROL_SLAVE_SLOTS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define NM_SESSION_SLOTS_SERVED 64 /* masters at a time */
+#define NM_SESSION_SLOTS_SILENT 64 /* connections that have not said hello */
+#define NM_SESSION_SLOTS	(NM_SESSION_SLOTS_SERVED + NM_SESSION_SLOTS_SILENT)
+
+enum nm_session_slot_state {
+	NM_SESSION_SLOT_FREE,
+	NM_SESSION_SLOT_SILENT,
+	NM_SESSION_SLOT_SERVED,
+	NM_SESSION_SLOT_CLOSED
+};
+
+struct nm_session_slots {
+	_Atomic int place[NM_SESSION_SLOTS]; /* enum nm_session_slot_state */
+	_Atomic int
+		room; /* how many of them may be served at a time, at most NM_SESSION_SLOTS_SERVED */
+};
+
+/* One place, as its session has it. */
+struct nm_session_slot {
+	struct nm_session_slots *places; /* borrowed */
+	size_t index;
+};
+
+/* All free; NULL when out of memory. */
+struct nm_session_slots *nm_session_slots_new(void);
+struct nm_session_slots *nm_session_slots_free(struct nm_session_slots *places);
+/* By the session: from silent to served. False: the slave is full, or has just closed this place. */
+bool nm_session_slot_take(const struct nm_session_slot *seat);
+/* By the session: from served to silent, when nothing comes of it. */
+void nm_session_slot_leave(const struct nm_session_slot *seat);
+/* By the slave: from silent to closed. False: its session has meanwhile been served. */
+bool nm_session_slots_close(struct nm_session_slots *places, size_t index);
+/* How many are so. */
+size_t nm_session_slots_count(struct nm_session_slots *places, enum nm_session_slot_state which);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/snapshot.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "flowop/flowop.h"
+
+/* Of the flowop that has failed; NULL: it is none, or has no limit. */
+static const struct nm_instr *find_limited(const struct nm_plan *plan,
+					   const struct nm_engine_error *error)
+{
+	const struct nm_group *group =
+		error->group < plan->n_groups ? &plan->groups[error->group] : NULL;
+
+	for (uint32_t i = 0; group && error->flowop && i < group->n_instrs; i++) {
+		const struct nm_instr *instr = &group->instrs[i];
+
+		if (instr->op && instr->timeout_ns && instr->line == error->line &&
+		    strcmp(instr->op->name, error->flowop) == 0)
+			return instr;
+	}
+	return NULL;
+}
+
+/* As a profile has it: 100ms. */
+static void print_time(uint64_t ns, char *buf, size_t size)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = {{1000000000u, "s"}, {1000000u, "ms"}, {1000u, "us"}, {1u, "ns"}};
+	size_t i = 0;
+
+	while (ns % units[i].ns)
+		i++;
+	(void)snprintf(buf, size, "%llu%s", (unsigned long long)(ns / units[i].ns), units[i].name);
+}
+
+/* What did not happen in the time that the flowop has. */
+static void timeout_text(const struct nm_instr *instr, char *buf, size_t size)
+{
+	uint32_t flags = instr->op->flags;
+	char time[32];
+
+	/* Greetings are repeated: the limit of all together stands elsewhere. */
+	print_time(instr->greets && instr->size ? instr->size : instr->timeout_ns, time,
+		   sizeof time);
+	(void)snprintf(buf, size, "%s within timeout=%s",
+		       flags & NM_FLOWOP_OPENS	   ? "no connection"
+		       : flags & NM_FLOWOP_FOLLOWS ? "nothing came"
+						   : "not done",
+		       time);
+}
+
+/* Whether the connections of the flowop have ports that the profile has chosen. */
+static bool has_own_ports(const struct nm_plan *plan, const struct nm_engine_error *error)
+{
+	const struct nm_group *group =
+		error->group < plan->n_groups ? &plan->groups[error->group] : NULL;
+
+	for (uint32_t i = 0; group && i < group->n_instrs; i++) {
+		const struct nm_instr *instr = &group->instrs[i];
+		const struct nm_opt *opt =
+			instr->op && (instr->op->flags & NM_FLOWOP_OPENS) &&
+					instr->line == error->line && instr->transport
+				? nm_opt_find(instr->transport->opts, "source_port")
+				: NULL;
+		uint64_t port = 0;
+
+		if (!opt)
+			continue;
+		memcpy(&port, (const char *)instr->transport_opts + opt->offset, sizeof port);
+		if (port)
+			return true;
+	}
+	return false;
+}
+
+void nm_failure_text(const struct nm_engine_error *error, const struct nm_plan *plan,
+		     const char *file, char *buf, size_t size)
+{
+	const struct nm_instr *limited =
+		error->error == ETIMEDOUT && !*error->why ? find_limited(plan, error) : NULL;
+	char late[96];
+	const char *cause = *error->why	   ? error->why
+			    : error->error ? strerror(error->error)
+					   : "it failed";
+	char count[48], ports[256];
+
+	/* What nothing but sending files answers. */
+	if (error->error == ESTALE)
+		cause = "a file has become shorter while it was sent";
+	if (limited) {
+		timeout_text(limited, late, sizeof late);
+		cause = late;
+	}
+	if ((error->error == EADDRNOTAVAIL || error->error == EADDRINUSE) && !*error->why &&
+	    has_own_ports(plan, error)) {
+		(void)snprintf(ports, sizeof ports,
+			       "%s: its source_port is in use, or waits in TIME_WAIT since a "
+			       "connection was closed in order; source_ports gives each flow "
+			       "several, and close=rst leaves none waiting",
+			       strerror(error->error));
+		cause = ports;
+	}
+	(void)snprintf(count, sizeof count, "%llu flow%s", (unsigned long long)error->count,
+		       error->count == 1 ? "" : "s");
+	if (error->of_process)
+		(void)snprintf(buf, size, "%s: %s", file, cause);
+	else if (error->flowop)
+		(void)snprintf(buf, size, "flowop %s at %s:%u: %s (%s)", error->flowop, file,
+			       error->line, cause, count);
+	else
+		(void)snprintf(buf, size, "flow %u of group %u of %s: %s (%s)", error->flow,
+			       error->group, file, cause, count);
+}
+
+bool nm_failure_is_secondary(const struct nm_engine_error *error)
+{
+	switch (error->error) {
+	case ECONNRESET:
+	case ECONNABORTED:
+	case EPIPE:
+	case ENODATA:
+	case 0:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void merge_tls(struct nm_tls_report *into, const struct nm_conn_tls *from)
+{
+	if (into->connections == 0) {
+		memcpy(into->version, from->version, sizeof into->version);
+		memcpy(into->cipher, from->cipher, sizeof into->cipher);
+	}
+	into->connections += from->connections;
+	into->resumed += from->resumed;
+	into->ktls_send += from->ktls_send;
+	into->ktls_receive += from->ktls_receive;
+}
+
+static void merge(struct nm_conn_report *into, const struct nm_conn_summary *from)
+{
+	double of_all = (double)from->connections / (double)(into->connections + from->connections);
+
+	if (into->connections == 0) {
+		into->rtt_min_s = from->rtt_min_s;
+		into->mss_min = from->mss_min;
+		memcpy(into->congestion_control, from->congestion_control,
+		       sizeof into->congestion_control);
+	}
+	if (from->rtt_min_s < into->rtt_min_s)
+		into->rtt_min_s = from->rtt_min_s;
+	if (from->rtt_max_s > into->rtt_max_s)
+		into->rtt_max_s = from->rtt_max_s;
+	if (from->mss_min < into->mss_min)
+		into->mss_min = from->mss_min;
+	if (from->mss_max > into->mss_max)
+		into->mss_max = from->mss_max;
+	into->rtt_mean_s += (from->rtt_mean_s - into->rtt_mean_s) * of_all;
+	into->cwnd_mean += (from->cwnd_mean - into->cwnd_mean) * of_all;
+	into->retransmits += from->retransmits;
+	merge_tls(&into->tls, &from->tls);
+	into->connections += from->connections;
+}
+
+void nm_connections_read(const struct nm_engine *engine, const struct nm_plan *plan,
+			 struct nm_conn_report *ret_report)
+{
+	*ret_report = (struct nm_conn_report){.connections = 0};
+	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		const struct nm_group *group = &plan->groups[g];
+		struct nm_conn_summary summary = {.connections = 0};
+
+		if (!group->runs)
+			continue;
+		/* The numbers of a connection grow over the phases: only its last ones count. */
+		for (uint32_t k = group->n_phases; k-- > 0 && summary.connections == 0;) {
+			if (group->phases[k].measured)
+				nm_engine_conn_summary(engine, g, k, &summary);
+		}
+		if (summary.connections)
+			merge(ret_report, &summary);
+	}
+	if (ret_report->connections == 0)
+		(void)snprintf(ret_report->why, sizeof ret_report->why,
+			       "no TCP connection was open at the end of a measured transaction");
+}
+
+void nm_counts_read(const struct nm_engine *engine, const struct nm_plan *plan,
+		    struct nm_sample *sample, struct nm_counts *ret_counts)
+{
+	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		const struct nm_group *group = &plan->groups[g];
+
+		ret_counts[g] = (struct nm_counts){.iterations = 0};
+		for (uint32_t k = 0; group->runs && k < group->n_phases; k++) {
+			nm_engine_sample(engine, g, k, sample);
+			nm_counts_add(&ret_counts[g], &sample->counts);
+		}
+	}
+}

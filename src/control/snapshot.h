@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a side says about its own engine. */
+#ifndef NM_CONTROL_SNAPSHOT_H
+#define NM_CONTROL_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/engine.h"
+#include "result/result.h"
+
+/* "flowop connect at tcp.xml:12: Connection refused (3 flows)"; `plan` is the engine's. */
+void nm_failure_text(const struct nm_engine_error *error, const struct nm_plan *plan,
+		     const char *file, char *buf, size_t size);
+/* True for the errors that flows see when it was their peer that failed first. */
+bool nm_failure_is_secondary(const struct nm_engine_error *error);
+/* The connections of each group as they were in the last measured phase that left any open. */
+void nm_connections_read(const struct nm_engine *engine, const struct nm_plan *plan,
+			 struct nm_conn_report *ret_report);
+/* What each group has done in all phases: counts[n_groups]. `sample` is room to work in. */
+void nm_counts_read(const struct nm_engine *engine, const struct nm_plan *plan,
+		    struct nm_sample *sample, struct nm_counts *ret_counts);
+
+#endif

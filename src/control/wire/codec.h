@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bodies of control messages: each is made by a pack function and read by an unpack function. Packers return an
+ * owned object or NULL when out of memory. Unpackers check everything against the limits they are given and return 0,
+ * or -EPROTO with nothing to be used; strings they return are borrowed from the body. */
+#ifndef NM_CONTROL_WIRE_CODEC_H
+#define NM_CONTROL_WIRE_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "engine/detail.h"
+#include "engine/engine.h"
+#include "host/facts.h"
+#include "host/perf.h"
+#include "host/usage.h"
+#include "plan/plan.h"
+#include "result/result.h"
+#include "stats/counters.h"
+
+/* Longest texts taken from a peer. */
+#define NM_CODEC_MAX_NAME 255
+#define NM_CODEC_MAX_TEXT 4095
+
+/* --- setting up (codec_setup.c) --- */
+
+struct nm_msg_hello { /* also welcome, without the magic */
+	const char *magic;
+	uint32_t protocol;
+	const char *version;
+	const char *hostname; /* of the slave; NULL in a hello */
+};
+json_t *nm_hello_pack(void);
+json_t *nm_welcome_pack(const char *hostname);
+/* These take members that they do not know: a peer of another version must be understood so far. */
+int nm_hello_unpack(json_t *body, struct nm_msg_hello *ret);
+int nm_welcome_unpack(json_t *body, struct nm_msg_hello *ret);
+
+/* One word and one line of text: refuse, abort. */
+json_t *nm_refuse_pack(const char *code, const char *text);
+int nm_refuse_unpack(json_t *body, const char **ret_code, const char **ret_text);
+
+struct nm_msg_prepare {
+	const char *run_id;
+	const char *host;     /* what the profile calls the slave */
+	const char *profile;  /* substituted, as XML */
+	const char *file;     /* its name in messages */
+	const char *cpus;     /* list for the workers; NULL: the slave's own choice */
+	const char *counters; /* of the hardware, a list; NULL: none */
+	uint32_t details;     /* enum nm_detail_flags */
+	bool lenient;	      /* what is unknown in the profile is left out */
+	uint64_t interval_ns, timeout_ns;
+	uint64_t seed;			       /* of all that is random; both ends draw the same */
+	unsigned char secret[NM_SECRET_BYTES]; /* of the run */
+};
+/* What the connections of the run prove themselves with: a part of its random id. */
+uint64_t nm_run_cookie(const char *run_id);
+json_t *nm_prepare_pack(const struct nm_msg_prepare *prepare);
+int nm_prepare_unpack(json_t *body, struct nm_msg_prepare *ret);
+
+/* The listeners of this side that `host` of the plan connects to (a slave's plan has host 0 only). */
+json_t *nm_endpoints_pack(const struct nm_engine *engine, const struct nm_plan *plan,
+			  uint32_t host);
+/* Hands listeners of `host` to the engine. */
+int nm_endpoints_unpack(json_t *list, struct nm_engine *engine, const struct nm_plan *plan,
+			uint32_t host);
+/* Takes endpoints. source: the address from which the slave connects to the master; NULL: that at which it is reached. */
+json_t *nm_ready_pack(json_t *endpoints, const char *source, const struct nm_host_facts *facts);
+int nm_ready_unpack(json_t *body, json_t **ret_endpoints, const char **ret_source,
+		    struct nm_host_facts *ret_facts);
+json_t *nm_connect_pack(json_t *endpoints); /* takes endpoints */
+int nm_connect_unpack(json_t *body, json_t **ret_endpoints);
+
+json_t *nm_ping_pack(uint64_t sent_ns);
+int nm_ping_unpack(json_t *body, uint64_t *ret_sent_ns);
+json_t *nm_pong_pack(uint64_t sent_ns, uint64_t now_ns);
+int nm_pong_unpack(json_t *body, uint64_t *ret_sent_ns, uint64_t *ret_now_ns);
+
+/* --- running (codec_run.c) --- */
+
+/* What a host is told when a phase begins; also the orders of the master to itself. */
+#define NM_USAGE_NEVER	(-1)
+#define NM_USAGE_AT_END INT64_MAX
+struct nm_phase_order {
+	uint32_t phase;
+	bool measured;	  /* some group's transaction is: intervals are kept */
+	uint64_t stop_ns; /* when the last group will be stopped, after the begin; 0: not known */
+	int64_t usage_from_ns; /* when the measured window opens, after the begin, or NEVER */
+	int64_t usage_to_ns;   /* when it closes, or NEVER, or AT_END of the phase */
+};
+json_t *nm_begin_pack(const struct nm_phase_order *order);
+int nm_begin_unpack(json_t *body, uint32_t n_phases, struct nm_phase_order *ret);
+json_t *nm_began_pack(uint32_t phase, uint64_t at_ns);
+int nm_began_unpack(json_t *body, uint32_t *ret_phase, uint64_t *ret_at_ns);
+
+json_t *nm_stop_pack(uint32_t phase, uint32_t group);
+int nm_stop_unpack(json_t *body, const struct nm_plan *plan, uint32_t *ret_phase,
+		   uint32_t *ret_group);
+
+/* What each worker of a group has done in a phase: follow and done. */
+struct nm_msg_totals {
+	uint32_t phase, group;
+	uint64_t *totals;	 /* n_workers of the group; owned by the caller, who also sets it */
+	size_t room;		 /* for unpack: how many fit */
+	struct nm_counts counts; /* done only */
+};
+json_t *nm_follow_pack(const struct nm_msg_totals *follow, uint32_t n_workers);
+int nm_follow_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_totals *ret);
+json_t *nm_done_pack(const struct nm_msg_totals *done, uint32_t n_workers);
+int nm_done_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_totals *ret);
+
+/* The connections of a group should be replaced. */
+json_t *nm_renew_pack(uint32_t group);
+int nm_renew_unpack(json_t *body, const struct nm_plan *plan, uint32_t *ret_group);
+
+json_t *nm_heartbeat_pack(uint64_t progress);
+int nm_heartbeat_unpack(json_t *body, uint64_t *ret_progress);
+
+struct nm_msg_failed {
+	const char *text; /* "flowop read at web.xml:12: Connection reset by peer (3 flows)" */
+	bool secondary;	  /* the way in which flows fail when their peer has failed */
+};
+json_t *nm_failed_pack(const struct nm_msg_failed *failed);
+int nm_failed_unpack(json_t *body, struct nm_msg_failed *ret);
+
+/* --- results (codec_result.c) --- */
+
+json_t *nm_interval_pack(const struct nm_host_interval *row);
+int nm_interval_unpack(json_t *body, uint32_t n_phases, struct nm_host_interval *ret);
+
+struct nm_msg_result {
+	struct nm_counts *groups; /* n_groups of the plan; all phases of each */
+	struct nm_conn_report connections;
+	bool has_usage;
+	struct nm_usage usage;
+	struct nm_perf_values counters;
+	struct nm_arrived arrived;
+	struct nm_host_window window;
+	json_t *report; /* pack takes it, unpack borrows it from the body; NULL: none */
+};
+json_t *nm_result_pack(const struct nm_msg_result *result, size_t n_groups);
+/* ret->groups must hold n_groups. */
+int nm_result_unpack(json_t *body, size_t n_groups, struct nm_msg_result *ret);
+
+/* --- samples (codec_flows.c) --- */
+
+struct nm_flow_rows;
+struct nm_flow_row;
+struct nm_tcp_rows;
+struct nm_tcp_sample;
+json_t *nm_flows_pack(const struct nm_flow_rows *rows);
+/* Host and plan are left for the caller to set; *ret_rows is owned, and what ret->rows shows. -EPROTO or -ENOMEM. */
+int nm_flows_unpack(json_t *body, const struct nm_plan *plan, struct nm_flow_rows *ret,
+		    struct nm_flow_row **ret_rows);
+json_t *nm_tcp_pack(const struct nm_tcp_rows *rows);
+int nm_tcp_unpack(json_t *body, const struct nm_plan *plan, struct nm_tcp_rows *ret,
+		  struct nm_tcp_sample **ret_rows);
+
+/* --- what a host did in detail (codec_report.c) --- */
+
+json_t *nm_report_pack(const struct nm_engine *engine, const struct nm_plan *plan);
+/* The plan is that of the host. *ret is owned; NULL after an error, -EPROTO or -ENOMEM. */
+int nm_report_unpack(json_t *body, const struct nm_plan *plan,
+		     const struct nm_percentiles *percentiles, struct nm_host_report **ret);
+json_t *nm_perf_pack(const struct nm_perf_values *values);
+int nm_perf_unpack(const json_t *list, struct nm_perf_values *ret);
+
+/* --- pieces, shared by the above (codec.c) --- */
+
+/* A string of any bytes: what is not UTF-8 becomes "?". */
+json_t *nm_text_pack(const char *text);
+/* A string of at most max bytes. */
+int nm_text_unpack(const json_t *value, size_t max, const char **ret_text);
+int nm_text_copy(const json_t *value, char *to, size_t size);
+/* A whole number of 0..max. */
+int nm_u64_unpack(const json_t *value, uint64_t max, uint64_t *ret);
+int nm_u32_unpack(const json_t *value, uint32_t max, uint32_t *ret);
+json_t *nm_u64s_pack(const uint64_t *values, size_t count);
+int nm_u64s_unpack(const json_t *list, uint64_t *ret_values, size_t count);
+json_t *nm_counts_pack(const struct nm_counts *counts);
+int nm_counts_unpack(const json_t *list, struct nm_counts *ret);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The envelope of a control message: which one it is, and whether it may come now. On the wire: ["word", {body}]. */
+#ifndef NM_CONTROL_WIRE_MESSAGE_H
+#define NM_CONTROL_WIRE_MESSAGE_H
+
+#include <stddef.h>
+
+#include <jansson.h>
+
+#define NM_PROTOCOL	  3
+#define NM_PROTOCOL_MAGIC "netmodel"
+#ifndef NM_VERSION
+#define NM_VERSION "0.1.0"
+#endif
+
+/* States of a session, alike on both sides; a side's state changes when it sends or takes the message that ends it.
+ * NM_STATE(name, word, what the master waits for in it) */
+#define NM_SESSION_STATES(NM_STATE)                                                                \
+	NM_STATE(HELLO, "hello", "its answer")                                                     \
+	NM_STATE(PREPARE, "prepare", "it to prepare")                                              \
+	NM_STATE(CONNECT, "connect", "it to connect")                                              \
+	NM_STATE(IDLE, "idle", "nothing")                                                          \
+	NM_STATE(PHASE, "phase", "its flows")                                                      \
+	NM_STATE(RESULT, "result", "its result")                                                   \
+	NM_STATE(END, "end", "nothing")
+
+enum nm_session_state {
+#define NM_STATE(name, word, wait) NM_SESSION_##name,
+	NM_SESSION_STATES(NM_STATE)
+#undef NM_STATE
+};
+
+enum nm_side { NM_SIDE_MASTER = 1, NM_SIDE_SLAVE = 2, NM_SIDE_BOTH = 3 };
+
+enum nm_message_type {
+#define NM_MESSAGE(name, word, sender, states) NM_MESSAGE_##name,
+#include "control/wire/messages.def"
+#undef NM_MESSAGE
+	NM_MESSAGE__COUNT
+};
+
+struct nm_message {
+	enum nm_message_type type;
+	json_t *body; /* an object; borrowed from root */
+	json_t *root; /* owned */
+};
+
+const char *nm_message_word(enum nm_message_type type);
+const char *nm_session_state_word(enum nm_session_state state);
+const char *nm_session_state_waits(enum nm_session_state state);
+
+/* Reads one frame's payload. -EPROTO with a phrase in why when it is not a message, or not one that `from` may send to
+ * a session in this state; 0 with *ret_message otherwise. */
+int nm_message_decode(const char *payload, size_t size, enum nm_side from,
+		      enum nm_session_state state, struct nm_message *ret_message, char *why,
+		      size_t why_size);
+void nm_message_fini(struct nm_message *message);
+/* Takes the body (NULL: none could be made). An owned text of *ret_size bytes, NULL when out of memory. */
+char *nm_message_encode(enum nm_message_type type, json_t *body, size_t *ret_size);
+
+#endif
