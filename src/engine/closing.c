@@ -45,8 +45,8 @@ static bool is_almost_over(const struct nm_worker *worker, const struct nm_flow 
 {
 	uint64_t done = nm_count_passes(worker->io.count);
 
-	return flow->iterations_left == 1 || worker->goal <= done ||
-	       worker->goal - done <= worker->n_flows;
+	return flow->iterations_left == 1 || worker->end_at <= done ||
+	       worker->end_at - done <= worker->n_flows;
 }
 
 bool nm_worker_closes_later(struct nm_worker *worker, struct nm_flow *flow)

@@ -99,7 +99,7 @@ static void log_add(struct nm_worker *worker, const struct record *record)
 	worker->detail->records[written & (log->size - 1)] = *record;
 	atomic_store_explicit(&log->written, written + 1, memory_order_release);
 	if (used + 1 == log->size / 2)
-		nm_worker_tell_main(worker);
+		nm_worker_notify_owner(worker);
 }
 
 static void note_pass(const struct nm_detail *detail, struct flow_counts *own, uint64_t ns)

@@ -10,7 +10,7 @@
 
 #include "engine/door.h"
 #include "engine/engine_priv.h"
-#include "engine/renew.h"
+#include "engine/phase/reconnect.h"
 #include "flowop/flowop.h"
 #include "host/awake.h"
 #include "host/clock.h"
@@ -117,7 +117,7 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine)
 	if (engine->groups)
 		each_worker(engine, quit_worker);
 	engine->doors = nm_doors_free(engine->doors);
-	engine->news = nm_news_free(engine->news);
+	engine->events = nm_events_free(engine->events);
 	if (engine->groups) {
 		each_worker(engine, nm_worker_join);
 		each_worker(engine, nm_worker_fini);
@@ -240,7 +240,7 @@ int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size)
 				return r;
 		}
 	}
-	return nm_news_open(engine);
+	return nm_events_open(engine);
 }
 
 int nm_engine_listen(struct nm_engine *engine, char *why, size_t why_size)
@@ -348,7 +348,7 @@ int nm_engine_start(struct nm_engine *engine)
 
 int nm_engine_fd(const struct nm_engine *engine)
 {
-	return nm_news_fd(engine);
+	return nm_events_fd(engine);
 }
 
 void nm_engine_clear(struct nm_engine *engine)
@@ -356,7 +356,7 @@ void nm_engine_clear(struct nm_engine *engine)
 	uint64_t count;
 
 	(void)!read(engine->event_fd, &count, sizeof count);
-	nm_news_read(engine);
+	nm_events_read(engine);
 }
 
 void nm_engine_begin(struct nm_engine *engine, uint32_t phase)

@@ -100,8 +100,8 @@ void nm_engine_stop(struct nm_engine *engine, uint32_t group);
 void nm_engine_follow(struct nm_engine *engine, uint32_t group, const uint64_t *totals);
 /* How often transports of this side have told that the group's connections will not last. Those of this side are replaced
  * where their passes begin, if it leads; the other side has to be told to do so, by this function. */
-uint32_t nm_engine_renewals(const struct nm_engine *engine, uint32_t group);
-void nm_engine_renew(struct nm_engine *engine, uint32_t group);
+uint32_t nm_engine_reconnects(const struct nm_engine *engine, uint32_t group);
+void nm_engine_reconnect(struct nm_engine *engine, uint32_t group);
 /* Whether the group has made its last pass of the phase that began last. */
 bool nm_engine_group_passed(const struct nm_engine *engine, uint32_t group);
 /* How much free hosts have sent beyond the passes, in bytes; bytes[n_workers], copied. Only to a group that has passed. */

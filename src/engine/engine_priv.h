@@ -9,9 +9,9 @@
 
 #include "engine/detail_priv.h"
 #include "engine/engine.h"
-#include "engine/lowat.h"
+#include "engine/phase/rcvlowat.h"
 #include "engine/thread.h"
-#include "engine/timers.h"
+#include "engine/loop/timer.h"
 #include "engine/waits.h"
 
 /* What a worker keeps of one phase. */
@@ -29,11 +29,11 @@ struct nm_worker {
 	const struct nm_instr *body;	    /* the first instruction of the present phase */
 	struct nm_hist *latency, *response; /* of the present phase */
 	uint64_t
-		target; /* answered passes of the present phase at which it ends: for a leader 0 once it is told to stop, for a
+		check_at; /* answered passes of the present phase at which it ends: for a leader 0 once it is told to stop, for a
 	                  * follower the number it is told; UINT64_MAX until then; 0 all the time when passes are paced */
-	uint64_t goal;	/* the same; target may be lower, and then each pass is looked at */
+	uint64_t end_at;  /* the same; check_at may be lower, and then each pass is looked at */
 	uint64_t
-		turn_mask; /* passes, a power of two, less one: the flow that has made the last of so many
+		budget_mask; /* passes, a power of two, less one: the flow that has made the last of so many
 			     * lets the others have their turn */
 	uint64_t period_ns; /* with a rate: between two passes of a flow */
 	uint64_t last_ns;   /* with a rate: no pass is due from then on; UINT64_MAX: any may be */
@@ -65,12 +65,12 @@ struct nm_worker {
 	size_t flow_bytes;
 	uint32_t n_flows;
 	struct nm_timers timers;
-	struct nm_lowat lowat;
+	struct nm_rcvlowat rcvlowat;
 	bool draining;
 	uint32_t
 		n_owing; /* after the passes of a phase: connections on which messages given up still move */
 	uint32_t
-		n_stale; /* connections that are to be replaced; of a leader, in a phase where they can be */
+		n_reconnects; /* connections that are to be replaced; of a leader, in a phase where they can be */
 	uint32_t renewed; /* what it has taken of renew */
 	struct nm_instr *
 		openings; /* owned; by opening, two each: what opens it anew, and what ends that; NULL: none can be */
@@ -84,7 +84,7 @@ struct nm_worker {
 		drain; /* bytes that free hosts have sent beyond the passes; UINT64_MAX: not known yet */
 	_Atomic uint32_t
 		renew; /* how often the connections that are open have been told to be replaced */
-	_Atomic bool called; /* some command has come */
+	_Atomic bool has_command; /* some command has come */
 	_Atomic bool quit;
 	/* Answers, worker -> main; each is followed by a write to the engine's event_fd. */
 	_Atomic uint32_t done;	 /* number of phases done */
@@ -139,8 +139,8 @@ struct nm_engine {
 	uint64_t cookie; /* of the run */
 	unsigned char secret[NM_SECRET_BYTES];
 	struct nm_doors *doors;
-	struct nm_news *news; /* NULL: no transport has any */
-	uint32_t begun;	      /* phases */
+	struct nm_events *events; /* NULL: no transport has any */
+	uint32_t begun;		  /* phases */
 	uint64_t
 		processes_end_ns; /* when workers that are processes must have ended; 0: not asked to yet */
 	struct {
@@ -154,13 +154,14 @@ static inline struct nm_flow *nm_worker_flow(const struct nm_worker *worker, uin
 }
 
 /* Passes at which the present phase ends. */
-static inline void nm_worker_set_goal(struct nm_worker *worker, uint64_t goal)
+static inline void nm_worker_set_end(struct nm_worker *worker, uint64_t end_at)
 {
 	uint64_t others = nm_counter_read(&worker->io.count->unanswered);
-	worker->goal = goal;
-	worker->target = goal == UINT64_MAX ? goal : goal - (goal < others ? goal : others);
-	if (worker->counts_passes || worker->io.asks.stop || worker->n_stale)
-		worker->target = 0;
+	worker->end_at = end_at;
+	worker->check_at =
+		end_at == UINT64_MAX ? end_at : end_at - (end_at < others ? end_at : others);
+	if (worker->counts_passes || worker->io.asks.stop || worker->n_reconnects)
+		worker->check_at = 0;
 }
 
 /* worker.c */
@@ -209,7 +210,7 @@ void nm_worker_commands(struct nm_worker *worker);
 void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow);
 void nm_worker_end_phase(struct nm_worker *worker);  /* or settles it before */
 void nm_worker_pass_phase(struct nm_worker *worker); /* all passes are done: drains, or ends it */
-void nm_worker_tell_main(struct nm_worker *worker);
+void nm_worker_notify_owner(struct nm_worker *worker);
 void nm_worker_check_quiet(struct nm_worker *worker, uint64_t now_ns);
 
 /* ports.c */

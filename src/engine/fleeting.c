@@ -18,8 +18,8 @@ static bool is_uncopied(const struct nm_instr *instr)
 /* Whether nothing but the worker has to do with how its connection is waited for. */
 static bool suits(const struct nm_instr *instr)
 {
-	const uint32_t others =
-		NM_TRANSPORT_HUB | NM_TRANSPORT_WAITS | NM_TRANSPORT_NO_PEER | NM_TRANSPORT_RENEWS;
+	const uint32_t others = NM_TRANSPORT_HUB | NM_TRANSPORT_WAITS | NM_TRANSPORT_NO_PEER |
+				NM_TRANSPORT_RECONNECTS;
 
 	if (!instr->op)
 		return false;

@@ -116,7 +116,7 @@ bool nm_worker_waits_alone(const struct nm_worker *worker, const struct nm_flow 
 {
 	return worker->lone && flow->at == worker->lone && !worker->quiet_ns &&
 	       (flow->state == NM_FLOW_WAITING || flow->state == NM_FLOW_LIMITED) &&
-	       !atomic_load_explicit(&worker->called, memory_order_relaxed);
+	       !atomic_load_explicit(&worker->has_command, memory_order_relaxed);
 }
 
 /* How often a lone flow that does not sleep looks before the worker looks at everything else. */

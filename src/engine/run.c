@@ -13,8 +13,8 @@
 #include "engine/waits.h"
 #include "engine/door.h"
 #include "engine/engine_priv.h"
-#include "engine/renew.h"
-#include "engine/settle.h"
+#include "engine/phase/reconnect.h"
+#include "engine/phase/flush.h"
 #include "flowop/datagram.h"
 #include "flowop/debts.h"
 #include "flowop/flowop.h"
@@ -162,11 +162,11 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 		limit_wait(worker, flow, instr);
 		break;
 	case NM_STEP_ENDED:
-		if (!nm_renew_after_end(worker, flow, instr))
+		if (!nm_reconnect_after_end(worker, flow, instr))
 			nm_worker_fail_flow(worker, flow, instr);
 		break;
 	case NM_STEP_RENEWED:
-		nm_renew_done(worker, flow);
+		nm_reconnect_done(worker, flow);
 		break;
 	case NM_STEP_FAIL:
 	case NM_STEP_NEXT:
@@ -189,7 +189,7 @@ static bool pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns
 		nm_worker_flow_done(worker, flow);
 		return true;
 	}
-	if (nm_renew_before_pass(worker, flow))
+	if (nm_reconnect_before_pass(worker, flow))
 		return true;
 	if (wake_ns <= now_ns)
 		return false;
@@ -202,7 +202,7 @@ static bool pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns
 /* Between two passes: others have their turn, or main wants something. */
 static __attribute__((noinline)) bool take_turn(struct nm_worker *worker, struct nm_flow *flow)
 {
-	if (worker->lone && !atomic_load_explicit(&worker->called, memory_order_relaxed))
+	if (worker->lone && !atomic_load_explicit(&worker->has_command, memory_order_relaxed))
 		return true;
 	if (!worker->lone && worker->n_flows == 1 && !worker->io.ring)
 		nm_worker_lone_begin(worker);
@@ -218,9 +218,10 @@ static inline __attribute__((always_inline)) bool go_on(struct nm_worker *worker
 		nm_worker_flow_done(worker, flow);
 		return false;
 	}
-	if (__builtin_expect(!(done & worker->turn_mask) ||
-				     atomic_load_explicit(&worker->called, memory_order_relaxed),
-			     0))
+	if (__builtin_expect(
+		    !(done & worker->budget_mask) ||
+			    atomic_load_explicit(&worker->has_command, memory_order_relaxed),
+		    0))
 		return take_turn(worker, flow);
 	return true;
 }
@@ -263,8 +264,8 @@ static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 		nm_detail_pass(worker, flow, now_ns);
 	if (worker->phase->pipeline)
 		return end_pipelined_pass(worker, flow, now_ns, done);
-	if (done < worker->goal) {
-		if (flow->iterations_left == 1 || !nm_renew_before_pass(worker, flow))
+	if (done < worker->end_at) {
+		if (flow->iterations_left == 1 || !nm_reconnect_before_pass(worker, flow))
 			return go_on(worker, flow, done);
 		flow->iterations_left--;
 		return false;
@@ -292,9 +293,9 @@ static __attribute__((noinline)) bool end_unanswered_pass(struct nm_worker *work
 	uint64_t now_ns = worker->latency ? nm_clock_ns() : 0;
 
 	nm_counter_add(&worker->io.count->unanswered, 1);
-	nm_worker_set_goal(worker, worker->goal); /* with one answered pass less it is reached */
+	nm_worker_set_end(worker, worker->end_at); /* with one answered pass less it is reached */
 	worker->io.now_ns = flow->start_ns = now_ns;
-	bool goes_on = nm_counter_read(&worker->io.count->iterations) >= worker->target
+	bool goes_on = nm_counter_read(&worker->io.count->iterations) >= worker->check_at
 			       ? end_special_pass(worker, flow, now_ns)
 			       : go_on(worker, flow, nm_count_passes(worker->io.count));
 
@@ -318,7 +319,7 @@ static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *wor
 		nm_hist_record(worker->latency, now_ns - flow->start_ns);
 		flow->start_ns = now_ns;
 	}
-	if (__builtin_expect(done >= worker->target, 0))
+	if (__builtin_expect(done >= worker->check_at, 0))
 		return end_special_pass(worker, flow, now_ns);
 	return go_on(worker, flow, done);
 }
@@ -371,7 +372,7 @@ static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, stru
 	if (worker->draining)
 		nm_worker_drain_conn(worker, conn);
 	if (worker->n_owing)
-		nm_worker_settle_conn(worker, conn);
+		nm_worker_flush_conn(worker, conn);
 	if (flow->state != NM_FLOW_LIMITED || (flow->conn != conn && !flow->owes)) {
 		if (worker->group->level_triggered)
 			nm_level_ignore(worker, conn);
@@ -451,7 +452,7 @@ static __attribute__((noinline)) void take_commands(struct nm_worker *worker)
 	uint64_t count;
 
 	(void)!read(worker->wake_fd, &count, sizeof count);
-	atomic_store_explicit(&worker->called, false, memory_order_relaxed);
+	atomic_store_explicit(&worker->has_command, false, memory_order_relaxed);
 	worker->busy = true;
 	nm_worker_closing_flush(worker);
 	if (worker->tcp)
@@ -553,7 +554,7 @@ static void fire_timers(struct nm_worker *worker, uint64_t now_ns)
 				nm_worker_flow_done(worker, flow);
 				continue;
 			}
-			if (nm_renew_before_pass(worker, flow))
+			if (nm_reconnect_before_pass(worker, flow))
 				continue;
 		}
 		nm_worker_run_flow(worker, flow);
@@ -618,8 +619,8 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 		return 0;
 	if (worker->quiet_ns && worker->quiet_ns < next_ns)
 		next_ns = worker->quiet_ns;
-	if (worker->lowat.look_ns && worker->lowat.look_ns < next_ns)
-		next_ns = worker->lowat.look_ns;
+	if (worker->rcvlowat.look_ns && worker->rcvlowat.look_ns < next_ns)
+		next_ns = worker->rcvlowat.look_ns;
 	if (worker->expiry_ns && worker->expiry_ns < next_ns)
 		next_ns = worker->expiry_ns;
 	if (next_ns == UINT64_MAX)
@@ -685,12 +686,12 @@ void *nm_worker_main(void *arg)
 			run_queued(worker);
 		if (worker->watching)
 			nm_tcp_watch_look(worker);
-		if (worker->lowat.look_ns)
-			nm_worker_lowat_look(worker, nm_clock_ns());
+		if (worker->rcvlowat.look_ns)
+			nm_rcvlowat_sweep(worker, nm_clock_ns());
 		if (worker->quiet_ns)
 			nm_worker_check_quiet(worker, nm_clock_ns());
 		if (worker->expiry_ns)
-			nm_renew_expire(worker, nm_clock_ns());
+			nm_reconnect_expire(worker, nm_clock_ns());
 		timeout_ns = next_timeout_ns(worker);
 		worker->busy = timeout_ns >= 0;
 	}

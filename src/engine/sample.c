@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "engine/engine_priv.h"
-#include "engine/renew.h"
+#include "engine/phase/reconnect.h"
 
 bool nm_engine_group_done(const struct nm_engine *engine, uint32_t group)
 {
@@ -70,7 +70,7 @@ bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *re
 	if (failed)
 		ret_error->count = count;
 	/* What all connections have died of. */
-	return nm_news_lost(engine, ret_error) || failed;
+	return nm_events_lost(engine, ret_error) || failed;
 }
 
 void nm_engine_times(const struct nm_engine *engine, uint32_t group, uint32_t phase,

@@ -112,7 +112,7 @@ void nm_tcp_watch_look(struct nm_worker *worker)
 		return;
 	worker->watching = false;
 	atomic_fetch_add_explicit(&watch->answered, 1, memory_order_release);
-	nm_worker_tell_main(worker);
+	nm_worker_notify_owner(worker);
 }
 
 void nm_tcp_watch_end(struct nm_worker *worker)

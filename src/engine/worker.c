@@ -10,7 +10,7 @@
 #include "base/draw.h"
 #include "engine/door.h"
 #include "engine/engine_priv.h"
-#include "engine/renew.h"
+#include "engine/phase/reconnect.h"
 #include "flowop/files.h"
 #include "flowop/flowop.h"
 #include "flowop/pipeline.h"
@@ -163,7 +163,7 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 	worker->worker_no = number;
 	worker->cpu = -1;
 	worker->counts_passes = engine->details & (NM_DETAIL_PASSES | NM_DETAIL_PASS_LOG);
-	worker->goal = worker->target = UINT64_MAX; /* it counts nothing yet */
+	worker->end_at = worker->check_at = UINT64_MAX; /* it counts nothing yet */
 	atomic_init(&worker->follow, UINT64_MAX);
 	int r = init_epoll(worker);
 
@@ -176,7 +176,7 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 	if (r == 0)
 		r = init_stats(worker);
 	if (r == 0)
-		r = nm_renew_init(worker);
+		r = nm_reconnect_init(worker);
 	if (r == 0)
 		r = nm_detail_new(worker, engine->details, worker->group->processes,
 				  &worker->detail);
@@ -244,6 +244,6 @@ void nm_worker_wake(struct nm_worker *worker)
 {
 	const uint64_t one = 1;
 
-	atomic_store_explicit(&worker->called, true, memory_order_relaxed);
+	atomic_store_explicit(&worker->has_command, true, memory_order_relaxed);
 	(void)!write(worker->wake_fd, &one, sizeof one);
 }

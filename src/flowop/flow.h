@@ -75,7 +75,7 @@ struct nm_instr {
 	             * chunk_bytes, one byte may be taken ahead, and the transport has no send or recv of its own */
 	bool holds;  /* a write after which the kernel may hold bytes back: the next is one, too */
 	bool drains; /* a read from a host that may have sent more than the passes need */
-	bool begins; /* a read before which its connection may be replaced: see NM_TRANSPORT_RENEWS */
+	bool begins; /* a read before which its connection may be replaced: see NM_TRANSPORT_RECONNECTS */
 	bool can_fail;	 /* its failures are counted, and the flow goes on with the next */
 	bool later;	 /* connect, accept: the next instruction makes the connection secure */
 	bool greets;	 /* connect, accept: the connection begins with a greeting */

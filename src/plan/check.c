@@ -66,8 +66,8 @@ uint32_t nm_draft_leader(const struct nm_draft_group *group, const struct nm_dra
 	return NM_NO_HOST;
 }
 
-bool nm_draft_is_free(const struct nm_draft_group *group, const struct nm_draft_transaction *t,
-		      uint32_t host)
+bool nm_draft_is_open_sender(const struct nm_draft_group *group,
+			     const struct nm_draft_transaction *t, uint32_t host)
 {
 	const uint32_t reads = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;
 	bool any = false;
@@ -102,7 +102,7 @@ static void check_leaders(struct nm_draft *draft, const struct nm_draft_group *g
 			continue;
 		seen[step->host] = true;
 		if (step->host != leader && (step->op->flags & NM_FLOWOP_FOLLOWS) &&
-		    !nm_draft_is_free(group, t, step->host))
+		    !nm_draft_is_open_sender(group, t, step->host))
 			nm_diag_error(draft->diags, draft->file, step->line,
 				      "<flowop %s>: host %s would begin each pass, but so would "
 				      "%s: in a transaction with a "

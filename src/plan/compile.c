@@ -393,8 +393,8 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 	phase->first = group->n_instrs;
 	phase->reliable = true;
 	phase->empty = skipped || (!side->master && !has_part(from, t, side));
-	phase->free = nm_draft_is_free(from, t, side->host);
-	phase->leads = leader == side->host || phase->free;
+	phase->open_sender = nm_draft_is_open_sender(from, t, side->host);
+	phase->leads = leader == side->host || phase->open_sender;
 	phase->leader = side->master ? leader : NM_NO_HOST;
 	if (phase->leads && !phase->empty && t->attrs.pipeline > 1)
 		phase->pipeline = (uint32_t)t->attrs.pipeline;
@@ -405,15 +405,15 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 
 		add_wait(phase, nm_draft_wait_ns(step));
 		add_wait(phase, step->common->timeout_ns);
-		phase->loose |= is_lossy(step) || step->common->can_fail;
-		phase->drains |= side->master && nm_draft_is_free(from, t, step->host);
+		phase->may_lose |= is_lossy(step) || step->common->can_fail;
+		phase->drains |= side->master && nm_draft_is_open_sender(from, t, step->host);
 		if (!belongs(step, side))
 			continue;
 		struct nm_draft_step own = of_side(step, side);
 
 		emit_select(group, phase, &own, &selected);
 		emit_step(group, phase, &own, side,
-			  side->master && nm_draft_is_free(from, t, step->host));
+			  side->master && nm_draft_is_open_sender(from, t, step->host));
 	}
 	date_messages(group, phase);
 	if (phase->pipeline)

@@ -95,8 +95,8 @@ uint32_t nm_draft_leader(const struct nm_draft_group *group,
 			 const struct nm_draft_transaction *transaction);
 
 /* Whether a host only sends in a transaction that another leads, and so is not bound to its passes. */
-bool nm_draft_is_free(const struct nm_draft_group *group,
-		      const struct nm_draft_transaction *transaction, uint32_t host);
+bool nm_draft_is_open_sender(const struct nm_draft_group *group,
+			     const struct nm_draft_transaction *transaction, uint32_t host);
 /* Finds the files that the master will send (moving.c). */
 void nm_draft_find_files(struct nm_draft *draft);
 /* Warns of each rsize and rcvlowat that has no effect, and forgets it; refuses files where they cannot be sent (moving.c). */

@@ -128,9 +128,9 @@ static bool can_renew(const struct nm_group *group, const struct nm_phase *phase
 	for (const struct nm_instr *i = &group->instrs[phase->first]; i < instr; i++)
 		first &= !i->transport || i->slot != instr->slot;
 	instr->begins = first && !instr->law && (instr->op->flags & NM_FLOWOP_FOLLOWS) &&
-			(instr->transport->caps & NM_TRANSPORT_RENEWS);
-	return (instr->transport->caps & NM_TRANSPORT_RENEWS) && !instr->stride && !instr->law &&
-	       !instr->can_fail && (!first || phase->leads != instr->begins) &&
+			(instr->transport->caps & NM_TRANSPORT_RECONNECTS);
+	return (instr->transport->caps & NM_TRANSPORT_RECONNECTS) && !instr->stride &&
+	       !instr->law && !instr->can_fail && (!first || phase->leads != instr->begins) &&
 	       openings_of(group, instr) == 1;
 }
 
@@ -140,16 +140,16 @@ static void note_renewals(struct nm_group *group, const struct nm_draft_group *f
 {
 	uint32_t host = NM_NO_HOST;
 
-	phase->renews = phase->n_instrs > 0 && !phase->free && !phase->drains;
+	phase->reconnects = phase->n_instrs > 0 && !phase->open_sender && !phase->drains;
 	for (size_t i = 0; i < from->n_steps; i++) {
 		if (!nm_draft_has_conn(&from->steps[i]))
 			continue;
-		phase->renews &= host == NM_NO_HOST || host == from->steps[i].host;
+		phase->reconnects &= host == NM_NO_HOST || host == from->steps[i].host;
 		host = from->steps[i].host;
 	}
 	for (uint32_t i = phase->first; i < group->n_instrs; i++)
 		if (group->instrs[i].transport && !can_renew(group, phase, &group->instrs[i]))
-			phase->renews = false;
+			phase->reconnects = false;
 }
 
 /* What a flow sends at most without waiting until the kernel has it: there is room for that, most of the time. */
@@ -165,7 +165,7 @@ static bool can_post(const struct nm_instr *instr)
 	return (instr->op->flags & (NM_FLOWOP_MOVES | others)) == NM_FLOWOP_MOVES &&
 	       instr->step == instr->op->step && !instr->transport->send &&
 	       !instr->transport->recv &&
-	       !(instr->transport->caps & (NM_TRANSPORT_MESSAGES | NM_TRANSPORT_RENEWS)) &&
+	       !(instr->transport->caps & (NM_TRANSPORT_MESSAGES | NM_TRANSPORT_RECONNECTS)) &&
 	       !instr->law && !instr->can_fail && !instr->lossy && !instr->holds &&
 	       !instr->drains && (!follows || instr->ahead);
 }
@@ -176,8 +176,8 @@ static void note_posts(struct nm_group *group, struct nm_phase *phase)
 	struct nm_instr *first = &group->instrs[phase->first];
 	struct nm_instr *end = &group->instrs[group->n_instrs];
 
-	phase->posts = group->posts && first < end && !phase->pipeline && !phase->free &&
-		       !phase->drains && !phase->loose && !group->gives_up;
+	phase->posts = group->posts && first < end && !phase->pipeline && !phase->open_sender &&
+		       !phase->drains && !phase->may_lose && !group->gives_up;
 	for (const struct nm_instr *i = first; i < end; i++)
 		phase->posts &= can_post(i);
 	for (struct nm_instr *i = first; phase->posts && i < end; i++) {

@@ -45,14 +45,14 @@ struct nm_phase {
 	bool holds; /* some writes let the kernel hold bytes back */
 	bool empty; /* nothing crosses the network on this side: a slave does not run it at all */
 	bool leads; /* this side begins each pass; otherwise it follows, and is told the count */
-	bool free; /* slave's plan: it only sends, and leads though another host leads the others */
-	int rcvlowat; /* SO_RCVLOWAT of the connections while it lasts; 0: as they have it */
-	bool renews;  /* its connections can be opened anew between its passes */
+	bool open_sender; /* slave's plan: it only sends, and leads though another host leads the others */
+	int rcvlowat;	 /* SO_RCVLOWAT of the connections while it lasts; 0: as they have it */
+	bool reconnects; /* its connections can be opened anew between its passes */
 	bool drains; /* master's plan: some hosts are free, and what they send beyond the passes is drained */
 	uint32_t leader; /* master's plan: which host leads, NM_NO_HOST when the master does */
 	bool reliable;	 /* all its connections are: counts must agree, unless something fails */
 	bool can_fail;	 /* something may fail without an end of the run */
-	bool loose; /* on any side messages may be lost, or flowops fail: it ends by agreement, not by count alone */
+	bool may_lose; /* on any side messages may be lost, or flowops fail: it ends by agreement, not by count alone */
 	uint64_t bytes_sent; /* of one pass on this side, if no size is drawn */
 	bool unmatched; /* master's plan: some of its bytes are sent to, or received from, nobody */
 	uint64_t wait_ns; /* what the flowops of a pass wait by themselves, on either side */

@@ -42,10 +42,10 @@ enum nm_conn_flags {
 	NM_CONN_FINISHED = 0x200000,	 /* this end has ended what it sends */
 	NM_CONN_ZEROCOPY =
 		0x400000, /* sends without a copy: over TCP `sent` of them, `seen` told to be complete */
-	NM_CONN_TOLD = 0x800000,    /* something is told about them */
-	NM_CONN_MORE = 0x1000000,   /* bytes may be held back until more come */
-	NM_CONN_STALE = 0x4000000,  /* to be replaced when nothing is on the way */
-	NM_CONN_MAPPED = 0x8000000, /* state is the mapping of zerocopy.h */
+	NM_CONN_TOLD = 0x800000,       /* something is told about them */
+	NM_CONN_MORE = 0x1000000,      /* bytes may be held back until more come */
+	NM_CONN_RECONNECT = 0x4000000, /* to be replaced when nothing is on the way */
+	NM_CONN_MAPPED = 0x8000000,    /* state is the mapping of zerocopy.h */
 	NM_CONN_SLEEPS =
 		0x10000000, /* for accept, where it can be: receives wait, but not longer than NM_CONN_SLEEP_US */
 	NM_CONN_POSTED = 0x20000000, /* a receive is posted (ring.h) */

@@ -410,7 +410,7 @@ const struct nm_transport nm_transport_psp = {
 	.name = "psp",
 	.help = "TCP whose segments the network card encrypts (PSP), over IPv4 or IPv6",
 	.caps = NM_TRANSPORT_RELIABLE | NM_TRANSPORT_WAITS | NM_TRANSPORT_TCP |
-		NM_TRANSPORT_GREETS | NM_TRANSPORT_SECURES | NM_TRANSPORT_RENEWS,
+		NM_TRANSPORT_GREETS | NM_TRANSPORT_SECURES | NM_TRANSPORT_RECONNECTS,
 	.opts = psp_opts,
 	.opts_size = sizeof(struct nm_psp_opts),
 	.prepare = nm_inet_prepare,

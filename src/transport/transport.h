@@ -42,7 +42,7 @@ enum nm_transport_caps {
 	 * until it answers 0 is established. */
 	NM_TRANSPORT_SECURES = 1 << 10,
 	/* Has news (NM_NEWS_RENEW) after which a connection can be opened anew in place of an old one. */
-	NM_TRANSPORT_RENEWS = 1 << 11,
+	NM_TRANSPORT_RECONNECTS = 1 << 11,
 };
 
 /* What may become of all connections of an opening. */

@@ -82,7 +82,7 @@ $(FLOWOP_TESTS): LDADD = $(CHECK_LIBS) $(FLOWOP_LIBS)
 $(FLOWOP_TESTS): $(filter %.la,$(FLOWOP_LIBS))
 
 ENGINE_TESTS = \
-	tests/unit/engine/test_timers
+	tests/unit/engine/test_timer
 $(ENGINE_TESTS): LDADD = $(CHECK_LIBS) $(ENGINE_LIBS)
 $(ENGINE_TESTS): $(filter %.la,$(ENGINE_LIBS))
 

@@ -36,7 +36,7 @@ static int take_renew(struct nm_master *master, struct nm_link *link, json_t *bo
 		return -EPROTO;
 	nm_master_log(master, "connections of group %s are to be replaced: %s has told so",
 		      master->plan->groups[group].name, link->name);
-	nm_engine_renew(master->engine, group);
+	nm_engine_reconnect(master->engine, group);
 	return 0;
 }
 
@@ -46,7 +46,7 @@ static void tell_renewals(struct nm_master *master, struct nm_link *link)
 	if (link->peer.state != NM_SESSION_IDLE && link->peer.state != NM_SESSION_PHASE)
 		return;
 	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
-		uint32_t renewals = nm_engine_renewals(master->engine, g);
+		uint32_t renewals = nm_engine_reconnects(master->engine, g);
 
 		if (!link->groups[g].runs || renewals == link->groups[g].told_renewals)
 			continue;

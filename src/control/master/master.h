@@ -21,7 +21,7 @@ struct nm_link_group {
 	bool runs;		/* the slave has a part in it */
 	bool empty;		/* but one in which nothing crosses the network */
 	bool done;		/* and has told its totals */
-	uint32_t told_renewals; /* of nm_engine_renewals */
+	uint32_t told_renewals; /* of nm_engine_reconnects */
 	uint64_t *totals;	/* of its workers; n_workers; owned */
 	struct nm_counts counts;
 };

@@ -71,7 +71,7 @@ static void stop_group(struct nm_master *master, uint32_t g)
 static bool is_free(const struct nm_master *master, const struct nm_link *link, uint32_t g)
 {
 	return link->groups[g].runs && !link->groups[g].empty &&
-	       link->mirror->groups[g].phases[master->phase].free;
+	       link->mirror->groups[g].phases[master->phase].open_sender;
 }
 
 /* Tells the slaves that follow the master how far to go. */
@@ -137,7 +137,7 @@ static void advance_group(struct nm_master *master, uint32_t g)
 	const struct nm_link *leader = leader_of(master, g);
 	/* By count alone, everybody ends by himself. */
 	bool by_leader = group->stopped || phase_of(master, g)->duration_ns > 0 ||
-			 phase_of(master, g)->loose;
+			 phase_of(master, g)->may_lose;
 
 	if (group->done)
 		return;

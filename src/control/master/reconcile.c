@@ -103,7 +103,7 @@ static void reconcile_group(struct nm_master *master, uint32_t g)
 		if (!link->groups[g].runs || link->groups[g].empty)
 			continue;
 		any = true;
-		if (!link->mirror->groups[g].phases[master->phase].free)
+		if (!link->mirror->groups[g].phases[master->phase].open_sender)
 			compare_passes(master, link, g);
 	}
 	if (!any)

@@ -31,7 +31,7 @@ struct nm_session {
 	uint64_t *totals; /* room for the widest group */
 	size_t n_totals;
 	bool *told_done;	 /* by group: in this phase */
-	uint32_t *told_renewals; /* by group: of nm_engine_renewals */
+	uint32_t *told_renewals; /* by group: of nm_engine_reconnects */
 	bool told_failed;
 	uint32_t n_begun;	    /* phases */
 	struct nm_result *measured; /* owned; for options->ended; NULL: nothing, or no memory */

@@ -110,7 +110,7 @@ int nm_session_renew(struct nm_session *session, json_t *body)
 
 	if (nm_renew_unpack(body, session->plan, &group))
 		return -EPROTO;
-	nm_engine_renew(session->engine, group);
+	nm_engine_reconnect(session->engine, group);
 	return 0;
 }
 
@@ -121,7 +121,7 @@ int nm_session_tell_renewals(struct nm_session *session)
 	if (session->peer.state != NM_SESSION_IDLE && session->peer.state != NM_SESSION_PHASE)
 		return 0;
 	for (uint32_t g = 0; g < session->plan->n_groups && !error; g++) {
-		uint32_t renewals = nm_engine_renewals(session->engine, g);
+		uint32_t renewals = nm_engine_reconnects(session->engine, g);
 
 		if (renewals == session->told_renewals[g])
 			continue;

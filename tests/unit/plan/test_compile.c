@@ -407,10 +407,10 @@ START_TEST(connections_are_renewed_between_plain_passes)
 
 		ck_assert(instr_at(c.plan, 0, 0)->later);
 		ck_assert(instr_at(c.plan, 0, 0)->greets);
-		ck_assert(!c.plan->groups[0].phases[0].renews);
-		ck_assert_msg(c.plan->groups[0].phases[1].renews == cases[i].renews, "%s",
+		ck_assert(!c.plan->groups[0].phases[0].reconnects);
+		ck_assert_msg(c.plan->groups[0].phases[1].reconnects == cases[i].renews, "%s",
 			      cases[i].body);
-		ck_assert(!c.plan->groups[0].phases[2].renews);
+		ck_assert(!c.plan->groups[0].phases[2].reconnects);
 		compiled_fini(&c);
 	}
 }

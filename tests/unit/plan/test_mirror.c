@@ -97,7 +97,7 @@ START_TEST(a_policy_makes_messages_uncertain)
 		const struct nm_group *group = &both[i]->groups[0];
 
 		for (uint32_t k = 1; k < 3; k++) {
-			ck_assert(group->phases[k].loose && !group->phases[k].reliable);
+			ck_assert(group->phases[k].may_lose && !group->phases[k].reliable);
 			ck_assert(group->instrs[group->phases[k].first].lossy);
 		}
 	}
@@ -113,7 +113,7 @@ START_TEST(a_policy_without_effect_changes_nothing)
 		compile_good(GROUP(ONCE(OP("connect", "remotehost=h protocol=sctp")) TIMES(OP(
 			"write", "size=9 sctp_pr_policy=rtt sctp_pr_value=5")) ONCE(DISCONNECT)));
 
-	ck_assert(!instr_at(c.plan, 0, 2)->lossy && !c.plan->groups[0].phases[1].loose);
+	ck_assert(!instr_at(c.plan, 0, 2)->lossy && !c.plan->groups[0].phases[1].may_lose);
 	compiled_fini(&c);
 }
 END_TEST

@@ -5,8 +5,8 @@
  * A flow may stay in it when its sleep has ended otherwise (flow->wake_ns is 0) or lasts longer by now: it comes up when
  * it would have, and whoever takes it out looks at wake_ns. So a limit that hardly ever is reached, and is set with each
  * message anew, costs next to nothing. */
-#ifndef NM_ENGINE_TIMERS_H
-#define NM_ENGINE_TIMERS_H
+#ifndef NM_ENGINE_LOOP_TIMER_H
+#define NM_ENGINE_LOOP_TIMER_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 
 #include "engine/waits.h"
 #include "engine/engine_priv.h"
-#include "engine/settle.h"
+#include "engine/phase/flush.h"
 #include "flowop/datagram.h"
 #include "transport/io.h"
 #include "transport/transport.h"
@@ -82,7 +82,7 @@ void nm_worker_drain(struct nm_worker *worker)
 		begin_flow(worker, nm_worker_flow(worker, i));
 	if (worker->phase) {
 		atomic_store_explicit(&worker->passed, worker->phase_no + 1, memory_order_release);
-		nm_worker_tell_main(worker);
+		nm_worker_notify_owner(worker);
 	}
 }
 

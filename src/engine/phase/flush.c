@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/settle.h"
+#include "engine/phase/flush.h"
 
 #include "engine/engine_priv.h"
 #include "flowop/debts.h"
 
-void nm_worker_settle_conn(struct nm_worker *worker, struct nm_conn *conn)
+void nm_worker_flush_conn(struct nm_worker *worker, struct nm_conn *conn)
 {
 	struct nm_io *io = &worker->io;
 	uint64_t sent = nm_counter_read(&io->count->bytes_sent);
@@ -51,12 +51,12 @@ static void settle_flow(struct nm_worker *worker, struct nm_flow *flow)
 			continue;
 		flow->conn = conn;
 		(void)nm_worker_watch(worker, flow, true);
-		nm_worker_settle_conn(worker, conn);
+		nm_worker_flush_conn(worker, conn);
 		nm_level_ignore(worker, conn);
 	}
 }
 
-bool nm_worker_settle(struct nm_worker *worker)
+bool nm_worker_flush(struct nm_worker *worker)
 {
 	nm_worker_stop_flows(worker);
 	/* What free hosts have sent is drained, whatever it belongs to. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "engine/engine_priv.h"
-#include "engine/renew.h"
+#include "engine/phase/reconnect.h"
 #include "flowop/debts.h"
 #include "flowop/flowop.h"
 #include "flowop/pipeline.h"
@@ -46,7 +46,7 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 {
 	if (instr->op == &nm_glue_pipeline)
 		instr = nm_pipe_culprit(nm_pipe_of(&worker->io, flow), instr);
-	instr = nm_renew_original(worker, instr);
+	instr = nm_reconnect_original(worker, instr);
 	nm_counter_add(&worker->io.count->errors, 1);
 	if (worker->detail)
 		nm_detail_failed(worker, flow, instr);
@@ -63,8 +63,8 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 						 .flowop = instr->op ? instr->op->name : NULL,
 						 .error = flow->error};
 		if (flow->error == EKEYEXPIRED)
-			(void)nm_renew_expired(worker, flow->conn, worker->error.why,
-					       sizeof worker->error.why);
+			(void)nm_reconnect_expired(worker, flow->conn, worker->error.why,
+						   sizeof worker->error.why);
 		else if (flow->error == ENOBUFS && (flow->conn->flags & NM_CONN_ZEROCOPY))
 			nm_zerocopy_why(worker->error.why, sizeof worker->error.why);
 		else if (worker->phase && worker->phase->posts && !worker->io.ring)

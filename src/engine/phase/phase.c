@@ -6,15 +6,15 @@
 
 #include "engine/waits.h"
 #include "engine/engine_priv.h"
-#include "engine/renew.h"
-#include "engine/settle.h"
+#include "engine/phase/reconnect.h"
+#include "engine/phase/flush.h"
 #include "flowop/debts.h"
 #include "flowop/pipeline.h"
 #include "host/clock.h"
 #include "transport/transport.h"
 #include "transport/zerocopy.h"
 
-void nm_worker_tell_main(struct nm_worker *worker)
+void nm_worker_notify_owner(struct nm_worker *worker)
 {
 	const uint64_t one = 1;
 
@@ -108,7 +108,7 @@ static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 	atomic_store_explicit(&stats->end_ns, end_ns, memory_order_release);
 	nm_worker_lone_end(worker);
 	nm_worker_polled_end(worker);
-	nm_worker_lowat_end(worker);
+	nm_rcvlowat_end(worker);
 	if (worker->phase->measured)
 		summarise_connections(worker, &stats->conns);
 	if (worker->phase->measured && worker->tcp)
@@ -116,12 +116,12 @@ static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 	nm_worker_stop_flows(worker);
 	worker->phase = NULL;
 	worker->n_owing = 0;
-	worker->n_stale = 0;
+	worker->n_reconnects = 0;
 	worker->draining = false;
 	worker->quiet_ns = 0;
 	worker->n_active = 0;
 	atomic_store_explicit(&worker->done, worker->phase_no + 1, memory_order_release);
-	nm_worker_tell_main(worker);
+	nm_worker_notify_owner(worker);
 }
 
 void nm_worker_end_phase_now(struct nm_worker *worker)
@@ -131,13 +131,13 @@ void nm_worker_end_phase_now(struct nm_worker *worker)
 
 void nm_worker_end_phase(struct nm_worker *worker)
 {
-	if (!worker->group->gives_up || !nm_worker_settle(worker))
+	if (!worker->group->gives_up || !nm_worker_flush(worker))
 		nm_worker_end_phase_now(worker);
 }
 
 void nm_worker_pass_phase(struct nm_worker *worker)
 {
-	nm_worker_lowat_end(worker);
+	nm_rcvlowat_end(worker);
 	if (worker->phase->drains && !worker->draining)
 		nm_worker_drain(worker);
 	else
@@ -149,7 +149,7 @@ void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow)
 	flow->state = NM_FLOW_IDLE;
 	push_flow(worker, flow);
 	if (flow->error)
-		nm_worker_tell_main(worker);
+		nm_worker_notify_owner(worker);
 	if (--worker->n_active == 0)
 		nm_worker_pass_phase(worker);
 }
@@ -188,14 +188,14 @@ static void start_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t 
 		nm_worker_sleep(worker, flow);
 		return;
 	}
-	if (!nm_renew_before_pass(worker, flow))
+	if (!nm_reconnect_before_pass(worker, flow))
 		nm_worker_run_flow(worker, flow);
 }
 
 /* How many messages a flow may move before the others have their turn. */
 #define TURN 128u
 
-static uint64_t turn_mask(const struct nm_instr *body)
+static uint64_t budget_mask(const struct nm_instr *body)
 {
 	uint64_t most = 1, passes = TURN;
 
@@ -216,7 +216,7 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	worker->phase_no = number;
 	worker->body = (worker->detail ? nm_detail_instrs(worker->detail) : worker->group->instrs) +
 		       phase->first + phase->entry;
-	worker->turn_mask = turn_mask(worker->body);
+	worker->budget_mask = budget_mask(worker->body);
 	worker->io.count = &stats->counters;
 	worker->latency = stats->latency;
 	worker->response = stats->response;
@@ -224,13 +224,13 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	worker->period_ns = phase->rate_per_s > 0 && phase->leads
 				    ? (uint64_t)llround(1e9 / phase->rate_per_s)
 				    : 0;
-	nm_renew_count(worker);
+	nm_reconnect_count(worker);
 	worker->last_ns = phase->duration_ns ? now_ns + phase->duration_ns : UINT64_MAX;
 	worker->io.asks.period_ns = worker->period_ns;
 	worker->io.asks.last_ns = worker->last_ns;
 	worker->io.asks.stop = phase->pipeline ? &worker->stop : NULL;
 	worker->io.asks.timed = worker->latency != NULL;
-	nm_worker_set_goal(worker, worker->period_ns ? 0 : UINT64_MAX);
+	nm_worker_set_end(worker, worker->period_ns ? 0 : UINT64_MAX);
 	worker->n_active = worker->n_flows;
 	if (phase->duration_ns && phase->leads)
 		nm_process_alarm(worker, worker->begin_ns + phase->duration_ns);
@@ -239,7 +239,7 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 		nm_worker_end_phase(worker);
 		return;
 	}
-	nm_worker_lowat_begin(worker);
+	nm_rcvlowat_begin(worker);
 	nm_worker_polled_begin(worker);
 	nm_worker_fleeting_begin(worker);
 	nm_worker_closing_begin(worker);
@@ -330,7 +330,7 @@ void nm_worker_check_quiet(struct nm_worker *worker, uint64_t now_ns)
 /* The other end has gone through the phase, or will soon. What it has sent may be lost. */
 void nm_worker_end_when_quiet(struct nm_worker *worker)
 {
-	if (!worker->phase->loose || worker->quiet_ns)
+	if (!worker->phase->may_lose || worker->quiet_ns)
 		return;
 	worker->quiet_seen = moved(worker);
 	worker->moved_ns = nm_clock_ns();
@@ -364,7 +364,7 @@ void nm_worker_commands(struct nm_worker *worker)
 
 	if (begun > atomic_load_explicit(&worker->done, memory_order_relaxed) && !worker->phase)
 		begin_phase(worker, begun - 1);
-	nm_renew_command(worker);
+	nm_reconnect_command(worker);
 	if (!worker->phase || worker->n_owing)
 		return;
 	if (worker->draining) {
@@ -376,18 +376,18 @@ void nm_worker_commands(struct nm_worker *worker)
 	} else if (worker->phase->leads) {
 		if (!atomic_load_explicit(&worker->stop, memory_order_relaxed))
 			return;
-		nm_worker_set_goal(worker, 0);
-		nm_worker_lowat_end(worker);
+		nm_worker_set_end(worker, 0);
+		nm_rcvlowat_end(worker);
 		nm_worker_release_paced(worker);
 		if (worker->phase)
 			nm_worker_end_when_quiet(worker);
 	} else {
-		nm_worker_set_goal(worker,
-				   atomic_load_explicit(&worker->follow, memory_order_acquire));
-		if (worker->goal == UINT64_MAX)
+		nm_worker_set_end(worker,
+				  atomic_load_explicit(&worker->follow, memory_order_acquire));
+		if (worker->end_at == UINT64_MAX)
 			return;
-		nm_worker_lowat_end(worker);
-		if (nm_count_passes(worker->io.count) >= worker->goal)
+		nm_rcvlowat_end(worker);
+		if (nm_count_passes(worker->io.count) >= worker->end_at)
 			nm_worker_pass_phase(worker);
 		else
 			nm_worker_end_when_quiet(worker);

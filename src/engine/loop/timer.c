@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/timers.h"
+#include "engine/loop/timer.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -23,25 +23,25 @@ static void set(const struct nm_worker *worker, int bytes)
 	}
 }
 
-void nm_worker_lowat_begin(struct nm_worker *worker)
+void nm_rcvlowat_begin(struct nm_worker *worker)
 {
 	if (!worker->phase->rcvlowat)
 		return;
-	worker->lowat = (struct nm_lowat){.on = true, .look_ns = nm_clock_ns() + LOOK_NS};
+	worker->rcvlowat = (struct nm_rcvlowat){.on = true, .look_ns = nm_clock_ns() + LOOK_NS};
 	set(worker, worker->phase->rcvlowat);
 }
 
-void nm_worker_lowat_conn(const struct nm_worker *worker, const struct nm_conn *conn)
+void nm_rcvlowat_conn(const struct nm_worker *worker, const struct nm_conn *conn)
 {
 	(void)setsockopt(conn->fd, SOL_SOCKET, SO_RCVLOWAT, &worker->phase->rcvlowat,
 			 sizeof worker->phase->rcvlowat);
 }
 
-void nm_worker_lowat_end(struct nm_worker *worker)
+void nm_rcvlowat_end(struct nm_worker *worker)
 {
-	if (!worker->lowat.on)
+	if (!worker->rcvlowat.on)
 		return;
-	worker->lowat = (struct nm_lowat){.on = false};
+	worker->rcvlowat = (struct nm_rcvlowat){.on = false};
 	set(worker, 1);
 }
 
@@ -56,21 +56,21 @@ static void receive_all(struct nm_worker *worker)
 }
 
 /* Where flows bring their mark in the meantime they are left alone, but for a slow one among them. */
-void nm_worker_lowat_look(struct nm_worker *worker, uint64_t now_ns)
+void nm_rcvlowat_sweep(struct nm_worker *worker, uint64_t now_ns)
 {
-	struct nm_lowat *lowat = &worker->lowat;
+	struct nm_rcvlowat *rcvlowat = &worker->rcvlowat;
 
-	if (now_ns < lowat->look_ns)
+	if (now_ns < rcvlowat->look_ns)
 		return;
 	uint64_t received = nm_counter_read(&worker->io.count->bytes_received);
 	uint64_t enough = (uint64_t)worker->phase->rcvlowat * worker->n_flows;
-	bool fast = received - lowat->seen >= enough && ++lowat->skipped < MOST_SKIPPED;
+	bool fast = received - rcvlowat->seen >= enough && ++rcvlowat->skipped < MOST_SKIPPED;
 
-	lowat->look_ns = now_ns + LOOK_NS;
-	lowat->seen = received;
+	rcvlowat->look_ns = now_ns + LOOK_NS;
+	rcvlowat->seen = received;
 	if (fast)
 		return;
-	lowat->skipped = 0;
+	rcvlowat->skipped = 0;
 	if (!worker->lone)
 		receive_all(worker);
 }

@@ -16,7 +16,7 @@
 
 #include "engine/waits.h"
 #include "engine/engine_priv.h"
-#include "engine/renew.h"
+#include "engine/phase/reconnect.h"
 #include "flowop/flowop.h"
 #include "flowop/special.h"
 #include "host/clock.h"
@@ -31,7 +31,7 @@ struct source {
 	void *started;
 };
 
-struct nm_news {
+struct nm_events {
 	int epoll_fd;
 	struct source *sources;
 	size_t count;
@@ -41,13 +41,13 @@ struct nm_news {
 
 static int add_source(struct nm_engine *engine, uint32_t group, const struct nm_instr *instr)
 {
-	struct nm_news *news = engine->news;
+	struct nm_events *events = engine->events;
 	struct epoll_event event = {.events = EPOLLIN};
 	void *started = engine->groups[group].started[instr->opening];
 
-	news->sources[news->count++] =
+	events->sources[events->count++] =
 		(struct source){.group = group, .instr = instr, .started = started};
-	return epoll_ctl(news->epoll_fd, EPOLL_CTL_ADD, instr->transport->news_fd(started),
+	return epoll_ctl(events->epoll_fd, EPOLL_CTL_ADD, instr->transport->news_fd(started),
 			 &event) < 0
 		       ? -errno
 		       : 0;
@@ -59,7 +59,7 @@ static bool has_news(const struct nm_engine *engine, uint32_t g, const struct nm
 	       instr->transport->news_fd && engine->groups[g].started[instr->opening];
 }
 
-int nm_news_open(struct nm_engine *engine)
+int nm_events_open(struct nm_engine *engine)
 {
 	struct epoll_event event = {.events = EPOLLIN};
 	size_t needed = 0;
@@ -70,15 +70,15 @@ int nm_news_open(struct nm_engine *engine)
 			needed += has_news(engine, g, &engine->plan->groups[g].instrs[i]);
 	if (!needed)
 		return 0;
-	engine->news = calloc(1, sizeof *engine->news);
-	if (!engine->news)
+	engine->events = calloc(1, sizeof *engine->events);
+	if (!engine->events)
 		return -ENOMEM;
-	engine->news->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	engine->news->sources = calloc(needed, sizeof *engine->news->sources);
-	if (!engine->news->sources)
+	engine->events->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	engine->events->sources = calloc(needed, sizeof *engine->events->sources);
+	if (!engine->events->sources)
 		return -ENOMEM;
-	if (engine->news->epoll_fd < 0 ||
-	    epoll_ctl(engine->news->epoll_fd, EPOLL_CTL_ADD, engine->event_fd, &event) < 0)
+	if (engine->events->epoll_fd < 0 ||
+	    epoll_ctl(engine->events->epoll_fd, EPOLL_CTL_ADD, engine->event_fd, &event) < 0)
 		return -errno;
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
 		for (uint32_t i = 0; r == 0 && i < engine->plan->groups[g].n_instrs; i++)
@@ -87,64 +87,65 @@ int nm_news_open(struct nm_engine *engine)
 	return r;
 }
 
-struct nm_news *nm_news_free(struct nm_news *news)
+struct nm_events *nm_events_free(struct nm_events *events)
 {
-	if (!news)
+	if (!events)
 		return NULL;
-	if (news->epoll_fd >= 0)
-		(void)close(news->epoll_fd);
-	free(news->sources);
-	free(news);
+	if (events->epoll_fd >= 0)
+		(void)close(events->epoll_fd);
+	free(events->sources);
+	free(events);
 	return NULL;
 }
 
-int nm_news_fd(const struct nm_engine *engine)
+int nm_events_fd(const struct nm_engine *engine)
 {
-	return engine->news ? engine->news->epoll_fd : engine->event_fd;
+	return engine->events ? engine->events->epoll_fd : engine->event_fd;
 }
 
-void nm_news_read(struct nm_engine *engine)
+void nm_events_read(struct nm_engine *engine)
 {
-	for (size_t i = 0; engine->news && i < engine->news->count; i++) {
-		const struct source *source = &engine->news->sources[i];
+	for (size_t i = 0; engine->events && i < engine->events->count; i++) {
+		const struct source *source = &engine->events->sources[i];
 		enum nm_transport_news told;
 		char why[192] = "";
 		bool renew = false;
 
 		while ((told = source->instr->transport->news(source->started, why, sizeof why))) {
 			renew |= told == NM_NEWS_RENEW;
-			if (told != NM_NEWS_LOST || engine->news->has_lost)
+			if (told != NM_NEWS_LOST || engine->events->has_lost)
 				continue;
-			engine->news->has_lost = true;
-			engine->news->lost = (struct nm_engine_error){
+			engine->events->has_lost = true;
+			engine->events->lost = (struct nm_engine_error){
 				.group = source->group,
 				.line = source->instr->line,
 				.flowop = source->instr->op->name,
 				.error = ENODEV,
 				.count = engine->plan->groups[source->group].n_flows};
-			snprintf(engine->news->lost.why, sizeof engine->news->lost.why, "%s", why);
+			snprintf(engine->events->lost.why, sizeof engine->events->lost.why, "%s",
+				 why);
 		}
 		if (renew) {
 			engine->groups[source->group].renewals++;
-			nm_engine_renew(engine, source->group);
+			nm_engine_reconnect(engine, source->group);
 		}
 	}
 }
 
-bool nm_news_lost(const struct nm_engine *engine, struct nm_engine_error *ret_error)
+bool nm_events_lost(const struct nm_engine *engine, struct nm_engine_error *ret_error)
 {
-	if (!engine->news || !engine->news->has_lost)
+	if (!engine->events || !engine->events->has_lost)
 		return false;
-	*ret_error = engine->news->lost;
+	*ret_error = engine->events->lost;
 	return true;
 }
 
-uint32_t nm_engine_renewals(const struct nm_engine *engine, uint32_t group)
+uint32_t nm_engine_reconnects(const struct nm_engine *engine, uint32_t group)
 {
 	return engine->groups[group].renewals;
 }
 
-void nm_engine_renew(struct nm_engine *engine, uint32_t group)
+void nm_engine_reconnect(struct nm_engine *engine, uint32_t group)
 {
 	for (uint32_t w = 0; w < engine->groups[group].n_workers; w++) {
 		struct nm_worker *worker = &engine->groups[group].workers[w];
@@ -166,7 +167,7 @@ static enum nm_step renewed_step(struct nm_io *io, struct nm_flow *flow,
 	return NM_STEP_RENEWED;
 }
 
-int nm_renew_init(struct nm_worker *worker)
+int nm_reconnect_init(struct nm_worker *worker)
 {
 	const struct nm_group *group = worker->group;
 
@@ -174,7 +175,7 @@ int nm_renew_init(struct nm_worker *worker)
 		const struct nm_instr *instr = &group->instrs[i];
 
 		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
-		    !(instr->transport->caps & NM_TRANSPORT_RENEWS))
+		    !(instr->transport->caps & NM_TRANSPORT_RECONNECTS))
 			continue;
 		if (!worker->openings)
 			worker->openings = calloc(group->n_openings, 2 * sizeof *worker->openings);
@@ -191,8 +192,8 @@ int nm_renew_init(struct nm_worker *worker)
 }
 
 /* The instruction of the program that one of these stands for. */
-const struct nm_instr *nm_renew_original(const struct nm_worker *worker,
-					 const struct nm_instr *instr)
+const struct nm_instr *nm_reconnect_original(const struct nm_worker *worker,
+					     const struct nm_instr *instr)
 {
 	const struct nm_instr *first = worker->openings;
 
@@ -221,14 +222,14 @@ static const struct nm_instr *opening_of(const struct nm_worker *worker, const s
 }
 
 /* How many connections of the flow are to be replaced; where: NULL, or the first. */
-static uint32_t stale_of(const struct nm_worker *worker, struct nm_flow *flow,
-			 struct nm_conn **ret_first)
+static uint32_t reconnects_of(const struct nm_worker *worker, struct nm_flow *flow,
+			      struct nm_conn **ret_first)
 {
 	uint32_t count = 0;
 
 	for (uint32_t c = worker->group->n_conns; c-- > 0;) {
-		if ((flow->conns[c].flags & (NM_CONN_STALE | NM_CONN_OPEN)) !=
-		    (NM_CONN_STALE | NM_CONN_OPEN))
+		if ((flow->conns[c].flags & (NM_CONN_RECONNECT | NM_CONN_OPEN)) !=
+		    (NM_CONN_RECONNECT | NM_CONN_OPEN))
 			continue;
 		count++;
 		if (ret_first)
@@ -240,8 +241,8 @@ static uint32_t stale_of(const struct nm_worker *worker, struct nm_flow *flow,
 /* How long what has come for a connection before it died may take to be noticed, its end above all. */
 #define GRACE_NS 1000000000u
 
-bool nm_renew_expired(const struct nm_worker *worker, const struct nm_conn *conn, char *why,
-		      size_t why_size)
+bool nm_reconnect_expired(const struct nm_worker *worker, const struct nm_conn *conn, char *why,
+			  size_t why_size)
 {
 	if (!(conn->flags & NM_CONN_OPEN) || !conn->transport->expired)
 		return false;
@@ -257,8 +258,8 @@ static bool any_expired(const struct nm_worker *worker)
 
 	for (uint32_t i = 0; worker->openings && i < worker->n_flows; i++)
 		for (uint32_t c = 0; c < worker->group->n_conns; c++)
-			if (nm_renew_expired(worker, &nm_worker_flow(worker, i)->conns[c], why,
-					     sizeof why))
+			if (nm_reconnect_expired(worker, &nm_worker_flow(worker, i)->conns[c], why,
+						 sizeof why))
 				return true;
 	return false;
 }
@@ -272,7 +273,7 @@ static void watch_expiry(struct nm_worker *worker)
 		worker->expiry_ns = nm_clock_ns() + GRACE_NS;
 }
 
-void nm_renew_expire(struct nm_worker *worker, uint64_t now_ns)
+void nm_reconnect_expire(struct nm_worker *worker, uint64_t now_ns)
 {
 	char why[1];
 
@@ -282,7 +283,7 @@ void nm_renew_expire(struct nm_worker *worker, uint64_t now_ns)
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
 		if ((flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_LIMITED) ||
-		    !nm_renew_expired(worker, flow->conn, why, sizeof why))
+		    !nm_reconnect_expired(worker, flow->conn, why, sizeof why))
 			continue;
 		nm_timers_remove(&worker->timers, flow);
 		flow->error = EKEYEXPIRED;
@@ -292,18 +293,19 @@ void nm_renew_expire(struct nm_worker *worker, uint64_t now_ns)
 	watch_expiry(worker);
 }
 
-static void count_stale(struct nm_worker *worker)
+static void count_reconnects(struct nm_worker *worker)
 {
-	worker->n_stale = 0;
-	if (!worker->openings || !worker->phase || !worker->phase->renews || !worker->phase->leads)
+	worker->n_reconnects = 0;
+	if (!worker->openings || !worker->phase || !worker->phase->reconnects ||
+	    !worker->phase->leads)
 		return;
 	for (uint32_t i = 0; i < worker->n_flows; i++)
-		worker->n_stale += stale_of(worker, nm_worker_flow(worker, i), NULL);
+		worker->n_reconnects += reconnects_of(worker, nm_worker_flow(worker, i), NULL);
 }
 
-void nm_renew_count(struct nm_worker *worker)
+void nm_reconnect_count(struct nm_worker *worker)
 {
-	count_stale(worker);
+	count_reconnects(worker);
 	watch_expiry(worker);
 }
 
@@ -328,30 +330,31 @@ static bool replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_co
 	return true;
 }
 
-bool nm_renew_before_pass(struct nm_worker *worker, struct nm_flow *flow)
+bool nm_reconnect_before_pass(struct nm_worker *worker, struct nm_flow *flow)
 {
 	struct nm_conn *conn = NULL;
 
-	return worker->n_stale && stale_of(worker, flow, &conn) &&
+	return worker->n_reconnects && reconnects_of(worker, flow, &conn) &&
 	       replace(worker, flow, conn, worker->body);
 }
 
 /* Flows whose next pass is not due yet need not wait for it: it may be after the next rotation. */
 static void hurry(struct nm_worker *worker)
 {
-	for (uint32_t i = 0; worker->n_stale && i < worker->n_flows; i++) {
+	for (uint32_t i = 0; worker->n_reconnects && i < worker->n_flows; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
-		if (flow->state != NM_FLOW_ASLEEP || !flow->paced || !stale_of(worker, flow, NULL))
+		if (flow->state != NM_FLOW_ASLEEP || !flow->paced ||
+		    !reconnects_of(worker, flow, NULL))
 			continue;
 		nm_timers_remove(&worker->timers, flow);
-		flow->paced = !nm_renew_before_pass(worker, flow);
+		flow->paced = !nm_reconnect_before_pass(worker, flow);
 		if (flow->paced)
 			nm_worker_sleep(worker, flow);
 	}
 }
 
-void nm_renew_command(struct nm_worker *worker)
+void nm_reconnect_command(struct nm_worker *worker)
 {
 	uint32_t asked = atomic_load_explicit(&worker->renew, memory_order_acquire);
 
@@ -363,20 +366,20 @@ void nm_renew_command(struct nm_worker *worker)
 
 		for (uint32_t c = 0; c < worker->group->n_conns; c++)
 			if ((flow->conns[c].flags & NM_CONN_OPEN) &&
-			    (flow->conns[c].transport->caps & NM_TRANSPORT_RENEWS))
-				flow->conns[c].flags |= NM_CONN_STALE;
+			    (flow->conns[c].transport->caps & NM_TRANSPORT_RECONNECTS))
+				flow->conns[c].flags |= NM_CONN_RECONNECT;
 	}
-	nm_renew_count(worker);
+	nm_reconnect_count(worker);
 	if (!worker->phase)
 		return;
-	nm_worker_set_goal(worker, worker->goal);
+	nm_worker_set_end(worker, worker->end_at);
 	hurry(worker);
 }
 
-bool nm_renew_after_end(struct nm_worker *worker, struct nm_flow *flow,
-			const struct nm_instr *instr)
+bool nm_reconnect_after_end(struct nm_worker *worker, struct nm_flow *flow,
+			    const struct nm_instr *instr)
 {
-	if (!worker->phase->renews || worker->phase->leads || !instr->begins || flow->repeated)
+	if (!worker->phase->reconnects || worker->phase->leads || !instr->begins || flow->repeated)
 		return false;
 	flow->error = 0;
 	return replace(worker, flow, flow->conn, instr);
@@ -392,15 +395,15 @@ static void sleep_on(struct nm_worker *worker, struct nm_flow *flow)
 		nm_worker_release_paced(worker);
 }
 
-void nm_renew_done(struct nm_worker *worker, struct nm_flow *flow)
+void nm_reconnect_done(struct nm_worker *worker, struct nm_flow *flow)
 {
-	if (worker->lowat.on)
-		nm_worker_lowat_conn(worker, flow->conn);
-	if (worker->phase->leads && worker->n_stale && --worker->n_stale == 0)
-		nm_worker_set_goal(worker, worker->goal);
+	if (worker->rcvlowat.on)
+		nm_rcvlowat_conn(worker, flow->conn);
+	if (worker->phase->leads && worker->n_reconnects && --worker->n_reconnects == 0)
+		nm_worker_set_end(worker, worker->end_at);
 	flow->at = flow->resume;
 	flow->start_ns = nm_clock_ns();
-	if (nm_renew_before_pass(worker, flow))
+	if (nm_reconnect_before_pass(worker, flow))
 		return;
 	if (worker->period_ns && flow->plan_ns > flow->start_ns)
 		sleep_on(worker, flow);
