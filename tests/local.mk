@@ -11,7 +11,7 @@ check-local: check-TESTS
 
 check-style:
 	@PATH="$(VENV)/bin:$$PATH" CC="$(CC)" PKG_CONFIG="$(PKG_CONFIG)" \
-		$(top_srcdir)/tools/check-style $(top_srcdir)
+		$(top_srcdir)/tools/check-style $(top_srcdir) $(abs_builddir)
 
 check-net: all-am
 	@PATH="$(VENV)/bin:$$PATH" NETMODEL="$(abs_builddir)/src/netmodel$(EXEEXT)" \
