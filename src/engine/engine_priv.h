@@ -182,12 +182,10 @@ void nm_process_check(struct nm_worker *worker); /* notes that it has died */
 /* In the process: as if main said stop then; 0: not any more. */
 void nm_process_alarm(struct nm_worker *worker, uint64_t at_ns);
 
-/* run.c: the hot path */
-void nm_worker_run_flow(struct nm_worker *worker, struct nm_flow *flow);
+/* loop/loop.c */
 void *nm_worker_main(void *worker); /* the thread */
 /* Something has come for conn. */
 void nm_worker_conn_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events);
-void nm_worker_queue(struct nm_worker *worker, struct nm_flow *flow);
 void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow);  /* until flow->wake_ns */
 void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow); /* its wait is too long */
 

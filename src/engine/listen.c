@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "engine/engine_priv.h"
+#include "engine/loop/interp.h"
 #include "flowop/flowop.h"
 #include "transport/transport.h"
 

@@ -17,6 +17,12 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/level.c \
 	src/engine/limit.c \
 	src/engine/listen.c \
+	src/engine/loop/interp.c \
+	src/engine/loop/interp.h \
+	src/engine/loop/loop.c \
+	src/engine/loop/pacer.c \
+	src/engine/loop/pacer.h \
+	src/engine/loop/runq.h \
 	src/engine/lone.c \
 	src/engine/phase/rcvlowat.c \
 	src/engine/phase/rcvlowat.h \
@@ -28,7 +34,6 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/phase/reconnect.c \
 	src/engine/phase/reconnect.h \
 	src/engine/ring.c \
-	src/engine/run.c \
 	src/engine/sample.c \
 	src/engine/phase/flush.c \
 	src/engine/phase/flush.h \
@@ -39,6 +44,7 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/thread.h \
 	src/engine/loop/timer.c \
 	src/engine/loop/timer.h \
+	src/engine/wait/epoll.c \
 	src/engine/waits.h \
 	src/engine/worker.c
 src_libnm_engine_la_CFLAGS = $(ROOM_CFLAGS)

@@ -10,6 +10,7 @@
 
 #include "engine/door.h"
 #include "engine/engine_priv.h"
+#include "engine/loop/interp.h"
 #include "flowop/flowop.h"
 #include "flowop/greeting.h"
 #include "host/clock.h"

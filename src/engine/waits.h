@@ -116,7 +116,7 @@ struct nm_closing {
  * its timer for that. */
 #define NM_CLOSING_NS 10000000
 
-/* run.c: the flow waits for its connection at its present step; epoll is told */
+/* loop/interp.c: the flow waits for its connection at its present step; epoll is told */
 void nm_worker_wait_in(struct nm_worker *worker, struct nm_flow *flow);
 void nm_worker_closing_begin(struct nm_worker *worker);
 /* Whether the flow, which would wait there, is kept for a look. */

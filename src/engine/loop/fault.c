@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/engine_priv.h"
+#include "engine/loop/runq.h"
 #include "engine/phase/reconnect.h"
 #include "flowop/debts.h"
 #include "flowop/flowop.h"

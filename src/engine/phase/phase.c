@@ -6,6 +6,7 @@
 
 #include "engine/waits.h"
 #include "engine/engine_priv.h"
+#include "engine/loop/interp.h"
 #include "engine/phase/reconnect.h"
 #include "engine/phase/flush.h"
 #include "flowop/debts.h"

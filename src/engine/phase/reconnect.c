@@ -16,6 +16,7 @@
 
 #include "engine/waits.h"
 #include "engine/engine_priv.h"
+#include "engine/loop/runq.h"
 #include "engine/phase/reconnect.h"
 #include "flowop/flowop.h"
 #include "flowop/special.h"

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The interpreter: runs a flow through its program until a step would wait, and ends passes. */
+#include "engine/loop/interp.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "engine/loop/pacer.h"
+#include "engine/loop/runq.h"
+#include "engine/phase/reconnect.h"
+#include "engine/waits.h"
+#include "flowop/flowop.h"
+#include "flowop/pipeline.h"
+#include "host/clock.h"
+
+void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow)
+{
+	worker->busy = true;
+	flow->state = NM_FLOW_ASLEEP;
+	nm_timers_add(&worker->timers, flow);
+}
+
+static void wait_for(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
+		     bool output)
+{
+	flow->error = -nm_worker_watch(worker, flow, output);
+	if (flow->error)
+		nm_worker_fail_flow(worker, flow, instr);
+}
+
+void nm_worker_wait_in(struct nm_worker *worker, struct nm_flow *flow)
+{
+	flow->state = NM_FLOW_WAITING;
+	wait_for(worker, flow, flow->at, false);
+}
+
+/* The wait that has begun ends by itself. */
+static void limit_wait(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	if (flow->state != NM_FLOW_PARKED && flow->state != NM_FLOW_LIMITED)
+		return; /* it has failed */
+	if (nm_flow_is_late(flow, instr))
+		return;
+	nm_worker_limit_set(worker, flow);
+}
+
+static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
+		    enum nm_step answer)
+{
+	if (answer == NM_STEP_NEXT_WAIT_IN) {
+		instr++;
+		answer = NM_STEP_WAIT_IN;
+	}
+	flow->at = instr;
+	switch (answer) {
+	case NM_STEP_WAIT_IN:
+	case NM_STEP_WAIT_OUT:
+		if (nm_worker_looks_later(worker, flow, instr)) {
+			nm_worker_queue(worker, flow);
+			flow->state = NM_FLOW_LOOKING;
+			break;
+		}
+		if (instr == worker->closing.at && nm_worker_closes_later(worker, flow))
+			break;
+		flow->state = NM_FLOW_WAITING;
+		wait_for(worker, flow, instr, answer == NM_STEP_WAIT_OUT);
+		break;
+	case NM_STEP_LIMITED_IN:
+	case NM_STEP_LIMITED_OUT:
+		flow->state = NM_FLOW_LIMITED;
+		wait_for(worker, flow, instr, answer == NM_STEP_LIMITED_OUT);
+		limit_wait(worker, flow, instr);
+		break;
+	case NM_STEP_UNTIL_IN:
+		flow->state = NM_FLOW_LIMITED;
+		wait_for(worker, flow, instr, false);
+		if (flow->state == NM_FLOW_LIMITED) {
+			worker->busy = true;
+			nm_timers_add(&worker->timers, flow);
+		}
+		break;
+	case NM_STEP_YIELD:
+		nm_worker_queue(worker, flow);
+		break;
+	case NM_STEP_SLEEP:
+		nm_worker_sleep(worker, flow);
+		break;
+	case NM_STEP_PARK:
+		flow->state = NM_FLOW_PARKED;
+		break;
+	case NM_STEP_LIMITED_PARK:
+		flow->state = NM_FLOW_PARKED;
+		limit_wait(worker, flow, instr);
+		break;
+	case NM_STEP_ENDED:
+		if (!nm_reconnect_after_end(worker, flow, instr))
+			nm_worker_fail_flow(worker, flow, instr);
+		break;
+	case NM_STEP_RENEWED:
+		nm_reconnect_done(worker, flow);
+		break;
+	case NM_STEP_FAIL:
+	case NM_STEP_NEXT:
+	case NM_STEP_NEXT_WAIT_IN:
+	case NM_STEP_BACK:
+		nm_worker_fail_flow(worker, flow, instr);
+		break;
+	}
+}
+
+/* Between two passes: others have their turn, or main wants something. */
+static __attribute__((noinline)) bool take_turn(struct nm_worker *worker, struct nm_flow *flow)
+{
+	if (worker->lone && !atomic_load_explicit(&worker->has_command, memory_order_relaxed))
+		return true;
+	if (!worker->lone && worker->n_flows == 1 && !worker->io.ring)
+		nm_worker_lone_begin(worker);
+	nm_worker_queue(worker, flow);
+	return false;
+}
+
+/* The phase is not over, unless all passes of the flow are done. */
+static inline __attribute__((always_inline)) bool go_on(struct nm_worker *worker,
+							struct nm_flow *flow, uint64_t done)
+{
+	if (--flow->iterations_left == 0) {
+		nm_worker_flow_done(worker, flow);
+		return false;
+	}
+	if (__builtin_expect(
+		    !(done & worker->budget_mask) ||
+			    atomic_load_explicit(&worker->has_command, memory_order_relaxed),
+		    0))
+		return take_turn(worker, flow);
+	return true;
+}
+
+/* The end of a pass while further requests may be outstanding: the flow ends the phase when none is. */
+static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns,
+			       uint64_t done)
+{
+	const struct nm_pipe *pipe = nm_pipe_of(&worker->io, flow);
+	bool over = atomic_load_explicit(&worker->stop, memory_order_relaxed);
+
+	if (worker->response)
+		nm_hist_record(worker->response, now_ns - flow->plan_ns);
+	if (!nm_pipe_is_busy(pipe) && over) {
+		nm_worker_flow_done(worker, flow);
+		return false;
+	}
+	if (!nm_pipe_is_busy(pipe) && worker->period_ns && flow->iterations_left > 1) {
+		flow->iterations_left--;
+		flow->plan_ns = pipe->plan_ns - worker->period_ns;
+		return !nm_worker_pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
+	}
+	bool goes_on = go_on(worker, flow, done);
+
+	/* By its next turn it will be later. */
+	if (!goes_on)
+		flow->start_ns = 0;
+	return goes_on;
+}
+
+/* The end of a pass after which something else than the next pass may come: the phase may be over, and a paced phase
+ * has a target of 0 all the time, as have those whose passes are counted for each flow. */
+static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
+						       struct nm_flow *flow, uint64_t now_ns)
+{
+	uint64_t done = nm_count_passes(worker->io.count);
+	bool paced = worker->period_ns != 0;
+
+	if (worker->counts_passes)
+		nm_detail_pass(worker, flow, now_ns);
+	if (worker->phase->pipeline)
+		return end_pipelined_pass(worker, flow, now_ns, done);
+	if (done < worker->end_at) {
+		if (flow->iterations_left == 1 || !nm_reconnect_before_pass(worker, flow))
+			return go_on(worker, flow, done);
+		flow->iterations_left--;
+		return false;
+	}
+
+	if (paced && worker->response && !flow->unanswered)
+		nm_hist_record(worker->response, now_ns - flow->plan_ns);
+	if (!paced && !worker->phase->leads) {
+		/* All flows follow: all passes that the other end has begun are done, whoever has made them. */
+		nm_worker_pass_phase(worker);
+		return false;
+	}
+	if (--flow->iterations_left == 0 || !paced ||
+	    atomic_load_explicit(&worker->stop, memory_order_relaxed)) {
+		nm_worker_flow_done(worker, flow);
+		return false;
+	}
+	return !nm_worker_pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
+}
+
+/* The end of a pass that has lost something: none of the transactions, and its length is that of the limit. */
+static __attribute__((noinline)) bool end_unanswered_pass(struct nm_worker *worker,
+							  struct nm_flow *flow)
+{
+	uint64_t now_ns = worker->latency ? nm_clock_ns() : 0;
+
+	nm_counter_add(&worker->io.count->unanswered, 1);
+	nm_worker_set_end(worker, worker->end_at); /* with one answered pass less it is reached */
+	worker->io.now_ns = flow->start_ns = now_ns;
+	bool goes_on = nm_counter_read(&worker->io.count->iterations) >= worker->check_at
+			       ? end_special_pass(worker, flow, now_ns)
+			       : go_on(worker, flow, nm_count_passes(worker->io.count));
+
+	flow->unanswered = false;
+	return goes_on;
+}
+
+/* The end of a pass. True when the flow goes on with the next one at once. */
+static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *worker,
+							   struct nm_flow *flow)
+{
+	_Atomic uint64_t *iterations = &worker->io.count->iterations;
+	uint64_t now_ns = 0;
+	uint64_t done = nm_counter_read(iterations) + 1;
+
+	if (__builtin_expect(flow->unanswered, 0))
+		return end_unanswered_pass(worker, flow);
+	atomic_store_explicit(iterations, done, memory_order_relaxed);
+	if (worker->latency) {
+		now_ns = worker->io.now_ns = nm_clock_ns();
+		nm_hist_record(worker->latency, now_ns - flow->start_ns);
+		flow->start_ns = now_ns;
+	}
+	if (__builtin_expect(done >= worker->check_at, 0))
+		return end_special_pass(worker, flow, now_ns);
+	return go_on(worker, flow, done);
+}
+
+static inline __attribute__((always_inline)) void run_flow(struct nm_worker *worker,
+							   struct nm_flow *flow)
+{
+	const struct nm_instr *instr = flow->at;
+
+	flow->state = NM_FLOW_READY;
+	for (;;) {
+		while (instr->step) {
+			enum nm_step answer = instr->step(&worker->io, flow, instr);
+
+			if (answer == NM_STEP_NEXT) {
+				instr++;
+				continue;
+			}
+			if (answer <= NM_STEP_NEXT_WAIT_IN &&
+			    (flow->conn->flags & NM_CONN_REGISTERED)) {
+				flow->at = instr + (answer - NM_STEP_WAIT_IN);
+				flow->state = NM_FLOW_WAITING;
+			} else if (answer == NM_STEP_BACK) {
+				instr--;
+				continue;
+			} else {
+				suspend(worker, flow, instr, answer);
+			}
+			return;
+		}
+		instr = flow->at = worker->body;
+		if (!end_pass(worker, flow))
+			return;
+	}
+}
+
+void nm_worker_run_flow(struct nm_worker *worker, struct nm_flow *flow)
+{
+	run_flow(worker, flow);
+}
+
+bool nm_worker_run_step(struct nm_worker *worker, struct nm_flow *flow)
+{
+	const struct nm_instr *instr = flow->at;
+
+	flow->state = NM_FLOW_READY;
+	enum nm_step answer = instr->step(&worker->io, flow, instr);
+
+	if (answer == NM_STEP_NEXT)
+		flow->at = instr + 1;
+	else
+		suspend(worker, flow, instr, answer);
+	return answer == NM_STEP_NEXT;
+}
+
+void nm_worker_retry_flow(struct nm_worker *worker, struct nm_flow *flow)
+{
+	const struct nm_instr *instr = flow->at;
+
+	flow->conn->flags |= instr->op->flags & NM_FLOWOP_FOLLOWS ? NM_CONN_IN : NM_CONN_OUT;
+	worker->look.tried++;
+	enum nm_step answer = instr->step(&worker->io, flow, instr);
+
+	if (answer == NM_STEP_WAIT_IN || answer == NM_STEP_WAIT_OUT) {
+		worker->look.missed++;
+		flow->state = NM_FLOW_WAITING;
+		wait_for(worker, flow, instr, answer == NM_STEP_WAIT_OUT);
+		return;
+	}
+	flow->state = NM_FLOW_READY;
+	if (answer != NM_STEP_NEXT) {
+		suspend(worker, flow, instr, answer);
+		return;
+	}
+	flow->at = instr + 1;
+	nm_worker_run_flow(worker, flow);
+}

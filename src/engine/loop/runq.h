@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The run queue of a worker: flows that can go on, and have their turn one after the other. On the worker's thread. */
+#ifndef NM_ENGINE_LOOP_RUNQ_H
+#define NM_ENGINE_LOOP_RUNQ_H
+
+#include "engine/engine_priv.h"
+
+/* The flow, which is on no queue, has its turn after those that are queued already. */
+static inline void nm_worker_queue(struct nm_worker *worker, struct nm_flow *flow)
+{
+	worker->busy = true;
+	flow->state = NM_FLOW_READY;
+	flow->next = NULL;
+	if (worker->run_last)
+		worker->run_last->next = flow;
+	else
+		worker->run_first = flow;
+	worker->run_last = flow;
+}
+
+#endif
