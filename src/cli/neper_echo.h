@@ -7,7 +7,7 @@
 
 #include "cli/args.h"
 #include "plan/params.h"
-#include "result/series.h"
+#include "result/runs.h"
 
 struct nm_neper_echo {
 	struct nm_neper_option *items; /* with names and values owned */

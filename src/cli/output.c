@@ -126,8 +126,8 @@ int nm_output_check(const char *path, struct nm_diags *diags)
 	return error;
 }
 
-int nm_output_write(const char *path, const struct nm_report *report,
-		    const struct nm_series *series, struct nm_diags *diags)
+int nm_output_write(const char *path, const struct nm_report *report, const struct nm_runs *series,
+		    struct nm_diags *diags)
 {
 	struct output output = {.stream = NULL};
 	int error;

@@ -10,7 +10,7 @@
  * error in diags. Leaves nothing behind. */
 int nm_output_check(const char *path, struct nm_diags *diags);
 /* Writes the report. A regular file is replaced as a whole or not at all. */
-int nm_output_write(const char *path, const struct nm_report *report,
-		    const struct nm_series *series, struct nm_diags *diags);
+int nm_output_write(const char *path, const struct nm_report *report, const struct nm_runs *series,
+		    struct nm_diags *diags);
 
 #endif

@@ -69,7 +69,7 @@ static bool is_interrupted(int interrupt_fd)
 /* Runs until all repetitions are done, one is not complete, or there was an interrupt, also one between two. */
 static enum nm_run_status run_all(const struct nm_args *args, const struct nm_job *job,
 				  struct nm_live *live, const struct nm_run_options *options,
-				  struct nm_series *series, struct nm_diags *diags)
+				  struct nm_runs *series, struct nm_diags *diags)
 {
 	enum nm_run_status status = NM_RUN_COMPLETE;
 
@@ -95,7 +95,7 @@ static enum nm_run_status run_all(const struct nm_args *args, const struct nm_jo
 	return status;
 }
 
-static uint64_t lost_responses(const struct nm_series *series)
+static uint64_t lost_responses(const struct nm_runs *series)
 {
 	uint64_t lost = 0;
 
@@ -138,7 +138,7 @@ static int close_logs(struct nm_live *live, uint64_t lost, struct nm_diags *diag
 }
 
 /* neper's keys have no place for them. */
-static void retell_warnings(const struct nm_series *series, struct nm_diags *diags)
+static void retell_warnings(const struct nm_runs *series, struct nm_diags *diags)
 {
 	for (size_t i = 0; i < series->n_runs; i++)
 		for (size_t k = 0; k < series->runs[i]->n_warnings; k++)
@@ -146,7 +146,7 @@ static void retell_warnings(const struct nm_series *series, struct nm_diags *dia
 }
 
 static int report_all(const struct nm_args *args, struct nm_live *live,
-		      const struct nm_series *series, enum nm_run_status status,
+		      const struct nm_runs *series, enum nm_run_status status,
 		      struct nm_diags *diags)
 {
 	const struct nm_report *report = nm_report_find(args->format);
@@ -199,7 +199,7 @@ static void hint_at_options(const struct nm_args *args, struct nm_diags *diags)
 int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 {
 	struct nm_loaded loaded = {0};
-	struct nm_series series = {
+	struct nm_runs series = {
 		.view = {.throughput_unit = args->throughput_unit,
 			 .cpus = args->cpus,
 			 .slave_cpus = args->slave_cpus,
@@ -252,7 +252,7 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	code = report_all(args, &live, &series, status, diags);
 out:
 	(void)close_logs(&live, 0, diags);
-	nm_series_fini(&series);
+	nm_runs_fini(&series);
 	nm_neper_echo_fini(&echo);
 	nm_loaded_fini(&loaded);
 	free(path);

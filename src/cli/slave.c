@@ -49,11 +49,11 @@ static void on_ended(void *arg, struct nm_result *result)
 {
 	const struct nm_args *args = arg;
 	struct nm_result *runs[] = {result};
-	const struct nm_series series = {.runs = runs,
-					 .n_runs = 1,
-					 .view = {.of_slave = true,
-						  .cpus = args->cpus,
-						  .stime_use_proc = args->stime_use_proc}};
+	const struct nm_runs series = {.runs = runs,
+				       .n_runs = 1,
+				       .view = {.of_slave = true,
+						.cpus = args->cpus,
+						.stime_use_proc = args->stime_use_proc}};
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);

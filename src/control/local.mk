@@ -5,8 +5,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/address.h \
 	src/control/clock_sync.c \
 	src/control/clock_sync.h \
-	src/control/digest.c \
-	src/control/digest.h \
+	src/control/wire/digest.c \
+	src/control/wire/digest.h \
 	src/control/flows.c \
 	src/control/flows.h \
 	src/control/heartbeat.c \

@@ -22,7 +22,7 @@ const char *netmodel_incomplete_why(const struct netmodel *nm)
 static char *write_json(const struct netmodel *nm, const struct nm_report *report)
 {
 	struct nm_result *runs[] = {nm->result};
-	struct nm_series series = {.runs = runs, .n_runs = 1};
+	struct nm_runs series = {.runs = runs, .n_runs = 1};
 	char *text = NULL;
 	size_t length;
 	FILE *stream = open_memstream(&text, &length);

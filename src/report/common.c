@@ -41,7 +41,7 @@ const char *nm_part_name(enum nm_part part)
 	return "measured";
 }
 
-const struct nm_result *nm_series_last(const struct nm_series *series)
+const struct nm_result *nm_runs_last(const struct nm_runs *series)
 {
 	return series->n_runs ? series->runs[series->n_runs - 1] : NULL;
 }

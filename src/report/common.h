@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "result/series.h"
+#include "result/runs.h"
 
 /* "p99.9"; returns buf. */
 char *nm_percentile_key(double pct, char *buf, size_t size);
@@ -17,7 +17,7 @@ char *nm_format_utc(uint64_t wall_ns, char *buf, size_t size);
 /* "warmup", "measured", "cooldown". */
 const char *nm_part_name(enum nm_part part);
 /* The run whose document stands for the series: the last; NULL when there is none. */
-const struct nm_result *nm_series_last(const struct nm_series *series);
+const struct nm_result *nm_runs_last(const struct nm_runs *series);
 /* Whether any window of the result has response times (a rate was asked for). */
 bool nm_result_has_response(const struct nm_result *result);
 /* Time in which the CPUs did something, ns. */

@@ -7,7 +7,7 @@
 
 #include "base/diag.h"
 #include "report/common.h"
-#include "result/messages.h"
+#include "result/datagram_stats.h"
 
 /* RFC 4180: quotes only where they are needed. No cell has a line end or another control character. */
 static void print_name(FILE *out, const char *host, const char *column)
@@ -48,21 +48,21 @@ struct extra {
 	bool response, messages;
 };
 
-static struct extra extra_of(const struct nm_series *series)
+static struct extra extra_of(const struct nm_runs *series)
 {
 	struct extra extra = {.response = false};
 
 	for (size_t r = 0; r < series->n_runs; r++) {
-		struct nm_messages messages;
+		struct nm_datagram_stats messages;
 
-		nm_result_messages(series->runs[r], &messages);
+		nm_result_datagrams(series->runs[r], &messages);
 		extra.response = extra.response || nm_result_has_response(series->runs[r]);
 		extra.messages = extra.messages || messages.any;
 	}
 	return extra;
 }
 
-static void print_way_names(const char *prefix, FILE *out)
+static void print_direction_names(const char *prefix, FILE *out)
 {
 	static const char *const names[] = {"sent", "received",	 "bits_received_per_s",
 					    "lost", "reordered", "duplicates",
@@ -87,8 +87,8 @@ static void print_header(const struct nm_result *shape, struct extra extra, FILE
 	/* What is new comes last, so that the others keep their places. */
 	fputs(",seconds", out);
 	if (extra.messages) {
-		print_way_names("to_slaves", out);
-		print_way_names("to_master", out);
+		print_direction_names("to_slaves", out);
+		print_direction_names("to_master", out);
 	}
 	fputc('\n', out);
 }
@@ -131,7 +131,7 @@ static void print_count(bool known, int64_t value, FILE *out)
 		fputc(',', out);
 }
 
-static void print_way(const struct nm_message_way *way, FILE *out)
+static void print_direction(const struct nm_datagram_direction *way, FILE *out)
 {
 	print_count(way->sent_known, (int64_t)way->sent, out);
 	print_count(way->received_known, (int64_t)way->received, out);
@@ -148,11 +148,11 @@ static void print_way(const struct nm_message_way *way, FILE *out)
 
 static void print_messages(const struct nm_result *run, size_t row, FILE *out)
 {
-	struct nm_messages messages;
+	struct nm_datagram_stats messages;
 
-	nm_interval_messages(run, row, &messages);
-	print_way(&messages.to_slaves, out);
-	print_way(&messages.to_master, out);
+	nm_interval_datagrams(run, row, &messages);
+	print_direction(&messages.to_slaves, out);
+	print_direction(&messages.to_master, out);
 }
 
 static void print_row(const struct nm_result *shape, const struct nm_result *run, size_t number,
@@ -185,9 +185,9 @@ static void print_row(const struct nm_result *shape, const struct nm_result *run
 	fputc('\n', out);
 }
 
-static int write_csv(const struct nm_series *series, FILE *out)
+static int write_csv(const struct nm_runs *series, FILE *out)
 {
-	const struct nm_result *shape = nm_series_last(series);
+	const struct nm_result *shape = nm_runs_last(series);
 	struct extra extra = extra_of(series);
 
 	if (!shape)

@@ -8,7 +8,7 @@
 
 #include "report/common.h"
 #include "report/json_parts.h"
-#include "result/messages.h"
+#include "result/datagram_stats.h"
 
 #define SCHEMA "netmodel.result/1"
 /* Decimal digits that a double always keeps: 0.1 is written 0.1. */
@@ -95,7 +95,7 @@ static json_t *phases_json(const struct nm_result *result, size_t g)
 {
 	const struct nm_result_group *group = &result->groups[g];
 	json_t *array = json_array();
-	struct nm_messages messages;
+	struct nm_datagram_stats messages;
 
 	for (size_t i = 0; array && i < group->n_phases; i++) {
 		const struct nm_result_phase *phase = &group->phases[i];
@@ -107,8 +107,8 @@ static json_t *phases_json(const struct nm_result *result, size_t g)
 		const struct nm_transaction_report *report = nm_master_transaction(result, g, i);
 
 		item = nm_json_join(item, nm_json_window(&phase->whole, &result->percentiles));
-		nm_phase_messages(phase, &messages);
-		item = nm_json_join(item, nm_json_messages(&messages));
+		nm_phase_datagrams(phase, &messages);
+		item = nm_json_join(item, nm_json_datagrams(&messages));
 		if (phase->planned_per_s > 0)
 			item = nm_json_join(item, json_pack("{s:o}", "planned_per_s",
 							    nm_json_real(phase->planned_per_s)));
@@ -159,10 +159,10 @@ static json_t *hosts_json(const struct nm_result *result)
 
 static json_t *intervals_json(const struct nm_result *result)
 {
-	struct nm_messages messages;
+	struct nm_datagram_stats messages;
 	json_t *array = json_array();
 
-	nm_result_messages(result, &messages);
+	nm_result_datagrams(result, &messages);
 	bool any = messages.any;
 
 	for (size_t i = 0; array && i < result->n_intervals; i++) {
@@ -172,9 +172,9 @@ static json_t *intervals_json(const struct nm_result *result)
 				  "to_s", nm_json_real(row->to_s), "phase",
 				  nm_json_count(row->phase), "part", nm_part_name(row->part));
 		item = nm_json_join(item, nm_json_window(&row->window, &result->percentiles));
-		nm_interval_messages(result, i, &messages);
+		nm_interval_datagrams(result, i, &messages);
 		messages.any = any;
-		item = nm_json_join(item, nm_json_messages(&messages));
+		item = nm_json_join(item, nm_json_datagrams(&messages));
 		if (nm_json_append(array, item) != 0) {
 			json_decref(array);
 			return NULL;
@@ -185,11 +185,11 @@ static json_t *intervals_json(const struct nm_result *result)
 
 static json_t *totals_json(const struct nm_result *result)
 {
-	struct nm_messages messages;
+	struct nm_datagram_stats messages;
 
-	nm_result_messages(result, &messages);
+	nm_result_datagrams(result, &messages);
 	return nm_json_join(nm_json_window(&result->totals, &result->percentiles),
-			    nm_json_messages(&messages));
+			    nm_json_datagrams(&messages));
 }
 
 static json_t *result_json(const struct nm_result *result)
@@ -210,9 +210,9 @@ static json_t *summary_json(const struct nm_summary *summary)
 			 summary->n > 1 ? nm_json_real(summary->ci95) : json_null());
 }
 
-static json_t *repeat_json(const struct nm_series *series)
+static json_t *repeat_json(const struct nm_runs *series)
 {
-	struct nm_series_summary summary;
+	struct nm_runs_summary summary;
 	json_t *runs = json_array();
 
 	for (size_t i = 0; runs && i < series->n_runs; i++) {
@@ -224,7 +224,7 @@ static json_t *repeat_json(const struct nm_series *series)
 			runs = NULL;
 		}
 	}
-	nm_series_summarise(series, &summary);
+	nm_runs_summarise(series, &summary);
 	return json_pack("{s:o, s:o, s:{s:o, s:o, s:o, s:o, s:o}}", "n",
 			 nm_json_count(series->n_runs), "runs", runs, "summary",
 			 "transactions_per_s", summary_json(&summary.transactions_per_s),
@@ -234,9 +234,9 @@ static json_t *repeat_json(const struct nm_series *series)
 			 summary_json(&summary.latency_p99_s));
 }
 
-static int write_json(const struct nm_series *series, FILE *out)
+static int write_json(const struct nm_runs *series, FILE *out)
 {
-	const struct nm_result *last = nm_series_last(series);
+	const struct nm_result *last = nm_runs_last(series);
 
 	if (!last)
 		return -EINVAL;

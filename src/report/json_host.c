@@ -209,18 +209,18 @@ static json_t *connections_json(const struct nm_conn_report *report)
 
 static json_t *add_messages(json_t *item, const struct nm_host_interval *row)
 {
-	struct nm_message_way way;
+	struct nm_datagram_direction way;
 
-	nm_host_interval_messages(row, &way);
-	return nm_json_join(item, json_pack("{s:o}", "messages", nm_json_way(&way)));
+	nm_host_interval_datagrams(row, &way);
+	return nm_json_join(item, json_pack("{s:o}", "messages", nm_json_direction(&way)));
 }
 
 static json_t *intervals_json(const struct nm_result *result, const struct nm_result_host *host)
 {
-	struct nm_messages messages;
+	struct nm_datagram_stats messages;
 	json_t *array = json_array();
 
-	nm_result_messages(result, &messages);
+	nm_result_datagrams(result, &messages);
 
 	for (size_t i = 0; array && i < host->n_intervals; i++) {
 		const struct nm_host_interval *row = &host->intervals[i];

@@ -93,7 +93,7 @@ static json_t *count_if(bool known, uint64_t value)
 	return known ? nm_json_count(value) : json_null();
 }
 
-json_t *nm_json_way(const struct nm_message_way *way)
+json_t *nm_json_direction(const struct nm_datagram_direction *way)
 {
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sent",
 			 count_if(way->sent_known, way->sent), "received",
@@ -106,13 +106,13 @@ json_t *nm_json_way(const struct nm_message_way *way)
 			 way->has_jitter ? nm_json_real(way->jitter_s) : json_null());
 }
 
-json_t *nm_json_messages(const struct nm_messages *messages)
+json_t *nm_json_datagrams(const struct nm_datagram_stats *messages)
 {
 	if (!messages->any)
 		return json_object();
 	return json_pack("{s:{s:o, s:o, s:o, s:o}}", "messages", "to_slaves",
-			 nm_json_way(&messages->to_slaves), "to_master",
-			 nm_json_way(&messages->to_master), "timeouts",
+			 nm_json_direction(&messages->to_slaves), "to_master",
+			 nm_json_direction(&messages->to_master), "timeouts",
 			 count_if(messages->slaves_known, messages->timeouts), "unanswered",
 			 nm_json_count(messages->unanswered));
 }

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "result/messages.h"
+#include "result/datagram_stats.h"
 
 /* null for NULL; bytes that are not UTF-8 become question marks, so a document is always valid. */
 json_t *nm_json_text(const char *text);
@@ -21,8 +21,8 @@ json_t *nm_json_join(json_t *into, json_t *from);
 int nm_json_append(json_t *array, json_t *item);
 
 /* {"messages": ...}; empty when there were none. */
-json_t *nm_json_messages(const struct nm_messages *messages);
-json_t *nm_json_way(const struct nm_message_way *way);
+json_t *nm_json_datagrams(const struct nm_datagram_stats *messages);
+json_t *nm_json_direction(const struct nm_datagram_direction *way);
 json_t *nm_json_window(const struct nm_window *window, const struct nm_percentiles *percentiles);
 json_t *nm_json_latency(const struct nm_latency *latency, const struct nm_percentiles *percentiles);
 /* json_statistics.c */

@@ -291,7 +291,7 @@ static bool maps(const struct nm_result *result)
 }
 
 void nm_keys_mapped(FILE *out, const char *prefix, const struct nm_result *result,
-		    const struct nm_end *end)
+		    const struct nm_end_totals *end)
 {
 	double share = end->bytes_received
 			       ? 100 * (double)end->bytes_mapped / (double)end->bytes_received
@@ -315,8 +315,8 @@ static void print_bits(FILE *out, double bits_per_s, const struct nm_view *view)
 void nm_keys_ends(FILE *out, const struct nm_result *result, const struct nm_view *view,
 		  bool stream)
 {
-	struct nm_end local = nm_end_of_master(result), remote = nm_end_of_slaves(result);
-	const struct nm_end *reader = local.bytes_received ? &local : &remote;
+	struct nm_end_totals local = nm_master_totals(result), remote = nm_slaves_totals(result);
+	const struct nm_end_totals *reader = local.bytes_received ? &local : &remote;
 
 	if (!local.known)
 		return;

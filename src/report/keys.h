@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "report/ends.h"
-#include "result/series.h"
+#include "report/end_totals.h"
+#include "result/runs.h"
 
 /* A parameter under its name, as neper has its options; one that has the name of another line gets a prefix. */
 void nm_keys_param(FILE *out, const char *name, const char *value);
@@ -38,7 +38,7 @@ void nm_keys_total(FILE *out, const struct nm_result *result);
 void nm_keys_cores(FILE *out, const char *prefix, const char *cpus);
 /* What was received without a copy, when that was asked for. */
 void nm_keys_mapped(FILE *out, const char *prefix, const struct nm_result *result,
-		    const struct nm_end *end);
+		    const struct nm_end_totals *end);
 /* What this end and the others have moved: throughput, throughput_units, bytes_mmaped, percent_mmaped,
  * local_throughput, remote_throughput. Where this end reads nothing of a stream the others' throughput and mapped bytes
  * stand for its own, but for local_throughput. */

@@ -12,9 +12,9 @@
 
 #include "base/diag.h"
 #include "report/common.h"
-#include "report/ends.h"
+#include "report/end_totals.h"
 #include "report/keys.h"
-#include "result/messages.h"
+#include "result/datagram_stats.h"
 
 /* A value stays on its line. NULL: not known. */
 static void print_text(FILE *out, const char *key, const char *value)
@@ -66,14 +66,14 @@ static void print_usage(FILE *out, const char *prefix, const struct nm_result_ho
 		nm_cpu_share(cpu, cpu->idle_ns + cpu->iowait_ns));
 }
 
-static void print_growth(const struct nm_result *result, const char *prefix,
-			 const struct nm_result_host *host, FILE *out)
+static void print_linearity(const struct nm_result *result, const char *prefix,
+			    const struct nm_result_host *host, FILE *out)
 {
-	struct nm_growth growth = nm_growth_of(result, host);
+	struct nm_linearity linearity = nm_linearity_of(result, host);
 
-	fprintf(out, "%snum_samples=%zu\n", prefix, growth.samples);
-	if (growth.known)
-		fprintf(out, "%scorrelation_coefficient=%.6f\n", prefix, growth.correlation);
+	fprintf(out, "%snum_samples=%zu\n", prefix, linearity.samples);
+	if (linearity.known)
+		fprintf(out, "%scorrelation_coefficient=%.6f\n", prefix, linearity.correlation);
 }
 
 /* What a slave has done in the measured window, by the wall clock of the master. */
@@ -81,7 +81,7 @@ static void print_window(const struct nm_result *result, const char *prefix,
 			 const struct nm_result_host *host, FILE *out)
 {
 	const struct nm_host_window *window = &host->window;
-	struct nm_end end = nm_end_of_slave(host);
+	struct nm_end_totals end = nm_slave_totals(host);
 	bool stream = nm_is_stream(result);
 	char key[64];
 
@@ -95,7 +95,7 @@ static void print_window(const struct nm_result *result, const char *prefix,
 	fprintf(out, "%snum_transactions=%" PRIu64 "\n", prefix, window->counts.iterations);
 	fprintf(out, "%sbytes_sent=%" PRIu64 "\n%sbytes_received=%" PRIu64 "\n", prefix,
 		window->counts.bytes_sent, prefix, window->counts.bytes_received);
-	print_growth(result, prefix, host, out);
+	print_linearity(result, prefix, host, out);
 	nm_keys_mapped(out, prefix, result, &end);
 	fprintf(out, "%slocal_throughput=%.0f\n%sthroughput_units=%s\n", prefix,
 		floor(stream ? end.received_bits_per_s : end.transactions_per_s), prefix,
@@ -135,7 +135,7 @@ static void print_remote(const struct nm_result *result, const struct nm_view *v
 	fprintf(out, "num_remote_hosts=%zu\n", slaves);
 }
 
-static void print_way(const struct nm_message_way *way, const char *prefix, FILE *out)
+static void print_direction(const struct nm_datagram_direction *way, const char *prefix, FILE *out)
 {
 	if (way->sent_known)
 		fprintf(out, "%ssent=%" PRIu64 "\n", prefix, way->sent);
@@ -154,13 +154,13 @@ static void print_way(const struct nm_message_way *way, const char *prefix, FILE
 /* Only where messages may be lost. */
 static void print_messages(const struct nm_result *result, FILE *out)
 {
-	struct nm_messages messages;
+	struct nm_datagram_stats messages;
 
-	nm_result_messages(result, &messages);
+	nm_result_datagrams(result, &messages);
 	if (!messages.any)
 		return;
-	print_way(&messages.to_slaves, "messages_to_slaves_", out);
-	print_way(&messages.to_master, "messages_to_master_", out);
+	print_direction(&messages.to_slaves, "messages_to_slaves_", out);
+	print_direction(&messages.to_master, "messages_to_master_", out);
 	if (messages.slaves_known)
 		fprintf(out, "messages_timeouts=%" PRIu64 "\n", messages.timeouts);
 	fprintf(out, "messages_unanswered=%" PRIu64 "\n", messages.unanswered);
@@ -180,7 +180,7 @@ static void print_totals(const struct nm_result *result, const struct nm_view *v
 		fprintf(out, "rtt_transactions_logged=%" PRIu64 "\n", result->responses.passes);
 	nm_keys_latency(out, "latency", &totals->latency, &result->percentiles);
 	nm_keys_latency(out, "response", &totals->response, &result->percentiles);
-	print_growth(result, "", NULL, out);
+	print_linearity(result, "", NULL, out);
 	print_messages(result, out);
 	if (totals->seconds > 0)
 		fprintf(out, "transactions_per_s=%.2f\nbits_per_s=%.2f\n",
@@ -307,17 +307,17 @@ static void print_summary(FILE *out, const char *name, const struct nm_summary *
 			name, summary->ci95);
 }
 
-static int write_kv(const struct nm_series *series, FILE *out)
+static int write_kv(const struct nm_runs *series, FILE *out)
 {
-	const struct nm_result *last = nm_series_last(series);
+	const struct nm_result *last = nm_runs_last(series);
 
 	if (!last)
 		return -EINVAL;
 	if (print_run(last, &series->view, out) < 0)
 		return -ENOMEM;
 	if (series->n_runs > 1) {
-		struct nm_series_summary summary;
-		nm_series_summarise(series, &summary);
+		struct nm_runs_summary summary;
+		nm_runs_summarise(series, &summary);
 		fprintf(out, "repeat=%zu\n", series->n_runs);
 		print_summary(out, "transactions_per_s", &summary.transactions_per_s);
 		print_summary(out, "bits_per_s", &summary.bits_per_s);

@@ -12,8 +12,8 @@ src_libnm_report_la_SOURCES = \
 	$(REPORTS) \
 	src/report/common.c \
 	src/report/common.h \
-	src/report/ends.c \
-	src/report/ends.h \
+	src/report/end_totals.c \
+	src/report/end_totals.h \
 	src/report/hdr.c \
 	src/report/hdr.h \
 	src/report/json_host.c \
@@ -24,8 +24,8 @@ src_libnm_report_la_SOURCES = \
 	src/report/keys.h \
 	src/report/report.c \
 	src/report/report.h \
-	src/report/statistics.c \
-	src/report/statistics.h \
+	src/report/uperf_tables.c \
+	src/report/uperf_tables.h \
 	src/report/table.c \
 	src/report/table.h \
 	src/report/throughput.c \

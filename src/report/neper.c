@@ -9,7 +9,7 @@
 
 #include "base/units.h"
 #include "report/common.h"
-#include "report/ends.h"
+#include "report/end_totals.h"
 #include "report/keys.h"
 
 /* The unit in which neper has a parameter that is a time. */
@@ -119,21 +119,21 @@ static void print_usage(const struct nm_result_host *host, const struct nm_view 
 	print_count(out, "nivcsw", start->nivcsw, used->nivcsw);
 }
 
-static void print_growth(const struct nm_result *result, const struct nm_view *view, FILE *out)
+static void print_linearity(const struct nm_result *result, const struct nm_view *view, FILE *out)
 {
-	struct nm_growth growth = nm_growth_of(result, NULL);
+	struct nm_linearity linearity = nm_linearity_of(result, NULL);
 
 	if (!view->of_slave)
-		fprintf(out, "num_samples=%zu\n", growth.samples);
+		fprintf(out, "num_samples=%zu\n", linearity.samples);
 	if (result->to_ns)
 		nm_keys_time(out, "time_end", result->to_ns);
-	if (growth.known && !view->of_slave)
-		fprintf(out, "correlation_coefficient=%.6f\n", growth.correlation);
+	if (linearity.known && !view->of_slave)
+		fprintf(out, "correlation_coefficient=%.6f\n", linearity.correlation);
 }
 
-static int write_neper(const struct nm_series *series, FILE *out)
+static int write_neper(const struct nm_runs *series, FILE *out)
 {
-	const struct nm_result *result = nm_series_last(series);
+	const struct nm_result *result = nm_runs_last(series);
 
 	if (!result)
 		return -EINVAL;
@@ -161,7 +161,7 @@ static int write_neper(const struct nm_series *series, FILE *out)
 				result->responses.passes);
 		nm_keys_latency(out, "latency", &result->totals.latency, &result->percentiles);
 	}
-	print_growth(result, &series->view, out);
+	print_linearity(result, &series->view, out);
 	nm_keys_ends(out, result, &series->view, stream);
 	return nm_stream_status(out);
 }

@@ -6,13 +6,13 @@
 
 #include <stdio.h>
 
-#include "result/series.h"
+#include "result/runs.h"
 
 struct nm_report {
 	const char *name; /* the word of --format */
 	const char *help;
 	/* Writes the whole report of a series (one run or --repeat). 0 or -errno of the stream. */
-	int (*write)(const struct nm_series *series, FILE *out);
+	int (*write)(const struct nm_runs *series, FILE *out);
 };
 
 extern const struct nm_report *const nm_reports[]; /* ends with NULL */

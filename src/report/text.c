@@ -8,9 +8,9 @@
 
 #include "base/units.h"
 #include "report/common.h"
-#include "report/statistics.h"
+#include "report/uperf_tables.h"
 #include "report/table.h"
-#include "result/messages.h"
+#include "result/datagram_stats.h"
 
 #define TEXT	   32
 #define MAX_BEHIND 8 /* lines about passes that are late */
@@ -68,7 +68,8 @@ static const char *rate_text(uint64_t count, double seconds, char *buf)
 	return buf;
 }
 
-static void add_way(struct nm_table *table, const char *name, const struct nm_message_way *way)
+static void add_direction(struct nm_table *table, const char *name,
+			  const struct nm_datagram_direction *way)
 {
 	char bits[TEXT], jitter[TEXT], lost[2 * TEXT] = "lost not known, some came twice";
 	char order[3 * TEXT] = "  reordered, duplicates not known (too short for a number)";
@@ -102,16 +103,16 @@ static void add_way(struct nm_table *table, const char *name, const struct nm_me
 /* Where messages may be lost, what counts is what arrives. */
 static void add_messages(struct nm_table *table, const struct nm_result *result)
 {
-	struct nm_messages messages;
+	struct nm_datagram_stats messages;
 	char late[TEXT] = "not known";
 
-	nm_result_messages(result, &messages);
+	nm_result_datagrams(result, &messages);
 	if (messages.to_master.order_known &&
 	    (messages.to_slaves.order_known || !messages.slaves_known))
 		snprintf(late, sizeof late, "%" PRIu64,
 			 messages.to_master.late + messages.to_slaves.late);
-	add_way(table, "to slaves", &messages.to_slaves);
-	add_way(table, "to master", &messages.to_master);
+	add_direction(table, "to slaves", &messages.to_slaves);
+	add_direction(table, "to master", &messages.to_master);
 	if (messages.any && messages.timeouts) {
 		nm_table_cell(table, "time-outs");
 		nm_table_cell(table, "%" PRIu64 "  late answers %s%s  passes unanswered %" PRIu64,
@@ -568,7 +569,7 @@ static void add_summary(struct nm_table *table, const char *name, const struct n
 		      summary->n > 1 ? format(summary->ci95, text, sizeof(text)) : "-");
 }
 
-static void print_runs(const struct nm_series *series, FILE *out)
+static void print_runs(const struct nm_runs *series, FILE *out)
 {
 	static const char *const names[] = {"run",	"transactions/s", "sent",
 					    "received", "mean",		  "max"};
@@ -595,13 +596,13 @@ static void print_runs(const struct nm_series *series, FILE *out)
 	nm_table_fini(&table);
 }
 
-static void print_summary(const struct nm_series *series, FILE *out)
+static void print_summary(const struct nm_runs *series, FILE *out)
 {
 	static const char *const names[] = {"over the complete runs", "mean", "stddev", "95% +-"};
 	struct nm_table table = {.align = "lrrr"};
-	struct nm_series_summary summary;
+	struct nm_runs_summary summary;
 
-	nm_series_summarise(series, &summary);
+	nm_runs_summarise(series, &summary);
 	add_head(&table, names, sizeof(names) / sizeof(names[0]));
 	add_summary(&table, "transactions/s", &summary.transactions_per_s, nm_format_count);
 	add_summary(&table, "throughput, both ways", &summary.bits_per_s, nm_format_bitrate);
@@ -613,9 +614,9 @@ static void print_summary(const struct nm_series *series, FILE *out)
 	nm_table_fini(&table);
 }
 
-static int write_text(const struct nm_series *series, FILE *out)
+static int write_text(const struct nm_runs *series, FILE *out)
 {
-	const struct nm_result *last = nm_series_last(series);
+	const struct nm_result *last = nm_runs_last(series);
 
 	if (!last)
 		return -EINVAL;
@@ -625,7 +626,7 @@ static int write_text(const struct nm_series *series, FILE *out)
 	print_totals(last, out);
 	print_groups(last, out);
 	print_hosts(last, out);
-	nm_report_statistics(last, out);
+	nm_uperf_tables_print(last, out);
 	print_notes(last, out);
 	if (series->n_runs > 1) {
 		print_runs(series, out);

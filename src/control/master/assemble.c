@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/digest.h"
+#include "control/wire/digest.h"
 #include "control/master/master.h"
 #include "control/snapshot.h"
 #include "host/clock.h"

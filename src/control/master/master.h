@@ -110,7 +110,7 @@ struct nm_master {
 	uint64_t failed_at_ns;
 	bool settled;	    /* the phases are over: what fails now is not what has ended them */
 	bool engine_failed; /* has been told */
-	char why[NM_CODEC_MAX_TEXT + 1];
+	char why[NM_WIRE_MAX_TEXT + 1];
 };
 
 /* --- run.c --- */

@@ -315,7 +315,7 @@ static void check_interrupt(struct nm_master *master, uint64_t now_ns)
 static void check_engine(struct nm_master *master)
 {
 	struct nm_engine_error error;
-	char text[NM_CODEC_MAX_TEXT + 1];
+	char text[NM_WIRE_MAX_TEXT + 1];
 
 	if (master->engine_failed || !nm_engine_failed(master->engine, &error))
 		return;

@@ -44,7 +44,7 @@ void nm_master_fail(struct nm_master *master, struct nm_link *link, enum nm_fail
 		    const char *fmt, ...)
 {
 	struct nm_result_host *host = link ? link->result : &master->result->hosts[0];
-	char text[NM_CODEC_MAX_TEXT - 300];
+	char text[NM_WIRE_MAX_TEXT - 300];
 	va_list args;
 
 	va_start(args, fmt);

@@ -149,7 +149,7 @@ static int tell_done(struct nm_session *session, uint32_t phase, uint32_t group)
 static int tell_failed(struct nm_session *session)
 {
 	struct nm_engine_error failure;
-	char text[NM_CODEC_MAX_TEXT + 1];
+	char text[NM_WIRE_MAX_TEXT + 1];
 
 	if (session->told_failed || !nm_engine_failed(session->engine, &failure))
 		return 0;

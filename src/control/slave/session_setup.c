@@ -38,7 +38,7 @@ int nm_session_hello(struct nm_session *session, json_t *body)
 {
 	struct nm_msg_hello hello;
 	struct nm_host_facts facts;
-	char text[NM_CODEC_MAX_TEXT + 1];
+	char text[NM_WIRE_MAX_TEXT + 1];
 
 	if (nm_hello_unpack(body, &hello))
 		return -EPROTO;
@@ -74,7 +74,7 @@ int nm_session_hello(struct nm_session *session, json_t *body)
 static bool compile(struct nm_session *session, const struct nm_msg_prepare *prepare)
 {
 	struct nm_diags diags = {.lenient = prepare->lenient};
-	char text[NM_CODEC_MAX_TEXT + 1];
+	char text[NM_WIRE_MAX_TEXT + 1];
 
 	session->root =
 		nm_profile_parse(prepare->file, prepare->profile, strlen(prepare->profile), &diags);

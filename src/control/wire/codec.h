@@ -21,8 +21,8 @@
 #include "stats/counters.h"
 
 /* Longest texts taken from a peer. */
-#define NM_CODEC_MAX_NAME 255
-#define NM_CODEC_MAX_TEXT 4095
+#define NM_WIRE_MAX_NAME 255
+#define NM_WIRE_MAX_TEXT 4095
 
 /* --- setting up (codec_setup.c) --- */
 

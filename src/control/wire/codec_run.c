@@ -162,5 +162,5 @@ int nm_failed_unpack(json_t *body, struct nm_msg_failed *ret)
 			   &secondary) < 0)
 		return -EPROTO;
 	ret->secondary = secondary;
-	return nm_text_unpack(text, NM_CODEC_MAX_TEXT, &ret->text);
+	return nm_text_unpack(text, NM_WIRE_MAX_TEXT, &ret->text);
 }

@@ -25,9 +25,9 @@ json_t *nm_welcome_pack(const char *hostname)
 int nm_hello_unpack(json_t *body, struct nm_msg_hello *ret)
 {
 	*ret = (struct nm_msg_hello){.magic = NULL};
-	if (nm_text_unpack(json_object_get(body, "magic"), NM_CODEC_MAX_NAME, &ret->magic) ||
+	if (nm_text_unpack(json_object_get(body, "magic"), NM_WIRE_MAX_NAME, &ret->magic) ||
 	    nm_u32_unpack(json_object_get(body, "protocol"), INT32_MAX, &ret->protocol) ||
-	    nm_text_unpack(json_object_get(body, "version"), NM_CODEC_MAX_NAME, &ret->version))
+	    nm_text_unpack(json_object_get(body, "version"), NM_WIRE_MAX_NAME, &ret->version))
 		return -EPROTO;
 	return strcmp(ret->magic, NM_PROTOCOL_MAGIC) == 0 ? 0 : -EPROTO;
 }
@@ -36,8 +36,8 @@ int nm_welcome_unpack(json_t *body, struct nm_msg_hello *ret)
 {
 	*ret = (struct nm_msg_hello){.magic = NULL};
 	if (nm_u32_unpack(json_object_get(body, "protocol"), INT32_MAX, &ret->protocol) ||
-	    nm_text_unpack(json_object_get(body, "version"), NM_CODEC_MAX_NAME, &ret->version) ||
-	    nm_text_unpack(json_object_get(body, "hostname"), NM_CODEC_MAX_NAME, &ret->hostname))
+	    nm_text_unpack(json_object_get(body, "version"), NM_WIRE_MAX_NAME, &ret->version) ||
+	    nm_text_unpack(json_object_get(body, "hostname"), NM_WIRE_MAX_NAME, &ret->hostname))
 		return -EPROTO;
 	return 0;
 }
@@ -49,8 +49,8 @@ json_t *nm_refuse_pack(const char *code, const char *text)
 
 int nm_refuse_unpack(json_t *body, const char **ret_code, const char **ret_text)
 {
-	if (nm_text_unpack(json_object_get(body, "code"), NM_CODEC_MAX_NAME, ret_code) ||
-	    nm_text_unpack(json_object_get(body, "text"), NM_CODEC_MAX_TEXT, ret_text))
+	if (nm_text_unpack(json_object_get(body, "code"), NM_WIRE_MAX_NAME, ret_code) ||
+	    nm_text_unpack(json_object_get(body, "text"), NM_WIRE_MAX_TEXT, ret_text))
 		return -EPROTO;
 	return 0;
 }
@@ -107,20 +107,20 @@ int nm_prepare_unpack(json_t *body, struct nm_msg_prepare *ret)
 		    &interval, "timeout_ns", &timeout, "seed", &seed, "secret", &secret) < 0)
 		return -EPROTO;
 	ret->lenient = lenient;
-	if (nm_text_unpack(id, NM_CODEC_MAX_NAME, &ret->run_id) ||
-	    nm_text_unpack(host, NM_CODEC_MAX_NAME, &ret->host) ||
+	if (nm_text_unpack(id, NM_WIRE_MAX_NAME, &ret->run_id) ||
+	    nm_text_unpack(host, NM_WIRE_MAX_NAME, &ret->host) ||
 	    nm_text_unpack(profile, NM_PROFILE_MAX_BYTES, &ret->profile) ||
-	    nm_text_unpack(file, NM_CODEC_MAX_TEXT, &ret->file) ||
+	    nm_text_unpack(file, NM_WIRE_MAX_TEXT, &ret->file) ||
 	    nm_u32_unpack(details, NM_DETAIL_ALL, &ret->details) ||
 	    nm_u64_unpack(interval, INT64_MAX / 4, &ret->interval_ns) ||
 	    nm_u64_unpack(timeout, INT64_MAX / 4, &ret->timeout_ns) || ret->timeout_ns == 0 ||
 	    nm_u64_unpack(seed, INT64_MAX, &ret->seed) || unpack_secret(secret, ret->secret))
 		return -EPROTO;
 	if (!json_is_null(counters) &&
-	    (nm_text_unpack(counters, NM_CODEC_MAX_TEXT, &ret->counters) ||
+	    (nm_text_unpack(counters, NM_WIRE_MAX_TEXT, &ret->counters) ||
 	     nm_perf_check_form(ret->counters)))
 		return -EPROTO;
-	return json_is_null(cpus) ? 0 : nm_text_unpack(cpus, NM_CODEC_MAX_TEXT, &ret->cpus);
+	return json_is_null(cpus) ? 0 : nm_text_unpack(cpus, NM_WIRE_MAX_TEXT, &ret->cpus);
 }
 
 /* Which host is at the other end of an opening, and how it is opened; NULL when there is no such opening. */
@@ -267,7 +267,7 @@ int nm_ready_unpack(json_t *body, json_t **ret_endpoints, const char **ret_sourc
 	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o}", "endpoints", ret_endpoints,
 			   "source", &source, "facts", &facts) < 0)
 		return -EPROTO;
-	if (!json_is_null(source) && nm_text_unpack(source, NM_CODEC_MAX_TEXT, ret_source))
+	if (!json_is_null(source) && nm_text_unpack(source, NM_WIRE_MAX_TEXT, ret_source))
 		return -EPROTO;
 	return unpack_facts(facts, ret_facts);
 }

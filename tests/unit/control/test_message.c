@@ -249,7 +249,7 @@ START_TEST(texts_have_a_longest_length)
 {
 	char name[600];
 	struct nm_msg_failed failed;
-	char *text = calloc(1, NM_CODEC_MAX_TEXT + 2);
+	char *text = calloc(1, NM_WIRE_MAX_TEXT + 2);
 
 	ck_assert_ptr_nonnull(text);
 	memset(name, 'n', sizeof name - 1);
@@ -260,12 +260,12 @@ START_TEST(texts_have_a_longest_length)
 
 	ck_assert_int_eq(nm_prepare_unpack(body, &order), -EPROTO);
 	json_decref(body);
-	memset(text, 't', NM_CODEC_MAX_TEXT);
+	memset(text, 't', NM_WIRE_MAX_TEXT);
 	failed = (struct nm_msg_failed){.text = text};
 	body = nm_failed_pack(&failed);
 	ck_assert_int_eq(nm_failed_unpack(body, &failed), 0);
 	json_decref(body);
-	text[NM_CODEC_MAX_TEXT] = 't';
+	text[NM_WIRE_MAX_TEXT] = 't';
 	failed.text = text;
 	body = nm_failed_pack(&failed);
 	ck_assert_int_eq(nm_failed_unpack(body, &failed), -EPROTO);

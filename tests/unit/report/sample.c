@@ -195,12 +195,12 @@ struct nm_result *sample_result(void)
 	return result;
 }
 
-struct nm_series sample_series(struct nm_result **run)
+struct nm_runs sample_series(struct nm_result **run)
 {
-	return (struct nm_series){.runs = run, .n_runs = 1};
+	return (struct nm_runs){.runs = run, .n_runs = 1};
 }
 
-char *sample_write(const char *format, const struct nm_series *series)
+char *sample_write(const char *format, const struct nm_runs *series)
 {
 	const struct nm_report *report = nm_report_find(format);
 	char *text = NULL;

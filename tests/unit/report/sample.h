@@ -8,8 +8,8 @@
 /* Two groups, a master and two slaves, three intervals; complete, counts agree. Owned. */
 struct nm_result *sample_result(void);
 /* What a report writes of it; owned, never NULL. */
-char *sample_write(const char *format, const struct nm_series *series);
+char *sample_write(const char *format, const struct nm_runs *series);
 /* One run as a series, borrowed from *run. */
-struct nm_series sample_series(struct nm_result **run);
+struct nm_runs sample_series(struct nm_result **run);
 
 #endif

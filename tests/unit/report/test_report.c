@@ -28,7 +28,7 @@ static void tear_down(void)
 
 static void render(const char *format)
 {
-	struct nm_series series = sample_series(&run);
+	struct nm_runs series = sample_series(&run);
 
 	free(text);
 	text = sample_write(format, &series);
@@ -48,7 +48,7 @@ END_TEST
 
 START_TEST(no_run_is_an_error_in_every_format)
 {
-	struct nm_series none = {.n_runs = 0};
+	struct nm_runs none = {.n_runs = 0};
 
 	for (size_t i = 0; nm_reports[i]; i++)
 		ck_assert_int_eq(nm_reports[i]->write(&none, stdout), -EINVAL);
@@ -57,7 +57,7 @@ END_TEST
 
 START_TEST(a_lost_stream_is_an_error_in_every_format)
 {
-	struct nm_series series = sample_series(&run);
+	struct nm_runs series = sample_series(&run);
 
 	for (size_t i = 0; nm_reports[i]; i++) {
 		FILE *full = fopen("/dev/full", "w");
@@ -245,7 +245,7 @@ END_TEST
 START_TEST(text_summarises_a_series)
 {
 	struct nm_result *runs[] = {run, run, run};
-	struct nm_series series = {.runs = runs, .n_runs = 3};
+	struct nm_runs series = {.runs = runs, .n_runs = 3};
 
 	text = sample_write("text", &series);
 	has("run 3 of 3");
@@ -325,7 +325,7 @@ END_TEST
 START_TEST(kv_has_what_was_asked_for)
 {
 	struct nm_result *runs[] = {run};
-	struct nm_series series = {.runs = runs, .n_runs = 1, .view = {.cpus = "0,0"}};
+	struct nm_runs series = {.runs = runs, .n_runs = 1, .view = {.cpus = "0,0"}};
 
 	render("kv");
 	has_not("allowed_core");
@@ -521,7 +521,7 @@ static void name_param(const char *name, size_t length)
 START_TEST(kv_has_no_key_twice)
 {
 	struct nm_result *runs[] = {run, run};
-	struct nm_series series = {.runs = runs, .n_runs = 2};
+	struct nm_runs series = {.runs = runs, .n_runs = 2};
 	char with[160];
 
 	run->incomplete_why = strdup("why");

@@ -24,7 +24,7 @@ static void tear_down(void)
 	nm_result_free(run);
 }
 
-static void render(struct nm_series series)
+static void render(struct nm_runs series)
 {
 	json_error_t error;
 
@@ -229,7 +229,7 @@ END_TEST
 START_TEST(a_series_has_all_runs_and_their_summary)
 {
 	struct nm_result *runs[] = {sample_result(), run};
-	struct nm_series series = {.runs = runs, .n_runs = 2};
+	struct nm_runs series = {.runs = runs, .n_runs = 2};
 
 	runs[0]->totals.counts.iterations = 10000;
 	render(series);

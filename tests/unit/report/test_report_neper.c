@@ -9,7 +9,7 @@
 #include "sample.h"
 
 static struct nm_result *run;
-static struct nm_series series;
+static struct nm_runs series;
 static char *text;
 
 static void set_up(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "result/messages.h"
+#include "result/datagram_stats.h"
 
 #include <check.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../suite.h"
-#include "result/series.h"
+#include "result/runs.h"
 #include "stats/hist.h"
 
 START_TEST(percentiles_are_sorted_and_kept_once)
@@ -157,15 +157,15 @@ static struct nm_result *run_of(uint64_t transactions, bool complete, bool laten
 
 START_TEST(a_series_is_summarised_over_its_complete_runs)
 {
-	struct nm_series series = {.runs = calloc(4, sizeof(struct nm_result *))};
-	struct nm_series_summary summary;
+	struct nm_runs series = {.runs = calloc(4, sizeof(struct nm_result *))};
+	struct nm_runs_summary summary;
 
 	ck_assert_ptr_nonnull(series.runs);
 	series.runs[series.n_runs++] = run_of(100, true, true);
 	series.runs[series.n_runs++] = run_of(200, true, true);
 	series.runs[series.n_runs++] = run_of(300, true, false);
 	series.runs[series.n_runs++] = run_of(9000, false, true);
-	nm_series_summarise(&series, &summary);
+	nm_runs_summarise(&series, &summary);
 	ck_assert_uint_eq(summary.transactions_per_s.n, 3);
 	ck_assert_double_eq_tol(summary.transactions_per_s.mean, 200, 1e-9);
 	ck_assert_double_eq_tol(summary.transactions_per_s.stddev, 100, 1e-9);
@@ -177,7 +177,7 @@ START_TEST(a_series_is_summarised_over_its_complete_runs)
 	ck_assert_double_eq_tol(summary.latency_mean_s.mean, 0.5, 1e-12);
 	ck_assert_double_eq_tol(summary.latency_p50_s.mean, 0.25, 1e-12);
 	ck_assert_double_eq_tol(summary.latency_p99_s.mean, 0.75, 1e-12);
-	nm_series_fini(&series);
+	nm_runs_fini(&series);
 	ck_assert_uint_eq(series.n_runs, 0);
 	ck_assert_ptr_null(series.runs);
 }
@@ -185,13 +185,13 @@ END_TEST
 
 START_TEST(an_empty_series_has_no_figures)
 {
-	struct nm_series series = {.n_runs = 0};
-	struct nm_series_summary summary;
+	struct nm_runs series = {.n_runs = 0};
+	struct nm_runs_summary summary;
 
-	nm_series_summarise(&series, &summary);
+	nm_runs_summarise(&series, &summary);
 	ck_assert_uint_eq(summary.transactions_per_s.n, 0);
 	ck_assert_uint_eq(summary.latency_p99_s.n, 0);
-	nm_series_fini(&series);
+	nm_runs_fini(&series);
 }
 END_TEST
 
@@ -250,7 +250,7 @@ END_TEST
 START_TEST(rates_of_messages_are_cut_as_the_totals_are)
 {
 	struct nm_result *result = nm_result_new();
-	struct nm_messages messages;
+	struct nm_datagram_stats messages;
 
 	ck_assert_ptr_nonnull(result);
 	result->groups = calloc(1, sizeof(*result->groups));
@@ -268,19 +268,19 @@ START_TEST(rates_of_messages_are_cut_as_the_totals_are)
 		.whole = {.counts = {.messages_sent = 90, .message_bytes = 50}},
 		.slaves = {.messages_received = 80, .message_bytes = 1000},
 		.slaves_known = true};
-	nm_result_messages(result, &messages);
+	nm_result_datagrams(result, &messages);
 	ck_assert_double_eq(messages.to_slaves.received_bits_per_s, 4000);
 	ck_assert_double_eq(messages.to_master.received_bits_per_s, 200);
 	result->warmup_s = 1;
 	result->hosts[1].arrived = (struct nm_arrived){.bytes = 300, .ns = 1000000000};
 	result->hosts[2].arrived = (struct nm_arrived){.bytes = 300, .ns = 500000000};
-	nm_result_messages(result, &messages);
+	nm_result_datagrams(result, &messages);
 	ck_assert_double_eq(messages.to_slaves.received_bits_per_s, 2400 + 4800);
 	ck_assert_double_eq(messages.to_master.received_bits_per_s, 0);
 	ck_assert_uint_eq(messages.to_slaves.lost, 10);
 	/* Slaves that are lost have told nothing, which is not that they have got nothing. */
 	result->groups[0].phases[0].slaves_known = false;
-	nm_result_messages(result, &messages);
+	nm_result_datagrams(result, &messages);
 	ck_assert(messages.any && messages.to_slaves.sent_known &&
 		  messages.to_master.received_known);
 	ck_assert(!messages.to_slaves.received_known && !messages.to_master.sent_known);
@@ -313,34 +313,34 @@ START_TEST(messages_of_intervals_are_those_of_all_hosts)
 	};
 	struct nm_result result = {
 		.hosts = hosts, .n_hosts = 3, .intervals = rows, .n_intervals = 2};
-	struct nm_messages messages;
-	struct nm_message_way way;
+	struct nm_datagram_stats messages;
+	struct nm_datagram_direction way;
 
-	nm_interval_messages(&result, 0, &messages);
+	nm_interval_datagrams(&result, 0, &messages);
 	ck_assert(messages.any && messages.to_slaves.received_known);
 	ck_assert_uint_eq(messages.to_slaves.sent, 20);
 	ck_assert_uint_eq(messages.to_slaves.received, 12);
 	ck_assert(messages.to_slaves.lost_known && messages.to_master.lost_known);
 	ck_assert_int_eq(messages.to_slaves.lost, 3);
 	ck_assert_double_eq(messages.to_slaves.received_bits_per_s, 1200 * 8);
-	nm_interval_messages(&result, 1, &messages);
+	nm_interval_datagrams(&result, 1, &messages);
 	ck_assert_uint_eq(messages.to_slaves.received, 7);
 	ck_assert_int_eq(messages.to_slaves.lost, -1);
 	ck_assert_double_eq(messages.to_slaves.received_bits_per_s, 600 * 8 / 1.5);
 	/* One that was done before the row began has nothing in it; one without any row has told nothing. */
 	hosts[2].n_intervals = 1;
-	nm_interval_messages(&result, 1, &messages);
+	nm_interval_datagrams(&result, 1, &messages);
 	ck_assert_uint_eq(messages.to_slaves.received, 7);
 	hosts[2].n_intervals = 0;
-	nm_interval_messages(&result, 1, &messages);
+	nm_interval_datagrams(&result, 1, &messages);
 	ck_assert(!messages.to_slaves.received_known && !messages.to_slaves.lost_known);
 	ck_assert(messages.to_slaves.sent_known && !messages.to_master.sent_known);
 	ck_assert(isnan(messages.to_slaves.received_bits_per_s));
-	nm_host_interval_messages(&first[1], &way);
+	nm_host_interval_datagrams(&first[1], &way);
 	ck_assert(way.lost_known);
 	ck_assert_int_eq(way.lost, -2);
 	first[1].counts.unnumbered = 1;
-	nm_host_interval_messages(&first[1], &way);
+	nm_host_interval_datagrams(&first[1], &way);
 	ck_assert(!way.lost_known);
 }
 END_TEST
@@ -353,19 +353,19 @@ START_TEST(what_has_no_number_is_not_known)
 		.slaves = {.messages_sent = 5, .messages_received = 5, .unnumbered = 5},
 		.slaves_known = true,
 	};
-	struct nm_messages messages;
+	struct nm_datagram_stats messages;
 
-	nm_phase_messages(&phase, &messages);
+	nm_phase_datagrams(&phase, &messages);
 	ck_assert(!messages.to_slaves.order_known && !messages.to_master.order_known);
 	ck_assert(messages.to_slaves.lost_known && messages.to_master.lost_known);
 	ck_assert_int_eq(messages.to_slaves.lost, 0);
 	ck_assert_int_eq(messages.to_master.lost, 1);
 	phase.slaves.messages_received = phase.slaves.unnumbered = 6;
-	nm_phase_messages(&phase, &messages);
+	nm_phase_datagrams(&phase, &messages);
 	ck_assert(!messages.to_slaves.lost_known && !messages.to_master.lost_known);
 	phase.slaves.unnumbered = phase.whole.counts.unnumbered = 0;
 	phase.slaves.duplicates = 1;
-	nm_phase_messages(&phase, &messages);
+	nm_phase_datagrams(&phase, &messages);
 	ck_assert(messages.to_slaves.order_known && messages.to_slaves.lost_known);
 	ck_assert_int_eq(messages.to_slaves.lost, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Results of one run or several, and how the user wants to see them. */
-#ifndef NM_RESULT_SERIES_H
-#define NM_RESULT_SERIES_H
+#ifndef NM_RESULT_RUNS_H
+#define NM_RESULT_RUNS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,18 +29,18 @@ struct nm_view {
 };
 
 /* Several runs of the same thing. One figure each, over the runs. */
-struct nm_series {
+struct nm_runs {
 	struct nm_result **runs; /* owned */
 	size_t n_runs;
 	struct nm_view view;
 };
 
-void nm_series_fini(struct nm_series *series);
+void nm_runs_fini(struct nm_runs *series);
 /* Summaries over the complete runs of a series. */
-struct nm_series_summary {
+struct nm_runs_summary {
 	struct nm_summary transactions_per_s, bits_per_s, latency_mean_s, latency_p50_s,
 		latency_p99_s;
 };
-void nm_series_summarise(const struct nm_series *series, struct nm_series_summary *ret_summary);
+void nm_runs_summarise(const struct nm_runs *series, struct nm_runs_summary *ret_summary);
 
 #endif

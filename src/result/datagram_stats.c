@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "result/messages.h"
+#include "result/datagram_stats.h"
 
 #include <math.h>
 
 /* A message that comes twice has still been sent once. */
-static void find_way(const struct nm_counts *from, const struct nm_counts *to, double seconds,
-		     struct nm_message_way *ret)
+static void find_direction(const struct nm_counts *from, const struct nm_counts *to, double seconds,
+			   struct nm_datagram_direction *ret)
 {
 	uint64_t once = to->messages_received - to->duplicates;
 
-	*ret = (struct nm_message_way){
+	*ret = (struct nm_datagram_direction){
 		.sent_known = true,
 		.received_known = true,
 		.sent = from->messages_sent,
@@ -27,22 +27,22 @@ static void find_way(const struct nm_counts *from, const struct nm_counts *to, d
 }
 
 /* More than were sent, though none that is known to have come twice: they had no number. */
-static bool has_doubled(const struct nm_message_way *way)
+static bool has_doubled(const struct nm_datagram_direction *way)
 {
 	return !way->order_known && way->received - way->duplicates > way->sent;
 }
 
 /* slaves NULL: what they have counted is not known. */
 static void find_ways(const struct nm_counts *master, const struct nm_counts *slaves,
-		      double seconds, struct nm_messages *ret)
+		      double seconds, struct nm_datagram_stats *ret)
 {
 	static const struct nm_counts none = {.iterations = 0};
 	const struct nm_counts *there = slaves ? slaves : &none;
 
 	ret->any = master->messages_sent || master->messages_received || there->messages_sent;
 	ret->slaves_known = slaves != NULL;
-	find_way(master, there, seconds, &ret->to_slaves);
-	find_way(there, master, seconds, &ret->to_master);
+	find_direction(master, there, seconds, &ret->to_slaves);
+	find_direction(there, master, seconds, &ret->to_master);
 	ret->timeouts = master->timeouts + there->timeouts;
 	ret->unanswered = master->unanswered;
 	/* An answer to a question that has come twice is one too many as well. */
@@ -57,21 +57,21 @@ static void find_ways(const struct nm_counts *master, const struct nm_counts *sl
 	ret->to_slaves.lost = 0;
 }
 
-void nm_phase_messages(const struct nm_result_phase *phase, struct nm_messages *ret)
+void nm_phase_datagrams(const struct nm_result_phase *phase, struct nm_datagram_stats *ret)
 {
 	find_ways(&phase->whole.counts, phase->slaves_known ? &phase->slaves : NULL, phase->seconds,
 		  ret);
 }
 
 /* What was received within the window, each host by its own clock. */
-static void cut_rates(const struct nm_result *result, struct nm_messages *messages)
+static void cut_rates(const struct nm_result *result, struct nm_datagram_stats *messages)
 {
 	messages->to_master.received_bits_per_s = 0;
 	if (messages->slaves_known)
 		messages->to_slaves.received_bits_per_s = 0;
 	for (size_t i = 0; i < result->n_hosts; i++) {
 		const struct nm_result_host *host = &result->hosts[i];
-		struct nm_message_way *way =
+		struct nm_datagram_direction *way =
 			host->is_master ? &messages->to_master : &messages->to_slaves;
 
 		if (host->arrived.ns)
@@ -80,7 +80,7 @@ static void cut_rates(const struct nm_result *result, struct nm_messages *messag
 	}
 }
 
-void nm_result_messages(const struct nm_result *result, struct nm_messages *ret)
+void nm_result_datagrams(const struct nm_result *result, struct nm_datagram_stats *ret)
 {
 	struct nm_counts master = {.iterations = 0}, slaves = {.iterations = 0};
 	double seconds = 0;
@@ -92,7 +92,7 @@ void nm_result_messages(const struct nm_result *result, struct nm_messages *ret)
 		for (size_t k = 0; k < result->groups[g].n_phases; k++) {
 			const struct nm_result_phase *phase = &result->groups[g].phases[k];
 
-			nm_phase_messages(phase, ret);
+			nm_phase_datagrams(phase, ret);
 			if (!phase->measured || !ret->any)
 				continue;
 			nm_counts_add(&master, &phase->whole.counts);
@@ -108,7 +108,7 @@ void nm_result_messages(const struct nm_result *result, struct nm_messages *ret)
 }
 
 /* Of an interval the difference of sent and received would be what is on its way. */
-static void find_missing(const struct nm_counts *to, struct nm_message_way *way)
+static void find_missing(const struct nm_counts *to, struct nm_datagram_direction *way)
 {
 	way->lost_known = way->received_known && !to->unnumbered;
 	way->lost = way->lost_known ? (int64_t)to->skipped - (int64_t)to->reordered : 0;
@@ -147,7 +147,8 @@ static void add_slave(const struct nm_result *result, size_t number,
 		slaves->bits_per_s += (double)counts.message_bytes * 8 / (to_s - first->from_s);
 }
 
-void nm_interval_messages(const struct nm_result *result, size_t number, struct nm_messages *ret)
+void nm_interval_datagrams(const struct nm_result *result, size_t number,
+			   struct nm_datagram_stats *ret)
 {
 	const struct nm_window *window = &result->intervals[number].window;
 	struct slaves slaves = {.known = true};
@@ -162,8 +163,9 @@ void nm_interval_messages(const struct nm_result *result, size_t number, struct 
 	find_missing(&window->counts, &ret->to_master);
 }
 
-void nm_host_interval_messages(const struct nm_host_interval *row, struct nm_message_way *ret)
+void nm_host_interval_datagrams(const struct nm_host_interval *row,
+				struct nm_datagram_direction *ret)
 {
-	find_way(&row->counts, &row->counts, row->to_s - row->from_s, ret);
+	find_direction(&row->counts, &row->counts, row->to_s - row->from_s, ret);
 	find_missing(&row->counts, ret);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What each end has done in the measured window, as the reports kv and neper tell it. */
-#ifndef NM_REPORT_ENDS_H
-#define NM_REPORT_ENDS_H
+#ifndef NM_REPORT_END_TOTALS_H
+#define NM_REPORT_END_TOTALS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "result/result.h"
 
 /* The master, or slaves: one, or all of them together. */
-struct nm_end {
+struct nm_end_totals {
 	bool known;
 	double transactions_per_s, received_bits_per_s;
 	uint64_t bytes_received, bytes_mapped;
@@ -18,18 +18,19 @@ struct nm_end {
 
 /* Throughput is bits, not transactions: as the profile says, or else when all the data goes one way. */
 bool nm_is_stream(const struct nm_result *result);
-struct nm_end nm_end_of_master(const struct nm_result *result);
+struct nm_end_totals nm_master_totals(const struct nm_result *result);
 /* Known only when all of them have delivered. */
-struct nm_end nm_end_of_slaves(const struct nm_result *result);
-struct nm_end nm_end_of_slave(const struct nm_result_host *host);
+struct nm_end_totals nm_slaves_totals(const struct nm_result *result);
+struct nm_end_totals nm_slave_totals(const struct nm_result_host *host);
 
 /* How straight the count of one end grows over the measured time. */
-struct nm_growth {
+struct nm_linearity {
 	size_t samples; /* rows of the grid within the window; without any, the window is one */
 	bool known;
 	double correlation; /* Pearson's coefficient: both means are taken off */
 };
 /* host NULL: the master, by its own rows. */
-struct nm_growth nm_growth_of(const struct nm_result *result, const struct nm_result_host *host);
+struct nm_linearity nm_linearity_of(const struct nm_result *result,
+				    const struct nm_result_host *host);
 
 #endif

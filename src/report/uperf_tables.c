@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables that uperf has, under its names: transactions are numbered from 0 as they are there. */
-#include "report/statistics.h"
+#include "report/uperf_tables.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -407,7 +407,7 @@ static void print_run(const struct nm_result *result, FILE *out)
 	finish(&table, out);
 }
 
-void nm_report_statistics(const struct nm_result *result, FILE *out)
+void nm_uperf_tables_print(const struct nm_result *result, FILE *out)
 {
 	unsigned asked = result->statistics;
 	bool raw = asked & NM_STAT_RAW;

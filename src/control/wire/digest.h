@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of things: the digest of a profile, the number of a run. */
-#ifndef NM_CONTROL_DIGEST_H
-#define NM_CONTROL_DIGEST_H
+#ifndef NM_CONTROL_WIRE_DIGEST_H
+#define NM_CONTROL_WIRE_DIGEST_H
 
 #include <stddef.h>
 

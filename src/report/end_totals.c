@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/ends.h"
+#include "report/end_totals.h"
 
 #include <math.h>
 
@@ -19,11 +19,11 @@ static bool is_cut(const struct nm_result *result)
 	return result->warmup_s > 0 || result->cooldown_s > 0;
 }
 
-static struct nm_end end_of(const struct nm_counts *counts, double seconds)
+static struct nm_end_totals end_of(const struct nm_counts *counts, double seconds)
 {
-	struct nm_end end = {.known = seconds > 0,
-			     .bytes_received = counts->bytes_received,
-			     .bytes_mapped = counts->bytes_mapped};
+	struct nm_end_totals end = {.known = seconds > 0,
+				    .bytes_received = counts->bytes_received,
+				    .bytes_mapped = counts->bytes_mapped};
 
 	if (!end.known)
 		return end;
@@ -32,18 +32,18 @@ static struct nm_end end_of(const struct nm_counts *counts, double seconds)
 	return end;
 }
 
-struct nm_end nm_end_of_master(const struct nm_result *result)
+struct nm_end_totals nm_master_totals(const struct nm_result *result)
 {
 	return end_of(&result->totals.counts, result->totals.seconds);
 }
 
-struct nm_end nm_end_of_slave(const struct nm_result_host *host)
+struct nm_end_totals nm_slave_totals(const struct nm_result_host *host)
 {
 	return end_of(&host->window.counts, (double)host->window.ns / 1e9);
 }
 
 /* By what they have counted in the measured transactions, and the master's time: this is exact. */
-static struct nm_end end_of_phases(const struct nm_result *result)
+static struct nm_end_totals end_of_phases(const struct nm_result *result)
 {
 	struct nm_counts sum = {0};
 
@@ -59,12 +59,12 @@ static struct nm_end end_of_phases(const struct nm_result *result)
 
 /* The same where only a part of them is measured: each slave by its own window. One that has no part in them adds
  * nothing. */
-static struct nm_end end_of_windows(const struct nm_result *result)
+static struct nm_end_totals end_of_windows(const struct nm_result *result)
 {
-	struct nm_end sum = {.known = false};
+	struct nm_end_totals sum = {.known = false};
 
 	for (size_t h = 0; h < result->n_hosts; h++) {
-		struct nm_end end = nm_end_of_slave(&result->hosts[h]);
+		struct nm_end_totals end = nm_slave_totals(&result->hosts[h]);
 
 		if (result->hosts[h].is_master || !end.known)
 			continue;
@@ -77,14 +77,14 @@ static struct nm_end end_of_windows(const struct nm_result *result)
 	return sum;
 }
 
-struct nm_end nm_end_of_slaves(const struct nm_result *result)
+struct nm_end_totals nm_slaves_totals(const struct nm_result *result)
 {
 	bool complete = result->n_hosts > 1;
 
 	for (size_t h = 0; h < result->n_hosts; h++)
 		complete = complete && result->hosts[h].complete;
 	if (!complete)
-		return (struct nm_end){.known = false};
+		return (struct nm_end_totals){.known = false};
 	return is_cut(result) ? end_of_windows(result) : end_of_phases(result);
 }
 
@@ -146,7 +146,8 @@ static void grow_by_window(struct line *line, const struct nm_result *result,
 	     count_of(stream, counts->bytes_sent, counts->bytes_received, counts->iterations));
 }
 
-struct nm_growth nm_growth_of(const struct nm_result *result, const struct nm_result_host *host)
+struct nm_linearity nm_linearity_of(const struct nm_result *result,
+				    const struct nm_result_host *host)
 {
 	struct line line = {0};
 	bool stream = nm_is_stream(result);
@@ -162,9 +163,10 @@ struct nm_growth nm_growth_of(const struct nm_result *result, const struct nm_re
 	}
 	if (line.n == 1)
 		grow_by_window(&line, result, host, stream);
-	struct nm_growth growth = {.samples = line.n - 1, .known = line.xx > 0 && line.yy > 0};
+	struct nm_linearity linearity = {.samples = line.n - 1,
+					 .known = line.xx > 0 && line.yy > 0};
 
-	if (growth.known)
-		growth.correlation = line.xy / sqrt(line.xx * line.yy);
-	return growth;
+	if (linearity.known)
+		linearity.correlation = line.xy / sqrt(line.xx * line.yy);
+	return linearity;
 }

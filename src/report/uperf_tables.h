@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NM_REPORT_STATISTICS_H
-#define NM_REPORT_STATISTICS_H
+#ifndef NM_REPORT_UPERF_TABLES_H
+#define NM_REPORT_UPERF_TABLES_H
 
 #include <stdio.h>
 
 #include "result/result.h"
 
 /* The tables that were asked for, each with an empty line before it. */
-void nm_report_statistics(const struct nm_result *result, FILE *out);
+void nm_uperf_tables_print(const struct nm_result *result, FILE *out);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "result/series.h"
+#include "result/runs.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-void nm_series_fini(struct nm_series *series)
+void nm_runs_fini(struct nm_runs *series)
 {
 	for (size_t i = 0; i < series->n_runs; i++)
 		nm_result_free(series->runs[i]);
@@ -49,7 +49,7 @@ static double latency_p99_s(const struct nm_result *run)
 	return percentile_s(run, 99);
 }
 
-static void summarise(const struct nm_series *series, figure_fn figure, double *values,
+static void summarise(const struct nm_runs *series, figure_fn figure, double *values,
 		      struct nm_summary *ret_summary)
 {
 	size_t count = 0;
@@ -64,7 +64,7 @@ static void summarise(const struct nm_series *series, figure_fn figure, double *
 		nm_summary_compute(values, count, ret_summary);
 }
 
-void nm_series_summarise(const struct nm_series *series, struct nm_series_summary *ret_summary)
+void nm_runs_summarise(const struct nm_runs *series, struct nm_runs_summary *ret_summary)
 {
 	/* Out of memory: summaries of no values. */
 	double *values = calloc(series->n_runs ? series->n_runs : 1, sizeof(*values));

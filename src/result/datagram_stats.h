@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What became of messages over transports that may lose them. */
-#ifndef NM_RESULT_MESSAGES_H
-#define NM_RESULT_MESSAGES_H
+#ifndef NM_RESULT_DATAGRAM_STATS_H
+#define NM_RESULT_DATAGRAM_STATS_H
 
 #include "result/result.h"
 
 /* In one direction. What an end that is lost has counted is not known; of
  * both it takes what was lost. */
-struct nm_message_way {
+struct nm_datagram_direction {
 	bool sent_known, received_known;
 	bool order_known; /* each that was received had a number: reordered, duplicates, late */
 	bool lost_known;
@@ -19,21 +19,23 @@ struct nm_message_way {
 };
 
 /* What became of the messages, and how many waits were given up. */
-struct nm_messages {
+struct nm_datagram_stats {
 	bool any; /* false: all transports were reliable */
-	struct nm_message_way to_slaves, to_master;
+	struct nm_datagram_direction to_slaves, to_master;
 	uint64_t timeouts;   /* of the master alone where slaves_known is false */
 	uint64_t unanswered; /* passes of the master that have waited in vain: no transactions */
 	bool slaves_known;
 };
 
-void nm_phase_messages(const struct nm_result_phase *phase, struct nm_messages *ret);
-void nm_result_messages(const struct nm_result *result,
-			struct nm_messages *ret); /* measured phases */
+void nm_phase_datagrams(const struct nm_result_phase *phase, struct nm_datagram_stats *ret);
+void nm_result_datagrams(const struct nm_result *result,
+			 struct nm_datagram_stats *ret); /* measured phases */
 /* Of one interval, result->intervals[number]. What was lost is what the receiving end found missing in it, less what came after all; not known of
  * messages that are too short for a number. Where a slave has no row for it, its counts are not known. */
-void nm_interval_messages(const struct nm_result *result, size_t number, struct nm_messages *ret);
+void nm_interval_datagrams(const struct nm_result *result, size_t number,
+			   struct nm_datagram_stats *ret);
 /* What one host has received in one of its rows. */
-void nm_host_interval_messages(const struct nm_host_interval *row, struct nm_message_way *ret);
+void nm_host_interval_datagrams(const struct nm_host_interval *row,
+				struct nm_datagram_direction *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "control/digest.h"
+#include "control/wire/digest.h"
 
 #include <errno.h>
 #include <sys/random.h>
