@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The list of diagnostics, what each is about, and how one is printed; the nearest of several words. */
 #include "base/diag.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,31 +38,140 @@ void nm_make_plain(char *text)
 	}
 }
 
-static void add(struct nm_diags *d, enum nm_severity severity, const char *file, unsigned line,
-		const char *fmt, va_list args)
+/* A place for one more, or NULL. */
+static struct nm_diag *append(struct nm_diags *d)
 {
-	struct nm_diag diag = {.severity = severity, .line = line};
-
-	if (severity == NM_SEV_ERROR)
-		d->n_errors++;
-	if (vasprintf(&diag.text, fmt, args) < 0)
-		return;
-	nm_make_plain(diag.text);
-	if (file)
-		diag.file = strdup(file);
 	if (d->count == d->capacity) {
 		size_t capacity = d->capacity ? 2 * d->capacity : 8;
 		struct nm_diag *items = realloc(d->items, capacity * sizeof(*items));
 
-		if (!items) {
-			free(diag.text);
-			free(diag.file);
-			return;
-		}
+		if (!items)
+			return NULL;
 		d->items = items;
 		d->capacity = capacity;
 	}
-	d->items[d->count++] = diag;
+	struct nm_diag *diag = &d->items[d->count++];
+
+	*diag = (struct nm_diag){.severity = NM_SEV_ERROR};
+	return diag;
+}
+
+static char *copy_text(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+/* Without memory the subject is left out: the text says it all the same. */
+static void add_subject(struct nm_diag *diag, const struct nm_diag_subject *subject)
+{
+	struct nm_diag_subject *subjects =
+		realloc(diag->subjects, (diag->n_subjects + 1) * sizeof(*subjects));
+
+	if (!subjects)
+		return;
+	diag->subjects = subjects;
+	subjects[diag->n_subjects] = *subject;
+	subjects[diag->n_subjects].name = copy_text(subject->name);
+	subjects[diag->n_subjects].value = copy_text(subject->value);
+	diag->n_subjects++;
+}
+
+void nm_subject_print(enum nm_subject_kind kind, const char *name, const char *value, char *buf,
+		      size_t size)
+{
+	name = name ? name : "";
+	switch (kind) {
+	case NM_SUBJECT_OPTION:
+		snprintf(buf, size, "--%s%s%s", name, value ? " " : "", value ? value : "");
+		break;
+	case NM_SUBJECT_DEFINE:
+		snprintf(buf, size, "-D %s=%s", name, value ? value : "");
+		break;
+	case NM_SUBJECT_ENVIRONMENT:
+		snprintf(buf, size, "the environment, %s=%s", name, value ? value : "");
+		break;
+	case NM_SUBJECT_NONE:
+	case NM_SUBJECT_ELEMENT:
+	case NM_SUBJECT_HOST:
+	case NM_SUBJECT_FILE:
+		snprintf(buf, size, "%s", name);
+		break;
+	}
+}
+
+/* The text with the words of the subject in their place, owned; NULL when out of memory. */
+static char *make_text(const char *words, const char *fmt, va_list args, size_t *ret_at)
+{
+	const char *mark = strchr(fmt, *NM_THE_SUBJECT);
+	char *form = NULL, *text = NULL, *whole = NULL;
+	int before = 0;
+
+	if (mark) { /* what stands before it takes the first arguments */
+		char *head = strndup(fmt, (size_t)(mark - fmt));
+		va_list copy;
+
+		va_copy(copy, args);
+		before = head ? vsnprintf(NULL, 0, head, copy) : -1;
+		va_end(copy);
+		free(head);
+	}
+	*ret_at = before > 0 ? (size_t)before : 0;
+	if (before < 0 ||
+	    asprintf(&form, "%.*s%s", mark ? (int)(mark - fmt) : 0, fmt, mark ? mark + 1 : fmt) < 0)
+		return NULL;
+	if (vasprintf(&text, form, args) < 0)
+		text = NULL;
+	free(form);
+	if (text && asprintf(&whole, "%.*s%s%s", before, text, words, text + before) < 0)
+		whole = NULL;
+	free(text);
+	return whole;
+}
+
+struct nm_diag *nm_diag_vadd(struct nm_diags *d, enum nm_severity severity, const char *file,
+			     unsigned line, const struct nm_subject *subject, const char *fmt,
+			     va_list args)
+{
+	const struct nm_subject none = {.words = ""};
+	char usual[4096];
+	struct nm_diag_subject kept = {.kind = NM_SUBJECT_NONE};
+
+	if (severity == NM_SEV_ERROR)
+		d->n_errors++;
+	subject = subject ? subject : &none;
+	if (!subject->words)
+		nm_subject_print(subject->kind, subject->name, subject->value, usual,
+				 sizeof(usual));
+	const char *words = subject->words ? subject->words : usual;
+	char *text = make_text(words, fmt, args, &kept.at);
+	struct nm_diag *diag = text ? append(d) : NULL;
+
+	if (!diag) {
+		free(text);
+		return NULL;
+	}
+	nm_make_plain(text);
+	*diag = (struct nm_diag){
+		.severity = severity, .line = line, .file = copy_text(file), .text = text};
+	kept.kind = subject->kind;
+	kept.name = (char *)(uintptr_t)subject->name; /* copied below */
+	kept.value = (char *)(uintptr_t)subject->value;
+	kept.length = strlen(words);
+	if (kept.kind && kept.length && kept.at + kept.length <= strlen(text))
+		add_subject(diag, &kept);
+	return diag;
+}
+
+struct nm_diag *nm_diag_add(struct nm_diags *d, enum nm_severity severity, const char *file,
+			    unsigned line, const struct nm_subject *subject, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	struct nm_diag *diag = nm_diag_vadd(d, severity, file, line, subject, fmt, args);
+
+	va_end(args);
+	return diag;
 }
 
 void nm_diag_error(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
@@ -68,7 +179,7 @@ void nm_diag_error(struct nm_diags *d, const char *file, unsigned line, const ch
 	va_list args;
 
 	va_start(args, fmt);
-	add(d, NM_SEV_ERROR, file, line, fmt, args);
+	(void)nm_diag_vadd(d, NM_SEV_ERROR, file, line, NULL, fmt, args);
 	va_end(args);
 }
 
@@ -77,7 +188,8 @@ void nm_diag_unknown(struct nm_diags *d, const char *file, unsigned line, const 
 	va_list args;
 
 	va_start(args, fmt);
-	add(d, d->lenient ? NM_SEV_WARNING : NM_SEV_ERROR, file, line, fmt, args);
+	(void)nm_diag_vadd(d, d->lenient ? NM_SEV_WARNING : NM_SEV_ERROR, file, line, NULL, fmt,
+			   args);
 	va_end(args);
 }
 
@@ -86,31 +198,197 @@ void nm_diag_warn(struct nm_diags *d, const char *file, unsigned line, const cha
 	va_list args;
 
 	va_start(args, fmt);
-	add(d, NM_SEV_WARNING, file, line, fmt, args);
+	(void)nm_diag_vadd(d, NM_SEV_WARNING, file, line, NULL, fmt, args);
 	va_end(args);
+}
+
+void nm_diag_add_origin(struct nm_diag *diag, const struct nm_subject *origin)
+{
+	const struct nm_diag_subject kept = {
+		.kind = origin->kind,
+		.name = (char *)(uintptr_t)origin->name, /* copied */
+		.value = (char *)(uintptr_t)origin->value,
+	};
+
+	if (diag)
+		add_subject(diag, &kept);
+}
+
+void nm_diag_copy(struct nm_diags *d, const struct nm_diag *diag)
+{
+	struct nm_diag *copy =
+		nm_diag_add(d, diag->severity, diag->file, diag->line, NULL, "%s", diag->text);
+
+	for (size_t i = 0; copy && i < diag->n_subjects; i++)
+		add_subject(copy, &diag->subjects[i]);
 }
 
 void nm_diags_fini(struct nm_diags *d)
 {
 	for (size_t i = 0; i < d->count; i++) {
-		free(d->items[i].text);
-		free(d->items[i].file);
+		struct nm_diag *diag = &d->items[i];
+
+		for (size_t k = 0; k < diag->n_subjects; k++) {
+			free(diag->subjects[k].name);
+			free(diag->subjects[k].value);
+		}
+		free(diag->subjects);
+		free(diag->text);
+		free(diag->file);
 	}
 	free(d->items);
 	*d = (struct nm_diags){.lenient = d->lenient};
 }
 
-void nm_diag_format(const struct nm_diag *diag, char *buf, size_t size)
+const struct nm_diag_subject *nm_diag_find_subject(const struct nm_diag *diag,
+						   enum nm_subject_kind kind)
+{
+	for (size_t i = 0; i < diag->n_subjects; i++)
+		if (diag->subjects[i].kind == kind)
+			return &diag->subjects[i];
+	return NULL;
+}
+
+/* Whether it stands nowhere in the text. */
+static bool is_origin(const struct nm_diag_subject *subject)
+{
+	return subject->length == 0;
+}
+
+/* The next origin from *index on, or NULL. */
+static const struct nm_diag_subject *next_origin(const struct nm_diag *diag, size_t *index)
+{
+	while (*index < diag->n_subjects) {
+		const struct nm_diag_subject *subject = &diag->subjects[(*index)++];
+
+		if (is_origin(subject))
+			return subject;
+	}
+	return NULL;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool has_same_origins(const struct nm_diag *a, const struct nm_diag *b)
+{
+	size_t i = 0, k = 0;
+	const struct nm_diag_subject *one = next_origin(a, &i), *other = next_origin(b, &k);
+
+	if (!one)
+		return false;
+	while (one && other && one->kind == other->kind && is_same_text(one->name, other->name) &&
+	       is_same_text(one->value, other->value)) {
+		one = next_origin(a, &i);
+		other = next_origin(b, &k);
+	}
+	return !one && !other;
+}
+
+bool nm_diag_is_repeated(const struct nm_diag *diag, const struct nm_diag *earlier)
+{
+	const struct nm_diag_subject *here = nm_diag_find_subject(diag, NM_SUBJECT_ELEMENT);
+	const struct nm_diag_subject *there = nm_diag_find_subject(earlier, NM_SUBJECT_ELEMENT);
+
+	return here && there && is_same_text(diag->file, earlier->file) &&
+	       has_same_origins(diag, earlier) &&
+	       strcmp(diag->text + here->at + here->length,
+		      earlier->text + there->at + there->length) == 0;
+}
+
+/* A buffer that texts are put behind each other in; what does not fit is cut off. */
+struct sink {
+	char *buf;
+	size_t size, used;
+};
+
+static void put(struct sink *sink, const char *text, size_t length)
+{
+	size_t room = sink->size - sink->used - 1;
+
+	length = length < room ? length : room;
+	memcpy(sink->buf + sink->used, text, length);
+	sink->used += length;
+	sink->buf[sink->used] = '\0';
+}
+
+/* The words for one subject; usual: those that it has by itself. */
+static void put_words(struct sink *sink, const struct nm_diag_subject *subject,
+		      const struct nm_wording *wording, const char *usual, size_t length)
+{
+	char words[2048];
+
+	if (wording && wording->words(subject, wording->arg, words, sizeof(words)))
+		put(sink, words, strlen(words));
+	else
+		put(sink, usual, length);
+}
+
+static void put_origins(struct sink *sink, const struct nm_diag *diag,
+			const struct nm_wording *wording)
+{
+	const char *before = " (from ";
+
+	for (size_t i = 0; i < diag->n_subjects; i++) {
+		const struct nm_diag_subject *subject = &diag->subjects[i];
+		char usual[2048];
+
+		if (!is_origin(subject))
+			continue;
+		nm_subject_print(subject->kind, subject->name, subject->value, usual,
+				 sizeof(usual));
+		put(sink, before, strlen(before));
+		put_words(sink, subject, wording, usual, strlen(usual));
+		before = ", ";
+	}
+	if (*before == ',')
+		put(sink, ")", 1);
+}
+
+void nm_diag_print(const struct nm_diag *diag, const struct nm_wording *wording, char *buf,
+		   size_t size)
+{
+	struct sink sink = {.buf = buf, .size = size};
+	const char *text = diag->text;
+	size_t at = 0;
+
+	*buf = '\0';
+	for (size_t i = 0; i < diag->n_subjects; i++) {
+		const struct nm_diag_subject *subject = &diag->subjects[i];
+
+		if (is_origin(subject))
+			continue;
+		put(&sink, text + at, subject->at - at);
+		put_words(&sink, subject, wording, text + subject->at, subject->length);
+		at = subject->at + subject->length;
+	}
+	put(&sink, text + at, strlen(text + at));
+	put_origins(&sink, diag, wording);
+	nm_make_plain(buf); /* values may have anything */
+}
+
+void nm_diag_format_in(const struct nm_diag *diag, const struct nm_wording *wording, char *buf,
+		       size_t size)
 {
 	const char *kind = diag->severity == NM_SEV_ERROR ? "error" : "warning";
+	int used;
 
 	if (diag->file && diag->line)
-		snprintf(buf, size, "%s:%u: %s: %s", diag->file, diag->line, kind, diag->text);
+		used = snprintf(buf, size, "%s:%u: %s: ", diag->file, diag->line, kind);
 	else if (diag->file)
-		snprintf(buf, size, "%s: %s: %s", diag->file, kind, diag->text);
+		used = snprintf(buf, size, "%s: %s: ", diag->file, kind);
 	else
-		snprintf(buf, size, "%s: %s", kind, diag->text);
+		used = snprintf(buf, size, "%s: ", kind);
+	if (used >= 0 && (size_t)used < size)
+		nm_diag_print(diag, wording, buf + used, size - (size_t)used);
 	nm_make_plain(buf); /* files may have any name */
+}
+
+void nm_diag_format(const struct nm_diag *diag, char *buf, size_t size)
+{
+	nm_diag_format_in(diag, NULL, buf, size);
 }
 
 static unsigned min3(unsigned a, unsigned b, unsigned c)

@@ -4,16 +4,54 @@
 #ifndef NM_BASE_DIAG_H
 #define NM_BASE_DIAG_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 enum nm_severity { NM_SEV_ERROR, NM_SEV_WARNING };
 
+enum nm_subject_kind {
+	NM_SUBJECT_NONE,
+	NM_SUBJECT_OPTION,	/* of the command line: --name value */
+	NM_SUBJECT_DEFINE,	/* a parameter of the profile, set by -D name=value */
+	NM_SUBJECT_ENVIRONMENT, /* a parameter of the profile, set by a variable of the environment */
+	NM_SUBJECT_ELEMENT,	/* of the profile; its words are "<flowop write>" or "<group>" */
+	NM_SUBJECT_HOST,
+	NM_SUBJECT_FILE,
+};
+
+/* What a diagnostic is about. Nothing reads the text of a diagnostic: whoever needs to know what it is about looks here,
+ * and whoever prints it may choose other words for it (struct nm_wording). */
+struct nm_subject {
+	enum nm_subject_kind kind;
+	const char *name, *value; /* either may be NULL */
+	/* What stands in the text for it; NULL: what nm_subject_print says. */
+	const char *words;
+};
+
+/* In a format: the words of the subject stand here. A format without it begins with them. */
+#define NM_THE_SUBJECT "\x1f"
+
+/* A subject as a diagnostic keeps it, with strings of its own. */
+struct nm_diag_subject {
+	enum nm_subject_kind kind;
+	char *name, *value;
+	size_t at, length; /* its words in the text; length 0: it is where a value comes from */
+};
+
 struct nm_diag {
 	enum nm_severity severity;
 	unsigned line; /* 0: not about a line */
 	char *file;    /* owned; NULL: not about a file */
-	char *text;    /* owned; one line, no final newline */
+	char *text;    /* owned; one line, no final newline, without the origins */
+	struct nm_diag_subject *subjects;
+	size_t n_subjects;
+};
+
+/* Chooses other words for subjects: into buf, and true; false: the usual ones do. NULL as a wording: they all do. */
+struct nm_wording {
+	bool (*words)(const struct nm_diag_subject *subject, void *arg, char *buf, size_t size);
+	void *arg;
 };
 
 /* Zero-initialised is empty. One thread at a time. */
@@ -36,7 +74,34 @@ void nm_diag_unknown(struct nm_diags *d, const char *file, unsigned line, const 
 void nm_diag_warn(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Writes "file:line: error: text" into buf (always terminated). */
+/* Adds one about a subject, which is copied. Returns it until the next is added, or NULL when out of memory. */
+struct nm_diag *nm_diag_add(struct nm_diags *d, enum nm_severity severity, const char *file,
+			    unsigned line, const struct nm_subject *subject, const char *fmt, ...)
+	__attribute__((format(printf, 6, 7)));
+struct nm_diag *nm_diag_vadd(struct nm_diags *d, enum nm_severity severity, const char *file,
+			     unsigned line, const struct nm_subject *subject, const char *fmt,
+			     va_list args) __attribute__((format(printf, 6, 0)));
+/* Tells where a value that it is about comes from; diag may be NULL. Printed behind the text: "(from -D a=1)". */
+void nm_diag_add_origin(struct nm_diag *diag, const struct nm_subject *origin);
+/* A copy of one of another list. */
+void nm_diag_copy(struct nm_diags *d, const struct nm_diag *diag);
+/* The first subject of that kind, or NULL. */
+const struct nm_diag_subject *nm_diag_find_subject(const struct nm_diag *diag,
+						   enum nm_subject_kind kind);
+/* Whether both say that the same is wrong with the same value, at two elements of one file. */
+bool nm_diag_is_repeated(const struct nm_diag *diag, const struct nm_diag *earlier);
+
+/* The usual words: "--port 5", "-D size=1k", "the environment, size=1k"; of others the name. */
+void nm_subject_print(enum nm_subject_kind kind, const char *name, const char *value, char *buf,
+		      size_t size);
+
+/* The text with its origins behind it, into buf (always terminated). */
+void nm_diag_print(const struct nm_diag *diag, const struct nm_wording *wording, char *buf,
+		   size_t size);
+/* The place and what nm_diag_print says: "file:line: error: text" (always terminated). */
+void nm_diag_format_in(const struct nm_diag *diag, const struct nm_wording *wording, char *buf,
+		       size_t size);
+/* In the usual words. */
 void nm_diag_format(const struct nm_diag *diag, char *buf, size_t size);
 
 /* Bytes of the control character that the text begins with, 0 when it begins with none. */

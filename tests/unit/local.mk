@@ -10,6 +10,7 @@ BASE_TESTS = \
 	tests/unit/base/test_diag \
 	tests/unit/base/test_draw \
 	tests/unit/base/test_opt \
+	tests/unit/base/test_subjects \
 	tests/unit/base/test_units
 $(BASE_TESTS): LDADD = $(CHECK_LIBS) $(BASE_LIBS)
 $(BASE_TESTS): $(filter %.la,$(BASE_LIBS))
