@@ -4,7 +4,7 @@
 #define NM_CLI_FLOW_LOG_H
 
 #include "cli/log_file.h"
-#include "control/master/run.h"
+#include "control/options.h"
 
 /* percentiles: those that the rows have; NULL: none. */
 void nm_flow_log_head(struct nm_log_file *log, const struct nm_percentiles *percentiles);

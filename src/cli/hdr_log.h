@@ -4,7 +4,7 @@
 #define NM_CLI_HDR_LOG_H
 
 #include "cli/log_file.h"
-#include "control/master/run.h"
+#include "control/options.h"
 
 struct nm_hdr_log {
 	struct nm_log_file file;

@@ -4,7 +4,7 @@
 #define NM_CLI_RESPONSES_H
 
 #include "cli/log_file.h"
-#include "control/master/run.h"
+#include "control/options.h"
 
 struct nm_responses {
 	struct nm_log_file file;

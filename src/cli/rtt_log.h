@@ -4,7 +4,7 @@
 #define NM_CLI_RTT_LOG_H
 
 #include "cli/log_file.h"
-#include "control/master/run.h"
+#include "control/options.h"
 
 void nm_rtt_log_head(struct nm_log_file *log);
 /* Rows that are no passes are left out. */

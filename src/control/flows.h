@@ -9,12 +9,9 @@
 
 #include "control/wire/codec.h"
 #include "control/interval.h"
-#include "control/master/run.h"
+#include "control/options.h"
 #include "engine/detail.h"
 #include "engine/tcp_info.h"
-
-/* Flows of more than this are not sampled one by one. */
-#define NM_FLOW_SAMPLER_MAX 100000u
 
 /* Of more than this no percentiles are kept: each has two histograms. And to read one takes some microseconds, which must
  * be little beside an interval. */

@@ -13,6 +13,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/heartbeat.h \
 	src/control/interval.c \
 	src/control/interval.h \
+	src/control/options.c \
+	src/control/options.h \
 	src/control/peer.c \
 	src/control/peer.h \
 	src/control/preflight.c \
@@ -58,6 +60,7 @@ src_libnm_control_la_SOURCES = \
 	src/control/wire/frame.h \
 	src/control/wire/message.c \
 	src/control/wire/message.h \
-	src/control/wire/messages.def
+	src/control/wire/messages.def \
+	src/control/wire/rows.h
 src_libnm_control_la_CFLAGS = $(ROOM_CFLAGS)
 src_libnm_control_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CRYPTO_CFLAGS) -DNM_VERSION=\"$(PACKAGE_VERSION)\"

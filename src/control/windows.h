@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "control/interval.h"
-#include "control/master/run.h"
+#include "control/options.h"
 #include "engine/engine.h"
 #include "result/result.h"
 

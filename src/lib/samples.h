@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "control/master/run.h"
+#include "control/options.h"
 
 struct netmodel;
 

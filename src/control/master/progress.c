@@ -34,7 +34,7 @@ static unsigned samples(const struct nm_master *master)
 {
 	const struct nm_run_options *options = master->options;
 
-	if (nm_plan_flows(master->plan) > NM_FLOW_SAMPLER_MAX)
+	if (nm_plan_flows(master->plan) > NM_FLOW_ROWS_MAX)
 		return 0;
 	return (options->samples_flows ? NM_DETAIL_PASSES : 0u) |
 	       (options->samples_tcp ? NM_DETAIL_TCP : 0u);
@@ -83,11 +83,11 @@ int nm_progress_sampler_start(struct nm_master *master)
 			       "listed",
 			       (unsigned long long)flows, MAX_STRANDS);
 	if ((master->options->samples_flows || master->options->samples_tcp) &&
-	    flows > NM_FLOW_SAMPLER_MAX)
+	    flows > NM_FLOW_ROWS_MAX)
 		nm_result_warn(master->result,
 			       "there are no samples of flows: they are %llu, and at most %u are "
 			       "sampled",
-			       (unsigned long long)flows, NM_FLOW_SAMPLER_MAX);
+			       (unsigned long long)flows, NM_FLOW_ROWS_MAX);
 	else if (master->options->samples_flows && master->options->samples_percentiles &&
 		 !nm_master_times_flows(master))
 		nm_result_warn(master->result,

@@ -16,16 +16,6 @@
 #define FAILURE_GRACE_NS  200000000u /* in which a failure may show its cause */
 #define OTHER_DESCRIPTORS 64u	     /* that a process needs besides those of its plan */
 
-void nm_run_options_default(struct nm_run_options *ret_options)
-{
-	*ret_options = (struct nm_run_options){.port = NM_DEFAULT_PORT,
-					       .interval_ns = 1000000000u,
-					       .timeout_ns = 10000000000u,
-					       .wait_slaves_ns = 1000000000u,
-					       .interrupt_fd = -1};
-	nm_percentiles_default(&ret_options->percentiles);
-}
-
 void nm_master_log(const struct nm_master *master, const char *fmt, ...)
 {
 	char line[512];

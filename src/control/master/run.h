@@ -3,17 +3,13 @@
 #ifndef NM_CONTROL_MASTER_RUN_H
 #define NM_CONTROL_MASTER_RUN_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/diag.h"
-#include "engine/tcp_info.h"
+#include "control/options.h"
 #include "plan/params.h"
 #include "plan/plan.h"
 #include "result/result.h"
-
-#define NM_DEFAULT_PORT 20000
 
 enum nm_run_status {
 	NM_RUN_COMPLETE = 0,
@@ -23,137 +19,6 @@ enum nm_run_status {
 	NM_RUN_INTERRUPTED =
 		130, /* the result is complete when only results were awaited by then */
 };
-
-enum nm_progress_event {
-	NM_PROGRESS_START, /* of the run */
-	NM_PROGRESS_BEGIN, /* of a phase */
-	NM_PROGRESS_TICK,  /* an interval of it is over */
-	NM_PROGRESS_END,
-	NM_PROGRESS_FINISH, /* of the run */
-};
-
-/* How far the phase is, or at the end the run: all groups together, on the master. */
-struct nm_progress {
-	enum nm_progress_event event;
-	uint32_t phase;
-	uint64_t wall_ns;
-	uint64_t bytes; /* both directions */
-	uint64_t operations;
-};
-
-/* One execution of a flowop on the master, or one pass. Texts are borrowed from the plan. */
-struct nm_response_row {
-	uint64_t wall_ns;  /* of its end */
-	uint64_t since_ns; /* the same, since its transaction began */
-	uint64_t elapsed_ns;
-	const char *group, *transaction; /* the transaction may have no name: "" */
-	const char *flowop;		 /* NULL: a pass */
-	uint32_t phase, flow, worker;
-	bool failed;
-};
-
-/* What was moved on the master in the time since the last one of these, all groups together. */
-struct nm_traffic {
-	double at_s; /* since the run began */
-	double seconds;
-	struct nm_counts counts;
-};
-
-/* What one flow has done: in the measured transaction so far, and since the row before. */
-struct nm_flow_counts {
-	uint64_t passes, bytes_sent, bytes_received, errors;
-};
-struct nm_flow_row {
-	uint32_t group, flow;
-	struct nm_flow_counts total, delta;
-	bool has_latency; /* of passes since the row before; only the master has it */
-	double min_s, mean_s, max_s, stddev_s;
-	const double *pct_s; /* with samples_percentiles, by those of the run; NULL: not known */
-};
-
-/* The flows of one host at one time. */
-struct nm_flow_rows {
-	const char *host; /* as in the result */
-	const struct nm_plan *plan;
-	uint32_t phase;
-	uint64_t at_ns;		/* by the master's monotonic clock */
-	double seconds;		/* since the row before */
-	struct nm_rusage usage; /* of the process */
-	const struct nm_flow_row *rows;
-	size_t count;
-};
-
-/* TCP_INFO of the connections of one host; at_ns of each row is by the master's monotonic clock. */
-struct nm_tcp_rows {
-	const char *host;
-	const struct nm_plan *plan;
-	uint32_t phase;
-	const struct nm_tcp_sample *rows;
-	size_t count;
-};
-
-/* How long passes have taken in one row of the time grid, or in the measured windows together. */
-struct nm_interval_times {
-	const struct nm_hist_snap *hist;
-	uint64_t wall_ns; /* of the begin */
-	double seconds;
-	enum nm_part part;
-	bool total;
-};
-
-/* Called on the thread that runs; everything passed is valid during the call only. */
-struct nm_run_events {
-	void *arg;
-	/* An interval of a phase has ended. May be NULL. */
-	void (*interval)(void *arg, const struct nm_result *so_far,
-			 const struct nm_result_interval *row);
-	/* One line about what happens now ("connected to ...", "phase 2 of 3 began"): for --verbose. May be NULL. */
-	void (*log)(void *arg, const char *line);
-	/* The same, and no less than a wait for a slave, which may be long. May be NULL. */
-	void (*waits)(void *arg, const char *line);
-	/* With NM_STAT_RAW. May be NULL. */
-	void (*progress)(void *arg, const struct nm_plan *plan, const struct nm_progress *progress);
-	/* After each row of the grid in which passes were measured, and once at the end. May be NULL. */
-	void (*times)(void *arg, const struct nm_interval_times *times);
-	/* With samples_flows and samples_tcp: on the time grid, and at the end of measured phases; each host by itself.
-	 * May be NULL. */
-	void (*flows)(void *arg, const struct nm_flow_rows *rows);
-	void (*tcp)(void *arg, const struct nm_tcp_rows *rows);
-	/* With traffic_ns. May be NULL. */
-	void (*traffic)(void *arg, const struct nm_traffic *traffic);
-	/* With NM_STAT_RESPONSES executions of flowops, with log_passes passes; those of one worker in their order. May
-	 * be NULL. */
-	void (*responses)(void *arg, const struct nm_response_row *rows, size_t count);
-};
-
-/* The byte that stands for the end of the longest duration in interrupt_fd; all others are interrupts. */
-#define NM_INTERRUPT_LIMIT 'L'
-
-struct nm_run_options {
-	int control;	      /* enum nm_control_over: how slaves are reached */
-	uint16_t port;	      /* of the slaves' control listener */
-	uint64_t interval_ns; /* the grid of intervals; 0: none */
-	uint64_t warmup_ns, cooldown_ns;
-	uint64_t wait_start_ns;		 /* before the first phase */
-	uint64_t wait_slaves_ns;	 /* for each slave that does not listen yet */
-	uint64_t traffic_ns;		 /* how often the traffic is told; 0: never */
-	uint64_t log_passes;		 /* how many of each flow are told one by one */
-	bool samples_flows, samples_tcp; /* of both ends */
-	bool samples_percentiles; /* with samples_flows: of the passes of each flow, on the master */
-	uint64_t max_duration_ns; /* what NM_INTERRUPT_LIMIT is told as */
-	uint64_t timeout_ns; /* how long a peer may be silent and a phase may make no progress */
-	struct nm_percentiles percentiles;
-	const char *cpus;	/* list for the master's workers, or NULL */
-	const char *slave_cpus; /* list for the slaves' workers, or NULL */
-	unsigned statistics;	/* enum nm_statistics: what is kept besides the ordinary */
-	const char *counters;	/* with NM_STAT_COUNTERS: a list, see host/perf.h */
-	uint64_t seed;
-	bool in_process; /* the process is not ours: its limits stay, and embedded slaves are threads */
-	int interrupt_fd; /* readable: end gracefully; read again (a second byte): end at once. -1: none */
-	struct nm_run_events events;
-};
-
-void nm_run_options_default(struct nm_run_options *ret_options);
 
 /* A profile ready to run. */
 struct nm_job {

@@ -21,7 +21,7 @@
 #include "control/wire/codec.h"
 #include "control/peer.h"
 #include "control/slave/slots.h"
-#include "control/master/run.h"
+#include "control/options.h"
 #include "control/slave/session.h"
 #include "host/clock.h"
 #include "transport/address.h"

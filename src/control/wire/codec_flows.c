@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "control/wire/codec.h"
-#include "control/flows.h"
+#include "control/wire/rows.h"
 
 #define N_COUNTS 4
 #define N_FLOW	 (2 + 2 * N_COUNTS)    /* group, flow, total, delta */
@@ -127,7 +127,7 @@ int nm_flows_unpack(json_t *body, const struct nm_plan *plan, struct nm_flow_row
 			   &flows) < 0 ||
 	    plan->n_phases == 0 || nm_u32_unpack(phase, plan->n_phases - 1, &ret->phase) ||
 	    nm_u64_unpack(at, INT64_MAX, &ret->at_ns) || nm_u64s_unpack(usage, of_usage, N_USAGE) ||
-	    count_records(flows, N_FLOW, NM_FLOW_SAMPLER_MAX, &ret->count))
+	    count_records(flows, N_FLOW, NM_FLOW_ROWS_MAX, &ret->count))
 		return -EPROTO;
 	ret->usage = (struct nm_rusage){of_usage[0], of_usage[1], of_usage[2], of_usage[3],
 					of_usage[4], of_usage[5], of_usage[6]};
