@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two runs at the same time, each on a thread of the library's. The one without an end is stopped when the other is done.
+/* Two runs at the same time, each on a thread of the library's. The one without an end is stopped
+ * when the other is done.
  *
  *	cc embed-two.c -o embed-two $(pkg-config --cflags --libs netmodel)
- *	./embed-two
- */
+ *	./embed-two */
 #include <inttypes.h>
 #include <netmodel.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures request and response with a profile of its own: a line for each interval, and the result.
+/* Measures request and response with a profile of its own: a line for each interval, and the
+ * result.
  *
  *	cc embed.c -o embed $(pkg-config --cflags --libs netmodel)
- *	./embed [FLOWS [HOST [PORT]]]
- */
+ *	./embed [FLOWS [HOST [PORT]]] */
 #include <inttypes.h>
 #include <netmodel.h>
 #include <stdio.h>

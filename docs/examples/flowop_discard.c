@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Example: a flowop in one file. docs/adding-a-flowop.md explains it.
  *
- * discard receives a message as read does, but asks the kernel to drop the bytes instead of copying them (MSG_TRUNC,
- * tcp(7)). What remains is the cost of the protocol without the cost of the copy. */
+ * discard receives a message as read does, but asks the kernel to drop the bytes instead of copying
+ * them (MSG_TRUNC, tcp(7)). What remains is the cost of the protocol without the cost of the
+ * copy. */
 #include <errno.h>
 
 #include "flowop/flowop.h"
 #include "flowop/moving.h"
 #include "transport/io.h"
 
-/* Receives at most size + 1 bytes: a shorter answer proves that nothing else is queued. The buffer has room for them,
- * since not every kind of socket knows MSG_TRUNC. */
+/* Receives at most size + 1 bytes: a shorter answer proves that nothing else is queued. The buffer
+ * has room for them, since not every kind of socket knows MSG_TRUNC. */
 static ssize_t drop(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr,
 		    size_t size)
 {

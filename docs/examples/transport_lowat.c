@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Example: a transport in one file. docs/adding-a-transport.md explains it.
  *
- * TCP whose sockets take little that cannot be sent yet (TCP_NOTSENT_LOWAT), so that what is written next does not
- * wait behind much. */
+ * TCP whose sockets take little that cannot be sent yet (TCP_NOTSENT_LOWAT), so that what is
+ * written next does not wait behind much. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of diagnostics, what each is about, and how one is printed; the nearest of several words. */
+/* The list of diagnostics, what each is about, and how one is printed; the nearest of several
+ * words. */
 #include "base/diag.h"
 
 #include <stdarg.h>
@@ -447,7 +448,8 @@ const char *nm_nearest(const char *word, const char *const *candidates, size_t c
 		while (same < length && same < other &&
 		       nm_lower(word[same]) == nm_lower(candidates[i][same]))
 			same++;
-		/* A word changed in every letter is another word. Of two that are as near, mistakes come late. */
+		/* A word changed in every letter is another word. Of two that are as near, mistakes
+		 * come late. */
 		if ((d < best || (d == best && d <= allowed && same > best_same)) &&
 		    d < (length > other ? length : other)) {
 			best = d;

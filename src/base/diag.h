@@ -12,16 +12,17 @@ enum nm_severity { NM_SEV_ERROR, NM_SEV_WARNING };
 
 enum nm_subject_kind {
 	NM_SUBJECT_NONE,
-	NM_SUBJECT_OPTION,	/* of the command line: --name value */
-	NM_SUBJECT_DEFINE,	/* a parameter of the profile, set by -D name=value */
-	NM_SUBJECT_ENVIRONMENT, /* a parameter of the profile, set by a variable of the environment */
-	NM_SUBJECT_ELEMENT,	/* of the profile; its words are "<flowop write>" or "<group>" */
+	NM_SUBJECT_OPTION, /* of the command line: --name value */
+	NM_SUBJECT_DEFINE, /* a parameter of the profile, set by -D name=value */
+	/* a parameter of the profile, set by a variable of the environment */
+	NM_SUBJECT_ENVIRONMENT,
+	NM_SUBJECT_ELEMENT, /* of the profile; its words are "<flowop write>" or "<group>" */
 	NM_SUBJECT_HOST,
 	NM_SUBJECT_FILE,
 };
 
-/* What a diagnostic is about. Nothing reads the text of a diagnostic: whoever needs to know what it is about looks here,
- * and whoever prints it may choose other words for it (struct nm_wording). */
+/* What a diagnostic is about. Nothing reads the text of a diagnostic: whoever needs to know what it
+ * is about looks here, and whoever prints it may choose other words for it (struct nm_wording). */
 struct nm_subject {
 	enum nm_subject_kind kind;
 	const char *name, *value; /* either may be NULL */
@@ -48,7 +49,8 @@ struct nm_diag {
 	size_t n_subjects;
 };
 
-/* Chooses other words for subjects: into buf, and true; false: the usual ones do. NULL as a wording: they all do. */
+/* Chooses other words for subjects: into buf, and true; false: the usual ones do. NULL as a
+ * wording: they all do. */
 struct nm_wording {
 	bool (*words)(const struct nm_diag_subject *subject, void *arg, char *buf, size_t size);
 	void *arg;
@@ -68,20 +70,23 @@ void nm_diags_fini(struct nm_diags *d); /* empty again; `lenient` stays */
 /* Adds one; `file` may be NULL. Running out of memory counts the error and drops its text. */
 void nm_diag_error(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* About a word that nobody knows: an error, or with `lenient` a warning, and then the word is left out. */
+/* About a word that nobody knows: an error, or with `lenient` a warning, and then the word is left
+ * out. */
 void nm_diag_unknown(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 void nm_diag_warn(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Adds one about a subject, which is copied. Returns it until the next is added, or NULL when out of memory. */
+/* Adds one about a subject, which is copied. Returns it until the next is added, or NULL when out
+ * of memory. */
 struct nm_diag *nm_diag_add(struct nm_diags *d, enum nm_severity severity, const char *file,
 			    unsigned line, const struct nm_subject *subject, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));
 struct nm_diag *nm_diag_vadd(struct nm_diags *d, enum nm_severity severity, const char *file,
 			     unsigned line, const struct nm_subject *subject, const char *fmt,
 			     va_list args) __attribute__((format(printf, 6, 0)));
-/* Tells where a value that it is about comes from; diag may be NULL. Printed behind the text: "(from -D a=1)". */
+/* Tells where a value that it is about comes from; diag may be NULL. Printed behind the text:
+ * "(from -D a=1)". */
 void nm_diag_add_origin(struct nm_diag *diag, const struct nm_subject *origin);
 /* A copy of one of another list. */
 void nm_diag_copy(struct nm_diags *d, const struct nm_diag *diag);
@@ -106,8 +111,8 @@ void nm_diag_format(const struct nm_diag *diag, char *buf, size_t size);
 
 /* Bytes of the control character that the text begins with, 0 when it begins with none. */
 size_t nm_control_length(const char *text);
-/* Makes one line of a text that may hold anything: nothing in it ends the line or steers a terminal. Line ends at the
- * end are cut, all other control characters become spaces. */
+/* Makes one line of a text that may hold anything: nothing in it ends the line or steers a
+ * terminal. Line ends at the end are cut, all other control characters become spaces. */
 void nm_make_plain(char *text);
 
 /* The candidate nearest to `word` (edit distance small enough to be a typing mistake), or NULL. */

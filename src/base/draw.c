@@ -16,7 +16,8 @@ void nm_draw_fill(char *bytes, size_t count)
 
 uint64_t nm_draw_below(uint64_t key, uint64_t n, uint64_t bound)
 {
-	/* The last numbers, which do not fill a whole round of the bound, would make the first ones likelier. */
+	/* The last numbers, which do not fill a whole round of the bound, would make the first ones
+	 * likelier. */
 	const uint64_t whole = UINT64_MAX - UINT64_MAX % bound;
 	uint64_t drawn = nm_draw(key, n);
 

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random numbers without state: each is a function of a key and of its number, so that two hosts that know the key
- * have the same numbers, in whatever order and on whatever thread they draw them. Not for secrets. */
+/* Random numbers without state: each is a function of a key and of its number, so that two hosts
+ * that know the key have the same numbers, in whatever order and on whatever thread they draw them.
+ * Not for secrets. */
 #ifndef NM_BASE_DRAW_H
 #define NM_BASE_DRAW_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The n-th number of the stream that the key stands for: uniform over all 64 bits. It may be a key itself, so that
- * streams are told apart by several things, one after the other. */
+/* The n-th number of the stream that the key stands for: uniform over all 64 bits. It may be a key
+ * itself, so that streams are told apart by several things, one after the other. */
 static inline uint64_t nm_draw(uint64_t key, uint64_t n)
 {
-	/* SplitMix64: an odd step, and a mix in which each bit of the input changes half of the output. */
+	/* SplitMix64: an odd step, and a mix in which each bit of the input changes half of the
+	 * output. */
 	uint64_t x = key + (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
 
 	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -19,10 +21,12 @@ static inline uint64_t nm_draw(uint64_t key, uint64_t n)
 	return x ^ (x >> 31);
 }
 
-/* Fills so many bytes with what nothing on the way can compress: always the same, as it is of no importance what. */
+/* Fills so many bytes with what nothing on the way can compress: always the same, as it is of no
+ * importance what. */
 void nm_draw_fill(char *bytes, size_t count);
 
-/* nm_draw as a whole number from 0 to bound - 1, each as likely as the others; the bound is not 0. */
+/* nm_draw as a whole number from 0 to bound - 1, each as likely as the others; the bound is not
+ * 0. */
 uint64_t nm_draw_below(uint64_t key, uint64_t n, uint64_t bound);
 
 enum nm_law_kind {

@@ -307,7 +307,8 @@ static bool is_ipv6(const char *text)
 	return inet_pton(AF_INET6, address, &in6) == 1;
 }
 
-/* Not a full check: what a name is worth shows when it is looked up. But what can only be an address must be one. */
+/* Not a full check: what a name is worth shows when it is looked up. But what can only be an
+ * address must be one. */
 static bool is_host(const char *text)
 {
 	struct in_addr in;

@@ -30,7 +30,8 @@ struct nm_opt {
 	const char *name;
 	enum nm_type type;
 	size_t offset; /* of the field in the option struct */
-	/* COUNT, INTEGER, SIZE, SIZES, DURATION (ns), PORT; both 0: any. RATE, BITRATE: a min refuses 0. */
+	/* COUNT, INTEGER, SIZE, SIZES, DURATION (ns), PORT; both 0: any. RATE, BITRATE: a min
+	 * refuses 0. */
 	uint64_t min, max;
 	const char *def;	    /* default as text, NULL: unset (zero) */
 	const char *alias;	    /* another accepted name, or NULL */
@@ -53,10 +54,9 @@ int nm_type_from_name(const char *name, enum nm_type *ret_type); /* 0 or -EINVAL
 const struct nm_opt *nm_opt_find(const struct nm_opt *table, const char *name);
 
 /* Parses one value into base+offset. On failure returns -EINVAL and writes one phrase into why:
- * what was expected, e.g. "not a size: a number and an optional k, m, g or t" or "must be 1 to 65535".
- * On success why is empty, or a phrase to warn with: the value was taken as uperf takes it, which
- * may not be what was meant, e.g. "2m is 2 milliseconds; write 2ms".
- */
+ * what was expected, e.g. "not a size: a number and an optional k, m, g or t" or "must be 1 to
+ * 65535". On success why is empty, or a phrase to warn with: the value was taken as uperf takes it,
+ * which may not be what was meant, e.g. "2m is 2 milliseconds; write 2ms". */
 int nm_opt_set(const struct nm_opt *opt, void *base, const char *value, char *why, size_t why_size);
 
 /* Checks a value against a type alone (used for declared parameters). Same contract as nm_opt_set.

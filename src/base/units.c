@@ -14,8 +14,8 @@ struct unit {
 	double factor;
 };
 
-/* Digits are accumulated here and not by strtod, which takes signs, blanks, hexadecimal, "inf" and the
- * locale's decimal point. */
+/* Digits are accumulated here and not by strtod, which takes signs, blanks, hexadecimal, "inf" and
+ * the locale's decimal point. */
 struct number {
 	uint64_t whole;
 	double fraction; /* 0 <= fraction < 1 */
@@ -78,8 +78,8 @@ static const struct unit *find_unit(const struct unit *units, const char *word, 
 	return NULL;
 }
 
-/* uperf reads the first letter of a suffix and no further. The unit of that letter; NULL when `word` is not one of
- * letters. */
+/* uperf reads the first letter of a suffix and no further. The unit of that letter; NULL when
+ * `word` is not one of letters. */
 static const struct unit *first_letter_unit(const struct unit *units, const char *word)
 {
 	const char letter[] = {word[0], '\0'};
@@ -90,8 +90,8 @@ static const struct unit *first_letter_unit(const struct unit *units, const char
 	return *word ? find_unit(units, letter, false) : NULL;
 }
 
-/* Exact but for the fraction, which is rounded; there is no half of the smallest unit. Returns 1 when letters behind
- * the first one of the suffix went unread. */
+/* Exact but for the fraction, which is rounded; there is no half of the smallest unit. Returns 1
+ * when letters behind the first one of the suffix went unread. */
 static int parse_whole(const char *text, const struct unit *units, uint64_t *ret)
 {
 	struct number number;

@@ -9,10 +9,11 @@
 char nm_lower(char c);
 /* Whether two words are the same in any case. */
 bool nm_same_word(const char *a, const char *b);
-/* The length of the character at s, 0 if it is not one of UTF-8 (or is the character zero). `left`: bytes from s on. */
+/* The length of the character at s, 0 if it is not one of UTF-8 (or is the character zero). `left`:
+ * bytes from s on. */
 size_t nm_utf8_length(const unsigned char *s, size_t left);
-/* The first byte that cannot stand in an XML 1.0 document, however it is written (its section 2.2, Char); NULL when all
- * can. */
+/* The first byte that cannot stand in an XML 1.0 document, however it is written (its section 2.2,
+ * Char); NULL when all can. */
 const char *nm_find_no_text(const char *text);
 
 #endif

@@ -104,8 +104,8 @@ static void unknown_letter(char letter, struct nm_diags *diags)
 		nm_diag_error(diags, NULL, 0, "-%c: unknown option; --help lists them all", letter);
 }
 
-/* What is wrong with the letters of "-abc", or with "-word" where "--word" is meant. False: nothing is. Sets
- * *ret_takes_next when the word after it is its argument. */
+/* What is wrong with the letters of "-abc", or with "-word" where "--word" is meant. False: nothing
+ * is. Sets *ret_takes_next when the word after it is its argument. */
 static bool wrong_short(const struct spec *spec, const char *word, bool *ret_takes_next,
 			struct nm_diags *diags)
 {
@@ -151,8 +151,8 @@ static bool long_takes_next(const struct spec *spec, const char *name)
 	return takes;
 }
 
-/* Copies the words into ret_argv, but for those that getopt would take apart into letters that nobody has meant.
- * Answers how many there are. */
+/* Copies the words into ret_argv, but for those that getopt would take apart into letters that
+ * nobody has meant. Answers how many there are. */
 static int drop_wrong_shorts(const struct spec *spec, int argc, char *const argv[], char **ret_argv,
 			     struct nm_diags *diags)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line. One table declares every option; parsing, --help, the manual's section and the shell completion
- * are made from it. */
+/* The command line. One table declares every option; parsing, --help, the manual's section and the
+ * shell completion are made from it. */
 #ifndef NM_CLI_ARGS_H
 #define NM_CLI_ARGS_H
 
@@ -79,8 +79,8 @@ struct nm_args {
 	const char *words[2]; /* after --describe; borrowed from argv */
 	size_t n_words;
 	bool in_nepers_form; /* as the words were typed */
-	const struct nm_words
-		*nepers_words; /* what such a line became; NULL: it is none. Borrowed */
+	/* what such a line became; NULL: it is none. Borrowed */
+	const struct nm_words *nepers_words;
 	struct nm_neper_typed typed;
 };
 
@@ -91,13 +91,15 @@ struct nm_arg {
 	const char *heading;  /* options under one heading follow each other */
 	unsigned modes;
 	enum nm_action action; /* that it asks for */
-	/* Looks at the value when the type alone does not say enough. 0 or -EINVAL with a phrase in why. */
+	/* Looks at the value when the type alone does not say enough. 0 or -EINVAL with a phrase in
+	 * why. */
 	int (*accept)(struct nm_args *args, const char *value, char *why, size_t why_size);
 };
 
 extern const struct nm_arg nm_arg_table[]; /* ends with an entry without a name */
 
-/* 0, or -EINVAL with at least one error in diags. ret_args must be given to nm_args_fini in any case. */
+/* 0, or -EINVAL with at least one error in diags. ret_args must be given to nm_args_fini in any
+ * case. */
 int nm_args_parse(int argc, char *const argv[], struct nm_args *ret_args, struct nm_diags *diags);
 void nm_args_fini(struct nm_args *args);
 

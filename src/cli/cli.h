@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the command. Functions that return int give the exit code of the process; those with diags leave the
- * printing of errors to main. */
+/* The parts of the command. Functions that return int give the exit code of the process; those with
+ * diags leave the printing of errors to main. */
 #ifndef NM_CLI_CLI_H
 #define NM_CLI_CLI_H
 

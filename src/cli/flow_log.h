@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples of flows (--all-samples) and of TCP connections (--tcp-info) as CSV, written as they come. */
+/* Samples of flows (--all-samples) and of TCP connections (--tcp-info) as CSV, written as they
+ * come. */
 #ifndef NM_CLI_FLOW_LOG_H
 #define NM_CLI_FLOW_LOG_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is told while something runs: on standard error the live line of a terminal and the log, on standard output
- * progress for programs (--raw), and the log of responses in its file. */
+/* What is told while something runs: on standard error the live line of a terminal and the log, on
+ * standard output progress for programs (--raw), and the log of responses in its file. */
 #ifndef NM_CLI_LIVE_H
 #define NM_CLI_LIVE_H
 

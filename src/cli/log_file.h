@@ -13,7 +13,8 @@ struct nm_log_file {
 	int error; /* errno of the first failure to write; nothing needs to be written after it */
 };
 
-/* Option without its dashes and path are borrowed; path NULL: no file. 0, or -errno with an error in diags. */
+/* Option without its dashes and path are borrowed; path NULL: no file. 0, or -errno with an error
+ * in diags. */
 int nm_log_file_open(struct nm_log_file *log, const char *option, const char *path,
 		     struct nm_diags *diags);
 /* Notes whether what was written has failed. */

@@ -134,8 +134,9 @@ bool nm_cli_has_param(const char *profile, const char *name)
 	return found;
 }
 
-/* A -D that means nothing to the profile is as wrong here as in a run. Whether it does shows when all values are put
- * in, which complains about more than the parameters: only what is about -D is taken over. */
+/* A -D that means nothing to the profile is as wrong here as in a run. Whether it does shows when
+ * all values are put in, which complains about more than the parameters: only what is about -D is
+ * taken over. */
 static void check_defines(const struct nm_loaded *loaded, const struct nm_param_values *values,
 			  struct nm_diags *diags)
 {

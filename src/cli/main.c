@@ -25,7 +25,8 @@ const char *nm_cli_lookup(const char *name, void *arg)
 	return getenv(name);
 }
 
-/* What is wrong with a value that came from outside, behind the place where it stands; NULL: it did not. */
+/* What is wrong with a value that came from outside, behind the place where it stands; NULL: it did
+ * not. */
 static const char *of_value(const struct nm_diag *diag)
 {
 	const char *text = diag->file && diag->text ? strstr(diag->text, "> ") : NULL;
@@ -101,8 +102,9 @@ static int act(const struct nm_args *args, struct nm_diags *diags)
 	return NM_EXIT_USAGE;
 }
 
-/* A standard descriptor that is closed would be the next file's or pipe's, which would then get what is written to
- * standard error. What is written to a closed standard output fails here as well. 0 or -errno. */
+/* A standard descriptor that is closed would be the next file's or pipe's, which would then get
+ * what is written to standard error. What is written to a closed standard output fails here as
+ * well. 0 or -errno. */
 static int hold_standard_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

@@ -25,8 +25,9 @@ struct work {
 	const char *program;
 	unsigned workload;
 	bool server, help, version;
-	bool server_looked_at; /* as its client would be: what only a server has is checked already */
-	const char *look;      /* the option by which nothing is to be run; NULL: none */
+	/* as its client would be: what only a server has is checked already */
+	bool server_looked_at;
+	const char *look; /* the option by which nothing is to be run; NULL: none */
 	enum nm_action instead;
 	struct nm_neper_spec spec;
 	struct nm_words *words;
@@ -166,8 +167,9 @@ static const char *cpus_of_nodes(const struct nm_neper_opt *opt)
 	return strcmp(opt->name, "pin-numa") == 0 ? "nodes" : NULL;
 }
 
-/* Each worker gets one of the CPUs that the process may use, in their order or by their nodes; a server from the last one
- * on, so that it does not share those of a client on its host while there are others. */
+/* Each worker gets one of the CPUs that the process may use, in their order or by their nodes; a
+ * server from the last one on, so that it does not share those of a client on its host while there
+ * are others. */
 static void take_cpus(struct work *work, const struct nm_neper_opt *opt)
 {
 	char list[4096] = "";
@@ -359,7 +361,8 @@ static void wrong(struct work *work, int answer, char *const argv[])
 	work->unknown |= optopt < NM_NEPER_FIRST_OWN;
 }
 
-/* Nothing is to be run. The option is none of the words: it would forbid what only a run has, which is checked too. */
+/* Nothing is to be run. The option is none of the words: it would forbid what only a run has, which
+ * is checked too. */
 static void look_instead(struct work *work, const char *name, enum nm_action action)
 {
 	if (work->instead && work->instead != action)
@@ -482,8 +485,8 @@ static void add_length(struct work *work)
 	work->origin = (struct nm_word_origin){.opt = NULL};
 }
 
-/* A server on this host is asked where none is named; with control connections that have no loopback of IP, a slave of
- * the master's own. */
+/* A server on this host is asked where none is named; with control connections that have no
+ * loopback of IP, a slave of the master's own. */
 static void add_host(struct work *work)
 {
 	if (work->server || work->host || work->has_control ||
@@ -522,7 +525,8 @@ static void translate(struct work *work, int argc, char *argv[])
 	add_batch(work);
 }
 
-/* A server that is not to be run is checked as one, and then looked at as the client that it is for. */
+/* A server that is not to be run is checked as one, and then looked at as the client that it is
+ * for. */
 static void look_at_server(struct work *work, int argc, char *argv[])
 {
 	struct nm_args server = {.action = NM_ACTION_NONE};

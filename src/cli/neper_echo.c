@@ -111,7 +111,8 @@ static void add_length(struct work *work, const struct nm_neper_opt *opt)
 	add(work, opt->name, text);
 }
 
-/* The first of "a|b=c" that the profile has; NULL: none. *ret_fixed: the value that is the flag of neper's. */
+/* The first of "a|b=c" that the profile has; NULL: none. *ret_fixed: the value that is the flag of
+ * neper's. */
 static const struct nm_param *choose_param(const struct work *work, const char *here,
 					   const char **ret_fixed)
 {

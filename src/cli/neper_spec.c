@@ -35,8 +35,8 @@ static bool is_passed(const struct nm_arg *arg)
 	return strcmp(arg->opt.name, "master") != 0 && strcmp(arg->opt.name, "slave") != 0;
 }
 
-/* Whether there are others that the word would be short for as well, netmodel's above all; *ret_whole: it is the name of
- * one, and its values are words. */
+/* Whether there are others that the word would be short for as well, netmodel's above all;
+ * *ret_whole: it is the name of one, and its values are words. */
 static bool is_shared(const char *word, size_t length, bool *ret_whole)
 {
 	bool shared = false;
@@ -68,7 +68,8 @@ static void put_own(struct nm_neper_spec *spec, const char *name, const struct n
 				.val = NM_NEPER_FIRST_OWN + (int)(opt - nm_neper_table)};
 }
 
-/* What is short for the option alone of neper's, but for netmodel's, too, is written out: getopt prefers whole names. */
+/* What is short for the option alone of neper's, but for netmodel's, too, is written out: getopt
+ * prefers whole names. */
 static void put_prefixes(struct nm_neper_spec *spec, unsigned workload,
 			 const struct nm_neper_opt *opt)
 {

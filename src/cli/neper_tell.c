@@ -116,7 +116,8 @@ static void retell(struct nm_diag *diag, const struct nm_words *words)
 	}
 }
 
-/* 'nothing listens on port 5 there: start a slave with "netmodel -s -P 5"': a server of neper's form is meant. */
+/* 'nothing listens on port 5 there: start a slave with "netmodel -s -P 5"': a server of neper's
+ * form is meant. */
 static void retell_start(struct nm_diag *diag, const struct nm_words *words)
 {
 	static const char place[] = "listens on port ",

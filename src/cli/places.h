@@ -6,8 +6,8 @@
 #include "base/diag.h"
 #include "cli/args.h"
 
-/* Whether each output has a file of its own, under whatever names: 0, or -EINVAL with an error in diags for each pair
- * that has not. */
+/* Whether each output has a file of its own, under whatever names: 0, or -EINVAL with an error in
+ * diags for each pair that has not. */
 int nm_places_check(const struct nm_args *args, struct nm_diags *diags);
 
 #endif

@@ -13,7 +13,8 @@ struct nm_responses {
 /* path NULL: none. 0, or -errno with an error in diags. */
 int nm_responses_open(struct nm_responses *log, const char *path, struct nm_diags *diags);
 void nm_responses_add(struct nm_responses *log, const struct nm_response_row *rows, size_t count);
-/* Ends the file with what was lost. 0, or -errno with an error in diags. Does nothing without a file. */
+/* Ends the file with what was lost. 0, or -errno with an error in diags. Does nothing without a
+ * file. */
 int nm_responses_close(struct nm_responses *log, uint64_t lost, struct nm_diags *diags);
 
 #endif

@@ -66,7 +66,8 @@ static bool is_interrupted(int interrupt_fd)
 	return poll(&pfd, 1, 0) > 0;
 }
 
-/* Runs until all repetitions are done, one is not complete, or there was an interrupt, also one between two. */
+/* Runs until all repetitions are done, one is not complete, or there was an interrupt, also one
+ * between two. */
 static enum nm_run_status run_all(const struct nm_args *args, const struct nm_job *job,
 				  struct nm_live *live, const struct nm_run_options *options,
 				  struct nm_runs *series, struct nm_diags *diags)

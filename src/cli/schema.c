@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --generate schema: RELAX NG of the profile language, made from the tables of elements, flowops and transports. An
- * attribute that may hold a parameter is checked by its form only: $name can stand for anything. */
+/* --generate schema: RELAX NG of the profile language, made from the tables of elements, flowops
+ * and transports. An attribute that may hold a parameter is checked by its form only: $name can
+ * stand for anything. */
 #include "cli/cli.h"
 
 #include <string.h>

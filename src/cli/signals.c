@@ -15,7 +15,8 @@
 #define GRACE_S 2	   /* that a run has to end in order */
 #define ECHO_NS 200000000u /* who signals a process and then its group means one signal */
 
-/* A handler is given no argument: what it needs has to be global. Written before the handler is set. */
+/* A handler is given no argument: what it needs has to be global. Written before the handler is
+ * set. */
 static int pipe_write = -1;
 static pid_t owner;
 static volatile sig_atomic_t count, limited;

@@ -171,7 +171,8 @@ static void stocks_free(struct stocks *stocks)
 	free(stocks);
 }
 
-/* Names without the suffix that a mistaken one is compared with: files of its directory, then stock profiles. */
+/* Names without the suffix that a mistaken one is compared with: files of its directory, then stock
+ * profiles. */
 struct near {
 	const char *names[2 * MAX_STOCK];
 	size_t count, n_files;

@@ -33,7 +33,8 @@ static struct sockaddr_in6 *as_in6(struct nm_addr *addr)
 	return (struct sockaddr_in6 *)(void *)&addr->sa;
 }
 
-/* Data sockets are opened to the plain IPv4 address: a mapped one needs an IPv6 socket that takes both. */
+/* Data sockets are opened to the plain IPv4 address: a mapped one needs an IPv6 socket that takes
+ * both. */
 static void normalise(struct nm_addr *addr)
 {
 	if (addr->sa.ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&as_in6(addr)->sin6_addr)) {

@@ -18,8 +18,8 @@ extern const char *const nm_control_words[]; /* by that; ends with NULL */
 int nm_address_of_ends(int fd, struct nm_addr *ret_local, struct nm_addr *ret_remote);
 /* The other way round, for addresses of the internet. 0 or -EINVAL. */
 int nm_address_parse(const char *text, struct nm_addr *ret);
-/* From which address this host connects to another when nothing is said, which need not be the one at which it is
- * reached; without port. 0 or -errno. */
+/* From which address this host connects to another when nothing is said, which need not be the one
+ * at which it is reached; without port. 0 or -errno. */
 int nm_address_source(const struct nm_addr *remote, struct nm_addr *ret);
 uint16_t nm_address_port(const struct nm_addr *addr);
 /* 127.0.0.0/8, ::1 or CID 1. */

@@ -13,7 +13,8 @@ struct nm_clock_sync {
 	int64_t offset_ns;    /* the peer's clock minus ours */
 };
 
-/* Takes one answer: asked at sent_ns, answered at peer_ns (the peer's clock), heard at received_ns. */
+/* Takes one answer: asked at sent_ns, answered at peer_ns (the peer's clock), heard at
+ * received_ns. */
 void nm_clock_sync_add(struct nm_clock_sync *sync, uint64_t sent_ns, uint64_t peer_ns,
 		       uint64_t received_ns);
 

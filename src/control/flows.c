@@ -77,7 +77,8 @@ static void fill_latency(struct nm_flow_row *row, const struct nm_flow_sample *n
 		sqrt(fmax(0, (now->squares - last->squares) / n - row->mean_s * row->mean_s));
 }
 
-/* What was recorded since the row before: `times` are all, and become those. What is the same is not written. */
+/* What was recorded since the row before: `times` are all, and become those. What is the same is
+ * not written. */
 static void subtract_last(struct nm_hist_snap *times, struct nm_hist_snap *last)
 {
 	times->count = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples of single flows and connections on the grid of each measured phase, and at its end, when they are asked for.
- * Runs alike on the master and on slaves, each by its own clock. Nothing of it is kept. */
+/* Samples of single flows and connections on the grid of each measured phase, and at its end, when
+ * they are asked for. Runs alike on the master and on slaves, each by its own clock. Nothing of it
+ * is kept. */
 #ifndef NM_CONTROL_FLOWS_H
 #define NM_CONTROL_FLOWS_H
 
@@ -13,8 +14,8 @@
 #include "engine/detail.h"
 #include "engine/tcp_info.h"
 
-/* Of more than this no percentiles are kept: each has two histograms. And to read one takes some microseconds, which must
- * be little beside an interval. */
+/* Of more than this no percentiles are kept: each has two histograms. And to read one takes some
+ * microseconds, which must be little beside an interval. */
 #define NM_FLOW_SAMPLER_MAX_TIMES 4096u
 #define NM_FLOW_SAMPLER_TIMES_NS  40000u
 
@@ -50,7 +51,8 @@ struct nm_flow_sampler {
 	bool asked; /* for TCP_INFO, and not all have answered */
 };
 
-/* Does nothing unless the engine keeps the details. percentiles: of the rows, if the engine keeps these, and borrowed. 0 or -ENOMEM; nm_flow_sampler_fini may be called either way. */
+/* Does nothing unless the engine keeps the details. percentiles: of the rows, if the engine keeps
+ * these, and borrowed. 0 or -ENOMEM; nm_flow_sampler_fini may be called either way. */
 int nm_flow_sampler_init(struct nm_flow_sampler *meter, const struct nm_engine *engine,
 			 const struct nm_plan *plan, uint64_t interval_ns,
 			 const struct nm_percentiles *percentiles,
@@ -58,7 +60,8 @@ int nm_flow_sampler_init(struct nm_flow_sampler *meter, const struct nm_engine *
 void nm_flow_sampler_fini(struct nm_flow_sampler *meter);
 void nm_flow_sampler_begin(struct nm_flow_sampler *meter, const struct nm_phase_order *order,
 			   uint64_t begin_ns);
-/* When nm_flow_sampler_run is due; UINT64_MAX: not now. It may also be called when the engine has something to tell. */
+/* When nm_flow_sampler_run is due; UINT64_MAX: not now. It may also be called when the engine has
+ * something to tell. */
 uint64_t nm_flow_sampler_next_ns(const struct nm_flow_sampler *meter);
 void nm_flow_sampler_run(struct nm_flow_sampler *meter, uint64_t now_ns);
 /* This side is done with the phase, or leaves it. Does nothing when none runs. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When to say something to a peer that has heard nothing, and when to give up one that says nothing. */
+/* When to say something to a peer that has heard nothing, and when to give up one that says
+ * nothing. */
 #ifndef NM_CONTROL_HEARTBEAT_H
 #define NM_CONTROL_HEARTBEAT_H
 

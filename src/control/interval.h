@@ -11,8 +11,8 @@ struct nm_interval {
 	uint64_t next_ns; /* the next point; UINT64_MAX: none */
 };
 
-/* Points are at begin + n * interval. The one at which the phase is stopped, or just after, is left out: the last row
- * takes in what the flows do until they have finished. */
+/* Points are at begin + n * interval. The one at which the phase is stopped, or just after, is left
+ * out: the last row takes in what the flows do until they have finished. */
 void nm_interval_begin(struct nm_interval *grid, uint64_t begin_ns, uint64_t interval_ns,
 		       uint64_t stop_ns);
 /* Passes all points until now; the last of them, after the begin. */

@@ -63,26 +63,29 @@ struct nm_run_events {
 	/* An interval of a phase has ended. May be NULL. */
 	void (*interval)(void *arg, const struct nm_result *so_far,
 			 const struct nm_result_interval *row);
-	/* One line about what happens now ("connected to ...", "phase 2 of 3 began"): for --verbose. May be NULL. */
+	/* One line about what happens now ("connected to ...", "phase 2 of 3 began"): for
+	 * --verbose. May be NULL. */
 	void (*log)(void *arg, const char *line);
 	/* The same, and no less than a wait for a slave, which may be long. May be NULL. */
 	void (*waits)(void *arg, const char *line);
 	/* With NM_STAT_RAW. May be NULL. */
 	void (*progress)(void *arg, const struct nm_plan *plan, const struct nm_progress *progress);
-	/* After each row of the grid in which passes were measured, and once at the end. May be NULL. */
+	/* After each row of the grid in which passes were measured, and once at the end. May be
+	 * NULL. */
 	void (*times)(void *arg, const struct nm_interval_times *times);
-	/* With samples_flows and samples_tcp: on the time grid, and at the end of measured phases; each host by itself.
-	 * May be NULL. */
+	/* With samples_flows and samples_tcp: on the time grid, and at the end of measured phases;
+	 * each host by itself. May be NULL. */
 	void (*flows)(void *arg, const struct nm_flow_rows *rows);
 	void (*tcp)(void *arg, const struct nm_tcp_rows *rows);
 	/* With traffic_ns. May be NULL. */
 	void (*traffic)(void *arg, const struct nm_traffic *traffic);
-	/* With NM_STAT_RESPONSES executions of flowops, with log_passes passes; those of one worker in their order. May
-	 * be NULL. */
+	/* With NM_STAT_RESPONSES executions of flowops, with log_passes passes; those of one worker
+	 * in their order. May be NULL. */
 	void (*responses)(void *arg, const struct nm_response_row *rows, size_t count);
 };
 
-/* The byte that stands for the end of the longest duration in interrupt_fd; all others are interrupts. */
+/* The byte that stands for the end of the longest duration in interrupt_fd; all others are
+ * interrupts. */
 #define NM_INTERRUPT_LIMIT 'L'
 
 struct nm_run_options {
@@ -95,7 +98,8 @@ struct nm_run_options {
 	uint64_t traffic_ns;		 /* how often the traffic is told; 0: never */
 	uint64_t log_passes;		 /* how many of each flow are told one by one */
 	bool samples_flows, samples_tcp; /* of both ends */
-	bool samples_percentiles; /* with samples_flows: of the passes of each flow, on the master */
+	/* with samples_flows: of the passes of each flow, on the master */
+	bool samples_percentiles;
 	uint64_t max_duration_ns; /* what NM_INTERRUPT_LIMIT is told as */
 	uint64_t timeout_ns; /* how long a peer may be silent and a phase may make no progress */
 	struct nm_percentiles percentiles;
@@ -104,8 +108,10 @@ struct nm_run_options {
 	unsigned statistics;	/* enum nm_statistics: what is kept besides the ordinary */
 	const char *counters;	/* with NM_STAT_COUNTERS: a list, see host/perf.h */
 	uint64_t seed;
-	bool in_process; /* the process is not ours: its limits stay, and embedded slaves are threads */
-	int interrupt_fd; /* readable: end gracefully; read again (a second byte): end at once. -1: none */
+	/* the process is not ours: its limits stay, and embedded slaves are threads */
+	bool in_process;
+	/* readable: end gracefully; read again (a second byte): end at once. -1: none */
+	int interrupt_fd;
 	struct nm_run_events events;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One end of a control connection: messages in and out over a non-blocking socket, and the heartbeat. */
+/* One end of a control connection: messages in and out over a non-blocking socket, and the
+ * heartbeat. */
 #ifndef NM_CONTROL_PEER_H
 #define NM_CONTROL_PEER_H
 
@@ -15,7 +16,8 @@ struct nm_peer {
 	int fd;		   /* owned; -1: closed */
 	enum nm_side side; /* who is at the other end */
 	enum nm_session_state state;
-	int ended; /* 0, or why nothing more arrives: -ESHUTDOWN the other end has closed, or -errno */
+	/* 0, or why nothing more arrives: -ESHUTDOWN the other end has closed, or -errno */
+	int ended;
 	struct nm_frame_reader in;
 	struct nm_frame_queue out;
 	struct nm_heartbeat beat;
@@ -31,12 +33,15 @@ void nm_peer_trust(struct nm_peer *peer);
 short nm_peer_events(const struct nm_peer *peer);
 /* Reads what has arrived, at most one full buffer; the end is noted in peer->ended. */
 void nm_peer_receive(struct nm_peer *peer, uint64_t now_ns);
-/* 1 with the next message (to be finished by the caller), 0 when there is none yet, -EPROTO with a phrase in why. */
+/* 1 with the next message (to be finished by the caller), 0 when there is none yet, -EPROTO with a
+ * phrase in why. */
 int nm_peer_next(struct nm_peer *peer, struct nm_message *ret_message, char *why, size_t why_size);
-/* Takes the body; queues and sends as much as fits. 0 or -errno. A broken connection is noticed when reading. */
+/* Takes the body; queues and sends as much as fits. 0 or -errno. A broken connection is noticed
+ * when reading. */
 int nm_peer_send(struct nm_peer *peer, enum nm_message_type type, json_t *body, uint64_t now_ns);
 void nm_peer_flush(struct nm_peer *peer);
-/* Sends what is queued, tells that nothing follows, and waits for the other end to close, no longer than until_ns. */
+/* Sends what is queued, tells that nothing follows, and waits for the other end to close, no longer
+ * than until_ns. */
 void nm_peer_drain(struct nm_peer *peer, uint64_t until_ns);
 /* A phrase for peer->ended. */
 const char *nm_peer_ended_text(const struct nm_peer *peer);

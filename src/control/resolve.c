@@ -74,7 +74,8 @@ static pid_t start_child(const char *name, uint16_t port, int *ret_fd)
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	/* A signal between fork and the child's own handling of it would go to the caller's handler, twice. */
+	/* A signal between fork and the child's own handling of it would go to the caller's
+	 * handler, twice. */
 	nm_signals_block(&before);
 	pid_t pid = fork();
 
@@ -91,7 +92,8 @@ static pid_t start_child(const char *name, uint16_t port, int *ret_fd)
 	return pid;
 }
 
-/* Until the whole answer is there: 0, -ECANCELED, -ETIMEDOUT, or -EIO when the process ends without one. */
+/* Until the whole answer is there: 0, -ECANCELED, -ETIMEDOUT, or -EIO when the process ends without
+ * one. */
 static int await_answer(int fd, int interrupt_fd, uint64_t until_ns, struct answer *ret)
 {
 	struct pollfd fds[2] = {{.fd = fd, .events = POLLIN},

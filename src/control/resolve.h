@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of hosts to addresses, without waiting longer than asked: the system's resolver heeds neither interrupts nor
- * a time limit, so that it works in a process of its own. */
+/* Names of hosts to addresses, without waiting longer than asked: the system's resolver heeds
+ * neither interrupts nor a time limit, so that it works in a process of its own. */
 #ifndef NM_CONTROL_RESOLVE_H
 #define NM_CONTROL_RESOLVE_H
 
@@ -18,8 +18,8 @@ struct nm_resolved {
 	struct sockaddr_storage addresses[NM_RESOLVE_MAX];
 };
 
-/* Numeric addresses are there at once. 0, -ECANCELED when interrupt_fd (-1: none) has become readable, -ETIMEDOUT at
- * until_ns, or another error; with all but -ECANCELED a phrase in why. */
+/* Numeric addresses are there at once. 0, -ECANCELED when interrupt_fd (-1: none) has become
+ * readable, -ETIMEDOUT at until_ns, or another error; with all but -ECANCELED a phrase in why. */
 int nm_resolve(const char *name, uint16_t port, int interrupt_fd, uint64_t until_ns,
 	       struct nm_resolved *ret_resolved, char *why, size_t why_size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this host uses while a plan runs: rows on the grid of each measured phase, and the usage of the measured
- * window. Runs alike on the master and on slaves, each by its own clock. */
+/* What this host uses while a plan runs: rows on the grid of each measured phase, and the usage of
+ * the measured window. Runs alike on the master and on slaves, each by its own clock. */
 #ifndef NM_CONTROL_USAGE_H
 #define NM_CONTROL_USAGE_H
 

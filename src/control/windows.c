@@ -334,7 +334,8 @@ static void end_group(struct nm_windows *measure, uint32_t g, uint64_t now_ns)
 	phase->begin_s = (double)(int64_t)(begin_ns - measure->run_begin_ns) / 1e9;
 	phase->seconds = (double)(end_ns - begin_ns) / 1e9;
 	fill_window(measure, &phase->whole, measure->scratch, end_ns - begin_ns);
-	/* A window that has not opened by now, or opens after the last flow has left, holds nothing. */
+	/* A window that has not opened by now, or opens after the last flow has left, holds
+	 * nothing. */
 	if (mg->measured && !mg->closed && !mg->waits && mg->from_ns < end_ns)
 		close_window(measure, g, window_begin(measure, g, end_ns), end_ns);
 	mg->from_at_ns = mg->to_at_ns = UINT64_MAX;
@@ -354,7 +355,8 @@ void nm_windows_end(struct nm_windows *measure, uint64_t now_ns)
 		if (end_ns > last_ns)
 			last_ns = end_ns;
 	}
-	/* The last row ends with the last flow, or when it is read if a grid point came after that. */
+	/* The last row ends with the last flow, or when it is read if a grid point came after
+	 * that. */
 	if (measure->grid.interval_ns && last_ns > measure->row_at_ns)
 		end_row(measure, last_ns - measure->begin_ns, last_ns);
 	measure->grid.next_ns = UINT64_MAX;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the master measures: the windows of groups and of the whole run, and the rows of the grid. */
+/* What the master measures: the windows of groups and of the whole run, and the rows of the
+ * grid. */
 #ifndef NM_CONTROL_WINDOWS_H
 #define NM_CONTROL_WINDOWS_H
 
@@ -46,7 +47,8 @@ struct nm_windows {
 	size_t row_capacity;
 };
 
-/* 0 or -ENOMEM; nm_windows_fini may be called either way. The result has its groups and phases already. */
+/* 0 or -ENOMEM; nm_windows_fini may be called either way. The result has its groups and phases
+ * already. */
 int nm_windows_init(struct nm_windows *measure, const struct nm_plan *plan,
 		    const struct nm_engine *engine, const struct nm_run_options *options,
 		    struct nm_result *result);

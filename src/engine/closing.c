@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many flows, or one whose resets come in on the CPU of its worker; each pass takes a connection that the other end
- * opens and resets. Nobody waits for this end to close it: epoll is not told of it, and it is looked at when its flow is
- * needed for the next connection. */
+/* Many flows, or one whose resets come in on the CPU of its worker; each pass takes a connection
+ * that the other end opens and resets. Nobody waits for this end to close it: epoll is not told of
+ * it, and it is looked at when its flow is needed for the next connection. */
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -16,7 +16,8 @@
 /* So few flows leave this end idle at times, and the reset wakes it in time for what comes next. */
 #define FEW 7
 
-/* Passes begin with a connection that is accepted, and end when it is reset: where they do; NULL: they do not. */
+/* Passes begin with a connection that is accepted, and end when it is reset: where they do; NULL:
+ * they do not. */
 static const struct nm_instr *find_reset(const struct nm_instr *body)
 {
 	const uint32_t accepts = NM_FLOWOP_OPENS | NM_FLOWOP_FOLLOWS;
@@ -112,7 +113,8 @@ bool nm_worker_lacks_flows(const struct nm_worker *worker)
 	return closing->first && closing->listener->ready && !closing->listener->listener->first;
 }
 
-/* How many are looked at with one call: more than are closed as a rule, so that the next look need not be soon. */
+/* How many are looked at with one call: more than are closed as a rule, so that the next look need
+ * not be soon. */
 #define CHUNK 16
 
 /* The next few that wait. */
@@ -163,7 +165,8 @@ static void pick(struct nm_closing *closing, struct sight *sight, struct nm_flow
 	sight->n = n;
 }
 
-/* Those of the list up to `last` have been overtaken by others: nobody knows when they will be closed. */
+/* Those of the list up to `last` have been overtaken by others: nobody knows when they will be
+ * closed. */
 static void give_up(struct nm_worker *worker, const struct nm_flow *last)
 {
 	for (bool more = last; more && worker->closing.first;) {
@@ -217,7 +220,8 @@ static void go_on(struct nm_worker *worker, const struct sight *sight)
 
 /* How many looks of one turn may find some closed: events must not wait for too long. */
 #define MOST_LOOKS 16
-/* How many looks in a row may find none: connections are not closed in the order of their answers. */
+/* How many looks in a row may find none: connections are not closed in the order of their
+ * answers. */
 #define MOST_VAIN 8
 
 /* At the oldest, and on for as long as all are closed, or flows are lacked. */
@@ -254,7 +258,8 @@ static void look(struct nm_worker *worker)
 	} while (from && found < MOST_LOOKS && (all || nm_worker_lacks_flows(worker)));
 }
 
-/* How many turns a connection may wait though no other is closed: its reset is on the way, or it is a stranger's. */
+/* How many turns a connection may wait though no other is closed: its reset is on the way, or it is
+ * a stranger's. */
 #define MOST_PENDING 64
 
 void nm_worker_closing_turn(struct nm_worker *worker)

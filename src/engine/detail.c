@@ -148,7 +148,8 @@ void nm_detail_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
 	}
 }
 
-/* A flowop is over: it has taken the time since the flow's flowop before it, or since the pass began. */
+/* A flowop is over: it has taken the time since the flow's flowop before it, or since the pass
+ * began. */
 static void step_over(struct nm_worker *worker, struct nm_flow *flow, uint32_t index, bool failed)
 {
 	struct nm_detail *detail = worker->detail;
@@ -527,8 +528,8 @@ size_t nm_engine_take_responses(struct nm_engine *engine, struct nm_response *li
 
 	if (!(engine->details & NM_DETAIL_OWN))
 		return 0;
-	/* From where the last call has ended, so that a quick worker does not keep the others waiting; each group is
-	 * come to once, and the first one a second time. */
+	/* From where the last call has ended, so that a quick worker does not keep the others
+	 * waiting; each group is come to once, and the first one a second time. */
 	for (uint32_t seen = 0; seen <= n_groups && n < room; seen++) {
 		for (; w < engine->groups[g].n_workers && n < room; w++)
 			n += take_from(&engine->groups[g].workers[w], list + n, room - n);

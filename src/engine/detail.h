@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is kept of single flowops and flows, when that is asked for. A worker with details runs a copy of the program
- * in which every flowop is called through one function that measures it: without details nothing is different. */
+/* What is kept of single flowops and flows, when that is asked for. A worker with details runs a
+ * copy of the program in which every flowop is called through one function that measures it:
+ * without details nothing is different. */
 #ifndef NM_ENGINE_DETAIL_H
 #define NM_ENGINE_DETAIL_H
 
@@ -33,8 +34,8 @@ enum nm_detail_flags {
 	NM_DETAIL_REPORT = NM_DETAIL_COUNTS | NM_DETAIL_TIMES | NM_DETAIL_STRANDS | NM_DETAIL_CPU,
 };
 
-/* What was done in one flowop, or by one flow. An operation is one execution of a flowop, also one whose failure was
- * expected. */
+/* What was done in one flowop, or by one flow. An operation is one execution of a flowop, also one
+ * whose failure was expected. */
 struct nm_detail_sums {
 	uint64_t operations, bytes_sent, bytes_received, errors;
 	uint64_t cpu_ns;  /* with NM_DETAIL_CPU; of a flow: 0 */
@@ -62,8 +63,8 @@ struct nm_response {
 
 /* 0 when nothing is kept. */
 unsigned nm_engine_details(const struct nm_engine *engine);
-/* Of one instruction of the program, over all workers; of the compiler's own instructions all is 0. times: NULL, or
- * filled with NM_DETAIL_TIMES (else empty). */
+/* Of one instruction of the program, over all workers; of the compiler's own instructions all is 0.
+ * times: NULL, or filled with NM_DETAIL_TIMES (else empty). */
 void nm_engine_step_sums(const struct nm_engine *engine, uint32_t group, uint32_t instr,
 			 struct nm_detail_sums *ret_sums, struct nm_hist_snap *ret_times);
 /* Of one flow in all phases, with NM_DETAIL_STRANDS; else all is 0. */
@@ -73,13 +74,14 @@ void nm_engine_flow_sums(const struct nm_engine *engine, uint32_t group, uint32_
 void nm_engine_flow_epoch(const struct nm_engine *engine);
 void nm_engine_flow_sample(const struct nm_engine *engine, uint32_t group, uint32_t flow,
 			   struct nm_flow_sample *ret_sample);
-/* How long the measured passes of a flow took since the engine was made, as nm_hist_copy_buckets has it; false without NM_DETAIL_PASS_TIMES. */
+/* How long the measured passes of a flow took since the engine was made, as nm_hist_copy_buckets
+ * has it; false without NM_DETAIL_PASS_TIMES. */
 bool nm_engine_flow_times(const struct nm_engine *engine, uint32_t group, uint32_t flow,
 			  struct nm_hist_snap *ret_times);
 /* Flowops executed by a group in a phase, with any detail. */
 uint64_t nm_engine_operations(const struct nm_engine *engine, uint32_t group, uint32_t phase);
-/* Takes executions and passes that are not taken yet, with NM_DETAIL_LOG or NM_DETAIL_PASS_LOG: how many of `room`, 0 when there are no more now. Those
- * of one worker come in their order. */
+/* Takes executions and passes that are not taken yet, with NM_DETAIL_LOG or NM_DETAIL_PASS_LOG: how
+ * many of `room`, 0 when there are no more now. Those of one worker come in their order. */
 size_t nm_engine_take_responses(struct nm_engine *engine, struct nm_response *list, size_t room);
 /* Executions that were not kept since they were not taken in time. */
 uint64_t nm_engine_lost_responses(const struct nm_engine *engine);

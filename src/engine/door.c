@@ -48,8 +48,8 @@ struct source {
 	char greeting[NM_GREETING_BYTES];
 };
 
-/* The last greeting of a flow, over a transport that may lose it, that has been answered: its repetition gets the same
- * answer, and an older one, which comes late, none. */
+/* The last greeting of a flow, over a transport that may lose it, that has been answered: its
+ * repetition gets the same answer, and an older one, which comes late, none. */
 struct known {
 	uint32_t serial; /* 0: none yet */
 	uint32_t port;
@@ -364,14 +364,15 @@ static void take_guests(struct nm_doors *doors, const struct source *listener)
 			drop_guest(doors, guest);
 			continue;
 		}
-		/* It has mostly come with the connection. But the flow's connection before it goes first. */
+		/* It has mostly come with the connection. But the flow's connection before it goes
+		 * first. */
 		if (doors->n_guests == 1)
 			guest_event(doors, guest);
 	}
 }
 
-/* Makes the other end of a connection over a transport that has none of its own. The answer leaves before its flow can
- * send anything. */
+/* Makes the other end of a connection over a transport that has none of its own. The answer leaves
+ * before its flow can send anything. */
 static void meet(struct nm_doors *doors, const struct source *listener, const struct nm_addr *peer,
 		 struct nm_greeting *greeting)
 {
@@ -462,7 +463,8 @@ static void *doors_main(void *arg)
 	while (!atomic_load_explicit(&doors->ends, memory_order_relaxed)) {
 		int n = epoll_wait(doors->epoll_fd, events, EVENTS, doors->guests ? 1000 : -1);
 
-		/* Greetings have come before the connections that their flows open next; more may not have fitted in. */
+		/* Greetings have come before the connections that their flows open next; more may
+		 * not have fitted in. */
 		if (!take_guest_events(doors, events, n) || n < EVENTS)
 			take_listener_events(doors, events, n);
 		if (doors->guests)

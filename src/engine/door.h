@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doors: listeners that serve several flows, of any workers and groups. A thread of its own takes the connections,
- * reads their greetings and hands each to the worker of its flow, through that worker's mailbox. */
+/* The doors: listeners that serve several flows, of any workers and groups. A thread of its own
+ * takes the connections, reads their greetings and hands each to the worker of its flow, through
+ * that worker's mailbox. */
 #ifndef NM_ENGINE_DOOR_H
 #define NM_ENGINE_DOOR_H
 
@@ -14,8 +15,8 @@ struct nm_flow;
 struct nm_instr;
 struct nm_worker;
 
-/* Opens the doors that the engine's plan needs and tells the workers what they are called. *ret_doors: NULL when none
- * is needed. On failure -errno and a phrase in why. Main. */
+/* Opens the doors that the engine's plan needs and tells the workers what they are called.
+ * *ret_doors: NULL when none is needed. On failure -errno and a phrase in why. Main. */
 int nm_doors_open(struct nm_engine *engine, struct nm_doors **ret_doors, char *why,
 		  size_t why_size);
 int nm_doors_start(struct nm_doors *doors);		/* 0 or -errno */
@@ -25,10 +26,11 @@ struct nm_doors *nm_doors_free(struct nm_doors *doors); /* accepts NULL, returns
 int nm_mail_init(struct nm_worker *worker); /* 0 or -errno; main */
 void nm_mail_fini(struct nm_worker *worker);
 void nm_mail_event(struct nm_worker *worker);
-/* A flow that waits for a message that may be lost will hardly get it any more, when its peer has opened the next
- * connection already. */
+/* A flow that waits for a message that may be lost will hardly get it any more, when its peer has
+ * opened the next connection already. */
 void nm_mail_hurry(struct nm_worker *worker, struct nm_flow *flow);
-/* A greeting has not been answered: repeats it, less and less often. False when instr->size ns have gone. */
+/* A greeting has not been answered: repeats it, less and less often. False when instr->size ns have
+ * gone. */
 bool nm_mail_greet_again(struct nm_worker *worker, struct nm_flow *flow,
 			 const struct nm_instr *instr);
 /* Queues what has greeted for the flow's accept; takes it. */

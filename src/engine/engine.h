@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engine: runs one side of a plan. All functions are called by one thread, the one that made the engine;
- * the workers are its own. Nothing here prints, waits for a peer or takes signals.
+/* The engine: runs one side of a plan. All functions are called by one thread, the one that made
+ * the engine; the workers are its own. Nothing here prints, waits for a peer or takes signals.
  *
- * Order of calls: new -> set_host* -> prepare -> listen -> [exchange of endpoint texts] -> set_endpoint* -> start ->
- * for each phase: begin -> (stop and follow as needed) until done -> free. */
+ * Order of calls: new -> set_host* -> prepare -> listen -> [exchange of endpoint texts] ->
+ * set_endpoint* -> start -> for each phase: begin -> (stop and follow as needed) until done ->
+ * free. */
 #ifndef NM_ENGINE_ENGINE_H
 #define NM_ENGINE_ENGINE_H
 
@@ -22,24 +23,26 @@ struct nm_engine_config {
 	const struct nm_plan *plan; /* borrowed until nm_engine_free */
 	bool measures;		    /* record latencies: the master's side */
 	unsigned details; /* enum nm_detail_flags: what is kept of single flowops and flows */
-	uint64_t
-		log_passes; /* with NM_DETAIL_PASS_LOG: of each flow so many at most, of measured phases */
+	/* with NM_DETAIL_PASS_LOG: of each flow so many at most, of measured phases */
+	uint64_t log_passes;
 	uint64_t seed;	      /* of what the flows draw; both sides have the same */
 	const unsigned *cpus; /* worker i runs on cpus[i % n_cpus]; borrowed during new */
 	size_t n_cpus;	      /* 0: no placement */
 	uint64_t cookie;      /* of the run, the same on all its hosts: greetings carry it */
-	unsigned char
-		secret[NM_SECRET_BYTES]; /* of the run, the same on all its hosts; never shown */
+	/* of the run, the same on all its hosts; never shown */
+	unsigned char secret[NM_SECRET_BYTES];
 };
 
 /* Why a run cannot go on, from the first flow that failed. */
 struct nm_engine_error {
-	bool of_process; /* a worker that is a process has ended; what follows to `error` says nothing then */
+	/* a worker that is a process has ended; what follows to `error` says nothing then */
+	bool of_process;
 	uint32_t group, flow;
 	unsigned line;	    /* of the flowop in the profile; 0: not a flowop's */
 	const char *flowop; /* its name, static */
 	int error;	    /* errno */
-	char why[192]; /* what its transport says about it, or how the process has ended; "": nothing more */
+	/* what its transport says about it, or how the process has ended; "": nothing more */
+	char why[192];
 	uint64_t count; /* how many flows have failed */
 };
 
@@ -67,19 +70,23 @@ int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_
 /* Ends the workers wherever they are, closes everything. Accepts NULL, returns NULL. */
 struct nm_engine *nm_engine_free(struct nm_engine *engine);
 
-/* Where a host of the plan is (`peer`), and which address of ours it sees (`local`); both copied. */
+/* Where a host of the plan is (`peer`), and which address of ours it sees (`local`); both
+ * copied. */
 /* From where the host connects, when that is another address than `peer`; before the start. */
 void nm_engine_set_source(struct nm_engine *engine, uint32_t host, const struct nm_addr *source);
 void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm_addr *peer,
 			const struct nm_addr *local);
-/* Lets the transports of this side make what their connections share. On failure -errno and a phrase in why. */
+/* Lets the transports of this side make what their connections share. On failure -errno and a
+ * phrase in why. */
 int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size);
 /* Opens all listening sockets of this side. On failure -errno and a phrase in why. */
 int nm_engine_listen(struct nm_engine *engine, char *why, size_t why_size);
-/* What the peer must know to reach a listener: a text, or NULL when this side does not listen there. */
+/* What the peer must know to reach a listener: a text, or NULL when this side does not listen
+ * there. */
 const char *nm_engine_listener(const struct nm_engine *engine, uint32_t group, uint32_t opening,
 			       uint32_t worker);
-/* What the peer's listener is called. 0 or -EINVAL (not an opening of ours, or not a text for its transport). */
+/* What the peer's listener is called. 0 or -EINVAL (not an opening of ours, or not a text for its
+ * transport). */
 int nm_engine_set_endpoint(struct nm_engine *engine, uint32_t group, uint32_t opening,
 			   uint32_t worker, const char *text);
 /* True when every connect of this side has its endpoint. */
@@ -87,24 +94,28 @@ bool nm_engine_endpoints_complete(const struct nm_engine *engine);
 
 /* Starts the workers; they wait for the first phase. 0 or -errno. */
 int nm_engine_start(struct nm_engine *engine);
-/* Readable when a group has finished its phase, a flow has failed, or a transport has news; nm_engine_clear makes it
- * unreadable again. */
+/* Readable when a group has finished its phase, a flow has failed, or a transport has news;
+ * nm_engine_clear makes it unreadable again. */
 int nm_engine_fd(const struct nm_engine *engine);
 void nm_engine_clear(struct nm_engine *engine);
 
-/* All groups enter the phase; a group without it is done at once. Only when all groups are done with the last. */
+/* All groups enter the phase; a group without it is done at once. Only when all groups are done
+ * with the last. */
 void nm_engine_begin(struct nm_engine *engine, uint32_t phase);
 /* A leading group ends the phase: its flows finish the pass they are in. */
 void nm_engine_stop(struct nm_engine *engine, uint32_t group);
-/* A following group ends the phase when its workers have done so many passes; totals[n_workers], copied. */
+/* A following group ends the phase when its workers have done so many passes; totals[n_workers],
+ * copied. */
 void nm_engine_follow(struct nm_engine *engine, uint32_t group, const uint64_t *totals);
-/* How often transports of this side have told that the group's connections will not last. Those of this side are replaced
- * where their passes begin, if it leads; the other side has to be told to do so, by this function. */
+/* How often transports of this side have told that the group's connections will not last. Those of
+ * this side are replaced where their passes begin, if it leads; the other side has to be told to do
+ * so, by this function. */
 uint32_t nm_engine_reconnects(const struct nm_engine *engine, uint32_t group);
 void nm_engine_reconnect(struct nm_engine *engine, uint32_t group);
 /* Whether the group has made its last pass of the phase that began last. */
 bool nm_engine_group_passed(const struct nm_engine *engine, uint32_t group);
-/* How much free hosts have sent beyond the passes, in bytes; bytes[n_workers], copied. Only to a group that has passed. */
+/* How much free hosts have sent beyond the passes, in bytes; bytes[n_workers], copied. Only to a
+ * group that has passed. */
 void nm_engine_drain(struct nm_engine *engine, uint32_t group, const uint64_t *bytes);
 /* Whether the group has finished the phase that began last. */
 bool nm_engine_group_done(const struct nm_engine *engine, uint32_t group);
@@ -114,10 +125,12 @@ uint64_t nm_engine_iterations(const struct nm_engine *engine, uint32_t group, ui
 
 /* True, with the first failure, once a flow has failed. */
 bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *ret_error);
-/* Clock at which the group's first flow entered and its last flow left the phase; 0 while not yet. */
+/* Clock at which the group's first flow entered and its last flow left the phase; 0 while not
+ * yet. */
 void nm_engine_times(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		     uint64_t *ret_begin_ns, uint64_t *ret_end_ns);
-/* Reads the counters and, for measured phases of a measuring engine, the histograms. Any time after start. */
+/* Reads the counters and, for measured phases of a measuring engine, the histograms. Any time after
+ * start. */
 void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		      struct nm_sample *ret_sample);
 /* The counters alone. */

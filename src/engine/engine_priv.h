@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engine's own types. "Main" is the thread that made the engine; everything of a worker belongs to the
- * worker's thread once it runs, but for the atomics, whose direction is noted. */
+/* The engine's own types. "Main" is the thread that made the engine; everything of a worker belongs
+ * to the worker's thread once it runs, but for the atomics, whose direction is noted. */
 #ifndef NM_ENGINE_ENGINE_PRIV_H
 #define NM_ENGINE_ENGINE_PRIV_H
 
@@ -28,17 +28,18 @@ struct nm_worker {
 	/* Hot. */
 	const struct nm_instr *body;	    /* the first instruction of the present phase */
 	struct nm_hist *latency, *response; /* of the present phase */
-	uint64_t
-		check_at; /* answered passes of the present phase at which it ends: for a leader 0 once it is told to stop, for a
-	                  * follower the number it is told; UINT64_MAX until then; 0 all the time when passes are paced */
-	uint64_t end_at;  /* the same; check_at may be lower, and then each pass is looked at */
-	uint64_t
-		budget_mask; /* passes, a power of two, less one: the flow that has made the last of so many
-			     * lets the others have their turn */
+	/* answered passes of the present phase at which it ends: for a leader 0 once it is told to
+	 * stop, for a follower the number it is told; UINT64_MAX until then; 0 all the time when
+	 * passes are paced */
+	uint64_t check_at;
+	uint64_t end_at; /* the same; check_at may be lower, and then each pass is looked at */
+	/* passes, a power of two, less one: the flow that has made the last of so many lets the
+	 * others have their turn */
+	uint64_t budget_mask;
 	uint64_t period_ns; /* with a rate: between two passes of a flow */
 	uint64_t last_ns;   /* with a rate: no pass is due from then on; UINT64_MAX: any may be */
-	const struct nm_instr *
-		lone; /* the read at which the only flow waits, and may sleep; NULL: it waits for events */
+	/* the read at which the only flow waits, and may sleep; NULL: it waits for events */
+	const struct nm_instr *lone;
 	bool polls;	   /* its flow's connections are polled: see polled.c */
 	bool busy;	   /* something to do or to look at besides waiting for events */
 	uint64_t quiet_ns; /* when to look whether a phase with lost messages is over; 0: not yet */
@@ -52,8 +53,8 @@ struct nm_worker {
 	struct nm_spare spare; /* io.spare is the same in a phase that uses it */
 	struct nm_closing closing;
 	struct nm_limit lifted;
-	struct nm_ring *
-		ring; /* owned; made and released by its thread; io.ring is the same in a phase that uses it */
+	/* owned; made and released by its thread; io.ring is the same in a phase that uses it */
+	struct nm_ring *ring;
 	bool epoll_tells; /* meanwhile: it may have events */
 	int epoll_fd, wake_fd;
 	bool busy_polls; /* its epoll polls the network card for a while before it sleeps */
@@ -67,23 +68,23 @@ struct nm_worker {
 	struct nm_timers timers;
 	struct nm_rcvlowat rcvlowat;
 	bool draining;
-	uint32_t
-		n_owing; /* after the passes of a phase: connections on which messages given up still move */
-	uint32_t
-		n_reconnects; /* connections that are to be replaced; of a leader, in a phase where they can be */
+	/* after the passes of a phase: connections on which messages given up still move */
+	uint32_t n_owing;
+	/* connections that are to be replaced; of a leader, in a phase where they can be */
+	uint32_t n_reconnects;
 	uint32_t renewed; /* what it has taken of renew */
-	struct nm_instr *
-		openings; /* owned; by opening, two each: what opens it anew, and what ends that; NULL: none can be */
+	/* owned; by opening, two each: what opens it anew, and what ends that; NULL: none can be */
+	struct nm_instr *openings;
 	uint64_t drained; /* bytes, in this phase */
 	/* Commands, main -> worker; each store is followed by a write to wake_fd. */
 	uint64_t begin_ns;	 /* when main began the present phase; written before begin */
 	_Atomic uint32_t begin;	 /* number of phases begun */
 	_Atomic bool stop;	 /* a leader ends at the next boundary of each flow's passes */
 	_Atomic uint64_t follow; /* UINT64_MAX: no target yet */
-	_Atomic uint64_t
-		drain; /* bytes that free hosts have sent beyond the passes; UINT64_MAX: not known yet */
-	_Atomic uint32_t
-		renew; /* how often the connections that are open have been told to be replaced */
+	/* bytes that free hosts have sent beyond the passes; UINT64_MAX: not known yet */
+	_Atomic uint64_t drain;
+	/* how often the connections that are open have been told to be replaced */
+	_Atomic uint32_t renew;
 	_Atomic bool has_command; /* some command has come */
 	_Atomic bool quit;
 	/* Answers, worker -> main; each is followed by a write to the engine's event_fd. */
@@ -118,12 +119,12 @@ struct nm_engine_host {
 
 struct nm_engine_group {
 	const struct nm_group *plan;
-	struct nm_worker
-		*workers; /* n_workers of the plan; none when this side does not run the group */
+	/* n_workers of the plan; none when this side does not run the group */
+	struct nm_worker *workers;
 	uint32_t n_workers;
 	void **started; /* by opening: what its transport has made for it, NULL: nothing */
-	uint32_t
-		renewals; /* how often its transports have told that its connections should be replaced */
+	/* how often its transports have told that its connections should be replaced */
+	uint32_t renewals;
 };
 
 struct nm_engine {
@@ -141,8 +142,8 @@ struct nm_engine {
 	struct nm_doors *doors;
 	struct nm_events *events; /* NULL: no transport has any */
 	uint32_t begun;		  /* phases */
-	uint64_t
-		processes_end_ns; /* when workers that are processes must have ended; 0: not asked to yet */
+	/* when workers that are processes must have ended; 0: not asked to yet */
+	uint64_t processes_end_ns;
 	struct {
 		uint32_t group, worker;
 	} taking; /* whose responses are taken next */
@@ -213,8 +214,8 @@ void nm_worker_check_quiet(struct nm_worker *worker, uint64_t now_ns);
 
 /* ports.c */
 uint32_t nm_listener_ports(const struct nm_instr *instr); /* that the listener of an accept has */
-/* Opens so many sockets of one port, or one for each port: how many, or -errno; fds has room for the larger number.
- * text: as of the transport's `listen`. */
+/* Opens so many sockets of one port, or one for each port: how many, or -errno; fds has room for
+ * the larger number. text: as of the transport's `listen`. */
 int nm_listener_open(const struct nm_instr *instr, const struct nm_addr *local, uint32_t sockets,
 		     char *text, int *fds);
 

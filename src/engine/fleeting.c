@@ -67,7 +67,8 @@ bool nm_worker_looks_later(struct nm_worker *worker, const struct nm_flow *flow,
 	return false;
 }
 
-/* So many flows that look are worth that they leave the CPU once: who is to answer may need this very one. */
+/* So many flows that look are worth that they leave the CPU once: who is to answer may need this
+ * very one. */
 #define MANY_LOOKS 8
 
 void nm_worker_looks_begin(struct nm_worker *worker)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A listening socket that stays the socket of all its connections: the worker takes greetings and messages itself. */
+/* A listening socket that stays the socket of all its connections: the worker takes greetings and
+ * messages itself. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -18,8 +19,8 @@ struct nm_worker_hub {
 	const struct nm_instr *accept;
 	struct nm_hub *hub;
 	uint32_t port;
-	uint32_t known
-		[]; /* by the worker's flows: the last greeting that has been answered; 0: none yet */
+	/* by the worker's flows: the last greeting that has been answered; 0: none yet */
+	uint32_t known[];
 };
 
 static struct nm_flow *flow_of(const struct nm_worker_hub *own, const struct nm_greeting *greeting)
@@ -41,7 +42,8 @@ static bool is_wanted(const struct nm_worker_hub *own, const struct nm_addr *fro
 	return own->accept->transport->comes_from(own->accept->transport_opts, from, host);
 }
 
-/* Keeps a new one for the flow's accept. False: there is no room for it, and it will greet again. */
+/* Keeps a new one for the flow's accept. False: there is no room for it, and it will greet
+ * again. */
 static bool let_in(struct nm_worker_hub *own, struct nm_flow *flow, const struct nm_addr *from)
 {
 	struct nm_arrival *arrival = malloc(sizeof *arrival);
@@ -100,7 +102,8 @@ int nm_worker_hub_new(struct nm_worker *worker, struct nm_listen_fd *one,
 		      const struct nm_instr *accept, const char *text)
 {
 	struct nm_worker_hub *own = calloc(1, sizeof *own + worker->n_flows * sizeof own->known[0]);
-	/* As long as something is there it is an event, so that others have their turn in between. */
+	/* As long as something is there it is an event, so that others have their turn in
+	 * between. */
 	struct epoll_event event = {.events = EPOLLIN,
 				    .data.u64 = (uint64_t)(uintptr_t)one | NM_TAG_LISTEN};
 

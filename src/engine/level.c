@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections that epoll tells of as long as there is something (edge_trigger="no"). What nobody takes would be told on
- * and on: so epoll is asked for what a flow waits for and does not know yet, and no longer than it waits. What it asks
- * for is kept in the connection's flags, and stays as it is from one wait to the next alike, which then costs no call.
+/* Connections that epoll tells of as long as there is something (edge_trigger="no"). What nobody
+ * takes would be told on and on: so epoll is asked for what a flow waits for and does not know yet,
+ * and no longer than it waits. What it asks for is kept in the connection's flags, and stays as it
+ * is from one wait to the next alike, which then costs no call.
  *
  * NM_CONN_REGISTERED is not set, so that each wait comes here. */
 #include <errno.h>
@@ -14,7 +15,8 @@
 
 #define ASKED (NM_CONN_LEVEL_IN | NM_CONN_LEVEL_OUT | NM_CONN_LEVEL_END)
 
-/* An event may come for a connection that its flow does not use now, which would run in vain: it is told once. */
+/* An event may come for a connection that its flow does not use now, which would run in vain: it is
+ * told once. */
 static bool tells_once(const struct nm_worker *worker)
 {
 	return worker->group->n_conns > 1;
@@ -43,8 +45,8 @@ static int ask(const struct nm_worker *worker, struct nm_conn *conn, uint32_t ev
 	return 0;
 }
 
-/* What epoll is to tell of a connection that is waited for. Errors it tells always: what sends without a copy have to tell is
- * one, until it is taken. */
+/* What epoll is to tell of a connection that is waited for. Errors it tells always: what sends
+ * without a copy have to tell is one, until it is taken. */
 static uint32_t wanted_of(const struct nm_worker *worker, struct nm_conn *conn, bool output)
 {
 	uint32_t events = 0;

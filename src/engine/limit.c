@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits that end by themselves. What comes for such a flow need not be what it waits for: a datagram that comes late, or
- * twice. Then the same wait goes on, and its limit is that of the whole. On a stream whatever comes is part of it. */
+/* Waits that end by themselves. What comes for such a flow need not be what it waits for: a
+ * datagram that comes late, or twice. Then the same wait goes on, and its limit is that of the
+ * whole. On a stream whatever comes is part of it. */
 #include "engine/waits.h"
 #include "engine/engine_priv.h"
 #include "host/clock.h"
@@ -18,8 +19,8 @@ void nm_worker_limit_set(struct nm_worker *worker, struct nm_flow *flow)
 	if (goes_on(&worker->lifted, flow)) {
 		flow->wake_ns = worker->lifted.due_ns;
 	} else {
-		/* Where passes are measured the time is known well enough, once some limit is being looked at; unless
-		 * receives have slept since. */
+		/* Where passes are measured the time is known well enough, once some limit is being
+		 * looked at; unless receives have slept since. */
 		if (!worker->latency || worker->polls ||
 		    (!worker->timers.count && worker->io.recv_flags))
 			worker->io.now_ns = nm_clock_ns();

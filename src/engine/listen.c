@@ -25,8 +25,8 @@ static bool is_repeated(const struct nm_group *group, const struct nm_instr *acc
 	return true;
 }
 
-/* With one flow, and when the peer must receive something on each connection before it can open the next, the queue
- * never holds a second connection. */
+/* With one flow, and when the peer must receive something on each connection before it can open the
+ * next, the queue never holds a second connection. */
 static bool is_lone(const struct nm_worker *worker, const struct nm_instr *accept)
 {
 	const struct nm_instr *end = worker->group->instrs + worker->group->n_instrs;

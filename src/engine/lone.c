@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A worker with one flow, which waits for one thing only, need not wait for events: a receive that sleeps until it comes
- * spares a system call. It is given up after a while, so that the worker sees what main wants. */
+/* A worker with one flow, which waits for one thing only, need not wait for events: a receive that
+ * sleeps until it comes spares a system call. It is given up after a while, so that the worker sees
+ * what main wants. */
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -12,8 +13,8 @@
 #include "flowop/flowop.h"
 #include "transport/transport.h"
 
-/* How long a receive sleeps at most. An answer always comes soon, and main is listened to after each; but for what the
- * other end sends by itself the last wait of a phase is in vain. */
+/* How long a receive sleeps at most. An answer always comes soon, and main is listened to after
+ * each; but for what the other end sends by itself the last wait of a phase is in vain. */
 #define ANSWER_SLEEP_US	 50000
 #define REQUEST_SLEEP_US 2000
 
@@ -59,8 +60,8 @@ static bool answers(const struct nm_phase *phase, const struct nm_instr *body)
 		(phase->n_instrs == 2 && is(body + 1, NM_FLOWOP_INITIATES)));
 }
 
-/* The read at which the flow waits again and again, when its passes are nothing but a request and an answer, or one
- * message after the other; NULL otherwise. */
+/* The read at which the flow waits again and again, when its passes are nothing but a request and
+ * an answer, or one message after the other; NULL otherwise. */
 static const struct nm_instr *only_wait(const struct nm_phase *phase, const struct nm_instr *body)
 {
 	if (asks(phase, body))
@@ -68,12 +69,14 @@ static const struct nm_instr *only_wait(const struct nm_phase *phase, const stru
 	return answers(phase, body) ? body : NULL;
 }
 
-/* The kernel collects no events of the connection, which costs it something with each packet: the receive itself finds
- * out. Its flags go on saying that it is watched, so that the flow just waits. */
+/* The kernel collects no events of the connection, which costs it something with each packet: the
+ * receive itself finds out. Its flags go on saying that it is watched, so that the flow just
+ * waits. */
 static void unwatch(const struct nm_worker *worker, struct nm_conn *conn)
 {
 	nm_level_forget(worker, conn);
-	/* But for output, which the flow may have to wait for again: then it is to be watched anew. */
+	/* But for output, which the flow may have to wait for again: then it is to be watched
+	 * anew. */
 	conn->flags &= ~(uint32_t)NM_CONN_OUT_REGISTERED;
 	if (conn->flags & NM_CONN_REGISTERED)
 		(void)epoll_ctl(worker->epoll_fd, EPOLL_CTL_DEL, conn->fd, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A worker's mailbox: a socket over which the doors pass connections, to threads and processes alike. */
+/* A worker's mailbox: a socket over which the doors pass connections, to threads and processes
+ * alike. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -125,7 +126,8 @@ void nm_mail_hurry(struct nm_worker *worker, struct nm_flow *flow)
 	nm_timers_add(&worker->timers, flow);
 }
 
-/* How often the time between two greetings doubles: where many are lost they must not come too seldom. */
+/* How often the time between two greetings doubles: where many are lost they must not come too
+ * seldom. */
 #define GREETING_DOUBLINGS 4u
 
 /* How long after the first greeting so many repetitions have been sent. */

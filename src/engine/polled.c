@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A worker with one flow whose connection is a new one with each pass: it would be told to epoll for one or two waits
- * only, which costs more than each of these waits. Such a worker polls what the flow waits for, and what wakes its epoll
- * with it. */
+/* A worker with one flow whose connection is a new one with each pass: it would be told to epoll
+ * for one or two waits only, which costs more than each of these waits. Such a worker polls what
+ * the flow waits for, and what wakes its epoll with it. */
 #include <assert.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -44,7 +44,8 @@ static bool is_plain(const struct nm_worker *worker)
 	return true;
 }
 
-/* The first receive after an accept, or after something has come: main is heard between two messages. */
+/* The first receive after an accept, or after something has come: main is heard between two
+ * messages. */
 static void sleep_in_receives(struct nm_worker *worker)
 {
 	if (worker->phase->drains || !is_plain(worker))

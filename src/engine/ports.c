@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening the sockets of a listener: several that share a port, or one for each of several ports. */
+/* Opening the sockets of a listener: several that share a port, or one for each of several
+ * ports. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,8 +77,9 @@ static int open_row(const struct nm_instr *instr, const struct nm_addr *local, u
 	return (int)count;
 }
 
-/* Where no row is free that the kernel chooses: it gives connections that are opened each second port of its range, and for
- * a minute after their end these are taken. Below that range, as it is by default, they are not. */
+/* Where no row is free that the kernel chooses: it gives connections that are opened each second
+ * port of its range, and for a minute after their end these are taken. Below that range, as it is
+ * by default, they are not. */
 #define LOW_PORT  20000u
 #define HIGH_PORT 32768u
 

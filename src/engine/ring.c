@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A worker whose flows post what they send and receive, instead of calling for it. What the flows do stays the same: who
- * waits for input has a receive posted, and what that brings is what was received ahead of a message. Everything else
- * is told by epoll, which the ring watches. */
+/* A worker whose flows post what they send and receive, instead of calling for it. What the flows
+ * do stays the same: who waits for input has a receive posted, and what that brings is what was
+ * received ahead of a message. Everything else is told by epoll, which the ring watches. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -13,7 +13,8 @@
 #include "host/syscalls.h"
 #include "transport/ring.h"
 
-/* At the end of a phase: how often is looked whether the run is given up, and how long it may take then. */
+/* At the end of a phase: how often is looked whether the run is given up, and how long it may take
+ * then. */
 #define LOOK_NS	  10000000
 #define CANCEL_NS 1000000000u
 
@@ -160,8 +161,8 @@ static bool settle(struct nm_worker *worker, const struct nm_ring_done *done,
 	return false;
 }
 
-/* The same after the last pass, where no step counts it. What has failed is noticed by whoever uses the connection
- * next. */
+/* The same after the last pass, where no step counts it. What has failed is noticed by whoever uses
+ * the connection next. */
 static void settle_last(struct nm_worker *worker, const struct nm_ring_done *done)
 {
 	struct nm_conn *conn = done->conn;
@@ -219,7 +220,8 @@ void nm_worker_ring_abandon(struct nm_worker *worker, struct nm_conn *conn)
 {
 	if (!worker->io.ring || !(conn->flags & NM_CONN_OPEN))
 		return;
-	/* What is not handed over yet must not find another socket behind its descriptor, and what is keeps this one open. */
+	/* What is not handed over yet must not find another socket behind its descriptor, and what
+	 * is keeps this one open. */
 	(void)nm_ring_wait(worker->ring, 0);
 	(void)shutdown(conn->fd, SHUT_RDWR);
 	conn->flags &= ~(uint32_t)NM_CONN_POSTED;
@@ -236,8 +238,8 @@ static void end_conn(struct nm_worker *worker, struct nm_conn *conn)
 	conn->uncounted = 0;
 }
 
-/* What is posted moves on its own means while there is a ring only, so that is waited for; but not any more when nobody
- * wants it. */
+/* What is posted moves on its own means while there is a ring only, so that is waited for; but not
+ * any more when nobody wants it. */
 void nm_worker_ring_end(struct nm_worker *worker)
 {
 	struct nm_ring_done done;

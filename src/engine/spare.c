@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A flow each pass of which has a connection of its own leaves what the other end need not wait for until it waits itself:
- * the end that connects makes the socket of the next pass, and says that closing this one is a reset; the end that accepts
- * closes what has been reset once it has answered on the next. */
+/* A flow each pass of which has a connection of its own leaves what the other end need not wait for
+ * until it waits itself: the end that connects makes the socket of the next pass, and says that
+ * closing this one is a reset; the end that accepts closes what has been reset once it has answered
+ * on the next. */
 #include <unistd.h>
 
 #include "engine/engine_priv.h"
@@ -10,8 +11,8 @@
 #include "flowop/flowop.h"
 #include "transport/transport.h"
 
-/* What opens the only connection of a pass, which `last`, its last flowop, closes; NULL: there are several, or it is
- * closed before. */
+/* What opens the only connection of a pass, which `last`, its last flowop, closes; NULL: there are
+ * several, or it is closed before. */
 static const struct nm_instr *only_opening(const struct nm_worker *worker,
 					   const struct nm_instr *last)
 {

@@ -18,7 +18,8 @@ struct list {
 	struct nm_tcp_sample *items; /* room for all connections */
 };
 
-/* The worker writes `now` after it was asked and until it has answered, main reads it after that and until it asks. */
+/* The worker writes `now` after it was asked and until it has answered, main reads it after that
+ * and until it asks. */
 struct nm_tcp_watch {
 	_Atomic uint32_t asked, answered;
 	uint32_t next; /* flow to be looked at */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel knows about each TCP connection (TCP_INFO, tcp(7)), read while the traffic runs. The worker that has
- * the connection reads it, when main asks and a few flows at a time: nobody else knows what its descriptors are. Needs
- * Linux 4.19. */
+/* What the kernel knows about each TCP connection (TCP_INFO, tcp(7)), read while the traffic runs.
+ * The worker that has the connection reads it, when main asks and a few flows at a time: nobody
+ * else knows what its descriptors are. Needs Linux 4.19. */
 #ifndef NM_ENGINE_TCP_INFO_H
 #define NM_ENGINE_TCP_INFO_H
 

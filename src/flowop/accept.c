@@ -25,7 +25,8 @@ static enum nm_step accepted(struct nm_io *io)
 	return NM_STEP_NEXT;
 }
 
-/* Errors that concern one connection in the queue, not the listener: accept(2) tells to try again. */
+/* Errors that concern one connection in the queue, not the listener: accept(2) tells to try
+ * again. */
 static bool is_transient(int error)
 {
 	switch (error) {
@@ -135,7 +136,8 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 							 from);
 
 			if (r == 0 || r == -EINPROGRESS) {
-				/* Where there cannot be a second, spare the call that finds none. */
+				/* Where there cannot be a second, spare the call that finds
+				 * none. */
 				in->ready = !listener->lone;
 				if (r == 0)
 					return accepted(io);

@@ -18,7 +18,8 @@ static enum nm_step retry_later(struct nm_flow *flow)
 	return NM_STEP_SLEEP;
 }
 
-/* A write that follows finds out by itself when the connection is there, or why not: spare the wait in between. */
+/* A write that follows finds out by itself when the connection is there, or why not: spare the wait
+ * in between. */
 static bool write_follows(const struct nm_instr *instr)
 {
 	const uint32_t writes = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
@@ -42,7 +43,8 @@ static bool greets_first(const struct nm_instr *instr)
 	return instr->greets && instr->transport->greet;
 }
 
-/* The greeting is sent, and counts when it is answered: the engine has it sent again after each limit of the wait. */
+/* The greeting is sent, and counts when it is answered: the engine has it sent again after each
+ * limit of the wait. */
 static enum nm_step await_answer(const struct nm_io *io, struct nm_flow *flow,
 				 const struct nm_instr *instr)
 {
@@ -66,8 +68,8 @@ static enum nm_step await_answer(const struct nm_io *io, struct nm_flow *flow,
 /* How long the worker waits before it looks whether the run is over. */
 #define SLICE_NS 50000000u
 
-/* Waits as connect(2) does that blocks: 0 when it has an answer, which `established` tells; -ETIMEDOUT; or -EINPROGRESS
- * when the run is over. */
+/* Waits as connect(2) does that blocks: 0 when it has an answer, which `established` tells;
+ * -ETIMEDOUT; or -EINPROGRESS when the run is over. */
 static int wait_for_answer(struct nm_io *io, const struct nm_conn *conn, uint64_t limit_ns)
 {
 	struct pollfd fd = {.fd = conn->fd, .events = POLLOUT};
@@ -88,7 +90,8 @@ static int wait_for_answer(struct nm_io *io, const struct nm_conn *conn, uint64_
 	return -EINPROGRESS;
 }
 
-/* All flows of the worker wait for the connection; but not for a handshake that comes after the kernel's. */
+/* All flows of the worker wait for the connection; but not for a handshake that comes after the
+ * kernel's. */
 static int connect_now(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr)
 {
 	int r = wait_for_answer(io, conn, instr->timeout_ns);

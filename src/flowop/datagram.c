@@ -35,8 +35,8 @@ static bool after(uint32_t a, uint32_t b)
 	return (int32_t)(a - b) > 0;
 }
 
-/* Counts what the number of a message tells: the window holds which of the 64 up to `seen` have come. False: it has come
- * before. */
+/* Counts what the number of a message tells: the window holds which of the 64 up to `seen` have
+ * come. False: it has come before. */
 static bool note_number(struct nm_io *io, struct nm_conn *conn, uint32_t number)
 {
 	if (after(number, conn->seen)) {
@@ -60,7 +60,8 @@ static bool note_number(struct nm_io *io, struct nm_conn *conn, uint32_t number)
 	return true;
 }
 
-/* RFC 3550, 6.4.1, with the rounding of its appendix A.8. Those of one batch have one time and are one sample. */
+/* RFC 3550, 6.4.1, with the rounding of its appendix A.8. Those of one batch have one time and are
+ * one sample. */
 static void note_time(struct nm_io *io, struct nm_conn *conn, uint64_t sent_ns)
 {
 	if (!io->arrived_ns)
@@ -95,8 +96,8 @@ static bool is_greeting(const struct nm_io *io, struct nm_conn *conn, const char
 	return true;
 }
 
-/* Whether the message is what the flow reads: one that has not come before, and an answer when the other end had seen
- * some of what was written since the last answer. */
+/* Whether the message is what the flow reads: one that has not come before, and an answer when the
+ * other end had seen some of what was written since the last answer. */
 static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr,
 		 const char *data, size_t size)
 {
@@ -127,14 +128,15 @@ static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *
 		return false;
 	}
 	conn->flags &= ~(uint32_t)NM_CONN_ASKING;
-	/* Nothing else can come before something is written: spare the call that would find nothing. */
+	/* Nothing else can come before something is written: spare the call that would find
+	 * nothing. */
 	if (instr->answers_last)
 		conn->flags &= io->in_kept;
 	return true;
 }
 
-/* Receives all that is there, or much of it: conn->ahead counts those messages that are what the flow reads, *ret_taken
- * their bytes. All bytes, or -errno. */
+/* Receives all that is there, or much of it: conn->ahead counts those messages that are what the
+ * flow reads, *ret_taken their bytes. All bytes, or -errno. */
 static ssize_t receive_many(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr,
 			    uint64_t *ret_taken)
 {
@@ -226,7 +228,8 @@ static enum nm_step read_many(struct nm_io *io, struct nm_flow *flow, const stru
 	}
 }
 
-/* Whether a call takes all that is there. One that sleeps until a request comes finds no second one before the answer. */
+/* Whether a call takes all that is there. One that sleeps until a request comes finds no second one
+ * before the answer. */
 static bool takes_many(const struct nm_io *io, const struct nm_conn *conn,
 		       const struct nm_instr *instr)
 {

@@ -111,7 +111,8 @@ enum nm_step nm_debts_pay(struct nm_io *io, struct nm_conn *conn)
 	return NM_STEP_NEXT;
 }
 
-/* On all connections of the flow. Where one that the step does not use has failed, its own flowops find out. */
+/* On all connections of the flow. Where one that the step does not use has failed, its own flowops
+ * find out. */
 static enum nm_step pay_all(struct nm_io *io, struct nm_flow *flow)
 {
 	enum nm_step answer = NM_STEP_NEXT;

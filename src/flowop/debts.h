@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages on streams that a flow has given up half-way (canfail with timeout). What is left of them goes, and comes, all
- * the same, before the next message in that direction: so both ends stay in step. It does so whatever the flow waits
- * for, since the other end may wait for just that. */
+/* Messages on streams that a flow has given up half-way (canfail with timeout). What is left of
+ * them goes, and comes, all the same, before the next message in that direction: so both ends stay
+ * in step. It does so whatever the flow waits for, since the other end may wait for just that. */
 #ifndef NM_FLOWOP_DEBTS_H
 #define NM_FLOWOP_DEBTS_H
 
@@ -16,15 +16,16 @@ static inline bool nm_conn_owes(const struct nm_conn *conn)
 bool nm_debts_has_begun(const struct nm_io *io, const struct nm_flow *flow,
 			const struct nm_instr *instr);
 
-/* The flow gives up the message that the instruction moves, as far as it has come. Files are not noted. */
+/* The flow gives up the message that the instruction moves, as far as it has come. Files are not
+ * noted. */
 void nm_debts_note(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
 
-/* Moves what there is to be moved on the connection now. NEXT: as far as it goes without waiting; YIELD; or FAIL with
- * flow->error. */
+/* Moves what there is to be moved on the connection now. NEXT: as far as it goes without waiting;
+ * YIELD; or FAIL with flow->error. */
 enum nm_step nm_debts_pay(struct nm_io *io, struct nm_conn *conn);
 
-/* Stands in for the steps of flowops that move messages on streams, in groups that may give some up: calls instr->owing
- * once nothing is owed in the direction in which it moves something. */
+/* Stands in for the steps of flowops that move messages on streams, in groups that may give some
+ * up: calls instr->owing once nothing is owed in the direction in which it moves something. */
 enum nm_step nm_owing_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
 
 #endif

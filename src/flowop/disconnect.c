@@ -60,7 +60,8 @@ static bool is_first(const struct nm_conn *conn, const struct disconnect_opts *o
 	return !(conn->flags & NM_CONN_ACCEPTED) == (o->by == BY_CLIENT);
 }
 
-/* How often an end that resets looks whether all that it has sent is acknowledged: no event tells. */
+/* How often an end that resets looks whether all that it has sent is acknowledged: no event
+ * tells. */
 #define LOOK_NS 100000u
 
 /* A reset drops what is still to be sent, but leaves what the other end's kernel has got. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both ends send a message and receive one, neither waiting for the other: a stream each way on one connection. */
+/* Both ends send a message and receive one, neither waiting for the other: a stream each way on one
+ * connection. */
 #include <errno.h>
 
 #include "flowop/flowop.h"

@@ -134,7 +134,8 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The list as one block. The order in which a directory has its files is no property of it: so it is by name. */
+/* The list as one block. The order in which a directory has its files is no property of it: so it
+ * is by name. */
 static struct nm_files *pack(struct list *list)
 {
 	size_t size = sizeof(struct nm_files) + list->count * sizeof(char *);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What flowops that move files share: which files there are, and how far a flow is with one.
  *
- * On the connection each file is its length, as eight bytes with the highest first, and then its bytes. Only the bytes
- * of files are counted. */
+ * On the connection each file is its length, as eight bytes with the highest first, and then its
+ * bytes. Only the bytes of files are counted. */
 #ifndef NM_FLOWOP_FILES_H
 #define NM_FLOWOP_FILES_H
 
@@ -20,12 +20,14 @@ struct nm_files {
 	char *paths[];
 };
 
-/* All regular files in and below the directory that may be read, by name; symbolic links are followed to files only.
- * 0 with *ret_files, which the caller frees, or -errno with a phrase in why; no file at all is -ENOENT. */
+/* All regular files in and below the directory that may be read, by name; symbolic links are
+ * followed to files only. 0 with *ret_files, which the caller frees, or -errno with a phrase in
+ * why; no file at all is -ENOENT. */
 int nm_files_find(const char *dir, struct nm_files **ret_files, char *why, size_t why_size);
 
-/* How far a flow is. It lies behind the flow and its connections; flow->left is 0 when none is being moved, and what
- * is left of it otherwise: of the sender's present file with its header, of the receiver's header or file. */
+/* How far a flow is. It lies behind the flow and its connections; flow->left is 0 when none is
+ * being moved, and what is left of it otherwise: of the sender's present file with its header, of
+ * the receiver's header or file. */
 struct nm_transfer {
 	uint64_t length; /* of the present file, as far as the receiver knows it */
 	int fd;		 /* sender: the present file; -1: none */

@@ -27,7 +27,8 @@ struct nm_worker_hub;
 enum nm_step {
 	NM_STEP_NEXT,	 /* done: go on with the next instruction */
 	NM_STEP_WAIT_IN, /* call again when its connection may have input */
-	NM_STEP_NEXT_WAIT_IN, /* done: go on with the next instruction when its connection may have input */
+	/* done: go on with the next instruction when its connection may have input */
+	NM_STEP_NEXT_WAIT_IN,
 	NM_STEP_WAIT_OUT, /* call again when its connection may take output */
 	NM_STEP_YIELD,	  /* call again after other flows have had their turn */
 	NM_STEP_SLEEP,	  /* call again at flow->wake_ns */
@@ -37,7 +38,8 @@ enum nm_step {
 	NM_STEP_FAIL,	  /* flow->error holds an errno; the flow is over */
 	NM_STEP_BACK,	  /* glue only: go on with the instruction before */
 	NM_STEP_UNTIL_IN, /* glue only: WAIT_IN, or call again at flow->wake_ns */
-	NM_STEP_LIMITED_IN, /* glue only: WAIT_IN, WAIT_OUT and PARK that end after instr->timeout_ns */
+	/* glue only: WAIT_IN, WAIT_OUT and PARK that end after instr->timeout_ns */
+	NM_STEP_LIMITED_IN,
 	NM_STEP_LIMITED_OUT,
 	NM_STEP_LIMITED_PARK,
 };
@@ -51,48 +53,56 @@ typedef enum nm_step (*nm_step_fn)(struct nm_io *io, struct nm_flow *flow,
 /* One flowop of a program, immutable, shared by all workers. */
 struct nm_instr {
 	nm_step_fn step; /* NULL: the end of a transaction's body */
-	uint64_t
-		size; /* bytes of read and write, at most; of the compiler's own instructions, what they need */
-	uint64_t
-		timeout_ns; /* the longest that one wait may take; 0: no limit, otherwise step is nm_limited_step */
+	/* bytes of read and write, at most; of the compiler's own instructions, what they need */
+	uint64_t size;
+	/* the longest that one wait may take; 0: no limit, otherwise step is nm_limited_step */
+	uint64_t timeout_ns;
 	nm_step_fn limited; /* with a timeout: what nm_limited_step calls */
 	nm_step_fn owing;   /* what nm_owing_step calls; NULL: it is not called */
 	const void *opts;   /* the flowop's option struct, owned by the plan */
-	const void *
-		transport_opts; /* connect, accept: the transport's option struct, owned by the plan */
+	/* connect, accept: the transport's option struct, owned by the plan */
+	const void *transport_opts;
 	const void *message_opts;     /* read, write: the same for single messages; NULL: none */
 	const struct nm_law *law;     /* how the size is drawn; NULL: it is always the same */
 	const struct nm_files *files; /* what is sent of; NULL: none */
 	const struct nm_flowop *op;
-	const struct nm_transport
-		*transport; /* of the connection that is opened or used; NULL for the others */
-	uint16_t port;	    /* accept: where to listen; 0: the kernel chooses */
+	/* of the connection that is opened or used; NULL for the others */
+	const struct nm_transport *transport;
+	uint16_t port;	  /* accept: where to listen; 0: the kernel chooses */
 	uint32_t opening; /* connect, accept: which opening of the group; both sides number alike */
 	uint32_t host;	  /* index of the host at the other end, in the plan's hosts */
 	uint32_t position; /* of the flowop in its group; both sides number alike */
 	uint32_t ahead;	   /* read: bytes beyond the message that one receive may take */
-	bool plain; /* one send(2) or recv(2) moves the message: its size is known and no longer than the group's
-	             * chunk_bytes, one byte may be taken ahead, and the transport has no send or recv of its own */
+	/* one send(2) or recv(2) moves the message: its size is known and no longer than the
+	 * group's chunk_bytes, one byte may be taken ahead, and the transport has no send or recv
+	 * of its own */
+	bool plain;
 	bool holds;  /* a write after which the kernel may hold bytes back: the next is one, too */
 	bool drains; /* a read from a host that may have sent more than the passes need */
-	bool begins; /* a read before which its connection may be replaced: see NM_TRANSPORT_RECONNECTS */
+	/* a read before which its connection may be replaced: see NM_TRANSPORT_RECONNECTS */
+	bool begins;
 	bool can_fail;	 /* its failures are counted, and the flow goes on with the next */
 	bool later;	 /* connect, accept: the next instruction makes the connection secure */
 	bool greets;	 /* connect, accept: the connection begins with a greeting */
 	bool then_reads; /* the next instruction is a plain read from the same connection */
-	bool lets_go; /* a write that need not be waited for when it is posted: a read from its connection is next */
+	/* a write that need not be waited for when it is posted: a read from its connection is
+	 * next */
+	bool lets_go;
 	bool lossy; /* messages of the connection may be lost */
-	bool dated; /* a write of such messages that nothing answers: they tell when they were sent */
+	/* a write of such messages that nothing answers: they tell when they were sent */
+	bool dated;
 	bool uncopied; /* a write of such messages without a copy */
 	bool answers;  /* a read of what the other end sends because of the writes before it */
-	bool awaits; /* on a stream, of the end that follows: its message comes with the other end's next pass, which
-	              * begins when it likes; a limit counts only from there on */
+	/* on a stream, of the end that follows: its message comes with the other end's next pass,
+	 * which begins when it likes; a limit counts only from there on */
+	bool awaits;
 	bool sent_last; /* disconnect: what this end sent last may still be on the way */
-	bool answers_last; /* and nothing else is read from the connection before something is written */
+	/* and nothing else is read from the connection before something is written */
+	bool answers_last;
 	uint32_t slot;	/* of the connection, in the flow's conns */
 	int32_t stride; /* the slot moves by this much with each pass */
-	uint32_t
-		batch; /* of datagrams: how many messages it moves, several with one call; 0: one, with one call */
+	/* of datagrams: how many messages it moves, several with one call; 0: one, with one call */
+	uint32_t batch;
 	unsigned line; /* in the profile */
 };
 
@@ -117,11 +127,11 @@ struct nm_flow {
 	struct nm_flow *next;  /* on a run queue or a listener's queue */
 	struct nm_conn *conn;  /* the one that the present step opens, uses or closes */
 	struct nm_conn *conns; /* all of them: n_conns of the group */
-	const struct nm_instr
-		*resume; /* while a connection is replaced: where it goes on after that */
+	/* while a connection is replaced: where it goes on after that */
+	const struct nm_instr *resume;
 	struct nm_arrival *arrived; /* connections that have greeted it, oldest first */
-	uint64_t
-		late; /* iterations_left of a pass whose awaited message has not begun to come in time; 0: none */
+	/* iterations_left of a pass whose awaited message has not begun to come in time; 0: none */
+	uint64_t late;
 	uint32_t index;	   /* in the group */
 	uint32_t timer;	   /* position in the worker's timer heap + 1; 0: none */
 	uint32_t repeated; /* how often the present step has been done already in this pass */
@@ -132,7 +142,8 @@ struct nm_flow {
 	bool unanswered; /* a wait in this pass for what may be lost has ended by its limit */
 };
 
-/* Whether the wait of that step has been too long already in this pass, which counts once and ends nothing. */
+/* Whether the wait of that step has been too long already in this pass, which counts once and ends
+ * nothing. */
 static inline bool nm_flow_is_late(const struct nm_flow *flow, const struct nm_instr *instr)
 {
 	return instr->awaits && flow->late == flow->iterations_left;
@@ -164,7 +175,8 @@ struct nm_listener {
 
 /* What a flow with a connection for each pass need not do while the other end waits for it. */
 struct nm_spare {
-	int made_fd; /* the socket that its next connection takes (nm_transport.make), -1: none; owned */
+	/* the socket that its next connection takes (nm_transport.make), -1: none; owned */
+	int made_fd;
 	struct nm_conn spent; /* one that the other end has reset, to be closed; fd -1: none */
 	const struct nm_instr *connect; /* which the socket is for; NULL: none can be made */
 	bool resets;			/* this end's close at the end of a pass is a reset */
@@ -176,8 +188,8 @@ struct nm_io {
 	char *tx, *rx;	/* rx holds chunk + 1 bytes */
 	size_t chunk;	/* the most that one call moves */
 	int recv_flags; /* MSG_DONTWAIT; 0 when a receive may wait for what comes */
-	/* What stays of the flags of a connection when all that had come is read: all but NM_CONN_IN; where the next
-	 * receive may wait, all. */
+	/* What stays of the flags of a connection when all that had come is read: all but
+	 * NM_CONN_IN; where the next receive may wait, all. */
 	uint32_t in_kept;
 	struct nm_spare *spare; /* NULL: none of it is left for later */
 	struct nm_ring *ring;	/* sends are posted to it; NULL: they are called */
@@ -188,10 +200,10 @@ struct nm_io {
 	uint32_t greeted; /* connections that have greeted */
 	uint32_t n_conns; /* of a flow */
 	uint64_t now_ns;  /* when the worker last looked at the clock */
-	uint64_t
-		arrived_ns; /* when what was received last has come; 0: the clock has not been read since */
-	uint64_t
-		refused_ns; /* since when each send without a copy has been refused; 0: the last one was not */
+	/* when what was received last has come; 0: the clock has not been read since */
+	uint64_t arrived_ns;
+	/* since when each send without a copy has been refused; 0: the last one was not */
+	uint64_t refused_ns;
 	const _Atomic bool *quit;	 /* nothing matters any more; NULL: never so */
 	struct nm_listener *listeners;	 /* by instr->opening */
 	void *const *started;		 /* by instr->opening: what the transport has made for it */
@@ -204,7 +216,8 @@ struct nm_io {
 		bool timed;		  /* latencies are kept */
 	} asks;
 	size_t pipe_offset; /* of the struct nm_pipe behind each flow; groups that have them only */
-	size_t transfer_offset; /* of the struct nm_transfer behind each flow; groups that move files only */
+	/* of the struct nm_transfer behind each flow; groups that move files only */
+	size_t transfer_offset;
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A flowop: one operation, one file, one const descriptor. The build makes nm_flowops[] from the word list in
- * src/flowop/local.mk. */
+/* A flowop: one operation, one file, one const descriptor. The build makes nm_flowops[] from the
+ * word list in src/flowop/local.mk. */
 #ifndef NM_FLOWOP_FLOWOP_H
 #define NM_FLOWOP_FLOWOP_H
 
@@ -12,9 +12,8 @@
 #include "flowop/flow.h"
 
 enum nm_flowop_flags {
-	NM_FLOWOP_OPENS =
-		1
-		<< 0, /* begins a connection; its option struct begins with struct nm_opts_opening */
+	/* begins a connection; its option struct begins with struct nm_opts_opening */
+	NM_FLOWOP_OPENS = 1 << 0,
 	NM_FLOWOP_CLOSES = 1 << 1,    /* ends it */
 	NM_FLOWOP_USES = 1 << 2,      /* needs an open connection */
 	NM_FLOWOP_INITIATES = 1 << 3, /* acts by itself: the other end can only follow */
@@ -31,8 +30,8 @@ enum nm_flowop_flags {
 	NM_FLOWOP_INTERNAL = 1 << 7, /* in no registry: a profile cannot name it */
 };
 
-/* The option structs of opening and moving flowops begin with these, so that the compiler can read them; those of
- * flowops that move files are the last. */
+/* The option structs of opening and moving flowops begin with these, so that the compiler can read
+ * them; those of flowops that move files are the last. */
 struct nm_opts_opening {
 	char *remotehost;
 	char *protocol;
@@ -41,8 +40,8 @@ struct nm_opts_opening {
 };
 struct nm_opts_moving {
 	struct nm_law size; /* bytes */
-	uint64_t
-		rsize_bytes; /* the most that one receive takes where it is received; 0: not given */
+	/* the most that one receive takes where it is received; 0: not given */
+	uint64_t rsize_bytes;
 	bool more, zerocopy;	   /* where it is sent */
 	bool discard, rx_zerocopy; /* where it is received */
 	uint64_t rcvlowat_bytes;   /* there: the fewest that wake it; 0: any */
@@ -62,10 +61,12 @@ struct nm_flowop {
 	size_t opts_size;
 	/* Checks parsed options together. 0, or -EINVAL with a phrase in why. May be NULL. */
 	int (*check)(const void *opts, char *why, size_t why_size);
-	/* Whether its options say that it runs on the master (true) or on a slave (false). NULL: on both. */
+	/* Whether its options say that it runs on the master (true) or on a slave (false). NULL: on
+	 * both. */
 	bool (*runs_on)(const void *opts, bool master);
-	/* Does as much as can be done without waiting. Runs on the flow's worker; no allocation, lock, log or format;
-	 * called again from the start after WAIT_*, SLEEP and PARK, with what it left in the flow. */
+	/* Does as much as can be done without waiting. Runs on the flow's worker; no allocation,
+	 * lock, log or format; called again from the start after WAIT_*, SLEEP and PARK, with what
+	 * it left in the flow. */
 	nm_step_fn step;
 	nm_step_fn lossy_step; /* instead, over transports that may lose messages; NULL: the same */
 };

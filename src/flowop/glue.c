@@ -20,7 +20,8 @@ static enum nm_step repeat_step(struct nm_io *io, struct nm_flow *flow,
 				const struct nm_instr *instr)
 {
 	(void)io;
-	/* `left` is nobody's between two steps: here it says that the turn of the others is over. */
+	/* `left` is nobody's between two steps: here it says that the turn of the others is
+	 * over. */
 	if (!flow->left) {
 		if (++flow->repeated >= instr->size) {
 			flow->repeated = 0;

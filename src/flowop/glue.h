@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions that the compiler puts between the flowops of a profile. They are in no registry: a profile cannot name
- * them, and they are no operations in any count. */
+/* Instructions that the compiler puts between the flowops of a profile. They are in no registry: a
+ * profile cannot name them, and they are no operations in any count. */
 #ifndef NM_FLOWOP_GLUE_H
 #define NM_FLOWOP_GLUE_H
 
 #include "flowop/flowop.h"
 
-/* Makes instr->slot, moved by instr->stride with each pass, the connection of the steps that follow. instr->size: the
- * passes of the transaction, 0 when it runs for a time. */
+/* Makes instr->slot, moved by instr->stride with each pass, the connection of the steps that
+ * follow. instr->size: the passes of the transaction, 0 when it runs for a time. */
 extern const struct nm_flowop nm_glue_select;
 /* Goes back until the flowop before it has been done instr->size times. */
 extern const struct nm_flowop nm_glue_repeat;

@@ -11,7 +11,8 @@ struct nm_flowop;
 
 extern const struct nm_opt nm_moving_opts[];
 
-/* Of what is random in the present pass of a step: the same at both ends, and of no other step, pass or flow. */
+/* Of what is random in the present pass of a step: the same at both ends, and of no other step,
+ * pass or flow. */
 static inline uint64_t nm_step_key(const struct nm_io *io, const struct nm_flow *flow,
 				   const struct nm_instr *instr)
 {

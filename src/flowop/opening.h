@@ -10,7 +10,8 @@ struct nm_instr;
 
 extern const struct nm_opt nm_opening_opts[];
 
-/* Goes on with a connection that is not ready yet: 0 when it is, -EINPROGRESS to wait for output, -EAGAIN for input. */
+/* Goes on with a connection that is not ready yet: 0 when it is, -EINPROGRESS to wait for output,
+ * -EAGAIN for input. */
 int nm_opening_continue(struct nm_conn *conn, const struct nm_instr *instr);
 
 #endif

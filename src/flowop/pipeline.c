@@ -71,7 +71,8 @@ static enum nm_step take_answer(struct nm_io *io, struct nm_flow *flow,
 	return NM_STEP_NEXT;
 }
 
-/* How many of so many requests are due by now; 0: flow->wake_ns is when the next one is, and 0 if none ever is. */
+/* How many of so many requests are due by now; 0: flow->wake_ns is when the next one is, and 0 if
+ * none ever is. */
 static uint64_t due_of(const struct nm_io *io, struct nm_flow *flow, const struct nm_pipe *pipe,
 		       uint64_t most)
 {
@@ -90,7 +91,8 @@ static uint64_t due_of(const struct nm_io *io, struct nm_flow *flow, const struc
 	return due < most ? due : most;
 }
 
-/* How many requests may be begun now. A pass that is entered is made, whatever main wants meanwhile. */
+/* How many requests may be begun now. A pass that is entered is made, whatever main wants
+ * meanwhile. */
 static uint64_t may_ask(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			const struct nm_pipe *pipe)
 {
@@ -136,8 +138,8 @@ static bool begin_asking(const struct nm_io *io, struct nm_flow *flow, const str
 	return true;
 }
 
-/* Of those that are being sent so many are not gone. The others may be answered, however long the rest takes: the other
- * end may read no further before its answers are taken. */
+/* Of those that are being sent so many are not gone. The others may be answered, however long the
+ * rest takes: the other end may read no further before its answers are taken. */
 static uint64_t still_asking(const struct nm_instr *instr, const struct nm_pipe *pipe)
 {
 	uint64_t size = asks_of(instr)->size;
@@ -185,7 +187,8 @@ static bool is_readable(const struct nm_conn *conn)
 	return (conn->flags & (NM_CONN_IN | NM_CONN_HUP)) || conn->ahead;
 }
 
-/* What is there is taken before anything else is asked: then all that may be asked goes out together. */
+/* What is there is taken before anything else is asked: then all that may be asked goes out
+ * together. */
 static enum nm_step pipeline_step(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr)
 {

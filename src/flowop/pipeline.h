@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several passes of a flow at a time: each is a request and its answer, and further requests are sent before the answer
- * to the first has come. Answers come in the order of the requests, as a stream keeps them.
+/* Several passes of a flow at a time: each is a request and its answer, and further requests are
+ * sent before the answer to the first has come. Answers come in the order of the requests, as a
+ * stream keeps them.
  *
- * The leader's program of such a transaction is what asks, what takes the answer, and then the one instruction that its
- * passes begin with: it runs the other two as far as each gets, and is done when an answer is. So neither end ever waits
- * for the other to read before it reads itself. The end that answers runs what it always does. */
+ * The leader's program of such a transaction is what asks, what takes the answer, and then the one
+ * instruction that its passes begin with: it runs the other two as far as each gets, and is done
+ * when an answer is. So neither end ever waits for the other to read before it reads itself. The
+ * end that answers runs what it always does. */
 #ifndef NM_FLOWOP_PIPELINE_H
 #define NM_FLOWOP_PIPELINE_H
 
@@ -13,8 +15,8 @@
 /* The most requests that a flow may have outstanding. */
 #define NM_PIPELINE_MAX 4096
 
-/* instr->size: how many may be outstanding; instr->ahead: how many instructions before it belong to it; instr->batch: how
- * many of these ask, and come first; instr->slot: their connection. */
+/* instr->size: how many may be outstanding; instr->ahead: how many instructions before it belong to
+ * it; instr->batch: how many of these ask, and come first; instr->slot: their connection. */
 extern const struct nm_flowop nm_glue_pipeline;
 
 /* How far one half of the program is. */
@@ -28,8 +30,8 @@ struct nm_pipe_stamp {
 	uint64_t plan_ns; /* with a rate: when it was due */
 };
 
-/* It lies behind the flow and its connections. Between two steps everything of the flow itself is about the oldest
- * request: start_ns and plan_ns are those of the pass that ends. */
+/* It lies behind the flow and its connections. Between two steps everything of the flow itself is
+ * about the oldest request: start_ns and plan_ns are those of the pass that ends. */
 struct nm_pipe {
 	struct nm_pipe_half ask, answer;
 	uint64_t plan_ns; /* with a rate: when the next request is due */

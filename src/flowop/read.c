@@ -34,9 +34,9 @@ static uint64_t take_ahead(struct nm_flow *flow, uint64_t left)
 	return left - take;
 }
 
-/* Counts what a receive of so many bytes has brought. Where it asks for more than the message, by one byte or with
- * rsize by many: a shorter answer proves that the queue is empty, so that the next read waits at once instead of
- * trying in vain; what is too much belongs to the next messages. */
+/* Counts what a receive of so many bytes has brought. Where it asks for more than the message, by
+ * one byte or with rsize by many: a shorter answer proves that the queue is empty, so that the next
+ * read waits at once instead of trying in vain; what is too much belongs to the next messages. */
 static inline void received(struct nm_io *io, struct nm_conn *conn, ssize_t n, size_t asked)
 {
 	if ((size_t)n < asked)
@@ -44,7 +44,8 @@ static inline void received(struct nm_io *io, struct nm_conn *conn, ssize_t n, s
 	nm_counter_add(&io->count->bytes_received, (uint64_t)n);
 }
 
-/* Nothing has come. A receive that sleeps is also ended by signals, those that stop and continue a process among them. */
+/* Nothing has come. A receive that sleeps is also ended by signals, those that stop and continue a
+ * process among them. */
 static bool is_nothing(ssize_t n)
 {
 	return n == -EAGAIN || n == -EINTR;
@@ -77,7 +78,8 @@ static __attribute__((noinline)) enum nm_step receive_parts(struct nm_io *io, st
 		n = instr->transport->recv ? instr->transport->recv(conn, io->rx, asked)
 					   : nm_sys_recv(conn->fd, io->rx, asked, io->recv_flags);
 		if (n > 0) {
-			/* Where messages are kept apart, a short answer says nothing about the next. */
+			/* Where messages are kept apart, a short answer says nothing about the
+			 * next. */
 			received(io, conn, n,
 				 instr->transport->caps & NM_TRANSPORT_MESSAGES ? 0 : asked);
 		} else if (is_nothing(n)) {
@@ -89,7 +91,8 @@ static __attribute__((noinline)) enum nm_step receive_parts(struct nm_io *io, st
 	}
 }
 
-/* The message is longer than one call may bring, was begun before, or the transport is no plain socket. */
+/* The message is longer than one call may bring, was begun before, or the transport is no plain
+ * socket. */
 static __attribute__((noinline)) enum nm_step receive_more(struct nm_io *io, struct nm_flow *flow,
 							   const struct nm_instr *instr)
 {
@@ -116,7 +119,8 @@ static __attribute__((noinline)) enum nm_step receive_other(struct nm_io *io, st
 	return NM_STEP_WAIT_IN;
 }
 
-/* The common case: one message with one call. A function of its own, so that waiting saves no registers. */
+/* The common case: one message with one call. A function of its own, so that waiting saves no
+ * registers. */
 static __attribute__((noinline)) enum nm_step
 receive_message(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr)
 {

@@ -49,7 +49,8 @@ static int receive_some(struct nm_io *io, struct nm_flow *flow, const struct nm_
 		conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
 	if (n <= 0)
 		return n ? (int)n : -ECONNRESET;
-	/* Where the transport has a receive of its own, a short answer need not mean that nothing else is there. */
+	/* Where the transport has a receive of its own, a short answer need not mean that nothing
+	 * else is there. */
 	if ((size_t)n < want && !instr->transport->recv)
 		conn->flags &= ~(uint32_t)NM_CONN_IN;
 	if (transfer->header < NM_FILES_HEADER)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handshake that the transport has of its own, apart from the connect: so that it has a latency of its own. */
+/* The handshake that the transport has of its own, apart from the connect: so that it has a latency
+ * of its own. */
 #include <errno.h>
 
 #include "flowop/flowop.h"
 #include "flowop/opening.h"
 #include "transport/transport.h"
 
-/* Who has greeted has turned out to be somebody else: the accept before this waits for the next. Only a flow that is run
- * can go back, and not one that is woken. */
+/* Who has greeted has turned out to be somebody else: the accept before this waits for the next.
+ * Only a flow that is run can go back, and not one that is woken. */
 static enum nm_step back_to_accept(struct nm_flow *flow, const struct nm_instr *instr)
 {
 	if (!flow->left) {

@@ -3,8 +3,8 @@
 #include "flowop/flowop.h"
 #include "flowop/moving.h"
 
-/* Everything is sent by send(2) and received by recv(2): this is write by another name, as profiles for uperf have it.
- */
+/* Everything is sent by send(2) and received by recv(2): this is write by another name, as profiles
+ * for uperf have it. */
 const struct nm_flowop nm_flowop_send = {
 	.name = "send",
 	.mirror = "recv",

@@ -14,7 +14,8 @@
 /* More than this sendfile(2) does not move. */
 #define CALL_MAX 0x7ffff000u
 
-/* Chooses the next file and begins it. A file that has grown since the directory was read is sent as it is. */
+/* Chooses the next file and begins it. A file that has grown since the directory was read is sent
+ * as it is. */
 static int begin_file(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 		      struct nm_transfer *transfer)
 {

@@ -34,7 +34,8 @@ bool nm_special_drain(const struct nm_io *io, struct nm_conn *conn)
 	return any;
 }
 
-/* The limits that it may be for are the socket's, of which nothing uses any, or the user's, which others may use. */
+/* The limits that it may be for are the socket's, of which nothing uses any, or the user's, which
+ * others may use. */
 #define REFUSED_NS 1000000000u
 
 enum nm_step nm_special_refused(struct nm_io *io, struct nm_flow *flow)
@@ -49,8 +50,9 @@ enum nm_step nm_special_refused(struct nm_io *io, struct nm_flow *flow)
 	return NM_STEP_FAIL;
 }
 
-/* One call, after what there is to be told about the calls before it; with no room for such tellings (ENOBUFS) the
- * flow waits for the next one as it waits for room in a full buffer, if there is one to come. */
+/* One call, after what there is to be told about the calls before it; with no room for such
+ * tellings (ENOBUFS) the flow waits for the next one as it waits for room in a full buffer, if
+ * there is one to come. */
 static ssize_t send_uncopied(struct nm_io *io, struct nm_conn *conn, const char *data, size_t size,
 			     int flags)
 {
@@ -106,7 +108,8 @@ static enum nm_step write_step(struct nm_io *io, struct nm_flow *flow, const str
 	return NM_STEP_NEXT;
 }
 
-/* One receive of at most `left` bytes; *asked is how many, or 0 if fewer do not mean that the queue is empty. */
+/* One receive of at most `left` bytes; *asked is how many, or 0 if fewer do not mean that the queue
+ * is empty. */
 static ssize_t receive(const struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr,
 		       uint64_t left, size_t *asked)
 {

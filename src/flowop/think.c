@@ -63,7 +63,8 @@ static enum nm_step done(struct nm_flow *flow)
 	return NM_STEP_NEXT;
 }
 
-/* A worker that only burns the CPU would not see that the transaction is over: so it yields after each time. */
+/* A worker that only burns the CPU would not see that the transaction is over: so it yields after
+ * each time. */
 static enum nm_step burn(struct nm_io *io, struct nm_flow *flow)
 {
 	while ((io->now_ns = nm_clock_ns()) < flow->wake_ns)

@@ -7,7 +7,8 @@
 #include "transport/io.h"
 #include "transport/ring.h"
 
-/* What is not one message with one call. n: what the first send of `want` bytes moved or answered. */
+/* What is not one message with one call. n: what the first send of `want` bytes moved or
+ * answered. */
 static __attribute__((noinline)) enum nm_step send_parts(struct nm_io *io, struct nm_flow *flow,
 							 const struct nm_instr *instr,
 							 uint64_t left, ssize_t n, size_t want)
@@ -19,7 +20,8 @@ static __attribute__((noinline)) enum nm_step send_parts(struct nm_io *io, struc
 			nm_counter_add(&io->count->bytes_sent, (uint64_t)n);
 			left -= (uint64_t)n;
 		}
-		/* In progress: the connection is not open yet, and its first packet takes no data. */
+		/* In progress: the connection is not open yet, and its first packet takes no
+		 * data. */
 		if (n < 0 && n != -EAGAIN && n != -EINPROGRESS) {
 			flow->error = (int)-n;
 			return NM_STEP_FAIL;
@@ -27,7 +29,8 @@ static __attribute__((noinline)) enum nm_step send_parts(struct nm_io *io, struc
 		flow->left = left;
 		if (!left)
 			return NM_STEP_NEXT;
-		/* A short send means a full buffer as much as EAGAIN does: the kernel will tell when there is room. */
+		/* A short send means a full buffer as much as EAGAIN does: the kernel will tell
+		 * when there is room. */
 		if (n < (ssize_t)want) {
 			conn->flags &= ~(uint32_t)NM_CONN_OUT;
 			return NM_STEP_WAIT_OUT;
@@ -39,7 +42,8 @@ static __attribute__((noinline)) enum nm_step send_parts(struct nm_io *io, struc
 	}
 }
 
-/* The worker hands over what its flows post all together. A connection has room for nothing more until that is done. */
+/* The worker hands over what its flows post all together. A connection has room for nothing more
+ * until that is done. */
 static enum nm_step post(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
@@ -71,7 +75,8 @@ static enum nm_step post(struct nm_io *io, struct nm_flow *flow, const struct nm
 	return instr->then_reads && !conn->ahead ? NM_STEP_NEXT_WAIT_IN : NM_STEP_NEXT;
 }
 
-/* The message is longer than one call may take, was begun before, or the transport is no plain socket. */
+/* The message is longer than one call may take, was begun before, or the transport is no plain
+ * socket. */
 static __attribute__((noinline)) enum nm_step send_more(struct nm_io *io, struct nm_flow *flow,
 							const struct nm_instr *instr)
 {

@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a thread brings upon itself. Blocked, it would end the program without the handler that reports it. */
+/* What a thread brings upon itself. Blocked, it would end the program without the handler that
+ * reports it. */
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
 static const int defaults[] = {SIGCHLD, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
 

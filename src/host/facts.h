@@ -22,7 +22,8 @@ struct nm_host_facts {
 	char cpufreq_governor[32];    /* of the first CPU */
 };
 
-/* The texts among them, ended by one without a name: as results and the control protocol call them. */
+/* The texts among them, ended by one without a name: as results and the control protocol call
+ * them. */
 struct nm_host_text {
 	const char *name;
 	size_t offset, size;

@@ -81,7 +81,8 @@ static void tell_why(struct counter *counter, int error)
 	}
 }
 
-/* The kernel's software clocks (perf_event_open(2)) take no notice of exclude_user and exclude_kernel. */
+/* The kernel's software clocks (perf_event_open(2)) take no notice of exclude_user and
+ * exclude_kernel. */
 static bool is_clock(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters of the hardware and of the kernel, by name, for this process and all threads and processes that it starts
- * after they were opened. */
+/* Counters of the hardware and of the kernel, by name, for this process and all threads and
+ * processes that it starts after they were opened. */
 #ifndef NM_HOST_PERF_H
 #define NM_HOST_PERF_H
 
@@ -19,7 +19,8 @@ struct nm_perf_value {
 	bool has_total; /* also where only the two together are known */
 	char why[96];	/* without a total: the reason, for the user */
 	uint64_t user, kernel, total;
-	double share; /* of the time in which it was counted: the rest is extrapolated; 1 for most */
+	/* of the time in which it was counted: the rest is extrapolated; 1 for most */
+	double share;
 };
 
 struct nm_perf_values {
@@ -29,10 +30,11 @@ struct nm_perf_values {
 
 struct nm_perf;
 
-/* Checks the form of a list "cycles,context-switches": 0, -EINVAL, or -ERANGE for too many or too long. */
+/* Checks the form of a list "cycles,context-switches": 0, -EINVAL, or -ERANGE for too many or too
+ * long. */
 int nm_perf_check_form(const char *list);
-/* Opens the counters of a list that has the right form. What cannot be counted says why when it is read. 0 with an
- * owned *ret_perf, or -ENOMEM. */
+/* Opens the counters of a list that has the right form. What cannot be counted says why when it is
+ * read. 0 with an owned *ret_perf, or -ENOMEM. */
 int nm_perf_open(const char *list, struct nm_perf **ret_perf);
 struct nm_perf *nm_perf_close(struct nm_perf *perf); /* accepts NULL, returns NULL */
 /* NULL has no counters. */

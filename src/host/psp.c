@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes over the socket is received here and not by libnl, which would leave copies of keys in freed memory. */
+/* What goes over the socket is received here and not by libnl, which would leave copies of keys in
+ * freed memory. */
 #include "host/psp.h"
 
 #include <errno.h>

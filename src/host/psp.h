@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PSP, the encryption of single TCP connections by the network card, as the kernel offers it: generic netlink, family
- * "psp" (Documentation/netlink/specs/psp.yaml of Linux 6.18 and later). The kernel has no software for it and
- * exchanges no keys. All functions return 0 or -errno; none keeps, prints or logs a key. */
+/* PSP, the encryption of single TCP connections by the network card, as the kernel offers it:
+ * generic netlink, family "psp" (Documentation/netlink/specs/psp.yaml of Linux 6.18 and later). The
+ * kernel has no software for it and exchanges no keys. All functions return 0 or -errno; none
+ * keeps, prints or logs a key. */
 #ifndef NM_HOST_PSP_H
 #define NM_HOST_PSP_H
 
@@ -51,11 +52,12 @@ struct nm_psp *nm_psp_close(struct nm_psp *psp); /* accepts NULL, returns NULL *
 int nm_psp_devices(struct nm_psp *psp, struct nm_psp_device *devices, size_t *ret_count);
 /* What a device has counted since it was made. -EOPNOTSUPP before Linux 6.19. */
 int nm_psp_stats(struct nm_psp *psp, uint32_t device, struct nm_psp_stats *ret_stats);
-/* Makes a connected TCP socket of this process accept PSP segments, and gives what its peer needs to send them. The
- * device is the one by which its route leaves; -EINVAL: that is none. */
+/* Makes a connected TCP socket of this process accept PSP segments, and gives what its peer needs
+ * to send them. The device is the one by which its route leaves; -EINVAL: that is none. */
 int nm_psp_receive(struct nm_psp *psp, int fd, unsigned version, struct nm_psp_key *ret_key,
 		   uint32_t *ret_device);
-/* Makes it send nothing but PSP segments from now on, and accept nothing else. -EBUSY: clear bytes are not read yet. */
+/* Makes it send nothing but PSP segments from now on, and accept nothing else. -EBUSY: clear bytes
+ * are not read yet. */
 int nm_psp_send(struct nm_psp *psp, int fd, unsigned version, const struct nm_psp_key *key);
 
 /* What is told about devices. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The system calls of the hot path, called directly. The C library's wrappers are cancellation points: in a process
- * with threads each costs some forty instructions around the call, of a hundred and fifty that a whole
- * request and response take here. Nothing in netmodel cancels threads. All return -errno instead of setting errno. */
+/* The system calls of the hot path, called directly. The C library's wrappers are cancellation
+ * points: in a process with threads each costs some forty instructions around the call, of a
+ * hundred and fifty that a whole request and response take here. Nothing in netmodel cancels
+ * threads. All return -errno instead of setting errno. */
 #ifndef NM_HOST_SYSCALLS_H
 #define NM_HOST_SYSCALLS_H
 

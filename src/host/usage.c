@@ -279,7 +279,8 @@ static void keep_why(bool before_has, const char *before_why, char *why, size_t 
 		snprintf(why, size, "%s", before_why);
 }
 
-/* Of so few ticks a share says nothing: a tick is all of one CPU's, whatever ran in the rest of it. */
+/* Of so few ticks a share says nothing: a tick is all of one CPU's, whatever ran in the rest of
+ * it. */
 static bool is_too_short(const struct nm_cpu_times *cpu)
 {
 	uint64_t all_ns = cpu->user_ns + cpu->nice_ns + cpu->system_ns + cpu->idle_ns +

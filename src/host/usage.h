@@ -99,8 +99,8 @@ void nm_usage_read(struct nm_usage *ret_usage);
 void nm_rusage_read(struct nm_rusage *ret_usage); /* one system call */
 /* The fewest ticks of /proc/stat, of all CPUs together, that CPU times are taken from. */
 #define NM_CPU_TICKS_MIN 10
-/* after - before, interface by interface (an interface absent from `before` counts from 0). CPU times of too few ticks
- * are not had; they are there for sums all the same. */
+/* after - before, interface by interface (an interface absent from `before` counts from 0). CPU
+ * times of too few ticks are not had; they are there for sums all the same. */
 void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 		    struct nm_usage *ret_delta);
 

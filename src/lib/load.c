@@ -72,8 +72,8 @@ static int parse(struct nm_loaded *loaded, struct nm_diags *diags)
 	return loaded->root ? 0 : -EINVAL;
 }
 
-/* Where a profile says only how many flows it has, as those of uperf do, more threads than CPUs would just wait for each
- * other. The slaves read it from the tree. */
+/* Where a profile says only how many flows it has, as those of uperf do, more threads than CPUs
+ * would just wait for each other. The slaves read it from the tree. */
 static int share_threads(const struct nm_node *profile)
 {
 	uint64_t n_cpus = nm_cpu_count(), nthreads;

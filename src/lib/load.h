@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile on its way from a file to something that can be run: what the command and the library share. */
+/* A profile on its way from a file to something that can be run: what the command and the library
+ * share. */
 #ifndef NM_LIB_LOAD_H
 #define NM_LIB_LOAD_H
 
@@ -22,11 +23,13 @@ struct nm_loaded {
 	struct nm_plan *plan; /* the master's */
 };
 
-/* Reads a file, or copies a text. 0, or -errno with an error in diags. What was loaded before is gone. */
+/* Reads a file, or copies a text. 0, or -errno with an error in diags. What was loaded before is
+ * gone. */
 int nm_loaded_read(struct nm_loaded *loaded, const char *path, struct nm_diags *diags);
 int nm_loaded_copy(struct nm_loaded *loaded, const char *name, const char *text, size_t length,
 		   struct nm_diags *diags);
-/* Parses, sets parameters, compiles. 0, or -EINVAL with errors in diags. May be called again with other values. */
+/* Parses, sets parameters, compiles. 0, or -EINVAL with errors in diags. May be called again with
+ * other values. */
 int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *values,
 		      struct nm_diags *diags);
 /* Parses and finds the parameters only: 0, or -EINVAL with errors in diags. */

@@ -21,7 +21,8 @@ const char *netmodel_version(void)
 	return PACKAGE_VERSION;
 }
 
-/* As descriptor 0 to 2, where the caller has closed those, it would get what others write to standard error. */
+/* As descriptor 0 to 2, where the caller has closed those, it would get what others write to
+ * standard error. */
 static int keep_off_standard(int *fd)
 {
 	if (*fd < 0)

@@ -54,7 +54,8 @@ struct netmodel {
 void nm_locale_enter(struct netmodel *nm);
 void nm_locale_leave(struct netmodel *nm);
 
-/* Around each function that has something to say: begin forgets what the last had, tell logs what is new. */
+/* Around each function that has something to say: begin forgets what the last had, tell logs what
+ * is new. */
 void nm_diags_begin(struct netmodel *nm);
 void nm_diags_tell(struct netmodel *nm);
 void nm_log_tell(struct netmodel *nm, enum netmodel_level level, const char *line);

@@ -28,8 +28,8 @@ static bool mentions(const char *text, const char *name)
 	return false;
 }
 
-/* Whether an element, as it is written, uses the parameter: in the attribute of that name, if it has one; otherwise
- * what is named is an option, somewhere in another attribute. */
+/* Whether an element, as it is written, uses the parameter: in the attribute of that name, if it
+ * has one; otherwise what is named is an option, somewhere in another attribute. */
 static bool element_mentions(const struct nm_node *node, const char *attr, const char *name)
 {
 	bool found = false;
@@ -52,7 +52,8 @@ static bool line_mentions(const struct nm_node *node, unsigned line, const char 
 	return found;
 }
 
-/* Whether the error complains about this value: it stands there in quotes, behind the name of what has it. */
+/* Whether the error complains about this value: it stands there in quotes, behind the name of what
+ * has it. */
 static bool quotes(const struct nm_diag *diag, const char *value, char *attr, size_t size)
 {
 	char *quoted = NULL;
@@ -90,8 +91,8 @@ static bool has_word(const char *text, size_t length, const char *word, size_t w
 	return false;
 }
 
-/* Whether an option among those of an attribute, which the subject of a message names, has its value from the
- * parameter; or is one without a value, and there by when= or unless= of it. */
+/* Whether an option among those of an attribute, which the subject of a message names, has its
+ * value from the parameter; or is one without a value, and there by when= or unless= of it. */
 static bool options_mention(const char *options, const char *name, const char *subject,
 			    size_t length)
 {
@@ -125,7 +126,8 @@ static bool is_in_options(const struct nm_node *node, unsigned line, const char 
 	return found;
 }
 
-/* "<flowop write>: discard and rx_zerocopy: only one of them can be": what stands between the colons is named. */
+/* "<flowop write>: discard and rx_zerocopy: only one of them can be": what stands between the
+ * colons is named. */
 static bool is_named(const struct nm_param *param, const struct nm_node *written,
 		     const struct nm_diag *diag)
 {

@@ -147,7 +147,8 @@ static void tell_traffic(void *arg, const struct nm_traffic *traffic)
 	nm_locale_enter(nm);
 }
 
-/* What is not measured, and the total, which would be counted twice, can be told from the rest by their tags. */
+/* What is not measured, and the total, which would be counted twice, can be told from the rest by
+ * their tags. */
 static const char *tag_of(const struct nm_interval_times *times)
 {
 	if (times->total)

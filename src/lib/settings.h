@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of a run, which the command has as options and the library sets by name. Each is declared here once; the
- * two tables add where they keep it. */
+/* The options of a run, which the command has as options and the library sets by name. Each is
+ * declared here once; the two tables add where they keep it. */
 #ifndef NM_LIB_SETTINGS_H
 #define NM_LIB_SETTINGS_H
 
@@ -75,7 +75,8 @@ extern const struct nm_opt nm_settings_table[]; /* ends with NM_OPT_END */
 /* Zeroed settings get their defaults: 0 or -ENOMEM. To be given to nm_settings_fini in any case. */
 int nm_settings_init(struct nm_settings *settings);
 void nm_settings_fini(struct nm_settings *settings);
-/* Sets one. A wrong value leaves what was set: -EINVAL; on success why may hold a phrase to warn with. */
+/* Sets one. A wrong value leaves what was set: -EINVAL; on success why may hold a phrase to warn
+ * with. */
 int nm_settings_set(struct nm_settings *settings, const struct nm_opt *opt, const char *value,
 		    char *why, size_t why_size);
 /* The options of a run: what the settings say, and the defaults. Borrows from settings. */

@@ -14,7 +14,8 @@ struct nm_arena *
 nm_arena_free(struct nm_arena *arena); /* accepts NULL, returns NULL; frees what is in it */
 /* Takes what the caller would have to free; -ENOMEM (it is freed at once) or 0. */
 int nm_arena_keep(struct nm_arena *arena, void *kept);
-/* A zeroed struct with the table's defaults, owned by the arena with its strings; NULL when out of memory. */
+/* A zeroed struct with the table's defaults, owned by the arena with its strings; NULL when out of
+ * memory. */
 void *nm_arena_opts(struct nm_arena *arena, const struct nm_opt *table, size_t size);
 
 #endif

@@ -87,8 +87,8 @@ bool nm_draft_is_open_sender(const struct nm_draft_group *group,
 	return any;
 }
 
-/* Only one side may decide how many passes a timed transaction makes; but a host that does nothing but send can send as
- * it likes: what is too much is drained. */
+/* Only one side may decide how many passes a timed transaction makes; but a host that does nothing
+ * but send can send as it likes: what is too much is drained. */
 static void check_leaders(struct nm_draft *draft, const struct nm_draft_group *group,
 			  const struct nm_draft_transaction *t)
 {
@@ -112,7 +112,8 @@ static void check_leaders(struct nm_draft *draft, const struct nm_draft_group *g
 	}
 }
 
-/* The port of a socket that the step's connections share, where the profile names one; otherwise 0. */
+/* The port of a socket that the step's connections share, where the profile names one; otherwise
+ * 0. */
 static uint64_t shared_port(const struct nm_draft_step *step)
 {
 	if (!(step->op->flags & NM_FLOWOP_OPENS) || !step->transport_opts ||
@@ -121,7 +122,8 @@ static uint64_t shared_port(const struct nm_draft_step *step)
 	return ((const struct nm_opts_opening *)step->opts)->port;
 }
 
-/* Each such step has a socket of its own at the end that accepts: the master's, or one for each host. */
+/* Each such step has a socket of its own at the end that accepts: the master's, or one for each
+ * host. */
 static bool shares_port(const struct nm_draft_step *step, const struct nm_draft_step *other)
 {
 	return shared_port(other) == shared_port(step) && other->op == step->op &&
@@ -248,8 +250,8 @@ static bool wants_fastopen(const struct nm_draft_step *step)
 	       *(const bool *)(const void *)((const char *)step->transport_opts + opt->offset);
 }
 
-/* What goes with the first packet is what the end that connects sends next: the connection waits for that, and so only
- * where it comes at once. A transport with bytes of its own has those. */
+/* What goes with the first packet is what the end that connects sends next: the connection waits
+ * for that, and so only where it comes at once. A transport with bytes of its own has those. */
 static void check_fastopen(struct nm_draft *draft, struct nm_draft_group *group,
 			   const struct nm_draft_transaction *t, size_t at)
 {
@@ -278,7 +280,8 @@ static void check_fastopen(struct nm_draft *draft, struct nm_draft_group *group,
 			     opens->op->name);
 }
 
-/* What makes a connection secure stands right behind what opens it, so that nothing goes out before. */
+/* What makes a connection secure stands right behind what opens it, so that nothing goes out
+ * before. */
 static void check_securing(struct nm_draft *draft, const struct nm_draft_group *group,
 			   const struct nm_draft_transaction *t)
 {

@@ -90,7 +90,8 @@ static uint32_t batch_of(const struct nm_draft_step *step, const struct nm_instr
 	return (uint32_t)step->common->batch;
 }
 
-/* Whether a connection has to say whose it is: when its listener serves several flows, and it matters which. */
+/* Whether a connection has to say whose it is: when its listener serves several flows, and it
+ * matters which. */
 static bool greets(const struct nm_group *group, const struct nm_draft_step *step)
 {
 	const struct nm_opts_opening *opts = step->opts;
@@ -185,7 +186,8 @@ struct selected {
 	int32_t stride;
 };
 
-/* Where flows have several connections, each step says which it means, unless the step before it means the same. */
+/* Where flows have several connections, each step says which it means, unless the step before it
+ * means the same. */
 static void emit_select(struct nm_group *group, const struct nm_phase *phase,
 			const struct nm_draft_step *step, struct selected *selected)
 {
@@ -280,7 +282,8 @@ static bool awaits(const struct nm_group *group, const struct nm_phase *phase,
 	return true;
 }
 
-/* Whether nothing has been read from the connection since this end sent something, or nobody knows. */
+/* Whether nothing has been read from the connection since this end sent something, or nobody
+ * knows. */
 static bool has_sent_last(const struct nm_group *group, const struct nm_phase *phase,
 			  const struct nm_instr *close)
 {
@@ -352,7 +355,8 @@ static void add_wait(struct nm_phase *phase, uint64_t wait_ns)
 	phase->wait_ns = wait_ns < most - phase->wait_ns ? phase->wait_ns + wait_ns : most;
 }
 
-/* With one socket for several peers, the end that accepts has another transport than the one that connects. */
+/* With one socket for several peers, the end that accepts has another transport than the one that
+ * connects. */
 static struct nm_draft_step of_side(const struct nm_draft_step *step, const struct side *side)
 {
 	struct nm_draft_step own = *step;
@@ -522,7 +526,8 @@ static int emit_group(const struct nm_draft *draft, uint32_t number, const struc
 	group->n_openings = from->n_openings;
 	group->n_conns = from->n_conns ? from->n_conns : 1;
 	group->chunk_bytes = chunk_of(from);
-	/* The connections of a flow must not end at several flows, and the ends of a connection draw the same. */
+	/* The connections of a flow must not end at several flows, and the ends of a connection
+	 * draw the same. */
 	group->needs_identity =
 		(group->n_conns > 1 || draws(from)) && group->n_flows > group->n_workers;
 	group->phases = calloc(from->n_transactions + 1, sizeof(*group->phases));

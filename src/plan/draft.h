@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile read with all its options typed, as the master sees it, before it is checked as a whole and written out
- * for one side. */
+/* A profile read with all its options typed, as the master sees it, before it is checked as a whole
+ * and written out for one side. */
 #ifndef NM_PLAN_DRAFT_H
 #define NM_PLAN_DRAFT_H
 
@@ -26,8 +26,8 @@ struct nm_draft_step {
 	const void *mirror_transport_opts;  /* the same, for the other end */
 	const struct nm_draft_step *opened; /* the step that opens its connection */
 	const struct nm_common_opts *common;
-	const struct nm_transport
-		*message_transport; /* whose message_opts were given; NULL: none */
+	/* whose message_opts were given; NULL: none */
+	const struct nm_transport *message_transport;
 	const void *message_opts;
 	uint32_t slot; /* of its connection */
 	int32_t stride;
@@ -82,10 +82,11 @@ struct nm_draft {
 /* Reads the tree. Every mistake goes to draft->diags; what can be read is read all the same. */
 void nm_draft_read(struct nm_draft *draft, const struct nm_node *root);
 void nm_draft_fini(struct nm_draft *draft);
-/* Follows the connections through each group's program, which completes the steps, and checks what concerns more than
- * one flowop. */
+/* Follows the connections through each group's program, which completes the steps, and checks what
+ * concerns more than one flowop. */
 void nm_draft_check(struct nm_draft *draft);
-/* Follows the connections of a flow through the group's program: gives each step its connection, host and slot. */
+/* Follows the connections of a flow through the group's program: gives each step its connection,
+ * host and slot. */
 void nm_draft_connect(struct nm_draft *draft, struct nm_draft_group *group);
 /* Whether a step opens a connection, or does something with one. */
 bool nm_draft_has_conn(const struct nm_draft_step *step);
@@ -94,12 +95,14 @@ bool nm_draft_is_skipped(const struct nm_draft_transaction *transaction);
 uint32_t nm_draft_leader(const struct nm_draft_group *group,
 			 const struct nm_draft_transaction *transaction);
 
-/* Whether a host only sends in a transaction that another leads, and so is not bound to its passes. */
+/* Whether a host only sends in a transaction that another leads, and so is not bound to its
+ * passes. */
 bool nm_draft_is_open_sender(const struct nm_draft_group *group,
 			     const struct nm_draft_transaction *transaction, uint32_t host);
 /* Finds the files that the master will send (moving.c). */
 void nm_draft_find_files(struct nm_draft *draft);
-/* Warns of each rsize and rcvlowat that has no effect, and forgets it; refuses files where they cannot be sent (moving.c). */
+/* Warns of each rsize and rcvlowat that has no effect, and forgets it; refuses files where they
+ * cannot be sent (moving.c). */
 void nm_draft_check_moving(struct nm_draft *draft, struct nm_draft_group *group);
 
 /* What a step waits by itself, such as think: its option of the name `duration`; 0: nothing. */

@@ -12,8 +12,8 @@
 #include "plan/plan.h"
 #include "transport/transport.h"
 
-/* Text from the profile: as it is when it is one word, else in quotes, with \\ before what would end them and \\xNN for
- * the bytes of control characters. */
+/* Text from the profile: as it is when it is one word, else in quotes, with \\ before what would
+ * end them and \\xNN for the bytes of control characters. */
 static void dump_text(FILE *out, const char *text, bool quoted)
 {
 	for (const char *c = text; *c && !quoted; c++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The elements of a profile and their attributes, declared once: the compiler, --describe, the schema and the manual
- * all walk these tables. */
+/* The elements of a profile and their attributes, declared once: the compiler, --describe, the
+ * schema and the manual all walk these tables. */
 #ifndef NM_PLAN_ELEMENTS_H
 #define NM_PLAN_ELEMENTS_H
 

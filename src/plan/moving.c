@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What concerns the bytes that flowops move: where rsize and rcvlowat have an effect, and the files that are sent. */
+/* What concerns the bytes that flowops move: where rsize and rcvlowat have an effect, and the files
+ * that are sent. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,8 +25,8 @@ static const char *rsize_is_vain(const struct nm_draft_group *group,
 	return NULL;
 }
 
-/* Why rcvlowat has no effect; NULL: it has one. What is awaited must go on coming, until the other end is told to stop:
- * otherwise the last bytes would wake nobody. */
+/* Why rcvlowat has no effect; NULL: it has one. What is awaited must go on coming, until the other
+ * end is told to stop: otherwise the last bytes would wake nobody. */
 static const char *rcvlowat_is_vain(const struct nm_draft_transaction *transaction,
 				    const struct nm_draft_step *step)
 {
@@ -72,7 +73,8 @@ static void check_stream(struct nm_draft *draft, const struct nm_draft_step *ste
 			      step->op->flags & NM_FLOWOP_FILES ? "files need" : "it needs");
 }
 
-/* What follows on its connection, also with the next pass, and moves the other way or closes; NULL: neither. */
+/* What follows on its connection, also with the next pass, and moves the other way or closes; NULL:
+ * neither. */
 static const struct nm_draft_step *turn_after(const struct nm_draft_group *group,
 					      const struct nm_draft_transaction *transaction,
 					      const struct nm_draft_step *step)
@@ -149,8 +151,8 @@ static void check_special(struct nm_draft *draft, const struct nm_draft_step *st
 				     step->op->name, flags[i].name, step->transport->name);
 }
 
-/* What the slave takes at once of data that go one way and say nothing about it, or as much as wakes it, if that is more:
- * the messages are counted all the same. */
+/* What the slave takes at once of data that go one way and say nothing about it, or as much as
+ * wakes it, if that is more: the messages are counted all the same. */
 #define ONE_WAY_BYTES 65536u
 
 static void read_ahead(struct nm_draft_group *group)

@@ -55,7 +55,8 @@ static bool wants_more(const struct nm_instr *instr)
 	       opts->more && instr->transport && (instr->transport->caps & NM_TRANSPORT_TCP);
 }
 
-/* Writes after which more is sent: the next that concerns the connection, also in the next pass, is one as well. */
+/* Writes after which more is sent: the next that concerns the connection, also in the next pass, is
+ * one as well. */
 static void note_holds(struct nm_group *group, struct nm_phase *phase)
 {
 	const uint32_t concerns = NM_FLOWOP_MOVES | NM_FLOWOP_CLOSES;
@@ -113,7 +114,8 @@ static unsigned openings_of(const struct nm_group *group, const struct nm_instr 
 	return count;
 }
 
-/* Whether all that a pass does with a connection begins with a message of who leads, and is messages. */
+/* Whether all that a pass does with a connection begins with a message of who leads, and is
+ * messages. */
 static bool can_renew(const struct nm_group *group, const struct nm_phase *phase,
 		      struct nm_instr *instr)
 {
@@ -134,7 +136,8 @@ static bool can_renew(const struct nm_group *group, const struct nm_phase *phase
 	       openings_of(group, instr) == 1;
 }
 
-/* Connections can be replaced between two passes when there is one other end, and both know where a pass begins. */
+/* Connections can be replaced between two passes when there is one other end, and both know where a
+ * pass begins. */
 static void note_renewals(struct nm_group *group, const struct nm_draft_group *from,
 			  struct nm_phase *phase)
 {
@@ -152,7 +155,8 @@ static void note_renewals(struct nm_group *group, const struct nm_draft_group *f
 			phase->reconnects = false;
 }
 
-/* What a flow sends at most without waiting until the kernel has it: there is room for that, most of the time. */
+/* What a flow sends at most without waiting until the kernel has it: there is room for that, most
+ * of the time. */
 #define LETS_GO_MAX 16384u
 
 static bool can_post(const struct nm_instr *instr)
@@ -170,7 +174,8 @@ static bool can_post(const struct nm_instr *instr)
 	       !instr->drains && (!follows || instr->ahead);
 }
 
-/* Phases whose messages can be moved by io_uring: the other end sends nothing beyond the passes, as what is posted takes it. */
+/* Phases whose messages can be moved by io_uring: the other end sends nothing beyond the passes, as
+ * what is posted takes it. */
 static void note_posts(struct nm_group *group, struct nm_phase *phase)
 {
 	struct nm_instr *first = &group->instrs[phase->first];

@@ -11,8 +11,9 @@ struct nm_group;
 struct nm_phase;
 struct nm_plan;
 
-/* Completes the instructions of a phase, which are the last of the group so far, and the phase: what may be done with
- * one call, held back or left to a later one, and whether connections can be replaced. */
+/* Completes the instructions of a phase, which are the last of the group so far, and the phase:
+ * what may be done with one call, held back or left to a later one, and whether connections can be
+ * replaced. */
 void nm_phase_note(struct nm_group *group, const struct nm_draft_group *from,
 		   struct nm_phase *phase);
 /* Whether any of its transactions is run by io_uring on this side. */

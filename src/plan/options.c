@@ -56,8 +56,8 @@ static size_t add_names(const struct nm_opt *table, const char **names, size_t c
 	return count;
 }
 
-/* "connect and accept over tcp, udp": the transports with an option of that name, of connections or of messages.
- * Returns how much of buf is used. */
+/* "connect and accept over tcp, udp": the transports with an option of that name, of connections or
+ * of messages. Returns how much of buf is used. */
 static size_t whose_transports(const char *name, bool of_messages, char *buf, size_t size,
 			       size_t used)
 {
@@ -179,8 +179,8 @@ static void set_mirror(struct reading *r, const char *name, const char *value)
 		(void)nm_opt_set(opt, r->mirror_opts, value, why, sizeof why);
 }
 
-/* Whether a comma stands where a blank is meant: at the end, or before the name of an option. Those between
- * parentheses are no such commas. */
+/* Whether a comma stands where a blank is meant: at the end, or before the name of an option. Those
+ * between parentheses are no such commas. */
 static bool has_comma(const struct reading *r, const char *word)
 {
 	if (strchr(word, '('))
@@ -202,7 +202,8 @@ static bool has_comma(const struct reading *r, const char *word)
 	return false;
 }
 
-/* An option of single messages decides over which transport they must go: the connection is not known yet. */
+/* An option of single messages decides over which transport they must go: the connection is not
+ * known yet. */
 static const struct nm_opt *find_message_option(struct reading *r, const char *name)
 {
 	const struct nm_opt *opt = NULL;

@@ -22,15 +22,16 @@ struct nm_param {
 	char *def;   /* NULL: no default, a value must be given */
 	char *help;  /* may be NULL */
 	char *value; /* the one in force; NULL while none */
-	char *stand_in; /* what is used for a wrong value, so that it is told once; NULL: the value is right */
+	/* what is used for a wrong value, so that it is told once; NULL: the value is right */
+	char *stand_in;
 	enum nm_param_source source;
 	unsigned line; /* 0: not declared, only used */
 	bool used;     /* something in the profile refers to it */
 	bool missing;  /* used without a value */
 };
 
-/* Stands in the tree for what has no value, which has been told: no XML text can have it, and nothing is to be said about
- * a value with it. */
+/* Stands in the tree for what has no value, which has been told: no XML text can have it, and
+ * nothing is to be said about a value with it. */
 #define NM_NO_VALUE "\x01"
 
 struct nm_params {
@@ -38,7 +39,8 @@ struct nm_params {
 	size_t count;
 };
 
-/* Looks a name up outside the profile; returns a borrowed value or NULL. cli passes one over getenv. */
+/* Looks a name up outside the profile; returns a borrowed value or NULL. cli passes one over
+ * getenv. */
 typedef const char *(*nm_lookup_fn)(const char *name, void *arg);
 
 /* Where values come from; all borrowed during a call. */
@@ -49,11 +51,12 @@ struct nm_param_values {
 	void *arg;	     /* of lookup */
 };
 
-/* Reads <param> elements, finds values (defines, then lookup, then default), checks them by type, and replaces every
- * $name and ${name} in the attribute values of the tree ("$$" is a dollar sign). Elements <param> are taken out of the
- * tree, so what remains is the substituted profile. All problems go to diags (also defines that nothing uses, with a
- * hint). Undeclared names are looked up too (uperf's profiles declare nothing), with uperf's rules beside ours: among
- * the defines as written, then in lower case, and outside in lower case, then as written. */
+/* Reads <param> elements, finds values (defines, then lookup, then default), checks them by type,
+ * and replaces every $name and ${name} in the attribute values of the tree ("$$" is a dollar sign).
+ * Elements <param> are taken out of the tree, so what remains is the substituted profile. All
+ * problems go to diags (also defines that nothing uses, with a hint). Undeclared names are looked
+ * up too (uperf's profiles declare nothing), with uperf's rules beside ours: among the defines as
+ * written, then in lower case, and outside in lower case, then as written. */
 void nm_params_apply(struct nm_node *root, const char *file, const struct nm_param_values *values,
 		     struct nm_params *ret_params, struct nm_diags *diags);
 /* Only the declarations with the values in force, missing ones allowed: for --params. */

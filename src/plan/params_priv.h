@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameters of a profile while they are read: what their declaration (params.c) and their use (substitute.c)
- * share. What runs out of memory notes that in `failed`. */
+/* The parameters of a profile while they are read: what their declaration (params.c) and their use
+ * (substitute.c) share. What runs out of memory notes that in `failed`. */
 #ifndef NM_PLAN_PARAMS_PRIV_H
 #define NM_PLAN_PARAMS_PRIV_H
 
@@ -42,7 +42,8 @@ static inline bool nm_is_param_name_char(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* params.c: NULL when there is none. A define that is found counts as used; of several the last one wins. */
+/* params.c: NULL when there is none. A define that is found counts as used; of several the last one
+ * wins. */
 struct nm_param *nm_param_find(const struct nm_params *params, const char *name);
 const char *nm_param_define(struct nm_params_context *c, const char *name);
 /* Declares nothing yet: a name without a value. NULL when out of memory. */

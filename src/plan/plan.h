@@ -23,7 +23,8 @@
 /* A longer wait counts as this one. */
 #define NM_PLAN_MAX_WAIT_NS UINT64_C(1000000000000000000)
 
-/* Flows of one worker that one listening socket serves; more flows get more sockets, since the kernel bounds its queue. */
+/* Flows of one worker that one listening socket serves; more flows get more sockets, since the
+ * kernel bounds its queue. */
 #define NM_FLOWS_PER_LISTEN_SOCKET 2048
 
 #define NM_NO_HOST UINT32_MAX
@@ -45,14 +46,18 @@ struct nm_phase {
 	bool holds; /* some writes let the kernel hold bytes back */
 	bool empty; /* nothing crosses the network on this side: a slave does not run it at all */
 	bool leads; /* this side begins each pass; otherwise it follows, and is told the count */
-	bool open_sender; /* slave's plan: it only sends, and leads though another host leads the others */
+	/* slave's plan: it only sends, and leads though another host leads the others */
+	bool open_sender;
 	int rcvlowat;	 /* SO_RCVLOWAT of the connections while it lasts; 0: as they have it */
 	bool reconnects; /* its connections can be opened anew between its passes */
-	bool drains; /* master's plan: some hosts are free, and what they send beyond the passes is drained */
+	/* master's plan: some hosts are free, and what they send beyond the passes is drained */
+	bool drains;
 	uint32_t leader; /* master's plan: which host leads, NM_NO_HOST when the master does */
 	bool reliable;	 /* all its connections are: counts must agree, unless something fails */
 	bool can_fail;	 /* something may fail without an end of the run */
-	bool may_lose; /* on any side messages may be lost, or flowops fail: it ends by agreement, not by count alone */
+	/* on any side messages may be lost, or flowops fail: it ends by agreement, not by count
+	 * alone */
+	bool may_lose;
 	uint64_t bytes_sent; /* of one pass on this side, if no size is drawn */
 	bool unmatched; /* master's plan: some of its bytes are sent to, or received from, nobody */
 	uint64_t wait_ns; /* what the flowops of a pass wait by themselves, on either side */
@@ -79,7 +84,8 @@ struct nm_group {
 	bool spins;	      /* they never sleep while they wait */
 	bool awake;	      /* they sleep, but idle CPUs do not */
 	bool moves_files;     /* this side sends or receives some */
-	bool gives_up; /* messages on streams may be given up half-way, and then move before the next */
+	/* messages on streams may be given up half-way, and then move before the next */
+	bool gives_up;
 	uint32_t pipeline;    /* the most requests that a flow has outstanding here; 0: one */
 	bool moves_datagrams; /* over sockets that may lose them */
 	bool sends_uncopied;  /* some of them without a copy */
@@ -93,7 +99,9 @@ struct nm_plan {
 	char *name;  /* of the profile; owned */
 	bool master; /* the master's side */
 	enum nm_throughput throughput;
-	char **hosts; /* as named in the profile, each once; owned. A slave's plan has one: the master ("master") */
+	/* as named in the profile, each once; owned. A slave's plan has one: the master
+	 * ("master") */
+	char **hosts;
 	uint32_t n_hosts;
 	struct nm_group *groups;
 	uint32_t n_groups;
@@ -101,10 +109,12 @@ struct nm_plan {
 	void *arena;	   /* owns option structs */
 };
 
-/* Compiles the substituted tree for the master. NULL with errors in diags; all of them, not only the first. */
+/* Compiles the substituted tree for the master. NULL with errors in diags; all of them, not only
+ * the first. */
 struct nm_plan *nm_plan_compile(const struct nm_node *root, const char *file,
 				struct nm_diags *diags);
-/* The plan of a slave: what the host numbered `host` runs. The tree is the same. NULL with errors in diags. */
+/* The plan of a slave: what the host numbered `host` runs. The tree is the same. NULL with errors
+ * in diags. */
 struct nm_plan *nm_plan_compile_mirror(const struct nm_node *root, const char *file,
 				       const char *host, struct nm_diags *diags);
 struct nm_plan *nm_plan_free(struct nm_plan *plan); /* accepts NULL, returns NULL */
@@ -112,14 +122,15 @@ struct nm_plan *nm_plan_free(struct nm_plan *plan); /* accepts NULL, returns NUL
 /* The compiled program as text, for --dump-plan; owned by the caller. */
 char *nm_plan_dump(const struct nm_plan *plan);
 
-/* Whether this host has all the protocols that its side of the plan needs: 0, or -errno with an error in diags for each
- * opening whose protocol is missing. */
+/* Whether this host has all the protocols that its side of the plan needs: 0, or -errno with an
+ * error in diags for each opening whose protocol is missing. */
 int nm_plan_check_protocols(const struct nm_plan *plan, const char *file, struct nm_diags *diags);
 /* How many descriptors a process of this side needs at most while it runs the plan. */
 uint64_t nm_plan_descriptors(const struct nm_plan *plan);
 /* The flows of all groups. */
 uint64_t nm_plan_flows(const struct nm_plan *plan);
-/* The longest wait that the profile itself asks for, on either side, ns: longer silence is a stall. */
+/* The longest wait that the profile itself asks for, on either side, ns: longer silence is a
+ * stall. */
 uint64_t nm_plan_longest_wait_ns(const struct nm_plan *plan);
 
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The connections of a flow, followed through its program: which of them each flowop opens, uses or closes.
+/* The connections of a flow, followed through its program: which of them each flowop opens, uses or
+ * closes.
  *
- * A connection has a number (conn=N) or none (0), and several may be open that have the same. Of these a flowop takes
- * the one that was used first since the last disconnect, and when none was used, the newest. As the pool of a flow
- * changes in the same way in every flow, all of this is known when the profile is compiled: a step gets a slot, and
- * when each pass of a transaction moves on to the next connection, a stride. */
+ * A connection has a number (conn=N) or none (0), and several may be open that have the same. Of
+ * these a flowop takes the one that was used first since the last disconnect, and when none was
+ * used, the newest. As the pool of a flow changes in the same way in every flow, all of this is
+ * known when the profile is compiled: a step gets a slot, and when each pass of a transaction moves
+ * on to the next connection, a stride. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -39,7 +39,8 @@ struct place {
 	bool whole; /* the value is one name and nothing else: uperf takes no empty value for it */
 };
 
-/* A name of ours in a profile of uperf: that program makes everything lower case before it looks. */
+/* A name of ours in a profile of uperf: that program makes everything lower case before it
+ * looks. */
 static void choose_undeclared(struct nm_params_context *c, struct nm_param *param, unsigned line)
 {
 	char low[NM_PARAM_NAME_LENGTH + 1];
@@ -166,7 +167,8 @@ void nm_param_forget_missing(struct nm_params_context *c)
 	free(c->missing);
 }
 
-/* text points behind the dollar sign. Returns what follows the name, or NULL when there is no name. */
+/* text points behind the dollar sign. Returns what follows the name, or NULL when there is no
+ * name. */
 static const char *read_name(const char *text, char name[NM_PARAM_NAME_LENGTH + 1])
 {
 	bool braces = *text == '{';

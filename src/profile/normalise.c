@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two passes. The first goes through the characters and mends what is inside tags, comments and declarations; it keeps
- * a list of the tags. The second goes through that list and mends the nesting, unless it is right as it is. */
+/* Two passes. The first goes through the characters and mends what is inside tags, comments and
+ * declarations; it keeps a list of the tags. The second goes through that list and mends the
+ * nesting, unless it is right as it is. */
 #include "profile/normalise.h"
 
 #include <errno.h>

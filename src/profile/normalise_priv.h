@@ -33,7 +33,8 @@ struct nm_remarks {
 void nm_remark(struct nm_remarks *remarks, unsigned line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The elements whose order is known, by how deep they are. Only what stands in this order can be mended. */
+/* The elements whose order is known, by how deep they are. Only what stands in this order can be
+ * mended. */
 struct nm_known {
 	const char *name;
 	int level;
@@ -64,8 +65,8 @@ struct nm_tags {
 
 /* The first pass (tags.c): mends what is inside tags, comments and declarations. */
 void nm_tags_scan(struct nm_tags *tags, const char *text, size_t length);
-/* The second pass (nesting.c): mends what is between tags, unless it is right as it is. Returns whether it made
- * ret_text. */
+/* The second pass (nesting.c): mends what is between tags, unless it is right as it is. Returns
+ * whether it made ret_text. */
 bool nm_nesting_mend(const struct nm_tags *tags, struct nm_text *ret_text,
 		     struct nm_remarks *ret_remarks);
 

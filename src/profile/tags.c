@@ -256,7 +256,8 @@ static bool is_doctype(const struct scan *s)
 	return true;
 }
 
-/* One that declares nothing itself says nothing of interest; any other is for the parser to refuse. */
+/* One that declares nothing itself says nothing of interest; any other is for the parser to
+ * refuse. */
 static void doctype(struct scan *s)
 {
 	char quote = '\0';
@@ -310,7 +311,8 @@ static bool is_reference(const char *text, size_t length)
 	return n > begin && n < length && text[n] == ';';
 }
 
-/* The next n characters, as a value between quotes. Returns whether an '&' had to be written out. */
+/* The next n characters, as a value between quotes. Returns whether an '&' had to be written
+ * out. */
 static bool copy_value(struct scan *s, size_t n)
 {
 	bool bare = false;
@@ -391,7 +393,8 @@ static void write_attribute(struct scan *s, const struct attribute *attr)
 		copy(s, 1);
 }
 
-/* A value that ends with '=' and has something right behind it lacks its quote: type="write options="size=1" */
+/* A value that ends with '=' and has something right behind it lacks its quote: type="write
+ * options="size=1" */
 static bool lacks_quote(const struct scan *s, const struct attribute *attr)
 {
 	size_t n = attr->value_length;

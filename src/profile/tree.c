@@ -84,8 +84,8 @@ static void check_encoding(struct reader *reader)
 		      length > MAX_QUOTED ? MAX_QUOTED : (int)length, name);
 }
 
-/* No '<' is inside a tag, so that the attributes between two of them bound those of any tag, whatever else is
- * wrong with the text. */
+/* No '<' is inside a tag, so that the attributes between two of them bound those of any tag,
+ * whatever else is wrong with the text. */
 static void check_flood(struct reader *reader)
 {
 	unsigned line = 1, tag_line = 1;
@@ -110,7 +110,8 @@ static void check_flood(struct reader *reader)
 
 /* ---- while libxml2 reads ---- */
 
-/* Stops before anything of it is read: what it declares (entities above all) never comes into being. */
+/* Stops before anything of it is read: what it declares (entities above all) never comes into
+ * being. */
 static void on_doctype(void *arg, const xmlChar *name, const xmlChar *external_id,
 		       const xmlChar *system_id)
 {
@@ -222,7 +223,8 @@ static void on_text(void *arg, const xmlChar *text, int length)
 
 /* ---- from libxml2's tree to ours ---- */
 
-/* A name as it is written, so that nothing with a prefix passes for something of ours; NULL: out of memory. */
+/* A name as it is written, so that nothing with a prefix passes for something of ours; NULL: out of
+ * memory. */
 static char *whole_name(const xmlNs *ns, const xmlChar *name)
 {
 	char *whole = NULL;
@@ -471,7 +473,8 @@ static void print_escaped(FILE *out, const char *text)
 	}
 }
 
-/* Each element begins on the line that it had in the file, so that what is said about it elsewhere still fits. */
+/* Each element begins on the line that it had in the file, so that what is said about it elsewhere
+ * still fits. */
 static void print_node(FILE *out, const struct nm_node *node, unsigned *line)
 {
 	for (; *line < node->line; ++*line)

@@ -36,8 +36,8 @@ struct nm_node *nm_profile_parse(const char *file, const char *text, size_t leng
 /* Reads a file (at most NM_PROFILE_MAX_BYTES) into an owned, terminated buffer; NULL with an error
  * in diags. */
 char *nm_profile_slurp(const char *path, size_t *ret_length, struct nm_diags *diags);
-/* The tree as XML text, each element on the line that it came from, owned by the caller (free); NULL when out of
- * memory. */
+/* The tree as XML text, each element on the line that it came from, owned by the caller (free);
+ * NULL when out of memory. */
 char *nm_profile_print(const struct nm_node *root);
 struct nm_node *nm_node_free(struct nm_node *node); /* accepts NULL, returns NULL */
 

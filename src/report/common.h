@@ -22,7 +22,8 @@ const struct nm_result *nm_runs_last(const struct nm_runs *series);
 bool nm_result_has_response(const struct nm_result *result);
 /* Time in which the CPUs did something, ns. */
 uint64_t nm_cpu_busy_ns(const struct nm_cpu_times *cpu);
-/* Prints what may come from a peer or a profile, with spaces for control characters; NULL is nothing. */
+/* Prints what may come from a peer or a profile, with spaces for control characters; NULL is
+ * nothing. */
 void nm_print_plain(FILE *out, const char *text);
 /* The same for a line of formatted text; the line end is added. */
 void nm_print_line(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The intervals: a header line, then a row for each interval of each run. What is not known is an empty cell. */
+/* The intervals: a header line, then a row for each interval of each run. What is not known is an
+ * empty cell. */
 #include "report/report.h"
 
 #include <errno.h>
@@ -9,7 +10,8 @@
 #include "report/common.h"
 #include "result/datagram_stats.h"
 
-/* RFC 4180: quotes only where they are needed. No cell has a line end or another control character. */
+/* RFC 4180: quotes only where they are needed. No cell has a line end or another control
+ * character. */
 static void print_name(FILE *out, const char *host, const char *column)
 {
 	bool quoted = strpbrk(host, ",\"") != NULL;

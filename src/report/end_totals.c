@@ -57,8 +57,8 @@ static struct nm_end_totals end_of_phases(const struct nm_result *result)
 	return end_of(&sum, result->totals.seconds);
 }
 
-/* The same where only a part of them is measured: each slave by its own window. One that has no part in them adds
- * nothing. */
+/* The same where only a part of them is measured: each slave by its own window. One that has no
+ * part in them adds nothing. */
 static struct nm_end_totals end_of_windows(const struct nm_result *result)
 {
 	struct nm_end_totals sum = {.known = false};

@@ -16,7 +16,8 @@ struct nm_end_totals {
 	uint64_t bytes_received, bytes_mapped;
 };
 
-/* Throughput is bits, not transactions: as the profile says, or else when all the data goes one way. */
+/* Throughput is bits, not transactions: as the profile says, or else when all the data goes one
+ * way. */
 bool nm_is_stream(const struct nm_result *result);
 struct nm_end_totals nm_master_totals(const struct nm_result *result);
 /* Known only when all of them have delivered. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Logs of histograms, in the form that HdrHistogram's tools read: format version 1.3 of HistogramLogWriter, histograms
- * encoded as its V2, compressed by zlib, in base64. With two significant digits its buckets are exactly ours, so that
- * nothing is lost. Values are nanoseconds; the column of maxima is in milliseconds, as its writers have it. */
+/* Logs of histograms, in the form that HdrHistogram's tools read: format version 1.3 of
+ * HistogramLogWriter, histograms encoded as its V2, compressed by zlib, in base64. With two
+ * significant digits its buckets are exactly ours, so that nothing is lost. Values are nanoseconds;
+ * the column of maxima is in milliseconds, as its writers have it. */
 #ifndef NM_REPORT_HDR_H
 #define NM_REPORT_HDR_H
 

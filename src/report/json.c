@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The result document, schema netmodel.result/1 (docs/netmodel-result.schema.json). Several runs give the document of
- * the last one with a member "repeat" that holds the totals of each and their summary. */
+/* The result document, schema netmodel.result/1 (docs/netmodel-result.schema.json). Several runs
+ * give the document of the last one with a member "repeat" that holds the totals of each and their
+ * summary. */
 #include "report/report.h"
 
 #include <errno.h>

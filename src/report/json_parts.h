@@ -26,8 +26,8 @@ json_t *nm_json_direction(const struct nm_datagram_direction *way);
 json_t *nm_json_window(const struct nm_window *window, const struct nm_percentiles *percentiles);
 json_t *nm_json_latency(const struct nm_latency *latency, const struct nm_percentiles *percentiles);
 /* json_statistics.c */
-/* What a host did for a group in detail: "operations", "strands" where they were kept, and for a slave its
- * "phases". */
+/* What a host did for a group in detail: "operations", "strands" where they were kept, and for a
+ * slave its "phases". */
 json_t *nm_json_group_report(const struct nm_result *result, const struct nm_result_host *host,
 			     size_t group);
 /* What it did in a transaction: "operations" and "flowops". */

@@ -11,8 +11,9 @@
 #include "report/common.h"
 #include "report/throughput.h"
 
-/* The keys of the other lines, without those that begin with remote_, repeat_, param_ and warning. A key belongs here also where
- * a run gives it no line: what a script finds under it must not depend on that. */
+/* The keys of the other lines, without those that begin with remote_, repeat_, param_ and warning.
+ * A key belongs here also where a run gives it no line: what a script finds under it must not
+ * depend on that. */
 static const char *const own_keys[] = {
 	"VERSION",
 	"allowed_core_num",

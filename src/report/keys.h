@@ -10,14 +10,16 @@
 #include "report/end_totals.h"
 #include "result/runs.h"
 
-/* A parameter under its name, as neper has its options; one that has the name of another line gets a prefix. */
+/* A parameter under its name, as neper has its options; one that has the name of another line gets
+ * a prefix. */
 void nm_keys_param(FILE *out, const char *name, const char *value);
 /* PREFIX_min and so on, in seconds; nothing when nothing was measured. */
 void nm_keys_latency(FILE *out, const char *prefix, const struct nm_latency *latency,
 		     const struct nm_percentiles *percentiles);
 /* So much time in such units. */
 void nm_keys_duration(uint64_t ns, uint64_t unit_ns, char *text, size_t size);
-/* The value of a parameter as neper has it: 0 or 1, bytes, bytes a second, and times in such units. False: it is text. */
+/* The value of a parameter as neper has it: 0 or 1, bytes, bytes a second, and times in such units.
+ * False: it is text. */
 bool nm_keys_number(const struct nm_param *param, uint64_t unit_ns, char *text, size_t size);
 /* "50,99.9,"; NM_KEYS_PERCENTILES are enough. */
 #define NM_KEYS_PERCENTILES 4096
@@ -39,9 +41,9 @@ void nm_keys_cores(FILE *out, const char *prefix, const char *cpus);
 /* What was received without a copy, when that was asked for. */
 void nm_keys_mapped(FILE *out, const char *prefix, const struct nm_result *result,
 		    const struct nm_end_totals *end);
-/* What this end and the others have moved: throughput, throughput_units, bytes_mmaped, percent_mmaped,
- * local_throughput, remote_throughput. Where this end reads nothing of a stream the others' throughput and mapped bytes
- * stand for its own, but for local_throughput. */
+/* What this end and the others have moved: throughput, throughput_units, bytes_mmaped,
+ * percent_mmaped, local_throughput, remote_throughput. Where this end reads nothing of a stream the
+ * others' throughput and mapped bytes stand for its own, but for local_throughput. */
 void nm_keys_ends(FILE *out, const struct nm_result *result, const struct nm_view *view,
 		  bool stream);
 /* Seconds with all nanoseconds: a double would round them. */

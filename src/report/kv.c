@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* key=value lines under the names that scripts for neper know, with these differences: every value covers the measured
- * window exactly; resource usage is counted from the window's start, so the _start keys are 0, but for maxrss, which is no sum; a value that is not
- * known has no line; and the slaves' figures are there, under remote_. */
+/* key=value lines under the names that scripts for neper know, with these differences: every value
+ * covers the measured window exactly; resource usage is counted from the window's start, so the
+ * _start keys are 0, but for maxrss, which is no sum; a value that is not known has no line; and
+ * the slaves' figures are there, under remote_. */
 #include "report/report.h"
 
 #include <errno.h>
@@ -193,7 +194,8 @@ static void print_totals(const struct nm_result *result, const struct nm_view *v
 /* How long a name may be within a key. */
 #define KEY_NAME 120
 
-/* A name without what would end a key, split it where it is split at blanks, or be taken for the number behind it. */
+/* A name without what would end a key, split it where it is split at blanks, or be taken for the
+ * number behind it. */
 static void key_name(const char *name, char key[KEY_NAME + 1])
 {
 	snprintf(key, KEY_NAME + 1, "%s", name ? name : "");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* key=value lines under neper's names and in its order, as a client of neper prints them. Every value covers the
- * measured window. Times are those of the monotonic clock. The writer of a stream shows the throughput of the reader. */
+/* key=value lines under neper's names and in its order, as a client of neper prints them. Every
+ * value covers the measured window. Times are those of the monotonic clock. The writer of a stream
+ * shows the throughput of the reader. */
 #include "report/report.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A report: one output format, one file, one const descriptor. The build makes nm_reports[] from the word list in
- * src/report/local.mk. */
+/* A report: one output format, one file, one const descriptor. The build makes nm_reports[] from
+ * the word list in src/report/local.mk. */
 #ifndef NM_REPORT_REPORT_H
 #define NM_REPORT_REPORT_H
 
@@ -22,8 +22,8 @@ const struct nm_report *nm_report_find(const char *name); /* NULL when unknown *
 /* The options of a run that has not begun and how long it is to take, as neper prints them. */
 void nm_report_neper_options(const struct nm_result *asked, const struct nm_view *view, FILE *out);
 
-/* One line for a terminal while a run goes on, without a line end. What does not fit is left out from the end, whole
- * fields at a time. */
+/* One line for a terminal while a run goes on, without a line end. What does not fit is left out
+ * from the end, whole fields at a time. */
 void nm_report_live_line(const struct nm_result_interval *row, char *buf, size_t size);
 
 #endif

@@ -13,7 +13,8 @@ struct nm_table {
 	size_t n_cells, capacity;
 };
 
-/* Adds the next cell, with spaces for control characters; a row is full after as many as there are letters. */
+/* Adds the next cell, with spaces for control characters; a row is full after as many as there are
+ * letters. */
 void nm_table_cell(struct nm_table *table, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Prints every row behind `indent` spaces, two between columns, none at the end of a line. */

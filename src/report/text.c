@@ -225,7 +225,8 @@ static void add_latency(struct nm_table *table, const char *name, const struct n
 
 #define NAMED_GROUPS 3 /* in a label */
 
-/* Only transactions with a rate have a response: whose it is, where that is not that of all groups. */
+/* Only transactions with a rate have a response: whose it is, where that is not that of all
+ * groups. */
 static const char *response_label(const struct nm_result *result, char *buf, size_t size)
 {
 	size_t n_with = 0, used;
@@ -305,7 +306,8 @@ static void add_time(struct nm_table *table, const struct nm_latency *latency, d
 		      latency->count ? nm_format_duration(seconds, text, sizeof(text)) : "-");
 }
 
-/* The percentiles that a row of a table has room for, by their place in the result; fewer when it has not both. */
+/* The percentiles that a row of a table has room for, by their place in the result; fewer when it
+ * has not both. */
 static size_t row_percentiles(const struct nm_percentiles *percentiles, size_t ret_places[2])
 {
 	size_t count = 0;

@@ -8,8 +8,8 @@
 #define MIB (KIB * KIB)
 #define GIB (KIB * MIB)
 
-/* Of one letter: bits with powers of 1000, bytes with powers of 1024. Each family of more letters is in ascending
- * order. */
+/* Of one letter: bits with powers of 1000, bytes with powers of 1024. Each family of more letters
+ * is in ascending order. */
 static const struct nm_throughput_unit units[] = {
 	{"b", "bits/s", 1 / 8.0},
 	{"k", "10^3bits/s", 1e3 / 8},

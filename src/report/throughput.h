@@ -12,8 +12,9 @@ struct nm_throughput_unit {
 	double bytes_per_s;
 };
 
-/* The unit of a word, NULL when there is none of that name (upper and lower case differ). An "auto-" word stands for
- * the unit of its family in which the rate reads best, at worst the smallest or the largest. */
+/* The unit of a word, NULL when there is none of that name (upper and lower case differ). An
+ * "auto-" word stands for the unit of its family in which the rate reads best, at worst the
+ * smallest or the largest. */
 const struct nm_throughput_unit *nm_throughput_unit(const char *word, double bytes_per_s);
 /* All words, with blanks between; static. */
 const char *nm_throughput_words(void);

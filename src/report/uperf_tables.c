@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables that uperf has, under its names: transactions are numbered from 0 as they are there. */
+/* The tables that uperf has, under its names: transactions are numbered from 0 as they are
+ * there. */
 #include "report/uperf_tables.h"
 
 #include <inttypes.h>
@@ -128,7 +129,8 @@ static void print_strands(const struct nm_result *result, FILE *out)
 				nm_table_cell(&table, "Thr%zu", i);
 				nm_table_cell(&table, "%s", host_name(&result->hosts[h]));
 				nm_table_cell(&table, "%s", group_name(result, g));
-				/* Not strand->seconds: a strand that waits for its rate has a low one. */
+				/* Not strand->seconds: a strand that waits for its rate has a low
+				 * one. */
 				add_amounts(&table, strand->bytes_sent + strand->bytes_received,
 					    group->seconds, strand->operations);
 			}

@@ -121,7 +121,8 @@ struct slaves {
 	bool known;
 };
 
-/* The last row of the master takes in all that a slave has counted since it began: it may have drained for longer. */
+/* The last row of the master takes in all that a slave has counted since it began: it may have
+ * drained for longer. */
 static void add_slave(const struct nm_result *result, size_t number,
 		      const struct nm_result_host *host, struct slaves *slaves)
 {

@@ -11,7 +11,8 @@ struct nm_datagram_direction {
 	bool sent_known, received_known;
 	bool order_known; /* each that was received had a number: reordered, duplicates, late */
 	bool lost_known;
-	int64_t lost; /* below 0: in an interval in which more came after all than were found missing */
+	/* below 0: in an interval in which more came after all than were found missing */
+	int64_t lost;
 	uint64_t sent, received, reordered, duplicates, late;
 	double received_bits_per_s; /* NaN: not known */
 	bool has_jitter;	    /* at least two were received that told when they were sent */
@@ -30,8 +31,9 @@ struct nm_datagram_stats {
 void nm_phase_datagrams(const struct nm_result_phase *phase, struct nm_datagram_stats *ret);
 void nm_result_datagrams(const struct nm_result *result,
 			 struct nm_datagram_stats *ret); /* measured phases */
-/* Of one interval, result->intervals[number]. What was lost is what the receiving end found missing in it, less what came after all; not known of
- * messages that are too short for a number. Where a slave has no row for it, its counts are not known. */
+/* Of one interval, result->intervals[number]. What was lost is what the receiving end found missing
+ * in it, less what came after all; not known of messages that are too short for a number. Where a
+ * slave has no row for it, its counts are not known. */
 void nm_interval_datagrams(const struct nm_result *result, size_t number,
 			   struct nm_datagram_stats *ret);
 /* What one host has received in one of its rows. */

@@ -128,7 +128,8 @@ bool nm_interval_is_last(const struct nm_result *result, const struct nm_result_
 	return row + 1 == result->intervals + result->n_intervals || row[1].phase != row->phase;
 }
 
-/* The grid of a host has the same points, but for what it missed. It may go on for longer: until its own last flow. */
+/* The grid of a host has the same points, but for what it missed. It may go on for longer: until
+ * its own last flow. */
 const struct nm_host_interval *nm_host_interval_at(const struct nm_result *result,
 						   const struct nm_result_host *host,
 						   const struct nm_result_interval *row)

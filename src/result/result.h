@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run found, as plain data. control fills it, report renders it, lib hands it out. Everything here is owned
- * by the result; strings may be NULL when unknown. */
+/* What a run found, as plain data. control fills it, report renders it, lib hands it out.
+ * Everything here is owned by the result; strings may be NULL when unknown. */
 #ifndef NM_RESULT_RESULT_H
 #define NM_RESULT_RESULT_H
 
@@ -99,7 +99,8 @@ struct nm_arrived {
 		ns; /* ns: how long the window was open in transactions with such messages */
 };
 
-/* What a host has counted within the measured window: in measured transactions, without warm-up and cool-down. */
+/* What a host has counted within the measured window: in measured transactions, without warm-up and
+ * cool-down. */
 struct nm_host_window {
 	uint64_t from_ns,
 		to_ns; /* when it opened and closed, by the master's clock; 0: it did not */
@@ -115,16 +116,17 @@ struct nm_result_host {
 	char *error;   /* why not */
 	struct nm_host_facts facts;
 	double rtt_s; /* of the control connection, the best seen */
-	double start_skew_s; /* how much later (or earlier) than the master it entered the first measured phase */
+	/* how much later (or earlier) than the master it entered the first measured phase */
+	double start_skew_s;
 	double skew_error_s; /* how far that may be off: half the round trip */
-	struct nm_counts
-		*groups; /* all phases of each group, n_groups; the counterpart of the master's */
+	/* all phases of each group, n_groups; the counterpart of the master's */
+	struct nm_counts *groups;
 	size_t n_groups;
 	struct nm_counts counts; /* their sum */
 	bool has_usage;
 	struct nm_usage usage; /* delta over the measured window */
-	struct nm_rusage
-		process_start; /* what the process had used when it began; the master only */
+	/* what the process had used when it began; the master only */
+	struct nm_rusage process_start;
 	struct nm_perf_values counters; /* the same; none unless asked for */
 	struct nm_arrived arrived;
 	struct nm_host_window window;
@@ -138,7 +140,8 @@ struct nm_result_host {
 enum nm_reconciled {
 	NM_RECONCILED_UNKNOWN, /* nothing could be compared */
 	NM_RECONCILED_YES,
-	NM_RECONCILED_FORGIVEN, /* something failed that may fail, and what came after it was not compared */
+	/* something failed that may fail, and what came after it was not compared */
+	NM_RECONCILED_FORGIVEN,
 	NM_RECONCILED_NO,
 };
 
@@ -175,14 +178,15 @@ struct nm_result {
 	size_t n_warnings;
 };
 
-/* How many connections have sent data with their first packet, of all those of the groups that were to. False: none
- * were. */
+/* How many connections have sent data with their first packet, of all those of the groups that were
+ * to. False: none were. */
 bool nm_result_fastopens(const struct nm_result *result, uint64_t *ret_fast, uint64_t *ret_all);
 
 /* The same of bytes that were mapped, of those received by the groups that were to. */
 bool nm_result_mapped(const struct nm_result *result, uint64_t *ret_mapped, uint64_t *ret_received);
 
-/* How much the slaves have done less than the master, in per cent of the master: 0 is best. NaN: of nothing. */
+/* How much the slaves have done less than the master, in per cent of the master: 0 is best. NaN: of
+ * nothing. */
 struct nm_difference {
 	double time, data, throughput, operations, errors;
 };
@@ -193,14 +197,15 @@ struct nm_result *nm_result_free(struct nm_result *result);
 void nm_result_warn(struct nm_result *result, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* "50,99.9" -> ascending, doubles dropped. 0, -EINVAL (form or outside 0..100) or -ERANGE (too many). */
+/* "50,99.9" -> ascending, doubles dropped. 0, -EINVAL (form or outside 0..100) or -ERANGE (too
+ * many). */
 int nm_percentiles_parse(const char *text, struct nm_percentiles *ret_percentiles);
 void nm_percentiles_default(struct nm_percentiles *ret_percentiles); /* 50 90 95 99 99.9 */
 /* Fills a latency from a histogram. */
 void nm_latency_from_hist(struct nm_latency *ret_latency, const struct nm_hist_snap *hist,
 			  const struct nm_percentiles *percentiles);
-/* Whether a phase with a rate has made fewer passes than planned: by more than 1 % and one for each flow, which is as
- * many as begin late or end early in any run. */
+/* Whether a phase with a rate has made fewer passes than planned: by more than 1 % and one for each
+ * flow, which is as many as begin late or end early in any run. */
 bool nm_phase_is_behind(const struct nm_result_phase *phase, uint32_t n_flows);
 double nm_window_transactions_per_s(const struct nm_window *window);
 double nm_window_bits_per_s(const struct nm_window *window); /* both directions */

@@ -17,9 +17,9 @@ struct nm_neper_option {
 
 /* How the user wants to see it. */
 struct nm_view {
-	const char *
-		throughput_unit; /* a word of neper's, see report/throughput.h; NULL: none was asked for */
-	const char *cpus;	 /* on which the master's workers were to be; NULL: anywhere */
+	/* a word of neper's, see report/throughput.h; NULL: none was asked for */
+	const char *throughput_unit;
+	const char *cpus;	/* on which the master's workers were to be; NULL: anywhere */
 	const char *slave_cpus; /* the same of the slaves'; NULL: as each of them was told */
 	bool of_slave;		/* a slave's own: there are no intervals to speak of */
 	bool stime_use_proc;	/* neper's stime is that of the whole host */

@@ -10,15 +10,17 @@
 /* Messages over unreliable transports have a number if they have at least so many bytes. */
 #define NM_NUMBERED_BYTES 8u
 
-/* All counters, in the order of the control protocol. iterations: passes of the transaction that came to their end;
- * unanswered: others, in which a wait for what may be lost ended by its limit. errors:
- * flowops that failed. timeouts: waits given up; over reliable transports they are errors too. messages_sent
- * to duplicates are kept over unreliable transports only; late: answers to what had been given up, not taken. fastopens:
- * closed connections whose first packet had data. zerocopy_sends, zerocopy_copied: sends without a copy that have been
- * completed, and those of them for which the kernel has made one after all. bytes_mapped: received without a copy.
- * skipped: numbers of messages that were not there when a later one came; reordered are those that came after all.
- * message_bytes: of bytes_received, those of messages_received; unnumbered: those of them that are too short for a number.
- * jitters, jitter_ns: how often the jitter of a connection has been estimated anew, and the sum of these estimates. */
+/* All counters, in the order of the control protocol. iterations: passes of the transaction that
+ * came to their end; unanswered: others, in which a wait for what may be lost ended by its limit.
+ * errors: flowops that failed. timeouts: waits given up; over reliable transports they are errors
+ * too. messages_sent to duplicates are kept over unreliable transports only; late: answers to what
+ * had been given up, not taken. fastopens: closed connections whose first packet had data.
+ * zerocopy_sends, zerocopy_copied: sends without a copy that have been completed, and those of them
+ * for which the kernel has made one after all. bytes_mapped: received without a copy. skipped:
+ * numbers of messages that were not there when a later one came; reordered are those that came
+ * after all. message_bytes: of bytes_received, those of messages_received; unnumbered: those of
+ * them that are too short for a number. jitters, jitter_ns: how often the jitter of a connection
+ * has been estimated anew, and the sum of these estimates. */
 #define NM_COUNTERS(X)                                                                             \
 	X(iterations)                                                                              \
 	X(bytes_sent)                                                                              \

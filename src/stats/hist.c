@@ -55,7 +55,8 @@ void nm_hist_collect(struct nm_hist_snap *into, const struct nm_hist *h)
 	into->sum_ns += NM_HIST_LOAD_(h->sum_ns);
 	if (!count)
 		return;
-	/* The writer may be between a bucket and the minimum or maximum: then the edges stand in. */
+	/* The writer may be between a bucket and the minimum or maximum: then the edges stand
+	 * in. */
 	uint64_t first_low = nm_hist_bucket_low(first), last_low = nm_hist_bucket_low(last);
 
 	if (min_ns > first_low && min_ns - first_low >= nm_hist_bucket_width(first))

@@ -54,8 +54,9 @@ void nm_hist_init(struct nm_hist *h);
 /* The same for memory that is zero already: what is never recorded to stays untouched. */
 void nm_hist_init_zeroed(struct nm_hist *h);
 void nm_hist_copy(const struct nm_hist *h, struct nm_hist_snap *ret_snap);
-/* The same of its buckets, minimum and maximum alone, and looks only between these: a value beyond that is just being recorded is
- * missed. Cheap where there are many, and touches no memory that was never recorded to. */
+/* The same of its buckets, minimum and maximum alone, and looks only between these: a value beyond
+ * that is just being recorded is missed. Cheap where there are many, and touches no memory that was
+ * never recorded to. */
 void nm_hist_copy_buckets(const struct nm_hist *h, struct nm_hist_snap *ret_snap);
 /* into += what has been recorded so far. */
 void nm_hist_collect(struct nm_hist_snap *into, const struct nm_hist *h);
@@ -64,8 +65,8 @@ void nm_hist_snap_init(struct nm_hist_snap *s); /* empty */
 void nm_hist_snap_merge(struct nm_hist_snap *into, const struct nm_hist_snap *from);
 /* into -= earlier; minimum and maximum are then those of the remaining buckets (their edges). */
 void nm_hist_snap_subtract(struct nm_hist_snap *into, const struct nm_hist_snap *earlier);
-/* Seconds; 0 when empty. pct in 0..100: 0 is the minimum and 100 the maximum, exactly; between them the middle of the
- * bucket that holds the rank, kept within min..max. */
+/* Seconds; 0 when empty. pct in 0..100: 0 is the minimum and 100 the maximum, exactly; between them
+ * the middle of the bucket that holds the rank, kept within min..max. */
 double nm_hist_percentile_s(const struct nm_hist_snap *s, double pct);
 double nm_hist_mean_s(const struct nm_hist_snap *s);
 /* From the buckets: off by less than 1/440 of the values, in the sense of squares. */

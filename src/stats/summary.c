@@ -14,7 +14,8 @@ double nm_student_t95(size_t df)
 
 	if (df <= sizeof table / sizeof *table)
 		return table[df - 1];
-	/* Cornish-Fisher expansion about the normal quantile; off by less than 1e-5 from here on. */
+	/* Cornish-Fisher expansion about the normal quantile; off by less than 1e-5 from here
+	 * on. */
 	double n = (double)df, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
 
 	return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) +

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One data connection as the engine, the flowops and the transports see it. It belongs to one flow, and so to
- * one worker thread. */
+/* One data connection as the engine, the flowops and the transports see it. It belongs to one flow,
+ * and so to one worker thread. */
 #ifndef NM_TRANSPORT_CONN_H
 #define NM_TRANSPORT_CONN_H
 
@@ -19,7 +19,8 @@ struct nm_addr {
 /* The longest that a receive sleeps (NM_CONN_SLEEPS): what main wants is heard that much later. */
 #define NM_CONN_SLEEP_US 50000
 
-/* The first two have the values of EPOLLIN and EPOLLOUT, so that an event's mask can be added as it is. */
+/* The first two have the values of EPOLLIN and EPOLLOUT, so that an event's mask can be added as it
+ * is. */
 enum nm_conn_flags {
 	NM_CONN_IN = 0x001,  /* a receive may find something */
 	NM_CONN_OUT = 0x004, /* a send may find room */
@@ -40,14 +41,14 @@ enum nm_conn_flags {
 	NM_CONN_UNSETTLED = 0x4000,	 /* `settle` has to be called once it is established */
 	NM_CONN_FASTOPEN = 0x8000,	 /* that data came with the first packet is to be counted */
 	NM_CONN_FINISHED = 0x200000,	 /* this end has ended what it sends */
-	NM_CONN_ZEROCOPY =
-		0x400000, /* sends without a copy: over TCP `sent` of them, `seen` told to be complete */
+	/* sends without a copy: over TCP `sent` of them, `seen` told to be complete */
+	NM_CONN_ZEROCOPY = 0x400000,
 	NM_CONN_TOLD = 0x800000,       /* something is told about them */
 	NM_CONN_MORE = 0x1000000,      /* bytes may be held back until more come */
 	NM_CONN_RECONNECT = 0x4000000, /* to be replaced when nothing is on the way */
 	NM_CONN_MAPPED = 0x8000000,    /* state is the mapping of zerocopy.h */
-	NM_CONN_SLEEPS =
-		0x10000000, /* for accept, where it can be: receives wait, but not longer than NM_CONN_SLEEP_US */
+	/* for accept, where it can be: receives wait, but not longer than NM_CONN_SLEEP_US */
+	NM_CONN_SLEEPS = 0x10000000,
 	NM_CONN_POSTED = 0x20000000, /* a receive is posted (ring.h) */
 	NM_CONN_SENT = 0x40000000,   /* a send that was posted and is waited for is done */
 	NM_CONN_LATER = 0x2000000,   /* for connect, accept and adopt: the handshake comes later */
@@ -60,11 +61,12 @@ enum nm_conn_flags {
 
 struct nm_conn {
 	int fd; /* -1 while it is closed */
-	uint32_t
-		ahead; /* what has been received beyond the last message: bytes; of unreliable transports messages */
-	uint32_t
-		uncounted; /* of these bytes, what a posted receive has brought since the last step */
-	uint32_t posted;   /* bytes of the send that was posted last */
+	/* what has been received beyond the last message: bytes; of unreliable transports
+	 * messages */
+	uint32_t ahead;
+	/* of these bytes, what a posted receive has brought since the last step */
+	uint32_t uncounted;
+	uint32_t posted; /* bytes of the send that was posted last */
 	uint32_t flags;
 	uint32_t sent; /* unreliable transports: messages sent that have a number, which this is */
 	const struct nm_transport *transport;
@@ -81,11 +83,12 @@ struct nm_conn {
 	uint64_t jitter;    /* RFC 3550, 6.4.1: 16 times the estimate, ns */
 	bool lossy : 1;	    /* messages may be lost, though the transport is a reliable one */
 	bool resets : 1;    /* its close aborts it (SO_LINGER 0): nm_conn_resets */
-	uint8_t device; /* psp: whose key it has: 1 + its place among those of the opening; 0: none yet */
+	/* psp: whose key it has: 1 + its place among those of the opening; 0: none yet */
+	uint8_t device;
 	uint16_t rotations; /* psp: of that device, known when it gave the key; modulo 65536 */
 	uint32_t uncopied;  /* unreliable transports: sends without a copy (uncopied.h) */
-	uint32_t
-		place; /* and which of the worker's buffers are its own, from the first of them on */
+	/* and which of the worker's buffers are its own, from the first of them on */
+	uint32_t place;
 	uint64_t owed_in, owed_out; /* streams: bytes of messages that were given up, which come, or
 				     * have to go, before the next message */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the transports share whose connections are TCP's until both ends have shaken hands: how they come to be, and
- * what is sent in the clear before. */
+/* What the transports share whose connections are TCP's until both ends have shaken hands: how they
+ * come to be, and what is sent in the clear before. */
 #ifndef NM_TRANSPORT_HANDSHAKE_H
 #define NM_TRANSPORT_HANDSHAKE_H
 
@@ -18,9 +18,10 @@ void nm_handshake_greet(struct nm_handshake_greeting *greeting, const void *byte
 /* Sends it as the first bytes of a connection, which have room: 0 or -errno. */
 int nm_handshake_send_greeting(int fd, const struct nm_handshake_greeting *greeting);
 
-/* TCP's connect, accept and adopt (transport.h), and then `attach`, which finds in conn->state what start has made,
- * puts the connection's own state there, and returns 0 or -errno. What they return on success means that the handshake
- * is still to come: -EINPROGRESS. A connection that fails is closed, but one that is adopted stays the caller's. */
+/* TCP's connect, accept and adopt (transport.h), and then `attach`, which finds in conn->state what
+ * start has made, puts the connection's own state there, and returns 0 or -errno. What they return
+ * on success means that the handshake is still to come: -EINPROGRESS. A connection that fails is
+ * closed, but one that is adopted stays the caller's. */
 int nm_handshake_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to,
 			 int (*attach)(struct nm_conn *));
 int nm_handshake_accept(struct nm_conn *conn, int listen_fd, const void *opts,

@@ -58,7 +58,8 @@ struct nm_hub {
 
 static int prepare(struct nm_hub *hub, uint32_t n_conns)
 {
-	/* Those that are closed here may be followed by others before the greetings of these are accepted. */
+	/* Those that are closed here may be followed by others before the greetings of these are
+	 * accepted. */
 	uint32_t n_peers = 2 * n_conns + 64, buckets = 64;
 	uint32_t n_records =
 		n_conns > RECORDS_MIN / RECORDS_EACH ? n_conns * RECORDS_EACH : RECORDS_MIN;
@@ -288,8 +289,9 @@ static int receive_some(struct nm_hub *hub, nm_hub_greeting_fn greeting, void *a
 /* How long it waits for room, ms. */
 #define ROOM_MS 10
 
-/* The socket is that of all, and so all wait for its room. What cannot be sent otherwise is lost, as what the network
- * drops: a message that is too long for the way, or one to a host that does not answer. */
+/* The socket is that of all, and so all wait for its room. What cannot be sent otherwise is lost,
+ * as what the network drops: a message that is too long for the way, or one to a host that does not
+ * answer. */
 static void flush(struct nm_hub *hub)
 {
 	struct pollfd room = {.fd = hub->fd, .events = POLLOUT};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One UDP socket that serves many peers: the connections of a worker's flows at the accepting end, told apart by the
- * address that a datagram comes from. What has come is kept until a flow reads it; of a datagram that is its number and
- * its length. Several come, and several go, with one call. All of it is made at set-up and belongs to one worker. */
+/* One UDP socket that serves many peers: the connections of a worker's flows at the accepting end,
+ * told apart by the address that a datagram comes from. What has come is kept until a flow reads
+ * it; of a datagram that is its number and its length. Several come, and several go, with one call.
+ * All of it is made at set-up and belongs to one worker. */
 #ifndef NM_TRANSPORT_HUB_H
 #define NM_TRANSPORT_HUB_H
 
@@ -16,7 +17,8 @@ struct nm_hub;
 struct nm_hub_peer;
 struct nm_transport;
 
-/* UDP at the end that has such a socket: in no registry, a profile asks for it by an option of udp. */
+/* UDP at the end that has such a socket: in no registry, a profile asks for it by an option of
+ * udp. */
 extern const struct nm_transport nm_transport_udp_hub;
 /* Whether options of udp ask for it. */
 bool nm_udp_is_shared(const struct nm_transport *transport, const void *opts);
@@ -25,14 +27,14 @@ bool nm_udp_is_shared(const struct nm_transport *transport, const void *opts);
 struct nm_hub *nm_hub_new(int fd, uint32_t n_conns);
 struct nm_hub *nm_hub_free(struct nm_hub *hub); /* accepts NULL, returns NULL */
 
-/* What takes datagrams of `size` bytes that are no peer's, or greetings: as long as it holds true for them they are
- * nobody's. `data` has at least the first 32 bytes. True: it was one. */
+/* What takes datagrams of `size` bytes that are no peer's, or greetings: as long as it holds true
+ * for them they are nobody's. `data` has at least the first 32 bytes. True: it was one. */
 typedef bool (*nm_hub_greeting_fn)(void *arg, const struct nm_addr *from, const char *data,
 				   size_t size);
 /* What has something to read now. */
 typedef void (*nm_hub_ready_fn)(void *arg, struct nm_conn *conn);
-/* Receives what is there, or much of it: greetings first, then each connection that has something, once. What is sent
- * meanwhile goes out together at the end. */
+/* Receives what is there, or much of it: greetings first, then each connection that has something,
+ * once. What is sent meanwhile goes out together at the end. */
 void nm_hub_receive(struct nm_hub *hub, nm_hub_greeting_fn greeting, nm_hub_ready_fn ready,
 		    void *arg);
 

@@ -32,7 +32,8 @@ static int set_congestion_control(int fd, const char *name)
 		       : 0;
 }
 
-/* Both ends set it, so that a host without it cannot take part; the kernel may load it as a module. */
+/* Both ends set it, so that a host without it cannot take part; the kernel may load it as a
+ * module. */
 static int check_congestion_control(const char *name, char *why, size_t why_size)
 {
 	char has[256];
@@ -98,8 +99,8 @@ static void put_congestion_control(struct nm_setting *setting, const char *name)
 	setting->name = "cc";
 }
 
-/* A connection that is paced need not hold more than what is sent in a moment: to end it would take as long as the rest
- * needs at its pace, which may be many times the test. */
+/* A connection that is paced need not hold more than what is sent in a moment: to end it would take
+ * as long as the rest needs at its pace, which may be many times the test. */
 #define PACED_HELD_S   0.02
 #define PACED_HELD_MIN 4096.0
 
@@ -161,7 +162,8 @@ static int check_backlog(const struct nm_inet_opts *o, char *why, size_t why_siz
 	return -EINVAL;
 }
 
-/* Sets all options of this end on a socket that is for nothing else, so that what cannot be set is told by name. */
+/* Sets all options of this end on a socket that is for nothing else, so that what cannot be set is
+ * told by name. */
 int nm_inet_start(const void *opts, const struct nm_start *how, void **ret_started, char *why,
 		  size_t why_size)
 {
@@ -207,8 +209,8 @@ static int bind_and_listen(int fd, const struct nm_inet_opts *o, struct nm_addr 
 	put_early(&setting, o, false);
 	nm_setting_put(&setting, o->fastopen, "tcp_fastopen", IPPROTO_TCP, TCP_FASTOPEN,
 		       FASTOPEN_QUEUE);
-	/* Several sockets of one listener share the port, so that their queues add up; but a port that the profile
-	 * names must not be shared with another program. */
+	/* Several sockets of one listener share the port, so that their queues add up; but a port
+	 * that the profile names must not be shared with another program. */
 	nm_setting_put(&setting, true, "port", SOL_SOCKET, fixed ? SO_REUSEADDR : SO_REUSEPORT, 1);
 	if (setting.error == 0 && !o->protocol)
 		setting.error = limit_receives(fd);

@@ -22,10 +22,12 @@
 
 #define SLOT_BYTES 65536u /* no datagram and no train is longer */
 
-/* The most that one send is given: more spares no system calls worth mentioning, and leaves the cache. */
+/* The most that one send is given: more spares no system calls worth mentioning, and leaves the
+ * cache. */
 #define SEND_BYTES    (256u * 1024u)
 #define SEND_MESSAGES 64u
-/* The bounds of a train: UDP_MAX_SEGMENTS of kernels before 6.9, and the longest datagram over IPv6. */
+/* The bounds of a train: UDP_MAX_SEGMENTS of kernels before 6.9, and the longest datagram over
+ * IPv6. */
 #define TRAIN_MESSAGES 64u
 #define TRAIN_BYTES    65487u
 
@@ -38,7 +40,8 @@ union control {
 struct layout {
 	size_t size;
 	unsigned count, part,
-		train; /* datagrams: all, of a part, and of a train, which a part has whole ones of */
+		/* datagrams: all, of a part, and of a train, which a part has whole ones of */
+		train;
 	bool uncopied;
 	/* Where they are sent without a copy. */
 	char *parts[4 * TRAIN_MESSAGES];

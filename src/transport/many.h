@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several datagrams with one system call: recvmmsg(2) and sendmmsg(2), and in each of their messages a train of
- * datagrams that the kernel or the network card takes apart (UDP_SEGMENT) or puts together (UDP_GRO); udp(7). */
+/* Several datagrams with one system call: recvmmsg(2) and sendmmsg(2), and in each of their
+ * messages a train of datagrams that the kernel or the network card takes apart (UDP_SEGMENT) or
+ * puts together (UDP_GRO); udp(7). */
 #ifndef NM_TRANSPORT_MANY_H
 #define NM_TRANSPORT_MANY_H
 
@@ -17,13 +18,13 @@ struct nm_many; /* a worker's room for them */
 struct nm_many *nm_many_new(unsigned uncopied);
 struct nm_many *nm_many_free(struct nm_many *many); /* accepts NULL, returns NULL */
 
-/* Lays out datagrams of that size for one nm_many_send, in trains as long as conn lets them be: how many, `count` at most.
- * uncopied: they go out without a copy, which conn has been allowed, and then it may be none: all its buffers wait for
- * the kernel. */
+/* Lays out datagrams of that size for one nm_many_send, in trains as long as conn lets them be: how
+ * many, `count` at most. uncopied: they go out without a copy, which conn has been allowed, and
+ * then it may be none: all its buffers wait for the kernel. */
 unsigned nm_many_lay(struct nm_many *many, const struct nm_conn *conn, size_t size, unsigned count,
 		     bool uncopied);
-/* Where the n-th of them is to be written; it holds what was there before, from the beginning on bytes that cannot be
- * compressed. */
+/* Where the n-th of them is to be written; it holds what was there before, from the beginning on
+ * bytes that cannot be compressed. */
 char *nm_many_at(const struct nm_many *many, unsigned n);
 /* Sends what is laid out. How many have been sent, or -errno; the rest is to be laid out anew. */
 int nm_many_send(struct nm_many *many, struct nm_conn *conn);
@@ -32,11 +33,12 @@ struct nm_uncopied *nm_many_uncopied(const struct nm_many *many);
 
 /* From now on what conn receives may be trains. Does nothing where the kernel knows none. */
 void nm_many_want_trains(struct nm_conn *conn);
-/* Receives what is there, several messages at most. flags: MSG_DONTWAIT, or 0: sleeps until something is. Their number,
- * or -errno; fewer than NM_MANY_SLOTS: there was no more. */
+/* Receives what is there, several messages at most. flags: MSG_DONTWAIT, or 0: sleeps until
+ * something is. Their number, or -errno; fewer than NM_MANY_SLOTS: there was no more. */
 #define NM_MANY_SLOTS 16
 int nm_many_receive(struct nm_many *many, const struct nm_conn *conn, int flags);
-/* One of them: its bytes and in *ret_size their number; *ret_each: that of each datagram in it, but for the last. */
+/* One of them: its bytes and in *ret_size their number; *ret_each: that of each datagram in it, but
+ * for the last. */
 const char *nm_many_got(const struct nm_many *many, int slot, size_t *ret_size, size_t *ret_each);
 
 #endif

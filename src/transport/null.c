@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moves nothing, at once and without a system call: what remains is the cost of the engine itself. */
+/* Moves nothing, at once and without a system call: what remains is the cost of the engine
+ * itself. */
 #include <errno.h>
 
 #include "transport/transport.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TCP whose segments the network card encrypts: PSP. A connection begins as plain TCP; over it both ends give each
- * other, protected by TLS, the keys that their kernels give them, and from then on it is a plain socket again, whose
- * segments are PSP's. */
+/* TCP whose segments the network card encrypts: PSP. A connection begins as plain TCP; over it both
+ * ends give each other, protected by TLS, the keys that their kernels give them, and from then on
+ * it is a plain socket again, whose segments are PSP's. */
 #include <assert.h>
 #include <endian.h>
 #include <errno.h>
@@ -44,13 +44,15 @@ enum stage {
 	STAGE_KEY_OUT, /* the own key is sent */
 	STAGE_KEY_IN,  /* the peer's is received */
 	STAGE_SECURE,  /* it goes to the kernel: all from now on is PSP's */
-	STAGE_CONFIRM_OUT, /* a known message, without which the begin of what follows could be missing */
+	/* a known message, without which the begin of what follows could be missing */
+	STAGE_CONFIRM_OUT,
 	STAGE_CONFIRM_IN,
 	STAGE_DONE
 };
 
-/* Who connects speaks first, so that nothing comes in the clear any more when either sets its key. And both speak:
- * who only listens drops the last acknowledgement that comes late and in the clear, and the other end waits. */
+/* Who connects speaks first, so that nothing comes in the clear any more when either sets its key.
+ * And both speak: who only listens drops the last acknowledgement that comes late and in the clear,
+ * and the other end waits. */
 static const enum stage connecting[] = {STAGE_TCP,	  STAGE_TLS,	STAGE_KEY_OUT,
 					STAGE_KEY_IN,	  STAGE_SECURE, STAGE_CONFIRM_OUT,
 					STAGE_CONFIRM_IN, STAGE_DONE};
@@ -260,8 +262,9 @@ static int (*const stages[])(struct nm_conn *, struct psp_conn *) = {
 
 /* ---- life ---- */
 
-/* Registers that have held a key may have been saved below this frame: by the dynamic linker at the first call of a
- * function, for one. The deepest call is that which asks the kernel, with its answer on the stack. */
+/* Registers that have held a key may have been saved below this frame: by the dynamic linker at the
+ * first call of a function, for one. The deepest call is that which asks the kernel, with its
+ * answer on the stack. */
 static __attribute__((noinline)) void wipe_stack(void)
 {
 	unsigned char below[WIPED_BYTES];

@@ -48,7 +48,8 @@ bool nm_psp_expired(const struct nm_conn *conn, const void *started, char *why, 
 struct nm_psp *nm_psp_borrow(struct nm_psp_started *started);
 void nm_psp_give_back(struct nm_psp_started *started, struct nm_psp *psp);
 
-/* psp_tls.c: TLS 1.3 by a key that is derived from the secret of the run, and nothing else. 0 or -errno. */
+/* psp_tls.c: TLS 1.3 by a key that is derived from the secret of the run, and nothing else. 0 or
+ * -errno. */
 int nm_psp_tls_start(struct nm_psp_started *started, const unsigned char secret[NM_SECRET_BYTES]);
 SSL *nm_psp_tls_new(const struct nm_psp_started *started, struct nm_ssl_io *io); /* or NULL */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is found out and made once: whether PSP is there, the protection of the key exchange, netlink sockets. */
+/* What is found out and made once: whether PSP is there, the protection of the key exchange,
+ * netlink sockets. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -227,7 +228,8 @@ enum nm_transport_news nm_psp_news(void *started, char *why, size_t why_size)
 	return NM_NEWS_NONE;
 }
 
-/* What is sent to a connection with a key of the generation before last the device drops, without a sign. */
+/* What is sent to a connection with a key of the generation before last the device drops, without a
+ * sign. */
 bool nm_psp_expired(const struct nm_conn *conn, const void *started, char *why, size_t why_size)
 {
 	const struct nm_psp_started *s = started;

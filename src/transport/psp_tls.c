@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What protects the keys of PSP while they are exchanged: TLS 1.3 with an external key (RFC 8446, 4.2.11), and a
- * Diffie-Hellman exchange on top, so that who learns the key later learns nothing of what was exchanged. */
+/* What protects the keys of PSP while they are exchanged: TLS 1.3 with an external key (RFC 8446,
+ * 4.2.11), and a Diffie-Hellman exchange on top, so that who learns the key later learns nothing of
+ * what was exchanged. */
 #include <errno.h>
 #include <string.h>
 

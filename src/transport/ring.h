@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends and receives that are not called but posted, with one system call for many of them: io_uring(7). A ring belongs to
- * the thread that has made it. */
+/* Sends and receives that are not called but posted, with one system call for many of them:
+ * io_uring(7). A ring belongs to the thread that has made it. */
 #ifndef NM_TRANSPORT_RING_H
 #define NM_TRANSPORT_RING_H
 
@@ -26,18 +26,19 @@ struct nm_ring_done {
 	int result; /* bytes, or -errno; 0 from a receive at the end of the stream */
 };
 
-/* For so many connections, each of which has a receive and a send at a time. 0, or -errno with a phrase in why. */
+/* For so many connections, each of which has a receive and a send at a time. 0, or -errno with a
+ * phrase in why. */
 int nm_ring_new(unsigned conns, struct nm_ring **ret_ring, char *why, size_t why_size);
 struct nm_ring *nm_ring_free(struct nm_ring *ring); /* accepts NULL, returns NULL */
 /* Whether this host lets this process have one: 0, or -errno with a phrase in why. */
 int nm_ring_available(char *why, size_t why_size);
 
-/* These post: 0 or -errno. The memory stays as it is until that is done. A send waits for room for all of it; when it fails
- * half-way the result is what had gone, and the next tells why. */
+/* These post: 0 or -errno. The memory stays as it is until that is done. A send waits for room for
+ * all of it; when it fails half-way the result is what had gone, and the next tells why. */
 int nm_ring_send(struct nm_ring *ring, struct nm_conn *conn, const void *data, size_t size,
 		 enum nm_ring_kind kind);
-/* Does not wait for room: once it is handed over it is done, and nothing tells so, or NM_RING_LET_GO is told. Never
- * pending. */
+/* Does not wait for room: once it is handed over it is done, and nothing tells so, or
+ * NM_RING_LET_GO is told. Never pending. */
 int nm_ring_let_go(struct nm_ring *ring, struct nm_conn *conn, const void *data, size_t size);
 int nm_ring_receive(struct nm_ring *ring, struct nm_conn *conn, void *data, size_t size);
 int nm_ring_watch(struct nm_ring *ring, int fd); /* tells each time that it becomes readable */
@@ -45,7 +46,8 @@ int nm_ring_unwatch(struct nm_ring *ring);
 /* The receive of conn, or with NULL everything: what is cut off so is done with -ECANCELED. */
 int nm_ring_cancel(struct nm_ring *ring, struct nm_conn *conn);
 
-/* Hands over what is posted, and waits until something is done: timeout_ns < 0 without limit. 0 or -errno. */
+/* Hands over what is posted, and waits until something is done: timeout_ns < 0 without limit. 0 or
+ * -errno. */
 int nm_ring_wait(struct nm_ring *ring, int64_t timeout_ns);
 bool nm_ring_take(struct nm_ring *ring, struct nm_ring_done *ret_done); /* false: nothing is left */
 unsigned nm_ring_pending(const struct nm_ring *ring); /* posted, and not taken yet */

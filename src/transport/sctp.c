@@ -14,7 +14,8 @@
 #include "transport/socket.h"
 #include "transport/transport.h"
 
-/* The longest message that is sent as one. The kernel takes none that is longer than the send buffer. */
+/* The longest message that is sent as one. The kernel takes none that is longer than the send
+ * buffer. */
 #define MESSAGE_BYTES 65536u
 
 struct sctp_opts {
@@ -246,7 +247,8 @@ static int bind_and_listen(int fd, const struct sctp_opts *o, struct nm_addr *at
 {
 	int r = set_options(fd, o);
 
-	/* As for TCP: sockets of one listener share a port that the kernel has chosen, and no other. */
+	/* As for TCP: sockets of one listener share a port that the kernel has chosen, and no
+	 * other. */
 	if (r == 0)
 		r = nm_socket_set(fd, SOL_SOCKET, fixed ? SO_REUSEADDR : SO_REUSEPORT, 1);
 	if (r == 0 && bind(fd, (const struct sockaddr *)&at->sa, at->len) < 0)
@@ -349,8 +351,9 @@ static int sctp_established(struct nm_conn *conn)
 	return status.sstat_state < SCTP_ESTABLISHED ? -EINPROGRESS : 0;
 }
 
-/* A peer that has begun to close before its association was accepted: the kernel then never tells the end of what can
- * be read, unless it is told itself. All that the peer has sent is there by then. */
+/* A peer that has begun to close before its association was accepted: the kernel then never tells
+ * the end of what can be read, unless it is told itself. All that the peer has sent is there by
+ * then. */
 static void mark_end(int fd)
 {
 	struct sctp_status status = {.sstat_assoc_id = 0};

@@ -101,7 +101,8 @@ int nm_socket_established(struct nm_conn *conn)
 
 	if (getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
 		return -errno;
-	/* tcp(7): before it was there it would have been refused. What came before the reset can be read. */
+	/* tcp(7): before it was there it would have been refused. What came before the reset can be
+	 * read. */
 	return error == ECONNRESET ? 0 : -error;
 }
 

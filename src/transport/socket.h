@@ -17,8 +17,8 @@ static inline void nm_socket_begin(struct nm_conn *conn, int fd, uint32_t flags)
 
 /* Connects fd: 0, -EINPROGRESS, or another -errno, with which fd is closed. */
 int nm_socket_connect(int fd, const struct nm_addr *to);
-/* Takes the next that waits, which must come from the host `from` unless it is NULL: a descriptor that does not block, or
- * -errno. */
+/* Takes the next that waits, which must come from the host `from` unless it is NULL: a descriptor
+ * that does not block, or -errno. */
 int nm_socket_accept(int listen_fd, const struct nm_addr *from);
 void nm_socket_close(struct nm_conn *conn, bool reset);
 void nm_socket_finish(struct nm_conn *conn);
@@ -28,8 +28,8 @@ int nm_socket_established(struct nm_conn *conn);
 int nm_socket_probe(int family, int type, int protocol);
 /* setsockopt of an int: 0 or -errno. */
 int nm_socket_set(int fd, int level, int option, int value);
-/* Whether two addresses name the same host; ports are ignored, IPv4-mapped addresses are IPv4. Those of vsock name it
- * by its CID. */
+/* Whether two addresses name the same host; ports are ignored, IPv4-mapped addresses are IPv4.
+ * Those of vsock name it by its CID. */
 bool nm_addr_same_host(const struct nm_addr *a, const struct nm_addr *b);
 
 #endif

@@ -203,7 +203,8 @@ int nm_sock_bind(int fd, const struct nm_sock_opts *o, struct nm_conn *conn, int
 						   conn->number * o->source_ports +
 						   conn->turn++ % o->source_ports));
 	else
-		/* Lets the kernel choose the port at connect, when it knows the whole four-tuple; over IPv6, too. */
+		/* Lets the kernel choose the port at connect, when it knows the whole four-tuple;
+		 * over IPv6, too. */
 		(void)nm_socket_set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
 	return bind(fd, (const struct sockaddr *)&addr.sa, addr.len) < 0 ? -errno : 0;
 }

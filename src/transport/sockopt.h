@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the transports over internet sockets share: where their sockets are bound, and options of the kernel that any of
- * them takes; socket(7), ip(7), ipv6(7). */
+/* What the transports over internet sockets share: where their sockets are bound, and options of
+ * the kernel that any of them takes; socket(7), ip(7), ipv6(7). */
 #ifndef NM_TRANSPORT_SOCKOPT_H
 #define NM_TRANSPORT_SOCKOPT_H
 
@@ -21,7 +21,8 @@ union nm_source {
 	struct sockaddr_in6 v6;
 };
 
-/* The option struct of such a transport begins with this one. Zero leaves an option to the kernel. */
+/* The option struct of such a transport begins with this one. Zero leaves an option to the
+ * kernel. */
 struct nm_sock_opts {
 	uint64_t wndsz_bytes, sndbuf_bytes, rcvbuf_bytes;
 	char *localhost, *device;
@@ -116,7 +117,8 @@ struct nm_setting {
 /* Sets an option, if it is wanted and none has failed before. */
 void nm_setting_put(struct nm_setting *setting, bool wanted, const char *name, int level,
 		    int option, int value);
-/* All of struct nm_sock_opts that is set before a socket is bound. connecting: of the connecting end. */
+/* All of struct nm_sock_opts that is set before a socket is bound. connecting: of the connecting
+ * end. */
 void nm_setting_common(struct nm_setting *setting, const struct nm_sock_opts *opts,
 		       bool connecting);
 /* "mark: Operation not permitted", for `start`. */
@@ -126,13 +128,14 @@ int nm_setting_why(const struct nm_setting *setting, char *why, size_t why_size)
 int nm_sock_prepare(struct nm_sock_opts *opts, char *why, size_t why_size);
 /* Whether so many flows have ports: 0, or -EINVAL with a phrase in why. */
 int nm_sock_suits(const struct nm_sock_opts *opts, uint32_t n_flows, char *why, size_t why_size);
-/* Whether the options say that connections may come from the peer. from: what else is allowed, NULL: anything. */
+/* Whether the options say that connections may come from the peer. from: what else is allowed,
+ * NULL: anything. */
 bool nm_sock_comes_from(const struct nm_sock_opts *opts, const struct nm_addr *peer,
 			const struct nm_addr *from);
 /* The hook of struct nm_transport, for option structs that begin so. */
 uint64_t nm_sock_busy_poll_ns(const void *opts);
-/* Whether the addresses of localhost can be bound here, and lead to the peer (NULL: it is not known): 0, or -errno with a
- * phrase in why. */
+/* Whether the addresses of localhost can be bound here, and lead to the peer (NULL: it is not
+ * known): 0, or -errno with a phrase in why. */
 int nm_sock_try_sources(const struct nm_sock_opts *opts, const struct nm_addr *peer, char *why,
 			size_t why_size);
 /* Binds the socket of conn as the options say of its flow: 0 or -errno. */

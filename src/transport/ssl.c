@@ -92,16 +92,18 @@ static int outcome(struct nm_ssl_conn *conn, int returned)
 										  : r;
 }
 
-/* Whether the session to continue later has still to come: with TLS 1.3 it follows the handshake. A connection that
- * is closed before has it thrown back as a reset, which may take what was sent with it. */
+/* Whether the session to continue later has still to come: with TLS 1.3 it follows the handshake. A
+ * connection that is closed before has it thrown back as a reset, which may take what was sent with
+ * it. */
 static bool waits_for_ticket(const struct nm_ssl_conn *conn)
 {
 	return conn->started->reuse && !conn->started->accepting && !conn->ticket &&
 	       SSL_version(conn->ssl) == TLS1_3_VERSION && !SSL_session_reused(conn->ssl);
 }
 
-/* The last message of a handshake may have no answer, and without nodelay the connecting end keeps back what it
- * sends next until that message is acknowledged. The kernel would wait 40 ms for a chance to do so. */
+/* The last message of a handshake may have no answer, and without nodelay the connecting end keeps
+ * back what it sends next until that message is acknowledged. The kernel would wait 40 ms for a
+ * chance to do so. */
 static void acknowledge(const struct nm_ssl_conn *conn)
 {
 	if (conn->started->accepting && !conn->started->nodelay)
@@ -247,7 +249,8 @@ static ssize_t ssl_recv(struct nm_conn *c, void *data, size_t size)
 			r = outcome(conn, r);
 			if (r == -EAGAIN || r == -EINPROGRESS)
 				return done ? (ssize_t)done : -EAGAIN;
-			/* There will be no event that asks for the end, or the error, behind the data. */
+			/* There will be no event that asks for the end, or the error, behind the
+			 * data. */
 			if (done)
 				c->flags |= NM_CONN_HUP;
 			return done ? (ssize_t)done : r;

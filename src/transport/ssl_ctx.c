@@ -202,7 +202,8 @@ static int take_any(X509_STORE_CTX *store, void *arg)
 	return 1;
 }
 
-/* A session that continues is not given another: its connection would have to wait for it, see nm_ssl_conn. */
+/* A session that continues is not given another: its connection would have to wait for it, see
+ * nm_ssl_conn. */
 static SSL_TICKET_RETURN renew_none(SSL *ssl, SSL_SESSION *session, const unsigned char *name,
 				    size_t name_size, SSL_TICKET_STATUS status, void *arg)
 {
@@ -248,7 +249,8 @@ static int set_accepting(SSL_CTX *ctx, const struct nm_ssl_opts *o,
 	return r;
 }
 
-/* The first session is kept for all connections that follow; a session of TLS 1.3 can be continued more than once. */
+/* The first session is kept for all connections that follow; a session of TLS 1.3 can be continued
+ * more than once. */
 static int keep_session(SSL *ssl, SSL_SESSION *session)
 {
 	struct nm_ssl_started *s = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the transport ssl: options, what an opening shares, and the input and output of a connection. */
+/* The parts of the transport ssl: options, what an opening shares, and the input and output of a
+ * connection. */
 #ifndef NM_TRANSPORT_SSL_PRIV_H
 #define NM_TRANSPORT_SSL_PRIV_H
 
@@ -41,7 +42,8 @@ struct nm_ssl_started {
 	bool reuse;
 	bool nodelay;
 	char name[256]; /* sent to the accepting end as the name meant (SNI); "": none */
-	/* With reuse, on the connecting side: the first session that was offered, which all later connections continue. */
+	/* With reuse, on the connecting side: the first session that was offered, which all later
+	 * connections continue. */
 	_Atomic(SSL_SESSION *) session;
 };
 
@@ -70,9 +72,9 @@ static inline bool nm_ssl_given(const char *text)
 	return text && *text;
 }
 
-/* What came of a call that has not returned 1: -EAGAIN and -EINPROGRESS when it waits for input and output, 0 when the
- * peer has ended, -EPROTO with an error of OpenSSL, or another -errno. As each failure empties the queue of errors, none
- * of an earlier call is taken for its cause. */
+/* What came of a call that has not returned 1: -EAGAIN and -EINPROGRESS when it waits for input and
+ * output, 0 when the peer has ended, -EPROTO with an error of OpenSSL, or another -errno. As each
+ * failure empties the queue of errors, none of an earlier call is taken for its cause. */
 static inline int nm_ssl_outcome(const SSL *ssl, int returned, unsigned long *ret_error)
 {
 	int saved = errno;
@@ -106,12 +108,14 @@ void nm_ssl_stop(void *started);
 /* An error of OpenSSL in words, static or thread-local. */
 const char *nm_ssl_error_text(unsigned long error);
 
-/* ssl_cert.c: gives ctx a new key and a certificate that it has signed itself: RSA, or else ECDSA. 0 or -errno. */
+/* ssl_cert.c: gives ctx a new key and a certificate that it has signed itself: RSA, or else ECDSA.
+ * 0 or -errno. */
 int nm_ssl_self_signed(SSL_CTX *ctx, bool rsa);
 
-/* ssl_bio.c: input and output over io->fd, where io, a struct nm_ssl_io, is its BIO_get_data. A receive that brings
- * less than it was asked for has emptied the queue: the next one answers "again" by itself, until io->dry is reset, and
- * spares the call that would only find that out. NULL: out of memory. */
+/* ssl_bio.c: input and output over io->fd, where io, a struct nm_ssl_io, is its BIO_get_data. A
+ * receive that brings less than it was asked for has emptied the queue: the next one answers
+ * "again" by itself, until io->dry is reset, and spares the call that would only find that out.
+ * NULL: out of memory. */
 BIO_METHOD *nm_ssl_bio_new(void);
 
 #endif

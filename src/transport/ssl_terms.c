@@ -58,7 +58,8 @@ static bool append(char list[NM_SSL_WORDS], const char *word)
 	       NM_SSL_WORDS - used;
 }
 
-/* Whether certificates are enough for one of the ciphers: what shares a secret beforehand cannot be had. */
+/* Whether certificates are enough for one of the ciphers: what shares a secret beforehand cannot be
+ * had. */
 static bool any_usable(const SSL_CTX *scratch)
 {
 	const STACK_OF(SSL_CIPHER) *ciphers = SSL_CTX_get_ciphers(scratch);
@@ -83,7 +84,8 @@ static bool is_known(SSL_CTX *scratch, const char *word)
 	return SSL_CTX_set_cipher_list(scratch, word) == 1 && any_usable(scratch);
 }
 
-/* Takes one word of cipher=. OpenSSL itself passes over words that it does not know, as long as it knows another. */
+/* Takes one word of cipher=. OpenSSL itself passes over words that it does not know, as long as it
+ * knows another. */
 static int take_word(SSL_CTX *scratch, struct nm_ssl_terms *terms, char *why, size_t why_size)
 {
 	const char *word = terms->word;
@@ -99,8 +101,8 @@ static int take_word(SSL_CTX *scratch, struct nm_ssl_terms *terms, char *why, si
 	return -EINVAL;
 }
 
-/* The words decide about the version where method= leaves it open: otherwise a list for the one would have no effect
- * when the ends agree upon the other. */
+/* The words decide about the version where method= leaves it open: otherwise a list for the one
+ * would have no effect when the ends agree upon the other. */
 static int fit_version(struct nm_ssl_terms *terms, const char *method, char *why, size_t why_size)
 {
 	bool old_only = !*terms->suites, new_only = !*terms->ciphers;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UDP over IPv4 and IPv6; udp(7). A connection is a pair of connected sockets: the greeting of the connecting end makes
- * the other (flowop/greeting.h). */
+/* UDP over IPv4 and IPv6; udp(7). A connection is a pair of connected sockets: the greeting of the
+ * connecting end makes the other (flowop/greeting.h). */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -91,8 +91,8 @@ static int make_socket(const struct udp_opts *o, int family, bool connecting)
 	return setting.error;
 }
 
-/* A bound socket of the accepting end, or -errno. Several may share a port: a connected one gets what comes from its
- * peer. */
+/* A bound socket of the accepting end, or -errno. Several may share a port: a connected one gets
+ * what comes from its peer. */
 static int open_socket(const struct udp_opts *o, const struct nm_addr *at)
 {
 	int fd = make_socket(o, at->sa.ss_family, false);
@@ -170,8 +170,8 @@ static int start(struct nm_conn *conn, int fd, const struct udp_opts *o, uint32_
 	return 0;
 }
 
-/* The peer goes on from another port than the one that is greeted, and may do so before its answer is read here: the
- * socket takes what comes from any until then. */
+/* The peer goes on from another port than the one that is greeted, and may do so before its answer
+ * is read here: the socket takes what comes from any until then. */
 static int udp_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
 {
 	const struct udp_opts *o = opts;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory for datagrams that are sent without a copy (MSG_ZEROCOPY over UDP): what the kernel has not told to be done with
- * must not be written to, as each datagram has a number in it. Each connection of a worker has buffers of its own: of shared
- * ones, whoever is told first that some are free would take them again, and the others would starve. */
+/* Memory for datagrams that are sent without a copy (MSG_ZEROCOPY over UDP): what the kernel has
+ * not told to be done with must not be written to, as each datagram has a number in it. Each
+ * connection of a worker has buffers of its own: of shared ones, whoever is told first that some
+ * are free would take them again, and the others would starve. */
 #ifndef NM_TRANSPORT_UNCOPIED_H
 #define NM_TRANSPORT_UNCOPIED_H
 
@@ -21,8 +22,8 @@ struct nm_uncopied *nm_uncopied_free(struct nm_uncopied *pool); /* accepts NULL,
 
 /* Lets the connection send with MSG_ZEROCOPY, the first time: 0 or -errno. */
 int nm_uncopied_begin(struct nm_uncopied *pool, struct nm_conn *conn);
-/* A free one of the connection's buffers, or NULL. It is in use until nm_uncopied_give_back, or, if something has been sent
- * of it, until the kernel has told that all that is done. */
+/* A free one of the connection's buffers, or NULL. It is in use until nm_uncopied_give_back, or, if
+ * something has been sent of it, until the kernel has told that all that is done. */
 char *nm_uncopied_take(struct nm_uncopied *pool, const struct nm_conn *conn, unsigned *ret_slot);
 void nm_uncopied_give_back(struct nm_uncopied *pool, unsigned slot);
 /* The connection's next send with MSG_ZEROCOPY has been made from the buffer. */

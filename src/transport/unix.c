@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unix stream sockets with abstract names; unix(7). Only the processes of this host (and network namespace). */
+/* Unix stream sockets with abstract names; unix(7). Only the processes of this host (and network
+ * namespace). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +37,8 @@ static int open_socket(const struct unix_opts *o)
 	return fd;
 }
 
-/* The kernel chooses an abstract name when only the family is bound: five hexadecimal digits, told as text. */
+/* The kernel chooses an abstract name when only the family is bound: five hexadecimal digits, told
+ * as text. */
 static int name_of(int fd, char text[NM_ENDPOINT_TEXT])
 {
 	struct sockaddr_un at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams between a virtual machine and its host, or within either; vsock(7). A host is named by its CID; its own
- * processes reach it by CID 1. */
+/* Streams between a virtual machine and its host, or within either; vsock(7). A host is named by
+ * its CID; its own processes reach it by CID 1. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/vm_sockets.h>
@@ -32,7 +32,8 @@ static struct sockaddr_vm *as_vm(struct nm_addr *addr)
 	return (struct sockaddr_vm *)(void *)&addr->sa;
 }
 
-/* The vsock address of a host: the control connection has reached it over vsock, or it is this one. */
+/* The vsock address of a host: the control connection has reached it over vsock, or it is this
+ * one. */
 static struct nm_addr address_of(const struct nm_addr *host)
 {
 	struct nm_addr at = {.len = sizeof(struct sockaddr_vm)};

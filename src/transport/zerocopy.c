@@ -115,7 +115,8 @@ static int begin_mapping(struct nm_conn *conn)
 	return 0;
 }
 
-/* Maps whole pages: bytes mapped, with *hint the bytes that must be copied before more can be; or -errno. */
+/* Maps whole pages: bytes mapped, with *hint the bytes that must be copied before more can be; or
+ * -errno. */
 static ssize_t map_pages(struct nm_conn *conn, uint64_t left, uint64_t *hint)
 {
 	uint64_t most = left < MAP_BYTES ? left & ~(uint64_t)(PAGE - 1) : MAP_BYTES;

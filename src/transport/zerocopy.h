@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moving bytes without copying them: MSG_ZEROCOPY (Documentation/networking/msg_zerocopy.rst of Linux) and
- * TCP_ZEROCOPY_RECEIVE (linux/tcp.h). */
+/* Moving bytes without copying them: MSG_ZEROCOPY (Documentation/networking/msg_zerocopy.rst of
+ * Linux) and TCP_ZEROCOPY_RECEIVE (linux/tcp.h). */
 #ifndef NM_TRANSPORT_ZEROCOPY_H
 #define NM_TRANSPORT_ZEROCOPY_H
 
@@ -10,7 +10,8 @@
 
 #include "transport/conn.h"
 
-/* Sends of a connection that have not been told to be complete, when the telling is asked for without need. */
+/* Sends of a connection that have not been told to be complete, when the telling is asked for
+ * without need. */
 #define NM_ZEROCOPY_PENDING 64u
 
 struct nm_uncopied;
@@ -24,17 +25,18 @@ struct nm_zerocopy_told {
 int nm_zerocopy_allow(struct nm_conn *conn);
 /* The same over TCP, the first time, with the connection's counts. */
 int nm_zerocopy_begin(struct nm_conn *conn);
-/* Takes all that the kernel has told by now, and adds it up in told; pool: whose buffers the sends were made from; NULL:
- * none, over TCP. True when there was something. */
+/* Takes all that the kernel has told by now, and adds it up in told; pool: whose buffers the sends
+ * were made from; NULL: none, over TCP. True when there was something. */
 bool nm_zerocopy_drain(struct nm_conn *conn, struct nm_uncopied *pool,
 		       struct nm_zerocopy_told *told);
 
 /* Why the kernel takes no send without a copy (ENOBUFS), though it has none left to tell about. */
 void nm_zerocopy_why(char *buf, size_t size);
 
-/* Receives at most `left` bytes, by mapping pages as far as they are whole, otherwise into buf, which has room for
- * `room` bytes. Bytes, 0 at the end of the stream, or -errno; *mapped grows by those that were not copied. The first
- * receive of a connection makes its mapping, which is conn->state until nm_mapped_end. */
+/* Receives at most `left` bytes, by mapping pages as far as they are whole, otherwise into buf,
+ * which has room for `room` bytes. Bytes, 0 at the end of the stream, or -errno; *mapped grows by
+ * those that were not copied. The first receive of a connection makes its mapping, which is
+ * conn->state until nm_mapped_end. */
 ssize_t nm_mapped_receive(struct nm_conn *conn, void *buf, size_t room, uint64_t left,
 			  uint64_t *mapped);
 void nm_mapped_end(struct nm_conn *conn);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request and its response of one byte over TCP cost when nothing else is done: the bound that every tool can
- * only come near to. One flow blocks in its receive, several wait with epoll; one thread on each side.
+/* What a request and its response of one byte over TCP cost when nothing else is done: the bound
+ * that every tool can only come near to. One flow blocks in its receive, several wait with epoll;
+ * one thread on each side.
  *
- * bare server PORT
- * bare client PORT FLOWS SECONDS     prints transactions=N and seconds=S */
+ * bare server PORT bare client PORT FLOWS SECONDS     prints transactions=N and seconds=S */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drives the examples of docs/ without an engine: the flowop discard over the transport that is named, message by
- * message, with long and short pieces. */
+/* Drives the examples of docs/ without an engine: the flowop discard over the transport that is
+ * named, message by message, with long and short pieces. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The control connection: any bytes in any state are taken or refused. The first byte says who sends, the second in
- * which state of the session; the others are frames. */
+/* The control connection: any bytes in any state are taken or refused. The first byte says who
+ * sends, the second in which state of the session; the others are frames. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

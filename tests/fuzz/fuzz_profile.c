@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles: any bytes give a plan or at least one error, and what was made can be printed and read again. */
+/* Profiles: any bytes give a plan or at least one error, and what was made can be printed and read
+ * again. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

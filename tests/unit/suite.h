@@ -6,7 +6,8 @@
 #include <check.h>
 #include <stdlib.h>
 
-/* Runs the suite, which it takes over, as the environment asks for: the exit status of the program. */
+/* Runs the suite, which it takes over, as the environment asks for: the exit status of the
+ * program. */
 static inline int run_suite(Suite *suite)
 {
 	SRunner *runner = srunner_create(suite);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded, makes the keys that the kernel gives for PSP connections worth keeping: those of netdevsim count upwards,
- * and its devices look at the first byte alone. All others become random, and are written to the file PSP_KEYS, each a
- * line; as is, once, what stays in memory, so that who looks for keys there can be seen to find something. */
+/* Preloaded, makes the keys that the kernel gives for PSP connections worth keeping: those of
+ * netdevsim count upwards, and its devices look at the first byte alone. All others become random,
+ * and are written to the file PSP_KEYS, each a line; as is, once, what stays in memory, so that who
+ * looks for keys there can be seen to find something. */
 #include <fcntl.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the frequency of the time stamp counter in kHz. The kernel of the test machine can find it out by itself only
- * when the host is not busy. */
+/* Prints the frequency of the time stamp counter in kHz. The kernel of the test machine can find it
+ * out by itself only when the host is not busy. */
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>

@@ -18,7 +18,8 @@
 #define RETRY_PAUSE_NS 50000000u
 #define TELL_NS	       1000000000u /* longer waits are told */
 
-/* Waits for a socket to be connected. 1: it is (or has failed), 0: time is over, -ECANCELED: interrupted. */
+/* Waits for a socket to be connected. 1: it is (or has failed), 0: time is over, -ECANCELED:
+ * interrupted. */
 static int wait_for(struct nm_master *master, int fd, uint64_t until_ns)
 {
 	struct pollfd fds[2] = {{.fd = fd, .events = POLLOUT},
@@ -38,7 +39,8 @@ static int wait_for(struct nm_master *master, int fd, uint64_t until_ns)
 	return 0;
 }
 
-/* Where nobody listens on a port that the kernel may choose, a connection can have both its ends there. */
+/* Where nobody listens on a port that the kernel may choose, a connection can have both its ends
+ * there. */
 static bool is_to_itself(int fd)
 {
 	struct sockaddr_storage local = {0}, remote = {0};
@@ -159,7 +161,8 @@ static bool may_come(int error)
 	return error == -ECONNREFUSED || error == -EHOSTUNREACH || error == -ETIMEDOUT;
 }
 
-/* Tries again for a while where nobody listens yet. Meanwhile the slaves that are there are kept in touch with. */
+/* Tries again for a while where nobody listens yet. Meanwhile the slaves that are there are kept in
+ * touch with. */
 static int dial(struct nm_master *master, const char *name, const struct addrinfo *found,
 		uint64_t until_ns, int *ret_fd, char *why, size_t why_size)
 {

@@ -35,7 +35,8 @@ struct nm_embedded_thread {
 static const struct timespec step = {.tv_nsec =
 					     2000000}; /* between two looks whether it has ended */
 
-/* Closes everything else that was inherited: the slave must not keep a stranger's pipe or port open. */
+/* Closes everything else that was inherited: the slave must not keep a stranger's pipe or port
+ * open. */
 static int keep_only(int fd)
 {
 	if (fd != (int)FIRST_FD) {
@@ -110,7 +111,8 @@ static int start_process(struct nm_embedded *embedded, uint64_t timeout_ns, cons
 	sigset_t before;
 	pid_t parent = getpid();
 
-	/* A signal between fork and the child's own handling of it would go to the caller's handler, twice. */
+	/* A signal between fork and the child's own handling of it would go to the caller's
+	 * handler, twice. */
 	nm_signals_block(&before);
 	pid_t pid = fork();
 	int error = pid < 0 ? -errno : 0;

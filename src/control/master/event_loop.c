@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comes from outside while the master runs: messages of slaves, events of the engine, interrupts. */
+/* What comes from outside while the master runs: messages of slaves, events of the engine,
+ * interrupts. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

@@ -64,7 +64,8 @@ struct nm_run_group {
 	bool done;
 };
 
-/* How much a failure tells about the cause: a flow that was reset tells less than the loss of its peer. */
+/* How much a failure tells about the cause: a flow that was reset tells less than the loss of its
+ * peer. */
 enum nm_failure_rank { NM_FAILURE_NONE, NM_FAILURE_EFFECT, NM_FAILURE_CAUSE, NM_FAILURE_LOSS };
 
 struct nm_master {
@@ -116,7 +117,8 @@ struct nm_master {
 /* --- run.c --- */
 void nm_master_log(const struct nm_master *master, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Notes a failure, of a slave or (link NULL) of the master. The one that tells most about the cause is kept. */
+/* Notes a failure, of a slave or (link NULL) of the master. The one that tells most about the cause
+ * is kept. */
 void nm_master_fail(struct nm_master *master, struct nm_link *link, enum nm_failure_rank rank,
 		    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* True when what is under way is to be left at once. */
@@ -127,7 +129,8 @@ bool nm_master_leaves(const struct nm_master *master, uint64_t now_ns);
 void nm_master_poll(struct nm_master *master, uint64_t until_ns);
 void nm_master_send(struct nm_master *master, struct nm_link *link, enum nm_message_type type,
 		    json_t *body);
-/* Pumps until all links are in the state, or until_ns (which is a failure). False when the run cannot go on. */
+/* Pumps until all links are in the state, or until_ns (which is a failure). False when the run
+ * cannot go on. */
 bool nm_master_await(struct nm_master *master, enum nm_session_state state, uint64_t until_ns);
 
 /* Each takes one message from a slave: 0, or -EPROTO. */
@@ -136,7 +139,8 @@ typedef int (*nm_link_handler)(struct nm_master *master, struct nm_link *link, j
 /* --- dial.c --- */
 /* What an interrupt is told as: "interrupted", or the time that has passed. */
 const char *nm_master_cut_text(struct nm_master *master);
-/* Connects to a slave; 0 with an owned *ret_fd, -ECANCELED after an interrupt, or another error with a phrase in why. */
+/* Connects to a slave; 0 with an owned *ret_fd, -ECANCELED after an interrupt, or another error
+ * with a phrase in why. */
 int nm_master_connect(struct nm_master *master, const char *name, uint64_t until_ns, int *ret_fd,
 		      char *why, size_t why_size);
 

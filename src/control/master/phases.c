@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drives all hosts through the phases. Who leads a group in a phase ends it: by count, or when told to by the master's
- * clock. Who follows is told how many passes the leader has done, and ends after as many. */
+/* Drives all hosts through the phases. Who leads a group in a phase ends it: by count, or when told
+ * to by the master's clock. Who follows is told how many passes the leader has done, and ends after
+ * as many. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,7 +96,8 @@ static void send_follow(struct nm_master *master, uint32_t g)
 	}
 }
 
-/* The master has made its last pass: the hosts that only send may end now, and the master takes what is left of it. */
+/* The master has made its last pass: the hosts that only send may end now, and the master takes
+ * what is left of it. */
 static void free_hosts(struct nm_master *master, uint32_t g, bool by_leader)
 {
 	struct nm_run_group *group = &master->groups[g];
@@ -283,7 +285,8 @@ static void check_stall(struct nm_master *master, uint64_t now_ns)
 	master->progress_at_ns = now_ns; /* it is told once */
 }
 
-/* How long an interrupted run may still take over what its master has begun, besides the waits of a pass. */
+/* How long an interrupted run may still take over what its master has begun, besides the waits of a
+ * pass. */
 #define INTERRUPT_NS 5000000000u
 
 static uint64_t patience_ns(const struct nm_master *master)
@@ -296,7 +299,8 @@ static uint64_t patience_end_ns(const struct nm_master *master)
 	return master->interrupts ? master->interrupt_ns + patience_ns(master) : UINT64_MAX;
 }
 
-/* Who only receives may be far behind with what was sent to him: then the user does not wait for him. */
+/* Who only receives may be far behind with what was sent to him: then the user does not wait for
+ * him. */
 static void check_interrupt(struct nm_master *master, uint64_t now_ns)
 {
 	char hosts[256];

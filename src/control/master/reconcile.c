@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether both ends have counted the same. On reliable transports every pass and every byte must be found at both. */
+/* Whether both ends have counted the same. On reliable transports every pass and every byte must be
+ * found at both. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,8 @@ static void differ(struct nm_master *master, uint32_t g, const char *fmt, ...)
 	master->result->reconcile_text = strdup(text);
 }
 
-/* Every slave follows, or leads, pass by pass: so the passes of a worker are the same everywhere. */
+/* Every slave follows, or leads, pass by pass: so the passes of a worker are the same
+ * everywhere. */
 static void compare_passes(struct nm_master *master, const struct nm_link *link, uint32_t g)
 {
 	for (uint32_t w = 0; w < master->plan->groups[g].n_workers; w++) {
@@ -61,7 +63,8 @@ static void compare_bytes(struct nm_master *master, uint32_t g, const struct nm_
 		       (unsigned long long)slaves->bytes_received);
 }
 
-/* Failures that the profile allows, at either end. From then on what the ends have counted need not be the same. */
+/* Failures that the profile allows, at either end. From then on what the ends have counted need not
+ * be the same. */
 static bool is_forgiven(struct nm_master *master, uint32_t g, const struct nm_counts *slaves)
 {
 	struct nm_sample *sample = master->measure.scratch;
@@ -124,7 +127,8 @@ void nm_master_reconcile(struct nm_master *master)
 		    master->plan->groups[g].phases[master->phase].reliable)
 			reconcile_group(master, g);
 	}
-	/* A host that sends freely may have sent more than the passes that were made until the cut. */
+	/* A host that sends freely may have sent more than the passes that were made until the
+	 * cut. */
 	if (master->interrupts && result->reconciled == NM_RECONCILED_NO && !differed) {
 		result->reconciled = NM_RECONCILED_UNKNOWN;
 		free(result->reconcile_text);

@@ -63,7 +63,8 @@ bool nm_master_leaves(const struct nm_master *master, uint64_t now_ns)
 	return master->failure && now_ns >= master->failed_at_ns + FAILURE_GRACE_NS;
 }
 
-/* Warm-up and cool-down are cut from every measured transaction: they must leave something of it. */
+/* Warm-up and cool-down are cut from every measured transaction: they must leave something of
+ * it. */
 static void check_windows(struct nm_master *master)
 {
 	const struct nm_run_options *options = master->options;
@@ -119,7 +120,8 @@ static void check_cpus(struct nm_master *master)
 			      options->slave_cpus);
 }
 
-/* Compiles what each slave will run: to know what to wait for, and to find mistakes while nothing is sent. */
+/* Compiles what each slave will run: to know what to wait for, and to find mistakes while nothing
+ * is sent. */
 static int make_links(struct nm_master *master)
 {
 	const struct nm_plan *plan = master->plan;

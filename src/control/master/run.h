@@ -30,8 +30,9 @@ struct nm_job {
 	const struct nm_params *params;
 };
 
-/* Runs. All borrowed during the call. Embedded slaves (host "local") are forked from this process before any thread
- * starts, or with in_process are threads. *ret_result is owned by the caller and NULL only when refused or out of memory. */
+/* Runs. All borrowed during the call. Embedded slaves (host "local") are forked from this process
+ * before any thread starts, or with in_process are threads. *ret_result is owned by the caller and
+ * NULL only when refused or out of memory. */
 enum nm_run_status nm_run(const struct nm_job *job, const struct nm_run_options *options,
 			  struct nm_result **ret_result, struct nm_diags *diags);
 

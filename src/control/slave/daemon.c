@@ -202,7 +202,8 @@ static void leave_place(struct daemon *daemon, size_t index)
 	atomic_store(&daemon->places->place[index], NM_SESSION_SLOT_FREE);
 }
 
-/* Makes room for one more that may have something to say, at the cost of who has said nothing for longest. */
+/* Makes room for one more that may have something to say, at the cost of who has said nothing for
+ * longest. */
 static void close_oldest_silent(struct daemon *daemon)
 {
 	while (nm_session_slots_count(daemon->places, NM_SESSION_SLOT_SILENT) >=
@@ -251,7 +252,8 @@ static void start_session(struct daemon *daemon, int fd)
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Answers a master that may not be one here before it has said anything: whoever it is gets no process. Takes fd. */
+/* Answers a master that may not be one here before it has said anything: whoever it is gets no
+ * process. Takes fd. */
 static void turn_away(struct daemon *daemon, int fd, const struct nm_addr *remote)
 {
 	uint64_t now_ns = nm_clock_ns();
@@ -297,7 +299,8 @@ static void take_connection(struct daemon *daemon, int fd)
 	(void)close(fd);
 }
 
-/* Takes waiting connections, some at a time. False when the system has no room for one: try again later. */
+/* Takes waiting connections, some at a time. False when the system has no room for one: try again
+ * later. */
 static bool accept_some(struct daemon *daemon)
 {
 	for (int i = 0; i < BACKLOG; i++) {
@@ -316,7 +319,8 @@ static bool accept_some(struct daemon *daemon)
 	return true;
 }
 
-/* As many as are still wanted, so that of masters who come at the same time only these are served. */
+/* As many as are still wanted, so that of masters who come at the same time only these are
+ * served. */
 static void set_room(struct daemon *daemon)
 {
 	uint64_t wanted = daemon->options->sessions, left = NM_SESSION_SLOTS_SERVED;

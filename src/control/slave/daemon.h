@@ -27,8 +27,9 @@ struct nm_slave_options {
 	void (*listening)(void *arg, const char *address, uint16_t port); /* may be NULL */
 	void (*log)(void *arg,
 		    const char *line); /* may be NULL; also called in session processes */
-	/* May be NULL; called in session processes, for each run that came to its end. The result is the slave's own:
-	 * its host alone, with its measured window as totals; without parameters, latencies and intervals. */
+	/* May be NULL; called in session processes, for each run that came to its end. The result
+	 * is the slave's own: its host alone, with its measured window as totals; without
+	 * parameters, latencies and intervals. */
 	void (*ended)(void *arg, struct nm_result *result);
 };
 

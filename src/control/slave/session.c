@@ -81,7 +81,8 @@ static const nm_session_handler handlers[NM_MESSAGE__COUNT] = {
 	[NM_MESSAGE_ABORT] = aborted,
 };
 
-/* Handles all messages that have arrived. A wrong one is answered with a refusal, which ends the session. */
+/* Handles all messages that have arrived. A wrong one is answered with a refusal, which ends the
+ * session. */
 static void dispatch(struct nm_session *session)
 {
 	char why[256];

@@ -52,7 +52,8 @@ int nm_session_begin(struct nm_session *session, json_t *body)
 	session->n_begun++;
 	memset(session->told_done, 0, session->plan->n_groups * sizeof *session->told_done);
 	session->peer.state = NM_SESSION_PHASE;
-	/* The rows of the phase before end here: it was over when the last host was done with it. */
+	/* The rows of the phase before end here: it was over when the last host was done with
+	 * it. */
 	nm_usage_sampler_end(&session->meter, now_ns);
 	nm_usage_sampler_begin(&session->meter, &order, now_ns);
 	nm_flow_sampler_begin(&session->flow_meter, &order, now_ns);
@@ -62,7 +63,8 @@ int nm_session_begin(struct nm_session *session, json_t *body)
 	return error ? error : nm_session_report(session);
 }
 
-/* Whether an order about a group still means something: it may cross with the news that the group is done. */
+/* Whether an order about a group still means something: it may cross with the news that the group
+ * is done. */
 static int check_order(const struct nm_session *session, uint32_t phase, uint32_t group,
 		       bool *ret_heeded)
 {

@@ -99,7 +99,8 @@ static bool compile(struct nm_session *session, const struct nm_msg_prepare *pre
 	return ok;
 }
 
-/* Holds the plan against what this slave allows and what the system gives. False after a refusal. */
+/* Holds the plan against what this slave allows and what the system gives. False after a
+ * refusal. */
 static bool check_limits(struct nm_session *session)
 {
 	uint64_t flows = 0, limit = 0;
@@ -168,7 +169,8 @@ static bool make_engine(struct nm_session *session, const char *cpus_text,
 		if (error)
 			(void)snprintf(text, sizeof text, "%s", *why ? why : strerror(-error));
 	}
-	/* A run has come to nothing: a slave that is to serve so many sessions does not wait for another instead. */
+	/* A run has come to nothing: a slave that is to serve so many sessions does not wait for
+	 * another instead. */
 	if (error) {
 		session->end = NM_SESSION_BROKEN;
 		(void)nm_session_refuse(session, code, text);
@@ -208,8 +210,8 @@ static int allocate(struct nm_session *session, const struct nm_msg_prepare *pre
 	return error;
 }
 
-/* The address from which this host connects to the master, if it is another than that at which the master has reached it;
- * NULL otherwise. */
+/* The address from which this host connects to the master, if it is another than that at which the
+ * master has reached it; NULL otherwise. */
 static const char *other_source(const struct nm_session *session, char *buf, size_t size)
 {
 	struct nm_addr source;

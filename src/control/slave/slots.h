@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who has a session with a slave, in memory that the slave shares with its session processes: whoever connects is
- * silent until he has said hello as a master, and then is served if there is room. Who stays silent can take the place
- * of other silent ones only. */
+/* Who has a session with a slave, in memory that the slave shares with its session processes:
+ * whoever connects is silent until he has said hello as a master, and then is served if there is
+ * room. Who stays silent can take the place of other silent ones only. */
 #ifndef NM_CONTROL_SLAVE_SLOTS_H
 #define NM_CONTROL_SLAVE_SLOTS_H
 
@@ -22,8 +22,8 @@ enum nm_session_slot_state {
 
 struct nm_session_slots {
 	_Atomic int place[NM_SESSION_SLOTS]; /* enum nm_session_slot_state */
-	_Atomic int
-		room; /* how many of them may be served at a time, at most NM_SESSION_SLOTS_SERVED */
+	/* how many of them may be served at a time, at most NM_SESSION_SLOTS_SERVED */
+	_Atomic int room;
 };
 
 /* One place, as its session has it. */
@@ -35,7 +35,8 @@ struct nm_session_slot {
 /* All free; NULL when out of memory. */
 struct nm_session_slots *nm_session_slots_new(void);
 struct nm_session_slots *nm_session_slots_free(struct nm_session_slots *places);
-/* By the session: from silent to served. False: the slave is full, or has just closed this place. */
+/* By the session: from silent to served. False: the slave is full, or has just closed this
+ * place. */
 bool nm_session_slot_take(const struct nm_session_slot *seat);
 /* By the session: from served to silent, when nothing comes of it. */
 void nm_session_slot_leave(const struct nm_session_slot *seat);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bodies of control messages: each is made by a pack function and read by an unpack function. Packers return an
- * owned object or NULL when out of memory. Unpackers check everything against the limits they are given and return 0,
- * or -EPROTO with nothing to be used; strings they return are borrowed from the body. */
+/* The bodies of control messages: each is made by a pack function and read by an unpack function.
+ * Packers return an owned object or NULL when out of memory. Unpackers check everything against the
+ * limits they are given and return 0, or -EPROTO with nothing to be used; strings they return are
+ * borrowed from the body. */
 #ifndef NM_CONTROL_WIRE_CODEC_H
 #define NM_CONTROL_WIRE_CODEC_H
 
@@ -60,13 +61,15 @@ uint64_t nm_run_cookie(const char *run_id);
 json_t *nm_prepare_pack(const struct nm_msg_prepare *prepare);
 int nm_prepare_unpack(json_t *body, struct nm_msg_prepare *ret);
 
-/* The listeners of this side that `host` of the plan connects to (a slave's plan has host 0 only). */
+/* The listeners of this side that `host` of the plan connects to (a slave's plan has host 0
+ * only). */
 json_t *nm_endpoints_pack(const struct nm_engine *engine, const struct nm_plan *plan,
 			  uint32_t host);
 /* Hands listeners of `host` to the engine. */
 int nm_endpoints_unpack(json_t *list, struct nm_engine *engine, const struct nm_plan *plan,
 			uint32_t host);
-/* Takes endpoints. source: the address from which the slave connects to the master; NULL: that at which it is reached. */
+/* Takes endpoints. source: the address from which the slave connects to the master; NULL: that at
+ * which it is reached. */
 json_t *nm_ready_pack(json_t *endpoints, const char *source, const struct nm_host_facts *facts);
 int nm_ready_unpack(json_t *body, json_t **ret_endpoints, const char **ret_source,
 		    struct nm_host_facts *ret_facts);
@@ -151,7 +154,8 @@ struct nm_flow_row;
 struct nm_tcp_rows;
 struct nm_tcp_sample;
 json_t *nm_flows_pack(const struct nm_flow_rows *rows);
-/* Host and plan are left for the caller to set; *ret_rows is owned, and what ret->rows shows. -EPROTO or -ENOMEM. */
+/* Host and plan are left for the caller to set; *ret_rows is owned, and what ret->rows shows.
+ * -EPROTO or -ENOMEM. */
 int nm_flows_unpack(json_t *body, const struct nm_plan *plan, struct nm_flow_rows *ret,
 		    struct nm_flow_row **ret_rows);
 json_t *nm_tcp_pack(const struct nm_tcp_rows *rows);

@@ -123,7 +123,8 @@ int nm_prepare_unpack(json_t *body, struct nm_msg_prepare *ret)
 	return json_is_null(cpus) ? 0 : nm_text_unpack(cpus, NM_WIRE_MAX_TEXT, &ret->cpus);
 }
 
-/* Which host is at the other end of an opening, and how it is opened; NULL when there is no such opening. */
+/* Which host is at the other end of an opening, and how it is opened; NULL when there is no such
+ * opening. */
 static const struct nm_instr *find_opening(const struct nm_group *group, uint32_t opening)
 {
 	for (uint32_t i = 0; i < group->n_instrs; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames of the control connection: 4 bytes of length, big-endian, then so many bytes. No I/O here: what arrives is
- * put into a reader in pieces of any size, what leaves is taken from a queue in pieces of any size. */
+/* Frames of the control connection: 4 bytes of length, big-endian, then so many bytes. No I/O here:
+ * what arrives is put into a reader in pieces of any size, what leaves is taken from a queue in
+ * pieces of any size. */
 #ifndef NM_CONTROL_WIRE_FRAME_H
 #define NM_CONTROL_WIRE_FRAME_H
 
@@ -23,8 +24,8 @@ void nm_frame_reader_fini(struct nm_frame_reader *reader);
 int nm_frame_reader_space(struct nm_frame_reader *reader, void **ret_space, size_t *ret_size);
 /* So many bytes were put there. */
 void nm_frame_reader_added(struct nm_frame_reader *reader, size_t size);
-/* 1 with a payload (borrowed until the next call of space), 0 when there is no whole frame yet, -EMSGSIZE when one is
- * announced that is longer than allowed, -EBADMSG when it is empty. */
+/* 1 with a payload (borrowed until the next call of space), 0 when there is no whole frame yet,
+ * -EMSGSIZE when one is announced that is longer than allowed, -EBADMSG when it is empty. */
 int nm_frame_reader_next(struct nm_frame_reader *reader, const char **ret_payload,
 			 size_t *ret_size);
 
@@ -34,7 +35,8 @@ struct nm_frame_queue {
 };
 
 void nm_frame_queue_fini(struct nm_frame_queue *queue);
-/* Copies one frame to the end. 0, -ENOMEM, -EMSGSIZE (not a payload that a peer takes) or -ENOBUFS (too much waits). */
+/* Copies one frame to the end. 0, -ENOMEM, -EMSGSIZE (not a payload that a peer takes) or -ENOBUFS
+ * (too much waits). */
 int nm_frame_queue_add(struct nm_frame_queue *queue, const char *payload, size_t size);
 /* What is to be sent next; the size is 0 when nothing is. */
 size_t nm_frame_queue_data(const struct nm_frame_queue *queue, const char **ret_data);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The envelope of a control message: which one it is, and whether it may come now. On the wire: ["word", {body}]. */
+/* The envelope of a control message: which one it is, and whether it may come now. On the wire:
+ * ["word", {body}]. */
 #ifndef NM_CONTROL_WIRE_MESSAGE_H
 #define NM_CONTROL_WIRE_MESSAGE_H
 
@@ -13,8 +14,8 @@
 #define NM_VERSION "0.1.0"
 #endif
 
-/* States of a session, alike on both sides; a side's state changes when it sends or takes the message that ends it.
- * NM_STATE(name, word, what the master waits for in it) */
+/* States of a session, alike on both sides; a side's state changes when it sends or takes the
+ * message that ends it. NM_STATE(name, word, what the master waits for in it) */
 #define NM_SESSION_STATES(NM_STATE)                                                                \
 	NM_STATE(HELLO, "hello", "its answer")                                                     \
 	NM_STATE(PREPARE, "prepare", "it to prepare")                                              \
@@ -49,13 +50,14 @@ const char *nm_message_word(enum nm_message_type type);
 const char *nm_session_state_word(enum nm_session_state state);
 const char *nm_session_state_waits(enum nm_session_state state);
 
-/* Reads one frame's payload. -EPROTO with a phrase in why when it is not a message, or not one that `from` may send to
- * a session in this state; 0 with *ret_message otherwise. */
+/* Reads one frame's payload. -EPROTO with a phrase in why when it is not a message, or not one that
+ * `from` may send to a session in this state; 0 with *ret_message otherwise. */
 int nm_message_decode(const char *payload, size_t size, enum nm_side from,
 		      enum nm_session_state state, struct nm_message *ret_message, char *why,
 		      size_t why_size);
 void nm_message_fini(struct nm_message *message);
-/* Takes the body (NULL: none could be made). An owned text of *ret_size bytes, NULL when out of memory. */
+/* Takes the body (NULL: none could be made). An owned text of *ret_size bytes, NULL when out of
+ * memory. */
 char *nm_message_encode(enum nm_message_type type, json_t *body, size_t *ret_size);
 
 #endif

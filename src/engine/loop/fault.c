@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a failed step means for its flow: the flow ends, unless the profile expects such failures. On the worker's thread. */
+/* What a failed step means for its flow: the flow ends, unless the profile expects such failures.
+ * On the worker's thread. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -135,7 +135,8 @@ static inline __attribute__((always_inline)) bool go_on(struct nm_worker *worker
 	return true;
 }
 
-/* The end of a pass while further requests may be outstanding: the flow ends the phase when none is. */
+/* The end of a pass while further requests may be outstanding: the flow ends the phase when none
+ * is. */
 static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns,
 			       uint64_t done)
 {
@@ -161,8 +162,9 @@ static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, u
 	return goes_on;
 }
 
-/* The end of a pass after which something else than the next pass may come: the phase may be over, and a paced phase
- * has a target of 0 all the time, as have those whose passes are counted for each flow. */
+/* The end of a pass after which something else than the next pass may come: the phase may be over,
+ * and a paced phase has a target of 0 all the time, as have those whose passes are counted for each
+ * flow. */
 static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 						       struct nm_flow *flow, uint64_t now_ns)
 {
@@ -183,7 +185,8 @@ static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 	if (paced && worker->response && !flow->unanswered)
 		nm_hist_record(worker->response, now_ns - flow->plan_ns);
 	if (!paced && !worker->phase->leads) {
-		/* All flows follow: all passes that the other end has begun are done, whoever has made them. */
+		/* All flows follow: all passes that the other end has begun are done, whoever has
+		 * made them. */
 		nm_worker_pass_phase(worker);
 		return false;
 	}
@@ -195,7 +198,8 @@ static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 	return !nm_worker_pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
 }
 
-/* The end of a pass that has lost something: none of the transactions, and its length is that of the limit. */
+/* The end of a pass that has lost something: none of the transactions, and its length is that of
+ * the limit. */
 static __attribute__((noinline)) bool end_unanswered_pass(struct nm_worker *worker,
 							  struct nm_flow *flow)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The main loop of a worker: waits, dispatches what has come, fires timers, and gives queued flows their turn. */
+/* The main loop of a worker: waits, dispatches what has come, fires timers, and gives queued flows
+ * their turn. */
 #include <assert.h>
 #include <errno.h>
 #include <sched.h>
@@ -49,7 +50,8 @@ static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, stru
 	return true;
 }
 
-/* The peer has closed, or the connection has failed; or the kernel tells about sends without a copy, by its error queue. */
+/* The peer has closed, or the connection has failed; or the kernel tells about sends without a
+ * copy, by its error queue. */
 static __attribute__((noinline)) void note_end(struct nm_conn *conn, uint32_t events)
 {
 	if ((conn->flags & NM_CONN_ZEROCOPY) && !(events & (EPOLLRDHUP | EPOLLHUP)))
@@ -58,7 +60,8 @@ static __attribute__((noinline)) void note_end(struct nm_conn *conn, uint32_t ev
 		conn->flags |= NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP;
 }
 
-/* Whether the flow has waited for that; or for another of its connections, and then its step will find out. */
+/* Whether the flow has waited for that; or for another of its connections, and then its step will
+ * find out. */
 static inline bool note_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events)
 {
 	conn->flags |= events & (EPOLLIN | EPOLLOUT);
@@ -74,7 +77,8 @@ void nm_worker_conn_event(struct nm_worker *worker, struct nm_conn *conn, uint32
 		nm_worker_run_flow(worker, conn->flow);
 }
 
-/* epoll_wait with nanoseconds; timeout_ns < 0 waits without limit. Kernels before 5.11 have milliseconds only. */
+/* epoll_wait with nanoseconds; timeout_ns < 0 waits without limit. Kernels before 5.11 have
+ * milliseconds only. */
 static int wait_events(int epoll_fd, struct epoll_event *events, int n_events, int64_t timeout_ns)
 {
 	if (timeout_ns > 0) {
@@ -129,8 +133,8 @@ static void dispatch(struct nm_worker *worker, const struct epoll_event *event)
 	}
 }
 
-/* Each flow takes what has come before any of them answers, so that the answers leave together: one that left early
- * would wake the other end for itself alone. */
+/* Each flow takes what has come before any of them answers, so that the answers leave together: one
+ * that left early would wake the other end for itself alone. */
 static void dispatch_all(struct nm_worker *worker, struct epoll_event *events, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -154,7 +158,8 @@ static void dispatch_all(struct nm_worker *worker, struct epoll_event *events, i
 	}
 }
 
-/* A wait has lasted as long as the profile allows. Where messages may be lost this ends the wait and nothing else. */
+/* A wait has lasted as long as the profile allows. Where messages may be lost this ends the wait
+ * and nothing else. */
 void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 {
 	const struct nm_instr *instr = flow->at;
@@ -205,7 +210,8 @@ static void fire_timers(struct nm_worker *worker, uint64_t now_ns)
 	}
 }
 
-/* Gives one turn to each flow that is queued now, but not to so many that events would have to wait. */
+/* Gives one turn to each flow that is queued now, but not to so many that events would have to
+ * wait. */
 static void run_queued(struct nm_worker *worker)
 {
 	struct nm_flow *last = worker->run_last;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workers that are processes. All that main and such a worker tell each other is memory that they share, and descriptors
- * that the worker inherits. */
+/* Workers that are processes. All that main and such a worker tell each other is memory that they
+ * share, and descriptors that the worker inherits. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -33,8 +33,8 @@ void nm_engine_release(void *memory, size_t size, bool shared)
 		(void)munmap(memory, size);
 }
 
-/* Where there are many more processes than CPUs, main may have its turn seconds too late to stop them. So they do it
- * themselves, by the same way. */
+/* Where there are many more processes than CPUs, main may have its turn seconds too late to stop
+ * them. So they do it themselves, by the same way. */
 static void on_alarm(int number, siginfo_t *info, void *context)
 {
 	struct nm_worker *worker = info->si_value.sival_ptr;
@@ -71,7 +71,8 @@ void nm_process_alarm(struct nm_worker *worker, uint64_t at_ns)
 static void run(struct nm_worker *worker, pid_t parent)
 {
 	nm_child_forget_handlers();
-	/* Main decides when the run ends, also for a terminal that interrupts all processes of its foreground. */
+	/* Main decides when the run ends, also for a terminal that interrupts all processes of its
+	 * foreground. */
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGTERM, SIG_DFL);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);

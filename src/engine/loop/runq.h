@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The run queue of a worker: flows that can go on, and have their turn one after the other. On the worker's thread. */
+/* The run queue of a worker: flows that can go on, and have their turn one after the other. On the
+ * worker's thread. */
 #ifndef NM_ENGINE_LOOP_RUNQ_H
 #define NM_ENGINE_LOOP_RUNQ_H
 

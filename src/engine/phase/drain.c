@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* After the last pass of a phase: takes what free hosts have sent beyond it, so that nothing is left for the next phase.
- * All on the worker's thread. */
+/* After the last pass of a phase: takes what free hosts have sent beyond it, so that nothing is
+ * left for the next phase. All on the worker's thread. */
 #include <errno.h>
 
 #include "engine/waits.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* After the last pass of a phase, before it ends: what was given up on streams goes, and comes. On the worker's thread. */
+/* After the last pass of a phase, before it ends: what was given up on streams goes, and comes. On
+ * the worker's thread. */
 #ifndef NM_ENGINE_PHASE_FLUSH_H
 #define NM_ENGINE_PHASE_FLUSH_H
 

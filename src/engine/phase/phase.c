@@ -155,8 +155,9 @@ void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow)
 		nm_worker_pass_phase(worker);
 }
 
-/* How many passes the flow makes at most. Who follows is told how many there are; but where both ends know which flow it
- * is they count down from the same number, since that is what sizes are drawn by. */
+/* How many passes the flow makes at most. Who follows is told how many there are; but where both
+ * ends know which flow it is they count down from the same number, since that is what sizes are
+ * drawn by. */
 static uint64_t passes_of(const struct nm_worker *worker, const struct nm_flow *flow)
 {
 	const struct nm_phase *phase = worker->phase;
@@ -169,7 +170,8 @@ static uint64_t passes_of(const struct nm_worker *worker, const struct nm_flow *
 	return phase->iterations ? phase->iterations : UINT64_MAX;
 }
 
-/* Flows of a paced phase are spread evenly over the first period, instead of all starting together. */
+/* Flows of a paced phase are spread evenly over the first period, instead of all starting
+ * together. */
 static void start_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
 	flow->at = worker->body;
@@ -263,12 +265,13 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	}
 }
 
-/* How long nothing must move at least for a phase to count as over whose last messages may be lost; how often that is looked at,
- * which is how much later than the last message the phase may seem to have ended. */
+/* How long nothing must move at least for a phase to count as over whose last messages may be lost;
+ * how often that is looked at, which is how much later than the last message the phase may seem to
+ * have ended. */
 #define QUIET_NS      100000000u
 #define QUIET_LOOK_NS 2000000u
-/* The same where what is awaited cannot be lost, unless by a flowop that may fail: TCP may be silent for seconds before
- * it repeats something. */
+/* The same where what is awaited cannot be lost, unless by a flowop that may fail: TCP may be
+ * silent for seconds before it repeats something. */
 #define SILENCE_NS 5000000000u
 
 /* A wait that is given up is no movement. */
@@ -280,7 +283,8 @@ static uint64_t moved(const struct nm_worker *worker)
 	       nm_counter_read(&count->bytes_received);
 }
 
-/* Whether the other end of what the flow waits for has had its last pass, so that what is missing is lost. */
+/* Whether the other end of what the flow waits for has had its last pass, so that what is missing
+ * is lost. */
 static bool waits_in_vain(const struct nm_worker *worker, const struct nm_flow *flow)
 {
 	uint32_t leader = worker->phase->leader;
@@ -290,8 +294,8 @@ static bool waits_in_vain(const struct nm_worker *worker, const struct nm_flow *
 	return flow->state == NM_FLOW_PARKED || flow->at->lossy;
 }
 
-/* How long nothing must move for the phase to count as over. Where a flow is not done with what it does by itself, it is
- * not over. */
+/* How long nothing must move for the phase to count as over. Where a flow is not done with what it
+ * does by itself, it is not over. */
 static uint64_t patience_ns(const struct nm_worker *worker)
 {
 	uint64_t patience_ns = worker->n_owing ? SILENCE_NS + worker->phase->wait_ns : QUIET_NS;
@@ -338,8 +342,9 @@ void nm_worker_end_when_quiet(struct nm_worker *worker)
 	worker->quiet_ns = worker->moved_ns + QUIET_LOOK_NS;
 }
 
-/* Flows that only wait for their next pass to be due need not wait any longer; unless the time is over, and they are a
- * moment late with a pass that was due within it: so that there are as many passes as the rate says. */
+/* Flows that only wait for their next pass to be due need not wait any longer; unless the time is
+ * over, and they are a moment late with a pass that was due within it: so that there are as many
+ * passes as the rate says. */
 void nm_worker_release_paced(struct nm_worker *worker)
 {
 	uint64_t duration_ns = worker->phase->duration_ns;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who only receives, and goes on receiving until all is told to stop, need not be woken for every packet: to wake another
- * CPU may cost the sender more than the packet. Setting the mark back wakes whoever sleeps below it, tcp(7). */
+/* Who only receives, and goes on receiving until all is told to stop, need not be woken for every
+ * packet: to wake another CPU may cost the sender more than the packet. Setting the mark back wakes
+ * whoever sleeps below it, tcp(7). */
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include "engine/engine_priv.h"
 #include "host/clock.h"
 
-/* How long what stays below the mark may wait, and how many times as long at most where most flows are fast. */
+/* How long what stays below the mark may wait, and how many times as long at most where most flows
+ * are fast. */
 #define LOOK_NS	     100000000u
 #define MOST_SKIPPED 10
 
@@ -55,7 +57,8 @@ static void receive_all(struct nm_worker *worker)
 	}
 }
 
-/* Where flows bring their mark in the meantime they are left alone, but for a slow one among them. */
+/* Where flows bring their mark in the meantime they are left alone, but for a slow one among
+ * them. */
 void nm_rcvlowat_sweep(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_rcvlowat *rcvlowat = &worker->rcvlowat;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The mark below which who receives is not woken (SO_RCVLOWAT), in phases that have one. All on the worker's thread. */
+/* The mark below which who receives is not woken (SO_RCVLOWAT), in phases that have one. All on the
+ * worker's thread. */
 #ifndef NM_ENGINE_PHASE_RCVLOWAT_H
 #define NM_ENGINE_PHASE_RCVLOWAT_H
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections that will not last, and are replaced while their phase goes on: those whose keys are to expire.
+/* Connections that will not last, and are replaced while their phase goes on: those whose keys are
+ * to expire.
  *
- * The side that leads the phase closes such a connection where one of its passes is over and the next has not begun, so
- * that nothing is on the way to it, and all that it has sent arrives before the end of the stream. The other side finds
- * that end where its pass begins. Each then opens the connection anew as it did the first time: who connects connects,
- * and who accepts accepts. No count but those of openings is different after that.
+ * The side that leads the phase closes such a connection where one of its passes is over and the
+ * next has not begun, so that nothing is on the way to it, and all that it has sent arrives before
+ * the end of the stream. The other side finds that end where its pass begins. Each then opens the
+ * connection anew as it did the first time: who connects connects, and who accepts accepts. No
+ * count but those of openings is different after that.
  *
- * A connection that was not replaced in time is dead, and nothing tells so but the transport: a flow that waits for it
- * fails. */
+ * A connection that was not replaced in time is dead, and nothing tells so but the transport: a
+ * flow that waits for it fails. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,7 +241,8 @@ static uint32_t reconnects_of(const struct nm_worker *worker, struct nm_flow *fl
 	return count;
 }
 
-/* How long what has come for a connection before it died may take to be noticed, its end above all. */
+/* How long what has come for a connection before it died may take to be noticed, its end above
+ * all. */
 #define GRACE_NS 1000000000u
 
 bool nm_reconnect_expired(const struct nm_worker *worker, const struct nm_conn *conn, char *why,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections that the worker's epoll tells of, edge-triggered: once registered, for as long as they are open. */
+/* Connections that the worker's epoll tells of, edge-triggered: once registered, for as long as
+ * they are open. */
 #include <errno.h>
 #include <sys/epoll.h>
 
 #include "engine/engine_priv.h"
 #include "engine/waits.h"
 
-/* Makes epoll watch the connection: once for input, and from its first full buffer on for output too. */
+/* Makes epoll watch the connection: once for input, and from its first full buffer on for output
+ * too. */
 int nm_worker_watch(struct nm_worker *worker, struct nm_flow *flow, bool output)
 {
 	struct nm_conn *conn = flow->conn;
@@ -29,7 +31,8 @@ int nm_worker_watch(struct nm_worker *worker, struct nm_flow *flow, bool output)
 				    .data.ptr = conn};
 	int how = conn->flags & NM_CONN_REGISTERED ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
-	/* One that waits alone is not watched, whatever its flags say: see lone.c. And it may be watched before that ends. */
+	/* One that waits alone is not watched, whatever its flags say: see lone.c. And it may be
+	 * watched before that ends. */
 	if (epoll_ctl(worker->epoll_fd, how, conn->fd, &event) < 0 &&
 	    (!worker->lone || (errno != ENOENT && errno != EEXIST) ||
 	     epoll_ctl(worker->epoll_fd, how ^ EPOLL_CTL_ADD ^ EPOLL_CTL_MOD, conn->fd, &event) <

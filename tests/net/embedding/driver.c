@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that embeds libnetmodel, for test_library.py: driver TASK REPORT [ARGUMENT...] does a task and writes what it
- * has found to a file, as lines of key=value. It prints nothing itself, so that all that is printed is the library's. */
+/* A program that embeds libnetmodel, for test_library.py: driver TASK REPORT [ARGUMENT...] does a
+ * task and writes what it has found to a file, as lines of key=value. It prints nothing itself, so
+ * that all that is printed is the library's. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <locale.h>

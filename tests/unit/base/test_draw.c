@@ -29,7 +29,8 @@ static double chi_square(const unsigned *cells, size_t n_cells, double expected)
 	return sum;
 }
 
-/* With n cells the sum is about n - 1, with a deviation of sqrt(2n): ten of these never happen by chance. */
+/* With n cells the sum is about n - 1, with a deviation of sqrt(2n): ten of these never happen by
+ * chance. */
 static const struct {
 	unsigned bound, most;
 } bounds[] = {{1, 1}, {2, 21}, {3, 26}, {7, 44}, {10, 54}, {64, 177}, {100, 241}};

@@ -403,7 +403,8 @@ START_TEST(a_small_buffer_cuts_and_terminates)
 }
 END_TEST
 
-/* Where the machine has no such locale, the rest of the suite has shown the same in the C locale. */
+/* Where the machine has no such locale, the rest of the suite has shown the same in the C
+ * locale. */
 START_TEST(the_locale_has_no_say)
 {
 	static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "tr_TR.ISO-8859-9",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What depends on time, with times made up: heartbeats, the distance of clocks, the grid of intervals. */
+/* What depends on time, with times made up: heartbeats, the distance of clocks, the grid of
+ * intervals. */
 #include <check.h>
 
 #include "../suite.h"
@@ -60,7 +61,8 @@ START_TEST(the_fastest_answer_tells_the_distance)
 {
 	struct nm_clock_sync sync = {.rounds = 0};
 
-	/* The peer is 1000 s ahead. Slow answers that waited on one way only are wrong by half of that. */
+	/* The peer is 1000 s ahead. Slow answers that waited on one way only are wrong by half of
+	 * that. */
 	nm_clock_sync_add(&sync, 5000, 1000 * SECOND + 5000 + 900, 5000 + 1000);
 	ck_assert_int_eq(sync.offset_ns, (int64_t)(1000 * SECOND + 400));
 	nm_clock_sync_add(&sync, 7000, 1000 * SECOND + 7000 + 50, 7000 + 100);
@@ -101,7 +103,8 @@ START_TEST(the_last_row_ends_with_the_phase)
 	nm_interval_begin(&grid, 0, SECOND, 2 * SECOND);
 	ck_assert_uint_eq(nm_interval_pass(&grid, SECOND), SECOND);
 	ck_assert_uint_eq(grid.next_ns, 3 * SECOND);
-	/* A stop between two points leaves a short row, unless it is hardly before the next point. */
+	/* A stop between two points leaves a short row, unless it is hardly before the next
+	 * point. */
 	nm_interval_begin(&grid, 0, SECOND, 5 * SECOND / 4);
 	(void)nm_interval_pass(&grid, SECOND);
 	ck_assert_uint_eq(grid.next_ns, 2 * SECOND);

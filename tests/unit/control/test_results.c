@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a host tells of its part of a run: results, reports and counters are read back, and refused where they do not
- * fit. */
+/* What a host tells of its part of a run: results, reports and counters are read back, and refused
+ * where they do not fit. */
 #include <check.h>
 #include <errno.h>
 #include <math.h>
@@ -197,7 +197,8 @@ START_TEST(results_that_do_not_fit_are_refused)
 }
 END_TEST
 
-/* A group with a write and a read between two of the compiler's own, and one that the host has no part in. */
+/* A group with a write and a read between two of the compiler's own, and one that the host has no
+ * part in. */
 static struct nm_plan *report_plan(void)
 {
 	static struct nm_instr instrs[5];

@@ -336,7 +336,8 @@ static const struct {
 	{"<flowop type='read' options='size=9'/>", "-"},
 };
 
-/* Over transports that may lose messages a read for what was asked has an end, and takes no answer to an older one. */
+/* Over transports that may lose messages a read for what was asked has an end, and takes no answer
+ * to an older one. */
 START_TEST(answers_are_told_from_what_comes_by_itself)
 {
 	char text[2048];
@@ -382,7 +383,8 @@ END_TEST
 	"<transaction><flowop type='connect' options='remotehost=h protocol=psp'/>"                \
 	"<flowop type='secure'/></transaction>\n"
 
-/* Connections over psp, where both ends know when a pass is over: the next begins with a message of who leads. */
+/* Connections over psp, where both ends know when a pass is over: the next begins with a message of
+ * who leads. */
 START_TEST(connections_are_renewed_between_plain_passes)
 {
 	static const struct {

@@ -300,7 +300,8 @@ END_TEST
 #define CONNECTED(attributes)                                                                      \
 	"<group " attributes ">" ONCE(OP("connect", "remotehost=h")) "</group>"
 
-/* Listening sockets and what workers wait with are there before processes begin, which inherit them. */
+/* Listening sockets and what workers wait with are there before processes begin, which inherit
+ * them. */
 START_TEST(a_process_needs_descriptors_for_its_own_flows_only)
 {
 	struct compiled c = compile_good(GROUPS(CONNECTED("nprocs='2' nflows='1000'") CONNECTED(

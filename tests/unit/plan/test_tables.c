@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The compiler, the hints, the schema and the manual trust the option tables: they must hold together. */
+/* The compiler, the hints, the schema and the manual trust the option tables: they must hold
+ * together. */
 #include "plan/elements.h"
 
 #include <check.h>
@@ -82,7 +83,8 @@ END_TEST
 
 #define BOTH (NM_FLOWOP_INITIATES | NM_FLOWOP_FOLLOWS)
 
-/* The other end of the other end is this end, or one that sends alike, and one of the two begins. */
+/* The other end of the other end is this end, or one that sends alike, and one of the two
+ * begins. */
 START_TEST(mirrors)
 {
 	for (const struct nm_flowop *const *op = nm_flowops; *op; op++) {

@@ -39,7 +39,8 @@ static size_t count_lines(const char *text, size_t length)
 	return count;
 }
 
-/* Owned; NULL when there is nothing to change. Whatever it makes has the same lines, and needs no more mending. */
+/* Owned; NULL when there is nothing to change. Whatever it makes has the same lines, and needs no
+ * more mending. */
 static char *normalise(const char *text, size_t length, struct nm_diags *diags)
 {
 	struct nm_diags more = {0};
@@ -257,7 +258,8 @@ START_TEST(what_uperf_takes)
 }
 END_TEST
 
-/* And then it is XML; but for an entity and for nothing at all, which are for the parser to refuse. */
+/* And then it is XML; but for an entity and for nothing at all, which are for the parser to
+ * refuse. */
 START_TEST(it_becomes_xml)
 {
 	const struct row *row = &accepted[_i];

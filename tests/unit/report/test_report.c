@@ -310,7 +310,8 @@ START_TEST(kv_has_the_growth_at_each_end)
 	run->hosts[1].n_intervals = 2;
 	render("kv");
 	has("\nremote_num_samples=2\nremote_correlation_coefficient=0.944911\n");
-	/* The warm-up ends within the first of them: what it has counted is not all of the window. */
+	/* The warm-up ends within the first of them: what it has counted is not all of the
+	 * window. */
 	run->warmup_s = 1.5;
 	render("kv");
 	has("\nnum_samples=1\n");

@@ -159,7 +159,8 @@ END_TEST
 
 START_TEST(correlation_is_centred)
 {
-	/* Points (0,0), (1,10000), (2,20000): a line; then (2,50000): the coefficient of those three. */
+	/* Points (0,0), (1,10000), (2,20000): a line; then (2,50000): the coefficient of those
+	 * three. */
 	render();
 	assert_has("num_samples=2");
 	assert_has("correlation_coefficient=1.000000");

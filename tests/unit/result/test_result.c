@@ -246,7 +246,8 @@ START_TEST(warnings_are_kept_in_their_order)
 }
 END_TEST
 
-/* The counts are of whole transactions; the rate is that of the window, each host by its own clock. */
+/* The counts are of whole transactions; the rate is that of the window, each host by its own
+ * clock. */
 START_TEST(rates_of_messages_are_cut_as_the_totals_are)
 {
 	struct nm_result *result = nm_result_new();
@@ -290,7 +291,8 @@ START_TEST(rates_of_messages_are_cut_as_the_totals_are)
 }
 END_TEST
 
-/* Rows belong together that begin together; the last one takes in what hosts have counted after it. */
+/* Rows belong together that begin together; the last one takes in what hosts have counted after
+ * it. */
 START_TEST(messages_of_intervals_are_those_of_all_hosts)
 {
 	struct nm_host_interval first[] = {
@@ -327,7 +329,8 @@ START_TEST(messages_of_intervals_are_those_of_all_hosts)
 	ck_assert_uint_eq(messages.to_slaves.received, 7);
 	ck_assert_int_eq(messages.to_slaves.lost, -1);
 	ck_assert_double_eq(messages.to_slaves.received_bits_per_s, 600 * 8 / 1.5);
-	/* One that was done before the row began has nothing in it; one without any row has told nothing. */
+	/* One that was done before the row began has nothing in it; one without any row has told
+	 * nothing. */
 	hosts[2].n_intervals = 1;
 	nm_interval_datagrams(&result, 1, &messages);
 	ck_assert_uint_eq(messages.to_slaves.received, 7);
@@ -345,7 +348,8 @@ START_TEST(messages_of_intervals_are_those_of_all_hosts)
 }
 END_TEST
 
-/* Messages without a number: that some have come twice shows only in that more came than were sent. */
+/* Messages without a number: that some have come twice shows only in that more came than were
+ * sent. */
 START_TEST(what_has_no_number_is_not_known)
 {
 	struct nm_result_phase phase = {
@@ -371,7 +375,8 @@ START_TEST(what_has_no_number_is_not_known)
 }
 END_TEST
 
-/* Both ends count the same connections, but one may be lost. Groups that were not asked to are left out. */
+/* Both ends count the same connections, but one may be lost. Groups that were not asked to are left
+ * out. */
 START_TEST(connections_are_counted_once)
 {
 	struct nm_counts here[] = {{.connects = 50, .fastopens = 48}, {.connects = 7}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers of datagrams that are sent without a copy: none is given twice before the kernel is done with it, and each
- * connection has its own. */
+/* Buffers of datagrams that are sent without a copy: none is given twice before the kernel is done
+ * with it, and each connection has its own. */
 #include "transport/uncopied.h"
 
 #include <check.h>
