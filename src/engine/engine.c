@@ -10,7 +10,7 @@
 
 #include "engine/door.h"
 #include "engine/engine_priv.h"
-#include "engine/phase/reconnect.h"
+#include "engine/events.h"
 #include "flowop/flowop.h"
 #include "host/awake.h"
 #include "host/clock.h"

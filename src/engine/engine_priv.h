@@ -9,6 +9,7 @@
 
 #include "engine/detail_priv.h"
 #include "engine/engine.h"
+#include "engine/memory.h"
 #include "engine/phase/rcvlowat.h"
 #include "engine/thread.h"
 #include "engine/loop/timer.h"
@@ -174,9 +175,6 @@ void nm_worker_join(struct nm_worker *worker); /* after quit */
 void nm_worker_wake(struct nm_worker *worker); /* any thread */
 
 /* process.c */
-void *nm_engine_alloc(size_t size,
-		      bool shared); /* zeroed; shared with the processes to come; NULL: no memory */
-void nm_engine_release(void *memory, size_t size, bool shared);
 int nm_process_start(struct nm_worker *worker);	 /* before any thread */
 void nm_process_join(struct nm_worker *worker);	 /* after quit */
 void nm_process_check(struct nm_worker *worker); /* notes that it has died */

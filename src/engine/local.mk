@@ -11,6 +11,10 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/engine.c \
 	src/engine/engine.h \
 	src/engine/engine_priv.h \
+	src/engine/events.c \
+	src/engine/events.h \
+	src/engine/memory.c \
+	src/engine/memory.h \
 	src/engine/loop/fault.c \
 	src/engine/fleeting.c \
 	src/engine/hubs.c \

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "engine/engine_priv.h"
-#include "engine/phase/reconnect.h"
+#include "engine/events.h"
 
 bool nm_engine_group_done(const struct nm_engine *engine, uint32_t group)
 {

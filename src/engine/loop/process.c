@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -15,23 +14,6 @@
 #include "engine/engine_priv.h"
 #include "host/child.h"
 #include "host/clock.h"
-
-void *nm_engine_alloc(size_t size, bool shared)
-{
-	if (!shared)
-		return calloc(1, size);
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
-void nm_engine_release(void *memory, size_t size, bool shared)
-{
-	if (!shared)
-		free(memory);
-	else if (memory)
-		(void)munmap(memory, size);
-}
 
 /* Where there are many more processes than CPUs, main may have its turn seconds too late to stop
  * them. So they do it themselves, by the same way. */

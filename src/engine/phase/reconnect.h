@@ -1,33 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* News of transports, on main; and what they mean for connections, on the worker. */
+/* Replacing connections that will not last, between two passes of their flow. All on the worker's
+ * thread, unless said otherwise. */
 #ifndef NM_ENGINE_PHASE_RECONNECT_H
 #define NM_ENGINE_PHASE_RECONNECT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "engine/engine_priv.h"
+struct nm_conn;
+struct nm_flow;
+struct nm_instr;
+struct nm_worker;
 
-struct nm_events;
-int nm_events_open(struct nm_engine *engine); /* after its transports have started; 0 or -errno */
-struct nm_events *nm_events_free(struct nm_events *events); /* accepts NULL, returns NULL */
-int nm_events_fd(const struct nm_engine *engine);
-void nm_events_read(struct nm_engine *engine);
-bool nm_events_lost(const struct nm_engine *engine, struct nm_engine_error *ret_error);
+/* Makes the worker's programs that open a connection anew, before it starts; nm_worker_fini frees
+ * them. 0 or -ENOMEM. */
 int nm_reconnect_init(struct nm_worker *worker);
+/* The instruction of the program that one of those programs stands for; any other instruction is
+ * its own. */
 const struct nm_instr *nm_reconnect_original(const struct nm_worker *worker,
 					     const struct nm_instr *instr);
-void nm_reconnect_command(struct nm_worker *worker); /* sees whether main asks */
-void nm_reconnect_count(struct nm_worker *worker);   /* a phase begins */
-/* The flow is about to begin a pass. True: it replaces a connection before that. */
+/* Takes the control thread's command: marks the connections that are open, and replaces those of
+ * flows that wait for their next pass to be due. Does nothing when there is none. */
+void nm_reconnect_command(struct nm_worker *worker);
+/* Counts what is to be replaced in the phase that begins, and watches what has expired. */
+void nm_reconnect_count(struct nm_worker *worker);
+/* The flow is about to begin a pass. True: it replaces a connection before that, and is queued. */
 bool nm_reconnect_before_pass(struct nm_worker *worker, struct nm_flow *flow);
-/* The peer has ended the stream before the message that instr reads. True: to replace it. */
+/* The peer has ended the stream before the message that instr reads. True: the connection is
+ * replaced, and the flow goes on with instr after that; false: the flow has failed. */
 bool nm_reconnect_after_end(struct nm_worker *worker, struct nm_flow *flow,
 			    const struct nm_instr *instr);
+/* The flow's connection has been replaced: the flow goes on where it was. */
 void nm_reconnect_done(struct nm_worker *worker, struct nm_flow *flow);
-/* Whether conn, which is open, is dead because it was not replaced in time, and why. */
+/* Whether conn, which is open, is dead because it was not replaced in time; then the phrase in
+ * `why` says so. */
 bool nm_reconnect_expired(const struct nm_worker *worker, const struct nm_conn *conn, char *why,
 			  size_t why_size);
-void nm_reconnect_expire(struct nm_worker *worker,
-			 uint64_t now_ns); /* fails flows that wait for one */
+/* Fails the flows that wait for a connection that has expired, if it is time. */
+void nm_reconnect_expire(struct nm_worker *worker, uint64_t now_ns);
 
 #endif
