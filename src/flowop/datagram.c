@@ -106,9 +106,7 @@ static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *
 
 	if (size == NM_GREETING_BYTES && is_greeting(io, conn, data, size))
 		return false;
-	nm_counter_add(&io->count->bytes_received, size);
-	nm_counter_add(&io->count->messages_received, 1);
-	nm_counter_add(&io->count->message_bytes, size);
+	nm_io_count_message_received(io, size);
 	if (!stamped)
 		nm_counter_add(&io->count->unnumbered, 1);
 	if (stamped) {
@@ -179,7 +177,7 @@ ssize_t nm_datagram_discard(struct nm_io *io, struct nm_conn *conn, uint64_t *re
 		conn->ahead = 0;
 		return n;
 	}
-	n = nm_conn_recv(conn->transport, conn, io->rx, io->chunk);
+	n = nm_conn_call_recv(io, conn, io->chunk);
 	io->arrived_ns = 0;
 	*ret_new = n >= 0 && take(io, conn, &nobodys, io->rx, (size_t)n) ? (uint64_t)n : 0;
 	return n;
@@ -188,13 +186,11 @@ ssize_t nm_datagram_discard(struct nm_io *io, struct nm_conn *conn, uint64_t *re
 /* What a receive has met that brought nothing: false when it is no accident. */
 static bool is_harmless(struct nm_flow *flow, ssize_t n)
 {
-	if (n == -EAGAIN || n == -EINTR) {
-		flow->conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
-		return true;
-	}
 	if (n == -ECONNREFUSED) /* what an earlier message has met is lost */
 		return true;
-	flow->error = (int)-n;
+	if (nm_io_received_nothing(flow->conn, n) == NM_IO_AGAIN)
+		return true;
+	(void)nm_flow_failed(flow, n);
 	return false;
 }
 
@@ -247,15 +243,11 @@ enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const stru
 	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
 		if (!(conn->flags & NM_CONN_IN))
 			return NM_STEP_WAIT_IN;
-		ssize_t n = instr->transport->recv
-				    ? instr->transport->recv(conn, io->rx, io->chunk)
-				    : nm_sys_recv(conn->fd, io->rx, io->chunk, io->recv_flags);
+		ssize_t n = nm_conn_call_recv(io, conn, io->chunk);
 
 		io->arrived_ns = 0;
-		if (n == 0 && (instr->transport->caps & NM_TRANSPORT_RELIABLE)) {
-			flow->error = ECONNRESET;
-			return NM_STEP_FAIL;
-		}
+		if (n == 0 && (instr->transport->caps & NM_TRANSPORT_RELIABLE))
+			return nm_flow_failed(flow, n);
 		if (n >= 0) {
 			if (!take(io, conn, instr, io->rx, (size_t)n)) {
 				if (!io->recv_flags)
@@ -300,22 +292,16 @@ static uint64_t date_of(const struct nm_instr *instr, size_t size)
 /* What a send has met that moved nothing. */
 static enum nm_step refused(struct nm_flow *flow, ssize_t n)
 {
-	if (n == -EAGAIN) {
-		flow->conn->flags &= ~(uint32_t)NM_CONN_OUT;
+	if (nm_io_sent_nothing(flow->conn, n) == NM_IO_AGAIN)
 		return NM_STEP_WAIT_OUT;
-	}
-	if (n == -ENOBUFS)
-		return NM_STEP_YIELD;
-	flow->error = (int)-n;
-	return NM_STEP_FAIL;
+	return n == -ENOBUFS ? NM_STEP_YIELD : nm_flow_failed(flow, n);
 }
 
-static void count_sent(const struct nm_io *io, struct nm_conn *conn, size_t size, unsigned count)
+static void count_sent(struct nm_io *io, struct nm_conn *conn, size_t size, unsigned count)
 {
 	if (size >= NM_DATAGRAM_STAMP)
 		conn->sent += count;
-	nm_counter_add(&io->count->bytes_sent, size * count);
-	nm_counter_add(&io->count->messages_sent, count);
+	nm_io_count_messages_sent(io, size, count);
 }
 
 /* Lays out what one call sends: how many messages, or -errno. */
@@ -398,10 +384,10 @@ enum nm_step nm_datagram_write(struct nm_io *io, struct nm_flow *flow, const str
 	size_t size = (size_t)nm_message_bytes(io, flow, instr);
 
 	write_stamp(conn, conn->sent + 1, date_of(instr, size), io->tx, size);
-	ssize_t n = nm_conn_send(instr->transport, conn, instr->message_opts, io->tx, size);
+	ssize_t n = nm_conn_call_send(conn, instr->message_opts, io->tx, size);
 
 	if (n == -ECONNREFUSED) /* what an earlier message has met; this one is not sent yet */
-		n = nm_conn_send(instr->transport, conn, instr->message_opts, io->tx, size);
+		n = nm_conn_call_send(conn, instr->message_opts, io->tx, size);
 	if (n < 0 && n != -ECONNREFUSED)
 		return refused(flow, n);
 	count_sent(io, conn, size, 1);

@@ -39,35 +39,23 @@ void nm_debts_note(const struct nm_io *io, struct nm_flow *flow, const struct nm
 	flow->owes = true;
 }
 
-/* Nothing can be moved now. */
-static bool is_nothing(ssize_t n)
-{
-	return n == -EAGAIN || n == -EINTR || n == -EINPROGRESS;
-}
-
 /* 0 or -errno. */
 static int pay_out(struct nm_io *io, struct nm_conn *conn)
 {
 	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
-		size_t want = conn->owed_out < io->chunk ? (size_t)conn->owed_out : io->chunk;
+		size_t want = nm_message_chunk(io, conn->owed_out);
+		ssize_t n;
 
 		if (!want || !(conn->flags & NM_CONN_OUT))
 			return 0;
-		ssize_t n = nm_conn_send(conn->transport, conn, NULL, io->tx, want);
-
-		if (n < 0 && !is_nothing(n))
+		if (nm_conn_send(io, conn, NULL, io->tx, want, &n) == NM_IO_ERROR)
 			return (int)n;
-		if (n < (ssize_t)want)
-			conn->flags &= ~(uint32_t)NM_CONN_OUT;
-		if (n > 0) {
-			nm_counter_add(&io->count->bytes_sent, (uint64_t)n);
-			conn->owed_out -= (uint64_t)n;
-		}
+		conn->owed_out -= (uint64_t)n;
 	}
 	return 0;
 }
 
-/* The same. What the last receive brought too much is the first of it. */
+/* 0 or -errno. What the last receive brought too much is the first of it. */
 static int take_in(struct nm_io *io, struct nm_conn *conn)
 {
 	uint32_t ahead = conn->ahead < conn->owed_in ? conn->ahead : (uint32_t)conn->owed_in;
@@ -75,21 +63,13 @@ static int take_in(struct nm_io *io, struct nm_conn *conn)
 	conn->ahead -= ahead;
 	conn->owed_in -= ahead;
 	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
-		size_t want = conn->owed_in < io->chunk ? (size_t)conn->owed_in : io->chunk;
+		size_t want = nm_message_chunk(io, conn->owed_in);
+		ssize_t n;
 
 		if (!want || !(conn->flags & (NM_CONN_IN | NM_CONN_HUP)))
 			return 0;
-		ssize_t n = nm_conn_recv(conn->transport, conn, io->rx, want);
-
-		if (!n)
-			return -ECONNRESET;
-		if (n < 0 && !is_nothing(n))
-			return (int)n;
-		if (n < 0) {
-			conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
-			return 0;
-		}
-		nm_counter_add(&io->count->bytes_received, (uint64_t)n);
+		if (nm_conn_recv(io, conn, want, &n) >= NM_IO_EOF)
+			return n ? (int)n : -ECONNRESET;
 		conn->owed_in -= (uint64_t)n;
 	}
 	return 0;

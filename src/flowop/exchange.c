@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Both ends send a message and receive one, neither waiting for the other: a stream each way on one
  * connection. */
-#include <errno.h>
-
 #include "flowop/flowop.h"
 #include "flowop/moving.h"
 #include "transport/io.h"
@@ -11,45 +9,34 @@
 static bool send_some(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
-	size_t want = conn->window < io->chunk ? (size_t)conn->window : io->chunk;
+	ssize_t n;
 
-	if (!want || !(conn->flags & NM_CONN_OUT))
+	if (!conn->window || !(conn->flags & NM_CONN_OUT))
 		return true;
-	ssize_t n = nm_conn_send(instr->transport, conn, instr->message_opts, io->tx, want);
-
-	if (n < (ssize_t)want)
-		conn->flags &= ~(uint32_t)NM_CONN_OUT;
-	if (n > 0) {
-		nm_counter_add(&io->count->bytes_sent, (uint64_t)n);
-		conn->window -= (uint64_t)n;
-	} else if (n != -EAGAIN && n != -EINPROGRESS) {
-		flow->error = (int)-n;
+	if (nm_conn_send(io, conn, instr->message_opts, io->tx, nm_message_chunk(io, conn->window),
+			 &n) == NM_IO_ERROR) {
+		(void)nm_flow_failed(flow, n);
+		return false;
 	}
-	return !flow->error;
+	conn->window -= (uint64_t)n;
+	return true;
 }
 
-static bool receive_some(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+static bool receive_some(struct nm_io *io, struct nm_flow *flow)
 {
 	struct nm_conn *conn = flow->conn;
 	/* One more than is left, as it says that the step has begun. */
 	uint64_t left = flow->left - 1;
-	size_t want = left < io->chunk ? (size_t)left : io->chunk;
+	ssize_t n;
 
-	if (!want || !(conn->flags & (NM_CONN_IN | NM_CONN_HUP)))
+	if (!left || !(conn->flags & (NM_CONN_IN | NM_CONN_HUP)))
 		return true;
-	ssize_t n = nm_conn_recv(instr->transport, conn, io->rx, want);
-
-	if (n > 0) {
-		nm_counter_add(&io->count->bytes_received, (uint64_t)n);
-		flow->left -= (uint64_t)n;
-		if ((size_t)n < want)
-			conn->flags &= ~(uint32_t)NM_CONN_IN;
-	} else if (n == -EAGAIN) {
-		conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
-	} else {
-		flow->error = n ? (int)-n : ECONNRESET;
+	if (nm_conn_recv(io, conn, nm_message_chunk(io, left), &n) >= NM_IO_EOF) {
+		(void)nm_flow_failed(flow, n);
+		return false;
 	}
-	return !flow->error;
+	flow->left -= (uint64_t)n;
+	return true;
 }
 
 static void begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
@@ -76,7 +63,7 @@ static enum nm_step go_on(struct nm_io *io, struct nm_flow *flow, const struct n
 			return conn->window ? NM_STEP_WAIT_OUT : NM_STEP_WAIT_IN;
 		if (calls == NM_STEP_CALLS)
 			return NM_STEP_YIELD;
-		if (!send_some(io, flow, instr) || !receive_some(io, flow, instr))
+		if (!send_some(io, flow, instr) || !receive_some(io, flow))
 			return NM_STEP_FAIL;
 	}
 	flow->left = 0;
@@ -108,7 +95,7 @@ static enum nm_step exchanged_step(struct nm_io *io, struct nm_flow *flow,
 				flow->left = 0;
 				return NM_STEP_WAIT_IN;
 			}
-			if (!receive_some(io, flow, instr))
+			if (!receive_some(io, flow))
 				return NM_STEP_FAIL;
 		}
 	}

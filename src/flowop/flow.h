@@ -8,18 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stats/counters.h"
 #include "transport/conn.h"
+#include "transport/io.h"
 
 struct nm_files;
 struct nm_flow;
 struct nm_flowop;
 struct nm_hub_peer;
 struct nm_instr;
-struct nm_io;
 struct nm_law;
-struct nm_many;
-struct nm_ring;
 struct nm_transport;
 struct nm_worker_hub;
 
@@ -180,44 +177,6 @@ struct nm_spare {
 	struct nm_conn spent; /* one that the other end has reset, to be closed; fd -1: none */
 	const struct nm_instr *connect; /* which the socket is for; NULL: none can be made */
 	bool resets;			/* this end's close at the end of a pass is a reset */
-};
-
-/* A worker's means, as far as step functions may use them. */
-struct nm_io {
-	uint64_t seed;	/* of what this group draws */
-	char *tx, *rx;	/* rx holds chunk + 1 bytes */
-	size_t chunk;	/* the most that one call moves */
-	int recv_flags; /* MSG_DONTWAIT; 0 when a receive may wait for what comes */
-	/* What stays of the flags of a connection when all that had come is read: all but
-	 * NM_CONN_IN; where the next receive may wait, all. */
-	uint32_t in_kept;
-	struct nm_spare *spare; /* NULL: none of it is left for later */
-	struct nm_ring *ring;	/* sends are posted to it; NULL: they are called */
-	struct nm_many *many;	/* of datagrams; NULL: the group moves none */
-	struct nm_counters *count;
-	uint64_t cookie; /* of the run */
-	uint32_t group;
-	uint32_t greeted; /* connections that have greeted */
-	uint32_t n_conns; /* of a flow */
-	uint64_t now_ns;  /* when the worker last looked at the clock */
-	/* when what was received last has come; 0: the clock has not been read since */
-	uint64_t arrived_ns;
-	/* since when each send without a copy has been refused; 0: the last one was not */
-	uint64_t refused_ns;
-	const _Atomic bool *quit;	 /* nothing matters any more; NULL: never so */
-	struct nm_listener *listeners;	 /* by instr->opening */
-	void *const *started;		 /* by instr->opening: what the transport has made for it */
-	const struct nm_addr *endpoints; /* by instr->opening */
-	/* Of a phase with several requests outstanding (pipeline.h), written when it begins. */
-	struct {
-		uint64_t period_ns; /* with a rate: between two requests of a flow; 0: at once */
-		uint64_t last_ns;   /* with a rate: none is due from then on */
-		const _Atomic bool *stop; /* nothing more is to be asked */
-		bool timed;		  /* latencies are kept */
-	} asks;
-	size_t pipe_offset; /* of the struct nm_pipe behind each flow; groups that have them only */
-	/* of the struct nm_transfer behind each flow; groups that move files only */
-	size_t transfer_offset;
 };
 
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Messages on streams, whatever call moves their bytes: their options, and the loops of read and
+ * write. */
 #include "flowop/moving.h"
 
 #include "flowop/flowop.h"
@@ -49,3 +51,57 @@ const struct nm_opt nm_moving_opts[] = {
 		 "rate: the end that receives is woken when so many bytes have come (SO_RCVLOWAT), "
 		 "and at the transaction's end"},
 	NM_OPT_END};
+
+/* Where the next pass may replace the connection, its end before the first byte of a message may be
+ * meant so. */
+static enum nm_step ended(struct nm_flow *flow, const struct nm_instr *instr, uint64_t left)
+{
+	flow->error = ECONNRESET;
+	return instr->begins && left == instr->size ? NM_STEP_ENDED : NM_STEP_FAIL;
+}
+
+enum nm_step nm_message_receive(struct nm_io *io, struct nm_flow *flow,
+				const struct nm_instr *instr, uint64_t left, nm_move_fn receive)
+{
+	struct nm_conn *conn = flow->conn;
+
+	left = nm_message_take(conn, left, conn->ahead);
+	for (unsigned calls = 0;; calls++) {
+		flow->left = left;
+		if (!left)
+			return NM_STEP_NEXT;
+		if (!(conn->flags & (NM_CONN_IN | NM_CONN_HUP)))
+			return NM_STEP_WAIT_IN;
+		if (calls == NM_STEP_CALLS)
+			return NM_STEP_YIELD;
+		ssize_t n;
+		enum nm_io_status status = receive(io, conn, instr, left, &n);
+
+		if (status == NM_IO_EOF)
+			return ended(flow, instr, left);
+		if (status == NM_IO_ERROR)
+			return nm_flow_failed(flow, n);
+		left = nm_message_take(conn, left, (uint64_t)n);
+	}
+}
+
+enum nm_step nm_message_send(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+			     uint64_t left, nm_move_fn send)
+{
+	struct nm_conn *conn = flow->conn;
+
+	for (unsigned calls = 0;; calls++) {
+		flow->left = left;
+		if (!left)
+			return NM_STEP_NEXT;
+		if (!(conn->flags & NM_CONN_OUT))
+			return NM_STEP_WAIT_OUT;
+		if (calls == NM_STEP_CALLS)
+			return NM_STEP_YIELD;
+		ssize_t n;
+
+		if (send(io, conn, instr, left, &n) == NM_IO_ERROR)
+			return nm_flow_failed(flow, n);
+		left -= (uint64_t)n;
+	}
+}

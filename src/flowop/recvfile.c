@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "flowop/files.h"
+#include "flowop/moving.h"
 #include "transport/io.h"
 
 /* No file is that long: what has come is no header. */
@@ -37,26 +38,31 @@ static int take_header(const struct nm_io *io, struct nm_flow *flow, struct nm_t
 	return transfer->length < LENGTH_MAX ? 0 : -EPROTO;
 }
 
-/* One call, for nothing beyond the present file: what follows may be a header. 0 or -errno. */
-static int receive_some(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
-			struct nm_transfer *transfer)
+/* One call, for nothing beyond the present file: what follows may be a header. Headers are not
+ * counted. */
+static int receive_header(struct nm_io *io, struct nm_flow *flow, struct nm_transfer *transfer)
 {
-	struct nm_conn *conn = flow->conn;
-	size_t want = flow->left < io->chunk ? (size_t)flow->left : io->chunk;
-	ssize_t n = nm_conn_recv(instr->transport, conn, io->rx, want);
+	ssize_t n = nm_conn_call_recv(io, flow->conn, (size_t)flow->left);
 
-	if (n == -EAGAIN)
-		conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
-	if (n <= 0)
-		return n ? (int)n : -ECONNRESET;
-	/* Where the transport has a receive of its own, a short answer need not mean that nothing
-	 * else is there. */
-	if ((size_t)n < want && !instr->transport->recv)
-		conn->flags &= ~(uint32_t)NM_CONN_IN;
-	if (transfer->header < NM_FILES_HEADER)
+	if (n > 0)
 		return take_header(io, flow, transfer, (size_t)n);
+	switch (nm_io_received_nothing(flow->conn, n)) {
+	case NM_IO_AGAIN:
+		return 0;
+	case NM_IO_EOF:
+		return -ECONNRESET;
+	default:
+		return (int)n;
+	}
+}
+
+static int receive_bytes(struct nm_io *io, struct nm_flow *flow)
+{
+	ssize_t n;
+
+	if (nm_conn_recv(io, flow->conn, nm_message_chunk(io, flow->left), &n) >= NM_IO_EOF)
+		return n ? (int)n : -ECONNRESET;
 	flow->left -= (uint64_t)n;
-	nm_counter_add(&io->count->bytes_received, (uint64_t)n);
 	return 0;
 }
 
@@ -74,12 +80,11 @@ static enum nm_step recvfile_step(struct nm_io *io, struct nm_flow *flow,
 			return NM_STEP_WAIT_IN;
 		if (calls == NM_STEP_CALLS)
 			return NM_STEP_YIELD;
-		int r = receive_some(io, flow, instr, transfer);
+		int r = transfer->header < NM_FILES_HEADER ? receive_header(io, flow, transfer)
+							   : receive_bytes(io, flow);
 
-		if (r < 0 && r != -EAGAIN) {
-			flow->error = -r;
-			return NM_STEP_FAIL;
-		}
+		if (r < 0)
+			return nm_flow_failed(flow, r);
 		if (flow->left)
 			continue;
 		if (++transfer->n_done == nm_files_of(instr->opts))

@@ -92,8 +92,7 @@ static ssize_t send_by_hand(struct nm_io *io, const struct nm_flow *flow,
 		if (n <= 0)
 			return n ? -errno : -ESTALE;
 	}
-	return nm_conn_send(instr->transport, flow->conn, instr->message_opts, io->rx,
-			    rest + (size_t)n);
+	return nm_conn_call_send(flow->conn, instr->message_opts, io->rx, rest + (size_t)n);
 }
 
 /* One call. What it has moved, or -errno; -ESTALE: the file has become shorter. */
@@ -110,7 +109,7 @@ static ssize_t send_some(struct nm_io *io, struct nm_flow *flow, const struct nm
 		return n;
 	flow->left -= (uint64_t)n;
 	if ((size_t)n > rest)
-		nm_counter_add(&io->count->bytes_sent, (uint64_t)n - rest);
+		nm_io_count_sent(io, (uint64_t)n - rest);
 	return n;
 }
 
@@ -138,13 +137,10 @@ enum nm_step nm_sendfile_step(struct nm_io *io, struct nm_flow *flow, const stru
 			r = begin_file(io, flow, instr, transfer);
 		}
 	}
-	if (r == -EAGAIN) {
-		flow->conn->flags &= ~(uint32_t)NM_CONN_OUT;
+	if (nm_io_sent_nothing(flow->conn, r) == NM_IO_AGAIN)
 		return NM_STEP_WAIT_OUT;
-	}
 	nm_transfer_close(transfer);
-	flow->error = (int)-r;
-	return NM_STEP_FAIL;
+	return nm_flow_failed(flow, r);
 }
 
 const struct nm_flowop nm_flowop_sendfile = {

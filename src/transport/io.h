@@ -1,26 +1,209 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sending and receiving over any transport, without a detour where it is plain sockets. */
+/* The one place that moves bytes over connections: it makes the call, counts what has moved, and
+ * keeps what is known about readiness in the connection's flags. Flowops only ask what became of
+ * it.
+ *
+ * What is known about readiness, so that a call that must fail is not made: NM_CONN_IN is cleared
+ * by a receive that brings less than was asked for, as the queue is then empty, and NM_CONN_OUT by
+ * a send that moves less, as the buffer is then full. A call that moves nothing (EAGAIN) clears the
+ * same, and NM_CONN_HUP with NM_CONN_IN: the end of a stream, once known, is found by asking. The
+ * worker's waiter sets them again. */
 #ifndef NM_TRANSPORT_IO_H
 #define NM_TRANSPORT_IO_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
 #include "host/syscalls.h"
+#include "stats/counters.h"
 #include "transport/transport.h"
 
-/* Neither can be interrupted by a signal: they never sleep, whatever the socket is set to. */
-static inline ssize_t nm_conn_send(const struct nm_transport *transport, struct nm_conn *conn,
-				   const void *opts, void *data, size_t size)
+struct nm_instr;
+struct nm_listener;
+struct nm_many;
+struct nm_ring;
+struct nm_spare;
+
+/* A worker's means, as far as step functions may use them. */
+struct nm_io {
+	uint64_t seed;	/* of what this group draws */
+	char *tx, *rx;	/* rx holds chunk + 1 bytes */
+	size_t chunk;	/* the most that one call moves */
+	int recv_flags; /* MSG_DONTWAIT; 0 when a receive may wait for what comes */
+	/* What stays of the flags of a connection when all that had come is read: all but
+	 * NM_CONN_IN; where the next receive may wait, all. */
+	uint32_t in_kept;
+	struct nm_spare *spare; /* NULL: none of it is left for later */
+	struct nm_ring *ring;	/* sends are posted to it; NULL: they are called */
+	struct nm_many *many;	/* of datagrams; NULL: the group moves none */
+	struct nm_counters *count;
+	uint64_t cookie; /* of the run */
+	uint32_t group;
+	uint32_t greeted; /* connections that have greeted */
+	uint32_t n_conns; /* of a flow */
+	uint64_t now_ns;  /* when the worker last looked at the clock */
+	/* when what was received last has come; 0: the clock has not been read since */
+	uint64_t arrived_ns;
+	/* since when each send without a copy has been refused; 0: the last one was not */
+	uint64_t refused_ns;
+	const _Atomic bool *quit;	 /* nothing matters any more; NULL: never so */
+	struct nm_listener *listeners;	 /* by instr->opening */
+	void *const *started;		 /* by instr->opening: what the transport has made for it */
+	const struct nm_addr *endpoints; /* by instr->opening */
+	/* Of a phase with several requests outstanding (pipeline.h), written when it begins. */
+	struct {
+		uint64_t period_ns; /* with a rate: between two requests of a flow; 0: at once */
+		uint64_t last_ns;   /* with a rate: none is due from then on */
+		const _Atomic bool *stop; /* nothing more is to be asked */
+		bool timed;		  /* latencies are kept */
+	} asks;
+	size_t pipe_offset; /* of the struct nm_pipe behind each flow; groups that have them only */
+	/* of the struct nm_transfer behind each flow; groups that move files only */
+	size_t transfer_offset;
+};
+
+/* What became of a call. Those from NM_IO_EOF on end the connection's use. */
+enum nm_io_status {
+	NM_IO_DONE,  /* all that was asked for has moved */
+	NM_IO_SHORT, /* some of it, and for now there is no more */
+	NM_IO_AGAIN, /* nothing, for now */
+	NM_IO_EOF,   /* the other end has ended what it sends */
+	NM_IO_ERROR, /* the call has failed: *ret_n is -errno */
+};
+
+/* --- counting: for calls that are not made here --- */
+
+static inline void nm_io_count_sent(struct nm_io *io, uint64_t n)
 {
-	if (transport->send)
-		return transport->send(conn, opts, data, size);
+	nm_counter_add(&io->count->bytes_sent, n);
+}
+
+static inline void nm_io_count_received(struct nm_io *io, uint64_t n)
+{
+	nm_counter_add(&io->count->bytes_received, n);
+}
+
+/* Messages over transports that may lose them, all of the same size. */
+static inline void nm_io_count_messages_sent(struct nm_io *io, size_t size, unsigned count)
+{
+	nm_io_count_sent(io, (uint64_t)size * count);
+	nm_counter_add(&io->count->messages_sent, count);
+}
+
+static inline void nm_io_count_message_received(struct nm_io *io, size_t size)
+{
+	nm_io_count_received(io, size);
+	nm_counter_add(&io->count->messages_received, 1);
+	nm_counter_add(&io->count->message_bytes, size);
+}
+
+/* --- readiness --- */
+
+/* What a receive means that has answered n <= 0, and a send that has answered n < 0. */
+enum nm_io_status nm_io_received_nothing(struct nm_conn *conn, ssize_t n);
+enum nm_io_status nm_io_sent_nothing(struct nm_conn *conn, ssize_t n);
+
+/* Counts what a receive has answered, and notes what it says about the queue. asked: for how many
+ * bytes; 0: fewer do not mean that the queue is empty. */
+static inline enum nm_io_status nm_io_received(struct nm_io *io, struct nm_conn *conn, ssize_t n,
+					       size_t asked)
+{
+	if (__builtin_expect(n <= 0, 0))
+		return nm_io_received_nothing(conn, n);
+	nm_io_count_received(io, (uint64_t)n);
+	if ((size_t)n >= asked)
+		return NM_IO_DONE;
+	conn->flags &= io->in_kept;
+	return NM_IO_SHORT;
+}
+
+/* Counts what a send of so many bytes has answered, and notes what it says about the buffer. */
+static inline enum nm_io_status nm_io_sent(struct nm_io *io, struct nm_conn *conn, ssize_t n,
+					   size_t want)
+{
+	if (__builtin_expect(n < 0, 0))
+		return nm_io_sent_nothing(conn, n);
+	nm_io_count_sent(io, (uint64_t)n);
+	if ((size_t)n >= want)
+		return NM_IO_DONE;
+	conn->flags &= ~(uint32_t)NM_CONN_OUT;
+	return NM_IO_SHORT;
+}
+
+/* --- moving --- */
+
+/* One call, of which nothing is counted or noted: bytes, 0 from a receive at the end of a stream,
+ * or -errno. */
+static inline ssize_t nm_conn_call_send(struct nm_conn *conn, const void *opts, void *data,
+					size_t size)
+{
+	if (conn->transport->send)
+		return conn->transport->send(conn, opts, data, size);
 	return nm_sys_send(conn->fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static inline ssize_t nm_conn_recv(const struct nm_transport *transport, struct nm_conn *conn,
-				   void *data, size_t size)
+static inline ssize_t nm_conn_call_recv(const struct nm_io *io, struct nm_conn *conn, size_t size)
 {
-	if (transport->recv)
-		return transport->recv(conn, data, size);
-	return nm_sys_recv(conn->fd, data, size, MSG_DONTWAIT);
+	if (conn->transport->recv)
+		return conn->transport->recv(conn, io->rx, size);
+	return nm_sys_recv(conn->fd, io->rx, size, io->recv_flags);
+}
+
+/* Receives up to `want` bytes into io->rx. *ret_n: how many; 0 with NM_IO_AGAIN and NM_IO_EOF. */
+static inline enum nm_io_status nm_conn_recv(struct nm_io *io, struct nm_conn *conn, size_t want,
+					     ssize_t *ret_n)
+{
+	ssize_t n = nm_conn_call_recv(io, conn, want);
+	bool apart = conn->transport->caps & NM_TRANSPORT_MESSAGES;
+	enum nm_io_status status = nm_io_received(io, conn, n, apart ? 0 : want);
+
+	*ret_n = status == NM_IO_AGAIN ? 0 : n;
+	return status;
+}
+
+/* Sends up to `want` bytes of data, with the options of the message (NULL: none), which is changed
+ * by some transports. *ret_n: how many; 0 with NM_IO_AGAIN. */
+static inline enum nm_io_status nm_conn_send(struct nm_io *io, struct nm_conn *conn,
+					     const void *opts, void *data, size_t want,
+					     ssize_t *ret_n)
+{
+	ssize_t n = nm_conn_call_send(conn, opts, data, want);
+	enum nm_io_status status = nm_io_sent(io, conn, n, want);
+
+	*ret_n = status == NM_IO_AGAIN ? 0 : n;
+	return status;
+}
+
+/* A message of the most common form with one call, on a plain socket. True: it has moved, and that
+ * is all. False: *ret_n is what the call has answered, and nothing is counted or noted:
+ * nm_io_received with size + 1, or nm_io_sent. The receive asks for one byte more, so that the
+ * queue is known to be empty when that does not come. */
+static inline bool nm_conn_recv_message(struct nm_io *io, struct nm_conn *conn, size_t size,
+					ssize_t *ret_n)
+{
+	ssize_t n = nm_sys_recv(conn->fd, io->rx, size + 1, io->recv_flags);
+
+	*ret_n = n;
+	if (__builtin_expect(n != (ssize_t)size, 0))
+		return false;
+	conn->flags &= io->in_kept;
+	nm_io_count_received(io, size);
+	return true;
+}
+
+static inline bool nm_conn_send_message(struct nm_io *io, struct nm_conn *conn, size_t size,
+					ssize_t *ret_n)
+{
+	ssize_t n = nm_sys_send(conn->fd, io->tx, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	*ret_n = n;
+	if (__builtin_expect(n != (ssize_t)size, 0))
+		return false;
+	nm_io_count_sent(io, size);
+	return true;
 }
 
 #endif

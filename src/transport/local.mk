@@ -23,6 +23,7 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/hub.h \
 	src/transport/inet.c \
 	src/transport/inet.h \
+	src/transport/io.c \
 	src/transport/io.h \
 	src/transport/many.c \
 	src/transport/many.h \

@@ -29,19 +29,20 @@ void nm_worker_drain_conn(struct nm_worker *worker, struct nm_conn *conn)
 
 	while (conn->flags & (NM_CONN_IN | NM_CONN_HUP)) {
 		uint64_t new = 0;
-		ssize_t n = is_lossy(conn) ? nm_datagram_discard(io, conn, &new)
-					   : nm_conn_recv(conn->transport, conn, io->rx, io->chunk);
+		ssize_t n;
 
+		if (is_lossy(conn))
+			n = nm_datagram_discard(io, conn, &new);
+		else if (nm_conn_recv(io, conn, io->chunk, &n) == NM_IO_AGAIN)
+			n = -EAGAIN;
+		else
+			new = n > 0 ? (uint64_t)n : 0;
 		if (n <= 0) {
 			conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
 			/* Nothing more comes, and that would be told on and on. */
 			if (n != -EAGAIN && (conn->transport->caps & NM_TRANSPORT_RELIABLE))
 				nm_level_forget(worker, conn);
 			break;
-		}
-		if (!is_lossy(conn)) {
-			new = (uint64_t)n;
-			nm_counter_add(&io->count->bytes_received, new);
 		}
 		worker->drained += new;
 	}
