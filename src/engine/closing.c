@@ -35,10 +35,10 @@ void nm_worker_closing_begin(struct nm_worker *worker)
 
 	*closing = (struct nm_closing){.at = NULL};
 	if ((worker->n_flows > FEW || worker->polls) && worker->group->n_conns == 1 &&
-	    !worker->group->spins && !worker->phase->drains && !worker->phase->leads &&
-	    !worker->latency && !worker->detail && nm_worker_is_fleeting(worker) &&
+	    !worker->group->spins && !worker->run.phase->drains && !worker->run.phase->leads &&
+	    !worker->run.latency && !worker->detail && nm_worker_is_fleeting(worker) &&
 	    nm_worker_only_listener(worker, &closing->listener) && closing->listener)
-		closing->at = find_reset(worker->body);
+		closing->at = find_reset(worker->run.body);
 }
 
 /* Whether no connection comes any more for which the flow would be needed. */
@@ -46,8 +46,8 @@ static bool is_almost_over(const struct nm_worker *worker, const struct nm_flow 
 {
 	uint64_t done = nm_count_passes(worker->io.count);
 
-	return flow->iterations_left == 1 || worker->end_at <= done ||
-	       worker->end_at - done <= worker->n_flows;
+	return flow->iterations_left == 1 || worker->run.end_at <= done ||
+	       worker->run.end_at - done <= worker->n_flows;
 }
 
 bool nm_worker_closes_later(struct nm_worker *worker, struct nm_flow *flow)

@@ -139,12 +139,12 @@ void nm_detail_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
 	if (worker->detail->passes)
 		nm_hist_record(&worker->detail->passes[number_of(worker, flow)],
 			       now_ns - own->start_ns);
-	if (worker->phase->measured && own->logged < worker->engine->log_passes) {
+	if (worker->run.phase->measured && own->logged < worker->engine->log_passes) {
 		own->logged++;
 		log_add(worker, &(struct record){.end_ns = now_ns,
 						 .elapsed_ns = now_ns - own->start_ns,
 						 .flow = number_of(worker, flow),
-						 .instr = worker->phase->first | RECORD_PASS});
+						 .instr = worker->run.phase->first | RECORD_PASS});
 	}
 }
 
@@ -240,7 +240,7 @@ void nm_detail_expired(struct nm_worker *worker, struct nm_flow *flow, const str
 void nm_detail_drained(struct nm_worker *worker, const struct nm_conn *conn, uint64_t bytes)
 {
 	struct nm_detail *detail = worker->detail;
-	const struct nm_phase *phase = worker->phase;
+	const struct nm_phase *phase = worker->run.phase;
 	uint32_t index = UINT32_MAX;
 
 	/* With a stride the connection of an instruction is another in each pass. */
@@ -261,7 +261,7 @@ void nm_detail_settled(struct nm_worker *worker, const struct nm_conn *conn, uin
 		       uint64_t received)
 {
 	struct nm_detail *detail = worker->detail;
-	const struct nm_phase *phase = worker->phase;
+	const struct nm_phase *phase = worker->run.phase;
 
 	add_bytes(&detail->flows[number_of(worker, conn->flow)].counts, sent, received);
 	for (uint32_t i = phase->first; i < phase->first + phase->n_instrs; i++) {

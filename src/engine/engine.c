@@ -43,7 +43,7 @@ static int init_groups(struct nm_engine *engine, const struct nm_engine_config *
 			if (r < 0)
 				return r;
 			if (config->n_cpus)
-				worker->cpu = (int)config->cpus[placed++ % config->n_cpus];
+				worker->spawn.cpu = (int)config->cpus[placed++ % config->n_cpus];
 		}
 	}
 	return 0;
@@ -91,7 +91,7 @@ static void each_worker(struct nm_engine *engine, void (*fn)(struct nm_worker *w
 
 static void quit_worker(struct nm_worker *worker)
 {
-	atomic_store_explicit(&worker->quit, true, memory_order_relaxed);
+	atomic_store_explicit(&worker->commands.quit, true, memory_order_relaxed);
 	nm_worker_wake(worker);
 }
 
@@ -372,11 +372,14 @@ void nm_engine_begin(struct nm_engine *engine, uint32_t phase)
 		for (uint32_t w = 0; w < group->n_workers; w++) {
 			struct nm_worker *worker = &group->workers[w];
 
-			atomic_store_explicit(&worker->stop, false, memory_order_relaxed);
-			atomic_store_explicit(&worker->follow, UINT64_MAX, memory_order_relaxed);
-			atomic_store_explicit(&worker->drain, UINT64_MAX, memory_order_relaxed);
-			worker->begin_ns = now_ns;
-			atomic_store_explicit(&worker->begin, phase + 1, memory_order_release);
+			atomic_store_explicit(&worker->commands.stop, false, memory_order_relaxed);
+			atomic_store_explicit(&worker->commands.follow, UINT64_MAX,
+					      memory_order_relaxed);
+			atomic_store_explicit(&worker->commands.drain, UINT64_MAX,
+					      memory_order_relaxed);
+			worker->commands.begin_ns = now_ns;
+			atomic_store_explicit(&worker->commands.begin, phase + 1,
+					      memory_order_release);
 			nm_worker_wake(worker);
 		}
 	}
@@ -387,7 +390,7 @@ void nm_engine_stop(struct nm_engine *engine, uint32_t group)
 	for (uint32_t w = 0; w < engine->groups[group].n_workers; w++) {
 		struct nm_worker *worker = &engine->groups[group].workers[w];
 
-		atomic_store_explicit(&worker->stop, true, memory_order_relaxed);
+		atomic_store_explicit(&worker->commands.stop, true, memory_order_relaxed);
 		nm_worker_wake(worker);
 	}
 }
@@ -397,7 +400,7 @@ void nm_engine_follow(struct nm_engine *engine, uint32_t group, const uint64_t *
 	for (uint32_t w = 0; w < engine->groups[group].n_workers; w++) {
 		struct nm_worker *worker = &engine->groups[group].workers[w];
 
-		atomic_store_explicit(&worker->follow, totals[w], memory_order_release);
+		atomic_store_explicit(&worker->commands.follow, totals[w], memory_order_release);
 		nm_worker_wake(worker);
 	}
 }
@@ -407,7 +410,7 @@ void nm_engine_drain(struct nm_engine *engine, uint32_t group, const uint64_t *b
 	for (uint32_t w = 0; w < engine->groups[group].n_workers; w++) {
 		struct nm_worker *worker = &engine->groups[group].workers[w];
 
-		atomic_store_explicit(&worker->drain, bytes[w], memory_order_release);
+		atomic_store_explicit(&worker->commands.drain, bytes[w], memory_order_release);
 		nm_worker_wake(worker);
 	}
 }

@@ -8,10 +8,12 @@
 #include <time.h>
 
 #include "engine/detail_priv.h"
+#include "engine/commands.h"
 #include "engine/engine.h"
+#include "engine/loop/process.h"
+#include "engine/phase/phase.h"
+#include "engine/phase/reconnect.h"
 #include "engine/memory.h"
-#include "engine/phase/rcvlowat.h"
-#include "engine/thread.h"
 #include "engine/loop/timer.h"
 #include "engine/waits.h"
 
@@ -26,27 +28,11 @@ struct nm_phase_stats {
 
 struct nm_worker {
 	struct nm_io io;
-	/* Hot. */
-	const struct nm_instr *body;	    /* the first instruction of the present phase */
-	struct nm_hist *latency, *response; /* of the present phase */
-	/* answered passes of the present phase at which it ends: for a leader 0 once it is told to
-	 * stop, for a follower the number it is told; UINT64_MAX until then; 0 all the time when
-	 * passes are paced */
-	uint64_t check_at;
-	uint64_t end_at; /* the same; check_at may be lower, and then each pass is looked at */
-	/* passes, a power of two, less one: the flow that has made the last of so many lets the
-	 * others have their turn */
-	uint64_t budget_mask;
-	uint64_t period_ns; /* with a rate: between two passes of a flow */
-	uint64_t last_ns;   /* with a rate: no pass is due from then on; UINT64_MAX: any may be */
+	struct nm_phase_run run;
 	/* the read at which the only flow waits, and may sleep; NULL: it waits for events */
 	const struct nm_instr *lone;
-	bool polls;	   /* its flow's connections are polled: see polled.c */
-	bool busy;	   /* something to do or to look at besides waiting for events */
-	uint64_t quiet_ns; /* when to look whether a phase with lost messages is over; 0: not yet */
-	uint64_t expiry_ns;  /* when to fail flows whose connections have expired; 0: none has */
-	uint64_t quiet_seen; /* what had moved at moved_ns */
-	uint64_t moved_ns;   /* when something was last seen to have moved */
+	bool polls; /* its flow's connections are polled: see polled.c */
+	bool busy;  /* something to do or to look at besides waiting for events */
 	struct nm_flow *run_first, *run_last;
 	struct nm_listen_fd *polled_listener; /* while it polls; NULL: it has none */
 	unsigned looks;			      /* of one that spins: how often nothing was found */
@@ -59,41 +45,10 @@ struct nm_worker {
 	bool epoll_tells; /* meanwhile: it may have events */
 	int epoll_fd, wake_fd;
 	bool busy_polls; /* its epoll polls the network card for a while before it sleeps */
-	/* Phase. */
-	const struct nm_phase *phase; /* NULL: between phases */
-	uint32_t phase_no;
-	uint32_t n_active; /* flows that are not done with it */
-	char *flows;	   /* each followed by its connections: nm_worker_flow */
+	char *flows;	 /* each followed by its connections: nm_worker_flow */
 	size_t flow_bytes;
 	uint32_t n_flows;
 	struct nm_timers timers;
-	struct nm_rcvlowat rcvlowat;
-	bool draining;
-	/* after the passes of a phase: connections on which messages given up still move */
-	uint32_t n_owing;
-	/* connections that are to be replaced; of a leader, in a phase where they can be */
-	uint32_t n_reconnects;
-	uint32_t renewed; /* what it has taken of renew */
-	/* owned; by opening, two each: what opens it anew, and what ends that; NULL: none can be */
-	struct nm_instr *openings;
-	uint64_t drained; /* bytes, in this phase */
-	/* Commands, main -> worker; each store is followed by a write to wake_fd. */
-	uint64_t begin_ns;	 /* when main began the present phase; written before begin */
-	_Atomic uint32_t begin;	 /* number of phases begun */
-	_Atomic bool stop;	 /* a leader ends at the next boundary of each flow's passes */
-	_Atomic uint64_t follow; /* UINT64_MAX: no target yet */
-	/* bytes that free hosts have sent beyond the passes; UINT64_MAX: not known yet */
-	_Atomic uint64_t drain;
-	/* how often the connections that are open have been told to be replaced */
-	_Atomic uint32_t renew;
-	_Atomic bool has_command; /* some command has come */
-	_Atomic bool quit;
-	/* Answers, worker -> main; each is followed by a write to the engine's event_fd. */
-	_Atomic uint32_t done;	 /* number of phases done */
-	_Atomic uint32_t passed; /* number of phases whose passes are done, while it drains */
-	_Atomic bool failed;	 /* error is written before */
-	struct nm_engine_error error;
-	_Atomic uint64_t n_failed;
 
 	struct nm_engine *engine;
 	struct nm_detail *detail; /* owned; NULL: none is kept */
@@ -107,11 +62,10 @@ struct nm_worker {
 	struct nm_addr *endpoints;     /* by opening; = io.endpoints */
 	char (*listener_texts)[108];   /* by opening; "" = none */
 	int mail[2];		       /* the worker's end and that of the doors; -1: none */
-	int cpu;		       /* -1: anywhere */
-	struct nm_thread thread;
-	pid_t pid; /* of a worker that is a process; 0: it does not run */
-	timer_t alarm;
-	bool has_alarm; /* only in such a worker itself */
+	struct nm_reconnect reconnect;
+	struct nm_commands commands;
+	struct nm_answers answers;
+	struct nm_spawn spawn;
 };
 
 struct nm_engine_host {
@@ -159,11 +113,11 @@ static inline struct nm_flow *nm_worker_flow(const struct nm_worker *worker, uin
 static inline void nm_worker_set_end(struct nm_worker *worker, uint64_t end_at)
 {
 	uint64_t others = nm_counter_read(&worker->io.count->unanswered);
-	worker->end_at = end_at;
-	worker->check_at =
+	worker->run.end_at = end_at;
+	worker->run.check_at =
 		end_at == UINT64_MAX ? end_at : end_at - (end_at < others ? end_at : others);
-	if (worker->counts_passes || worker->io.asks.stop || worker->n_reconnects)
-		worker->check_at = 0;
+	if (worker->counts_passes || worker->io.asks.stop || worker->reconnect.pending)
+		worker->run.check_at = 0;
 }
 
 /* worker.c */

@@ -140,7 +140,7 @@ void nm_engine_reconnect(struct nm_engine *engine, uint32_t group)
 	for (uint32_t w = 0; w < engine->groups[group].n_workers; w++) {
 		struct nm_worker *worker = &engine->groups[group].workers[w];
 
-		atomic_fetch_add_explicit(&worker->renew, 1, memory_order_release);
+		atomic_fetch_add_explicit(&worker->commands.reconnect, 1, memory_order_release);
 		nm_worker_wake(worker);
 	}
 }

@@ -33,10 +33,10 @@ static bool suits(const struct nm_instr *instr)
 /* Whether each pass opens a connection and closes it again. */
 bool nm_worker_is_fleeting(const struct nm_worker *worker)
 {
-	const struct nm_instr *instr = worker->group->instrs + worker->phase->first;
+	const struct nm_instr *instr = worker->group->instrs + worker->run.phase->first;
 	uint32_t seen = 0;
 
-	for (uint32_t i = 0; i < worker->phase->n_instrs; i++, instr++) {
+	for (uint32_t i = 0; i < worker->run.phase->n_instrs; i++, instr++) {
 		if (!suits(instr))
 			return false;
 		seen |= instr->op->flags;
@@ -46,7 +46,7 @@ bool nm_worker_is_fleeting(const struct nm_worker *worker)
 
 void nm_worker_fleeting_begin(struct nm_worker *worker)
 {
-	worker->look = (struct nm_looks){.on = worker->n_flows > 1 && !worker->phase->drains &&
+	worker->look = (struct nm_looks){.on = worker->n_flows > 1 && !worker->run.phase->drains &&
 					       nm_worker_is_fleeting(worker)};
 }
 

@@ -111,7 +111,7 @@ void nm_level_ignore(struct nm_worker *worker, struct nm_conn *conn)
 	if (!(conn->flags & NM_CONN_LEVEL))
 		return;
 	/* What has come was taken, and more is waited for, but by no flow. */
-	if (worker->draining || (worker->n_owing && nm_conn_owes(conn)))
+	if (worker->run.draining || (worker->run.n_owing && nm_conn_owes(conn)))
 		(void)ask(worker, conn, wanted_of(worker, conn, false));
 	else if (!tells_once(worker))
 		nm_level_forget(worker, conn);

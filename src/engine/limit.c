@@ -21,7 +21,7 @@ void nm_worker_limit_set(struct nm_worker *worker, struct nm_flow *flow)
 	} else {
 		/* Where passes are measured the time is known well enough, once some limit is being
 		 * looked at; unless receives have slept since. */
-		if (!worker->latency || worker->polls ||
+		if (!worker->run.latency || worker->polls ||
 		    (!worker->timers.count && worker->io.recv_flags))
 			worker->io.now_ns = nm_clock_ns();
 		flow->wake_ns = worker->io.now_ns + flow->at->timeout_ns;

@@ -10,7 +10,10 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/phase/drain.c \
 	src/engine/engine.c \
 	src/engine/engine.h \
+	src/engine/commands.h \
 	src/engine/engine_priv.h \
+	src/engine/loop/process.h \
+	src/engine/phase/phase.h \
 	src/engine/events.c \
 	src/engine/events.h \
 	src/engine/memory.c \

@@ -85,11 +85,11 @@ static void unwatch(const struct nm_worker *worker, struct nm_conn *conn)
 void nm_worker_lone_begin(struct nm_worker *worker)
 {
 	struct nm_flow *flow = nm_worker_flow(worker, 0);
-	const struct nm_instr *read = only_wait(worker->phase, worker->body);
-	struct timeval sleep = {.tv_usec =
-					worker->phase->leads ? ANSWER_SLEEP_US : REQUEST_SLEEP_US};
+	const struct nm_instr *read = only_wait(worker->run.phase, worker->run.body);
+	struct timeval sleep = {.tv_usec = worker->run.phase->leads ? ANSWER_SLEEP_US
+								    : REQUEST_SLEEP_US};
 
-	if (!read || worker->period_ns || (flow->conn->flags & NM_CONN_HUP))
+	if (!read || worker->run.period_ns || (flow->conn->flags & NM_CONN_HUP))
 		return;
 	/* Whoever waits too long notices that when the receive is given up. */
 	if (read->timeout_ns && read->timeout_ns / 1000 < (uint64_t)sleep.tv_usec)
@@ -118,9 +118,9 @@ void nm_worker_lone_end(struct nm_worker *worker)
 /* The only flow waits for what it reads next, and main wants nothing. */
 bool nm_worker_waits_alone(const struct nm_worker *worker, const struct nm_flow *flow)
 {
-	return worker->lone && flow->at == worker->lone && !worker->quiet_ns &&
+	return worker->lone && flow->at == worker->lone && !worker->run.quiet_ns &&
 	       (flow->state == NM_FLOW_WAITING || flow->state == NM_FLOW_LIMITED) &&
-	       !atomic_load_explicit(&worker->has_command, memory_order_relaxed);
+	       !atomic_load_explicit(&worker->commands.has_command, memory_order_relaxed);
 }
 
 /* How often a lone flow that does not sleep looks before the worker looks at everything else. */
@@ -166,7 +166,7 @@ static void sleep_lone(struct nm_worker *worker)
 /* What has been lost is only found out by looking at the clock between events. */
 void nm_worker_run_lone(struct nm_worker *worker)
 {
-	if (worker->quiet_ns)
+	if (worker->run.quiet_ns)
 		nm_worker_lone_end(worker);
 	else if (worker->group->spins)
 		spin_lone(worker);

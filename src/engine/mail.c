@@ -77,7 +77,7 @@ int nm_mail_send(struct nm_worker *worker, unsigned opening, unsigned flow, int 
 		if (r != -EAGAIN && r != -ETOOMANYREFS)
 			break;
 		r = 0;
-		if (atomic_load_explicit(&worker->quit, memory_order_relaxed))
+		if (atomic_load_explicit(&worker->commands.quit, memory_order_relaxed))
 			break;
 		(void)poll(&room, 1, 10);
 	}

@@ -16,10 +16,10 @@
 
 bool nm_worker_only_listener(const struct nm_worker *worker, struct nm_listen_fd **ret)
 {
-	const struct nm_instr *instr = worker->group->instrs + worker->phase->first;
+	const struct nm_instr *instr = worker->group->instrs + worker->run.phase->first;
 
 	*ret = NULL;
-	for (uint32_t i = 0; i < worker->phase->n_instrs; i++, instr++) {
+	for (uint32_t i = 0; i < worker->run.phase->n_instrs; i++, instr++) {
 		if (!(instr->op->flags & NM_FLOWOP_OPENS) ||
 		    !(instr->op->flags & NM_FLOWOP_FOLLOWS))
 			continue;
@@ -35,9 +35,9 @@ bool nm_worker_only_listener(const struct nm_worker *worker, struct nm_listen_fd
 /* Whether all that is received may be waited for in the receive itself. */
 static bool is_plain(const struct nm_worker *worker)
 {
-	const struct nm_instr *instr = worker->group->instrs + worker->phase->first;
+	const struct nm_instr *instr = worker->group->instrs + worker->run.phase->first;
 
-	for (uint32_t i = 0; i < worker->phase->n_instrs; i++, instr++)
+	for (uint32_t i = 0; i < worker->run.phase->n_instrs; i++, instr++)
 		if ((instr->op->flags & NM_FLOWOP_MOVES) &&
 		    !nm_instr_is_plain(instr, NM_FLOWOP_FOLLOWS | NM_FLOWOP_INITIATES))
 			return false;
@@ -48,7 +48,7 @@ static bool is_plain(const struct nm_worker *worker)
  * messages. */
 static void sleep_in_receives(struct nm_worker *worker)
 {
-	if (worker->phase->drains || !is_plain(worker))
+	if (worker->run.phase->drains || !is_plain(worker))
 		return;
 	worker->io.recv_flags = 0;
 }

@@ -23,7 +23,7 @@ int nm_worker_ring_begin(struct nm_worker *worker)
 	char why[160];
 	int r = 0;
 
-	if (!worker->phase->posts)
+	if (!worker->run.phase->posts)
 		return 0;
 	if (!worker->ring)
 		r = nm_ring_new(worker->n_flows * worker->group->n_conns, &worker->ring, why,

@@ -12,7 +12,8 @@ bool nm_engine_group_done(const struct nm_engine *engine, uint32_t group)
 	if (engine->begun > g->plan->n_phases)
 		return true;
 	for (uint32_t w = 0; w < g->n_workers; w++)
-		if (atomic_load_explicit(&g->workers[w].done, memory_order_acquire) < engine->begun)
+		if (atomic_load_explicit(&g->workers[w].answers.done, memory_order_acquire) <
+		    engine->begun)
 			return false;
 	return true;
 }
@@ -24,8 +25,10 @@ bool nm_engine_group_passed(const struct nm_engine *engine, uint32_t group)
 	for (uint32_t w = 0; engine->begun <= g->plan->n_phases && w < g->n_workers; w++) {
 		const struct nm_worker *worker = &g->workers[w];
 
-		if (atomic_load_explicit(&worker->done, memory_order_acquire) < engine->begun &&
-		    atomic_load_explicit(&worker->passed, memory_order_acquire) < engine->begun)
+		if (atomic_load_explicit(&worker->answers.done, memory_order_acquire) <
+			    engine->begun &&
+		    atomic_load_explicit(&worker->answers.passed, memory_order_acquire) <
+			    engine->begun)
 			return false;
 	}
 	return true;
@@ -58,12 +61,13 @@ bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *re
 			struct nm_worker *worker = &engine->groups[g].workers[w];
 
 			nm_process_check(worker);
-			if (!atomic_load_explicit(&worker->failed, memory_order_acquire))
+			if (!atomic_load_explicit(&worker->answers.failed, memory_order_acquire))
 				continue;
-			count += atomic_load_explicit(&worker->n_failed, memory_order_relaxed);
+			count += atomic_load_explicit(&worker->answers.n_failed,
+						      memory_order_relaxed);
 			/* The end of a process is what makes flows of others fail. */
-			if (!failed || (worker->error.of_process && !ret_error->of_process))
-				*ret_error = worker->error;
+			if (!failed || (worker->answers.error.of_process && !ret_error->of_process))
+				*ret_error = worker->answers.error;
 			failed = true;
 		}
 	}
@@ -156,7 +160,7 @@ void nm_engine_conn_summary(const struct nm_engine *engine, uint32_t group, uint
 
 	memset(ret_summary, 0, sizeof *ret_summary);
 	for (uint32_t w = 0; phase < g->plan->n_phases && w < g->n_workers; w++)
-		if (atomic_load_explicit(&g->workers[w].done, memory_order_acquire) > phase)
+		if (atomic_load_explicit(&g->workers[w].answers.done, memory_order_acquire) > phase)
 			merge_connections(ret_summary, &g->workers[w].stats[phase].conns);
 }
 
@@ -173,12 +177,12 @@ uint64_t nm_engine_progress(const struct nm_engine *engine)
 			const struct nm_counters *c =
 				&group->workers[w].stats[engine->begun - 1].counters;
 
-			progress +=
-				nm_count_passes(c) + nm_counter_read(&c->bytes_sent) +
-				nm_counter_read(&c->bytes_received) +
-				nm_counter_read(&c->timeouts) + nm_counter_read(&c->connects) +
-				nm_counter_read(&c->accepts) +
-				atomic_load_explicit(&group->workers[w].done, memory_order_relaxed);
+			progress += nm_count_passes(c) + nm_counter_read(&c->bytes_sent) +
+				    nm_counter_read(&c->bytes_received) +
+				    nm_counter_read(&c->timeouts) + nm_counter_read(&c->connects) +
+				    nm_counter_read(&c->accepts) +
+				    atomic_load_explicit(&group->workers[w].answers.done,
+							 memory_order_relaxed);
 		}
 	}
 	return progress;

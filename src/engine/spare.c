@@ -19,7 +19,7 @@ static const struct nm_instr *only_opening(const struct nm_worker *worker,
 	const struct nm_instr *opening = NULL;
 	uint32_t n_opened = 0, n_closed = 0;
 
-	for (const struct nm_instr *instr = worker->group->instrs + worker->phase->first;
+	for (const struct nm_instr *instr = worker->group->instrs + worker->run.phase->first;
 	     instr <= last; instr++) {
 		if (instr->op->flags & NM_FLOWOP_OPENS) {
 			opening = instr;
@@ -34,7 +34,7 @@ static const struct nm_instr *only_opening(const struct nm_worker *worker,
 void nm_worker_spare_begin(struct nm_worker *worker)
 {
 	const struct nm_instr *last =
-		worker->group->instrs + worker->phase->first + worker->phase->n_instrs - 1;
+		worker->group->instrs + worker->run.phase->first + worker->run.phase->n_instrs - 1;
 	const struct nm_instr *opening = only_opening(worker, last);
 	bool makes =
 		opening && (opening->op->flags & NM_FLOWOP_INITIATES) && opening->transport->make;

@@ -71,7 +71,7 @@ static int init_io(struct nm_worker *worker)
 		return -ENOMEM;
 	io->recv_flags = MSG_DONTWAIT;
 	io->in_kept = ~(uint32_t)NM_CONN_IN;
-	io->quit = &worker->quit;
+	io->quit = &worker->commands.quit;
 	io->cookie = worker->engine->cookie;
 	io->group = worker->group_no;
 	io->n_conns = worker->group->n_conns;
@@ -161,10 +161,10 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 	worker->group = engine->groups[group].plan;
 	worker->group_no = group;
 	worker->worker_no = number;
-	worker->cpu = -1;
+	worker->spawn.cpu = -1;
 	worker->counts_passes = engine->details & (NM_DETAIL_PASSES | NM_DETAIL_PASS_LOG);
-	worker->end_at = worker->check_at = UINT64_MAX; /* it counts nothing yet */
-	atomic_init(&worker->follow, UINT64_MAX);
+	worker->run.end_at = worker->run.check_at = UINT64_MAX; /* it counts nothing yet */
+	atomic_init(&worker->commands.follow, UINT64_MAX);
 	int r = init_epoll(worker);
 
 	if (r == 0 && group_is_greeted(worker->group))
@@ -216,7 +216,7 @@ void nm_worker_fini(struct nm_worker *worker)
 		nm_engine_release(worker->stats, worker->group->n_phases * sizeof(*worker->stats),
 				  shared);
 	free(worker->flows);
-	free(worker->openings);
+	free(worker->reconnect.openings);
 	free(worker->listeners);
 	free(worker->endpoints);
 	free(worker->listener_texts);
@@ -231,19 +231,19 @@ void nm_worker_fini(struct nm_worker *worker)
 
 int nm_worker_start(struct nm_worker *worker)
 {
-	return nm_thread_start(&worker->thread, STACK_SIZE, nm_worker_main, worker);
+	return nm_thread_start(&worker->spawn.thread, STACK_SIZE, nm_worker_main, worker);
 }
 
 void nm_worker_join(struct nm_worker *worker)
 {
 	nm_process_join(worker);
-	nm_thread_join(&worker->thread);
+	nm_thread_join(&worker->spawn.thread);
 }
 
 void nm_worker_wake(struct nm_worker *worker)
 {
 	const uint64_t one = 1;
 
-	atomic_store_explicit(&worker->has_command, true, memory_order_relaxed);
+	atomic_store_explicit(&worker->commands.has_command, true, memory_order_relaxed);
 	(void)!write(worker->wake_fd, &one, sizeof one);
 }

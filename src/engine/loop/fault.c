@@ -57,27 +57,28 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 		return;
 	}
 	instr = culprit(flow, instr);
-	if (!atomic_load_explicit(&worker->failed, memory_order_relaxed)) {
-		worker->error =
+	if (!atomic_load_explicit(&worker->answers.failed, memory_order_relaxed)) {
+		worker->answers.error =
 			(struct nm_engine_error){.group = worker->group_no,
 						 .flow = flow->index,
 						 .line = instr->line,
 						 .flowop = instr->op ? instr->op->name : NULL,
 						 .error = flow->error};
 		if (flow->error == EKEYEXPIRED)
-			(void)nm_reconnect_expired(worker, flow->conn, worker->error.why,
-						   sizeof worker->error.why);
+			(void)nm_reconnect_expired(worker, flow->conn, worker->answers.error.why,
+						   sizeof worker->answers.error.why);
 		else if (flow->error == ENOBUFS && (flow->conn->flags & NM_CONN_ZEROCOPY))
-			nm_zerocopy_why(worker->error.why, sizeof worker->error.why);
-		else if (worker->phase && worker->phase->posts && !worker->io.ring)
-			snprintf(worker->error.why, sizeof worker->error.why,
+			nm_zerocopy_why(worker->answers.error.why,
+					sizeof worker->answers.error.why);
+		else if (worker->run.phase && worker->run.phase->posts && !worker->io.ring)
+			snprintf(worker->answers.error.why, sizeof worker->answers.error.why,
 				 "io_uring is not to be had: %s", strerror(flow->error));
 		else if ((flow->conn->flags & NM_CONN_OPEN) && flow->conn->transport->why)
-			(void)flow->conn->transport->why(flow->conn, worker->error.why,
-							 sizeof worker->error.why);
-		atomic_store_explicit(&worker->failed, true, memory_order_release);
+			(void)flow->conn->transport->why(flow->conn, worker->answers.error.why,
+							 sizeof worker->answers.error.why);
+		atomic_store_explicit(&worker->answers.failed, true, memory_order_release);
 	}
-	atomic_fetch_add_explicit(&worker->n_failed, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&worker->answers.n_failed, 1, memory_order_relaxed);
 	nm_worker_ring_abandon(worker, flow->conn);
 	if (flow->conn->flags & NM_CONN_OPEN)
 		flow->conn->transport->close(flow->conn, false);

@@ -111,7 +111,8 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 /* Between two passes: others have their turn, or main wants something. */
 static __attribute__((noinline)) bool take_turn(struct nm_worker *worker, struct nm_flow *flow)
 {
-	if (worker->lone && !atomic_load_explicit(&worker->has_command, memory_order_relaxed))
+	if (worker->lone &&
+	    !atomic_load_explicit(&worker->commands.has_command, memory_order_relaxed))
 		return true;
 	if (!worker->lone && worker->n_flows == 1 && !worker->io.ring)
 		nm_worker_lone_begin(worker);
@@ -127,10 +128,10 @@ static inline __attribute__((always_inline)) bool go_on(struct nm_worker *worker
 		nm_worker_flow_done(worker, flow);
 		return false;
 	}
-	if (__builtin_expect(
-		    !(done & worker->budget_mask) ||
-			    atomic_load_explicit(&worker->has_command, memory_order_relaxed),
-		    0))
+	if (__builtin_expect(!(done & worker->run.budget_mask) ||
+				     atomic_load_explicit(&worker->commands.has_command,
+							  memory_order_relaxed),
+			     0))
 		return take_turn(worker, flow);
 	return true;
 }
@@ -141,17 +142,17 @@ static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, u
 			       uint64_t done)
 {
 	const struct nm_pipe *pipe = nm_pipe_of(&worker->io, flow);
-	bool over = atomic_load_explicit(&worker->stop, memory_order_relaxed);
+	bool over = atomic_load_explicit(&worker->commands.stop, memory_order_relaxed);
 
-	if (worker->response)
-		nm_hist_record(worker->response, now_ns - flow->plan_ns);
+	if (worker->run.response)
+		nm_hist_record(worker->run.response, now_ns - flow->plan_ns);
 	if (!nm_pipe_is_busy(pipe) && over) {
 		nm_worker_flow_done(worker, flow);
 		return false;
 	}
-	if (!nm_pipe_is_busy(pipe) && worker->period_ns && flow->iterations_left > 1) {
+	if (!nm_pipe_is_busy(pipe) && worker->run.period_ns && flow->iterations_left > 1) {
 		flow->iterations_left--;
-		flow->plan_ns = pipe->plan_ns - worker->period_ns;
+		flow->plan_ns = pipe->plan_ns - worker->run.period_ns;
 		return !nm_worker_pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
 	}
 	bool goes_on = go_on(worker, flow, done);
@@ -169,29 +170,29 @@ static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 						       struct nm_flow *flow, uint64_t now_ns)
 {
 	uint64_t done = nm_count_passes(worker->io.count);
-	bool paced = worker->period_ns != 0;
+	bool paced = worker->run.period_ns != 0;
 
 	if (worker->counts_passes)
 		nm_detail_pass(worker, flow, now_ns);
-	if (worker->phase->pipeline)
+	if (worker->run.phase->pipeline)
 		return end_pipelined_pass(worker, flow, now_ns, done);
-	if (done < worker->end_at) {
+	if (done < worker->run.end_at) {
 		if (flow->iterations_left == 1 || !nm_reconnect_before_pass(worker, flow))
 			return go_on(worker, flow, done);
 		flow->iterations_left--;
 		return false;
 	}
 
-	if (paced && worker->response && !flow->unanswered)
-		nm_hist_record(worker->response, now_ns - flow->plan_ns);
-	if (!paced && !worker->phase->leads) {
+	if (paced && worker->run.response && !flow->unanswered)
+		nm_hist_record(worker->run.response, now_ns - flow->plan_ns);
+	if (!paced && !worker->run.phase->leads) {
 		/* All flows follow: all passes that the other end has begun are done, whoever has
 		 * made them. */
 		nm_worker_pass_phase(worker);
 		return false;
 	}
 	if (--flow->iterations_left == 0 || !paced ||
-	    atomic_load_explicit(&worker->stop, memory_order_relaxed)) {
+	    atomic_load_explicit(&worker->commands.stop, memory_order_relaxed)) {
 		nm_worker_flow_done(worker, flow);
 		return false;
 	}
@@ -203,12 +204,13 @@ static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 static __attribute__((noinline)) bool end_unanswered_pass(struct nm_worker *worker,
 							  struct nm_flow *flow)
 {
-	uint64_t now_ns = worker->latency ? nm_clock_ns() : 0;
+	uint64_t now_ns = worker->run.latency ? nm_clock_ns() : 0;
 
 	nm_counter_add(&worker->io.count->unanswered, 1);
-	nm_worker_set_end(worker, worker->end_at); /* with one answered pass less it is reached */
+	nm_worker_set_end(worker,
+			  worker->run.end_at); /* with one answered pass less it is reached */
 	worker->io.now_ns = flow->start_ns = now_ns;
-	bool goes_on = nm_counter_read(&worker->io.count->iterations) >= worker->check_at
+	bool goes_on = nm_counter_read(&worker->io.count->iterations) >= worker->run.check_at
 			       ? end_special_pass(worker, flow, now_ns)
 			       : go_on(worker, flow, nm_count_passes(worker->io.count));
 
@@ -227,12 +229,12 @@ static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *wor
 	if (__builtin_expect(flow->unanswered, 0))
 		return end_unanswered_pass(worker, flow);
 	atomic_store_explicit(iterations, done, memory_order_relaxed);
-	if (worker->latency) {
+	if (worker->run.latency) {
 		now_ns = worker->io.now_ns = nm_clock_ns();
-		nm_hist_record(worker->latency, now_ns - flow->start_ns);
+		nm_hist_record(worker->run.latency, now_ns - flow->start_ns);
 		flow->start_ns = now_ns;
 	}
-	if (__builtin_expect(done >= worker->check_at, 0))
+	if (__builtin_expect(done >= worker->run.check_at, 0))
 		return end_special_pass(worker, flow, now_ns);
 	return go_on(worker, flow, done);
 }
@@ -263,7 +265,7 @@ static inline __attribute__((always_inline)) void run_flow(struct nm_worker *wor
 			}
 			return;
 		}
-		instr = flow->at = worker->body;
+		instr = flow->at = worker->run.body;
 		if (!end_pass(worker, flow))
 			return;
 	}

@@ -37,9 +37,9 @@ static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, stru
 {
 	struct nm_flow *flow = conn->flow;
 
-	if (worker->draining)
+	if (worker->run.draining)
 		nm_worker_drain_conn(worker, conn);
-	if (worker->n_owing)
+	if (worker->run.n_owing)
 		nm_worker_flush_conn(worker, conn);
 	if (flow->state != NM_FLOW_LIMITED || (flow->conn != conn && !flow->owes)) {
 		if (worker->group->level_triggered)
@@ -108,7 +108,7 @@ static __attribute__((noinline)) void take_commands(struct nm_worker *worker)
 	uint64_t count;
 
 	(void)!read(worker->wake_fd, &count, sizeof count);
-	atomic_store_explicit(&worker->has_command, false, memory_order_relaxed);
+	atomic_store_explicit(&worker->commands.has_command, false, memory_order_relaxed);
 	worker->busy = true;
 	nm_worker_closing_flush(worker);
 	if (worker->tcp)
@@ -240,15 +240,15 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 	uint64_t next_ns = nm_timers_next_ns(&worker->timers);
 
 	if (worker->run_first || worker->watching || nm_worker_lacks_flows(worker) ||
-	    (worker->group->spins && worker->phase) ||
+	    (worker->group->spins && worker->run.phase) ||
 	    (worker->lone && nm_worker_waits_alone(worker, nm_worker_flow(worker, 0))))
 		return 0;
-	if (worker->quiet_ns && worker->quiet_ns < next_ns)
-		next_ns = worker->quiet_ns;
-	if (worker->rcvlowat.look_ns && worker->rcvlowat.look_ns < next_ns)
-		next_ns = worker->rcvlowat.look_ns;
-	if (worker->expiry_ns && worker->expiry_ns < next_ns)
-		next_ns = worker->expiry_ns;
+	if (worker->run.quiet_ns && worker->run.quiet_ns < next_ns)
+		next_ns = worker->run.quiet_ns;
+	if (worker->run.rcvlowat.look_ns && worker->run.rcvlowat.look_ns < next_ns)
+		next_ns = worker->run.rcvlowat.look_ns;
+	if (worker->reconnect.expiry_ns && worker->reconnect.expiry_ns < next_ns)
+		next_ns = worker->reconnect.expiry_ns;
 	if (next_ns == UINT64_MAX)
 		return worker->closing.first ? NM_CLOSING_NS : -1;
 	uint64_t now_ns = nm_clock_ns();
@@ -264,7 +264,7 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 /* Whoever is waited for may need this very CPU. */
 static void yield_at_times(struct nm_worker *worker, int n_events)
 {
-	worker->looks = n_events || !worker->phase ? 0 : worker->looks + 1;
+	worker->looks = n_events || !worker->run.phase ? 0 : worker->looks + 1;
 	if (worker->looks >= (worker->lone ? 1 : LOOKS)) {
 		worker->looks = 0;
 		(void)sched_yield();
@@ -285,8 +285,8 @@ void *nm_worker_main(void *arg)
 	(void)pthread_sigmask(SIG_BLOCK, &pipe_set, NULL);
 	/* Sleeps end when they should, not up to 50 us later. */
 	(void)prctl(PR_SET_TIMERSLACK, 1UL);
-	if (worker->cpu >= 0)
-		(void)nm_cpu_bind_self((unsigned)worker->cpu);
+	if (worker->spawn.cpu >= 0)
+		(void)nm_cpu_bind_self((unsigned)worker->spawn.cpu);
 	for (;;) {
 		int n = wait_any(worker, events, n_events, timeout_ns);
 
@@ -302,7 +302,7 @@ void *nm_worker_main(void *arg)
 			nm_worker_run_lone(worker);
 		if (__builtin_expect(!worker->busy, 1))
 			continue;
-		if (atomic_load_explicit(&worker->quit, memory_order_relaxed))
+		if (atomic_load_explicit(&worker->commands.quit, memory_order_relaxed))
 			break;
 		if (worker->closing.first)
 			nm_worker_closing_turn(worker);
@@ -312,11 +312,11 @@ void *nm_worker_main(void *arg)
 			run_queued(worker);
 		if (worker->watching)
 			nm_tcp_watch_look(worker);
-		if (worker->rcvlowat.look_ns)
+		if (worker->run.rcvlowat.look_ns)
 			nm_rcvlowat_sweep(worker, nm_clock_ns());
-		if (worker->quiet_ns)
+		if (worker->run.quiet_ns)
 			nm_worker_check_quiet(worker, nm_clock_ns());
-		if (worker->expiry_ns)
+		if (worker->reconnect.expiry_ns)
 			nm_reconnect_expire(worker, nm_clock_ns());
 		timeout_ns = next_timeout_ns(worker);
 		worker->busy = timeout_ns >= 0;

@@ -6,9 +6,9 @@
 
 bool nm_worker_pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
-	flow->plan_ns += worker->period_ns;
-	bool over = flow->plan_ns >= worker->last_ns;
-	uint64_t wake_ns = over ? worker->last_ns : flow->plan_ns;
+	flow->plan_ns += worker->run.period_ns;
+	bool over = flow->plan_ns >= worker->run.last_ns;
+	uint64_t wake_ns = over ? worker->run.last_ns : flow->plan_ns;
 
 	if (wake_ns <= now_ns && over) {
 		nm_worker_flow_done(worker, flow);
@@ -29,7 +29,7 @@ bool nm_worker_begin_paced_pass(struct nm_worker *worker, struct nm_flow *flow, 
 	flow->paced = false;
 	flow->wake_ns = 0;
 	flow->start_ns = now_ns;
-	if (flow->plan_ns >= worker->last_ns) {
+	if (flow->plan_ns >= worker->run.last_ns) {
 		nm_worker_flow_done(worker, flow);
 		return false;
 	}

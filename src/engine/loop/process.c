@@ -24,7 +24,7 @@ static void on_alarm(int number, siginfo_t *info, void *context)
 
 	(void)number;
 	(void)context;
-	atomic_store_explicit(&worker->stop, true, memory_order_relaxed);
+	atomic_store_explicit(&worker->commands.stop, true, memory_order_relaxed);
 	nm_worker_wake(worker);
 	errno = error;
 }
@@ -37,8 +37,8 @@ static void make_alarm(struct nm_worker *worker)
 				 .sigev_value.sival_ptr = worker};
 
 	(void)sigemptyset(&action.sa_mask);
-	worker->has_alarm = sigaction(SIGALRM, &action, NULL) == 0 &&
-			    timer_create(CLOCK_MONOTONIC, &event, &worker->alarm) == 0;
+	worker->spawn.has_alarm = sigaction(SIGALRM, &action, NULL) == 0 &&
+				  timer_create(CLOCK_MONOTONIC, &event, &worker->spawn.alarm) == 0;
 }
 
 void nm_process_alarm(struct nm_worker *worker, uint64_t at_ns)
@@ -46,8 +46,8 @@ void nm_process_alarm(struct nm_worker *worker, uint64_t at_ns)
 	struct itimerspec at = {.it_value = {.tv_sec = (time_t)(at_ns / 1000000000),
 					     .tv_nsec = (long)(at_ns % 1000000000)}};
 
-	if (worker->has_alarm)
-		(void)timer_settime(worker->alarm, TIMER_ABSTIME, &at, NULL);
+	if (worker->spawn.has_alarm)
+		(void)timer_settime(worker->spawn.alarm, TIMER_ABSTIME, &at, NULL);
 }
 
 static void run(struct nm_worker *worker, pid_t parent)
@@ -78,7 +78,7 @@ int nm_process_start(struct nm_worker *worker)
 	if (pid == 0)
 		run(worker, parent);
 	nm_signals_restore(&before);
-	worker->pid = pid > 0 ? pid : 0;
+	worker->spawn.pid = pid > 0 ? pid : 0;
 	return error;
 }
 
@@ -93,18 +93,18 @@ void nm_process_join(struct nm_worker *worker)
 	const struct timespec look = {.tv_nsec = END_LOOK_NS};
 	pid_t pid = 0;
 
-	if (worker->pid > 0 && !engine->processes_end_ns)
+	if (worker->spawn.pid > 0 && !engine->processes_end_ns)
 		engine->processes_end_ns = nm_clock_ns() + END_NS;
-	while (worker->pid > 0 && pid != worker->pid) {
-		pid = waitpid(worker->pid, NULL, WNOHANG);
+	while (worker->spawn.pid > 0 && pid != worker->spawn.pid) {
+		pid = waitpid(worker->spawn.pid, NULL, WNOHANG);
 		if (pid < 0 && errno != EINTR)
 			break;
 		if (pid == 0 && nm_clock_ns() >= engine->processes_end_ns)
-			(void)kill(worker->pid, SIGKILL);
+			(void)kill(worker->spawn.pid, SIGKILL);
 		if (pid == 0)
 			(void)nanosleep(&look, NULL);
 	}
-	worker->pid = 0;
+	worker->spawn.pid = 0;
 }
 
 /* How it has ended, for the user. pid < 0: nobody can tell. */
@@ -127,20 +127,20 @@ static void tell_end(const struct nm_worker *worker, pid_t pid, int status, char
 
 void nm_process_check(struct nm_worker *worker)
 {
-	if (worker->pid <= 0)
+	if (worker->spawn.pid <= 0)
 		return;
 	int status = 0;
-	pid_t pid = waitpid(worker->pid, &status, WNOHANG);
+	pid_t pid = waitpid(worker->spawn.pid, &status, WNOHANG);
 
 	/* The program may have reaped it, or leaves that to the system. */
 	if (pid == 0 || (pid < 0 && errno != ECHILD))
 		return;
-	worker->pid = 0;
-	if (atomic_load_explicit(&worker->failed, memory_order_acquire))
+	worker->spawn.pid = 0;
+	if (atomic_load_explicit(&worker->answers.failed, memory_order_acquire))
 		return;
-	worker->error = (struct nm_engine_error){
+	worker->answers.error = (struct nm_engine_error){
 		.of_process = true, .group = worker->group_no, .error = EOWNERDEAD};
-	tell_end(worker, pid, status, worker->error.why, sizeof worker->error.why);
-	atomic_fetch_add_explicit(&worker->n_failed, 1, memory_order_relaxed);
-	atomic_store_explicit(&worker->failed, true, memory_order_release);
+	tell_end(worker, pid, status, worker->answers.error.why, sizeof worker->answers.error.why);
+	atomic_fetch_add_explicit(&worker->answers.n_failed, 1, memory_order_relaxed);
+	atomic_store_explicit(&worker->answers.failed, true, memory_order_release);
 }

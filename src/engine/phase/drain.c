@@ -18,7 +18,8 @@ static bool is_lossy(const struct nm_conn *conn)
 /* Ends the phase once as much has come as the free hosts have sent. */
 static void check(struct nm_worker *worker)
 {
-	if (worker->drained >= atomic_load_explicit(&worker->drain, memory_order_acquire))
+	if (worker->run.drained >=
+	    atomic_load_explicit(&worker->commands.drain, memory_order_acquire))
 		nm_worker_end_phase(worker);
 }
 
@@ -44,7 +45,7 @@ void nm_worker_drain_conn(struct nm_worker *worker, struct nm_conn *conn)
 				nm_level_forget(worker, conn);
 			break;
 		}
-		worker->drained += new;
+		worker->run.drained += new;
 	}
 	if (worker->detail)
 		nm_detail_drained(worker, conn,
@@ -54,15 +55,15 @@ void nm_worker_drain_conn(struct nm_worker *worker, struct nm_conn *conn)
 
 static void begin_flow(struct nm_worker *worker, struct nm_flow *flow)
 {
-	const struct nm_phase *phase = worker->phase;
+	const struct nm_phase *phase = worker->run.phase;
 
-	for (uint32_t i = 0; i < phase->n_instrs && worker->phase; i++) {
+	for (uint32_t i = 0; i < phase->n_instrs && worker->run.phase; i++) {
 		const struct nm_instr *instr = &worker->group->instrs[phase->first + i];
 
 		if (!instr->drains)
 			continue;
 		flow->conn = &flow->conns[instr->slot];
-		worker->drained += flow->conn->ahead;
+		worker->run.drained += flow->conn->ahead;
 		flow->conn->ahead = 0;
 		if (nm_worker_watch(worker, flow, false) == 0) {
 			nm_worker_drain_conn(worker, flow->conn);
@@ -76,13 +77,14 @@ void nm_worker_drain(struct nm_worker *worker)
 	nm_worker_lone_end(worker);
 	nm_worker_polled_end(worker);
 	nm_worker_stop_flows(worker); /* those that follow wait for what does not come */
-	worker->quiet_ns = 0;	      /* again when it is known how much there is */
-	worker->draining = true;
-	worker->drained = 0;
-	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++)
+	worker->run.quiet_ns = 0;     /* again when it is known how much there is */
+	worker->run.draining = true;
+	worker->run.drained = 0;
+	for (uint32_t i = 0; i < worker->n_flows && worker->run.phase; i++)
 		begin_flow(worker, nm_worker_flow(worker, i));
-	if (worker->phase) {
-		atomic_store_explicit(&worker->passed, worker->phase_no + 1, memory_order_release);
+	if (worker->run.phase) {
+		atomic_store_explicit(&worker->answers.passed, worker->run.number + 1,
+				      memory_order_release);
 		nm_worker_notify_owner(worker);
 	}
 }

@@ -16,7 +16,7 @@ void nm_worker_flush_conn(struct nm_worker *worker, struct nm_conn *conn)
 	do {
 		answer = nm_debts_pay(io, conn);
 	} while (answer == NM_STEP_YIELD &&
-		 !atomic_load_explicit(&worker->quit, memory_order_relaxed));
+		 !atomic_load_explicit(&worker->commands.quit, memory_order_relaxed));
 	if (worker->detail)
 		nm_detail_settled(worker, conn, nm_counter_read(&io->count->bytes_sent) - sent,
 				  nm_counter_read(&io->count->bytes_received) - received);
@@ -25,7 +25,7 @@ void nm_worker_flush_conn(struct nm_worker *worker, struct nm_conn *conn)
 		conn->flow->error = 0;
 		conn->owed_in = conn->owed_out = 0;
 	}
-	if (!nm_conn_owes(conn) && --worker->n_owing == 0)
+	if (!nm_conn_owes(conn) && --worker->run.n_owing == 0)
 		nm_worker_end_phase_now(worker);
 }
 
@@ -44,7 +44,8 @@ static uint32_t count_owing(const struct nm_worker *worker)
 
 static void settle_flow(struct nm_worker *worker, struct nm_flow *flow)
 {
-	for (uint32_t c = 0; !flow->error && worker->n_owing && c < worker->group->n_conns; c++) {
+	for (uint32_t c = 0; !flow->error && worker->run.n_owing && c < worker->group->n_conns;
+	     c++) {
 		struct nm_conn *conn = &flow->conns[c];
 
 		if (!(conn->flags & NM_CONN_OPEN) || !nm_conn_owes(conn))
@@ -60,12 +61,12 @@ bool nm_worker_flush(struct nm_worker *worker)
 {
 	nm_worker_stop_flows(worker);
 	/* What free hosts have sent is drained, whatever it belongs to. */
-	worker->n_owing = worker->phase->drains ? 0 : count_owing(worker);
-	if (!worker->n_owing)
+	worker->run.n_owing = worker->run.phase->drains ? 0 : count_owing(worker);
+	if (!worker->run.n_owing)
 		return false;
 	nm_worker_polled_end(worker);
 	nm_worker_end_when_quiet(worker);
-	for (uint32_t i = 0; i < worker->n_flows && worker->n_owing; i++)
+	for (uint32_t i = 0; i < worker->n_flows && worker->run.n_owing; i++)
 		settle_flow(worker, nm_worker_flow(worker, i));
 	return true;
 }

@@ -61,7 +61,7 @@ static void summarise_connections(struct nm_worker *worker, struct nm_conn_summa
 /* What is held back for more to come is sent: nothing more comes in this phase. */
 static void push_flow(const struct nm_worker *worker, struct nm_flow *flow)
 {
-	for (uint32_t c = 0; worker->phase->holds && c < worker->group->n_conns; c++)
+	for (uint32_t c = 0; worker->run.phase->holds && c < worker->group->n_conns; c++)
 		if (flow->conns[c].flags & NM_CONN_MORE)
 			nm_socket_push(&flow->conns[c]);
 }
@@ -95,14 +95,14 @@ void nm_worker_stop_flows(struct nm_worker *worker)
 		nm_timers_remove(&worker->timers, flow);
 		push_flow(worker, flow);
 		reset_flow(worker, flow);
-		if (worker->phase->pipeline)
+		if (worker->run.phase->pipeline)
 			nm_pipe_reset(nm_pipe_of(&worker->io, flow));
 	}
 }
 
 static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 {
-	struct nm_phase_stats *stats = &worker->stats[worker->phase_no];
+	struct nm_phase_stats *stats = &worker->stats[worker->run.number];
 
 	nm_process_alarm(worker, 0);
 	nm_worker_ring_end(worker);
@@ -110,18 +110,18 @@ static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 	nm_worker_lone_end(worker);
 	nm_worker_polled_end(worker);
 	nm_rcvlowat_end(worker);
-	if (worker->phase->measured)
+	if (worker->run.phase->measured)
 		summarise_connections(worker, &stats->conns);
-	if (worker->phase->measured && worker->tcp)
+	if (worker->run.phase->measured && worker->tcp)
 		nm_tcp_watch_end(worker);
 	nm_worker_stop_flows(worker);
-	worker->phase = NULL;
-	worker->n_owing = 0;
-	worker->n_reconnects = 0;
-	worker->draining = false;
-	worker->quiet_ns = 0;
-	worker->n_active = 0;
-	atomic_store_explicit(&worker->done, worker->phase_no + 1, memory_order_release);
+	worker->run.phase = NULL;
+	worker->run.n_owing = 0;
+	worker->reconnect.pending = 0;
+	worker->run.draining = false;
+	worker->run.quiet_ns = 0;
+	worker->run.n_active = 0;
+	atomic_store_explicit(&worker->answers.done, worker->run.number + 1, memory_order_release);
 	nm_worker_notify_owner(worker);
 }
 
@@ -139,7 +139,7 @@ void nm_worker_end_phase(struct nm_worker *worker)
 void nm_worker_pass_phase(struct nm_worker *worker)
 {
 	nm_rcvlowat_end(worker);
-	if (worker->phase->drains && !worker->draining)
+	if (worker->run.phase->drains && !worker->run.draining)
 		nm_worker_drain(worker);
 	else
 		nm_worker_end_phase(worker);
@@ -151,7 +151,7 @@ void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow)
 	push_flow(worker, flow);
 	if (flow->error)
 		nm_worker_notify_owner(worker);
-	if (--worker->n_active == 0)
+	if (--worker->run.n_active == 0)
 		nm_worker_pass_phase(worker);
 }
 
@@ -160,7 +160,7 @@ void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow)
  * drawn by. */
 static uint64_t passes_of(const struct nm_worker *worker, const struct nm_flow *flow)
 {
-	const struct nm_phase *phase = worker->phase;
+	const struct nm_phase *phase = worker->run.phase;
 	uint32_t n_flows = worker->group->n_flows;
 
 	bool known = worker->group->needs_identity || n_flows == worker->group->n_workers;
@@ -174,7 +174,7 @@ static uint64_t passes_of(const struct nm_worker *worker, const struct nm_flow *
  * together. */
 static void start_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
-	flow->at = worker->body;
+	flow->at = worker->run.body;
 	flow->iterations_left = passes_of(worker, flow);
 	flow->start_ns = now_ns;
 	flow->unanswered = false;
@@ -183,10 +183,11 @@ static void start_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t 
 		nm_worker_flow_done(worker, flow);
 		return;
 	}
-	if (worker->period_ns) {
-		flow->plan_ns += (uint64_t)((double)worker->period_ns * flow->index /
+	if (worker->run.period_ns) {
+		flow->plan_ns += (uint64_t)((double)worker->run.period_ns * flow->index /
 					    worker->group->n_flows);
-		flow->wake_ns = flow->plan_ns < worker->last_ns ? flow->plan_ns : worker->last_ns;
+		flow->wake_ns =
+			flow->plan_ns < worker->run.last_ns ? flow->plan_ns : worker->run.last_ns;
 		flow->paced = true;
 		nm_worker_sleep(worker, flow);
 		return;
@@ -215,28 +216,29 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	const struct nm_phase *phase = &worker->group->phases[number];
 	uint64_t now_ns = nm_clock_ns();
 
-	worker->phase = phase;
-	worker->phase_no = number;
-	worker->body = (worker->detail ? nm_detail_instrs(worker->detail) : worker->group->instrs) +
-		       phase->first + phase->entry;
-	worker->budget_mask = budget_mask(worker->body);
+	worker->run.phase = phase;
+	worker->run.number = number;
+	worker->run.body =
+		(worker->detail ? nm_detail_instrs(worker->detail) : worker->group->instrs) +
+		phase->first + phase->entry;
+	worker->run.budget_mask = budget_mask(worker->run.body);
 	worker->io.count = &stats->counters;
-	worker->latency = stats->latency;
-	worker->response = stats->response;
+	worker->run.latency = stats->latency;
+	worker->run.response = stats->response;
 	/* Only the side that begins the passes paces them. */
-	worker->period_ns = phase->rate_per_s > 0 && phase->leads
-				    ? (uint64_t)llround(1e9 / phase->rate_per_s)
-				    : 0;
+	worker->run.period_ns = phase->rate_per_s > 0 && phase->leads
+					? (uint64_t)llround(1e9 / phase->rate_per_s)
+					: 0;
 	nm_reconnect_count(worker);
-	worker->last_ns = phase->duration_ns ? now_ns + phase->duration_ns : UINT64_MAX;
-	worker->io.asks.period_ns = worker->period_ns;
-	worker->io.asks.last_ns = worker->last_ns;
-	worker->io.asks.stop = phase->pipeline ? &worker->stop : NULL;
-	worker->io.asks.timed = worker->latency != NULL;
-	nm_worker_set_end(worker, worker->period_ns ? 0 : UINT64_MAX);
-	worker->n_active = worker->n_flows;
+	worker->run.last_ns = phase->duration_ns ? now_ns + phase->duration_ns : UINT64_MAX;
+	worker->io.asks.period_ns = worker->run.period_ns;
+	worker->io.asks.last_ns = worker->run.last_ns;
+	worker->io.asks.stop = phase->pipeline ? &worker->commands.stop : NULL;
+	worker->io.asks.timed = worker->run.latency != NULL;
+	nm_worker_set_end(worker, worker->run.period_ns ? 0 : UINT64_MAX);
+	worker->run.n_active = worker->n_flows;
 	if (phase->duration_ns && phase->leads)
-		nm_process_alarm(worker, worker->begin_ns + phase->duration_ns);
+		nm_process_alarm(worker, worker->commands.begin_ns + phase->duration_ns);
 	atomic_store_explicit(&stats->begin_ns, now_ns, memory_order_release);
 	if (phase->empty || (!phase->iterations && !phase->duration_ns)) {
 		nm_worker_end_phase(worker);
@@ -248,7 +250,7 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	nm_worker_closing_begin(worker);
 	int error = -nm_worker_ring_begin(worker);
 
-	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++) {
+	for (uint32_t i = 0; i < worker->n_flows && worker->run.phase; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
 		if (flow->error) {
@@ -256,12 +258,12 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 			continue;
 		}
 		if (error) {
-			flow->at = worker->body;
+			flow->at = worker->run.body;
 			flow->error = error;
 			nm_worker_fail_flow(worker, flow, flow->at);
 			continue;
 		}
-		start_flow(worker, flow, worker->latency ? nm_clock_ns() : now_ns);
+		start_flow(worker, flow, worker->run.latency ? nm_clock_ns() : now_ns);
 	}
 }
 
@@ -287,7 +289,7 @@ static uint64_t moved(const struct nm_worker *worker)
  * is lost. */
 static bool waits_in_vain(const struct nm_worker *worker, const struct nm_flow *flow)
 {
-	uint32_t leader = worker->phase->leader;
+	uint32_t leader = worker->run.phase->leader;
 
 	if (leader != NM_NO_HOST && flow->at->host != leader)
 		return false;
@@ -298,7 +300,8 @@ static bool waits_in_vain(const struct nm_worker *worker, const struct nm_flow *
  * does by itself, it is not over. */
 static uint64_t patience_ns(const struct nm_worker *worker)
 {
-	uint64_t patience_ns = worker->n_owing ? SILENCE_NS + worker->phase->wait_ns : QUIET_NS;
+	uint64_t patience_ns =
+		worker->run.n_owing ? SILENCE_NS + worker->run.phase->wait_ns : QUIET_NS;
 
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
 		const struct nm_flow *flow = nm_worker_flow(worker, i);
@@ -306,7 +309,7 @@ static uint64_t patience_ns(const struct nm_worker *worker)
 		if (flow->state == NM_FLOW_ASLEEP || flow->state == NM_FLOW_READY)
 			return UINT64_MAX;
 		if (flow->state != NM_FLOW_IDLE && !waits_in_vain(worker, flow))
-			patience_ns = SILENCE_NS + worker->phase->wait_ns;
+			patience_ns = SILENCE_NS + worker->run.phase->wait_ns;
 	}
 	return patience_ns;
 }
@@ -316,30 +319,30 @@ void nm_worker_check_quiet(struct nm_worker *worker, uint64_t now_ns)
 {
 	uint64_t seen = moved(worker);
 
-	if (now_ns < worker->quiet_ns)
+	if (now_ns < worker->run.quiet_ns)
 		return;
-	if (seen != worker->quiet_seen) {
-		worker->quiet_seen = seen;
-		worker->moved_ns = now_ns;
-	} else if (now_ns - worker->moved_ns >= QUIET_NS &&
-		   now_ns - worker->moved_ns >= patience_ns(worker)) {
-		if (worker->phase->drains && !worker->draining)
+	if (seen != worker->run.quiet_seen) {
+		worker->run.quiet_seen = seen;
+		worker->run.moved_ns = now_ns;
+	} else if (now_ns - worker->run.moved_ns >= QUIET_NS &&
+		   now_ns - worker->run.moved_ns >= patience_ns(worker)) {
+		if (worker->run.phase->drains && !worker->run.draining)
 			nm_worker_drain(worker);
 		else
-			end_phase_at(worker, worker->moved_ns);
+			end_phase_at(worker, worker->run.moved_ns);
 		return;
 	}
-	worker->quiet_ns = now_ns + QUIET_LOOK_NS;
+	worker->run.quiet_ns = now_ns + QUIET_LOOK_NS;
 }
 
 /* The other end has gone through the phase, or will soon. What it has sent may be lost. */
 void nm_worker_end_when_quiet(struct nm_worker *worker)
 {
-	if (!worker->phase->may_lose || worker->quiet_ns)
+	if (!worker->run.phase->may_lose || worker->run.quiet_ns)
 		return;
-	worker->quiet_seen = moved(worker);
-	worker->moved_ns = nm_clock_ns();
-	worker->quiet_ns = worker->moved_ns + QUIET_LOOK_NS;
+	worker->run.quiet_seen = moved(worker);
+	worker->run.moved_ns = nm_clock_ns();
+	worker->run.quiet_ns = worker->run.moved_ns + QUIET_LOOK_NS;
 }
 
 /* Flows that only wait for their next pass to be due need not wait any longer; unless the time is
@@ -347,15 +350,15 @@ void nm_worker_end_when_quiet(struct nm_worker *worker)
  * passes as the rate says. */
 void nm_worker_release_paced(struct nm_worker *worker)
 {
-	uint64_t duration_ns = worker->phase->duration_ns;
-	bool over = duration_ns && nm_clock_ns() - worker->begin_ns >= duration_ns;
+	uint64_t duration_ns = worker->run.phase->duration_ns;
+	bool over = duration_ns && nm_clock_ns() - worker->commands.begin_ns >= duration_ns;
 
-	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++) {
+	for (uint32_t i = 0; i < worker->n_flows && worker->run.phase; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
 		if (flow->state != NM_FLOW_ASLEEP || !flow->paced)
 			continue;
-		if (over && flow->wake_ns < worker->last_ns)
+		if (over && flow->wake_ns < worker->run.last_ns)
 			continue;
 		nm_timers_remove(&worker->timers, flow);
 		flow->paced = false;
@@ -366,34 +369,36 @@ void nm_worker_release_paced(struct nm_worker *worker)
 
 void nm_worker_commands(struct nm_worker *worker)
 {
-	uint32_t begun = atomic_load_explicit(&worker->begin, memory_order_acquire);
+	uint32_t begun = atomic_load_explicit(&worker->commands.begin, memory_order_acquire);
 
-	if (begun > atomic_load_explicit(&worker->done, memory_order_relaxed) && !worker->phase)
+	if (begun > atomic_load_explicit(&worker->answers.done, memory_order_relaxed) &&
+	    !worker->run.phase)
 		begin_phase(worker, begun - 1);
 	nm_reconnect_command(worker);
-	if (!worker->phase || worker->n_owing)
+	if (!worker->run.phase || worker->run.n_owing)
 		return;
-	if (worker->draining) {
-		if (atomic_load_explicit(&worker->drain, memory_order_acquire) == UINT64_MAX)
+	if (worker->run.draining) {
+		if (atomic_load_explicit(&worker->commands.drain, memory_order_acquire) ==
+		    UINT64_MAX)
 			return;
 		nm_worker_drain_told(worker);
-		if (worker->phase)
+		if (worker->run.phase)
 			nm_worker_end_when_quiet(worker);
-	} else if (worker->phase->leads) {
-		if (!atomic_load_explicit(&worker->stop, memory_order_relaxed))
+	} else if (worker->run.phase->leads) {
+		if (!atomic_load_explicit(&worker->commands.stop, memory_order_relaxed))
 			return;
 		nm_worker_set_end(worker, 0);
 		nm_rcvlowat_end(worker);
 		nm_worker_release_paced(worker);
-		if (worker->phase)
+		if (worker->run.phase)
 			nm_worker_end_when_quiet(worker);
 	} else {
-		nm_worker_set_end(worker,
-				  atomic_load_explicit(&worker->follow, memory_order_acquire));
-		if (worker->end_at == UINT64_MAX)
+		nm_worker_set_end(worker, atomic_load_explicit(&worker->commands.follow,
+							       memory_order_acquire));
+		if (worker->run.end_at == UINT64_MAX)
 			return;
 		nm_rcvlowat_end(worker);
-		if (nm_count_passes(worker->io.count) >= worker->end_at)
+		if (nm_count_passes(worker->io.count) >= worker->run.end_at)
 			nm_worker_pass_phase(worker);
 		else
 			nm_worker_end_when_quiet(worker);

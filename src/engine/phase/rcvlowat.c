@@ -27,29 +27,29 @@ static void set(const struct nm_worker *worker, int bytes)
 
 void nm_rcvlowat_begin(struct nm_worker *worker)
 {
-	if (!worker->phase->rcvlowat)
+	if (!worker->run.phase->rcvlowat)
 		return;
-	worker->rcvlowat = (struct nm_rcvlowat){.on = true, .look_ns = nm_clock_ns() + LOOK_NS};
-	set(worker, worker->phase->rcvlowat);
+	worker->run.rcvlowat = (struct nm_rcvlowat){.on = true, .look_ns = nm_clock_ns() + LOOK_NS};
+	set(worker, worker->run.phase->rcvlowat);
 }
 
 void nm_rcvlowat_conn(const struct nm_worker *worker, const struct nm_conn *conn)
 {
-	(void)setsockopt(conn->fd, SOL_SOCKET, SO_RCVLOWAT, &worker->phase->rcvlowat,
-			 sizeof worker->phase->rcvlowat);
+	(void)setsockopt(conn->fd, SOL_SOCKET, SO_RCVLOWAT, &worker->run.phase->rcvlowat,
+			 sizeof worker->run.phase->rcvlowat);
 }
 
 void nm_rcvlowat_end(struct nm_worker *worker)
 {
-	if (!worker->rcvlowat.on)
+	if (!worker->run.rcvlowat.on)
 		return;
-	worker->rcvlowat = (struct nm_rcvlowat){.on = false};
+	worker->run.rcvlowat = (struct nm_rcvlowat){.on = false};
 	set(worker, 1);
 }
 
 static void receive_all(struct nm_worker *worker)
 {
-	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++) {
+	for (uint32_t i = 0; i < worker->n_flows && worker->run.phase; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
 		if (flow->state == NM_FLOW_WAITING && (flow->conn->flags & NM_CONN_OPEN))
@@ -61,12 +61,12 @@ static void receive_all(struct nm_worker *worker)
  * them. */
 void nm_rcvlowat_sweep(struct nm_worker *worker, uint64_t now_ns)
 {
-	struct nm_rcvlowat *rcvlowat = &worker->rcvlowat;
+	struct nm_rcvlowat *rcvlowat = &worker->run.rcvlowat;
 
 	if (now_ns < rcvlowat->look_ns)
 		return;
 	uint64_t received = nm_counter_read(&worker->io.count->bytes_received);
-	uint64_t enough = (uint64_t)worker->phase->rcvlowat * worker->n_flows;
+	uint64_t enough = (uint64_t)worker->run.phase->rcvlowat * worker->n_flows;
 	bool fast = received - rcvlowat->seen >= enough && ++rcvlowat->skipped < MOST_SKIPPED;
 
 	rcvlowat->look_ns = now_ns + LOOK_NS;

@@ -43,11 +43,12 @@ int nm_reconnect_init(struct nm_worker *worker)
 		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
 		    !(instr->transport->caps & NM_TRANSPORT_RECONNECTS))
 			continue;
-		if (!worker->openings)
-			worker->openings = calloc(group->n_openings, 2 * sizeof *worker->openings);
-		if (!worker->openings)
+		if (!worker->reconnect.openings)
+			worker->reconnect.openings =
+				calloc(group->n_openings, 2 * sizeof *worker->reconnect.openings);
+		if (!worker->reconnect.openings)
 			return -ENOMEM;
-		struct nm_instr *copy = &worker->openings[(size_t)2 * instr->opening];
+		struct nm_instr *copy = &worker->reconnect.openings[(size_t)2 * instr->opening];
 
 		copy[0] = copy[1] = *instr;
 		copy[0].later = false;
@@ -61,7 +62,7 @@ int nm_reconnect_init(struct nm_worker *worker)
 const struct nm_instr *nm_reconnect_original(const struct nm_worker *worker,
 					     const struct nm_instr *instr)
 {
-	const struct nm_instr *first = worker->openings;
+	const struct nm_instr *first = worker->reconnect.openings;
 
 	if (!first || instr < first || instr >= first + (size_t)2 * worker->group->n_openings)
 		return instr;
@@ -79,7 +80,7 @@ static const struct nm_instr *opening_of(const struct nm_worker *worker, const s
 	uint32_t slot = (uint32_t)(conn - conn->flow->conns);
 
 	for (uint32_t o = 0; o < worker->group->n_openings; o++) {
-		const struct nm_instr *instr = &worker->openings[(size_t)2 * o];
+		const struct nm_instr *instr = &worker->reconnect.openings[(size_t)2 * o];
 
 		if (instr->op && instr->slot == slot && instr->transport == conn->transport)
 			return instr;
@@ -123,7 +124,7 @@ static bool any_expired(const struct nm_worker *worker)
 {
 	char why[1];
 
-	for (uint32_t i = 0; worker->openings && i < worker->n_flows; i++)
+	for (uint32_t i = 0; worker->reconnect.openings && i < worker->n_flows; i++)
 		for (uint32_t c = 0; c < worker->group->n_conns; c++)
 			if (nm_reconnect_expired(worker, &nm_worker_flow(worker, i)->conns[c], why,
 						 sizeof why))
@@ -134,19 +135,19 @@ static bool any_expired(const struct nm_worker *worker)
 /* What has expired is looked at once more when the grace of the first is over. */
 static void watch_expiry(struct nm_worker *worker)
 {
-	if (!worker->phase || !any_expired(worker))
-		worker->expiry_ns = 0;
-	else if (!worker->expiry_ns)
-		worker->expiry_ns = nm_clock_ns() + GRACE_NS;
+	if (!worker->run.phase || !any_expired(worker))
+		worker->reconnect.expiry_ns = 0;
+	else if (!worker->reconnect.expiry_ns)
+		worker->reconnect.expiry_ns = nm_clock_ns() + GRACE_NS;
 }
 
 void nm_reconnect_expire(struct nm_worker *worker, uint64_t now_ns)
 {
 	char why[1];
 
-	if (now_ns < worker->expiry_ns)
+	if (now_ns < worker->reconnect.expiry_ns)
 		return;
-	for (uint32_t i = 0; i < worker->n_flows && worker->phase; i++) {
+	for (uint32_t i = 0; i < worker->n_flows && worker->run.phase; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
 		if ((flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_LIMITED) ||
@@ -156,18 +157,18 @@ void nm_reconnect_expire(struct nm_worker *worker, uint64_t now_ns)
 		flow->error = EKEYEXPIRED;
 		nm_worker_fail_flow(worker, flow, flow->at);
 	}
-	worker->expiry_ns = 0;
+	worker->reconnect.expiry_ns = 0;
 	watch_expiry(worker);
 }
 
 static void count_reconnects(struct nm_worker *worker)
 {
-	worker->n_reconnects = 0;
-	if (!worker->openings || !worker->phase || !worker->phase->reconnects ||
-	    !worker->phase->leads)
+	worker->reconnect.pending = 0;
+	if (!worker->reconnect.openings || !worker->run.phase || !worker->run.phase->reconnects ||
+	    !worker->run.phase->leads)
 		return;
 	for (uint32_t i = 0; i < worker->n_flows; i++)
-		worker->n_reconnects += reconnects_of(worker, nm_worker_flow(worker, i), NULL);
+		worker->reconnect.pending += reconnects_of(worker, nm_worker_flow(worker, i), NULL);
 }
 
 void nm_reconnect_count(struct nm_worker *worker)
@@ -201,14 +202,14 @@ bool nm_reconnect_before_pass(struct nm_worker *worker, struct nm_flow *flow)
 {
 	struct nm_conn *conn = NULL;
 
-	return worker->n_reconnects && reconnects_of(worker, flow, &conn) &&
-	       replace(worker, flow, conn, worker->body);
+	return worker->reconnect.pending && reconnects_of(worker, flow, &conn) &&
+	       replace(worker, flow, conn, worker->run.body);
 }
 
 /* Flows whose next pass is not due yet need not wait for it: it may be after the next rotation. */
 static void hurry(struct nm_worker *worker)
 {
-	for (uint32_t i = 0; worker->n_reconnects && i < worker->n_flows; i++) {
+	for (uint32_t i = 0; worker->reconnect.pending && i < worker->n_flows; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
 		if (flow->state != NM_FLOW_ASLEEP || !flow->paced ||
@@ -223,11 +224,11 @@ static void hurry(struct nm_worker *worker)
 
 void nm_reconnect_command(struct nm_worker *worker)
 {
-	uint32_t asked = atomic_load_explicit(&worker->renew, memory_order_acquire);
+	uint32_t asked = atomic_load_explicit(&worker->commands.reconnect, memory_order_acquire);
 
-	if (asked == worker->renewed)
+	if (asked == worker->reconnect.taken)
 		return;
-	worker->renewed = asked;
+	worker->reconnect.taken = asked;
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
@@ -237,16 +238,17 @@ void nm_reconnect_command(struct nm_worker *worker)
 				flow->conns[c].flags |= NM_CONN_RECONNECT;
 	}
 	nm_reconnect_count(worker);
-	if (!worker->phase)
+	if (!worker->run.phase)
 		return;
-	nm_worker_set_end(worker, worker->end_at);
+	nm_worker_set_end(worker, worker->run.end_at);
 	hurry(worker);
 }
 
 bool nm_reconnect_after_end(struct nm_worker *worker, struct nm_flow *flow,
 			    const struct nm_instr *instr)
 {
-	if (!worker->phase->reconnects || worker->phase->leads || !instr->begins || flow->repeated)
+	if (!worker->run.phase->reconnects || worker->run.phase->leads || !instr->begins ||
+	    flow->repeated)
 		return false;
 	flow->error = 0;
 	return replace(worker, flow, flow->conn, instr);
@@ -255,24 +257,25 @@ bool nm_reconnect_after_end(struct nm_worker *worker, struct nm_flow *flow,
 /* The next pass of the flow is not due yet: see hurry. */
 static void sleep_on(struct nm_worker *worker, struct nm_flow *flow)
 {
-	flow->wake_ns = flow->plan_ns < worker->last_ns ? flow->plan_ns : worker->last_ns;
+	flow->wake_ns = flow->plan_ns < worker->run.last_ns ? flow->plan_ns : worker->run.last_ns;
 	flow->paced = true;
 	nm_worker_sleep(worker, flow);
-	if (atomic_load_explicit(&worker->stop, memory_order_relaxed))
+	if (atomic_load_explicit(&worker->commands.stop, memory_order_relaxed))
 		nm_worker_release_paced(worker);
 }
 
 void nm_reconnect_done(struct nm_worker *worker, struct nm_flow *flow)
 {
-	if (worker->rcvlowat.on)
+	if (worker->run.rcvlowat.on)
 		nm_rcvlowat_conn(worker, flow->conn);
-	if (worker->phase->leads && worker->n_reconnects && --worker->n_reconnects == 0)
-		nm_worker_set_end(worker, worker->end_at);
+	if (worker->run.phase->leads && worker->reconnect.pending &&
+	    --worker->reconnect.pending == 0)
+		nm_worker_set_end(worker, worker->run.end_at);
 	flow->at = flow->resume;
 	flow->start_ns = nm_clock_ns();
 	if (nm_reconnect_before_pass(worker, flow))
 		return;
-	if (worker->period_ns && flow->plan_ns > flow->start_ns)
+	if (worker->run.period_ns && flow->plan_ns > flow->start_ns)
 		sleep_on(worker, flow);
 	else
 		nm_worker_queue(worker, flow);

@@ -13,6 +13,16 @@ struct nm_flow;
 struct nm_instr;
 struct nm_worker;
 
+/* A worker's connections that are to be replaced. */
+struct nm_reconnect {
+	uint32_t taken; /* of the commands to replace them all */
+	/* how many there are; of a leader, in a phase where they can be replaced */
+	uint32_t pending;
+	uint64_t expiry_ns; /* when to fail flows whose connections have expired; 0: none has */
+	/* owned; by opening, two each: what opens it anew, and what ends that; NULL: none can be */
+	struct nm_instr *openings;
+};
+
 /* Makes the worker's programs that open a connection anew, before it starts; nm_worker_fini frees
  * them. 0 or -ENOMEM. */
 int nm_reconnect_init(struct nm_worker *worker);

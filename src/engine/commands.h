@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All that the control thread and a running worker tell each other. Each member has one writer. */
+#ifndef NM_ENGINE_COMMANDS_H
+#define NM_ENGINE_COMMANDS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+
+/* The control thread writes them, and after each calls nm_worker_wake. */
+struct nm_commands {
+	uint64_t begin_ns;	/* when the present phase was begun; written before begin */
+	_Atomic uint32_t begin; /* number of phases begun */
+	_Atomic bool stop;	/* a leader ends at the next boundary of each flow's passes */
+	/* the passes at which a follower ends the phase; UINT64_MAX: not known yet */
+	_Atomic uint64_t follow;
+	/* bytes that open senders have sent beyond the passes; UINT64_MAX: not known yet */
+	_Atomic uint64_t drain;
+	/* how often the connections that are open have been told to be replaced */
+	_Atomic uint32_t reconnect;
+	_Atomic bool has_command; /* some command has come */
+	_Atomic bool quit;
+};
+
+/* The worker writes them, and after each calls nm_worker_notify_owner. */
+struct nm_answers {
+	_Atomic uint32_t done;	 /* number of phases done */
+	_Atomic uint32_t passed; /* number of phases whose passes are done, while it drains */
+	_Atomic bool failed;	 /* error is written before */
+	struct nm_engine_error error;
+	_Atomic uint64_t n_failed;
+};
+
+#endif
