@@ -13,32 +13,15 @@
 #include "host/clock.h"
 #include "host/syscalls.h"
 
-/* So few flows leave this end idle at times, and the reset wakes it in time for what comes next. */
-#define FEW 7
-
-/* Passes begin with a connection that is accepted, and end when it is reset: where they do; NULL:
- * they do not. */
-static const struct nm_instr *find_reset(const struct nm_instr *body)
-{
-	const uint32_t accepts = NM_FLOWOP_OPENS | NM_FLOWOP_FOLLOWS;
-	const struct nm_instr *last = body;
-
-	while (last[1].step)
-		last++;
-	return (body->op->flags & accepts) == accepts && nm_disconnect_resets(last) ? last : NULL;
-}
-
-/* Where each pass is measured, its end must not be seen later than it was. */
 void nm_worker_closing_begin(struct nm_worker *worker)
 {
 	struct nm_closing *closing = &worker->closing;
 
 	*closing = (struct nm_closing){.at = NULL};
-	if ((worker->n_flows > FEW || worker->polls) && worker->group->n_conns == 1 &&
-	    !worker->group->spins && !worker->run.phase->drains && !worker->run.phase->leads &&
-	    !worker->run.latency && !worker->detail && nm_worker_is_fleeting(worker) &&
+	if (worker->shape->defer == NM_DEFER_UNTIL_NEEDED &&
+	    (worker->polls || worker->shape->waiter != NM_WAITER_POLL) &&
 	    nm_worker_only_listener(worker, &closing->listener) && closing->listener)
-		closing->at = find_reset(worker->run.body);
+		closing->at = nm_worker_instr(worker, worker->shape->close_at);
 }
 
 /* Whether no connection comes any more for which the flow would be needed. */

@@ -44,8 +44,8 @@ struct nm_worker {
 	struct nm_ring *ring;
 	bool epoll_tells; /* meanwhile: it may have events */
 	int epoll_fd, wake_fd;
-	bool busy_polls; /* its epoll polls the network card for a while before it sleeps */
-	char *flows;	 /* each followed by its connections: nm_worker_flow */
+	const struct nm_phase_shape *shape; /* of the present phase, or the last */
+	char *flows;			    /* each followed by its connections: nm_worker_flow */
 	size_t flow_bytes;
 	uint32_t n_flows;
 	struct nm_timers timers;

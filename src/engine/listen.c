@@ -12,38 +12,6 @@
 #include "flowop/flowop.h"
 #include "transport/transport.h"
 
-/* Whether the passes that the accept belongs to are several. */
-static bool is_repeated(const struct nm_group *group, const struct nm_instr *accept)
-{
-	for (uint32_t k = 0; k < group->n_phases; k++) {
-		const struct nm_phase *phase = &group->phases[k];
-		const struct nm_instr *first = &group->instrs[phase->first];
-
-		if (accept >= first && accept < first + phase->n_instrs)
-			return phase->iterations != 1;
-	}
-	return true;
-}
-
-/* With one flow, and when the peer must receive something on each connection before it can open the
- * next, the queue never holds a second connection. */
-static bool is_lone(const struct nm_worker *worker, const struct nm_instr *accept)
-{
-	const struct nm_instr *end = worker->group->instrs + worker->group->n_instrs;
-	const uint32_t answers = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
-	bool again = is_repeated(worker->group, accept);
-
-	if (worker->n_flows != 1)
-		return false;
-	for (const struct nm_instr *i = accept + 1; i < end && (i->step || !again); i++) {
-		if (i->op && (i->op->flags & answers) == answers)
-			return true;
-		if (i->op && (i->op->flags & NM_FLOWOP_CLOSES))
-			return false;
-	}
-	return false;
-}
-
 static int tell_epoll(struct nm_worker *worker, struct nm_listen_fd *one, int how, uint32_t events)
 {
 	struct epoll_event event = {.events = events,
@@ -74,7 +42,7 @@ static int open_fds(struct nm_worker *worker, const struct nm_instr *instr, char
 		return -ENOMEM;
 	}
 	listener->from = host->peer;
-	listener->lone = is_lone(worker, instr);
+	listener->lone = worker->n_flows == 1 && nm_shape_accepts_singly(worker->group, instr);
 	int r = nm_listener_open(instr, &host->local, sockets, text, fds);
 
 	for (int i = 0; i < r; i++)

@@ -18,55 +18,12 @@
 #define ANSWER_SLEEP_US	 50000
 #define REQUEST_SLEEP_US 2000
 
-bool nm_instr_is_plain(const struct nm_instr *instr, uint32_t how)
+const struct nm_instr *nm_worker_instr(const struct nm_worker *worker, uint32_t number)
 {
-	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
-
-	return instr->op && (instr->op->flags & NM_FLOWOP_MOVES) && !(instr->op->flags & others) &&
-	       !instr->transport->send && !instr->transport->recv &&
-	       !(instr->transport->caps & NM_TRANSPORT_MESSAGES) && !instr->can_fail &&
-	       !instr->timeout_ns && instr->step == instr->op->step && (instr->op->flags & how);
-}
-
-/* The same for messages that may be lost. */
-static bool is_datagram(const struct nm_instr *instr, uint32_t how)
-{
-	nm_step_fn step = instr->timeout_ns ? instr->limited : instr->step;
-
-	return instr->op && !instr->can_fail && (instr->op->flags & how) &&
-	       step == instr->op->lossy_step && instr->op->lossy_step != instr->op->step &&
-	       !instr->transport->send && !instr->transport->recv;
-}
-
-/* Whether a pass is a request and its answer. */
-static bool asks(const struct nm_phase *phase, const struct nm_instr *body)
-{
-	if (phase->n_instrs != 2 || !phase->leads)
-		return false;
-	return (body->then_reads && nm_instr_is_plain(body + 1, NM_FLOWOP_FOLLOWS)) ||
-	       (is_datagram(body, NM_FLOWOP_INITIATES) && is_datagram(body + 1, NM_FLOWOP_FOLLOWS));
-}
-
-/* Whether it is such a one's other end, or one message that comes. */
-static bool answers(const struct nm_phase *phase, const struct nm_instr *body)
-{
-	bool plain = nm_instr_is_plain(body, NM_FLOWOP_FOLLOWS);
-	bool (*is)(const struct nm_instr *, uint32_t) = plain ? nm_instr_is_plain : is_datagram;
-
-	if (phase->leads || body->drains)
-		return false;
-	return is(body, NM_FLOWOP_FOLLOWS) &&
-	       (phase->n_instrs == 1 ||
-		(phase->n_instrs == 2 && is(body + 1, NM_FLOWOP_INITIATES)));
-}
-
-/* The read at which the flow waits again and again, when its passes are nothing but a request and
- * an answer, or one message after the other; NULL otherwise. */
-static const struct nm_instr *only_wait(const struct nm_phase *phase, const struct nm_instr *body)
-{
-	if (asks(phase, body))
-		return body + 1;
-	return answers(phase, body) ? body : NULL;
+	return number == NM_NO_INSTR
+		       ? NULL
+		       : worker->run.body + number -
+				 (worker->run.phase->first + worker->run.phase->entry);
 }
 
 /* The kernel collects no events of the connection, which costs it something with each packet: the
@@ -85,11 +42,11 @@ static void unwatch(const struct nm_worker *worker, struct nm_conn *conn)
 void nm_worker_lone_begin(struct nm_worker *worker)
 {
 	struct nm_flow *flow = nm_worker_flow(worker, 0);
-	const struct nm_instr *read = only_wait(worker->run.phase, worker->run.body);
+	const struct nm_instr *read = nm_worker_instr(worker, worker->shape->wait_at);
 	struct timeval sleep = {.tv_usec = worker->run.phase->leads ? ANSWER_SLEEP_US
 								    : REQUEST_SLEEP_US};
 
-	if (!read || worker->run.period_ns || (flow->conn->flags & NM_CONN_HUP))
+	if (!read || (flow->conn->flags & NM_CONN_HUP))
 		return;
 	/* Whoever waits too long notices that when the receive is given up. */
 	if (read->timeout_ns && read->timeout_ns / 1000 < (uint64_t)sleep.tv_usec)

@@ -14,45 +14,6 @@
 #include "host/syscalls.h"
 #include "transport/transport.h"
 
-bool nm_worker_only_listener(const struct nm_worker *worker, struct nm_listen_fd **ret)
-{
-	const struct nm_instr *instr = worker->group->instrs + worker->run.phase->first;
-
-	*ret = NULL;
-	for (uint32_t i = 0; i < worker->run.phase->n_instrs; i++, instr++) {
-		if (!(instr->op->flags & NM_FLOWOP_OPENS) ||
-		    !(instr->op->flags & NM_FLOWOP_FOLLOWS))
-			continue;
-		const struct nm_listener *listener = &worker->listeners[instr->opening];
-
-		if (*ret || listener->n_fds != 1)
-			return false;
-		*ret = &listener->fds[0];
-	}
-	return true;
-}
-
-/* Whether all that is received may be waited for in the receive itself. */
-static bool is_plain(const struct nm_worker *worker)
-{
-	const struct nm_instr *instr = worker->group->instrs + worker->run.phase->first;
-
-	for (uint32_t i = 0; i < worker->run.phase->n_instrs; i++, instr++)
-		if ((instr->op->flags & NM_FLOWOP_MOVES) &&
-		    !nm_instr_is_plain(instr, NM_FLOWOP_FOLLOWS | NM_FLOWOP_INITIATES))
-			return false;
-	return true;
-}
-
-/* The first receive after an accept, or after something has come: main is heard between two
- * messages. */
-static void sleep_in_receives(struct nm_worker *worker)
-{
-	if (worker->run.phase->drains || !is_plain(worker))
-		return;
-	worker->io.recv_flags = 0;
-}
-
 static void sleep_no_more(struct nm_worker *worker)
 {
 	const struct nm_conn *conn = nm_worker_flow(worker, 0)->conn;
@@ -64,21 +25,40 @@ static void sleep_no_more(struct nm_worker *worker)
 		(void)fcntl(conn->fd, F_SETFL, O_NONBLOCK);
 }
 
+bool nm_worker_only_listener(const struct nm_worker *worker, struct nm_listen_fd **ret)
+{
+	*ret = NULL;
+	for (uint32_t i = 0; i < worker->run.phase->n_instrs; i++) {
+		const struct nm_instr *instr = worker->group->instrs + worker->run.phase->first + i;
+
+		if (!nm_instr_accepts(instr))
+			continue;
+		const struct nm_listener *listener = &worker->listeners[instr->opening];
+
+		/* The kernel may have had no more than one port. */
+		if (*ret || listener->n_fds != 1)
+			return false;
+		*ret = &listener->fds[0];
+	}
+	return true;
+}
+
 void nm_worker_polled_begin(struct nm_worker *worker)
 {
 	struct nm_listen_fd *listen_fd;
 
-	if (worker->n_flows != 1 || worker->group->n_conns != 1 || worker->group->spins ||
-	    worker->busy_polls || /* which poll(2) does not */
+	if (worker->shape->waiter != NM_WAITER_POLL ||
 	    (nm_worker_flow(worker, 0)->conn->flags & NM_CONN_OPEN) ||
-	    !nm_worker_is_fleeting(worker) || !nm_worker_only_listener(worker, &listen_fd) ||
+	    !nm_worker_only_listener(worker, &listen_fd) ||
 	    (listen_fd && nm_listener_watch(worker, listen_fd, false) < 0))
 		return;
 	worker->polls = true;
 	worker->polled_listener = listen_fd;
 	nm_worker_spare_begin(worker);
-	if (listen_fd)
-		sleep_in_receives(worker);
+	/* The first receive after an accept, or after something has come: main is heard between two
+	 * messages. */
+	if (worker->shape->sleeps_in_recv)
+		worker->io.recv_flags = 0;
 }
 
 void nm_worker_polled_end(struct nm_worker *worker)

@@ -11,40 +11,16 @@
 #include "flowop/flowop.h"
 #include "transport/transport.h"
 
-/* What opens the only connection of a pass, which `last`, its last flowop, closes; NULL: there are
- * several, or it is closed before. */
-static const struct nm_instr *only_opening(const struct nm_worker *worker,
-					   const struct nm_instr *last)
-{
-	const struct nm_instr *opening = NULL;
-	uint32_t n_opened = 0, n_closed = 0;
-
-	for (const struct nm_instr *instr = worker->group->instrs + worker->run.phase->first;
-	     instr <= last; instr++) {
-		if (instr->op->flags & NM_FLOWOP_OPENS) {
-			opening = instr;
-			n_opened++;
-		}
-		n_closed += (instr->op->flags & NM_FLOWOP_CLOSES) != 0;
-	}
-	return n_opened == 1 && n_closed == 1 && (last->op->flags & NM_FLOWOP_CLOSES) ? opening
-										      : NULL;
-}
-
 void nm_worker_spare_begin(struct nm_worker *worker)
 {
-	const struct nm_instr *last =
-		worker->group->instrs + worker->run.phase->first + worker->run.phase->n_instrs - 1;
-	const struct nm_instr *opening = only_opening(worker, last);
-	bool makes =
-		opening && (opening->op->flags & NM_FLOWOP_INITIATES) && opening->transport->make;
+	const struct nm_phase_shape *shape = worker->shape;
 
-	if (!opening)
+	if (!shape->lone_conn)
 		return;
 	worker->spare = (struct nm_spare){.made_fd = -1,
 					  .spent = {.fd = -1},
-					  .connect = makes ? opening : NULL,
-					  .resets = makes && nm_disconnect_resets(last)};
+					  .connect = nm_worker_instr(worker, shape->make_ahead_at),
+					  .resets = shape->resets};
 	worker->io.spare = &worker->spare;
 }
 

@@ -29,14 +29,14 @@ void nm_worker_limit_set(struct nm_worker *worker, struct nm_flow *flow);
 /* Something has come for it: it is tried before anything else waits with a limit. */
 void nm_worker_limit_lift(struct nm_worker *worker, struct nm_flow *flow);
 
+/* An instruction of the present phase, by its number in the group, in the program that the worker runs; NULL: none. */
+const struct nm_instr *nm_worker_instr(const struct nm_worker *worker, uint32_t number);
+
 /* lone.c: a worker with one flow that asks may wait in the receive itself */
 void nm_worker_lone_begin(struct nm_worker *worker); /* in a phase, once it may be one */
 void nm_worker_lone_end(struct nm_worker *worker);
 bool nm_worker_waits_alone(const struct nm_worker *worker, const struct nm_flow *flow);
 void nm_worker_run_lone(struct nm_worker *worker); /* between two waits for events */
-/* Whether it moves a message of a byte stream and nothing else: how is NM_FLOWOP_FOLLOWS,
- * NM_FLOWOP_INITIATES or both. */
-bool nm_instr_is_plain(const struct nm_instr *instr, uint32_t how);
 
 /* ring.c: while io.ring is there, what the flows move is posted */
 int nm_worker_ring_begin(struct nm_worker *worker); /* of the present phase: 0 or -errno */
@@ -87,7 +87,6 @@ struct nm_looks {
 	uint32_t skips;		/* waits to come of which epoll is told at once */
 };
 
-bool nm_worker_is_fleeting(const struct nm_worker *worker); /* whether its present phase is */
 void nm_worker_fleeting_begin(struct nm_worker *worker);
 /* Whether the flow, which would wait at that instruction, looks later. */
 bool nm_worker_looks_later(struct nm_worker *worker, const struct nm_flow *flow,

@@ -142,7 +142,8 @@ static int init_epoll(struct nm_worker *worker)
 	uint64_t poll_ns = busy_poll_ns(worker->group);
 
 	/* Where the kernel cannot, its receives poll all the same. */
-	worker->busy_polls = poll_ns && nm_epoll_busy_poll(worker->epoll_fd, poll_ns) == 0;
+	if (poll_ns)
+		(void)nm_epoll_busy_poll(worker->epoll_fd, poll_ns);
 	return 0;
 }
 

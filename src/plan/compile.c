@@ -11,7 +11,7 @@
 #include "flowop/pipeline.h"
 #include "flowop/special.h"
 #include "plan/draft.h"
-#include "plan/notes.h"
+#include "plan/shape.h"
 #include "plan/plan.h"
 #include "transport/hub.h"
 
@@ -541,6 +541,7 @@ static int emit_group(const struct nm_draft *draft, uint32_t number, const struc
 	group->gives_up = gives_up(from);
 	for (size_t k = 0; k < from->n_transactions; k++)
 		emit_phase(from, &from->transactions[k], side, group);
+	nm_group_find_shapes(group, side->master);
 	for (size_t i = 0; i < from->n_steps; i++) {
 		if (from->steps[i].host == NM_NO_HOST)
 			continue;

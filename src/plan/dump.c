@@ -200,6 +200,38 @@ static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_in
 	fprintf(out, "  (line %u)\n", instr->line);
 }
 
+/* How workers with the same number of flows wait, and why not in another way. */
+static void dump_shape(FILE *out, const struct nm_phase_shape *shape, uint32_t n_workers)
+{
+	if (n_workers)
+		fprintf(out, "       %u worker%s: ", n_workers, n_workers == 1 ? "" : "s");
+	else
+		fputs("       ", out);
+	fprintf(out, "waiter %s", nm_waiter_name((enum nm_waiter_kind)shape->waiter));
+	if (*shape->why_waiter)
+		fprintf(out, " (%s)", shape->why_waiter);
+	fprintf(out, ", deferral %s", nm_defer_name((enum nm_defer_policy)shape->defer));
+	if (*shape->why_defer)
+		fprintf(out, " (%s)", shape->why_defer);
+	putc('\n', out);
+}
+
+/* Where some workers have one flow more than others, and that makes a difference, both are
+ * shown. */
+static void dump_shapes(FILE *out, const struct nm_group *group, const struct nm_phase *phase)
+{
+	uint32_t n_more = group->n_flows % group->n_workers;
+
+	const struct nm_phase_shape *more = &phase->shapes[0], *fewer = &phase->shapes[1];
+
+	if (!n_more || (more->waiter == fewer->waiter && more->defer == fewer->defer)) {
+		dump_shape(out, n_more ? more : fewer, 0);
+		return;
+	}
+	dump_shape(out, more, n_more);
+	dump_shape(out, fewer, group->n_workers - n_more);
+}
+
 static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_group *group,
 		       uint32_t number)
 {
@@ -228,6 +260,7 @@ static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_gr
 	if (phase->posts)
 		fputs(", by io_uring", out);
 	fprintf(out, "  (line %u)\n", phase->line);
+	dump_shapes(out, group, phase);
 	for (uint32_t i = 0; i <= phase->n_instrs; i++)
 		dump_instr(out, plan, &group->instrs[phase->first + i], phase->first + i);
 }

@@ -11,8 +11,6 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/elements.c \
 	src/plan/elements.h \
 	src/plan/moving.c \
-	src/plan/notes.c \
-	src/plan/notes.h \
 	src/plan/options.c \
 	src/plan/params.c \
 	src/plan/params.h \
@@ -20,6 +18,8 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/plan.c \
 	src/plan/plan.h \
 	src/plan/pool.c \
+	src/plan/shape.c \
+	src/plan/shape.h \
 	src/plan/substitute.c \
 	src/plan/throughput.h
 src_libnm_plan_la_CFLAGS = $(ROOM_CFLAGS)

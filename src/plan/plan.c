@@ -7,7 +7,7 @@
 #include "base/diag.h"
 #include "flowop/flowop.h"
 #include "plan/arena.h"
-#include "plan/notes.h"
+#include "plan/shape.h"
 #include "transport/ring.h"
 #include "transport/transport.h"
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "flowop/flow.h"
+#include "plan/shape.h"
 #include "plan/throughput.h"
 #include "profile/tree.h"
 
@@ -41,6 +42,7 @@ struct nm_phase {
 	uint32_t first;	   /* instruction */
 	uint32_t n_instrs; /* without the end instruction that follows them (step == NULL) */
 	uint32_t entry;	   /* of these, the one that a pass begins with */
+	struct nm_phase_shape shapes[2]; /* see nm_phase_shape_of */
 	bool measured;
 	bool posts; /* its messages are sent and received by io_uring */
 	bool holds; /* some writes let the kernel hold bytes back */

@@ -52,6 +52,7 @@ PLAN_TESTS = \
 	tests/unit/plan/test_dump \
 	tests/unit/plan/test_mirror \
 	tests/unit/plan/test_params \
+	tests/unit/plan/test_shape \
 	tests/unit/plan/test_tables
 $(PLAN_TESTS): LDADD = $(CHECK_LIBS) $(PLAN_LIBS)
 $(PLAN_TESTS): $(filter %.la,$(PLAN_LIBS))
@@ -73,6 +74,10 @@ tests_unit_plan_test_mirror_SOURCES = \
 	tests/unit/plan/compiled.h
 tests_unit_plan_test_params_SOURCES = \
 	tests/unit/plan/test_params.c \
+	tests/unit/plan/compiled.c \
+	tests/unit/plan/compiled.h
+tests_unit_plan_test_shape_SOURCES = \
+	tests/unit/plan/test_shape.c \
 	tests/unit/plan/compiled.c \
 	tests/unit/plan/compiled.h
 

@@ -218,6 +218,7 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 
 	worker->run.phase = phase;
 	worker->run.number = number;
+	worker->shape = nm_phase_shape_of(worker->group, phase, worker->worker_no);
 	worker->run.body =
 		(worker->detail ? nm_detail_instrs(worker->detail) : worker->group->instrs) +
 		phase->first + phase->entry;

@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What follows from the form of a program: notes on its instructions that concern those around
+ * them, and the shape of each phase, by which the engine decides how to wait. */
+#include "plan/shape.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "flowop/disconnect.h"
+#include "flowop/glue.h"
+#include "flowop/pipeline.h"
+#include "plan/draft.h"
+#include "plan/plan.h"
+#include "transport/transport.h"
+
+/* The answers that are read one after the other end with the last of them. */
+static void note_last_answers(struct nm_group *group, const struct nm_phase *phase)
+{
+	uint32_t end = group->n_instrs;
+
+	for (uint32_t i = phase->first; i < end; i++) {
+		struct nm_instr *read = &group->instrs[i];
+		uint32_t at = i;
+
+		if (!read->answers)
+			continue;
+		/* With the next pass it begins anew. */
+		do
+			at = at + 1 == end ? phase->first : at + 1;
+		while (!(group->instrs[at].op->flags & NM_FLOWOP_MOVES) ||
+		       group->instrs[at].slot != read->slot);
+		read->answers_last =
+			group->instrs[at].op->flags & NM_FLOWOP_INITIATES &&
+			(i + 1 == end || group->instrs[i + 1].step != nm_glue_repeat.step);
+	}
+}
+
+/* A write that is followed at once by a read of what it will be answered. */
+static void note_reads(struct nm_group *group, const struct nm_phase *phase)
+{
+	for (uint32_t i = phase->first; i + 1 < group->n_instrs; i++) {
+		struct nm_instr *write = &group->instrs[i], *read = write + 1;
+		const uint32_t moves = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;
+
+		write->then_reads = write->plain && read->plain && read->op->step == read->step &&
+				    write->op->step == write->step && write->slot == read->slot &&
+				    write->stride == read->stride &&
+				    (write->op->flags & NM_FLOWOP_INITIATES) &&
+				    (read->op->flags & moves) == moves;
+	}
+}
+
+static bool wants_more(const struct nm_instr *instr)
+{
+	const uint32_t sends = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
+	const struct nm_opts_moving *opts = instr->opts;
+
+	return (instr->op->flags & (sends | NM_FLOWOP_FILES | NM_FLOWOP_BOTH)) == sends &&
+	       opts->more && instr->transport && (instr->transport->caps & NM_TRANSPORT_TCP);
+}
+
+/* Writes after which more is sent: the next that concerns the connection, also in the next pass, is
+ * one as well. */
+static void note_holds(struct nm_group *group, struct nm_phase *phase)
+{
+	const uint32_t concerns = NM_FLOWOP_MOVES | NM_FLOWOP_CLOSES;
+
+	for (uint32_t i = phase->first; i < group->n_instrs; i++) {
+		struct nm_instr *write = &group->instrs[i], *next = write;
+
+		if (!wants_more(write))
+			continue;
+		do
+			next = next + 1 == &group->instrs[group->n_instrs]
+				       ? &group->instrs[phase->first]
+				       : next + 1;
+		while (!(next->op->flags & concerns) || next->slot != write->slot);
+		write->holds = (next->op->flags & NM_FLOWOP_MOVES) &&
+			       (next->op->flags & NM_FLOWOP_INITIATES) && !write->stride;
+		phase->holds |= write->holds;
+	}
+}
+
+/* The answers of several requests may be taken with one call, where each has one. */
+static void note_pipelined_answer(const struct nm_group *group, const struct nm_phase *phase)
+{
+	const struct nm_instr *pipeline = &group->instrs[phase->first + phase->entry];
+	struct nm_instr *read = &group->instrs[phase->first + pipeline->batch];
+
+	if (pipeline->ahead - pipeline->batch != 1)
+		return;
+	uint64_t more = read->size * (phase->pipeline - 1);
+
+	if (!read->plain || !(read->op->flags & NM_FLOWOP_FOLLOWS))
+		return;
+	if (more > group->chunk_bytes - read->size)
+		more = group->chunk_bytes - read->size;
+	read->ahead = more ? (uint32_t)more : 1;
+	read->plain = read->ahead == 1;
+}
+
+/* Openings whose handshake is a flowop of its own. */
+static void note_later(struct nm_group *group, const struct nm_phase *phase)
+{
+	for (uint32_t i = phase->first; i + 1 < group->n_instrs; i++)
+		group->instrs[i].later = (group->instrs[i].op->flags & NM_FLOWOP_OPENS) &&
+					 (group->instrs[i + 1].op->flags & NM_FLOWOP_SECURES);
+}
+
+/* How often something opens the connection of an instruction. */
+static unsigned openings_of(const struct nm_group *group, const struct nm_instr *instr)
+{
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < group->n_instrs; i++)
+		count += group->instrs[i].op && (group->instrs[i].op->flags & NM_FLOWOP_OPENS) &&
+			 group->instrs[i].slot == instr->slot && !group->instrs[i].stride;
+	return count;
+}
+
+/* Whether all that a pass does with a connection begins with a message of who leads, and is
+ * messages. */
+static bool can_renew(const struct nm_group *group, const struct nm_phase *phase,
+		      struct nm_instr *instr)
+{
+	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
+	const struct nm_opts_moving *opts = instr->opts;
+	bool first = true;
+
+	if ((instr->op->flags & (NM_FLOWOP_MOVES | others)) != NM_FLOWOP_MOVES || opts->discard ||
+	    opts->rx_zerocopy)
+		return false;
+
+	for (const struct nm_instr *i = &group->instrs[phase->first]; i < instr; i++)
+		first &= !i->transport || i->slot != instr->slot;
+	instr->begins = first && !instr->law && (instr->op->flags & NM_FLOWOP_FOLLOWS) &&
+			(instr->transport->caps & NM_TRANSPORT_RECONNECTS);
+	return (instr->transport->caps & NM_TRANSPORT_RECONNECTS) && !instr->stride &&
+	       !instr->law && !instr->can_fail && (!first || phase->leads != instr->begins) &&
+	       openings_of(group, instr) == 1;
+}
+
+/* Connections can be replaced between two passes when there is one other end, and both know where a
+ * pass begins. */
+static void note_renewals(struct nm_group *group, const struct nm_draft_group *from,
+			  struct nm_phase *phase)
+{
+	uint32_t host = NM_NO_HOST;
+
+	phase->reconnects = phase->n_instrs > 0 && !phase->open_sender && !phase->drains;
+	for (size_t i = 0; i < from->n_steps; i++) {
+		if (!nm_draft_has_conn(&from->steps[i]))
+			continue;
+		phase->reconnects &= host == NM_NO_HOST || host == from->steps[i].host;
+		host = from->steps[i].host;
+	}
+	for (uint32_t i = phase->first; i < group->n_instrs; i++)
+		if (group->instrs[i].transport && !can_renew(group, phase, &group->instrs[i]))
+			phase->reconnects = false;
+}
+
+/* What a flow sends at most without waiting until the kernel has it: there is room for that, most
+ * of the time. */
+#define LETS_GO_MAX 16384u
+
+static bool can_post(const struct nm_instr *instr)
+{
+	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
+	bool follows = instr->op->flags & NM_FLOWOP_FOLLOWS;
+
+	if (instr->step == nm_glue_select.step || instr->step == nm_glue_repeat.step)
+		return true;
+	return (instr->op->flags & (NM_FLOWOP_MOVES | others)) == NM_FLOWOP_MOVES &&
+	       instr->step == instr->op->step && !instr->transport->send &&
+	       !instr->transport->recv &&
+	       !(instr->transport->caps & (NM_TRANSPORT_MESSAGES | NM_TRANSPORT_RECONNECTS)) &&
+	       !instr->law && !instr->can_fail && !instr->lossy && !instr->holds &&
+	       !instr->drains && (!follows || instr->ahead);
+}
+
+/* Phases whose messages can be moved by io_uring: the other end sends nothing beyond the passes, as
+ * what is posted takes it. */
+static void note_posts(struct nm_group *group, struct nm_phase *phase)
+{
+	struct nm_instr *first = &group->instrs[phase->first];
+	struct nm_instr *end = &group->instrs[group->n_instrs];
+
+	phase->posts = group->posts && first < end && !phase->pipeline && !phase->open_sender &&
+		       !phase->drains && !phase->may_lose && !group->gives_up;
+	for (const struct nm_instr *i = first; i < end; i++)
+		phase->posts &= can_post(i);
+	for (struct nm_instr *i = first; phase->posts && i < end; i++) {
+		const struct nm_instr *next = i + 1 < end || phase->leads ? i + 1 : first;
+
+		if (!(i->op->flags & NM_FLOWOP_INITIATES))
+			continue;
+		i->plain = false;
+		i->lets_go = i->size <= LETS_GO_MAX && i->size <= group->chunk_bytes &&
+			     next < end && (next->op->flags & NM_FLOWOP_FOLLOWS) &&
+			     next->slot == i->slot && !i->stride && !next->stride;
+	}
+}
+
+static bool moves(const struct nm_instr *instr, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (instr[i].op->flags & NM_FLOWOP_MOVES)
+			return true;
+	return false;
+}
+
+/* The first flowop that keeps a transaction from it; NULL: none does by itself. */
+static const struct nm_instr *hindrance(const struct nm_group *group)
+{
+	for (uint32_t p = 0; p < group->n_phases; p++) {
+		const struct nm_phase *phase = &group->phases[p];
+		const struct nm_instr *first = &group->instrs[phase->first];
+
+		for (uint32_t i = 0; moves(first, phase->n_instrs) && i < phase->n_instrs; i++)
+			if (!can_post(&first[i]) && first[i].op != &nm_glue_pipeline)
+				return &first[i];
+	}
+	return NULL;
+}
+
+bool nm_group_posts(const struct nm_group *group)
+{
+	for (uint32_t i = 0; i < group->n_phases; i++)
+		if (group->phases[i].posts)
+			return true;
+	return false;
+}
+
+void nm_plan_check_posts(const struct nm_plan *plan, const char *file, struct nm_diags *diags)
+{
+	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		const struct nm_group *group = &plan->groups[g];
+		char which[96] = "";
+
+		if (!group->posts || nm_group_posts(group))
+			continue;
+		const struct nm_instr *hinders = hindrance(group);
+
+		if (hinders)
+			snprintf(which, sizeof which, "; <flowop %s> of line %u is none of these",
+				 hinders->op->name, hinders->line);
+		nm_diag_error(
+			diags, file, group->line,
+			"<group> engine=\"io_uring\": none of its transactions can use it: that "
+			"takes reads and writes of a fixed size over tcp or unix, without "
+			"pipeline, timeout, canfail, zerocopy and the like, and one host that "
+			"begins each pass%s",
+			which);
+	}
+}
+
+void nm_phase_note(struct nm_group *group, const struct nm_draft_group *from,
+		   struct nm_phase *phase)
+{
+	if (phase->pipeline)
+		note_pipelined_answer(group, phase);
+	else
+		note_reads(group, phase);
+	note_last_answers(group, phase);
+	note_holds(group, phase);
+	note_later(group, phase);
+	note_renewals(group, from, phase);
+	note_posts(group, phase);
+}
+
+/* --- shapes --- */
+
+/* With so few flows the accepting end is idle at times, and the reset wakes it in time for what
+ * comes next. */
+#define FEW_FLOWS 7
+
+bool nm_instr_moves_message(const struct nm_instr *instr)
+{
+	return nm_instr_moves(instr) && !(instr->op->flags & (NM_FLOWOP_FILES | NM_FLOWOP_BOTH));
+}
+
+/* The step that the flowop itself has, without the limit of its waits. */
+static nm_step_fn own_step(const struct nm_instr *instr)
+{
+	return instr->timeout_ns ? instr->limited : instr->step;
+}
+
+/* Whether it moves a message of a byte stream by plain calls, and nothing else can come of it. */
+static bool is_plain(const struct nm_instr *instr)
+{
+	return nm_instr_moves_message(instr) && !instr->transport->send &&
+	       !instr->transport->recv && !(instr->transport->caps & NM_TRANSPORT_MESSAGES) &&
+	       !instr->can_fail && !instr->timeout_ns && instr->step == instr->op->step;
+}
+
+static bool is_plain_read(const struct nm_instr *instr)
+{
+	return is_plain(instr) && (instr->op->flags & NM_FLOWOP_FOLLOWS);
+}
+
+static bool is_plain_write(const struct nm_instr *instr)
+{
+	return is_plain(instr) && (instr->op->flags & NM_FLOWOP_INITIATES);
+}
+
+/* Whether it moves messages that may be lost, by plain calls. */
+static bool is_datagram(const struct nm_instr *instr)
+{
+	return instr->op && !instr->can_fail && own_step(instr) == instr->op->lossy_step &&
+	       instr->op->lossy_step != instr->op->step && !instr->transport->send &&
+	       !instr->transport->recv;
+}
+
+static bool is_datagram_read(const struct nm_instr *instr)
+{
+	return is_datagram(instr) && (instr->op->flags & NM_FLOWOP_FOLLOWS);
+}
+
+static bool is_datagram_write(const struct nm_instr *instr)
+{
+	return is_datagram(instr) && (instr->op->flags & NM_FLOWOP_INITIATES);
+}
+
+/* The read at which a flow waits again and again when its passes are nothing but a request and its
+ * answer, at either end, or one message after the other that comes; NULL: they are something
+ * else. */
+static const struct nm_instr *only_wait(const struct nm_phase *phase, const struct nm_instr *body)
+{
+	const struct nm_instr *second = phase->n_instrs == 2 ? body + 1 : NULL;
+
+	if (phase->leads)
+		return second && ((body->then_reads && is_plain_read(second)) ||
+				  (is_datagram_write(body) && is_datagram_read(second)))
+			       ? second
+			       : NULL;
+	if (body->drains || phase->n_instrs > 2)
+		return NULL;
+	return (is_plain_read(body) && (!second || is_plain_write(second))) ||
+			       (is_datagram_read(body) && (!second || is_datagram_write(second)))
+		       ? body
+		       : NULL;
+}
+
+/* Whether nothing but the worker has to do with how its connection is waited for. Sends without a
+ * copy are told complete by an error, which stays until it is taken. */
+static bool is_simple(const struct nm_instr *instr)
+{
+	const uint32_t others = NM_TRANSPORT_HUB | NM_TRANSPORT_WAITS | NM_TRANSPORT_NO_PEER |
+				NM_TRANSPORT_RECONNECTS;
+	const uint32_t kind = instr->op->flags & (NM_FLOWOP_MOVES | NM_FLOWOP_FILES);
+
+	if (!instr->transport)
+		return true;
+	return (instr->transport->caps & NM_TRANSPORT_RELIABLE) && !instr->transport->send &&
+	       !instr->transport->recv && !(instr->transport->caps & others) && !instr->greets &&
+	       !instr->can_fail && !instr->later &&
+	       !(kind == NM_FLOWOP_MOVES && ((const struct nm_opts_moving *)instr->opts)->zerocopy);
+}
+
+static void __attribute__((format(printf, 2, 3))) say(char (*why)[64], const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(*why, sizeof *why, format, args);
+	va_end(args);
+}
+
+/* What the connections of a phase are like. */
+struct conns {
+	const struct nm_instr *first, *last, *opening;
+	const struct nm_instr *not_simple; /* the first such flowop; NULL: none is */
+	unsigned n_opened, n_closed, n_accepts;
+	uint32_t n_ports; /* of the accept, where there is one */
+	bool connects;
+};
+
+static struct conns find_conns(const struct nm_group *group, const struct nm_phase *phase)
+{
+	struct conns found = {.first = &group->instrs[phase->first],
+			      .last = &group->instrs[phase->first + phase->n_instrs] - 1};
+
+	for (const struct nm_instr *i = found.first; i <= found.last; i++) {
+		if (!found.not_simple && !is_simple(i))
+			found.not_simple = i;
+		found.n_closed += nm_instr_closes(i);
+		if (!nm_instr_opens(i))
+			continue;
+		found.opening = i;
+		found.n_opened++;
+		found.n_accepts += nm_instr_accepts(i);
+		found.connects |= !nm_instr_accepts(i);
+		if (nm_instr_accepts(i))
+			found.n_ports =
+				i->transport->ports ? i->transport->ports(i->transport_opts) : 1;
+	}
+	return found;
+}
+
+/* Whether all that is moved are plain messages. */
+static bool moves_plain_messages(const struct conns *conns)
+{
+	for (const struct nm_instr *i = conns->first; i <= conns->last; i++)
+		if (nm_instr_moves(i) && !is_plain(i))
+			return false;
+	return true;
+}
+
+/* Whether the worker's epoll is to poll the network card before it sleeps, which poll(2) does
+ * not. */
+static bool polls_card(const struct nm_group *group)
+{
+	for (const struct nm_instr *i = group->instrs; i < &group->instrs[group->n_instrs]; i++)
+		if (nm_instr_opens(i) && i->transport->busy_poll_ns &&
+		    i->transport->busy_poll_ns(i->transport_opts))
+			return true;
+	return false;
+}
+
+/* Whether the poll waiter does for a phase whose passes have their own connections; otherwise why
+ * not is said. */
+static bool suits_poll(const struct nm_group *group, uint32_t n_flows, struct nm_phase_shape *shape)
+{
+	if (n_flows != 1)
+		say(&shape->why_waiter, "not poll: %u flows", n_flows);
+	else if (group->n_conns != 1)
+		say(&shape->why_waiter, "not poll: %u connections a flow", group->n_conns);
+	else if (group->spins)
+		say(&shape->why_waiter, "not poll: wait=spin");
+	else if (polls_card(group))
+		say(&shape->why_waiter, "not poll: busy_poll");
+	else if (!shape->one_listener)
+		say(&shape->why_waiter, "not poll: several listening sockets");
+	return !*shape->why_waiter;
+}
+
+/* Whether the recv waiter does for one of the others; otherwise why not is said. */
+static bool suits_recv(const struct nm_group *group, const struct nm_phase *phase, uint32_t n_flows,
+		       struct nm_phase_shape *shape)
+{
+	const struct nm_instr *body = &group->instrs[phase->first + phase->entry];
+	const struct nm_instr *read = phase->n_instrs ? only_wait(phase, body) : NULL;
+
+	if (n_flows != 1)
+		say(&shape->why_waiter, "not recv: %u flows", n_flows);
+	else if (!read)
+		say(&shape->why_waiter, "not recv: a pass is no request with its answer");
+	else if (phase->rate_per_s > 0 && phase->leads)
+		say(&shape->why_waiter, "not recv: passes are paced");
+	else
+		shape->wait_at = (uint32_t)(read - group->instrs);
+	return !*shape->why_waiter;
+}
+
+static void choose_waiter(const struct nm_group *group, const struct nm_phase *phase,
+			  const struct conns *conns, uint32_t n_flows, struct nm_phase_shape *shape)
+{
+	if (phase->posts) {
+		shape->waiter = NM_WAITER_URING;
+	} else if (shape->short_lived) {
+		if (suits_poll(group, n_flows, shape))
+			shape->waiter = NM_WAITER_POLL;
+	} else if (suits_recv(group, phase, n_flows, shape)) {
+		shape->waiter = NM_WAITER_RECV;
+	}
+	shape->sleeps_in_recv = shape->waiter == NM_WAITER_POLL && conns->n_accepts &&
+				!phase->drains && moves_plain_messages(conns);
+}
+
+/* Whether passes begin with a connection that comes in, and end when it is reset. */
+static bool ends_by_reset(const struct nm_group *group, const struct nm_phase *phase,
+			  const struct conns *conns)
+{
+	return nm_instr_accepts(&group->instrs[phase->first + phase->entry]) &&
+	       nm_disconnect_resets(conns->last);
+}
+
+/* The policy; otherwise why not is said. Where this end measures passes, their end must not be seen
+ * later than it was. */
+static void choose_deferral(const struct nm_group *group, const struct nm_phase *phase, bool master,
+			    const struct conns *conns, uint32_t n_flows,
+			    struct nm_phase_shape *shape)
+{
+	bool polls = shape->waiter == NM_WAITER_POLL;
+
+	if (!shape->short_lived && conns->n_opened && conns->n_closed)
+		say(&shape->why_defer, "%.24s of line %u is not on a plain stream",
+		    conns->not_simple->op->name, conns->not_simple->line);
+	else if (!shape->short_lived)
+		say(&shape->why_defer, "connections outlive a pass");
+	else if (phase->drains)
+		say(&shape->why_defer, "some hosts only send");
+	else if (conns->connects && n_flows > 1)
+		shape->defer = NM_DEFER_NEXT_TURN;
+	else if (conns->connects)
+		say(&shape->why_defer, "1 flow");
+	else if (!ends_by_reset(group, phase, conns) || phase->leads)
+		say(&shape->why_defer, "passes do not end by the other end's reset");
+	else if (!shape->one_listener)
+		say(&shape->why_defer, "several listening sockets");
+	else if (group->n_conns != 1)
+		say(&shape->why_defer, "%u connections a flow", group->n_conns);
+	else if (group->spins)
+		say(&shape->why_defer, "wait=spin");
+	else if (master && phase->measured)
+		say(&shape->why_defer, "this side measures the passes");
+	else if (n_flows <= FEW_FLOWS && !polls)
+		say(&shape->why_defer, "%u flow%s", n_flows, n_flows == 1 ? "" : "s");
+	else
+		shape->defer = NM_DEFER_UNTIL_NEEDED;
+	if (shape->defer == NM_DEFER_UNTIL_NEEDED)
+		shape->close_at = (uint32_t)(conns->last - group->instrs);
+}
+
+static void find_shape(const struct nm_group *group, const struct nm_phase *phase, bool master,
+		       uint32_t n_flows, struct nm_phase_shape *shape)
+{
+	struct conns conns = find_conns(group, phase);
+	bool lone = phase->n_instrs && conns.n_opened == 1 && conns.n_closed == 1 &&
+		    nm_instr_closes(conns.last);
+
+	*shape = (struct nm_phase_shape){.wait_at = NM_NO_INSTR,
+					 .close_at = NM_NO_INSTR,
+					 .make_ahead_at = NM_NO_INSTR,
+					 .lone_conn = lone,
+					 .one_listener =
+						 conns.n_accepts == 0 ||
+						 (conns.n_accepts == 1 && conns.n_ports == 1 &&
+						  n_flows <= NM_FLOWS_PER_LISTEN_SOCKET)};
+	shape->short_lived = conns.n_opened && conns.n_closed && !conns.not_simple;
+	choose_waiter(group, phase, &conns, n_flows, shape);
+	choose_deferral(group, phase, master, &conns, n_flows, shape);
+	if (lone && conns.connects && conns.opening->transport->make) {
+		shape->make_ahead_at = (uint32_t)(conns.opening - group->instrs);
+		shape->resets = nm_disconnect_resets(conns.last);
+	}
+}
+
+/* Workers have the same number of flows, or the first of them one more. */
+void nm_group_find_shapes(struct nm_group *group, bool master)
+{
+	uint32_t n_flows = group->n_flows / group->n_workers;
+
+	for (uint32_t p = 0; p < group->n_phases; p++) {
+		struct nm_phase *phase = &group->phases[p];
+
+		find_shape(group, phase, master, n_flows + 1, &phase->shapes[0]);
+		find_shape(group, phase, master, n_flows, &phase->shapes[1]);
+	}
+}
+
+const struct nm_phase_shape *nm_phase_shape_of(const struct nm_group *group,
+					       const struct nm_phase *phase, uint32_t worker)
+{
+	return &phase->shapes[worker >= group->n_flows % group->n_workers];
+}
+
+const char *nm_waiter_name(enum nm_waiter_kind kind)
+{
+	static const char *const names[] = {[NM_WAITER_EPOLL] = "epoll",
+					    [NM_WAITER_POLL] = "poll",
+					    [NM_WAITER_RECV] = "recv",
+					    [NM_WAITER_URING] = "io_uring"};
+
+	return names[kind];
+}
+
+const char *nm_defer_name(enum nm_defer_policy policy)
+{
+	static const char *const names[] = {[NM_DEFER_NO] = "none",
+					    [NM_DEFER_NEXT_TURN] = "next turn",
+					    [NM_DEFER_UNTIL_NEEDED] = "until needed"};
+
+	return names[policy];
+}
+
+/* Whether the passes that the accept belongs to are several. */
+static bool is_repeated(const struct nm_group *group, const struct nm_instr *accept)
+{
+	for (uint32_t k = 0; k < group->n_phases; k++) {
+		const struct nm_phase *phase = &group->phases[k];
+		const struct nm_instr *first = &group->instrs[phase->first];
+
+		if (accept >= first && accept < first + phase->n_instrs)
+			return phase->iterations != 1;
+	}
+	return true;
+}
+
+bool nm_shape_accepts_singly(const struct nm_group *group, const struct nm_instr *accept)
+{
+	const struct nm_instr *end = group->instrs + group->n_instrs;
+	bool again = is_repeated(group, accept);
+
+	for (const struct nm_instr *i = accept + 1; i < end && (i->step || !again); i++) {
+		if (nm_instr_moves(i) && (i->op->flags & NM_FLOWOP_INITIATES))
+			return true;
+		if (nm_instr_closes(i))
+			return false;
+	}
+	return false;
+}
