@@ -394,7 +394,7 @@ def words_of(room: str, variable: str) -> list[str]:
 def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A netmodel with both examples: two files and two words more."""
     folder = tmp_path_factory.mktemp("extended")
-    sources = [*sorted((TOP / "src").glob("*/*.c")), *EXAMPLES]
+    sources = [*sorted((TOP / "src").rglob("*.c")), *EXAMPLES]
     for room, variable, more in (
         ("flowop", "FLOWOPS", "discard"),
         ("transport", "TRANSPORTS", "lowat"),
@@ -455,7 +455,7 @@ def contained(snippet: str, texts: Sequence[str]) -> bool:
 
 @pytest.mark.parametrize("document", MARKDOWN, ids=lambda path: path.name)
 def test_code_in_documents_is_code_of_the_project(document: Path) -> None:
-    sources = [*EXAMPLES, *sorted((TOP / "contrib/examples").glob("*.c")), *sorted((TOP / "src").glob("*/*.[ch]"))]
+    sources = [*EXAMPLES, *sorted((TOP / "contrib/examples").glob("*.c")), *sorted((TOP / "src").rglob("*.[ch]"))]
     texts = [path.read_text() for path in sources]
     for block in blocks_of(document):
         if block.kind == "c" and not block.file:

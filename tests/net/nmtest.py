@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import itertools
 import json
 import os
@@ -16,7 +15,6 @@ import socket
 import subprocess
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -252,22 +250,9 @@ def wait_until(condition: Callable[[], Any], timeout: float = 5, what: str = "")
     return answer
 
 
-def calmly(test: Callable[..., None]) -> Callable[..., None]:
-    """For what holds on a machine that is not busy otherwise: one of some attempts must succeed; others are told of."""
-
-    @functools.wraps(test)
-    def attempts(*args: Any, **kwargs: Any) -> None:
-        for left in reversed(range(4)):
-            try:
-                test(*args, **kwargs)
-            except AssertionError as error:
-                if not left:
-                    raise
-                warnings.warn(f"tried again: {str(error)[:300]}", stacklevel=2)
-            else:
-                return
-
-    return attempts
+# For what holds only on a machine that is not busy otherwise. Such a test that fails is run twice more when all others
+# are done, alone, and must pass both times: see conftest.py.
+calmly = pytest.mark.calmly
 
 
 def limit_descriptors(hard: int) -> Callable[[], None]:
