@@ -44,9 +44,7 @@ static void timeout_text(const struct nm_instr *instr, char *buf, size_t size)
 	uint32_t flags = instr->op->flags;
 	char time[32];
 
-	/* Greetings are repeated: the limit of all together stands elsewhere. */
-	print_time(instr->greets && instr->size ? instr->size : instr->timeout_ns, time,
-		   sizeof time);
+	print_time(nm_instr_limit_ns(instr), time, sizeof time);
 	(void)snprintf(buf, size, "%s within timeout=%s",
 		       flags & NM_FLOWOP_OPENS	   ? "no connection"
 		       : flags & NM_FLOWOP_FOLLOWS ? "nothing came"

@@ -13,15 +13,15 @@
 
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
-#include "flowop/greeting.h"
 #include "host/clock.h"
 #include "transport/address.h"
+#include "transport/preamble.h"
 #include "transport/socket.h"
 #include "transport/transport.h"
 
 #define MAX_FDS	    64		 /* sockets of one door that share a port */
 #define MAX_GUESTS  4096	 /* connections that have not greeted yet */
-#define GREETING_NS 10000000000u /* that they have for it */
+#define PREAMBLE_NS 10000000000u /* that they have for it */
 #define EVENTS	    64
 
 struct door {
@@ -42,17 +42,9 @@ struct source {
 	int fd;
 	/* A guest. */
 	struct nm_addr peer;
-	size_t got;
 	uint64_t until_ns;
 	struct source *next, *before;
-	char greeting[NM_GREETING_BYTES];
-};
-
-/* The last greeting of a flow, over a transport that may lose it, that has been answered: its
- * repetition gets the same answer, and an older one, which comes late, none. */
-struct known {
-	uint32_t serial; /* 0: none yet */
-	uint32_t port;
+	struct nm_preamble_parser parser;
 };
 
 struct nm_doors {
@@ -64,7 +56,8 @@ struct nm_doors {
 	struct source *guests; /* newest first */
 	size_t n_guests;
 	struct source quit;
-	struct known **known; /* by group, flow and opening; NULL for groups that need none */
+	/* by group, flow and opening; NULL for groups that need none */
+	struct nm_preamble_known **known;
 	int epoll_fd;
 	struct nm_thread thread;
 	_Atomic bool ends;
@@ -254,20 +247,20 @@ static void drop_guest(struct nm_doors *doors, struct source *guest)
 
 /* The accept that a greeting means, or NULL. */
 static const struct nm_instr *find_accept(const struct nm_doors *doors, const struct door *door,
-					  const struct nm_greeting *greeting)
+					  const struct nm_preamble *preamble)
 {
 	const struct nm_engine *engine = doors->engine;
 
-	if (greeting->cookie != engine->cookie || greeting->group >= engine->plan->n_groups)
+	if (preamble->cookie != engine->cookie || preamble->group >= engine->plan->n_groups)
 		return NULL;
-	const struct nm_group *group = &engine->plan->groups[greeting->group];
+	const struct nm_group *group = &engine->plan->groups[preamble->group];
 
-	if (!group->runs || greeting->flow >= group->n_flows)
+	if (!group->runs || preamble->flow >= group->n_flows)
 		return NULL;
 	for (uint32_t i = 0; i < group->n_instrs; i++) {
 		const struct nm_instr *instr = &group->instrs[i];
 
-		if (is_greeted(instr) && instr->opening == greeting->opening)
+		if (is_greeted(instr) && instr->opening == preamble->opening)
 			return instr->transport == door->transport && instr->port == door->port
 				       ? instr
 				       : NULL;
@@ -275,47 +268,55 @@ static const struct nm_instr *find_accept(const struct nm_doors *doors, const st
 	return NULL;
 }
 
-static int deliver(struct nm_doors *doors, const struct nm_greeting *greeting, int fd)
+static int deliver(struct nm_doors *doors, const struct nm_preamble *preamble, int fd)
 {
-	struct nm_engine_group *group = &doors->engine->groups[greeting->group];
-	struct nm_worker *worker = &group->workers[greeting->flow % group->n_workers];
+	struct nm_engine_group *group = &doors->engine->groups[preamble->group];
+	struct nm_worker *worker = &group->workers[preamble->flow % group->n_workers];
 
-	return nm_mail_send(worker, greeting->opening, greeting->flow, fd);
+	return nm_mail_send(worker, preamble->opening, preamble->flow, fd);
 }
 
-/* A stream's greeting is complete: hands it over, or closes it. */
-static void admit(struct nm_doors *doors, struct source *guest)
+static void close_guest(struct nm_doors *doors, struct source *guest)
 {
-	struct nm_greeting greeting;
-	bool answer;
-	const struct nm_instr *accept = NULL;
+	(void)close(guest->fd);
+	drop_guest(doors, guest);
+}
 
-	if (nm_greeting_read(guest->greeting, guest->got, &greeting, &answer) && !answer)
-		accept = find_accept(doors, guest->door, &greeting);
-	if (accept) {
-		(void)epoll_ctl(doors->epoll_fd, EPOLL_CTL_DEL, guest->fd, NULL);
-		(void)deliver(doors, &greeting, guest->fd);
-	} else {
-		(void)close(guest->fd);
+/* A stream's preamble is complete: hands it over, or closes it. */
+static void admit(struct nm_doors *doors, struct source *guest, const struct nm_preamble *preamble)
+{
+	if (!find_accept(doors, guest->door, preamble)) {
+		close_guest(doors, guest);
+		return;
 	}
+	(void)epoll_ctl(doors->epoll_fd, EPOLL_CTL_DEL, guest->fd, NULL);
+	(void)deliver(doors, preamble, guest->fd);
 	drop_guest(doors, guest);
 }
 
 static void guest_event(struct nm_doors *doors, struct source *guest)
 {
-	ssize_t n = recv(guest->fd, guest->greeting + guest->got,
-			 sizeof guest->greeting - guest->got, 0);
+	struct nm_preamble preamble;
+	size_t room;
+	char *to = nm_preamble_next(&guest->parser, &room);
+	ssize_t n = recv(guest->fd, to, room, 0);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		(void)close(guest->fd);
-		drop_guest(doors, guest);
+		close_guest(doors, guest);
 		return;
 	}
-	guest->got += (size_t)n;
-	if (guest->got == sizeof guest->greeting)
-		admit(doors, guest);
+	switch (nm_preamble_parse(&guest->parser, (size_t)n, &preamble)) {
+	case NM_PREAMBLE_MORE:
+		break;
+	case NM_PREAMBLE_DONE:
+		admit(doors, guest, &preamble);
+		break;
+	case NM_PREAMBLE_BAD:
+		close_guest(doors, guest);
+		break;
+	}
 }
 
 static void expire_guests(struct nm_doors *doors, uint64_t now_ns)
@@ -324,10 +325,8 @@ static void expire_guests(struct nm_doors *doors, uint64_t now_ns)
 
 	for (struct source *guest = doors->guests; guest; guest = next) {
 		next = guest->next;
-		if (now_ns >= guest->until_ns) {
-			(void)close(guest->fd);
-			drop_guest(doors, guest);
-		}
+		if (now_ns >= guest->until_ns)
+			close_guest(doors, guest);
 	}
 }
 
@@ -353,15 +352,14 @@ static void take_guests(struct nm_doors *doors, const struct source *listener)
 					 .door = listener->door,
 					 .fd = fd,
 					 .peer = peer,
-					 .until_ns = nm_clock_ns() + GREETING_NS,
+					 .until_ns = nm_clock_ns() + PREAMBLE_NS,
 					 .next = doors->guests};
 		if (doors->guests)
 			doors->guests->before = guest;
 		doors->guests = guest;
 		doors->n_guests++;
 		if (watch(doors, guest) < 0) {
-			(void)close(fd);
-			drop_guest(doors, guest);
+			close_guest(doors, guest);
 			continue;
 		}
 		/* It has mostly come with the connection. But the flow's connection before it goes
@@ -374,53 +372,54 @@ static void take_guests(struct nm_doors *doors, const struct source *listener)
 /* Makes the other end of a connection over a transport that has none of its own. The answer leaves
  * before its flow can send anything. */
 static void meet(struct nm_doors *doors, const struct source *listener, const struct nm_addr *peer,
-		 struct nm_greeting *greeting)
+		 struct nm_preamble *preamble)
 {
-	const struct nm_instr *accept = find_accept(doors, listener->door, greeting);
-	char wire[NM_GREETING_BYTES];
+	const struct nm_instr *accept = find_accept(doors, listener->door, preamble);
+	char wire[NM_PREAMBLE_BYTES];
 	int fd = -1;
 
 	if (!accept)
 		return;
-	uint32_t n_openings = doors->engine->plan->groups[greeting->group].n_openings;
-	struct known *known = &doors->known[greeting->group][(size_t)greeting->flow * n_openings +
-							     greeting->opening];
+	uint32_t n_openings = doors->engine->plan->groups[preamble->group].n_openings;
+	struct nm_preamble_known *known =
+		&doors->known[preamble->group]
+			     [(size_t)preamble->flow * n_openings + preamble->opening];
+	enum nm_preamble_verdict verdict = nm_preamble_judge(known, preamble->serial);
 
-	if (greeting->serial != known->serial) {
-		if ((int32_t)(greeting->serial - known->serial) < 0)
-			return;
+	if (verdict == NM_PREAMBLE_OLD)
+		return;
+	if (verdict == NM_PREAMBLE_NEW) {
 		fd = accept->transport->meet(listener->fd, accept->port != 0,
 					     accept->transport_opts, peer);
 		const struct nm_conn conn = {.fd = fd};
 
 		if (fd < 0)
 			return;
-		*known = (struct known){.serial = greeting->serial,
-					.port = accept->transport->port_of(&conn)};
+		*known = (struct nm_preamble_known){.serial = preamble->serial,
+						    .port = accept->transport->port_of(&conn)};
 	}
-	greeting->port = known->port;
-	nm_greeting_write(greeting, true, wire);
+	preamble->port = known->port;
+	nm_preamble_pack(preamble, NM_PREAMBLE_ANSWER, wire);
 	(void)sendto(listener->fd, wire, sizeof wire, MSG_DONTWAIT | MSG_NOSIGNAL,
 		     (const struct sockaddr *)&peer->sa, peer->len);
 	if (fd >= 0)
-		(void)deliver(doors, greeting, fd);
+		(void)deliver(doors, preamble, fd);
 }
 
-/* Reads all greetings that are queued at a listener of a transport without connections. */
-static void take_greetings(struct nm_doors *doors, const struct source *listener)
+/* Reads all preambles that are queued at a listener of a transport without connections. */
+static void take_preambles(struct nm_doors *doors, const struct source *listener)
 {
 	for (;;) {
-		char wire[NM_GREETING_BYTES + 1];
+		char wire[NM_PREAMBLE_BYTES + 1];
 		struct nm_addr peer = {.len = sizeof peer.sa};
-		struct nm_greeting greeting;
-		bool answer;
+		struct nm_preamble preamble;
 		ssize_t n = recvfrom(listener->fd, wire, sizeof wire, MSG_DONTWAIT,
 				     (struct sockaddr *)&peer.sa, &peer.len);
 
 		if (n < 0 && errno != ECONNREFUSED)
 			return;
-		if (n > 0 && nm_greeting_read(wire, (size_t)n, &greeting, &answer) && !answer)
-			meet(doors, listener, &peer, &greeting);
+		if (n > 0 && nm_preamble_unpack(wire, (size_t)n, &preamble) == NM_PREAMBLE_HELLO)
+			meet(doors, listener, &peer, &preamble);
 	}
 }
 
@@ -449,7 +448,7 @@ static void take_listener_events(struct nm_doors *doors, const struct epoll_even
 		if (!source || source->kind != SOURCE_LISTEN)
 			continue;
 		if (source->door->transport->meet)
-			take_greetings(doors, source);
+			take_preambles(doors, source);
 		else
 			take_guests(doors, source);
 	}
@@ -488,10 +487,8 @@ struct nm_doors *nm_doors_free(struct nm_doors *doors)
 	if (doors->thread.started)
 		(void)!write(doors->quit.fd, &one, sizeof one);
 	nm_thread_join(&doors->thread);
-	while (doors->guests) {
-		(void)close(doors->guests->fd);
-		drop_guest(doors, doors->guests);
-	}
+	while (doors->guests)
+		close_guest(doors, doors->guests);
 	for (size_t i = 0; i < doors->count; i++) {
 		for (uint32_t k = 0; k < doors->doors[i].n_fds; k++)
 			(void)close(doors->doors[i].fds[k]);

@@ -29,10 +29,6 @@ void nm_mail_event(struct nm_worker *worker);
 /* A flow that waits for a message that may be lost will hardly get it any more, when its peer has
  * opened the next connection already. */
 void nm_mail_hurry(struct nm_worker *worker, struct nm_flow *flow);
-/* A greeting has not been answered: repeats it, less and less often. False when instr->size ns have
- * gone. */
-bool nm_mail_greet_again(struct nm_worker *worker, struct nm_flow *flow,
-			 const struct nm_instr *instr);
 /* Queues what has greeted for the flow's accept; takes it. */
 void nm_mail_arrive(struct nm_worker *worker, struct nm_flow *flow, struct nm_arrival *arrival);
 /* Hands fd over, which is closed here in any case. 0 or -errno. The thread of the doors. */

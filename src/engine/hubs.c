@@ -8,9 +8,9 @@
 #include "engine/door.h"
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
-#include "flowop/greeting.h"
 #include "transport/address.h"
 #include "transport/hub.h"
+#include "transport/preamble.h"
 #include "transport/transport.h"
 
 struct nm_worker_hub {
@@ -19,20 +19,19 @@ struct nm_worker_hub {
 	const struct nm_instr *accept;
 	struct nm_hub *hub;
 	uint32_t port;
-	/* by the worker's flows: the last greeting that has been answered; 0: none yet */
-	uint32_t known[];
+	struct nm_preamble_known known[]; /* by the worker's flows */
 };
 
-static struct nm_flow *flow_of(const struct nm_worker_hub *own, const struct nm_greeting *greeting)
+static struct nm_flow *flow_of(const struct nm_worker_hub *own, const struct nm_preamble *preamble)
 {
 	const struct nm_worker *worker = own->worker;
 	uint32_t n_workers = worker->group->n_workers;
 
-	if (greeting->cookie != worker->io.cookie || greeting->group != worker->group_no ||
-	    greeting->opening != own->accept->opening || greeting->flow >= worker->group->n_flows ||
-	    greeting->flow % n_workers != worker->worker_no)
+	if (preamble->cookie != worker->io.cookie || preamble->group != worker->group_no ||
+	    preamble->opening != own->accept->opening || preamble->flow >= worker->group->n_flows ||
+	    preamble->flow % n_workers != worker->worker_no)
 		return NULL;
-	return nm_worker_flow(worker, greeting->flow / n_workers);
+	return nm_worker_flow(worker, preamble->flow / n_workers);
 }
 
 static bool is_wanted(const struct nm_worker_hub *own, const struct nm_addr *from)
@@ -58,36 +57,32 @@ static bool let_in(struct nm_worker_hub *own, struct nm_flow *flow, const struct
 	return true;
 }
 
-static bool take_greeting(void *arg, const struct nm_addr *from, const char *data, size_t size)
+static bool take_preamble(void *arg, const struct nm_addr *from, const char *data, size_t size)
 {
 	struct nm_worker_hub *own = arg;
-	struct nm_greeting greeting;
-	char wire[NM_GREETING_BYTES];
-	bool answer;
+	struct nm_preamble preamble;
+	char wire[NM_PREAMBLE_BYTES];
 
-	if (size != NM_GREETING_BYTES || !nm_greeting_read(data, size, &greeting, &answer))
+	if (nm_preamble_unpack(data, size, &preamble) != NM_PREAMBLE_HELLO)
 		return false;
-	struct nm_flow *flow = answer ? NULL : flow_of(own, &greeting);
+	struct nm_flow *flow = flow_of(own, &preamble);
 
 	if (!flow || !is_wanted(own, from))
-		return !answer;
-	uint32_t *known = &own->known[greeting.flow / own->worker->group->n_workers];
+		return true;
+	struct nm_preamble_known *known =
+		&own->known[preamble.flow / own->worker->group->n_workers];
+	enum nm_preamble_verdict verdict = nm_preamble_judge(known, preamble.serial);
 
-	/* One that is repeated gets the same answer, and an older one, which comes late, none. */
-	if ((int32_t)(greeting.serial - *known) < 0 && *known)
+	/* The connection that had this port before is not closed here yet: the peer will ask
+	 * again. */
+	if (verdict == NM_PREAMBLE_OLD ||
+	    (verdict == NM_PREAMBLE_NEW && nm_hub_find(own->hub, from)))
 		return true;
-	greeting.port = own->port;
-	nm_greeting_write(&greeting, true, wire);
-	if (greeting.serial == *known) {
-		nm_hub_answer(own->hub, from, wire, sizeof wire);
-		return true;
-	}
-	/* The connection that had this port before is not closed here yet: it will greet again. */
-	if (nm_hub_find(own->hub, from))
-		return true;
+	preamble.port = own->port;
+	nm_preamble_pack(&preamble, NM_PREAMBLE_ANSWER, wire);
 	nm_hub_answer(own->hub, from, wire, sizeof wire);
-	if (let_in(own, flow, from))
-		*known = greeting.serial;
+	if (verdict == NM_PREAMBLE_NEW && let_in(own, flow, from))
+		known->serial = preamble.serial;
 	return true;
 }
 
@@ -130,6 +125,6 @@ struct nm_worker_hub *nm_worker_hub_free(struct nm_worker_hub *own)
 
 void nm_worker_hub_event(struct nm_worker_hub *own)
 {
-	nm_hub_receive(own->hub, take_greeting, take_message, own);
+	nm_hub_receive(own->hub, take_preamble, take_message, own);
 	own->worker->busy = true;
 }

@@ -13,7 +13,6 @@
 #include "engine/engine_priv.h"
 #include "engine/loop/interp.h"
 #include "flowop/flowop.h"
-#include "flowop/greeting.h"
 #include "host/clock.h"
 #include "transport/transport.h"
 
@@ -124,36 +123,6 @@ void nm_mail_hurry(struct nm_worker *worker, struct nm_flow *flow)
 	flow->wake_ns = until_ns;
 	worker->busy = true;
 	nm_timers_add(&worker->timers, flow);
-}
-
-/* How often the time between two greetings doubles: where many are lost they must not come too
- * seldom. */
-#define GREETING_DOUBLINGS 4u
-
-/* How long after the first greeting so many repetitions have been sent. */
-static uint64_t greeted_for(uint64_t first_ns, uint32_t tries)
-{
-	uint32_t doubled = tries < GREETING_DOUBLINGS ? tries : GREETING_DOUBLINGS;
-
-	return ((first_ns << doubled) - first_ns) +
-	       (uint64_t)(tries - doubled) * (first_ns << GREETING_DOUBLINGS);
-}
-
-bool nm_mail_greet_again(struct nm_worker *worker, struct nm_flow *flow,
-			 const struct nm_instr *instr)
-{
-	uint32_t tries = ++flow->conn->heard;
-	uint64_t gone_ns = greeted_for(instr->timeout_ns, tries);
-
-	if (gone_ns >= instr->size) {
-		flow->conn->heard = 0;
-		return false;
-	}
-	(void)nm_greeting_repeat(&worker->io, flow, instr);
-	worker->busy = true;
-	flow->wake_ns = nm_clock_ns() + (greeted_for(instr->timeout_ns, tries + 1) - gone_ns);
-	nm_timers_add(&worker->timers, flow);
-	return true;
 }
 
 void nm_mail_arrive(struct nm_worker *worker, struct nm_flow *flow, struct nm_arrival *arrival)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Opens a connection, and where its listener serves several flows says with a preamble which flow
+ * it is for. */
 #include <errno.h>
 #include <poll.h>
 
 #include "flowop/flowop.h"
-#include "flowop/greeting.h"
 #include "flowop/opening.h"
 #include "host/clock.h"
 #include "host/syscalls.h"
+#include "transport/preamble.h"
 #include "transport/transport.h"
 
 /* How long to wait before trying a listener again whose queue was full (unix(7): EAGAIN). */
@@ -37,33 +39,142 @@ static uint32_t writes_first(const struct nm_instr *instr)
 		       : 0;
 }
 
-/* The greeting goes out before the transport's own handshake. */
-static bool greets_first(const struct nm_instr *instr)
+/* --- the preamble --- */
+
+static struct nm_preamble preamble_of(const struct nm_io *io, const struct nm_flow *flow,
+				      const struct nm_instr *instr, uint32_t serial)
+{
+	return (struct nm_preamble){.cookie = io->cookie,
+				    .group = io->group,
+				    .opening = instr->opening,
+				    .flow = flow->index,
+				    .serial = serial};
+}
+
+/* The preamble goes out before the transport's own handshake. */
+static bool precedes_handshake(const struct nm_instr *instr)
 {
 	return instr->greets && instr->transport->greet;
 }
 
-/* The greeting is sent, and counts when it is answered: the engine has it sent again after each
- * limit of the wait. */
+/* It is answered, and repeated until then: it may be lost. */
+static bool is_answered(const struct nm_instr *instr)
+{
+	return instr->greets && instr->transport->redirect;
+}
+
+/* Leaves it to the transport to send it when the connection is there. */
+static void leave_preamble(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	struct nm_preamble_sender sender;
+	char wire[NM_PREAMBLE_BYTES];
+
+	nm_preamble_begin(&sender, &io->serials, 0);
+	struct nm_preamble preamble = preamble_of(io, flow, instr, sender.serial);
+
+	nm_preamble_pack(&preamble, NM_PREAMBLE_HELLO, wire);
+	instr->transport->greet(flow->conn, wire, sizeof wire);
+}
+
+/* Sends it: 0 or -errno. The first bytes of a stream always have room. */
+static int send_preamble(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+			 uint32_t serial)
+{
+	struct nm_preamble preamble = preamble_of(io, flow, instr, serial);
+	char wire[NM_PREAMBLE_BYTES];
+
+	/* Where the answer may redirect the socket, it is not connected yet. */
+	const struct nm_addr *to =
+		instr->transport->redirect ? &io->endpoints[instr->opening] : NULL;
+
+	nm_preamble_pack(&preamble, NM_PREAMBLE_HELLO, wire);
+	ssize_t n = sendto(flow->conn->fd, wire, sizeof wire, MSG_NOSIGNAL,
+			   to ? (const struct sockaddr *)&to->sa : NULL, to ? to->len : 0);
+
+	if (n == (ssize_t)sizeof wire)
+		return 0;
+	return n < 0 ? -errno : -EMSGSIZE;
+}
+
+/* The first preamble of a connection that is open: 0 or -errno. */
+static int begin_preamble(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	struct nm_preamble_sender sender;
+	bool answered = is_answered(instr);
+
+	nm_preamble_begin(&sender, &io->serials, answered ? nm_clock_ns() : 0);
+	if (answered) {
+		flow->conn->preamble = sender;
+		flow->conn->flags |= NM_CONN_GREETING;
+	}
+	return send_preamble(io, flow, instr, sender.serial);
+}
+
+/* Reads the answer: 0, the connection goes on at the port that it names; -EAGAIN: there is none
+ * yet; or another -errno. */
+static int read_answer(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	struct nm_preamble sent = preamble_of(io, flow, instr, flow->conn->preamble.serial);
+	char wire[NM_PREAMBLE_BYTES + 1];
+	uint32_t port;
+
+	for (;;) {
+		ssize_t n = nm_sys_recv(flow->conn->fd, wire, sizeof wire, 0);
+
+		if (n == -ECONNREFUSED) /* what an earlier preamble has met */
+			continue;
+		if (n < 0)
+			return (int)n;
+		if (nm_preamble_is_answered(&sent, wire, (size_t)n, &port))
+			return instr->transport->redirect(flow->conn,
+							  &io->endpoints[instr->opening], port);
+	}
+}
+
+/* No answer yet: repeats the preamble when that is due, and waits until it is due again. */
+static enum nm_step repeat_preamble(const struct nm_io *io, struct nm_flow *flow,
+				    const struct nm_instr *instr)
+{
+	struct nm_preamble_sender *sender = &flow->conn->preamble;
+	uint64_t next_ns;
+
+	switch (nm_preamble_due(sender, instr->preamble_ns, nm_clock_ns(), &next_ns)) {
+	case NM_PREAMBLE_SEND:
+		/* One that cannot be sent now is lost as any other. */
+		(void)send_preamble(io, flow, instr, sender->serial);
+		break;
+	case NM_PREAMBLE_WAIT:
+		break;
+	case NM_PREAMBLE_GIVE_UP:
+		nm_counter_add(&io->count->timeouts, 1);
+		flow->error = ETIMEDOUT;
+		return NM_STEP_FAIL;
+	}
+	flow->conn->flags &= ~(uint32_t)NM_CONN_IN;
+	flow->wake_ns = next_ns;
+	return NM_STEP_UNTIL_IN;
+}
+
+/* The preamble is sent, and the connection counts when it is answered. */
 static enum nm_step await_answer(const struct nm_io *io, struct nm_flow *flow,
 				 const struct nm_instr *instr)
 {
-	int r = nm_greeting_answer(io, flow, instr);
+	int r = read_answer(io, flow, instr);
 
-	flow->conn->flags |= NM_CONN_GREETING;
-	if (r == -EAGAIN) {
-		flow->conn->flags &= ~(uint32_t)NM_CONN_IN;
-		return NM_STEP_WAIT_IN;
-	}
+	if (r == -EAGAIN)
+		return repeat_preamble(io, flow, instr);
+	flow->wake_ns = 0;
 	if (r < 0) {
 		flow->error = -r;
 		return NM_STEP_FAIL;
 	}
 	flow->conn->flags &= ~(uint32_t)NM_CONN_GREETING;
-	flow->conn->heard = 0;
+	flow->conn->preamble = (struct nm_preamble_sender){.serial = 0};
 	nm_counter_add(&io->count->connects, 1);
 	return NM_STEP_NEXT;
 }
+
+/* --- the connection --- */
 
 /* How long the worker waits before it looks whether the run is over. */
 #define SLICE_NS 50000000u
@@ -105,41 +216,47 @@ static int connect_now(struct nm_io *io, struct nm_conn *conn, const struct nm_i
 	return nm_opening_continue(conn, instr);
 }
 
+/* Begins: 0, -EINPROGRESS, or another -errno. */
+static int open_conn(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	struct nm_conn *conn = flow->conn;
+
+	conn->transport = instr->transport;
+	conn->lossy = instr->lossy;
+	conn->state = io->started[instr->opening];
+	if (io->spare) {
+		conn->fd = io->spare->made_fd;
+		io->spare->made_fd = -1;
+	}
+	conn->flags = writes_first(instr) | (instr->later ? NM_CONN_LATER : 0u);
+	int r = instr->transport->connect(conn, instr->transport_opts,
+					  &io->endpoints[instr->opening]);
+
+	if (!(conn->flags & NM_CONN_OPEN))
+		conn->flags = 0;
+	if (r != -EINPROGRESS)
+		return r;
+	if (precedes_handshake(instr))
+		leave_preamble(io, flow, instr);
+	conn->flags |= NM_CONN_CONNECTING;
+	if (!((const struct nm_opts_opening *)instr->opts)->async)
+		return connect_now(io, conn, instr);
+	if (write_follows(instr) && !(conn->flags & NM_CONN_UNSETTLED))
+		return 0;
+	conn->flags &= ~(uint32_t)NM_CONN_OUT;
+	return r;
+}
+
 static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 				 const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
-	int r;
 
-	if (conn->flags & NM_CONN_GREETING) {
-		r = 0;
-	} else if (conn->flags & NM_CONN_CONNECTING) {
-		r = nm_opening_continue(conn, instr);
-	} else {
-		conn->transport = instr->transport;
-		conn->lossy = instr->lossy;
-		conn->state = io->started[instr->opening];
-		if (io->spare) {
-			conn->fd = io->spare->made_fd;
-			io->spare->made_fd = -1;
-		}
-		conn->flags = writes_first(instr) | (instr->later ? NM_CONN_LATER : 0u);
-		r = instr->transport->connect(conn, instr->transport_opts,
-					      &io->endpoints[instr->opening]);
-		if (!(conn->flags & NM_CONN_OPEN))
-			conn->flags = 0;
-		if (r == -EINPROGRESS && greets_first(instr))
-			nm_greeting_leave(io, flow, instr);
-		if (r == -EINPROGRESS) {
-			conn->flags |= NM_CONN_CONNECTING;
-			if (!((const struct nm_opts_opening *)instr->opts)->async)
-				r = connect_now(io, conn, instr);
-			else if (write_follows(instr) && !(conn->flags & NM_CONN_UNSETTLED))
-				r = 0;
-			else
-				conn->flags &= ~(uint32_t)NM_CONN_OUT;
-		}
-	}
+	if (conn->flags & NM_CONN_GREETING)
+		return await_answer(io, flow, instr);
+	int r = conn->flags & NM_CONN_CONNECTING ? nm_opening_continue(conn, instr)
+						 : open_conn(io, flow, instr);
+
 	if (conn->flags & NM_CONN_OPEN) {
 		if (r == -EINPROGRESS)
 			return NM_STEP_WAIT_OUT;
@@ -151,13 +268,13 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 	flow->wake_ns = 0;
 	if (r == 0 && (conn->flags & NM_CONN_UNSETTLED))
 		r = instr->transport->settle(conn, instr->transport_opts);
-	if (r == 0 && instr->greets && !(conn->flags & NM_CONN_GREETING) && !greets_first(instr))
-		r = nm_greeting_send(io, flow, instr);
+	if (r == 0 && instr->greets && !precedes_handshake(instr))
+		r = begin_preamble(io, flow, instr);
 	if (r < 0) {
 		flow->error = -r;
 		return NM_STEP_FAIL;
 	}
-	if (instr->greets && instr->transport->redirect)
+	if (is_answered(instr))
 		return await_answer(io, flow, instr);
 	nm_counter_add(&io->count->connects, 1);
 	return NM_STEP_NEXT;

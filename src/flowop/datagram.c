@@ -8,12 +8,12 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "flowop/greeting.h"
 #include "flowop/moving.h"
 #include "flowop/special.h"
 #include "host/clock.h"
 #include "transport/io.h"
 #include "transport/many.h"
+#include "transport/preamble.h"
 #include "transport/uncopied.h"
 
 struct stamp {
@@ -79,18 +79,18 @@ static void note_time(struct nm_io *io, struct nm_conn *conn, uint64_t sent_ns)
 	conn->transit_ns = transit_ns;
 }
 
-/* The other end repeats its greeting, as the answer is lost. */
-static bool is_greeting(const struct nm_io *io, struct nm_conn *conn, const char *data, size_t size)
+/* The other end repeats its preamble, as the answer is lost: it gets one more. */
+static bool is_preamble(const struct nm_io *io, struct nm_conn *conn, const char *data, size_t size)
 {
-	struct nm_greeting greeting;
-	char wire[NM_GREETING_BYTES];
-	bool answer;
+	struct nm_preamble preamble;
+	enum nm_preamble_kind kind = nm_preamble_unpack(data, size, &preamble);
+	char wire[NM_PREAMBLE_BYTES];
 
-	if (!nm_greeting_read(data, size, &greeting, &answer) || greeting.cookie != io->cookie)
+	if (kind == NM_PREAMBLE_NONE || preamble.cookie != io->cookie)
 		return false;
-	if (!answer && conn->transport->port_of) {
-		greeting.port = conn->transport->port_of(conn);
-		nm_greeting_write(&greeting, true, wire);
+	if (kind == NM_PREAMBLE_HELLO && conn->transport->port_of) {
+		preamble.port = conn->transport->port_of(conn);
+		nm_preamble_pack(&preamble, NM_PREAMBLE_ANSWER, wire);
 		(void)nm_sys_send(conn->fd, wire, sizeof wire, MSG_NOSIGNAL);
 	}
 	return true;
@@ -104,7 +104,7 @@ static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *
 	struct stamp stamp = {.sent_ns = 0};
 	bool stamped = size >= NM_DATAGRAM_STAMP;
 
-	if (size == NM_GREETING_BYTES && is_greeting(io, conn, data, size))
+	if (size == NM_PREAMBLE_BYTES && is_preamble(io, conn, data, size))
 		return false;
 	nm_io_count_message_received(io, size);
 	if (!stamped)

@@ -50,8 +50,14 @@ typedef enum nm_step (*nm_step_fn)(struct nm_io *io, struct nm_flow *flow,
 /* One flowop of a program, immutable, shared by all workers. */
 struct nm_instr {
 	nm_step_fn step; /* NULL: the end of a transaction's body */
-	/* bytes of read and write, at most; of the compiler's own instructions, what they need */
-	uint64_t size;
+	union {
+		/* Bytes of read and write, at most; of the compiler's own instructions, what they
+		 * need. */
+		uint64_t size;
+		/* connect: how long its preamble is repeated until it is answered; 0: it is not
+		 * answered. */
+		uint64_t preamble_ns;
+	};
 	/* the longest that one wait may take; 0: no limit, otherwise step is nm_limited_step */
 	uint64_t timeout_ns;
 	nm_step_fn limited; /* with a timeout: what nm_limited_step calls */

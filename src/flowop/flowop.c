@@ -20,6 +20,14 @@ bool nm_flowop_is_named(const struct nm_flowop *op)
 	return op && (op->flags & NM_FLOWOP_INTERNAL || nm_flowop_find(op->name) == op);
 }
 
+uint64_t nm_instr_limit_ns(const struct nm_instr *instr)
+{
+	const uint32_t connects = NM_FLOWOP_OPENS | NM_FLOWOP_INITIATES;
+	bool repeats = (instr->op->flags & connects) == connects && instr->preamble_ns;
+
+	return repeats ? instr->preamble_ns : instr->timeout_ns;
+}
+
 const struct nm_flowop *nm_flowop_mirror(const struct nm_flowop *op)
 {
 	if (!op->mirror)

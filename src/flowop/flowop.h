@@ -76,6 +76,9 @@ extern const struct nm_flowop *const nm_flowops[]; /* ends with NULL */
 const struct nm_flowop *nm_flowop_find(const char *name); /* NULL when unknown */
 /* Whether it is what a profile names, or the other end of that: not the compiler's own. */
 bool nm_flowop_is_named(const struct nm_flowop *op);
+/* The longest that the instruction, which is a flowop's, may wait as its profile says; 0: no
+ * limit. */
+uint64_t nm_instr_limit_ns(const struct nm_instr *instr);
 /* What the other end runs; NULL: nothing. */
 const struct nm_flowop *nm_flowop_mirror(const struct nm_flowop *op);
 

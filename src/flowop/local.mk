@@ -32,8 +32,6 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/flowop.h \
 	src/flowop/glue.c \
 	src/flowop/glue.h \
-	src/flowop/greeting.c \
-	src/flowop/greeting.h \
 	src/flowop/moving.c \
 	src/flowop/moving.h \
 	src/flowop/opening.c \

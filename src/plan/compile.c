@@ -14,6 +14,7 @@
 #include "plan/shape.h"
 #include "plan/plan.h"
 #include "transport/hub.h"
+#include "transport/preamble.h"
 
 #define CHUNK_MIN   4096u
 #define CHUNK_MAX   (1024u * 1024u)
@@ -54,9 +55,6 @@ static bool belongs(const struct nm_draft_step *step, const struct side *side)
 
 /* How long a leader waits for an answer that may be lost, when the profile does not say. */
 #define ANSWER_NS 1000000000u
-/* How long a greeting is repeated, when the profile does not say; and when for the first time. */
-#define GREETING_NS	  10000000000u
-#define GREETING_FIRST_NS 20000000u
 
 static bool is_lossy(const struct nm_draft_step *step)
 {
@@ -325,8 +323,9 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 	}
 	if (instr->greets && instr->transport->redirect &&
 	    (instr->op->flags & NM_FLOWOP_INITIATES)) {
-		instr->size = instr->timeout_ns ? instr->timeout_ns : GREETING_NS;
-		instr->timeout_ns = GREETING_FIRST_NS;
+		/* The limit of the step is its own: it ends the repetitions of its preamble. */
+		instr->preamble_ns = instr->timeout_ns ? instr->timeout_ns : NM_PREAMBLE_LIMIT_NS;
+		instr->timeout_ns = 0;
 	}
 	if (instr->timeout_ns) {
 		instr->limited = instr->step;

@@ -191,9 +191,9 @@ static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_in
 	if (instr->transport_opts)
 		dump_options(out, instr->transport->opts, instr->transport_opts,
 			     instr->transport->opts_size, 0);
-	if (instr->timeout_ns) {
+	if (nm_instr_limit_ns(instr)) {
 		fputs(" timeout=", out);
-		dump_duration(out, instr->timeout_ns);
+		dump_duration(out, nm_instr_limit_ns(instr));
 	}
 	if (instr->can_fail)
 		fputs(" canfail", out);

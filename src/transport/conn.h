@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "transport/preamble.h"
+
 struct nm_flow;
 struct nm_transport;
 
@@ -36,7 +38,7 @@ enum nm_conn_flags {
 	NM_CONN_CONNECTING = 0x200,
 	NM_CONN_ACCEPTED = 0x400,	 /* the peer opened it, so the peer closes it first */
 	NM_CONN_REGISTERED = 0x800,	 /* known to the worker's epoll, once, edge-triggered */
-	NM_CONN_GREETING = 0x2000,	 /* the greeting is sent, and not answered yet */
+	NM_CONN_GREETING = 0x2000,	 /* the preamble is sent, and not answered yet */
 	NM_CONN_OUT_REGISTERED = 0x1000, /* and for output, from the first time that it was full */
 	NM_CONN_UNSETTLED = 0x4000,	 /* `settle` has to be called once it is established */
 	NM_CONN_FASTOPEN = 0x8000,	 /* that data came with the first packet is to be counted */
@@ -74,9 +76,17 @@ struct nm_conn {
 	struct nm_flow *flow; /* whose it is; set once */
 	uint32_t number;      /* of its flow in the group; set once */
 	uint32_t turn;	      /* how often it has bound a port of its own */
-	uint64_t window; /* unreliable transports: which of the 64 numbers up to `seen` have come */
-	uint32_t seen;	 /* the highest number received */
-	uint32_t heard;	 /* how many were sent before the question: answers to those are late */
+	union {
+		struct {
+			/* Unreliable transports: which of the 64 numbers up to `seen` have come. */
+			uint64_t window;
+			uint32_t seen; /* the highest number received */
+			/* How many were sent before the question: answers to those are late. */
+			uint32_t heard;
+		};
+		/* With NM_CONN_GREETING: of the preamble that is not answered yet. */
+		struct nm_preamble_sender preamble;
+	};
 	uint64_t sent_ns,
 		transit_ns; /* of the dated message that came last: by the sender's clock, and
 				       * from then on, by two clocks; 0: none has come */

@@ -42,7 +42,7 @@ struct nm_io {
 	struct nm_counters *count;
 	uint64_t cookie; /* of the run */
 	uint32_t group;
-	uint32_t greeted; /* connections that have greeted */
+	uint32_t serials; /* of the last preamble that was sent */
 	uint32_t n_conns; /* of a flow */
 	uint64_t now_ns;  /* when the worker last looked at the clock */
 	/* when what was received last has come; 0: the clock has not been read since */

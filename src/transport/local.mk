@@ -27,6 +27,8 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/io.h \
 	src/transport/many.c \
 	src/transport/many.h \
+	src/transport/preamble.c \
+	src/transport/preamble.h \
 	src/transport/psp_priv.h \
 	src/transport/psp_start.c \
 	src/transport/psp_tls.c \

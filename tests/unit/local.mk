@@ -40,6 +40,7 @@ $(PROFILE_TESTS): $(filter %.la,$(PROFILE_LIBS))
 
 TRANSPORT_TESTS = \
 	tests/unit/transport/test_hub \
+	tests/unit/transport/test_preamble \
 	tests/unit/transport/test_socket \
 	tests/unit/transport/test_ssl \
 	tests/unit/transport/test_uncopied

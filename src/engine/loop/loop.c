@@ -173,8 +173,6 @@ void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 		flow->late = flow->iterations_left;
 		return;
 	}
-	if ((flow->conn->flags & NM_CONN_GREETING) && nm_mail_greet_again(worker, flow, instr))
-		return;
 	nm_counter_add(&worker->io.count->timeouts, 1);
 	if (flow->state == NM_FLOW_PARKED)
 		nm_listener_unpark(&worker->listeners[instr->opening], flow);
