@@ -1,65 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads what each flow has done and, a moment after it was asked for, TCP_INFO of each
+ * connection. */
 #include "control/flows.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Of each histogram only buckets in which something was counted are written to, and take memory. */
-static int make_times(struct nm_flow_sampler *meter, const struct nm_percentiles *percentiles)
-{
-	meter->percentiles = percentiles;
-	meter->last_times = calloc(meter->n_flows + 1u, sizeof *meter->last_times);
-	meter->times = calloc(1, sizeof *meter->times);
-	meter->pct_s =
-		calloc((meter->n_flows + 1u) * (percentiles->count + 1), sizeof *meter->pct_s);
-	return meter->last_times && meter->times && meter->pct_s ? 0 : -ENOMEM;
-}
+#include "control/interval.h"
+#include "engine/detail.h"
+#include "engine/tcp_info.h"
 
-int nm_flow_sampler_init(struct nm_flow_sampler *meter, const struct nm_engine *engine,
-			 const struct nm_plan *plan, uint64_t interval_ns,
-			 const struct nm_percentiles *percentiles,
-			 const struct nm_flow_sampler_events *events)
-{
-	unsigned details = nm_engine_details(engine);
-
-	*meter = (struct nm_flow_sampler){.plan = plan,
-					  .events = *events,
-					  .interval_ns = interval_ns,
-					  .flows = details & NM_DETAIL_PASSES,
-					  .tcp = details & NM_DETAIL_TCP};
-	meter->grid.next_ns = UINT64_MAX;
-	if (!meter->flows && !meter->tcp)
-		return 0;
-	meter->engine = engine;
-	for (uint32_t g = 0; g < plan->n_groups; g++)
-		meter->n_flows += plan->groups[g].runs ? plan->groups[g].n_flows : 0;
-	if (!meter->flows)
-		return 0;
-	meter->last = calloc(meter->n_flows + 1u, sizeof *meter->last);
-	meter->rows = calloc(meter->n_flows + 1u, sizeof *meter->rows);
-	if (!meter->last || !meter->rows)
-		return -ENOMEM;
-	return details & NM_DETAIL_PASS_TIMES ? make_times(meter, percentiles) : 0;
-}
-
-void nm_flow_sampler_fini(struct nm_flow_sampler *meter)
-{
-	free(meter->last);
-	free(meter->rows);
-	free(meter->last_times);
-	free(meter->times);
-	free(meter->pct_s);
-	free(meter->tcp_rows);
-	*meter = (struct nm_flow_sampler){.engine = NULL};
-}
+struct nm_flow_sampler {
+	struct nm_sampler base;
+	struct nm_flow_config config;
+	bool flows, tcp;	     /* which of them are sampled */
+	uint32_t n_flows;	     /* that this side runs */
+	struct nm_flow_sample *last; /* owned; by flow, group after group */
+	struct nm_flow_row *rows;    /* owned; likewise */
+	/* With NM_DETAIL_PASS_TIMES, else NULL; owned. */
+	struct nm_hist_snap *last_times; /* by flow; of each only the buckets are used */
+	struct nm_hist_snap *times;	 /* of the row that is being made */
+	double *pct_s;			 /* by flow */
+	struct nm_tcp_sample *tcp_rows;	 /* owned */
+	size_t n_tcp, tcp_room;
+	/* The present phase. */
+	bool running;
+	uint32_t phase;
+	uint64_t row_at_ns;
+	struct nm_interval grid;
+	bool asked; /* for TCP_INFO, and not all have answered */
+};
 
 /* Whether the group has flows here, and measures the phase. */
-static bool is_measured(const struct nm_flow_sampler *meter, uint32_t group)
+static bool is_measured(const struct nm_flow_sampler *sampler, uint32_t group)
 {
-	const struct nm_group *g = &meter->plan->groups[group];
+	const struct nm_group *g = &sampler->config.plan->groups[group];
 
-	return g->runs && meter->phase < g->n_phases && g->phases[meter->phase].measured;
+	return g->runs && sampler->phase < g->n_phases && g->phases[sampler->phase].measured;
 }
 
 static void fill_latency(struct nm_flow_row *row, const struct nm_flow_sample *now,
@@ -96,17 +74,17 @@ static void subtract_last(struct nm_hist_snap *times, struct nm_hist_snap *last)
 	}
 }
 
-static void fill_percentiles(struct nm_flow_sampler *meter, struct nm_flow_row *row,
+static void fill_percentiles(struct nm_flow_sampler *sampler, struct nm_flow_row *row,
 			     uint32_t number, const struct nm_flow_sample *now)
 {
-	struct nm_hist_snap *times = meter->times;
-	double *pct_s = &meter->pct_s[number * meter->percentiles->count];
+	struct nm_hist_snap *times = sampler->times;
+	double *pct_s = &sampler->pct_s[number * sampler->config.percentiles->count];
 
 	/* As exact as in the row's other columns. */
 	times->min_ns = now->min_ns;
 	times->max_ns = now->max_ns;
-	for (size_t i = 0; i < meter->percentiles->count; i++)
-		pct_s[i] = nm_hist_percentile_s(times, meter->percentiles->pct[i]);
+	for (size_t i = 0; i < sampler->config.percentiles->count; i++)
+		pct_s[i] = nm_hist_percentile_s(times, sampler->config.percentiles->pct[i]);
 	row->pct_s = pct_s;
 }
 
@@ -127,151 +105,228 @@ static void fill_row(struct nm_flow_row *row, const struct nm_flow_sample *now,
 }
 
 /* Reads all flows; tells those of groups that measure the phase. */
-static void read_flows(struct nm_flow_sampler *meter, uint64_t at_ns, bool tell)
+static void read_flows(struct nm_flow_sampler *sampler, uint64_t at_ns, bool tell)
 {
-	struct nm_flow_rows rows = {.phase = meter->phase,
+	struct nm_flow_rows rows = {.phase = sampler->phase,
 				    .at_ns = at_ns,
-				    .seconds = (double)(at_ns - meter->row_at_ns) / 1e9,
-				    .rows = meter->rows};
+				    .seconds = (double)(at_ns - sampler->row_at_ns) / 1e9,
+				    .rows = sampler->rows};
 	uint32_t first = 0;
 
-	nm_engine_flow_epoch(meter->engine);
-	for (uint32_t g = 0; g < meter->plan->n_groups; g++) {
-		const struct nm_group *group = &meter->plan->groups[g];
+	nm_engine_flow_epoch(sampler->config.engine);
+	for (uint32_t g = 0; g < sampler->config.plan->n_groups; g++) {
+		const struct nm_group *group = &sampler->config.plan->groups[g];
 
 		for (uint32_t i = 0; group->runs && i < group->n_flows; i++, first++) {
 			struct nm_flow_sample now;
 
-			nm_engine_flow_sample(meter->engine, g, i, &now);
+			nm_engine_flow_sample(sampler->config.engine, g, i, &now);
 			/* Passes that are not measured have no times. */
-			bool timed = meter->times && is_measured(meter, g) &&
-				     nm_engine_flow_times(meter->engine, g, i, meter->times);
+			bool timed =
+				sampler->times && is_measured(sampler, g) &&
+				nm_engine_flow_times(sampler->config.engine, g, i, sampler->times);
 
 			if (timed)
-				subtract_last(meter->times, &meter->last_times[first]);
-			if (tell && is_measured(meter, g)) {
-				struct nm_flow_row *row = &meter->rows[rows.count++];
+				subtract_last(sampler->times, &sampler->last_times[first]);
+			if (tell && is_measured(sampler, g)) {
+				struct nm_flow_row *row = &sampler->rows[rows.count++];
 
 				row->group = g;
 				row->flow = i;
-				fill_row(row, &now, &meter->last[first]);
+				fill_row(row, &now, &sampler->last[first]);
 				row->pct_s = NULL;
-				if (timed && row->has_latency && meter->times->count)
-					fill_percentiles(meter, row, first, &now);
+				if (timed && row->has_latency && sampler->times->count)
+					fill_percentiles(sampler, row, first, &now);
 			}
-			meter->last[first] = now;
+			sampler->last[first] = now;
 		}
 	}
-	meter->row_at_ns = at_ns;
+	sampler->row_at_ns = at_ns;
 	if (!tell || !rows.count)
 		return;
 	nm_rusage_read(&rows.usage);
-	meter->events.flows(meter->events.arg, &rows);
+	sampler->config.flows(sampler->config.arg, &rows);
 }
 
 static void add_tcp(void *arg, const struct nm_tcp_sample *sample)
 {
-	struct nm_flow_sampler *meter = arg;
+	struct nm_flow_sampler *sampler = arg;
 
-	if (!is_measured(meter, sample->group))
+	if (!is_measured(sampler, sample->group))
 		return;
-	if (meter->n_tcp == meter->tcp_room) {
-		size_t room = meter->tcp_room ? 2 * meter->tcp_room : 64;
-		struct nm_tcp_sample *grown = realloc(meter->tcp_rows, room * sizeof *grown);
+	if (sampler->n_tcp == sampler->tcp_room) {
+		size_t room = sampler->tcp_room ? 2 * sampler->tcp_room : 64;
+		struct nm_tcp_sample *grown = realloc(sampler->tcp_rows, room * sizeof *grown);
 
-		meter->failed |= !grown;
+		sampler->base.failed |= !grown;
 		if (!grown)
 			return;
-		meter->tcp_rows = grown;
-		meter->tcp_room = room;
+		sampler->tcp_rows = grown;
+		sampler->tcp_room = room;
 	}
-	meter->tcp_rows[meter->n_tcp++] = *sample;
+	sampler->tcp_rows[sampler->n_tcp++] = *sample;
 }
 
-static void tell_tcp(struct nm_flow_sampler *meter)
+static void tell_tcp(struct nm_flow_sampler *sampler)
 {
 	const struct nm_tcp_rows rows = {
-		.phase = meter->phase, .rows = meter->tcp_rows, .count = meter->n_tcp};
+		.phase = sampler->phase, .rows = sampler->tcp_rows, .count = sampler->n_tcp};
 
 	if (rows.count)
-		meter->events.tcp(meter->events.arg, &rows);
-	meter->n_tcp = 0;
+		sampler->config.tcp(sampler->config.arg, &rows);
+	sampler->n_tcp = 0;
 }
 
-void nm_flow_sampler_begin(struct nm_flow_sampler *meter, const struct nm_phase_order *order,
-			   uint64_t begin_ns)
+/* Passes on TCP_INFO once all connections that were asked have answered. */
+static void take_answers(struct nm_flow_sampler *sampler)
 {
-	if (!meter->engine)
+	if (!sampler->asked || !nm_engine_tcp_answered(sampler->config.engine))
 		return;
-	meter->running = true;
-	meter->phase = order->phase;
-	meter->row_at_ns = begin_ns;
-	nm_interval_begin(&meter->grid, begin_ns, order->measured ? meter->interval_ns : 0,
-			  order->stop_ns);
-	for (uint32_t i = 0; meter->rows && i < meter->n_flows; i++)
-		meter->rows[i].total = (struct nm_flow_counts){.passes = 0};
+	sampler->asked = false;
+	nm_engine_tcp_read(sampler->config.engine, add_tcp, sampler);
+	tell_tcp(sampler);
 }
 
-uint64_t nm_flow_sampler_next_ns(const struct nm_flow_sampler *meter)
+static struct nm_flow_sampler *sampler_of(struct nm_sampler *base)
 {
-	return meter->running ? meter->grid.next_ns : UINT64_MAX;
+	return (struct nm_flow_sampler *)base;
 }
 
-void nm_flow_sampler_run(struct nm_flow_sampler *meter, uint64_t now_ns)
+static void begin(struct nm_sampler *base, const struct nm_phase_order *order, uint64_t begin_ns)
 {
-	if (!meter->running)
+	struct nm_flow_sampler *sampler = sampler_of(base);
+
+	if (!sampler->flows && !sampler->tcp)
 		return;
-	if (meter->asked && nm_engine_tcp_answered(meter->engine)) {
-		meter->asked = false;
-		nm_engine_tcp_read(meter->engine, add_tcp, meter);
-		tell_tcp(meter);
-	}
-	if (now_ns < meter->grid.next_ns)
+	sampler->running = true;
+	sampler->phase = order->phase;
+	sampler->row_at_ns = begin_ns;
+	nm_interval_begin(&sampler->grid, begin_ns,
+			  order->measured ? sampler->config.interval_ns : 0, order->stop_ns);
+	for (uint32_t i = 0; sampler->rows && i < sampler->n_flows; i++)
+		sampler->rows[i].total = (struct nm_flow_counts){.passes = 0};
+}
+
+static uint64_t next_ns(const struct nm_sampler *base)
+{
+	const struct nm_flow_sampler *sampler = (const struct nm_flow_sampler *)base;
+
+	return sampler->running ? sampler->grid.next_ns : UINT64_MAX;
+}
+
+static void run(struct nm_sampler *base, uint64_t now_ns)
+{
+	struct nm_flow_sampler *sampler = sampler_of(base);
+
+	if (!sampler->running)
 		return;
-	(void)nm_interval_pass(&meter->grid, now_ns);
-	if (meter->flows)
-		read_flows(meter, now_ns, true);
-	if (meter->tcp) {
-		nm_engine_tcp_ask(meter->engine);
-		meter->asked = true;
+	take_answers(sampler);
+	if (now_ns < sampler->grid.next_ns)
+		return;
+	(void)nm_interval_pass(&sampler->grid, now_ns);
+	if (sampler->flows)
+		read_flows(sampler, now_ns, true);
+	if (sampler->tcp) {
+		nm_engine_tcp_ask(sampler->config.engine);
+		sampler->asked = true;
 	}
 }
 
 /* When the last flow left the phase, if it has. */
-static uint64_t end_of_phase(const struct nm_flow_sampler *meter, uint64_t now_ns)
+static uint64_t end_of_phase(const struct nm_flow_sampler *sampler, uint64_t now_ns)
 {
 	uint64_t last_ns = 0;
 
-	for (uint32_t g = 0; g < meter->plan->n_groups; g++) {
+	for (uint32_t g = 0; g < sampler->config.plan->n_groups; g++) {
 		uint64_t begin_ns, end_ns;
 
-		if (!is_measured(meter, g))
+		if (!is_measured(sampler, g))
 			continue;
-		nm_engine_times(meter->engine, g, meter->phase, &begin_ns, &end_ns);
+		nm_engine_times(sampler->config.engine, g, sampler->phase, &begin_ns, &end_ns);
 		last_ns = !end_ns ? now_ns : end_ns > last_ns ? end_ns : last_ns;
 	}
-	return last_ns > meter->row_at_ns ? last_ns : now_ns;
+	return last_ns > sampler->row_at_ns ? last_ns : now_ns;
 }
 
-void nm_flow_sampler_end(struct nm_flow_sampler *meter, uint64_t now_ns)
+static void end(struct nm_sampler *base, uint64_t now_ns)
 {
+	struct nm_flow_sampler *sampler = sampler_of(base);
 	bool any = false;
 
-	if (!meter->running)
+	if (!sampler->running)
 		return;
-	meter->running = false;
-	for (uint32_t g = 0; g < meter->plan->n_groups; g++)
-		any |= is_measured(meter, g);
+	sampler->running = false;
+	for (uint32_t g = 0; g < sampler->config.plan->n_groups; g++)
+		any |= is_measured(sampler, g);
 	/* Those that are not measured are read too: the next phase counts from here. */
-	if (meter->flows)
-		read_flows(meter, end_of_phase(meter, now_ns), any && meter->grid.interval_ns);
-	if (!meter->tcp || !any || !meter->grid.interval_ns)
+	if (sampler->flows)
+		read_flows(sampler, end_of_phase(sampler, now_ns),
+			   any && sampler->grid.interval_ns);
+	if (!sampler->tcp || !any || !sampler->grid.interval_ns)
 		return;
-	if (meter->asked && nm_engine_tcp_answered(meter->engine)) {
-		nm_engine_tcp_read(meter->engine, add_tcp, meter);
-		tell_tcp(meter);
-	}
-	meter->asked = false;
-	nm_engine_tcp_read_last(meter->engine, add_tcp, meter);
-	tell_tcp(meter);
+	take_answers(sampler);
+	sampler->asked = false;
+	nm_engine_tcp_read_last(sampler->config.engine, add_tcp, sampler);
+	tell_tcp(sampler);
+}
+
+/* Of each histogram only buckets in which something was counted are written to, and take memory. */
+static bool make_times(struct nm_flow_sampler *sampler)
+{
+	size_t n = sampler->n_flows + 1u;
+
+	sampler->last_times = calloc(n, sizeof *sampler->last_times);
+	sampler->times = calloc(1, sizeof *sampler->times);
+	sampler->pct_s =
+		calloc(n * (sampler->config.percentiles->count + 1), sizeof *sampler->pct_s);
+	return sampler->last_times && sampler->times && sampler->pct_s;
+}
+
+static bool make_rows(struct nm_flow_sampler *sampler, bool times)
+{
+	const struct nm_plan *plan = sampler->config.plan;
+
+	for (uint32_t g = 0; g < plan->n_groups; g++)
+		sampler->n_flows += plan->groups[g].runs ? plan->groups[g].n_flows : 0;
+	sampler->last = calloc(sampler->n_flows + 1u, sizeof *sampler->last);
+	sampler->rows = calloc(sampler->n_flows + 1u, sizeof *sampler->rows);
+	return sampler->last && sampler->rows && (!times || make_times(sampler));
+}
+
+struct nm_flow_sampler *nm_flow_sampler_new(const struct nm_flow_config *config)
+{
+	static const struct nm_sampler_ops ops = {
+		.begin = begin, .next_ns = next_ns, .run = run, .end = end};
+	unsigned details = nm_engine_details(config->engine);
+	struct nm_flow_sampler *sampler = calloc(1, sizeof *sampler);
+
+	if (!sampler)
+		return NULL;
+	sampler->base.ops = &ops;
+	sampler->config = *config;
+	sampler->flows = details & NM_DETAIL_PASSES;
+	sampler->tcp = details & NM_DETAIL_TCP;
+	sampler->grid.next_ns = UINT64_MAX;
+	if (sampler->flows && !make_rows(sampler, details & NM_DETAIL_PASS_TIMES))
+		return nm_flow_sampler_free(sampler);
+	return sampler;
+}
+
+struct nm_flow_sampler *nm_flow_sampler_free(struct nm_flow_sampler *sampler)
+{
+	if (!sampler)
+		return NULL;
+	free(sampler->last);
+	free(sampler->rows);
+	free(sampler->last_times);
+	free(sampler->times);
+	free(sampler->pct_s);
+	free(sampler->tcp_rows);
+	free(sampler);
+	return NULL;
+}
+
+struct nm_sampler *nm_flow_sampler_base(struct nm_flow_sampler *sampler)
+{
+	return &sampler->base;
 }

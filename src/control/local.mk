@@ -13,14 +13,22 @@ src_libnm_control_la_SOURCES = \
 	src/control/heartbeat.h \
 	src/control/interval.c \
 	src/control/interval.h \
+	src/control/local.c \
+	src/control/local.h \
 	src/control/options.c \
 	src/control/options.h \
 	src/control/peer.c \
 	src/control/peer.h \
 	src/control/preflight.c \
 	src/control/preflight.h \
+	src/control/progress.c \
+	src/control/progress.h \
 	src/control/resolve.c \
 	src/control/resolve.h \
+	src/control/responses.c \
+	src/control/responses.h \
+	src/control/sampler.c \
+	src/control/sampler.h \
 	src/control/snapshot.c \
 	src/control/snapshot.h \
 	src/control/usage.c \
@@ -29,12 +37,13 @@ src_libnm_control_la_SOURCES = \
 	src/control/windows.h \
 	src/control/master/assemble.c \
 	src/control/master/connect.c \
+	src/control/master/details.c \
+	src/control/master/details.h \
 	src/control/master/embedded.c \
 	src/control/master/embedded.h \
 	src/control/master/event_loop.c \
 	src/control/master/master.h \
 	src/control/master/phases.c \
-	src/control/master/progress.c \
 	src/control/master/reconcile.c \
 	src/control/master/relay.c \
 	src/control/master/run.c \

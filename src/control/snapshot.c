@@ -190,15 +190,17 @@ void nm_connections_read(const struct nm_engine *engine, const struct nm_plan *p
 }
 
 void nm_counts_read(const struct nm_engine *engine, const struct nm_plan *plan,
-		    struct nm_sample *sample, struct nm_counts *ret_counts)
+		    struct nm_counts *ret_counts)
 {
 	for (uint32_t g = 0; g < plan->n_groups; g++) {
 		const struct nm_group *group = &plan->groups[g];
 
 		ret_counts[g] = (struct nm_counts){.iterations = 0};
 		for (uint32_t k = 0; group->runs && k < group->n_phases; k++) {
-			nm_engine_sample(engine, g, k, sample);
-			nm_counts_add(&ret_counts[g], &sample->counts);
+			struct nm_counts counts;
+
+			nm_engine_counts(engine, g, k, &counts);
+			nm_counts_add(&ret_counts[g], &counts);
 		}
 	}
 }

@@ -17,8 +17,8 @@ bool nm_failure_is_secondary(const struct nm_engine_error *error);
 /* The connections of each group as they were in the last measured phase that left any open. */
 void nm_connections_read(const struct nm_engine *engine, const struct nm_plan *plan,
 			 struct nm_conn_report *ret_report);
-/* What each group has done in all phases: counts[n_groups]. `sample` is room to work in. */
+/* What each group has done in all phases: ret_counts[n_groups]. */
 void nm_counts_read(const struct nm_engine *engine, const struct nm_plan *plan,
-		    struct nm_sample *sample, struct nm_counts *ret_counts);
+		    struct nm_counts *ret_counts);
 
 #endif

@@ -7,58 +7,43 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "control/wire/codec.h"
-#include "control/interval.h"
+#include "control/sampler.h"
 #include "engine/engine.h"
 #include "host/perf.h"
 #include "host/usage.h"
 #include "result/result.h"
 
-typedef void (*nm_usage_sampler_row_fn)(void *arg, const struct nm_host_interval *row);
+struct nm_usage_sampler;
 
-struct nm_usage_sampler {
-	const struct nm_engine *engine; /* borrowed */
-	const struct nm_plan *plan;	/* borrowed */
+struct nm_usage_config {
+	const struct nm_engine *engine; /* borrowed, as all others */
+	const struct nm_plan *plan;
+	const struct nm_perf *perf; /* NULL: no counters */
+	/* Of the grid; 0: no rows. */
 	uint64_t interval_ns;
-	nm_usage_sampler_row_fn row;
+	/* Takes each row; valid during the call. */
+	void (*row)(void *arg, const struct nm_host_interval *row);
 	void *arg;
-	struct nm_phase_order order;
-	bool running;	   /* in a phase */
-	uint64_t begin_ns; /* of the phase */
-	uint64_t from_ns,
-		to_ns; /* when the usage is read; UINT64_MAX: not by a timer in this phase */
-	struct nm_interval grid;	     /* of a measured phase */
-	uint64_t row_ns;		     /* where the present row begins, after the begin */
-	struct nm_counts counts;	     /* at its begin */
-	struct nm_sample *sample;	     /* owned */
-	struct nm_usage *last, *now, *delta; /* owned */
-	struct nm_usage *before, *after;     /* owned */
-	bool has_before, has_after;
-	struct nm_arrived arrived;		 /* complete when has_after */
-	struct nm_host_window window;		 /* the same, by this host's clock */
-	bool counting;				 /* the window is open in this phase */
-	uint64_t count_from_ns;			 /* since when */
-	struct nm_usage_sampler_sum *count_from; /* what was counted before that; owned */
-	const struct nm_perf *perf;		 /* borrowed; NULL: no counters */
-	struct nm_perf_values counters_before, counters_after;
 };
 
-/* 0 or -ENOMEM. nm_usage_sampler_fini may be called either way. */
-int nm_usage_sampler_init(struct nm_usage_sampler *meter, const struct nm_engine *engine,
-			  const struct nm_plan *plan, uint64_t interval_ns,
-			  nm_usage_sampler_row_fn row, void *arg);
-void nm_usage_sampler_fini(struct nm_usage_sampler *meter);
-void nm_usage_sampler_begin(struct nm_usage_sampler *meter, const struct nm_phase_order *order,
-			    uint64_t begin_ns);
-/* When nm_usage_sampler_run is due; UINT64_MAX: not now. */
-uint64_t nm_usage_sampler_next_ns(const struct nm_usage_sampler *meter);
-void nm_usage_sampler_run(struct nm_usage_sampler *meter, uint64_t now_ns);
-/* The phase is over on all hosts. Does nothing when none runs. */
-void nm_usage_sampler_end(struct nm_usage_sampler *meter, uint64_t now_ns);
-/* The usage of the window; one that is still open is closed now. False when it was never opened. */
-bool nm_usage_sampler_usage(struct nm_usage_sampler *meter, struct nm_usage *ret_usage);
-/* The counters of the same window, after nm_usage_sampler_usage; none when that is not known. */
-void nm_usage_sampler_counters(const struct nm_usage_sampler *meter,
-			       struct nm_perf_values *ret_values);
+/* NULL when out of memory. */
+struct nm_usage_sampler *nm_usage_sampler_new(const struct nm_usage_config *config);
+struct nm_usage_sampler *nm_usage_sampler_free(struct nm_usage_sampler *usage);
+/* For a list of samplers; borrowed. */
+struct nm_sampler *nm_usage_sampler_base(struct nm_usage_sampler *usage);
+
+/* What was used and counted within the measured window. */
+struct nm_usage_window {
+	bool has_usage; /* false: the window was never opened */
+	struct nm_usage usage;
+	struct nm_rusage process_start; /* of this process, when the window opened */
+	struct nm_perf_values counters; /* none when not known */
+	struct nm_arrived arrived;
+	struct nm_host_window counted; /* by this host's clock */
+};
+
+/* The figures of the whole run, after the last phase. A window that is still open is closed now. */
+void nm_usage_sampler_window(struct nm_usage_sampler *usage, uint64_t now_ns,
+			     struct nm_usage_window *ret_window);
 
 #endif

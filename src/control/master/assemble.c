@@ -7,7 +7,6 @@
 
 #include "control/wire/digest.h"
 #include "control/master/master.h"
-#include "control/snapshot.h"
 #include "host/clock.h"
 
 #define LATE_RESULT_NS 2000000000u /* that slaves have after a failure */
@@ -118,6 +117,7 @@ int nm_master_describe(struct nm_master *master)
 	result->throughput = master->plan->throughput;
 	result->profile_path = copy_text(master->job->path, &ok);
 	result->start_wall_ns = nm_clock_wall_ns();
+	result->wall_offset_ns = result->start_wall_ns - nm_clock_ns();
 	result->seed = options->seed;
 	result->warmup_s = (double)options->warmup_ns / 1e9;
 	result->cooldown_s = (double)options->cooldown_ns / 1e9;
@@ -157,7 +157,7 @@ void nm_master_own_row(void *arg, const struct nm_host_interval *row)
 	struct nm_master *master = arg;
 
 	if (append_row(&master->result->hosts[0], &master->row_capacity, row))
-		master->measure.failed = true;
+		master->memory_failed = true;
 }
 
 int nm_link_interval(struct nm_master *master, struct nm_link *link, json_t *body)
@@ -169,12 +169,22 @@ int nm_link_interval(struct nm_master *master, struct nm_link *link, json_t *bod
 	if (link->result->n_intervals >= MAX_ROWS)
 		return 0;
 	if (append_row(link->result, &link->row_capacity, &row))
-		master->measure.failed = true;
+		master->memory_failed = true;
 	return 0;
 }
 
-static void sum_counts(struct nm_result_host *host)
+/* What a host has told; its groups have been written to host->groups already. */
+static void take_result(const struct nm_master *master, struct nm_result_host *host,
+			const struct nm_msg_result *result)
 {
+	host->n_groups = master->plan->n_groups;
+	host->connections = result->connections;
+	host->has_usage = result->has_usage;
+	host->usage = result->usage;
+	host->counters = result->counters;
+	host->arrived = result->arrived;
+	host->window = result->window;
+	host->complete = !host->error;
 	for (size_t g = 0; g < host->n_groups; g++)
 		nm_counts_add(&host->counts, &host->groups[g]);
 }
@@ -197,19 +207,11 @@ int nm_link_result(struct nm_master *master, struct nm_link *link, json_t *body)
 	if (error == -ENOMEM)
 		nm_master_fail(master, link, NM_FAILURE_LOSS, "%s", strerror(ENOMEM));
 	if (!error) {
-		host->n_groups = master->plan->n_groups;
-		host->connections = result->connections;
-		host->has_usage = result->has_usage;
-		host->usage = result->usage;
-		host->counters = result->counters;
-		host->arrived = result->arrived;
-		host->window = result->window;
+		take_result(master, host, result);
 		if (host->window.from_ns) {
 			host->window.from_ns -= (uint64_t)link->clock.offset_ns;
 			host->window.to_ns -= (uint64_t)link->clock.offset_ns;
 		}
-		host->complete = !host->error;
-		sum_counts(host);
 		link->peer.state = NM_SESSION_END;
 	} else if (error == -EPROTO) {
 		memset(host->groups, 0, master->plan->n_groups * sizeof *host->groups);
@@ -219,32 +221,23 @@ int nm_link_result(struct nm_master *master, struct nm_link *link, json_t *body)
 }
 
 /* In the same way as the slaves do, so that all figures are made alike. */
-static void report_own(struct nm_master *master, struct nm_result_host *host)
-{
-	json_t *body = nm_report_pack(master->engine, master->plan);
-
-	if (nm_report_unpack(body, master->plan, &master->result->percentiles, &host->report))
-		master->measure.failed = true;
-	json_decref(body);
-}
-
 static void collect_own(struct nm_master *master)
 {
 	struct nm_result_host *host = &master->result->hosts[0];
+	struct nm_msg_result *result = calloc(1, sizeof *result);
 
-	nm_counts_read(master->engine, master->plan, master->measure.scratch, host->groups);
-	nm_connections_read(master->engine, master->plan, &host->connections);
-	host->has_usage = nm_usage_sampler_usage(&master->meter, &host->usage);
-	if (host->has_usage)
-		host->process_start = master->meter.before->process;
-	nm_usage_sampler_counters(&master->meter, &host->counters);
-	host->arrived = master->meter.arrived;
-	host->window = master->meter.window;
-	if (master->options->statistics)
-		report_own(master, host);
-	host->complete = !host->error;
-	host->n_groups = master->plan->n_groups;
-	sum_counts(host);
+	if (!result) {
+		master->memory_failed = true;
+		return;
+	}
+	result->groups = host->groups;
+	nm_local_result(&master->local, nm_clock_ns(), result, &host->process_start);
+	if (result->report && nm_report_unpack(result->report, master->plan,
+					       &master->result->percentiles, &host->report))
+		master->memory_failed = true;
+	json_decref(result->report);
+	take_result(master, host, result);
+	free(result);
 }
 
 /* Gives slaves the time to deliver. */
@@ -306,7 +299,7 @@ static void warn_of_empty_windows(struct nm_master *master)
 
 		for (uint32_t k = 0; group->runs && k < group->n_phases; k++)
 			measured |= group->phases[k].measured;
-		if (!measured || master->measure.groups[g].total)
+		if (!measured || nm_windows_measured(master->windows, g))
 			continue;
 		nm_result_warn(result,
 			       "group %.128s: nothing is left to measure: its transactions ended "
@@ -344,10 +337,13 @@ void nm_master_assemble(struct nm_master *master)
 		link->peer.state = NM_SESSION_RESULT;
 		nm_master_send(master, link, NM_MESSAGE_FINISH, json_object());
 	}
-	if (master->engine && master->run_begin_ns) {
-		nm_progress_sampler_finish(master);
+	if (master->local.engine && master->run_begin_ns) {
+		master->result->end_wall_ns = master->run_end_ns + master->result->wall_offset_ns;
+		nm_progress_sampler_finish(master->progress_told, nm_clock_ns());
+		if (master->responses_told)
+			nm_response_sampler_finish(master->responses_told);
 		collect_own(master);
-		nm_windows_finish(&master->measure);
+		nm_windows_finish(master->windows);
 		if (!master->failure && !master->interrupts)
 			warn_of_empty_windows(master);
 		master->result->elapsed_s =
@@ -358,7 +354,7 @@ void nm_master_assemble(struct nm_master *master)
 			       "the run did not begin");
 	}
 	/* No more traffic while the results come: after a failure there may be some yet. */
-	master->engine = nm_engine_free(master->engine);
+	master->local.engine = nm_engine_free(master->local.engine);
 	await_results(master);
 	warn_of_ways(master->result);
 	dismiss(master);

@@ -37,7 +37,7 @@ static int take_renew(struct nm_master *master, struct nm_link *link, json_t *bo
 		return -EPROTO;
 	nm_master_log(master, "connections of group %s are to be replaced: %s has told so",
 		      master->plan->groups[group].name, link->name);
-	nm_engine_reconnect(master->engine, group);
+	nm_engine_reconnect(master->local.engine, group);
 	return 0;
 }
 
@@ -47,7 +47,7 @@ static void tell_renewals(struct nm_master *master, struct nm_link *link)
 	if (link->peer.state != NM_SESSION_IDLE && link->peer.state != NM_SESSION_PHASE)
 		return;
 	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
-		uint32_t renewals = nm_engine_reconnects(master->engine, g);
+		uint32_t renewals = nm_engine_reconnects(master->local.engine, g);
 
 		if (!link->groups[g].runs || renewals == link->groups[g].told_renewals)
 			continue;
@@ -184,7 +184,8 @@ void nm_master_poll(struct nm_master *master, uint64_t until_ns)
 		if (open && nm_heartbeat_next_ns(&link->peer.beat) < until_ns)
 			until_ns = nm_heartbeat_next_ns(&link->peer.beat);
 	}
-	fds[n] = (struct pollfd){.fd = master->engine ? nm_engine_fd(master->engine) : -1,
+	fds[n] = (struct pollfd){.fd = master->local.engine ? nm_engine_fd(master->local.engine)
+							    : -1,
 				 .events = POLLIN};
 	fds[n + 1] =
 		(struct pollfd){.fd = master->interrupt_closed ? -1 : master->options->interrupt_fd,
@@ -202,7 +203,7 @@ void nm_master_poll(struct nm_master *master, uint64_t until_ns)
 		return;
 	}
 	if (fds[n].revents)
-		nm_engine_clear(master->engine);
+		nm_engine_clear(master->local.engine);
 	for (size_t i = 0; fds[n].revents && i < n; i++)
 		tell_renewals(master, &master->links[i]);
 	if (fds[n + 1].revents)

@@ -8,10 +8,10 @@
 #include "control/clock_sync.h"
 #include "control/wire/codec.h"
 #include "control/master/embedded.h"
-#include "control/flows.h"
-#include "control/interval.h"
+#include "control/local.h"
+#include "control/progress.h"
+#include "control/responses.h"
 #include "control/windows.h"
-#include "control/usage.h"
 #include "control/peer.h"
 #include "control/master/run.h"
 #include "host/cpus.h"
@@ -41,18 +41,6 @@ struct nm_link {
 	size_t row_capacity;	       /* of result->intervals */
 };
 
-/* What is told while phases run. */
-struct nm_progress_sampler {
-	struct nm_interval grid;
-	struct nm_interval traffic_grid;
-	struct nm_counts traffic;      /* of the phase, when it was last told */
-	uint64_t traffic_at_ns;	       /* when that was */
-	uint64_t wall_offset_ns;       /* wall clock - monotonic clock */
-	uint64_t bytes, operations;    /* of the phases that are over */
-	struct nm_response *responses; /* room; owned */
-	struct nm_response_row *rows;  /* the same */
-};
-
 /* A group in the present phase, here. */
 struct nm_run_group {
 	bool runs;
@@ -76,20 +64,17 @@ struct nm_master {
 	const char *file; /* the profile's name in messages */
 	struct nm_result *result;
 	struct nm_cpu_list cpus;
-	struct nm_engine *engine;
+	struct nm_local local;
 	struct nm_link *links; /* owned */
 	size_t n_links;
-	struct pollfd *pollfds; /* owned; n_links + 2 */
-	struct nm_windows measure;
-	struct nm_usage_sampler meter;
-	struct nm_flow_sampler flow_meter;
-	struct nm_progress_sampler ticker;
-	struct nm_perf *perf; /* owned */
-	size_t row_capacity;  /* of the master's own host intervals */
-	uint64_t *totals;     /* owned; room for the widest group */
-	size_t n_totals;
-	struct nm_run_group *groups;	       /* owned */
-	unsigned char secret[NM_SECRET_BYTES]; /* of the run */
+	struct pollfd *pollfds;			    /* owned; n_links + 2 */
+	struct nm_windows *windows;		    /* owned */
+	struct nm_progress_sampler *progress_told;  /* owned */
+	struct nm_response_sampler *responses_told; /* owned; NULL: not asked for */
+	bool memory_failed;			    /* rows of the result are missing */
+	size_t row_capacity;			    /* of the master's own host intervals */
+	struct nm_run_group *groups;		    /* owned */
+	unsigned char secret[NM_SECRET_BYTES];	    /* of the run */
 	/* Phases. */
 	uint32_t phase;
 	bool in_phase;
@@ -109,8 +94,7 @@ struct nm_master {
 	bool limited;	   /* the first one was the end of the longest duration */
 	enum nm_failure_rank failure;
 	uint64_t failed_at_ns;
-	bool settled;	    /* the phases are over: what fails now is not what has ended them */
-	bool engine_failed; /* has been told */
+	bool settled; /* the phases are over: what fails now is not what has ended them */
 	char why[NM_WIRE_MAX_TEXT + 1];
 };
 
@@ -157,19 +141,6 @@ int nm_link_pong(struct nm_master *master, struct nm_link *link, json_t *body);
 void nm_master_run_phases(struct nm_master *master);
 int nm_link_began(struct nm_master *master, struct nm_link *link, json_t *body);
 int nm_link_done(struct nm_master *master, struct nm_link *link, json_t *body);
-
-/* --- ticker.c --- */
-/* Which details the engines keep. */
-unsigned nm_master_details(const struct nm_master *master);
-/* Whether the passes of each flow have a histogram. */
-bool nm_master_times_flows(const struct nm_master *master);
-int nm_progress_sampler_start(struct nm_master *master); /* 0 or -ENOMEM */
-void nm_progress_sampler_begin(struct nm_master *master, const struct nm_phase_order *order);
-uint64_t nm_progress_sampler_next_ns(const struct nm_master *master);
-void nm_progress_sampler_run(struct nm_master *master, uint64_t now_ns);
-void nm_progress_sampler_end(struct nm_master *master);
-/* The run is over, and the engine is still there. */
-void nm_progress_sampler_finish(struct nm_master *master);
 
 /* --- reconcile.c --- */
 /* Compares both ends' counts of the phase that has just ended everywhere. */

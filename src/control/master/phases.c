@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "control/master/master.h"
-#include "control/snapshot.h"
 #include "host/clock.h"
 
 static const struct nm_phase *phase_of(const struct nm_master *master, uint32_t g)
@@ -42,7 +41,8 @@ int nm_link_began(struct nm_master *master, struct nm_link *link, json_t *body)
 
 int nm_link_done(struct nm_master *master, struct nm_link *link, json_t *body)
 {
-	struct nm_msg_totals done = {.totals = master->totals, .room = master->n_totals};
+	struct nm_msg_totals done = {.totals = master->local.totals,
+				     .room = master->local.n_totals};
 
 	if (nm_done_unpack(body, master->plan, &done) || done.phase != master->phase)
 		return -EPROTO;
@@ -66,7 +66,7 @@ static void stop_group(struct nm_master *master, uint32_t g)
 	if (leader)
 		nm_master_send(master, leader, NM_MESSAGE_STOP, nm_stop_pack(master->phase, g));
 	else
-		nm_engine_stop(master->engine, g);
+		nm_engine_stop(master->local.engine, g);
 }
 
 static bool is_free(const struct nm_master *master, const struct nm_link *link, uint32_t g)
@@ -79,12 +79,11 @@ static bool is_free(const struct nm_master *master, const struct nm_link *link, 
 static void send_follow(struct nm_master *master, uint32_t g)
 {
 	struct nm_msg_totals follow = {
-		.phase = master->phase, .group = g, .totals = master->totals};
+		.phase = master->phase, .group = g, .totals = master->local.totals};
 	const struct nm_link *leader = leader_of(master, g);
 	uint32_t n_workers = master->plan->groups[g].n_workers;
 
-	for (uint32_t w = 0; w < n_workers; w++)
-		master->totals[w] = nm_engine_iterations(master->engine, g, w);
+	(void)nm_local_totals(&master->local, g);
 	for (size_t i = 0; i < master->n_links; i++) {
 		struct nm_link *link = &master->links[i];
 		const struct nm_link_group *group = &link->groups[g];
@@ -104,9 +103,9 @@ static void free_hosts(struct nm_master *master, uint32_t g, bool by_leader)
 	uint32_t n_workers = master->plan->groups[g].n_workers;
 	bool all = true;
 
-	if (group->drained || !nm_engine_group_passed(master->engine, g))
+	if (group->drained || !nm_engine_group_passed(master->local.engine, g))
 		return;
-	memset(master->totals, 0, n_workers * sizeof *master->totals);
+	memset(master->local.totals, 0, n_workers * sizeof *master->local.totals);
 	for (size_t i = 0; i < master->n_links; i++) {
 		struct nm_link *link = &master->links[i];
 		uint64_t bytes = link->mirror->groups[g].n_phases > master->phase
@@ -120,17 +119,18 @@ static void free_hosts(struct nm_master *master, uint32_t g, bool by_leader)
 				       nm_stop_pack(master->phase, g));
 		all &= link->groups[g].done;
 		for (uint32_t w = 0; w < n_workers; w++) {
-			uint64_t here = nm_engine_iterations(master->engine, g, w);
+			uint64_t here = nm_engine_iterations(master->local.engine, g, w);
 
 			if (link->groups[g].totals[w] > here)
-				master->totals[w] += (link->groups[g].totals[w] - here) * bytes;
+				master->local.totals[w] +=
+					(link->groups[g].totals[w] - here) * bytes;
 		}
 	}
 	group->passed = true;
 	if (!all)
 		return;
 	group->drained = true;
-	nm_engine_drain(master->engine, g, master->totals);
+	nm_engine_drain(master->local.engine, g, master->local.totals);
 }
 
 static void advance_group(struct nm_master *master, uint32_t g)
@@ -145,11 +145,11 @@ static void advance_group(struct nm_master *master, uint32_t g)
 		return;
 	if (leader && by_leader && leader->groups[g].done && !group->followed) {
 		group->followed = true;
-		nm_engine_follow(master->engine, g, leader->groups[g].totals);
+		nm_engine_follow(master->local.engine, g, leader->groups[g].totals);
 	}
 	if (phase_of(master, g)->drains)
 		free_hosts(master, g, by_leader);
-	if (nm_engine_group_done(master->engine, g)) {
+	if (nm_engine_group_done(master->local.engine, g)) {
 		group->done = true;
 		if (by_leader)
 			send_follow(master, g);
@@ -209,7 +209,7 @@ static void begin_phase(struct nm_master *master, uint32_t phase)
 	begin_links(master, &order);
 	uint64_t begin_ns = nm_clock_ns();
 
-	nm_engine_begin(master->engine, phase);
+	nm_engine_begin(master->local.engine, phase);
 	master->phase_begin_ns = begin_ns;
 	master->progress_at_ns = begin_ns;
 	if (master->run_begin_ns == 0)
@@ -223,10 +223,7 @@ static void begin_phase(struct nm_master *master, uint32_t phase)
 		if (run->runs && group->phases[phase].duration_ns)
 			run->stop_at_ns = begin_ns + group->phases[phase].duration_ns;
 	}
-	nm_windows_begin(&master->measure, phase, begin_ns, order.stop_ns);
-	nm_usage_sampler_begin(&master->meter, &order, begin_ns);
-	nm_flow_sampler_begin(&master->flow_meter, &order, begin_ns);
-	nm_progress_sampler_begin(master, &order);
+	nm_samplers_begin(&master->local.samplers, &order, begin_ns);
 	nm_master_log(master, "phase %u of %u begins", phase + 1, master->plan->n_phases);
 }
 
@@ -265,7 +262,7 @@ static void name_hosts(const struct nm_master *master, uint32_t g, char *buf, si
 
 static void check_stall(struct nm_master *master, uint64_t now_ns)
 {
-	uint64_t progress = nm_engine_progress(master->engine);
+	uint64_t progress = nm_engine_progress(master->local.engine);
 	char hosts[256];
 	uint32_t g;
 
@@ -318,16 +315,12 @@ static void check_interrupt(struct nm_master *master, uint64_t now_ns)
 
 static void check_engine(struct nm_master *master)
 {
-	struct nm_engine_error error;
 	char text[NM_WIRE_MAX_TEXT + 1];
+	bool secondary;
 
-	if (master->engine_failed || !nm_engine_failed(master->engine, &error))
-		return;
-	master->engine_failed = true;
-	nm_failure_text(&error, master->plan, master->file, text, sizeof text);
-	nm_master_fail(master, NULL,
-		       nm_failure_is_secondary(&error) ? NM_FAILURE_EFFECT : NM_FAILURE_CAUSE, "%s",
-		       text);
+	if (nm_local_take_failure(&master->local, master->file, text, sizeof text, &secondary))
+		nm_master_fail(master, NULL, secondary ? NM_FAILURE_EFFECT : NM_FAILURE_CAUSE, "%s",
+			       text);
 }
 
 /* Does what is due. */
@@ -342,10 +335,7 @@ static void step(struct nm_master *master, uint64_t now_ns)
 			stop_group(master, g);
 		advance_group(master, g);
 	}
-	nm_windows_run(&master->measure, now_ns);
-	nm_usage_sampler_run(&master->meter, now_ns);
-	nm_flow_sampler_run(&master->flow_meter, now_ns);
-	nm_progress_sampler_run(master, now_ns);
+	nm_samplers_run(&master->local.samplers, now_ns);
 	check_engine(master);
 	check_stall(master, now_ns);
 	check_interrupt(master, now_ns);
@@ -354,20 +344,12 @@ static void step(struct nm_master *master, uint64_t now_ns)
 static uint64_t next_ns(const struct nm_master *master, uint64_t now_ns)
 {
 	uint64_t next = master->progress_at_ns + master->stall_ns;
-	uint64_t measure_ns = nm_windows_next_ns(&master->measure);
-	uint64_t meter_ns = nm_usage_sampler_next_ns(&master->meter);
-	uint64_t ticker_ns = nm_progress_sampler_next_ns(master);
+	uint64_t sample_ns = nm_samplers_next_ns(&master->local.samplers);
 
-	if (measure_ns < next)
-		next = measure_ns;
-	if (meter_ns < next)
-		next = meter_ns;
-	if (ticker_ns < next)
-		next = ticker_ns;
+	if (sample_ns < next)
+		next = sample_ns;
 	if (patience_end_ns(master) < next && patience_end_ns(master) > now_ns)
 		next = patience_end_ns(master);
-	if (nm_flow_sampler_next_ns(&master->flow_meter) < next)
-		next = nm_flow_sampler_next_ns(&master->flow_meter);
 	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
 		if (master->groups[g].runs && master->groups[g].stop_at_ns < next)
 			next = master->groups[g].stop_at_ns;
@@ -402,10 +384,7 @@ static void end_phase(struct nm_master *master, bool whole)
 
 	master->in_phase = false;
 	master->run_end_ns = now_ns;
-	nm_windows_end(&master->measure, now_ns);
-	nm_flow_sampler_end(&master->flow_meter, now_ns);
-	nm_usage_sampler_end(&master->meter, now_ns);
-	nm_progress_sampler_end(master);
+	nm_samplers_end(&master->local.samplers, true, now_ns);
 	if (!whole) {
 		/* Its counts are not final at either end. */
 		if (master->result->reconciled == NM_RECONCILED_YES)

@@ -34,7 +34,7 @@ static void differ(struct nm_master *master, uint32_t g, const char *fmt, ...)
 static void compare_passes(struct nm_master *master, const struct nm_link *link, uint32_t g)
 {
 	for (uint32_t w = 0; w < master->plan->groups[g].n_workers; w++) {
-		uint64_t here = nm_engine_iterations(master->engine, g, w);
+		uint64_t here = nm_engine_iterations(master->local.engine, g, w);
 		uint64_t there = link->groups[g].totals[w];
 
 		if (here != there) {
@@ -48,18 +48,18 @@ static void compare_passes(struct nm_master *master, const struct nm_link *link,
 
 static void compare_bytes(struct nm_master *master, uint32_t g, const struct nm_counts *slaves)
 {
-	struct nm_sample *sample = master->measure.scratch;
+	struct nm_counts here;
 
-	nm_engine_sample(master->engine, g, master->phase, sample);
-	if (sample->counts.bytes_received != slaves->bytes_sent)
+	nm_engine_counts(master->local.engine, g, master->phase, &here);
+	if (here.bytes_received != slaves->bytes_sent)
 		differ(master, g,
 		       "the master has received %llu bytes and its slaves have sent %llu",
-		       (unsigned long long)sample->counts.bytes_received,
+		       (unsigned long long)here.bytes_received,
 		       (unsigned long long)slaves->bytes_sent);
-	if (sample->counts.bytes_sent != slaves->bytes_received)
+	if (here.bytes_sent != slaves->bytes_received)
 		differ(master, g,
 		       "the master has sent %llu bytes and its slaves have received %llu",
-		       (unsigned long long)sample->counts.bytes_sent,
+		       (unsigned long long)here.bytes_sent,
 		       (unsigned long long)slaves->bytes_received);
 }
 
@@ -67,13 +67,13 @@ static void compare_bytes(struct nm_master *master, uint32_t g, const struct nm_
  * be the same. */
 static bool is_forgiven(struct nm_master *master, uint32_t g, const struct nm_counts *slaves)
 {
-	struct nm_sample *sample = master->measure.scratch;
+	struct nm_counts here;
 	struct nm_result *result = master->result;
 	const struct nm_phase *phase = &master->plan->groups[g].phases[master->phase];
 	char text[512];
 
-	nm_engine_sample(master->engine, g, master->phase, sample);
-	uint64_t failed = sample->counts.errors + slaves->errors;
+	nm_engine_counts(master->local.engine, g, master->phase, &here);
+	uint64_t failed = here.errors + slaves->errors;
 
 	if (phase->can_fail && failed) {
 		result->groups[g].forgiven = true;

@@ -54,7 +54,7 @@ static uint64_t own_time(const struct nm_link *link, uint64_t at_ns)
 static int verdict(struct nm_master *master, int error)
 {
 	if (error == -ENOMEM)
-		master->measure.failed = true;
+		master->memory_failed = true;
 	return error == -EPROTO ? error : 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "control/preflight.h"
+#include "control/master/details.h"
 #include "control/master/master.h"
 #include "host/clock.h"
 #include "host/priority.h"
@@ -190,8 +191,6 @@ static int measure_plan(struct nm_master *master)
 	for (uint32_t g = 0; g < plan->n_groups; g++) {
 		const struct nm_group *group = &plan->groups[g];
 
-		if (group->n_workers > master->n_totals)
-			master->n_totals = group->n_workers;
 		for (uint32_t k = 0; group->runs && k < group->n_phases; k++) {
 			const struct nm_phase *phase = &group->phases[k];
 
@@ -206,17 +205,16 @@ static int measure_plan(struct nm_master *master)
 		}
 	}
 	master->stall_ns = master->options->timeout_ns + wait_ns;
-	master->totals = calloc(master->n_totals + 1, sizeof *master->totals);
 	master->groups = calloc(plan->n_groups + 1u, sizeof *master->groups);
 	master->pollfds = calloc(master->n_links + 2, sizeof *master->pollfds);
-	return master->totals && master->groups && master->pollfds ? 0 : -ENOMEM;
+	return master->groups && master->pollfds ? 0 : -ENOMEM;
 }
 
 static void master_fini(struct nm_master *master)
 {
 	if (master->before_others)
 		nm_priority_restore(master->priority);
-	master->engine = nm_engine_free(master->engine);
+	nm_local_close(&master->local);
 	for (size_t i = 0; i < master->n_links; i++) {
 		struct nm_link *link = &master->links[i];
 
@@ -227,16 +225,11 @@ static void master_fini(struct nm_master *master)
 		nm_plan_free(link->mirror);
 	}
 	free(master->links);
-	if (master->measure.plan)
-		nm_windows_fini(&master->measure);
-	nm_usage_sampler_fini(&master->meter);
-	nm_flow_sampler_fini(&master->flow_meter);
+	master->windows = nm_windows_free(master->windows);
+	master->progress_told = nm_progress_sampler_free(master->progress_told);
+	master->responses_told = nm_response_sampler_free(master->responses_told);
 	nm_cpu_list_fini(&master->cpus);
-	nm_perf_close(master->perf);
-	free(master->ticker.responses);
-	free(master->ticker.rows);
 	free(master->pollfds);
-	free(master->totals);
 	free(master->groups);
 	explicit_bzero(master->secret, sizeof master->secret);
 }
@@ -282,7 +275,7 @@ static enum nm_run_status conclude(struct nm_master *master, bool cut)
 {
 	struct nm_result *result = master->result;
 
-	if (master->measure.failed || master->flow_meter.failed)
+	if (master->memory_failed || nm_samplers_failed(&master->local.samplers))
 		nm_master_fail(master, NULL, NM_FAILURE_LOSS,
 			       "out of memory: parts of the result are missing");
 	result->has_start_skew = skew_is_known(master);
@@ -336,14 +329,13 @@ enum nm_run_status nm_run(const struct nm_job *job, const struct nm_run_options 
 		error = -ENOMEM;
 	if (!error)
 		error = nm_master_describe(&master);
-	if (!error)
-		error = nm_progress_sampler_start(&master);
 	if (error) {
 		nm_diag_error(diags, NULL, 0, "cannot prepare the run: %s", strerror(-error));
 		nm_result_free(master.result);
 		master_fini(&master);
 		return status;
 	}
+	nm_details_warn(options, master.plan, master.result);
 	if (nm_master_setup(&master))
 		nm_master_run_phases(&master);
 	bool cut = master.interrupts > 0;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "control/address.h"
+#include "control/master/details.h"
 #include "control/master/master.h"
 #include "host/awake.h"
 #include "host/clock.h"
@@ -56,12 +57,12 @@ int nm_link_ready(struct nm_master *master, struct nm_link *link, json_t *body)
 	struct nm_addr source;
 
 	if (nm_ready_unpack(body, &endpoints, &text, &link->result->facts) ||
-	    nm_endpoints_unpack(endpoints, master->engine, master->plan, link->host))
+	    nm_endpoints_unpack(endpoints, master->local.engine, master->plan, link->host))
 		return -EPROTO;
 	if (text && nm_address_parse(text, &source))
 		return -EPROTO;
 	if (text)
-		nm_engine_set_source(master->engine, link->host, &source);
+		nm_engine_set_source(master->local.engine, link->host, &source);
 	link->peer.state = NM_SESSION_CONNECT;
 	return 0;
 }
@@ -132,7 +133,7 @@ static bool open_link(struct nm_master *master, struct nm_link *link, int fd)
 			       strerror(-error));
 		return false;
 	}
-	nm_engine_set_host(master->engine, link->host, &link->remote, &link->local);
+	nm_engine_set_host(master->local.engine, link->host, &link->remote, &link->local);
 	nm_master_send(master, link, NM_MESSAGE_HELLO, nm_hello_pack());
 	return true;
 }
@@ -174,41 +175,58 @@ static bool connect_all(struct nm_master *master, int *fds)
 	return nm_master_await(master, NM_SESSION_PREPARE, timeout_at(master));
 }
 
+/* What is read of the engine while it runs; all but the first tell the user. */
+static int add_samplers(struct nm_master *master)
+{
+	struct nm_samplers *samplers = &master->local.samplers;
+	const struct nm_run_options *options = master->options;
+	struct nm_engine *engine = master->local.engine;
+
+	master->windows = nm_windows_new(master->plan, engine, options, master->result);
+	master->progress_told = nm_progress_sampler_new(master->plan, engine, options,
+							master->result->wall_offset_ns);
+	if (!master->windows || !master->progress_told)
+		return -ENOMEM;
+	/* First, so that nothing comes between the clock and the counts that it reads. */
+	nm_samplers_add_first(samplers, nm_windows_base(master->windows));
+	nm_samplers_add(samplers, nm_progress_sampler_base(master->progress_told));
+	if (!nm_responses_wanted(options))
+		return 0;
+	master->responses_told =
+		nm_response_sampler_new(master->plan, engine, options, master->result);
+	if (!master->responses_told)
+		return -ENOMEM;
+	nm_samplers_add(samplers, nm_response_sampler_base(master->responses_told));
+	return 0;
+}
+
 static bool make_engine(struct nm_master *master)
 {
 	const struct nm_run_options *options = master->options;
-	unsigned details = nm_master_details(master) |
-			   (options->statistics & NM_STAT_RESPONSES ? NM_DETAIL_LOG : 0u) |
-			   (options->log_passes ? NM_DETAIL_PASS_LOG : 0u) |
-			   (nm_master_times_flows(master) ? NM_DETAIL_PASS_TIMES : 0u);
-	struct nm_engine_config config = {.plan = master->plan,
-					  .measures = true,
-					  .seed = master->options->seed,
-					  .details = details,
-					  .log_passes = options->log_passes,
-					  .cpus = master->cpus.cpus,
-					  .n_cpus = master->cpus.count,
-					  .cookie = nm_run_cookie(master->result->run_id)};
-	const struct nm_flow_sampler_events samples = {
-		.arg = master, .flows = nm_master_own_flows, .tcp = nm_master_own_tcp};
-	memcpy(config.secret, master->secret, sizeof config.secret);
-	int error = nm_engine_new(&config, &master->engine);
+	struct nm_local_config config = {
+		.engine = {.plan = master->plan,
+			   .measures = true,
+			   .seed = options->seed,
+			   .details = nm_details_own(options, master->plan),
+			   .log_passes = options->log_passes,
+			   .cpus = master->cpus.cpus,
+			   .n_cpus = master->cpus.count,
+			   .cookie = nm_run_cookie(master->result->run_id)},
+		.interval_ns = options->interval_ns,
+		.counters = options->counters,
+		.percentiles = &options->percentiles,
+		.arg = master,
+		.row = nm_master_own_row,
+		.flow_rows = nm_master_own_flows,
+		.tcp_rows = nm_master_own_tcp,
+	};
 
-	explicit_bzero(config.secret, sizeof config.secret);
+	memcpy(config.engine.secret, master->secret, sizeof config.engine.secret);
+	int error = nm_local_open(&master->local, &config);
 
+	explicit_bzero(config.engine.secret, sizeof config.engine.secret);
 	if (!error)
-		error = nm_windows_init(&master->measure, master->plan, master->engine, options,
-					master->result);
-	if (!error)
-		error = nm_usage_sampler_init(&master->meter, master->engine, master->plan,
-					      options->interval_ns, nm_master_own_row, master);
-	if (!error)
-		error = nm_flow_sampler_init(&master->flow_meter, master->engine, master->plan,
-					     options->interval_ns, &options->percentiles, &samples);
-	/* They count the threads that are started after them. */
-	if (!error && options->counters)
-		error = nm_perf_open(options->counters, &master->perf);
-	master->meter.perf = master->perf;
+		error = add_samplers(master);
 	if (error)
 		nm_master_fail(master, NULL, NM_FAILURE_LOSS, "cannot make the engine: %s",
 			       strerror(-error));
@@ -229,7 +247,7 @@ static bool prepare_all(struct nm_master *master)
 			.file = master->file,
 			.cpus = master->options->slave_cpus,
 			.counters = master->options->counters,
-			.details = nm_master_details(master),
+			.details = nm_details_shared(master->options, master->plan),
 			.lenient = master->diags->lenient,
 			.interval_ns = master->options->interval_ns,
 			.timeout_ns = master->options->timeout_ns,
@@ -240,14 +258,12 @@ static bool prepare_all(struct nm_master *master)
 		nm_master_send(master, link, NM_MESSAGE_PREPARE, nm_prepare_pack(&prepare));
 		explicit_bzero(prepare.secret, sizeof prepare.secret);
 	}
-	int error = profile ? nm_engine_prepare(master->engine, why, sizeof why) : -ENOMEM;
+	int error = profile ? nm_local_listen(&master->local, why, sizeof why) : -ENOMEM;
 
 	/* The engine may have set another. */
 	master->result->hosts[0].facts.cpu_latency_limit_us = nm_cpus_latency_limit_us();
 
 	free(profile);
-	if (!error)
-		error = nm_engine_listen(master->engine, why, sizeof why);
 	if (error) {
 		nm_master_fail(master, NULL, NM_FAILURE_LOSS, "%s", *why ? why : strerror(-error));
 		return false;
@@ -257,7 +273,7 @@ static bool prepare_all(struct nm_master *master)
 
 static bool arm_all(struct nm_master *master)
 {
-	if (!nm_engine_endpoints_complete(master->engine)) {
+	if (!nm_engine_endpoints_complete(master->local.engine)) {
 		nm_master_fail(master, NULL, NM_FAILURE_LOSS,
 			       "a slave has not told all the places where it listens");
 		return false;
@@ -266,10 +282,10 @@ static bool arm_all(struct nm_master *master)
 		struct nm_link *link = &master->links[i];
 
 		nm_master_send(master, link, NM_MESSAGE_CONNECT,
-			       nm_connect_pack(nm_endpoints_pack(master->engine, master->plan,
+			       nm_connect_pack(nm_endpoints_pack(master->local.engine, master->plan,
 								 link->host)));
 	}
-	int error = nm_engine_start(master->engine);
+	int error = nm_engine_start(master->local.engine);
 	if (error) {
 		nm_master_fail(master, NULL, NM_FAILURE_LOSS, "cannot start its workers: %s",
 			       strerror(-error));

@@ -122,12 +122,9 @@ static uint64_t next_ns(const struct nm_session *session)
 		next = session->hello_until_ns;
 	if (session->until_ns < next)
 		next = session->until_ns;
-	uint64_t meter_ns = nm_usage_sampler_next_ns(&session->meter);
+	uint64_t sample_ns = nm_samplers_next_ns(&session->local.samplers);
 
-	if (meter_ns < next)
-		next = meter_ns;
-	meter_ns = nm_flow_sampler_next_ns(&session->flow_meter);
-	return meter_ns < next ? meter_ns : next;
+	return sample_ns < next ? sample_ns : next;
 }
 
 /* Waits for the next thing to happen. */
@@ -135,7 +132,8 @@ static int wait_for_events(struct nm_session *session)
 {
 	struct pollfd fds[2] = {
 		{.fd = session->peer.fd, .events = nm_peer_events(&session->peer)},
-		{.fd = session->engine ? nm_engine_fd(session->engine) : -1, .events = POLLIN},
+		{.fd = session->local.engine ? nm_engine_fd(session->local.engine) : -1,
+		 .events = POLLIN},
 	};
 	uint64_t now_ns = nm_clock_ns(), until_ns = next_ns(session);
 	uint64_t wait_ns = until_ns > now_ns ? until_ns - now_ns : 0;
@@ -145,7 +143,7 @@ static int wait_for_events(struct nm_session *session)
 	if (ppoll(fds, 2, &wait, NULL) < 0 && errno != EINTR)
 		return -errno;
 	if (fds[1].revents)
-		nm_engine_clear(session->engine);
+		nm_engine_clear(session->local.engine);
 	nm_peer_flush(&session->peer);
 	nm_peer_receive(&session->peer, nm_clock_ns());
 	return 0;
@@ -168,15 +166,13 @@ static int run_timers(struct nm_session *session)
 	}
 	if (due == NM_HEARTBEAT_LOST)
 		return -ETIMEDOUT;
-	if (session->engine) {
-		nm_usage_sampler_run(&session->meter, now_ns);
-		nm_flow_sampler_run(&session->flow_meter, now_ns);
-	}
+	nm_samplers_run(&session->local.samplers, now_ns);
 	if (due == NM_HEARTBEAT_SEND)
 		return nm_session_send(
 			session, NM_MESSAGE_HEARTBEAT,
-			nm_heartbeat_pack(session->engine ? nm_engine_progress(session->engine)
-							  : 0));
+			nm_heartbeat_pack(session->local.engine
+						  ? nm_engine_progress(session->local.engine)
+						  : 0));
 	return 0;
 }
 
@@ -211,9 +207,9 @@ static void session_loop(struct nm_session *session)
 					       nm_peer_ended_text(&session->peer));
 			return;
 		}
-		if (session->engine)
+		if (session->local.engine)
 			error = nm_session_tell_renewals(session);
-		if (!error && session->engine)
+		if (!error && session->local.engine)
 			error = nm_session_report(session);
 		if (!error && session->peer.state != NM_SESSION_END)
 			error = run_timers(session);
@@ -227,17 +223,12 @@ static void session_loop(struct nm_session *session)
 
 static void session_fini(struct nm_session *session)
 {
-	session->engine = nm_engine_free(session->engine);
-	nm_usage_sampler_fini(&session->meter);
-	nm_flow_sampler_fini(&session->flow_meter);
-	nm_perf_close(session->perf);
+	nm_local_close(&session->local);
 	session->measured = nm_result_free(session->measured);
 	session->plan = nm_plan_free(session->plan);
 	session->root = nm_node_free(session->root);
 	nm_peer_fini(&session->peer);
 	free(session->file);
-	free(session->sample);
-	free(session->totals);
 	free(session->told_done);
 	free(session->told_renewals);
 }
@@ -256,7 +247,7 @@ enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *opti
 		session.until_ns = now_ns + options->max_duration_ns;
 	int error = nm_peer_init(&session.peer, fd, NM_SIDE_MASTER, options->timeout_ns, now_ns);
 	if (!error)
-		error = nm_address_of_ends(session.peer.fd, &session.local, &session.remote);
+		error = nm_address_of_ends(session.peer.fd, &session.local_addr, &session.remote);
 	if (!error) {
 		(void)nm_addr_text(&session.remote, session.remote_text,
 				   sizeof session.remote_text);

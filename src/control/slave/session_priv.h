@@ -4,8 +4,7 @@
 #define NM_CONTROL_SLAVE_SESSION_PRIV_H
 
 #include "control/wire/codec.h"
-#include "control/flows.h"
-#include "control/usage.h"
+#include "control/local.h"
 #include "control/peer.h"
 #include "control/slave/session.h"
 #include "profile/tree.h"
@@ -14,7 +13,7 @@ struct nm_session {
 	const struct nm_slave_options *options;
 	const struct nm_session_slot *seat; /* NULL: there is room in any case */
 	struct nm_peer peer;
-	struct nm_addr local, remote;
+	struct nm_addr local_addr, remote;
 	char remote_text[64];
 	uint64_t hello_until_ns; /* by then the master must have said hello */
 	uint64_t until_ns;	 /* by then the session must be over; UINT64_MAX: no limit */
@@ -23,16 +22,9 @@ struct nm_session {
 	struct nm_node *root;
 	char *file; /* the profile's name in messages */
 	struct nm_plan *plan;
-	struct nm_engine *engine;
-	struct nm_usage_sampler meter;
-	struct nm_flow_sampler flow_meter;
-	struct nm_perf *perf; /* owned */
-	struct nm_sample *sample;
-	uint64_t *totals; /* room for the widest group */
-	size_t n_totals;
-	bool *told_done;	 /* by group: in this phase */
-	uint32_t *told_renewals; /* by group: of nm_engine_reconnects */
-	bool told_failed;
+	struct nm_local local;
+	bool *told_done;	    /* by group: in this phase */
+	uint32_t *told_renewals;    /* by group: of nm_engine_reconnects */
 	uint32_t n_begun;	    /* phases */
 	struct nm_result *measured; /* owned; for options->ended; NULL: nothing, or no memory */
 };

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/snapshot.h"
 #include "control/slave/session_priv.h"
 #include "host/clock.h"
 
@@ -48,15 +47,14 @@ int nm_session_begin(struct nm_session *session, json_t *body)
 		return -EPROTO;
 	uint64_t now_ns = nm_clock_ns();
 
-	nm_engine_begin(session->engine, order.phase);
+	nm_engine_begin(session->local.engine, order.phase);
 	session->n_begun++;
 	memset(session->told_done, 0, session->plan->n_groups * sizeof *session->told_done);
 	session->peer.state = NM_SESSION_PHASE;
 	/* The rows of the phase before end here: it was over when the last host was done with
 	 * it. */
-	nm_usage_sampler_end(&session->meter, now_ns);
-	nm_usage_sampler_begin(&session->meter, &order, now_ns);
-	nm_flow_sampler_begin(&session->flow_meter, &order, now_ns);
+	nm_samplers_end(&session->local.samplers, true, now_ns);
+	nm_samplers_begin(&session->local.samplers, &order, now_ns);
 	int error = nm_session_send(session, NM_MESSAGE_BEGAN, nm_began_pack(order.phase, now_ns));
 
 	/* With nothing to do, the session is ready for the next phase at once. */
@@ -72,7 +70,8 @@ static int check_order(const struct nm_session *session, uint32_t phase, uint32_
 
 	if (phase + 1 != session->n_begun || !g->runs)
 		return -EPROTO;
-	*ret_heeded = !session->told_done[group] && !nm_engine_group_done(session->engine, group);
+	*ret_heeded =
+		!session->told_done[group] && !nm_engine_group_done(session->local.engine, group);
 	return 0;
 }
 
@@ -87,13 +86,14 @@ int nm_session_stop(struct nm_session *session, json_t *body)
 	if (!session->plan->groups[group].phases[phase].leads)
 		return -EPROTO;
 	if (heeded)
-		nm_engine_stop(session->engine, group);
+		nm_engine_stop(session->local.engine, group);
 	return 0;
 }
 
 int nm_session_follow(struct nm_session *session, json_t *body)
 {
-	struct nm_msg_totals follow = {.totals = session->totals, .room = session->n_totals};
+	struct nm_msg_totals follow = {.totals = session->local.totals,
+				       .room = session->local.n_totals};
 	bool heeded;
 
 	if (nm_follow_unpack(body, session->plan, &follow) ||
@@ -102,7 +102,7 @@ int nm_session_follow(struct nm_session *session, json_t *body)
 	if (session->plan->groups[follow.group].phases[follow.phase].leads)
 		return -EPROTO;
 	if (heeded)
-		nm_engine_follow(session->engine, follow.group, follow.totals);
+		nm_engine_follow(session->local.engine, follow.group, follow.totals);
 	return 0;
 }
 
@@ -112,7 +112,7 @@ int nm_session_renew(struct nm_session *session, json_t *body)
 
 	if (nm_renew_unpack(body, session->plan, &group))
 		return -EPROTO;
-	nm_engine_reconnect(session->engine, group);
+	nm_engine_reconnect(session->local.engine, group);
 	return 0;
 }
 
@@ -123,7 +123,7 @@ int nm_session_tell_renewals(struct nm_session *session)
 	if (session->peer.state != NM_SESSION_IDLE && session->peer.state != NM_SESSION_PHASE)
 		return 0;
 	for (uint32_t g = 0; g < session->plan->n_groups && !error; g++) {
-		uint32_t renewals = nm_engine_reconnects(session->engine, g);
+		uint32_t renewals = nm_engine_reconnects(session->local.engine, g);
 
 		if (renewals == session->told_renewals[g])
 			continue;
@@ -137,30 +137,25 @@ int nm_session_tell_renewals(struct nm_session *session)
 
 static int tell_done(struct nm_session *session, uint32_t phase, uint32_t group)
 {
-	struct nm_msg_totals done = {.phase = phase, .group = group, .totals = session->totals};
-	uint32_t n_workers = session->plan->groups[group].n_workers;
+	struct nm_msg_totals done = {.phase = phase, .group = group};
 
-	for (uint32_t w = 0; w < n_workers; w++)
-		session->totals[w] = nm_engine_iterations(session->engine, group, w);
-	nm_engine_sample(session->engine, group, phase, session->sample);
-	done.counts = session->sample->counts;
+	(void)nm_local_totals(&session->local, group);
+	done.totals = session->local.totals;
+	nm_engine_counts(session->local.engine, group, phase, &done.counts);
 	session->told_done[group] = true;
-	return nm_session_send(session, NM_MESSAGE_DONE, nm_done_pack(&done, n_workers));
+	return nm_session_send(session, NM_MESSAGE_DONE,
+			       nm_done_pack(&done, session->plan->groups[group].n_workers));
 }
 
 static int tell_failed(struct nm_session *session)
 {
-	struct nm_engine_error failure;
 	char text[NM_WIRE_MAX_TEXT + 1];
+	struct nm_msg_failed failed = {.text = text};
 
-	if (session->told_failed || !nm_engine_failed(session->engine, &failure))
+	if (!nm_local_take_failure(&session->local, session->file, text, sizeof text,
+				   &failed.secondary))
 		return 0;
-	session->told_failed = true;
-	nm_failure_text(&failure, session->plan, session->file, text, sizeof text);
 	nm_session_log(session, "%s", text);
-	const struct nm_msg_failed failed = {.text = text,
-					     .secondary = nm_failure_is_secondary(&failure)};
-
 	return nm_session_send(session, NM_MESSAGE_FAILED, nm_failed_pack(&failed));
 }
 
@@ -177,14 +172,14 @@ int nm_session_report(struct nm_session *session)
 
 		if (!group->runs || phase >= group->n_phases || session->told_done[g])
 			continue;
-		if (nm_engine_group_done(session->engine, g))
+		if (nm_engine_group_done(session->local.engine, g))
 			error = tell_done(session, phase, g);
 		else
 			all = false;
 	}
 	/* Before the next phase begins, and after the last word about this one is said. */
 	if (!error && all) {
-		nm_flow_sampler_end(&session->flow_meter, nm_clock_ns());
+		nm_samplers_end(&session->local.samplers, false, nm_clock_ns());
 		session->peer.state = NM_SESSION_IDLE;
 	}
 	return error;
@@ -192,7 +187,8 @@ int nm_session_report(struct nm_session *session)
 
 /* What this end has to tell itself. */
 static struct nm_result *own_result(const struct nm_session *session,
-				    const struct nm_msg_result *told)
+				    const struct nm_msg_result *told,
+				    const struct nm_rusage *process_start)
 {
 	const struct nm_plan *plan = session->plan;
 	const struct nm_host_window *window = &told->window;
@@ -214,8 +210,7 @@ static struct nm_result *own_result(const struct nm_session *session,
 	own->hosts->has_usage = told->has_usage;
 	own->hosts->usage = told->usage;
 	own->hosts->window = *window;
-	if (session->meter.has_before)
-		own->hosts->process_start = session->meter.before->process;
+	own->hosts->process_start = *process_start;
 	for (uint32_t g = 0; g < own->n_groups; g++)
 		own->groups[g].maps = plan->groups[g].maps;
 	return own;
@@ -225,24 +220,18 @@ int nm_session_finish(struct nm_session *session, json_t *body)
 {
 	const struct nm_plan *plan = session->plan;
 	struct nm_msg_result *result = calloc(1, sizeof *result);
+	struct nm_rusage process_start = {.utime_ns = 0};
+	uint64_t now_ns = nm_clock_ns();
 	int error = -ENOMEM;
 
 	(void)body;
-	nm_flow_sampler_end(&session->flow_meter, nm_clock_ns());
-	nm_usage_sampler_end(&session->meter, nm_clock_ns());
+	nm_samplers_end(&session->local.samplers, true, now_ns);
 	if (result)
 		result->groups = calloc(plan->n_groups + 1, sizeof *result->groups);
 	if (result && result->groups) {
-		nm_counts_read(session->engine, plan, session->sample, result->groups);
-		nm_connections_read(session->engine, plan, &result->connections);
-		result->has_usage = nm_usage_sampler_usage(&session->meter, &result->usage);
-		nm_usage_sampler_counters(&session->meter, &result->counters);
-		result->arrived = session->meter.arrived;
-		result->window = session->meter.window;
-		if (nm_engine_details(session->engine) & NM_DETAIL_REPORT)
-			result->report = nm_report_pack(session->engine, plan);
+		nm_local_result(&session->local, now_ns, result, &process_start);
 		if (session->options->ended && !session->measured)
-			session->measured = own_result(session, result);
+			session->measured = own_result(session, result, &process_start);
 		error = nm_session_send(session, NM_MESSAGE_RESULT,
 					nm_result_pack(result, plan->n_groups));
 		session->peer.state = NM_SESSION_RESULT;

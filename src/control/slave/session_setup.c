@@ -127,48 +127,61 @@ static bool check_limits(struct nm_session *session)
 	return false;
 }
 
-/* False after a refusal. */
-static bool make_engine(struct nm_session *session, const char *cpus_text,
-			const struct nm_msg_prepare *prepare)
+/* What the engine keeps and samples; error < 0 with a text, and a code of a refusal. */
+static int open_local(struct nm_session *session, const struct nm_cpu_list *cpus,
+		      const struct nm_msg_prepare *prepare, char *why, size_t why_size)
 {
+	struct nm_local_config config = {
+		.engine = {.plan = session->plan,
+			   .details = prepare->details &
+				      ~(uint32_t)(NM_DETAIL_OWN | NM_DETAIL_PASS_TIMES),
+			   .seed = prepare->seed,
+			   .cpus = cpus->cpus,
+			   .n_cpus = cpus->count,
+			   .cookie = nm_run_cookie(prepare->run_id)},
+		.interval_ns = prepare->interval_ns,
+		.counters = prepare->counters,
+		.arg = session,
+		.row = nm_session_row,
+		.flow_rows = nm_session_flows,
+		.tcp_rows = nm_session_tcp,
+	};
+
+	memcpy(config.engine.secret, prepare->secret, sizeof config.engine.secret);
+	int error = nm_local_open(&session->local, &config);
+
+	explicit_bzero(config.engine.secret, sizeof config.engine.secret);
+	if (error) {
+		(void)snprintf(why, why_size, "it cannot make the engine: %s", strerror(-error));
+		return error;
+	}
+	nm_engine_set_host(session->local.engine, 0, &session->remote, &session->local_addr);
+	why[0] = '\0';
+	error = nm_local_listen(&session->local, why, why_size);
+	if (error && !*why)
+		(void)snprintf(why, why_size, "%s", strerror(-error));
+	return error;
+}
+
+/* False after a refusal. */
+static bool make_local(struct nm_session *session, const struct nm_msg_prepare *prepare)
+{
+	const char *list = prepare->cpus ? prepare->cpus : session->options->cpus;
 	struct nm_cpu_list cpus = {.cpus = NULL};
-	char text[512] = "out of memory", why[256] = "";
+	char text[512];
 	const char *code = "resources";
-	int error = cpus_text ? nm_cpu_list_parse(cpus_text, &cpus) : 0;
+	int error = list ? nm_cpu_list_parse(list, &cpus) : 0;
 
 	if (error) {
 		char phrase[320];
 
 		code = "cpus";
-		nm_cpu_list_explain(cpus_text, error, phrase, sizeof phrase);
-		(void)snprintf(text, sizeof text, "CPU list \"%.128s\": %s", cpus_text, phrase);
+		nm_cpu_list_explain(list, error, phrase, sizeof phrase);
+		(void)snprintf(text, sizeof text, "CPU list \"%.128s\": %s", list, phrase);
 	} else {
-		struct nm_engine_config config = {
-			.plan = session->plan,
-			.details = prepare->details &
-				   ~(uint32_t)(NM_DETAIL_OWN | NM_DETAIL_PASS_TIMES),
-			.seed = prepare->seed,
-			.cpus = cpus.cpus,
-			.n_cpus = cpus.count,
-			.cookie = nm_run_cookie(prepare->run_id),
-		};
-
-		memcpy(config.secret, prepare->secret, sizeof config.secret);
-		error = nm_engine_new(&config, &session->engine);
-		explicit_bzero(config.secret, sizeof config.secret);
-		if (error)
-			(void)snprintf(text, sizeof text, "it cannot make the engine: %s",
-				       strerror(-error));
+		error = open_local(session, &cpus, prepare, text, sizeof text);
 	}
 	nm_cpu_list_fini(&cpus);
-	if (!error) {
-		nm_engine_set_host(session->engine, 0, &session->remote, &session->local);
-		error = nm_engine_prepare(session->engine, why, sizeof why);
-		if (!error)
-			error = nm_engine_listen(session->engine, why, sizeof why);
-		if (error)
-			(void)snprintf(text, sizeof text, "%s", *why ? why : strerror(-error));
-	}
 	/* A run has come to nothing: a slave that is to serve so many sessions does not wait for
 	 * another instead. */
 	if (error) {
@@ -178,36 +191,14 @@ static bool make_engine(struct nm_session *session, const char *cpus_text,
 	return !error;
 }
 
-/* Room for what is said about the plan. */
+/* Room for what has been said about the plan. */
 static int allocate(struct nm_session *session, const struct nm_msg_prepare *prepare)
 {
-	for (uint32_t g = 0; g < session->plan->n_groups; g++) {
-		if (session->plan->groups[g].n_workers > session->n_totals)
-			session->n_totals = session->plan->groups[g].n_workers;
-	}
-	session->totals = calloc(session->n_totals + 1, sizeof *session->totals);
 	session->told_done = calloc(session->plan->n_groups + 1, sizeof *session->told_done);
 	session->told_renewals =
 		calloc(session->plan->n_groups + 1, sizeof *session->told_renewals);
-	session->sample = calloc(1, sizeof *session->sample);
 	session->file = strdup(prepare->file);
-	if (!session->totals || !session->told_done || !session->told_renewals ||
-	    !session->sample || !session->file)
-		return -ENOMEM;
-	int error = nm_usage_sampler_init(&session->meter, session->engine, session->plan,
-					  prepare->interval_ns, nm_session_row, session);
-
-	const struct nm_flow_sampler_events samples = {
-		.arg = session, .flows = nm_session_flows, .tcp = nm_session_tcp};
-
-	if (!error)
-		error = nm_flow_sampler_init(&session->flow_meter, session->engine, session->plan,
-					     prepare->interval_ns, NULL, &samples);
-	/* They count the threads that are started after them. */
-	if (!error && prepare->counters)
-		error = nm_perf_open(prepare->counters, &session->perf);
-	session->meter.perf = session->perf;
-	return error;
+	return session->told_done && session->told_renewals && session->file ? 0 : -ENOMEM;
 }
 
 /* The address from which this host connects to the master, if it is another than that at which the
@@ -218,7 +209,7 @@ static const char *other_source(const struct nm_session *session, char *buf, siz
 
 	if (session->remote.sa.ss_family == AF_VSOCK ||
 	    nm_address_source(&session->remote, &source) < 0 ||
-	    nm_addr_same_host(&source, &session->local))
+	    nm_addr_same_host(&source, &session->local_addr))
 		return NULL;
 	return nm_addr_text(&source, buf, size);
 }
@@ -231,10 +222,8 @@ int nm_session_prepare(struct nm_session *session, json_t *body)
 
 	if (nm_prepare_unpack(body, &prepare))
 		return -EPROTO;
-	const char *cpus = prepare.cpus ? prepare.cpus : session->options->cpus;
-
 	bool made = compile(session, &prepare) && check_limits(session) &&
-		    make_engine(session, cpus, &prepare);
+		    make_local(session, &prepare);
 
 	explicit_bzero(prepare.secret, sizeof prepare.secret);
 	if (!made)
@@ -248,9 +237,10 @@ int nm_session_prepare(struct nm_session *session, json_t *body)
 		       prepare.host);
 	nm_host_facts_read(&facts);
 	session->peer.state = NM_SESSION_CONNECT;
-	return nm_session_send(session, NM_MESSAGE_READY,
-			       nm_ready_pack(nm_endpoints_pack(session->engine, session->plan, 0),
-					     other_source(session, source, sizeof source), &facts));
+	return nm_session_send(
+		session, NM_MESSAGE_READY,
+		nm_ready_pack(nm_endpoints_pack(session->local.engine, session->plan, 0),
+			      other_source(session, source, sizeof source), &facts));
 }
 
 int nm_session_connect(struct nm_session *session, json_t *body)
@@ -258,10 +248,10 @@ int nm_session_connect(struct nm_session *session, json_t *body)
 	json_t *endpoints;
 
 	if (nm_connect_unpack(body, &endpoints) ||
-	    nm_endpoints_unpack(endpoints, session->engine, session->plan, 0) ||
-	    !nm_engine_endpoints_complete(session->engine))
+	    nm_endpoints_unpack(endpoints, session->local.engine, session->plan, 0) ||
+	    !nm_engine_endpoints_complete(session->local.engine))
 		return -EPROTO;
-	int error = nm_engine_start(session->engine);
+	int error = nm_engine_start(session->local.engine);
 	if (error) {
 		char text[128];
 
