@@ -5,6 +5,8 @@ src_libnm_base_la_SOURCES = \
 	src/base/diag.h \
 	src/base/draw.c \
 	src/base/draw.h \
+	src/base/field.c \
+	src/base/field.h \
 	src/base/opt.c \
 	src/base/opt.h \
 	src/base/units.c \

@@ -5,6 +5,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/address.h \
 	src/control/clock_sync.c \
 	src/control/clock_sync.h \
+	src/control/wire/fields.c \
+	src/control/wire/fields.h \
 	src/control/wire/digest.c \
 	src/control/wire/digest.h \
 	src/control/flows.c \

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads what this host is, once before a run. */
 #include "host/facts.h"
 
 #include <sched.h>
@@ -13,23 +14,32 @@
 
 #define TEXT_SIZE 8192
 
-#define TEXT(field)                                                                                \
-	{                                                                                          \
-#field, offsetof(struct nm_host_facts, field),                                     \
-			sizeof(((struct nm_host_facts *)0)->field)                                 \
-	}
+#define TEXT(member, ...)                                                                          \
+	NM_FIELD_CHARS_OF(struct nm_host_facts, member, .figure = #member, __VA_ARGS__)
 
-const struct nm_host_text nm_host_texts[] = {TEXT(hostname),
-					     TEXT(kernel),
-					     TEXT(machine),
-					     TEXT(os),
-					     TEXT(cpu_model),
-					     TEXT(clocksource),
-					     TEXT(congestion_control),
-					     TEXT(cpuidle_driver),
-					     TEXT(cpuidle_governor),
-					     TEXT(cpufreq_governor),
-					     {NULL, 0, 0}};
+const struct nm_field nm_host_facts_fields[] = {
+	{.name = "cpus",
+	 .type = NM_FIELD_U32,
+	 .max = INT32_MAX,
+	 .offset = offsetof(struct nm_host_facts, n_cpus),
+	 .figure = "cpus",
+	 .doc = "That netmodel may use."},
+	NM_FIELD(U64, struct nm_host_facts, memory_bytes, .figure = "memory_bytes"),
+	NM_FIELD(I64, struct nm_host_facts, cpu_latency_limit_us, .figure = "cpu_latency_limit_us",
+		 .doc = "The longest that an idle CPU may take to wake up (/dev/cpu_dma_latency); "
+			"2000000000: no limit; null: netmodel may not read it."),
+	TEXT(hostname),
+	TEXT(kernel),
+	TEXT(machine),
+	TEXT(os),
+	TEXT(cpu_model),
+	TEXT(clocksource),
+	TEXT(congestion_control),
+	TEXT(cpuidle_driver),
+	TEXT(cpuidle_governor),
+	TEXT(cpufreq_governor, .doc = "Of the first CPU."),
+	NM_FIELD_END,
+};
 
 static void first_line(const char *path, char *buf, size_t size)
 {

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/field.h"
+
 struct nm_host_facts {
 	char hostname[256];
 	char kernel[128]; /* uname release */
@@ -22,19 +24,8 @@ struct nm_host_facts {
 	char cpufreq_governor[32];    /* of the first CPU */
 };
 
-/* The texts among them, ended by one without a name: as results and the control protocol call
- * them. */
-struct nm_host_text {
-	const char *name;
-	size_t offset, size;
-};
-extern const struct nm_host_text nm_host_texts[];
-
-static inline const char *nm_host_text(const struct nm_host_facts *facts,
-				       const struct nm_host_text *text)
-{
-	return (const char *)facts + text->offset;
-}
+/* All of them, as results and the control protocol call them. 0, -1 and "" are "not known". */
+extern const struct nm_field nm_host_facts_fields[];
 
 void nm_host_facts_read(struct nm_host_facts *ret_facts); /* unknown strings are "" */
 

@@ -14,20 +14,16 @@ static void read_link(struct rtnl_link *link, struct nm_nic *nic)
 	const char *name = rtnl_link_get_name(link);
 
 	snprintf(nic->name, sizeof nic->name, "%s", name ? name : "");
-	nic->rx_bytes = rtnl_link_get_stat(link, RTNL_LINK_RX_BYTES);
-	nic->tx_bytes = rtnl_link_get_stat(link, RTNL_LINK_TX_BYTES);
-	nic->rx_packets = rtnl_link_get_stat(link, RTNL_LINK_RX_PACKETS);
-	nic->tx_packets = rtnl_link_get_stat(link, RTNL_LINK_TX_PACKETS);
-	nic->rx_errors = rtnl_link_get_stat(link, RTNL_LINK_RX_ERRORS);
-	nic->tx_errors = rtnl_link_get_stat(link, RTNL_LINK_TX_ERRORS);
-	nic->rx_dropped = rtnl_link_get_stat(link, RTNL_LINK_RX_DROPPED);
-	nic->tx_dropped = rtnl_link_get_stat(link, RTNL_LINK_TX_DROPPED);
+#define READ(member, word) nic->member = rtnl_link_get_stat(link, RTNL_LINK_##word);
+	NM_NIC_COUNTERS(READ)
+#undef READ
 }
 
 static bool is_idle(const struct nm_nic *nic)
 {
-	return !(nic->rx_bytes | nic->tx_bytes | nic->rx_packets | nic->tx_packets |
-		 nic->rx_errors | nic->tx_errors | nic->rx_dropped | nic->tx_dropped);
+#define OR(member, word) | nic->member
+	return !(0 NM_NIC_COUNTERS(OR));
+#undef OR
 }
 
 static int read_cache(struct nl_sock *sock, struct nm_nic *nics, size_t *ret_count)

@@ -27,6 +27,7 @@ src_libnm_host_la_SOURCES = \
 	src/host/syscalls.h \
 	src/host/usage.c \
 	src/host/usage.h \
+	src/host/usage_fields.c \
 	src/host/usage_priv.h
 src_libnm_host_la_CFLAGS = $(ROOM_CFLAGS)
 src_libnm_host_la_CPPFLAGS = $(AM_CPPFLAGS) $(NL_CFLAGS)

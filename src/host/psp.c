@@ -229,16 +229,9 @@ static void read_stats(struct nlmsghdr *header, void *arg)
 
 	if (genlmsg_parse(header, 0, attrs, STATS_MAX, NULL) < 0)
 		return;
-	*stats = (struct nm_psp_stats){.key_rotations = uint_of(attrs[STATS_KEY_ROTATIONS]),
-				       .stale_events = uint_of(attrs[STATS_STALE_EVENTS]),
-				       .rx_packets = uint_of(attrs[STATS_RX_PACKETS]),
-				       .rx_bytes = uint_of(attrs[STATS_RX_BYTES]),
-				       .rx_auth_fail = uint_of(attrs[STATS_RX_AUTH_FAIL]),
-				       .rx_error = uint_of(attrs[STATS_RX_ERROR]),
-				       .rx_bad = uint_of(attrs[STATS_RX_BAD]),
-				       .tx_packets = uint_of(attrs[STATS_TX_PACKETS]),
-				       .tx_bytes = uint_of(attrs[STATS_TX_BYTES]),
-				       .tx_error = uint_of(attrs[STATS_TX_ERROR])};
+#define READ(member, word, ...) stats->member = uint_of(attrs[STATS_##word]);
+	NM_PSP_COUNTERS(READ)
+#undef READ
 }
 
 int nm_psp_stats(struct nm_psp *psp, uint32_t device, struct nm_psp_stats *ret_stats)

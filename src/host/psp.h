@@ -37,10 +37,24 @@ struct nm_psp_device {
 	uint32_t takes; /* those that it accepts on receive: an administrator chooses */
 };
 
+/* What a device counts: X(member, the word of psp.yaml in capitals, what it is). */
+#define NM_PSP_COUNTERS(X)                                                                         \
+	X(key_rotations, KEY_ROTATIONS, NULL)                                                      \
+	X(stale_events, STALE_EVENTS,                                                              \
+	  "Connections that were open when their keys expired, with the second rotation.")         \
+	X(rx_packets, RX_PACKETS, NULL)                                                            \
+	X(rx_bytes, RX_BYTES, "Of TCP headers and what follows them.")                             \
+	X(rx_auth_fail, RX_AUTH_FAIL, NULL)                                                        \
+	X(rx_error, RX_ERROR, NULL)                                                                \
+	X(rx_bad, RX_BAD, NULL)                                                                    \
+	X(tx_packets, TX_PACKETS, NULL)                                                            \
+	X(tx_bytes, TX_BYTES, "Of TCP headers and what follows them.")                             \
+	X(tx_error, TX_ERROR, NULL)
+
 struct nm_psp_stats {
-	uint64_t key_rotations, stale_events;
-	uint64_t rx_packets, rx_bytes, rx_auth_fail, rx_error, rx_bad;
-	uint64_t tx_packets, tx_bytes, tx_error;
+#define NM_PSP_MEMBER(member, ...) uint64_t member;
+	NM_PSP_COUNTERS(NM_PSP_MEMBER)
+#undef NM_PSP_MEMBER
 };
 
 /* A netlink socket of the caller's network namespace; used by one thread at a time. */

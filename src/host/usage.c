@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads what this host and this process have used, and takes differences of two readings. */
 #include "host/usage.h"
 
 #include <errno.h>
@@ -64,27 +65,40 @@ static void read_softirqs(struct nm_usage *u, char *text)
 			 why_not(n, r));
 }
 
+/* The counters that stand in the lines of these groups of a file. 0, or -1 with the reason. */
+static int read_tcp_file(struct nm_usage *u, const char *file, const char *group, char *text)
+{
+	static const struct {
+		const char *group, *word;
+		size_t offset;
+	} counters[] = {
+#define COUNTER(member, group_, word_, ...)                                                        \
+	{group_, word_, offsetof(struct nm_tcp_counters, member)},
+		NM_TCP_COUNTERS(COUNTER)
+#undef COUNTER
+	};
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/self/net/%s", file);
+	long n = nm_procfile_read(path, text, PROC_TEXT);
+	int r = n < 0 ? -1 : 0;
+
+	for (size_t i = 0; r == 0 && i < sizeof counters / sizeof *counters; i++) {
+		uint64_t *to = (uint64_t *)((char *)&u->tcp + counters[i].offset);
+
+		if (strcmp(counters[i].group, group) == 0)
+			r = host__parse_snmp(text, group, counters[i].word, to);
+	}
+	if (r < 0)
+		snprintf(u->tcp_why, sizeof u->tcp_why, "/proc/net/%s: %s", file,
+			 n < 0 ? strerror((int)-n) : "unknown form");
+	return r;
+}
+
 static void read_tcp(struct nm_usage *u, char *text)
 {
-	struct nm_tcp_counters *tcp = &u->tcp;
-	long n = nm_procfile_read("/proc/self/net/snmp", text, PROC_TEXT);
-
-	if (n < 0 || host__parse_snmp(text, "Tcp", "InSegs", &tcp->segs_in) < 0 ||
-	    host__parse_snmp(text, "Tcp", "OutSegs", &tcp->segs_out) < 0 ||
-	    host__parse_snmp(text, "Tcp", "RetransSegs", &tcp->retrans_segs) < 0 ||
-	    host__parse_snmp(text, "Tcp", "OutRsts", &tcp->out_rsts) < 0) {
-		snprintf(u->tcp_why, sizeof u->tcp_why, "/proc/net/snmp: %s",
-			 n < 0 ? strerror((int)-n) : "unknown form");
-		return;
-	}
-	n = nm_procfile_read("/proc/self/net/netstat", text, PROC_TEXT);
-	if (n < 0 ||
-	    host__parse_snmp(text, "TcpExt", "ListenOverflows", &tcp->listen_overflows) < 0) {
-		snprintf(u->tcp_why, sizeof u->tcp_why, "/proc/net/netstat: %s",
-			 n < 0 ? strerror((int)-n) : "unknown form");
-		return;
-	}
-	u->has_tcp = true;
+	u->has_tcp = read_tcp_file(u, "snmp", "Tcp", text) == 0 &&
+		     read_tcp_file(u, "netstat", "TcpExt", text) == 0;
 }
 
 static uint64_t timeval_ns(const struct timeval *t)
@@ -173,20 +187,6 @@ static uint64_t grown(uint64_t before, uint64_t after)
 	return after > before ? after - before : 0;
 }
 
-static void cpu_delta(const struct nm_cpu_times *b, const struct nm_cpu_times *a,
-		      struct nm_cpu_times *d)
-{
-	*d = (struct nm_cpu_times){.user_ns = grown(b->user_ns, a->user_ns),
-				   .nice_ns = grown(b->nice_ns, a->nice_ns),
-				   .system_ns = grown(b->system_ns, a->system_ns),
-				   .idle_ns = grown(b->idle_ns, a->idle_ns),
-				   .iowait_ns = grown(b->iowait_ns, a->iowait_ns),
-				   .irq_ns = grown(b->irq_ns, a->irq_ns),
-				   .softirq_ns = grown(b->softirq_ns, a->softirq_ns),
-				   .steal_ns = grown(b->steal_ns, a->steal_ns),
-				   .n_cpus = a->n_cpus};
-}
-
 /* The kernel adds up counters that have 32 bits on each CPU, and begin at 0 again. */
 static uint64_t counted(uint64_t before, uint64_t after)
 {
@@ -207,28 +207,6 @@ static void interrupts_delta(const struct nm_usage *b, const struct nm_usage *a,
 		d->softirqs.kinds[i] = counted(softirqs->kinds[i], a->softirqs.kinds[i]);
 }
 
-static void process_delta(const struct nm_rusage *b, const struct nm_rusage *a, struct nm_rusage *d)
-{
-	*d = (struct nm_rusage){.utime_ns = grown(b->utime_ns, a->utime_ns),
-				.stime_ns = grown(b->stime_ns, a->stime_ns),
-				.maxrss_kb = a->maxrss_kb,
-				.minflt = grown(b->minflt, a->minflt),
-				.majflt = grown(b->majflt, a->majflt),
-				.nvcsw = grown(b->nvcsw, a->nvcsw),
-				.nivcsw = grown(b->nivcsw, a->nivcsw)};
-}
-
-static void tcp_delta(const struct nm_tcp_counters *b, const struct nm_tcp_counters *a,
-		      struct nm_tcp_counters *d)
-{
-	*d = (struct nm_tcp_counters){.segs_in = grown(b->segs_in, a->segs_in),
-				      .segs_out = grown(b->segs_out, a->segs_out),
-				      .retrans_segs = grown(b->retrans_segs, a->retrans_segs),
-				      .out_rsts = grown(b->out_rsts, a->out_rsts),
-				      .listen_overflows =
-					      grown(b->listen_overflows, a->listen_overflows)};
-}
-
 static const struct nm_nic *find_nic(const struct nm_usage *usage, const char *name)
 {
 	for (size_t i = 0; i < usage->n_nics; i++)
@@ -237,39 +215,12 @@ static const struct nm_nic *find_nic(const struct nm_usage *usage, const char *n
 	return NULL;
 }
 
-static void nic_delta(const struct nm_nic *before, struct nm_nic *nic)
-{
-	nic->rx_bytes = grown(before->rx_bytes, nic->rx_bytes);
-	nic->tx_bytes = grown(before->tx_bytes, nic->tx_bytes);
-	nic->rx_packets = grown(before->rx_packets, nic->rx_packets);
-	nic->tx_packets = grown(before->tx_packets, nic->tx_packets);
-	nic->rx_errors = grown(before->rx_errors, nic->rx_errors);
-	nic->tx_errors = grown(before->tx_errors, nic->tx_errors);
-	nic->rx_dropped = grown(before->rx_dropped, nic->rx_dropped);
-	nic->tx_dropped = grown(before->tx_dropped, nic->tx_dropped);
-}
-
 static void psp_delta(const struct nm_usage *before, struct nm_psp_usage *device)
 {
-	const struct nm_psp_stats *b = NULL, *a = &device->stats;
-
 	for (size_t i = 0; i < before->n_psp; i++)
 		if (before->psp[i].id == device->id)
-			b = &before->psp[i].stats;
-	if (!b)
-		return;
-	device->stats = (struct nm_psp_stats){
-		.key_rotations = grown(b->key_rotations, a->key_rotations),
-		.stale_events = grown(b->stale_events, a->stale_events),
-		.rx_packets = grown(b->rx_packets, a->rx_packets),
-		.rx_bytes = grown(b->rx_bytes, a->rx_bytes),
-		.rx_auth_fail = grown(b->rx_auth_fail, a->rx_auth_fail),
-		.rx_error = grown(b->rx_error, a->rx_error),
-		.rx_bad = grown(b->rx_bad, a->rx_bad),
-		.tx_packets = grown(b->tx_packets, a->tx_packets),
-		.tx_bytes = grown(b->tx_bytes, a->tx_bytes),
-		.tx_error = grown(b->tx_error, a->tx_error),
-	};
+			nm_fields_subtract(nm_psp_fields, &before->psp[i].stats, &device->stats,
+					   &device->stats);
 }
 
 /* The reason of the earlier reading, if that is where it was missing. */
@@ -308,9 +259,10 @@ void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 		 sizeof delta.softirqs_why);
 	keep_why(before->has_tcp, before->tcp_why, delta.tcp_why, sizeof delta.tcp_why);
 	keep_why(before->has_nics, before->nics_why, delta.nics_why, sizeof delta.nics_why);
-	delta.cpu = (struct nm_cpu_times){.n_cpus = 0};
 	if (delta.has_cpu)
-		cpu_delta(&before->cpu, &after->cpu, &delta.cpu);
+		nm_fields_subtract(nm_cpu_fields, &before->cpu, &after->cpu, &delta.cpu);
+	else
+		delta.cpu = (struct nm_cpu_times){.n_cpus = 0};
 	if (delta.has_cpu && is_too_short(&delta.cpu)) {
 		delta.has_cpu = false;
 		snprintf(delta.cpu_why, sizeof delta.cpu_why,
@@ -322,13 +274,13 @@ void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 	for (size_t i = 0; i < delta.n_psp; i++)
 		psp_delta(before, &delta.psp[i]);
 	interrupts_delta(before, after, &delta);
-	process_delta(&before->process, &after->process, &delta.process);
-	tcp_delta(&before->tcp, &after->tcp, &delta.tcp);
+	nm_fields_subtract(nm_rusage_fields, &before->process, &after->process, &delta.process);
+	nm_fields_subtract(nm_tcp_counter_fields, &before->tcp, &after->tcp, &delta.tcp);
 	for (size_t i = 0; i < delta.n_nics; i++) {
 		const struct nm_nic *old = find_nic(before, delta.nics[i].name);
 
 		if (old)
-			nic_delta(old, &delta.nics[i]);
+			nm_fields_subtract(nm_nic_fields, old, &delta.nics[i], &delta.nics[i]);
 	}
 	*ret_delta = delta;
 }

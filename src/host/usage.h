@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/field.h"
 #include "host/psp.h"
 
 /* Whole-machine CPU time from /proc/stat, ns summed over CPUs. */
@@ -57,16 +58,38 @@ struct nm_rusage {
 	uint64_t maxrss_kb, minflt, majflt, nvcsw, nivcsw;
 };
 
+/* What an interface counts: X(member, the kernel's word behind RTNL_LINK_). One line is all that a
+ * new one takes. */
+#define NM_NIC_COUNTERS(X)                                                                         \
+	X(rx_bytes, RX_BYTES)                                                                      \
+	X(tx_bytes, TX_BYTES)                                                                      \
+	X(rx_packets, RX_PACKETS)                                                                  \
+	X(tx_packets, TX_PACKETS)                                                                  \
+	X(rx_errors, RX_ERRORS)                                                                    \
+	X(tx_errors, TX_ERRORS)                                                                    \
+	X(rx_dropped, RX_DROPPED)                                                                  \
+	X(tx_dropped, TX_DROPPED)
+
+#define NM_USAGE_MEMBER(member, ...) uint64_t member;
 struct nm_nic {
 	char name[32];
-	uint64_t rx_bytes, tx_bytes, rx_packets, tx_packets, rx_errors, tx_errors, rx_dropped,
-		tx_dropped;
+	NM_NIC_COUNTERS(NM_USAGE_MEMBER)
 };
 
-/* Host-wide TCP counters of /proc/net/snmp and netstat for this network namespace. */
+/* Host-wide TCP counters of this network namespace: X(member, group and word of the kernel in
+ * /proc/net/snmp, or of TcpExt in /proc/net/netstat, what results call it). One line is all that a
+ * new one takes. */
+#define NM_TCP_COUNTERS(X)                                                                         \
+	X(segs_in, "Tcp", "InSegs", "segments_received")                                           \
+	X(segs_out, "Tcp", "OutSegs", "segments_sent")                                             \
+	X(retrans_segs, "Tcp", "RetransSegs", "retransmitted_segments")                            \
+	X(out_rsts, "Tcp", "OutRsts", "resets_sent")                                               \
+	X(listen_overflows, "TcpExt", "ListenOverflows", "listen_overflows")
+
 struct nm_tcp_counters {
-	uint64_t segs_in, segs_out, retrans_segs, out_rsts, listen_overflows;
+	NM_TCP_COUNTERS(NM_USAGE_MEMBER)
 };
+#undef NM_USAGE_MEMBER
 
 /* What the PSP device of an interface has counted. */
 struct nm_psp_usage {
@@ -92,6 +115,10 @@ struct nm_usage {
 	size_t n_psp; /* devices; 0 too where the kernel has no PSP */
 	struct nm_psp_usage psp[NM_PSP_MAX_DEVICES];
 };
+
+/* The members of the structs above, in the order of the control protocol. */
+extern const struct nm_field nm_cpu_fields[], nm_interrupt_fields[], nm_softirq_fields[],
+	nm_rusage_fields[], nm_nic_fields[], nm_tcp_counter_fields[], nm_psp_fields[];
 
 /* Reads all; what cannot be read says why. Never fails as a whole. Not for the hot path (opens
  * files, netlink). */

@@ -8,19 +8,22 @@ static json_t *facts_json(const struct nm_host_facts *facts)
 {
 	json_t *object = json_object();
 
-	for (const struct nm_host_text *text = nm_host_texts; text->name; text++)
-		(void)json_object_set_new(object, text->name,
-					  nm_json_known(nm_host_text(facts, text)));
-	return nm_json_join(
-		object,
-		json_pack("{s:o, s:o, s:o}", "cpus",
-			  facts->n_cpus ? nm_json_count(facts->n_cpus) : json_null(),
-			  "memory_bytes",
-			  facts->memory_bytes ? nm_json_count(facts->memory_bytes) : json_null(),
-			  "cpu_latency_limit_us",
-			  facts->cpu_latency_limit_us >= 0
-				  ? nm_json_count((uint64_t)facts->cpu_latency_limit_us)
-				  : json_null()));
+	for (const struct nm_field *field = nm_host_facts_fields; field->name; field++) {
+		const void *at = (const char *)facts + field->offset;
+		json_t *value = field->type == NM_FIELD_CHARS ? nm_json_known(at)
+				: field->type == NM_FIELD_I64 && *(const int64_t *)at < 0
+					? json_null()
+				: field->type == NM_FIELD_I64
+					? nm_json_count((uint64_t) * (const int64_t *)at)
+				: field->type == NM_FIELD_U64 && *(const uint64_t *)at
+					? nm_json_count(*(const uint64_t *)at)
+				: field->type == NM_FIELD_U32 && *(const uint32_t *)at
+					? nm_json_count(*(const uint32_t *)at)
+					: json_null();
+
+		(void)json_object_set_new(object, field->figure, value);
+	}
+	return object;
 }
 
 static json_t *counts_json(const struct nm_counts *counts)

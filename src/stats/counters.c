@@ -1,23 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sums of what workers count, and the table that carries the counters to other rooms. */
 #include "stats/counters.h"
+
+const struct nm_field nm_counts_fields[] = {
+#define FIELD(member, in_results, what)                                                            \
+	NM_FIELD(U64, struct nm_counts, member, .figure = in_results, .doc = what),
+	NM_COUNTERS(FIELD)
+#undef FIELD
+		NM_FIELD_END,
+};
 
 void nm_counts_collect(struct nm_counts *into, const struct nm_counters *from)
 {
-#define COLLECT(name) into->name += nm_counter_read(&from->name);
+#define COLLECT(name, ...) into->name += nm_counter_read(&from->name);
 	NM_COUNTERS(COLLECT)
 #undef COLLECT
 }
 
 void nm_counts_add(struct nm_counts *into, const struct nm_counts *from)
 {
-#define ADD(name) into->name += from->name;
+#define ADD(name, ...) into->name += from->name;
 	NM_COUNTERS(ADD)
 #undef ADD
 }
 
 void nm_counts_subtract(struct nm_counts *into, const struct nm_counts *earlier)
 {
-#define SUBTRACT(name) into->name -= earlier->name;
+#define SUBTRACT(name, ...) into->name -= earlier->name;
 	NM_COUNTERS(SUBTRACT)
 #undef SUBTRACT
 }

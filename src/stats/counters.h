@@ -7,56 +7,61 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/field.h"
+
 /* Messages over unreliable transports have a number if they have at least so many bytes. */
 #define NM_NUMBERED_BYTES 8u
 
-/* All counters, in the order of the control protocol. iterations: passes of the transaction that
- * came to their end; unanswered: others, in which a wait for what may be lost ended by its limit.
- * errors: flowops that failed. timeouts: waits given up; over reliable transports they are errors
- * too. messages_sent to duplicates are kept over unreliable transports only; late: answers to what
- * had been given up, not taken. fastopens: closed connections whose first packet had data.
- * zerocopy_sends, zerocopy_copied: sends without a copy that have been completed, and those of them
- * for which the kernel has made one after all. bytes_mapped: received without a copy. skipped:
- * numbers of messages that were not there when a later one came; reordered are those that came
- * after all. message_bytes: of bytes_received, those of messages_received; unnumbered: those of
- * them that are too short for a number. jitters, jitter_ns: how often the jitter of a connection
- * has been estimated anew, and the sum of these estimates. */
+/* All counters: X(member, what results call it or NULL, what it is). A line here is all that a new
+ * one takes: it is counted by nm_counter_add(), summed up, sent by slaves, and shown by results in
+ * `counts` and in their schema. The order is that of the control protocol. Those from messages_sent
+ * to duplicates are kept over unreliable transports only. */
 #define NM_COUNTERS(X)                                                                             \
-	X(iterations)                                                                              \
-	X(bytes_sent)                                                                              \
-	X(bytes_received)                                                                          \
-	X(connects)                                                                                \
-	X(accepts)                                                                                 \
-	X(errors)                                                                                  \
-	X(timeouts)                                                                                \
-	X(messages_sent)                                                                           \
-	X(messages_received)                                                                       \
-	X(late)                                                                                    \
-	X(reordered)                                                                               \
-	X(duplicates)                                                                              \
-	X(fastopens)                                                                               \
-	X(zerocopy_sends)                                                                          \
-	X(zerocopy_copied)                                                                         \
-	X(bytes_mapped)                                                                            \
-	X(skipped)                                                                                 \
-	X(jitters)                                                                                 \
-	X(jitter_ns)                                                                               \
-	X(unanswered)                                                                              \
-	X(message_bytes)                                                                           \
-	X(unnumbered)
+	X(iterations, "transactions", "Passes of transactions that came to their end.")            \
+	X(bytes_sent, "bytes_sent", "Bytes of messages that the kernel has taken.")                \
+	X(bytes_received, "bytes_received", "Bytes of messages that the kernel has handed over.")  \
+	X(connects, "connects", "Connections opened.")                                             \
+	X(accepts, "accepts", "Connections accepted.")                                             \
+	X(errors, "errors", "Flowops that have failed.")                                           \
+	X(timeouts, NULL, "Waits given up; over reliable transports they are errors too.")         \
+	X(messages_sent, NULL, "Datagrams sent.")                                                  \
+	X(messages_received, NULL, "Datagrams received, with duplicates.")                         \
+	X(late, NULL, "Answers to requests that had been given up; received, but not taken.")      \
+	X(reordered, NULL, "Datagrams received after one that was sent later.")                    \
+	X(duplicates, NULL, "Datagrams received again.")                                           \
+	X(fastopens, "fastopens",                                                                  \
+	  "With tcp_fastopen: connections, closed by now, whose first packet had data that was "   \
+	  "taken.")                                                                                \
+	X(zerocopy_sends, "zerocopy_sends",                                                        \
+	  "With zerocopy: sends that the kernel has told to be complete.")                         \
+	X(zerocopy_copied, "zerocopy_copied",                                                      \
+	  "Those of them for which the kernel has made a copy after all.")                         \
+	X(bytes_mapped, "bytes_mapped",                                                            \
+	  "With rx_zerocopy: bytes received by mapping pages; the others were copied.")            \
+	X(skipped, NULL,                                                                           \
+	  "Numbers of datagrams that were not there when a later one came; reordered are those "   \
+	  "that came after all.")                                                                  \
+	X(jitters, NULL, "How often the jitter of a connection has been estimated anew.")          \
+	X(jitter_ns, NULL, "The sum of these estimates.")                                          \
+	X(unanswered, NULL, "Passes in which a wait for an answer ended by its limit.")            \
+	X(message_bytes, NULL, "Of bytes_received, those of messages_received.")                   \
+	X(unnumbered, NULL, "Datagrams received that are too short for a number.")
 
-#define NM_COUNTER_FIELD(name) _Atomic uint64_t name;
+#define NM_COUNTER_FIELD(name, ...) _Atomic uint64_t name;
 struct nm_counters {
 	NM_COUNTERS(NM_COUNTER_FIELD)
 };
 #undef NM_COUNTER_FIELD
 
 /* A plain copy, merged over workers. */
-#define NM_COUNT_FIELD(name) uint64_t name;
+#define NM_COUNT_FIELD(name, ...) uint64_t name;
 struct nm_counts {
 	NM_COUNTERS(NM_COUNT_FIELD)
 };
 #undef NM_COUNT_FIELD
+
+/* Of struct nm_counts. */
+extern const struct nm_field nm_counts_fields[];
 
 /* Adds without a locked instruction: only the owning worker writes. */
 static inline void nm_counter_add(_Atomic uint64_t *counter, uint64_t n)

@@ -102,12 +102,16 @@ CONTROL_TESTS = \
 	tests/unit/control/test_address \
 	tests/unit/control/test_heartbeat \
 	tests/unit/control/test_frame \
+	tests/unit/control/test_golden \
 	tests/unit/control/test_message \
 	tests/unit/control/test_slots \
 	tests/unit/control/test_resolve \
 	tests/unit/control/test_results
 $(CONTROL_TESTS): LDADD = $(CHECK_LIBS) $(CONTROL_LIBS)
 $(CONTROL_TESTS): $(filter %.la,$(CONTROL_LIBS))
+tests_unit_control_test_golden_SOURCES = \
+	tests/unit/control/test_golden.c \
+	tests/unit/control/golden.h
 tests_unit_control_test_message_SOURCES = \
 	tests/unit/control/test_message.c \
 	tests/unit/control/json_text.h

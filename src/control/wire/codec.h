@@ -12,6 +12,8 @@
 
 #include <jansson.h>
 
+#include "control/wire/fields.h"
+#include "control/wire/message.h"
 #include "engine/detail.h"
 #include "engine/engine.h"
 #include "host/facts.h"
@@ -24,6 +26,14 @@
 /* Longest texts taken from a peer. */
 #define NM_WIRE_MAX_NAME 255
 #define NM_WIRE_MAX_TEXT 4095
+
+/* The table of each body: what is sent, taken and documented. */
+#define NM_MESSAGE(name, word, sender, states, body)                                               \
+	extern const struct nm_field nm_##body##_fields[];
+#include "control/wire/messages.def"
+#undef NM_MESSAGE
+/* The table of the body of such a message. */
+const struct nm_field *nm_message_fields(enum nm_message_type type);
 
 /* --- setting up (codec_setup.c) --- */
 
@@ -134,7 +144,8 @@ json_t *nm_interval_pack(const struct nm_host_interval *row);
 int nm_interval_unpack(json_t *body, uint32_t n_phases, struct nm_host_interval *ret);
 
 struct nm_msg_result {
-	struct nm_counts *groups; /* n_groups of the plan; all phases of each */
+	struct nm_counts *groups; /* all phases of each group; borrowed */
+	size_t n_groups;	  /* of the plan; set by pack and unpack */
 	struct nm_conn_report connections;
 	bool has_usage;
 	struct nm_usage usage;
@@ -143,7 +154,7 @@ struct nm_msg_result {
 	struct nm_host_window window;
 	json_t *report; /* pack takes it, unpack borrows it from the body; NULL: none */
 };
-json_t *nm_result_pack(const struct nm_msg_result *result, size_t n_groups);
+json_t *nm_result_pack(struct nm_msg_result *result, size_t n_groups);
 /* ret->groups must hold n_groups. */
 int nm_result_unpack(json_t *body, size_t n_groups, struct nm_msg_result *ret);
 
@@ -168,22 +179,5 @@ json_t *nm_report_pack(const struct nm_engine *engine, const struct nm_plan *pla
 /* The plan is that of the host. *ret is owned; NULL after an error, -EPROTO or -ENOMEM. */
 int nm_report_unpack(json_t *body, const struct nm_plan *plan,
 		     const struct nm_percentiles *percentiles, struct nm_host_report **ret);
-json_t *nm_perf_pack(const struct nm_perf_values *values);
-int nm_perf_unpack(const json_t *list, struct nm_perf_values *ret);
-
-/* --- pieces, shared by the above (codec.c) --- */
-
-/* A string of any bytes: what is not UTF-8 becomes "?". */
-json_t *nm_text_pack(const char *text);
-/* A string of at most max bytes. */
-int nm_text_unpack(const json_t *value, size_t max, const char **ret_text);
-int nm_text_copy(const json_t *value, char *to, size_t size);
-/* A whole number of 0..max. */
-int nm_u64_unpack(const json_t *value, uint64_t max, uint64_t *ret);
-int nm_u32_unpack(const json_t *value, uint32_t max, uint32_t *ret);
-json_t *nm_u64s_pack(const uint64_t *values, size_t count);
-int nm_u64s_unpack(const json_t *list, uint64_t *ret_values, size_t count);
-json_t *nm_counts_pack(const struct nm_counts *counts);
-int nm_counts_unpack(const json_t *list, struct nm_counts *ret);
 
 #endif

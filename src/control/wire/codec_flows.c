@@ -1,200 +1,199 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples of flows and connections on the wire: long lists of numbers, so many for each. */
+/* Samples of flows and connections: long lists of numbers, so many for each, as there may be
+ * many. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "control/wire/codec.h"
 #include "control/wire/rows.h"
 
-#define N_COUNTS 4
-#define N_FLOW	 (2 + 2 * N_COUNTS)    /* group, flow, total, delta */
-#define N_TCP	 (4 + NM_TCP_N_FIELDS) /* group, flow, slot, time, values */
-#define N_USAGE	 7
+#define FLOW(kind, member, name_)                                                                  \
+	{                                                                                          \
+		.name = name_, .type = NM_FIELD_##kind,                                            \
+		.offset = offsetof(struct nm_flow_row, member)                                     \
+	}
 
-static int append(json_t *list, uint64_t value)
-{
-	if (value > INT64_MAX)
-		value = INT64_MAX;
-	return json_array_append_new(list, json_integer((json_int_t)value)) < 0 ? -ENOMEM : 0;
-}
+static const struct nm_field flow_row_fields[] = {
+	FLOW(U32, group, "group"),
+	FLOW(U32, flow, "flow"),
+	FLOW(U64, total.passes, "passes"),
+	FLOW(U64, total.bytes_sent, "bytes_sent"),
+	FLOW(U64, total.bytes_received, "bytes_received"),
+	FLOW(U64, total.errors, "errors"),
+	FLOW(U64, delta.passes, "new_passes"),
+	FLOW(U64, delta.bytes_sent, "new_bytes_sent"),
+	FLOW(U64, delta.bytes_received, "new_bytes_received"),
+	FLOW(U64, delta.errors, "new_errors"),
+	NM_FIELD_END,
+};
 
-static int append_counts(json_t *list, const struct nm_flow_counts *counts)
-{
-	const uint64_t values[N_COUNTS] = {counts->passes, counts->bytes_sent,
-					   counts->bytes_received, counts->errors};
-	int error = 0;
+enum {
+#define INDEX(name, member) TCP_##name,
+	NM_TCP_FIELDS(INDEX)
+#undef INDEX
+};
 
-	for (size_t i = 0; !error && i < N_COUNTS; i++)
-		error = append(list, values[i]);
-	return error;
-}
+static const struct nm_field tcp_row_fields[] = {
+	NM_FIELD(U32, struct nm_tcp_sample, group),
+	NM_FIELD(U32, struct nm_tcp_sample, flow),
+	NM_FIELD(U32, struct nm_tcp_sample, slot, .max = NM_PLAN_MAX_CONNS - 1,
+		 .doc = "Place among the flow's connections."),
+	NM_FIELD(U64, struct nm_tcp_sample, at_ns),
+#define VALUE(name_, member)                                                                       \
+	{.name = #name_,                                                                           \
+	 .type = NM_FIELD_U64,                                                                     \
+	 .offset = offsetof(struct nm_tcp_sample, values[TCP_##name_])},
+	NM_TCP_FIELDS(VALUE)
+#undef VALUE
+		NM_FIELD_END,
+};
 
-static json_t *or_nothing(json_t *list, int error)
-{
-	if (!error)
-		return list;
-	json_decref(list);
-	return NULL;
-}
+/* The rows stand in one list without limits between them. */
+struct flows_body {
+	struct nm_flow_rows rows;
+	json_t *flows;
+};
 
-static json_t *pack_flow_rows(const struct nm_flow_rows *rows)
+const struct nm_field nm_flows_fields[] = {
+	{.name = "phase", .type = NM_FIELD_U32, .offset = offsetof(struct flows_body, rows.phase)},
+	{.name = "at_ns",
+	 .type = NM_FIELD_U64,
+	 .offset = offsetof(struct flows_body, rows.at_ns),
+	 .doc = "By the clock of the slave."},
+	{.name = "seconds",
+	 .type = NM_FIELD_REAL,
+	 .offset = offsetof(struct flows_body, rows.seconds),
+	 .doc = "Since the message before."},
+	{.name = "usage",
+	 .type = NM_FIELD_ROW,
+	 .fields = nm_rusage_fields,
+	 .offset = offsetof(struct flows_body, rows.usage),
+	 .doc = "Of the process, since it began."},
+	NM_FIELD(
+		VALUE, struct flows_body, flows, .fields = flow_row_fields,
+		.doc = "One list with these numbers of each flow, one flow after the other: in the "
+		       "phase so far, and since the message before."),
+	NM_FIELD_END,
+};
+
+struct tcp_body {
+	uint32_t phase;
+	json_t *connections;
+};
+
+const struct nm_field nm_tcp_info_fields[] = {
+	NM_FIELD(U32, struct tcp_body, phase),
+	NM_FIELD(VALUE, struct tcp_body, connections, .fields = tcp_row_fields,
+		 .doc = "One list with these numbers of each connection, one connection after the "
+			"other."),
+	NM_FIELD_END,
+};
+
+static json_t *pack_rows(const struct nm_field *fields, const void *rows, size_t size, size_t count)
 {
 	json_t *list = json_array();
 	int error = list ? 0 : -ENOMEM;
 
-	for (size_t i = 0; !error && i < rows->count; i++) {
-		const struct nm_flow_row *row = &rows->rows[i];
+	for (size_t i = 0; !error && i < count; i++)
+		error = nm_fields_append(list, fields, (const char *)rows + i * size);
+	return nm_list_or_nothing(list, error);
+}
 
-		error = append(list, row->group);
-		if (!error)
-			error = append(list, row->flow);
-		if (!error)
-			error = append_counts(list, &row->total);
-		if (!error)
-			error = append_counts(list, &row->delta);
+/* *ret_rows is owned, and has room for one more. */
+static int unpack_rows(const struct nm_field *fields, const json_t *list, size_t size, size_t most,
+		       void **ret_rows, size_t *ret_count)
+{
+	size_t n_fields = nm_fields_count(fields), count = json_array_size(list) / n_fields, at = 0;
+
+	if (!json_is_array(list) || json_array_size(list) % n_fields || count > most)
+		return -EPROTO;
+	char *rows = calloc(count + 1, size);
+	int error = rows ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !error && i < count; i++)
+		error = nm_fields_take(list, &at, fields, rows + i * size);
+	if (error) {
+		free(rows);
+		return error;
 	}
-	return or_nothing(list, error);
+	*ret_rows = rows;
+	*ret_count = count;
+	return 0;
+}
+
+static bool is_of_plan(const struct nm_plan *plan, uint32_t group, uint32_t flow)
+{
+	return group < plan->n_groups && flow < plan->groups[group].n_flows;
 }
 
 json_t *nm_flows_pack(const struct nm_flow_rows *rows)
 {
-	const struct nm_rusage *usage = &rows->usage;
-	const uint64_t values[N_USAGE] = {usage->utime_ns, usage->stime_ns, usage->maxrss_kb,
-					  usage->minflt,   usage->majflt,   usage->nvcsw,
-					  usage->nivcsw};
+	const struct flows_body body = {
+		.rows = *rows,
+		.flows = pack_rows(flow_row_fields, rows->rows, sizeof *rows->rows, rows->count),
+	};
 
-	return json_pack("{s:I,s:I,s:f,s:o,s:o}", "phase", (json_int_t)rows->phase, "at_ns",
-			 (json_int_t)rows->at_ns, "seconds", rows->seconds, "usage",
-			 nm_u64s_pack(values, N_USAGE), "flows", pack_flow_rows(rows));
-}
-
-/* `count` numbers from `*at` on, which moves behind them. */
-static int take(const json_t *list, size_t *at, uint64_t *values, size_t count)
-{
-	int error = 0;
-
-	for (size_t i = 0; !error && i < count; i++)
-		error = nm_u64_unpack(json_array_get(list, (*at)++), INT64_MAX, &values[i]);
-	return error;
-}
-
-/* Group and flow must be of the plan. */
-static int take_place(const json_t *list, size_t *at, const struct nm_plan *plan,
-		      uint32_t *ret_group, uint32_t *ret_flow)
-{
-	uint64_t place[2];
-
-	if (take(list, at, place, 2) || place[0] >= plan->n_groups ||
-	    place[1] >= plan->groups[place[0]].n_flows)
-		return -EPROTO;
-	*ret_group = (uint32_t)place[0];
-	*ret_flow = (uint32_t)place[1];
-	return 0;
-}
-
-static int unpack_flow(const json_t *list, size_t *at, const struct nm_plan *plan,
-		       struct nm_flow_row *ret)
-{
-	uint64_t v[2 * N_COUNTS];
-
-	*ret = (struct nm_flow_row){.has_latency = false};
-	if (take_place(list, at, plan, &ret->group, &ret->flow) || take(list, at, v, 2 * N_COUNTS))
-		return -EPROTO;
-	ret->total = (struct nm_flow_counts){v[0], v[1], v[2], v[3]};
-	ret->delta = (struct nm_flow_counts){v[4], v[5], v[6], v[7]};
-	return 0;
-}
-
-/* How many records of `size` numbers the list has; at most `most`. */
-static int count_records(const json_t *list, size_t size, size_t most, size_t *ret_count)
-{
-	*ret_count = json_array_size(list) / size;
-	return !json_is_array(list) || json_array_size(list) % size || *ret_count > most ? -EPROTO
-											 : 0;
+	return nm_fields_pack(nm_flows_fields, &body);
 }
 
 int nm_flows_unpack(json_t *body, const struct nm_plan *plan, struct nm_flow_rows *ret,
 		    struct nm_flow_row **ret_rows)
 {
-	json_t *phase, *at, *usage, *flows;
-	uint64_t of_usage[N_USAGE];
-	size_t position = 0;
+	struct flows_body flows = {.flows = NULL};
+	void *room = NULL;
 
 	*ret = (struct nm_flow_rows){.count = 0};
 	*ret_rows = NULL;
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:F,s:o,s:o}", "phase", &phase,
-			   "at_ns", &at, "seconds", &ret->seconds, "usage", &usage, "flows",
-			   &flows) < 0 ||
-	    plan->n_phases == 0 || nm_u32_unpack(phase, plan->n_phases - 1, &ret->phase) ||
-	    nm_u64_unpack(at, INT64_MAX, &ret->at_ns) || nm_u64s_unpack(usage, of_usage, N_USAGE) ||
-	    count_records(flows, N_FLOW, NM_FLOW_ROWS_MAX, &ret->count))
+	if (nm_fields_unpack(nm_flows_fields, body, &flows) || flows.rows.phase >= plan->n_phases)
 		return -EPROTO;
-	ret->usage = (struct nm_rusage){of_usage[0], of_usage[1], of_usage[2], of_usage[3],
-					of_usage[4], of_usage[5], of_usage[6]};
-	struct nm_flow_row *rows = calloc(ret->count + 1, sizeof *rows);
-	int error = rows ? 0 : -ENOMEM;
+	int error = unpack_rows(flow_row_fields, flows.flows, sizeof(struct nm_flow_row),
+				NM_FLOW_ROWS_MAX, &room, &flows.rows.count);
+	struct nm_flow_row *rows = room;
 
-	for (size_t i = 0; !error && i < ret->count; i++)
-		error = unpack_flow(flows, &position, plan, &rows[i]);
-	if (error)
+	for (size_t i = 0; !error && i < flows.rows.count; i++)
+		error = is_of_plan(plan, rows[i].group, rows[i].flow) ? 0 : -EPROTO;
+	if (error) {
 		free(rows);
-	else
-		ret->rows = *ret_rows = rows;
-	return error;
+		return error;
+	}
+	*ret = flows.rows;
+	ret->rows = *ret_rows = rows;
+	return 0;
 }
 
 json_t *nm_tcp_pack(const struct nm_tcp_rows *rows)
 {
-	json_t *list = json_array();
-	int error = list ? 0 : -ENOMEM;
+	const struct tcp_body body = {
+		.phase = rows->phase,
+		.connections =
+			pack_rows(tcp_row_fields, rows->rows, sizeof *rows->rows, rows->count),
+	};
 
-	for (size_t i = 0; !error && i < rows->count; i++) {
-		const struct nm_tcp_sample *row = &rows->rows[i];
-		const uint64_t head[] = {row->group, row->flow, row->slot, row->at_ns};
-
-		for (size_t k = 0; !error && k < 4; k++)
-			error = append(list, head[k]);
-		for (size_t k = 0; !error && k < NM_TCP_N_FIELDS; k++)
-			error = append(list, row->values[k]);
-	}
-	return json_pack("{s:I,s:o}", "phase", (json_int_t)rows->phase, "connections",
-			 or_nothing(list, error));
-}
-
-static int unpack_tcp(const json_t *list, size_t *at, const struct nm_plan *plan,
-		      struct nm_tcp_sample *ret)
-{
-	uint64_t head[2];
-
-	if (take_place(list, at, plan, &ret->group, &ret->flow) || take(list, at, head, 2) ||
-	    head[0] >= NM_PLAN_MAX_CONNS || take(list, at, ret->values, NM_TCP_N_FIELDS))
-		return -EPROTO;
-	ret->slot = (uint32_t)head[0];
-	ret->at_ns = head[1];
-	return 0;
+	return nm_fields_pack(nm_tcp_info_fields, &body);
 }
 
 int nm_tcp_unpack(json_t *body, const struct nm_plan *plan, struct nm_tcp_rows *ret,
 		  struct nm_tcp_sample **ret_rows)
 {
-	json_t *phase, *list;
-	size_t position = 0;
+	struct tcp_body tcp = {.phase = 0};
+	void *room = NULL;
+	size_t count = 0;
 
 	*ret = (struct nm_tcp_rows){.count = 0};
 	*ret_rows = NULL;
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o}", "phase", &phase, "connections",
-			   &list) < 0 ||
-	    plan->n_phases == 0 || nm_u32_unpack(phase, plan->n_phases - 1, &ret->phase) ||
-	    count_records(list, N_TCP, SIZE_MAX, &ret->count))
+	if (nm_fields_unpack(nm_tcp_info_fields, body, &tcp) || tcp.phase >= plan->n_phases)
 		return -EPROTO;
-	struct nm_tcp_sample *rows = calloc(ret->count + 1, sizeof *rows);
-	int error = rows ? 0 : -ENOMEM;
+	int error = unpack_rows(tcp_row_fields, tcp.connections, sizeof(struct nm_tcp_sample),
+				SIZE_MAX, &room, &count);
+	struct nm_tcp_sample *rows = room;
 
-	for (size_t i = 0; !error && i < ret->count; i++)
-		error = unpack_tcp(list, &position, plan, &rows[i]);
-	if (error)
+	for (size_t i = 0; !error && i < count; i++)
+		error = is_of_plan(plan, rows[i].group, rows[i].flow) ? 0 : -EPROTO;
+	if (error) {
 		free(rows);
-	else
-		ret->rows = *ret_rows = rows;
-	return error;
+		return error;
+	}
+	*ret = (struct nm_tcp_rows){.phase = tcp.phase, .rows = rows, .count = count};
+	*ret_rows = rows;
+	return 0;
 }

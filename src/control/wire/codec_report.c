@@ -7,43 +7,67 @@
 #include "flowop/flowop.h"
 #include "host/clock.h"
 
-#define N_SUMS	   6
 #define MAX_RECORD (UINT64_C(1) << 50) /* of one bucket: their sums cannot overflow */
 
-static json_t *pack_sums(const struct nm_detail_sums *sums)
-{
-	const uint64_t values[N_SUMS] = {sums->operations, sums->bytes_sent, sums->bytes_received,
-					 sums->errors,	   sums->cpu_ns,     sums->busy_ns};
+static const struct nm_field sums_fields[] = {
+	NM_FIELD(U64, struct nm_detail_sums, operations),
+	NM_FIELD(U64, struct nm_detail_sums, bytes_sent),
+	NM_FIELD(U64, struct nm_detail_sums, bytes_received),
+	NM_FIELD(U64, struct nm_detail_sums, errors),
+	NM_FIELD(U64, struct nm_detail_sums, cpu_ns),
+	NM_FIELD(U64, struct nm_detail_sums, busy_ns),
+	NM_FIELD_END,
+};
 
-	return nm_u64s_pack(values, N_SUMS);
-}
+struct flowop {
+	struct nm_detail_sums sums;
+	json_t *hist;
+};
 
-static int unpack_sums(const json_t *list, struct nm_detail_sums *ret)
-{
-	uint64_t values[N_SUMS];
+static const struct nm_field flowop_fields[] = {
+	NM_FIELD(ROW, struct flowop, sums, .fields = sums_fields),
+	NM_FIELD(VALUE, struct flowop, hist),
+	NM_FIELD_END,
+};
 
-	if (nm_u64s_unpack(list, values, N_SUMS))
-		return -EPROTO;
-	*ret = (struct nm_detail_sums){.operations = values[0],
-				       .bytes_sent = values[1],
-				       .bytes_received = values[2],
-				       .errors = values[3],
-				       .cpu_ns = values[4],
-				       .busy_ns = values[5]};
-	return 0;
-}
+struct transaction {
+	uint64_t length_ns;
+	struct nm_counts counts;
+	json_t *hist, *flowops;
+};
+
+static const struct nm_field transaction_fields[] = {
+	NM_FIELD(U64, struct transaction, length_ns),
+	NM_FIELD(ROW, struct transaction, counts, .fields = nm_counts_fields),
+	NM_FIELD(VALUE, struct transaction, hist),
+	NM_FIELD(VALUE, struct transaction, flowops),
+	NM_FIELD_END,
+};
+
+struct group {
+	json_t *transactions, *strands;
+};
+
+static const struct nm_field group_fields[] = {
+	NM_FIELD(VALUE, struct group, transactions),
+	NM_FIELD(VALUE, struct group, strands),
+	NM_FIELD_END,
+};
+
+struct report {
+	uint64_t elapsed_ns;
+	json_t *groups;
+};
+
+static const struct nm_field report_fields[] = {
+	NM_FIELD(U64, struct report, elapsed_ns),
+	NM_FIELD(VALUE, struct report, groups),
+	NM_FIELD_END,
+};
 
 static int append(json_t *list, json_t *item)
 {
 	return json_array_append_new(list, item) < 0 ? -ENOMEM : 0;
-}
-
-static json_t *or_nothing(json_t *list, int error)
-{
-	if (!error)
-		return list;
-	json_decref(list);
-	return NULL;
 }
 
 /* [sum, min, max, bucket, count, bucket, count, ...], or null for an empty one. */
@@ -64,7 +88,7 @@ static json_t *pack_hist(const struct nm_hist_snap *hist)
 		if (!error)
 			error = append(list, json_integer((json_int_t)hist->bucket[i]));
 	}
-	return or_nothing(list, error);
+	return nm_list_or_nothing(list, error);
 }
 
 static int unpack_hist(const json_t *list, struct nm_hist_snap *ret)
@@ -113,14 +137,15 @@ static json_t *pack_flowops(struct work *work, uint32_t g, const struct nm_phase
 	int error = list ? 0 : -ENOMEM;
 
 	for (uint32_t i = phase->first; !error && i < phase->first + phase->n_instrs; i++) {
-		struct nm_detail_sums sums;
+		struct flowop flowop;
 
 		if (!nm_flowop_is_named(work->plan->groups[g].instrs[i].op))
 			continue;
-		nm_engine_step_sums(work->engine, g, i, &sums, &work->hist);
-		error = append(list, json_pack("[o,o]", pack_sums(&sums), pack_hist(&work->hist)));
+		nm_engine_step_sums(work->engine, g, i, &flowop.sums, &work->hist);
+		flowop.hist = pack_hist(&work->hist);
+		error = append(list, nm_row_pack(flowop_fields, &flowop));
 	}
-	return or_nothing(list, error);
+	return nm_list_or_nothing(list, error);
 }
 
 static json_t *pack_transactions(struct work *work, uint32_t g)
@@ -141,14 +166,16 @@ static json_t *pack_transactions(struct work *work, uint32_t g)
 			work->first_ns = begin_ns;
 		if (end_ns > work->last_ns)
 			work->last_ns = end_ns;
-		json_t *flowops = pack_flowops(work, g, &group->phases[k]);
-		uint64_t length_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
+		struct transaction transaction = {
+			.length_ns = end_ns > begin_ns ? end_ns - begin_ns : 0,
+			.counts = work->sample.counts,
+			.hist = pack_hist(&work->sample.latency),
+			.flowops = pack_flowops(work, g, &group->phases[k]),
+		};
 
-		error = append(list, json_pack("[I,o,o,o]", (json_int_t)length_ns,
-					       nm_counts_pack(&work->sample.counts),
-					       pack_hist(&work->sample.latency), flowops));
+		error = append(list, nm_row_pack(transaction_fields, &transaction));
 	}
-	return or_nothing(list, error);
+	return nm_list_or_nothing(list, error);
 }
 
 static json_t *pack_strands(const struct work *work, uint32_t g)
@@ -162,9 +189,17 @@ static json_t *pack_strands(const struct work *work, uint32_t g)
 		struct nm_detail_sums sums;
 
 		nm_engine_flow_sums(work->engine, g, i, &sums);
-		error = append(list, pack_sums(&sums));
+		error = append(list, nm_row_pack(sums_fields, &sums));
 	}
-	return or_nothing(list, error);
+	return nm_list_or_nothing(list, error);
+}
+
+static json_t *pack_group(struct work *work, uint32_t g)
+{
+	const struct group group = {.transactions = pack_transactions(work, g),
+				    .strands = pack_strands(work, g)};
+
+	return nm_row_pack(group_fields, &group);
 }
 
 json_t *nm_report_pack(const struct nm_engine *engine, const struct nm_plan *plan)
@@ -176,18 +211,18 @@ json_t *nm_report_pack(const struct nm_engine *engine, const struct nm_plan *pla
 	if (work)
 		*work = (struct work){.engine = engine, .plan = plan, .now_ns = nm_clock_ns()};
 	for (uint32_t g = 0; !error && g < plan->n_groups; g++) {
-		json_t *item = plan->groups[g].runs ? json_pack("[o,o]", pack_transactions(work, g),
-								pack_strands(work, g))
-						    : json_null();
+		json_t *item = plan->groups[g].runs ? pack_group(work, g) : json_null();
 
 		error = append(groups, item);
 	}
-	groups = or_nothing(groups, error);
-	uint64_t elapsed_ns =
-		work && work->last_ns > work->first_ns ? work->last_ns - work->first_ns : 0;
+	const struct report report = {
+		.elapsed_ns =
+			work && work->last_ns > work->first_ns ? work->last_ns - work->first_ns : 0,
+		.groups = nm_list_or_nothing(groups, error),
+	};
 
 	free(work);
-	return json_pack("{s:I,s:o}", "elapsed_ns", (json_int_t)elapsed_ns, "groups", groups);
+	return nm_fields_pack(report_fields, &report);
 }
 
 /* --- unpacking --- */
@@ -208,15 +243,14 @@ static int unpack_flowops(const struct reading *r, const json_t *list, const str
 	for (uint32_t i = phase->first; i < phase->first + phase->n_instrs; i++) {
 		const struct nm_instr *instr = &group->instrs[i];
 		const json_t *item = json_array_get(list, n);
-		struct nm_detail_sums sums;
+		struct flowop of;
 
 		if (!nm_flowop_is_named(instr->op))
 			continue;
-		if (!json_is_array(item) || json_array_size(item) != 2 ||
-		    unpack_sums(json_array_get(item, 0), &sums) ||
-		    unpack_hist(json_array_get(item, 1), r->hist))
+		if (nm_row_unpack(flowop_fields, item, &of) || unpack_hist(of.hist, r->hist))
 			return -EPROTO;
 		struct nm_flowop_report *flowop = &ret->flowops[n++];
+		struct nm_detail_sums sums = of.sums;
 
 		*flowop = (struct nm_flowop_report){.name = instr->op->name,
 						    .line = instr->line,
@@ -244,17 +278,14 @@ static int unpack_transactions(const struct reading *r, const json_t *list,
 	for (uint32_t k = 0; k < plan->n_phases; k++) {
 		struct nm_transaction_report *transaction = &ret->transactions[k];
 		const json_t *item = json_array_get(list, k);
-		uint64_t length_ns;
+		struct transaction of;
 
-		if (!json_is_array(item) || json_array_size(item) != 4 ||
-		    nm_u64_unpack(json_array_get(item, 0), INT64_MAX, &length_ns) ||
-		    nm_counts_unpack(json_array_get(item, 1), &transaction->counts) ||
-		    unpack_hist(json_array_get(item, 2), r->hist))
+		if (nm_row_unpack(transaction_fields, item, &of) || unpack_hist(of.hist, r->hist))
 			return -EPROTO;
-		transaction->seconds = (double)length_ns / 1e9;
+		transaction->counts = of.counts;
+		transaction->seconds = (double)of.length_ns / 1e9;
 		nm_latency_from_hist(&transaction->latency, r->hist, r->percentiles);
-		int error = unpack_flowops(r, json_array_get(item, 3), plan, &plan->phases[k],
-					   transaction);
+		int error = unpack_flowops(r, of.flowops, plan, &plan->phases[k], transaction);
 
 		if (error)
 			return error;
@@ -278,7 +309,7 @@ static int unpack_strands(const json_t *list, const struct nm_group *plan,
 	for (size_t i = 0; i < n; i++) {
 		struct nm_detail_sums sums;
 
-		if (unpack_sums(json_array_get(list, i), &sums))
+		if (nm_row_unpack(sums_fields, json_array_get(list, i), &sums))
 			return -EPROTO;
 		ret->strands[i] = (struct nm_strand_report){.operations = sums.operations,
 							    .bytes_sent = sums.bytes_sent,
@@ -294,11 +325,13 @@ static int unpack_group(const struct reading *r, const json_t *item, const struc
 {
 	if (!plan->runs)
 		return json_is_null(item) ? 0 : -EPROTO;
-	if (!json_is_array(item) || json_array_size(item) != 2)
-		return -EPROTO;
-	int error = unpack_transactions(r, json_array_get(item, 0), plan, ret);
+	struct group of;
 
-	return error ? error : unpack_strands(json_array_get(item, 1), plan, ret);
+	if (nm_row_unpack(group_fields, item, &of))
+		return -EPROTO;
+	int error = unpack_transactions(r, of.transactions, plan, ret);
+
+	return error ? error : unpack_strands(of.strands, plan, ret);
 }
 
 int nm_report_unpack(json_t *body, const struct nm_plan *plan,
@@ -306,23 +339,20 @@ int nm_report_unpack(json_t *body, const struct nm_plan *plan,
 {
 	struct nm_host_report *report = calloc(1, sizeof *report);
 	struct reading r = {.percentiles = percentiles, .hist = malloc(sizeof *r.hist)};
-	json_t *elapsed, *groups;
-	uint64_t elapsed_ns;
+	struct report of;
 	int error = report && r.hist ? 0 : -ENOMEM;
 
-	if (!error && (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o}", "elapsed_ns", &elapsed,
-				      "groups", &groups) < 0 ||
-		       nm_u64_unpack(elapsed, INT64_MAX, &elapsed_ns) || !json_is_array(groups) ||
-		       json_array_size(groups) != plan->n_groups))
+	if (!error && (nm_fields_unpack(report_fields, body, &of) || !json_is_array(of.groups) ||
+		       json_array_size(of.groups) != plan->n_groups))
 		error = -EPROTO;
 	if (!error) {
-		report->elapsed_s = (double)elapsed_ns / 1e9;
+		report->elapsed_s = (double)of.elapsed_ns / 1e9;
 		report->n_groups = plan->n_groups;
 		report->groups = calloc(plan->n_groups + 1u, sizeof *report->groups);
 		error = report->groups ? 0 : -ENOMEM;
 	}
 	for (uint32_t g = 0; !error && g < plan->n_groups; g++) {
-		error = unpack_group(&r, json_array_get(groups, g), &plan->groups[g],
+		error = unpack_group(&r, json_array_get(of.groups, g), &plan->groups[g],
 				     &report->groups[g]);
 		report->operations += report->groups[g].operations;
 	}
@@ -331,53 +361,4 @@ int nm_report_unpack(json_t *body, const struct nm_plan *plan,
 		report = nm_host_report_free(report);
 	*ret = report;
 	return error;
-}
-
-/* --- counters of the hardware --- */
-
-json_t *nm_perf_pack(const struct nm_perf_values *values)
-{
-	json_t *list = json_array();
-	int error = list ? 0 : -ENOMEM;
-
-	for (size_t i = 0; !error && i < values->count; i++) {
-		const struct nm_perf_value *v = &values->items[i];
-		json_t *user = v->has_user ? json_integer((json_int_t)v->user) : json_null();
-		json_t *kernel = v->has_kernel ? json_integer((json_int_t)v->kernel) : json_null();
-		json_t *total = v->has_total ? json_integer((json_int_t)v->total) : json_null();
-
-		error = append(list, json_pack("[o,o,o,o,o,f]", nm_text_pack(v->name), user, kernel,
-					       total, nm_text_pack(v->why), v->share));
-	}
-	return or_nothing(list, error);
-}
-
-static int unpack_side(const json_t *value, bool *has, uint64_t *ret)
-{
-	*has = !json_is_null(value);
-	return *has ? nm_u64_unpack(value, INT64_MAX, ret) : 0;
-}
-
-int nm_perf_unpack(const json_t *list, struct nm_perf_values *ret)
-{
-	if (!json_is_array(list) || json_array_size(list) > NM_PERF_MAX)
-		return -EPROTO;
-	*ret = (struct nm_perf_values){.count = json_array_size(list)};
-	for (size_t i = 0; i < ret->count; i++) {
-		const json_t *item = json_array_get(list, i);
-		struct nm_perf_value *v = &ret->items[i];
-
-		if (!json_is_array(item) || json_array_size(item) != 6 ||
-		    nm_text_copy(json_array_get(item, 0), v->name, sizeof v->name) ||
-		    unpack_side(json_array_get(item, 1), &v->has_user, &v->user) ||
-		    unpack_side(json_array_get(item, 2), &v->has_kernel, &v->kernel) ||
-		    unpack_side(json_array_get(item, 3), &v->has_total, &v->total) ||
-		    nm_text_copy(json_array_get(item, 4), v->why, sizeof v->why) ||
-		    !json_is_number(json_array_get(item, 5)))
-			return -EPROTO;
-		v->share = json_number_value(json_array_get(item, 5));
-		if (!(v->share >= 0 && v->share <= 1))
-			return -EPROTO;
-	}
-	return 0;
 }

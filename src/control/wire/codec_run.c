@@ -1,166 +1,262 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Bodies of the messages that lead a run through its phases. What depends on the plan is checked
+ * here, behind the tables. */
+#include <errno.h>
+
 #include "control/wire/codec.h"
 
-#include <errno.h>
+const struct nm_field nm_begin_fields[] = {
+	NM_FIELD(U32, struct nm_phase_order, phase),
+	NM_FIELD(BOOL, struct nm_phase_order, measured,
+		 .doc = "Some group's transaction is: intervals are kept."),
+	NM_FIELD(U64, struct nm_phase_order, stop_ns, .max = INT64_MAX / 2,
+		 .doc = "When the last group will be stopped, after the begin; 0: not known."),
+	NM_FIELD(I64, struct nm_phase_order, usage_from_ns,
+		 .doc = "When the slave begins to count what its host uses, after the begin of the "
+			"phase; -1: not in this phase."),
+	NM_FIELD(I64, struct nm_phase_order, usage_to_ns,
+		 .doc = "When it ends that; -1: not in this phase, 2^63 - 1: at its end."),
+	NM_FIELD_END,
+};
 
 json_t *nm_begin_pack(const struct nm_phase_order *order)
 {
-	return json_pack("{s:I,s:b,s:I,s:I,s:I}", "phase", (json_int_t)order->phase, "measured",
-			 (int)order->measured, "stop_ns", (json_int_t)order->stop_ns,
-			 "usage_from_ns", (json_int_t)order->usage_from_ns, "usage_to_ns",
-			 (json_int_t)order->usage_to_ns);
+	return nm_fields_pack(nm_begin_fields, order);
 }
 
 int nm_begin_unpack(json_t *body, uint32_t n_phases, struct nm_phase_order *ret)
 {
-	json_t *phase, *stop;
-	json_int_t from, to;
-	int measured;
+	int error = nm_fields_unpack(nm_begin_fields, body, ret);
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:b,s:o,s:I,s:I}", "phase", &phase,
-			   "measured", &measured, "stop_ns", &stop, "usage_from_ns", &from,
-			   "usage_to_ns", &to) < 0 ||
-	    n_phases == 0 || nm_u32_unpack(phase, n_phases - 1, &ret->phase) ||
-	    nm_u64_unpack(stop, INT64_MAX / 2, &ret->stop_ns) || from < NM_USAGE_NEVER ||
-	    to < NM_USAGE_NEVER)
-		return -EPROTO;
-	ret->measured = measured;
-	ret->usage_from_ns = from;
-	ret->usage_to_ns = to;
-	return 0;
+	return error || ret->phase < n_phases ? error : -EPROTO;
 }
+
+struct began {
+	uint32_t phase;
+	uint64_t at_ns;
+};
+
+const struct nm_field nm_began_fields[] = {
+	NM_FIELD(U32, struct began, phase),
+	NM_FIELD(U64, struct began, at_ns, .doc = "By the clock of the slave."),
+	NM_FIELD_END,
+};
 
 json_t *nm_began_pack(uint32_t phase, uint64_t at_ns)
 {
-	return json_pack("{s:I,s:I}", "phase", (json_int_t)phase, "at_ns", (json_int_t)at_ns);
+	const struct began began = {.phase = phase, .at_ns = at_ns};
+
+	return nm_fields_pack(nm_began_fields, &began);
 }
 
 int nm_began_unpack(json_t *body, uint32_t *ret_phase, uint64_t *ret_at_ns)
 {
-	json_t *phase, *at;
+	struct began began;
+	int error = nm_fields_unpack(nm_began_fields, body, &began);
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o}", "phase", &phase, "at_ns", &at) <
-		    0 ||
-	    nm_u32_unpack(phase, UINT32_MAX, ret_phase) || nm_u64_unpack(at, INT64_MAX, ret_at_ns))
-		return -EPROTO;
+	if (error)
+		return error;
+	*ret_phase = began.phase;
+	*ret_at_ns = began.at_ns;
 	return 0;
 }
 
-static int unpack_place(json_t *phase, json_t *group, const struct nm_plan *plan,
-			uint32_t *ret_phase, uint32_t *ret_group)
+/* Where in a run something is: stop, follow and done. */
+struct place {
+	uint32_t phase, group;
+	json_t *totals;		 /* follow and done */
+	struct nm_counts counts; /* done */
+};
+
+const struct nm_field nm_stop_fields[] = {
+	NM_FIELD(U32, struct place, phase),
+	NM_FIELD(U32, struct place, group),
+	NM_FIELD_END,
+};
+
+#define TOTALS                                                                                     \
+	NM_FIELD(VALUE, struct place, totals,                                                      \
+		 .doc = "A list of numbers: the passes of each worker of the group.")
+
+const struct nm_field nm_follow_fields[] = {
+	NM_FIELD(U32, struct place, phase),
+	NM_FIELD(U32, struct place, group),
+	TOTALS,
+	NM_FIELD_END,
+};
+
+const struct nm_field nm_done_fields[] = {
+	NM_FIELD(U32, struct place, phase),
+	NM_FIELD(U32, struct place, group),
+	TOTALS,
+	NM_FIELD(ROW, struct place, counts, .fields = nm_counts_fields,
+		 .doc = "What the slave has counted in the phase."),
+	NM_FIELD_END,
+};
+
+static int unpack_place(const struct nm_field *fields, json_t *body, const struct nm_plan *plan,
+			struct place *ret)
 {
-	if (plan->n_groups == 0 || nm_u32_unpack(group, plan->n_groups - 1, ret_group) ||
-	    nm_u32_unpack(phase, UINT32_MAX, ret_phase) ||
-	    *ret_phase >= plan->groups[*ret_group].n_phases)
+	if (nm_fields_unpack(fields, body, ret) || ret->group >= plan->n_groups ||
+	    ret->phase >= plan->groups[ret->group].n_phases)
 		return -EPROTO;
 	return 0;
 }
 
 json_t *nm_stop_pack(uint32_t phase, uint32_t group)
 {
-	return json_pack("{s:I,s:I}", "phase", (json_int_t)phase, "group", (json_int_t)group);
+	const struct place place = {.phase = phase, .group = group};
+
+	return nm_fields_pack(nm_stop_fields, &place);
 }
 
 int nm_stop_unpack(json_t *body, const struct nm_plan *plan, uint32_t *ret_phase,
 		   uint32_t *ret_group)
 {
-	json_t *phase, *group;
+	struct place place;
+	int error = unpack_place(nm_stop_fields, body, plan, &place);
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o}", "phase", &phase, "group", &group) <
-	    0)
-		return -EPROTO;
-	return unpack_place(phase, group, plan, ret_phase, ret_group);
+	if (error)
+		return error;
+	*ret_phase = place.phase;
+	*ret_group = place.group;
+	return 0;
 }
 
-static int unpack_totals(json_t *list, const struct nm_plan *plan, struct nm_msg_totals *ret)
+static json_t *pack_totals(const struct nm_field *fields, const struct nm_msg_totals *sent,
+			   uint32_t n_workers)
 {
-	uint32_t n_workers = plan->groups[ret->group].n_workers;
+	const struct place place = {.phase = sent->phase,
+				    .group = sent->group,
+				    .totals = nm_u64s_pack(sent->totals, n_workers),
+				    .counts = sent->counts};
+
+	return nm_fields_pack(fields, &place);
+}
+
+static int unpack_totals(const struct nm_field *fields, json_t *body, const struct nm_plan *plan,
+			 struct nm_msg_totals *ret)
+{
+	struct place place = {.phase = 0};
+	int error = unpack_place(fields, body, plan, &place);
+
+	if (error)
+		return error;
+	uint32_t n_workers = plan->groups[place.group].n_workers;
 
 	if (n_workers > ret->room)
 		return -EPROTO;
-	return nm_u64s_unpack(list, ret->totals, n_workers);
+	ret->phase = place.phase;
+	ret->group = place.group;
+	ret->counts = place.counts;
+	return nm_u64s_unpack(place.totals, ret->totals, n_workers);
 }
 
 json_t *nm_follow_pack(const struct nm_msg_totals *follow, uint32_t n_workers)
 {
-	return json_pack("{s:I,s:I,s:o}", "phase", (json_int_t)follow->phase, "group",
-			 (json_int_t)follow->group, "totals",
-			 nm_u64s_pack(follow->totals, n_workers));
+	return pack_totals(nm_follow_fields, follow, n_workers);
 }
 
 int nm_follow_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_totals *ret)
 {
-	json_t *phase, *group, *totals;
-
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o}", "phase", &phase, "group",
-			   &group, "totals", &totals) < 0 ||
-	    unpack_place(phase, group, plan, &ret->phase, &ret->group))
-		return -EPROTO;
-	return unpack_totals(totals, plan, ret);
+	return unpack_totals(nm_follow_fields, body, plan, ret);
 }
 
 json_t *nm_done_pack(const struct nm_msg_totals *done, uint32_t n_workers)
 {
-	return json_pack("{s:I,s:I,s:o,s:o}", "phase", (json_int_t)done->phase, "group",
-			 (json_int_t)done->group, "totals", nm_u64s_pack(done->totals, n_workers),
-			 "counts", nm_counts_pack(&done->counts));
+	return pack_totals(nm_done_fields, done, n_workers);
 }
 
 int nm_done_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_totals *ret)
 {
-	json_t *phase, *group, *totals, *counts;
-
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o,s:o}", "phase", &phase, "group",
-			   &group, "totals", &totals, "counts", &counts) < 0 ||
-	    unpack_place(phase, group, plan, &ret->phase, &ret->group) ||
-	    nm_counts_unpack(counts, &ret->counts))
-		return -EPROTO;
-	return unpack_totals(totals, plan, ret);
+	return unpack_totals(nm_done_fields, body, plan, ret);
 }
+
+const struct nm_field nm_renew_fields[] = {
+	NM_FIELD(
+		U32, struct place, group,
+		.doc = "Its connections will not last, and are to be replaced between two passes."),
+	NM_FIELD_END,
+};
 
 json_t *nm_renew_pack(uint32_t group)
 {
-	return json_pack("{s:I}", "group", (json_int_t)group);
+	const struct place place = {.group = group};
+
+	return nm_fields_pack(nm_renew_fields, &place);
 }
 
 int nm_renew_unpack(json_t *body, const struct nm_plan *plan, uint32_t *ret_group)
 {
-	json_t *group;
+	struct place place;
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o}", "group", &group) < 0 ||
-	    plan->n_groups == 0)
+	if (nm_fields_unpack(nm_renew_fields, body, &place) || place.group >= plan->n_groups)
 		return -EPROTO;
-	return nm_u32_unpack(group, plan->n_groups - 1, ret_group);
+	*ret_group = place.group;
+	return 0;
 }
+
+struct heartbeat {
+	uint64_t progress;
+};
+
+const struct nm_field nm_heartbeat_fields[] = {
+	NM_FIELD(U64, struct heartbeat, progress, .doc = "Grows while anything moves."),
+	NM_FIELD_END,
+};
 
 json_t *nm_heartbeat_pack(uint64_t progress)
 {
-	return json_pack("{s:I}", "progress", (json_int_t)progress);
+	const struct heartbeat heartbeat = {.progress = progress};
+
+	return nm_fields_pack(nm_heartbeat_fields, &heartbeat);
 }
 
 int nm_heartbeat_unpack(json_t *body, uint64_t *ret_progress)
 {
-	json_t *progress;
+	struct heartbeat heartbeat;
+	int error = nm_fields_unpack(nm_heartbeat_fields, body, &heartbeat);
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o}", "progress", &progress) < 0)
-		return -EPROTO;
-	return nm_u64_unpack(progress, INT64_MAX, ret_progress);
+	if (!error)
+		*ret_progress = heartbeat.progress;
+	return error;
 }
+
+const struct nm_field nm_failed_fields[] = {
+	NM_FIELD(TEXT, struct nm_msg_failed, text, .max = NM_WIRE_MAX_TEXT),
+	NM_FIELD(BOOL, struct nm_msg_failed, secondary,
+		 .doc = "It is an error that flows see when it was their peer that failed first."),
+	NM_FIELD_END,
+};
 
 json_t *nm_failed_pack(const struct nm_msg_failed *failed)
 {
-	return json_pack("{s:o,s:b}", "text", nm_text_pack(failed->text), "secondary",
-			 (int)failed->secondary);
+	return nm_fields_pack(nm_failed_fields, failed);
 }
 
 int nm_failed_unpack(json_t *body, struct nm_msg_failed *ret)
 {
-	json_t *text;
-	int secondary;
+	return nm_fields_unpack(nm_failed_fields, body, ret);
+}
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:b}", "text", &text, "secondary",
-			   &secondary) < 0)
-		return -EPROTO;
-	ret->secondary = secondary;
-	return nm_text_unpack(text, NM_WIRE_MAX_TEXT, &ret->text);
+const struct nm_field nm_interval_fields[] = {
+	NM_FIELD(U32, struct nm_host_interval, phase),
+	NM_FIELD(REAL, struct nm_host_interval, from_s, .doc = "Since the phase began."),
+	NM_FIELD(REAL, struct nm_host_interval, to_s),
+	NM_FIELD(ROW, struct nm_host_interval, cpu, .fields = nm_cpu_fields,
+		 .doc = "Nanoseconds, summed over the CPUs of the host."),
+	NM_FIELD(ROW, struct nm_host_interval, counts, .fields = nm_counts_fields),
+	NM_FIELD_END,
+};
+
+json_t *nm_interval_pack(const struct nm_host_interval *row)
+{
+	return nm_fields_pack(nm_interval_fields, row);
+}
+
+int nm_interval_unpack(json_t *body, uint32_t n_phases, struct nm_host_interval *ret)
+{
+	int error = nm_fields_unpack(nm_interval_fields, body, ret);
+
+	return error || ret->phase < n_phases ? error : -EPROTO;
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Bodies of the messages that begin a session and prepare a run: who is there, what is to be run,
+ * where it listens. */
 #include "control/wire/codec.h"
 
 #include <errno.h>
@@ -10,24 +12,41 @@
 #include "flowop/flowop.h"
 #include "transport/transport.h"
 
+const struct nm_field nm_hello_fields[] = {
+	NM_FIELD(TEXT, struct nm_msg_hello, magic, .max = NM_WIRE_MAX_NAME,
+		 .doc = "\"" NM_PROTOCOL_MAGIC "\"."),
+	NM_FIELD(U32, struct nm_msg_hello, protocol, .max = INT32_MAX),
+	NM_FIELD(TEXT, struct nm_msg_hello, version, .max = NM_WIRE_MAX_NAME),
+	NM_FIELD_END,
+};
+
+const struct nm_field nm_welcome_fields[] = {
+	NM_FIELD(U32, struct nm_msg_hello, protocol, .max = INT32_MAX),
+	NM_FIELD(TEXT, struct nm_msg_hello, version, .max = NM_WIRE_MAX_NAME),
+	NM_FIELD(TEXT, struct nm_msg_hello, hostname, .max = NM_WIRE_MAX_NAME),
+	NM_FIELD_END,
+};
+
 json_t *nm_hello_pack(void)
 {
-	return json_pack("{s:s,s:i,s:s}", "magic", NM_PROTOCOL_MAGIC, "protocol", NM_PROTOCOL,
-			 "version", NM_VERSION);
+	const struct nm_msg_hello hello = {
+		.magic = NM_PROTOCOL_MAGIC, .protocol = NM_PROTOCOL, .version = NM_VERSION};
+
+	return nm_fields_pack(nm_hello_fields, &hello);
 }
 
 json_t *nm_welcome_pack(const char *hostname)
 {
-	return json_pack("{s:i,s:s,s:o}", "protocol", NM_PROTOCOL, "version", NM_VERSION,
-			 "hostname", nm_text_pack(hostname));
+	const struct nm_msg_hello welcome = {
+		.protocol = NM_PROTOCOL, .version = NM_VERSION, .hostname = hostname};
+
+	return nm_fields_pack(nm_welcome_fields, &welcome);
 }
 
 int nm_hello_unpack(json_t *body, struct nm_msg_hello *ret)
 {
 	*ret = (struct nm_msg_hello){.magic = NULL};
-	if (nm_text_unpack(json_object_get(body, "magic"), NM_WIRE_MAX_NAME, &ret->magic) ||
-	    nm_u32_unpack(json_object_get(body, "protocol"), INT32_MAX, &ret->protocol) ||
-	    nm_text_unpack(json_object_get(body, "version"), NM_WIRE_MAX_NAME, &ret->version))
+	if (nm_fields_unpack_known(nm_hello_fields, body, ret))
 		return -EPROTO;
 	return strcmp(ret->magic, NM_PROTOCOL_MAGIC) == 0 ? 0 : -EPROTO;
 }
@@ -35,23 +54,37 @@ int nm_hello_unpack(json_t *body, struct nm_msg_hello *ret)
 int nm_welcome_unpack(json_t *body, struct nm_msg_hello *ret)
 {
 	*ret = (struct nm_msg_hello){.magic = NULL};
-	if (nm_u32_unpack(json_object_get(body, "protocol"), INT32_MAX, &ret->protocol) ||
-	    nm_text_unpack(json_object_get(body, "version"), NM_WIRE_MAX_NAME, &ret->version) ||
-	    nm_text_unpack(json_object_get(body, "hostname"), NM_WIRE_MAX_NAME, &ret->hostname))
-		return -EPROTO;
-	return 0;
+	return nm_fields_unpack_known(nm_welcome_fields, body, ret);
 }
+
+struct refusal {
+	const char *code, *text;
+};
+
+const struct nm_field nm_refuse_fields[] = {
+	NM_FIELD(TEXT, struct refusal, code, .max = NM_WIRE_MAX_NAME,
+		 .doc = "One word for programs."),
+	NM_FIELD(TEXT, struct refusal, text, .max = NM_WIRE_MAX_TEXT,
+		 .doc = "One line for people, which says what to do."),
+	NM_FIELD_END,
+};
 
 json_t *nm_refuse_pack(const char *code, const char *text)
 {
-	return json_pack("{s:s,s:o}", "code", code, "text", nm_text_pack(text));
+	const struct refusal refusal = {.code = code, .text = text};
+
+	return nm_fields_pack(nm_refuse_fields, &refusal);
 }
 
 int nm_refuse_unpack(json_t *body, const char **ret_code, const char **ret_text)
 {
-	if (nm_text_unpack(json_object_get(body, "code"), NM_WIRE_MAX_NAME, ret_code) ||
-	    nm_text_unpack(json_object_get(body, "text"), NM_WIRE_MAX_TEXT, ret_text))
-		return -EPROTO;
+	struct refusal refusal;
+	int error = nm_fields_unpack_known(nm_refuse_fields, body, &refusal);
+
+	if (error)
+		return error;
+	*ret_code = refusal.code;
+	*ret_text = refusal.text;
 	return 0;
 }
 
@@ -63,64 +96,46 @@ uint64_t nm_run_cookie(const char *run_id)
 	return strtoull(half, NULL, 16);
 }
 
+const struct nm_field nm_prepare_fields[] = {
+	NM_FIELD(TEXT, struct nm_msg_prepare, run_id, .max = NM_WIRE_MAX_NAME),
+	NM_FIELD(TEXT, struct nm_msg_prepare, host, .max = NM_WIRE_MAX_NAME,
+		 .doc = "What the profile calls the slave."),
+	NM_FIELD(TEXT, struct nm_msg_prepare, profile, .max = NM_PROFILE_MAX_BYTES,
+		 .doc = "The profile itself, as XML, with all parameters put in."),
+	NM_FIELD(TEXT, struct nm_msg_prepare, file, .max = NM_WIRE_MAX_TEXT,
+		 .doc = "Its name in messages."),
+	NM_FIELD(TEXT, struct nm_msg_prepare, cpus, .max = NM_WIRE_MAX_TEXT, .optional = true,
+		 .doc = "A list for the workers; null: the slave's own choice."),
+	NM_FIELD(TEXT, struct nm_msg_prepare, counters, .max = NM_WIRE_MAX_TEXT, .optional = true,
+		 .doc = "A list of events of the hardware, at most 16, with commas between; null: "
+			"none."),
+	NM_FIELD(U32, struct nm_msg_prepare, details, .max = NM_DETAIL_ALL,
+		 .doc = "What the slave keeps of single flowops and flows, as a sum: 1 counts, 2 "
+			"times, 4 strands, 8 CPU time, 32 passes of each flow, 64 TCP_INFO."),
+	NM_FIELD(BOOL, struct nm_msg_prepare, lenient,
+		 .doc = "What is unknown in the profile is left out."),
+	NM_FIELD(U64, struct nm_msg_prepare, interval_ns, .max = INT64_MAX / 4,
+		 .doc = "0: no intervals."),
+	NM_FIELD(U64, struct nm_msg_prepare, timeout_ns, .min = 1, .max = INT64_MAX / 4),
+	NM_FIELD(U64, struct nm_msg_prepare, seed,
+		 .doc = "Of all that is random: both ends draw the sizes of messages from it."),
+	NM_FIELD(BYTES, struct nm_msg_prepare, secret, .max = NM_SECRET_BYTES,
+		 .doc = "Of which connections derive keys; never shown."),
+	NM_FIELD_END,
+};
+
 json_t *nm_prepare_pack(const struct nm_msg_prepare *prepare)
 {
-	char secret[2 * NM_SECRET_BYTES + 1];
-
-	for (size_t i = 0; i < NM_SECRET_BYTES; i++)
-		(void)snprintf(secret + 2 * i, 3, "%02x", prepare->secret[i]);
-	return json_pack(
-		"{s:s,s:o,s:s,s:o,s:s?,s:s?,s:I,s:b,s:I,s:I,s:I,s:s}", "run_id", prepare->run_id,
-		"host", nm_text_pack(prepare->host), "profile", prepare->profile, "file",
-		nm_text_pack(prepare->file), "cpus", prepare->cpus, "counters", prepare->counters,
-		"details", (json_int_t)prepare->details, "lenient", prepare->lenient, "interval_ns",
-		(json_int_t)prepare->interval_ns, "timeout_ns", (json_int_t)prepare->timeout_ns,
-		"seed", (json_int_t)prepare->seed, "secret", secret);
-}
-
-static int unpack_secret(const json_t *value, unsigned char ret[NM_SECRET_BYTES])
-{
-	const char *text;
-
-	if (nm_text_unpack(value, 2 * NM_SECRET_BYTES, &text) ||
-	    strspn(text, "0123456789abcdef") != 2 * NM_SECRET_BYTES)
-		return -EPROTO;
-	for (size_t i = 0; i < NM_SECRET_BYTES; i++) {
-		const char digits[3] = {text[2 * i], text[2 * i + 1]};
-
-		ret[i] = (unsigned char)strtoul(digits, NULL, 16);
-	}
-	return 0;
+	return nm_fields_pack(nm_prepare_fields, prepare);
 }
 
 int nm_prepare_unpack(json_t *body, struct nm_msg_prepare *ret)
 {
-	json_t *id, *host, *profile, *file, *cpus, *counters, *details, *interval, *timeout, *seed;
-	json_t *secret;
-	int lenient;
-
 	*ret = (struct nm_msg_prepare){.run_id = NULL};
-	if (json_unpack_ex(
-		    body, NULL, JSON_STRICT, "{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o}",
-		    "run_id", &id, "host", &host, "profile", &profile, "file", &file, "cpus", &cpus,
-		    "counters", &counters, "details", &details, "lenient", &lenient, "interval_ns",
-		    &interval, "timeout_ns", &timeout, "seed", &seed, "secret", &secret) < 0)
+	if (nm_fields_unpack(nm_prepare_fields, body, ret) ||
+	    (ret->counters && nm_perf_check_form(ret->counters)))
 		return -EPROTO;
-	ret->lenient = lenient;
-	if (nm_text_unpack(id, NM_WIRE_MAX_NAME, &ret->run_id) ||
-	    nm_text_unpack(host, NM_WIRE_MAX_NAME, &ret->host) ||
-	    nm_text_unpack(profile, NM_PROFILE_MAX_BYTES, &ret->profile) ||
-	    nm_text_unpack(file, NM_WIRE_MAX_TEXT, &ret->file) ||
-	    nm_u32_unpack(details, NM_DETAIL_ALL, &ret->details) ||
-	    nm_u64_unpack(interval, INT64_MAX / 4, &ret->interval_ns) ||
-	    nm_u64_unpack(timeout, INT64_MAX / 4, &ret->timeout_ns) || ret->timeout_ns == 0 ||
-	    nm_u64_unpack(seed, INT64_MAX, &ret->seed) || unpack_secret(secret, ret->secret))
-		return -EPROTO;
-	if (!json_is_null(counters) &&
-	    (nm_text_unpack(counters, NM_WIRE_MAX_TEXT, &ret->counters) ||
-	     nm_perf_check_form(ret->counters)))
-		return -EPROTO;
-	return json_is_null(cpus) ? 0 : nm_text_unpack(cpus, NM_WIRE_MAX_TEXT, &ret->cpus);
+	return 0;
 }
 
 /* Which host is at the other end of an opening, and how it is opened; NULL when there is no such
@@ -136,21 +151,35 @@ static const struct nm_instr *find_opening(const struct nm_group *group, uint32_
 	return NULL;
 }
 
-/* The texts of all workers of one listener, or NULL. */
+/* What the listeners of one opening are called. */
+struct listeners {
+	uint32_t group, opening;
+	json_t *texts;
+};
+
+static const struct nm_field listeners_fields[] = {
+	NM_FIELD(U32, struct listeners, group),
+	NM_FIELD(U32, struct listeners, opening),
+	NM_FIELD(VALUE, struct listeners, texts),
+	NM_FIELD_END,
+};
+
+/* The texts of all workers of one opening, or NULL. */
 static json_t *pack_listener(const struct nm_engine *engine, uint32_t group, uint32_t opening,
 			     uint32_t n_workers)
 {
 	json_t *texts = json_array();
+	int error = texts ? 0 : -ENOMEM;
 
-	for (uint32_t w = 0; texts && w < n_workers; w++) {
+	for (uint32_t w = 0; !error && w < n_workers; w++) {
 		const char *text = nm_engine_listener(engine, group, opening, w);
 
-		if (!text || json_array_append_new(texts, nm_text_pack(text)) < 0) {
-			json_decref(texts);
-			return NULL;
-		}
+		error = text ? json_array_append_new(texts, nm_text_pack(text)) : -ENOENT;
 	}
-	return json_pack("[I,I,o]", (json_int_t)group, (json_int_t)opening, texts);
+	const struct listeners listeners = {
+		.group = group, .opening = opening, .texts = nm_list_or_nothing(texts, error)};
+
+	return nm_row_pack(listeners_fields, &listeners);
 }
 
 json_t *nm_endpoints_pack(const struct nm_engine *engine, const struct nm_plan *plan, uint32_t host)
@@ -178,25 +207,23 @@ json_t *nm_endpoints_pack(const struct nm_engine *engine, const struct nm_plan *
 static int unpack_listener(json_t *item, struct nm_engine *engine, const struct nm_plan *plan,
 			   uint32_t host)
 {
-	uint32_t g, o;
+	struct listeners of;
 
-	if (!json_is_array(item) || json_array_size(item) != 3 || plan->n_groups == 0 ||
-	    nm_u32_unpack(json_array_get(item, 0), plan->n_groups - 1, &g) ||
-	    nm_u32_unpack(json_array_get(item, 1), UINT32_MAX, &o))
+	if (nm_row_unpack(listeners_fields, item, &of) || of.group >= plan->n_groups)
 		return -EPROTO;
-	const struct nm_group *group = &plan->groups[g];
-	const struct nm_instr *instr = o < group->n_openings ? find_opening(group, o) : NULL;
-	json_t *texts = json_array_get(item, 2);
+	const struct nm_group *group = &plan->groups[of.group];
+	const struct nm_instr *instr =
+		of.opening < group->n_openings ? find_opening(group, of.opening) : NULL;
 
 	/* A peer speaks for itself alone. */
-	if (!group->runs || !instr || instr->host != host || !json_is_array(texts) ||
-	    json_array_size(texts) != group->n_workers)
+	if (!group->runs || !instr || instr->host != host || !json_is_array(of.texts) ||
+	    json_array_size(of.texts) != group->n_workers)
 		return -EPROTO;
 	for (uint32_t w = 0; w < group->n_workers; w++) {
 		const char *text;
 
-		if (nm_text_unpack(json_array_get(texts, w), NM_ENDPOINT_TEXT - 1, &text) ||
-		    nm_engine_set_endpoint(engine, g, o, w, text))
+		if (nm_text_unpack(json_array_get(of.texts, w), NM_ENDPOINT_TEXT - 1, &text) ||
+		    nm_engine_set_endpoint(engine, of.group, of.opening, w, text))
 			return -EPROTO;
 	}
 	return 0;
@@ -219,98 +246,117 @@ int nm_endpoints_unpack(json_t *list, struct nm_engine *engine, const struct nm_
 	return 0;
 }
 
-static json_t *pack_facts(const struct nm_host_facts *facts)
-{
-	json_t *body = json_pack("{s:I,s:I,s:I}", "cpus", (json_int_t)facts->n_cpus, "memory_bytes",
-				 (json_int_t)facts->memory_bytes, "cpu_latency_limit_us",
-				 (json_int_t)facts->cpu_latency_limit_us);
+struct ready {
+	json_t *endpoints;
+	const char *source;
+	struct nm_host_facts facts;
+};
 
-	for (const struct nm_host_text *text = nm_host_texts; text->name; text++)
-		(void)json_object_set_new(body, text->name,
-					  nm_text_pack(nm_host_text(facts, text)));
-	return body;
-}
+#define ENDPOINTS(owner)                                                                           \
+	NM_FIELD(VALUE, owner, endpoints,                                                          \
+		 .doc = "A list of [group, opening, [text, ...]]: what the listeners of the "      \
+			"sender are called, one text for each worker.")
 
-static int unpack_facts(json_t *body, struct nm_host_facts *ret)
-{
-	size_t n_texts = 0;
-	json_t *cpus, *memory, *limit;
-	uint32_t n_cpus;
-
-	if (json_unpack_ex(body, NULL, 0, "{s:o,s:o,s:o}", "cpus", &cpus, "memory_bytes", &memory,
-			   "cpu_latency_limit_us", &limit) < 0 ||
-	    !json_is_integer(limit) || json_integer_value(limit) < -1)
-		return -EPROTO;
-	ret->cpu_latency_limit_us = json_integer_value(limit);
-	for (const struct nm_host_text *text = nm_host_texts; text->name; text++, n_texts++)
-		if (nm_text_copy(json_object_get(body, text->name), (char *)ret + text->offset,
-				 text->size))
-			return -EPROTO;
-	if (json_object_size(body) != n_texts + 3 || nm_u32_unpack(cpus, INT32_MAX, &n_cpus) ||
-	    nm_u64_unpack(memory, INT64_MAX, &ret->memory_bytes))
-		return -EPROTO;
-	ret->n_cpus = n_cpus;
-	return 0;
-}
+const struct nm_field nm_ready_fields[] = {
+	ENDPOINTS(struct ready),
+	NM_FIELD(TEXT, struct ready, source, .max = NM_WIRE_MAX_TEXT, .optional = true,
+		 .doc = "The address from which the slave connects to the master; null: that at "
+			"which it is reached."),
+	NM_FIELD(OBJECT, struct ready, facts, .fields = nm_host_facts_fields),
+	NM_FIELD_END,
+};
 
 json_t *nm_ready_pack(json_t *endpoints, const char *source, const struct nm_host_facts *facts)
 {
-	return json_pack("{s:o,s:s?,s:o}", "endpoints", endpoints, "source", source, "facts",
-			 pack_facts(facts));
+	const struct ready ready = {.endpoints = endpoints, .source = source, .facts = *facts};
+
+	return nm_fields_pack(nm_ready_fields, &ready);
 }
 
 int nm_ready_unpack(json_t *body, json_t **ret_endpoints, const char **ret_source,
 		    struct nm_host_facts *ret_facts)
 {
-	json_t *source, *facts;
+	struct ready ready;
+	int error = nm_fields_unpack(nm_ready_fields, body, &ready);
 
-	*ret_source = NULL;
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o,s:o}", "endpoints", ret_endpoints,
-			   "source", &source, "facts", &facts) < 0)
-		return -EPROTO;
-	if (!json_is_null(source) && nm_text_unpack(source, NM_WIRE_MAX_TEXT, ret_source))
-		return -EPROTO;
-	return unpack_facts(facts, ret_facts);
+	if (error)
+		return error;
+	*ret_endpoints = ready.endpoints;
+	*ret_source = ready.source;
+	*ret_facts = ready.facts;
+	return 0;
 }
+
+struct connect {
+	json_t *endpoints;
+};
+
+const struct nm_field nm_connect_fields[] = {ENDPOINTS(struct connect), NM_FIELD_END};
 
 json_t *nm_connect_pack(json_t *endpoints)
 {
-	return json_pack("{s:o}", "endpoints", endpoints);
+	const struct connect connect = {.endpoints = endpoints};
+
+	return nm_fields_pack(nm_connect_fields, &connect);
 }
 
 int nm_connect_unpack(json_t *body, json_t **ret_endpoints)
 {
-	return json_unpack_ex(body, NULL, JSON_STRICT, "{s:o}", "endpoints", ret_endpoints) < 0
-		       ? -EPROTO
-		       : 0;
+	struct connect connect;
+	int error = nm_fields_unpack(nm_connect_fields, body, &connect);
+
+	if (!error)
+		*ret_endpoints = connect.endpoints;
+	return error;
 }
+
+struct clock_reading {
+	uint64_t t, now;
+};
+
+const struct nm_field nm_ping_fields[] = {
+	NM_FIELD(U64, struct clock_reading, t, .doc = "When it was sent, by the master's clock."),
+	NM_FIELD_END,
+};
+
+const struct nm_field nm_pong_fields[] = {
+	NM_FIELD(U64, struct clock_reading, t, .doc = "Of the ping."),
+	NM_FIELD(U64, struct clock_reading, now, .doc = "By the slave's clock."),
+	NM_FIELD_END,
+};
 
 json_t *nm_ping_pack(uint64_t sent_ns)
 {
-	return json_pack("{s:I}", "t", (json_int_t)sent_ns);
+	const struct clock_reading reading = {.t = sent_ns};
+
+	return nm_fields_pack(nm_ping_fields, &reading);
 }
 
 int nm_ping_unpack(json_t *body, uint64_t *ret_sent_ns)
 {
-	json_t *sent;
+	struct clock_reading reading;
+	int error = nm_fields_unpack(nm_ping_fields, body, &reading);
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o}", "t", &sent) < 0)
-		return -EPROTO;
-	return nm_u64_unpack(sent, INT64_MAX, ret_sent_ns);
+	if (!error)
+		*ret_sent_ns = reading.t;
+	return error;
 }
 
 json_t *nm_pong_pack(uint64_t sent_ns, uint64_t now_ns)
 {
-	return json_pack("{s:I,s:I}", "t", (json_int_t)sent_ns, "now", (json_int_t)now_ns);
+	const struct clock_reading reading = {.t = sent_ns, .now = now_ns};
+
+	return nm_fields_pack(nm_pong_fields, &reading);
 }
 
 int nm_pong_unpack(json_t *body, uint64_t *ret_sent_ns, uint64_t *ret_now_ns)
 {
-	json_t *sent, *now;
+	struct clock_reading reading;
+	int error = nm_fields_unpack(nm_pong_fields, body, &reading);
 
-	if (json_unpack_ex(body, NULL, JSON_STRICT, "{s:o,s:o}", "t", &sent, "now", &now) < 0 ||
-	    nm_u64_unpack(sent, INT64_MAX, ret_sent_ns) ||
-	    nm_u64_unpack(now, INT64_MAX, ret_now_ns))
-		return -EPROTO;
+	if (error)
+		return error;
+	*ret_sent_ns = reading.t;
+	*ret_now_ns = reading.now;
 	return 0;
 }

@@ -13,7 +13,7 @@ static const struct {
 	enum nm_side sender;
 	unsigned states;
 } table[] = {
-#define NM_MESSAGE(name, word, sender, states) {word, NM_SIDE_##sender, states},
+#define NM_MESSAGE(name, word, sender, states, body) {word, NM_SIDE_##sender, states},
 #include "control/wire/messages.def"
 #undef NM_MESSAGE
 };

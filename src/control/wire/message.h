@@ -34,7 +34,7 @@ enum nm_session_state {
 enum nm_side { NM_SIDE_MASTER = 1, NM_SIDE_SLAVE = 2, NM_SIDE_BOTH = 3 };
 
 enum nm_message_type {
-#define NM_MESSAGE(name, word, sender, states) NM_MESSAGE_##name,
+#define NM_MESSAGE(name, word, sender, states, body) NM_MESSAGE_##name,
 #include "control/wire/messages.def"
 #undef NM_MESSAGE
 	NM_MESSAGE__COUNT

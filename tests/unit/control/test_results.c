@@ -311,36 +311,41 @@ END_TEST
 
 START_TEST(counters_are_read_back)
 {
-	struct nm_perf_values sent = {.count = 2}, got;
+	struct nm_msg_result *sent = new_result(), *got = new_result();
+	struct nm_perf_value *items = got->counters.items;
 
-	sent.items[0] = (struct nm_perf_value){
+	sent->counters.count = 2;
+	sent->counters.items[0] = (struct nm_perf_value){
 		.name = "cycles", .has_user = true, .user = 12, .why = "no kernel", .share = 0.5};
-	sent.items[1] = (struct nm_perf_value){.name = "x",
-					       .has_user = true,
-					       .has_kernel = true,
-					       .kernel = 3,
-					       .has_total = true,
-					       .total = 4,
-					       .share = 1};
-	json_t *list = nm_perf_pack(&sent);
+	sent->counters.items[1] = (struct nm_perf_value){.name = "x",
+							 .has_user = true,
+							 .has_kernel = true,
+							 .kernel = 3,
+							 .has_total = true,
+							 .total = 4,
+							 .share = 1};
+	json_t *body = nm_result_pack(sent, 2);
+	json_t *list = json_object_get(body, "counters");
 
-	ck_assert_int_eq(nm_perf_unpack(list, &got), 0);
-	ck_assert_uint_eq(got.count, 2);
-	ck_assert_str_eq(got.items[0].name, "cycles");
-	ck_assert(got.items[0].has_user && !got.items[0].has_kernel);
-	ck_assert_uint_eq(got.items[0].user, 12);
-	ck_assert_str_eq(got.items[0].why, "no kernel");
-	ck_assert(got.items[0].share == 0.5);
-	ck_assert_uint_eq(got.items[1].kernel, 3);
-	ck_assert(got.items[1].has_total && !got.items[0].has_total);
-	ck_assert_uint_eq(got.items[1].total, 4);
+	ck_assert_int_eq(nm_result_unpack(body, 2, got), 0);
+	ck_assert_uint_eq(got->counters.count, 2);
+	ck_assert_str_eq(items[0].name, "cycles");
+	ck_assert(items[0].has_user && !items[0].has_kernel);
+	ck_assert_uint_eq(items[0].user, 12);
+	ck_assert_str_eq(items[0].why, "no kernel");
+	ck_assert(items[0].share == 0.5);
+	ck_assert_uint_eq(items[1].kernel, 3);
+	ck_assert(items[1].has_total && !items[0].has_total);
+	ck_assert_uint_eq(items[1].total, 4);
 	ck_assert_int_eq(json_array_set_new(json_array_get(list, 1), 5, json_real(1.5)), 0);
-	ck_assert_int_eq(nm_perf_unpack(list, &got), -EPROTO);
+	ck_assert_int_eq(nm_result_unpack(body, 2, got), -EPROTO);
 	ck_assert_int_eq(json_array_set_new(json_array_get(list, 1), 5, json_real(1)), 0);
 	for (int i = 0; i < NM_PERF_MAX; i++)
 		ck_assert_int_eq(json_array_append(list, json_array_get(list, 1)), 0);
-	ck_assert_int_eq(nm_perf_unpack(list, &got), -EPROTO);
-	json_decref(list);
+	ck_assert_int_eq(nm_result_unpack(body, 2, got), -EPROTO);
+	json_decref(body);
+	free_result(sent);
+	free_result(got);
 }
 END_TEST
 

@@ -12,7 +12,7 @@ START_TEST(counters_have_64_bits)
 	struct nm_counters live = {0};
 	struct nm_counts sum = {0}, twice = {0};
 
-#define PUT(name)                                                                                  \
+#define PUT(name, ...)                                                                             \
 	nm_counter_add(&live.name, BEFORE);                                                        \
 	nm_counter_add(&live.name, 2);
 	NM_COUNTERS(PUT)
@@ -20,7 +20,7 @@ START_TEST(counters_have_64_bits)
 	nm_counts_add(&twice, &sum);
 	nm_counts_add(&twice, &sum);
 	nm_counts_subtract(&sum, &(struct nm_counts){.connects = 1, .bytes_sent = 2});
-#define CHECK(name) ck_assert_uint_eq(twice.name, 2 * ((UINT64_C(1) << 32) + 1));
+#define CHECK(name, ...) ck_assert_uint_eq(twice.name, 2 * ((UINT64_C(1) << 32) + 1));
 	NM_COUNTERS(CHECK)
 	ck_assert_uint_eq(sum.connects, UINT64_C(1) << 32);
 	ck_assert_uint_eq(sum.bytes_sent, BEFORE);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be done with any table of fields without knowing an encoding: counting and
+ * differences. */
+#include "base/field.h"
+
+size_t nm_fields_count(const struct nm_field *fields)
+{
+	size_t count = 0;
+
+	while (fields[count].name)
+		count++;
+	return count;
+}
+
+void nm_fields_subtract(const struct nm_field *fields, const void *before, const void *after,
+			void *ret)
+{
+	for (; fields->name; fields++) {
+		if (fields->type != NM_FIELD_U64)
+			continue;
+		const uint64_t *from = (const uint64_t *)((const char *)before + fields->offset);
+		const uint64_t *to = (const uint64_t *)((const char *)after + fields->offset);
+		uint64_t value = *to;
+
+		if (fields->unit != NM_UNIT_PEAK)
+			value = *to > *from ? *to - *from : 0;
+		*(uint64_t *)((char *)ret + fields->offset) = value;
+	}
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of what a host uses: each member once, for differences, for the control protocol and
+ * for results. */
+#include "host/usage.h"
+
+#define CPU(member, in_results)                                                                    \
+	NM_FIELD(U64, struct nm_cpu_times, member, .unit = NM_UNIT_NS, .figure = in_results)
+
+const struct nm_field nm_cpu_fields[] = {
+	CPU(user_ns, "user"),
+	CPU(nice_ns, "nice"),
+	CPU(system_ns, "system"),
+	CPU(idle_ns, "idle"),
+	CPU(iowait_ns, "iowait"),
+	CPU(irq_ns, "irq"),
+	CPU(softirq_ns, "softirq"),
+	CPU(steal_ns, "steal"),
+	NM_FIELD(U32, struct nm_cpu_times, n_cpus, .max = INT32_MAX, .doc = "0: not known."),
+	NM_FIELD_END,
+};
+
+const struct nm_field nm_interrupt_fields[] = {
+	NM_FIELD(U64, struct nm_interrupts, hardware, .figure = "hardware"),
+	NM_FIELD(U64, struct nm_interrupts, context_switches, .figure = "context_switches"),
+	NM_FIELD_END,
+};
+
+const struct nm_field nm_softirq_fields[] = {
+	NM_FIELD(U64, struct nm_softirqs, total, .figure = "total",
+		 .doc = "Of all kinds that the kernel has."),
+	NM_FIELD(U32, struct nm_softirqs, known, .max = (1u << NM_N_SOFTIRQS) - 1,
+		 .doc = "A bit for each of the kinds that is known."),
+#define KIND(word, kernels, ours)                                                                  \
+	{.name = ours,                                                                             \
+	 .type = NM_FIELD_U64,                                                                     \
+	 .offset = offsetof(struct nm_softirqs, kinds[NM_SOFTIRQ_##word])},
+	NM_SOFTIRQS(KIND)
+#undef KIND
+		NM_FIELD_END,
+};
+
+const struct nm_field nm_rusage_fields[] = {
+	NM_FIELD(U64, struct nm_rusage, utime_ns, .unit = NM_UNIT_NS, .figure = "utime_s"),
+	NM_FIELD(U64, struct nm_rusage, stime_ns, .unit = NM_UNIT_NS, .figure = "stime_s"),
+	NM_FIELD(U64, struct nm_rusage, maxrss_kb, .unit = NM_UNIT_PEAK, .figure = "maxrss_kb",
+		 .doc = "The peak of the process until the end of the window."),
+	NM_FIELD(U64, struct nm_rusage, minflt, .figure = "minflt"),
+	NM_FIELD(U64, struct nm_rusage, majflt, .figure = "majflt"),
+	NM_FIELD(U64, struct nm_rusage, nvcsw, .figure = "nvcsw"),
+	NM_FIELD(U64, struct nm_rusage, nivcsw, .figure = "nivcsw"),
+	NM_FIELD_END,
+};
+
+const struct nm_field nm_nic_fields[] = {
+#define COUNTER(member, ...) NM_FIELD(U64, struct nm_nic, member, .figure = #member),
+	NM_NIC_COUNTERS(COUNTER)
+#undef COUNTER
+		NM_FIELD_END,
+};
+
+const struct nm_field nm_tcp_counter_fields[] = {
+#define COUNTER(member, group, word, in_results)                                                   \
+	NM_FIELD(U64, struct nm_tcp_counters, member, .figure = in_results),
+	NM_TCP_COUNTERS(COUNTER)
+#undef COUNTER
+		NM_FIELD_END,
+};
+
+const struct nm_field nm_psp_fields[] = {
+#define COUNTER(member, word, what)                                                                \
+	NM_FIELD(U64, struct nm_psp_stats, member, .figure = #member, .doc = what),
+	NM_PSP_COUNTERS(COUNTER)
+#undef COUNTER
+		NM_FIELD_END,
+};

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each message of the control protocol, byte for byte: what a peer of this protocol number sends
+ * and understands. A change of these texts that the other side would misunderstand raises
+ * NM_PROTOCOL. */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../suite.h"
+#include "control/wire/rows.h"
+#include "control/wire/codec.h"
+#include "control/wire/frame.h"
+#include "control/wire/message.h"
+#include "golden.h"
+
+/* The version of the build is no part of the form. */
+static json_t *of_version(json_t *body)
+{
+	(void)json_object_set_new(body, "version", json_string("1.2"));
+	return body;
+}
+
+static json_t *hello(void)
+{
+	return of_version(nm_hello_pack());
+}
+
+static json_t *welcome(void)
+{
+	return of_version(nm_welcome_pack("ada"));
+}
+
+static json_t *refuse(void)
+{
+	return nm_refuse_pack("busy", "too many masters");
+}
+
+static json_t *prepare(void)
+{
+	const struct nm_msg_prepare order = {.run_id = "00112233445566778899aabbccddeeff",
+					     .host = "10.0.0.7",
+					     .profile = "<profile/>",
+					     .file = "web.xml",
+					     .cpus = "0-3",
+					     .details = 3,
+					     .lenient = true,
+					     .interval_ns = 1000000000,
+					     .timeout_ns = 10000000000,
+					     .seed = 77,
+					     .secret = {0x00, 0x9a, 0xff}};
+
+	return nm_prepare_pack(&order);
+}
+
+static json_t *ready(void)
+{
+	struct nm_host_facts facts = {
+		.n_cpus = 4, .memory_bytes = 1u << 30, .cpu_latency_limit_us = -1};
+	json_t *endpoints = json_loads("[[0,1,[\"20001\",\"20002\"]]]", 0, NULL);
+
+	strcpy(facts.hostname, "ada");
+	strcpy(facts.kernel, "6.19");
+	strcpy(facts.cpufreq_governor, "performance");
+	return nm_ready_pack(endpoints, "10.0.0.8", &facts);
+}
+
+static json_t *connect_to(void)
+{
+	return nm_connect_pack(json_loads("[[0,0,[\"a\",\"b\"]]]", 0, NULL));
+}
+
+static json_t *ping(void)
+{
+	return nm_ping_pack(42);
+}
+
+static json_t *pong(void)
+{
+	return nm_pong_pack(42, UINT64_C(9223372036854775807));
+}
+
+static json_t *begin(void)
+{
+	const struct nm_phase_order order = {.phase = 2,
+					     .measured = true,
+					     .stop_ns = 10,
+					     .usage_from_ns = NM_USAGE_NEVER,
+					     .usage_to_ns = NM_USAGE_AT_END};
+
+	return nm_begin_pack(&order);
+}
+
+static json_t *began(void)
+{
+	return nm_began_pack(1, 12);
+}
+
+static json_t *stop(void)
+{
+	return nm_stop_pack(2, 1);
+}
+
+static json_t *follow(void)
+{
+	uint64_t totals[] = {7, 8};
+	const struct nm_msg_totals sent = {.phase = 2, .totals = totals};
+
+	return nm_follow_pack(&sent, 2);
+}
+
+static json_t *done(void)
+{
+	uint64_t totals[] = {3, UINT64_C(1) << 40};
+	const struct nm_msg_totals sent = {
+		.phase = 1,
+		.totals = totals,
+		.counts = {.iterations = 7, .bytes_sent = UINT64_C(1) << 62, .unnumbered = 9}};
+
+	return nm_done_pack(&sent, 2);
+}
+
+static json_t *renew(void)
+{
+	return nm_renew_pack(1);
+}
+
+static json_t *heartbeat(void)
+{
+	return nm_heartbeat_pack(5);
+}
+
+static json_t *failed(void)
+{
+	const struct nm_msg_failed sent = {.text = "flowop read: caf\xe9", .secondary = true};
+
+	return nm_failed_pack(&sent);
+}
+
+static json_t *interval(void)
+{
+	const struct nm_host_interval row = {
+		.phase = 1,
+		.from_s = 0.5,
+		.to_s = 1,
+		.cpu = {1, 2, 3, 4, 5, 6, 7, 8, .n_cpus = 9},
+		.counts = {.iterations = 10, .jitter_ns = 11},
+	};
+
+	return nm_interval_pack(&row);
+}
+
+static json_t *flows(void)
+{
+	const struct nm_flow_row rows[] = {
+		{.group = 0, .flow = 1, .total = {1, 2, 3, 4}, .delta = {5, 6, 7, 8}},
+		{.group = 1, .flow = 0, .total = {9, 0, 0, 0}},
+	};
+	const struct nm_flow_rows sent = {.phase = 2,
+					  .at_ns = 13,
+					  .seconds = 0.25,
+					  .usage = {1, 2, 3, 4, 5, 6, 7},
+					  .rows = rows,
+					  .count = 2};
+
+	return nm_flows_pack(&sent);
+}
+
+static json_t *tcp_info(void)
+{
+	const struct nm_tcp_sample rows[] = {
+		{.group = 0, .flow = 1, .slot = 2, .at_ns = 3, .values = {4, 5}},
+	};
+	const struct nm_tcp_rows sent = {.phase = 1, .rows = rows, .count = 1};
+
+	return nm_tcp_pack(&sent);
+}
+
+static void fill_usage(struct nm_usage *usage)
+{
+	usage->at_ns = 21;
+	usage->has_cpu = true;
+	usage->cpu = (struct nm_cpu_times){1, 2, 3, 4, 5, 6, 7, 8, .n_cpus = 9};
+	usage->process = (struct nm_rusage){11, 12, 13, 14, 15, 16, 17};
+	usage->tcp = (struct nm_tcp_counters){21, 22, 23, 24, 25};
+	strcpy(usage->tcp_why, "no /proc");
+	usage->has_nics = true;
+	usage->n_nics = 1;
+	usage->nics[0] = (struct nm_nic){"eth0", 1, 2, 3, 4, 5, 6, 7, 8};
+	usage->has_psp = true;
+	usage->n_psp = 1;
+	usage->psp[0] = (struct nm_psp_usage){"eth1", 3, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}};
+	usage->has_interrupts = true;
+	usage->interrupts = (struct nm_interrupts){.hardware = 31, .context_switches = 32};
+	strcpy(usage->softirqs_why, "the kernel does not count them");
+}
+
+static struct nm_msg_result *new_result(void)
+{
+	struct nm_msg_result *sent = calloc(1, sizeof *sent);
+
+	if (!sent || !(sent->groups = calloc(2, sizeof *sent->groups)))
+		abort();
+	return sent;
+}
+
+static json_t *result(void)
+{
+	struct nm_msg_result *sent = new_result();
+
+	sent->groups[1].bytes_received = 99;
+	sent->connections = (struct nm_conn_report){.connections = 4,
+						    .retransmits = 1,
+						    .rtt_min_s = 0.125,
+						    .rtt_mean_s = 0.25,
+						    .rtt_max_s = 0.5,
+						    .cwnd_mean = 10,
+						    .mss_min = 536,
+						    .mss_max = 1448,
+						    .congestion_control = "cubic",
+						    .tls = {4, 3, 2, 1, "TLSv1.3", "AES"}};
+	sent->has_usage = true;
+	fill_usage(&sent->usage);
+	sent->counters.count = 2;
+	sent->counters.items[0] = (struct nm_perf_value){
+		.name = "cycles", .has_user = true, .user = 12, .why = "no kernel", .share = 0.5};
+	sent->counters.items[1] = (struct nm_perf_value){.name = "x",
+							 .has_kernel = true,
+							 .kernel = 3,
+							 .has_total = true,
+							 .total = 4,
+							 .share = 1};
+	sent->arrived = (struct nm_arrived){.bytes = 11, .ns = 12};
+	sent->window = (struct nm_host_window){
+		.from_ns = 13, .to_ns = 14, .ns = 1, .counts = {.bytes_mapped = 15}};
+	json_t *body = nm_result_pack(sent, 2);
+
+	free(sent->groups);
+	free(sent);
+	return body;
+}
+
+/* Of a host whose usage is not known and whose softirqs would be. */
+static json_t *short_result(void)
+{
+	struct nm_msg_result *sent = new_result();
+
+	strcpy(sent->connections.why, "none was open");
+	sent->report = json_loads("{\"elapsed_ns\":0,\"groups\":[]}", 0, NULL);
+	json_t *body = nm_result_pack(sent, 2);
+
+	free(sent->groups);
+	free(sent);
+	return body;
+}
+
+static const struct {
+	enum nm_message_type type;
+	json_t *(*make)(void);
+	const char *text;
+} messages[] = {
+	{NM_MESSAGE_HELLO, hello, GOLDEN_HELLO},
+	{NM_MESSAGE_WELCOME, welcome, GOLDEN_WELCOME},
+	{NM_MESSAGE_REFUSE, refuse, GOLDEN_REFUSE},
+	{NM_MESSAGE_PREPARE, prepare, GOLDEN_PREPARE},
+	{NM_MESSAGE_READY, ready, GOLDEN_READY},
+	{NM_MESSAGE_CONNECT, connect_to, GOLDEN_CONNECT},
+	{NM_MESSAGE_ARMED, json_object, GOLDEN_ARMED},
+	{NM_MESSAGE_PING, ping, GOLDEN_PING},
+	{NM_MESSAGE_PONG, pong, GOLDEN_PONG},
+	{NM_MESSAGE_BEGIN, begin, GOLDEN_BEGIN},
+	{NM_MESSAGE_BEGAN, began, GOLDEN_BEGAN},
+	{NM_MESSAGE_STOP, stop, GOLDEN_STOP},
+	{NM_MESSAGE_FOLLOW, follow, GOLDEN_FOLLOW},
+	{NM_MESSAGE_DONE, done, GOLDEN_DONE},
+	{NM_MESSAGE_RENEW, renew, GOLDEN_RENEW},
+	{NM_MESSAGE_HEARTBEAT, heartbeat, GOLDEN_HEARTBEAT},
+	{NM_MESSAGE_FAILED, failed, GOLDEN_FAILED},
+	{NM_MESSAGE_INTERVAL, interval, GOLDEN_INTERVAL},
+	{NM_MESSAGE_FLOWS, flows, GOLDEN_FLOWS},
+	{NM_MESSAGE_TCP_INFO, tcp_info, GOLDEN_TCP_INFO},
+	{NM_MESSAGE_FINISH, json_object, GOLDEN_FINISH},
+	{NM_MESSAGE_RESULT, result, GOLDEN_RESULT},
+	{NM_MESSAGE_RESULT, short_result, GOLDEN_SHORT_RESULT},
+	{NM_MESSAGE_BYE, json_object, GOLDEN_BYE},
+	{NM_MESSAGE_ABORT, refuse, GOLDEN_ABORT},
+};
+#define N_MESSAGES (int)(sizeof messages / sizeof *messages)
+
+START_TEST(a_message_has_these_bytes)
+{
+	size_t size = 0;
+	char *text = nm_message_encode(messages[_i].type, messages[_i].make(), &size);
+
+	ck_assert_ptr_nonnull(text);
+	ck_assert_str_eq(text, messages[_i].text);
+	ck_assert_uint_eq(size, strlen(messages[_i].text));
+	free(text);
+}
+END_TEST
+
+START_TEST(each_message_stands_here)
+{
+	for (int type = 0; type < NM_MESSAGE__COUNT; type++) {
+		bool found = false;
+
+		for (int i = 0; i < N_MESSAGES; i++)
+			found = found || (int)messages[i].type == type;
+		ck_assert_msg(found, "no bytes of \"%s\"",
+			      nm_message_word((enum nm_message_type)type));
+	}
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+	Suite *suite = suite_create("golden");
+	TCase *tc = tcase_create("golden");
+
+	/* For golden.h. */
+	for (int i = 0; argc > 1 && i < N_MESSAGES; i++) {
+		size_t size;
+
+		puts(nm_message_encode(messages[i].type, messages[i].make(), &size));
+	}
+	if (argc > 1)
+		return argv[1] == NULL;
+	tcase_add_loop_test(tc, a_message_has_these_bytes, 0, N_MESSAGES);
+	tcase_add_test(tc, each_message_stands_here);
+	suite_add_tcase(suite, tc);
+	return run_suite(suite);
+}
