@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "control/interval.h"
-#include "engine/detail.h"
-#include "engine/tcp_info.h"
+#include "engine/flowop_stats.h"
+#include "engine/tcp_sampler.h"
 
 struct nm_flow_sampler {
 	struct nm_sampler base;
@@ -18,7 +18,7 @@ struct nm_flow_sampler {
 	uint32_t n_flows;	     /* that this side runs */
 	struct nm_flow_sample *last; /* owned; by flow, group after group */
 	struct nm_flow_row *rows;    /* owned; likewise */
-	/* With NM_DETAIL_PASS_TIMES, else NULL; owned. */
+	/* With NM_OBSERVE_PASS_TIMES, else NULL; owned. */
 	struct nm_hist_snap *last_times; /* by flow; of each only the buckets are used */
 	struct nm_hist_snap *times;	 /* of the row that is being made */
 	double *pct_s;			 /* by flow */
@@ -304,10 +304,10 @@ struct nm_flow_sampler *nm_flow_sampler_new(const struct nm_flow_config *config)
 		return NULL;
 	sampler->base.ops = &ops;
 	sampler->config = *config;
-	sampler->flows = details & NM_DETAIL_PASSES;
-	sampler->tcp = details & NM_DETAIL_TCP;
+	sampler->flows = details & NM_OBSERVE_PASSES;
+	sampler->tcp = details & NM_OBSERVE_TCP;
 	sampler->grid.next_ns = UINT64_MAX;
-	if (sampler->flows && !make_rows(sampler, details & NM_DETAIL_PASS_TIMES))
+	if (sampler->flows && !make_rows(sampler, details & NM_OBSERVE_PASS_TIMES))
 		return nm_flow_sampler_free(sampler);
 	return sampler;
 }

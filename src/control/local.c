@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "control/snapshot.h"
-#include "engine/detail.h"
+#include "engine/flowop_stats.h"
 
 static int add_samplers(struct nm_local *local, const struct nm_local_config *config)
 {
@@ -109,6 +109,6 @@ void nm_local_result(struct nm_local *local, uint64_t now_ns, struct nm_msg_resu
 		*ret_process_start = window->process_start;
 	}
 	free(window);
-	if (nm_engine_details(local->engine) & NM_DETAIL_REPORT)
+	if (nm_engine_details(local->engine) & NM_OBSERVE_REPORT)
 		ret->report = nm_report_pack(local->engine, local->plan);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "control/interval.h"
-#include "engine/detail.h"
+#include "engine/flowop_stats.h"
 
 struct nm_progress_sampler {
 	struct nm_sampler base;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "engine/detail.h"
+#include "engine/flowop_stats.h"
 #include "flowop/flowop.h"
 
 #define ROWS	4096u	  /* taken at a time */
@@ -20,7 +20,7 @@ struct nm_response_sampler {
 	struct nm_result *result;
 	bool running;
 	uint64_t next_ns;
-	struct nm_response responses[ROWS];
+	struct nm_exec_record responses[ROWS];
 	struct nm_response_row rows[ROWS];
 };
 
@@ -44,7 +44,7 @@ static uint32_t phase_of(const struct nm_group *group, uint32_t instr)
 	return low;
 }
 
-static void fill_row(const struct nm_response_sampler *sampler, const struct nm_response *from,
+static void fill_row(const struct nm_response_sampler *sampler, const struct nm_exec_record *from,
 		     struct nm_response_row *row)
 {
 	const struct nm_group *group = &sampler->plan->groups[from->group];
@@ -74,7 +74,7 @@ static void take(struct nm_response_sampler *sampler, unsigned parts)
 	size_t n;
 
 	while (parts-- > 0 &&
-	       (n = nm_engine_take_responses(sampler->engine, sampler->responses, ROWS)) > 0) {
+	       (n = nm_engine_take_execs(sampler->engine, sampler->responses, ROWS)) > 0) {
 		for (size_t i = 0; i < n; i++) {
 			fill_row(sampler, &sampler->responses[i], &sampler->rows[i]);
 			report->passes += sampler->responses[i].is_pass;
@@ -158,7 +158,7 @@ void nm_response_sampler_finish(struct nm_response_sampler *responses)
 	struct nm_response_report *report = &responses->result->responses;
 
 	take(responses, UINT16_MAX);
-	report->lost = nm_engine_lost_responses(responses->engine);
+	report->lost = nm_engine_lost_execs(responses->engine);
 	if (report->lost)
 		nm_result_warn(responses->result,
 			       "the log of responses is not complete: %llu of %llu came faster "

@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "engine/door.h"
+#include "engine/accept/rendezvous.h"
 #include "engine/engine_priv.h"
 #include "engine/events.h"
 #include "flowop/flowop.h"
@@ -37,7 +37,7 @@ static int init_groups(struct nm_engine *engine, const struct nm_engine_config *
 
 			group->n_workers = w + 1;
 			worker->epoll_fd = worker->wake_fd = -1;
-			worker->mail[0] = worker->mail[1] = -1;
+			worker->accept.handoff[0] = worker->accept.handoff[1] = -1;
 			int r = nm_worker_init(worker, engine, g, w);
 
 			if (r < 0)
@@ -116,7 +116,7 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine)
 		return NULL;
 	if (engine->groups)
 		each_worker(engine, quit_worker);
-	engine->doors = nm_doors_free(engine->doors);
+	engine->rendezvous = nm_rendezvous_free(engine->rendezvous);
 	engine->events = nm_events_free(engine->events);
 	if (engine->groups) {
 		each_worker(engine, nm_worker_join);
@@ -253,7 +253,7 @@ int nm_engine_listen(struct nm_engine *engine, char *why, size_t why_size)
 				return r;
 		}
 	}
-	return nm_doors_open(engine, &engine->doors, why, why_size);
+	return nm_rendezvous_open(engine, &engine->rendezvous, why, why_size);
 }
 
 static struct nm_worker *worker_of(const struct nm_engine *engine, uint32_t group, uint32_t opening,
@@ -270,7 +270,7 @@ const char *nm_engine_listener(const struct nm_engine *engine, uint32_t group, u
 {
 	const struct nm_worker *w = worker_of(engine, group, opening, worker);
 
-	return w && *w->listener_texts[opening] ? w->listener_texts[opening] : NULL;
+	return w && *w->accept.texts[opening] ? w->accept.texts[opening] : NULL;
 }
 
 /* The connect of this side with that number, or NULL. */
@@ -296,7 +296,7 @@ int nm_engine_set_endpoint(struct nm_engine *engine, uint32_t group, uint32_t op
 	if (!instr)
 		return -EINVAL;
 	return instr->transport->endpoint(&engine->hosts[instr->host].peer, text,
-					  &w->endpoints[opening]);
+					  &w->accept.endpoints[opening]);
 }
 
 bool nm_engine_endpoints_complete(const struct nm_engine *engine)
@@ -308,7 +308,7 @@ bool nm_engine_endpoints_complete(const struct nm_engine *engine)
 			if (!connect_of(group->plan, o))
 				continue;
 			for (uint32_t w = 0; w < group->n_workers; w++)
-				if (!group->workers[w].endpoints[o].len)
+				if (!group->workers[w].accept.endpoints[o].len)
 					return false;
 		}
 	}
@@ -341,8 +341,8 @@ int nm_engine_start(struct nm_engine *engine)
 
 	if (r == 0)
 		r = start_workers(engine, false);
-	if (r == 0 && engine->doors)
-		r = nm_doors_start(engine->doors);
+	if (r == 0 && engine->rendezvous)
+		r = nm_rendezvous_start(engine->rendezvous);
 	return r;
 }
 

@@ -22,8 +22,8 @@ struct nm_engine;
 struct nm_engine_config {
 	const struct nm_plan *plan; /* borrowed until nm_engine_free */
 	bool measures;		    /* record latencies: the master's side */
-	unsigned details; /* enum nm_detail_flags: what is kept of single flowops and flows */
-	/* with NM_DETAIL_PASS_LOG: of each flow so many at most, of measured phases */
+	unsigned details; /* enum nm_observe_flags: what is kept of single flowops and flows */
+	/* with NM_OBSERVE_PASS_LOG: of each flow so many at most, of measured phases */
 	uint64_t log_passes;
 	uint64_t seed;	      /* of what the flows draw; both sides have the same */
 	const unsigned *cpus; /* worker i runs on cpus[i % n_cpus]; borrowed during new */

@@ -7,7 +7,8 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "engine/detail_priv.h"
+#include "engine/accept/accept.h"
+#include "engine/observe/observe.h"
 #include "engine/commands.h"
 #include "engine/engine.h"
 #include "engine/loop/process.h"
@@ -51,17 +52,11 @@ struct nm_worker {
 	struct nm_timers timers;
 
 	struct nm_engine *engine;
-	struct nm_detail *detail; /* owned; NULL: none is kept */
-	struct nm_tcp_watch *tcp; /* owned; NULL: TCP_INFO is not asked for */
-	bool watching;		  /* it is being read */
-	bool counts_passes;	  /* of each flow */
+	struct nm_accept accept;
+	struct nm_observe observe;
 	const struct nm_group *group;
-	uint32_t group_no, worker_no;  /* in the group */
-	struct nm_phase_stats *stats;  /* by phase */
-	struct nm_listener *listeners; /* by opening; = io.listeners */
-	struct nm_addr *endpoints;     /* by opening; = io.endpoints */
-	char (*listener_texts)[108];   /* by opening; "" = none */
-	int mail[2];		       /* the worker's end and that of the doors; -1: none */
+	uint32_t group_no, worker_no; /* in the group */
+	struct nm_phase_stats *stats; /* by phase */
 	struct nm_reconnect reconnect;
 	struct nm_commands commands;
 	struct nm_answers answers;
@@ -86,7 +81,7 @@ struct nm_engine {
 	const struct nm_plan *plan;
 	bool measures;
 	uint64_t seed;
-	unsigned details; /* enum nm_detail_flags */
+	unsigned details; /* enum nm_observe_flags */
 	uint64_t log_passes;
 	int awake_fd; /* while it is open no idle CPU sleeps; -1: they may */
 	int event_fd;
@@ -94,7 +89,7 @@ struct nm_engine {
 	struct nm_engine_group *groups;
 	uint64_t cookie; /* of the run */
 	unsigned char secret[NM_SECRET_BYTES];
-	struct nm_doors *doors;
+	struct nm_rendezvous *rendezvous;
 	struct nm_events *events; /* NULL: no transport has any */
 	uint32_t begun;		  /* phases */
 	/* when workers that are processes must have ended; 0: not asked to yet */
@@ -116,7 +111,7 @@ static inline void nm_worker_set_end(struct nm_worker *worker, uint64_t end_at)
 	worker->run.end_at = end_at;
 	worker->run.check_at =
 		end_at == UINT64_MAX ? end_at : end_at - (end_at < others ? end_at : others);
-	if (worker->counts_passes || worker->io.asks.stop || worker->reconnect.pending)
+	if (worker->observe.counts_passes || worker->io.asks.stop || worker->reconnect.pending)
 		worker->run.check_at = 0;
 }
 
@@ -172,11 +167,10 @@ int nm_listener_open(const struct nm_instr *instr, const struct nm_addr *local, 
 		     char *text, int *fds);
 
 /* hubs.c: where one socket serves all connections of a worker */
-int nm_worker_hub_new(struct nm_worker *worker, struct nm_listen_fd *one,
-		      const struct nm_instr *accept, const char *text); /* 0 or -errno */
-struct nm_worker_hub *
-nm_worker_hub_free(struct nm_worker_hub *own); /* accepts NULL, returns NULL */
-void nm_worker_hub_event(struct nm_worker_hub *own);
+int nm_mux_new(struct nm_worker *worker, struct nm_listen_fd *one, const struct nm_instr *accept,
+	       const char *text);		/* 0 or -errno */
+struct nm_mux *nm_mux_free(struct nm_mux *own); /* accepts NULL, returns NULL */
+void nm_mux_event(struct nm_mux *own);
 
 /* listen.c */
 int nm_worker_listen(struct nm_worker *worker, char *why, size_t why_size);
@@ -190,10 +184,10 @@ void nm_listener_unpark_all(struct nm_listener *listener);
 void nm_listener_unpark(struct nm_listener *listener, struct nm_flow *flow);
 
 /* Tags in the low bits of an epoll event's pointer. */
-#define NM_TAG_CONN   0u
-#define NM_TAG_LISTEN 1u
-#define NM_TAG_WAKE   2u
-#define NM_TAG_MAIL   3u
-#define NM_TAG_MASK   3u
+#define NM_TAG_CONN    0u
+#define NM_TAG_LISTEN  1u
+#define NM_TAG_WAKE    2u
+#define NM_TAG_HANDOFF 3u
+#define NM_TAG_MASK    3u
 
 #endif

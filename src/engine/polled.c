@@ -33,7 +33,7 @@ bool nm_worker_only_listener(const struct nm_worker *worker, struct nm_listen_fd
 
 		if (!nm_instr_accepts(instr))
 			continue;
-		const struct nm_listener *listener = &worker->listeners[instr->opening];
+		const struct nm_listener *listener = &worker->accept.listeners[instr->opening];
 
 		/* The kernel may have had no more than one port. */
 		if (*ret || listener->n_fds != 1)
@@ -104,7 +104,7 @@ int nm_worker_poll(struct nm_worker *worker, struct epoll_event *events, int n_e
 	bool waits = flow->state == NM_FLOW_WAITING || flow->state == NM_FLOW_LIMITED;
 	struct nm_listen_fd *listen_fd = worker->polled_listener;
 	/* Where epoll is told of nothing else it is not asked about what wakes it. */
-	int others_fd = worker->mail[0] < 0 ? worker->wake_fd : worker->epoll_fd;
+	int others_fd = worker->accept.handoff[0] < 0 ? worker->wake_fd : worker->epoll_fd;
 	struct pollfd fds[3] = {
 		{.fd = others_fd, .events = POLLIN},
 		{.fd = waits && (flow->conn->flags & NM_CONN_REGISTERED) ? flow->conn->fd : -1,

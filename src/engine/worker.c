@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/draw.h"
-#include "engine/door.h"
+#include "engine/accept/rendezvous.h"
 #include "engine/engine_priv.h"
 #include "engine/phase/reconnect.h"
 #include "flowop/files.h"
@@ -31,7 +31,7 @@ static int init_stats(struct nm_worker *worker)
 	for (uint32_t i = 0; i < group->n_phases; i++) {
 		struct nm_phase_stats *stats = &worker->stats[i];
 
-		if (!(worker->engine->details & NM_DETAIL_TIMES) &&
+		if (!(worker->engine->details & NM_OBSERVE_TIMES) &&
 		    (!worker->engine->measures || !group->phases[i].measured))
 			continue;
 		stats->latency = nm_engine_alloc(sizeof(*stats->latency), group->processes);
@@ -59,15 +59,15 @@ static int init_io(struct nm_worker *worker)
 	io->tx = aligned_alloc(TX_ALIGNMENT,
 			       (io->chunk + TX_ALIGNMENT - 1) / TX_ALIGNMENT * TX_ALIGNMENT);
 	io->rx = malloc(io->chunk + 1);
-	worker->listeners = calloc(n_openings, sizeof(*worker->listeners));
-	worker->endpoints = calloc(n_openings, sizeof(*worker->endpoints));
-	worker->listener_texts = calloc(n_openings, sizeof(*worker->listener_texts));
+	worker->accept.listeners = calloc(n_openings, sizeof(*worker->accept.listeners));
+	worker->accept.endpoints = calloc(n_openings, sizeof(*worker->accept.endpoints));
+	worker->accept.texts = calloc(n_openings, sizeof(*worker->accept.texts));
 	if (worker->group->moves_datagrams)
 		io->many = nm_many_new(worker->group->sends_uncopied
 					       ? (worker->n_flows + 1) * worker->group->n_conns
 					       : 0);
 	if (!io->tx || !io->rx || (worker->group->moves_datagrams && !io->many) ||
-	    !worker->listeners || !worker->endpoints || !worker->listener_texts)
+	    !worker->accept.listeners || !worker->accept.endpoints || !worker->accept.texts)
 		return -ENOMEM;
 	io->recv_flags = MSG_DONTWAIT;
 	io->in_kept = ~(uint32_t)NM_CONN_IN;
@@ -75,9 +75,9 @@ static int init_io(struct nm_worker *worker)
 	io->cookie = worker->engine->cookie;
 	io->group = worker->group_no;
 	io->n_conns = worker->group->n_conns;
-	io->listeners = worker->listeners;
+	io->listeners = worker->accept.listeners;
 	io->started = worker->engine->groups[worker->group_no].started;
-	io->endpoints = worker->endpoints;
+	io->endpoints = worker->accept.endpoints;
 	nm_draw_fill(io->tx, io->chunk);
 	return 0;
 }
@@ -150,7 +150,7 @@ static int init_epoll(struct nm_worker *worker)
 static bool group_is_greeted(const struct nm_group *group)
 {
 	for (uint32_t i = 0; i < group->n_instrs; i++)
-		if (group->instrs[i].greets)
+		if (group->instrs[i].has_preamble)
 			return true;
 	return false;
 }
@@ -163,13 +163,13 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 	worker->group_no = group;
 	worker->worker_no = number;
 	worker->spawn.cpu = -1;
-	worker->counts_passes = engine->details & (NM_DETAIL_PASSES | NM_DETAIL_PASS_LOG);
+	worker->observe.counts_passes = engine->details & (NM_OBSERVE_PASSES | NM_OBSERVE_PASS_LOG);
 	worker->run.end_at = worker->run.check_at = UINT64_MAX; /* it counts nothing yet */
 	atomic_init(&worker->commands.follow, UINT64_MAX);
 	int r = init_epoll(worker);
 
 	if (r == 0 && group_is_greeted(worker->group))
-		r = nm_mail_init(worker);
+		r = nm_handoff_init(worker);
 	if (r == 0)
 		r = init_flows(worker);
 	if (r == 0)
@@ -179,11 +179,11 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 	if (r == 0)
 		r = nm_reconnect_init(worker);
 	if (r == 0)
-		r = nm_detail_new(worker, engine->details, worker->group->processes,
-				  &worker->detail);
+		r = nm_flowop_stats_new(worker, engine->details, worker->group->processes,
+					&worker->observe.stats);
 	if (r == 0)
-		r = nm_tcp_watch_new(worker, engine->details, worker->group->processes,
-				     &worker->tcp);
+		r = nm_tcp_sampler_new(worker, engine->details, worker->group->processes,
+				       &worker->observe.tcp);
 	return r;
 }
 
@@ -208,19 +208,19 @@ void nm_worker_fini(struct nm_worker *worker)
 		nm_engine_release(worker->stats[i].latency, sizeof(struct nm_hist), shared);
 		nm_engine_release(worker->stats[i].response, sizeof(struct nm_hist), shared);
 	}
-	worker->detail = nm_detail_free(worker->detail);
-	worker->tcp = nm_tcp_watch_free(worker->tcp, shared);
+	worker->observe.stats = nm_flowop_stats_free(worker->observe.stats);
+	worker->observe.tcp = nm_tcp_sampler_free(worker->observe.tcp, shared);
 	nm_worker_unlisten(worker);
-	nm_mail_fini(worker);
+	nm_handoff_fini(worker);
 	nm_timers_fini(&worker->timers);
 	if (worker->stats)
 		nm_engine_release(worker->stats, worker->group->n_phases * sizeof(*worker->stats),
 				  shared);
 	free(worker->flows);
 	free(worker->reconnect.openings);
-	free(worker->listeners);
-	free(worker->endpoints);
-	free(worker->listener_texts);
+	free(worker->accept.listeners);
+	free(worker->accept.endpoints);
+	free(worker->accept.texts);
 	free(worker->io.tx);
 	free(worker->io.rx);
 	worker->io.many = nm_many_free(worker->io.many);

@@ -5,7 +5,7 @@
 
 #include "flowop/flowop.h"
 #include "flowop/opening.h"
-#include "transport/hub.h"
+#include "transport/udp_mux.h"
 #include "transport/transport.h"
 
 static enum nm_step park(struct nm_listener *listener, struct nm_flow *flow)
@@ -67,7 +67,7 @@ static enum nm_step go_on(struct nm_io *io, struct nm_flow *flow, const struct n
 		return NM_STEP_WAIT_OUT;
 	if (r == -EAGAIN)
 		return NM_STEP_WAIT_IN;
-	if (r == -ECONNABORTED && (instr->transport->caps & NM_TRANSPORT_GREETS))
+	if (r == -ECONNABORTED && (instr->transport->caps & NM_TRANSPORT_PREAMBLE))
 		return wait_for_next(io, flow, instr);
 	flow->error = -r;
 	return NM_STEP_FAIL;
@@ -77,18 +77,18 @@ static enum nm_step go_on(struct nm_io *io, struct nm_flow *flow, const struct n
 static enum nm_step accept_greeted(struct nm_io *io, struct nm_flow *flow,
 				   const struct nm_instr *instr)
 {
-	struct nm_arrival **at = &flow->arrived;
+	struct nm_pending_conn **at = &flow->pending;
 
 	while (*at && (*at)->opening != instr->opening)
 		at = &(*at)->next;
-	struct nm_arrival *arrival = *at;
+	struct nm_pending_conn *arrival = *at;
 
 	if (!arrival)
 		return NM_STEP_PARK;
 	int fd = arrival->fd;
 
 	if (arrival->peer) {
-		nm_hub_adopt(flow->conn, arrival->peer);
+		nm_udp_mux_attach(flow->conn, arrival->peer);
 		*at = arrival->next;
 		free(arrival);
 		return accepted(io);
@@ -122,7 +122,7 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 	flow->conn->flags =
 		(instr->later ? NM_CONN_LATER : 0u) | (io->recv_flags ? 0u : NM_CONN_SLEEPS);
 	flow->conn->state = io->started[instr->opening];
-	if (instr->greets)
+	if (instr->has_preamble)
 		return accept_greeted(io, flow, instr);
 	if (instr->transport->caps & NM_TRANSPORT_NO_PEER)
 		return instr->transport->accept(flow->conn, -1, instr->transport_opts, NULL) < 0

@@ -26,7 +26,7 @@ static bool write_follows(const struct nm_instr *instr)
 {
 	const uint32_t writes = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
 
-	return !instr->can_fail && !instr->greets && !instr->transport->send &&
+	return !instr->can_fail && !instr->has_preamble && !instr->transport->send &&
 	       !(instr->transport->caps & NM_TRANSPORT_WAITS) && instr[1].op &&
 	       (instr[1].op->flags & writes) == writes && instr[1].slot == instr->slot;
 }
@@ -34,7 +34,7 @@ static bool write_follows(const struct nm_instr *instr)
 /* The first bytes that the connection takes may go with its first packet. */
 static uint32_t writes_first(const struct nm_instr *instr)
 {
-	return write_follows(instr) || (instr->transport->send && !instr->greets)
+	return write_follows(instr) || (instr->transport->send && !instr->has_preamble)
 		       ? NM_CONN_WRITES_FIRST
 		       : 0;
 }
@@ -54,13 +54,13 @@ static struct nm_preamble preamble_of(const struct nm_io *io, const struct nm_fl
 /* The preamble goes out before the transport's own handshake. */
 static bool precedes_handshake(const struct nm_instr *instr)
 {
-	return instr->greets && instr->transport->greet;
+	return instr->has_preamble && instr->transport->greet;
 }
 
 /* It is answered, and repeated until then: it may be lost. */
 static bool is_answered(const struct nm_instr *instr)
 {
-	return instr->greets && instr->transport->redirect;
+	return instr->has_preamble && instr->transport->redirect;
 }
 
 /* Leaves it to the transport to send it when the connection is there. */
@@ -105,7 +105,7 @@ static int begin_preamble(struct nm_io *io, struct nm_flow *flow, const struct n
 	nm_preamble_begin(&sender, &io->serials, answered ? nm_clock_ns() : 0);
 	if (answered) {
 		flow->conn->preamble = sender;
-		flow->conn->flags |= NM_CONN_GREETING;
+		flow->conn->flags |= NM_CONN_PREAMBLE;
 	}
 	return send_preamble(io, flow, instr, sender.serial);
 }
@@ -168,7 +168,7 @@ static enum nm_step await_answer(const struct nm_io *io, struct nm_flow *flow,
 		flow->error = -r;
 		return NM_STEP_FAIL;
 	}
-	flow->conn->flags &= ~(uint32_t)NM_CONN_GREETING;
+	flow->conn->flags &= ~(uint32_t)NM_CONN_PREAMBLE;
 	flow->conn->preamble = (struct nm_preamble_sender){.serial = 0};
 	nm_counter_add(&io->count->connects, 1);
 	return NM_STEP_NEXT;
@@ -252,7 +252,7 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 {
 	struct nm_conn *conn = flow->conn;
 
-	if (conn->flags & NM_CONN_GREETING)
+	if (conn->flags & NM_CONN_PREAMBLE)
 		return await_answer(io, flow, instr);
 	int r = conn->flags & NM_CONN_CONNECTING ? nm_opening_continue(conn, instr)
 						 : open_conn(io, flow, instr);
@@ -268,7 +268,7 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 	flow->wake_ns = 0;
 	if (r == 0 && (conn->flags & NM_CONN_UNSETTLED))
 		r = instr->transport->settle(conn, instr->transport_opts);
-	if (r == 0 && instr->greets && !precedes_handshake(instr))
+	if (r == 0 && instr->has_preamble && !precedes_handshake(instr))
 		r = begin_preamble(io, flow, instr);
 	if (r < 0) {
 		flow->error = -r;

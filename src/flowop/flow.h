@@ -14,11 +14,11 @@
 struct nm_files;
 struct nm_flow;
 struct nm_flowop;
-struct nm_hub_peer;
+struct nm_udp_mux_peer;
 struct nm_instr;
 struct nm_law;
 struct nm_transport;
-struct nm_worker_hub;
+struct nm_mux;
 
 /* What a step answers. */
 enum nm_step {
@@ -84,10 +84,10 @@ struct nm_instr {
 	bool drains; /* a read from a host that may have sent more than the passes need */
 	/* a read before which its connection may be replaced: see NM_TRANSPORT_RECONNECTS */
 	bool begins;
-	bool can_fail;	 /* its failures are counted, and the flow goes on with the next */
-	bool later;	 /* connect, accept: the next instruction makes the connection secure */
-	bool greets;	 /* connect, accept: the connection begins with a greeting */
-	bool then_reads; /* the next instruction is a plain read from the same connection */
+	bool can_fail;	   /* its failures are counted, and the flow goes on with the next */
+	bool later;	   /* connect, accept: the next instruction makes the connection secure */
+	bool has_preamble; /* connect, accept: the connection begins with a greeting */
+	bool then_reads;   /* the next instruction is a plain read from the same connection */
 	/* a write that need not be waited for when it is posted: a read from its connection is
 	 * next */
 	bool lets_go;
@@ -132,7 +132,7 @@ struct nm_flow {
 	struct nm_conn *conns; /* all of them: n_conns of the group */
 	/* while a connection is replaced: where it goes on after that */
 	const struct nm_instr *resume;
-	struct nm_arrival *arrived; /* connections that have greeted it, oldest first */
+	struct nm_pending_conn *pending; /* connections that have greeted it, oldest first */
 	/* iterations_left of a pass whose awaited message has not begun to come in time; 0: none */
 	uint64_t late;
 	uint32_t index;	   /* in the group */
@@ -153,18 +153,19 @@ static inline bool nm_flow_is_late(const struct nm_flow *flow, const struct nm_i
 }
 
 /* A connection that has greeted its flow, and is not accepted yet. */
-struct nm_arrival {
-	struct nm_arrival *next;
+struct nm_pending_conn {
+	struct nm_pending_conn *next;
 	int fd;
 	uint32_t opening;
-	struct nm_hub_peer *peer; /* instead of fd, where one socket has several; otherwise NULL */
+	struct nm_udp_mux_peer
+		*peer; /* instead of fd, where one socket has several; otherwise NULL */
 };
 
 /* One listening socket; a listener has several when one queue would be too short. */
 struct nm_listen_fd {
 	int fd;
-	bool ready;		   /* an accept may find something */
-	struct nm_worker_hub *hub; /* it serves all its connections; owned; NULL: it does not */
+	bool ready;	    /* an accept may find something */
+	struct nm_mux *hub; /* it serves all its connections; owned; NULL: it does not */
 	struct nm_listener *listener;
 };
 

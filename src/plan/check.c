@@ -7,7 +7,7 @@
 #include "base/diag.h"
 #include "plan/draft.h"
 #include "plan/plan.h"
-#include "transport/hub.h"
+#include "transport/udp_mux.h"
 
 bool nm_draft_has_conn(const struct nm_draft_step *step)
 {

@@ -13,7 +13,7 @@
 #include "plan/draft.h"
 #include "plan/shape.h"
 #include "plan/plan.h"
-#include "transport/hub.h"
+#include "transport/udp_mux.h"
 #include "transport/preamble.h"
 
 #define CHUNK_MIN   4096u
@@ -90,14 +90,14 @@ static uint32_t batch_of(const struct nm_draft_step *step, const struct nm_instr
 
 /* Whether a connection has to say whose it is: when its listener serves several flows, and it
  * matters which. */
-static bool greets(const struct nm_group *group, const struct nm_draft_step *step)
+static bool has_preamble(const struct nm_group *group, const struct nm_draft_step *step)
 {
 	const struct nm_opts_opening *opts = step->opts;
 
 	if (!step->transport ||
-	    !(step->transport->adopt || (step->transport->caps & NM_TRANSPORT_HUB)))
+	    !(step->transport->adopt || (step->transport->caps & NM_TRANSPORT_MUX)))
 		return false;
-	if (step->transport->caps & (NM_TRANSPORT_HUB | NM_TRANSPORT_GREETS))
+	if (step->transport->caps & (NM_TRANSPORT_MUX | NM_TRANSPORT_PREAMBLE))
 		return true;
 	return opts->port || step->transport->meet || group->needs_identity;
 }
@@ -159,7 +159,7 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_dr
 		.transport = nm_draft_has_conn(step) ? step->transport : NULL,
 		.opening = step->opening,
 		.port = opens ? (uint16_t)((const struct nm_opts_opening *)step->opts)->port : 0,
-		.greets = opens && greets(group, step),
+		.has_preamble = opens && has_preamble(group, step),
 		.host = side->master && nm_draft_has_conn(step) ? step->host : 0,
 		.law = step->law,
 		.files = side->master ? step->files : NULL,
@@ -321,7 +321,7 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 		instr->step = nm_owing_step;
 		instr->awaits = awaits(group, phase, instr);
 	}
-	if (instr->greets && instr->transport->redirect &&
+	if (instr->has_preamble && instr->transport->redirect &&
 	    (instr->op->flags & NM_FLOWOP_INITIATES)) {
 		/* The limit of the step is its own: it ends the repetitions of its preamble. */
 		instr->preamble_ns = instr->timeout_ns ? instr->timeout_ns : NM_PREAMBLE_LIMIT_NS;
@@ -364,7 +364,7 @@ static struct nm_draft_step of_side(const struct nm_draft_step *step, const stru
 	bool connects_here = opener && side->master == !!(opener->op->flags & NM_FLOWOP_INITIATES);
 
 	if (opener && !connects_here && nm_udp_is_shared(opener->transport, opener->transport_opts))
-		own.transport = &nm_transport_udp_hub;
+		own.transport = &nm_transport_udp_mux;
 	return own;
 }
 

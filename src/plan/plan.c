@@ -69,7 +69,7 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 			continue;
 		for (uint32_t i = 0; i < group->n_instrs; i++) {
 			connected |= opens(&group->instrs[i]);
-			greeted |= group->instrs[i].greets;
+			greeted |= group->instrs[i].has_preamble;
 			if (!listens(&group->instrs[i]))
 				continue;
 			uint64_t ports = ports_of(&group->instrs[i]) * (uint64_t)group->n_workers;

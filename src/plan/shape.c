@@ -346,15 +346,15 @@ static const struct nm_instr *only_wait(const struct nm_phase *phase, const stru
  * copy are told complete by an error, which stays until it is taken. */
 static bool is_simple(const struct nm_instr *instr)
 {
-	const uint32_t others = NM_TRANSPORT_HUB | NM_TRANSPORT_WAITS | NM_TRANSPORT_NO_PEER |
+	const uint32_t others = NM_TRANSPORT_MUX | NM_TRANSPORT_WAITS | NM_TRANSPORT_NO_PEER |
 				NM_TRANSPORT_RECONNECTS;
 	const uint32_t kind = instr->op->flags & (NM_FLOWOP_MOVES | NM_FLOWOP_FILES);
 
 	if (!instr->transport)
 		return true;
 	return (instr->transport->caps & NM_TRANSPORT_RELIABLE) && !instr->transport->send &&
-	       !instr->transport->recv && !(instr->transport->caps & others) && !instr->greets &&
-	       !instr->can_fail && !instr->later &&
+	       !instr->transport->recv && !(instr->transport->caps & others) &&
+	       !instr->has_preamble && !instr->can_fail && !instr->later &&
 	       !(kind == NM_FLOWOP_MOVES && ((const struct nm_opts_moving *)instr->opts)->zerocopy);
 }
 

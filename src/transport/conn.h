@@ -38,7 +38,7 @@ enum nm_conn_flags {
 	NM_CONN_CONNECTING = 0x200,
 	NM_CONN_ACCEPTED = 0x400,	 /* the peer opened it, so the peer closes it first */
 	NM_CONN_REGISTERED = 0x800,	 /* known to the worker's epoll, once, edge-triggered */
-	NM_CONN_GREETING = 0x2000,	 /* the preamble is sent, and not answered yet */
+	NM_CONN_PREAMBLE = 0x2000,	 /* the preamble is sent, and not answered yet */
 	NM_CONN_OUT_REGISTERED = 0x1000, /* and for output, from the first time that it was full */
 	NM_CONN_UNSETTLED = 0x4000,	 /* `settle` has to be called once it is established */
 	NM_CONN_FASTOPEN = 0x8000,	 /* that data came with the first packet is to be counted */
@@ -84,7 +84,7 @@ struct nm_conn {
 			/* How many were sent before the question: answers to those are late. */
 			uint32_t heard;
 		};
-		/* With NM_CONN_GREETING: of the preamble that is not answered yet. */
+		/* With NM_CONN_PREAMBLE: of the preamble that is not answered yet. */
 		struct nm_preamble_sender preamble;
 	};
 	uint64_t sent_ns,

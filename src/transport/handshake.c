@@ -9,14 +9,15 @@
 #include "transport/inet.h"
 #include "transport/socket.h"
 
-void nm_handshake_greet(struct nm_handshake_greeting *greeting, const void *bytes, size_t size)
+void nm_handshake_leave_preamble(struct nm_handshake_preamble *greeting, const void *bytes,
+				 size_t size)
 {
 	assert(size <= sizeof greeting->bytes);
 	memcpy(greeting->bytes, bytes, size);
 	greeting->size = size;
 }
 
-int nm_handshake_send_greeting(int fd, const struct nm_handshake_greeting *greeting)
+int nm_handshake_send_preamble(int fd, const struct nm_handshake_preamble *greeting)
 {
 	if (!greeting->size)
 		return 0;

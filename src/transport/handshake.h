@@ -9,14 +9,15 @@
 #include "transport/conn.h"
 
 /* What the connecting end sends first, before the handshake. */
-struct nm_handshake_greeting {
+struct nm_handshake_preamble {
 	char bytes[64];
 	size_t size; /* 0: nothing */
 };
 
-void nm_handshake_greet(struct nm_handshake_greeting *greeting, const void *bytes, size_t size);
+void nm_handshake_leave_preamble(struct nm_handshake_preamble *greeting, const void *bytes,
+				 size_t size);
 /* Sends it as the first bytes of a connection, which have room: 0 or -errno. */
-int nm_handshake_send_greeting(int fd, const struct nm_handshake_greeting *greeting);
+int nm_handshake_send_preamble(int fd, const struct nm_handshake_preamble *greeting);
 
 /* TCP's connect, accept and adopt (transport.h), and then `attach`, which finds in conn->state what
  * start has made, puts the connection's own state there, and returns 0 or -errno. What they return

@@ -19,8 +19,8 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/conn.h \
 	src/transport/handshake.c \
 	src/transport/handshake.h \
-	src/transport/hub.c \
-	src/transport/hub.h \
+	src/transport/udp_mux.c \
+	src/transport/udp_mux.h \
 	src/transport/inet.c \
 	src/transport/inet.h \
 	src/transport/io.c \

@@ -79,7 +79,7 @@ struct psp_conn {
 	unsigned char confirm[CONFIRM_BYTES];
 	size_t moved; /* bytes, in this stage */
 	bool later;   /* all but TCP is left to a flowop of its own */
-	struct nm_handshake_greeting greeting;
+	struct nm_handshake_preamble preamble;
 	const char *why; /* what has failed; static */
 };
 
@@ -111,7 +111,7 @@ static int be_tcp(struct nm_conn *c, struct psp_conn *conn)
 	/* Each message is answered before the next is sent, but for the last of TLS. */
 	(void)nm_socket_set(c->fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	(void)nm_socket_set(c->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, HANDSHAKE_MS);
-	return nm_handshake_send_greeting(c->fd, &conn->greeting);
+	return nm_handshake_send_preamble(c->fd, &conn->preamble);
 }
 
 static const char *receive_why(int r)
@@ -357,7 +357,7 @@ static void psp_greet(struct nm_conn *c, const void *greeting, size_t size)
 {
 	struct psp_conn *conn = c->state;
 
-	nm_handshake_greet(&conn->greeting, greeting, size);
+	nm_handshake_leave_preamble(&conn->preamble, greeting, size);
 }
 
 static int psp_accept(struct nm_conn *c, int listen_fd, const void *opts,
@@ -413,7 +413,7 @@ const struct nm_transport nm_transport_psp = {
 	.name = "psp",
 	.help = "TCP whose segments the network card encrypts (PSP), over IPv4 or IPv6",
 	.caps = NM_TRANSPORT_RELIABLE | NM_TRANSPORT_WAITS | NM_TRANSPORT_TCP |
-		NM_TRANSPORT_GREETS | NM_TRANSPORT_SECURES | NM_TRANSPORT_RECONNECTS,
+		NM_TRANSPORT_PREAMBLE | NM_TRANSPORT_SECURES | NM_TRANSPORT_RECONNECTS,
 	.opts = psp_opts,
 	.opts_size = sizeof(struct nm_psp_opts),
 	.prepare = nm_inet_prepare,

@@ -121,7 +121,7 @@ static int ssl_established(struct nm_conn *c)
 		if (r < 0)
 			return r;
 		conn->connected = true;
-		r = nm_handshake_send_greeting(conn->io.fd, &conn->greeting);
+		r = nm_handshake_send_preamble(conn->io.fd, &conn->preamble);
 		if (r < 0)
 			return r;
 	}
@@ -201,7 +201,7 @@ static void ssl_greet(struct nm_conn *c, const void *greeting, size_t size)
 {
 	struct nm_ssl_conn *conn = c->state;
 
-	nm_handshake_greet(&conn->greeting, greeting, size);
+	nm_handshake_leave_preamble(&conn->preamble, greeting, size);
 }
 
 static int ssl_accept(struct nm_conn *c, int listen_fd, const void *opts,

@@ -62,7 +62,7 @@ struct nm_ssl_conn {
 	bool connected; /* TCP is; the handshake is next */
 	bool ready;	/* so is TLS */
 	bool ticket;	/* the peer has sent a session to continue later */
-	struct nm_handshake_greeting greeting;
+	struct nm_handshake_preamble preamble;
 	unsigned long error; /* OpenSSL's, of the last failure; 0: none */
 };
 

@@ -35,12 +35,12 @@ enum nm_transport_caps {
 	/* Its sockets are those of udp(7), which know MSG_ZEROCOPY. */
 	NM_TRANSPORT_UDP = 1 << 7,
 	/* Its listening socket stays that of its connections (hub.h). */
-	NM_TRANSPORT_HUB = 1 << 8,
+	NM_TRANSPORT_MUX = 1 << 8,
 	/* Every connection has to say whose it is before it gets to a flow, whether or not it
 	 * matters which: so that a stranger who connects is nobody's business. Needs adopt and
 	 * greet. An established that answers -ECONNABORTED to who accepts has found a stranger all
 	 * the same, and the next is waited for. */
-	NM_TRANSPORT_GREETS = 1 << 9,
+	NM_TRANSPORT_PREAMBLE = 1 << 9,
 	/* Has a handshake that may come later: with NM_CONN_LATER, connect and accept leave it out,
 	 * and what is then called until it answers 0 is established. */
 	NM_TRANSPORT_SECURES = 1 << 10,

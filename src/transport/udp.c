@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "transport/address.h"
-#include "transport/hub.h"
+#include "transport/udp_mux.h"
 #include "transport/socket.h"
 #include "transport/sockopt.h"
 #include "transport/transport.h"
@@ -261,10 +261,10 @@ bool nm_udp_is_shared(const struct nm_transport *transport, const void *opts)
 	return transport == &nm_transport_udp && o && o->shared;
 }
 
-const struct nm_transport nm_transport_udp_hub = {
+const struct nm_transport nm_transport_udp_mux = {
 	.name = "udp",
 	.help = "UDP at the end that has one socket for several peers",
-	.caps = NM_TRANSPORT_MESSAGES | NM_TRANSPORT_HUB,
+	.caps = NM_TRANSPORT_MESSAGES | NM_TRANSPORT_MUX,
 	.max_message = 65507,
 	.opts = udp_opts,
 	.opts_size = sizeof(struct udp_opts),
@@ -273,7 +273,7 @@ const struct nm_transport nm_transport_udp_hub = {
 	.comes_from = udp_comes_from,
 	.busy_poll_ns = nm_sock_busy_poll_ns,
 	.endpoint = nm_addr_endpoint,
-	.send = nm_hub_send,
-	.recv = nm_hub_recv,
-	.close = nm_hub_close,
+	.send = nm_udp_mux_send,
+	.recv = nm_udp_mux_recv,
+	.close = nm_udp_mux_close,
 };

@@ -39,7 +39,7 @@ $(PROFILE_TESTS): LDADD = $(CHECK_LIBS) $(PROFILE_LIBS)
 $(PROFILE_TESTS): $(filter %.la,$(PROFILE_LIBS))
 
 TRANSPORT_TESTS = \
-	tests/unit/transport/test_hub \
+	tests/unit/transport/test_udp_mux \
 	tests/unit/transport/test_preamble \
 	tests/unit/transport/test_socket \
 	tests/unit/transport/test_ssl \

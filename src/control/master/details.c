@@ -3,7 +3,7 @@
 #include "control/master/details.h"
 
 #include "control/wire/rows.h"
-#include "engine/detail.h"
+#include "engine/flowop_stats.h"
 
 #define MAX_STRANDS 100000u /* in a table */
 
@@ -16,8 +16,8 @@ static unsigned samples(const struct nm_run_options *options, const struct nm_pl
 {
 	if (nm_plan_flows(plan) > NM_FLOW_ROWS_MAX)
 		return 0;
-	return (options->samples_flows ? NM_DETAIL_PASSES : 0u) |
-	       (options->samples_tcp ? NM_DETAIL_TCP : 0u);
+	return (options->samples_flows ? NM_OBSERVE_PASSES : 0u) |
+	       (options->samples_tcp ? NM_OBSERVE_TCP : 0u);
 }
 
 /* Of how many flows percentiles can be kept. */
@@ -30,7 +30,7 @@ static uint64_t most_timed(const struct nm_run_options *options)
 
 static bool times_flows(const struct nm_run_options *options, const struct nm_plan *plan)
 {
-	return (samples(options, plan) & NM_DETAIL_PASSES) && options->samples_percentiles &&
+	return (samples(options, plan) & NM_OBSERVE_PASSES) && options->samples_percentiles &&
 	       nm_plan_flows(plan) <= most_timed(options);
 }
 
@@ -39,23 +39,23 @@ unsigned nm_details_shared(const struct nm_run_options *options, const struct nm
 	unsigned statistics = options->statistics;
 	const unsigned timed = NM_STAT_FLOWOPS | NM_STAT_TRANSACTIONS | NM_STAT_STRANDS |
 			       NM_STAT_FLOWOP_CPU | NM_STAT_RESPONSES;
-	unsigned details = statistics ? NM_DETAIL_COUNTS : 0;
+	unsigned details = statistics ? NM_OBSERVE_COUNTS : 0;
 
 	if (statistics & timed)
-		details |= NM_DETAIL_TIMES;
+		details |= NM_OBSERVE_TIMES;
 	if ((statistics & NM_STAT_STRANDS) && nm_plan_flows(plan) <= MAX_STRANDS)
-		details |= NM_DETAIL_STRANDS;
+		details |= NM_OBSERVE_FLOWS;
 	if (statistics & NM_STAT_FLOWOP_CPU)
-		details |= NM_DETAIL_CPU;
+		details |= NM_OBSERVE_CPU;
 	return details | samples(options, plan);
 }
 
 unsigned nm_details_own(const struct nm_run_options *options, const struct nm_plan *plan)
 {
 	return nm_details_shared(options, plan) |
-	       (options->statistics & NM_STAT_RESPONSES ? NM_DETAIL_LOG : 0u) |
-	       (options->log_passes ? NM_DETAIL_PASS_LOG : 0u) |
-	       (times_flows(options, plan) ? NM_DETAIL_PASS_TIMES : 0u);
+	       (options->statistics & NM_STAT_RESPONSES ? NM_OBSERVE_EXECS : 0u) |
+	       (options->log_passes ? NM_OBSERVE_PASS_LOG : 0u) |
+	       (times_flows(options, plan) ? NM_OBSERVE_PASS_TIMES : 0u);
 }
 
 void nm_details_warn(const struct nm_run_options *options, const struct nm_plan *plan,

@@ -8,9 +8,9 @@
 #include "plan/plan.h"
 #include "result/result.h"
 
-/* enum nm_detail_flags that the engines of all hosts keep. */
+/* enum nm_observe_flags that the engines of all hosts keep. */
 unsigned nm_details_shared(const struct nm_run_options *options, const struct nm_plan *plan);
-/* enum nm_detail_flags that the master's own engine keeps: those, the logs, and the times of each
+/* enum nm_observe_flags that the master's own engine keeps: those, the logs, and the times of each
  * flow's passes. */
 unsigned nm_details_own(const struct nm_run_options *options, const struct nm_plan *plan);
 /* A warning in the result for each thing that was asked for and is not kept, since there are too

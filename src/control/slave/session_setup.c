@@ -134,7 +134,7 @@ static int open_local(struct nm_session *session, const struct nm_cpu_list *cpus
 	struct nm_local_config config = {
 		.engine = {.plan = session->plan,
 			   .details = prepare->details &
-				      ~(uint32_t)(NM_DETAIL_OWN | NM_DETAIL_PASS_TIMES),
+				      ~(uint32_t)(NM_OBSERVE_OWN | NM_OBSERVE_PASS_TIMES),
 			   .seed = prepare->seed,
 			   .cpus = cpus->cpus,
 			   .n_cpus = cpus->count,

@@ -14,7 +14,7 @@
 
 #include "control/wire/fields.h"
 #include "control/wire/message.h"
-#include "engine/detail.h"
+#include "engine/flowop_stats.h"
 #include "engine/engine.h"
 #include "host/facts.h"
 #include "host/perf.h"
@@ -60,7 +60,7 @@ struct nm_msg_prepare {
 	const char *file;     /* its name in messages */
 	const char *cpus;     /* list for the workers; NULL: the slave's own choice */
 	const char *counters; /* of the hardware, a list; NULL: none */
-	uint32_t details;     /* enum nm_detail_flags */
+	uint32_t details;     /* enum nm_observe_flags */
 	bool lenient;	      /* what is unknown in the profile is left out */
 	uint64_t interval_ns, timeout_ns;
 	uint64_t seed;			       /* of all that is random; both ends draw the same */

@@ -10,17 +10,17 @@
 #define MAX_RECORD (UINT64_C(1) << 50) /* of one bucket: their sums cannot overflow */
 
 static const struct nm_field sums_fields[] = {
-	NM_FIELD(U64, struct nm_detail_sums, operations),
-	NM_FIELD(U64, struct nm_detail_sums, bytes_sent),
-	NM_FIELD(U64, struct nm_detail_sums, bytes_received),
-	NM_FIELD(U64, struct nm_detail_sums, errors),
-	NM_FIELD(U64, struct nm_detail_sums, cpu_ns),
-	NM_FIELD(U64, struct nm_detail_sums, busy_ns),
+	NM_FIELD(U64, struct nm_flowop_sums, operations),
+	NM_FIELD(U64, struct nm_flowop_sums, bytes_sent),
+	NM_FIELD(U64, struct nm_flowop_sums, bytes_received),
+	NM_FIELD(U64, struct nm_flowop_sums, errors),
+	NM_FIELD(U64, struct nm_flowop_sums, cpu_ns),
+	NM_FIELD(U64, struct nm_flowop_sums, busy_ns),
 	NM_FIELD_END,
 };
 
 struct flowop {
-	struct nm_detail_sums sums;
+	struct nm_flowop_sums sums;
 	json_t *hist;
 };
 
@@ -183,10 +183,10 @@ static json_t *pack_strands(const struct work *work, uint32_t g)
 	json_t *list = json_array();
 	int error = list ? 0 : -ENOMEM;
 
-	if (!(nm_engine_details(work->engine) & NM_DETAIL_STRANDS))
+	if (!(nm_engine_details(work->engine) & NM_OBSERVE_FLOWS))
 		return list;
 	for (uint32_t i = 0; !error && i < work->plan->groups[g].n_flows; i++) {
-		struct nm_detail_sums sums;
+		struct nm_flowop_sums sums;
 
 		nm_engine_flow_sums(work->engine, g, i, &sums);
 		error = append(list, nm_row_pack(sums_fields, &sums));
@@ -250,7 +250,7 @@ static int unpack_flowops(const struct reading *r, const json_t *list, const str
 		if (nm_row_unpack(flowop_fields, item, &of) || unpack_hist(of.hist, r->hist))
 			return -EPROTO;
 		struct nm_flowop_report *flowop = &ret->flowops[n++];
-		struct nm_detail_sums sums = of.sums;
+		struct nm_flowop_sums sums = of.sums;
 
 		*flowop = (struct nm_flowop_report){.name = instr->op->name,
 						    .line = instr->line,
@@ -307,7 +307,7 @@ static int unpack_strands(const json_t *list, const struct nm_group *plan,
 		return -ENOMEM;
 	ret->n_strands = n;
 	for (size_t i = 0; i < n; i++) {
-		struct nm_detail_sums sums;
+		struct nm_flowop_sums sums;
 
 		if (nm_row_unpack(sums_fields, json_array_get(list, i), &sums))
 			return -EPROTO;

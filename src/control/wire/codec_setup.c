@@ -109,7 +109,7 @@ const struct nm_field nm_prepare_fields[] = {
 	NM_FIELD(TEXT, struct nm_msg_prepare, counters, .max = NM_WIRE_MAX_TEXT, .optional = true,
 		 .doc = "A list of events of the hardware, at most 16, with commas between; null: "
 			"none."),
-	NM_FIELD(U32, struct nm_msg_prepare, details, .max = NM_DETAIL_ALL,
+	NM_FIELD(U32, struct nm_msg_prepare, details, .max = NM_OBSERVE_ALL,
 		 .doc = "What the slave keeps of single flowops and flows, as a sum: 1 counts, 2 "
 			"times, 4 strands, 8 CPU time, 32 passes of each flow, 64 TCP_INFO."),
 	NM_FIELD(BOOL, struct nm_msg_prepare, lenient,

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/tcp_info.h"
+#include "engine/tcp_sampler.h"
 #include "host/usage.h"
 #include "plan/plan.h"
 

@@ -50,8 +50,8 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 		instr = nm_pipe_culprit(nm_pipe_of(&worker->io, flow), instr);
 	instr = nm_reconnect_original(worker, instr);
 	nm_counter_add(&worker->io.count->errors, 1);
-	if (worker->detail)
-		nm_detail_failed(worker, flow, instr);
+	if (worker->observe.stats)
+		nm_flowop_stats_failed(worker, flow, instr);
 	if (instr->can_fail) {
 		pass_over(worker, flow, instr);
 		return;

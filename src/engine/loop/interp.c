@@ -172,8 +172,8 @@ static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 	uint64_t done = nm_count_passes(worker->io.count);
 	bool paced = worker->run.period_ns != 0;
 
-	if (worker->counts_passes)
-		nm_detail_pass(worker, flow, now_ns);
+	if (worker->observe.counts_passes)
+		nm_flowop_stats_pass(worker, flow, now_ns);
 	if (worker->run.phase->pipeline)
 		return end_pipelined_pass(worker, flow, now_ns, done);
 	if (done < worker->run.end_at) {

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/door.h"
+#include "engine/accept/rendezvous.h"
 #include "engine/engine_priv.h"
 #include "engine/loop/interp.h"
 #include "engine/loop/pacer.h"
@@ -111,8 +111,8 @@ static __attribute__((noinline)) void take_commands(struct nm_worker *worker)
 	atomic_store_explicit(&worker->commands.has_command, false, memory_order_relaxed);
 	worker->busy = true;
 	nm_worker_closing_flush(worker);
-	if (worker->tcp)
-		nm_tcp_watch_command(worker);
+	if (worker->observe.tcp)
+		nm_tcp_sampler_command(worker);
 	nm_worker_commands(worker);
 }
 
@@ -126,8 +126,8 @@ static void dispatch(struct nm_worker *worker, const struct epoll_event *event)
 			nm_worker_run_flow(worker, ((struct nm_conn *)what)->flow);
 	} else if ((tagged & NM_TAG_MASK) == NM_TAG_LISTEN) {
 		nm_worker_listener_event(worker, what);
-	} else if ((tagged & NM_TAG_MASK) == NM_TAG_MAIL) {
-		nm_mail_event(worker);
+	} else if ((tagged & NM_TAG_MASK) == NM_TAG_HANDOFF) {
+		nm_handoff_event(worker);
 	} else {
 		take_commands(worker);
 	}
@@ -175,16 +175,16 @@ void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 	}
 	nm_counter_add(&worker->io.count->timeouts, 1);
 	if (flow->state == NM_FLOW_PARKED)
-		nm_listener_unpark(&worker->listeners[instr->opening], flow);
+		nm_listener_unpark(&worker->accept.listeners[instr->opening], flow);
 	if ((instr->op->flags & NM_FLOWOP_MOVES) && instr->lossy) {
 		flow->unanswered = true;
 		nm_datagram_give_up(flow->conn);
-		if (worker->detail)
-			nm_detail_expired(worker, flow, instr);
+		if (worker->observe.stats)
+			nm_flowop_stats_expired(worker, flow, instr);
 		flow->left = 0;
 		flow->at = instr + 1;
 		nm_worker_run_flow(worker, flow);
-		nm_mail_hurry(worker, flow);
+		nm_worker_shorten_wait(worker, flow);
 		return;
 	}
 	flow->error = ETIMEDOUT;
@@ -237,7 +237,7 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 {
 	uint64_t next_ns = nm_timers_next_ns(&worker->timers);
 
-	if (worker->run_first || worker->watching || nm_worker_lacks_flows(worker) ||
+	if (worker->run_first || worker->observe.sampling || nm_worker_lacks_flows(worker) ||
 	    (worker->group->spins && worker->run.phase) ||
 	    (worker->lone && nm_worker_waits_alone(worker, nm_worker_flow(worker, 0))))
 		return 0;
@@ -308,8 +308,8 @@ void *nm_worker_main(void *arg)
 			fire_timers(worker, worker->io.now_ns);
 		if (worker->run_first)
 			run_queued(worker);
-		if (worker->watching)
-			nm_tcp_watch_look(worker);
+		if (worker->observe.sampling)
+			nm_tcp_sampler_run(worker);
 		if (worker->run.rcvlowat.look_ns)
 			nm_rcvlowat_sweep(worker, nm_clock_ns());
 		if (worker->run.quiet_ns)

@@ -47,9 +47,9 @@ void nm_worker_drain_conn(struct nm_worker *worker, struct nm_conn *conn)
 		}
 		worker->run.drained += new;
 	}
-	if (worker->detail)
-		nm_detail_drained(worker, conn,
-				  nm_counter_read(&io->count->bytes_received) - before);
+	if (worker->observe.stats)
+		nm_flowop_stats_drained(worker, conn,
+					nm_counter_read(&io->count->bytes_received) - before);
 	check(worker);
 }
 

@@ -17,9 +17,10 @@ void nm_worker_flush_conn(struct nm_worker *worker, struct nm_conn *conn)
 		answer = nm_debts_pay(io, conn);
 	} while (answer == NM_STEP_YIELD &&
 		 !atomic_load_explicit(&worker->commands.quit, memory_order_relaxed));
-	if (worker->detail)
-		nm_detail_settled(worker, conn, nm_counter_read(&io->count->bytes_sent) - sent,
-				  nm_counter_read(&io->count->bytes_received) - received);
+	if (worker->observe.stats)
+		nm_flowop_stats_settled(worker, conn,
+					nm_counter_read(&io->count->bytes_sent) - sent,
+					nm_counter_read(&io->count->bytes_received) - received);
 	/* Nothing more comes: what uses the connection next finds out. */
 	if (answer == NM_STEP_FAIL) {
 		conn->flow->error = 0;

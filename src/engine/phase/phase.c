@@ -86,7 +86,7 @@ static void reset_flow(const struct nm_worker *worker, struct nm_flow *flow)
 void nm_worker_stop_flows(struct nm_worker *worker)
 {
 	for (uint32_t i = 0; i < worker->group->n_openings; i++)
-		nm_listener_unpark_all(&worker->listeners[i]);
+		nm_listener_unpark_all(&worker->accept.listeners[i]);
 	worker->run_first = worker->run_last = NULL;
 	worker->closing = (struct nm_closing){.at = NULL};
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
@@ -112,8 +112,8 @@ static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 	nm_rcvlowat_end(worker);
 	if (worker->run.phase->measured)
 		summarise_connections(worker, &stats->conns);
-	if (worker->run.phase->measured && worker->tcp)
-		nm_tcp_watch_end(worker);
+	if (worker->run.phase->measured && worker->observe.tcp)
+		nm_tcp_sampler_end(worker);
 	nm_worker_stop_flows(worker);
 	worker->run.phase = NULL;
 	worker->run.n_owing = 0;
@@ -219,9 +219,9 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	worker->run.phase = phase;
 	worker->run.number = number;
 	worker->shape = nm_phase_shape_of(worker->group, phase, worker->worker_no);
-	worker->run.body =
-		(worker->detail ? nm_detail_instrs(worker->detail) : worker->group->instrs) +
-		phase->first + phase->entry;
+	worker->run.body = (worker->observe.stats ? nm_flowop_stats_instrs(worker->observe.stats)
+						  : worker->group->instrs) +
+			   phase->first + phase->entry;
 	worker->run.budget_mask = budget_mask(worker->run.body);
 	worker->io.count = &stats->counters;
 	worker->run.latency = stats->latency;

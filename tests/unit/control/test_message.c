@@ -379,18 +379,18 @@ START_TEST(a_work_order_names_counters_in_their_form)
 				       .profile = "",
 				       .file = "",
 				       .counters = "cycles,page-faults",
-				       .details = NM_DETAIL_ALL,
+				       .details = NM_OBSERVE_ALL,
 				       .timeout_ns = 1};
 	json_t *body = nm_prepare_pack(&order);
 	struct nm_msg_prepare got;
 
 	ck_assert_int_eq(nm_prepare_unpack(body, &got), 0);
 	ck_assert_str_eq(got.counters, order.counters);
-	ck_assert_uint_eq(got.details, NM_DETAIL_ALL);
+	ck_assert_uint_eq(got.details, NM_OBSERVE_ALL);
 	ck_assert_int_eq(json_object_set_new(body, "counters", json_string("a b")), 0);
 	ck_assert_int_eq(nm_prepare_unpack(body, &got), -EPROTO);
 	ck_assert_int_eq(json_object_set_new(body, "counters", json_null()), 0);
-	ck_assert_int_eq(json_object_set_new(body, "details", json_integer(NM_DETAIL_ALL + 1)), 0);
+	ck_assert_int_eq(json_object_set_new(body, "details", json_integer(NM_OBSERVE_ALL + 1)), 0);
 	ck_assert_int_eq(nm_prepare_unpack(body, &got), -EPROTO);
 	json_decref(body);
 }

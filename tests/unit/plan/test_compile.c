@@ -408,7 +408,7 @@ START_TEST(connections_are_renewed_between_plain_passes)
 		struct compiled c = compile_good(text);
 
 		ck_assert(instr_at(c.plan, 0, 0)->later);
-		ck_assert(instr_at(c.plan, 0, 0)->greets);
+		ck_assert(instr_at(c.plan, 0, 0)->has_preamble);
 		ck_assert(!c.plan->groups[0].phases[0].reconnects);
 		ck_assert_msg(c.plan->groups[0].phases[1].reconnects == cases[i].renews, "%s",
 			      cases[i].body);

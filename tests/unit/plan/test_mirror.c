@@ -340,7 +340,7 @@ START_TEST(both_ends_know_how_sizes_are_drawn)
 		const struct nm_plan *side = master ? c.plan : plan;
 		const struct nm_instr *drawn = instr_at(side, 0, 3);
 
-		ck_assert(side->groups[0].needs_identity && instr_at(side, 0, 0)->greets);
+		ck_assert(side->groups[0].needs_identity && instr_at(side, 0, 0)->has_preamble);
 		ck_assert_uint_eq(side->groups[0].chunk_bytes, 6144);
 		ck_assert_uint_eq(drawn->position, 2);
 		ck_assert_uint_eq(drawn->size, 6144);

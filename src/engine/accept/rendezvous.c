@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/door.h"
+#include "engine/accept/rendezvous.h"
 
 #include <errno.h>
 #include <linux/vm_sockets.h>
@@ -47,7 +47,7 @@ struct source {
 	struct nm_preamble_parser parser;
 };
 
-struct nm_doors {
+struct nm_rendezvous {
 	struct nm_engine *engine;
 	struct door *doors;
 	size_t count;
@@ -85,7 +85,7 @@ static int open_door(struct door *door, const struct nm_instr *instr, uint32_t n
 	return r < 0 ? r : 0;
 }
 
-static struct door *find_door(struct nm_doors *doors, const struct nm_instr *instr,
+static struct door *find_door(struct nm_rendezvous *doors, const struct nm_instr *instr,
 			      const struct nm_addr *local)
 {
 	for (size_t i = 0; instr->port && i < doors->count; i++) {
@@ -100,12 +100,12 @@ static struct door *find_door(struct nm_doors *doors, const struct nm_instr *ins
 
 static bool is_greeted(const struct nm_instr *instr)
 {
-	return instr->op && instr->greets && !(instr->transport->caps & NM_TRANSPORT_HUB) &&
+	return instr->op && instr->has_preamble && !(instr->transport->caps & NM_TRANSPORT_MUX) &&
 	       (instr->op->flags & NM_FLOWOP_OPENS) && (instr->op->flags & NM_FLOWOP_FOLLOWS);
 }
 
 /* The door of one accept, opened when there is none yet. */
-static int provide(struct nm_doors *doors, uint32_t g, const struct nm_instr *instr, char *why,
+static int provide(struct nm_rendezvous *doors, uint32_t g, const struct nm_instr *instr, char *why,
 		   size_t why_size)
 {
 	struct nm_engine_group *group = &doors->engine->groups[g];
@@ -130,19 +130,19 @@ static int provide(struct nm_doors *doors, uint32_t g, const struct nm_instr *in
 		}
 	}
 	for (uint32_t w = 0; w < group->n_workers; w++)
-		memcpy(group->workers[w].listener_texts[instr->opening], door->text,
+		memcpy(group->workers[w].accept.texts[instr->opening], door->text,
 		       sizeof door->text);
 	return 0;
 }
 
-static int watch(struct nm_doors *doors, struct source *source)
+static int watch(struct nm_rendezvous *doors, struct source *source)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = source};
 
 	return epoll_ctl(doors->epoll_fd, EPOLL_CTL_ADD, source->fd, &event) < 0 ? -errno : 0;
 }
 
-static int watch_all(struct nm_doors *doors)
+static int watch_all(struct nm_rendezvous *doors)
 {
 	size_t n = 0;
 
@@ -170,7 +170,7 @@ static int watch_all(struct nm_doors *doors)
 	return r;
 }
 
-static int remember(struct nm_doors *doors)
+static int remember(struct nm_rendezvous *doors)
 {
 	const struct nm_plan *plan = doors->engine->plan;
 
@@ -193,7 +193,8 @@ static int remember(struct nm_doors *doors)
 	return 0;
 }
 
-int nm_doors_open(struct nm_engine *engine, struct nm_doors **ret_doors, char *why, size_t why_size)
+int nm_rendezvous_open(struct nm_engine *engine, struct nm_rendezvous **ret_doors, char *why,
+		       size_t why_size)
 {
 	size_t needed = 0;
 	int r = 0;
@@ -204,7 +205,7 @@ int nm_doors_open(struct nm_engine *engine, struct nm_doors **ret_doors, char *w
 	*ret_doors = NULL;
 	if (needed == 0)
 		return 0;
-	struct nm_doors *doors = calloc(1, sizeof *doors);
+	struct nm_rendezvous *doors = calloc(1, sizeof *doors);
 
 	if (!doors)
 		return -ENOMEM;
@@ -225,7 +226,7 @@ int nm_doors_open(struct nm_engine *engine, struct nm_doors **ret_doors, char *w
 	if (r == 0)
 		r = watch_all(doors);
 	if (r < 0)
-		nm_doors_free(doors);
+		nm_rendezvous_free(doors);
 	else
 		*ret_doors = doors;
 	return r;
@@ -233,7 +234,7 @@ int nm_doors_open(struct nm_engine *engine, struct nm_doors **ret_doors, char *w
 
 /* ---- the thread ---- */
 
-static void drop_guest(struct nm_doors *doors, struct source *guest)
+static void drop_guest(struct nm_rendezvous *doors, struct source *guest)
 {
 	if (guest->before)
 		guest->before->next = guest->next;
@@ -246,7 +247,8 @@ static void drop_guest(struct nm_doors *doors, struct source *guest)
 }
 
 /* The accept that a greeting means, or NULL. */
-static const struct nm_instr *find_accept(const struct nm_doors *doors, const struct door *door,
+static const struct nm_instr *find_accept(const struct nm_rendezvous *doors,
+					  const struct door *door,
 					  const struct nm_preamble *preamble)
 {
 	const struct nm_engine *engine = doors->engine;
@@ -268,22 +270,23 @@ static const struct nm_instr *find_accept(const struct nm_doors *doors, const st
 	return NULL;
 }
 
-static int deliver(struct nm_doors *doors, const struct nm_preamble *preamble, int fd)
+static int deliver(struct nm_rendezvous *doors, const struct nm_preamble *preamble, int fd)
 {
 	struct nm_engine_group *group = &doors->engine->groups[preamble->group];
 	struct nm_worker *worker = &group->workers[preamble->flow % group->n_workers];
 
-	return nm_mail_send(worker, preamble->opening, preamble->flow, fd);
+	return nm_handoff_send(worker, preamble->opening, preamble->flow, fd);
 }
 
-static void close_guest(struct nm_doors *doors, struct source *guest)
+static void close_guest(struct nm_rendezvous *doors, struct source *guest)
 {
 	(void)close(guest->fd);
 	drop_guest(doors, guest);
 }
 
 /* A stream's preamble is complete: hands it over, or closes it. */
-static void admit(struct nm_doors *doors, struct source *guest, const struct nm_preamble *preamble)
+static void admit(struct nm_rendezvous *doors, struct source *guest,
+		  const struct nm_preamble *preamble)
 {
 	if (!find_accept(doors, guest->door, preamble)) {
 		close_guest(doors, guest);
@@ -294,7 +297,7 @@ static void admit(struct nm_doors *doors, struct source *guest, const struct nm_
 	drop_guest(doors, guest);
 }
 
-static void guest_event(struct nm_doors *doors, struct source *guest)
+static void guest_event(struct nm_rendezvous *doors, struct source *guest)
 {
 	struct nm_preamble preamble;
 	size_t room;
@@ -319,7 +322,7 @@ static void guest_event(struct nm_doors *doors, struct source *guest)
 	}
 }
 
-static void expire_guests(struct nm_doors *doors, uint64_t now_ns)
+static void expire_guests(struct nm_rendezvous *doors, uint64_t now_ns)
 {
 	struct source *next;
 
@@ -331,7 +334,7 @@ static void expire_guests(struct nm_doors *doors, uint64_t now_ns)
 }
 
 /* Takes all connections that are queued. */
-static void take_guests(struct nm_doors *doors, const struct source *listener)
+static void take_guests(struct nm_rendezvous *doors, const struct source *listener)
 {
 	for (;;) {
 		/* Not asked for later: a peer that has gone has no address any more. */
@@ -371,8 +374,8 @@ static void take_guests(struct nm_doors *doors, const struct source *listener)
 
 /* Makes the other end of a connection over a transport that has none of its own. The answer leaves
  * before its flow can send anything. */
-static void meet(struct nm_doors *doors, const struct source *listener, const struct nm_addr *peer,
-		 struct nm_preamble *preamble)
+static void meet(struct nm_rendezvous *doors, const struct source *listener,
+		 const struct nm_addr *peer, struct nm_preamble *preamble)
 {
 	const struct nm_instr *accept = find_accept(doors, listener->door, preamble);
 	char wire[NM_PREAMBLE_BYTES];
@@ -407,7 +410,7 @@ static void meet(struct nm_doors *doors, const struct source *listener, const st
 }
 
 /* Reads all preambles that are queued at a listener of a transport without connections. */
-static void take_preambles(struct nm_doors *doors, const struct source *listener)
+static void take_preambles(struct nm_rendezvous *doors, const struct source *listener)
 {
 	for (;;) {
 		char wire[NM_PREAMBLE_BYTES + 1];
@@ -424,7 +427,7 @@ static void take_preambles(struct nm_doors *doors, const struct source *listener
 }
 
 /* True when there were any. They are taken out: a guest may be gone after it. */
-static bool take_guest_events(struct nm_doors *doors, struct epoll_event *events, int n)
+static bool take_guest_events(struct nm_rendezvous *doors, struct epoll_event *events, int n)
 {
 	bool any = false;
 
@@ -440,7 +443,8 @@ static bool take_guest_events(struct nm_doors *doors, struct epoll_event *events
 	return any;
 }
 
-static void take_listener_events(struct nm_doors *doors, const struct epoll_event *events, int n)
+static void take_listener_events(struct nm_rendezvous *doors, const struct epoll_event *events,
+				 int n)
 {
 	for (int i = 0; i < n; i++) {
 		const struct source *source = events[i].data.ptr;
@@ -456,7 +460,7 @@ static void take_listener_events(struct nm_doors *doors, const struct epoll_even
 
 static void *doors_main(void *arg)
 {
-	struct nm_doors *doors = arg;
+	struct nm_rendezvous *doors = arg;
 	struct epoll_event events[EVENTS];
 
 	while (!atomic_load_explicit(&doors->ends, memory_order_relaxed)) {
@@ -472,12 +476,12 @@ static void *doors_main(void *arg)
 	return NULL;
 }
 
-int nm_doors_start(struct nm_doors *doors)
+int nm_rendezvous_start(struct nm_rendezvous *doors)
 {
 	return nm_thread_start(&doors->thread, 0, doors_main, doors);
 }
 
-struct nm_doors *nm_doors_free(struct nm_doors *doors)
+struct nm_rendezvous *nm_rendezvous_free(struct nm_rendezvous *doors)
 {
 	const uint64_t one = 1;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One socket and several peers: what comes from each, and what is kept of it. */
-#include "transport/hub.h"
+#include "transport/udp_mux.h"
 
 #include <check.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define PEERS 3
 
-static struct nm_hub *hub;
+static struct nm_udp_mux *hub;
 static int hub_fd, fds[PEERS];
 static struct nm_addr at, peers[PEERS];
 static struct nm_conn conns[PEERS];
@@ -34,7 +34,7 @@ static int bound(struct nm_addr *ret_at)
 static void setup(void)
 {
 	hub_fd = bound(&at);
-	hub = nm_hub_new(hub_fd, PEERS);
+	hub = nm_udp_mux_new(hub_fd, PEERS);
 	ck_assert_ptr_nonnull(hub);
 	for (int i = 0; i < PEERS; i++)
 		fds[i] = bound(&peers[i]);
@@ -46,7 +46,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	hub = nm_hub_free(hub);
+	hub = nm_udp_mux_free(hub);
 	close(hub_fd);
 	for (int i = 0; i < PEERS; i++)
 		close(fds[i]);
@@ -61,8 +61,8 @@ static bool take_greeting(void *arg, const struct nm_addr *from, const char *dat
 		if (memcmp(&from->sa, &peers[i].sa, sizeof(struct sockaddr_in)) != 0)
 			continue;
 		greeted++;
-		nm_hub_adopt(&conns[i], nm_hub_meet(hub, from));
-		conns[i].transport = &nm_transport_udp_hub;
+		nm_udp_mux_attach(&conns[i], nm_udp_mux_add(hub, from));
+		conns[i].transport = &nm_transport_udp_mux;
 	}
 	return true;
 }
@@ -73,7 +73,7 @@ static void take_ready(void *arg, struct nm_conn *conn)
 	told[conn - conns]++;
 	for (int i = 0; i < PEERS && closes_others; i++)
 		if (&conns[i] != conn)
-			nm_hub_close(&conns[i], false);
+			nm_udp_mux_close(&conns[i], false);
 }
 
 static void say(int peer, const char *text)
@@ -85,7 +85,7 @@ static void say(int peer, const char *text)
 
 static void receive(void)
 {
-	nm_hub_receive(hub, take_greeting, take_ready, NULL);
+	nm_udp_mux_receive(hub, take_greeting, take_ready, NULL);
 }
 
 static void meet_all(void)
@@ -108,15 +108,15 @@ START_TEST(each_gets_its_own)
 	ck_assert_uint_eq(told[0], 1); /* once, however many have come */
 	ck_assert_uint_eq(told[1], 0);
 	ck_assert_uint_eq(told[2], 1);
-	ck_assert_int_eq(nm_hub_recv(&conns[0], bytes, sizeof bytes), 17);
+	ck_assert_int_eq(nm_udp_mux_recv(&conns[0], bytes, sizeof bytes), 17);
 	ck_assert_mem_eq(bytes, "number00", 8);
-	ck_assert_int_eq(nm_hub_recv(&conns[0], bytes, sizeof bytes), 8);
+	ck_assert_int_eq(nm_udp_mux_recv(&conns[0], bytes, sizeof bytes), 8);
 	ck_assert_mem_eq(bytes, "number01", 8);
-	ck_assert_int_eq(nm_hub_recv(&conns[0], bytes, sizeof bytes), -EAGAIN);
-	ck_assert_int_eq(nm_hub_recv(&conns[1], bytes, sizeof bytes), -EAGAIN);
-	ck_assert_int_eq(nm_hub_recv(&conns[2], bytes, sizeof bytes), 3);
+	ck_assert_int_eq(nm_udp_mux_recv(&conns[0], bytes, sizeof bytes), -EAGAIN);
+	ck_assert_int_eq(nm_udp_mux_recv(&conns[1], bytes, sizeof bytes), -EAGAIN);
+	ck_assert_int_eq(nm_udp_mux_recv(&conns[2], bytes, sizeof bytes), 3);
 	ck_assert_mem_eq(bytes, "two", 3);
-	ck_assert_int_eq(nm_hub_send(&conns[1], NULL, (char[]){"answer to one"}, 13), 13);
+	ck_assert_int_eq(nm_udp_mux_send(&conns[1], NULL, (char[]){"answer to one"}, 13), 13);
 	ck_assert_int_eq(recv(fds[1], bytes, sizeof bytes, 0), 13);
 	ck_assert_mem_eq(bytes, "answer to one", 13);
 	ck_assert_int_eq(recv(fds[0], bytes, sizeof bytes, 0), -1);
@@ -128,7 +128,7 @@ START_TEST(strangers_are_nobody)
 	say(1, "not a greeting");
 	receive();
 	ck_assert_uint_eq(told[1], 0);
-	ck_assert_ptr_null(nm_hub_find(hub, &peers[1]));
+	ck_assert_ptr_null(nm_udp_mux_find(hub, &peers[1]));
 }
 END_TEST
 
@@ -154,17 +154,17 @@ START_TEST(there_is_a_bound)
 {
 	struct nm_addr many = peers[0];
 	unsigned met = 0;
-	struct nm_hub_peer *last = NULL, *peer;
+	struct nm_udp_mux_peer *last = NULL, *peer;
 
 	for (uint16_t port = 1; port < 1000; port++) {
 		((struct sockaddr_in *)(void *)&many.sa)->sin_port = htons(port);
-		peer = nm_hub_meet(hub, &many);
+		peer = nm_udp_mux_add(hub, &many);
 		met += peer != NULL;
 		last = peer ? peer : last;
 	}
 	ck_assert_uint_ge(met, 2 * PEERS);
 	ck_assert_uint_lt(met, 200);
-	nm_hub_forget(last);
+	nm_udp_mux_forget(last);
 	say(1, "hello");
 	receive();
 	ck_assert_uint_eq(greeted, 1);
@@ -184,7 +184,7 @@ START_TEST(records_are_bounded_and_come_back)
 			if (i % 20 == 19)
 				receive();
 		}
-		while (nm_hub_recv(&conns[0], bytes, sizeof bytes) == 1)
+		while (nm_udp_mux_recv(&conns[0], bytes, sizeof bytes) == 1)
 			kept++;
 		ck_assert_uint_eq(kept, 4096);
 	}

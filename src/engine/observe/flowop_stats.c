@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/detail.h"
+#include "engine/flowop_stats.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "engine/detail_priv.h"
+#include "engine/observe/observe.h"
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
 #include "host/clock.h"
@@ -30,9 +30,9 @@ struct extremes {
 struct flow_counts {
 	struct counts counts;
 	uint64_t last_ns; /* when its last flowop ended */
-	/* With NM_DETAIL_PASSES. */
+	/* With NM_OBSERVE_PASSES. */
 	uint64_t start_ns;			  /* of the pass */
-	uint64_t logged;			  /* passes, with NM_DETAIL_PASS_LOG */
+	uint64_t logged;			  /* passes, with NM_OBSERVE_PASS_LOG */
 	_Atomic uint64_t passes, sum_ns, squares; /* the last: the bits of a double */
 	struct extremes extremes[2];		  /* by the lowest bit of the epoch */
 };
@@ -53,7 +53,7 @@ struct log {
 	uint64_t size; /* a power of two; 0: no log */
 };
 
-struct nm_detail {
+struct nm_flowop_stats {
 	unsigned flags;
 	size_t bytes; /* of this block */
 	uint32_t n_instrs;
@@ -88,7 +88,7 @@ static uint64_t thread_cpu_ns(void)
 
 static void log_add(struct nm_worker *worker, const struct record *record)
 {
-	struct log *log = &worker->detail->log;
+	struct log *log = &worker->observe.stats->log;
 	uint64_t written = atomic_load_explicit(&log->written, memory_order_relaxed);
 	uint64_t used = written - atomic_load_explicit(&log->taken, memory_order_acquire);
 
@@ -96,13 +96,13 @@ static void log_add(struct nm_worker *worker, const struct record *record)
 		nm_counter_add(&log->lost, 1);
 		return;
 	}
-	worker->detail->records[written & (log->size - 1)] = *record;
+	worker->observe.stats->records[written & (log->size - 1)] = *record;
 	atomic_store_explicit(&log->written, written + 1, memory_order_release);
 	if (used + 1 == log->size / 2)
 		nm_worker_notify_owner(worker);
 }
 
-static void note_pass(const struct nm_detail *detail, struct flow_counts *own, uint64_t ns)
+static void note_pass(const struct nm_flowop_stats *detail, struct flow_counts *own, uint64_t ns)
 {
 	uint32_t epoch = atomic_load_explicit(&detail->epoch, memory_order_relaxed);
 	struct extremes *extremes = &own->extremes[epoch & 1];
@@ -126,18 +126,18 @@ static void note_pass(const struct nm_detail *detail, struct flow_counts *own, u
 		atomic_store_explicit(&extremes->max_ns, ns, memory_order_relaxed);
 }
 
-void nm_detail_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
+void nm_flowop_stats_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
-	struct flow_counts *own = &worker->detail->flows[number_of(worker, flow)];
+	struct flow_counts *own = &worker->observe.stats->flows[number_of(worker, flow)];
 
 	if (flow->unanswered)
 		return;
 	nm_counter_add(&own->passes, 1);
 	if (!now_ns || !worker->engine->measures)
 		return;
-	note_pass(worker->detail, own, now_ns - own->start_ns);
-	if (worker->detail->passes)
-		nm_hist_record(&worker->detail->passes[number_of(worker, flow)],
+	note_pass(worker->observe.stats, own, now_ns - own->start_ns);
+	if (worker->observe.stats->passes)
+		nm_hist_record(&worker->observe.stats->passes[number_of(worker, flow)],
 			       now_ns - own->start_ns);
 	if (worker->run.phase->measured && own->logged < worker->engine->log_passes) {
 		own->logged++;
@@ -152,7 +152,7 @@ void nm_detail_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
  * began. */
 static void step_over(struct nm_worker *worker, struct nm_flow *flow, uint32_t index, bool failed)
 {
-	struct nm_detail *detail = worker->detail;
+	struct nm_flowop_stats *detail = worker->observe.stats;
 	struct flow_counts *own = &detail->flows[number_of(worker, flow)];
 
 	nm_counter_add(&detail->steps[index].operations, 1);
@@ -167,7 +167,7 @@ static void step_over(struct nm_worker *worker, struct nm_flow *flow, uint32_t i
 	nm_hist_record(&detail->times[index], elapsed_ns);
 	nm_counter_add(&detail->steps[index].busy_ns, elapsed_ns);
 	nm_counter_add(&own->counts.busy_ns, elapsed_ns);
-	if (detail->flags & NM_DETAIL_LOG)
+	if (detail->flags & NM_OBSERVE_EXECS)
 		log_add(worker, &(struct record){.end_ns = now_ns,
 						 .elapsed_ns = elapsed_ns,
 						 .flow = number_of(worker, flow),
@@ -196,11 +196,11 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr)
 {
 	struct nm_worker *worker = worker_of(io);
-	struct nm_detail *detail = worker->detail;
+	struct nm_flowop_stats *detail = worker->observe.stats;
 	uint32_t index = (uint32_t)(instr - detail->instrs);
 	struct counts *step = &detail->steps[index];
 	struct flow_counts *own = &detail->flows[number_of(worker, flow)];
-	bool counts_cpu = detail->flags & NM_DETAIL_CPU;
+	bool counts_cpu = detail->flags & NM_OBSERVE_CPU;
 	uint64_t sent = nm_counter_read(&io->count->bytes_sent);
 	uint64_t received = nm_counter_read(&io->count->bytes_received);
 	uint64_t errors = nm_counter_read(&io->count->errors);
@@ -221,9 +221,10 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 	return answer;
 }
 
-void nm_detail_failed(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
+void nm_flowop_stats_failed(struct nm_worker *worker, struct nm_flow *flow,
+			    const struct nm_instr *instr)
 {
-	struct nm_detail *detail = worker->detail;
+	struct nm_flowop_stats *detail = worker->observe.stats;
 	uint32_t index = (uint32_t)(instr - detail->instrs);
 
 	nm_counter_add(&detail->steps[index].errors, 1);
@@ -232,14 +233,15 @@ void nm_detail_failed(struct nm_worker *worker, struct nm_flow *flow, const stru
 		step_over(worker, flow, index, true);
 }
 
-void nm_detail_expired(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
+void nm_flowop_stats_expired(struct nm_worker *worker, struct nm_flow *flow,
+			     const struct nm_instr *instr)
 {
-	step_over(worker, flow, (uint32_t)(instr - worker->detail->instrs), true);
+	step_over(worker, flow, (uint32_t)(instr - worker->observe.stats->instrs), true);
 }
 
-void nm_detail_drained(struct nm_worker *worker, const struct nm_conn *conn, uint64_t bytes)
+void nm_flowop_stats_drained(struct nm_worker *worker, const struct nm_conn *conn, uint64_t bytes)
 {
-	struct nm_detail *detail = worker->detail;
+	struct nm_flowop_stats *detail = worker->observe.stats;
 	const struct nm_phase *phase = worker->run.phase;
 	uint32_t index = UINT32_MAX;
 
@@ -257,10 +259,10 @@ void nm_detail_drained(struct nm_worker *worker, const struct nm_conn *conn, uin
 	add_bytes(&detail->flows[number_of(worker, conn->flow)].counts, 0, bytes);
 }
 
-void nm_detail_settled(struct nm_worker *worker, const struct nm_conn *conn, uint64_t sent,
-		       uint64_t received)
+void nm_flowop_stats_settled(struct nm_worker *worker, const struct nm_conn *conn, uint64_t sent,
+			     uint64_t received)
 {
-	struct nm_detail *detail = worker->detail;
+	struct nm_flowop_stats *detail = worker->observe.stats;
 	const struct nm_phase *phase = worker->run.phase;
 
 	add_bytes(&detail->flows[number_of(worker, conn->flow)].counts, sent, received);
@@ -284,7 +286,7 @@ static uint64_t log_size(const struct nm_worker *worker)
 {
 	const struct nm_plan *plan = worker->engine->plan;
 	uint64_t n_workers = 0, size = LOG_MAX_RECORDS;
-	bool passes = worker->engine->details & NM_DETAIL_PASS_LOG;
+	bool passes = worker->engine->details & NM_OBSERVE_PASS_LOG;
 	uint64_t per_flow = worker->engine->log_passes;
 
 	for (uint32_t g = 0; g < plan->n_groups; g++)
@@ -306,17 +308,17 @@ static size_t place(size_t *used, size_t count, size_t size)
 	return at;
 }
 
-int nm_detail_new(struct nm_worker *worker, unsigned flags, bool shared,
-		  struct nm_detail **ret_detail)
+int nm_flowop_stats_new(struct nm_worker *worker, unsigned flags, bool shared,
+			struct nm_flowop_stats **ret_detail)
 {
 	uint32_t n_instrs = worker->group->n_instrs;
-	size_t n_times = flags & NM_DETAIL_TIMES ? n_instrs : 0;
-	size_t n_passes = flags & NM_DETAIL_PASS_TIMES ? worker->n_flows : 0;
-	uint64_t size = flags & NM_DETAIL_OWN ? log_size(worker) : 0;
-	size_t bytes = sizeof(struct nm_detail);
+	size_t n_times = flags & NM_OBSERVE_TIMES ? n_instrs : 0;
+	size_t n_passes = flags & NM_OBSERVE_PASS_TIMES ? worker->n_flows : 0;
+	uint64_t size = flags & NM_OBSERVE_OWN ? log_size(worker) : 0;
+	size_t bytes = sizeof(struct nm_flowop_stats);
 
 	*ret_detail = NULL;
-	if (!(flags & NM_DETAIL_STEPS))
+	if (!(flags & NM_OBSERVE_STEPS))
 		return 0;
 	size_t instrs = place(&bytes, n_instrs, sizeof(struct nm_instr));
 	size_t steps = place(&bytes, n_instrs, sizeof(struct counts));
@@ -331,9 +333,9 @@ int nm_detail_new(struct nm_worker *worker, unsigned flags, bool shared,
 
 	if (block == MAP_FAILED)
 		return -ENOMEM;
-	struct nm_detail *detail = (void *)block;
+	struct nm_flowop_stats *detail = (void *)block;
 
-	*detail = (struct nm_detail){
+	*detail = (struct nm_flowop_stats){
 		.flags = flags,
 		.bytes = bytes,
 		.n_instrs = n_instrs,
@@ -361,21 +363,21 @@ int nm_detail_new(struct nm_worker *worker, unsigned flags, bool shared,
 	return 0;
 }
 
-struct nm_detail *nm_detail_free(struct nm_detail *detail)
+struct nm_flowop_stats *nm_flowop_stats_free(struct nm_flowop_stats *detail)
 {
 	if (detail)
 		(void)munmap(detail, detail->bytes);
 	return NULL;
 }
 
-const struct nm_instr *nm_detail_instrs(const struct nm_detail *detail)
+const struct nm_instr *nm_flowop_stats_instrs(const struct nm_flowop_stats *detail)
 {
 	return detail->instrs;
 }
 
 /* --- reading, by main --- */
 
-static void collect(struct nm_detail_sums *into, const struct counts *from)
+static void collect(struct nm_flowop_sums *into, const struct counts *from)
 {
 	into->operations += nm_counter_read(&from->operations);
 	into->bytes_sent += nm_counter_read(&from->bytes_sent);
@@ -391,15 +393,15 @@ unsigned nm_engine_details(const struct nm_engine *engine)
 }
 
 void nm_engine_step_sums(const struct nm_engine *engine, uint32_t group, uint32_t instr,
-			 struct nm_detail_sums *ret_sums, struct nm_hist_snap *ret_times)
+			 struct nm_flowop_sums *ret_sums, struct nm_hist_snap *ret_times)
 {
 	const struct nm_engine_group *g = &engine->groups[group];
 
-	*ret_sums = (struct nm_detail_sums){.operations = 0};
+	*ret_sums = (struct nm_flowop_sums){.operations = 0};
 	if (ret_times)
 		nm_hist_snap_init(ret_times);
 	for (uint32_t w = 0; w < g->n_workers; w++) {
-		const struct nm_detail *detail = g->workers[w].detail;
+		const struct nm_flowop_stats *detail = g->workers[w].observe.stats;
 
 		if (!detail || instr >= detail->n_instrs)
 			continue;
@@ -410,21 +412,21 @@ void nm_engine_step_sums(const struct nm_engine *engine, uint32_t group, uint32_
 }
 
 void nm_engine_flow_sums(const struct nm_engine *engine, uint32_t group, uint32_t flow,
-			 struct nm_detail_sums *ret_sums)
+			 struct nm_flowop_sums *ret_sums)
 {
 	const struct nm_engine_group *g = &engine->groups[group];
 	const struct nm_worker *worker = g->n_workers ? &g->workers[flow % g->n_workers] : NULL;
 
-	*ret_sums = (struct nm_detail_sums){.operations = 0};
-	if (worker && worker->detail && flow / g->n_workers < worker->n_flows)
-		collect(ret_sums, &worker->detail->flows[flow / g->n_workers].counts);
+	*ret_sums = (struct nm_flowop_sums){.operations = 0};
+	if (worker && worker->observe.stats && flow / g->n_workers < worker->n_flows)
+		collect(ret_sums, &worker->observe.stats->flows[flow / g->n_workers].counts);
 }
 
 void nm_engine_flow_epoch(const struct nm_engine *engine)
 {
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
 		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++) {
-			struct nm_detail *detail = engine->groups[g].workers[w].detail;
+			struct nm_flowop_stats *detail = engine->groups[g].workers[w].observe.stats;
 
 			if (detail)
 				atomic_fetch_add_explicit(&detail->epoch, 1, memory_order_relaxed);
@@ -432,7 +434,7 @@ void nm_engine_flow_epoch(const struct nm_engine *engine)
 	}
 }
 
-static void read_extremes(const struct nm_detail *detail, const struct flow_counts *own,
+static void read_extremes(const struct nm_flowop_stats *detail, const struct flow_counts *own,
 			  struct nm_flow_sample *ret)
 {
 	uint32_t epoch = atomic_load_explicit(&detail->epoch, memory_order_relaxed) - 1;
@@ -451,9 +453,9 @@ void nm_engine_flow_sample(const struct nm_engine *engine, uint32_t group, uint3
 	const struct nm_worker *worker = g->n_workers ? &g->workers[flow % g->n_workers] : NULL;
 
 	*ret_sample = (struct nm_flow_sample){.passes = 0};
-	if (!worker || !worker->detail || flow / g->n_workers >= worker->n_flows)
+	if (!worker || !worker->observe.stats || flow / g->n_workers >= worker->n_flows)
 		return;
-	const struct flow_counts *own = &worker->detail->flows[flow / g->n_workers];
+	const struct flow_counts *own = &worker->observe.stats->flows[flow / g->n_workers];
 	uint64_t squares = nm_counter_read(&own->squares);
 
 	ret_sample->passes = nm_counter_read(&own->passes);
@@ -462,7 +464,7 @@ void nm_engine_flow_sample(const struct nm_engine *engine, uint32_t group, uint3
 	ret_sample->errors = nm_counter_read(&own->counts.errors);
 	ret_sample->sum_ns = nm_counter_read(&own->sum_ns);
 	memcpy(&ret_sample->squares, &squares, sizeof squares);
-	read_extremes(worker->detail, own, ret_sample);
+	read_extremes(worker->observe.stats, own, ret_sample);
 }
 
 bool nm_engine_flow_times(const struct nm_engine *engine, uint32_t group, uint32_t flow,
@@ -471,10 +473,10 @@ bool nm_engine_flow_times(const struct nm_engine *engine, uint32_t group, uint32
 	const struct nm_engine_group *g = &engine->groups[group];
 	const struct nm_worker *worker = g->n_workers ? &g->workers[flow % g->n_workers] : NULL;
 
-	if (!worker || !worker->detail || !worker->detail->passes ||
+	if (!worker || !worker->observe.stats || !worker->observe.stats->passes ||
 	    flow / g->n_workers >= worker->n_flows)
 		return false;
-	nm_hist_copy_buckets(&worker->detail->passes[flow / g->n_workers], ret_times);
+	nm_hist_copy_buckets(&worker->observe.stats->passes[flow / g->n_workers], ret_times);
 	return true;
 }
 
@@ -487,7 +489,7 @@ uint64_t nm_engine_operations(const struct nm_engine *engine, uint32_t group, ui
 		return 0;
 	for (uint32_t w = 0; w < g->n_workers; w++) {
 		const struct nm_phase *p = &g->plan->phases[phase];
-		const struct nm_detail *detail = g->workers[w].detail;
+		const struct nm_flowop_stats *detail = g->workers[w].observe.stats;
 
 		for (uint32_t i = 0; detail && i < p->n_instrs; i++)
 			operations += nm_counter_read(&detail->steps[p->first + i].operations);
@@ -495,18 +497,18 @@ uint64_t nm_engine_operations(const struct nm_engine *engine, uint32_t group, ui
 	return operations;
 }
 
-static size_t take_from(const struct nm_worker *worker, struct nm_response *list, size_t room)
+static size_t take_from(const struct nm_worker *worker, struct nm_exec_record *list, size_t room)
 {
-	struct log *log = &worker->detail->log;
+	struct log *log = &worker->observe.stats->log;
 	uint64_t taken = atomic_load_explicit(&log->taken, memory_order_relaxed);
 	uint64_t ready = atomic_load_explicit(&log->written, memory_order_acquire) - taken;
 	size_t n = ready < room ? (size_t)ready : room;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct record *record =
-			&worker->detail->records[(taken + i) & (log->size - 1)];
+			&worker->observe.stats->records[(taken + i) & (log->size - 1)];
 
-		list[i] = (struct nm_response){
+		list[i] = (struct nm_exec_record){
 			.end_ns = record->end_ns,
 			.elapsed_ns = record->elapsed_ns,
 			.group = worker->group_no,
@@ -520,13 +522,13 @@ static size_t take_from(const struct nm_worker *worker, struct nm_response *list
 	return n;
 }
 
-size_t nm_engine_take_responses(struct nm_engine *engine, struct nm_response *list, size_t room)
+size_t nm_engine_take_execs(struct nm_engine *engine, struct nm_exec_record *list, size_t room)
 {
 	const uint32_t n_groups = engine->plan->n_groups;
 	uint32_t g = engine->taking.group, w = engine->taking.worker;
 	size_t n = 0;
 
-	if (!(engine->details & NM_DETAIL_OWN))
+	if (!(engine->details & NM_OBSERVE_OWN))
 		return 0;
 	/* From where the last call has ended, so that a quick worker does not keep the others
 	 * waiting; each group is come to once, and the first one a second time. */
@@ -543,14 +545,15 @@ size_t nm_engine_take_responses(struct nm_engine *engine, struct nm_response *li
 	return n;
 }
 
-uint64_t nm_engine_lost_responses(const struct nm_engine *engine)
+uint64_t nm_engine_lost_execs(const struct nm_engine *engine)
 {
 	uint64_t lost = 0;
 
-	if (!(engine->details & NM_DETAIL_OWN))
+	if (!(engine->details & NM_OBSERVE_OWN))
 		return 0;
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
 		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++)
-			lost += nm_counter_read(&engine->groups[g].workers[w].detail->log.lost);
+			lost += nm_counter_read(
+				&engine->groups[g].workers[w].observe.stats->log.lost);
 	return lost;
 }

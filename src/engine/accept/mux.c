@@ -5,24 +5,24 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 
-#include "engine/door.h"
+#include "engine/accept/rendezvous.h"
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
 #include "transport/address.h"
-#include "transport/hub.h"
+#include "transport/udp_mux.h"
 #include "transport/preamble.h"
 #include "transport/transport.h"
 
-struct nm_worker_hub {
+struct nm_mux {
 	struct nm_worker *worker;
 	struct nm_listener *listener;
 	const struct nm_instr *accept;
-	struct nm_hub *hub;
+	struct nm_udp_mux *hub;
 	uint32_t port;
 	struct nm_preamble_known known[]; /* by the worker's flows */
 };
 
-static struct nm_flow *flow_of(const struct nm_worker_hub *own, const struct nm_preamble *preamble)
+static struct nm_flow *flow_of(const struct nm_mux *own, const struct nm_preamble *preamble)
 {
 	const struct nm_worker *worker = own->worker;
 	uint32_t n_workers = worker->group->n_workers;
@@ -34,7 +34,7 @@ static struct nm_flow *flow_of(const struct nm_worker_hub *own, const struct nm_
 	return nm_worker_flow(worker, preamble->flow / n_workers);
 }
 
-static bool is_wanted(const struct nm_worker_hub *own, const struct nm_addr *from)
+static bool is_wanted(const struct nm_mux *own, const struct nm_addr *from)
 {
 	const struct nm_addr *host = &own->listener->from;
 
@@ -43,23 +43,24 @@ static bool is_wanted(const struct nm_worker_hub *own, const struct nm_addr *fro
 
 /* Keeps a new one for the flow's accept. False: there is no room for it, and it will greet
  * again. */
-static bool let_in(struct nm_worker_hub *own, struct nm_flow *flow, const struct nm_addr *from)
+static bool let_in(struct nm_mux *own, struct nm_flow *flow, const struct nm_addr *from)
 {
-	struct nm_arrival *arrival = malloc(sizeof *arrival);
-	struct nm_hub_peer *peer = arrival ? nm_hub_meet(own->hub, from) : NULL;
+	struct nm_pending_conn *arrival = malloc(sizeof *arrival);
+	struct nm_udp_mux_peer *peer = arrival ? nm_udp_mux_add(own->hub, from) : NULL;
 
 	if (!peer) {
 		free(arrival);
 		return false;
 	}
-	*arrival = (struct nm_arrival){.fd = -1, .opening = own->accept->opening, .peer = peer};
-	nm_mail_arrive(own->worker, flow, arrival);
+	*arrival =
+		(struct nm_pending_conn){.fd = -1, .opening = own->accept->opening, .peer = peer};
+	nm_pending_add(own->worker, flow, arrival);
 	return true;
 }
 
 static bool take_preamble(void *arg, const struct nm_addr *from, const char *data, size_t size)
 {
-	struct nm_worker_hub *own = arg;
+	struct nm_mux *own = arg;
 	struct nm_preamble preamble;
 	char wire[NM_PREAMBLE_BYTES];
 
@@ -76,11 +77,11 @@ static bool take_preamble(void *arg, const struct nm_addr *from, const char *dat
 	/* The connection that had this port before is not closed here yet: the peer will ask
 	 * again. */
 	if (verdict == NM_PREAMBLE_OLD ||
-	    (verdict == NM_PREAMBLE_NEW && nm_hub_find(own->hub, from)))
+	    (verdict == NM_PREAMBLE_NEW && nm_udp_mux_find(own->hub, from)))
 		return true;
 	preamble.port = own->port;
 	nm_preamble_pack(&preamble, NM_PREAMBLE_ANSWER, wire);
-	nm_hub_answer(own->hub, from, wire, sizeof wire);
+	nm_udp_mux_answer(own->hub, from, wire, sizeof wire);
 	if (verdict == NM_PREAMBLE_NEW && let_in(own, flow, from))
 		known->serial = preamble.serial;
 	return true;
@@ -88,15 +89,15 @@ static bool take_preamble(void *arg, const struct nm_addr *from, const char *dat
 
 static void take_message(void *arg, struct nm_conn *conn)
 {
-	struct nm_worker_hub *own = arg;
+	struct nm_mux *own = arg;
 
 	nm_worker_conn_event(own->worker, conn, NM_CONN_IN);
 }
 
-int nm_worker_hub_new(struct nm_worker *worker, struct nm_listen_fd *one,
-		      const struct nm_instr *accept, const char *text)
+int nm_mux_new(struct nm_worker *worker, struct nm_listen_fd *one, const struct nm_instr *accept,
+	       const char *text)
 {
-	struct nm_worker_hub *own = calloc(1, sizeof *own + worker->n_flows * sizeof own->known[0]);
+	struct nm_mux *own = calloc(1, sizeof *own + worker->n_flows * sizeof own->known[0]);
 	/* As long as something is there it is an event, so that others have their turn in
 	 * between. */
 	struct epoll_event event = {.events = EPOLLIN,
@@ -105,26 +106,26 @@ int nm_worker_hub_new(struct nm_worker *worker, struct nm_listen_fd *one,
 	if (!own)
 		return -ENOMEM;
 	one->hub = own;
-	*own = (struct nm_worker_hub){.worker = worker,
-				      .listener = one->listener,
-				      .accept = accept,
-				      .port = (uint32_t)strtoul(text, NULL, 10)};
-	own->hub = nm_hub_new(one->fd, worker->n_flows * worker->group->n_conns);
+	*own = (struct nm_mux){.worker = worker,
+			       .listener = one->listener,
+			       .accept = accept,
+			       .port = (uint32_t)strtoul(text, NULL, 10)};
+	own->hub = nm_udp_mux_new(one->fd, worker->n_flows * worker->group->n_conns);
 	if (!own->hub)
 		return -ENOMEM;
 	return epoll_ctl(worker->epoll_fd, EPOLL_CTL_ADD, one->fd, &event) < 0 ? -errno : 0;
 }
 
-struct nm_worker_hub *nm_worker_hub_free(struct nm_worker_hub *own)
+struct nm_mux *nm_mux_free(struct nm_mux *own)
 {
 	if (own)
-		own->hub = nm_hub_free(own->hub);
+		own->hub = nm_udp_mux_free(own->hub);
 	free(own);
 	return NULL;
 }
 
-void nm_worker_hub_event(struct nm_worker_hub *own)
+void nm_mux_event(struct nm_mux *own)
 {
-	nm_hub_receive(own->hub, take_preamble, take_message, own);
+	nm_udp_mux_receive(own->hub, take_preamble, take_message, own);
 	own->worker->busy = true;
 }

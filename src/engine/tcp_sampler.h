@@ -2,8 +2,8 @@
 /* What the kernel knows about each TCP connection (TCP_INFO, tcp(7)), read while the traffic runs.
  * The worker that has the connection reads it, when main asks and a few flows at a time: nobody
  * else knows what its descriptors are. Needs Linux 4.19. */
-#ifndef NM_ENGINE_TCP_INFO_H
-#define NM_ENGINE_TCP_INFO_H
+#ifndef NM_ENGINE_TCP_SAMPLER_H
+#define NM_ENGINE_TCP_SAMPLER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ struct nm_tcp_sample {
 	uint64_t values[NM_TCP_N_FIELDS];
 };
 
-/* All of these need NM_DETAIL_TCP; without it there are no samples. */
+/* All of these need NM_OBSERVE_TCP; without it there are no samples. */
 
 /* Asks the workers; those that have not answered the last time are not asked again. */
 void nm_engine_tcp_ask(const struct nm_engine *engine);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/tcp_info.h"
+#include "engine/tcp_sampler.h"
 
 #include <errno.h>
 #include <linux/tcp.h> /* glibc's has not all of it */
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "engine/detail.h"
+#include "engine/flowop_stats.h"
 #include "engine/engine_priv.h"
 #include "host/clock.h"
 
@@ -20,28 +20,28 @@ struct list {
 
 /* The worker writes `now` after it was asked and until it has answered, main reads it after that
  * and until it asks. */
-struct nm_tcp_watch {
+struct nm_tcp_sampler {
 	_Atomic uint32_t asked, answered;
 	uint32_t next; /* flow to be looked at */
 	struct list now, last;
 	size_t bytes; /* of all this */
 };
 
-int nm_tcp_watch_new(struct nm_worker *worker, unsigned flags, bool shared,
-		     struct nm_tcp_watch **ret_watch)
+int nm_tcp_sampler_new(struct nm_worker *worker, unsigned flags, bool shared,
+		       struct nm_tcp_sampler **ret_watch)
 {
 	size_t room = (size_t)worker->n_flows * worker->group->n_conns;
-	size_t head = (sizeof(struct nm_tcp_watch) + 63) & ~(size_t)63;
+	size_t head = (sizeof(struct nm_tcp_sampler) + 63) & ~(size_t)63;
 	size_t bytes = head + 2 * room * sizeof(struct nm_tcp_sample);
 
 	*ret_watch = NULL;
-	if (!(flags & NM_DETAIL_TCP))
+	if (!(flags & NM_OBSERVE_TCP))
 		return 0;
 	char *block = nm_engine_alloc(bytes, shared);
 
 	if (!block)
 		return -ENOMEM;
-	struct nm_tcp_watch *watch = (void *)block;
+	struct nm_tcp_sampler *watch = (void *)block;
 
 	watch->bytes = bytes;
 	watch->now.items = (void *)(block + head);
@@ -50,7 +50,7 @@ int nm_tcp_watch_new(struct nm_worker *worker, unsigned flags, bool shared,
 	return 0;
 }
 
-struct nm_tcp_watch *nm_tcp_watch_free(struct nm_tcp_watch *watch, bool shared)
+struct nm_tcp_sampler *nm_tcp_sampler_free(struct nm_tcp_sampler *watch, bool shared)
 {
 	if (watch)
 		nm_engine_release(watch, watch->bytes, shared);
@@ -90,35 +90,35 @@ static void read_flow(const struct nm_worker *worker, uint32_t number, struct li
 	}
 }
 
-void nm_tcp_watch_command(struct nm_worker *worker)
+void nm_tcp_sampler_command(struct nm_worker *worker)
 {
-	struct nm_tcp_watch *watch = worker->tcp;
+	struct nm_tcp_sampler *watch = worker->observe.tcp;
 
-	if (worker->watching ||
+	if (worker->observe.sampling ||
 	    atomic_load_explicit(&watch->asked, memory_order_acquire) ==
 		    atomic_load_explicit(&watch->answered, memory_order_relaxed))
 		return;
 	watch->now.count = 0;
 	watch->next = 0;
-	worker->watching = true;
+	worker->observe.sampling = true;
 }
 
-void nm_tcp_watch_look(struct nm_worker *worker)
+void nm_tcp_sampler_run(struct nm_worker *worker)
 {
-	struct nm_tcp_watch *watch = worker->tcp;
+	struct nm_tcp_sampler *watch = worker->observe.tcp;
 
 	for (uint32_t i = 0; i < SLICE && watch->next < worker->n_flows; i++)
 		read_flow(worker, watch->next++, &watch->now);
 	if (watch->next < worker->n_flows)
 		return;
-	worker->watching = false;
+	worker->observe.sampling = false;
 	atomic_fetch_add_explicit(&watch->answered, 1, memory_order_release);
 	nm_worker_notify_owner(worker);
 }
 
-void nm_tcp_watch_end(struct nm_worker *worker)
+void nm_tcp_sampler_end(struct nm_worker *worker)
 {
-	struct nm_tcp_watch *watch = worker->tcp;
+	struct nm_tcp_sampler *watch = worker->observe.tcp;
 
 	watch->last.count = 0;
 	for (uint32_t i = 0; i < worker->n_flows; i++)
@@ -132,22 +132,23 @@ static bool each_watch(const struct nm_engine *engine, bool (*fn)(struct nm_work
 {
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
 		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++)
-			if (engine->groups[g].workers[w].tcp && !fn(&engine->groups[g].workers[w]))
+			if (engine->groups[g].workers[w].observe.tcp &&
+			    !fn(&engine->groups[g].workers[w]))
 				return false;
 	return true;
 }
 
 static bool has_answered(struct nm_worker *worker)
 {
-	return atomic_load_explicit(&worker->tcp->answered, memory_order_acquire) ==
-	       atomic_load_explicit(&worker->tcp->asked, memory_order_relaxed);
+	return atomic_load_explicit(&worker->observe.tcp->answered, memory_order_acquire) ==
+	       atomic_load_explicit(&worker->observe.tcp->asked, memory_order_relaxed);
 }
 
 static bool ask(struct nm_worker *worker)
 {
 	if (!has_answered(worker))
 		return true;
-	atomic_fetch_add_explicit(&worker->tcp->asked, 1, memory_order_release);
+	atomic_fetch_add_explicit(&worker->observe.tcp->asked, 1, memory_order_release);
 	nm_worker_wake(worker);
 	return true;
 }
@@ -166,7 +167,8 @@ static void read_lists(const struct nm_engine *engine, bool last, nm_tcp_sample_
 {
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
 		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++) {
-			const struct nm_tcp_watch *watch = engine->groups[g].workers[w].tcp;
+			const struct nm_tcp_sampler *watch =
+				engine->groups[g].workers[w].observe.tcp;
 
 			if (!watch)
 				continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "transport/hub.h"
+#include "transport/udp_mux.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -31,23 +31,23 @@ union address {
 	struct sockaddr_in6 v6;
 };
 
-struct nm_hub_peer {
-	struct nm_hub *hub;
-	struct nm_hub_peer *next;  /* in its bucket, or of the free ones */
-	struct nm_hub_peer *ready; /* the next that has something new */
-	bool is_ready;		   /* it has something new */
-	struct nm_conn *conn;	   /* NULL: it has greeted, and nobody has accepted it yet */
+struct nm_udp_mux_peer {
+	struct nm_udp_mux *hub;
+	struct nm_udp_mux_peer *next;  /* in its bucket, or of the free ones */
+	struct nm_udp_mux_peer *ready; /* the next that has something new */
+	bool is_ready;		       /* it has something new */
+	struct nm_conn *conn;	       /* NULL: it has greeted, and nobody has accepted it yet */
 	struct record *first, *last;
 	union address at;
 	socklen_t at_len;
 };
 
-struct nm_hub {
+struct nm_udp_mux {
 	int fd;
 	bool gathers; /* what is sent waits for flush */
 	uint32_t n_out;
 	uint32_t mask; /* buckets - 1 */
-	struct nm_hub_peer **buckets, *peers, *free_peers, *ready;
+	struct nm_udp_mux_peer **buckets, *peers, *free_peers, *ready;
 	struct record *records, *free_records;
 	char *received, *payload;
 	struct mmsghdr in[SLOTS], out[SLOTS];
@@ -56,7 +56,7 @@ struct nm_hub {
 	char heads[SLOTS][HEAD_BYTES];
 };
 
-static int prepare(struct nm_hub *hub, uint32_t n_conns)
+static int prepare(struct nm_udp_mux *hub, uint32_t n_conns)
 {
 	/* Those that are closed here may be followed by others before the greetings of these are
 	 * accepted. */
@@ -67,7 +67,7 @@ static int prepare(struct nm_hub *hub, uint32_t n_conns)
 	while (buckets < 2 * n_peers)
 		buckets *= 2;
 	hub->mask = buckets - 1;
-	hub->buckets = calloc(buckets, sizeof(struct nm_hub_peer *));
+	hub->buckets = calloc(buckets, sizeof(struct nm_udp_mux_peer *));
 	hub->peers = calloc(n_peers, sizeof *hub->peers);
 	hub->records = calloc(n_records, sizeof *hub->records);
 	hub->received = malloc((size_t)SLOTS * SLOT_BYTES);
@@ -76,7 +76,7 @@ static int prepare(struct nm_hub *hub, uint32_t n_conns)
 		return -ENOMEM;
 	nm_draw_fill(hub->payload, SLOT_BYTES);
 	for (uint32_t i = 0; i < n_peers; i++) {
-		hub->peers[i] = (struct nm_hub_peer){.hub = hub, .next = hub->free_peers};
+		hub->peers[i] = (struct nm_udp_mux_peer){.hub = hub, .next = hub->free_peers};
 		hub->free_peers = &hub->peers[i];
 	}
 	for (uint32_t i = 0; i < n_records; i++) {
@@ -86,15 +86,15 @@ static int prepare(struct nm_hub *hub, uint32_t n_conns)
 	return 0;
 }
 
-struct nm_hub *nm_hub_new(int fd, uint32_t n_conns)
+struct nm_udp_mux *nm_udp_mux_new(int fd, uint32_t n_conns)
 {
-	struct nm_hub *hub = calloc(1, sizeof *hub);
+	struct nm_udp_mux *hub = calloc(1, sizeof *hub);
 
 	if (!hub)
 		return NULL;
 	hub->fd = fd;
 	if (prepare(hub, n_conns) < 0)
-		return nm_hub_free(hub);
+		return nm_udp_mux_free(hub);
 	for (unsigned i = 0; i < SLOTS; i++) {
 		hub->in_bytes[i] = (struct iovec){.iov_base = hub->received + i * SLOT_BYTES,
 						  .iov_len = SLOT_BYTES};
@@ -108,7 +108,7 @@ struct nm_hub *nm_hub_new(int fd, uint32_t n_conns)
 	return hub;
 }
 
-struct nm_hub *nm_hub_free(struct nm_hub *hub)
+struct nm_udp_mux *nm_udp_mux_free(struct nm_udp_mux *hub)
 {
 	if (hub) {
 		free(hub->buckets);
@@ -134,7 +134,7 @@ static bool is_same(const union address *a, const union address *b)
 	       memcmp(&a->v6.sin6_addr, &b->v6.sin6_addr, sizeof a->v6.sin6_addr) == 0;
 }
 
-static struct nm_hub_peer **bucket_of(const struct nm_hub *hub, const union address *at)
+static struct nm_udp_mux_peer **bucket_of(const struct nm_udp_mux *hub, const union address *at)
 {
 	uint64_t words[2] = {0, 0};
 	uint16_t port = at->v4.sin_port; /* it is in the same place in both */
@@ -146,9 +146,9 @@ static struct nm_hub_peer **bucket_of(const struct nm_hub *hub, const union addr
 	return &hub->buckets[nm_draw(nm_draw(words[0], words[1]), port) & hub->mask];
 }
 
-static struct nm_hub_peer *find(struct nm_hub *hub, const union address *at)
+static struct nm_udp_mux_peer *find(struct nm_udp_mux *hub, const union address *at)
 {
-	struct nm_hub_peer *peer = *bucket_of(hub, at);
+	struct nm_udp_mux_peer *peer = *bucket_of(hub, at);
 
 	while (peer && !is_same(&peer->at, at))
 		peer = peer->next;
@@ -163,28 +163,28 @@ static union address address_of(const struct nm_addr *at)
 	return address;
 }
 
-struct nm_hub_peer *nm_hub_find(struct nm_hub *hub, const struct nm_addr *at)
+struct nm_udp_mux_peer *nm_udp_mux_find(struct nm_udp_mux *hub, const struct nm_addr *at)
 {
 	union address address = address_of(at);
 
 	return find(hub, &address);
 }
 
-struct nm_hub_peer *nm_hub_meet(struct nm_hub *hub, const struct nm_addr *at)
+struct nm_udp_mux_peer *nm_udp_mux_add(struct nm_udp_mux *hub, const struct nm_addr *at)
 {
-	struct nm_hub_peer *peer = hub->free_peers, **bucket;
+	struct nm_udp_mux_peer *peer = hub->free_peers, **bucket;
 
 	if (!peer)
 		return NULL;
 	hub->free_peers = peer->next;
-	*peer = (struct nm_hub_peer){.hub = hub, .at = address_of(at), .at_len = at->len};
+	*peer = (struct nm_udp_mux_peer){.hub = hub, .at = address_of(at), .at_len = at->len};
 	bucket = bucket_of(hub, &peer->at);
 	peer->next = *bucket;
 	*bucket = peer;
 	return peer;
 }
 
-static void drop_records(struct nm_hub_peer *peer)
+static void drop_records(struct nm_udp_mux_peer *peer)
 {
 	struct record *record;
 
@@ -195,10 +195,10 @@ static void drop_records(struct nm_hub_peer *peer)
 	}
 }
 
-void nm_hub_forget(struct nm_hub_peer *peer)
+void nm_udp_mux_forget(struct nm_udp_mux_peer *peer)
 {
-	struct nm_hub *hub = peer->hub;
-	struct nm_hub_peer **at = bucket_of(hub, &peer->at);
+	struct nm_udp_mux *hub = peer->hub;
+	struct nm_udp_mux_peer **at = bucket_of(hub, &peer->at);
 
 	while (*at != peer)
 		at = &(*at)->next;
@@ -216,7 +216,7 @@ void nm_hub_forget(struct nm_hub_peer *peer)
 	hub->free_peers = peer;
 }
 
-void nm_hub_adopt(struct nm_conn *conn, struct nm_hub_peer *peer)
+void nm_udp_mux_attach(struct nm_conn *conn, struct nm_udp_mux_peer *peer)
 {
 	*conn = (struct nm_conn){.fd = peer->hub->fd,
 				 /* The worker watches the socket for all. */
@@ -234,7 +234,7 @@ void nm_hub_adopt(struct nm_conn *conn, struct nm_hub_peer *peer)
 
 /* --- receiving --- */
 
-static void note_ready(struct nm_hub *hub, struct nm_hub_peer *peer)
+static void note_ready(struct nm_udp_mux *hub, struct nm_udp_mux_peer *peer)
 {
 	if (peer->is_ready)
 		return;
@@ -243,7 +243,8 @@ static void note_ready(struct nm_hub *hub, struct nm_hub_peer *peer)
 	hub->ready = peer;
 }
 
-static void keep(struct nm_hub *hub, struct nm_hub_peer *peer, const char *data, uint32_t size)
+static void keep(struct nm_udp_mux *hub, struct nm_udp_mux_peer *peer, const char *data,
+		 uint32_t size)
 {
 	struct record *record = hub->free_records;
 
@@ -260,7 +261,7 @@ static void keep(struct nm_hub *hub, struct nm_hub_peer *peer, const char *data,
 	note_ready(hub, peer);
 }
 
-static void take(struct nm_hub *hub, unsigned slot, nm_hub_greeting_fn greeting, void *arg)
+static void take(struct nm_udp_mux *hub, unsigned slot, nm_udp_mux_preamble_fn greeting, void *arg)
 {
 	const char *data = hub->received + slot * SLOT_BYTES;
 	uint32_t size = hub->in[slot].msg_len;
@@ -269,13 +270,13 @@ static void take(struct nm_hub *hub, unsigned slot, nm_hub_greeting_fn greeting,
 	memcpy(&from.sa, &hub->from[slot], sizeof hub->from[slot]);
 	if (greeting(arg, &from, data, size))
 		return;
-	struct nm_hub_peer *peer = find(hub, &hub->from[slot]);
+	struct nm_udp_mux_peer *peer = find(hub, &hub->from[slot]);
 
 	if (peer)
 		keep(hub, peer, data, size);
 }
 
-static int receive_some(struct nm_hub *hub, nm_hub_greeting_fn greeting, void *arg)
+static int receive_some(struct nm_udp_mux *hub, nm_udp_mux_preamble_fn greeting, void *arg)
 {
 	for (unsigned i = 0; i < SLOTS; i++)
 		hub->in[i].msg_hdr.msg_namelen = sizeof hub->from[i];
@@ -292,7 +293,7 @@ static int receive_some(struct nm_hub *hub, nm_hub_greeting_fn greeting, void *a
 /* The socket is that of all, and so all wait for its room. What cannot be sent otherwise is lost,
  * as what the network drops: a message that is too long for the way, or one to a host that does not
  * answer. */
-static void flush(struct nm_hub *hub)
+static void flush(struct nm_udp_mux *hub)
 {
 	struct pollfd room = {.fd = hub->fd, .events = POLLOUT};
 	uint32_t done = 0;
@@ -309,8 +310,8 @@ static void flush(struct nm_hub *hub)
 	hub->n_out = 0;
 }
 
-void nm_hub_receive(struct nm_hub *hub, nm_hub_greeting_fn greeting, nm_hub_ready_fn ready,
-		    void *arg)
+void nm_udp_mux_receive(struct nm_udp_mux *hub, nm_udp_mux_preamble_fn greeting,
+			nm_udp_mux_ready_fn ready, void *arg)
 {
 	unsigned rounds = 0;
 	int n;
@@ -319,7 +320,7 @@ void nm_hub_receive(struct nm_hub *hub, nm_hub_greeting_fn greeting, nm_hub_read
 	do {
 		n = receive_some(hub, greeting, arg);
 		while (hub->ready) {
-			struct nm_hub_peer *peer = hub->ready;
+			struct nm_udp_mux_peer *peer = hub->ready;
 
 			hub->ready = peer->ready;
 			peer->is_ready = false;
@@ -331,7 +332,8 @@ void nm_hub_receive(struct nm_hub *hub, nm_hub_greeting_fn greeting, nm_hub_read
 	hub->gathers = false;
 }
 
-void nm_hub_answer(struct nm_hub *hub, const struct nm_addr *to, const char *data, size_t size)
+void nm_udp_mux_answer(struct nm_udp_mux *hub, const struct nm_addr *to, const char *data,
+		       size_t size)
 {
 	(void)sendto(hub->fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL,
 		     (const struct sockaddr *)&to->sa, to->len);
@@ -339,9 +341,9 @@ void nm_hub_answer(struct nm_hub *hub, const struct nm_addr *to, const char *dat
 
 /* --- the transport --- */
 
-ssize_t nm_hub_recv(struct nm_conn *conn, void *buf, size_t size)
+ssize_t nm_udp_mux_recv(struct nm_conn *conn, void *buf, size_t size)
 {
-	struct nm_hub_peer *peer = conn->state;
+	struct nm_udp_mux_peer *peer = conn->state;
 	struct record *record = peer->first;
 
 	if (!record)
@@ -355,10 +357,10 @@ ssize_t nm_hub_recv(struct nm_conn *conn, void *buf, size_t size)
 	return length;
 }
 
-ssize_t nm_hub_send(struct nm_conn *conn, const void *opts, void *data, size_t size)
+ssize_t nm_udp_mux_send(struct nm_conn *conn, const void *opts, void *data, size_t size)
 {
-	struct nm_hub_peer *peer = conn->state;
-	struct nm_hub *hub = peer->hub;
+	struct nm_udp_mux_peer *peer = conn->state;
+	struct nm_udp_mux *hub = peer->hub;
 	size_t head = size < HEAD_BYTES ? size : HEAD_BYTES;
 
 	(void)opts;
@@ -383,11 +385,11 @@ ssize_t nm_hub_send(struct nm_conn *conn, const void *opts, void *data, size_t s
 	return (ssize_t)size;
 }
 
-void nm_hub_close(struct nm_conn *conn, bool reset)
+void nm_udp_mux_close(struct nm_conn *conn, bool reset)
 {
 	(void)reset;
 	if (conn->state)
-		nm_hub_forget(conn->state);
+		nm_udp_mux_forget(conn->state);
 	conn->state = NULL;
 	conn->fd = -1;
 	conn->flags = 0;

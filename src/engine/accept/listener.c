@@ -28,7 +28,7 @@ int nm_listener_watch(struct nm_worker *worker, struct nm_listen_fd *one, bool w
 
 static int open_fds(struct nm_worker *worker, const struct nm_instr *instr, char *text)
 {
-	struct nm_listener *listener = &worker->listeners[instr->opening];
+	struct nm_listener *listener = &worker->accept.listeners[instr->opening];
 	const struct nm_engine_host *host = &worker->engine->hosts[instr->host];
 	uint32_t sockets =
 		(worker->n_flows + NM_FLOWS_PER_LISTEN_SOCKET - 1) / NM_FLOWS_PER_LISTEN_SOCKET;
@@ -50,8 +50,8 @@ static int open_fds(struct nm_worker *worker, const struct nm_instr *instr, char
 	listener->n_fds = r > 0 ? (size_t)r : 0;
 	free(fds);
 	for (size_t i = 0; r >= 0 && i < listener->n_fds; i++)
-		r = instr->transport->caps & NM_TRANSPORT_HUB
-			    ? nm_worker_hub_new(worker, &listener->fds[i], instr, text)
+		r = instr->transport->caps & NM_TRANSPORT_MUX
+			    ? nm_mux_new(worker, &listener->fds[i], instr, text)
 			    : tell_epoll(worker, &listener->fds[i], EPOLL_CTL_ADD,
 					 EPOLLIN | EPOLLET);
 	return r < 0 ? r : 0;
@@ -64,8 +64,8 @@ void nm_worker_listen_to(struct nm_worker *worker, uint32_t host, const struct n
 
 		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) || instr->host != host)
 			continue;
-		if (worker->listeners[instr->opening].from.len)
-			worker->listeners[instr->opening].from = *source;
+		if (worker->accept.listeners[instr->opening].from.len)
+			worker->accept.listeners[instr->opening].from = *source;
 	}
 }
 
@@ -76,9 +76,9 @@ int nm_worker_listen(struct nm_worker *worker, char *why, size_t why_size)
 
 		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
 		    !(instr->op->flags & NM_FLOWOP_FOLLOWS) || !instr->transport->listen ||
-		    (instr->greets && !(instr->transport->caps & NM_TRANSPORT_HUB)))
+		    (instr->has_preamble && !(instr->transport->caps & NM_TRANSPORT_MUX)))
 			continue;
-		int r = open_fds(worker, instr, worker->listener_texts[instr->opening]);
+		int r = open_fds(worker, instr, worker->accept.texts[instr->opening]);
 
 		if (r < 0) {
 			snprintf(why, why_size, "cannot listen for the %s at line %u: %s",
@@ -91,14 +91,14 @@ int nm_worker_listen(struct nm_worker *worker, char *why, size_t why_size)
 
 void nm_worker_unlisten(struct nm_worker *worker)
 {
-	for (uint32_t i = 0; worker->listeners && i < worker->group->n_openings; i++) {
-		for (size_t j = 0; j < worker->listeners[i].n_fds; j++) {
-			struct nm_listen_fd *one = &worker->listeners[i].fds[j];
+	for (uint32_t i = 0; worker->accept.listeners && i < worker->group->n_openings; i++) {
+		for (size_t j = 0; j < worker->accept.listeners[i].n_fds; j++) {
+			struct nm_listen_fd *one = &worker->accept.listeners[i].fds[j];
 
-			one->hub = nm_worker_hub_free(one->hub);
+			one->hub = nm_mux_free(one->hub);
 			(void)close(one->fd);
 		}
-		free(worker->listeners[i].fds);
+		free(worker->accept.listeners[i].fds);
 	}
 }
 
@@ -107,7 +107,7 @@ void nm_worker_listener_event(struct nm_worker *worker, struct nm_listen_fd *lis
 	struct nm_listener *listener = listen_fd->listener;
 
 	if (listen_fd->hub) {
-		nm_worker_hub_event(listen_fd->hub);
+		nm_mux_event(listen_fd->hub);
 		return;
 	}
 	listen_fd->ready = true;

@@ -2,8 +2,8 @@
 /* What is kept of single flowops and flows, when that is asked for. A worker with details runs a
  * copy of the program in which every flowop is called through one function that measures it:
  * without details nothing is different. */
-#ifndef NM_ENGINE_DETAIL_H
-#define NM_ENGINE_DETAIL_H
+#ifndef NM_ENGINE_FLOWOP_STATS_H
+#define NM_ENGINE_FLOWOP_STATS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,36 +13,37 @@
 
 struct nm_engine;
 
-enum nm_detail_flags {
-	NM_DETAIL_COUNTS = 1 << 0,  /* operations and bytes of each flowop */
-	NM_DETAIL_TIMES = 1 << 1,   /* how long each took, and each pass of every transaction */
-	NM_DETAIL_STRANDS = 1 << 2, /* the same sums for each flow */
-	NM_DETAIL_CPU = 1 << 3,	    /* CPU time in each flowop */
-	NM_DETAIL_LOG = 1 << 4,	    /* every single execution */
-	NM_DETAIL_PASSES =
+enum nm_observe_flags {
+	NM_OBSERVE_COUNTS = 1 << 0, /* operations and bytes of each flowop */
+	NM_OBSERVE_TIMES = 1 << 1,  /* how long each took, and each pass of every transaction */
+	NM_OBSERVE_FLOWS = 1 << 2,  /* the same sums for each flow */
+	NM_OBSERVE_CPU = 1 << 3,    /* CPU time in each flowop */
+	NM_OBSERVE_EXECS = 1 << 4,  /* every single execution */
+	NM_OBSERVE_PASSES =
 		1 << 5, /* passes of each flow, and on the measuring side how long they took */
-	NM_DETAIL_TCP = 1 << 6, /* TCP_INFO of each connection, when it is asked for: tcp_info.h */
-	NM_DETAIL_PASS_LOG = 1 << 7, /* the first passes of each flow, one by one */
-	NM_DETAIL_PASS_TIMES =
-		1 << 8, /* a histogram of the passes of each flow, with NM_DETAIL_PASSES */
-	NM_DETAIL_ALL = (1 << 9) - 1,
+	NM_OBSERVE_TCP = 1 << 6, /* TCP_INFO of each connection, when it is asked for: tcp_info.h */
+	NM_OBSERVE_PASS_LOG = 1 << 7, /* the first passes of each flow, one by one */
+	NM_OBSERVE_PASS_TIMES =
+		1 << 8, /* a histogram of the passes of each flow, with NM_OBSERVE_PASSES */
+	NM_OBSERVE_ALL = (1 << 9) - 1,
 	/* Those that are kept in the step of every flowop. */
-	NM_DETAIL_STEPS = NM_DETAIL_ALL & ~NM_DETAIL_TCP,
+	NM_OBSERVE_STEPS = NM_OBSERVE_ALL & ~NM_OBSERVE_TCP,
 	/* Those that slaves never keep. */
-	NM_DETAIL_OWN = NM_DETAIL_LOG | NM_DETAIL_PASS_LOG,
+	NM_OBSERVE_OWN = NM_OBSERVE_EXECS | NM_OBSERVE_PASS_LOG,
 	/* Those that a report of the whole run has. */
-	NM_DETAIL_REPORT = NM_DETAIL_COUNTS | NM_DETAIL_TIMES | NM_DETAIL_STRANDS | NM_DETAIL_CPU,
+	NM_OBSERVE_REPORT =
+		NM_OBSERVE_COUNTS | NM_OBSERVE_TIMES | NM_OBSERVE_FLOWS | NM_OBSERVE_CPU,
 };
 
 /* What was done in one flowop, or by one flow. An operation is one execution of a flowop, also one
  * whose failure was expected. */
-struct nm_detail_sums {
+struct nm_flowop_sums {
 	uint64_t operations, bytes_sent, bytes_received, errors;
-	uint64_t cpu_ns;  /* with NM_DETAIL_CPU; of a flow: 0 */
-	uint64_t busy_ns; /* with NM_DETAIL_TIMES: the elapsed times added up */
+	uint64_t cpu_ns;  /* with NM_OBSERVE_CPU; of a flow: 0 */
+	uint64_t busy_ns; /* with NM_OBSERVE_TIMES: the elapsed times added up */
 };
 
-/* What a flow has done since the engine was made, with NM_DETAIL_PASSES. */
+/* What a flow has done since the engine was made, with NM_OBSERVE_PASSES. */
 struct nm_flow_sample {
 	uint64_t passes, bytes_sent, bytes_received, errors;
 	/* Of measured passes; 0 on the side that does not measure. */
@@ -53,37 +54,37 @@ struct nm_flow_sample {
 };
 
 /* One execution of a flowop, or one pass. */
-struct nm_response {
+struct nm_exec_record {
 	uint64_t end_ns, elapsed_ns;
 	uint32_t group, flow;
 	uint32_t instr; /* of the group; of a pass its first */
 	bool failed;
-	bool is_pass; /* with NM_DETAIL_PASS_LOG */
+	bool is_pass; /* with NM_OBSERVE_PASS_LOG */
 };
 
 /* 0 when nothing is kept. */
 unsigned nm_engine_details(const struct nm_engine *engine);
 /* Of one instruction of the program, over all workers; of the compiler's own instructions all is 0.
- * times: NULL, or filled with NM_DETAIL_TIMES (else empty). */
+ * times: NULL, or filled with NM_OBSERVE_TIMES (else empty). */
 void nm_engine_step_sums(const struct nm_engine *engine, uint32_t group, uint32_t instr,
-			 struct nm_detail_sums *ret_sums, struct nm_hist_snap *ret_times);
-/* Of one flow in all phases, with NM_DETAIL_STRANDS; else all is 0. */
+			 struct nm_flowop_sums *ret_sums, struct nm_hist_snap *ret_times);
+/* Of one flow in all phases, with NM_OBSERVE_FLOWS; else all is 0. */
 void nm_engine_flow_sums(const struct nm_engine *engine, uint32_t group, uint32_t flow,
-			 struct nm_detail_sums *ret_sums);
+			 struct nm_flowop_sums *ret_sums);
 /* A new epoch of extremes begins; then the flows are to be read. */
 void nm_engine_flow_epoch(const struct nm_engine *engine);
 void nm_engine_flow_sample(const struct nm_engine *engine, uint32_t group, uint32_t flow,
 			   struct nm_flow_sample *ret_sample);
 /* How long the measured passes of a flow took since the engine was made, as nm_hist_copy_buckets
- * has it; false without NM_DETAIL_PASS_TIMES. */
+ * has it; false without NM_OBSERVE_PASS_TIMES. */
 bool nm_engine_flow_times(const struct nm_engine *engine, uint32_t group, uint32_t flow,
 			  struct nm_hist_snap *ret_times);
 /* Flowops executed by a group in a phase, with any detail. */
 uint64_t nm_engine_operations(const struct nm_engine *engine, uint32_t group, uint32_t phase);
-/* Takes executions and passes that are not taken yet, with NM_DETAIL_LOG or NM_DETAIL_PASS_LOG: how
+/* Takes executions and passes that are not taken yet, with NM_OBSERVE_EXECS or _PASS_LOG: how
  * many of `room`, 0 when there are no more now. Those of one worker come in their order. */
-size_t nm_engine_take_responses(struct nm_engine *engine, struct nm_response *list, size_t room);
+size_t nm_engine_take_execs(struct nm_engine *engine, struct nm_exec_record *list, size_t room);
 /* Executions that were not kept since they were not taken in time. */
-uint64_t nm_engine_lost_responses(const struct nm_engine *engine);
+uint64_t nm_engine_lost_execs(const struct nm_engine *engine);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "engine/door.h"
+#include "engine/accept/rendezvous.h"
 #include "engine/engine_priv.h"
 #include "engine/loop/interp.h"
 #include "flowop/flowop.h"
@@ -25,35 +25,38 @@ union control {
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-int nm_mail_init(struct nm_worker *worker)
+int nm_handoff_init(struct nm_worker *worker)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.u64 = NM_TAG_MAIL};
+	struct epoll_event event = {.events = EPOLLIN, .data.u64 = NM_TAG_HANDOFF};
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, worker->mail) < 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
+		       worker->accept.handoff) < 0)
 		return -errno;
-	return epoll_ctl(worker->epoll_fd, EPOLL_CTL_ADD, worker->mail[0], &event) < 0 ? -errno : 0;
+	return epoll_ctl(worker->epoll_fd, EPOLL_CTL_ADD, worker->accept.handoff[0], &event) < 0
+		       ? -errno
+		       : 0;
 }
 
-void nm_mail_fini(struct nm_worker *worker)
+void nm_handoff_fini(struct nm_worker *worker)
 {
 	for (uint32_t i = 0; worker->flows && i < worker->n_flows; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
-		while (flow->arrived) {
-			struct nm_arrival *arrival = flow->arrived;
+		while (flow->pending) {
+			struct nm_pending_conn *arrival = flow->pending;
 
-			flow->arrived = arrival->next;
+			flow->pending = arrival->next;
 			if (arrival->fd >= 0)
 				(void)close(arrival->fd);
 			free(arrival);
 		}
 	}
 	for (int i = 0; i < 2; i++)
-		if (worker->mail[i] >= 0)
-			(void)close(worker->mail[i]);
+		if (worker->accept.handoff[i] >= 0)
+			(void)close(worker->accept.handoff[i]);
 }
 
-int nm_mail_send(struct nm_worker *worker, unsigned opening, unsigned flow, int fd)
+int nm_handoff_send(struct nm_worker *worker, unsigned opening, unsigned flow, int fd)
 {
 	struct letter letter = {.opening = opening, .flow = flow};
 	struct iovec iov = {.iov_base = &letter, .iov_len = sizeof letter};
@@ -69,8 +72,8 @@ int nm_mail_send(struct nm_worker *worker, unsigned opening, unsigned flow, int 
 	header->cmsg_type = SCM_RIGHTS;
 	header->cmsg_len = CMSG_LEN(sizeof fd);
 	memcpy(CMSG_DATA(header), &fd, sizeof fd);
-	while (sendmsg(worker->mail[1], &message, MSG_NOSIGNAL) < 0) {
-		struct pollfd room = {.fd = worker->mail[1], .events = POLLOUT};
+	while (sendmsg(worker->accept.handoff[1], &message, MSG_NOSIGNAL) < 0) {
+		struct pollfd room = {.fd = worker->accept.handoff[1], .events = POLLOUT};
 
 		r = -errno;
 		if (r != -EAGAIN && r != -ETOOMANYREFS)
@@ -93,7 +96,7 @@ static int receive(const struct nm_worker *worker, struct letter *letter, int *r
 				 .msg_iovlen = 1,
 				 .msg_control = control.bytes,
 				 .msg_controllen = sizeof control.bytes};
-	ssize_t n = recvmsg(worker->mail[0], &message, MSG_CMSG_CLOEXEC);
+	ssize_t n = recvmsg(worker->accept.handoff[0], &message, MSG_CMSG_CLOEXEC);
 
 	if (n < 0)
 		return -errno;
@@ -108,12 +111,12 @@ static int receive(const struct nm_worker *worker, struct letter *letter, int *r
 /* How long a message may need more than a connection that was opened after it was sent. */
 #define OVERTAKEN_NS 10000000u
 
-void nm_mail_hurry(struct nm_worker *worker, struct nm_flow *flow)
+void nm_worker_shorten_wait(struct nm_worker *worker, struct nm_flow *flow)
 {
 	const struct nm_instr *at = flow->at;
 	uint64_t until_ns = nm_clock_ns() + OVERTAKEN_NS;
 
-	if (!flow->arrived || (flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_LIMITED) ||
+	if (!flow->pending || (flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_LIMITED) ||
 	    !at->transport || !(at->op->flags & NM_FLOWOP_MOVES) || !at->lossy)
 		return;
 	if (flow->state == NM_FLOW_LIMITED && flow->wake_ns <= until_ns)
@@ -125,37 +128,37 @@ void nm_mail_hurry(struct nm_worker *worker, struct nm_flow *flow)
 	nm_timers_add(&worker->timers, flow);
 }
 
-void nm_mail_arrive(struct nm_worker *worker, struct nm_flow *flow, struct nm_arrival *arrival)
+void nm_pending_add(struct nm_worker *worker, struct nm_flow *flow, struct nm_pending_conn *arrival)
 {
-	struct nm_arrival **end = &flow->arrived;
+	struct nm_pending_conn **end = &flow->pending;
 
 	while (*end)
 		end = &(*end)->next;
 	*end = arrival;
-	if (flow->state == NM_FLOW_PARKED && flow->at->greets &&
+	if (flow->state == NM_FLOW_PARKED && flow->at->has_preamble &&
 	    flow->at->opening == arrival->opening) {
 		nm_timers_remove(&worker->timers, flow);
 		flow->wake_ns = 0;
 		nm_worker_run_flow(worker, flow);
 	} else {
-		nm_mail_hurry(worker, flow);
+		nm_worker_shorten_wait(worker, flow);
 	}
 }
 
 static void arrive(struct nm_worker *worker, const struct letter *letter, int fd)
 {
 	struct nm_flow *flow = nm_worker_flow(worker, letter->flow / worker->group->n_workers);
-	struct nm_arrival *arrival = malloc(sizeof *arrival);
+	struct nm_pending_conn *arrival = malloc(sizeof *arrival);
 
 	if (!arrival) {
 		(void)close(fd);
 		return;
 	}
-	*arrival = (struct nm_arrival){.fd = fd, .opening = letter->opening};
-	nm_mail_arrive(worker, flow, arrival);
+	*arrival = (struct nm_pending_conn){.fd = fd, .opening = letter->opening};
+	nm_pending_add(worker, flow, arrival);
 }
 
-void nm_mail_event(struct nm_worker *worker)
+void nm_handoff_event(struct nm_worker *worker)
 {
 	struct letter letter;
 	int fd = -1;
