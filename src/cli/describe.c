@@ -11,6 +11,7 @@
 #include "flowop/common.h"
 #include "flowop/flowop.h"
 #include "plan/elements.h"
+#include "plan/standard.h"
 #include "report/table.h"
 #include "transport/transport.h"
 
@@ -240,6 +241,46 @@ static bool tell_type(const char *name, FILE *out)
 	return true;
 }
 
+static void add_parameter(struct nm_table *table, const struct nm_standard_param *param)
+{
+	nm_table_cell(table, "%s", param->name);
+	nm_table_cell(table, "%s", nm_type_name(nm_standard_param_type(param)));
+	nm_table_cell(table, "%s", param->def);
+	nm_table_cell(table, "%s", param->option ? param->option : "-");
+	nm_table_cell(table, "%s", param->help);
+}
+
+/* All of them, or that of the name only. */
+static bool describe_parameters(const char *only, FILE *out)
+{
+	static const char *const head[] = {"parameter", "type", "default", "sets", "meaning"};
+	struct nm_table table = {.align = "lllll"};
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
+		nm_table_cell(&table, "%s", head[i]);
+	for (const struct nm_standard_param *p = nm_standard_params; p->name; p++) {
+		if (only && strcmp(p->name, only) != 0)
+			continue;
+		add_parameter(&table, p);
+		any = true;
+	}
+	if (any)
+		nm_table_print(&table, 0, out);
+	nm_table_fini(&table);
+	return any;
+}
+
+static void list_parameters(FILE *out)
+{
+	(void)describe_parameters(NULL, out);
+}
+
+static bool tell_parameter(const char *name, FILE *out)
+{
+	return describe_parameters(name, out);
+}
+
 static const struct kind {
 	const char *name;
 	void (*list)(FILE *out);
@@ -248,11 +289,14 @@ static const struct kind {
 	{"element", list_elements, tell_element},
 	{"flowop", list_flowops, tell_flowop},
 	{"transport", list_transports, tell_transport},
-	/* What nothing else is called. */
+	/* From here on: what nothing else is called. */
 	{"option", list_options, tell_option},
 	{"type", list_types, tell_type},
+	/* The standard ones. */
+	{"parameter", list_parameters, tell_parameter},
 };
-#define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+#define N_KINDS	    (sizeof(kinds) / sizeof(kinds[0]))
+#define N_OWN_NAMES 3
 
 /* "flowop" or "flowops". */
 static const struct kind *kind_find(const char *word)
@@ -325,9 +369,9 @@ static int unknown(const char *word, const char *what, struct nm_diags *diags)
 int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct nm_diags *diags)
 {
 	if (n_words == 0) {
-		/* The options of everything would be too much here. */
+		/* The options of everything, and the parameters, would be too much here. */
 		for (size_t i = 0; i < N_KINDS; i++)
-			if (kinds[i].list != list_options)
+			if (kinds[i].list != list_options && kinds[i].list != list_parameters)
 				kinds[i].list(out);
 		fputs("netmodel --describe NAME tells the options of one; --describe option lists "
 		      "all.\n",
@@ -343,12 +387,15 @@ int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct 
 		return kind->tell(words[1], out) ? NM_EXIT_OK
 						 : unknown(words[1], kind->name, diags);
 	if (n_words > 1)
-		return unknown(words[0],
-			       "kind of thing (element, flowop, transport, type or option)", diags);
+		return unknown(
+			words[0],
+			"kind of thing (element, flowop, transport, type, option or parameter)",
+			diags);
 	bool found = false;
 	for (size_t i = 0; i < N_KINDS; i++)
-		if (!found || (kinds[i].tell != tell_option && kinds[i].tell != tell_type))
+		if (!found || i < N_OWN_NAMES)
 			found = kinds[i].tell(words[0], out) || found;
 	return found ? NM_EXIT_OK
-		     : unknown(words[0], "element, flowop, transport, type or option", diags);
+		     : unknown(words[0], "element, flowop, transport, type, option or parameter",
+			       diags);
 }

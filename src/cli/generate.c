@@ -8,6 +8,7 @@
 #include "flowop/flowop.h"
 #include "lib/settings.h"
 #include "plan/elements.h"
+#include "plan/standard.h"
 #include "report/report.h"
 #include "transport/transport.h"
 
@@ -102,6 +103,29 @@ static void print_man_subtable(FILE *out, const struct nm_opt *opts)
 	fputs(".RE\n", out);
 }
 
+static void print_man_parameters(FILE *out)
+{
+	fputs(".SS Standard parameters\n", out);
+	for (const struct nm_standard_param *p = nm_standard_params; p->name; p++) {
+		fputs(".TP\n\\fB", out);
+		print_roff(out, p->name);
+		fprintf(out, "\\fR=\\fI%s\\fR", nm_type_name(nm_standard_param_type(p)));
+		if (p->option) {
+			fputs(" (sets \\fB", out);
+			print_roff(out, p->option);
+			fputs("\\fR)", out);
+		}
+		fputc('\n', out);
+		print_roff(out, p->help);
+		if (*p->def) {
+			fputs(" (default ", out);
+			print_roff(out, p->def);
+			fputc(')', out);
+		}
+		fputs(".\n", out);
+	}
+}
+
 static void generate_man_language(FILE *out)
 {
 	fputs(".SS Elements\n", out);
@@ -114,6 +138,7 @@ static void generate_man_language(FILE *out)
 		fputs(".\n", out);
 		print_man_subtable(out, e->attrs);
 	}
+	print_man_parameters(out);
 	fputs(".SS Flowops\n", out);
 	for (size_t i = 0; nm_flowops[i]; i++) {
 		fputs(".TP\n\\fB", out);

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "plan/shorthand.h"
+
 #define MAX_DIAGS 100 /* more are not read */
 
 /* Whether a text has $name or ${name}. */
@@ -179,6 +181,8 @@ void nm_origin_add(const struct nm_loaded *loaded, struct nm_diags *diags)
 	struct nm_node *written =
 		nm_profile_parse(loaded->name, loaded->text, loaded->length, &ignored);
 
+	if (written)
+		nm_shorthand_expand(written, loaded->name, &ignored);
 	for (size_t i = 0; written && i < diags->count && i < MAX_DIAGS; i++) {
 		struct nm_diag *diag = &diags->items[i];
 

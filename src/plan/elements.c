@@ -35,6 +35,14 @@ static const struct nm_opt param_attrs[] = {
 	 .required = true,
 	 .help = "what $name and ${name} stand for: letters, digits and underscores, no digit "
 		 "first"},
+	{.name = "sets",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_param_attrs, sets),
+	 .help = "the option that it sets, as connect.cc, or several, separated by blanks: each "
+		 "such "
+		 "flowop that does not give the option has it from the parameter, which has the "
+		 "option's type, choices, and unless it says otherwise default and help; of groups "
+		 "as group.wait"},
 	{.name = "type",
 	 .type = NM_TYPE_STRING,
 	 .offset = ATTR(nm_param_attrs, type),
@@ -57,6 +65,15 @@ static const struct nm_opt param_attrs[] = {
 	 .offset = ATTR(nm_param_attrs, help),
 	 .help = "one sentence for --params"},
 	NM_OPT_END};
+
+static const struct nm_opt params_attrs[] = {{.name = "names",
+					      .type = NM_TYPE_STRING,
+					      .offset = ATTR(nm_params_attrs, names),
+					      .required = true,
+					      .help = "their names, separated by blanks, in the "
+						      "order in which they are listed; name=value "
+						      "for another default"},
+					     NM_OPT_END};
 
 static const struct nm_opt group_attrs[] = {
 	{.name = "name",
@@ -209,6 +226,8 @@ static const struct nm_opt flowop_attrs[] = {
 const struct nm_element nm_elements[] = {
 	{"profile", NULL, "the whole: parameters, then groups", profile_attrs},
 	{"param", "profile", "declares a parameter", param_attrs},
+	{"params", "profile", "declares standard parameters: --describe parameters lists them",
+	 params_attrs},
 	{"group", "profile", "flows that run the same transactions", group_attrs},
 	{"transaction", "group",
 	 "flowops that are repeated; a phase that all flows of the run enter together",

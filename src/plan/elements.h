@@ -48,10 +48,15 @@ struct nm_flowop_attrs {
 
 struct nm_param_attrs {
 	char *name;
+	char *sets;
 	char *type;
 	char *def;
 	char *help;
 	char *choices;
+};
+
+struct nm_params_attrs {
+	char *names;
 };
 
 struct nm_element {

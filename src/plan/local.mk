@@ -20,6 +20,10 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/pool.c \
 	src/plan/shape.c \
 	src/plan/shape.h \
+	src/plan/shorthand.c \
+	src/plan/shorthand.h \
+	src/plan/standard.c \
+	src/plan/standard.h \
 	src/plan/substitute.c \
 	src/plan/throughput.h
 src_libnm_plan_la_CFLAGS = $(ROOM_CFLAGS)

@@ -11,8 +11,9 @@
 #include "base/word.h"
 #include "plan/elements.h"
 #include "plan/params_priv.h"
+#include "plan/shorthand.h"
 
-static bool is_name(const char *text)
+bool nm_param_is_name(const char *text)
 {
 	size_t n = 0;
 
@@ -205,8 +206,8 @@ static bool param_attrs_known(struct nm_params_context *c, const struct nm_node 
 		if (nm_opt_find(table, node->attrs[i].name))
 			continue;
 		nm_diag_error(c->diags, c->file, node->line,
-			      "<param>: unknown attribute \"%s\"; allowed are name, type, default, "
-			      "choices, help",
+			      "<param>: unknown attribute \"%s\"; allowed are name, sets, type, "
+			      "default, choices, help",
 			      node->attrs[i].name);
 		known = false;
 	}
@@ -244,7 +245,7 @@ static char *read_default(struct nm_params_context *c, const struct nm_node *nod
 
 static bool may_declare(struct nm_params_context *c, const struct nm_node *node, const char *name)
 {
-	if (!name || !is_name(name)) {
+	if (!name || !nm_param_is_name(name)) {
 		nm_diag_error(c->diags, c->file, node->line,
 			      name ? "<param name=\"%s\">: a name is made of letters, digits and "
 				     "underscores, and begins with no digit"
@@ -264,6 +265,21 @@ static bool may_declare(struct nm_params_context *c, const struct nm_node *node,
 			"<param name=\"%s\">: must be declared before the default that uses it",
 			name);
 	return !other;
+}
+
+/* A help that goes over several lines, in one; owned, NULL when out of memory. */
+static char *one_line(const char *text)
+{
+	char *line = malloc(strlen(text) + 1), *end = line;
+
+	if (!line)
+		return NULL;
+	for (; *text; text++)
+		if (*text != ' ' || (end > line && end[-1] != ' '))
+			*end++ = *text;
+	end -= end > line && end[-1] == ' ';
+	*end = '\0';
+	return line;
 }
 
 static void declare(struct nm_params_context *c, const struct nm_node *node)
@@ -292,7 +308,8 @@ static void declare(struct nm_params_context *c, const struct nm_node *node)
 	param->type = read_type(c, node, name);
 	param->line = node->line;
 	param->def = def;
-	param->help = help ? strdup(help) : NULL;
+	param->help = help ? one_line(help) : NULL;
+	c->failed |= help && !param->help;
 	choose_value(c, param);
 	if (lacks && !param->value) {
 		param->stand_in = strdup(NM_NO_VALUE);
@@ -376,6 +393,7 @@ static void run(struct nm_params_context *c, struct nm_node *root, bool apply)
 		nm_diag_error(c->diags, c->file, 0, "out of memory");
 		return;
 	}
+	nm_shorthand_expand(root, c->file, c->diags);
 	declare_all(c, root);
 	if (apply) {
 		substitute_tree(c, root);
@@ -412,14 +430,12 @@ void nm_params_apply(struct nm_node *root, const char *file, const struct nm_par
 	run(&c, root, true);
 }
 
-void nm_params_list(const struct nm_node *root, const char *file,
-		    const struct nm_param_values *values, struct nm_params *ret_params,
-		    struct nm_diags *diags)
+void nm_params_list(struct nm_node *root, const char *file, const struct nm_param_values *values,
+		    struct nm_params *ret_params, struct nm_diags *diags)
 {
 	struct nm_params_context c = context_of(file, values, ret_params, diags);
 
-	/* Without applying, the tree is only read. */
-	run(&c, (struct nm_node *)(uintptr_t)root, false);
+	run(&c, root, false);
 }
 
 void nm_params_fini(struct nm_params *params)

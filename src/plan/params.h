@@ -59,10 +59,10 @@ struct nm_param_values {
  * written, then in lower case, and outside in lower case, then as written. */
 void nm_params_apply(struct nm_node *root, const char *file, const struct nm_param_values *values,
 		     struct nm_params *ret_params, struct nm_diags *diags);
-/* Only the declarations with the values in force, missing ones allowed: for --params. */
-void nm_params_list(const struct nm_node *root, const char *file,
-		    const struct nm_param_values *values, struct nm_params *ret_params,
-		    struct nm_diags *diags);
+/* Only the declarations with the values in force, missing ones allowed: for --params. What is
+ * written short in the tree is written out (shorthand.h), which nm_params_apply does, too. */
+void nm_params_list(struct nm_node *root, const char *file, const struct nm_param_values *values,
+		    struct nm_params *ret_params, struct nm_diags *diags);
 void nm_params_fini(struct nm_params *params);
 
 #endif

@@ -542,8 +542,22 @@ const char *nm_node_attr(const struct nm_node *node, const char *name)
 	return NULL;
 }
 
+struct nm_node *nm_node_new(const char *name, unsigned line)
+{
+	struct nm_node *node = calloc(1, sizeof(*node));
+
+	if (!node)
+		return NULL;
+	node->line = line;
+	node->name = strdup(name);
+	return node->name ? node : nm_node_free(node);
+}
+
 int nm_node_set_attr(struct nm_node *node, const char *name, const char *value)
 {
+	for (size_t i = 0; i < node->n_attrs; i++)
+		if (nm_same_word(node->attrs[i].name, name))
+			return nm_attr_set(&node->attrs[i], value);
 	struct nm_attr *attrs = realloc(node->attrs, (node->n_attrs + 1) * sizeof *attrs);
 	struct nm_attr attr = {.name = attrs ? strdup(name) : NULL,
 			       .value = attrs ? strdup(value) : NULL};
@@ -557,6 +571,21 @@ int nm_node_set_attr(struct nm_node *node, const char *name, const char *value)
 	}
 	attrs[node->n_attrs++] = attr;
 	return 0;
+}
+
+void nm_node_remove_attr(struct nm_node *node, const char *name)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < node->n_attrs; i++) {
+		if (!nm_same_word(node->attrs[i].name, name)) {
+			node->attrs[kept++] = node->attrs[i];
+			continue;
+		}
+		free(node->attrs[i].name);
+		free(node->attrs[i].value);
+	}
+	node->n_attrs = kept;
 }
 
 int nm_attr_set(struct nm_attr *attr, const char *value)

@@ -39,12 +39,16 @@ char *nm_profile_slurp(const char *path, size_t *ret_length, struct nm_diags *di
 /* The tree as XML text, each element on the line that it came from, owned by the caller (free);
  * NULL when out of memory. */
 char *nm_profile_print(const struct nm_node *root);
+/* An element without attributes and children, owned by the caller; NULL when out of memory. */
+struct nm_node *nm_node_new(const char *name, unsigned line);
 struct nm_node *nm_node_free(struct nm_node *node); /* accepts NULL, returns NULL */
 
 /* In any case of its name; NULL when absent. */
 const char *nm_node_attr(const struct nm_node *node, const char *name);
-int nm_node_set_attr(struct nm_node *node, const char *name,
-		     const char *value);		  /* adds it; 0 or -ENOMEM */
+/* Adds an attribute, or gives it another value, which is copied; 0 or -ENOMEM. */
+int nm_node_set_attr(struct nm_node *node, const char *name, const char *value);
+/* Takes out each attribute of that name, in any case of it. */
+void nm_node_remove_attr(struct nm_node *node, const char *name);
 int nm_attr_set(struct nm_attr *attr, const char *value); /* copies; 0 or -ENOMEM */
 
 #endif

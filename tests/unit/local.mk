@@ -54,6 +54,7 @@ PLAN_TESTS = \
 	tests/unit/plan/test_mirror \
 	tests/unit/plan/test_params \
 	tests/unit/plan/test_shape \
+	tests/unit/plan/test_shorthand \
 	tests/unit/plan/test_tables
 $(PLAN_TESTS): LDADD = $(CHECK_LIBS) $(PLAN_LIBS)
 $(PLAN_TESTS): $(filter %.la,$(PLAN_LIBS))
@@ -71,6 +72,10 @@ tests_unit_plan_test_dump_SOURCES = \
 	tests/unit/plan/compiled.h
 tests_unit_plan_test_mirror_SOURCES = \
 	tests/unit/plan/test_mirror.c \
+	tests/unit/plan/compiled.c \
+	tests/unit/plan/compiled.h
+tests_unit_plan_test_shorthand_SOURCES = \
+	tests/unit/plan/test_shorthand.c \
 	tests/unit/plan/compiled.c \
 	tests/unit/plan/compiled.h
 tests_unit_plan_test_params_SOURCES = \

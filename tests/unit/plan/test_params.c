@@ -326,7 +326,8 @@ static const struct {
 	{"<param name='a' default='1'/>\n<param name='a' default='2'/><x v='$a'/>",
 	 "t.xml:3: error: <param name=\"a\">: declared twice, first at line 2\n"},
 	{"<param name='a' defalt='1' default='1'/><x v='$a'/>",
-	 ERROR("<param>: unknown attribute \"defalt\"; allowed are name, type, default, choices, "
+	 ERROR("<param>: unknown attribute \"defalt\"; allowed are name, sets, type, default, "
+	       "choices, "
 	       "help")},
 	{"<param name='a' type='size'/><x v='$a'/>",
 	 ERROR("<x> v=\"$a\": $a has no value: give one with -D a=VALUE or in the environment")},
