@@ -21,6 +21,7 @@ from _pytest.runner import runtestprotocol
 from loss import losing
 from nmtest import SCHEMA, Json, Netmodel, Network, Node, Slave, defines, locate_binary, slaves_on
 
+MOST_CALMLY = 25  # functions; what needs no clock is a unit test
 ATTEMPTS_ALONE = 2
 POSTPONED = pytest.StashKey[list[pytest.Item]]()
 
@@ -33,6 +34,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def _report(item: pytest.Item, reports: list[pytest.TestReport]) -> None:
     for report in reports:
         item.ihook.pytest_runtest_logreport(report=report)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    names = {item.nodeid.partition("[")[0] for item in items if item.get_closest_marker("calmly")}
+    if len(names) > MOST_CALMLY:
+        pytest.exit(f"{len(names)} tests are marked calmly; at most {MOST_CALMLY}", 3)
 
 
 @pytest.hookimpl(tryfirst=True)

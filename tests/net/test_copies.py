@@ -82,7 +82,6 @@ def test_more_makes_fewer_segments(netmodel: Netmodel, profile: WriteProfile, ow
     assert 0 < 5 * counts["more"] < counts[""], counts
 
 
-@calmly
 def test_more_where_an_answer_is_awaited(
     netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
 ) -> None:

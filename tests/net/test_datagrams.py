@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from delaying import NEAR, at_once, way
-from nmtest import PROFILES, Json, Netmodel, Node, calmly, defines, phase_of
+from nmtest import PROFILES, Json, Netmodel, Node, defines, phase_of
 
 WriteProfile = Callable[..., Path]
 CALLS = ("sendto", "recvfrom", "sendmmsg", "recvmmsg", "epoll_wait", "epoll_pwait", "epoll_pwait2")
@@ -160,7 +160,6 @@ def test_udp_stream_moves_more_in_batches(netmodel: Netmodel) -> None:
     assert rates[32] > 1.5 * rates[1], rates
 
 
-@calmly
 @pytest.mark.parametrize("how", [{"num_flows": 1}, {"num_flows": 3}, {"num_flows": 1, "wait": "spin"}], ids=["lone", "several", "spin"])
 def test_what_comes_late_does_not_prolong_a_wait(netmodel: Netmodel, how: dict[str, object]) -> None:
     """The first answer comes again and again, more often than a wait lasts, and no other answer ever does."""

@@ -27,7 +27,6 @@ from nmtest import (
     Slave,
     assert_complete,
     assert_ends_agree,
-    calmly,
     children,
     close_descriptors,
     defines,
@@ -60,7 +59,6 @@ def assert_partial(result: Result, validate: Validate, why: str) -> Json:
     return document
 
 
-@calmly
 def test_a_killed_slave(netmodel: Netmodel, validate: Validate, profile: WriteProfile) -> None:
     ask = '<flowop type="write" options="size=10"/><flowop type="read" options="size=10"/>'
     path = profile(
@@ -139,7 +137,6 @@ def test_a_killed_master_takes_its_embedded_slave_with_it(netmodel: Netmodel) ->
         wait_until(lambda: not os.path.exists(f"/proc/{embedded}"), what="the embedded slave is gone")
 
 
-@calmly
 def test_a_silent_slave(netmodel: Netmodel, slave: Slave, validate: Validate) -> None:
     with started(netmodel, "--timeout", "1s", *far(slave, **LONG)) as master:
         master.wait_line(IN_PHASE)
@@ -164,7 +161,6 @@ def test_a_silent_master(netmodel: Netmodel) -> None:
         assert_complete(netmodel.measure("tcp_rr", *far(slave, test_length="50ms")))
 
 
-@calmly
 def test_a_host_that_never_answers(netmodel: Netmodel, validate: Validate) -> None:
     with something_else() as (_, args):
         result = netmodel.run("-m", "tcp_rr", "--format", "json", "--timeout", "500ms", *args, timeout=8)
@@ -313,7 +309,6 @@ def mute_resolver(tmp_path: Path, need_tool: Callable[..., str]) -> Iterator[lis
         yield ["unshare", "--mount", "sh", "-c", script, str(conf)]
 
 
-@calmly
 def test_a_name_for_which_nobody_answers(
     netmodel: Netmodel, validate: Validate, tmp_path: Path, need_tool: Callable[..., str]
 ) -> None:
@@ -479,7 +474,6 @@ def test_many_strangers_who_say_nothing(netmodel: Netmodel, slave: Slave) -> Non
     wait_until(lambda: not slave.sessions(), what="all sessions have ended")
 
 
-@calmly
 def test_more_strangers_than_places(netmodel: Netmodel, slave: Slave) -> None:
     """It takes the 3 s that a silent one has."""
     silent = [socket.create_connection(("127.0.0.1", slave.port), timeout=10) for _ in range(160)]

@@ -69,13 +69,12 @@ def test_a_connection_that_is_not_open(netmodel: Netmodel, profile: WriteProfile
     assert "Bad file descriptor" not in done.err
 
 
-@calmly
 def test_a_phase_ends_when_its_time_is_over(netmodel: Netmodel, profile: WriteProfile) -> None:
     """What main wants is heard though there always is a flow that can go on."""
     path = profile(several(1000, lasting("300ms", connect(), ask(1, 1), op("disconnect"))))
     phase = check(netmodel.measure(path))["groups"][0]["phases"][0]
     assert phase["transactions"] > 1000
-    assert phase["seconds"] < 0.6
+    assert phase["seconds"] < 1
 
 
 @pytest.mark.parametrize("by", ["client", "server"])
@@ -180,7 +179,6 @@ def test_limits_of_a_lone_flow(netmodel: Netmodel, profile: WriteProfile, prefix
     assert phase_of(document, "counted")["transactions"] == 3
 
 
-@calmly
 def test_main_is_heard_between_two_receives(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Of one pass that lasts long."""
     long = times(1, connect(kind="accept"), *[op("think", "duration=30ms at=slave") + read(3)] * 200, op("disconnect"))
@@ -207,12 +205,11 @@ def test_a_connection_does_not_wait_for_a_reset_that_has_come(netmodel: Netmodel
     assert 0.45 <= phase["seconds"] < 0.75
 
 
-@calmly
 def test_the_last_reset_is_not_waited_for(netmodel: Netmodel, profile: WriteProfile) -> None:
     """That of a connection after which none comes for its flow."""
     bodies = [times(1, connect(), ask(1, 1), op("disconnect", "close=rst"))] * 100
     phases = check(netmodel.measure(profile(several(10, *bodies))))["groups"][0]["phases"]
-    assert sum(phase["seconds"] for phase in phases) < 0.4
+    assert sum(phase["seconds"] for phase in phases) < 0.9, "10 ms for each of 100 would be a second"
 
 
 @pytest.mark.parametrize("transport", ["tcp", "unix"])

@@ -18,7 +18,7 @@ import pytest
 
 from compose import connect, group, once, op, times
 from failing import IN_PHASE, LONG, something_else, started
-from nmtest import Json, Netmodel, Result, Slave, assert_ends_agree, calmly, children, defines, slaves_of
+from nmtest import Json, Netmodel, Result, Slave, assert_ends_agree, children, defines, slaves_of
 
 WriteProfile = Callable[..., Path]
 Validate = Callable[[Json], None]
@@ -36,7 +36,6 @@ def interrupted(result: Result, validate: Validate) -> Json:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("flows", [1, 16])
-@calmly
 def test_an_interrupt_ends_gracefully(netmodel: Netmodel, validate: Validate, number: int, flows: int) -> None:
     with started(netmodel, *defines(**LONG, num_flows=flows)) as master:
         master.wait_line(IN_PHASE)
@@ -204,7 +203,6 @@ STUCK = (
 )
 
 
-@calmly
 def test_a_second_interrupt_ends_at_once(netmodel: Netmodel, profile: WriteProfile, validate: Validate) -> None:
     with netmodel.started("-m", profile(STUCK), "--format", "json", "-v") as master:
         master.wait_line(IN_PHASE)

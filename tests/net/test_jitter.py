@@ -110,7 +110,6 @@ def test_losses_of_intervals_need_a_number(netmodel: Netmodel, size: int, told: 
     assert row["messages"]["to_slaves"]["received"] == row["messages"]["to_slaves"]["sent"] > 0
 
 
-@calmly
 def test_what_comes_after_the_end_is_in_the_last_row(netmodel: Netmodel) -> None:
     """The slave takes what comes half a second late, and has more rows than the master."""
     held = lambda data, number: 0.5 * (len(data) == SIZE)  # noqa: E731

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import TOP, Json, Netmodel, assert_complete, assert_ends_agree, calmly
+from nmtest import TOP, Json, Netmodel, assert_complete, assert_ends_agree
 
 EXAMPLES = TOP / "contrib" / "examples"
 HERE = Path(__file__).resolve().parent / "embedding"
@@ -268,7 +268,6 @@ def test_runs_on_many_threads_of_the_program(copy: Copy, tmp_path: Path) -> None
     assert copy.drive(tmp_path, "many", 5).all("failures") == ["0"] * 4
 
 
-@calmly
 def test_stop_from_another_thread_gives_a_partial_result(
     copy: Copy, tmp_path: Path, validate: Callable[[Json], None]
 ) -> None:

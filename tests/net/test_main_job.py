@@ -27,7 +27,6 @@ from nmtest import (
     assert_complete,
     assert_counts_agree,
     assert_ends_agree,
-    calmly,
     defines,
     descendants,
     phase_of,
@@ -185,7 +184,6 @@ def test_a_stream_both_ways_is_in_bits_of_each_reader(netmodel: Netmodel, how: s
             assert int(keys[f"{end}_throughput"]) == pytest.approx(int(keys[count]) * 8 / seconds, rel=1e-3)
 
 
-@calmly
 def test_kv_covers_the_window(netmodel: Netmodel) -> None:
     """One that begins within an interval, after more than half of the run."""
     words = ("-m", PROFILES / "tcp_rr.xml", "-D", "test_length=800ms", "-i", "500ms", "--warmup", "600ms")
@@ -203,7 +201,6 @@ def test_kv_covers_the_window(netmodel: Netmodel) -> None:
     assert int(kv["remote_throughput"]) == pytest.approx(int(kv["local_throughput"]), rel=0.2)
 
 
-@calmly
 def test_csv_is_the_time_grid(netmodel: Netmodel) -> None:
     result = netmodel.run(
         "-m", PROFILES / "tcp_rr.xml", *defines(test_length="400ms"), "-i", "100ms", "--format", "csv", code=0
@@ -536,7 +533,6 @@ def run_on_terminal(netmodel: Netmodel, *args: str, columns: int = 80) -> tuple[
     return out.decode(), seen.decode()
 
 
-@calmly
 def test_a_terminal_sees_a_live_line(netmodel: Netmodel) -> None:
     args = ["-m", "tcp_rr", *defines(test_length="400ms"), "-i", "100ms", "--format", "json"]
     out, seen = run_on_terminal(netmodel, *args)

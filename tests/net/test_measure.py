@@ -61,7 +61,6 @@ def test_rates_are_counts_over_seconds(netmodel: Netmodel) -> None:
     assert sum(group["bytes_received"] for group in groups) == document["totals"]["bytes_received"]
 
 
-@calmly
 def test_intervals_lie_on_a_grid_and_add_up(netmodel: Netmodel) -> None:
     document = netmodel.measure("tcp_rr", "-i", "100ms", *defines(test_length="500ms", num_flows=4))
     rows = document["intervals"]
@@ -80,14 +79,12 @@ def test_intervals_lie_on_a_grid_and_add_up(netmodel: Netmodel) -> None:
     assert max(row["latency_s"]["max"] for row in rows) == document["totals"]["latency_s"]["max"]
 
 
-@calmly
 def test_the_last_interval_may_be_shorter(netmodel: Netmodel) -> None:
     rows = netmodel.measure("tcp_rr", "-i", "100ms", *defines(test_length="250ms"))["intervals"]
     assert [row["from_s"] for row in rows] == pytest.approx([0, 0.1, 0.2])
     assert rows[-1]["to_s"] == pytest.approx(0.25, abs=0.03)
 
 
-@calmly
 def test_intervals_of_hosts_lie_on_the_same_grid(netmodel: Netmodel) -> None:
     document = netmodel.measure("tcp_rr", "-i", "100ms", *defines(test_length="400ms"))
     for host in document["hosts"]:
@@ -179,7 +176,6 @@ def test_latency_is_plausible(netmodel: Netmodel, flows: int) -> None:
     assert latency["count"] * latency["mean"] == pytest.approx(flows * totals["seconds"], rel=0.1)
 
 
-@calmly
 def test_latency_of_a_known_wait(netmodel: Netmodel, profile: WriteProfile) -> None:
     path = profile(
         f'<group nthreads="1">{CONNECT}<transaction name="ask" iterations="10">'
@@ -212,7 +208,6 @@ def test_a_rate_is_kept(netmodel: Netmodel, profile: WriteProfile) -> None:
     assert "response_s" in phase_of(document, "ask")
 
 
-@calmly
 def test_a_rate_that_cannot_be_kept_shows_in_the_response(netmodel: Netmodel, profile: WriteProfile) -> None:
     path = profile(
         f'<group nthreads="1">{CONNECT}<transaction name="ask" duration="500ms" rate="1000">'
@@ -268,7 +263,6 @@ def test_only_transactions_with_a_duration_are_measured(netmodel: Netmodel) -> N
     assert document["totals"]["transactions"] == phase_of(document, "request-response")["transactions"]
 
 
-@calmly
 def test_think_time_is_respected(netmodel: Netmodel, profile: WriteProfile) -> None:
     for how in ("idle", "busy"):
         path = profile(
@@ -280,7 +274,6 @@ def test_think_time_is_respected(netmodel: Netmodel, profile: WriteProfile) -> N
         assert totals["latency_s"]["min"] >= 0.0099
 
 
-@calmly
 def test_idle_flows_let_the_others_go_on(netmodel: Netmodel, profile: WriteProfile) -> None:
     path = profile(
         f'<group nthreads="1" nflows="20">{CONNECT}<transaction name="ask" iterations="5">{ASK}'
@@ -291,7 +284,6 @@ def test_idle_flows_let_the_others_go_on(netmodel: Netmodel, profile: WriteProfi
     assert phase_of(document, "ask")["seconds"] < 1, "twenty flows wait together, not in turn"
 
 
-@calmly
 def test_the_null_transport_measures_the_engine(netmodel: Netmodel, profile: WriteProfile) -> None:
     path = profile(
         '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=local protocol=null"/>'
@@ -383,7 +375,6 @@ def test_groups_may_have_different_numbers_of_transactions(netmodel: Netmodel, p
     assert phase_of(document, "two")["transactions"] == 50
 
 
-@calmly
 def test_phases_are_entered_together(netmodel: Netmodel, profile: WriteProfile) -> None:
     path = profile(
         f'<group name="slow" nthreads="1">{CONNECT}<transaction name="wait" duration="300ms">{ASK}</transaction>'
@@ -395,7 +386,7 @@ def test_phases_are_entered_together(netmodel: Netmodel, profile: WriteProfile) 
     assert_ends_agree(document)
     for slow, quick in zip(document["groups"][0]["phases"], document["groups"][1]["phases"], strict=True):
         assert slow["phase"] == quick["phase"]
-        assert slow["begin_s"] == pytest.approx(quick["begin_s"], abs=0.02)
+        assert slow["begin_s"] == pytest.approx(quick["begin_s"], abs=0.1)
     wait, then = phase_of(document, "wait"), phase_of(document, "then", group=1)
     assert then["begin_s"] >= wait["begin_s"] + 0.3
 
@@ -458,7 +449,6 @@ def test_a_window_of_a_few_ticks_has_no_cpu_shares(
         assert all(row["cpu"] is None for row in host["intervals"])
 
 
-@calmly
 def test_hosts_are_described(netmodel: Netmodel) -> None:
     document = netmodel.measure("tcp_rr", *defines(test_length="300ms", num_flows=3))
     for host in document["hosts"]:

@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 
 from neper_words import keys_of, pair
-from nmtest import Netmodel, calmly, free_port
+from nmtest import Netmodel, free_port
 
 WORKLOADS = ("tcp_rr", "tcp_crr", "tcp_stream", "udp_rr", "udp_stream")
 PARAM = re.compile(r"^  (?:-(\w)|  ) --([\w-]+)(?: (\w+))? +-D (\w+)(?:=(\w+))?(?: |;|$)")
 
 
-@calmly
 def test_a_client_and_a_server(netmodel: Netmodel) -> None:
     args = ("-F", "10", "-T", "2", "-l", "1", "-I", "0.25", "-p", "50;99,999", "-Q", "100", "-R", "0x10")
     keys = pair(netmodel, "tcp_rr", *args[:-2], "-R", "16", server=("-T", "2", "-F", "10", "-Q", "100", "-R16"))
@@ -245,7 +244,6 @@ def test_the_time_of_the_whole_host(netmodel: Netmodel) -> None:
     assert 0.05 < float(keys["stime_end"]) <= used + 0.05
 
 
-@calmly
 def test_a_run_waits_before_it_starts(netmodel: Netmodel) -> None:
     quick = netmodel.run("-m", "tcp_rr", "-D", "test_length=100ms", code=0)
     late = netmodel.run("-m", "tcp_rr", "-D", "test_length=100ms", "--wait-start", "1s", code=0)
@@ -528,7 +526,6 @@ def test_netmodels_own_options_may_be_given_too(netmodel: Netmodel) -> None:
     assert document.json()["run"]["warmup_s"] == 0.1
 
 
-@calmly
 @pytest.mark.parametrize("interval", ["0", "400ms"])
 def test_what_the_slaves_read_in_a_part_of_the_run(netmodel: Netmodel, interval: str) -> None:
     """With a grid that the window does not begin on, or none: only what came in the window counts, at one rate."""
@@ -546,7 +543,6 @@ def test_what_the_slaves_read_in_a_part_of_the_run(netmodel: Netmodel, interval:
     assert window < float(kv["elapsed_time"]) - 0.4
 
 
-@calmly
 def test_the_rate_of_the_other_end_in_a_part_of_the_run(netmodel: Netmodel) -> None:
     words = ("tcp_rr", "-c", "-H", "local", "-l", "0.8", "-I", "0", "--warmup", "500ms")
     keys = keys_of(netmodel.run(*words, code=0).out)

@@ -104,7 +104,6 @@ def test_latency_is_of_each_request_to_its_answer(netmodel: Netmodel, profile: W
     assert depth * 0.55 <= outstanding <= depth * 1.05
 
 
-@calmly
 def test_small_requests_take_less_time_together(netmodel: Netmodel) -> None:
     rates = []
     for depth in (1, 16):
@@ -170,7 +169,6 @@ def test_sizes_are_those_of_one_at_a_time(netmodel: Netmodel, profile: WriteProf
 
 
 @pytest.mark.parametrize("options", [("-f", "-T"), ("--all-samples", "samples.csv"), ("--log-rtt", "rtt.txt")])
-@calmly
 def test_what_is_kept_besides(
     netmodel: Netmodel, profile: WriteProfile, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
@@ -234,7 +232,6 @@ def test_refused(netmodel: Netmodel, profile: WriteProfile, body: str, connect: 
     assert why in netmodel.run("--check", "-m", path, code=1).err
 
 
-@calmly
 def test_a_failure_names_the_flowop(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Not what runs it."""
     group = asking(write() + read(), 'duration="9s" pipeline="3"').replace("remotehost=local", "remotehost=127.0.0.1")

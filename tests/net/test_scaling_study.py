@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from compose import connect, group, lasting, once, write
-from nmtest import TOP, Json, Netmodel, Node, Process, Result, calmly, children, defines, limit_descriptors, wait_until
+from nmtest import TOP, Json, Netmodel, Node, Process, Result, children, defines, limit_descriptors, wait_until
 
 SCRIPT = TOP / "contrib" / "scaling-study"
 HEADER = ["#Conn", "Wnd", "cpu(usr)", "cpu(sys)", "cpu(idle)", "Throughput(Mbps)", "mean(us)", "p50(us)", "p99(us)"]
@@ -55,7 +55,6 @@ def rows_of(text: str) -> list[list[str]]:
     return rows
 
 
-@calmly
 def test_http_get_against_three_slaves(
     study: Study, netmodel: Netmodel, nodes: Callable[[int], list[Node]], tmp_path: Path
 ) -> None:

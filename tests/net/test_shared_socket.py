@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import Json, Netmodel, assert_complete, assert_messages_add_up, calmly, phase_of, slaves_of, traced
+from nmtest import Json, Netmodel, assert_complete, assert_messages_add_up, phase_of, slaves_of, traced
 
 WriteProfile = Callable[..., Path]
 
@@ -61,7 +61,6 @@ def test_one_socket_has_them_all(
         assert len(ports) >= 2
 
 
-@calmly
 def test_several_go_with_one_call(
     netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
 ) -> None:
@@ -127,7 +126,6 @@ def test_the_master_may_accept(netmodel: Netmodel, profile: WriteProfile) -> Non
     nothing_is_lost(document)
 
 
-@calmly
 def test_flows_do_not_wait_for_each_other(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Each answer takes 20 ms; those of all flows at the same time."""
     think = op("think", "duration=20ms at=slave")
@@ -169,7 +167,6 @@ def test_a_port_is_for_one_step(netmodel: Netmodel, profile: WriteProfile, kind:
     netmodel.run("--check", "-m", profile(alike + alike.replace("34570", "34571")))
 
 
-@calmly
 def test_more_than_one_look_takes_after_connections_that_were_polled(netmodel: Netmodel, profile: WriteProfile) -> None:
     """The slave's only listener is the socket, in a group that has connections of their own for each pass before it."""
     ask = op("read", "size=10") + op("write", "size=10")

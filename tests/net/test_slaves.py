@@ -24,7 +24,6 @@ from nmtest import (
     Slave,
     assert_complete,
     assert_ends_agree,
-    calmly,
     defines,
     master_of,
     phase_of,
@@ -38,7 +37,6 @@ MakeNodes = Callable[[int], list[Node]]
 HERE = {"host": "127.0.0.1", "test_length": "200ms"}
 
 
-@calmly
 def test_a_slave_that_is_no_child(netmodel: Netmodel, slave: Slave, validate: Callable[[Json], None]) -> None:
     document = netmodel.measure("tcp_rr", "-P", str(slave.port), *defines(**HERE, num_flows=4))
     validate(document)
@@ -228,7 +226,6 @@ def test_two_names_of_one_host_are_two_hosts(netmodel: Netmodel, slave: Slave) -
     assert [host["name"] for host in slaves_of(document)] == ["127.0.0.1", "localhost"]
 
 
-@calmly
 def test_three_slaves_and_a_master_in_four_namespaces(
     netmodel: Netmodel, nodes: MakeNodes, validate: Callable[[Json], None]
 ) -> None:

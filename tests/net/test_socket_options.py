@@ -25,7 +25,6 @@ from nmtest import (
     Process,
     assert_complete,
     assert_counts_agree,
-    calmly,
     changed,
     children,
     defines,
@@ -458,7 +457,6 @@ def test_fastopen_without_effect_is_told(netmodel: Netmodel, profile: WriteProfi
         assert (why in netmodel.run("--check", "-m", path, code=0).err) == told
 
 
-@calmly
 def test_pacing_is_kept(netmodel: Netmodel, profile: WriteProfile) -> None:
     body = (
         '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=local max_pacing_rate=40Mb/s sndbuf=64k rcvbuf=64k"/>'

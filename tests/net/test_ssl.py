@@ -20,7 +20,6 @@ from nmtest import (
     Slave,
     assert_complete,
     assert_ends_agree,
-    calmly,
     defines,
     limit_descriptors,
     slaves_of,
@@ -203,7 +202,6 @@ def test_nothing_is_lost_when_the_writer_closes(netmodel: Netmodel, profile: Wri
     assert document["totals"]["bytes_sent"] == 120 * 100000
 
 
-@calmly
 def test_small_messages_do_not_wait_for_acknowledgements(netmodel: Netmodel, over_ssl: Callable[..., Path]) -> None:
     """Without nodelay the first request after a handshake would wait 40 ms in most passes."""
     document = netmodel.measure(over_ssl("method=TLSv1.3"))

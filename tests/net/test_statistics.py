@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import Json, Netmodel, Node, assert_complete, assert_ends_agree, calmly, children, defines, slaves_of
+from nmtest import Json, Netmodel, Node, assert_complete, assert_ends_agree, children, defines, slaves_of
 
 WriteProfile = Callable[..., Path]
 Validate = Callable[[Json], None]
@@ -154,7 +154,6 @@ def test_operations_are_executions_of_flowops(netmodel: Netmodel, profile: Write
     assert [part["flowop"] for part in slave["groups"][0]["phases"][0]["flowops"]] == ["accept"]
 
 
-@calmly
 def test_times_of_flowops_add_up_to_those_of_passes(netmodel: Netmodel, profile: WriteProfile) -> None:
     body = '<flowop type="write" options="size=10"/><flowop type="read" options="size=10"/>'
     body += '<flowop type="think" options="duration=2ms"/>'
@@ -168,7 +167,6 @@ def test_times_of_flowops_add_up_to_those_of_passes(netmodel: Netmodel, profile:
     assert flowops == pytest.approx(passes, rel=0.05)
 
 
-@calmly
 def test_pauses_for_a_rate_are_in_no_flowop(netmodel: Netmodel, profile: WriteProfile) -> None:
     body = '<flowop type="write" options="size=10"/><flowop type="read" options="size=10"/>'
     document = netmodel.measure(profile(group(body, 'nthreads="1"', 'duration="300ms" rate="50"')), "-f", "-T")
@@ -227,7 +225,6 @@ def test_a_wait_that_is_given_up_is_an_operation(netmodel: Netmodel, profile: Wr
     assert sums(document["groups"][0]["strands"]) == sums(document["groups"][0]["phases"])
 
 
-@calmly
 def test_cpu_time_of_flowops(netmodel: Netmodel, profile: WriteProfile) -> None:
     body = '<flowop type="think" options="duration=2ms busy"/><flowop type="write" options="size=10"/>'
     body += '<flowop type="think" options="duration=2ms idle"/>'
@@ -372,7 +369,6 @@ def lines_of(out: str) -> list[tuple[float, str, int, int]]:
     return [(float(ms), name, int(size), int(ops)) for ms, name, size, ops in LINE.findall(out)]
 
 
-@calmly
 def test_raw_lines(netmodel: Netmodel, profile: WriteProfile) -> None:
     text = group('<flowop type="write" options="size=100"/>', 'nthreads="2"', 'duration="1"') + STREAM
     before = time.time() * 1000
@@ -410,7 +406,6 @@ def test_raw_lines_end_with_groups_and_strands(netmodel: Netmodel, profile: Writ
         assert sum(line[column] for line in strands) == total[column]
 
 
-@calmly
 def test_wrappers_find_what_they_look_for(netmodel: Netmodel, tmp_path: Path) -> None:
     path = tmp_path / "wrapped.xml"
     body = '<flowop type="write" options="count=16 size=1024"/>'

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import Json, Netmodel, assert_complete, assert_ends_agree, calmly, defines, phase_of, traced
+from nmtest import Json, Netmodel, assert_complete, assert_ends_agree, defines, phase_of, traced
 
 WriteProfile = Callable[..., Path]
 
@@ -119,7 +119,6 @@ def test_nothing_is_held_back_where_an_answer_is_awaited(netmodel: Netmodel, pro
 # --- slow connections ---
 
 
-@calmly
 def test_a_paced_stream_ends_in_time(netmodel: Netmodel, profile: WriteProfile) -> None:
     """What is counted has been sent at that pace: the kernel holds hardly more than what leaves in a moment."""
     stream = '<transaction name="data" duration="1s"><flowop type="write" options="size=4000"/></transaction>'
@@ -163,13 +162,11 @@ def test_exchange_needs_a_stream(netmodel: Netmodel, profile: WriteProfile) -> N
 # --- schedules ---
 
 
-@calmly
 def test_delay_is_a_schedule_of_each_flow(netmodel: Netmodel) -> None:
     document = check(netmodel.measure("tcp_rr", *defines(test_length="400ms", num_flows=4, delay="5ms")))
     assert 4 * 76 <= document["totals"]["transactions"] <= 4 * 81
 
 
-@calmly
 def test_noburst_is_one_of_all_flows(netmodel: Netmodel) -> None:
     """And they take turns."""
     document = check(
@@ -226,7 +223,6 @@ def test_rcvlowat_leaves_nothing(netmodel: Netmodel, profile: WriteProfile, flow
 
 
 @pytest.mark.parametrize("nflows", [1, 2], ids=["lone", "several"])
-@calmly
 def test_rcvlowat_wakes_less_often(
     netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, nflows: int
 ) -> None:

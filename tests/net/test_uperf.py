@@ -184,7 +184,6 @@ def test_every_lookup_at_another_host(
     ],
     ids=["protocol", "option", "tags"],
 )
-@calmly
 def test_what_no_workload_is(netmodel: Netmodel, profile: WriteProfile, text: str, why: str) -> None:
     result = netmodel.run("-m", profile(text), code=1)
     assert re.search(why, result.err), result
@@ -286,7 +285,6 @@ def test_unequal_groups_end(netmodel: Netmodel, profile: WriteProfile) -> None:
     assert phase_of(document, "rr again", 1)["transactions"] == 200
 
 
-@calmly
 def test_unequal_last_durations(netmodel: Netmodel, profile: WriteProfile) -> None:
     groups = [group(once(connect()), lasting(length, body, name="last")) for length, body in
               (("100ms", ask()), ("700ms", write("1k")), ("300ms", read("1k")))]  # fmt: skip
@@ -296,7 +294,6 @@ def test_unequal_last_durations(netmodel: Netmodel, profile: WriteProfile) -> No
     assert document["run"]["elapsed_s"] < 1.2
 
 
-@calmly
 def test_positions_are_barriers_across_groups(netmodel: Netmodel, profile: WriteProfile) -> None:
     slow = group(
         once(connect(), op("think", "duration=400ms")), times(10, ask()), times(10, ask(), name="third"), CLOSE
@@ -376,7 +373,6 @@ def test_failures_that_are_expected_are_successes(netmodel: Netmodel, profile: W
 
 
 @pytest.mark.parametrize(("limit", "code"), [("50ms", 2), ("2s", 0), ("50ms canfail", 0)])
-@calmly
 def test_the_wait_of_accept_has_the_limit_that_is_given(
     netmodel: Netmodel, profile: WriteProfile, limit: str, code: int
 ) -> None:

@@ -145,7 +145,6 @@ def test_strands_that_are_processes(netmodel: Netmodel, profile: WriteProfile) -
     assert document["groups"][0]["flows"] == 4
 
 
-@calmly
 def test_a_killed_process_ends_the_run(netmodel: Netmodel, profile: WriteProfile) -> None:
     path = profile(opened(lasting("60s", ask()), strands=3, kind="nprocs", opening=connect("127.0.0.1")))
     with (
@@ -163,7 +162,6 @@ def test_a_killed_process_ends_the_run(netmodel: Netmodel, profile: WriteProfile
     assert "a worker process of group Group0 was ended by signal 9 (Killed)" in result.err
 
 
-@calmly
 def test_processes_end_in_time_also_when_main_cannot_tell_them(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Main has no turn from before the end of the transaction until long after it."""
     path = profile(opened(lasting("800ms", ask()), strands=4, kind="nprocs"))
@@ -223,7 +221,6 @@ def test_a_busy_think_burns_the_cpu_at_both_ends(netmodel: Netmodel, profile: Wr
 @pytest.mark.parametrize(
     ("rate", "iterations", "seconds"), [("40", 20, 19 / 40), ("3", 2, 1 / 3), ("12.5", 6, 0.4), ("1k", 300, 299 / 1024)]
 )
-@calmly
 def test_a_rate_with_iterations(
     netmodel: Netmodel, profile: WriteProfile, rate: str, iterations: int, seconds: float
 ) -> None:
@@ -255,7 +252,6 @@ def test_a_rate_is_that_of_each_strand(netmodel: Netmodel, profile: WriteProfile
     assert len(passes) == 1, "each has done as much as the others"
 
 
-@calmly
 def test_answers_are_not_paced(netmodel: Netmodel, profile: WriteProfile) -> None:
     """The slave answers at once, whatever the rate of the questions."""
     path = profile(opened(lasting("500ms", ask(), more='rate="200"')))

@@ -51,7 +51,6 @@ def test_a_spinning_profile_of_everything_ends(netmodel: Netmodel, profile: Writ
     assert 0 < paced <= 20
 
 
-@calmly
 def test_limits_of_waits_hold_while_spinning(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Each answer comes after 50 ms, and is waited for 20 ms."""
     path = profile(
