@@ -5,7 +5,7 @@
  * them (MSG_TRUNC, tcp(7)). What remains is the cost of the protocol without the cost of the
  * copy. */
 #include "flowop/flowop.h"
-#include "flowop/moving.h"
+#include "flowop/message.h"
 #include "transport/io.h"
 
 /* One call, for at most one byte beyond the message: a shorter answer proves that nothing else is
@@ -35,7 +35,7 @@ const struct nm_flowop nm_flowop_discard = {
 	.mirror = "write",
 	.help = "receives one message of `size` bytes and lets the kernel drop it",
 	.flags = NM_FLOWOP_USES | NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS,
-	.opts = nm_moving_opts,
-	.opts_size = sizeof(struct nm_opts_moving),
+	.opts = nm_message_opts,
+	.opts_size = sizeof(struct nm_opts_message),
 	.step = discard_step,
 };

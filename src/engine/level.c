@@ -10,8 +10,8 @@
 
 #include "engine/engine_priv.h"
 #include "engine/waits.h"
-#include "flowop/debts.h"
-#include "flowop/special.h"
+#include "flowop/abandoned.h"
+#include "flowop/copy_modes.h"
 
 #define ASKED (NM_CONN_LEVEL_IN | NM_CONN_LEVEL_OUT | NM_CONN_LEVEL_END)
 
@@ -55,13 +55,13 @@ static uint32_t wanted_of(const struct nm_worker *worker, struct nm_conn *conn, 
 		events |= EPOLLIN;
 	if (!(conn->flags & NM_CONN_HUP))
 		events |= EPOLLRDHUP;
-	if (output || (conn->owed_out && !(conn->flags & NM_CONN_OUT)))
+	if (output || (conn->abandoned_out && !(conn->flags & NM_CONN_OUT)))
 		events |= EPOLLOUT;
-	if (conn->flags & NM_CONN_TOLD)
-		(void)nm_special_drain(&worker->io, conn);
-	else if (conn->flags & NM_CONN_REFUSED)
+	if (conn->flags & NM_CONN_ERRQUEUE)
+		(void)nm_copy_modes_drain(&worker->io, conn);
+	else if (conn->flags & NM_CONN_NOBUFS)
 		events &= ~(uint32_t)EPOLLOUT;
-	conn->flags &= ~(uint32_t)NM_CONN_REFUSED;
+	conn->flags &= ~(uint32_t)NM_CONN_NOBUFS;
 	return events;
 }
 
@@ -73,7 +73,8 @@ static int ask_others(const struct nm_worker *worker, const struct nm_flow *flow
 	for (uint32_t c = 0; r == 0 && c < worker->group->n_conns; c++) {
 		struct nm_conn *conn = &flow->conns[c];
 
-		if (conn != flow->conn && (conn->flags & NM_CONN_OPEN) && nm_conn_owes(conn))
+		if (conn != flow->conn && (conn->flags & NM_CONN_OPEN) &&
+		    nm_conn_has_abandoned(conn))
 			r = ask(worker, conn, wanted_of(worker, conn, false));
 	}
 	return r;
@@ -88,7 +89,7 @@ int nm_level_watch(struct nm_worker *worker, struct nm_flow *flow, bool output)
 	}
 	int r = ask(worker, flow->conn, wanted_of(worker, flow->conn, output));
 
-	return r == 0 && flow->owes ? ask_others(worker, flow) : r;
+	return r == 0 && flow->abandons ? ask_others(worker, flow) : r;
 }
 
 void nm_level_rewatch(struct nm_worker *worker, struct nm_flow *flow)
@@ -111,7 +112,7 @@ void nm_level_ignore(struct nm_worker *worker, struct nm_conn *conn)
 	if (!(conn->flags & NM_CONN_LEVEL))
 		return;
 	/* What has come was taken, and more is waited for, but by no flow. */
-	if (worker->run.draining || (worker->run.n_owing && nm_conn_owes(conn)))
+	if (worker->run.draining || (worker->run.n_abandoning && nm_conn_has_abandoned(conn)))
 		(void)ask(worker, conn, wanted_of(worker, conn, false));
 	else if (!tells_once(worker))
 		nm_level_forget(worker, conn);

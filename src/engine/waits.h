@@ -29,7 +29,8 @@ void nm_worker_limit_set(struct nm_worker *worker, struct nm_flow *flow);
 /* Something has come for it: it is tried before anything else waits with a limit. */
 void nm_worker_limit_lift(struct nm_worker *worker, struct nm_flow *flow);
 
-/* An instruction of the present phase, by its number in the group, in the program that the worker runs; NULL: none. */
+/* An instruction of the present phase, by its number in the group, in the program that the worker
+ * runs; NULL: none. */
 const struct nm_instr *nm_worker_instr(const struct nm_worker *worker, uint32_t number);
 
 /* lone.c: a worker with one flow that asks may wait in the receive itself */

@@ -15,7 +15,7 @@
 #include "flowop/flowop.h"
 #include "flowop/pipeline.h"
 #include "host/busy_poll.h"
-#include "transport/many.h"
+#include "transport/udp_batch.h"
 #include "transport/transport.h"
 
 #define TX_ALIGNMENT 4096u
@@ -63,10 +63,11 @@ static int init_io(struct nm_worker *worker)
 	worker->accept.endpoints = calloc(n_openings, sizeof(*worker->accept.endpoints));
 	worker->accept.texts = calloc(n_openings, sizeof(*worker->accept.texts));
 	if (worker->group->moves_datagrams)
-		io->many = nm_many_new(worker->group->sends_uncopied
-					       ? (worker->n_flows + 1) * worker->group->n_conns
-					       : 0);
-	if (!io->tx || !io->rx || (worker->group->moves_datagrams && !io->many) ||
+		io->udp_batch =
+			nm_udp_batch_new(worker->group->sends_zerocopy
+						 ? (worker->n_flows + 1) * worker->group->n_conns
+						 : 0);
+	if (!io->tx || !io->rx || (worker->group->moves_datagrams && !io->udp_batch) ||
 	    !worker->accept.listeners || !worker->accept.endpoints || !worker->accept.texts)
 		return -ENOMEM;
 	io->recv_flags = MSG_DONTWAIT;
@@ -223,7 +224,7 @@ void nm_worker_fini(struct nm_worker *worker)
 	free(worker->accept.texts);
 	free(worker->io.tx);
 	free(worker->io.rx);
-	worker->io.many = nm_many_free(worker->io.many);
+	worker->io.udp_batch = nm_udp_batch_free(worker->io.udp_batch);
 	if (worker->epoll_fd >= 0)
 		(void)close(worker->epoll_fd);
 	if (worker->wake_fd >= 0)

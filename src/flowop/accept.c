@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "flowop/flowop.h"
-#include "flowop/opening.h"
+#include "flowop/open_opts.h"
 #include "transport/udp_mux.h"
 #include "transport/transport.h"
 
@@ -51,7 +51,7 @@ static enum nm_step wait_for_next(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr)
 {
 	instr->transport->close(flow->conn, true);
-	flow->conn->flags = instr->later ? NM_CONN_LATER : 0;
+	flow->conn->flags = instr->defer_handshake ? NM_CONN_DEFER_HANDSHAKE : 0;
 	flow->conn->state = io->started[instr->opening];
 	return accept_greeted(io, flow, instr);
 }
@@ -59,7 +59,7 @@ static enum nm_step wait_for_next(struct nm_io *io, struct nm_flow *flow,
 /* The connection is taken, and not ready yet. */
 static enum nm_step go_on(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	int r = nm_opening_continue(flow->conn, instr);
+	int r = nm_open_continue(flow->conn, instr);
 
 	if (r == 0)
 		return accepted(io);
@@ -93,7 +93,7 @@ static enum nm_step accept_greeted(struct nm_io *io, struct nm_flow *flow,
 		free(arrival);
 		return accepted(io);
 	}
-	int r = instr->transport->adopt(flow->conn, fd, instr->transport_opts);
+	int r = instr->transport->attach(flow->conn, fd, instr->transport_opts);
 
 	*at = arrival->next;
 	free(arrival);
@@ -103,7 +103,7 @@ static enum nm_step accept_greeted(struct nm_io *io, struct nm_flow *flow,
 	}
 	/* Whose it is in truth turns out only when it is made secure. */
 	if (r == 0)
-		return instr->later ? NM_STEP_NEXT : accepted(io);
+		return instr->defer_handshake ? NM_STEP_NEXT : accepted(io);
 	(void)close(fd);
 	flow->error = -r;
 	return NM_STEP_FAIL;
@@ -119,8 +119,8 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 		return go_on(io, flow, instr);
 	flow->conn->transport = instr->transport;
 	flow->conn->lossy = instr->lossy;
-	flow->conn->flags =
-		(instr->later ? NM_CONN_LATER : 0u) | (io->recv_flags ? 0u : NM_CONN_SLEEPS);
+	flow->conn->flags = (instr->defer_handshake ? NM_CONN_DEFER_HANDSHAKE : 0u) |
+			    (io->recv_flags ? 0u : NM_CONN_SLEEPS);
 	flow->conn->state = io->started[instr->opening];
 	if (instr->has_preamble)
 		return accept_greeted(io, flow, instr);
@@ -160,7 +160,7 @@ const struct nm_flowop nm_flowop_accept = {
 	.mirror = "connect",
 	.help = "waits for a connection that the other host opens",
 	.flags = NM_FLOWOP_OPENS | NM_FLOWOP_FOLLOWS,
-	.opts = nm_opening_opts,
-	.opts_size = sizeof(struct nm_opts_opening),
+	.opts = nm_open_opts,
+	.opts_size = sizeof(struct nm_opts_open),
 	.step = accept_step,
 };

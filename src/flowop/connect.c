@@ -5,7 +5,7 @@
 #include <poll.h>
 
 #include "flowop/flowop.h"
-#include "flowop/opening.h"
+#include "flowop/open_opts.h"
 #include "host/clock.h"
 #include "host/syscalls.h"
 #include "transport/preamble.h"
@@ -60,7 +60,7 @@ static bool precedes_handshake(const struct nm_instr *instr)
 /* It is answered, and repeated until then: it may be lost. */
 static bool is_answered(const struct nm_instr *instr)
 {
-	return instr->has_preamble && instr->transport->redirect;
+	return instr->has_preamble && instr->transport->retarget;
 }
 
 /* Leaves it to the transport to send it when the connection is there. */
@@ -85,7 +85,7 @@ static int send_preamble(const struct nm_io *io, struct nm_flow *flow, const str
 
 	/* Where the answer may redirect the socket, it is not connected yet. */
 	const struct nm_addr *to =
-		instr->transport->redirect ? &io->endpoints[instr->opening] : NULL;
+		instr->transport->retarget ? &io->endpoints[instr->opening] : NULL;
 
 	nm_preamble_pack(&preamble, NM_PREAMBLE_HELLO, wire);
 	ssize_t n = sendto(flow->conn->fd, wire, sizeof wire, MSG_NOSIGNAL,
@@ -126,7 +126,7 @@ static int read_answer(const struct nm_io *io, struct nm_flow *flow, const struc
 		if (n < 0)
 			return (int)n;
 		if (nm_preamble_is_answered(&sent, wire, (size_t)n, &port))
-			return instr->transport->redirect(flow->conn,
+			return instr->transport->retarget(flow->conn,
 							  &io->endpoints[instr->opening], port);
 	}
 }
@@ -213,7 +213,7 @@ static int connect_now(struct nm_io *io, struct nm_conn *conn, const struct nm_i
 	if (r < 0)
 		return r;
 	conn->flags |= NM_CONN_OUT;
-	return nm_opening_continue(conn, instr);
+	return nm_open_continue(conn, instr);
 }
 
 /* Begins: 0, -EINPROGRESS, or another -errno. */
@@ -228,7 +228,7 @@ static int open_conn(struct nm_io *io, struct nm_flow *flow, const struct nm_ins
 		conn->fd = io->spare->made_fd;
 		io->spare->made_fd = -1;
 	}
-	conn->flags = writes_first(instr) | (instr->later ? NM_CONN_LATER : 0u);
+	conn->flags = writes_first(instr) | (instr->defer_handshake ? NM_CONN_DEFER_HANDSHAKE : 0u);
 	int r = instr->transport->connect(conn, instr->transport_opts,
 					  &io->endpoints[instr->opening]);
 
@@ -239,7 +239,7 @@ static int open_conn(struct nm_io *io, struct nm_flow *flow, const struct nm_ins
 	if (precedes_handshake(instr))
 		leave_preamble(io, flow, instr);
 	conn->flags |= NM_CONN_CONNECTING;
-	if (!((const struct nm_opts_opening *)instr->opts)->async)
+	if (!((const struct nm_opts_open *)instr->opts)->async)
 		return connect_now(io, conn, instr);
 	if (write_follows(instr) && !(conn->flags & NM_CONN_UNSETTLED))
 		return 0;
@@ -254,7 +254,7 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 
 	if (conn->flags & NM_CONN_PREAMBLE)
 		return await_answer(io, flow, instr);
-	int r = conn->flags & NM_CONN_CONNECTING ? nm_opening_continue(conn, instr)
+	int r = conn->flags & NM_CONN_CONNECTING ? nm_open_continue(conn, instr)
 						 : open_conn(io, flow, instr);
 
 	if (conn->flags & NM_CONN_OPEN) {
@@ -285,7 +285,7 @@ const struct nm_flowop nm_flowop_connect = {
 	.mirror = "accept",
 	.help = "opens a connection to the other host, which accepts it",
 	.flags = NM_FLOWOP_OPENS | NM_FLOWOP_INITIATES,
-	.opts = nm_opening_opts,
-	.opts_size = sizeof(struct nm_opts_opening),
+	.opts = nm_open_opts,
+	.opts_size = sizeof(struct nm_opts_open),
 	.step = connect_step,
 };

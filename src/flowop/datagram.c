@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "flowop/moving.h"
-#include "flowop/special.h"
+#include "flowop/message.h"
+#include "flowop/copy_modes.h"
 #include "host/clock.h"
 #include "transport/io.h"
-#include "transport/many.h"
+#include "transport/udp_batch.h"
 #include "transport/preamble.h"
-#include "transport/uncopied.h"
+#include "transport/zc_pool.h"
 
 struct stamp {
 	uint32_t number, seen;
@@ -118,17 +118,17 @@ static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *
 		if (sent_ns && sent_ns != conn->sent_ns)
 			note_time(io, conn, sent_ns);
 	}
-	if (!instr->answers)
+	if (!instr->is_reply)
 		return true;
 	/* Of a question without a number the other end cannot tell that it has seen it. */
-	if (stamped && conn->sent != conn->heard && !after(ntohl(stamp.seen), conn->heard)) {
+	if (stamped && conn->sent != conn->acked && !after(ntohl(stamp.seen), conn->acked)) {
 		nm_counter_add(&io->count->late, 1);
 		return false;
 	}
 	conn->flags &= ~(uint32_t)NM_CONN_ASKING;
 	/* Nothing else can come before something is written: spare the call that would find
 	 * nothing. */
-	if (instr->answers_last)
+	if (instr->is_reply_last)
 		conn->flags &= io->in_kept;
 	return true;
 }
@@ -138,7 +138,7 @@ static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *
 static ssize_t receive_many(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr,
 			    uint64_t *ret_taken)
 {
-	int n = nm_many_receive(io->many, conn, io->recv_flags);
+	int n = nm_udp_batch_receive(io->udp_batch, conn, io->recv_flags);
 	ssize_t bytes = 0;
 
 	*ret_taken = 0;
@@ -146,11 +146,11 @@ static ssize_t receive_many(struct nm_io *io, struct nm_conn *conn, const struct
 	if (n < 0)
 		return n;
 	/* What comes after this is told by an event, but to a receive that sleeps. */
-	if (n < NM_MANY_SLOTS)
+	if (n < NM_UDP_BATCH_SLOTS)
 		conn->flags &= io->in_kept;
 	for (int i = 0; i < n; i++) {
 		size_t size, each;
-		const char *data = nm_many_got(io->many, i, &size, &each);
+		const char *data = nm_udp_batch_segment(io->udp_batch, i, &size, &each);
 
 		bytes += (ssize_t)size;
 		do {
@@ -172,7 +172,7 @@ ssize_t nm_datagram_discard(struct nm_io *io, struct nm_conn *conn, uint64_t *re
 	static const struct nm_instr nobodys = {.step = NULL};
 	ssize_t n;
 
-	if (io->many && !conn->transport->recv) {
+	if (io->udp_batch && !conn->transport->recv) {
 		n = receive_many(io, conn, &nobodys, ret_new);
 		conn->ahead = 0;
 		return n;
@@ -201,7 +201,7 @@ static enum nm_step read_many(struct nm_io *io, struct nm_flow *flow, const stru
 	uint64_t left = flow->left ? flow->left : instr->batch + !instr->batch;
 
 	if (instr->batch > 1)
-		nm_many_want_trains(conn);
+		nm_udp_batch_want_gro(conn);
 	for (unsigned calls = 0;; calls++) {
 		uint32_t taken = conn->ahead < left ? conn->ahead : (uint32_t)left;
 
@@ -229,7 +229,7 @@ static enum nm_step read_many(struct nm_io *io, struct nm_flow *flow, const stru
 static bool takes_many(const struct nm_io *io, const struct nm_conn *conn,
 		       const struct nm_instr *instr)
 {
-	if (conn->ahead || (conn->flags & NM_CONN_TRAINS_IN))
+	if (conn->ahead || (conn->flags & NM_CONN_GRO))
 		return true;
 	return instr->batch > 1 || (instr->batch && (io->recv_flags || !instr[1].step));
 }
@@ -267,7 +267,7 @@ static void begin_asking(struct nm_conn *conn)
 {
 	if (conn->flags & NM_CONN_ASKING)
 		return;
-	conn->heard = conn->sent;
+	conn->acked = conn->sent;
 	conn->flags |= NM_CONN_ASKING;
 }
 
@@ -286,7 +286,7 @@ static void write_stamp(const struct nm_conn *conn, uint32_t number, uint64_t no
 /* What messages that are sent now are dated; 0: not at all. */
 static uint64_t date_of(const struct nm_instr *instr, size_t size)
 {
-	return instr->dated && size >= NM_DATAGRAM_DATED ? nm_clock_ns() : 0;
+	return instr->timestamped && size >= NM_DATAGRAM_DATED ? nm_clock_ns() : 0;
 }
 
 /* What a send has met that moved nothing. */
@@ -309,33 +309,34 @@ static int lay_out(struct nm_io *io, struct nm_conn *conn, const struct nm_instr
 		   size_t size, uint64_t left)
 {
 	unsigned most = left < UINT_MAX ? (unsigned)left : UINT_MAX;
-	struct nm_uncopied *pool = nm_many_uncopied(io->many);
-	int r = instr->uncopied ? nm_uncopied_begin(pool, conn) : 0;
+	struct nm_zc_pool *pool = nm_udp_batch_zc_pool(io->udp_batch);
+	int r = instr->zerocopy ? nm_zc_pool_begin(pool, conn) : 0;
 
 	if (r < 0)
 		return r;
-	if (instr->uncopied && (conn->flags & NM_CONN_TOLD))
-		(void)nm_special_drain(io, conn);
-	unsigned count = nm_many_lay(io->many, conn, size, most, instr->uncopied);
+	if (instr->zerocopy && (conn->flags & NM_CONN_ERRQUEUE))
+		(void)nm_copy_modes_drain(io, conn);
+	unsigned count = nm_udp_batch_stage(io->udp_batch, conn, size, most, instr->zerocopy);
 
-	if (!count && nm_special_drain(io, conn))
-		count = nm_many_lay(io->many, conn, size, most, true);
+	if (!count && nm_copy_modes_drain(io, conn))
+		count = nm_udp_batch_stage(io->udp_batch, conn, size, most, true);
 	uint64_t now_ns = date_of(instr, size);
 
 	for (unsigned i = 0; i < count && size >= NM_DATAGRAM_STAMP; i++)
-		write_stamp(conn, conn->sent + 1 + i, now_ns, nm_many_at(io->many, i), size);
+		write_stamp(conn, conn->sent + 1 + i, now_ns, nm_udp_batch_staged(io->udp_batch, i),
+			    size);
 	return count ? (int)count : -ENOBUFS;
 }
 
 /* Sends what is laid out; with no room for what the kernel tells about it, after that. */
 static int send_laid(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr)
 {
-	int n = nm_many_send(io->many, conn);
+	int n = nm_udp_batch_send(io->udp_batch, conn);
 
 	if (n == -ECONNREFUSED) /* what an earlier message has met; these are not sent yet */
-		n = nm_many_send(io->many, conn);
-	if (n == -ENOBUFS && instr->uncopied && nm_special_drain(io, conn))
-		n = nm_many_send(io->many, conn);
+		n = nm_udp_batch_send(io->udp_batch, conn);
+	if (n == -ENOBUFS && instr->zerocopy && nm_copy_modes_drain(io, conn))
+		n = nm_udp_batch_send(io->udp_batch, conn);
 	return n;
 }
 
@@ -354,16 +355,16 @@ static enum nm_step write_many(struct nm_io *io, struct nm_flow *flow, const str
 		if (n == -ECONNREFUSED)
 			n = count;
 		/* The kernel will tell, and that is waited for as room is. */
-		if (n == -ENOBUFS && instr->uncopied &&
-		    nm_uncopied_is_pending(nm_many_uncopied(io->many), conn)) {
-			conn->flags |= NM_CONN_REFUSED;
+		if (n == -ENOBUFS && instr->zerocopy &&
+		    nm_zc_pool_is_pending(nm_udp_batch_zc_pool(io->udp_batch), conn)) {
+			conn->flags |= NM_CONN_NOBUFS;
 			n = -EAGAIN;
 		}
-		if (n == -ENOBUFS && instr->uncopied)
-			return nm_special_refused(io, flow);
+		if (n == -ENOBUFS && instr->zerocopy)
+			return nm_copy_modes_nobufs(io, flow);
 		if (n < 0)
 			return refused(flow, n);
-		io->refused_ns = 0;
+		io->nobufs_ns = 0;
 		count_sent(io, conn, size, (unsigned)n);
 		flow->left -= (unsigned)n;
 		if (!flow->left)
@@ -379,7 +380,7 @@ enum nm_step nm_datagram_write(struct nm_io *io, struct nm_flow *flow, const str
 	if (!(conn->flags & NM_CONN_OUT))
 		return NM_STEP_WAIT_OUT;
 	begin_asking(conn);
-	if (instr->batch > 1 || instr->uncopied)
+	if (instr->batch > 1 || instr->zerocopy)
 		return write_many(io, flow, instr);
 	size_t size = (size_t)nm_message_bytes(io, flow, instr);
 

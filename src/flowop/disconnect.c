@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flowop/disconnect.h"
 #include "flowop/flowop.h"
-#include "flowop/special.h"
+#include "flowop/copy_modes.h"
 #include "host/clock.h"
 #include "transport/transport.h"
 
@@ -93,7 +93,7 @@ static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 	if (conn->flags & NM_CONN_FASTOPEN)
 		count_fastopen(io, conn, instr->transport);
 	if (conn->flags & NM_CONN_ZEROCOPY)
-		(void)nm_special_drain(io, conn);
+		(void)nm_copy_modes_drain(io, conn);
 	if (first && o->linger_ns)
 		nm_conn_linger(conn, o->linger_ns);
 	if (io->spare && io->spare->spent.fd < 0 && !first && o->how == CLOSE_RST)

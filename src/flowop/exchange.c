@@ -2,7 +2,7 @@
 /* Both ends send a message and receive one, neither waiting for the other: a stream each way on one
  * connection. */
 #include "flowop/flowop.h"
-#include "flowop/moving.h"
+#include "flowop/message.h"
 #include "transport/io.h"
 
 /* Whether this end could go on with one of the two; false: flow->error is set. */
@@ -109,8 +109,8 @@ const struct nm_flowop nm_flowop_exchanged = {
 	.mirror = "exchange",
 	.help = "the other end of exchange",
 	.flags = EXCHANGE_FLAGS | NM_FLOWOP_FOLLOWS | NM_FLOWOP_INTERNAL,
-	.opts = nm_moving_opts,
-	.opts_size = sizeof(struct nm_opts_moving),
+	.opts = nm_message_opts,
+	.opts_size = sizeof(struct nm_opts_message),
 	.step = exchanged_step,
 };
 
@@ -119,7 +119,7 @@ const struct nm_flowop nm_flowop_exchange = {
 	.mirror = "exchanged",
 	.help = "sends one message of `size` bytes and receives one as long, both at the same time",
 	.flags = EXCHANGE_FLAGS | NM_FLOWOP_INITIATES,
-	.opts = nm_moving_opts,
-	.opts_size = sizeof(struct nm_opts_moving),
+	.opts = nm_message_opts,
+	.opts_size = sizeof(struct nm_opts_message),
 	.step = exchange_step,
 };

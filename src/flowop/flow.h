@@ -60,9 +60,9 @@ struct nm_instr {
 	};
 	/* the longest that one wait may take; 0: no limit, otherwise step is nm_limited_step */
 	uint64_t timeout_ns;
-	nm_step_fn limited; /* with a timeout: what nm_limited_step calls */
-	nm_step_fn owing;   /* what nm_owing_step calls; NULL: it is not called */
-	const void *opts;   /* the flowop's option struct, owned by the plan */
+	nm_step_fn limited;	 /* with a timeout: what nm_limited_step calls */
+	nm_step_fn carried_step; /* what nm_abandoning_step calls; NULL: it is not called */
+	const void *opts;	 /* the flowop's option struct, owned by the plan */
 	/* connect, accept: the transport's option struct, owned by the plan */
 	const void *transport_opts;
 	const void *message_opts;     /* read, write: the same for single messages; NULL: none */
@@ -79,29 +79,30 @@ struct nm_instr {
 	/* one send(2) or recv(2) moves the message: its size is known and no longer than the
 	 * group's chunk_bytes, one byte may be taken ahead, and the transport has no send or recv
 	 * of its own */
-	bool plain;
-	bool holds;  /* a write after which the kernel may hold bytes back: the next is one, too */
+	bool single_call;
+	bool cork;   /* a write after which the kernel may hold bytes back: the next is one, too */
 	bool drains; /* a read from a host that may have sent more than the passes need */
 	/* a read before which its connection may be replaced: see NM_TRANSPORT_RECONNECTS */
-	bool begins;
-	bool can_fail;	   /* its failures are counted, and the flow goes on with the next */
-	bool later;	   /* connect, accept: the next instruction makes the connection secure */
-	bool has_preamble; /* connect, accept: the connection begins with a greeting */
-	bool then_reads;   /* the next instruction is a plain read from the same connection */
+	bool rekey_point;
+	bool can_fail; /* its failures are counted, and the flow goes on with the next */
+	/* connect, accept: the next instruction makes the connection secure */
+	bool defer_handshake;
+	bool has_preamble;  /* connect, accept: the connection begins with a greeting */
+	bool expects_reply; /* the next instruction is a plain read from the same connection */
 	/* a write that need not be waited for when it is posted: a read from its connection is
 	 * next */
-	bool lets_go;
+	bool no_wait;
 	bool lossy; /* messages of the connection may be lost */
 	/* a write of such messages that nothing answers: they tell when they were sent */
-	bool dated;
-	bool uncopied; /* a write of such messages without a copy */
-	bool answers;  /* a read of what the other end sends because of the writes before it */
+	bool timestamped;
+	bool zerocopy; /* a write of such messages without a copy */
+	bool is_reply; /* a read of what the other end sends because of the writes before it */
 	/* on a stream, of the end that follows: its message comes with the other end's next pass,
 	 * which begins when it likes; a limit counts only from there on */
-	bool awaits;
+	bool first_of_pass;
 	bool sent_last; /* disconnect: what this end sent last may still be on the way */
 	/* and nothing else is read from the connection before something is written */
-	bool answers_last;
+	bool is_reply_last;
 	uint32_t slot;	/* of the connection, in the flow's conns */
 	int32_t stride; /* the slot moves by this much with each pass */
 	/* of datagrams: how many messages it moves, several with one call; 0: one, with one call */
@@ -141,7 +142,7 @@ struct nm_flow {
 	int32_t error;
 	uint8_t state;
 	bool paced;	 /* asleep until its next pass is due, not within a step */
-	bool owes;	 /* some of its connections may owe something: see debts.h */
+	bool abandons;	 /* some of its connections may owe something: see abandoned.h */
 	bool unanswered; /* a wait in this pass for what may be lost has ended by its limit */
 };
 
@@ -149,7 +150,7 @@ struct nm_flow {
  * nothing. */
 static inline bool nm_flow_is_late(const struct nm_flow *flow, const struct nm_instr *instr)
 {
-	return instr->awaits && flow->late == flow->iterations_left;
+	return instr->first_of_pass && flow->late == flow->iterations_left;
 }
 
 /* A connection that has greeted its flow, and is not accepted yet. */
@@ -157,8 +158,8 @@ struct nm_pending_conn {
 	struct nm_pending_conn *next;
 	int fd;
 	uint32_t opening;
-	struct nm_udp_mux_peer
-		*peer; /* instead of fd, where one socket has several; otherwise NULL */
+	/* instead of fd, where one socket has several; otherwise NULL */
+	struct nm_udp_mux_peer *peer;
 };
 
 /* One listening socket; a listener has several when one queue would be too short. */

@@ -5,7 +5,7 @@
 
 #include "base/word.h"
 #include "flowop/files.h"
-#include "flowop/moving.h"
+#include "flowop/message.h"
 
 const struct nm_flowop *nm_flowop_find(const char *name)
 {

@@ -12,7 +12,7 @@
 #include "flowop/flow.h"
 
 enum nm_flowop_flags {
-	/* begins a connection; its option struct begins with struct nm_opts_opening */
+	/* begins a connection; its option struct begins with struct nm_opts_open */
 	NM_FLOWOP_OPENS = 1 << 0,
 	NM_FLOWOP_CLOSES = 1 << 1,    /* ends it */
 	NM_FLOWOP_USES = 1 << 2,      /* needs an open connection */
@@ -20,25 +20,24 @@ enum nm_flowop_flags {
 	NM_FLOWOP_FOLLOWS = 1 << 4,   /* waits for the other end to act */
 	NM_FLOWOP_MOVES =
 		1
-		<< 5, /* moves `size` bytes; its option struct begins with struct nm_opts_moving */
+		<< 5, /* moves `size` bytes; its option struct begins with struct nm_opts_message */
 	NM_FLOWOP_FILES =
 		1 << 6, /* and what it moves is files: its option struct is struct nm_opts_files */
 	NM_FLOWOP_BOTH = 1 << 8, /* and it receives as much, at the same time, on a stream */
-	NM_FLOWOP_SECURES =
-		1
-		<< 9, /* does what the opening right before it has left: see NM_TRANSPORT_SECURES */
+	/* does what the opening right before it has left: see NM_TRANSPORT_DEFERS_HANDSHAKE */
+	NM_FLOWOP_HANDSHAKES = 1 << 9,
 	NM_FLOWOP_INTERNAL = 1 << 7, /* in no registry: a profile cannot name it */
 };
 
 /* The option structs of opening and moving flowops begin with these, so that the compiler can read
  * them; those of flowops that move files are the last. */
-struct nm_opts_opening {
+struct nm_opts_open {
 	char *remotehost;
 	char *protocol;
 	uint64_t port;
 	bool async; /* who connects lets others go on meanwhile */
 };
-struct nm_opts_moving {
+struct nm_opts_message {
 	struct nm_law size; /* bytes */
 	/* the most that one receive takes where it is received; 0: not given */
 	uint64_t rsize_bytes;

@@ -12,7 +12,7 @@ FLOWOPS = \
 	src/flowop/sendfilev.c \
 	src/flowop/think.c \
 	src/flowop/disconnect.c \
-	src/flowop/secure.c \
+	src/flowop/handshake.c \
 	src/flowop/nop.c
 
 noinst_LTLIBRARIES += src/libnm_flowop.la
@@ -22,25 +22,25 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/common.h \
 	src/flowop/datagram.c \
 	src/flowop/datagram.h \
-	src/flowop/debts.c \
-	src/flowop/debts.h \
+	src/flowop/abandoned.c \
+	src/flowop/abandoned.h \
 	src/flowop/disconnect.h \
 	src/flowop/files.c \
 	src/flowop/files.h \
 	src/flowop/flow.h \
 	src/flowop/flowop.c \
 	src/flowop/flowop.h \
-	src/flowop/glue.c \
-	src/flowop/glue.h \
-	src/flowop/moving.c \
-	src/flowop/moving.h \
-	src/flowop/opening.c \
-	src/flowop/opening.h \
+	src/flowop/pseudo_ops.c \
+	src/flowop/pseudo_ops.h \
+	src/flowop/message.c \
+	src/flowop/message.h \
+	src/flowop/open_opts.c \
+	src/flowop/open_opts.h \
 	src/flowop/pipeline.c \
 	src/flowop/pipeline.h \
 	src/flowop/recvfile.c \
-	src/flowop/special.c \
-	src/flowop/special.h
+	src/flowop/copy_modes.c \
+	src/flowop/copy_modes.h
 nodist_src_libnm_flowop_la_SOURCES = src/flowop/registry.c
 src_libnm_flowop_la_CFLAGS = $(ROOM_CFLAGS)
 

@@ -113,7 +113,7 @@ static bool may_join(const struct nm_instr *instr)
 	const struct nm_instr *ask = asks_of(instr);
 
 	/* Where flowops are counted each has a step of another kind. */
-	return instr->batch == 1 && ask->plain && ask->step == ask->op->step;
+	return instr->batch == 1 && ask->single_call && ask->step == ask->op->step;
 }
 
 /* Begins requests. False: none may be. */
@@ -216,7 +216,7 @@ static enum nm_step pipeline_step(struct nm_io *io, struct nm_flow *flow,
 	return flow->wake_ns ? NM_STEP_UNTIL_IN : NM_STEP_WAIT_IN;
 }
 
-const struct nm_flowop nm_glue_pipeline = {
+const struct nm_flowop nm_pseudo_pipeline = {
 	.name = "(pipeline)",
 	.help = "runs what asks and what takes answers, with several requests outstanding",
 	.step = pipeline_step,

@@ -17,7 +17,7 @@
 
 /* instr->size: how many may be outstanding; instr->ahead: how many instructions before it belong to
  * it; instr->batch: how many of these ask, and come first; instr->slot: their connection. */
-extern const struct nm_flowop nm_glue_pipeline;
+extern const struct nm_flowop nm_pseudo_pipeline;
 
 /* How far one half of the program is. */
 struct nm_pipe_half {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flowop/datagram.h"
 #include "flowop/flowop.h"
-#include "flowop/moving.h"
+#include "flowop/message.h"
 #include "transport/io.h"
 
 /* Beyond the message by one byte, or with rsize by many: a shorter answer proves that the queue is
@@ -32,7 +32,7 @@ static __attribute__((noinline)) enum nm_step receive_other(struct nm_io *io, st
 
 	if (status == NM_IO_AGAIN)
 		return NM_STEP_WAIT_IN;
-	if (status == NM_IO_EOF && instr->begins) {
+	if (status == NM_IO_EOF && instr->rekey_point) {
 		flow->error = ECONNRESET;
 		return NM_STEP_ENDED;
 	}
@@ -61,7 +61,7 @@ enum nm_step nm_read_step(struct nm_io *io, struct nm_flow *flow, const struct n
 
 	if (!((conn->flags & (NM_CONN_IN | NM_CONN_HUP)) | conn->ahead))
 		return NM_STEP_WAIT_IN;
-	if (__builtin_expect((flow->left | conn->ahead) || !instr->plain, 0))
+	if (__builtin_expect((flow->left | conn->ahead) || !instr->single_call, 0))
 		return receive_more(io, flow, instr);
 	return receive_message(io, conn, instr);
 }
@@ -71,8 +71,8 @@ const struct nm_flowop nm_flowop_read = {
 	.mirror = "write",
 	.help = "receives one message of exactly `size` bytes",
 	.flags = NM_FLOWOP_USES | NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS,
-	.opts = nm_moving_opts,
-	.opts_size = sizeof(struct nm_opts_moving),
+	.opts = nm_message_opts,
+	.opts_size = sizeof(struct nm_opts_message),
 	.step = nm_read_step,
 	.lossy_step = nm_datagram_read,
 };

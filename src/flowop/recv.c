@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flowop/datagram.h"
 #include "flowop/flowop.h"
-#include "flowop/moving.h"
+#include "flowop/message.h"
 
 const struct nm_flowop nm_flowop_recv = {
 	.name = "recv",
 	.mirror = "send",
 	.help = "receives one message of exactly `size` bytes, as read does",
 	.flags = NM_FLOWOP_USES | NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS,
-	.opts = nm_moving_opts,
-	.opts_size = sizeof(struct nm_opts_moving),
+	.opts = nm_message_opts,
+	.opts_size = sizeof(struct nm_opts_message),
 	.step = nm_read_step,
 	.lossy_step = nm_datagram_read,
 };

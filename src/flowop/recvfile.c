@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "flowop/files.h"
-#include "flowop/moving.h"
+#include "flowop/message.h"
 #include "transport/io.h"
 
 /* No file is that long: what has come is no header. */

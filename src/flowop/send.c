@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flowop/datagram.h"
 #include "flowop/flowop.h"
-#include "flowop/moving.h"
+#include "flowop/message.h"
 
 /* Everything is sent by send(2) and received by recv(2): this is write by another name, as profiles
  * for uperf have it. */
@@ -10,8 +10,8 @@ const struct nm_flowop nm_flowop_send = {
 	.mirror = "recv",
 	.help = "sends one message of `size` bytes, as write does",
 	.flags = NM_FLOWOP_USES | NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES,
-	.opts = nm_moving_opts,
-	.opts_size = sizeof(struct nm_opts_moving),
+	.opts = nm_message_opts,
+	.opts_size = sizeof(struct nm_opts_message),
 	.step = nm_write_step,
 	.lossy_step = nm_datagram_write,
 };

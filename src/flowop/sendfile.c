@@ -8,7 +8,7 @@
 
 #include "flowop/files.h"
 #include "flowop/flowop.h"
-#include "flowop/moving.h"
+#include "flowop/message.h"
 #include "transport/io.h"
 
 /* More than this sendfile(2) does not move. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flowop/datagram.h"
 #include "flowop/flowop.h"
-#include "flowop/moving.h"
+#include "flowop/message.h"
 #include "transport/io.h"
 #include "transport/ring.h"
 
@@ -28,7 +28,7 @@ static enum nm_step post(struct nm_io *io, struct nm_flow *flow, const struct nm
 			return NM_STEP_NEXT;
 		want = nm_message_chunk(io, left);
 	}
-	int r = instr->lets_go ? nm_ring_let_go(io->ring, conn, io->tx, want)
+	int r = instr->no_wait ? nm_ring_let_go(io->ring, conn, io->tx, want)
 			       : nm_ring_send(io->ring, conn, io->tx, want, NM_RING_SENT);
 
 	if (r < 0) {
@@ -36,13 +36,13 @@ static enum nm_step post(struct nm_io *io, struct nm_flow *flow, const struct nm
 		return NM_STEP_FAIL;
 	}
 	conn->posted = (uint32_t)want;
-	if (!instr->lets_go) {
+	if (!instr->no_wait) {
 		flow->left = left;
 		conn->flags &= ~(uint32_t)NM_CONN_OUT;
 		return NM_STEP_WAIT_OUT;
 	}
 	nm_io_count_sent(io, want);
-	return instr->then_reads && !conn->ahead ? NM_STEP_NEXT_WAIT_IN : NM_STEP_NEXT;
+	return instr->expects_reply && !conn->ahead ? NM_STEP_NEXT_WAIT_IN : NM_STEP_NEXT;
 }
 
 /* The message is longer than one call may take, was begun before, or the transport is no plain
@@ -74,7 +74,7 @@ enum nm_step nm_write_step(struct nm_io *io, struct nm_flow *flow, const struct 
 	if (__builtin_expect(!(conn->flags & NM_CONN_OUT), 0))
 		return NM_STEP_WAIT_OUT;
 	/* The common case is one message with one call, and no function around it. */
-	if (__builtin_expect(flow->left || !instr->plain, 0))
+	if (__builtin_expect(flow->left || !instr->single_call, 0))
 		return send_more(io, flow, instr);
 	ssize_t n;
 
@@ -82,7 +82,7 @@ enum nm_step nm_write_step(struct nm_io *io, struct nm_flow *flow, const struct 
 	if (__builtin_expect(!nm_conn_send_message(io, conn, instr->size, &n), 0))
 		return send_other(io, conn->flow, instr, n);
 	/* Spares the call of the read that would only find out that it has to wait. */
-	if (instr->then_reads && !((conn->flags & (NM_CONN_IN | NM_CONN_HUP)) | conn->ahead))
+	if (instr->expects_reply && !((conn->flags & (NM_CONN_IN | NM_CONN_HUP)) | conn->ahead))
 		return NM_STEP_NEXT_WAIT_IN;
 	return NM_STEP_NEXT;
 }
@@ -92,8 +92,8 @@ const struct nm_flowop nm_flowop_write = {
 	.mirror = "read",
 	.help = "sends one message of `size` bytes",
 	.flags = NM_FLOWOP_USES | NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES,
-	.opts = nm_moving_opts,
-	.opts_size = sizeof(struct nm_opts_moving),
+	.opts = nm_message_opts,
+	.opts_size = sizeof(struct nm_opts_message),
 	.step = nm_write_step,
 	.lossy_step = nm_datagram_write,
 };

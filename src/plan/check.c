@@ -119,7 +119,7 @@ static uint64_t shared_port(const struct nm_draft_step *step)
 	if (!(step->op->flags & NM_FLOWOP_OPENS) || !step->transport_opts ||
 	    !nm_udp_is_shared(step->transport, step->transport_opts))
 		return 0;
-	return ((const struct nm_opts_opening *)step->opts)->port;
+	return ((const struct nm_opts_open *)step->opts)->port;
 }
 
 /* Each such step has a socket of its own at the end that accepts: the master's, or one for each
@@ -160,9 +160,9 @@ static void check_openings(struct nm_draft *draft, const struct nm_draft_group *
 		const struct nm_draft_step *step = &group->steps[i];
 
 		if (!(step->op->flags & NM_FLOWOP_OPENS) || !step->transport_opts ||
-		    !step->transport->suits)
+		    !step->transport->check_group)
 			continue;
-		const struct nm_opts_opening *opening = step->opts;
+		const struct nm_opts_open *opening = step->opts;
 
 		if (shared_port(step))
 			check_shared_port(draft, step);
@@ -173,8 +173,9 @@ static void check_openings(struct nm_draft *draft, const struct nm_draft_group *
 				      "chooses",
 				      step->op->name, (unsigned long long)opening->port,
 				      (unsigned long long)group->attrs.workers);
-		if (step->transport->suits(step->transport_opts, (uint32_t)group->attrs.nflows,
-					   (uint32_t)opening->port, why, sizeof why) < 0)
+		if (step->transport->check_group(step->transport_opts,
+						 (uint32_t)group->attrs.nflows,
+						 (uint32_t)opening->port, why, sizeof why) < 0)
 			nm_diag_error(draft->diags, draft->file, step->line, "<flowop %s> %s",
 				      step->op->name, why);
 	}
@@ -288,9 +289,9 @@ static void check_securing(struct nm_draft *draft, const struct nm_draft_group *
 	for (size_t i = 0; i < t->n_steps; i++) {
 		const struct nm_draft_step *step = &group->steps[t->first + i];
 
-		if (!(step->op->flags & NM_FLOWOP_SECURES) || !step->opened)
+		if (!(step->op->flags & NM_FLOWOP_HANDSHAKES) || !step->opened)
 			continue;
-		if (!(step->transport->caps & NM_TRANSPORT_SECURES))
+		if (!(step->transport->caps & NM_TRANSPORT_DEFERS_HANDSHAKE))
 			nm_diag_error(draft->diags, draft->file, step->line,
 				      "<flowop %s>: the connection of line %u is over %s, which "
 				      "exchanges no keys; protocol=psp does",

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "flowop/debts.h"
-#include "flowop/glue.h"
+#include "flowop/abandoned.h"
+#include "flowop/pseudo_ops.h"
 #include "flowop/pipeline.h"
-#include "flowop/special.h"
+#include "flowop/copy_modes.h"
 #include "plan/draft.h"
 #include "plan/shape.h"
 #include "plan/plan.h"
@@ -81,7 +81,7 @@ static uint32_t batch_of(const struct nm_draft_step *step, const struct nm_instr
 	bool plain = is_lossy(step) && (instr->op->flags & NM_FLOWOP_MOVES) &&
 		     !step->transport->send && !step->transport->recv;
 
-	if (!plain || instr->answers || (instr->drains && step->law))
+	if (!plain || instr->is_reply || (instr->drains && step->law))
 		return 0;
 	if (step->law)
 		return step->common->batch == 1 && (instr->op->flags & NM_FLOWOP_FOLLOWS);
@@ -92,14 +92,14 @@ static uint32_t batch_of(const struct nm_draft_step *step, const struct nm_instr
  * matters which. */
 static bool has_preamble(const struct nm_group *group, const struct nm_draft_step *step)
 {
-	const struct nm_opts_opening *opts = step->opts;
+	const struct nm_opts_open *opts = step->opts;
 
 	if (!step->transport ||
-	    !(step->transport->adopt || (step->transport->caps & NM_TRANSPORT_MUX)))
+	    !(step->transport->attach || (step->transport->caps & NM_TRANSPORT_MUX)))
 		return false;
 	if (step->transport->caps & (NM_TRANSPORT_MUX | NM_TRANSPORT_PREAMBLE))
 		return true;
-	return opts->port || step->transport->meet || group->needs_identity;
+	return opts->port || step->transport->accept_datagram || group->needs_identity;
 }
 
 /* How many bytes beyond the message a read may take. */
@@ -125,7 +125,7 @@ static nm_step_fn step_of(const struct nm_draft_step *step, const struct nm_flow
 	if ((op->flags & kinds) != NM_FLOWOP_MOVES || !step->transport ||
 	    !(step->transport->caps & NM_TRANSPORT_TCP))
 		return op->step;
-	nm_step_fn special = nm_special_step(opts, op->flags & NM_FLOWOP_INITIATES);
+	nm_step_fn special = nm_copy_modes_step(opts, op->flags & NM_FLOWOP_INITIATES);
 
 	return special ? special : op->step;
 }
@@ -158,15 +158,15 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_dr
 		.op = op,
 		.transport = nm_draft_has_conn(step) ? step->transport : NULL,
 		.opening = step->opening,
-		.port = opens ? (uint16_t)((const struct nm_opts_opening *)step->opts)->port : 0,
+		.port = opens ? (uint16_t)((const struct nm_opts_open *)step->opts)->port : 0,
 		.has_preamble = opens && has_preamble(group, step),
 		.host = side->master && nm_draft_has_conn(step) ? step->host : 0,
 		.law = step->law,
 		.files = side->master ? step->files : NULL,
 		.position = step->position,
 		.ahead = ahead,
-		.plain = whole && direct && !group->gives_up &&
-			 (ahead == 1 || (op->flags & NM_FLOWOP_INITIATES)),
+		.single_call = whole && direct && !group->gives_up &&
+			       (ahead == 1 || (op->flags & NM_FLOWOP_INITIATES)),
 		.line = step->line};
 }
 
@@ -194,8 +194,8 @@ static void emit_select(struct nm_group *group, const struct nm_phase *phase,
 	if (selected->known && selected->slot == step->slot && selected->stride == step->stride)
 		return;
 	*selected = (struct selected){.known = true, .slot = step->slot, .stride = step->stride};
-	group->instrs[group->n_instrs++] = (struct nm_instr){.step = nm_glue_select.step,
-							     .op = &nm_glue_select,
+	group->instrs[group->n_instrs++] = (struct nm_instr){.step = nm_pseudo_select.step,
+							     .op = &nm_pseudo_select,
 							     .size = phase->iterations,
 							     .slot = step->slot,
 							     .stride = step->stride,
@@ -235,8 +235,8 @@ static void emit_pipeline(struct nm_group *group, struct nm_phase *phase)
 	phase->entry = count;
 	if (phase->pipeline > group->pipeline)
 		group->pipeline = phase->pipeline;
-	group->instrs[group->n_instrs++] = (struct nm_instr){.step = nm_glue_pipeline.step,
-							     .op = &nm_glue_pipeline,
+	group->instrs[group->n_instrs++] = (struct nm_instr){.step = nm_pseudo_pipeline.step,
+							     .op = &nm_pseudo_pipeline,
 							     .size = phase->pipeline,
 							     .ahead = count,
 							     .batch = asks,
@@ -245,11 +245,11 @@ static void emit_pipeline(struct nm_group *group, struct nm_phase *phase)
 }
 
 /* Datagrams; over TCP that is a step of its own. */
-static bool sends_uncopied(const struct nm_instr *instr)
+static bool sends_zerocopy(const struct nm_instr *instr)
 {
 	const uint32_t sends = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
 	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
-	const struct nm_opts_moving *opts = instr->opts;
+	const struct nm_opts_message *opts = instr->opts;
 
 	return (instr->op->flags & (sends | others)) == sends && opts->zerocopy && instr->lossy &&
 	       (instr->transport->caps & NM_TRANSPORT_UDP);
@@ -258,7 +258,7 @@ static bool sends_uncopied(const struct nm_instr *instr)
 static bool is_mapped(const struct nm_instr *instr)
 {
 	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
-	const struct nm_opts_moving *opts = instr->opts;
+	const struct nm_opts_message *opts = instr->opts;
 
 	return (instr->op->flags & (NM_FLOWOP_MOVES | others)) == NM_FLOWOP_MOVES &&
 	       opts->rx_zerocopy && (instr->transport->caps & NM_TRANSPORT_TCP);
@@ -303,25 +303,25 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 	if ((instr->op->flags & reads) == reads && instr->lossy && phase->leads) {
 		enum cause cause = cause_of(group, phase);
 
-		instr->answers = cause == CAUSE_WRITES;
+		instr->is_reply = cause == CAUSE_WRITES;
 		if (cause != CAUSE_NONE && !instr->timeout_ns)
 			instr->timeout_ns = ANSWER_NS;
 	}
 	instr->batch = batch_of(step, instr);
 	group->moves_datagrams |= is_lossy(step) && !step->transport->recv;
-	instr->uncopied = sends_uncopied(instr);
-	group->sends_uncopied |= instr->uncopied;
+	instr->zerocopy = sends_zerocopy(instr);
+	group->sends_zerocopy |= instr->zerocopy;
 	group->maps |= is_mapped(instr);
 	instr->sent_last =
 		(instr->op->flags & NM_FLOWOP_CLOSES) && has_sent_last(group, phase, instr);
 	uint64_t count = times(step, instr);
 
 	if (group->gives_up && !instr->lossy && (instr->op->flags & NM_FLOWOP_MOVES)) {
-		instr->owing = instr->step;
-		instr->step = nm_owing_step;
-		instr->awaits = awaits(group, phase, instr);
+		instr->carried_step = instr->step;
+		instr->step = nm_abandoning_step;
+		instr->first_of_pass = awaits(group, phase, instr);
 	}
-	if (instr->has_preamble && instr->transport->redirect &&
+	if (instr->has_preamble && instr->transport->retarget &&
 	    (instr->op->flags & NM_FLOWOP_INITIATES)) {
 		/* The limit of the step is its own: it ends the repetitions of its preamble. */
 		instr->preamble_ns = instr->timeout_ns ? instr->timeout_ns : NM_PREAMBLE_LIMIT_NS;
@@ -340,8 +340,8 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase,
 	if ((instr->op->flags & NM_FLOWOP_MOVES) && (instr->op->flags & NM_FLOWOP_INITIATES))
 		phase->bytes_sent += instr->size * count * (instr->batch + !instr->batch);
 	if (count > 1)
-		group->instrs[group->n_instrs++] = (struct nm_instr){.step = nm_glue_repeat.step,
-								     .op = &nm_glue_repeat,
+		group->instrs[group->n_instrs++] = (struct nm_instr){.step = nm_pseudo_repeat.step,
+								     .op = &nm_pseudo_repeat,
 								     .size = count,
 								     .line = step->line};
 }
@@ -377,7 +377,7 @@ static void date_messages(struct nm_group *group, const struct nm_phase *phase)
 	for (struct nm_instr *i = &group->instrs[phase->first]; i < end; i++)
 		reads |= i->lossy && (i->op->flags & NM_FLOWOP_FOLLOWS);
 	for (struct nm_instr *i = &group->instrs[phase->first]; i < end; i++)
-		i->dated = !reads && i->lossy;
+		i->timestamped = !reads && i->lossy;
 }
 
 static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_transaction *t,

@@ -7,7 +7,7 @@
 #include "base/diag.h"
 #include "flowop/files.h"
 #include "flowop/flowop.h"
-#include "flowop/glue.h"
+#include "flowop/pseudo_ops.h"
 #include "flowop/pipeline.h"
 #include "plan/plan.h"
 #include "transport/transport.h"
@@ -154,19 +154,19 @@ static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_in
 		return;
 	}
 	fprintf(out, "    %4u  %-10s", index, instr->op->name);
-	if (instr->op == &nm_glue_repeat) {
+	if (instr->op == &nm_pseudo_repeat) {
 		fprintf(out, " until done %llu times  (line %u)\n", (unsigned long long)instr->size,
 			instr->line);
 		return;
 	}
-	if (instr->op == &nm_glue_pipeline) {
+	if (instr->op == &nm_pseudo_pipeline) {
 		fprintf(out,
 			" %llu outstanding, asked by %u, answered by %u before it  (line %u)\n",
 			(unsigned long long)instr->size, instr->batch, instr->ahead - instr->batch,
 			instr->line);
 		return;
 	}
-	if (instr->op == &nm_glue_select) {
+	if (instr->op == &nm_pseudo_select) {
 		fprintf(out, " connection %u", instr->slot);
 		if (instr->stride)
 			fprintf(out, ", %+d with each pass", instr->stride);
@@ -175,7 +175,7 @@ static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_in
 	}
 	if ((instr->op->flags & NM_FLOWOP_MOVES) && !(instr->op->flags & NM_FLOWOP_FILES)) {
 		fputs(" size=", out);
-		dump_sizes(out, &((const struct nm_opts_moving *)instr->opts)->size);
+		dump_sizes(out, &((const struct nm_opts_message *)instr->opts)->size);
 	}
 	if (instr->files)
 		fprintf(out, " files=%zu", instr->files->count);

@@ -110,7 +110,7 @@ static void check_more(struct nm_draft *draft, const struct nm_draft_group *grou
 			if ((step->op->flags & kinds) != NM_FLOWOP_MOVES || !step->transport ||
 			    !(step->transport->caps & NM_TRANSPORT_TCP))
 				continue;
-			if (((const struct nm_opts_moving *)step->opts)->more)
+			if (((const struct nm_opts_message *)step->opts)->more)
 				next = turn_after(group, transaction, step);
 			if (next)
 				nm_diag_warn(draft->diags, draft->file, step->line,
@@ -124,7 +124,7 @@ static void check_more(struct nm_draft *draft, const struct nm_draft_group *grou
 /* What is only so over some transports, and what cannot be together. */
 static void check_special(struct nm_draft *draft, const struct nm_draft_step *step)
 {
-	const struct nm_opts_moving *opts = step->opts;
+	const struct nm_opts_message *opts = step->opts;
 	const struct {
 		const char *name;
 		bool given;

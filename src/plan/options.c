@@ -506,7 +506,7 @@ static bool make_structs(struct reading *r)
 	return false;
 }
 
-static void take_size(struct nm_draft_step *step, const struct nm_opts_moving *opts)
+static void take_size(struct nm_draft_step *step, const struct nm_opts_message *opts)
 {
 	step->size = opts->size.max;
 	step->law = opts->size.kind == NM_LAW_FIXED ? NULL : &opts->size;

@@ -45,7 +45,7 @@ struct nm_phase {
 	struct nm_phase_shape shapes[2]; /* see nm_phase_shape_of */
 	bool measured;
 	bool posts; /* its messages are sent and received by io_uring */
-	bool holds; /* some writes let the kernel hold bytes back */
+	bool cork;  /* some writes let the kernel hold bytes back */
 	bool empty; /* nothing crosses the network on this side: a slave does not run it at all */
 	bool leads; /* this side begins each pass; otherwise it follows, and is told the count */
 	/* slave's plan: it only sends, and leads though another host leads the others */
@@ -90,7 +90,7 @@ struct nm_group {
 	bool gives_up;
 	uint32_t pipeline;    /* the most requests that a flow has outstanding here; 0: one */
 	bool moves_datagrams; /* over sockets that may lose them */
-	bool sends_uncopied;  /* some of them without a copy */
+	bool sends_zerocopy;  /* some of them without a copy */
 	bool opens_fast;      /* some connections of a pass with fast open, as asked for */
 	bool maps; /* what is received, at either end, instead of copying it, as asked for */
 	bool needs_identity; /* flow i here must be connected with flow i there */

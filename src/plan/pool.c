@@ -83,14 +83,14 @@ static bool grow(struct pool *pool)
 /* In the first pass over a step: what its options say about the connection. */
 static void bind_opening(struct pool *pool, struct nm_draft_step *step)
 {
-	const struct nm_opts_opening *opts = step->opts;
+	const struct nm_opts_open *opts = step->opts;
 	struct nm_draft *draft = pool->draft;
 	char why[160];
 
 	step->opening = pool->group->n_openings++;
 	if (!step->transport || !opts->remotehost)
 		return;
-	if (opts->port && !step->transport->adopt)
+	if (opts->port && !step->transport->attach)
 		nm_diag_error(draft->diags, draft->file, step->line,
 			      "<flowop %s> port=\"%llu\": %s has no ports", step->op->name,
 			      (unsigned long long)opts->port, step->transport->name);
@@ -100,7 +100,8 @@ static void bind_opening(struct pool *pool, struct nm_draft_step *step)
 			      "<flowop %s> remotehost=\"%s\": %s connections stay on one host; "
 			      "remotehost must be local",
 			      step->op->name, opts->remotehost, step->transport->name);
-	if (step->transport->names && step->transport->names(opts->remotehost, why, sizeof why) < 0)
+	if (step->transport->check_host &&
+	    step->transport->check_host(opts->remotehost, why, sizeof why) < 0)
 		nm_diag_error(draft->diags, draft->file, step->line,
 			      "<flowop %s> remotehost=\"%s\": %s", step->op->name, opts->remotehost,
 			      why);

@@ -8,7 +8,7 @@
 
 #include "base/diag.h"
 #include "flowop/disconnect.h"
-#include "flowop/glue.h"
+#include "flowop/pseudo_ops.h"
 #include "flowop/pipeline.h"
 #include "plan/draft.h"
 #include "plan/plan.h"
@@ -23,16 +23,16 @@ static void note_last_answers(struct nm_group *group, const struct nm_phase *pha
 		struct nm_instr *read = &group->instrs[i];
 		uint32_t at = i;
 
-		if (!read->answers)
+		if (!read->is_reply)
 			continue;
 		/* With the next pass it begins anew. */
 		do
 			at = at + 1 == end ? phase->first : at + 1;
 		while (!(group->instrs[at].op->flags & NM_FLOWOP_MOVES) ||
 		       group->instrs[at].slot != read->slot);
-		read->answers_last =
+		read->is_reply_last =
 			group->instrs[at].op->flags & NM_FLOWOP_INITIATES &&
-			(i + 1 == end || group->instrs[i + 1].step != nm_glue_repeat.step);
+			(i + 1 == end || group->instrs[i + 1].step != nm_pseudo_repeat.step);
 	}
 }
 
@@ -43,18 +43,18 @@ static void note_reads(struct nm_group *group, const struct nm_phase *phase)
 		struct nm_instr *write = &group->instrs[i], *read = write + 1;
 		const uint32_t moves = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;
 
-		write->then_reads = write->plain && read->plain && read->op->step == read->step &&
-				    write->op->step == write->step && write->slot == read->slot &&
-				    write->stride == read->stride &&
-				    (write->op->flags & NM_FLOWOP_INITIATES) &&
-				    (read->op->flags & moves) == moves;
+		write->expects_reply =
+			write->single_call && read->single_call && read->op->step == read->step &&
+			write->op->step == write->step && write->slot == read->slot &&
+			write->stride == read->stride && (write->op->flags & NM_FLOWOP_INITIATES) &&
+			(read->op->flags & moves) == moves;
 	}
 }
 
 static bool wants_more(const struct nm_instr *instr)
 {
 	const uint32_t sends = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
-	const struct nm_opts_moving *opts = instr->opts;
+	const struct nm_opts_message *opts = instr->opts;
 
 	return (instr->op->flags & (sends | NM_FLOWOP_FILES | NM_FLOWOP_BOTH)) == sends &&
 	       opts->more && instr->transport && (instr->transport->caps & NM_TRANSPORT_TCP);
@@ -76,9 +76,9 @@ static void note_holds(struct nm_group *group, struct nm_phase *phase)
 				       ? &group->instrs[phase->first]
 				       : next + 1;
 		while (!(next->op->flags & concerns) || next->slot != write->slot);
-		write->holds = (next->op->flags & NM_FLOWOP_MOVES) &&
-			       (next->op->flags & NM_FLOWOP_INITIATES) && !write->stride;
-		phase->holds |= write->holds;
+		write->cork = (next->op->flags & NM_FLOWOP_MOVES) &&
+			      (next->op->flags & NM_FLOWOP_INITIATES) && !write->stride;
+		phase->cork |= write->cork;
 	}
 }
 
@@ -92,20 +92,21 @@ static void note_pipelined_answer(const struct nm_group *group, const struct nm_
 		return;
 	uint64_t more = read->size * (phase->pipeline - 1);
 
-	if (!read->plain || !(read->op->flags & NM_FLOWOP_FOLLOWS))
+	if (!read->single_call || !(read->op->flags & NM_FLOWOP_FOLLOWS))
 		return;
 	if (more > group->chunk_bytes - read->size)
 		more = group->chunk_bytes - read->size;
 	read->ahead = more ? (uint32_t)more : 1;
-	read->plain = read->ahead == 1;
+	read->single_call = read->ahead == 1;
 }
 
 /* Openings whose handshake is a flowop of its own. */
 static void note_later(struct nm_group *group, const struct nm_phase *phase)
 {
 	for (uint32_t i = phase->first; i + 1 < group->n_instrs; i++)
-		group->instrs[i].later = (group->instrs[i].op->flags & NM_FLOWOP_OPENS) &&
-					 (group->instrs[i + 1].op->flags & NM_FLOWOP_SECURES);
+		group->instrs[i].defer_handshake =
+			(group->instrs[i].op->flags & NM_FLOWOP_OPENS) &&
+			(group->instrs[i + 1].op->flags & NM_FLOWOP_HANDSHAKES);
 }
 
 /* How often something opens the connection of an instruction. */
@@ -125,7 +126,7 @@ static bool can_renew(const struct nm_group *group, const struct nm_phase *phase
 		      struct nm_instr *instr)
 {
 	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
-	const struct nm_opts_moving *opts = instr->opts;
+	const struct nm_opts_message *opts = instr->opts;
 	bool first = true;
 
 	if ((instr->op->flags & (NM_FLOWOP_MOVES | others)) != NM_FLOWOP_MOVES || opts->discard ||
@@ -134,10 +135,10 @@ static bool can_renew(const struct nm_group *group, const struct nm_phase *phase
 
 	for (const struct nm_instr *i = &group->instrs[phase->first]; i < instr; i++)
 		first &= !i->transport || i->slot != instr->slot;
-	instr->begins = first && !instr->law && (instr->op->flags & NM_FLOWOP_FOLLOWS) &&
-			(instr->transport->caps & NM_TRANSPORT_RECONNECTS);
+	instr->rekey_point = first && !instr->law && (instr->op->flags & NM_FLOWOP_FOLLOWS) &&
+			     (instr->transport->caps & NM_TRANSPORT_RECONNECTS);
 	return (instr->transport->caps & NM_TRANSPORT_RECONNECTS) && !instr->stride &&
-	       !instr->law && !instr->can_fail && (!first || phase->leads != instr->begins) &&
+	       !instr->law && !instr->can_fail && (!first || phase->leads != instr->rekey_point) &&
 	       openings_of(group, instr) == 1;
 }
 
@@ -169,14 +170,14 @@ static bool can_post(const struct nm_instr *instr)
 	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
 	bool follows = instr->op->flags & NM_FLOWOP_FOLLOWS;
 
-	if (instr->step == nm_glue_select.step || instr->step == nm_glue_repeat.step)
+	if (instr->step == nm_pseudo_select.step || instr->step == nm_pseudo_repeat.step)
 		return true;
 	return (instr->op->flags & (NM_FLOWOP_MOVES | others)) == NM_FLOWOP_MOVES &&
 	       instr->step == instr->op->step && !instr->transport->send &&
 	       !instr->transport->recv &&
 	       !(instr->transport->caps & (NM_TRANSPORT_MESSAGES | NM_TRANSPORT_RECONNECTS)) &&
-	       !instr->law && !instr->can_fail && !instr->lossy && !instr->holds &&
-	       !instr->drains && (!follows || instr->ahead);
+	       !instr->law && !instr->can_fail && !instr->lossy && !instr->cork && !instr->drains &&
+	       (!follows || instr->ahead);
 }
 
 /* Phases whose messages can be moved by io_uring: the other end sends nothing beyond the passes, as
@@ -195,8 +196,8 @@ static void note_posts(struct nm_group *group, struct nm_phase *phase)
 
 		if (!(i->op->flags & NM_FLOWOP_INITIATES))
 			continue;
-		i->plain = false;
-		i->lets_go = i->size <= LETS_GO_MAX && i->size <= group->chunk_bytes &&
+		i->single_call = false;
+		i->no_wait = i->size <= LETS_GO_MAX && i->size <= group->chunk_bytes &&
 			     next < end && (next->op->flags & NM_FLOWOP_FOLLOWS) &&
 			     next->slot == i->slot && !i->stride && !next->stride;
 	}
@@ -218,7 +219,7 @@ static const struct nm_instr *hindrance(const struct nm_group *group)
 		const struct nm_instr *first = &group->instrs[phase->first];
 
 		for (uint32_t i = 0; moves(first, phase->n_instrs) && i < phase->n_instrs; i++)
-			if (!can_post(&first[i]) && first[i].op != &nm_glue_pipeline)
+			if (!can_post(&first[i]) && first[i].op != &nm_pseudo_pipeline)
 				return &first[i];
 	}
 	return NULL;
@@ -330,7 +331,7 @@ static const struct nm_instr *only_wait(const struct nm_phase *phase, const stru
 	const struct nm_instr *second = phase->n_instrs == 2 ? body + 1 : NULL;
 
 	if (phase->leads)
-		return second && ((body->then_reads && is_plain_read(second)) ||
+		return second && ((body->expects_reply && is_plain_read(second)) ||
 				  (is_datagram_write(body) && is_datagram_read(second)))
 			       ? second
 			       : NULL;
@@ -354,8 +355,9 @@ static bool is_simple(const struct nm_instr *instr)
 		return true;
 	return (instr->transport->caps & NM_TRANSPORT_RELIABLE) && !instr->transport->send &&
 	       !instr->transport->recv && !(instr->transport->caps & others) &&
-	       !instr->has_preamble && !instr->can_fail && !instr->later &&
-	       !(kind == NM_FLOWOP_MOVES && ((const struct nm_opts_moving *)instr->opts)->zerocopy);
+	       !instr->has_preamble && !instr->can_fail && !instr->defer_handshake &&
+	       !(kind == NM_FLOWOP_MOVES &&
+		 ((const struct nm_opts_message *)instr->opts)->zerocopy);
 }
 
 static void __attribute__((format(printf, 2, 3))) say(char (*why)[64], const char *format, ...)

@@ -32,7 +32,7 @@ enum nm_conn_flags {
 	NM_CONN_LEVEL_IN = 0x020,
 	NM_CONN_LEVEL_OUT = 0x040,
 	NM_CONN_LEVEL_END = 0x080,
-	NM_CONN_REFUSED =
+	NM_CONN_NOBUFS =
 		0x008, /* a send waits for what is told about those before it, not for room */
 	NM_CONN_OPEN = 0x100,
 	NM_CONN_CONNECTING = 0x200,
@@ -45,20 +45,21 @@ enum nm_conn_flags {
 	NM_CONN_FINISHED = 0x200000,	 /* this end has ended what it sends */
 	/* sends without a copy: over TCP `sent` of them, `seen` told to be complete */
 	NM_CONN_ZEROCOPY = 0x400000,
-	NM_CONN_TOLD = 0x800000,       /* something is told about them */
+	NM_CONN_ERRQUEUE = 0x800000,   /* something is told about them */
 	NM_CONN_MORE = 0x1000000,      /* bytes may be held back until more come */
 	NM_CONN_RECONNECT = 0x4000000, /* to be replaced when nothing is on the way */
-	NM_CONN_MAPPED = 0x8000000,    /* state is the mapping of zerocopy.h */
+	NM_CONN_MAPPED = 0x8000000,    /* state is the mapping of errqueue.h */
 	/* for accept, where it can be: receives wait, but not longer than NM_CONN_SLEEP_US */
 	NM_CONN_SLEEPS = 0x10000000,
 	NM_CONN_POSTED = 0x20000000, /* a receive is posted (ring.h) */
 	NM_CONN_SENT = 0x40000000,   /* a send that was posted and is waited for is done */
-	NM_CONN_LATER = 0x2000000,   /* for connect, accept and adopt: the handshake comes later */
+	NM_CONN_DEFER_HANDSHAKE =
+		0x2000000, /* for connect, accept and adopt: the handshake comes later */
 	NM_CONN_WRITES_FIRST = 0x100000, /* for connect: what comes next is a write */
 	NM_CONN_ASKING = 0x10000, /* unreliable transports: nothing is read since the last write */
-	NM_CONN_TRAINS_IN = 0x20000,	/* a receive may bring several datagrams as one (many.h) */
-	NM_CONN_NO_TRAINS_IN = 0x40000, /* and must not */
-	NM_CONN_NO_TRAINS = 0x80000,	/* neither must a send take them so */
+	NM_CONN_GRO = 0x20000,	  /* a receive may bring several datagrams as one (udp_batch.h) */
+	NM_CONN_NO_GRO = 0x40000, /* and must not */
+	NM_CONN_NO_GSO = 0x80000, /* neither must a send take them so */
 };
 
 struct nm_conn {
@@ -75,14 +76,14 @@ struct nm_conn {
 	void *state;	      /* the transport's own, or NULL */
 	struct nm_flow *flow; /* whose it is; set once */
 	uint32_t number;      /* of its flow in the group; set once */
-	uint32_t turn;	      /* how often it has bound a port of its own */
+	uint32_t bind_count;  /* how often it has bound a port of its own */
 	union {
 		struct {
 			/* Unreliable transports: which of the 64 numbers up to `seen` have come. */
 			uint64_t window;
 			uint32_t seen; /* the highest number received */
 			/* How many were sent before the question: answers to those are late. */
-			uint32_t heard;
+			uint32_t acked;
 		};
 		/* With NM_CONN_PREAMBLE: of the preamble that is not answered yet. */
 		struct nm_preamble_sender preamble;
@@ -96,10 +97,11 @@ struct nm_conn {
 	/* psp: whose key it has: 1 + its place among those of the opening; 0: none yet */
 	uint8_t device;
 	uint16_t rotations; /* psp: of that device, known when it gave the key; modulo 65536 */
-	uint32_t uncopied;  /* unreliable transports: sends without a copy (uncopied.h) */
+	uint32_t zc_sent;   /* unreliable transports: sends without a copy (zc_pool.h) */
 	/* and which of the worker's buffers are its own, from the first of them on */
-	uint32_t place;
-	uint64_t owed_in, owed_out; /* streams: bytes of messages that were given up, which come, or
+	uint32_t zc_slot;
+	uint64_t abandoned_in,
+		abandoned_out; /* streams: bytes of messages that were given up, which come, or
 				     * have to go, before the next message */
 };
 

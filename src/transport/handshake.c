@@ -55,10 +55,10 @@ int nm_handshake_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 	return r < 0 ? r : attach_or_close(conn, attach);
 }
 
-int nm_handshake_adopt(struct nm_conn *conn, int fd, const void *opts,
-		       int (*attach)(struct nm_conn *))
+int nm_handshake_attach(struct nm_conn *conn, int fd, const void *opts,
+			int (*attach)(struct nm_conn *))
 {
-	int r = nm_inet_adopt(conn, fd, opts);
+	int r = nm_inet_attach(conn, fd, opts);
 
 	if (r == 0)
 		r = attach(conn);

@@ -27,7 +27,7 @@ int nm_handshake_connect(struct nm_conn *conn, const void *opts, const struct nm
 			 int (*attach)(struct nm_conn *));
 int nm_handshake_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 			const struct nm_addr *from, int (*attach)(struct nm_conn *));
-int nm_handshake_adopt(struct nm_conn *conn, int fd, const void *opts,
-		       int (*attach)(struct nm_conn *));
+int nm_handshake_attach(struct nm_conn *conn, int fd, const void *opts,
+			int (*attach)(struct nm_conn *));
 
 #endif

@@ -69,7 +69,8 @@ int nm_inet_prepare(void *opts, char *why, size_t why_size)
 	return r;
 }
 
-int nm_inet_suits(const void *opts, uint32_t n_flows, uint32_t port, char *why, size_t why_size)
+int nm_inet_check_group(const void *opts, uint32_t n_flows, uint32_t port, char *why,
+			size_t why_size)
 {
 	const struct nm_inet_opts *o = opts;
 
@@ -79,7 +80,7 @@ int nm_inet_suits(const void *opts, uint32_t n_flows, uint32_t port, char *why, 
 			 (unsigned long long)o->num_ports, port, 65536 - port);
 		return -EINVAL;
 	}
-	return nm_sock_suits(&o->sock, n_flows, why, why_size);
+	return nm_sock_check_group(&o->sock, n_flows, why, why_size);
 }
 
 static void put_keepalive(struct nm_setting *setting, uint64_t ns)
@@ -246,11 +247,11 @@ int nm_inet_listen(const void *opts, const struct nm_addr *local, enum nm_listen
 	return 0;
 }
 
-bool nm_inet_comes_from(const void *opts, const struct nm_addr *peer, const struct nm_addr *from)
+bool nm_inet_allows_peer(const void *opts, const struct nm_addr *peer, const struct nm_addr *from)
 {
 	const struct nm_inet_opts *o = opts;
 
-	return nm_sock_comes_from(&o->sock, peer, from);
+	return nm_sock_allows_peer(&o->sock, peer, from);
 }
 
 static int connect_port(int fd, const struct nm_addr *to, uint32_t further)
@@ -343,7 +344,7 @@ int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 
 	if (fd < 0)
 		return -errno;
-	int r = nm_sock_comes_from(&o->sock, &peer, from) ? 0 : -ECONNABORTED;
+	int r = nm_sock_allows_peer(&o->sock, &peer, from) ? 0 : -ECONNABORTED;
 
 	if (r == 0 && has_late(o))
 		r = set_late(fd, o);
@@ -357,7 +358,7 @@ int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 	return 0;
 }
 
-int nm_inet_adopt(struct nm_conn *conn, int fd, const void *opts)
+int nm_inet_attach(struct nm_conn *conn, int fd, const void *opts)
 {
 	const struct nm_inet_opts *o = opts;
 	struct nm_setting setting = {.fd = fd};

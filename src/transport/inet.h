@@ -79,19 +79,20 @@ extern const char *const nm_quickack_words[];
 
 /* The hooks of struct nm_transport, for option structs that begin as above. */
 int nm_inet_prepare(void *opts, char *why, size_t why_size);
-int nm_inet_suits(const void *opts, uint32_t n_flows, uint32_t port, char *why, size_t why_size);
+int nm_inet_check_group(const void *opts, uint32_t n_flows, uint32_t port, char *why,
+			size_t why_size);
 int nm_inet_start(const void *opts, const struct nm_start *how, void **ret_started, char *why,
 		  size_t why_size);
 uint32_t nm_inet_ports(const void *opts);
 int nm_inet_listen(const void *opts, const struct nm_addr *local, enum nm_listen how, int backlog,
 		   char text[NM_ENDPOINT_TEXT], int *ret_fd);
-bool nm_inet_comes_from(const void *opts, const struct nm_addr *peer, const struct nm_addr *from);
+bool nm_inet_allows_peer(const void *opts, const struct nm_addr *peer, const struct nm_addr *from);
 int nm_inet_make(const void *opts, const struct nm_addr *to);
 int nm_inet_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to);
 int nm_inet_settle(struct nm_conn *conn, const void *opts);
 int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 		   const struct nm_addr *from);
-int nm_inet_adopt(struct nm_conn *conn, int fd, const void *opts);
+int nm_inet_attach(struct nm_conn *conn, int fd, const void *opts);
 int nm_inet_info(const struct nm_conn *conn, struct nm_conn_info *ret_info);
 
 #endif

@@ -23,7 +23,7 @@
 
 struct nm_instr;
 struct nm_listener;
-struct nm_many;
+struct nm_udp_batch;
 struct nm_ring;
 struct nm_spare;
 
@@ -36,9 +36,9 @@ struct nm_io {
 	/* What stays of the flags of a connection when all that had come is read: all but
 	 * NM_CONN_IN; where the next receive may wait, all. */
 	uint32_t in_kept;
-	struct nm_spare *spare; /* NULL: none of it is left for later */
-	struct nm_ring *ring;	/* sends are posted to it; NULL: they are called */
-	struct nm_many *many;	/* of datagrams; NULL: the group moves none */
+	struct nm_spare *spare;		/* NULL: none of it is left for later */
+	struct nm_ring *ring;		/* sends are posted to it; NULL: they are called */
+	struct nm_udp_batch *udp_batch; /* of datagrams; NULL: the group moves none */
 	struct nm_counters *count;
 	uint64_t cookie; /* of the run */
 	uint32_t group;
@@ -48,7 +48,7 @@ struct nm_io {
 	/* when what was received last has come; 0: the clock has not been read since */
 	uint64_t arrived_ns;
 	/* since when each send without a copy has been refused; 0: the last one was not */
-	uint64_t refused_ns;
+	uint64_t nobufs_ns;
 	const _Atomic bool *quit;	 /* nothing matters any more; NULL: never so */
 	struct nm_listener *listeners;	 /* by instr->opening */
 	void *const *started;		 /* by instr->opening: what the transport has made for it */

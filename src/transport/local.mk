@@ -25,8 +25,8 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/inet.h \
 	src/transport/io.c \
 	src/transport/io.h \
-	src/transport/many.c \
-	src/transport/many.h \
+	src/transport/udp_batch.c \
+	src/transport/udp_batch.h \
 	src/transport/preamble.c \
 	src/transport/preamble.h \
 	src/transport/psp_priv.h \
@@ -42,13 +42,13 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/ssl_cert.c \
 	src/transport/ssl_ctx.c \
 	src/transport/ssl_priv.h \
-	src/transport/ssl_terms.c \
+	src/transport/ssl_params.c \
 	src/transport/transport.c \
 	src/transport/transport.h \
-	src/transport/uncopied.c \
-	src/transport/uncopied.h \
-	src/transport/zerocopy.c \
-	src/transport/zerocopy.h
+	src/transport/zc_pool.c \
+	src/transport/zc_pool.h \
+	src/transport/errqueue.c \
+	src/transport/errqueue.h
 nodist_src_libnm_transport_la_SOURCES = src/transport/registry.c
 src_libnm_transport_la_CFLAGS = $(ROOM_CFLAGS) $(SSL_CFLAGS) $(CRYPTO_CFLAGS) $(URING_CFLAGS)
 

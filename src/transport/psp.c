@@ -19,7 +19,7 @@
 #include "transport/handshake.h"
 #include "transport/psp_priv.h"
 #include "transport/socket.h"
-#include "transport/zerocopy.h"
+#include "transport/errqueue.h"
 
 /* What a device refuses vanishes without a sign: so long may what is sent remain unacknowledged. */
 #define HANDSHAKE_MS 10000
@@ -345,7 +345,7 @@ static int attach(struct nm_conn *c)
 
 static int psp_connect(struct nm_conn *c, const void *opts, const struct nm_addr *to)
 {
-	bool later = c->flags & NM_CONN_LATER;
+	bool later = c->flags & NM_CONN_DEFER_HANDSHAKE;
 	int r = nm_handshake_connect(c, opts, to, attach);
 
 	if (r == -EINPROGRESS)
@@ -363,16 +363,16 @@ static void psp_greet(struct nm_conn *c, const void *greeting, size_t size)
 static int psp_accept(struct nm_conn *c, int listen_fd, const void *opts,
 		      const struct nm_addr *from)
 {
-	bool later = c->flags & NM_CONN_LATER;
+	bool later = c->flags & NM_CONN_DEFER_HANDSHAKE;
 	int r = nm_handshake_accept(c, listen_fd, opts, from, attach);
 
 	return later && r == -EINPROGRESS ? 0 : r;
 }
 
-static int psp_adopt(struct nm_conn *c, int fd, const void *opts)
+static int psp_attach(struct nm_conn *c, int fd, const void *opts)
 {
-	bool later = c->flags & NM_CONN_LATER;
-	int r = nm_handshake_adopt(c, fd, opts, attach);
+	bool later = c->flags & NM_CONN_DEFER_HANDSHAKE;
+	int r = nm_handshake_attach(c, fd, opts, attach);
 
 	return later && r == -EINPROGRESS ? 0 : r;
 }
@@ -413,11 +413,11 @@ const struct nm_transport nm_transport_psp = {
 	.name = "psp",
 	.help = "TCP whose segments the network card encrypts (PSP), over IPv4 or IPv6",
 	.caps = NM_TRANSPORT_RELIABLE | NM_TRANSPORT_WAITS | NM_TRANSPORT_TCP |
-		NM_TRANSPORT_PREAMBLE | NM_TRANSPORT_SECURES | NM_TRANSPORT_RECONNECTS,
+		NM_TRANSPORT_PREAMBLE | NM_TRANSPORT_DEFERS_HANDSHAKE | NM_TRANSPORT_RECONNECTS,
 	.opts = psp_opts,
 	.opts_size = sizeof(struct nm_psp_opts),
 	.prepare = nm_inet_prepare,
-	.suits = nm_inet_suits,
+	.check_group = nm_inet_check_group,
 	.available = nm_psp_available,
 	.start = nm_psp_start,
 	.stop = nm_psp_stop,
@@ -426,14 +426,14 @@ const struct nm_transport nm_transport_psp = {
 	.expired = nm_psp_expired,
 	.ports = nm_inet_ports,
 	.listen = nm_inet_listen,
-	.comes_from = nm_inet_comes_from,
+	.allows_peer = nm_inet_allows_peer,
 	.busy_poll_ns = nm_sock_busy_poll_ns,
 	.endpoint = nm_addr_endpoint,
 	.connect = psp_connect,
 	.established = psp_established,
 	.settle = nm_inet_settle,
 	.accept = psp_accept,
-	.adopt = psp_adopt,
+	.attach = psp_attach,
 	.greet = psp_greet,
 	.finish = nm_socket_finish,
 	.close = psp_close,

@@ -289,8 +289,8 @@ static int sctp_listen(const void *opts, const struct nm_addr *local, enum nm_li
 	return 0;
 }
 
-static bool sctp_comes_from(const void *opts, const struct nm_addr *peer,
-			    const struct nm_addr *from)
+static bool sctp_allows_peer(const void *opts, const struct nm_addr *peer,
+			     const struct nm_addr *from)
 {
 	const struct sctp_opts *o = opts;
 
@@ -309,7 +309,7 @@ static int set_encapsulation(int fd, uint64_t port)
 static int start(struct nm_conn *conn, int fd, uint32_t flags)
 {
 	nm_socket_begin(conn, fd, flags);
-	conn->sent = conn->seen = conn->heard = 0;
+	conn->sent = conn->seen = conn->acked = 0;
 	conn->window = 0;
 	return 0;
 }
@@ -376,7 +376,7 @@ static int sctp_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 	return start(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
 }
 
-static int sctp_adopt(struct nm_conn *conn, int fd, const void *opts)
+static int sctp_attach(struct nm_conn *conn, int fd, const void *opts)
 {
 	/* One listener may serve several accepts: what it has set is not meant for this one. */
 	int r = set_options(fd, opts);
@@ -497,12 +497,12 @@ const struct nm_transport nm_transport_sctp = {
 	.mirror = sctp_mirror,
 	.available = sctp_available,
 	.listen = sctp_listen,
-	.comes_from = sctp_comes_from,
+	.allows_peer = sctp_allows_peer,
 	.endpoint = nm_addr_endpoint,
 	.connect = sctp_connect,
 	.established = sctp_established,
 	.accept = sctp_accept,
-	.adopt = sctp_adopt,
+	.attach = sctp_attach,
 	.send = sctp_send,
 	.recv = sctp_recv,
 	.close = nm_socket_close,

@@ -41,7 +41,7 @@ static void forget(struct nm_conn *conn)
 	conn->flags = 0;
 	conn->resets = false;
 	conn->ahead = 0;
-	conn->owed_in = conn->owed_out = 0;
+	conn->abandoned_in = conn->abandoned_out = 0;
 }
 
 static void set_resets(struct nm_conn *conn, bool resets)

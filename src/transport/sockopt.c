@@ -147,7 +147,7 @@ int nm_sock_prepare(struct nm_sock_opts *o, char *why, size_t why_size)
 	return 0;
 }
 
-int nm_sock_suits(const struct nm_sock_opts *o, uint32_t n_flows, char *why, size_t why_size)
+int nm_sock_check_group(const struct nm_sock_opts *o, uint32_t n_flows, char *why, size_t why_size)
 {
 	uint64_t last = o->source_port + o->source_skip + n_flows * o->source_ports - 1;
 
@@ -168,8 +168,8 @@ static void address_of(const union nm_source *source, struct nm_addr *ret)
 	memcpy(&ret->sa, source, ret->len);
 }
 
-bool nm_sock_comes_from(const struct nm_sock_opts *o, const struct nm_addr *peer,
-			const struct nm_addr *from)
+bool nm_sock_allows_peer(const struct nm_sock_opts *o, const struct nm_addr *peer,
+			 const struct nm_addr *from)
 {
 	for (uint32_t i = 0; i < o->n_sources; i++) {
 		struct nm_addr one;
@@ -201,7 +201,7 @@ int nm_sock_bind(int fd, const struct nm_sock_opts *o, struct nm_conn *conn, int
 	if (o->source_port)
 		nm_addr_set_port(&addr, (uint16_t)(o->source_port + o->source_skip +
 						   conn->number * o->source_ports +
-						   conn->turn++ % o->source_ports));
+						   conn->bind_count++ % o->source_ports));
 	else
 		/* Lets the kernel choose the port at connect, when it knows the whole four-tuple;
 		 * over IPv6, too. */

@@ -127,11 +127,12 @@ int nm_setting_why(const struct nm_setting *setting, char *why, size_t why_size)
 /* Reads localhost; checks what is checked together: 0, or -EINVAL with a phrase in why. */
 int nm_sock_prepare(struct nm_sock_opts *opts, char *why, size_t why_size);
 /* Whether so many flows have ports: 0, or -EINVAL with a phrase in why. */
-int nm_sock_suits(const struct nm_sock_opts *opts, uint32_t n_flows, char *why, size_t why_size);
+int nm_sock_check_group(const struct nm_sock_opts *opts, uint32_t n_flows, char *why,
+			size_t why_size);
 /* Whether the options say that connections may come from the peer. from: what else is allowed,
  * NULL: anything. */
-bool nm_sock_comes_from(const struct nm_sock_opts *opts, const struct nm_addr *peer,
-			const struct nm_addr *from);
+bool nm_sock_allows_peer(const struct nm_sock_opts *opts, const struct nm_addr *peer,
+			 const struct nm_addr *from);
 /* The hook of struct nm_transport, for option structs that begin so. */
 uint64_t nm_sock_busy_poll_ns(const void *opts);
 /* Whether the addresses of localhost can be bound here, and lead to the peer (NULL: it is not

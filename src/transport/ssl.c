@@ -210,9 +210,9 @@ static int ssl_accept(struct nm_conn *c, int listen_fd, const void *opts,
 	return nm_handshake_accept(c, listen_fd, opts, from, attach);
 }
 
-static int ssl_adopt(struct nm_conn *c, int fd, const void *opts)
+static int ssl_attach(struct nm_conn *c, int fd, const void *opts)
 {
-	return nm_handshake_adopt(c, fd, opts, attach);
+	return nm_handshake_attach(c, fd, opts, attach);
 }
 
 static ssize_t ssl_send(struct nm_conn *c, const void *opts, void *data, size_t size)
@@ -337,19 +337,19 @@ const struct nm_transport nm_transport_ssl = {
 	.opts = ssl_opts,
 	.opts_size = sizeof(struct nm_ssl_opts),
 	.prepare = nm_ssl_prepare,
-	.suits = nm_inet_suits,
+	.check_group = nm_inet_check_group,
 	.start = nm_ssl_start,
 	.stop = nm_ssl_stop,
 	.ports = nm_inet_ports,
 	.listen = nm_inet_listen,
-	.comes_from = nm_inet_comes_from,
+	.allows_peer = nm_inet_allows_peer,
 	.busy_poll_ns = nm_sock_busy_poll_ns,
 	.endpoint = nm_addr_endpoint,
 	.connect = ssl_connect,
 	.settle = nm_inet_settle,
 	.established = ssl_established,
 	.accept = ssl_accept,
-	.adopt = ssl_adopt,
+	.attach = ssl_attach,
 	.greet = ssl_greet,
 	.send = ssl_send,
 	.recv = ssl_recv,

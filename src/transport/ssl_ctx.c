@@ -56,11 +56,11 @@ static int check_pairs(const struct nm_ssl_opts *o, char *why, size_t why_size)
 int nm_ssl_prepare(void *opts, char *why, size_t why_size)
 {
 	const struct nm_ssl_opts *o = opts;
-	struct nm_ssl_terms terms;
+	struct nm_ssl_params params;
 	int r = nm_inet_prepare(opts, why, why_size);
 
 	if (r == 0)
-		r = nm_ssl_read_terms(o, &terms, why, why_size);
+		r = nm_ssl_read_params(o, &params, why, why_size);
 	if (r == 0)
 		r = check_pairs(o, why, why_size);
 	if (r == 0 && nm_ssl_given(o->engine))
@@ -179,12 +179,12 @@ static int load_trusted(SSL_CTX *ctx, const char *option, const char *path, char
 /* --- the SSL_CTX --- */
 
 /* Makes the certificates that the ciphers ask for. */
-static int sign_own(SSL_CTX *ctx, const struct nm_ssl_terms *terms)
+static int sign_own(SSL_CTX *ctx, const struct nm_ssl_params *params)
 {
 	const STACK_OF(SSL_CIPHER) *ciphers = SSL_CTX_get_ciphers(ctx);
-	bool rsa = false, ecdsa = terms->max != TLS1_2_VERSION || !*terms->ciphers;
+	bool rsa = false, ecdsa = params->max != TLS1_2_VERSION || !*params->ciphers;
 
-	for (int i = 0; *terms->ciphers && i < sk_SSL_CIPHER_num(ciphers); i++) {
+	for (int i = 0; *params->ciphers && i < sk_SSL_CIPHER_num(ciphers); i++) {
 		int by = SSL_CIPHER_get_auth_nid(sk_SSL_CIPHER_value(ciphers, i));
 
 		rsa |= by == NID_auth_rsa;
@@ -225,12 +225,12 @@ static SSL_TICKET_RETURN renew_none(SSL *ssl, SSL_SESSION *session, const unsign
 }
 
 static int set_accepting(SSL_CTX *ctx, const struct nm_ssl_opts *o,
-			 const struct nm_ssl_terms *terms, char *why, size_t why_size)
+			 const struct nm_ssl_params *params, char *why, size_t why_size)
 {
 	static const unsigned char id[] = "netmodel";
 	const struct pair pair = {"cert", "key", o->cert, o->key};
 	int r = nm_ssl_given(o->cert) ? load_pair(ctx, &pair, o->password, why, why_size)
-				      : sign_own(ctx, terms);
+				      : sign_own(ctx, params);
 
 	if (r == 0 && nm_ssl_given(o->client_cert)) {
 		SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
@@ -299,7 +299,7 @@ static int set_connecting(struct nm_ssl_started *s, const struct nm_ssl_opts *o,
 	return r;
 }
 
-static int set_common(SSL_CTX *ctx, const struct nm_ssl_opts *o, const struct nm_ssl_terms *terms)
+static int set_common(SSL_CTX *ctx, const struct nm_ssl_opts *o, const struct nm_ssl_params *params)
 {
 	uint64_t options = SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF;
 
@@ -316,10 +316,10 @@ static int set_common(SSL_CTX *ctx, const struct nm_ssl_opts *o, const struct nm
 		SSL_CTX_set_read_ahead(ctx, 1);
 		SSL_CTX_set_default_read_buffer_len(ctx, READ_BYTES);
 	}
-	if (SSL_CTX_set_min_proto_version(ctx, terms->min) != 1 ||
-	    SSL_CTX_set_max_proto_version(ctx, terms->max) != 1 ||
-	    (*terms->ciphers && SSL_CTX_set_cipher_list(ctx, terms->ciphers) != 1) ||
-	    (*terms->suites && SSL_CTX_set_ciphersuites(ctx, terms->suites) != 1))
+	if (SSL_CTX_set_min_proto_version(ctx, params->min) != 1 ||
+	    SSL_CTX_set_max_proto_version(ctx, params->max) != 1 ||
+	    (*params->ciphers && SSL_CTX_set_cipher_list(ctx, params->ciphers) != 1) ||
+	    (*params->suites && SSL_CTX_set_ciphersuites(ctx, params->suites) != 1))
 		return -EINVAL;
 	return 0;
 }
@@ -328,7 +328,7 @@ int nm_ssl_start(const void *opts, const struct nm_start *how, void **ret_starte
 		 size_t why_size)
 {
 	const struct nm_ssl_opts *o = opts;
-	struct nm_ssl_terms terms;
+	struct nm_ssl_params params;
 	int tried = nm_inet_start(opts, how, ret_started, why, why_size);
 
 	if (tried < 0)
@@ -342,15 +342,15 @@ int nm_ssl_start(const void *opts, const struct nm_start *how, void **ret_starte
 	s->nodelay = o->inet.nodelay;
 	s->ctx = SSL_CTX_new(how->accepting ? TLS_server_method() : TLS_client_method());
 	s->bio = o->ktls ? NULL : nm_ssl_bio_new();
-	int r = s->ctx && (s->bio || o->ktls) ? nm_ssl_read_terms(o, &terms, why, why_size)
+	int r = s->ctx && (s->bio || o->ktls) ? nm_ssl_read_params(o, &params, why, why_size)
 					      : -ENOMEM;
 
 	if (r == 0) {
 		SSL_CTX_set_app_data(s->ctx, s);
-		r = set_common(s->ctx, o, &terms);
+		r = set_common(s->ctx, o, &params);
 	}
 	if (r == 0)
-		r = how->accepting ? set_accepting(s->ctx, o, &terms, why, why_size)
+		r = how->accepting ? set_accepting(s->ctx, o, &params, why, why_size)
 				   : set_connecting(s, o, how->peer_name, why, why_size);
 	if (r < 0) {
 		if (!*why)

@@ -27,7 +27,7 @@ struct nm_ssl_opts {
 #define NM_SSL_WORDS 1024 /* bytes of cipher= */
 
 /* What method= and cipher= say together. */
-struct nm_ssl_terms {
+struct nm_ssl_params {
 	int min, max;		    /* versions; max 0: the newest */
 	char ciphers[NM_SSL_WORDS]; /* for TLS 1.2; "": OpenSSL's own choice */
 	char suites[NM_SSL_WORDS];  /* for TLS 1.3 */
@@ -97,8 +97,8 @@ static inline int nm_ssl_outcome(const SSL *ssl, int returned, unsigned long *re
 }
 
 /* ssl_terms.c: 0, or -EINVAL with a phrase in why. */
-int nm_ssl_read_terms(const struct nm_ssl_opts *opts, struct nm_ssl_terms *ret, char *why,
-		      size_t why_size);
+int nm_ssl_read_params(const struct nm_ssl_opts *opts, struct nm_ssl_params *ret, char *why,
+		       size_t why_size);
 
 /* ssl_ctx.c */
 int nm_ssl_prepare(void *opts, char *why, size_t why_size);

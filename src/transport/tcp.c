@@ -7,7 +7,7 @@
 #include "transport/inet.h"
 #include "transport/socket.h"
 #include "transport/transport.h"
-#include "transport/zerocopy.h"
+#include "transport/errqueue.h"
 
 struct tcp_opts {
 	struct nm_inet_opts inet;
@@ -67,11 +67,11 @@ const struct nm_transport nm_transport_tcp = {
 	.opts = tcp_opts,
 	.opts_size = sizeof(struct tcp_opts),
 	.prepare = tcp_prepare,
-	.suits = nm_inet_suits,
+	.check_group = nm_inet_check_group,
 	.start = nm_inet_start,
 	.ports = nm_inet_ports,
 	.listen = nm_inet_listen,
-	.comes_from = nm_inet_comes_from,
+	.allows_peer = nm_inet_allows_peer,
 	.busy_poll_ns = nm_sock_busy_poll_ns,
 	.endpoint = nm_addr_endpoint,
 	.make = nm_inet_make,
@@ -79,7 +79,7 @@ const struct nm_transport nm_transport_tcp = {
 	.settle = nm_inet_settle,
 	.established = nm_socket_established,
 	.accept = nm_inet_accept,
-	.adopt = nm_inet_adopt,
+	.attach = nm_inet_attach,
 	.finish = nm_socket_finish,
 	.close = tcp_close,
 	.info = nm_inet_info,

@@ -34,16 +34,16 @@ enum nm_transport_caps {
 	NM_TRANSPORT_TCP = 1 << 6,
 	/* Its sockets are those of udp(7), which know MSG_ZEROCOPY. */
 	NM_TRANSPORT_UDP = 1 << 7,
-	/* Its listening socket stays that of its connections (hub.h). */
+	/* Its listening socket stays that of its connections (udp_mux.h). */
 	NM_TRANSPORT_MUX = 1 << 8,
 	/* Every connection has to say whose it is before it gets to a flow, whether or not it
-	 * matters which: so that a stranger who connects is nobody's business. Needs adopt and
+	 * matters which: so that a stranger who connects is nobody's business. Needs attach and
 	 * greet. An established that answers -ECONNABORTED to who accepts has found a stranger all
 	 * the same, and the next is waited for. */
 	NM_TRANSPORT_PREAMBLE = 1 << 9,
-	/* Has a handshake that may come later: with NM_CONN_LATER, connect and accept leave it out,
-	 * and what is then called until it answers 0 is established. */
-	NM_TRANSPORT_SECURES = 1 << 10,
+	/* Has a handshake that may come later: with NM_CONN_DEFER_HANDSHAKE, connect and accept
+	 * leave it out, and what is then called until it answers 0 is established. */
+	NM_TRANSPORT_DEFERS_HANDSHAKE = 1 << 10,
 	/* Has news (NM_NEWS_RENEW) after which a connection can be opened anew in place of an old
 	 * one. */
 	NM_TRANSPORT_RECONNECTS = 1 << 11,
@@ -103,13 +103,14 @@ struct nm_transport {
 	int (*prepare)(void *opts, char *why, size_t why_size);
 	/* Whether they fit a group of so many flows, and the port that the opening names (0: none):
 	 * 0, or -EINVAL with a phrase in why. May be NULL. */
-	int (*suits)(const void *opts, uint32_t n_flows, uint32_t port, char *why, size_t why_size);
+	int (*check_group)(const void *opts, uint32_t n_flows, uint32_t port, char *why,
+			   size_t why_size);
 	/* Turns options, as the profile says them of the master's end, into those of the other end:
 	 * for what the two ends have the other way round. Strings stay. May be NULL. */
 	void (*mirror)(void *opts);
 	/* Whether a host can be named so: 0, or -EINVAL with a phrase in why that says how it is
 	 * named. May be NULL: as any host. */
-	int (*names)(const char *host, char *why, size_t why_size);
+	int (*check_host)(const char *host, char *why, size_t why_size);
 	/* Whether this host has the protocol at all: 0, or -errno with a phrase in why that says
 	 * what is missing. host: as the profile names the other end, "master" on a slave. Asked
 	 * before a run begins. May be NULL: always. */
@@ -143,8 +144,8 @@ struct nm_transport {
 	uint32_t (*ports)(const void *opts);
 	/* Whether the options let a connection come from the peer. from: the only host that may
 	 * when they say nothing, NULL: any. NULL: by `from` alone. */
-	bool (*comes_from)(const void *opts, const struct nm_addr *peer,
-			   const struct nm_addr *from);
+	bool (*allows_peer)(const void *opts, const struct nm_addr *peer,
+			    const struct nm_addr *from);
 	/* How long, at either end, a wait for its connections polls the network card. NULL: not at
 	 * all. */
 	uint64_t (*busy_poll_ns)(const void *opts);
@@ -175,18 +176,19 @@ struct nm_transport {
 	 * where the transport has a handshake of its own: NULL where it goes out by the socket,
 	 * once conn is established. */
 	void (*greet)(struct nm_conn *conn, const void *greeting, size_t size);
-	/* Makes conn of a socket that has been accepted (or met) and has sent its greeting; takes
-	 * fd when it returns 0 or -EINPROGRESS, as `accept` does, with conn->state as there. NULL:
-	 * the transport cannot be greeted. */
-	int (*adopt)(struct nm_conn *conn, int fd, const void *opts);
-	/* Where greetings may be lost they are answered. meet: the socket for a peer whose greeting
-	 * has come to a listening socket, on its port or on another, or -errno; port_of: where conn
-	 * can be reached; redirect: conn, which was opened to `to`, goes on at that port of it. The
-	 * peer may send from there before it is redirected: until then it takes what comes from any
-	 * port. Otherwise NULL. */
-	int (*meet)(int listen_fd, bool same_port, const void *opts, const struct nm_addr *peer);
+	/* Makes conn of a socket that has been accepted (or made for a datagram) and has sent its
+	 * greeting; takes fd when it returns 0 or -EINPROGRESS, as `accept` does, with conn->state
+	 * as there. NULL: the transport cannot be greeted. */
+	int (*attach)(struct nm_conn *conn, int fd, const void *opts);
+	/* Where greetings may be lost they are answered. accept_datagram: the socket for a peer
+	 * whose greeting has come to a listening socket, on its port or on another, or -errno;
+	 * port_of: where conn can be reached; retarget: conn, which was opened to `to`, goes on at
+	 * that port of it. The peer may send from there before it is retargeted: until then it
+	 * takes what comes from any port. Otherwise NULL. */
+	int (*accept_datagram)(int listen_fd, bool same_port, const void *opts,
+			       const struct nm_addr *peer);
 	uint32_t (*port_of)(const struct nm_conn *conn);
-	int (*redirect)(struct nm_conn *conn, const struct nm_addr *to, uint32_t port);
+	int (*retarget)(struct nm_conn *conn, const struct nm_addr *to, uint32_t port);
 	/* `opts`: by message_opts, NULL when there are none; `data` may be changed: nobody else
 	 * uses it meanwhile. Bytes moved (> 0), 0 from recv at the end of the stream, -EAGAIN, or
 	 * another -errno. Both NULL: send(2) and recv(2) on conn->fd, which the flowops then call

@@ -48,12 +48,13 @@ static int udp_prepare(void *opts, char *why, size_t why_size)
 	return nm_sock_prepare(&o->sock, why, why_size);
 }
 
-static int udp_suits(const void *opts, uint32_t n_flows, uint32_t port, char *why, size_t why_size)
+static int udp_check_group(const void *opts, uint32_t n_flows, uint32_t port, char *why,
+			   size_t why_size)
 {
 	const struct udp_opts *o = opts;
 
 	(void)port;
-	return nm_sock_suits(&o->sock, n_flows, why, why_size);
+	return nm_sock_check_group(&o->sock, n_flows, why, why_size);
 }
 
 /* As that of the transports over TCP: what cannot be set is told by name. */
@@ -147,26 +148,27 @@ static int udp_listen(const void *opts, const struct nm_addr *local, enum nm_lis
 	return 0;
 }
 
-static bool udp_comes_from(const void *opts, const struct nm_addr *peer, const struct nm_addr *from)
+static bool udp_allows_peer(const void *opts, const struct nm_addr *peer,
+			    const struct nm_addr *from)
 {
 	const struct udp_opts *o = opts;
 
-	return nm_sock_comes_from(&o->sock, peer, from);
+	return nm_sock_allows_peer(&o->sock, peer, from);
 }
 
 static int start(struct nm_conn *conn, int fd, const struct udp_opts *o, uint32_t flags)
 {
 	if (!o->gso)
-		flags |= NM_CONN_NO_TRAINS;
+		flags |= NM_CONN_NO_GSO;
 	if (!o->gro)
-		flags |= NM_CONN_NO_TRAINS_IN;
+		flags |= NM_CONN_NO_GRO;
 	*conn = (struct nm_conn){.fd = fd,
 				 .flags = NM_CONN_OPEN | NM_CONN_OUT | flags,
 				 .transport = conn->transport,
 				 .flow = conn->flow,
 				 .number = conn->number,
-				 .turn = conn->turn,
-				 .place = conn->place};
+				 .bind_count = conn->bind_count,
+				 .zc_slot = conn->zc_slot};
 	return 0;
 }
 
@@ -188,7 +190,7 @@ static int udp_connect(struct nm_conn *conn, const void *opts, const struct nm_a
 	return start(conn, fd, o, NM_CONN_IN);
 }
 
-static int udp_redirect(struct nm_conn *conn, const struct nm_addr *to, uint32_t port)
+static int udp_retarget(struct nm_conn *conn, const struct nm_addr *to, uint32_t port)
 {
 	struct nm_addr at = *to;
 
@@ -199,7 +201,8 @@ static int udp_redirect(struct nm_conn *conn, const struct nm_addr *to, uint32_t
 }
 
 /* The other end of a connection whose greeting has come from `peer`. */
-static int udp_meet(int listen_fd, bool same_port, const void *opts, const struct nm_addr *peer)
+static int udp_accept_datagram(int listen_fd, bool same_port, const void *opts,
+			       const struct nm_addr *peer)
 {
 	struct nm_addr at = {.len = sizeof at.sa};
 
@@ -218,7 +221,7 @@ static int udp_meet(int listen_fd, bool same_port, const void *opts, const struc
 	return fd;
 }
 
-static int udp_adopt(struct nm_conn *conn, int fd, const void *opts)
+static int udp_attach(struct nm_conn *conn, int fd, const void *opts)
 {
 	return start(conn, fd, opts, NM_CONN_IN | NM_CONN_ACCEPTED);
 }
@@ -239,17 +242,17 @@ const struct nm_transport nm_transport_udp = {
 	.opts = udp_opts,
 	.opts_size = sizeof(struct udp_opts),
 	.prepare = udp_prepare,
-	.suits = udp_suits,
+	.check_group = udp_check_group,
 	.start = udp_start,
 	.listen = udp_listen,
-	.comes_from = udp_comes_from,
+	.allows_peer = udp_allows_peer,
 	.busy_poll_ns = nm_sock_busy_poll_ns,
 	.endpoint = nm_addr_endpoint,
 	.connect = udp_connect,
 	.established = nm_socket_established,
-	.redirect = udp_redirect,
-	.meet = udp_meet,
-	.adopt = udp_adopt,
+	.retarget = udp_retarget,
+	.accept_datagram = udp_accept_datagram,
+	.attach = udp_attach,
 	.port_of = udp_port_of,
 	.close = nm_socket_close,
 };
@@ -270,7 +273,7 @@ const struct nm_transport nm_transport_udp_mux = {
 	.opts_size = sizeof(struct udp_opts),
 	.start = udp_start,
 	.listen = udp_listen,
-	.comes_from = udp_comes_from,
+	.allows_peer = udp_allows_peer,
 	.busy_poll_ns = nm_sock_busy_poll_ns,
 	.endpoint = nm_addr_endpoint,
 	.send = nm_udp_mux_send,

@@ -32,7 +32,7 @@ union address {
 };
 
 struct nm_udp_mux_peer {
-	struct nm_udp_mux *hub;
+	struct nm_udp_mux *mux;
 	struct nm_udp_mux_peer *next;  /* in its bucket, or of the free ones */
 	struct nm_udp_mux_peer *ready; /* the next that has something new */
 	bool is_ready;		       /* it has something new */
@@ -56,7 +56,7 @@ struct nm_udp_mux {
 	char heads[SLOTS][HEAD_BYTES];
 };
 
-static int prepare(struct nm_udp_mux *hub, uint32_t n_conns)
+static int prepare(struct nm_udp_mux *mux, uint32_t n_conns)
 {
 	/* Those that are closed here may be followed by others before the greetings of these are
 	 * accepted. */
@@ -66,57 +66,57 @@ static int prepare(struct nm_udp_mux *hub, uint32_t n_conns)
 
 	while (buckets < 2 * n_peers)
 		buckets *= 2;
-	hub->mask = buckets - 1;
-	hub->buckets = calloc(buckets, sizeof(struct nm_udp_mux_peer *));
-	hub->peers = calloc(n_peers, sizeof *hub->peers);
-	hub->records = calloc(n_records, sizeof *hub->records);
-	hub->received = malloc((size_t)SLOTS * SLOT_BYTES);
-	hub->payload = malloc(SLOT_BYTES);
-	if (!hub->buckets || !hub->peers || !hub->records || !hub->received || !hub->payload)
+	mux->mask = buckets - 1;
+	mux->buckets = calloc(buckets, sizeof(struct nm_udp_mux_peer *));
+	mux->peers = calloc(n_peers, sizeof *mux->peers);
+	mux->records = calloc(n_records, sizeof *mux->records);
+	mux->received = malloc((size_t)SLOTS * SLOT_BYTES);
+	mux->payload = malloc(SLOT_BYTES);
+	if (!mux->buckets || !mux->peers || !mux->records || !mux->received || !mux->payload)
 		return -ENOMEM;
-	nm_draw_fill(hub->payload, SLOT_BYTES);
+	nm_draw_fill(mux->payload, SLOT_BYTES);
 	for (uint32_t i = 0; i < n_peers; i++) {
-		hub->peers[i] = (struct nm_udp_mux_peer){.hub = hub, .next = hub->free_peers};
-		hub->free_peers = &hub->peers[i];
+		mux->peers[i] = (struct nm_udp_mux_peer){.mux = mux, .next = mux->free_peers};
+		mux->free_peers = &mux->peers[i];
 	}
 	for (uint32_t i = 0; i < n_records; i++) {
-		hub->records[i].next = hub->free_records;
-		hub->free_records = &hub->records[i];
+		mux->records[i].next = mux->free_records;
+		mux->free_records = &mux->records[i];
 	}
 	return 0;
 }
 
 struct nm_udp_mux *nm_udp_mux_new(int fd, uint32_t n_conns)
 {
-	struct nm_udp_mux *hub = calloc(1, sizeof *hub);
+	struct nm_udp_mux *mux = calloc(1, sizeof *mux);
 
-	if (!hub)
+	if (!mux)
 		return NULL;
-	hub->fd = fd;
-	if (prepare(hub, n_conns) < 0)
-		return nm_udp_mux_free(hub);
+	mux->fd = fd;
+	if (prepare(mux, n_conns) < 0)
+		return nm_udp_mux_free(mux);
 	for (unsigned i = 0; i < SLOTS; i++) {
-		hub->in_bytes[i] = (struct iovec){.iov_base = hub->received + i * SLOT_BYTES,
+		mux->in_bytes[i] = (struct iovec){.iov_base = mux->received + i * SLOT_BYTES,
 						  .iov_len = SLOT_BYTES};
-		hub->in[i].msg_hdr = (struct msghdr){
-			.msg_iov = &hub->in_bytes[i], .msg_iovlen = 1, .msg_name = &hub->from[i]};
-		hub->out_bytes[i][0].iov_base = hub->heads[i];
-		hub->out_bytes[i][1].iov_base = hub->payload;
-		hub->out[i].msg_hdr =
-			(struct msghdr){.msg_iov = hub->out_bytes[i], .msg_name = &hub->to[i]};
+		mux->in[i].msg_hdr = (struct msghdr){
+			.msg_iov = &mux->in_bytes[i], .msg_iovlen = 1, .msg_name = &mux->from[i]};
+		mux->out_bytes[i][0].iov_base = mux->heads[i];
+		mux->out_bytes[i][1].iov_base = mux->payload;
+		mux->out[i].msg_hdr =
+			(struct msghdr){.msg_iov = mux->out_bytes[i], .msg_name = &mux->to[i]};
 	}
-	return hub;
+	return mux;
 }
 
-struct nm_udp_mux *nm_udp_mux_free(struct nm_udp_mux *hub)
+struct nm_udp_mux *nm_udp_mux_free(struct nm_udp_mux *mux)
 {
-	if (hub) {
-		free(hub->buckets);
-		free(hub->peers);
-		free(hub->records);
-		free(hub->received);
-		free(hub->payload);
-		free(hub);
+	if (mux) {
+		free(mux->buckets);
+		free(mux->peers);
+		free(mux->records);
+		free(mux->received);
+		free(mux->payload);
+		free(mux);
 	}
 	return NULL;
 }
@@ -134,7 +134,7 @@ static bool is_same(const union address *a, const union address *b)
 	       memcmp(&a->v6.sin6_addr, &b->v6.sin6_addr, sizeof a->v6.sin6_addr) == 0;
 }
 
-static struct nm_udp_mux_peer **bucket_of(const struct nm_udp_mux *hub, const union address *at)
+static struct nm_udp_mux_peer **bucket_of(const struct nm_udp_mux *mux, const union address *at)
 {
 	uint64_t words[2] = {0, 0};
 	uint16_t port = at->v4.sin_port; /* it is in the same place in both */
@@ -143,12 +143,12 @@ static struct nm_udp_mux_peer **bucket_of(const struct nm_udp_mux *hub, const un
 		words[0] = at->v4.sin_addr.s_addr;
 	else
 		memcpy(words, &at->v6.sin6_addr, sizeof words);
-	return &hub->buckets[nm_draw(nm_draw(words[0], words[1]), port) & hub->mask];
+	return &mux->buckets[nm_draw(nm_draw(words[0], words[1]), port) & mux->mask];
 }
 
-static struct nm_udp_mux_peer *find(struct nm_udp_mux *hub, const union address *at)
+static struct nm_udp_mux_peer *find(struct nm_udp_mux *mux, const union address *at)
 {
-	struct nm_udp_mux_peer *peer = *bucket_of(hub, at);
+	struct nm_udp_mux_peer *peer = *bucket_of(mux, at);
 
 	while (peer && !is_same(&peer->at, at))
 		peer = peer->next;
@@ -163,22 +163,22 @@ static union address address_of(const struct nm_addr *at)
 	return address;
 }
 
-struct nm_udp_mux_peer *nm_udp_mux_find(struct nm_udp_mux *hub, const struct nm_addr *at)
+struct nm_udp_mux_peer *nm_udp_mux_find(struct nm_udp_mux *mux, const struct nm_addr *at)
 {
 	union address address = address_of(at);
 
-	return find(hub, &address);
+	return find(mux, &address);
 }
 
-struct nm_udp_mux_peer *nm_udp_mux_add(struct nm_udp_mux *hub, const struct nm_addr *at)
+struct nm_udp_mux_peer *nm_udp_mux_add(struct nm_udp_mux *mux, const struct nm_addr *at)
 {
-	struct nm_udp_mux_peer *peer = hub->free_peers, **bucket;
+	struct nm_udp_mux_peer *peer = mux->free_peers, **bucket;
 
 	if (!peer)
 		return NULL;
-	hub->free_peers = peer->next;
-	*peer = (struct nm_udp_mux_peer){.hub = hub, .at = address_of(at), .at_len = at->len};
-	bucket = bucket_of(hub, &peer->at);
+	mux->free_peers = peer->next;
+	*peer = (struct nm_udp_mux_peer){.mux = mux, .at = address_of(at), .at_len = at->len};
+	bucket = bucket_of(mux, &peer->at);
 	peer->next = *bucket;
 	*bucket = peer;
 	return peer;
@@ -190,20 +190,20 @@ static void drop_records(struct nm_udp_mux_peer *peer)
 
 	while ((record = peer->first)) {
 		peer->first = record->next;
-		record->next = peer->hub->free_records;
-		peer->hub->free_records = record;
+		record->next = peer->mux->free_records;
+		peer->mux->free_records = record;
 	}
 }
 
 void nm_udp_mux_forget(struct nm_udp_mux_peer *peer)
 {
-	struct nm_udp_mux *hub = peer->hub;
-	struct nm_udp_mux_peer **at = bucket_of(hub, &peer->at);
+	struct nm_udp_mux *mux = peer->mux;
+	struct nm_udp_mux_peer **at = bucket_of(mux, &peer->at);
 
 	while (*at != peer)
 		at = &(*at)->next;
 	*at = peer->next;
-	for (at = &hub->ready; peer->is_ready && *at; at = &(*at)->ready) {
+	for (at = &mux->ready; peer->is_ready && *at; at = &(*at)->ready) {
 		if (*at == peer) {
 			*at = peer->ready;
 			break;
@@ -212,13 +212,13 @@ void nm_udp_mux_forget(struct nm_udp_mux_peer *peer)
 	drop_records(peer);
 	peer->conn = NULL;
 	peer->is_ready = false;
-	peer->next = hub->free_peers;
-	hub->free_peers = peer;
+	peer->next = mux->free_peers;
+	mux->free_peers = peer;
 }
 
 void nm_udp_mux_attach(struct nm_conn *conn, struct nm_udp_mux_peer *peer)
 {
-	*conn = (struct nm_conn){.fd = peer->hub->fd,
+	*conn = (struct nm_conn){.fd = peer->mux->fd,
 				 /* The worker watches the socket for all. */
 				 .flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN |
 					  NM_CONN_ACCEPTED | NM_CONN_REGISTERED |
@@ -227,30 +227,30 @@ void nm_udp_mux_attach(struct nm_conn *conn, struct nm_udp_mux_peer *peer)
 				 .state = peer,
 				 .flow = conn->flow,
 				 .number = conn->number,
-				 .turn = conn->turn,
-				 .place = conn->place};
+				 .bind_count = conn->bind_count,
+				 .zc_slot = conn->zc_slot};
 	peer->conn = conn;
 }
 
 /* --- receiving --- */
 
-static void note_ready(struct nm_udp_mux *hub, struct nm_udp_mux_peer *peer)
+static void note_ready(struct nm_udp_mux *mux, struct nm_udp_mux_peer *peer)
 {
 	if (peer->is_ready)
 		return;
 	peer->is_ready = true;
-	peer->ready = hub->ready;
-	hub->ready = peer;
+	peer->ready = mux->ready;
+	mux->ready = peer;
 }
 
-static void keep(struct nm_udp_mux *hub, struct nm_udp_mux_peer *peer, const char *data,
+static void keep(struct nm_udp_mux *mux, struct nm_udp_mux_peer *peer, const char *data,
 		 uint32_t size)
 {
-	struct record *record = hub->free_records;
+	struct record *record = mux->free_records;
 
 	if (!record)
 		return;
-	hub->free_records = record->next;
+	mux->free_records = record->next;
 	*record = (struct record){.size = size};
 	memcpy(record->head, data, size < HEAD_BYTES ? size : HEAD_BYTES);
 	if (peer->first)
@@ -258,32 +258,32 @@ static void keep(struct nm_udp_mux *hub, struct nm_udp_mux_peer *peer, const cha
 	else
 		peer->first = record;
 	peer->last = record;
-	note_ready(hub, peer);
+	note_ready(mux, peer);
 }
 
-static void take(struct nm_udp_mux *hub, unsigned slot, nm_udp_mux_preamble_fn greeting, void *arg)
+static void take(struct nm_udp_mux *mux, unsigned slot, nm_udp_mux_preamble_fn greeting, void *arg)
 {
-	const char *data = hub->received + slot * SLOT_BYTES;
-	uint32_t size = hub->in[slot].msg_len;
-	struct nm_addr from = {.len = hub->in[slot].msg_hdr.msg_namelen};
+	const char *data = mux->received + slot * SLOT_BYTES;
+	uint32_t size = mux->in[slot].msg_len;
+	struct nm_addr from = {.len = mux->in[slot].msg_hdr.msg_namelen};
 
-	memcpy(&from.sa, &hub->from[slot], sizeof hub->from[slot]);
+	memcpy(&from.sa, &mux->from[slot], sizeof mux->from[slot]);
 	if (greeting(arg, &from, data, size))
 		return;
-	struct nm_udp_mux_peer *peer = find(hub, &hub->from[slot]);
+	struct nm_udp_mux_peer *peer = find(mux, &mux->from[slot]);
 
 	if (peer)
-		keep(hub, peer, data, size);
+		keep(mux, peer, data, size);
 }
 
-static int receive_some(struct nm_udp_mux *hub, nm_udp_mux_preamble_fn greeting, void *arg)
+static int receive_some(struct nm_udp_mux *mux, nm_udp_mux_preamble_fn greeting, void *arg)
 {
 	for (unsigned i = 0; i < SLOTS; i++)
-		hub->in[i].msg_hdr.msg_namelen = sizeof hub->from[i];
-	int n = recvmmsg(hub->fd, hub->in, SLOTS, MSG_DONTWAIT, NULL);
+		mux->in[i].msg_hdr.msg_namelen = sizeof mux->from[i];
+	int n = recvmmsg(mux->fd, mux->in, SLOTS, MSG_DONTWAIT, NULL);
 
 	for (int i = 0; i < n; i++)
-		take(hub, (unsigned)i, greeting, arg);
+		take(mux, (unsigned)i, greeting, arg);
 	return n;
 }
 
@@ -293,13 +293,13 @@ static int receive_some(struct nm_udp_mux *hub, nm_udp_mux_preamble_fn greeting,
 /* The socket is that of all, and so all wait for its room. What cannot be sent otherwise is lost,
  * as what the network drops: a message that is too long for the way, or one to a host that does not
  * answer. */
-static void flush(struct nm_udp_mux *hub)
+static void flush(struct nm_udp_mux *mux)
 {
-	struct pollfd room = {.fd = hub->fd, .events = POLLOUT};
+	struct pollfd room = {.fd = mux->fd, .events = POLLOUT};
 	uint32_t done = 0;
 
-	while (done < hub->n_out) {
-		int n = sendmmsg(hub->fd, hub->out + done, hub->n_out - done,
+	while (done < mux->n_out) {
+		int n = sendmmsg(mux->fd, mux->out + done, mux->n_out - done,
 				 MSG_DONTWAIT | MSG_NOSIGNAL);
 
 		if (n > 0)
@@ -307,35 +307,35 @@ static void flush(struct nm_udp_mux *hub)
 		else if (errno != EAGAIN || poll(&room, 1, ROOM_MS) == 0)
 			done++;
 	}
-	hub->n_out = 0;
+	mux->n_out = 0;
 }
 
-void nm_udp_mux_receive(struct nm_udp_mux *hub, nm_udp_mux_preamble_fn greeting,
+void nm_udp_mux_receive(struct nm_udp_mux *mux, nm_udp_mux_preamble_fn greeting,
 			nm_udp_mux_ready_fn ready, void *arg)
 {
 	unsigned rounds = 0;
 	int n;
 
-	hub->gathers = true;
+	mux->gathers = true;
 	do {
-		n = receive_some(hub, greeting, arg);
-		while (hub->ready) {
-			struct nm_udp_mux_peer *peer = hub->ready;
+		n = receive_some(mux, greeting, arg);
+		while (mux->ready) {
+			struct nm_udp_mux_peer *peer = mux->ready;
 
-			hub->ready = peer->ready;
+			mux->ready = peer->ready;
 			peer->is_ready = false;
 			if (peer->conn)
 				ready(arg, peer->conn);
 		}
-		flush(hub);
+		flush(mux);
 	} while (n == SLOTS && ++rounds < ROUNDS);
-	hub->gathers = false;
+	mux->gathers = false;
 }
 
-void nm_udp_mux_answer(struct nm_udp_mux *hub, const struct nm_addr *to, const char *data,
+void nm_udp_mux_answer(struct nm_udp_mux *mux, const struct nm_addr *to, const char *data,
 		       size_t size)
 {
-	(void)sendto(hub->fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL,
+	(void)sendto(mux->fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL,
 		     (const struct sockaddr *)&to->sa, to->len);
 }
 
@@ -352,36 +352,36 @@ ssize_t nm_udp_mux_recv(struct nm_conn *conn, void *buf, size_t size)
 
 	memcpy(buf, record->head, length < HEAD_BYTES ? length : HEAD_BYTES);
 	peer->first = record->next;
-	record->next = peer->hub->free_records;
-	peer->hub->free_records = record;
+	record->next = peer->mux->free_records;
+	peer->mux->free_records = record;
 	return length;
 }
 
 ssize_t nm_udp_mux_send(struct nm_conn *conn, const void *opts, void *data, size_t size)
 {
 	struct nm_udp_mux_peer *peer = conn->state;
-	struct nm_udp_mux *hub = peer->hub;
+	struct nm_udp_mux *mux = peer->mux;
 	size_t head = size < HEAD_BYTES ? size : HEAD_BYTES;
 
 	(void)opts;
-	if (!hub->gathers) {
-		ssize_t n = sendto(hub->fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL, &peer->at.any,
+	if (!mux->gathers) {
+		ssize_t n = sendto(mux->fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL, &peer->at.any,
 				   peer->at_len);
 
 		/* Room is told to nobody: the flow tries again in its next turn. */
 		return n >= 0 ? n : errno == EAGAIN ? -ENOBUFS : -errno;
 	}
-	if (hub->n_out == SLOTS)
-		flush(hub);
-	struct msghdr *header = &hub->out[hub->n_out].msg_hdr;
+	if (mux->n_out == SLOTS)
+		flush(mux);
+	struct msghdr *header = &mux->out[mux->n_out].msg_hdr;
 
-	memcpy(hub->heads[hub->n_out], data, head);
-	hub->out_bytes[hub->n_out][0].iov_len = head;
-	hub->out_bytes[hub->n_out][1].iov_len = size - head;
+	memcpy(mux->heads[mux->n_out], data, head);
+	mux->out_bytes[mux->n_out][0].iov_len = head;
+	mux->out_bytes[mux->n_out][1].iov_len = size - head;
 	header->msg_iovlen = size > head ? 2 : 1;
-	hub->to[hub->n_out] = peer->at;
+	mux->to[mux->n_out] = peer->at;
 	header->msg_namelen = peer->at_len;
-	hub->n_out++;
+	mux->n_out++;
 	return (ssize_t)size;
 }
 

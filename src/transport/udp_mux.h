@@ -25,7 +25,7 @@ bool nm_udp_is_shared(const struct nm_transport *transport, const void *opts);
 
 /* fd: bound, borrowed. n_conns: connections at a time, at most. NULL: no memory. */
 struct nm_udp_mux *nm_udp_mux_new(int fd, uint32_t n_conns);
-struct nm_udp_mux *nm_udp_mux_free(struct nm_udp_mux *hub); /* accepts NULL, returns NULL */
+struct nm_udp_mux *nm_udp_mux_free(struct nm_udp_mux *mux); /* accepts NULL, returns NULL */
 
 /* What takes datagrams of `size` bytes that are no peer's, or greetings: as long as it holds true
  * for them they are nobody's. `data` has at least the first 32 bytes. True: it was one. */
@@ -35,14 +35,14 @@ typedef bool (*nm_udp_mux_preamble_fn)(void *arg, const struct nm_addr *from, co
 typedef void (*nm_udp_mux_ready_fn)(void *arg, struct nm_conn *conn);
 /* Receives what is there, or much of it: greetings first, then each connection that has something,
  * once. What is sent meanwhile goes out together at the end. */
-void nm_udp_mux_receive(struct nm_udp_mux *hub, nm_udp_mux_preamble_fn greeting,
+void nm_udp_mux_receive(struct nm_udp_mux *mux, nm_udp_mux_preamble_fn greeting,
 			nm_udp_mux_ready_fn ready, void *arg);
 
 /* The peer at an address, or NULL; a new one, or NULL when there are too many. */
-struct nm_udp_mux_peer *nm_udp_mux_find(struct nm_udp_mux *hub, const struct nm_addr *at);
-struct nm_udp_mux_peer *nm_udp_mux_add(struct nm_udp_mux *hub, const struct nm_addr *at);
+struct nm_udp_mux_peer *nm_udp_mux_find(struct nm_udp_mux *mux, const struct nm_addr *at);
+struct nm_udp_mux_peer *nm_udp_mux_add(struct nm_udp_mux *mux, const struct nm_addr *at);
 /* Sends something at once, which nobody counts. */
-void nm_udp_mux_answer(struct nm_udp_mux *hub, const struct nm_addr *to, const char *data,
+void nm_udp_mux_answer(struct nm_udp_mux *mux, const struct nm_addr *to, const char *data,
 		       size_t size);
 /* Makes conn the connection with a peer, until it is closed. */
 void nm_udp_mux_attach(struct nm_conn *conn, struct nm_udp_mux_peer *peer);

@@ -123,7 +123,7 @@ static int unix_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 	return 0;
 }
 
-static int unix_adopt(struct nm_conn *conn, int fd, const void *opts)
+static int unix_attach(struct nm_conn *conn, int fd, const void *opts)
 {
 	(void)opts;
 	nm_socket_begin(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
@@ -141,7 +141,7 @@ const struct nm_transport nm_transport_unix = {
 	.connect = unix_connect,
 	.established = nm_socket_established,
 	.accept = unix_accept,
-	.adopt = unix_adopt,
+	.attach = unix_attach,
 	.finish = nm_socket_finish,
 	.close = nm_socket_close,
 };

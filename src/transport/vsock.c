@@ -57,7 +57,7 @@ static int try_own_cid(void)
 }
 
 /* What is an address of the internet has no CID, but for those of this host. */
-static int vsock_names(const char *host, char *why, size_t why_size)
+static int vsock_check_host(const char *host, char *why, size_t why_size)
 {
 	struct in_addr in;
 	struct in6_addr in6;
@@ -205,7 +205,7 @@ static int vsock_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 	return 0;
 }
 
-static int vsock_adopt(struct nm_conn *conn, int fd, const void *opts)
+static int vsock_attach(struct nm_conn *conn, int fd, const void *opts)
 {
 	int r = set_buffer(fd, opts);
 
@@ -221,7 +221,7 @@ const struct nm_transport nm_transport_vsock = {
 	.caps = NM_TRANSPORT_RELIABLE | NM_TRANSPORT_VSOCK | NM_TRANSPORT_WAITS,
 	.opts = vsock_opts,
 	.opts_size = sizeof(struct vsock_opts),
-	.names = vsock_names,
+	.check_host = vsock_check_host,
 	.available = vsock_available,
 	.start = vsock_start,
 	.listen = vsock_listen,
@@ -229,6 +229,6 @@ const struct nm_transport nm_transport_vsock = {
 	.connect = vsock_connect,
 	.established = nm_socket_established,
 	.accept = vsock_accept,
-	.adopt = vsock_adopt,
+	.attach = vsock_attach,
 	.close = nm_socket_close,
 };

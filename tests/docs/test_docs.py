@@ -353,7 +353,7 @@ def test_example_compiles_without_warnings(example: Path, compiler: str, tmp_pat
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("driver") / "drive"
     rooms = [*sorted((TOP / "src/base").glob("*.c"))]
-    rooms += [TOP / "src/flowop/moving.c", *(TOP / f"src/transport/{name}.c" for name in ("address", "socket", "unix"))]
+    rooms += [TOP / "src/flowop/message.c", *(TOP / f"src/transport/{name}.c" for name in ("address", "socket", "unix"))]
     sources = [TOP / "tests/docs/drive_examples.c", *EXAMPLES, *rooms]
     checks = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
     must([compilers()[0], *LANGUAGE, *WARNINGS, *checks, *sources, "-lm", "-o", program])

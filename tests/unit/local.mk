@@ -43,7 +43,7 @@ TRANSPORT_TESTS = \
 	tests/unit/transport/test_preamble \
 	tests/unit/transport/test_socket \
 	tests/unit/transport/test_ssl \
-	tests/unit/transport/test_uncopied
+	tests/unit/transport/test_zc_pool
 $(TRANSPORT_TESTS): LDADD = $(CHECK_LIBS) $(TRANSPORT_LIBS)
 $(TRANSPORT_TESTS): $(filter %.la,$(TRANSPORT_LIBS))
 

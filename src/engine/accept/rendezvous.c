@@ -182,7 +182,8 @@ static int remember(struct nm_rendezvous *doors)
 		bool lossy = false;
 
 		for (uint32_t i = 0; group->runs && i < group->n_instrs; i++)
-			lossy |= is_greeted(&group->instrs[i]) && group->instrs[i].transport->meet;
+			lossy |= is_greeted(&group->instrs[i]) &&
+				 group->instrs[i].transport->accept_datagram;
 		if (!lossy)
 			continue;
 		doors->known[g] =
@@ -392,8 +393,8 @@ static void meet(struct nm_rendezvous *doors, const struct source *listener,
 	if (verdict == NM_PREAMBLE_OLD)
 		return;
 	if (verdict == NM_PREAMBLE_NEW) {
-		fd = accept->transport->meet(listener->fd, accept->port != 0,
-					     accept->transport_opts, peer);
+		fd = accept->transport->accept_datagram(listener->fd, accept->port != 0,
+							accept->transport_opts, peer);
 		const struct nm_conn conn = {.fd = fd};
 
 		if (fd < 0)
@@ -451,7 +452,7 @@ static void take_listener_events(struct nm_rendezvous *doors, const struct epoll
 
 		if (!source || source->kind != SOURCE_LISTEN)
 			continue;
-		if (source->door->transport->meet)
+		if (source->door->transport->accept_datagram)
 			take_preambles(doors, source);
 		else
 			take_guests(doors, source);

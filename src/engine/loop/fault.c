@@ -8,11 +8,11 @@
 #include "engine/engine_priv.h"
 #include "engine/loop/runq.h"
 #include "engine/phase/reconnect.h"
-#include "flowop/debts.h"
+#include "flowop/abandoned.h"
 #include "flowop/flowop.h"
 #include "flowop/pipeline.h"
 #include "transport/transport.h"
-#include "transport/zerocopy.h"
+#include "transport/errqueue.h"
 
 /* A write tells that the connect before it has failed: see connect_step. */
 static const struct nm_instr *culprit(const struct nm_flow *flow, const struct nm_instr *instr)
@@ -35,7 +35,7 @@ static void pass_over(struct nm_worker *worker, struct nm_flow *flow, const stru
 	if ((instr->op->flags & NM_FLOWOP_OPENS) && (flow->conn->flags & NM_CONN_OPEN))
 		flow->conn->transport->close(flow->conn, false);
 	if (flow->error == ETIMEDOUT)
-		nm_debts_note(&worker->io, flow, instr);
+		nm_abandoned_add(&worker->io, flow, instr);
 	flow->error = 0;
 	flow->left = 0;
 	flow->wake_ns = 0;
@@ -46,7 +46,7 @@ static void pass_over(struct nm_worker *worker, struct nm_flow *flow, const stru
 void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 			 const struct nm_instr *instr)
 {
-	if (instr->op == &nm_glue_pipeline)
+	if (instr->op == &nm_pseudo_pipeline)
 		instr = nm_pipe_culprit(nm_pipe_of(&worker->io, flow), instr);
 	instr = nm_reconnect_original(worker, instr);
 	nm_counter_add(&worker->io.count->errors, 1);
@@ -68,7 +68,7 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 			(void)nm_reconnect_expired(worker, flow->conn, worker->answers.error.why,
 						   sizeof worker->answers.error.why);
 		else if (flow->error == ENOBUFS && (flow->conn->flags & NM_CONN_ZEROCOPY))
-			nm_zerocopy_why(worker->answers.error.why,
+			nm_errqueue_why(worker->answers.error.why,
 					sizeof worker->answers.error.why);
 		else if (worker->run.phase && worker->run.phase->posts && !worker->io.ring)
 			snprintf(worker->answers.error.why, sizeof worker->answers.error.why,

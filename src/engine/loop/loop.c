@@ -19,7 +19,7 @@
 #include "engine/phase/flush.h"
 #include "engine/waits.h"
 #include "flowop/datagram.h"
-#include "flowop/debts.h"
+#include "flowop/abandoned.h"
 #include "flowop/flowop.h"
 #include "host/clock.h"
 #include "host/cpus.h"
@@ -39,9 +39,9 @@ static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, stru
 
 	if (worker->run.draining)
 		nm_worker_drain_conn(worker, conn);
-	if (worker->run.n_owing)
+	if (worker->run.n_abandoning)
 		nm_worker_flush_conn(worker, conn);
-	if (flow->state != NM_FLOW_LIMITED || (flow->conn != conn && !flow->owes)) {
+	if (flow->state != NM_FLOW_LIMITED || (flow->conn != conn && !flow->abandons)) {
 		if (worker->group->level_triggered)
 			nm_level_ignore(worker, conn);
 		return false;
@@ -55,7 +55,7 @@ static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, stru
 static __attribute__((noinline)) void note_end(struct nm_conn *conn, uint32_t events)
 {
 	if ((conn->flags & NM_CONN_ZEROCOPY) && !(events & (EPOLLRDHUP | EPOLLHUP)))
-		conn->flags |= NM_CONN_OUT | NM_CONN_TOLD;
+		conn->flags |= NM_CONN_OUT | NM_CONN_ERRQUEUE;
 	else
 		conn->flags |= NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP;
 }
@@ -169,7 +169,8 @@ void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 		nm_worker_run_flow(worker, flow);
 		return;
 	}
-	if (instr->awaits && instr->can_fail && !nm_debts_has_begun(&worker->io, flow, instr)) {
+	if (instr->first_of_pass && instr->can_fail &&
+	    !nm_abandoned_has_begun(&worker->io, flow, instr)) {
 		flow->late = flow->iterations_left;
 		return;
 	}

@@ -11,7 +11,7 @@ struct nm_worker;
 
 bool nm_worker_flush(
 	struct nm_worker *worker); /* false: nothing is owed; true: it ends the phase */
-void nm_worker_flush_conn(struct nm_worker *worker, struct nm_conn *conn); /* while n_owing */
+void nm_worker_flush_conn(struct nm_worker *worker, struct nm_conn *conn); /* while n_abandoning */
 
 /* phase.c */
 void nm_worker_stop_flows(struct nm_worker *worker); /* none does anything more in the phase */

@@ -9,11 +9,11 @@
 #include "engine/loop/interp.h"
 #include "engine/phase/reconnect.h"
 #include "engine/phase/flush.h"
-#include "flowop/debts.h"
+#include "flowop/abandoned.h"
 #include "flowop/pipeline.h"
 #include "host/clock.h"
 #include "transport/transport.h"
-#include "transport/zerocopy.h"
+#include "transport/errqueue.h"
 
 void nm_worker_notify_owner(struct nm_worker *worker)
 {
@@ -61,7 +61,7 @@ static void summarise_connections(struct nm_worker *worker, struct nm_conn_summa
 /* What is held back for more to come is sent: nothing more comes in this phase. */
 static void push_flow(const struct nm_worker *worker, struct nm_flow *flow)
 {
-	for (uint32_t c = 0; worker->run.phase->holds && c < worker->group->n_conns; c++)
+	for (uint32_t c = 0; worker->run.phase->cork && c < worker->group->n_conns; c++)
 		if (flow->conns[c].flags & NM_CONN_MORE)
 			nm_socket_push(&flow->conns[c]);
 }
@@ -72,8 +72,8 @@ static void reset_flow(const struct nm_worker *worker, struct nm_flow *flow)
 	const struct nm_instr *at = flow->at;
 
 	if (worker->group->gives_up && flow->left && at && at->op &&
-	    (!at->awaits || nm_debts_has_begun(&worker->io, flow, at)))
-		nm_debts_note(&worker->io, flow, flow->at);
+	    (!at->first_of_pass || nm_abandoned_has_begun(&worker->io, flow, at)))
+		nm_abandoned_add(&worker->io, flow, flow->at);
 	flow->late = 0;
 	flow->state = NM_FLOW_IDLE;
 	flow->left = 0;
@@ -116,7 +116,7 @@ static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 		nm_tcp_sampler_end(worker);
 	nm_worker_stop_flows(worker);
 	worker->run.phase = NULL;
-	worker->run.n_owing = 0;
+	worker->run.n_abandoning = 0;
 	worker->reconnect.pending = 0;
 	worker->run.draining = false;
 	worker->run.quiet_ns = 0;
@@ -302,7 +302,7 @@ static bool waits_in_vain(const struct nm_worker *worker, const struct nm_flow *
 static uint64_t patience_ns(const struct nm_worker *worker)
 {
 	uint64_t patience_ns =
-		worker->run.n_owing ? SILENCE_NS + worker->run.phase->wait_ns : QUIET_NS;
+		worker->run.n_abandoning ? SILENCE_NS + worker->run.phase->wait_ns : QUIET_NS;
 
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
 		const struct nm_flow *flow = nm_worker_flow(worker, i);
@@ -376,7 +376,7 @@ void nm_worker_commands(struct nm_worker *worker)
 	    !worker->run.phase)
 		begin_phase(worker, begun - 1);
 	nm_reconnect_command(worker);
-	if (!worker->run.phase || worker->run.n_owing)
+	if (!worker->run.phase || worker->run.n_abandoning)
 		return;
 	if (worker->run.draining) {
 		if (atomic_load_explicit(&worker->commands.drain, memory_order_acquire) ==

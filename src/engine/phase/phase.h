@@ -20,7 +20,8 @@ struct nm_phase_run {
 	 * of each pass from there on is looked at */
 	uint64_t check_at;
 	/* passes at which the phase ends: for a leader 0 once it is told to stop, for a follower
-	 * the number that it is told; UINT64_MAX until then; 0 all the time when passes are paced */
+	 * the number that it is told; UINT64_MAX until then; 0 all the time when passes are
+	 * paced */
 	uint64_t end_at;
 	/* passes, a power of two, less one: the flow that has made the last of so many lets the
 	 * others have their turn */
@@ -36,7 +37,7 @@ struct nm_phase_run {
 	uint64_t moved_ns;   /* when something was last seen to have moved */
 	bool draining;
 	/* after the passes: connections on which messages given up still move */
-	uint32_t n_owing;
+	uint32_t n_abandoning;
 	uint64_t drained; /* bytes */
 	struct nm_rcvlowat rcvlowat;
 };

@@ -19,7 +19,7 @@
 #include "engine/loop/runq.h"
 #include "engine/phase/reconnect.h"
 #include "flowop/flowop.h"
-#include "flowop/special.h"
+#include "flowop/copy_modes.h"
 #include "host/clock.h"
 #include "transport/transport.h"
 
@@ -51,7 +51,7 @@ int nm_reconnect_init(struct nm_worker *worker)
 		struct nm_instr *copy = &worker->reconnect.openings[(size_t)2 * instr->opening];
 
 		copy[0] = copy[1] = *instr;
-		copy[0].later = false;
+		copy[0].defer_handshake = false;
 		copy[0].can_fail = false;
 		copy[1].step = renewed_step;
 	}
@@ -189,7 +189,7 @@ static bool replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_co
 		return false;
 	nm_worker_lone_end(worker);
 	if (conn->flags & NM_CONN_ZEROCOPY)
-		nm_special_drain(&worker->io, conn);
+		nm_copy_modes_drain(&worker->io, conn);
 	conn->transport->close(conn, false);
 	flow->conn = conn;
 	flow->left = 0;
@@ -249,7 +249,7 @@ void nm_reconnect_command(struct nm_worker *worker)
 bool nm_reconnect_after_end(struct nm_worker *worker, struct nm_flow *flow,
 			    const struct nm_instr *instr)
 {
-	if (!worker->run.phase->reconnects || worker->run.phase->leads || !instr->begins ||
+	if (!worker->run.phase->reconnects || worker->run.phase->leads || !instr->rekey_point ||
 	    flow->repeated)
 		return false;
 	flow->error = 0;

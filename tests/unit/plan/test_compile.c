@@ -212,7 +212,7 @@ START_TEST(buffers_are_as_large_as_the_messages)
 	struct compiled c = compile_good(text);
 
 	ck_assert_uint_eq(c.plan->groups[0].chunk_bytes, chunks[_i].chunk_bytes);
-	ck_assert_int_eq(instr_at(c.plan, 0, 1)->plain, chunks[_i].plain);
+	ck_assert_int_eq(instr_at(c.plan, 0, 1)->single_call, chunks[_i].plain);
 	compiled_fini(&c);
 }
 END_TEST
@@ -356,7 +356,10 @@ START_TEST(answers_are_told_from_what_comes_by_itself)
 
 		if (strcmp(instr->op->name, "read") != 0)
 			continue;
-		ck_assert_int_eq(instr->answers_last ? 'A' : instr->answers ? 'a' : '-', *expected);
+		ck_assert_int_eq(instr->is_reply_last ? 'A'
+				 : instr->is_reply    ? 'a'
+						      : '-',
+				 *expected);
 		ck_assert_int_eq(instr->timeout_ns != 0, *expected != '-');
 		expected++;
 	}
@@ -373,7 +376,7 @@ START_TEST(a_read_behind_an_opening_has_an_end)
 		      "protocol=udp'/><flowop type='read' options='size=9'/>"
 		      "<flowop type='disconnect'/></transaction>\n"));
 
-	ck_assert(!instr_at(c.plan, 0, 1)->answers);
+	ck_assert(!instr_at(c.plan, 0, 1)->is_reply);
 	ck_assert_uint_eq(instr_at(c.plan, 0, 1)->timeout_ns, 1000000000);
 	compiled_fini(&c);
 }
@@ -407,7 +410,7 @@ START_TEST(connections_are_renewed_between_plain_passes)
 			       cases[i].body);
 		struct compiled c = compile_good(text);
 
-		ck_assert(instr_at(c.plan, 0, 0)->later);
+		ck_assert(instr_at(c.plan, 0, 0)->defer_handshake);
 		ck_assert(instr_at(c.plan, 0, 0)->has_preamble);
 		ck_assert(!c.plan->groups[0].phases[0].reconnects);
 		ck_assert_msg(c.plan->groups[0].phases[1].reconnects == cases[i].renews, "%s",

@@ -101,7 +101,7 @@ START_TEST(a_policy_makes_messages_uncertain)
 			ck_assert(group->instrs[group->phases[k].first].lossy);
 		}
 	}
-	ck_assert(instr_at(c.plan, 0, 3)->answers);
+	ck_assert(instr_at(c.plan, 0, 3)->is_reply);
 	nm_plan_free(plan);
 	compiled_fini(&c);
 }
@@ -344,7 +344,7 @@ START_TEST(both_ends_know_how_sizes_are_drawn)
 		ck_assert_uint_eq(side->groups[0].chunk_bytes, 6144);
 		ck_assert_uint_eq(drawn->position, 2);
 		ck_assert_uint_eq(drawn->size, 6144);
-		ck_assert(!drawn->plain && instr_at(side, 0, 2)->plain);
+		ck_assert(!drawn->single_call && instr_at(side, 0, 2)->single_call);
 		ck_assert_ptr_nonnull(drawn->law);
 		ck_assert_uint_eq(drawn->law->min, 5);
 		ck_assert_ptr_null(instr_at(side, 0, 2)->law);
@@ -373,11 +373,11 @@ START_TEST(rsize_is_for_the_slave)
 	ck_assert_uint_eq(some->ahead, 9 * 1024);
 	ck_assert_uint_eq(plan->groups[0].chunk_bytes, 1 << 20);
 	ck_assert_uint_eq(most->ahead, (1 << 20) - 1024);
-	ck_assert(!some->plain && !most->plain);
+	ck_assert(!some->single_call && !most->single_call);
 	ck_assert_uint_eq(usual->ahead, 1);
-	ck_assert(usual->plain);
+	ck_assert(usual->single_call);
 	for (uint32_t i = 1; i < 4; i++)
-		ck_assert(instr_at(c.plan, 0, i)->plain);
+		ck_assert(instr_at(c.plan, 0, i)->single_call);
 	nm_plan_free(plan);
 	compiled_fini(&c);
 }
@@ -400,8 +400,8 @@ START_TEST(only_the_master_has_files)
 	ck_assert_ptr_null(instr_at(plan, 0, 2)->files);
 	/* The length of a file must not be taken for the rest of a message. */
 	ck_assert_uint_eq(instr_at(plan, 0, 1)->ahead, 0);
-	ck_assert(!instr_at(plan, 0, 1)->plain && !instr_at(plan, 0, 2)->plain);
-	ck_assert(instr_at(c.plan, 0, 1)->plain && !instr_at(c.plan, 0, 2)->plain);
+	ck_assert(!instr_at(plan, 0, 1)->single_call && !instr_at(plan, 0, 2)->single_call);
+	ck_assert(instr_at(c.plan, 0, 1)->single_call && !instr_at(c.plan, 0, 2)->single_call);
 	one = instr_at(c.plan, 0, 2)->opts;
 	several = instr_at(plan, 0, 3)->opts;
 	ck_assert_uint_eq(nm_files_of(one), 1);

@@ -10,7 +10,7 @@
 #include "../suite.h"
 #include "flowop/files.h"
 #include "flowop/flowop.h"
-#include "flowop/moving.h"
+#include "flowop/message.h"
 #include "transport/transport.h"
 
 static const size_t sizes[NM_TYPE__COUNT] = {
@@ -116,13 +116,13 @@ START_TEST(structs_begin_alike)
 					  offsetof(struct nm_opts_files, dir));
 		else if ((*op)->flags & NM_FLOWOP_MOVES)
 			ck_assert_uint_eq(nm_opt_find(table, "size")->offset,
-					  offsetof(struct nm_opts_moving, size));
+					  offsetof(struct nm_opts_message, size));
 		if (!((*op)->flags & NM_FLOWOP_OPENS))
 			continue;
 		ck_assert_uint_eq(nm_opt_find(table, "remotehost")->offset,
-				  offsetof(struct nm_opts_opening, remotehost));
+				  offsetof(struct nm_opts_open, remotehost));
 		ck_assert_uint_eq(nm_opt_find(table, "protocol")->offset,
-				  offsetof(struct nm_opts_opening, protocol));
+				  offsetof(struct nm_opts_open, protocol));
 		ck_assert_ptr_nonnull(nm_transport_find(nm_opt_find(table, "protocol")->def));
 	}
 }

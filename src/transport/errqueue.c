@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "transport/zerocopy.h"
+#include "transport/errqueue.h"
 
 #include <errno.h>
 #include <linux/errqueue.h>
@@ -14,12 +14,12 @@
 #include "host/procfile.h"
 #include "host/syscalls.h"
 #include "transport/socket.h"
-#include "transport/uncopied.h"
+#include "transport/zc_pool.h"
 
 #define PAGE	  4096u
 #define MAP_BYTES (1024u * 1024u) /* the most that one receive maps */
 
-int nm_zerocopy_allow(struct nm_conn *conn)
+int nm_errqueue_allow(struct nm_conn *conn)
 {
 	int r = nm_socket_set(conn->fd, SOL_SOCKET, SO_ZEROCOPY, 1);
 
@@ -28,17 +28,17 @@ int nm_zerocopy_allow(struct nm_conn *conn)
 	return r;
 }
 
-int nm_zerocopy_begin(struct nm_conn *conn)
+int nm_errqueue_begin(struct nm_conn *conn)
 {
 	if (conn->flags & NM_CONN_ZEROCOPY)
 		return 0;
 	conn->sent = conn->seen = 0;
-	return nm_zerocopy_allow(conn);
+	return nm_errqueue_allow(conn);
 }
 
 /* What one message of the error queue tells: a range of sends. */
-static void take_told(struct nm_conn *conn, struct nm_uncopied *pool, struct msghdr *message,
-		      struct nm_zerocopy_told *told)
+static void take_told(struct nm_conn *conn, struct nm_zc_pool *pool, struct msghdr *message,
+		      struct nm_completions *told)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
 		struct sock_extended_err error;
@@ -52,7 +52,7 @@ static void take_told(struct nm_conn *conn, struct nm_uncopied *pool, struct msg
 		uint32_t count = error.ee_data - error.ee_info + 1;
 
 		if (pool)
-			nm_uncopied_told(pool, conn, error.ee_info, error.ee_data);
+			nm_zc_pool_completed(pool, conn, error.ee_info, error.ee_data);
 		else
 			conn->seen += count;
 		told->sends += count;
@@ -61,12 +61,11 @@ static void take_told(struct nm_conn *conn, struct nm_uncopied *pool, struct msg
 	}
 }
 
-bool nm_zerocopy_drain(struct nm_conn *conn, struct nm_uncopied *pool,
-		       struct nm_zerocopy_told *told)
+bool nm_errqueue_drain(struct nm_conn *conn, struct nm_zc_pool *pool, struct nm_completions *told)
 {
 	const uint64_t before = told->sends;
 
-	conn->flags &= ~(uint32_t)NM_CONN_TOLD;
+	conn->flags &= ~(uint32_t)NM_CONN_ERRQUEUE;
 	for (;;) {
 		/* Room for struct sock_extended_err and the address of an IPv6 peer. */
 		union {
@@ -85,7 +84,7 @@ bool nm_zerocopy_drain(struct nm_conn *conn, struct nm_uncopied *pool,
 #define OPTMEM	   "net.core.optmem_max"
 #define OPTMEM_MIN 1024 /* a note takes an skb without data (sock_omalloc): 576 bytes on x86-64 */
 
-void nm_zerocopy_why(char *buf, size_t size)
+void nm_errqueue_why(char *buf, size_t size)
 {
 	char text[32];
 	long n = nm_procfile_read("/proc/sys/net/core/optmem_max", text, sizeof text);

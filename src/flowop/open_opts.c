@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "flowop/opening.h"
+#include "flowop/open_opts.h"
 
 #include <errno.h>
 
 #include "flowop/flowop.h"
 #include "transport/transport.h"
 
-const struct nm_opt nm_opening_opts[] = {
+const struct nm_opt nm_open_opts[] = {
 	{.name = "remotehost",
 	 .type = NM_TYPE_HOST,
-	 .offset = offsetof(struct nm_opts_opening, remotehost),
+	 .offset = offsetof(struct nm_opts_open, remotehost),
 	 .required = true,
 	 .help = "the host at the other end: a name, an IPv4 or IPv6 address, or local"},
 	{.name = "protocol",
 	 .type = NM_TYPE_STRING,
-	 .offset = offsetof(struct nm_opts_opening, protocol),
+	 .offset = offsetof(struct nm_opts_open, protocol),
 	 .def = "tcp",
 	 .help = "the transport of the connection"},
 	{.name = "port",
 	 .type = NM_TYPE_PORT,
-	 .offset = offsetof(struct nm_opts_opening, port),
+	 .offset = offsetof(struct nm_opts_open, port),
 	 .help = "the port at which the accepting end listens, for all flows and groups that name "
 		 "it; without it, "
 		 "or with 0, the kernel chooses"},
 	{.name = "async_connect",
 	 .type = NM_TYPE_FLAG,
-	 .offset = offsetof(struct nm_opts_opening, async),
+	 .offset = offsetof(struct nm_opts_open, async),
 	 .def = "yes",
 	 .help = "at the end that connects, the flows of a worker do so at the same time; no: all "
 		 "of them wait until the connection is there, or has failed, as with connect(2) "
 		 "that blocks; of tcp, mptcp, ssl, psp, sctp and vsock: others wait for nothing"},
 	NM_OPT_END};
 
-int nm_opening_continue(struct nm_conn *conn, const struct nm_instr *instr)
+int nm_open_continue(struct nm_conn *conn, const struct nm_instr *instr)
 {
 	if (!(conn->flags & (NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP)))
 		return conn->flags & (NM_CONN_OUT_REGISTERED | NM_CONN_LEVEL_OUT) ? -EINPROGRESS

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "transport/uncopied.h"
+#include "transport/zc_pool.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/draw.h"
-#include "transport/zerocopy.h"
+#include "transport/errqueue.h"
 
 #define PAGE 4096u /* the fewer pages a train is in, the better: a packet has 17 at most */
 
@@ -14,32 +14,32 @@ struct slot {
 	bool taken, filled;
 };
 
-struct nm_uncopied {
+struct nm_zc_pool {
 	char *bytes;
 	struct slot *slots;
 	unsigned each;		/* slots of a connection, which lie together */
 	uint32_t conns, places; /* connections that there may be, and that have their slots */
 };
 
-struct nm_uncopied *nm_uncopied_new(unsigned conns)
+struct nm_zc_pool *nm_zc_pool_new(unsigned conns)
 {
-	struct nm_uncopied *pool = calloc(1, sizeof *pool);
+	struct nm_zc_pool *pool = calloc(1, sizeof *pool);
 
 	if (!pool)
 		return NULL;
 	pool->conns = conns;
-	pool->each = conns < NM_UNCOPIED_SLOTS ? NM_UNCOPIED_SLOTS / conns : 1;
+	pool->each = conns < NM_ZC_POOL_SLOTS ? NM_ZC_POOL_SLOTS / conns : 1;
 	const size_t slots = (size_t)conns * pool->each;
 
 	/* No memory is used before something is sent from it. */
 	pool->slots = calloc(slots, sizeof *pool->slots);
-	pool->bytes = aligned_alloc(PAGE, slots * NM_UNCOPIED_BYTES);
+	pool->bytes = aligned_alloc(PAGE, slots * NM_ZC_POOL_BYTES);
 	if (!pool->slots || !pool->bytes)
-		return nm_uncopied_free(pool);
+		return nm_zc_pool_free(pool);
 	return pool;
 }
 
-struct nm_uncopied *nm_uncopied_free(struct nm_uncopied *pool)
+struct nm_zc_pool *nm_zc_pool_free(struct nm_zc_pool *pool)
 {
 	if (pool) {
 		free(pool->bytes);
@@ -50,24 +50,24 @@ struct nm_uncopied *nm_uncopied_free(struct nm_uncopied *pool)
 }
 
 /* The first of the connection's slots; its number is the same as long as there is the pool. */
-static unsigned first_of(const struct nm_uncopied *pool, const struct nm_conn *conn)
+static unsigned first_of(const struct nm_zc_pool *pool, const struct nm_conn *conn)
 {
-	return (conn->place - 1) * pool->each;
+	return (conn->zc_slot - 1) * pool->each;
 }
 
-int nm_uncopied_begin(struct nm_uncopied *pool, struct nm_conn *conn)
+int nm_zc_pool_begin(struct nm_zc_pool *pool, struct nm_conn *conn)
 {
 	if (conn->flags & NM_CONN_ZEROCOPY)
 		return 0;
-	if (!conn->place && pool->places == pool->conns)
+	if (!conn->zc_slot && pool->places == pool->conns)
 		return -ENOMEM;
-	int r = nm_zerocopy_allow(conn);
+	int r = nm_errqueue_allow(conn);
 
 	if (r < 0)
 		return r;
-	if (!conn->place)
-		conn->place = ++pool->places;
-	conn->uncopied = 0;
+	if (!conn->zc_slot)
+		conn->zc_slot = ++pool->places;
+	conn->zc_sent = 0;
 	/* Of the socket that it had before nothing more will be told. */
 	for (unsigned i = 0, slot = first_of(pool, conn); i < pool->each; i++, slot++) {
 		pool->slots[slot].left = 0;
@@ -76,15 +76,15 @@ int nm_uncopied_begin(struct nm_uncopied *pool, struct nm_conn *conn)
 	return 0;
 }
 
-char *nm_uncopied_take(struct nm_uncopied *pool, const struct nm_conn *conn, unsigned *ret_slot)
+char *nm_zc_pool_take(struct nm_zc_pool *pool, const struct nm_conn *conn, unsigned *ret_slot)
 {
 	for (unsigned i = 0, slot = first_of(pool, conn); i < pool->each; i++, slot++) {
-		char *bytes = pool->bytes + (size_t)slot * NM_UNCOPIED_BYTES;
+		char *bytes = pool->bytes + (size_t)slot * NM_ZC_POOL_BYTES;
 
 		if (pool->slots[slot].taken)
 			continue;
 		if (!pool->slots[slot].filled)
-			nm_draw_fill(bytes, NM_UNCOPIED_BYTES);
+			nm_draw_fill(bytes, NM_ZC_POOL_BYTES);
 		pool->slots[slot] = (struct slot){.taken = true, .filled = true};
 		*ret_slot = slot;
 		return bytes;
@@ -92,24 +92,24 @@ char *nm_uncopied_take(struct nm_uncopied *pool, const struct nm_conn *conn, uns
 	return NULL;
 }
 
-void nm_uncopied_give_back(struct nm_uncopied *pool, unsigned slot)
+void nm_zc_pool_give_back(struct nm_zc_pool *pool, unsigned slot)
 {
 	if (!pool->slots[slot].left)
 		pool->slots[slot].taken = false;
 }
 
-void nm_uncopied_sent(struct nm_uncopied *pool, unsigned slot, struct nm_conn *conn)
+void nm_zc_pool_sent(struct nm_zc_pool *pool, unsigned slot, struct nm_conn *conn)
 {
 	struct slot *s = &pool->slots[slot];
 
 	if (!s->left)
-		*s = (struct slot){.taken = true, .filled = true, .first = conn->uncopied};
+		*s = (struct slot){.taken = true, .filled = true, .first = conn->zc_sent};
 	s->count++;
 	s->left++;
-	conn->uncopied++;
+	conn->zc_sent++;
 }
 
-bool nm_uncopied_is_pending(const struct nm_uncopied *pool, const struct nm_conn *conn)
+bool nm_zc_pool_is_pending(const struct nm_zc_pool *pool, const struct nm_conn *conn)
 {
 	for (unsigned i = 0, slot = first_of(pool, conn); i < pool->each; i++, slot++)
 		if (pool->slots[slot].left)
@@ -117,8 +117,8 @@ bool nm_uncopied_is_pending(const struct nm_uncopied *pool, const struct nm_conn
 	return false;
 }
 
-void nm_uncopied_told(struct nm_uncopied *pool, const struct nm_conn *conn, uint32_t first,
-		      uint32_t last)
+void nm_zc_pool_completed(struct nm_zc_pool *pool, const struct nm_conn *conn, uint32_t first,
+			  uint32_t last)
 {
 	for (unsigned i = 0, slot = first_of(pool, conn); i < pool->each; i++, slot++) {
 		struct slot *s = &pool->slots[slot];

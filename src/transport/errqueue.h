@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Moving bytes without copying them: MSG_ZEROCOPY (Documentation/networking/msg_zerocopy.rst of
  * Linux) and TCP_ZEROCOPY_RECEIVE (linux/tcp.h). */
-#ifndef NM_TRANSPORT_ZEROCOPY_H
-#define NM_TRANSPORT_ZEROCOPY_H
+#ifndef NM_TRANSPORT_ERRQUEUE_H
+#define NM_TRANSPORT_ERRQUEUE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,24 +14,23 @@
  * without need. */
 #define NM_ZEROCOPY_PENDING 64u
 
-struct nm_uncopied;
+struct nm_zc_pool;
 
-struct nm_zerocopy_told {
+struct nm_completions {
 	uint64_t sends,
 		copied; /* that are complete; of them, those for which the kernel has made a copy */
 };
 
 /* Lets the socket send with MSG_ZEROCOPY: 0 or -errno. */
-int nm_zerocopy_allow(struct nm_conn *conn);
+int nm_errqueue_allow(struct nm_conn *conn);
 /* The same over TCP, the first time, with the connection's counts. */
-int nm_zerocopy_begin(struct nm_conn *conn);
+int nm_errqueue_begin(struct nm_conn *conn);
 /* Takes all that the kernel has told by now, and adds it up in told; pool: whose buffers the sends
  * were made from; NULL: none, over TCP. True when there was something. */
-bool nm_zerocopy_drain(struct nm_conn *conn, struct nm_uncopied *pool,
-		       struct nm_zerocopy_told *told);
+bool nm_errqueue_drain(struct nm_conn *conn, struct nm_zc_pool *pool, struct nm_completions *told);
 
 /* Why the kernel takes no send without a copy (ENOBUFS), though it has none left to tell about. */
-void nm_zerocopy_why(char *buf, size_t size);
+void nm_errqueue_why(char *buf, size_t size);
 
 /* Receives at most `left` bytes, by mapping pages as far as they are whole, otherwise into buf,
  * which has room for `room` bytes. Bytes, 0 at the end of the stream, or -errno; *mapped grows by

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "flowop/flowop.h"
-#include "flowop/opening.h"
+#include "flowop/open_opts.h"
 #include "transport/transport.h"
 
 /* Who has greeted has turned out to be somebody else: the accept before this waits for the next.
@@ -26,7 +26,7 @@ static enum nm_step secure_step(struct nm_io *io, struct nm_flow *flow,
 	if (flow->left)
 		return back_to_accept(flow, instr);
 	bool accepted = flow->conn->flags & NM_CONN_ACCEPTED;
-	int r = nm_opening_continue(flow->conn, instr);
+	int r = nm_open_continue(flow->conn, instr);
 
 	if (r == 0) {
 		if (accepted)
@@ -45,12 +45,12 @@ static enum nm_step secure_step(struct nm_io *io, struct nm_flow *flow,
 
 static const struct nm_opt secure_opts[] = {NM_OPT_END};
 
-const struct nm_flowop nm_flowop_secure = {
+const struct nm_flowop nm_flowop_handshake = {
 	.name = "secure",
 	.mirror = "secure",
 	.help = "right behind the connect or accept of a connection over psp: exchanges its keys, "
 		"which otherwise the connect does, so that it is told apart how long that takes",
-	.flags = NM_FLOWOP_USES | NM_FLOWOP_SECURES,
+	.flags = NM_FLOWOP_USES | NM_FLOWOP_HANDSHAKES,
 	.opts = secure_opts,
 	.step = secure_step,
 };

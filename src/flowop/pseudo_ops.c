@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "flowop/glue.h"
+#include "flowop/pseudo_ops.h"
 
 /* How often a flowop may be repeated before other flows have their turn. */
 #define TURN 128
@@ -52,13 +52,13 @@ enum nm_step nm_limited_step(struct nm_io *io, struct nm_flow *flow, const struc
 	}
 }
 
-const struct nm_flowop nm_glue_select = {
+const struct nm_flowop nm_pseudo_select = {
 	.name = "(select)",
 	.help = "chooses the connection",
 	.step = select_step,
 };
 
-const struct nm_flowop nm_glue_repeat = {
+const struct nm_flowop nm_pseudo_repeat = {
 	.name = "(repeat)",
 	.help = "repeats the flowop before it",
 	.step = repeat_step,

@@ -17,7 +17,7 @@ static bool is_one_of(const char *word, const char *const *words)
 	return false;
 }
 
-static int read_method(const char *method, struct nm_ssl_terms *ret, char *why, size_t why_size)
+static int read_method(const char *method, struct nm_ssl_params *ret, char *why, size_t why_size)
 {
 	static const char *const any[] = {"TLS", "SSLv23", NULL};
 	static const char *const v1_2[] = {"TLSv1.2", "TLSv1_2", "TLS1.2", NULL};
@@ -86,14 +86,15 @@ static bool is_known(SSL_CTX *scratch, const char *word)
 
 /* Takes one word of cipher=. OpenSSL itself passes over words that it does not know, as long as it
  * knows another. */
-static int take_word(SSL_CTX *scratch, struct nm_ssl_terms *terms, char *why, size_t why_size)
+static int take_word(SSL_CTX *scratch, struct nm_ssl_params *params, char *why, size_t why_size)
 {
-	const char *word = terms->word;
+	const char *word = params->word;
 	bool known = is_known(scratch, word);
 
 	ERR_clear_error();
 	if (known)
-		return append(is_suite(word) ? terms->suites : terms->ciphers, word) ? 0 : -ENOMEM;
+		return append(is_suite(word) ? params->suites : params->ciphers, word) ? 0
+										       : -ENOMEM;
 	snprintf(why, why_size,
 		 "cipher: \"%.64s\" is nothing that OpenSSL %s can do with certificates (openssl "
 		 "ciphers -s -v lists what it can)",
@@ -103,26 +104,26 @@ static int take_word(SSL_CTX *scratch, struct nm_ssl_terms *terms, char *why, si
 
 /* The words decide about the version where method= leaves it open: otherwise a list for the one
  * would have no effect when the ends agree upon the other. */
-static int fit_version(struct nm_ssl_terms *terms, const char *method, char *why, size_t why_size)
+static int fit_version(struct nm_ssl_params *params, const char *method, char *why, size_t why_size)
 {
-	bool old_only = !*terms->suites, new_only = !*terms->ciphers;
+	bool old_only = !*params->suites, new_only = !*params->ciphers;
 
-	if (new_only && terms->max != TLS1_2_VERSION) {
-		terms->min = TLS1_3_VERSION;
+	if (new_only && params->max != TLS1_2_VERSION) {
+		params->min = TLS1_3_VERSION;
 		return 0;
 	}
-	if (old_only && terms->min != TLS1_3_VERSION) {
-		terms->max = TLS1_2_VERSION;
+	if (old_only && params->min != TLS1_3_VERSION) {
+		params->max = TLS1_2_VERSION;
 		return 0;
 	}
 	if (!old_only && !new_only)
 		return 0;
 	snprintf(why, why_size, "cipher: \"%.64s\" is for TLSv1.%c, but method is %s",
-		 old_only ? terms->ciphers : terms->suites, old_only ? '2' : '3', method);
+		 old_only ? params->ciphers : params->suites, old_only ? '2' : '3', method);
 	return -EINVAL;
 }
 
-static int read_ciphers(const char *cipher, const char *method, struct nm_ssl_terms *terms,
+static int read_ciphers(const char *cipher, const char *method, struct nm_ssl_params *params,
 			char *why, size_t why_size)
 {
 	SSL_CTX *scratch = SSL_CTX_new(TLS_method());
@@ -131,8 +132,8 @@ static int read_ciphers(const char *cipher, const char *method, struct nm_ssl_te
 	for (const char *at = cipher; r == 0; at++) {
 		size_t n = strcspn(at, ":");
 
-		snprintf(terms->word, sizeof terms->word, "%.*s", (int)n, at);
-		r = n < sizeof terms->word ? take_word(scratch, terms, why, why_size) : -ENOMEM;
+		snprintf(params->word, sizeof params->word, "%.*s", (int)n, at);
+		r = n < sizeof params->word ? take_word(scratch, params, why, why_size) : -ENOMEM;
 		at += n;
 		if (!*at)
 			break;
@@ -140,13 +141,13 @@ static int read_ciphers(const char *cipher, const char *method, struct nm_ssl_te
 	SSL_CTX_free(scratch);
 	if (r == -ENOMEM)
 		snprintf(why, why_size, "cipher: too long, or out of memory");
-	return r < 0 ? r : fit_version(terms, method, why, why_size);
+	return r < 0 ? r : fit_version(params, method, why, why_size);
 }
 
-int nm_ssl_read_terms(const struct nm_ssl_opts *o, struct nm_ssl_terms *ret, char *why,
-		      size_t why_size)
+int nm_ssl_read_params(const struct nm_ssl_opts *o, struct nm_ssl_params *ret, char *why,
+		       size_t why_size)
 {
-	*ret = (struct nm_ssl_terms){.min = 0};
+	*ret = (struct nm_ssl_params){.min = 0};
 	int r = read_method(o->method, ret, why, why_size);
 
 	if (r == 0 && nm_ssl_given(o->cipher))

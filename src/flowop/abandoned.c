@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "flowop/debts.h"
+#include "flowop/abandoned.h"
 
 #include <errno.h>
 
 #include "flowop/flowop.h"
-#include "flowop/moving.h"
+#include "flowop/message.h"
 #include "transport/io.h"
 
-bool nm_debts_has_begun(const struct nm_io *io, const struct nm_flow *flow,
-			const struct nm_instr *instr)
+bool nm_abandoned_has_begun(const struct nm_io *io, const struct nm_flow *flow,
+			    const struct nm_instr *instr)
 {
 	if (flow->repeated || !flow->left)
 		return flow->repeated;
@@ -17,7 +17,7 @@ bool nm_debts_has_begun(const struct nm_io *io, const struct nm_flow *flow,
 	       flow->left < nm_message_bytes(io, flow, instr);
 }
 
-void nm_debts_note(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+void nm_abandoned_add(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
 
@@ -29,28 +29,28 @@ void nm_debts_note(const struct nm_io *io, struct nm_flow *flow, const struct nm
 
 	/* What exchange leaves in the flow and its connection: see there. */
 	if (instr->op->flags & NM_FLOWOP_BOTH) {
-		conn->owed_in += flow->left ? flow->left - 1 : size;
-		conn->owed_out += flow->left ? conn->window : size;
+		conn->abandoned_in += flow->left ? flow->left - 1 : size;
+		conn->abandoned_out += flow->left ? conn->window : size;
 	} else if (instr->op->flags & NM_FLOWOP_FOLLOWS) {
-		conn->owed_in += left;
+		conn->abandoned_in += left;
 	} else {
-		conn->owed_out += left;
+		conn->abandoned_out += left;
 	}
-	flow->owes = true;
+	flow->abandons = true;
 }
 
 /* 0 or -errno. */
 static int pay_out(struct nm_io *io, struct nm_conn *conn)
 {
 	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
-		size_t want = nm_message_chunk(io, conn->owed_out);
+		size_t want = nm_message_chunk(io, conn->abandoned_out);
 		ssize_t n;
 
 		if (!want || !(conn->flags & NM_CONN_OUT))
 			return 0;
 		if (nm_conn_send(io, conn, NULL, io->tx, want, &n) == NM_IO_ERROR)
 			return (int)n;
-		conn->owed_out -= (uint64_t)n;
+		conn->abandoned_out -= (uint64_t)n;
 	}
 	return 0;
 }
@@ -58,24 +58,25 @@ static int pay_out(struct nm_io *io, struct nm_conn *conn)
 /* 0 or -errno. What the last receive brought too much is the first of it. */
 static int take_in(struct nm_io *io, struct nm_conn *conn)
 {
-	uint32_t ahead = conn->ahead < conn->owed_in ? conn->ahead : (uint32_t)conn->owed_in;
+	uint32_t ahead =
+		conn->ahead < conn->abandoned_in ? conn->ahead : (uint32_t)conn->abandoned_in;
 
 	conn->ahead -= ahead;
-	conn->owed_in -= ahead;
+	conn->abandoned_in -= ahead;
 	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
-		size_t want = nm_message_chunk(io, conn->owed_in);
+		size_t want = nm_message_chunk(io, conn->abandoned_in);
 		ssize_t n;
 
 		if (!want || !(conn->flags & (NM_CONN_IN | NM_CONN_HUP)))
 			return 0;
 		if (nm_conn_recv(io, conn, want, &n) >= NM_IO_EOF)
 			return n ? (int)n : -ECONNRESET;
-		conn->owed_in -= (uint64_t)n;
+		conn->abandoned_in -= (uint64_t)n;
 	}
 	return 0;
 }
 
-enum nm_step nm_debts_pay(struct nm_io *io, struct nm_conn *conn)
+enum nm_step nm_abandoned_move(struct nm_io *io, struct nm_conn *conn)
 {
 	int r = pay_out(io, conn);
 
@@ -85,8 +86,8 @@ enum nm_step nm_debts_pay(struct nm_io *io, struct nm_conn *conn)
 		conn->flow->error = -r;
 		return NM_STEP_FAIL;
 	}
-	if ((conn->owed_out && (conn->flags & NM_CONN_OUT)) ||
-	    (conn->owed_in && (conn->flags & (NM_CONN_IN | NM_CONN_HUP))))
+	if ((conn->abandoned_out && (conn->flags & NM_CONN_OUT)) ||
+	    (conn->abandoned_in && (conn->flags & (NM_CONN_IN | NM_CONN_HUP))))
 		return NM_STEP_YIELD;
 	return NM_STEP_NEXT;
 }
@@ -97,43 +98,44 @@ static enum nm_step pay_all(struct nm_io *io, struct nm_flow *flow)
 {
 	enum nm_step answer = NM_STEP_NEXT;
 
-	flow->owes = false;
+	flow->abandons = false;
 	for (uint32_t i = 0; i < io->n_conns; i++) {
 		struct nm_conn *conn = &flow->conns[i];
 
-		if (!(conn->flags & NM_CONN_OPEN) || !nm_conn_owes(conn))
+		if (!(conn->flags & NM_CONN_OPEN) || !nm_conn_has_abandoned(conn))
 			continue;
-		enum nm_step paid = nm_debts_pay(io, conn);
+		enum nm_step paid = nm_abandoned_move(io, conn);
 
 		if (paid == NM_STEP_FAIL) {
-			conn->owed_in = conn->owed_out = 0;
+			conn->abandoned_in = conn->abandoned_out = 0;
 			if (conn == flow->conn)
 				return paid;
 			flow->error = 0;
 		}
 		if (paid == NM_STEP_YIELD)
 			answer = paid;
-		flow->owes |= nm_conn_owes(conn);
+		flow->abandons |= nm_conn_has_abandoned(conn);
 	}
 	return answer;
 }
 
-enum nm_step nm_owing_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+enum nm_step nm_abandoning_step(struct nm_io *io, struct nm_flow *flow,
+				const struct nm_instr *instr)
 {
 	const struct nm_conn *conn = flow->conn;
 	uint32_t flags = instr->op->flags;
 
-	if (flow->owes) {
+	if (flow->abandons) {
 		enum nm_step paid = pay_all(io, flow);
 
 		if (paid != NM_STEP_NEXT)
 			return paid;
-		if (conn->owed_out && (flags & (NM_FLOWOP_INITIATES | NM_FLOWOP_BOTH)))
+		if (conn->abandoned_out && (flags & (NM_FLOWOP_INITIATES | NM_FLOWOP_BOTH)))
 			return NM_STEP_WAIT_OUT;
-		if (conn->owed_in && (flags & (NM_FLOWOP_FOLLOWS | NM_FLOWOP_BOTH)))
+		if (conn->abandoned_in && (flags & (NM_FLOWOP_FOLLOWS | NM_FLOWOP_BOTH)))
 			return NM_STEP_WAIT_IN;
 	}
-	enum nm_step answer = instr->owing(io, flow, instr);
+	enum nm_step answer = instr->carried_step(io, flow, instr);
 
 	if (answer == NM_STEP_NEXT && nm_flow_is_late(flow, instr)) {
 		flow->late = 0;

@@ -2,30 +2,32 @@
 /* Messages on streams that a flow has given up half-way (canfail with timeout). What is left of
  * them goes, and comes, all the same, before the next message in that direction: so both ends stay
  * in step. It does so whatever the flow waits for, since the other end may wait for just that. */
-#ifndef NM_FLOWOP_DEBTS_H
-#define NM_FLOWOP_DEBTS_H
+#ifndef NM_FLOWOP_ABANDONED_H
+#define NM_FLOWOP_ABANDONED_H
 
 #include "flowop/flow.h"
 
-static inline bool nm_conn_owes(const struct nm_conn *conn)
+static inline bool nm_conn_has_abandoned(const struct nm_conn *conn)
 {
-	return conn->owed_in || conn->owed_out;
+	return conn->abandoned_in || conn->abandoned_out;
 }
 
 /* Whether something of the message of a read has come, in the pass that waits for it. */
-bool nm_debts_has_begun(const struct nm_io *io, const struct nm_flow *flow,
-			const struct nm_instr *instr);
+bool nm_abandoned_has_begun(const struct nm_io *io, const struct nm_flow *flow,
+			    const struct nm_instr *instr);
 
 /* The flow gives up the message that the instruction moves, as far as it has come. Files are not
  * noted. */
-void nm_debts_note(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
+void nm_abandoned_add(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
 
 /* Moves what there is to be moved on the connection now. NEXT: as far as it goes without waiting;
  * YIELD; or FAIL with flow->error. */
-enum nm_step nm_debts_pay(struct nm_io *io, struct nm_conn *conn);
+enum nm_step nm_abandoned_move(struct nm_io *io, struct nm_conn *conn);
 
 /* Stands in for the steps of flowops that move messages on streams, in groups that may give some
- * up: calls instr->owing once nothing is owed in the direction in which it moves something. */
-enum nm_step nm_owing_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
+ * up: calls instr->carried_step once nothing is owed in the direction in which it moves
+ * something. */
+enum nm_step nm_abandoning_step(struct nm_io *io, struct nm_flow *flow,
+				const struct nm_instr *instr);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Instructions that the compiler puts between the flowops of a profile. They are in no registry: a
  * profile cannot name them, and they are no operations in any count. */
-#ifndef NM_FLOWOP_GLUE_H
-#define NM_FLOWOP_GLUE_H
+#ifndef NM_FLOWOP_PSEUDO_OPS_H
+#define NM_FLOWOP_PSEUDO_OPS_H
 
 #include "flowop/flowop.h"
 
 /* Makes instr->slot, moved by instr->stride with each pass, the connection of the steps that
  * follow. instr->size: the passes of the transaction, 0 when it runs for a time. */
-extern const struct nm_flowop nm_glue_select;
+extern const struct nm_flowop nm_pseudo_select;
 /* Goes back until the flowop before it has been done instr->size times. */
-extern const struct nm_flowop nm_glue_repeat;
+extern const struct nm_flowop nm_pseudo_repeat;
 
 /* The step of an instruction whose waits are limited: that of its flowop, with other answers. */
 enum nm_step nm_limited_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);

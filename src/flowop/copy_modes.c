@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "flowop/special.h"
+#include "flowop/copy_modes.h"
 
 #include <errno.h>
 
 #include "flowop/flowop.h"
-#include "flowop/moving.h"
+#include "flowop/message.h"
 #include "host/clock.h"
 #include "host/syscalls.h"
 #include "transport/io.h"
-#include "transport/many.h"
+#include "transport/udp_batch.h"
 #include "transport/transport.h"
-#include "transport/zerocopy.h"
+#include "transport/errqueue.h"
 
-bool nm_special_drain(const struct nm_io *io, struct nm_conn *conn)
+bool nm_copy_modes_drain(const struct nm_io *io, struct nm_conn *conn)
 {
-	struct nm_zerocopy_told told = {0};
+	struct nm_completions told = {0};
 	bool tcp = conn->transport->caps & NM_TRANSPORT_TCP;
-	bool any = nm_zerocopy_drain(conn, tcp ? NULL : nm_many_uncopied(io->many), &told);
+	bool any = nm_errqueue_drain(conn, tcp ? NULL : nm_udp_batch_zc_pool(io->udp_batch), &told);
 
 	nm_counter_add(&io->count->zerocopy_sends, told.sends);
 	nm_counter_add(&io->count->zerocopy_copied, told.copied);
@@ -27,13 +27,13 @@ bool nm_special_drain(const struct nm_io *io, struct nm_conn *conn)
  * others may use. */
 #define REFUSED_NS 1000000000u
 
-enum nm_step nm_special_refused(struct nm_io *io, struct nm_flow *flow)
+enum nm_step nm_copy_modes_nobufs(struct nm_io *io, struct nm_flow *flow)
 {
 	uint64_t now_ns = nm_clock_ns();
 
-	if (!io->refused_ns)
-		io->refused_ns = now_ns;
-	if (now_ns - io->refused_ns < REFUSED_NS)
+	if (!io->nobufs_ns)
+		io->nobufs_ns = now_ns;
+	if (now_ns - io->nobufs_ns < REFUSED_NS)
 		return NM_STEP_YIELD;
 	flow->error = ENOBUFS;
 	return NM_STEP_FAIL;
@@ -44,27 +44,27 @@ enum nm_step nm_special_refused(struct nm_io *io, struct nm_flow *flow)
  * there is one to come. */
 static ssize_t send_uncopied(struct nm_io *io, struct nm_conn *conn, size_t size, int flags)
 {
-	if ((conn->flags & NM_CONN_TOLD) || conn->sent - conn->seen >= NM_ZEROCOPY_PENDING)
-		(void)nm_special_drain(io, conn);
+	if ((conn->flags & NM_CONN_ERRQUEUE) || conn->sent - conn->seen >= NM_ZEROCOPY_PENDING)
+		(void)nm_copy_modes_drain(io, conn);
 	ssize_t n = nm_sys_send(conn->fd, io->tx, size, flags | MSG_ZEROCOPY);
 
-	if (n == -ENOBUFS && nm_special_drain(io, conn))
+	if (n == -ENOBUFS && nm_copy_modes_drain(io, conn))
 		n = nm_sys_send(conn->fd, io->tx, size, flags | MSG_ZEROCOPY);
 	if (n > 0) {
 		conn->sent++;
-		io->refused_ns = 0;
+		io->nobufs_ns = 0;
 	}
 	if (n != -ENOBUFS || conn->sent == conn->seen)
 		return n;
-	conn->flags |= NM_CONN_REFUSED;
+	conn->flags |= NM_CONN_NOBUFS;
 	return -EAGAIN;
 }
 
 static enum nm_io_status send_some(struct nm_io *io, struct nm_conn *conn,
 				   const struct nm_instr *instr, uint64_t left, ssize_t *ret_n)
 {
-	const struct nm_opts_moving *o = instr->opts;
-	int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (instr->holds ? MSG_MORE : 0);
+	const struct nm_opts_message *o = instr->opts;
+	int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (instr->cork ? MSG_MORE : 0);
 	size_t want = nm_message_chunk(io, left);
 	ssize_t n = o->zerocopy ? send_uncopied(io, conn, want, flags)
 				: nm_sys_send(conn->fd, io->tx, want, flags);
@@ -76,13 +76,13 @@ static enum nm_io_status send_some(struct nm_io *io, struct nm_conn *conn,
 
 static enum nm_step write_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	const struct nm_opts_moving *o = instr->opts;
+	const struct nm_opts_message *o = instr->opts;
 	struct nm_conn *conn = flow->conn;
-	int r = o->zerocopy ? nm_zerocopy_begin(conn) : 0;
+	int r = o->zerocopy ? nm_errqueue_begin(conn) : 0;
 
 	if (r < 0)
 		return nm_flow_failed(flow, r);
-	if (instr->holds)
+	if (instr->cork)
 		conn->flags |= NM_CONN_MORE;
 	enum nm_step answer =
 		nm_message_send(io, flow, instr, nm_message_left(io, flow, instr), send_some);
@@ -90,14 +90,14 @@ static enum nm_step write_step(struct nm_io *io, struct nm_flow *flow, const str
 	if (answer != NM_STEP_FAIL || flow->error != ENOBUFS || !o->zerocopy)
 		return answer;
 	flow->error = 0;
-	return nm_special_refused(io, flow);
+	return nm_copy_modes_nobufs(io, flow);
 }
 
 /* Where pages are mapped, fewer bytes than asked for do not mean that the queue is empty. */
 static enum nm_io_status receive_some(struct nm_io *io, struct nm_conn *conn,
 				      const struct nm_instr *instr, uint64_t left, ssize_t *ret_n)
 {
-	const struct nm_opts_moving *o = instr->opts;
+	const struct nm_opts_message *o = instr->opts;
 	size_t asked = o->rx_zerocopy ? 0 : nm_message_chunk(io, left) + instr->ahead;
 	uint64_t mapped = 0;
 	ssize_t n = o->rx_zerocopy ? nm_mapped_receive(conn, io->rx, io->chunk, left, &mapped)
@@ -114,9 +114,9 @@ static enum nm_step read_step(struct nm_io *io, struct nm_flow *flow, const stru
 	return nm_message_receive(io, flow, instr, nm_message_left(io, flow, instr), receive_some);
 }
 
-nm_step_fn nm_special_step(const void *opts, bool sends)
+nm_step_fn nm_copy_modes_step(const void *opts, bool sends)
 {
-	const struct nm_opts_moving *o = opts;
+	const struct nm_opts_message *o = opts;
 
 	if (sends)
 		return o->more || o->zerocopy ? write_step : NULL;

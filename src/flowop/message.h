@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What flowops that move a message share. */
-#ifndef NM_FLOWOP_MOVING_H
-#define NM_FLOWOP_MOVING_H
+#ifndef NM_FLOWOP_MESSAGE_H
+#define NM_FLOWOP_MESSAGE_H
 
 #include <errno.h>
 
@@ -11,7 +11,7 @@
 
 struct nm_flowop;
 
-extern const struct nm_opt nm_moving_opts[];
+extern const struct nm_opt nm_message_opts[];
 
 /* Of what is random in the present pass of a step: the same at both ends, and of no other step,
  * pass or flow. */
