@@ -15,9 +15,16 @@ FLOWOPS = \
 	src/flowop/handshake.c \
 	src/flowop/nop.c
 
+# An arrival law, too.
+ARRIVAL_LAWS = \
+	src/flowop/arrival_law/fixed.c
+
 noinst_LTLIBRARIES += src/libnm_flowop.la
 src_libnm_flowop_la_SOURCES = \
 	$(FLOWOPS) \
+	$(ARRIVAL_LAWS) \
+	src/flowop/arrival_law/arrival_law.h \
+	src/flowop/arrival_law/pacer.c \
 	src/flowop/common.c \
 	src/flowop/common.h \
 	src/flowop/datagram.c \
@@ -41,10 +48,13 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/recvfile.c \
 	src/flowop/copy_modes.c \
 	src/flowop/copy_modes.h
-nodist_src_libnm_flowop_la_SOURCES = src/flowop/registry.c
+nodist_src_libnm_flowop_la_SOURCES = src/flowop/registry.c src/flowop/arrival_law/registry.c
 src_libnm_flowop_la_CFLAGS = $(ROOM_CFLAGS)
 
-CLEANFILES += src/flowop/registry.c
+CLEANFILES += src/flowop/registry.c src/flowop/arrival_law/registry.c
 src/flowop/registry.c: $(top_srcdir)/src/flowop/local.mk $(top_srcdir)/tools/make-registry
 	$(AM_V_at)$(MKDIR_P) $(@D)
 	$(AM_V_GEN)$(make_registry) flowop $(FLOWOPS) >$@.tmp && mv $@.tmp $@
+src/flowop/arrival_law/registry.c: $(top_srcdir)/src/flowop/local.mk $(top_srcdir)/tools/make-registry
+	$(AM_V_at)$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(make_registry) --words flowop/arrival_law $(ARRIVAL_LAWS) >$@.tmp && mv $@.tmp $@

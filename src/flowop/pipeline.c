@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flowop/pipeline.h"
 
+#include "flowop/arrival_law/arrival_law.h"
 #include "host/clock.h"
 
 static const struct nm_instr *asks_of(const struct nm_instr *pipeline)
@@ -77,18 +78,15 @@ static uint64_t due_of(const struct nm_io *io, struct nm_flow *flow, const struc
 		       uint64_t most)
 {
 	uint64_t now_ns = nm_clock_ns();
-	uint64_t last_ns = io->asks.last_ns;
+	uint64_t at_ns = pipe->plan_ns, due = 0;
 
-	if (pipe->plan_ns >= last_ns)
+	if (at_ns >= io->asks.pacer->last_ns)
 		return 0;
-	if (pipe->plan_ns > now_ns) {
-		flow->wake_ns = pipe->plan_ns;
-		return 0;
-	}
-	uint64_t until_ns = now_ns < last_ns ? now_ns : last_ns - 1;
-	uint64_t due = (until_ns - pipe->plan_ns) / io->asks.period_ns + 1;
-
-	return due < most ? due : most;
+	if (at_ns > now_ns)
+		flow->wake_ns = at_ns;
+	for (; due < most && at_ns <= now_ns && at_ns < io->asks.pacer->last_ns; due++)
+		at_ns = nm_pacer_next(io->asks.pacer, flow, at_ns);
+	return due;
 }
 
 /* How many requests may be begun now. A pass that is entered is made, whatever main wants
@@ -98,13 +96,13 @@ static uint64_t may_ask(const struct nm_io *io, struct nm_flow *flow, const stru
 {
 	uint64_t most = instr->size - pipe->outstanding;
 
-	if (!pipe->outstanding && io->asks.period_ns)
+	if (!pipe->outstanding && io->asks.pacer)
 		return 1;
 	if (flow->iterations_left - pipe->outstanding < most)
 		most = flow->iterations_left - pipe->outstanding;
 	if (atomic_load_explicit(io->asks.stop, memory_order_relaxed))
 		return !pipe->outstanding;
-	return most && io->asks.period_ns ? due_of(io, flow, pipe, most) : most;
+	return most && io->asks.pacer ? due_of(io, flow, pipe, most) : most;
 }
 
 /* Whether several requests are as good as one that is longer: then one call sends them. */
@@ -148,15 +146,16 @@ static uint64_t still_asking(const struct nm_instr *instr, const struct nm_pipe 
 }
 
 /* All but so many of those that are being sent are gone. */
-static void note_asked(const struct nm_io *io, const struct nm_instr *instr, struct nm_pipe *pipe,
-		       uint64_t left)
+static void note_asked(const struct nm_io *io, const struct nm_flow *flow,
+		       const struct nm_instr *instr, struct nm_pipe *pipe, uint64_t left)
 {
 	for (; pipe->asking > left; pipe->asking--) {
 		uint64_t at = (pipe->oldest + (uint64_t)pipe->outstanding++) % instr->size;
 
 		pipe->ring[at] =
 			(struct nm_pipe_stamp){.sent_ns = pipe->sent_ns, .plan_ns = pipe->plan_ns};
-		pipe->plan_ns += io->asks.period_ns;
+		if (io->asks.pacer)
+			pipe->plan_ns = nm_pacer_next(io->asks.pacer, flow, pipe->plan_ns);
 	}
 }
 
@@ -176,7 +175,8 @@ static enum nm_step ask(struct nm_io *io, struct nm_flow *flow, const struct nm_
 		answer = run_half(io, flow, &pipe->ask, asks_of(instr), instr->batch);
 		flow->iterations_left += pipe->outstanding;
 		flow->start_ns = 0;
-		note_asked(io, instr, pipe, answer == NM_STEP_NEXT ? 0 : still_asking(instr, pipe));
+		note_asked(io, flow, instr, pipe,
+			   answer == NM_STEP_NEXT ? 0 : still_asking(instr, pipe));
 	}
 	pipe->ask_failed = answer == NM_STEP_FAIL;
 	return answer;

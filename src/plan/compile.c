@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "flowop/arrival_law/arrival_law.h"
 #include "flowop/abandoned.h"
 #include "flowop/pseudo_ops.h"
 #include "flowop/pipeline.h"
@@ -392,6 +393,7 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 	phase->duration_ns = t->has_duration ? t->attrs.duration_ns : 0;
 	phase->total = t->attrs.total;
 	phase->rate_per_s = t->attrs.rate_per_s;
+	phase->arrival = nm_arrival_laws[t->attrs.arrivals];
 	phase->measured = t->measured;
 	phase->first = group->n_instrs;
 	phase->reliable = true;

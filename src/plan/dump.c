@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "flowop/arrival_law/arrival_law.h"
 #include "flowop/files.h"
 #include "flowop/flowop.h"
 #include "flowop/pseudo_ops.h"
@@ -255,6 +256,8 @@ static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_gr
 		fprintf(out, " or %llu passes in all", (unsigned long long)phase->total);
 	if (phase->rate_per_s > 0)
 		fprintf(out, ", %g a second", phase->rate_per_s);
+	if (phase->rate_per_s > 0 && phase->arrival != nm_arrival_laws[0])
+		fprintf(out, " (%s)", phase->arrival->name);
 	fprintf(out, ", %s%s", phase->leads ? "leads" : "follows",
 		phase->measured ? ", measured" : "");
 	if (phase->posts)

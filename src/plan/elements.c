@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/word.h"
+#include "flowop/arrival_law/arrival_law.h"
 #include "flowop/pipeline.h"
 #include "plan/plan.h"
 
@@ -192,6 +193,13 @@ static const struct nm_opt transaction_attrs[] = {
 	 .help = "the same, told by the time from one pass of the group to the next one of any "
 		 "flow; the "
 		 "flows take turns"},
+	{.name = "arrivals",
+	 .type = NM_TYPE_ENUM,
+	 .offset = ATTR(nm_transaction_attrs, arrivals),
+	 .choices = nm_arrival_law_words,
+	 .def = "fixed",
+	 .help = "with a rate: the law by which the passes of a flow are due; fixed: at fixed "
+		 "intervals"},
 	{.name = "pipeline",
 	 .type = NM_TYPE_COUNT,
 	 .offset = ATTR(nm_transaction_attrs, pipeline),

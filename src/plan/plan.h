@@ -38,6 +38,7 @@ struct nm_phase {
 	uint64_t duration_ns; /* 0: by iterations */
 	uint64_t total; /* with a duration: passes of all flows, shared out evenly; 0: no limit */
 	double rate_per_s; /* passes a second of each flow; 0: as fast as possible */
+	const struct nm_arrival_law *arrival; /* with a rate: when passes are due */
 	uint32_t pipeline; /* leader: how many requests a flow may have outstanding; 0: one */
 	uint32_t first;	   /* instruction */
 	uint32_t n_instrs; /* without the end instruction that follows them (step == NULL) */

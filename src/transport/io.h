@@ -24,6 +24,7 @@
 struct nm_instr;
 struct nm_listener;
 struct nm_udp_batch;
+struct nm_pacer;
 struct nm_ring;
 struct nm_spare;
 
@@ -55,10 +56,9 @@ struct nm_io {
 	const struct nm_addr *endpoints; /* by instr->opening */
 	/* Of a phase with several requests outstanding (pipeline.h), written when it begins. */
 	struct {
-		uint64_t period_ns; /* with a rate: between two requests of a flow; 0: at once */
-		uint64_t last_ns;   /* with a rate: none is due from then on */
-		const _Atomic bool *stop; /* nothing more is to be asked */
-		bool timed;		  /* latencies are kept */
+		const struct nm_pacer *pacer; /* tells when a request is due; NULL: at once */
+		const _Atomic bool *stop;     /* nothing more is to be asked */
+		bool timed;		      /* latencies are kept */
 	} asks;
 	size_t pipe_offset; /* of the struct nm_pipe behind each flow; groups that have them only */
 	/* of the struct nm_transfer behind each flow; groups that move files only */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/opt.h"
+#include "flowop/arrival_law/arrival_law.h"
 #include "flowop/flowop.h"
 #include "transport/io.h"
 #include "transport/transport.h"
@@ -20,6 +21,7 @@
 #define PATIENCE 5000 /* ms */
 
 extern const struct nm_flowop nm_flowop_discard;
+extern const struct nm_arrival_law nm_arrival_law_exponential;
 extern const struct nm_transport nm_transport_lowat, nm_transport_unix;
 
 static _Noreturn void fail(const char *what, int error)
@@ -134,11 +136,43 @@ static void receive_all(const struct nm_transport *transport, struct nm_conn end
 	transport->close(flow.conn, false);
 }
 
+/* The intervals are of the right length in the mean, and as exponential ones are: 1 - 1/e of them
+ * are shorter than that. */
+static void look_at_intervals(const struct nm_arrival_law *law)
+{
+	const struct nm_pacer pacer = {.law = law,
+				       .period_ns = 1000000,
+				       .begin_ns = 1,
+				       .last_ns = UINT64_MAX,
+				       .n_flows = 2};
+	const struct nm_flow flow = {.index = 1};
+	const unsigned count = 100000;
+	uint64_t at_ns = nm_pacer_next(&pacer, &flow, 0), first_ns = at_ns;
+	unsigned n_short = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t next_ns = nm_pacer_next(&pacer, &flow, at_ns);
+
+		if (next_ns <= at_ns || next_ns != nm_pacer_next(&pacer, &flow, at_ns))
+			fail("a law went back, or was not repeated", EINVAL);
+		n_short += next_ns - at_ns < pacer.period_ns;
+		at_ns = next_ns;
+	}
+	double mean = (double)(at_ns - first_ns) / count / (double)pacer.period_ns;
+
+	if (mean < .98 || mean > 1.02 || n_short < count * .622 || n_short > count * .642)
+		fail("the intervals are not exponential", EINVAL);
+}
+
 int main(int argc, char **argv)
 {
 	const struct nm_transport *all[] = {&nm_transport_lowat, &nm_transport_unix};
 	struct nm_conn ends[2] = {{.fd = -1}, {.fd = -1}};
 
+	if (argc == 2 && strcmp(argv[1], nm_arrival_law_exponential.name) == 0) {
+		look_at_intervals(&nm_arrival_law_exponential);
+		return 0;
+	}
 	for (size_t i = 0; argc == 2 && i < sizeof all / sizeof *all; i++) {
 		if (strcmp(all[i]->name, argv[1]) != 0)
 			continue;
@@ -146,6 +180,6 @@ int main(int argc, char **argv)
 		receive_all(all[i], ends);
 		return 0;
 	}
-	fprintf(stderr, "usage: drive_examples TRANSPORT\n");
+	fprintf(stderr, "usage: drive_examples TRANSPORT|LAW\n");
 	return 2;
 }

@@ -150,9 +150,10 @@ static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, u
 		nm_worker_flow_done(worker, flow);
 		return false;
 	}
-	if (!nm_pipe_is_busy(pipe) && worker->run.period_ns && flow->iterations_left > 1) {
+	if (!nm_pipe_is_busy(pipe) && nm_pacer_paces(&worker->run.pacer) &&
+	    flow->iterations_left > 1) {
 		flow->iterations_left--;
-		flow->plan_ns = pipe->plan_ns - worker->run.period_ns;
+		flow->plan_ns = pipe->plan_ns;
 		return !nm_worker_pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
 	}
 	bool goes_on = go_on(worker, flow, done);
@@ -170,7 +171,7 @@ static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 						       struct nm_flow *flow, uint64_t now_ns)
 {
 	uint64_t done = nm_count_passes(worker->io.count);
-	bool paced = worker->run.period_ns != 0;
+	bool paced = nm_pacer_paces(&worker->run.pacer);
 
 	if (worker->observe.counts_passes)
 		nm_flowop_stats_pass(worker, flow, now_ns);
@@ -196,6 +197,7 @@ static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 		nm_worker_flow_done(worker, flow);
 		return false;
 	}
+	flow->plan_ns = nm_pacer_next(&worker->run.pacer, flow, flow->plan_ns);
 	return !nm_worker_pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
 }
 

@@ -5,9 +5,12 @@
 
 #include "engine/engine_priv.h"
 
-/* After a pass of a phase with a rate: true when the next pass is due only later, or not any more,
- * or a connection is replaced before it. A flow whose passes are done stays until the time is over:
- * otherwise the passes would seem to have come in less time. */
+/* The flow sleeps until its pass, which is due at plan_ns, or until the time of the phase is
+ * over. */
+void nm_worker_await_pass(struct nm_worker *worker, struct nm_flow *flow);
+/* After a pass of a phase with a rate; the next pass is due at plan_ns. True: only later, or not
+ * any more, or a connection is replaced before it. A flow whose passes are done stays until the
+ * time is over: otherwise the passes would seem to have come in less time. */
 bool nm_worker_pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
 /* The pass that the flow has slept for is due. True when it begins now; false: the phase is over
  * for the flow, or a connection is replaced before it. */

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "engine/waits.h"
+#include "base/draw.h"
 #include "engine/engine_priv.h"
+#include "engine/loop/pacer.h"
 #include "engine/loop/interp.h"
 #include "engine/phase/reconnect.h"
 #include "engine/phase/flush.h"
@@ -170,8 +172,6 @@ static uint64_t passes_of(const struct nm_worker *worker, const struct nm_flow *
 	return phase->iterations ? phase->iterations : UINT64_MAX;
 }
 
-/* Flows of a paced phase are spread evenly over the first period, instead of all starting
- * together. */
 static void start_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
 	flow->at = worker->run.body;
@@ -183,13 +183,9 @@ static void start_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t 
 		nm_worker_flow_done(worker, flow);
 		return;
 	}
-	if (worker->run.period_ns) {
-		flow->plan_ns += (uint64_t)((double)worker->run.period_ns * flow->index /
-					    worker->group->n_flows);
-		flow->wake_ns =
-			flow->plan_ns < worker->run.last_ns ? flow->plan_ns : worker->run.last_ns;
-		flow->paced = true;
-		nm_worker_sleep(worker, flow);
+	if (nm_pacer_paces(&worker->run.pacer)) {
+		flow->plan_ns = nm_pacer_next(&worker->run.pacer, flow, 0);
+		nm_worker_await_pass(worker, flow);
 		return;
 	}
 	if (!nm_reconnect_before_pass(worker, flow))
@@ -210,6 +206,24 @@ static uint64_t budget_mask(const struct nm_instr *body)
 	return passes - 1;
 }
 
+/* Only the side that begins the passes paces them. */
+static void set_pacer(struct nm_worker *worker, uint64_t now_ns)
+{
+	const struct nm_phase *phase = worker->run.phase;
+	uint64_t period_ns = phase->rate_per_s > 0 && phase->leads
+				     ? (uint64_t)llround(1e9 / phase->rate_per_s)
+				     : 0;
+
+	worker->run.pacer = (struct nm_pacer){
+		.law = period_ns ? phase->arrival : NULL,
+		.period_ns = period_ns,
+		.begin_ns = now_ns,
+		.last_ns = phase->duration_ns ? now_ns + phase->duration_ns : UINT64_MAX,
+		.key = nm_draw(worker->io.seed, worker->run.number),
+		.n_flows = worker->group->n_flows,
+	};
+}
+
 static void begin_phase(struct nm_worker *worker, uint32_t number)
 {
 	struct nm_phase_stats *stats = &worker->stats[number];
@@ -226,17 +240,12 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	worker->io.count = &stats->counters;
 	worker->run.latency = stats->latency;
 	worker->run.response = stats->response;
-	/* Only the side that begins the passes paces them. */
-	worker->run.period_ns = phase->rate_per_s > 0 && phase->leads
-					? (uint64_t)llround(1e9 / phase->rate_per_s)
-					: 0;
+	set_pacer(worker, now_ns);
 	nm_reconnect_count(worker);
-	worker->run.last_ns = phase->duration_ns ? now_ns + phase->duration_ns : UINT64_MAX;
-	worker->io.asks.period_ns = worker->run.period_ns;
-	worker->io.asks.last_ns = worker->run.last_ns;
+	worker->io.asks.pacer = nm_pacer_paces(&worker->run.pacer) ? &worker->run.pacer : NULL;
 	worker->io.asks.stop = phase->pipeline ? &worker->commands.stop : NULL;
 	worker->io.asks.timed = worker->run.latency != NULL;
-	nm_worker_set_end(worker, worker->run.period_ns ? 0 : UINT64_MAX);
+	nm_worker_set_end(worker, nm_pacer_paces(&worker->run.pacer) ? 0 : UINT64_MAX);
 	worker->run.n_active = worker->n_flows;
 	if (phase->duration_ns && phase->leads)
 		nm_process_alarm(worker, worker->commands.begin_ns + phase->duration_ns);
@@ -359,7 +368,7 @@ void nm_worker_release_paced(struct nm_worker *worker)
 
 		if (flow->state != NM_FLOW_ASLEEP || !flow->paced)
 			continue;
-		if (over && flow->wake_ns < worker->run.last_ns)
+		if (over && flow->wake_ns < worker->run.pacer.last_ns)
 			continue;
 		nm_timers_remove(&worker->timers, flow);
 		flow->paced = false;

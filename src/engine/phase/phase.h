@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "engine/phase/rcvlowat.h"
+#include "flowop/arrival_law/arrival_law.h"
 
 struct nm_hist;
 struct nm_instr;
@@ -26,8 +27,7 @@ struct nm_phase_run {
 	/* passes, a power of two, less one: the flow that has made the last of so many lets the
 	 * others have their turn */
 	uint64_t budget_mask;
-	uint64_t period_ns; /* with a rate: between two passes of a flow */
-	uint64_t last_ns;   /* with a rate: no pass is due from then on; UINT64_MAX: any may be */
+	struct nm_pacer pacer;
 
 	const struct nm_phase *phase; /* NULL: between phases */
 	uint32_t number;

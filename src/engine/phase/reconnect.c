@@ -17,6 +17,7 @@
 #include "engine/waits.h"
 #include "engine/engine_priv.h"
 #include "engine/loop/runq.h"
+#include "engine/loop/pacer.h"
 #include "engine/phase/reconnect.h"
 #include "flowop/flowop.h"
 #include "flowop/copy_modes.h"
@@ -259,9 +260,7 @@ bool nm_reconnect_after_end(struct nm_worker *worker, struct nm_flow *flow,
 /* The next pass of the flow is not due yet: see hurry. */
 static void sleep_on(struct nm_worker *worker, struct nm_flow *flow)
 {
-	flow->wake_ns = flow->plan_ns < worker->run.last_ns ? flow->plan_ns : worker->run.last_ns;
-	flow->paced = true;
-	nm_worker_sleep(worker, flow);
+	nm_worker_await_pass(worker, flow);
 	if (atomic_load_explicit(&worker->commands.stop, memory_order_relaxed))
 		nm_worker_release_paced(worker);
 }
@@ -277,7 +276,7 @@ void nm_reconnect_done(struct nm_worker *worker, struct nm_flow *flow)
 	flow->start_ns = nm_clock_ns();
 	if (nm_reconnect_before_pass(worker, flow))
 		return;
-	if (worker->run.period_ns && flow->plan_ns > flow->start_ns)
+	if (nm_pacer_paces(&worker->run.pacer) && flow->plan_ns > flow->start_ns)
 		sleep_on(worker, flow);
 	else
 		nm_worker_queue(worker, flow);
