@@ -340,7 +340,7 @@ def compilers() -> list[str]:
 
 def test_there_is_a_compiler_and_something_to_compile() -> None:
     assert compilers()
-    assert len(EXAMPLES) == 2
+    assert len(EXAMPLES) == 3
 
 
 @pytest.mark.parametrize("compiler", compilers())
@@ -353,7 +353,8 @@ def test_example_compiles_without_warnings(example: Path, compiler: str, tmp_pat
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("driver") / "drive"
     rooms = [*sorted((TOP / "src/base").glob("*.c"))]
-    rooms += [TOP / "src/flowop/message.c", *(TOP / f"src/transport/{name}.c" for name in ("address", "socket", "unix"))]
+    rooms += [TOP / "src/flowop/arrival_law/pacer.c", TOP / "src/flowop/message.c"]
+    rooms += [*(TOP / f"src/transport/{name}.c" for name in ("address", "io", "socket", "unix"))]
     sources = [TOP / "tests/docs/drive_examples.c", *EXAMPLES, *rooms]
     checks = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
     must([compilers()[0], *LANGUAGE, *WARNINGS, *checks, *sources, "-lm", "-o", program])
@@ -363,6 +364,11 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("transport", ["unix", "lowat"])
 def test_examples_move_messages(transport: str, driver: Path) -> None:
     done = run([driver, transport])
+    assert done.returncode == 0, done.stderr
+
+
+def test_example_of_a_law_has_the_intervals_that_it_tells(driver: Path) -> None:
+    done = run([driver, "exponential"])
     assert done.returncode == 0, done.stderr
 
 
@@ -392,17 +398,19 @@ def words_of(room: str, variable: str) -> list[str]:
 
 @pytest.fixture(scope="session")
 def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A netmodel with both examples: two files and two words more."""
+    """A netmodel with all examples: a file and a word more for each."""
     folder = tmp_path_factory.mktemp("extended")
     sources = [*sorted((TOP / "src").rglob("*.c")), *EXAMPLES]
     for room, variable, more in (
         ("flowop", "FLOWOPS", "discard"),
+        ("flowop/arrival_law", "ARRIVAL_LAWS", "exponential"),
         ("transport", "TRANSPORTS", "lowat"),
         ("report", "REPORTS", ""),
     ):
-        table = folder / f"{room}_registry.c"
-        words = words_of(room, variable) + more.split()
-        table.write_text(must(["sh", TOP / "tools/make-registry", room, *words]))
+        table = folder / f"{room.replace('/', '_')}_registry.c"
+        words = words_of(room.partition("/")[0], variable) + more.split()
+        named = ["--words"] if "/" in room else []
+        table.write_text(must(["sh", TOP / "tools/make-registry", *named, room, *words]))
         sources.append(table)
     compiler = compilers()[0]
     flags = [*LANGUAGE, "-O1", '-DPACKAGE_VERSION="0"', *must(["pkg-config", "--cflags", *LIBRARIES]).split()]
@@ -422,6 +430,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_netmodel_describes_the_examples(extended: Path) -> None:
     assert "the other end: write" in must([extended, "--describe", "discard"])
     assert "unsent" in must([extended, "--describe", "lowat"])
+    assert "fixed|exponential" in must([extended, "--describe", "transaction"])
 
 
 @pytest.mark.parametrize("transport", ["tcp", "unix", "lowat"])
@@ -439,6 +448,25 @@ def test_netmodel_runs_the_examples(transport: str, extended: Path, tmp_path: Pa
     )
     text = must([extended, "-m", profile, "--timeout", "20s"])
     assert "counts of both ends agree" in text, text
+
+
+@pytest.mark.parametrize("pipeline", ["", 'pipeline="4"'])
+def test_netmodel_runs_the_law(pipeline: str, extended: Path, tmp_path: Path) -> None:
+    """2000 passes a second in the mean, on intervals that are not all the same: some passes come together."""
+    profile = tmp_path / "law.xml"
+    profile.write_text(
+        f"""<profile name="law"><group nflows="4">
+        <transaction><flowop type="connect" options="remotehost=local protocol=unix"/></transaction>
+        <transaction duration="1s" rate="500" arrivals="exponential" {pipeline}>
+        <flowop type="write" options="size=1"/><flowop type="read" options="size=1"/>
+        </transaction>
+        <transaction><flowop type="disconnect"/></transaction>
+        </group></profile>"""
+    )
+    assert ", 500 a second (exponential)" in must([extended, "-m", profile, "--dump-plan"])
+    values = must([extended, "-m", profile, "--timeout", "20s", "--format", "kv"])
+    total = int(re.findall(r"^num_transactions=(\d+)$", values, re.MULTILINE)[0])
+    assert 1600 < total < 2400 and total != 2000, total
 
 
 # --- what documents say about the source ---
@@ -474,7 +502,7 @@ def test_links_and_paths_lead_somewhere(document: Path) -> None:
 
 
 # What the reader is told to make.
-NEW_FILES = ("src/flowop/discard.c", "src/transport/lowat.c")
+NEW_FILES = ("src/flowop/arrival_law/exponential.c", "src/flowop/discard.c", "src/transport/lowat.c")
 
 
 @pytest.mark.parametrize("document", [*MARKDOWN, *MANUALS], ids=lambda path: path.name)
