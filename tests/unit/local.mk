@@ -110,6 +110,7 @@ CONTROL_TESTS = \
 	tests/unit/control/test_frame \
 	tests/unit/control/test_golden \
 	tests/unit/control/test_message \
+	tests/unit/control/test_protocol \
 	tests/unit/control/test_slots \
 	tests/unit/control/test_resolve \
 	tests/unit/control/test_results

@@ -43,14 +43,18 @@ struct nm_msg_hello { /* also welcome, without the magic */
 	const char *version;
 	const char *hostname; /* of the slave; NULL in a hello */
 };
+/* The greeting of this version. */
 json_t *nm_hello_pack(void);
+/* Its answer. hostname: of this host. */
 json_t *nm_welcome_pack(const char *hostname);
-/* These take members that they do not know: a peer of another version must be understood so far. */
+/* Both take members that they do not know: a peer of another version must be understood so far. */
 int nm_hello_unpack(json_t *body, struct nm_msg_hello *ret);
+/* Leaves magic NULL. */
 int nm_welcome_unpack(json_t *body, struct nm_msg_hello *ret);
 
 /* One word and one line of text: refuse, abort. */
 json_t *nm_refuse_pack(const char *code, const char *text);
+/* Takes members that it does not know. */
 int nm_refuse_unpack(json_t *body, const char **ret_code, const char **ret_text);
 
 struct nm_msg_prepare {
@@ -68,7 +72,9 @@ struct nm_msg_prepare {
 };
 /* What the connections of the run prove themselves with: a part of its random id. */
 uint64_t nm_run_cookie(const char *run_id);
+/* The work order of a slave. */
 json_t *nm_prepare_pack(const struct nm_msg_prepare *prepare);
+/* Also checks the form of the list of counters. */
 int nm_prepare_unpack(json_t *body, struct nm_msg_prepare *ret);
 
 /* The listeners of this side that `host` of the plan connects to (a slave's plan has host 0
@@ -81,14 +87,21 @@ int nm_endpoints_unpack(json_t *list, struct nm_engine *engine, const struct nm_
 /* Takes endpoints. source: the address from which the slave connects to the master; NULL: that at
  * which it is reached. */
 json_t *nm_ready_pack(json_t *endpoints, const char *source, const struct nm_host_facts *facts);
+/* The endpoints are borrowed; *ret_source is NULL when none was named. */
 int nm_ready_unpack(json_t *body, json_t **ret_endpoints, const char **ret_source,
 		    struct nm_host_facts *ret_facts);
-json_t *nm_connect_pack(json_t *endpoints); /* takes endpoints */
+/* Takes endpoints. */
+json_t *nm_connect_pack(json_t *endpoints);
+/* The endpoints are borrowed. */
 int nm_connect_unpack(json_t *body, json_t **ret_endpoints);
 
+/* Asks for the clock. sent_ns: by the clock of the master. */
 json_t *nm_ping_pack(uint64_t sent_ns);
+/* What nm_ping_pack was given. */
 int nm_ping_unpack(json_t *body, uint64_t *ret_sent_ns);
+/* Answers a ping that was sent at sent_ns; now_ns: by the clock of the slave. */
 json_t *nm_pong_pack(uint64_t sent_ns, uint64_t now_ns);
+/* What nm_pong_pack was given. */
 int nm_pong_unpack(json_t *body, uint64_t *ret_sent_ns, uint64_t *ret_now_ns);
 
 /* --- running (codec_run.c) --- */
@@ -103,12 +116,18 @@ struct nm_phase_order {
 	int64_t usage_from_ns; /* when the measured window opens, after the begin, or NEVER */
 	int64_t usage_to_ns;   /* when it closes, or NEVER, or AT_END of the phase */
 };
+/* Tells a slave to begin a phase. */
 json_t *nm_begin_pack(const struct nm_phase_order *order);
+/* Refuses a phase of n_phases or more. */
 int nm_begin_unpack(json_t *body, uint32_t n_phases, struct nm_phase_order *ret);
+/* Tells when a slave has begun a phase, by its own clock. */
 json_t *nm_began_pack(uint32_t phase, uint64_t at_ns);
+/* What nm_began_pack was given; any phase is taken. */
 int nm_began_unpack(json_t *body, uint32_t *ret_phase, uint64_t *ret_at_ns);
 
+/* Tells the slave that leads a group to end its phase. */
 json_t *nm_stop_pack(uint32_t phase, uint32_t group);
+/* Refuses phases and groups that the plan does not have. */
 int nm_stop_unpack(json_t *body, const struct nm_plan *plan, uint32_t *ret_phase,
 		   uint32_t *ret_group);
 
@@ -119,28 +138,39 @@ struct nm_msg_totals {
 	size_t room;		 /* for unpack: how many fit */
 	struct nm_counts counts; /* done only */
 };
+/* How many passes each worker of a group has to do. */
 json_t *nm_follow_pack(const struct nm_msg_totals *follow, uint32_t n_workers);
+/* Refuses what is not of the plan, and more workers than there is room for. */
 int nm_follow_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_totals *ret);
+/* What each worker of a group has done, and what it has counted. */
 json_t *nm_done_pack(const struct nm_msg_totals *done, uint32_t n_workers);
+/* Refuses as nm_follow_unpack does. */
 int nm_done_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_totals *ret);
 
 /* The connections of a group should be replaced. */
 json_t *nm_renew_pack(uint32_t group);
+/* Refuses a group that the plan does not have. */
 int nm_renew_unpack(json_t *body, const struct nm_plan *plan, uint32_t *ret_group);
 
+/* progress: a number that grows while anything moves. */
 json_t *nm_heartbeat_pack(uint64_t progress);
+/* What nm_heartbeat_pack was given. */
 int nm_heartbeat_unpack(json_t *body, uint64_t *ret_progress);
 
 struct nm_msg_failed {
 	const char *text; /* "flowop read at web.xml:12: Connection reset by peer (3 flows)" */
 	bool secondary;	  /* the way in which flows fail when their peer has failed */
 };
+/* Tells the master that flows of this slave have failed. */
 json_t *nm_failed_pack(const struct nm_msg_failed *failed);
+/* The text is borrowed. */
 int nm_failed_unpack(json_t *body, struct nm_msg_failed *ret);
 
 /* --- results (codec_result.c) --- */
 
+/* What a host did and used in one interval. */
 json_t *nm_interval_pack(const struct nm_host_interval *row);
+/* Refuses a phase of n_phases or more. */
 int nm_interval_unpack(json_t *body, uint32_t n_phases, struct nm_host_interval *ret);
 
 struct nm_msg_result {
@@ -154,6 +184,7 @@ struct nm_msg_result {
 	struct nm_host_window window;
 	json_t *report; /* pack takes it, unpack borrows it from the body; NULL: none */
 };
+/* What a slave has found; result->groups holds n_groups. */
 json_t *nm_result_pack(struct nm_msg_result *result, size_t n_groups);
 /* ret->groups must hold n_groups. */
 int nm_result_unpack(json_t *body, size_t n_groups, struct nm_msg_result *ret);
@@ -164,17 +195,21 @@ struct nm_flow_rows;
 struct nm_flow_row;
 struct nm_tcp_rows;
 struct nm_tcp_sample;
+/* Samples of flows; host and plan are not sent. */
 json_t *nm_flows_pack(const struct nm_flow_rows *rows);
 /* Host and plan are left for the caller to set; *ret_rows is owned, and what ret->rows shows.
  * -EPROTO or -ENOMEM. */
 int nm_flows_unpack(json_t *body, const struct nm_plan *plan, struct nm_flow_rows *ret,
 		    struct nm_flow_row **ret_rows);
+/* Samples of connections; host and plan are not sent. */
 json_t *nm_tcp_pack(const struct nm_tcp_rows *rows);
+/* As nm_flows_unpack, of connections. */
 int nm_tcp_unpack(json_t *body, const struct nm_plan *plan, struct nm_tcp_rows *ret,
 		  struct nm_tcp_sample **ret_rows);
 
 /* --- what a host did in detail (codec_report.c) --- */
 
+/* What this host did in detail. Not while workers run, as their statistics would be torn. */
 json_t *nm_report_pack(const struct nm_engine *engine, const struct nm_plan *plan);
 /* The plan is that of the host. *ret is owned; NULL after an error, -EPROTO or -ENOMEM. */
 int nm_report_unpack(json_t *body, const struct nm_plan *plan,

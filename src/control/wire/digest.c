@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The digest of a profile, and random numbers that nobody can guess. */
 #include "control/wire/digest.h"
 
 #include <errno.h>

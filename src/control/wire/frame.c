@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Cuts a stream of bytes into frames, and puts frames into a queue of bytes. */
 #include "control/wire/frame.h"
 
 #include <errno.h>

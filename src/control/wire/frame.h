@@ -18,7 +18,9 @@ struct nm_frame_reader {
 	size_t max; /* longest payload taken; may be changed between frames */
 };
 
+/* An empty reader that takes payloads of at most max bytes. */
 void nm_frame_reader_init(struct nm_frame_reader *reader, size_t max);
+/* Frees what it holds; it may be used again. */
 void nm_frame_reader_fini(struct nm_frame_reader *reader);
 /* Where the next bytes go and how many fit (at least one). 0 or -ENOMEM. */
 int nm_frame_reader_space(struct nm_frame_reader *reader, void **ret_space, size_t *ret_size);
@@ -34,6 +36,7 @@ struct nm_frame_queue {
 	size_t begin, end, capacity;
 };
 
+/* Frees what waits; the queue is empty then, and may be used again. */
 void nm_frame_queue_fini(struct nm_frame_queue *queue);
 /* Copies one frame to the end. 0, -ENOMEM, -EMSGSIZE (not a payload that a peer takes) or -ENOBUFS
  * (too much waits). */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds out which message a payload is, and whether its sender may send it in this state. */
 #include "control/wire/message.h"
 
 #include <errno.h>

@@ -46,8 +46,11 @@ struct nm_message {
 	json_t *root; /* owned */
 };
 
+/* The word of a message on the wire, static. */
 const char *nm_message_word(enum nm_message_type type);
+/* What documents and messages call a state; static. */
 const char *nm_session_state_word(enum nm_session_state state);
+/* What the master waits for in a state, as a phrase ("it to connect"); static. */
 const char *nm_session_state_waits(enum nm_session_state state);
 
 /* Reads one frame's payload. -EPROTO with a phrase in why when it is not a message, or not one that
@@ -55,6 +58,7 @@ const char *nm_session_state_waits(enum nm_session_state state);
 int nm_message_decode(const char *payload, size_t size, enum nm_side from,
 		      enum nm_session_state state, struct nm_message *ret_message, char *why,
 		      size_t why_size);
+/* Releases what decode gave; twice does no harm. */
 void nm_message_fini(struct nm_message *message);
 /* Takes the body (NULL: none could be made). An owned text of *ret_size bytes, NULL when out of
  * memory. */

@@ -313,6 +313,266 @@ START_TEST(each_message_stands_here)
 }
 END_TEST
 
+/* --- hostile bodies --- */
+
+static struct nm_phase phases[3];
+static struct nm_group groups[] = {
+	{.n_workers = 2, .n_flows = 2, .n_phases = 3, .phases = phases, .runs = true},
+	{.n_workers = 2, .n_flows = 1, .n_phases = 3, .phases = phases},
+};
+static const struct nm_plan plan = {.groups = groups, .n_groups = 2, .n_phases = 3};
+
+static int unpack_setup(enum nm_message_type type, json_t *body)
+{
+	struct nm_msg_prepare order;
+	struct nm_msg_hello greeting;
+	struct nm_host_facts facts;
+	const char *code, *text;
+	json_t *endpoints;
+
+	switch (type) {
+	case NM_MESSAGE_HELLO:
+		return nm_hello_unpack(body, &greeting);
+	case NM_MESSAGE_WELCOME:
+		return nm_welcome_unpack(body, &greeting);
+	case NM_MESSAGE_REFUSE:
+	case NM_MESSAGE_ABORT:
+		return nm_refuse_unpack(body, &code, &text);
+	case NM_MESSAGE_PREPARE:
+		return nm_prepare_unpack(body, &order);
+	case NM_MESSAGE_READY:
+		return nm_ready_unpack(body, &endpoints, &text, &facts);
+	default:
+		return nm_connect_unpack(body, &endpoints);
+	}
+}
+
+static int unpack_phase(enum nm_message_type type, json_t *body)
+{
+	uint64_t totals[2], first, second;
+	struct nm_msg_totals reached = {.totals = totals, .room = 2};
+	struct nm_phase_order order;
+	struct nm_msg_failed failure;
+	uint32_t phase, group;
+
+	switch (type) {
+	case NM_MESSAGE_PING:
+		return nm_ping_unpack(body, &first);
+	case NM_MESSAGE_PONG:
+		return nm_pong_unpack(body, &first, &second);
+	case NM_MESSAGE_BEGIN:
+		return nm_begin_unpack(body, plan.n_phases, &order);
+	case NM_MESSAGE_BEGAN:
+		return nm_began_unpack(body, &phase, &first);
+	case NM_MESSAGE_STOP:
+		return nm_stop_unpack(body, &plan, &phase, &group);
+	case NM_MESSAGE_FOLLOW:
+		return nm_follow_unpack(body, &plan, &reached);
+	case NM_MESSAGE_DONE:
+		return nm_done_unpack(body, &plan, &reached);
+	case NM_MESSAGE_RENEW:
+		return nm_renew_unpack(body, &plan, &group);
+	case NM_MESSAGE_HEARTBEAT:
+		return nm_heartbeat_unpack(body, &first);
+	default:
+		return nm_failed_unpack(body, &failure);
+	}
+}
+
+static int unpack_found(enum nm_message_type type, json_t *body)
+{
+	struct nm_host_interval row;
+	struct nm_flow_rows rows;
+	struct nm_flow_row *flow_rows = NULL;
+	struct nm_tcp_rows tcp;
+	struct nm_tcp_sample *tcp_rows = NULL;
+	struct nm_msg_result *got;
+	int error;
+
+	switch (type) {
+	case NM_MESSAGE_INTERVAL:
+		return nm_interval_unpack(body, plan.n_phases, &row);
+	case NM_MESSAGE_FLOWS:
+		error = nm_flows_unpack(body, &plan, &rows, &flow_rows);
+		free(flow_rows);
+		return error;
+	case NM_MESSAGE_TCP_INFO:
+		error = nm_tcp_unpack(body, &plan, &tcp, &tcp_rows);
+		free(tcp_rows);
+		return error;
+	default:
+		got = new_result();
+		error = nm_result_unpack(body, 2, got);
+		free(got->groups);
+		free(got);
+		return error;
+	}
+}
+
+static int unpack(enum nm_message_type type, json_t *body)
+{
+	switch (type) {
+	case NM_MESSAGE_INTERVAL:
+	case NM_MESSAGE_FLOWS:
+	case NM_MESSAGE_TCP_INFO:
+	case NM_MESSAGE_RESULT:
+		return unpack_found(type, body);
+	case NM_MESSAGE_HELLO:
+	case NM_MESSAGE_WELCOME:
+	case NM_MESSAGE_REFUSE:
+	case NM_MESSAGE_ABORT:
+	case NM_MESSAGE_PREPARE:
+	case NM_MESSAGE_READY:
+	case NM_MESSAGE_CONNECT:
+		return unpack_setup(type, body);
+	case NM_MESSAGE_ARMED:
+	case NM_MESSAGE_FINISH:
+	case NM_MESSAGE_BYE:
+		return nm_fields_unpack(nm_message_fields(type), body, NULL);
+	default:
+		return unpack_phase(type, body);
+	}
+}
+
+/* One of another version must be understood so far. */
+static bool takes_more(enum nm_message_type type)
+{
+	return type == NM_MESSAGE_HELLO || type == NM_MESSAGE_WELCOME ||
+	       type == NM_MESSAGE_REFUSE || type == NM_MESSAGE_ABORT;
+}
+
+/* A value that the field must not take; NULL: there is no further one. */
+static json_t *wrong_value(const struct nm_field *field, unsigned number)
+{
+	static const char *const of_numbers[] = {"-2", "1.5", "\"1\"", "true", "[]"};
+	static const char *const of_others[] = {"5", "{\"x\":1}", "[[],{}]", "true"};
+	const char *text = NULL;
+
+	switch (field->type) {
+	case NM_FIELD_U64:
+	case NM_FIELD_U32:
+		if (number == 5 && field->max)
+			return json_integer((json_int_t)field->max + 1);
+		if (number == 5 && field->type == NM_FIELD_U32)
+			return json_integer((json_int_t)UINT32_MAX + 1);
+		if (number == 6 && field->min)
+			return json_integer((json_int_t)field->min - 1);
+		/* fall through */
+	case NM_FIELD_I64:
+		text = number < 5 ? of_numbers[number] : NULL;
+		break;
+	case NM_FIELD_REAL:
+	case NM_FIELD_SHARE:
+		text = number < 3 ? of_numbers[number + 2] : NULL;
+		break;
+	case NM_FIELD_BOOL:
+		text = number < 3 ? of_others[number] : NULL;
+		break;
+	case NM_FIELD_VALUE:
+		break;
+	default:
+		text = number < 4 ? of_others[number] : NULL;
+		break;
+	}
+	return text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+}
+
+/* Each member of `object`, which is somewhere in body, is left out and has wrong values. */
+static void break_object(enum nm_message_type type, json_t *body, json_t *object,
+			 const struct nm_field *fields)
+{
+	for (const struct nm_field *field = fields; field->name; field++) {
+		json_t *right = json_incref(json_object_get(object, field->name)), *wrong;
+
+		ck_assert_ptr_nonnull(right);
+		if (field->type == NM_FIELD_OBJECT)
+			break_object(type, body, right, field->fields);
+		(void)json_object_del(object, field->name);
+		ck_assert_msg(unpack(type, body) == -EPROTO, "%s without %s", nm_message_word(type),
+			      field->name);
+		for (unsigned i = 0; (wrong = wrong_value(field, i)); i++) {
+			(void)json_object_set_new(object, field->name, wrong);
+			ck_assert_msg(unpack(type, body) == -EPROTO, "%s with wrong %s %u",
+				      nm_message_word(type), field->name, i);
+		}
+		(void)json_object_set_new(object, field->name, right);
+		ck_assert_int_eq(unpack(type, body), 0);
+	}
+}
+
+START_TEST(a_body_is_held_against_its_table)
+{
+	enum nm_message_type type = messages[_i].type;
+	json_t *root = json_loads(messages[_i].text, 0, NULL), *body = json_array_get(root, 1);
+
+	ck_assert_ptr_nonnull(body);
+	ck_assert_int_eq(unpack(type, body), 0);
+	break_object(type, body, body, nm_message_fields(type));
+	(void)json_object_set_new(body, "more", json_true());
+	ck_assert_int_eq(unpack(type, body), takes_more(type) ? 0 : -EPROTO);
+	json_decref(root);
+}
+END_TEST
+
+START_TEST(a_message_cut_anywhere_is_none)
+{
+	const char *text = messages[_i].text;
+
+	for (size_t cut = 0; cut < strlen(text); cut++) {
+		char *piece = malloc(cut + 1), why[128];
+		struct nm_message message;
+
+		ck_assert_ptr_nonnull(piece);
+		memcpy(piece, text, cut);
+		for (int state = 0; state <= NM_SESSION_END; state++)
+			ck_assert_int_eq(nm_message_decode(piece, cut, NM_SIDE_BOTH,
+							   (enum nm_session_state)state, &message,
+							   why, sizeof why),
+					 -EPROTO);
+		free(piece);
+	}
+}
+END_TEST
+
+START_TEST(rows_have_exactly_their_values)
+{
+	static const char *const wrong[] = {"[1,2,3,4,5]",	"[1,2,3,4,5,6,7,8]", "{}", "null",
+					    "[1,2,3,4,5,6,-1]", "[1,2,3,4,5,6,1.5]"};
+	struct nm_rusage got = {0};
+	json_t *list = json_loads("[1,2,3,4,5,6,7]", 0, NULL);
+
+	ck_assert_int_eq(nm_row_unpack(nm_rusage_fields, list, &got), 0);
+	ck_assert_uint_eq(got.utime_ns, 1);
+	ck_assert_uint_eq(got.nivcsw, 7);
+	json_decref(list);
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		list = json_loads(wrong[i], JSON_DECODE_ANY, NULL);
+		ck_assert_int_eq(nm_row_unpack(nm_rusage_fields, list, &got), -EPROTO);
+		json_decref(list);
+	}
+}
+END_TEST
+
+START_TEST(numbers_too_great_for_json_are_the_greatest)
+{
+	const struct nm_rusage sent = {.utime_ns = UINT64_MAX};
+	json_t *list = nm_row_pack(nm_rusage_fields, &sent);
+
+	ck_assert_int_eq(json_integer_value(json_array_get(list, 0)), INT64_MAX);
+	json_decref(list);
+}
+END_TEST
+
+START_TEST(a_value_that_is_missing_fails_and_loses_nothing)
+{
+	/* The address sanitizer would find the list that was taken. */
+	ck_assert_ptr_null(nm_connect_pack(NULL));
+	struct nm_host_facts facts = {.n_cpus = 1};
+
+	ck_assert_ptr_null(nm_ready_pack(NULL, "10.0.0.8", &facts));
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
 	Suite *suite = suite_create("golden");
@@ -328,6 +588,11 @@ int main(int argc, char **argv)
 		return argv[1] == NULL;
 	tcase_add_loop_test(tc, a_message_has_these_bytes, 0, N_MESSAGES);
 	tcase_add_test(tc, each_message_stands_here);
+	tcase_add_loop_test(tc, a_body_is_held_against_its_table, 0, N_MESSAGES);
+	tcase_add_loop_test(tc, a_message_cut_anywhere_is_none, 0, N_MESSAGES);
+	tcase_add_test(tc, rows_have_exactly_their_values);
+	tcase_add_test(tc, numbers_too_great_for_json_are_the_greatest);
+	tcase_add_test(tc, a_value_that_is_missing_fails_and_loses_nothing);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
