@@ -5,10 +5,6 @@ src_libnm_control_la_SOURCES = \
 	src/control/address.h \
 	src/control/clock_sync.c \
 	src/control/clock_sync.h \
-	src/control/wire/fields.c \
-	src/control/wire/fields.h \
-	src/control/wire/digest.c \
-	src/control/wire/digest.h \
 	src/control/flows.c \
 	src/control/flows.h \
 	src/control/heartbeat.c \
@@ -38,19 +34,38 @@ src_libnm_control_la_SOURCES = \
 	src/control/windows.c \
 	src/control/windows.h \
 	src/control/master/assemble.c \
+	src/control/master/assemble.h \
 	src/control/master/connect.c \
+	src/control/master/connect.h \
+	src/control/master/describe.c \
+	src/control/master/describe.h \
 	src/control/master/details.c \
 	src/control/master/details.h \
 	src/control/master/embedded.c \
 	src/control/master/embedded.h \
 	src/control/master/event_loop.c \
+	src/control/master/event_loop.h \
+	src/control/master/handlers.c \
+	src/control/master/handlers.h \
+	src/control/master/link.h \
+	src/control/master/master.c \
 	src/control/master/master.h \
+	src/control/master/order.c \
+	src/control/master/order.h \
+	src/control/master/outcome.c \
+	src/control/master/outcome.h \
+	src/control/master/phase_loop.c \
+	src/control/master/phase_loop.h \
 	src/control/master/phases.c \
+	src/control/master/phases.h \
 	src/control/master/reconcile.c \
+	src/control/master/reconcile.h \
 	src/control/master/relay.c \
+	src/control/master/relay.h \
 	src/control/master/run.c \
 	src/control/master/run.h \
 	src/control/master/setup.c \
+	src/control/master/setup.h \
 	src/control/slave/daemon.c \
 	src/control/slave/daemon.h \
 	src/control/slave/session.c \
@@ -67,6 +82,10 @@ src_libnm_control_la_SOURCES = \
 	src/control/wire/codec_result.c \
 	src/control/wire/codec_run.c \
 	src/control/wire/codec_setup.c \
+	src/control/wire/digest.c \
+	src/control/wire/digest.h \
+	src/control/wire/fields.c \
+	src/control/wire/fields.h \
 	src/control/wire/frame.c \
 	src/control/wire/frame.h \
 	src/control/wire/message.c \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "control/preflight.h"
 
+#include "base/units.h"
 #include "host/awake.h"
 
 static void check_awake(const struct nm_group *group, const char *file, struct nm_diags *diags)
@@ -16,4 +17,56 @@ void nm_preflight_check(const struct nm_plan *plan, const char *file, struct nm_
 	(void)nm_plan_check_protocols(plan, file, diags);
 	for (uint32_t g = 0; g < plan->n_groups; g++)
 		check_awake(&plan->groups[g], file, diags);
+}
+
+void nm_preflight_windows(const struct nm_plan *plan, const struct nm_run_options *options,
+			  const char *file, struct nm_diags *diags)
+{
+	uint64_t cut_ns = options->warmup_ns + options->cooldown_ns;
+	char cut[32], length[32];
+	bool any = false, timed = false;
+
+	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		const struct nm_group *group = &plan->groups[g];
+
+		for (uint32_t k = 0; group->runs && k < group->n_phases; k++) {
+			const struct nm_phase *phase = &group->phases[k];
+
+			if (!phase->measured)
+				continue;
+			any = true;
+			timed |= phase->duration_ns > 0;
+			if (!phase->duration_ns || cut_ns == 0 || cut_ns < phase->duration_ns)
+				continue;
+			nm_diag_error(
+				diags, file, phase->line,
+				"<transaction> lasts %s, and --warmup and --cooldown cut %s from "
+				"it: they must leave something to measure",
+				nm_format_duration((double)phase->duration_ns / 1e9, length,
+						   sizeof length),
+				nm_format_duration((double)cut_ns / 1e9, cut, sizeof cut));
+		}
+	}
+	if (options->cooldown_ns && any && !timed)
+		nm_diag_error(diags, file, 0,
+			      "--cooldown needs a measured transaction with a duration: when one "
+			      "with iterations will end is not known before");
+}
+
+void nm_preflight_cpus(const struct nm_run_options *options, struct nm_cpu_list *ret_cpus,
+		       struct nm_diags *diags)
+{
+	if (options->cpus) {
+		int error = nm_cpu_list_parse(options->cpus, ret_cpus);
+
+		if (error) {
+			char why[384];
+
+			nm_cpu_list_explain(options->cpus, error, why, sizeof why);
+			nm_diag_error(diags, NULL, 0, "--cpus \"%s\": %s", options->cpus, why);
+		}
+	}
+	if (options->slave_cpus && nm_cpu_list_check_form(options->slave_cpus))
+		nm_diag_error(diags, NULL, 0, "--slave-cpus \"%s\": not a list of CPUs like 0-3,8",
+			      options->slave_cpus);
 }

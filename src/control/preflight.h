@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether this host can do what a plan asks of it, looked at before anything is done. */
+/* Whether this host can do what a plan and its options ask of it, looked at before anything is
+ * done. Each function adds an error to diags for each thing that it cannot; file: the profile's
+ * name in messages. */
 #ifndef NM_CONTROL_PREFLIGHT_H
 #define NM_CONTROL_PREFLIGHT_H
 
 #include "base/diag.h"
+#include "control/options.h"
+#include "host/cpus.h"
 #include "plan/plan.h"
 
-/* An error in diags for each thing that it cannot, with the place in the profile. */
+/* File descriptors that a process needs besides those of its plan. */
+#define NM_OTHER_DESCRIPTORS 64u
+
+/* The protocols and the CPUs that the plan asks for. */
 void nm_preflight_check(const struct nm_plan *plan, const char *file, struct nm_diags *diags);
+/* Warm-up and cool-down are cut from every measured transaction: they must leave something of
+ * it. */
+void nm_preflight_windows(const struct nm_plan *plan, const struct nm_run_options *options,
+			  const char *file, struct nm_diags *diags);
+/* The lists of CPUs for both sides. *ret_cpus is owned, and that of the master's workers. */
+void nm_preflight_cpus(const struct nm_run_options *options, struct nm_cpu_list *ret_cpus,
+		       struct nm_diags *diags);
 
 #endif

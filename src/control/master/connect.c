@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding and reaching a slave. */
+#include "control/master/connect.h"
+
 #include <errno.h>
 #include <linux/vm_sockets.h>
 #include <netdb.h>
@@ -10,7 +12,7 @@
 #include <unistd.h>
 
 #include "control/address.h"
-#include "control/master/master.h"
+#include "control/master/event_loop.h"
 #include "control/resolve.h"
 #include "host/clock.h"
 #include "transport/address.h"
@@ -181,12 +183,12 @@ static int dial(struct nm_master *master, const char *name, const struct addrinf
 		told |= waited_ns >= TELL_NS;
 		for (uint64_t end_ns = now_ns + RETRY_PAUSE_NS; nm_clock_ns() < end_ns;)
 			nm_master_poll(master, end_ns);
-		if (master->interrupts || master->failure) {
+		if (nm_outcome_ends(&master->outcome)) {
 			error = -ECANCELED;
 			break;
 		}
-		if (until_ns < nm_clock_ns() + master->options->timeout_ns)
-			until_ns = nm_clock_ns() + master->options->timeout_ns;
+		if (until_ns < nm_master_timeout_ns(master))
+			until_ns = nm_master_timeout_ns(master);
 	}
 	if (error == -ECONNREFUSED)
 		explain_refusal(master, found, why, why_size);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What comes from outside while the master runs: messages of slaves, events of the engine,
  * interrupts. */
+#include "control/master/event_loop.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -8,38 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "control/address.h"
-#include "control/master/master.h"
+#include "control/master/embedded.h"
 #include "host/clock.h"
-
-static int take_heartbeat(struct nm_master *master, struct nm_link *link, json_t *body)
-{
-	(void)master;
-	return nm_heartbeat_unpack(body, &link->progress);
-}
-
-static int take_failed(struct nm_master *master, struct nm_link *link, json_t *body)
-{
-	struct nm_msg_failed failed;
-
-	if (nm_failed_unpack(body, &failed))
-		return -EPROTO;
-	nm_master_fail(master, link, failed.secondary ? NM_FAILURE_EFFECT : NM_FAILURE_CAUSE, "%s",
-		       failed.text);
-	return 0;
-}
-
-static int take_renew(struct nm_master *master, struct nm_link *link, json_t *body)
-{
-	uint32_t group;
-
-	if (nm_renew_unpack(body, master->plan, &group) || !link->groups[group].runs)
-		return -EPROTO;
-	nm_master_log(master, "connections of group %s are to be replaced: %s has told so",
-		      master->plan->groups[group].name, link->name);
-	nm_engine_reconnect(master->local.engine, group);
-	return 0;
-}
 
 /* The slaves of a group learn that its connections are to be replaced. */
 static void tell_renewals(struct nm_master *master, struct nm_link *link)
@@ -49,24 +21,15 @@ static void tell_renewals(struct nm_master *master, struct nm_link *link)
 	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
 		uint32_t renewals = nm_engine_reconnects(master->local.engine, g);
 
-		if (!link->groups[g].runs || renewals == link->groups[g].told_renewals)
+		if (!master->phases.hosts[link->host].parts[g].runs ||
+		    renewals == link->told_renewals[g])
 			continue;
-		link->groups[g].told_renewals = renewals;
+		link->told_renewals[g] = renewals;
 		nm_master_log(master, "connections of group %s to %s are to be replaced",
 			      master->plan->groups[g].name, link->name);
 		nm_master_send(master, link, NM_MESSAGE_RENEW, nm_renew_pack(g));
 	}
 }
-
-static const nm_link_handler handlers[NM_MESSAGE__COUNT] = {
-	[NM_MESSAGE_WELCOME] = nm_link_welcome,	 [NM_MESSAGE_REFUSE] = nm_link_refuse,
-	[NM_MESSAGE_READY] = nm_link_ready,	 [NM_MESSAGE_ARMED] = nm_link_armed,
-	[NM_MESSAGE_PONG] = nm_link_pong,	 [NM_MESSAGE_BEGAN] = nm_link_began,
-	[NM_MESSAGE_DONE] = nm_link_done,	 [NM_MESSAGE_INTERVAL] = nm_link_interval,
-	[NM_MESSAGE_FLOWS] = nm_link_flows,	 [NM_MESSAGE_TCP_INFO] = nm_link_tcp,
-	[NM_MESSAGE_HEARTBEAT] = take_heartbeat, [NM_MESSAGE_FAILED] = take_failed,
-	[NM_MESSAGE_RENEW] = take_renew,	 [NM_MESSAGE_RESULT] = nm_link_result,
-};
 
 static void lose(struct nm_master *master, struct nm_link *link, const char *why)
 {
@@ -104,7 +67,7 @@ static void take_messages(struct nm_master *master, struct nm_link *link)
 
 	while (link->peer.fd >= 0 && link->peer.state != NM_SESSION_END &&
 	       (answer = nm_peer_next(&link->peer, &message, why, sizeof why)) > 0) {
-		answer = handlers[message.type](master, link, message.body);
+		answer = master->handlers[message.type](master, link, message.body);
 		if (answer < 0)
 			(void)snprintf(why, sizeof why, "a wrong message \"%s\"",
 				       nm_message_word(message.type));
@@ -154,17 +117,16 @@ static void serve_link(struct nm_master *master, struct nm_link *link)
 
 static void take_interrupts(struct nm_master *master)
 {
-	char byte;
+	char byte, cut[64];
 	ssize_t n = read(master->options->interrupt_fd, &byte, 1);
 
 	if (n == 1) {
-		master->interrupts++;
-		if (master->interrupts == 1) {
-			master->interrupt_ns = nm_clock_ns();
-			master->limited = byte == NM_INTERRUPT_LIMIT;
-		}
-		nm_master_log(master, "%s%s", nm_master_cut_text(master),
-			      master->interrupts == 1 ? ": finishing" : " again: ending at once");
+		nm_outcome_interrupt(&master->outcome, byte == NM_INTERRUPT_LIMIT, nm_clock_ns());
+		nm_master_log(
+			master, "%s%s",
+			nm_outcome_cut_text(&master->outcome, master->options->max_duration_ns, cut,
+					    sizeof cut),
+			master->outcome.interrupts == 1 ? ": finishing" : " again: ending at once");
 	} else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
 		master->interrupt_closed = true;
 	}
@@ -237,7 +199,7 @@ bool nm_master_await(struct nm_master *master, enum nm_session_state state, uint
 			if (master->links[i].peer.state < state)
 				late = &master->links[i];
 		}
-		if (master->failure || master->interrupts)
+		if (nm_outcome_ends(&master->outcome))
 			return false;
 		if (!late)
 			return true;
@@ -249,4 +211,9 @@ bool nm_master_await(struct nm_master *master, enum nm_session_state state, uint
 		}
 		nm_master_poll(master, until_ns);
 	}
+}
+
+uint64_t nm_master_timeout_ns(const struct nm_master *master)
+{
+	return nm_clock_ns() + master->options->timeout_ns;
 }

@@ -1,433 +1,283 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drives all hosts through the phases. Who leads a group in a phase ends it: by count, or when told
- * to by the master's clock. Who follows is told how many passes the leader has done, and ends after
- * as many. */
+/* The machine of the agreement: see phases.h for its idea. */
+#include "control/master/phases.h"
+
 #include <errno.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "control/master/master.h"
-#include "host/clock.h"
-
-static const struct nm_phase *phase_of(const struct nm_master *master, uint32_t g)
+int nm_phases_init(struct nm_phases *phases, const uint32_t *n_workers, uint32_t n_groups,
+		   uint32_t n_hosts)
 {
-	return &master->plan->groups[g].phases[master->phase];
-}
+	size_t n_parts = (size_t)n_groups * n_hosts, widest = 0, sum = 0;
 
-/* The slave that leads a group in this phase, or NULL when the master does. */
-static struct nm_link *leader_of(struct nm_master *master, uint32_t g)
-{
-	uint32_t host = phase_of(master, g)->leader;
-
-	return host == NM_NO_HOST ? NULL : &master->links[host];
-}
-
-int nm_link_began(struct nm_master *master, struct nm_link *link, json_t *body)
-{
-	uint32_t phase;
-	uint64_t at_ns;
-
-	if (nm_began_unpack(body, &phase, &at_ns) || phase != master->phase || link->began)
-		return -EPROTO;
-	link->began = true;
-	if (phase == master->first_measured) {
-		uint64_t here_ns = at_ns - (uint64_t)link->clock.offset_ns;
-
-		link->result->start_skew_s =
-			(double)(int64_t)(here_ns - master->phase_begin_ns) / 1e9;
+	*phases = (struct nm_phases){.n_groups = n_groups, .interrupt_ns = UINT64_MAX};
+	for (uint32_t g = 0; g < n_groups; g++) {
+		widest = n_workers[g] > widest ? n_workers[g] : widest;
+		sum += n_workers[g];
 	}
+	phases->groups = calloc(n_groups + 1u, sizeof *phases->groups);
+	phases->hosts = calloc(n_hosts + 1u, sizeof *phases->hosts);
+	phases->memory = calloc(sum * (n_hosts + 1u) + widest + 1, sizeof *phases->memory);
+	struct nm_phase_part *parts = calloc(n_parts + 1, sizeof *parts);
+
+	if (phases->hosts)
+		phases->hosts[0].parts = parts;
+	if (!phases->groups || !phases->hosts || !phases->memory || !parts) {
+		if (!phases->hosts)
+			free(parts);
+		return -ENOMEM;
+	}
+	uint64_t *next = phases->memory;
+
+	phases->n_hosts = n_hosts;
+	for (uint32_t g = 0; g < n_groups; g++) {
+		phases->groups[g].n_workers = n_workers[g];
+		phases->groups[g].passes = next;
+		next += n_workers[g];
+		for (uint32_t h = 0; h < n_hosts; h++) {
+			phases->hosts[h].parts = parts + (size_t)h * n_groups;
+			phases->hosts[h].parts[g].totals = next;
+			next += n_workers[g];
+		}
+	}
+	phases->owed = next;
 	return 0;
 }
 
-int nm_link_done(struct nm_master *master, struct nm_link *link, json_t *body)
+void nm_phases_fini(struct nm_phases *phases)
 {
-	struct nm_msg_totals done = {.totals = master->local.totals,
-				     .room = master->local.n_totals};
+	if (phases->hosts)
+		free(phases->hosts[0].parts);
+	free(phases->hosts);
+	free(phases->groups);
+	free(phases->memory);
+	*phases = (struct nm_phases){.n_groups = 0};
+}
 
-	if (nm_done_unpack(body, master->plan, &done) || done.phase != master->phase)
-		return -EPROTO;
-	struct nm_link_group *group = &link->groups[done.group];
+void nm_phases_begin(struct nm_phases *phases, uint32_t phase, uint64_t now_ns)
+{
+	phases->phase = phase;
+	phases->begin_ns = phases->progress_at_ns = now_ns;
+	for (uint32_t g = 0; g < phases->n_groups; g++) {
+		struct nm_phase_run *group = &phases->groups[g];
 
-	if (!group->runs || group->done)
+		group->here_passed = group->here_done = false;
+		group->stopped = group->followed = group->released = group->drained = false;
+		group->done = false;
+		group->stop_at_ns = group->runs && group->duration_ns ? now_ns + group->duration_ns
+								      : UINT64_MAX;
+	}
+	for (uint32_t h = 0; h < phases->n_hosts; h++) {
+		phases->hosts[h].began = false;
+		for (uint32_t g = 0; g < phases->n_groups; g++)
+			phases->hosts[h].parts[g].done = false;
+	}
+}
+
+int nm_phases_began(struct nm_phases *phases, uint32_t host, uint32_t phase)
+{
+	if (phase != phases->phase || phases->hosts[host].began)
 		return -EPROTO;
-	group->done = true;
-	group->counts = done.counts;
-	memcpy(group->totals, done.totals,
-	       master->plan->groups[done.group].n_workers * sizeof *done.totals);
+	phases->hosts[host].began = true;
 	return 0;
 }
 
-static void stop_group(struct nm_master *master, uint32_t g)
+int nm_phases_done(struct nm_phases *phases, uint32_t host, uint32_t phase, uint32_t group,
+		   const uint64_t *totals, const struct nm_counts *counts)
 {
-	struct nm_link *leader = leader_of(master, g);
+	struct nm_phase_part *part = &phases->hosts[host].parts[group];
 
-	master->groups[g].stopped = true;
-	master->groups[g].stop_at_ns = UINT64_MAX;
-	if (leader)
-		nm_master_send(master, leader, NM_MESSAGE_STOP, nm_stop_pack(master->phase, g));
-	else
-		nm_engine_stop(master->local.engine, g);
+	if (phase != phases->phase || !part->runs || part->done)
+		return -EPROTO;
+	part->done = true;
+	part->counts = *counts;
+	memcpy(part->totals, totals, phases->groups[group].n_workers * sizeof *totals);
+	return 0;
 }
 
-static bool is_free(const struct nm_master *master, const struct nm_link *link, uint32_t g)
+void nm_phases_progress(struct nm_phases *phases, uint64_t progress, uint64_t now_ns)
 {
-	return link->groups[g].runs && !link->groups[g].empty &&
-	       link->mirror->groups[g].phases[master->phase].open_sender;
+	if (progress == phases->progress)
+		return;
+	phases->progress = progress;
+	phases->progress_at_ns = now_ns;
 }
 
-/* Tells the slaves that follow the master how far to go. */
-static void send_follow(struct nm_master *master, uint32_t g)
+void nm_phases_interrupt(struct nm_phases *phases, uint64_t now_ns)
 {
-	struct nm_msg_totals follow = {
-		.phase = master->phase, .group = g, .totals = master->local.totals};
-	const struct nm_link *leader = leader_of(master, g);
-	uint32_t n_workers = master->plan->groups[g].n_workers;
+	if (phases->interrupt_ns == UINT64_MAX)
+		phases->interrupt_ns = now_ns;
+}
 
-	(void)nm_local_totals(&master->local, g);
-	for (size_t i = 0; i < master->n_links; i++) {
-		struct nm_link *link = &master->links[i];
-		const struct nm_link_group *group = &link->groups[g];
+/* Commands on their way out. */
+struct out {
+	void (*command)(void *arg, const struct nm_phase_command *command);
+	void *arg;
+	unsigned count;
+};
 
-		if (group->runs && !group->empty && !group->done && link != leader &&
-		    !is_free(master, link, g))
-			nm_master_send(master, link, NM_MESSAGE_FOLLOW,
-				       nm_follow_pack(&follow, n_workers));
+static void give(struct out *out, enum nm_phase_command_kind kind, uint32_t host, uint32_t group,
+		 const uint64_t *totals)
+{
+	const struct nm_phase_command command = {
+		.kind = kind, .host = host, .group = group, .totals = totals};
+
+	out->command(out->arg, &command);
+	out->count++;
+}
+
+/* Tells the hosts that follow the master how far to go. */
+static void send_follow(const struct nm_phases *phases, uint32_t g, struct out *out)
+{
+	const struct nm_phase_run *group = &phases->groups[g];
+
+	for (uint32_t h = 0; h < phases->n_hosts; h++) {
+		const struct nm_phase_part *part = &phases->hosts[h].parts[g];
+
+		if (part->runs && !part->empty && !part->done && !part->free && h != group->leader)
+			give(out, NM_PHASE_FOLLOW, h, g, group->passes);
+	}
+}
+
+/* The bytes that a free host has sent beyond the master's passes. */
+static void add_owed(struct nm_phases *phases, const struct nm_phase_run *group,
+		     const struct nm_phase_part *part)
+{
+	for (uint32_t w = 0; w < group->n_workers; w++) {
+		if (part->totals[w] > group->passes[w])
+			phases->owed[w] += (part->totals[w] - group->passes[w]) * part->pass_bytes;
 	}
 }
 
 /* The master has made its last pass: the hosts that only send may end now, and the master takes
  * what is left of it. */
-static void free_hosts(struct nm_master *master, uint32_t g, bool by_leader)
+static void release_hosts(struct nm_phases *phases, uint32_t g, struct out *out)
 {
-	struct nm_run_group *group = &master->groups[g];
-	uint32_t n_workers = master->plan->groups[g].n_workers;
+	struct nm_phase_run *group = &phases->groups[g];
 	bool all = true;
 
-	if (group->drained || !nm_engine_group_passed(master->local.engine, g))
+	if (group->drained || !group->here_passed)
 		return;
-	memset(master->local.totals, 0, n_workers * sizeof *master->local.totals);
-	for (size_t i = 0; i < master->n_links; i++) {
-		struct nm_link *link = &master->links[i];
-		uint64_t bytes = link->mirror->groups[g].n_phases > master->phase
-					 ? link->mirror->groups[g].phases[master->phase].bytes_sent
-					 : 0;
+	memset(phases->owed, 0, group->n_workers * sizeof *phases->owed);
+	for (uint32_t h = 0; h < phases->n_hosts; h++) {
+		const struct nm_phase_part *part = &phases->hosts[h].parts[g];
 
-		if (!is_free(master, link, g))
+		if (!part->runs || part->empty || !part->free)
 			continue;
-		if (by_leader && !group->passed && !link->groups[g].done)
-			nm_master_send(master, link, NM_MESSAGE_STOP,
-				       nm_stop_pack(master->phase, g));
-		all &= link->groups[g].done;
-		for (uint32_t w = 0; w < n_workers; w++) {
-			uint64_t here = nm_engine_iterations(master->local.engine, g, w);
-
-			if (link->groups[g].totals[w] > here)
-				master->local.totals[w] +=
-					(link->groups[g].totals[w] - here) * bytes;
-		}
+		/* By count alone, each ends by itself. */
+		if ((group->stopped || group->by_agreement) && !group->released && !part->done)
+			give(out, NM_PHASE_STOP, h, g, NULL);
+		all &= part->done;
+		if (part->done)
+			add_owed(phases, group, part);
 	}
-	group->passed = true;
+	group->released = true;
 	if (!all)
 		return;
 	group->drained = true;
-	nm_engine_drain(master->local.engine, g, master->local.totals);
+	give(out, NM_PHASE_DRAIN, NM_PHASES_HERE, g, phases->owed);
 }
 
-static void advance_group(struct nm_master *master, uint32_t g)
+static void step_group(struct nm_phases *phases, uint32_t g, uint64_t now_ns, struct out *out)
 {
-	struct nm_run_group *group = &master->groups[g];
-	const struct nm_link *leader = leader_of(master, g);
-	/* By count alone, everybody ends by himself. */
-	bool by_leader = group->stopped || phase_of(master, g)->duration_ns > 0 ||
-			 phase_of(master, g)->may_lose;
+	struct nm_phase_run *group = &phases->groups[g];
+	bool here = group->leader == NM_PHASES_HERE;
+	const struct nm_phase_part *leader = here ? NULL : &phases->hosts[group->leader].parts[g];
 
+	if (!group->stopped &&
+	    (now_ns >= group->stop_at_ns || phases->interrupt_ns != UINT64_MAX)) {
+		group->stopped = true;
+		group->stop_at_ns = UINT64_MAX;
+		give(out, NM_PHASE_STOP, group->leader, g, NULL);
+	}
 	if (group->done)
 		return;
-	if (leader && by_leader && leader->groups[g].done && !group->followed) {
+	/* By count alone, everybody ends by himself. */
+	bool agreed = group->stopped || group->by_agreement;
+
+	if (leader && agreed && leader->done && !group->followed) {
 		group->followed = true;
-		nm_engine_follow(master->local.engine, g, leader->groups[g].totals);
+		give(out, NM_PHASE_FOLLOW, NM_PHASES_HERE, g, leader->totals);
 	}
-	if (phase_of(master, g)->drains)
-		free_hosts(master, g, by_leader);
-	if (nm_engine_group_done(master->local.engine, g)) {
-		group->done = true;
-		if (by_leader)
-			send_follow(master, g);
-	}
+	if (group->drains)
+		release_hosts(phases, g, out);
+	if (!group->here_done)
+		return;
+	group->done = true;
+	if (agreed)
+		send_follow(phases, g, out);
 }
 
-static void begin_links(struct nm_master *master, const struct nm_phase_order *order)
+unsigned nm_phases_step(struct nm_phases *phases, uint64_t now_ns,
+			void (*command)(void *arg, const struct nm_phase_command *command),
+			void *arg)
 {
-	for (size_t i = 0; i < master->n_links; i++) {
-		struct nm_link *link = &master->links[i];
+	struct out out = {.command = command, .arg = arg};
 
-		for (uint32_t g = 0; g < master->plan->n_groups; g++) {
-			const struct nm_group *group = &link->mirror->groups[g];
-			struct nm_link_group *part = &link->groups[g];
-
-			part->done = false;
-			part->runs = group->runs && order->phase < group->n_phases;
-			part->empty = part->runs && group->phases[order->phase].empty;
-		}
-		link->began = false;
-		link->peer.state = NM_SESSION_PHASE;
-		nm_master_send(master, link, NM_MESSAGE_BEGIN, nm_begin_pack(order));
+	for (uint32_t g = 0; g < phases->n_groups; g++) {
+		if (phases->groups[g].runs)
+			step_group(phases, g, now_ns, &out);
 	}
+	return out.count;
 }
 
-static void make_order(const struct nm_master *master, uint32_t phase, struct nm_phase_order *ret)
+bool nm_phases_waits_for(const struct nm_phases *phases, uint32_t host, uint32_t group)
 {
-	uint64_t warmup_ns = master->options->warmup_ns, cooldown_ns = master->options->cooldown_ns;
-	struct nm_phase_order order = {
-		.phase = phase, .usage_from_ns = NM_USAGE_NEVER, .usage_to_ns = NM_USAGE_NEVER};
+	if (host == NM_PHASES_HERE)
+		return phases->groups[group].runs && !phases->groups[group].done;
+	const struct nm_phase_host *slave = &phases->hosts[host];
 
-	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
-		const struct nm_group *group = &master->plan->groups[g];
-
-		if (!group->runs || phase >= group->n_phases || !group->phases[phase].measured)
-			continue;
-		order.measured = true;
-		if (group->phases[phase].duration_ns > order.stop_ns)
-			order.stop_ns = group->phases[phase].duration_ns;
-	}
-	if (phase == master->first_measured)
-		order.usage_from_ns = (int64_t)warmup_ns;
-	if (phase == master->last_measured)
-		order.usage_to_ns = cooldown_ns && order.stop_ns > cooldown_ns
-					    ? (int64_t)(order.stop_ns - cooldown_ns)
-					    : NM_USAGE_AT_END;
-	*ret = order;
+	return !slave->began || (slave->parts[group].runs && !slave->parts[group].done);
 }
 
-static void begin_phase(struct nm_master *master, uint32_t phase)
+bool nm_phases_waits(const struct nm_phases *phases, uint32_t *ret_group)
 {
-	struct nm_phase_order order;
+	for (uint32_t g = 0; g < phases->n_groups; g++) {
+		bool waits = nm_phases_waits_for(phases, NM_PHASES_HERE, g);
 
-	master->phase = phase;
-	master->in_phase = true;
-	make_order(master, phase, &order);
-	begin_links(master, &order);
-	uint64_t begin_ns = nm_clock_ns();
-
-	nm_engine_begin(master->local.engine, phase);
-	master->phase_begin_ns = begin_ns;
-	master->progress_at_ns = begin_ns;
-	if (master->run_begin_ns == 0)
-		master->run_begin_ns = begin_ns;
-	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
-		const struct nm_group *group = &master->plan->groups[g];
-		struct nm_run_group *run = &master->groups[g];
-
-		*run = (struct nm_run_group){.runs = group->runs && phase < group->n_phases,
-					     .stop_at_ns = UINT64_MAX};
-		if (run->runs && group->phases[phase].duration_ns)
-			run->stop_at_ns = begin_ns + group->phases[phase].duration_ns;
-	}
-	nm_samplers_begin(&master->local.samplers, &order, begin_ns);
-	nm_master_log(master, "phase %u of %u begins", phase + 1, master->plan->n_phases);
-}
-
-static bool link_waits(const struct nm_link *link, uint32_t g)
-{
-	return !link->began || (link->groups[g].runs && !link->groups[g].done);
-}
-
-/* Whether some host is not yet done with the phase; the first group for which that is so. */
-static bool phase_waits(const struct nm_master *master, uint32_t *ret_group)
-{
-	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
-		*ret_group = g;
-		if (master->groups[g].runs && !master->groups[g].done)
+		for (uint32_t h = 0; !waits && h < phases->n_hosts; h++)
+			waits = nm_phases_waits_for(phases, h, g);
+		if (waits) {
+			*ret_group = g;
 			return true;
-		for (size_t i = 0; i < master->n_links; i++) {
-			if (link_waits(&master->links[i], g))
-				return true;
 		}
 	}
 	return false;
 }
 
-/* The hosts for which a group waits: "the master, 10.0.0.7". */
-static void name_hosts(const struct nm_master *master, uint32_t g, char *buf, size_t size)
+static uint64_t overdue_ns(const struct nm_phases *phases)
 {
-	bool here = master->groups[g].runs && !master->groups[g].done;
-	size_t used = (size_t)snprintf(buf, size, "%s", here ? "the master" : "");
+	return phases->interrupt_ns == UINT64_MAX ? UINT64_MAX
+						  : phases->interrupt_ns + phases->patience_ns;
+}
 
-	for (size_t i = 0; i < master->n_links && used < size; i++) {
-		if (link_waits(&master->links[i], g))
-			used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
-						 master->links[i].name);
+enum nm_phase_verdict nm_phases_check(struct nm_phases *phases, uint64_t now_ns,
+				      uint32_t *ret_group)
+{
+	bool stalled = now_ns >= phases->progress_at_ns + phases->stall_ns;
+
+	if (!stalled && now_ns < overdue_ns(phases))
+		return NM_PHASE_GOES_ON;
+	if (!nm_phases_waits(phases, ret_group))
+		return NM_PHASE_GOES_ON;
+	if (!stalled)
+		return NM_PHASE_OVERDUE;
+	phases->progress_at_ns = now_ns;
+	return NM_PHASE_STALLED;
+}
+
+uint64_t nm_phases_next_ns(const struct nm_phases *phases, uint64_t now_ns)
+{
+	uint64_t next_ns = phases->progress_at_ns + phases->stall_ns;
+
+	if (overdue_ns(phases) < next_ns && overdue_ns(phases) > now_ns)
+		next_ns = overdue_ns(phases);
+	for (uint32_t g = 0; g < phases->n_groups; g++) {
+		const struct nm_phase_run *group = &phases->groups[g];
+
+		if (group->runs && group->stop_at_ns < next_ns)
+			next_ns = group->stop_at_ns;
 	}
-}
-
-static void check_stall(struct nm_master *master, uint64_t now_ns)
-{
-	uint64_t progress = nm_engine_progress(master->local.engine);
-	char hosts[256];
-	uint32_t g;
-
-	for (size_t i = 0; i < master->n_links; i++)
-		progress += master->links[i].progress;
-	if (progress != master->progress) {
-		master->progress = progress;
-		master->progress_at_ns = now_ns;
-	}
-	if (now_ns - master->progress_at_ns < master->stall_ns || !phase_waits(master, &g))
-		return;
-	name_hosts(master, g, hosts, sizeof hosts);
-	nm_master_fail(master, NULL, NM_FAILURE_EFFECT,
-		       "no progress for %.3g s in phase %u; waiting for group %s on %s",
-		       (double)master->stall_ns / 1e9, master->phase + 1,
-		       master->plan->groups[g].name, hosts);
-	master->progress_at_ns = now_ns; /* it is told once */
-}
-
-/* How long an interrupted run may still take over what its master has begun, besides the waits of a
- * pass. */
-#define INTERRUPT_NS 5000000000u
-
-static uint64_t patience_ns(const struct nm_master *master)
-{
-	return INTERRUPT_NS + (master->stall_ns - master->options->timeout_ns);
-}
-
-static uint64_t patience_end_ns(const struct nm_master *master)
-{
-	return master->interrupts ? master->interrupt_ns + patience_ns(master) : UINT64_MAX;
-}
-
-/* Who only receives may be far behind with what was sent to him: then the user does not wait for
- * him. */
-static void check_interrupt(struct nm_master *master, uint64_t now_ns)
-{
-	char hosts[256];
-	uint32_t g;
-
-	if (now_ns < patience_end_ns(master) || master->failure || !phase_waits(master, &g))
-		return;
-	name_hosts(master, g, hosts, sizeof hosts);
-	nm_master_fail(
-		master, NULL, NM_FAILURE_EFFECT,
-		"%s in phase %u, which did not end within %.3g s; waiting for group %s on %s",
-		nm_master_cut_text(master), master->phase + 1, (double)patience_ns(master) / 1e9,
-		master->plan->groups[g].name, hosts);
-}
-
-static void check_engine(struct nm_master *master)
-{
-	char text[NM_WIRE_MAX_TEXT + 1];
-	bool secondary;
-
-	if (nm_local_take_failure(&master->local, master->file, text, sizeof text, &secondary))
-		nm_master_fail(master, NULL, secondary ? NM_FAILURE_EFFECT : NM_FAILURE_CAUSE, "%s",
-			       text);
-}
-
-/* Does what is due. */
-static void step(struct nm_master *master, uint64_t now_ns)
-{
-	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
-		struct nm_run_group *group = &master->groups[g];
-
-		if (!group->runs)
-			continue;
-		if (!group->stopped && (now_ns >= group->stop_at_ns || master->interrupts))
-			stop_group(master, g);
-		advance_group(master, g);
-	}
-	nm_samplers_run(&master->local.samplers, now_ns);
-	check_engine(master);
-	check_stall(master, now_ns);
-	check_interrupt(master, now_ns);
-}
-
-static uint64_t next_ns(const struct nm_master *master, uint64_t now_ns)
-{
-	uint64_t next = master->progress_at_ns + master->stall_ns;
-	uint64_t sample_ns = nm_samplers_next_ns(&master->local.samplers);
-
-	if (sample_ns < next)
-		next = sample_ns;
-	if (patience_end_ns(master) < next && patience_end_ns(master) > now_ns)
-		next = patience_end_ns(master);
-	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
-		if (master->groups[g].runs && master->groups[g].stop_at_ns < next)
-			next = master->groups[g].stop_at_ns;
-	}
-	/* A failure has a moment to show its cause. */
-	if (master->failure && now_ns + 10000000u < next)
-		next = now_ns + 10000000u;
-	return next;
-}
-
-/* What the slaves have counted in the phase that has ended. */
-static void add_slaves(struct nm_master *master)
-{
-	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
-		struct nm_result_group *group = &master->result->groups[g];
-
-		if (master->phase >= group->n_phases)
-			continue;
-		group->phases[master->phase].slaves_known = true;
-		for (size_t i = 0; i < master->n_links; i++) {
-			const struct nm_link_group *part = &master->links[i].groups[g];
-
-			if (part->runs && part->done)
-				nm_counts_add(&group->phases[master->phase].slaves, &part->counts);
-		}
-	}
-}
-
-static void end_phase(struct nm_master *master, bool whole)
-{
-	uint64_t now_ns = nm_clock_ns();
-
-	master->in_phase = false;
-	master->run_end_ns = now_ns;
-	nm_samplers_end(&master->local.samplers, true, now_ns);
-	if (!whole) {
-		/* Its counts are not final at either end. */
-		if (master->result->reconciled == NM_RECONCILED_YES)
-			master->result->reconciled = NM_RECONCILED_UNKNOWN;
-		return;
-	}
-	for (size_t i = 0; i < master->n_links; i++)
-		master->links[i].peer.state = NM_SESSION_IDLE;
-	add_slaves(master);
-	nm_master_reconcile(master);
-}
-
-/* The slaves are armed, and are kept in touch with. */
-static void wait_start(struct nm_master *master)
-{
-	uint64_t until_ns = nm_clock_ns() + master->options->wait_start_ns;
-
-	while (!master->interrupts && !master->failure && nm_clock_ns() < until_ns)
-		nm_master_poll(master, until_ns);
-}
-
-void nm_master_run_phases(struct nm_master *master)
-{
-	if (master->options->wait_start_ns)
-		wait_start(master);
-	for (uint32_t phase = 0; phase < master->plan->n_phases; phase++) {
-		uint32_t g;
-
-		if (master->interrupts || master->failure)
-			return;
-		begin_phase(master, phase);
-		for (;;) {
-			uint64_t now_ns = nm_clock_ns();
-
-			step(master, now_ns);
-			if (nm_master_leaves(master, now_ns)) {
-				end_phase(master, false);
-				return;
-			}
-			if (!master->failure && !phase_waits(master, &g))
-				break;
-			nm_master_poll(master, next_ns(master, now_ns));
-		}
-		end_phase(master, true);
-	}
+	return next_ns;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples of single flows, on their way through the master: none is kept. */
+#include "control/master/relay.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/master/master.h"
+#define MAX_ROWS 1000000u /* kept of one slave */
 
 static void tell_flows(struct nm_master *master, struct nm_flow_rows *rows, const char *host,
 		       const struct nm_plan *plan)
@@ -84,4 +86,41 @@ int nm_link_tcp(struct nm_master *master, struct nm_link *link, json_t *body)
 		tell_tcp(master, &rows, link->result->name, link->mirror);
 	free(owned);
 	return verdict(master, error);
+}
+
+/* 0 or -ENOMEM. */
+static int append_row(struct nm_result_host *host, const struct nm_host_interval *row)
+{
+	size_t n = host->n_intervals;
+
+	/* There is room for the next power of two. */
+	if ((n & (n - 1)) == 0) {
+		struct nm_host_interval *grown =
+			realloc(host->intervals, (n ? 2 * n : 1) * sizeof *grown);
+
+		if (!grown)
+			return -ENOMEM;
+		host->intervals = grown;
+	}
+	host->intervals[host->n_intervals++] = *row;
+	return 0;
+}
+
+void nm_master_own_row(void *arg, const struct nm_host_interval *row)
+{
+	struct nm_master *master = arg;
+
+	if (append_row(&master->result->hosts[0], row))
+		master->memory_failed = true;
+}
+
+int nm_link_interval(struct nm_master *master, struct nm_link *link, json_t *body)
+{
+	struct nm_host_interval row;
+
+	if (nm_interval_unpack(body, master->plan->n_phases, &row))
+		return -EPROTO;
+	if (link->result->n_intervals < MAX_ROWS && append_row(link->result, &row))
+		master->memory_failed = true;
+	return 0;
 }

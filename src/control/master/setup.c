@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From nothing to a run that only waits for its first phase. */
+#include "control/master/setup.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,16 +10,13 @@
 
 #include "control/address.h"
 #include "control/master/details.h"
-#include "control/master/master.h"
+#include "control/master/connect.h"
+#include "control/master/event_loop.h"
+#include "control/master/relay.h"
 #include "host/awake.h"
 #include "host/clock.h"
 #include "host/priority.h"
 #include "transport/address.h"
-
-static uint64_t timeout_at(const struct nm_master *master)
-{
-	return nm_clock_ns() + master->options->timeout_ns;
-}
 
 int nm_link_welcome(struct nm_master *master, struct nm_link *link, json_t *body)
 {
@@ -155,7 +154,7 @@ static bool connect_all(struct nm_master *master, int *fds)
 			return false;
 	for (size_t i = 0; i < master->n_links; i++) {
 		struct nm_link *link = &master->links[i];
-		uint64_t until_ns = timeout_at(master);
+		uint64_t until_ns = nm_master_timeout_ns(master);
 		char why[256];
 
 		if (nm_embedded_is_started(&link->embedded))
@@ -172,7 +171,7 @@ static bool connect_all(struct nm_master *master, int *fds)
 		if (!open_taken(master, i, fds))
 			return false;
 	}
-	return nm_master_await(master, NM_SESSION_PREPARE, timeout_at(master));
+	return nm_master_await(master, NM_SESSION_PREPARE, nm_master_timeout_ns(master));
 }
 
 /* What is read of the engine while it runs; all but the first tell the user. */
@@ -183,20 +182,19 @@ static int add_samplers(struct nm_master *master)
 	struct nm_engine *engine = master->local.engine;
 
 	master->windows = nm_windows_new(master->plan, engine, options, master->result);
-	master->progress_told = nm_progress_sampler_new(master->plan, engine, options,
-							master->result->wall_offset_ns);
-	if (!master->windows || !master->progress_told)
+	master->progress = nm_progress_sampler_new(master->plan, engine, options,
+						   master->result->wall_offset_ns);
+	if (!master->windows || !master->progress)
 		return -ENOMEM;
 	/* First, so that nothing comes between the clock and the counts that it reads. */
 	nm_samplers_add_first(samplers, nm_windows_base(master->windows));
-	nm_samplers_add(samplers, nm_progress_sampler_base(master->progress_told));
+	nm_samplers_add(samplers, nm_progress_sampler_base(master->progress));
 	if (!nm_responses_wanted(options))
 		return 0;
-	master->responses_told =
-		nm_response_sampler_new(master->plan, engine, options, master->result);
-	if (!master->responses_told)
+	master->responses = nm_response_sampler_new(master->plan, engine, options, master->result);
+	if (!master->responses)
 		return -ENOMEM;
-	nm_samplers_add(samplers, nm_response_sampler_base(master->responses_told));
+	nm_samplers_add(samplers, nm_response_sampler_base(master->responses));
 	return 0;
 }
 
@@ -268,7 +266,7 @@ static bool prepare_all(struct nm_master *master)
 		nm_master_fail(master, NULL, NM_FAILURE_LOSS, "%s", *why ? why : strerror(-error));
 		return false;
 	}
-	return nm_master_await(master, NM_SESSION_CONNECT, timeout_at(master));
+	return nm_master_await(master, NM_SESSION_CONNECT, nm_master_timeout_ns(master));
 }
 
 static bool arm_all(struct nm_master *master)
@@ -294,19 +292,19 @@ static bool arm_all(struct nm_master *master)
 	/* Many workers must not keep it from telling them that their time is over. */
 	if (!master->options->in_process) {
 		master->priority = nm_priority_raise();
-		master->before_others = true;
+		master->raised = true;
 	}
-	return nm_master_await(master, NM_SESSION_IDLE, timeout_at(master));
+	return nm_master_await(master, NM_SESSION_IDLE, nm_master_timeout_ns(master));
 }
 
 static bool clocks_known(struct nm_master *master)
 {
-	uint64_t until_ns = timeout_at(master);
+	uint64_t until_ns = nm_master_timeout_ns(master);
 
 	for (size_t i = 0; i < master->n_links;) {
 		const struct nm_link *link = &master->links[i];
 
-		if (master->failure || master->interrupts)
+		if (nm_outcome_ends(&master->outcome))
 			return false;
 		if (link->clock.rounds >= NM_CLOCK_SYNC_ROUNDS) {
 			i++;

@@ -13,8 +13,6 @@
 #include "transport/address.h"
 #include "transport/socket.h"
 
-#define OTHER_DESCRIPTORS 64u /* that a process needs besides those of its plan */
-
 int nm_session_refuse(struct nm_session *session, const char *code, const char *text)
 {
 	nm_session_log(session, "refused: %s", text);
@@ -104,7 +102,7 @@ static bool compile(struct nm_session *session, const struct nm_msg_prepare *pre
 static bool check_limits(struct nm_session *session)
 {
 	uint64_t flows = 0, limit = 0;
-	uint64_t needed = nm_plan_descriptors(session->plan) + OTHER_DESCRIPTORS;
+	uint64_t needed = nm_plan_descriptors(session->plan) + NM_OTHER_DESCRIPTORS;
 	char text[256];
 
 	for (uint32_t g = 0; g < session->plan->n_groups; g++) {

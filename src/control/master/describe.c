@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies into the result what a reader must know about the run besides its figures. */
+#include "control/master/describe.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/wire/digest.h"
+#include "host/clock.h"
+
+static char *copy_text(const char *text, bool *ok)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	*ok = *ok && (copy || !text);
+	return copy;
+}
+
+static bool describe_params(struct nm_result *result, const struct nm_params *params)
+{
+	bool ok = true;
+
+	if (!params || params->count == 0)
+		return true;
+	result->params.items = calloc(params->count, sizeof *result->params.items);
+	if (!result->params.items)
+		return false;
+	result->params.count = params->count;
+	for (size_t i = 0; i < params->count; i++) {
+		const struct nm_param *from = &params->items[i];
+		struct nm_param *to = &result->params.items[i];
+
+		*to = *from;
+		to->name = copy_text(from->name, &ok);
+		to->def = copy_text(from->def, &ok);
+		to->help = copy_text(from->help, &ok);
+		to->value = copy_text(from->value, &ok);
+	}
+	return ok;
+}
+
+static bool describe_group(struct nm_result_group *to, const struct nm_group *from)
+{
+	bool ok = true;
+
+	to->name = copy_text(from->name, &ok);
+	to->n_flows = from->n_flows;
+	to->n_workers = from->n_workers;
+	to->opens_fast = from->opens_fast;
+	to->maps = from->maps;
+	to->phases = calloc(from->n_phases + 1u, sizeof *to->phases);
+	if (!to->phases)
+		return false;
+	to->n_phases = from->n_phases;
+	for (uint32_t k = 0; k < from->n_phases; k++) {
+		to->phases[k].name = copy_text(from->phases[k].name, &ok);
+		to->phases[k].line = from->phases[k].line;
+		to->phases[k].measured = from->phases[k].measured;
+		to->phases[k].planned_per_s = from->phases[k].rate_per_s * from->n_flows;
+	}
+	return ok;
+}
+
+static bool describe_hosts(struct nm_master *master)
+{
+	struct nm_result *result = master->result;
+	bool ok = true;
+
+	result->hosts = calloc(master->n_links + 1, sizeof *result->hosts);
+	if (!result->hosts)
+		return false;
+	result->n_hosts = master->n_links + 1;
+	result->hosts[0].name = copy_text("master", &ok);
+	result->hosts[0].is_master = true;
+	nm_host_facts_read(&result->hosts[0].facts);
+	for (size_t i = 0; i < result->n_hosts; i++) {
+		struct nm_result_host *host = &result->hosts[i];
+
+		if (i > 0) {
+			master->links[i - 1].result = host;
+			host->facts.cpu_latency_limit_us = -1;
+			host->name = copy_text(master->links[i - 1].name, &ok);
+			(void)snprintf(host->connections.why, sizeof host->connections.why,
+				       "the slave has delivered no result");
+		}
+		host->groups = calloc(master->plan->n_groups + 1u, sizeof *host->groups);
+		ok = ok && host->groups; /* n_groups stays 0 until their counts are known */
+	}
+	return ok;
+}
+
+int nm_master_describe(struct nm_master *master)
+{
+	struct nm_result *result = master->result;
+	const struct nm_run_options *options = master->options;
+	char id[NM_RUN_ID_HEX];
+	bool ok = true;
+	int error = nm_run_id_make(id);
+
+	if (!error)
+		error = nm_random_bytes(master->secret, sizeof master->secret);
+
+	if (!error && master->job->text)
+		error = nm_digest_sha256(master->job->text, master->job->text_length,
+					 result->profile_sha256);
+	if (error)
+		return error;
+	result->run_id = copy_text(id, &ok);
+	result->version = copy_text(NM_VERSION, &ok);
+	result->profile_name = copy_text(master->plan->name, &ok);
+	result->throughput = master->plan->throughput;
+	result->profile_path = copy_text(master->job->path, &ok);
+	result->start_wall_ns = nm_clock_wall_ns();
+	result->wall_offset_ns = result->start_wall_ns - nm_clock_ns();
+	result->seed = options->seed;
+	result->warmup_s = (double)options->warmup_ns / 1e9;
+	result->cooldown_s = (double)options->cooldown_ns / 1e9;
+	result->interval_s = (double)options->interval_ns / 1e9;
+	result->statistics = options->statistics;
+	result->percentiles = options->percentiles;
+	result->groups = calloc(master->plan->n_groups + 1u, sizeof *result->groups);
+	if (!ok || !result->groups || !describe_params(result, master->job->params))
+		return -ENOMEM;
+	result->n_groups = master->plan->n_groups;
+	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
+		if (!describe_group(&result->groups[g], &master->plan->groups[g]))
+			return -ENOMEM;
+	}
+	return describe_hosts(master) ? 0 : -ENOMEM;
+}

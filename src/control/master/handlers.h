@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which function takes which message of a slave. */
+#ifndef NM_CONTROL_MASTER_HANDLERS_H
+#define NM_CONTROL_MASTER_HANDLERS_H
+
+#include "control/master/master.h"
+
+extern const nm_link_handler nm_master_handlers[NM_MESSAGE__COUNT];
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A slave, as the master sees it. */
+#ifndef NM_CONTROL_MASTER_LINK_H
+#define NM_CONTROL_MASTER_LINK_H
+
+#include <stdint.h>
+
+#include "control/clock_sync.h"
+#include "control/master/embedded.h"
+#include "control/peer.h"
+#include "plan/plan.h"
+#include "result/result.h"
+
+struct nm_link {
+	struct nm_peer peer; /* fd -1: not connected, or no more */
+	uint32_t host;	     /* in the plan */
+	const char *name;    /* borrowed from the plan */
+	struct nm_addr remote, local;
+	struct nm_plan *mirror; /* what the slave runs; owned */
+	struct nm_embedded embedded;
+	struct nm_clock_sync clock;
+	uint64_t progress;	       /* as it was last told */
+	uint32_t *told_renewals;       /* by group: of nm_engine_reconnects; owned */
+	struct nm_result_host *result; /* borrowed from the result */
+};
+
+#endif

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Feeds the machine of phases.h with what engine, slaves and clock say, and carries out its
+ * commands. */
+#include "control/master/phase_loop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/master/event_loop.h"
+#include "control/master/order.h"
+#include "control/master/reconcile.h"
+#include "host/clock.h"
+
+/* How long an interrupted run may still take over what its master has begun, besides the waits of a
+ * pass. */
+#define INTERRUPT_NS	5000000000u
+#define FAILURE_LOOK_NS 10000000u /* between two looks whether a failure has shown its cause */
+
+int nm_master_phases_init(struct nm_master *master)
+{
+	const struct nm_plan *plan = master->plan;
+	uint64_t wait_ns = nm_order_longest_wait_ns(plan);
+	uint32_t *n_workers = calloc(plan->n_groups + 1u, sizeof *n_workers);
+	int error = -ENOMEM;
+
+	for (uint32_t g = 0; n_workers && g < plan->n_groups; g++)
+		n_workers[g] = plan->groups[g].n_workers;
+	if (n_workers)
+		error = nm_phases_init(&master->phases, n_workers, plan->n_groups,
+				       (uint32_t)master->n_links);
+	master->phases.stall_ns = master->options->timeout_ns + wait_ns;
+	master->phases.patience_ns = INTERRUPT_NS + wait_ns;
+	free(n_workers);
+	return error;
+}
+
+int nm_link_began(struct nm_master *master, struct nm_link *link, json_t *body)
+{
+	uint32_t phase, first, last;
+	uint64_t at_ns;
+
+	if (nm_began_unpack(body, &phase, &at_ns) ||
+	    nm_phases_began(&master->phases, link->host, phase))
+		return -EPROTO;
+	nm_order_measured(master->plan, &first, &last);
+	if (phase == first) {
+		uint64_t here_ns = at_ns - (uint64_t)link->clock.offset_ns;
+
+		link->result->start_skew_s =
+			(double)(int64_t)(here_ns - master->phases.begin_ns) / 1e9;
+	}
+	return 0;
+}
+
+int nm_link_done(struct nm_master *master, struct nm_link *link, json_t *body)
+{
+	struct nm_msg_totals done = {.totals = master->local.totals,
+				     .room = master->local.n_totals};
+
+	if (nm_done_unpack(body, master->plan, &done))
+		return -EPROTO;
+	return nm_phases_done(&master->phases, link->host, done.phase, done.group, done.totals,
+			      &done.counts);
+}
+
+/* What master and slaves have to do in the phase, by their plans. */
+static void set_traits(struct nm_master *master, uint32_t phase)
+{
+	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
+		const struct nm_group *group = &master->plan->groups[g];
+		struct nm_phase_run *run = &master->phases.groups[g];
+
+		run->runs = group->runs && phase < group->n_phases;
+		if (run->runs) {
+			const struct nm_phase *traits = &group->phases[phase];
+
+			run->leader = traits->leader;
+			run->duration_ns = traits->duration_ns;
+			run->drains = traits->drains;
+			run->by_agreement = traits->duration_ns > 0 || traits->may_lose;
+		}
+		for (size_t i = 0; i < master->n_links; i++) {
+			const struct nm_group *mirror = &master->links[i].mirror->groups[g];
+			struct nm_phase_part *part = &master->phases.hosts[i].parts[g];
+
+			part->runs = mirror->runs && phase < mirror->n_phases;
+			if (!part->runs)
+				continue;
+			part->empty = mirror->phases[phase].empty;
+			part->free = mirror->phases[phase].open_sender;
+			part->pass_bytes = mirror->phases[phase].bytes_sent;
+		}
+	}
+}
+
+static void begin_phase(struct nm_master *master, uint32_t phase)
+{
+	struct nm_phase_order order;
+
+	nm_order_make(master->plan, master->options, phase, &order);
+	for (size_t i = 0; i < master->n_links; i++) {
+		master->links[i].peer.state = NM_SESSION_PHASE;
+		nm_master_send(master, &master->links[i], NM_MESSAGE_BEGIN, nm_begin_pack(&order));
+	}
+	uint64_t begin_ns = nm_clock_ns();
+
+	nm_engine_begin(master->local.engine, phase);
+	if (master->run_begin_ns == 0)
+		master->run_begin_ns = begin_ns;
+	set_traits(master, phase);
+	nm_phases_begin(&master->phases, phase, begin_ns);
+	nm_samplers_begin(&master->local.samplers, &order, begin_ns);
+	nm_master_log(master, "phase %u of %u begins", phase + 1, master->plan->n_phases);
+}
+
+/* Carries out a command of the machine. */
+static void carry_out(void *arg, const struct nm_phase_command *command)
+{
+	struct nm_master *master = arg;
+	struct nm_engine *engine = master->local.engine;
+	uint32_t g = command->group, phase = master->phases.phase;
+
+	if (command->host != NM_PHASES_HERE) {
+		struct nm_link *link = &master->links[command->host];
+
+		if (command->kind == NM_PHASE_STOP) {
+			nm_master_send(master, link, NM_MESSAGE_STOP, nm_stop_pack(phase, g));
+		} else {
+			struct nm_msg_totals follow = {
+				.phase = phase, .group = g, .totals = master->local.totals};
+			uint32_t n_workers = master->plan->groups[g].n_workers;
+
+			memcpy(follow.totals, command->totals, n_workers * sizeof *follow.totals);
+			nm_master_send(master, link, NM_MESSAGE_FOLLOW,
+				       nm_follow_pack(&follow, n_workers));
+		}
+		return;
+	}
+	switch (command->kind) {
+	case NM_PHASE_STOP:
+		nm_engine_stop(engine, g);
+		break;
+	case NM_PHASE_FOLLOW:
+		nm_engine_follow(engine, g, command->totals);
+		break;
+	case NM_PHASE_DRAIN:
+		nm_engine_drain(engine, g, command->totals);
+		break;
+	}
+}
+
+/* Tells the machine how far this host's engine is. */
+static void read_engine(struct nm_master *master)
+{
+	const struct nm_engine *engine = master->local.engine;
+
+	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
+		struct nm_phase_run *run = &master->phases.groups[g];
+
+		if (!run->runs || run->done)
+			continue;
+		/* Done is read first: then the passes are the last. */
+		run->here_done = nm_engine_group_done(engine, g);
+		run->here_passed =
+			run->here_done || (run->drains && nm_engine_group_passed(engine, g));
+		for (uint32_t w = 0; run->here_passed && w < run->n_workers; w++)
+			run->passes[w] = nm_engine_iterations(engine, g, w);
+	}
+}
+
+/* The hosts for which a group waits: "the master, 10.0.0.7". */
+static void name_hosts(const struct nm_master *master, uint32_t g, char *buf, size_t size)
+{
+	bool here = nm_phases_waits_for(&master->phases, NM_PHASES_HERE, g);
+	size_t used = (size_t)snprintf(buf, size, "%s", here ? "the master" : "");
+
+	for (uint32_t h = 0; h < master->n_links && used < size; h++) {
+		if (nm_phases_waits_for(&master->phases, h, g))
+			used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
+						 master->links[h].name);
+	}
+}
+
+/* Fails when nothing moves any more, or when an interrupted phase does not end: a host that only
+ * receives may be far behind with what was sent to it, and the user does not wait for that. */
+static void check_time(struct nm_master *master, uint64_t now_ns)
+{
+	const struct nm_phases *phases = &master->phases;
+	uint64_t progress = nm_engine_progress(master->local.engine);
+	char hosts[256], cut[64];
+	uint32_t g;
+
+	for (size_t i = 0; i < master->n_links; i++)
+		progress += master->links[i].progress;
+	nm_phases_progress(&master->phases, progress, now_ns);
+	enum nm_phase_verdict verdict = nm_phases_check(&master->phases, now_ns, &g);
+
+	if (verdict == NM_PHASE_GOES_ON)
+		return;
+	name_hosts(master, g, hosts, sizeof hosts);
+	if (verdict == NM_PHASE_STALLED)
+		nm_master_fail(master, NULL, NM_FAILURE_EFFECT,
+			       "no progress for %.3g s in phase %u; waiting for group %s on %s",
+			       (double)phases->stall_ns / 1e9, phases->phase + 1,
+			       master->plan->groups[g].name, hosts);
+	else if (!master->outcome.failure)
+		nm_master_fail(master, NULL, NM_FAILURE_EFFECT,
+			       "%s in phase %u, which did not end within %.3g s; waiting for group "
+			       "%s on %s",
+			       nm_outcome_cut_text(&master->outcome,
+						   master->options->max_duration_ns, cut,
+						   sizeof cut),
+			       phases->phase + 1, (double)phases->patience_ns / 1e9,
+			       master->plan->groups[g].name, hosts);
+}
+
+static void check_engine(struct nm_master *master)
+{
+	char text[NM_WIRE_MAX_TEXT + 1];
+	bool secondary;
+
+	if (nm_local_take_failure(&master->local, master->file, text, sizeof text, &secondary))
+		nm_master_fail(master, NULL, secondary ? NM_FAILURE_EFFECT : NM_FAILURE_CAUSE, "%s",
+			       text);
+}
+
+/* Does what is due. */
+static void step(struct nm_master *master, uint64_t now_ns)
+{
+	if (master->outcome.interrupts)
+		nm_phases_interrupt(&master->phases, master->outcome.interrupt_ns);
+	/* A command may be carried out at once. */
+	do
+		read_engine(master);
+	while (nm_phases_step(&master->phases, now_ns, carry_out, master) > 0);
+	nm_samplers_run(&master->local.samplers, now_ns);
+	check_engine(master);
+	check_time(master, now_ns);
+}
+
+static uint64_t next_ns(const struct nm_master *master, uint64_t now_ns)
+{
+	uint64_t next = nm_phases_next_ns(&master->phases, now_ns);
+	uint64_t sample_ns = nm_samplers_next_ns(&master->local.samplers);
+
+	if (sample_ns < next)
+		next = sample_ns;
+	if (master->outcome.failure && now_ns + FAILURE_LOOK_NS < next)
+		next = now_ns + FAILURE_LOOK_NS;
+	return next;
+}
+
+/* What the slaves have counted in the phase that has ended. */
+static void add_slaves(struct nm_master *master)
+{
+	uint32_t phase = master->phases.phase;
+
+	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
+		struct nm_result_group *group = &master->result->groups[g];
+
+		if (phase >= group->n_phases)
+			continue;
+		group->phases[phase].slaves_known = true;
+		for (uint32_t h = 0; h < master->n_links; h++) {
+			const struct nm_phase_part *part = &master->phases.hosts[h].parts[g];
+
+			if (part->runs && part->done)
+				nm_counts_add(&group->phases[phase].slaves, &part->counts);
+		}
+	}
+}
+
+static void reconcile(struct nm_master *master)
+{
+	const struct nm_plan *plan = master->plan;
+	struct nm_counts *here = calloc(plan->n_groups + 1u, sizeof *here);
+	const struct nm_reconcile in = {.plan = plan,
+					.file = master->file,
+					.phases = &master->phases,
+					.here = here,
+					.interrupted = master->outcome.interrupts};
+
+	if (!here) {
+		master->memory_failed = true;
+		return;
+	}
+	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		if (master->phases.groups[g].runs)
+			nm_engine_counts(master->local.engine, g, master->phases.phase, &here[g]);
+	}
+	nm_reconcile_phase(&in, master->result);
+	free(here);
+}
+
+static void end_phase(struct nm_master *master, bool whole)
+{
+	uint64_t now_ns = nm_clock_ns();
+
+	master->run_end_ns = now_ns;
+	nm_samplers_end(&master->local.samplers, true, now_ns);
+	if (!whole) {
+		/* Its counts are not final at either end. */
+		if (master->result->reconciled == NM_RECONCILED_YES)
+			master->result->reconciled = NM_RECONCILED_UNKNOWN;
+		return;
+	}
+	for (size_t i = 0; i < master->n_links; i++)
+		master->links[i].peer.state = NM_SESSION_IDLE;
+	add_slaves(master);
+	reconcile(master);
+}
+
+/* The slaves are armed, and are kept in touch with. */
+static void wait_start(struct nm_master *master)
+{
+	uint64_t until_ns = nm_clock_ns() + master->options->wait_start_ns;
+
+	while (!nm_outcome_ends(&master->outcome) && nm_clock_ns() < until_ns)
+		nm_master_poll(master, until_ns);
+}
+
+/* True when the phase is over on all hosts. */
+static bool run_phase(struct nm_master *master)
+{
+	uint32_t g;
+
+	for (;;) {
+		uint64_t now_ns = nm_clock_ns();
+
+		step(master, now_ns);
+		if (nm_outcome_leaves(&master->outcome, now_ns))
+			return false;
+		if (!master->outcome.failure && !nm_phases_waits(&master->phases, &g))
+			return true;
+		nm_master_poll(master, next_ns(master, now_ns));
+	}
+}
+
+void nm_master_run_phases(struct nm_master *master)
+{
+	bool whole = true;
+
+	if (master->options->wait_start_ns)
+		wait_start(master);
+	for (uint32_t phase = 0; whole && phase < master->plan->n_phases; phase++) {
+		if (nm_outcome_ends(&master->outcome))
+			return;
+		begin_phase(master, phase);
+		whole = run_phase(master);
+		end_phase(master, whole);
+	}
+}

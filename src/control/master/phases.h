@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The agreement about phases, as the master keeps it: who has begun, who is done, and who is to be
+ * told what.
+ *
+ * In each phase and group one host leads: it begins the passes, and ends the phase - by count, or
+ * when it is told to stop. The others follow: they are told how many passes each worker of the
+ * leader has done, and end after as many. A host that only sends ("free") is not told; what it has
+ * sent beyond the passes is drained by the master.
+ *
+ * This is a pure machine: it has no clock and does no I/O. Time, messages and what the master's own
+ * engine has done come in; commands go out. Between two phases its owner sets the traits of each
+ * group and part, then begins the phase. */
+#ifndef NM_CONTROL_MASTER_PHASES_H
+#define NM_CONTROL_MASTER_PHASES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stats/counters.h"
+
+/* The host of the master, wherever hosts are numbered. */
+#define NM_PHASES_HERE UINT32_MAX
+
+/* The part of a slave in a group. */
+struct nm_phase_part {
+	/* Traits in the present phase. */
+	bool runs;
+	bool empty;	     /* nothing of it crosses the network: the slave does not run it */
+	bool free;	     /* it sends without being led */
+	uint64_t pass_bytes; /* that it sends in a pass, if it is free */
+	/* State: set when it is done. */
+	bool done;
+	struct nm_counts counts;
+	uint64_t *totals; /* passes of each worker */
+};
+
+struct nm_phase_host {
+	bool began;
+	struct nm_phase_part *parts; /* n_groups */
+};
+
+/* A group on the master. */
+struct nm_phase_run {
+	/* Traits in the present phase. */
+	bool runs;
+	bool by_agreement;    /* it does not end by count alone: it is timed, or passes may fail */
+	bool drains;	      /* some of its hosts are free */
+	uint32_t leader;      /* the host that leads, or NM_PHASES_HERE */
+	uint64_t duration_ns; /* 0: it ends by itself */
+	uint32_t n_workers;   /* in all phases */
+	/* What the master's engine has done; set before each step. */
+	bool here_passed; /* its last pass */
+	bool here_done;
+	uint64_t *passes; /* of each worker; read once it has passed, or is done */
+	/* State. */
+	uint64_t stop_at_ns; /* UINT64_MAX: it ends by itself, or has been stopped */
+	bool stopped;	     /* its leader has been told to end */
+	bool followed;	     /* the master has been told its leader's totals */
+	bool released;	     /* the master has passed, and the free hosts have been told to end */
+	bool drained;	     /* the master has been told how much they have sent */
+	bool done;
+};
+
+struct nm_phases {
+	struct nm_phase_run *groups;
+	uint32_t n_groups;
+	struct nm_phase_host *hosts;
+	uint32_t n_hosts;
+	uint64_t *memory;     /* of all totals; owned */
+	uint64_t *owed;	      /* room for the bytes of the widest group */
+	uint64_t stall_ns;    /* so long without progress is a failure */
+	uint64_t patience_ns; /* so long may a phase last that was interrupted */
+	/* State. */
+	uint32_t phase;
+	uint64_t begin_ns;
+	uint64_t progress, progress_at_ns;
+	uint64_t interrupt_ns; /* UINT64_MAX: it was not */
+};
+
+enum nm_phase_command_kind {
+	/* the host ends the phase of the group, which it leads or in which it is free */
+	NM_PHASE_STOP,
+	NM_PHASE_FOLLOW, /* the host ends after totals[n_workers] passes */
+	NM_PHASE_DRAIN,	 /* the master takes what is left: totals[n_workers] bytes */
+};
+
+struct nm_phase_command {
+	enum nm_phase_command_kind kind;
+	uint32_t host; /* that is told, or NM_PHASES_HERE */
+	uint32_t group;
+	const uint64_t *totals; /* valid during the call */
+};
+
+enum nm_phase_verdict {
+	NM_PHASE_GOES_ON,
+	NM_PHASE_STALLED, /* nothing has moved for stall_ns; told once */
+	NM_PHASE_OVERDUE, /* it was interrupted, and has not ended in time */
+};
+
+/* n_workers[n_groups]: of each group, on all hosts alike. 0 or -ENOMEM; nm_phases_fini may be
+ * called either way. */
+int nm_phases_init(struct nm_phases *phases, const uint32_t *n_workers, uint32_t n_groups,
+		   uint32_t n_hosts);
+void nm_phases_fini(struct nm_phases *phases);
+/* A phase begins, with the traits that groups and parts have now. */
+void nm_phases_begin(struct nm_phases *phases, uint32_t phase, uint64_t now_ns);
+
+/* A slave has begun the phase. 0, or -EPROTO when it cannot be so. */
+int nm_phases_began(struct nm_phases *phases, uint32_t host, uint32_t phase);
+/* A slave is done with its part, and has told its totals[n_workers] and counts, which are copied.
+ * 0, or -EPROTO when it cannot be so. */
+int nm_phases_done(struct nm_phases *phases, uint32_t host, uint32_t phase, uint32_t group,
+		   const uint64_t *totals, const struct nm_counts *counts);
+/* The sum of what all hosts tell of their progress: a number that changes while anything moves. */
+void nm_phases_progress(struct nm_phases *phases, uint64_t progress, uint64_t now_ns);
+/* The run is to end: all groups are stopped from now on. */
+void nm_phases_interrupt(struct nm_phases *phases, uint64_t now_ns);
+
+/* Gives the commands that are due to `command`, which may not call the machine. Returns how many
+ * they were: with any, the engine may have gone on by now. */
+unsigned nm_phases_step(struct nm_phases *phases, uint64_t now_ns,
+			void (*command)(void *arg, const struct nm_phase_command *command),
+			void *arg);
+/* Whether the phase takes too long, and then the first group that is waited for. */
+enum nm_phase_verdict nm_phases_check(struct nm_phases *phases, uint64_t now_ns,
+				      uint32_t *ret_group);
+/* Whether a host, or NM_PHASES_HERE, is not yet done with a group. */
+bool nm_phases_waits_for(const struct nm_phases *phases, uint32_t host, uint32_t group);
+/* Whether any host is not yet done with the phase; the first group for which that is so. */
+bool nm_phases_waits(const struct nm_phases *phases, uint32_t *ret_group);
+/* When the next step is due without news from anywhere. */
+uint64_t nm_phases_next_ns(const struct nm_phases *phases, uint64_t now_ns);
+
+#endif
