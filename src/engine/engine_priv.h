@@ -134,7 +134,7 @@ void nm_process_alarm(struct nm_worker *worker, uint64_t at_ns);
 void *nm_worker_main(void *worker); /* the thread */
 /* Something has come for conn. */
 void nm_worker_conn_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events);
-void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow);  /* until flow->wake_ns */
+void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow);  /* until flow->timer.at_ns */
 void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow); /* its wait is too long */
 
 int nm_worker_watch(struct nm_worker *worker, struct nm_flow *flow,

@@ -17,28 +17,28 @@ void nm_worker_limit_set(struct nm_worker *worker, struct nm_flow *flow)
 {
 	worker->busy = true;
 	if (goes_on(&worker->lifted, flow)) {
-		flow->wake_ns = worker->lifted.due_ns;
+		flow->timer.at_ns = worker->lifted.due_ns;
 	} else {
 		/* Where passes are measured the time is known well enough, once some limit is being
 		 * looked at; unless receives have slept since. */
 		if (!worker->run.latency || worker->polls ||
 		    (!worker->timers.count && worker->io.recv_flags))
 			worker->io.now_ns = nm_clock_ns();
-		flow->wake_ns = worker->io.now_ns + flow->at->timeout_ns;
+		flow->timer.at_ns = worker->io.now_ns + flow->at->timeout_ns;
 	}
 	worker->lifted.flow = NULL;
-	nm_timers_add(&worker->timers, flow);
+	nm_timers_add(&worker->timers, &flow->timer);
 }
 
 void nm_worker_limit_lift(struct nm_worker *worker, struct nm_flow *flow)
 {
 	worker->lifted = (struct nm_limit){
-		.flow = flow->wake_ns ? flow : NULL,
+		.flow = flow->timer.at_ns ? flow : NULL,
 		.at = flow->at,
-		.due_ns = flow->wake_ns,
+		.due_ns = flow->timer.at_ns,
 		.iterations_left = flow->iterations_left,
 		.left = flow->left,
 		.repeated = flow->repeated,
 	};
-	flow->wake_ns = 0; /* and its timer comes up in vain */
+	flow->timer.at_ns = 0; /* and its timer comes up in vain */
 }

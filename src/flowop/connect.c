@@ -16,7 +16,7 @@
 
 static enum nm_step retry_later(struct nm_flow *flow)
 {
-	flow->wake_ns = nm_clock_ns() + RETRY_NS;
+	flow->timer.at_ns = nm_clock_ns() + RETRY_NS;
 	return NM_STEP_SLEEP;
 }
 
@@ -151,7 +151,7 @@ static enum nm_step repeat_preamble(const struct nm_io *io, struct nm_flow *flow
 		return NM_STEP_FAIL;
 	}
 	flow->conn->flags &= ~(uint32_t)NM_CONN_IN;
-	flow->wake_ns = next_ns;
+	flow->timer.at_ns = next_ns;
 	return NM_STEP_UNTIL_IN;
 }
 
@@ -163,7 +163,7 @@ static enum nm_step await_answer(const struct nm_io *io, struct nm_flow *flow,
 
 	if (r == -EAGAIN)
 		return repeat_preamble(io, flow, instr);
-	flow->wake_ns = 0;
+	flow->timer.at_ns = 0;
 	if (r < 0) {
 		flow->error = -r;
 		return NM_STEP_FAIL;
@@ -265,7 +265,7 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 	}
 	if (r == -EAGAIN)
 		return retry_later(flow);
-	flow->wake_ns = 0;
+	flow->timer.at_ns = 0;
 	if (r == 0 && (conn->flags & NM_CONN_UNSETTLED))
 		r = instr->transport->settle(conn, instr->transport_opts);
 	if (r == 0 && instr->has_preamble && !precedes_handshake(instr))

@@ -85,9 +85,9 @@ static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 			instr->transport->finish(conn);
 		return NM_STEP_WAIT_IN;
 	}
-	flow->wake_ns = 0;
+	flow->timer.at_ns = 0;
 	if (reliable && first && o->how == CLOSE_RST && is_too_early(flow, instr)) {
-		flow->wake_ns = nm_clock_ns() + LOOK_NS;
+		flow->timer.at_ns = nm_clock_ns() + LOOK_NS;
 		return NM_STEP_SLEEP;
 	}
 	if (conn->flags & NM_CONN_FASTOPEN)

@@ -28,13 +28,13 @@ enum nm_step {
 	NM_STEP_NEXT_WAIT_IN,
 	NM_STEP_WAIT_OUT, /* call again when its connection may take output */
 	NM_STEP_YIELD,	  /* call again after other flows have had their turn */
-	NM_STEP_SLEEP,	  /* call again at flow->wake_ns */
+	NM_STEP_SLEEP,	  /* call again at flow->timer.at_ns */
 	NM_STEP_PARK,  /* the step has put the flow on a listener's queue; call again from there */
 	NM_STEP_ENDED, /* the same, and it is the end of the stream, before the message has begun */
 	NM_STEP_RENEWED,  /* renewal only: the connection is there again */
 	NM_STEP_FAIL,	  /* flow->error holds an errno; the flow is over */
 	NM_STEP_BACK,	  /* glue only: go on with the instruction before */
-	NM_STEP_UNTIL_IN, /* glue only: WAIT_IN, or call again at flow->wake_ns */
+	NM_STEP_UNTIL_IN, /* glue only: WAIT_IN, or call again at flow->timer.at_ns */
 	/* glue only: WAIT_IN, WAIT_OUT and PARK that end after instr->timeout_ns */
 	NM_STEP_LIMITED_IN,
 	NM_STEP_LIMITED_OUT,
@@ -116,18 +116,26 @@ enum nm_flow_state {
 	NM_FLOW_WAITING, /* for its connection */
 	NM_FLOW_LOOKING, /* the same, but queued to look by itself whether it is ready */
 	NM_FLOW_CLOSING, /* the same, for the end of it, and is looked at when the flow is needed */
-	NM_FLOW_LIMITED, /* for its connection, and for flow->wake_ns */
+	NM_FLOW_LIMITED, /* for its connection, and for flow->timer.at_ns */
 	NM_FLOW_ASLEEP,	 /* for a time */
 	NM_FLOW_PARKED,	 /* on a listener */
+};
+
+/* One of a worker's timers, which are in engine/loop/timer.h. */
+struct nm_timer {
+	uint64_t at_ns; /* when it fires; 0: it does not */
+	uint32_t slot;	/* position in the worker's heap + 1; 0: it is not in the heap */
+	uint8_t kind;	/* what it is for */
 };
 
 struct nm_flow {
 	const struct nm_instr *at;
 	uint64_t left; /* bytes that the current step has still to move; 0: it has not begun */
 	uint64_t iterations_left;
-	uint64_t start_ns;     /* of this pass (measuring side) */
-	uint64_t plan_ns;      /* with a rate: when this pass was due */
-	uint64_t wake_ns;      /* while asleep; 0: the step has not begun to sleep */
+	uint64_t start_ns; /* of this pass (measuring side) */
+	uint64_t plan_ns;  /* with a rate: when this pass was due */
+	/* of a sleep, or the deadline of a wait; at_ns 0: neither has begun */
+	struct nm_timer timer;
 	struct nm_flow *next;  /* on a run queue or a listener's queue */
 	struct nm_conn *conn;  /* the one that the present step opens, uses or closes */
 	struct nm_conn *conns; /* all of them: n_conns of the group */
@@ -137,7 +145,6 @@ struct nm_flow {
 	/* iterations_left of a pass whose awaited message has not begun to come in time; 0: none */
 	uint64_t late;
 	uint32_t index;	   /* in the group */
-	uint32_t timer;	   /* position in the worker's timer heap + 1; 0: none */
 	uint32_t repeated; /* how often the present step has been done already in this pass */
 	int32_t error;
 	uint8_t state;

@@ -72,7 +72,7 @@ static enum nm_step take_answer(struct nm_io *io, struct nm_flow *flow,
 	return NM_STEP_NEXT;
 }
 
-/* How many of so many requests are due by now; 0: flow->wake_ns is when the next one is, and 0 if
+/* How many of so many requests are due by now; 0: flow->timer.at_ns is when the next one is, and 0 if
  * none ever is. */
 static uint64_t due_of(const struct nm_io *io, struct nm_flow *flow, const struct nm_pipe *pipe,
 		       uint64_t most)
@@ -83,7 +83,7 @@ static uint64_t due_of(const struct nm_io *io, struct nm_flow *flow, const struc
 	if (at_ns >= io->asks.pacer->last_ns)
 		return 0;
 	if (at_ns > now_ns)
-		flow->wake_ns = at_ns;
+		flow->timer.at_ns = at_ns;
 	for (; due < most && at_ns <= now_ns && at_ns < io->asks.pacer->last_ns; due++)
 		at_ns = nm_pacer_next(io->asks.pacer, flow, at_ns);
 	return due;
@@ -196,7 +196,7 @@ static enum nm_step pipeline_step(struct nm_io *io, struct nm_flow *flow,
 	enum nm_step taken = NM_STEP_WAIT_IN;
 
 	flow->conn = &flow->conns[instr->slot];
-	flow->wake_ns = 0;
+	flow->timer.at_ns = 0;
 	if (!nm_pipe_is_busy(pipe))
 		pipe->plan_ns = flow->plan_ns;
 	if (pipe->outstanding && is_readable(flow->conn))
@@ -213,7 +213,7 @@ static enum nm_step pipeline_step(struct nm_io *io, struct nm_flow *flow,
 		return taken;
 	if (asked != NM_STEP_NEXT)
 		return asked;
-	return flow->wake_ns ? NM_STEP_UNTIL_IN : NM_STEP_WAIT_IN;
+	return flow->timer.at_ns ? NM_STEP_UNTIL_IN : NM_STEP_WAIT_IN;
 }
 
 const struct nm_flowop nm_pseudo_pipeline = {

@@ -58,7 +58,7 @@ static bool think_runs_on(const void *opts, bool master)
 
 static enum nm_step done(struct nm_flow *flow)
 {
-	flow->wake_ns = 0;
+	flow->timer.at_ns = 0;
 	flow->left = 0;
 	return NM_STEP_NEXT;
 }
@@ -67,7 +67,7 @@ static enum nm_step done(struct nm_flow *flow)
  * each time. */
 static enum nm_step burn(struct nm_io *io, struct nm_flow *flow)
 {
-	while ((io->now_ns = nm_clock_ns()) < flow->wake_ns)
+	while ((io->now_ns = nm_clock_ns()) < flow->timer.at_ns)
 		if (io->quit && atomic_load_explicit(io->quit, memory_order_relaxed))
 			break;
 	flow->left = 1;
@@ -82,11 +82,11 @@ static enum nm_step think_step(struct nm_io *io, struct nm_flow *flow, const str
 
 	if (flow->left) /* it is over, and the others have had their turn */
 		return done(flow);
-	if (!flow->wake_ns)
-		flow->wake_ns = now_ns + o->duration_ns;
+	if (!flow->timer.at_ns)
+		flow->timer.at_ns = now_ns + o->duration_ns;
 	if (o->busy)
 		return burn(io, flow);
-	return now_ns < flow->wake_ns ? NM_STEP_SLEEP : done(flow);
+	return now_ns < flow->timer.at_ns ? NM_STEP_SLEEP : done(flow);
 }
 
 const struct nm_flowop nm_flowop_think = {

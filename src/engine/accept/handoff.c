@@ -119,13 +119,13 @@ void nm_worker_shorten_wait(struct nm_worker *worker, struct nm_flow *flow)
 	if (!flow->pending || (flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_LIMITED) ||
 	    !at->transport || !(at->op->flags & NM_FLOWOP_MOVES) || !at->lossy)
 		return;
-	if (flow->state == NM_FLOW_LIMITED && flow->wake_ns <= until_ns)
+	if (flow->state == NM_FLOW_LIMITED && flow->timer.at_ns <= until_ns)
 		return;
-	nm_timers_remove(&worker->timers, flow);
+	nm_timers_remove(&worker->timers, &flow->timer);
 	flow->state = NM_FLOW_LIMITED;
-	flow->wake_ns = until_ns;
+	flow->timer.at_ns = until_ns;
 	worker->busy = true;
-	nm_timers_add(&worker->timers, flow);
+	nm_timers_add(&worker->timers, &flow->timer);
 }
 
 void nm_pending_add(struct nm_worker *worker, struct nm_flow *flow, struct nm_pending_conn *arrival)
@@ -137,8 +137,8 @@ void nm_pending_add(struct nm_worker *worker, struct nm_flow *flow, struct nm_pe
 	*end = arrival;
 	if (flow->state == NM_FLOW_PARKED && flow->at->has_preamble &&
 	    flow->at->opening == arrival->opening) {
-		nm_timers_remove(&worker->timers, flow);
-		flow->wake_ns = 0;
+		nm_timers_remove(&worker->timers, &flow->timer);
+		flow->timer.at_ns = 0;
 		nm_worker_run_flow(worker, flow);
 	} else {
 		nm_worker_shorten_wait(worker, flow);

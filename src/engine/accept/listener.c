@@ -118,8 +118,8 @@ void nm_worker_listener_event(struct nm_worker *worker, struct nm_listen_fd *lis
 		if (!listener->first)
 			listener->last = NULL;
 		flow->next = NULL;
-		nm_timers_remove(&worker->timers, flow);
-		flow->wake_ns = 0;
+		nm_timers_remove(&worker->timers, &flow->timer);
+		flow->timer.at_ns = 0;
 		nm_worker_run_flow(worker, flow);
 	}
 }

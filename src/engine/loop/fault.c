@@ -38,7 +38,7 @@ static void pass_over(struct nm_worker *worker, struct nm_flow *flow, const stru
 		nm_abandoned_add(&worker->io, flow, instr);
 	flow->error = 0;
 	flow->left = 0;
-	flow->wake_ns = 0;
+	flow->timer.at_ns = 0;
 	flow->at = instr + 1;
 	nm_worker_queue(worker, flow);
 }

@@ -17,7 +17,7 @@ void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow)
 {
 	worker->busy = true;
 	flow->state = NM_FLOW_ASLEEP;
-	nm_timers_add(&worker->timers, flow);
+	nm_timers_add(&worker->timers, &flow->timer);
 }
 
 static void wait_for(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
@@ -76,7 +76,7 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 		wait_for(worker, flow, instr, false);
 		if (flow->state == NM_FLOW_LIMITED) {
 			worker->busy = true;
-			nm_timers_add(&worker->timers, flow);
+			nm_timers_add(&worker->timers, &flow->timer);
 		}
 		break;
 	case NM_STEP_YIELD:

@@ -164,7 +164,7 @@ void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 {
 	const struct nm_instr *instr = flow->at;
 
-	flow->wake_ns = 0;
+	flow->timer.at_ns = 0;
 	if (!instr->timeout_ns) { /* it was no limit: something else is due */
 		nm_worker_run_flow(worker, flow);
 		return;
@@ -194,9 +194,11 @@ void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 
 static void fire_timers(struct nm_worker *worker, uint64_t now_ns)
 {
-	struct nm_flow *flow;
+	struct nm_timer *timer;
 
-	while ((flow = nm_timers_take(&worker->timers, now_ns))) {
+	while ((timer = nm_timers_take(&worker->timers, now_ns))) {
+		struct nm_flow *flow = nm_timer_flow(timer);
+
 		if (flow->state == NM_FLOW_READY)
 			continue; /* it is queued, and what it once waited for is over */
 		if (flow->state != NM_FLOW_ASLEEP) {

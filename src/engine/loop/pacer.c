@@ -14,7 +14,7 @@ static uint64_t wake_ns(const struct nm_worker *worker, const struct nm_flow *fl
 
 void nm_worker_await_pass(struct nm_worker *worker, struct nm_flow *flow)
 {
-	flow->wake_ns = wake_ns(worker, flow);
+	flow->timer.at_ns = wake_ns(worker, flow);
 	flow->paced = true;
 	nm_worker_sleep(worker, flow);
 }
@@ -38,7 +38,7 @@ bool nm_worker_pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
 bool nm_worker_begin_paced_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
 	flow->paced = false;
-	flow->wake_ns = 0;
+	flow->timer.at_ns = 0;
 	flow->start_ns = now_ns;
 	if (flow->plan_ns >= worker->run.pacer.last_ns) {
 		nm_worker_flow_done(worker, flow);

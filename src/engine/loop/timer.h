@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sleeping flows of one worker, earliest first: a binary heap. It never allocates after init, since
- * a flow sleeps at most once.
+/* The timers of one worker, earliest first: a binary heap of pointers. Timers are embedded in what
+ * they are for, flows and the worker itself; the heap never allocates after init.
  *
- * A flow may stay in it when its sleep has ended otherwise (flow->wake_ns is 0) or lasts longer by
- * now: it comes up when it would have, and whoever takes it out looks at wake_ns. So a limit that
- * hardly ever is reached, and is set with each message anew, costs next to nothing. */
+ * A timer may stay in the heap when it is not to fire any more (at_ns is 0) or later by now: it
+ * comes up when it would have, and is then left out or put back. So a deadline that hardly ever is
+ * reached, and is set with each message anew, costs next to nothing. */
 #ifndef NM_ENGINE_LOOP_TIMER_H
 #define NM_ENGINE_LOOP_TIMER_H
 
@@ -13,30 +13,48 @@
 
 #include "flowop/flow.h"
 
-struct nm_timer {
-	uint64_t at_ns;
-	struct nm_flow *flow;
+/* What a timer is for. Flows are zero-initialised, and theirs is the first. */
+enum nm_timer_kind {
+	NM_TIMER_FLOW,	   /* a flow's sleep, or the deadline of its wait */
+	NM_TIMER_QUIESCE,  /* look whether anything still moves */
+	NM_TIMER_RCVLOWAT, /* receive what stays below SO_RCVLOWAT */
+	NM_TIMER_EXPIRY,   /* fail flows whose connections have expired */
+	NM_TIMER_SAMPLER,  /* read TCP_INFO of some more connections */
+	NM_TIMER__COUNT
+};
+
+struct nm_timer_entry {
+	uint64_t at_ns; /* when it comes up */
+	struct nm_timer *timer;
 };
 
 struct nm_timers {
-	struct nm_timer *heap;
+	struct nm_timer_entry *heap;
 	uint32_t count, capacity;
 };
 
-int nm_timers_init(struct nm_timers *timers, uint32_t capacity); /* 0 or -ENOMEM */
+/* Room for so many timers. 0 or -ENOMEM. */
+int nm_timers_init(struct nm_timers *timers, uint32_t capacity);
+/* Does not touch the timers that are in it. */
 void nm_timers_fini(struct nm_timers *timers);
-/* The flow comes up at flow->wake_ns, or before that when it is still in. */
-void nm_timers_add(struct nm_timers *timers, struct nm_flow *flow);
-void nm_timers_remove(struct nm_timers *timers,
-		      struct nm_flow *flow); /* does nothing when it is not in */
+/* The timer comes up at timer->at_ns, or before that when it is still in. */
+void nm_timers_add(struct nm_timers *timers, struct nm_timer *timer);
+/* Does nothing when the timer is not in. Its at_ns stays. */
+void nm_timers_remove(struct nm_timers *timers, struct nm_timer *timer);
 /* When the first comes up; UINT64_MAX: none is in. */
 static inline uint64_t nm_timers_next_ns(const struct nm_timers *timers)
 {
 	return timers->count ? timers->heap[0].at_ns : UINT64_MAX;
 }
 
-/* Takes out the first that has come up and whose time it is, by its wake_ns; NULL when there is
- * none. */
-struct nm_flow *nm_timers_take(struct nm_timers *timers, uint64_t now_ns);
+/* Takes out the first that has come up and whose time it is, by its at_ns, which stays; NULL when
+ * there is none. */
+struct nm_timer *nm_timers_take(struct nm_timers *timers, uint64_t now_ns);
+
+/* The flow that a timer of the first kind is part of. */
+static inline struct nm_flow *nm_timer_flow(struct nm_timer *timer)
+{
+	return (struct nm_flow *)(void *)((char *)timer - offsetof(struct nm_flow, timer));
+}
 
 #endif

@@ -80,7 +80,7 @@ static void reset_flow(const struct nm_worker *worker, struct nm_flow *flow)
 	flow->state = NM_FLOW_IDLE;
 	flow->left = 0;
 	flow->repeated = 0;
-	flow->wake_ns = 0;
+	flow->timer.at_ns = 0;
 	flow->next = NULL;
 	flow->paced = false;
 }
@@ -94,7 +94,7 @@ void nm_worker_stop_flows(struct nm_worker *worker)
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
-		nm_timers_remove(&worker->timers, flow);
+		nm_timers_remove(&worker->timers, &flow->timer);
 		push_flow(worker, flow);
 		reset_flow(worker, flow);
 		if (worker->run.phase->pipeline)
@@ -368,11 +368,11 @@ void nm_worker_release_paced(struct nm_worker *worker)
 
 		if (flow->state != NM_FLOW_ASLEEP || !flow->paced)
 			continue;
-		if (over && flow->wake_ns < worker->run.pacer.last_ns)
+		if (over && flow->timer.at_ns < worker->run.pacer.last_ns)
 			continue;
-		nm_timers_remove(&worker->timers, flow);
+		nm_timers_remove(&worker->timers, &flow->timer);
 		flow->paced = false;
-		flow->wake_ns = 0;
+		flow->timer.at_ns = 0;
 		nm_worker_flow_done(worker, flow);
 	}
 }

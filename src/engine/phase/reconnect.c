@@ -156,7 +156,7 @@ void nm_reconnect_expire(struct nm_worker *worker, uint64_t now_ns)
 		if ((flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_LIMITED) ||
 		    !nm_reconnect_expired(worker, flow->conn, why, sizeof why))
 			continue;
-		nm_timers_remove(&worker->timers, flow);
+		nm_timers_remove(&worker->timers, &flow->timer);
 		flow->error = EKEYEXPIRED;
 		nm_worker_fail_flow(worker, flow, flow->at);
 	}
@@ -194,7 +194,7 @@ static bool replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_co
 	conn->transport->close(conn, false);
 	flow->conn = conn;
 	flow->left = 0;
-	flow->wake_ns = 0;
+	flow->timer.at_ns = 0;
 	flow->resume = resume;
 	flow->at = opening;
 	nm_worker_queue(worker, flow);
@@ -218,7 +218,7 @@ static void hurry(struct nm_worker *worker)
 		if (flow->state != NM_FLOW_ASLEEP || !flow->paced ||
 		    !reconnects_of(worker, flow, NULL))
 			continue;
-		nm_timers_remove(&worker->timers, flow);
+		nm_timers_remove(&worker->timers, &flow->timer);
 		flow->paced = !nm_reconnect_before_pass(worker, flow);
 		if (flow->paced)
 			nm_worker_sleep(worker, flow);
