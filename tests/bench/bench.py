@@ -4,7 +4,8 @@
 
 Peers: neper (NEPER_DIR), uperf (UPERF_DIR), netperf (NETPERF_DIR), iperf3 (IPERF3) and sockperf
 (SOCKPERF), each taken from the directory or program that the variable names, or else from PATH;
-and, for the bound of what is possible, loops written by hand (bare).
+for the bound of what is possible, loops written by hand (bare); and, with --baseline, another
+version of netmodel.
 In each round every tool runs once, in turn, pinned in the same way: the client on one CPU and the
 server on another, or each on both where it has several threads. A single flow of requests and answers
 then shows above all how long an idle CPU takes to wake up; so that is also measured with idle CPUs kept
@@ -29,7 +30,7 @@ from benchlib.measure import Measurer
 from benchlib.model import WORKLOADS, Case, Ends, Figures
 from benchlib.process import end_on_signals
 from benchlib.report import LEAST_ROUNDS, SUBJECT, case_text, document, verdict
-from benchlib.tools import PEERS, Netmodel, Tool
+from benchlib.tools import PEERS, Baseline, Netmodel, Tool
 
 _CALLGRIND_FLOWS = (1, 64)
 _TOOLS = (SUBJECT, *(peer.name for peer in PEERS))
@@ -70,6 +71,7 @@ def arguments() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--netmodel", metavar="PATH", help="the program (default: build/src, then PATH)")
+    add("--baseline", metavar="PATH", help="another version of netmodel, built in its own tree, to compare with")
     add("--rounds", type=positive, default=LEAST_ROUNDS, help="rounds of each case (%(default)s)")
     add("--seconds", type=positive, default=3, help="length of a run (%(default)s)")
     add("--workloads", type=list_of(WORKLOADS), default=WORKLOADS, metavar="A,B", help="all, or of " + ", ".join(WORKLOADS))
@@ -146,12 +148,17 @@ def main() -> int:
     env = dict(os.environ)
     if options.netmodel:
         env["NETMODEL"] = options.netmodel
+    if options.baseline:
+        env["NETMODEL_BASELINE"] = options.baseline
     tools = find_tools(options.tools, env)
     if options.netmodel and SUBJECT not in options.tools:
         print(f"bench.py: --netmodel needs {SUBJECT} among --tools", file=sys.stderr)
         return 1
     if options.netmodel and not any(tool.name == SUBJECT for tool in tools):
         print(f"bench.py: --netmodel {options.netmodel}: not a program", file=sys.stderr)
+        return 1
+    if options.baseline and not any(tool.name == Baseline.name for tool in tools):
+        print(f"bench.py: --baseline {options.baseline}: not a program", file=sys.stderr)
         return 1
     if not tools:
         print(f"bench.py: found none of {', '.join(options.tools)}", file=sys.stderr)

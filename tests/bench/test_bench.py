@@ -380,7 +380,7 @@ def test_few_rounds_give_no_verdict() -> None:
     rounds = report.LEAST_ROUNDS
     results = {RR: {"netmodel": Figures(rate=[90.0] * rounds), "neper": Figures(rate=[100.0] * rounds)}}
     assert report.verdict(results, rounds) == (
-        "netmodel is behind (1 of a tool, 0.96 of bare) in:\n  tcp_rr, 1 flow: 0.900 of neper\n"
+        "netmodel is behind (1 of a tool, 0.96 of bare, 0.98 of baseline) in:\n  tcp_rr, 1 flow: 0.900 of neper\n"
     )
     assert report.verdict(results, rounds - 1) == "who is faster takes 5 rounds at least to tell\n"
     assert report.outside(rounds) == 0 < report.outside(rounds + 3)
@@ -409,6 +409,16 @@ def test_what_rounds_can_tell() -> None:
     ):
         results = {RR: {"netmodel": Figures(rate=ours), "neper": peer}}
         assert (len(report.behind(results)), len(report.undecided(results))) == (behind, undecided)
+
+
+def test_a_baseline_takes_more_to_be_behind() -> None:
+    """One of nine rounds above the bound is no proof at 99.5 %, though it is one at 90 %."""
+    assert [report.outside(n, 0.995) for n in (8, 9, 15, 31)] == [0, 0, 1, 7]
+    baseline = Figures(rate=[100.0] * 9)
+    for best, behind in ((99.0, 0), (97.5, 1)):
+        ours = Figures(rate=[90.0] * 8 + [best])
+        assert len(report.behind({RR: {"netmodel": ours, "baseline": baseline}})) == behind
+        assert len(report.behind({RR: {"netmodel": ours, "neper": baseline}})) == 1
 
 
 @pytest.mark.parametrize(

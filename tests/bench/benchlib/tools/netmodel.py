@@ -79,6 +79,17 @@ class Netmodel(Tool):
         return Outcome(count=float(count), rate=float(rate))
 
 
+class Baseline(Netmodel):
+    """Another version of netmodel, with the stock profiles of its own tree."""
+
+    name = "baseline"
+
+    @classmethod
+    def find(cls, env: Mapping[str, str]) -> Netmodel | None:
+        found = locate(env, "NETMODEL_BASELINE", "netmodel") if env.get("NETMODEL_BASELINE") else None
+        return cls(found) if found else None
+
+
 def _both_ends(program: str, master: list[str], place: Place) -> Commands:
     (port,) = free_ports(1)
     slave = [program, "-s", "-P", str(port), *_on(place.server_cpus)]
