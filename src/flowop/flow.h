@@ -74,8 +74,8 @@ struct nm_instr {
 	uint16_t port;	  /* accept: where to listen; 0: the kernel chooses */
 	uint32_t opening; /* connect, accept: which opening of the group; both sides number alike */
 	uint32_t host;	  /* index of the host at the other end, in the plan's hosts */
-	uint32_t position; /* of the flowop in its group; both sides number alike */
-	uint32_t ahead;	   /* read: bytes beyond the message that one receive may take */
+	uint32_t site;	  /* of the flowop in its group; both sides number alike */
+	uint32_t ahead;	  /* read: bytes beyond the message that one receive may take */
 	/* one send(2) or recv(2) moves the message: its size is known and no longer than the
 	 * group's chunk_bytes, one byte may be taken ahead, and the transport has no send or recv
 	 * of its own */

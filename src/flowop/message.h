@@ -19,8 +19,7 @@ static inline uint64_t nm_step_key(const struct nm_io *io, const struct nm_flow 
 				   const struct nm_instr *instr)
 {
 	/* Both ends count their passes down from the same number. */
-	return nm_draw(nm_draw(nm_draw(io->seed, flow->index), instr->position),
-		       flow->iterations_left);
+	return nm_draw(nm_draw(nm_draw(io->seed, flow->index), instr->site), flow->iterations_left);
 }
 
 /* Bytes of the message that the step moves now; it may be asked again while the step goes on. */

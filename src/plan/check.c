@@ -5,21 +5,21 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "plan/draft.h"
+#include "plan/ir.h"
 #include "plan/plan.h"
 #include "transport/udp_mux.h"
 
-bool nm_draft_has_conn(const struct nm_draft_step *step)
+bool nm_ir_has_conn(const struct nm_ir_step *step)
 {
 	return step->op->flags & (NM_FLOWOP_OPENS | NM_FLOWOP_USES);
 }
 
-bool nm_draft_is_skipped(const struct nm_draft_transaction *t)
+bool nm_ir_is_skipped(const struct nm_ir_transaction *t)
 {
 	return t->n_steps == 0 || (!t->has_duration && t->attrs.iterations == 0);
 }
 
-uint64_t nm_draft_wait_ns(const struct nm_draft_step *step)
+uint64_t nm_ir_wait_ns(const struct nm_ir_step *step)
 {
 	const struct nm_opt *opt = nm_opt_find(step->op->opts, "duration");
 
@@ -29,36 +29,35 @@ uint64_t nm_draft_wait_ns(const struct nm_draft_step *step)
 }
 
 /* On the master, whose clock ends the transaction. */
-static bool takes_time(const struct nm_draft_step *step)
+static bool takes_time(const struct nm_ir_step *step)
 {
 	if (step->op->flags & (NM_FLOWOP_INITIATES | NM_FLOWOP_FOLLOWS))
 		return true;
-	return nm_draft_wait_ns(step) &&
-	       (!step->op->runs_on || step->op->runs_on(step->opts, true));
+	return nm_ir_wait_ns(step) && (!step->op->runs_on || step->op->runs_on(step->opts, true));
 }
 
-static void check_duration(struct nm_draft *draft, const struct nm_draft_group *group,
-			   const struct nm_draft_transaction *t)
+static void check_duration(struct nm_ir *ir, const struct nm_ir_group *group,
+			   const struct nm_ir_transaction *t)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < t->n_steps; i++)
 		any |= takes_time(&group->steps[t->first + i]);
 	if (t->has_duration && t->n_steps && !any)
-		nm_diag_error(draft->diags, draft->file, t->line,
+		nm_diag_error(ir->diags, ir->file, t->line,
 			      "<transaction> duration: nothing in it takes time, so that it would "
 			      "only burn the CPU");
 }
 
-static bool acts(const struct nm_draft_step *step)
+static bool acts(const struct nm_ir_step *step)
 {
 	return (step->op->flags & (NM_FLOWOP_INITIATES | NM_FLOWOP_FOLLOWS)) && step->common->count;
 }
 
-uint32_t nm_draft_leader(const struct nm_draft_group *group, const struct nm_draft_transaction *t)
+uint32_t nm_ir_leader(const struct nm_ir_group *group, const struct nm_ir_transaction *t)
 {
 	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_draft_step *step = &group->steps[t->first + i];
+		const struct nm_ir_step *step = &group->steps[t->first + i];
 
 		if (acts(step))
 			return step->op->flags & NM_FLOWOP_FOLLOWS ? step->host : NM_NO_HOST;
@@ -66,16 +65,16 @@ uint32_t nm_draft_leader(const struct nm_draft_group *group, const struct nm_dra
 	return NM_NO_HOST;
 }
 
-bool nm_draft_is_open_sender(const struct nm_draft_group *group,
-			     const struct nm_draft_transaction *t, uint32_t host)
+bool nm_ir_is_open_sender(const struct nm_ir_group *group, const struct nm_ir_transaction *t,
+			  uint32_t host)
 {
 	const uint32_t reads = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;
 	bool any = false;
 
-	if (host == NM_NO_HOST || nm_draft_leader(group, t) == host)
+	if (host == NM_NO_HOST || nm_ir_leader(group, t) == host)
 		return false;
 	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_draft_step *step = &group->steps[t->first + i];
+		const struct nm_ir_step *step = &group->steps[t->first + i];
 
 		if (!acts(step) || step->host != host)
 			continue;
@@ -89,32 +88,32 @@ bool nm_draft_is_open_sender(const struct nm_draft_group *group,
 
 /* Only one side may decide how many passes a timed transaction makes; but a host that does nothing
  * but send can send as it likes: what is too much is drained. */
-static void check_leaders(struct nm_draft *draft, const struct nm_draft_group *group,
-			  const struct nm_draft_transaction *t)
+static void check_leaders(struct nm_ir *ir, const struct nm_ir_group *group,
+			  const struct nm_ir_transaction *t)
 {
-	uint32_t leader = nm_draft_leader(group, t);
+	uint32_t leader = nm_ir_leader(group, t);
 	bool seen[NM_PLAN_MAX_HOSTS] = {false};
 
 	for (size_t i = 0; t->has_duration && i < t->n_steps; i++) {
-		const struct nm_draft_step *step = &group->steps[t->first + i];
+		const struct nm_ir_step *step = &group->steps[t->first + i];
 
 		if (!acts(step) || step->host == NM_NO_HOST || seen[step->host])
 			continue;
 		seen[step->host] = true;
 		if (step->host != leader && (step->op->flags & NM_FLOWOP_FOLLOWS) &&
-		    !nm_draft_is_open_sender(group, t, step->host))
-			nm_diag_error(draft->diags, draft->file, step->line,
+		    !nm_ir_is_open_sender(group, t, step->host))
+			nm_diag_error(ir->diags, ir->file, step->line,
 				      "<flowop %s>: host %s would begin each pass, but so would "
 				      "%s: in a transaction with a "
 				      "duration only one of them can",
-				      step->op->name, draft->hosts[step->host],
-				      leader == NM_NO_HOST ? "the master" : draft->hosts[leader]);
+				      step->op->name, ir->hosts[step->host],
+				      leader == NM_NO_HOST ? "the master" : ir->hosts[leader]);
 	}
 }
 
 /* The port of a socket that the step's connections share, where the profile names one; otherwise
  * 0. */
-static uint64_t shared_port(const struct nm_draft_step *step)
+static uint64_t shared_port(const struct nm_ir_step *step)
 {
 	if (!(step->op->flags & NM_FLOWOP_OPENS) || !step->transport_opts ||
 	    !nm_udp_is_shared(step->transport, step->transport_opts))
@@ -124,23 +123,23 @@ static uint64_t shared_port(const struct nm_draft_step *step)
 
 /* Each such step has a socket of its own at the end that accepts: the master's, or one for each
  * host. */
-static bool shares_port(const struct nm_draft_step *step, const struct nm_draft_step *other)
+static bool shares_port(const struct nm_ir_step *step, const struct nm_ir_step *other)
 {
 	return shared_port(other) == shared_port(step) && other->op == step->op &&
 	       ((step->op->flags & NM_FLOWOP_FOLLOWS) || other->host == step->host);
 }
 
-static void check_shared_port(struct nm_draft *draft, const struct nm_draft_step *step)
+static void check_shared_port(struct nm_ir *ir, const struct nm_ir_step *step)
 {
-	for (const struct nm_draft_group *group = draft->groups;; group++) {
+	for (const struct nm_ir_group *group = ir->groups;; group++) {
 		for (size_t i = 0; i < group->n_steps; i++) {
-			const struct nm_draft_step *other = &group->steps[i];
+			const struct nm_ir_step *other = &group->steps[i];
 
 			if (other == step)
 				return;
 			if (!shares_port(step, other))
 				continue;
-			nm_diag_error(draft->diags, draft->file, step->line,
+			nm_diag_error(ir->diags, ir->file, step->line,
 				      "<flowop %s> shared_socket with port=%llu: so has the "
 				      "<flowop %s> at line %u, and each needs a port of its own; "
 				      "without port the kernel chooses",
@@ -152,12 +151,12 @@ static void check_shared_port(struct nm_draft *draft, const struct nm_draft_step
 }
 
 /* Whether the options of its connections fit the group. */
-static void check_openings(struct nm_draft *draft, const struct nm_draft_group *group)
+static void check_openings(struct nm_ir *ir, const struct nm_ir_group *group)
 {
 	char why[256];
 
 	for (size_t i = 0; i < group->n_steps; i++) {
-		const struct nm_draft_step *step = &group->steps[i];
+		const struct nm_ir_step *step = &group->steps[i];
 
 		if (!(step->op->flags & NM_FLOWOP_OPENS) || !step->transport_opts ||
 		    !step->transport->check_group)
@@ -165,9 +164,9 @@ static void check_openings(struct nm_draft *draft, const struct nm_draft_group *
 		const struct nm_opts_open *opening = step->opts;
 
 		if (shared_port(step))
-			check_shared_port(draft, step);
+			check_shared_port(ir, step);
 		if (shared_port(step) && group->attrs.workers > 1)
-			nm_diag_error(draft->diags, draft->file, step->line,
+			nm_diag_error(ir->diags, ir->file, step->line,
 				      "<flowop %s> shared_socket with port=%llu: each of the %llu "
 				      "workers needs a port of its own; without port the kernel "
 				      "chooses",
@@ -176,13 +175,13 @@ static void check_openings(struct nm_draft *draft, const struct nm_draft_group *
 		if (step->transport->check_group(step->transport_opts,
 						 (uint32_t)group->attrs.nflows,
 						 (uint32_t)opening->port, why, sizeof why) < 0)
-			nm_diag_error(draft->diags, draft->file, step->line, "<flowop %s> %s",
+			nm_diag_error(ir->diags, ir->file, step->line, "<flowop %s> %s",
 				      step->op->name, why);
 	}
 }
 
 /* Why the step cannot be where several requests are outstanding; NULL: it can. */
-static const char *why_not_pipelined(const struct nm_draft_step *step)
+static const char *why_not_pipelined(const struct nm_ir_step *step)
 {
 	const uint32_t kinds = NM_FLOWOP_MOVES | NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
 
@@ -203,16 +202,16 @@ static const char *why_not_pipelined(const struct nm_draft_step *step)
 }
 
 /* First what asks, then what takes the answers, all over one connection. */
-static void check_pipeline(struct nm_draft *draft, const struct nm_draft_group *group,
-			   const struct nm_draft_transaction *t)
+static void check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
+			   const struct nm_ir_transaction *t)
 {
-	uint32_t leader = nm_draft_leader(group, t);
+	uint32_t leader = nm_ir_leader(group, t);
 	uint32_t asks = leader == NM_NO_HOST ? NM_FLOWOP_INITIATES : NM_FLOWOP_FOLLOWS;
-	const struct nm_draft_step *first = NULL;
+	const struct nm_ir_step *first = NULL;
 	bool answered = false;
 
 	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_draft_step *step = &group->steps[t->first + i];
+		const struct nm_ir_step *step = &group->steps[t->first + i];
 		const char *why = NULL;
 
 		if (step->common->count == 0 ||
@@ -226,7 +225,7 @@ static void check_pipeline(struct nm_draft *draft, const struct nm_draft_group *
 		if (!why && answered && (step->op->flags & asks))
 			why = "what asks must come before what takes the answer";
 		if (why) {
-			nm_diag_error(draft->diags, draft->file, step->line,
+			nm_diag_error(ir->diags, ir->file, step->line,
 				      "<flowop %s> in a transaction with pipeline=\"%llu\": %s",
 				      step->op->name, (unsigned long long)t->attrs.pipeline, why);
 			return;
@@ -235,13 +234,13 @@ static void check_pipeline(struct nm_draft *draft, const struct nm_draft_group *
 		answered |= !(step->op->flags & asks);
 	}
 	if (!answered)
-		nm_diag_error(draft->diags, draft->file, t->line,
+		nm_diag_error(ir->diags, ir->file, t->line,
 			      "<transaction> pipeline=\"%llu\": nothing in it takes an answer, so "
 			      "that nothing would be outstanding",
 			      (unsigned long long)t->attrs.pipeline);
 }
 
-static bool wants_fastopen(const struct nm_draft_step *step)
+static bool wants_fastopen(const struct nm_ir_step *step)
 {
 	if (!(step->op->flags & NM_FLOWOP_OPENS) || !step->transport_opts)
 		return false;
@@ -253,10 +252,10 @@ static bool wants_fastopen(const struct nm_draft_step *step)
 
 /* What goes with the first packet is what the end that connects sends next: the connection waits
  * for that, and so only where it comes at once. A transport with bytes of its own has those. */
-static void check_fastopen(struct nm_draft *draft, struct nm_draft_group *group,
-			   const struct nm_draft_transaction *t, size_t at)
+static void check_fastopen(struct nm_ir *ir, struct nm_ir_group *group,
+			   const struct nm_ir_transaction *t, size_t at)
 {
-	const struct nm_draft_step *opens = &group->steps[t->first + at], *next = NULL;
+	const struct nm_ir_step *opens = &group->steps[t->first + at], *next = NULL;
 	bool closes = false;
 	bool master = opens->op->flags & NM_FLOWOP_INITIATES;
 	uint32_t sends = NM_FLOWOP_MOVES | (master ? NM_FLOWOP_INITIATES : NM_FLOWOP_FOLLOWS);
@@ -264,7 +263,7 @@ static void check_fastopen(struct nm_draft *draft, struct nm_draft_group *group,
 	if (!wants_fastopen(opens))
 		return;
 	for (size_t i = at + 1; i < t->n_steps; i++) {
-		const struct nm_draft_step *step = &group->steps[t->first + i];
+		const struct nm_ir_step *step = &group->steps[t->first + i];
 
 		if (!next && (!step->op->runs_on || step->op->runs_on(step->opts, master)))
 			next = step;
@@ -275,7 +274,7 @@ static void check_fastopen(struct nm_draft *draft, struct nm_draft_group *group,
 	if (sent || opens->transport->send)
 		group->opens_fast |= closes; /* which is when it is counted */
 	else
-		nm_diag_warn(draft->diags, draft->file, opens->line,
+		nm_diag_warn(ir->diags, ir->file, opens->line,
 			     "<flowop %s>: tcp_fastopen has no effect: nothing is sent right after "
 			     "it, in the same transaction, by the end that connects",
 			     opens->op->name);
@@ -283,117 +282,115 @@ static void check_fastopen(struct nm_draft *draft, struct nm_draft_group *group,
 
 /* What makes a connection secure stands right behind what opens it, so that nothing goes out
  * before. */
-static void check_securing(struct nm_draft *draft, const struct nm_draft_group *group,
-			   const struct nm_draft_transaction *t)
+static void check_securing(struct nm_ir *ir, const struct nm_ir_group *group,
+			   const struct nm_ir_transaction *t)
 {
 	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_draft_step *step = &group->steps[t->first + i];
+		const struct nm_ir_step *step = &group->steps[t->first + i];
 
 		if (!(step->op->flags & NM_FLOWOP_HANDSHAKES) || !step->opened)
 			continue;
 		if (!(step->transport->caps & NM_TRANSPORT_DEFERS_HANDSHAKE))
-			nm_diag_error(draft->diags, draft->file, step->line,
+			nm_diag_error(ir->diags, ir->file, step->line,
 				      "<flowop %s>: the connection of line %u is over %s, which "
 				      "exchanges no keys; protocol=psp does",
 				      step->op->name, step->opened->line, step->transport->name);
 		else if (i == 0 || step - 1 != step->opened || step->common->count != 1 ||
 			 step->opened->common->count != 1)
 			nm_diag_error(
-				draft->diags, draft->file, step->line,
+				ir->diags, ir->file, step->line,
 				"<flowop %s>: must stand right behind the %s of line %u, once",
 				step->op->name, step->opened->op->name, step->opened->line);
 	}
 }
 
-static void check_group(struct nm_draft *draft, struct nm_draft_group *group)
+static void check_group(struct nm_ir *ir, struct nm_ir_group *group)
 {
-	nm_draft_connect(draft, group);
-	nm_draft_check_moving(draft, group);
-	check_openings(draft, group);
+	nm_ir_connect(ir, group);
+	nm_ir_check_messages(ir, group);
+	check_openings(ir, group);
 	for (size_t k = 0; k < group->n_transactions; k++) {
-		if (nm_draft_is_skipped(&group->transactions[k]))
+		if (nm_ir_is_skipped(&group->transactions[k]))
 			continue;
-		check_duration(draft, group, &group->transactions[k]);
-		check_leaders(draft, group, &group->transactions[k]);
+		check_duration(ir, group, &group->transactions[k]);
+		check_leaders(ir, group, &group->transactions[k]);
 		for (size_t i = 0; i < group->transactions[k].n_steps; i++)
-			check_fastopen(draft, group, &group->transactions[k], i);
+			check_fastopen(ir, group, &group->transactions[k], i);
 		if (group->transactions[k].attrs.pipeline > 1)
-			check_pipeline(draft, group, &group->transactions[k]);
-		check_securing(draft, group, &group->transactions[k]);
+			check_pipeline(ir, group, &group->transactions[k]);
+		check_securing(ir, group, &group->transactions[k]);
 	}
 }
 
-static bool any_transaction(const struct nm_draft *draft,
-			    bool (*is)(const struct nm_draft_transaction *t))
+static bool any_transaction(const struct nm_ir *ir, bool (*is)(const struct nm_ir_transaction *t))
 {
-	for (size_t g = 0; g < draft->n_groups; g++)
-		for (size_t k = 0; k < draft->groups[g].n_transactions; k++)
-			if (is(&draft->groups[g].transactions[k]))
+	for (size_t g = 0; g < ir->n_groups; g++)
+		for (size_t k = 0; k < ir->groups[g].n_transactions; k++)
+			if (is(&ir->groups[g].transactions[k]))
 				return true;
 	return false;
 }
 
-static bool is_marked(const struct nm_draft_transaction *t)
+static bool is_marked(const struct nm_ir_transaction *t)
 {
 	return t->attrs.measure == NM_MEASURE_YES && !t->left_out;
 }
 
-static bool is_timed(const struct nm_draft_transaction *t)
+static bool is_timed(const struct nm_ir_transaction *t)
 {
 	return t->has_duration && t->attrs.measure != NM_MEASURE_NO && !t->left_out;
 }
 
-static bool is_run(const struct nm_draft_transaction *t)
+static bool is_run(const struct nm_ir_transaction *t)
 {
-	return !nm_draft_is_skipped(t) && t->attrs.measure != NM_MEASURE_NO && !t->left_out;
+	return !nm_ir_is_skipped(t) && t->attrs.measure != NM_MEASURE_NO && !t->left_out;
 }
 
 /* It would have been measured if anything had been left of it. */
-static bool is_lost(const struct nm_draft_transaction *t)
+static bool is_lost(const struct nm_ir_transaction *t)
 {
 	return t->left_out && t->has_duration && t->attrs.measure != NM_MEASURE_NO;
 }
 
-static void choose_measured(struct nm_draft *draft)
+static void choose_measured(struct nm_ir *ir)
 {
-	bool (*is)(const struct nm_draft_transaction *t) = is_run;
+	bool (*is)(const struct nm_ir_transaction *t) = is_run;
 
-	if (any_transaction(draft, is_marked))
+	if (any_transaction(ir, is_marked))
 		is = is_marked;
-	else if (any_transaction(draft, is_timed))
+	else if (any_transaction(ir, is_timed))
 		is = is_timed;
-	else if (any_transaction(draft, is_lost))
-		nm_diag_error(draft->diags, draft->file, 0,
+	else if (any_transaction(ir, is_lost))
+		nm_diag_error(ir->diags, ir->file, 0,
 			      "when and unless leave nothing of any transaction with a duration: "
 			      "there is nothing to measure");
-	for (size_t g = 0; g < draft->n_groups; g++)
-		for (size_t k = 0; k < draft->groups[g].n_transactions; k++)
-			draft->groups[g].transactions[k].measured =
-				is(&draft->groups[g].transactions[k]);
+	for (size_t g = 0; g < ir->n_groups; g++)
+		for (size_t k = 0; k < ir->groups[g].n_transactions; k++)
+			ir->groups[g].transactions[k].measured = is(&ir->groups[g].transactions[k]);
 }
 
-static void check_totals(struct nm_draft *draft)
+static void check_totals(struct nm_ir *ir)
 {
 	uint64_t workers = 0, flows = 0;
 
-	for (size_t g = 0; g < draft->n_groups; g++) {
-		workers += draft->groups[g].attrs.workers;
-		flows += draft->groups[g].attrs.nflows;
+	for (size_t g = 0; g < ir->n_groups; g++) {
+		workers += ir->groups[g].attrs.workers;
+		flows += ir->groups[g].attrs.nflows;
 	}
 	if (workers > NM_PLAN_MAX_WORKERS)
-		nm_diag_error(draft->diags, draft->file, 0,
+		nm_diag_error(ir->diags, ir->file, 0,
 			      "the groups have %llu workers together; at most %d are allowed",
 			      (unsigned long long)workers, NM_PLAN_MAX_WORKERS);
 	if (flows > NM_PLAN_MAX_FLOWS)
-		nm_diag_error(draft->diags, draft->file, 0,
+		nm_diag_error(ir->diags, ir->file, 0,
 			      "the groups have %llu flows together; at most %d are allowed",
 			      (unsigned long long)flows, NM_PLAN_MAX_FLOWS);
 }
 
-void nm_draft_check(struct nm_draft *draft)
+void nm_ir_check(struct nm_ir *ir)
 {
-	for (size_t g = 0; g < draft->n_groups; g++)
-		check_group(draft, &draft->groups[g]);
-	check_totals(draft);
-	choose_measured(draft);
+	for (size_t g = 0; g < ir->n_groups; g++)
+		check_group(ir, &ir->groups[g]);
+	check_totals(ir);
+	choose_measured(ir);
 }

@@ -4,20 +4,20 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/arena.c \
 	src/plan/arena.h \
 	src/plan/check.c \
-	src/plan/compile.c \
-	src/plan/draft.c \
-	src/plan/draft.h \
+	src/plan/lower.c \
+	src/plan/ir.c \
+	src/plan/ir.h \
 	src/plan/dump.c \
 	src/plan/elements.c \
 	src/plan/elements.h \
-	src/plan/moving.c \
+	src/plan/message_check.c \
 	src/plan/options.c \
 	src/plan/params.c \
 	src/plan/params.h \
 	src/plan/params_priv.h \
 	src/plan/plan.c \
 	src/plan/plan.h \
-	src/plan/pool.c \
+	src/plan/conn_slots.c \
 	src/plan/shape.c \
 	src/plan/shape.h \
 	src/plan/shorthand.c \

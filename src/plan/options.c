@@ -8,15 +8,15 @@
 
 #include "base/diag.h"
 #include "base/word.h"
-#include "plan/draft.h"
+#include "plan/ir.h"
 #include "plan/params.h"
 
 #define BLANKS	  " \t\r\n"
 #define MAX_NAMES 128
 
 struct reading {
-	struct nm_draft *draft;
-	struct nm_draft_step *step;
+	struct nm_ir *ir;
+	struct nm_ir_step *step;
 	void *opts, *mirror_opts, *transport_opts, *message_opts;
 	struct nm_common_opts *common;
 	const struct nm_opt *seen[MAX_NAMES]; /* options given, to notice repetitions */
@@ -108,7 +108,7 @@ static void unknown_option(struct reading *r, const char *name)
 
 	/* uperf takes no notice of such words, and people leave some out that way. */
 	if (*name && *name != '$' && !isalpha((unsigned char)*name)) {
-		nm_diag_warn(r->draft->diags, r->draft->file, r->step->line,
+		nm_diag_warn(r->ir->diags, r->ir->file, r->step->line,
 			     "<flowop %s>: \"%s\" is left out: the name of an option begins with a "
 			     "letter",
 			     op->name, name);
@@ -121,7 +121,7 @@ static void unknown_option(struct reading *r, const char *name)
 		return;
 	if (*others) {
 		/* uperf takes every option everywhere, and so profiles have them everywhere. */
-		nm_diag_warn(r->draft->diags, r->draft->file, r->step->line,
+		nm_diag_warn(r->ir->diags, r->ir->file, r->step->line,
 			     "<flowop %s>: \"%s\" has no effect: it is not an option of %s%s%s, "
 			     "but of %s",
 			     op->name, name, op->name,
@@ -135,7 +135,7 @@ static void unknown_option(struct reading *r, const char *name)
 	const struct nm_element *owner = nm_element_of_attr(name);
 
 	if (owner) {
-		nm_diag_unknown(r->draft->diags, r->draft->file, r->step->line,
+		nm_diag_unknown(r->ir->diags, r->ir->file, r->step->line,
 				"<flowop %s>: \"%s\" is not an option: it belongs on <%s>, as an "
 				"attribute",
 				op->name, name, owner->name);
@@ -146,7 +146,7 @@ static void unknown_option(struct reading *r, const char *name)
 		count = add_names(transport->opts, names, count);
 	const char *nearest = nm_nearest(name, names, count);
 
-	nm_diag_unknown(r->draft->diags, r->draft->file, r->step->line,
+	nm_diag_unknown(r->ir->diags, r->ir->file, r->step->line,
 			"<flowop %s>: unknown option \"%s\"%s%s%s; options: %s%s%s", op->name, name,
 			nearest ? ", did you mean \"" : "", nearest ? nearest : "",
 			nearest ? "\"?" : "", allowed,
@@ -159,7 +159,7 @@ static void note_seen(struct reading *r, const struct nm_opt *opt, const char *n
 	for (size_t i = 0; i < r->n_seen; i++) {
 		if (r->seen[i] == opt) {
 			nm_diag_warn(
-				r->draft->diags, r->draft->file, r->step->line,
+				r->ir->diags, r->ir->file, r->step->line,
 				"<flowop %s>: option \"%s\" is given twice; the last one counts",
 				r->step->op->name, name);
 			return;
@@ -215,7 +215,7 @@ static const struct nm_opt *find_message_option(struct reading *r, const char *n
 	for (const struct nm_transport *const *t = nm_transports; *t && !opt; t++) {
 		opt = (*t)->message_opts ? nm_opt_find((*t)->message_opts, name) : NULL;
 		if (opt) {
-			r->message_opts = nm_arena_opts(r->draft->arena, (*t)->message_opts,
+			r->message_opts = nm_arena_opts(r->ir->arena, (*t)->message_opts,
 							(*t)->message_opts_size);
 			r->step->message_transport = *t;
 		}
@@ -260,7 +260,7 @@ static bool read_torn(struct reading *r, char *word, const char **rest)
 	for (const char *c = *rest; c <= close; c++)
 		if (!strchr(BLANKS, *c) && used < sizeof whole)
 			used += (size_t)snprintf(whole + used, sizeof whole - used, "%c", *c);
-	nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
+	nm_diag_error(r->ir->diags, r->ir->file, r->step->line,
 		      "<flowop %s> %s%.*s: has blanks inside, and options are separated by blanks; "
 		      "write %s",
 		      r->step->op->name, word, (int)(close + 1 - *rest), *rest, whole);
@@ -281,7 +281,7 @@ static bool read_without_value(struct reading *r, char *word)
 
 	if (!strstr(word, NM_NO_VALUE))
 		return false;
-	r->lacks_values = r->draft->lacks_values = true;
+	r->lacks_values = r->ir->lacks_values = true;
 	if (!value || strstr(word, NM_NO_VALUE) < value)
 		return true;
 	*value = '\0';
@@ -305,7 +305,7 @@ static void read_word(struct reading *r, char *word)
 	char why[256];
 
 	if (has_comma(r, word)) {
-		nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
+		nm_diag_error(r->ir->diags, r->ir->file, r->step->line,
 			      "<flowop %s>: \"%s\": options are separated by blanks, not commas",
 			      op->name, word);
 		return;
@@ -321,12 +321,12 @@ static void read_word(struct reading *r, char *word)
 	}
 	note_seen(r, opt, word);
 	if (nm_opt_set(opt, base, value, why, sizeof why) < 0)
-		nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
-			      "<flowop %s> %s%s%s%s: %s", op->name, word, value ? "=\"" : "",
-			      value ? value : "", value ? "\"" : "", why);
+		nm_diag_error(r->ir->diags, r->ir->file, r->step->line, "<flowop %s> %s%s%s%s: %s",
+			      op->name, word, value ? "=\"" : "", value ? value : "",
+			      value ? "\"" : "", why);
 	else {
 		if (*why)
-			nm_diag_warn(r->draft->diags, r->draft->file, r->step->line,
+			nm_diag_warn(r->ir->diags, r->ir->file, r->step->line,
 				     "<flowop %s> %s=\"%s\": %s", op->name, word, value, why);
 		set_mirror(r, word, value);
 	}
@@ -350,7 +350,7 @@ static void unknown_protocol(struct reading *r, const char *name)
 	for (size_t i = 0; i < sizeof of_uperf / sizeof *of_uperf; i++) {
 		if (!nm_same_word(name, of_uperf[i].name))
 			continue;
-		nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
+		nm_diag_error(r->ir->diags, r->ir->file, r->step->line,
 			      "<flowop %s> protocol=\"%s\": %s", r->step->op->name, name,
 			      of_uperf[i].why);
 		return;
@@ -363,7 +363,7 @@ static void unknown_protocol(struct reading *r, const char *name)
 	const char *nearest = nm_nearest(name, names, count);
 
 	list_names(names, count, allowed, sizeof allowed);
-	nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
+	nm_diag_error(r->ir->diags, r->ir->file, r->step->line,
 		      "<flowop %s> protocol=\"%s\": unknown protocol%s%s%s; must be one of: %s",
 		      r->step->op->name, name, nearest ? ", did you mean \"" : "",
 		      nearest ? nearest : "", nearest ? "\"?" : "", allowed);
@@ -391,7 +391,7 @@ static void choose_transport(struct reading *r, const char *options)
 	}
 	r->step->transport = nm_transport_find(name);
 	if (r->step->transport)
-		r->transport_opts = nm_arena_opts(r->draft->arena, r->step->transport->opts,
+		r->transport_opts = nm_arena_opts(r->ir->arena, r->step->transport->opts,
 						  r->step->transport->opts_size);
 	else
 		unknown_protocol(r, name);
@@ -422,7 +422,7 @@ static bool count_flags(struct reading *r, const char *name, const char *text, s
 			word[length] = '\0';
 		}
 		if (nm_opt_set(&one, &yes, word, why, sizeof why) < 0) {
-			nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
+			nm_diag_error(r->ir->diags, r->ir->file, r->step->line,
 				      "<flowop %s> %s=\"%s\": %s", r->step->op->name, name, text,
 				      why);
 			return false;
@@ -451,23 +451,23 @@ static void check_whole(struct reading *r)
 
 	for (const struct nm_opt *opt = op->opts; opt->name; opt++)
 		if (opt->required && !was_given(r, opt))
-			nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
+			nm_diag_error(r->ir->diags, r->ir->file, r->step->line,
 				      "<flowop %s>: needs %s=...: %s", op->name, opt->name,
 				      opt->help);
 	if (r->lacks_values)
 		return;
 	if (op->check && op->check(r->opts, why, sizeof why) < 0)
-		nm_diag_error(r->draft->diags, r->draft->file, r->step->line, "<flowop %s>: %s",
-			      op->name, why);
+		nm_diag_error(r->ir->diags, r->ir->file, r->step->line, "<flowop %s>: %s", op->name,
+			      why);
 	*why = '\0';
 	if (!r->transport_opts || !r->step->transport->prepare)
 		return;
 	if (r->step->transport->prepare(r->transport_opts, why, sizeof why) < 0)
-		nm_diag_error(r->draft->diags, r->draft->file, r->step->line, "<flowop %s> %s",
-			      op->name, why);
+		nm_diag_error(r->ir->diags, r->ir->file, r->step->line, "<flowop %s> %s", op->name,
+			      why);
 	else if (*why)
-		nm_diag_warn(r->draft->diags, r->draft->file, r->step->line, "<flowop %s> %s",
-			     op->name, why);
+		nm_diag_warn(r->ir->diags, r->ir->file, r->step->line, "<flowop %s> %s", op->name,
+			     why);
 }
 
 /* The options of the transport at the other end. */
@@ -479,13 +479,12 @@ static void mirror_transport_options(struct reading *r)
 
 	if (opts && transport->mirror) {
 		/* The strings belong to the original. */
-		opts = nm_arena_opts(r->draft->arena, none, transport->opts_size);
+		opts = nm_arena_opts(r->ir->arena, none, transport->opts_size);
 		if (opts) {
 			memcpy(opts, r->transport_opts, transport->opts_size);
 			transport->mirror(opts);
 		} else {
-			nm_diag_error(r->draft->diags, r->draft->file, r->step->line,
-				      "out of memory");
+			nm_diag_error(r->ir->diags, r->ir->file, r->step->line, "out of memory");
 		}
 	}
 	r->step->mirror_transport_opts = opts;
@@ -496,17 +495,17 @@ static bool make_structs(struct reading *r)
 	const struct nm_flowop *op = r->step->op;
 	const struct nm_flowop *mirror = nm_flowop_mirror(op);
 
-	r->opts = nm_arena_opts(r->draft->arena, op->opts, op->opts_size);
+	r->opts = nm_arena_opts(r->ir->arena, op->opts, op->opts_size);
 	if (mirror && mirror->opts != op->opts)
-		r->mirror_opts = nm_arena_opts(r->draft->arena, mirror->opts, mirror->opts_size);
-	r->common = nm_arena_opts(r->draft->arena, nm_common_opts, sizeof *r->common);
+		r->mirror_opts = nm_arena_opts(r->ir->arena, mirror->opts, mirror->opts_size);
+	r->common = nm_arena_opts(r->ir->arena, nm_common_opts, sizeof *r->common);
 	if (r->opts && r->common && (!mirror || mirror->opts == op->opts || r->mirror_opts))
 		return true;
-	nm_diag_error(r->draft->diags, r->draft->file, r->step->line, "out of memory");
+	nm_diag_error(r->ir->diags, r->ir->file, r->step->line, "out of memory");
 	return false;
 }
 
-static void take_size(struct nm_draft_step *step, const struct nm_opts_message *opts)
+static void take_size(struct nm_ir_step *step, const struct nm_opts_message *opts)
 {
 	step->size = opts->size.max;
 	step->law = opts->size.kind == NM_LAW_FIXED ? NULL : &opts->size;
@@ -514,9 +513,9 @@ static void take_size(struct nm_draft_step *step, const struct nm_opts_message *
 	step->rcvlowat = opts->rcvlowat_bytes;
 }
 
-void nm_draft_options(struct nm_draft *draft, struct nm_draft_step *step, const char *options)
+void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step, const char *options)
 {
-	struct reading r = {.draft = draft, .step = step};
+	struct reading r = {.ir = ir, .step = step};
 	const char *rest = options;
 	char *word;
 

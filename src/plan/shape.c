@@ -10,7 +10,7 @@
 #include "flowop/disconnect.h"
 #include "flowop/pseudo_ops.h"
 #include "flowop/pipeline.h"
-#include "plan/draft.h"
+#include "plan/ir.h"
 #include "plan/plan.h"
 #include "transport/transport.h"
 
@@ -144,14 +144,14 @@ static bool can_renew(const struct nm_group *group, const struct nm_phase *phase
 
 /* Connections can be replaced between two passes when there is one other end, and both know where a
  * pass begins. */
-static void note_renewals(struct nm_group *group, const struct nm_draft_group *from,
+static void note_renewals(struct nm_group *group, const struct nm_ir_group *from,
 			  struct nm_phase *phase)
 {
 	uint32_t host = NM_NO_HOST;
 
 	phase->reconnects = phase->n_instrs > 0 && !phase->open_sender && !phase->drains;
 	for (size_t i = 0; i < from->n_steps; i++) {
-		if (!nm_draft_has_conn(&from->steps[i]))
+		if (!nm_ir_has_conn(&from->steps[i]))
 			continue;
 		phase->reconnects &= host == NM_NO_HOST || host == from->steps[i].host;
 		host = from->steps[i].host;
@@ -256,8 +256,7 @@ void nm_plan_check_posts(const struct nm_plan *plan, const char *file, struct nm
 	}
 }
 
-void nm_phase_note(struct nm_group *group, const struct nm_draft_group *from,
-		   struct nm_phase *phase)
+void nm_phase_note(struct nm_group *group, const struct nm_ir_group *from, struct nm_phase *phase)
 {
 	if (phase->pipeline)
 		note_pipelined_answer(group, phase);

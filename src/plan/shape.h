@@ -12,7 +12,7 @@
 #include "flowop/flowop.h"
 
 struct nm_diags;
-struct nm_draft_group;
+struct nm_ir_group;
 struct nm_group;
 struct nm_phase;
 struct nm_plan;
@@ -98,8 +98,7 @@ bool nm_shape_accepts_singly(const struct nm_group *group, const struct nm_instr
 /* Completes the instructions of a phase, which are the last of the group so far, and the phase:
  * what may be done with one call, held back or left to a later one, and whether connections can be
  * replaced. */
-void nm_phase_note(struct nm_group *group, const struct nm_draft_group *from,
-		   struct nm_phase *phase);
+void nm_phase_note(struct nm_group *group, const struct nm_ir_group *from, struct nm_phase *phase);
 /* Finds the shapes of all phases of a group that is complete otherwise. master: on the side that
  * measures. */
 void nm_group_find_shapes(struct nm_group *group, bool master);

@@ -3,11 +3,11 @@ noinst_LTLIBRARIES += src/libnm_profile.la
 src_libnm_profile_la_SOURCES = \
 	src/profile/encoding.c \
 	src/profile/encoding.h \
-	src/profile/nesting.c \
-	src/profile/normalise.c \
-	src/profile/normalise.h \
-	src/profile/normalise_priv.h \
-	src/profile/tags.c \
+	src/profile/legacy/nesting.c \
+	src/profile/legacy/normalise.c \
+	src/profile/legacy/normalise.h \
+	src/profile/legacy/normalise_priv.h \
+	src/profile/legacy/tags.c \
 	src/profile/tree.c \
 	src/profile/tree.h
 src_libnm_profile_la_CFLAGS = $(ROOM_CFLAGS)

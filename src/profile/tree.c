@@ -18,7 +18,7 @@
 #include "base/diag.h"
 #include "base/word.h"
 #include "profile/encoding.h"
-#include "profile/normalise.h"
+#include "profile/legacy/normalise.h"
 
 #if LIBXML_VERSION >= 21200
 typedef const xmlError *xml_error_arg;

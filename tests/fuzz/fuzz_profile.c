@@ -8,7 +8,7 @@
 #include "base/diag.h"
 #include "plan/params.h"
 #include "plan/plan.h"
-#include "profile/normalise.h"
+#include "profile/legacy/normalise.h"
 #include "profile/tree.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -232,7 +232,7 @@ END_TEST
 static const struct nm_law some = {NM_LAW_UNIFORM, 1, 3 * CHUNK};
 
 /* Moves a message of a drawn size and answers how long it was. */
-static uint64_t move_drawn(const char *op, uint64_t pass, uint32_t position)
+static uint64_t move_drawn(const char *op, uint64_t pass, uint32_t site)
 {
 	const struct nm_flowop *flowop = nm_flowop_find(op);
 	const struct nm_instr instr = {.size = some.max,
@@ -240,7 +240,7 @@ static uint64_t move_drawn(const char *op, uint64_t pass, uint32_t position)
 				       .transport = &fake,
 				       .ahead = 1,
 				       .law = &some,
-				       .position = position};
+				       .site = site};
 	bool sends = flowop->flags & NM_FLOWOP_INITIATES;
 	_Atomic uint64_t *count = sends ? &counters.bytes_sent : &counters.bytes_received;
 	uint64_t before = nm_counter_read(count);

@@ -335,14 +335,14 @@ START_TEST(both_ends_know_how_sizes_are_drawn)
 
 	assert_program(plan, 0, 1, "read recv write");
 	for (uint32_t i = 0; i < c.plan->groups[0].n_instrs; i++)
-		ck_assert_uint_eq(instr_at(plan, 0, i)->position, instr_at(c.plan, 0, i)->position);
+		ck_assert_uint_eq(instr_at(plan, 0, i)->site, instr_at(c.plan, 0, i)->site);
 	for (int master = 0; master < 2; master++) {
 		const struct nm_plan *side = master ? c.plan : plan;
 		const struct nm_instr *drawn = instr_at(side, 0, 3);
 
 		ck_assert(side->groups[0].needs_identity && instr_at(side, 0, 0)->has_preamble);
 		ck_assert_uint_eq(side->groups[0].chunk_bytes, 6144);
-		ck_assert_uint_eq(drawn->position, 2);
+		ck_assert_uint_eq(drawn->site, 2);
 		ck_assert_uint_eq(drawn->size, 6144);
 		ck_assert(!drawn->single_call && instr_at(side, 0, 2)->single_call);
 		ck_assert_ptr_nonnull(drawn->law);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "profile/normalise.h"
+#include "profile/legacy/normalise.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -6,12 +6,11 @@
 
 #include "base/diag.h"
 #include "flowop/files.h"
-#include "plan/draft.h"
+#include "plan/ir.h"
 #include "plan/plan.h"
 
 /* Why rsize has no effect; NULL: it has one. */
-static const char *rsize_is_vain(const struct nm_draft_group *group,
-				 const struct nm_draft_step *step)
+static const char *rsize_is_vain(const struct nm_ir_group *group, const struct nm_ir_step *step)
 {
 	if (step->op->flags & NM_FLOWOP_FOLLOWS)
 		return "the slave sends what is received here, exactly `size` bytes";
@@ -27,8 +26,8 @@ static const char *rsize_is_vain(const struct nm_draft_group *group,
 
 /* Why rcvlowat has no effect; NULL: it has one. What is awaited must go on coming, until the other
  * end is told to stop: otherwise the last bytes would wake nobody. */
-static const char *rcvlowat_is_vain(const struct nm_draft_transaction *transaction,
-				    const struct nm_draft_step *step)
+static const char *rcvlowat_is_vain(const struct nm_ir_transaction *transaction,
+				    const struct nm_ir_step *step)
 {
 	if (step->transport && !(step->transport->caps & NM_TRANSPORT_TCP))
 		return "its connection is not one over tcp";
@@ -41,19 +40,19 @@ static const char *rcvlowat_is_vain(const struct nm_draft_transaction *transacti
 	return NULL;
 }
 
-static void check_rcvlowat(struct nm_draft *draft, struct nm_draft_group *group)
+static void check_rcvlowat(struct nm_ir *ir, struct nm_ir_group *group)
 {
 	for (size_t t = 0; t < group->n_transactions; t++) {
-		const struct nm_draft_transaction *transaction = &group->transactions[t];
+		const struct nm_ir_transaction *transaction = &group->transactions[t];
 
 		for (size_t i = 0; i < transaction->n_steps; i++) {
-			struct nm_draft_step *step = &group->steps[transaction->first + i];
+			struct nm_ir_step *step = &group->steps[transaction->first + i];
 			const char *vain =
 				step->rcvlowat ? rcvlowat_is_vain(transaction, step) : NULL;
 
 			if (!vain)
 				continue;
-			nm_diag_warn(draft->diags, draft->file, step->line,
+			nm_diag_warn(ir->diags, ir->file, step->line,
 				     "<flowop %s>: rcvlowat has no effect: %s", step->op->name,
 				     vain);
 			step->rcvlowat = 0;
@@ -61,12 +60,12 @@ static void check_rcvlowat(struct nm_draft *draft, struct nm_draft_group *group)
 	}
 }
 
-static void check_stream(struct nm_draft *draft, const struct nm_draft_step *step)
+static void check_stream(struct nm_ir *ir, const struct nm_ir_step *step)
 {
 	const unsigned caps = step->transport ? step->transport->caps : NM_TRANSPORT_RELIABLE;
 
 	if (!(caps & NM_TRANSPORT_RELIABLE) || (caps & NM_TRANSPORT_MESSAGES))
-		nm_diag_error(draft->diags, draft->file, step->line,
+		nm_diag_error(ir->diags, ir->file, step->line,
 			      "<flowop %s>: its connection is one over %s, which has no stream of "
 			      "bytes; %s one, as that of tcp",
 			      step->op->name, step->transport->name,
@@ -75,14 +74,14 @@ static void check_stream(struct nm_draft *draft, const struct nm_draft_step *ste
 
 /* What follows on its connection, also with the next pass, and moves the other way or closes; NULL:
  * neither. */
-static const struct nm_draft_step *turn_after(const struct nm_draft_group *group,
-					      const struct nm_draft_transaction *transaction,
-					      const struct nm_draft_step *step)
+static const struct nm_ir_step *turn_after(const struct nm_ir_group *group,
+					   const struct nm_ir_transaction *transaction,
+					   const struct nm_ir_step *step)
 {
 	size_t own = (size_t)(step - group->steps) - transaction->first;
 
 	for (size_t i = 1; i <= transaction->n_steps; i++) {
-		const struct nm_draft_step *next =
+		const struct nm_ir_step *next =
 			&group->steps[transaction->first + (own + i) % transaction->n_steps];
 
 		if (!(next->op->flags & (NM_FLOWOP_MOVES | NM_FLOWOP_CLOSES)) ||
@@ -97,14 +96,14 @@ static const struct nm_draft_step *turn_after(const struct nm_draft_group *group
 }
 
 /* What is held back must not be what the other end waits for. */
-static void check_more(struct nm_draft *draft, const struct nm_draft_group *group)
+static void check_more(struct nm_ir *ir, const struct nm_ir_group *group)
 {
 	for (size_t t = 0; t < group->n_transactions; t++) {
-		const struct nm_draft_transaction *transaction = &group->transactions[t];
+		const struct nm_ir_transaction *transaction = &group->transactions[t];
 
 		for (size_t i = 0; i < transaction->n_steps; i++) {
-			const struct nm_draft_step *step = &group->steps[transaction->first + i];
-			const struct nm_draft_step *next = NULL;
+			const struct nm_ir_step *step = &group->steps[transaction->first + i];
+			const struct nm_ir_step *next = NULL;
 			const uint32_t kinds = NM_FLOWOP_MOVES | NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
 
 			if ((step->op->flags & kinds) != NM_FLOWOP_MOVES || !step->transport ||
@@ -113,7 +112,7 @@ static void check_more(struct nm_draft *draft, const struct nm_draft_group *grou
 			if (((const struct nm_opts_message *)step->opts)->more)
 				next = turn_after(group, transaction, step);
 			if (next)
-				nm_diag_warn(draft->diags, draft->file, step->line,
+				nm_diag_warn(ir->diags, ir->file, step->line,
 					     "<flowop %s>: more has no effect: what follows on its "
 					     "connection is a %s",
 					     step->op->name, next->op->name);
@@ -122,7 +121,7 @@ static void check_more(struct nm_draft *draft, const struct nm_draft_group *grou
 }
 
 /* What is only so over some transports, and what cannot be together. */
-static void check_special(struct nm_draft *draft, const struct nm_draft_step *step)
+static void check_special(struct nm_ir *ir, const struct nm_ir_step *step)
 {
 	const struct nm_opts_message *opts = step->opts;
 	const struct {
@@ -135,18 +134,18 @@ static void check_special(struct nm_draft *draft, const struct nm_draft_step *st
 		     {"rx_zerocopy", opts->rx_zerocopy, 0}};
 
 	if (opts->discard && opts->rx_zerocopy)
-		nm_diag_error(draft->diags, draft->file, step->line,
+		nm_diag_error(ir->diags, ir->file, step->line,
 			      "<flowop %s>: discard and rx_zerocopy: only one of them can be",
 			      step->op->name);
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
 		if (!flags[i].given || !step->transport)
 			continue;
 		else if (step->op->flags & NM_FLOWOP_BOTH)
-			nm_diag_warn(draft->diags, draft->file, step->line,
+			nm_diag_warn(ir->diags, ir->file, step->line,
 				     "<flowop %s>: %s has no effect", step->op->name,
 				     flags[i].name);
 		else if (!(step->transport->caps & (flags[i].caps | NM_TRANSPORT_TCP)))
-			nm_diag_warn(draft->diags, draft->file, step->line,
+			nm_diag_warn(ir->diags, ir->file, step->line,
 				     "<flowop %s>: %s has no effect: its connection is one over %s",
 				     step->op->name, flags[i].name, step->transport->name);
 }
@@ -155,13 +154,13 @@ static void check_special(struct nm_draft *draft, const struct nm_draft_step *st
  * wakes it, if that is more: the messages are counted all the same. */
 #define ONE_WAY_BYTES 65536u
 
-static void read_ahead(struct nm_draft_group *group)
+static void read_ahead(struct nm_ir_group *group)
 {
 	const uint32_t kinds = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
 	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
 
 	for (size_t t = 0; t < group->n_transactions; t++) {
-		struct nm_draft_step *step = &group->steps[group->transactions[t].first];
+		struct nm_ir_step *step = &group->steps[group->transactions[t].first];
 		uint64_t usual = step->rcvlowat > ONE_WAY_BYTES ? step->rcvlowat : ONE_WAY_BYTES;
 
 		if (group->transactions[t].n_steps != 1 ||
@@ -175,46 +174,46 @@ static void read_ahead(struct nm_draft_group *group)
 	}
 }
 
-void nm_draft_check_moving(struct nm_draft *draft, struct nm_draft_group *group)
+void nm_ir_check_messages(struct nm_ir *ir, struct nm_ir_group *group)
 {
-	check_rcvlowat(draft, group);
+	check_rcvlowat(ir, group);
 	read_ahead(group);
-	check_more(draft, group);
+	check_more(ir, group);
 	for (size_t i = 0; i < group->n_steps; i++) {
-		struct nm_draft_step *step = &group->steps[i];
+		struct nm_ir_step *step = &group->steps[i];
 		const char *vain = step->rsize ? rsize_is_vain(group, step) : NULL;
 
 		if (step->op->flags & (NM_FLOWOP_FILES | NM_FLOWOP_BOTH))
-			check_stream(draft, step);
+			check_stream(ir, step);
 		if ((step->op->flags & (NM_FLOWOP_MOVES | NM_FLOWOP_FILES)) == NM_FLOWOP_MOVES)
-			check_special(draft, step);
+			check_special(ir, step);
 		if (!vain)
 			continue;
-		nm_diag_warn(draft->diags, draft->file, step->line,
+		nm_diag_warn(ir->diags, ir->file, step->line,
 			     "<flowop %s>: rsize has no effect: %s", step->op->name, vain);
 		step->rsize = 0;
 	}
 }
 
-static void find_files(struct nm_draft *draft, struct nm_draft_step *step)
+static void find_files(struct nm_ir *ir, struct nm_ir_step *step)
 {
 	const struct nm_opts_files *opts = step->opts;
 	struct nm_files *files = NULL;
 	char why[256];
 
 	if (nm_files_find(opts->dir, &files, why, sizeof why) < 0)
-		nm_diag_error(draft->diags, draft->file, step->line, "<flowop %s> dir=\"%s\": %s",
+		nm_diag_error(ir->diags, ir->file, step->line, "<flowop %s> dir=\"%s\": %s",
 			      step->op->name, opts->dir, why);
-	else if (nm_arena_keep(draft->arena, files) < 0)
-		nm_diag_error(draft->diags, draft->file, step->line, "out of memory");
+	else if (nm_arena_keep(ir->arena, files) < 0)
+		nm_diag_error(ir->diags, ir->file, step->line, "out of memory");
 	else
 		step->files = files;
 }
 
-void nm_draft_find_files(struct nm_draft *draft)
+void nm_ir_find_files(struct nm_ir *ir)
 {
-	for (size_t g = 0; g < draft->n_groups; g++)
-		for (size_t i = 0; i < draft->groups[g].n_steps; i++)
-			if (draft->groups[g].steps[i].op->flags & NM_FLOWOP_FILES)
-				find_files(draft, &draft->groups[g].steps[i]);
+	for (size_t g = 0; g < ir->n_groups; g++)
+		for (size_t i = 0; i < ir->groups[g].n_steps; i++)
+			if (ir->groups[g].steps[i].op->flags & NM_FLOWOP_FILES)
+				find_files(ir, &ir->groups[g].steps[i]);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the two passes of normalise.c share. */
-#ifndef NM_PROFILE_NORMALISE_PRIV_H
-#define NM_PROFILE_NORMALISE_PRIV_H
+#ifndef NM_PROFILE_LEGACY_NORMALISE_PRIV_H
+#define NM_PROFILE_LEGACY_NORMALISE_PRIV_H
 
 #include <stdbool.h>
 #include <stddef.h>

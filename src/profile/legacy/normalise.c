@@ -2,7 +2,7 @@
 /* Two passes. The first goes through the characters and mends what is inside tags, comments and
  * declarations; it keeps a list of the tags. The second goes through that list and mends the
  * nesting, unless it is right as it is. */
-#include "profile/normalise.h"
+#include "profile/legacy/normalise.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "profile/normalise_priv.h"
+#include "profile/legacy/normalise_priv.h"
 
 const struct nm_known nm_known_elements[NM_N_KNOWN] = {
 	{"profile", 0}, {"group", 1}, {"param", 1}, {"transaction", 2}, {"flowop", 3}};

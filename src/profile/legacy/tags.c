@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/word.h"
-#include "profile/normalise_priv.h"
+#include "profile/legacy/normalise_priv.h"
 
 #define MAX_QUOTED 40 /* bytes of the text in a message */
 

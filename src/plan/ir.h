@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A profile read with all its options typed, as the master sees it, before it is checked as a whole
  * and written out for one side. */
-#ifndef NM_PLAN_DRAFT_H
-#define NM_PLAN_DRAFT_H
+#ifndef NM_PLAN_IR_H
+#define NM_PLAN_IR_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,23 +17,23 @@
 
 struct nm_diags;
 
-struct nm_draft_step {
+struct nm_ir_step {
 	const struct nm_flowop *op;
 	const void *opts;
 	const void *mirror_opts;	      /* for op->mirror, when that has options of its own */
 	const struct nm_transport *transport; /* of the connection it opens or uses; NULL: none */
 	const void *transport_opts;
-	const void *mirror_transport_opts;  /* the same, for the other end */
-	const struct nm_draft_step *opened; /* the step that opens its connection */
+	const void *mirror_transport_opts; /* the same, for the other end */
+	const struct nm_ir_step *opened;   /* the step that opens its connection */
 	const struct nm_common_opts *common;
 	/* whose message_opts were given; NULL: none */
 	const struct nm_transport *message_transport;
 	const void *message_opts;
 	uint32_t slot; /* of its connection */
 	int32_t stride;
-	uint32_t host; /* in the draft's hosts; NM_NO_HOST: none */
+	uint32_t host; /* in the ir's hosts; NM_NO_HOST: none */
 	uint32_t opening;
-	uint32_t position;	      /* in the group's steps */
+	uint32_t site;		      /* in the group's steps */
 	uint64_t size;		      /* of a message, at most; 0: moves nothing, or files */
 	const struct nm_law *law;     /* how the size is drawn; NULL: it is always the same */
 	uint64_t rsize;		      /* the most that one receive takes; 0: as usual */
@@ -45,7 +45,7 @@ struct nm_draft_step {
 	unsigned line;
 };
 
-struct nm_draft_transaction {
+struct nm_ir_transaction {
 	struct nm_transaction_attrs attrs;
 	bool has_iterations, has_duration;
 	bool measured;
@@ -54,24 +54,24 @@ struct nm_draft_transaction {
 	size_t first, n_steps;
 };
 
-struct nm_draft_group {
+struct nm_ir_group {
 	struct nm_group_attrs attrs;
 	unsigned line;
 	uint32_t n_openings;
 	uint32_t n_conns; /* of a flow, at most, at a time */
 	bool opens_fast;  /* some of them with fast open, and close in the same transaction */
-	struct nm_draft_step *steps;
+	struct nm_ir_step *steps;
 	size_t n_steps, room;
-	struct nm_draft_transaction *transactions;
+	struct nm_ir_transaction *transactions;
 	size_t n_transactions;
 };
 
-struct nm_draft {
+struct nm_ir {
 	const char *file;
 	struct nm_diags *diags;
 	struct nm_arena *arena; /* option structs; borrowed */
 	struct nm_profile_attrs attrs;
-	struct nm_draft_group *groups;
+	struct nm_ir_group *groups;
 	size_t n_groups;
 	char **hosts;
 	uint32_t n_hosts;
@@ -79,39 +79,38 @@ struct nm_draft {
 	bool lacks_values;   /* NM_NO_VALUE, which has been told: there is nothing to compile */
 };
 
-/* Reads the tree. Every mistake goes to draft->diags; what can be read is read all the same. */
-void nm_draft_read(struct nm_draft *draft, const struct nm_node *root);
-void nm_draft_fini(struct nm_draft *draft);
+/* Reads the tree. Every mistake goes to ir->diags; what can be read is read all the same. */
+void nm_ir_read(struct nm_ir *ir, const struct nm_node *root);
+void nm_ir_fini(struct nm_ir *ir);
 /* Follows the connections through each group's program, which completes the steps, and checks what
  * concerns more than one flowop. */
-void nm_draft_check(struct nm_draft *draft);
+void nm_ir_check(struct nm_ir *ir);
 /* Follows the connections of a flow through the group's program: gives each step its connection,
  * host and slot. */
-void nm_draft_connect(struct nm_draft *draft, struct nm_draft_group *group);
+void nm_ir_connect(struct nm_ir *ir, struct nm_ir_group *group);
 /* Whether a step opens a connection, or does something with one. */
-bool nm_draft_has_conn(const struct nm_draft_step *step);
-bool nm_draft_is_skipped(const struct nm_draft_transaction *transaction);
+bool nm_ir_has_conn(const struct nm_ir_step *step);
+bool nm_ir_is_skipped(const struct nm_ir_transaction *transaction);
 /* Which host begins the passes of a transaction, NM_NO_HOST when the master does. */
-uint32_t nm_draft_leader(const struct nm_draft_group *group,
-			 const struct nm_draft_transaction *transaction);
+uint32_t nm_ir_leader(const struct nm_ir_group *group, const struct nm_ir_transaction *transaction);
 
 /* Whether a host only sends in a transaction that another leads, and so is not bound to its
  * passes. */
-bool nm_draft_is_open_sender(const struct nm_draft_group *group,
-			     const struct nm_draft_transaction *transaction, uint32_t host);
-/* Finds the files that the master will send (moving.c). */
-void nm_draft_find_files(struct nm_draft *draft);
+bool nm_ir_is_open_sender(const struct nm_ir_group *group,
+			  const struct nm_ir_transaction *transaction, uint32_t host);
+/* Finds the files that the master will send (message_check.c). */
+void nm_ir_find_files(struct nm_ir *ir);
 /* Warns of each rsize and rcvlowat that has no effect, and forgets it; refuses files where they
- * cannot be sent (moving.c). */
-void nm_draft_check_moving(struct nm_draft *draft, struct nm_draft_group *group);
+ * cannot be sent (message_check.c). */
+void nm_ir_check_messages(struct nm_ir *ir, struct nm_ir_group *group);
 
 /* What a step waits by itself, such as think: its option of the name `duration`; 0: nothing. */
-uint64_t nm_draft_wait_ns(const struct nm_draft_step *step);
+uint64_t nm_ir_wait_ns(const struct nm_ir_step *step);
 
 /* Reads a flowop's options string into step->opts and step->transport_opts (options.c). */
-void nm_draft_options(struct nm_draft *draft, struct nm_draft_step *step, const char *options);
+void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step, const char *options);
 
 /* Reads the attributes of an element into a struct by its table; complains about unknown ones. */
-void nm_draft_attrs(struct nm_draft *draft, const struct nm_node *node, void *attrs);
+void nm_ir_attrs(struct nm_ir *ir, const struct nm_node *node, void *attrs);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan/draft.h"
+#include "plan/ir.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ static bool is_option(const char *name)
 	return is;
 }
 
-static void unknown_attr(struct nm_draft *draft, const struct nm_node *node,
-			 const struct nm_opt *table, const struct nm_attr *attr)
+static void unknown_attr(struct nm_ir *ir, const struct nm_node *node, const struct nm_opt *table,
+			 const struct nm_attr *attr)
 {
 	const char *name = attr->name;
 	const char *names[32];
@@ -41,7 +41,7 @@ static void unknown_attr(struct nm_draft *draft, const struct nm_node *node,
 	const char *nearest = nm_nearest(name, names, count);
 
 	if (strcmp(node->name, "flowop") == 0 && is_option(name)) {
-		nm_diag_unknown(draft->diags, draft->file, node->line,
+		nm_diag_unknown(ir->diags, ir->file, node->line,
 				"<flowop> %s=\"%s\": not an attribute, but an option: "
 				"options=\"%s=%s\"",
 				name, attr->value, name, attr->value);
@@ -50,23 +50,23 @@ static void unknown_attr(struct nm_draft *draft, const struct nm_node *node,
 	const struct nm_element *owner = nm_element_of_attr(name);
 
 	if (owner) {
-		nm_diag_unknown(draft->diags, draft->file, node->line,
+		nm_diag_unknown(ir->diags, ir->file, node->line,
 				"<%s> %s=\"%s\": not an attribute of <%s>: it belongs on <%s>",
 				node->name, name, attr->value, node->name, owner->name);
 		return;
 	}
-	nm_diag_unknown(draft->diags, draft->file, node->line,
+	nm_diag_unknown(ir->diags, ir->file, node->line,
 			"<%s>: unknown attribute \"%s\"%s%s%s; allowed are %s", node->name, name,
 			nearest ? ", did you mean \"" : "", nearest ? nearest : "",
 			nearest ? "\"?" : "", allowed);
 }
 
 /* XML refuses the same attribute twice, but to it names in another case are others. */
-static void check_twice(struct nm_draft *draft, const struct nm_node *node, size_t i)
+static void check_twice(struct nm_ir *ir, const struct nm_node *node, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
 		if (nm_same_word(node->attrs[k].name, node->attrs[i].name))
-			nm_diag_error(draft->diags, draft->file, node->line,
+			nm_diag_error(ir->diags, ir->file, node->line,
 				      "<%s>: has both %s and %s, which are the same attribute",
 				      node->name, node->attrs[k].name, node->attrs[i].name);
 }
@@ -81,54 +81,53 @@ static void list_flowops(char *buf, size_t size)
 					 op != nm_flowops ? ", " : "", (*op)->name);
 }
 
-static void missing_attr(struct nm_draft *draft, const struct nm_node *node,
-			 const struct nm_opt *opt)
+static void missing_attr(struct nm_ir *ir, const struct nm_node *node, const struct nm_opt *opt)
 {
 	char allowed[256];
 
 	if (strcmp(node->name, "flowop") == 0 && strcmp(opt->name, "type") == 0) {
 		list_flowops(allowed, sizeof allowed);
-		nm_diag_error(draft->diags, draft->file, node->line,
+		nm_diag_error(ir->diags, ir->file, node->line,
 			      "<flowop>: needs type=\"...\": one of %s", allowed);
 		return;
 	}
-	nm_diag_error(draft->diags, draft->file, node->line, "<%s>: needs %s=\"...\": %s",
-		      node->name, opt->name, opt->help);
+	nm_diag_error(ir->diags, ir->file, node->line, "<%s>: needs %s=\"...\": %s", node->name,
+		      opt->name, opt->help);
 }
 
-void nm_draft_attrs(struct nm_draft *draft, const struct nm_node *node, void *attrs)
+void nm_ir_attrs(struct nm_ir *ir, const struct nm_node *node, void *attrs)
 {
 	const struct nm_opt *table = nm_element_find(node->name)->attrs;
 	char why[256];
 
 	if (nm_opts_defaults(table, attrs) < 0)
-		nm_diag_error(draft->diags, draft->file, node->line, "out of memory");
+		nm_diag_error(ir->diags, ir->file, node->line, "out of memory");
 	for (size_t i = 0; i < node->n_attrs; i++) {
 		const struct nm_attr *attr = &node->attrs[i];
 		const struct nm_opt *opt = nm_opt_find(table, attr->name);
 
 		if (!opt)
-			unknown_attr(draft, node, table, attr);
+			unknown_attr(ir, node, table, attr);
 		else if (strstr(attr->value, NM_NO_VALUE) && strcmp(opt->name, "options") != 0)
-			draft->lacks_values = true;
+			ir->lacks_values = true;
 		else if (nm_opt_set(opt, attrs, attr->value, why, sizeof why) < 0)
-			nm_diag_error(draft->diags, draft->file, node->line, "<%s> %s=\"%s\": %s",
+			nm_diag_error(ir->diags, ir->file, node->line, "<%s> %s=\"%s\": %s",
 				      node->name, attr->name, attr->value, why);
 		else if (*why)
-			nm_diag_warn(draft->diags, draft->file, node->line, "<%s> %s=\"%s\": %s",
+			nm_diag_warn(ir->diags, ir->file, node->line, "<%s> %s=\"%s\": %s",
 				     node->name, attr->name, attr->value, why);
 		if (opt)
-			check_twice(draft, node, i);
+			check_twice(ir, node, i);
 	}
 	for (; table->name; table++)
 		if (table->required && !nm_node_attr(node, table->name))
-			missing_attr(draft, node, table);
+			missing_attr(ir, node, table);
 }
 
 /* ---- elements ---- */
 
 /* Whether the node is a `wanted`; says what is wrong otherwise. */
-static bool expect(struct nm_draft *draft, const struct nm_node *parent, const struct nm_node *node,
+static bool expect(struct nm_ir *ir, const struct nm_node *parent, const struct nm_node *node,
 		   const char *wanted)
 {
 	const struct nm_element *element = nm_element_find(node->name);
@@ -142,11 +141,11 @@ static bool expect(struct nm_draft *draft, const struct nm_node *parent, const s
 	const char *nearest = element ? NULL : nm_nearest(node->name, names, count);
 
 	if (element && element->parent)
-		nm_diag_error(draft->diags, draft->file, node->line,
+		nm_diag_error(ir->diags, ir->file, node->line,
 			      "<%s> inside <%s>: a <%s> belongs inside <%s>; here <%s> is allowed",
 			      node->name, parent->name, node->name, element->parent, wanted);
 	else
-		nm_diag_unknown(draft->diags, draft->file, node->line,
+		nm_diag_unknown(ir->diags, ir->file, node->line,
 				"<%s> inside <%s>: unknown element%s%s%s; here <%s> is allowed",
 				node->name, parent->name, nearest ? ", did you mean <" : "",
 				nearest ? nearest : "", nearest ? ">?" : "", wanted);
@@ -175,7 +174,7 @@ static const char *other_word(const char *type)
 	return NULL;
 }
 
-static void unknown_flowop(struct nm_draft *draft, const struct nm_node *node, const char *type)
+static void unknown_flowop(struct nm_ir *ir, const struct nm_node *node, const char *type)
 {
 	const char *names[64];
 	char allowed[256];
@@ -188,32 +187,31 @@ static void unknown_flowop(struct nm_draft *draft, const struct nm_node *node, c
 	if (!nearest)
 		nearest = other_word(type);
 	list_flowops(allowed, sizeof allowed);
-	nm_diag_unknown(draft->diags, draft->file, node->line,
+	nm_diag_unknown(ir->diags, ir->file, node->line,
 			"<flowop> type=\"%s\": unknown flowop%s%s%s; must be one of: %s", type,
 			nearest ? ", did you mean \"" : "", nearest ? nearest : "",
 			nearest ? "\"?" : "", allowed);
 }
 
 /* Opening or closing several connections is as many flowops. */
-static void add_step(struct nm_draft *draft, struct nm_draft_group *group,
-		     const struct nm_draft_step *step)
+static void add_step(struct nm_ir *ir, struct nm_ir_group *group, const struct nm_ir_step *step)
 {
 	bool unrolled = step->op->flags & (NM_FLOWOP_OPENS | NM_FLOWOP_CLOSES);
 	uint64_t count = unrolled ? step->common->count : 1;
 
 	if (count > NM_PLAN_MAX_INSTRS - group->n_steps) {
 		nm_diag_error(
-			draft->diags, draft->file, step->line,
+			ir->diags, ir->file, step->line,
 			"<flowop %s> count=\"%llu\": the group would have more than %d flowops",
 			step->op->name, (unsigned long long)count, NM_PLAN_MAX_INSTRS);
 		count = 0;
 	}
 	if (group->n_steps + count > group->room) {
 		size_t room = 2 * group->room + count;
-		struct nm_draft_step *steps = realloc(group->steps, room * sizeof *steps);
+		struct nm_ir_step *steps = realloc(group->steps, room * sizeof *steps);
 
 		if (!steps) {
-			nm_diag_error(draft->diags, draft->file, step->line, "out of memory");
+			nm_diag_error(ir->diags, ir->file, step->line, "out of memory");
 			return;
 		}
 		group->steps = steps;
@@ -221,61 +219,59 @@ static void add_step(struct nm_draft *draft, struct nm_draft_group *group,
 	}
 	for (uint64_t i = 0; i < count; i++) {
 		group->steps[group->n_steps] = *step;
-		group->steps[group->n_steps].position = (uint32_t)group->n_steps;
+		group->steps[group->n_steps].site = (uint32_t)group->n_steps;
 		if (unrolled)
 			group->steps[group->n_steps].unrolled = true;
 		group->n_steps++;
 	}
 }
 
-static void read_flowop(struct nm_draft *draft, const struct nm_node *node,
-			struct nm_draft_group *group)
+static void read_flowop(struct nm_ir *ir, const struct nm_node *node, struct nm_ir_group *group)
 {
 	struct nm_flowop_attrs attrs = {0};
-	struct nm_draft_step step = {.line = node->line, .host = NM_NO_HOST};
+	struct nm_ir_step step = {.line = node->line, .host = NM_NO_HOST};
 
-	nm_draft_attrs(draft, node, &attrs);
+	nm_ir_attrs(ir, node, &attrs);
 	for (size_t i = 0; i < node->n_children; i++)
-		nm_diag_error(draft->diags, draft->file, node->children[i]->line,
+		nm_diag_error(ir->diags, ir->file, node->children[i]->line,
 			      "<%s> inside <flowop>: a flowop has no elements inside",
 			      node->children[i]->name);
 	if (attrs.type) {
 		step.op = nm_flowop_find(attrs.type);
 		if (step.op)
-			nm_draft_options(draft, &step, attrs.options ? attrs.options : "");
+			nm_ir_options(ir, &step, attrs.options ? attrs.options : "");
 		else
-			unknown_flowop(draft, node, attrs.type);
+			unknown_flowop(ir, node, attrs.type);
 	}
 	nm_opts_fini(nm_element_find("flowop")->attrs, &attrs);
 	if (step.op && step.opts && !step.absent)
-		add_step(draft, group, &step);
+		add_step(ir, group, &step);
 }
 
-static void check_transaction(struct nm_draft *draft, const struct nm_node *node,
-			      struct nm_draft_transaction *t)
+static void check_transaction(struct nm_ir *ir, const struct nm_node *node,
+			      struct nm_ir_transaction *t)
 {
 	if (t->has_duration && t->has_iterations)
-		nm_diag_warn(draft->diags, draft->file, node->line,
+		nm_diag_warn(ir->diags, ir->file, node->line,
 			     "<transaction>: has both iterations and duration; duration counts");
 	if (t->attrs.total && !t->has_duration)
 		nm_diag_error(
-			draft->diags, draft->file, node->line,
+			ir->diags, ir->file, node->line,
 			"<transaction> total=\"%llu\": only with a duration, which it may end "
 			"before its time",
 			(unsigned long long)t->attrs.total);
 	if (t->n_steps == 0 && node->n_children == 0)
-		nm_diag_error(draft->diags, draft->file, node->line,
-			      "<transaction>: has no flowops");
+		nm_diag_error(ir->diags, ir->file, node->line, "<transaction>: has no flowops");
 }
 
 /* The three ways to tell how often passes are due. */
-static void set_rate(struct nm_draft *draft, const struct nm_node *node,
-		     const struct nm_draft_group *group, struct nm_transaction_attrs *attrs)
+static void set_rate(struct nm_ir *ir, const struct nm_node *node, const struct nm_ir_group *group,
+		     struct nm_transaction_attrs *attrs)
 {
 	unsigned given = (attrs->rate_per_s > 0) + !!attrs->period_ns + !!attrs->spacing_ns;
 
 	if (given > 1)
-		nm_diag_error(draft->diags, draft->file, node->line,
+		nm_diag_error(ir->diags, ir->file, node->line,
 			      "<transaction>: rate, period and spacing say the same; only one of "
 			      "them may be given");
 	if (attrs->period_ns)
@@ -284,23 +280,23 @@ static void set_rate(struct nm_draft *draft, const struct nm_node *node,
 		attrs->rate_per_s = 1e9 / ((double)attrs->spacing_ns * (double)group->attrs.nflows);
 }
 
-static void read_transaction(struct nm_draft *draft, const struct nm_node *node,
-			     struct nm_draft_group *group)
+static void read_transaction(struct nm_ir *ir, const struct nm_node *node,
+			     struct nm_ir_group *group)
 {
-	struct nm_draft_transaction *t = &group->transactions[group->n_transactions++];
+	struct nm_ir_transaction *t = &group->transactions[group->n_transactions++];
 
 	t->line = node->line;
 	t->first = group->n_steps;
 	t->has_iterations = nm_node_attr(node, "iterations") != NULL;
 	t->has_duration = nm_node_attr(node, "duration") != NULL;
-	nm_draft_attrs(draft, node, &t->attrs);
-	set_rate(draft, node, group, &t->attrs);
+	nm_ir_attrs(ir, node, &t->attrs);
+	set_rate(ir, node, group, &t->attrs);
 	for (size_t i = 0; i < node->n_children; i++)
-		if (expect(draft, node, node->children[i], "flowop"))
-			read_flowop(draft, node->children[i], group);
+		if (expect(ir, node, node->children[i], "flowop"))
+			read_flowop(ir, node->children[i], group);
 	t->n_steps = group->n_steps - t->first;
 	t->left_out = node->n_children && !t->n_steps;
-	check_transaction(draft, node, t);
+	check_transaction(ir, node, t);
 }
 
 static size_t count_flowops(const struct nm_node *group)
@@ -313,8 +309,7 @@ static size_t count_flowops(const struct nm_node *group)
 }
 
 /* How many flows there are, and what runs them. */
-static void size_group(struct nm_draft *draft, const struct nm_node *node,
-		       struct nm_draft_group *group)
+static void size_group(struct nm_ir *ir, const struct nm_node *node, struct nm_ir_group *group)
 {
 	struct nm_group_attrs *attrs = &group->attrs;
 	const char *by = attrs->workers ? "workers" : attrs->nprocs ? "nprocs" : "nthreads";
@@ -326,7 +321,7 @@ static void size_group(struct nm_draft *draft, const struct nm_node *node,
 	uint64_t strands = attrs->nprocs ? attrs->nprocs : attrs->nthreads ? attrs->nthreads : 1;
 
 	if (attrs->nprocs && attrs->nthreads)
-		nm_diag_warn(draft->diags, draft->file, group->line,
+		nm_diag_warn(ir->diags, ir->file, group->line,
 			     "<group>: has both nthreads and nprocs; nprocs counts");
 	if (!attrs->workers)
 		attrs->workers = strands;
@@ -335,7 +330,7 @@ static void size_group(struct nm_draft *draft, const struct nm_node *node,
 	if (attrs->workers <= attrs->nflows || told)
 		return;
 	if (given)
-		nm_diag_error(draft->diags, draft->file, group->line,
+		nm_diag_error(ir->diags, ir->file, group->line,
 			      "<group> nflows=\"%llu\": must be at least %s=\"%llu\", so that each "
 			      "worker has a "
 			      "flow",
@@ -343,25 +338,24 @@ static void size_group(struct nm_draft *draft, const struct nm_node *node,
 			      (unsigned long long)attrs->workers);
 	else
 		nm_diag_error(
-			draft->diags, draft->file, group->line,
+			ir->diags, ir->file, group->line,
 			"<group> workers=\"%llu\": must be at most the number of flows, %llu, "
 			"so that each worker has a flow",
 			(unsigned long long)attrs->workers, (unsigned long long)attrs->nflows);
 }
 
-static void read_group(struct nm_draft *draft, const struct nm_node *node)
+static void read_group(struct nm_ir *ir, const struct nm_node *node)
 {
-	struct nm_draft_group *group = &draft->groups[draft->n_groups++];
+	struct nm_ir_group *group = &ir->groups[ir->n_groups++];
 	size_t n_flowops = count_flowops(node);
 
 	group->line = node->line;
-	nm_draft_attrs(draft, node, &group->attrs);
-	size_group(draft, node, group);
+	nm_ir_attrs(ir, node, &group->attrs);
+	size_group(ir, node, group);
 	if (node->n_children == 0)
-		nm_diag_error(draft->diags, draft->file, node->line,
-			      "<group>: has no transactions");
+		nm_diag_error(ir->diags, ir->file, node->line, "<group>: has no transactions");
 	if (node->n_children > NM_PLAN_MAX_PHASES || n_flowops > NM_PLAN_MAX_INSTRS) {
-		nm_diag_error(draft->diags, draft->file, node->line,
+		nm_diag_error(ir->diags, ir->file, node->line,
 			      "<group>: has %zu transactions and %zu flowops; at most %d and %d "
 			      "are allowed",
 			      node->n_children, n_flowops, NM_PLAN_MAX_PHASES, NM_PLAN_MAX_INSTRS);
@@ -371,15 +365,15 @@ static void read_group(struct nm_draft *draft, const struct nm_node *node)
 	group->steps = calloc(group->room, sizeof(*group->steps));
 	group->transactions = calloc(node->n_children + 1, sizeof(*group->transactions));
 	if (!group->steps || !group->transactions) {
-		nm_diag_error(draft->diags, draft->file, node->line, "out of memory");
+		nm_diag_error(ir->diags, ir->file, node->line, "out of memory");
 		return;
 	}
 	for (size_t i = 0; i < node->n_children; i++)
-		if (expect(draft, node, node->children[i], "transaction"))
-			read_transaction(draft, node->children[i], group);
+		if (expect(ir, node, node->children[i], "transaction"))
+			read_transaction(ir, node->children[i], group);
 }
 
-static void free_group(struct nm_draft_group *group)
+static void free_group(struct nm_ir_group *group)
 {
 	for (size_t t = 0; t < group->n_transactions; t++)
 		nm_opts_fini(nm_element_find("transaction")->attrs, &group->transactions[t].attrs);
@@ -389,78 +383,78 @@ static void free_group(struct nm_draft_group *group)
 }
 
 /* A group of which when= and unless= leave nothing is no part of the profile. */
-static void drop_empty(struct nm_draft *draft, const struct nm_node *node)
+static void drop_empty(struct nm_ir *ir, const struct nm_node *node)
 {
-	struct nm_draft_group *group = &draft->groups[draft->n_groups - 1];
+	struct nm_ir_group *group = &ir->groups[ir->n_groups - 1];
 
 	if (group->n_steps || !count_flowops(node))
 		return;
 	free_group(group);
-	*group = (struct nm_draft_group){.line = 0};
-	draft->n_groups--;
+	*group = (struct nm_ir_group){.line = 0};
+	ir->n_groups--;
 }
 
 /* Results go by the names of groups. */
-static void warn_same_names(struct nm_draft *draft)
+static void warn_same_names(struct nm_ir *ir)
 {
-	for (size_t g = 1; g < draft->n_groups; g++) {
-		const struct nm_draft_group *group = &draft->groups[g];
-		const struct nm_draft_group *other = NULL;
+	for (size_t g = 1; g < ir->n_groups; g++) {
+		const struct nm_ir_group *group = &ir->groups[g];
+		const struct nm_ir_group *other = NULL;
 		size_t count = 0;
 
 		for (size_t k = 0; group->attrs.name && k < g && count < 2; k++) {
-			if (!draft->groups[k].attrs.name ||
-			    strcmp(draft->groups[k].attrs.name, group->attrs.name) != 0)
+			if (!ir->groups[k].attrs.name ||
+			    strcmp(ir->groups[k].attrs.name, group->attrs.name) != 0)
 				continue;
-			other = &draft->groups[k];
+			other = &ir->groups[k];
 			count++;
 		}
 		if (count == 1) /* once for each name */
-			nm_diag_warn(draft->diags, draft->file, group->line,
+			nm_diag_warn(ir->diags, ir->file, group->line,
 				     "<group> name=\"%s\": the group of line %u has the same name",
 				     group->attrs.name, other->line);
 	}
 }
 
-void nm_draft_read(struct nm_draft *draft, const struct nm_node *root)
+void nm_ir_read(struct nm_ir *ir, const struct nm_node *root)
 {
 	if (!nm_same_word(root->name, "profile")) {
-		nm_diag_error(draft->diags, draft->file, root->line,
+		nm_diag_error(ir->diags, ir->file, root->line,
 			      "<%s>: the outermost element must be <profile>", root->name);
 		return;
 	}
-	nm_draft_attrs(draft, root, &draft->attrs);
+	nm_ir_attrs(ir, root, &ir->attrs);
 	if (root->n_children == 0)
-		nm_diag_error(draft->diags, draft->file, root->line, "<profile>: has no groups");
+		nm_diag_error(ir->diags, ir->file, root->line, "<profile>: has no groups");
 	if (root->n_children > NM_PLAN_MAX_GROUPS) {
-		nm_diag_error(draft->diags, draft->file, root->line,
+		nm_diag_error(ir->diags, ir->file, root->line,
 			      "<profile>: has %zu groups; at most %d are allowed", root->n_children,
 			      NM_PLAN_MAX_GROUPS);
 		return;
 	}
-	draft->groups = calloc(root->n_children + 1, sizeof(*draft->groups));
-	if (!draft->groups) {
-		nm_diag_error(draft->diags, draft->file, root->line, "out of memory");
+	ir->groups = calloc(root->n_children + 1, sizeof(*ir->groups));
+	if (!ir->groups) {
+		nm_diag_error(ir->diags, ir->file, root->line, "out of memory");
 		return;
 	}
 	for (size_t i = 0; i < root->n_children; i++)
-		if (expect(draft, root, root->children[i], "group")) {
-			read_group(draft, root->children[i]);
-			drop_empty(draft, root->children[i]);
+		if (expect(ir, root, root->children[i], "group")) {
+			read_group(ir, root->children[i]);
+			drop_empty(ir, root->children[i]);
 		}
-	if (root->n_children && !draft->n_groups && !draft->diags->n_errors)
-		nm_diag_error(draft->diags, draft->file, root->line,
+	if (root->n_children && !ir->n_groups && !ir->diags->n_errors)
+		nm_diag_error(ir->diags, ir->file, root->line,
 			      "<profile>: when and unless leave nothing of it");
-	warn_same_names(draft);
+	warn_same_names(ir);
 }
 
-void nm_draft_fini(struct nm_draft *draft)
+void nm_ir_fini(struct nm_ir *ir)
 {
-	for (size_t g = 0; g < draft->n_groups; g++)
-		free_group(&draft->groups[g]);
-	nm_opts_fini(nm_element_find("profile")->attrs, &draft->attrs);
-	for (uint32_t h = 0; h < draft->n_hosts; h++)
-		free(draft->hosts[h]);
-	free(draft->hosts);
-	free(draft->groups);
+	for (size_t g = 0; g < ir->n_groups; g++)
+		free_group(&ir->groups[g]);
+	nm_opts_fini(nm_element_find("profile")->attrs, &ir->attrs);
+	for (uint32_t h = 0; h < ir->n_hosts; h++)
+		free(ir->hosts[h]);
+	free(ir->hosts);
+	free(ir->groups);
 }

@@ -12,18 +12,18 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "plan/draft.h"
+#include "plan/ir.h"
 #include "plan/plan.h"
 
 struct open_conn {
-	const struct nm_draft_step *opened;
+	const struct nm_ir_step *opened;
 	uint64_t id, used; /* used: when it was used first since the last disconnect; 0: not yet */
 	uint32_t slot;
 };
 
 struct pool {
-	struct nm_draft *draft;
-	struct nm_draft_group *group;
+	struct nm_ir *ir;
+	struct nm_ir_group *group;
 	struct open_conn *open; /* oldest first */
 	size_t count, room;
 	bool *taken;   /* by slot */
@@ -33,29 +33,29 @@ struct pool {
 	bool failed; /* it makes no sense to go on; said so */
 };
 
-static uint32_t find_host(struct nm_draft *draft, const char *name, unsigned line)
+static uint32_t find_host(struct nm_ir *ir, const char *name, unsigned line)
 {
-	for (uint32_t h = 0; h < draft->n_hosts; h++)
-		if (strcmp(draft->hosts[h], name) == 0)
+	for (uint32_t h = 0; h < ir->n_hosts; h++)
+		if (strcmp(ir->hosts[h], name) == 0)
 			return h;
-	if (draft->n_hosts == NM_PLAN_MAX_HOSTS) {
-		if (!draft->too_many_hosts)
-			nm_diag_error(draft->diags, draft->file, line,
+	if (ir->n_hosts == NM_PLAN_MAX_HOSTS) {
+		if (!ir->too_many_hosts)
+			nm_diag_error(ir->diags, ir->file, line,
 				      "the profile names more than %d hosts", NM_PLAN_MAX_HOSTS);
-		draft->too_many_hosts = true;
+		ir->too_many_hosts = true;
 		return NM_NO_HOST;
 	}
-	char **hosts = realloc(draft->hosts, (draft->n_hosts + 1) * sizeof(*hosts));
+	char **hosts = realloc(ir->hosts, (ir->n_hosts + 1) * sizeof(*hosts));
 	char *copy = hosts ? strdup(name) : NULL;
 
 	if (hosts)
-		draft->hosts = hosts;
+		ir->hosts = hosts;
 	if (!copy) {
-		nm_diag_error(draft->diags, draft->file, line, "out of memory");
+		nm_diag_error(ir->diags, ir->file, line, "out of memory");
 		return NM_NO_HOST;
 	}
-	hosts[draft->n_hosts] = copy;
-	return draft->n_hosts++;
+	hosts[ir->n_hosts] = copy;
+	return ir->n_hosts++;
 }
 
 /* Room for one more. */
@@ -70,7 +70,7 @@ static bool grow(struct pool *pool)
 		pool->open = open;
 	bool *taken = open ? realloc(pool->taken, room * sizeof *taken) : NULL;
 	if (!taken) {
-		nm_diag_error(pool->draft->diags, pool->draft->file, 0, "out of memory");
+		nm_diag_error(pool->ir->diags, pool->ir->file, 0, "out of memory");
 		pool->failed = true;
 		return false;
 	}
@@ -81,40 +81,39 @@ static bool grow(struct pool *pool)
 }
 
 /* In the first pass over a step: what its options say about the connection. */
-static void bind_opening(struct pool *pool, struct nm_draft_step *step)
+static void bind_opening(struct pool *pool, struct nm_ir_step *step)
 {
 	const struct nm_opts_open *opts = step->opts;
-	struct nm_draft *draft = pool->draft;
+	struct nm_ir *ir = pool->ir;
 	char why[160];
 
 	step->opening = pool->group->n_openings++;
 	if (!step->transport || !opts->remotehost)
 		return;
 	if (opts->port && !step->transport->attach)
-		nm_diag_error(draft->diags, draft->file, step->line,
+		nm_diag_error(ir->diags, ir->file, step->line,
 			      "<flowop %s> port=\"%llu\": %s has no ports", step->op->name,
 			      (unsigned long long)opts->port, step->transport->name);
 	if ((step->transport->caps & NM_TRANSPORT_ONE_HOST) &&
 	    strcmp(opts->remotehost, "local") != 0)
-		nm_diag_error(draft->diags, draft->file, step->line,
+		nm_diag_error(ir->diags, ir->file, step->line,
 			      "<flowop %s> remotehost=\"%s\": %s connections stay on one host; "
 			      "remotehost must be local",
 			      step->op->name, opts->remotehost, step->transport->name);
 	if (step->transport->check_host &&
 	    step->transport->check_host(opts->remotehost, why, sizeof why) < 0)
-		nm_diag_error(draft->diags, draft->file, step->line,
-			      "<flowop %s> remotehost=\"%s\": %s", step->op->name, opts->remotehost,
-			      why);
+		nm_diag_error(ir->diags, ir->file, step->line, "<flowop %s> remotehost=\"%s\": %s",
+			      step->op->name, opts->remotehost, why);
 	if (!(step->transport->caps & NM_TRANSPORT_NO_PEER))
-		step->host = find_host(draft, opts->remotehost, step->line);
+		step->host = find_host(ir, opts->remotehost, step->line);
 }
 
-static uint32_t open_one(struct pool *pool, const struct nm_draft_step *step)
+static uint32_t open_one(struct pool *pool, const struct nm_ir_step *step)
 {
 	uint32_t slot = pool->free;
 
 	if (pool->count == NM_PLAN_MAX_CONNS) {
-		nm_diag_error(pool->draft->diags, pool->draft->file, step->line,
+		nm_diag_error(pool->ir->diags, pool->ir->file, step->line,
 			      "<flowop %s>: a flow would have more than %d connections open; "
 			      "disconnect them",
 			      step->op->name, NM_PLAN_MAX_CONNS);
@@ -135,7 +134,7 @@ static uint32_t open_one(struct pool *pool, const struct nm_draft_step *step)
 }
 
 static bool matches(const struct pool *pool, const struct open_conn *conn,
-		    const struct nm_draft_step *step)
+		    const struct nm_ir_step *step)
 {
 	const char *wanted = step->common->remotehost;
 	uint32_t host = conn->opened->host;
@@ -143,10 +142,10 @@ static bool matches(const struct pool *pool, const struct open_conn *conn,
 	if (conn->id != step->common->conn)
 		return false;
 	return !wanted || !*wanted ||
-	       (host != NM_NO_HOST && strcmp(pool->draft->hosts[host], wanted) == 0);
+	       (host != NM_NO_HOST && strcmp(pool->ir->hosts[host], wanted) == 0);
 }
 
-static struct open_conn *look_up(struct pool *pool, const struct nm_draft_step *step)
+static struct open_conn *look_up(struct pool *pool, const struct nm_ir_step *step)
 {
 	struct open_conn *found = NULL;
 
@@ -161,7 +160,7 @@ static struct open_conn *look_up(struct pool *pool, const struct nm_draft_step *
 	return found;
 }
 
-static void none_open(struct pool *pool, const struct nm_draft_step *step, unsigned pass)
+static void none_open(struct pool *pool, const struct nm_ir_step *step, unsigned pass)
 {
 	char number[40] = "", host[300] = "", when[64] = "";
 
@@ -172,7 +171,7 @@ static void none_open(struct pool *pool, const struct nm_draft_step *step, unsig
 		snprintf(host, sizeof host, " to %.255s", step->common->remotehost);
 	if (pass)
 		snprintf(when, sizeof when, " in pass %u of its transaction", pass + 1);
-	nm_diag_error(pool->draft->diags, pool->draft->file, step->line,
+	nm_diag_error(pool->ir->diags, pool->ir->file, step->line,
 		      "<flowop %s>: no connection%s%s is open here%s; connect or accept one first",
 		      step->op->name, number, host, when);
 	pool->wrong = true;
@@ -195,7 +194,7 @@ static void close_one(struct pool *pool, struct open_conn *conn)
 }
 
 /* Gives the step its slot, or holds it against the one it has. */
-static void place(struct pool *pool, struct nm_draft_step *step, uint32_t slot, unsigned pass)
+static void place(struct pool *pool, struct nm_ir_step *step, uint32_t slot, unsigned pass)
 {
 	if (pool->failed)
 		return;
@@ -204,7 +203,7 @@ static void place(struct pool *pool, struct nm_draft_step *step, uint32_t slot, 
 	else if (pass == 1)
 		step->stride = (int32_t)((int64_t)slot - step->slot);
 	else if (slot != step->slot + step->stride * (int64_t)pass) {
-		nm_diag_error(pool->draft->diags, pool->draft->file, step->line,
+		nm_diag_error(pool->ir->diags, pool->ir->file, step->line,
 			      "<flowop %s>: which connection it means changes irregularly from "
 			      "pass to pass; give "
 			      "the connections numbers (conn=N)",
@@ -213,18 +212,18 @@ static void place(struct pool *pool, struct nm_draft_step *step, uint32_t slot, 
 	}
 }
 
-static void check_size(struct pool *pool, const struct nm_draft_step *step)
+static void check_size(struct pool *pool, const struct nm_ir_step *step)
 {
 	size_t most = step->transport ? step->transport->max_message : 0;
 
 	if (most && step->size > most)
-		nm_diag_error(pool->draft->diags, pool->draft->file, step->line,
+		nm_diag_error(pool->ir->diags, pool->ir->file, step->line,
 			      "<flowop %s> size=\"%llu\": a message over %s has at most %zu bytes",
 			      step->op->name, (unsigned long long)step->size, step->transport->name,
 			      most);
 }
 
-static void use(struct pool *pool, struct nm_draft_step *step, unsigned pass)
+static void use(struct pool *pool, struct nm_ir_step *step, unsigned pass)
 {
 	struct open_conn *conn = look_up(pool, step);
 
@@ -238,7 +237,7 @@ static void use(struct pool *pool, struct nm_draft_step *step, unsigned pass)
 		step->host = conn->opened->host;
 	} else if (step->transport != conn->opened->transport || step->host != conn->opened->host) {
 		nm_diag_error(
-			pool->draft->diags, pool->draft->file, step->line,
+			pool->ir->diags, pool->ir->file, step->line,
 			"<flowop %s>: from pass to pass it would mean a connection to another host "
 			"or over "
 			"another protocol; that of line %u; give the connections numbers (conn=N)",
@@ -255,10 +254,10 @@ static void use(struct pool *pool, struct nm_draft_step *step, unsigned pass)
 		conn->used = ++pool->uses;
 }
 
-static void run_pass(struct pool *pool, const struct nm_draft_transaction *t, unsigned pass)
+static void run_pass(struct pool *pool, const struct nm_ir_transaction *t, unsigned pass)
 {
 	for (size_t i = 0; i < t->n_steps && !pool->failed; i++) {
-		struct nm_draft_step *step = &pool->group->steps[t->first + i];
+		struct nm_ir_step *step = &pool->group->steps[t->first + i];
 
 		if (step->common->count == 0)
 			continue;
@@ -269,7 +268,7 @@ static void run_pass(struct pool *pool, const struct nm_draft_transaction *t, un
 		} else if (step->op->flags & NM_FLOWOP_USES) {
 			use(pool, step, pass);
 		} else if (pass == 0 && step->common->remotehost && *step->common->remotehost) {
-			step->host = find_host(pool->draft, step->common->remotehost, step->line);
+			step->host = find_host(pool->ir, step->common->remotehost, step->line);
 		}
 	}
 }
@@ -286,12 +285,12 @@ static bool same_pools(const struct open_conn *a, size_t n_a, const struct open_
 }
 
 /* A transaction that runs for a time cannot open or close ever more connections. */
-static void unbalanced(struct pool *pool, const struct nm_draft_transaction *t, size_t before)
+static void unbalanced(struct pool *pool, const struct nm_ir_transaction *t, size_t before)
 {
-	const struct nm_draft_step *opens = NULL, *closes = NULL;
+	const struct nm_ir_step *opens = NULL, *closes = NULL;
 
 	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_draft_step *step = &pool->group->steps[t->first + i];
+		const struct nm_ir_step *step = &pool->group->steps[t->first + i];
 
 		if ((step->op->flags & NM_FLOWOP_OPENS) && !opens)
 			opens = step;
@@ -300,21 +299,20 @@ static void unbalanced(struct pool *pool, const struct nm_draft_transaction *t, 
 	}
 	pool->failed = true;
 	if (opens && pool->count > before)
-		nm_diag_error(pool->draft->diags, pool->draft->file, opens->line,
+		nm_diag_error(pool->ir->diags, pool->ir->file, opens->line,
 			      "<flowop %s>: the transaction of line %u repeats it for a time, but "
 			      "does not "
 			      "disconnect again",
 			      opens->op->name, t->line);
 	else
-		nm_diag_error(pool->draft->diags, pool->draft->file,
-			      closes ? closes->line : t->line,
+		nm_diag_error(pool->ir->diags, pool->ir->file, closes ? closes->line : t->line,
 			      "<flowop disconnect>: the transaction of line %u repeats it for a "
 			      "time, but not the "
 			      "opening of its connection",
 			      t->line);
 }
 
-static void run_transaction(struct pool *pool, const struct nm_draft_transaction *t)
+static void run_transaction(struct pool *pool, const struct nm_ir_transaction *t)
 {
 	size_t before = pool->count;
 	uint64_t passes = t->has_duration ? 3 : t->attrs.iterations;
@@ -337,7 +335,7 @@ static void run_transaction(struct pool *pool, const struct nm_draft_transaction
 		n_after = pool->count;
 		after = malloc((n_after + 1) * sizeof *after);
 		if (!after) {
-			nm_diag_error(pool->draft->diags, pool->draft->file, 0, "out of memory");
+			nm_diag_error(pool->ir->diags, pool->ir->file, 0, "out of memory");
 			break;
 		}
 		if (n_after)
@@ -347,19 +345,19 @@ static void run_transaction(struct pool *pool, const struct nm_draft_transaction
 }
 
 /* One message that may be lost is enough to number those of all connections of its kind. */
-static void mark_lossy(struct nm_draft *draft, struct nm_draft_group *group,
+static void mark_lossy(struct nm_ir *ir, struct nm_ir_group *group,
 		       const struct nm_transport *transport)
 {
 	size_t most = transport->max_lossy_message;
 
 	for (size_t i = 0; i < group->n_steps; i++) {
-		struct nm_draft_step *step = &group->steps[i];
+		struct nm_ir_step *step = &group->steps[i];
 
 		if (step->transport != transport || step->lossy)
 			continue;
 		step->lossy = true;
 		if (most && step->size > most)
-			nm_diag_error(draft->diags, draft->file, step->line,
+			nm_diag_error(ir->diags, ir->file, step->line,
 				      "<flowop %s> size=\"%llu\": where messages may be lost, one "
 				      "over %s has at most %zu bytes",
 				      step->op->name, (unsigned long long)step->size,
@@ -367,7 +365,7 @@ static void mark_lossy(struct nm_draft *draft, struct nm_draft_group *group,
 	}
 }
 
-static void check_message(struct nm_draft *draft, const struct nm_draft_step *step)
+static void check_message(struct nm_ir *ir, const struct nm_ir_step *step)
 {
 	char why[192];
 	bool by_master = step->op->flags & NM_FLOWOP_INITIATES;
@@ -375,40 +373,40 @@ static void check_message(struct nm_draft *draft, const struct nm_draft_step *st
 	if (step->transport->check_message &&
 	    step->transport->check_message(step->opened->transport_opts, step->message_opts,
 					   by_master, why, sizeof why) < 0)
-		nm_diag_error(draft->diags, draft->file, step->line, "<flowop %s> %s",
-			      step->op->name, why);
+		nm_diag_error(ir->diags, ir->file, step->line, "<flowop %s> %s", step->op->name,
+			      why);
 }
 
-static void check_message_options(struct nm_draft *draft, struct nm_draft_group *group)
+static void check_message_options(struct nm_ir *ir, struct nm_ir_group *group)
 {
 	for (size_t i = 0; i < group->n_steps; i++) {
-		struct nm_draft_step *step = &group->steps[i];
+		struct nm_ir_step *step = &group->steps[i];
 
 		if (!step->message_transport)
 			continue;
 		if (step->message_transport == step->transport) {
-			check_message(draft, step);
+			check_message(ir, step);
 			if (step->transport->may_lose &&
 			    step->transport->may_lose(step->message_opts))
-				mark_lossy(draft, group, step->transport);
+				mark_lossy(ir, group, step->transport);
 			continue;
 		}
 		nm_diag_warn(
-			draft->diags, draft->file, step->line,
+			ir->diags, ir->file, step->line,
 			"<flowop %s>: its options of %s have no effect: its connection is not one",
 			step->op->name, step->message_transport->name);
 		step->message_opts = NULL;
 	}
 }
 
-void nm_draft_connect(struct nm_draft *draft, struct nm_draft_group *group)
+void nm_ir_connect(struct nm_ir *ir, struct nm_ir_group *group)
 {
-	struct pool pool = {.draft = draft, .group = group};
+	struct pool pool = {.ir = ir, .group = group};
 
 	for (size_t k = 0; k < group->n_transactions && !pool.failed; k++)
-		if (!nm_draft_is_skipped(&group->transactions[k]))
+		if (!nm_ir_is_skipped(&group->transactions[k]))
 			run_transaction(&pool, &group->transactions[k]);
-	check_message_options(draft, group);
+	check_message_options(ir, group);
 	free(pool.open);
 	free(pool.taken);
 }

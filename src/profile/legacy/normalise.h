@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Profiles that uperf reads and XML does not allow, made into XML. */
-#ifndef NM_PROFILE_NORMALISE_H
-#define NM_PROFILE_NORMALISE_H
+#ifndef NM_PROFILE_LEGACY_NORMALISE_H
+#define NM_PROFILE_LEGACY_NORMALISE_H
 
 #include <stddef.h>
 

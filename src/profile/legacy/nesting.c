@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/normalise_priv.h"
+#include "profile/legacy/normalise_priv.h"
 
 /* An element that is open. */
 struct open {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes a checked draft out as the program of one side. */
+/* Writes a checked ir out as the program of one side. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "flowop/pseudo_ops.h"
 #include "flowop/pipeline.h"
 #include "flowop/copy_modes.h"
-#include "plan/draft.h"
+#include "plan/ir.h"
 #include "plan/shape.h"
 #include "plan/plan.h"
 #include "transport/udp_mux.h"
@@ -24,23 +24,23 @@
 /* One side: the master, or the mirror on one host. */
 struct side {
 	bool master;
-	uint32_t host; /* of the draft; NM_NO_HOST for the master */
+	uint32_t host; /* of the ir; NM_NO_HOST for the master */
 };
 
-static bool has_part(const struct nm_draft_group *group, const struct nm_draft_transaction *t,
+static bool has_part(const struct nm_ir_group *group, const struct nm_ir_transaction *t,
 		     const struct side *side)
 {
 	for (size_t i = 0; i < t->n_steps; i++) {
-		const struct nm_draft_step *step = &group->steps[t->first + i];
+		const struct nm_ir_step *step = &group->steps[t->first + i];
 
-		if (nm_draft_has_conn(step) && step->host == side->host)
+		if (nm_ir_has_conn(step) && step->host == side->host)
 			return true;
 	}
 	return false;
 }
 
 /* Whether the step is part of the side's program; the transaction is, already. */
-static bool belongs(const struct nm_draft_step *step, const struct side *side)
+static bool belongs(const struct nm_ir_step *step, const struct side *side)
 {
 	if (step->op->runs_on && !step->op->runs_on(step->opts, side->master))
 		return false;
@@ -49,7 +49,7 @@ static bool belongs(const struct nm_draft_step *step, const struct side *side)
 	if (side->master)
 		return true;
 	bool elsewhere =
-		step->host != side->host && (nm_draft_has_conn(step) || step->host != NM_NO_HOST);
+		step->host != side->host && (nm_ir_has_conn(step) || step->host != NM_NO_HOST);
 
 	return step->op->mirror && !elsewhere;
 }
@@ -57,13 +57,13 @@ static bool belongs(const struct nm_draft_step *step, const struct side *side)
 /* How long a leader waits for an answer that may be lost, when the profile does not say. */
 #define ANSWER_NS 1000000000u
 
-static bool is_lossy(const struct nm_draft_step *step)
+static bool is_lossy(const struct nm_ir_step *step)
 {
 	return step->lossy || (step->transport && !(step->transport->caps & NM_TRANSPORT_RELIABLE));
 }
 
 /* How often a step is done in each pass. */
-static uint64_t times(const struct nm_draft_step *step, const struct nm_instr *instr)
+static uint64_t times(const struct nm_ir_step *step, const struct nm_instr *instr)
 {
 	const struct nm_common_opts *common = step->common;
 	bool messages = step->transport && (step->transport->caps & NM_TRANSPORT_MESSAGES) &&
@@ -77,7 +77,7 @@ static uint64_t times(const struct nm_draft_step *step, const struct nm_instr *i
 }
 
 /* How many messages one call is to move; 0: one. An answer is taken alone: it may be late. */
-static uint32_t batch_of(const struct nm_draft_step *step, const struct nm_instr *instr)
+static uint32_t batch_of(const struct nm_ir_step *step, const struct nm_instr *instr)
 {
 	bool plain = is_lossy(step) && (instr->op->flags & NM_FLOWOP_MOVES) &&
 		     !step->transport->send && !step->transport->recv;
@@ -91,7 +91,7 @@ static uint32_t batch_of(const struct nm_draft_step *step, const struct nm_instr
 
 /* Whether a connection has to say whose it is: when its listener serves several flows, and it
  * matters which. */
-static bool has_preamble(const struct nm_group *group, const struct nm_draft_step *step)
+static bool has_preamble(const struct nm_group *group, const struct nm_ir_step *step)
 {
 	const struct nm_opts_open *opts = step->opts;
 
@@ -104,7 +104,7 @@ static bool has_preamble(const struct nm_group *group, const struct nm_draft_ste
 }
 
 /* How many bytes beyond the message a read may take. */
-static uint32_t ahead_of(const struct nm_group *group, const struct nm_draft_step *step,
+static uint32_t ahead_of(const struct nm_group *group, const struct nm_ir_step *step,
 			 const struct side *side)
 {
 	uint64_t rsize = step->rsize < group->chunk_bytes ? step->rsize : group->chunk_bytes;
@@ -116,7 +116,7 @@ static uint32_t ahead_of(const struct nm_group *group, const struct nm_draft_ste
 }
 
 /* The step that options of the flowop ask for, or the usual one. */
-static nm_step_fn step_of(const struct nm_draft_step *step, const struct nm_flowop *op,
+static nm_step_fn step_of(const struct nm_ir_step *step, const struct nm_flowop *op,
 			  const void *opts)
 {
 	const uint32_t kinds = NM_FLOWOP_MOVES | NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
@@ -131,7 +131,7 @@ static nm_step_fn step_of(const struct nm_draft_step *step, const struct nm_flow
 	return special ? special : op->step;
 }
 
-static struct nm_instr instr_of(const struct nm_group *group, const struct nm_draft_step *step,
+static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ir_step *step,
 				const struct side *side)
 {
 	const struct nm_flowop *op = side->master ? step->op : nm_flowop_mirror(step->op);
@@ -157,14 +157,14 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_dr
 		.transport_opts = side->master ? step->transport_opts : step->mirror_transport_opts,
 		.lossy = is_lossy(step),
 		.op = op,
-		.transport = nm_draft_has_conn(step) ? step->transport : NULL,
+		.transport = nm_ir_has_conn(step) ? step->transport : NULL,
 		.opening = step->opening,
 		.port = opens ? (uint16_t)((const struct nm_opts_open *)step->opts)->port : 0,
 		.has_preamble = opens && has_preamble(group, step),
-		.host = side->master && nm_draft_has_conn(step) ? step->host : 0,
+		.host = side->master && nm_ir_has_conn(step) ? step->host : 0,
 		.law = step->law,
 		.files = side->master ? step->files : NULL,
-		.position = step->position,
+		.site = step->site,
 		.ahead = ahead,
 		.single_call = whole && direct && !group->gives_up &&
 			       (ahead == 1 || (op->flags & NM_FLOWOP_INITIATES)),
@@ -172,7 +172,7 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_dr
 }
 
 /* Whether there is no other end that counts the same bytes. */
-static bool is_unmatched(const struct nm_draft_step *step)
+static bool is_unmatched(const struct nm_ir_step *step)
 {
 	return (step->op->flags & NM_FLOWOP_MOVES) &&
 	       (!step->op->mirror || (step->transport->caps & NM_TRANSPORT_NO_PEER));
@@ -188,9 +188,9 @@ struct selected {
 /* Where flows have several connections, each step says which it means, unless the step before it
  * means the same. */
 static void emit_select(struct nm_group *group, const struct nm_phase *phase,
-			const struct nm_draft_step *step, struct selected *selected)
+			const struct nm_ir_step *step, struct selected *selected)
 {
-	if (group->n_conns == 1 || !nm_draft_has_conn(step) || phase->pipeline)
+	if (group->n_conns == 1 || !nm_ir_has_conn(step) || phase->pipeline)
 		return;
 	if (selected->known && selected->slot == step->slot && selected->stride == step->stride)
 		return;
@@ -293,8 +293,8 @@ static bool has_sent_last(const struct nm_group *group, const struct nm_phase *p
 	return true;
 }
 
-static void emit_step(struct nm_group *group, struct nm_phase *phase,
-		      const struct nm_draft_step *step, const struct side *side, bool free)
+static void emit_step(struct nm_group *group, struct nm_phase *phase, const struct nm_ir_step *step,
+		      const struct side *side, bool free)
 {
 	struct nm_instr *instr = &group->instrs[group->n_instrs++];
 	const uint32_t reads = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;
@@ -357,11 +357,10 @@ static void add_wait(struct nm_phase *phase, uint64_t wait_ns)
 
 /* With one socket for several peers, the end that accepts has another transport than the one that
  * connects. */
-static struct nm_draft_step of_side(const struct nm_draft_step *step, const struct side *side)
+static struct nm_ir_step of_side(const struct nm_ir_step *step, const struct side *side)
 {
-	struct nm_draft_step own = *step;
-	const struct nm_draft_step *opener =
-		step->op->flags & NM_FLOWOP_OPENS ? step : step->opened;
+	struct nm_ir_step own = *step;
+	const struct nm_ir_step *opener = step->op->flags & NM_FLOWOP_OPENS ? step : step->opened;
 	bool connects_here = opener && side->master == !!(opener->op->flags & NM_FLOWOP_INITIATES);
 
 	if (opener && !connects_here && nm_udp_is_shared(opener->transport, opener->transport_opts))
@@ -381,12 +380,12 @@ static void date_messages(struct nm_group *group, const struct nm_phase *phase)
 		i->timestamped = !reads && i->lossy;
 }
 
-static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_transaction *t,
+static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transaction *t,
 		       const struct side *side, struct nm_group *group)
 {
 	struct nm_phase *phase = &group->phases[group->n_phases++];
-	uint32_t leader = nm_draft_leader(from, t);
-	bool skipped = nm_draft_is_skipped(t);
+	uint32_t leader = nm_ir_leader(from, t);
+	bool skipped = nm_ir_is_skipped(t);
 
 	phase->line = t->line;
 	phase->iterations = t->has_duration ? 0 : t->attrs.iterations;
@@ -398,7 +397,7 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 	phase->first = group->n_instrs;
 	phase->reliable = true;
 	phase->empty = skipped || (!side->master && !has_part(from, t, side));
-	phase->open_sender = nm_draft_is_open_sender(from, t, side->host);
+	phase->open_sender = nm_ir_is_open_sender(from, t, side->host);
 	phase->leads = leader == side->host || phase->open_sender;
 	phase->leader = side->master ? leader : NM_NO_HOST;
 	if (phase->leads && !phase->empty && t->attrs.pipeline > 1)
@@ -406,19 +405,19 @@ static void emit_phase(const struct nm_draft_group *from, const struct nm_draft_
 	struct selected selected = {.known = false};
 
 	for (size_t i = 0; !phase->empty && i < t->n_steps; i++) {
-		const struct nm_draft_step *step = &from->steps[t->first + i];
+		const struct nm_ir_step *step = &from->steps[t->first + i];
 
-		add_wait(phase, nm_draft_wait_ns(step));
+		add_wait(phase, nm_ir_wait_ns(step));
 		add_wait(phase, step->common->timeout_ns);
 		phase->may_lose |= is_lossy(step) || step->common->can_fail;
-		phase->drains |= side->master && nm_draft_is_open_sender(from, t, step->host);
+		phase->drains |= side->master && nm_ir_is_open_sender(from, t, step->host);
 		if (!belongs(step, side))
 			continue;
-		struct nm_draft_step own = of_side(step, side);
+		struct nm_ir_step own = of_side(step, side);
 
 		emit_select(group, phase, &own, &selected);
 		emit_step(group, phase, &own, side,
-			  side->master && nm_draft_is_open_sender(from, t, step->host));
+			  side->master && nm_ir_is_open_sender(from, t, step->host));
 	}
 	date_messages(group, phase);
 	if (phase->pipeline)
@@ -438,7 +437,7 @@ static void add_host(struct nm_group *group, uint32_t host)
 }
 
 /* Whether all that it moves may be moved in parts. */
-static bool is_stream(const struct nm_draft_group *group)
+static bool is_stream(const struct nm_ir_group *group)
 {
 	for (size_t i = 0; i < group->n_steps; i++)
 		if ((group->steps[i].op->flags & NM_FLOWOP_FILES) ||
@@ -448,12 +447,12 @@ static bool is_stream(const struct nm_draft_group *group)
 	return true;
 }
 
-static uint64_t chunk_of(const struct nm_draft_group *group)
+static uint64_t chunk_of(const struct nm_ir_group *group)
 {
 	uint64_t chunk = CHUNK_MIN;
 
 	for (size_t i = 0; i < group->n_steps; i++) {
-		const struct nm_draft_step *step = &group->steps[i];
+		const struct nm_ir_step *step = &group->steps[i];
 		uint64_t most = step->rsize > step->size ? step->rsize : step->size;
 
 		if (step->op->flags & NM_FLOWOP_FILES)
@@ -466,7 +465,7 @@ static uint64_t chunk_of(const struct nm_draft_group *group)
 	return chunk < CHUNK_MAX ? chunk : CHUNK_MAX;
 }
 
-static bool gives_up(const struct nm_draft_group *group)
+static bool gives_up(const struct nm_ir_group *group)
 {
 	for (size_t i = 0; i < group->n_steps; i++)
 		if (group->steps[i].common->can_fail && group->steps[i].common->timeout_ns)
@@ -474,7 +473,7 @@ static bool gives_up(const struct nm_draft_group *group)
 	return false;
 }
 
-static bool moves_files(const struct nm_draft_group *group, const struct side *side)
+static bool moves_files(const struct nm_ir_group *group, const struct side *side)
 {
 	for (size_t i = 0; i < group->n_steps; i++)
 		if ((group->steps[i].op->flags & NM_FLOWOP_FILES) &&
@@ -483,7 +482,7 @@ static bool moves_files(const struct nm_draft_group *group, const struct side *s
 	return false;
 }
 
-static bool draws(const struct nm_draft_group *group)
+static bool draws(const struct nm_ir_group *group)
 {
 	for (size_t i = 0; i < group->n_steps; i++)
 		if (group->steps[i].law)
@@ -491,7 +490,7 @@ static bool draws(const struct nm_draft_group *group)
 	return false;
 }
 
-static int name_group(struct nm_group *group, const struct nm_draft_group *from, uint32_t number)
+static int name_group(struct nm_group *group, const struct nm_ir_group *from, uint32_t number)
 {
 	char name[32];
 
@@ -509,10 +508,10 @@ static int name_group(struct nm_group *group, const struct nm_draft_group *from,
 	return 0;
 }
 
-static int emit_group(const struct nm_draft *draft, uint32_t number, const struct side *side,
+static int emit_group(const struct nm_ir *ir, uint32_t number, const struct side *side,
 		      struct nm_group *group)
 {
-	const struct nm_draft_group *from = &draft->groups[number];
+	const struct nm_ir_group *from = &ir->groups[number];
 
 	group->line = from->line;
 	group->n_workers = (uint32_t)from->attrs.workers;
@@ -535,7 +534,7 @@ static int emit_group(const struct nm_draft *draft, uint32_t number, const struc
 	/* Each step may need glue on both sides. */
 	group->instrs =
 		calloc(3 * from->n_steps + 2 * from->n_transactions + 1, sizeof(*group->instrs));
-	group->hosts = calloc(draft->n_hosts + 1, sizeof(*group->hosts));
+	group->hosts = calloc(ir->n_hosts + 1, sizeof(*group->hosts));
 	if (!group->phases || !group->instrs || !group->hosts)
 		return -ENOMEM;
 	group->moves_files = moves_files(from, side);
@@ -554,13 +553,13 @@ static int emit_group(const struct nm_draft *draft, uint32_t number, const struc
 	return name_group(group, from, number);
 }
 
-static int emit_hosts(const struct nm_draft *draft, const struct side *side, struct nm_plan *plan)
+static int emit_hosts(const struct nm_ir *ir, const struct side *side, struct nm_plan *plan)
 {
-	uint32_t count = side->master ? draft->n_hosts : 1;
+	uint32_t count = side->master ? ir->n_hosts : 1;
 
 	plan->hosts = calloc(count + 1, sizeof(*plan->hosts));
 	for (uint32_t h = 0; plan->hosts && h < count; h++) {
-		plan->hosts[h] = strdup(side->master ? draft->hosts[h] : "master");
+		plan->hosts[h] = strdup(side->master ? ir->hosts[h] : "master");
 		if (!plan->hosts[h])
 			return -ENOMEM;
 		plan->n_hosts++;
@@ -568,33 +567,33 @@ static int emit_hosts(const struct nm_draft *draft, const struct side *side, str
 	return plan->hosts ? 0 : -ENOMEM;
 }
 
-static int emit(const struct nm_draft *draft, const struct side *side, struct nm_plan *plan)
+static int emit(const struct nm_ir *ir, const struct side *side, struct nm_plan *plan)
 {
 	plan->master = side->master;
-	plan->name = strdup(draft->attrs.name ? draft->attrs.name : "");
-	plan->throughput = (enum nm_throughput)draft->attrs.throughput;
-	plan->groups = calloc(draft->n_groups + 1, sizeof(*plan->groups));
+	plan->name = strdup(ir->attrs.name ? ir->attrs.name : "");
+	plan->throughput = (enum nm_throughput)ir->attrs.throughput;
+	plan->groups = calloc(ir->n_groups + 1, sizeof(*plan->groups));
 	if (!plan->name || !plan->groups)
 		return -ENOMEM;
-	int r = emit_hosts(draft, side, plan);
+	int r = emit_hosts(ir, side, plan);
 
-	for (uint32_t g = 0; r == 0 && g < draft->n_groups; g++) {
+	for (uint32_t g = 0; r == 0 && g < ir->n_groups; g++) {
 		plan->n_groups = g + 1;
-		r = emit_group(draft, g, side, &plan->groups[g]);
+		r = emit_group(ir, g, side, &plan->groups[g]);
 		if (plan->groups[g].n_phases > plan->n_phases)
 			plan->n_phases = plan->groups[g].n_phases;
 	}
 	return r;
 }
 
-/* The side that `host` names in the draft: NULL is the master. 0 or -ENOENT. */
-static int find_side(const struct nm_draft *draft, const char *host, struct side *ret_side)
+/* The side that `host` names in the ir: NULL is the master. 0 or -ENOENT. */
+static int find_side(const struct nm_ir *ir, const char *host, struct side *ret_side)
 {
 	*ret_side = (struct side){.master = !host, .host = NM_NO_HOST};
 	if (!host)
 		return 0;
-	for (uint32_t h = 0; h < draft->n_hosts; h++) {
-		if (strcmp(draft->hosts[h], host) == 0) {
+	for (uint32_t h = 0; h < ir->n_hosts; h++) {
+		if (strcmp(ir->hosts[h], host) == 0) {
 			ret_side->host = h;
 			return 0;
 		}
@@ -607,33 +606,33 @@ static struct nm_plan *compile(const struct nm_node *root, const char *file, con
 {
 	size_t errors = diags->n_errors;
 	struct nm_plan *plan = calloc(1, sizeof(*plan));
-	struct nm_draft draft = {.file = file, .diags = diags, .arena = nm_arena_new()};
+	struct nm_ir ir = {.file = file, .diags = diags, .arena = nm_arena_new()};
 	struct side side;
 
-	if (!plan || !draft.arena) {
+	if (!plan || !ir.arena) {
 		nm_diag_error(diags, file, 0, "out of memory");
 		free(plan);
-		nm_arena_free(draft.arena);
+		nm_arena_free(ir.arena);
 		return NULL;
 	}
-	plan->arena = draft.arena;
-	nm_draft_read(&draft, root);
-	nm_draft_check(&draft);
-	bool right = diags->n_errors == errors && !draft.lacks_values;
+	plan->arena = ir.arena;
+	nm_ir_read(&ir, root);
+	nm_ir_check(&ir);
+	bool right = diags->n_errors == errors && !ir.lacks_values;
 
 	/* Only the master has the files, and only what is right otherwise is worth a search. */
 	if (!host && right)
-		nm_draft_find_files(&draft);
+		nm_ir_find_files(&ir);
 	right &= diags->n_errors == errors;
 	if (right) {
-		if (find_side(&draft, host, &side) < 0)
+		if (find_side(&ir, host, &side) < 0)
 			nm_diag_error(diags, file, 0, "the profile names no host \"%s\"", host);
-		else if (emit(&draft, &side, plan) < 0)
+		else if (emit(&ir, &side, plan) < 0)
 			nm_diag_error(diags, file, 0, "out of memory");
 		else if (!host)
 			nm_plan_check_posts(plan, file, diags);
 	}
-	nm_draft_fini(&draft);
+	nm_ir_fini(&ir);
 	return right && diags->n_errors == errors ? plan : nm_plan_free(plan);
 }
 
