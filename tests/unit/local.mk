@@ -110,12 +110,27 @@ CONTROL_TESTS = \
 	tests/unit/control/test_frame \
 	tests/unit/control/test_golden \
 	tests/unit/control/test_message \
+	tests/unit/control/test_outcome \
+	tests/unit/control/test_phases \
 	tests/unit/control/test_protocol \
+	tests/unit/control/test_reconcile \
 	tests/unit/control/test_slots \
 	tests/unit/control/test_resolve \
 	tests/unit/control/test_results
 $(CONTROL_TESTS): LDADD = $(CHECK_LIBS) $(CONTROL_LIBS)
 $(CONTROL_TESTS): $(filter %.la,$(CONTROL_LIBS))
+
+# These have an engine of their own, without workers, in the place of the room's.
+FAKED_LIBS = src/libnm_control.la src/libnm_result.la $(PLAN_LIBS) $(JANSSON_LIBS) $(CRYPTO_LIBS)
+FAKED_TESTS = \
+	tests/unit/control/test_run
+$(FAKED_TESTS): LDADD = $(CHECK_LIBS) $(FAKED_LIBS)
+$(FAKED_TESTS): $(filter %.la,$(FAKED_LIBS))
+tests_unit_control_test_run_SOURCES = \
+	tests/unit/control/test_run.c \
+	tests/unit/control/fake_engine.c \
+	tests/unit/control/fake_engine.h
+
 tests_unit_control_test_golden_SOURCES = \
 	tests/unit/control/test_golden.c \
 	tests/unit/control/golden.h
@@ -161,6 +176,7 @@ UNIT_TESTS = \
 	$(ENGINE_TESTS) \
 	$(RESULT_TESTS) \
 	$(CONTROL_TESTS) \
+	$(FAKED_TESTS) \
 	$(REPORT_TESTS) \
 	$(LIB_TESTS)
 

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scripts of inputs for the machine of the agreement, and the commands that it gives. */
+#include "control/master/phases.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../suite.h"
+
+#define S UINT64_C(1000000000)
+
+static struct nm_phases phases;
+static char log_text[512];
+
+static void log_command(void *arg, const struct nm_phase_command *command)
+{
+	static const char *const words[] = {"stop", "follow", "drain"};
+	size_t used = strlen(log_text);
+
+	(void)arg;
+	used += (size_t)snprintf(log_text + used, sizeof log_text - used, "%s%s ", used ? "; " : "",
+				 words[command->kind]);
+	if (command->host == NM_PHASES_HERE)
+		used += (size_t)snprintf(log_text + used, sizeof log_text - used, "here");
+	else
+		used += (size_t)snprintf(log_text + used, sizeof log_text - used, "%u",
+					 command->host);
+	used += (size_t)snprintf(log_text + used, sizeof log_text - used, " g%u", command->group);
+	for (uint32_t w = 0; command->totals && w < phases.groups[command->group].n_workers; w++)
+		used += (size_t)snprintf(log_text + used, sizeof log_text - used, "%c%llu",
+					 w ? ',' : ' ', (unsigned long long)command->totals[w]);
+}
+
+/* The commands of one step: "stop 0 g0; follow here g0 3,4". */
+static const char *step(uint64_t now_ns)
+{
+	log_text[0] = '\0';
+	unsigned count = nm_phases_step(&phases, now_ns, log_command, NULL);
+
+	ck_assert_uint_eq(count > 0, *log_text != '\0');
+	return log_text;
+}
+
+/* One group of two workers and two slaves, which both have a part in it. */
+static void start(void)
+{
+	const uint32_t n_workers = 2;
+
+	ck_assert_int_eq(nm_phases_init(&phases, &n_workers, 1, 2), 0);
+	phases.stall_ns = 10u * S;
+	phases.patience_ns = 5u * S;
+	phases.groups[0].runs = true;
+	phases.groups[0].leader = NM_PHASES_HERE;
+	for (int h = 0; h < 2; h++)
+		phases.hosts[h].parts[0].runs = true;
+}
+
+static void end(void)
+{
+	nm_phases_fini(&phases);
+}
+
+static void here(uint64_t first, uint64_t second, bool done)
+{
+	phases.groups[0].here_passed = true;
+	phases.groups[0].here_done = done;
+	phases.groups[0].passes[0] = first;
+	phases.groups[0].passes[1] = second;
+}
+
+static int done(uint32_t host, uint64_t first, uint64_t second)
+{
+	const uint64_t totals[] = {first, second};
+	const struct nm_counts counts = {.iterations = first + second};
+
+	return nm_phases_done(&phases, host, phases.phase, 0, totals, &counts);
+}
+
+static bool waits(void)
+{
+	uint32_t group;
+
+	return nm_phases_waits(&phases, &group);
+}
+
+static void both_begin(uint32_t phase, uint64_t now_ns)
+{
+	nm_phases_begin(&phases, phase, now_ns);
+	ck_assert_int_eq(nm_phases_began(&phases, 0, phase), 0);
+	ck_assert_int_eq(nm_phases_began(&phases, 1, phase), 0);
+}
+
+START_TEST(by_count_everybody_ends_by_himself)
+{
+	both_begin(0, S);
+	ck_assert_str_eq(step(S), "");
+	ck_assert_int_eq(done(0, 3, 4), 0);
+	ck_assert_str_eq(step(2u * S), "");
+	here(3, 4, true);
+	ck_assert_str_eq(step(2u * S), "");
+	ck_assert(waits());
+	ck_assert_int_eq(done(1, 3, 4), 0);
+	ck_assert(!waits());
+	ck_assert_uint_eq(phases.hosts[1].parts[0].counts.iterations, 7);
+}
+END_TEST
+
+START_TEST(a_timed_phase_is_stopped_once_and_the_others_follow)
+{
+	phases.groups[0].duration_ns = 3u * S;
+	phases.groups[0].by_agreement = true;
+	both_begin(0, S);
+	ck_assert_uint_eq(nm_phases_next_ns(&phases, S), 4u * S);
+	ck_assert_str_eq(step(4u * S - 1), "");
+	ck_assert_str_eq(step(4u * S), "stop here g0");
+	ck_assert_str_eq(step(4u * S + 1), "");
+	ck_assert_uint_eq(nm_phases_next_ns(&phases, 4u * S), 11u * S);
+	here(10, 11, true);
+	ck_assert_str_eq(step(5u * S), "follow 0 g0 10,11; follow 1 g0 10,11");
+	ck_assert_str_eq(step(5u * S), "");
+	ck_assert_int_eq(done(0, 10, 11), 0);
+	ck_assert_int_eq(done(1, 10, 11), 0);
+	ck_assert(!waits());
+}
+END_TEST
+
+START_TEST(where_a_slave_leads_the_master_follows_and_then_the_rest)
+{
+	phases.groups[0].leader = 1;
+	phases.groups[0].duration_ns = S;
+	phases.groups[0].by_agreement = true;
+	both_begin(0, 0);
+	ck_assert_str_eq(step(S), "stop 1 g0");
+	ck_assert_int_eq(done(1, 5, 6), 0);
+	ck_assert_str_eq(step(S), "follow here g0 5,6");
+	ck_assert_str_eq(step(S), "");
+	here(5, 6, true);
+	ck_assert_str_eq(step(S), "follow 0 g0 5,6");
+	ck_assert_int_eq(done(0, 5, 6), 0);
+	ck_assert(!waits());
+}
+END_TEST
+
+START_TEST(a_slave_that_leads_by_count_alone_is_not_followed)
+{
+	phases.groups[0].leader = 0;
+	both_begin(0, 0);
+	ck_assert_int_eq(done(0, 5, 6), 0);
+	ck_assert_str_eq(step(S), "");
+	here(5, 6, true);
+	ck_assert_str_eq(step(S), "");
+}
+END_TEST
+
+START_TEST(an_interrupt_stops_a_phase_by_count_as_if_its_time_were_over)
+{
+	both_begin(0, 0);
+	ck_assert_str_eq(step(S), "");
+	nm_phases_interrupt(&phases, 2u * S);
+	nm_phases_interrupt(&phases, 3u * S);
+	ck_assert_uint_eq(phases.interrupt_ns, 2u * S);
+	ck_assert_str_eq(step(2u * S), "stop here g0");
+	here(1, 1, true);
+	ck_assert_str_eq(step(2u * S), "follow 0 g0 1,1; follow 1 g0 1,1");
+}
+END_TEST
+
+START_TEST(who_is_done_or_has_nothing_to_do_is_not_told_to_follow)
+{
+	phases.groups[0].by_agreement = true;
+	phases.hosts[1].parts[0].empty = true;
+	both_begin(0, 0);
+	ck_assert_int_eq(done(0, 2, 2), 0);
+	here(2, 2, true);
+	ck_assert_str_eq(step(S), "");
+}
+END_TEST
+
+START_TEST(free_hosts_are_stopped_and_what_they_sent_too_much_is_drained)
+{
+	struct nm_phase_part *part = &phases.hosts[1].parts[0];
+
+	phases.groups[0].duration_ns = S;
+	phases.groups[0].by_agreement = true;
+	phases.groups[0].drains = true;
+	part->free = true;
+	part->pass_bytes = 100;
+	both_begin(0, 0);
+	ck_assert_str_eq(step(S), "stop here g0");
+	here(4, 5, false);
+	ck_assert_str_eq(step(S), "stop 1 g0");
+	ck_assert_str_eq(step(S), "");
+	ck_assert_int_eq(done(1, 4, 8), 0);
+	ck_assert_str_eq(step(S), "drain here g0 0,300");
+	ck_assert_str_eq(step(S), "");
+	here(4, 5, true);
+	ck_assert_str_eq(step(S), "follow 0 g0 4,5");
+}
+END_TEST
+
+START_TEST(free_hosts_that_end_by_count_are_not_stopped)
+{
+	phases.groups[0].drains = true;
+	phases.hosts[0].parts[0].free = true;
+	phases.hosts[1].parts[0].free = true;
+	phases.hosts[1].parts[0].empty = true;
+	both_begin(0, 0);
+	here(4, 5, false);
+	ck_assert_str_eq(step(S), "");
+	ck_assert_int_eq(done(0, 4, 5), 0);
+	ck_assert_str_eq(step(S), "drain here g0 0,0");
+}
+END_TEST
+
+START_TEST(late_and_double_messages_are_wrong)
+{
+	both_begin(0, 0);
+	ck_assert_int_eq(nm_phases_began(&phases, 0, 0), -EPROTO);
+	ck_assert_int_eq(done(0, 1, 1), 0);
+	ck_assert_int_eq(done(0, 1, 1), -EPROTO);
+	nm_phases_begin(&phases, 1, S);
+	ck_assert_int_eq(nm_phases_began(&phases, 0, 0), -EPROTO);
+	ck_assert_int_eq(nm_phases_began(&phases, 0, 1), 0);
+	const uint64_t totals[] = {1, 1};
+	const struct nm_counts counts = {.iterations = 2};
+
+	ck_assert_int_eq(nm_phases_done(&phases, 0, 0, 0, totals, &counts), -EPROTO);
+	phases.hosts[1].parts[0].runs = false;
+	ck_assert_int_eq(done(1, 1, 1), -EPROTO);
+}
+END_TEST
+
+START_TEST(a_host_that_has_not_begun_is_waited_for)
+{
+	uint32_t group = 9;
+
+	phases.groups[0].runs = false;
+	phases.hosts[0].parts[0].runs = phases.hosts[1].parts[0].runs = false;
+	nm_phases_begin(&phases, 0, 0);
+	ck_assert(nm_phases_waits(&phases, &group));
+	ck_assert_uint_eq(group, 0);
+	ck_assert_int_eq(nm_phases_began(&phases, 0, 0), 0);
+	ck_assert(nm_phases_waits_for(&phases, 1, 0));
+	ck_assert(!nm_phases_waits_for(&phases, 0, 0));
+	ck_assert(!nm_phases_waits_for(&phases, NM_PHASES_HERE, 0));
+	ck_assert_int_eq(nm_phases_began(&phases, 1, 0), 0);
+	ck_assert(!waits());
+	ck_assert_str_eq(step(S), "");
+}
+END_TEST
+
+START_TEST(what_was_done_before_is_forgotten_in_the_next_phase)
+{
+	phases.groups[0].duration_ns = S;
+	phases.groups[0].by_agreement = true;
+	both_begin(0, 0);
+	here(1, 1, true);
+	ck_assert_str_eq(step(S), "stop here g0; follow 0 g0 1,1; follow 1 g0 1,1");
+	ck_assert_int_eq(done(0, 1, 1), 0);
+	ck_assert_int_eq(done(1, 1, 1), 0);
+	both_begin(1, 2u * S);
+	ck_assert(waits());
+	ck_assert_str_eq(step(2u * S), "");
+	ck_assert_str_eq(step(3u * S), "stop here g0");
+}
+END_TEST
+
+START_TEST(a_stall_is_told_once_and_names_the_group)
+{
+	uint32_t group = 9;
+
+	both_begin(0, S);
+	ck_assert_uint_eq(nm_phases_next_ns(&phases, S), 11u * S);
+	ck_assert_int_eq(nm_phases_check(&phases, 11u * S - 1, &group), NM_PHASE_GOES_ON);
+	nm_phases_progress(&phases, 7, 5u * S);
+	nm_phases_progress(&phases, 7, 6u * S);
+	ck_assert_int_eq(nm_phases_check(&phases, 11u * S, &group), NM_PHASE_GOES_ON);
+	ck_assert_int_eq(nm_phases_check(&phases, 15u * S, &group), NM_PHASE_STALLED);
+	ck_assert_uint_eq(group, 0);
+	ck_assert_int_eq(nm_phases_check(&phases, 15u * S + 1, &group), NM_PHASE_GOES_ON);
+}
+END_TEST
+
+START_TEST(a_phase_that_is_over_does_not_stall)
+{
+	uint32_t group;
+
+	both_begin(0, 0);
+	here(1, 1, true);
+	ck_assert_str_eq(step(S), "");
+	ck_assert_int_eq(done(0, 1, 1), 0);
+	ck_assert_int_eq(done(1, 1, 1), 0);
+	ck_assert_int_eq(nm_phases_check(&phases, 60u * S, &group), NM_PHASE_GOES_ON);
+}
+END_TEST
+
+START_TEST(an_interrupted_phase_has_only_so_much_time)
+{
+	uint32_t group = 9;
+
+	both_begin(0, 0);
+	nm_phases_interrupt(&phases, S);
+	ck_assert_uint_eq(nm_phases_next_ns(&phases, S), 6u * S);
+	ck_assert_int_eq(nm_phases_check(&phases, 6u * S - 1, &group), NM_PHASE_GOES_ON);
+	ck_assert_int_eq(nm_phases_check(&phases, 6u * S, &group), NM_PHASE_OVERDUE);
+	ck_assert_uint_eq(group, 0);
+	/* It is no reason to wake up again and again. */
+	ck_assert_uint_eq(nm_phases_next_ns(&phases, 6u * S), 10u * S);
+}
+END_TEST
+
+START_TEST(groups_without_slaves_or_workers_are_no_trouble)
+{
+	const uint32_t n_workers[] = {0, 1};
+	struct nm_phases alone;
+	uint32_t group;
+
+	ck_assert_int_eq(nm_phases_init(&alone, n_workers, 2, 0), 0);
+	nm_phases_begin(&alone, 0, 0);
+	ck_assert(!nm_phases_waits(&alone, &group));
+	nm_phases_fini(&alone);
+	nm_phases_fini(&alone);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("phases");
+	TCase *machine = tcase_create("machine");
+
+	tcase_add_checked_fixture(machine, start, end);
+	tcase_add_test(machine, by_count_everybody_ends_by_himself);
+	tcase_add_test(machine, a_timed_phase_is_stopped_once_and_the_others_follow);
+	tcase_add_test(machine, where_a_slave_leads_the_master_follows_and_then_the_rest);
+	tcase_add_test(machine, a_slave_that_leads_by_count_alone_is_not_followed);
+	tcase_add_test(machine, an_interrupt_stops_a_phase_by_count_as_if_its_time_were_over);
+	tcase_add_test(machine, who_is_done_or_has_nothing_to_do_is_not_told_to_follow);
+	tcase_add_test(machine, free_hosts_are_stopped_and_what_they_sent_too_much_is_drained);
+	tcase_add_test(machine, free_hosts_that_end_by_count_are_not_stopped);
+	tcase_add_test(machine, late_and_double_messages_are_wrong);
+	tcase_add_test(machine, a_host_that_has_not_begun_is_waited_for);
+	tcase_add_test(machine, what_was_done_before_is_forgotten_in_the_next_phase);
+	tcase_add_test(machine, a_stall_is_told_once_and_names_the_group);
+	tcase_add_test(machine, a_phase_that_is_over_does_not_stall);
+	tcase_add_test(machine, an_interrupted_phase_has_only_so_much_time);
+	tcase_add_test(machine, groups_without_slaves_or_workers_are_no_trouble);
+	suite_add_tcase(suite, machine);
+	return run_suite(suite);
+}
