@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Puts an engine's failure into words, and adds up connections and counts over phases. */
 #include "control/snapshot.h"
 
 #include <errno.h>
@@ -7,21 +8,17 @@
 
 #include "flowop/flowop.h"
 
-/* Of the flowop that has failed; NULL: it is none, or has no limit. */
-static const struct nm_instr *find_limited(const struct nm_plan *plan,
-					   const struct nm_engine_error *error)
+/* The instruction that has failed; NULL: it is none of a flowop. */
+static const struct nm_instr *find_failed(const struct nm_plan *plan,
+					  const struct nm_engine_error *error)
 {
 	const struct nm_group *group =
 		error->group < plan->n_groups ? &plan->groups[error->group] : NULL;
+	const struct nm_instr *instr = group && error->flowop && error->site < group->n_instrs
+					       ? &group->instrs[error->site]
+					       : NULL;
 
-	for (uint32_t i = 0; group && error->flowop && i < group->n_instrs; i++) {
-		const struct nm_instr *instr = &group->instrs[i];
-
-		if (instr->op && instr->timeout_ns && instr->line == error->line &&
-		    strcmp(instr->op->name, error->flowop) == 0)
-			return instr;
-	}
-	return NULL;
+	return instr && instr->op ? instr : NULL;
 }
 
 /* As a profile has it: 100ms. */
@@ -52,57 +49,51 @@ static void timeout_text(const struct nm_instr *instr, char *buf, size_t size)
 		       time);
 }
 
-/* Whether the connections of the flowop have ports that the profile has chosen. */
-static bool has_own_ports(const struct nm_plan *plan, const struct nm_engine_error *error)
+/* Whether the connections of the flowop have a port that the profile has chosen. */
+static bool has_own_port(const struct nm_instr *instr)
 {
-	const struct nm_group *group =
-		error->group < plan->n_groups ? &plan->groups[error->group] : NULL;
+	const struct nm_opt *opt = (instr->op->flags & NM_FLOWOP_OPENS) && instr->transport
+					   ? nm_opt_find(instr->transport->opts, "source_port")
+					   : NULL;
+	uint64_t port = 0;
 
-	for (uint32_t i = 0; group && i < group->n_instrs; i++) {
-		const struct nm_instr *instr = &group->instrs[i];
-		const struct nm_opt *opt =
-			instr->op && (instr->op->flags & NM_FLOWOP_OPENS) &&
-					instr->line == error->line && instr->transport
-				? nm_opt_find(instr->transport->opts, "source_port")
-				: NULL;
-		uint64_t port = 0;
-
-		if (!opt)
-			continue;
+	if (opt)
 		memcpy(&port, (const char *)instr->transport_opts + opt->offset, sizeof port);
-		if (port)
-			return true;
+	return port;
+}
+
+/* Why the flow has failed, in the words of its transport, of its flowop, or of the system. buf is
+ * room for it. */
+static const char *cause_of(const struct nm_engine_error *error, const struct nm_instr *instr,
+			    char *buf, size_t size)
+{
+	/* What nothing but sending files answers. */
+	if (error->error == ESTALE)
+		return "a file has become shorter while it was sent";
+	if (*error->why)
+		return error->why;
+	if (instr && error->error == ETIMEDOUT && instr->timeout_ns) {
+		timeout_text(instr, buf, size);
+		return buf;
 	}
-	return false;
+	if (instr && (error->error == EADDRNOTAVAIL || error->error == EADDRINUSE) &&
+	    has_own_port(instr)) {
+		(void)snprintf(buf, size,
+			       "%s: its source_port is in use, or waits in TIME_WAIT since a "
+			       "connection was closed in order; source_ports gives each flow "
+			       "several, and close=rst leaves none waiting",
+			       strerror(error->error));
+		return buf;
+	}
+	return error->error ? strerror(error->error) : "it failed";
 }
 
 void nm_failure_text(const struct nm_engine_error *error, const struct nm_plan *plan,
 		     const char *file, char *buf, size_t size)
 {
-	const struct nm_instr *limited =
-		error->error == ETIMEDOUT && !*error->why ? find_limited(plan, error) : NULL;
-	char late[96];
-	const char *cause = *error->why	   ? error->why
-			    : error->error ? strerror(error->error)
-					   : "it failed";
-	char count[48], ports[256];
+	char count[48], room[256];
+	const char *cause = cause_of(error, find_failed(plan, error), room, sizeof room);
 
-	/* What nothing but sending files answers. */
-	if (error->error == ESTALE)
-		cause = "a file has become shorter while it was sent";
-	if (limited) {
-		timeout_text(limited, late, sizeof late);
-		cause = late;
-	}
-	if ((error->error == EADDRNOTAVAIL || error->error == EADDRINUSE) && !*error->why &&
-	    has_own_ports(plan, error)) {
-		(void)snprintf(ports, sizeof ports,
-			       "%s: its source_port is in use, or waits in TIME_WAIT since a "
-			       "connection was closed in order; source_ports gives each flow "
-			       "several, and close=rst leaves none waiting",
-			       strerror(error->error));
-		cause = ports;
-	}
 	(void)snprintf(count, sizeof count, "%llu flow%s", (unsigned long long)error->count,
 		       error->count == 1 ? "" : "s");
 	if (error->of_process)

@@ -40,6 +40,7 @@ struct nm_engine_error {
 	uint32_t group, flow;
 	unsigned line;	    /* of the flowop in the profile; 0: not a flowop's */
 	const char *flowop; /* its name, static */
+	uint32_t site;	    /* its instruction, by its number in the group; with a name only */
 	int error;	    /* errno */
 	/* what its transport says about it, or how the process has ended; "": nothing more */
 	char why[192];

@@ -110,6 +110,8 @@ void nm_events_read(struct nm_engine *engine)
 				.group = source->group,
 				.line = source->instr->line,
 				.flowop = source->instr->op->name,
+				.site = (uint32_t)(source->instr -
+						   engine->plan->groups[source->group].instrs),
 				.error = ENODEV,
 				.count = engine->plan->groups[source->group].n_flows};
 			snprintf(engine->events->lost.why, sizeof engine->events->lost.why, "%s",

@@ -123,11 +123,26 @@ $(CONTROL_TESTS): $(filter %.la,$(CONTROL_LIBS))
 # These have an engine of their own, without workers, in the place of the room's.
 FAKED_LIBS = src/libnm_control.la src/libnm_result.la $(PLAN_LIBS) $(JANSSON_LIBS) $(CRYPTO_LIBS)
 FAKED_TESTS = \
-	tests/unit/control/test_run
+	tests/unit/control/test_run \
+	tests/unit/control/test_samplers \
+	tests/unit/control/test_slave \
+	tests/unit/control/test_snapshot
 $(FAKED_TESTS): LDADD = $(CHECK_LIBS) $(FAKED_LIBS)
 $(FAKED_TESTS): $(filter %.la,$(FAKED_LIBS))
 tests_unit_control_test_run_SOURCES = \
 	tests/unit/control/test_run.c \
+	tests/unit/control/fake_engine.c \
+	tests/unit/control/fake_engine.h
+tests_unit_control_test_slave_SOURCES = \
+	tests/unit/control/test_slave.c \
+	tests/unit/control/fake_engine.c \
+	tests/unit/control/fake_engine.h
+tests_unit_control_test_snapshot_SOURCES = \
+	tests/unit/control/test_snapshot.c \
+	tests/unit/control/fake_engine.c \
+	tests/unit/control/fake_engine.h
+tests_unit_control_test_samplers_SOURCES = \
+	tests/unit/control/test_samplers.c \
 	tests/unit/control/fake_engine.c \
 	tests/unit/control/fake_engine.h
 

@@ -31,7 +31,7 @@
 #define END_NS	     2000000000u /* that sessions have to end when the slave does */
 #define SAY_AGAIN_NS 1000000000u /* between two lines about masters of other hosts */
 
-struct seated {
+struct child {
 	pid_t pid; /* 0: the place is free */
 	uint64_t since_ns;
 };
@@ -39,8 +39,8 @@ struct seated {
 struct daemon {
 	const struct nm_slave_options *options;
 	int listener;
-	struct nm_session_slots *places; /* owned; shared with the sessions */
-	struct seated sessions[NM_SESSION_SLOTS];
+	struct nm_session_slots *slots; /* owned; shared with the sessions */
+	struct child sessions[NM_SESSION_SLOTS];
 	size_t n_sessions;
 	uint64_t served;  /* sessions that have run to their end */
 	uint64_t said_ns; /* when a foreign master was last told of */
@@ -177,7 +177,7 @@ static int listen_on(const char *bind_to, uint16_t port, struct nm_diags *diags)
 /* In the session's own process. */
 static void run_session(const struct daemon *daemon, int fd, pid_t parent, size_t index)
 {
-	const struct nm_session_slot seat = {.places = daemon->places, .index = index};
+	const struct nm_session_slot slot = {.slots = daemon->slots, .index = index};
 	sigset_t none;
 
 	/* An interrupt is for the slave, which then ends its sessions by SIGTERM. */
@@ -192,36 +192,36 @@ static void run_session(const struct daemon *daemon, int fd, pid_t parent, size_
 	(void)close(daemon->listener);
 	if (daemon->options->interrupt_fd >= 0)
 		(void)close(daemon->options->interrupt_fd);
-	_exit((int)nm_session_serve(fd, daemon->options, &seat));
+	_exit((int)nm_session_serve(fd, daemon->options, &slot));
 }
 
-static void leave_place(struct daemon *daemon, size_t index)
+static void free_slot(struct daemon *daemon, size_t index)
 {
 	daemon->sessions[index].pid = 0;
 	daemon->n_sessions--;
-	atomic_store(&daemon->places->place[index], NM_SESSION_SLOT_FREE);
+	atomic_store(&daemon->slots->state[index], NM_SESSION_SLOT_FREE);
 }
 
 /* Makes room for one more that may have something to say, at the cost of who has said nothing for
  * longest. */
 static void close_oldest_silent(struct daemon *daemon)
 {
-	while (nm_session_slots_count(daemon->places, NM_SESSION_SLOT_SILENT) >=
+	while (nm_session_slots_count(daemon->slots, NM_SESSION_SLOT_SILENT) >=
 	       NM_SESSION_SLOTS_SILENT) {
 		size_t oldest = NM_SESSION_SLOTS;
 
 		for (size_t i = 0; i < NM_SESSION_SLOTS; i++) {
-			if (atomic_load(&daemon->places->place[i]) == NM_SESSION_SLOT_SILENT &&
+			if (atomic_load(&daemon->slots->state[i]) == NM_SESSION_SLOT_SILENT &&
 			    (oldest == NM_SESSION_SLOTS ||
 			     daemon->sessions[i].since_ns < daemon->sessions[oldest].since_ns))
 				oldest = i;
 		}
-		if (oldest == NM_SESSION_SLOTS || !nm_session_slots_close(daemon->places, oldest))
+		if (oldest == NM_SESSION_SLOTS || !nm_session_slots_close(daemon->slots, oldest))
 			continue; /* it has just said hello */
 		(void)kill(daemon->sessions[oldest].pid, SIGKILL);
 		while (waitpid(daemon->sessions[oldest].pid, NULL, 0) < 0 && errno == EINTR)
 			continue;
-		leave_place(daemon, oldest);
+		free_slot(daemon, oldest);
 	}
 }
 
@@ -236,18 +236,18 @@ static void start_session(struct daemon *daemon, int fd)
 		index++;
 	if (index == NM_SESSION_SLOTS)
 		return; /* not while at most NM_SESSION_SLOTS_SERVED are served */
-	atomic_store(&daemon->places->place[index], NM_SESSION_SLOT_SILENT);
+	atomic_store(&daemon->slots->state[index], NM_SESSION_SLOT_SILENT);
 	(void)sigfillset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, &before);
 	pid_t pid = fork();
 
 	if (pid == 0)
 		run_session(daemon, fd, parent, index);
-	daemon->sessions[index] = (struct seated){.pid = pid, .since_ns = nm_clock_ns()};
+	daemon->sessions[index] = (struct child){.pid = pid, .since_ns = nm_clock_ns()};
 	daemon->n_sessions++;
 	if (pid < 0) {
 		say(daemon, "cannot fork a session: %s", strerror(errno));
-		leave_place(daemon, index);
+		free_slot(daemon, index);
 	}
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 }
@@ -327,7 +327,7 @@ static void set_room(struct daemon *daemon)
 
 	if (wanted)
 		left = daemon->served < wanted ? wanted - daemon->served : 0;
-	atomic_store(&daemon->places->room,
+	atomic_store(&daemon->slots->room,
 		     left < NM_SESSION_SLOTS_SERVED ? (int)left : NM_SESSION_SLOTS_SERVED);
 }
 
@@ -348,7 +348,7 @@ static void reap(struct daemon *daemon)
 		else if (pid > 0 && WEXITSTATUS(status) != NM_SESSION_NOTHING)
 			daemon->served++;
 		set_room(daemon);
-		leave_place(daemon, i);
+		free_slot(daemon, i);
 	}
 }
 
@@ -365,7 +365,7 @@ static void end_sessions(struct daemon *daemon)
 		for (size_t i = 0; i < NM_SESSION_SLOTS; i++) {
 			if (daemon->sessions[i].pid &&
 			    waitpid(daemon->sessions[i].pid, NULL, WNOHANG) != 0)
-				leave_place(daemon, i);
+				free_slot(daemon, i);
 		}
 		(void)nanosleep(&step, NULL);
 	}
@@ -374,7 +374,7 @@ static void end_sessions(struct daemon *daemon)
 			continue;
 		(void)kill(daemon->sessions[i].pid, SIGKILL);
 		(void)waitpid(daemon->sessions[i].pid, NULL, 0);
-		leave_place(daemon, i);
+		free_slot(daemon, i);
 	}
 }
 
@@ -417,8 +417,8 @@ int nm_slave_serve(const struct nm_slave_options *options, struct nm_diags *diag
 				  : listen_on(options->bind, options->port, diags);
 	if (daemon.listener < 0)
 		return daemon.listener;
-	daemon.places = nm_session_slots_new();
-	int error = daemon.places ? 0 : -ENOMEM;
+	daemon.slots = nm_session_slots_new();
+	int error = daemon.slots ? 0 : -ENOMEM;
 	if (!error &&
 	    getsockname(daemon.listener, (struct sockaddr *)&address.sa, &address.len) < 0)
 		error = -errno;
@@ -431,7 +431,7 @@ int nm_slave_serve(const struct nm_slave_options *options, struct nm_diags *diag
 	}
 	end_sessions(&daemon);
 	(void)close(daemon.listener);
-	daemon.places = nm_session_slots_free(daemon.places);
+	daemon.slots = nm_session_slots_free(daemon.slots);
 	if (error)
 		nm_diag_error(diags, NULL, 0, "the slave cannot go on: %s", strerror(-error));
 	return error;

@@ -234,11 +234,11 @@ static void session_fini(struct nm_session *session)
 }
 
 enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *options,
-				     const struct nm_session_slot *seat)
+				     const struct nm_session_slot *slot)
 {
 	uint64_t now_ns = nm_clock_ns();
 	struct nm_session session = {.options = options,
-				     .seat = seat,
+				     .slot = slot,
 				     .hello_until_ns = now_ns + HELLO_NS,
 				     .until_ns = UINT64_MAX,
 				     .end = NM_SESSION_NOTHING};

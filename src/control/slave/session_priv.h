@@ -11,7 +11,7 @@
 
 struct nm_session {
 	const struct nm_slave_options *options;
-	const struct nm_session_slot *seat; /* NULL: there is room in any case */
+	const struct nm_session_slot *slot; /* NULL: there is room in any case */
 	struct nm_peer peer;
 	struct nm_addr local_addr, remote;
 	char remote_text[64];

@@ -24,8 +24,8 @@ int nm_session_refuse(struct nm_session *session, const char *code, const char *
 		(void)nm_session_send(session, NM_MESSAGE_FAILED, nm_failed_pack(&failed));
 	} else {
 		/* Before the master knows, who may be back at once. */
-		if (session->seat)
-			nm_session_slot_leave(session->seat);
+		if (session->slot)
+			nm_session_slot_leave(session->slot);
 		(void)nm_session_send(session, NM_MESSAGE_REFUSE, nm_refuse_pack(code, text));
 	}
 	session->peer.state = NM_SESSION_END;
@@ -48,8 +48,8 @@ int nm_session_hello(struct nm_session *session, json_t *body)
 			hello.protocol, hello.version, NM_PROTOCOL, NM_VERSION);
 		return nm_session_refuse(session, "version", text);
 	}
-	if (session->seat && !nm_session_slot_take(session->seat)) {
-		if (atomic_load(&session->seat->places->room) < NM_SESSION_SLOTS_SERVED)
+	if (session->slot && !nm_session_slot_take(session->slot)) {
+		if (atomic_load(&session->slot->slots->room) < NM_SESSION_SLOTS_SERVED)
 			(void)snprintf(text, sizeof text,
 				       "it serves %llu session%s and no more (%s)",
 				       (unsigned long long)session->options->sessions,

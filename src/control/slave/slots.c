@@ -8,57 +8,57 @@ struct nm_session_slots *nm_session_slots_new(void)
 	void *memory = mmap(NULL, sizeof(struct nm_session_slots), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	struct nm_session_slots *places = memory == MAP_FAILED ? NULL : memory; /* zeros: free */
+	struct nm_session_slots *slots = memory == MAP_FAILED ? NULL : memory; /* zeros: free */
 
-	if (places)
-		atomic_store(&places->room, NM_SESSION_SLOTS_SERVED);
-	return places;
+	if (slots)
+		atomic_store(&slots->room, NM_SESSION_SLOTS_SERVED);
+	return slots;
 }
 
-struct nm_session_slots *nm_session_slots_free(struct nm_session_slots *places)
+struct nm_session_slots *nm_session_slots_free(struct nm_session_slots *slots)
 {
-	if (places)
-		(void)munmap(places, sizeof *places);
+	if (slots)
+		(void)munmap(slots, sizeof *slots);
 	return NULL;
 }
 
-static bool change(struct nm_session_slots *places, size_t index, int to)
+static bool change(struct nm_session_slots *slots, size_t index, int to)
 {
 	int from = NM_SESSION_SLOT_SILENT;
 
-	return atomic_compare_exchange_strong(&places->place[index], &from, to);
+	return atomic_compare_exchange_strong(&slots->state[index], &from, to);
 }
 
-bool nm_session_slot_take(const struct nm_session_slot *seat)
+bool nm_session_slot_take(const struct nm_session_slot *slot)
 {
 	/* First taken, then counted: of two that come at once, both see the other. */
-	if (!change(seat->places, seat->index, NM_SESSION_SLOT_SERVED))
+	if (!change(slot->slots, slot->index, NM_SESSION_SLOT_SERVED))
 		return false;
-	if (nm_session_slots_count(seat->places, NM_SESSION_SLOT_SERVED) <=
-	    (size_t)atomic_load(&seat->places->room))
+	if (nm_session_slots_count(slot->slots, NM_SESSION_SLOT_SERVED) <=
+	    (size_t)atomic_load(&slot->slots->room))
 		return true;
-	atomic_store(&seat->places->place[seat->index], NM_SESSION_SLOT_SILENT);
+	atomic_store(&slot->slots->state[slot->index], NM_SESSION_SLOT_SILENT);
 	return false;
 }
 
-void nm_session_slot_leave(const struct nm_session_slot *seat)
+void nm_session_slot_leave(const struct nm_session_slot *slot)
 {
 	int from = NM_SESSION_SLOT_SERVED;
 
-	(void)atomic_compare_exchange_strong(&seat->places->place[seat->index], &from,
+	(void)atomic_compare_exchange_strong(&slot->slots->state[slot->index], &from,
 					     NM_SESSION_SLOT_SILENT);
 }
 
-bool nm_session_slots_close(struct nm_session_slots *places, size_t index)
+bool nm_session_slots_close(struct nm_session_slots *slots, size_t index)
 {
-	return change(places, index, NM_SESSION_SLOT_CLOSED);
+	return change(slots, index, NM_SESSION_SLOT_CLOSED);
 }
 
-size_t nm_session_slots_count(struct nm_session_slots *places, enum nm_session_slot_state which)
+size_t nm_session_slots_count(struct nm_session_slots *slots, enum nm_session_slot_state which)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < NM_SESSION_SLOTS; i++)
-		count += atomic_load(&places->place[i]) == (int)which;
+		count += atomic_load(&slots->state[i]) == (int)which;
 	return count;
 }

@@ -21,28 +21,28 @@ enum nm_session_slot_state {
 };
 
 struct nm_session_slots {
-	_Atomic int place[NM_SESSION_SLOTS]; /* enum nm_session_slot_state */
+	_Atomic int state[NM_SESSION_SLOTS]; /* enum nm_session_slot_state */
 	/* how many of them may be served at a time, at most NM_SESSION_SLOTS_SERVED */
 	_Atomic int room;
 };
 
 /* One place, as its session has it. */
 struct nm_session_slot {
-	struct nm_session_slots *places; /* borrowed */
+	struct nm_session_slots *slots; /* borrowed */
 	size_t index;
 };
 
 /* All free; NULL when out of memory. */
 struct nm_session_slots *nm_session_slots_new(void);
-struct nm_session_slots *nm_session_slots_free(struct nm_session_slots *places);
+struct nm_session_slots *nm_session_slots_free(struct nm_session_slots *slots);
 /* By the session: from silent to served. False: the slave is full, or has just closed this
  * place. */
-bool nm_session_slot_take(const struct nm_session_slot *seat);
+bool nm_session_slot_take(const struct nm_session_slot *slot);
 /* By the session: from served to silent, when nothing comes of it. */
-void nm_session_slot_leave(const struct nm_session_slot *seat);
+void nm_session_slot_leave(const struct nm_session_slot *slot);
 /* By the slave: from silent to closed. False: its session has meanwhile been served. */
-bool nm_session_slots_close(struct nm_session_slots *places, size_t index);
+bool nm_session_slots_close(struct nm_session_slots *slots, size_t index);
 /* How many are so. */
-size_t nm_session_slots_count(struct nm_session_slots *places, enum nm_session_slot_state which);
+size_t nm_session_slots_count(struct nm_session_slots *slots, enum nm_session_slot_state which);
 
 #endif

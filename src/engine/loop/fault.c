@@ -29,6 +29,16 @@ static const struct nm_instr *culprit(const struct nm_flow *flow, const struct n
 	return instr;
 }
 
+/* The number of an instruction in the group. A worker that measures runs a copy of the program. */
+static uint32_t site_of(const struct nm_worker *worker, const struct nm_instr *instr)
+{
+	const struct nm_instr *first = worker->observe.stats
+					       ? nm_flowop_stats_instrs(worker->observe.stats)
+					       : worker->group->instrs;
+
+	return (uint32_t)(instr - first);
+}
+
 /* The failure is one that the profile expects: the flow goes on with what comes next. */
 static void pass_over(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
 {
@@ -63,6 +73,7 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 						 .flow = flow->index,
 						 .line = instr->line,
 						 .flowop = instr->op ? instr->op->name : NULL,
+						 .site = site_of(worker, instr),
 						 .error = flow->error};
 		if (flow->error == EKEYEXPIRED)
 			(void)nm_reconnect_expired(worker, flow->conn, worker->answers.error.why,

@@ -178,7 +178,7 @@ static void fail(struct nm_engine *engine, int error)
 		return;
 	engine->failed = true;
 	engine->error = (struct nm_engine_error){
-		.line = 7, .flowop = "connect", .error = error, .count = 1};
+		.line = 7, .flowop = "connect", .site = UINT32_MAX, .error = error, .count = 1};
 	notify(engine);
 }
 

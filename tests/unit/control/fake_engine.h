@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An engine without workers, in the place of libnm_engine: what flows have done is what the test says. By itself, if the
- * test wants that, it does the passes that its plan, its master and its leader ask for, at once. */
+/* An engine without workers, in the place of libnm_engine: what flows have done is what the test
+ * says. By itself, if the test wants that, it does the passes that its plan, its master and its
+ * leader ask for, at once. */
 #ifndef NM_TESTS_UNIT_CONTROL_FAKE_ENGINE_H
 #define NM_TESTS_UNIT_CONTROL_FAKE_ENGINE_H
 
@@ -41,7 +42,7 @@ struct nm_engine {
 	size_t n_endpoints; /* that were set */
 };
 
-/* How engines behave that are made from now on; all zero: they wait for the test. Set before they are made. */
+/* How engines behave that are made from now on; all zero: they wait for the test. */
 struct fake_script {
 	bool works;	      /* does passes by itself */
 	uint64_t passes;      /* of each worker in a phase with a duration, when it is stopped */

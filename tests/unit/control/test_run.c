@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole runs of a master and an embedded slave, in this process: over control messages, but with engines that only say
- * that they have done something. */
+/* Whole runs of a master and an embedded slave, in this process: over control messages, but with
+ * engines that only say that they have done something. */
 #include "control/master/run.h"
 
 #include <check.h>

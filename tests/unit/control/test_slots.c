@@ -8,35 +8,35 @@
 
 #include "../suite.h"
 
-static struct nm_session_slots *places;
+static struct nm_session_slots *slots;
 
 static void start(void)
 {
-	places = nm_session_slots_new();
-	ck_assert_ptr_nonnull(places);
+	slots = nm_session_slots_new();
+	ck_assert_ptr_nonnull(slots);
 }
 
 static void end(void)
 {
-	places = nm_session_slots_free(places);
+	slots = nm_session_slots_free(slots);
 }
 
 static bool take(size_t index)
 {
-	const struct nm_session_slot seat = {.places = places, .index = index};
+	const struct nm_session_slot slot = {.slots = slots, .index = index};
 
-	return nm_session_slot_take(&seat);
+	return nm_session_slot_take(&slot);
 }
 
 static void fill(size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
-		atomic_store(&places->place[i], NM_SESSION_SLOT_SILENT);
+		atomic_store(&slots->state[i], NM_SESSION_SLOT_SILENT);
 }
 
 START_TEST(all_are_free_at_first)
 {
-	ck_assert_uint_eq(nm_session_slots_count(places, NM_SESSION_SLOT_FREE), NM_SESSION_SLOTS);
+	ck_assert_uint_eq(nm_session_slots_count(slots, NM_SESSION_SLOT_FREE), NM_SESSION_SLOTS);
 	ck_assert(!take(0));
 }
 END_TEST
@@ -47,24 +47,24 @@ START_TEST(as_many_are_served_as_there_is_room_for)
 	for (size_t i = 0; i < NM_SESSION_SLOTS_SERVED; i++)
 		ck_assert(take(i));
 	ck_assert(!take(NM_SESSION_SLOTS_SERVED));
-	ck_assert_uint_eq(nm_session_slots_count(places, NM_SESSION_SLOT_SERVED),
+	ck_assert_uint_eq(nm_session_slots_count(slots, NM_SESSION_SLOT_SERVED),
 			  NM_SESSION_SLOTS_SERVED);
-	ck_assert_uint_eq(nm_session_slots_count(places, NM_SESSION_SLOT_SILENT), 1);
+	ck_assert_uint_eq(nm_session_slots_count(slots, NM_SESSION_SLOT_SILENT), 1);
 	/* One leaves. */
-	atomic_store(&places->place[7], NM_SESSION_SLOT_FREE);
+	atomic_store(&slots->state[7], NM_SESSION_SLOT_FREE);
 	ck_assert(take(NM_SESSION_SLOTS_SERVED));
 }
 END_TEST
 
 START_TEST(there_may_be_room_for_one_only)
 {
-	const struct nm_session_slot seat = {.places = places, .index = 0};
+	const struct nm_session_slot slot = {.slots = slots, .index = 0};
 
 	fill(0, 2);
-	atomic_store(&places->room, 1);
+	atomic_store(&slots->room, 1);
 	ck_assert(take(0));
 	ck_assert(!take(1));
-	nm_session_slot_leave(&seat);
+	nm_session_slot_leave(&slot);
 	ck_assert(take(1));
 	ck_assert(!take(0));
 }
@@ -80,12 +80,12 @@ END_TEST
 START_TEST(who_is_first_has_the_place)
 {
 	fill(0, 2);
-	ck_assert(nm_session_slots_close(places, 0));
+	ck_assert(nm_session_slots_close(slots, 0));
 	ck_assert(!take(0));
 	ck_assert(take(1));
-	ck_assert(!nm_session_slots_close(places, 1));
-	ck_assert_int_eq(atomic_load(&places->place[0]), NM_SESSION_SLOT_CLOSED);
-	ck_assert_int_eq(atomic_load(&places->place[1]), NM_SESSION_SLOT_SERVED);
+	ck_assert(!nm_session_slots_close(slots, 1));
+	ck_assert_int_eq(atomic_load(&slots->state[0]), NM_SESSION_SLOT_CLOSED);
+	ck_assert_int_eq(atomic_load(&slots->state[1]), NM_SESSION_SLOT_SERVED);
 }
 END_TEST
 
@@ -100,14 +100,14 @@ START_TEST(processes_share_them)
 		_exit(take(3) ? 0 : 1);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	ck_assert_int_eq(atomic_load(&places->place[3]), NM_SESSION_SLOT_SERVED);
+	ck_assert_int_eq(atomic_load(&slots->state[3]), NM_SESSION_SLOT_SERVED);
 }
 END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("places");
-	TCase *tc = tcase_create("places");
+	Suite *suite = suite_create("slots");
+	TCase *tc = tcase_create("slots");
 
 	tcase_add_checked_fixture(tc, start, end);
 	tcase_add_test(tc, all_are_free_at_first);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a side says about its own engine. */
+#include "control/snapshot.h"
+
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+
+#include "../suite.h"
+#include "base/diag.h"
+#include "fake_engine.h"
+#include "flowop/flowop.h"
+#include "profile/tree.h"
+
+#define PROFILE                                                                                    \
+	"<profile name='t'><group nthreads='1'>\n"                                                 \
+	"<transaction iterations='1'>\n"                                                           \
+	"<flowop type='connect' options='remotehost=h protocol=tcp source_port=5000'/>\n"          \
+	"<flowop type='read' options='size=10 timeout=1500us'/>\n"                                 \
+	"<flowop type='write' options='size=10'/>\n"                                               \
+	"</transaction></group></profile>"
+
+static struct nm_node *root;
+static struct nm_plan *plan;
+static struct nm_diags diags;
+static struct nm_engine_error error;
+static char text[512];
+
+static void start(void)
+{
+	diags = (struct nm_diags){.count = 0};
+	root = nm_profile_parse("t.xml", PROFILE, strlen(PROFILE), &diags);
+	plan = nm_plan_compile(root, "t.xml", &diags);
+	ck_assert_ptr_nonnull(plan);
+	error = (struct nm_engine_error){.count = 1};
+}
+
+static void end(void)
+{
+	nm_plan_free(plan);
+	nm_node_free(root);
+	nm_diags_fini(&diags);
+}
+
+/* The flowop of that name has failed. */
+static const char *failed(const char *name, int number)
+{
+	for (uint32_t i = 0; i < plan->groups[0].n_instrs; i++) {
+		const struct nm_instr *instr = &plan->groups[0].instrs[i];
+
+		if (!instr->op || strcmp(instr->op->name, name) != 0)
+			continue;
+		error.site = i;
+		error.line = instr->line;
+		error.flowop = instr->op->name;
+	}
+	error.error = number;
+	nm_failure_text(&error, plan, "t.xml", text, sizeof text);
+	return text;
+}
+
+START_TEST(a_failure_names_flowop_place_and_cause)
+{
+	ck_assert_str_eq(failed("write", ECONNRESET),
+			 "flowop write at t.xml:5: Connection reset by peer (1 flow)");
+	error.count = 3;
+	ck_assert_str_eq(failed("write", 0), "flowop write at t.xml:5: it failed (3 flows)");
+}
+END_TEST
+
+START_TEST(the_words_of_a_transport_come_first)
+{
+	(void)strcpy(error.why, "the key has expired");
+	ck_assert_str_eq(failed("write", EKEYEXPIRED),
+			 "flowop write at t.xml:5: the key has expired (1 flow)");
+}
+END_TEST
+
+START_TEST(a_flowop_with_a_limit_tells_it)
+{
+	ck_assert_str_eq(failed("read", ETIMEDOUT),
+			 "flowop read at t.xml:4: nothing came within timeout=1500us (1 flow)");
+	ck_assert_str_eq(failed("write", ETIMEDOUT),
+			 "flowop write at t.xml:5: Connection timed out (1 flow)");
+}
+END_TEST
+
+START_TEST(a_port_that_the_profile_has_chosen_is_explained)
+{
+	ck_assert(strstr(failed("connect", EADDRINUSE), "its source_port is in use"));
+	ck_assert(strstr(failed("connect", ECONNREFUSED), "Connection refused"));
+	ck_assert_ptr_null(strstr(failed("write", EADDRINUSE), "source_port"));
+}
+END_TEST
+
+START_TEST(what_is_no_flowop_is_told_as_well)
+{
+	error.error = ESTALE;
+	nm_failure_text(&error, plan, "t.xml", text, sizeof text);
+	ck_assert_str_eq(text, "flow 0 of group 0 of t.xml: a file has become shorter while it was "
+			       "sent (1 flow)");
+	error.of_process = true;
+	(void)strcpy(error.why, "a worker has gone");
+	error.error = 0;
+	nm_failure_text(&error, plan, "t.xml", text, sizeof text);
+	ck_assert_str_eq(text, "t.xml: a worker has gone");
+}
+END_TEST
+
+START_TEST(a_site_beyond_the_program_is_no_trouble)
+{
+	error.flowop = "read";
+	error.site = UINT32_MAX;
+	error.error = ETIMEDOUT;
+	nm_failure_text(&error, plan, "t.xml", text, sizeof text);
+	ck_assert(strstr(text, "Connection timed out"));
+}
+END_TEST
+
+START_TEST(flows_fail_so_when_their_peer_has_failed)
+{
+	static const int secondary[] = {ECONNRESET, ECONNABORTED, EPIPE, ENODATA, 0};
+
+	for (size_t i = 0; i < sizeof secondary / sizeof secondary[0]; i++) {
+		error.error = secondary[i];
+		ck_assert(nm_failure_is_secondary(&error));
+	}
+	error.error = ECONNREFUSED;
+	ck_assert(!nm_failure_is_secondary(&error));
+}
+END_TEST
+
+START_TEST(connections_of_the_last_measured_phase_are_summed_up)
+{
+	const struct nm_engine_config config = {.plan = plan};
+	struct nm_engine *engine;
+	struct nm_conn_report report;
+
+	ck_assert_int_eq(nm_engine_new(&config, &engine), 0);
+	nm_connections_read(engine, plan, &report);
+	ck_assert_uint_eq(report.connections, 0);
+	ck_assert_str_ne(report.why, "");
+	plan->groups[0].phases[0].measured = true;
+	engine->connections = (struct nm_conn_summary){.connections = 2,
+						       .rtt_min_s = 1,
+						       .rtt_max_s = 3,
+						       .rtt_mean_s = 2,
+						       .mss_min = 536,
+						       .mss_max = 1460,
+						       .retransmits = 7};
+	nm_connections_read(engine, plan, &report);
+	ck_assert_uint_eq(report.connections, 2);
+	ck_assert_uint_eq(report.mss_max, 1460);
+	ck_assert_double_eq(report.rtt_mean_s, 2);
+	ck_assert_uint_eq(report.retransmits, 7);
+	nm_engine_free(engine);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("snapshot");
+	TCase *words = tcase_create("words");
+
+	tcase_add_checked_fixture(words, start, end);
+	tcase_add_test(words, a_failure_names_flowop_place_and_cause);
+	tcase_add_test(words, the_words_of_a_transport_come_first);
+	tcase_add_test(words, a_flowop_with_a_limit_tells_it);
+	tcase_add_test(words, a_port_that_the_profile_has_chosen_is_explained);
+	tcase_add_test(words, what_is_no_flowop_is_told_as_well);
+	tcase_add_test(words, a_site_beyond_the_program_is_no_trouble);
+	tcase_add_test(words, flows_fail_so_when_their_peer_has_failed);
+	tcase_add_test(words, connections_of_the_last_measured_phase_are_summed_up);
+	suite_add_tcase(suite, words);
+	return run_suite(suite);
+}
