@@ -32,7 +32,7 @@ static enum nm_step discard_step(struct nm_io *io, struct nm_flow *flow,
 
 const struct nm_flowop nm_flowop_discard = {
 	.name = "discard",
-	.mirror = "write",
+	.mirror_op = &nm_flowop_write,
 	.help = "receives one message of `size` bytes and lets the kernel drop it",
 	.flags = NM_FLOWOP_USES | NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS,
 	.opts = nm_message_opts,

@@ -64,13 +64,13 @@ static void print_common_options(const struct nm_flowop *op, FILE *out)
 static void describe_flowop(const struct nm_flowop *op, FILE *out)
 {
 	fprintf(out, "flowop %s: %s\n", op->name, op->help);
-	const struct nm_flowop *mirror = nm_flowop_mirror(op);
+	const struct nm_flowop *mirror = op->mirror_op;
 
 	if (mirror && (mirror->flags & NM_FLOWOP_INTERNAL))
 		fprintf(out, "  the other end: %s, which no profile can name: %s\n", mirror->name,
 			mirror->help);
 	else
-		fprintf(out, "  the other end: %s\n", op->mirror ? op->mirror : "does nothing");
+		fprintf(out, "  the other end: %s\n", mirror ? mirror->name : "does nothing");
 	print_options(op->opts, out);
 	if (op->flags & NM_FLOWOP_OPENS)
 		fputs("  and the options of its transport, the value of protocol\n", out);
@@ -81,9 +81,9 @@ static void describe_transport(const struct nm_transport *transport, FILE *out)
 {
 	fprintf(out, "transport %s: %s\n", transport->name, transport->help);
 	print_options(transport->opts, out);
-	if (transport->message_opts) {
+	if (nm_transport_message_opts(transport)) {
 		fputs("  options of flowops that move a message over it:\n", out);
-		print_options(transport->message_opts, out);
+		print_options(transport->message->opts, out);
 	}
 }
 
@@ -172,7 +172,7 @@ static size_t describe_options(const char *only, FILE *out)
 		added += add_owned(&table, "transport", nm_transports[i]->name,
 				   nm_transports[i]->opts, only);
 		added += add_owned(&table, "messages over", nm_transports[i]->name,
-				   nm_transports[i]->message_opts, only);
+				   nm_transport_message_opts(nm_transports[i]), only);
 	}
 	if (added)
 		nm_table_print(&table, 0, out);
@@ -352,7 +352,8 @@ static int unknown(const char *word, const char *what, struct nm_diags *diags)
 	add_words(&words, "flowop", nm_common_opts);
 	for (size_t i = 0; nm_transports[i]; i++) {
 		add_words(&words, nm_transports[i]->name, nm_transports[i]->opts);
-		add_words(&words, nm_transports[i]->name, nm_transports[i]->message_opts);
+		add_words(&words, nm_transports[i]->name,
+			  nm_transport_message_opts(nm_transports[i]));
 	}
 	const char *nearest = nm_nearest(word, words.items, words.count);
 	if (nearest && strcmp(nearest, word) != 0)

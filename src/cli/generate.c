@@ -158,9 +158,9 @@ static void generate_man_language(FILE *out)
 		print_roff(out, nm_transports[i]->help);
 		fputs(".\n", out);
 		print_man_subtable(out, nm_transports[i]->opts);
-		if (nm_transports[i]->message_opts) {
+		if (nm_transport_message_opts(nm_transports[i])) {
 			fputs(".IP\nOptions of flowops that move a message over it:\n", out);
-			print_man_subtable(out, nm_transports[i]->message_opts);
+			print_man_subtable(out, nm_transport_message_opts(nm_transports[i]));
 		}
 	}
 }

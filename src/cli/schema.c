@@ -91,7 +91,7 @@ static void print_flowop(FILE *out, const struct nm_flowop *op)
 	for (size_t i = 0; (op->flags & NM_FLOWOP_OPENS) && nm_transports[i]; i++)
 		print_names(out, nm_transports[i]->opts, &first);
 	for (size_t i = 0; (op->flags & NM_FLOWOP_MOVES) && nm_transports[i]; i++)
-		print_names(out, nm_transports[i]->message_opts, &first);
+		print_names(out, nm_transport_message_opts(nm_transports[i]), &first);
 	print_names(out, nm_common_opts, &first);
 	fputs(")(=.*)?</param></data>\n"
 	      "          </zeroOrMore></list></attribute></optional>\n",

@@ -104,7 +104,7 @@ static void stop_group(struct nm_engine_group *group)
 		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
 		    !group->started[instr->opening])
 			continue;
-		instr->transport->stop(group->started[instr->opening]);
+		instr->transport->shared->stop(group->started[instr->opening]);
 		group->started[instr->opening] = NULL;
 	}
 	free(group->started);
@@ -172,8 +172,9 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 		how.peer_name = engine->plan->hosts[instr->host];
 	else
 		how.peer_name = nm_addr_text(peer, address, sizeof address);
-	int r = instr->transport->start(instr->transport_opts, &how,
-					&group->started[instr->opening], phrase, sizeof phrase);
+	int r = instr->transport->shared->start(instr->transport_opts, &how,
+						&group->started[instr->opening], phrase,
+						sizeof phrase);
 	if (r < 0)
 		snprintf(why, why_size, "the %s at line %u: %s", instr->op->name, instr->line,
 			 *phrase ? phrase : strerror(-r));
@@ -234,7 +235,7 @@ int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size)
 				continue;
 			int r = check_reach(engine, instr, why, why_size);
 
-			if (r == 0 && instr->transport->start)
+			if (r == 0 && instr->transport->shared)
 				r = start_opening(engine, group, instr, why, why_size);
 			if (r < 0)
 				return r;

@@ -37,7 +37,7 @@ static int add_source(struct nm_engine *engine, uint32_t group, const struct nm_
 
 	events->sources[events->count++] =
 		(struct source){.group = group, .instr = instr, .started = started};
-	return epoll_ctl(events->epoll_fd, EPOLL_CTL_ADD, instr->transport->news_fd(started),
+	return epoll_ctl(events->epoll_fd, EPOLL_CTL_ADD, instr->transport->events->fd(started),
 			 &event) < 0
 		       ? -errno
 		       : 0;
@@ -46,7 +46,7 @@ static int add_source(struct nm_engine *engine, uint32_t group, const struct nm_
 static bool has_news(const struct nm_engine *engine, uint32_t g, const struct nm_instr *instr)
 {
 	return engine->groups[g].started && instr->op && (instr->op->flags & NM_FLOWOP_OPENS) &&
-	       instr->transport->news_fd && engine->groups[g].started[instr->opening];
+	       instr->transport->events && engine->groups[g].started[instr->opening];
 }
 
 int nm_events_open(struct nm_engine *engine)
@@ -101,7 +101,8 @@ void nm_events_read(struct nm_engine *engine)
 		char why[192] = "";
 		bool renew = false;
 
-		while ((told = source->instr->transport->news(source->started, why, sizeof why))) {
+		while ((told = source->instr->transport->events->next(source->started, why,
+								      sizeof why))) {
 			renew |= told == NM_NEWS_RENEW;
 			if (told != NM_NEWS_LOST || engine->events->has_lost)
 				continue;

@@ -54,6 +54,6 @@ void nm_worker_spare_time(struct nm_worker *worker)
 	if (spare->resets)
 		nm_conn_resets(nm_worker_flow(worker, 0)->conn);
 	/* Where none can be had, connect says why. */
-	spare->made_fd = spare->connect->transport->make(
+	spare->made_fd = spare->connect->transport->socket->make(
 		spare->connect->transport_opts, &worker->accept.endpoints[spare->connect->opening]);
 }

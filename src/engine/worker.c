@@ -121,10 +121,9 @@ static uint64_t busy_poll_ns(const struct nm_group *group)
 	for (uint32_t i = 0; i < group->n_instrs; i++) {
 		const struct nm_instr *instr = &group->instrs[i];
 
-		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
-		    !instr->transport->busy_poll_ns)
+		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS))
 			continue;
-		uint64_t ns = instr->transport->busy_poll_ns(instr->transport_opts);
+		uint64_t ns = nm_transport_busy_poll_ns(instr->transport, instr->transport_opts);
 
 		longest_ns = ns > longest_ns ? ns : longest_ns;
 	}

@@ -93,7 +93,7 @@ static enum nm_step accept_greeted(struct nm_io *io, struct nm_flow *flow,
 		free(arrival);
 		return accepted(io);
 	}
-	int r = instr->transport->attach(flow->conn, fd, instr->transport_opts);
+	int r = instr->transport->preamble->attach(flow->conn, fd, instr->transport_opts);
 
 	*at = arrival->next;
 	free(arrival);
@@ -157,7 +157,7 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 
 const struct nm_flowop nm_flowop_accept = {
 	.name = "accept",
-	.mirror = "connect",
+	.mirror_op = &nm_flowop_connect,
 	.help = "waits for a connection that the other host opens",
 	.flags = NM_FLOWOP_OPENS | NM_FLOWOP_FOLLOWS,
 	.opts = nm_open_opts,

@@ -54,13 +54,13 @@ static struct nm_preamble preamble_of(const struct nm_io *io, const struct nm_fl
 /* The preamble goes out before the transport's own handshake. */
 static bool precedes_handshake(const struct nm_instr *instr)
 {
-	return instr->has_preamble && instr->transport->greet;
+	return instr->has_preamble && instr->transport->preamble->queue;
 }
 
 /* It is answered, and repeated until then: it may be lost. */
 static bool is_answered(const struct nm_instr *instr)
 {
-	return instr->has_preamble && instr->transport->retarget;
+	return instr->has_preamble && instr->transport->datagram;
 }
 
 /* Leaves it to the transport to send it when the connection is there. */
@@ -73,7 +73,7 @@ static void leave_preamble(struct nm_io *io, struct nm_flow *flow, const struct 
 	struct nm_preamble preamble = preamble_of(io, flow, instr, sender.serial);
 
 	nm_preamble_pack(&preamble, NM_PREAMBLE_HELLO, wire);
-	instr->transport->greet(flow->conn, wire, sizeof wire);
+	instr->transport->preamble->queue(flow->conn, wire, sizeof wire);
 }
 
 /* Sends it: 0 or -errno. The first bytes of a stream always have room. */
@@ -85,7 +85,7 @@ static int send_preamble(const struct nm_io *io, struct nm_flow *flow, const str
 
 	/* Where the answer may redirect the socket, it is not connected yet. */
 	const struct nm_addr *to =
-		instr->transport->retarget ? &io->endpoints[instr->opening] : NULL;
+		instr->transport->datagram ? &io->endpoints[instr->opening] : NULL;
 
 	nm_preamble_pack(&preamble, NM_PREAMBLE_HELLO, wire);
 	ssize_t n = sendto(flow->conn->fd, wire, sizeof wire, MSG_NOSIGNAL,
@@ -126,8 +126,8 @@ static int read_answer(const struct nm_io *io, struct nm_flow *flow, const struc
 		if (n < 0)
 			return (int)n;
 		if (nm_preamble_is_answered(&sent, wire, (size_t)n, &port))
-			return instr->transport->retarget(flow->conn,
-							  &io->endpoints[instr->opening], port);
+			return instr->transport->datagram->retarget(
+				flow->conn, &io->endpoints[instr->opening], port);
 	}
 }
 
@@ -267,7 +267,7 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 		return retry_later(flow);
 	flow->timer.at_ns = 0;
 	if (r == 0 && (conn->flags & NM_CONN_UNSETTLED))
-		r = instr->transport->settle(conn, instr->transport_opts);
+		r = instr->transport->socket->settle(conn, instr->transport_opts);
 	if (r == 0 && instr->has_preamble && !precedes_handshake(instr))
 		r = begin_preamble(io, flow, instr);
 	if (r < 0) {
@@ -282,7 +282,7 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 
 const struct nm_flowop nm_flowop_connect = {
 	.name = "connect",
-	.mirror = "accept",
+	.mirror_op = &nm_flowop_accept,
 	.help = "opens a connection to the other host, which accepts it",
 	.flags = NM_FLOWOP_OPENS | NM_FLOWOP_INITIATES,
 	.opts = nm_open_opts,

@@ -88,8 +88,8 @@ static bool is_preamble(const struct nm_io *io, struct nm_conn *conn, const char
 
 	if (kind == NM_PREAMBLE_NONE || preamble.cookie != io->cookie)
 		return false;
-	if (kind == NM_PREAMBLE_HELLO && conn->transport->port_of) {
-		preamble.port = conn->transport->port_of(conn);
+	if (kind == NM_PREAMBLE_HELLO && conn->transport->datagram) {
+		preamble.port = conn->transport->datagram->port_of(conn);
 		nm_preamble_pack(&preamble, NM_PREAMBLE_ANSWER, wire);
 		(void)nm_sys_send(conn->fd, wire, sizeof wire, MSG_NOSIGNAL);
 	}

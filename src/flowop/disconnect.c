@@ -105,7 +105,7 @@ static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 
 const struct nm_flowop nm_flowop_disconnect = {
 	.name = "disconnect",
-	.mirror = "disconnect",
+	.mirror_op = &nm_flowop_disconnect,
 	.help = "closes the connection: one end first, then the other",
 	.flags = NM_FLOWOP_CLOSES | NM_FLOWOP_USES,
 	.opts = disconnect_opts,

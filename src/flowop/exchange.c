@@ -106,7 +106,7 @@ static enum nm_step exchanged_step(struct nm_io *io, struct nm_flow *flow,
 
 const struct nm_flowop nm_flowop_exchanged = {
 	.name = "exchanged",
-	.mirror = "exchange",
+	.mirror_op = &nm_flowop_exchange,
 	.help = "the other end of exchange",
 	.flags = EXCHANGE_FLAGS | NM_FLOWOP_FOLLOWS | NM_FLOWOP_INTERNAL,
 	.opts = nm_message_opts,
@@ -116,7 +116,7 @@ const struct nm_flowop nm_flowop_exchanged = {
 
 const struct nm_flowop nm_flowop_exchange = {
 	.name = "exchange",
-	.mirror = "exchanged",
+	.mirror_op = &nm_flowop_exchanged,
 	.help = "sends one message of `size` bytes and receives one as long, both at the same time",
 	.flags = EXCHANGE_FLAGS | NM_FLOWOP_INITIATES,
 	.opts = nm_message_opts,

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The flowops that there are, and what is asked about any of them. */
 #include "flowop/flowop.h"
 
-#include <string.h>
-
 #include "base/word.h"
-#include "flowop/files.h"
-#include "flowop/message.h"
 
 const struct nm_flowop *nm_flowop_find(const char *name)
 {
@@ -26,15 +23,4 @@ uint64_t nm_instr_limit_ns(const struct nm_instr *instr)
 	bool repeats = (instr->op->flags & connects) == connects && instr->preamble_ns;
 
 	return repeats ? instr->preamble_ns : instr->timeout_ns;
-}
-
-const struct nm_flowop *nm_flowop_mirror(const struct nm_flowop *op)
-{
-	if (!op->mirror)
-		return NULL;
-	if (strcmp(op->mirror, nm_flowop_recvfile.name) == 0)
-		return &nm_flowop_recvfile;
-	if (strcmp(op->mirror, nm_flowop_exchanged.name) == 0)
-		return &nm_flowop_exchanged;
-	return nm_flowop_find(op->mirror);
 }

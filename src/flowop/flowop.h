@@ -53,8 +53,8 @@ struct nm_opts_files {
 
 struct nm_flowop {
 	const char *name;
-	const char *mirror; /* what the other end runs: the name of a flowop; NULL: nothing */
-	const char *help;   /* one sentence for --describe and the manual */
+	const struct nm_flowop *mirror_op; /* what the other end runs; NULL: nothing */
+	const char *help;		   /* one sentence for --describe and the manual */
 	unsigned flags;
 	const struct nm_opt *opts;
 	size_t opts_size;
@@ -71,6 +71,9 @@ struct nm_flowop {
 };
 
 extern const struct nm_flowop *const nm_flowops[]; /* ends with NULL */
+/* Those that others are the mirror of. */
+extern const struct nm_flowop nm_flowop_accept, nm_flowop_connect, nm_flowop_exchange,
+	nm_flowop_read, nm_flowop_recv, nm_flowop_send, nm_flowop_sendfile, nm_flowop_write;
 
 const struct nm_flowop *nm_flowop_find(const char *name); /* NULL when unknown */
 /* Whether it is what a profile names, or the other end of that: not the compiler's own. */
@@ -78,7 +81,5 @@ bool nm_flowop_is_named(const struct nm_flowop *op);
 /* The longest that the instruction, which is a flowop's, may wait as its profile says; 0: no
  * limit. */
 uint64_t nm_instr_limit_ns(const struct nm_instr *instr);
-/* What the other end runs; NULL: nothing. */
-const struct nm_flowop *nm_flowop_mirror(const struct nm_flowop *op);
 
 #endif

@@ -47,7 +47,7 @@ static const struct nm_opt secure_opts[] = {NM_OPT_END};
 
 const struct nm_flowop nm_flowop_handshake = {
 	.name = "secure",
-	.mirror = "secure",
+	.mirror_op = &nm_flowop_handshake,
 	.help = "right behind the connect or accept of a connection over psp: exchanges its keys, "
 		"which otherwise the connect does, so that it is told apart how long that takes",
 	.flags = NM_FLOWOP_USES | NM_FLOWOP_HANDSHAKES,

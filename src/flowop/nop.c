@@ -17,7 +17,7 @@ static enum nm_step nop_step(struct nm_io *io, struct nm_flow *flow, const struc
 
 const struct nm_flowop nm_flowop_nop = {
 	.name = "nop",
-	.mirror = "nop",
+	.mirror_op = &nm_flowop_nop,
 	.help = "does nothing",
 	.opts = nop_opts,
 	.opts_size = sizeof(struct nop_opts),

@@ -68,7 +68,7 @@ enum nm_step nm_read_step(struct nm_io *io, struct nm_flow *flow, const struct n
 
 const struct nm_flowop nm_flowop_read = {
 	.name = "read",
-	.mirror = "write",
+	.mirror_op = &nm_flowop_write,
 	.help = "receives one message of exactly `size` bytes",
 	.flags = NM_FLOWOP_USES | NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS,
 	.opts = nm_message_opts,

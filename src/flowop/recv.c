@@ -5,7 +5,7 @@
 
 const struct nm_flowop nm_flowop_recv = {
 	.name = "recv",
-	.mirror = "send",
+	.mirror_op = &nm_flowop_send,
 	.help = "receives one message of exactly `size` bytes, as read does",
 	.flags = NM_FLOWOP_USES | NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS,
 	.opts = nm_message_opts,

@@ -95,7 +95,7 @@ static enum nm_step recvfile_step(struct nm_io *io, struct nm_flow *flow,
 
 const struct nm_flowop nm_flowop_recvfile = {
 	.name = "recvfile",
-	.mirror = "sendfile",
+	.mirror_op = &nm_flowop_sendfile,
 	.help = "receives what sendfile and sendfilev send",
 	.flags = NM_FLOWOP_USES | NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS | NM_FLOWOP_FILES |
 		 NM_FLOWOP_INTERNAL,

@@ -7,7 +7,7 @@
  * for uperf have it. */
 const struct nm_flowop nm_flowop_send = {
 	.name = "send",
-	.mirror = "recv",
+	.mirror_op = &nm_flowop_recv,
 	.help = "sends one message of `size` bytes, as write does",
 	.flags = NM_FLOWOP_USES | NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES,
 	.opts = nm_message_opts,

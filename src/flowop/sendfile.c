@@ -145,7 +145,7 @@ enum nm_step nm_sendfile_step(struct nm_io *io, struct nm_flow *flow, const stru
 
 const struct nm_flowop nm_flowop_sendfile = {
 	.name = "sendfile",
-	.mirror = "recvfile",
+	.mirror_op = &nm_flowop_recvfile,
 	.help = "sends one of the files of a directory, chosen at random; the other end is told "
 		"its length",
 	.flags = NM_FLOWOP_USES | NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES | NM_FLOWOP_FILES,

@@ -91,7 +91,7 @@ static enum nm_step think_step(struct nm_io *io, struct nm_flow *flow, const str
 
 const struct nm_flowop nm_flowop_think = {
 	.name = "think",
-	.mirror = "think",
+	.mirror_op = &nm_flowop_think,
 	.help = "waits, as an application does between messages",
 	.opts = think_opts,
 	.opts_size = sizeof(struct think_opts),

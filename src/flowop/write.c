@@ -89,7 +89,7 @@ enum nm_step nm_write_step(struct nm_io *io, struct nm_flow *flow, const struct 
 
 const struct nm_flowop nm_flowop_write = {
 	.name = "write",
-	.mirror = "read",
+	.mirror_op = &nm_flowop_read,
 	.help = "sends one message of `size` bytes",
 	.flags = NM_FLOWOP_USES | NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES,
 	.opts = nm_message_opts,

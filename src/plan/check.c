@@ -7,7 +7,6 @@
 #include "base/diag.h"
 #include "plan/ir.h"
 #include "plan/plan.h"
-#include "transport/udp_mux.h"
 
 bool nm_ir_has_conn(const struct nm_ir_step *step)
 {
@@ -116,7 +115,7 @@ static void check_leaders(struct nm_ir *ir, const struct nm_ir_group *group,
 static uint64_t shared_port(const struct nm_ir_step *step)
 {
 	if (!(step->op->flags & NM_FLOWOP_OPENS) || !step->transport_opts ||
-	    !nm_udp_is_shared(step->transport, step->transport_opts))
+	    nm_transport_accepting(step->transport, step->transport_opts) == step->transport)
 		return 0;
 	return ((const struct nm_opts_open *)step->opts)->port;
 }
@@ -158,8 +157,7 @@ static void check_openings(struct nm_ir *ir, const struct nm_ir_group *group)
 	for (size_t i = 0; i < group->n_steps; i++) {
 		const struct nm_ir_step *step = &group->steps[i];
 
-		if (!(step->op->flags & NM_FLOWOP_OPENS) || !step->transport_opts ||
-		    !step->transport->check_group)
+		if (!(step->op->flags & NM_FLOWOP_OPENS) || !step->transport_opts)
 			continue;
 		const struct nm_opts_open *opening = step->opts;
 
@@ -172,9 +170,9 @@ static void check_openings(struct nm_ir *ir, const struct nm_ir_group *group)
 				      "chooses",
 				      step->op->name, (unsigned long long)opening->port,
 				      (unsigned long long)group->attrs.workers);
-		if (step->transport->check_group(step->transport_opts,
-						 (uint32_t)group->attrs.nflows,
-						 (uint32_t)opening->port, why, sizeof why) < 0)
+		if (nm_transport_check_group(step->transport, step->transport_opts,
+					     (uint32_t)group->attrs.nflows, (uint32_t)opening->port,
+					     why, sizeof why) < 0)
 			nm_diag_error(ir->diags, ir->file, step->line, "<flowop %s> %s",
 				      step->op->name, why);
 	}
@@ -190,7 +188,7 @@ static const char *why_not_pipelined(const struct nm_ir_step *step)
 		       "that answers";
 	if (step->lossy || !(step->transport->caps & NM_TRANSPORT_RELIABLE))
 		return "its messages may be lost";
-	if (!step->op->mirror || (step->transport->caps & NM_TRANSPORT_NO_PEER))
+	if (!step->op->mirror_op || (step->transport->caps & NM_TRANSPORT_NO_PEER))
 		return "no other end answers";
 	if (step->common->can_fail)
 		return "canfail: what was asked before would be answered to something else";

@@ -90,7 +90,7 @@ static void bind_opening(struct pool *pool, struct nm_ir_step *step)
 	step->opening = pool->group->n_openings++;
 	if (!step->transport || !opts->remotehost)
 		return;
-	if (opts->port && !step->transport->attach)
+	if (opts->port && !step->transport->preamble)
 		nm_diag_error(ir->diags, ir->file, step->line,
 			      "<flowop %s> port=\"%llu\": %s has no ports", step->op->name,
 			      (unsigned long long)opts->port, step->transport->name);
@@ -100,8 +100,7 @@ static void bind_opening(struct pool *pool, struct nm_ir_step *step)
 			      "<flowop %s> remotehost=\"%s\": %s connections stay on one host; "
 			      "remotehost must be local",
 			      step->op->name, opts->remotehost, step->transport->name);
-	if (step->transport->check_host &&
-	    step->transport->check_host(opts->remotehost, why, sizeof why) < 0)
+	if (nm_transport_check_host(step->transport, opts->remotehost, why, sizeof why) < 0)
 		nm_diag_error(ir->diags, ir->file, step->line, "<flowop %s> remotehost=\"%s\": %s",
 			      step->op->name, opts->remotehost, why);
 	if (!(step->transport->caps & NM_TRANSPORT_NO_PEER))
@@ -214,7 +213,9 @@ static void place(struct pool *pool, struct nm_ir_step *step, uint32_t slot, uns
 
 static void check_size(struct pool *pool, const struct nm_ir_step *step)
 {
-	size_t most = step->transport ? step->transport->max_message : 0;
+	size_t most = step->transport && step->transport->message
+			      ? step->transport->message->max_bytes
+			      : 0;
 
 	if (most && step->size > most)
 		nm_diag_error(pool->ir->diags, pool->ir->file, step->line,
@@ -348,7 +349,7 @@ static void run_transaction(struct pool *pool, const struct nm_ir_transaction *t
 static void mark_lossy(struct nm_ir *ir, struct nm_ir_group *group,
 		       const struct nm_transport *transport)
 {
-	size_t most = transport->max_lossy_message;
+	size_t most = transport->message->max_lossy_bytes;
 
 	for (size_t i = 0; i < group->n_steps; i++) {
 		struct nm_ir_step *step = &group->steps[i];
@@ -370,9 +371,9 @@ static void check_message(struct nm_ir *ir, const struct nm_ir_step *step)
 	char why[192];
 	bool by_master = step->op->flags & NM_FLOWOP_INITIATES;
 
-	if (step->transport->check_message &&
-	    step->transport->check_message(step->opened->transport_opts, step->message_opts,
-					   by_master, why, sizeof why) < 0)
+	if (step->transport->message->check &&
+	    step->transport->message->check(step->opened->transport_opts, step->message_opts,
+					    by_master, why, sizeof why) < 0)
 		nm_diag_error(ir->diags, ir->file, step->line, "<flowop %s> %s", step->op->name,
 			      why);
 }
@@ -386,8 +387,8 @@ static void check_message_options(struct nm_ir *ir, struct nm_ir_group *group)
 			continue;
 		if (step->message_transport == step->transport) {
 			check_message(ir, step);
-			if (step->transport->may_lose &&
-			    step->transport->may_lose(step->message_opts))
+			if (step->transport->message->may_lose &&
+			    step->transport->message->may_lose(step->message_opts))
 				mark_lossy(ir, group, step->transport);
 			continue;
 		}

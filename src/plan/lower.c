@@ -14,7 +14,6 @@
 #include "plan/ir.h"
 #include "plan/shape.h"
 #include "plan/plan.h"
-#include "transport/udp_mux.h"
 #include "transport/preamble.h"
 
 #define CHUNK_MIN   4096u
@@ -51,7 +50,7 @@ static bool belongs(const struct nm_ir_step *step, const struct side *side)
 	bool elsewhere =
 		step->host != side->host && (nm_ir_has_conn(step) || step->host != NM_NO_HOST);
 
-	return step->op->mirror && !elsewhere;
+	return step->op->mirror_op && !elsewhere;
 }
 
 /* How long a leader waits for an answer that may be lost, when the profile does not say. */
@@ -96,11 +95,11 @@ static bool has_preamble(const struct nm_group *group, const struct nm_ir_step *
 	const struct nm_opts_open *opts = step->opts;
 
 	if (!step->transport ||
-	    !(step->transport->attach || (step->transport->caps & NM_TRANSPORT_MUX)))
+	    !(step->transport->preamble || (step->transport->caps & NM_TRANSPORT_MUX)))
 		return false;
 	if (step->transport->caps & (NM_TRANSPORT_MUX | NM_TRANSPORT_PREAMBLE))
 		return true;
-	return opts->port || step->transport->accept_datagram || group->needs_identity;
+	return opts->port || step->transport->datagram || group->needs_identity;
 }
 
 /* How many bytes beyond the message a read may take. */
@@ -134,7 +133,7 @@ static nm_step_fn step_of(const struct nm_ir_step *step, const struct nm_flowop 
 static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ir_step *step,
 				const struct side *side)
 {
-	const struct nm_flowop *op = side->master ? step->op : nm_flowop_mirror(step->op);
+	const struct nm_flowop *op = side->master ? step->op : step->op->mirror_op;
 	bool direct = step->transport && !step->transport->send && !step->transport->recv &&
 		      !(step->transport->caps & NM_TRANSPORT_MESSAGES);
 	bool opens = op->flags & NM_FLOWOP_OPENS;
@@ -175,7 +174,7 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ir
 static bool is_unmatched(const struct nm_ir_step *step)
 {
 	return (step->op->flags & NM_FLOWOP_MOVES) &&
-	       (!step->op->mirror || (step->transport->caps & NM_TRANSPORT_NO_PEER));
+	       (!step->op->mirror_op || (step->transport->caps & NM_TRANSPORT_NO_PEER));
 }
 
 /* The connection that is selected when the next instruction is emitted. */
@@ -322,7 +321,7 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 		instr->step = nm_abandoning_step;
 		instr->first_of_pass = awaits(group, phase, instr);
 	}
-	if (instr->has_preamble && instr->transport->retarget &&
+	if (instr->has_preamble && instr->transport->datagram &&
 	    (instr->op->flags & NM_FLOWOP_INITIATES)) {
 		/* The limit of the step is its own: it ends the repetitions of its preamble. */
 		instr->preamble_ns = instr->timeout_ns ? instr->timeout_ns : NM_PREAMBLE_LIMIT_NS;
@@ -363,8 +362,8 @@ static struct nm_ir_step of_side(const struct nm_ir_step *step, const struct sid
 	const struct nm_ir_step *opener = step->op->flags & NM_FLOWOP_OPENS ? step : step->opened;
 	bool connects_here = opener && side->master == !!(opener->op->flags & NM_FLOWOP_INITIATES);
 
-	if (opener && !connects_here && nm_udp_is_shared(opener->transport, opener->transport_opts))
-		own.transport = &nm_transport_udp_mux;
+	if (opener && opener->transport && !connects_here)
+		own.transport = nm_transport_accepting(opener->transport, opener->transport_opts);
 	return own;
 }
 

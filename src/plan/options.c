@@ -65,7 +65,7 @@ static size_t whose_transports(const char *name, bool of_messages, char *buf, si
 	const char *before = used ? ", " : "";
 
 	for (const struct nm_transport *const *t = nm_transports; *t && used < size; t++) {
-		if (!nm_opt_find(of_messages ? (*t)->message_opts : (*t)->opts, name))
+		if (!nm_opt_find(of_messages ? nm_transport_message_opts(*t) : (*t)->opts, name))
 			continue;
 		used += (size_t)snprintf(buf + used, size - used, "%s%s%s", before, what,
 					 (*t)->name);
@@ -171,7 +171,7 @@ static void note_seen(struct reading *r, const struct nm_opt *opt, const char *n
 
 static void set_mirror(struct reading *r, const char *name, const char *value)
 {
-	const struct nm_flowop *mirror = r->mirror_opts ? nm_flowop_mirror(r->step->op) : NULL;
+	const struct nm_flowop *mirror = r->mirror_opts ? r->step->op->mirror_op : NULL;
 	const struct nm_opt *opt = mirror ? nm_opt_find(mirror->opts, name) : NULL;
 	char why[160];
 
@@ -211,12 +211,12 @@ static const struct nm_opt *find_message_option(struct reading *r, const char *n
 	if (!(r->step->op->flags & NM_FLOWOP_MOVES))
 		return NULL;
 	if (r->step->message_transport)
-		return nm_opt_find(r->step->message_transport->message_opts, name);
+		return nm_opt_find(r->step->message_transport->message->opts, name);
 	for (const struct nm_transport *const *t = nm_transports; *t && !opt; t++) {
-		opt = (*t)->message_opts ? nm_opt_find((*t)->message_opts, name) : NULL;
+		opt = nm_transport_message_opts(*t) ? nm_opt_find((*t)->message->opts, name) : NULL;
 		if (opt) {
-			r->message_opts = nm_arena_opts(r->ir->arena, (*t)->message_opts,
-							(*t)->message_opts_size);
+			r->message_opts = nm_arena_opts(r->ir->arena, (*t)->message->opts,
+							(*t)->message->opts_size);
 			r->step->message_transport = *t;
 		}
 	}
@@ -460,9 +460,9 @@ static void check_whole(struct reading *r)
 		nm_diag_error(r->ir->diags, r->ir->file, r->step->line, "<flowop %s>: %s", op->name,
 			      why);
 	*why = '\0';
-	if (!r->transport_opts || !r->step->transport->prepare)
+	if (!r->transport_opts)
 		return;
-	if (r->step->transport->prepare(r->transport_opts, why, sizeof why) < 0)
+	if (nm_transport_prepare(r->step->transport, r->transport_opts, why, sizeof why) < 0)
 		nm_diag_error(r->ir->diags, r->ir->file, r->step->line, "<flowop %s> %s", op->name,
 			      why);
 	else if (*why)
@@ -477,12 +477,12 @@ static void mirror_transport_options(struct reading *r)
 	const struct nm_transport *transport = r->step->transport;
 	void *opts = r->transport_opts;
 
-	if (opts && transport->mirror) {
+	if (opts && transport->checks && transport->checks->mirror) {
 		/* The strings belong to the original. */
 		opts = nm_arena_opts(r->ir->arena, none, transport->opts_size);
 		if (opts) {
 			memcpy(opts, r->transport_opts, transport->opts_size);
-			transport->mirror(opts);
+			transport->checks->mirror(opts);
 		} else {
 			nm_diag_error(r->ir->diags, r->ir->file, r->step->line, "out of memory");
 		}
@@ -493,7 +493,7 @@ static void mirror_transport_options(struct reading *r)
 static bool make_structs(struct reading *r)
 {
 	const struct nm_flowop *op = r->step->op;
-	const struct nm_flowop *mirror = nm_flowop_mirror(op);
+	const struct nm_flowop *mirror = op->mirror_op;
 
 	r->opts = nm_arena_opts(r->ir->arena, op->opts, op->opts_size);
 	if (mirror && mirror->opts != op->opts)

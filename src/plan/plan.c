@@ -49,7 +49,7 @@ static bool listens(const struct nm_instr *instr)
 
 static uint32_t ports_of(const struct nm_instr *instr)
 {
-	return instr->transport->ports ? instr->transport->ports(instr->transport_opts) : 1;
+	return nm_transport_ports(instr->transport, instr->transport_opts);
 }
 
 uint64_t nm_plan_descriptors(const struct nm_plan *plan)
@@ -146,11 +146,10 @@ int nm_plan_check_protocols(const struct nm_plan *plan, const char *file, struct
 		for (uint32_t i = 0; group->runs && i < group->n_instrs; i++) {
 			const struct nm_instr *instr = &group->instrs[i];
 
-			if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
-			    !instr->transport->available)
+			if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS))
 				continue;
-			int r = instr->transport->available(plan->hosts[instr->host], why,
-							    sizeof why);
+			int r = nm_transport_check_available(
+				instr->transport, plan->hosts[instr->host], why, sizeof why);
 			if (r == 0)
 				continue;
 			error = r;

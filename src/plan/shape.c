@@ -393,8 +393,7 @@ static struct conns find_conns(const struct nm_group *group, const struct nm_pha
 		found.n_accepts += nm_instr_accepts(i);
 		found.connects |= !nm_instr_accepts(i);
 		if (nm_instr_accepts(i))
-			found.n_ports =
-				i->transport->ports ? i->transport->ports(i->transport_opts) : 1;
+			found.n_ports = nm_transport_ports(i->transport, i->transport_opts);
 	}
 	return found;
 }
@@ -413,8 +412,7 @@ static bool moves_plain_messages(const struct conns *conns)
 static bool polls_card(const struct nm_group *group)
 {
 	for (const struct nm_instr *i = group->instrs; i < &group->instrs[group->n_instrs]; i++)
-		if (nm_instr_opens(i) && i->transport->busy_poll_ns &&
-		    i->transport->busy_poll_ns(i->transport_opts))
+		if (nm_instr_opens(i) && nm_transport_busy_poll_ns(i->transport, i->transport_opts))
 			return true;
 	return false;
 }
@@ -532,7 +530,7 @@ static void find_shape(const struct nm_group *group, const struct nm_phase *phas
 	shape->short_lived = conns.n_opened && conns.n_closed && !conns.not_simple;
 	choose_waiter(group, phase, &conns, n_flows, shape);
 	choose_deferral(group, phase, master, &conns, n_flows, shape);
-	if (lone && conns.connects && conns.opening->transport->make) {
+	if (lone && conns.connects && nm_transport_makes_sockets(conns.opening->transport)) {
 		shape->make_ahead_at = (uint32_t)(conns.opening - group->instrs);
 		shape->resets = nm_disconnect_resets(conns.last);
 	}

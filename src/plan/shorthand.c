@@ -215,8 +215,8 @@ static const struct nm_opt *find_option(const struct nm_flowop *op,
 	if (!opt)
 		opt = nm_opt_find(nm_common_opts, name);
 	for (const struct nm_transport *const *t = nm_transports; *t && !opt; t++)
-		if ((op->flags & NM_FLOWOP_MOVES) && (*t)->message_opts)
-			opt = nm_opt_find((*t)->message_opts, name);
+		if ((op->flags & NM_FLOWOP_MOVES) && nm_transport_message_opts(*t))
+			opt = nm_opt_find(nm_transport_message_opts(*t), name);
 	return opt;
 }
 

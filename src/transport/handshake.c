@@ -68,3 +68,10 @@ int nm_handshake_attach(struct nm_conn *conn, int fd, const void *opts,
 	conn->flags = 0;
 	return r;
 }
+
+const struct nm_transport_socket nm_handshake_socket = {
+	.settle = nm_inet_settle,
+	.ports = nm_inet_ports,
+	.allows_peer = nm_inet_allows_peer,
+	.busy_poll_ns = nm_sock_busy_poll_ns,
+};

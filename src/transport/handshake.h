@@ -30,4 +30,7 @@ int nm_handshake_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 int nm_handshake_attach(struct nm_conn *conn, int fd, const void *opts,
 			int (*attach)(struct nm_conn *));
 
+/* The optional functions of their sockets. */
+extern const struct nm_transport_socket nm_handshake_socket;
+
 #endif

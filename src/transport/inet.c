@@ -393,3 +393,15 @@ int nm_inet_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)
 		ret_info->congestion_control[0] = '\0';
 	return 0;
 }
+
+const struct nm_transport_shared nm_inet_shared = {.start = nm_inet_start};
+
+const struct nm_transport_socket nm_inet_socket = {
+	.make = nm_inet_make,
+	.settle = nm_inet_settle,
+	.ports = nm_inet_ports,
+	.allows_peer = nm_inet_allows_peer,
+	.busy_poll_ns = nm_sock_busy_poll_ns,
+};
+
+const struct nm_transport_preamble nm_inet_preamble = {.attach = nm_inet_attach};

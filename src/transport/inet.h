@@ -95,4 +95,9 @@ int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 int nm_inet_attach(struct nm_conn *conn, int fd, const void *opts);
 int nm_inet_info(const struct nm_conn *conn, struct nm_conn_info *ret_info);
 
+/* The optional functions of transports whose sockets are TCP's. */
+extern const struct nm_transport_shared nm_inet_shared;
+extern const struct nm_transport_socket nm_inet_socket;
+extern const struct nm_transport_preamble nm_inet_preamble;
+
 #endif

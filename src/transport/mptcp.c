@@ -37,27 +37,27 @@ static int mptcp_available(const char *host, char *why, size_t why_size)
 	return r;
 }
 
+static const struct nm_transport_checks mptcp_checks = {
+	.prepare = mptcp_prepare,
+	.group = nm_inet_check_group,
+	.available = mptcp_available,
+};
+
 const struct nm_transport nm_transport_mptcp = {
 	.name = "mptcp",
 	.help = "Multipath TCP over IPv4 or IPv6, as the host's address says",
 	.caps = NM_TRANSPORT_RELIABLE,
 	.opts = mptcp_opts,
 	.opts_size = sizeof(struct nm_inet_opts),
-	.prepare = mptcp_prepare,
-	.check_group = nm_inet_check_group,
-	.available = mptcp_available,
-	.start = nm_inet_start,
-	.ports = nm_inet_ports,
 	.listen = nm_inet_listen,
-	.allows_peer = nm_inet_allows_peer,
-	.busy_poll_ns = nm_sock_busy_poll_ns,
 	.endpoint = nm_addr_endpoint,
-	.make = nm_inet_make,
 	.connect = nm_inet_connect,
-	.settle = nm_inet_settle,
 	.established = nm_socket_established,
 	.accept = nm_inet_accept,
-	.attach = nm_inet_attach,
 	.close = nm_socket_close,
 	.info = nm_inet_info,
+	.checks = &mptcp_checks,
+	.shared = &nm_inet_shared,
+	.socket = &nm_inet_socket,
+	.preamble = &nm_inet_preamble,
 };

@@ -68,7 +68,7 @@ const struct nm_transport nm_transport_null = {
 	.connect = null_connect,
 	.established = null_established,
 	.accept = null_accept,
+	.close = null_close,
 	.send = null_send,
 	.recv = null_recv,
-	.close = null_close,
 };

@@ -409,6 +409,28 @@ static bool psp_why(const struct nm_conn *c, char *buf, size_t size)
 	return true;
 }
 
+static const struct nm_transport_checks psp_checks = {
+	.prepare = nm_inet_prepare,
+	.group = nm_inet_check_group,
+	.available = nm_psp_available,
+};
+
+static const struct nm_transport_shared psp_shared = {
+	.start = nm_psp_start,
+	.stop = nm_psp_stop,
+};
+
+static const struct nm_transport_preamble psp_preamble = {
+	.attach = psp_attach,
+	.queue = psp_greet,
+};
+
+static const struct nm_transport_events psp_events = {
+	.fd = nm_psp_news_fd,
+	.next = nm_psp_news,
+	.expired = nm_psp_expired,
+};
+
 const struct nm_transport nm_transport_psp = {
 	.name = "psp",
 	.help = "TCP whose segments the network card encrypts (PSP), over IPv4 or IPv6",
@@ -416,27 +438,18 @@ const struct nm_transport nm_transport_psp = {
 		NM_TRANSPORT_PREAMBLE | NM_TRANSPORT_DEFERS_HANDSHAKE | NM_TRANSPORT_RECONNECTS,
 	.opts = psp_opts,
 	.opts_size = sizeof(struct nm_psp_opts),
-	.prepare = nm_inet_prepare,
-	.check_group = nm_inet_check_group,
-	.available = nm_psp_available,
-	.start = nm_psp_start,
-	.stop = nm_psp_stop,
-	.news_fd = nm_psp_news_fd,
-	.news = nm_psp_news,
-	.expired = nm_psp_expired,
-	.ports = nm_inet_ports,
 	.listen = nm_inet_listen,
-	.allows_peer = nm_inet_allows_peer,
-	.busy_poll_ns = nm_sock_busy_poll_ns,
 	.endpoint = nm_addr_endpoint,
 	.connect = psp_connect,
 	.established = psp_established,
-	.settle = nm_inet_settle,
 	.accept = psp_accept,
-	.attach = psp_attach,
-	.greet = psp_greet,
-	.finish = nm_socket_finish,
 	.close = psp_close,
+	.finish = nm_socket_finish,
 	.why = psp_why,
 	.info = nm_inet_info,
+	.checks = &psp_checks,
+	.shared = &psp_shared,
+	.socket = &nm_handshake_socket,
+	.preamble = &psp_preamble,
+	.events = &psp_events,
 };

@@ -481,6 +481,28 @@ static int sctp_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)
 	return 0;
 }
 
+static const struct nm_transport_checks sctp_checks = {
+	.prepare = sctp_prepare,
+	.mirror = sctp_mirror,
+	.available = sctp_available,
+};
+
+static const struct nm_transport_message sctp_message = {
+	.max_lossy_bytes = MESSAGE_BYTES,
+	.opts = sctp_message_opts,
+	.opts_size = sizeof(struct sctp_message_opts),
+	.may_lose = sctp_may_lose,
+	.check = sctp_check_message,
+};
+
+static const struct nm_transport_socket sctp_socket = {
+	.allows_peer = sctp_allows_peer,
+};
+
+static const struct nm_transport_preamble sctp_preamble = {
+	.attach = sctp_attach,
+};
+
 const struct nm_transport nm_transport_sctp = {
 	.name = "sctp",
 	.help = "SCTP over IPv4 or IPv6, as the host's address says; a message has at most 64k, "
@@ -488,23 +510,17 @@ const struct nm_transport nm_transport_sctp = {
 	.caps = NM_TRANSPORT_RELIABLE | NM_TRANSPORT_MESSAGES,
 	.opts = sctp_opts,
 	.opts_size = sizeof(struct sctp_opts),
-	.max_lossy_message = MESSAGE_BYTES,
-	.message_opts = sctp_message_opts,
-	.message_opts_size = sizeof(struct sctp_message_opts),
-	.may_lose = sctp_may_lose,
-	.check_message = sctp_check_message,
-	.prepare = sctp_prepare,
-	.mirror = sctp_mirror,
-	.available = sctp_available,
 	.listen = sctp_listen,
-	.allows_peer = sctp_allows_peer,
 	.endpoint = nm_addr_endpoint,
 	.connect = sctp_connect,
 	.established = sctp_established,
 	.accept = sctp_accept,
-	.attach = sctp_attach,
+	.close = nm_socket_close,
 	.send = sctp_send,
 	.recv = sctp_recv,
-	.close = nm_socket_close,
 	.info = sctp_info,
+	.checks = &sctp_checks,
+	.message = &sctp_message,
+	.socket = &sctp_socket,
+	.preamble = &sctp_preamble,
 };

@@ -329,6 +329,21 @@ static int ssl_info(const struct nm_conn *c, struct nm_conn_info *ret_info)
 	return 0;
 }
 
+static const struct nm_transport_checks ssl_checks = {
+	.prepare = nm_ssl_prepare,
+	.group = nm_inet_check_group,
+};
+
+static const struct nm_transport_shared ssl_shared = {
+	.start = nm_ssl_start,
+	.stop = nm_ssl_stop,
+};
+
+static const struct nm_transport_preamble ssl_preamble = {
+	.attach = ssl_attach,
+	.queue = ssl_greet,
+};
+
 const struct nm_transport nm_transport_ssl = {
 	.name = "ssl",
 	.alias = "tls",
@@ -336,25 +351,19 @@ const struct nm_transport nm_transport_ssl = {
 	.caps = NM_TRANSPORT_RELIABLE,
 	.opts = ssl_opts,
 	.opts_size = sizeof(struct nm_ssl_opts),
-	.prepare = nm_ssl_prepare,
-	.check_group = nm_inet_check_group,
-	.start = nm_ssl_start,
-	.stop = nm_ssl_stop,
-	.ports = nm_inet_ports,
 	.listen = nm_inet_listen,
-	.allows_peer = nm_inet_allows_peer,
-	.busy_poll_ns = nm_sock_busy_poll_ns,
 	.endpoint = nm_addr_endpoint,
 	.connect = ssl_connect,
-	.settle = nm_inet_settle,
 	.established = ssl_established,
 	.accept = ssl_accept,
-	.attach = ssl_attach,
-	.greet = ssl_greet,
+	.close = ssl_close,
 	.send = ssl_send,
 	.recv = ssl_recv,
 	.finish = ssl_finish,
-	.close = ssl_close,
 	.why = ssl_why,
 	.info = ssl_info,
+	.checks = &ssl_checks,
+	.shared = &ssl_shared,
+	.socket = &nm_handshake_socket,
+	.preamble = &ssl_preamble,
 };

@@ -60,27 +60,27 @@ static void tcp_close(struct nm_conn *conn, bool reset)
 	nm_socket_close(conn, reset);
 }
 
+static const struct nm_transport_checks tcp_checks = {
+	.prepare = tcp_prepare,
+	.group = nm_inet_check_group,
+};
+
 const struct nm_transport nm_transport_tcp = {
 	.name = "tcp",
 	.help = "TCP over IPv4 or IPv6, as the host's address says",
 	.caps = NM_TRANSPORT_RELIABLE | NM_TRANSPORT_TCP,
 	.opts = tcp_opts,
 	.opts_size = sizeof(struct tcp_opts),
-	.prepare = tcp_prepare,
-	.check_group = nm_inet_check_group,
-	.start = nm_inet_start,
-	.ports = nm_inet_ports,
 	.listen = nm_inet_listen,
-	.allows_peer = nm_inet_allows_peer,
-	.busy_poll_ns = nm_sock_busy_poll_ns,
 	.endpoint = nm_addr_endpoint,
-	.make = nm_inet_make,
 	.connect = nm_inet_connect,
-	.settle = nm_inet_settle,
 	.established = nm_socket_established,
 	.accept = nm_inet_accept,
-	.attach = nm_inet_attach,
-	.finish = nm_socket_finish,
 	.close = tcp_close,
+	.finish = nm_socket_finish,
 	.info = nm_inet_info,
+	.checks = &tcp_checks,
+	.shared = &nm_inet_shared,
+	.socket = &nm_inet_socket,
+	.preamble = &nm_inet_preamble,
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Which transports there are, and what those say that leave out an optional function. */
 #include "transport/transport.h"
 
 #include "base/word.h"
@@ -10,4 +11,70 @@ const struct nm_transport *nm_transport_find(const char *name)
 		    ((*t)->alias && nm_same_word((*t)->alias, name)))
 			return *t;
 	return NULL;
+}
+
+int nm_transport_prepare(const struct nm_transport *transport, void *opts, char *why,
+			 size_t why_size)
+{
+	const struct nm_transport_checks *checks = transport->checks;
+
+	return checks && checks->prepare ? checks->prepare(opts, why, why_size) : 0;
+}
+
+int nm_transport_check_group(const struct nm_transport *transport, const void *opts,
+			     uint32_t n_flows, uint32_t port, char *why, size_t why_size)
+{
+	const struct nm_transport_checks *checks = transport->checks;
+
+	return checks && checks->group ? checks->group(opts, n_flows, port, why, why_size) : 0;
+}
+
+int nm_transport_check_host(const struct nm_transport *transport, const char *host, char *why,
+			    size_t why_size)
+{
+	const struct nm_transport_checks *checks = transport->checks;
+
+	return checks && checks->host ? checks->host(host, why, why_size) : 0;
+}
+
+int nm_transport_check_available(const struct nm_transport *transport, const char *host, char *why,
+				 size_t why_size)
+{
+	const struct nm_transport_checks *checks = transport->checks;
+
+	return checks && checks->available ? checks->available(host, why, why_size) : 0;
+}
+
+uint32_t nm_transport_ports(const struct nm_transport *transport, const void *opts)
+{
+	const struct nm_transport_socket *socket = transport->socket;
+
+	return socket && socket->ports ? socket->ports(opts) : 1;
+}
+
+const struct nm_opt *nm_transport_message_opts(const struct nm_transport *transport)
+{
+	return transport->message ? transport->message->opts : NULL;
+}
+
+bool nm_transport_makes_sockets(const struct nm_transport *transport)
+{
+	return transport->socket && transport->socket->make;
+}
+
+uint64_t nm_transport_busy_poll_ns(const struct nm_transport *transport, const void *opts)
+{
+	const struct nm_transport_socket *socket = transport->socket;
+
+	return socket && socket->busy_poll_ns ? socket->busy_poll_ns(opts) : 0;
+}
+
+const struct nm_transport *nm_transport_accepting(const struct nm_transport *transport,
+						  const void *opts)
+{
+	const struct nm_transport_datagram *datagram = transport->datagram;
+	const struct nm_transport *other =
+		datagram && datagram->multiplexed && opts ? datagram->multiplexed(opts) : NULL;
+
+	return other ? other : transport;
 }

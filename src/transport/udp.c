@@ -234,49 +234,75 @@ static uint32_t udp_port_of(const struct nm_conn *conn)
 									     : nm_addr_port(&at);
 }
 
+static const struct nm_transport_checks udp_checks = {
+	.prepare = udp_prepare,
+	.group = udp_check_group,
+};
+
+static const struct nm_transport_message udp_message = {
+	.max_bytes = 65507,
+};
+
+static const struct nm_transport_shared udp_shared = {
+	.start = udp_start,
+};
+
+static const struct nm_transport_socket udp_socket = {
+	.allows_peer = udp_allows_peer,
+	.busy_poll_ns = nm_sock_busy_poll_ns,
+};
+
+static const struct nm_transport_preamble udp_preamble = {
+	.attach = udp_attach,
+};
+
+/* UDP at the end that has one socket for several peers: in no registry, an option of udp asks for
+ * it. */
+static const struct nm_transport udp_mux = {
+	.name = "udp",
+	.help = "UDP at the end that has one socket for several peers",
+	.caps = NM_TRANSPORT_MESSAGES | NM_TRANSPORT_MUX,
+	.opts = udp_opts,
+	.opts_size = sizeof(struct udp_opts),
+	.listen = udp_listen,
+	.endpoint = nm_addr_endpoint,
+	.close = nm_udp_mux_close,
+	.send = nm_udp_mux_send,
+	.recv = nm_udp_mux_recv,
+	.message = &udp_message,
+	.shared = &udp_shared,
+	.socket = &udp_socket,
+};
+
+static const struct nm_transport *udp_multiplexed(const void *opts)
+{
+	const struct udp_opts *o = opts;
+
+	return o->shared ? &udp_mux : NULL;
+}
+
+static const struct nm_transport_datagram udp_datagram = {
+	.retarget = udp_retarget,
+	.accept = udp_accept_datagram,
+	.port_of = udp_port_of,
+	.multiplexed = udp_multiplexed,
+};
+
 const struct nm_transport nm_transport_udp = {
 	.name = "udp",
 	.help = "UDP over IPv4 or IPv6, as the host's address says; messages may be lost",
 	.caps = NM_TRANSPORT_MESSAGES | NM_TRANSPORT_UDP,
-	.max_message = 65507,
 	.opts = udp_opts,
 	.opts_size = sizeof(struct udp_opts),
-	.prepare = udp_prepare,
-	.check_group = udp_check_group,
-	.start = udp_start,
 	.listen = udp_listen,
-	.allows_peer = udp_allows_peer,
-	.busy_poll_ns = nm_sock_busy_poll_ns,
 	.endpoint = nm_addr_endpoint,
 	.connect = udp_connect,
 	.established = nm_socket_established,
-	.retarget = udp_retarget,
-	.accept_datagram = udp_accept_datagram,
-	.attach = udp_attach,
-	.port_of = udp_port_of,
 	.close = nm_socket_close,
-};
-
-bool nm_udp_is_shared(const struct nm_transport *transport, const void *opts)
-{
-	const struct udp_opts *o = opts;
-
-	return transport == &nm_transport_udp && o && o->shared;
-}
-
-const struct nm_transport nm_transport_udp_mux = {
-	.name = "udp",
-	.help = "UDP at the end that has one socket for several peers",
-	.caps = NM_TRANSPORT_MESSAGES | NM_TRANSPORT_MUX,
-	.max_message = 65507,
-	.opts = udp_opts,
-	.opts_size = sizeof(struct udp_opts),
-	.start = udp_start,
-	.listen = udp_listen,
-	.allows_peer = udp_allows_peer,
-	.busy_poll_ns = nm_sock_busy_poll_ns,
-	.endpoint = nm_addr_endpoint,
-	.send = nm_udp_mux_send,
-	.recv = nm_udp_mux_recv,
-	.close = nm_udp_mux_close,
+	.checks = &udp_checks,
+	.message = &udp_message,
+	.shared = &udp_shared,
+	.socket = &udp_socket,
+	.preamble = &udp_preamble,
+	.datagram = &udp_datagram,
 };

@@ -17,12 +17,6 @@ struct nm_udp_mux;
 struct nm_udp_mux_peer;
 struct nm_transport;
 
-/* UDP at the end that has such a socket: in no registry, a profile asks for it by an option of
- * udp. */
-extern const struct nm_transport nm_transport_udp_mux;
-/* Whether options of udp ask for it. */
-bool nm_udp_is_shared(const struct nm_transport *transport, const void *opts);
-
 /* fd: bound, borrowed. n_conns: connections at a time, at most. NULL: no memory. */
 struct nm_udp_mux *nm_udp_mux_new(int fd, uint32_t n_conns);
 struct nm_udp_mux *nm_udp_mux_free(struct nm_udp_mux *mux); /* accepts NULL, returns NULL */

@@ -130,6 +130,10 @@ static int unix_attach(struct nm_conn *conn, int fd, const void *opts)
 	return 0;
 }
 
+static const struct nm_transport_preamble unix_preamble = {
+	.attach = unix_attach,
+};
+
 const struct nm_transport nm_transport_unix = {
 	.name = "unix",
 	.help = "Unix stream sockets, between processes of one host",
@@ -141,7 +145,7 @@ const struct nm_transport nm_transport_unix = {
 	.connect = unix_connect,
 	.established = nm_socket_established,
 	.accept = unix_accept,
-	.attach = unix_attach,
-	.finish = nm_socket_finish,
 	.close = nm_socket_close,
+	.finish = nm_socket_finish,
+	.preamble = &unix_preamble,
 };

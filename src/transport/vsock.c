@@ -214,6 +214,19 @@ static int vsock_attach(struct nm_conn *conn, int fd, const void *opts)
 	return r;
 }
 
+static const struct nm_transport_checks vsock_checks = {
+	.host = vsock_check_host,
+	.available = vsock_available,
+};
+
+static const struct nm_transport_shared vsock_shared = {
+	.start = vsock_start,
+};
+
+static const struct nm_transport_preamble vsock_preamble = {
+	.attach = vsock_attach,
+};
+
 const struct nm_transport nm_transport_vsock = {
 	.name = "vsock",
 	.help = "streams between a virtual machine and its host, or within one host; remotehost is "
@@ -221,14 +234,13 @@ const struct nm_transport nm_transport_vsock = {
 	.caps = NM_TRANSPORT_RELIABLE | NM_TRANSPORT_VSOCK | NM_TRANSPORT_WAITS,
 	.opts = vsock_opts,
 	.opts_size = sizeof(struct vsock_opts),
-	.check_host = vsock_check_host,
-	.available = vsock_available,
-	.start = vsock_start,
 	.listen = vsock_listen,
 	.endpoint = vsock_endpoint,
 	.connect = vsock_connect,
 	.established = nm_socket_established,
 	.accept = vsock_accept,
-	.attach = vsock_attach,
 	.close = nm_socket_close,
+	.checks = &vsock_checks,
+	.shared = &vsock_shared,
+	.preamble = &vsock_preamble,
 };

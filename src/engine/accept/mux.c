@@ -38,7 +38,7 @@ static bool is_wanted(const struct nm_mux *own, const struct nm_addr *from)
 {
 	const struct nm_addr *host = &own->listener->from;
 
-	return own->accept->transport->allows_peer(own->accept->transport_opts, from, host);
+	return own->accept->transport->socket->allows_peer(own->accept->transport_opts, from, host);
 }
 
 /* Keeps a new one for the flow's accept. False: there is no room for it, and it will greet

@@ -17,7 +17,7 @@
 
 uint32_t nm_listener_ports(const struct nm_instr *instr)
 {
-	return instr->transport->ports ? instr->transport->ports(instr->transport_opts) : 1;
+	return nm_transport_ports(instr->transport, instr->transport_opts);
 }
 
 static void close_all(int *fds, uint32_t count)

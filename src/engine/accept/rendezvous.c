@@ -183,7 +183,7 @@ static int remember(struct nm_rendezvous *doors)
 
 		for (uint32_t i = 0; group->runs && i < group->n_instrs; i++)
 			lossy |= is_greeted(&group->instrs[i]) &&
-				 group->instrs[i].transport->accept_datagram;
+				 group->instrs[i].transport->datagram;
 		if (!lossy)
 			continue;
 		doors->known[g] =
@@ -393,14 +393,15 @@ static void meet(struct nm_rendezvous *doors, const struct source *listener,
 	if (verdict == NM_PREAMBLE_OLD)
 		return;
 	if (verdict == NM_PREAMBLE_NEW) {
-		fd = accept->transport->accept_datagram(listener->fd, accept->port != 0,
-							accept->transport_opts, peer);
+		fd = accept->transport->datagram->accept(listener->fd, accept->port != 0,
+							 accept->transport_opts, peer);
 		const struct nm_conn conn = {.fd = fd};
 
 		if (fd < 0)
 			return;
-		*known = (struct nm_preamble_known){.serial = preamble->serial,
-						    .port = accept->transport->port_of(&conn)};
+		*known = (struct nm_preamble_known){
+			.serial = preamble->serial,
+			.port = accept->transport->datagram->port_of(&conn)};
 	}
 	preamble->port = known->port;
 	nm_preamble_pack(preamble, NM_PREAMBLE_ANSWER, wire);
@@ -452,7 +453,7 @@ static void take_listener_events(struct nm_rendezvous *doors, const struct epoll
 
 		if (!source || source->kind != SOURCE_LISTEN)
 			continue;
-		if (source->door->transport->accept_datagram)
+		if (source->door->transport->datagram)
 			take_preambles(doors, source);
 		else
 			take_guests(doors, source);

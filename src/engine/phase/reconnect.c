@@ -115,12 +115,12 @@ static uint32_t reconnects_of(const struct nm_worker *worker, struct nm_flow *fl
 bool nm_reconnect_expired(const struct nm_worker *worker, const struct nm_conn *conn, char *why,
 			  size_t why_size)
 {
-	if (!(conn->flags & NM_CONN_OPEN) || !conn->transport->expired)
+	if (!(conn->flags & NM_CONN_OPEN) || !conn->transport->events)
 		return false;
 	const struct nm_instr *opening = opening_of(worker, conn);
 
-	return opening &&
-	       conn->transport->expired(conn, worker->io.started[opening->opening], why, why_size);
+	return opening && conn->transport->events->expired(
+				  conn, worker->io.started[opening->opening], why, why_size);
 }
 
 static bool any_expired(const struct nm_worker *worker)

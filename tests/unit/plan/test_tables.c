@@ -88,14 +88,13 @@ END_TEST
 START_TEST(mirrors)
 {
 	for (const struct nm_flowop *const *op = nm_flowops; *op; op++) {
-		const struct nm_flowop *other = nm_flowop_mirror(*op);
+		const struct nm_flowop *other = (*op)->mirror_op;
 		unsigned hidden = other ? other->flags & NM_FLOWOP_INTERNAL : 0;
 
-		if (!(*op)->mirror)
+		if (!(*op)->mirror_op)
 			continue;
 		ck_assert_msg(other != NULL, "the mirror of %s", (*op)->name);
-		ck_assert_str_eq(other->name, (*op)->mirror);
-		ck_assert_msg(nm_flowop_mirror(other)->step == (*op)->step, "the mirror of %s",
+		ck_assert_msg(other->mirror_op->step == (*op)->step, "the mirror of %s",
 			      other->name);
 		ck_assert_uint_eq(((*op)->flags & ~BOTH) | hidden, other->flags & ~BOTH);
 		ck_assert_msg(((*op)->flags & BOTH) != BOTH, "%s", (*op)->name);
@@ -134,8 +133,9 @@ START_TEST(transports)
 	for (const struct nm_transport *const *t = nm_transports; *t; t++) {
 		assert_help((*t)->name, (*t)->help);
 		assert_table((*t)->name, (*t)->opts, (*t)->opts_size);
-		if ((*t)->message_opts)
-			assert_table((*t)->name, (*t)->message_opts, (*t)->message_opts_size);
+		if (nm_transport_message_opts(*t))
+			assert_table((*t)->name, nm_transport_message_opts(*t),
+				     (*t)->message->opts_size);
 		ck_assert_ptr_eq(nm_transport_find((*t)->name), *t);
 		for (const struct nm_flowop *const *op = nm_flowops; *op; op++)
 			for (const struct nm_opt *opt = (*t)->opts; opt->name; opt++)

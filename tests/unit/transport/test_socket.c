@@ -100,7 +100,7 @@ END_TEST
 
 START_TEST(a_socket_made_before_is_taken_once)
 {
-	int made = tcp->make(opts, &at);
+	int made = tcp->socket->make(opts, &at);
 	struct nm_conn conn = {.fd = made};
 
 	ck_assert_int_ge(made, 0);
@@ -116,7 +116,7 @@ END_TEST
 
 START_TEST(a_socket_that_cannot_be_connected_is_not_kept)
 {
-	struct nm_conn conn = {.fd = tcp->make(opts, &at)};
+	struct nm_conn conn = {.fd = tcp->socket->make(opts, &at)};
 	struct nm_addr nowhere = at;
 	int made = conn.fd;
 

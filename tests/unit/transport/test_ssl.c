@@ -36,7 +36,7 @@ static void take_options(struct end *end, const char *const *options)
 		ck_assert_int_eq(nm_opt_set(nm_opt_find(ssl->opts, options[0]), end->opts,
 					    options[1], why, sizeof why),
 				 0);
-	ck_assert_msg(ssl->prepare(end->opts, why, sizeof why) == 0, "%s", why);
+	ck_assert_msg(ssl->checks->prepare(end->opts, why, sizeof why) == 0, "%s", why);
 }
 
 static void begin(struct end *end, const char *const *options, bool accepting)
@@ -46,7 +46,8 @@ static void begin(struct end *end, const char *const *options, bool accepting)
 
 	memset(end, 0, sizeof *end);
 	take_options(end, options);
-	ck_assert_msg(ssl->start(end->opts, &how, &end->started, why, sizeof why) == 0, "%s", why);
+	ck_assert_msg(ssl->shared->start(end->opts, &how, &end->started, why, sizeof why) == 0,
+		      "%s", why);
 }
 
 /* Goes on with the handshake; true once it is over. */
@@ -109,8 +110,8 @@ static void close_both(void)
 	if (server.conn.flags & NM_CONN_OPEN)
 		ssl->close(&server.conn, false);
 	(void)close(listen_fd);
-	ssl->stop(client.started);
-	ssl->stop(server.started);
+	ssl->shared->stop(client.started);
+	ssl->shared->stop(server.started);
 	nm_opts_fini(ssl->opts, client.opts);
 	nm_opts_fini(ssl->opts, server.opts);
 	free(client.opts);

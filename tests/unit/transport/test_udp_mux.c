@@ -62,7 +62,7 @@ static bool take_greeting(void *arg, const struct nm_addr *from, const char *dat
 			continue;
 		greeted++;
 		nm_udp_mux_attach(&conns[i], nm_udp_mux_add(hub, from));
-		conns[i].transport = &nm_transport_udp_mux;
+		conns[i].transport = nm_transport_find("udp");
 	}
 	return true;
 }
