@@ -35,7 +35,8 @@ enum nm_field_type {
 /* What the number of a field means where a result shows it. */
 enum nm_field_unit {
 	NM_UNIT_COUNT,
-	NM_UNIT_NS, /* time: shown as seconds */
+	NM_UNIT_FACT, /* 0: not known */
+	NM_UNIT_NS,   /* time: shown as seconds */
 	/* a highest value so far: of two readings the later one counts, not the difference */
 	NM_UNIT_PEAK,
 };

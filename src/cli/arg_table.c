@@ -653,8 +653,8 @@ const struct nm_arg nm_arg_table[] = {
 				.type = NM_TYPE_STRING,
 				.offset = FIELD(generate),
 				.help = "print a text made from the option tables, for packagers: "
-					"man-options, man-language, man-library, schema or "
-					"completion",
+					"man-options, man-language, man-library, schema, "
+					"result-schema or completion",
 			},
 		.argument = "WORD",
 		.heading = ABOUT,

@@ -12,8 +12,9 @@
 #include "report/report.h"
 #include "transport/transport.h"
 
-const char *const nm_cli_generate_words[] = {"man-options", "man-language", "man-library",
-					     "schema",	    "completion",   NULL};
+const char *const nm_cli_generate_words[] = {"man-options", "man-language",  "man-library",
+					     "schema",	    "result-schema", "completion",
+					     NULL};
 
 /* Text in roff: what would be read as a request or an escape is not. */
 static void print_roff(FILE *out, const char *text)
@@ -274,6 +275,8 @@ int nm_cli_generate(const char *word, FILE *out, struct nm_diags *diags)
 		nm_cli_generate_schema(out);
 		return NM_EXIT_OK;
 	}
+	if (strcmp(word, "result-schema") == 0)
+		return nm_result_schema_write(out) == 0 ? NM_EXIT_OK : NM_EXIT_INTERNAL;
 	if (strcmp(word, "completion") == 0) {
 		generate_completion(out);
 		return NM_EXIT_OK;

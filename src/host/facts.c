@@ -24,7 +24,8 @@ const struct nm_field nm_host_facts_fields[] = {
 	 .offset = offsetof(struct nm_host_facts, n_cpus),
 	 .figure = "cpus",
 	 .doc = "That netmodel may use."},
-	NM_FIELD(U64, struct nm_host_facts, memory_bytes, .figure = "memory_bytes"),
+	NM_FIELD(U64, struct nm_host_facts, memory_bytes, .unit = NM_UNIT_FACT,
+		 .figure = "memory_bytes"),
 	NM_FIELD(I64, struct nm_host_facts, cpu_latency_limit_us, .figure = "cpu_latency_limit_us",
 		 .doc = "The longest that an idle CPU may take to wake up (/dev/cpu_dma_latency); "
 			"2000000000: no limit; null: netmodel may not read it."),

@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "report/common.h"
+#include "report/figures.h"
 #include "result/datagram_stats.h"
 
 /* RFC 4180: quotes only where they are needed. No cell has a line end or another control
@@ -31,20 +32,6 @@ static void print_name(FILE *out, const char *host, const char *column)
 	fprintf(out, "_%s%s", column, quoted ? "\"" : "");
 }
 
-static const char *const cpu_columns[] = {"cpu_user", "cpu_system", "cpu_softirq", "cpu_idle"};
-#define N_CPU_COLUMNS (sizeof(cpu_columns) / sizeof(cpu_columns[0]))
-
-static void print_latency_names(const struct nm_result *shape, const char *prefix, FILE *out)
-{
-	char key[32];
-
-	fprintf(out, ",%s_count,%s_min_s,%s_mean_s,%s_max_s,%s_stddev_s", prefix, prefix, prefix,
-		prefix, prefix);
-	for (size_t i = 0; i < shape->percentiles.count; i++)
-		fprintf(out, ",%s_%s_s", prefix,
-			nm_percentile_key(shape->percentiles.pct[i], key, sizeof(key)));
-}
-
 /* Columns that not all results have. */
 struct extra {
 	bool response, messages;
@@ -64,87 +51,38 @@ static struct extra extra_of(const struct nm_runs *series)
 	return extra;
 }
 
-static void print_direction_names(const char *prefix, FILE *out)
+/* Of the window's columns, the one that is left out. */
+static const char *without(struct extra extra)
 {
-	static const char *const names[] = {"sent", "received",	 "bits_received_per_s",
-					    "lost", "reordered", "duplicates",
-					    "late", "jitter_s"};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		fprintf(out, ",%s_%s", prefix, names[i]);
+	return extra.response ? NULL : "response";
 }
 
 static void print_header(const struct nm_result *shape, struct extra extra, FILE *out)
 {
-	fputs("run,from_s,to_s,phase,part,transactions,transactions_per_s,bits_sent_per_s,"
-	      "bits_received_per_s,errors",
-	      out);
-	print_latency_names(shape, "latency", out);
-	if (extra.response)
-		print_latency_names(shape, "response", out);
+	const struct nm_percentiles *percentiles = &shape->percentiles;
+
+	fputs("run,from_s,to_s,phase,part", out);
+	nm_figures_columns(out, "", nm_window_figures, percentiles, without(extra));
 	for (size_t h = 0; h < shape->n_hosts; h++)
-		for (size_t c = 0; c < N_CPU_COLUMNS; c++)
+		for (const struct nm_figure *cpu = nm_cpu_figures; !nm_figure_is_end(cpu); cpu++)
 			print_name(out, shape->hosts[h].name ? shape->hosts[h].name : "",
-				   cpu_columns[c]);
+				   cpu->column);
 	/* What is new comes last, so that the others keep their places. */
 	fputs(",seconds", out);
 	if (extra.messages) {
-		print_direction_names("to_slaves", out);
-		print_direction_names("to_master", out);
+		nm_figures_columns(out, "to_slaves_", nm_direction_figures, percentiles, NULL);
+		nm_figures_columns(out, "to_master_", nm_direction_figures, percentiles, NULL);
 	}
 	fputc('\n', out);
 }
 
-static void print_latency(const struct nm_result *shape, const struct nm_latency *latency,
-			  FILE *out)
-{
-	if (latency->count == 0) {
-		fputs(",0,,,,", out);
-		for (size_t i = 0; i < shape->percentiles.count; i++)
-			fputc(',', out);
-		return;
-	}
-	fprintf(out, ",%llu,%.9f,%.9f,%.9f,%.9f", (unsigned long long)latency->count,
-		latency->min_s, latency->mean_s, latency->max_s, latency->stddev_s);
-	for (size_t i = 0; i < shape->percentiles.count; i++)
-		fprintf(out, ",%.9f", latency->pct_s[i]);
-}
-
 static void print_cpu(const struct nm_cpu_times *cpu, FILE *out)
 {
-	fprintf(out, ",%.4f,%.4f,%.4f,%.4f", nm_cpu_share(cpu, cpu->user_ns + cpu->nice_ns),
-		nm_cpu_share(cpu, cpu->system_ns + cpu->irq_ns), nm_cpu_share(cpu, cpu->softirq_ns),
-		nm_cpu_share(cpu, cpu->idle_ns + cpu->iowait_ns));
-}
-
-static void print_rate(double amount, double seconds, FILE *out)
-{
-	if (seconds > 0)
-		fprintf(out, ",%.3f", amount / seconds);
-	else
-		fputc(',', out);
-}
-
-static void print_count(bool known, int64_t value, FILE *out)
-{
-	if (known)
-		fprintf(out, ",%lld", (long long)value);
-	else
-		fputc(',', out);
-}
-
-static void print_direction(const struct nm_datagram_direction *way, FILE *out)
-{
-	print_count(way->sent_known, (int64_t)way->sent, out);
-	print_count(way->received_known, (int64_t)way->received, out);
-	print_rate(way->received_bits_per_s, way->received_known, out);
-	print_count(way->lost_known, way->lost, out);
-	print_count(way->order_known, (int64_t)way->reordered, out);
-	print_count(way->order_known, (int64_t)way->duplicates, out);
-	print_count(way->order_known, (int64_t)way->late, out);
-	if (way->has_jitter)
-		fprintf(out, ",%.9f", way->jitter_s);
-	else
+	if (cpu) {
+		nm_figures_cells(out, nm_cpu_figures, cpu, NULL, NULL);
+		return;
+	}
+	for (const struct nm_figure *figure = nm_cpu_figures; !nm_figure_is_end(figure); figure++)
 		fputc(',', out);
 }
 
@@ -153,35 +91,23 @@ static void print_messages(const struct nm_result *run, size_t row, FILE *out)
 	struct nm_datagram_stats messages;
 
 	nm_interval_datagrams(run, row, &messages);
-	print_direction(&messages.to_slaves, out);
-	print_direction(&messages.to_master, out);
+	nm_figures_cells(out, nm_direction_figures, &messages.to_slaves, NULL, NULL);
+	nm_figures_cells(out, nm_direction_figures, &messages.to_master, NULL, NULL);
 }
 
 static void print_row(const struct nm_result *shape, const struct nm_result *run, size_t number,
 		      const struct nm_result_interval *row, struct extra extra, FILE *out)
 {
-	const struct nm_window *window = &row->window;
-	const struct nm_counts *counts = &window->counts;
-
-	fprintf(out, "%zu,%.6f,%.6f,%u,%s,%llu", number, row->from_s, row->to_s,
-		(unsigned)row->phase, nm_part_name(row->part),
-		(unsigned long long)counts->iterations);
-	print_rate((double)counts->iterations, window->seconds, out);
-	print_rate((double)counts->bytes_sent * 8, window->seconds, out);
-	print_rate((double)counts->bytes_received * 8, window->seconds, out);
-	fprintf(out, ",%llu", (unsigned long long)counts->errors);
-	print_latency(shape, &window->latency, out);
-	if (extra.response)
-		print_latency(shape, &window->response, out);
+	fprintf(out, "%zu,%.6f,%.6f,%u,%s", number, row->from_s, row->to_s, (unsigned)row->phase,
+		nm_part_name(row->part));
+	nm_figures_cells(out, nm_window_figures, &row->window, &shape->percentiles, without(extra));
 	for (size_t h = 0; h < shape->n_hosts; h++) {
 		const struct nm_host_interval *own =
 			h < run->n_hosts ? nm_host_interval_at(run, &run->hosts[h], row) : NULL;
-		if (own && own->cpu.n_cpus)
-			print_cpu(&own->cpu, out);
-		else
-			fputs(",,,,", out);
+
+		print_cpu(own && own->cpu.n_cpus ? &own->cpu : NULL, out);
 	}
-	fprintf(out, ",%.9f", window->seconds);
+	fprintf(out, ",%.9f", row->window.seconds);
 	if (extra.messages)
 		print_messages(run, (size_t)(row - run->intervals), out);
 	fputc('\n', out);

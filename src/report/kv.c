@@ -14,6 +14,7 @@
 #include "base/diag.h"
 #include "report/common.h"
 #include "report/end_totals.h"
+#include "report/figures.h"
 #include "report/keys.h"
 #include "result/datagram_stats.h"
 
@@ -30,41 +31,42 @@ static void print_interrupts(FILE *out, const char *prefix, const struct nm_usag
 	if (usage->has_interrupts)
 		fprintf(out, "%sinterrupts=%" PRIu64 "\n%scontext_switches=%" PRIu64 "\n", prefix,
 			usage->interrupts.hardware, prefix, usage->interrupts.context_switches);
-	if (!usage->has_softirqs)
-		return;
-	fprintf(out, "%ssoftirqs=%" PRIu64 "\n", prefix, usage->softirqs.total);
-	for (enum nm_softirq kind = 0; kind < NM_N_SOFTIRQS; kind++)
-		if (nm_softirq_known(&usage->softirqs, kind))
-			fprintf(out, "%ssoftirqs_%s=%" PRIu64 "\n", prefix, nm_softirq_name(kind),
-				usage->softirqs.kinds[kind]);
+	if (usage->has_softirqs)
+		nm_figures_keys(out, prefix, nm_softirqs_figures, usage, NULL);
+}
+
+/* What a process has used: KEY_start and KEY_end, where the key is the name of the field without its unit. */
+static void print_process(FILE *out, const char *prefix, const struct nm_result_host *host)
+{
+	for (const struct nm_field *field = nm_rusage_fields; field->name; field++) {
+		const char *before = (const char *)&host->process_start + field->offset;
+		const char *used = (const char *)&host->usage.process + field->offset;
+		uint64_t start = *(const uint64_t *)(const void *)before;
+		uint64_t end = *(const uint64_t *)(const void *)used;
+		int length = (int)strcspn(field->name, "_");
+
+		if (field->unit == NM_UNIT_NS) {
+			fprintf(out, "%s%.*s_start=0.000000\n%s%.*s_end=%.6f\n", prefix, length,
+				field->name, prefix, length, field->name, (double)end / 1e9);
+			continue;
+		}
+		if (field->unit != NM_UNIT_PEAK)
+			start = 0;
+		if (field->unit != NM_UNIT_PEAK || host->is_master) /* a slave does not tell it */
+			fprintf(out, "%s%.*s_start=%" PRIu64 "\n", prefix, length, field->name,
+				start);
+		fprintf(out, "%s%.*s_end=%" PRIu64 "\n", prefix, length, field->name, end);
+	}
 }
 
 static void print_usage(FILE *out, const char *prefix, const struct nm_result_host *host)
 {
-	const struct nm_rusage *own = &host->usage.process;
-	const struct nm_cpu_times *cpu = &host->usage.cpu;
-
 	if (!host->has_usage)
 		return;
-	fprintf(out, "%sutime_start=0.000000\n%sutime_end=%.6f\n", prefix, prefix,
-		(double)own->utime_ns / 1e9);
-	fprintf(out, "%sstime_start=0.000000\n%sstime_end=%.6f\n", prefix, prefix,
-		(double)own->stime_ns / 1e9);
-	if (host->is_master) /* a slave does not tell it */
-		fprintf(out, "maxrss_start=%" PRIu64 "\n", host->process_start.maxrss_kb);
-	fprintf(out, "%smaxrss_end=%" PRIu64 "\n", prefix, own->maxrss_kb);
-	fprintf(out, "%sminflt_start=0\n%sminflt_end=%" PRIu64 "\n", prefix, prefix, own->minflt);
-	fprintf(out, "%smajflt_start=0\n%smajflt_end=%" PRIu64 "\n", prefix, prefix, own->majflt);
-	fprintf(out, "%snvcsw_start=0\n%snvcsw_end=%" PRIu64 "\n", prefix, prefix, own->nvcsw);
-	fprintf(out, "%snivcsw_start=0\n%snivcsw_end=%" PRIu64 "\n", prefix, prefix, own->nivcsw);
+	print_process(out, prefix, host);
 	print_interrupts(out, prefix, &host->usage);
-	if (!host->usage.has_cpu)
-		return;
-	fprintf(out, "%scpu_user=%.4f\n%scpu_system=%.4f\n%scpu_softirq=%.4f\n%scpu_idle=%.4f\n",
-		prefix, nm_cpu_share(cpu, cpu->user_ns + cpu->nice_ns), prefix,
-		nm_cpu_share(cpu, cpu->system_ns + cpu->irq_ns), prefix,
-		nm_cpu_share(cpu, cpu->softirq_ns), prefix,
-		nm_cpu_share(cpu, cpu->idle_ns + cpu->iowait_ns));
+	if (host->usage.has_cpu)
+		nm_figures_keys(out, prefix, nm_cpu_figures, &host->usage.cpu, NULL);
 }
 
 static void print_linearity(const struct nm_result *result, const char *prefix,
@@ -136,58 +138,27 @@ static void print_remote(const struct nm_result *result, const struct nm_view *v
 	fprintf(out, "num_remote_hosts=%zu\n", slaves);
 }
 
-static void print_direction(const struct nm_datagram_direction *way, const char *prefix, FILE *out)
-{
-	if (way->sent_known)
-		fprintf(out, "%ssent=%" PRIu64 "\n", prefix, way->sent);
-	if (way->received_known)
-		fprintf(out, "%sreceived=%" PRIu64 "\n", prefix, way->received);
-	if (way->order_known)
-		fprintf(out,
-			"%sreordered=%" PRIu64 "\n%sduplicates=%" PRIu64 "\n%slate=%" PRIu64 "\n",
-			prefix, way->reordered, prefix, way->duplicates, prefix, way->late);
-	if (way->lost_known)
-		fprintf(out, "%slost=%" PRId64 "\n", prefix, way->lost);
-	if (way->received_known && way->has_jitter)
-		fprintf(out, "%sjitter=%.9f\n", prefix, way->jitter_s);
-}
-
 /* Only where messages may be lost. */
 static void print_messages(const struct nm_result *result, FILE *out)
 {
 	struct nm_datagram_stats messages;
 
 	nm_result_datagrams(result, &messages);
-	if (!messages.any)
-		return;
-	print_direction(&messages.to_slaves, "messages_to_slaves_", out);
-	print_direction(&messages.to_master, "messages_to_master_", out);
-	if (messages.slaves_known)
-		fprintf(out, "messages_timeouts=%" PRIu64 "\n", messages.timeouts);
-	fprintf(out, "messages_unanswered=%" PRIu64 "\n", messages.unanswered);
+	if (messages.any)
+		nm_figures_keys(out, "messages_", nm_datagram_figures, &messages, NULL);
 }
 
 static void print_totals(const struct nm_result *result, const struct nm_view *view, FILE *out)
 {
-	const struct nm_window *totals = &result->totals;
-	const struct nm_counts *counts = &totals->counts;
 	bool stream = nm_is_stream(result);
 
-	fprintf(out, "num_transactions=%" PRIu64 "\nbytes_sent=%" PRIu64 "\n", counts->iterations,
-		counts->bytes_sent);
-	fprintf(out, "bytes_received=%" PRIu64 "\nerrors=%" PRIu64 "\n", counts->bytes_received,
-		counts->errors);
+	nm_figures_keys(out, "", nm_window_figures, &result->totals, &result->percentiles);
 	if (result->responses.passes)
 		fprintf(out, "rtt_transactions_logged=%" PRIu64 "\n", result->responses.passes);
-	nm_keys_latency(out, "latency", &totals->latency, &result->percentiles);
-	nm_keys_latency(out, "response", &totals->response, &result->percentiles);
 	print_linearity(result, "", NULL, out);
 	print_messages(result, out);
-	if (totals->seconds > 0)
-		fprintf(out, "transactions_per_s=%.2f\nbits_per_s=%.2f\n",
-			nm_window_transactions_per_s(totals), nm_window_bits_per_s(totals));
 	nm_keys_ends(out, result, view, stream);
-	if (!stream && totals->seconds > 0)
+	if (!stream && result->totals.seconds > 0)
 		fputs("throughput_units=transactions/s\n", out);
 }
 
@@ -208,23 +179,8 @@ static void key_name(const char *name, char key[KEY_NAME + 1])
 static void print_group(const struct nm_result *result, const struct nm_result_group *group,
 			const char *prefix, FILE *out)
 {
-	const struct nm_window *totals = &group->totals;
-	const struct nm_counts *counts = &totals->counts;
-	char key[256];
-
-	fprintf(out, "%sflows=%u\n%sthreads=%u\n", prefix, group->n_flows, prefix,
-		group->n_workers);
-	fprintf(out, "%snum_transactions=%" PRIu64 "\n%serrors=%" PRIu64 "\n", prefix,
-		counts->iterations, prefix, counts->errors);
-	fprintf(out, "%sbytes_sent=%" PRIu64 "\n%sbytes_received=%" PRIu64 "\n", prefix,
-		counts->bytes_sent, prefix, counts->bytes_received);
-	snprintf(key, sizeof(key), "%slatency", prefix);
-	nm_keys_latency(out, key, &totals->latency, &result->percentiles);
-	snprintf(key, sizeof(key), "%sresponse", prefix);
-	nm_keys_latency(out, key, &totals->response, &result->percentiles);
-	if (totals->seconds > 0)
-		fprintf(out, "%stransactions_per_s=%.2f\n%sbits_per_s=%.2f\n", prefix,
-			nm_window_transactions_per_s(totals), prefix, nm_window_bits_per_s(totals));
+	nm_figures_keys(out, prefix, nm_group_object.figures, group, &result->percentiles);
+	nm_figures_keys(out, prefix, nm_window_figures, &group->totals, &result->percentiles);
 }
 
 /* Under group.NAME. ; of several with one name, in a key, the second is group.NAME#2. */

@@ -14,18 +14,22 @@ src_libnm_report_la_SOURCES = \
 	src/report/common.h \
 	src/report/end_totals.c \
 	src/report/end_totals.h \
+	src/report/figure.c \
+	src/report/figure.h \
+	src/report/figures.h \
+	src/report/figures_detail.c \
+	src/report/figures_host.c \
+	src/report/figures_run.c \
+	src/report/figures_window.c \
 	src/report/hdr.c \
 	src/report/hdr.h \
-	src/report/json_host.c \
-	src/report/json_parts.c \
-	src/report/json_parts.h \
-	src/report/json_statistics.c \
 	src/report/keys.c \
 	src/report/keys.h \
 	src/report/report.c \
 	src/report/report.h \
 	src/report/uperf_tables.c \
 	src/report/uperf_tables.h \
+	src/report/schema.c \
 	src/report/table.c \
 	src/report/table.h \
 	src/report/throughput.c \

@@ -9,6 +9,7 @@ EXTRA_DIST += tests/unit/suite.h
 BASE_TESTS = \
 	tests/unit/base/test_diag \
 	tests/unit/base/test_draw \
+	tests/unit/base/test_field \
 	tests/unit/base/test_opt \
 	tests/unit/base/test_subjects \
 	tests/unit/base/test_units
@@ -157,11 +158,16 @@ tests_unit_control_test_results_SOURCES = \
 	tests/unit/control/json_text.h
 
 REPORT_TESTS = \
+	tests/unit/report/test_figures \
 	tests/unit/report/test_report \
 	tests/unit/report/test_report_json \
 	tests/unit/report/test_report_neper
 $(REPORT_TESTS): LDADD = $(CHECK_LIBS) $(REPORT_LIBS)
 $(REPORT_TESTS): $(filter %.la,$(REPORT_LIBS))
+tests_unit_report_test_figures_SOURCES = \
+	tests/unit/report/test_figures.c \
+	tests/unit/report/sample.c \
+	tests/unit/report/sample.h
 tests_unit_report_test_report_SOURCES = \
 	tests/unit/report/test_report.c \
 	tests/unit/report/sample.c \

@@ -209,7 +209,7 @@ int nm_tcp_unpack(json_t *body, const struct nm_plan *plan, struct nm_tcp_rows *
 
 /* --- what a host did in detail (codec_report.c) --- */
 
-/* What this host did in detail. Not while workers run, as their statistics would be torn. */
+/* What this host did in detail until now. */
 json_t *nm_report_pack(const struct nm_engine *engine, const struct nm_plan *plan);
 /* The plan is that of the host. *ret is owned; NULL after an error, -EPROTO or -ENOMEM. */
 int nm_report_unpack(json_t *body, const struct nm_plan *plan,

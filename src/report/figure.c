@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Walks tables of figures: into JSON, into key=value lines, into columns and cells. */
+#include "report/figure.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/common.h"
+#include "report/keys.h"
+
+/* --- JSON --- */
+
+json_t *nm_json_text(const char *text)
+{
+	if (!text)
+		return json_null();
+	json_t *string = json_string(text);
+	if (string)
+		return string;
+	char *copy = strdup(text);
+	if (!copy)
+		return NULL;
+	for (char *c = copy; *c; c++)
+		if ((unsigned char)*c >= 0x80)
+			*c = '?';
+	string = json_string(copy);
+	free(copy);
+	return string;
+}
+
+json_t *nm_json_known(const char *text)
+{
+	return nm_json_text(text && *text ? text : NULL);
+}
+
+json_t *nm_json_real(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *nm_json_count(uint64_t value)
+{
+	/* JSON numbers of most readers and jansson's integers end here. */
+	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}
+
+json_t *nm_json_join(json_t *into, json_t *from)
+{
+	if (!into || !from || json_object_update(into, from) != 0) {
+		json_decref(into);
+		into = NULL;
+	}
+	json_decref(from);
+	return into;
+}
+
+struct nm_at nm_at_item(const struct nm_at *parent, const void *item, size_t index)
+{
+	return (struct nm_at){.parent = parent,
+			      .runs = parent->runs,
+			      .result = parent->result,
+			      .item = item,
+			      .index = index};
+}
+
+static json_t *latency_json(const struct nm_latency *latency,
+			    const struct nm_percentiles *percentiles)
+{
+	char key[32];
+
+	if (latency->count == 0)
+		return json_null();
+	json_t *object = json_pack(
+		"{s:o, s:o, s:o, s:o, s:o}", "count", nm_json_count(latency->count), "min",
+		nm_json_real(latency->min_s), "mean", nm_json_real(latency->mean_s), "max",
+		nm_json_real(latency->max_s), "stddev", nm_json_real(latency->stddev_s));
+	for (size_t i = 0; object && i < percentiles->count; i++) {
+		nm_percentile_key(percentiles->pct[i], key, sizeof(key));
+		if (json_object_set_new(object, key, nm_json_real(latency->pct_s[i])) != 0) {
+			json_decref(object);
+			return NULL;
+		}
+	}
+	return object;
+}
+
+json_t *nm_objects_json(const struct nm_object *object, const struct nm_at *at, const void *first,
+			size_t count, size_t item_size)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < count; i++) {
+		struct nm_at item = nm_at_item(at, (const char *)first + i * item_size, i);
+
+		if (json_array_append_new(array, nm_object_json(object, &item)) != 0) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
+static json_t *list_json(const struct nm_figure *figure, const struct nm_at *at)
+{
+	const char *item = at->item;
+	const void *first = *(const void *const *)(item + figure->offset);
+	size_t count = *(const size_t *)(item + figure->count_offset);
+
+	return nm_objects_json(figure->object, at, first, count, figure->item_size);
+}
+
+static json_t *object_json(const struct nm_figure *figure, const struct nm_at *at)
+{
+	struct nm_at inner = nm_at_item(at, (const char *)at->item + figure->offset, at->index);
+
+	return nm_object_json(figure->object, &inner);
+}
+
+static bool is_known(const struct nm_figure *figure, const void *item)
+{
+	const char *flags = item;
+
+	return (!figure->known_flag ||
+		*(const bool *)(const void *)(flags + figure->known_flag - 1)) &&
+	       (!figure->known || figure->known(item));
+}
+
+static json_t *figure_json(const struct nm_figure *figure, const struct nm_at *at)
+{
+	const void *value = (const char *)at->item + figure->offset;
+
+	if (!is_known(figure, at->item))
+		return json_null();
+	switch (figure->kind) {
+	case NM_FIGURE_COUNT:
+		return nm_json_count(*(const uint64_t *)value);
+	case NM_FIGURE_COUNT32:
+		return nm_json_count(*(const uint32_t *)value);
+	case NM_FIGURE_SIGNED:
+		return json_integer(*(const int64_t *)value);
+	case NM_FIGURE_BOOL:
+		return json_boolean(*(const bool *)value);
+	case NM_FIGURE_REAL:
+		return nm_json_real(*(const double *)value);
+	case NM_FIGURE_RATE:
+	case NM_FIGURE_SHARE:
+		return nm_json_real(figure->rate(at->item));
+	case NM_FIGURE_TEXT:
+		return nm_json_text(*(const char *const *)value);
+	case NM_FIGURE_CHARS:
+		return nm_json_known(value);
+	case NM_FIGURE_LATENCY:
+		return latency_json(value, &at->result->percentiles);
+	case NM_FIGURE_OBJECT:
+		return object_json(figure, at);
+	case NM_FIGURE_LIST:
+		return list_json(figure, at);
+	case NM_FIGURE_MADE:
+	case NM_FIGURE_FIELDS:
+		break;
+	}
+	return figure->make(at);
+}
+
+/* A host's 0, -1 and "" are "not known" where they are no counts. */
+static json_t *field_json(const struct nm_field *field, const void *from)
+{
+	const void *at = (const char *)from + field->offset;
+
+	switch (field->type) {
+	case NM_FIELD_CHARS:
+		return nm_json_known(at);
+	case NM_FIELD_U32:
+		return *(const uint32_t *)at ? nm_json_count(*(const uint32_t *)at) : json_null();
+	case NM_FIELD_I64:
+		return *(const int64_t *)at < 0 ? json_null() : json_integer(*(const int64_t *)at);
+	case NM_FIELD_REAL:
+		return nm_json_real(*(const double *)at);
+	default:
+		break;
+	}
+	if (field->unit == NM_UNIT_NS)
+		return nm_json_real((double)*(const uint64_t *)at / 1e9);
+	if (field->unit == NM_UNIT_FACT && *(const uint64_t *)at == 0)
+		return json_null();
+	return nm_json_count(*(const uint64_t *)at);
+}
+
+static int add_fields(json_t *into, const struct nm_figure *figure, const void *item)
+{
+	int error = 0;
+
+	for (const struct nm_field *field = figure->fields; field->name; field++)
+		if (field->figure)
+			error |= json_object_set_new(
+				into, field->figure,
+				field_json(field, (const char *)item + figure->offset));
+	return error;
+}
+
+static int add_figures(json_t *into, const struct nm_object *object, const struct nm_at *at)
+{
+	int error = 0;
+
+	if (object->base) {
+		struct nm_at base = *at;
+
+		base.item = (const char *)at->item + object->base_offset;
+		error = add_figures(into, object->base, &base);
+	}
+	for (const struct nm_figure *figure = object->figures; !nm_figure_is_end(figure);
+	     figure++) {
+		if ((!figure->json && !figure->fields) || (figure->has && !figure->has(at)))
+			continue;
+		if (figure->kind == NM_FIGURE_FIELDS)
+			error |= add_fields(into, figure, at->item);
+		else
+			error |= json_object_set_new(into, figure->json, figure_json(figure, at));
+	}
+	return error;
+}
+
+json_t *nm_object_json(const struct nm_object *object, const struct nm_at *at)
+{
+	json_t *json = json_object();
+
+	if (json && add_figures(json, object, at) != 0) {
+		json_decref(json);
+		json = NULL;
+	}
+	return json;
+}
+
+/* --- kv and csv --- */
+
+static void print_latency_columns(FILE *out, const char *prefix, const char *column,
+				  const struct nm_percentiles *percentiles)
+{
+	static const char *const names[] = {"count", "min_s", "mean_s", "max_s", "stddev_s"};
+	char key[32];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		fprintf(out, ",%s%s_%s", prefix, column, names[i]);
+	for (size_t i = 0; i < percentiles->count; i++)
+		fprintf(out, ",%s%s_%s_s", prefix, column,
+			nm_percentile_key(percentiles->pct[i], key, sizeof(key)));
+}
+
+static void print_latency_cells(FILE *out, const struct nm_latency *latency,
+				const struct nm_percentiles *percentiles)
+{
+	if (latency->count == 0) {
+		fputs(",0,,,,", out);
+		for (size_t i = 0; i < percentiles->count; i++)
+			fputc(',', out);
+		return;
+	}
+	fprintf(out, ",%" PRIu64 ",%.9f,%.9f,%.9f,%.9f", latency->count, latency->min_s,
+		latency->mean_s, latency->max_s, latency->stddev_s);
+	for (size_t i = 0; i < percentiles->count; i++)
+		fprintf(out, ",%.9f", latency->pct_s[i]);
+}
+
+/* A value as text; "" when it is not known. A rate has as many decimals as its output always had. */
+static void format(const struct nm_figure *figure, const void *item, int rate_decimals, char *text,
+		   size_t size)
+{
+	const void *value = (const char *)item + figure->offset;
+	double rate;
+
+	*text = '\0';
+	if (!is_known(figure, item))
+		return;
+	switch (figure->kind) {
+	case NM_FIGURE_COUNT:
+		snprintf(text, size, "%" PRIu64, *(const uint64_t *)value);
+		break;
+	case NM_FIGURE_COUNT32:
+		snprintf(text, size, "%" PRIu32, *(const uint32_t *)value);
+		break;
+	case NM_FIGURE_SIGNED:
+		snprintf(text, size, "%" PRId64, *(const int64_t *)value);
+		break;
+	case NM_FIGURE_REAL:
+		snprintf(text, size, "%.9f", *(const double *)value);
+		break;
+	case NM_FIGURE_RATE:
+	case NM_FIGURE_SHARE:
+		rate = figure->rate(item);
+		if (isfinite(rate))
+			snprintf(text, size, "%.*f",
+				 figure->kind == NM_FIGURE_SHARE ? 4 : rate_decimals, rate);
+		break;
+	default:
+		break;
+	}
+}
+
+void nm_figures_keys(FILE *out, const char *prefix, const struct nm_figure *figures,
+		     const void *item, const struct nm_percentiles *percentiles)
+{
+	char text[256];
+
+	for (; !nm_figure_is_end(figures); figures++) {
+		const void *value = (const char *)item + figures->offset;
+
+		if (!figures->key)
+			continue;
+		if (figures->kind == NM_FIGURE_OBJECT) {
+			snprintf(text, sizeof(text), "%s%s_", prefix, figures->key);
+			nm_figures_keys(out, text, figures->object->figures, value, percentiles);
+			continue;
+		}
+		if (figures->kind == NM_FIGURE_LATENCY) {
+			snprintf(text, sizeof(text), "%s%s", prefix, figures->key);
+			nm_keys_latency(out, text, value, percentiles);
+			continue;
+		}
+		format(figures, item, 2, text, sizeof(text));
+		if (*text)
+			fprintf(out, "%s%s=%s\n", prefix, figures->key, text);
+	}
+}
+
+static bool is_column(const struct nm_figure *figure, const char *without)
+{
+	return figure->column && (!without || strcmp(figure->column, without) != 0);
+}
+
+void nm_figures_columns(FILE *out, const char *prefix, const struct nm_figure *figures,
+			const struct nm_percentiles *percentiles, const char *without)
+{
+	for (; !nm_figure_is_end(figures); figures++) {
+		if (!is_column(figures, without))
+			continue;
+		if (figures->kind == NM_FIGURE_LATENCY)
+			print_latency_columns(out, prefix, figures->column, percentiles);
+		else
+			fprintf(out, ",%s%s", prefix, figures->column);
+	}
+}
+
+void nm_figures_cells(FILE *out, const struct nm_figure *figures, const void *item,
+		      const struct nm_percentiles *percentiles, const char *without)
+{
+	char text[64];
+
+	for (; !nm_figure_is_end(figures); figures++) {
+		if (!is_column(figures, without))
+			continue;
+		if (figures->kind == NM_FIGURE_LATENCY) {
+			print_latency_cells(
+				out,
+				(const struct nm_latency *)((const char *)item + figures->offset),
+				percentiles);
+			continue;
+		}
+		format(figures, item, 3, text, sizeof(text));
+		fprintf(out, ",%s", text);
+	}
+}

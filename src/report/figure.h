@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Figures: each thing that a result tells is declared once, in a table, with its name in the JSON document, its key of
+ * --format kv, its column of --format csv, its type and what it means. The reports and the published schema
+ * (docs/netmodel-result.schema.json) are made by walking these tables. Tables for people (text.c) are written by
+ * hand. */
+#ifndef NM_REPORT_FIGURE_H
+#define NM_REPORT_FIGURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "base/field.h"
+#include "result/runs.h"
+
+/* Where a walk is: the struct whose figures are shown, and those that it stands in. */
+struct nm_at {
+	const struct nm_at *parent; /* NULL: the document */
+	const struct nm_runs *runs;
+	const struct nm_result *result;
+	const void *item;
+	size_t index; /* of the item in its list */
+};
+
+enum nm_figure_kind {
+	NM_FIGURE_MADE,	   /* whatever `make` makes; in JSON only */
+	NM_FIGURE_COUNT,   /* uint64_t */
+	NM_FIGURE_COUNT32, /* uint32_t or unsigned */
+	NM_FIGURE_SIGNED,  /* int64_t */
+	NM_FIGURE_BOOL,	   /* bool */
+	NM_FIGURE_REAL,	   /* double, of seconds unless `schema` says otherwise */
+	NM_FIGURE_RATE,	   /* what `rate` computes; NaN: not known */
+	NM_FIGURE_SHARE,   /* what `rate` computes, 0 to 1 */
+	NM_FIGURE_TEXT,	   /* char *; NULL: not known */
+	NM_FIGURE_CHARS,   /* char[]; "": not known */
+	NM_FIGURE_LATENCY, /* struct nm_latency: null in JSON, and no keys, when it has no values */
+	NM_FIGURE_OBJECT,  /* a struct with figures of its own: `object` */
+	NM_FIGURE_LIST,	   /* a pointer to an array of `object`, its length at `count_offset` */
+	NM_FIGURE_FIELDS,  /* each field of a table that has a name in results; in JSON only */
+};
+
+struct nm_object;
+
+struct nm_figure {
+	const char *json;   /* member; NULL: not in JSON */
+	const char *key;    /* of kv, behind a prefix; NULL: none */
+	const char *column; /* of csv, behind a prefix; NULL: none */
+	enum nm_figure_kind kind;
+	size_t offset;
+	/* Whether it is known, else it is null, has no key, and an empty cell: the offset of a
+	 * bool + 1, and a function; 0 and NULL: always. */
+	size_t known_flag;
+	bool (*known)(const void *item);
+	bool (*has)(const struct nm_at *at); /* NULL: always; else there is no such member */
+	json_t *(*make)(const struct nm_at *at);
+	double (*rate)(const void *item);
+	const struct nm_object *object;
+	size_t count_offset, item_size; /* LIST */
+	const struct nm_field *fields;
+	/* The name of a definition of the schema, or a schema with ' for "; NULL: that of the kind. */
+	const char *schema;
+	const char *doc; /* a sentence; NULL: the name says it */
+};
+/* A figure that is a member of a struct (known if another member is true), one that a function makes (schema as below), and a rate or a share that a
+ * function computes. */
+#define NM_FIGURE(figure_kind, owner, member, name, ...)                                           \
+	{                                                                                          \
+		.json = name, .kind = NM_FIGURE_##figure_kind, .offset = offsetof(owner, member),  \
+		__VA_ARGS__                                                                        \
+	}
+#define NM_MADE(name, function, its_schema, ...)                                                   \
+	{                                                                                          \
+		.json = name, .make = function, .schema = its_schema, __VA_ARGS__                  \
+	}
+#define NM_KNOWN_BY(owner, flag) .known_flag = offsetof(owner, flag) + 1
+#define NM_RATE(name, function, ...)                                                               \
+	{                                                                                          \
+		.json = name, .kind = NM_FIGURE_RATE, .rate = function, __VA_ARGS__                \
+	}
+#define NM_SHARE(name, function, ...)                                                              \
+	{                                                                                          \
+		.json = name, .kind = NM_FIGURE_SHARE, .rate = function, __VA_ARGS__               \
+	}
+#define NM_FIGURE_END                                                                              \
+	{                                                                                          \
+		.kind = NM_FIGURE_MADE                                                             \
+	}
+static inline bool nm_figure_is_end(const struct nm_figure *figure)
+{
+	return !figure->json && !figure->key && !figure->column && !figure->fields;
+}
+
+/* What the schema says of members that an object does not list. */
+enum nm_closing { NM_CLOSED, NM_CLOSED_ALL, NM_OPEN };
+
+/* A struct that is an object of the document. */
+struct nm_object {
+	const char *name; /* of its definition; NULL: it stands where it is used */
+	const char *doc;
+	const struct nm_figure *figures;
+	const struct nm_object *base; /* whose members it has too; NULL: none */
+	size_t base_offset;	      /* of the struct of the base within its own */
+	/* The whole definition, or what is added to it, as schema of a figure; NULL: none. */
+	const char *raw, *more;
+	/* Of a table of fields: how many of its figures older versions had already. 0: all. */
+	size_t n_required_fields;
+	enum nm_closing closing;
+	bool or_null, is_list; /* its schema is that of null or an object, of a list of objects */
+};
+
+/* --- JSON --- */
+
+/* The object of an item with all its figures, owned; NULL when out of memory. */
+json_t *nm_object_json(const struct nm_object *object, const struct nm_at *at);
+/* A list of `count` items from `first` on. */
+json_t *nm_objects_json(const struct nm_object *object, const struct nm_at *at, const void *first,
+			size_t count, size_t item_size);
+/* The place of an item within the place of what it stands in. */
+struct nm_at nm_at_item(const struct nm_at *parent, const void *item, size_t index);
+/* null for NULL; bytes that are not UTF-8 become question marks, so a document is always valid. */
+json_t *nm_json_text(const char *text);
+/* null for "" and NULL: not known. */
+json_t *nm_json_known(const char *text);
+json_t *nm_json_real(double value);    /* null unless finite */
+json_t *nm_json_count(uint64_t value); /* at most 2^63 - 1 */
+/* Puts all members of `from` (taken) into `into`, which is returned; NULL if either is NULL. */
+json_t *nm_json_join(json_t *into, json_t *from);
+
+/* --- kv and csv --- */
+
+/* A line PREFIXkey=value for each figure that has a key and is known. */
+void nm_figures_keys(FILE *out, const char *prefix, const struct nm_figure *figures,
+		     const void *item, const struct nm_percentiles *percentiles);
+/* ",PREFIXcolumn" for each figure that has one; and ",value", empty when it is not known. without: a figure that is
+ * left out, or NULL. */
+void nm_figures_columns(FILE *out, const char *prefix, const struct nm_figure *figures,
+			const struct nm_percentiles *percentiles, const char *without);
+void nm_figures_cells(FILE *out, const struct nm_figure *figures, const void *item,
+		      const struct nm_percentiles *percentiles, const char *without);
+
+/* --- the schema (schema.c) --- */
+
+/* JSON Schema of the document, owned; NULL when out of memory. */
+json_t *nm_result_schema(void);
+
+#endif

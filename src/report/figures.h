@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The objects of a result, and the tables of their figures. All are constant. */
+#ifndef NM_REPORT_FIGURES_H
+#define NM_REPORT_FIGURES_H
+
+#include "report/figure.h"
+#include "result/datagram_stats.h"
+
+/* Schemas that are used again and again. */
+#define NM_RESULT_SCHEMA	"netmodel.result/1"
+#define NM_SCHEMA_REF(name)	"{'$ref': '#/$defs/" name "'}"
+#define NM_SCHEMA_OR_NULL(name) "{'anyOf': [" NM_SCHEMA_REF(name) ", {'type': 'null'}]}"
+#define NM_SCHEMA_IF_AVAILABLE(name)                                                               \
+	"{'anyOf': [" NM_SCHEMA_REF(name) ", " NM_SCHEMA_REF("unavailable") "]}"
+#define NM_SCHEMA_LIST_IF_AVAILABLE(name)                                                          \
+	"{'anyOf': [" NM_SCHEMA_LIST(name) ", " NM_SCHEMA_REF("unavailable") "]}"
+#define NM_SCHEMA_LIST(name)   "{'type': 'array', 'items': " NM_SCHEMA_REF(name) "}"
+#define NM_SCHEMA_TEXT	       "{'type': 'string'}"
+#define NM_SCHEMA_ANY_TEXT     "{'type': ['string', 'null']}"
+#define NM_SCHEMA_REAL_OR_NULL "{'type': ['number', 'null'], 'minimum': 0}"
+
+/* figures_window.c: struct nm_window, struct nm_datagram_direction, struct nm_datagram_stats. */
+extern const struct nm_figure nm_window_figures[], nm_direction_figures[], nm_datagram_figures[];
+extern const struct nm_object nm_latency_object, nm_window_object, nm_direction_object,
+	nm_datagrams_object;
+
+/* figures_detail.c: what is there only when it was asked for. */
+extern const struct nm_object nm_operations_object, nm_flowops_object, nm_strands_object,
+	nm_host_phase_object, nm_counters_object, nm_difference_object;
+/* What a host did for a group in detail; NULL: it kept nothing. */
+const struct nm_group_report *nm_group_report_of(const struct nm_result_host *host, size_t group);
+/* What the master did in detail in a transaction; NULL: it kept nothing. */
+const struct nm_transaction_report *nm_master_transaction(const struct nm_result *result,
+							  size_t group, size_t phase);
+/* Lists, owned, or NULL when out of memory: the flowops of a transaction, the flows of a group, and the transactions of
+ * a slave's group. */
+json_t *nm_flowops_json(const struct nm_at *at, const struct nm_transaction_report *transaction);
+json_t *nm_strands_json(const struct nm_at *at, const struct nm_group_report *report);
+json_t *nm_host_phases_json(const struct nm_at *at, const struct nm_group_report *report,
+			    size_t group);
+
+/* figures_host.c: struct nm_result_host and its parts. The first are those of the CPU that all reports have. */
+extern const struct nm_figure nm_cpu_figures[], nm_softirqs_figures[];
+extern const struct nm_object nm_counts_object, nm_cpu_object, nm_interrupts_object,
+	nm_softirqs_object, nm_rusage_object, nm_nic_object, nm_psp_object, nm_tcp_object,
+	nm_connections_object, nm_tls_object, nm_host_interval_object, nm_facts_object,
+	nm_host_object;
+
+/* figures_run.c: the document, from the top. */
+extern const struct nm_object nm_document_object, nm_profile_object, nm_run_object,
+	nm_totals_object, nm_phase_object, nm_group_object, nm_interval_object, nm_summary_object,
+	nm_repeat_object;
+
+#endif

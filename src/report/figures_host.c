@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the document says of one host. Most of it comes from the tables of src/host/usage_fields.c. */
+#include "report/common.h"
+#include "report/figures.h"
+
+static const struct nm_result_host *host_of(const struct nm_at *at)
+{
+	return at->item;
+}
+
+/* {"unavailable": why}. */
+static json_t *unavailable(const char *why)
+{
+	return json_pack("{s:o}", "unavailable",
+			 nm_json_text(why && *why ? why : "it was not collected"));
+}
+
+/* --- facts --- */
+
+static const struct nm_figure facts_figures[] = {
+	{.kind = NM_FIGURE_FIELDS, .fields = nm_host_facts_fields},
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_facts_object = {.name = "facts", .figures = facts_figures};
+
+/* --- counts --- */
+
+static const struct nm_figure counts_figures[] = {
+	{.kind = NM_FIGURE_FIELDS, .fields = nm_counts_fields},
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_counts_object = {
+	.name = "counts",
+	.doc = "Everything that a host counted, from start to end.",
+	.figures = counts_figures,
+	.n_required_fields = 6,
+	.closing = NM_OPEN,
+};
+
+static json_t *make_group_name(const struct nm_at *at)
+{
+	const struct nm_result *result = at->result;
+
+	return nm_json_text(at->index < result->n_groups ? result->groups[at->index].name : NULL);
+}
+
+/* The report of a slave for the group that the place is at; the master's is shown in `groups` of the document. */
+static const struct nm_group_report *slave_report(const struct nm_at *at)
+{
+	const struct nm_result_host *host = host_of(at->parent);
+
+	return host->is_master ? NULL : nm_group_report_of(host, at->index);
+}
+
+static bool has_report(const struct nm_at *at)
+{
+	return slave_report(at) != NULL;
+}
+
+static bool has_strands(const struct nm_at *at)
+{
+	return has_report(at) && slave_report(at)->n_strands > 0;
+}
+
+static json_t *make_group_operations(const struct nm_at *at)
+{
+	return nm_json_count(slave_report(at)->operations);
+}
+
+static json_t *make_group_phases(const struct nm_at *at)
+{
+	return nm_host_phases_json(at, slave_report(at), at->index);
+}
+
+static json_t *make_group_strands(const struct nm_at *at)
+{
+	return nm_strands_json(at, slave_report(at));
+}
+
+static const struct nm_figure group_counts_figures[] = {
+	NM_MADE("name", make_group_name, "known_text"),
+	NM_MADE("operations", make_group_operations, "operations", .has = has_report),
+	NM_MADE("phases", make_group_phases, NM_SCHEMA_LIST("host_phase"), .has = has_report),
+	NM_MADE("strands", make_group_strands, "strands", .has = has_strands),
+	NM_FIGURE_END,
+};
+
+static const struct nm_object group_counts_object = {
+	.figures = group_counts_figures,
+	.base = &nm_counts_object,
+	.closing = NM_CLOSED_ALL,
+	.is_list = true,
+};
+
+/* --- CPU --- */
+
+static double share(const struct nm_cpu_times *cpu, uint64_t part_ns)
+{
+	return nm_cpu_share(cpu, part_ns);
+}
+
+static double cpu_user(const void *item)
+{
+	const struct nm_cpu_times *cpu = item;
+
+	return share(cpu, cpu->user_ns + cpu->nice_ns);
+}
+
+static double cpu_system(const void *item)
+{
+	const struct nm_cpu_times *cpu = item;
+
+	return share(cpu, cpu->system_ns + cpu->irq_ns);
+}
+
+static double cpu_softirq(const void *item)
+{
+	const struct nm_cpu_times *cpu = item;
+
+	return share(cpu, cpu->softirq_ns);
+}
+
+static double cpu_idle(const void *item)
+{
+	const struct nm_cpu_times *cpu = item;
+
+	return share(cpu, cpu->idle_ns + cpu->iowait_ns);
+}
+
+#define CPU_FIGURE(name)                                                                           \
+	{                                                                                          \
+		.key = #name, .column = #name, .kind = NM_FIGURE_SHARE, .rate = name               \
+	}
+
+/* Of kv and csv: they have fewer kinds of time. */
+const struct nm_figure nm_cpu_figures[] = {
+	CPU_FIGURE(cpu_user), CPU_FIGURE(cpu_system), CPU_FIGURE(cpu_softirq),
+	CPU_FIGURE(cpu_idle), NM_FIGURE_END,
+};
+
+static double busy(const void *item)
+{
+	return share(item, nm_cpu_busy_ns(item));
+}
+
+static double busy_s(const void *item)
+{
+	return (double)nm_cpu_busy_ns(item) / 1e9;
+}
+
+#define SHARE(name)                                                                                \
+	static double share_##name(const void *item)                                               \
+	{                                                                                          \
+		const struct nm_cpu_times *cpu = item;                                             \
+                                                                                                   \
+		return share(cpu, cpu->name##_ns);                                                 \
+	}
+SHARE(user)
+SHARE(nice)
+SHARE(system)
+SHARE(softirq)
+SHARE(irq)
+SHARE(iowait)
+SHARE(steal)
+SHARE(idle)
+#undef SHARE
+
+#define SHARE(name)                                                                                \
+	{                                                                                          \
+		.json = #name, .kind = NM_FIGURE_SHARE, .rate = share_##name                       \
+	}
+
+static const struct nm_figure cpu_figures[] = {
+	NM_FIGURE(COUNT32, struct nm_cpu_times, n_cpus, "n_cpus",
+		  .schema = "{'type': 'integer', 'minimum': 1}"),
+	SHARE(user),
+	SHARE(nice),
+	SHARE(system),
+	SHARE(softirq),
+	SHARE(irq),
+	SHARE(iowait),
+	SHARE(steal),
+	SHARE(idle),
+	NM_SHARE("busy", busy, .doc = "All but idle and iowait."),
+	NM_RATE("seconds", busy_s, .schema = "seconds",
+		.doc = "Busy CPU time, summed over the CPUs."),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_cpu_object = {
+	.name = "cpu",
+	.doc = "CPU time of the whole machine, as shares of all its CPUs; they add up to 1 (busy "
+	       "aside).",
+	.figures = cpu_figures,
+};
+
+/* --- what the machine has used; the item is a struct nm_usage --- */
+
+static double window_s(const void *item)
+{
+	return (double)((const struct nm_usage *)item)->at_ns / 1e9;
+}
+
+#define WINDOW_SECONDS                                                                             \
+	{                                                                                          \
+		.json = "seconds", .kind = NM_FIGURE_RATE, .rate = window_s, .schema = "seconds",  \
+		.doc = "The length of the window."                                                 \
+	}
+
+static const struct nm_figure interrupts_figures[] = {
+	WINDOW_SECONDS,
+	{.kind = NM_FIGURE_FIELDS,
+	 .fields = nm_interrupt_fields,
+	 .offset = offsetof(struct nm_usage, interrupts)},
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_interrupts_object = {
+	.name = "interrupts",
+	.doc = "Of the whole machine, all its CPUs together, over the measured window.",
+	.figures = interrupts_figures,
+};
+
+#define SOFTIRQ(word, kernels, ours)                                                               \
+	static bool knows_##word(const void *item)                                                 \
+	{                                                                                          \
+		const struct nm_usage *usage = item;                                               \
+                                                                                                   \
+		return nm_softirq_known(&usage->softirqs, NM_SOFTIRQ_##word);                      \
+	}
+NM_SOFTIRQS(SOFTIRQ)
+#undef SOFTIRQ
+
+#define SOFTIRQ(word, kernels, ours)                                                               \
+	{.json = ours,                                                                             \
+	 .key = "softirqs_" ours,                                                                  \
+	 .kind = NM_FIGURE_COUNT,                                                                  \
+	 .offset = offsetof(struct nm_usage, softirqs.kinds[NM_SOFTIRQ_##word]),                   \
+	 .known = knows_##word,                                                                    \
+	 .schema = "known_count"},
+
+const struct nm_figure nm_softirqs_figures[] = {
+	WINDOW_SECONDS,
+	NM_FIGURE(COUNT, struct nm_usage, softirqs.total, "total", .key = "softirqs",
+		  .doc = "Of all kinds that the kernel has."),
+	NM_SOFTIRQS(SOFTIRQ) NM_FIGURE_END,
+};
+#undef SOFTIRQ
+
+const struct nm_object nm_softirqs_object = {
+	.name = "softirqs",
+	.doc = "Of the whole machine, all its CPUs together, over the measured window, by the "
+	       "kernel's names.",
+	.figures = nm_softirqs_figures,
+};
+
+static const struct nm_figure rusage_figures[] = {
+	{.kind = NM_FIGURE_FIELDS,
+	 .fields = nm_rusage_fields,
+	 .offset = offsetof(struct nm_usage, process)},
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_rusage_object = {
+	.name = "rusage",
+	.doc = "Of the netmodel process (getrusage), over the measured window.",
+	.figures = rusage_figures,
+};
+
+static const struct nm_figure nic_figures[] = {
+	NM_FIGURE(CHARS, struct nm_nic, name, "name", .schema = NM_SCHEMA_TEXT),
+	{.kind = NM_FIGURE_FIELDS, .fields = nm_nic_fields},
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_nic_object = {.name = "nic", .figures = nic_figures};
+
+static const struct nm_figure psp_figures[] = {
+	NM_FIGURE(CHARS, struct nm_psp_usage, name, "name", .schema = NM_SCHEMA_ANY_TEXT,
+		  .doc = "Of the interface; null when it is in another network namespace."),
+	NM_FIGURE(COUNT32, struct nm_psp_usage, id, "id"),
+	{.kind = NM_FIGURE_FIELDS,
+	 .fields = nm_psp_fields,
+	 .offset = offsetof(struct nm_psp_usage, stats)},
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_psp_object = {.name = "psp_device", .figures = psp_figures};
+
+static const struct nm_figure tcp_figures[] = {
+	{.kind = NM_FIGURE_FIELDS,
+	 .fields = nm_tcp_counter_fields,
+	 .offset = offsetof(struct nm_usage, tcp)},
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_tcp_object = {
+	.name = "tcp",
+	.doc = "TCP counters of the host's network namespace, over the measured window.",
+	.figures = tcp_figures,
+};
+
+/* --- connections --- */
+
+static const struct nm_figure tls_figures[] = {
+	NM_FIGURE(COUNT, struct nm_tls_report, connections, "count",
+		  .schema = "{'type': 'integer', 'minimum': 1}"),
+	NM_FIGURE(CHARS, struct nm_tls_report, version, "version",
+		  .doc = "Of the first connection."),
+	NM_FIGURE(CHARS, struct nm_tls_report, cipher, "cipher", .doc = "Of the first connection."),
+	NM_FIGURE(COUNT, struct nm_tls_report, resumed, "resumed",
+		  .doc = "Connections that have continued a session."),
+	NM_FIGURE(COUNT, struct nm_tls_report, ktls_send, "ktls_send",
+		  .doc = "Connections whose records the kernel makes."),
+	NM_FIGURE(COUNT, struct nm_tls_report, ktls_receive, "ktls_receive",
+		  .doc = "Connections whose records the kernel opens."),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_tls_object = {
+	.name = "tls",
+	.doc = "What those of them that are over TLS have agreed upon.",
+	.figures = tls_figures,
+};
+
+static json_t *make_tls(const struct nm_at *at)
+{
+	const struct nm_conn_report *report = at->item;
+	struct nm_at tls = nm_at_item(at, &report->tls, 0);
+
+	return report->tls.connections ? nm_object_json(&nm_tls_object, &tls) : json_null();
+}
+
+static const struct nm_figure rtt_figures[] = {
+	NM_FIGURE(REAL, struct nm_conn_report, rtt_min_s, "min"),
+	NM_FIGURE(REAL, struct nm_conn_report, rtt_mean_s, "mean"),
+	NM_FIGURE(REAL, struct nm_conn_report, rtt_max_s, "max"),
+	NM_FIGURE_END,
+};
+
+static const struct nm_object rtt_object = {.figures = rtt_figures};
+
+static const struct nm_figure connections_figures[] = {
+	NM_FIGURE(COUNT, struct nm_conn_report, connections, "count",
+		  .schema = "{'type': 'integer', 'minimum': 1}"),
+	NM_FIGURE(COUNT, struct nm_conn_report, retransmits, "retransmits"),
+	{.json = "rtt_s", .kind = NM_FIGURE_OBJECT, .object = &rtt_object},
+	NM_FIGURE(REAL, struct nm_conn_report, cwnd_mean, "cwnd_mean",
+		  .schema = "{'type': 'number', 'minimum': 0}", .doc = "Segments."),
+	NM_FIGURE(COUNT32, struct nm_conn_report, mss_min, "mss_min"),
+	NM_FIGURE(COUNT32, struct nm_conn_report, mss_max, "mss_max"),
+	NM_FIGURE(CHARS, struct nm_conn_report, congestion_control, "congestion_control"),
+	NM_MADE("tls", make_tls, NM_SCHEMA_OR_NULL("tls")),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_connections_object = {
+	.name = "connections",
+	.doc = "What the kernel knew (TCP_INFO) of the connections that were open at the end of "
+	       "the "
+	       "last measured transaction.",
+	.figures = connections_figures,
+};
+
+/* --- rows of the grid --- */
+
+static json_t *make_row_cpu(const struct nm_at *at)
+{
+	const struct nm_host_interval *row = at->item;
+	struct nm_at cpu = nm_at_item(at, &row->cpu, 0);
+
+	return row->cpu.n_cpus ? nm_object_json(&nm_cpu_object, &cpu) : json_null();
+}
+
+static bool has_datagrams(const struct nm_at *at)
+{
+	struct nm_datagram_stats stats;
+
+	nm_result_datagrams(at->result, &stats);
+	return stats.any;
+}
+
+static json_t *make_row_datagrams(const struct nm_at *at)
+{
+	struct nm_datagram_direction direction;
+
+	nm_host_interval_datagrams(at->item, &direction);
+	struct nm_at item = nm_at_item(at, &direction, 0);
+
+	return nm_object_json(&nm_direction_object, &item);
+}
+
+static const struct nm_figure row_figures[] = {
+	NM_FIGURE(REAL, struct nm_host_interval, from_s, "from_s"),
+	NM_FIGURE(REAL, struct nm_host_interval, to_s, "to_s"),
+	NM_FIGURE(COUNT32, struct nm_host_interval, phase, "phase"),
+	NM_FIGURE(COUNT, struct nm_host_interval, counts.iterations, "transactions"),
+	NM_FIGURE(COUNT, struct nm_host_interval, counts.bytes_sent, "bytes_sent"),
+	NM_FIGURE(COUNT, struct nm_host_interval, counts.bytes_received, "bytes_received"),
+	NM_MADE("cpu", make_row_cpu, NM_SCHEMA_OR_NULL("cpu")),
+	NM_MADE("messages", make_row_datagrams, "message_way", .has = has_datagrams,
+		.doc = "What this host has sent, and what it has received: other messages."),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_host_interval_object = {.name = "host_interval", .figures = row_figures};
+
+/* --- the host --- */
+
+static json_t *make_role(const struct nm_at *at)
+{
+	return json_string(host_of(at)->is_master ? "master" : "slave");
+}
+
+static json_t *make_rtt(const struct nm_at *at)
+{
+	const struct nm_result_host *host = host_of(at);
+
+	return host->complete && !host->is_master ? nm_json_real(host->rtt_s) : json_null();
+}
+
+static json_t *skew(const struct nm_at *at, double seconds)
+{
+	return at->result->has_start_skew && !host_of(at)->is_master ? nm_json_real(seconds)
+								     : json_null();
+}
+
+static json_t *make_start_skew(const struct nm_at *at)
+{
+	return skew(at, host_of(at)->start_skew_s);
+}
+
+static json_t *make_skew_error(const struct nm_at *at)
+{
+	return skew(at, host_of(at)->skew_error_s);
+}
+
+static json_t *make_counts(const struct nm_at *at)
+{
+	struct nm_at counts = nm_at_item(at, &host_of(at)->counts, 0);
+
+	return host_of(at)->n_groups ? nm_object_json(&nm_counts_object, &counts) : json_null();
+}
+
+static json_t *make_groups(const struct nm_at *at)
+{
+	const struct nm_result_host *host = host_of(at);
+
+	return nm_objects_json(&group_counts_object, at, host->groups, host->n_groups,
+			       sizeof(*host->groups));
+}
+
+/* A part of what the machine used, which by itself may be missing and then says why. */
+static json_t *part(const struct nm_at *at, bool has, const char *why,
+		    const struct nm_object *object, const void *item)
+{
+	struct nm_at of = nm_at_item(at, item, 0);
+
+	if (!host_of(at)->has_usage)
+		return unavailable("the host did not deliver it");
+	return has ? nm_object_json(object, &of) : unavailable(why);
+}
+
+#define PART(name)                                                                                 \
+	static json_t *make_##name(const struct nm_at *at)                                         \
+	{                                                                                          \
+		const struct nm_usage *usage = &host_of(at)->usage;                                \
+                                                                                                   \
+		return part(at, usage->has_##name, usage->name##_why, &nm_##name##_object, usage); \
+	}
+PART(interrupts)
+PART(softirqs)
+PART(tcp)
+#undef PART
+
+static json_t *make_cpu(const struct nm_at *at)
+{
+	const struct nm_usage *usage = &host_of(at)->usage;
+
+	return part(at, usage->has_cpu, usage->cpu_why, &nm_cpu_object, &usage->cpu);
+}
+
+static json_t *make_rusage(const struct nm_at *at)
+{
+	return part(at, true, "", &nm_rusage_object, &host_of(at)->usage);
+}
+
+static json_t *make_nics(const struct nm_at *at)
+{
+	const struct nm_usage *usage = &host_of(at)->usage;
+
+	return host_of(at)->has_usage && usage->has_nics
+		       ? nm_objects_json(&nm_nic_object, at, usage->nics, usage->n_nics,
+					 sizeof(usage->nics[0]))
+		       : part(at, false, usage->nics_why, NULL, NULL);
+}
+
+static json_t *make_psp(const struct nm_at *at)
+{
+	const struct nm_usage *usage = &host_of(at)->usage;
+
+	return host_of(at)->has_usage && usage->has_psp
+		       ? nm_objects_json(&nm_psp_object, at, usage->psp, usage->n_psp,
+					 sizeof(usage->psp[0]))
+		       : part(at, false, usage->psp_why, NULL, NULL);
+}
+
+static bool has_details(const struct nm_at *at)
+{
+	return host_of(at)->report != NULL;
+}
+
+static json_t *make_elapsed(const struct nm_at *at)
+{
+	return nm_json_real(host_of(at)->report->elapsed_s);
+}
+
+static json_t *make_operations(const struct nm_at *at)
+{
+	return nm_json_count(host_of(at)->report->operations);
+}
+
+static bool has_counters(const struct nm_at *at)
+{
+	return at->result->statistics & NM_STAT_COUNTERS;
+}
+
+static json_t *make_counters(const struct nm_at *at)
+{
+	const struct nm_perf_values *counters = &host_of(at)->counters;
+
+	return nm_objects_json(&nm_counters_object, at, counters->items, counters->count,
+			       sizeof(counters->items[0]));
+}
+
+static json_t *make_connections(const struct nm_at *at)
+{
+	const struct nm_conn_report *report = &host_of(at)->connections;
+	struct nm_at of = nm_at_item(at, report, 0);
+
+	return report->connections ? nm_object_json(&nm_connections_object, &of)
+				   : unavailable(report->why);
+}
+
+static const struct nm_figure host_figures[] = {
+	NM_FIGURE(TEXT, struct nm_result_host, name, "name", .schema = NM_SCHEMA_TEXT,
+		  .doc = "As the profile names it; master for the master."),
+	NM_MADE("role", make_role, "{'enum': ['master', 'slave']}"),
+	NM_FIGURE(TEXT, struct nm_result_host, address, "address",
+		  .doc = "As the master reached it; null for the master."),
+	NM_FIGURE(BOOL, struct nm_result_host, complete, "complete",
+		  .doc = "It took part to the end and delivered its results."),
+	NM_FIGURE(TEXT, struct nm_result_host, error, "error", .doc = "Why not."),
+	NM_FIGURE(OBJECT, struct nm_result_host, facts, "facts", .object = &nm_facts_object),
+	NM_MADE("rtt_s", make_rtt, NM_SCHEMA_REAL_OR_NULL,
+		.doc = "Best round trip of the control connection; null for the master."),
+	NM_MADE("start_skew_s", make_start_skew, "{'type': ['number', 'null']}",
+		.doc = "How much later than the master it entered the first measured transaction; "
+		       "null "
+		       "for "
+		       "the master."),
+	NM_MADE("start_skew_error_s", make_skew_error, NM_SCHEMA_REAL_OR_NULL,
+		.doc = "How far that may be off."),
+	NM_MADE("counts", make_counts,
+		"{'anyOf': [{'$ref': '#/$defs/counts', 'unevaluatedProperties': false}, "
+		"{'type': 'null'}]}"),
+	NM_MADE("groups", make_groups, NULL, .object = &group_counts_object,
+		.doc = "The same counts, group by group. With statistics a slave's have its phases "
+		       "and "
+		       "strands too; the master's are those of `groups`."),
+	NM_MADE("elapsed_s", make_elapsed, "seconds", .has = has_details,
+		.doc = "With statistics only: from the begin of the first transaction to the end "
+		       "of the "
+		       "last, by the host's own clock."),
+	NM_MADE("operations", make_operations, "operations", .has = has_details),
+	NM_MADE("counters", make_counters, "counters", .has = has_counters),
+	NM_MADE("cpu", make_cpu, NM_SCHEMA_IF_AVAILABLE("cpu")),
+	NM_MADE("interrupts", make_interrupts, NM_SCHEMA_IF_AVAILABLE("interrupts")),
+	NM_MADE("softirqs", make_softirqs, NM_SCHEMA_IF_AVAILABLE("softirqs")),
+	NM_MADE("rusage", make_rusage, NM_SCHEMA_IF_AVAILABLE("rusage")),
+	NM_MADE("nics", make_nics, NM_SCHEMA_LIST_IF_AVAILABLE("nic"),
+		.doc = "Over the measured window."),
+	NM_MADE("tcp", make_tcp, NM_SCHEMA_IF_AVAILABLE("tcp")),
+	NM_MADE("psp", make_psp, NM_SCHEMA_LIST_IF_AVAILABLE("psp_device"),
+		.doc = "PSP devices over the measured window; none where the kernel has no PSP."),
+	NM_MADE("connections", make_connections, NM_SCHEMA_IF_AVAILABLE("connections")),
+	NM_FIGURE(LIST, struct nm_result_host, intervals, "intervals",
+		  .object = &nm_host_interval_object,
+		  .count_offset = offsetof(struct nm_result_host, n_intervals),
+		  .item_size = sizeof(struct nm_host_interval)),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_host_object = {.name = "host", .figures = host_figures};

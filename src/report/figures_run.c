@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The document from the top: profile, run, totals, groups, intervals, repetitions. */
+#include "report/common.h"
+#include "report/figures.h"
+
+/* --- profile; the item is the result --- */
+
+static json_t *make_params(const struct nm_at *at)
+{
+	const struct nm_params *list = &at->result->params;
+	json_t *params = json_object();
+
+	for (size_t i = 0; params && i < list->count; i++) {
+		const struct nm_param *param = &list->items[i];
+		if (json_object_set_new(params, param->name, nm_json_text(param->value)) != 0) {
+			json_decref(params);
+			params = NULL;
+		}
+	}
+	return params;
+}
+
+static const struct nm_figure profile_figures[] = {
+	NM_FIGURE(TEXT, struct nm_result, profile_name, "name", .schema = "known_text"),
+	NM_FIGURE(TEXT, struct nm_result, profile_path, "path",
+		  .doc = "The file; null when the profile came from memory."),
+	NM_FIGURE(CHARS, struct nm_result, profile_sha256, "sha256",
+		  .schema = "{'anyOf': [{'type': 'string', 'pattern': '^[0-9a-f]{64}$'}, {'type': "
+			    "'null'}]}",
+		  .doc = "Of the profile's text as it was read."),
+	NM_MADE("params", make_params,
+		"{'type': 'object', 'additionalProperties': {'type': ['string', 'null']}}",
+		.doc = "Every parameter and its value in force, as text."),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_profile_object = {.name = "profile", .figures = profile_figures};
+
+/* --- run; the item is the result --- */
+
+static json_t *make_start(const struct nm_at *at)
+{
+	const struct nm_result *result = at->item;
+	char start[48];
+
+	return json_string(nm_format_utc(result->start_wall_ns, start, sizeof(start)));
+}
+
+static double start_s(const void *item)
+{
+	return (double)((const struct nm_result *)item)->start_wall_ns / 1e9;
+}
+
+static bool skew_known(const void *item)
+{
+	const struct nm_result *result = item;
+
+	return result->n_hosts > 1 && result->has_start_skew;
+}
+
+static bool has_statistics(const struct nm_at *at)
+{
+	return ((const struct nm_result *)at->item)->statistics != 0;
+}
+
+static json_t *make_difference(const struct nm_at *at)
+{
+	struct nm_difference difference;
+
+	if (!nm_result_difference(at->item, &difference))
+		return json_null();
+	struct nm_at item = nm_at_item(at, &difference, 0);
+
+	return nm_object_json(&nm_difference_object, &item);
+}
+
+static bool has_responses(const struct nm_at *at)
+{
+	return ((const struct nm_result *)at->item)->statistics & NM_STAT_RESPONSES;
+}
+
+static const struct nm_figure responses_figures[] = {
+	NM_FIGURE(COUNT, struct nm_response_report, told, "told"),
+	NM_FIGURE(COUNT, struct nm_response_report, lost, "lost",
+		  .doc = "Came faster than they could be written."),
+	NM_FIGURE_END,
+};
+
+static const struct nm_object responses_object = {.figures = responses_figures};
+
+static json_t *make_reconciled(const struct nm_at *at)
+{
+	enum nm_reconciled reconciled = ((const struct nm_result *)at->item)->reconciled;
+
+	if (reconciled == NM_RECONCILED_UNKNOWN || reconciled == NM_RECONCILED_FORGIVEN)
+		return json_null();
+	return json_boolean(reconciled == NM_RECONCILED_YES);
+}
+
+static json_t *make_warnings(const struct nm_at *at)
+{
+	const struct nm_result *result = at->item;
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < result->n_warnings; i++) {
+		if (json_array_append_new(array, nm_json_text(result->warnings[i])) != 0) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
+static const struct nm_figure run_figures[] = {
+	NM_FIGURE(TEXT, struct nm_result, run_id, "id",
+		  .schema = "{'anyOf': [{'type': 'string', 'pattern': '^[0-9a-f]{32}$'}, {'type': "
+			    "'null'}]}",
+		  .doc = "Of this run alone."),
+	NM_MADE("start", make_start,
+		"{'type': 'string', 'pattern': "
+		"'^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\\\.[0-9]{6}Z$'}",
+		.doc = "Wall clock at the start, ISO 8601, UTC."),
+	NM_RATE("start_s", start_s, .schema = "seconds",
+		.doc = "The same, seconds since the epoch."),
+	NM_FIGURE(REAL, struct nm_result, elapsed_s, "elapsed_s",
+		  .doc = "From the start of the first transaction to the end of the last."),
+	NM_FIGURE(COUNT, struct nm_result, seed, "seed", .doc = "Of all that was random."),
+	NM_FIGURE(BOOL, struct nm_result, complete, "complete",
+		  .doc = "Everything was run and every host delivered its results."),
+	NM_FIGURE(BOOL, struct nm_result, interrupted, "interrupted",
+		  .doc = "A user asked for its end; it is complete when all traffic had ended by "
+			 "then."),
+	NM_FIGURE(TEXT, struct nm_result, incomplete_why, "incomplete_why",
+		  .doc = "One line, when not complete."),
+	NM_FIGURE(REAL, struct nm_result, warmup_s, "warmup_s"),
+	NM_FIGURE(REAL, struct nm_result, cooldown_s, "cooldown_s"),
+	NM_FIGURE(REAL, struct nm_result, interval_s, "interval_s",
+		  .doc = "Of the time grid; 0: there was none."),
+	NM_FIGURE(REAL, struct nm_result, start_skew_s, "start_skew_s", .known = skew_known,
+		  .schema = NM_SCHEMA_REAL_OR_NULL,
+		  .doc = "Between the first and the last host that entered the first measured "
+			 "transaction."),
+	NM_MADE("difference", make_difference, NULL, .has = has_statistics,
+		.object = &nm_difference_object,
+		.doc = "With statistics only: how much the slaves have done less than the master, "
+		       "in per "
+		       "cent of the master; a figure is null when the master has nothing of it, "
+		       "all is "
+		       "when a host delivered nothing."),
+	NM_FIGURE(OBJECT, struct nm_result, responses, "responses", .has = has_responses,
+		  .object = &responses_object,
+		  .doc = "With a log of responses only: how many it has."),
+	NM_MADE("reconciled", make_reconciled, "{'type': ['boolean', 'null']}",
+		.doc = "Whether the counts of both ends agree; null: this cannot be told."),
+	NM_FIGURE(TEXT, struct nm_result, reconcile_text, "reconcile_text",
+		  .doc = "What differs; or what has failed and was allowed to, so that nothing was "
+			 "compared "
+			 "after it."),
+	NM_MADE("warnings", make_warnings, "{'type': 'array', 'items': {'type': 'string'}}"),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_run_object = {.name = "run", .figures = run_figures};
+
+/* --- totals; the item is the result --- */
+
+static bool has_datagrams(const struct nm_at *at)
+{
+	struct nm_datagram_stats stats;
+
+	nm_result_datagrams(at->result, &stats);
+	return stats.any;
+}
+
+static json_t *datagrams_json(const struct nm_at *at, const struct nm_datagram_stats *stats)
+{
+	struct nm_at item = nm_at_item(at, stats, 0);
+
+	return nm_object_json(&nm_datagrams_object, &item);
+}
+
+static json_t *make_datagrams(const struct nm_at *at)
+{
+	struct nm_datagram_stats stats;
+
+	nm_result_datagrams(at->result, &stats);
+	return datagrams_json(at, &stats);
+}
+
+static const struct nm_figure totals_figures[] = {
+	NM_MADE("messages", make_datagrams, "messages", .has = has_datagrams),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_totals_object = {
+	.name = "totals",
+	.figures = totals_figures,
+	.base = &nm_window_object,
+	.base_offset = offsetof(struct nm_result, totals),
+	.closing = NM_CLOSED_ALL,
+};
+
+/* --- phases of a group --- */
+
+static json_t *make_index(const struct nm_at *at)
+{
+	return nm_json_count(at->index);
+}
+
+static json_t *make_phase_name(const struct nm_at *at)
+{
+	return nm_json_known(((const struct nm_result_phase *)at->item)->name);
+}
+
+static bool has_phase_datagrams(const struct nm_at *at)
+{
+	struct nm_datagram_stats stats;
+
+	nm_phase_datagrams(at->item, &stats);
+	return stats.any;
+}
+
+static json_t *make_phase_datagrams(const struct nm_at *at)
+{
+	struct nm_datagram_stats stats;
+
+	nm_phase_datagrams(at->item, &stats);
+	return datagrams_json(at, &stats);
+}
+
+static bool has_plan(const struct nm_at *at)
+{
+	return ((const struct nm_result_phase *)at->item)->planned_per_s > 0;
+}
+
+static const struct nm_transaction_report *report_of(const struct nm_at *at)
+{
+	return nm_master_transaction(at->result, at->parent->index, at->index);
+}
+
+static bool has_report(const struct nm_at *at)
+{
+	return report_of(at) != NULL;
+}
+
+static json_t *make_operations(const struct nm_at *at)
+{
+	return nm_json_count(report_of(at)->operations);
+}
+
+static json_t *make_flowops(const struct nm_at *at)
+{
+	return nm_flowops_json(at, report_of(at));
+}
+
+static const struct nm_figure phase_figures[] = {
+	NM_MADE("phase", make_index, "count", .doc = "Its place in the group, from 0."),
+	NM_MADE("name", make_phase_name, "known_text"),
+	NM_FIGURE(COUNT32, struct nm_result_phase, line, "line", .doc = "In the profile."),
+	NM_FIGURE(BOOL, struct nm_result_phase, measured, "measured",
+		  .doc = "It is part of the totals."),
+	NM_FIGURE(REAL, struct nm_result_phase, begin_s, "begin_s", .schema = "{'type': 'number'}",
+		  .doc = "Since the run began."),
+	NM_MADE("messages", make_phase_datagrams, "messages", .has = has_phase_datagrams),
+	NM_FIGURE(REAL, struct nm_result_phase, planned_per_s, "planned_per_s", .has = has_plan,
+		  .schema = "{'type': 'number', 'exclusiveMinimum': 0}",
+		  .doc = "Passes a second of all flows together, when the transaction has a rate."),
+	NM_MADE("operations", make_operations, "operations", .has = has_report),
+	NM_MADE("flowops", make_flowops, "flowops", .has = has_report),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_phase_object = {
+	.name = "phase",
+	.doc = "One transaction of a group: all of it.",
+	.figures = phase_figures,
+	.base = &nm_window_object,
+	.base_offset = offsetof(struct nm_result_phase, whole),
+	.closing = NM_CLOSED_ALL,
+};
+
+/* --- groups --- */
+
+static const struct nm_group_report *group_report(const struct nm_at *at)
+{
+	return at->result->n_hosts ? nm_group_report_of(&at->result->hosts[0], at->index) : NULL;
+}
+
+static bool has_group_report(const struct nm_at *at)
+{
+	return group_report(at) != NULL;
+}
+
+static json_t *make_group_operations(const struct nm_at *at)
+{
+	return nm_json_count(group_report(at)->operations);
+}
+
+static bool has_strands(const struct nm_at *at)
+{
+	return has_group_report(at) && group_report(at)->n_strands > 0;
+}
+
+static json_t *make_strands(const struct nm_at *at)
+{
+	return nm_strands_json(at, group_report(at));
+}
+
+static const struct nm_figure group_figures[] = {
+	NM_FIGURE(TEXT, struct nm_result_group, name, "name", .schema = "known_text"),
+	NM_FIGURE(COUNT32, struct nm_result_group, n_flows, "flows", .key = "flows"),
+	NM_FIGURE(COUNT32, struct nm_result_group, n_workers, "workers", .key = "threads"),
+	NM_FIGURE(LIST, struct nm_result_group, phases, "phases", .object = &nm_phase_object,
+		  .count_offset = offsetof(struct nm_result_group, n_phases),
+		  .item_size = sizeof(struct nm_result_phase)),
+	NM_MADE("operations", make_group_operations, "operations", .has = has_group_report),
+	NM_MADE("strands", make_strands, "strands", .has = has_strands),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_group_object = {
+	.name = "group",
+	.doc = "The measured transactions of one group.",
+	.figures = group_figures,
+	.base = &nm_window_object,
+	.base_offset = offsetof(struct nm_result_group, totals),
+	.closing = NM_CLOSED_ALL,
+};
+
+/* --- rows of the grid --- */
+
+static json_t *make_part(const struct nm_at *at)
+{
+	return json_string(nm_part_name(((const struct nm_result_interval *)at->item)->part));
+}
+
+static json_t *make_row_datagrams(const struct nm_at *at)
+{
+	struct nm_datagram_stats stats;
+
+	nm_interval_datagrams(at->result, at->index, &stats);
+	return datagrams_json(at, &stats);
+}
+
+static const struct nm_figure interval_figures[] = {
+	NM_FIGURE(REAL, struct nm_result_interval, from_s, "from_s",
+		  .doc = "Since the transaction began."),
+	NM_FIGURE(REAL, struct nm_result_interval, to_s, "to_s"),
+	NM_FIGURE(COUNT32, struct nm_result_interval, phase, "phase"),
+	NM_MADE("part", make_part, "{'enum': ['warmup', 'measured', 'cooldown']}"),
+	NM_MADE("messages", make_row_datagrams, "messages", .has = has_datagrams),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_interval_object = {
+	.name = "interval",
+	.figures = interval_figures,
+	.base = &nm_window_object,
+	.base_offset = offsetof(struct nm_result_interval, window),
+	.closing = NM_CLOSED_ALL,
+};
+
+/* --- repetitions; the item is the series of runs --- */
+
+/* One value has a mean but no spread. */
+static bool mean_known(const void *item)
+{
+	return ((const struct nm_summary *)item)->n > 0;
+}
+
+static bool spread_known(const void *item)
+{
+	return ((const struct nm_summary *)item)->n > 1;
+}
+
+static json_t *make_n(const struct nm_at *at)
+{
+	return nm_json_count(((const struct nm_summary *)at->item)->n);
+}
+
+static const struct nm_figure summary_figures[] = {
+	NM_MADE("n", make_n, "count", .doc = "Runs that have the figure."),
+	NM_FIGURE(REAL, struct nm_summary, mean, "mean", .known = mean_known,
+		  .schema = "{'type': ['number', 'null']}"),
+	NM_FIGURE(REAL, struct nm_summary, stddev, "stddev", .known = spread_known,
+		  .schema = NM_SCHEMA_REAL_OR_NULL,
+		  .doc = "Of the sample; null for fewer than two."),
+	NM_FIGURE(
+		REAL, struct nm_summary, ci95, "ci95", .known = spread_known,
+		.schema = NM_SCHEMA_REAL_OR_NULL,
+		.doc = "Half the width of the 95 % confidence interval of the mean (Student's t)."),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_summary_object = {
+	.name = "summary",
+	.doc = "One figure over the complete runs.",
+	.figures = summary_figures,
+};
+
+#define OVER_RUNS(name)                                                                            \
+	{                                                                                          \
+		.json = #name, .kind = NM_FIGURE_OBJECT,                                           \
+		.offset = offsetof(struct nm_runs_summary, name), .object = &nm_summary_object     \
+	}
+
+static const struct nm_figure summaries_figures[] = {
+	OVER_RUNS(transactions_per_s), OVER_RUNS(bits_per_s),	 OVER_RUNS(latency_mean_s),
+	OVER_RUNS(latency_p50_s),      OVER_RUNS(latency_p99_s), NM_FIGURE_END,
+};
+
+static const struct nm_object summaries_object = {.figures = summaries_figures};
+
+static json_t *make_summaries(const struct nm_at *at)
+{
+	struct nm_runs_summary summary;
+
+	nm_runs_summarise(at->runs, &summary);
+	struct nm_at item = nm_at_item(at, &summary, 0);
+
+	return nm_object_json(&summaries_object, &item);
+}
+
+static const struct nm_figure run_of_series_figures[] = {
+	{.json = "run", .kind = NM_FIGURE_OBJECT, .object = &nm_run_object},
+	NM_FIGURE(OBJECT, struct nm_result, totals, "totals", .schema = "plain_window",
+		  .object = &nm_window_object),
+	NM_FIGURE_END,
+};
+
+static const struct nm_object runs_object = {.figures = run_of_series_figures, .is_list = true};
+
+static json_t *make_runs(const struct nm_at *at)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list && i < at->runs->n_runs; i++) {
+		struct nm_at item = nm_at_item(at, at->runs->runs[i], i);
+
+		item.result = at->runs->runs[i];
+		if (json_array_append_new(list, nm_object_json(&runs_object, &item)) != 0) {
+			json_decref(list);
+			list = NULL;
+		}
+	}
+	return list;
+}
+
+static json_t *make_n_runs(const struct nm_at *at)
+{
+	return nm_json_count(at->runs->n_runs);
+}
+
+static const struct nm_figure repeat_figures[] = {
+	NM_MADE("n", make_n_runs, "{'type': 'integer', 'minimum': 2}"),
+	NM_MADE("runs", make_runs, NULL, .object = &runs_object),
+	NM_MADE("summary", make_summaries, NULL, .object = &summaries_object),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_repeat_object = {
+	.name = "repeat",
+	.doc = "With --repeat: every run in short. The rest of the document is the last run's.",
+	.figures = repeat_figures,
+};
+
+/* --- the document; the item is the result --- */
+
+static json_t *make_schema(const struct nm_at *at)
+{
+	(void)at;
+	return json_string(NM_RESULT_SCHEMA);
+}
+
+static bool is_repeated(const struct nm_at *at)
+{
+	return at->runs->n_runs > 1;
+}
+
+static const struct nm_figure document_figures[] = {
+	NM_MADE("schema", make_schema, "{'const': '" NM_RESULT_SCHEMA "'}",
+		.doc = "Name and version of this schema."),
+	NM_FIGURE(TEXT, struct nm_result, version, "version",
+		  .doc = "Version of netmodel that made the result."),
+	{.json = "profile", .kind = NM_FIGURE_OBJECT, .object = &nm_profile_object},
+	{.json = "run", .kind = NM_FIGURE_OBJECT, .object = &nm_run_object},
+	{.json = "totals",
+	 .kind = NM_FIGURE_OBJECT,
+	 .object = &nm_totals_object,
+	 .doc = "The measured transactions of all groups, warm-up and cool-down cut, as the master "
+		"saw them."},
+	NM_FIGURE(LIST, struct nm_result, groups, "groups", .object = &nm_group_object,
+		  .count_offset = offsetof(struct nm_result, n_groups),
+		  .item_size = sizeof(struct nm_result_group)),
+	NM_FIGURE(LIST, struct nm_result, hosts, "hosts", .object = &nm_host_object,
+		  .count_offset = offsetof(struct nm_result, n_hosts),
+		  .item_size = sizeof(struct nm_result_host),
+		  .doc = "The master first, then each slave."),
+	NM_FIGURE(LIST, struct nm_result, intervals, "intervals", .object = &nm_interval_object,
+		  .count_offset = offsetof(struct nm_result, n_intervals),
+		  .item_size = sizeof(struct nm_result_interval),
+		  .doc = "The time grid, all groups together, seen by the master."),
+	{.json = "repeat",
+	 .has = is_repeated,
+	 .kind = NM_FIGURE_OBJECT,
+	 .object = &nm_repeat_object},
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_document_object = {
+	.doc = "What one execution of netmodel found (netmodel --format json). Names carry their "
+	       "unit: _s seconds, _per_s a second, bytes. A value that could not be collected is "
+	       "null, or an object that says why; it is never 0. Later versions of netmodel may "
+	       "add "
+	       "members under the same schema name; none is removed or changes its meaning.",
+	.figures = document_figures,
+};

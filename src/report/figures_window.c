@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was done in a window of time, and what became of datagrams: figures that JSON, kv and csv all have. */
+#include <math.h>
+
+#include "report/figures.h"
+
+/* The object itself is made by figure.c: it has a member for each percentile. */
+const struct nm_object nm_latency_object = {
+	.name = "latency",
+	.raw = "{'description': 'null: nothing was measured. Besides these, a member for each "
+	       "percentile that was asked for.', 'anyOf': [{'type': 'null'}, {'type': 'object', "
+	       "'required': ['count', 'min', 'mean', 'max', 'stddev'], 'properties': {"
+	       "'count': {'type': 'integer', 'minimum': 1}, 'min': {'$ref': '#/$defs/seconds'}, "
+	       "'mean': {'$ref': '#/$defs/seconds'}, 'max': {'$ref': '#/$defs/seconds'}, "
+	       "'stddev': {'$ref': '#/$defs/seconds'}}, 'patternProperties': "
+	       "{'^p[0-9]+(\\\\.[0-9]+)?$': {'$ref': '#/$defs/seconds'}}, "
+	       "'additionalProperties': false}]}",
+};
+
+/* --- windows --- */
+
+/* A rate over no time is not known. */
+static double per_s(const struct nm_window *window, double amount)
+{
+	return window->seconds > 0 ? amount / window->seconds : NAN;
+}
+
+static double transactions_per_s(const void *item)
+{
+	const struct nm_window *window = item;
+
+	return per_s(window, (double)window->counts.iterations);
+}
+
+static double bits_sent_per_s(const void *item)
+{
+	const struct nm_window *window = item;
+
+	return per_s(window, (double)window->counts.bytes_sent * 8);
+}
+
+static double bits_received_per_s(const void *item)
+{
+	const struct nm_window *window = item;
+
+	return per_s(window, (double)window->counts.bytes_received * 8);
+}
+
+static double bits_per_s(const void *item)
+{
+	const struct nm_window *window = item;
+
+	return per_s(window, (double)window->counts.bytes_sent * 8 +
+				     (double)window->counts.bytes_received * 8);
+}
+
+static bool has_response(const struct nm_at *at)
+{
+	const struct nm_window *window = at->item;
+
+	return window->response.count > 0;
+}
+
+const struct nm_figure nm_window_figures[] = {
+	NM_FIGURE(REAL, struct nm_window, seconds, "seconds"),
+	NM_FIGURE(COUNT, struct nm_window, counts.iterations, "transactions",
+		  .key = "num_transactions", .column = "transactions",
+		  .doc = "Complete passes of transactions."),
+	NM_RATE("transactions_per_s", transactions_per_s, .key = "transactions_per_s",
+		.column = "transactions_per_s"),
+	NM_FIGURE(COUNT, struct nm_window, counts.bytes_sent, "bytes_sent", .key = "bytes_sent"),
+	NM_FIGURE(COUNT, struct nm_window, counts.bytes_received, "bytes_received",
+		  .key = "bytes_received"),
+	NM_RATE("bits_per_s", bits_per_s, .key = "bits_per_s", .doc = "Both directions."),
+	NM_RATE("bits_sent_per_s", bits_sent_per_s, .column = "bits_sent_per_s"),
+	NM_RATE("bits_received_per_s", bits_received_per_s, .column = "bits_received_per_s"),
+	NM_FIGURE(COUNT, struct nm_window, counts.errors, "errors", .key = "errors",
+		  .column = "errors"),
+	NM_FIGURE(COUNT, struct nm_window, counts.connects, "connects"),
+	NM_FIGURE(COUNT, struct nm_window, counts.accepts, "accepts"),
+	NM_FIGURE(LATENCY, struct nm_window, latency, "latency_s", .key = "latency",
+		  .column = "latency", .doc = "Service time of transactions."),
+	NM_FIGURE(LATENCY, struct nm_window, response, "response_s", .key = "response",
+		  .column = "response", .has = has_response,
+		  .doc = "With a rate only: from the time a transaction was due."),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_window_object = {
+	.name = "window",
+	.doc = "What was done in a window of time.",
+	.figures = nm_window_figures,
+	.closing = NM_OPEN,
+};
+
+/* --- datagrams --- */
+
+static double received_bits_per_s(const void *item)
+{
+	return ((const struct nm_datagram_direction *)item)->received_bits_per_s;
+}
+
+#define DIRECTION(member) .offset = offsetof(struct nm_datagram_direction, member)
+#define DIRECTION_COUNT(member, is_known, what)                                                    \
+	{                                                                                          \
+		.json = #member, .key = #member, .column = #member, .kind = NM_FIGURE_COUNT,       \
+		DIRECTION(member), NM_KNOWN_BY(struct nm_datagram_direction, is_known),            \
+		.schema = "known_count", .doc = what                                               \
+	}
+
+const struct nm_figure nm_direction_figures[] = {
+	DIRECTION_COUNT(sent, sent_known, NULL),
+	DIRECTION_COUNT(received, received_known, "With duplicates."),
+	NM_RATE("bits_received_per_s", received_bits_per_s, .column = "bits_received_per_s",
+		.doc = "In the totals: within the measured window; all the counts are of whole "
+		       "transactions."),
+	NM_FIGURE(SIGNED, struct nm_datagram_direction, lost, "lost", .key = "lost",
+		  .column = "lost", NM_KNOWN_BY(struct nm_datagram_direction, lost_known),
+		  .schema = "{'type': ['integer', 'null']}",
+		  .doc = "Sent, and never received. In intervals: found missing by the receiver, "
+			 "less what "
+			 "came after all, which may be below 0; null where messages are shorter "
+			 "than 8 "
+			 "bytes."),
+	DIRECTION_COUNT(reordered, order_known, "Received after one that was sent later."),
+	DIRECTION_COUNT(duplicates, order_known, "Received again; received, but not taken."),
+	DIRECTION_COUNT(late, order_known,
+			"Answers to what had been given up; received, but not taken."),
+	NM_FIGURE(REAL, struct nm_datagram_direction, jitter_s, "jitter_s", .key = "jitter",
+		  .column = "jitter_s", NM_KNOWN_BY(struct nm_datagram_direction, has_jitter),
+		  .schema = NM_SCHEMA_REAL_OR_NULL,
+		  .doc = "Interarrival jitter of RFC 3550, 6.4.1, the mean of its estimates; null "
+			 "where "
+			 "messages are answered or shorter than 16 bytes."),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_direction_object = {
+	.name = "message_way",
+	.doc = "Messages over transports that may lose them, in one direction, counted where they "
+	       "arrive.",
+	.figures = nm_direction_figures,
+};
+
+const struct nm_figure nm_datagram_figures[] = {
+	NM_FIGURE(OBJECT, struct nm_datagram_stats, to_slaves, "to_slaves", .key = "to_slaves",
+		  .object = &nm_direction_object),
+	NM_FIGURE(OBJECT, struct nm_datagram_stats, to_master, "to_master", .key = "to_master",
+		  .object = &nm_direction_object),
+	NM_FIGURE(COUNT, struct nm_datagram_stats, timeouts, "timeouts", .key = "timeouts",
+		  NM_KNOWN_BY(struct nm_datagram_stats, slaves_known), .schema = "known_count",
+		  .doc = "Waits that were given up, on both sides."),
+	NM_FIGURE(
+		COUNT, struct nm_datagram_stats, unanswered, "unanswered", .key = "unanswered",
+		.doc = "Passes of the master in which one was given up; they are no transactions."),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_datagrams_object = {
+	.name = "messages",
+	.doc = "Only when a transport may lose messages: what became of them.",
+	.figures = nm_datagram_figures,
+};

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is declared once is everywhere: each field of the tables of a host is in the document, in the published schema
+ * and among the keys, without being named anywhere else. */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../suite.h"
+#include "report/figures.h"
+#include "report/report.h"
+#include "sample.h"
+
+static struct nm_result *run;
+static struct nm_usage *usage;
+
+static void set_up(void)
+{
+	run = sample_result();
+	usage = &run->hosts[0].usage;
+	run->hosts[0].has_usage = true;
+	usage->has_cpu = usage->has_interrupts = usage->has_softirqs = true;
+	usage->has_nics = usage->has_tcp = usage->has_psp = true;
+	usage->n_nics = usage->n_psp = 1;
+}
+
+static void tear_down(void)
+{
+	nm_result_free(run);
+}
+
+static json_t *written(void)
+{
+	struct nm_runs series = sample_series(&run);
+	char *text = sample_write("json", &series);
+	json_t *document = json_loads(text, 0, NULL);
+
+	ck_assert_ptr_nonnull(document);
+	free(text);
+	return document;
+}
+
+/* The tables, where in the usage of a host their structs stand, and where in the document. */
+static const struct {
+	const struct nm_field *fields;
+	size_t offset;
+	const char *member, *definition;
+	bool is_list;
+} tables[] = {
+	{nm_rusage_fields, offsetof(struct nm_usage, process), "rusage", "rusage", false},
+	{nm_tcp_counter_fields, offsetof(struct nm_usage, tcp), "tcp", "tcp", false},
+	{nm_interrupt_fields, offsetof(struct nm_usage, interrupts), "interrupts", "interrupts",
+	 false},
+	{nm_nic_fields, offsetof(struct nm_usage, nics), "nics", "nic", true},
+	{nm_psp_fields, offsetof(struct nm_usage, psp) + offsetof(struct nm_psp_usage, stats),
+	 "psp", "psp_device", true},
+};
+
+START_TEST(a_field_of_a_host_is_in_the_document_and_its_schema)
+{
+	char *base = (char *)usage + tables[_i].offset;
+	uint64_t value = 1000000000;
+
+	for (const struct nm_field *field = tables[_i].fields; field->name; field++) {
+		ck_assert_int_eq(field->type, NM_FIELD_U64);
+		*(uint64_t *)(void *)(base + field->offset) = value;
+		value += 1000000000;
+	}
+	json_t *document = written(), *schema = nm_result_schema();
+	json_t *part = json_object_get(json_array_get(json_object_get(document, "hosts"), 0),
+				       tables[_i].member);
+	json_t *properties = json_object_get(
+		json_object_get(json_object_get(schema, "$defs"), tables[_i].definition),
+		"properties");
+
+	ck_assert_ptr_nonnull(properties);
+	if (tables[_i].is_list)
+		part = json_array_get(part, 0);
+	value = 1;
+	for (const struct nm_field *field = tables[_i].fields; field->name; field++, value++) {
+		json_t *shown = json_object_get(part, field->figure);
+		double factor = field->unit == NM_UNIT_NS ? 1 : 1e9;
+
+		ck_assert_msg(json_is_number(shown), "%s", field->name);
+		ck_assert_msg(json_number_value(shown) == (double)value * factor, "%s",
+			      field->name);
+		ck_assert_msg(json_object_get(properties, field->figure) != NULL, "%s",
+			      field->name);
+	}
+	json_decref(document);
+	json_decref(schema);
+}
+END_TEST
+
+START_TEST(a_counter_with_a_name_is_in_the_document_and_its_schema)
+{
+	uint64_t value = 1;
+
+	for (const struct nm_field *field = nm_counts_fields; field->name; field++)
+		*(uint64_t *)(void *)((char *)&run->hosts[0].counts + field->offset) = value++;
+	json_t *document = written(), *schema = nm_result_schema();
+	json_t *counts =
+		json_object_get(json_array_get(json_object_get(document, "hosts"), 0), "counts");
+	json_t *properties = json_object_get(
+		json_object_get(json_object_get(schema, "$defs"), "counts"), "properties");
+
+	value = 1;
+	for (const struct nm_field *field = nm_counts_fields; field->name; field++, value++) {
+		if (!field->figure)
+			continue;
+		ck_assert_int_eq(json_integer_value(json_object_get(counts, field->figure)),
+				 (json_int_t)value);
+		ck_assert_ptr_nonnull(json_object_get(properties, field->figure));
+	}
+	json_decref(document);
+	json_decref(schema);
+}
+END_TEST
+
+START_TEST(what_a_process_uses_has_its_keys)
+{
+	struct nm_runs series = sample_series(&run);
+	char *text = sample_write("kv", &series), key[64];
+
+	for (const struct nm_field *field = nm_rusage_fields; field->name; field++) {
+		snprintf(key, sizeof key, "\n%.*s_end=", (int)strcspn(field->name, "_"),
+			 field->name);
+		ck_assert_msg(strstr(text, key) != NULL, "%s", key);
+	}
+	free(text);
+}
+END_TEST
+
+/* Each member of the document that is an object of the tables has nothing that the schema does not name, and all that it
+ * requires. */
+static void hold(json_t *defs, json_t *value, json_t *schema)
+{
+	const char *reference = json_string_value(json_object_get(schema, "$ref"));
+	json_t *properties = json_object_get(schema, "properties"), *required, *member;
+	const char *key;
+	size_t i;
+
+	if (reference)
+		hold(defs, value, json_object_get(defs, reference + strlen("#/$defs/")));
+	required = json_object_get(schema, "required");
+	for (i = 0; i < json_array_size(required); i++) {
+		key = json_string_value(json_array_get(required, i));
+		ck_assert_msg(json_object_get(value, key) != NULL, "%s is missing", key);
+	}
+	json_object_foreach(value, key, member)
+	{
+		json_t *known = json_object_get(properties, key);
+
+		if (json_is_false(json_object_get(schema, "additionalProperties")))
+			ck_assert_msg(known != NULL, "%s is not in the schema", key);
+		if (known && json_is_object(member))
+			hold(defs, member, known);
+	}
+}
+
+START_TEST(the_document_is_as_its_schema_says)
+{
+	json_t *document = written(), *schema = nm_result_schema();
+
+	hold(json_object_get(schema, "$defs"), document, schema);
+	json_decref(document);
+	json_decref(schema);
+}
+END_TEST
+
+START_TEST(every_reference_of_the_schema_has_its_definition)
+{
+	json_t *schema = nm_result_schema(), *defs = json_object_get(schema, "$defs");
+	char *text = json_dumps(schema, 0);
+	static const char before[] = "\"#/$defs/";
+	size_t count = 0;
+
+	for (char *at = text; (at = strstr(at, before)); count++) {
+		char name[64];
+
+		at += strlen(before);
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "\""), at);
+		ck_assert_msg(json_object_get(defs, name) != NULL, "%s", name);
+	}
+	ck_assert_uint_gt(count, 100);
+	free(text);
+	json_decref(schema);
+}
+END_TEST
+
+START_TEST(the_published_schema_is_what_the_tables_say)
+{
+	const char *top = getenv("srcdir");
+	char path[4096], *made = NULL, *read = calloc(1, 1 << 20);
+	size_t size;
+
+	snprintf(path, sizeof path, "%s/docs/netmodel-result.schema.json", top ? top : ".");
+	FILE *file = fopen(path, "r"), *out = open_memstream(&made, &size);
+
+	ck_assert(file && out && read);
+	ck_assert_uint_lt(fread(read, 1, (1 << 20) - 1, file), (1 << 20) - 1);
+	(void)fclose(file);
+	ck_assert_int_eq(nm_result_schema_write(out), 0);
+	(void)fclose(out);
+	ck_assert_msg(strcmp(read, made) == 0,
+		      "%s is not what netmodel --generate result-schema writes", path);
+	free(made);
+	free(read);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("figures");
+	TCase *tc = tcase_create("figures");
+
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_loop_test(tc, a_field_of_a_host_is_in_the_document_and_its_schema, 0,
+			    sizeof tables / sizeof *tables);
+	tcase_add_test(tc, a_counter_with_a_name_is_in_the_document_and_its_schema);
+	tcase_add_test(tc, what_a_process_uses_has_its_keys);
+	tcase_add_test(tc, the_document_is_as_its_schema_says);
+	tcase_add_test(tc, every_reference_of_the_schema_has_its_definition);
+	tcase_add_test(tc, the_published_schema_is_what_the_tables_say);
+	suite_add_tcase(suite, tc);
+	return run_suite(suite);
+}
