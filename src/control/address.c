@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Where the two ends of a control connection are, and whether they are on one host. */
 #include "control/address.h"
 
 #include <errno.h>

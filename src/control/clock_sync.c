@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps the answer that came fastest: its offset is the least uncertain. */
 #include "control/clock_sync.h"
 
 void nm_clock_sync_add(struct nm_clock_sync *sync, uint64_t sent_ns, uint64_t peer_ns,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Two timers, one for each direction. Pure: time comes in. */
 #include "control/heartbeat.h"
 
 #define SECOND_NS 1000000000u

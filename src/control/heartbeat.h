@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When to say something to a peer that has heard nothing, and when to give up one that says
- * nothing. */
+/* Keep-alive of a control connection: when a heartbeat is due to a peer that has been sent nothing
+ * for a while, and when a peer that sends nothing is lost. Pure: time comes in. All times by the
+ * monotonic clock. */
 #ifndef NM_CONTROL_HEARTBEAT_H
 #define NM_CONTROL_HEARTBEAT_H
 
 #include <stdint.h>
 
 struct nm_heartbeat {
-	uint64_t every_ns;	/* something is sent at least so often */
-	uint64_t timeout_ns;	/* longer silence is a loss */
+	uint64_t every_ns;	/* the longest time between two messages to the peer */
+	uint64_t timeout_ns;	/* a peer that is silent for longer is lost */
 	uint64_t in_ns, out_ns; /* when something last arrived and was last sent */
 };
 
 enum nm_heartbeat_due { NM_HEARTBEAT_NOTHING, NM_HEARTBEAT_SEND, NM_HEARTBEAT_LOST };
 
+/* The peer is lost after timeout_ns of silence; both directions begin now. */
 void nm_heartbeat_init(struct nm_heartbeat *beat, uint64_t timeout_ns, uint64_t now_ns);
-/* The peer waits no longer than that: say something often enough for it. */
+/* Sends often enough for a peer that gives this side up after peer_timeout_ns. */
 void nm_heartbeat_satisfy(struct nm_heartbeat *beat, uint64_t peer_timeout_ns);
+/* What is due now: a heartbeat, the end of the connection, or nothing. */
 enum nm_heartbeat_due nm_heartbeat_due(const struct nm_heartbeat *beat, uint64_t now_ns);
 /* When nm_heartbeat_due is to be asked again. */
 uint64_t nm_heartbeat_next_ns(const struct nm_heartbeat *beat);

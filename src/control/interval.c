@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Counts the points of a grid. Pure: time comes in. */
 #include "control/interval.h"
 
 static void skip_stop(struct nm_interval *grid)

@@ -33,7 +33,7 @@ struct nm_progress {
 /* One execution of a flowop on the master, or one pass. Texts are borrowed from the plan. */
 struct nm_response_row {
 	uint64_t wall_ns;  /* of its end */
-	uint64_t since_ns; /* the same, since its transaction began */
+	uint64_t since_ns; /* from the begin of its transaction to its end */
 	uint64_t elapsed_ns;
 	const char *group, *transaction; /* the transaction may have no name: "" */
 	const char *flowop;		 /* NULL: a pass */
@@ -43,7 +43,7 @@ struct nm_response_row {
 
 /* What was moved on the master in the time since the last one of these, all groups together. */
 struct nm_traffic {
-	double at_s; /* since the run began */
+	double at_s; /* of the end of that time, since the run began */
 	double seconds;
 	struct nm_counts counts;
 };
@@ -66,7 +66,7 @@ struct nm_run_events {
 	/* One line about what happens now ("connected to ...", "phase 2 of 3 began"): for
 	 * --verbose. May be NULL. */
 	void (*log)(void *arg, const char *line);
-	/* The same, and no less than a wait for a slave, which may be long. May be NULL. */
+	/* One line about a wait for a slave, which may be long. May be NULL. */
 	void (*waits)(void *arg, const char *line);
 	/* With NM_STAT_RAW. May be NULL. */
 	void (*progress)(void *arg, const struct nm_plan *plan, const struct nm_progress *progress);
@@ -115,6 +115,7 @@ struct nm_run_options {
 	struct nm_run_events events;
 };
 
+/* All that is not asked for otherwise: intervals of 1 s, a timeout of 10 s, no warm-up. */
 void nm_run_options_default(struct nm_run_options *ret_options);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The one door to the wire: frames and messages over a socket, and the heartbeat's times. */
 #include "control/peer.h"
 
 #include <errno.h>

@@ -26,10 +26,11 @@ struct nm_peer {
 /* Takes a connected socket. 0 or -errno (and the socket is closed). */
 int nm_peer_init(struct nm_peer *peer, int fd, enum nm_side side, uint64_t timeout_ns,
 		 uint64_t now_ns);
+/* Closes the socket and frees what is queued. May be called again. */
 void nm_peer_fini(struct nm_peer *peer);
-/* The other end has said who it is: the longer messages may come. */
+/* The other end has said who it is: longer messages are taken from now on. */
 void nm_peer_trust(struct nm_peer *peer);
-/* The poll events to wait for. */
+/* The events of poll(2) to wait for. */
 short nm_peer_events(const struct nm_peer *peer);
 /* Reads what has arrived, at most one full buffer; the end is noted in peer->ended. */
 void nm_peer_receive(struct nm_peer *peer, uint64_t now_ns);
@@ -39,6 +40,7 @@ int nm_peer_next(struct nm_peer *peer, struct nm_message *ret_message, char *why
 /* Takes the body; queues and sends as much as fits. 0 or -errno. A broken connection is noticed
  * when reading. */
 int nm_peer_send(struct nm_peer *peer, enum nm_message_type type, json_t *body, uint64_t now_ns);
+/* Sends as much of what is queued as the socket takes. */
 void nm_peer_flush(struct nm_peer *peer);
 /* Sends what is queued, tells that nothing follows, and waits for the other end to close, no longer
  * than until_ns. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Checks of plans and options against this host. */
 #include "control/preflight.h"
 
 #include "base/units.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Runs getaddrinfo(3) in a child process, and reads its addresses from a pipe. */
 #include "control/resolve.h"
 
 #include <errno.h>

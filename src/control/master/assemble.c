@@ -61,7 +61,8 @@ int nm_link_result(struct nm_master *master, struct nm_link *link, json_t *body)
 	return error == -EPROTO ? error : 0;
 }
 
-/* In the same way as the slaves do, so that all figures are made alike. */
+/* Adds what this host has done, by the functions that slaves use, so that all figures are made
+ * alike. */
 static void collect_own(struct nm_master *master)
 {
 	struct nm_result_host *host = &master->result->hosts[0];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Starts a session on this host, over a pair of loopback sockets, and sees to its end. */
 #include "control/master/embedded.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ struct nm_embedded_thread {
 	struct nm_slave_options options;
 	locale_t locale;
 	int fd;	     /* the session's end of the connection, which it closes */
-	int shut_fd; /* the same, for cutting it off */
+	int shut_fd; /* a duplicate of fd, by which the session is cut off */
 	atomic_bool done;
 };
 

@@ -22,9 +22,11 @@ struct nm_embedded {
  * -errno. */
 int nm_embedded_start(struct nm_embedded *embedded, bool in_process, uint64_t timeout_ns,
 		      int *ret_fd);
+/* Whether there is one that has not been ended. */
 bool nm_embedded_is_started(const struct nm_embedded *embedded);
-/* Waits until it has ended, no longer than wait_ns, then kills it, or cuts it off. When it was a
- * signal that had ended it, says so in how ("" otherwise). Does nothing when there is none. */
+/* Waits until the slave has ended, no longer than wait_ns; then its process is killed, or its
+ * thread cut off from the master. A phrase in how when a signal had ended it, "" otherwise. Does nothing
+ * when there is none. */
 void nm_embedded_end(struct nm_embedded *embedded, uint64_t wait_ns, char *how, size_t how_size);
 
 #endif

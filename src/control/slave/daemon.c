@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Listens, forks a process for each session, and reaps it. */
 #include "control/slave/daemon.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@
 #define SAY_AGAIN_NS 1000000000u /* between two lines about masters of other hosts */
 
 struct child {
-	pid_t pid; /* 0: the place is free */
+	pid_t pid; /* 0: the slot is free */
 	uint64_t since_ns;
 };
 

@@ -33,6 +33,7 @@ struct nm_slave_options {
 	void (*ended)(void *arg, struct nm_result *result);
 };
 
+/* Port 20000 on all addresses, masters of this host only, a timeout of 10 s. */
 void nm_slave_options_default(struct nm_slave_options *ret_options);
 /* Serves until interrupted. 0, or -errno with an error in diags (the port is in use, ...). */
 int nm_slave_serve(const struct nm_slave_options *options, struct nm_diags *diags);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The event loop of a session: messages, the engine's events, timers. */
 #include "control/slave/session.h"
 
 #include <errno.h>

@@ -12,7 +12,7 @@ enum nm_session_end {
 	NM_SESSION_BROKEN = 2,	/* the run did not come to its end, or could not be set up here */
 };
 
-/* Serves a connected socket, which it takes. `slot`: its place among the slave's sessions, or NULL
+/* Serves a connected socket, which it takes. `slot`: its slot among the slave's sessions, or NULL
  * for a slave that has no other; borrowed. */
 enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *options,
 				     const struct nm_session_slot *slot);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session's own types. */
+/* What the files of a session share. A session is served by one thread. */
 #ifndef NM_CONTROL_SLAVE_SESSION_PRIV_H
 #define NM_CONTROL_SLAVE_SESSION_PRIV_H
 
-#include "control/wire/codec.h"
 #include "control/local.h"
 #include "control/peer.h"
 #include "control/slave/session.h"
+#include "control/wire/codec.h"
 #include "profile/tree.h"
 
 struct nm_session {
-	const struct nm_slave_options *options;
-	const struct nm_session_slot *slot; /* NULL: there is room in any case */
+	const struct nm_slave_options *options; /* borrowed */
+	const struct nm_session_slot *slot;	/* borrowed; NULL: there is room in any case */
 	struct nm_peer peer;
 	struct nm_addr local_addr, remote;
 	char remote_text[64];
@@ -19,44 +19,53 @@ struct nm_session {
 	uint64_t until_ns;	 /* by then the session must be over; UINT64_MAX: no limit */
 	enum nm_session_end end;
 	/* From prepare on. */
-	struct nm_node *root;
-	char *file; /* the profile's name in messages */
-	struct nm_plan *plan;
+	struct nm_node *root; /* owned */
+	char *file;	      /* the profile's name in messages; owned */
+	struct nm_plan *plan; /* owned */
 	struct nm_local local;
-	bool *told_done;	    /* by group: in this phase */
-	uint32_t *told_renewals;    /* by group: of nm_engine_reconnects */
+	bool *told_done;	    /* by group, in this phase; owned */
+	uint32_t *told_renewals;    /* by group: of nm_engine_reconnects; owned */
 	uint32_t n_begun;	    /* phases */
 	struct nm_result *measured; /* owned; for options->ended; NULL: nothing, or no memory */
 };
 
-/* session.c */
+/* --- session.c --- */
+
+/* Sends a message, and takes its body (NULL: there was no memory for one). 0 or -errno. */
 int nm_session_send(struct nm_session *session, enum nm_message_type type, json_t *body);
+/* One line for options->log, with the session and its master. */
 void nm_session_log(const struct nm_session *session, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Each takes one message; 0, or -errno: the session ends. -EPROTO: the message was wrong. */
+/* Takes the body of one message of the master, which stays the caller's. 0, or -errno: the session
+ * ends. -EPROTO: the message was wrong. */
 typedef int (*nm_session_handler)(struct nm_session *session, json_t *body);
 
-/* session_setup.c */
+/* --- session_setup.c: until the engine is started --- */
+
 int nm_session_hello(struct nm_session *session, json_t *body);
 int nm_session_prepare(struct nm_session *session, json_t *body);
 int nm_session_connect(struct nm_session *session, json_t *body);
-/* Tells why, and is over. */
+/* Tells the master why, and ends the session: with a refusal, or once it is armed with a failure.
+ * code: one of docs/control-protocol.md. Returns 0. */
 int nm_session_refuse(struct nm_session *session, const char *code, const char *text);
 
-/* session_run.c */
+/* --- session_run.c: while the engine runs --- */
+
 int nm_session_ping(struct nm_session *session, json_t *body);
 int nm_session_begin(struct nm_session *session, json_t *body);
 int nm_session_stop(struct nm_session *session, json_t *body);
 int nm_session_follow(struct nm_session *session, json_t *body);
 int nm_session_renew(struct nm_session *session, json_t *body);
-/* Tells which connections should be replaced. */
-int nm_session_tell_renewals(struct nm_session *session);
 int nm_session_finish(struct nm_session *session, json_t *body);
-/* Reports what the engine has done since it was last asked. */
+/* Tells the master which groups' connections are to be replaced. 0 or -errno. */
+int nm_session_tell_renewals(struct nm_session *session);
+/* Tells the master what the engine has finished since this was last called, or why it has failed.
+ * 0 or -errno. */
 int nm_session_report(struct nm_session *session);
+/* For struct nm_local_config, with the session as arg: each sends what it is given. */
+void nm_session_row(void *arg, const struct nm_host_interval *row);
 void nm_session_flows(void *arg, const struct nm_flow_rows *rows);
 void nm_session_tcp(void *arg, const struct nm_tcp_rows *rows);
-void nm_session_row(void *arg, const struct nm_host_interval *row);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Changes of state by compare and exchange: daemon and sessions do not wait for each other. */
 #include "control/slave/slots.h"
 
 #include <sys/mman.h>

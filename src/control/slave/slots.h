@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who has a session with a slave, in memory that the slave shares with its session processes:
- * whoever connects is silent until he has said hello as a master, and then is served if there is
- * room. Who stays silent can take the place of other silent ones only. */
+/* The sessions of a slave, in memory that the daemon shares with its session processes. What
+ * connects is silent until it has said hello as a master, and then is served if there is room.
+ * Connections that stay silent can take the slots of other silent ones only. */
 #ifndef NM_CONTROL_SLAVE_SLOTS_H
 #define NM_CONTROL_SLAVE_SLOTS_H
 
@@ -26,23 +26,23 @@ struct nm_session_slots {
 	_Atomic int room;
 };
 
-/* One place, as its session has it. */
+/* One slot, as its session has it. */
 struct nm_session_slot {
 	struct nm_session_slots *slots; /* borrowed */
 	size_t index;
 };
 
-/* All free; NULL when out of memory. */
+/* All are free. NULL when out of memory. */
 struct nm_session_slots *nm_session_slots_new(void);
 struct nm_session_slots *nm_session_slots_free(struct nm_session_slots *slots);
 /* By the session: from silent to served. False: the slave is full, or has just closed this
- * place. */
+ * slot. */
 bool nm_session_slot_take(const struct nm_session_slot *slot);
 /* By the session: from served to silent, when nothing comes of it. */
 void nm_session_slot_leave(const struct nm_session_slot *slot);
 /* By the slave: from silent to closed. False: its session has meanwhile been served. */
 bool nm_session_slots_close(struct nm_session_slots *slots, size_t index);
-/* How many are so. */
+/* How many slots are in that state. */
 size_t nm_session_slots_count(struct nm_session_slots *slots, enum nm_session_slot_state which);
 
 #endif
