@@ -536,7 +536,7 @@ def test_a_refused_option_of_the_transport(netmodel: Netmodel) -> None:
     result = netmodel.run("-m", "tcp_rr", "--format", "json", *defines(congestion_control="nosuchcc"))
     assert result.code in (1, 2), result
     lines = (PROFILES / "tcp_rr.xml").read_text().splitlines()
-    where = next(number for number, line in enumerate(lines, 1) if " cc=" in line)
+    where = next(number for number, line in enumerate(lines, 1) if "protocol=tcp" in line)
     assert re.search(rf"connect|accept.*\b{where}\b", result.err), result
 
 
