@@ -54,7 +54,7 @@ static int init_io(struct nm_worker *worker)
 	size_t n_openings = worker->group->n_openings + 1;
 
 	io->seed = nm_draw(worker->engine->seed, worker->group_no);
-	io->chunk = worker->group->chunk_bytes;
+	io->chunk = worker->group->messages.chunk_bytes;
 	/* Whole pages can be sent and received without a copy. */
 	io->tx = aligned_alloc(TX_ALIGNMENT,
 			       (io->chunk + TX_ALIGNMENT - 1) / TX_ALIGNMENT * TX_ALIGNMENT);
@@ -62,12 +62,12 @@ static int init_io(struct nm_worker *worker)
 	worker->accept.listeners = calloc(n_openings, sizeof(*worker->accept.listeners));
 	worker->accept.endpoints = calloc(n_openings, sizeof(*worker->accept.endpoints));
 	worker->accept.texts = calloc(n_openings, sizeof(*worker->accept.texts));
-	if (worker->group->moves_datagrams)
+	if (worker->group->messages.moves_datagrams)
 		io->udp_batch =
-			nm_udp_batch_new(worker->group->sends_zerocopy
+			nm_udp_batch_new(worker->group->messages.sends_zerocopy
 						 ? (worker->n_flows + 1) * worker->group->n_conns
 						 : 0);
-	if (!io->tx || !io->rx || (worker->group->moves_datagrams && !io->udp_batch) ||
+	if (!io->tx || !io->rx || (worker->group->messages.moves_datagrams && !io->udp_batch) ||
 	    !worker->accept.listeners || !worker->accept.endpoints || !worker->accept.texts)
 		return -ENOMEM;
 	io->recv_flags = MSG_DONTWAIT;
@@ -91,7 +91,7 @@ static int init_flows(struct nm_worker *worker)
 			  (worker->worker_no < group->n_flows % group->n_workers);
 	worker->flow_bytes = sizeof(struct nm_flow) + group->n_conns * sizeof(struct nm_conn);
 	worker->io.transfer_offset = worker->flow_bytes;
-	if (group->moves_files)
+	if (group->messages.moves_files)
 		worker->flow_bytes += sizeof(struct nm_transfer);
 	worker->io.pipe_offset = worker->flow_bytes;
 	if (group->pipeline)
@@ -107,7 +107,7 @@ static int init_flows(struct nm_worker *worker)
 		for (uint32_t c = 0; c < group->n_conns; c++)
 			flow->conns[c] =
 				(struct nm_conn){.fd = -1, .flow = flow, .number = flow->index};
-		if (group->moves_files)
+		if (group->messages.moves_files)
 			nm_transfer_of(&worker->io, flow)->fd = -1;
 	}
 	return nm_timers_init(&worker->timers, worker->n_flows + 1);
@@ -201,7 +201,7 @@ void nm_worker_fini(struct nm_worker *worker)
 			if (conn->flags & NM_CONN_OPEN)
 				conn->transport->close(conn, false);
 		}
-		if (worker->group->moves_files)
+		if (worker->group->messages.moves_files)
 			nm_transfer_close(nm_transfer_of(&worker->io, nm_worker_flow(worker, i)));
 	}
 	for (uint32_t i = 0; worker->stats && i < worker->group->n_phases; i++) {

@@ -281,7 +281,7 @@ static void dump_group(FILE *out, const struct nm_plan *plan, const struct nm_gr
 	fprintf(out, ", %s%s%sat most %llu bytes a call  (line %u)\n",
 		group->spins ? "spinning, " : "", group->awake ? "idle CPUs awake, " : "",
 		group->level_triggered ? "level-triggered, " : "",
-		(unsigned long long)group->chunk_bytes, group->line);
+		(unsigned long long)group->messages.chunk_bytes, group->line);
 	for (uint32_t i = 0; i < group->n_phases; i++)
 		dump_phase(out, plan, group, i);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of the elements of a profile and their attributes. */
 #include "plan/elements.h"
 
 #include <stddef.h>

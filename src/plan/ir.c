@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the elements of a substituted profile into the intermediate representation: attributes and
+ * options typed, flowops looked up, nothing checked beyond one element. */
 #include "plan/ir.h"
 
 #include <stdio.h>

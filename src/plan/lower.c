@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes a checked ir out as the program of one side. */
+/* Lowers a checked intermediate representation to the instructions of one side, without any
+ * cleverness: what follows from their form is found afterwards (shape.c). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,10 +107,11 @@ static bool has_preamble(const struct nm_group *group, const struct nm_ir_step *
 static uint32_t ahead_of(const struct nm_group *group, const struct nm_ir_step *step,
 			 const struct side *side)
 {
-	uint64_t rsize = step->rsize < group->chunk_bytes ? step->rsize : group->chunk_bytes;
+	uint64_t rsize = step->rsize < group->messages.chunk_bytes ? step->rsize
+								   : group->messages.chunk_bytes;
 
 	/* What stands before a file must be seen. */
-	if (!side->master && group->moves_files)
+	if (!side->master && group->messages.moves_files)
 		return 0;
 	return !side->master && rsize > step->size ? (uint32_t)(rsize - step->size) : 1;
 }
@@ -139,7 +141,7 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ir
 	bool opens = op->flags & NM_FLOWOP_OPENS;
 	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
 	bool whole = (op->flags & NM_FLOWOP_MOVES) && !(op->flags & others) && !step->law &&
-		     step->size <= group->chunk_bytes;
+		     step->size <= group->messages.chunk_bytes;
 	uint32_t ahead = op->flags & NM_FLOWOP_FOLLOWS ? ahead_of(group, step, side) : 0;
 
 	const void *opts = side->master ? step->opts : step->mirror_opts;
@@ -165,7 +167,7 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ir
 		.files = side->master ? step->files : NULL,
 		.site = step->site,
 		.ahead = ahead,
-		.single_call = whole && direct && !group->gives_up &&
+		.single_call = whole && direct && !group->messages.gives_up &&
 			       (ahead == 1 || (op->flags & NM_FLOWOP_INITIATES)),
 		.line = step->line};
 }
@@ -308,15 +310,15 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 			instr->timeout_ns = ANSWER_NS;
 	}
 	instr->batch = batch_of(step, instr);
-	group->moves_datagrams |= is_lossy(step) && !step->transport->recv;
+	group->messages.moves_datagrams |= is_lossy(step) && !step->transport->recv;
 	instr->zerocopy = sends_zerocopy(instr);
-	group->sends_zerocopy |= instr->zerocopy;
-	group->maps |= is_mapped(instr);
+	group->messages.sends_zerocopy |= instr->zerocopy;
+	group->messages.maps |= is_mapped(instr);
 	instr->sent_last =
 		(instr->op->flags & NM_FLOWOP_CLOSES) && has_sent_last(group, phase, instr);
 	uint64_t count = times(step, instr);
 
-	if (group->gives_up && !instr->lossy && (instr->op->flags & NM_FLOWOP_MOVES)) {
+	if (group->messages.gives_up && !instr->lossy && (instr->op->flags & NM_FLOWOP_MOVES)) {
 		instr->carried_step = instr->step;
 		instr->step = nm_abandoning_step;
 		instr->first_of_pass = awaits(group, phase, instr);
@@ -331,14 +333,14 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 		instr->limited = instr->step;
 		instr->step = nm_limited_step;
 	}
-	phase->reliable &= !instr->lossy;
-	phase->can_fail |= instr->can_fail;
+	phase->counts.reliable &= !instr->lossy;
+	phase->counts.can_fail |= instr->can_fail;
 	/* What comes slowly is to be seen in each interval. */
 	if ((instr->op->flags & reads) == reads && phase->rate_per_s <= 0)
 		phase->rcvlowat = (int)step->rcvlowat;
-	phase->unmatched |= side->master && is_unmatched(step);
+	phase->counts.unmatched |= side->master && is_unmatched(step);
 	if ((instr->op->flags & NM_FLOWOP_MOVES) && (instr->op->flags & NM_FLOWOP_INITIATES))
-		phase->bytes_sent += instr->size * count * (instr->batch + !instr->batch);
+		phase->counts.bytes_sent += instr->size * count * (instr->batch + !instr->batch);
 	if (count > 1)
 		group->instrs[group->n_instrs++] = (struct nm_instr){.step = nm_pseudo_repeat.step,
 								     .op = &nm_pseudo_repeat,
@@ -394,7 +396,7 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 	phase->arrival = nm_arrival_laws[t->attrs.arrivals];
 	phase->measured = t->measured;
 	phase->first = group->n_instrs;
-	phase->reliable = true;
+	phase->counts.reliable = true;
 	phase->empty = skipped || (!side->master && !has_part(from, t, side));
 	phase->open_sender = nm_ir_is_open_sender(from, t, side->host);
 	phase->leads = leader == side->host || phase->open_sender;
@@ -408,7 +410,7 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 
 		add_wait(phase, nm_ir_wait_ns(step));
 		add_wait(phase, step->common->timeout_ns);
-		phase->may_lose |= is_lossy(step) || step->common->can_fail;
+		phase->counts.may_lose |= is_lossy(step) || step->common->can_fail;
 		phase->drains |= side->master && nm_ir_is_open_sender(from, t, step->host);
 		if (!belongs(step, side))
 			continue;
@@ -524,7 +526,7 @@ static int emit_group(const struct nm_ir *ir, uint32_t number, const struct side
 	group->n_flows = (uint32_t)from->attrs.nflows;
 	group->n_openings = from->n_openings;
 	group->n_conns = from->n_conns ? from->n_conns : 1;
-	group->chunk_bytes = chunk_of(from);
+	group->messages.chunk_bytes = chunk_of(from);
 	/* The connections of a flow must not end at several flows, and the ends of a connection
 	 * draw the same. */
 	group->needs_identity =
@@ -536,8 +538,8 @@ static int emit_group(const struct nm_ir *ir, uint32_t number, const struct side
 	group->hosts = calloc(ir->n_hosts + 1, sizeof(*group->hosts));
 	if (!group->phases || !group->instrs || !group->hosts)
 		return -ENOMEM;
-	group->moves_files = moves_files(from, side);
-	group->gives_up = gives_up(from);
+	group->messages.moves_files = moves_files(from, side);
+	group->messages.gives_up = gives_up(from);
 	for (size_t k = 0; k < from->n_transactions; k++)
 		emit_phase(from, &from->transactions[k], side, group);
 	nm_group_find_shapes(group, side->master);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the declarations of parameters, finds their values (-D, environment, default) and checks
+ * them by their types. */
 #include "plan/params.h"
 
 #include <ctype.h>
@@ -12,6 +14,7 @@
 #include "plan/elements.h"
 #include "plan/params_priv.h"
 #include "plan/shorthand.h"
+#include "profile/tree.h"
 
 bool nm_param_is_name(const char *text)
 {

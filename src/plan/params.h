@@ -7,7 +7,9 @@
 #include <stddef.h>
 
 #include "base/opt.h"
-#include "profile/tree.h"
+
+struct nm_diags;
+struct nm_node;
 
 /* One -D name=value. */
 struct nm_define {

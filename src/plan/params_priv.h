@@ -10,7 +10,9 @@
 
 #include "plan/params.h"
 
+struct nm_attr;
 struct nm_diags;
+struct nm_node;
 
 #define NM_PARAM_NAME_LENGTH 63
 #define NM_PARAM_STAND_IN    "1" /* a value of almost every type */

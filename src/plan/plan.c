@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What can be asked of a plan: descriptors, flows, waits, protocols; and the end of one. */
 #include "plan/plan.h"
 
 #include <errno.h>
@@ -82,7 +83,7 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 			needed += group->n_workers;
 		/* A flow has one file open at a time. */
 		uint64_t of_flow = (connected ? group->n_conns : 0) +
-				   (plan->master && group->moves_files ? 1 : 0);
+				   (plan->master && group->messages.moves_files ? 1 : 0);
 
 		/* A process has those of its own flows only: it begins before any flow has some. */
 		if (!group->processes)

@@ -10,7 +10,9 @@
 #include "flowop/flow.h"
 #include "plan/shape.h"
 #include "plan/throughput.h"
-#include "profile/tree.h"
+
+struct nm_diags;
+struct nm_node;
 
 /* Limits of a plan. */
 #define NM_PLAN_MAX_GROUPS  1024
@@ -29,6 +31,17 @@
 #define NM_FLOWS_PER_LISTEN_SOCKET 2048
 
 #define NM_NO_HOST UINT32_MAX
+
+/* Whether the counts of both ends of a phase must agree when it is over. */
+struct nm_phase_counts {
+	bool reliable; /* all its connections are: they must, unless something fails */
+	bool can_fail; /* something may fail without an end of the run */
+	/* on any side messages may be lost, or flowops fail: it ends by agreement, not by count
+	 * alone */
+	bool may_lose;
+	bool unmatched; /* master's plan: some of its bytes are sent to, or received from, nobody */
+	uint64_t bytes_sent; /* of one pass on this side, if no size is drawn */
+};
 
 /* One transaction of one group, on one side. */
 struct nm_phase {
@@ -56,14 +69,19 @@ struct nm_phase {
 	/* master's plan: some hosts are free, and what they send beyond the passes is drained */
 	bool drains;
 	uint32_t leader; /* master's plan: which host leads, NM_NO_HOST when the master does */
-	bool reliable;	 /* all its connections are: counts must agree, unless something fails */
-	bool can_fail;	 /* something may fail without an end of the run */
-	/* on any side messages may be lost, or flowops fail: it ends by agreement, not by count
-	 * alone */
-	bool may_lose;
-	uint64_t bytes_sent; /* of one pass on this side, if no size is drawn */
-	bool unmatched; /* master's plan: some of its bytes are sent to, or received from, nobody */
+	struct nm_phase_counts counts;
 	uint64_t wait_ns; /* what the flowops of a pass wait by themselves, on either side */
+};
+
+/* How the messages of a group are moved on one side. */
+struct nm_group_messages {
+	uint64_t chunk_bytes; /* the most that one call moves */
+	bool moves_files;     /* this side sends or receives some */
+	/* messages on streams may be given up half-way, and then move before the next */
+	bool gives_up;
+	bool moves_datagrams; /* over sockets that may lose them */
+	bool sends_zerocopy;  /* some of them without a copy */
+	bool maps; /* what is received, at either end, instead of copying it, as asked for */
 };
 
 struct nm_group {
@@ -79,23 +97,17 @@ struct nm_group {
 	uint32_t n_conns;    /* that a flow has at a time, at most; at least 1 */
 	uint32_t *hosts;     /* that the group talks to, in order of first use; owned */
 	uint32_t n_hosts;
-	uint64_t chunk_bytes; /* the most that one call moves */
+	struct nm_group_messages messages;
 	int max_events;	      /* that a worker takes at a time */
 	bool level_triggered; /* connections, by epoll */
 	bool processes;	      /* the workers are processes */
 	bool posts;	      /* what can be is posted (io_uring) instead of called */
 	bool spins;	      /* they never sleep while they wait */
 	bool awake;	      /* they sleep, but idle CPUs do not */
-	bool moves_files;     /* this side sends or receives some */
-	/* messages on streams may be given up half-way, and then move before the next */
-	bool gives_up;
 	uint32_t pipeline;    /* the most requests that a flow has outstanding here; 0: one */
-	bool moves_datagrams; /* over sockets that may lose them */
-	bool sends_zerocopy;  /* some of them without a copy */
 	bool opens_fast;      /* some connections of a pass with fast open, as asked for */
-	bool maps; /* what is received, at either end, instead of copying it, as asked for */
-	bool needs_identity; /* flow i here must be connected with flow i there */
-	bool runs;	     /* this side has something to do for this group */
+	bool needs_identity;  /* flow i here must be connected with flow i there */
+	bool runs;	      /* this side has something to do for this group */
 };
 
 struct nm_plan {

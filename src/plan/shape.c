@@ -94,8 +94,8 @@ static void note_pipelined_answer(const struct nm_group *group, const struct nm_
 
 	if (!read->single_call || !(read->op->flags & NM_FLOWOP_FOLLOWS))
 		return;
-	if (more > group->chunk_bytes - read->size)
-		more = group->chunk_bytes - read->size;
+	if (more > group->messages.chunk_bytes - read->size)
+		more = group->messages.chunk_bytes - read->size;
 	read->ahead = more ? (uint32_t)more : 1;
 	read->single_call = read->ahead == 1;
 }
@@ -188,7 +188,7 @@ static void note_posts(struct nm_group *group, struct nm_phase *phase)
 	struct nm_instr *end = &group->instrs[group->n_instrs];
 
 	phase->posts = group->posts && first < end && !phase->pipeline && !phase->open_sender &&
-		       !phase->drains && !phase->may_lose && !group->gives_up;
+		       !phase->drains && !phase->counts.may_lose && !group->messages.gives_up;
 	for (const struct nm_instr *i = first; i < end; i++)
 		phase->posts &= can_post(i);
 	for (struct nm_instr *i = first; phase->posts && i < end; i++) {
@@ -197,7 +197,7 @@ static void note_posts(struct nm_group *group, struct nm_phase *phase)
 		if (!(i->op->flags & NM_FLOWOP_INITIATES))
 			continue;
 		i->single_call = false;
-		i->no_wait = i->size <= LETS_GO_MAX && i->size <= group->chunk_bytes &&
+		i->no_wait = i->size <= LETS_GO_MAX && i->size <= group->messages.chunk_bytes &&
 			     next < end && (next->op->flags & NM_FLOWOP_FOLLOWS) &&
 			     next->slot == i->slot && !i->stride && !next->stride;
 	}

@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/word.h"
 #include "plan/params_priv.h"
+#include "profile/tree.h"
 
 struct text {
 	char *data;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The encoding of a profile: UTF-8 as it is, ISO-8859-1 made into UTF-8, others refused. */
 #include "profile/encoding.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads XML into a tree with positions, and prints such a tree. What could make a reader do
+ * anything else (document types, entities, inclusions, the network) is refused, and size, depth and
+ * counts are limited. */
 #include "profile/tree.h"
 
 #include <errno.h>

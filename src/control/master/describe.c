@@ -49,7 +49,7 @@ static bool describe_group(struct nm_result_group *to, const struct nm_group *fr
 	to->n_flows = from->n_flows;
 	to->n_workers = from->n_workers;
 	to->opens_fast = from->opens_fast;
-	to->maps = from->maps;
+	to->maps = from->messages.maps;
 	to->phases = calloc(from->n_phases + 1u, sizeof *to->phases);
 	if (!to->phases)
 		return false;

@@ -79,7 +79,7 @@ static void set_traits(struct nm_master *master, uint32_t phase)
 			run->leader = traits->leader;
 			run->duration_ns = traits->duration_ns;
 			run->drains = traits->drains;
-			run->by_agreement = traits->duration_ns > 0 || traits->may_lose;
+			run->by_agreement = traits->duration_ns > 0 || traits->counts.may_lose;
 		}
 		for (size_t i = 0; i < master->n_links; i++) {
 			const struct nm_group *mirror = &master->links[i].mirror->groups[g];
@@ -90,7 +90,7 @@ static void set_traits(struct nm_master *master, uint32_t phase)
 				continue;
 			part->empty = mirror->phases[phase].empty;
 			part->free = mirror->phases[phase].open_sender;
-			part->pass_bytes = mirror->phases[phase].bytes_sent;
+			part->pass_bytes = mirror->phases[phase].counts.bytes_sent;
 		}
 	}
 }

@@ -84,7 +84,7 @@ static bool is_forgiven(const struct nm_reconcile *in, struct nm_result *result,
 {
 	uint64_t failed = in->here[g].errors + slaves->errors;
 
-	if (phase_of(in, g)->can_fail && failed) {
+	if (phase_of(in, g)->counts.can_fail && failed) {
 		result->groups[g].forgiven = true;
 		if (!result->reconcile_text)
 			judge(in, result, g, NM_RECONCILED_FORGIVEN,
@@ -117,7 +117,7 @@ static void reconcile_group(const struct nm_reconcile *in, struct nm_result *res
 	}
 	if (result->reconciled == NM_RECONCILED_UNKNOWN)
 		result->reconciled = NM_RECONCILED_YES;
-	if (!phase_of(in, g)->unmatched)
+	if (!phase_of(in, g)->counts.unmatched)
 		compare_bytes(in, result, g, &slaves);
 }
 
@@ -126,7 +126,7 @@ void nm_reconcile_phase(const struct nm_reconcile *in, struct nm_result *result)
 	bool differed = result->reconciled == NM_RECONCILED_NO;
 
 	for (uint32_t g = 0; g < in->plan->n_groups; g++) {
-		if (in->phases->groups[g].runs && phase_of(in, g)->reliable)
+		if (in->phases->groups[g].runs && phase_of(in, g)->counts.reliable)
 			reconcile_group(in, result, g);
 	}
 	/* A host that sends freely may have sent more than the passes that were made until the

@@ -16,6 +16,7 @@
 #include "host/awake.h"
 #include "host/clock.h"
 #include "host/priority.h"
+#include "profile/tree.h"
 #include "transport/address.h"
 
 int nm_link_welcome(struct nm_master *master, struct nm_link *link, json_t *body)

@@ -212,7 +212,7 @@ static struct nm_result *own_result(const struct nm_session *session,
 	own->hosts->window = *window;
 	own->hosts->process_start = *process_start;
 	for (uint32_t g = 0; g < own->n_groups; g++)
-		own->groups[g].maps = plan->groups[g].maps;
+		own->groups[g].maps = plan->groups[g].messages.maps;
 	return own;
 }
 

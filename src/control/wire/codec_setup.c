@@ -10,6 +10,7 @@
 
 #include "control/wire/message.h"
 #include "flowop/flowop.h"
+#include "profile/tree.h"
 #include "transport/transport.h"
 
 const struct nm_field nm_hello_fields[] = {

@@ -73,7 +73,7 @@ static void reset_flow(const struct nm_worker *worker, struct nm_flow *flow)
 {
 	const struct nm_instr *at = flow->at;
 
-	if (worker->group->gives_up && flow->left && at && at->op &&
+	if (worker->group->messages.gives_up && flow->left && at && at->op &&
 	    (!at->first_of_pass || nm_abandoned_has_begun(&worker->io, flow, at)))
 		nm_abandoned_add(&worker->io, flow, flow->at);
 	flow->late = 0;
@@ -134,7 +134,7 @@ void nm_worker_end_phase_now(struct nm_worker *worker)
 
 void nm_worker_end_phase(struct nm_worker *worker)
 {
-	if (!worker->group->gives_up || !nm_worker_flush(worker))
+	if (!worker->group->messages.gives_up || !nm_worker_flush(worker))
 		nm_worker_end_phase_now(worker);
 }
 
@@ -348,7 +348,7 @@ void nm_worker_check_quiet(struct nm_worker *worker, uint64_t now_ns)
 /* The other end has gone through the phase, or will soon. What it has sent may be lost. */
 void nm_worker_end_when_quiet(struct nm_worker *worker)
 {
-	if (!worker->run.phase->may_lose || worker->run.quiet_ns)
+	if (!worker->run.phase->counts.may_lose || worker->run.quiet_ns)
 		return;
 	worker->run.quiet_seen = moved(worker);
 	worker->run.moved_ns = nm_clock_ns();

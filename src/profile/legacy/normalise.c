@@ -14,8 +14,9 @@
 #include "base/diag.h"
 #include "profile/legacy/normalise_priv.h"
 
-const struct nm_known nm_known_elements[NM_N_KNOWN] = {
-	{"profile", 0}, {"group", 1}, {"param", 1}, {"transaction", 2}, {"flowop", 3}};
+const struct nm_known nm_known_elements[NM_N_KNOWN] = {{"profile", 0},	   {"group", 1},
+						       {"param", 1},	   {"params", 1},
+						       {"transaction", 2}, {"flowop", 3}};
 
 void nm_text_put(struct nm_text *text, const char *data, size_t length)
 {

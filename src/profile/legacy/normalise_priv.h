@@ -40,7 +40,7 @@ struct nm_known {
 	int level;
 };
 extern const struct nm_known nm_known_elements[];
-#define NM_N_KNOWN   5
+#define NM_N_KNOWN   6
 #define NM_NOT_KNOWN NM_N_KNOWN
 
 enum nm_tag_kind { NM_TAG_OPEN, NM_TAG_EMPTY, NM_TAG_CLOSE };

@@ -198,7 +198,7 @@ void nm_engine_begin(struct nm_engine *engine, uint32_t phase)
 		nm_hist_snap_init(&part_of(engine, g)->sample.latency);
 		for (uint32_t w = 0; w < FAKE_WORKERS; w++)
 			passes[w] = p->iterations;
-		if (p->iterations && !p->duration_ns && (p->leads || !p->may_lose))
+		if (p->iterations && !p->duration_ns && (p->leads || !p->counts.may_lose))
 			finish(engine, g, passes);
 	}
 	if (!plan->master && fake_script.reconnects) {

@@ -25,7 +25,7 @@ static void start(void)
 	const uint64_t passes = 3;
 	const struct nm_counts there = {.bytes_sent = 200, .bytes_received = 100};
 
-	plan_phase = (struct nm_phase){.line = 12, .reliable = true};
+	plan_phase = (struct nm_phase){.line = 12, .counts.reliable = true};
 	plan_group = (struct nm_group){
 		.name = name, .n_workers = 1, .n_phases = 1, .phases = &plan_phase, .runs = true};
 	plan = (struct nm_plan){
@@ -118,7 +118,7 @@ END_TEST
 
 START_TEST(failures_that_are_allowed_end_the_comparison)
 {
-	plan_phase.can_fail = true;
+	plan_phase.counts.can_fail = true;
 	here.errors = 2;
 	here.bytes_sent = 7;
 	ck_assert_int_eq(reconcile(false), NM_RECONCILED_FORGIVEN);
@@ -134,7 +134,7 @@ START_TEST(a_difference_is_worse_than_what_is_forgiven)
 {
 	here.bytes_sent++;
 	ck_assert_int_eq(reconcile(false), NM_RECONCILED_NO);
-	plan_phase.can_fail = true;
+	plan_phase.counts.can_fail = true;
 	here.errors = 1;
 	ck_assert_int_eq(reconcile(false), NM_RECONCILED_NO);
 }
@@ -142,7 +142,7 @@ END_TEST
 
 START_TEST(what_may_be_lost_is_not_compared)
 {
-	plan_phase.reliable = false;
+	plan_phase.counts.reliable = false;
 	here.bytes_sent++;
 	ck_assert_int_eq(reconcile(false), NM_RECONCILED_UNKNOWN);
 }
@@ -160,7 +160,7 @@ START_TEST(hosts_that_send_freely_need_not_make_as_many_passes)
 {
 	phases.hosts[0].parts[0].free = true;
 	phases.groups[0].passes[0] = 4;
-	plan_phase.unmatched = true;
+	plan_phase.counts.unmatched = true;
 	here.bytes_sent++;
 	ck_assert_int_eq(reconcile(false), NM_RECONCILED_YES);
 }

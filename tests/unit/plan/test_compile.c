@@ -34,7 +34,7 @@ START_TEST(a_group_becomes_phases_that_end_each)
 	ck_assert_uint_eq(group->n_workers, 2);
 	ck_assert_uint_eq(group->n_flows, 5);
 	ck_assert_uint_eq(group->n_instrs, 4 + 3);
-	ck_assert_uint_eq(group->chunk_bytes, 65536);
+	ck_assert_uint_eq(group->messages.chunk_bytes, 65536);
 	ck_assert_uint_eq(group->n_openings, 1);
 	ck_assert(group->runs);
 	assert_program(c.plan, 0, 0, "connect");
@@ -47,8 +47,8 @@ START_TEST(a_group_becomes_phases_that_end_each)
 	ck_assert_uint_eq(rr->iterations, 0);
 	ck_assert_uint_eq(rr->duration_ns, UINT64_C(2000000000));
 	ck_assert_double_eq(rr->rate_per_s, 10);
-	ck_assert(!rr->unmatched);
-	ck_assert(rr->reliable && !rr->empty);
+	ck_assert(!rr->counts.unmatched);
+	ck_assert(rr->counts.reliable && !rr->empty);
 	compiled_fini(&c);
 }
 END_TEST
@@ -211,7 +211,7 @@ START_TEST(buffers_are_as_large_as_the_messages)
 		 chunks[_i].protocol, chunks[_i].size);
 	struct compiled c = compile_good(text);
 
-	ck_assert_uint_eq(c.plan->groups[0].chunk_bytes, chunks[_i].chunk_bytes);
+	ck_assert_uint_eq(c.plan->groups[0].messages.chunk_bytes, chunks[_i].chunk_bytes);
 	ck_assert_int_eq(instr_at(c.plan, 0, 1)->single_call, chunks[_i].plain);
 	compiled_fini(&c);
 }

@@ -42,7 +42,7 @@ START_TEST(each_step_has_its_counterpart)
 	ck_assert_str_eq(group->phases[0].name, "open");
 	ck_assert_double_eq(group->phases[0].rate_per_s, 5);
 	ck_assert_uint_eq(group->phases[1].duration_ns, UINT64_C(1000000000));
-	ck_assert_uint_eq(group->phases[1].bytes_sent, 20);
+	ck_assert_uint_eq(group->phases[1].counts.bytes_sent, 20);
 	ck_assert(group->phases[1].measured && !group->phases[0].measured);
 	for (uint32_t i = 0; i < group->n_instrs; i++) {
 		const struct nm_instr *instr = instr_at(plan, 0, i);
@@ -77,7 +77,7 @@ START_TEST(a_stream_goes_in_at_the_other_end)
 	ck_assert_uint_eq(*(const uint64_t *)(const void *)(its + in), 5);
 	ck_assert_uint_eq(*(const uint64_t *)(const void *)(its + out), 3);
 	ck_assert_str_eq(*(char *const *)(const void *)(its + local), "127.0.0.2");
-	ck_assert(!instr_at(c.plan, 0, 2)->lossy && c.plan->groups[0].phases[1].reliable);
+	ck_assert(!instr_at(c.plan, 0, 2)->lossy && c.plan->groups[0].phases[1].counts.reliable);
 	nm_plan_free(plan);
 	compiled_fini(&c);
 }
@@ -97,7 +97,8 @@ START_TEST(a_policy_makes_messages_uncertain)
 		const struct nm_group *group = &both[i]->groups[0];
 
 		for (uint32_t k = 1; k < 3; k++) {
-			ck_assert(group->phases[k].may_lose && !group->phases[k].reliable);
+			ck_assert(group->phases[k].counts.may_lose &&
+				  !group->phases[k].counts.reliable);
 			ck_assert(group->instrs[group->phases[k].first].lossy);
 		}
 	}
@@ -113,7 +114,7 @@ START_TEST(a_policy_without_effect_changes_nothing)
 		compile_good(GROUP(ONCE(OP("connect", "remotehost=h protocol=sctp")) TIMES(OP(
 			"write", "size=9 sctp_pr_policy=rtt sctp_pr_value=5")) ONCE(DISCONNECT)));
 
-	ck_assert(!instr_at(c.plan, 0, 2)->lossy && !c.plan->groups[0].phases[1].may_lose);
+	ck_assert(!instr_at(c.plan, 0, 2)->lossy && !c.plan->groups[0].phases[1].counts.may_lose);
 	compiled_fini(&c);
 }
 END_TEST
@@ -341,7 +342,7 @@ START_TEST(both_ends_know_how_sizes_are_drawn)
 		const struct nm_instr *drawn = instr_at(side, 0, 3);
 
 		ck_assert(side->groups[0].needs_identity && instr_at(side, 0, 0)->has_preamble);
-		ck_assert_uint_eq(side->groups[0].chunk_bytes, 6144);
+		ck_assert_uint_eq(side->groups[0].messages.chunk_bytes, 6144);
 		ck_assert_uint_eq(drawn->site, 2);
 		ck_assert_uint_eq(drawn->size, 6144);
 		ck_assert(!drawn->single_call && instr_at(side, 0, 2)->single_call);
@@ -371,7 +372,7 @@ START_TEST(rsize_is_for_the_slave)
 
 	assert_program(plan, 0, 0, "accept read recv read write");
 	ck_assert_uint_eq(some->ahead, 9 * 1024);
-	ck_assert_uint_eq(plan->groups[0].chunk_bytes, 1 << 20);
+	ck_assert_uint_eq(plan->groups[0].messages.chunk_bytes, 1 << 20);
 	ck_assert_uint_eq(most->ahead, (1 << 20) - 1024);
 	ck_assert(!some->single_call && !most->single_call);
 	ck_assert_uint_eq(usual->ahead, 1);
@@ -393,8 +394,9 @@ START_TEST(only_the_master_has_files)
 
 	assert_program(c.plan, 0, 0, "connect write sendfile sendfilev");
 	assert_program(plan, 0, 0, "accept read recvfile recvfile");
-	ck_assert(c.plan->groups[0].moves_files && plan->groups[0].moves_files);
-	ck_assert(!c.plan->groups[0].needs_identity && !c.plan->groups[0].phases[0].unmatched);
+	ck_assert(c.plan->groups[0].messages.moves_files && plan->groups[0].messages.moves_files);
+	ck_assert(!c.plan->groups[0].needs_identity &&
+		  !c.plan->groups[0].phases[0].counts.unmatched);
 	ck_assert_ptr_nonnull(instr_at(c.plan, 0, 2)->files);
 	ck_assert_uint_gt(instr_at(c.plan, 0, 2)->files->count, 0);
 	ck_assert_ptr_null(instr_at(plan, 0, 2)->files);
@@ -411,7 +413,7 @@ START_TEST(only_the_master_has_files)
 	/* Of each flow a file, besides its connection. */
 	uint64_t needed = nm_plan_descriptors(c.plan);
 
-	c.plan->groups[0].moves_files = false;
+	c.plan->groups[0].messages.moves_files = false;
 	ck_assert_uint_eq(needed, nm_plan_descriptors(c.plan) + 3);
 	nm_plan_free(plan);
 	compiled_fini(&c);
@@ -424,8 +426,8 @@ START_TEST(bytes_for_nobody_are_known)
 		GROUP(ONCE(OP("connect", "remotehost=h protocol=null") DISCONNECT)
 			      ONCE(OP("connect", "remotehost=h protocol=null") WRITE DISCONNECT)));
 
-	ck_assert(!c.plan->groups[0].phases[0].unmatched);
-	ck_assert(c.plan->groups[0].phases[1].unmatched);
+	ck_assert(!c.plan->groups[0].phases[0].counts.unmatched);
+	ck_assert(c.plan->groups[0].phases[1].counts.unmatched);
 	compiled_fini(&c);
 }
 END_TEST

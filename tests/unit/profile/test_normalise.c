@@ -93,6 +93,10 @@ static const struct row accepted[] = {
 	{"missing </profile>", "<profile>\n<group>\n</group>\n\n",
 	 "<profile>\n<group>\n</group>\n\n</profile>",
 	 WARN(3, "no </profile> for the <profile> of line 1: it is taken to end with the file")},
+	{"missing </params>", "<profile>\n<params names=\"mark\">\n<group/>\n</profile>",
+	 "<profile>\n<params names=\"mark\">\n</params><group/>\n</profile>",
+	 WARN(3,
+	      "no </params> for the <params> of line 2: it is taken to end before this <group>")},
 	{"no end tag at all", "<profile>\n<group>\n<transaction>\n<flowop type=\"nop\"/>",
 	 "<profile>\n<group>\n<transaction>\n<flowop "
 	 "type=\"nop\"/></transaction></group></profile>",
