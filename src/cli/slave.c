@@ -82,6 +82,7 @@ int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
 		return NM_EXIT_INTERNAL;
 	}
 	nm_slave_options_default(&options);
+	options.strangers_hint = "neper's clients need a server of neper's";
 	options.control = args->control;
 	options.bind = args->bind;
 	options.port = (uint16_t)args->port;

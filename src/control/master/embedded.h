@@ -25,8 +25,8 @@ int nm_embedded_start(struct nm_embedded *embedded, bool in_process, uint64_t ti
 /* Whether there is one that has not been ended. */
 bool nm_embedded_is_started(const struct nm_embedded *embedded);
 /* Waits until the slave has ended, no longer than wait_ns; then its process is killed, or its
- * thread cut off from the master. A phrase in how when a signal had ended it, "" otherwise. Does nothing
- * when there is none. */
+ * thread cut off from the master. A phrase in how when a signal had ended it, "" otherwise. Does
+ * nothing when there is none. */
 void nm_embedded_end(struct nm_embedded *embedded, uint64_t wait_ns, char *how, size_t how_size);
 
 #endif

@@ -109,8 +109,10 @@ static void dispatch(struct nm_session *session)
 		size_t used = strlen(why);
 
 		(void)snprintf(why + used, sizeof why - used,
-			       ": what has connected is no netmodel master; neper's clients need "
-			       "a server of neper's");
+			       ": what has connected is no netmodel master%s%s",
+			       session->options->strangers_hint ? "; " : "",
+			       session->options->strangers_hint ? session->options->strangers_hint
+								: "");
 	}
 	(void)nm_session_refuse(session, "protocol", why);
 }

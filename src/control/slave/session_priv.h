@@ -29,8 +29,6 @@ struct nm_session {
 	struct nm_result *measured; /* owned; for options->ended; NULL: nothing, or no memory */
 };
 
-/* --- session.c --- */
-
 /* Sends a message, and takes its body (NULL: there was no memory for one). 0 or -errno. */
 int nm_session_send(struct nm_session *session, enum nm_message_type type, json_t *body);
 /* One line for options->log, with the session and its master. */
@@ -41,8 +39,7 @@ void nm_session_log(const struct nm_session *session, const char *fmt, ...)
  * ends. -EPROTO: the message was wrong. */
 typedef int (*nm_session_handler)(struct nm_session *session, json_t *body);
 
-/* --- session_setup.c: until the engine is started --- */
-
+/* session_setup.c: handlers until the engine is started. */
 int nm_session_hello(struct nm_session *session, json_t *body);
 int nm_session_prepare(struct nm_session *session, json_t *body);
 int nm_session_connect(struct nm_session *session, json_t *body);
@@ -50,8 +47,7 @@ int nm_session_connect(struct nm_session *session, json_t *body);
  * code: one of docs/control-protocol.md. Returns 0. */
 int nm_session_refuse(struct nm_session *session, const char *code, const char *text);
 
-/* --- session_run.c: while the engine runs --- */
-
+/* session_run.c: handlers while the engine runs. */
 int nm_session_ping(struct nm_session *session, json_t *body);
 int nm_session_begin(struct nm_session *session, json_t *body);
 int nm_session_stop(struct nm_session *session, json_t *body);
