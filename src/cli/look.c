@@ -71,9 +71,9 @@ static int print_check(const struct nm_loaded *loaded, FILE *out)
 static int print_options(const struct nm_loaded *loaded, const struct nm_args *args, FILE *out)
 {
 	const struct nm_result asked = {
-		.version = (char *)nm_cli_version(),
+		.id.version = (char *)nm_cli_version(),
 		.params = loaded->params,
-		.interval_s = (double)args->interval_ns / 1e9,
+		.grid.interval_s = (double)args->interval_ns / 1e9,
 		.percentiles = args->percentiles,
 	};
 	struct nm_neper_echo echo = {.count = 0};

@@ -8,7 +8,7 @@
 
 #include "cli/args.h"
 #include "plan/params.h"
-#include "result/runs.h"
+#include "report/view.h"
 
 struct nm_neper_echo {
 	struct nm_neper_option *items; /* with names and values owned */

@@ -142,8 +142,8 @@ static int close_logs(struct nm_live *live, uint64_t lost, struct nm_diags *diag
 static void retell_warnings(const struct nm_runs *series, struct nm_diags *diags)
 {
 	for (size_t i = 0; i < series->n_runs; i++)
-		for (size_t k = 0; k < series->runs[i]->n_warnings; k++)
-			nm_diag_warn(diags, NULL, 0, "%s", series->runs[i]->warnings[k]);
+		for (size_t k = 0; k < series->runs[i]->warnings.count; k++)
+			nm_diag_warn(diags, NULL, 0, "%s", series->runs[i]->warnings.items[k]);
 }
 
 static int report_all(const struct nm_args *args, struct nm_live *live,
@@ -166,7 +166,8 @@ static int report_all(const struct nm_args *args, struct nm_live *live,
 		retell_warnings(series, diags);
 	if (!last->complete && !diags->n_errors)
 		nm_diag_error(diags, NULL, 0, "the run is incomplete: %s",
-			      last->incomplete_why ? last->incomplete_why : "interrupted");
+			      last->verdict.incomplete_why ? last->verdict.incomplete_why
+							   : "interrupted");
 	if (last->complete && status == NM_RUN_INTERRUPTED && !diags->n_errors)
 		nm_diag_error(diags, NULL, 0, "interrupted after run %zu of %" PRIu64,
 			      series->n_runs, args->repeat);
@@ -200,12 +201,11 @@ static void hint_at_options(const struct nm_args *args, struct nm_diags *diags)
 int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 {
 	struct nm_loaded loaded = {0};
-	struct nm_runs series = {
-		.view = {.throughput_unit = args->throughput_unit,
-			 .cpus = args->cpus,
-			 .slave_cpus = args->slave_cpus,
-			 .stime_use_proc = args->stime_use_proc},
-	};
+	struct nm_view view = {.throughput_unit = args->throughput_unit,
+			       .cpus = args->cpus,
+			       .slave_cpus = args->slave_cpus,
+			       .stime_use_proc = args->stime_use_proc};
+	struct nm_runs series = {.view = &view};
 	struct nm_neper_echo echo = {.count = 0};
 	struct nm_live live;
 	struct nm_run_options options;
@@ -229,8 +229,8 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 		code = NM_EXIT_INTERNAL;
 		goto out;
 	}
-	series.view.neper_options = echo.items;
-	series.view.n_neper_options = echo.count;
+	view.neper_options = echo.items;
+	view.n_neper_options = echo.count;
 	if (nm_places_check(args, diags) != 0 || nm_output_check(args->output, diags) != 0 ||
 	    open_logs(args, &live, diags) != 0)
 		goto out;

@@ -49,11 +49,9 @@ static void on_ended(void *arg, struct nm_result *result)
 {
 	const struct nm_args *args = arg;
 	struct nm_result *runs[] = {result};
-	const struct nm_runs series = {.runs = runs,
-				       .n_runs = 1,
-				       .view = {.of_slave = true,
-						.cpus = args->cpus,
-						.stime_use_proc = args->stime_use_proc}};
+	const struct nm_view view = {
+		.of_slave = true, .cpus = args->cpus, .stime_use_proc = args->stime_use_proc};
+	const struct nm_runs series = {.runs = runs, .n_runs = 1, .view = &view};
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);

@@ -53,7 +53,7 @@ static void fill_row(const struct nm_response_sampler *sampler, const struct nm_
 
 	nm_engine_times(sampler->engine, from->group, phase, &begin_ns, &end_ns);
 	*row = (struct nm_response_row){
-		.wall_ns = from->end_ns + sampler->result->wall_offset_ns,
+		.wall_ns = from->end_ns + sampler->result->wall.offset_ns,
 		.elapsed_ns = from->elapsed_ns,
 		.group = group->name,
 		.transaction = group->phases[phase].name,

@@ -262,7 +262,7 @@ static void tell_times(const struct nm_windows *windows, const struct nm_sample 
 	const struct nm_run_events *events = &windows->options->events;
 	const struct nm_interval_times times = {
 		.hist = &sample->latency,
-		.wall_ns = from_ns + windows->result->wall_offset_ns,
+		.wall_ns = from_ns + windows->result->wall.offset_ns,
 		.seconds = (double)length_ns / 1e9,
 		.part = part,
 		.total = total,

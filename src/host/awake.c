@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Asks the kernel to keep idle CPUs from sleeping deeply. */
 #include "host/awake.h"
 
 #include <errno.h>

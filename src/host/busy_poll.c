@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lets epoll of this process poll the network card for a while. */
 #include "host/busy_poll.h"
 
 #include <errno.h>

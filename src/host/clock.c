@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The one clock of all measurements. */
 #include "host/clock.h"
 
 uint64_t nm_clock_wall_ns(void)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* How many descriptors this process may have. */
 #include <errno.h>
 #include <sys/resource.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a file of /proc or /sys whole. */
 #include "host/procfile.h"
 
 #include <errno.h>

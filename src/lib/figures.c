@@ -16,7 +16,8 @@ const char *netmodel_incomplete_why(const struct netmodel *nm)
 {
 	if (!nm->result || nm->result->complete)
 		return NULL;
-	return nm->result->incomplete_why ? nm->result->incomplete_why : "interrupted";
+	return nm->result->verdict.incomplete_why ? nm->result->verdict.incomplete_why
+						  : "interrupted";
 }
 
 static char *write_json(const struct netmodel *nm, const struct nm_report *report)

@@ -31,8 +31,9 @@ static enum nm_run_status run_compiled(struct netmodel *nm)
 	enum nm_run_status status = nm_run(&job, &options, &nm->result, &nm->diags);
 	if (nm->result && !nm->result->complete && !nm->diags.n_errors)
 		nm_diag_error(&nm->diags, NULL, 0, "the run is incomplete: %s",
-			      nm->result->incomplete_why ? nm->result->incomplete_why
-							 : "interrupted");
+			      nm->result->verdict.incomplete_why
+				      ? nm->result->verdict.incomplete_why
+				      : "interrupted");
 	return status;
 }
 

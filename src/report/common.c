@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Names, labels and look-ups that several reports need. */
 #include "report/common.h"
 
 #include <errno.h>
@@ -39,6 +40,13 @@ const char *nm_part_name(enum nm_part part)
 		break;
 	}
 	return "measured";
+}
+
+const struct nm_view *nm_runs_view(const struct nm_runs *series)
+{
+	static const struct nm_view usual = {.cpus = NULL};
+
+	return series->view ? series->view : &usual;
 }
 
 const struct nm_result *nm_runs_last(const struct nm_runs *series)

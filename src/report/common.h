@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/view.h"
 #include "result/runs.h"
 
 /* "p99.9"; returns buf. */
@@ -16,6 +17,8 @@ char *nm_percentile_key(double pct, char *buf, size_t size);
 char *nm_format_utc(uint64_t wall_ns, char *buf, size_t size);
 /* "warmup", "measured", "cooldown". */
 const char *nm_part_name(enum nm_part part);
+/* How the series is to be shown; never NULL. */
+const struct nm_view *nm_runs_view(const struct nm_runs *series);
 /* The run whose document stands for the series: the last; NULL when there is none. */
 const struct nm_result *nm_runs_last(const struct nm_runs *series);
 /* Whether any window of the result has response times (a rate was asked for). */

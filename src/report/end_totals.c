@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Totals of each end, and how evenly its count grows, for the reports with neper's keys. */
 #include "report/end_totals.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ bool nm_is_stream(const struct nm_result *result)
 
 static bool is_cut(const struct nm_result *result)
 {
-	return result->warmup_s > 0 || result->cooldown_s > 0;
+	return result->grid.warmup_s > 0 || result->grid.cooldown_s > 0;
 }
 
 static struct nm_end_totals end_of(const struct nm_counts *counts, double seconds)
@@ -158,7 +159,7 @@ struct nm_linearity nm_linearity_of(const struct nm_result *result,
 
 		/* One in which the warm-up ends has a part of it in its count. */
 		if (row->part == NM_PART_MEASURED &&
-		    row->from_s >= result->warmup_s - NM_GRID_ROUNDING_S)
+		    row->from_s >= result->grid.warmup_s - NM_GRID_ROUNDING_S)
 			grow_by_row(&line, result, row, host, stream);
 	}
 	if (line.n == 1)

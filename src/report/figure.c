@@ -263,7 +263,8 @@ static void print_latency_cells(FILE *out, const struct nm_latency *latency,
 		fprintf(out, ",%.9f", latency->pct_s[i]);
 }
 
-/* A value as text; "" when it is not known. A rate has as many decimals as its output always had. */
+/* A value as text; "" when it is not known. A rate has as many decimals as its output always
+ * had. */
 static void format(const struct nm_figure *figure, const void *item, int rate_decimals, char *text,
 		   size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Figures: each thing that a result tells is declared once, in a table, with its name in the JSON document, its key of
- * --format kv, its column of --format csv, its type and what it means. The reports and the published schema
- * (docs/netmodel-result.schema.json) are made by walking these tables. Tables for people (text.c) are written by
- * hand. */
+/* Figures: each thing that a result tells is declared once, in a table, with its name in the JSON
+ * document, its key of --format kv, its column of --format csv, its type and what it means. The
+ * reports and the published schema (docs/netmodel-result.schema.json) are made by walking these
+ * tables. Tables for people (text.c) are written by hand. */
 #ifndef NM_REPORT_FIGURE_H
 #define NM_REPORT_FIGURE_H
 
@@ -59,12 +59,13 @@ struct nm_figure {
 	const struct nm_object *object;
 	size_t count_offset, item_size; /* LIST */
 	const struct nm_field *fields;
-	/* The name of a definition of the schema, or a schema with ' for "; NULL: that of the kind. */
+	/* The name of a definition of the schema, or a schema with ' for "; NULL: that of the
+	 * kind. */
 	const char *schema;
 	const char *doc; /* a sentence; NULL: the name says it */
 };
-/* A figure that is a member of a struct (known if another member is true), one that a function makes (schema as below), and a rate or a share that a
- * function computes. */
+/* A figure that is a member of a struct (known if another member is true), one that a function
+ * makes (schema as below), and a rate or a share that a function computes. */
 #define NM_FIGURE(figure_kind, owner, member, name, ...)                                           \
 	{                                                                                          \
 		.json = name, .kind = NM_FIGURE_##figure_kind, .offset = offsetof(owner, member),  \
@@ -133,8 +134,8 @@ json_t *nm_json_join(json_t *into, json_t *from);
 /* A line PREFIXkey=value for each figure that has a key and is known. */
 void nm_figures_keys(FILE *out, const char *prefix, const struct nm_figure *figures,
 		     const void *item, const struct nm_percentiles *percentiles);
-/* ",PREFIXcolumn" for each figure that has one; and ",value", empty when it is not known. without: a figure that is
- * left out, or NULL. */
+/* ",PREFIXcolumn" for each figure that has one; and ",value", empty when it is not known. without:
+ * a figure that is left out, or NULL. */
 void nm_figures_columns(FILE *out, const char *prefix, const struct nm_figure *figures,
 			const struct nm_percentiles *percentiles, const char *without);
 void nm_figures_cells(FILE *out, const struct nm_figure *figures, const void *item,

@@ -32,14 +32,15 @@ const struct nm_group_report *nm_group_report_of(const struct nm_result_host *ho
 /* What the master did in detail in a transaction; NULL: it kept nothing. */
 const struct nm_transaction_report *nm_master_transaction(const struct nm_result *result,
 							  size_t group, size_t phase);
-/* Lists, owned, or NULL when out of memory: the flowops of a transaction, the flows of a group, and the transactions of
- * a slave's group. */
+/* Lists, owned, or NULL when out of memory: the flowops of a transaction, the flows of a group, and
+ * the transactions of a slave's group. */
 json_t *nm_flowops_json(const struct nm_at *at, const struct nm_transaction_report *transaction);
 json_t *nm_strands_json(const struct nm_at *at, const struct nm_group_report *report);
 json_t *nm_host_phases_json(const struct nm_at *at, const struct nm_group_report *report,
 			    size_t group);
 
-/* figures_host.c: struct nm_result_host and its parts. The first are those of the CPU that all reports have. */
+/* figures_host.c: struct nm_result_host and its parts. The first are those of the CPU that all
+ * reports have. */
 extern const struct nm_figure nm_cpu_figures[], nm_softirqs_figures[];
 extern const struct nm_object nm_counts_object, nm_cpu_object, nm_interrupts_object,
 	nm_softirqs_object, nm_rusage_object, nm_nic_object, nm_psp_object, nm_tcp_object,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the document that are there only when they were asked for: flowops, flows, events of the hardware. */
+/* The parts of the document that are there only when they were asked for: flowops, flows, events of
+ * the hardware. */
 #include "report/figures.h"
 
 const struct nm_object nm_operations_object = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the document says of one host. Most of it comes from the tables of src/host/usage_fields.c. */
+/* What the document says of one host. Most of it comes from the tables of
+ * src/host/usage_fields.c. */
 #include "report/common.h"
 #include "report/figures.h"
 
@@ -46,7 +47,8 @@ static json_t *make_group_name(const struct nm_at *at)
 	return nm_json_text(at->index < result->n_groups ? result->groups[at->index].name : NULL);
 }
 
-/* The report of a slave for the group that the place is at; the master's is shown in `groups` of the document. */
+/* The report of a slave for the group that the place is at; the master's is shown in `groups` of
+ * the document. */
 static const struct nm_group_report *slave_report(const struct nm_at *at)
 {
 	const struct nm_result_host *host = host_of(at->parent);

@@ -21,10 +21,10 @@ static json_t *make_params(const struct nm_at *at)
 }
 
 static const struct nm_figure profile_figures[] = {
-	NM_FIGURE(TEXT, struct nm_result, profile_name, "name", .schema = "known_text"),
-	NM_FIGURE(TEXT, struct nm_result, profile_path, "path",
+	NM_FIGURE(TEXT, struct nm_result, profile.name, "name", .schema = "known_text"),
+	NM_FIGURE(TEXT, struct nm_result, profile.path, "path",
 		  .doc = "The file; null when the profile came from memory."),
-	NM_FIGURE(CHARS, struct nm_result, profile_sha256, "sha256",
+	NM_FIGURE(CHARS, struct nm_result, profile.sha256, "sha256",
 		  .schema = "{'anyOf': [{'type': 'string', 'pattern': '^[0-9a-f]{64}$'}, {'type': "
 			    "'null'}]}",
 		  .doc = "Of the profile's text as it was read."),
@@ -43,12 +43,12 @@ static json_t *make_start(const struct nm_at *at)
 	const struct nm_result *result = at->item;
 	char start[48];
 
-	return json_string(nm_format_utc(result->start_wall_ns, start, sizeof(start)));
+	return json_string(nm_format_utc(result->wall.start_ns, start, sizeof(start)));
 }
 
 static double start_s(const void *item)
 {
-	return (double)((const struct nm_result *)item)->start_wall_ns / 1e9;
+	return (double)((const struct nm_result *)item)->wall.start_ns / 1e9;
 }
 
 static bool skew_known(const void *item)
@@ -90,7 +90,7 @@ static const struct nm_object responses_object = {.figures = responses_figures};
 
 static json_t *make_reconciled(const struct nm_at *at)
 {
-	enum nm_reconciled reconciled = ((const struct nm_result *)at->item)->reconciled;
+	enum nm_reconciled reconciled = ((const struct nm_result *)at->item)->verdict.reconciled;
 
 	if (reconciled == NM_RECONCILED_UNKNOWN || reconciled == NM_RECONCILED_FORGIVEN)
 		return json_null();
@@ -102,8 +102,8 @@ static json_t *make_warnings(const struct nm_at *at)
 	const struct nm_result *result = at->item;
 	json_t *array = json_array();
 
-	for (size_t i = 0; array && i < result->n_warnings; i++) {
-		if (json_array_append_new(array, nm_json_text(result->warnings[i])) != 0) {
+	for (size_t i = 0; array && i < result->warnings.count; i++) {
+		if (json_array_append_new(array, nm_json_text(result->warnings.items[i])) != 0) {
 			json_decref(array);
 			return NULL;
 		}
@@ -112,7 +112,7 @@ static json_t *make_warnings(const struct nm_at *at)
 }
 
 static const struct nm_figure run_figures[] = {
-	NM_FIGURE(TEXT, struct nm_result, run_id, "id",
+	NM_FIGURE(TEXT, struct nm_result, id.run_id, "id",
 		  .schema = "{'anyOf': [{'type': 'string', 'pattern': '^[0-9a-f]{32}$'}, {'type': "
 			    "'null'}]}",
 		  .doc = "Of this run alone."),
@@ -124,17 +124,17 @@ static const struct nm_figure run_figures[] = {
 		.doc = "The same, seconds since the epoch."),
 	NM_FIGURE(REAL, struct nm_result, elapsed_s, "elapsed_s",
 		  .doc = "From the start of the first transaction to the end of the last."),
-	NM_FIGURE(COUNT, struct nm_result, seed, "seed", .doc = "Of all that was random."),
+	NM_FIGURE(COUNT, struct nm_result, id.seed, "seed", .doc = "Of all that was random."),
 	NM_FIGURE(BOOL, struct nm_result, complete, "complete",
 		  .doc = "Everything was run and every host delivered its results."),
-	NM_FIGURE(BOOL, struct nm_result, interrupted, "interrupted",
+	NM_FIGURE(BOOL, struct nm_result, verdict.interrupted, "interrupted",
 		  .doc = "A user asked for its end; it is complete when all traffic had ended by "
 			 "then."),
-	NM_FIGURE(TEXT, struct nm_result, incomplete_why, "incomplete_why",
+	NM_FIGURE(TEXT, struct nm_result, verdict.incomplete_why, "incomplete_why",
 		  .doc = "One line, when not complete."),
-	NM_FIGURE(REAL, struct nm_result, warmup_s, "warmup_s"),
-	NM_FIGURE(REAL, struct nm_result, cooldown_s, "cooldown_s"),
-	NM_FIGURE(REAL, struct nm_result, interval_s, "interval_s",
+	NM_FIGURE(REAL, struct nm_result, grid.warmup_s, "warmup_s"),
+	NM_FIGURE(REAL, struct nm_result, grid.cooldown_s, "cooldown_s"),
+	NM_FIGURE(REAL, struct nm_result, grid.interval_s, "interval_s",
 		  .doc = "Of the time grid; 0: there was none."),
 	NM_FIGURE(REAL, struct nm_result, start_skew_s, "start_skew_s", .known = skew_known,
 		  .schema = NM_SCHEMA_REAL_OR_NULL,
@@ -152,7 +152,7 @@ static const struct nm_figure run_figures[] = {
 		  .doc = "With a log of responses only: how many it has."),
 	NM_MADE("reconciled", make_reconciled, "{'type': ['boolean', 'null']}",
 		.doc = "Whether the counts of both ends agree; null: this cannot be told."),
-	NM_FIGURE(TEXT, struct nm_result, reconcile_text, "reconcile_text",
+	NM_FIGURE(TEXT, struct nm_result, verdict.reconcile_text, "reconcile_text",
 		  .doc = "What differs; or what has failed and was allowed to, so that nothing was "
 			 "compared "
 			 "after it."),
@@ -480,7 +480,7 @@ static bool is_repeated(const struct nm_at *at)
 static const struct nm_figure document_figures[] = {
 	NM_MADE("schema", make_schema, "{'const': '" NM_RESULT_SCHEMA "'}",
 		.doc = "Name and version of this schema."),
-	NM_FIGURE(TEXT, struct nm_result, version, "version",
+	NM_FIGURE(TEXT, struct nm_result, id.version, "version",
 		  .doc = "Version of netmodel that made the result."),
 	{.json = "profile", .kind = NM_FIGURE_OBJECT, .object = &nm_profile_object},
 	{.json = "run", .kind = NM_FIGURE_OBJECT, .object = &nm_run_object},

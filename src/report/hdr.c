@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Histograms in the format of HdrHistogram's logs, compressed and in base64. */
 #include "report/hdr.h"
 
 #include <assert.h>

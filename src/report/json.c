@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The result document, schema netmodel.result/1 (docs/netmodel-result.schema.json). Several runs give the document of
- * the last one with a member "repeat" that holds the totals of each and their summary. All of it is in tables of
- * figures, see figure.h. */
+/* The result document, schema netmodel.result/1 (docs/netmodel-result.schema.json). Several runs
+ * give the document of the last one with a member "repeat" that holds the totals of each and their
+ * summary. All of it is in tables of figures, see figure.h. */
 #include "report/report.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lines of the form key=value that the reports kv and neper have in common. */
 #include "report/keys.h"
 
 #include <inttypes.h>
@@ -192,7 +193,7 @@ void nm_keys_run_options(FILE *out, const struct nm_result *result)
 	char list[NM_KEYS_PERCENTILES] = "";
 
 	nm_keys_percentiles(&result->percentiles, list, sizeof(list));
-	fprintf(out, "interval=%.6f\npercentiles=%s\n", result->interval_s, list);
+	fprintf(out, "interval=%.6f\npercentiles=%s\n", result->grid.interval_s, list);
 }
 
 static const char *param_value(const struct nm_result *result, const char *name)
@@ -213,7 +214,7 @@ void nm_keys_neper_option(FILE *out, const struct nm_neper_option *option,
 		return;
 	}
 	/* Of neper's type, an int. */
-	snprintf(half, sizeof(half), "%.8s", result->run_id ? result->run_id : "");
+	snprintf(half, sizeof(half), "%.8s", result->id.run_id ? result->id.run_id : "");
 	fprintf(out, "%s=%lu\n", option->name, strtoul(half, NULL, 16) & INT32_MAX);
 }
 

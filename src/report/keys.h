@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "report/end_totals.h"
+#include "report/view.h"
 #include "result/runs.h"
 
 /* A parameter under its name, as neper has its options; one that has the name of another line gets

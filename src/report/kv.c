@@ -35,7 +35,8 @@ static void print_interrupts(FILE *out, const char *prefix, const struct nm_usag
 		nm_figures_keys(out, prefix, nm_softirqs_figures, usage, NULL);
 }
 
-/* What a process has used: KEY_start and KEY_end, where the key is the name of the field without its unit. */
+/* What a process has used: KEY_start and KEY_end, where the key is the name of the field without
+ * its unit. */
 static void print_process(FILE *out, const char *prefix, const struct nm_result_host *host)
 {
 	for (const struct nm_field *field = nm_rusage_fields; field->name; field++) {
@@ -92,9 +93,9 @@ static void print_window(const struct nm_result *result, const char *prefix,
 		return;
 	fprintf(out, "%stotal_run_time=%.6f\n", prefix, (double)window->ns / 1e9);
 	snprintf(key, sizeof(key), "%stime_start", prefix);
-	nm_keys_time(out, key, window->from_ns + result->wall_offset_ns);
+	nm_keys_time(out, key, window->from_ns + result->wall.offset_ns);
 	snprintf(key, sizeof(key), "%stime_end", prefix);
-	nm_keys_time(out, key, window->to_ns + result->wall_offset_ns);
+	nm_keys_time(out, key, window->to_ns + result->wall.offset_ns);
 	fprintf(out, "%snum_transactions=%" PRIu64 "\n", prefix, window->counts.iterations);
 	fprintf(out, "%sbytes_sent=%" PRIu64 "\n%sbytes_received=%" PRIu64 "\n", prefix,
 		window->counts.bytes_sent, prefix, window->counts.bytes_received);
@@ -209,12 +210,12 @@ static int print_groups(const struct nm_result *result, FILE *out)
 /* The first as warning, the others numbered, as hosts are. */
 static void print_warnings(const struct nm_result *result, FILE *out)
 {
-	for (size_t i = 0; i < result->n_warnings; i++) {
+	for (size_t i = 0; i < result->warnings.count; i++) {
 		char key[32] = "warning";
 
 		if (i)
 			snprintf(key, sizeof(key), "warning%zu", i + 1);
-		print_text(out, key, result->warnings[i]);
+		print_text(out, key, result->warnings.items[i]);
 	}
 }
 
@@ -226,8 +227,8 @@ static int print_run(const struct nm_result *result, const struct nm_view *view,
 		flows += result->groups[i].n_flows;
 		workers += result->groups[i].n_workers;
 	}
-	print_text(out, "VERSION", result->version);
-	print_text(out, "profile", result->profile_name);
+	print_text(out, "VERSION", result->id.version);
+	print_text(out, "profile", result->profile.name);
 	for (size_t i = 0; i < result->params.count; i++)
 		if (result->params.items[i].value)
 			nm_keys_param(out, result->params.items[i].name,
@@ -240,13 +241,13 @@ static int print_run(const struct nm_result *result, const struct nm_view *view,
 	fprintf(out, "total_run_time=%.6f\nmeasured_time=%.6f\nelapsed_time=%.6f\n",
 		result->totals.seconds, result->totals.seconds, result->elapsed_s);
 	fputs("invalid_secret_count=0\n", out);
-	print_text(out, "run_id", result->run_id);
-	fprintf(out, "seed=%" PRIu64 "\ncomplete=%d\n", result->seed, result->complete);
-	print_text(out, "incomplete_why", result->incomplete_why);
+	print_text(out, "run_id", result->id.run_id);
+	fprintf(out, "seed=%" PRIu64 "\ncomplete=%d\n", result->id.seed, result->complete);
+	print_text(out, "incomplete_why", result->verdict.incomplete_why);
 	print_warnings(result, out);
 	if (result->from_ns) {
-		nm_keys_time(out, "time_start", result->from_ns + result->wall_offset_ns);
-		nm_keys_time(out, "time_end", result->to_ns + result->wall_offset_ns);
+		nm_keys_time(out, "time_start", result->from_ns + result->wall.offset_ns);
+		nm_keys_time(out, "time_end", result->to_ns + result->wall.offset_ns);
 	}
 	if (result->n_hosts)
 		print_usage(out, "", &result->hosts[0]);
@@ -271,7 +272,7 @@ static int write_kv(const struct nm_runs *series, FILE *out)
 
 	if (!last)
 		return -EINVAL;
-	if (print_run(last, &series->view, out) < 0)
+	if (print_run(last, nm_runs_view(series), out) < 0)
 		return -ENOMEM;
 	if (series->n_runs > 1) {
 		struct nm_runs_summary summary;

@@ -33,6 +33,7 @@ src_libnm_report_la_SOURCES = \
 	src/report/table.c \
 	src/report/table.h \
 	src/report/throughput.c \
+	src/report/view.h \
 	src/report/throughput.h
 nodist_src_libnm_report_la_SOURCES = src/report/registry.c
 src_libnm_report_la_CFLAGS = $(ROOM_CFLAGS)

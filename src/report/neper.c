@@ -73,7 +73,7 @@ void nm_report_neper_options(const struct nm_result *asked, const struct nm_view
 	bool by_count = nm_keys_count_asked(asked) != NULL;
 	const char *name = by_count ? "num_transactions" : "test_length";
 
-	nm_print_line(out, "VERSION=%s", asked->version);
+	nm_print_line(out, "VERSION=%s", asked->id.version);
 	print_options(asked, view, out);
 	for (size_t i = 0; i < asked->params.count; i++) {
 		const struct nm_param *param = &asked->params.items[i];
@@ -138,23 +138,24 @@ static int write_neper(const struct nm_runs *series, FILE *out)
 
 	if (!result)
 		return -EINVAL;
+	const struct nm_view *view = nm_runs_view(series);
 	bool stream = nm_is_stream(result);
 
-	if (result->version)
-		nm_print_line(out, "VERSION=%s", result->version);
-	if (!series->view.of_slave)
-		print_options(result, &series->view, out);
+	if (result->id.version)
+		nm_print_line(out, "VERSION=%s", result->id.version);
+	if (!view->of_slave)
+		print_options(result, view, out);
 	if (nm_keys_count_asked(result))
 		nm_keys_total(out, result);
 	else
 		fprintf(out, "total_run_time=%.6f\n", result->totals.seconds);
-	nm_keys_cores(out, "", series->view.cpus);
-	if (!series->view.of_slave)
+	nm_keys_cores(out, "", view->cpus);
+	if (!view->of_slave)
 		fputs("invalid_secret_count=0\n", out);
 	if (result->from_ns)
 		nm_keys_time(out, "time_start", result->from_ns);
 	if (result->n_hosts)
-		print_usage(&result->hosts[0], &series->view, out);
+		print_usage(&result->hosts[0], view, out);
 	if (!stream) {
 		fprintf(out, "num_transactions=%" PRIu64 "\n", result->totals.counts.iterations);
 		if (result->responses.passes)
@@ -162,8 +163,8 @@ static int write_neper(const struct nm_runs *series, FILE *out)
 				result->responses.passes);
 		nm_keys_latency(out, "latency", &result->totals.latency, &result->percentiles);
 	}
-	print_linearity(result, &series->view, out);
-	nm_keys_ends(out, result, &series->view, stream);
+	print_linearity(result, view, out);
+	nm_keys_ends(out, result, view, stream);
 	return nm_stream_status(out);
 }
 

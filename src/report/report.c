@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds a report by its name. */
 #include "report/report.h"
 
 #include <stdarg.h>

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "report/view.h"
 #include "result/runs.h"
 
 struct nm_report {
@@ -26,7 +27,8 @@ void nm_report_neper_options(const struct nm_result *asked, const struct nm_view
  * from the end, whole fields at a time. */
 void nm_report_live_line(const struct nm_result_interval *row, char *buf, size_t size);
 
-/* Writes the schema of the result document as it is published (docs/netmodel-result.schema.json). 0 or -errno. */
+/* Writes the schema of the result document as it is published (docs/netmodel-result.schema.json). 0
+ * or -errno. */
 int nm_result_schema_write(FILE *out);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schema of the result document, made from the tables of figures: docs/netmodel-result.schema.json. */
+/* The schema of the result document, made from the tables of figures:
+ * docs/netmodel-result.schema.json. */
 #include <errno.h>
 #include <string.h>
 

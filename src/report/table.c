@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Columns of text that are as wide as their longest cell. */
 #include "report/table.h"
 
 #include <stdarg.h>

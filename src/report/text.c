@@ -19,13 +19,13 @@ static void print_head(const struct nm_result *result, FILE *out)
 {
 	char start[48];
 
-	nm_format_utc(result->start_wall_ns, start, sizeof(start));
+	nm_format_utc(result->wall.start_ns, start, sizeof(start));
 	nm_print_line(
-		out, "netmodel %s  %s%s%s%s", result->version ? result->version : "",
-		result->profile_name ? result->profile_name : "", result->profile_path ? "  (" : "",
-		result->profile_path ? result->profile_path : "", result->profile_path ? ")" : "");
+		out, "netmodel %s  %s%s%s%s", result->id.version ? result->id.version : "",
+		result->profile.name ? result->profile.name : "", result->profile.path ? "  (" : "",
+		result->profile.path ? result->profile.path : "", result->profile.path ? ")" : "");
 	fprintf(out, "  run %.12s  %.19sZ  seed %" PRIu64 "\n",
-		result->run_id ? result->run_id : "-", start, result->seed);
+		result->id.run_id ? result->id.run_id : "-", start, result->id.seed);
 
 	bool any = false;
 	for (size_t i = 0; i < result->params.count; i++) {
@@ -41,8 +41,8 @@ static void print_head(const struct nm_result *result, FILE *out)
 	if (!result->complete) {
 		fputc('\n', out);
 		nm_print_line(out, "  INCOMPLETE: %s",
-			      result->incomplete_why ? result->incomplete_why
-						     : "the reason is not known");
+			      result->verdict.incomplete_why ? result->verdict.incomplete_why
+							     : "the reason is not known");
 	}
 	fputc('\n', out);
 }
@@ -278,15 +278,15 @@ static void print_totals(const struct nm_result *result, FILE *out)
 		nm_table_cell(&table, "errors");
 		nm_table_cell(&table, "%" PRIu64, counts->errors);
 	}
-	if (result->warmup_s > 0) {
+	if (result->grid.warmup_s > 0) {
 		nm_table_cell(&table, "warm-up");
 		nm_table_cell(&table, "%s, not counted",
-			      nm_format_duration(result->warmup_s, a, sizeof(a)));
+			      nm_format_duration(result->grid.warmup_s, a, sizeof(a)));
 	}
-	if (result->cooldown_s > 0) {
+	if (result->grid.cooldown_s > 0) {
 		nm_table_cell(&table, "cool-down");
 		nm_table_cell(&table, "%s, not counted",
-			      nm_format_duration(result->cooldown_s, a, sizeof(a)));
+			      nm_format_duration(result->grid.cooldown_s, a, sizeof(a)));
 	}
 	nm_table_print(&table, 2, out);
 	nm_table_fini(&table);
@@ -528,8 +528,8 @@ static void print_hosts(const struct nm_result *result, FILE *out)
 		const struct nm_result_host *host = &result->hosts[i];
 
 		/* What has ended the run stands above. */
-		if (host->error &&
-		    !(result->incomplete_why && strstr(result->incomplete_why, host->error)))
+		if (host->error && !(result->verdict.incomplete_why &&
+				     strstr(result->verdict.incomplete_why, host->error)))
 			nm_print_line(out, "  %s: %s", host->name ? host->name : "", host->error);
 	}
 }
@@ -539,21 +539,22 @@ static void print_notes(const struct nm_result *result, FILE *out)
 {
 	char skew[TEXT];
 
-	if (result->reconciled != NM_RECONCILED_UNKNOWN)
+	if (result->verdict.reconciled != NM_RECONCILED_UNKNOWN)
 		fputc('\n', out);
-	if (result->reconciled == NM_RECONCILED_YES)
+	if (result->verdict.reconciled == NM_RECONCILED_YES)
 		fputs("  counts of both ends agree\n", out);
-	else if (result->reconciled == NM_RECONCILED_FORGIVEN)
+	else if (result->verdict.reconciled == NM_RECONCILED_FORGIVEN)
 		nm_print_line(out, "  counts of both ends are not compared: %s",
-			      result->reconcile_text ? result->reconcile_text : "");
-	else if (result->reconciled == NM_RECONCILED_NO)
+			      result->verdict.reconcile_text ? result->verdict.reconcile_text : "");
+	else if (result->verdict.reconciled == NM_RECONCILED_NO)
 		nm_print_line(out, "  COUNTS DIFFER: %s",
-			      result->reconcile_text ? result->reconcile_text : "");
+			      result->verdict.reconcile_text ? result->verdict.reconcile_text : "");
 	if (result->n_hosts > 2 && result->has_start_skew)
 		fprintf(out, "  hosts began within %s\n",
 			nm_format_duration(result->start_skew_s, skew, sizeof(skew)));
-	for (size_t i = 0; i < result->n_warnings; i++)
-		nm_print_line(out, "  warning: %s", result->warnings[i] ? result->warnings[i] : "");
+	for (size_t i = 0; i < result->warnings.count; i++)
+		nm_print_line(out, "  warning: %s",
+			      result->warnings.items[i] ? result->warnings.items[i] : "");
 }
 
 static void add_summary(struct nm_table *table, const char *name, const struct nm_summary *summary,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Units of throughput by neper's words. */
 #include "report/throughput.h"
 
 #include <stddef.h>

@@ -60,7 +60,7 @@ static void add_amounts(struct nm_table *table, uint64_t bytes, double seconds, 
 static void print_raw(const struct nm_result *result, const char *name, uint64_t bytes,
 		      uint64_t operations, FILE *out)
 {
-	uint64_t tenths_us = result->end_wall_ns / 100;
+	uint64_t tenths_us = result->wall.end_ns / 100;
 
 	nm_print_line(out,
 		      "timestamp_ms:%" PRIu64 ".%04" PRIu64 " name:%s nr_bytes:%" PRIu64

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds out what became of datagrams, from the counts of both ends. */
 #include "result/datagram_stats.h"
 
 #include <math.h>
@@ -103,7 +104,7 @@ void nm_result_datagrams(const struct nm_result *result, struct nm_datagram_stat
 		seconds = of_group > seconds ? of_group : seconds;
 	}
 	find_ways(&master, known ? &slaves : NULL, seconds, ret);
-	if (result->warmup_s > 0 || result->cooldown_s > 0)
+	if (result->grid.warmup_s > 0 || result->grid.cooldown_s > 0)
 		cut_rates(result, ret);
 }
 

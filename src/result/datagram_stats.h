@@ -28,6 +28,7 @@ struct nm_datagram_stats {
 	bool slaves_known;
 };
 
+/* Of one phase, all of it. */
 void nm_phase_datagrams(const struct nm_result_phase *phase, struct nm_datagram_stats *ret);
 void nm_result_datagrams(const struct nm_result *result,
 			 struct nm_datagram_stats *ret); /* measured phases */

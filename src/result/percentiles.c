@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads lists of percentiles, and fills latencies from histograms. */
 #include "result/result.h"
 
 #include <errno.h>

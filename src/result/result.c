@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Makes and frees results, and answers questions about them. */
 #include "result/result.h"
 
 #include <math.h>
@@ -39,16 +40,16 @@ struct nm_host_report *nm_host_report_free(struct nm_host_report *report)
 
 void nm_result_warn(struct nm_result *result, const char *fmt, ...)
 {
-	char **warnings =
-		realloc(result->warnings, (result->n_warnings + 1) * sizeof *result->warnings);
+	char **warnings = realloc(result->warnings.items,
+				  (result->warnings.count + 1) * sizeof *result->warnings.items);
 	va_list args;
 
 	if (!warnings)
 		return;
-	result->warnings = warnings;
+	result->warnings.items = warnings;
 	va_start(args, fmt);
-	if (vasprintf(&warnings[result->n_warnings], fmt, args) >= 0)
-		result->n_warnings++;
+	if (vasprintf(&warnings[result->warnings.count], fmt, args) >= 0)
+		result->warnings.count++;
 	va_end(args);
 }
 
@@ -71,19 +72,19 @@ struct nm_result *nm_result_free(struct nm_result *result)
 		free_group(&result->groups[i]);
 	for (size_t i = 0; result->hosts && i < result->n_hosts; i++)
 		free_host(&result->hosts[i]);
-	for (size_t i = 0; result->warnings && i < result->n_warnings; i++)
-		free(result->warnings[i]);
+	for (size_t i = 0; result->warnings.items && i < result->warnings.count; i++)
+		free(result->warnings.items[i]);
 	free(result->groups);
 	free(result->hosts);
-	free(result->warnings);
+	free(result->warnings.items);
 	free(result->intervals);
 	nm_params_fini(&result->params);
-	free(result->profile_name);
-	free(result->profile_path);
-	free(result->run_id);
-	free(result->version);
-	free(result->incomplete_why);
-	free(result->reconcile_text);
+	free(result->profile.name);
+	free(result->profile.path);
+	free(result->id.run_id);
+	free(result->id.version);
+	free(result->verdict.incomplete_why);
+	free(result->verdict.reconcile_text);
 	free(result);
 	return NULL;
 }

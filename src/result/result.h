@@ -145,22 +145,59 @@ enum nm_reconciled {
 	NM_RECONCILED_NO,
 };
 
+/* The profile that was run. */
+struct nm_result_profile {
+	char *name, *path; /* path NULL: from memory */
+	char sha256[65];   /* of its text as read, hex */
+};
+
+/* Which run it was. */
+struct nm_result_id {
+	char *run_id;  /* 32 hex digits */
+	char *version; /* of netmodel */
+	uint64_t seed; /* of all that was random */
+};
+
+/* By the wall clock. */
+struct nm_result_wall {
+	uint64_t start_ns, end_ns; /* the end of the last phase; 0: none has begun */
+	uint64_t offset_ns;	   /* wall clock - monotonic clock */
+};
+
+/* How phases were cut, as asked for. */
+struct nm_result_grid {
+	double warmup_s, cooldown_s;
+	double interval_s; /* 0: no intervals */
+};
+
+/* How it ended, and whether what both ends counted agrees. */
+struct nm_result_verdict {
+	bool interrupted;
+	char *incomplete_why; /* one line, when not complete */
+	enum nm_reconciled reconciled;
+	char *reconcile_text; /* what differs, or was forgiven, when it is */
+};
+
+struct nm_result_warnings {
+	char **items;
+	size_t count;
+};
+
 struct nm_result {
-	char *profile_name, *profile_path; /* path NULL: from memory */
-	char profile_sha256[65];	   /* of the profile's text as read, hex */
-	enum nm_throughput throughput;	   /* what the profile says of it */
+	struct nm_result_profile profile;
+	struct nm_result_id id;
+	struct nm_result_wall wall;
+	struct nm_result_grid grid;
+	struct nm_result_verdict verdict;
+	struct nm_result_warnings warnings;
+	enum nm_throughput throughput; /* what the profile says of it */
 	struct nm_params params;
-	char *run_id; /* 32 hex digits */
-	char *version;
-	uint64_t start_wall_ns, end_wall_ns; /* the end of the last phase; 0: none has begun */
 	double elapsed_s;	 /* from the first phase's start to the last one's end */
 	uint64_t from_ns, to_ns; /* of the measured windows, monotonic; 0: there was none */
-	uint64_t wall_offset_ns; /* wall clock - monotonic clock */
-	uint64_t seed;
-	bool complete, interrupted;
-	char *incomplete_why; /* one line, when not complete */
-	double warmup_s, cooldown_s, interval_s;
-	unsigned statistics; /* enum nm_statistics: which were asked for */
+	bool complete;		 /* all was run, and every host delivered its results */
+	bool has_start_skew;	 /* every host has entered the first measured phase */
+	double start_skew_s;	 /* between the first and the last host */
+	unsigned statistics;	 /* enum nm_statistics: which were asked for */
 	struct nm_response_report responses;
 	struct nm_percentiles percentiles;
 	struct nm_window totals; /* all groups */
@@ -170,12 +207,6 @@ struct nm_result {
 	size_t n_hosts;
 	struct nm_result_interval *intervals;
 	size_t n_intervals;
-	enum nm_reconciled reconciled;
-	char *reconcile_text; /* what differs, or was forgiven, when it is */
-	bool has_start_skew;  /* every host has entered the first measured phase */
-	double start_skew_s;  /* between the first and the last host */
-	char **warnings;
-	size_t n_warnings;
 };
 
 /* How many connections have sent data with their first packet, of all those of the groups that were

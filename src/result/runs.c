@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Summaries over several runs. */
 #include "result/runs.h"
 
 #include <math.h>

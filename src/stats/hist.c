@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Log-linear histograms of times. */
 #include "stats/hist.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Mean, spread and confidence interval of a few values. */
 #include "stats/summary.h"
 
 #include <math.h>

@@ -14,6 +14,7 @@ struct nm_summary {
 	double ci95;   /* half width of the 95 % confidence interval of the mean, by Student's t */
 };
 
+/* Of count values; 0 of them give an empty summary. */
 void nm_summary_compute(const double *values, size_t n, struct nm_summary *ret_summary);
 
 /* The two-sided 95 % quantile of Student's t, for df >= 1. */

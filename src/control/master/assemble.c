@@ -148,7 +148,7 @@ static void warn_of_empty_windows(struct nm_master *master)
 		nm_result_warn(result,
 			       "group %.128s: nothing is left to measure: its transactions ended "
 			       "before the warm-up of %.3g s did",
-			       group->name, result->warmup_s);
+			       group->name, result->grid.warmup_s);
 	}
 }
 
@@ -182,7 +182,7 @@ void nm_master_assemble(struct nm_master *master)
 		nm_master_send(master, link, NM_MESSAGE_FINISH, json_object());
 	}
 	if (master->local.engine && master->run_begin_ns) {
-		master->result->end_wall_ns = master->run_end_ns + master->result->wall_offset_ns;
+		master->result->wall.end_ns = master->run_end_ns + master->result->wall.offset_ns;
 		nm_progress_sampler_finish(master->progress, nm_clock_ns());
 		if (master->responses)
 			nm_response_sampler_finish(master->responses);

@@ -104,20 +104,20 @@ int nm_master_describe(struct nm_master *master)
 
 	if (!error && master->job->text)
 		error = nm_digest_sha256(master->job->text, master->job->text_length,
-					 result->profile_sha256);
+					 result->profile.sha256);
 	if (error)
 		return error;
-	result->run_id = copy_text(id, &ok);
-	result->version = copy_text(NM_VERSION, &ok);
-	result->profile_name = copy_text(master->plan->name, &ok);
+	result->id.run_id = copy_text(id, &ok);
+	result->id.version = copy_text(NM_VERSION, &ok);
+	result->profile.name = copy_text(master->plan->name, &ok);
 	result->throughput = master->plan->throughput;
-	result->profile_path = copy_text(master->job->path, &ok);
-	result->start_wall_ns = nm_clock_wall_ns();
-	result->wall_offset_ns = result->start_wall_ns - nm_clock_ns();
-	result->seed = options->seed;
-	result->warmup_s = (double)options->warmup_ns / 1e9;
-	result->cooldown_s = (double)options->cooldown_ns / 1e9;
-	result->interval_s = (double)options->interval_ns / 1e9;
+	result->profile.path = copy_text(master->job->path, &ok);
+	result->wall.start_ns = nm_clock_wall_ns();
+	result->wall.offset_ns = result->wall.start_ns - nm_clock_ns();
+	result->id.seed = options->seed;
+	result->grid.warmup_s = (double)options->warmup_ns / 1e9;
+	result->grid.cooldown_s = (double)options->cooldown_ns / 1e9;
+	result->grid.interval_s = (double)options->interval_ns / 1e9;
 	result->statistics = options->statistics;
 	result->percentiles = options->percentiles;
 	result->groups = calloc(master->plan->n_groups + 1u, sizeof *result->groups);

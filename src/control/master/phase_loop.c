@@ -302,8 +302,8 @@ static void end_phase(struct nm_master *master, bool whole)
 	nm_samplers_end(&master->local.samplers, true, now_ns);
 	if (!whole) {
 		/* Its counts are not final at either end. */
-		if (master->result->reconciled == NM_RECONCILED_YES)
-			master->result->reconciled = NM_RECONCILED_UNKNOWN;
+		if (master->result->verdict.reconciled == NM_RECONCILED_YES)
+			master->result->verdict.reconciled = NM_RECONCILED_UNKNOWN;
 		return;
 	}
 	for (size_t i = 0; i < master->n_links; i++)

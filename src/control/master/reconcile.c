@@ -28,16 +28,16 @@ static void judge(const struct nm_reconcile *in, struct nm_result *result, uint3
 	char what[256], text[640];
 	va_list args;
 
-	if (result->reconciled == NM_RECONCILED_NO)
+	if (result->verdict.reconciled == NM_RECONCILED_NO)
 		return; /* the first difference says most */
-	result->reconciled = verdict;
-	free(result->reconcile_text);
+	result->verdict.reconciled = verdict;
+	free(result->verdict.reconcile_text);
 	va_start(args, fmt);
 	(void)vsnprintf(what, sizeof what, fmt, args);
 	va_end(args);
 	(void)snprintf(text, sizeof text, "group %s, transaction at %s:%u: %s",
 		       in->plan->groups[g].name, in->file, phase_of(in, g)->line, what);
-	result->reconcile_text = strdup(text);
+	result->verdict.reconcile_text = strdup(text);
 }
 
 /* Every slave follows, or leads, pass by pass: so the passes of a worker are the same
@@ -86,7 +86,7 @@ static bool is_forgiven(const struct nm_reconcile *in, struct nm_result *result,
 
 	if (phase_of(in, g)->counts.can_fail && failed) {
 		result->groups[g].forgiven = true;
-		if (!result->reconcile_text)
+		if (!result->verdict.reconcile_text)
 			judge(in, result, g, NM_RECONCILED_FORGIVEN,
 			      "flowops that may fail have failed, %llu times",
 			      (unsigned long long)failed);
@@ -115,15 +115,15 @@ static void reconcile_group(const struct nm_reconcile *in, struct nm_result *res
 		if (part->runs && !part->empty && !part->free)
 			compare_passes(in, result, h, g);
 	}
-	if (result->reconciled == NM_RECONCILED_UNKNOWN)
-		result->reconciled = NM_RECONCILED_YES;
+	if (result->verdict.reconciled == NM_RECONCILED_UNKNOWN)
+		result->verdict.reconciled = NM_RECONCILED_YES;
 	if (!phase_of(in, g)->counts.unmatched)
 		compare_bytes(in, result, g, &slaves);
 }
 
 void nm_reconcile_phase(const struct nm_reconcile *in, struct nm_result *result)
 {
-	bool differed = result->reconciled == NM_RECONCILED_NO;
+	bool differed = result->verdict.reconciled == NM_RECONCILED_NO;
 
 	for (uint32_t g = 0; g < in->plan->n_groups; g++) {
 		if (in->phases->groups[g].runs && phase_of(in, g)->counts.reliable)
@@ -131,9 +131,9 @@ void nm_reconcile_phase(const struct nm_reconcile *in, struct nm_result *result)
 	}
 	/* A host that sends freely may have sent more than the passes that were made until the
 	 * cut. */
-	if (in->interrupted && result->reconciled == NM_RECONCILED_NO && !differed) {
-		result->reconciled = NM_RECONCILED_UNKNOWN;
-		free(result->reconcile_text);
-		result->reconcile_text = NULL;
+	if (in->interrupted && result->verdict.reconciled == NM_RECONCILED_NO && !differed) {
+		result->verdict.reconciled = NM_RECONCILED_UNKNOWN;
+		free(result->verdict.reconcile_text);
+		result->verdict.reconcile_text = NULL;
 	}
 }

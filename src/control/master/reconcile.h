@@ -19,9 +19,9 @@ struct nm_reconcile {
 	bool interrupted;	      /* it was stopped before its time */
 };
 
-/* Compares, and writes the verdict to result->reconciled, with the first difference in
- * result->reconcile_text. Groups in which something has failed that may are not compared from then
- * on. Pure but for memory. */
+/* Compares, and writes the verdict to result->verdict.reconciled, with the first difference in
+ * result->verdict.reconcile_text. Groups in which something that may fail has failed are
+ * not compared from then on. Pure but for memory. */
 void nm_reconcile_phase(const struct nm_reconcile *in, struct nm_result *result);
 
 #endif

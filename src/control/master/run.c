@@ -163,20 +163,20 @@ static enum nm_run_status conclude(struct nm_master *master, bool cut)
 	result->has_start_skew = skew_is_known(master);
 	if (result->has_start_skew)
 		result->start_skew_s = skew_of_all(result);
-	result->interrupted = outcome->interrupts > 0 && !outcome->limited;
+	result->verdict.interrupted = outcome->interrupts > 0 && !outcome->limited;
 	result->complete = !cut && outcome->interrupts < 2 && !outcome->failure;
 	/* Nothing is missing when only results were awaited, but the user wants no more. */
-	if (result->complete && result->reconciled == NM_RECONCILED_NO) {
+	if (result->complete && result->verdict.reconciled == NM_RECONCILED_NO) {
 		nm_diag_error(master->diags, NULL, 0, "the counts of both ends differ: %s",
-			      result->reconcile_text ? result->reconcile_text : "");
+			      result->verdict.reconcile_text ? result->verdict.reconcile_text : "");
 		return NM_RUN_FAILED;
 	}
 	if (result->complete)
-		return result->interrupted ? NM_RUN_INTERRUPTED : NM_RUN_COMPLETE;
+		return result->verdict.interrupted ? NM_RUN_INTERRUPTED : NM_RUN_COMPLETE;
 	if (!outcome->failure)
 		explain_cut(master);
-	result->incomplete_why = strdup(outcome->why);
-	return result->interrupted ? NM_RUN_INTERRUPTED : NM_RUN_FAILED;
+	result->verdict.incomplete_why = strdup(outcome->why);
+	return result->verdict.interrupted ? NM_RUN_INTERRUPTED : NM_RUN_FAILED;
 }
 
 enum nm_run_status nm_run(const struct nm_job *job, const struct nm_run_options *options,

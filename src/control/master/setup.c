@@ -184,7 +184,7 @@ static int add_samplers(struct nm_master *master)
 
 	master->windows = nm_windows_new(master->plan, engine, options, master->result);
 	master->progress = nm_progress_sampler_new(master->plan, engine, options,
-						   master->result->wall_offset_ns);
+						   master->result->wall.offset_ns);
 	if (!master->windows || !master->progress)
 		return -ENOMEM;
 	/* First, so that nothing comes between the clock and the counts that it reads. */
@@ -210,7 +210,7 @@ static bool make_engine(struct nm_master *master)
 			   .log_passes = options->log_passes,
 			   .cpus = master->cpus.cpus,
 			   .n_cpus = master->cpus.count,
-			   .cookie = nm_run_cookie(master->result->run_id)},
+			   .cookie = nm_run_cookie(master->result->id.run_id)},
 		.interval_ns = options->interval_ns,
 		.counters = options->counters,
 		.percentiles = &options->percentiles,
@@ -240,7 +240,7 @@ static bool prepare_all(struct nm_master *master)
 	for (size_t i = 0; profile && i < master->n_links; i++) {
 		struct nm_link *link = &master->links[i];
 		struct nm_msg_prepare prepare = {
-			.run_id = master->result->run_id,
+			.run_id = master->result->id.run_id,
 			.host = link->name,
 			.profile = profile,
 			.file = master->file,

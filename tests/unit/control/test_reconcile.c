@@ -58,13 +58,13 @@ static enum nm_reconciled reconcile(bool interrupted)
 					.interrupted = interrupted};
 
 	nm_reconcile_phase(&in, result);
-	return result->reconciled;
+	return result->verdict.reconciled;
 }
 
 START_TEST(equal_counts_agree)
 {
 	ck_assert_int_eq(reconcile(false), NM_RECONCILED_YES);
-	ck_assert_ptr_null(result->reconcile_text);
+	ck_assert_ptr_null(result->verdict.reconcile_text);
 }
 END_TEST
 
@@ -72,7 +72,7 @@ START_TEST(passes_that_differ_are_named_by_worker_and_host)
 {
 	phases.groups[0].passes[0] = 4;
 	ck_assert_int_eq(reconcile(false), NM_RECONCILED_NO);
-	ck_assert_str_eq(result->reconcile_text,
+	ck_assert_str_eq(result->verdict.reconcile_text,
 			 "group web, transaction at t.xml:12: worker 0 has done 4 iterations on "
 			 "the master and 3 on 10.0.0.7");
 }
@@ -82,7 +82,7 @@ START_TEST(bytes_that_differ_are_told_by_direction)
 {
 	here.bytes_received++;
 	ck_assert_int_eq(reconcile(false), NM_RECONCILED_NO);
-	ck_assert_str_eq(result->reconcile_text,
+	ck_assert_str_eq(result->verdict.reconcile_text,
 			 "group web, transaction at t.xml:12: the master has received 201 bytes "
 			 "and its slaves have sent 200");
 }
@@ -94,7 +94,7 @@ START_TEST(the_first_difference_stays)
 	ck_assert_int_eq(reconcile(false), NM_RECONCILED_NO);
 	here.bytes_received++;
 	ck_assert_int_eq(reconcile(false), NM_RECONCILED_NO);
-	ck_assert_str_eq(result->reconcile_text,
+	ck_assert_str_eq(result->verdict.reconcile_text,
 			 "group web, transaction at t.xml:12: the master has sent 101 bytes and "
 			 "its slaves have received 100");
 }
@@ -104,7 +104,7 @@ START_TEST(a_cut_forgives_what_it_may_have_made)
 {
 	here.bytes_sent++;
 	ck_assert_int_eq(reconcile(true), NM_RECONCILED_UNKNOWN);
-	ck_assert_ptr_null(result->reconcile_text);
+	ck_assert_ptr_null(result->verdict.reconcile_text);
 }
 END_TEST
 
@@ -122,7 +122,7 @@ START_TEST(failures_that_are_allowed_end_the_comparison)
 	here.errors = 2;
 	here.bytes_sent = 7;
 	ck_assert_int_eq(reconcile(false), NM_RECONCILED_FORGIVEN);
-	ck_assert_str_eq(result->reconcile_text,
+	ck_assert_str_eq(result->verdict.reconcile_text,
 			 "group web, transaction at t.xml:12: flowops that may fail have failed, "
 			 "2 times");
 	here.errors = 0;

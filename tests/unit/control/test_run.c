@@ -161,14 +161,16 @@ static enum nm_run_status run(const char *text)
 static void complete(enum nm_run_status status)
 {
 	ck_assert_msg(status == NM_RUN_COMPLETE, "%s\n%s",
-		      result && result->incomplete_why ? result->incomplete_why : "", log_text);
+		      result && result->verdict.incomplete_why ? result->verdict.incomplete_why
+							       : "",
+		      log_text);
 }
 
 START_TEST(phases_by_count_run_to_their_end)
 {
 	complete(run(BY_COUNT));
 	ck_assert(result->complete);
-	ck_assert_int_eq(result->reconciled, NM_RECONCILED_YES);
+	ck_assert_int_eq(result->verdict.reconciled, NM_RECONCILED_YES);
 	ck_assert_uint_eq(result->groups[0].phases[1].slaves.iterations, 10);
 	ck_assert_uint_eq(result->hosts[1].counts.iterations, 14);
 	ck_assert(result->has_start_skew);
@@ -180,7 +182,7 @@ START_TEST(a_timed_phase_is_stopped_and_followed)
 {
 	complete(run(BY_TIME));
 	ck_assert_uint_eq(result->groups[0].phases[1].slaves.iterations, 6);
-	ck_assert_int_eq(result->reconciled, NM_RECONCILED_YES);
+	ck_assert_int_eq(result->verdict.reconciled, NM_RECONCILED_YES);
 	ck_assert_uint_gt(n_rows, 0);
 	ck_assert_uint_gt(result->hosts[1].n_intervals, 0);
 	ck_assert_uint_gt(result->hosts[0].n_intervals, 0);
@@ -191,7 +193,7 @@ START_TEST(a_slave_that_leads_is_stopped_and_the_master_follows)
 {
 	complete(run(SLAVE_LEADS));
 	ck_assert_uint_eq(result->hosts[0].groups[0].iterations, 7);
-	ck_assert_int_eq(result->reconciled, NM_RECONCILED_YES);
+	ck_assert_int_eq(result->verdict.reconciled, NM_RECONCILED_YES);
 }
 END_TEST
 
@@ -218,7 +220,7 @@ START_TEST(bytes_that_only_one_end_has_counted_are_an_error)
 {
 	fake_script.slave_sends = 1;
 	ck_assert_int_eq(run(BY_COUNT), NM_RUN_FAILED);
-	ck_assert_int_eq(result->reconciled, NM_RECONCILED_NO);
+	ck_assert_int_eq(result->verdict.reconciled, NM_RECONCILED_NO);
 	ck_assert_uint_eq(diags.n_errors, 1);
 }
 END_TEST
@@ -227,10 +229,10 @@ START_TEST(one_interrupt_ends_gracefully)
 {
 	ck_assert_int_eq(write(interrupt_fds[1], "i", 1), 1);
 	ck_assert_int_eq(run(BY_TIME), NM_RUN_INTERRUPTED);
-	ck_assert(result->interrupted);
+	ck_assert(result->verdict.interrupted);
 	ck_assert(!result->complete);
 	ck_assert(strstr(log_text, "interrupted: finishing"));
-	ck_assert_str_eq(result->incomplete_why, "interrupted before the first phase");
+	ck_assert_str_eq(result->verdict.incomplete_why, "interrupted before the first phase");
 }
 END_TEST
 
@@ -247,8 +249,8 @@ START_TEST(the_longest_duration_is_no_interrupt)
 	options.max_duration_ns = 1500000000;
 	ck_assert_int_eq(write(interrupt_fds[1], "L", 1), 1);
 	ck_assert_int_eq(run(BY_TIME), NM_RUN_FAILED);
-	ck_assert(!result->interrupted);
-	ck_assert(strstr(result->incomplete_why, "longer than --max-duration 1.5s,"));
+	ck_assert(!result->verdict.interrupted);
+	ck_assert(strstr(result->verdict.incomplete_why, "longer than --max-duration 1.5s,"));
 }
 END_TEST
 
@@ -267,7 +269,7 @@ START_TEST(a_phase_without_progress_has_stalled)
 	options.timeout_ns = 300000000;
 	ck_assert_int_eq(run(BY_COUNT), NM_RUN_FAILED);
 	ck_assert(
-		strstr(result->incomplete_why,
+		strstr(result->verdict.incomplete_why,
 		       "no progress for 0.3 s in phase 1; waiting for group Group0 on the master"));
 }
 END_TEST
@@ -276,7 +278,7 @@ START_TEST(a_flow_that_fails_here_ends_the_run)
 {
 	fake_script.master_fails = ECONNREFUSED;
 	ck_assert_int_eq(run(BY_TIME), NM_RUN_FAILED);
-	ck_assert_str_eq(result->incomplete_why,
+	ck_assert_str_eq(result->verdict.incomplete_why,
 			 "master: flowop connect at t.xml:7: Connection refused (1 flow)");
 }
 END_TEST
@@ -286,7 +288,7 @@ START_TEST(a_flow_that_fails_there_tells_less_than_its_cause_here)
 	fake_script.master_fails = ECONNREFUSED;
 	fake_script.slave_fails = ECONNRESET;
 	ck_assert_int_eq(run(BY_TIME), NM_RUN_FAILED);
-	ck_assert(strncmp(result->incomplete_why, "master: ", 8) == 0);
+	ck_assert(strncmp(result->verdict.incomplete_why, "master: ", 8) == 0);
 	ck_assert_ptr_nonnull(result->hosts[0].error);
 }
 END_TEST
@@ -295,7 +297,7 @@ START_TEST(a_flow_that_fails_there_ends_the_run)
 {
 	fake_script.slave_fails = EHOSTUNREACH;
 	ck_assert_int_eq(run(BY_TIME), NM_RUN_FAILED);
-	ck_assert_str_eq(result->incomplete_why,
+	ck_assert_str_eq(result->verdict.incomplete_why,
 			 "slave local: flowop connect at t.xml:7: No route to host (1 flow)");
 }
 END_TEST
@@ -304,7 +306,7 @@ START_TEST(a_slave_that_cannot_listen_says_so)
 {
 	fake_script.no_listen = EADDRINUSE;
 	ck_assert_int_eq(run(BY_TIME), NM_RUN_FAILED);
-	ck_assert(strstr(result->incomplete_why, "refused: Address already in use"));
+	ck_assert(strstr(result->verdict.incomplete_why, "refused: Address already in use"));
 }
 END_TEST
 
@@ -312,7 +314,7 @@ START_TEST(a_slave_that_cannot_start_says_so)
 {
 	fake_script.no_start = EAGAIN;
 	ck_assert_int_eq(run(BY_TIME), NM_RUN_FAILED);
-	ck_assert(strstr(result->incomplete_why, "it cannot start its workers"));
+	ck_assert(strstr(result->verdict.incomplete_why, "it cannot start its workers"));
 }
 END_TEST
 
@@ -320,7 +322,7 @@ START_TEST(cpus_that_a_slave_does_not_have_are_refused)
 {
 	options.slave_cpus = "99999";
 	ck_assert_int_eq(run(BY_TIME), NM_RUN_FAILED);
-	ck_assert(strstr(result->incomplete_why, "CPU list \"99999\""));
+	ck_assert(strstr(result->verdict.incomplete_why, "CPU list \"99999\""));
 }
 END_TEST
 
@@ -362,7 +364,7 @@ START_TEST(a_slave_that_does_not_listen_is_waited_for_and_then_named)
 	options.wait_slaves_ns = 60000000;
 	ck_assert_int_eq(run(text), NM_RUN_FAILED);
 	ck_assert(
-		strstr(result->incomplete_why,
+		strstr(result->verdict.incomplete_why,
 		       "nothing listens on port 1 there: start a slave with \"netmodel -s -P 1\""));
 }
 END_TEST

@@ -130,7 +130,7 @@ static void start(void)
 						.responses = on_execs};
 	result = nm_result_new();
 	ck_assert_ptr_nonnull(result);
-	result->wall_offset_ns = 1000 * S;
+	result->wall.offset_ns = 1000 * S;
 	result->groups = calloc(1, sizeof *result->groups);
 	result->n_groups = 1;
 	result->groups[0].phases = calloc(2, sizeof *result->groups[0].phases);
@@ -680,7 +680,7 @@ START_TEST(executions_are_told_with_their_names)
 	nm_response_sampler_finish(sampler);
 	ck_assert_uint_eq(result->responses.told, 3);
 	ck_assert_uint_eq(result->responses.lost, 5);
-	ck_assert_uint_eq(result->n_warnings, 1);
+	ck_assert_uint_eq(result->warnings.count, 1);
 	nm_response_sampler_free(sampler);
 }
 END_TEST

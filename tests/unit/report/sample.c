@@ -159,22 +159,22 @@ struct nm_result *sample_result(void)
 	struct nm_result *result = nm_result_new();
 
 	ck_assert_ptr_nonnull(result);
-	result->profile_name = strdup("mix");
-	memset(result->profile_sha256, 'a', 64);
-	result->run_id = strdup("0123456789abcdef0123456789abcdef");
-	result->version = strdup("1.2.3");
-	result->start_wall_ns = 1700000000123456789u; /* 2023-11-14T22:13:20 */
+	result->profile.name = strdup("mix");
+	memset(result->profile.sha256, 'a', 64);
+	result->id.run_id = strdup("0123456789abcdef0123456789abcdef");
+	result->id.version = strdup("1.2.3");
+	result->wall.start_ns = 1700000000123456789u; /* 2023-11-14T22:13:20 */
 	result->elapsed_s = 3.25;
-	result->wall_offset_ns = 1700000000123456789u;
+	result->wall.offset_ns = 1700000000123456789u;
 	result->from_ns = 1000000000;
 	result->to_ns = 3000000000;
-	result->seed = 42;
+	result->id.seed = 42;
 	result->complete = true;
-	result->warmup_s = 1;
-	result->interval_s = 1;
+	result->grid.warmup_s = 1;
+	result->grid.interval_s = 1;
 	ck_assert_int_eq(nm_percentiles_parse("50,99.99", &result->percentiles), 0);
 	result->totals = window(2, 20000);
-	result->reconciled = NM_RECONCILED_YES;
+	result->verdict.reconciled = NM_RECONCILED_YES;
 	result->has_start_skew = true;
 	result->start_skew_s = 0.0005;
 	add_params(result);

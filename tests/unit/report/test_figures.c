@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is declared once is everywhere: each field of the tables of a host is in the document, in the published schema
- * and among the keys, without being named anywhere else. */
+/* What is declared once is everywhere: each field of the tables of a host is in the document, in
+ * the published schema and among the keys, without being named anywhere else. */
 #include <check.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -132,8 +132,8 @@ START_TEST(what_a_process_uses_has_its_keys)
 }
 END_TEST
 
-/* Each member of the document that is an object of the tables has nothing that the schema does not name, and all that it
- * requires. */
+/* Each member of the document that is an object of the tables has nothing that the schema does not
+ * name, and all that it requires. */
 static void hold(json_t *defs, json_t *value, json_t *schema)
 {
 	const char *reference = json_string_value(json_object_get(schema, "$ref"));

@@ -187,7 +187,7 @@ END_TEST
 START_TEST(text_tells_a_reason_once)
 {
 	run->complete = false;
-	run->incomplete_why = strdup("slave 10.0.0.7: connection reset");
+	run->verdict.incomplete_why = strdup("slave 10.0.0.7: connection reset");
 	run->hosts[1].error = strdup("connection reset");
 	run->hosts[2].error = strdup("no sign of life");
 	render("text");
@@ -200,14 +200,14 @@ END_TEST
 START_TEST(text_tells_what_is_wrong)
 {
 	run->complete = false;
-	run->incomplete_why = strdup("10.0.0.7 has gone");
+	run->verdict.incomplete_why = strdup("10.0.0.7 has gone");
 	run->hosts[1].error = strdup("connection reset");
-	run->reconciled = NM_RECONCILED_NO;
-	run->reconcile_text = strdup("small: 1 sent, 0 received");
-	run->warnings = calloc(1, sizeof(char *));
-	ck_assert_ptr_nonnull(run->warnings);
-	run->warnings[0] = strdup("no CPU left");
-	run->n_warnings = 1;
+	run->verdict.reconciled = NM_RECONCILED_NO;
+	run->verdict.reconcile_text = strdup("small: 1 sent, 0 received");
+	run->warnings.items = calloc(1, sizeof(char *));
+	ck_assert_ptr_nonnull(run->warnings.items);
+	run->warnings.items[0] = strdup("no CPU left");
+	run->warnings.count = 1;
 	run->totals.counts.errors = 3;
 	run->totals.response = run->totals.latency;
 	render("text");
@@ -312,7 +312,7 @@ START_TEST(kv_has_the_growth_at_each_end)
 	has("\nremote_num_samples=2\nremote_correlation_coefficient=0.944911\n");
 	/* The warm-up ends within the first of them: what it has counted is not all of the
 	 * window. */
-	run->warmup_s = 1.5;
+	run->grid.warmup_s = 1.5;
 	render("kv");
 	has("\nnum_samples=1\n");
 	has("\nremote_num_samples=1\n");
@@ -326,7 +326,8 @@ END_TEST
 START_TEST(kv_has_what_was_asked_for)
 {
 	struct nm_result *runs[] = {run};
-	struct nm_runs series = {.runs = runs, .n_runs = 1, .view = {.cpus = "0,0"}};
+	const struct nm_view view = {.cpus = "0,0"};
+	struct nm_runs series = {.runs = runs, .n_runs = 1, .view = &view};
 
 	render("kv");
 	has_not("allowed_core");
@@ -465,23 +466,23 @@ START_TEST(no_text_steers_the_terminal_or_adds_a_line)
 	const char *format = (const char *[]){"text", "kv", "csv"}[_i];
 
 	run->complete = false;
-	run->incomplete_why = strdup("why");
+	run->verdict.incomplete_why = strdup("why");
 	run->hosts[1].error = strdup("error");
-	run->reconciled = NM_RECONCILED_NO;
-	run->reconcile_text = strdup("differs");
-	run->profile_path = strdup("path");
-	run->warnings = calloc(1, sizeof(char *));
-	ck_assert_ptr_nonnull(run->warnings);
-	run->warnings[0] = strdup("warning");
-	run->n_warnings = 1;
+	run->verdict.reconciled = NM_RECONCILED_NO;
+	run->verdict.reconcile_text = strdup("differs");
+	run->profile.path = strdup("path");
+	run->warnings.items = calloc(1, sizeof(char *));
+	ck_assert_ptr_nonnull(run->warnings.items);
+	run->warnings.items[0] = strdup("warning");
+	run->warnings.count = 1;
 	render(format);
 	size_t lines = lines_of(text);
 
-	replace(&run->incomplete_why);
-	replace(&run->reconcile_text);
-	replace(&run->profile_name);
-	replace(&run->profile_path);
-	replace(&run->warnings[0]);
+	replace(&run->verdict.incomplete_why);
+	replace(&run->verdict.reconcile_text);
+	replace(&run->profile.name);
+	replace(&run->profile.path);
+	replace(&run->warnings.items[0]);
 	replace(&run->params.items[0].value);
 	for (size_t i = 0; i < 2; i++)
 		replace(&run->groups[i].name);
@@ -527,12 +528,12 @@ START_TEST(kv_has_no_key_twice)
 	struct nm_runs series = {.runs = runs, .n_runs = 2};
 	char with[160];
 
-	run->incomplete_why = strdup("why");
+	run->verdict.incomplete_why = strdup("why");
 	run->totals.response = run->totals.latency;
-	run->warnings = calloc(3, sizeof(char *));
-	ck_assert_ptr_nonnull(run->warnings);
-	for (; run->n_warnings < 3; run->n_warnings++)
-		run->warnings[run->n_warnings] = strdup("careful");
+	run->warnings.items = calloc(3, sizeof(char *));
+	ck_assert_ptr_nonnull(run->warnings.items);
+	for (; run->warnings.count < 3; run->warnings.count++)
+		run->warnings.items[run->warnings.count] = strdup("careful");
 	run->hosts[2].has_usage = true;
 	char *all = sample_write("kv", &series);
 

@@ -175,14 +175,14 @@ START_TEST(what_is_not_known_is_never_0)
 {
 	run->has_start_skew = false;
 	run->complete = false;
-	run->interrupted = true;
-	run->incomplete_why = strdup("interrupted");
-	run->reconciled = NM_RECONCILED_UNKNOWN;
+	run->verdict.interrupted = true;
+	run->verdict.incomplete_why = strdup("interrupted");
+	run->verdict.reconciled = NM_RECONCILED_UNKNOWN;
 	run->totals = (struct nm_window){.seconds = 0};
 	run->hosts[1].complete = false;
 	run->hosts[1].n_groups = 0;
 	run->hosts[1].connections.why[0] = '\0';
-	run->profile_sha256[0] = '\0';
+	run->profile.sha256[0] = '\0';
 	render(sample_series(&run));
 	ck_assert(json_is_false(at("run.complete")));
 	ck_assert(json_is_true(at("run.interrupted")));
@@ -205,7 +205,7 @@ START_TEST(numbers_and_texts_that_json_has_not)
 {
 	run->totals.latency.mean_s = NAN;
 	run->totals.latency.max_s = INFINITY;
-	run->seed = UINT64_MAX;
+	run->id.seed = UINT64_MAX;
 	free(run->params.items[0].value);
 	run->params.items[0].value = strdup("caf\xe9 \"q\"");
 	render(sample_series(&run));

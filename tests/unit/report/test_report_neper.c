@@ -10,12 +10,15 @@
 
 static struct nm_result *run;
 static struct nm_runs series;
+static struct nm_view view;
 static char *text;
 
 static void set_up(void)
 {
 	run = sample_result();
 	series = sample_series(&run);
+	view = (struct nm_view){.cpus = NULL};
+	series.view = &view;
 	text = NULL;
 }
 
@@ -46,7 +49,7 @@ static void make_stream(void)
 	for (size_t h = 0; h < run->n_hosts; h++)
 		run->hosts[h].complete = true;
 	run->totals.counts.bytes_received = 0;
-	run->warmup_s = 0;
+	run->grid.warmup_s = 0;
 	run->groups[0].phases[1].slaves.bytes_received = 250000;
 	run->groups[1].phases[1].slaves.bytes_received = 750000;
 }
@@ -116,10 +119,10 @@ START_TEST(options_of_neper_stand_for_parameters)
 	char mark[] = "mark", magic[] = "magic", five[] = "5";
 	const struct nm_neper_option options[] = {{.name = mark, .value = five}, {.name = magic}};
 
-	series.view.neper_options = options;
-	series.view.n_neper_options = 2;
-	free(run->run_id);
-	run->run_id = strdup("ffffffff00000000");
+	view.neper_options = options;
+	view.n_neper_options = 2;
+	free(run->id.run_id);
+	run->id.run_id = strdup("ffffffff00000000");
 	render();
 	ck_assert(strstr(text, "VERSION=1.2.3\nmark=5\nmagic=2147483647\ntotal_run_time="));
 }
@@ -140,7 +143,7 @@ START_TEST(usage_has_a_start_and_an_end)
 	assert_has("nvcsw_start=30");
 	assert_has("nvcsw_end=42");
 	assert_has("stime_end=0.750000");
-	series.view.stime_use_proc = true;
+	view.stime_use_proc = true;
 	render();
 	assert_has("stime_start=0.000000");
 	assert_has("stime_end=0.400000"); /* the whole host's: system and softirq */
@@ -179,7 +182,7 @@ START_TEST(the_reader_tells_the_throughput_of_a_stream)
 	assert_has("local_throughput=0");
 	assert_has("remote_throughput=4000000");
 	ck_assert(!strstr(text, "num_transactions"));
-	series.view.throughput_unit = "auto-iB";
+	view.throughput_unit = "auto-iB";
 	render();
 	assert_has("throughput=488.28");
 	assert_has("throughput_units=KiB/s");

@@ -239,9 +239,9 @@ START_TEST(warnings_are_kept_in_their_order)
 	ck_assert_ptr_nonnull(result);
 	nm_result_warn(result, "the %s", "first");
 	nm_result_warn(result, "%d", 2);
-	ck_assert_uint_eq(result->n_warnings, 2);
-	ck_assert_str_eq(result->warnings[0], "the first");
-	ck_assert_str_eq(result->warnings[1], "2");
+	ck_assert_uint_eq(result->warnings.count, 2);
+	ck_assert_str_eq(result->warnings.items[0], "the first");
+	ck_assert_str_eq(result->warnings.items[1], "2");
 	ck_assert_ptr_null(nm_result_free(result));
 }
 END_TEST
@@ -272,7 +272,7 @@ START_TEST(rates_of_messages_are_cut_as_the_totals_are)
 	nm_result_datagrams(result, &messages);
 	ck_assert_double_eq(messages.to_slaves.received_bits_per_s, 4000);
 	ck_assert_double_eq(messages.to_master.received_bits_per_s, 200);
-	result->warmup_s = 1;
+	result->grid.warmup_s = 1;
 	result->hosts[1].arrived = (struct nm_arrived){.bytes = 300, .ns = 1000000000};
 	result->hosts[2].arrived = (struct nm_arrived){.bytes = 300, .ns = 500000000};
 	nm_result_datagrams(result, &messages);
@@ -408,7 +408,7 @@ START_TEST(half_built_results_can_be_freed)
 	/* As after a failed allocation of the arrays. */
 	result->n_groups = 3;
 	result->n_hosts = 2;
-	result->n_warnings = 1;
+	result->warnings.count = 1;
 	ck_assert_ptr_null(nm_result_free(result));
 }
 END_TEST

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the user wants to see results. */
+#ifndef NM_REPORT_VIEW_H
+#define NM_REPORT_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* An option of neper's as it was in force. */
+struct nm_neper_option {
+	char *name;  /* with underscores, as neper prints it */
+	char *value; /* NULL: the number of the run */
+};
+
+struct nm_view {
+	const char *throughput_unit; /* a word of neper's, see throughput.h; NULL: none */
+	const char *cpus;	     /* for the master's workers; NULL: anywhere */
+	const char *slave_cpus;	     /* for the slaves' workers; NULL: as each was told */
+	bool of_slave;		     /* a slave's own: there are no intervals to speak of */
+	bool stime_use_proc;	     /* neper's stime is that of the whole host */
+	/* Those of the workload, in neper's order; borrowed. None: it is no workload of neper's. */
+	const struct nm_neper_option *neper_options;
+	size_t n_neper_options;
+};
+
+#endif
