@@ -81,5 +81,25 @@ bool nm_flowop_is_named(const struct nm_flowop *op);
 /* The longest that the instruction, which is a flowop's, may wait as its profile says; 0: no
  * limit. */
 uint64_t nm_instr_limit_ns(const struct nm_instr *instr);
+/* Whether it moves a message one way, and neither files nor one of an exchange: all of its struct
+ * nm_opts_message has a meaning. */
+static inline bool nm_flowop_moves_message(const struct nm_flowop *op)
+{
+	const unsigned kinds = NM_FLOWOP_MOVES | NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
+
+	return (op->flags & kinds) == NM_FLOWOP_MOVES;
+}
+/* Of these, whether it sends. */
+static inline bool nm_flowop_sends_message(const struct nm_flowop *op)
+{
+	return nm_flowop_moves_message(op) && (op->flags & NM_FLOWOP_INITIATES);
+}
+/* Whether it moves what the other end begins to send. */
+static inline bool nm_flowop_awaits_bytes(const struct nm_flowop *op)
+{
+	const unsigned reads = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;
+
+	return (op->flags & reads) == reads;
+}
 
 #endif

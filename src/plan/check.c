@@ -67,7 +67,6 @@ uint32_t nm_ir_leader(const struct nm_ir_group *group, const struct nm_ir_transa
 bool nm_ir_is_open_sender(const struct nm_ir_group *group, const struct nm_ir_transaction *t,
 			  uint32_t host)
 {
-	const uint32_t reads = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;
 	bool any = false;
 
 	if (host == NM_NO_HOST || nm_ir_leader(group, t) == host)
@@ -78,7 +77,7 @@ bool nm_ir_is_open_sender(const struct nm_ir_group *group, const struct nm_ir_tr
 		if (!acts(step) || step->host != host)
 			continue;
 		/* How much is too much is known only when all passes are alike. */
-		if ((step->op->flags & reads) != reads || step->law)
+		if (!nm_flowop_awaits_bytes(step->op) || step->law)
 			return false;
 		any = true;
 	}
@@ -181,9 +180,7 @@ static void check_openings(struct nm_ir *ir, const struct nm_ir_group *group)
 /* Why the step cannot be where several requests are outstanding; NULL: it can. */
 static const char *why_not_pipelined(const struct nm_ir_step *step)
 {
-	const uint32_t kinds = NM_FLOWOP_MOVES | NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
-
-	if ((step->op->flags & kinds) != NM_FLOWOP_MOVES)
+	if (!nm_flowop_moves_message(step->op))
 		return "only what sends or receives messages can be there, and think of the end "
 		       "that answers";
 	if (step->lossy || !(step->transport->caps & NM_TRANSPORT_RELIABLE))

@@ -37,7 +37,6 @@ struct nm_ir_step {
 	uint64_t size;		      /* of a message, at most; 0: moves nothing, or files */
 	const struct nm_law *law;     /* how the size is drawn; NULL: it is always the same */
 	uint64_t rsize;		      /* the most that one receive takes; 0: as usual */
-	uint64_t rcvlowat;	      /* the fewest bytes that wake who receives; 0: any */
 	const struct nm_files *files; /* master: what is sent of; owned by the arena */
 	bool lossy;		      /* messages of its connection may be lost */
 	bool unrolled;		      /* one of several that its count stands for */
@@ -100,7 +99,10 @@ bool nm_ir_is_open_sender(const struct nm_ir_group *group,
 			  const struct nm_ir_transaction *transaction, uint32_t host);
 /* Finds the files that the master will send (message_check.c). */
 void nm_ir_find_files(struct nm_ir *ir);
-/* Warns of each rsize and rcvlowat that has no effect, and forgets it; refuses files where they
+/* The fewest bytes that wake who receives what a step moves, where that has an effect; 0: any
+ * (message_check.c). */
+uint64_t nm_ir_rcvlowat(const struct nm_ir_transaction *transaction, const struct nm_ir_step *step);
+/* Warns of each rcvlowat and rsize that has no effect, and forgets the latter; refuses files where they
  * cannot be sent (message_check.c). */
 void nm_ir_check_messages(struct nm_ir *ir, struct nm_ir_group *group);
 

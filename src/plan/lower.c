@@ -120,11 +120,9 @@ static uint32_t ahead_of(const struct nm_group *group, const struct nm_ir_step *
 static nm_step_fn step_of(const struct nm_ir_step *step, const struct nm_flowop *op,
 			  const void *opts)
 {
-	const uint32_t kinds = NM_FLOWOP_MOVES | NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
-
 	if (is_lossy(step) && op->lossy_step)
 		return op->lossy_step;
-	if ((op->flags & kinds) != NM_FLOWOP_MOVES || !step->transport ||
+	if (!nm_flowop_moves_message(op) || !step->transport ||
 	    !(step->transport->caps & NM_TRANSPORT_TCP))
 		return op->step;
 	nm_step_fn special = nm_copy_modes_step(opts, op->flags & NM_FLOWOP_INITIATES);
@@ -139,8 +137,7 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ir
 	bool direct = step->transport && !step->transport->send && !step->transport->recv &&
 		      !(step->transport->caps & NM_TRANSPORT_MESSAGES);
 	bool opens = op->flags & NM_FLOWOP_OPENS;
-	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
-	bool whole = (op->flags & NM_FLOWOP_MOVES) && !(op->flags & others) && !step->law &&
+	bool whole = nm_flowop_moves_message(op) && !step->law &&
 		     step->size <= group->messages.chunk_bytes;
 	uint32_t ahead = op->flags & NM_FLOWOP_FOLLOWS ? ahead_of(group, step, side) : 0;
 
@@ -249,35 +246,31 @@ static void emit_pipeline(struct nm_group *group, struct nm_phase *phase)
 /* Datagrams; over TCP that is a step of its own. */
 static bool sends_zerocopy(const struct nm_instr *instr)
 {
-	const uint32_t sends = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
-	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
 	const struct nm_opts_message *opts = instr->opts;
 
-	return (instr->op->flags & (sends | others)) == sends && opts->zerocopy && instr->lossy &&
+	return nm_flowop_sends_message(instr->op) && opts->zerocopy && instr->lossy &&
 	       (instr->transport->caps & NM_TRANSPORT_UDP);
 }
 
 static bool is_mapped(const struct nm_instr *instr)
 {
-	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
 	const struct nm_opts_message *opts = instr->opts;
 
-	return (instr->op->flags & (NM_FLOWOP_MOVES | others)) == NM_FLOWOP_MOVES &&
-	       opts->rx_zerocopy && (instr->transport->caps & NM_TRANSPORT_TCP);
+	return nm_flowop_moves_message(instr->op) && opts->rx_zerocopy &&
+	       (instr->transport->caps & NM_TRANSPORT_TCP);
 }
 
 /* Whether the passes of an end that follows begin with it. */
 static bool awaits(const struct nm_group *group, const struct nm_phase *phase,
 		   const struct nm_instr *read)
 {
-	const uint32_t reads = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;
 	bool by_master = phase->leader == NM_NO_HOST;
 
 	if (phase->leads || (read->op->flags & NM_FLOWOP_FILES) ||
-	    (read->op->flags & reads) != reads || (!by_master && read->host != phase->leader))
+	    !nm_flowop_awaits_bytes(read->op) || (!by_master && read->host != phase->leader))
 		return false;
 	for (const struct nm_instr *i = &group->instrs[phase->first]; i < read; i++)
-		if ((i->op->flags & reads) == reads && (by_master || i->host == phase->leader))
+		if (nm_flowop_awaits_bytes(i->op) && (by_master || i->host == phase->leader))
 			return false;
 	return true;
 }
@@ -298,11 +291,10 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 		      const struct side *side, bool free)
 {
 	struct nm_instr *instr = &group->instrs[group->n_instrs++];
-	const uint32_t reads = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;
 
 	*instr = instr_of(group, step, side);
 	instr->drains = free;
-	if ((instr->op->flags & reads) == reads && instr->lossy && phase->leads) {
+	if (nm_flowop_awaits_bytes(instr->op) && instr->lossy && phase->leads) {
 		enum cause cause = cause_of(group, phase);
 
 		instr->is_reply = cause == CAUSE_WRITES;
@@ -335,9 +327,6 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 	}
 	phase->counts.reliable &= !instr->lossy;
 	phase->counts.can_fail |= instr->can_fail;
-	/* What comes slowly is to be seen in each interval. */
-	if ((instr->op->flags & reads) == reads && phase->rate_per_s <= 0)
-		phase->rcvlowat = (int)step->rcvlowat;
 	phase->counts.unmatched |= side->master && is_unmatched(step);
 	if ((instr->op->flags & NM_FLOWOP_MOVES) && (instr->op->flags & NM_FLOWOP_INITIATES))
 		phase->counts.bytes_sent += instr->size * count * (instr->batch + !instr->batch);
@@ -367,6 +356,18 @@ static struct nm_ir_step of_side(const struct nm_ir_step *step, const struct sid
 	if (opener && opener->transport && !connects_here)
 		own.transport = nm_transport_accepting(opener->transport, opener->transport_opts);
 	return own;
+}
+
+/* SO_RCVLOWAT while a step is the only one of its transaction; 0: as the connections have it. What
+ * comes slowly, at a rate, is to be seen in each interval. */
+static int rcvlowat_of(const struct nm_ir_transaction *t, const struct nm_ir_step *step,
+		       const struct side *side)
+{
+	const struct nm_flowop *op = side->master ? step->op : step->op->mirror_op;
+
+	if (!op || !nm_flowop_awaits_bytes(op) || t->attrs.rate_per_s > 0)
+		return 0;
+	return (int)nm_ir_rcvlowat(t, step);
 }
 
 /* What nothing answers tells when it was sent. */
@@ -416,6 +417,7 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 			continue;
 		struct nm_ir_step own = of_side(step, side);
 
+		phase->rcvlowat = rcvlowat_of(t, step, side);
 		emit_select(group, phase, &own, &selected);
 		emit_step(group, phase, &own, side,
 			  side->master && nm_ir_is_open_sender(from, t, step->host));

@@ -24,6 +24,13 @@ static const char *rsize_is_vain(const struct nm_ir_group *group, const struct n
 	return NULL;
 }
 
+static uint64_t rcvlowat_of(const struct nm_ir_step *step)
+{
+	if (!(step->op->flags & NM_FLOWOP_MOVES) || (step->op->flags & NM_FLOWOP_FILES))
+		return 0;
+	return ((const struct nm_opts_message *)step->opts)->rcvlowat_bytes;
+}
+
 /* Why rcvlowat has no effect; NULL: it has one. What is awaited must go on coming, until the other
  * end is told to stop: otherwise the last bytes would wake nobody. */
 static const char *rcvlowat_is_vain(const struct nm_ir_transaction *transaction,
@@ -40,22 +47,26 @@ static const char *rcvlowat_is_vain(const struct nm_ir_transaction *transaction,
 	return NULL;
 }
 
-static void check_rcvlowat(struct nm_ir *ir, struct nm_ir_group *group)
+uint64_t nm_ir_rcvlowat(const struct nm_ir_transaction *transaction, const struct nm_ir_step *step)
+{
+	return rcvlowat_is_vain(transaction, step) ? 0 : rcvlowat_of(step);
+}
+
+static void check_rcvlowat(struct nm_ir *ir, const struct nm_ir_group *group)
 {
 	for (size_t t = 0; t < group->n_transactions; t++) {
 		const struct nm_ir_transaction *transaction = &group->transactions[t];
 
 		for (size_t i = 0; i < transaction->n_steps; i++) {
-			struct nm_ir_step *step = &group->steps[transaction->first + i];
+			const struct nm_ir_step *step = &group->steps[transaction->first + i];
 			const char *vain =
-				step->rcvlowat ? rcvlowat_is_vain(transaction, step) : NULL;
+				rcvlowat_of(step) ? rcvlowat_is_vain(transaction, step) : NULL;
 
 			if (!vain)
 				continue;
 			nm_diag_warn(ir->diags, ir->file, step->line,
 				     "<flowop %s>: rcvlowat has no effect: %s", step->op->name,
 				     vain);
-			step->rcvlowat = 0;
 		}
 	}
 }
@@ -104,9 +115,8 @@ static void check_more(struct nm_ir *ir, const struct nm_ir_group *group)
 		for (size_t i = 0; i < transaction->n_steps; i++) {
 			const struct nm_ir_step *step = &group->steps[transaction->first + i];
 			const struct nm_ir_step *next = NULL;
-			const uint32_t kinds = NM_FLOWOP_MOVES | NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
 
-			if ((step->op->flags & kinds) != NM_FLOWOP_MOVES || !step->transport ||
+			if (!nm_flowop_moves_message(step->op) || !step->transport ||
 			    !(step->transport->caps & NM_TRANSPORT_TCP))
 				continue;
 			if (((const struct nm_opts_message *)step->opts)->more)
@@ -156,17 +166,18 @@ static void check_special(struct nm_ir *ir, const struct nm_ir_step *step)
 
 static void read_ahead(struct nm_ir_group *group)
 {
-	const uint32_t kinds = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
-	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
-
 	for (size_t t = 0; t < group->n_transactions; t++) {
-		struct nm_ir_step *step = &group->steps[group->transactions[t].first];
-		uint64_t usual = step->rcvlowat > ONE_WAY_BYTES ? step->rcvlowat : ONE_WAY_BYTES;
+		const struct nm_ir_transaction *transaction = &group->transactions[t];
+		struct nm_ir_step *step = &group->steps[transaction->first];
 
-		if (group->transactions[t].n_steps != 1 ||
-		    (step->op->flags & (kinds | others)) != kinds || step->rsize || step->law ||
-		    !step->transport || !(step->transport->caps & NM_TRANSPORT_TCP))
+		if (transaction->n_steps != 1 || !nm_flowop_sends_message(step->op) ||
+		    step->rsize || step->law || !step->transport ||
+		    !(step->transport->caps & NM_TRANSPORT_TCP))
 			continue;
+		uint64_t usual = nm_ir_rcvlowat(transaction, step);
+
+		if (usual < ONE_WAY_BYTES)
+			usual = ONE_WAY_BYTES;
 		if (step->size < usual && !step->common->can_fail && !step->common->timeout_ns)
 			step->rsize = usual;
 		if (rsize_is_vain(group, step))

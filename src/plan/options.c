@@ -510,7 +510,6 @@ static void take_size(struct nm_ir_step *step, const struct nm_opts_message *opt
 	step->size = opts->size.max;
 	step->law = opts->size.kind == NM_LAW_FIXED ? NULL : &opts->size;
 	step->rsize = opts->rsize_bytes;
-	step->rcvlowat = opts->rcvlowat_bytes;
 }
 
 void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step, const char *options)

@@ -53,11 +53,10 @@ static void note_reads(struct nm_group *group, const struct nm_phase *phase)
 
 static bool wants_more(const struct nm_instr *instr)
 {
-	const uint32_t sends = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
 	const struct nm_opts_message *opts = instr->opts;
 
-	return (instr->op->flags & (sends | NM_FLOWOP_FILES | NM_FLOWOP_BOTH)) == sends &&
-	       opts->more && instr->transport && (instr->transport->caps & NM_TRANSPORT_TCP);
+	return nm_flowop_sends_message(instr->op) && opts->more && instr->transport &&
+	       (instr->transport->caps & NM_TRANSPORT_TCP);
 }
 
 /* Writes after which more is sent: the next that concerns the connection, also in the next pass, is
@@ -125,12 +124,10 @@ static unsigned openings_of(const struct nm_group *group, const struct nm_instr 
 static bool can_renew(const struct nm_group *group, const struct nm_phase *phase,
 		      struct nm_instr *instr)
 {
-	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
 	const struct nm_opts_message *opts = instr->opts;
 	bool first = true;
 
-	if ((instr->op->flags & (NM_FLOWOP_MOVES | others)) != NM_FLOWOP_MOVES || opts->discard ||
-	    opts->rx_zerocopy)
+	if (!nm_flowop_moves_message(instr->op) || opts->discard || opts->rx_zerocopy)
 		return false;
 
 	for (const struct nm_instr *i = &group->instrs[phase->first]; i < instr; i++)
@@ -167,14 +164,12 @@ static void note_renewals(struct nm_group *group, const struct nm_ir_group *from
 
 static bool can_post(const struct nm_instr *instr)
 {
-	const uint32_t others = NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
 	bool follows = instr->op->flags & NM_FLOWOP_FOLLOWS;
 
 	if (instr->step == nm_pseudo_select.step || instr->step == nm_pseudo_repeat.step)
 		return true;
-	return (instr->op->flags & (NM_FLOWOP_MOVES | others)) == NM_FLOWOP_MOVES &&
-	       instr->step == instr->op->step && !instr->transport->send &&
-	       !instr->transport->recv &&
+	return nm_flowop_moves_message(instr->op) && instr->step == instr->op->step &&
+	       !instr->transport->send && !instr->transport->recv &&
 	       !(instr->transport->caps & (NM_TRANSPORT_MESSAGES | NM_TRANSPORT_RECONNECTS)) &&
 	       !instr->law && !instr->can_fail && !instr->lossy && !instr->cork && !instr->drains &&
 	       (!follows || instr->ahead);
