@@ -54,6 +54,7 @@ PLAN_TESTS = \
 	tests/unit/plan/test_dump \
 	tests/unit/plan/test_mirror \
 	tests/unit/plan/test_params \
+	tests/unit/plan/test_plan \
 	tests/unit/plan/test_shape \
 	tests/unit/plan/test_shorthand \
 	tests/unit/plan/test_tables
@@ -73,6 +74,10 @@ tests_unit_plan_test_dump_SOURCES = \
 	tests/unit/plan/compiled.h
 tests_unit_plan_test_mirror_SOURCES = \
 	tests/unit/plan/test_mirror.c \
+	tests/unit/plan/compiled.c \
+	tests/unit/plan/compiled.h
+tests_unit_plan_test_plan_SOURCES = \
+	tests/unit/plan/test_plan.c \
 	tests/unit/plan/compiled.c \
 	tests/unit/plan/compiled.h
 tests_unit_plan_test_shorthand_SOURCES = \
