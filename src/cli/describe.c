@@ -11,6 +11,7 @@
 #include "flowop/common.h"
 #include "flowop/flowop.h"
 #include "plan/elements.h"
+#include "plan/shorthand.h"
 #include "plan/standard.h"
 #include "report/table.h"
 #include "transport/transport.h"
@@ -244,7 +245,7 @@ static bool tell_type(const char *name, FILE *out)
 static void add_parameter(struct nm_table *table, const struct nm_standard_param *param)
 {
 	nm_table_cell(table, "%s", param->name);
-	nm_table_cell(table, "%s", nm_type_name(nm_standard_param_type(param)));
+	nm_table_cell(table, "%s", nm_type_name(nm_shorthand_type(param)));
 	nm_table_cell(table, "%s", param->def);
 	nm_table_cell(table, "%s", param->option ? param->option : "-");
 	nm_table_cell(table, "%s", param->help);

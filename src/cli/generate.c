@@ -8,6 +8,7 @@
 #include "flowop/flowop.h"
 #include "lib/settings.h"
 #include "plan/elements.h"
+#include "plan/shorthand.h"
 #include "plan/standard.h"
 #include "report/report.h"
 #include "transport/transport.h"
@@ -110,7 +111,7 @@ static void print_man_parameters(FILE *out)
 	for (const struct nm_standard_param *p = nm_standard_params; p->name; p++) {
 		fputs(".TP\n\\fB", out);
 		print_roff(out, p->name);
-		fprintf(out, "\\fR=\\fI%s\\fR", nm_type_name(nm_standard_param_type(p)));
+		fprintf(out, "\\fR=\\fI%s\\fR", nm_type_name(nm_shorthand_type(p)));
 		if (p->option) {
 			fputs(" (sets \\fB", out);
 			print_roff(out, p->option);

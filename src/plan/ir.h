@@ -102,8 +102,8 @@ void nm_ir_find_files(struct nm_ir *ir);
 /* The fewest bytes that wake who receives what a step moves, where that has an effect; 0: any
  * (message_check.c). */
 uint64_t nm_ir_rcvlowat(const struct nm_ir_transaction *transaction, const struct nm_ir_step *step);
-/* Warns of each rcvlowat and rsize that has no effect, and forgets the latter; refuses files where they
- * cannot be sent (message_check.c). */
+/* Warns of each rcvlowat and rsize that has no effect, and forgets the latter; refuses files where
+ * they cannot be sent (message_check.c). */
 void nm_ir_check_messages(struct nm_ir *ir, struct nm_ir_group *group);
 
 /* What a step waits by itself, such as think: its option of the name `duration`; 0: nothing. */

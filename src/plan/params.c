@@ -16,15 +16,6 @@
 #include "plan/shorthand.h"
 #include "profile/tree.h"
 
-bool nm_param_is_name(const char *text)
-{
-	size_t n = 0;
-
-	while (nm_is_param_name_char(text[n]))
-		n++;
-	return n && !text[n] && n <= NM_PARAM_NAME_LENGTH && !isdigit((unsigned char)*text);
-}
-
 struct nm_param *nm_param_find(const struct nm_params *params, const char *name)
 {
 	for (size_t i = 0; i < params->count; i++)

@@ -44,9 +44,18 @@ static inline bool nm_is_param_name_char(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* params.c: whether a parameter may have that name. */
-bool nm_param_is_name(const char *text);
-/* NULL when there is none. A define that is found counts as used; of several the last one wins. */
+/* Whether a parameter may have that name. */
+static inline bool nm_param_is_name(const char *text)
+{
+	size_t n = 0;
+
+	while (nm_is_param_name_char(text[n]))
+		n++;
+	return n && !text[n] && n <= NM_PARAM_NAME_LENGTH && !isdigit((unsigned char)*text);
+}
+
+/* params.c. NULL when there is none. A define that is found counts as used; of several the last one
+ * wins. */
 struct nm_param *nm_param_find(const struct nm_params *params, const char *name);
 const char *nm_param_define(struct nm_params_context *c, const char *name);
 /* Declares nothing yet: a name without a value. NULL when out of memory. */

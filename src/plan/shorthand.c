@@ -263,6 +263,14 @@ const struct nm_opt *nm_shorthand_option(const char *target, const struct nm_flo
 	return *ret_op ? find_option(*ret_op, NULL, name) : NULL;
 }
 
+enum nm_type nm_shorthand_type(const struct nm_standard_param *param)
+{
+	const struct nm_flowop *op;
+	const struct nm_opt *opt = param->option ? nm_shorthand_option(param->option, &op) : NULL;
+
+	return opt ? opt->type : param->type;
+}
+
 /* What a word such as connect.cc means; false: nothing, which has been told. */
 static bool read_target(struct shorthand *s, const struct nm_node *param, char *word,
 			struct target *ret_target)

@@ -3,10 +3,12 @@
 #ifndef NM_PLAN_SHORTHAND_H
 #define NM_PLAN_SHORTHAND_H
 
+#include "base/opt.h"
+
 struct nm_diags;
 struct nm_flowop;
 struct nm_node;
-struct nm_opt;
+struct nm_standard_param;
 
 /* Writes out in the tree, in place, what is written short in it; a tree without any stays as it is.
  * Nothing is read but the tree and the tables of this program. What follows knows <param> with
@@ -27,5 +29,8 @@ void nm_shorthand_expand(struct nm_node *root, const char *file, struct nm_diags
  * *ret_op is its flowop, or NULL where it is an attribute of groups, or the word begins with no
  * flowop. */
 const struct nm_opt *nm_shorthand_option(const char *target, const struct nm_flowop **ret_op);
+
+/* Of the values of a standard parameter: its own type, or that of the option that it sets. */
+enum nm_type nm_shorthand_type(const struct nm_standard_param *param);
 
 #endif

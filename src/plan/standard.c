@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "plan/shorthand.h"
-
 /* A parameter that profiles refer to. */
 #define FREE(param, kind, value, text)                                                             \
 	{                                                                                          \
@@ -116,12 +114,4 @@ const struct nm_standard_param *nm_standard_param_find(const char *name)
 		if (strcmp(p->name, name) == 0)
 			return p;
 	return NULL;
-}
-
-enum nm_type nm_standard_param_type(const struct nm_standard_param *param)
-{
-	const struct nm_flowop *op;
-	const struct nm_opt *opt = param->option ? nm_shorthand_option(param->option, &op) : NULL;
-
-	return opt ? opt->type : param->type;
 }

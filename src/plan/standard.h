@@ -21,7 +21,4 @@ extern const struct nm_standard_param nm_standard_params[]; /* ends with a NULL 
 /* NULL when there is none of that name. */
 const struct nm_standard_param *nm_standard_param_find(const char *name);
 
-/* Of its values: its own type, or that of the option that it sets. */
-enum nm_type nm_standard_param_type(const struct nm_standard_param *param);
-
 #endif

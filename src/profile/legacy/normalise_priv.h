@@ -13,7 +13,9 @@ struct nm_text {
 	bool failed; /* out of memory; further additions do nothing */
 };
 
+/* Appends bytes; out of memory is noted in `failed`. */
 void nm_text_put(struct nm_text *text, const char *data, size_t length);
+/* Appends a text that ends with a zero. */
 void nm_text_put_word(struct nm_text *text, const char *word);
 /* Only the ends of lines in data: of what is left out the lines remain. */
 void nm_text_put_lines(struct nm_text *text, const char *data, size_t length);
@@ -30,6 +32,7 @@ struct nm_remarks {
 	size_t count;				/* all, also those that are not in items */
 };
 
+/* Notes a warning about a line, in the format of printf. */
 void nm_remark(struct nm_remarks *remarks, unsigned line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -9,7 +9,8 @@
 /* How a phase is waited in that no other waiter than epoll suits, by the reason. */
 #define EPOLL(why, deferral) "       waiter epoll (not " why "), deferral none (" deferral ")\n"
 #define MANY		     EPOLL("recv: 2 flows", "connections outlive a pass")
-#define WAITS		     EPOLL("recv: a pass is no request with its answer", "connections outlive a pass")
+
+#define WAITS EPOLL("recv: a pass is no request with its answer", "connections outlive a pass")
 
 static const char profile[] =
 	"<profile name='p'>\n"

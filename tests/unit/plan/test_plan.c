@@ -9,7 +9,8 @@
 #include "../suite.h"
 #include "compiled.h"
 
-#define CONNECT		    "<transaction><flowop type='connect' options='remotehost=h'/></transaction>"
+#define CONNECT "<transaction><flowop type='connect' options='remotehost=h'/></transaction>"
+
 #define CLOSE		    "<transaction><flowop type='disconnect'/></transaction>"
 #define RUN(attrs, steps)   "<transaction duration='1s' " attrs ">" steps "</transaction>"
 #define PROFILE(group, run) "<profile><group " group ">" CONNECT run CLOSE "</group></profile>"
@@ -17,13 +18,13 @@
 #define READ(options)	    "<flowop type='read' options='" options "'/>"
 #define RR		    RUN("", WRITE("size=1") READ("size=1"))
 
-/* ---- descriptors: those of each worker (an epoll and what wakes it), listeners, connections ---- */
+/* ---- descriptors: of each worker an epoll and what wakes it, listeners, connections ---- */
 
 static const struct {
 	const char *text;
 	uint64_t master, slave, flows;
 } sizes[] = {
-	/* One worker with one flow: two of its own, one connection, one to spare; and a listener. */
+	/* One worker, one flow: two of its own, a connection, one to spare; and a listener. */
 	{PROFILE("", RR), 4, 5, 1},
 	/* Workers with several flows have none to spare. */
 	{PROFILE("nflows='8'", RR), 10, 11, 8},

@@ -17,8 +17,10 @@
 #define THINK			"<flowop type='think' options='duration=1ms'/>"
 #define PHASE(attributes, body) "<transaction " attributes ">" body "</transaction>\n"
 #define LASTING(body)		PHASE("duration='1s'", body)
-#define PROFILE(group, body)	"<profile><group nthreads='1' " group ">\n" body "</group></profile>"
-#define ONCE(body)		PHASE("iterations='1'", body)
+
+#define PROFILE(group, body) "<profile><group nthreads='1' " group ">\n" body "</group></profile>"
+
+#define ONCE(body) PHASE("iterations='1'", body)
 
 /* What is expected of one phase, at the master and at the other host; reasons NULL: not looked
  * at. */

@@ -207,7 +207,7 @@ START_TEST(standard_parameters_are_right)
 	ck_assert_ptr_nonnull(p->def);
 	ck_assert(p->help && *p->help);
 	ck_assert_int_eq(p->type == NM_TYPE_ENUM, p->choices != NULL);
-	enum nm_type type = nm_standard_param_type(p);
+	enum nm_type type = nm_shorthand_type(p);
 
 	if (type != NM_TYPE_ENUM)
 		ck_assert_msg(nm_type_check(type, p->def, why, sizeof why) == 0, "%s: %s", p->name,
