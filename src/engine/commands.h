@@ -9,6 +9,8 @@
 
 #include "engine/engine.h"
 
+struct nm_worker;
+
 /* The control thread writes them, and after each calls nm_worker_wake. */
 struct nm_commands {
 	uint64_t begin_ns;	/* when the present phase was begun; written before begin */
@@ -32,5 +34,10 @@ struct nm_answers {
 	struct nm_engine_error error;
 	_Atomic uint64_t n_failed;
 };
+
+/* The worker takes its commands soon. Any thread or process. */
+void nm_worker_wake(struct nm_worker *worker);
+/* Makes nm_engine_fd readable. The worker. */
+void nm_worker_notify_owner(struct nm_worker *worker);
 
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The life of an engine: made for a plan, told where hosts and listeners are, started, led through
+ * its phases, ended. */
 #include "engine/engine.h"
 
 #include <errno.h>
@@ -8,12 +10,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "engine/accept/listener.h"
 #include "engine/accept/rendezvous.h"
 #include "engine/engine_priv.h"
 #include "engine/events.h"
-#include "flowop/flowop.h"
 #include "host/awake.h"
 #include "host/clock.h"
+#include "plan/shape.h"
 #include "transport/address.h"
 #include "transport/transport.h"
 
@@ -36,8 +39,6 @@ static int init_groups(struct nm_engine *engine, const struct nm_engine_config *
 			struct nm_worker *worker = &group->workers[w];
 
 			group->n_workers = w + 1;
-			worker->epoll_fd = worker->wake_fd = -1;
-			worker->accept.handoff[0] = worker->accept.handoff[1] = -1;
 			int r = nm_worker_init(worker, engine, g, w);
 
 			if (r < 0)
@@ -101,8 +102,7 @@ static void stop_group(struct nm_engine_group *group)
 	for (uint32_t i = 0; i < group->plan->n_instrs; i++) {
 		const struct nm_instr *instr = &group->plan->instrs[i];
 
-		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
-		    !group->started[instr->opening])
+		if (!nm_instr_opens(instr) || !group->started[instr->opening])
 			continue;
 		instr->transport->shared->stop(group->started[instr->opening]);
 		group->started[instr->opening] = NULL;
@@ -153,14 +153,14 @@ void nm_engine_set_source(struct nm_engine *engine, uint32_t host, const struct 
 {
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
 		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++)
-			nm_worker_listen_to(&engine->groups[g].workers[w], host, source);
+			nm_listeners_set_source(&engine->groups[g].workers[w], host, source);
 }
 
 static int start_opening(struct nm_engine *engine, struct nm_engine_group *group,
 			 const struct nm_instr *instr, char *why, size_t why_size)
 {
 	const struct nm_addr *peer = &engine->hosts[instr->host].peer;
-	struct nm_start how = {.accepting = instr->op->flags & NM_FLOWOP_FOLLOWS,
+	struct nm_start how = {.accepting = nm_instr_accepts(instr),
 			       .can_fail = instr->can_fail,
 			       .peer = peer,
 			       .local = &engine->hosts[instr->host].local,
@@ -181,21 +181,17 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 	return r;
 }
 
-/* A host that is known by its CID has no internet address that one could know. */
 static int check_reach(const struct nm_engine *engine, const struct nm_instr *instr, char *why,
 		       size_t why_size)
 {
-	const unsigned at_home = NM_TRANSPORT_NO_PEER | NM_TRANSPORT_ONE_HOST | NM_TRANSPORT_VSOCK;
+	char phrase[192];
+	int r = nm_transport_check_reach(instr->transport, &engine->hosts[instr->host].peer, phrase,
+					 sizeof phrase);
 
-	/* What stays at home may have no host. */
-	if ((instr->transport->caps & at_home) ||
-	    engine->hosts[instr->host].peer.sa.ss_family != AF_VSOCK)
-		return 0;
-	snprintf(why, why_size,
-		 "the %s at line %u: %s needs an internet address, and the control connection is "
-		 "over vsock (-S): use protocol=vsock",
-		 instr->op->name, instr->line, instr->transport->name);
-	return -EADDRNOTAVAIL;
+	if (r < 0)
+		snprintf(why, why_size, "the %s at line %u: %s", instr->op->name, instr->line,
+			 phrase);
+	return r;
 }
 
 /* Where a group wants it. */
@@ -230,8 +226,7 @@ int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size)
 		for (uint32_t i = 0; group->started && i < group->plan->n_instrs; i++) {
 			const struct nm_instr *instr = &group->plan->instrs[i];
 
-			if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
-			    group->started[instr->opening])
+			if (!nm_instr_opens(instr) || group->started[instr->opening])
 				continue;
 			int r = check_reach(engine, instr, why, why_size);
 
@@ -248,7 +243,7 @@ int nm_engine_listen(struct nm_engine *engine, char *why, size_t why_size)
 {
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
 		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++) {
-			int r = nm_worker_listen(&engine->groups[g].workers[w], why, why_size);
+			int r = nm_listeners_open(&engine->groups[g].workers[w], why, why_size);
 
 			if (r < 0)
 				return r;
@@ -280,9 +275,8 @@ static const struct nm_instr *connect_of(const struct nm_group *group, uint32_t 
 	for (uint32_t i = 0; i < group->n_instrs; i++) {
 		const struct nm_instr *instr = &group->instrs[i];
 
-		if (instr->op && (instr->op->flags & NM_FLOWOP_OPENS) &&
-		    (instr->op->flags & NM_FLOWOP_INITIATES) && instr->opening == opening &&
-		    instr->transport->endpoint)
+		if (nm_instr_opens(instr) && !nm_instr_accepts(instr) &&
+		    instr->opening == opening && instr->transport->endpoint)
 			return instr;
 	}
 	return NULL;

@@ -28,7 +28,7 @@ struct nm_engine_config {
 	uint64_t seed;	      /* of what the flows draw; both sides have the same */
 	const unsigned *cpus; /* worker i runs on cpus[i % n_cpus]; borrowed during new */
 	size_t n_cpus;	      /* 0: no placement */
-	uint64_t cookie;      /* of the run, the same on all its hosts: greetings carry it */
+	uint64_t cookie;      /* of the run, the same on all its hosts: preambles carry it */
 	/* of the run, the same on all its hosts; never shown */
 	unsigned char secret[NM_SECRET_BYTES];
 };
@@ -71,12 +71,13 @@ int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_
 /* Ends the workers wherever they are, closes everything. Accepts NULL, returns NULL. */
 struct nm_engine *nm_engine_free(struct nm_engine *engine);
 
-/* Where a host of the plan is (`peer`), and which address of ours it sees (`local`); both
- * copied. */
-/* From where the host connects, when that is another address than `peer`; before the start. */
-void nm_engine_set_source(struct nm_engine *engine, uint32_t host, const struct nm_addr *source);
+/* Where a host of the plan is (`peer`), and which address of ours it sees (`local`); both copied.
+ * Before nm_engine_prepare. */
 void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm_addr *peer,
 			const struct nm_addr *local);
+/* From where the host connects, when that is another address than `peer`; copied. After
+ * nm_engine_listen and before the start. */
+void nm_engine_set_source(struct nm_engine *engine, uint32_t host, const struct nm_addr *source);
 /* Lets the transports of this side make what their connections share. On failure -errno and a
  * phrase in why. */
 int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size);
@@ -95,9 +96,10 @@ bool nm_engine_endpoints_complete(const struct nm_engine *engine);
 
 /* Starts the workers; they wait for the first phase. 0 or -errno. */
 int nm_engine_start(struct nm_engine *engine);
-/* Readable when a group has finished its phase, a flow has failed, or a transport has news;
- * nm_engine_clear makes it unreadable again. */
+/* A descriptor, which stays the engine's, that is readable when a group has finished its phase, a
+ * flow has failed, or a transport has news. */
 int nm_engine_fd(const struct nm_engine *engine);
+/* Makes nm_engine_fd unreadable, and takes what transports tell. */
 void nm_engine_clear(struct nm_engine *engine);
 
 /* All groups enter the phase; a group without it is done at once. Only when all groups are done
@@ -110,33 +112,38 @@ void nm_engine_stop(struct nm_engine *engine, uint32_t group);
 void nm_engine_follow(struct nm_engine *engine, uint32_t group, const uint64_t *totals);
 /* How often transports of this side have told that the group's connections will not last. Those of
  * this side are replaced where their passes begin, if it leads; the other side has to be told to do
- * so, by this function. */
+ * so, by nm_engine_reconnect. */
 uint32_t nm_engine_reconnects(const struct nm_engine *engine, uint32_t group);
+/* The other side's transports have told so: the group's connections that are open now are replaced
+ * where their passes begin. */
 void nm_engine_reconnect(struct nm_engine *engine, uint32_t group);
 /* Whether the group has made its last pass of the phase that began last. */
 bool nm_engine_group_passed(const struct nm_engine *engine, uint32_t group);
-/* How much free hosts have sent beyond the passes, in bytes; bytes[n_workers], copied. Only to a
+/* How much open senders have sent beyond the passes, in bytes; bytes[n_workers], copied. Only to a
  * group that has passed. */
 void nm_engine_drain(struct nm_engine *engine, uint32_t group, const uint64_t *bytes);
 /* Whether the group has finished the phase that began last. */
 bool nm_engine_group_done(const struct nm_engine *engine, uint32_t group);
+/* Whether all groups have. */
 bool nm_engine_done(const struct nm_engine *engine);
 /* Passes that a worker of the group has done in the phase that began last. */
 uint64_t nm_engine_iterations(const struct nm_engine *engine, uint32_t group, uint32_t worker);
 
-/* True, with the first failure, once a flow has failed. */
+/* True, with the first failure, once a flow or a worker process has failed. */
 bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *ret_error);
-/* Clock at which the group's first flow entered and its last flow left the phase; 0 while not
- * yet. */
+/* Clock (host/clock.h) at which the group's first flow entered and its last flow left the phase; 0
+ * while not yet. */
 void nm_engine_times(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		     uint64_t *ret_begin_ns, uint64_t *ret_end_ns);
 /* Reads the counters and, for measured phases of a measuring engine, the histograms. Any time after
  * start. */
 void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		      struct nm_sample *ret_sample);
-/* The counters alone. */
+/* Reads the counters alone. Any time after the start. */
 void nm_engine_counts(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		      struct nm_counts *ret_counts);
+/* What the connections were like at the end of a measured phase that the group's workers have
+ * finished; of those that have not, nothing. */
 void nm_engine_conn_summary(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 			    struct nm_conn_summary *ret_summary);
 /* A number that grows while anything moves: for stall detection. */

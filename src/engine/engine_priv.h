@@ -96,7 +96,7 @@ struct nm_engine {
 	uint64_t processes_end_ns;
 	struct {
 		uint32_t group, worker;
-	} taking; /* whose responses are taken next */
+	} log_cursor; /* whose executions are taken next */
 };
 
 static inline struct nm_flow *nm_worker_flow(const struct nm_worker *worker, uint32_t i)
@@ -121,7 +121,6 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 void nm_worker_fini(struct nm_worker *worker);
 int nm_worker_start(struct nm_worker *worker);
 void nm_worker_join(struct nm_worker *worker); /* after quit */
-void nm_worker_wake(struct nm_worker *worker); /* any thread */
 
 /* process.c */
 int nm_process_start(struct nm_worker *worker);	 /* before any thread */
@@ -156,32 +155,7 @@ void nm_worker_commands(struct nm_worker *worker);
 void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow);
 void nm_worker_end_phase(struct nm_worker *worker);  /* or settles it before */
 void nm_worker_pass_phase(struct nm_worker *worker); /* all passes are done: drains, or ends it */
-void nm_worker_notify_owner(struct nm_worker *worker);
 void nm_worker_check_quiet(struct nm_worker *worker, uint64_t now_ns);
-
-/* ports.c */
-uint32_t nm_listener_ports(const struct nm_instr *instr); /* that the listener of an accept has */
-/* Opens so many sockets of one port, or one for each port: how many, or -errno; fds has room for
- * the larger number. text: as of the transport's `listen`. */
-int nm_listener_open(const struct nm_instr *instr, const struct nm_addr *local, uint32_t sockets,
-		     char *text, int *fds);
-
-/* hubs.c: where one socket serves all connections of a worker */
-int nm_mux_new(struct nm_worker *worker, struct nm_listen_fd *one, const struct nm_instr *accept,
-	       const char *text);		/* 0 or -errno */
-struct nm_mux *nm_mux_free(struct nm_mux *own); /* accepts NULL, returns NULL */
-void nm_mux_event(struct nm_mux *own);
-
-/* listen.c */
-int nm_worker_listen(struct nm_worker *worker, char *why, size_t why_size);
-void nm_worker_unlisten(struct nm_worker *worker);
-/* The host connects from that address. */
-void nm_worker_listen_to(struct nm_worker *worker, uint32_t host, const struct nm_addr *source);
-void nm_worker_listener_event(struct nm_worker *worker, struct nm_listen_fd *listen_fd);
-/* Whether epoll tells what comes to a listener, as it does at first. 0 or -errno. */
-int nm_listener_watch(struct nm_worker *worker, struct nm_listen_fd *one, bool watch);
-void nm_listener_unpark_all(struct nm_listener *listener);
-void nm_listener_unpark(struct nm_listener *listener, struct nm_flow *flow);
 
 /* Tags in the low bits of an epoll event's pointer. */
 #define NM_TAG_CONN    0u

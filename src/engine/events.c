@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "engine/engine_priv.h"
-#include "flowop/flowop.h"
+#include "plan/shape.h"
 #include "transport/transport.h"
 
 /* An opening whose transport has news at times. */
@@ -45,8 +45,8 @@ static int add_source(struct nm_engine *engine, uint32_t group, const struct nm_
 
 static bool has_news(const struct nm_engine *engine, uint32_t g, const struct nm_instr *instr)
 {
-	return engine->groups[g].started && instr->op && (instr->op->flags & NM_FLOWOP_OPENS) &&
-	       instr->transport->events && engine->groups[g].started[instr->opening];
+	return engine->groups[g].started && nm_instr_opens(instr) && instr->transport->events &&
+	       engine->groups[g].started[instr->opening];
 }
 
 int nm_events_open(struct nm_engine *engine)

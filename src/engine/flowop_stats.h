@@ -62,7 +62,9 @@ struct nm_exec_record {
 	bool is_pass; /* with NM_OBSERVE_PASS_LOG */
 };
 
-/* 0 when nothing is kept. */
+/* All of these are for the control thread, at any time after the engine was made. */
+
+/* enum nm_observe_flags; 0 when nothing is kept. */
 unsigned nm_engine_details(const struct nm_engine *engine);
 /* Of one instruction of the program, over all workers; of the compiler's own instructions all is 0.
  * times: NULL, or filled with NM_OBSERVE_TIMES (else empty). */
@@ -73,6 +75,7 @@ void nm_engine_flow_sums(const struct nm_engine *engine, uint32_t group, uint32_
 			 struct nm_flowop_sums *ret_sums);
 /* A new epoch of extremes begins; then the flows are to be read. */
 void nm_engine_flow_epoch(const struct nm_engine *engine);
+/* Reads what a flow has done, with the extremes of the epoch before. */
 void nm_engine_flow_sample(const struct nm_engine *engine, uint32_t group, uint32_t flow,
 			   struct nm_flow_sample *ret_sample);
 /* How long the measured passes of a flow took since the engine was made, as nm_hist_copy_buckets

@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += src/libnm_engine.la
 src_libnm_engine_la_SOURCES = \
+	src/engine/accept/accept.c \
 	src/engine/accept/accept.h \
 	src/engine/accept/handoff.c \
+	src/engine/accept/handoff.h \
 	src/engine/accept/listener.c \
+	src/engine/accept/listener.h \
 	src/engine/accept/mux.c \
+	src/engine/accept/mux.h \
+	src/engine/accept/pending.c \
+	src/engine/accept/pending.h \
 	src/engine/accept/ports.c \
+	src/engine/accept/ports.h \
 	src/engine/accept/rendezvous.c \
 	src/engine/accept/rendezvous.h \
 	src/engine/closing.c \
+	src/engine/commands.c \
 	src/engine/commands.h \
 	src/engine/engine.c \
 	src/engine/engine.h \
@@ -20,6 +28,8 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/level.c \
 	src/engine/limit.c \
 	src/engine/lone.c \
+	src/engine/loop/accepted.c \
+	src/engine/loop/accepted.h \
 	src/engine/loop/fault.c \
 	src/engine/loop/interp.c \
 	src/engine/loop/interp.h \
@@ -33,6 +43,8 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/loop/timer.h \
 	src/engine/memory.c \
 	src/engine/memory.h \
+	src/engine/observe/exec_log.c \
+	src/engine/observe/exec_log.h \
 	src/engine/observe/flowop_stats.c \
 	src/engine/observe/observe.h \
 	src/engine/observe/tcp_sampler.c \

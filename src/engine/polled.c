@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "engine/waits.h"
+#include "engine/accept/listener.h"
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
 #include "host/syscalls.h"

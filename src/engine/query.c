@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What main may ask about a running engine. Nothing here makes a worker wait. */
+/* What the control thread may ask about a running engine: how far it is, what it has counted, and
+ * what is observed. Nothing here makes a worker wait. */
 #include <string.h>
 
 #include "engine/engine_priv.h"
 #include "engine/events.h"
+#include "engine/observe/exec_log.h"
+#include "engine/observe/observe.h"
+#include "engine/tcp_sampler.h"
 
 bool nm_engine_group_done(const struct nm_engine *engine, uint32_t group)
 {
@@ -186,4 +190,192 @@ uint64_t nm_engine_progress(const struct nm_engine *engine)
 		}
 	}
 	return progress;
+}
+
+/* --- statistics of flowops and flows --- */
+
+unsigned nm_engine_details(const struct nm_engine *engine)
+{
+	return engine->details;
+}
+
+void nm_engine_step_sums(const struct nm_engine *engine, uint32_t group, uint32_t instr,
+			 struct nm_flowop_sums *ret_sums, struct nm_hist_snap *ret_times)
+{
+	const struct nm_engine_group *g = &engine->groups[group];
+
+	*ret_sums = (struct nm_flowop_sums){.operations = 0};
+	if (ret_times)
+		nm_hist_snap_init(ret_times);
+	for (uint32_t w = 0; w < g->n_workers; w++)
+		if (g->workers[w].observe.stats)
+			nm_flowop_stats_add_step(g->workers[w].observe.stats, instr, ret_sums,
+						 ret_times);
+}
+
+/* The statistics of the worker that has the flow, whose number there is *ret_number; NULL: none. */
+static const struct nm_flowop_stats *stats_of(const struct nm_engine *engine, uint32_t group,
+					      uint32_t flow, uint32_t *ret_number)
+{
+	const struct nm_engine_group *g = &engine->groups[group];
+
+	if (!g->n_workers)
+		return NULL;
+	*ret_number = flow / g->n_workers;
+	return g->workers[flow % g->n_workers].observe.stats;
+}
+
+void nm_engine_flow_sums(const struct nm_engine *engine, uint32_t group, uint32_t flow,
+			 struct nm_flowop_sums *ret_sums)
+{
+	uint32_t number;
+	const struct nm_flowop_stats *stats = stats_of(engine, group, flow, &number);
+
+	*ret_sums = (struct nm_flowop_sums){.operations = 0};
+	if (stats)
+		nm_flowop_stats_add_flow(stats, number, ret_sums);
+}
+
+void nm_engine_flow_epoch(const struct nm_engine *engine)
+{
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
+		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++)
+			if (engine->groups[g].workers[w].observe.stats)
+				nm_flowop_stats_begin_epoch(
+					engine->groups[g].workers[w].observe.stats);
+}
+
+void nm_engine_flow_sample(const struct nm_engine *engine, uint32_t group, uint32_t flow,
+			   struct nm_flow_sample *ret_sample)
+{
+	uint32_t number;
+	const struct nm_flowop_stats *stats = stats_of(engine, group, flow, &number);
+
+	*ret_sample = (struct nm_flow_sample){.passes = 0};
+	if (stats)
+		nm_flowop_stats_sample(stats, number, ret_sample);
+}
+
+bool nm_engine_flow_times(const struct nm_engine *engine, uint32_t group, uint32_t flow,
+			  struct nm_hist_snap *ret_times)
+{
+	uint32_t number;
+	const struct nm_flowop_stats *stats = stats_of(engine, group, flow, &number);
+	const struct nm_hist *passes = stats ? nm_flowop_stats_passes(stats, number) : NULL;
+
+	if (passes)
+		nm_hist_copy_buckets(passes, ret_times);
+	return passes;
+}
+
+uint64_t nm_engine_operations(const struct nm_engine *engine, uint32_t group, uint32_t phase)
+{
+	const struct nm_engine_group *g = &engine->groups[group];
+	uint64_t operations = 0;
+
+	if (phase >= g->plan->n_phases)
+		return 0;
+	const struct nm_phase *p = &g->plan->phases[phase];
+
+	for (uint32_t w = 0; w < g->n_workers; w++)
+		if (g->workers[w].observe.stats)
+			operations += nm_flowop_stats_operations(g->workers[w].observe.stats,
+								 p->first, p->n_instrs);
+	return operations;
+}
+
+/* --- the log of executions --- */
+
+size_t nm_engine_take_execs(struct nm_engine *engine, struct nm_exec_record *list, size_t room)
+{
+	const uint32_t n_groups = engine->plan->n_groups;
+	uint32_t g = engine->log_cursor.group, w = engine->log_cursor.worker;
+	size_t n = 0;
+
+	if (!(engine->details & NM_OBSERVE_OWN))
+		return 0;
+	/* From where the last call has ended, so that a quick worker does not keep the others
+	 * waiting; each group is come to once, and the first one a second time. */
+	for (uint32_t seen = 0; seen <= n_groups && n < room; seen++) {
+		const struct nm_engine_group *group = &engine->groups[g];
+
+		for (; w < group->n_workers && n < room; w++)
+			n += nm_exec_log_take(nm_flowop_stats_log(group->workers[w].observe.stats),
+					      g, list + n, room - n);
+		if (w < group->n_workers)
+			break;
+		g = (g + 1) % n_groups;
+		w = 0;
+	}
+	engine->log_cursor.group = g;
+	engine->log_cursor.worker = w;
+	return n;
+}
+
+uint64_t nm_engine_lost_execs(const struct nm_engine *engine)
+{
+	uint64_t lost = 0;
+
+	if (!(engine->details & NM_OBSERVE_OWN))
+		return 0;
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
+		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++)
+			lost += nm_counter_read(
+				&nm_flowop_stats_log(engine->groups[g].workers[w].observe.stats)
+					 ->lost);
+	return lost;
+}
+
+/* --- samples of TCP_INFO --- */
+
+void nm_engine_tcp_ask(const struct nm_engine *engine)
+{
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
+		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++) {
+			struct nm_worker *worker = &engine->groups[g].workers[w];
+
+			if (worker->observe.tcp && nm_tcp_sampler_ask(worker->observe.tcp))
+				nm_worker_wake(worker);
+		}
+	}
+}
+
+bool nm_engine_tcp_answered(const struct nm_engine *engine)
+{
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
+		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++) {
+			const struct nm_worker *worker = &engine->groups[g].workers[w];
+
+			if (worker->observe.tcp &&
+			    !nm_tcp_sampler_has_answered(worker->observe.tcp))
+				return false;
+		}
+	}
+	return true;
+}
+
+static void read_samples(const struct nm_engine *engine, bool last, nm_tcp_sample_fn fn, void *arg)
+{
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
+		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++) {
+			const struct nm_tcp_sampler *sampler =
+				engine->groups[g].workers[w].observe.tcp;
+			uint32_t count = 0;
+			const struct nm_tcp_sample *samples =
+				sampler ? nm_tcp_sampler_samples(sampler, last, &count) : NULL;
+
+			for (uint32_t i = 0; i < count; i++)
+				fn(arg, &samples[i]);
+		}
+	}
+}
+
+void nm_engine_tcp_read(const struct nm_engine *engine, nm_tcp_sample_fn fn, void *arg)
+{
+	read_samples(engine, false, fn, arg);
+}
+
+void nm_engine_tcp_read_last(const struct nm_engine *engine, nm_tcp_sample_fn fn, void *arg)
+{
+	read_samples(engine, true, fn, arg);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One thread: waits, runs each ready flow until it would block, fires timers. */
+/* What a worker is made of: all is allocated before it runs, and released when it has ended. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,12 @@
 #include <unistd.h>
 
 #include "base/draw.h"
-#include "engine/accept/rendezvous.h"
 #include "engine/engine_priv.h"
 #include "engine/phase/reconnect.h"
 #include "flowop/files.h"
-#include "flowop/flowop.h"
 #include "flowop/pipeline.h"
 #include "host/busy_poll.h"
+#include "plan/shape.h"
 #include "transport/udp_batch.h"
 #include "transport/transport.h"
 
@@ -51,7 +50,6 @@ static int init_stats(struct nm_worker *worker)
 static int init_io(struct nm_worker *worker)
 {
 	struct nm_io *io = &worker->io;
-	size_t n_openings = worker->group->n_openings + 1;
 
 	io->seed = nm_draw(worker->engine->seed, worker->group_no);
 	io->chunk = worker->group->messages.chunk_bytes;
@@ -59,16 +57,12 @@ static int init_io(struct nm_worker *worker)
 	io->tx = aligned_alloc(TX_ALIGNMENT,
 			       (io->chunk + TX_ALIGNMENT - 1) / TX_ALIGNMENT * TX_ALIGNMENT);
 	io->rx = malloc(io->chunk + 1);
-	worker->accept.listeners = calloc(n_openings, sizeof(*worker->accept.listeners));
-	worker->accept.endpoints = calloc(n_openings, sizeof(*worker->accept.endpoints));
-	worker->accept.texts = calloc(n_openings, sizeof(*worker->accept.texts));
 	if (worker->group->messages.moves_datagrams)
 		io->udp_batch =
 			nm_udp_batch_new(worker->group->messages.sends_zerocopy
 						 ? (worker->n_flows + 1) * worker->group->n_conns
 						 : 0);
-	if (!io->tx || !io->rx || (worker->group->messages.moves_datagrams && !io->udp_batch) ||
-	    !worker->accept.listeners || !worker->accept.endpoints || !worker->accept.texts)
+	if (!io->tx || !io->rx || (worker->group->messages.moves_datagrams && !io->udp_batch))
 		return -ENOMEM;
 	io->recv_flags = MSG_DONTWAIT;
 	io->in_kept = ~(uint32_t)NM_CONN_IN;
@@ -76,9 +70,7 @@ static int init_io(struct nm_worker *worker)
 	io->cookie = worker->engine->cookie;
 	io->group = worker->group_no;
 	io->n_conns = worker->group->n_conns;
-	io->listeners = worker->accept.listeners;
 	io->started = worker->engine->groups[worker->group_no].started;
-	io->endpoints = worker->accept.endpoints;
 	nm_draw_fill(io->tx, io->chunk);
 	return 0;
 }
@@ -121,7 +113,7 @@ static uint64_t busy_poll_ns(const struct nm_group *group)
 	for (uint32_t i = 0; i < group->n_instrs; i++) {
 		const struct nm_instr *instr = &group->instrs[i];
 
-		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS))
+		if (!nm_instr_opens(instr))
 			continue;
 		uint64_t ns = nm_transport_busy_poll_ns(instr->transport, instr->transport_opts);
 
@@ -147,14 +139,6 @@ static int init_epoll(struct nm_worker *worker)
 	return 0;
 }
 
-static bool group_is_greeted(const struct nm_group *group)
-{
-	for (uint32_t i = 0; i < group->n_instrs; i++)
-		if (group->instrs[i].has_preamble)
-			return true;
-	return false;
-}
-
 int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t group,
 		   uint32_t number)
 {
@@ -163,17 +147,19 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 	worker->group_no = group;
 	worker->worker_no = number;
 	worker->spawn.cpu = -1;
+	worker->epoll_fd = worker->wake_fd = -1;
+	worker->accept.handoff[0] = worker->accept.handoff[1] = -1;
 	worker->observe.counts_passes = engine->details & (NM_OBSERVE_PASSES | NM_OBSERVE_PASS_LOG);
 	worker->run.end_at = worker->run.check_at = UINT64_MAX; /* it counts nothing yet */
 	atomic_init(&worker->commands.follow, UINT64_MAX);
 	int r = init_epoll(worker);
 
-	if (r == 0 && group_is_greeted(worker->group))
-		r = nm_handoff_init(worker);
 	if (r == 0)
 		r = init_flows(worker);
 	if (r == 0)
 		r = init_io(worker);
+	if (r == 0)
+		r = nm_accept_init(worker);
 	if (r == 0)
 		r = init_stats(worker);
 	if (r == 0)
@@ -210,17 +196,13 @@ void nm_worker_fini(struct nm_worker *worker)
 	}
 	worker->observe.stats = nm_flowop_stats_free(worker->observe.stats);
 	worker->observe.tcp = nm_tcp_sampler_free(worker->observe.tcp, shared);
-	nm_worker_unlisten(worker);
-	nm_handoff_fini(worker);
+	nm_accept_fini(worker);
 	nm_timers_fini(&worker->timers);
 	if (worker->stats)
 		nm_engine_release(worker->stats, worker->group->n_phases * sizeof(*worker->stats),
 				  shared);
 	free(worker->flows);
 	free(worker->reconnect.openings);
-	free(worker->accept.listeners);
-	free(worker->accept.endpoints);
-	free(worker->accept.texts);
 	free(worker->io.tx);
 	free(worker->io.rx);
 	worker->io.udp_batch = nm_udp_batch_free(worker->io.udp_batch);
@@ -239,12 +221,4 @@ void nm_worker_join(struct nm_worker *worker)
 {
 	nm_process_join(worker);
 	nm_thread_join(&worker->spawn.thread);
-}
-
-void nm_worker_wake(struct nm_worker *worker)
-{
-	const uint64_t one = 1;
-
-	atomic_store_explicit(&worker->commands.has_command, true, memory_order_relaxed);
-	(void)!write(worker->wake_fd, &one, sizeof one);
 }

@@ -43,17 +43,17 @@ static bool is_transient(int error)
 	}
 }
 
-static enum nm_step accept_greeted(struct nm_io *io, struct nm_flow *flow,
+static enum nm_step accept_pending(struct nm_io *io, struct nm_flow *flow,
 				   const struct nm_instr *instr);
 
-/* Who has greeted has turned out to be somebody else. */
+/* The other end has turned out to be somebody else, whatever its preamble said. */
 static enum nm_step wait_for_next(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr)
 {
 	instr->transport->close(flow->conn, true);
 	flow->conn->flags = instr->defer_handshake ? NM_CONN_DEFER_HANDSHAKE : 0;
 	flow->conn->state = io->started[instr->opening];
-	return accept_greeted(io, flow, instr);
+	return accept_pending(io, flow, instr);
 }
 
 /* The connection is taken, and not ready yet. */
@@ -73,30 +73,31 @@ static enum nm_step go_on(struct nm_io *io, struct nm_flow *flow, const struct n
 	return NM_STEP_FAIL;
 }
 
-/* The door has taken the connection and found out whose it is. */
-static enum nm_step accept_greeted(struct nm_io *io, struct nm_flow *flow,
+/* Takes the connection that a rendezvous listener or the demultiplexer has found to be this
+ * flow's. */
+static enum nm_step accept_pending(struct nm_io *io, struct nm_flow *flow,
 				   const struct nm_instr *instr)
 {
 	struct nm_pending_conn **at = &flow->pending;
 
 	while (*at && (*at)->opening != instr->opening)
 		at = &(*at)->next;
-	struct nm_pending_conn *arrival = *at;
+	struct nm_pending_conn *pending = *at;
 
-	if (!arrival)
+	if (!pending)
 		return NM_STEP_PARK;
-	int fd = arrival->fd;
+	int fd = pending->fd;
 
-	if (arrival->peer) {
-		nm_udp_mux_attach(flow->conn, arrival->peer);
-		*at = arrival->next;
-		free(arrival);
+	if (pending->peer) {
+		nm_udp_mux_attach(flow->conn, pending->peer);
+		*at = pending->next;
+		free(pending);
 		return accepted(io);
 	}
 	int r = instr->transport->preamble->attach(flow->conn, fd, instr->transport_opts);
 
-	*at = arrival->next;
-	free(arrival);
+	*at = pending->next;
+	free(pending);
 	if (r == -EINPROGRESS) {
 		flow->conn->flags |= NM_CONN_CONNECTING;
 		return go_on(io, flow, instr);
@@ -123,7 +124,7 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 			    (io->recv_flags ? 0u : NM_CONN_SLEEPS);
 	flow->conn->state = io->started[instr->opening];
 	if (instr->has_preamble)
-		return accept_greeted(io, flow, instr);
+		return accept_pending(io, flow, instr);
 	if (instr->transport->caps & NM_TRANSPORT_NO_PEER)
 		return instr->transport->accept(flow->conn, -1, instr->transport_opts, NULL) < 0
 			       ? NM_STEP_FAIL
@@ -138,7 +139,7 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 			if (r == 0 || r == -EINPROGRESS) {
 				/* Where there cannot be a second, spare the call that finds
 				 * none. */
-				in->ready = !listener->lone;
+				in->ready = !listener->single;
 				if (r == 0)
 					return accepted(io);
 				flow->conn->flags |= NM_CONN_CONNECTING;

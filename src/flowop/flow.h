@@ -141,7 +141,7 @@ struct nm_flow {
 	struct nm_conn *conns; /* all of them: n_conns of the group */
 	/* while a connection is replaced: where it goes on after that */
 	const struct nm_instr *resume;
-	struct nm_pending_conn *pending; /* connections that have greeted it, oldest first */
+	struct nm_pending_conn *pending; /* connections that are for it, oldest first */
 	/* iterations_left of a pass whose awaited message has not begun to come in time; 0: none */
 	uint64_t late;
 	uint32_t index;	   /* in the group */
@@ -160,7 +160,7 @@ static inline bool nm_flow_is_late(const struct nm_flow *flow, const struct nm_i
 	return instr->first_of_pass && flow->late == flow->iterations_left;
 }
 
-/* A connection that has greeted its flow, and is not accepted yet. */
+/* A connection that is for this flow, as its preamble says, and is not accepted yet. */
 struct nm_pending_conn {
 	struct nm_pending_conn *next;
 	int fd;
@@ -173,7 +173,7 @@ struct nm_pending_conn {
 struct nm_listen_fd {
 	int fd;
 	bool ready;	    /* an accept may find something */
-	struct nm_mux *hub; /* it serves all its connections; owned; NULL: it does not */
+	struct nm_mux *mux; /* it serves all its connections; owned; NULL: it does not */
 	struct nm_listener *listener;
 };
 
@@ -182,7 +182,7 @@ struct nm_listener {
 	size_t n_fds;
 	struct nm_addr from;	      /* whose connections are taken; len 0: anybody's */
 	struct nm_flow *first, *last; /* flows that wait to accept */
-	bool lone;		      /* at most one connection can be queued at a time */
+	bool single;		      /* at most one connection can be queued at a time */
 };
 
 /* What a flow with a connection for each pass need not do while the other end waits for it. */

@@ -44,6 +44,8 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/ssl_ctx.c \
 	src/transport/ssl_priv.h \
 	src/transport/ssl_params.c \
+	src/transport/tcp_fields.c \
+	src/transport/tcp_fields.h \
 	src/transport/transport.c \
 	src/transport/transport.h \
 	src/transport/zc_pool.c \

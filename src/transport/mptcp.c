@@ -9,6 +9,7 @@
 #include "transport/address.h"
 #include "transport/inet.h"
 #include "transport/socket.h"
+#include "transport/tcp_fields.h"
 #include "transport/transport.h"
 
 #ifndef IPPROTO_MPTCP
@@ -55,6 +56,7 @@ const struct nm_transport nm_transport_mptcp = {
 	.established = nm_socket_established,
 	.accept = nm_inet_accept,
 	.close = nm_socket_close,
+	.tcp_fields = nm_tcp_fields_read,
 	.info = nm_inet_info,
 	.checks = &mptcp_checks,
 	.shared = &nm_inet_shared,

@@ -20,6 +20,7 @@
 #include "transport/psp_priv.h"
 #include "transport/socket.h"
 #include "transport/errqueue.h"
+#include "transport/tcp_fields.h"
 
 /* What a device refuses vanishes without a sign: so long may what is sent remain unacknowledged. */
 #define HANDSHAKE_MS 10000
@@ -446,6 +447,7 @@ const struct nm_transport nm_transport_psp = {
 	.close = psp_close,
 	.finish = nm_socket_finish,
 	.why = psp_why,
+	.tcp_fields = nm_tcp_fields_read,
 	.info = nm_inet_info,
 	.checks = &psp_checks,
 	.shared = &psp_shared,

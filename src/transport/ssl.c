@@ -12,6 +12,7 @@
 #include "transport/handshake.h"
 #include "transport/socket.h"
 #include "transport/ssl_priv.h"
+#include "transport/tcp_fields.h"
 #include "transport/transport.h"
 
 #define AT(field) offsetof(struct nm_ssl_opts, field)
@@ -361,6 +362,7 @@ const struct nm_transport nm_transport_ssl = {
 	.recv = ssl_recv,
 	.finish = ssl_finish,
 	.why = ssl_why,
+	.tcp_fields = nm_tcp_fields_read,
 	.info = ssl_info,
 	.checks = &ssl_checks,
 	.shared = &ssl_shared,

@@ -6,6 +6,7 @@
 #include "transport/address.h"
 #include "transport/inet.h"
 #include "transport/socket.h"
+#include "transport/tcp_fields.h"
 #include "transport/transport.h"
 #include "transport/errqueue.h"
 
@@ -78,6 +79,7 @@ const struct nm_transport nm_transport_tcp = {
 	.accept = nm_inet_accept,
 	.close = tcp_close,
 	.finish = nm_socket_finish,
+	.tcp_fields = nm_tcp_fields_read,
 	.info = nm_inet_info,
 	.checks = &tcp_checks,
 	.shared = &nm_inet_shared,

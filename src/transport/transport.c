@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which transports there are, and what those say that leave out an optional function. */
+/* Which transports there are, what their caps mean, and what those say that leave out an optional
+ * function. */
 #include "transport/transport.h"
+
+#include <errno.h>
+#include <stdio.h>
 
 #include "base/word.h"
 
@@ -77,4 +81,20 @@ const struct nm_transport *nm_transport_accepting(const struct nm_transport *tra
 		datagram && datagram->multiplexed && opts ? datagram->multiplexed(opts) : NULL;
 
 	return other ? other : transport;
+}
+
+int nm_transport_check_reach(const struct nm_transport *transport, const struct nm_addr *host,
+			     char *why, size_t why_size)
+{
+	const unsigned at_home = NM_TRANSPORT_NO_PEER | NM_TRANSPORT_ONE_HOST | NM_TRANSPORT_VSOCK;
+
+	/* What stays at home may have no host. One that is known by its CID has no internet address
+	 * that one could know. */
+	if ((transport->caps & at_home) || host->sa.ss_family != AF_VSOCK)
+		return 0;
+	snprintf(why, why_size,
+		 "%s needs an internet address, and the control connection is over vsock (-S): use "
+		 "protocol=vsock",
+		 transport->name);
+	return -EADDRNOTAVAIL;
 }

@@ -108,6 +108,9 @@ struct nm_transport {
 	/* Why the last hook that failed on this open conn has failed, in a phrase that says more
 	 * than its errno; false: nothing more is known. */
 	bool (*why)(const struct nm_conn *conn, char *buf, size_t size);
+	/* What tcp(7) knows about conn, as NM_TCP_N_FIELDS values (tcp_fields.h). 0 or -errno. NULL:
+	 * its sockets are not those of tcp(7). */
+	int (*tcp_fields)(const struct nm_conn *conn, uint64_t *ret_values);
 	/* What is known about conn: 0 or -errno. */
 	int (*info)(const struct nm_conn *conn, struct nm_conn_info *ret_info);
 
@@ -122,7 +125,17 @@ struct nm_transport {
 
 extern const struct nm_transport *const nm_transports[]; /* ends with NULL */
 
+/* Whether its listening socket stays that of its connections. */
+static inline bool nm_transport_is_mux(const struct nm_transport *transport)
+{
+	return transport->caps & NM_TRANSPORT_MUX;
+}
+
 const struct nm_transport *nm_transport_find(const char *name); /* or alias; NULL when unknown */
+/* Whether the transport can reach the host whose control connection ends at that address: 0, or
+ * -EADDRNOTAVAIL with a phrase in why that says what would reach it. */
+int nm_transport_check_reach(const struct nm_transport *transport, const struct nm_addr *host,
+			     char *why, size_t why_size);
 
 /* What the optional functions say, and without them the answer that means nothing special. */
 int nm_transport_prepare(const struct nm_transport *transport, void *opts, char *why,

@@ -101,9 +101,19 @@ $(FLOWOP_TESTS): LDADD = $(CHECK_LIBS) $(FLOWOP_LIBS)
 $(FLOWOP_TESTS): $(filter %.la,$(FLOWOP_LIBS))
 
 ENGINE_TESTS = \
+	tests/unit/engine/test_accept \
+	tests/unit/engine/test_observe \
+	tests/unit/engine/test_rendezvous \
 	tests/unit/engine/test_timer
 $(ENGINE_TESTS): LDADD = $(CHECK_LIBS) $(ENGINE_LIBS)
 $(ENGINE_TESTS): $(filter %.la,$(ENGINE_LIBS))
+
+tests_unit_engine_test_accept_SOURCES = \
+	tests/unit/engine/test_accept.c \
+	tests/unit/engine/accepting.h
+tests_unit_engine_test_rendezvous_SOURCES = \
+	tests/unit/engine/test_rendezvous.c \
+	tests/unit/engine/accepting.h
 
 RESULT_TESTS = \
 	tests/unit/result/test_result

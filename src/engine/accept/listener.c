@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Listening sockets of one worker. */
+/* Listening sockets of one worker, whose accepts take what is queued at them. */
+#include "engine/accept/listener.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +9,10 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "engine/accept/mux.h"
+#include "engine/accept/ports.h"
 #include "engine/engine_priv.h"
-#include "engine/loop/interp.h"
-#include "flowop/flowop.h"
+#include "plan/shape.h"
 #include "transport/transport.h"
 
 static int tell_epoll(struct nm_worker *worker, struct nm_listen_fd *one, int how, uint32_t events)
@@ -26,13 +29,24 @@ int nm_listener_watch(struct nm_worker *worker, struct nm_listen_fd *one, bool w
 	return tell_epoll(worker, one, EPOLL_CTL_MOD, watch ? EPOLLIN | EPOLLET : 0);
 }
 
-static int open_fds(struct nm_worker *worker, const struct nm_instr *instr, char *text)
+/* Makes one socket of the listener an event of the worker. As long as something is there for a
+ * demultiplexer it is an event, so that others have their turn in between. */
+static int begin(struct nm_worker *worker, struct nm_listen_fd *one, const struct nm_instr *accept,
+		 const char *text)
 {
-	struct nm_listener *listener = &worker->accept.listeners[instr->opening];
-	const struct nm_engine_host *host = &worker->engine->hosts[instr->host];
+	if (!nm_transport_is_mux(accept->transport))
+		return tell_epoll(worker, one, EPOLL_CTL_ADD, EPOLLIN | EPOLLET);
+	one->mux = nm_mux_new(worker, one, accept, text);
+	return one->mux ? tell_epoll(worker, one, EPOLL_CTL_ADD, EPOLLIN) : -ENOMEM;
+}
+
+static int open_listener(struct nm_worker *worker, const struct nm_instr *accept, char *text)
+{
+	struct nm_listener *listener = &worker->accept.listeners[accept->opening];
+	const struct nm_engine_host *host = &worker->engine->hosts[accept->host];
 	uint32_t sockets =
 		(worker->n_flows + NM_FLOWS_PER_LISTEN_SOCKET - 1) / NM_FLOWS_PER_LISTEN_SOCKET;
-	uint32_t ports = nm_listener_ports(instr);
+	uint32_t ports = nm_ports_count(accept);
 	size_t room = ports > sockets ? ports : sockets;
 	int *fds = calloc(room, sizeof *fds);
 
@@ -42,43 +56,33 @@ static int open_fds(struct nm_worker *worker, const struct nm_instr *instr, char
 		return -ENOMEM;
 	}
 	listener->from = host->peer;
-	listener->lone = worker->n_flows == 1 && nm_shape_accepts_singly(worker->group, instr);
-	int r = nm_listener_open(instr, &host->local, sockets, text, fds);
+	listener->single = worker->n_flows == 1 && nm_shape_accepts_singly(worker->group, accept);
+	int r = nm_ports_open(accept, &host->local, sockets, text, fds);
 
 	for (int i = 0; i < r; i++)
 		listener->fds[i] = (struct nm_listen_fd){.fd = fds[i], .listener = listener};
 	listener->n_fds = r > 0 ? (size_t)r : 0;
 	free(fds);
 	for (size_t i = 0; r >= 0 && i < listener->n_fds; i++)
-		r = instr->transport->caps & NM_TRANSPORT_MUX
-			    ? nm_mux_new(worker, &listener->fds[i], instr, text)
-			    : tell_epoll(worker, &listener->fds[i], EPOLL_CTL_ADD,
-					 EPOLLIN | EPOLLET);
+		r = begin(worker, &listener->fds[i], accept, text);
 	return r < 0 ? r : 0;
 }
 
-void nm_worker_listen_to(struct nm_worker *worker, uint32_t host, const struct nm_addr *source)
+/* Whether the worker has a listener of its own for it. */
+static bool is_own_accept(const struct nm_instr *instr)
 {
-	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {
-		const struct nm_instr *instr = &worker->group->instrs[i];
-
-		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) || instr->host != host)
-			continue;
-		if (worker->accept.listeners[instr->opening].from.len)
-			worker->accept.listeners[instr->opening].from = *source;
-	}
+	return nm_instr_accepts(instr) && instr->transport->listen &&
+	       (!instr->has_preamble || nm_transport_is_mux(instr->transport));
 }
 
-int nm_worker_listen(struct nm_worker *worker, char *why, size_t why_size)
+int nm_listeners_open(struct nm_worker *worker, char *why, size_t why_size)
 {
 	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {
 		const struct nm_instr *instr = &worker->group->instrs[i];
 
-		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
-		    !(instr->op->flags & NM_FLOWOP_FOLLOWS) || !instr->transport->listen ||
-		    (instr->has_preamble && !(instr->transport->caps & NM_TRANSPORT_MUX)))
+		if (!is_own_accept(instr))
 			continue;
-		int r = open_fds(worker, instr, worker->accept.texts[instr->opening]);
+		int r = open_listener(worker, instr, worker->accept.texts[instr->opening]);
 
 		if (r < 0) {
 			snprintf(why, why_size, "cannot listen for the %s at line %u: %s",
@@ -89,39 +93,43 @@ int nm_worker_listen(struct nm_worker *worker, char *why, size_t why_size)
 	return 0;
 }
 
-void nm_worker_unlisten(struct nm_worker *worker)
+void nm_listeners_close(struct nm_worker *worker)
 {
 	for (uint32_t i = 0; worker->accept.listeners && i < worker->group->n_openings; i++) {
-		for (size_t j = 0; j < worker->accept.listeners[i].n_fds; j++) {
-			struct nm_listen_fd *one = &worker->accept.listeners[i].fds[j];
+		struct nm_listener *listener = &worker->accept.listeners[i];
 
-			one->hub = nm_mux_free(one->hub);
-			(void)close(one->fd);
+		for (size_t j = 0; j < listener->n_fds; j++) {
+			listener->fds[j].mux = nm_mux_free(listener->fds[j].mux);
+			(void)close(listener->fds[j].fd);
 		}
-		free(worker->accept.listeners[i].fds);
+		free(listener->fds);
 	}
 }
 
-void nm_worker_listener_event(struct nm_worker *worker, struct nm_listen_fd *listen_fd)
+void nm_listeners_set_source(struct nm_worker *worker, uint32_t host, const struct nm_addr *source)
 {
-	struct nm_listener *listener = listen_fd->listener;
+	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {
+		const struct nm_instr *instr = &worker->group->instrs[i];
 
-	if (listen_fd->hub) {
-		nm_mux_event(listen_fd->hub);
-		return;
+		if (!nm_instr_opens(instr) || instr->host != host)
+			continue;
+		if (worker->accept.listeners[instr->opening].from.len)
+			worker->accept.listeners[instr->opening].from = *source;
 	}
-	listen_fd->ready = true;
-	while (listen_fd->ready && listener->first) {
-		struct nm_flow *flow = listener->first;
+}
 
-		listener->first = flow->next;
-		if (!listener->first)
-			listener->last = NULL;
-		flow->next = NULL;
-		nm_timers_remove(&worker->timers, &flow->timer);
-		flow->timer.at_ns = 0;
-		nm_worker_run_flow(worker, flow);
-	}
+struct nm_flow *nm_listener_next(struct nm_listen_fd *one)
+{
+	struct nm_listener *listener = one->listener;
+	struct nm_flow *flow = listener->first;
+
+	if (!one->ready || !flow)
+		return NULL;
+	listener->first = flow->next;
+	if (!listener->first)
+		listener->last = NULL;
+	flow->next = NULL;
+	return flow;
 }
 
 void nm_listener_unpark(struct nm_listener *listener, struct nm_flow *flow)

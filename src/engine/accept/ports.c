@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening the sockets of a listener: several that share a port, or one for each of several
+/* Where a listener listens: at a port that the kernel or the profile chooses, or at a row of
  * ports. */
+#include "engine/accept/ports.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "engine/engine_priv.h"
+#include "flowop/flow.h"
 #include "transport/transport.h"
 
 /* The kernel cuts it to net.core.somaxconn, 4096 by default. */
@@ -15,7 +17,7 @@
 /* How often the kernel may choose the first of a row of ports. */
 #define TRIES 64
 
-uint32_t nm_listener_ports(const struct nm_instr *instr)
+uint32_t nm_ports_count(const struct nm_instr *instr)
 {
 	return nm_transport_ports(instr->transport, instr->transport_opts);
 }
@@ -96,10 +98,10 @@ static int find_row(const struct nm_instr *instr, const struct nm_addr *local, u
 	return r;
 }
 
-int nm_listener_open(const struct nm_instr *instr, const struct nm_addr *local, uint32_t sockets,
-		     char *text, int *fds)
+int nm_ports_open(const struct nm_instr *instr, const struct nm_addr *local, uint32_t sockets,
+		  char *text, int *fds)
 {
-	uint32_t ports = nm_listener_ports(instr);
+	uint32_t ports = nm_ports_count(instr);
 
 	if (ports == 1 && instr->port)
 		snprintf(text, NM_ENDPOINT_TEXT, "%u", instr->port);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The thread that takes connections for flows of all workers. A stream is accepted, and kept until
+ * its preamble is complete; over a transport without connections the preamble is a datagram, which
+ * is answered and makes the connection. Either way nm_pending_find_accept says whose it is, and the
+ * descriptor is handed over. */
 #include "engine/accept/rendezvous.h"
 
 #include <errno.h>
-#include <linux/vm_sockets.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,20 +14,22 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "engine/accept/handoff.h"
+#include "engine/accept/pending.h"
+#include "engine/accept/ports.h"
 #include "engine/engine_priv.h"
-#include "flowop/flowop.h"
 #include "host/clock.h"
-#include "transport/address.h"
+#include "plan/shape.h"
 #include "transport/preamble.h"
-#include "transport/socket.h"
 #include "transport/transport.h"
 
-#define MAX_FDS	    64		 /* sockets of one door that share a port */
-#define MAX_GUESTS  4096	 /* connections that have not greeted yet */
-#define PREAMBLE_NS 10000000000u /* that they have for it */
-#define EVENTS	    64
+#define MAX_FDS	      64	   /* sockets of one place that share a port */
+#define MAX_NEWCOMERS 4096	   /* streams whose preamble is not complete yet */
+#define PREAMBLE_NS   10000000000u /* that they have for it */
+#define EVENTS	      64
 
-struct door {
+/* Where connections come to: one listener of a transport, with all its sockets. */
+struct place {
 	const struct nm_transport *transport;
 	const void *opts;
 	struct nm_addr local;
@@ -37,357 +42,372 @@ struct door {
 
 /* What an event of the epoll belongs to. */
 struct source {
-	enum { SOURCE_QUIT, SOURCE_LISTEN, SOURCE_GUEST } kind;
-	struct door *door;
+	enum { SOURCE_QUIT, SOURCE_LISTENER, SOURCE_NEWCOMER } kind;
+	const struct place *place;
 	int fd;
-	/* A guest. */
-	struct nm_addr peer;
+};
+
+/* A stream whose preamble is not complete. */
+struct newcomer {
+	struct source source; /* the first member */
 	uint64_t until_ns;
-	struct source *next, *before;
+	struct newcomer *next, *before;
 	struct nm_preamble_parser parser;
 };
 
 struct nm_rendezvous {
 	struct nm_engine *engine;
-	struct door *doors;
-	size_t count;
+	struct place *places;
+	size_t n_places;
 	struct source *listeners;
 	size_t n_listeners;
-	struct source *guests; /* newest first */
-	size_t n_guests;
+	struct newcomer *newcomers; /* the last comes first */
+	size_t n_newcomers;
 	struct source quit;
-	/* by group, flow and opening; NULL for groups that need none */
+	/* By group, then by flow and opening: what was answered last over a transport that may lose
+	 * it; NULL for groups without one. */
 	struct nm_preamble_known **known;
 	int epoll_fd;
 	struct nm_thread thread;
 	_Atomic bool ends;
 };
 
-/* ---- opening ---- */
+/* --- opening --- */
 
-static bool same_addr(const struct nm_addr *a, const struct nm_addr *b)
+static bool is_accept(const struct nm_instr *instr)
+{
+	return nm_instr_accepts(instr) && instr->has_preamble &&
+	       !nm_transport_is_mux(instr->transport);
+}
+
+static bool is_same_addr(const struct nm_addr *a, const struct nm_addr *b)
 {
 	return a->len == b->len && memcmp(&a->sa, &b->sa, a->len) == 0;
 }
 
-static int open_door(struct door *door, const struct nm_instr *instr, uint32_t n_flows)
+/* The place that serves the accept, when there is one already: accepts share a port that the
+ * profile names. */
+static struct place *find_place(struct nm_rendezvous *all, const struct nm_instr *accept,
+				const struct nm_addr *local)
 {
-	uint32_t sockets = 1 + n_flows / NM_FLOWS_PER_LISTEN_SOCKET;
+	for (size_t i = 0; accept->port && i < all->n_places; i++) {
+		struct place *place = &all->places[i];
 
-	if (sockets > MAX_FDS)
-		sockets = MAX_FDS;
-	door->fds = calloc(door->ports > sockets ? door->ports : sockets, sizeof *door->fds);
-	if (!door->fds)
-		return -ENOMEM;
-	int r = nm_listener_open(instr, &door->local, sockets, door->text, door->fds);
-
-	door->n_fds = r > 0 ? (uint32_t)r : 0;
-	return r < 0 ? r : 0;
-}
-
-static struct door *find_door(struct nm_rendezvous *doors, const struct nm_instr *instr,
-			      const struct nm_addr *local)
-{
-	for (size_t i = 0; instr->port && i < doors->count; i++) {
-		struct door *door = &doors->doors[i];
-
-		if (door->port == instr->port && door->transport == instr->transport &&
-		    door->ports == nm_listener_ports(instr) && same_addr(&door->local, local))
-			return door;
+		if (place->port == accept->port && place->transport == accept->transport &&
+		    place->ports == nm_ports_count(accept) && is_same_addr(&place->local, local))
+			return place;
 	}
 	return NULL;
 }
 
-static bool is_greeted(const struct nm_instr *instr)
+/* The next place; what is open of it is closed with the others. 0 or -errno. */
+static int open_place(struct nm_rendezvous *all, const struct nm_instr *accept,
+		      const struct nm_addr *local, uint32_t n_flows)
 {
-	return instr->op && instr->has_preamble && !(instr->transport->caps & NM_TRANSPORT_MUX) &&
-	       (instr->op->flags & NM_FLOWOP_OPENS) && (instr->op->flags & NM_FLOWOP_FOLLOWS);
+	struct place *place = &all->places[all->n_places++];
+	uint32_t sockets = 1 + n_flows / NM_FLOWS_PER_LISTEN_SOCKET;
+
+	if (sockets > MAX_FDS)
+		sockets = MAX_FDS;
+	*place = (struct place){.transport = accept->transport,
+				.opts = accept->transport_opts,
+				.local = *local,
+				.port = accept->port,
+				.ports = nm_ports_count(accept)};
+	place->fds = calloc(place->ports > sockets ? place->ports : sockets, sizeof *place->fds);
+	if (!place->fds)
+		return -ENOMEM;
+	int r = nm_ports_open(accept, local, sockets, place->text, place->fds);
+
+	place->n_fds = r > 0 ? (uint32_t)r : 0;
+	return r < 0 ? r : 0;
 }
 
-/* The door of one accept, opened when there is none yet. */
-static int provide(struct nm_rendezvous *doors, uint32_t g, const struct nm_instr *instr, char *why,
+/* Sees to it that one accept is served. */
+static int provide(struct nm_rendezvous *all, uint32_t g, const struct nm_instr *accept, char *why,
 		   size_t why_size)
 {
-	struct nm_engine_group *group = &doors->engine->groups[g];
-	const struct nm_addr *local = &doors->engine->hosts[instr->host].local;
-	struct door *door = find_door(doors, instr, local);
+	struct nm_engine_group *group = &all->engine->groups[g];
+	const struct nm_addr *local = &all->engine->hosts[accept->host].local;
+	const struct place *place = find_place(all, accept, local);
 
-	if (!door) {
-		door = &doors->doors[doors->count];
-		*door = (struct door){.transport = instr->transport,
-				      .opts = instr->transport_opts,
-				      .local = *local,
-				      .port = instr->port,
-				      .ports = nm_listener_ports(instr)};
-		int r = open_door(door, instr, group->plan->n_flows);
+	if (!place) {
+		int r = open_place(all, accept, local, group->plan->n_flows);
 
-		doors->count++; /* what is open is closed with the others */
+		place = &all->places[all->n_places - 1];
 		if (r < 0) {
 			snprintf(why, why_size, "cannot listen for the %s at line %u%s%s: %s",
-				 instr->op->name, instr->line, door->port ? " on port " : "",
-				 door->port ? door->text : "", strerror(-r));
+				 accept->op->name, accept->line, place->port ? " on port " : "",
+				 place->port ? place->text : "", strerror(-r));
 			return r;
 		}
 	}
 	for (uint32_t w = 0; w < group->n_workers; w++)
-		memcpy(group->workers[w].accept.texts[instr->opening], door->text,
-		       sizeof door->text);
+		memcpy(group->workers[w].accept.texts[accept->opening], place->text,
+		       sizeof place->text);
 	return 0;
 }
 
-static int watch(struct nm_rendezvous *doors, struct source *source)
+static int provide_all(struct nm_rendezvous *all, char *why, size_t why_size)
+{
+	const struct nm_plan *plan = all->engine->plan;
+	int r = 0;
+
+	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		const struct nm_group *group = &plan->groups[g];
+
+		for (uint32_t i = 0; r == 0 && group->runs && i < group->n_instrs; i++)
+			if (is_accept(&group->instrs[i]))
+				r = provide(all, g, &group->instrs[i], why, why_size);
+	}
+	return r;
+}
+
+static int watch(const struct nm_rendezvous *all, struct source *source)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = source};
 
-	return epoll_ctl(doors->epoll_fd, EPOLL_CTL_ADD, source->fd, &event) < 0 ? -errno : 0;
+	return epoll_ctl(all->epoll_fd, EPOLL_CTL_ADD, source->fd, &event) < 0 ? -errno : 0;
 }
 
-static int watch_all(struct nm_rendezvous *doors)
+static int watch_all(struct nm_rendezvous *all)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < doors->count; i++)
-		n += doors->doors[i].n_fds;
-	doors->listeners = calloc(n + 1, sizeof *doors->listeners);
-	if (!doors->listeners)
+	for (size_t i = 0; i < all->n_places; i++)
+		n += all->places[i].n_fds;
+	all->listeners = calloc(n + 1, sizeof *all->listeners);
+	if (!all->listeners)
 		return -ENOMEM;
-	doors->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	doors->quit = (struct source){.kind = SOURCE_QUIT, .fd = eventfd(0, EFD_CLOEXEC)};
-	if (doors->epoll_fd < 0 || doors->quit.fd < 0)
+	all->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	all->quit = (struct source){.kind = SOURCE_QUIT, .fd = eventfd(0, EFD_CLOEXEC)};
+	if (all->epoll_fd < 0 || all->quit.fd < 0)
 		return -errno;
-	int r = watch(doors, &doors->quit);
+	int r = watch(all, &all->quit);
 
-	for (size_t i = 0; i < doors->count; i++) {
-		for (uint32_t k = 0; r == 0 && k < doors->doors[i].n_fds; k++) {
-			struct source *source = &doors->listeners[doors->n_listeners++];
+	for (size_t i = 0; i < all->n_places; i++) {
+		for (uint32_t k = 0; r == 0 && k < all->places[i].n_fds; k++) {
+			struct source *source = &all->listeners[all->n_listeners++];
 
-			*source = (struct source){.kind = SOURCE_LISTEN,
-						  .door = &doors->doors[i],
-						  .fd = doors->doors[i].fds[k]};
-			r = watch(doors, source);
+			*source = (struct source){.kind = SOURCE_LISTENER,
+						  .place = &all->places[i],
+						  .fd = all->places[i].fds[k]};
+			r = watch(all, source);
 		}
 	}
 	return r;
 }
 
-static int remember(struct nm_rendezvous *doors)
+static int make_known(struct nm_rendezvous *all)
 {
-	const struct nm_plan *plan = doors->engine->plan;
+	const struct nm_plan *plan = all->engine->plan;
 
-	doors->known = calloc(plan->n_groups + 1, sizeof *doors->known);
-	if (!doors->known)
+	all->known = calloc(plan->n_groups + 1, sizeof *all->known);
+	if (!all->known)
 		return -ENOMEM;
 	for (uint32_t g = 0; g < plan->n_groups; g++) {
 		const struct nm_group *group = &plan->groups[g];
-		bool lossy = false;
+		bool answers = false;
 
 		for (uint32_t i = 0; group->runs && i < group->n_instrs; i++)
-			lossy |= is_greeted(&group->instrs[i]) &&
-				 group->instrs[i].transport->datagram;
-		if (!lossy)
+			answers |= is_accept(&group->instrs[i]) &&
+				   group->instrs[i].transport->datagram;
+		if (!answers)
 			continue;
-		doors->known[g] =
-			calloc((size_t)group->n_flows * group->n_openings, sizeof *doors->known[g]);
-		if (!doors->known[g])
+		all->known[g] =
+			calloc((size_t)group->n_flows * group->n_openings, sizeof *all->known[g]);
+		if (!all->known[g])
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-int nm_rendezvous_open(struct nm_engine *engine, struct nm_rendezvous **ret_doors, char *why,
+static size_t count_accepts(const struct nm_plan *plan)
+{
+	size_t n = 0;
+
+	for (uint32_t g = 0; g < plan->n_groups; g++)
+		for (uint32_t i = 0; i < plan->groups[g].n_instrs; i++)
+			n += is_accept(&plan->groups[g].instrs[i]);
+	return n;
+}
+
+int nm_rendezvous_open(struct nm_engine *engine, struct nm_rendezvous **ret_rendezvous, char *why,
 		       size_t why_size)
 {
-	size_t needed = 0;
-	int r = 0;
+	size_t n_accepts = count_accepts(engine->plan);
 
-	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
-		for (uint32_t i = 0; i < engine->plan->groups[g].n_instrs; i++)
-			needed += is_greeted(&engine->plan->groups[g].instrs[i]);
-	*ret_doors = NULL;
-	if (needed == 0)
+	*ret_rendezvous = NULL;
+	if (n_accepts == 0)
 		return 0;
-	struct nm_rendezvous *doors = calloc(1, sizeof *doors);
+	struct nm_rendezvous *all = calloc(1, sizeof *all);
 
-	if (!doors)
+	if (!all)
 		return -ENOMEM;
-	doors->engine = engine;
-	doors->epoll_fd = doors->quit.fd = -1;
-	doors->doors = calloc(needed, sizeof *doors->doors);
-	if (!doors->doors)
-		r = -ENOMEM;
-	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
-		const struct nm_group *group = &engine->plan->groups[g];
+	all->engine = engine;
+	all->epoll_fd = all->quit.fd = -1;
+	all->places = calloc(n_accepts, sizeof *all->places);
+	int r = all->places ? provide_all(all, why, why_size) : -ENOMEM;
 
-		for (uint32_t i = 0; r == 0 && group->runs && i < group->n_instrs; i++)
-			if (is_greeted(&group->instrs[i]))
-				r = provide(doors, g, &group->instrs[i], why, why_size);
-	}
 	if (r == 0)
-		r = remember(doors);
+		r = make_known(all);
 	if (r == 0)
-		r = watch_all(doors);
+		r = watch_all(all);
 	if (r < 0)
-		nm_rendezvous_free(doors);
+		nm_rendezvous_free(all);
 	else
-		*ret_doors = doors;
+		*ret_rendezvous = all;
 	return r;
 }
 
-/* ---- the thread ---- */
+/* --- the thread --- */
 
-static void drop_guest(struct nm_rendezvous *doors, struct source *guest)
-{
-	if (guest->before)
-		guest->before->next = guest->next;
-	else
-		doors->guests = guest->next;
-	if (guest->next)
-		guest->next->before = guest->before;
-	doors->n_guests--;
-	free(guest);
-}
-
-/* The accept that a greeting means, or NULL. */
-static const struct nm_instr *find_accept(const struct nm_rendezvous *doors,
-					  const struct door *door,
+/* The accept that the preamble means, if this is the place of it; otherwise NULL. */
+static const struct nm_instr *find_accept(const struct nm_rendezvous *all,
+					  const struct place *place,
 					  const struct nm_preamble *preamble)
 {
-	const struct nm_engine *engine = doors->engine;
+	const struct nm_instr *accept =
+		nm_pending_find_accept(all->engine->plan, all->engine->cookie, preamble);
 
-	if (preamble->cookie != engine->cookie || preamble->group >= engine->plan->n_groups)
-		return NULL;
-	const struct nm_group *group = &engine->plan->groups[preamble->group];
-
-	if (!group->runs || preamble->flow >= group->n_flows)
-		return NULL;
-	for (uint32_t i = 0; i < group->n_instrs; i++) {
-		const struct nm_instr *instr = &group->instrs[i];
-
-		if (is_greeted(instr) && instr->opening == preamble->opening)
-			return instr->transport == door->transport && instr->port == door->port
-				       ? instr
-				       : NULL;
-	}
+	if (accept && accept->transport == place->transport && accept->port == place->port)
+		return accept;
 	return NULL;
 }
 
-static int deliver(struct nm_rendezvous *doors, const struct nm_preamble *preamble, int fd)
+/* Hands the connection to the worker of its flow. If that fails the run is over. */
+static void hand_over(const struct nm_rendezvous *all, const struct nm_preamble *preamble, int fd)
 {
-	struct nm_engine_group *group = &doors->engine->groups[preamble->group];
+	struct nm_engine_group *group = &all->engine->groups[preamble->group];
 	struct nm_worker *worker = &group->workers[preamble->flow % group->n_workers];
 
-	return nm_handoff_send(worker, preamble->opening, preamble->flow, fd);
+	(void)nm_handoff_send(worker->accept.handoff, preamble->opening, preamble->flow, fd,
+			      &worker->commands.quit);
 }
 
-static void close_guest(struct nm_rendezvous *doors, struct source *guest)
+static void drop(struct nm_rendezvous *all, struct newcomer *newcomer)
 {
-	(void)close(guest->fd);
-	drop_guest(doors, guest);
+	if (newcomer->before)
+		newcomer->before->next = newcomer->next;
+	else
+		all->newcomers = newcomer->next;
+	if (newcomer->next)
+		newcomer->next->before = newcomer->before;
+	all->n_newcomers--;
+	free(newcomer);
 }
 
-/* A stream's preamble is complete: hands it over, or closes it. */
-static void admit(struct nm_rendezvous *doors, struct source *guest,
-		  const struct nm_preamble *preamble)
+static void turn_away(struct nm_rendezvous *all, struct newcomer *newcomer)
 {
-	if (!find_accept(doors, guest->door, preamble)) {
-		close_guest(doors, guest);
+	(void)close(newcomer->source.fd);
+	drop(all, newcomer);
+}
+
+/* The preamble of a stream is complete. */
+static void let_in(struct nm_rendezvous *all, struct newcomer *newcomer,
+		   const struct nm_preamble *preamble)
+{
+	if (!find_accept(all, newcomer->source.place, preamble)) {
+		turn_away(all, newcomer);
 		return;
 	}
-	(void)epoll_ctl(doors->epoll_fd, EPOLL_CTL_DEL, guest->fd, NULL);
-	(void)deliver(doors, preamble, guest->fd);
-	drop_guest(doors, guest);
+	(void)epoll_ctl(all->epoll_fd, EPOLL_CTL_DEL, newcomer->source.fd, NULL);
+	hand_over(all, preamble, newcomer->source.fd);
+	drop(all, newcomer);
 }
 
-static void guest_event(struct nm_rendezvous *doors, struct source *guest)
+/* More of a preamble may have come. The newcomer may be gone after it. */
+static void read_preamble(struct nm_rendezvous *all, struct newcomer *newcomer)
 {
 	struct nm_preamble preamble;
 	size_t room;
-	char *to = nm_preamble_next(&guest->parser, &room);
-	ssize_t n = recv(guest->fd, to, room, 0);
+	char *to = nm_preamble_next(&newcomer->parser, &room);
+	ssize_t n = recv(newcomer->source.fd, to, room, 0);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		close_guest(doors, guest);
+		turn_away(all, newcomer);
 		return;
 	}
-	switch (nm_preamble_parse(&guest->parser, (size_t)n, &preamble)) {
+	switch (nm_preamble_parse(&newcomer->parser, (size_t)n, &preamble)) {
 	case NM_PREAMBLE_MORE:
 		break;
 	case NM_PREAMBLE_DONE:
-		admit(doors, guest, &preamble);
+		let_in(all, newcomer, &preamble);
 		break;
 	case NM_PREAMBLE_BAD:
-		close_guest(doors, guest);
+		turn_away(all, newcomer);
 		break;
 	}
 }
 
-static void expire_guests(struct nm_rendezvous *doors, uint64_t now_ns)
+static void expire(struct nm_rendezvous *all, uint64_t now_ns)
 {
-	struct source *next;
+	struct newcomer *next;
 
-	for (struct source *guest = doors->guests; guest; guest = next) {
-		next = guest->next;
-		if (now_ns >= guest->until_ns)
-			close_guest(doors, guest);
+	for (struct newcomer *newcomer = all->newcomers; newcomer; newcomer = next) {
+		next = newcomer->next;
+		if (now_ns >= newcomer->until_ns)
+			turn_away(all, newcomer);
 	}
 }
 
-/* Takes all connections that are queued. */
-static void take_guests(struct nm_rendezvous *doors, const struct source *listener)
+/* NULL: there are too many, or there is no memory. */
+static struct newcomer *add_newcomer(struct nm_rendezvous *all, const struct place *place, int fd)
+{
+	struct newcomer *newcomer =
+		all->n_newcomers < MAX_NEWCOMERS ? calloc(1, sizeof *newcomer) : NULL;
+
+	if (!newcomer)
+		return NULL;
+	newcomer->source = (struct source){.kind = SOURCE_NEWCOMER, .place = place, .fd = fd};
+	newcomer->until_ns = nm_clock_ns() + PREAMBLE_NS;
+	newcomer->next = all->newcomers;
+	if (all->newcomers)
+		all->newcomers->before = newcomer;
+	all->newcomers = newcomer;
+	all->n_newcomers++;
+	return newcomer;
+}
+
+/* Takes all connections that are queued at a listener. */
+static void take_streams(struct nm_rendezvous *all, const struct source *listener)
 {
 	for (;;) {
-		/* Not asked for later: a peer that has gone has no address any more. */
-		struct nm_addr peer = {.len = sizeof peer.sa};
-		int fd = accept4(listener->fd, (struct sockaddr *)&peer.sa, &peer.len,
-				 SOCK_NONBLOCK | SOCK_CLOEXEC);
+		int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd < 0)
 			return;
-		struct source *guest =
-			doors->n_guests < MAX_GUESTS ? calloc(1, sizeof *guest) : NULL;
+		struct newcomer *newcomer = add_newcomer(all, listener->place, fd);
 
-		if (!guest) {
+		if (!newcomer) {
 			(void)close(fd);
-			continue;
+		} else if (watch(all, &newcomer->source) < 0) {
+			turn_away(all, newcomer);
+		} else if (all->n_newcomers == 1) {
+			/* The preamble has mostly come with the connection. But the flow's
+			 * connection before it goes first. */
+			read_preamble(all, newcomer);
 		}
-		*guest = (struct source){.kind = SOURCE_GUEST,
-					 .door = listener->door,
-					 .fd = fd,
-					 .peer = peer,
-					 .until_ns = nm_clock_ns() + PREAMBLE_NS,
-					 .next = doors->guests};
-		if (doors->guests)
-			doors->guests->before = guest;
-		doors->guests = guest;
-		doors->n_guests++;
-		if (watch(doors, guest) < 0) {
-			close_guest(doors, guest);
-			continue;
-		}
-		/* It has mostly come with the connection. But the flow's connection before it goes
-		 * first. */
-		if (doors->n_guests == 1)
-			guest_event(doors, guest);
 	}
 }
 
 /* Makes the other end of a connection over a transport that has none of its own. The answer leaves
  * before its flow can send anything. */
-static void meet(struct nm_rendezvous *doors, const struct source *listener,
+static void meet(struct nm_rendezvous *all, const struct source *listener,
 		 const struct nm_addr *peer, struct nm_preamble *preamble)
 {
-	const struct nm_instr *accept = find_accept(doors, listener->door, preamble);
+	const struct nm_instr *accept = find_accept(all, listener->place, preamble);
 	char wire[NM_PREAMBLE_BYTES];
 	int fd = -1;
 
 	if (!accept)
 		return;
-	uint32_t n_openings = doors->engine->plan->groups[preamble->group].n_openings;
+	uint32_t n_openings = all->engine->plan->groups[preamble->group].n_openings;
 	struct nm_preamble_known *known =
-		&doors->known[preamble->group]
-			     [(size_t)preamble->flow * n_openings + preamble->opening];
+		&all->known[preamble->group]
+			   [(size_t)preamble->flow * n_openings + preamble->opening];
 	enum nm_preamble_verdict verdict = nm_preamble_judge(known, preamble->serial);
 
 	if (verdict == NM_PREAMBLE_OLD)
@@ -408,11 +428,11 @@ static void meet(struct nm_rendezvous *doors, const struct source *listener,
 	(void)sendto(listener->fd, wire, sizeof wire, MSG_DONTWAIT | MSG_NOSIGNAL,
 		     (const struct sockaddr *)&peer->sa, peer->len);
 	if (fd >= 0)
-		(void)deliver(doors, preamble, fd);
+		hand_over(all, preamble, fd);
 }
 
 /* Reads all preambles that are queued at a listener of a transport without connections. */
-static void take_preambles(struct nm_rendezvous *doors, const struct source *listener)
+static void take_datagrams(struct nm_rendezvous *all, const struct source *listener)
 {
 	for (;;) {
 		char wire[NM_PREAMBLE_BYTES + 1];
@@ -424,91 +444,90 @@ static void take_preambles(struct nm_rendezvous *doors, const struct source *lis
 		if (n < 0 && errno != ECONNREFUSED)
 			return;
 		if (n > 0 && nm_preamble_unpack(wire, (size_t)n, &preamble) == NM_PREAMBLE_HELLO)
-			meet(doors, listener, &peer, &preamble);
+			meet(all, listener, &peer, &preamble);
 	}
 }
 
-/* True when there were any. They are taken out: a guest may be gone after it. */
-static bool take_guest_events(struct nm_rendezvous *doors, struct epoll_event *events, int n)
+/* True when there were any. They are taken out: a newcomer may be gone after it. */
+static bool take_newcomers(struct nm_rendezvous *all, struct epoll_event *events, int n)
 {
 	bool any = false;
 
 	for (int i = 0; i < n; i++) {
 		struct source *source = events[i].data.ptr;
 
-		if (source->kind != SOURCE_GUEST)
+		if (source->kind != SOURCE_NEWCOMER)
 			continue;
 		any = true;
 		events[i].data.ptr = NULL;
-		guest_event(doors, source);
+		read_preamble(all, (struct newcomer *)(void *)source);
 	}
 	return any;
 }
 
-static void take_listener_events(struct nm_rendezvous *doors, const struct epoll_event *events,
-				 int n)
+static void take_new(struct nm_rendezvous *all, const struct epoll_event *events, int n)
 {
 	for (int i = 0; i < n; i++) {
 		const struct source *source = events[i].data.ptr;
 
-		if (!source || source->kind != SOURCE_LISTEN)
+		if (!source || source->kind != SOURCE_LISTENER)
 			continue;
-		if (source->door->transport->datagram)
-			take_preambles(doors, source);
+		if (source->place->transport->datagram)
+			take_datagrams(all, source);
 		else
-			take_guests(doors, source);
+			take_streams(all, source);
 	}
 }
 
-static void *doors_main(void *arg)
+static void *run(void *arg)
 {
-	struct nm_rendezvous *doors = arg;
+	struct nm_rendezvous *all = arg;
 	struct epoll_event events[EVENTS];
 
-	while (!atomic_load_explicit(&doors->ends, memory_order_relaxed)) {
-		int n = epoll_wait(doors->epoll_fd, events, EVENTS, doors->guests ? 1000 : -1);
+	while (!atomic_load_explicit(&all->ends, memory_order_relaxed)) {
+		int n = epoll_wait(all->epoll_fd, events, EVENTS, all->newcomers ? 1000 : -1);
 
-		/* Greetings have come before the connections that their flows open next; more may
+		/* Preambles have come before the connections that their flows open next; more may
 		 * not have fitted in. */
-		if (!take_guest_events(doors, events, n) || n < EVENTS)
-			take_listener_events(doors, events, n);
-		if (doors->guests)
-			expire_guests(doors, nm_clock_ns());
+		if (!take_newcomers(all, events, n) || n < EVENTS)
+			take_new(all, events, n);
+		if (all->newcomers)
+			expire(all, nm_clock_ns());
 	}
 	return NULL;
 }
 
-int nm_rendezvous_start(struct nm_rendezvous *doors)
+int nm_rendezvous_start(struct nm_rendezvous *rendezvous)
 {
-	return nm_thread_start(&doors->thread, 0, doors_main, doors);
+	return nm_thread_start(&rendezvous->thread, 0, run, rendezvous);
 }
 
-struct nm_rendezvous *nm_rendezvous_free(struct nm_rendezvous *doors)
+struct nm_rendezvous *nm_rendezvous_free(struct nm_rendezvous *rendezvous)
 {
 	const uint64_t one = 1;
 
-	if (!doors)
+	if (!rendezvous)
 		return NULL;
-	atomic_store_explicit(&doors->ends, true, memory_order_relaxed);
-	if (doors->thread.started)
-		(void)!write(doors->quit.fd, &one, sizeof one);
-	nm_thread_join(&doors->thread);
-	while (doors->guests)
-		close_guest(doors, doors->guests);
-	for (size_t i = 0; i < doors->count; i++) {
-		for (uint32_t k = 0; k < doors->doors[i].n_fds; k++)
-			(void)close(doors->doors[i].fds[k]);
-		free(doors->doors[i].fds);
+	atomic_store_explicit(&rendezvous->ends, true, memory_order_relaxed);
+	if (rendezvous->thread.started)
+		(void)!write(rendezvous->quit.fd, &one, sizeof one);
+	nm_thread_join(&rendezvous->thread);
+	while (rendezvous->newcomers)
+		turn_away(rendezvous, rendezvous->newcomers);
+	for (size_t i = 0; i < rendezvous->n_places; i++) {
+		for (uint32_t k = 0; k < rendezvous->places[i].n_fds; k++)
+			(void)close(rendezvous->places[i].fds[k]);
+		free(rendezvous->places[i].fds);
 	}
-	if (doors->epoll_fd >= 0)
-		(void)close(doors->epoll_fd);
-	if (doors->quit.fd >= 0)
-		(void)close(doors->quit.fd);
-	free(doors->listeners);
-	for (uint32_t g = 0; doors->known && g < doors->engine->plan->n_groups; g++)
-		free(doors->known[g]);
-	free(doors->known);
-	free(doors->doors);
-	free(doors);
+	if (rendezvous->epoll_fd >= 0)
+		(void)close(rendezvous->epoll_fd);
+	if (rendezvous->quit.fd >= 0)
+		(void)close(rendezvous->quit.fd);
+	free(rendezvous->listeners);
+	for (uint32_t g = 0; rendezvous->known && g < rendezvous->engine->plan->n_groups; g++)
+		free(rendezvous->known[g]);
+	free(rendezvous->known);
+	free(rendezvous->places);
+	free(rendezvous);
 	return NULL;
 }

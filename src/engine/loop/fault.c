@@ -32,9 +32,7 @@ static const struct nm_instr *culprit(const struct nm_flow *flow, const struct n
 /* The number of an instruction in the group. A worker that measures runs a copy of the program. */
 static uint32_t site_of(const struct nm_worker *worker, const struct nm_instr *instr)
 {
-	const struct nm_instr *first = worker->observe.stats
-					       ? nm_flowop_stats_instrs(worker->observe.stats)
-					       : worker->group->instrs;
+	const struct nm_instr *first = nm_observe_program(&worker->observe, worker->group);
 
 	return (uint32_t)(instr - first);
 }

@@ -11,8 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/accept/rendezvous.h"
+#include "engine/accept/listener.h"
 #include "engine/engine_priv.h"
+#include "engine/loop/accepted.h"
 #include "engine/loop/interp.h"
 #include "engine/loop/pacer.h"
 #include "engine/phase/reconnect.h"
@@ -127,7 +128,7 @@ static void dispatch(struct nm_worker *worker, const struct epoll_event *event)
 	} else if ((tagged & NM_TAG_MASK) == NM_TAG_LISTEN) {
 		nm_worker_listener_event(worker, what);
 	} else if ((tagged & NM_TAG_MASK) == NM_TAG_HANDOFF) {
-		nm_handoff_event(worker);
+		nm_worker_handoff_event(worker);
 	} else {
 		take_commands(worker);
 	}

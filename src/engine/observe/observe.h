@@ -1,29 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What a worker keeps of what is observed: statistics of flowops and flows, the log of executions,
+ * and samples of TCP_INFO. What the control thread reads of it is in query.c. */
 #ifndef NM_ENGINE_OBSERVE_OBSERVE_H
 #define NM_ENGINE_OBSERVE_OBSERVE_H
 
 #include "engine/flowop_stats.h"
 #include "flowop/flow.h"
 
-struct nm_worker;
+struct nm_exec_log;
 struct nm_flowop_stats;
+struct nm_group;
+struct nm_tcp_sample;
+struct nm_tcp_sampler;
+struct nm_worker;
 
-/* The details of a worker whose flows are made already. shared: they are seen by processes that are
- * forked later, and by this one what those write. NULL in *ret_detail when no details are asked
- * for. 0 or -ENOMEM. */
+struct nm_observe {
+	struct nm_flowop_stats *stats; /* owned; NULL: none is kept */
+	struct nm_tcp_sampler *tcp;    /* owned; NULL: TCP_INFO is not asked for */
+	bool sampling;		       /* TCP_INFO is being read, a few flows at a time */
+	bool counts_passes;	       /* of each flow */
+};
+
+/* --- flowop_stats.c: the worker's side --- */
+
+/* For a worker whose flows are made already. shared: processes that are forked later see it, and
+ * this one sees what they write. 0 with *ret_stats, which is NULL when none are asked for (flags);
+ * or -ENOMEM. The control thread. */
 int nm_flowop_stats_new(struct nm_worker *worker, unsigned flags, bool shared,
-			struct nm_flowop_stats **ret_detail);
+			struct nm_flowop_stats **ret_stats);
 struct nm_flowop_stats *
-nm_flowop_stats_free(struct nm_flowop_stats *detail); /* accepts NULL, returns NULL */
-/* The program that the worker runs: the one that measures. */
-const struct nm_instr *nm_flowop_stats_instrs(const struct nm_flowop_stats *detail);
+nm_flowop_stats_free(struct nm_flowop_stats *stats); /* accepts NULL, returns NULL */
+/* The program that the worker runs: the group's, or a copy of it that measures and otherwise does
+ * what the group's does. Any thread. */
+const struct nm_instr *nm_observe_program(const struct nm_observe *observe,
+					  const struct nm_group *group);
 /* The flow has made a pass, which has ended at now_ns; 0: passes are not timed. With
- * NM_OBSERVE_PASSES. */
+ * NM_OBSERVE_PASSES. On the worker's thread, as all below, and only where statistics are kept. */
 void nm_flowop_stats_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
-/* The flow's step has not done its work: it has failed, and unless that was expected the flow ends;
- * or its wait has ended without an error. */
+/* The flow's step has failed; unless that was expected the flow ends. */
 void nm_flowop_stats_failed(struct nm_worker *worker, struct nm_flow *flow,
 			    const struct nm_instr *instr);
+/* The wait of the flow's step has ended by its limit, without an error. */
 void nm_flowop_stats_expired(struct nm_worker *worker, struct nm_flow *flow,
 			     const struct nm_instr *instr);
 /* So many bytes have come over the connection after the last pass: they count for the flowop that
@@ -33,21 +50,48 @@ void nm_flowop_stats_drained(struct nm_worker *worker, const struct nm_conn *con
 void nm_flowop_stats_settled(struct nm_worker *worker, const struct nm_conn *conn, uint64_t sent,
 			     uint64_t received);
 
-/* tcp_info.c: new and free as above; the others on the worker's thread, and only with a watch */
-struct nm_tcp_sampler;
-int nm_tcp_sampler_new(struct nm_worker *worker, unsigned flags, bool shared,
-		       struct nm_tcp_sampler **ret_watch);
-struct nm_tcp_sampler *nm_tcp_sampler_free(struct nm_tcp_sampler *watch, bool shared);
-void nm_tcp_sampler_command(struct nm_worker *worker); /* sees whether main asks */
-void nm_tcp_sampler_run(struct nm_worker *worker);     /* at a few of its flows, while watching */
-void nm_tcp_sampler_end(struct nm_worker *worker);     /* of a measured phase */
+/* --- flowop_stats.c: the control thread's side, while the worker runs --- */
 
-/* What a worker keeps of what is observed. */
-struct nm_observe {
-	struct nm_flowop_stats *stats; /* owned; NULL: none is kept */
-	struct nm_tcp_sampler *tcp;    /* owned; NULL: TCP_INFO is not asked for */
-	bool sampling;		       /* it is being read */
-	bool counts_passes;	       /* of each flow */
-};
+/* Adds the sums of one instruction of the program, unless there is none with that number, and its
+ * times where they are kept and ret_times is not NULL. */
+void nm_flowop_stats_add_step(const struct nm_flowop_stats *stats, uint32_t instr,
+			      struct nm_flowop_sums *sums, struct nm_hist_snap *times);
+/* Adds the sums of one of the worker's flows, by its number there. */
+void nm_flowop_stats_add_flow(const struct nm_flowop_stats *stats, uint32_t number,
+			      struct nm_flowop_sums *sums);
+/* Operations of so many instructions from the first. */
+uint64_t nm_flowop_stats_operations(const struct nm_flowop_stats *stats, uint32_t first,
+				    uint32_t n_instrs);
+/* A new epoch of extremes begins. */
+void nm_flowop_stats_begin_epoch(struct nm_flowop_stats *stats);
+/* Reads what one of the worker's flows has done, with the extremes of the epoch before. */
+void nm_flowop_stats_sample(const struct nm_flowop_stats *stats, uint32_t number,
+			    struct nm_flow_sample *ret);
+/* The histogram of the passes of one of the worker's flows; NULL: it is not kept. */
+const struct nm_hist *nm_flowop_stats_passes(const struct nm_flowop_stats *stats, uint32_t number);
+/* The log; its size is 0 where none is kept. */
+struct nm_exec_log *nm_flowop_stats_log(struct nm_flowop_stats *stats);
+
+/* --- tcp_sampler.c --- */
+
+/* For a worker whose flows are made already; shared, NULL and errors as of nm_flowop_stats_new. */
+int nm_tcp_sampler_new(struct nm_worker *worker, unsigned flags, bool shared,
+		       struct nm_tcp_sampler **ret_sampler);
+/* shared: as when it was made. Accepts NULL, returns NULL. */
+struct nm_tcp_sampler *nm_tcp_sampler_free(struct nm_tcp_sampler *sampler, bool shared);
+/* Begins to sample (worker->observe.sampling) when the control thread asks. On the worker's thread,
+ * as the next two, and only with a sampler. */
+void nm_tcp_sampler_command(struct nm_worker *worker);
+/* Reads a few flows, while it samples; tells the control thread after the last of them. */
+void nm_tcp_sampler_run(struct nm_worker *worker);
+/* Keeps what is known at the end of a measured phase. */
+void nm_tcp_sampler_end(struct nm_worker *worker);
+/* Asks the worker, unless it has not answered the last time: then false. The control thread, as
+ * all below. */
+bool nm_tcp_sampler_ask(struct nm_tcp_sampler *sampler);
+bool nm_tcp_sampler_has_answered(const struct nm_tcp_sampler *sampler);
+/* The samples of the last answer, or those of the end of the last measured phase. Borrowed. */
+const struct nm_tcp_sample *nm_tcp_sampler_samples(const struct nm_tcp_sampler *sampler, bool last,
+						   uint32_t *ret_count);
 
 #endif

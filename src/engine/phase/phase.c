@@ -2,10 +2,10 @@
 /* Entering and leaving phases. All on the worker's thread. */
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "engine/waits.h"
 #include "base/draw.h"
+#include "engine/accept/listener.h"
 #include "engine/engine_priv.h"
 #include "engine/loop/pacer.h"
 #include "engine/loop/interp.h"
@@ -16,14 +16,6 @@
 #include "host/clock.h"
 #include "transport/transport.h"
 #include "transport/errqueue.h"
-
-void nm_worker_notify_owner(struct nm_worker *worker)
-{
-	const uint64_t one = 1;
-
-	/* Fails only when the counter is full, and then main is awake anyway. */
-	(void)!write(worker->engine->event_fd, &one, sizeof one);
-}
 
 static void add_connection(struct nm_conn_summary *sum, const struct nm_conn_info *info)
 {
@@ -233,9 +225,8 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 	worker->run.phase = phase;
 	worker->run.number = number;
 	worker->shape = nm_phase_shape_of(worker->group, phase, worker->worker_no);
-	worker->run.body = (worker->observe.stats ? nm_flowop_stats_instrs(worker->observe.stats)
-						  : worker->group->instrs) +
-			   phase->first + phase->entry;
+	worker->run.body =
+		nm_observe_program(&worker->observe, worker->group) + phase->first + phase->entry;
 	worker->run.budget_mask = budget_mask(worker->run.body);
 	worker->io.count = &stats->counters;
 	worker->run.latency = stats->latency;

@@ -71,9 +71,7 @@ const struct nm_instr *nm_reconnect_original(const struct nm_worker *worker,
 		const struct nm_instr *one = &worker->group->instrs[i];
 
 		if (one->op && (one->op->flags & NM_FLOWOP_OPENS) && one->opening == instr->opening)
-			return worker->observe.stats
-				       ? &nm_flowop_stats_instrs(worker->observe.stats)[i]
-				       : one;
+			return &nm_observe_program(&worker->observe, worker->group)[i];
 	}
 	return instr;
 }
