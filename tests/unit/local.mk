@@ -123,6 +123,7 @@ $(RESULT_TESTS): $(filter %.la,$(RESULT_LIBS))
 CONTROL_TESTS = \
 	tests/unit/control/test_address \
 	tests/unit/control/test_heartbeat \
+	tests/unit/control/test_engines \
 	tests/unit/control/test_frame \
 	tests/unit/control/test_golden \
 	tests/unit/control/test_message \
