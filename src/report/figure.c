@@ -151,6 +151,8 @@ static json_t *figure_json(const struct nm_figure *figure, const struct nm_at *a
 		return nm_json_text(*(const char *const *)value);
 	case NM_FIGURE_CHARS:
 		return nm_json_known(value);
+	case NM_FIGURE_STRING:
+		return nm_json_text(value);
 	case NM_FIGURE_LATENCY:
 		return latency_json(value, &at->result->percentiles);
 	case NM_FIGURE_OBJECT:

@@ -35,6 +35,7 @@ enum nm_figure_kind {
 	NM_FIGURE_SHARE,   /* what `rate` computes, 0 to 1 */
 	NM_FIGURE_TEXT,	   /* char *; NULL: not known */
 	NM_FIGURE_CHARS,   /* char[]; "": not known */
+	NM_FIGURE_STRING,  /* char[], always known */
 	NM_FIGURE_LATENCY, /* struct nm_latency: null in JSON, and no keys, when it has no values */
 	NM_FIGURE_OBJECT,  /* a struct with figures of its own: `object` */
 	NM_FIGURE_LIST,	   /* a pointer to an array of `object`, its length at `count_offset` */

@@ -183,8 +183,7 @@ static json_t *make_unavailable(const struct nm_at *at)
 #define COUNT_OR_NULL "{'type': ['integer', 'null'], 'minimum': 0}"
 
 static const struct nm_figure counter_figures[] = {
-	NM_FIGURE(CHARS, struct nm_perf_value, name, "name", .schema = NM_SCHEMA_TEXT,
-		  .doc = "As it was asked for."),
+	NM_FIGURE(STRING, struct nm_perf_value, name, "name", .doc = "As it was asked for."),
 	NM_FIGURE(COUNT, struct nm_perf_value, user, "user",
 		  NM_KNOWN_BY(struct nm_perf_value, has_user), .schema = COUNT_OR_NULL,
 		  .doc = "In the program; null: not known."),

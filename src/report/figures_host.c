@@ -272,7 +272,7 @@ const struct nm_object nm_rusage_object = {
 };
 
 static const struct nm_figure nic_figures[] = {
-	NM_FIGURE(CHARS, struct nm_nic, name, "name", .schema = NM_SCHEMA_TEXT),
+	NM_FIGURE(STRING, struct nm_nic, name, "name"),
 	{.kind = NM_FIGURE_FIELDS, .fields = nm_nic_fields},
 	NM_FIGURE_END,
 };

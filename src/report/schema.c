@@ -89,6 +89,8 @@ static const char *kind_schema(enum nm_figure_kind kind)
 		return NM_SCHEMA_ANY_TEXT;
 	case NM_FIGURE_CHARS:
 		return "known_text";
+	case NM_FIGURE_STRING:
+		return NM_SCHEMA_TEXT;
 	case NM_FIGURE_LATENCY:
 		return "latency";
 	default:
