@@ -7,11 +7,11 @@
 #include <check.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../suite.h"
@@ -19,7 +19,6 @@
 #include "control/peer.h"
 #include "control/slave/session.h"
 #include "control/wire/codec.h"
-#include "engine/thread.h"
 #include "fake_engine.h"
 #include "host/clock.h"
 #include "profile/tree.h"
@@ -316,31 +315,26 @@ START_TEST(a_silent_master_is_given_up)
 }
 END_TEST
 
-/* --- the daemon --- */
+/* --- the daemon, in a process of its own: it forks, and no thread of ours may be busy then --- */
 
-static struct nm_thread thread;
-static _Atomic unsigned daemon_port;
-static int stop_fds[2];
-static int daemon_answer;
+enum { ENDED_BY_ITSELF, ENDED_A_SESSION, ENDED_BADLY };
+
+static pid_t daemon_pid;
+static unsigned daemon_port;
+static int stop_fds[2], port_fds[2];
 static struct nm_diags daemon_diags;
 
 static void on_listening(void *arg, const char *address, uint16_t port)
 {
 	(void)arg;
 	(void)address;
-	atomic_store(&daemon_port, port);
-}
-
-static void *run_daemon(void *arg)
-{
-	(void)arg;
-	daemon_answer = nm_slave_serve(&options, &daemon_diags);
-	return NULL;
+	ck_assert_int_eq(write(port_fds[1], &port, sizeof port), sizeof port);
 }
 
 static void start_daemon(void)
 {
 	ck_assert_int_eq(pipe(stop_fds), 0);
+	ck_assert_int_eq(pipe(port_fds), 0);
 	nm_slave_options_default(&options);
 	options.port = 0;
 	options.bind = "127.0.0.1";
@@ -350,27 +344,44 @@ static void start_daemon(void)
 	log_text[0] = '\0';
 	daemon_diags = (struct nm_diags){.count = 0};
 	fake_script = (struct fake_script){.works = true, .passes = 6};
-	atomic_store(&daemon_port, 0);
 }
 
-static void wait_for_port(void)
+static void fork_daemon(void)
 {
-	ck_assert_int_eq(nm_thread_start(&thread, 0, run_daemon, NULL), 0);
-	while (!atomic_load(&daemon_port))
-		(void)usleep(1000);
+	uint16_t port;
+
+	daemon_pid = fork();
+	ck_assert_int_ge(daemon_pid, 0);
+	if (daemon_pid == 0) {
+		int error = nm_slave_serve(&options, &daemon_diags);
+
+		exit(error					    ? ENDED_BADLY
+		     : strstr(log_text, "ends 1 session under way") ? ENDED_A_SESSION
+								    : ENDED_BY_ITSELF);
+	}
+	ck_assert_int_eq(read(port_fds[0], &port, sizeof port), sizeof port);
+	daemon_port = port;
 }
 
-static void stop_daemon(void)
+/* How the daemon has ended, which it does after `stop` or by itself. */
+static int wait_for_daemon(bool stop)
 {
-	ck_assert_int_eq(write(stop_fds[1], "x", 1), 1);
-	nm_thread_join(&thread);
+	int status;
+
+	if (stop)
+		ck_assert_int_eq(write(stop_fds[1], "x", 1), 1);
+	ck_assert_int_eq(waitpid(daemon_pid, &status, 0), daemon_pid);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
 }
 
 static void end_daemon(void)
 {
 	nm_diags_fini(&daemon_diags);
-	(void)close(stop_fds[0]);
-	(void)close(stop_fds[1]);
+	for (int i = 0; i < 2; i++) {
+		(void)close(stop_fds[i]);
+		(void)close(port_fds[i]);
+	}
 }
 
 /* A run with the daemon's slave. */
@@ -392,7 +403,7 @@ static enum nm_run_status run_with_daemon(void)
 	ck_assert_ptr_nonnull(plan);
 	nm_run_options_default(&run);
 	run.in_process = true;
-	run.port = (uint16_t)atomic_load(&daemon_port);
+	run.port = (uint16_t)daemon_port;
 	enum nm_run_status status = nm_run(&job, &run, &result, &diags);
 
 	result = nm_result_free(result);
@@ -404,21 +415,19 @@ static enum nm_run_status run_with_daemon(void)
 
 START_TEST(a_daemon_serves_until_it_is_interrupted)
 {
-	wait_for_port();
+	fork_daemon();
 	ck_assert_int_eq(run_with_daemon(), NM_RUN_COMPLETE);
 	ck_assert_int_eq(run_with_daemon(), NM_RUN_COMPLETE);
-	stop_daemon();
-	ck_assert_int_eq(daemon_answer, 0);
+	ck_assert_int_ne(wait_for_daemon(true), ENDED_BADLY);
 }
 END_TEST
 
 START_TEST(a_daemon_ends_after_so_many_sessions)
 {
 	options.sessions = 1;
-	wait_for_port();
+	fork_daemon();
 	ck_assert_int_eq(run_with_daemon(), NM_RUN_COMPLETE);
-	nm_thread_join(&thread);
-	ck_assert_int_eq(daemon_answer, 0);
+	ck_assert_int_eq(wait_for_daemon(false), ENDED_BY_ITSELF);
 }
 END_TEST
 
@@ -427,13 +436,16 @@ START_TEST(sessions_under_way_end_with_the_daemon)
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	wait_for_port();
-	at.sin_port = htons((uint16_t)atomic_load(&daemon_port));
+	fork_daemon();
+	at.sin_port = htons((uint16_t)daemon_port);
 	ck_assert_int_eq(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
-	(void)usleep(50000);
-	stop_daemon();
-	ck_assert(strstr(log_text, "interrupted: ends 1 session under way"));
-	(void)close(fd);
+	ck_assert_int_eq(nm_peer_init(&master, fd, NM_SIDE_SLAVE, 10 * S, nm_clock_ns()), 0);
+	say(NM_MESSAGE_HELLO, nm_hello_pack());
+	/* Once it answers, it is there. */
+	while (recv(fd, answers, 1, 0) < 1)
+		(void)usleep(1000);
+	ck_assert_int_eq(wait_for_daemon(true), ENDED_A_SESSION);
+	nm_peer_fini(&master);
 }
 END_TEST
 
