@@ -87,7 +87,7 @@ struct nm_instr {
 	bool can_fail; /* its failures are counted, and the flow goes on with the next */
 	/* connect, accept: the next instruction makes the connection secure */
 	bool defer_handshake;
-	bool has_preamble;  /* connect, accept: the connection begins with a greeting */
+	bool has_preamble;  /* connect, accept: the connection begins with a preamble */
 	bool expects_reply; /* the next instruction is a plain read from the same connection */
 	/* a write that need not be waited for when it is posted: a read from its connection is
 	 * next */

@@ -7,7 +7,7 @@
 #include "flowop/open_opts.h"
 #include "transport/transport.h"
 
-/* Who has greeted has turned out to be somebody else: the accept before this waits for the next.
+/* Whoever has sent the preamble is somebody else: the accept before this waits for the next.
  * Only a flow that is run can go back, and not one that is woken. */
 static enum nm_step back_to_accept(struct nm_flow *flow, const struct nm_instr *instr)
 {

@@ -64,20 +64,20 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 		uint64_t sockets = (flows_a_worker + NM_FLOWS_PER_LISTEN_SOCKET - 1) /
 				   NM_FLOWS_PER_LISTEN_SOCKET * group->n_workers;
 
-		bool connected = false, greeted = false;
+		bool connected = false, has_preambles = false;
 
 		if (!group->runs)
 			continue;
 		for (uint32_t i = 0; i < group->n_instrs; i++) {
 			connected |= opens(&group->instrs[i]);
-			greeted |= group->instrs[i].has_preamble;
+			has_preambles |= group->instrs[i].has_preamble;
 			if (!listens(&group->instrs[i]))
 				continue;
 			uint64_t ports = ports_of(&group->instrs[i]) * (uint64_t)group->n_workers;
 
 			needed += ports > sockets ? ports : sockets;
 		}
-		needed += (uint64_t)((greeted ? 4 : 2) + group->posts) * group->n_workers;
+		needed += (uint64_t)((has_preambles ? 4 : 2) + group->posts) * group->n_workers;
 		/* Those with one flow have one to spare: engine/spare.c. */
 		if (group->n_flows / group->n_workers <= 1)
 			needed += group->n_workers;

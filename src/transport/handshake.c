@@ -9,21 +9,21 @@
 #include "transport/inet.h"
 #include "transport/socket.h"
 
-void nm_handshake_leave_preamble(struct nm_handshake_preamble *greeting, const void *bytes,
+void nm_handshake_leave_preamble(struct nm_handshake_preamble *preamble, const void *bytes,
 				 size_t size)
 {
-	assert(size <= sizeof greeting->bytes);
-	memcpy(greeting->bytes, bytes, size);
-	greeting->size = size;
+	assert(size <= sizeof preamble->bytes);
+	memcpy(preamble->bytes, bytes, size);
+	preamble->size = size;
 }
 
-int nm_handshake_send_preamble(int fd, const struct nm_handshake_preamble *greeting)
+int nm_handshake_send_preamble(int fd, const struct nm_handshake_preamble *preamble)
 {
-	if (!greeting->size)
+	if (!preamble->size)
 		return 0;
-	ssize_t n = nm_sys_send(fd, greeting->bytes, greeting->size, MSG_NOSIGNAL);
+	ssize_t n = nm_sys_send(fd, preamble->bytes, preamble->size, MSG_NOSIGNAL);
 
-	if (n < (ssize_t)greeting->size)
+	if (n < (ssize_t)preamble->size)
 		return n < 0 ? (int)n : -EMSGSIZE;
 	return 0;
 }

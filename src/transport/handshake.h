@@ -14,10 +14,11 @@ struct nm_handshake_preamble {
 	size_t size; /* 0: nothing */
 };
 
-void nm_handshake_leave_preamble(struct nm_handshake_preamble *greeting, const void *bytes,
+/* Keeps bytes that the connection is to send first; copied. */
+void nm_handshake_leave_preamble(struct nm_handshake_preamble *preamble, const void *bytes,
 				 size_t size);
 /* Sends it as the first bytes of a connection, which have room: 0 or -errno. */
-int nm_handshake_send_preamble(int fd, const struct nm_handshake_preamble *greeting);
+int nm_handshake_send_preamble(int fd, const struct nm_handshake_preamble *preamble);
 
 /* TCP's connect, accept and adopt (transport.h), and then `attach`, which finds in conn->state what
  * start has made, puts the connection's own state there, and returns 0 or -errno. What they return

@@ -99,6 +99,7 @@ enum nm_preamble_verdict {
 	NM_PREAMBLE_OLD,      /* of an earlier connection, and late: no answer */
 };
 
+/* What the hello of a connection with that serial means, after what is known of its flow. */
 enum nm_preamble_verdict nm_preamble_judge(const struct nm_preamble_known *known, uint32_t serial);
 
 #endif

@@ -40,7 +40,7 @@ static const struct nm_opt psp_opts[] = {
 	NM_OPT_END};
 
 enum stage {
-	STAGE_TCP,     /* connects, and greets */
+	STAGE_TCP,     /* connects, and sends its preamble */
 	STAGE_TLS,     /* shakes hands, and gets the own key of the kernel */
 	STAGE_KEY_OUT, /* the own key is sent */
 	STAGE_KEY_IN,  /* the peer's is received */
@@ -354,11 +354,11 @@ static int psp_connect(struct nm_conn *c, const void *opts, const struct nm_addr
 	return r;
 }
 
-static void psp_greet(struct nm_conn *c, const void *greeting, size_t size)
+static void psp_queue(struct nm_conn *c, const void *bytes, size_t size)
 {
 	struct psp_conn *conn = c->state;
 
-	nm_handshake_leave_preamble(&conn->preamble, greeting, size);
+	nm_handshake_leave_preamble(&conn->preamble, bytes, size);
 }
 
 static int psp_accept(struct nm_conn *c, int listen_fd, const void *opts,
@@ -423,7 +423,7 @@ static const struct nm_transport_shared psp_shared = {
 
 static const struct nm_transport_preamble psp_preamble = {
 	.attach = psp_attach,
-	.queue = psp_greet,
+	.queue = psp_queue,
 };
 
 static const struct nm_transport_events psp_events = {

@@ -198,11 +198,11 @@ static int ssl_connect(struct nm_conn *c, const void *opts, const struct nm_addr
 	return nm_handshake_connect(c, opts, to, attach);
 }
 
-static void ssl_greet(struct nm_conn *c, const void *greeting, size_t size)
+static void ssl_queue(struct nm_conn *c, const void *bytes, size_t size)
 {
 	struct nm_ssl_conn *conn = c->state;
 
-	nm_handshake_leave_preamble(&conn->preamble, greeting, size);
+	nm_handshake_leave_preamble(&conn->preamble, bytes, size);
 }
 
 static int ssl_accept(struct nm_conn *c, int listen_fd, const void *opts,
@@ -342,7 +342,7 @@ static const struct nm_transport_shared ssl_shared = {
 
 static const struct nm_transport_preamble ssl_preamble = {
 	.attach = ssl_attach,
-	.queue = ssl_greet,
+	.queue = ssl_queue,
 };
 
 const struct nm_transport nm_transport_ssl = {

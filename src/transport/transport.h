@@ -39,8 +39,8 @@ enum nm_transport_caps {
 	NM_TRANSPORT_MUX = 1 << 8,
 	/* Every connection has to say whose it is before it gets to a flow, whether or not it
 	 * matters which: so that a stranger who connects is nobody's business. Needs attach and
-	 * greet. An established that answers -ECONNABORTED to who accepts has found a stranger all
-	 * the same, and the next is waited for. */
+	 * preamble->queue. An established that answers -ECONNABORTED to the end that accepts has
+	 * found a stranger all the same, and the next is waited for. */
 	NM_TRANSPORT_PREAMBLE = 1 << 9,
 	/* Has a handshake that may come later: with NM_CONN_DEFER_HANDSHAKE, connect and accept
 	 * leave it out, and what is then called until it answers 0 is established. */

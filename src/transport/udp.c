@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UDP over IPv4 and IPv6; udp(7). A connection is a pair of connected sockets: the greeting of the
- * connecting end makes the other (flowop/greeting.h). */
+/* UDP over IPv4 and IPv6; udp(7). A connection is a pair of connected sockets: the preamble of
+ * the connecting end makes the other (transport/preamble.h). */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -172,7 +172,7 @@ static int start(struct nm_conn *conn, int fd, const struct udp_opts *o, uint32_
 	return 0;
 }
 
-/* The peer goes on from another port than the one that is greeted, and may do so before its answer
+/* The peer goes on from another port than the one that it has asked, and may do so before its answer
  * is read here: the socket takes what comes from any until then. */
 static int udp_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
 {
@@ -200,7 +200,7 @@ static int udp_retarget(struct nm_conn *conn, const struct nm_addr *to, uint32_t
 	return connect(conn->fd, (struct sockaddr *)&at.sa, at.len) < 0 ? -errno : 0;
 }
 
-/* The other end of a connection whose greeting has come from `peer`. */
+/* The other end of a connection whose preamble has come from `peer`. */
 static int udp_accept_datagram(int listen_fd, bool same_port, const void *opts,
 			       const struct nm_addr *peer)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One UDP socket for many peers: finds the peer of each datagram, and keeps what has come. */
 #include "transport/udp_mux.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ struct nm_udp_mux_peer {
 	struct nm_udp_mux_peer *next;  /* in its bucket, or of the free ones */
 	struct nm_udp_mux_peer *ready; /* the next that has something new */
 	bool is_ready;		       /* it has something new */
-	struct nm_conn *conn;	       /* NULL: it has greeted, and nobody has accepted it yet */
+	struct nm_conn *conn; /* NULL: it has sent its preamble, and nobody has accepted it yet */
 	struct record *first, *last;
 	union address at;
 	socklen_t at_len;
@@ -58,7 +59,7 @@ struct nm_udp_mux {
 
 static int prepare(struct nm_udp_mux *mux, uint32_t n_conns)
 {
-	/* Those that are closed here may be followed by others before the greetings of these are
+	/* Those that are closed here may be followed by others before the preambles of these are
 	 * accepted. */
 	uint32_t n_peers = 2 * n_conns + 64, buckets = 64;
 	uint32_t n_records =
@@ -261,14 +262,14 @@ static void keep(struct nm_udp_mux *mux, struct nm_udp_mux_peer *peer, const cha
 	note_ready(mux, peer);
 }
 
-static void take(struct nm_udp_mux *mux, unsigned slot, nm_udp_mux_preamble_fn greeting, void *arg)
+static void take(struct nm_udp_mux *mux, unsigned slot, nm_udp_mux_preamble_fn preamble, void *arg)
 {
 	const char *data = mux->received + slot * SLOT_BYTES;
 	uint32_t size = mux->in[slot].msg_len;
 	struct nm_addr from = {.len = mux->in[slot].msg_hdr.msg_namelen};
 
 	memcpy(&from.sa, &mux->from[slot], sizeof mux->from[slot]);
-	if (greeting(arg, &from, data, size))
+	if (preamble(arg, &from, data, size))
 		return;
 	struct nm_udp_mux_peer *peer = find(mux, &mux->from[slot]);
 
@@ -276,14 +277,14 @@ static void take(struct nm_udp_mux *mux, unsigned slot, nm_udp_mux_preamble_fn g
 		keep(mux, peer, data, size);
 }
 
-static int receive_some(struct nm_udp_mux *mux, nm_udp_mux_preamble_fn greeting, void *arg)
+static int receive_some(struct nm_udp_mux *mux, nm_udp_mux_preamble_fn preamble, void *arg)
 {
 	for (unsigned i = 0; i < SLOTS; i++)
 		mux->in[i].msg_hdr.msg_namelen = sizeof mux->from[i];
 	int n = recvmmsg(mux->fd, mux->in, SLOTS, MSG_DONTWAIT, NULL);
 
 	for (int i = 0; i < n; i++)
-		take(mux, (unsigned)i, greeting, arg);
+		take(mux, (unsigned)i, preamble, arg);
 	return n;
 }
 
@@ -310,7 +311,7 @@ static void flush(struct nm_udp_mux *mux)
 	mux->n_out = 0;
 }
 
-void nm_udp_mux_receive(struct nm_udp_mux *mux, nm_udp_mux_preamble_fn greeting,
+void nm_udp_mux_receive(struct nm_udp_mux *mux, nm_udp_mux_preamble_fn preamble,
 			nm_udp_mux_ready_fn ready, void *arg)
 {
 	unsigned rounds = 0;
@@ -318,7 +319,7 @@ void nm_udp_mux_receive(struct nm_udp_mux *mux, nm_udp_mux_preamble_fn greeting,
 
 	mux->gathers = true;
 	do {
-		n = receive_some(mux, greeting, arg);
+		n = receive_some(mux, preamble, arg);
 		while (mux->ready) {
 			struct nm_udp_mux_peer *peer = mux->ready;
 

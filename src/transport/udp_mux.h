@@ -21,15 +21,15 @@ struct nm_transport;
 struct nm_udp_mux *nm_udp_mux_new(int fd, uint32_t n_conns);
 struct nm_udp_mux *nm_udp_mux_free(struct nm_udp_mux *mux); /* accepts NULL, returns NULL */
 
-/* What takes datagrams of `size` bytes that are no peer's, or greetings: as long as it holds true
+/* What takes datagrams of `size` bytes that are no peer's, or preambles: as long as it holds true
  * for them they are nobody's. `data` has at least the first 32 bytes. True: it was one. */
 typedef bool (*nm_udp_mux_preamble_fn)(void *arg, const struct nm_addr *from, const char *data,
 				       size_t size);
 /* What has something to read now. */
 typedef void (*nm_udp_mux_ready_fn)(void *arg, struct nm_conn *conn);
-/* Receives what is there, or much of it: greetings first, then each connection that has something,
+/* Receives what is there, or much of it: preambles first, then each connection that has something,
  * once. What is sent meanwhile goes out together at the end. */
-void nm_udp_mux_receive(struct nm_udp_mux *mux, nm_udp_mux_preamble_fn greeting,
+void nm_udp_mux_receive(struct nm_udp_mux *mux, nm_udp_mux_preamble_fn preamble,
 			nm_udp_mux_ready_fn ready, void *arg);
 
 /* The peer at an address, or NULL; a new one, or NULL when there are too many. */

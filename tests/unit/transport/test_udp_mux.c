@@ -13,11 +13,11 @@
 
 #define PEERS 3
 
-static struct nm_udp_mux *hub;
-static int hub_fd, fds[PEERS];
+static struct nm_udp_mux *mux;
+static int mux_fd, fds[PEERS];
 static struct nm_addr at, peers[PEERS];
 static struct nm_conn conns[PEERS];
-static unsigned greeted, told[PEERS];
+static unsigned n_let_in, told[PEERS];
 static bool closes_others;
 
 static int bound(struct nm_addr *ret_at)
@@ -33,12 +33,12 @@ static int bound(struct nm_addr *ret_at)
 
 static void setup(void)
 {
-	hub_fd = bound(&at);
-	hub = nm_udp_mux_new(hub_fd, PEERS);
-	ck_assert_ptr_nonnull(hub);
+	mux_fd = bound(&at);
+	mux = nm_udp_mux_new(mux_fd, PEERS);
+	ck_assert_ptr_nonnull(mux);
 	for (int i = 0; i < PEERS; i++)
 		fds[i] = bound(&peers[i]);
-	greeted = 0;
+	n_let_in = 0;
 	memset(told, 0, sizeof told);
 	memset(conns, 0, sizeof conns);
 	closes_others = false;
@@ -46,13 +46,13 @@ static void setup(void)
 
 static void teardown(void)
 {
-	hub = nm_udp_mux_free(hub);
-	close(hub_fd);
+	mux = nm_udp_mux_free(mux);
+	close(mux_fd);
 	for (int i = 0; i < PEERS; i++)
 		close(fds[i]);
 }
 
-static bool take_greeting(void *arg, const struct nm_addr *from, const char *data, size_t size)
+static bool take_preamble(void *arg, const struct nm_addr *from, const char *data, size_t size)
 {
 	(void)arg;
 	if (size != 5 || memcmp(data, "hello", 5) != 0)
@@ -60,8 +60,8 @@ static bool take_greeting(void *arg, const struct nm_addr *from, const char *dat
 	for (int i = 0; i < PEERS; i++) {
 		if (memcmp(&from->sa, &peers[i].sa, sizeof(struct sockaddr_in)) != 0)
 			continue;
-		greeted++;
-		nm_udp_mux_attach(&conns[i], nm_udp_mux_add(hub, from));
+		n_let_in++;
+		nm_udp_mux_attach(&conns[i], nm_udp_mux_add(mux, from));
 		conns[i].transport = nm_transport_find("udp");
 	}
 	return true;
@@ -85,7 +85,7 @@ static void say(int peer, const char *text)
 
 static void receive(void)
 {
-	nm_udp_mux_receive(hub, take_greeting, take_ready, NULL);
+	nm_udp_mux_receive(mux, take_preamble, take_ready, NULL);
 }
 
 static void meet_all(void)
@@ -93,7 +93,7 @@ static void meet_all(void)
 	for (int i = 0; i < PEERS; i++)
 		say(i, "hello");
 	receive();
-	ck_assert_uint_eq(greeted, PEERS);
+	ck_assert_uint_eq(n_let_in, PEERS);
 }
 
 START_TEST(each_gets_its_own)
@@ -125,10 +125,10 @@ END_TEST
 
 START_TEST(strangers_are_nobody)
 {
-	say(1, "not a greeting");
+	say(1, "not a preamble");
 	receive();
 	ck_assert_uint_eq(told[1], 0);
-	ck_assert_ptr_null(nm_udp_mux_find(hub, &peers[1]));
+	ck_assert_ptr_null(nm_udp_mux_find(mux, &peers[1]));
 }
 END_TEST
 
@@ -158,7 +158,7 @@ START_TEST(there_is_a_bound)
 
 	for (uint16_t port = 1; port < 1000; port++) {
 		((struct sockaddr_in *)(void *)&many.sa)->sin_port = htons(port);
-		peer = nm_udp_mux_add(hub, &many);
+		peer = nm_udp_mux_add(mux, &many);
 		met += peer != NULL;
 		last = peer ? peer : last;
 	}
@@ -167,7 +167,7 @@ START_TEST(there_is_a_bound)
 	nm_udp_mux_forget(last);
 	say(1, "hello");
 	receive();
-	ck_assert_uint_eq(greeted, 1);
+	ck_assert_uint_eq(n_let_in, 1);
 }
 END_TEST
 
@@ -193,8 +193,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("hub");
-	TCase *tc = tcase_create("hub");
+	Suite *suite = suite_create("mux");
+	TCase *tc = tcase_create("mux");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, each_gets_its_own);
