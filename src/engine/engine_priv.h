@@ -11,12 +11,14 @@
 #include "engine/observe/observe.h"
 #include "engine/commands.h"
 #include "engine/engine.h"
+#include "engine/loop/deadline.h"
 #include "engine/loop/process.h"
 #include "engine/phase/phase.h"
 #include "engine/phase/reconnect.h"
 #include "engine/memory.h"
 #include "engine/loop/timer.h"
-#include "engine/waits.h"
+#include "engine/wait/defer.h"
+#include "engine/wait/waiter.h"
 
 /* What a worker keeps of one phase. */
 struct nm_phase_stats {
@@ -30,20 +32,12 @@ struct nm_phase_stats {
 struct nm_worker {
 	struct nm_io io;
 	struct nm_phase_run run;
-	/* the read at which the only flow waits, and may sleep; NULL: it waits for events */
-	const struct nm_instr *lone;
-	bool polls; /* its flow's connections are polled: see polled.c */
-	bool busy;  /* something to do or to look at besides waiting for events */
+	struct nm_waiter waiter;
+	struct nm_defer defer;
+	bool busy; /* something to do or to look at besides waiting for events */
 	struct nm_flow *run_first, *run_last;
-	struct nm_listen_fd *polled_listener; /* while it polls; NULL: it has none */
-	unsigned looks;			      /* of one that spins: how often nothing was found */
-	struct nm_looks look;
 	struct nm_spare spare; /* io.spare is the same in a phase that uses it */
-	struct nm_closing closing;
-	struct nm_limit lifted;
-	/* owned; made and released by its thread; io.ring is the same in a phase that uses it */
-	struct nm_ring *ring;
-	bool epoll_tells; /* meanwhile: it may have events */
+	struct nm_deadline lifted_deadline;
 	int epoll_fd, wake_fd;
 	const struct nm_phase_shape *shape; /* of the present phase, or the last */
 	char *flows;			    /* each followed by its connections: nm_worker_flow */
@@ -104,6 +98,17 @@ static inline struct nm_flow *nm_worker_flow(const struct nm_worker *worker, uin
 	return (struct nm_flow *)(void *)(worker->flows + i * worker->flow_bytes);
 }
 
+/* An instruction of the present phase, by its number in the group, in the program that the worker
+ * runs; NULL: none. */
+static inline const struct nm_instr *nm_worker_instr(const struct nm_worker *worker,
+						     uint32_t number)
+{
+	return number == NM_NO_INSTR
+		       ? NULL
+		       : worker->run.body + number -
+				 (worker->run.phase->first + worker->run.phase->entry);
+}
+
 /* Passes at which the present phase ends. */
 static inline void nm_worker_set_end(struct nm_worker *worker, uint64_t end_at)
 {
@@ -120,7 +125,11 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 		   uint32_t number);
 void nm_worker_fini(struct nm_worker *worker);
 int nm_worker_start(struct nm_worker *worker);
-void nm_worker_join(struct nm_worker *worker); /* after quit */
+/* What a flow does while it waits for the other end, which need not wait for it (spare.c). */
+void nm_worker_spare_begin(struct nm_worker *worker); /* of the present phase */
+void nm_worker_spare_end(struct nm_worker *worker);   /* may be called again */
+void nm_worker_spare_time(struct nm_worker *worker);  /* its flow waits on its connection */
+void nm_worker_join(struct nm_worker *worker);	      /* after quit */
 
 /* process.c */
 int nm_process_start(struct nm_worker *worker);	 /* before any thread */
@@ -136,10 +145,8 @@ void nm_worker_conn_event(struct nm_worker *worker, struct nm_conn *conn, uint32
 void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow);  /* until flow->timer.at_ns */
 void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow); /* its wait is too long */
 
-int nm_worker_watch(struct nm_worker *worker, struct nm_flow *flow,
-		    bool output); /* flow->conn; 0 or -errno */
-/* Of one that is not watched, whatever its flags say. What has come meanwhile is an event again. */
-void nm_worker_rewatch(struct nm_worker *worker, struct nm_flow *flow);
+/* Waits for the flow's connection at its present step, which has no other way to wait. */
+void nm_worker_wait_in(struct nm_worker *worker, struct nm_flow *flow);
 
 /* fail.c: the flow's present step has failed with flow->error */
 void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,

@@ -15,7 +15,6 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/accept/ports.h \
 	src/engine/accept/rendezvous.c \
 	src/engine/accept/rendezvous.h \
-	src/engine/closing.c \
 	src/engine/commands.c \
 	src/engine/commands.h \
 	src/engine/engine.c \
@@ -23,13 +22,11 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/engine_priv.h \
 	src/engine/events.c \
 	src/engine/events.h \
-	src/engine/fleeting.c \
 	src/engine/flowop_stats.h \
-	src/engine/level.c \
-	src/engine/limit.c \
-	src/engine/lone.c \
 	src/engine/loop/accepted.c \
 	src/engine/loop/accepted.h \
+	src/engine/loop/deadline.c \
+	src/engine/loop/deadline.h \
 	src/engine/loop/fault.c \
 	src/engine/loop/interp.c \
 	src/engine/loop/interp.h \
@@ -57,14 +54,18 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/phase/rcvlowat.h \
 	src/engine/phase/reconnect.c \
 	src/engine/phase/reconnect.h \
-	src/engine/polled.c \
 	src/engine/query.c \
-	src/engine/ring.c \
 	src/engine/spare.c \
 	src/engine/tcp_sampler.h \
 	src/engine/thread.c \
 	src/engine/thread.h \
+	src/engine/wait/defer.c \
+	src/engine/wait/defer.h \
 	src/engine/wait/epoll.c \
-	src/engine/waits.h \
+	src/engine/wait/poll.c \
+	src/engine/wait/recv.c \
+	src/engine/wait/uring.c \
+	src/engine/wait/waiter.c \
+	src/engine/wait/waiter.h \
 	src/engine/worker.c
 src_libnm_engine_la_CFLAGS = $(ROOM_CFLAGS)

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "engine/engine_priv.h"
-#include "engine/waits.h"
+#include "engine/wait/waiter.h"
 #include "flowop/disconnect.h"
 #include "flowop/flowop.h"
 #include "transport/transport.h"

@@ -126,6 +126,7 @@ static int init_epoll(struct nm_worker *worker)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.u64 = NM_TAG_WAKE};
 
+	worker->waiter.ops = &nm_waiter_epoll;
 	worker->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (worker->epoll_fd < 0 || worker->wake_fd < 0 ||

@@ -35,8 +35,7 @@ const struct nm_opt nm_open_opts[] = {
 int nm_open_continue(struct nm_conn *conn, const struct nm_instr *instr)
 {
 	if (!(conn->flags & (NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP)))
-		return conn->flags & (NM_CONN_OUT_REGISTERED | NM_CONN_LEVEL_OUT) ? -EINPROGRESS
-										  : -EAGAIN;
+		return conn->flags & NM_CONN_ARMED_OUT ? -EINPROGRESS : -EAGAIN;
 	int r = instr->transport->established(conn);
 
 	if (r == -EINPROGRESS)

@@ -20,8 +20,8 @@ static enum nm_step post(struct nm_io *io, struct nm_flow *flow, const struct nm
 	uint64_t left = nm_message_left(io, flow, instr);
 	size_t want = nm_message_chunk(io, left);
 
-	if (conn->flags & NM_CONN_SENT) {
-		conn->flags &= ~(uint32_t)NM_CONN_SENT;
+	if (conn->waiter & NM_URING_SENT) {
+		conn->waiter &= (uint8_t)~NM_URING_SENT;
 		nm_io_count_sent(io, want);
 		flow->left = left -= want;
 		if (!left)

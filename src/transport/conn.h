@@ -27,22 +27,17 @@ enum nm_conn_flags {
 	NM_CONN_IN = 0x001,  /* a receive may find something */
 	NM_CONN_OUT = 0x004, /* a send may find room */
 	NM_CONN_HUP = 0x010, /* the peer has closed or reset: receives always find something */
-	/* Known to the worker's epoll, level-triggered, and for what: see engine/level.c. */
-	NM_CONN_LEVEL = 0x002,
-	NM_CONN_LEVEL_IN = 0x020,
-	NM_CONN_LEVEL_OUT = 0x040,
-	NM_CONN_LEVEL_END = 0x080,
 	NM_CONN_NOBUFS =
 		0x008, /* a send waits for what is told about those before it, not for room */
 	NM_CONN_OPEN = 0x100,
 	NM_CONN_CONNECTING = 0x200,
-	NM_CONN_ACCEPTED = 0x400,	 /* the peer opened it, so the peer closes it first */
-	NM_CONN_REGISTERED = 0x800,	 /* known to the worker's epoll, once, edge-triggered */
-	NM_CONN_PREAMBLE = 0x2000,	 /* the preamble is sent, and not answered yet */
-	NM_CONN_OUT_REGISTERED = 0x1000, /* and for output, from the first time that it was full */
-	NM_CONN_UNSETTLED = 0x4000,	 /* `settle` has to be called once it is established */
-	NM_CONN_FASTOPEN = 0x8000,	 /* that data came with the first packet is to be counted */
-	NM_CONN_FINISHED = 0x200000,	 /* this end has ended what it sends */
+	NM_CONN_ACCEPTED = 0x400,    /* the peer opened it, so the peer closes it first */
+	NM_CONN_ARMED = 0x800,	     /* the waiter will report input of it: engine/wait/waiter.h */
+	NM_CONN_PREAMBLE = 0x2000,   /* the preamble is sent, and not answered yet */
+	NM_CONN_ARMED_OUT = 0x1000,  /* and output */
+	NM_CONN_UNSETTLED = 0x4000,  /* `settle` has to be called once it is established */
+	NM_CONN_FASTOPEN = 0x8000,   /* that data came with the first packet is to be counted */
+	NM_CONN_FINISHED = 0x200000, /* this end has ended what it sends */
 	/* sends without a copy: over TCP `sent` of them, `seen` told to be complete */
 	NM_CONN_ZEROCOPY = 0x400000,
 	NM_CONN_ERRQUEUE = 0x800000,   /* something is told about them */
@@ -51,8 +46,6 @@ enum nm_conn_flags {
 	NM_CONN_MAPPED = 0x8000000,    /* state is the mapping of errqueue.h */
 	/* for accept, where it can be: receives wait, but not longer than NM_CONN_SLEEP_US */
 	NM_CONN_SLEEPS = 0x10000000,
-	NM_CONN_POSTED = 0x20000000, /* a receive is posted (ring.h) */
-	NM_CONN_SENT = 0x40000000,   /* a send that was posted and is waited for is done */
 	NM_CONN_DEFER_HANDSHAKE =
 		0x2000000, /* for connect, accept and adopt: the handshake comes later */
 	NM_CONN_WRITES_FIRST = 0x100000, /* for connect: what comes next is a write */
@@ -94,6 +87,7 @@ struct nm_conn {
 	uint64_t jitter;    /* RFC 3550, 6.4.1: 16 times the estimate, ns */
 	bool lossy : 1;	    /* messages may be lost, though the transport is a reliable one */
 	bool resets : 1;    /* its close aborts it (SO_LINGER 0): nm_conn_resets */
+	uint8_t waiter;	    /* what the worker's waiter keeps of it, and nobody else reads */
 	/* psp: whose key it has: 1 + its place among those of the opening; 0: none yet */
 	uint8_t device;
 	uint16_t rotations; /* psp: of that device, known when it gave the key; modulo 65536 */

@@ -19,6 +19,12 @@ enum nm_ring_kind {
 	NM_RING_OTHER,	/* the descriptor that is watched, when conn is NULL and result is > 0 */
 };
 
+/* What conn->waiter has while connections are posted to. */
+enum nm_uring_conn {
+	NM_URING_POSTED = 1 << 0, /* a receive is posted */
+	NM_URING_SENT = 1 << 1,	  /* a send that was posted and is waited for is done */
+};
+
 /* Something that was posted is done. */
 struct nm_ring_done {
 	enum nm_ring_kind kind;

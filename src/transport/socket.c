@@ -39,6 +39,7 @@ static void forget(struct nm_conn *conn)
 {
 	conn->fd = -1;
 	conn->flags = 0;
+	conn->waiter = 0;
 	conn->resets = false;
 	conn->ahead = 0;
 	conn->abandoned_in = conn->abandoned_out = 0;

@@ -220,10 +220,9 @@ void nm_udp_mux_forget(struct nm_udp_mux_peer *peer)
 void nm_udp_mux_attach(struct nm_conn *conn, struct nm_udp_mux_peer *peer)
 {
 	*conn = (struct nm_conn){.fd = peer->mux->fd,
-				 /* The worker watches the socket for all. */
+				 /* Who has the socket reports it for all. */
 				 .flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN |
-					  NM_CONN_ACCEPTED | NM_CONN_REGISTERED |
-					  NM_CONN_OUT_REGISTERED,
+					  NM_CONN_ACCEPTED | NM_CONN_ARMED | NM_CONN_ARMED_OUT,
 				 .transport = conn->transport,
 				 .state = peer,
 				 .flow = conn->flow,

@@ -88,7 +88,7 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 		atomic_store_explicit(&worker->answers.failed, true, memory_order_release);
 	}
 	atomic_fetch_add_explicit(&worker->answers.n_failed, 1, memory_order_relaxed);
-	nm_worker_ring_abandon(worker, flow->conn);
+	nm_waiter_disarm(worker, flow->conn);
 	if (flow->conn->flags & NM_CONN_OPEN)
 		flow->conn->transport->close(flow->conn, false);
 	nm_worker_flow_done(worker, flow);

@@ -5,10 +5,12 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "engine/loop/deadline.h"
 #include "engine/loop/pacer.h"
 #include "engine/loop/runq.h"
 #include "engine/phase/reconnect.h"
-#include "engine/waits.h"
+#include "engine/wait/defer.h"
+#include "engine/wait/waiter.h"
 #include "flowop/flowop.h"
 #include "flowop/pipeline.h"
 #include "host/clock.h"
@@ -23,7 +25,7 @@ void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow)
 static void wait_for(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
 		     bool output)
 {
-	flow->error = -nm_worker_watch(worker, flow, output);
+	flow->error = -nm_waiter_arm(worker, flow->conn, output);
 	if (flow->error)
 		nm_worker_fail_flow(worker, flow, instr);
 }
@@ -41,7 +43,7 @@ static void limit_wait(struct nm_worker *worker, struct nm_flow *flow, const str
 		return; /* it has failed */
 	if (nm_flow_is_late(flow, instr))
 		return;
-	nm_worker_limit_set(worker, flow);
+	nm_deadline_set(worker, flow);
 }
 
 static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
@@ -55,12 +57,7 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 	switch (answer) {
 	case NM_STEP_WAIT_IN:
 	case NM_STEP_WAIT_OUT:
-		if (nm_worker_looks_later(worker, flow, instr)) {
-			nm_worker_queue(worker, flow);
-			flow->state = NM_FLOW_LOOKING;
-			break;
-		}
-		if (instr == worker->closing.at && nm_worker_closes_later(worker, flow))
+		if (worker->defer.policy && nm_defer_add(worker, flow, instr))
 			break;
 		flow->state = NM_FLOW_WAITING;
 		wait_for(worker, flow, instr, answer == NM_STEP_WAIT_OUT);
@@ -111,11 +108,9 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 /* Between two passes: others have their turn, or main wants something. */
 static __attribute__((noinline)) bool take_turn(struct nm_worker *worker, struct nm_flow *flow)
 {
-	if (worker->lone &&
+	if (worker->waiter.sleeps_in_recv &&
 	    !atomic_load_explicit(&worker->commands.has_command, memory_order_relaxed))
 		return true;
-	if (!worker->lone && worker->n_flows == 1 && !worker->io.ring)
-		nm_worker_lone_begin(worker);
 	nm_worker_queue(worker, flow);
 	return false;
 }
@@ -255,8 +250,7 @@ static inline __attribute__((always_inline)) void run_flow(struct nm_worker *wor
 				instr++;
 				continue;
 			}
-			if (answer <= NM_STEP_NEXT_WAIT_IN &&
-			    (flow->conn->flags & NM_CONN_REGISTERED)) {
+			if (answer <= NM_STEP_NEXT_WAIT_IN && (flow->conn->flags & NM_CONN_ARMED)) {
 				flow->at = instr + (answer - NM_STEP_WAIT_IN);
 				flow->state = NM_FLOW_WAITING;
 			} else if (answer == NM_STEP_BACK) {
@@ -296,12 +290,11 @@ void nm_worker_retry_flow(struct nm_worker *worker, struct nm_flow *flow)
 {
 	const struct nm_instr *instr = flow->at;
 
-	flow->conn->flags |= instr->op->flags & NM_FLOWOP_FOLLOWS ? NM_CONN_IN : NM_CONN_OUT;
-	worker->look.tried++;
+	nm_defer_try(worker, flow);
 	enum nm_step answer = instr->step(&worker->io, flow, instr);
 
 	if (answer == NM_STEP_WAIT_IN || answer == NM_STEP_WAIT_OUT) {
-		worker->look.missed++;
+		nm_defer_missed(worker);
 		flow->state = NM_FLOW_WAITING;
 		wait_for(worker, flow, instr, answer == NM_STEP_WAIT_OUT);
 		return;

@@ -14,11 +14,13 @@
 #include "engine/accept/listener.h"
 #include "engine/engine_priv.h"
 #include "engine/loop/accepted.h"
+#include "engine/loop/deadline.h"
 #include "engine/loop/interp.h"
 #include "engine/loop/pacer.h"
 #include "engine/phase/reconnect.h"
 #include "engine/phase/flush.h"
-#include "engine/waits.h"
+#include "engine/wait/defer.h"
+#include "engine/wait/waiter.h"
 #include "flowop/datagram.h"
 #include "flowop/abandoned.h"
 #include "flowop/flowop.h"
@@ -43,11 +45,10 @@ static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, stru
 	if (worker->run.n_abandoning)
 		nm_worker_flush_conn(worker, conn);
 	if (flow->state != NM_FLOW_LIMITED || (flow->conn != conn && !flow->abandons)) {
-		if (worker->group->level_triggered)
-			nm_level_ignore(worker, conn);
+		nm_waiter_ignore(worker, conn);
 		return false;
 	}
-	nm_worker_limit_lift(worker, flow);
+	nm_deadline_lift(worker, flow);
 	return true;
 }
 
@@ -78,32 +79,6 @@ void nm_worker_conn_event(struct nm_worker *worker, struct nm_conn *conn, uint32
 		nm_worker_run_flow(worker, conn->flow);
 }
 
-/* epoll_wait with nanoseconds; timeout_ns < 0 waits without limit. Kernels before 5.11 have
- * milliseconds only. */
-static int wait_events(int epoll_fd, struct epoll_event *events, int n_events, int64_t timeout_ns)
-{
-	if (timeout_ns > 0) {
-		struct timespec ts = {.tv_sec = timeout_ns / 1000000000,
-				      .tv_nsec = timeout_ns % 1000000000};
-		long n = syscall(SYS_epoll_pwait2, epoll_fd, events, n_events, &ts, NULL, 0);
-
-		if (n >= 0 || errno != ENOSYS)
-			return (int)n;
-		timeout_ns = (timeout_ns + 999999) / 1000000;
-	}
-	return nm_sys_epoll_wait(epoll_fd, events, n_events, timeout_ns < 0 ? -1 : (int)timeout_ns);
-}
-
-static inline int wait_any(struct nm_worker *worker, struct epoll_event *events, int n_events,
-			   int64_t timeout_ns)
-{
-	if (worker->polls)
-		return nm_worker_poll(worker, events, n_events, timeout_ns);
-	if (worker->io.ring)
-		return nm_worker_ring_wait(worker, events, n_events, timeout_ns);
-	return wait_events(worker->epoll_fd, events, n_events, timeout_ns);
-}
-
 static __attribute__((noinline)) void take_commands(struct nm_worker *worker)
 {
 	uint64_t count;
@@ -111,7 +86,7 @@ static __attribute__((noinline)) void take_commands(struct nm_worker *worker)
 	(void)!read(worker->wake_fd, &count, sizeof count);
 	atomic_store_explicit(&worker->commands.has_command, false, memory_order_relaxed);
 	worker->busy = true;
-	nm_worker_closing_flush(worker);
+	nm_defer_flush(worker);
 	if (worker->observe.tcp)
 		nm_tcp_sampler_command(worker);
 	nm_worker_commands(worker);
@@ -219,8 +194,7 @@ static void run_queued(struct nm_worker *worker)
 	struct nm_flow *last = worker->run_last;
 	struct nm_flow *flow;
 
-	if (worker->look.on)
-		nm_worker_looks_begin(worker);
+	nm_defer_begin_round(worker);
 	for (unsigned turns = 0; turns < TURNS && (flow = worker->run_first); turns++) {
 		worker->run_first = flow->next;
 		if (!worker->run_first)
@@ -233,17 +207,16 @@ static void run_queued(struct nm_worker *worker)
 		if (flow == last)
 			break;
 	}
-	if (worker->look.on)
-		nm_worker_looks_end(worker);
+	nm_defer_end_round(worker);
 }
 
 static int64_t next_timeout_ns(const struct nm_worker *worker)
 {
 	uint64_t next_ns = nm_timers_next_ns(&worker->timers);
+	int64_t most_ns = nm_defer_timeout_ns(worker);
 
-	if (worker->run_first || worker->observe.sampling || nm_worker_lacks_flows(worker) ||
-	    (worker->group->spins && worker->run.phase) ||
-	    (worker->lone && nm_worker_waits_alone(worker, nm_worker_flow(worker, 0))))
+	if (worker->run_first || worker->observe.sampling || most_ns == 0 ||
+	    (worker->group->spins && worker->run.phase))
 		return 0;
 	if (worker->run.quiet_ns && worker->run.quiet_ns < next_ns)
 		next_ns = worker->run.quiet_ns;
@@ -252,31 +225,18 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 	if (worker->reconnect.expiry_ns && worker->reconnect.expiry_ns < next_ns)
 		next_ns = worker->reconnect.expiry_ns;
 	if (next_ns == UINT64_MAX)
-		return worker->closing.first ? NM_CLOSING_NS : -1;
+		return most_ns;
 	uint64_t now_ns = nm_clock_ns();
 
 	int64_t sleep_ns = next_ns > now_ns ? (int64_t)(next_ns - now_ns) : 0;
 
-	return worker->closing.first && sleep_ns > NM_CLOSING_NS ? NM_CLOSING_NS : sleep_ns;
-}
-
-/* How often a worker that spins looks before it lets others have the CPU. */
-#define LOOKS 256
-
-/* Whoever is waited for may need this very CPU. */
-static void yield_at_times(struct nm_worker *worker, int n_events)
-{
-	worker->looks = n_events || !worker->run.phase ? 0 : worker->looks + 1;
-	if (worker->looks >= (worker->lone ? 1 : LOOKS)) {
-		worker->looks = 0;
-		(void)sched_yield();
-	}
+	return most_ns >= 0 && sleep_ns > most_ns ? most_ns : sleep_ns;
 }
 
 void *nm_worker_main(void *arg)
 {
 	struct nm_worker *worker = arg;
-	struct epoll_event events[NM_PLAN_MAX_EVENTS + NM_POLLED_EVENTS];
+	struct epoll_event events[NM_PLAN_MAX_EVENTS + NM_WAITER_MORE];
 	const int n_events = worker->group->max_events;
 	int64_t timeout_ns = -1;
 	sigset_t pipe_set;
@@ -290,7 +250,7 @@ void *nm_worker_main(void *arg)
 	if (worker->spawn.cpu >= 0)
 		(void)nm_cpu_bind_self((unsigned)worker->spawn.cpu);
 	for (;;) {
-		int n = wait_any(worker, events, n_events, timeout_ns);
+		int n = worker->waiter.ops->wait(worker, events, n_events, timeout_ns);
 
 		if (worker->timers.count)
 			worker->io.now_ns = nm_clock_ns();
@@ -298,16 +258,11 @@ void *nm_worker_main(void *arg)
 			dispatch(worker, &events[0]);
 		else
 			dispatch_all(worker, events, n);
-		if (worker->group->spins)
-			yield_at_times(worker, n);
-		if (worker->lone)
-			nm_worker_run_lone(worker);
 		if (__builtin_expect(!worker->busy, 1))
 			continue;
 		if (atomic_load_explicit(&worker->commands.quit, memory_order_relaxed))
 			break;
-		if (worker->closing.first)
-			nm_worker_closing_turn(worker);
+		nm_defer_turn(worker);
 		if (worker->timers.count)
 			fire_timers(worker, worker->io.now_ns);
 		if (worker->run_first)
@@ -323,7 +278,7 @@ void *nm_worker_main(void *arg)
 		timeout_ns = next_timeout_ns(worker);
 		worker->busy = timeout_ns >= 0;
 	}
-	nm_worker_ring_end(worker);
-	worker->ring = nm_ring_free(worker->ring);
+	nm_waiter_end(worker);
+	worker->waiter.ring = nm_ring_free(worker->waiter.ring);
 	return NULL;
 }

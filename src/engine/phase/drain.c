@@ -3,7 +3,7 @@
  * left for the next phase. All on the worker's thread. */
 #include <errno.h>
 
-#include "engine/waits.h"
+#include "engine/wait/waiter.h"
 #include "engine/engine_priv.h"
 #include "engine/phase/flush.h"
 #include "flowop/datagram.h"
@@ -42,7 +42,7 @@ void nm_worker_drain_conn(struct nm_worker *worker, struct nm_conn *conn)
 			conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
 			/* Nothing more comes, and that would be told on and on. */
 			if (n != -EAGAIN && (conn->transport->caps & NM_TRANSPORT_RELIABLE))
-				nm_level_forget(worker, conn);
+				nm_waiter_disarm(worker, conn);
 			break;
 		}
 		worker->run.drained += new;
@@ -65,17 +65,16 @@ static void begin_flow(struct nm_worker *worker, struct nm_flow *flow)
 		flow->conn = &flow->conns[instr->slot];
 		worker->run.drained += flow->conn->ahead;
 		flow->conn->ahead = 0;
-		if (nm_worker_watch(worker, flow, false) == 0) {
+		if (nm_waiter_arm(worker, flow->conn, false) == 0) {
 			nm_worker_drain_conn(worker, flow->conn);
-			nm_level_ignore(worker, flow->conn);
+			nm_waiter_ignore(worker, flow->conn);
 		}
 	}
 }
 
 void nm_worker_drain(struct nm_worker *worker)
 {
-	nm_worker_lone_end(worker);
-	nm_worker_polled_end(worker);
+	nm_waiter_end(worker);
 	nm_worker_stop_flows(worker); /* those that follow wait for what does not come */
 	worker->run.quiet_ns = 0;     /* again when it is known how much there is */
 	worker->run.draining = true;

@@ -2,6 +2,7 @@
 #include "engine/phase/flush.h"
 
 #include "engine/engine_priv.h"
+#include "engine/wait/waiter.h"
 #include "flowop/abandoned.h"
 
 void nm_worker_flush_conn(struct nm_worker *worker, struct nm_conn *conn)
@@ -53,9 +54,9 @@ static void settle_flow(struct nm_worker *worker, struct nm_flow *flow)
 		if (!(conn->flags & NM_CONN_OPEN) || !nm_conn_has_abandoned(conn))
 			continue;
 		flow->conn = conn;
-		(void)nm_worker_watch(worker, flow, true);
+		(void)nm_waiter_arm(worker, conn, true);
 		nm_worker_flush_conn(worker, conn);
-		nm_level_ignore(worker, conn);
+		nm_waiter_ignore(worker, conn);
 	}
 }
 
@@ -66,7 +67,7 @@ bool nm_worker_flush(struct nm_worker *worker)
 	worker->run.n_abandoning = worker->run.phase->drains ? 0 : count_owing(worker);
 	if (!worker->run.n_abandoning)
 		return false;
-	nm_worker_polled_end(worker);
+	nm_waiter_end(worker);
 	nm_worker_end_when_quiet(worker);
 	for (uint32_t i = 0; i < worker->n_flows && worker->run.n_abandoning; i++)
 		settle_flow(worker, nm_worker_flow(worker, i));

@@ -3,9 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/waits.h"
 #include "base/draw.h"
 #include "engine/accept/listener.h"
+#include "engine/wait/defer.h"
+#include "engine/wait/waiter.h"
 #include "engine/engine_priv.h"
 #include "engine/loop/pacer.h"
 #include "engine/loop/interp.h"
@@ -82,7 +83,7 @@ void nm_worker_stop_flows(struct nm_worker *worker)
 	for (uint32_t i = 0; i < worker->group->n_openings; i++)
 		nm_listener_unpark_all(&worker->accept.listeners[i]);
 	worker->run_first = worker->run_last = NULL;
-	worker->closing = (struct nm_closing){.at = NULL};
+	nm_defer_end(worker);
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
@@ -99,10 +100,10 @@ static void end_phase_at(struct nm_worker *worker, uint64_t end_ns)
 	struct nm_phase_stats *stats = &worker->stats[worker->run.number];
 
 	nm_process_alarm(worker, 0);
-	nm_worker_ring_end(worker);
+	if (worker->waiter.ops->kind == NM_WAITER_URING)
+		nm_waiter_end(worker);
 	atomic_store_explicit(&stats->end_ns, end_ns, memory_order_release);
-	nm_worker_lone_end(worker);
-	nm_worker_polled_end(worker);
+	nm_waiter_end(worker);
 	nm_rcvlowat_end(worker);
 	if (worker->run.phase->measured)
 		summarise_connections(worker, &stats->conns);
@@ -246,10 +247,9 @@ static void begin_phase(struct nm_worker *worker, uint32_t number)
 		return;
 	}
 	nm_rcvlowat_begin(worker);
-	nm_worker_polled_begin(worker);
-	nm_worker_fleeting_begin(worker);
-	nm_worker_closing_begin(worker);
-	int error = -nm_worker_ring_begin(worker);
+	int error = -nm_waiter_begin(worker);
+
+	nm_defer_begin(worker);
 
 	for (uint32_t i = 0; i < worker->n_flows && worker->run.phase; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);

@@ -74,6 +74,6 @@ void nm_rcvlowat_sweep(struct nm_worker *worker, uint64_t now_ns)
 	if (fast)
 		return;
 	rcvlowat->skipped = 0;
-	if (!worker->lone)
+	if (!worker->waiter.sleeps_in_recv)
 		receive_all(worker);
 }

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 
-#include "engine/waits.h"
+#include "engine/wait/waiter.h"
 #include "engine/engine_priv.h"
 #include "engine/loop/runq.h"
 #include "engine/loop/pacer.h"
@@ -186,7 +186,7 @@ static bool replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_co
 
 	if (!opening)
 		return false;
-	nm_worker_lone_end(worker);
+	nm_waiter_disarm(worker, conn);
 	if (conn->flags & NM_CONN_ZEROCOPY)
 		nm_copy_modes_drain(&worker->io, conn);
 	conn->transport->close(conn, false);

@@ -6,8 +6,8 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "engine/waits.h"
 #include "engine/engine_priv.h"
+#include "engine/wait/waiter.h"
 #include "flowop/flowop.h"
 #include "host/clock.h"
 #include "host/syscalls.h"
@@ -18,31 +18,28 @@
 #define LOOK_NS	  10000000
 #define CANCEL_NS 1000000000u
 
-int nm_worker_ring_begin(struct nm_worker *worker)
+static int begin(struct nm_worker *worker)
 {
+	struct nm_waiter *waiter = &worker->waiter;
 	char why[160];
 	int r = 0;
 
-	if (!worker->run.phase->posts)
-		return 0;
-	if (!worker->ring)
-		r = nm_ring_new(worker->n_flows * worker->group->n_conns, &worker->ring, why,
+	if (!waiter->ring)
+		r = nm_ring_new(worker->n_flows * worker->group->n_conns, &waiter->ring, why,
 				sizeof why);
 	if (r == 0)
-		r = nm_ring_watch(worker->ring, worker->epoll_fd);
+		r = nm_ring_watch(waiter->ring, worker->epoll_fd);
 	if (r < 0)
 		return r;
-	worker->io.ring = worker->ring;
-	worker->epoll_tells = true;
+	worker->io.ring = waiter->ring;
+	waiter->epoll_is_ready = true;
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
 		for (uint32_t c = 0; c < worker->group->n_conns; c++) {
 			struct nm_conn *conn = &nm_worker_flow(worker, i)->conns[c];
 
-			if ((conn->flags & NM_CONN_OPEN) && (conn->flags & NM_CONN_REGISTERED))
-				(void)epoll_ctl(worker->epoll_fd, EPOLL_CTL_DEL, conn->fd, NULL);
-			nm_level_forget(worker, conn);
-			conn->flags &= ~(uint32_t)(NM_CONN_REGISTERED | NM_CONN_OUT_REGISTERED |
-						   NM_CONN_IN | NM_CONN_SENT | NM_CONN_POSTED);
+			nm_epoll_forget(worker, conn);
+			conn->waiter = 0;
+			conn->flags &= ~(uint32_t)NM_CONN_IN;
 			if (conn->flags & NM_CONN_OPEN)
 				conn->flags |= NM_CONN_OUT;
 		}
@@ -50,19 +47,20 @@ int nm_worker_ring_begin(struct nm_worker *worker)
 	return 0;
 }
 
-int nm_worker_ring_await(struct nm_worker *worker, const struct nm_flow *flow)
+/* A flow that waits for output has posted what it sends. */
+static int arm(struct nm_worker *worker, struct nm_conn *conn, bool output)
 {
-	struct nm_conn *conn = flow->conn;
+	const struct nm_flow *flow = conn->flow;
 	/* Of what is for the next messages no more than the profile says. */
 	uint64_t most = (flow->left ? flow->left : flow->at->size) + flow->at->ahead - 1;
 
-	if (conn->flags & NM_CONN_POSTED)
+	if (output || (conn->waiter & NM_URING_POSTED))
 		return 0;
-	int r = nm_ring_receive(worker->ring, conn, worker->io.rx,
+	int r = nm_ring_receive(worker->waiter.ring, conn, worker->io.rx,
 				most < worker->io.chunk ? (size_t)most : worker->io.chunk);
 
 	if (r == 0)
-		conn->flags |= NM_CONN_POSTED;
+		conn->waiter |= NM_URING_POSTED;
 	return r;
 }
 
@@ -80,9 +78,9 @@ static void fail(struct nm_worker *worker, struct nm_conn *conn, int result)
 static bool received(struct nm_worker *worker, struct nm_conn *conn, int result,
 		     struct epoll_event *event)
 {
-	if (!(conn->flags & NM_CONN_POSTED))
+	if (!(conn->waiter & NM_URING_POSTED))
 		return false; /* its flow has failed meanwhile */
-	conn->flags &= ~(uint32_t)NM_CONN_POSTED;
+	conn->waiter &= (uint8_t)~NM_URING_POSTED;
 	if (result > 0) {
 		conn->ahead += (uint32_t)result;
 		conn->uncounted += (uint32_t)result;
@@ -111,7 +109,7 @@ static void send_rest(struct nm_worker *worker, const struct nm_ring_done *done)
 
 	conn->posted -= done->result > 0 ? (uint32_t)done->result : 0;
 	conn->flags &= ~(uint32_t)NM_CONN_OUT;
-	int r = nm_ring_send(worker->ring, conn, worker->io.tx, conn->posted, kind);
+	int r = nm_ring_send(worker->waiter.ring, conn, worker->io.tx, conn->posted, kind);
 
 	if (r < 0)
 		fail(worker, conn, r);
@@ -137,9 +135,9 @@ static bool sent(struct nm_worker *worker, const struct nm_ring_done *done)
 		send_rest(worker, done);
 		return false;
 	}
-	conn->flags |= NM_CONN_OUT | (done->kind == NM_RING_SENT ? (uint32_t)NM_CONN_SENT : 0u);
-	return flow->state == NM_FLOW_WAITING && flow->conn == conn &&
-	       (flow->at->op->flags & NM_FLOWOP_INITIATES);
+	conn->flags |= NM_CONN_OUT;
+	conn->waiter |= done->kind == NM_RING_SENT ? NM_URING_SENT : 0u;
+	return flow->state == NM_FLOW_WAITING && flow->conn == conn && nm_instr_sends(flow->at);
 }
 
 /* True: *event is for a flow that waits. */
@@ -155,7 +153,7 @@ static bool settle(struct nm_worker *worker, const struct nm_ring_done *done,
 	case NM_RING_LET_GO:
 		return sent(worker, done);
 	case NM_RING_OTHER:
-		worker->epoll_tells |= done->result > 0;
+		worker->waiter.epoll_is_ready |= done->result > 0;
 		break;
 	}
 	return false;
@@ -170,7 +168,7 @@ static void settle_last(struct nm_worker *worker, const struct nm_ring_done *don
 	bool some = done->result > 0;
 
 	if (done->kind == NM_RING_RECEIVED) {
-		conn->flags &= ~(uint32_t)NM_CONN_POSTED;
+		conn->waiter &= (uint8_t)~NM_URING_POSTED;
 		conn->ahead += some ? (uint32_t)done->result : 0;
 		nm_counter_add(&count->bytes_received, some ? (uint64_t)done->result : 0);
 		if (!some && done->result != -ECANCELED)
@@ -195,52 +193,61 @@ static void fail_all(struct nm_worker *worker, int result)
 		fail(worker, nm_worker_flow(worker, i)->conn, result);
 }
 
-int nm_worker_ring_wait(struct nm_worker *worker, struct epoll_event *events, int n_events,
-			int64_t timeout_ns)
+static int wait_posted(struct nm_worker *worker, struct epoll_event *ready, int room,
+		       int64_t timeout_ns)
 {
 	struct nm_ring_done done;
 	int n = 0;
 
 	/* The kernel tells once that there is something. */
-	if (worker->epoll_tells) {
-		n = nm_sys_epoll_wait(worker->epoll_fd, events, n_events, 0);
-		worker->epoll_tells = n > 0;
+	if (worker->waiter.epoll_is_ready) {
+		n = nm_sys_epoll_wait(worker->epoll_fd, ready, room, 0);
+		worker->waiter.epoll_is_ready = n > 0;
 		n = n < 0 ? 0 : n;
 	}
-	int r = nm_ring_wait(worker->ring, n ? 0 : timeout_ns);
+	int r = nm_ring_wait(worker->waiter.ring, n ? 0 : timeout_ns);
 
 	if (r < 0)
 		fail_all(worker, r);
-	while (n < n_events && worker->io.ring && nm_ring_take(worker->ring, &done))
-		n += settle(worker, &done, &events[n]);
+	while (n < room && worker->io.ring && nm_ring_take(worker->waiter.ring, &done))
+		n += settle(worker, &done, &ready[n]);
+	if (worker->group->spins)
+		nm_waiter_spun(worker, n);
 	return n;
 }
 
-void nm_worker_ring_abandon(struct nm_worker *worker, struct nm_conn *conn)
+static void ignore(struct nm_worker *worker, struct nm_conn *conn)
+{
+	(void)worker;
+	(void)conn;
+}
+
+/* Its flow has failed, and it is to be closed. */
+static void disarm(struct nm_worker *worker, struct nm_conn *conn)
 {
 	if (!worker->io.ring || !(conn->flags & NM_CONN_OPEN))
 		return;
 	/* What is not handed over yet must not find another socket behind its descriptor, and what
 	 * is keeps this one open. */
-	(void)nm_ring_wait(worker->ring, 0);
+	(void)nm_ring_wait(worker->waiter.ring, 0);
 	(void)shutdown(conn->fd, SHUT_RDWR);
-	conn->flags &= ~(uint32_t)NM_CONN_POSTED;
+	conn->waiter &= (uint8_t)~NM_URING_POSTED;
 }
 
 static void end_conn(struct nm_worker *worker, struct nm_conn *conn)
 {
-	if (conn->flags & NM_CONN_POSTED)
-		(void)nm_ring_cancel(worker->ring, conn);
-	if (conn->flags & NM_CONN_SENT)
+	if (conn->waiter & NM_URING_POSTED)
+		(void)nm_ring_cancel(worker->waiter.ring, conn);
+	if (conn->waiter & NM_URING_SENT)
 		nm_counter_add(&worker->io.count->bytes_sent, gone(worker, conn) + conn->posted);
 	nm_counter_add(&worker->io.count->bytes_received, conn->uncounted);
-	conn->flags &= ~(uint32_t)NM_CONN_SENT;
+	conn->waiter &= (uint8_t)~NM_URING_SENT;
 	conn->uncounted = 0;
 }
 
 /* What is posted moves on its own means while there is a ring only, so that is waited for; but not
  * any more when nobody wants it. */
-void nm_worker_ring_end(struct nm_worker *worker)
+static void end(struct nm_worker *worker)
 {
 	struct nm_ring_done done;
 	uint64_t until_ns = 0; /* once all is cancelled */
@@ -248,19 +255,29 @@ void nm_worker_ring_end(struct nm_worker *worker)
 	if (!worker->io.ring)
 		return;
 	worker->io.ring = NULL;
-	(void)nm_ring_unwatch(worker->ring);
+	(void)nm_ring_unwatch(worker->waiter.ring);
 	for (uint32_t i = 0; i < worker->n_flows; i++)
 		for (uint32_t c = 0; c < worker->group->n_conns; c++)
 			end_conn(worker, &nm_worker_flow(worker, i)->conns[c]);
 	do {
-		(void)nm_ring_wait(worker->ring, LOOK_NS);
-		while (nm_ring_take(worker->ring, &done))
+		(void)nm_ring_wait(worker->waiter.ring, LOOK_NS);
+		while (nm_ring_take(worker->waiter.ring, &done))
 			settle_last(worker, &done);
 		if (!until_ns && *worker->io.quit) {
-			(void)nm_ring_cancel(worker->ring, NULL);
+			(void)nm_ring_cancel(worker->waiter.ring, NULL);
 			until_ns = nm_clock_ns() + CANCEL_NS;
 		}
-	} while (nm_ring_pending(worker->ring) && (!until_ns || nm_clock_ns() < until_ns));
-	if (nm_ring_pending(worker->ring))
-		worker->ring = nm_ring_free(worker->ring);
+	} while (nm_ring_pending(worker->waiter.ring) && (!until_ns || nm_clock_ns() < until_ns));
+	if (nm_ring_pending(worker->waiter.ring))
+		worker->waiter.ring = nm_ring_free(worker->waiter.ring);
 }
+
+const struct nm_waiter_ops nm_waiter_uring = {
+	.kind = NM_WAITER_URING,
+	.begin = begin,
+	.arm = arm,
+	.ignore = ignore,
+	.disarm = disarm,
+	.wait = wait_posted,
+	.end = end,
+};

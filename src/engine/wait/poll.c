@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The poll waiter: a worker with one flow whose connection is a new one with each pass. Epoll would
+ * be told of it for one or two waits only, which costs more than each of these waits. Such a worker
+ * polls what the flow waits for, the listening socket that connections come to, and what wakes its
+ * epoll. While it waits on its connection the flow does what the other end need not wait for. */
+#include <assert.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "engine/accept/listener.h"
+#include "engine/engine_priv.h"
+#include "engine/wait/defer.h"
+#include "engine/wait/waiter.h"
+#include "host/syscalls.h"
+
+/* Receives of what is accepted may sleep: commands are heard between two messages. */
+static int begin(struct nm_worker *worker)
+{
+	struct nm_listen_fd *listener;
+
+	if ((nm_worker_flow(worker, 0)->conn->flags & NM_CONN_OPEN) ||
+	    !nm_worker_only_listener(worker, &listener) ||
+	    (listener && nm_listener_watch(worker, listener, false) < 0))
+		return 1;
+	worker->waiter.listener = listener;
+	nm_worker_spare_begin(worker);
+	if (worker->shape->sleeps_in_recv)
+		worker->io.recv_flags = 0;
+	return 0;
+}
+
+static void sleep_no_more(struct nm_worker *worker)
+{
+	const struct nm_conn *conn = nm_worker_flow(worker, 0)->conn;
+
+	if (worker->io.recv_flags)
+		return;
+	worker->io.recv_flags = MSG_DONTWAIT;
+	if (conn->flags & NM_CONN_OPEN)
+		(void)fcntl(conn->fd, F_SETFL, O_NONBLOCK);
+}
+
+/* What has come meanwhile is an event of epoll again. */
+static void end(struct nm_worker *worker)
+{
+	nm_worker_spare_end(worker);
+	if (worker->waiter.listener) {
+		sleep_no_more(worker);
+		(void)nm_listener_watch(worker, worker->waiter.listener, true);
+	}
+	worker->waiter.listener = NULL;
+	nm_waiter_rearm(worker);
+}
+
+static int arm(struct nm_worker *worker, struct nm_conn *conn, bool output)
+{
+	(void)worker;
+	conn->flags |= NM_CONN_ARMED | (output ? NM_CONN_ARMED_OUT : 0u);
+	return 0;
+}
+
+/* Only what the flow waits for is polled. */
+static void ignore(struct nm_worker *worker, struct nm_conn *conn)
+{
+	(void)worker;
+	(void)conn;
+}
+
+/* Poll tells what is the case, not what has changed: only what is not known yet is asked for. */
+static uint32_t unknown(const struct nm_conn *conn)
+{
+	uint32_t events = 0;
+
+	if (!(conn->flags & NM_CONN_IN))
+		events |= POLLIN;
+	if (!(conn->flags & NM_CONN_HUP))
+		events |= POLLRDHUP;
+	if ((conn->flags & NM_CONN_ARMED_OUT) && !(conn->flags & NM_CONN_OUT))
+		events |= POLLOUT;
+	return events;
+}
+
+static_assert(POLLIN == EPOLLIN && POLLOUT == EPOLLOUT && POLLRDHUP == EPOLLRDHUP &&
+		      POLLERR == EPOLLERR && POLLHUP == EPOLLHUP,
+	      "events of poll are passed on as those of epoll");
+
+static int wait_polling(struct nm_worker *worker, struct epoll_event *ready, int room,
+			int64_t timeout_ns)
+{
+	const struct nm_flow *flow = nm_worker_flow(worker, 0);
+	struct nm_listen_fd *listener = worker->waiter.listener;
+	bool waits = nm_flow_is_waiting(flow) && (flow->conn->flags & NM_CONN_ARMED);
+	/* Where epoll is told of nothing else it is not asked about what wakes it. */
+	int others_fd = worker->accept.handoff[0] < 0 ? worker->wake_fd : worker->epoll_fd;
+	struct pollfd fds[3] = {
+		{.fd = others_fd, .events = POLLIN},
+		{.fd = waits ? flow->conn->fd : -1, .events = (short)unknown(flow->conn)},
+		{.fd = listener && !listener->ready ? listener->fd : -1, .events = POLLIN}};
+	int n = 0;
+
+	if (waits || flow->state == NM_FLOW_CLOSING)
+		nm_worker_spare_time(worker);
+	if (nm_sys_poll(fds, listener ? 3 : 2, timeout_ns) <= 0)
+		return 0;
+	if (fds[1].revents & (POLLHUP | POLLERR))
+		nm_defer_note_reset(worker, flow->conn);
+	if (fds[1].revents)
+		ready[n++] = (struct epoll_event){.events = (uint32_t)fds[1].revents,
+						  .data.ptr = flow->conn};
+	if (fds[2].revents)
+		ready[n++] = (struct epoll_event){.events = EPOLLIN,
+						  .data.u64 = (uint64_t)(uintptr_t)listener |
+							      NM_TAG_LISTEN};
+	if (fds[0].revents) {
+		int more = nm_sys_epoll_wait(worker->epoll_fd, ready + n, room, 0);
+
+		n += more > 0 ? more : 0;
+	}
+	return n;
+}
+
+const struct nm_waiter_ops nm_waiter_poll = {
+	.kind = NM_WAITER_POLL,
+	.begin = begin,
+	.arm = arm,
+	.ignore = ignore,
+	.disarm = ignore,
+	.wait = wait_polling,
+	.end = end,
+};
