@@ -152,7 +152,7 @@ static enum nm_step repeat_preamble(const struct nm_io *io, struct nm_flow *flow
 	}
 	flow->conn->flags &= ~(uint32_t)NM_CONN_IN;
 	flow->timer.at_ns = next_ns;
-	return NM_STEP_UNTIL_IN;
+	return NM_STEP_WAIT_IN;
 }
 
 /* The preamble is sent, and the connection counts when it is answered. */
@@ -257,6 +257,7 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 	int r = conn->flags & NM_CONN_CONNECTING ? nm_open_continue(conn, instr)
 						 : open_conn(io, flow, instr);
 
+	flow->timer.at_ns = 0;
 	if (conn->flags & NM_CONN_OPEN) {
 		if (r == -EINPROGRESS)
 			return NM_STEP_WAIT_OUT;
@@ -265,7 +266,6 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 	}
 	if (r == -EAGAIN)
 		return retry_later(flow);
-	flow->timer.at_ns = 0;
 	if (r == 0 && (conn->flags & NM_CONN_UNSETTLED))
 		r = instr->transport->socket->settle(conn, instr->transport_opts);
 	if (r == 0 && instr->has_preamble && !precedes_handshake(instr))

@@ -20,7 +20,9 @@ struct nm_law;
 struct nm_transport;
 struct nm_mux;
 
-/* What a step answers. */
+/* What a step answers. A wait (WAIT_IN, NEXT_WAIT_IN, WAIT_OUT, PARK) ends by its deadline, too: at
+ * flow->timer.at_ns where the step has set it, or else after the timeout of the instruction that waits.
+ * The interpreter relies on the order of the first three. */
 enum nm_step {
 	NM_STEP_NEXT,	 /* done: go on with the next instruction */
 	NM_STEP_WAIT_IN, /* call again when its connection may have input */
@@ -29,17 +31,13 @@ enum nm_step {
 	NM_STEP_WAIT_OUT, /* call again when its connection may take output */
 	NM_STEP_YIELD,	  /* call again after other flows have had their turn */
 	NM_STEP_SLEEP,	  /* call again at flow->timer.at_ns */
-	NM_STEP_PARK,  /* the step has put the flow on a listener's queue; call again from there */
-	NM_STEP_ENDED, /* the same, and it is the end of the stream, before the message has begun */
-	NM_STEP_RENEWED,  /* renewal only: the connection is there again */
-	NM_STEP_FAIL,	  /* flow->error holds an errno; the flow is over */
-	NM_STEP_BACK,	  /* glue only: go on with the instruction before */
-	NM_STEP_UNTIL_IN, /* glue only: WAIT_IN, or call again at flow->timer.at_ns */
-	/* glue only: WAIT_IN, WAIT_OUT and PARK that end after instr->timeout_ns */
-	NM_STEP_LIMITED_IN,
-	NM_STEP_LIMITED_OUT,
-	NM_STEP_LIMITED_PARK,
+	NM_STEP_PARK, /* the step has put the flow on a listener's queue; call again from there */
+	NM_STEP_FAIL, /* flow->error holds an errno; the flow is over */
+	NM_STEP_BACK, /* pseudo operations only: go on with the instruction before */
 };
+
+/* How many answers there are. */
+#define NM_STEPS (NM_STEP_BACK + 1)
 
 typedef enum nm_step (*nm_step_fn)(struct nm_io *io, struct nm_flow *flow,
 				   const struct nm_instr *instr);
@@ -58,9 +56,7 @@ struct nm_instr {
 		 * answered. */
 		uint64_t preamble_ns;
 	};
-	/* the longest that one wait may take; 0: no limit, otherwise step is nm_limited_step */
-	uint64_t timeout_ns;
-	nm_step_fn limited;	 /* with a timeout: what nm_limited_step calls */
+	uint64_t timeout_ns;	 /* the longest that one wait may take; 0: no limit */
 	nm_step_fn carried_step; /* what nm_abandoning_step calls; NULL: it is not called */
 	const void *opts;	 /* the flowop's option struct, owned by the plan */
 	/* connect, accept: the transport's option struct, owned by the plan */
@@ -148,8 +144,10 @@ struct nm_flow {
 	uint32_t repeated; /* how often the present step has been done already in this pass */
 	int32_t error;
 	uint8_t state;
-	bool paced;	 /* asleep until its next pass is due, not within a step */
-	bool abandons;	 /* some of its connections may owe something: see abandoned.h */
+	bool paced;    /* asleep until its next pass is due, not within a step */
+	bool abandons; /* some of its connections may owe something: see abandoned.h */
+	/* with NM_STEP_FAIL: the stream has ended where a message could have begun */
+	bool ended;
 	bool unanswered; /* a wait in this pass for what may be lost has ended by its limit */
 };
 

@@ -57,7 +57,8 @@ const struct nm_opt nm_message_opts[] = {
 static enum nm_step ended(struct nm_flow *flow, const struct nm_instr *instr, uint64_t left)
 {
 	flow->error = ECONNRESET;
-	return instr->rekey_point && left == instr->size ? NM_STEP_ENDED : NM_STEP_FAIL;
+	flow->ended = instr->rekey_point && left == instr->size;
+	return NM_STEP_FAIL;
 }
 
 enum nm_step nm_message_receive(struct nm_io *io, struct nm_flow *flow,

@@ -111,7 +111,8 @@ static bool may_join(const struct nm_instr *instr)
 	const struct nm_instr *ask = asks_of(instr);
 
 	/* Where flowops are counted each has a step of another kind. */
-	return instr->batch == 1 && ask->single_call && ask->step == ask->op->step;
+	return instr->batch == 1 && ask->single_call && ask->step == ask->op->step &&
+	       !ask->timeout_ns;
 }
 
 /* Begins requests. False: none may be. */
@@ -213,7 +214,7 @@ static enum nm_step pipeline_step(struct nm_io *io, struct nm_flow *flow,
 		return taken;
 	if (asked != NM_STEP_NEXT)
 		return asked;
-	return flow->timer.at_ns ? NM_STEP_UNTIL_IN : NM_STEP_WAIT_IN;
+	return NM_STEP_WAIT_IN;
 }
 
 const struct nm_flowop nm_pseudo_pipeline = {

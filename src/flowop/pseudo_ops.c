@@ -36,22 +36,6 @@ static enum nm_step repeat_step(struct nm_io *io, struct nm_flow *flow,
 	return NM_STEP_BACK;
 }
 
-enum nm_step nm_limited_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
-{
-	enum nm_step answer = instr->limited(io, flow, instr);
-
-	switch (answer) {
-	case NM_STEP_WAIT_IN:
-		return NM_STEP_LIMITED_IN;
-	case NM_STEP_WAIT_OUT:
-		return NM_STEP_LIMITED_OUT;
-	case NM_STEP_PARK:
-		return NM_STEP_LIMITED_PARK;
-	default:
-		return answer;
-	}
-}
-
 const struct nm_flowop nm_pseudo_select = {
 	.name = "(select)",
 	.help = "chooses the connection",

@@ -12,7 +12,4 @@ extern const struct nm_flowop nm_pseudo_select;
 /* Goes back until the flowop before it has been done instr->size times. */
 extern const struct nm_flowop nm_pseudo_repeat;
 
-/* The step of an instruction whose waits are limited: that of its flowop, with other answers. */
-enum nm_step nm_limited_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
-
 #endif

@@ -34,7 +34,8 @@ static __attribute__((noinline)) enum nm_step receive_other(struct nm_io *io, st
 		return NM_STEP_WAIT_IN;
 	if (status == NM_IO_EOF && instr->rekey_point) {
 		flow->error = ECONNRESET;
-		return NM_STEP_ENDED;
+		flow->ended = true;
+		return NM_STEP_FAIL;
 	}
 	if (status >= NM_IO_EOF)
 		return nm_flow_failed(flow, n);

@@ -321,10 +321,6 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 		instr->preamble_ns = instr->timeout_ns ? instr->timeout_ns : NM_PREAMBLE_LIMIT_NS;
 		instr->timeout_ns = 0;
 	}
-	if (instr->timeout_ns) {
-		instr->limited = instr->step;
-		instr->step = nm_limited_step;
-	}
 	phase->counts.reliable &= !instr->lossy;
 	phase->counts.can_fail |= instr->can_fail;
 	phase->counts.unmatched |= side->master && is_unmatched(step);

@@ -45,8 +45,9 @@ static void note_reads(struct nm_group *group, const struct nm_phase *phase)
 
 		write->expects_reply =
 			write->single_call && read->single_call && read->op->step == read->step &&
-			write->op->step == write->step && write->slot == read->slot &&
-			write->stride == read->stride && (write->op->flags & NM_FLOWOP_INITIATES) &&
+			write->op->step == write->step && !read->timeout_ns && !write->timeout_ns &&
+			write->slot == read->slot && write->stride == read->stride &&
+			(write->op->flags & NM_FLOWOP_INITIATES) &&
 			(read->op->flags & moves) == moves;
 	}
 }
@@ -169,6 +170,7 @@ static bool can_post(const struct nm_instr *instr)
 	if (instr->step == nm_pseudo_select.step || instr->step == nm_pseudo_repeat.step)
 		return true;
 	return nm_flowop_moves_message(instr->op) && instr->step == instr->op->step &&
+	       !instr->timeout_ns &&
 	       !instr->transport->send && !instr->transport->recv &&
 	       !(instr->transport->caps & (NM_TRANSPORT_MESSAGES | NM_TRANSPORT_RECONNECTS)) &&
 	       !instr->law && !instr->can_fail && !instr->lossy && !instr->cork && !instr->drains &&
@@ -275,12 +277,6 @@ bool nm_instr_moves_message(const struct nm_instr *instr)
 	return nm_instr_moves(instr) && !(instr->op->flags & (NM_FLOWOP_FILES | NM_FLOWOP_BOTH));
 }
 
-/* The step that the flowop itself has, without the limit of its waits. */
-static nm_step_fn own_step(const struct nm_instr *instr)
-{
-	return instr->timeout_ns ? instr->limited : instr->step;
-}
-
 /* Whether it moves a message of a byte stream by plain calls, and nothing else can come of it. */
 static bool is_plain(const struct nm_instr *instr)
 {
@@ -302,7 +298,7 @@ static bool is_plain_write(const struct nm_instr *instr)
 /* Whether it moves messages that may be lost, by plain calls. */
 static bool is_datagram(const struct nm_instr *instr)
 {
-	return instr->op && !instr->can_fail && own_step(instr) == instr->op->lossy_step &&
+	return instr->op && !instr->can_fail && instr->step == instr->op->lossy_step &&
 	       instr->op->lossy_step != instr->op->step && !instr->transport->send &&
 	       !instr->transport->recv;
 }

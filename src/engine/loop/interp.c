@@ -36,14 +36,37 @@ void nm_worker_wait_in(struct nm_worker *worker, struct nm_flow *flow)
 	wait_for(worker, flow, flow->at, false);
 }
 
-/* The wait that has begun ends by itself. */
-static void limit_wait(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
+static bool has_deadline(const struct nm_flow *flow, const struct nm_instr *instr)
+{
+	return instr->timeout_ns | flow->timer.at_ns;
+}
+
+/* The wait that has begun ends by itself; unless the flow has failed. */
+static void set_deadline(struct nm_worker *worker, struct nm_flow *flow,
+			 const struct nm_instr *instr)
 {
 	if (flow->state != NM_FLOW_PARKED && flow->state != NM_FLOW_LIMITED)
-		return; /* it has failed */
-	if (nm_flow_is_late(flow, instr))
 		return;
-	nm_deadline_set(worker, flow);
+	if (instr->timeout_ns) {
+		if (!nm_flow_is_late(flow, instr))
+			nm_deadline_set(worker, flow);
+		return;
+	}
+	worker->busy = true;
+	nm_timers_add(&worker->timers, &flow->timer);
+}
+
+static void wait_on_conn(struct nm_worker *worker, struct nm_flow *flow,
+			 const struct nm_instr *instr, bool output)
+{
+	if (has_deadline(flow, instr)) {
+		flow->state = NM_FLOW_LIMITED;
+		wait_for(worker, flow, instr, output);
+		set_deadline(worker, flow, instr);
+	} else if (!worker->defer.policy || !nm_defer_add(worker, flow, instr)) {
+		flow->state = NM_FLOW_WAITING;
+		wait_for(worker, flow, instr, output);
+	}
 }
 
 static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
@@ -57,24 +80,7 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 	switch (answer) {
 	case NM_STEP_WAIT_IN:
 	case NM_STEP_WAIT_OUT:
-		if (worker->defer.policy && nm_defer_add(worker, flow, instr))
-			break;
-		flow->state = NM_FLOW_WAITING;
-		wait_for(worker, flow, instr, answer == NM_STEP_WAIT_OUT);
-		break;
-	case NM_STEP_LIMITED_IN:
-	case NM_STEP_LIMITED_OUT:
-		flow->state = NM_FLOW_LIMITED;
-		wait_for(worker, flow, instr, answer == NM_STEP_LIMITED_OUT);
-		limit_wait(worker, flow, instr);
-		break;
-	case NM_STEP_UNTIL_IN:
-		flow->state = NM_FLOW_LIMITED;
-		wait_for(worker, flow, instr, false);
-		if (flow->state == NM_FLOW_LIMITED) {
-			worker->busy = true;
-			nm_timers_add(&worker->timers, &flow->timer);
-		}
+		wait_on_conn(worker, flow, instr, answer == NM_STEP_WAIT_OUT);
 		break;
 	case NM_STEP_YIELD:
 		nm_worker_queue(worker, flow);
@@ -84,23 +90,15 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 		break;
 	case NM_STEP_PARK:
 		flow->state = NM_FLOW_PARKED;
-		break;
-	case NM_STEP_LIMITED_PARK:
-		flow->state = NM_FLOW_PARKED;
-		limit_wait(worker, flow, instr);
-		break;
-	case NM_STEP_ENDED:
-		if (!nm_reconnect_after_end(worker, flow, instr))
-			nm_worker_fail_flow(worker, flow, instr);
-		break;
-	case NM_STEP_RENEWED:
-		nm_reconnect_done(worker, flow);
+		if (instr->timeout_ns)
+			set_deadline(worker, flow, instr);
 		break;
 	case NM_STEP_FAIL:
 	case NM_STEP_NEXT:
 	case NM_STEP_NEXT_WAIT_IN:
 	case NM_STEP_BACK:
-		nm_worker_fail_flow(worker, flow, instr);
+		if (!nm_reconnect_goes_on(worker, flow, instr))
+			nm_worker_fail_flow(worker, flow, instr);
 		break;
 	}
 }
@@ -236,6 +234,11 @@ static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *wor
 	return go_on(worker, flow, done);
 }
 
+/* Answers up to NEXT_WAIT_IN but NEXT are waits for input, of this instruction or the next. */
+static_assert(NM_STEP_NEXT == 0 && NM_STEP_WAIT_IN == 1 && NM_STEP_NEXT_WAIT_IN == 2 &&
+		      NM_STEPS <= 9,
+	      "the interpreter adds answers to instructions");
+
 static inline __attribute__((always_inline)) void run_flow(struct nm_worker *worker,
 							   struct nm_flow *flow)
 {
@@ -250,7 +253,8 @@ static inline __attribute__((always_inline)) void run_flow(struct nm_worker *wor
 				instr++;
 				continue;
 			}
-			if (answer <= NM_STEP_NEXT_WAIT_IN && (flow->conn->flags & NM_CONN_ARMED)) {
+			if (answer <= NM_STEP_NEXT_WAIT_IN && (flow->conn->flags & NM_CONN_ARMED) &&
+			    !has_deadline(flow, instr + (answer - NM_STEP_WAIT_IN))) {
 				flow->at = instr + (answer - NM_STEP_WAIT_IN);
 				flow->state = NM_FLOW_WAITING;
 			} else if (answer == NM_STEP_BACK) {

@@ -24,14 +24,15 @@
 #include "host/clock.h"
 #include "transport/transport.h"
 
-/* The last instruction of what opens a connection anew. */
-static enum nm_step renewed_step(struct nm_io *io, struct nm_flow *flow,
-				 const struct nm_instr *instr)
+/* The last instruction of what opens a connection anew: the flow is to go on where it was, which is
+ * no step's business. See nm_reconnect_goes_on. */
+static enum nm_step replaced_step(struct nm_io *io, struct nm_flow *flow,
+				  const struct nm_instr *instr)
 {
 	(void)io;
 	(void)flow;
 	(void)instr;
-	return NM_STEP_RENEWED;
+	return NM_STEP_FAIL;
 }
 
 int nm_reconnect_init(struct nm_worker *worker)
@@ -54,7 +55,7 @@ int nm_reconnect_init(struct nm_worker *worker)
 		copy[0] = copy[1] = *instr;
 		copy[0].defer_handshake = false;
 		copy[0].can_fail = false;
-		copy[1].step = renewed_step;
+		copy[1].step = replaced_step;
 	}
 	return 0;
 }
@@ -245,8 +246,10 @@ void nm_reconnect_command(struct nm_worker *worker)
 	hurry(worker);
 }
 
-bool nm_reconnect_after_end(struct nm_worker *worker, struct nm_flow *flow,
-			    const struct nm_instr *instr)
+/* The peer has ended the stream before the message that instr reads: the connection is replaced, and
+ * the flow goes on with instr after that. */
+static bool replace_after_end(struct nm_worker *worker, struct nm_flow *flow,
+			      const struct nm_instr *instr)
 {
 	if (!worker->run.phase->reconnects || worker->run.phase->leads || !instr->rekey_point ||
 	    flow->repeated)
@@ -263,7 +266,8 @@ static void sleep_on(struct nm_worker *worker, struct nm_flow *flow)
 		nm_worker_release_paced(worker);
 }
 
-void nm_reconnect_done(struct nm_worker *worker, struct nm_flow *flow)
+/* The flow's connection has been replaced: the flow goes on where it was. */
+static void resume(struct nm_worker *worker, struct nm_flow *flow)
 {
 	if (worker->run.rcvlowat.on)
 		nm_rcvlowat_conn(worker, flow->conn);
@@ -278,4 +282,16 @@ void nm_reconnect_done(struct nm_worker *worker, struct nm_flow *flow)
 		sleep_on(worker, flow);
 	else
 		nm_worker_queue(worker, flow);
+}
+
+bool nm_reconnect_goes_on(struct nm_worker *worker, struct nm_flow *flow,
+			  const struct nm_instr *instr)
+{
+	bool ended = flow->ended;
+
+	flow->ended = false;
+	if (instr->step != replaced_step)
+		return ended && replace_after_end(worker, flow, instr);
+	resume(worker, flow);
+	return true;
 }

@@ -37,12 +37,11 @@ void nm_reconnect_command(struct nm_worker *worker);
 void nm_reconnect_count(struct nm_worker *worker);
 /* The flow is about to begin a pass. True: it replaces a connection before that, and is queued. */
 bool nm_reconnect_before_pass(struct nm_worker *worker, struct nm_flow *flow);
-/* The peer has ended the stream before the message that instr reads. True: the connection is
- * replaced, and the flow goes on with instr after that; false: the flow has failed. */
-bool nm_reconnect_after_end(struct nm_worker *worker, struct nm_flow *flow,
-			    const struct nm_instr *instr);
-/* The flow's connection has been replaced: the flow goes on where it was. */
-void nm_reconnect_done(struct nm_worker *worker, struct nm_flow *flow);
+/* The flow's step at instr has failed. True: it is no failure, as the stream has ended where the
+ * connection is to be replaced, which begins now, or as the connection has been replaced, and the
+ * flow goes on where it was. */
+bool nm_reconnect_goes_on(struct nm_worker *worker, struct nm_flow *flow,
+			  const struct nm_instr *instr);
 /* Whether conn, which is open, is dead because it was not replaced in time; then the phrase in
  * `why` says so. */
 bool nm_reconnect_expired(const struct nm_worker *worker, const struct nm_conn *conn, char *why,
