@@ -36,7 +36,6 @@ struct nm_worker {
 	struct nm_defer defer;
 	bool busy; /* something to do or to look at besides waiting for events */
 	struct nm_flow *run_first, *run_last;
-	struct nm_spare spare; /* io.spare is the same in a phase that uses it */
 	struct nm_deadline lifted_deadline;
 	int epoll_fd, wake_fd;
 	const struct nm_phase_shape *shape; /* of the present phase, or the last */
@@ -125,11 +124,7 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 		   uint32_t number);
 void nm_worker_fini(struct nm_worker *worker);
 int nm_worker_start(struct nm_worker *worker);
-/* What a flow does while it waits for the other end, which need not wait for it (spare.c). */
-void nm_worker_spare_begin(struct nm_worker *worker); /* of the present phase */
-void nm_worker_spare_end(struct nm_worker *worker);   /* may be called again */
-void nm_worker_spare_time(struct nm_worker *worker);  /* its flow waits on its connection */
-void nm_worker_join(struct nm_worker *worker);	      /* after quit */
+void nm_worker_join(struct nm_worker *worker); /* after quit */
 
 /* process.c */
 int nm_process_start(struct nm_worker *worker);	 /* before any thread */

@@ -55,7 +55,6 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/phase/reconnect.c \
 	src/engine/phase/reconnect.h \
 	src/engine/query.c \
-	src/engine/spare.c \
 	src/engine/tcp_sampler.h \
 	src/engine/thread.c \
 	src/engine/thread.h \

@@ -180,7 +180,7 @@ void nm_worker_fini(struct nm_worker *worker)
 
 	/* That of a process is closed with it, and its number means nothing here. */
 	if (!shared)
-		nm_worker_spare_end(worker);
+		nm_waiter_fini(worker);
 	for (uint32_t i = 0; worker->flows && i < worker->n_flows; i++) {
 		for (uint32_t c = 0; c < worker->group->n_conns; c++) {
 			struct nm_conn *conn = &nm_worker_flow(worker, i)->conns[c];

@@ -9,6 +9,7 @@
 #include "host/clock.h"
 #include "host/syscalls.h"
 #include "transport/preamble.h"
+#include "transport/conn_cache.h"
 #include "transport/transport.h"
 
 /* How long to wait before trying a listener again whose queue was full (unix(7): EAGAIN). */
@@ -224,10 +225,8 @@ static int open_conn(struct nm_io *io, struct nm_flow *flow, const struct nm_ins
 	conn->transport = instr->transport;
 	conn->lossy = instr->lossy;
 	conn->state = io->started[instr->opening];
-	if (io->spare) {
-		conn->fd = io->spare->made_fd;
-		io->spare->made_fd = -1;
-	}
+	if (io->cache)
+		conn->fd = nm_conn_cache_take(io->cache);
 	conn->flags = writes_first(instr) | (instr->defer_handshake ? NM_CONN_DEFER_HANDSHAKE : 0u);
 	int r = instr->transport->connect(conn, instr->transport_opts,
 					  &io->endpoints[instr->opening]);

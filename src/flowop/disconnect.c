@@ -3,6 +3,7 @@
 #include "flowop/flowop.h"
 #include "flowop/copy_modes.h"
 #include "host/clock.h"
+#include "transport/conn_cache.h"
 #include "transport/transport.h"
 
 enum close_how { CLOSE_FIN, CLOSE_RST, CLOSE_HALF };
@@ -96,9 +97,7 @@ static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 		(void)nm_copy_modes_drain(io, conn);
 	if (first && o->linger_ns)
 		nm_conn_linger(conn, o->linger_ns);
-	if (io->spare && io->spare->spent.fd < 0 && !first && o->how == CLOSE_RST)
-		nm_conn_move(conn, &io->spare->spent);
-	else
+	if (!io->cache || first || o->how != CLOSE_RST || !nm_conn_cache_put(io->cache, conn))
 		instr->transport->close(conn, first && o->how == CLOSE_RST);
 	return NM_STEP_NEXT;
 }

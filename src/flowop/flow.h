@@ -183,13 +183,4 @@ struct nm_listener {
 	bool single;		      /* at most one connection can be queued at a time */
 };
 
-/* What a flow with a connection for each pass need not do while the other end waits for it. */
-struct nm_spare {
-	/* the socket that its next connection takes (nm_transport.make), -1: none; owned */
-	int made_fd;
-	struct nm_conn spent; /* one that the other end has reset, to be closed; fd -1: none */
-	const struct nm_instr *connect; /* which the socket is for; NULL: none can be made */
-	bool resets;			/* this end's close at the end of a pass is a reset */
-};
-
 #endif

@@ -170,8 +170,7 @@ static bool can_post(const struct nm_instr *instr)
 	if (instr->step == nm_pseudo_select.step || instr->step == nm_pseudo_repeat.step)
 		return true;
 	return nm_flowop_moves_message(instr->op) && instr->step == instr->op->step &&
-	       !instr->timeout_ns &&
-	       !instr->transport->send && !instr->transport->recv &&
+	       !instr->timeout_ns && !instr->transport->send && !instr->transport->recv &&
 	       !(instr->transport->caps & (NM_TRANSPORT_MESSAGES | NM_TRANSPORT_RECONNECTS)) &&
 	       !instr->law && !instr->can_fail && !instr->lossy && !instr->cork && !instr->drains &&
 	       (!follows || instr->ahead);

@@ -26,7 +26,7 @@ struct nm_listener;
 struct nm_udp_batch;
 struct nm_pacer;
 struct nm_ring;
-struct nm_spare;
+struct nm_conn_cache;
 
 /* A worker's means, as far as step functions may use them. */
 struct nm_io {
@@ -37,7 +37,7 @@ struct nm_io {
 	/* What stays of the flags of a connection when all that had come is read: all but
 	 * NM_CONN_IN; where the next receive may wait, all. */
 	uint32_t in_kept;
-	struct nm_spare *spare;		/* NULL: none of it is left for later */
+	struct nm_conn_cache *cache;	/* NULL: nothing is made ahead or closed later */
 	struct nm_ring *ring;		/* sends are posted to it; NULL: they are called */
 	struct nm_udp_batch *udp_batch; /* of datagrams; NULL: the group moves none */
 	struct nm_counters *count;

@@ -14,6 +14,25 @@
 #include "engine/wait/waiter.h"
 #include "host/syscalls.h"
 
+/* Where a pass has one connection it is made ahead, or closed later. */
+static void begin_cache(struct nm_worker *worker)
+{
+	const struct nm_phase_shape *shape = worker->shape;
+	const struct nm_instr *connect = nm_worker_instr(worker, shape->make_ahead_at);
+	struct nm_conn_cache *cache = &worker->waiter.cache;
+
+	if (!shape->lone_conn)
+		return;
+	nm_conn_cache_init(cache);
+	if (connect) {
+		cache->transport = connect->transport;
+		cache->opts = connect->transport_opts;
+		cache->endpoint = &worker->io.endpoints[connect->opening];
+		cache->resets = shape->resets;
+	}
+	worker->io.cache = cache;
+}
+
 /* Receives of what is accepted may sleep: commands are heard between two messages. */
 static int begin(struct nm_worker *worker)
 {
@@ -24,7 +43,7 @@ static int begin(struct nm_worker *worker)
 	    (listener && nm_listener_watch(worker, listener, false) < 0))
 		return 1;
 	worker->waiter.listener = listener;
-	nm_worker_spare_begin(worker);
+	begin_cache(worker);
 	if (worker->shape->sleeps_in_recv)
 		worker->io.recv_flags = 0;
 	return 0;
@@ -44,7 +63,7 @@ static void sleep_no_more(struct nm_worker *worker)
 /* What has come meanwhile is an event of epoll again. */
 static void end(struct nm_worker *worker)
 {
-	nm_worker_spare_end(worker);
+	nm_waiter_fini(worker);
 	if (worker->waiter.listener) {
 		sleep_no_more(worker);
 		(void)nm_listener_watch(worker, worker->waiter.listener, true);
@@ -99,8 +118,8 @@ static int wait_polling(struct nm_worker *worker, struct epoll_event *ready, int
 		{.fd = listener && !listener->ready ? listener->fd : -1, .events = POLLIN}};
 	int n = 0;
 
-	if (waits || flow->state == NM_FLOW_CLOSING)
-		nm_worker_spare_time(worker);
+	if (worker->io.cache && (waits || flow->state == NM_FLOW_CLOSING))
+		nm_conn_cache_idle(worker->io.cache, flow->conn);
 	if (nm_sys_poll(fds, listener ? 3 : 2, timeout_ns) <= 0)
 		return 0;
 	if (fds[1].revents & (POLLHUP | POLLERR))

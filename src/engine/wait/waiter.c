@@ -32,6 +32,13 @@ void nm_waiter_end(struct nm_worker *worker)
 	ops->end(worker);
 }
 
+void nm_waiter_fini(struct nm_worker *worker)
+{
+	if (worker->io.cache)
+		nm_conn_cache_fini(worker->io.cache);
+	worker->io.cache = NULL;
+}
+
 int nm_waiter_arm(struct nm_worker *worker, struct nm_conn *conn, bool output)
 {
 	uint32_t wanted = NM_CONN_ARMED | (output ? NM_CONN_ARMED_OUT : 0u);

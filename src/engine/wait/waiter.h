@@ -49,6 +49,7 @@
 #include <sys/epoll.h>
 
 #include "plan/shape.h"
+#include "transport/conn_cache.h"
 
 struct nm_conn;
 struct nm_flow;
@@ -86,6 +87,7 @@ struct nm_waiter {
 	unsigned vain_looks; /* of one that spins: how often in a row nothing was found */
 	/* poll: the only socket that connections come to; NULL: none */
 	struct nm_listen_fd *listener;
+	struct nm_conn_cache cache; /* poll: io.cache is the same in a phase that uses it */
 	/* recv: has said that the connection is readable; and how many passes were done when epoll
 	 * was to wait instead, UINT64_MAX: it is not. */
 	bool told_readable;
@@ -100,6 +102,8 @@ struct nm_waiter {
 int nm_waiter_begin(struct nm_worker *worker);
 /* From now on epoll waits. May be called again, and between phases. */
 void nm_waiter_end(struct nm_worker *worker);
+/* What the waiter owns is released; of a worker that does not run any more. */
+void nm_waiter_fini(struct nm_worker *worker);
 
 /* The flow of conn waits for input of it, or for output as well. 0 or -errno. */
 int nm_waiter_arm(struct nm_worker *worker, struct nm_conn *conn, bool output);
