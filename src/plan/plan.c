@@ -147,7 +147,9 @@ int nm_plan_check_protocols(const struct nm_plan *plan, const char *file, struct
 		for (uint32_t i = 0; group->runs && i < group->n_instrs; i++) {
 			const struct nm_instr *instr = &group->instrs[i];
 
-			if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS))
+			/* One without a peer has no host. */
+			if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
+			    (instr->transport->caps & NM_TRANSPORT_NO_PEER))
 				continue;
 			int r = nm_transport_check_available(
 				instr->transport, plan->hosts[instr->host], why, sizeof why);
