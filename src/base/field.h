@@ -36,6 +36,7 @@ enum nm_field_type {
 enum nm_field_unit {
 	NM_UNIT_COUNT,
 	NM_UNIT_FACT, /* 0: not known */
+	NM_UNIT_PART, /* time of CPUs: shown as its share of all that a struct nm_cpu_times has */
 	NM_UNIT_NS,   /* time: shown as seconds */
 	/* a highest value so far: of two readings the later one counts, not the difference */
 	NM_UNIT_PEAK,

@@ -4,7 +4,7 @@
 #include "host/usage.h"
 
 #define CPU(member, in_results)                                                                    \
-	NM_FIELD(U64, struct nm_cpu_times, member, .unit = NM_UNIT_NS, .figure = in_results)
+	NM_FIELD(U64, struct nm_cpu_times, member, .unit = NM_UNIT_PART, .figure = in_results)
 
 const struct nm_field nm_cpu_fields[] = {
 	CPU(user_ns, "user"),

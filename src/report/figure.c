@@ -149,6 +149,10 @@ static json_t *figure_json(const struct nm_figure *figure, const struct nm_at *a
 		return nm_json_real(figure->rate(at->item));
 	case NM_FIGURE_TEXT:
 		return nm_json_text(*(const char *const *)value);
+	case NM_FIGURE_NAME:
+		return nm_json_known(*(const char *const *)value);
+	case NM_FIGURE_INDEX:
+		return nm_json_count(at->index);
 	case NM_FIGURE_CHARS:
 		return nm_json_known(value);
 	case NM_FIGURE_STRING:
@@ -183,6 +187,8 @@ static json_t *field_json(const struct nm_field *field, const void *from)
 	default:
 		break;
 	}
+	if (field->unit == NM_UNIT_PART)
+		return nm_json_real(nm_cpu_share(from, *(const uint64_t *)at));
 	if (field->unit == NM_UNIT_NS)
 		return nm_json_real((double)*(const uint64_t *)at / 1e9);
 	if (field->unit == NM_UNIT_FACT && *(const uint64_t *)at == 0)

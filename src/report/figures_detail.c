@@ -66,13 +66,8 @@ json_t *nm_flowops_json(const struct nm_at *at, const struct nm_transaction_repo
 
 /* --- flows --- */
 
-static json_t *make_strand(const struct nm_at *at)
-{
-	return nm_json_count(at->index);
-}
-
 static const struct nm_figure strand_figures[] = {
-	NM_MADE("strand", make_strand, "count", .doc = "In the group, from 0."),
+	{.json = "strand", .kind = NM_FIGURE_INDEX, .doc = "In the group, from 0."},
 	NM_FIGURE(REAL, struct nm_strand_report, seconds, "seconds",
 		  .doc = "In flowops: without waits for other strands, or for a rate."),
 	NM_FIGURE(COUNT, struct nm_strand_report, operations, "operations"),
@@ -98,30 +93,12 @@ json_t *nm_strands_json(const struct nm_at *at, const struct nm_group_report *re
 /* --- transactions of a slave --- */
 
 struct host_phase {
-	const struct nm_result_phase *phase;
+	const char *name;
+	unsigned line;
+	uint64_t operations;
 	const struct nm_transaction_report *report;
 	struct nm_window window;
 };
-
-static json_t *make_number(const struct nm_at *at)
-{
-	return nm_json_count(at->index);
-}
-
-static json_t *make_name(const struct nm_at *at)
-{
-	return nm_json_known(((const struct host_phase *)at->item)->phase->name);
-}
-
-static json_t *make_line(const struct nm_at *at)
-{
-	return nm_json_count(((const struct host_phase *)at->item)->phase->line);
-}
-
-static json_t *make_operations(const struct nm_at *at)
-{
-	return nm_json_count(((const struct host_phase *)at->item)->report->operations);
-}
 
 static json_t *make_flowops(const struct nm_at *at)
 {
@@ -129,10 +106,10 @@ static json_t *make_flowops(const struct nm_at *at)
 }
 
 static const struct nm_figure host_phase_figures[] = {
-	NM_MADE("phase", make_number, "count", .doc = "Its place in the group, from 0."),
-	NM_MADE("name", make_name, "known_text"),
-	NM_MADE("line", make_line, "count", .doc = "In the profile."),
-	NM_MADE("operations", make_operations, "operations"),
+	{.json = "phase", .kind = NM_FIGURE_INDEX, .doc = "Its place in the group, from 0."},
+	NM_FIGURE(NAME, struct host_phase, name, "name"),
+	NM_FIGURE(COUNT32, struct host_phase, line, "line", .doc = "In the profile."),
+	NM_FIGURE(COUNT, struct host_phase, operations, "operations", .schema = "operations"),
 	NM_MADE("flowops", make_flowops, "flowops"),
 	NM_FIGURE_END,
 };
@@ -152,9 +129,12 @@ json_t *nm_host_phases_json(const struct nm_at *at, const struct nm_group_report
 	json_t *list = json_array();
 
 	for (size_t i = 0; list && i < report->n_transactions; i++) {
+		const struct nm_result_phase *of = &at->result->groups[group].phases[i];
 		const struct nm_transaction_report *transaction = &report->transactions[i];
 		const struct host_phase phase = {
-			.phase = &at->result->groups[group].phases[i],
+			.name = of->name,
+			.line = of->line,
+			.operations = transaction->operations,
 			.report = transaction,
 			.window = {.seconds = transaction->seconds,
 				   .counts = transaction->counts,

@@ -98,37 +98,32 @@ static const struct nm_object group_counts_object = {
 
 /* --- CPU --- */
 
-static double share(const struct nm_cpu_times *cpu, uint64_t part_ns)
-{
-	return nm_cpu_share(cpu, part_ns);
-}
-
 static double cpu_user(const void *item)
 {
 	const struct nm_cpu_times *cpu = item;
 
-	return share(cpu, cpu->user_ns + cpu->nice_ns);
+	return nm_cpu_share(cpu, cpu->user_ns + cpu->nice_ns);
 }
 
 static double cpu_system(const void *item)
 {
 	const struct nm_cpu_times *cpu = item;
 
-	return share(cpu, cpu->system_ns + cpu->irq_ns);
+	return nm_cpu_share(cpu, cpu->system_ns + cpu->irq_ns);
 }
 
 static double cpu_softirq(const void *item)
 {
 	const struct nm_cpu_times *cpu = item;
 
-	return share(cpu, cpu->softirq_ns);
+	return nm_cpu_share(cpu, cpu->softirq_ns);
 }
 
 static double cpu_idle(const void *item)
 {
 	const struct nm_cpu_times *cpu = item;
 
-	return share(cpu, cpu->idle_ns + cpu->iowait_ns);
+	return nm_cpu_share(cpu, cpu->idle_ns + cpu->iowait_ns);
 }
 
 #define CPU_FIGURE(name)                                                                           \
@@ -144,7 +139,7 @@ const struct nm_figure nm_cpu_figures[] = {
 
 static double busy(const void *item)
 {
-	return share(item, nm_cpu_busy_ns(item));
+	return nm_cpu_share(item, nm_cpu_busy_ns(item));
 }
 
 static double busy_s(const void *item)
@@ -152,39 +147,10 @@ static double busy_s(const void *item)
 	return (double)nm_cpu_busy_ns(item) / 1e9;
 }
 
-#define SHARE(name)                                                                                \
-	static double share_##name(const void *item)                                               \
-	{                                                                                          \
-		const struct nm_cpu_times *cpu = item;                                             \
-                                                                                                   \
-		return share(cpu, cpu->name##_ns);                                                 \
-	}
-SHARE(user)
-SHARE(nice)
-SHARE(system)
-SHARE(softirq)
-SHARE(irq)
-SHARE(iowait)
-SHARE(steal)
-SHARE(idle)
-#undef SHARE
-
-#define SHARE(name)                                                                                \
-	{                                                                                          \
-		.json = #name, .kind = NM_FIGURE_SHARE, .rate = share_##name                       \
-	}
-
 static const struct nm_figure cpu_figures[] = {
 	NM_FIGURE(COUNT32, struct nm_cpu_times, n_cpus, "n_cpus",
 		  .schema = "{'type': 'integer', 'minimum': 1}"),
-	SHARE(user),
-	SHARE(nice),
-	SHARE(system),
-	SHARE(softirq),
-	SHARE(irq),
-	SHARE(iowait),
-	SHARE(steal),
-	SHARE(idle),
+	{.kind = NM_FIGURE_FIELDS, .fields = nm_cpu_fields},
 	NM_SHARE("busy", busy, .doc = "All but idle and iowait."),
 	NM_RATE("seconds", busy_s, .schema = "seconds",
 		.doc = "Busy CPU time, summed over the CPUs."),

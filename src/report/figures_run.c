@@ -202,16 +202,6 @@ const struct nm_object nm_totals_object = {
 
 /* --- phases of a group --- */
 
-static json_t *make_index(const struct nm_at *at)
-{
-	return nm_json_count(at->index);
-}
-
-static json_t *make_phase_name(const struct nm_at *at)
-{
-	return nm_json_known(((const struct nm_result_phase *)at->item)->name);
-}
-
 static bool has_phase_datagrams(const struct nm_at *at)
 {
 	struct nm_datagram_stats stats;
@@ -254,8 +244,8 @@ static json_t *make_flowops(const struct nm_at *at)
 }
 
 static const struct nm_figure phase_figures[] = {
-	NM_MADE("phase", make_index, "count", .doc = "Its place in the group, from 0."),
-	NM_MADE("name", make_phase_name, "known_text"),
+	{.json = "phase", .kind = NM_FIGURE_INDEX, .doc = "Its place in the group, from 0."},
+	NM_FIGURE(NAME, struct nm_result_phase, name, "name"),
 	NM_FIGURE(COUNT32, struct nm_result_phase, line, "line", .doc = "In the profile."),
 	NM_FIGURE(BOOL, struct nm_result_phase, measured, "measured",
 		  .doc = "It is part of the totals."),

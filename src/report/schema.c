@@ -74,6 +74,7 @@ static const char *kind_schema(enum nm_figure_kind kind)
 	switch (kind) {
 	case NM_FIGURE_COUNT:
 	case NM_FIGURE_COUNT32:
+	case NM_FIGURE_INDEX:
 		return "count";
 	case NM_FIGURE_SIGNED:
 		return "{'type': 'integer'}";
@@ -88,6 +89,7 @@ static const char *kind_schema(enum nm_figure_kind kind)
 	case NM_FIGURE_TEXT:
 		return NM_SCHEMA_ANY_TEXT;
 	case NM_FIGURE_CHARS:
+	case NM_FIGURE_NAME:
 		return "known_text";
 	case NM_FIGURE_STRING:
 		return NM_SCHEMA_TEXT;
@@ -133,7 +135,9 @@ static const char *field_schema(const struct nm_field *field)
 		return "{'type': ['integer', 'null'], 'minimum': 0}";
 	if (field->type == NM_FIELD_U32 || field->unit == NM_UNIT_FACT)
 		return "{'type': ['integer', 'null'], 'minimum': 1}";
-	return field->unit == NM_UNIT_NS ? "seconds" : "count";
+	return field->unit == NM_UNIT_NS     ? "seconds"
+	       : field->unit == NM_UNIT_PART ? "share"
+					     : "count";
 }
 
 static int add_fields(const struct nm_object *object, const struct nm_field *fields,
