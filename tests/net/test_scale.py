@@ -73,14 +73,14 @@ def calls_made(path: Path, *besides: str) -> int:
 
 def count_calls(
     netmodel: Netmodel, strace: str, folder: Path, name: str, flows: int, end: str, transactions: int,
-    pinned: tuple[str, ...] = (), besides: Sequence[str] = (),
+    pinned: tuple[str, ...] = (), besides: Sequence[str] = (), args: Sequence[str] = (),
 ) -> tuple[int, int]:  # fmt: skip
     """Transactions, and the system calls of one end. The other is not traced: both would wait for the tracer in turn."""
     summary = folder / f"{end}-{transactions}"
     under = {end: (strace, "-f", "-c", "-o", str(summary))}
     with netmodel.slave("--once", prefix=(*pinned, *under.get("server", ()))) as slave:
         document = netmodel.measure(
-            name, "-i", "0", "-P", str(slave.port), *defines(host="127.0.0.1", num_flows=flows, num_transactions=transactions),
+            name, "-i", "0", "-P", str(slave.port), *defines(host="127.0.0.1", num_flows=flows, num_transactions=transactions), *args,
             prefix=(*pinned, *under.get("client", ())), timeout=40,
         )  # fmt: skip
         assert slave.process.finish().code == 0
@@ -104,6 +104,22 @@ def test_system_calls_of_a_transaction(
     transactions, calls = (b - a for a, b in zip(few, many, strict=True))
     assert transactions == 4000
     assert calls / transactions <= {"client": client, "server": server}[end]
+
+
+@pytest.mark.parametrize("statistics", ["-f", "-t", "--all-samples"])
+@pytest.mark.parametrize(("name", "flows", "end", "most"), [("tcp_rr", 1, "client", 2.1), ("tcp_rr", 1, "server", 2.1), ("tcp_crr", 64, "server", 4.5)])
+def test_statistics_change_no_call_but_looks_at_the_clock(
+    netmodel: Netmodel, need_tool: Need, tmp_path: Path, name: str, flows: int, end: str, most: float, statistics: str
+) -> None:
+    """The waiter and the deferral are those of the run without them."""
+    strace = need_tool("strace", "-f", "-c", "-o", "/dev/null", "true")
+    args = (statistics, str(tmp_path / "samples.csv")) if statistics == "--all-samples" else (statistics,)
+    waits = ("epoll_pwait", "epoll_pwait2", "ppoll") if name == "tcp_crr" else ()
+    besides = (*waits, "clock_gettime")
+    few, many = (count_calls(netmodel, strace, tmp_path, name, flows, end, n, besides=besides, args=args) for n in (1000, 4000))
+    transactions, calls = (b - a for a, b in zip(few, many, strict=True))
+    assert transactions == 3000
+    assert calls / transactions <= most
 
 
 @calmly

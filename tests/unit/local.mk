@@ -104,7 +104,8 @@ ENGINE_TESTS = \
 	tests/unit/engine/test_accept \
 	tests/unit/engine/test_observe \
 	tests/unit/engine/test_rendezvous \
-	tests/unit/engine/test_timer
+	tests/unit/engine/test_timer \
+	tests/unit/engine/test_waiter
 $(ENGINE_TESTS): LDADD = $(CHECK_LIBS) $(ENGINE_LIBS)
 $(ENGINE_TESTS): $(filter %.la,$(ENGINE_LIBS))
 
