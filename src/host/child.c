@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Forgets handlers of signals in forked processes, and blocks signals in threads of ours. */
 #include "host/child.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lists of CPUs as users write them, and placing threads on them. */
 #include "host/cpus.h"
 
 #include <errno.h>

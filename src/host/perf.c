@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Counts events of the hardware and the kernel by perf_event_open(2). */
 #include "host/perf.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lets one thread go before the others of this process. */
 #include "host/priority.h"
 
 #include <sys/resource.h>
