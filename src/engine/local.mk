@@ -58,6 +58,7 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/tcp_sampler.h \
 	src/engine/thread.c \
 	src/engine/thread.h \
+	src/engine/tune.h \
 	src/engine/wait/defer.c \
 	src/engine/wait/defer.h \
 	src/engine/wait/epoll.c \

@@ -8,22 +8,19 @@
 
 #include "engine/accept/listener.h"
 #include "engine/engine_priv.h"
+#include "engine/tune.h"
 #include "engine/loop/interp.h"
 #include "engine/loop/runq.h"
 #include "engine/wait/waiter.h"
 #include "host/clock.h"
 #include "host/syscalls.h"
 
-/* How long flows may be left alone on the list, and the longest sleep meanwhile: beyond the
- * kernel's next tick, so that it need not set its timer for that. */
-#define LOOK_NS 10000000
-
 /* --- both policies --- */
 
 /* It hardly costs more than to arm each wait then, and a bad start is soon forgotten. */
 static void back_off(struct nm_backoff *backoff, uint32_t waits)
 {
-	const uint8_t most = 15;
+	const uint8_t most = NM_TUNE_MOST_BACKOFF;
 
 	backoff->vain = backoff->vain < most ? (uint8_t)(backoff->vain * 2 + 1) : most;
 	backoff->skips = waits * backoff->vain;
@@ -87,10 +84,6 @@ void nm_defer_end(struct nm_worker *worker)
 
 /* --- next turn --- */
 
-/* So many flows that try again are worth that they leave the CPU once: the other end may need
- * it. */
-#define MANY_TRIES 8
-
 static bool add_to_next_turn(struct nm_worker *worker, struct nm_flow *flow,
 			     const struct nm_instr *instr)
 {
@@ -117,7 +110,7 @@ void nm_defer_missed(struct nm_worker *worker)
 void nm_defer_begin_round(struct nm_worker *worker)
 {
 	struct nm_defer *defer = &worker->defer;
-	bool many = defer->tried >= MANY_TRIES;
+	bool many = defer->tried >= NM_TUNE_MANY_TRIES;
 
 	if (defer->policy != NM_DEFER_NEXT_TURN)
 		return;
@@ -212,14 +205,10 @@ static bool lacks_flows(const struct nm_worker *worker)
 	return defer->first && defer->listener->ready && !defer->listener->listener->first;
 }
 
-/* How many are looked at with one call: more than are closed as a rule, so that the next look need
- * not be soon. */
-#define CHUNK 16
-
 /* The next few that wait. */
 struct sight {
-	struct pollfd fds[CHUNK + 1]; /* at last the listening socket */
-	struct nm_flow *flows[CHUNK];
+	struct pollfd fds[NM_TUNE_LOOK_FLOWS + 1]; /* at last the listening socket */
+	struct nm_flow *flows[NM_TUNE_LOOK_FLOWS];
 	unsigned n;
 };
 
@@ -228,7 +217,7 @@ static int see(struct sight *sight, struct nm_flow *flow, struct nm_listen_fd *l
 {
 	unsigned n = 0;
 
-	for (; flow && n < CHUNK; flow = flow->next) {
+	for (; flow && n < NM_TUNE_LOOK_FLOWS; flow = flow->next) {
 		sight->fds[n] = (struct pollfd){.fd = flow->conn->fd, .events = POLLRDHUP};
 		sight->flows[n++] = flow;
 	}
@@ -276,10 +265,6 @@ static void give_up(struct nm_worker *worker, const struct nm_flow *last)
 	}
 }
 
-/* How often it is asked where resets come in: seldom while the answer is the same. */
-#define LEAST_ASKS 64u
-#define MOST_ASKS  4096u
-
 void nm_defer_note_reset(struct nm_worker *worker, const struct nm_conn *conn)
 {
 	struct nm_defer *defer = &worker->defer;
@@ -296,8 +281,8 @@ void nm_defer_note_reset(struct nm_worker *worker, const struct nm_conn *conn)
 		    cpu >= 0 && cpu == sched_getcpu();
 
 	if (here != defer->here || !defer->asks_next)
-		defer->asks_next = LEAST_ASKS;
-	else if (defer->asks_next < MOST_ASKS)
+		defer->asks_next = NM_TUNE_LEAST_ASKS;
+	else if (defer->asks_next < NM_TUNE_MOST_ASKS)
 		defer->asks_next *= 2;
 	defer->asks = defer->asks_next;
 	defer->here = here;
@@ -317,12 +302,6 @@ static void go_on(struct nm_worker *worker, const struct sight *sight)
 	}
 }
 
-/* How many looks of one turn may find some closed: events must not wait for too long. */
-#define MOST_LOOKS 16
-/* How many looks in a row may find none: connections are not closed in the order of their
- * answers. */
-#define MOST_VAIN 8
-
 /* At the oldest, and on for as long as all are closed, or flows are lacked. */
 static void look(struct nm_worker *worker)
 {
@@ -337,7 +316,7 @@ static void look(struct nm_worker *worker)
 	do {
 		int n_closed = see(&sight, from, defer->listener);
 
-		all = n_closed == CHUNK;
+		all = n_closed == NM_TUNE_LOOK_FLOWS;
 		if (n_closed) {
 			pick(defer, &sight, before);
 			give_up(worker, before);
@@ -348,19 +327,15 @@ static void look(struct nm_worker *worker)
 			from = defer->first;
 			vain = 0;
 			found++;
-		} else if (++vain == MOST_VAIN) {
+		} else if (++vain == NM_TUNE_VAIN_LOOKS) {
 			arm_all(worker, worker->n_flows);
 			return;
 		} else {
 			before = sight.flows[sight.n - 1];
 			from = before->next;
 		}
-	} while (from && found < MOST_LOOKS && (all || lacks_flows(worker)));
+	} while (from && found < NM_TUNE_MOST_LOOKS && (all || lacks_flows(worker)));
 }
-
-/* How many turns a connection may wait though no other is closed: its reset is on the way, or it is
- * a stranger's. */
-#define MOST_PENDING 64
 
 void nm_defer_turn(struct nm_worker *worker)
 {
@@ -368,11 +343,11 @@ void nm_defer_turn(struct nm_worker *worker)
 
 	if (!defer->first)
 		return;
-	if (defer->added >= CHUNK || lacks_flows(worker))
+	if (defer->added >= NM_TUNE_LOOK_FLOWS || lacks_flows(worker))
 		look(worker);
-	else if (nm_clock_ns() - defer->looked_ns >= LOOK_NS)
+	else if (nm_clock_ns() - defer->looked_ns >= NM_TUNE_LOOK_NS)
 		nm_defer_flush(worker);
-	if (lacks_flows(worker) && ++defer->pending > MOST_PENDING)
+	if (lacks_flows(worker) && ++defer->pending > NM_TUNE_MOST_PENDING)
 		nm_defer_flush(worker);
 }
 
@@ -380,5 +355,5 @@ int64_t nm_defer_timeout_ns(const struct nm_worker *worker)
 {
 	if (!worker->defer.first)
 		return -1;
-	return lacks_flows(worker) ? 0 : LOOK_NS;
+	return lacks_flows(worker) ? 0 : NM_TUNE_LOOK_NS;
 }

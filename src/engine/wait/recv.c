@@ -12,16 +12,8 @@
 #include <sys/time.h>
 
 #include "engine/engine_priv.h"
+#include "engine/tune.h"
 #include "engine/wait/waiter.h"
-
-/* How long a receive sleeps at most. An answer always comes soon, and commands are looked for after
- * each; but for what the other end sends by itself the last wait of a phase is in vain. */
-#define ANSWER_SLEEP_US	 50000
-#define REQUEST_SLEEP_US 2000
-/* How many passes epoll waits after a receive that slept in vain. */
-#define GIVEN_UP_PASSES 128
-/* How often a worker that spins tries in vain before it looks at everything else. */
-#define LOOKS 256
 
 static struct nm_conn *only_conn(const struct nm_worker *worker)
 {
@@ -32,7 +24,8 @@ static struct nm_conn *only_conn(const struct nm_worker *worker)
 static struct timeval sleep_of(const struct nm_worker *worker)
 {
 	const struct nm_instr *read = nm_worker_instr(worker, worker->shape->wait_at);
-	suseconds_t us = worker->run.phase->leads ? ANSWER_SLEEP_US : REQUEST_SLEEP_US;
+	suseconds_t us =
+		worker->run.phase->leads ? NM_TUNE_ANSWER_SLEEP_US : NM_TUNE_REQUEST_SLEEP_US;
 
 	if (read->timeout_ns && read->timeout_ns / 1000 < (uint64_t)us)
 		us = read->timeout_ns < 2000 ? 1 : (suseconds_t)(read->timeout_ns / 2000);
@@ -128,7 +121,7 @@ static int wait_spinning(struct nm_worker *worker, struct epoll_event *ready, in
 
 	waiter->vain_looks = received == waiter->received ? waiter->vain_looks + 1 : 0;
 	waiter->received = received;
-	if (waiter->vain_looks < LOOKS)
+	if (waiter->vain_looks < NM_TUNE_SPINS)
 		return tell_readable(worker, ready);
 	waiter->vain_looks = 0;
 	int n = nm_epoll_wait(worker, ready, room, 0);
@@ -141,7 +134,8 @@ static int wait_spinning(struct nm_worker *worker, struct epoll_event *ready, in
 static bool is_to_take_over(const struct nm_worker *worker)
 {
 	return !worker->waiter.sleeps_in_recv && !worker->run.quiet_ns &&
-	       nm_count_passes(worker->io.count) - worker->waiter.given_up_at >= GIVEN_UP_PASSES;
+	       nm_count_passes(worker->io.count) - worker->waiter.given_up_at >=
+		       NM_TUNE_GIVEN_UP_PASSES;
 }
 
 static int wait_readable(struct nm_worker *worker, struct epoll_event *ready, int room,

@@ -7,16 +7,12 @@
 #include <sys/socket.h>
 
 #include "engine/engine_priv.h"
+#include "engine/tune.h"
 #include "engine/wait/waiter.h"
 #include "flowop/flowop.h"
 #include "host/clock.h"
 #include "host/syscalls.h"
 #include "transport/ring.h"
-
-/* At the end of a phase: how often is looked whether the run is given up, and how long it may take
- * then. */
-#define LOOK_NS	  10000000
-#define CANCEL_NS 1000000000u
 
 static int begin(struct nm_worker *worker)
 {
@@ -260,12 +256,12 @@ static void end(struct nm_worker *worker)
 		for (uint32_t c = 0; c < worker->group->n_conns; c++)
 			end_conn(worker, &nm_worker_flow(worker, i)->conns[c]);
 	do {
-		(void)nm_ring_wait(worker->waiter.ring, LOOK_NS);
+		(void)nm_ring_wait(worker->waiter.ring, NM_TUNE_URING_LOOK_NS);
 		while (nm_ring_take(worker->waiter.ring, &done))
 			settle_last(worker, &done);
 		if (!until_ns && *worker->io.quit) {
 			(void)nm_ring_cancel(worker->waiter.ring, NULL);
-			until_ns = nm_clock_ns() + CANCEL_NS;
+			until_ns = nm_clock_ns() + NM_TUNE_URING_CANCEL_NS;
 		}
 	} while (nm_ring_pending(worker->waiter.ring) && (!until_ns || nm_clock_ns() < until_ns));
 	if (nm_ring_pending(worker->waiter.ring))

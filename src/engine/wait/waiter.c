@@ -7,9 +7,7 @@
 #include <sched.h>
 
 #include "engine/engine_priv.h"
-
-/* How often a worker that spins looks before it lets others have the CPU. */
-#define LOOKS 256
+#include "engine/tune.h"
 
 int nm_waiter_begin(struct nm_worker *worker)
 {
@@ -80,7 +78,7 @@ void nm_waiter_spun(struct nm_worker *worker, int n_events)
 	struct nm_waiter *waiter = &worker->waiter;
 
 	waiter->vain_looks = n_events > 0 || !worker->run.phase ? 0 : waiter->vain_looks + 1;
-	if (waiter->vain_looks < LOOKS)
+	if (waiter->vain_looks < NM_TUNE_SPINS)
 		return;
 	waiter->vain_looks = 0;
 	(void)sched_yield();
