@@ -6,8 +6,8 @@
 
 /* --- spinning --- */
 
-/* Vain looks after which a worker that spins leaves the CPU once: whoever is waited for may need this
- * very one. Not measured against other numbers. */
+/* Vain looks after which a worker that spins leaves the CPU once: whoever is waited for may need
+ * this very one. Not measured against other numbers. */
 #define NM_TUNE_SPINS 256
 
 /* --- the recv waiter --- */
@@ -22,14 +22,15 @@
 
 /* --- deferred waits: tcp_crr --- */
 
-/* Most waits that are armed at once after rounds that did not pay: 1, 3, 7, 15. It hardly costs more
- * than to arm each wait then, and a bad start is soon forgotten. */
+/* Most waits that are armed at once after rounds that did not pay: 1, 3, 7, 15. It hardly costs
+ * more than to arm each wait then, and a bad start is soon forgotten. */
 #define NM_TUNE_MOST_BACKOFF 15
 /* Flows that try again for which the worker leaves the CPU once: 1.05 of the transactions with 64
  * flows and both ends on one CPU; before each smaller round it cost 4 % with 2 flows. */
 #define NM_TUNE_MANY_TRIES 8
 /* How long flows may be left alone that wait for a reset, and the longest sleep meanwhile: beyond
- * the kernel's next tick, so that it need not set its timer for that. With 1 ms one CPU lost 8 %. */
+ * the kernel's next tick, so that it need not set its timer for that. With 1 ms both ends on one
+ * CPU lost 8 %. */
 #define NM_TUNE_LOOK_NS 10000000
 /* How many of them are looked at with one call: more than are closed as a rule. */
 #define NM_TUNE_LOOK_FLOWS 16

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where each pass of a flow has a connection of its own, what the other end need not wait for can be
- * left until the flow waits itself: the end that connects makes the socket of its next connection,
- * and says that closing this one is a reset; the end that accepts closes what has been reset once it
- * has answered on the next connection. One flow, and one connection at a time. */
+/* Where each pass of a flow has a connection of its own, what the other end need not wait for can
+ * be left until the flow waits itself: the end that connects makes the socket of its next
+ * connection, and says that closing this one is a reset; the end that accepts closes what has been
+ * reset once it has answered on the next connection. One flow, and one connection at a time. */
 #ifndef NM_TRANSPORT_CONN_CACHE_H
 #define NM_TRANSPORT_CONN_CACHE_H
 
