@@ -59,6 +59,13 @@ const struct nm_opt *nm_opt_find(const struct nm_opt *table, const char *name);
  * which may not be what was meant, e.g. "2m is 2 milliseconds; write 2ms". */
 int nm_opt_set(const struct nm_opt *opt, void *base, const char *value, char *why, size_t why_size);
 
+/* What is wrong with several options that stand beside each other, and which of them has the value
+ * that is wrong. */
+struct nm_why {
+	const char *option; /* static; NULL: none alone */
+	char text[256];	    /* names the option, too */
+};
+
 /* Checks a value against a type alone (used for declared parameters). Same contract as nm_opt_set.
  */
 int nm_type_check(enum nm_type type, const char *value, char *why, size_t why_size);

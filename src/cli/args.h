@@ -82,6 +82,7 @@ struct nm_args {
 	/* what such a line became; NULL: it is none. Borrowed */
 	const struct nm_words *nepers_words;
 	struct nm_neper_typed typed;
+	const struct nm_wording *wording; /* of diagnostics; NULL: the usual one. Borrowed */
 };
 
 struct nm_arg {

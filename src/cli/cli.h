@@ -16,8 +16,9 @@ enum nm_exit {
 	NM_EXIT_INTERNAL = 3,
 };
 
-/* Everything in diags, to standard error, in order; then it is empty. */
-void nm_cli_print_diags(struct nm_diags *diags);
+/* Everything in diags, to standard error, in order and in these words (NULL: the usual ones); then
+ * it is empty. */
+void nm_cli_print_diags(struct nm_diags *diags, const struct nm_wording *wording);
 /* The version of this build. */
 const char *nm_cli_version(void);
 /* An environment variable, in the form that parameters are looked up. */

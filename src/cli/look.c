@@ -147,9 +147,9 @@ static void check_defines(const struct nm_loaded *loaded, const struct nm_param_
 		(void)nm_loaded_compile(&whole, values, &found);
 	for (size_t i = 0; i < found.count; i++) {
 		const struct nm_diag *diag = &found.items[i];
-		if (diag->severity == NM_SEV_ERROR && diag->line == 0 && diag->text &&
-		    strncmp(diag->text, "-D ", 3) == 0)
-			nm_diag_error(diags, diag->file, 0, "%s", diag->text);
+		if (diag->severity == NM_SEV_ERROR && diag->line == 0 &&
+		    nm_diag_find_subject(diag, NM_SUBJECT_DEFINE))
+			nm_diag_copy(diags, diag);
 	}
 	nm_diags_fini(&found);
 	nm_loaded_fini(&whole);

@@ -25,31 +25,16 @@ const char *nm_cli_lookup(const char *name, void *arg)
 	return getenv(name);
 }
 
-/* What is wrong with a value that came from outside, behind the place where it stands; NULL: it did
- * not. */
-static const char *of_value(const struct nm_diag *diag)
-{
-	const char *text = diag->file && diag->text ? strstr(diag->text, "> ") : NULL;
-
-	return text && strstr(text, " (from ") ? text : NULL;
-}
-
 /* A value is told once, wherever the profile has it. */
 static bool is_told(const struct nm_diags *diags, size_t index)
 {
-	const char *text = of_value(&diags->items[index]);
-
-	for (size_t i = 0; text && i < index; i++) {
-		const char *before = of_value(&diags->items[i]);
-
-		if (before && strcmp(before, text) == 0 &&
-		    strcmp(diags->items[i].file, diags->items[index].file) == 0)
+	for (size_t i = 0; i < index; i++)
+		if (nm_diag_is_repeated(&diags->items[index], &diags->items[i]))
 			return true;
-	}
 	return false;
 }
 
-void nm_cli_print_diags(struct nm_diags *diags)
+void nm_cli_print_diags(struct nm_diags *diags, const struct nm_wording *wording)
 {
 	for (size_t i = 0; i < diags->count; i++) {
 		const struct nm_diag *diag = &diags->items[i];
@@ -58,12 +43,12 @@ void nm_cli_print_diags(struct nm_diags *diags)
 		if (is_told(diags, i))
 			continue;
 		if (diag->file) {
-			nm_diag_format(diag, text, sizeof(text));
+			nm_diag_format_in(diag, wording, text, sizeof(text));
 			fprintf(stderr, "%s\n", text);
 		} else {
+			nm_diag_print(diag, wording, text, sizeof(text));
 			fprintf(stderr, "netmodel: %s%s\n",
-				diag->severity == NM_SEV_WARNING ? "warning: " : "",
-				diag->text ? diag->text : "out of memory");
+				diag->severity == NM_SEV_WARNING ? "warning: " : "", text);
 		}
 	}
 	if (diags->n_errors && diags->count == 0)
@@ -117,11 +102,24 @@ static int hold_standard_descriptors(void)
 	return 0;
 }
 
+/* Tells what is to be told. Answers the exit code. */
+static int finish(int code, struct nm_diags *diags, const struct nm_wording *wording)
+{
+	if (fflush(stdout) != 0 && code == NM_EXIT_OK && !diags->n_errors) {
+		nm_diag_error(diags, NULL, 0, "standard output cannot be written: %s",
+			      strerror(errno));
+		code = NM_EXIT_FAILED;
+	}
+	nm_cli_print_diags(diags, wording);
+	return code;
+}
+
 /* One of neper's command lines. */
 static int run_neper(int argc, char **argv, struct nm_diags *diags)
 {
 	struct nm_words words;
 	struct nm_args args = {.action = NM_ACTION_NONE};
+	const struct nm_wording wording = {.words = nm_neper_say, .arg = &words};
 	enum nm_action instead;
 	int code = NM_EXIT_USAGE;
 
@@ -134,10 +132,12 @@ static int run_neper(int argc, char **argv, struct nm_diags *diags)
 			args.in_nepers_form = true;
 			args.nepers_words = &words;
 			args.typed = words.typed;
+			args.wording = &wording;
 			code = act(&args, diags);
 		}
 	}
 	nm_neper_retell(&words, diags);
+	code = finish(code, diags, &wording);
 	nm_args_fini(&args);
 	nm_words_fini(&words);
 	return code;
@@ -150,6 +150,7 @@ static int run(int argc, char **argv, struct nm_diags *diags)
 
 	if (nm_args_parse(argc, argv, &args, diags) == 0)
 		code = act(&args, diags);
+	code = finish(code, diags, NULL);
 	nm_args_fini(&args);
 	return code;
 }
@@ -157,19 +158,8 @@ static int run(int argc, char **argv, struct nm_diags *diags)
 int main(int argc, char **argv)
 {
 	struct nm_diags diags = {0};
-	int code;
-
 	if (hold_standard_descriptors() != 0)
 		return NM_EXIT_INTERNAL; /* and nowhere to say so */
-	if (argc > 1 && nm_neper_workload(argv[1]))
-		code = run_neper(argc, argv, &diags);
-	else
-		code = run(argc, argv, &diags);
-	if (fflush(stdout) != 0 && code == NM_EXIT_OK && !diags.n_errors) {
-		nm_diag_error(&diags, NULL, 0, "standard output cannot be written: %s",
-			      strerror(errno));
-		code = NM_EXIT_FAILED;
-	}
-	nm_cli_print_diags(&diags);
-	return code;
+	return argc > 1 && nm_neper_workload(argv[1]) ? run_neper(argc, argv, &diags)
+						      : run(argc, argv, &diags);
 }

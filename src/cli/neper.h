@@ -145,6 +145,9 @@ struct nm_words {
 int nm_neper_translate(int argc, char *const argv[], struct nm_words *ret_words,
 		       enum nm_action *ret_instead, struct nm_diags *diags);
 void nm_words_fini(struct nm_words *words);
+/* The words for a subject in the terms of the one who has typed neper's options: see struct
+ * nm_wording. arg: struct nm_words. */
+bool nm_neper_say(const struct nm_diag_subject *subject, void *words, char *buf, size_t size);
 /* Puts neper's options, as they were typed, into messages about those that they were translated
  * into. */
 void nm_neper_retell(const struct nm_words *words, struct nm_diags *diags);

@@ -30,28 +30,6 @@ static void print_typed(const struct nm_word_origin *origin, char *buf, size_t s
 		 flag ? "" : origin->typed);
 }
 
-/* "-D num_flows=0" as the word of a message; `word` is what stands behind -D. */
-static void retell_define(struct nm_diag *diag, const char *word, const char *typed)
-{
-	char before[1300], after[1300], param[1300];
-	/* Of several each has its place in a list. */
-	static const char *const places[][2] = {
-		{", ", ", "}, {", ", ")"}, {"(from ", ", "}, {"(from ", ")"}};
-
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		snprintf(before, sizeof before, "%s-D %s%s", places[i][0], word, places[i][1]);
-		snprintf(after, sizeof after, "%s%s%s", places[i][0], typed, places[i][1]);
-		if (replace(diag, before, after))
-			return;
-	}
-	size_t name = strcspn(word, "=");
-
-	snprintf(param, sizeof param, "<param name=\"%.*s\">: value \"%s\" (", (int)name, word,
-		 word + name + (word[name] == '='));
-	if (diag->text && strncmp(diag->text, param, strlen(param)) == 0)
-		replace(diag, "(from -D)", after);
-}
-
 /* Of local addresses it shows only when a host has tried them. */
 static void retell_localhost(struct nm_diag *diag, const char *word, const char *typed)
 {
@@ -107,7 +85,6 @@ static void retell(struct nm_diag *diag, const struct nm_words *words)
 			continue;
 		print_typed(&words->origins[i], typed, sizeof typed);
 		if (strcmp(words->items[i - 1], "-D") == 0) {
-			retell_define(diag, words->items[i], typed);
 			retell_localhost(diag, words->items[i], typed);
 		} else if (words->items[i][0] != '-') {
 			retell_option(diag, words->items[i - 1], words->items[i], typed);
@@ -152,6 +129,24 @@ static void retell_port(struct nm_diag *diag, const struct nm_words *words)
 	if (named && at && strstr(at, end))
 		replace(diag, end,
 			": Address already in use; clients at the same time need a --port each");
+}
+
+bool nm_neper_say(const struct nm_diag_subject *subject, void *arg, char *buf, size_t size)
+{
+	const struct nm_words *words = arg;
+	char define[1300];
+
+	if (subject->kind != NM_SUBJECT_DEFINE)
+		return false;
+	snprintf(define, sizeof define, "%s=%s", subject->name, subject->value);
+	for (int i = 1; i < words->count; i++) {
+		if (!words->origins[i].opt || strcmp(words->items[i - 1], "-D") != 0 ||
+		    strcmp(words->items[i], define) != 0)
+			continue;
+		print_typed(&words->origins[i], buf, size);
+		return true;
+	}
+	return false;
 }
 
 void nm_neper_retell(const struct nm_words *words, struct nm_diags *diags)

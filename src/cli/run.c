@@ -236,7 +236,7 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 		goto out;
 	if (args->nepers_words)
 		nm_neper_retell(args->nepers_words, diags);
-	nm_cli_print_diags(diags); /* warnings, before the run */
+	nm_cli_print_diags(diags, args->wording); /* warnings, before the run */
 	int interrupt_fd = nm_signals_start();
 	if (interrupt_fd < 0) {
 		nm_diag_error(diags, NULL, 0, "no pipe for signals: %s", strerror(-interrupt_fd));

@@ -9,7 +9,6 @@
 #include "base/units.h"
 #include "base/word.h"
 #include "host/cpus.h"
-#include "lib/origin.h"
 
 static void drop_compiled(struct nm_loaded *loaded)
 {
@@ -108,8 +107,6 @@ int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *va
 		nm_diag_error(diags, loaded->name, 0, "out of memory");
 	/* Also after an error in a parameter: all mistakes are told in one go. */
 	loaded->plan = nm_plan_compile(loaded->root, loaded->name, diags);
-	if (diags->count)
-		nm_origin_add(loaded, diags);
 	return loaded->plan && !diags->n_errors ? 0 : -EINVAL;
 }
 

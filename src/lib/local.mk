@@ -6,8 +6,6 @@ src_libnm_lib_la_SOURCES = \
 	src/lib/load.h \
 	src/lib/netmodel.c \
 	src/lib/netmodel_priv.h \
-	src/lib/origin.c \
-	src/lib/origin.h \
 	src/lib/running.c \
 	src/lib/samples.c \
 	src/lib/samples.h \

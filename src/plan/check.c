@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "plan/diag.h"
 #include "plan/ir.h"
 #include "plan/plan.h"
 
@@ -100,11 +101,11 @@ static void check_leaders(struct nm_ir *ir, const struct nm_ir_group *group,
 		seen[step->host] = true;
 		if (step->host != leader && (step->op->flags & NM_FLOWOP_FOLLOWS) &&
 		    !nm_ir_is_open_sender(group, t, step->host))
-			nm_diag_error(ir->diags, ir->file, step->line,
-				      "<flowop %s>: host %s would begin each pass, but so would "
+			nm_step_error(ir, step,
+				      ": host %s would begin each pass, but so would "
 				      "%s: in a transaction with a "
 				      "duration only one of them can",
-				      step->op->name, ir->hosts[step->host],
+				      ir->hosts[step->host],
 				      leader == NM_NO_HOST ? "the master" : ir->hosts[leader]);
 	}
 }
@@ -137,12 +138,12 @@ static void check_shared_port(struct nm_ir *ir, const struct nm_ir_step *step)
 				return;
 			if (!shares_port(step, other))
 				continue;
-			nm_diag_error(ir->diags, ir->file, step->line,
-				      "<flowop %s> shared_socket with port=%llu: so has the "
+			nm_step_error(ir, step,
+				      " shared_socket with port=%llu: so has the "
 				      "<flowop %s> at line %u, and each needs a port of its own; "
 				      "without port the kernel chooses",
-				      step->op->name, (unsigned long long)shared_port(step),
-				      other->op->name, other->line);
+				      (unsigned long long)shared_port(step), other->op->name,
+				      other->line);
 			return;
 		}
 	}
@@ -151,7 +152,7 @@ static void check_shared_port(struct nm_ir *ir, const struct nm_ir_step *step)
 /* Whether the options of its connections fit the group. */
 static void check_openings(struct nm_ir *ir, const struct nm_ir_group *group)
 {
-	char why[256];
+	struct nm_why why = {.option = NULL};
 
 	for (size_t i = 0; i < group->n_steps; i++) {
 		const struct nm_ir_step *step = &group->steps[i];
@@ -163,17 +164,17 @@ static void check_openings(struct nm_ir *ir, const struct nm_ir_group *group)
 		if (shared_port(step))
 			check_shared_port(ir, step);
 		if (shared_port(step) && group->attrs.workers > 1)
-			nm_diag_error(ir->diags, ir->file, step->line,
-				      "<flowop %s> shared_socket with port=%llu: each of the %llu "
+			nm_step_error(ir, step,
+				      " shared_socket with port=%llu: each of the %llu "
 				      "workers needs a port of its own; without port the kernel "
 				      "chooses",
-				      step->op->name, (unsigned long long)opening->port,
+				      (unsigned long long)opening->port,
 				      (unsigned long long)group->attrs.workers);
 		if (nm_transport_check_group(step->transport, step->transport_opts,
 					     (uint32_t)group->attrs.nflows, (uint32_t)opening->port,
-					     why, sizeof why) < 0)
-			nm_diag_error(ir->diags, ir->file, step->line, "<flowop %s> %s",
-				      step->op->name, why);
+					     &why) < 0)
+			nm_origin_option(nm_step_error(ir, step, " %s", why.text), step,
+					 why.option);
 	}
 }
 
@@ -220,19 +221,20 @@ static void check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
 		if (!why && answered && (step->op->flags & asks))
 			why = "what asks must come before what takes the answer";
 		if (why) {
-			nm_diag_error(ir->diags, ir->file, step->line,
-				      "<flowop %s> in a transaction with pipeline=\"%llu\": %s",
-				      step->op->name, (unsigned long long)t->attrs.pipeline, why);
+			nm_step_error(ir, step, " in a transaction with pipeline=\"%llu\": %s",
+				      (unsigned long long)t->attrs.pipeline, why);
 			return;
 		}
 		first = first ? first : step;
 		answered |= !(step->op->flags & asks);
 	}
 	if (!answered)
-		nm_diag_error(ir->diags, ir->file, t->line,
-			      "<transaction> pipeline=\"%llu\": nothing in it takes an answer, so "
-			      "that nothing would be outstanding",
-			      (unsigned long long)t->attrs.pipeline);
+		nm_origin_of_attr(
+			nm_node_error(ir, t->node,
+				      " pipeline=\"%llu\": nothing in it takes an answer, so that "
+				      "nothing would be outstanding",
+				      (unsigned long long)t->attrs.pipeline),
+			t->node, "pipeline");
 }
 
 static bool wants_fastopen(const struct nm_ir_step *step)
@@ -269,10 +271,11 @@ static void check_fastopen(struct nm_ir *ir, struct nm_ir_group *group,
 	if (sent || opens->transport->send)
 		group->opens_fast |= closes; /* which is when it is counted */
 	else
-		nm_diag_warn(ir->diags, ir->file, opens->line,
-			     "<flowop %s>: tcp_fastopen has no effect: nothing is sent right after "
-			     "it, in the same transaction, by the end that connects",
-			     opens->op->name);
+		nm_origin_named(
+			nm_step_warn(ir, opens,
+				     ": tcp_fastopen has no effect: nothing is sent right after "
+				     "it, in the same transaction, by the end that connects"),
+			opens, "tcp_fastopen", NULL);
 }
 
 /* What makes a connection secure stands right behind what opens it, so that nothing goes out
@@ -286,16 +289,14 @@ static void check_securing(struct nm_ir *ir, const struct nm_ir_group *group,
 		if (!(step->op->flags & NM_FLOWOP_HANDSHAKES) || !step->opened)
 			continue;
 		if (!(step->transport->caps & NM_TRANSPORT_DEFERS_HANDSHAKE))
-			nm_diag_error(ir->diags, ir->file, step->line,
-				      "<flowop %s>: the connection of line %u is over %s, which "
+			nm_step_error(ir, step,
+				      ": the connection of line %u is over %s, which "
 				      "exchanges no keys; protocol=psp does",
-				      step->op->name, step->opened->line, step->transport->name);
+				      step->opened->line, step->transport->name);
 		else if (i == 0 || step - 1 != step->opened || step->common->count != 1 ||
 			 step->opened->common->count != 1)
-			nm_diag_error(
-				ir->diags, ir->file, step->line,
-				"<flowop %s>: must stand right behind the %s of line %u, once",
-				step->op->name, step->opened->op->name, step->opened->line);
+			nm_step_error(ir, step, ": must stand right behind the %s of line %u, once",
+				      step->opened->op->name, step->opened->line);
 	}
 }
 

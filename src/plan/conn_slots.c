@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "plan/diag.h"
 #include "plan/ir.h"
 #include "plan/plan.h"
 
@@ -91,18 +92,22 @@ static void bind_opening(struct pool *pool, struct nm_ir_step *step)
 	if (!step->transport || !opts->remotehost)
 		return;
 	if (opts->port && !step->transport->preamble)
-		nm_diag_error(ir->diags, ir->file, step->line,
-			      "<flowop %s> port=\"%llu\": %s has no ports", step->op->name,
-			      (unsigned long long)opts->port, step->transport->name);
+		nm_origin_option(nm_step_error(ir, step, " port=\"%llu\": %s has no ports",
+					       (unsigned long long)opts->port,
+					       step->transport->name),
+				 step, "port");
 	if ((step->transport->caps & NM_TRANSPORT_ONE_HOST) &&
 	    strcmp(opts->remotehost, "local") != 0)
-		nm_diag_error(ir->diags, ir->file, step->line,
-			      "<flowop %s> remotehost=\"%s\": %s connections stay on one host; "
-			      "remotehost must be local",
-			      step->op->name, opts->remotehost, step->transport->name);
+		nm_origin_option(
+			nm_step_error(ir, step,
+				      " remotehost=\"%s\": %s connections stay on one host; "
+				      "remotehost must be local",
+				      opts->remotehost, step->transport->name),
+			step, "remotehost");
 	if (nm_transport_check_host(step->transport, opts->remotehost, why, sizeof why) < 0)
-		nm_diag_error(ir->diags, ir->file, step->line, "<flowop %s> remotehost=\"%s\": %s",
-			      step->op->name, opts->remotehost, why);
+		nm_origin_option(
+			nm_step_error(ir, step, " remotehost=\"%s\": %s", opts->remotehost, why),
+			step, "remotehost");
 	if (!(step->transport->caps & NM_TRANSPORT_NO_PEER))
 		step->host = find_host(ir, opts->remotehost, step->line);
 }
@@ -112,10 +117,10 @@ static uint32_t open_one(struct pool *pool, const struct nm_ir_step *step)
 	uint32_t slot = pool->free;
 
 	if (pool->count == NM_PLAN_MAX_CONNS) {
-		nm_diag_error(pool->ir->diags, pool->ir->file, step->line,
-			      "<flowop %s>: a flow would have more than %d connections open; "
+		nm_step_error(pool->ir, step,
+			      ": a flow would have more than %d connections open; "
 			      "disconnect them",
-			      step->op->name, NM_PLAN_MAX_CONNS);
+			      NM_PLAN_MAX_CONNS);
 		pool->failed = true;
 		return 0;
 	}
@@ -170,9 +175,9 @@ static void none_open(struct pool *pool, const struct nm_ir_step *step, unsigned
 		snprintf(host, sizeof host, " to %.255s", step->common->remotehost);
 	if (pass)
 		snprintf(when, sizeof when, " in pass %u of its transaction", pass + 1);
-	nm_diag_error(pool->ir->diags, pool->ir->file, step->line,
-		      "<flowop %s>: no connection%s%s is open here%s; connect or accept one first",
-		      step->op->name, number, host, when);
+	nm_step_error(pool->ir, step,
+		      ": no connection%s%s is open here%s; connect or accept one first", number,
+		      host, when);
 	pool->wrong = true;
 	pool->failed = pass > 0;
 }
@@ -202,11 +207,10 @@ static void place(struct pool *pool, struct nm_ir_step *step, uint32_t slot, uns
 	else if (pass == 1)
 		step->stride = (int32_t)((int64_t)slot - step->slot);
 	else if (slot != step->slot + step->stride * (int64_t)pass) {
-		nm_diag_error(pool->ir->diags, pool->ir->file, step->line,
-			      "<flowop %s>: which connection it means changes irregularly from "
+		nm_step_error(pool->ir, step,
+			      ": which connection it means changes irregularly from "
 			      "pass to pass; give "
-			      "the connections numbers (conn=N)",
-			      step->op->name);
+			      "the connections numbers (conn=N)");
 		pool->failed = true;
 	}
 }
@@ -218,10 +222,11 @@ static void check_size(struct pool *pool, const struct nm_ir_step *step)
 			      : 0;
 
 	if (most && step->size > most)
-		nm_diag_error(pool->ir->diags, pool->ir->file, step->line,
-			      "<flowop %s> size=\"%llu\": a message over %s has at most %zu bytes",
-			      step->op->name, (unsigned long long)step->size, step->transport->name,
-			      most);
+		nm_origin_option(
+			nm_step_error(pool->ir, step,
+				      " size=\"%llu\": a message over %s has at most %zu bytes",
+				      (unsigned long long)step->size, step->transport->name, most),
+			step, "size");
 }
 
 static void use(struct pool *pool, struct nm_ir_step *step, unsigned pass)
@@ -237,12 +242,12 @@ static void use(struct pool *pool, struct nm_ir_step *step, unsigned pass)
 		step->transport = conn->opened->transport;
 		step->host = conn->opened->host;
 	} else if (step->transport != conn->opened->transport || step->host != conn->opened->host) {
-		nm_diag_error(
-			pool->ir->diags, pool->ir->file, step->line,
-			"<flowop %s>: from pass to pass it would mean a connection to another host "
+		nm_step_error(
+			pool->ir, step,
+			": from pass to pass it would mean a connection to another host "
 			"or over "
 			"another protocol; that of line %u; give the connections numbers (conn=N)",
-			step->op->name, conn->opened->line);
+			conn->opened->line);
 		pool->failed = true;
 		return;
 	}
@@ -300,11 +305,11 @@ static void unbalanced(struct pool *pool, const struct nm_ir_transaction *t, siz
 	}
 	pool->failed = true;
 	if (opens && pool->count > before)
-		nm_diag_error(pool->ir->diags, pool->ir->file, opens->line,
-			      "<flowop %s>: the transaction of line %u repeats it for a time, but "
+		nm_step_error(pool->ir, opens,
+			      ": the transaction of line %u repeats it for a time, but "
 			      "does not "
 			      "disconnect again",
-			      opens->op->name, t->line);
+			      t->line);
 	else
 		nm_diag_error(pool->ir->diags, pool->ir->file, closes ? closes->line : t->line,
 			      "<flowop disconnect>: the transaction of line %u repeats it for a "
@@ -358,24 +363,25 @@ static void mark_lossy(struct nm_ir *ir, struct nm_ir_group *group,
 			continue;
 		step->lossy = true;
 		if (most && step->size > most)
-			nm_diag_error(ir->diags, ir->file, step->line,
-				      "<flowop %s> size=\"%llu\": where messages may be lost, one "
-				      "over %s has at most %zu bytes",
-				      step->op->name, (unsigned long long)step->size,
-				      transport->name, most);
+			nm_origin_option(
+				nm_step_error(ir, step,
+					      " size=\"%llu\": where messages may be lost, one "
+					      "over %s has at most %zu bytes",
+					      (unsigned long long)step->size, transport->name,
+					      most),
+				step, "size");
 	}
 }
 
 static void check_message(struct nm_ir *ir, const struct nm_ir_step *step)
 {
-	char why[192];
+	struct nm_why why = {.option = NULL};
 	bool by_master = step->op->flags & NM_FLOWOP_INITIATES;
 
 	if (step->transport->message->check &&
 	    step->transport->message->check(step->opened->transport_opts, step->message_opts,
-					    by_master, why, sizeof why) < 0)
-		nm_diag_error(ir->diags, ir->file, step->line, "<flowop %s> %s", step->op->name,
-			      why);
+					    by_master, &why) < 0)
+		nm_origin_option(nm_step_error(ir, step, " %s", why.text), step, why.option);
 }
 
 static void check_message_options(struct nm_ir *ir, struct nm_ir_group *group)
@@ -392,10 +398,9 @@ static void check_message_options(struct nm_ir *ir, struct nm_ir_group *group)
 				mark_lossy(ir, group, step->transport);
 			continue;
 		}
-		nm_diag_warn(
-			ir->diags, ir->file, step->line,
-			"<flowop %s>: its options of %s have no effect: its connection is not one",
-			step->op->name, step->message_transport->name);
+		nm_step_warn(ir, step,
+			     ": its options of %s have no effect: its connection is not one",
+			     step->message_transport->name);
 		step->message_opts = NULL;
 	}
 }

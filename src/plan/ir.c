@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "plan/diag.h"
 #include "base/word.h"
 #include "plan/params.h"
 #include "plan/plan.h"
@@ -43,22 +44,24 @@ static void unknown_attr(struct nm_ir *ir, const struct nm_node *node, const str
 	const char *nearest = nm_nearest(name, names, count);
 
 	if (strcmp(node->name, "flowop") == 0 && is_option(name)) {
-		nm_diag_unknown(ir->diags, ir->file, node->line,
-				"<flowop> %s=\"%s\": not an attribute, but an option: "
-				"options=\"%s=%s\"",
-				name, attr->value, name, attr->value);
+		nm_origin_attr(nm_node_unknown(ir, node,
+					       " %s=\"%s\": not an attribute, but an option: "
+					       "options=\"%s=%s\"",
+					       name, attr->value, name, attr->value),
+			       attr);
 		return;
 	}
 	const struct nm_element *owner = nm_element_of_attr(name);
 
 	if (owner) {
-		nm_diag_unknown(ir->diags, ir->file, node->line,
-				"<%s> %s=\"%s\": not an attribute of <%s>: it belongs on <%s>",
-				node->name, name, attr->value, node->name, owner->name);
+		nm_origin_attr(
+			nm_node_unknown(ir, node,
+					" %s=\"%s\": not an attribute of <%s>: it belongs on <%s>",
+					name, attr->value, node->name, owner->name),
+			attr);
 		return;
 	}
-	nm_diag_unknown(ir->diags, ir->file, node->line,
-			"<%s>: unknown attribute \"%s\"%s%s%s; allowed are %s", node->name, name,
+	nm_node_unknown(ir, node, ": unknown attribute \"%s\"%s%s%s; allowed are %s", name,
 			nearest ? ", did you mean \"" : "", nearest ? nearest : "",
 			nearest ? "\"?" : "", allowed);
 }
@@ -68,9 +71,9 @@ static void check_twice(struct nm_ir *ir, const struct nm_node *node, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
 		if (nm_same_word(node->attrs[k].name, node->attrs[i].name))
-			nm_diag_error(ir->diags, ir->file, node->line,
-				      "<%s>: has both %s and %s, which are the same attribute",
-				      node->name, node->attrs[k].name, node->attrs[i].name);
+			nm_node_error(ir, node,
+				      ": has both %s and %s, which are the same attribute",
+				      node->attrs[k].name, node->attrs[i].name);
 }
 
 /* "connect, accept, ..." */
@@ -89,12 +92,10 @@ static void missing_attr(struct nm_ir *ir, const struct nm_node *node, const str
 
 	if (strcmp(node->name, "flowop") == 0 && strcmp(opt->name, "type") == 0) {
 		list_flowops(allowed, sizeof allowed);
-		nm_diag_error(ir->diags, ir->file, node->line,
-			      "<flowop>: needs type=\"...\": one of %s", allowed);
+		nm_node_error(ir, node, ": needs type=\"...\": one of %s", allowed);
 		return;
 	}
-	nm_diag_error(ir->diags, ir->file, node->line, "<%s>: needs %s=\"...\": %s", node->name,
-		      opt->name, opt->help);
+	nm_node_error(ir, node, ": needs %s=\"...\": %s", opt->name, opt->help);
 }
 
 void nm_ir_attrs(struct nm_ir *ir, const struct nm_node *node, void *attrs)
@@ -113,11 +114,11 @@ void nm_ir_attrs(struct nm_ir *ir, const struct nm_node *node, void *attrs)
 		else if (strstr(attr->value, NM_NO_VALUE) && strcmp(opt->name, "options") != 0)
 			ir->lacks_values = true;
 		else if (nm_opt_set(opt, attrs, attr->value, why, sizeof why) < 0)
-			nm_diag_error(ir->diags, ir->file, node->line, "<%s> %s=\"%s\": %s",
-				      node->name, attr->name, attr->value, why);
+			nm_origin_attr(nm_node_error(ir, node, " %s=\"%s\": %s", attr->name,
+						     attr->value, why),
+				       attr);
 		else if (*why)
-			nm_diag_warn(ir->diags, ir->file, node->line, "<%s> %s=\"%s\": %s",
-				     node->name, attr->name, attr->value, why);
+			nm_node_warn(ir, node, " %s=\"%s\": %s", attr->name, attr->value, why);
 		if (opt)
 			check_twice(ir, node, i);
 	}
@@ -143,13 +144,13 @@ static bool expect(struct nm_ir *ir, const struct nm_node *parent, const struct 
 	const char *nearest = element ? NULL : nm_nearest(node->name, names, count);
 
 	if (element && element->parent)
-		nm_diag_error(ir->diags, ir->file, node->line,
-			      "<%s> inside <%s>: a <%s> belongs inside <%s>; here <%s> is allowed",
-			      node->name, parent->name, node->name, element->parent, wanted);
+		nm_node_error(ir, node,
+			      " inside <%s>: a <%s> belongs inside <%s>; here <%s> is allowed",
+			      parent->name, node->name, element->parent, wanted);
 	else
-		nm_diag_unknown(ir->diags, ir->file, node->line,
-				"<%s> inside <%s>: unknown element%s%s%s; here <%s> is allowed",
-				node->name, parent->name, nearest ? ", did you mean <" : "",
+		nm_node_unknown(ir, node,
+				" inside <%s>: unknown element%s%s%s; here <%s> is allowed",
+				parent->name, nearest ? ", did you mean <" : "",
 				nearest ? nearest : "", nearest ? ">?" : "", wanted);
 	return false;
 }
@@ -189,10 +190,11 @@ static void unknown_flowop(struct nm_ir *ir, const struct nm_node *node, const c
 	if (!nearest)
 		nearest = other_word(type);
 	list_flowops(allowed, sizeof allowed);
-	nm_diag_unknown(ir->diags, ir->file, node->line,
-			"<flowop> type=\"%s\": unknown flowop%s%s%s; must be one of: %s", type,
-			nearest ? ", did you mean \"" : "", nearest ? nearest : "",
-			nearest ? "\"?" : "", allowed);
+	nm_origin_of_attr(nm_node_unknown(ir, node,
+					  " type=\"%s\": unknown flowop%s%s%s; must be one of: %s",
+					  type, nearest ? ", did you mean \"" : "",
+					  nearest ? nearest : "", nearest ? "\"?" : "", allowed),
+			  node, "type");
 }
 
 /* Opening or closing several connections is as many flowops. */
@@ -202,10 +204,11 @@ static void add_step(struct nm_ir *ir, struct nm_ir_group *group, const struct n
 	uint64_t count = unrolled ? step->common->count : 1;
 
 	if (count > NM_PLAN_MAX_INSTRS - group->n_steps) {
-		nm_diag_error(
-			ir->diags, ir->file, step->line,
-			"<flowop %s> count=\"%llu\": the group would have more than %d flowops",
-			step->op->name, (unsigned long long)count, NM_PLAN_MAX_INSTRS);
+		nm_origin_option(
+			nm_step_error(ir, step,
+				      " count=\"%llu\": the group would have more than %d flowops",
+				      (unsigned long long)count, NM_PLAN_MAX_INSTRS),
+			step, "count");
 		count = 0;
 	}
 	if (group->n_steps + count > group->room) {
@@ -234,6 +237,9 @@ static void read_flowop(struct nm_ir *ir, const struct nm_node *node, struct nm_
 	struct nm_ir_step step = {.line = node->line, .host = NM_NO_HOST};
 
 	nm_ir_attrs(ir, node, &attrs);
+	for (size_t i = 0; i < node->n_attrs; i++)
+		if (nm_same_word(node->attrs[i].name, "options"))
+			step.written = &node->attrs[i];
 	for (size_t i = 0; i < node->n_children; i++)
 		nm_diag_error(ir->diags, ir->file, node->children[i]->line,
 			      "<%s> inside <flowop>: a flowop has no elements inside",
@@ -241,7 +247,7 @@ static void read_flowop(struct nm_ir *ir, const struct nm_node *node, struct nm_
 	if (attrs.type) {
 		step.op = nm_flowop_find(attrs.type);
 		if (step.op)
-			nm_ir_options(ir, &step, attrs.options ? attrs.options : "");
+			nm_ir_options(ir, &step);
 		else
 			unknown_flowop(ir, node, attrs.type);
 	}
@@ -254,16 +260,16 @@ static void check_transaction(struct nm_ir *ir, const struct nm_node *node,
 			      struct nm_ir_transaction *t)
 {
 	if (t->has_duration && t->has_iterations)
-		nm_diag_warn(ir->diags, ir->file, node->line,
-			     "<transaction>: has both iterations and duration; duration counts");
+		nm_node_warn(ir, node, ": has both iterations and duration; duration counts");
 	if (t->attrs.total && !t->has_duration)
-		nm_diag_error(
-			ir->diags, ir->file, node->line,
-			"<transaction> total=\"%llu\": only with a duration, which it may end "
-			"before its time",
-			(unsigned long long)t->attrs.total);
+		nm_origin_of_attr(
+			nm_node_error(ir, node,
+				      " total=\"%llu\": only with a duration, which it may end "
+				      "before its time",
+				      (unsigned long long)t->attrs.total),
+			node, "total");
 	if (t->n_steps == 0 && node->n_children == 0)
-		nm_diag_error(ir->diags, ir->file, node->line, "<transaction>: has no flowops");
+		nm_node_error(ir, node, ": has no flowops");
 }
 
 /* The three ways to tell how often passes are due. */
@@ -273,8 +279,8 @@ static void set_rate(struct nm_ir *ir, const struct nm_node *node, const struct 
 	unsigned given = (attrs->rate_per_s > 0) + !!attrs->period_ns + !!attrs->spacing_ns;
 
 	if (given > 1)
-		nm_diag_error(ir->diags, ir->file, node->line,
-			      "<transaction>: rate, period and spacing say the same; only one of "
+		nm_node_error(ir, node,
+			      ": rate, period and spacing say the same; only one of "
 			      "them may be given");
 	if (attrs->period_ns)
 		attrs->rate_per_s = 1e9 / (double)attrs->period_ns;
@@ -288,6 +294,7 @@ static void read_transaction(struct nm_ir *ir, const struct nm_node *node,
 	struct nm_ir_transaction *t = &group->transactions[group->n_transactions++];
 
 	t->line = node->line;
+	t->node = node;
 	t->first = group->n_steps;
 	t->has_iterations = nm_node_attr(node, "iterations") != NULL;
 	t->has_duration = nm_node_attr(node, "duration") != NULL;
@@ -323,27 +330,27 @@ static void size_group(struct nm_ir *ir, const struct nm_node *node, struct nm_i
 	uint64_t strands = attrs->nprocs ? attrs->nprocs : attrs->nthreads ? attrs->nthreads : 1;
 
 	if (attrs->nprocs && attrs->nthreads)
-		nm_diag_warn(ir->diags, ir->file, group->line,
-			     "<group>: has both nthreads and nprocs; nprocs counts");
+		nm_node_warn(ir, node, ": has both nthreads and nprocs; nprocs counts");
 	if (!attrs->workers)
 		attrs->workers = strands;
 	if (!attrs->nflows)
 		attrs->nflows = strands;
 	if (attrs->workers <= attrs->nflows || told)
 		return;
-	if (given)
-		nm_diag_error(ir->diags, ir->file, group->line,
-			      "<group> nflows=\"%llu\": must be at least %s=\"%llu\", so that each "
-			      "worker has a "
-			      "flow",
-			      (unsigned long long)attrs->nflows, by,
-			      (unsigned long long)attrs->workers);
-	else
-		nm_diag_error(
-			ir->diags, ir->file, group->line,
-			"<group> workers=\"%llu\": must be at most the number of flows, %llu, "
-			"so that each worker has a flow",
-			(unsigned long long)attrs->workers, (unsigned long long)attrs->nflows);
+	struct nm_diag *diag =
+		given ? nm_node_error(
+				ir, node,
+				" nflows=\"%llu\": must be at least %s=\"%llu\", so that each "
+				"worker has a flow",
+				(unsigned long long)attrs->nflows, by,
+				(unsigned long long)attrs->workers)
+		      : nm_node_error(ir, node,
+				      " workers=\"%llu\": must be at most the number of flows, "
+				      "%llu, so that each worker has a flow",
+				      (unsigned long long)attrs->workers,
+				      (unsigned long long)attrs->nflows);
+	if (!given || !nm_origin_of_attr(diag, node, "nflows"))
+		(void)nm_origin_of_attr(diag, node, by);
 }
 
 static void read_group(struct nm_ir *ir, const struct nm_node *node)
@@ -352,13 +359,14 @@ static void read_group(struct nm_ir *ir, const struct nm_node *node)
 	size_t n_flowops = count_flowops(node);
 
 	group->line = node->line;
+	group->node = node;
 	nm_ir_attrs(ir, node, &group->attrs);
 	size_group(ir, node, group);
 	if (node->n_children == 0)
-		nm_diag_error(ir->diags, ir->file, node->line, "<group>: has no transactions");
+		nm_node_error(ir, node, ": has no transactions");
 	if (node->n_children > NM_PLAN_MAX_PHASES || n_flowops > NM_PLAN_MAX_INSTRS) {
-		nm_diag_error(ir->diags, ir->file, node->line,
-			      "<group>: has %zu transactions and %zu flowops; at most %d and %d "
+		nm_node_error(ir, node,
+			      ": has %zu transactions and %zu flowops; at most %d and %d "
 			      "are allowed",
 			      node->n_children, n_flowops, NM_PLAN_MAX_PHASES, NM_PLAN_MAX_INSTRS);
 		return;

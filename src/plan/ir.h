@@ -42,6 +42,7 @@ struct nm_ir_step {
 	bool unrolled;		      /* one of several that its count stands for */
 	bool absent;		      /* when= and unless= leave it out */
 	unsigned line;
+	const struct nm_attr *written; /* its options, borrowed; NULL: none */
 };
 
 struct nm_ir_transaction {
@@ -50,12 +51,14 @@ struct nm_ir_transaction {
 	bool measured;
 	bool left_out; /* when= and unless= leave nothing of it */
 	unsigned line;
+	const struct nm_node *node; /* borrowed */
 	size_t first, n_steps;
 };
 
 struct nm_ir_group {
 	struct nm_group_attrs attrs;
 	unsigned line;
+	const struct nm_node *node; /* borrowed */
 	uint32_t n_openings;
 	uint32_t n_conns; /* of a flow, at most, at a time */
 	bool opens_fast;  /* some of them with fast open, and close in the same transaction */
@@ -109,8 +112,8 @@ void nm_ir_check_messages(struct nm_ir *ir, struct nm_ir_group *group);
 /* What a step waits by itself, such as think: its option of the name `duration`; 0: nothing. */
 uint64_t nm_ir_wait_ns(const struct nm_ir_step *step);
 
-/* Reads a flowop's options string into step->opts and step->transport_opts (options.c). */
-void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step, const char *options);
+/* Reads a flowop's options (step->written) into step->opts and step->transport_opts (options.c). */
+void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step);
 
 /* Reads the attributes of an element into a struct by its table; complains about unknown ones. */
 void nm_ir_attrs(struct nm_ir *ir, const struct nm_node *node, void *attrs);

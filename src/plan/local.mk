@@ -5,6 +5,8 @@ src_libnm_plan_la_SOURCES = \
 	src/plan/arena.h \
 	src/plan/check.c \
 	src/plan/lower.c \
+	src/plan/diag.c \
+	src/plan/diag.h \
 	src/plan/ir.c \
 	src/plan/ir.h \
 	src/plan/dump.c \

@@ -629,7 +629,7 @@ static struct nm_plan *compile(const struct nm_node *root, const char *file, con
 		else if (emit(&ir, &side, plan) < 0)
 			nm_diag_error(diags, file, 0, "out of memory");
 		else if (!host)
-			nm_plan_check_posts(plan, file, diags);
+			nm_plan_check_posts(plan, &ir);
 	}
 	nm_ir_fini(&ir);
 	return right && diags->n_errors == errors ? plan : nm_plan_free(plan);

@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "flowop/files.h"
+#include "plan/diag.h"
 #include "plan/ir.h"
 #include "plan/plan.h"
 
@@ -64,9 +65,9 @@ static void check_rcvlowat(struct nm_ir *ir, const struct nm_ir_group *group)
 
 			if (!vain)
 				continue;
-			nm_diag_warn(ir->diags, ir->file, step->line,
-				     "<flowop %s>: rcvlowat has no effect: %s", step->op->name,
-				     vain);
+			nm_origin_named(
+				nm_step_warn(ir, step, ": rcvlowat has no effect: %s", vain), step,
+				"rcvlowat", NULL);
 		}
 	}
 }
@@ -76,10 +77,10 @@ static void check_stream(struct nm_ir *ir, const struct nm_ir_step *step)
 	const unsigned caps = step->transport ? step->transport->caps : NM_TRANSPORT_RELIABLE;
 
 	if (!(caps & NM_TRANSPORT_RELIABLE) || (caps & NM_TRANSPORT_MESSAGES))
-		nm_diag_error(ir->diags, ir->file, step->line,
-			      "<flowop %s>: its connection is one over %s, which has no stream of "
+		nm_step_error(ir, step,
+			      ": its connection is one over %s, which has no stream of "
 			      "bytes; %s one, as that of tcp",
-			      step->op->name, step->transport->name,
+			      step->transport->name,
 			      step->op->flags & NM_FLOWOP_FILES ? "files need" : "it needs");
 }
 
@@ -122,10 +123,12 @@ static void check_more(struct nm_ir *ir, const struct nm_ir_group *group)
 			if (((const struct nm_opts_message *)step->opts)->more)
 				next = turn_after(group, transaction, step);
 			if (next)
-				nm_diag_warn(ir->diags, ir->file, step->line,
-					     "<flowop %s>: more has no effect: what follows on its "
-					     "connection is a %s",
-					     step->op->name, next->op->name);
+				nm_origin_named(
+					nm_step_warn(ir, step,
+						     ": more has no effect: what follows on its "
+						     "connection is a %s",
+						     next->op->name),
+					step, "more", NULL);
 		}
 	}
 }
@@ -144,20 +147,20 @@ static void check_special(struct nm_ir *ir, const struct nm_ir_step *step)
 		     {"rx_zerocopy", opts->rx_zerocopy, 0}};
 
 	if (opts->discard && opts->rx_zerocopy)
-		nm_diag_error(ir->diags, ir->file, step->line,
-			      "<flowop %s>: discard and rx_zerocopy: only one of them can be",
-			      step->op->name);
+		nm_origin_named(nm_step_error(ir, step,
+					      ": discard and rx_zerocopy: only one of them can be"),
+				step, "discard", "rx_zerocopy");
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
 		if (!flags[i].given || !step->transport)
 			continue;
 		else if (step->op->flags & NM_FLOWOP_BOTH)
-			nm_diag_warn(ir->diags, ir->file, step->line,
-				     "<flowop %s>: %s has no effect", step->op->name,
-				     flags[i].name);
+			nm_step_warn(ir, step, ": %s has no effect", flags[i].name);
 		else if (!(step->transport->caps & (flags[i].caps | NM_TRANSPORT_TCP)))
-			nm_diag_warn(ir->diags, ir->file, step->line,
-				     "<flowop %s>: %s has no effect: its connection is one over %s",
-				     step->op->name, flags[i].name, step->transport->name);
+			nm_origin_named(
+				nm_step_warn(ir, step,
+					     ": %s has no effect: its connection is one over %s",
+					     flags[i].name, step->transport->name),
+				step, flags[i].name, NULL);
 }
 
 /* What the slave takes at once of data that go one way and say nothing about it, or as much as
@@ -200,8 +203,8 @@ void nm_ir_check_messages(struct nm_ir *ir, struct nm_ir_group *group)
 			check_special(ir, step);
 		if (!vain)
 			continue;
-		nm_diag_warn(ir->diags, ir->file, step->line,
-			     "<flowop %s>: rsize has no effect: %s", step->op->name, vain);
+		nm_origin_named(nm_step_warn(ir, step, ": rsize has no effect: %s", vain), step,
+				"rsize", NULL);
 		step->rsize = 0;
 	}
 }
@@ -213,8 +216,8 @@ static void find_files(struct nm_ir *ir, struct nm_ir_step *step)
 	char why[256];
 
 	if (nm_files_find(opts->dir, &files, why, sizeof why) < 0)
-		nm_diag_error(ir->diags, ir->file, step->line, "<flowop %s> dir=\"%s\": %s",
-			      step->op->name, opts->dir, why);
+		nm_origin_option(nm_step_error(ir, step, " dir=\"%s\": %s", opts->dir, why), step,
+				 "dir");
 	else if (nm_arena_keep(ir->arena, files) < 0)
 		nm_diag_error(ir->diags, ir->file, step->line, "out of memory");
 	else

@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "base/word.h"
+#include "plan/diag.h"
 #include "plan/ir.h"
 #include "plan/params.h"
 
@@ -108,10 +109,10 @@ static void unknown_option(struct reading *r, const char *name)
 
 	/* uperf takes no notice of such words, and people leave some out that way. */
 	if (*name && *name != '$' && !isalpha((unsigned char)*name)) {
-		nm_diag_warn(r->ir->diags, r->ir->file, r->step->line,
-			     "<flowop %s>: \"%s\" is left out: the name of an option begins with a "
+		nm_step_warn(r->ir, r->step,
+			     ": \"%s\" is left out: the name of an option begins with a "
 			     "letter",
-			     op->name, name);
+			     name);
 		return;
 	}
 	count = add_names(nm_common_opts, names, count);
@@ -121,24 +122,29 @@ static void unknown_option(struct reading *r, const char *name)
 		return;
 	if (*others) {
 		/* uperf takes every option everywhere, and so profiles have them everywhere. */
-		nm_diag_warn(r->ir->diags, r->ir->file, r->step->line,
-			     "<flowop %s>: \"%s\" has no effect: it is not an option of %s%s%s, "
-			     "but of %s",
-			     op->name, name, op->name,
-			     (op->flags & NM_FLOWOP_OPENS) && r->step->transport ? " over " : "",
-			     (op->flags & NM_FLOWOP_OPENS) && r->step->transport
-				     ? r->step->transport->name
-				     : "",
-			     others);
+		nm_origin_named(
+			nm_step_warn(r->ir, r->step,
+				     ": \"%s\" has no effect: it is not an option of %s%s%s, "
+				     "but of %s",
+				     name, op->name,
+				     (op->flags & NM_FLOWOP_OPENS) && r->step->transport ? " over "
+											 : "",
+				     (op->flags & NM_FLOWOP_OPENS) && r->step->transport
+					     ? r->step->transport->name
+					     : "",
+				     others),
+			r->step, name, NULL);
 		return;
 	}
 	const struct nm_element *owner = nm_element_of_attr(name);
 
 	if (owner) {
-		nm_diag_unknown(r->ir->diags, r->ir->file, r->step->line,
-				"<flowop %s>: \"%s\" is not an option: it belongs on <%s>, as an "
-				"attribute",
-				op->name, name, owner->name);
+		nm_origin_named(
+			nm_step_unknown(r->ir, r->step,
+					": \"%s\" is not an option: it belongs on <%s>, as an "
+					"attribute",
+					name, owner->name),
+			r->step, name, NULL);
 		return;
 	}
 	list_names(names, count, allowed, sizeof allowed);
@@ -146,22 +152,21 @@ static void unknown_option(struct reading *r, const char *name)
 		count = add_names(transport->opts, names, count);
 	const char *nearest = nm_nearest(name, names, count);
 
-	nm_diag_unknown(r->ir->diags, r->ir->file, r->step->line,
-			"<flowop %s>: unknown option \"%s\"%s%s%s; options: %s%s%s", op->name, name,
-			nearest ? ", did you mean \"" : "", nearest ? nearest : "",
-			nearest ? "\"?" : "", allowed,
-			transport ? ", and those of --describe " : "",
-			transport ? transport->name : "");
+	nm_origin_named(nm_step_unknown(r->ir, r->step,
+					": unknown option \"%s\"%s%s%s; options: %s%s%s", name,
+					nearest ? ", did you mean \"" : "", nearest ? nearest : "",
+					nearest ? "\"?" : "", allowed,
+					transport ? ", and those of --describe " : "",
+					transport ? transport->name : ""),
+			r->step, name, NULL);
 }
 
 static void note_seen(struct reading *r, const struct nm_opt *opt, const char *name)
 {
 	for (size_t i = 0; i < r->n_seen; i++) {
 		if (r->seen[i] == opt) {
-			nm_diag_warn(
-				r->ir->diags, r->ir->file, r->step->line,
-				"<flowop %s>: option \"%s\" is given twice; the last one counts",
-				r->step->op->name, name);
+			nm_step_warn(r->ir, r->step,
+				     ": option \"%s\" is given twice; the last one counts", name);
 			return;
 		}
 	}
@@ -260,10 +265,10 @@ static bool read_torn(struct reading *r, char *word, const char **rest)
 	for (const char *c = *rest; c <= close; c++)
 		if (!strchr(BLANKS, *c) && used < sizeof whole)
 			used += (size_t)snprintf(whole + used, sizeof whole - used, "%c", *c);
-	nm_diag_error(r->ir->diags, r->ir->file, r->step->line,
-		      "<flowop %s> %s%.*s: has blanks inside, and options are separated by blanks; "
+	nm_step_error(r->ir, r->step,
+		      " %s%.*s: has blanks inside, and options are separated by blanks; "
 		      "write %s",
-		      r->step->op->name, word, (int)(close + 1 - *rest), *rest, whole);
+		      word, (int)(close + 1 - *rest), *rest, whole);
 	*equals = '\0';
 	const struct nm_opt *opt = find_option(r, word, &base);
 
@@ -300,14 +305,12 @@ static bool read_without_value(struct reading *r, char *word)
 
 static void read_word(struct reading *r, char *word)
 {
-	const struct nm_flowop *op = r->step->op;
 	char *value = strchr(word, '=');
 	char why[256];
 
 	if (has_comma(r, word)) {
-		nm_diag_error(r->ir->diags, r->ir->file, r->step->line,
-			      "<flowop %s>: \"%s\": options are separated by blanks, not commas",
-			      op->name, word);
+		nm_step_error(r->ir, r->step,
+			      ": \"%s\": options are separated by blanks, not commas", word);
 		return;
 	}
 	if (value)
@@ -321,13 +324,13 @@ static void read_word(struct reading *r, char *word)
 	}
 	note_seen(r, opt, word);
 	if (nm_opt_set(opt, base, value, why, sizeof why) < 0)
-		nm_diag_error(r->ir->diags, r->ir->file, r->step->line, "<flowop %s> %s%s%s%s: %s",
-			      op->name, word, value ? "=\"" : "", value ? value : "",
-			      value ? "\"" : "", why);
+		nm_origin_option(nm_step_error(r->ir, r->step, " %s%s%s%s: %s", word,
+					       value ? "=\"" : "", value ? value : "",
+					       value ? "\"" : "", why),
+				 r->step, word);
 	else {
 		if (*why)
-			nm_diag_warn(r->ir->diags, r->ir->file, r->step->line,
-				     "<flowop %s> %s=\"%s\": %s", op->name, word, value, why);
+			nm_step_warn(r->ir, r->step, " %s=\"%s\": %s", word, value, why);
 		set_mirror(r, word, value);
 	}
 }
@@ -350,9 +353,9 @@ static void unknown_protocol(struct reading *r, const char *name)
 	for (size_t i = 0; i < sizeof of_uperf / sizeof *of_uperf; i++) {
 		if (!nm_same_word(name, of_uperf[i].name))
 			continue;
-		nm_diag_error(r->ir->diags, r->ir->file, r->step->line,
-			      "<flowop %s> protocol=\"%s\": %s", r->step->op->name, name,
-			      of_uperf[i].why);
+		nm_origin_option(nm_step_error(r->ir, r->step, " protocol=\"%s\": %s", name,
+					       of_uperf[i].why),
+				 r->step, "protocol");
 		return;
 	}
 	for (const struct nm_transport *const *t = nm_transports; *t; t++) {
@@ -363,10 +366,12 @@ static void unknown_protocol(struct reading *r, const char *name)
 	const char *nearest = nm_nearest(name, names, count);
 
 	list_names(names, count, allowed, sizeof allowed);
-	nm_diag_error(r->ir->diags, r->ir->file, r->step->line,
-		      "<flowop %s> protocol=\"%s\": unknown protocol%s%s%s; must be one of: %s",
-		      r->step->op->name, name, nearest ? ", did you mean \"" : "",
-		      nearest ? nearest : "", nearest ? "\"?" : "", allowed);
+	nm_origin_option(
+		nm_step_error(r->ir, r->step,
+			      " protocol=\"%s\": unknown protocol%s%s%s; must be one of: %s", name,
+			      nearest ? ", did you mean \"" : "", nearest ? nearest : "",
+			      nearest ? "\"?" : "", allowed),
+		r->step, "protocol");
 }
 
 /* The protocol decides which other options there are, so it is looked up first. */
@@ -422,9 +427,9 @@ static bool count_flags(struct reading *r, const char *name, const char *text, s
 			word[length] = '\0';
 		}
 		if (nm_opt_set(&one, &yes, word, why, sizeof why) < 0) {
-			nm_diag_error(r->ir->diags, r->ir->file, r->step->line,
-				      "<flowop %s> %s=\"%s\": %s", r->step->op->name, name, text,
-				      why);
+			nm_origin_option(
+				nm_step_error(r->ir, r->step, " %s=\"%s\": %s", name, text, why),
+				r->step, name);
 			return false;
 		}
 		*ret_yes += yes;
@@ -447,27 +452,23 @@ static bool is_absent(struct reading *r)
 static void check_whole(struct reading *r)
 {
 	const struct nm_flowop *op = r->step->op;
+	struct nm_why complaint = {.option = NULL};
 	char why[256];
 
 	for (const struct nm_opt *opt = op->opts; opt->name; opt++)
 		if (opt->required && !was_given(r, opt))
-			nm_diag_error(r->ir->diags, r->ir->file, r->step->line,
-				      "<flowop %s>: needs %s=...: %s", op->name, opt->name,
-				      opt->help);
+			nm_step_error(r->ir, r->step, ": needs %s=...: %s", opt->name, opt->help);
 	if (r->lacks_values)
 		return;
 	if (op->check && op->check(r->opts, why, sizeof why) < 0)
-		nm_diag_error(r->ir->diags, r->ir->file, r->step->line, "<flowop %s>: %s", op->name,
-			      why);
-	*why = '\0';
+		nm_step_error(r->ir, r->step, ": %s", why);
 	if (!r->transport_opts)
 		return;
-	if (nm_transport_prepare(r->step->transport, r->transport_opts, why, sizeof why) < 0)
-		nm_diag_error(r->ir->diags, r->ir->file, r->step->line, "<flowop %s> %s", op->name,
-			      why);
-	else if (*why)
-		nm_diag_warn(r->ir->diags, r->ir->file, r->step->line, "<flowop %s> %s", op->name,
-			     why);
+	if (nm_transport_prepare(r->step->transport, r->transport_opts, &complaint) < 0)
+		nm_origin_option(nm_step_error(r->ir, r->step, " %s", complaint.text), r->step,
+				 complaint.option);
+	else if (*complaint.text)
+		nm_step_warn(r->ir, r->step, " %s", complaint.text);
 }
 
 /* The options of the transport at the other end. */
@@ -512,8 +513,9 @@ static void take_size(struct nm_ir_step *step, const struct nm_opts_message *opt
 	step->rsize = opts->rsize_bytes;
 }
 
-void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step, const char *options)
+void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step)
 {
+	const char *options = step->written ? step->written->value : "";
 	struct reading r = {.ir = ir, .step = step};
 	const char *rest = options;
 	char *word;

@@ -61,9 +61,9 @@ static const char *source_text(enum nm_param_source source)
 {
 	switch (source) {
 	case NM_PARAM_DEFINED:
-		return "from -D";
+		return "-D";
 	case NM_PARAM_ENVIRONMENT:
-		return "from the environment";
+		return "the environment";
 	default:
 		return "the default";
 	}
@@ -87,9 +87,10 @@ void nm_param_set(struct nm_params_context *c, struct nm_param *param, const cha
 	if (!wrong)
 		return;
 	nm_diag_error(c->diags, c->file, line,
-		      "$%s: byte 0x%02x in its value (%s): must be UTF-8 text, without control "
+		      "$%s: byte 0x%02x in its value (%s%s): must be UTF-8 text, without control "
 		      "characters other than tabs and line ends",
-		      param->name, (unsigned char)*wrong, source_text(source));
+		      param->name, (unsigned char)*wrong, source == NM_PARAM_DEFAULT ? "" : "from ",
+		      source_text(source));
 	param->stand_in = strdup(NM_PARAM_STAND_IN);
 	c->failed |= !param->stand_in;
 }
@@ -132,10 +133,16 @@ static bool check_text(struct nm_params_context *c, const struct nm_param *param
 	} else if (param->type != NM_TYPE_ENUM) {
 		r = nm_type_check(param->type, value, why, sizeof why);
 	}
+	const struct nm_subject subject = {
+		.kind = source == NM_PARAM_DEFINED ? NM_SUBJECT_DEFINE : NM_SUBJECT_NONE,
+		.name = param->name,
+		.value = value,
+		.words = source_text(source),
+	};
 	if (r < 0)
-		nm_diag_error(c->diags, c->file, param->line,
-			      "<param name=\"%s\">: value \"%s\" (%s): %s", param->name, value,
-			      source_text(source), why);
+		nm_diag_add(c->diags, NM_SEV_ERROR, c->file, param->line, &subject,
+			    "<param name=\"%s\">: value \"%s\" (%s" NM_THE_SUBJECT "): %s",
+			    param->name, value, source == NM_PARAM_DEFAULT ? "" : "from ", why);
 	return r == 0;
 }
 
@@ -356,11 +363,14 @@ static void check_defines(struct nm_params_context *c)
 			names[count++] = c->params->items[k].name;
 		const char *nearest = nm_nearest(c->defines[i].name, names, count);
 
-		nm_diag_error(c->diags, c->file, 0,
-			      "-D %s=%s: the profile has no parameter \"%s\"%s%s%s",
-			      c->defines[i].name, c->defines[i].value, c->defines[i].name,
-			      nearest ? "; did you mean \"" : "; --params lists them",
-			      nearest ? nearest : "", nearest ? "\"?" : "");
+		const struct nm_subject subject = {.kind = NM_SUBJECT_DEFINE,
+						   .name = c->defines[i].name,
+						   .value = c->defines[i].value};
+
+		nm_diag_add(c->diags, NM_SEV_ERROR, c->file, 0, &subject,
+			    ": the profile has no parameter \"%s\"%s%s%s", c->defines[i].name,
+			    nearest ? "; did you mean \"" : "; --params lists them",
+			    nearest ? nearest : "", nearest ? "\"?" : "");
 	}
 }
 

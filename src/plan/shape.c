@@ -6,10 +6,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/diag.h"
 #include "flowop/disconnect.h"
 #include "flowop/pseudo_ops.h"
 #include "flowop/pipeline.h"
+#include "plan/diag.h"
 #include "plan/ir.h"
 #include "plan/plan.h"
 #include "transport/transport.h"
@@ -229,7 +229,7 @@ bool nm_group_posts(const struct nm_group *group)
 	return false;
 }
 
-void nm_plan_check_posts(const struct nm_plan *plan, const char *file, struct nm_diags *diags)
+void nm_plan_check_posts(const struct nm_plan *plan, const struct nm_ir *ir)
 {
 	for (uint32_t g = 0; g < plan->n_groups; g++) {
 		const struct nm_group *group = &plan->groups[g];
@@ -242,13 +242,17 @@ void nm_plan_check_posts(const struct nm_plan *plan, const char *file, struct nm
 		if (hinders)
 			snprintf(which, sizeof which, "; <flowop %s> of line %u is none of these",
 				 hinders->op->name, hinders->line);
-		nm_diag_error(
-			diags, file, group->line,
-			"<group> engine=\"io_uring\": none of its transactions can use it: that "
-			"takes reads and writes of a fixed size over tcp or unix, without "
-			"pipeline, timeout, canfail, zerocopy and the like, and one host that "
-			"begins each pass%s",
-			which);
+		const struct nm_node *node = ir->groups[g].node;
+
+		nm_origin_of_attr(
+			nm_node_error(
+				ir, node,
+				" engine=\"io_uring\": none of its transactions can use it: that "
+				"takes reads and writes of a fixed size over tcp or unix, without "
+				"pipeline, timeout, canfail, zerocopy and the like, and one host "
+				"that begins each pass%s",
+				which),
+			node, "engine");
 	}
 }
 

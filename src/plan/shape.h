@@ -11,7 +11,7 @@
 
 #include "flowop/flowop.h"
 
-struct nm_diags;
+struct nm_ir;
 struct nm_ir_group;
 struct nm_group;
 struct nm_phase;
@@ -112,6 +112,6 @@ const char *nm_defer_name(enum nm_defer_policy policy);
 /* Whether any of its transactions is run by io_uring on this side. */
 bool nm_group_posts(const struct nm_group *group);
 /* An error for each group that asks for io_uring and has no use for it. */
-void nm_plan_check_posts(const struct nm_plan *plan, const char *file, struct nm_diags *diags);
+void nm_plan_check_posts(const struct nm_plan *plan, const struct nm_ir *ir);
 
 #endif

@@ -13,6 +13,7 @@
 struct text {
 	char *data;
 	size_t used, capacity;
+	struct nm_attr origins; /* only its pieces */
 };
 
 static bool append(struct nm_params_context *c, struct text *text, const char *data, size_t length)
@@ -186,6 +187,25 @@ static const char *read_name(const char *text, char name[NM_PARAM_NAME_LENGTH + 
 	return text + n + braces;
 }
 
+/* Notes where a value comes from that was given to the profile. */
+static void note_piece(struct nm_params_context *c, struct text *out, const struct nm_param *param,
+		       const char *value)
+{
+	const struct nm_piece piece = {
+		.at = out->used,
+		.length = strlen(value),
+		.order = (size_t)(param - c->params->items),
+		.kind = param->source == NM_PARAM_DEFINED ? NM_SUBJECT_DEFINE
+							  : NM_SUBJECT_ENVIRONMENT,
+		.name = param->name,
+		.text = param->value,
+	};
+
+	if (param->value && !param->stand_in && param->source != NM_PARAM_DEFAULT &&
+	    nm_attr_add_piece(&out->origins, &piece) < 0)
+		c->failed = true;
+}
+
 static void substitute_name(struct nm_params_context *c, struct text *out, const char *name,
 			    const struct place *place)
 {
@@ -205,18 +225,19 @@ static void substitute_name(struct nm_params_context *c, struct text *out, const
 
 	if (missing)
 		value = c->apply ? NM_NO_VALUE : NM_PARAM_STAND_IN;
+	note_piece(c, out, param, value);
 	append(c, out, value, strlen(value));
 }
 
-char *nm_param_expand(struct nm_params_context *c, const struct nm_node *node,
-		      const struct nm_attr *attr)
+static struct text expand(struct nm_params_context *c, const struct nm_node *node,
+			  const struct nm_attr *attr)
 {
 	struct place place = {.node = node, .attr = attr};
-	struct text out = {0};
+	struct text out = {.used = 0};
 	const char *p = attr->value;
 
 	if (!append(c, &out, "", 0))
-		return NULL;
+		return out;
 	while (*p) {
 		size_t plain = strcspn(p, "$");
 		char name[NM_PARAM_NAME_LENGTH + 1];
@@ -244,15 +265,31 @@ char *nm_param_expand(struct nm_params_context *c, const struct nm_node *node,
 		substitute_name(c, &out, name, &place);
 		p = rest;
 	}
-	return out.data;
+	return out;
+}
+
+char *nm_param_expand(struct nm_params_context *c, const struct nm_node *node,
+		      const struct nm_attr *attr)
+{
+	struct text text = expand(c, node, attr);
+
+	nm_attr_drop_pieces(&text.origins);
+	return text.data;
 }
 
 void nm_param_substitute(struct nm_params_context *c, const struct nm_node *node,
 			 struct nm_attr *attr)
 {
-	char *text = strchr(attr->value, '$') ? nm_param_expand(c, node, attr) : NULL;
+	if (!strchr(attr->value, '$'))
+		return;
+	struct text text = expand(c, node, attr);
 
-	if (text && !c->failed && nm_attr_set(attr, text) < 0)
+	if (text.data && !c->failed && nm_attr_set(attr, text.data) == 0) {
+		attr->pieces = text.origins.pieces;
+		attr->n_pieces = text.origins.n_pieces;
+	} else {
 		c->failed = true;
-	free(text);
+		nm_attr_drop_pieces(&text.origins);
+	}
+	free(text.data);
 }

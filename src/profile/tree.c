@@ -245,8 +245,8 @@ static int add_attr(struct nm_node *node, const xmlAttr *from, const char *value
 	if (!attrs)
 		return -ENOMEM;
 	node->attrs = attrs;
-	attrs[node->n_attrs].name = whole_name(from->ns, from->name);
-	attrs[node->n_attrs].value = strdup(value);
+	attrs[node->n_attrs] =
+		(struct nm_attr){.name = whole_name(from->ns, from->name), .value = strdup(value)};
 	if (!attrs[node->n_attrs].name || !attrs[node->n_attrs].value) {
 		free(attrs[node->n_attrs].name);
 		free(attrs[node->n_attrs].value);
@@ -520,6 +520,17 @@ char *nm_profile_print(const struct nm_node *root)
 
 /* ---- nodes ---- */
 
+void nm_attr_drop_pieces(struct nm_attr *attr)
+{
+	for (size_t i = 0; i < attr->n_pieces; i++) {
+		free(attr->pieces[i].name);
+		free(attr->pieces[i].text);
+	}
+	free(attr->pieces);
+	attr->pieces = NULL;
+	attr->n_pieces = 0;
+}
+
 struct nm_node *nm_node_free(struct nm_node *node)
 {
 	if (!node)
@@ -527,6 +538,7 @@ struct nm_node *nm_node_free(struct nm_node *node)
 	for (size_t i = 0; i < node->n_children; i++)
 		nm_node_free(node->children[i]);
 	for (size_t i = 0; i < node->n_attrs; i++) {
+		nm_attr_drop_pieces(&node->attrs[i]);
 		free(node->attrs[i].name);
 		free(node->attrs[i].value);
 	}
@@ -597,7 +609,27 @@ int nm_attr_set(struct nm_attr *attr, const char *value)
 
 	if (!copy)
 		return -ENOMEM;
+	nm_attr_drop_pieces(attr);
 	free(attr->value);
 	attr->value = copy;
+	return 0;
+}
+
+int nm_attr_add_piece(struct nm_attr *attr, const struct nm_piece *piece)
+{
+	struct nm_piece *pieces = realloc(attr->pieces, (attr->n_pieces + 1) * sizeof *pieces);
+	struct nm_piece copy = *piece;
+
+	if (!pieces)
+		return -ENOMEM;
+	attr->pieces = pieces;
+	copy.name = strdup(piece->name);
+	copy.text = strdup(piece->text);
+	if (!copy.name || !copy.text) {
+		free(copy.name);
+		free(copy.text);
+		return -ENOMEM;
+	}
+	pieces[attr->n_pieces++] = copy;
 	return 0;
 }

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-struct nm_diags;
+#include "base/diag.h"
 
 /* Limits of what is read; each gives its own message. */
 #define NM_PROFILE_MAX_BYTES 1048576
@@ -14,9 +14,19 @@ struct nm_diags;
 #define NM_PROFILE_MAX_ATTRS 64
 #define NM_PROFILE_MAX_VALUE 65536
 
+/* A part of a value that stands there for the name of a parameter. */
+struct nm_piece {
+	size_t at, length; /* in the value */
+	size_t order;	   /* of the parameter, among all */
+	enum nm_subject_kind kind;
+	char *name, *text; /* of the parameter, owned */
+};
+
 struct nm_attr {
 	char *name;
 	char *value; /* may be replaced through nm_attr_set */
+	struct nm_piece *pieces;
+	size_t n_pieces;
 };
 
 struct nm_node {
@@ -49,6 +59,10 @@ const char *nm_node_attr(const struct nm_node *node, const char *name);
 int nm_node_set_attr(struct nm_node *node, const char *name, const char *value);
 /* Takes out each attribute of that name, in any case of it. */
 void nm_node_remove_attr(struct nm_node *node, const char *name);
-int nm_attr_set(struct nm_attr *attr, const char *value); /* copies; 0 or -ENOMEM */
+/* Another value, which is copied; its pieces are gone. 0 or -ENOMEM. */
+int nm_attr_set(struct nm_attr *attr, const char *value);
+/* Notes a piece, whose strings are copied. 0 or -ENOMEM. */
+int nm_attr_add_piece(struct nm_attr *attr, const struct nm_piece *piece);
+void nm_attr_drop_pieces(struct nm_attr *attr);
 
 #endif

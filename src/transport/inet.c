@@ -34,7 +34,7 @@ static int set_congestion_control(int fd, const char *name)
 
 /* Both ends set it, so that a host without it cannot take part; the kernel may load it as a
  * module. */
-static int check_congestion_control(const char *name, char *why, size_t why_size)
+static int check_congestion_control(const char *name, struct nm_why *why)
 {
 	char has[256];
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -50,37 +50,38 @@ static int check_congestion_control(const char *name, char *why, size_t why_size
 			     sizeof has) < 0)
 		*has = '\0';
 	has[strcspn(has, "\n")] = '\0';
+	why->option = "cc";
 	if (r == -ENOENT)
-		snprintf(why, why_size,
+		snprintf(why->text, sizeof why->text,
 			 "cc=\"%s\": this host has no such congestion control; it has: %s", name,
 			 has);
 	else
-		snprintf(why, why_size, "cc=\"%s\": %s", name, strerror(-r));
+		snprintf(why->text, sizeof why->text, "cc=\"%s\": %s", name, strerror(-r));
 	return -EINVAL;
 }
 
-int nm_inet_prepare(void *opts, char *why, size_t why_size)
+int nm_inet_prepare(void *opts, struct nm_why *why)
 {
 	struct nm_inet_opts *o = opts;
-	int r = nm_sock_prepare(&o->sock, why, why_size);
+	int r = nm_sock_prepare(&o->sock, why);
 
 	if (r == 0 && o->congestion_control && *o->congestion_control)
-		r = check_congestion_control(o->congestion_control, why, why_size);
+		r = check_congestion_control(o->congestion_control, why);
 	return r;
 }
 
-int nm_inet_check_group(const void *opts, uint32_t n_flows, uint32_t port, char *why,
-			size_t why_size)
+int nm_inet_check_group(const void *opts, uint32_t n_flows, uint32_t port, struct nm_why *why)
 {
 	const struct nm_inet_opts *o = opts;
 
 	if (port && port + o->num_ports - 1 > 65535) {
-		snprintf(why, why_size,
+		why->option = "num_ports";
+		snprintf(why->text, sizeof why->text,
 			 "num_ports=\"%llu\": from port %u on there are %u ports only",
 			 (unsigned long long)o->num_ports, port, 65536 - port);
 		return -EINVAL;
 	}
-	return nm_sock_check_group(&o->sock, n_flows, why, why_size);
+	return nm_sock_check_group(&o->sock, n_flows, why);
 }
 
 static void put_keepalive(struct nm_setting *setting, uint64_t ns)

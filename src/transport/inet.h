@@ -78,9 +78,8 @@ extern const char *const nm_quickack_words[];
 /* clang-format on */
 
 /* The hooks of struct nm_transport, for option structs that begin as above. */
-int nm_inet_prepare(void *opts, char *why, size_t why_size);
-int nm_inet_check_group(const void *opts, uint32_t n_flows, uint32_t port, char *why,
-			size_t why_size);
+int nm_inet_prepare(void *opts, struct nm_why *why);
+int nm_inet_check_group(const void *opts, uint32_t n_flows, uint32_t port, struct nm_why *why);
 int nm_inet_start(const void *opts, const struct nm_start *how, void **ret_started, char *why,
 		  size_t why_size);
 uint32_t nm_inet_ports(const void *opts);

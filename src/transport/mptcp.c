@@ -18,10 +18,10 @@
 
 static const struct nm_opt mptcp_opts[] = {NM_INET_OPTS, NM_OPT_END};
 
-static int mptcp_prepare(void *opts, char *why, size_t why_size)
+static int mptcp_prepare(void *opts, struct nm_why *why)
 {
 	((struct nm_inet_opts *)opts)->protocol = IPPROTO_MPTCP;
-	return nm_inet_prepare(opts, why, why_size);
+	return nm_inet_prepare(opts, why);
 }
 
 static int mptcp_available(const char *host, char *why, size_t why_size)

@@ -12,6 +12,7 @@ struct nm_addr;
 struct nm_conn;
 struct nm_opt;
 struct nm_transport;
+struct nm_why;
 
 /* What may become of all connections of an opening. */
 enum nm_transport_news {
@@ -37,10 +38,10 @@ struct nm_transport_checks {
 	/* Checks and completes parsed options (resolves addresses). Both ends do it, on all of
 	 * them: no file is read. 0, with a phrase in why when the user should be warned, or -EINVAL
 	 * with a phrase in why. */
-	int (*prepare)(void *opts, char *why, size_t why_size);
+	int (*prepare)(void *opts, struct nm_why *why);
 	/* Whether they fit a group of so many flows, and the port that the opening names (0: none):
 	 * 0, or -EINVAL with a phrase in why. */
-	int (*group)(const void *opts, uint32_t n_flows, uint32_t port, char *why, size_t why_size);
+	int (*group)(const void *opts, uint32_t n_flows, uint32_t port, struct nm_why *why);
 	/* Whether a host can be named so: 0, or -EINVAL with a phrase in why that says how it is
 	 * named. */
 	int (*host)(const char *host, char *why, size_t why_size);
@@ -66,8 +67,8 @@ struct nm_transport_message {
 	bool (*may_lose)(const void *message_opts);
 	/* Whether a message may have these options, on a connection with those: 0, or -EINVAL with
 	 * a phrase in why. by_master: the master sends it, otherwise its peer. May be NULL. */
-	int (*check)(const void *opts, const void *message_opts, bool by_master, char *why,
-		     size_t why_size);
+	int (*check)(const void *opts, const void *message_opts, bool by_master,
+		     struct nm_why *why);
 };
 
 /* What all connections of one opening share on one side, for what must not be done for each of them

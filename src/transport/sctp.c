@@ -129,8 +129,8 @@ static bool sctp_may_lose(const void *message_opts)
 /* Streams that the kernel asks for when it is not told. */
 #define USUAL_STREAMS 10
 
-static int sctp_check_message(const void *opts, const void *message_opts, bool by_master, char *why,
-			      size_t why_size)
+static int sctp_check_message(const void *opts, const void *message_opts, bool by_master,
+			      struct nm_why *why)
 {
 	const struct sctp_opts *o = opts;
 	const struct sctp_message_opts *m = message_opts;
@@ -140,7 +140,8 @@ static int sctp_check_message(const void *opts, const void *message_opts, bool b
 		streams = USUAL_STREAMS;
 	if (m->stream_id < streams)
 		return 0;
-	snprintf(why, why_size,
+	why->option = "sctp_stream_id";
+	snprintf(why->text, sizeof why->text,
 		 "sctp_stream_id=\"%llu\": its connection has %llu streams in that direction, "
 		 "numbered from 0 (%s of connect or accept)",
 		 (unsigned long long)m->stream_id, (unsigned long long)streams,
@@ -148,18 +149,21 @@ static int sctp_check_message(const void *opts, const void *message_opts, bool b
 	return -EINVAL;
 }
 
-static int sctp_prepare(void *opts, char *why, size_t why_size)
+static int sctp_prepare(void *opts, struct nm_why *why)
 {
 	struct sctp_opts *o = opts;
 
 	if (o->rto_min_ms && o->rto_max_ms && o->rto_min_ms > o->rto_max_ms) {
-		snprintf(why, why_size, "sctp_rto_min=\"%llu\" is more than sctp_rto_max=\"%llu\"",
+		why->option = "sctp_rto_min";
+		snprintf(why->text, sizeof why->text,
+			 "sctp_rto_min=\"%llu\" is more than sctp_rto_max=\"%llu\"",
 			 (unsigned long long)o->rto_min_ms, (unsigned long long)o->rto_max_ms);
 		return -EINVAL;
 	}
 	if (!o->localhost || !*o->localhost)
 		return 0;
-	return nm_addr_source(o->localhost, SOCK_STREAM, &o->bind, why, why_size);
+	why->option = "localhost";
+	return nm_addr_source(o->localhost, SOCK_STREAM, &o->bind, why->text, sizeof why->text);
 }
 
 static void sctp_mirror(void *opts)

@@ -111,20 +111,21 @@ static int read_source(const char *text, size_t length, union nm_source *ret, ch
 	return r;
 }
 
-int nm_sock_prepare(struct nm_sock_opts *o, char *why, size_t why_size)
+int nm_sock_prepare(struct nm_sock_opts *o, struct nm_why *why)
 {
 	if (o->tos && o->dscp) {
-		snprintf(why, why_size, "tos and dscp: are the same bits; only one may be given");
+		snprintf(why->text, sizeof why->text,
+			 "tos and dscp: are the same bits; only one may be given");
 		return -EINVAL;
 	}
 	if (o->max_pacing_bps > 0 && o->max_pacing_bps < 8) {
-		snprintf(why, why_size,
+		snprintf(why->text, sizeof why->text,
 			 "max_pacing_rate: must be at least 8b/s, one byte a second, or 0: no "
 			 "limit");
 		return -EINVAL;
 	}
 	if (o->source_ports > 1 && !o->source_port) {
-		snprintf(why, why_size,
+		snprintf(why->text, sizeof why->text,
 			 "source_ports: needs source_port, the first of them; without it the "
 			 "kernel chooses");
 		return -EINVAL;
@@ -134,26 +135,30 @@ int nm_sock_prepare(struct nm_sock_opts *o, char *why, size_t why_size)
 		size_t length = strcspn(at, ",");
 
 		if (o->n_sources == NM_SOURCES) {
-			snprintf(why, why_size, "localhost: has more than %d addresses",
-				 NM_SOURCES);
+			snprintf(why->text, sizeof why->text,
+				 "localhost: has more than %d addresses", NM_SOURCES);
 			return -EINVAL;
 		}
-		int r = read_source(at, length, &o->sources[o->n_sources++], why, why_size);
+		int r = read_source(at, length, &o->sources[o->n_sources++], why->text,
+				    sizeof why->text);
 
-		if (r < 0)
+		if (r < 0) {
+			why->option = "localhost";
 			return r;
+		}
 		at += length + (at[length] == ',');
 	}
 	return 0;
 }
 
-int nm_sock_check_group(const struct nm_sock_opts *o, uint32_t n_flows, char *why, size_t why_size)
+int nm_sock_check_group(const struct nm_sock_opts *o, uint32_t n_flows, struct nm_why *why)
 {
 	uint64_t last = o->source_port + o->source_skip + n_flows * o->source_ports - 1;
 
 	if (!o->source_port || last <= 65535)
 		return 0;
-	snprintf(why, why_size,
+	why->option = "source_port";
+	snprintf(why->text, sizeof why->text,
 		 "source_port=\"%llu\": %u flows with %llu each%s would need ports up to %llu; the "
 		 "last is 65535",
 		 (unsigned long long)o->source_port, n_flows, (unsigned long long)o->source_ports,

@@ -125,10 +125,9 @@ void nm_setting_common(struct nm_setting *setting, const struct nm_sock_opts *op
 int nm_setting_why(const struct nm_setting *setting, char *why, size_t why_size);
 
 /* Reads localhost; checks what is checked together: 0, or -EINVAL with a phrase in why. */
-int nm_sock_prepare(struct nm_sock_opts *opts, char *why, size_t why_size);
+int nm_sock_prepare(struct nm_sock_opts *opts, struct nm_why *why);
 /* Whether so many flows have ports: 0, or -EINVAL with a phrase in why. */
-int nm_sock_check_group(const struct nm_sock_opts *opts, uint32_t n_flows, char *why,
-			size_t why_size);
+int nm_sock_check_group(const struct nm_sock_opts *opts, uint32_t n_flows, struct nm_why *why);
 /* Whether the options say that connections may come from the peer. from: what else is allowed,
  * NULL: anything. */
 bool nm_sock_allows_peer(const struct nm_sock_opts *opts, const struct nm_addr *peer,

@@ -53,22 +53,23 @@ static int check_pairs(const struct nm_ssl_opts *o, char *why, size_t why_size)
 	return -EINVAL;
 }
 
-int nm_ssl_prepare(void *opts, char *why, size_t why_size)
+int nm_ssl_prepare(void *opts, struct nm_why *why)
 {
 	const struct nm_ssl_opts *o = opts;
 	struct nm_ssl_params params;
-	int r = nm_inet_prepare(opts, why, why_size);
+	int r = nm_inet_prepare(opts, why);
 
 	if (r == 0)
-		r = nm_ssl_read_params(o, &params, why, why_size);
+		r = nm_ssl_read_params(o, &params, why);
 	if (r == 0)
-		r = check_pairs(o, why, why_size);
+		r = check_pairs(o, why->text, sizeof why->text);
 	if (r == 0 && nm_ssl_given(o->engine))
-		snprintf(why, why_size,
+		snprintf(why->text, sizeof why->text,
 			 "engine=\"%.64s\" has no effect: OpenSSL 3 does without engines",
 			 o->engine);
 	else if (r == 0 && nm_ssl_given(o->ca) && !o->verify)
-		snprintf(why, why_size, "ca=\"%.128s\" has no effect without verify", o->ca);
+		snprintf(why->text, sizeof why->text, "ca=\"%.128s\" has no effect without verify",
+			 o->ca);
 	return r;
 }
 
@@ -329,6 +330,7 @@ int nm_ssl_start(const void *opts, const struct nm_start *how, void **ret_starte
 {
 	const struct nm_ssl_opts *o = opts;
 	struct nm_ssl_params params;
+	struct nm_why wrong = {.option = NULL};
 	int tried = nm_inet_start(opts, how, ret_started, why, why_size);
 
 	if (tried < 0)
@@ -342,8 +344,7 @@ int nm_ssl_start(const void *opts, const struct nm_start *how, void **ret_starte
 	s->nodelay = o->inet.nodelay;
 	s->ctx = SSL_CTX_new(how->accepting ? TLS_server_method() : TLS_client_method());
 	s->bio = o->ktls ? NULL : nm_ssl_bio_new();
-	int r = s->ctx && (s->bio || o->ktls) ? nm_ssl_read_params(o, &params, why, why_size)
-					      : -ENOMEM;
+	int r = s->ctx && (s->bio || o->ktls) ? nm_ssl_read_params(o, &params, &wrong) : -ENOMEM;
 
 	if (r == 0) {
 		SSL_CTX_set_app_data(s->ctx, s);
@@ -353,7 +354,9 @@ int nm_ssl_start(const void *opts, const struct nm_start *how, void **ret_starte
 		r = how->accepting ? set_accepting(s->ctx, o, &params, why, why_size)
 				   : set_connecting(s, o, how->peer_name, why, why_size);
 	if (r < 0) {
-		if (!*why)
+		if (*wrong.text)
+			snprintf(why, why_size, "%s", wrong.text);
+		else if (!*why)
 			snprintf(why, why_size, "OpenSSL: %s", last_error());
 		nm_ssl_stop(s);
 		ERR_clear_error();

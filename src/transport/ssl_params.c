@@ -144,13 +144,15 @@ static int read_ciphers(const char *cipher, const char *method, struct nm_ssl_pa
 	return r < 0 ? r : fit_version(params, method, why, why_size);
 }
 
-int nm_ssl_read_params(const struct nm_ssl_opts *o, struct nm_ssl_params *ret, char *why,
-		       size_t why_size)
+int nm_ssl_read_params(const struct nm_ssl_opts *o, struct nm_ssl_params *ret, struct nm_why *why)
 {
 	*ret = (struct nm_ssl_params){.min = 0};
-	int r = read_method(o->method, ret, why, why_size);
+	why->option = "method";
+	int r = read_method(o->method, ret, why->text, sizeof why->text);
 
-	if (r == 0 && nm_ssl_given(o->cipher))
-		r = read_ciphers(o->cipher, o->method, ret, why, why_size);
+	if (r == 0 && nm_ssl_given(o->cipher)) {
+		why->option = "cipher";
+		r = read_ciphers(o->cipher, o->method, ret, why->text, sizeof why->text);
+	}
 	return r;
 }

@@ -97,11 +97,11 @@ static inline int nm_ssl_outcome(const SSL *ssl, int returned, unsigned long *re
 }
 
 /* ssl_terms.c: 0, or -EINVAL with a phrase in why. */
-int nm_ssl_read_params(const struct nm_ssl_opts *opts, struct nm_ssl_params *ret, char *why,
-		       size_t why_size);
+int nm_ssl_read_params(const struct nm_ssl_opts *opts, struct nm_ssl_params *ret,
+		       struct nm_why *why);
 
 /* ssl_ctx.c */
-int nm_ssl_prepare(void *opts, char *why, size_t why_size);
+int nm_ssl_prepare(void *opts, struct nm_why *why);
 int nm_ssl_start(const void *opts, const struct nm_start *how, void **ret_started, char *why,
 		 size_t why_size);
 void nm_ssl_stop(void *started);

@@ -36,22 +36,24 @@ static const struct nm_opt tcp_opts[] = {
 		 "Linux cannot do that with TCP"},
 	NM_OPT_END};
 
-static int tcp_prepare(void *opts, char *why, size_t why_size)
+static int tcp_prepare(void *opts, struct nm_why *why)
 {
 	struct tcp_opts *o = opts;
-	int r = nm_inet_prepare(&o->inet, why, why_size);
+	int r = nm_inet_prepare(&o->inet, why);
 
 	if (r < 0)
 		return r;
 	if (o->encaps) {
-		snprintf(why, why_size,
+		why->option = "encaps";
+		snprintf(why->text, sizeof why->text,
 			 "encaps=\"%llu\": TCP has no UDP encapsulation on Linux; must be 0",
 			 (unsigned long long)o->encaps);
 		return -EINVAL;
 	}
 	if (o->stack || o->bblog)
-		snprintf(why, why_size, "%s%s%s: no effect on Linux", o->stack ? "stack" : "",
-			 o->stack && o->bblog ? " and " : "", o->bblog ? "bblog" : "");
+		snprintf(why->text, sizeof why->text, "%s%s%s: no effect on Linux",
+			 o->stack ? "stack" : "", o->stack && o->bblog ? " and " : "",
+			 o->bblog ? "bblog" : "");
 	return 0;
 }
 

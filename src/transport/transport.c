@@ -17,20 +17,19 @@ const struct nm_transport *nm_transport_find(const char *name)
 	return NULL;
 }
 
-int nm_transport_prepare(const struct nm_transport *transport, void *opts, char *why,
-			 size_t why_size)
+int nm_transport_prepare(const struct nm_transport *transport, void *opts, struct nm_why *why)
 {
 	const struct nm_transport_checks *checks = transport->checks;
 
-	return checks && checks->prepare ? checks->prepare(opts, why, why_size) : 0;
+	return checks && checks->prepare ? checks->prepare(opts, why) : 0;
 }
 
 int nm_transport_check_group(const struct nm_transport *transport, const void *opts,
-			     uint32_t n_flows, uint32_t port, char *why, size_t why_size)
+			     uint32_t n_flows, uint32_t port, struct nm_why *why)
 {
 	const struct nm_transport_checks *checks = transport->checks;
 
-	return checks && checks->group ? checks->group(opts, n_flows, port, why, why_size) : 0;
+	return checks && checks->group ? checks->group(opts, n_flows, port, why) : 0;
 }
 
 int nm_transport_check_host(const struct nm_transport *transport, const char *host, char *why,

@@ -138,10 +138,9 @@ int nm_transport_check_reach(const struct nm_transport *transport, const struct 
 			     char *why, size_t why_size);
 
 /* What the optional functions say, and without them the answer that means nothing special. */
-int nm_transport_prepare(const struct nm_transport *transport, void *opts, char *why,
-			 size_t why_size);
+int nm_transport_prepare(const struct nm_transport *transport, void *opts, struct nm_why *why);
 int nm_transport_check_group(const struct nm_transport *transport, const void *opts,
-			     uint32_t n_flows, uint32_t port, char *why, size_t why_size);
+			     uint32_t n_flows, uint32_t port, struct nm_why *why);
 int nm_transport_check_host(const struct nm_transport *transport, const char *host, char *why,
 			    size_t why_size);
 int nm_transport_check_available(const struct nm_transport *transport, const char *host, char *why,

@@ -41,20 +41,19 @@ static const struct nm_opt udp_opts[] = {
 		 "apart by where a message comes from, instead of a connected one for each"},
 	NM_OPT_END};
 
-static int udp_prepare(void *opts, char *why, size_t why_size)
+static int udp_prepare(void *opts, struct nm_why *why)
 {
 	struct udp_opts *o = opts;
 
-	return nm_sock_prepare(&o->sock, why, why_size);
+	return nm_sock_prepare(&o->sock, why);
 }
 
-static int udp_check_group(const void *opts, uint32_t n_flows, uint32_t port, char *why,
-			   size_t why_size)
+static int udp_check_group(const void *opts, uint32_t n_flows, uint32_t port, struct nm_why *why)
 {
 	const struct udp_opts *o = opts;
 
 	(void)port;
-	return nm_sock_check_group(&o->sock, n_flows, why, why_size);
+	return nm_sock_check_group(&o->sock, n_flows, why);
 }
 
 /* As that of the transports over TCP: what cannot be set is told by name. */

@@ -28,7 +28,8 @@ static char tx[LARGE], rx[LARGE];
 
 static void take_options(struct end *end, const char *const *options)
 {
-	char why[256] = "";
+	struct nm_why wrong = {.option = NULL};
+	char why[256];
 
 	end->opts = calloc(1, ssl->opts_size);
 	ck_assert_ptr_nonnull(end->opts);
@@ -36,7 +37,7 @@ static void take_options(struct end *end, const char *const *options)
 		ck_assert_int_eq(nm_opt_set(nm_opt_find(ssl->opts, options[0]), end->opts,
 					    options[1], why, sizeof why),
 				 0);
-	ck_assert_msg(ssl->checks->prepare(end->opts, why, sizeof why) == 0, "%s", why);
+	ck_assert_msg(ssl->checks->prepare(end->opts, &wrong) == 0, "%s", wrong.text);
 }
 
 static void begin(struct end *end, const char *const *options, bool accepting)
