@@ -321,7 +321,8 @@ static void put_words(struct sink *sink, const struct nm_diag_subject *subject,
 {
 	char words[2048];
 
-	if (wording && wording->words(subject, wording->arg, words, sizeof(words)))
+	if (wording && wording->words &&
+	    wording->words(subject, wording->arg, words, sizeof(words)))
 		put(sink, words, strlen(words));
 	else
 		put(sink, usual, length);

@@ -52,6 +52,7 @@ struct nm_diag {
 /* Chooses other words for subjects: into buf, and true; false: the usual ones do. NULL as a
  * wording: they all do. */
 struct nm_wording {
+	/* May be NULL. */
 	bool (*words)(const struct nm_diag_subject *subject, void *arg, char *buf, size_t size);
 	void *arg;
 };

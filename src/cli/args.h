@@ -21,7 +21,7 @@ enum nm_action {
 	NM_ACTION_CHECK,
 	NM_ACTION_PARAMS,
 	NM_ACTION_DUMP_PLAN,
-	NM_ACTION_OPTIONS, /* as neper prints them: no option of netmodel's asks for it */
+	NM_ACTION_OPTIONS, /* as another tool prints them: no option of netmodel's asks for it */
 	NM_ACTION_DESCRIBE,
 	NM_ACTION_LIST,
 	NM_ACTION_GENERATE,
@@ -36,53 +36,71 @@ enum nm_mode {
 	NM_MODE_LOOK = 1 << 2, /* a profile is read and nothing is run */
 	NM_MODE_TELL = 1 << 3, /* about netmodel itself */
 	NM_MODE_ALL = (1 << 4) - 1,
-	NM_MODE_SLAVE_TOO =
-		1 << 4, /* a slave takes it without effect: uperf has the same flags for both */
+	/* A slave takes it without effect: uperf has the same flags for both. */
+	NM_MODE_SLAVE_TOO = 1 << 4,
 };
 
-/* What a line of neper's says that none of netmodel's can. */
-struct nm_neper_typed {
-	unsigned family;   /* bits of enum nm_neper_family */
-	bool server;	   /* without --client: only its options are looked at */
-	uint64_t sessions; /* for how many clients such a server is */
+/* How a run is measured. */
+struct nm_args_run {
+	uint64_t interval_ns, warmup_ns, cooldown_ns, wait_start_ns, wait_slaves_ns;
+	uint64_t repeat, seed;
+	bool has_seed, has_percentiles; /* given, and not only by default */
+	char *percentiles_text;
+	struct nm_percentiles percentiles;
+	char *slave_cpus;
 };
 
-struct nm_words;
+#define NM_ARGS_LOGS 16
+
+/* What is told of it, and where. */
+struct nm_args_output {
+	char *format, *path, *throughput_unit;
+	bool stime_use_proc, quiet, verbose;
+	uint64_t iostat_ns;
+	char *logs[NM_ARGS_LOGS]; /* files of the logs (log/log.h), in their order; NULL: none */
+	uint64_t log_rtt_entries;
+};
+
+/* Statistics, as uperf calls them. */
+struct nm_args_statistics {
+	bool all, flowops, transactions, groups, strands, interfaces, flowop_cpu, raw, none;
+	bool default_counters;
+	char *counters;
+};
+
+struct nm_args_slave {
+	char *bind;
+	bool no_auth, once;
+	uint64_t max_flows, max_lifetime_ns, sessions;
+};
+
+struct nm_dialect;
+struct nm_run_words;
 
 struct nm_args {
 	enum nm_action action;
 	char *master; /* profile: name or path */
-	bool slave, check, params, dump_plan, describe, list, version, help;
+	bool slave;
+	bool flag; /* of an option that does nothing but ask for an action */
 	char *generate;
 	char *define; /* the one being parsed */
 	struct nm_define *defines;
 	size_t n_defines;
 	int control;
-	uint64_t port;
-	char *bind, *cpus, *slave_cpus;
-	bool no_auth, once, lenient;
-	uint64_t max_flows, max_duration_ns, max_lifetime_ns, sessions;
-	uint64_t interval_ns, warmup_ns, cooldown_ns, timeout_ns, wait_start_ns, iostat_ns;
-	uint64_t wait_slaves_ns;
-	uint64_t repeat, seed;
-	bool has_seed, has_percentiles; /* given, and not only by default */
-	char *percentiles_text;
-	struct nm_percentiles percentiles;
-	char *format, *output, *throughput_unit;
-	bool stime_use_proc;
-	bool quiet, verbose;
-	/* Statistics, as uperf calls them. */
-	bool all_statistics, flowops, transactions, groups, strands, interfaces, flowop_cpu, raw;
-	bool no_statistics, default_counters;
-	char *counters, *response_log, *hdr_log, *all_samples, *tcp_info, *log_rtt;
-	uint64_t log_rtt_entries;
+	uint64_t port, timeout_ns, max_duration_ns;
+	char *cpus;
+	bool lenient;
+	struct nm_args_run run;
+	struct nm_args_output output;
+	struct nm_args_statistics statistics;
+	struct nm_args_slave as_slave;
 	const char *words[2]; /* after --describe; borrowed from argv */
 	size_t n_words;
-	bool in_nepers_form; /* as the words were typed */
-	/* what such a line became; NULL: it is none. Borrowed */
-	const struct nm_words *nepers_words;
-	struct nm_neper_typed typed;
-	const struct nm_wording *wording; /* of diagnostics; NULL: the usual one. Borrowed */
+	/* Of a line of another tool (dialect.h): what it said, in its own terms, owned; NULL: it
+	 * was none. */
+	void *line;
+	struct nm_wording wording;	  /* of diagnostics; without a function: the usual one */
+	const struct nm_run_words *terms; /* of messages of a run; NULL: the usual ones */
 };
 
 struct nm_arg {
@@ -94,13 +112,34 @@ struct nm_arg {
 	enum nm_action action; /* that it asks for */
 	/* Looks at the value when the type alone does not say enough. 0 or -EINVAL with a phrase in
 	 * why. */
-	int (*accept)(struct nm_args *args, const char *value, char *why, size_t why_size);
+	int (*validate)(struct nm_args *args, const char *value, char *why, size_t why_size);
 };
 
-extern const struct nm_arg nm_arg_table[]; /* ends with an entry without a name */
+/* Each option, in the order in which they are listed; NULL behind the last. */
+const struct nm_arg *nm_arg_at(size_t index);
+/* By its whole long name; NULL: there is none. */
+const struct nm_arg *nm_arg_find(const char *name);
+/* Where its value is in the args. */
+void *nm_arg_field(const struct nm_arg *arg, struct nm_args *args);
 
-/* 0, or -EINVAL with at least one error in diags. ret_args must be given to nm_args_fini in any
+/* Args while they are read, one option after the other. */
+struct nm_args_reading {
+	struct nm_args *args;
+	struct nm_diags *diags;
+	bool given[96]; /* by nm_arg_at */
+};
+
+/* All defaults. 0, or -EINVAL with an error in diags; args must be given to nm_args_fini in any
  * case. */
+int nm_args_begin(struct nm_args_reading *reading, struct nm_args *args, struct nm_diags *diags);
+/* One option with its value ("yes" for a flag). */
+void nm_args_take(struct nm_args_reading *reading, const struct nm_arg *arg, const char *value);
+/* Checks them together: 0, or -EINVAL, when anything was wrong, with at least one error in
+ * diags. */
+int nm_args_end(struct nm_args_reading *reading);
+
+/* The whole of a command line: 0, or -EINVAL with at least one error in diags. ret_args must be
+ * given to nm_args_fini in any case. */
 int nm_args_parse(int argc, char *const argv[], struct nm_args *ret_args, struct nm_diags *diags);
 void nm_args_fini(struct nm_args *args);
 

@@ -16,9 +16,14 @@ enum nm_exit {
 	NM_EXIT_INTERNAL = 3,
 };
 
+/* Runs a command line, prints what there is to say, and answers the exit code. */
+int nm_cli_main(int argc, char **argv);
 /* Everything in diags, to standard error, in order and in these words (NULL: the usual ones); then
  * it is empty. */
 void nm_cli_print_diags(struct nm_diags *diags, const struct nm_wording *wording);
+/* An error: something has taken longer than an option allows, and what follows from that. */
+void nm_cli_tell_limit(struct nm_diags *diags, const char *option, uint64_t limit_ns,
+		       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* The version of this build. */
 const char *nm_cli_version(void);
 /* An environment variable, in the form that parameters are looked up. */
@@ -33,13 +38,13 @@ int nm_cli_generate(const char *word, FILE *out, struct nm_diags *diags);
 void nm_cli_generate_schema(FILE *out);
 /* describe.c */
 int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct nm_diags *diags);
-/* look.c: --check, --params, --dump-plan */
-int nm_cli_look(const struct nm_args *args, FILE *out, struct nm_diags *diags);
+/* inspect.c: --check, --params, --dump-plan */
+int nm_cli_inspect(const struct nm_args *args, FILE *out, struct nm_diags *diags);
 /* Whether a profile, by name or path, declares a parameter; false also when it cannot be read. */
 bool nm_cli_has_param(const char *profile, const char *name);
 /* run.c */
 int nm_cli_run(const struct nm_args *args, struct nm_diags *diags);
-/* statistics.c: what was asked for, as enum nm_statistics */
+/* statistics.c: what was asked for, as enum nm_statistics, but for what logs ask for */
 unsigned nm_cli_statistics(const struct nm_args *args);
 /* slave.c */
 int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags);

@@ -333,8 +333,9 @@ static void add_words(struct words *words, const char *owner, const struct nm_op
 static int unknown(const char *word, const char *what, struct nm_diags *diags)
 {
 	struct words words = {.count = 0};
+	const struct nm_arg *arg;
 
-	for (const struct nm_arg *arg = nm_arg_table; arg->opt.name; arg++) {
+	for (size_t i = 0; (arg = nm_arg_at(i)); i++) {
 		if (!nm_same_word(arg->opt.name, word))
 			continue;
 		nm_diag_error(diags, NULL, 0,

@@ -35,8 +35,9 @@ static void print_roff(FILE *out, const char *text)
 static void generate_man_options(FILE *out)
 {
 	const char *heading = "";
+	const struct nm_arg *arg;
 
-	for (const struct nm_arg *arg = nm_arg_table; arg->opt.name; arg++) {
+	for (size_t i = 0; (arg = nm_arg_at(i)); i++) {
 		if (strcmp(arg->heading, heading) != 0)
 			fprintf(out, ".SS %s\n", arg->heading);
 		heading = arg->heading;
@@ -170,9 +171,10 @@ static void generate_man_language(FILE *out)
 /* "--port|-P" of every option whose argument has this name, for a case of the shell. */
 static bool print_pattern(FILE *out, const char *argument)
 {
+	const struct nm_arg *arg;
 	bool any = false;
 
-	for (const struct nm_arg *arg = nm_arg_table; arg->opt.name; arg++) {
+	for (size_t i = 0; (arg = nm_arg_at(i)); i++) {
 		if (!arg->argument || strcmp(arg->argument, argument) != 0)
 			continue;
 		fprintf(out, "%s--%s", any ? "|" : "\t", arg->opt.name);
@@ -191,9 +193,11 @@ static void print_case(FILE *out, const char *argument, const char *body)
 
 static void print_words(FILE *out)
 {
+	const struct nm_arg *arg;
+
 	fputs("\tlocal options='", out);
-	for (const struct nm_arg *arg = nm_arg_table; arg->opt.name; arg++) {
-		fprintf(out, "%s--%s", arg == nm_arg_table ? "" : " ", arg->opt.name);
+	for (size_t i = 0; (arg = nm_arg_at(i)); i++) {
+		fprintf(out, "%s--%s", i ? " " : "", arg->opt.name);
 		if (arg->letter)
 			fprintf(out, " -%c", arg->letter);
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* --help, made from the table of options. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -52,13 +53,14 @@ static void print_option(FILE *out, const struct nm_arg *arg)
 void nm_cli_help(FILE *out)
 {
 	const char *heading = "";
+	const struct nm_arg *arg;
 
 	fputs("Usage: netmodel -m PROFILE [-D NAME=VALUE]... [OPTION]...\n"
 	      "       netmodel -s [OPTION]...\n"
 	      "Runs the network traffic that a profile models, on this host and on others, and\n"
 	      "reports what the network, the hosts and the applications did.\n",
 	      out);
-	for (const struct nm_arg *arg = nm_arg_table; arg->opt.name; arg++) {
+	for (size_t i = 0; (arg = nm_arg_at(i)); i++) {
 		if (strcmp(arg->heading, heading) != 0)
 			fprintf(out, "\n%s:\n", arg->heading);
 		heading = arg->heading;

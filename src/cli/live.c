@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Each event of a run goes to the terminal, to programs and to the logs that are told of it. */
 #include "cli/live.h"
 
 #include <inttypes.h>
@@ -6,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/raw.h"
+#include "cli/uperf_lines.h"
 #include "report/report.h"
 
 void nm_live_init(struct nm_live *live, bool quiet, bool verbose)
@@ -38,6 +39,7 @@ void nm_live_interval(void *arg, const struct nm_result *so_far,
 	int used = 0, width = terminal_width();
 
 	(void)so_far;
+	nm_logs_interval(&live->logs, row);
 	if (!live->line)
 		return;
 	if (live->runs > 1)
@@ -56,10 +58,10 @@ void nm_live_interval(void *arg, const struct nm_result *so_far,
 void nm_live_progress(void *arg, const struct nm_plan *plan, const struct nm_progress *progress)
 {
 	(void)arg;
-	nm_raw_progress(plan, progress);
+	nm_uperf_lines_progress(plan, progress);
 }
 
-/* In columns, as neper has them. */
+/* In columns, for programs that look for them. */
 static void print_way(const char *name, uint64_t operations, uint64_t bytes, double seconds)
 {
 	printf(" %s: %6" PRIu64 " ops, %10" PRIu64 " bytes, %8.1f Mbps;", name, operations, bytes,
@@ -84,29 +86,28 @@ void nm_live_responses(void *arg, const struct nm_response_row *rows, size_t cou
 {
 	struct nm_live *live = arg;
 
-	nm_responses_add(&live->responses, rows, count);
-	nm_rtt_log_add(&live->rtt_log, rows, count);
+	nm_logs_responses(&live->logs, rows, count);
 }
 
 void nm_live_flows(void *arg, const struct nm_flow_rows *rows)
 {
 	struct nm_live *live = arg;
 
-	nm_flow_log_add(&live->flow_log, live->samples_percentiles, rows);
+	nm_logs_flows(&live->logs, rows);
 }
 
 void nm_live_tcp(void *arg, const struct nm_tcp_rows *rows)
 {
 	struct nm_live *live = arg;
 
-	nm_tcp_log_add(&live->tcp_log, rows);
+	nm_logs_tcp(&live->logs, rows);
 }
 
 void nm_live_times(void *arg, const struct nm_interval_times *times)
 {
 	struct nm_live *live = arg;
 
-	nm_hdr_log_add(&live->hdr_log, times);
+	nm_logs_times(&live->logs, times);
 }
 
 void nm_live_log(void *arg, const char *text)

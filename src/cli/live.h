@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is told while something runs: on standard error the live line of a terminal and the log, on
- * standard output progress for programs (--raw), and the log of responses in its file. */
+ * standard output progress for programs (--raw, --iostat), and the logs in their files. */
 #ifndef NM_CLI_LIVE_H
 #define NM_CLI_LIVE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/flow_log.h"
-#include "cli/hdr_log.h"
-#include "cli/responses.h"
-#include "cli/rtt_log.h"
+#include "cli/log/log.h"
 #include "result/result.h"
 
 struct nm_live {
@@ -18,10 +15,7 @@ struct nm_live {
 	bool log;   /* print log lines */
 	bool quiet; /* print nothing at all */
 	bool shown; /* the line is on the screen */
-	struct nm_responses responses;
-	struct nm_hdr_log hdr_log;
-	struct nm_log_file flow_log, tcp_log, rtt_log;
-	const struct nm_percentiles *samples_percentiles; /* of flow_log; NULL: none */
+	struct nm_logs logs;
 	uint64_t run, runs;
 };
 
@@ -30,7 +24,7 @@ void nm_live_init(struct nm_live *live, bool quiet, bool verbose);
 void nm_live_interval(void *arg, const struct nm_result *so_far,
 		      const struct nm_result_interval *row);
 void nm_live_progress(void *arg, const struct nm_plan *plan, const struct nm_progress *progress);
-void nm_live_traffic(void *arg, const struct nm_traffic *traffic); /* in neper's form */
+void nm_live_traffic(void *arg, const struct nm_traffic *traffic);
 void nm_live_responses(void *arg, const struct nm_response_row *rows, size_t count);
 void nm_live_flows(void *arg, const struct nm_flow_rows *rows);
 void nm_live_tcp(void *arg, const struct nm_tcp_rows *rows);

@@ -1,44 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-bin_PROGRAMS = src/netmodel
-src_netmodel_SOURCES = \
-	src/cli/arg_accept.c \
-	src/cli/arg_accept.h \
+# A log is one file and one word here, in the order of --help: the table of them is generated from this list.
+LOGS = \
+	src/cli/log/response.c \
+	src/cli/log/hdr.c \
+	src/cli/log/samples.c \
+	src/cli/log/tcp.c \
+	src/cli/log/rtt.c
+
+# Everything but main(), so that tests can call it.
+noinst_LTLIBRARIES += src/libnm_cli.la
+src_libnm_cli_la_SOURCES = \
+	$(LOGS) \
+	src/cli/arg_parse.c \
+	src/cli/arg_rows.def \
 	src/cli/arg_table.c \
+	src/cli/arg_validate.c \
+	src/cli/arg_validate.h \
 	src/cli/args.c \
 	src/cli/args.h \
+	src/cli/argv.c \
+	src/cli/argv.h \
 	src/cli/cli.h \
+	src/cli/command.c \
 	src/cli/describe.c \
-	src/cli/flow_log.c \
-	src/cli/flow_log.h \
+	src/cli/dialect.h \
 	src/cli/generate.c \
-	src/cli/hdr_log.c \
-	src/cli/hdr_log.h \
 	src/cli/help.c \
+	src/cli/inspect.c \
 	src/cli/live.c \
 	src/cli/live.h \
-	src/cli/log_file.c \
-	src/cli/log_file.h \
-	src/cli/look.c \
-	src/cli/main.c \
-	src/cli/neper.c \
-	src/cli/neper.h \
-	src/cli/neper_echo.c \
-	src/cli/neper_echo.h \
-	src/cli/neper_host.c \
-	src/cli/neper_spec.c \
-	src/cli/neper_table.c \
-	src/cli/neper_tell.c \
-	src/cli/neper_value.c \
+	src/cli/log/log.c \
+	src/cli/log/log.h \
 	src/cli/output.c \
 	src/cli/output.h \
-	src/cli/places.c \
-	src/cli/places.h \
-	src/cli/raw.c \
-	src/cli/raw.h \
-	src/cli/responses.c \
-	src/cli/responses.h \
-	src/cli/rtt_log.c \
-	src/cli/rtt_log.h \
+	src/cli/output_paths.c \
+	src/cli/output_paths.h \
 	src/cli/run.c \
 	src/cli/schema.c \
 	src/cli/signals.c \
@@ -46,9 +42,22 @@ src_netmodel_SOURCES = \
 	src/cli/slave.c \
 	src/cli/statistics.c \
 	src/cli/stock.c \
-	src/cli/stock.h
-src_netmodel_CPPFLAGS = $(AM_CPPFLAGS) -DNM_PKGDATADIR=\"$(pkgdatadir)\" -DNM_TOP_SRCDIR=\"$(abs_top_srcdir)\"
-src_netmodel_LDADD = $(LIB_LIBS)
+	src/cli/stock.h \
+	src/cli/uperf_lines.c \
+	src/cli/uperf_lines.h
+nodist_src_libnm_cli_la_SOURCES = src/cli/log/registry.c
+src_libnm_cli_la_CFLAGS = $(ROOM_CFLAGS)
+src_libnm_cli_la_CPPFLAGS = $(AM_CPPFLAGS) -DNM_PKGDATADIR=\"$(pkgdatadir)\" -DNM_TOP_SRCDIR=\"$(abs_top_srcdir)\"
+CLI_LIBS = src/libnm_cli.la $(LIB_LIBS)
+
+CLEANFILES += src/cli/log/registry.c
+src/cli/log/registry.c: $(top_srcdir)/src/cli/local.mk $(top_srcdir)/tools/make-registry
+	$(AM_V_at)$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(make_registry) cli/log $(LOGS) >$@.tmp && mv $@.tmp $@
+
+bin_PROGRAMS = src/netmodel
+src_netmodel_SOURCES = src/cli/main.c
+src_netmodel_LDADD = $(CLI_LIBS)
 
 # What the program writes about itself.
 generate = $(AM_V_GEN)$(MKDIR_P) $(@D) && src/netmodel$(EXEEXT) --generate

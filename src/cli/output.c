@@ -106,6 +106,8 @@ static int output_commit(struct output *output)
 
 int nm_output_check(const char *path, struct nm_diags *diags)
 {
+	const struct nm_subject subject = {
+		.kind = NM_SUBJECT_OPTION, .name = "output", .value = path};
 	struct output output;
 	struct stat st;
 	int error;
@@ -121,8 +123,8 @@ int nm_output_check(const char *path, struct nm_diags *diags)
 			output_fini(&output);
 	}
 	if (error)
-		nm_diag_error(diags, NULL, 0, "--output %s: cannot be written: %s", path,
-			      strerror(-error));
+		nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject, ": cannot be written: %s",
+			    strerror(-error));
 	return error;
 }
 

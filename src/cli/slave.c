@@ -8,16 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/live.h"
+#include "cli/dialect.h"
 #include "cli/signals.h"
 #include "control/slave/daemon.h"
-#include "report/report.h"
 
 static void on_listening(void *arg, const char *address, uint16_t port)
 {
 	const struct nm_args *args = arg;
 
-	if (!args->quiet)
+	if (!args->output.quiet)
 		fprintf(stderr, "netmodel: slave listening on %s port %u\n", address,
 			(unsigned)port);
 }
@@ -27,7 +26,7 @@ static void on_log(void *arg, const char *line)
 {
 	const struct nm_args *args = arg;
 
-	if (!args->quiet)
+	if (!args->output.quiet)
 		fprintf(stderr, "netmodel: %s\n", line);
 }
 
@@ -44,25 +43,18 @@ static int write_all(int fd, const char *text, size_t size)
 	return 0;
 }
 
-/* What a server of neper's prints of itself: in one piece, as others may print at the same time. */
+/* What a slave's own result is to the tool whose line has started it: in one piece, as others may
+ * print, too. */
 static void on_ended(void *arg, struct nm_result *result)
 {
 	const struct nm_args *args = arg;
-	struct nm_result *runs[] = {result};
-	const struct nm_view view = {
-		.of_slave = true, .cpus = args->cpus, .stime_use_proc = args->stime_use_proc};
-	const struct nm_runs series = {.runs = runs, .n_runs = 1, .view = &view};
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
-	int error = out ? 0 : -ENOMEM;
+	int error = out ? nm_dialect.write_slave(args, result, out) : -ENOMEM;
 
-	if (out) {
-		fprintf(out, "VERSION=%s\n", nm_cli_version());
-		error = nm_report_find("neper")->write(&series, out);
-		if (fclose(out) != 0 && !error)
-			error = -ENOMEM;
-	}
+	if (out && fclose(out) != 0 && !error)
+		error = -ENOMEM;
 	if (!error)
 		error = write_all(STDOUT_FILENO, text, size);
 	if (error)
@@ -80,19 +72,19 @@ int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
 		return NM_EXIT_INTERNAL;
 	}
 	nm_slave_options_default(&options);
-	options.strangers_hint = "neper's clients need a server of neper's";
+	options.strangers_hint = nm_dialect.strangers;
 	options.control = args->control;
-	options.bind = args->bind;
+	options.bind = args->as_slave.bind;
 	options.port = (uint16_t)args->port;
-	options.no_auth = args->no_auth;
-	if (args->max_flows)
-		options.max_flows = args->max_flows;
+	options.no_auth = args->as_slave.no_auth;
+	if (args->as_slave.max_flows)
+		options.max_flows = args->as_slave.max_flows;
 	if (args->max_duration_ns)
 		options.max_duration_ns = args->max_duration_ns;
 	options.timeout_ns = args->timeout_ns;
-	options.sessions = args->once ? 1 : args->sessions;
-	if (args->in_nepers_form) {
-		options.sessions_words = "--num-clients";
+	options.sessions = args->as_slave.once ? 1 : args->as_slave.sessions;
+	if (args->line) {
+		options.sessions_words = nm_dialect.sessions;
 		options.ended = on_ended;
 	}
 	options.cpus = args->cpus;
@@ -100,13 +92,13 @@ int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
 	options.arg = (void *)args;
 	options.listening = on_listening;
 	options.log = on_log;
-	if (args->max_lifetime_ns)
-		(void)nm_signals_limit(args->max_lifetime_ns);
+	if (args->as_slave.max_lifetime_ns)
+		(void)nm_signals_limit(args->as_slave.max_lifetime_ns);
 	if (nm_slave_serve(&options, diags) != 0)
 		return NM_EXIT_FAILED;
 	if (!nm_signals_limited())
 		return NM_EXIT_OK;
-	nm_diag_error(diags, NULL, 0, "longer than --max-lifetime %.6gs: the slave ends",
-		      (double)args->max_lifetime_ns / 1e9);
+	nm_cli_tell_limit(diags, "max-lifetime", args->as_slave.max_lifetime_ns,
+			  ": the slave ends");
 	return NM_EXIT_FAILED;
 }

@@ -84,6 +84,24 @@ struct nm_run_events {
 	void (*responses)(void *arg, const struct nm_response_row *rows, size_t count);
 };
 
+/* What should listen for the master and does not. */
+struct nm_missing_slave {
+	uint16_t port;
+	bool vsock;    /* its host is named by its CID */
+	bool own_host; /* it is to be on this host */
+};
+
+/* How messages of a run call what its user has typed. All borrowed; what is NULL is called as the
+ * command netmodel does. */
+struct nm_run_words {
+	const char *limit;	/* the longest duration: "--max-duration 2s" */
+	const char *localhost;	/* the option of transports by that name */
+	const char *port_taken; /* what helps where a port of the traffic is taken: "; ..." */
+	/* The command that would have helped: "start a slave with ...". */
+	void (*start)(void *arg, const struct nm_missing_slave *slave, char *buf, size_t size);
+	void *arg;
+};
+
 /* The byte that stands for the end of the longest duration in interrupt_fd; all others are
  * interrupts. */
 #define NM_INTERRUPT_LIMIT 'L'
@@ -113,6 +131,7 @@ struct nm_run_options {
 	/* readable: end gracefully; read again (a second byte): end at once. -1: none */
 	int interrupt_fd;
 	struct nm_run_events events;
+	struct nm_run_words words;
 };
 
 /* All that is not asked for otherwise: intervals of 1 s, a timeout of 10 s, no warm-up. */

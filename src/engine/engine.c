@@ -64,6 +64,7 @@ int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_
 	engine->seed = config->seed;
 	engine->details = config->details;
 	engine->log_passes = config->log_passes;
+	engine->localhost_words = config->localhost_words;
 	engine->awake_fd = -1;
 	engine->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	engine->hosts = calloc(plan->n_hosts + 1, sizeof(*engine->hosts));
@@ -164,7 +165,8 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 			       .can_fail = instr->can_fail,
 			       .peer = peer,
 			       .local = &engine->hosts[instr->host].local,
-			       .secret = engine->secret};
+			       .secret = engine->secret,
+			       .localhost_words = engine->localhost_words};
 	char address[NM_ADDRESS_TEXT], phrase[192] = "";
 
 	/* To a slave its peer is the master, which has no name there. */

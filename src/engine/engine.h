@@ -25,10 +25,11 @@ struct nm_engine_config {
 	unsigned details; /* enum nm_observe_flags: what is kept of single flowops and flows */
 	/* with NM_OBSERVE_PASS_LOG: of each flow so many at most, of measured phases */
 	uint64_t log_passes;
-	uint64_t seed;	      /* of what the flows draw; both sides have the same */
-	const unsigned *cpus; /* worker i runs on cpus[i % n_cpus]; borrowed during new */
-	size_t n_cpus;	      /* 0: no placement */
-	uint64_t cookie;      /* of the run, the same on all its hosts: preambles carry it */
+	uint64_t seed;		     /* of what the flows draw; both sides have the same */
+	const unsigned *cpus;	     /* worker i runs on cpus[i % n_cpus]; borrowed during new */
+	size_t n_cpus;		     /* 0: no placement */
+	const char *localhost_words; /* what messages call that option; NULL: localhost. Borrowed */
+	uint64_t cookie;	     /* of the run, the same on all its hosts: preambles carry it */
 	/* of the run, the same on all its hosts; never shown */
 	unsigned char secret[NM_SECRET_BYTES];
 };

@@ -80,7 +80,8 @@ struct nm_engine {
 	int event_fd;
 	struct nm_engine_host *hosts;
 	struct nm_engine_group *groups;
-	uint64_t cookie; /* of the run */
+	const char *localhost_words; /* what messages call that option; NULL: localhost */
+	uint64_t cookie;	     /* of the run */
 	unsigned char secret[NM_SECRET_BYTES];
 	struct nm_rendezvous *rendezvous;
 	struct nm_events *events; /* NULL: no transport has any */

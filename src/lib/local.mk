@@ -31,6 +31,9 @@ LIB_LIBS = src/libnm_lib.la src/libnm_report.la $(CONTROL_LIBS) $(ZLIB_LIBS)
 include_HEADERS = src/lib/netmodel.h
 lib_LTLIBRARIES = src/libnetmodel.la
 src_libnetmodel_la_SOURCES =
-src_libnetmodel_la_LIBADD = $(noinst_LTLIBRARIES) $(XML_LIBS) $(NL_LIBS) $(PFM_LIBS) $(JANSSON_LIBS) $(SSL_LIBS) \
+# All rooms but the command.
+src_libnetmodel_la_LIBADD = src/libnm_lib.la src/libnm_report.la src/libnm_control.la src/libnm_result.la \
+	src/libnm_engine.la src/libnm_plan.la src/libnm_flowop.la src/libnm_profile.la src/libnm_transport.la \
+	src/libnm_stats.la src/libnm_host.la src/libnm_base.la $(XML_LIBS) $(NL_LIBS) $(PFM_LIBS) $(JANSSON_LIBS) $(SSL_LIBS) \
 	$(CRYPTO_LIBS) $(URING_LIBS) $(ZLIB_LIBS)
 src_libnetmodel_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -no-undefined

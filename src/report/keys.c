@@ -204,7 +204,7 @@ static const char *param_value(const struct nm_result *result, const char *name)
 	return NULL;
 }
 
-void nm_keys_neper_option(FILE *out, const struct nm_neper_option *option,
+void nm_keys_neper_option(FILE *out, const struct nm_tool_option *option,
 			  const struct nm_result *result)
 {
 	char half[9] = "";
@@ -221,8 +221,8 @@ void nm_keys_neper_option(FILE *out, const struct nm_neper_option *option,
 void nm_keys_other_neper_options(FILE *out, const struct nm_view *view,
 				 const struct nm_result *result)
 {
-	for (size_t i = 0; i < view->n_neper_options; i++) {
-		const struct nm_neper_option *option = &view->neper_options[i];
+	for (size_t i = 0; i < view->n_tool_options; i++) {
+		const struct nm_tool_option *option = &view->tool_options[i];
 
 		if (!is_own_key(option->name) && !param_value(result, option->name))
 			nm_keys_neper_option(out, option, result);

@@ -28,7 +28,7 @@ void nm_keys_percentiles(const struct nm_percentiles *list, char *text, size_t s
 /* The options of a run that are no parameters: interval, percentiles. */
 void nm_keys_run_options(FILE *out, const struct nm_result *result);
 /* An option of neper's; the number of a run is the begin of its run_id, and 0 before it has one. */
-void nm_keys_neper_option(FILE *out, const struct nm_neper_option *option,
+void nm_keys_neper_option(FILE *out, const struct nm_tool_option *option,
 			  const struct nm_result *result);
 /* Those of them that are neither parameters nor options of nm_keys_run_options. */
 void nm_keys_other_neper_options(FILE *out, const struct nm_view *view,

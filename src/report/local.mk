@@ -23,6 +23,7 @@ src_libnm_report_la_SOURCES = \
 	src/report/figures_window.c \
 	src/report/hdr.c \
 	src/report/hdr.h \
+	src/report/help.h \
 	src/report/keys.c \
 	src/report/keys.h \
 	src/report/report.c \

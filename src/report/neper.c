@@ -62,10 +62,10 @@ static void print_params(const struct nm_result *result, FILE *out)
 
 static void print_options(const struct nm_result *result, const struct nm_view *view, FILE *out)
 {
-	if (!view->n_neper_options)
+	if (!view->n_tool_options)
 		print_params(result, out);
-	for (size_t i = 0; i < view->n_neper_options; i++)
-		nm_keys_neper_option(out, &view->neper_options[i], result);
+	for (size_t i = 0; i < view->n_tool_options; i++)
+		nm_keys_neper_option(out, &view->tool_options[i], result);
 }
 
 void nm_report_neper_options(const struct nm_result *asked, const struct nm_view *view, FILE *out)
@@ -171,5 +171,7 @@ static int write_neper(const struct nm_runs *series, FILE *out)
 const struct nm_report nm_report_neper = {
 	.name = "neper",
 	.help = "key=value lines as a client of neper prints them",
+	.takes = NM_REPORT_TAKES_UNIT | NM_REPORT_TAKES_STIME,
+	.lacks_warnings = true,
 	.write = write_neper,
 };

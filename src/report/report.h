@@ -4,14 +4,23 @@
 #ifndef NM_REPORT_REPORT_H
 #define NM_REPORT_REPORT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "report/view.h"
 #include "result/runs.h"
 
+/* Options that concern some reports. */
+enum nm_report_takes {
+	NM_REPORT_TAKES_UNIT = 1 << 0,	/* of throughput */
+	NM_REPORT_TAKES_STIME = 1 << 1, /* where the time in the system comes from */
+};
+
 struct nm_report {
 	const char *name; /* the word of --format */
 	const char *help;
+	unsigned takes;	     /* enum nm_report_takes: options that change it */
+	bool lacks_warnings; /* it has no place for them: they are to be told elsewhere */
 	/* Writes the whole report of a series (one run or --repeat). 0 or -errno of the stream. */
 	int (*write)(const struct nm_runs *series, FILE *out);
 };

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* An option of neper's as it was in force. */
-struct nm_neper_option {
+struct nm_tool_option {
 	char *name;  /* with underscores, as neper prints it */
 	char *value; /* NULL: the number of the run */
 };
@@ -19,8 +19,8 @@ struct nm_view {
 	bool of_slave;		     /* a slave's own: there are no intervals to speak of */
 	bool stime_use_proc;	     /* neper's stime is that of the whole host */
 	/* Those of the workload, in neper's order; borrowed. None: it is no workload of neper's. */
-	const struct nm_neper_option *neper_options;
-	size_t n_neper_options;
+	const struct nm_tool_option *tool_options;
+	size_t n_tool_options;
 };
 
 #endif

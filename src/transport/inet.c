@@ -184,7 +184,7 @@ int nm_inet_start(const void *opts, const struct nm_start *how, void **ret_start
 	if (r == 0 && how->accepting)
 		r = check_backlog(o, why, why_size);
 	else if (r == 0 && !how->can_fail)
-		r = nm_sock_try_sources(&o->sock, how->peer, why, why_size);
+		r = nm_sock_try_sources(&o->sock, how, why, why_size);
 	return r;
 }
 

@@ -28,6 +28,7 @@ struct nm_start {
 	bool accepting;			    /* this side accepts; otherwise it connects */
 	bool can_fail;			    /* connections that cannot be opened are counted only */
 	const struct nm_addr *peer, *local; /* ends of the control connection to its host */
+	const char *localhost_words;	    /* what messages call that option; NULL: localhost */
 	const char *peer_name; /* what the other host is called here: a name or a numeric address */
 	/* NM_SECRET_BYTES that only the hosts of the run know; to derive keys of */
 	const unsigned char *secret;

@@ -10,6 +10,7 @@
 
 #include "transport/address.h"
 #include "transport/socket.h"
+#include "transport/transport.h"
 
 enum dont_fragment { FRAGMENT_KERNEL, FRAGMENT_NEVER, FRAGMENT_MAY };
 
@@ -234,9 +235,11 @@ static int try_bind(const struct nm_sock_opts *o, const struct nm_addr *addr)
 	return r;
 }
 
-int nm_sock_try_sources(const struct nm_sock_opts *o, const struct nm_addr *peer, char *why,
+int nm_sock_try_sources(const struct nm_sock_opts *o, const struct nm_start *how, char *why,
 			size_t why_size)
 {
+	const struct nm_addr *peer = how->peer;
+	const char *words = how->localhost_words ? how->localhost_words : "localhost";
 	int family = peer ? peer->sa.ss_family : AF_UNSPEC;
 
 	for (uint32_t i = 0; i < o->n_sources; i++) {
@@ -248,14 +251,14 @@ int nm_sock_try_sources(const struct nm_sock_opts *o, const struct nm_addr *peer
 		if ((family == AF_INET || family == AF_INET6) && addr.sa.ss_family != family) {
 			(void)nm_addr_text(peer, other, sizeof other);
 			snprintf(why, why_size,
-				 "localhost: %s is of %s, and %s, to which it is to connect, of %s",
+				 "%s: %s is of %s, and %s, to which it is to connect, of %s", words,
 				 own, family_name(addr.sa.ss_family), other, family_name(family));
 			return -EAFNOSUPPORT;
 		}
 		int r = try_bind(o, &addr);
 
 		if (r < 0) {
-			snprintf(why, why_size, "localhost: %s cannot be bound here: %s", own,
+			snprintf(why, why_size, "%s: %s cannot be bound here: %s", words, own,
 				 strerror(-r));
 			return r;
 		}

@@ -21,6 +21,8 @@ union nm_source {
 	struct sockaddr_in6 v6;
 };
 
+struct nm_start;
+
 /* The option struct of such a transport begins with this one. Zero leaves an option to the
  * kernel. */
 struct nm_sock_opts {
@@ -134,9 +136,9 @@ bool nm_sock_allows_peer(const struct nm_sock_opts *opts, const struct nm_addr *
 			 const struct nm_addr *from);
 /* The hook of struct nm_transport, for option structs that begin so. */
 uint64_t nm_sock_busy_poll_ns(const void *opts);
-/* Whether the addresses of localhost can be bound here, and lead to the peer (NULL: it is not
+/* Whether the addresses of localhost can be bound here, and lead to how->peer (NULL: it is not
  * known): 0, or -errno with a phrase in why. */
-int nm_sock_try_sources(const struct nm_sock_opts *opts, const struct nm_addr *peer, char *why,
+int nm_sock_try_sources(const struct nm_sock_opts *opts, const struct nm_start *how, char *why,
 			size_t why_size);
 /* Binds the socket of conn as the options say of its flow: 0 or -errno. */
 int nm_sock_bind(int fd, const struct nm_sock_opts *opts, struct nm_conn *conn, int family);

@@ -72,7 +72,7 @@ static int udp_start(const void *opts, const struct nm_start *how, void **ret_st
 	int r = nm_setting_why(&setting, why, why_size);
 
 	if (r == 0 && !how->accepting && !how->can_fail)
-		r = nm_sock_try_sources(&o->sock, how->peer, why, why_size);
+		r = nm_sock_try_sources(&o->sock, how, why, why_size);
 	return r;
 }
 

@@ -128,19 +128,32 @@ static bool is_own(const struct addrinfo *found)
 	return own;
 }
 
+static void start_slave(const struct nm_missing_slave *slave, char *buf, size_t size)
+{
+	char option[16] = "";
+
+	if (slave->port != NM_DEFAULT_PORT)
+		(void)snprintf(option, sizeof option, " -P %u", slave->port);
+	(void)snprintf(buf, size, "start a slave with \"netmodel -s%s%s%s\"",
+		       slave->vsock ? " -S vsock" : "", slave->own_host ? "" : " --no-auth",
+		       option);
+}
+
 /* The command that would have helped. */
 static void explain_refusal(const struct nm_master *master, const struct addrinfo *found, char *why,
 			    size_t why_size)
 {
-	uint16_t port = master->options->port;
-	char option[16] = "";
+	const struct nm_run_words *words = &master->options->words;
+	const struct nm_missing_slave slave = {.port = master->options->port,
+					       .vsock = found->ai_family == AF_VSOCK,
+					       .own_host = is_own(found)};
+	char command[200];
 
-	if (port != NM_DEFAULT_PORT)
-		(void)snprintf(option, sizeof option, " -P %u", port);
-	(void)snprintf(why, why_size,
-		       "nothing listens on port %u there: start a slave with \"netmodel -s%s%s%s\"",
-		       port, found->ai_family == AF_VSOCK ? " -S vsock" : "",
-		       is_own(found) ? "" : " --no-auth", option);
+	if (words->start)
+		words->start(words->arg, &slave, command, sizeof command);
+	else
+		start_slave(&slave, command, sizeof command);
+	(void)snprintf(why, why_size, "nothing listens on port %u there: %s", slave.port, command);
 }
 
 static void tell_wait(const struct nm_master *master, const char *name, int error)

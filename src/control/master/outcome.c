@@ -42,7 +42,9 @@ bool nm_outcome_ends(const struct nm_outcome *outcome)
 const char *nm_outcome_cut_text(const struct nm_outcome *outcome, uint64_t max_duration_ns,
 				char *buf, size_t size)
 {
-	if (outcome->limited)
+	if (outcome->limited && outcome->limit_words)
+		(void)snprintf(buf, size, "longer than %s", outcome->limit_words);
+	else if (outcome->limited)
 		(void)snprintf(buf, size, "longer than --max-duration %.6gs",
 			       (double)max_duration_ns / 1e9);
 	else

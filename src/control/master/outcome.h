@@ -16,9 +16,10 @@ enum nm_failure_rank { NM_FAILURE_NONE, NM_FAILURE_EFFECT, NM_FAILURE_CAUSE, NM_
 
 /* All zero: nothing has happened. */
 struct nm_outcome {
-	unsigned interrupts;   /* 1: it ends gracefully, 2: at once */
-	uint64_t interrupt_ns; /* when the first came */
-	bool limited;	       /* the first one was the end of the longest duration */
+	unsigned interrupts;	 /* 1: it ends gracefully, 2: at once */
+	uint64_t interrupt_ns;	 /* when the first came */
+	bool limited;		 /* the first one was the end of the longest duration */
+	const char *limit_words; /* what that is called; NULL: the usual. Borrowed */
 	enum nm_failure_rank failure;
 	uint64_t failed_at_ns; /* when the first came */
 	bool settled;	       /* the phases are over: what fails now is not what has ended them */

@@ -184,6 +184,7 @@ enum nm_run_status nm_run(const struct nm_job *job, const struct nm_run_options 
 {
 	struct nm_master master = {.job = job,
 				   .options = options,
+				   .outcome = {.limit_words = options->words.limit},
 				   .plan = job->plan,
 				   .diags = diags,
 				   .file = job->path ? job->path : job->plan->name,

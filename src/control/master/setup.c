@@ -38,13 +38,22 @@ int nm_link_welcome(struct nm_master *master, struct nm_link *link, json_t *body
 	return 0;
 }
 
+/* What helps where a port of the traffic is taken. */
+static const char *port_taken(const struct nm_master *master)
+{
+	const char *words = master->options->words.port_taken;
+
+	return words ? words : "";
+}
+
 int nm_link_refuse(struct nm_master *master, struct nm_link *link, json_t *body)
 {
 	const char *code, *text;
 
 	if (nm_refuse_unpack(body, &code, &text))
 		return -EPROTO;
-	nm_master_fail(master, link, NM_FAILURE_LOSS, "refused: %s", text);
+	nm_master_fail(master, link, NM_FAILURE_LOSS, "refused: %s%s", text,
+		       strcmp(code, NM_REFUSE_PORT) == 0 ? port_taken(master) : "");
 	nm_peer_fini(&link->peer);
 	link->peer.state = NM_SESSION_END;
 	return 0;
@@ -210,6 +219,7 @@ static bool make_engine(struct nm_master *master)
 			   .log_passes = options->log_passes,
 			   .cpus = master->cpus.cpus,
 			   .n_cpus = master->cpus.count,
+			   .localhost_words = options->words.localhost,
 			   .cookie = nm_run_cookie(master->result->id.run_id)},
 		.interval_ns = options->interval_ns,
 		.counters = options->counters,
@@ -264,7 +274,8 @@ static bool prepare_all(struct nm_master *master)
 
 	free(profile);
 	if (error) {
-		nm_master_fail(master, NULL, NM_FAILURE_LOSS, "%s", *why ? why : strerror(-error));
+		nm_master_fail(master, NULL, NM_FAILURE_LOSS, "%s%s", *why ? why : strerror(-error),
+			       error == -EADDRINUSE ? port_taken(master) : "");
 		return false;
 	}
 	return nm_master_await(master, NM_SESSION_CONNECT, nm_master_timeout_ns(master));

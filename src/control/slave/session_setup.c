@@ -180,6 +180,8 @@ static bool make_local(struct nm_session *session, const struct nm_msg_prepare *
 		error = open_local(session, &cpus, prepare, text, sizeof text);
 	}
 	nm_cpu_list_fini(&cpus);
+	if (error == -EADDRINUSE)
+		code = NM_REFUSE_PORT;
 	/* A run has come to nothing: a slave that is to serve so many sessions does not wait for
 	 * another instead. */
 	if (error) {

@@ -10,6 +10,8 @@
 
 #define NM_PROTOCOL	  3
 #define NM_PROTOCOL_MAGIC "netmodel"
+/* The code of a refusal because a port of the traffic is taken. */
+#define NM_REFUSE_PORT "port"
 #ifndef NM_VERSION
 #define NM_VERSION "0.1.0"
 #endif

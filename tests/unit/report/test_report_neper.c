@@ -117,10 +117,10 @@ END_TEST
 START_TEST(options_of_neper_stand_for_parameters)
 {
 	char mark[] = "mark", magic[] = "magic", five[] = "5";
-	const struct nm_neper_option options[] = {{.name = mark, .value = five}, {.name = magic}};
+	const struct nm_tool_option options[] = {{.name = mark, .value = five}, {.name = magic}};
 
-	view.neper_options = options;
-	view.n_neper_options = 2;
+	view.tool_options = options;
+	view.n_tool_options = 2;
 	free(run->id.run_id);
 	run->id.run_id = strdup("ffffffff00000000");
 	render();

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/neper.h"
-
+/* Reads one of neper's lines into args, option by option, and keeps what was typed for messages. */
 #include <errno.h>
-#include <getopt.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/args.h"
 #include "cli/cli.h"
+#include "cli/neper/neper.h"
 #include "cli/stock.h"
 #include "host/procfile.h"
 
-static const char *const workloads[] = {"tcp_rr",     "tcp_crr", "tcp_stream", "udp_rr",
-					"udp_stream", "psp_rr",	 "psp_crr",    "psp_stream"};
-
-#define N_WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))
-
-/* A translation under way. */
 #define BATCH "batch_size="
 
+/* What was typed: an option and its value. */
+struct typed {
+	const struct nm_neper_opt *opt; /* NULL: nobody has typed it */
+	const char *text;
+};
+
+/* A line that is being read. */
 struct work {
 	const char *program;
 	unsigned workload;
@@ -29,91 +29,73 @@ struct work {
 	bool server_looked_at;
 	const char *look; /* the option by which nothing is to be run; NULL: none */
 	enum nm_action instead;
-	struct nm_neper_spec spec;
-	struct nm_words *words;
+	struct nm_args *args;
+	struct nm_args_reading reading;
+	struct nm_neper_line *line;
 	struct nm_diags *diags;
 	const char *host; /* NULL: none is given; borrowed from the line */
-	bool no_memory;
-	struct nm_word_origin length;	  /* the last one given */
+	struct typed length,
+		origin; /* the last length; and what the options that are taken come from */
 	bool delayed, has_batch;	  /* a delay, and how many datagrams there are for each */
 	bool has_control;		  /* hosts may have other addresses than those of IP */
-	unsigned family;		  /* bits of enum nm_neper_family; both are as none */
-	struct nm_word_origin origin;	  /* of the words that are added */
 	bool given[NM_NEPER_MAX_OPTIONS]; /* by their places in the table */
 	bool unknown; /* what follows may be the value of an option that is not there */
 };
 
-const char *nm_neper_program(unsigned workload)
+/* --- taking --- */
+
+/* Without memory messages name netmodel's option. */
+static void keep_origin(struct work *work, const struct nm_arg *arg, const char *value)
 {
-	for (size_t i = 0; i < N_WORKLOADS; i++)
-		if (workload == 1u << i)
-			return workloads[i];
-	return "";
-}
+	struct nm_neper_line *line = work->line;
+	struct nm_neper_origin *origins =
+		realloc(line->origins, (line->n_origins + 1) * sizeof(*origins));
 
-unsigned nm_neper_workload(const char *word)
-{
-	for (size_t i = 0; i < N_WORKLOADS; i++)
-		if (strcmp(workloads[i], word) == 0)
-			return 1u << i;
-	return 0;
-}
-
-void nm_words_fini(struct nm_words *words)
-{
-	for (int i = 0; i < words->count; i++)
-		free(words->items[i]);
-	free(words->items);
-	free(words->origins);
-	*words = (struct nm_words){.program = words->program, .typed = words->typed};
-}
-
-__attribute__((format(printf, 2, 3))) static void add(struct work *work, const char *fmt, ...)
-{
-	struct nm_words *words = work->words;
-	size_t room = (size_t)words->count + 2;
-	char **items = realloc(words->items, room * sizeof(*items));
-	char *text = NULL;
-	va_list args;
-
-	if (items)
-		words->items = items;
-	struct nm_word_origin *origins = realloc(words->origins, room * sizeof(*origins));
-
-	if (origins)
-		words->origins = origins;
-	va_start(args, fmt);
-	if (!items || !origins || vasprintf(&text, fmt, args) < 0) {
-		work->no_memory = true;
-	} else {
-		origins[words->count] = work->origin;
-		items[words->count++] = text;
-	}
-	va_end(args);
-	if (items)
-		items[words->count] = NULL;
+	if (!origins)
+		return;
+	line->origins = origins;
+	origins[line->n_origins++] = (struct nm_neper_origin){.arg = arg,
+							      .value = strdup(value),
+							      .opt = work->origin.opt,
+							      .typed = work->origin.text};
 }
 
 /* An option of netmodel's; value NULL: it takes none. */
-static void add_option(struct work *work, const char *name, const char *value)
+static void take_option(struct work *work, const char *name, const char *value)
 {
-	add(work, "--%s", name);
-	if (value)
-		add(work, "%s", value);
+	const struct nm_arg *arg = nm_arg_find(name);
+
+	value = value ? value : "yes";
+	if (work->origin.opt)
+		keep_origin(work, arg, value);
+	nm_args_take(&work->reading, arg, value);
+}
+
+__attribute__((format(printf, 2, 3))) static void define(struct work *work, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) < 0)
+		nm_diag_error(work->diags, NULL, 0, "out of memory");
+	else
+		take_option(work, "define", text);
+	va_end(args);
+	free(text);
 }
 
 /* --- options --- */
 
-/* One part of "a|b=c" that the profile has, as a definition without a value; false: none. */
-static bool find_param(const struct work *work, const char *here, char *name, size_t size,
-		       const char **ret_fixed)
+bool nm_neper_find_param(const char *program, const char *here, char *name, size_t size,
+			 const char **ret_fixed)
 {
 	while (*here) {
 		size_t length = strcspn(here, "|"), bare = strcspn(here, "|=");
 
 		snprintf(name, size, "%.*s", (int)bare, here);
 		*ret_fixed = bare < length ? here + bare + 1 : NULL;
-		if (nm_cli_has_param(work->program, name))
+		if (nm_cli_has_param(program, name))
 			return true;
 		here += length + (here[length] == '|');
 	}
@@ -125,14 +107,13 @@ static void take_param(struct work *work, const struct nm_neper_opt *opt, const 
 	char name[64];
 	const char *fixed;
 
-	if (!find_param(work, opt->here, name, sizeof(name), &fixed)) {
+	if (!nm_neper_find_param(work->program, opt->here, name, sizeof(name), &fixed)) {
 		nm_diag_error(work->diags, NULL, 0,
 			      "--%s: not offered: the profile %s has no parameter %.*s", opt->name,
 			      work->program, (int)strcspn(opt->here, "|"), opt->here);
 		return;
 	}
-	add(work, "-D");
-	add(work, "%s=%s", name, fixed ? fixed : opt->value == NM_NEPER_FLAG ? "yes" : value);
+	define(work, "%s=%s", name, fixed ? fixed : opt->value == NM_NEPER_FLAG ? "yes" : value);
 }
 
 /* Reads a length, which below 0 is a number of transactions. */
@@ -158,11 +139,10 @@ static void take_length(struct work *work, const struct nm_neper_opt *opt, const
 	char ignored[64];
 
 	if (read_length(work, opt, text, ignored, sizeof(ignored)))
-		work->length = (struct nm_word_origin){.opt = opt, .typed = text};
+		work->length = (struct typed){.opt = opt, .text = text};
 }
 
-/* The CPUs that stand for the nodes of --pin-numa; NULL: those of --pin-cpu. */
-static const char *cpus_of_nodes(const struct nm_neper_opt *opt)
+const char *nm_neper_cpus_of_nodes(const struct nm_neper_opt *opt)
 {
 	return strcmp(opt->name, "pin-numa") == 0 ? "nodes" : NULL;
 }
@@ -176,8 +156,8 @@ static void take_cpus(struct work *work, const struct nm_neper_opt *opt)
 	size_t used = 0;
 	cpu_set_t set;
 
-	if (cpus_of_nodes(opt)) {
-		add_option(work, opt->here, cpus_of_nodes(opt));
+	if (nm_neper_cpus_of_nodes(opt)) {
+		take_option(work, opt->here, nm_neper_cpus_of_nodes(opt));
 		return;
 	}
 	if (sched_getaffinity(0, sizeof(set), &set) != 0) {
@@ -191,13 +171,13 @@ static void take_cpus(struct work *work, const struct nm_neper_opt *opt)
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u",
 						 used ? "," : "", cpu);
 	}
-	add_option(work, opt->here, list);
+	take_option(work, opt->here, list);
 }
 
-static void take_option(struct work *work, const char *name, const struct nm_neper_opt *opt,
-			const char *value)
+static void take_own(struct work *work, const char *name, const struct nm_neper_opt *opt,
+		     const char *value)
 {
-	add_option(work, name, opt->value == NM_NEPER_FLAG ? NULL : value);
+	take_option(work, name, opt->value == NM_NEPER_FLAG ? NULL : value);
 }
 
 /* A family is that of the host's address, wherever on the line they are. */
@@ -205,21 +185,21 @@ static void take_family(struct work *work, const struct nm_neper_opt *opt)
 {
 	if (work->host || work->server_looked_at)
 		return;
-	if (work->server && work->family == NM_NEPER_IPV4)
-		add_option(work, opt->server, "0.0.0.0");
+	if (work->server && work->line->family == NM_NEPER_IPV4)
+		take_option(work, opt->server, "0.0.0.0");
 }
 
 static bool choose_address(struct work *work, const char *host, char *value, size_t size)
 {
 	const char *why = "";
 
-	if ((work->family != NM_NEPER_IPV4 && work->family != NM_NEPER_IPV6) || work->has_control ||
-	    strcmp(host, "local") == 0)
+	if ((work->line->family != NM_NEPER_IPV4 && work->line->family != NM_NEPER_IPV6) ||
+	    work->has_control || strcmp(host, "local") == 0)
 		return true;
-	if (nm_neper_address(host, work->family, value, size, &why) == 0)
+	if (nm_neper_address(host, work->line->family, value, size, &why) == 0)
 		return true;
 	nm_diag_error(work->diags, NULL, 0, "--host %s: has no address of IPv%d: %s", host,
-		      work->family == NM_NEPER_IPV4 ? 4 : 6, why);
+		      work->line->family == NM_NEPER_IPV4 ? 4 : 6, why);
 	return false;
 }
 
@@ -227,7 +207,7 @@ static bool choose_address(struct work *work, const char *host, char *value, siz
 static bool choose_local(struct work *work, const char *list, char *value, size_t size)
 {
 	char why[400];
-	unsigned families = work->family;
+	unsigned families = work->line->family;
 
 	if (families != NM_NEPER_IPV4 && families != NM_NEPER_IPV6)
 		families = work->host ? nm_neper_family(work->host) : NM_NEPER_IPV4;
@@ -235,7 +215,7 @@ static bool choose_local(struct work *work, const char *list, char *value, size_
 		families = 0;
 	if (nm_neper_addresses(list, families, value, size, why, sizeof(why)) == 0)
 		return true;
-	bool as_host = work->host && families && families != work->family;
+	bool as_host = work->host && families && families != work->line->family;
 
 	nm_diag_error(work->diags, NULL, 0, "--local-hosts %s: %s%s%s", list, why,
 		      as_host ? "; it must be of the family of --host " : "",
@@ -276,7 +256,7 @@ static void take_of_server(struct work *work, const struct nm_neper_opt *opt, co
 	if (opt->means == NM_NEPER_CPUS)
 		take_cpus(work, opt);
 	else
-		take_option(work, *opt->server == '=' ? opt->here : opt->server, opt, value);
+		take_own(work, *opt->server == '=' ? opt->here : opt->server, opt, value);
 }
 
 static void take(struct work *work, const struct nm_neper_opt *opt, const char *text)
@@ -305,7 +285,7 @@ static void take(struct work *work, const struct nm_neper_opt *opt, const char *
 		return;
 	if (opt->letter == 'L' && !work->server && !choose_local(work, text, value, sizeof(value)))
 		return;
-	work->origin = (struct nm_word_origin){.opt = opt, .typed = text};
+	work->origin = (struct typed){.opt = opt, .text = text};
 	work->given[opt - nm_neper_table] = true;
 	if (opt->means == NM_NEPER_FAMILY)
 		take_family(work, opt);
@@ -314,12 +294,12 @@ static void take(struct work *work, const struct nm_neper_opt *opt, const char *
 	else if (opt->means == NM_NEPER_PARAM)
 		take_param(work, opt, value);
 	else if (opt->means == NM_NEPER_OPTION)
-		take_option(work, opt->here, opt, value);
+		take_own(work, opt->here, opt, value);
 	else if (opt->means == NM_NEPER_CPUS)
 		take_cpus(work, opt);
 	else if (!work->server_looked_at)
 		nm_diag_warn(work->diags, NULL, 0, "--%s: has no effect: %s", opt->name, opt->here);
-	work->origin = (struct nm_word_origin){.opt = NULL};
+	work->origin = (struct typed){.opt = NULL};
 }
 
 static bool was_given(const struct work *work, const char *name)
@@ -345,20 +325,19 @@ static void check_pairs(const struct work *work)
 
 /* --- the line --- */
 
-static void wrong(struct work *work, int answer, char *const argv[])
+static void tell_wrong(struct work *work, enum nm_argv_kind kind, const struct nm_argv *at)
 {
-	const struct nm_neper_opt *opt = nm_neper_spec_find(work->workload, optopt);
-	const char *word = argv[optind - 1];
+	const struct nm_neper_found found = nm_neper_settle(work->workload, at);
 
-	if (answer == ':' && opt)
-		nm_diag_error(work->diags, NULL, 0, "--%s: its value is missing", opt->name);
-	else if (answer == ':')
-		nm_diag_error(work->diags, NULL, 0, "%s: its value is missing", word);
-	else if (optopt >= NM_NEPER_FIRST_OWN)
-		nm_diag_error(work->diags, NULL, 0, "%s: takes no value", word);
+	if (kind == NM_ARGV_SUPERFLUOUS)
+		nm_diag_error(work->diags, NULL, 0, "%s: takes no value", at->word);
+	else if (kind == NM_ARGV_NO_VALUE && found.own)
+		nm_diag_error(work->diags, NULL, 0, "--%s: its value is missing", found.own->name);
+	else if (kind == NM_ARGV_NO_VALUE)
+		nm_diag_error(work->diags, NULL, 0, "%s: its value is missing", at->word);
 	else
-		nm_neper_unknown(work->program, word, optopt, work->diags);
-	work->unknown |= optopt < NM_NEPER_FIRST_OWN;
+		nm_neper_unknown(work->program, at, work->diags);
+	work->unknown |= kind == NM_ARGV_UNKNOWN || kind == NM_ARGV_OPTION;
 }
 
 /* Nothing is to be run. The option is none of the words: it would forbid what only a run has, which
@@ -373,62 +352,74 @@ static void look_instead(struct work *work, const char *name, enum nm_action act
 }
 
 /* Whether this is a client, and whether it runs anything. */
-static void look_ahead(struct work *work, const struct nm_neper_opt *opt, int answer)
+static void look_ahead(struct work *work, const struct nm_neper_found *found, const char *value)
 {
-	const struct nm_arg *arg = answer >= NM_NEPER_FIRST_PASSED
-					   ? &nm_arg_table[answer - NM_NEPER_FIRST_PASSED]
-					   : NULL;
+	const struct nm_neper_opt *opt = found->own;
+	const struct nm_arg *arg = found->passed;
 
 	if (opt && opt->letter == 'c')
 		work->server = false;
 	if (opt && opt->means == NM_NEPER_FAMILY)
-		work->family |= opt->letter == '4' ? NM_NEPER_IPV4 : NM_NEPER_IPV6;
+		work->line->family |= opt->letter == '4' ? NM_NEPER_IPV4 : NM_NEPER_IPV6;
 	if (arg && strcmp(arg->opt.name, "control") == 0)
-		work->has_control = strcmp(optarg, "tcp") != 0;
+		work->has_control = strcmp(value, "tcp") != 0;
 	if (opt && opt->letter == 'H')
-		work->host = optarg;
+		work->host = value;
 	if (opt && opt->letter == 'n')
 		look_instead(work, opt->name, NM_ACTION_OPTIONS);
 	if (arg && arg->action && (arg->modes & NM_MODE_LOOK))
 		look_instead(work, arg->opt.name, arg->action);
 }
 
-/* A server that is run learns the parameters from its client. */
-static bool is_left_to_client(const struct work *work, const struct nm_arg *arg)
+/* One of netmodel's. A server that is run learns the parameters from its client. */
+static void take_passed(struct work *work, const struct nm_arg *arg, const char *value)
 {
-	return work->server && strcmp(arg->opt.name, "define") == 0;
+	bool is_define = strcmp(arg->opt.name, "define") == 0;
+
+	work->has_batch |= is_define && strncmp(value, BATCH, strlen(BATCH)) == 0;
+	if (!(work->server && is_define) && (!arg->action || !(arg->modes & NM_MODE_LOOK)))
+		take_option(work, arg->opt.name, value);
 }
 
-/* Calls getopt for each option; with `take_them` false only to look ahead. */
-static void walk(struct work *work, int argc, char *argv[], bool take_them)
+/* Goes through the line; with `take_them` false only to look ahead. */
+static void walk(struct work *work, int argc, char *const argv[], bool take_them)
 {
-	int answer;
+	const struct nm_argv_table table = {.by_name = nm_neper_by_name,
+					    .by_letter = nm_neper_by_letter,
+					    .arg = &work->workload};
+	enum nm_argv_kind kind;
+	struct nm_argv at;
 
-	optind = 0;
-	opterr = 0;
-	while ((answer = getopt_long(argc, argv, work->spec.shorts, work->spec.longs, NULL)) !=
-	       -1) {
-		answer = nm_neper_spec_settle(work->workload, answer, optarg);
-		const struct nm_neper_opt *opt = nm_neper_spec_find(work->workload, answer);
+	nm_argv_init(&at, &table, argc, argv);
+	while ((kind = nm_argv_next(&at)) != NM_ARGV_END) {
+		struct nm_neper_found found = {.own = NULL};
 
-		if (!take_them) {
-			look_ahead(work, opt, answer);
-		} else if (answer == '?' || answer == ':') {
-			wrong(work, answer, argv);
-		} else if (opt) {
-			take(work, opt, optarg);
-		} else if (answer >= NM_NEPER_FIRST_PASSED) {
-			const struct nm_arg *arg = &nm_arg_table[answer - NM_NEPER_FIRST_PASSED];
-
-			work->has_batch |=
-				arg->argument && strncmp(optarg, BATCH, strlen(BATCH)) == 0;
-			if (!is_left_to_client(work, arg) &&
-			    (!arg->action || !(arg->modes & NM_MODE_LOOK)))
-				add_option(work, arg->opt.name, arg->argument ? optarg : NULL);
-		}
+		if (kind == NM_ARGV_OPTION)
+			found = nm_neper_settle(work->workload, &at);
+		if (!take_them)
+			look_ahead(work, &found, at.value);
+		else if (found.own)
+			take(work, found.own, at.value);
+		else if (found.passed)
+			take_passed(work, found.passed, at.value);
+		else if (kind != NM_ARGV_WORD)
+			tell_wrong(work, kind, &at);
 	}
-	for (int i = optind; take_them && !work->unknown && i < argc; i++)
-		nm_diag_error(work->diags, NULL, 0, "%s: not an option", argv[i]);
+}
+
+/* Words that are no options, unless one may be the value of an option that is not there. */
+static void tell_words(struct work *work, int argc, char *const argv[])
+{
+	const struct nm_argv_table table = {.by_name = nm_neper_by_name,
+					    .by_letter = nm_neper_by_letter,
+					    .arg = &work->workload};
+	enum nm_argv_kind kind;
+	struct nm_argv at;
+
+	nm_argv_init(&at, &table, argc, argv);
+	while (!work->unknown && (kind = nm_argv_next(&at)) != NM_ARGV_END)
+		if (kind == NM_ARGV_WORD)
+			nm_diag_error(work->diags, NULL, 0, "%s: not an option", at.word);
 }
 
 static void add_control_port(struct work *work)
@@ -436,38 +427,36 @@ static void add_control_port(struct work *work)
 	char port[8];
 
 	snprintf(port, sizeof(port), "%d", NM_NEPER_CONTROL_PORT);
-	add_option(work, "port", port);
+	take_option(work, "port", port);
 }
 
 /* What neper has when its option is not given. They come first: the last one of several counts. */
-static void add_defaults(struct work *work)
+static void take_defaults(struct work *work)
 {
-	add(work, "netmodel");
 	if (work->server) {
-		add_option(work, "slave", NULL);
+		take_option(work, "slave", NULL);
 		add_control_port(work);
-		add_option(work, "sessions", "1");
+		take_option(work, "sessions", "1");
 		return;
 	}
-	add_option(work, "master", work->program);
+	take_option(work, "master", work->program);
 	add_control_port(work);
-	add_option(work, "format", "neper");
-	add_option(work, "wait-slaves", "30s");
+	take_option(work, "format", "neper");
+	take_option(work, "wait-slaves", "30s");
 }
 
 /* So many transactions of all flows together, however long they take; or a time. */
 static void add_length(struct work *work)
 {
 	const struct nm_neper_opt *opt = work->length.opt;
-	const char *text = work->length.typed;
+	const char *text = work->length.text;
 	char value[64];
 
 	if (work->server)
 		return;
 	work->origin = work->length;
 	if (!opt && nm_cli_has_param(work->program, "test_length")) {
-		add(work, "-D");
-		add(work, "test_length=10s");
+		define(work, "test_length=10s");
 	} else if (opt && opt->value == NM_NEPER_LENGTH && *text == '-') {
 		if (!nm_cli_has_param(work->program, NM_NEPER_BY_COUNT))
 			nm_diag_error(work->diags, NULL, 0,
@@ -475,14 +464,12 @@ static void add_length(struct work *work)
 				      "parameter num_transactions",
 				      text, work->program);
 		(void)read_length(work, opt, text, value, sizeof(value));
-		add(work, "-D");
-		add(work, NM_NEPER_BY_COUNT "=%s", value);
-		add(work, "-D");
-		add(work, "test_length=86400s");
+		define(work, NM_NEPER_BY_COUNT "=%s", value);
+		define(work, "test_length=86400s");
 	} else if (opt && read_length(work, opt, text, value, sizeof(value))) {
 		take_param(work, opt, value);
 	}
-	work->origin = (struct nm_word_origin){.opt = NULL};
+	work->origin = (struct typed){.opt = NULL};
 }
 
 /* A server on this host is asked where none is named; with control connections that have no
@@ -492,9 +479,8 @@ static void add_host(struct work *work)
 	if (work->server || work->host || work->has_control ||
 	    !nm_cli_has_param(work->program, "host"))
 		return;
-	work->words->own_host = true;
-	add(work, "-D");
-	add(work, "host=%s", work->family == NM_NEPER_IPV6 ? "::1" : "127.0.0.1");
+	work->line->own_host = true;
+	define(work, "host=%s", work->line->family == NM_NEPER_IPV6 ? "::1" : "127.0.0.1");
 }
 
 /* neper sends one datagram for each delay. */
@@ -503,8 +489,7 @@ static void add_batch(struct work *work)
 	if (work->server || !work->delayed || work->has_batch ||
 	    !nm_cli_has_param(work->program, "batch_size"))
 		return;
-	add(work, "-D");
-	add(work, BATCH "1");
+	define(work, BATCH "1");
 }
 
 static bool is_there(const struct work *work)
@@ -515,140 +500,76 @@ static bool is_there(const struct work *work)
 	return path != NULL;
 }
 
-static void translate(struct work *work, int argc, char *argv[])
+static void translate(struct work *work, int argc, char *const argv[])
 {
-	add_defaults(work);
+	if (nm_args_begin(&work->reading, work->args, work->diags) != 0)
+		return;
+	take_defaults(work);
 	walk(work, argc, argv, true);
+	tell_words(work, argc, argv);
 	check_pairs(work);
 	add_host(work);
 	add_length(work);
 	add_batch(work);
+	if (!work->diags->n_errors)
+		(void)nm_args_end(&work->reading);
 }
 
 /* A server that is not to be run is checked as one, and then looked at as the client that it is
  * for. */
-static void look_at_server(struct work *work, int argc, char *argv[])
+static void look_at_server(struct work *work, int argc, char *const argv[])
 {
-	struct nm_args server = {.action = NM_ACTION_NONE};
-
 	translate(work, argc, argv);
-	if (!work->diags->n_errors && !work->no_memory)
-		(void)nm_args_parse(work->words->count, work->words->items, &server, work->diags);
-	work->words->typed.server = true;
-	work->words->typed.sessions = server.sessions;
-	nm_args_fini(&server);
+	work->line->server = true;
+	work->line->sessions = work->args->as_slave.sessions;
 	if (work->diags->n_errors)
 		return;
-	nm_words_fini(work->words);
+	nm_args_fini(work->args);
 	memset(work->given, 0, sizeof(work->given));
-	work->length = (struct nm_word_origin){.opt = NULL};
+	work->length = (struct typed){.opt = NULL};
 	work->server = false;
 	work->server_looked_at = true;
 	translate(work, argc, argv);
 }
 
-int nm_neper_translate(int argc, char *const argv[], struct nm_words *ret_words,
-		       enum nm_action *ret_instead, struct nm_diags *diags)
+/* What is done instead of what the line says. */
+static void settle_action(struct work *work)
 {
+	if (work->version && !work->diags->n_errors)
+		work->args->action = NM_ACTION_VERSION;
+	else if (work->help)
+		work->args->action = NM_ACTION_HELP;
+	else if (work->instead)
+		work->args->action = work->instead;
+}
+
+int nm_neper_parse(int argc, char *const argv[], struct nm_args *ret_args, struct nm_diags *diags)
+{
+	struct nm_neper_line *line = calloc(1, sizeof(*line));
 	struct work work = {
 		.program = argv[1],
 		.workload = nm_neper_workload(argv[1]),
 		.server = true,
-		.words = ret_words,
+		.args = ret_args,
+		.line = line,
 		.diags = diags,
 	};
-	char **copy = calloc((size_t)argc, sizeof(*copy)); /* getopt puts them in order */
 
-	*ret_words = (struct nm_words){.program = argv[1]};
-	if (!copy) {
+	*ret_args = (struct nm_args){.action = NM_ACTION_NONE};
+	if (!line) {
 		nm_diag_error(diags, NULL, 0, "out of memory");
 		return -EINVAL;
 	}
-	nm_neper_spec_make(&work.spec, work.workload);
-	memcpy(copy, argv + 1, ((size_t)argc - 1) * sizeof(*copy));
-	walk(&work, argc - 1, copy, false);
+	line->program = argv[1];
+	walk(&work, argc - 1, argv + 1, false);
 	if (work.server && work.instead && is_there(&work))
-		look_at_server(&work, argc - 1, copy);
+		look_at_server(&work, argc - 1, argv + 1);
 	else if (work.server || is_there(&work))
-		translate(&work, argc - 1, copy);
-	free(copy);
-	ret_words->typed.family = work.family;
-	*ret_instead = work.help ? NM_ACTION_HELP : work.instead;
-	if (work.version && !diags->n_errors) {
-		nm_words_fini(ret_words);
-		add(&work, "netmodel");
-		add(&work, "--version");
-		*ret_instead = NM_ACTION_NONE;
-	}
-	if (work.no_memory)
-		nm_diag_error(diags, NULL, 0, "out of memory");
+		translate(&work, argc - 1, argv + 1);
+	nm_neper_choose_words(line);
+	ret_args->line = line;
+	ret_args->wording = (struct nm_wording){.words = nm_neper_say, .arg = line};
+	ret_args->terms = &line->words;
+	settle_action(&work);
 	return diags->n_errors ? -EINVAL : 0;
-}
-
-/* --- help --- */
-
-/* What the client's option is here. */
-static void print_client(const struct work *work, const struct nm_neper_opt *opt, FILE *out)
-{
-	char name[64];
-	const char *fixed;
-
-	switch (opt->means) {
-	case NM_NEPER_ROLE:
-		fputs(opt->here, out);
-		break;
-	case NM_NEPER_PARAM:
-		if (find_param(work, opt->here, name, sizeof(name), &fixed))
-			fprintf(out, "-D %s%s%s", name, fixed ? "=" : "", fixed ? fixed : "");
-		else
-			fputs("not offered by the profile", out);
-		if (opt->value == NM_NEPER_LENGTH)
-			fputs("; below 0: -D num_transactions", out);
-		if (opt->value == NM_NEPER_BYTE_RATE)
-			fputs(", in bits/s; k, m, g: 1000 bits; K, M, G: 1024 bytes", out);
-		break;
-	case NM_NEPER_OPTION:
-		fprintf(out, "--%s", opt->here);
-		break;
-	case NM_NEPER_CPUS:
-		fprintf(out, "--%s %s", opt->here,
-			cpus_of_nodes(opt) ? cpus_of_nodes(opt) : "LIST");
-		break;
-	case NM_NEPER_FAMILY:
-		fputs(opt->here, out);
-		break;
-	case NM_NEPER_NONE:
-		fprintf(out, "no effect: %s", opt->here);
-		break;
-	}
-}
-
-void nm_neper_help(const char *workload, FILE *out)
-{
-	const struct work work = {.program = workload, .workload = nm_neper_workload(workload)};
-
-	fprintf(out,
-		"Usage: netmodel %s [OPTION]...              a server\n"
-		"       netmodel %s -c -H HOST [OPTION]...   a client\n"
-		"Without -H a client asks the server on this host; -H local needs none.\n"
-		"Runs the profile %s by neper's command lines. A server is a slave that takes\n"
-		"everything from its client; options in brackets are its own. A bare number has\n"
-		"neper's unit, and another may be written: -l 500ms. Long options of netmodel "
-		"whose\n"
-		"names neper does not have may be given too.\n\n",
-		workload, workload, workload);
-	for (const struct nm_neper_opt *opt = nm_neper_table; opt->name; opt++) {
-		char left[64];
-
-		if (!(opt->workloads & work.workload))
-			continue;
-		snprintf(left, sizeof(left), "%c%c%c--%s%s", opt->letter ? '-' : ' ',
-			 opt->letter ? opt->letter : ' ', ' ', opt->name,
-			 nm_neper_value_text(opt->value));
-		fprintf(out, "  %-36s ", left);
-		print_client(&work, opt, out);
-		if (opt->server && opt->means != NM_NEPER_ROLE)
-			fprintf(out, " [--%s]", *opt->server == '=' ? opt->here : opt->server);
-		fputc('\n', out);
-	}
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "cli/neper.h"
+#include "cli/neper/neper.h"
 #include "report/throughput.h"
 
 /* Digits, a point and a sign: a number without a unit. */

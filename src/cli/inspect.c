@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking at a profile without running it: --check, --params, --dump-plan. */
+/* Inspects a profile without running it: --check, --params, --dump-plan. */
 #include "cli/cli.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/neper_echo.h"
+#include "cli/dialect.h"
 #include "cli/stock.h"
 #include "lib/load.h"
 #include "report/common.h"
@@ -65,26 +65,6 @@ static int print_check(const struct nm_loaded *loaded, FILE *out)
 		      flows, flows == 1 ? "" : "s", workers, workers == 1 ? "" : "s", instrs,
 		      instrs == 1 ? "" : "s", plan->n_hosts, plan->n_hosts == 1 ? "" : "s");
 	return NM_EXIT_OK;
-}
-
-/* neper's dry run. What a run keeps in its result is all that is known. */
-static int print_options(const struct nm_loaded *loaded, const struct nm_args *args, FILE *out)
-{
-	const struct nm_result asked = {
-		.id.version = (char *)nm_cli_version(),
-		.params = loaded->params,
-		.grid.interval_s = (double)args->interval_ns / 1e9,
-		.percentiles = args->percentiles,
-	};
-	struct nm_neper_echo echo = {.count = 0};
-
-	int error = nm_neper_echo_make(&echo, args, &loaded->params);
-	const struct nm_view view = {.neper_options = echo.items, .n_neper_options = echo.count};
-
-	if (!error)
-		nm_report_neper_options(&asked, &view, out);
-	nm_neper_echo_fini(&echo);
-	return error ? NM_EXIT_INTERNAL : NM_EXIT_OK;
 }
 
 static int print_plan(const char *title, const struct nm_plan *plan, FILE *out)
@@ -155,7 +135,7 @@ static void check_defines(const struct nm_loaded *loaded, const struct nm_param_
 	nm_loaded_fini(&whole);
 }
 
-int nm_cli_look(const struct nm_args *args, FILE *out, struct nm_diags *diags)
+int nm_cli_inspect(const struct nm_args *args, FILE *out, struct nm_diags *diags)
 {
 	struct nm_loaded loaded = {0};
 	struct nm_param_values values = {
@@ -183,7 +163,8 @@ int nm_cli_look(const struct nm_args *args, FILE *out, struct nm_diags *diags)
 	if (args->action == NM_ACTION_DUMP_PLAN)
 		code = print_plans(&loaded, out, diags);
 	else if (args->action == NM_ACTION_OPTIONS)
-		code = print_options(&loaded, args, out);
+		code = nm_dialect.print_options(args, &loaded.params, out) ? NM_EXIT_INTERNAL
+									   : NM_EXIT_OK;
 	else
 		code = print_check(&loaded, out);
 out:

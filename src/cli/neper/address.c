@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "cli/neper.h"
+#include "cli/neper/neper.h"
 
 static int family_of(unsigned families)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/arg_accept.h"
+#include "cli/arg_validate.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "report/report.h"
 #include "report/throughput.h"
 
-int nm_accept_define(struct nm_args *args, const char *value, char *why, size_t why_size)
+int nm_validate_define(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
 	const char *equals = strchr(value, '=');
 
@@ -35,38 +35,38 @@ int nm_accept_define(struct nm_args *args, const char *value, char *why, size_t 
 	return 0;
 }
 
-int nm_accept_interval(struct nm_args *args, const char *value, char *why, size_t why_size)
+int nm_validate_interval(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
 	(void)args;
 	return nm_settings_check_interval(value, why, why_size);
 }
 
-int nm_accept_cpus(struct nm_args *args, const char *value, char *why, size_t why_size)
+int nm_validate_cpus(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
 	(void)args;
 	return nm_settings_check_cpus(value, why, why_size);
 }
 
-int nm_accept_slave_cpus(struct nm_args *args, const char *value, char *why, size_t why_size)
+int nm_validate_slave_cpus(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
 	(void)args;
 	return nm_settings_check_slave_cpus(value, why, why_size);
 }
 
-int nm_accept_percentiles(struct nm_args *args, const char *value, char *why, size_t why_size)
+int nm_validate_percentiles(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
-	args->has_percentiles = true;
-	return nm_settings_check_percentiles(value, &args->percentiles, why, why_size);
+	args->run.has_percentiles = true;
+	return nm_settings_check_percentiles(value, &args->run.percentiles, why, why_size);
 }
 
-int nm_accept_seed(struct nm_args *args, const char *value, char *why, size_t why_size)
+int nm_validate_seed(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
 	(void)value, (void)why, (void)why_size;
-	args->has_seed = true;
+	args->run.has_seed = true;
 	return 0;
 }
 
-int nm_accept_counters(struct nm_args *args, const char *value, char *why, size_t why_size)
+int nm_validate_counters(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
 	int error = nm_perf_check_form(value);
 
@@ -80,7 +80,7 @@ int nm_accept_counters(struct nm_args *args, const char *value, char *why, size_
 	return error ? -EINVAL : 0;
 }
 
-int nm_accept_format(struct nm_args *args, const char *value, char *why, size_t why_size)
+int nm_validate_format(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
 	size_t used;
 
@@ -97,7 +97,7 @@ int nm_accept_format(struct nm_args *args, const char *value, char *why, size_t 
 	return -EINVAL;
 }
 
-int nm_accept_throughput(struct nm_args *args, const char *value, char *why, size_t why_size)
+int nm_validate_throughput(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
 	(void)args;
 	if (nm_throughput_unit(value, 0))

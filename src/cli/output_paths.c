@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/places.h"
+/* Finds outputs that would overwrite each other, also through links and other names of one
+ * folder. */
+#include "cli/output_paths.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/log/log.h"
+
 /* Where one output goes. */
-struct place {
+struct output_path {
 	const char *option, *path; /* path NULL: nowhere, or where others may go too */
 	bool exists;
 	struct stat st;	  /* when it exists */
@@ -26,22 +30,22 @@ static char *folder_of(const char *path)
 	return resolved;
 }
 
-static void find(struct place *place)
+static void find(struct output_path *path)
 {
-	const char *slash = place->path ? strrchr(place->path, '/') : NULL;
+	const char *slash = path->path ? strrchr(path->path, '/') : NULL;
 
-	if (!place->path)
+	if (!path->path)
 		return;
-	place->exists = stat(place->path, &place->st) == 0;
+	path->exists = stat(path->path, &path->st) == 0;
 	/* What is written to devices and pipes follows what is there. */
-	if (place->exists && !S_ISREG(place->st.st_mode))
-		place->path = NULL;
-	else if (!place->exists)
-		place->folder = folder_of(place->path);
-	place->name = slash ? slash + 1 : place->path;
+	if (path->exists && !S_ISREG(path->st.st_mode))
+		path->path = NULL;
+	else if (!path->exists)
+		path->folder = folder_of(path->path);
+	path->name = slash ? slash + 1 : path->path;
 }
 
-static bool is_same(const struct place *a, const struct place *b)
+static bool is_same(const struct output_path *a, const struct output_path *b)
 {
 	if (!a->path || !b->path || a->exists != b->exists)
 		return false;
@@ -52,33 +56,30 @@ static bool is_same(const struct place *a, const struct place *b)
 	return strcmp(a->folder, b->folder) == 0 && strcmp(a->name, b->name) == 0;
 }
 
-int nm_places_check(const struct nm_args *args, struct nm_diags *diags)
+int nm_output_paths_check(const struct nm_args *args, struct nm_diags *diags)
 {
-	bool to_file = args->output && strcmp(args->output, "-") != 0;
-	struct place places[] = {
-		{.option = "output", .path = to_file ? args->output : NULL},
-		{.option = "response-log", .path = args->response_log},
-		{.option = "hdr-log", .path = args->hdr_log},
-		{.option = "all-samples", .path = args->all_samples},
-		{.option = "tcp-info", .path = args->tcp_info},
-		{.option = "log-rtt", .path = args->log_rtt},
-	};
-	const size_t count = sizeof(places) / sizeof(places[0]);
+	const char *report = args->output.path;
+	struct output_path paths[NM_ARGS_LOGS + 1] = {
+		{.option = "output", .path = report && strcmp(report, "-") != 0 ? report : NULL}};
+	size_t count = 1;
 	int error = 0;
 
+	for (size_t i = 0; nm_logs[i]; i++)
+		paths[count++] = (struct output_path){.option = nm_logs[i]->arg.opt.name,
+						      .path = args->output.logs[i]};
 	for (size_t i = 0; i < count; i++)
-		find(&places[i]);
+		find(&paths[i]);
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < i; k++)
-			if (is_same(&places[k], &places[i])) {
+			if (is_same(&paths[k], &paths[i])) {
 				nm_diag_error(diags, NULL, 0,
 					      "--%s %s and --%s %s: one file: what one writes the "
 					      "other would overwrite",
-					      places[k].option, places[k].path, places[i].option,
-					      places[i].path);
+					      paths[k].option, paths[k].path, paths[i].option,
+					      paths[i].path);
 				error = -EINVAL;
 			}
 	for (size_t i = 0; i < count; i++)
-		free(places[i].folder);
+		free(paths[i].folder);
 	return error;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/neper_echo.h"
+/* The options of a workload as neper prints them, with the values that are in force. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "cli/neper.h"
+#include "cli/neper/neper.h"
 #include "report/keys.h"
 
 struct work {
-	struct nm_neper_echo *echo;
+	struct nm_tool_options *options;
 	const struct nm_args *args;
 	const struct nm_params *params;
 	bool no_memory;
@@ -51,17 +51,25 @@ static void print_number(enum nm_neper_value kind, uint64_t number, char *text, 
 
 /* --- lines --- */
 
-static struct nm_neper_option *find(const struct nm_neper_echo *echo, const char *name)
+/* Of a line of netmodel's own there is nothing to know. */
+static const struct nm_neper_line *line_of(const struct work *work)
 {
-	for (size_t i = 0; i < echo->count; i++)
-		if (strcmp(echo->items[i].name, name) == 0)
-			return &echo->items[i];
+	static const struct nm_neper_line none = {.n_origins = 0};
+
+	return work->args->line ? work->args->line : &none;
+}
+
+static struct nm_tool_option *find(const struct nm_tool_options *options, const char *name)
+{
+	for (size_t i = 0; i < options->count; i++)
+		if (strcmp(options->items[i].name, name) == 0)
+			return &options->items[i];
 	return NULL;
 }
 
 static void add(struct work *work, const char *name, const char *value)
 {
-	struct nm_neper_option *item = &work->echo->items[work->echo->count++];
+	struct nm_tool_option *item = &work->options->items[work->options->count++];
 	char *key = strdup(name);
 
 	for (char *c = key; c && *c; c++)
@@ -152,15 +160,13 @@ static void add_param(struct work *work, const struct nm_neper_opt *opt)
 
 static void add_option(struct work *work, const struct nm_neper_opt *opt)
 {
-	const struct nm_arg *arg = nm_arg_table;
+	const struct nm_arg *arg = nm_arg_find(opt->here);
+	/* It is only read. */
+	const void *field = nm_arg_field(arg, (struct nm_args *)(uintptr_t)work->args);
 	char list[NM_KEYS_PERCENTILES] = "";
 
-	while (arg->opt.name && strcmp(arg->opt.name, opt->here) != 0)
-		arg++;
-	const void *field = (const char *)work->args + arg->opt.offset;
-
 	if (opt->value == NM_NEPER_PERCENTILES) {
-		nm_keys_percentiles(&work->args->percentiles, list, sizeof(list));
+		nm_keys_percentiles(&work->args->run.percentiles, list, sizeof(list));
 		add(work, opt->name, list);
 	} else if (arg->opt.type == NM_TYPE_STRING) {
 		const char *text = *(char *const *)field;
@@ -188,15 +194,15 @@ static void add_cpus(struct work *work, const struct nm_neper_opt *opt)
 static void add_role(struct work *work, const struct nm_neper_opt *opt)
 {
 	if (opt->letter == 'c')
-		add_number(work, opt, !work->args->typed.server);
+		add_number(work, opt, !line_of(work)->server);
 	else if (opt->letter == 'n')
 		add_number(work, opt, work->args->action == NM_ACTION_OPTIONS);
 }
 
 static void add_fixed(struct work *work, const struct nm_neper_opt *opt)
 {
-	if (opt->server && work->args->typed.server)
-		add_number(work, opt, work->args->typed.sessions);
+	if (opt->server && line_of(work)->server)
+		add_number(work, opt, line_of(work)->sessions);
 	else
 		add(work, opt->name, opt->in_force);
 }
@@ -218,7 +224,7 @@ static void add_line(struct work *work, const struct nm_neper_opt *opt)
 		break;
 	case NM_NEPER_FAMILY:
 		add_number(work, opt,
-			   (work->args->typed.family &
+			   (line_of(work)->family &
 			    (opt->letter == '4' ? NM_NEPER_IPV4 : NM_NEPER_IPV6)) != 0);
 		break;
 	case NM_NEPER_NONE:
@@ -231,7 +237,7 @@ static void add_line(struct work *work, const struct nm_neper_opt *opt)
 
 static void replace(struct work *work, const char *name, const char *value)
 {
-	struct nm_neper_option *item = find(work->echo, name);
+	struct nm_tool_option *item = find(work->options, name);
 	char *copy = strdup(value);
 
 	work->no_memory |= !copy;
@@ -245,7 +251,7 @@ static void replace(struct work *work, const char *name, const char *value)
 
 static bool is_on(const struct work *work, const char *name)
 {
-	const struct nm_neper_option *item = find(work->echo, name);
+	const struct nm_tool_option *item = find(work->options, name);
 
 	return item && item->value && strcmp(item->value, "1") == 0;
 }
@@ -253,7 +259,7 @@ static bool is_on(const struct work *work, const char *name)
 /* What the directions of a stream make of other options, and how many flows there are for both. */
 static void derive(struct work *work)
 {
-	const struct nm_neper_option *flows = find(work->echo, "num_flows");
+	const struct nm_tool_option *flows = find(work->options, "num_flows");
 	char twice[32];
 
 	if (work->no_memory)
@@ -291,22 +297,23 @@ static void add_others(struct work *work, unsigned workload)
 		const struct nm_param *param = &work->params->items[i];
 
 		if (param->value && (!param->def || strcmp(param->value, param->def) != 0) &&
-		    !is_option(work, workload, param) && !find(work->echo, param->name))
+		    !is_option(work, workload, param) && !find(work->options, param->name))
 			add(work, param->name, param->value);
 	}
 }
 
-int nm_neper_echo_make(struct nm_neper_echo *ret_echo, const struct nm_args *args,
-		       const struct nm_params *params)
+int nm_neper_options(const struct nm_args *args, const struct nm_params *params,
+		     struct nm_tool_options *ret_options)
 {
-	struct work work = {.echo = ret_echo, .args = args, .params = params};
+	struct work work = {.options = ret_options, .args = args, .params = params};
 	unsigned workload = args->master ? nm_neper_workload(args->master) : 0;
 
-	*ret_echo = (struct nm_neper_echo){.count = 0};
+	*ret_options = (struct nm_tool_options){.count = 0};
 	if (!workload)
 		return 0;
-	ret_echo->items = calloc(NM_NEPER_MAX_OPTIONS + params->count, sizeof(*ret_echo->items));
-	if (!ret_echo->items)
+	ret_options->items =
+		calloc(NM_NEPER_MAX_OPTIONS + params->count, sizeof(*ret_options->items));
+	if (!ret_options->items)
 		return -ENOMEM;
 	for (const struct nm_neper_opt *opt = nm_neper_table; opt->name && !work.no_memory; opt++)
 		if (opt->workloads & workload)
@@ -317,12 +324,12 @@ int nm_neper_echo_make(struct nm_neper_echo *ret_echo, const struct nm_args *arg
 	return work.no_memory ? -ENOMEM : 0;
 }
 
-void nm_neper_echo_fini(struct nm_neper_echo *echo)
+void nm_neper_free_options(struct nm_tool_options *options)
 {
-	for (size_t i = 0; i < echo->count; i++) {
-		free(echo->items[i].name);
-		free(echo->items[i].value);
+	for (size_t i = 0; i < options->count; i++) {
+		free(options->items[i].name);
+		free(options->items[i].value);
 	}
-	free(echo->items);
-	*echo = (struct nm_neper_echo){.count = 0};
+	free(options->items);
+	*options = (struct nm_tool_options){.count = 0};
 }

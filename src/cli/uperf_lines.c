@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Progress for programs, in the words of uperf: those who parse its output look for these lines. */
-#include "cli/raw.h"
+#include "cli/uperf_lines.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static void print_start(const struct nm_plan *plan)
 	free(name);
 }
 
-void nm_raw_progress(const struct nm_plan *plan, const struct nm_progress *progress)
+void nm_uperf_lines_progress(const struct nm_plan *plan, const struct nm_progress *progress)
 {
 	static const char rule[] = "----------------------------------------"
 				   "---------------------------------------";

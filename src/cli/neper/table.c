@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/neper.h"
+#include "cli/neper/neper.h"
 
 #include "report/throughput.h"
 

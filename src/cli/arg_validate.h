@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looks of options at their values, beyond the type: see struct nm_arg. */
+#ifndef NM_CLI_ARG_VALIDATE_H
+#define NM_CLI_ARG_VALIDATE_H
+
+#include "cli/args.h"
+
+int nm_validate_define(struct nm_args *args, const char *value, char *why, size_t why_size);
+int nm_validate_interval(struct nm_args *args, const char *value, char *why, size_t why_size);
+int nm_validate_cpus(struct nm_args *args, const char *value, char *why, size_t why_size);
+int nm_validate_slave_cpus(struct nm_args *args, const char *value, char *why, size_t why_size);
+int nm_validate_percentiles(struct nm_args *args, const char *value, char *why, size_t why_size);
+int nm_validate_seed(struct nm_args *args, const char *value, char *why, size_t why_size);
+int nm_validate_counters(struct nm_args *args, const char *value, char *why, size_t why_size);
+int nm_validate_format(struct nm_args *args, const char *value, char *why, size_t why_size);
+int nm_validate_throughput(struct nm_args *args, const char *value, char *why, size_t why_size);
+
+#endif

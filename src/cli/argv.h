@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A command line, taken apart word by word: long options, which may be cut short, clusters of
+ * letters, values behind "=" or in the next word, and words that are no options, in any order; "--"
+ * ends the options. */
+#ifndef NM_CLI_ARGV_H
+#define NM_CLI_ARGV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum nm_argv_value { NM_ARGV_NONE, NM_ARGV_REQUIRED, NM_ARGV_OPTIONAL };
+
+/* One option of whoever asks: what is found is answered as it is. */
+struct nm_argv_option {
+	const void *option; /* NULL: there is none */
+	enum nm_argv_value value;
+};
+
+/* Which options there are. */
+struct nm_argv_table {
+	/* By name, of which the length counts: the whole, or what only one begins with. */
+	struct nm_argv_option (*by_name)(const void *arg, const char *name, size_t length);
+	struct nm_argv_option (*by_letter)(const void *arg, char letter);
+	/* Whether the letters of a word that begins with one dash are not to be taken one by one:
+	 * that has been told. May be NULL. */
+	bool (*refuses)(const void *arg, const char *word);
+	const void *arg;
+};
+
+enum nm_argv_kind {
+	NM_ARGV_OPTION,
+	NM_ARGV_WORD,	     /* is no option */
+	NM_ARGV_UNKNOWN,     /* word, or letter when that is not 0 */
+	NM_ARGV_NO_VALUE,    /* the value of the option is missing */
+	NM_ARGV_SUPERFLUOUS, /* the option takes none */
+	NM_ARGV_END,
+};
+
+struct nm_argv {
+	const struct nm_argv_table *table;
+	int argc;
+	char *const *argv;
+	int next;	     /* of the words */
+	const char *letters; /* what is left of a cluster; NULL: none is under way */
+	bool plain;	     /* behind "--" */
+	/* What was found last. */
+	const void *option;
+	const char *value; /* NULL: none */
+	const char *word;  /* that it stands in */
+	char letter;	   /* by which it was given; 0: by its name */
+};
+
+/* Begins with the second word. All is borrowed. */
+void nm_argv_init(struct nm_argv *at, const struct nm_argv_table *table, int argc,
+		  char *const argv[]);
+enum nm_argv_kind nm_argv_next(struct nm_argv *at);
+
+#endif

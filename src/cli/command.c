@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The whole of the command: whose line it is, what is done, what is said, and the exit code. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/dialect.h"
+#include "cli/stock.h"
+
+const char *nm_cli_version(void)
+{
+	return PACKAGE_VERSION;
+}
+
+const char *nm_cli_lookup(const char *name, void *arg)
+{
+	(void)arg;
+	return getenv(name);
+}
+
+/* A value is told once, wherever the profile has it. */
+static bool is_told(const struct nm_diags *diags, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (nm_diag_is_repeated(&diags->items[index], &diags->items[i]))
+			return true;
+	return false;
+}
+
+void nm_cli_print_diags(struct nm_diags *diags, const struct nm_wording *wording)
+{
+	for (size_t i = 0; i < diags->count; i++) {
+		const struct nm_diag *diag = &diags->items[i];
+		char text[4096];
+
+		if (is_told(diags, i))
+			continue;
+		if (diag->file) {
+			nm_diag_format_in(diag, wording, text, sizeof(text));
+			fprintf(stderr, "%s\n", text);
+		} else {
+			nm_diag_print(diag, wording, text, sizeof(text));
+			fprintf(stderr, "netmodel: %s%s\n",
+				diag->severity == NM_SEV_WARNING ? "warning: " : "", text);
+		}
+	}
+	if (diags->n_errors && diags->count == 0)
+		fputs("netmodel: out of memory\n", stderr);
+	nm_diags_fini(diags);
+}
+
+void nm_cli_tell_limit(struct nm_diags *diags, const char *option, uint64_t limit_ns,
+		       const char *fmt, ...)
+{
+	char value[32], *behind = NULL;
+	const struct nm_subject subject = {
+		.kind = NM_SUBJECT_OPTION, .name = option, .value = value};
+	va_list args;
+
+	snprintf(value, sizeof(value), "%.6gs", (double)limit_ns / 1e9);
+	va_start(args, fmt);
+	if (vasprintf(&behind, fmt, args) < 0)
+		behind = NULL;
+	va_end(args);
+	nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject, "longer than " NM_THE_SUBJECT "%s",
+		    behind ? behind : "");
+	free(behind);
+}
+
+static int act(const struct nm_args *args, const char *word, struct nm_diags *diags)
+{
+	diags->lenient = args->lenient;
+	switch (args->action) {
+	case NM_ACTION_RUN:
+		return nm_cli_run(args, diags);
+	case NM_ACTION_SLAVE:
+		return nm_cli_slave(args, diags);
+	case NM_ACTION_CHECK:
+	case NM_ACTION_PARAMS:
+	case NM_ACTION_DUMP_PLAN:
+	case NM_ACTION_OPTIONS:
+		return nm_cli_inspect(args, stdout, diags);
+	case NM_ACTION_DESCRIBE:
+		return nm_cli_describe(args->words, args->n_words, stdout, diags);
+	case NM_ACTION_LIST:
+		return nm_stock_list(stdout, diags);
+	case NM_ACTION_GENERATE:
+		return nm_cli_generate(args->generate, stdout, diags);
+	case NM_ACTION_VERSION:
+		printf("netmodel %s\n", nm_cli_version());
+		return NM_EXIT_OK;
+	case NM_ACTION_HELP:
+		if (args->line)
+			nm_dialect.help(word, stdout);
+		else
+			nm_cli_help(stdout);
+		return NM_EXIT_OK;
+	case NM_ACTION_NONE:
+		break;
+	}
+	return NM_EXIT_USAGE;
+}
+
+/* A standard descriptor that is closed would be the next file's or pipe's, which would then get
+ * what is written to standard error. What is written to a closed standard output fails here as
+ * well. 0 or -errno. */
+static int hold_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
+			continue;
+		/* The lowest free number: this one. */
+		if (open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* Tells what is to be told. Answers the exit code. */
+static int finish(int code, struct nm_diags *diags, const struct nm_wording *wording)
+{
+	if (fflush(stdout) != 0 && code == NM_EXIT_OK && !diags->n_errors) {
+		nm_diag_error(diags, NULL, 0, "standard output cannot be written: %s",
+			      strerror(errno));
+		code = NM_EXIT_FAILED;
+	}
+	nm_cli_print_diags(diags, wording);
+	return code;
+}
+
+int nm_cli_main(int argc, char **argv)
+{
+	struct nm_diags diags = {0};
+	struct nm_args args;
+	int code = NM_EXIT_USAGE;
+
+	if (hold_standard_descriptors() != 0)
+		return NM_EXIT_INTERNAL; /* and nowhere to say so */
+	bool other = argc > 1 && nm_dialect.knows(argv[1]);
+	int error = other ? nm_dialect.parse(argc, argv, &args, &diags)
+			  : nm_args_parse(argc, argv, &args, &diags);
+
+	if (!error)
+		code = act(&args, argv[1], &diags);
+	code = finish(code, &diags, &args.wording);
+	if (other)
+		nm_dialect.free_line(args.line);
+	nm_args_fini(&args);
+	return code;
+}

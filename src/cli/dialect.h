@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of another tool, which netmodel understands besides its own: what the rest of
+ * this room needs of it. There is one, in a folder of its own, and nothing else names that tool. */
+#ifndef NM_CLI_DIALECT_H
+#define NM_CLI_DIALECT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "cli/args.h"
+#include "report/view.h"
+#include "result/result.h"
+
+/* The options of the tool with the values that are in force. */
+struct nm_tool_options {
+	struct nm_tool_option *items; /* with names and values owned */
+	size_t count;
+};
+
+struct nm_dialect {
+	const char *kind; /* what the first word of its lines is: "one of the tool's workloads" */
+	/* What helps who has connected to a slave with the tool itself. */
+	const char *strangers;
+	const char *sessions; /* its option of how many sessions a slave serves */
+	/* Whether a line that begins with the word is one of its. */
+	bool (*knows)(const char *word);
+	/* Reads a line, whose second word it knows, into args: 0, or -EINVAL with errors in diags.
+	 * args must be given to nm_args_fini, and args->line to free_line, in any case: until then
+	 * the wording of args may be used. */
+	int (*parse)(int argc, char *const argv[], struct nm_args *ret_args,
+		     struct nm_diags *diags);
+	void (*free_line)(void *line);
+	/* The help of such a line. */
+	void (*help)(const char *word, FILE *out);
+	/* What a letter is there, as a phrase into buf; false: nothing that could be told here. */
+	bool (*letter)(char letter, char *buf, size_t size);
+	/* The options of what the args run, in whatever form they were given; none when the tool
+	 * has no such workload. 0 or -ENOMEM; to be given to free_options in any case. */
+	int (*options)(const struct nm_args *args, const struct nm_params *params,
+		       struct nm_tool_options *ret_options);
+	void (*free_options)(struct nm_tool_options *options);
+	/* Prints them, as the tool does when it is to run nothing. 0 or -ENOMEM. */
+	int (*print_options)(const struct nm_args *args, const struct nm_params *params, FILE *out);
+	/* Writes what a slave's own result is in the tool's form. 0 or -errno. */
+	int (*write_slave)(const struct nm_args *args, struct nm_result *result, FILE *out);
+};
+
+extern const struct nm_dialect nm_dialect;
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Logs: files that are written while something runs, each by an option that names it. A log is one
+ * file with one const descriptor; the build makes nm_logs[] from the word list in src/cli/local.mk
+ * (docs/adding-a-streaming-output.md). */
+#ifndef NM_CLI_LOG_LOG_H
+#define NM_CLI_LOG_LOG_H
+
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "cli/args.h"
+#include "control/options.h"
+
+/* One log while it is written. */
+struct nm_log_file {
+	FILE *stream;
+	const struct nm_args *args;
+	const char *path;
+	int error;	   /* errno of the first failure to write; nothing is written after it */
+	uint64_t begin_ns; /* for the log itself: 0 at first */
+};
+
+/* What it writes. All but arg may be NULL; each is called while nothing has failed, on the thread
+ * that runs. */
+struct nm_log {
+	struct nm_arg arg; /* its option: a text, the path; without an offset */
+	/* Asks the run for what the log is told. */
+	void (*ask)(const struct nm_args *args, struct nm_run_options *options);
+	void (*head)(struct nm_log_file *file);
+	void (*interval)(struct nm_log_file *file, const struct nm_result_interval *row);
+	void (*times)(struct nm_log_file *file, const struct nm_interval_times *times);
+	void (*flows)(struct nm_log_file *file, const struct nm_flow_rows *rows);
+	void (*tcp)(struct nm_log_file *file, const struct nm_tcp_rows *rows);
+	void (*response)(struct nm_log_file *file, const struct nm_response_row *row);
+	/* At the end; lost: how many responses have not been told. */
+	void (*end)(struct nm_log_file *file, uint64_t lost);
+};
+
+extern const struct nm_log *const nm_logs[]; /* ends with NULL */
+
+size_t nm_log_count(void);
+
+/* The files of a run. Zeroed: none is open. */
+struct nm_logs {
+	struct nm_log_file files[NM_ARGS_LOGS]; /* in the order of nm_logs */
+};
+
+/* Opens those that args name and writes their heads: 0, or -errno with an error in diags. */
+int nm_logs_open(struct nm_logs *logs, const struct nm_args *args, struct nm_diags *diags);
+/* Whether one of them is told times: those are measured for its sake. */
+bool nm_logs_take_times(const struct nm_logs *logs);
+/* Asks for what they need besides. */
+void nm_logs_ask(const struct nm_logs *logs, const struct nm_args *args,
+		 struct nm_run_options *options);
+/* Closes them: 0, or -errno with an error in diags. Those that are closed stay so. */
+int nm_logs_close(struct nm_logs *logs, uint64_t lost, struct nm_diags *diags);
+
+/* Events of a run. */
+void nm_logs_interval(struct nm_logs *logs, const struct nm_result_interval *row);
+void nm_logs_times(struct nm_logs *logs, const struct nm_interval_times *times);
+void nm_logs_flows(struct nm_logs *logs, const struct nm_flow_rows *rows);
+void nm_logs_tcp(struct nm_logs *logs, const struct nm_tcp_rows *rows);
+void nm_logs_responses(struct nm_logs *logs, const struct nm_response_row *rows, size_t count);
+
+/* Columns of CSV that several have: host, group, worker and number of a flow, with a comma behind
+ * each. */
+void nm_log_put_flow(FILE *stream, const char *host, const struct nm_plan *plan, uint32_t group,
+		     uint32_t flow);
+/* Seconds, exactly. */
+void nm_log_put_time(FILE *stream, uint64_t ns);
+/* A name, with blanks for what would end a line. */
+void nm_log_put_name(FILE *stream, const char *name);
+
+#endif

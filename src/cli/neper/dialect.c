@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the command needs of neper's lines (struct nm_dialect), and the words for messages of who
+ * has typed one. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/neper/neper.h"
+#include "report/report.h"
+#include "report/view.h"
+
+/* --- words --- */
+
+void nm_neper_print_typed(const struct nm_neper_opt *opt, const char *typed, char *buf, size_t size)
+{
+	bool flag = opt->value == NM_NEPER_FLAG;
+
+	snprintf(buf, size, "--%s%s%s", opt->name, flag ? "" : " ", flag ? "" : typed);
+}
+
+/* The last time that something was typed for an option of netmodel's: with that value, or with
+ * any. */
+static const struct nm_neper_origin *find_origin(const struct nm_neper_line *line, const char *name,
+						 const char *value)
+{
+	for (size_t i = line->n_origins; i--;) {
+		const struct nm_neper_origin *origin = &line->origins[i];
+
+		if (strcmp(origin->arg->opt.name, name) == 0 &&
+		    (!value || (origin->value && strcmp(origin->value, value) == 0)))
+			return origin;
+	}
+	return NULL;
+}
+
+bool nm_neper_say(const struct nm_diag_subject *subject, void *arg, char *buf, size_t size)
+{
+	const struct nm_neper_line *line = arg;
+	const struct nm_neper_origin *origin = NULL;
+	char define[1300];
+
+	if (subject->kind == NM_SUBJECT_DEFINE) {
+		snprintf(define, sizeof define, "%s=%s", subject->name, subject->value);
+		origin = find_origin(line, "define", define);
+	} else if (subject->kind == NM_SUBJECT_OPTION) {
+		origin = find_origin(line, subject->name, subject->value);
+		if (!origin)
+			origin = find_origin(line, subject->name, NULL);
+	}
+	if (origin)
+		nm_neper_print_typed(origin->opt, origin->typed, buf, size);
+	return origin;
+}
+
+/* A server of neper's form is what is missing. */
+static void say_start(void *arg, const struct nm_missing_slave *slave, char *buf, size_t size)
+{
+	const struct nm_neper_line *line = arg;
+	char option[24] = "";
+
+	if (slave->port != NM_NEPER_CONTROL_PORT)
+		snprintf(option, sizeof option, " -C %u", slave->port);
+	snprintf(buf, size, "start a server with \"netmodel %s%s%s%s\"%s", line->program,
+		 slave->vsock ? " --control vsock" : "", slave->own_host ? "" : " --no-auth",
+		 option, line->own_host ? ", or have both ends here with -H local" : "");
+}
+
+void nm_neper_choose_words(struct nm_neper_line *line)
+{
+	const struct nm_neper_origin *limit = find_origin(line, "max-duration", NULL);
+	bool has_port = false;
+
+	line->words = (struct nm_run_words){.start = say_start, .arg = line};
+	if (limit) {
+		nm_neper_print_typed(limit->opt, limit->typed, line->limit, sizeof line->limit);
+		line->words.limit = line->limit;
+	}
+	for (size_t i = 0; i < line->n_origins; i++) {
+		const struct nm_neper_origin *origin = &line->origins[i];
+
+		has_port |= origin->opt->letter == 'P';
+		if (origin->opt->letter != 'L')
+			continue;
+		nm_neper_print_typed(origin->opt, origin->typed, line->localhost,
+				     sizeof line->localhost);
+		line->words.localhost = line->localhost;
+	}
+	/* A second client's, as a rule: each has listeners of its own. */
+	if (has_port)
+		line->words.port_taken = "; clients at the same time need a --port each";
+}
+
+void nm_neper_free_line(void *arg)
+{
+	struct nm_neper_line *line = arg;
+
+	for (size_t i = 0; line && i < line->n_origins; i++)
+		free(line->origins[i].value);
+	if (line)
+		free(line->origins);
+	free(line);
+}
+
+/* --- the dialect --- */
+
+static bool knows(const char *word)
+{
+	return nm_neper_workload(word);
+}
+
+static bool hint_at_letter(char letter, char *buf, size_t size)
+{
+	for (const struct nm_neper_opt *opt = nm_neper_table; opt->name; opt++) {
+		if (opt->letter != letter || opt->means != NM_NEPER_PARAM ||
+		    strpbrk(opt->here, "|="))
+			continue;
+		snprintf(buf, size, "neper's --%s is -D %s here", opt->name, opt->here);
+		return true;
+	}
+	return false;
+}
+
+/* What a run keeps in its result is all that is known. */
+static int print_options(const struct nm_args *args, const struct nm_params *params, FILE *out)
+{
+	const struct nm_result asked = {
+		.id.version = (char *)nm_cli_version(),
+		.params = *params,
+		.grid.interval_s = (double)args->run.interval_ns / 1e9,
+		.percentiles = args->run.percentiles,
+	};
+	struct nm_tool_options options = {.count = 0};
+	int error = nm_neper_options(args, params, &options);
+	const struct nm_view view = {.tool_options = options.items,
+				     .n_tool_options = options.count};
+
+	if (!error)
+		nm_report_neper_options(&asked, &view, out);
+	nm_neper_free_options(&options);
+	return error;
+}
+
+static int write_slave(const struct nm_args *args, struct nm_result *result, FILE *out)
+{
+	struct nm_result *runs[] = {result};
+	const struct nm_view view = {.of_slave = true,
+				     .cpus = args->cpus,
+				     .stime_use_proc = args->output.stime_use_proc};
+	const struct nm_runs series = {.runs = runs, .n_runs = 1, .view = &view};
+
+	fprintf(out, "VERSION=%s\n", nm_cli_version());
+	return nm_report_find("neper")->write(&series, out);
+}
+
+const struct nm_dialect nm_dialect = {
+	.kind = "one of neper's workloads",
+	.strangers = "neper's clients need a server of neper's",
+	.sessions = "--num-clients",
+	.knows = knows,
+	.parse = nm_neper_parse,
+	.free_line = nm_neper_free_line,
+	.help = nm_neper_help,
+	.letter = hint_at_letter,
+	.options = nm_neper_options,
+	.free_options = nm_neper_free_options,
+	.print_options = print_options,
+	.write_slave = write_slave,
+};

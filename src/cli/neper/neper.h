@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* neper's command lines: `netmodel tcp_rr -c -H host -F 10`. One table says what each of neper's
+ * options is here; a line is read by it into the args of netmodel, and goes on as that. Messages
+ * name what was typed. */
+#ifndef NM_CLI_NEPER_NEPER_H
+#define NM_CLI_NEPER_NEPER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "cli/args.h"
+#include "cli/argv.h"
+#include "cli/dialect.h"
+#include "control/options.h"
+
+#define NM_NEPER_CONTROL_PORT 12866
+/* The parameter that a length below 0 stands for. */
+#define NM_NEPER_BY_COUNT "num_transactions"
+
+/* neper's programs, as sets. */
+enum nm_neper_workload {
+	NM_NEPER_TCP_RR = 1 << 0,
+	NM_NEPER_TCP_CRR = 1 << 1,
+	NM_NEPER_TCP_STREAM = 1 << 2,
+	NM_NEPER_UDP_RR = 1 << 3,
+	NM_NEPER_UDP_STREAM = 1 << 4,
+	NM_NEPER_PSP_RR = 1 << 5,
+	NM_NEPER_PSP_CRR = 1 << 6,
+	NM_NEPER_PSP_STREAM = 1 << 7,
+	NM_NEPER_ALL = (1 << 8) - 1,
+};
+
+/* What a value must be, and how it reads here: a bare number has neper's unit, and one of ours may
+ * be written. */
+enum nm_neper_value {
+	NM_NEPER_FLAG,
+	NM_NEPER_TEXT,
+	NM_NEPER_COUNT,
+	NM_NEPER_SIZE,
+	NM_NEPER_LENGTH, /* seconds, or below 0 transactions */
+	NM_NEPER_S,
+	NM_NEPER_REAL_S, /* seconds, always printed with a fraction */
+	NM_NEPER_MS,
+	NM_NEPER_US,
+	NM_NEPER_NS,
+	NM_NEPER_BYTE_RATE,   /* bytes/s, or one of neper's units */
+	NM_NEPER_PERCENTILES, /* with anything between them; 999 is 99.9 and 9999 is 99.99 */
+	NM_NEPER_FILE,	      /* glued to the option; without one neper's own name is taken */
+};
+
+/* What the option is here. */
+enum nm_neper_means {
+	NM_NEPER_ROLE, /* client, help, version */
+	/* A parameter of the profile; `here` may name several, separated by '|', of which the first
+	 * that the profile has is taken; NAME=VALUE for one that is a flag there. */
+	NM_NEPER_PARAM,
+	NM_NEPER_OPTION, /* an option of netmodel's; of a flag without its value */
+	/* All CPUs that the process may use, each worker on one of them; by NUMA nodes for
+	 * --pin-numa. */
+	NM_NEPER_CPUS,
+	NM_NEPER_FAMILY, /* of the host's addresses */
+	NM_NEPER_NONE,	 /* nothing is left to set; `here` says why */
+};
+
+struct nm_neper_opt {
+	const char *name;
+	char letter; /* 0: none */
+	unsigned workloads;
+	enum nm_neper_value value;
+	enum nm_neper_means means;
+	const char *here;
+	/* What a server's option of that name is, an option of netmodel's; NULL: it is taken from
+	 * the client. "=": what it is for a client. */
+	const char *server;
+	const char *fallback; /* FILE: the name when none is given */
+	/* What a run has of it where nothing can be set, and what 0 or nothing is in neper's words;
+	 * NULL: neper has it so, too. */
+	const char *in_force;
+};
+
+extern const struct nm_neper_opt nm_neper_table[]; /* ends with an entry without a name */
+
+#define NM_NEPER_MAX_OPTIONS 160
+
+/* --- values (value.c, address.c) --- */
+
+/* A value as it reads here: 0, or -EINVAL with a phrase in why. */
+int nm_neper_value_read(enum nm_neper_value kind, const char *text, char *to, size_t size,
+			const char **why);
+/* What stands for it in the help, behind the option; "" for a flag. */
+const char *nm_neper_value_text(enum nm_neper_value kind);
+
+/* As bits: both are as good as none. */
+enum nm_neper_family { NM_NEPER_IPV4 = 1, NM_NEPER_IPV6 = 2 };
+
+/* The first address of a host that is of one of the families; none is any. 0, or -EINVAL with a
+ * phrase in *why. */
+int nm_neper_address(const char *host, unsigned families, char *to, size_t size, const char **why);
+/* The first address of each of a list that has commas between them. The phrase begins with what it
+ * is about. */
+int nm_neper_addresses(const char *list, unsigned families, char *to, size_t size, char *why,
+		       size_t why_size);
+/* The family of a numeric address; 0: it is none. */
+unsigned nm_neper_family(const char *address);
+
+/* --- words (lookup.c) --- */
+
+/* 0: the word names no program of neper's. */
+unsigned nm_neper_workload(const char *word);
+/* The name of one program. */
+const char *nm_neper_program(unsigned workload);
+
+/* An option on a line: neper's or, if that is NULL, netmodel's. */
+struct nm_neper_found {
+	const struct nm_neper_opt *own;
+	const struct nm_arg *passed;
+};
+
+/* neper's options of a workload, and netmodel's whose names neper does not have. What is short for
+ * one of neper's is that, whatever netmodel's are called. arg: the workload. */
+struct nm_argv_option nm_neper_by_name(const void *workload, const char *name, size_t length);
+struct nm_argv_option nm_neper_by_letter(const void *workload, char letter);
+/* What has been found, or another option by its value: one of netmodel's whose values are words may
+ * have the name of what is short for one of neper's whose values are numbers, and -D NAME=VALUE
+ * sets a parameter. Both NULL: none. */
+struct nm_neper_found nm_neper_settle(unsigned workload, const struct nm_argv *at);
+/* Tells that the program has no such option, and which ones have it. */
+void nm_neper_unknown(const char *program, const struct nm_argv *at, struct nm_diags *diags);
+
+/* --- the line (translate.c) --- */
+
+/* Where an option of netmodel's comes from. */
+struct nm_neper_origin {
+	const struct nm_arg *arg;
+	char *value;			/* owned */
+	const struct nm_neper_opt *opt; /* what was typed */
+	const char *typed;		/* its value; borrowed from the line */
+};
+
+/* What a line of neper's says that args do not: nm_args.line. */
+struct nm_neper_line {
+	const char *program; /* borrowed from the line */
+	struct nm_neper_origin *origins;
+	size_t n_origins;
+	bool own_host;	   /* no host was named: the server is to be on this one */
+	unsigned family;   /* bits of enum nm_neper_family */
+	bool server;	   /* without --client: only its options are looked at */
+	uint64_t sessions; /* for how many clients such a server is */
+	struct nm_run_words words;
+	char limit[128], localhost[1200];
+};
+
+int nm_neper_parse(int argc, char *const argv[], struct nm_args *ret_args, struct nm_diags *diags);
+/* Fills line->words by what was typed. */
+void nm_neper_choose_words(struct nm_neper_line *line);
+void nm_neper_free_line(void *line);
+/* The words for a subject of who has typed neper's options: see struct nm_wording. */
+bool nm_neper_say(const struct nm_diag_subject *subject, void *line, char *buf, size_t size);
+/* "--num-flows 5", or "--no-delay". */
+void nm_neper_print_typed(const struct nm_neper_opt *opt, const char *typed, char *buf,
+			  size_t size);
+/* The part of "a|b=c" that the profile has; false: none. *ret_fixed: the value of a flag, or
+ * NULL. */
+bool nm_neper_find_param(const char *program, const char *here, char *name, size_t size,
+			 const char **ret_fixed);
+/* The CPUs that stand for the nodes of --pin-numa; NULL: those of --pin-cpu. */
+const char *nm_neper_cpus_of_nodes(const struct nm_neper_opt *opt);
+
+/* --- what is told (options.c, help.c): see struct nm_dialect --- */
+
+int nm_neper_options(const struct nm_args *args, const struct nm_params *params,
+		     struct nm_tool_options *ret_options);
+void nm_neper_free_options(struct nm_tool_options *options);
+void nm_neper_help(const char *workload, FILE *out);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NM_CLI_UPERF_LINES_H
+#define NM_CLI_UPERF_LINES_H
+
+#include "control/options.h"
+
+/* Prints it on standard output. */
+void nm_uperf_lines_progress(const struct nm_plan *plan, const struct nm_progress *progress);
+
+#endif
