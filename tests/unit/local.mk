@@ -203,6 +203,16 @@ LIB_TESTS = \
 $(LIB_TESTS): LDADD = $(CHECK_LIBS) $(LIB_LIBS)
 $(LIB_TESTS): $(filter %.la,$(LIB_LIBS))
 
+CLI_TESTS = \
+	tests/unit/cli/test_args \
+	tests/unit/cli/test_argv \
+	tests/unit/cli/test_logs \
+	tests/unit/cli/test_neper \
+	tests/unit/cli/test_texts
+$(CLI_TESTS): LDADD = $(CHECK_LIBS) $(CLI_LIBS)
+$(CLI_TESTS): $(filter %.la,$(CLI_LIBS))
+EXTRA_DIST += tests/unit/cli/said.h
+
 UNIT_TESTS = \
 	$(BASE_TESTS) \
 	$(HOST_TESTS) \
@@ -216,7 +226,8 @@ UNIT_TESTS = \
 	$(CONTROL_TESTS) \
 	$(FAKED_TESTS) \
 	$(REPORT_TESTS) \
-	$(LIB_TESTS)
+	$(LIB_TESTS) \
+	$(CLI_TESTS)
 
 if HAVE_CHECK
 check_PROGRAMS += $(UNIT_TESTS)
