@@ -340,7 +340,7 @@ def compilers() -> list[str]:
 
 def test_there_is_a_compiler_and_something_to_compile() -> None:
     assert compilers()
-    assert len(EXAMPLES) == 3
+    assert len(EXAMPLES) == 4
 
 
 @pytest.mark.parametrize("compiler", compilers())
@@ -406,10 +406,11 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("flowop/arrival_law", "ARRIVAL_LAWS", "exponential"),
         ("transport", "TRANSPORTS", "lowat"),
         ("report", "REPORTS", ""),
+        ("cli/log", "LOGS", "intervals"),
     ):
         table = folder / f"{room.replace('/', '_')}_registry.c"
         words = words_of(room.partition("/")[0], variable) + more.split()
-        named = ["--words"] if "/" in room else []
+        named = ["--words"] if variable == "ARRIVAL_LAWS" else []
         table.write_text(must(["sh", TOP / "tools/make-registry", *named, room, *words]))
         sources.append(table)
     compiler = compilers()[0]
@@ -469,6 +470,17 @@ def test_netmodel_runs_the_law(pipeline: str, extended: Path, tmp_path: Path) ->
     assert 1600 < total < 2400 and total != 2000, total
 
 
+def test_netmodel_writes_the_log(extended: Path, tmp_path: Path) -> None:
+    assert "--interval-log FILE" in must([extended, "--help"])
+    log = tmp_path / "log"
+    env = {**os.environ, "NETMODEL_PROFILES": str(TOP / "profiles")}
+    must([extended, "-m", "tcp_rr", "-D", "test_length=300ms", "-i", "100ms", "--interval-log", log], env=env)
+    head, *rows = [line.split("\t") for line in log.read_text().splitlines()]
+    assert head == ["to_s", "transactions", "bytes_sent", "bytes_received"]
+    assert len(rows) >= 2
+    assert all(float(row[0]) > 0 and int(row[1]) > 0 for row in rows[:2])
+
+
 # --- what documents say about the source ---
 
 
@@ -502,7 +514,7 @@ def test_links_and_paths_lead_somewhere(document: Path) -> None:
 
 
 # What the reader is told to make.
-NEW_FILES = ("src/flowop/arrival_law/exponential.c", "src/flowop/discard.c", "src/transport/lowat.c")
+NEW_FILES = ("src/cli/log/intervals.c", "src/flowop/arrival_law/exponential.c", "src/flowop/discard.c", "src/transport/lowat.c")
 
 
 @pytest.mark.parametrize("document", [*MARKDOWN, *MANUALS], ids=lambda path: path.name)
