@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "plan/diag.h"
 #include "base/word.h"
+#include "plan/diag.h"
 #include "plan/params.h"
 #include "plan/plan.h"
 
