@@ -103,6 +103,7 @@ static int lowat_connect(struct nm_conn *conn, const void *opts, const struct nm
 	conn->fd = fd;
 	conn->ahead = 0;
 	conn->flags = NM_CONN_OPEN | NM_CONN_OUT;
+	conn->traits = 0;
 	return r;
 }
 
@@ -122,7 +123,8 @@ static int lowat_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 	}
 	conn->fd = fd;
 	conn->ahead = 0;
-	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN | NM_CONN_ACCEPTED;
+	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN;
+	conn->traits = NM_CONN_ACCEPTED;
 	return 0;
 }
 

@@ -58,7 +58,7 @@ static bool has_own_port(const struct nm_instr *instr)
 	uint64_t port = 0;
 
 	if (opt)
-		memcpy(&port, (const char *)instr->transport_opts + opt->offset, sizeof port);
+		memcpy(&port, (const char *)instr->open.transport_opts + opt->offset, sizeof port);
 	return port;
 }
 

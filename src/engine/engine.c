@@ -174,7 +174,7 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 		how.peer_name = engine->plan->hosts[instr->host];
 	else
 		how.peer_name = nm_addr_text(peer, address, sizeof address);
-	int r = instr->transport->shared->start(instr->transport_opts, &how,
+	int r = instr->transport->shared->start(instr->open.transport_opts, &how,
 						&group->started[instr->opening], phrase,
 						sizeof phrase);
 	if (r < 0)

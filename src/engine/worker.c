@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -75,27 +76,38 @@ static int init_io(struct nm_worker *worker)
 	return 0;
 }
 
+static size_t flows_size(const struct nm_worker *worker)
+{
+	return (worker->n_flows + 1u) * worker->flow_bytes;
+}
+
 static int init_flows(struct nm_worker *worker)
 {
 	const struct nm_group *group = worker->group;
 
 	worker->n_flows = group->n_flows / group->n_workers +
 			  (worker->worker_no < group->n_flows % group->n_workers);
-	worker->flow_bytes = sizeof(struct nm_flow) + group->n_conns * sizeof(struct nm_conn);
+	worker->flow_bytes = NM_FLOW_BYTES + group->n_conns * sizeof(struct nm_conn);
 	worker->io.transfer_offset = worker->flow_bytes;
 	if (group->messages.moves_files)
 		worker->flow_bytes += sizeof(struct nm_transfer);
 	worker->io.pipe_offset = worker->flow_bytes;
 	if (group->pipeline)
 		worker->flow_bytes += nm_pipe_bytes(group->pipeline);
-	worker->flows = calloc(worker->n_flows + 1u, worker->flow_bytes);
-	if (!worker->flows)
+	worker->flow_bytes =
+		(worker->flow_bytes + NM_LINE_BYTES - 1) & ~(size_t)(NM_LINE_BYTES - 1);
+	/* Zeroed, on a line of the cache, and taken from the system as it is used. */
+	worker->flows = mmap(NULL, flows_size(worker), PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (worker->flows == MAP_FAILED) {
+		worker->flows = NULL;
 		return -ENOMEM;
+	}
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
 		flow->index = i * group->n_workers + worker->worker_no;
-		flow->conns = flow->conn = (struct nm_conn *)(void *)(flow + 1);
+		flow->conns = flow->conn = (struct nm_conn *)(void *)((char *)flow + NM_FLOW_BYTES);
 		for (uint32_t c = 0; c < group->n_conns; c++)
 			flow->conns[c] =
 				(struct nm_conn){.fd = -1, .flow = flow, .number = flow->index};
@@ -115,7 +127,8 @@ static uint64_t busy_poll_ns(const struct nm_group *group)
 
 		if (!nm_instr_opens(instr))
 			continue;
-		uint64_t ns = nm_transport_busy_poll_ns(instr->transport, instr->transport_opts);
+		uint64_t ns =
+			nm_transport_busy_poll_ns(instr->transport, instr->open.transport_opts);
 
 		longest_ns = ns > longest_ns ? ns : longest_ns;
 	}
@@ -202,7 +215,8 @@ void nm_worker_fini(struct nm_worker *worker)
 	if (worker->stats)
 		nm_engine_release(worker->stats, worker->group->n_phases * sizeof(*worker->stats),
 				  shared);
-	free(worker->flows);
+	if (worker->flows)
+		(void)munmap(worker->flows, flows_size(worker));
 	free(worker->reconnect.openings);
 	free(worker->io.tx);
 	free(worker->io.rx);

@@ -10,11 +10,12 @@
 bool nm_abandoned_has_begun(const struct nm_io *io, const struct nm_flow *flow,
 			    const struct nm_instr *instr)
 {
-	if (flow->repeated || !flow->left)
-		return flow->repeated;
+	if (flow->repeated)
+		return true;
+	if (instr->op->flags & NM_FLOWOP_BOTH)
+		return flow->progress;
 	/* A receive that was tried in vain leaves the whole. */
-	return (instr->op->flags & NM_FLOWOP_BOTH) ||
-	       flow->left < nm_message_bytes(io, flow, instr);
+	return flow->left && flow->left < nm_message_bytes(io, flow, instr);
 }
 
 void nm_abandoned_add(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
@@ -29,8 +30,8 @@ void nm_abandoned_add(const struct nm_io *io, struct nm_flow *flow, const struct
 
 	/* What exchange leaves in the flow and its connection: see there. */
 	if (instr->op->flags & NM_FLOWOP_BOTH) {
-		conn->abandoned_in += flow->left ? flow->left - 1 : size;
-		conn->abandoned_out += flow->left ? conn->window : size;
+		conn->abandoned_in += flow->progress ? flow->left : size;
+		conn->abandoned_out += flow->progress ? conn->stream.exchange_left : size;
 	} else if (instr->op->flags & NM_FLOWOP_FOLLOWS) {
 		conn->abandoned_in += left;
 	} else {

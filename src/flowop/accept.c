@@ -51,7 +51,8 @@ static enum nm_step wait_for_next(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr)
 {
 	instr->transport->close(flow->conn, true);
-	flow->conn->flags = instr->defer_handshake ? NM_CONN_DEFER_HANDSHAKE : 0;
+	flow->conn->flags = 0;
+	flow->conn->wishes = instr->open.defer_handshake ? NM_CONN_DEFER_HANDSHAKE : 0;
 	flow->conn->state = io->started[instr->opening];
 	return accept_pending(io, flow, instr);
 }
@@ -94,7 +95,7 @@ static enum nm_step accept_pending(struct nm_io *io, struct nm_flow *flow,
 		free(pending);
 		return accepted(io);
 	}
-	int r = instr->transport->preamble->attach(flow->conn, fd, instr->transport_opts);
+	int r = instr->transport->preamble->attach(flow->conn, fd, instr->open.transport_opts);
 
 	*at = pending->next;
 	free(pending);
@@ -104,7 +105,7 @@ static enum nm_step accept_pending(struct nm_io *io, struct nm_flow *flow,
 	}
 	/* Whose it is in truth turns out only when it is made secure. */
 	if (r == 0)
-		return instr->defer_handshake ? NM_STEP_NEXT : accepted(io);
+		return instr->open.defer_handshake ? NM_STEP_NEXT : accepted(io);
 	(void)close(fd);
 	flow->error = -r;
 	return NM_STEP_FAIL;
@@ -120,21 +121,23 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 		return go_on(io, flow, instr);
 	flow->conn->transport = instr->transport;
 	flow->conn->lossy = instr->lossy;
-	flow->conn->flags = (instr->defer_handshake ? NM_CONN_DEFER_HANDSHAKE : 0u) |
-			    (io->recv_flags ? 0u : NM_CONN_SLEEPS);
+	flow->conn->flags = 0;
+	flow->conn->wishes = (uint8_t)((instr->open.defer_handshake ? NM_CONN_DEFER_HANDSHAKE : 0) |
+				       (io->recv_flags ? 0 : NM_CONN_SLEEPS));
 	flow->conn->state = io->started[instr->opening];
-	if (instr->has_preamble)
+	if (instr->open.has_preamble)
 		return accept_pending(io, flow, instr);
 	if (instr->transport->caps & NM_TRANSPORT_NO_PEER)
-		return instr->transport->accept(flow->conn, -1, instr->transport_opts, NULL) < 0
+		return instr->transport->accept(flow->conn, -1, instr->open.transport_opts, NULL) <
+				       0
 			       ? NM_STEP_FAIL
 			       : accepted(io);
 	for (size_t i = 0; i < listener->n_fds; i++) {
 		struct nm_listen_fd *in = &listener->fds[i];
 
 		while (in->ready) {
-			int r = instr->transport->accept(flow->conn, in->fd, instr->transport_opts,
-							 from);
+			int r = instr->transport->accept(flow->conn, in->fd,
+							 instr->open.transport_opts, from);
 
 			if (r == 0 || r == -EINPROGRESS) {
 				/* Where there cannot be a second, spare the call that finds

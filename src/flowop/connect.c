@@ -27,15 +27,15 @@ static bool write_follows(const struct nm_instr *instr)
 {
 	const uint32_t writes = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
 
-	return !instr->can_fail && !instr->has_preamble && !instr->transport->send &&
+	return !instr->can_fail && !instr->open.has_preamble && !instr->transport->send &&
 	       !(instr->transport->caps & NM_TRANSPORT_WAITS) && instr[1].op &&
 	       (instr[1].op->flags & writes) == writes && instr[1].slot == instr->slot;
 }
 
 /* The first bytes that the connection takes may go with its first packet. */
-static uint32_t writes_first(const struct nm_instr *instr)
+static uint8_t writes_first(const struct nm_instr *instr)
 {
-	return write_follows(instr) || (instr->transport->send && !instr->has_preamble)
+	return write_follows(instr) || (instr->transport->send && !instr->open.has_preamble)
 		       ? NM_CONN_WRITES_FIRST
 		       : 0;
 }
@@ -55,13 +55,13 @@ static struct nm_preamble preamble_of(const struct nm_io *io, const struct nm_fl
 /* The preamble goes out before the transport's own handshake. */
 static bool precedes_handshake(const struct nm_instr *instr)
 {
-	return instr->has_preamble && instr->transport->preamble->queue;
+	return instr->open.has_preamble && instr->transport->preamble->queue;
 }
 
 /* It is answered, and repeated until then: it may be lost. */
 static bool is_answered(const struct nm_instr *instr)
 {
-	return instr->has_preamble && instr->transport->datagram;
+	return instr->open.has_preamble && instr->transport->datagram;
 }
 
 /* Leaves it to the transport to send it when the connection is there. */
@@ -139,7 +139,7 @@ static enum nm_step repeat_preamble(const struct nm_io *io, struct nm_flow *flow
 	struct nm_preamble_sender *sender = &flow->conn->preamble;
 	uint64_t next_ns;
 
-	switch (nm_preamble_due(sender, instr->preamble_ns, nm_clock_ns(), &next_ns)) {
+	switch (nm_preamble_due(sender, instr->open.preamble_ns, nm_clock_ns(), &next_ns)) {
 	case NM_PREAMBLE_SEND:
 		/* One that cannot be sent now is lost as any other. */
 		(void)send_preamble(io, flow, instr, sender->serial);
@@ -227,8 +227,10 @@ static int open_conn(struct nm_io *io, struct nm_flow *flow, const struct nm_ins
 	conn->state = io->started[instr->opening];
 	if (io->cache)
 		conn->fd = nm_conn_cache_take(io->cache);
-	conn->flags = writes_first(instr) | (instr->defer_handshake ? NM_CONN_DEFER_HANDSHAKE : 0u);
-	int r = instr->transport->connect(conn, instr->transport_opts,
+	conn->flags = 0;
+	conn->wishes = (uint8_t)(writes_first(instr) |
+				 (instr->open.defer_handshake ? NM_CONN_DEFER_HANDSHAKE : 0));
+	int r = instr->transport->connect(conn, instr->open.transport_opts,
 					  &io->endpoints[instr->opening]);
 
 	if (!(conn->flags & NM_CONN_OPEN))
@@ -266,8 +268,8 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 	if (r == -EAGAIN)
 		return retry_later(flow);
 	if (r == 0 && (conn->flags & NM_CONN_UNSETTLED))
-		r = instr->transport->socket->settle(conn, instr->transport_opts);
-	if (r == 0 && instr->has_preamble && !precedes_handshake(instr))
+		r = instr->transport->socket->settle(conn, instr->open.transport_opts);
+	if (r == 0 && instr->open.has_preamble && !precedes_handshake(instr))
 		r = begin_preamble(io, flow, instr);
 	if (r < 0) {
 		flow->error = -r;

@@ -44,17 +44,18 @@ enum nm_step nm_copy_modes_nobufs(struct nm_io *io, struct nm_flow *flow)
  * there is one to come. */
 static ssize_t send_uncopied(struct nm_io *io, struct nm_conn *conn, size_t size, int flags)
 {
-	if ((conn->flags & NM_CONN_ERRQUEUE) || conn->sent - conn->seen >= NM_ZEROCOPY_PENDING)
+	if ((conn->flags & NM_CONN_ERRQUEUE) ||
+	    conn->stream.zc_sent - conn->stream.zc_completed >= NM_ZEROCOPY_PENDING)
 		(void)nm_copy_modes_drain(io, conn);
 	ssize_t n = nm_sys_send(conn->fd, io->tx, size, flags | MSG_ZEROCOPY);
 
 	if (n == -ENOBUFS && nm_copy_modes_drain(io, conn))
 		n = nm_sys_send(conn->fd, io->tx, size, flags | MSG_ZEROCOPY);
 	if (n > 0) {
-		conn->sent++;
+		conn->stream.zc_sent++;
 		io->nobufs_ns = 0;
 	}
-	if (n != -ENOBUFS || conn->sent == conn->seen)
+	if (n != -ENOBUFS || conn->stream.zc_sent == conn->stream.zc_completed)
 		return n;
 	conn->flags |= NM_CONN_NOBUFS;
 	return -EAGAIN;
@@ -64,7 +65,7 @@ static enum nm_io_status send_some(struct nm_io *io, struct nm_conn *conn,
 				   const struct nm_instr *instr, uint64_t left, ssize_t *ret_n)
 {
 	const struct nm_opts_message *o = instr->opts;
-	int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (instr->cork ? MSG_MORE : 0);
+	int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (instr->message.cork ? MSG_MORE : 0);
 	size_t want = nm_message_chunk(io, left);
 	ssize_t n = o->zerocopy ? send_uncopied(io, conn, want, flags)
 				: nm_sys_send(conn->fd, io->tx, want, flags);
@@ -82,7 +83,7 @@ static enum nm_step write_step(struct nm_io *io, struct nm_flow *flow, const str
 
 	if (r < 0)
 		return nm_flow_failed(flow, r);
-	if (instr->cork)
+	if (instr->message.cork)
 		conn->flags |= NM_CONN_MORE;
 	enum nm_step answer =
 		nm_message_send(io, flow, instr, nm_message_left(io, flow, instr), send_some);

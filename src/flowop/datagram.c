@@ -39,23 +39,23 @@ static bool after(uint32_t a, uint32_t b)
  * come. False: it has come before. */
 static bool note_number(struct nm_io *io, struct nm_conn *conn, uint32_t number)
 {
-	if (after(number, conn->seen)) {
-		uint32_t step = number - conn->seen;
+	if (after(number, conn->datagram.seen)) {
+		uint32_t step = number - conn->datagram.seen;
 
 		if (step > 1)
 			nm_counter_add(&io->count->skipped, step - 1);
-		conn->window = step < 64 ? conn->window << step | 1 : 1;
-		conn->seen = number;
+		conn->datagram.window = step < 64 ? conn->datagram.window << step | 1 : 1;
+		conn->datagram.seen = number;
 		return true;
 	}
-	uint32_t back = conn->seen - number;
+	uint32_t back = conn->datagram.seen - number;
 
-	if (back < 64 && (conn->window >> back & 1)) {
+	if (back < 64 && (conn->datagram.window >> back & 1)) {
 		nm_counter_add(&io->count->duplicates, 1);
 		return false;
 	}
 	if (back < 64)
-		conn->window |= UINT64_C(1) << back;
+		conn->datagram.window |= UINT64_C(1) << back;
 	nm_counter_add(&io->count->reordered, 1);
 	return true;
 }
@@ -67,16 +67,16 @@ static void note_time(struct nm_io *io, struct nm_conn *conn, uint64_t sent_ns)
 	if (!io->arrived_ns)
 		io->arrived_ns = nm_clock_ns();
 	uint64_t transit_ns = io->arrived_ns - sent_ns;
-	uint64_t more_ns = transit_ns - conn->transit_ns;
+	uint64_t more_ns = transit_ns - conn->datagram.transit_ns;
 	uint64_t change_ns = more_ns > INT64_MAX ? -more_ns : more_ns;
 
-	if (conn->sent_ns) {
-		conn->jitter += change_ns - ((conn->jitter + 8) >> 4);
+	if (conn->datagram.sent_ns) {
+		conn->datagram.jitter += change_ns - ((conn->datagram.jitter + 8) >> 4);
 		nm_counter_add(&io->count->jitters, 1);
-		nm_counter_add(&io->count->jitter_ns, conn->jitter >> 4);
+		nm_counter_add(&io->count->jitter_ns, conn->datagram.jitter >> 4);
 	}
-	conn->sent_ns = sent_ns;
-	conn->transit_ns = transit_ns;
+	conn->datagram.sent_ns = sent_ns;
+	conn->datagram.transit_ns = transit_ns;
 }
 
 /* The other end repeats its preamble, as the answer is lost: it gets one more. */
@@ -115,20 +115,21 @@ static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *
 			return false;
 		uint64_t sent_ns = be64toh(stamp.sent_ns);
 
-		if (sent_ns && sent_ns != conn->sent_ns)
+		if (sent_ns && sent_ns != conn->datagram.sent_ns)
 			note_time(io, conn, sent_ns);
 	}
-	if (!instr->is_reply)
+	if (!instr->datagram.is_reply)
 		return true;
 	/* Of a question without a number the other end cannot tell that it has seen it. */
-	if (stamped && conn->sent != conn->acked && !after(ntohl(stamp.seen), conn->acked)) {
+	if (stamped && conn->datagram.sent != conn->datagram.acked &&
+	    !after(ntohl(stamp.seen), conn->datagram.acked)) {
 		nm_counter_add(&io->count->late, 1);
 		return false;
 	}
 	conn->flags &= ~(uint32_t)NM_CONN_ASKING;
 	/* Nothing else can come before something is written: spare the call that would find
 	 * nothing. */
-	if (instr->is_reply_last)
+	if (instr->datagram.is_reply_last)
 		conn->flags &= io->in_kept;
 	return true;
 }
@@ -198,9 +199,9 @@ static bool is_harmless(struct nm_flow *flow, ssize_t n)
 static enum nm_step read_many(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
-	uint64_t left = flow->left ? flow->left : instr->batch + !instr->batch;
+	uint64_t left = flow->left ? flow->left : instr->datagram.batch + !instr->datagram.batch;
 
-	if (instr->batch > 1)
+	if (instr->datagram.batch > 1)
 		nm_udp_batch_want_gro(conn);
 	for (unsigned calls = 0;; calls++) {
 		uint32_t taken = conn->ahead < left ? conn->ahead : (uint32_t)left;
@@ -229,9 +230,10 @@ static enum nm_step read_many(struct nm_io *io, struct nm_flow *flow, const stru
 static bool takes_many(const struct nm_io *io, const struct nm_conn *conn,
 		       const struct nm_instr *instr)
 {
-	if (conn->ahead || (conn->flags & NM_CONN_GRO))
+	if (conn->ahead || (conn->traits & NM_CONN_GRO))
 		return true;
-	return instr->batch > 1 || (instr->batch && (io->recv_flags || !instr[1].step));
+	return instr->datagram.batch > 1 ||
+	       (instr->datagram.batch && (io->recv_flags || !instr[1].step));
 }
 
 enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
@@ -267,15 +269,16 @@ static void begin_asking(struct nm_conn *conn)
 {
 	if (conn->flags & NM_CONN_ASKING)
 		return;
-	conn->acked = conn->sent;
+	conn->datagram.acked = conn->datagram.sent;
 	conn->flags |= NM_CONN_ASKING;
 }
 
 static void write_stamp(const struct nm_conn *conn, uint32_t number, uint64_t now_ns, char *to,
 			size_t size)
 {
-	const struct stamp stamp = {
-		.number = htonl(number), .seen = htonl(conn->seen), .sent_ns = htobe64(now_ns)};
+	const struct stamp stamp = {.number = htonl(number),
+				    .seen = htonl(conn->datagram.seen),
+				    .sent_ns = htobe64(now_ns)};
 
 	if (size >= sizeof stamp)
 		memcpy(to, &stamp, sizeof stamp);
@@ -286,7 +289,7 @@ static void write_stamp(const struct nm_conn *conn, uint32_t number, uint64_t no
 /* What messages that are sent now are dated; 0: not at all. */
 static uint64_t date_of(const struct nm_instr *instr, size_t size)
 {
-	return instr->timestamped && size >= NM_DATAGRAM_DATED ? nm_clock_ns() : 0;
+	return instr->datagram.timestamped && size >= NM_DATAGRAM_DATED ? nm_clock_ns() : 0;
 }
 
 /* What a send has met that moved nothing. */
@@ -300,7 +303,7 @@ static enum nm_step refused(struct nm_flow *flow, ssize_t n)
 static void count_sent(struct nm_io *io, struct nm_conn *conn, size_t size, unsigned count)
 {
 	if (size >= NM_DATAGRAM_STAMP)
-		conn->sent += count;
+		conn->datagram.sent += count;
 	nm_io_count_messages_sent(io, size, count);
 }
 
@@ -310,21 +313,22 @@ static int lay_out(struct nm_io *io, struct nm_conn *conn, const struct nm_instr
 {
 	unsigned most = left < UINT_MAX ? (unsigned)left : UINT_MAX;
 	struct nm_zc_pool *pool = nm_udp_batch_zc_pool(io->udp_batch);
-	int r = instr->zerocopy ? nm_zc_pool_begin(pool, conn) : 0;
+	int r = instr->datagram.zerocopy ? nm_zc_pool_begin(pool, conn) : 0;
 
 	if (r < 0)
 		return r;
-	if (instr->zerocopy && (conn->flags & NM_CONN_ERRQUEUE))
+	if (instr->datagram.zerocopy && (conn->flags & NM_CONN_ERRQUEUE))
 		(void)nm_copy_modes_drain(io, conn);
-	unsigned count = nm_udp_batch_stage(io->udp_batch, conn, size, most, instr->zerocopy);
+	unsigned count =
+		nm_udp_batch_stage(io->udp_batch, conn, size, most, instr->datagram.zerocopy);
 
 	if (!count && nm_copy_modes_drain(io, conn))
 		count = nm_udp_batch_stage(io->udp_batch, conn, size, most, true);
 	uint64_t now_ns = date_of(instr, size);
 
 	for (unsigned i = 0; i < count && size >= NM_DATAGRAM_STAMP; i++)
-		write_stamp(conn, conn->sent + 1 + i, now_ns, nm_udp_batch_staged(io->udp_batch, i),
-			    size);
+		write_stamp(conn, conn->datagram.sent + 1 + i, now_ns,
+			    nm_udp_batch_staged(io->udp_batch, i), size);
 	return count ? (int)count : -ENOBUFS;
 }
 
@@ -335,7 +339,7 @@ static int send_laid(struct nm_io *io, struct nm_conn *conn, const struct nm_ins
 
 	if (n == -ECONNREFUSED) /* what an earlier message has met; these are not sent yet */
 		n = nm_udp_batch_send(io->udp_batch, conn);
-	if (n == -ENOBUFS && instr->zerocopy && nm_copy_modes_drain(io, conn))
+	if (n == -ENOBUFS && instr->datagram.zerocopy && nm_copy_modes_drain(io, conn))
 		n = nm_udp_batch_send(io->udp_batch, conn);
 	return n;
 }
@@ -347,7 +351,7 @@ static enum nm_step write_many(struct nm_io *io, struct nm_flow *flow, const str
 	size_t size = (size_t)nm_message_bytes(io, flow, instr);
 
 	if (!flow->left)
-		flow->left = instr->batch + !instr->batch;
+		flow->left = instr->datagram.batch + !instr->datagram.batch;
 	for (unsigned calls = 0; calls < NM_STEP_CALLS; calls++) {
 		int count = lay_out(io, conn, instr, size, flow->left);
 		int n = count < 0 ? count : send_laid(io, conn, instr);
@@ -355,12 +359,12 @@ static enum nm_step write_many(struct nm_io *io, struct nm_flow *flow, const str
 		if (n == -ECONNREFUSED)
 			n = count;
 		/* The kernel will tell, and that is waited for as room is. */
-		if (n == -ENOBUFS && instr->zerocopy &&
+		if (n == -ENOBUFS && instr->datagram.zerocopy &&
 		    nm_zc_pool_is_pending(nm_udp_batch_zc_pool(io->udp_batch), conn)) {
 			conn->flags |= NM_CONN_NOBUFS;
 			n = -EAGAIN;
 		}
-		if (n == -ENOBUFS && instr->zerocopy)
+		if (n == -ENOBUFS && instr->datagram.zerocopy)
 			return nm_copy_modes_nobufs(io, flow);
 		if (n < 0)
 			return refused(flow, n);
@@ -380,15 +384,15 @@ enum nm_step nm_datagram_write(struct nm_io *io, struct nm_flow *flow, const str
 	if (!(conn->flags & NM_CONN_OUT))
 		return NM_STEP_WAIT_OUT;
 	begin_asking(conn);
-	if (instr->batch > 1 || instr->zerocopy)
+	if (instr->datagram.batch > 1 || instr->datagram.zerocopy)
 		return write_many(io, flow, instr);
 	size_t size = (size_t)nm_message_bytes(io, flow, instr);
 
-	write_stamp(conn, conn->sent + 1, date_of(instr, size), io->tx, size);
-	ssize_t n = nm_conn_call_send(conn, instr->message_opts, io->tx, size);
+	write_stamp(conn, conn->datagram.sent + 1, date_of(instr, size), io->tx, size);
+	ssize_t n = nm_conn_call_send(conn, instr->message.opts, io->tx, size);
 
 	if (n == -ECONNREFUSED) /* what an earlier message has met; this one is not sent yet */
-		n = nm_conn_call_send(conn, instr->message_opts, io->tx, size);
+		n = nm_conn_call_send(conn, instr->message.opts, io->tx, size);
 	if (n < 0 && n != -ECONNREFUSED)
 		return refused(flow, n);
 	count_sent(io, conn, size, 1);

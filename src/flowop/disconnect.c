@@ -58,7 +58,7 @@ static void count_fastopen(const struct nm_io *io, const struct nm_conn *conn,
 /* Whether this end closes first. */
 static bool is_first(const struct nm_conn *conn, const struct disconnect_opts *o)
 {
-	return !(conn->flags & NM_CONN_ACCEPTED) == (o->by == BY_CLIENT);
+	return !(conn->traits & NM_CONN_ACCEPTED) == (o->by == BY_CLIENT);
 }
 
 /* How often an end that resets looks whether all that it has sent is acknowledged: no event
@@ -68,7 +68,7 @@ static bool is_first(const struct nm_conn *conn, const struct disconnect_opts *o
 /* A reset drops what is still to be sent, but leaves what the other end's kernel has got. */
 static bool is_too_early(const struct nm_flow *flow, const struct nm_instr *instr)
 {
-	return instr->sent_last && !(flow->conn->flags & NM_CONN_HUP) &&
+	return instr->pass.sent_last && !(flow->conn->flags & NM_CONN_HUP) &&
 	       !nm_conn_is_acknowledged(flow->conn);
 }
 
@@ -82,7 +82,7 @@ static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 	bool half = o->how == CLOSE_HALF && instr->transport->finish;
 
 	if (reliable && (!first || half) && !(conn->flags & NM_CONN_HUP)) {
-		if (first && !(conn->flags & NM_CONN_FINISHED))
+		if (first && !(conn->traits & NM_CONN_FINISHED))
 			instr->transport->finish(conn);
 		return NM_STEP_WAIT_IN;
 	}
@@ -91,9 +91,9 @@ static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 		flow->timer.at_ns = nm_clock_ns() + LOOK_NS;
 		return NM_STEP_SLEEP;
 	}
-	if (conn->flags & NM_CONN_FASTOPEN)
+	if (conn->traits & NM_CONN_FASTOPEN)
 		count_fastopen(io, conn, instr->transport);
-	if (conn->flags & NM_CONN_ZEROCOPY)
+	if (conn->traits & NM_CONN_ZEROCOPY)
 		(void)nm_copy_modes_drain(io, conn);
 	if (first && o->linger_ns)
 		nm_conn_linger(conn, o->linger_ns);

@@ -11,22 +11,21 @@ static bool send_some(struct nm_io *io, struct nm_flow *flow, const struct nm_in
 	struct nm_conn *conn = flow->conn;
 	ssize_t n;
 
-	if (!conn->window || !(conn->flags & NM_CONN_OUT))
+	if (!conn->stream.exchange_left || !(conn->flags & NM_CONN_OUT))
 		return true;
-	if (nm_conn_send(io, conn, instr->message_opts, io->tx, nm_message_chunk(io, conn->window),
-			 &n) == NM_IO_ERROR) {
+	if (nm_conn_send(io, conn, instr->message.opts, io->tx,
+			 nm_message_chunk(io, conn->stream.exchange_left), &n) == NM_IO_ERROR) {
 		(void)nm_flow_failed(flow, n);
 		return false;
 	}
-	conn->window -= (uint64_t)n;
+	conn->stream.exchange_left -= (uint64_t)n;
 	return true;
 }
 
 static bool receive_some(struct nm_io *io, struct nm_flow *flow)
 {
 	struct nm_conn *conn = flow->conn;
-	/* One more than is left, as it says that the step has begun. */
-	uint64_t left = flow->left - 1;
+	uint64_t left = flow->left;
 	ssize_t n;
 
 	if (!left || !(conn->flags & (NM_CONN_IN | NM_CONN_HUP)))
@@ -45,35 +44,35 @@ static void begin(struct nm_io *io, struct nm_flow *flow, const struct nm_instr 
 	uint64_t size = nm_message_bytes(io, flow, instr);
 	uint64_t ahead = conn->ahead < size ? conn->ahead : size;
 
-	/* The window has no other use on a stream. */
-	conn->window = size;
+	conn->stream.exchange_left = size;
 	conn->ahead -= (uint32_t)ahead;
-	flow->left = size - ahead + 1;
+	flow->left = size - ahead;
+	flow->progress = 1;
 }
 
 static enum nm_step go_on(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
 
-	for (unsigned calls = 0; conn->window || flow->left > 1; calls++) {
-		bool out = conn->window && (conn->flags & NM_CONN_OUT);
-		bool in = flow->left > 1 && (conn->flags & (NM_CONN_IN | NM_CONN_HUP));
+	for (unsigned calls = 0; conn->stream.exchange_left || flow->left; calls++) {
+		bool out = conn->stream.exchange_left && (conn->flags & NM_CONN_OUT);
+		bool in = flow->left && (conn->flags & (NM_CONN_IN | NM_CONN_HUP));
 
 		if (!out && !in)
-			return conn->window ? NM_STEP_WAIT_OUT : NM_STEP_WAIT_IN;
+			return conn->stream.exchange_left ? NM_STEP_WAIT_OUT : NM_STEP_WAIT_IN;
 		if (calls == NM_STEP_CALLS)
 			return NM_STEP_YIELD;
 		if (!send_some(io, flow, instr) || !receive_some(io, flow))
 			return NM_STEP_FAIL;
 	}
-	flow->left = 0;
+	flow->progress = 0;
 	return NM_STEP_NEXT;
 }
 
 static enum nm_step exchange_step(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr)
 {
-	if (!flow->left)
+	if (!flow->progress)
 		begin(io, flow, instr);
 	return go_on(io, flow, instr);
 }
@@ -84,7 +83,7 @@ static enum nm_step exchanged_step(struct nm_io *io, struct nm_flow *flow,
 {
 	struct nm_conn *conn = flow->conn;
 
-	if (!flow->left) {
+	if (!flow->progress) {
 		uint32_t ahead = conn->ahead;
 
 		begin(io, flow, instr);
@@ -93,6 +92,7 @@ static enum nm_step exchanged_step(struct nm_io *io, struct nm_flow *flow,
 		while (!ahead && flow->left == all) {
 			if (!(conn->flags & (NM_CONN_IN | NM_CONN_HUP))) {
 				flow->left = 0;
+				flow->progress = 0;
 				return NM_STEP_WAIT_IN;
 			}
 			if (!receive_some(io, flow))

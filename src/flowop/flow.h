@@ -21,8 +21,8 @@ struct nm_transport;
 struct nm_mux;
 
 /* What a step answers. A wait (WAIT_IN, NEXT_WAIT_IN, WAIT_OUT, PARK) ends by its deadline, too: at
- * flow->timer.at_ns where the step has set it, or else after the timeout of the instruction that waits.
- * The interpreter relies on the order of the first three. */
+ * flow->timer.at_ns where the step has set it, or else after the timeout of the instruction that
+ * waits. The interpreter relies on the order of the first three. */
 enum nm_step {
 	NM_STEP_NEXT,	 /* done: go on with the next instruction */
 	NM_STEP_WAIT_IN, /* call again when its connection may have input */
@@ -45,66 +45,85 @@ typedef enum nm_step (*nm_step_fn)(struct nm_io *io, struct nm_flow *flow,
 /* How many calls a step makes for one message before it yields. */
 #define NM_STEP_CALLS 32
 
-/* One flowop of a program, immutable, shared by all workers. */
+/* One flowop of a program, immutable, shared by all workers. What a step of streams reads for each
+ * message is in the first line of the cache. */
 struct nm_instr {
 	nm_step_fn step; /* NULL: the end of a transaction's body */
 	union {
-		/* Bytes of read and write, at most; of the compiler's own instructions, what they
-		 * need. */
-		uint64_t size;
-		/* connect: how long its preamble is repeated until it is answered; 0: it is not
-		 * answered. */
-		uint64_t preamble_ns;
+		uint64_t size; /* bytes of the message, at most */
+		/* Of pseudo-ops (pseudo_ops.h, pipeline.h): passes, times or requests. */
+		uint64_t count;
 	};
-	uint64_t timeout_ns;	 /* the longest that one wait may take; 0: no limit */
-	nm_step_fn carried_step; /* what nm_abandoning_step calls; NULL: it is not called */
-	const void *opts;	 /* the flowop's option struct, owned by the plan */
-	/* connect, accept: the transport's option struct, owned by the plan */
-	const void *transport_opts;
-	const void *message_opts;     /* read, write: the same for single messages; NULL: none */
-	const struct nm_law *law;     /* how the size is drawn; NULL: it is always the same */
-	const struct nm_files *files; /* what is sent of; NULL: none */
+	/* The longest that one wait may take; 0: no limit. */
+	uint64_t timeout_ns;
 	const struct nm_flowop *op;
-	/* of the connection that is opened or used; NULL for the others */
+	/* Of the connection that is opened or used; NULL for the others. */
 	const struct nm_transport *transport;
-	uint16_t port;	  /* accept: where to listen; 0: the kernel chooses */
+	const void *opts; /* the flowop's option struct, owned by the plan */
+	uint32_t slot;	  /* of the connection, in the flow's conns */
+	uint32_t ahead;	  /* read: bytes beyond the message that one receive may take */
+	/* One send(2) or recv(2) moves the message: its size is known and no longer than the
+	 * group's chunk_bytes, one byte may be taken ahead, and the transport has no send or recv
+	 * of its own. */
+	bool single_call;
+	bool expects_reply; /* the next instruction is a plain read from the same connection */
+	bool can_fail;	    /* its failures are counted, and the flow goes on with the next */
+	bool lossy;	    /* messages of the connection may be lost */
+	int32_t stride;	    /* the slot moves by this much with each pass */
+
+	/* Beyond the first line. */
+	nm_step_fn carried_step; /* what nm_abandoning_step calls; NULL: it is not called */
 	uint32_t opening; /* connect, accept: which opening of the group; both sides number alike */
 	uint32_t host;	  /* index of the host at the other end, in the plan's hosts */
 	uint32_t site;	  /* of the flowop in its group; both sides number alike */
-	uint32_t ahead;	  /* read: bytes beyond the message that one receive may take */
-	/* one send(2) or recv(2) moves the message: its size is known and no longer than the
-	 * group's chunk_bytes, one byte may be taken ahead, and the transport has no send or recv
-	 * of its own */
-	bool single_call;
-	bool cork;   /* a write after which the kernel may hold bytes back: the next is one, too */
-	bool drains; /* a read from a host that may have sent more than the passes need */
-	/* a read before which its connection may be replaced: see NM_TRANSPORT_RECONNECTS */
-	bool rekey_point;
-	bool can_fail; /* its failures are counted, and the flow goes on with the next */
-	/* connect, accept: the next instruction makes the connection secure */
-	bool defer_handshake;
-	bool has_preamble;  /* connect, accept: the connection begins with a preamble */
-	bool expects_reply; /* the next instruction is a plain read from the same connection */
-	/* a write that need not be waited for when it is posted: a read from its connection is
-	 * next */
-	bool no_wait;
-	bool lossy; /* messages of the connection may be lost */
-	/* a write of such messages that nothing answers: they tell when they were sent */
-	bool timestamped;
-	bool zerocopy; /* a write of such messages without a copy */
-	bool is_reply; /* a read of what the other end sends because of the writes before it */
-	/* on a stream, of the end that follows: its message comes with the other end's next pass,
-	 * which begins when it likes; a limit counts only from there on */
-	bool first_of_pass;
-	bool sent_last; /* disconnect: what this end sent last may still be on the way */
-	/* and nothing else is read from the connection before something is written */
-	bool is_reply_last;
-	uint32_t slot;	/* of the connection, in the flow's conns */
-	int32_t stride; /* the slot moves by this much with each pass */
-	/* of datagrams: how many messages it moves, several with one call; 0: one, with one call */
-	uint32_t batch;
-	unsigned line; /* in the profile */
+	unsigned line;	  /* in the profile */
+	struct nm_instr_open {
+		const void *transport_opts; /* the transport's option struct, owned by the plan */
+		/* connect: how long its preamble is repeated until it is answered; 0: it is not
+		 * answered. */
+		uint64_t preamble_ns;
+		uint16_t port;	      /* accept: where to listen; 0: the kernel chooses */
+		bool has_preamble;    /* the connection begins with a preamble */
+		bool defer_handshake; /* the next instruction makes the connection secure */
+	} open;			      /* connect, accept */
+	struct nm_instr_message {
+		const void *opts;	  /* the transport's for this message; NULL: none */
+		const struct nm_law *law; /* how the size is drawn; NULL: it is always the same */
+		const struct nm_files *files; /* what is sent of; NULL: none */
+		/* A write after which the kernel may hold bytes back: the next is one, too. */
+		bool cork;
+		/* A write that need not be waited for when it is posted: a read from its connection
+		 * is next. */
+		bool no_wait;
+	} message; /* what moves one */
+	struct nm_instr_datagram {
+		/* How many messages it moves, several with one call; 0: one, with one call. */
+		uint32_t batch;
+		/* A write that nothing answers: its messages tell when they were sent. */
+		bool timestamped;
+		bool zerocopy; /* a write without a copy */
+		bool is_reply; /* a read of what the other end sends because of writes before it */
+		/* And nothing else is read from the connection before something is written. */
+		bool is_reply_last;
+	} datagram; /* what moves messages that may be lost */
+	struct nm_instr_pass {
+		bool drains; /* a read from a host that may have sent more than the passes need */
+		/* A read before which its connection may be replaced: see
+		 * NM_TRANSPORT_RECONNECTS. */
+		bool rekey_point;
+		/* On a stream, of the end that follows: its message comes with the other end's next
+		 * pass, which begins when it likes; a limit counts only from there on. */
+		bool is_first;
+		bool sent_last; /* disconnect: what this end sent last may still be on the way */
+	} pass;			/* where it stands in a pass */
+	struct nm_instr_pipeline {
+		uint32_t n_instrs; /* how many instructions before it belong to it */
+		uint32_t n_asks;   /* how many of these ask, and come first */
+	} pipeline;
 };
+
+_Static_assert(offsetof(struct nm_instr, stride) + sizeof(int32_t) <= 64,
+	       "what is read for each message is in one line of the cache");
 
 enum nm_flow_state {
 	NM_FLOW_IDLE,	 /* between phases */
@@ -126,7 +145,8 @@ struct nm_timer {
 
 struct nm_flow {
 	const struct nm_instr *at;
-	uint64_t left; /* bytes that the current step has still to move; 0: it has not begun */
+	/* bytes that the present step has still to move; 0: none of them has moved */
+	uint64_t left;
 	uint64_t iterations_left;
 	uint64_t start_ns; /* of this pass (measuring side) */
 	uint64_t plan_ns;  /* with a rate: when this pass was due */
@@ -144,6 +164,9 @@ struct nm_flow {
 	uint32_t repeated; /* how often the present step has been done already in this pass */
 	int32_t error;
 	uint8_t state;
+	/* Of the present step, where bytes do not tell: 0 when it begins and when it ends, in
+	 * between what the step makes of it. */
+	uint8_t progress;
 	bool paced;    /* asleep until its next pass is due, not within a step */
 	bool abandons; /* some of its connections may owe something: see abandoned.h */
 	/* with NM_STEP_FAIL: the stream has ended where a message could have begun */
@@ -151,11 +174,18 @@ struct nm_flow {
 	bool unanswered; /* a wait in this pass for what may be lost has ended by its limit */
 };
 
+/* Where flows lie in memory: each is on a line of the cache, and its connections follow on lines of
+ * their own. */
+#define NM_FLOW_BYTES 128u
+#define NM_LINE_BYTES 64u
+_Static_assert(sizeof(struct nm_flow) <= NM_FLOW_BYTES, "a flow has two lines of the cache");
+_Static_assert(sizeof(struct nm_conn) == 128, "a connection has two lines of the cache");
+
 /* Whether the wait of that step has been too long already in this pass, which counts once and ends
  * nothing. */
 static inline bool nm_flow_is_late(const struct nm_flow *flow, const struct nm_instr *instr)
 {
-	return instr->first_of_pass && flow->late == flow->iterations_left;
+	return instr->pass.is_first && flow->late == flow->iterations_left;
 }
 
 /* A connection that is for this flow, as its preamble says, and is not accepted yet. */

@@ -20,7 +20,7 @@ bool nm_flowop_is_named(const struct nm_flowop *op)
 uint64_t nm_instr_limit_ns(const struct nm_instr *instr)
 {
 	const uint32_t connects = NM_FLOWOP_OPENS | NM_FLOWOP_INITIATES;
-	bool repeats = (instr->op->flags & connects) == connects && instr->preamble_ns;
+	bool repeats = (instr->op->flags & connects) == connects && instr->open.preamble_ns;
 
-	return repeats ? instr->preamble_ns : instr->timeout_ns;
+	return repeats ? instr->open.preamble_ns : instr->timeout_ns;
 }

@@ -11,21 +11,21 @@
  * Only a flow that is run can go back, and not one that is woken. */
 static enum nm_step back_to_accept(struct nm_flow *flow, const struct nm_instr *instr)
 {
-	if (!flow->left) {
+	if (!flow->progress) {
 		instr->transport->close(flow->conn, true);
-		flow->left = 1;
+		flow->progress = 1;
 		return NM_STEP_YIELD;
 	}
-	flow->left = 0;
+	flow->progress = 0;
 	return NM_STEP_BACK;
 }
 
 static enum nm_step secure_step(struct nm_io *io, struct nm_flow *flow,
 				const struct nm_instr *instr)
 {
-	if (flow->left)
+	if (flow->progress)
 		return back_to_accept(flow, instr);
-	bool accepted = flow->conn->flags & NM_CONN_ACCEPTED;
+	bool accepted = flow->conn->traits & NM_CONN_ACCEPTED;
 	int r = nm_open_continue(flow->conn, instr);
 
 	if (r == 0) {

@@ -57,7 +57,7 @@ const struct nm_opt nm_message_opts[] = {
 static enum nm_step ended(struct nm_flow *flow, const struct nm_instr *instr, uint64_t left)
 {
 	flow->error = ECONNRESET;
-	flow->ended = instr->rekey_point && left == instr->size;
+	flow->ended = instr->pass.rekey_point && left == instr->size;
 	return NM_STEP_FAIL;
 }
 

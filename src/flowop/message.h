@@ -26,9 +26,9 @@ static inline uint64_t nm_step_key(const struct nm_io *io, const struct nm_flow 
 static inline uint64_t nm_message_bytes(const struct nm_io *io, const struct nm_flow *flow,
 					const struct nm_instr *instr)
 {
-	if (!instr->law)
+	if (!instr->message.law)
 		return instr->size;
-	return nm_law_draw(instr->law, nm_step_key(io, flow, instr), flow->repeated);
+	return nm_law_draw(instr->message.law, nm_step_key(io, flow, instr), flow->repeated);
 }
 
 /* Bytes that a step on a stream has still to move, when it is called. */

@@ -6,12 +6,12 @@
 
 static const struct nm_instr *asks_of(const struct nm_instr *pipeline)
 {
-	return pipeline - pipeline->ahead;
+	return pipeline - pipeline->pipeline.n_instrs;
 }
 
 static const struct nm_instr *answers_of(const struct nm_instr *pipeline)
 {
-	return asks_of(pipeline) + pipeline->batch;
+	return asks_of(pipeline) + pipeline->pipeline.n_asks;
 }
 
 void nm_pipe_reset(struct nm_pipe *pipe)
@@ -34,6 +34,7 @@ static enum nm_step run_half(struct nm_io *io, struct nm_flow *flow, struct nm_p
 	enum nm_step answer;
 
 	flow->left = half->left;
+	flow->progress = half->progress;
 	flow->repeated = half->repeated;
 	do {
 		answer = first[half->at].step(io, flow, &first[half->at]);
@@ -43,8 +44,10 @@ static enum nm_step run_half(struct nm_io *io, struct nm_flow *flow, struct nm_p
 			half->at--;
 	} while ((answer == NM_STEP_NEXT || answer == NM_STEP_BACK) && half->at < count);
 	half->left = flow->left;
+	half->progress = flow->progress;
 	half->repeated = flow->repeated;
 	flow->left = 0;
+	flow->progress = 0;
 	flow->repeated = 0;
 	if (answer == NM_STEP_NEXT)
 		half->at = 0;
@@ -58,8 +61,8 @@ static enum nm_step take_answer(struct nm_io *io, struct nm_flow *flow,
 	const struct nm_pipe_stamp *stamp = &pipe->ring[pipe->oldest];
 
 	flow->start_ns = stamp->sent_ns;
-	enum nm_step answer =
-		run_half(io, flow, &pipe->answer, answers_of(instr), instr->ahead - instr->batch);
+	enum nm_step answer = run_half(io, flow, &pipe->answer, answers_of(instr),
+				       instr->pipeline.n_instrs - instr->pipeline.n_asks);
 
 	if (answer != NM_STEP_NEXT) {
 		flow->start_ns = 0;
@@ -68,12 +71,12 @@ static enum nm_step take_answer(struct nm_io *io, struct nm_flow *flow,
 	}
 	flow->plan_ns = stamp->plan_ns;
 	pipe->outstanding--;
-	pipe->oldest = pipe->oldest + 1 == instr->size ? 0 : pipe->oldest + 1;
+	pipe->oldest = pipe->oldest + 1 == instr->count ? 0 : pipe->oldest + 1;
 	return NM_STEP_NEXT;
 }
 
-/* How many of so many requests are due by now; 0: flow->timer.at_ns is when the next one is, and 0 if
- * none ever is. */
+/* How many of so many requests are due by now; 0: flow->timer.at_ns is when the next one is, and 0
+ * if none ever is. */
 static uint64_t due_of(const struct nm_io *io, struct nm_flow *flow, const struct nm_pipe *pipe,
 		       uint64_t most)
 {
@@ -94,7 +97,7 @@ static uint64_t due_of(const struct nm_io *io, struct nm_flow *flow, const struc
 static uint64_t may_ask(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			const struct nm_pipe *pipe)
 {
-	uint64_t most = instr->size - pipe->outstanding;
+	uint64_t most = instr->count - pipe->outstanding;
 
 	if (!pipe->outstanding && io->asks.pacer)
 		return 1;
@@ -111,7 +114,7 @@ static bool may_join(const struct nm_instr *instr)
 	const struct nm_instr *ask = asks_of(instr);
 
 	/* Where flowops are counted each has a step of another kind. */
-	return instr->batch == 1 && ask->single_call && ask->step == ask->op->step &&
+	return instr->pipeline.n_asks == 1 && ask->single_call && ask->step == ask->op->step &&
 	       !ask->timeout_ns;
 }
 
@@ -151,7 +154,7 @@ static void note_asked(const struct nm_io *io, const struct nm_flow *flow,
 		       const struct nm_instr *instr, struct nm_pipe *pipe, uint64_t left)
 {
 	for (; pipe->asking > left; pipe->asking--) {
-		uint64_t at = (pipe->oldest + (uint64_t)pipe->outstanding++) % instr->size;
+		uint64_t at = (pipe->oldest + (uint64_t)pipe->outstanding++) % instr->count;
 
 		pipe->ring[at] =
 			(struct nm_pipe_stamp){.sent_ns = pipe->sent_ns, .plan_ns = pipe->plan_ns};
@@ -173,7 +176,7 @@ static enum nm_step ask(struct nm_io *io, struct nm_flow *flow, const struct nm_
 			break;
 		/* Sizes are drawn for the pass that they belong to. */
 		flow->iterations_left -= pipe->outstanding;
-		answer = run_half(io, flow, &pipe->ask, asks_of(instr), instr->batch);
+		answer = run_half(io, flow, &pipe->ask, asks_of(instr), instr->pipeline.n_asks);
 		flow->iterations_left += pipe->outstanding;
 		flow->start_ns = 0;
 		note_asked(io, flow, instr, pipe,

@@ -15,14 +15,16 @@
 /* The most requests that a flow may have outstanding. */
 #define NM_PIPELINE_MAX 4096
 
-/* instr->size: how many may be outstanding; instr->ahead: how many instructions before it belong to
- * it; instr->batch: how many of these ask, and come first; instr->slot: their connection. */
+/* instr->count: how many may be outstanding; instr->pipeline.n_instrs: how many instructions before
+ * it belong to it; instr->pipeline.n_asks: how many of these ask, and come first; instr->slot:
+ * their connection. */
 extern const struct nm_flowop nm_pseudo_pipeline;
 
 /* How far one half of the program is. */
 struct nm_pipe_half {
 	uint64_t left;	       /* as in struct nm_flow */
 	uint32_t at, repeated; /* instructions of the half that are done in this pass */
+	uint8_t progress;      /* as in struct nm_flow */
 };
 
 struct nm_pipe_stamp {

@@ -11,7 +11,7 @@ static enum nm_step select_step(struct nm_io *io, struct nm_flow *flow,
 
 	(void)io;
 	if (instr->stride)
-		slot += instr->stride * (int64_t)(instr->size - flow->iterations_left);
+		slot += instr->stride * (int64_t)(instr->count - flow->iterations_left);
 	flow->conn = &flow->conns[slot];
 	return NM_STEP_NEXT;
 }
@@ -20,19 +20,18 @@ static enum nm_step repeat_step(struct nm_io *io, struct nm_flow *flow,
 				const struct nm_instr *instr)
 {
 	(void)io;
-	/* `left` is nobody's between two steps: here it says that the turn of the others is
-	 * over. */
-	if (!flow->left) {
-		if (++flow->repeated >= instr->size) {
+	/* Once it has yielded, the turn of the others is over. */
+	if (!flow->progress) {
+		if (++flow->repeated >= instr->count) {
 			flow->repeated = 0;
 			return NM_STEP_NEXT;
 		}
 		if (flow->repeated % TURN == 0) {
-			flow->left = 1;
+			flow->progress = 1;
 			return NM_STEP_YIELD;
 		}
 	}
-	flow->left = 0;
+	flow->progress = 0;
 	return NM_STEP_BACK;
 }
 

@@ -7,9 +7,9 @@
 #include "flowop/flowop.h"
 
 /* Makes instr->slot, moved by instr->stride with each pass, the connection of the steps that
- * follow. instr->size: the passes of the transaction, 0 when it runs for a time. */
+ * follow. instr->count: the passes of the transaction, 0 when it runs for a time. */
 extern const struct nm_flowop nm_pseudo_select;
-/* Goes back until the flowop before it has been done instr->size times. */
+/* Goes back until the flowop before it has been done instr->count times. */
 extern const struct nm_flowop nm_pseudo_repeat;
 
 #endif

@@ -32,7 +32,7 @@ static __attribute__((noinline)) enum nm_step receive_other(struct nm_io *io, st
 
 	if (status == NM_IO_AGAIN)
 		return NM_STEP_WAIT_IN;
-	if (status == NM_IO_EOF && instr->rekey_point) {
+	if (status == NM_IO_EOF && instr->pass.rekey_point) {
 		flow->error = ECONNRESET;
 		flow->ended = true;
 		return NM_STEP_FAIL;

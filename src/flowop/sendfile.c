@@ -21,13 +21,14 @@ static int begin_file(const struct nm_io *io, struct nm_flow *flow, const struct
 {
 	const struct nm_opts_files *o = instr->opts;
 	uint64_t number = flow->repeated * nm_files_of(o) + transfer->n_done;
-	uint64_t file = nm_draw_below(nm_step_key(io, flow, instr), number, instr->files->count);
+	uint64_t file =
+		nm_draw_below(nm_step_key(io, flow, instr), number, instr->message.files->count);
 	struct stat st;
 
 	nm_transfer_close(transfer);
 	/* It may have become a pipe, whose opening would wait. */
-	transfer->fd =
-		open(instr->files->paths[file], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	transfer->fd = open(instr->message.files->paths[file],
+			    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (transfer->fd < 0 || fstat(transfer->fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
@@ -92,7 +93,7 @@ static ssize_t send_by_hand(struct nm_io *io, const struct nm_flow *flow,
 		if (n <= 0)
 			return n ? -errno : -ESTALE;
 	}
-	return nm_conn_call_send(flow->conn, instr->message_opts, io->rx, rest + (size_t)n);
+	return nm_conn_call_send(flow->conn, instr->message.opts, io->rx, rest + (size_t)n);
 }
 
 /* One call. What it has moved, or -errno; -ESTALE: the file has become shorter. */

@@ -59,7 +59,7 @@ static bool think_runs_on(const void *opts, bool master)
 static enum nm_step done(struct nm_flow *flow)
 {
 	flow->timer.at_ns = 0;
-	flow->left = 0;
+	flow->progress = 0;
 	return NM_STEP_NEXT;
 }
 
@@ -70,7 +70,7 @@ static enum nm_step burn(struct nm_io *io, struct nm_flow *flow)
 	while ((io->now_ns = nm_clock_ns()) < flow->timer.at_ns)
 		if (io->quit && atomic_load_explicit(io->quit, memory_order_relaxed))
 			break;
-	flow->left = 1;
+	flow->progress = 1;
 	return NM_STEP_YIELD;
 }
 
@@ -80,7 +80,7 @@ static enum nm_step think_step(struct nm_io *io, struct nm_flow *flow, const str
 
 	uint64_t now_ns = nm_clock_ns();
 
-	if (flow->left) /* it is over, and the others have had their turn */
+	if (flow->progress) /* it is over, and the others have had their turn */
 		return done(flow);
 	if (!flow->timer.at_ns)
 		flow->timer.at_ns = now_ns + o->duration_ns;

@@ -8,7 +8,7 @@
 static enum nm_io_status send_some(struct nm_io *io, struct nm_conn *conn,
 				   const struct nm_instr *instr, uint64_t left, ssize_t *ret_n)
 {
-	return nm_conn_send(io, conn, instr->message_opts, io->tx, nm_message_chunk(io, left),
+	return nm_conn_send(io, conn, instr->message.opts, io->tx, nm_message_chunk(io, left),
 			    ret_n);
 }
 
@@ -28,15 +28,15 @@ static enum nm_step post(struct nm_io *io, struct nm_flow *flow, const struct nm
 			return NM_STEP_NEXT;
 		want = nm_message_chunk(io, left);
 	}
-	int r = instr->no_wait ? nm_ring_let_go(io->ring, conn, io->tx, want)
-			       : nm_ring_send(io->ring, conn, io->tx, want, NM_RING_SENT);
+	int r = instr->message.no_wait ? nm_ring_let_go(io->ring, conn, io->tx, want)
+				       : nm_ring_send(io->ring, conn, io->tx, want, NM_RING_SENT);
 
 	if (r < 0) {
 		flow->error = -r;
 		return NM_STEP_FAIL;
 	}
 	conn->posted = (uint32_t)want;
-	if (!instr->no_wait) {
+	if (!instr->message.no_wait) {
 		flow->left = left;
 		conn->flags &= ~(uint32_t)NM_CONN_OUT;
 		return NM_STEP_WAIT_OUT;

@@ -156,15 +156,15 @@ static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_in
 	}
 	fprintf(out, "    %4u  %-10s", index, instr->op->name);
 	if (instr->op == &nm_pseudo_repeat) {
-		fprintf(out, " until done %llu times  (line %u)\n", (unsigned long long)instr->size,
-			instr->line);
+		fprintf(out, " until done %llu times  (line %u)\n",
+			(unsigned long long)instr->count, instr->line);
 		return;
 	}
 	if (instr->op == &nm_pseudo_pipeline) {
 		fprintf(out,
 			" %llu outstanding, asked by %u, answered by %u before it  (line %u)\n",
-			(unsigned long long)instr->size, instr->batch, instr->ahead - instr->batch,
-			instr->line);
+			(unsigned long long)instr->count, instr->pipeline.n_asks,
+			instr->pipeline.n_instrs - instr->pipeline.n_asks, instr->line);
 		return;
 	}
 	if (instr->op == &nm_pseudo_select) {
@@ -178,8 +178,8 @@ static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_in
 		fputs(" size=", out);
 		dump_sizes(out, &((const struct nm_opts_message *)instr->opts)->size);
 	}
-	if (instr->files)
-		fprintf(out, " files=%zu", instr->files->count);
+	if (instr->message.files)
+		fprintf(out, " files=%zu", instr->message.files->count);
 	if (instr->op->flags & NM_FLOWOP_OPENS)
 		fprintf(out, " opening=%u", instr->opening);
 	if (instr->transport)
@@ -189,8 +189,8 @@ static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_in
 		dump_text(out, plan->hosts[instr->host], false);
 	}
 	dump_options(out, instr->op->opts, instr->opts, instr->op->opts_size, instr->op->flags);
-	if (instr->transport_opts)
-		dump_options(out, instr->transport->opts, instr->transport_opts,
+	if (instr->open.transport_opts)
+		dump_options(out, instr->transport->opts, instr->open.transport_opts,
 			     instr->transport->opts_size, 0);
 	if (nm_instr_limit_ns(instr)) {
 		fputs(" timeout=", out);

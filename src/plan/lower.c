@@ -73,7 +73,7 @@ static uint64_t times(const struct nm_ir_step *step, const struct nm_instr *inst
 		return 1;
 	if (!messages)
 		return common->count;
-	return common->count * common->repeat * (instr->batch ? 1 : common->batch);
+	return common->count * common->repeat * (instr->datagram.batch ? 1 : common->batch);
 }
 
 /* How many messages one call is to move; 0: one. An answer is taken alone: it may be late. */
@@ -82,7 +82,7 @@ static uint32_t batch_of(const struct nm_ir_step *step, const struct nm_instr *i
 	bool plain = is_lossy(step) && (instr->op->flags & NM_FLOWOP_MOVES) &&
 		     !step->transport->send && !step->transport->recv;
 
-	if (!plain || instr->is_reply || (instr->drains && step->law))
+	if (!plain || instr->datagram.is_reply || (instr->pass.drains && step->law))
 		return 0;
 	if (step->law)
 		return step->common->batch == 1 && (instr->op->flags & NM_FLOWOP_FOLLOWS);
@@ -147,21 +147,22 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ir
 		.step = step_of(step, op, opts),
 		.size = step->size,
 		.timeout_ns = step->common->timeout_ns,
-		.message_opts = step->message_opts,
+		.message.opts = step->message_opts,
 		.can_fail = step->common->can_fail,
 		.slot = step->slot,
 		.stride = step->stride,
 		.opts = opts,
-		.transport_opts = side->master ? step->transport_opts : step->mirror_transport_opts,
+		.open.transport_opts =
+			side->master ? step->transport_opts : step->mirror_transport_opts,
 		.lossy = is_lossy(step),
 		.op = op,
 		.transport = nm_ir_has_conn(step) ? step->transport : NULL,
 		.opening = step->opening,
-		.port = opens ? (uint16_t)((const struct nm_opts_open *)step->opts)->port : 0,
-		.has_preamble = opens && has_preamble(group, step),
+		.open.port = opens ? (uint16_t)((const struct nm_opts_open *)step->opts)->port : 0,
+		.open.has_preamble = opens && has_preamble(group, step),
 		.host = side->master && nm_ir_has_conn(step) ? step->host : 0,
-		.law = step->law,
-		.files = side->master ? step->files : NULL,
+		.message.law = step->law,
+		.message.files = side->master ? step->files : NULL,
 		.site = step->site,
 		.ahead = ahead,
 		.single_call = whole && direct && !group->messages.gives_up &&
@@ -195,7 +196,7 @@ static void emit_select(struct nm_group *group, const struct nm_phase *phase,
 	*selected = (struct selected){.known = true, .slot = step->slot, .stride = step->stride};
 	group->instrs[group->n_instrs++] = (struct nm_instr){.step = nm_pseudo_select.step,
 							     .op = &nm_pseudo_select,
-							     .size = phase->iterations,
+							     .count = phase->iterations,
 							     .slot = step->slot,
 							     .stride = step->stride,
 							     .line = step->line};
@@ -234,13 +235,13 @@ static void emit_pipeline(struct nm_group *group, struct nm_phase *phase)
 	phase->entry = count;
 	if (phase->pipeline > group->pipeline)
 		group->pipeline = phase->pipeline;
-	group->instrs[group->n_instrs++] = (struct nm_instr){.step = nm_pseudo_pipeline.step,
-							     .op = &nm_pseudo_pipeline,
-							     .size = phase->pipeline,
-							     .ahead = count,
-							     .batch = asks,
-							     .slot = first->slot,
-							     .line = phase->line};
+	group->instrs[group->n_instrs++] =
+		(struct nm_instr){.step = nm_pseudo_pipeline.step,
+				  .op = &nm_pseudo_pipeline,
+				  .count = phase->pipeline,
+				  .pipeline = {.n_instrs = count, .n_asks = asks},
+				  .slot = first->slot,
+				  .line = phase->line};
 }
 
 /* Datagrams; over TCP that is a step of its own. */
@@ -293,43 +294,45 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 	struct nm_instr *instr = &group->instrs[group->n_instrs++];
 
 	*instr = instr_of(group, step, side);
-	instr->drains = free;
+	instr->pass.drains = free;
 	if (nm_flowop_awaits_bytes(instr->op) && instr->lossy && phase->leads) {
 		enum cause cause = cause_of(group, phase);
 
-		instr->is_reply = cause == CAUSE_WRITES;
+		instr->datagram.is_reply = cause == CAUSE_WRITES;
 		if (cause != CAUSE_NONE && !instr->timeout_ns)
 			instr->timeout_ns = ANSWER_NS;
 	}
-	instr->batch = batch_of(step, instr);
+	instr->datagram.batch = batch_of(step, instr);
 	group->messages.moves_datagrams |= is_lossy(step) && !step->transport->recv;
-	instr->zerocopy = sends_zerocopy(instr);
-	group->messages.sends_zerocopy |= instr->zerocopy;
+	instr->datagram.zerocopy = sends_zerocopy(instr);
+	group->messages.sends_zerocopy |= instr->datagram.zerocopy;
 	group->messages.maps |= is_mapped(instr);
-	instr->sent_last =
+	instr->pass.sent_last =
 		(instr->op->flags & NM_FLOWOP_CLOSES) && has_sent_last(group, phase, instr);
 	uint64_t count = times(step, instr);
 
 	if (group->messages.gives_up && !instr->lossy && (instr->op->flags & NM_FLOWOP_MOVES)) {
 		instr->carried_step = instr->step;
 		instr->step = nm_abandoning_step;
-		instr->first_of_pass = awaits(group, phase, instr);
+		instr->pass.is_first = awaits(group, phase, instr);
 	}
-	if (instr->has_preamble && instr->transport->datagram &&
+	if (instr->open.has_preamble && instr->transport->datagram &&
 	    (instr->op->flags & NM_FLOWOP_INITIATES)) {
 		/* The limit of the step is its own: it ends the repetitions of its preamble. */
-		instr->preamble_ns = instr->timeout_ns ? instr->timeout_ns : NM_PREAMBLE_LIMIT_NS;
+		instr->open.preamble_ns =
+			instr->timeout_ns ? instr->timeout_ns : NM_PREAMBLE_LIMIT_NS;
 		instr->timeout_ns = 0;
 	}
 	phase->counts.reliable &= !instr->lossy;
 	phase->counts.can_fail |= instr->can_fail;
 	phase->counts.unmatched |= side->master && is_unmatched(step);
 	if ((instr->op->flags & NM_FLOWOP_MOVES) && (instr->op->flags & NM_FLOWOP_INITIATES))
-		phase->counts.bytes_sent += instr->size * count * (instr->batch + !instr->batch);
+		phase->counts.bytes_sent +=
+			instr->size * count * (instr->datagram.batch + !instr->datagram.batch);
 	if (count > 1)
 		group->instrs[group->n_instrs++] = (struct nm_instr){.step = nm_pseudo_repeat.step,
 								     .op = &nm_pseudo_repeat,
-								     .size = count,
+								     .count = count,
 								     .line = step->line};
 }
 
@@ -375,7 +378,7 @@ static void date_messages(struct nm_group *group, const struct nm_phase *phase)
 	for (struct nm_instr *i = &group->instrs[phase->first]; i < end; i++)
 		reads |= i->lossy && (i->op->flags & NM_FLOWOP_FOLLOWS);
 	for (struct nm_instr *i = &group->instrs[phase->first]; i < end; i++)
-		i->timestamped = !reads && i->lossy;
+		i->datagram.timestamped = !reads && i->lossy;
 }
 
 static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transaction *t,

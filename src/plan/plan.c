@@ -50,7 +50,7 @@ static bool listens(const struct nm_instr *instr)
 
 static uint32_t ports_of(const struct nm_instr *instr)
 {
-	return nm_transport_ports(instr->transport, instr->transport_opts);
+	return nm_transport_ports(instr->transport, instr->open.transport_opts);
 }
 
 uint64_t nm_plan_descriptors(const struct nm_plan *plan)
@@ -70,7 +70,7 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 			continue;
 		for (uint32_t i = 0; i < group->n_instrs; i++) {
 			connected |= opens(&group->instrs[i]);
-			has_preambles |= group->instrs[i].has_preamble;
+			has_preambles |= group->instrs[i].open.has_preamble;
 			if (!listens(&group->instrs[i]))
 				continue;
 			uint64_t ports = ports_of(&group->instrs[i]) * (uint64_t)group->n_workers;

@@ -23,14 +23,14 @@ static void note_last_answers(struct nm_group *group, const struct nm_phase *pha
 		struct nm_instr *read = &group->instrs[i];
 		uint32_t at = i;
 
-		if (!read->is_reply)
+		if (!read->datagram.is_reply)
 			continue;
 		/* With the next pass it begins anew. */
 		do
 			at = at + 1 == end ? phase->first : at + 1;
 		while (!(group->instrs[at].op->flags & NM_FLOWOP_MOVES) ||
 		       group->instrs[at].slot != read->slot);
-		read->is_reply_last =
+		read->datagram.is_reply_last =
 			group->instrs[at].op->flags & NM_FLOWOP_INITIATES &&
 			(i + 1 == end || group->instrs[i + 1].step != nm_pseudo_repeat.step);
 	}
@@ -76,9 +76,9 @@ static void note_holds(struct nm_group *group, struct nm_phase *phase)
 				       ? &group->instrs[phase->first]
 				       : next + 1;
 		while (!(next->op->flags & concerns) || next->slot != write->slot);
-		write->cork = (next->op->flags & NM_FLOWOP_MOVES) &&
-			      (next->op->flags & NM_FLOWOP_INITIATES) && !write->stride;
-		phase->cork |= write->cork;
+		write->message.cork = (next->op->flags & NM_FLOWOP_MOVES) &&
+				      (next->op->flags & NM_FLOWOP_INITIATES) && !write->stride;
+		phase->cork |= write->message.cork;
 	}
 }
 
@@ -86,9 +86,9 @@ static void note_holds(struct nm_group *group, struct nm_phase *phase)
 static void note_pipelined_answer(const struct nm_group *group, const struct nm_phase *phase)
 {
 	const struct nm_instr *pipeline = &group->instrs[phase->first + phase->entry];
-	struct nm_instr *read = &group->instrs[phase->first + pipeline->batch];
+	struct nm_instr *read = &group->instrs[phase->first + pipeline->pipeline.n_asks];
 
-	if (pipeline->ahead - pipeline->batch != 1)
+	if (pipeline->pipeline.n_instrs - pipeline->pipeline.n_asks != 1)
 		return;
 	uint64_t more = read->size * (phase->pipeline - 1);
 
@@ -104,7 +104,7 @@ static void note_pipelined_answer(const struct nm_group *group, const struct nm_
 static void note_later(struct nm_group *group, const struct nm_phase *phase)
 {
 	for (uint32_t i = phase->first; i + 1 < group->n_instrs; i++)
-		group->instrs[i].defer_handshake =
+		group->instrs[i].open.defer_handshake =
 			(group->instrs[i].op->flags & NM_FLOWOP_OPENS) &&
 			(group->instrs[i + 1].op->flags & NM_FLOWOP_HANDSHAKES);
 }
@@ -133,10 +133,12 @@ static bool can_renew(const struct nm_group *group, const struct nm_phase *phase
 
 	for (const struct nm_instr *i = &group->instrs[phase->first]; i < instr; i++)
 		first &= !i->transport || i->slot != instr->slot;
-	instr->rekey_point = first && !instr->law && (instr->op->flags & NM_FLOWOP_FOLLOWS) &&
-			     (instr->transport->caps & NM_TRANSPORT_RECONNECTS);
+	instr->pass.rekey_point = first && !instr->message.law &&
+				  (instr->op->flags & NM_FLOWOP_FOLLOWS) &&
+				  (instr->transport->caps & NM_TRANSPORT_RECONNECTS);
 	return (instr->transport->caps & NM_TRANSPORT_RECONNECTS) && !instr->stride &&
-	       !instr->law && !instr->can_fail && (!first || phase->leads != instr->rekey_point) &&
+	       !instr->message.law && !instr->can_fail &&
+	       (!first || phase->leads != instr->pass.rekey_point) &&
 	       openings_of(group, instr) == 1;
 }
 
@@ -172,8 +174,8 @@ static bool can_post(const struct nm_instr *instr)
 	return nm_flowop_moves_message(instr->op) && instr->step == instr->op->step &&
 	       !instr->timeout_ns && !instr->transport->send && !instr->transport->recv &&
 	       !(instr->transport->caps & (NM_TRANSPORT_MESSAGES | NM_TRANSPORT_RECONNECTS)) &&
-	       !instr->law && !instr->can_fail && !instr->lossy && !instr->cork && !instr->drains &&
-	       (!follows || instr->ahead);
+	       !instr->message.law && !instr->can_fail && !instr->lossy && !instr->message.cork &&
+	       !instr->pass.drains && (!follows || instr->ahead);
 }
 
 /* Phases whose messages can be moved by io_uring: the other end sends nothing beyond the passes, as
@@ -193,9 +195,10 @@ static void note_posts(struct nm_group *group, struct nm_phase *phase)
 		if (!(i->op->flags & NM_FLOWOP_INITIATES))
 			continue;
 		i->single_call = false;
-		i->no_wait = i->size <= LETS_GO_MAX && i->size <= group->messages.chunk_bytes &&
-			     next < end && (next->op->flags & NM_FLOWOP_FOLLOWS) &&
-			     next->slot == i->slot && !i->stride && !next->stride;
+		i->message.no_wait = i->size <= LETS_GO_MAX &&
+				     i->size <= group->messages.chunk_bytes && next < end &&
+				     (next->op->flags & NM_FLOWOP_FOLLOWS) &&
+				     next->slot == i->slot && !i->stride && !next->stride;
 	}
 }
 
@@ -328,7 +331,7 @@ static const struct nm_instr *only_wait(const struct nm_phase *phase, const stru
 				  (is_datagram_write(body) && is_datagram_read(second)))
 			       ? second
 			       : NULL;
-	if (body->drains || phase->n_instrs > 2)
+	if (body->pass.drains || phase->n_instrs > 2)
 		return NULL;
 	return (is_plain_read(body) && (!second || is_plain_write(second))) ||
 			       (is_datagram_read(body) && (!second || is_datagram_write(second)))
@@ -348,7 +351,7 @@ static bool is_simple(const struct nm_instr *instr)
 		return true;
 	return (instr->transport->caps & NM_TRANSPORT_RELIABLE) && !instr->transport->send &&
 	       !instr->transport->recv && !(instr->transport->caps & others) &&
-	       !instr->has_preamble && !instr->can_fail && !instr->defer_handshake &&
+	       !instr->open.has_preamble && !instr->can_fail && !instr->open.defer_handshake &&
 	       !(kind == NM_FLOWOP_MOVES &&
 		 ((const struct nm_opts_message *)instr->opts)->zerocopy);
 }
@@ -387,7 +390,7 @@ static struct conns find_conns(const struct nm_group *group, const struct nm_pha
 		found.n_accepts += nm_instr_accepts(i);
 		found.connects |= !nm_instr_accepts(i);
 		if (nm_instr_accepts(i))
-			found.n_ports = nm_transport_ports(i->transport, i->transport_opts);
+			found.n_ports = nm_transport_ports(i->transport, i->open.transport_opts);
 	}
 	return found;
 }
@@ -406,7 +409,8 @@ static bool moves_plain_messages(const struct conns *conns)
 static bool polls_card(const struct nm_group *group)
 {
 	for (const struct nm_instr *i = group->instrs; i < &group->instrs[group->n_instrs]; i++)
-		if (nm_instr_opens(i) && nm_transport_busy_poll_ns(i->transport, i->transport_opts))
+		if (nm_instr_opens(i) &&
+		    nm_transport_busy_poll_ns(i->transport, i->open.transport_opts))
 			return true;
 	return false;
 }

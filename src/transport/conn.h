@@ -27,76 +27,92 @@ enum nm_conn_flags {
 	NM_CONN_IN = 0x001,  /* a receive may find something */
 	NM_CONN_OUT = 0x004, /* a send may find room */
 	NM_CONN_HUP = 0x010, /* the peer has closed or reset: receives always find something */
-	NM_CONN_NOBUFS =
-		0x008, /* a send waits for what is told about those before it, not for room */
+	/* A send waits for what is told about those before it, not for room. */
+	NM_CONN_NOBUFS = 0x008,
 	NM_CONN_OPEN = 0x100,
 	NM_CONN_CONNECTING = 0x200,
-	NM_CONN_ACCEPTED = 0x400,    /* the peer opened it, so the peer closes it first */
-	NM_CONN_ARMED = 0x800,	     /* the waiter will report input of it: engine/wait/waiter.h */
-	NM_CONN_PREAMBLE = 0x2000,   /* the preamble is sent, and not answered yet */
-	NM_CONN_ARMED_OUT = 0x1000,  /* and output */
-	NM_CONN_UNSETTLED = 0x4000,  /* `settle` has to be called once it is established */
-	NM_CONN_FASTOPEN = 0x8000,   /* that data came with the first packet is to be counted */
-	NM_CONN_FINISHED = 0x200000, /* this end has ended what it sends */
-	/* sends without a copy: over TCP `sent` of them, `seen` told to be complete */
-	NM_CONN_ZEROCOPY = 0x400000,
-	NM_CONN_ERRQUEUE = 0x800000,   /* something is told about them */
-	NM_CONN_MORE = 0x1000000,      /* bytes may be held back until more come */
-	NM_CONN_RECONNECT = 0x4000000, /* to be replaced when nothing is on the way */
-	NM_CONN_MAPPED = 0x8000000,    /* state is the mapping of errqueue.h */
-	/* for accept, where it can be: receives wait, but not longer than NM_CONN_SLEEP_US */
-	NM_CONN_SLEEPS = 0x10000000,
-	NM_CONN_DEFER_HANDSHAKE =
-		0x2000000, /* for connect, accept and adopt: the handshake comes later */
-	NM_CONN_WRITES_FIRST = 0x100000, /* for connect: what comes next is a write */
+	NM_CONN_MORE = 0x400,	    /* bytes may be held back until more come */
+	NM_CONN_ARMED = 0x800,	    /* the waiter will report input of it: engine/wait/waiter.h */
+	NM_CONN_ARMED_OUT = 0x1000, /* and output */
+	NM_CONN_PREAMBLE = 0x2000,  /* the preamble is sent, and not answered yet */
+	NM_CONN_UNSETTLED = 0x4000, /* socket->settle has to be called once it is established */
+	NM_CONN_ERRQUEUE = 0x8000,  /* the kernel tells of sends without a copy */
 	NM_CONN_ASKING = 0x10000, /* unreliable transports: nothing is read since the last write */
-	NM_CONN_GRO = 0x20000,	  /* a receive may bring several datagrams as one (udp_batch.h) */
-	NM_CONN_NO_GRO = 0x40000, /* and must not */
-	NM_CONN_NO_GSO = 0x80000, /* neither must a send take them so */
+	NM_CONN_RECONNECT = 0x20000, /* to be replaced when nothing is on the way */
+};
+
+/* What holds of an open connection from its beginning, or from some time on until it is closed. */
+enum nm_conn_traits {
+	NM_CONN_ACCEPTED = 0x01, /* the peer opened it, so the peer closes it first */
+	NM_CONN_FASTOPEN = 0x02, /* that data came with the first packet is to be counted */
+	NM_CONN_FINISHED = 0x04, /* this end has ended what it sends */
+	NM_CONN_ZEROCOPY = 0x08, /* its socket takes sends without a copy */
+	NM_CONN_MAPPED = 0x10,	 /* state is the mapping of errqueue.h */
+	NM_CONN_GRO = 0x20,	 /* a receive may bring several datagrams as one (udp_batch.h) */
+	NM_CONN_NO_GRO = 0x40,	 /* and must not */
+	NM_CONN_NO_GSO = 0x80,	 /* neither must a send take them so */
+};
+
+/* What a flowop asks of the transport's connect, accept and attach. */
+enum nm_conn_wishes {
+	NM_CONN_DEFER_HANDSHAKE = 0x1, /* the handshake comes later */
+	NM_CONN_WRITES_FIRST = 0x2,    /* connect: what comes next is a write */
+	/* accept, where it can be: receives wait, but not longer than NM_CONN_SLEEP_US */
+	NM_CONN_SLEEPS = 0x4,
 };
 
 struct nm_conn {
-	int fd; /* -1 while it is closed */
-	/* what has been received beyond the last message: bytes; of unreliable transports
-	 * messages */
+	int fd;		/* -1 while it is closed */
+	uint32_t flags; /* enum nm_conn_flags, 20 bits at most */
+	/* What has been received beyond the last message: bytes; of unreliable transports
+	 * messages. */
 	uint32_t ahead;
-	/* of these bytes, what a posted receive has brought since the last step */
-	uint32_t uncounted;
-	uint32_t posted; /* bytes of the send that was posted last */
-	uint32_t flags;
-	uint32_t sent; /* unreliable transports: messages sent that have a number, which this is */
+	uint32_t traits; /* enum nm_conn_traits */
 	const struct nm_transport *transport;
 	void *state;	      /* the transport's own, or NULL */
 	struct nm_flow *flow; /* whose it is; set once */
 	uint32_t number;      /* of its flow in the group; set once */
 	uint32_t bind_count;  /* how often it has bound a port of its own */
+	/* Of the bytes ahead, what a posted receive has brought since the last step. */
+	uint32_t uncounted;
+	uint32_t posted; /* bytes of the send that was posted last */
+	/* Which of the worker's buffers for sends without a copy are its own, from the first of
+	 * them on (zc_pool.h); 0: none yet. */
+	uint32_t zc_slot;
+	bool lossy : 1;	 /* messages may be lost, though the transport is a reliable one */
+	bool resets : 1; /* its close aborts it (SO_LINGER 0): nm_conn_resets */
+	uint8_t wishes;	 /* enum nm_conn_wishes */
+	uint8_t waiter;	 /* what the worker's waiter keeps of it, and nobody else reads */
+	uint8_t device;	 /* psp: whose key it has: 1 + its place among the opening's; 0: none yet */
+
+	/* The second line of the cache. */
+
+	/* Streams: bytes of messages that were given up, which come, or have to go, before the next
+	 * message. */
+	uint64_t abandoned_in, abandoned_out;
 	union {
-		struct {
-			/* Unreliable transports: which of the 64 numbers up to `seen` have come. */
-			uint64_t window;
-			uint32_t seen; /* the highest number received */
+		struct nm_conn_stream {
+			uint64_t exchange_left; /* bytes that an exchange has still to send */
+			uint32_t zc_sent;	/* sends without a copy */
+			uint32_t zc_completed;	/* and those that are told to be complete */
+			/* psp: of the device, known when it gave the key; modulo 65536 */
+			uint16_t rotations;
+		} stream;
+		struct nm_conn_datagram {
+			uint64_t window; /* which of the 64 numbers up to `seen` have come */
+			uint32_t seen;	 /* the highest number received */
 			/* How many were sent before the question: answers to those are late. */
 			uint32_t acked;
-		};
+			uint32_t sent;	  /* messages sent that have a number, which this is */
+			uint32_t zc_sent; /* sends without a copy (zc_pool.h) */
+			/* Of the dated message that came last: by the sender's clock, and from then
+			 * on, by two clocks; 0: none has come. */
+			uint64_t sent_ns, transit_ns;
+			uint64_t jitter; /* RFC 3550, 6.4.1: 16 times the estimate, ns */
+		} datagram;		 /* where messages may be lost */
 		/* With NM_CONN_PREAMBLE: of the preamble that is not answered yet. */
 		struct nm_preamble_sender preamble;
 	};
-	uint64_t sent_ns,
-		transit_ns; /* of the dated message that came last: by the sender's clock, and
-				       * from then on, by two clocks; 0: none has come */
-	uint64_t jitter;    /* RFC 3550, 6.4.1: 16 times the estimate, ns */
-	bool lossy : 1;	    /* messages may be lost, though the transport is a reliable one */
-	bool resets : 1;    /* its close aborts it (SO_LINGER 0): nm_conn_resets */
-	uint8_t waiter;	    /* what the worker's waiter keeps of it, and nobody else reads */
-	/* psp: whose key it has: 1 + its place among those of the opening; 0: none yet */
-	uint8_t device;
-	uint16_t rotations; /* psp: of that device, known when it gave the key; modulo 65536 */
-	uint32_t zc_sent;   /* unreliable transports: sends without a copy (zc_pool.h) */
-	/* and which of the worker's buffers are its own, from the first of them on */
-	uint32_t zc_slot;
-	uint64_t abandoned_in,
-		abandoned_out; /* streams: bytes of messages that were given up, which come, or
-				     * have to go, before the next message */
 };
 
 /* What connections over TLS have agreed upon. Of a single one, the numbers are 0 or 1. */

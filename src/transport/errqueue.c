@@ -24,15 +24,15 @@ int nm_errqueue_allow(struct nm_conn *conn)
 	int r = nm_socket_set(conn->fd, SOL_SOCKET, SO_ZEROCOPY, 1);
 
 	if (r == 0)
-		conn->flags |= NM_CONN_ZEROCOPY;
+		conn->traits |= NM_CONN_ZEROCOPY;
 	return r;
 }
 
 int nm_errqueue_begin(struct nm_conn *conn)
 {
-	if (conn->flags & NM_CONN_ZEROCOPY)
+	if (conn->traits & NM_CONN_ZEROCOPY)
 		return 0;
-	conn->sent = conn->seen = 0;
+	conn->stream.zc_sent = conn->stream.zc_completed = 0;
 	return nm_errqueue_allow(conn);
 }
 
@@ -54,7 +54,7 @@ static void take_told(struct nm_conn *conn, struct nm_zc_pool *pool, struct msgh
 		if (pool)
 			nm_zc_pool_completed(pool, conn, error.ee_info, error.ee_data);
 		else
-			conn->seen += count;
+			conn->stream.zc_completed += count;
 		told->sends += count;
 		if (error.ee_code & SO_EE_CODE_ZEROCOPY_COPIED)
 			told->copied += count;
@@ -110,7 +110,7 @@ static int begin_mapping(struct nm_conn *conn)
 	if (at == MAP_FAILED)
 		return -errno;
 	conn->state = at;
-	conn->flags |= NM_CONN_MAPPED;
+	conn->traits |= NM_CONN_MAPPED;
 	return 0;
 }
 
@@ -136,7 +136,7 @@ ssize_t nm_mapped_receive(struct nm_conn *conn, void *buf, size_t room, uint64_t
 	uint64_t hint = 0;
 
 	if (left >= PAGE) {
-		int r = conn->flags & NM_CONN_MAPPED ? 0 : begin_mapping(conn);
+		int r = conn->traits & NM_CONN_MAPPED ? 0 : begin_mapping(conn);
 		ssize_t n = r < 0 ? r : map_pages(conn, left, &hint);
 
 		if (n > 0)
@@ -151,11 +151,11 @@ ssize_t nm_mapped_receive(struct nm_conn *conn, void *buf, size_t room, uint64_t
 
 void nm_mapped_end(struct nm_conn *conn)
 {
-	if (!(conn->flags & NM_CONN_MAPPED))
+	if (!(conn->traits & NM_CONN_MAPPED))
 		return;
 	(void)munmap(conn->state, MAP_BYTES);
 	conn->state = NULL;
-	conn->flags &= ~(uint32_t)NM_CONN_MAPPED;
+	conn->traits &= ~(uint32_t)NM_CONN_MAPPED;
 }
 
 void nm_socket_push(struct nm_conn *conn)

@@ -65,7 +65,7 @@ int nm_handshake_attach(struct nm_conn *conn, int fd, const void *opts,
 	if (r == 0)
 		return -EINPROGRESS;
 	conn->fd = -1;
-	conn->flags = 0;
+	conn->flags = conn->traits = 0;
 	return r;
 }
 

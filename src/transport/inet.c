@@ -310,7 +310,7 @@ static int open_one(struct nm_conn *conn, const struct nm_inet_opts *o, const st
 int nm_inet_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
 {
 	const struct nm_inet_opts *o = opts;
-	bool fast = o->fastopen && (conn->flags & NM_CONN_WRITES_FIRST);
+	bool fast = o->fastopen && (conn->wishes & NM_CONN_WRITES_FIRST);
 	uint64_t tries = o->sock.source_port ? o->sock.source_ports : 1;
 	int r = 0, fd;
 
@@ -320,11 +320,11 @@ int nm_inet_connect(struct nm_conn *conn, const void *opts, const struct nm_addr
 	while ((fd == -EADDRINUSE || fd == -EADDRNOTAVAIL) && --tries);
 	if (fd < 0)
 		return fd;
-	nm_socket_begin(conn, fd, 0);
+	nm_socket_begin(conn, fd, false);
 	if (has_late(o))
 		conn->flags |= NM_CONN_UNSETTLED;
 	if (o->fastopen)
-		conn->flags |= NM_CONN_FASTOPEN;
+		conn->traits |= NM_CONN_FASTOPEN;
 	return r;
 }
 
@@ -339,7 +339,7 @@ int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 {
 	const struct nm_inet_opts *o = opts; /* those before listen are inherited */
 	struct nm_addr peer = {.len = sizeof peer.sa};
-	bool sleeps = conn->flags & NM_CONN_SLEEPS && !o->protocol;
+	bool sleeps = conn->wishes & NM_CONN_SLEEPS && !o->protocol;
 	int fd = accept4(listen_fd, (struct sockaddr *)&peer.sa, &peer.len,
 			 sleeps ? SOCK_CLOEXEC : SOCK_CLOEXEC | SOCK_NONBLOCK);
 
@@ -353,9 +353,9 @@ int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 		(void)close(fd);
 		return r;
 	}
-	nm_socket_begin(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
+	nm_socket_begin(conn, fd, true);
 	if (o->fastopen)
-		conn->flags |= NM_CONN_FASTOPEN;
+		conn->traits |= NM_CONN_FASTOPEN;
 	return 0;
 }
 
@@ -365,7 +365,7 @@ int nm_inet_attach(struct nm_conn *conn, int fd, const void *opts)
 	struct nm_setting setting = {.fd = fd};
 	socklen_t len = sizeof setting.family;
 
-	nm_socket_begin(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
+	nm_socket_begin(conn, fd, true);
 	/* One listener may serve several accepts: what it has set is not meant for this one. */
 	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &setting.family, &len) < 0)
 		return -errno;

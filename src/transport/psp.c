@@ -149,7 +149,7 @@ static int get_own_key(struct nm_conn *c, struct psp_conn *conn)
 		if (s->devices[i].id != device)
 			continue;
 		c->device = (uint8_t)(1 + i);
-		c->rotations = (uint16_t)rotations[i];
+		c->stream.rotations = (uint16_t)rotations[i];
 		return 0;
 	}
 	/* The kernel gives keys even so, and the device then drops all that is sent with them. */
@@ -346,7 +346,7 @@ static int attach(struct nm_conn *c)
 
 static int psp_connect(struct nm_conn *c, const void *opts, const struct nm_addr *to)
 {
-	bool later = c->flags & NM_CONN_DEFER_HANDSHAKE;
+	bool later = c->wishes & NM_CONN_DEFER_HANDSHAKE;
 	int r = nm_handshake_connect(c, opts, to, attach);
 
 	if (r == -EINPROGRESS)
@@ -364,7 +364,7 @@ static void psp_queue(struct nm_conn *c, const void *bytes, size_t size)
 static int psp_accept(struct nm_conn *c, int listen_fd, const void *opts,
 		      const struct nm_addr *from)
 {
-	bool later = c->flags & NM_CONN_DEFER_HANDSHAKE;
+	bool later = c->wishes & NM_CONN_DEFER_HANDSHAKE;
 	int r = nm_handshake_accept(c, listen_fd, opts, from, attach);
 
 	return later && r == -EINPROGRESS ? 0 : r;
@@ -372,7 +372,7 @@ static int psp_accept(struct nm_conn *c, int listen_fd, const void *opts,
 
 static int psp_attach(struct nm_conn *c, int fd, const void *opts)
 {
-	bool later = c->flags & NM_CONN_DEFER_HANDSHAKE;
+	bool later = c->wishes & NM_CONN_DEFER_HANDSHAKE;
 	int r = nm_handshake_attach(c, fd, opts, attach);
 
 	return later && r == -EINPROGRESS ? 0 : r;

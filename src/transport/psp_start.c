@@ -237,7 +237,7 @@ bool nm_psp_expired(const struct nm_conn *conn, const void *started, char *why, 
 	if (!conn->device)
 		return false;
 	size_t device = conn->device - 1u;
-	uint16_t since = (uint16_t)(atomic_load(&s->rotations[device]) - conn->rotations);
+	uint16_t since = (uint16_t)(atomic_load(&s->rotations[device]) - conn->stream.rotations);
 
 	if (since < 2)
 		return false;

@@ -310,11 +310,11 @@ static int set_encapsulation(int fd, uint64_t port)
 	return port ? set(fd, SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps, sizeof encaps) : 0;
 }
 
-static int start(struct nm_conn *conn, int fd, uint32_t flags)
+static int start(struct nm_conn *conn, int fd, bool accepted)
 {
-	nm_socket_begin(conn, fd, flags);
-	conn->sent = conn->seen = conn->acked = 0;
-	conn->window = 0;
+	nm_socket_begin(conn, fd, accepted);
+	conn->datagram.sent = conn->datagram.seen = conn->datagram.acked = 0;
+	conn->datagram.window = 0;
 	return 0;
 }
 
@@ -337,7 +337,7 @@ static int sctp_connect(struct nm_conn *conn, const void *opts, const struct nm_
 	}
 	r = nm_socket_connect(fd, to);
 	if (r == 0 || r == -EINPROGRESS)
-		(void)start(conn, fd, 0);
+		(void)start(conn, fd, false);
 	return r;
 }
 
@@ -377,7 +377,7 @@ static int sctp_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 	if (fd < 0)
 		return fd;
 	mark_end(fd);
-	return start(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
+	return start(conn, fd, true);
 }
 
 static int sctp_attach(struct nm_conn *conn, int fd, const void *opts)
@@ -386,7 +386,7 @@ static int sctp_attach(struct nm_conn *conn, int fd, const void *opts)
 	int r = set_options(fd, opts);
 
 	mark_end(fd);
-	return r < 0 ? r : start(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
+	return r < 0 ? r : start(conn, fd, true);
 }
 
 /* A message with options of its own. */

@@ -39,6 +39,7 @@ static void forget(struct nm_conn *conn)
 {
 	conn->fd = -1;
 	conn->flags = 0;
+	conn->traits = 0;
 	conn->waiter = 0;
 	conn->resets = false;
 	conn->ahead = 0;
@@ -76,7 +77,7 @@ void nm_socket_close(struct nm_conn *conn, bool reset)
 
 void nm_socket_finish(struct nm_conn *conn)
 {
-	conn->flags |= NM_CONN_FINISHED;
+	conn->traits |= NM_CONN_FINISHED;
 	(void)shutdown(conn->fd, SHUT_WR);
 }
 

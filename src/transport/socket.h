@@ -8,11 +8,12 @@
 #include "transport/conn.h"
 
 /* The connection has fd from now on, and these flags beside those of any that is open. */
-static inline void nm_socket_begin(struct nm_conn *conn, int fd, uint32_t flags)
+static inline void nm_socket_begin(struct nm_conn *conn, int fd, bool accepted)
 {
 	conn->fd = fd;
 	conn->ahead = 0;
-	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | flags;
+	conn->flags = NM_CONN_OPEN | NM_CONN_OUT | (accepted ? NM_CONN_IN : 0u);
+	conn->traits = accepted ? NM_CONN_ACCEPTED : 0;
 }
 
 /* Connects fd: 0, -EINPROGRESS, or another -errno, with which fd is closed. */

@@ -276,7 +276,7 @@ static void ssl_close(struct nm_conn *c, bool reset)
 	struct nm_ssl_conn *conn = c->state;
 
 	/* To a peer that has closed it would only bring a reset. */
-	if (conn->ready && !reset && !(c->flags & (NM_CONN_HUP | NM_CONN_FINISHED)))
+	if (conn->ready && !reset && !(c->flags & NM_CONN_HUP) && !(c->traits & NM_CONN_FINISHED))
 		(void)SSL_shutdown(conn->ssl);
 	/* However it ends, its session is as good as before. */
 	SSL_set_shutdown(conn->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);

@@ -108,8 +108,8 @@ struct nm_transport {
 	/* Why the last hook that failed on this open conn has failed, in a phrase that says more
 	 * than its errno; false: nothing more is known. */
 	bool (*why)(const struct nm_conn *conn, char *buf, size_t size);
-	/* What tcp(7) knows about conn, as NM_TCP_N_FIELDS values (tcp_fields.h). 0 or -errno. NULL:
-	 * its sockets are not those of tcp(7). */
+	/* What tcp(7) knows about conn, as NM_TCP_N_FIELDS values (tcp_fields.h). 0 or -errno.
+	 * NULL: its sockets are not those of tcp(7). */
 	int (*tcp_fields)(const struct nm_conn *conn, uint64_t *ret_values);
 	/* What is known about conn: 0 or -errno. */
 	int (*info)(const struct nm_conn *conn, struct nm_conn_info *ret_info);

@@ -155,14 +155,15 @@ static bool udp_allows_peer(const void *opts, const struct nm_addr *peer,
 	return nm_sock_allows_peer(&o->sock, peer, from);
 }
 
-static int start(struct nm_conn *conn, int fd, const struct udp_opts *o, uint32_t flags)
+static int start(struct nm_conn *conn, int fd, const struct udp_opts *o, uint32_t traits)
 {
 	if (!o->gso)
-		flags |= NM_CONN_NO_GSO;
+		traits |= NM_CONN_NO_GSO;
 	if (!o->gro)
-		flags |= NM_CONN_NO_GRO;
+		traits |= NM_CONN_NO_GRO;
 	*conn = (struct nm_conn){.fd = fd,
-				 .flags = NM_CONN_OPEN | NM_CONN_OUT | flags,
+				 .flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN,
+				 .traits = traits,
 				 .transport = conn->transport,
 				 .flow = conn->flow,
 				 .number = conn->number,
@@ -171,8 +172,8 @@ static int start(struct nm_conn *conn, int fd, const struct udp_opts *o, uint32_
 	return 0;
 }
 
-/* The peer goes on from another port than the one that it has asked, and may do so before its answer
- * is read here: the socket takes what comes from any until then. */
+/* The peer goes on from another port than the one that it has asked, and may do so before its
+ * answer is read here: the socket takes what comes from any until then. */
 static int udp_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
 {
 	const struct udp_opts *o = opts;
@@ -186,7 +187,7 @@ static int udp_connect(struct nm_conn *conn, const void *opts, const struct nm_a
 		(void)close(fd);
 		return r;
 	}
-	return start(conn, fd, o, NM_CONN_IN);
+	return start(conn, fd, o, 0);
 }
 
 static int udp_retarget(struct nm_conn *conn, const struct nm_addr *to, uint32_t port)
@@ -222,7 +223,7 @@ static int udp_accept_datagram(int listen_fd, bool same_port, const void *opts,
 
 static int udp_attach(struct nm_conn *conn, int fd, const void *opts)
 {
-	return start(conn, fd, opts, NM_CONN_IN | NM_CONN_ACCEPTED);
+	return start(conn, fd, opts, NM_CONN_ACCEPTED);
 }
 
 static uint32_t udp_port_of(const struct nm_conn *conn)

@@ -113,7 +113,7 @@ static unsigned gso_of(const struct nm_conn *conn, size_t size)
 {
 	size_t most = GSO_BYTES / size;
 
-	if ((conn->flags & NM_CONN_NO_GSO) || most < 2)
+	if ((conn->traits & NM_CONN_NO_GSO) || most < 2)
 		return 1;
 	return most < GSO_MESSAGES ? (unsigned)most : GSO_MESSAGES;
 }
@@ -196,7 +196,7 @@ int nm_udp_batch_send(struct nm_udp_batch *batch, struct nm_conn *conn)
 
 	/* The way takes none: its packets are too small, or something on it, as IPsec, cannot. */
 	if (batch->staged.gso > 1 && (sent == -EINVAL || sent == -EIO || sent == -EMSGSIZE)) {
-		conn->flags |= NM_CONN_NO_GSO;
+		conn->traits |= NM_CONN_NO_GSO;
 		batch->staged.gso = 1;
 		sent = send_gso(batch, conn);
 	}
@@ -208,9 +208,9 @@ int nm_udp_batch_send(struct nm_udp_batch *batch, struct nm_conn *conn)
 
 void nm_udp_batch_want_gro(struct nm_conn *conn)
 {
-	if (!(conn->flags & (NM_CONN_GRO | NM_CONN_NO_GRO)))
+	if (!(conn->traits & (NM_CONN_GRO | NM_CONN_NO_GRO)))
 		(void)nm_socket_set(conn->fd, IPPROTO_UDP, UDP_GRO, 1);
-	conn->flags |= NM_CONN_GRO;
+	conn->traits |= NM_CONN_GRO;
 }
 
 int nm_udp_batch_receive(struct nm_udp_batch *batch, const struct nm_conn *conn, int flags)

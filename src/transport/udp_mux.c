@@ -221,8 +221,9 @@ void nm_udp_mux_attach(struct nm_conn *conn, struct nm_udp_mux_peer *peer)
 {
 	*conn = (struct nm_conn){.fd = peer->mux->fd,
 				 /* Who has the socket reports it for all. */
-				 .flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN |
-					  NM_CONN_ACCEPTED | NM_CONN_ARMED | NM_CONN_ARMED_OUT,
+				 .traits = NM_CONN_ACCEPTED,
+				 .flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN | NM_CONN_ARMED |
+					  NM_CONN_ARMED_OUT,
 				 .transport = conn->transport,
 				 .state = peer,
 				 .flow = conn->flow,
@@ -393,4 +394,5 @@ void nm_udp_mux_close(struct nm_conn *conn, bool reset)
 	conn->state = NULL;
 	conn->fd = -1;
 	conn->flags = 0;
+	conn->traits = 0;
 }

@@ -104,7 +104,7 @@ static int unix_connect(struct nm_conn *conn, const void *opts, const struct nm_
 	int r = nm_socket_connect(fd, to); /* EAGAIN: the queue is full */
 
 	if (r == 0)
-		nm_socket_begin(conn, fd, 0);
+		nm_socket_begin(conn, fd, false);
 	return r;
 }
 
@@ -119,14 +119,14 @@ static int unix_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 		return -errno;
 	if (o->wndsz_bytes)
 		(void)nm_socket_set(fd, SOL_SOCKET, SO_SNDBUF, (int)o->wndsz_bytes);
-	nm_socket_begin(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
+	nm_socket_begin(conn, fd, true);
 	return 0;
 }
 
 static int unix_attach(struct nm_conn *conn, int fd, const void *opts)
 {
 	(void)opts;
-	nm_socket_begin(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
+	nm_socket_begin(conn, fd, true);
 	return 0;
 }
 

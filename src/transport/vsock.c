@@ -188,7 +188,7 @@ static int vsock_connect(struct nm_conn *conn, const void *opts, const struct nm
 	int r = fd < 0 ? fd : nm_socket_connect(fd, to);
 
 	if (r == 0 || r == -EINPROGRESS)
-		nm_socket_begin(conn, fd, 0);
+		nm_socket_begin(conn, fd, false);
 	return r;
 }
 
@@ -201,7 +201,7 @@ static int vsock_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 	(void)opts; /* inherited from the listening socket */
 	if (fd < 0)
 		return fd;
-	nm_socket_begin(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
+	nm_socket_begin(conn, fd, true);
 	return 0;
 }
 
@@ -210,7 +210,7 @@ static int vsock_attach(struct nm_conn *conn, int fd, const void *opts)
 	int r = set_buffer(fd, opts);
 
 	if (r == 0)
-		nm_socket_begin(conn, fd, NM_CONN_IN | NM_CONN_ACCEPTED);
+		nm_socket_begin(conn, fd, true);
 	return r;
 }
 

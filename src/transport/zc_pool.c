@@ -57,7 +57,7 @@ static unsigned first_of(const struct nm_zc_pool *pool, const struct nm_conn *co
 
 int nm_zc_pool_begin(struct nm_zc_pool *pool, struct nm_conn *conn)
 {
-	if (conn->flags & NM_CONN_ZEROCOPY)
+	if (conn->traits & NM_CONN_ZEROCOPY)
 		return 0;
 	if (!conn->zc_slot && pool->places == pool->conns)
 		return -ENOMEM;
@@ -67,7 +67,7 @@ int nm_zc_pool_begin(struct nm_zc_pool *pool, struct nm_conn *conn)
 		return r;
 	if (!conn->zc_slot)
 		conn->zc_slot = ++pool->places;
-	conn->zc_sent = 0;
+	conn->datagram.zc_sent = 0;
 	/* Of the socket that it had before nothing more will be told. */
 	for (unsigned i = 0, slot = first_of(pool, conn); i < pool->each; i++, slot++) {
 		pool->slots[slot].left = 0;
@@ -103,10 +103,10 @@ void nm_zc_pool_sent(struct nm_zc_pool *pool, unsigned slot, struct nm_conn *con
 	struct slot *s = &pool->slots[slot];
 
 	if (!s->left)
-		*s = (struct slot){.taken = true, .filled = true, .first = conn->zc_sent};
+		*s = (struct slot){.taken = true, .filled = true, .first = conn->datagram.zc_sent};
 	s->count++;
 	s->left++;
-	conn->zc_sent++;
+	conn->datagram.zc_sent++;
 }
 
 bool nm_zc_pool_is_pending(const struct nm_zc_pool *pool, const struct nm_conn *conn)

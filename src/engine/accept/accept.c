@@ -14,7 +14,7 @@
 static bool has_preambles(const struct nm_group *group)
 {
 	for (uint32_t i = 0; i < group->n_instrs; i++)
-		if (group->instrs[i].has_preamble)
+		if (group->instrs[i].open.has_preamble)
 			return true;
 	return false;
 }

@@ -72,7 +72,7 @@ static int open_listener(struct nm_worker *worker, const struct nm_instr *accept
 static bool is_own_accept(const struct nm_instr *instr)
 {
 	return nm_instr_accepts(instr) && instr->transport->listen &&
-	       (!instr->has_preamble || nm_transport_is_mux(instr->transport));
+	       (!instr->open.has_preamble || nm_transport_is_mux(instr->transport));
 }
 
 int nm_listeners_open(struct nm_worker *worker, char *why, size_t why_size)

@@ -59,7 +59,7 @@ static struct nm_flow *find_flow(const struct nm_mux *mux, const struct nm_pream
 
 static bool is_wanted(const struct nm_mux *mux, const struct nm_addr *from)
 {
-	return mux->accept->transport->socket->allows_peer(mux->accept->transport_opts, from,
+	return mux->accept->transport->socket->allows_peer(mux->accept->open.transport_opts, from,
 							   &mux->listener->from);
 }
 

@@ -22,7 +22,7 @@ const struct nm_instr *nm_pending_find_accept(const struct nm_plan *plan, uint64
 	for (uint32_t i = 0; i < group->n_instrs; i++) {
 		const struct nm_instr *instr = &group->instrs[i];
 
-		if (nm_instr_accepts(instr) && instr->has_preamble &&
+		if (nm_instr_accepts(instr) && instr->open.has_preamble &&
 		    instr->opening == preamble->opening)
 			return instr;
 	}
@@ -45,7 +45,7 @@ int nm_pending_add(struct nm_flow *flow, uint32_t opening, int fd, struct nm_udp
 
 bool nm_pending_is_awaited(const struct nm_flow *flow)
 {
-	if (flow->state != NM_FLOW_PARKED || !flow->at->has_preamble)
+	if (flow->state != NM_FLOW_PARKED || !flow->at->open.has_preamble)
 		return false;
 	for (const struct nm_pending_conn *p = flow->pending; p; p = p->next)
 		if (p->opening == flow->at->opening)

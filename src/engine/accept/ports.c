@@ -19,7 +19,7 @@
 
 uint32_t nm_ports_count(const struct nm_instr *instr)
 {
-	return nm_transport_ports(instr->transport, instr->transport_opts);
+	return nm_transport_ports(instr->transport, instr->open.transport_opts);
 }
 
 static void close_all(int *fds, uint32_t count)
@@ -31,7 +31,8 @@ static void close_all(int *fds, uint32_t count)
 static int listen_one(const struct nm_instr *instr, const struct nm_addr *local, enum nm_listen how,
 		      char *text, int *ret_fd)
 {
-	return instr->transport->listen(instr->transport_opts, local, how, BACKLOG, text, ret_fd);
+	return instr->transport->listen(instr->open.transport_opts, local, how, BACKLOG, text,
+					ret_fd);
 }
 
 /* All sockets have the same port. */
@@ -39,9 +40,9 @@ static int share_port(const struct nm_instr *instr, const struct nm_addr *local,
 		      char *text, int *fds)
 {
 	for (uint32_t i = 0; i < wanted; i++) {
-		enum nm_listen how = instr->port ? NM_LISTEN_FIXED
-				     : i	 ? NM_LISTEN_SHARED
-						 : NM_LISTEN_FIRST;
+		enum nm_listen how = instr->open.port ? NM_LISTEN_FIXED
+				     : i	      ? NM_LISTEN_SHARED
+						      : NM_LISTEN_FIRST;
 		int r = listen_one(instr, local, how, text, &fds[i]);
 
 		if (r == -EOPNOTSUPP && i > 0)
@@ -103,11 +104,11 @@ int nm_ports_open(const struct nm_instr *instr, const struct nm_addr *local, uin
 {
 	uint32_t ports = nm_ports_count(instr);
 
-	if (ports == 1 && instr->port)
-		snprintf(text, NM_ENDPOINT_TEXT, "%u", instr->port);
+	if (ports == 1 && instr->open.port)
+		snprintf(text, NM_ENDPOINT_TEXT, "%u", instr->open.port);
 	if (ports == 1)
-		return share_port(instr, local, instr->port ? 1 : sockets, text, fds);
-	if (instr->port)
-		return open_row(instr, local, instr->port, ports, text, fds);
+		return share_port(instr, local, instr->open.port ? 1 : sockets, text, fds);
+	if (instr->open.port)
+		return open_row(instr, local, instr->open.port, ports, text, fds);
 	return find_row(instr, local, ports, text, fds);
 }

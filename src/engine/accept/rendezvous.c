@@ -76,7 +76,7 @@ struct nm_rendezvous {
 
 static bool is_accept(const struct nm_instr *instr)
 {
-	return nm_instr_accepts(instr) && instr->has_preamble &&
+	return nm_instr_accepts(instr) && instr->open.has_preamble &&
 	       !nm_transport_is_mux(instr->transport);
 }
 
@@ -90,10 +90,10 @@ static bool is_same_addr(const struct nm_addr *a, const struct nm_addr *b)
 static struct place *find_place(struct nm_rendezvous *all, const struct nm_instr *accept,
 				const struct nm_addr *local)
 {
-	for (size_t i = 0; accept->port && i < all->n_places; i++) {
+	for (size_t i = 0; accept->open.port && i < all->n_places; i++) {
 		struct place *place = &all->places[i];
 
-		if (place->port == accept->port && place->transport == accept->transport &&
+		if (place->port == accept->open.port && place->transport == accept->transport &&
 		    place->ports == nm_ports_count(accept) && is_same_addr(&place->local, local))
 			return place;
 	}
@@ -110,9 +110,9 @@ static int open_place(struct nm_rendezvous *all, const struct nm_instr *accept,
 	if (sockets > MAX_FDS)
 		sockets = MAX_FDS;
 	*place = (struct place){.transport = accept->transport,
-				.opts = accept->transport_opts,
+				.opts = accept->open.transport_opts,
 				.local = *local,
-				.port = accept->port,
+				.port = accept->open.port,
 				.ports = nm_ports_count(accept)};
 	place->fds = calloc(place->ports > sockets ? place->ports : sockets, sizeof *place->fds);
 	if (!place->fds)
@@ -270,7 +270,7 @@ static const struct nm_instr *find_accept(const struct nm_rendezvous *all,
 	const struct nm_instr *accept =
 		nm_pending_find_accept(all->engine->plan, all->engine->cookie, preamble);
 
-	if (accept && accept->transport == place->transport && accept->port == place->port)
+	if (accept && accept->transport == place->transport && accept->open.port == place->port)
 		return accept;
 	return NULL;
 }
@@ -413,8 +413,8 @@ static void meet(struct nm_rendezvous *all, const struct source *listener,
 	if (verdict == NM_PREAMBLE_OLD)
 		return;
 	if (verdict == NM_PREAMBLE_NEW) {
-		fd = accept->transport->datagram->accept(listener->fd, accept->port != 0,
-							 accept->transport_opts, peer);
+		fd = accept->transport->datagram->accept(listener->fd, accept->open.port != 0,
+							 accept->open.transport_opts, peer);
 		const struct nm_conn conn = {.fd = fd};
 
 		if (fd < 0)

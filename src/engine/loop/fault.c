@@ -46,6 +46,7 @@ static void pass_over(struct nm_worker *worker, struct nm_flow *flow, const stru
 		nm_abandoned_add(&worker->io, flow, instr);
 	flow->error = 0;
 	flow->left = 0;
+	flow->progress = 0;
 	flow->timer.at_ns = 0;
 	flow->at = instr + 1;
 	nm_worker_queue(worker, flow);
@@ -76,7 +77,7 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 		if (flow->error == EKEYEXPIRED)
 			(void)nm_reconnect_expired(worker, flow->conn, worker->answers.error.why,
 						   sizeof worker->answers.error.why);
-		else if (flow->error == ENOBUFS && (flow->conn->flags & NM_CONN_ZEROCOPY))
+		else if (flow->error == ENOBUFS && (flow->conn->traits & NM_CONN_ZEROCOPY))
 			nm_errqueue_why(worker->answers.error.why,
 					sizeof worker->answers.error.why);
 		else if (worker->run.phase && worker->run.phase->posts && !worker->io.ring)

@@ -56,7 +56,7 @@ static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, stru
  * copy, by its error queue. */
 static __attribute__((noinline)) void note_end(struct nm_conn *conn, uint32_t events)
 {
-	if ((conn->flags & NM_CONN_ZEROCOPY) && !(events & (EPOLLRDHUP | EPOLLHUP)))
+	if ((conn->traits & NM_CONN_ZEROCOPY) && !(events & (EPOLLRDHUP | EPOLLHUP)))
 		conn->flags |= NM_CONN_OUT | NM_CONN_ERRQUEUE;
 	else
 		conn->flags |= NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP;
@@ -145,7 +145,7 @@ void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 		nm_worker_run_flow(worker, flow);
 		return;
 	}
-	if (instr->first_of_pass && instr->can_fail &&
+	if (instr->pass.is_first && instr->can_fail &&
 	    !nm_abandoned_has_begun(&worker->io, flow, instr)) {
 		flow->late = flow->iterations_left;
 		return;
@@ -159,6 +159,7 @@ void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 		if (worker->observe.stats)
 			nm_flowop_stats_expired(worker, flow, instr);
 		flow->left = 0;
+		flow->progress = 0;
 		flow->at = instr + 1;
 		nm_worker_run_flow(worker, flow);
 		nm_worker_shorten_wait(worker, flow);

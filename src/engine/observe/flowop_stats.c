@@ -224,7 +224,7 @@ void nm_flowop_stats_drained(struct nm_worker *worker, const struct nm_conn *con
 	for (uint32_t i = phase->first; i < phase->first + phase->n_instrs; i++) {
 		const struct nm_instr *instr = &stats->program[i];
 
-		if (instr->drains &&
+		if (instr->pass.drains &&
 		    (index == UINT32_MAX || &conn->flow->conns[instr->slot] == conn))
 			index = i;
 	}

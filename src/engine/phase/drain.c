@@ -60,7 +60,7 @@ static void begin_flow(struct nm_worker *worker, struct nm_flow *flow)
 	for (uint32_t i = 0; i < phase->n_instrs && worker->run.phase; i++) {
 		const struct nm_instr *instr = &worker->group->instrs[phase->first + i];
 
-		if (!instr->drains)
+		if (!instr->pass.drains)
 			continue;
 		flow->conn = &flow->conns[instr->slot];
 		worker->run.drained += flow->conn->ahead;

@@ -66,12 +66,13 @@ static void reset_flow(const struct nm_worker *worker, struct nm_flow *flow)
 {
 	const struct nm_instr *at = flow->at;
 
-	if (worker->group->messages.gives_up && flow->left && at && at->op &&
-	    (!at->first_of_pass || nm_abandoned_has_begun(&worker->io, flow, at)))
+	if (worker->group->messages.gives_up && (flow->left || flow->progress) && at && at->op &&
+	    (!at->pass.is_first || nm_abandoned_has_begun(&worker->io, flow, at)))
 		nm_abandoned_add(&worker->io, flow, flow->at);
 	flow->late = 0;
 	flow->state = NM_FLOW_IDLE;
 	flow->left = 0;
+	flow->progress = 0;
 	flow->repeated = 0;
 	flow->timer.at_ns = 0;
 	flow->next = NULL;
@@ -193,7 +194,7 @@ static uint64_t budget_mask(const struct nm_instr *body)
 	uint64_t most = 1, passes = TURN;
 
 	for (; body->step; body++)
-		most = body->batch > most ? body->batch : most;
+		most = body->datagram.batch > most ? body->datagram.batch : most;
 	while (passes > 1 && passes * most > TURN)
 		passes /= 2;
 	return passes - 1;

@@ -53,7 +53,7 @@ int nm_reconnect_init(struct nm_worker *worker)
 		struct nm_instr *copy = &worker->reconnect.openings[(size_t)2 * instr->opening];
 
 		copy[0] = copy[1] = *instr;
-		copy[0].defer_handshake = false;
+		copy[0].open.defer_handshake = false;
 		copy[0].can_fail = false;
 		copy[1].step = replaced_step;
 	}
@@ -188,11 +188,12 @@ static bool replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_co
 	if (!opening)
 		return false;
 	nm_waiter_disarm(worker, conn);
-	if (conn->flags & NM_CONN_ZEROCOPY)
+	if (conn->traits & NM_CONN_ZEROCOPY)
 		nm_copy_modes_drain(&worker->io, conn);
 	conn->transport->close(conn, false);
 	flow->conn = conn;
 	flow->left = 0;
+	flow->progress = 0;
 	flow->timer.at_ns = 0;
 	flow->resume = resume;
 	flow->at = opening;
@@ -246,13 +247,13 @@ void nm_reconnect_command(struct nm_worker *worker)
 	hurry(worker);
 }
 
-/* The peer has ended the stream before the message that instr reads: the connection is replaced, and
- * the flow goes on with instr after that. */
+/* The peer has ended the stream before the message that instr reads: the connection is replaced,
+ * and the flow goes on with instr after that. */
 static bool replace_after_end(struct nm_worker *worker, struct nm_flow *flow,
 			      const struct nm_instr *instr)
 {
-	if (!worker->run.phase->reconnects || worker->run.phase->leads || !instr->rekey_point ||
-	    flow->repeated)
+	if (!worker->run.phase->reconnects || worker->run.phase->leads ||
+	    !instr->pass.rekey_point || flow->repeated)
 		return false;
 	flow->error = 0;
 	return replace(worker, flow, flow->conn, instr);

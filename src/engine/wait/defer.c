@@ -88,7 +88,7 @@ static bool add_to_next_turn(struct nm_worker *worker, struct nm_flow *flow,
 			     const struct nm_instr *instr)
 {
 	/* The end that accepts waits for the close after it, and is told of that anyway. */
-	if (!is_unarmed(flow->conn) || (flow->conn->flags & NM_CONN_ACCEPTED) ||
+	if (!is_unarmed(flow->conn) || (flow->conn->traits & NM_CONN_ACCEPTED) ||
 	    !nm_instr_moves_message(instr) || is_skipped(&worker->defer.backoff))
 		return false;
 	nm_worker_queue(worker, flow);

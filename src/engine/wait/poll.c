@@ -26,7 +26,7 @@ static void begin_cache(struct nm_worker *worker)
 	nm_conn_cache_init(cache);
 	if (connect) {
 		cache->transport = connect->transport;
-		cache->opts = connect->transport_opts;
+		cache->opts = connect->open.transport_opts;
 		cache->endpoint = &worker->io.endpoints[connect->opening];
 		cache->resets = shape->resets;
 	}

@@ -33,11 +33,11 @@ static inline void accepting_init(struct accepting *a, const struct nm_transport
 {
 	memset(a, 0, sizeof *a);
 	a->instrs[0] = (struct nm_instr){
-		.op = nm_flowop_find("connect"), .transport = transport, .has_preamble = true};
+		.op = nm_flowop_find("connect"), .transport = transport, .open.has_preamble = true};
 	a->instrs[1] = (struct nm_instr){.op = nm_flowop_find("nop")};
 	a->instrs[2] = (struct nm_instr){.op = nm_flowop_find("accept"),
 					 .transport = transport,
-					 .has_preamble = true,
+					 .open.has_preamble = true,
 					 .opening = 1,
 					 .line = 7};
 	a->group = (struct nm_group){.n_workers = N_WORKERS,

@@ -124,7 +124,7 @@ START_TEST(an_accept_without_preambles_is_not_meant)
 {
 	struct nm_preamble preamble = accepting_preamble(0, 1);
 
-	a.instrs[2].has_preamble = false;
+	a.instrs[2].open.has_preamble = false;
 	ck_assert_ptr_null(nm_pending_find_accept(&a.plan, COOKIE, &preamble));
 }
 END_TEST
@@ -143,7 +143,7 @@ START_TEST(only_what_the_flow_waits_for_is_awaited)
 	flow->state = NM_FLOW_WAITING;
 	ck_assert(!nm_pending_is_awaited(flow));
 	flow->state = NM_FLOW_PARKED;
-	a.instrs[2].has_preamble = false;
+	a.instrs[2].open.has_preamble = false;
 	ck_assert(!nm_pending_is_awaited(flow));
 	nm_pending_close(flow);
 }
@@ -209,7 +209,7 @@ END_TEST
 
 static void own_listeners(void)
 {
-	a.instrs[2].has_preamble = false;
+	a.instrs[2].open.has_preamble = false;
 	for (uint32_t w = 0; w < N_WORKERS; w++)
 		a.workers[w].epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 }
@@ -304,7 +304,7 @@ static int open_ports(uint16_t port, uint32_t ports, uint32_t sockets, char *tex
 	struct nm_addr local = {.len = 0};
 
 	text[0] = '\0';
-	a.instrs[2].port = port;
+	a.instrs[2].open.port = port;
 	n_ports = ports;
 	listens = 0;
 	return nm_ports_open(&a.instrs[2], &local, sockets, text, fds);

@@ -293,7 +293,7 @@ START_TEST(what_comes_after_the_last_pass_counts_for_a_read_that_drains)
 {
 	nm_flowop_stats_drained(&e.workers[0], &e.conns[0][0], 5);
 	ck_assert_uint_eq(step_sums(1).bytes_received, 0);
-	e.instrs[1].drains = true;
+	e.instrs[1].pass.drains = true;
 	nm_flowop_stats_drained(&e.workers[0], &e.conns[0][0], 5);
 	ck_assert_uint_eq(step_sums(1).bytes_received, 5);
 	ck_assert_uint_eq(flow_sums(0).bytes_received, 5);

@@ -152,7 +152,7 @@ static bool is_closed(int fd)
 START_TEST(a_plan_without_preambles_needs_none)
 {
 	accepting_init(&a, &stream);
-	a.instrs[2].has_preamble = false;
+	a.instrs[2].open.has_preamble = false;
 	ck_assert_int_eq(nm_rendezvous_open(&a.engine, &rendezvous, NULL, 0), 0);
 	ck_assert_ptr_null(rendezvous);
 	ck_assert_ptr_null(nm_rendezvous_free(NULL));
@@ -227,7 +227,7 @@ START_TEST(accepts_share_a_port_that_the_profile_names)
 	accepting_init(&a, &stream);
 	a.instrs[0] = a.instrs[2];
 	a.instrs[0].opening = 0;
-	a.instrs[0].port = a.instrs[2].port = 5000;
+	a.instrs[0].open.port = a.instrs[2].open.port = 5000;
 	failure = 0;
 	ck_assert_int_eq(nm_rendezvous_open(&a.engine, &rendezvous, why, sizeof why), 0);
 	ck_assert_str_eq(a.texts[0][0], "here");
@@ -238,7 +238,7 @@ START_TEST(accepts_share_a_port_that_the_profile_names)
 	ck_assert_ptr_null(rendezvous);
 	ck_assert_str_eq(why, "cannot listen for the accept at line 7 on port here: Address "
 			      "already in use");
-	a.instrs[0].port = a.instrs[2].port = 0;
+	a.instrs[0].open.port = a.instrs[2].open.port = 0;
 	ck_assert_int_eq(nm_rendezvous_open(&a.engine, &rendezvous, why, sizeof why), -EADDRINUSE);
 	ck_assert_str_eq(why, "cannot listen for the accept at line 7: Address already in use");
 }

@@ -70,7 +70,7 @@ static void begin_end(struct end *end, int fd, const struct nm_transport *transp
 	end->block.flow = (struct nm_flow){.conn = &end->conn, .conns = &end->conn};
 	end->block.transfer.fd = -1;
 	end->instr = (struct nm_instr){
-		.op = op, .transport = transport, .opts = &end->opts, .files = files};
+		.op = op, .transport = transport, .opts = &end->opts, .message.files = files};
 }
 
 static void begin(const struct nm_transport *transport)

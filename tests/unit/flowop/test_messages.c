@@ -239,7 +239,7 @@ static uint64_t move_drawn(const char *op, uint64_t pass, uint32_t site)
 				       .op = flowop,
 				       .transport = &fake,
 				       .ahead = 1,
-				       .law = &some,
+				       .message.law = &some,
 				       .site = site};
 	bool sends = flowop->flags & NM_FLOWOP_INITIATES;
 	_Atomic uint64_t *count = sends ? &counters.bytes_sent : &counters.bytes_received;

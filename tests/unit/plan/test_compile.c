@@ -356,9 +356,9 @@ START_TEST(answers_are_told_from_what_comes_by_itself)
 
 		if (strcmp(instr->op->name, "read") != 0)
 			continue;
-		ck_assert_int_eq(instr->is_reply_last ? 'A'
-				 : instr->is_reply    ? 'a'
-						      : '-',
+		ck_assert_int_eq(instr->datagram.is_reply_last ? 'A'
+				 : instr->datagram.is_reply    ? 'a'
+							       : '-',
 				 *expected);
 		ck_assert_int_eq(instr->timeout_ns != 0, *expected != '-');
 		expected++;
@@ -376,7 +376,7 @@ START_TEST(a_read_behind_an_opening_has_an_end)
 		      "protocol=udp'/><flowop type='read' options='size=9'/>"
 		      "<flowop type='disconnect'/></transaction>\n"));
 
-	ck_assert(!instr_at(c.plan, 0, 1)->is_reply);
+	ck_assert(!instr_at(c.plan, 0, 1)->datagram.is_reply);
 	ck_assert_uint_eq(instr_at(c.plan, 0, 1)->timeout_ns, 1000000000);
 	compiled_fini(&c);
 }
@@ -410,8 +410,8 @@ START_TEST(connections_are_renewed_between_plain_passes)
 			       cases[i].body);
 		struct compiled c = compile_good(text);
 
-		ck_assert(instr_at(c.plan, 0, 0)->defer_handshake);
-		ck_assert(instr_at(c.plan, 0, 0)->has_preamble);
+		ck_assert(instr_at(c.plan, 0, 0)->open.defer_handshake);
+		ck_assert(instr_at(c.plan, 0, 0)->open.has_preamble);
 		ck_assert(!c.plan->groups[0].phases[0].reconnects);
 		ck_assert_msg(c.plan->groups[0].phases[1].reconnects == cases[i].renews, "%s",
 			      cases[i].body);

@@ -66,8 +66,8 @@ START_TEST(a_stream_goes_in_at_the_other_end)
 				      OP("read", "size=9 sctp_stream_id=2")) ONCE(DISCONNECT)));
 	struct nm_plan *plan = mirror(&c, "h");
 	const struct nm_transport *sctp = nm_transport_find("sctp");
-	const char *ours = instr_at(c.plan, 0, 0)->transport_opts;
-	const char *its = instr_at(plan, 0, 0)->transport_opts;
+	const char *ours = instr_at(c.plan, 0, 0)->open.transport_opts;
+	const char *its = instr_at(plan, 0, 0)->open.transport_opts;
 	size_t in = nm_opt_find(sctp->opts, "sctp_in_streams")->offset;
 	size_t out = nm_opt_find(sctp->opts, "sctp_out_streams")->offset;
 	size_t local = nm_opt_find(sctp->opts, "localhost")->offset;
@@ -102,7 +102,7 @@ START_TEST(a_policy_makes_messages_uncertain)
 			ck_assert(group->instrs[group->phases[k].first].lossy);
 		}
 	}
-	ck_assert(instr_at(c.plan, 0, 3)->is_reply);
+	ck_assert(instr_at(c.plan, 0, 3)->datagram.is_reply);
 	nm_plan_free(plan);
 	compiled_fini(&c);
 }
@@ -246,7 +246,7 @@ static const void *transport_value(const struct nm_instr *instr, const char *nam
 	const struct nm_opt *opt = nm_opt_find(instr->transport->opts, name);
 
 	ck_assert_ptr_nonnull(opt);
-	return (const char *)instr->transport_opts + opt->offset;
+	return (const char *)instr->open.transport_opts + opt->offset;
 }
 
 START_TEST(both_ends_have_the_options)
@@ -341,14 +341,15 @@ START_TEST(both_ends_know_how_sizes_are_drawn)
 		const struct nm_plan *side = master ? c.plan : plan;
 		const struct nm_instr *drawn = instr_at(side, 0, 3);
 
-		ck_assert(side->groups[0].needs_identity && instr_at(side, 0, 0)->has_preamble);
+		ck_assert(side->groups[0].needs_identity &&
+			  instr_at(side, 0, 0)->open.has_preamble);
 		ck_assert_uint_eq(side->groups[0].messages.chunk_bytes, 6144);
 		ck_assert_uint_eq(drawn->site, 2);
 		ck_assert_uint_eq(drawn->size, 6144);
 		ck_assert(!drawn->single_call && instr_at(side, 0, 2)->single_call);
-		ck_assert_ptr_nonnull(drawn->law);
-		ck_assert_uint_eq(drawn->law->min, 5);
-		ck_assert_ptr_null(instr_at(side, 0, 2)->law);
+		ck_assert_ptr_nonnull(drawn->message.law);
+		ck_assert_uint_eq(drawn->message.law->min, 5);
+		ck_assert_ptr_null(instr_at(side, 0, 2)->message.law);
 	}
 	nm_plan_free(plan);
 	compiled_fini(&c);
@@ -397,9 +398,9 @@ START_TEST(only_the_master_has_files)
 	ck_assert(c.plan->groups[0].messages.moves_files && plan->groups[0].messages.moves_files);
 	ck_assert(!c.plan->groups[0].needs_identity &&
 		  !c.plan->groups[0].phases[0].counts.unmatched);
-	ck_assert_ptr_nonnull(instr_at(c.plan, 0, 2)->files);
-	ck_assert_uint_gt(instr_at(c.plan, 0, 2)->files->count, 0);
-	ck_assert_ptr_null(instr_at(plan, 0, 2)->files);
+	ck_assert_ptr_nonnull(instr_at(c.plan, 0, 2)->message.files);
+	ck_assert_uint_gt(instr_at(c.plan, 0, 2)->message.files->count, 0);
+	ck_assert_ptr_null(instr_at(plan, 0, 2)->message.files);
 	/* The length of a file must not be taken for the rest of a message. */
 	ck_assert_uint_eq(instr_at(plan, 0, 1)->ahead, 0);
 	ck_assert(!instr_at(plan, 0, 1)->single_call && !instr_at(plan, 0, 2)->single_call);

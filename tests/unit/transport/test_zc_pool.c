@@ -25,7 +25,7 @@ static void setup(void)
 		conns[i] = (struct nm_conn){.fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
 		ck_assert_int_ge(conns[i].fd, 0);
 		ck_assert_int_eq(nm_zc_pool_begin(pool, &conns[i]), 0);
-		ck_assert_uint_ne(conns[i].flags & NM_CONN_ZEROCOPY, 0);
+		ck_assert_uint_ne(conns[i].traits & NM_CONN_ZEROCOPY, 0);
 	}
 }
 
@@ -72,7 +72,7 @@ START_TEST(one_is_free_when_all_of_its_sends_are_done)
 {
 	unsigned slot;
 
-	conns[0].zc_sent = UINT32_MAX - 2; /* numbers go round */
+	conns[0].datagram.zc_sent = UINT32_MAX - 2; /* numbers go round */
 	use(&conns[0], 0, EACH, 4);
 	use(&conns[1], EACH, EACH, 1);
 	nm_zc_pool_give_back(pool, 0); /* it is in use */
@@ -103,9 +103,9 @@ START_TEST(of_what_is_closed_nothing_is_awaited)
 	use(&conns[0], 0, EACH, 1);
 	ck_assert_ptr_null(nm_zc_pool_take(pool, &conns[0], &slot));
 	/* It is opened anew, and its numbers begin again. */
-	conns[0].flags = 0;
+	conns[0].flags = conns[0].traits = 0;
 	ck_assert_int_eq(nm_zc_pool_begin(pool, &conns[0]), 0);
-	ck_assert_uint_eq(conns[0].zc_sent, 0);
+	ck_assert_uint_eq(conns[0].datagram.zc_sent, 0);
 	ck_assert(!nm_zc_pool_is_pending(pool, &conns[0]));
 	use(&conns[0], 0, EACH, 1);
 }
