@@ -66,7 +66,8 @@ struct nm_transport {
 	const struct nm_opt *opts; /* options of connect and accept over this transport */
 	size_t opts_size;
 
-	/* Required, but for listen and endpoint of one that has NO_PEER. */
+	/* Required, but for listen and endpoint of one that has NO_PEER, and accept of one whose
+	 * connections a datagram begins. */
 
 	/* Opens a listening socket. `local`: the address to bind, port ignored. `text`: what the
 	 * listener is called (port number, path): written for the first, for the peer to know; read

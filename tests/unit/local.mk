@@ -40,6 +40,8 @@ $(PROFILE_TESTS): LDADD = $(CHECK_LIBS) $(PROFILE_LIBS)
 $(PROFILE_TESTS): $(filter %.la,$(PROFILE_LIBS))
 
 TRANSPORT_TESTS = \
+	tests/unit/transport/test_conformance \
+	tests/unit/transport/test_udp_batch \
 	tests/unit/transport/test_udp_mux \
 	tests/unit/transport/test_preamble \
 	tests/unit/transport/test_socket \
@@ -47,6 +49,13 @@ TRANSPORT_TESTS = \
 	tests/unit/transport/test_zc_pool
 $(TRANSPORT_TESTS): LDADD = $(CHECK_LIBS) $(TRANSPORT_LIBS)
 $(TRANSPORT_TESTS): $(filter %.la,$(TRANSPORT_LIBS))
+tests_unit_transport_test_conformance_SOURCES = \
+	tests/unit/transport/test_conformance.c \
+	tests/unit/transport/fake_sockets.c
+# Protocols that this kernel may lack are made of others.
+tests_unit_transport_test_conformance_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=socket,--wrap=bind,--wrap=connect,--wrap=accept4,--wrap=getsockname \
+	-Wl,--wrap=setsockopt,--wrap=getsockopt
 
 PLAN_TESTS = \
 	tests/unit/plan/test_check \
