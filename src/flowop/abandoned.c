@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Messages that a flow has given up half-way: what is left of them moves before the next ones. */
 #include "flowop/abandoned.h"
 
 #include <errno.h>

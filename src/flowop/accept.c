@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* accept: takes the connection that the other end opens, or waits in the listener's queue for
+ * it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>

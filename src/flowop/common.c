@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The options that every flowop has: their table. */
 #include "flowop/common.h"
 
 #include <stddef.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* read and write over TCP where options ask for other calls: without a copy, corked, or dropped by
+ * the kernel. */
 #include "flowop/copy_modes.h"
 
 #include <errno.h>

@@ -1,82 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* read and write where messages may be lost: one message with a call, or a batch of them. */
 #include "flowop/datagram.h"
 
-#include <arpa/inet.h>
-#include <endian.h>
 #include <errno.h>
 #include <limits.h>
-#include <stddef.h>
-#include <string.h>
 
 #include "flowop/message.h"
 #include "flowop/copy_modes.h"
+#include "flowop/stamp.h"
 #include "host/clock.h"
 #include "transport/io.h"
 #include "transport/udp_batch.h"
 #include "transport/preamble.h"
 #include "transport/zc_pool.h"
 
-struct stamp {
-	uint32_t number, seen;
-	uint64_t sent_ns;
-};
-
-_Static_assert(sizeof(struct stamp) == NM_DATAGRAM_DATED, "no padding");
-_Static_assert(offsetof(struct stamp, sent_ns) == NM_DATAGRAM_STAMP, "the numbers come first");
-
 void nm_datagram_give_up(struct nm_conn *conn)
 {
 	conn->flags &= ~(uint32_t)NM_CONN_ASKING;
-}
-
-/* Whether a is after b; numbers go round. */
-static bool after(uint32_t a, uint32_t b)
-{
-	return (int32_t)(a - b) > 0;
-}
-
-/* Counts what the number of a message tells: the window holds which of the 64 up to `seen` have
- * come. False: it has come before. */
-static bool note_number(struct nm_io *io, struct nm_conn *conn, uint32_t number)
-{
-	if (after(number, conn->datagram.seen)) {
-		uint32_t step = number - conn->datagram.seen;
-
-		if (step > 1)
-			nm_counter_add(&io->count->skipped, step - 1);
-		conn->datagram.window = step < 64 ? conn->datagram.window << step | 1 : 1;
-		conn->datagram.seen = number;
-		return true;
-	}
-	uint32_t back = conn->datagram.seen - number;
-
-	if (back < 64 && (conn->datagram.window >> back & 1)) {
-		nm_counter_add(&io->count->duplicates, 1);
-		return false;
-	}
-	if (back < 64)
-		conn->datagram.window |= UINT64_C(1) << back;
-	nm_counter_add(&io->count->reordered, 1);
-	return true;
-}
-
-/* RFC 3550, 6.4.1, with the rounding of its appendix A.8. Those of one batch have one time and are
- * one sample. */
-static void note_time(struct nm_io *io, struct nm_conn *conn, uint64_t sent_ns)
-{
-	if (!io->arrived_ns)
-		io->arrived_ns = nm_clock_ns();
-	uint64_t transit_ns = io->arrived_ns - sent_ns;
-	uint64_t more_ns = transit_ns - conn->datagram.transit_ns;
-	uint64_t change_ns = more_ns > INT64_MAX ? -more_ns : more_ns;
-
-	if (conn->datagram.sent_ns) {
-		conn->datagram.jitter += change_ns - ((conn->datagram.jitter + 8) >> 4);
-		nm_counter_add(&io->count->jitters, 1);
-		nm_counter_add(&io->count->jitter_ns, conn->datagram.jitter >> 4);
-	}
-	conn->datagram.sent_ns = sent_ns;
-	conn->datagram.transit_ns = transit_ns;
 }
 
 /* The other end repeats its preamble, as the answer is lost: it gets one more. */
@@ -101,28 +41,25 @@ static bool is_preamble(const struct nm_io *io, struct nm_conn *conn, const char
 static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr,
 		 const char *data, size_t size)
 {
-	struct stamp stamp = {.sent_ns = 0};
-	bool stamped = size >= NM_DATAGRAM_STAMP;
+	struct nm_stamp stamp;
+	bool stamped = nm_stamp_unpack(data, size, &stamp);
 
 	if (size == NM_PREAMBLE_BYTES && is_preamble(io, conn, data, size))
 		return false;
 	nm_io_count_message_received(io, size);
 	if (!stamped)
 		nm_counter_add(&io->count->unnumbered, 1);
-	if (stamped) {
-		memcpy(&stamp, data, size < sizeof stamp ? NM_DATAGRAM_STAMP : sizeof stamp);
-		if (!note_number(io, conn, ntohl(stamp.number)))
-			return false;
-		uint64_t sent_ns = be64toh(stamp.sent_ns);
-
-		if (sent_ns && sent_ns != conn->datagram.sent_ns)
-			note_time(io, conn, sent_ns);
+	if (stamped && !nm_stamp_note_number(&conn->datagram, io->count, stamp.number))
+		return false;
+	if (stamped && stamp.sent_ns && stamp.sent_ns != conn->datagram.sent_ns) {
+		if (!io->arrived_ns)
+			io->arrived_ns = nm_clock_ns();
+		nm_stamp_note_time(&conn->datagram, io->count, stamp.sent_ns, io->arrived_ns);
 	}
 	if (!instr->datagram.is_reply)
 		return true;
 	/* Of a question without a number the other end cannot tell that it has seen it. */
-	if (stamped && conn->datagram.sent != conn->datagram.acked &&
-	    !after(ntohl(stamp.seen), conn->datagram.acked)) {
+	if (stamped && nm_stamp_is_late(&stamp, &conn->datagram)) {
 		nm_counter_add(&io->count->late, 1);
 		return false;
 	}
@@ -276,20 +213,16 @@ static void begin_asking(struct nm_conn *conn)
 static void write_stamp(const struct nm_conn *conn, uint32_t number, uint64_t now_ns, char *to,
 			size_t size)
 {
-	const struct stamp stamp = {.number = htonl(number),
-				    .seen = htonl(conn->datagram.seen),
-				    .sent_ns = htobe64(now_ns)};
+	const struct nm_stamp stamp = {
+		.number = number, .seen = conn->datagram.seen, .sent_ns = now_ns};
 
-	if (size >= sizeof stamp)
-		memcpy(to, &stamp, sizeof stamp);
-	else if (size >= NM_DATAGRAM_STAMP)
-		memcpy(to, &stamp, NM_DATAGRAM_STAMP);
+	nm_stamp_pack(&stamp, to, size);
 }
 
 /* What messages that are sent now are dated; 0: not at all. */
 static uint64_t date_of(const struct nm_instr *instr, size_t size)
 {
-	return instr->datagram.timestamped && size >= NM_DATAGRAM_DATED ? nm_clock_ns() : 0;
+	return instr->datagram.timestamped && size >= NM_STAMP_BYTES ? nm_clock_ns() : 0;
 }
 
 /* What a send has met that moved nothing. */
@@ -302,7 +235,7 @@ static enum nm_step refused(struct nm_flow *flow, ssize_t n)
 
 static void count_sent(struct nm_io *io, struct nm_conn *conn, size_t size, unsigned count)
 {
-	if (size >= NM_DATAGRAM_STAMP)
+	if (size >= NM_STAMP_NUMBERS)
 		conn->datagram.sent += count;
 	nm_io_count_messages_sent(io, size, count);
 }
@@ -326,7 +259,7 @@ static int lay_out(struct nm_io *io, struct nm_conn *conn, const struct nm_instr
 		count = nm_udp_batch_stage(io->udp_batch, conn, size, most, true);
 	uint64_t now_ns = date_of(instr, size);
 
-	for (unsigned i = 0; i < count && size >= NM_DATAGRAM_STAMP; i++)
+	for (unsigned i = 0; i < count && size >= NM_STAMP_NUMBERS; i++)
 		write_stamp(conn, conn->datagram.sent + 1 + i, now_ns,
 			    nm_udp_batch_staged(io->udp_batch, i), size);
 	return count ? (int)count : -ENOBUFS;

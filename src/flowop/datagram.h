@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages over transports that may lose, repeat or reorder them. A message with room for it begins
- * with two numbers in network order: its own, counted by the sender from 1, and the highest that
- * the sender has seen of the other end. Where there is room behind them, the time at which it was
- * sent follows, ns of the sender's clock in network order; 0 where messages are answered, as the
- * time of that says more. */
+/* Messages over transports that may lose, repeat or reorder them: the steps of read and write,
+ * several messages with one call where that can be. What is at their head is in stamp.h. */
 #ifndef NM_FLOWOP_DATAGRAM_H
 #define NM_FLOWOP_DATAGRAM_H
 
 #include <sys/types.h>
 
 #include "flowop/flow.h"
-
-#define NM_DATAGRAM_STAMP NM_NUMBERED_BYTES /* the numbers */
-#define NM_DATAGRAM_DATED 16u		    /* bytes: and the time */
 
 /* The steps of read and write. */
 enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);

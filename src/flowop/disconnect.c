@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* disconnect: one end closes first, in order, by a reset or one direction at a time, and the other
+ * follows. */
 #include "flowop/disconnect.h"
 #include "flowop/flowop.h"
 #include "flowop/copy_modes.h"

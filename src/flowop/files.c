@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Which files a directory has, and the state of a transfer. */
 #include "flowop/files.h"
 
 #include <dirent.h>

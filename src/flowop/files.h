@@ -39,6 +39,7 @@ static inline struct nm_transfer *nm_transfer_of(const struct nm_io *io, struct 
 {
 	return (struct nm_transfer *)(void *)((char *)flow + io->transfer_offset);
 }
+/* Closes the present file, if one is open. */
 void nm_transfer_close(struct nm_transfer *transfer);
 
 /* Of sendfilev: nfiles first, and then those that sendfile has too. */
@@ -50,6 +51,7 @@ static inline uint64_t nm_files_of(const struct nm_opts_files *opts)
 	return opts->n_files ? opts->n_files : 1;
 }
 
+/* The step of sendfile and sendfilev. */
 enum nm_step nm_sendfile_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
 
 /* The other end of sendfile and sendfilev. */

@@ -46,6 +46,8 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/pipeline.c \
 	src/flowop/pipeline.h \
 	src/flowop/recvfile.c \
+	src/flowop/stamp.c \
+	src/flowop/stamp.h \
 	src/flowop/copy_modes.c \
 	src/flowop/copy_modes.h
 nodist_src_libnm_flowop_la_SOURCES = src/flowop/registry.c src/flowop/arrival_law/registry.c

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* nop: does nothing, which measures what an operation costs by itself. */
 #include "flowop/flowop.h"
 
 struct nop_opts {

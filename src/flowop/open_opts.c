@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The options of connect and accept, and how both go on with a handshake. */
 #include "flowop/open_opts.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Several requests of a flow outstanding at a time: runs what asks and what takes answers, each as
+ * far as it gets. */
 #include "flowop/pipeline.h"
 
 #include "flowop/arrival_law/arrival_law.h"

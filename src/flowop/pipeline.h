@@ -62,6 +62,7 @@ static inline size_t nm_pipe_bytes(uint32_t depth)
 	return sizeof(struct nm_pipe) + depth * sizeof(struct nm_pipe_stamp);
 }
 
+/* Nothing is asked, and nothing outstanding: at the beginning of a phase. */
 void nm_pipe_reset(struct nm_pipe *pipe);
 /* Which flowop of the pipeline has failed. */
 const struct nm_instr *nm_pipe_culprit(const struct nm_pipe *pipe, const struct nm_instr *pipeline);

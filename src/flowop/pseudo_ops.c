@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Instructions that are no flowops: choosing the connection, and repeating a flowop. */
 #include "flowop/pseudo_ops.h"
 
 /* How often a flowop may be repeated before other flows have their turn. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* recv: read by another name, as profiles for uperf have it. */
 #include "flowop/datagram.h"
 #include "flowop/flowop.h"
 #include "flowop/message.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* recvfile: receives what sendfile and sendfilev send, the length of each file first. */
 #include <errno.h>
 
 #include "flowop/files.h"

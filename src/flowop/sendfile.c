@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* sendfile: sends files by sendfile(2), or through a buffer where the transport must see the
+ * bytes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* sendfilev: sendfile for several files in one operation. */
 #include "flowop/files.h"
 
 const struct nm_flowop nm_flowop_sendfilev = {

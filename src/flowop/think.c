@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* think: waits as an application does between messages, asleep or burning the CPU. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>

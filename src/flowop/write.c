@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* write: sends a message of a stream. One send(2) for the common case, a loop for the others. */
 #include "flowop/datagram.h"
 #include "flowop/flowop.h"
 #include "flowop/message.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Socket addresses of any family: compared, parsed and printed. */
 #include "transport/address.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What the kernel tells about sends without a copy, by the error queue of the socket. */
 #include "transport/errqueue.h"
 
 #include <errno.h>

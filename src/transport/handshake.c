@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Connections that are TCP's until both ends have shaken hands: what ssl and psp have in common. */
 #include <assert.h>
 #include <errno.h>
 #include <string.h>

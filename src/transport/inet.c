@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sockets of TCP, and of what looks like TCP: their options, listeners, connections and
+ * statistics. */
 #include "transport/inet.h"
 
 #include <errno.h>

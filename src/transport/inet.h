@@ -36,11 +36,13 @@ extern const char *const nm_quickack_words[];
 	 .help = "send small segments at once (TCP_NODELAY), at both ends"}, \
 	{.name = "cc", .alias = "congestion_control", .type = NM_TYPE_STRING, \
 	 .offset = offsetof(struct nm_inet_opts, congestion_control), \
-	 .help = "congestion control algorithm (TCP_CONGESTION), at both ends; unset leaves it to " \
+	 .help = "congestion control algorithm (TCP_CONGESTION), at both ends; unset leaves it " \
+		 "to " \
 		 "the kernel"}, \
 	{.name = "num_ports", .type = NM_TYPE_COUNT, .min = 1, .max = NM_INET_PORTS, .def = "1", \
 	 .offset = offsetof(struct nm_inet_opts, num_ports), \
-	 .help = "ports at which each listener of the accepting end listens, one behind the other: of " \
+	 .help = "ports at which each listener of the accepting end listens, one behind the " \
+		 "other: of " \
 		 "n of them flow i connects to number i modulo n, at each of its connections"}, \
 	{.name = "listen_backlog", .type = NM_TYPE_COUNT, .max = INT32_MAX, \
 	 .offset = offsetof(struct nm_inet_opts, backlog), \
@@ -48,31 +50,39 @@ extern const char *const nm_quickack_words[];
 		 "more than net.core.somaxconn of that host; 0: 4096, or what that allows"}, \
 	{.name = "tcp_fastopen", .type = NM_TYPE_FLAG, \
 	 .offset = offsetof(struct nm_inet_opts, fastopen), \
-	 .help = "where a write follows the connect in the same transaction: send it with the first " \
-		 "packet (TCP_FASTOPEN_CONNECT), and take such at the accepting end (TCP_FASTOPEN), where " \
-		 "net.ipv4.tcp_fastopen must have its bit 2; the result tells how often it was so"}, \
+	 .help = "where a write follows the connect in the same transaction: send it with the " \
+		 "first " \
+		 "packet (TCP_FASTOPEN_CONNECT), and take such at the accepting end " \
+		 "(TCP_FASTOPEN), where " \
+		 "net.ipv4.tcp_fastopen must have its bit 2; the result tells how often it was " \
+		 "so"}, \
 	{.name = "tcp_tx_delay", .type = NM_TYPE_DURATION, .max = UINT64_C(1000000000000), \
 	 .offset = offsetof(struct nm_inet_opts, tx_delay_ns), \
-	 .help = "delay what is sent once the connection is open by so much (TCP_TX_DELAY), at both " \
+	 .help = "delay what is sent once the connection is open by so much (TCP_TX_DELAY), at " \
+		 "both " \
 		 "ends; needs the queueing discipline fq; 0: no delay"}, \
 	{.name = "mss", .type = NM_TYPE_SIZE, .max = 65535, \
 	 .offset = offsetof(struct nm_inet_opts, mss_bytes), \
 	 .help = "the largest segment (TCP_MAXSEG), at both ends; 0 leaves it to the kernel"}, \
 	{.name = "notsent_lowat", .type = NM_TYPE_SIZE, .max = INT32_MAX, \
 	 .offset = offsetof(struct nm_inet_opts, notsent_lowat_bytes), \
-	 .help = "bytes that may wait to be sent before a write finds no room (TCP_NOTSENT_LOWAT), at " \
-		 "both ends; 0: what max_pacing_rate sends in 20 ms, or without it what the kernel allows"}, \
+	 .help = "bytes that may wait to be sent before a write finds no room " \
+		 "(TCP_NOTSENT_LOWAT), at " \
+		 "both ends; 0: what max_pacing_rate sends in 20 ms, or without it what the " \
+		 "kernel allows"}, \
 	{.name = "user_timeout", .type = NM_TYPE_DURATION, .max = UINT64_C(2000000000000000), \
 	 .offset = offsetof(struct nm_inet_opts, user_timeout_ns), \
 	 .help = "how long what is sent may remain unacknowledged before the connection fails " \
 		 "(TCP_USER_TIMEOUT), at both ends; 0 leaves it to the kernel"}, \
 	{.name = "keepalive", .type = NM_TYPE_DURATION, .max = UINT64_C(32767000000000), \
 	 .offset = offsetof(struct nm_inet_opts, keepalive_ns), \
-	 .help = "ask a silent peer for a sign of life after this time, and as often (SO_KEEPALIVE, " \
+	 .help = "ask a silent peer for a sign of life after this time, and as often " \
+		 "(SO_KEEPALIVE, " \
 		 "TCP_KEEPIDLE, TCP_KEEPINTVL, in whole seconds), at both ends; 0: never"}, \
 	{.name = "quickack", .type = NM_TYPE_ENUM, .choices = nm_quickack_words, .def = "kernel", \
 	 .offset = offsetof(struct nm_inet_opts, quickack), \
-	 .help = "whether an open connection begins with acknowledging at once or late (TCP_QUICKACK), " \
+	 .help = "whether an open connection begins with acknowledging at once or late " \
+		 "(TCP_QUICKACK), " \
 		 "at both ends; the kernel may change it later"}, \
 	NM_SOCK_OPTS
 /* clang-format on */

@@ -76,23 +76,26 @@ enum nm_io_status {
 
 /* --- counting: for calls that are not made here --- */
 
+/* So many bytes have gone out. */
 static inline void nm_io_count_sent(struct nm_io *io, uint64_t n)
 {
 	nm_counter_add(&io->count->bytes_sent, n);
 }
 
+/* So many bytes have come in. */
 static inline void nm_io_count_received(struct nm_io *io, uint64_t n)
 {
 	nm_counter_add(&io->count->bytes_received, n);
 }
 
-/* Messages over transports that may lose them, all of the same size. */
+/* So many messages of `size` bytes have gone out, over a transport that may lose them. */
 static inline void nm_io_count_messages_sent(struct nm_io *io, size_t size, unsigned count)
 {
 	nm_io_count_sent(io, (uint64_t)size * count);
 	nm_counter_add(&io->count->messages_sent, count);
 }
 
+/* One has come in. */
 static inline void nm_io_count_message_received(struct nm_io *io, size_t size)
 {
 	nm_io_count_received(io, size);
@@ -135,8 +138,7 @@ static inline enum nm_io_status nm_io_sent(struct nm_io *io, struct nm_conn *con
 
 /* --- moving --- */
 
-/* One call, of which nothing is counted or noted: bytes, 0 from a receive at the end of a stream,
- * or -errno. */
+/* One send, of which nothing is counted or noted: bytes, or -errno. */
 static inline ssize_t nm_conn_call_send(struct nm_conn *conn, const void *opts, void *data,
 					size_t size)
 {
@@ -145,6 +147,8 @@ static inline ssize_t nm_conn_call_send(struct nm_conn *conn, const void *opts, 
 	return nm_sys_send(conn->fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* One receive into io->rx, of which nothing is counted or noted: bytes, 0 at the end of a stream,
+ * or -errno. */
 static inline ssize_t nm_conn_call_recv(const struct nm_io *io, struct nm_conn *conn, size_t size)
 {
 	if (conn->transport->recv)
@@ -194,6 +198,7 @@ static inline bool nm_conn_recv_message(struct nm_io *io, struct nm_conn *conn, 
 	return true;
 }
 
+/* Sends a message of so many bytes from io->tx, as nm_conn_recv_message receives one. */
 static inline bool nm_conn_send_message(struct nm_io *io, struct nm_conn *conn, size_t size,
 					ssize_t *ret_n)
 {

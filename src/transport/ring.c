@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sends and receives that are posted to io_uring. */
 #include "transport/ring.h"
 
 #include <errno.h>

@@ -41,7 +41,8 @@ struct sctp_opts {
 static const struct nm_opt sctp_opts[] = {
 	{.name = "sctp_nodelay", .alias = "nodelay", .type = NM_TYPE_FLAG, .offset = FIELD(nodelay),
 	 .help = "send small messages at once (SCTP_NODELAY), at both ends"},
-	{.name = "sctp_in_streams", .type = NM_TYPE_COUNT, .offset = FIELD(in_streams), .max = 65535,
+	{.name = "sctp_in_streams", .type = NM_TYPE_COUNT, .offset = FIELD(in_streams),
+	 .max = 65535,
 	 .help = "streams on which the master receives, and the slave sends (SCTP_INITMSG); 0 "
 		 "leaves it to the kernel"},
 	{.name = "sctp_out_streams", .type = NM_TYPE_COUNT, .offset = FIELD(out_streams),
@@ -68,7 +69,8 @@ static const struct nm_opt sctp_opts[] = {
 	       "bytes of a packet, which then is not discovered (SCTP_PEER_ADDR_PARAMS)"),
 	{.name = "encaps", .type = NM_TYPE_COUNT, .offset = FIELD(encaps), .max = 65535,
 	 .help = "port of the accepting end to which packets go in UDP datagrams "
-		 "(SCTP_REMOTE_UDP_ENCAPS_PORT); both hosts need sysctl net.sctp.udp_port; 0: none"},
+		 "(SCTP_REMOTE_UDP_ENCAPS_PORT); both hosts need sysctl net.sctp.udp_port; 0: "
+		 "none"},
 	{.name = "wndsz", .type = NM_TYPE_SIZE, .offset = FIELD(wndsz_bytes), .max = INT32_MAX,
 	 .help = "size of the send and the receive buffer (SO_SNDBUF, SO_RCVBUF), at both ends; "
 		 "unset or 0 leaves it to the kernel"},

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What transports do alike with their sockets. */
 #include "transport/socket.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Options that all internet sockets take: checked, set, and told by name when they cannot be
+ * set. */
 #include "transport/sockopt.h"
 
 #include <errno.h>

@@ -54,20 +54,25 @@ extern const char *const nm_dont_fragment_words[];
 	 .help = "size of the receive buffer (SO_RCVBUF), at both ends; stronger than wndsz"}, \
 	{.name = "localhost", .alias = "bind", .type = NM_TYPE_STRING, \
 	 .offset = offsetof(struct nm_sock_opts, localhost), \
-	 .help = "IPv4 or IPv6 address that the connecting end binds before it connects, or several, " \
-		 "separated by commas: of n of them flow i binds number i modulo n, at each of its " \
+	 .help = "IPv4 or IPv6 address that the connecting end binds before it connects, or " \
+		 "several, " \
+		 "separated by commas: of n of them flow i binds number i modulo n, at each of " \
+		 "its " \
 		 "connections"}, \
 	{.name = "source_port", .type = NM_TYPE_PORT, \
 	 .offset = offsetof(struct nm_sock_opts, source_port), \
 	 .help = "port that flow 0 of the connecting end binds, with SO_REUSEADDR; the others " \
-		 "bind those behind it, each its own, at each of its connections; 0 leaves it to the kernel"}, \
+		 "bind those behind it, each its own, at each of its connections; 0 leaves it " \
+		 "to the kernel"}, \
 	{.name = "source_ports", .type = NM_TYPE_COUNT, .min = 1, .max = 65535, .def = "1", \
 	 .offset = offsetof(struct nm_sock_opts, source_ports), \
-	 .help = "with source_port: how many ports each flow has, which it takes in turn; more than one " \
+	 .help = "with source_port: how many ports each flow has, which it takes in turn; more " \
+		 "than one " \
 		 "where a port that waits in TIME_WAIT must not hold up the next connection"}, \
 	{.name = "source_skip", .type = NM_TYPE_COUNT, .max = UINT32_MAX, \
 	 .offset = offsetof(struct nm_sock_opts, source_skip), \
-	 .help = "with source_port: how many ports flow 0 lies behind it; they belong to flows of another group"}, \
+	 .help = "with source_port: how many ports flow 0 lies behind it; they belong to flows " \
+		 "of another group"}, \
 	{.name = "reuseaddr", .type = NM_TYPE_FLAG, \
 	 .offset = offsetof(struct nm_sock_opts, reuseaddr), \
 	 .help = "SO_REUSEADDR, before sockets are bound, at both ends"}, \
@@ -80,7 +85,8 @@ extern const char *const nm_dont_fragment_words[];
 		 "(SO_BINDTODEVICE)"}, \
 	{.name = "max_pacing_rate", .type = NM_TYPE_BITRATE, \
 	 .offset = offsetof(struct nm_sock_opts, max_pacing_bps), \
-	 .help = "the most that the kernel sends over a connection (SO_MAX_PACING_RATE), at both ends; " \
+	 .help = "the most that the kernel sends over a connection (SO_MAX_PACING_RATE), at " \
+		 "both ends; " \
 		 "over udp only queueing disciplines as fq keep to it; unset or 0: no limit"}, \
 	{.name = "mark", .type = NM_TYPE_INTEGER, .max = UINT32_MAX, \
 	 .offset = offsetof(struct nm_sock_opts, mark), \
@@ -94,15 +100,20 @@ extern const char *const nm_dont_fragment_words[];
 	 .help = "the upper six bits of tos alone: 46 is tos=184"}, \
 	{.name = "ttl", .type = NM_TYPE_INTEGER, .max = 255, \
 	 .offset = offsetof(struct nm_sock_opts, ttl), \
-	 .help = "time to live, or hop limit of IPv6 (IP_TTL, IPV6_UNICAST_HOPS), at both ends; 0 " \
+	 .help = "time to live, or hop limit of IPv6 (IP_TTL, IPV6_UNICAST_HOPS), at both " \
+		 "ends; 0 " \
 		 "leaves it to the kernel"}, \
-	{.name = "dont_fragment", .type = NM_TYPE_ENUM, .choices = nm_dont_fragment_words, .def = "kernel", \
+	{.name = "dont_fragment", .type = NM_TYPE_ENUM, \
+	 .choices = nm_dont_fragment_words, .def = "kernel", \
 	 .offset = offsetof(struct nm_sock_opts, dont_fragment), \
-	 .help = "whether packets must not be fragmented on the way (IP_MTU_DISCOVER), at both ends"}, \
+	 .help = "whether packets must not be fragmented on the way (IP_MTU_DISCOVER), at both " \
+		 "ends"}, \
 	{.name = "busy_poll", .type = NM_TYPE_DURATION, .max = UINT64_C(1000000000), \
 	 .offset = offsetof(struct nm_sock_opts, busy_poll_ns), \
-	 .help = "how long a wait for the connection polls the network card before it sleeps (SO_BUSY_POLL, " \
-		 "and since Linux 6.9 EPIOCSPARAMS of the worker's epoll), at both ends; more than the " \
+	 .help = "how long a wait for the connection polls the network card before it sleeps " \
+		 "(SO_BUSY_POLL, " \
+		 "and since Linux 6.9 EPIOCSPARAMS of the worker's epoll), at both ends; more " \
+		 "than the " \
 		 "system's needs CAP_NET_ADMIN; 0 leaves it to the kernel"}, \
 	{.name = "debug", .type = NM_TYPE_FLAG, \
 	 .offset = offsetof(struct nm_sock_opts, debug), \

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* How OpenSSL reads and writes a socket here: without a receive that would find nothing. */
 #include <errno.h>
 #include <sys/socket.h>
 

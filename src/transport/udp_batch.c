@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Datagrams in batches: sendmmsg(2) and recvmmsg(2), with segmentation by the kernel (GSO, GRO). */
 #include "transport/udp_batch.h"
 
 #include <errno.h>

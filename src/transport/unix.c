@@ -60,8 +60,8 @@ static int unix_listen(const void *opts, const struct nm_addr *local, enum nm_li
 	const struct sockaddr_un unnamed = {.sun_family = AF_UNIX};
 
 	(void)local;
-	if (how !=
-	    NM_LISTEN_FIRST) /* a name cannot be shared, and need not be: a full queue makes connect try again */
+	/* A name cannot be shared, and need not be: a full queue makes connect try again. */
+	if (how != NM_LISTEN_FIRST)
 		return -EOPNOTSUPP;
 	int fd = open_socket(opts);
 	if (fd < 0)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Buffers of datagrams that are sent without a copy, until the kernel is done with them. */
 #include "transport/zc_pool.h"
 
 #include <errno.h>

@@ -105,7 +105,8 @@ tests_unit_plan_test_shape_SOURCES = \
 FLOWOP_TESTS = \
 	tests/unit/flowop/test_files \
 	tests/unit/flowop/test_messages \
-	tests/unit/flowop/test_pacer
+	tests/unit/flowop/test_pacer \
+	tests/unit/flowop/test_stamp
 $(FLOWOP_TESTS): LDADD = $(CHECK_LIBS) $(FLOWOP_LIBS)
 $(FLOWOP_TESTS): $(filter %.la,$(FLOWOP_LIBS))
 
