@@ -171,7 +171,7 @@ static void check_modes(const struct nm_args_reading *reading)
 	}
 }
 
-/* "neper or kv": the reports that take it. */
+/* "a or b": the reports that take it. */
 static void list_reports(unsigned takes, char *buf, size_t size)
 {
 	size_t count = 0, used = 0;

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += src/libnm_lib.la
 src_libnm_lib_la_SOURCES = \
-	src/lib/figures.c \
+	src/lib/accessors.c \
 	src/lib/load.c \
 	src/lib/load.h \
 	src/lib/netmodel.c \
 	src/lib/netmodel_priv.h \
-	src/lib/running.c \
+	src/lib/async.c \
 	src/lib/samples.c \
 	src/lib/samples.h \
 	src/lib/settings.c \
