@@ -153,7 +153,7 @@ void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 	nm_counter_add(&worker->io.count->timeouts, 1);
 	if (flow->state == NM_FLOW_PARKED)
 		nm_listener_unpark(&worker->accept.listeners[instr->opening], flow);
-	if ((instr->op->flags & NM_FLOWOP_MOVES) && instr->lossy) {
+	if (nm_instr_moves(instr) && instr->lossy) {
 		flow->unanswered = true;
 		nm_datagram_give_up(flow->conn);
 		if (worker->observe.stats)
