@@ -95,25 +95,6 @@ static int print_plans(const struct nm_loaded *loaded, FILE *out, struct nm_diag
 	return code;
 }
 
-bool nm_cli_has_param(const char *profile, const char *name)
-{
-	struct nm_loaded loaded = {0};
-	struct nm_diags ignored = {0};
-	const struct nm_param_values none = {.n_defines = 0};
-	char *path = nm_stock_find(profile, &ignored);
-	bool found = false;
-
-	if (path && nm_loaded_read(&loaded, path, &ignored) == 0) {
-		(void)nm_loaded_params(&loaded, &none, &ignored);
-		for (size_t i = 0; i < loaded.params.count; i++)
-			found |= strcmp(loaded.params.items[i].name, name) == 0;
-	}
-	nm_loaded_fini(&loaded);
-	nm_diags_fini(&ignored);
-	free(path);
-	return found;
-}
-
 /* A -D that means nothing to the profile is as wrong here as in a run. Whether it does shows when
  * all values are put in, which complains about more than the parameters: only what is about -D is
  * taken over. */

@@ -43,6 +43,7 @@ src_libnm_cli_la_SOURCES = \
 	src/cli/statistics.c \
 	src/cli/stock.c \
 	src/cli/stock.h \
+	src/cli/tell.c \
 	src/cli/uperf_lines.c \
 	src/cli/uperf_lines.h
 nodist_src_libnm_cli_la_SOURCES = src/cli/log/registry.c

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the command share: its version, the environment, and how diagnostics are
+ * printed. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/stock.h"
+#include "lib/load.h"
+
+const char *nm_cli_version(void)
+{
+	return PACKAGE_VERSION;
+}
+
+const char *nm_cli_lookup(const char *name, void *arg)
+{
+	(void)arg;
+	return getenv(name);
+}
+
+/* A value is told once, wherever the profile has it. */
+static bool is_told(const struct nm_diags *diags, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (nm_diag_is_repeated(&diags->items[index], &diags->items[i]))
+			return true;
+	return false;
+}
+
+void nm_cli_print_diags(struct nm_diags *diags, const struct nm_wording *wording)
+{
+	for (size_t i = 0; i < diags->count; i++) {
+		const struct nm_diag *diag = &diags->items[i];
+		char text[4096];
+
+		if (is_told(diags, i))
+			continue;
+		if (diag->file) {
+			nm_diag_format_in(diag, wording, text, sizeof(text));
+			fprintf(stderr, "%s\n", text);
+		} else {
+			nm_diag_print(diag, wording, text, sizeof(text));
+			fprintf(stderr, "netmodel: %s%s\n",
+				diag->severity == NM_SEV_WARNING ? "warning: " : "", text);
+		}
+	}
+	if (diags->n_errors && diags->count == 0)
+		fputs("netmodel: out of memory\n", stderr);
+	nm_diags_fini(diags);
+}
+
+void nm_cli_tell_limit(struct nm_diags *diags, const char *option, uint64_t limit_ns,
+		       const char *fmt, ...)
+{
+	char value[32], *behind = NULL;
+	const struct nm_subject subject = {
+		.kind = NM_SUBJECT_OPTION, .name = option, .value = value};
+	va_list args;
+
+	snprintf(value, sizeof(value), "%.6gs", (double)limit_ns / 1e9);
+	va_start(args, fmt);
+	if (vasprintf(&behind, fmt, args) < 0)
+		behind = NULL;
+	va_end(args);
+	nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject, "longer than " NM_THE_SUBJECT "%s",
+		    behind ? behind : "");
+	free(behind);
+}
+
+bool nm_cli_has_param(const char *profile, const char *name)
+{
+	struct nm_loaded loaded = {0};
+	struct nm_diags ignored = {0};
+	const struct nm_param_values none = {.n_defines = 0};
+	char *path = nm_stock_find(profile, &ignored);
+	bool found = false;
+
+	if (path && nm_loaded_read(&loaded, path, &ignored) == 0) {
+		(void)nm_loaded_params(&loaded, &none, &ignored);
+		for (size_t i = 0; i < loaded.params.count; i++)
+			found |= strcmp(loaded.params.items[i].name, name) == 0;
+	}
+	nm_loaded_fini(&loaded);
+	nm_diags_fini(&ignored);
+	free(path);
+	return found;
+}
