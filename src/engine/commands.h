@@ -8,12 +8,15 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
+#include "engine/memory.h"
 
 struct nm_worker;
 
 /* The control thread writes them, and after each calls nm_worker_wake. */
 struct nm_commands {
-	uint64_t begin_ns;	/* when the present phase was begun; written before begin */
+	/* When the present phase was begun; written before begin. On a cache line of its own: the
+	 * worker looks at has_command after each pass. */
+	_Alignas(NM_CACHE_LINE) uint64_t begin_ns;
 	_Atomic uint32_t begin; /* number of phases begun */
 	_Atomic bool stop;	/* a leader ends at the next boundary of each flow's passes */
 	/* the passes at which a follower ends the phase; UINT64_MAX: not known yet */
@@ -28,7 +31,8 @@ struct nm_commands {
 
 /* The worker writes them, and after each calls nm_worker_notify_owner. */
 struct nm_answers {
-	_Atomic uint32_t done;	 /* number of phases done */
+	/* number of phases done */
+	_Alignas(NM_CACHE_LINE) _Atomic uint32_t done;
 	_Atomic uint32_t passed; /* number of phases whose passes are done, while it drains */
 	_Atomic bool failed;	 /* error is written before */
 	struct nm_engine_error error;

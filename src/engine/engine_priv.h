@@ -19,6 +19,7 @@
 #include "engine/loop/timer.h"
 #include "engine/wait/defer.h"
 #include "engine/wait/waiter.h"
+#include "host/clock.h"
 
 /* What a worker keeps of one phase. */
 struct nm_phase_stats {
@@ -109,6 +110,26 @@ static inline const struct nm_instr *nm_worker_instr(const struct nm_worker *wor
 				 (worker->run.phase->first + worker->run.phase->entry);
 }
 
+/* The timer, which is the worker's own, fires at at_ns: see fire in loop/loop.c. */
+static inline void nm_worker_arm(struct nm_worker *worker, struct nm_timer *timer,
+				 enum nm_timer_kind kind, uint64_t at_ns)
+{
+	/* While there are timers the loop keeps the time. */
+	if (!worker->timers.count)
+		worker->io.now_ns = nm_clock_ns();
+	timer->kind = kind;
+	timer->at_ns = at_ns;
+	nm_timers_add(&worker->timers, timer);
+	worker->busy = true;
+}
+
+/* The timer does not fire any more. */
+static inline void nm_worker_disarm(struct nm_worker *worker, struct nm_timer *timer)
+{
+	nm_timers_remove(&worker->timers, timer);
+	timer->at_ns = 0;
+}
+
 /* Passes at which the present phase ends. */
 static inline void nm_worker_set_end(struct nm_worker *worker, uint64_t end_at)
 {
@@ -131,8 +152,6 @@ void nm_worker_join(struct nm_worker *worker); /* after quit */
 int nm_process_start(struct nm_worker *worker);	 /* before any thread */
 void nm_process_join(struct nm_worker *worker);	 /* after quit */
 void nm_process_check(struct nm_worker *worker); /* notes that it has died */
-/* In the process: as if main said stop then; 0: not any more. */
-void nm_process_alarm(struct nm_worker *worker, uint64_t at_ns);
 
 /* loop/loop.c */
 void *nm_worker_main(void *worker); /* the thread */
@@ -147,18 +166,6 @@ void nm_worker_wait_in(struct nm_worker *worker, struct nm_flow *flow);
 /* fail.c: the flow's present step has failed with flow->error */
 void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 			 const struct nm_instr *instr);
-/* drain.c */
-void nm_worker_drain(struct nm_worker *worker); /* begins */
-void nm_worker_drain_conn(struct nm_worker *worker, struct nm_conn *conn);
-void nm_worker_drain_told(struct nm_worker *worker); /* how much */
-
-/* phase.c: entering and leaving phases, on the worker's thread */
-void nm_worker_release_paced(struct nm_worker *worker); /* it is told to stop */
-void nm_worker_commands(struct nm_worker *worker);
-void nm_worker_flow_done(struct nm_worker *worker, struct nm_flow *flow);
-void nm_worker_end_phase(struct nm_worker *worker);  /* or settles it before */
-void nm_worker_pass_phase(struct nm_worker *worker); /* all passes are done: drains, or ends it */
-void nm_worker_check_quiet(struct nm_worker *worker, uint64_t now_ns);
 
 /* Tags in the low bits of an epoll event's pointer. */
 #define NM_TAG_CONN    0u

@@ -15,8 +15,18 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/accept/ports.h \
 	src/engine/accept/rendezvous.c \
 	src/engine/accept/rendezvous.h \
+	src/engine/alarm.c \
+	src/engine/alarm.h \
 	src/engine/commands.c \
 	src/engine/commands.h \
+	src/engine/loop/commands.c \
+	src/engine/loop/commands.h \
+	src/engine/observe/conn_summary.c \
+	src/engine/phase/drain.h \
+	src/engine/phase/flows.c \
+	src/engine/phase/flows.h \
+	src/engine/phase/machine.c \
+	src/engine/phase/machine.h \
 	src/engine/engine.c \
 	src/engine/engine.h \
 	src/engine/engine_priv.h \

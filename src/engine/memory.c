@@ -4,12 +4,17 @@
 #include "engine/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 void *nm_engine_alloc(size_t size, bool shared)
 {
-	if (!shared)
-		return calloc(1, size);
+	if (!shared) {
+		size_t whole = (size + NM_CACHE_LINE - 1) / NM_CACHE_LINE * NM_CACHE_LINE;
+		void *own = aligned_alloc(NM_CACHE_LINE, whole);
+
+		return own ? memset(own, 0, whole) : NULL;
+	}
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	return memory == MAP_FAILED ? NULL : memory;

@@ -6,7 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zeroed; `shared` says whether processes that are forked later share it. NULL: no memory. */
+#define NM_CACHE_LINE 64
+
+/* Zeroed, on a cache line; `shared` says whether processes that are forked later share it. NULL: no
+ * memory. */
 void *nm_engine_alloc(size_t size, bool shared);
 /* Both as they were given to nm_engine_alloc; accepts NULL. */
 void nm_engine_release(void *memory, size_t size, bool shared);

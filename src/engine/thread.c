@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Threads that take no signals. */
 #include "engine/thread.h"
 
 #include "host/child.h"

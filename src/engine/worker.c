@@ -114,7 +114,7 @@ static int init_flows(struct nm_worker *worker)
 		if (group->messages.moves_files)
 			nm_transfer_of(&worker->io, flow)->fd = -1;
 	}
-	return nm_timers_init(&worker->timers, worker->n_flows + 1);
+	return nm_timers_init(&worker->timers, worker->n_flows + NM_TIMER__COUNT);
 }
 
 /* The longest of what its connections are to have; 0: none has any. */

@@ -131,6 +131,16 @@ static inline bool nm_transport_is_mux(const struct nm_transport *transport)
 {
 	return transport->caps & NM_TRANSPORT_MUX;
 }
+/* Whether nothing that is sent over its connections gets lost, unless they break. */
+static inline bool nm_transport_is_reliable(const struct nm_transport *transport)
+{
+	return transport->caps & NM_TRANSPORT_RELIABLE;
+}
+/* Whether its connections may be replaced while a phase goes on. */
+static inline bool nm_transport_reconnects(const struct nm_transport *transport)
+{
+	return transport->caps & NM_TRANSPORT_RECONNECTS;
+}
 
 const struct nm_transport *nm_transport_find(const char *name); /* or alias; NULL when unknown */
 /* Whether the transport can reach the host whose control connection ends at that address: 0, or

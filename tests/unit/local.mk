@@ -114,6 +114,10 @@ ENGINE_TESTS = \
 	tests/unit/engine/test_accept \
 	tests/unit/engine/test_observe \
 	tests/unit/engine/test_rendezvous \
+	tests/unit/engine/test_machine \
+	tests/unit/engine/test_pair \
+	tests/unit/engine/test_phase \
+	tests/unit/engine/test_rcvlowat \
 	tests/unit/engine/test_timer \
 	tests/unit/engine/test_waiter
 $(ENGINE_TESTS): LDADD = $(CHECK_LIBS) $(ENGINE_LIBS)
@@ -125,6 +129,12 @@ tests_unit_engine_test_accept_SOURCES = \
 tests_unit_engine_test_rendezvous_SOURCES = \
 	tests/unit/engine/test_rendezvous.c \
 	tests/unit/engine/accepting.h
+tests_unit_engine_test_pair_SOURCES = \
+	tests/unit/engine/test_pair.c \
+	tests/unit/engine/pair.c \
+	tests/unit/engine/pair.h \
+	tests/unit/plan/compiled.c \
+	tests/unit/plan/compiled.h
 
 RESULT_TESTS = \
 	tests/unit/result/test_result

@@ -11,6 +11,7 @@
 #include "flowop/abandoned.h"
 #include "flowop/flowop.h"
 #include "flowop/pipeline.h"
+#include "plan/shape.h"
 #include "transport/transport.h"
 #include "transport/errqueue.h"
 
@@ -21,10 +22,9 @@ static const struct nm_instr *culprit(const struct nm_flow *flow, const struct n
 			   flow->error == EHOSTUNREACH || flow->error == ENETUNREACH;
 
 	/* What opens may be the very first. */
-	if (!instr->op || !(instr->op->flags & NM_FLOWOP_MOVES))
+	if (!nm_instr_moves(instr))
 		return instr;
-	if (unconnected && (flow->conn->flags & NM_CONN_CONNECTING) && instr[-1].op &&
-	    (instr[-1].op->flags & NM_FLOWOP_OPENS))
+	if (unconnected && (flow->conn->flags & NM_CONN_CONNECTING) && nm_instr_opens(instr - 1))
 		return instr - 1;
 	return instr;
 }
@@ -40,7 +40,7 @@ static uint32_t site_of(const struct nm_worker *worker, const struct nm_instr *i
 /* The failure is one that the profile expects: the flow goes on with what comes next. */
 static void pass_over(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	if ((instr->op->flags & NM_FLOWOP_OPENS) && (flow->conn->flags & NM_CONN_OPEN))
+	if (nm_instr_opens(instr) && (flow->conn->flags & NM_CONN_OPEN))
 		flow->conn->transport->close(flow->conn, false);
 	if (flow->error == ETIMEDOUT)
 		nm_abandoned_add(&worker->io, flow, instr);
@@ -92,5 +92,5 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 	nm_waiter_disarm(worker, flow->conn);
 	if (flow->conn->flags & NM_CONN_OPEN)
 		flow->conn->transport->close(flow->conn, false);
-	nm_worker_flow_done(worker, flow);
+	nm_phase_flow_done(worker, flow);
 }

@@ -69,6 +69,17 @@ static void wait_on_conn(struct nm_worker *worker, struct nm_flow *flow,
 	}
 }
 
+/* The step has failed, unless by that the flow replaces its connection, or has replaced it. */
+static void fail(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
+{
+	enum nm_reconnect_answer answer = nm_reconnect_goes_on(worker, flow, instr);
+
+	if (answer == NM_RECONNECT_NO)
+		nm_worker_fail_flow(worker, flow, instr);
+	else if (answer == NM_RECONNECT_DONE)
+		nm_worker_resume_pass(worker, flow);
+}
+
 static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
 		    enum nm_step answer)
 {
@@ -97,8 +108,7 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 	case NM_STEP_NEXT:
 	case NM_STEP_NEXT_WAIT_IN:
 	case NM_STEP_BACK:
-		if (!nm_reconnect_goes_on(worker, flow, instr))
-			nm_worker_fail_flow(worker, flow, instr);
+		fail(worker, flow, instr);
 		break;
 	}
 }
@@ -118,7 +128,7 @@ static inline __attribute__((always_inline)) bool go_on(struct nm_worker *worker
 							struct nm_flow *flow, uint64_t done)
 {
 	if (--flow->iterations_left == 0) {
-		nm_worker_flow_done(worker, flow);
+		nm_phase_flow_done(worker, flow);
 		return false;
 	}
 	if (__builtin_expect(!(done & worker->run.budget_mask) ||
@@ -140,7 +150,7 @@ static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, u
 	if (worker->run.response)
 		nm_hist_record(worker->run.response, now_ns - flow->plan_ns);
 	if (!nm_pipe_is_busy(pipe) && over) {
-		nm_worker_flow_done(worker, flow);
+		nm_phase_flow_done(worker, flow);
 		return false;
 	}
 	if (!nm_pipe_is_busy(pipe) && nm_pacer_paces(&worker->run.pacer) &&
@@ -182,12 +192,12 @@ static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 	if (!paced && !worker->run.phase->leads) {
 		/* All flows follow: all passes that the other end has begun are done, whoever has
 		 * made them. */
-		nm_worker_pass_phase(worker);
+		nm_phase_passes_done(worker);
 		return false;
 	}
 	if (--flow->iterations_left == 0 || !paced ||
 	    atomic_load_explicit(&worker->commands.stop, memory_order_relaxed)) {
-		nm_worker_flow_done(worker, flow);
+		nm_phase_flow_done(worker, flow);
 		return false;
 	}
 	flow->plan_ns = nm_pacer_next(&worker->run.pacer, flow, flow->plan_ns);

@@ -14,11 +14,12 @@
 #include "engine/accept/listener.h"
 #include "engine/engine_priv.h"
 #include "engine/loop/accepted.h"
+#include "engine/loop/commands.h"
 #include "engine/loop/deadline.h"
 #include "engine/loop/interp.h"
 #include "engine/loop/pacer.h"
 #include "engine/phase/reconnect.h"
-#include "engine/phase/flush.h"
+#include "engine/phase/phase.h"
 #include "engine/wait/defer.h"
 #include "engine/wait/waiter.h"
 #include "flowop/datagram.h"
@@ -40,10 +41,8 @@ static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, stru
 {
 	struct nm_flow *flow = conn->flow;
 
-	if (worker->run.draining)
-		nm_worker_drain_conn(worker, conn);
-	if (worker->run.n_abandoning)
-		nm_worker_flush_conn(worker, conn);
+	if (worker->run.state > NM_PHASE_RUN)
+		nm_phase_conn_event(worker, conn);
 	if (flow->state != NM_FLOW_LIMITED || (flow->conn != conn && !flow->abandons)) {
 		nm_waiter_ignore(worker, conn);
 		return false;
@@ -169,22 +168,35 @@ void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
 	nm_worker_fail_flow(worker, flow, instr);
 }
 
+static void fire_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
+{
+	if (flow->state == NM_FLOW_READY)
+		return; /* it is queued, and what it once waited for is over */
+	if (flow->state != NM_FLOW_ASLEEP)
+		nm_worker_expire(worker, flow);
+	else if (!flow->paced || nm_worker_begin_paced_pass(worker, flow, now_ns))
+		nm_worker_run_flow(worker, flow);
+}
+
+/* What is due when a timer of the worker's own fires. */
+static void (*const fire[NM_TIMER__COUNT])(struct nm_worker *worker, uint64_t now_ns) = {
+	[NM_TIMER_QUIESCE] = nm_phase_look,
+	[NM_TIMER_RCVLOWAT] = nm_rcvlowat_sweep,
+	[NM_TIMER_EXPIRY] = nm_reconnect_expire,
+	[NM_TIMER_SAMPLER] = nm_tcp_sampler_run,
+};
+
 static void fire_timers(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_timer *timer;
 
 	while ((timer = nm_timers_take(&worker->timers, now_ns))) {
-		struct nm_flow *flow = nm_timer_flow(timer);
-
-		if (flow->state == NM_FLOW_READY)
-			continue; /* it is queued, and what it once waited for is over */
-		if (flow->state != NM_FLOW_ASLEEP) {
-			nm_worker_expire(worker, flow);
+		if (timer->kind == NM_TIMER_FLOW) {
+			fire_flow(worker, nm_timer_flow(timer), now_ns);
 			continue;
 		}
-		if (flow->paced && !nm_worker_begin_paced_pass(worker, flow, now_ns))
-			continue;
-		nm_worker_run_flow(worker, flow);
+		timer->at_ns = 0;
+		fire[timer->kind](worker, nm_clock_ns());
 	}
 }
 
@@ -216,15 +228,8 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 	uint64_t next_ns = nm_timers_next_ns(&worker->timers);
 	int64_t most_ns = nm_defer_timeout_ns(worker);
 
-	if (worker->run_first || worker->observe.sampling || most_ns == 0 ||
-	    (worker->group->spins && worker->run.phase))
+	if (worker->run_first || most_ns == 0 || (worker->group->spins && worker->run.phase))
 		return 0;
-	if (worker->run.quiet_ns && worker->run.quiet_ns < next_ns)
-		next_ns = worker->run.quiet_ns;
-	if (worker->run.rcvlowat.look_ns && worker->run.rcvlowat.look_ns < next_ns)
-		next_ns = worker->run.rcvlowat.look_ns;
-	if (worker->reconnect.expiry_ns && worker->reconnect.expiry_ns < next_ns)
-		next_ns = worker->reconnect.expiry_ns;
 	if (next_ns == UINT64_MAX)
 		return most_ns;
 	uint64_t now_ns = nm_clock_ns();
@@ -268,14 +273,6 @@ void *nm_worker_main(void *arg)
 			fire_timers(worker, worker->io.now_ns);
 		if (worker->run_first)
 			run_queued(worker);
-		if (worker->observe.sampling)
-			nm_tcp_sampler_run(worker);
-		if (worker->run.rcvlowat.look_ns)
-			nm_rcvlowat_sweep(worker, nm_clock_ns());
-		if (worker->run.quiet_ns)
-			nm_worker_check_quiet(worker, nm_clock_ns());
-		if (worker->reconnect.expiry_ns)
-			nm_reconnect_expire(worker, nm_clock_ns());
 		timeout_ns = next_timeout_ns(worker);
 		worker->busy = timeout_ns >= 0;
 	}

@@ -2,7 +2,10 @@
 /* Paced phases: when the passes of a flow are due. */
 #include "engine/loop/pacer.h"
 
+#include "engine/loop/runq.h"
+#include "engine/phase/phase.h"
 #include "engine/phase/reconnect.h"
+#include "host/clock.h"
 
 /* When the flow has something to do next: its pass is due, or none is any more. */
 static uint64_t wake_ns(const struct nm_worker *worker, const struct nm_flow *flow)
@@ -24,7 +27,7 @@ bool nm_worker_pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
 	bool is_due = wake_ns(worker, flow) <= now_ns;
 
 	if (is_due && flow->plan_ns >= worker->run.pacer.last_ns) {
-		nm_worker_flow_done(worker, flow);
+		nm_phase_flow_done(worker, flow);
 		return true;
 	}
 	if (nm_reconnect_before_pass(worker, flow))
@@ -41,8 +44,38 @@ bool nm_worker_begin_paced_pass(struct nm_worker *worker, struct nm_flow *flow, 
 	flow->timer.at_ns = 0;
 	flow->start_ns = now_ns;
 	if (flow->plan_ns >= worker->run.pacer.last_ns) {
-		nm_worker_flow_done(worker, flow);
+		nm_phase_flow_done(worker, flow);
 		return false;
 	}
 	return !nm_reconnect_before_pass(worker, flow);
+}
+
+void nm_worker_release_paced(struct nm_worker *worker)
+{
+	uint64_t duration_ns = worker->run.phase->duration_ns;
+	bool over = duration_ns && nm_clock_ns() - worker->commands.begin_ns >= duration_ns;
+
+	for (uint32_t i = 0; i < worker->n_flows && worker->run.phase; i++) {
+		struct nm_flow *flow = nm_worker_flow(worker, i);
+
+		if (flow->state != NM_FLOW_ASLEEP || !flow->paced)
+			continue;
+		if (over && flow->timer.at_ns < worker->run.pacer.last_ns)
+			continue;
+		nm_timers_remove(&worker->timers, &flow->timer);
+		flow->paced = false;
+		flow->timer.at_ns = 0;
+		nm_phase_flow_done(worker, flow);
+	}
+}
+
+void nm_worker_resume_pass(struct nm_worker *worker, struct nm_flow *flow)
+{
+	if (!nm_pacer_paces(&worker->run.pacer) || flow->plan_ns <= flow->start_ns) {
+		nm_worker_queue(worker, flow);
+		return;
+	}
+	nm_worker_await_pass(worker, flow);
+	if (atomic_load_explicit(&worker->commands.stop, memory_order_relaxed))
+		nm_worker_release_paced(worker);
 }

@@ -15,5 +15,12 @@ bool nm_worker_pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
 /* The pass that the flow has slept for is due. True when it begins now; false: the phase is over
  * for the flow, or a connection is replaced before it. */
 bool nm_worker_begin_paced_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
+/* The worker is told to stop: flows that only wait for their next pass to be due need not wait any
+ * longer. Unless the time is over, and they are a moment late with a pass that was due within it:
+ * so there are as many passes as the rate says. The phase may end. */
+void nm_worker_release_paced(struct nm_worker *worker);
+/* The flow's connection has been replaced before or within a pass: the flow goes on, or sleeps
+ * until the pass is due. The phase may end. */
+void nm_worker_resume_pass(struct nm_worker *worker, struct nm_flow *flow);
 
 #endif

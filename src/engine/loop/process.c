@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workers that are processes. All that main and such a worker tell each other is memory that they
+/* Workers that are processes. All that the control thread and such a worker tell each other is memory that they
  * share, and descriptors that the worker inherits. */
 #include <errno.h>
 #include <signal.h>
@@ -11,55 +11,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine/alarm.h"
 #include "engine/engine_priv.h"
 #include "host/child.h"
 #include "host/clock.h"
 
-/* Where there are many more processes than CPUs, main may have its turn seconds too late to stop
- * them. So they do it themselves, by the same way. */
-static void on_alarm(int number, siginfo_t *info, void *context)
-{
-	struct nm_worker *worker = info->si_value.sival_ptr;
-	int error = errno;
-
-	(void)number;
-	(void)context;
-	atomic_store_explicit(&worker->commands.stop, true, memory_order_relaxed);
-	nm_worker_wake(worker);
-	errno = error;
-}
-
-static void make_alarm(struct nm_worker *worker)
-{
-	struct sigaction action = {.sa_sigaction = on_alarm, .sa_flags = SA_SIGINFO | SA_RESTART};
-	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
-				 .sigev_signo = SIGALRM,
-				 .sigev_value.sival_ptr = worker};
-
-	(void)sigemptyset(&action.sa_mask);
-	worker->spawn.has_alarm = sigaction(SIGALRM, &action, NULL) == 0 &&
-				  timer_create(CLOCK_MONOTONIC, &event, &worker->spawn.alarm) == 0;
-}
-
-void nm_process_alarm(struct nm_worker *worker, uint64_t at_ns)
-{
-	struct itimerspec at = {.it_value = {.tv_sec = (time_t)(at_ns / 1000000000),
-					     .tv_nsec = (long)(at_ns % 1000000000)}};
-
-	if (worker->spawn.has_alarm)
-		(void)timer_settime(worker->spawn.alarm, TIMER_ABSTIME, &at, NULL);
-}
-
 static void run(struct nm_worker *worker, pid_t parent)
 {
 	nm_child_forget_handlers();
-	/* Main decides when the run ends, also for a terminal that interrupts all processes of its
+	/* The control thread decides when the run ends, also for a terminal that interrupts all processes of its
 	 * foreground. */
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGTERM, SIG_DFL);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	nm_child_take_signals();
-	make_alarm(worker);
+	nm_alarm_open(worker);
 	if (getppid() == parent)
 		(void)nm_worker_main(worker);
 	_exit(EXIT_SUCCESS);

@@ -7,6 +7,7 @@
 #include "engine/flowop_stats.h"
 #include "flowop/flow.h"
 
+struct nm_conn_summary;
 struct nm_exec_log;
 struct nm_flowop_stats;
 struct nm_group;
@@ -17,7 +18,7 @@ struct nm_worker;
 struct nm_observe {
 	struct nm_flowop_stats *stats; /* owned; NULL: none is kept */
 	struct nm_tcp_sampler *tcp;    /* owned; NULL: TCP_INFO is not asked for */
-	bool sampling;		       /* TCP_INFO is being read, a few flows at a time */
+	struct nm_timer sampler_timer; /* while TCP_INFO is being read, a few flows at a time */
 	bool counts_passes;	       /* of each flow */
 };
 
@@ -72,6 +73,12 @@ const struct nm_hist *nm_flowop_stats_passes(const struct nm_flowop_stats *stats
 /* The log; its size is 0 where none is kept. */
 struct nm_exec_log *nm_flowop_stats_log(struct nm_flowop_stats *stats);
 
+/* --- conn_summary.c --- */
+
+/* Adds what the worker's open connections tell about themselves to the sum. On the worker's
+ * thread. */
+void nm_worker_summarise_conns(const struct nm_worker *worker, struct nm_conn_summary *sum);
+
 /* --- tcp_sampler.c --- */
 
 /* For a worker whose flows are made already; shared, NULL and errors as of nm_flowop_stats_new. */
@@ -79,11 +86,11 @@ int nm_tcp_sampler_new(struct nm_worker *worker, unsigned flags, bool shared,
 		       struct nm_tcp_sampler **ret_sampler);
 /* shared: as when it was made. Accepts NULL, returns NULL. */
 struct nm_tcp_sampler *nm_tcp_sampler_free(struct nm_tcp_sampler *sampler, bool shared);
-/* Begins to sample (worker->observe.sampling) when the control thread asks. On the worker's thread,
+/* Begins to sample (worker->observe.sampler_timer) when the control thread asks. On the worker's thread,
  * as the next two, and only with a sampler. */
 void nm_tcp_sampler_command(struct nm_worker *worker);
-/* Reads a few flows, while it samples; tells the control thread after the last of them. */
-void nm_tcp_sampler_run(struct nm_worker *worker);
+/* The timer has fired: reads a few flows; tells the control thread after the last of them. */
+void nm_tcp_sampler_run(struct nm_worker *worker, uint64_t now_ns);
 /* Keeps what is known at the end of a measured phase. */
 void nm_tcp_sampler_end(struct nm_worker *worker);
 /* Asks the worker, unless it has not answered the last time: then false. The control thread, as

@@ -77,28 +77,35 @@ static void read_flow(const struct nm_worker *worker, uint32_t number, struct li
 	}
 }
 
+/* With some more flows once the others have had their turn: as soon as the loop comes round. */
+static void go_on(struct nm_worker *worker, uint64_t now_ns)
+{
+	nm_worker_arm(worker, &worker->observe.sampler_timer, NM_TIMER_SAMPLER, now_ns + 1);
+}
+
 void nm_tcp_sampler_command(struct nm_worker *worker)
 {
 	struct nm_tcp_sampler *sampler = worker->observe.tcp;
 
-	if (worker->observe.sampling ||
+	if (worker->observe.sampler_timer.at_ns ||
 	    atomic_load_explicit(&sampler->asked, memory_order_acquire) ==
 		    atomic_load_explicit(&sampler->answered, memory_order_relaxed))
 		return;
 	sampler->now.count = 0;
 	sampler->next = 0;
-	worker->observe.sampling = true;
+	go_on(worker, nm_clock_ns());
 }
 
-void nm_tcp_sampler_run(struct nm_worker *worker)
+void nm_tcp_sampler_run(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_tcp_sampler *sampler = worker->observe.tcp;
 
 	for (uint32_t i = 0; i < SLICE && sampler->next < worker->n_flows; i++)
 		read_flow(worker, sampler->next++, &sampler->now);
-	if (sampler->next < worker->n_flows)
+	if (sampler->next < worker->n_flows) {
+		go_on(worker, now_ns);
 		return;
-	worker->observe.sampling = false;
+	}
 	atomic_fetch_add_explicit(&sampler->answered, 1, memory_order_release);
 	nm_worker_notify_owner(worker);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* After the last pass of a phase: messages that were abandoned on streams half-way move to their
+ * end, so that the next phase finds the streams between two messages. */
 #include "engine/phase/flush.h"
 
 #include "engine/engine_priv.h"
 #include "engine/wait/waiter.h"
 #include "flowop/abandoned.h"
 
-void nm_worker_flush_conn(struct nm_worker *worker, struct nm_conn *conn)
+void nm_flush_conn(struct nm_worker *worker, struct nm_conn *conn)
 {
 	struct nm_io *io = &worker->io;
 	uint64_t sent = nm_counter_read(&io->count->bytes_sent);
@@ -27,11 +29,11 @@ void nm_worker_flush_conn(struct nm_worker *worker, struct nm_conn *conn)
 		conn->flow->error = 0;
 		conn->abandoned_in = conn->abandoned_out = 0;
 	}
-	if (!nm_conn_has_abandoned(conn) && --worker->run.n_abandoning == 0)
-		nm_worker_end_phase_now(worker);
+	if (!nm_conn_has_abandoned(conn))
+		worker->run.n_abandoning--;
 }
 
-static uint32_t count_owing(const struct nm_worker *worker)
+uint32_t nm_flush_count(const struct nm_worker *worker)
 {
 	uint32_t n = 0;
 
@@ -45,7 +47,7 @@ static uint32_t count_owing(const struct nm_worker *worker)
 	return n;
 }
 
-static void settle_flow(struct nm_worker *worker, struct nm_flow *flow)
+static void flush_flow(struct nm_worker *worker, struct nm_flow *flow)
 {
 	for (uint32_t c = 0; !flow->error && worker->run.n_abandoning && c < worker->group->n_conns;
 	     c++) {
@@ -55,21 +57,13 @@ static void settle_flow(struct nm_worker *worker, struct nm_flow *flow)
 			continue;
 		flow->conn = conn;
 		(void)nm_waiter_arm(worker, conn, true);
-		nm_worker_flush_conn(worker, conn);
+		nm_flush_conn(worker, conn);
 		nm_waiter_ignore(worker, conn);
 	}
 }
 
-bool nm_worker_flush(struct nm_worker *worker)
+void nm_flush_begin(struct nm_worker *worker)
 {
-	nm_worker_stop_flows(worker);
-	/* What free hosts have sent is drained, whatever it belongs to. */
-	worker->run.n_abandoning = worker->run.phase->drains ? 0 : count_owing(worker);
-	if (!worker->run.n_abandoning)
-		return false;
-	nm_waiter_end(worker);
-	nm_worker_end_when_quiet(worker);
 	for (uint32_t i = 0; i < worker->n_flows && worker->run.n_abandoning; i++)
-		settle_flow(worker, nm_worker_flow(worker, i));
-	return true;
+		flush_flow(worker, nm_worker_flow(worker, i));
 }

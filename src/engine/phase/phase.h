@@ -6,12 +6,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/phase/machine.h"
 #include "engine/phase/rcvlowat.h"
 #include "flowop/arrival_law/arrival_law.h"
 
+struct nm_conn;
+struct nm_flow;
 struct nm_hist;
 struct nm_instr;
 struct nm_phase;
+struct nm_worker;
 
 struct nm_phase_run {
 	/* Read at the end of each pass. */
@@ -32,14 +36,28 @@ struct nm_phase_run {
 	const struct nm_phase *phase; /* NULL: between phases */
 	uint32_t number;
 	uint32_t n_active; /* flows that are not done with it */
-	uint64_t quiet_ns; /* when to look whether a phase with lost messages is over; 0: not yet */
-	uint64_t quiet_seen; /* what had moved at moved_ns */
-	uint64_t moved_ns;   /* when something was last seen to have moved */
-	bool draining;
-	/* after the passes: connections on which messages given up still move */
-	uint32_t n_abandoning;
-	uint64_t drained; /* bytes */
+	enum nm_phase_state state;
+	struct nm_quiesce quiesce; /* where messages may be lost: whether the phase is over */
+	struct nm_timer quiesce_timer;
+	uint32_t n_abandoning; /* connections on which abandoned messages still move: FLUSH */
+	uint64_t drained;      /* bytes taken beyond the passes: DRAIN */
 	struct nm_rcvlowat rcvlowat;
 };
+
+/* Enters the phase, at now_ns. 0, or -errno: no flow can make a pass. The caller starts the flows,
+ * unless run.phase is NULL: then there was nothing to do, and the phase has ended. */
+int nm_phase_begin(struct nm_worker *worker, uint32_t number, uint64_t now_ns);
+/* All passes of the phase are made: it ends, or what remains is drained or flushed before. */
+void nm_phase_passes_done(struct nm_worker *worker);
+/* The flow is done with the phase, or has failed. The phase may end by that. */
+void nm_phase_flow_done(struct nm_worker *worker, struct nm_flow *flow);
+/* Something has come for conn, after the last pass: in states beyond RUN. The phase may end. */
+void nm_phase_conn_event(struct nm_worker *worker, struct nm_conn *conn);
+/* The control thread has told how much there is to drain: in DRAIN. The phase may end. */
+void nm_phase_drain_told(struct nm_worker *worker);
+/* Where messages may be lost: from now on the phase is over, too, once nothing moves any more. */
+void nm_phase_await_quiescence(struct nm_worker *worker);
+/* The timer of quiescence has fired. The phase may end. */
+void nm_phase_look(struct nm_worker *worker, uint64_t now_ns);
 
 #endif

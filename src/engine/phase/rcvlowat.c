@@ -2,10 +2,10 @@
 /* Who only receives, and goes on receiving until all is told to stop, need not be woken for every
  * packet: to wake another CPU may cost the sender more than the packet. Setting the mark back wakes
  * whoever sleeps below it, tcp(7). */
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include "engine/engine_priv.h"
+#include "engine/loop/runq.h"
 #include "host/clock.h"
 
 /* How long what stays below the mark may wait, and how many times as long at most where most flows
@@ -29,7 +29,9 @@ void nm_rcvlowat_begin(struct nm_worker *worker)
 {
 	if (!worker->run.phase->rcvlowat)
 		return;
-	worker->run.rcvlowat = (struct nm_rcvlowat){.on = true, .look_ns = nm_clock_ns() + LOOK_NS};
+	worker->run.rcvlowat = (struct nm_rcvlowat){.on = true};
+	nm_worker_arm(worker, &worker->run.rcvlowat.timer, NM_TIMER_RCVLOWAT,
+		      nm_clock_ns() + LOOK_NS);
 	set(worker, worker->run.phase->rcvlowat);
 }
 
@@ -43,37 +45,42 @@ void nm_rcvlowat_end(struct nm_worker *worker)
 {
 	if (!worker->run.rcvlowat.on)
 		return;
-	worker->run.rcvlowat = (struct nm_rcvlowat){.on = false};
+	nm_worker_disarm(worker, &worker->run.rcvlowat.timer);
+	worker->run.rcvlowat.on = false;
 	set(worker, 1);
 }
 
 static void receive_all(struct nm_worker *worker)
 {
-	for (uint32_t i = 0; i < worker->n_flows && worker->run.phase; i++) {
+	for (uint32_t i = 0; i < worker->n_flows; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
-		if (flow->state == NM_FLOW_WAITING && (flow->conn->flags & NM_CONN_OPEN))
-			nm_worker_conn_event(worker, flow->conn, EPOLLIN);
+		if (flow->state != NM_FLOW_WAITING || !(flow->conn->flags & NM_CONN_OPEN))
+			continue;
+		flow->conn->flags |= NM_CONN_IN;
+		nm_worker_queue(worker, flow);
 	}
 }
 
-/* Where flows bring their mark in the meantime they are left alone, but for a slow one among
- * them. */
+/* Where flows bring their mark in the meantime they are left alone, but for a slow one among them.
+ */
+bool nm_rcvlowat_is_slow(struct nm_rcvlowat *rcvlowat, uint64_t received, uint64_t enough)
+{
+	bool fast = received - rcvlowat->seen >= enough && ++rcvlowat->skipped < MOST_SKIPPED;
+
+	rcvlowat->seen = received;
+	if (!fast)
+		rcvlowat->skipped = 0;
+	return !fast;
+}
+
 void nm_rcvlowat_sweep(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_rcvlowat *rcvlowat = &worker->run.rcvlowat;
-
-	if (now_ns < rcvlowat->look_ns)
-		return;
 	uint64_t received = nm_counter_read(&worker->io.count->bytes_received);
 	uint64_t enough = (uint64_t)worker->run.phase->rcvlowat * worker->n_flows;
-	bool fast = received - rcvlowat->seen >= enough && ++rcvlowat->skipped < MOST_SKIPPED;
 
-	rcvlowat->look_ns = now_ns + LOOK_NS;
-	rcvlowat->seen = received;
-	if (fast)
-		return;
-	rcvlowat->skipped = 0;
-	if (!worker->waiter.sleeps_in_recv)
+	nm_worker_arm(worker, &rcvlowat->timer, NM_TIMER_RCVLOWAT, now_ns + LOOK_NS);
+	if (nm_rcvlowat_is_slow(rcvlowat, received, enough) && !worker->waiter.sleeps_in_recv)
 		receive_all(worker);
 }

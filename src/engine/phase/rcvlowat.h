@@ -7,22 +7,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "flowop/flow.h"
+
 struct nm_conn;
 struct nm_worker;
 
 struct nm_rcvlowat {
-	bool on;	  /* connections have the mark of the phase */
-	uint64_t look_ns; /* when to look next for what is below it; 0: never */
-	uint64_t seen;	  /* bytes received at the last look */
-	unsigned skipped; /* looks at which enough had come */
+	bool on;	       /* connections have the mark of the phase */
+	struct nm_timer timer; /* when to look next for what is below it */
+	uint64_t seen;	       /* bytes received at the last look */
+	unsigned skipped;      /* looks at which enough had come */
 };
 
-void nm_rcvlowat_begin(struct nm_worker *worker); /* of the present phase */
-void nm_rcvlowat_end(
-	struct nm_worker *worker); /* once the end of the phase is near; may be called again */
-
+/* Sets the mark of the phase that begins, if it has one. */
+void nm_rcvlowat_begin(struct nm_worker *worker);
+/* Takes the mark back, once the end of the phase is near. May be called again. */
+void nm_rcvlowat_end(struct nm_worker *worker);
+/* The connection was opened meanwhile: it gets the mark, too. */
 void nm_rcvlowat_conn(const struct nm_worker *worker, const struct nm_conn *conn);
-/* Has what comes slowly received, if it is time. */
+/* What the sweep finds: bytes received so far, and how many make it that the flows bring their mark
+ * by themselves. True: it is time to receive what stays below the mark. */
+bool nm_rcvlowat_is_slow(struct nm_rcvlowat *rcvlowat, uint64_t received, uint64_t enough);
+/* The timer has fired: has what comes slowly received. */
 void nm_rcvlowat_sweep(struct nm_worker *worker, uint64_t now_ns);
 
 #endif

@@ -17,11 +17,11 @@
 #include "engine/wait/waiter.h"
 #include "engine/engine_priv.h"
 #include "engine/loop/runq.h"
-#include "engine/loop/pacer.h"
 #include "engine/phase/reconnect.h"
 #include "flowop/flowop.h"
 #include "flowop/copy_modes.h"
 #include "host/clock.h"
+#include "plan/shape.h"
 #include "transport/transport.h"
 
 /* The last instruction of what opens a connection anew: the flow is to go on where it was, which is
@@ -42,8 +42,7 @@ int nm_reconnect_init(struct nm_worker *worker)
 	for (uint32_t i = 0; i < group->n_instrs; i++) {
 		const struct nm_instr *instr = &group->instrs[i];
 
-		if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
-		    !(instr->transport->caps & NM_TRANSPORT_RECONNECTS))
+		if (!nm_instr_opens(instr) || !nm_transport_reconnects(instr->transport))
 			continue;
 		if (!worker->reconnect.openings)
 			worker->reconnect.openings =
@@ -71,7 +70,7 @@ const struct nm_instr *nm_reconnect_original(const struct nm_worker *worker,
 	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {
 		const struct nm_instr *one = &worker->group->instrs[i];
 
-		if (one->op && (one->op->flags & NM_FLOWOP_OPENS) && one->opening == instr->opening)
+		if (nm_instr_opens(one) && one->opening == instr->opening)
 			return &nm_observe_program(&worker->observe, worker->group)[i];
 	}
 	return instr;
@@ -138,17 +137,17 @@ static bool any_expired(const struct nm_worker *worker)
 static void watch_expiry(struct nm_worker *worker)
 {
 	if (!worker->run.phase || !any_expired(worker))
-		worker->reconnect.expiry_ns = 0;
-	else if (!worker->reconnect.expiry_ns)
-		worker->reconnect.expiry_ns = nm_clock_ns() + GRACE_NS;
+		nm_worker_disarm(worker, &worker->reconnect.timer);
+	else if (!worker->reconnect.timer.at_ns)
+		nm_worker_arm(worker, &worker->reconnect.timer, NM_TIMER_EXPIRY,
+			      nm_clock_ns() + GRACE_NS);
 }
 
 void nm_reconnect_expire(struct nm_worker *worker, uint64_t now_ns)
 {
 	char why[1];
 
-	if (now_ns < worker->reconnect.expiry_ns)
-		return;
+	(void)now_ns;
 	for (uint32_t i = 0; i < worker->n_flows && worker->run.phase; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
@@ -159,7 +158,6 @@ void nm_reconnect_expire(struct nm_worker *worker, uint64_t now_ns)
 		flow->error = EKEYEXPIRED;
 		nm_worker_fail_flow(worker, flow, flow->at);
 	}
-	worker->reconnect.expiry_ns = 0;
 	watch_expiry(worker);
 }
 
@@ -221,7 +219,7 @@ static void hurry(struct nm_worker *worker)
 		nm_timers_remove(&worker->timers, &flow->timer);
 		flow->paced = !nm_reconnect_before_pass(worker, flow);
 		if (flow->paced)
-			nm_worker_sleep(worker, flow);
+			nm_timers_add(&worker->timers, &flow->timer);
 	}
 }
 
@@ -237,7 +235,7 @@ void nm_reconnect_command(struct nm_worker *worker)
 
 		for (uint32_t c = 0; c < worker->group->n_conns; c++)
 			if ((flow->conns[c].flags & NM_CONN_OPEN) &&
-			    (flow->conns[c].transport->caps & NM_TRANSPORT_RECONNECTS))
+			    nm_transport_reconnects(flow->conns[c].transport))
 				flow->conns[c].flags |= NM_CONN_RECONNECT;
 	}
 	nm_reconnect_count(worker);
@@ -259,16 +257,9 @@ static bool replace_after_end(struct nm_worker *worker, struct nm_flow *flow,
 	return replace(worker, flow, flow->conn, instr);
 }
 
-/* The next pass of the flow is not due yet: see hurry. */
-static void sleep_on(struct nm_worker *worker, struct nm_flow *flow)
-{
-	nm_worker_await_pass(worker, flow);
-	if (atomic_load_explicit(&worker->commands.stop, memory_order_relaxed))
-		nm_worker_release_paced(worker);
-}
-
-/* The flow's connection has been replaced: the flow goes on where it was. */
-static void resume(struct nm_worker *worker, struct nm_flow *flow)
+/* The flow's connection has been replaced. True: the flow is where it was; false: it replaces
+ * another connection before that. */
+static bool finish(struct nm_worker *worker, struct nm_flow *flow)
 {
 	if (worker->run.rcvlowat.on)
 		nm_rcvlowat_conn(worker, flow->conn);
@@ -277,22 +268,17 @@ static void resume(struct nm_worker *worker, struct nm_flow *flow)
 		nm_worker_set_end(worker, worker->run.end_at);
 	flow->at = flow->resume;
 	flow->start_ns = nm_clock_ns();
-	if (nm_reconnect_before_pass(worker, flow))
-		return;
-	if (nm_pacer_paces(&worker->run.pacer) && flow->plan_ns > flow->start_ns)
-		sleep_on(worker, flow);
-	else
-		nm_worker_queue(worker, flow);
+	return !nm_reconnect_before_pass(worker, flow);
 }
 
-bool nm_reconnect_goes_on(struct nm_worker *worker, struct nm_flow *flow,
-			  const struct nm_instr *instr)
+enum nm_reconnect_answer nm_reconnect_goes_on(struct nm_worker *worker, struct nm_flow *flow,
+					      const struct nm_instr *instr)
 {
 	bool ended = flow->ended;
 
 	flow->ended = false;
-	if (instr->step != replaced_step)
-		return ended && replace_after_end(worker, flow, instr);
-	resume(worker, flow);
-	return true;
+	if (instr->step == replaced_step)
+		return finish(worker, flow) ? NM_RECONNECT_DONE : NM_RECONNECT_BEGUN;
+	return ended && replace_after_end(worker, flow, instr) ? NM_RECONNECT_BEGUN
+							       : NM_RECONNECT_NO;
 }

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "flowop/flow.h"
+
 struct nm_conn;
 struct nm_flow;
 struct nm_instr;
@@ -18,7 +20,7 @@ struct nm_reconnect {
 	uint32_t taken; /* of the commands to replace them all */
 	/* how many there are; of a leader, in a phase where they can be replaced */
 	uint32_t pending;
-	uint64_t expiry_ns; /* when to fail flows whose connections have expired; 0: none has */
+	struct nm_timer timer; /* when to fail flows whose connections have expired */
 	/* owned; by opening, two each: what opens it anew, and what ends that; NULL: none can be */
 	struct nm_instr *openings;
 };
@@ -37,16 +39,20 @@ void nm_reconnect_command(struct nm_worker *worker);
 void nm_reconnect_count(struct nm_worker *worker);
 /* The flow is about to begin a pass. True: it replaces a connection before that, and is queued. */
 bool nm_reconnect_before_pass(struct nm_worker *worker, struct nm_flow *flow);
-/* The flow's step at instr has failed. True: it is no failure, as the stream has ended where the
- * connection is to be replaced, which begins now, or as the connection has been replaced, and the
- * flow goes on where it was. */
-bool nm_reconnect_goes_on(struct nm_worker *worker, struct nm_flow *flow,
-			  const struct nm_instr *instr);
+enum nm_reconnect_answer {
+	NM_RECONNECT_NO,    /* it is a failure */
+	NM_RECONNECT_BEGUN, /* a connection is being replaced, and the flow is queued */
+	NM_RECONNECT_DONE,  /* the connection has been replaced: the flow may go on where it was */
+};
+/* The flow's step at instr has failed. It is no failure where the stream has ended and the
+ * connection is to be replaced, or where the connection has been replaced. */
+enum nm_reconnect_answer nm_reconnect_goes_on(struct nm_worker *worker, struct nm_flow *flow,
+					      const struct nm_instr *instr);
 /* Whether conn, which is open, is dead because it was not replaced in time; then the phrase in
  * `why` says so. */
 bool nm_reconnect_expired(const struct nm_worker *worker, const struct nm_conn *conn, char *why,
 			  size_t why_size);
-/* Fails the flows that wait for a connection that has expired, if it is time. */
+/* The timer has fired: fails the flows that wait for a connection that has expired. */
 void nm_reconnect_expire(struct nm_worker *worker, uint64_t now_ns);
 
 #endif

@@ -136,7 +136,8 @@ static void ignore(struct nm_worker *worker, struct nm_conn *conn)
 {
 	if (!(conn->waiter & KNOWN))
 		return;
-	if (worker->run.draining || (worker->run.n_abandoning && nm_conn_has_abandoned(conn)))
+	if (worker->run.state == NM_PHASE_DRAIN ||
+	    (worker->run.n_abandoning && nm_conn_has_abandoned(conn)))
 		(void)ask(worker, conn, wanted_of(worker, conn, false));
 	else if (!tells_once(worker))
 		forget_level(worker, conn);

@@ -103,7 +103,7 @@ static bool is_alone(const struct nm_worker *worker, const struct nm_flow *flow)
 {
 	return nm_flow_is_waiting(flow) &&
 	       flow->at == nm_worker_instr(worker, worker->shape->wait_at) &&
-	       !worker->run.quiet_ns &&
+	       !nm_quiesce_looks(&worker->run.quiesce) &&
 	       !atomic_load_explicit(&worker->commands.has_command, memory_order_relaxed);
 }
 
@@ -133,7 +133,7 @@ static int wait_spinning(struct nm_worker *worker, struct epoll_event *ready, in
 
 static bool is_to_take_over(const struct nm_worker *worker)
 {
-	return !worker->waiter.sleeps_in_recv && !worker->run.quiet_ns &&
+	return !worker->waiter.sleeps_in_recv && !nm_quiesce_looks(&worker->run.quiesce) &&
 	       nm_count_passes(worker->io.count) - worker->waiter.given_up_at >=
 		       NM_TUNE_GIVEN_UP_PASSES;
 }
@@ -148,8 +148,8 @@ static int wait_readable(struct nm_worker *worker, struct epoll_event *ready, in
 	if (alone && is_to_take_over(worker))
 		take_over(worker);
 	/* Nothing has come for long. */
-	if (waiter->sleeps_in_recv &&
-	    (worker->run.quiet_ns || (alone && waiter->told_readable && !worker->group->spins)))
+	if (waiter->sleeps_in_recv && (nm_quiesce_looks(&worker->run.quiesce) ||
+				       (alone && waiter->told_readable && !worker->group->spins)))
 		give_up(worker);
 	if (!alone || !waiter->sleeps_in_recv) {
 		waiter->told_readable = false;

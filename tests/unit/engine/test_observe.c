@@ -66,6 +66,7 @@ static void make_worker(uint32_t w, unsigned flags)
 				     .n_flows = N_FLOWS,
 				     .stats = e.stats[w],
 				     .wake_fd = eventfd(0, EFD_NONBLOCK)};
+	ck_assert_int_eq(nm_timers_init(&worker->timers, NM_TIMER__COUNT), 0);
 	worker->run.phase = &e.phase;
 	worker->io.count = &e.stats[w][0].counters;
 	for (uint32_t i = 0; i < N_FLOWS; i++) {
@@ -125,6 +126,7 @@ static void teardown(void)
 
 		observe->stats = nm_flowop_stats_free(observe->stats);
 		observe->tcp = nm_tcp_sampler_free(observe->tcp, w == 1);
+		nm_timers_fini(&e.workers[w].timers);
 		close(e.workers[w].wake_fd);
 	}
 	close(e.engine.event_fd);
@@ -453,7 +455,7 @@ START_TEST(workers_sample_when_they_are_asked)
 {
 	ck_assert(nm_engine_tcp_answered(&e.engine));
 	nm_tcp_sampler_command(&e.workers[0]);
-	ck_assert(!e.workers[0].observe.sampling); /* nobody asks */
+	ck_assert(!e.workers[0].observe.sampler_timer.at_ns); /* nobody asks */
 	nm_engine_tcp_ask(&e.engine);
 	ck_assert(!nm_engine_tcp_answered(&e.engine));
 	ck_assert(is_told(e.workers[0].wake_fd) && is_told(e.workers[1].wake_fd));
@@ -465,9 +467,12 @@ START_TEST(workers_sample_when_they_are_asked)
 	for (uint32_t w = 0; w < N_WORKERS; w++) {
 		nm_tcp_sampler_command(&e.workers[w]);
 		nm_tcp_sampler_command(&e.workers[w]);
-		ck_assert(e.workers[w].observe.sampling);
-		nm_tcp_sampler_run(&e.workers[w]);
-		ck_assert(!e.workers[w].observe.sampling);
+		struct nm_timer *timer = &e.workers[w].observe.sampler_timer;
+
+		ck_assert_ptr_eq(nm_timers_take(&e.workers[w].timers, UINT64_MAX), timer);
+		timer->at_ns = 0;
+		nm_tcp_sampler_run(&e.workers[w], 1);
+		ck_assert(!timer->at_ns);
 	}
 	ck_assert(is_told(e.engine.event_fd));
 	ck_assert(nm_engine_tcp_answered(&e.engine));

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the transports tell about the connections that are open at the end of a phase. */
+#include <math.h>
+#include <string.h>
+
+#include "engine/engine_priv.h"
+#include "engine/observe/observe.h"
+#include "transport/transport.h"
+
+static void add_connection(struct nm_conn_summary *sum, const struct nm_conn_info *info)
+{
+	double rtt_s = info->rtt_us * 1e-6;
+	double n = (double)++sum->connections;
+
+	if (sum->connections == 1) {
+		sum->rtt_min_s = rtt_s;
+		sum->mss_min = info->snd_mss;
+		memcpy(sum->congestion_control, info->congestion_control,
+		       sizeof sum->congestion_control);
+	}
+	sum->retransmits += info->retransmits;
+	sum->rtt_min_s = fmin(sum->rtt_min_s, rtt_s);
+	sum->rtt_max_s = fmax(sum->rtt_max_s, rtt_s);
+	sum->rtt_mean_s += (rtt_s - sum->rtt_mean_s) / n;
+	sum->cwnd_mean += (info->snd_cwnd - sum->cwnd_mean) / n;
+	sum->mss_min = info->snd_mss < sum->mss_min ? info->snd_mss : sum->mss_min;
+	sum->mss_max = info->snd_mss > sum->mss_max ? info->snd_mss : sum->mss_max;
+	nm_conn_tls_add(&sum->tls, &info->tls);
+}
+
+void nm_worker_summarise_conns(const struct nm_worker *worker, struct nm_conn_summary *sum)
+{
+	for (uint32_t i = 0; i < worker->n_flows; i++) {
+		for (uint32_t c = 0; c < worker->group->n_conns; c++) {
+			const struct nm_conn *conn = &nm_worker_flow(worker, i)->conns[c];
+			struct nm_conn_info info;
+
+			if ((conn->flags & NM_CONN_OPEN) && conn->transport->info &&
+			    conn->transport->info(conn, &info) == 0)
+				add_connection(sum, &info);
+		}
+	}
+}
