@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Random numbers within a bound and by a law of sizes, and bytes that do not compress. */
 #include "base/draw.h"
 
 void nm_draw_fill(char *bytes, size_t count)

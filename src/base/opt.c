@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the text of an option into the field of its type, sets defaults, and says what a wrong
+ * value should have been. */
 #include "base/opt.h"
 
 #include <arpa/inet.h>

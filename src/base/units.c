@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads sizes, counts, durations and rates as users write them with units, and formats figures for
+ * people. */
 #include "base/units.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Compares words in any case, and finds the bytes of a text that are not UTF-8 or cannot stand in
+ * XML. */
 #include "base/word.h"
 
 #include <string.h>

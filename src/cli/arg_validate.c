@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Checks the values of options that need more than their type, and keeps what is parsed in the
+ * args. */
 #include "cli/arg_validate.h"
 
 #include <errno.h>

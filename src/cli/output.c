@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes a report to standard output, or into a temporary file that then replaces the one that was
+ * named. */
 #include "cli/output.h"
 
 #include <errno.h>

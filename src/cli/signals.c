@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Turns SIGINT, SIGTERM and the timer of a time limit into bytes in a pipe, which a run polls. */
 #include "cli/signals.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Searches the folders of stock profiles for a name, lists what they hold, and suggests the nearest
+ * name for one that is not found. */
 #include "cli/stock.h"
 
 #include <ctype.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads, parses and compiles a profile with the values of its parameters, for the command and the
+ * library alike. */
 #include "lib/load.h"
 
 #include <errno.h>

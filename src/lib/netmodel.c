@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The object of the library: how it is made and freed, loads a profile, takes parameters and
+ * options, and keeps its diagnostics. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif

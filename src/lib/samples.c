@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Passes the samples of a run to the caller's callbacks, as structs of the public header. */
 #include "lib/samples.h"
 
 #include <stdlib.h>

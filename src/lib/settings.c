@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table of the options of a run for the library, the checks of their values, and the run
+ * options made from them. */
 #include "lib/settings.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table of neper's options: for each one, which workloads have it, how its value reads, and
+ * what it sets in netmodel. */
 #include "cli/neper/neper.h"
 
 #include "report/throughput.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* neper's command lines: what each option becomes, how values read, and in whose words mistakes are told. */
+/* neper's command lines: what each option becomes, how values read, and in whose words mistakes are
+ * told. */
 #include "cli/neper/neper.h"
 
 #include <check.h>
