@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The small letter for one of A to Z; any other byte as it is. */
 char nm_lower(char c);
 /* Whether two words are the same in any case. */
 bool nm_same_word(const char *a, const char *b);

@@ -19,6 +19,9 @@ struct nm_live {
 	uint64_t run, runs;
 };
 
+/* Begins with run 1 of 1 and no open log. A live line is kept if standard error is a terminal, log
+ * lines are printed if verbose; quiet turns both off. Holds nothing that has to be released but the
+ * logs, which nm_logs_close closes. */
 void nm_live_init(struct nm_live *live, bool quiet, bool verbose);
 /* Events of a run; `arg` is the nm_live. */
 void nm_live_interval(void *arg, const struct nm_result *so_far,

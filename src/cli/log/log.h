@@ -38,6 +38,7 @@ struct nm_log {
 
 extern const struct nm_log *const nm_logs[]; /* ends with NULL */
 
+/* How many descriptors nm_logs has before its NULL. */
 size_t nm_log_count(void);
 
 /* The files of a run. Zeroed: none is open. */

@@ -152,6 +152,10 @@ struct nm_neper_line {
 	char limit[128], localhost[1200];
 };
 
+/* Reads a line whose argv[1] is a workload of neper's into ret_args, which is overwritten, with a
+ * struct nm_neper_line as its line and the wording of that line. 0, or -EINVAL with errors in
+ * diags, also without memory. ret_args must be given to nm_args_fini, and its line to
+ * nm_neper_free_line, in any case; the line borrows from argv. */
 int nm_neper_parse(int argc, char *const argv[], struct nm_args *ret_args, struct nm_diags *diags);
 /* Fills line->words by what was typed. */
 void nm_neper_choose_words(struct nm_neper_line *line);
@@ -170,9 +174,15 @@ const char *nm_neper_cpus_of_nodes(const struct nm_neper_opt *opt);
 
 /* --- what is told (options.c, help.c): see struct nm_dialect --- */
 
+/* The options of neper's that the args run, with the values in force; params: of the profile. None
+ * when args->master names no workload of neper's. 0 or -ENOMEM; ret_options owns names and values
+ * and must be given to nm_neper_free_options in any case. */
 int nm_neper_options(const struct nm_args *args, const struct nm_params *params,
 		     struct nm_tool_options *ret_options);
+/* Releases names, values and items, and leaves no option. */
 void nm_neper_free_options(struct nm_tool_options *options);
+/* Prints usage and options of a workload of neper's, a line for each, to out, whose errors are the
+ * caller's to check. */
 void nm_neper_help(const char *workload, FILE *out);
 
 #endif
