@@ -20,7 +20,7 @@ static enum nm_run_status run_compiled(struct netmodel *nm)
 
 	nm_settings_apply(&nm->settings, &options);
 	options.in_process = true;
-	options.interrupt_fd = nm->stop_read;
+	options.interrupt_fd = nm->run.stop_read;
 	options.events = (struct nm_run_events){
 		.arg = nm,
 		.log = on_log,
@@ -51,12 +51,12 @@ static bool take(struct netmodel *nm)
 {
 	int idle = NM_IDLE;
 
-	if (!atomic_compare_exchange_strong(&nm->state, &idle, NM_TAKEN))
+	if (!atomic_compare_exchange_strong(&nm->run.state, &idle, NM_TAKEN))
 		return false;
-	nm_thread_join(&nm->thread); /* of an earlier run that nobody has waited for */
-	drain(nm->done_fd);
-	drain(nm->stop_read);
-	atomic_store(&nm->state, NM_RUNNING);
+	nm_thread_join(&nm->run.thread); /* of an earlier run that nobody has waited for */
+	drain(nm->run.done_fd);
+	drain(nm->run.stop_read);
+	atomic_store(&nm->run.state, NM_RUNNING);
 	return true;
 }
 
@@ -73,8 +73,8 @@ static enum netmodel_status run_taken(struct netmodel *nm)
 		status = run_compiled(nm);
 	nm_diags_tell(nm);
 	nm_locale_leave(nm);
-	if (nm->on_result)
-		nm->on_result(nm->result_arg, nm, (enum netmodel_status)status);
+	if (nm->on.result)
+		nm->on.result(nm->on.result_arg, nm, (enum netmodel_status)status);
 	return (enum netmodel_status)status;
 }
 
@@ -83,7 +83,7 @@ enum netmodel_status netmodel_run(struct netmodel *nm)
 	if (!take(nm))
 		return NETMODEL_BUSY;
 	enum netmodel_status status = run_taken(nm);
-	atomic_store(&nm->state, NM_IDLE);
+	atomic_store(&nm->run.state, NM_IDLE);
 	return status;
 }
 
@@ -92,9 +92,9 @@ static void *run_thread(void *arg)
 	const uint64_t one = 1;
 	struct netmodel *nm = arg;
 
-	nm->status = run_taken(nm);
-	atomic_store(&nm->state, NM_IDLE);
-	(void)!write(nm->done_fd, &one, sizeof(one));
+	nm->run.status = run_taken(nm);
+	atomic_store(&nm->run.state, NM_IDLE);
+	(void)!write(nm->run.done_fd, &one, sizeof(one));
 	return NULL;
 }
 
@@ -102,15 +102,15 @@ int netmodel_start(struct netmodel *nm)
 {
 	if (!take(nm))
 		return -EBUSY;
-	int error = nm_thread_start(&nm->thread, 0, run_thread, nm);
+	int error = nm_thread_start(&nm->run.thread, 0, run_thread, nm);
 	if (error)
-		atomic_store(&nm->state, NM_IDLE);
+		atomic_store(&nm->run.state, NM_IDLE);
 	return error;
 }
 
 int netmodel_done_fd(const struct netmodel *nm)
 {
-	return nm->done_fd;
+	return nm->run.done_fd;
 }
 
 /* Until it is readable or until_ns: 0 or -ETIMEDOUT. */
@@ -136,17 +136,17 @@ int netmodel_wait(struct netmodel *nm, double timeout_s, enum netmodel_status *r
 {
 	uint64_t until_ns = UINT64_MAX;
 
-	if (!nm->thread.started)
+	if (!nm->run.thread.started)
 		return -ESRCH;
 	if (timeout_s >= 0 && timeout_s < 1e9)
 		until_ns = nm_clock_ns() + (uint64_t)(timeout_s * 1e9);
-	int error = await(nm->done_fd, until_ns);
+	int error = await(nm->run.done_fd, until_ns);
 	if (error)
 		return error;
-	nm_thread_join(&nm->thread);
-	drain(nm->done_fd);
+	nm_thread_join(&nm->run.thread);
+	drain(nm->run.done_fd);
 	if (ret_status)
-		*ret_status = nm->status;
+		*ret_status = nm->run.status;
 	return 0;
 }
 
@@ -154,8 +154,8 @@ void netmodel_stop(struct netmodel *nm)
 {
 	int saved = errno; /* may be called by a signal handler */
 
-	if (atomic_load(&nm->state) == NM_RUNNING) {
-		ssize_t written = write(nm->stop_write, "", 1);
+	if (atomic_load(&nm->run.state) == NM_RUNNING) {
+		ssize_t written = write(nm->run.stop_write, "", 1);
 		(void)written; /* a full pipe has requests enough */
 	}
 	errno = saved;
@@ -163,9 +163,9 @@ void netmodel_stop(struct netmodel *nm)
 
 void nm_netmodel_end(struct netmodel *nm)
 {
-	if (!nm->thread.started)
+	if (!nm->run.thread.started)
 		return;
 	netmodel_stop(nm);
 	netmodel_stop(nm);
-	nm_thread_join(&nm->thread);
+	nm_thread_join(&nm->run.thread);
 }

@@ -46,13 +46,13 @@ static int open_descriptors(struct netmodel *nm)
 	/* A pipe and not an eventfd: each byte is one request, however it is read. */
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
 		return -errno;
-	nm->stop_read = ends[0];
-	nm->stop_write = ends[1];
-	nm->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	int error = keep_off_standard(&nm->stop_read);
+	nm->run.stop_read = ends[0];
+	nm->run.stop_write = ends[1];
+	nm->run.done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int error = keep_off_standard(&nm->run.stop_read);
 	if (!error)
-		error = keep_off_standard(&nm->stop_write);
-	return error ? error : keep_off_standard(&nm->done_fd);
+		error = keep_off_standard(&nm->run.stop_write);
+	return error ? error : keep_off_standard(&nm->run.done_fd);
 }
 
 struct netmodel *netmodel_new(void)
@@ -61,7 +61,7 @@ struct netmodel *netmodel_new(void)
 
 	if (!nm)
 		return NULL;
-	nm->stop_read = nm->stop_write = nm->done_fd = -1;
+	nm->run.stop_read = nm->run.stop_write = nm->run.done_fd = -1;
 	nm->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	if (nm->locale && open_descriptors(nm) == 0 && nm_settings_init(&nm->settings) == 0)
 		return nm;
@@ -71,11 +71,11 @@ struct netmodel *netmodel_new(void)
 
 void nm_diags_begin(struct netmodel *nm)
 {
-	for (size_t i = 0; i < nm->n_lines; i++)
-		free(nm->lines[i]);
-	free(nm->lines);
-	nm->lines = NULL;
-	nm->n_lines = nm->n_told = 0;
+	for (size_t i = 0; i < nm->lines.count; i++)
+		free(nm->lines.items[i]);
+	free(nm->lines.items);
+	nm->lines.items = NULL;
+	nm->lines.count = nm->lines.n_told = 0;
 	nm_diags_fini(&nm->diags);
 	nm->diags = (struct nm_diags){.count = 0};
 }
@@ -100,9 +100,9 @@ void netmodel_free(struct netmodel *nm)
 		free((char *)nm->defines[i].value);
 	}
 	free(nm->defines);
-	close_if_open(nm->stop_read);
-	close_if_open(nm->stop_write);
-	close_if_open(nm->done_fd);
+	close_if_open(nm->run.stop_read);
+	close_if_open(nm->run.stop_write);
+	close_if_open(nm->run.done_fd);
 	if (nm->locale)
 		freelocale(nm->locale);
 	free(nm);
@@ -120,10 +120,10 @@ void nm_locale_leave(struct netmodel *nm)
 
 void nm_log_tell(struct netmodel *nm, enum netmodel_level level, const char *line)
 {
-	if (!nm->on_log)
+	if (!nm->on.log)
 		return;
 	nm_locale_leave(nm);
-	nm->on_log(nm->log_arg, level, line);
+	nm->on.log(nm->on.log_arg, level, line);
 	nm_locale_enter(nm);
 }
 
@@ -131,20 +131,21 @@ void nm_log_tell(struct netmodel *nm, enum netmodel_level level, const char *lin
 static void keep_line(struct netmodel *nm, const char *line)
 {
 	char *copy = strdup(line);
-	char **lines = copy ? realloc(nm->lines, (nm->n_lines + 1) * sizeof(*lines)) : NULL;
+	char **lines =
+		copy ? realloc(nm->lines.items, (nm->lines.count + 1) * sizeof(*lines)) : NULL;
 
 	if (!lines) {
 		free(copy);
 		return;
 	}
-	nm->lines = lines;
-	nm->lines[nm->n_lines++] = copy;
+	nm->lines.items = lines;
+	nm->lines.items[nm->lines.count++] = copy;
 }
 
 void nm_diags_tell(struct netmodel *nm)
 {
-	for (; nm->n_told < nm->diags.count; nm->n_told++) {
-		const struct nm_diag *diag = &nm->diags.items[nm->n_told];
+	for (; nm->lines.n_told < nm->diags.count; nm->lines.n_told++) {
+		const struct nm_diag *diag = &nm->diags.items[nm->lines.n_told];
 		char line[4096];
 
 		nm_diag_format(diag, line, sizeof(line));
@@ -260,22 +261,22 @@ int netmodel_check(struct netmodel *nm)
 
 size_t netmodel_n_diagnostics(const struct netmodel *nm)
 {
-	return nm->n_lines;
+	return nm->lines.count;
 }
 
 const char *netmodel_diagnostic(const struct netmodel *nm, size_t index)
 {
-	return index < nm->n_lines ? nm->lines[index] : NULL;
+	return index < nm->lines.count ? nm->lines.items[index] : NULL;
 }
 
 void netmodel_on_log(struct netmodel *nm, netmodel_log_fn fn, void *arg)
 {
-	nm->on_log = fn;
-	nm->log_arg = arg;
+	nm->on.log = fn;
+	nm->on.log_arg = arg;
 }
 
 void netmodel_on_result(struct netmodel *nm, netmodel_result_fn fn, void *arg)
 {
-	nm->on_result = fn;
-	nm->result_arg = arg;
+	nm->on.result = fn;
+	nm->on.result_arg = arg;
 }

@@ -18,36 +18,56 @@ enum nm_run_state {
 	NM_RUNNING,
 };
 
+/* Diagnostics as text. */
+struct nm_kept_lines {
+	char **items; /* owned, and each line; as many as there was memory for */
+	size_t count;
+	size_t n_told; /* diagnostics that were made lines and logged */
+};
+
+/* Functions of the caller, each with its argument; NULL: the caller has none. */
+struct nm_callbacks {
+	netmodel_interval_fn interval;
+	void *interval_arg;
+	netmodel_log_fn log;
+	void *log_arg;
+	netmodel_result_fn result;
+	void *result_arg;
+	netmodel_flow_fn flow;
+	void *flow_arg;
+	netmodel_tcp_info_fn tcp_info;
+	void *tcp_info_arg;
+	netmodel_pass_fn pass;
+	void *pass_arg;
+	netmodel_traffic_fn traffic;
+	void *traffic_arg;
+	netmodel_hdr_fn hdr;
+	void *hdr_arg;
+};
+
+/* The run that goes on, and how it is stopped and awaited. */
+struct nm_own_run {
+	_Atomic int state;	   /* enum nm_run_state */
+	int stop_read, stop_write; /* a pipe; each byte is one request to stop */
+	/* Of a run with a thread of its own: */
+	int done_fd; /* eventfd, set at its end */
+	struct nm_thread thread;
+	enum netmodel_status status;
+};
+
 struct netmodel {
 	struct nm_loaded loaded;
 	struct nm_define *defines; /* owned, and both strings of each */
 	size_t n_defines;
 	struct nm_settings settings;
 	struct nm_diags diags;
-	char **lines; /* diags as text, as many as there was memory for */
-	size_t n_lines;
-	size_t n_told; /* diags that were made lines and logged */
-	netmodel_interval_fn on_interval;
-	void *interval_arg;
-	netmodel_log_fn on_log;
-	void *log_arg;
-	netmodel_result_fn on_result;
-	void *result_arg;
-	netmodel_flow_fn on_flow;
-	netmodel_tcp_info_fn on_tcp_info;
-	netmodel_pass_fn on_pass;
-	netmodel_traffic_fn on_traffic;
-	netmodel_hdr_fn on_hdr;
-	void *flow_arg, *tcp_info_arg, *pass_arg, *traffic_arg, *hdr_arg;
+	struct nm_kept_lines lines;
+	struct nm_callbacks on;
 	uint64_t hdr_begin_ns; /* what the lines of histograms count from; 0: there is none yet */
 	/* Numbers are read and written as in the C locale; callbacks have the caller's. */
 	locale_t locale, callers_locale;
-	int stop_read, stop_write;
-	int done_fd;	   /* eventfd, set by a run with a thread of its own */
-	_Atomic int state; /* enum nm_run_state */
-	struct nm_thread thread;
-	enum netmodel_status status; /* of the thread's run */
-	struct nm_result *result;
+	struct nm_own_run run;
+	struct nm_result *result; /* of the last run, owned; NULL: none */
 };
 
 /* Around whatever reads or writes numbers. */

@@ -16,7 +16,7 @@ static void tell_interval(void *arg, const struct nm_result *so_far,
 	const struct nm_window *window = &row->window;
 
 	(void)so_far;
-	if (!nm->on_interval)
+	if (!nm->on.interval)
 		return;
 	struct netmodel_interval interval = {
 		.size = sizeof(interval),
@@ -34,7 +34,7 @@ static void tell_interval(void *arg, const struct nm_result *so_far,
 		.latency_max_s = window->latency.max_s,
 	};
 	nm_locale_leave(nm);
-	nm->on_interval(nm->interval_arg, &interval);
+	nm->on.interval(nm->on.interval_arg, &interval);
 	nm_locale_enter(nm);
 }
 
@@ -76,7 +76,7 @@ static void tell_flows(void *arg, const struct nm_flow_rows *rows)
 			.latency_stddev_s = row->stddev_s,
 		};
 
-		nm->on_flow(nm->flow_arg, &flow);
+		nm->on.flow(nm->on.flow_arg, &flow);
 	}
 	nm_locale_enter(nm);
 }
@@ -103,7 +103,7 @@ static void tell_tcp(void *arg, const struct nm_tcp_rows *rows)
 #define TAKE(name, member) info.name = *value++;
 		NM_TCP_FIELDS(TAKE)
 #undef TAKE
-		nm->on_tcp_info(nm->tcp_info_arg, &info);
+		nm->on.tcp_info(nm->on.tcp_info_arg, &info);
 	}
 	nm_locale_enter(nm);
 }
@@ -125,7 +125,7 @@ static void tell_passes(void *arg, const struct nm_response_row *rows, size_t co
 			.elapsed_s = (double)rows[i].elapsed_ns / 1e9,
 		};
 
-		nm->on_pass(nm->pass_arg, &pass);
+		nm->on.pass(nm->on.pass_arg, &pass);
 	}
 	nm_locale_enter(nm);
 }
@@ -144,7 +144,7 @@ static void tell_traffic(void *arg, const struct nm_traffic *traffic)
 	};
 
 	nm_locale_leave(nm);
-	nm->on_traffic(nm->traffic_arg, &told);
+	nm->on.traffic(nm->on.traffic_arg, &told);
 	nm_locale_enter(nm);
 }
 
@@ -186,7 +186,7 @@ static void tell_times(void *arg, const struct nm_interval_times *times)
 	nm_locale_leave(nm);
 	for (line = text; (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
-		nm->on_hdr(nm->hdr_arg, line);
+		nm->on.hdr(nm->on.hdr_arg, line);
 	}
 	nm_locale_enter(nm);
 	free(text);
@@ -196,50 +196,50 @@ void nm_samples_ask(const struct netmodel *nm, struct nm_run_options *options)
 {
 	struct nm_run_events *events = &options->events;
 
-	options->samples_flows = nm->on_flow != NULL;
-	options->samples_tcp = nm->on_tcp_info != NULL;
-	options->log_passes = nm->on_pass ? nm->settings.log_rtt_entries : 0;
-	options->traffic_ns = nm->on_traffic ? nm->settings.iostat_ns : 0;
+	options->samples_flows = nm->on.flow != NULL;
+	options->samples_tcp = nm->on.tcp_info != NULL;
+	options->log_passes = nm->on.pass ? nm->settings.log_rtt_entries : 0;
+	options->traffic_ns = nm->on.traffic ? nm->settings.iostat_ns : 0;
 	events->interval = tell_interval;
-	events->flows = nm->on_flow ? tell_flows : NULL;
-	events->tcp = nm->on_tcp_info ? tell_tcp : NULL;
-	events->responses = nm->on_pass ? tell_passes : NULL;
-	events->traffic = nm->on_traffic ? tell_traffic : NULL;
-	events->times = nm->on_hdr ? tell_times : NULL;
+	events->flows = nm->on.flow ? tell_flows : NULL;
+	events->tcp = nm->on.tcp_info ? tell_tcp : NULL;
+	events->responses = nm->on.pass ? tell_passes : NULL;
+	events->traffic = nm->on.traffic ? tell_traffic : NULL;
+	events->times = nm->on.hdr ? tell_times : NULL;
 }
 
 void netmodel_on_interval(struct netmodel *nm, netmodel_interval_fn fn, void *arg)
 {
-	nm->on_interval = fn;
-	nm->interval_arg = arg;
+	nm->on.interval = fn;
+	nm->on.interval_arg = arg;
 }
 
 void netmodel_on_flow(struct netmodel *nm, netmodel_flow_fn fn, void *arg)
 {
-	nm->on_flow = fn;
-	nm->flow_arg = arg;
+	nm->on.flow = fn;
+	nm->on.flow_arg = arg;
 }
 
 void netmodel_on_tcp_info(struct netmodel *nm, netmodel_tcp_info_fn fn, void *arg)
 {
-	nm->on_tcp_info = fn;
-	nm->tcp_info_arg = arg;
+	nm->on.tcp_info = fn;
+	nm->on.tcp_info_arg = arg;
 }
 
 void netmodel_on_pass(struct netmodel *nm, netmodel_pass_fn fn, void *arg)
 {
-	nm->on_pass = fn;
-	nm->pass_arg = arg;
+	nm->on.pass = fn;
+	nm->on.pass_arg = arg;
 }
 
 void netmodel_on_traffic(struct netmodel *nm, netmodel_traffic_fn fn, void *arg)
 {
-	nm->on_traffic = fn;
-	nm->traffic_arg = arg;
+	nm->on.traffic = fn;
+	nm->on.traffic_arg = arg;
 }
 
 void netmodel_on_hdr(struct netmodel *nm, netmodel_hdr_fn fn, void *arg)
 {
-	nm->on_hdr = fn;
-	nm->hdr_arg = arg;
+	nm->on.hdr = fn;
+	nm->on.hdr_arg = arg;
 }
