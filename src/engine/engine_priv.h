@@ -30,13 +30,18 @@ struct nm_phase_stats {
 	struct nm_conn_summary conns; /* worker writes before end_ns, main reads after it */
 };
 
+/* Flows that can go on, and have their turn one after the other: loop/runq.h. */
+struct nm_runq {
+	struct nm_flow *first, *last;
+};
+
 struct nm_worker {
 	struct nm_io io;
 	struct nm_phase_run run;
 	struct nm_waiter waiter;
 	struct nm_defer defer;
 	bool busy; /* something to do or to look at besides waiting for events */
-	struct nm_flow *run_first, *run_last;
+	struct nm_runq runq;
 	struct nm_deadline lifted_deadline;
 	int epoll_fd, wake_fd;
 	const struct nm_phase_shape *shape; /* of the present phase, or the last */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The interpreter: runs a flow through its program until a step would wait, and ends passes. */
+/* The interpreter: runs a flow through its program until a step would wait, and ends passes. What a
+ * waiter reports of connections is dispatched here, beside what it makes run. */
 #include "engine/loop/interp.h"
 
 #include <assert.h>
@@ -8,6 +9,7 @@
 #include "engine/loop/deadline.h"
 #include "engine/loop/pacer.h"
 #include "engine/loop/runq.h"
+#include "engine/phase/phase.h"
 #include "engine/phase/reconnect.h"
 #include "engine/wait/defer.h"
 #include "engine/wait/waiter.h"
@@ -286,7 +288,7 @@ void nm_worker_run_flow(struct nm_worker *worker, struct nm_flow *flow)
 	run_flow(worker, flow);
 }
 
-bool nm_worker_run_step(struct nm_worker *worker, struct nm_flow *flow)
+static inline bool run_step(struct nm_worker *worker, struct nm_flow *flow)
 {
 	const struct nm_instr *instr = flow->at;
 
@@ -320,4 +322,96 @@ void nm_worker_retry_flow(struct nm_worker *worker, struct nm_flow *flow)
 	}
 	flow->at = instr + 1;
 	nm_worker_run_flow(worker, flow);
+}
+
+static_assert((uint32_t)NM_CONN_IN == EPOLLIN && (uint32_t)NM_CONN_OUT == EPOLLOUT,
+	      "masks are added as they are");
+
+/* Whether it comes in time for a flow whose wait is limited; or else, whether anybody takes it. */
+static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, struct nm_conn *conn)
+{
+	struct nm_flow *flow = conn->flow;
+
+	if (worker->run.state > NM_PHASE_RUN)
+		nm_phase_conn_event(worker, conn);
+	if (flow->state != NM_FLOW_LIMITED || (flow->conn != conn && !flow->abandons)) {
+		nm_waiter_ignore(worker, conn);
+		return false;
+	}
+	nm_deadline_lift(worker, flow);
+	return true;
+}
+
+/* The peer has closed, or the connection has failed; or the kernel tells about sends without a
+ * copy, by its error queue. */
+static __attribute__((noinline)) void note_end(struct nm_conn *conn, uint32_t events)
+{
+	if ((conn->traits & NM_CONN_ZEROCOPY) && !(events & (EPOLLRDHUP | EPOLLHUP)))
+		conn->flags |= NM_CONN_OUT | NM_CONN_ERRQUEUE;
+	else
+		conn->flags |= NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP;
+}
+
+/* Whether the flow has waited for that; or for another of its connections, and then its step will
+ * find out. */
+static inline bool note_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events)
+{
+	conn->flags |= events & (EPOLLIN | EPOLLOUT);
+	if (__builtin_expect(events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR), 0))
+		note_end(conn, events);
+	return __builtin_expect(conn->flow->state == NM_FLOW_WAITING, 1) ||
+	       end_limited(worker, conn);
+}
+
+void nm_worker_conn_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events)
+{
+	if (note_event(worker, conn, events))
+		nm_worker_run_flow(worker, conn->flow);
+}
+
+static inline bool is_conn(const struct epoll_event *event)
+{
+	return (event->data.u64 & NM_TAG_MASK) == NM_TAG_CONN;
+}
+
+static inline __attribute__((always_inline)) void dispatch_one(struct nm_worker *worker,
+							       const struct epoll_event *event)
+{
+	struct nm_conn *conn = event->data.ptr;
+
+	if (__builtin_expect(!is_conn(event), 0))
+		nm_worker_dispatch_other(worker, event);
+	else if (note_event(worker, conn, event->events))
+		run_flow(worker, conn->flow);
+}
+
+/* Each flow takes what has come before any of them answers, so that the answers leave together: one
+ * that left early would wake the other end for itself alone. */
+static void dispatch_all(struct nm_worker *worker, struct epoll_event *events, int n)
+{
+	for (int i = 0; i < n; i++) {
+		struct nm_conn *conn = is_conn(&events[i]) ? events[i].data.ptr : NULL;
+		struct nm_flow *flow = conn ? conn->flow : NULL;
+
+		if (!conn)
+			nm_worker_dispatch_other(worker, &events[i]);
+		else if (!note_event(worker, conn, events[i].events) || !run_step(worker, flow))
+			flow = NULL;
+		events[i].data.ptr = flow;
+	}
+	for (int i = 0; i < n; i++) {
+		struct nm_flow *flow = events[i].data.ptr;
+
+		/* The end of the phase may have come in between. */
+		if (flow && flow->state == NM_FLOW_READY)
+			run_flow(worker, flow);
+	}
+}
+
+void nm_worker_dispatch(struct nm_worker *worker, struct epoll_event *events, int n)
+{
+	if (__builtin_expect(n == 1, 1))
+		dispatch_one(worker, &events[0]);
+	else
+		dispatch_all(worker, events, n);
 }

@@ -33,51 +33,6 @@
 
 #define TURNS 256 /* of queued flows between two waits for events */
 
-static_assert((uint32_t)NM_CONN_IN == EPOLLIN && (uint32_t)NM_CONN_OUT == EPOLLOUT,
-	      "masks are added as they are");
-
-/* Whether it comes in time for a flow whose wait is limited; or else, whether anybody takes it. */
-static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, struct nm_conn *conn)
-{
-	struct nm_flow *flow = conn->flow;
-
-	if (worker->run.state > NM_PHASE_RUN)
-		nm_phase_conn_event(worker, conn);
-	if (flow->state != NM_FLOW_LIMITED || (flow->conn != conn && !flow->abandons)) {
-		nm_waiter_ignore(worker, conn);
-		return false;
-	}
-	nm_deadline_lift(worker, flow);
-	return true;
-}
-
-/* The peer has closed, or the connection has failed; or the kernel tells about sends without a
- * copy, by its error queue. */
-static __attribute__((noinline)) void note_end(struct nm_conn *conn, uint32_t events)
-{
-	if ((conn->traits & NM_CONN_ZEROCOPY) && !(events & (EPOLLRDHUP | EPOLLHUP)))
-		conn->flags |= NM_CONN_OUT | NM_CONN_ERRQUEUE;
-	else
-		conn->flags |= NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP;
-}
-
-/* Whether the flow has waited for that; or for another of its connections, and then its step will
- * find out. */
-static inline bool note_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events)
-{
-	conn->flags |= events & (EPOLLIN | EPOLLOUT);
-	if (__builtin_expect(events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR), 0))
-		note_end(conn, events);
-	return __builtin_expect(conn->flow->state == NM_FLOW_WAITING, 1) ||
-	       end_limited(worker, conn);
-}
-
-void nm_worker_conn_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events)
-{
-	if (note_event(worker, conn, events))
-		nm_worker_run_flow(worker, conn->flow);
-}
-
 static __attribute__((noinline)) void take_commands(struct nm_worker *worker)
 {
 	uint64_t count;
@@ -91,46 +46,17 @@ static __attribute__((noinline)) void take_commands(struct nm_worker *worker)
 	nm_worker_commands(worker);
 }
 
-static void dispatch(struct nm_worker *worker, const struct epoll_event *event)
+void nm_worker_dispatch_other(struct nm_worker *worker, const struct epoll_event *event)
 {
-	uintptr_t tagged = (uintptr_t)event->data.u64;
-	void *what = (void *)(tagged & ~(uintptr_t)NM_TAG_MASK);
+	uintptr_t tag = (uintptr_t)event->data.u64 & NM_TAG_MASK;
+	void *what = (void *)((uintptr_t)event->data.u64 & ~(uintptr_t)NM_TAG_MASK);
 
-	if (__builtin_expect((tagged & NM_TAG_MASK) == NM_TAG_CONN, 1)) {
-		if (note_event(worker, what, event->events))
-			nm_worker_run_flow(worker, ((struct nm_conn *)what)->flow);
-	} else if ((tagged & NM_TAG_MASK) == NM_TAG_LISTEN) {
+	if (tag == NM_TAG_LISTEN)
 		nm_worker_listener_event(worker, what);
-	} else if ((tagged & NM_TAG_MASK) == NM_TAG_HANDOFF) {
+	else if (tag == NM_TAG_HANDOFF)
 		nm_worker_handoff_event(worker);
-	} else {
+	else
 		take_commands(worker);
-	}
-}
-
-/* Each flow takes what has come before any of them answers, so that the answers leave together: one
- * that left early would wake the other end for itself alone. */
-static void dispatch_all(struct nm_worker *worker, struct epoll_event *events, int n)
-{
-	for (int i = 0; i < n; i++) {
-		bool is_conn = (events[i].data.u64 & NM_TAG_MASK) == NM_TAG_CONN;
-		struct nm_conn *conn = is_conn ? events[i].data.ptr : NULL;
-		struct nm_flow *flow = is_conn ? conn->flow : NULL;
-
-		if (!is_conn)
-			dispatch(worker, &events[i]);
-		else if (!note_event(worker, conn, events[i].events) ||
-			 !nm_worker_run_step(worker, flow))
-			flow = NULL;
-		events[i].data.ptr = flow;
-	}
-	for (int i = 0; i < n; i++) {
-		struct nm_flow *flow = events[i].data.ptr;
-
-		/* The end of the phase may have come in between. */
-		if (flow && flow->state == NM_FLOW_READY)
-			nm_worker_run_flow(worker, flow);
-	}
 }
 
 /* A wait has lasted as long as the profile allows. Where messages may be lost this ends the wait
@@ -204,14 +130,14 @@ static void fire_timers(struct nm_worker *worker, uint64_t now_ns)
  * wait. */
 static void run_queued(struct nm_worker *worker)
 {
-	struct nm_flow *last = worker->run_last;
+	struct nm_flow *last = worker->runq.last;
 	struct nm_flow *flow;
 
 	nm_defer_begin_round(worker);
-	for (unsigned turns = 0; turns < TURNS && (flow = worker->run_first); turns++) {
-		worker->run_first = flow->next;
-		if (!worker->run_first)
-			worker->run_last = NULL;
+	for (unsigned turns = 0; turns < TURNS && (flow = worker->runq.first); turns++) {
+		worker->runq.first = flow->next;
+		if (!worker->runq.first)
+			worker->runq.last = NULL;
 		flow->next = NULL;
 		if (flow->state == NM_FLOW_LOOKING)
 			nm_worker_retry_flow(worker, flow);
@@ -228,7 +154,7 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 	uint64_t next_ns = nm_timers_next_ns(&worker->timers);
 	int64_t most_ns = nm_defer_timeout_ns(worker);
 
-	if (worker->run_first || most_ns == 0 || (worker->group->spins && worker->run.phase))
+	if (worker->runq.first || most_ns == 0 || (worker->group->spins && worker->run.phase))
 		return 0;
 	if (next_ns == UINT64_MAX)
 		return most_ns;
@@ -260,10 +186,7 @@ void *nm_worker_main(void *arg)
 
 		if (worker->timers.count)
 			worker->io.now_ns = nm_clock_ns();
-		if (__builtin_expect(n == 1, 1))
-			dispatch(worker, &events[0]);
-		else
-			dispatch_all(worker, events, n);
+		nm_worker_dispatch(worker, events, n);
 		if (__builtin_expect(!worker->busy, 1))
 			continue;
 		if (atomic_load_explicit(&worker->commands.quit, memory_order_relaxed))
@@ -271,7 +194,7 @@ void *nm_worker_main(void *arg)
 		nm_defer_turn(worker);
 		if (worker->timers.count)
 			fire_timers(worker, worker->io.now_ns);
-		if (worker->run_first)
+		if (worker->runq.first)
 			run_queued(worker);
 		timeout_ns = next_timeout_ns(worker);
 		worker->busy = timeout_ns >= 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workers that are processes. All that the control thread and such a worker tell each other is memory that they
- * share, and descriptors that the worker inherits. */
+/* Workers that are processes. All that the control thread and such a worker tell each other is
+ * memory that they share, and descriptors that the worker inherits. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,8 +19,8 @@
 static void run(struct nm_worker *worker, pid_t parent)
 {
 	nm_child_forget_handlers();
-	/* The control thread decides when the run ends, also for a terminal that interrupts all processes of its
-	 * foreground. */
+	/* The control thread decides when the run ends, also for a terminal that interrupts all
+	 * processes of its foreground. */
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGTERM, SIG_DFL);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);

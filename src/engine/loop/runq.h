@@ -12,11 +12,11 @@ static inline void nm_worker_queue(struct nm_worker *worker, struct nm_flow *flo
 	worker->busy = true;
 	flow->state = NM_FLOW_READY;
 	flow->next = NULL;
-	if (worker->run_last)
-		worker->run_last->next = flow;
+	if (worker->runq.last)
+		worker->runq.last->next = flow;
 	else
-		worker->run_first = flow;
-	worker->run_last = flow;
+		worker->runq.first = flow;
+	worker->runq.last = flow;
 }
 
 #endif

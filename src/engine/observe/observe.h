@@ -86,7 +86,7 @@ int nm_tcp_sampler_new(struct nm_worker *worker, unsigned flags, bool shared,
 		       struct nm_tcp_sampler **ret_sampler);
 /* shared: as when it was made. Accepts NULL, returns NULL. */
 struct nm_tcp_sampler *nm_tcp_sampler_free(struct nm_tcp_sampler *sampler, bool shared);
-/* Begins to sample (worker->observe.sampler_timer) when the control thread asks. On the worker's thread,
+/* Begins to sample (observe.sampler_timer) when the control thread asks. On the worker's thread,
  * as the next two, and only with a sampler. */
 void nm_tcp_sampler_command(struct nm_worker *worker);
 /* The timer has fired: reads a few flows; tells the control thread after the last of them. */

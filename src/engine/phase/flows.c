@@ -39,7 +39,7 @@ void nm_flows_stop(struct nm_worker *worker)
 {
 	for (uint32_t i = 0; i < worker->group->n_openings; i++)
 		nm_listener_unpark_all(&worker->accept.listeners[i]);
-	worker->run_first = worker->run_last = NULL;
+	worker->runq.first = worker->runq.last = NULL;
 	nm_defer_end(worker);
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);

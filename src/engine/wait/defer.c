@@ -115,7 +115,7 @@ void nm_defer_begin_round(struct nm_worker *worker)
 	if (defer->policy != NM_DEFER_NEXT_TURN)
 		return;
 	defer->tried = defer->missed = 0;
-	if (many && worker->run_first->state == NM_FLOW_LOOKING)
+	if (many && worker->runq.first->state == NM_FLOW_LOOKING)
 		(void)sched_yield();
 }
 

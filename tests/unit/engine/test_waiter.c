@@ -341,9 +341,9 @@ START_TEST(sleep_and_yield_and_back)
 	f.answers[2] = NM_STEP_YIELD;
 	nm_worker_run_flow(&f.worker, flow);
 	ck_assert_uint_eq(f.n_steps, 3);
-	ck_assert_ptr_eq(f.worker.run_first, flow);
+	ck_assert_ptr_eq(f.worker.runq.first, flow);
 	ck_assert_int_eq(flow->state, NM_FLOW_READY);
-	f.worker.run_first = f.worker.run_last = NULL;
+	f.worker.runq.first = f.worker.runq.last = NULL;
 	flow->timer.at_ns = 1001 * MS;
 	f.answers[3] = NM_STEP_SLEEP;
 	nm_worker_run_flow(&f.worker, flow);
@@ -364,7 +364,7 @@ START_TEST(a_wait_is_deferred_to_the_next_turn)
 	nm_worker_run_flow(&f.worker, flow);
 	ck_assert_int_eq(flow->state, NM_FLOW_LOOKING);
 	ck_assert_uint_eq(kernel.n_ctl, 0);
-	f.worker.run_first = f.worker.run_last = NULL;
+	f.worker.runq.first = f.worker.runq.last = NULL;
 	/* In vain: it is armed now, and the next wait at once. */
 	nm_defer_begin_round(&f.worker);
 	f.answers[1] = NM_STEP_WAIT_IN;
