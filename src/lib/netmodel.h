@@ -82,12 +82,18 @@ struct netmodel_flow {
 	double latency_min_s, latency_mean_s, latency_max_s, latency_stddev_s;
 };
 
+/* Which connection: a part of other structures, so that later versions append nothing here. */
+struct netmodel_connection {
+	const char *host, *group; /* as those of a flow */
+	uint32_t flow, worker;
+	uint32_t number; /* among those of its flow, from 0 */
+};
+
 /* What the kernel of a host knows of a TCP connection (TCP_INFO, tcp(7)), at the same times. */
 struct netmodel_tcp_info {
 	size_t size;
-	const char *host, *group;
-	uint32_t flow, worker, phase;
-	uint32_t connection; /* among those of its flow, from 0 */
+	struct netmodel_connection connection;
+	uint32_t phase;
 	double at_s;
 	uint64_t rtt_us, rttvar_us, min_rtt_us, rto_us;
 	uint64_t snd_cwnd, snd_ssthresh, snd_mss, rcv_mss;

@@ -92,12 +92,15 @@ static void tell_tcp(void *arg, const struct nm_tcp_rows *rows)
 		const uint64_t *value = row->values;
 		struct netmodel_tcp_info info = {
 			.size = sizeof(info),
-			.host = rows->host,
-			.group = group->name,
-			.flow = row->flow,
-			.worker = worker_of(group, row->flow),
+			.connection =
+				{
+					.host = rows->host,
+					.group = group->name,
+					.flow = row->flow,
+					.worker = worker_of(group, row->flow),
+					.number = row->slot,
+				},
 			.phase = rows->phase,
-			.connection = row->slot,
 			.at_s = (double)row->at_ns / 1e9,
 		};
 #define TAKE(name, member) info.name = *value++;

@@ -499,9 +499,11 @@ static void on_flow(void *arg, const struct netmodel_flow *flow)
 
 static void on_tcp_info(void *arg, const struct netmodel_tcp_info *info)
 {
+	const struct netmodel_connection *of = &info->connection;
+
 	(void)arg;
 	fprintf(report, "tcp=%s %s %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-		info->host, info->group, info->flow, info->connection, info->rtt_us, info->snd_mss,
+		of->host, of->group, of->flow, of->number, info->rtt_us, info->snd_mss,
 		info->bytes_sent, info->sndbuf_limited_us);
 }
 
