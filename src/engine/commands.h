@@ -21,6 +21,9 @@ struct nm_commands {
 	_Atomic bool stop;	/* a leader ends at the next boundary of each flow's passes */
 	/* the passes at which a follower ends the phase; UINT64_MAX: not known yet */
 	_Atomic uint64_t follow;
+	/* when it was seen that they are done, though the worker may sleep a while longer; 0: they
+	 * were not; written before follow */
+	uint64_t followed_ns;
 	/* bytes that open senders have sent beyond the passes; UINT64_MAX: not known yet */
 	_Atomic uint64_t drain;
 	/* how often the connections that are open have been told to be replaced */

@@ -91,10 +91,12 @@ static void follow(struct nm_worker *worker)
 	if (end_at == UINT64_MAX)
 		return;
 	nm_rcvlowat_end(worker);
-	if (nm_count_passes(worker->io.count) >= end_at)
-		nm_phase_passes_done(worker);
-	else
+	if (nm_count_passes(worker->io.count) < end_at) {
 		nm_phase_await_quiescence(worker);
+		return;
+	}
+	worker->run.ended_ns = worker->commands.followed_ns;
+	nm_phase_passes_done(worker);
 }
 
 void nm_worker_commands(struct nm_worker *worker)

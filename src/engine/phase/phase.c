@@ -87,6 +87,7 @@ void nm_phase_await_quiescence(struct nm_worker *worker)
 
 static void enter_drain(struct nm_worker *worker)
 {
+	worker->run.ended_ns = 0;
 	end_quiesce(worker); /* again when it is known how much there is */
 	nm_waiter_end(worker);
 	nm_flows_stop(worker); /* those that follow wait for what does not come */
@@ -98,6 +99,8 @@ static void enter_drain(struct nm_worker *worker)
 
 static void enter_flush(struct nm_worker *worker)
 {
+	if (worker->run.n_abandoning)
+		worker->run.ended_ns = 0;
 	nm_waiter_end(worker);
 	nm_phase_await_quiescence(worker);
 	nm_flush_begin(worker);
@@ -128,8 +131,17 @@ static void enter_done(struct nm_worker *worker, uint64_t end_ns)
 	nm_worker_notify_owner(worker);
 }
 
-/* Goes from state to state, as far as it can. The time in which nothing has moved any more is no
- * part of the phase. */
+/* When a phase has ended that is over now: the time in which nothing has moved any more is no part
+ * of it, nor that until the worker has heard of its end. */
+static uint64_t end_of(const struct nm_phase_run *run, const struct nm_phase_input *in,
+		       uint64_t now_ns)
+{
+	if (nm_phase_is_quiescent(in, now_ns))
+		return in->moved_ns;
+	return run->ended_ns ? run->ended_ns : nm_clock_ns();
+}
+
+/* Goes from state to state, as far as it can. */
 static void advance(struct nm_worker *worker, struct nm_phase_input *in, uint64_t now_ns)
 {
 	struct nm_phase_run *run = &worker->run;
@@ -149,8 +161,7 @@ static void advance(struct nm_worker *worker, struct nm_phase_input *in, uint64_
 		else if (next == NM_PHASE_FLUSH)
 			enter_flush(worker);
 		else if (next == NM_PHASE_DONE)
-			enter_done(worker, nm_phase_is_quiescent(in, now_ns) ? in->moved_ns
-									     : nm_clock_ns());
+			enter_done(worker, end_of(run, in, now_ns));
 		/* What has stood still in one state need not in the next. */
 		if (next != NM_PHASE_DONE)
 			in->moved_ns = 0;
@@ -236,9 +247,8 @@ static uint64_t budget_mask(const struct nm_instr *body)
 static void set_pacer(struct nm_worker *worker, uint64_t now_ns)
 {
 	const struct nm_phase *phase = worker->run.phase;
-	uint64_t period_ns = phase->rate_per_s > 0 && phase->leads
-				     ? (uint64_t)llround(1e9 / phase->rate_per_s)
-				     : 0;
+	uint64_t period_ns =
+		phase->rate_per_s > 0 && phase->leads ? (uint64_t)ceil(1e9 / phase->rate_per_s) : 0;
 
 	worker->run.pacer = (struct nm_pacer){
 		.law = period_ns ? phase->arrival : NULL,
@@ -277,6 +287,7 @@ int nm_phase_begin(struct nm_worker *worker, uint32_t number, uint64_t now_ns)
 	run->latency = stats->latency;
 	run->response = stats->response;
 	run->drained = 0;
+	run->ended_ns = 0;
 	set_pacer(worker, now_ns);
 	set_io(worker, stats);
 	nm_worker_set_end(worker, nm_pacer_paces(&run->pacer) ? 0 : UINT64_MAX);

@@ -41,6 +41,7 @@ struct nm_phase_run {
 	struct nm_timer quiesce_timer;
 	uint32_t n_abandoning; /* connections on which abandoned messages still move: FLUSH */
 	uint64_t drained;      /* bytes taken beyond the passes: DRAIN */
+	uint64_t ended_ns;     /* when all passes were seen to be done; 0: when the phase ends */
 	struct nm_rcvlowat rcvlowat;
 };
 
