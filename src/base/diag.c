@@ -74,7 +74,6 @@ static void add_subject(struct nm_diag *diag, const struct nm_diag_subject *subj
 	subjects[diag->n_subjects] = *subject;
 	subjects[diag->n_subjects].name = copy_text(subject->name);
 	subjects[diag->n_subjects].value = copy_text(subject->value);
-	subjects[diag->n_subjects].holder = copy_text(subject->holder);
 	diag->n_subjects++;
 }
 
@@ -154,12 +153,7 @@ struct nm_diag *nm_diag_vadd(struct nm_diags *d, enum nm_severity severity, cons
 	}
 	nm_make_plain(text);
 	*diag = (struct nm_diag){
-		.severity = severity,
-		.line = line,
-		.file = copy_text(file),
-		.text = text,
-		.form = fmt,
-	};
+		.severity = severity, .line = line, .file = copy_text(file), .text = text};
 	kept.kind = subject->kind;
 	kept.name = (char *)(uintptr_t)subject->name; /* copied below */
 	kept.value = (char *)(uintptr_t)subject->value;
@@ -209,13 +203,12 @@ void nm_diag_warn(struct nm_diags *d, const char *file, unsigned line, const cha
 	va_end(args);
 }
 
-void nm_diag_add_origin(struct nm_diag *diag, const struct nm_subject *origin, const char *holder)
+void nm_diag_add_origin(struct nm_diag *diag, const struct nm_subject *origin)
 {
 	const struct nm_diag_subject kept = {
 		.kind = origin->kind,
 		.name = (char *)(uintptr_t)origin->name, /* copied */
 		.value = (char *)(uintptr_t)origin->value,
-		.holder = (char *)(uintptr_t)holder,
 	};
 
 	if (diag)
@@ -227,8 +220,6 @@ void nm_diag_copy(struct nm_diags *d, const struct nm_diag *diag)
 	struct nm_diag *copy =
 		nm_diag_add(d, diag->severity, diag->file, diag->line, NULL, "%s", diag->text);
 
-	if (copy)
-		copy->form = diag->form;
 	for (size_t i = 0; copy && i < diag->n_subjects; i++)
 		add_subject(copy, &diag->subjects[i]);
 }
@@ -241,7 +232,6 @@ void nm_diags_fini(struct nm_diags *d)
 		for (size_t k = 0; k < diag->n_subjects; k++) {
 			free(diag->subjects[k].name);
 			free(diag->subjects[k].value);
-			free(diag->subjects[k].holder);
 		}
 		free(diag->subjects);
 		free(diag->text);
@@ -283,12 +273,6 @@ static bool is_same_text(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool is_same_origin(const struct nm_diag_subject *a, const struct nm_diag_subject *b)
-{
-	return a->kind == b->kind && is_same_text(a->name, b->name) &&
-	       is_same_text(a->value, b->value) && is_same_text(a->holder, b->holder);
-}
-
 static bool has_same_origins(const struct nm_diag *a, const struct nm_diag *b)
 {
 	size_t i = 0, k = 0;
@@ -296,7 +280,8 @@ static bool has_same_origins(const struct nm_diag *a, const struct nm_diag *b)
 
 	if (!one)
 		return false;
-	while (one && other && is_same_origin(one, other)) {
+	while (one && other && one->kind == other->kind && is_same_text(one->name, other->name) &&
+	       is_same_text(one->value, other->value)) {
 		one = next_origin(a, &i);
 		other = next_origin(b, &k);
 	}
@@ -305,9 +290,13 @@ static bool has_same_origins(const struct nm_diag *a, const struct nm_diag *b)
 
 bool nm_diag_is_repeated(const struct nm_diag *diag, const struct nm_diag *earlier)
 {
-	return diag->form == earlier->form && nm_diag_find_subject(diag, NM_SUBJECT_ELEMENT) &&
-	       nm_diag_find_subject(earlier, NM_SUBJECT_ELEMENT) &&
-	       is_same_text(diag->file, earlier->file) && has_same_origins(diag, earlier);
+	const struct nm_diag_subject *here = nm_diag_find_subject(diag, NM_SUBJECT_ELEMENT);
+	const struct nm_diag_subject *there = nm_diag_find_subject(earlier, NM_SUBJECT_ELEMENT);
+
+	return here && there && is_same_text(diag->file, earlier->file) &&
+	       has_same_origins(diag, earlier) &&
+	       strcmp(diag->text + here->at + here->length,
+		      earlier->text + there->at + there->length) == 0;
 }
 
 /* A buffer that texts are put behind each other in; what does not fit is cut off. */

@@ -37,7 +37,6 @@ struct nm_subject {
 struct nm_diag_subject {
 	enum nm_subject_kind kind;
 	char *name, *value;
-	char *holder; /* of an origin: the attribute or option that has the value; may be NULL */
 	size_t at, length; /* its words in the text; length 0: it is where a value comes from */
 };
 
@@ -46,9 +45,6 @@ struct nm_diag {
 	unsigned line; /* 0: not about a line */
 	char *file;    /* owned; NULL: not about a file */
 	char *text;    /* owned; one line, no final newline, without the origins */
-	/* The format that the text was made from, which tells complaints apart. Only its address
-	 * counts, and it may be gone: nothing reads it. */
-	const char *form;
 	struct nm_diag_subject *subjects;
 	size_t n_subjects;
 };
@@ -91,17 +87,14 @@ struct nm_diag *nm_diag_vadd(struct nm_diags *d, enum nm_severity severity, cons
 			     unsigned line, const struct nm_subject *subject, const char *fmt,
 			     va_list args) __attribute__((format(printf, 6, 0)));
 /* Tells where a value that it is about comes from; diag may be NULL. Printed behind the text:
- * "(from -D a=1)". holder: the attribute or option that has the value, copied; NULL: none is
- * known. */
-void nm_diag_add_origin(struct nm_diag *diag, const struct nm_subject *origin, const char *holder);
+ * "(from -D a=1)". */
+void nm_diag_add_origin(struct nm_diag *diag, const struct nm_subject *origin);
 /* A copy of one of another list. */
 void nm_diag_copy(struct nm_diags *d, const struct nm_diag *diag);
 /* The first subject of that kind, or NULL. */
 const struct nm_diag_subject *nm_diag_find_subject(const struct nm_diag *diag,
 						   enum nm_subject_kind kind);
-/* Whether both are about elements of one file whose attributes of one name have the same value from
- * the same origins, and make the same complaint of it: details that differ between the two elements
- * do not count. False without an origin. */
+/* Whether both say that the same is wrong with the same value, at two elements of one file. */
 bool nm_diag_is_repeated(const struct nm_diag *diag, const struct nm_diag *earlier);
 
 /* The usual words: "--port 5", "-D size=1k", "the environment, size=1k"; of others the name. */

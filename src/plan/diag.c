@@ -86,12 +86,12 @@ struct nm_diag *nm_node_unknown(const struct nm_ir *ir, const struct nm_node *no
 
 /* --- origins --- */
 
-static void add_origin(struct nm_diag *diag, const struct nm_piece *piece, const char *holder)
+static void add_origin(struct nm_diag *diag, const struct nm_piece *piece)
 {
 	const struct nm_subject origin = {
 		.kind = piece->kind, .name = piece->name, .value = piece->text};
 
-	nm_diag_add_origin(diag, &origin, holder);
+	nm_diag_add_origin(diag, &origin);
 }
 
 /* The piece that a part of the value is, as a whole; NULL: none is. */
@@ -113,7 +113,7 @@ bool nm_origin_attr(struct nm_diag *diag, const struct nm_attr *attr)
 	const struct nm_piece *piece = whole_piece(attr, 0, strlen(attr->value));
 
 	if (is_error(diag) && piece)
-		add_origin(diag, piece, attr->name);
+		add_origin(diag, piece);
 	return piece;
 }
 
@@ -159,7 +159,7 @@ bool nm_origin_option(struct nm_diag *diag, const struct nm_ir_step *step, const
 			piece = whole_piece(step->written, word.at + word.name + 1,
 					    word.length - word.name - 1);
 	if (piece)
-		add_origin(diag, piece, name);
+		add_origin(diag, piece);
 	return piece;
 }
 
@@ -209,7 +209,7 @@ void nm_origin_named(struct nm_diag *diag, const struct nm_ir_step *step, const 
 		}
 		if (!next)
 			return;
-		add_origin(diag, next, name ? name : other);
+		add_origin(diag, next);
 		from = next->order + 1;
 	}
 }

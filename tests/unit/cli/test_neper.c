@@ -282,8 +282,8 @@ START_TEST(words_of_messages)
 	ck_assert_ptr_null(a.terms->limit);
 	struct nm_diag *diag = nm_diag_add(&diags, NM_SEV_ERROR, "a.xml", 1, NULL, "wrong");
 
-	nm_diag_add_origin(diag, &flows, NULL);
-	nm_diag_add_origin(diag, &typed, NULL);
+	nm_diag_add_origin(diag, &flows);
+	nm_diag_add_origin(diag, &typed);
 	ck_assert_str_eq(said(&diags, &a.wording),
 			 "a.xml:1: error: wrong (from --num-flows 0, -D num_threads=0)\n");
 	fini(&a);

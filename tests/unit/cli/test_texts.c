@@ -232,7 +232,7 @@ START_TEST(diagnostics_are_printed_once_and_in_the_words_of_the_user)
 	for (unsigned line = 1; line < 3; line++)
 		nm_diag_add_origin(
 			nm_diag_add(&diags, NM_SEV_ERROR, "a.xml", line, &here, " n=\"1\": no"),
-			&define, "n");
+			&define);
 	nm_diag_warn(&diags, NULL, 0, "odd");
 	nm_cli_tell_limit(&diags, "max-lifetime", 1500000000, ": the %s ends", "slave");
 	nm_cli_print_diags(&diags, NULL);
