@@ -153,12 +153,20 @@ struct nm_diag *nm_diag_vadd(struct nm_diags *d, enum nm_severity severity, cons
 	}
 	nm_make_plain(text);
 	*diag = (struct nm_diag){
-		.severity = severity, .line = line, .file = copy_text(file), .text = text};
+		.severity = severity,
+		.line = line,
+		.file = copy_text(file),
+		.text = text,
+		.complaint = text,
+	};
 	kept.kind = subject->kind;
 	kept.name = (char *)(uintptr_t)subject->name; /* copied below */
 	kept.value = (char *)(uintptr_t)subject->value;
 	kept.length = strlen(words);
-	if (kept.kind && kept.length && kept.at + kept.length <= strlen(text))
+	if (kept.at + kept.length > strlen(text))
+		return diag;
+	diag->complaint = text + kept.at + kept.length;
+	if (kept.kind && kept.length)
 		add_subject(diag, &kept);
 	return diag;
 }
@@ -220,6 +228,8 @@ void nm_diag_copy(struct nm_diags *d, const struct nm_diag *diag)
 	struct nm_diag *copy =
 		nm_diag_add(d, diag->severity, diag->file, diag->line, NULL, "%s", diag->text);
 
+	if (copy)
+		copy->complaint = copy->text + (diag->complaint - diag->text);
 	for (size_t i = 0; copy && i < diag->n_subjects; i++)
 		add_subject(copy, &diag->subjects[i]);
 }
@@ -294,9 +304,7 @@ bool nm_diag_is_repeated(const struct nm_diag *diag, const struct nm_diag *earli
 	const struct nm_diag_subject *there = nm_diag_find_subject(earlier, NM_SUBJECT_ELEMENT);
 
 	return here && there && is_same_text(diag->file, earlier->file) &&
-	       has_same_origins(diag, earlier) &&
-	       strcmp(diag->text + here->at + here->length,
-		      earlier->text + there->at + there->length) == 0;
+	       has_same_origins(diag, earlier) && is_same_text(diag->complaint, earlier->complaint);
 }
 
 /* A buffer that texts are put behind each other in; what does not fit is cut off. */

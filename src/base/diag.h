@@ -42,9 +42,10 @@ struct nm_diag_subject {
 
 struct nm_diag {
 	enum nm_severity severity;
-	unsigned line; /* 0: not about a line */
-	char *file;    /* owned; NULL: not about a file */
-	char *text;    /* owned; one line, no final newline, without the origins */
+	unsigned line;	       /* 0: not about a line */
+	char *file;	       /* owned; NULL: not about a file */
+	char *text;	       /* owned; one line, no final newline, without the origins */
+	const char *complaint; /* in text: what is said of the subject */
 	struct nm_diag_subject *subjects;
 	size_t n_subjects;
 };

@@ -8,5 +8,6 @@ src_libnm_result_la_SOURCES = \
 	src/result/result.h \
 	src/result/runs.c \
 	src/result/runs.h \
-	src/result/statistics.h
+	src/result/statistics.h \
+	src/result/window.h
 src_libnm_result_la_CFLAGS = $(ROOM_CFLAGS)

@@ -14,28 +14,11 @@
 #include "plan/params.h"
 #include "plan/throughput.h"
 #include "result/statistics.h"
+#include "result/window.h"
 #include "stats/counters.h"
 #include "stats/summary.h"
 
 struct nm_hist_snap;
-
-/* What was done in a window of time. */
-struct nm_window {
-	double seconds;
-	struct nm_counts counts;    /* iterations are the transactions */
-	struct nm_latency latency;  /* service time of transactions */
-	struct nm_latency response; /* with a rate: from the time planned */
-};
-
-enum nm_part { NM_PART_WARMUP, NM_PART_MEASURED, NM_PART_COOLDOWN };
-
-/* One row of the time grid, all groups together, seen by the master. */
-struct nm_result_interval {
-	double from_s, to_s; /* since the phase began */
-	uint32_t phase;
-	enum nm_part part; /* of its end */
-	struct nm_window window;
-};
 
 /* One transaction of one group. */
 struct nm_result_phase {

@@ -51,6 +51,7 @@ $(TRANSPORT_TESTS): LDADD = $(CHECK_LIBS) $(TRANSPORT_LIBS)
 $(TRANSPORT_TESTS): $(filter %.la,$(TRANSPORT_LIBS))
 tests_unit_transport_test_conformance_SOURCES = \
 	tests/unit/transport/test_conformance.c \
+	tests/unit/transport/ends.h \
 	tests/unit/transport/fake_sockets.c
 # Protocols that this kernel may lack are made of others.
 tests_unit_transport_test_conformance_LDFLAGS = $(AM_LDFLAGS) \
