@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/word.h"
+#include "base/ascii.h"
 
 #define MAX_WORD 64
 
@@ -410,7 +410,7 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 
 static bool same_letter(char a, char b)
 {
-	return nm_lower(a) == nm_lower(b);
+	return nm_ascii_lower(a) == nm_ascii_lower(b);
 }
 
 /* Optimal string alignment: insertions, deletions, replacements and swaps of neighbours. */
@@ -455,7 +455,7 @@ const char *nm_nearest(const char *word, const char *const *candidates, size_t c
 		size_t same = 0;
 
 		while (same < length && same < other &&
-		       nm_lower(word[same]) == nm_lower(candidates[i][same]))
+		       nm_ascii_lower(word[same]) == nm_ascii_lower(candidates[i][same]))
 			same++;
 		/* A word changed in every letter is another word. Of two that are as near, mistakes
 		 * come late. */

@@ -3,14 +3,14 @@ noinst_LTLIBRARIES += src/libnm_base.la
 src_libnm_base_la_SOURCES = \
 	src/base/diag.c \
 	src/base/diag.h \
-	src/base/draw.c \
-	src/base/draw.h \
+	src/base/rng.c \
+	src/base/rng.h \
 	src/base/field.c \
 	src/base/field.h \
 	src/base/opt.c \
 	src/base/opt.h \
 	src/base/units.c \
 	src/base/units.h \
-	src/base/word.c \
-	src/base/word.h
+	src/base/ascii.c \
+	src/base/ascii.h
 src_libnm_base_la_CFLAGS = $(ROOM_CFLAGS)

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/draw.h"
+#include "base/rng.h"
 #include "base/units.h"
-#include "base/word.h"
+#include "base/ascii.h"
 
 #define MAX_HOST    255
 #define RAND	    "rand("
@@ -53,7 +53,7 @@ const char *nm_type_allowed(enum nm_type type)
 int nm_type_from_name(const char *name, enum nm_type *ret_type)
 {
 	for (int i = 0; i < NM_TYPE__COUNT; i++) {
-		if (nm_same_word(types[i].name, name)) {
+		if (nm_ascii_equals(types[i].name, name)) {
 			*ret_type = (enum nm_type)i;
 			return 0;
 		}
@@ -64,8 +64,8 @@ int nm_type_from_name(const char *name, enum nm_type *ret_type)
 const struct nm_opt *nm_opt_find(const struct nm_opt *table, const char *name)
 {
 	for (; table && table->name; table++)
-		if (nm_same_word(table->name, name) ||
-		    (table->alias && nm_same_word(table->alias, name)))
+		if (nm_ascii_equals(table->name, name) ||
+		    (table->alias && nm_ascii_equals(table->alias, name)))
 			return table;
 	return NULL;
 }
@@ -144,15 +144,15 @@ static void remark(enum nm_type type, const char *text, char *why, size_t why_si
 	if (type != NM_TYPE_DURATION)
 		snprintf(why, why_size, "only the first letter of \"%s\" counts; write %.*s%c",
 			 suffix, n_digits, text, *suffix);
-	else if (nm_lower(*suffix) == 's')
+	else if (nm_ascii_lower(*suffix) == 's')
 		snprintf(why, why_size, "only the first letter of \"%s\" counts; write %.*ss",
 			 suffix, n_digits, text);
 	else
 		snprintf(why, why_size, "%s is %.*s %s; write %.*s%cs", text, n_digits, text,
-			 nm_lower(*suffix) == 'm'   ? "milliseconds"
-			 : nm_lower(*suffix) == 'u' ? "microseconds"
-						    : "nanoseconds",
-			 n_digits, text, nm_lower(*suffix));
+			 nm_ascii_lower(*suffix) == 'm'	  ? "milliseconds"
+			 : nm_ascii_lower(*suffix) == 'u' ? "microseconds"
+							  : "nanoseconds",
+			 n_digits, text, nm_ascii_lower(*suffix));
 }
 
 static int set_whole(const struct nm_opt *opt, void *field, const char *text, char *why,
@@ -175,7 +175,7 @@ static int set_whole(const struct nm_opt *opt, void *field, const char *text, ch
 }
 
 /* The sizes of "rand(A,B)"; -EINVAL when it is not of that form. */
-static int parse_range(const char *text, struct nm_law *ret)
+static int parse_range(const char *text, struct nm_distribution *ret)
 {
 	const char *comma = strchr(text, ',');
 	size_t length = strlen(text), n = comma ? (size_t)(comma - text) - RAND_LENGTH : 0;
@@ -189,7 +189,7 @@ static int parse_range(const char *text, struct nm_law *ret)
 	min[n] = '\0';
 	memcpy(max, comma + 1, n_max - 1);
 	max[n_max - 1] = '\0';
-	*ret = (struct nm_law){.kind = NM_LAW_UNIFORM};
+	*ret = (struct nm_distribution){.kind = NM_DISTRIBUTION_UNIFORM};
 	int r = nm_parse_size(min, &ret->min);
 
 	if (r >= 0)
@@ -200,7 +200,7 @@ static int parse_range(const char *text, struct nm_law *ret)
 static bool is_range(const char *text)
 {
 	for (size_t i = 0; i < RAND_LENGTH; i++)
-		if (nm_lower(text[i]) != RAND[i])
+		if (nm_ascii_lower(text[i]) != RAND[i])
 			return false;
 	return true;
 }
@@ -209,7 +209,7 @@ static int set_sizes(const struct nm_opt *opt, void *field, const char *text, ch
 		     size_t why_size)
 {
 	const struct nm_opt one = {.type = NM_TYPE_SIZE, .min = opt->min, .max = opt->max};
-	struct nm_law law = {.kind = NM_LAW_FIXED};
+	struct nm_distribution law = {.kind = NM_DISTRIBUTION_FIXED};
 	int r;
 
 	if (!is_range(text)) {
@@ -233,7 +233,7 @@ static int set_sizes(const struct nm_opt *opt, void *field, const char *text, ch
 		}
 	}
 	if (r == 0)
-		*(struct nm_law *)field = law;
+		*(struct nm_distribution *)field = law;
 	return r;
 }
 
@@ -260,13 +260,13 @@ static int set_flag(void *field, const char *text, char *why, size_t why_size)
 	static const char *const no[] = {"no", "false", "off", "0"};
 
 	for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
-		if (!text || nm_same_word(text, yes[i])) {
+		if (!text || nm_ascii_equals(text, yes[i])) {
 			*(bool *)field = true;
 			return 0;
 		}
 	}
 	for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
-		if (nm_same_word(text, no[i])) {
+		if (nm_ascii_equals(text, no[i])) {
 			*(bool *)field = false;
 			return 0;
 		}
@@ -280,7 +280,7 @@ static int set_choice(const struct nm_opt *opt, void *field, const char *text, c
 	size_t used = 0;
 
 	for (int i = 0; opt->choices[i]; i++) {
-		if (nm_same_word(opt->choices[i], text)) {
+		if (nm_ascii_equals(opt->choices[i], text)) {
 			*(int *)field = i;
 			return 0;
 		}
@@ -399,7 +399,7 @@ int nm_type_check(enum nm_type type, const char *value, char *why, size_t why_si
 		double real;
 		bool flag;
 		char *text;
-		struct nm_law law;
+		struct nm_distribution law;
 	} scratch = {0};
 	const struct nm_opt opt = {.name = "", .type = type, .choices = none};
 

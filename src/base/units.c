@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/word.h"
+#include "base/ascii.h"
 
 struct unit {
 	const char *name;
@@ -65,8 +65,9 @@ static int parse_number(const char **text, struct number *ret)
 static bool same_word(const char *word, const char *text, bool b_matters)
 {
 	for (; *word && *text; word++, text++) {
-		if (b_matters && nm_lower(*word) == 'b' ? *word != *text
-							: nm_lower(*word) != nm_lower(*text))
+		if (b_matters && nm_ascii_lower(*word) == 'b'
+			    ? *word != *text
+			    : nm_ascii_lower(*word) != nm_ascii_lower(*text))
 			return false;
 	}
 	return *word == *text;
@@ -87,7 +88,7 @@ static const struct unit *first_letter_unit(const struct unit *units, const char
 	const char letter[] = {word[0], '\0'};
 
 	for (const char *c = word; *c; c++)
-		if (nm_lower(*c) < 'a' || nm_lower(*c) > 'z')
+		if (nm_ascii_lower(*c) < 'a' || nm_ascii_lower(*c) > 'z')
 			return NULL;
 	return *word ? find_unit(units, letter, false) : NULL;
 }
@@ -169,7 +170,7 @@ int nm_parse_duration(const char *text, uint64_t *ret_ns)
 	const char *unit = text + strspn(text, "0123456789.");
 
 	/* Elsewhere a lone m is minutes. */
-	return r == 1 || nm_same_word(unit, "m");
+	return r == 1 || nm_ascii_equals(unit, "m");
 }
 
 int nm_parse_rate(const char *text, double *ret_per_s)

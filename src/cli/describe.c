@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/opt.h"
-#include "base/word.h"
+#include "base/ascii.h"
 #include "cli/args.h"
 #include "flowop/common.h"
 #include "flowop/flowop.h"
@@ -336,7 +336,7 @@ static int unknown(const char *word, const char *what, struct nm_diags *diags)
 	const struct nm_arg *arg;
 
 	for (size_t i = 0; (arg = nm_arg_at(i)); i++) {
-		if (!nm_same_word(arg->opt.name, word))
+		if (!nm_ascii_equals(arg->opt.name, word))
 			continue;
 		nm_diag_error(diags, NULL, 0,
 			      "--describe %s: no part of profiles, but an option of the command "

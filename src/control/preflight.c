@@ -3,13 +3,13 @@
 #include "control/preflight.h"
 
 #include "base/units.h"
-#include "host/awake.h"
+#include "host/cpu_latency.h"
 
 static void check_awake(const struct nm_group *group, const char *file, struct nm_diags *diags)
 {
 	char why[192];
 
-	if (group->runs && group->awake && nm_cpus_check_awake(why, sizeof why) < 0)
+	if (group->runs && group->awake && nm_cpu_latency_check(why, sizeof why) < 0)
 		nm_diag_error(diags, file, group->line, "<group> wait=\"awake\": %s", why);
 }
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/child.h"
+#include "host/signals.h"
 #include "host/clock.h"
 
 /* What the process tells: much less than a pipe holds, so that it never waits for its reader. */
@@ -52,7 +52,7 @@ static void run_child(int fd, pid_t parent, const char *name, uint16_t port)
 {
 	struct answer answer;
 
-	nm_child_forget_handlers();
+	nm_signals_forget_handlers();
 	/* What the terminal says is for the parent, which then ends this process. */
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGTERM, SIG_IGN);
@@ -60,7 +60,7 @@ static void run_child(int fd, pid_t parent, const char *name, uint16_t port)
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	nm_child_take_signals();
+	nm_signals_unblock();
 	look_up(name, port, AI_ADDRCONFIG, &answer);
 	ssize_t written = write(fd, &answer, sizeof answer);
 	_exit(written == (ssize_t)sizeof answer ? 0 : 1);

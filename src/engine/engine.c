@@ -14,7 +14,7 @@
 #include "engine/accept/rendezvous.h"
 #include "engine/engine_priv.h"
 #include "engine/events.h"
-#include "host/awake.h"
+#include "host/cpu_latency.h"
 #include "host/clock.h"
 #include "plan/shape.h"
 #include "transport/address.h"
@@ -206,7 +206,7 @@ static int keep_awake(struct nm_engine *engine, char *why, size_t why_size)
 
 		if (!group->runs || !group->awake)
 			continue;
-		engine->awake_fd = nm_cpus_keep_awake(phrase, sizeof phrase);
+		engine->awake_fd = nm_cpu_latency_open(phrase, sizeof phrase);
 		if (engine->awake_fd >= 0)
 			return 0;
 		snprintf(why, why_size, "wait=\"awake\" of the group at line %u: %s", group->line,

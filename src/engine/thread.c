@@ -2,7 +2,7 @@
 /* Threads that take no signals. */
 #include "engine/thread.h"
 
-#include "host/child.h"
+#include "host/signals.h"
 
 int nm_thread_start(struct nm_thread *thread, size_t stack_bytes, void *(*run)(void *arg),
 		    void *arg)

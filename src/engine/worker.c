@@ -8,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/draw.h"
+#include "base/rng.h"
 #include "engine/engine_priv.h"
 #include "engine/phase/reconnect.h"
 #include "flowop/files.h"
@@ -52,7 +52,7 @@ static int init_io(struct nm_worker *worker)
 {
 	struct nm_io *io = &worker->io;
 
-	io->seed = nm_draw(worker->engine->seed, worker->group_no);
+	io->seed = nm_rng(worker->engine->seed, worker->group_no);
 	io->chunk = worker->group->messages.chunk_bytes;
 	/* Whole pages can be sent and received without a copy. */
 	io->tx = aligned_alloc(TX_ALIGNMENT,
@@ -72,7 +72,7 @@ static int init_io(struct nm_worker *worker)
 	io->group = worker->group_no;
 	io->n_conns = worker->group->n_conns;
 	io->started = worker->engine->groups[worker->group_no].started;
-	nm_draw_fill(io->tx, io->chunk);
+	nm_rng_fill(io->tx, io->chunk);
 	return 0;
 }
 

@@ -16,7 +16,7 @@ struct nm_flow;
 struct nm_flowop;
 struct nm_udp_mux_peer;
 struct nm_instr;
-struct nm_law;
+struct nm_distribution;
 struct nm_transport;
 struct nm_mux;
 
@@ -87,8 +87,9 @@ struct nm_instr {
 		bool defer_handshake; /* the next instruction makes the connection secure */
 	} open;			      /* connect, accept */
 	struct nm_instr_message {
-		const void *opts;	  /* the transport's for this message; NULL: none */
-		const struct nm_law *law; /* how the size is drawn; NULL: it is always the same */
+		const void *opts; /* the transport's for this message; NULL: none */
+		const struct nm_distribution
+			*law; /* how the size is drawn; NULL: it is always the same */
 		const struct nm_files *files; /* what is sent of; NULL: none */
 		/* A write after which the kernel may hold bytes back: the next is one, too. */
 		bool cork;

@@ -2,12 +2,12 @@
 /* The flowops that there are, and what is asked about any of them. */
 #include "flowop/flowop.h"
 
-#include "base/word.h"
+#include "base/ascii.h"
 
 const struct nm_flowop *nm_flowop_find(const char *name)
 {
 	for (const struct nm_flowop *const *op = nm_flowops; *op; op++)
-		if (nm_same_word((*op)->name, name))
+		if (nm_ascii_equals((*op)->name, name))
 			return *op;
 	return NULL;
 }

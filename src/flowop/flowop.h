@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/draw.h"
+#include "base/rng.h"
 #include "base/opt.h"
 #include "flowop/flow.h"
 
@@ -38,7 +38,7 @@ struct nm_opts_open {
 	bool async; /* who connects lets others go on meanwhile */
 };
 struct nm_opts_message {
-	struct nm_law size; /* bytes */
+	struct nm_distribution size; /* bytes */
 	/* the most that one receive takes where it is received; 0: not given */
 	uint64_t rsize_bytes;
 	bool more, zerocopy;	   /* where it is sent */

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "base/draw.h"
+#include "base/rng.h"
 #include "base/opt.h"
 #include "flowop/flow.h"
 
@@ -19,7 +19,7 @@ static inline uint64_t nm_step_key(const struct nm_io *io, const struct nm_flow 
 				   const struct nm_instr *instr)
 {
 	/* Both ends count their passes down from the same number. */
-	return nm_draw(nm_draw(nm_draw(io->seed, flow->index), instr->site), flow->iterations_left);
+	return nm_rng(nm_rng(nm_rng(io->seed, flow->index), instr->site), flow->iterations_left);
 }
 
 /* Bytes of the message that the step moves now; it may be asked again while the step goes on. */
@@ -28,7 +28,8 @@ static inline uint64_t nm_message_bytes(const struct nm_io *io, const struct nm_
 {
 	if (!instr->message.law)
 		return instr->size;
-	return nm_law_draw(instr->message.law, nm_step_key(io, flow, instr), flow->repeated);
+	return nm_distribution_draw(instr->message.law, nm_step_key(io, flow, instr),
+				    flow->repeated);
 }
 
 /* Bytes that a step on a stream has still to move, when it is called. */

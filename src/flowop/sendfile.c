@@ -24,7 +24,7 @@ static int begin_file(const struct nm_io *io, struct nm_flow *flow, const struct
 	const struct nm_opts_files *o = instr->opts;
 	uint64_t number = flow->repeated * nm_files_of(o) + transfer->n_done;
 	uint64_t file =
-		nm_draw_below(nm_step_key(io, flow, instr), number, instr->message.files->count);
+		nm_rng_below(nm_step_key(io, flow, instr), number, instr->message.files->count);
 	struct stat st;
 
 	nm_transfer_close(transfer);

@@ -9,7 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "host/awake.h"
+#include "host/cpu_latency.h"
 #include "host/procfile.h"
 
 #define TEXT_SIZE 8192
@@ -100,7 +100,7 @@ void nm_host_facts_read(struct nm_host_facts *ret_facts)
 	free(text);
 	ret_facts->n_cpus = usable_cpus();
 	ret_facts->memory_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
-	ret_facts->cpu_latency_limit_us = nm_cpus_latency_limit_us();
+	ret_facts->cpu_latency_limit_us = nm_cpu_latency_limit_us();
 	first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource",
 		   ret_facts->clocksource, sizeof ret_facts->clocksource);
 	first_line("/proc/sys/net/ipv4/tcp_congestion_control", ret_facts->congestion_control,

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += src/libnm_host.la
 src_libnm_host_la_SOURCES = \
-	src/host/awake.c \
-	src/host/awake.h \
+	src/host/cpu_latency.c \
+	src/host/cpu_latency.h \
 	src/host/busy_poll.c \
 	src/host/busy_poll.h \
-	src/host/child.c \
-	src/host/child.h \
+	src/host/signals.c \
+	src/host/signals.h \
 	src/host/clock.c \
 	src/host/clock.h \
 	src/host/cpus.c \

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "base/word.h"
+#include "base/ascii.h"
 #include "host/cpus.h"
 
 static void drop_compiled(struct nm_loaded *loaded)
@@ -86,9 +86,9 @@ static int share_threads(const struct nm_node *profile)
 		struct nm_node *group = profile->children[i];
 		const char *text = nm_node_attr(group, "nthreads");
 
-		if (!nm_same_word(group->name, "group") || !text || nm_node_attr(group, "nprocs") ||
-		    nm_node_attr(group, "nflows") || nm_node_attr(group, "workers") ||
-		    nm_parse_count(text, &nthreads) != 0)
+		if (!nm_ascii_equals(group->name, "group") || !text ||
+		    nm_node_attr(group, "nprocs") || nm_node_attr(group, "nflows") ||
+		    nm_node_attr(group, "workers") || nm_parse_count(text, &nthreads) != 0)
 			continue;
 		if (nthreads > n_cpus)
 			error = nm_node_set_attr(group, "workers", workers);

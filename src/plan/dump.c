@@ -52,9 +52,9 @@ static void dump_duration(FILE *out, uint64_t ns)
 }
 
 /* As it is written. */
-static void dump_sizes(FILE *out, const struct nm_law *law)
+static void dump_sizes(FILE *out, const struct nm_distribution *law)
 {
-	if (law->kind == NM_LAW_UNIFORM)
+	if (law->kind == NM_DISTRIBUTION_UNIFORM)
 		fprintf(out, "rand(%llu,%llu)", (unsigned long long)law->min,
 			(unsigned long long)law->max);
 	else
@@ -104,7 +104,7 @@ static bool same_value(const struct nm_opt *opt, const void *a, const void *b)
 		return strcmp(x ? x : "", y ? y : "") == 0;
 	}
 	case NM_TYPE_SIZES: {
-		const struct nm_law *x = a, *y = b;
+		const struct nm_distribution *x = a, *y = b;
 
 		return x->kind == y->kind && x->min == y->min && x->max == y->max;
 	}

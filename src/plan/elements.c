@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "base/word.h"
+#include "base/ascii.h"
 #include "flowop/arrival_law/arrival_law.h"
 #include "flowop/pipeline.h"
 #include "plan/plan.h"
@@ -262,7 +262,7 @@ const struct nm_element *nm_element_of_attr(const char *name)
 const struct nm_element *nm_element_find(const char *name)
 {
 	for (const struct nm_element *e = nm_elements; e->name; e++)
-		if (nm_same_word(e->name, name))
+		if (nm_ascii_equals(e->name, name))
 			return e;
 	return NULL;
 }

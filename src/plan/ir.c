@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/word.h"
+#include "base/ascii.h"
 #include "plan/diag.h"
 #include "plan/params.h"
 #include "plan/plan.h"
@@ -70,7 +70,7 @@ static void unknown_attr(struct nm_ir *ir, const struct nm_node *node, const str
 static void check_twice(struct nm_ir *ir, const struct nm_node *node, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
-		if (nm_same_word(node->attrs[k].name, node->attrs[i].name))
+		if (nm_ascii_equals(node->attrs[k].name, node->attrs[i].name))
 			nm_node_error(ir, node,
 				      ": has both %s and %s, which are the same attribute",
 				      node->attrs[k].name, node->attrs[i].name);
@@ -137,7 +137,7 @@ static bool expect(struct nm_ir *ir, const struct nm_node *parent, const struct 
 	const char *names[8];
 	size_t count = 0;
 
-	if (nm_same_word(node->name, wanted))
+	if (nm_ascii_equals(node->name, wanted))
 		return true;
 	for (const struct nm_element *e = nm_elements; e->name; e++)
 		names[count++] = e->name;
@@ -238,7 +238,7 @@ static void read_flowop(struct nm_ir *ir, const struct nm_node *node, struct nm_
 
 	nm_ir_attrs(ir, node, &attrs);
 	for (size_t i = 0; i < node->n_attrs; i++)
-		if (nm_same_word(node->attrs[i].name, "options"))
+		if (nm_ascii_equals(node->attrs[i].name, "options"))
 			step.written = &node->attrs[i];
 	for (size_t i = 0; i < node->n_children; i++)
 		nm_diag_error(ir->diags, ir->file, node->children[i]->line,
@@ -428,7 +428,7 @@ static void warn_same_names(struct nm_ir *ir)
 
 void nm_ir_read(struct nm_ir *ir, const struct nm_node *root)
 {
-	if (!nm_same_word(root->name, "profile")) {
+	if (!nm_ascii_equals(root->name, "profile")) {
 		nm_diag_error(ir->diags, ir->file, root->line,
 			      "<%s>: the outermost element must be <profile>", root->name);
 		return;

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "base/diag.h"
-#include "base/word.h"
+#include "base/ascii.h"
 #include "plan/diag.h"
 #include "plan/ir.h"
 #include "plan/params.h"
@@ -351,7 +351,7 @@ static void unknown_protocol(struct reading *r, const char *name)
 	size_t count = 0;
 
 	for (size_t i = 0; i < sizeof of_uperf / sizeof *of_uperf; i++) {
-		if (!nm_same_word(name, of_uperf[i].name))
+		if (!nm_ascii_equals(name, of_uperf[i].name))
 			continue;
 		nm_origin_option(nm_step_error(r->ir, r->step, " protocol=\"%s\": %s", name,
 					       of_uperf[i].why),
@@ -509,7 +509,7 @@ static bool make_structs(struct reading *r)
 static void take_size(struct nm_ir_step *step, const struct nm_opts_message *opts)
 {
 	step->size = opts->size.max;
-	step->law = opts->size.kind == NM_LAW_FIXED ? NULL : &opts->size;
+	step->law = opts->size.kind == NM_DISTRIBUTION_FIXED ? NULL : &opts->size;
 	step->rsize = opts->rsize_bytes;
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/word.h"
+#include "base/ascii.h"
 #include "plan/elements.h"
 #include "plan/params_priv.h"
 #include "plan/shorthand.h"
@@ -82,7 +82,7 @@ void nm_param_set(struct nm_params_context *c, struct nm_param *param, const cha
 	param->value = copy;
 	param->source = source;
 	/* The value becomes part of the profile, which is sent to slaves. */
-	const char *wrong = nm_find_no_text(copy);
+	const char *wrong = nm_find_invalid_xml_char(copy);
 
 	if (!wrong)
 		return;
@@ -105,7 +105,8 @@ static bool is_choice(const char *choices, const char *word)
 
 		choices += strspn(choices, " \t\r\n");
 		n = strcspn(choices, " \t\r\n");
-		while (same < n && same < length && nm_lower(choices[same]) == nm_lower(word[same]))
+		while (same < n && same < length &&
+		       nm_ascii_lower(choices[same]) == nm_ascii_lower(word[same]))
 			same++;
 		if (n && n == length && same == n)
 			return true;
@@ -184,7 +185,7 @@ static void choose_value(struct nm_params_context *c, struct nm_param *param)
 
 static bool is_param(const struct nm_node *node)
 {
-	return nm_same_word(node->name, "param");
+	return nm_ascii_equals(node->name, "param");
 }
 
 static void substitute_tree(struct nm_params_context *c, struct nm_node *node)
@@ -239,7 +240,7 @@ static enum nm_type read_type(struct nm_params_context *c, const struct nm_node 
 static char *read_default(struct nm_params_context *c, const struct nm_node *node)
 {
 	for (size_t i = 0; i < node->n_attrs; i++)
-		if (nm_same_word(node->attrs[i].name, "default"))
+		if (nm_ascii_equals(node->attrs[i].name, "default"))
 			return nm_param_expand(c, node, &node->attrs[i]);
 	return NULL;
 }

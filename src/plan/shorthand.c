@@ -13,7 +13,7 @@
 #include <strings.h>
 
 #include "base/diag.h"
-#include "base/word.h"
+#include "base/ascii.h"
 #include "flowop/common.h"
 #include "flowop/flowop.h"
 #include "plan/elements.h"
@@ -110,7 +110,7 @@ static void check_params(struct shorthand *s, const struct nm_node *node,
 			 const struct nm_node *group)
 {
 	for (size_t i = 0; i < node->n_attrs; i++)
-		if (!nm_same_word(node->attrs[i].name, "names"))
+		if (!nm_ascii_equals(node->attrs[i].name, "names"))
 			nm_diag_error(s->diags, s->file, node->line,
 				      "<params>: unknown attribute \"%s\"; allowed is names",
 				      node->attrs[i].name);
@@ -157,7 +157,7 @@ static size_t count_words(const char *text)
 
 static bool is_params(const struct nm_node *node)
 {
-	return nm_same_word(node->name, "params");
+	return nm_ascii_equals(node->name, "params");
 }
 
 static void expand_params(struct shorthand *s, struct nm_node *root)
@@ -185,7 +185,7 @@ static void expand_params(struct shorthand *s, struct nm_node *root)
 		struct nm_node *child = root->children[i];
 
 		if (!is_params(child)) {
-			if (!group && !nm_same_word(child->name, "param"))
+			if (!group && !nm_ascii_equals(child->name, "param"))
 				group = child;
 			list[count++] = child;
 			continue;
@@ -257,7 +257,7 @@ const struct nm_opt *nm_shorthand_option(const char *target, const struct nm_flo
 		return NULL;
 	snprintf(owner, sizeof owner, "%.*s", (int)length, target);
 	snprintf(name, sizeof name, "%.*s", (int)(end - length - 1), target + length + 1);
-	if (nm_same_word(owner, "group"))
+	if (nm_ascii_equals(owner, "group"))
 		return nm_opt_find(nm_element_find("group")->attrs, name);
 	*ret_op = nm_flowop_find(owner);
 	return *ret_op ? find_option(*ret_op, NULL, name) : NULL;
@@ -409,7 +409,7 @@ static void read_options(struct shorthand *s, struct nm_node *root)
 		struct nm_node *param = root->children[i];
 		const char *option = nm_node_attr(param, "sets");
 
-		if (!option || !nm_same_word(param->name, "param"))
+		if (!option || !nm_ascii_equals(param->name, "param"))
 			continue;
 		const char *name = nm_node_attr(param, "name");
 
@@ -449,7 +449,8 @@ static bool is_given(const char *options, const struct nm_opt *opt)
 
 	while (next_word(&options, word)) {
 		word[strcspn(word, "=")] = '\0';
-		if (nm_same_word(word, opt->name) || (opt->alias && nm_same_word(word, opt->alias)))
+		if (nm_ascii_equals(word, opt->name) ||
+		    (opt->alias && nm_ascii_equals(word, opt->alias)))
 			return true;
 	}
 	return false;
@@ -505,7 +506,7 @@ static void set_all(struct shorthand *s, struct nm_node *root)
 	for (size_t g = 0; g < root->n_children; g++) {
 		struct nm_node *group = root->children[g];
 
-		if (!nm_same_word(group->name, "group"))
+		if (!nm_ascii_equals(group->name, "group"))
 			continue;
 		set_group(s, group);
 		for (size_t t = 0; t < group->n_children; t++)
@@ -519,7 +520,7 @@ void nm_shorthand_expand(struct nm_node *root, const char *file, struct nm_diags
 	struct shorthand s = {.file = file, .diags = diags};
 	size_t errors = diags->n_errors;
 
-	if (!nm_same_word(root->name, "profile"))
+	if (!nm_ascii_equals(root->name, "profile"))
 		return;
 	expand_params(&s, root);
 	read_options(&s, root);

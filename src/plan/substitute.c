@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/word.h"
+#include "base/ascii.h"
 #include "plan/params_priv.h"
 #include "profile/tree.h"
 
@@ -49,7 +49,7 @@ static void choose_undeclared(struct nm_params_context *c, struct nm_param *para
 	size_t n = 0;
 
 	for (; param->name[n]; n++)
-		low[n] = nm_lower(param->name[n]);
+		low[n] = nm_ascii_lower(param->name[n]);
 	low[n] = '\0';
 	const char *value = nm_param_define(c, param->name);
 

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/diag.h"
-#include "base/word.h"
+#include "base/ascii.h"
 
 static const char *const latin1_names[] = {"ISO-8859-1", "ISO_8859-1", "latin1", NULL};
 static const char *const known_names[] = {"UTF-8", "US-ASCII", NULL};

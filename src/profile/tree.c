@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
-#include "base/word.h"
+#include "base/ascii.h"
 #include "profile/encoding.h"
 #include "profile/legacy/normalise.h"
 
@@ -552,7 +552,7 @@ struct nm_node *nm_node_free(struct nm_node *node)
 const char *nm_node_attr(const struct nm_node *node, const char *name)
 {
 	for (size_t i = 0; i < node->n_attrs; i++)
-		if (nm_same_word(node->attrs[i].name, name))
+		if (nm_ascii_equals(node->attrs[i].name, name))
 			return node->attrs[i].value;
 	return NULL;
 }
@@ -571,7 +571,7 @@ struct nm_node *nm_node_new(const char *name, unsigned line)
 int nm_node_set_attr(struct nm_node *node, const char *name, const char *value)
 {
 	for (size_t i = 0; i < node->n_attrs; i++)
-		if (nm_same_word(node->attrs[i].name, name))
+		if (nm_ascii_equals(node->attrs[i].name, name))
 			return nm_attr_set(&node->attrs[i], value);
 	struct nm_attr *attrs = realloc(node->attrs, (node->n_attrs + 1) * sizeof *attrs);
 	struct nm_attr attr = {.name = attrs ? strdup(name) : NULL,
@@ -593,7 +593,7 @@ void nm_node_remove_attr(struct nm_node *node, const char *name)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < node->n_attrs; i++) {
-		if (!nm_same_word(node->attrs[i].name, name)) {
+		if (!nm_ascii_equals(node->attrs[i].name, name)) {
 			node->attrs[kept++] = node->attrs[i];
 			continue;
 		}

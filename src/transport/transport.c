@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/word.h"
+#include "base/ascii.h"
 
 const struct nm_transport *nm_transport_find(const char *name)
 {
 	for (const struct nm_transport *const *t = nm_transports; *t; t++)
-		if (nm_same_word((*t)->name, name) ||
-		    ((*t)->alias && nm_same_word((*t)->alias, name)))
+		if (nm_ascii_equals((*t)->name, name) ||
+		    ((*t)->alias && nm_ascii_equals((*t)->alias, name)))
 			return *t;
 	return NULL;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/draw.h"
+#include "base/rng.h"
 #include "transport/conn.h"
 #include "transport/socket.h"
 #include "transport/zc_pool.h"
@@ -71,7 +71,7 @@ struct nm_udp_batch *nm_udp_batch_new(unsigned uncopied)
 		batch->zc_pool = nm_zc_pool_new(uncopied);
 	if (!batch->sent || !batch->received || (uncopied && !batch->zc_pool))
 		return nm_udp_batch_free(batch);
-	nm_draw_fill(batch->sent, SEND_BYTES);
+	nm_rng_fill(batch->sent, SEND_BYTES);
 	for (unsigned i = 0; i < NM_UDP_BATCH_SLOTS; i++) {
 		batch->in_bytes[i] = (struct iovec){.iov_base = batch->received + i * SLOT_BYTES,
 						    .iov_len = SLOT_BYTES};

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/draw.h"
+#include "base/rng.h"
 #include "transport/transport.h"
 
 #define SLOTS	   32u	  /* datagrams that one call receives or sends */
@@ -75,7 +75,7 @@ static int prepare(struct nm_udp_mux *mux, uint32_t n_conns)
 	mux->payload = malloc(SLOT_BYTES);
 	if (!mux->buckets || !mux->peers || !mux->records || !mux->received || !mux->payload)
 		return -ENOMEM;
-	nm_draw_fill(mux->payload, SLOT_BYTES);
+	nm_rng_fill(mux->payload, SLOT_BYTES);
 	for (uint32_t i = 0; i < n_peers; i++) {
 		mux->peers[i] = (struct nm_udp_mux_peer){.mux = mux, .next = mux->free_peers};
 		mux->free_peers = &mux->peers[i];
@@ -144,7 +144,7 @@ static struct nm_udp_mux_peer **bucket_of(const struct nm_udp_mux *mux, const un
 		words[0] = at->v4.sin_addr.s_addr;
 	else
 		memcpy(words, &at->v6.sin6_addr, sizeof words);
-	return &mux->buckets[nm_draw(nm_draw(words[0], words[1]), port) & mux->mask];
+	return &mux->buckets[nm_rng(nm_rng(words[0], words[1]), port) & mux->mask];
 }
 
 static struct nm_udp_mux_peer *find(struct nm_udp_mux *mux, const union address *at)

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/draw.h"
+#include "base/rng.h"
 #include "transport/errqueue.h"
 
 #define PAGE 4096u /* the fewer pages a train is in, the better: a packet has 17 at most */
@@ -85,7 +85,7 @@ char *nm_zc_pool_take(struct nm_zc_pool *pool, const struct nm_conn *conn, unsig
 		if (pool->slots[slot].taken)
 			continue;
 		if (!pool->slots[slot].filled)
-			nm_draw_fill(bytes, NM_ZC_POOL_BYTES);
+			nm_rng_fill(bytes, NM_ZC_POOL_BYTES);
 		pool->slots[slot] = (struct slot){.taken = true, .filled = true};
 		*ret_slot = slot;
 		return bytes;

@@ -8,7 +8,7 @@ EXTRA_DIST += tests/unit/suite.h
 
 BASE_TESTS = \
 	tests/unit/base/test_diag \
-	tests/unit/base/test_draw \
+	tests/unit/base/test_rng \
 	tests/unit/base/test_field \
 	tests/unit/base/test_opt \
 	tests/unit/base/test_subjects \
@@ -17,7 +17,7 @@ $(BASE_TESTS): LDADD = $(CHECK_LIBS) $(BASE_LIBS)
 $(BASE_TESTS): $(filter %.la,$(BASE_LIBS))
 
 HOST_TESTS = \
-	tests/unit/host/test_child \
+	tests/unit/host/test_signals \
 	tests/unit/host/test_cpus \
 	tests/unit/host/test_facts \
 	tests/unit/host/test_perf \

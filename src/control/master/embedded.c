@@ -19,7 +19,7 @@
 
 #include "control/slave/session.h"
 #include "engine/thread.h"
-#include "host/child.h"
+#include "host/signals.h"
 #include "host/clock.h"
 
 #define FIRST_FD 3u /* after the standard ones */
@@ -54,14 +54,14 @@ static void run_child(int fd, pid_t parent, uint64_t timeout_ns)
 	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP};
 	struct nm_slave_options options;
 
-	nm_child_forget_handlers();
+	nm_signals_forget_handlers();
 	/* What the terminal says is for the master, which then ends this process's session. */
 	for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
 		(void)signal(ignored[i], SIG_IGN);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(NM_SESSION_BROKEN);
-	nm_child_take_signals();
+	nm_signals_unblock();
 	fd = keep_only(fd);
 	if (fd < 0)
 		_exit(NM_SESSION_BROKEN);

@@ -13,7 +13,7 @@
 #include "control/master/connect.h"
 #include "control/master/event_loop.h"
 #include "control/master/relay.h"
-#include "host/awake.h"
+#include "host/cpu_latency.h"
 #include "host/clock.h"
 #include "host/priority.h"
 #include "profile/tree.h"
@@ -270,7 +270,7 @@ static bool prepare_all(struct nm_master *master)
 	int error = profile ? nm_local_listen(&master->local, why, sizeof why) : -ENOMEM;
 
 	/* The engine may have set another. */
-	master->result->hosts[0].facts.cpu_latency_limit_us = nm_cpus_latency_limit_us();
+	master->result->hosts[0].facts.cpu_latency_limit_us = nm_cpu_latency_limit_us();
 
 	free(profile);
 	if (error) {

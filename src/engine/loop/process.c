@@ -13,18 +13,18 @@
 
 #include "engine/alarm.h"
 #include "engine/engine_priv.h"
-#include "host/child.h"
+#include "host/signals.h"
 #include "host/clock.h"
 
 static void run(struct nm_worker *worker, pid_t parent)
 {
-	nm_child_forget_handlers();
+	nm_signals_forget_handlers();
 	/* The control thread decides when the run ends, also for a terminal that interrupts all
 	 * processes of its foreground. */
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGTERM, SIG_DFL);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	nm_child_take_signals();
+	nm_signals_unblock();
 	nm_alarm_open(worker);
 	if (getppid() == parent)
 		(void)nm_worker_main(worker);

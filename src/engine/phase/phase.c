@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/draw.h"
+#include "base/rng.h"
 #include "engine/alarm.h"
 #include "engine/engine_priv.h"
 #include "engine/phase/drain.h"
@@ -255,7 +255,7 @@ static void set_pacer(struct nm_worker *worker, uint64_t now_ns)
 		.period_ns = period_ns,
 		.begin_ns = now_ns,
 		.last_ns = phase->duration_ns ? now_ns + phase->duration_ns : UINT64_MAX,
-		.key = nm_draw(worker->io.seed, worker->run.number),
+		.key = nm_rng(worker->io.seed, worker->run.number),
 		.n_flows = worker->group->n_flows,
 	};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one place that tells when a pass is due: it asks the law of the pacer. */
-#include "base/draw.h"
+#include "base/rng.h"
 #include "flowop/arrival_law/arrival_law.h"
 #include "flowop/flow.h"
 
@@ -15,7 +15,7 @@ uint64_t nm_pacer_next(const struct nm_pacer *pacer, const struct nm_flow *flow,
 
 double nm_pacer_draw(const struct nm_pacer *pacer, uint32_t index, uint64_t at_ns)
 {
-	uint64_t drawn = nm_draw(nm_draw(pacer->key, index), at_ns);
+	uint64_t drawn = nm_rng(nm_rng(pacer->key, index), at_ns);
 
 	return ((double)(drawn >> 11) + 1) * 0x1p-53;
 }

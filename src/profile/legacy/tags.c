@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/word.h"
+#include "base/ascii.h"
 #include "profile/legacy/normalise_priv.h"
 
 #define MAX_QUOTED 40 /* bytes of the text in a message */
@@ -146,7 +146,7 @@ static size_t find_declared(struct declaration *d, struct slice name)
 	if (name.length < sizeof word)
 		memcpy(word, name.text, name.length);
 	for (size_t i = 0; i < N_DECLARED; i++) {
-		if (!nm_same_word(word, declared[i]))
+		if (!nm_ascii_equals(word, declared[i]))
 			continue;
 		d->loose |= i < d->next || strcmp(word, declared[i]) != 0;
 		d->next = i + 1;
@@ -227,8 +227,8 @@ static void instruction(struct scan *s)
 		s->made->broken = true;
 		return;
 	}
-	bool is_xml = nm_lower(peek(s, 2)) == 'x' && nm_lower(peek(s, 3)) == 'm' &&
-		      nm_lower(peek(s, 4)) == 'l' && (end == 5 || is_blank(peek(s, 5)));
+	bool is_xml = nm_ascii_lower(peek(s, 2)) == 'x' && nm_ascii_lower(peek(s, 3)) == 'm' &&
+		      nm_ascii_lower(peek(s, 4)) == 'l' && (end == 5 || is_blank(peek(s, 5)));
 
 	if (!is_xml || !read_declaration(&d, s->text, s->at + 5, s->at + end)) {
 		copy(s, end + 2);
@@ -251,7 +251,7 @@ static bool is_doctype(const struct scan *s)
 	static const char word[] = "<!doctype";
 
 	for (size_t i = 0; word[i]; i++)
-		if (nm_lower(peek(s, i)) != word[i])
+		if (nm_ascii_lower(peek(s, i)) != word[i])
 			return false;
 	return true;
 }
@@ -283,7 +283,7 @@ static void doctype(struct scan *s)
 
 static bool begins_name(char c)
 {
-	return (nm_lower(c) >= 'a' && nm_lower(c) <= 'z') || c == '_' || c == ':' ||
+	return (nm_ascii_lower(c) >= 'a' && nm_ascii_lower(c) <= 'z') || c == '_' || c == ':' ||
 	       (unsigned char)c >= 0x80;
 }
 
@@ -461,7 +461,7 @@ static size_t find_element(const char *name, size_t length)
 	memcpy(word, name, length);
 	word[length] = '\0';
 	for (size_t i = 0; i < NM_N_KNOWN; i++)
-		if (nm_same_word(nm_known_elements[i].name, word))
+		if (nm_ascii_equals(nm_known_elements[i].name, word))
 			return i;
 	return NM_NOT_KNOWN;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks the kernel to keep idle CPUs from sleeping deeply. */
-#include "host/awake.h"
+#include "host/cpu_latency.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,7 +71,7 @@ static int open_device(char *why, size_t why_size)
 	return read_limit(fd) < 0 ? fail(fd, ENOTTY, why, why_size) : fd;
 }
 
-int nm_cpus_check_awake(char *why, size_t why_size)
+int nm_cpu_latency_check(char *why, size_t why_size)
 {
 	int fd = open_device(why, why_size);
 
@@ -81,7 +81,7 @@ int nm_cpus_check_awake(char *why, size_t why_size)
 	return 0;
 }
 
-int nm_cpus_keep_awake(char *why, size_t why_size)
+int nm_cpu_latency_open(char *why, size_t why_size)
 {
 	const int32_t most_us = 0;
 	int fd = open_device(why, why_size);
@@ -93,7 +93,7 @@ int nm_cpus_keep_awake(char *why, size_t why_size)
 	return read_limit(fd) != most_us ? fail(fd, ENOTTY, why, why_size) : fd;
 }
 
-int64_t nm_cpus_latency_limit_us(void)
+int64_t nm_cpu_latency_limit_us(void)
 {
 	int fd = open(DEVICE, O_RDONLY | O_CLOEXEC);
 

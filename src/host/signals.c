@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Forgets handlers of signals in forked processes, and blocks signals in threads of ours. */
-#include "host/child.h"
+#include "host/signals.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static bool is_in(int number, const int *list, size_t count)
 	return false;
 }
 
-void nm_child_forget_handlers(void)
+void nm_signals_forget_handlers(void)
 {
 	for (int number = 1; number <= SIGRTMAX; number++) {
 		struct sigaction action;
@@ -33,7 +33,7 @@ void nm_child_forget_handlers(void)
 	}
 }
 
-void nm_child_take_signals(void)
+void nm_signals_unblock(void)
 {
 	sigset_t none;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random numbers within a bound and by a law of sizes, and bytes that do not compress. */
-#include "base/draw.h"
+#include "base/rng.h"
 
-void nm_draw_fill(char *bytes, size_t count)
+void nm_rng_fill(char *bytes, size_t count)
 {
 	uint64_t x = UINT64_C(88172645463325252);
 
-	/* Xorshift, as it takes less time than nm_draw. */
+	/* Xorshift, as it takes less time than nm_rng. */
 	for (size_t i = 0; i < count; i++) {
 		x ^= x << 13;
 		x ^= x >> 7;
@@ -15,23 +15,23 @@ void nm_draw_fill(char *bytes, size_t count)
 	}
 }
 
-uint64_t nm_draw_below(uint64_t key, uint64_t n, uint64_t bound)
+uint64_t nm_rng_below(uint64_t key, uint64_t n, uint64_t bound)
 {
 	/* The last numbers, which do not fill a whole round of the bound, would make the first ones
 	 * likelier. */
 	const uint64_t whole = UINT64_MAX - UINT64_MAX % bound;
-	uint64_t drawn = nm_draw(key, n);
+	uint64_t drawn = nm_rng(key, n);
 
 	for (uint64_t again = 0; drawn >= whole; again++)
-		drawn = nm_draw(drawn, again);
+		drawn = nm_rng(drawn, again);
 	return drawn % bound;
 }
 
-uint64_t nm_law_draw(const struct nm_law *law, uint64_t key, uint64_t n)
+uint64_t nm_distribution_draw(const struct nm_distribution *law, uint64_t key, uint64_t n)
 {
 	uint64_t span = law->max - law->min;
 
-	if (law->kind == NM_LAW_FIXED || span == 0)
+	if (law->kind == NM_DISTRIBUTION_FIXED || span == 0)
 		return law->min;
-	return span == UINT64_MAX ? nm_draw(key, n) : law->min + nm_draw_below(key, n, span + 1);
+	return span == UINT64_MAX ? nm_rng(key, n) : law->min + nm_rng_below(key, n, span + 1);
 }

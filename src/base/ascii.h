@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Words of a language of ours: case is that of ASCII, whatever the locale thinks. */
-#ifndef NM_BASE_WORD_H
-#define NM_BASE_WORD_H
+#ifndef NM_BASE_ASCII_H
+#define NM_BASE_ASCII_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /* The small letter for one of A to Z; any other byte as it is. */
-char nm_lower(char c);
+char nm_ascii_lower(char c);
 /* Whether two words are the same in any case. */
-bool nm_same_word(const char *a, const char *b);
+bool nm_ascii_equals(const char *a, const char *b);
 /* The length of the character at s, 0 if it is not one of UTF-8 (or is the character zero). `left`:
  * bytes from s on. */
 size_t nm_utf8_length(const unsigned char *s, size_t left);
 /* The first byte that cannot stand in an XML 1.0 document, however it is written (its section 2.2,
  * Char); NULL when all can. */
-const char *nm_find_no_text(const char *text);
+const char *nm_find_invalid_xml_char(const char *text);
 
 #endif

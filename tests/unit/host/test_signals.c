@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/child.h"
+#include "host/signals.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static int child(void)
 	sigset_t mask;
 
 	(void)signal(SIGCHLD, SIG_IGN);
-	nm_child_forget_handlers();
+	nm_signals_forget_handlers();
 	if (handler_of(SIGUSR1) != SIG_IGN)
 		return 2;
 	if (handler_of(SIGTERM) != SIG_DFL || handler_of(SIGTSTP) != SIG_DFL)
@@ -44,7 +44,7 @@ static int child(void)
 	if (handler_of(SIGSEGV) != on_signal || handler_of(SIGUSR2) != SIG_DFL)
 		return 5;
 	(void)raise(SIGUSR1); /* comes when it is taken */
-	nm_child_take_signals();
+	nm_signals_unblock();
 	if (pthread_sigmask(SIG_SETMASK, NULL, &mask) != 0 || sigismember(&mask, SIGUSR1) != 0)
 		return 6;
 	return 0;

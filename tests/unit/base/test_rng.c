@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/draw.h"
+#include "base/rng.h"
 
 #include <check.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 /* The numbers are part of what two hosts agree on: another version may not draw others. */
 START_TEST(the_numbers_are_these)
 {
-	ck_assert_uint_eq(nm_draw(0, 0), UINT64_C(0xe220a8397b1dcdaf));
-	ck_assert_uint_eq(nm_draw(0, 1), UINT64_C(0x6e789e6aa1b965f4));
-	ck_assert_uint_eq(nm_draw(1234567, 0), UINT64_C(6457827717110365317));
-	ck_assert_uint_eq(nm_draw(1234567, 1), UINT64_C(3203168211198807973));
-	ck_assert_uint_eq(nm_draw(1234567, 4), UINT64_C(16408922859458223821));
+	ck_assert_uint_eq(nm_rng(0, 0), UINT64_C(0xe220a8397b1dcdaf));
+	ck_assert_uint_eq(nm_rng(0, 1), UINT64_C(0x6e789e6aa1b965f4));
+	ck_assert_uint_eq(nm_rng(1234567, 0), UINT64_C(6457827717110365317));
+	ck_assert_uint_eq(nm_rng(1234567, 1), UINT64_C(3203168211198807973));
+	ck_assert_uint_eq(nm_rng(1234567, 4), UINT64_C(16408922859458223821));
 }
 END_TEST
 
@@ -41,7 +41,7 @@ START_TEST(each_number_is_as_likely)
 	unsigned cells[100] = {0};
 
 	for (uint64_t n = 0; n < DRAWS; n++) {
-		uint64_t drawn = nm_draw_below(42, n, bound);
+		uint64_t drawn = nm_rng_below(42, n, bound);
 
 		ck_assert_uint_lt(drawn, bound);
 		cells[drawn]++;
@@ -57,7 +57,7 @@ START_TEST(large_bounds_are_kept)
 	unsigned cells[4] = {0};
 
 	for (uint64_t n = 0; n < DRAWS; n++) {
-		uint64_t drawn = nm_draw_below(7, n, bound);
+		uint64_t drawn = nm_rng_below(7, n, bound);
 
 		ck_assert_uint_lt(drawn, bound);
 		cells[drawn >> 61 & 3]++;
@@ -73,9 +73,9 @@ START_TEST(streams_differ)
 
 	for (uint64_t key = 0; key < 1000; key++) {
 		for (uint64_t n = 0; n < 100; n++) {
-			uint64_t here = nm_draw(key, n), there = nm_draw(key + 1, n);
+			uint64_t here = nm_rng(key, n), there = nm_rng(key + 1, n);
 
-			same += here == there || here == nm_draw(key + 1, n + 1);
+			same += here == there || here == nm_rng(key + 1, n + 1);
 			cells[(here ^ there) & 15]++;
 		}
 	}
@@ -89,9 +89,9 @@ START_TEST(a_number_depends_on_nothing_else)
 	uint64_t forward[100];
 
 	for (uint64_t n = 0; n < 100; n++)
-		forward[n] = nm_draw_below(3, n, 1000);
+		forward[n] = nm_rng_below(3, n, 1000);
 	for (uint64_t n = 100; n-- > 0;)
-		ck_assert_uint_eq(nm_draw_below(3, n, 1000), forward[n]);
+		ck_assert_uint_eq(nm_rng_below(3, n, 1000), forward[n]);
 }
 END_TEST
 
@@ -100,7 +100,7 @@ START_TEST(what_fills_buffers_looks_random)
 	static char bytes[1 << 16];
 	unsigned cells[256] = {0};
 
-	nm_draw_fill(bytes, sizeof bytes - 1);
+	nm_rng_fill(bytes, sizeof bytes - 1);
 	ck_assert_int_eq(bytes[sizeof bytes - 1], 0);
 	for (size_t i = 0; i < sizeof bytes - 1; i++)
 		cells[(unsigned char)bytes[i]]++;
@@ -110,20 +110,22 @@ END_TEST
 
 START_TEST(laws)
 {
-	const struct nm_law fixed = {NM_LAW_FIXED, 5, 5}, one = {NM_LAW_UNIFORM, 9, 9},
-			    some = {NM_LAW_UNIFORM, 10, 13}, all = {NM_LAW_UNIFORM, 0, UINT64_MAX};
+	const struct nm_distribution fixed = {NM_DISTRIBUTION_FIXED, 5, 5},
+				     one = {NM_DISTRIBUTION_UNIFORM, 9, 9},
+				     some = {NM_DISTRIBUTION_UNIFORM, 10, 13},
+				     all = {NM_DISTRIBUTION_UNIFORM, 0, UINT64_MAX};
 	unsigned cells[4] = {0};
 
 	for (uint64_t n = 0; n < DRAWS; n++) {
-		uint64_t drawn = nm_law_draw(&some, 1, n);
+		uint64_t drawn = nm_distribution_draw(&some, 1, n);
 
 		ck_assert(drawn >= 10 && drawn <= 13);
 		cells[drawn - 10]++;
 	}
 	ck_assert_double_lt(chi_square(cells, 4, DRAWS / 4.0), 30);
-	ck_assert_uint_eq(nm_law_draw(&fixed, 1, 2), 5);
-	ck_assert_uint_eq(nm_law_draw(&one, 1, 2), 9);
-	ck_assert_uint_eq(nm_law_draw(&all, 1, 2), nm_draw(1, 2));
+	ck_assert_uint_eq(nm_distribution_draw(&fixed, 1, 2), 5);
+	ck_assert_uint_eq(nm_distribution_draw(&one, 1, 2), 9);
+	ck_assert_uint_eq(nm_distribution_draw(&all, 1, 2), nm_rng(1, 2));
 }
 END_TEST
 

@@ -2,15 +2,15 @@
 /* Random numbers without state: each is a function of a key and of its number, so that two hosts
  * that know the key have the same numbers, in whatever order and on whatever thread they draw them.
  * Not for secrets. */
-#ifndef NM_BASE_DRAW_H
-#define NM_BASE_DRAW_H
+#ifndef NM_BASE_RNG_H
+#define NM_BASE_RNG_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* The n-th number of the stream that the key stands for: uniform over all 64 bits. It may be a key
  * itself, so that streams are told apart by several things, one after the other. */
-static inline uint64_t nm_draw(uint64_t key, uint64_t n)
+static inline uint64_t nm_rng(uint64_t key, uint64_t n)
 {
 	/* SplitMix64: an odd step, and a mix in which each bit of the input changes half of the
 	 * output. */
@@ -23,23 +23,23 @@ static inline uint64_t nm_draw(uint64_t key, uint64_t n)
 
 /* Fills so many bytes with what nothing on the way can compress: always the same, as it is of no
  * importance what. */
-void nm_draw_fill(char *bytes, size_t count);
+void nm_rng_fill(char *bytes, size_t count);
 
-/* nm_draw as a whole number from 0 to bound - 1, each as likely as the others; the bound is not
+/* nm_rng as a whole number from 0 to bound - 1, each as likely as the others; the bound is not
  * 0. */
-uint64_t nm_draw_below(uint64_t key, uint64_t n, uint64_t bound);
+uint64_t nm_rng_below(uint64_t key, uint64_t n, uint64_t bound);
 
-enum nm_law_kind {
-	NM_LAW_FIXED,	/* always `min`, which is `max` */
-	NM_LAW_UNIFORM, /* the whole numbers from min to max */
+enum nm_distribution_kind {
+	NM_DISTRIBUTION_FIXED,	 /* always `min`, which is `max` */
+	NM_DISTRIBUTION_UNIFORM, /* the whole numbers from min to max */
 };
 
 /* How a number is drawn. */
-struct nm_law {
-	enum nm_law_kind kind;
+struct nm_distribution {
+	enum nm_distribution_kind kind;
 	uint64_t min, max;
 };
 
-uint64_t nm_law_draw(const struct nm_law *law, uint64_t key, uint64_t n);
+uint64_t nm_distribution_draw(const struct nm_distribution *law, uint64_t key, uint64_t n);
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compares words in any case, and finds the bytes of a text that are not UTF-8 or cannot stand in
  * XML. */
-#include "base/word.h"
+#include "base/ascii.h"
 
 #include <string.h>
 
-char nm_lower(char c)
+char nm_ascii_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-bool nm_same_word(const char *a, const char *b)
+bool nm_ascii_equals(const char *a, const char *b)
 {
 	for (; *a && *b; a++, b++)
-		if (nm_lower(*a) != nm_lower(*b))
+		if (nm_ascii_lower(*a) != nm_ascii_lower(*b))
 			return false;
 	return *a == *b;
 }
@@ -39,7 +39,7 @@ size_t nm_utf8_length(const unsigned char *s, size_t left)
 	return length;
 }
 
-const char *nm_find_no_text(const char *text)
+const char *nm_find_invalid_xml_char(const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
 	size_t left = strlen(text);
