@@ -521,6 +521,7 @@ NEW_FILES = ("src/cli/log/intervals.c", "src/flowop/arrival_law/exponential.c", 
 def test_options_in_documents_exist(document: Path, netmodel: Path) -> None:
     asked: list[list[str | Path]] = [[netmodel, "--help"], [STUDY, "--help"], [netmodel, "tcp_rr", "-h"]]
     known = {word for argv in asked for word in re.findall(r"--[a-z][a-z-]*", must(argv))}
+    known |= {f"--{name}" for path in EXAMPLES for name in re.findall(r'\.opt = \{\.name = "([a-z-]+)"', path.read_text())}
     text = document.read_text().replace("\\-", "-")
     text = re.sub(r"pkg-config( --[a-z]+)+", "", text)
     text = re.sub(r"^kubectl .*$|`buildah .*?`", "", text, flags=re.MULTILINE)

@@ -51,6 +51,11 @@ def locate_binary() -> Path:
     return Path(os.environ.get("NETMODEL") or TOP / "build" / "src" / "netmodel").resolve()
 
 
+def line_of(path: Path, text: str) -> int:
+    """The number of the first line of a file that has the text."""
+    return next(number for number, line in enumerate(path.read_text().splitlines(), 1) if text in line)
+
+
 TRACED = {"ASAN_OPTIONS": "detect_leaks=0"}  # leaks are not found under a tracer
 
 
