@@ -63,7 +63,7 @@ int nm_opt_set(const struct nm_opt *opt, void *base, const char *value, char *wh
  * that is wrong. */
 struct nm_why {
 	const char *option; /* static; NULL: none alone */
-	char text[256];	    /* names the option, too */
+	char text[512];	    /* names the option, too */
 };
 
 /* Checks a value against a type alone (used for declared parameters). Same contract as nm_opt_set.

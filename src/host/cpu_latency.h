@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether nm_cpu_latency_open can work here: 0, or -errno, and why says what there is not, or is not
- * allowed. */
+/* Whether nm_cpu_latency_open can work here: 0, or -errno, and why says what there is not, or is
+ * not allowed. */
 int nm_cpu_latency_check(char *why, size_t why_size);
 
 /* While it is open no CPU of the machine enters an idle state that takes time to leave: on x86

@@ -259,7 +259,7 @@ START_TEST(a_socket_that_was_accepted_becomes_a_connection)
 		}
 		ck_assert(server.conn.traits & NM_CONN_ACCEPTED);
 		move(&client, &server, 5000, 700);
-		move(&server, &client, 5000, 5000);
+		move(&server, &client, 5000, CHUNK);
 	}
 	end();
 }
