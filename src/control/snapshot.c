@@ -72,7 +72,7 @@ static const char *cause_of(const struct nm_engine_error *error, const struct nm
 		return "a file has become shorter while it was sent";
 	if (*error->why)
 		return error->why;
-	if (instr && error->error == ETIMEDOUT && instr->timeout_ns) {
+	if (instr && error->error == ETIMEDOUT && nm_instr_limit_ns(instr)) {
 		timeout_text(instr, buf, size);
 		return buf;
 	}

@@ -20,19 +20,31 @@
 	"<flowop type='write' options='size=10'/>\n"                                               \
 	"</transaction></group></profile>"
 
+#define DATAGRAMS                                                                                  \
+	"<profile name='t'><group nthreads='1'>\n"                                                 \
+	"<transaction iterations='1'>\n"                                                           \
+	"<flowop type='connect' options='remotehost=h protocol=udp timeout=500ms'/>\n"             \
+	"<flowop type='write' options='size=10'/>\n"                                               \
+	"</transaction></group></profile>"
+
 static struct nm_node *root;
 static struct nm_plan *plan;
 static struct nm_diags diags;
 static struct nm_engine_error error;
 static char text[512];
 
-static void start(void)
+static void compile(const char *profile)
 {
 	diags = (struct nm_diags){.count = 0};
-	root = nm_profile_parse("t.xml", PROFILE, strlen(PROFILE), &diags);
+	root = nm_profile_parse("t.xml", profile, strlen(profile), &diags);
 	plan = nm_plan_compile(root, "t.xml", &diags);
 	ck_assert_ptr_nonnull(plan);
 	error = (struct nm_engine_error){.count = 1};
+}
+
+static void start(void)
+{
+	compile(PROFILE);
 }
 
 static void end(void)
@@ -45,8 +57,10 @@ static void end(void)
 /* The flowop of that name has failed. */
 static const char *failed(const char *name, int number)
 {
-	for (uint32_t i = 0; i < plan->groups[0].n_instrs; i++) {
-		const struct nm_instr *instr = &plan->groups[0].instrs[i];
+	const struct nm_group *group = &plan->groups[error.group];
+
+	for (uint32_t i = 0; i < group->n_instrs; i++) {
+		const struct nm_instr *instr = &group->instrs[i];
 
 		if (!instr->op || strcmp(instr->op->name, name) != 0)
 			continue;
@@ -82,6 +96,16 @@ START_TEST(a_flowop_with_a_limit_tells_it)
 			 "flowop read at t.xml:4: nothing came within timeout=1500us (1 flow)");
 	ck_assert_str_eq(failed("write", ETIMEDOUT),
 			 "flowop write at t.xml:5: Connection timed out (1 flow)");
+}
+END_TEST
+
+/* The limit of a connect that repeats its preamble is that of the repetitions. */
+START_TEST(a_datagram_connect_tells_its_limit)
+{
+	end();
+	compile(DATAGRAMS);
+	ck_assert_str_eq(failed("connect", ETIMEDOUT),
+			 "flowop connect at t.xml:3: no connection within timeout=500ms (1 flow)");
 }
 END_TEST
 
@@ -166,6 +190,7 @@ int main(void)
 	tcase_add_test(words, a_failure_names_flowop_place_and_cause);
 	tcase_add_test(words, the_words_of_a_transport_come_first);
 	tcase_add_test(words, a_flowop_with_a_limit_tells_it);
+	tcase_add_test(words, a_datagram_connect_tells_its_limit);
 	tcase_add_test(words, a_port_that_the_profile_has_chosen_is_explained);
 	tcase_add_test(words, what_is_no_flowop_is_told_as_well);
 	tcase_add_test(words, a_site_beyond_the_program_is_no_trouble);
