@@ -16,7 +16,7 @@
 #include "engine/phase/phase.h"
 #include "engine/phase/reconnect.h"
 #include "engine/memory.h"
-#include "engine/loop/timer.h"
+#include "engine/timer.h"
 #include "engine/wait/defer.h"
 #include "engine/wait/waiter.h"
 #include "host/clock.h"
@@ -30,7 +30,7 @@ struct nm_phase_stats {
 	struct nm_conn_summary conns; /* worker writes before end_ns, main reads after it */
 };
 
-/* Flows that can go on, and have their turn one after the other: loop/runq.h. */
+/* Flows that can go on, and have their turn one after the other: runq.h. */
 struct nm_runq {
 	struct nm_flow *first, *last;
 };
@@ -160,17 +160,6 @@ void nm_process_check(struct nm_worker *worker); /* notes that it has died */
 
 /* loop/loop.c */
 void *nm_worker_main(void *worker); /* the thread */
-/* Something has come for conn. */
-void nm_worker_conn_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events);
-void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow);  /* until flow->timer.at_ns */
-void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow); /* its wait is too long */
-
-/* Waits for the flow's connection at its present step, which has no other way to wait. */
-void nm_worker_wait_in(struct nm_worker *worker, struct nm_flow *flow);
-
-/* fail.c: the flow's present step has failed with flow->error */
-void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
-			 const struct nm_instr *instr);
 
 /* Tags in the low bits of an epoll event's pointer. */
 #define NM_TAG_CONN    0u

@@ -19,14 +19,6 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/alarm.h \
 	src/engine/commands.c \
 	src/engine/commands.h \
-	src/engine/loop/commands.c \
-	src/engine/loop/commands.h \
-	src/engine/observe/conn_summary.c \
-	src/engine/phase/drain.h \
-	src/engine/phase/flows.c \
-	src/engine/phase/flows.h \
-	src/engine/phase/machine.c \
-	src/engine/phase/machine.h \
 	src/engine/engine.c \
 	src/engine/engine.h \
 	src/engine/engine_priv.h \
@@ -35,9 +27,12 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/flowop_stats.h \
 	src/engine/loop/accepted.c \
 	src/engine/loop/accepted.h \
+	src/engine/loop/commands.c \
+	src/engine/loop/commands.h \
 	src/engine/loop/deadline.c \
 	src/engine/loop/deadline.h \
 	src/engine/loop/fault.c \
+	src/engine/loop/fault.h \
 	src/engine/loop/interp.c \
 	src/engine/loop/interp.h \
 	src/engine/loop/loop.c \
@@ -45,19 +40,22 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/loop/pacer.h \
 	src/engine/loop/process.c \
 	src/engine/loop/process.h \
-	src/engine/loop/runq.h \
-	src/engine/loop/timer.c \
-	src/engine/loop/timer.h \
 	src/engine/memory.c \
 	src/engine/memory.h \
+	src/engine/observe/conn_summary.c \
 	src/engine/observe/exec_log.c \
 	src/engine/observe/exec_log.h \
 	src/engine/observe/flowop_stats.c \
 	src/engine/observe/observe.h \
 	src/engine/observe/tcp_sampler.c \
 	src/engine/phase/drain.c \
+	src/engine/phase/drain.h \
+	src/engine/phase/flows.c \
+	src/engine/phase/flows.h \
 	src/engine/phase/flush.c \
 	src/engine/phase/flush.h \
+	src/engine/phase/machine.c \
+	src/engine/phase/machine.h \
 	src/engine/phase/phase.c \
 	src/engine/phase/phase.h \
 	src/engine/phase/rcvlowat.c \
@@ -65,9 +63,12 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/phase/reconnect.c \
 	src/engine/phase/reconnect.h \
 	src/engine/query.c \
+	src/engine/runq.h \
 	src/engine/tcp_sampler.h \
 	src/engine/thread.c \
 	src/engine/thread.h \
+	src/engine/timer.c \
+	src/engine/timer.h \
 	src/engine/tune.h \
 	src/engine/wait/defer.c \
 	src/engine/wait/defer.h \

@@ -137,7 +137,7 @@ enum nm_flow_state {
 	NM_FLOW_PARKED,	 /* on a listener */
 };
 
-/* One of a worker's timers, which are in engine/loop/timer.h. */
+/* One of a worker's timers, which are in engine/timer.h. */
 struct nm_timer {
 	uint64_t at_ns; /* when it fires; 0: it does not */
 	uint32_t slot;	/* position in the worker's heap + 1; 0: it is not in the heap */

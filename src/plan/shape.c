@@ -510,6 +510,15 @@ static void choose_deferral(const struct nm_group *group, const struct nm_phase 
 		shape->close_at = (uint32_t)(conns->last - group->instrs);
 }
 
+/* A flow that opens or closes a connection may look at it from time to time. */
+static bool has_deadlines(const struct nm_phase *phase, const struct conns *conns)
+{
+	for (const struct nm_instr *i = conns->first; i <= conns->last; i++)
+		if (i->timeout_ns || nm_instr_opens(i) || nm_instr_closes(i))
+			return true;
+	return phase->pipeline || phase->reconnects;
+}
+
 static void find_shape(const struct nm_group *group, const struct nm_phase *phase, bool master,
 		       uint32_t n_flows, struct nm_phase_shape *shape)
 {
@@ -525,6 +534,7 @@ static void find_shape(const struct nm_group *group, const struct nm_phase *phas
 						 conns.n_accepts == 0 ||
 						 (conns.n_accepts == 1 && conns.n_ports == 1 &&
 						  n_flows <= NM_FLOWS_PER_LISTEN_SOCKET)};
+	shape->has_deadlines = has_deadlines(phase, &conns);
 	shape->short_lived = conns.n_opened && conns.n_closed && !conns.not_simple;
 	choose_waiter(group, phase, &conns, n_flows, shape);
 	choose_deferral(group, phase, master, &conns, n_flows, shape);

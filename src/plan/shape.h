@@ -48,6 +48,7 @@ struct nm_phase_shape {
 	/* The poll waiter lets receives sleep: all that is received are plain messages, and nobody
 	 * sends more. */
 	bool sleeps_in_recv;
+	bool has_deadlines;	/* some waits end by themselves: each is asked for its deadline */
 	uint32_t wait_at;	/* the read at which the recv waiter sleeps */
 	uint32_t close_at;	/* where flows wait that are deferred until they are needed */
 	uint32_t make_ahead_at; /* the connect whose socket can be made before it is due */

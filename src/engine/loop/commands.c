@@ -4,6 +4,7 @@
 #include "engine/loop/commands.h"
 
 #include "engine/engine_priv.h"
+#include "engine/loop/fault.h"
 #include "engine/loop/interp.h"
 #include "engine/loop/pacer.h"
 #include "engine/phase/phase.h"

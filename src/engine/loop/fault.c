@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "engine/engine_priv.h"
-#include "engine/loop/runq.h"
+#include "engine/loop/fault.h"
+#include "engine/runq.h"
 #include "engine/phase/reconnect.h"
 #include "flowop/abandoned.h"
 #include "flowop/flowop.h"

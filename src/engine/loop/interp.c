@@ -7,8 +7,9 @@
 #include <errno.h>
 
 #include "engine/loop/deadline.h"
+#include "engine/loop/fault.h"
 #include "engine/loop/pacer.h"
-#include "engine/loop/runq.h"
+#include "engine/runq.h"
 #include "engine/phase/phase.h"
 #include "engine/phase/reconnect.h"
 #include "engine/wait/defer.h"
@@ -16,13 +17,6 @@
 #include "flowop/flowop.h"
 #include "flowop/pipeline.h"
 #include "host/clock.h"
-
-void nm_worker_sleep(struct nm_worker *worker, struct nm_flow *flow)
-{
-	worker->busy = true;
-	flow->state = NM_FLOW_ASLEEP;
-	nm_timers_add(&worker->timers, &flow->timer);
-}
 
 static void wait_for(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr,
 		     bool output)
@@ -32,15 +26,10 @@ static void wait_for(struct nm_worker *worker, struct nm_flow *flow, const struc
 		nm_worker_fail_flow(worker, flow, instr);
 }
 
-void nm_worker_wait_in(struct nm_worker *worker, struct nm_flow *flow)
+static bool has_deadline(const struct nm_worker *worker, const struct nm_flow *flow,
+			 const struct nm_instr *instr)
 {
-	flow->state = NM_FLOW_WAITING;
-	wait_for(worker, flow, flow->at, false);
-}
-
-static bool has_deadline(const struct nm_flow *flow, const struct nm_instr *instr)
-{
-	return instr->timeout_ns | flow->timer.at_ns;
+	return worker->run.has_deadlines && (instr->timeout_ns | flow->timer.at_ns);
 }
 
 /* The wait that has begun ends by itself; unless the flow has failed. */
@@ -61,7 +50,7 @@ static void set_deadline(struct nm_worker *worker, struct nm_flow *flow,
 static void wait_on_conn(struct nm_worker *worker, struct nm_flow *flow,
 			 const struct nm_instr *instr, bool output)
 {
-	if (has_deadline(flow, instr)) {
+	if (has_deadline(worker, flow, instr)) {
 		flow->state = NM_FLOW_LIMITED;
 		wait_for(worker, flow, instr, output);
 		set_deadline(worker, flow, instr);
@@ -251,12 +240,12 @@ static_assert(NM_STEP_NEXT == 0 && NM_STEP_WAIT_IN == 1 && NM_STEP_NEXT_WAIT_IN 
 		      NM_STEPS <= 9,
 	      "the interpreter adds answers to instructions");
 
+/* The flow is READY. */
 static inline __attribute__((always_inline)) void run_flow(struct nm_worker *worker,
 							   struct nm_flow *flow)
 {
 	const struct nm_instr *instr = flow->at;
 
-	flow->state = NM_FLOW_READY;
 	for (;;) {
 		while (instr->step) {
 			enum nm_step answer = instr->step(&worker->io, flow, instr);
@@ -266,7 +255,7 @@ static inline __attribute__((always_inline)) void run_flow(struct nm_worker *wor
 				continue;
 			}
 			if (answer <= NM_STEP_NEXT_WAIT_IN && (flow->conn->flags & NM_CONN_ARMED) &&
-			    !has_deadline(flow, instr + (answer - NM_STEP_WAIT_IN))) {
+			    !has_deadline(worker, flow, instr + (answer - NM_STEP_WAIT_IN))) {
 				flow->at = instr + (answer - NM_STEP_WAIT_IN);
 				flow->state = NM_FLOW_WAITING;
 			} else if (answer == NM_STEP_BACK) {
@@ -285,6 +274,7 @@ static inline __attribute__((always_inline)) void run_flow(struct nm_worker *wor
 
 void nm_worker_run_flow(struct nm_worker *worker, struct nm_flow *flow)
 {
+	flow->state = NM_FLOW_READY;
 	run_flow(worker, flow);
 }
 
@@ -379,10 +369,12 @@ static inline __attribute__((always_inline)) void dispatch_one(struct nm_worker 
 {
 	struct nm_conn *conn = event->data.ptr;
 
-	if (__builtin_expect(!is_conn(event), 0))
-		nm_worker_dispatch_other(worker, event);
-	else if (note_event(worker, conn, event->events))
+	if (__builtin_expect(!is_conn(event), 0)) {
+		worker->waiter.events->other(worker, event);
+	} else if (note_event(worker, conn, event->events)) {
+		conn->flow->state = NM_FLOW_READY;
 		run_flow(worker, conn->flow);
+	}
 }
 
 /* Each flow takes what has come before any of them answers, so that the answers leave together: one
@@ -394,7 +386,7 @@ static void dispatch_all(struct nm_worker *worker, struct epoll_event *events, i
 		struct nm_flow *flow = conn ? conn->flow : NULL;
 
 		if (!conn)
-			nm_worker_dispatch_other(worker, &events[i]);
+			worker->waiter.events->other(worker, &events[i]);
 		else if (!note_event(worker, conn, events[i].events) || !run_step(worker, flow))
 			flow = NULL;
 		events[i].data.ptr = flow;

@@ -10,11 +10,11 @@
 
 /* Runs the flow until it must wait, or has had its turn. */
 void nm_worker_run_flow(struct nm_worker *worker, struct nm_flow *flow);
-/* Runs the flows for whose connections something has come, as the waiter reports it; other events
- * are passed on. */
+/* Runs the flows for whose connections something has come, as the waiter reports it; gives events
+ * of any other kind to waiter.events->other. */
 void nm_worker_dispatch(struct nm_worker *worker, struct epoll_event *events, int n);
-/* loop.c: the event of a listening socket, of connections that are handed over, or a command. */
-void nm_worker_dispatch_other(struct nm_worker *worker, const struct epoll_event *event);
+/* Something has come for conn, by a mask of epoll's: runs its flow where it has waited for that. */
+void nm_worker_conn_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events);
 /* A flow whose wait was put off for a turn tries its step again. */
 void nm_worker_retry_flow(struct nm_worker *worker, struct nm_flow *flow);
 

@@ -15,7 +15,7 @@
 #include "engine/engine_priv.h"
 #include "engine/loop/accepted.h"
 #include "engine/loop/commands.h"
-#include "engine/loop/deadline.h"
+#include "engine/loop/fault.h"
 #include "engine/loop/interp.h"
 #include "engine/loop/pacer.h"
 #include "engine/phase/reconnect.h"
@@ -46,7 +46,7 @@ static __attribute__((noinline)) void take_commands(struct nm_worker *worker)
 	nm_worker_commands(worker);
 }
 
-void nm_worker_dispatch_other(struct nm_worker *worker, const struct epoll_event *event)
+static void dispatch_other(struct nm_worker *worker, const struct epoll_event *event)
 {
 	uintptr_t tag = (uintptr_t)event->data.u64 & NM_TAG_MASK;
 	void *what = (void *)((uintptr_t)event->data.u64 & ~(uintptr_t)NM_TAG_MASK);
@@ -61,7 +61,7 @@ void nm_worker_dispatch_other(struct nm_worker *worker, const struct epoll_event
 
 /* A wait has lasted as long as the profile allows. Where messages may be lost this ends the wait
  * and nothing else. */
-void nm_worker_expire(struct nm_worker *worker, struct nm_flow *flow)
+static void expire(struct nm_worker *worker, struct nm_flow *flow)
 {
 	const struct nm_instr *instr = flow->at;
 
@@ -99,16 +99,32 @@ static void fire_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t n
 	if (flow->state == NM_FLOW_READY)
 		return; /* it is queued, and what it once waited for is over */
 	if (flow->state != NM_FLOW_ASLEEP)
-		nm_worker_expire(worker, flow);
+		expire(worker, flow);
 	else if (!flow->paced || nm_worker_begin_paced_pass(worker, flow, now_ns))
 		nm_worker_run_flow(worker, flow);
+}
+
+/* Flows that wait for a connection that has expired fail. */
+static void fail_expired(struct nm_worker *worker, uint64_t now_ns)
+{
+	(void)now_ns;
+	for (uint32_t i = 0; i < worker->n_flows && worker->run.phase; i++) {
+		struct nm_flow *flow = nm_worker_flow(worker, i);
+
+		if (!nm_reconnect_is_in_vain(worker, flow))
+			continue;
+		nm_timers_remove(&worker->timers, &flow->timer);
+		flow->error = EKEYEXPIRED;
+		nm_worker_fail_flow(worker, flow, flow->at);
+	}
+	nm_reconnect_watch(worker);
 }
 
 /* What is due when a timer of the worker's own fires. */
 static void (*const fire[NM_TIMER__COUNT])(struct nm_worker *worker, uint64_t now_ns) = {
 	[NM_TIMER_QUIESCE] = nm_phase_look,
 	[NM_TIMER_RCVLOWAT] = nm_rcvlowat_sweep,
-	[NM_TIMER_EXPIRY] = nm_reconnect_expire,
+	[NM_TIMER_EXPIRY] = fail_expired,
 	[NM_TIMER_SAMPLER] = nm_tcp_sampler_run,
 };
 
@@ -165,6 +181,14 @@ static int64_t next_timeout_ns(const struct nm_worker *worker)
 	return most_ns >= 0 && sleep_ns > most_ns ? most_ns : sleep_ns;
 }
 
+static void fail_wait(struct nm_worker *worker, struct nm_flow *flow)
+{
+	nm_worker_fail_flow(worker, flow, flow->at);
+}
+
+static const struct nm_waiter_events on_event = {
+	.conn = nm_worker_conn_event, .failed = fail_wait, .other = dispatch_other};
+
 void *nm_worker_main(void *arg)
 {
 	struct nm_worker *worker = arg;
@@ -181,6 +205,7 @@ void *nm_worker_main(void *arg)
 	(void)prctl(PR_SET_TIMERSLACK, 1UL);
 	if (worker->spawn.cpu >= 0)
 		(void)nm_cpu_bind_self((unsigned)worker->spawn.cpu);
+	worker->waiter.events = &on_event;
 	for (;;) {
 		int n = worker->waiter.ops->wait(worker, events, n_events, timeout_ns);
 

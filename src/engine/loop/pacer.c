@@ -2,7 +2,7 @@
 /* Paced phases: when the passes of a flow are due. */
 #include "engine/loop/pacer.h"
 
-#include "engine/loop/runq.h"
+#include "engine/runq.h"
 #include "engine/phase/phase.h"
 #include "engine/phase/reconnect.h"
 #include "host/clock.h"

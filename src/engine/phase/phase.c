@@ -112,10 +112,8 @@ static void enter_done(struct nm_worker *worker, uint64_t end_ns)
 	struct nm_phase_stats *stats = &worker->stats[worker->run.number];
 
 	nm_alarm_set(worker, 0);
-	if (worker->waiter.ops->kind == NM_WAITER_URING)
-		nm_waiter_end(worker);
-	atomic_store_explicit(&stats->end_ns, end_ns, memory_order_release);
 	nm_waiter_end(worker);
+	atomic_store_explicit(&stats->end_ns, end_ns, memory_order_release);
 	nm_rcvlowat_end(worker);
 	if (worker->run.phase->measured)
 		nm_worker_summarise_conns(worker, &stats->conns);
@@ -284,6 +282,7 @@ int nm_phase_begin(struct nm_worker *worker, uint32_t number, uint64_t now_ns)
 	run->body =
 		nm_observe_program(&worker->observe, worker->group) + phase->first + phase->entry;
 	run->budget_mask = budget_mask(run->body);
+	run->has_deadlines = worker->shape->has_deadlines;
 	run->latency = stats->latency;
 	run->response = stats->response;
 	run->drained = 0;

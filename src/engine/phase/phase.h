@@ -31,6 +31,7 @@ struct nm_phase_run {
 	/* passes, a power of two, less one: the flow that has made the last of so many lets the
 	 * others have their turn */
 	uint64_t budget_mask;
+	bool has_deadlines; /* as the shape of the phase has it */
 	struct nm_pacer pacer;
 
 	const struct nm_phase *phase; /* NULL: between phases */

@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 
 #include "engine/engine_priv.h"
-#include "engine/loop/runq.h"
+#include "engine/runq.h"
 #include "host/clock.h"
 
 /* How long what stays below the mark may wait, and how many times as long at most where most flows

@@ -16,7 +16,7 @@
 
 #include "engine/wait/waiter.h"
 #include "engine/engine_priv.h"
-#include "engine/loop/runq.h"
+#include "engine/runq.h"
 #include "engine/phase/reconnect.h"
 #include "flowop/flowop.h"
 #include "flowop/copy_modes.h"
@@ -134,7 +134,7 @@ static bool any_expired(const struct nm_worker *worker)
 }
 
 /* What has expired is looked at once more when the grace of the first is over. */
-static void watch_expiry(struct nm_worker *worker)
+void nm_reconnect_watch(struct nm_worker *worker)
 {
 	if (!worker->run.phase || !any_expired(worker))
 		nm_worker_disarm(worker, &worker->reconnect.timer);
@@ -143,22 +143,12 @@ static void watch_expiry(struct nm_worker *worker)
 			      nm_clock_ns() + GRACE_NS);
 }
 
-void nm_reconnect_expire(struct nm_worker *worker, uint64_t now_ns)
+bool nm_reconnect_is_in_vain(const struct nm_worker *worker, const struct nm_flow *flow)
 {
 	char why[1];
 
-	(void)now_ns;
-	for (uint32_t i = 0; i < worker->n_flows && worker->run.phase; i++) {
-		struct nm_flow *flow = nm_worker_flow(worker, i);
-
-		if ((flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_LIMITED) ||
-		    !nm_reconnect_expired(worker, flow->conn, why, sizeof why))
-			continue;
-		nm_timers_remove(&worker->timers, &flow->timer);
-		flow->error = EKEYEXPIRED;
-		nm_worker_fail_flow(worker, flow, flow->at);
-	}
-	watch_expiry(worker);
+	return nm_flow_is_waiting(flow) &&
+	       nm_reconnect_expired(worker, flow->conn, why, sizeof why);
 }
 
 static void count_reconnects(struct nm_worker *worker)
@@ -174,7 +164,7 @@ static void count_reconnects(struct nm_worker *worker)
 void nm_reconnect_count(struct nm_worker *worker)
 {
 	count_reconnects(worker);
-	watch_expiry(worker);
+	nm_reconnect_watch(worker);
 }
 
 /* Closes conn and begins to open it anew. False: nothing has opened it that could be repeated. */

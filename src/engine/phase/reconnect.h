@@ -20,7 +20,7 @@ struct nm_reconnect {
 	uint32_t taken; /* of the commands to replace them all */
 	/* how many there are; of a leader, in a phase where they can be replaced */
 	uint32_t pending;
-	struct nm_timer timer; /* when to fail flows whose connections have expired */
+	struct nm_timer timer; /* when to look for flows whose connections have expired */
 	/* owned; by opening, two each: what opens it anew, and what ends that; NULL: none can be */
 	struct nm_instr *openings;
 };
@@ -52,7 +52,9 @@ enum nm_reconnect_answer nm_reconnect_goes_on(struct nm_worker *worker, struct n
  * `why` says so. */
 bool nm_reconnect_expired(const struct nm_worker *worker, const struct nm_conn *conn, char *why,
 			  size_t why_size);
-/* The timer has fired: fails the flows that wait for a connection that has expired. */
-void nm_reconnect_expire(struct nm_worker *worker, uint64_t now_ns);
+/* Whether the flow waits for a connection that has expired. */
+bool nm_reconnect_is_in_vain(const struct nm_worker *worker, const struct nm_flow *flow);
+/* Sets the timer, after whose time what has expired by now is looked at once more; or lifts it. */
+void nm_reconnect_watch(struct nm_worker *worker);
 
 #endif

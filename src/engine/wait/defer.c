@@ -9,8 +9,7 @@
 #include "engine/accept/listener.h"
 #include "engine/engine_priv.h"
 #include "engine/tune.h"
-#include "engine/loop/interp.h"
-#include "engine/loop/runq.h"
+#include "engine/runq.h"
 #include "engine/wait/waiter.h"
 #include "host/clock.h"
 #include "host/syscalls.h"
@@ -179,13 +178,22 @@ static struct nm_flow *take(struct nm_defer *defer)
 	return flow;
 }
 
+/* The flow waits as others do. */
+static void wait_armed(struct nm_worker *worker, struct nm_flow *flow)
+{
+	flow->state = NM_FLOW_WAITING;
+	flow->error = -nm_waiter_arm(worker, flow->conn, false);
+	if (flow->error)
+		worker->waiter.events->failed(worker, flow);
+}
+
 static void arm_all(struct nm_worker *worker, uint32_t skips)
 {
 	worker->defer.backoff.skips = skips;
 	worker->defer.pending = 0;
 	/* Should the waiter not take it, the flow fails, and that may end the phase. */
 	while (worker->defer.first)
-		nm_worker_wait_in(worker, take(&worker->defer));
+		wait_armed(worker, take(&worker->defer));
 }
 
 void nm_defer_flush(struct nm_worker *worker)
@@ -261,7 +269,7 @@ static void give_up(struct nm_worker *worker, const struct nm_flow *last)
 		struct nm_flow *flow = take(&worker->defer);
 
 		more = flow != last;
-		nm_worker_wait_in(worker, flow);
+		wait_armed(worker, flow);
 	}
 }
 
@@ -298,7 +306,7 @@ static void go_on(struct nm_worker *worker, const struct sight *sight)
 		if (polls(worker))
 			nm_defer_note_reset(worker, flow->conn);
 		flow->state = NM_FLOW_WAITING;
-		nm_worker_conn_event(worker, flow->conn, (uint32_t)sight->fds[i].revents);
+		worker->waiter.events->conn(worker, flow->conn, (uint32_t)sight->fds[i].revents);
 	}
 }
 

@@ -67,7 +67,7 @@ static void fail(struct nm_worker *worker, struct nm_conn *conn, int result)
 	if (flow->state == NM_FLOW_IDLE || !(conn->flags & NM_CONN_OPEN))
 		return;
 	flow->error = -result;
-	nm_worker_fail_flow(worker, flow, flow->at);
+	worker->waiter.events->failed(worker, flow);
 }
 
 /* What has come is read by the flow as it goes on. True: it goes on now. */

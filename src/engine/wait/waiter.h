@@ -77,11 +77,22 @@ struct nm_waiter_ops {
 
 #define NM_WAITER_MORE 2
 
+/* Whom to tell what has come: functions of the loop. The phase may end in any of them. */
+struct nm_waiter_events {
+	/* Something has come for conn, by a mask of epoll's. */
+	void (*conn)(struct nm_worker *worker, struct nm_conn *conn, uint32_t events);
+	/* The flow cannot wait, or not any more, by flow->error. */
+	void (*failed)(struct nm_worker *worker, struct nm_flow *flow);
+	/* An event that has another tag than NM_TAG_CONN. */
+	void (*other)(struct nm_worker *worker, const struct epoll_event *event);
+};
+
 extern const struct nm_waiter_ops nm_waiter_epoll, nm_waiter_poll, nm_waiter_recv, nm_waiter_uring;
 
 /* A worker's waiter. Those members that only one kind of it uses are its own. */
 struct nm_waiter {
 	const struct nm_waiter_ops *ops;
+	const struct nm_waiter_events *events; /* set before the loop waits first */
 	/* Receives sleep: after a number of passes the flow need not let the loop have its turn. */
 	bool sleeps_in_recv;
 	unsigned vain_looks; /* of one that spins: how often in a row nothing was found */

@@ -15,6 +15,7 @@
 #include "engine/engine_priv.h"
 #include "engine/events.h"
 #include "engine/loop/commands.h"
+#include "engine/loop/fault.h"
 #include "engine/loop/pacer.h"
 #include "engine/phase/reconnect.h"
 #include "flowop/flowop.h"
@@ -485,11 +486,17 @@ END_TEST
 
 START_TEST(what_was_not_replaced_in_time_fails)
 {
+	struct nm_flow *flow = &f.flows[0].flow;
+
 	script.expired = true;
 	f.flows[1].flow.state = NM_FLOW_PARKED; /* which finds out by itself */
 	nm_reconnect_count(&f.worker);
 	ck_assert_uint_gt(f.worker.reconnect.timer.at_ns, 0);
-	nm_reconnect_expire(&f.worker, 0);
+	ck_assert(!nm_reconnect_is_in_vain(&f.worker, &f.flows[1].flow));
+	ck_assert(nm_reconnect_is_in_vain(&f.worker, flow));
+	flow->error = EKEYEXPIRED;
+	nm_worker_fail_flow(&f.worker, flow, flow->at);
+	ck_assert(!nm_reconnect_is_in_vain(&f.worker, flow));
 	ck_assert(atomic_load(&f.worker.answers.failed));
 	ck_assert_int_eq(f.worker.answers.error.error, EKEYEXPIRED);
 	ck_assert_str_eq(f.worker.answers.error.why, "its key is too old");

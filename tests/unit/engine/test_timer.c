@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/loop/timer.h"
+#include "engine/timer.h"
 
 #include <check.h>
 

@@ -310,6 +310,7 @@ START_TEST(a_wait_has_the_deadline_of_its_instruction)
 	struct nm_flow *flow = &f.flows[0].flow;
 
 	flow->conn->flags |= NM_CONN_ARMED;
+	f.worker.run.has_deadlines = true;
 	f.instrs[1].timeout_ns = 5 * MS;
 	f.answers[0] = NM_STEP_NEXT_WAIT_IN;
 	nm_worker_run_flow(&f.worker, flow);
@@ -324,6 +325,7 @@ START_TEST(a_step_may_say_its_own_deadline)
 	struct nm_flow *flow = &f.flows[0].flow;
 
 	flow->conn->flags |= NM_CONN_ARMED;
+	f.worker.run.has_deadlines = true;
 	flow->timer.at_ns = 1002 * MS;
 	f.answers[0] = NM_STEP_WAIT_IN;
 	nm_worker_run_flow(&f.worker, flow);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The heap of a worker's timers. */
-#include "engine/loop/timer.h"
+#include "engine/timer.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -5,8 +5,8 @@
  * A timer may stay in the heap when it is not to fire any more (at_ns is 0) or later by now: it
  * comes up when it would have, and is then left out or put back. So a deadline that hardly ever is
  * reached, and is set with each message anew, costs next to nothing. */
-#ifndef NM_ENGINE_LOOP_TIMER_H
-#define NM_ENGINE_LOOP_TIMER_H
+#ifndef NM_ENGINE_TIMER_H
+#define NM_ENGINE_TIMER_H
 
 #include <stddef.h>
 #include <stdint.h>
