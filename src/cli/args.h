@@ -71,6 +71,7 @@ struct nm_args_statistics {
 struct nm_args_slave {
 	char *bind;
 	bool no_auth, once;
+	char *file_root;
 	uint64_t max_flows, max_lifetime_ns, sessions;
 };
 

@@ -62,6 +62,18 @@ static void on_ended(void *arg, struct nm_result *result)
 	free(text);
 }
 
+static int open_file_root(const char *path, struct nm_file_root *ret_root, struct nm_diags *diags)
+{
+	int error = nm_file_root_open(ret_root, path);
+
+	if (error)
+		nm_diag_add(diags, NM_SEV_ERROR, NULL, 0,
+			    &(const struct nm_subject){
+				    .kind = NM_SUBJECT_OPTION, .name = "file-root", .value = path},
+			    ": %s", strerror(-error));
+	return error;
+}
+
 int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
 {
 	struct nm_slave_options options;
@@ -88,6 +100,8 @@ int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
 		options.ended = on_ended;
 	}
 	options.cpus = args->cpus;
+	if (open_file_root(args->as_slave.file_root, &options.files, diags) < 0)
+		return NM_EXIT_USAGE;
 	options.interrupt_fd = interrupt_fd;
 	options.arg = (void *)args;
 	options.listening = on_listening;

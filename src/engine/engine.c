@@ -61,6 +61,7 @@ int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_
 	engine->measures = config->measures;
 	engine->cookie = config->cookie;
 	memcpy(engine->secret, config->secret, sizeof engine->secret);
+	engine->files = config->files;
 	engine->seed = config->seed;
 	engine->details = config->details;
 	engine->log_passes = config->log_passes;
@@ -166,6 +167,7 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 			       .peer = peer,
 			       .local = &engine->hosts[instr->host].local,
 			       .secret = engine->secret,
+			       .files = engine->files,
 			       .localhost_words = engine->localhost_words};
 	char address[NM_ADDRESS_TEXT], phrase[192] = "";
 

@@ -18,6 +18,7 @@
 #include "transport/transport.h"
 
 struct nm_engine;
+struct nm_file_root;
 
 struct nm_engine_config {
 	const struct nm_plan *plan; /* borrowed until nm_engine_free */
@@ -32,6 +33,8 @@ struct nm_engine_config {
 	uint64_t cookie;	     /* of the run, the same on all its hosts: preambles carry it */
 	/* of the run, the same on all its hosts; never shown */
 	unsigned char secret[NM_SECRET_BYTES];
+	/* the profile's files are read below it only; NULL: any. Borrowed until nm_engine_free */
+	const struct nm_file_root *files;
 };
 
 /* Why a run cannot go on, from the first flow that failed. */

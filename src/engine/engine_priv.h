@@ -89,6 +89,7 @@ struct nm_engine {
 	const char *localhost_words; /* what messages call that option; NULL: localhost */
 	uint64_t cookie;	     /* of the run */
 	unsigned char secret[NM_SECRET_BYTES];
+	const struct nm_file_root *files; /* where those of the profile may lie; NULL: anywhere */
 	struct nm_rendezvous *rendezvous;
 	struct nm_events *events; /* NULL: no transport has any */
 	uint32_t begun;		  /* phases */

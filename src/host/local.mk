@@ -13,6 +13,8 @@ src_libnm_host_la_SOURCES = \
 	src/host/cpus.h \
 	src/host/facts.c \
 	src/host/facts.h \
+	src/host/file.c \
+	src/host/file.h \
 	src/host/limits.c \
 	src/host/links.c \
 	src/host/perf.c \

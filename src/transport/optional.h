@@ -12,6 +12,7 @@ struct nm_addr;
 struct nm_conn;
 struct nm_opt;
 struct nm_transport;
+struct nm_file_root;
 struct nm_why;
 
 /* What may become of all connections of an opening. */
@@ -32,6 +33,7 @@ struct nm_start {
 	const char *peer_name; /* what the other host is called here: a name or a numeric address */
 	/* NM_SECRET_BYTES that only the hosts of the run know; to derive keys of */
 	const unsigned char *secret;
+	const struct nm_file_root *files; /* files are read below it only; NULL: any */
 };
 
 /* What options of its connections are checked for, and where they hold. All may be NULL. */

@@ -5,15 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <openssl/err.h>
+#include <openssl/pem.h>
 
+#include "host/file.h"
 #include "transport/ssl_priv.h"
 
 #define READ_BYTES 65536 /* asked of the socket at a time */
-#define MAX_FILE   (16 << 20)
 #define SESSION_S  86400 /* how long a session can be continued */
 
 const char *nm_ssl_error_text(unsigned long error)
@@ -75,27 +74,6 @@ int nm_ssl_prepare(void *opts, struct nm_why *why)
 
 /* --- files --- */
 
-static int cannot(const char *option, const char *path, const char *reason, char *why,
-		  size_t why_size)
-{
-	snprintf(why, why_size, "%s=\"%.128s\": %s", option, path, reason);
-	return -EINVAL;
-}
-
-/* OpenSSL reads to the end, and a slave reads what its master names: there must be an end. */
-static int check_file(const char *option, const char *path, char *why, size_t why_size)
-{
-	struct stat is;
-
-	if (stat(path, &is) < 0 || access(path, R_OK) < 0)
-		return cannot(option, path, strerror(errno), why, why_size);
-	if (!S_ISREG(is.st_mode))
-		return cannot(option, path, "not a regular file", why, why_size);
-	if (is.st_size > MAX_FILE)
-		return cannot(option, path, "larger than 16 MiB", why, why_size);
-	return 0;
-}
-
 /* Lent to OpenSSL while it reads a key. */
 struct asked {
 	const char *password;
@@ -122,59 +100,159 @@ struct pair {
 	const char *cert, *key;
 };
 
+/* Where files are read from, and what is wrong with one. */
+struct reading {
+	SSL_CTX *ctx;
+	const struct nm_file_root *root; /* NULL: any */
+	char *why;
+	size_t why_size;
+};
+
+static int cannot(const struct reading *reading, const char *option, const char *path,
+		  const char *reason)
+{
+	snprintf(reading->why, reading->why_size, "%s=\"%.128s\": %s", option, path, reason);
+	return -EINVAL;
+}
+
+/* The file, which OpenSSL is then given in memory: it would wait for what is no ordinary file. NULL
+ * with a phrase in why. The caller frees it and wipes the file. */
+static BIO *read_file(const struct reading *reading, const char *option, const char *path,
+		      struct nm_file *ret_file)
+{
+	char text[160];
+	int r = nm_file_read(reading->root, path, ret_file, text, sizeof text);
+
+	if (r < 0) {
+		(void)cannot(reading, option, path, text);
+		return NULL;
+	}
+	BIO *bio = BIO_new_mem_buf(ret_file->data, (int)ret_file->size);
+
+	if (bio)
+		return bio;
+	nm_file_fini(ret_file);
+	(void)cannot(reading, option, path, strerror(ENOMEM));
+	return NULL;
+}
+
 /* Also compares the key with the certificate. */
-static int load_key(SSL_CTX *ctx, const struct pair *pair, const char *password, char *why,
-		    size_t why_size)
+static bool use_key(SSL_CTX *ctx, BIO *bio, struct asked *asked)
+{
+	EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, tell_password, asked);
+	bool used = key && SSL_CTX_use_PrivateKey(ctx, key) == 1;
+
+	EVP_PKEY_free(key);
+	return used;
+}
+
+static int load_key(const struct reading *reading, const struct pair *pair, const char *password)
 {
 	bool apart = nm_ssl_given(pair->key);
 	const char *key = apart ? pair->key : pair->cert;
 	const char *option = apart ? pair->key_option : pair->cert_option;
 	struct asked asked = {.password = password};
+	struct nm_file file;
 	char text[128];
+	BIO *bio = read_file(reading, option, key, &file);
 
-	if (check_file(option, key, why, why_size) < 0)
+	if (!bio)
 		return -EINVAL;
-	SSL_CTX_set_default_passwd_cb(ctx, tell_password);
-	SSL_CTX_set_default_passwd_cb_userdata(ctx, &asked);
-	int loaded = SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM);
+	bool used = use_key(reading->ctx, bio, &asked);
 
-	SSL_CTX_set_default_passwd_cb_userdata(ctx, NULL);
-	SSL_CTX_set_default_passwd_cb(ctx, NULL);
-	if (loaded == 1)
+	BIO_free(bio);
+	nm_file_fini(&file);
+	if (used)
 		return 0;
 	if (asked.asked && !nm_ssl_given(password))
-		return cannot(option, key, "the key is encrypted, and there is no password", why,
-			      why_size);
+		return cannot(reading, option, key,
+			      "the key is encrypted, and there is no password");
 	snprintf(text, sizeof text, "no key of that certificate in PEM form%s: %s",
 		 asked.asked ? ", or not with this password" : "", last_error());
-	return cannot(option, key, text, why, why_size);
+	return cannot(reading, option, key, text);
 }
 
-static int load_pair(SSL_CTX *ctx, const struct pair *pair, const char *password, char *why,
-		     size_t why_size)
+/* The end of a file of PEM is an error of OpenSSL's. */
+static bool at_end(void)
 {
-	char text[128];
+	unsigned long error = ERR_peek_last_error();
 
-	if (check_file(pair->cert_option, pair->cert, why, why_size) < 0)
-		return -EINVAL;
-	if (SSL_CTX_use_certificate_chain_file(ctx, pair->cert) != 1) {
-		snprintf(text, sizeof text, "no certificate in PEM form: %s", last_error());
-		return cannot(pair->cert_option, pair->cert, text, why, why_size);
+	if (ERR_GET_LIB(error) != ERR_LIB_PEM || ERR_GET_REASON(error) != PEM_R_NO_START_LINE)
+		return false;
+	ERR_clear_error();
+	return true;
+}
+
+/* The certificate of this end, and those that lead from it to an authority. */
+static bool use_chain(SSL_CTX *ctx, BIO *bio)
+{
+	X509 *cert = PEM_read_bio_X509_AUX(bio, NULL, tell_password, &(struct asked){0});
+	bool used = cert && SSL_CTX_use_certificate(ctx, cert) == 1 &&
+		    SSL_CTX_clear_chain_certs(ctx) == 1;
+
+	X509_free(cert);
+	while (used && (cert = PEM_read_bio_X509(bio, NULL, tell_password, &(struct asked){0}))) {
+		used = SSL_CTX_add0_chain_cert(ctx, cert) == 1;
+		if (!used)
+			X509_free(cert);
 	}
-	return load_key(ctx, pair, password, why, why_size);
+	return used && at_end();
 }
 
-static int load_trusted(SSL_CTX *ctx, const char *option, const char *path, char *why,
-			size_t why_size)
+static int load_pair(const struct reading *reading, const struct pair *pair, const char *password)
 {
 	char text[128];
+	struct nm_file file;
+	BIO *bio = read_file(reading, pair->cert_option, pair->cert, &file);
 
-	if (check_file(option, path, why, why_size) < 0)
+	if (!bio)
 		return -EINVAL;
-	if (SSL_CTX_load_verify_file(ctx, path) == 1)
+	bool used = use_chain(reading->ctx, bio);
+
+	BIO_free(bio);
+	nm_file_fini(&file);
+	if (!used) {
+		snprintf(text, sizeof text, "no certificate in PEM form: %s", last_error());
+		return cannot(reading, pair->cert_option, pair->cert, text);
+	}
+	return load_key(reading, pair, password);
+}
+
+/* All certificates of the file, and lists of those that are revoked. */
+static bool trust(X509_STORE *store, BIO *bio)
+{
+	STACK_OF(X509_INFO) *found =
+		PEM_X509_INFO_read_bio(bio, NULL, tell_password, &(struct asked){0});
+	int count = 0;
+
+	for (int i = 0; i < sk_X509_INFO_num(found); i++) {
+		const X509_INFO *info = sk_X509_INFO_value(found, i);
+
+		if (info->x509)
+			count += X509_STORE_add_cert(store, info->x509);
+		if (info->crl)
+			count += X509_STORE_add_crl(store, info->crl);
+	}
+	sk_X509_INFO_pop_free(found, X509_INFO_free);
+	return count > 0;
+}
+
+static int load_trusted(const struct reading *reading, const char *option, const char *path)
+{
+	char text[128];
+	struct nm_file file;
+	BIO *bio = read_file(reading, option, path, &file);
+
+	if (!bio)
+		return -EINVAL;
+	bool trusted = trust(SSL_CTX_get_cert_store(reading->ctx), bio);
+
+	BIO_free(bio);
+	nm_file_fini(&file);
+	if (trusted)
 		return 0;
 	snprintf(text, sizeof text, "no certificates in PEM form: %s", last_error());
-	return cannot(option, path, text, why, why_size);
+	return cannot(reading, option, path, text);
 }
 
 /* --- the SSL_CTX --- */
@@ -225,18 +303,19 @@ static SSL_TICKET_RETURN renew_none(SSL *ssl, SSL_SESSION *session, const unsign
 	}
 }
 
-static int set_accepting(SSL_CTX *ctx, const struct nm_ssl_opts *o,
-			 const struct nm_ssl_params *params, char *why, size_t why_size)
+static int set_accepting(const struct reading *reading, const struct nm_ssl_opts *o,
+			 const struct nm_ssl_params *params)
 {
+	SSL_CTX *ctx = reading->ctx;
 	static const unsigned char id[] = "netmodel";
 	const struct pair pair = {"cert", "key", o->cert, o->key};
-	int r = nm_ssl_given(o->cert) ? load_pair(ctx, &pair, o->password, why, why_size)
+	int r = nm_ssl_given(o->cert) ? load_pair(reading, &pair, o->password)
 				      : sign_own(ctx, params);
 
 	if (r == 0 && nm_ssl_given(o->client_cert)) {
 		SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
 		if (nm_ssl_given(o->client_ca))
-			r = load_trusted(ctx, "client_ca", o->client_ca, why, why_size);
+			r = load_trusted(reading, "client_ca", o->client_ca);
 		else
 			SSL_CTX_set_cert_verify_callback(ctx, take_any, NULL);
 	}
@@ -269,14 +348,13 @@ static bool is_address(const char *name)
 	return inet_pton(AF_INET, name, bytes) == 1 || inet_pton(AF_INET6, name, bytes) == 1;
 }
 
-static int set_connecting(struct nm_ssl_started *s, const struct nm_ssl_opts *o, const char *peer,
-			  char *why, size_t why_size)
+static int set_connecting(const struct reading *reading, struct nm_ssl_started *s,
+			  const struct nm_ssl_opts *o, const char *peer)
 {
 	X509_VERIFY_PARAM *param = SSL_CTX_get0_param(s->ctx);
 	const struct pair pair = {"client_cert", "client_key", o->client_cert, o->client_key};
 	const char *name = nm_ssl_given(o->name) ? o->name : peer;
-	int r = nm_ssl_given(o->client_cert) ? load_pair(s->ctx, &pair, o->password, why, why_size)
-					     : 0;
+	int r = nm_ssl_given(o->client_cert) ? load_pair(reading, &pair, o->password) : 0;
 
 	if (strcmp(name, "local") == 0)
 		name = "localhost";
@@ -291,12 +369,12 @@ static int set_connecting(struct nm_ssl_started *s, const struct nm_ssl_opts *o,
 		return r;
 	SSL_CTX_set_verify(s->ctx, SSL_VERIFY_PEER, NULL);
 	if (nm_ssl_given(o->ca))
-		r = load_trusted(s->ctx, "ca", o->ca, why, why_size);
+		r = load_trusted(reading, "ca", o->ca);
 	else if (SSL_CTX_set_default_verify_paths(s->ctx) != 1)
 		r = -ENOMEM;
 	if (r == 0 && (is_address(name) ? X509_VERIFY_PARAM_set1_ip_asc(param, name)
 					: X509_VERIFY_PARAM_set1_host(param, name, 0)) != 1)
-		return cannot("name", name, "no name that a certificate can have", why, why_size);
+		return cannot(reading, "name", name, "no name that a certificate can have");
 	return r;
 }
 
@@ -346,13 +424,14 @@ int nm_ssl_start(const void *opts, const struct nm_start *how, void **ret_starte
 	s->bio = o->ktls ? NULL : nm_ssl_bio_new();
 	int r = s->ctx && (s->bio || o->ktls) ? nm_ssl_read_params(o, &params, &wrong) : -ENOMEM;
 
+	const struct reading reading = {s->ctx, how->files, why, why_size};
 	if (r == 0) {
 		SSL_CTX_set_app_data(s->ctx, s);
 		r = set_common(s->ctx, o, &params);
 	}
 	if (r == 0)
-		r = how->accepting ? set_accepting(s->ctx, o, &params, why, why_size)
-				   : set_connecting(s, o, how->peer_name, why, why_size);
+		r = how->accepting ? set_accepting(&reading, o, &params)
+				   : set_connecting(&reading, s, o, how->peer_name);
 	if (r < 0) {
 		if (*wrong.text)
 			snprintf(why, why_size, "%s", wrong.text);

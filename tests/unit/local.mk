@@ -20,6 +20,7 @@ HOST_TESTS = \
 	tests/unit/host/test_signals \
 	tests/unit/host/test_cpus \
 	tests/unit/host/test_facts \
+	tests/unit/host/test_file \
 	tests/unit/host/test_perf \
 	tests/unit/host/test_usage
 $(HOST_TESTS): LDADD = $(CHECK_LIBS) $(HOST_LIBS)

@@ -54,6 +54,7 @@ void nm_slave_options_default(struct nm_slave_options *ret_options)
 						 .max_flows = 1000000,
 						 .timeout_ns = 10000000000u,
 						 .sessions_words = "--once, --sessions",
+						 .files = {.fd = -1},
 						 .interrupt_fd = -1};
 }
 

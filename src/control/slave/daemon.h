@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "host/file.h"
 
 struct nm_result;
 
@@ -22,6 +23,9 @@ struct nm_slave_options {
 	uint64_t sessions;	    /* end after so many; 0: never */
 	const char *sessions_words; /* the options that say so */
 	const char *strangers_hint; /* also said to what connects and is no master; NULL: nothing */
+	/* Of files that profiles of masters of other hosts name, borrowed; where there is a folder, of
+	 * those of this host's masters, too. */
+	struct nm_file_root files;
 	const char *cpus; /* list for the workers when the master asks for none, or NULL */
 	int interrupt_fd; /* readable: end; -1: none */
 	void *arg;

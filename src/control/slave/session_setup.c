@@ -125,6 +125,16 @@ static bool check_limits(struct nm_session *session)
 	return false;
 }
 
+/* Below which folder files of the profile may be read. A master of this host, whose user could read
+ * what it names anyway, is only kept from waiting; NULL: any file. */
+static const struct nm_file_root *files_of(const struct nm_session *session)
+{
+	const struct nm_file_root *files = &session->options->files;
+
+	return files->fd < 0 && nm_address_is_own(&session->remote, &session->local_addr) ? NULL
+											  : files;
+}
+
 /* What the engine keeps and samples; error < 0 with a text, and a code of a refusal. */
 static int open_local(struct nm_session *session, const struct nm_cpu_list *cpus,
 		      const struct nm_msg_prepare *prepare, char *why, size_t why_size)
@@ -136,6 +146,7 @@ static int open_local(struct nm_session *session, const struct nm_cpu_list *cpus
 			   .seed = prepare->seed,
 			   .cpus = cpus->cpus,
 			   .n_cpus = cpus->count,
+			   .files = files_of(session),
 			   .cookie = nm_run_cookie(prepare->run_id)},
 		.interval_ns = prepare->interval_ns,
 		.counters = prepare->counters,

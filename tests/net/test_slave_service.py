@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A slave as a service of its host: what its masters may make of it, and what it says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from nmtest import Netmodel, Node, Slave, defines, wait_until
+
+WriteProfile = Callable[..., Path]
+MakeNodes = Callable[[int], list[Node]]
+
+
+@contextmanager
+def far_slave(netmodel: Netmodel, nodes: MakeNodes, *args: str | Path) -> Iterator[tuple[Slave, list[str], Node]]:
+    """A slave on another host, what a master needs to reach it, and the master's host."""
+    near, far = nodes(2)
+    with netmodel.slave("--no-auth", *args, prefix=far.prefix) as slave:
+        yield slave, ["-P", str(slave.port), *defines(host=far.address)], near
+
+
+# --- files ---
+
+
+def served(profile: WriteProfile, path: str | Path) -> Path:
+    return profile(
+        '<param name="host" type="host"/><group><transaction>'
+        f'<flowop type="connect" options="remotehost=$host protocol=ssl cert={path}"/></transaction>'
+        '<transaction iterations="1"><flowop type="write" options="size=1"/></transaction></group>'
+    )
+
+
+def test_a_master_of_another_host_names_no_files(netmodel: Netmodel, nodes: MakeNodes, profile: WriteProfile) -> None:
+    with far_slave(netmodel, nodes) as (_, to, near):
+        for path in ("/etc/passwd", "/nowhere", "nowhere"):
+            refused = netmodel.run("-m", served(profile, path), *to, prefix=near.prefix, code=2)
+            assert f'the accept at line 3: cert="{path}": a slave reads no files' in refused.err
+            assert "--file-root DIR" in refused.err
+
+
+@pytest.fixture
+def pem(tmp_path: Path) -> str:
+    """A key and a certificate of it."""
+    key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
+    how = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=test")
+    made = ("openssl", "req", "-x509", *how, "-keyout", str(key), "-out", str(cert))
+    subprocess.run(made, check=True, capture_output=True, timeout=20)
+    return key.read_text() + cert.read_text()
+
+
+def test_files_below_the_root_are_read(
+    netmodel: Netmodel, nodes: MakeNodes, profile: WriteProfile, tmp_path: Path, pem: str
+) -> None:
+    root = tmp_path / "root"
+    (root / "sub").mkdir(parents=True)
+    inside = root / "sub" / "both.pem"
+    inside.write_text(pem)
+    (root / "link.pem").symlink_to("sub/both.pem")
+    (tmp_path / "outside.pem").write_text(pem)
+    with far_slave(netmodel, nodes, "--file-root", root) as (_, to, near):
+
+        def run(path: str | Path, code: int) -> str:
+            return netmodel.run("-m", served(profile, path), *to, prefix=near.prefix, code=code).err
+
+        run(inside, 0)
+        run("sub/both.pem", 0)
+        assert 'cert="link.pem": a symbolic link' in run("link.pem", 2)
+        for outside in (tmp_path / "outside.pem", "../outside.pem"):
+            assert re.search(r'cert="\S+": not below /\S+, which is the slave\'s --file-root', run(outside, 2))
+
+
+def test_a_file_that_would_have_to_be_waited_for(netmodel: Netmodel, slave: Slave, profile: WriteProfile) -> None:
+    """/proc/kmsg calls itself a regular file."""
+    to = ["-P", str(slave.port), "--timeout", "5s", *defines(host="127.0.0.1")]
+    result = netmodel.run("-m", served(profile, "/proc/kmsg"), *to, code=2)
+    assert 'accept at line 3: cert="/proc/kmsg": ' in result.err
+    assert result.seconds < 4, result
+    wait_until(lambda: not slave.sessions(), what="the session has ended")
+
+
+def test_a_root_that_is_no_folder(netmodel: Netmodel, tmp_path: Path) -> None:
+    result = netmodel.run("-s", "-P", "0", "--file-root", tmp_path / "none", code=1)
+    assert f"--file-root {tmp_path}/none: No such file or directory" in result.err
