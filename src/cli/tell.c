@@ -10,9 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "cli/sink.h"
 #include "cli/stock.h"
 #include "lib/load.h"
 
@@ -38,11 +36,6 @@ static bool is_told(const struct nm_diags *diags, size_t index)
 
 void nm_cli_print_diags(struct nm_diags *diags, const struct nm_wording *wording)
 {
-	struct nm_sink sink;
-	/* Standard error may be a pipe that nobody reads. */
-	FILE *out = nm_sink_open_fd(&sink, STDERR_FILENO, 0) == 0 ? sink.stream : stderr;
-
-	sink.waits = true;
 	for (size_t i = 0; i < diags->count; i++) {
 		const struct nm_diag *diag = &diags->items[i];
 		char text[4096];
@@ -51,16 +44,15 @@ void nm_cli_print_diags(struct nm_diags *diags, const struct nm_wording *wording
 			continue;
 		if (diag->file) {
 			nm_diag_format_in(diag, wording, text, sizeof(text));
-			fprintf(out, "%s\n", text);
+			fprintf(stderr, "%s\n", text);
 		} else {
 			nm_diag_print(diag, wording, text, sizeof(text));
-			fprintf(out, "netmodel: %s%s\n",
+			fprintf(stderr, "netmodel: %s%s\n",
 				diag->severity == NM_SEV_WARNING ? "warning: " : "", text);
 		}
 	}
 	if (diags->n_errors && diags->count == 0)
-		fputs("netmodel: out of memory\n", out);
-	(void)nm_sink_close(&sink);
+		fputs("netmodel: out of memory\n", stderr);
 	nm_diags_fini(diags);
 }
 

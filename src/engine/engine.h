@@ -101,7 +101,7 @@ bool nm_engine_endpoints_complete(const struct nm_engine *engine);
 /* Starts the workers; they wait for the first phase. 0 or -errno. */
 int nm_engine_start(struct nm_engine *engine);
 /* A descriptor, which stays the engine's, that is readable when a group has finished its phase, a
- * flow has failed, or a transport has news. */
+ * flow has failed, or a transport has an event. */
 int nm_engine_fd(const struct nm_engine *engine);
 /* Makes nm_engine_fd unreadable, and takes what transports tell. */
 void nm_engine_clear(struct nm_engine *engine);

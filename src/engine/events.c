@@ -14,7 +14,7 @@
 #include "plan/shape.h"
 #include "transport/transport.h"
 
-/* An opening whose transport has news at times. */
+/* An opening whose transport has events at times. */
 struct source {
 	uint32_t group;
 	const struct nm_instr *instr;
@@ -43,7 +43,7 @@ static int add_source(struct nm_engine *engine, uint32_t group, const struct nm_
 		       : 0;
 }
 
-static bool has_news(const struct nm_engine *engine, uint32_t g, const struct nm_instr *instr)
+static bool has_events(const struct nm_engine *engine, uint32_t g, const struct nm_instr *instr)
 {
 	return engine->groups[g].started && nm_instr_opens(instr) && instr->transport->events &&
 	       engine->groups[g].started[instr->opening];
@@ -57,7 +57,7 @@ int nm_events_open(struct nm_engine *engine)
 
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
 		for (uint32_t i = 0; i < engine->plan->groups[g].n_instrs; i++)
-			needed += has_news(engine, g, &engine->plan->groups[g].instrs[i]);
+			needed += has_events(engine, g, &engine->plan->groups[g].instrs[i]);
 	if (!needed)
 		return 0;
 	engine->events = calloc(1, sizeof *engine->events);
@@ -72,7 +72,7 @@ int nm_events_open(struct nm_engine *engine)
 		return -errno;
 	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
 		for (uint32_t i = 0; r == 0 && i < engine->plan->groups[g].n_instrs; i++)
-			if (has_news(engine, g, &engine->plan->groups[g].instrs[i]))
+			if (has_events(engine, g, &engine->plan->groups[g].instrs[i]))
 				r = add_source(engine, g, &engine->plan->groups[g].instrs[i]);
 	return r;
 }
@@ -97,14 +97,14 @@ void nm_events_read(struct nm_engine *engine)
 {
 	for (size_t i = 0; engine->events && i < engine->events->count; i++) {
 		const struct source *source = &engine->events->sources[i];
-		enum nm_transport_news told;
+		enum nm_transport_event told;
 		char why[192] = "";
 		bool renew = false;
 
 		while ((told = source->instr->transport->events->next(source->started, why,
 								      sizeof why))) {
-			renew |= told == NM_NEWS_RENEW;
-			if (told != NM_NEWS_LOST || engine->events->has_lost)
+			renew |= told == NM_TRANSPORT_EVENT_RENEW;
+			if (told != NM_TRANSPORT_EVENT_LOST || engine->events->has_lost)
 				continue;
 			engine->events->has_lost = true;
 			engine->events->lost = (struct nm_engine_error){

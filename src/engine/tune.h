@@ -1,8 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tuning numbers of how workers wait, and what each was measured for: see docs/decisions. They
- * were found in one virtual machine, with two CPUs; none changes what is counted. */
+/* The tuning numbers of the engine, and what each was measured for: see docs/decisions. They were
+ * found in one virtual machine, with two CPUs; none changes what is counted. */
 #ifndef NM_ENGINE_TUNE_H
 #define NM_ENGINE_TUNE_H
+
+/* --- the loop: not measured against other numbers --- */
+
+/* Turns of queued flows between two waits for events. */
+#define NM_TUNE_TURNS 256
+/* Messages that a flow may move before the others have their turn: passes are fewer where they move
+ * batches. */
+#define NM_TUNE_BUDGET 128u
+/* Flows whose TCP_INFO is read in one turn: about 20 us in which the others wait. */
+#define NM_TUNE_SAMPLED_FLOWS 32u
+
+/* --- the end of a phase whose last messages may be lost --- */
+
+/* How long nothing must move at least for it to count as over; how often that is looked at, which
+ * is how much later than the last message the phase may seem to have ended. */
+#define NM_TUNE_QUIET_NS      100000000u
+#define NM_TUNE_QUIET_LOOK_NS 2000000u
+/* How long nothing must move where what is awaited cannot be lost, unless by a flowop that may
+ * fail: TCP may be silent for seconds before it repeats something. */
+#define NM_TUNE_SILENCE_NS 5000000000u
+/* How long a message may need more than a connection that was opened after it was sent. */
+#define NM_TUNE_OVERTAKEN_NS 10000000u
+
+/* --- connections that are replaced --- */
+
+/* How long what has come for a connection before it died may take to be noticed, its end above
+ * all. */
+#define NM_TUNE_EXPIRY_GRACE_NS 1000000000u
+
+/* --- SO_RCVLOWAT --- */
+
+/* How long what stays below the mark may wait, and how many times as long at most where most flows
+ * are fast. */
+#define NM_TUNE_RCVLOWAT_LOOK_NS 100000000u
+#define NM_TUNE_MOST_SKIPPED	 10
 
 /* --- spinning --- */
 

@@ -73,6 +73,8 @@ struct nm_instr {
 
 	/* Beyond the first line. */
 	nm_step_fn carried_step; /* what nm_abandoning_step calls; NULL: it is not called */
+	/* pipeline: several requests are as good as one that is longer, and one call sends them */
+	bool joins;
 	uint32_t opening; /* connect, accept: which opening of the group; both sides number alike */
 	uint32_t host;	  /* index of the host at the other end, in the plan's hosts */
 	uint32_t site;	  /* of the flowop in its group; both sides number alike */
@@ -127,14 +129,16 @@ _Static_assert(offsetof(struct nm_instr, stride) + sizeof(int32_t) <= 64,
 	       "what is read for each message is in one line of the cache");
 
 enum nm_flow_state {
-	NM_FLOW_IDLE,	 /* between phases */
-	NM_FLOW_READY,	 /* running, or queued to run */
-	NM_FLOW_WAITING, /* for its connection */
-	NM_FLOW_LOOKING, /* the same, but queued to look by itself whether it is ready */
-	NM_FLOW_CLOSING, /* the same, for the end of it, and is looked at when the flow is needed */
-	NM_FLOW_LIMITED, /* for its connection, and for flow->timer.at_ns */
-	NM_FLOW_ASLEEP,	 /* for a time */
-	NM_FLOW_PARKED,	 /* on a listener */
+	NM_FLOW_IDLE,	  /* between phases */
+	NM_FLOW_READY,	  /* running, or queued to run */
+	NM_FLOW_WAITING,  /* for its connection */
+	NM_FLOW_RETRYING, /* for its connection, which is not armed: queued to try its step again */
+	/* for the end of its connection, which is not armed, but looked at when the flow is needed
+	 */
+	NM_FLOW_DEFERRED,
+	NM_FLOW_WAITING_UNTIL, /* for its connection, and for flow->timer.at_ns */
+	NM_FLOW_ASLEEP,	       /* for a time */
+	NM_FLOW_PARKED,	       /* on a listener */
 };
 
 /* One of a worker's timers, which are in engine/timer.h. */

@@ -301,7 +301,7 @@ int nm_psp_send(struct nm_psp *psp, int fd, unsigned version, const struct nm_ps
 	return ask(psp, msg, NULL, NULL);
 }
 
-/* ---- news ---- */
+/* ---- events ---- */
 
 int nm_psp_watch(struct nm_psp *psp)
 {
@@ -321,9 +321,9 @@ int nm_psp_fd(const struct nm_psp *psp)
 	return nl_socket_get_fd(psp->sock);
 }
 
-/* True when it is news. */
-static bool read_news(struct nm_psp *psp, struct nlmsghdr *header, enum nm_psp_news *ret_news,
-		      uint32_t *ret_device)
+/* True when it is an event of these. */
+static bool read_event(struct nm_psp *psp, struct nlmsghdr *header, enum nm_psp_event *ret_event,
+		       uint32_t *ret_device)
 {
 	struct nlattr *attrs[DEV_MAX + 1];
 
@@ -334,12 +334,12 @@ static bool read_news(struct nm_psp *psp, struct nlmsghdr *header, enum nm_psp_n
 
 	if (command != CMD_KEY_ROTATE_NTF && command != CMD_DEV_DEL_NTF)
 		return false;
-	*ret_news = command == CMD_DEV_DEL_NTF ? NM_PSP_GONE : NM_PSP_ROTATED;
+	*ret_event = command == CMD_DEV_DEL_NTF ? NM_PSP_GONE : NM_PSP_ROTATED;
 	*ret_device = u32_of(attrs[DEV_ID]);
 	return true;
 }
 
-int nm_psp_next(struct nm_psp *psp, enum nm_psp_news *ret_news, uint32_t *ret_device)
+int nm_psp_next(struct nm_psp *psp, enum nm_psp_event *ret_event, uint32_t *ret_device)
 {
 	union {
 		struct nlmsghdr header;
@@ -352,14 +352,14 @@ int nm_psp_next(struct nm_psp *psp, enum nm_psp_news *ret_news, uint32_t *ret_de
 				 MSG_DONTWAIT);
 
 		if (n < 0 && errno == ENOBUFS) {
-			*ret_news = NM_PSP_MISSED;
+			*ret_event = NM_PSP_MISSED;
 			*ret_device = 0;
 			return 1;
 		}
 		if (n <= 0)
 			return 0;
 		if (nlmsg_ok(&got.header, (int)n) &&
-		    read_news(psp, &got.header, ret_news, ret_device))
+		    read_event(psp, &got.header, ret_event, ret_device))
 			return 1;
 	}
 }

@@ -75,15 +75,15 @@ int nm_psp_receive(struct nm_psp *psp, int fd, unsigned version, struct nm_psp_k
 int nm_psp_send(struct nm_psp *psp, int fd, unsigned version, const struct nm_psp_key *key);
 
 /* What is told about devices. */
-enum nm_psp_news {
+enum nm_psp_event {
 	NM_PSP_ROTATED = 1, /* keys given until now outlive one more rotation, and no second */
 	NM_PSP_GONE,	    /* with it all keys */
 	NM_PSP_MISSED,	    /* the kernel had more to tell than there was room for */
 };
-/* Subscribes; the descriptor becomes readable when there is news. */
+/* Subscribes; the descriptor becomes readable when there is an event. */
 int nm_psp_watch(struct nm_psp *psp);
 int nm_psp_fd(const struct nm_psp *psp);
-/* The next news of a socket that watches: 1, or 0 when there is none. */
-int nm_psp_next(struct nm_psp *psp, enum nm_psp_news *ret_news, uint32_t *ret_device);
+/* The next event of a socket that watches: 1, or 0 when there is none. */
+int nm_psp_next(struct nm_psp *psp, enum nm_psp_event *ret_event, uint32_t *ret_device);
 
 #endif

@@ -16,10 +16,10 @@ struct nm_file_root;
 struct nm_why;
 
 /* What may become of all connections of an opening. */
-enum nm_transport_news {
-	NM_NEWS_NONE,
-	NM_NEWS_RENEW, /* those that are open now should be replaced soon */
-	NM_NEWS_LOST,  /* they are dead */
+enum nm_transport_event {
+	NM_TRANSPORT_EVENT_NONE,
+	NM_TRANSPORT_EVENT_RENEW, /* those that are open now should be replaced soon */
+	NM_TRANSPORT_EVENT_LOST,  /* they are dead */
 };
 
 #define NM_SECRET_BYTES 32
@@ -137,9 +137,9 @@ struct nm_transport_events {
 	/* A descriptor, which stays the transport's own, that becomes readable when there is an
 	 * event. */
 	int (*fd)(const void *started);
-	/* The next event, with a phrase in why for NM_NEWS_LOST. The control thread asks while
-	 * workers run. */
-	enum nm_transport_news (*next)(void *started, char *why, size_t why_size);
+	/* The next event, with a phrase in why for NM_TRANSPORT_EVENT_LOST. The control thread asks
+	 * while workers run. */
+	enum nm_transport_event (*next)(void *started, char *why, size_t why_size);
 	/* Whether conn, which is open, has not been replaced in time for the event, and is dead;
 	 * with a phrase in why. started is here that of the worker's own process, which gets no
 	 * events by itself. */

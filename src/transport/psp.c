@@ -427,8 +427,8 @@ static const struct nm_transport_preamble psp_preamble = {
 };
 
 static const struct nm_transport_events psp_events = {
-	.fd = nm_psp_news_fd,
-	.next = nm_psp_news,
+	.fd = nm_psp_event_fd,
+	.next = nm_psp_event,
 	.expired = nm_psp_expired,
 };
 

@@ -28,7 +28,7 @@ struct nm_psp_started {
 	bool nodelay;
 	int user_timeout_ms;
 	unsigned version;
-	struct nm_psp *news;
+	struct nm_psp *watcher;
 	struct nm_psp_device devices[NM_PSP_MAX_DEVICES]; /* that take the version */
 	size_t n_devices;
 	_Atomic uint32_t *rotations; /* of them; shared with workers that are processes */
@@ -41,8 +41,8 @@ int nm_psp_available(const char *host, char *why, size_t why_size);
 int nm_psp_start(const void *opts, const struct nm_start *how, void **ret_started, char *why,
 		 size_t why_size);
 void nm_psp_stop(void *started);
-int nm_psp_news_fd(const void *started);
-enum nm_transport_news nm_psp_news(void *started, char *why, size_t why_size);
+int nm_psp_event_fd(const void *started);
+enum nm_transport_event nm_psp_event(void *started, char *why, size_t why_size);
 bool nm_psp_expired(const struct nm_conn *conn, const void *started, char *why, size_t why_size);
 /* A netlink socket for the caller alone: NULL when there cannot be one. */
 struct nm_psp *nm_psp_borrow(struct nm_psp_started *started);

@@ -131,7 +131,7 @@ void nm_psp_stop(void *started)
 
 	for (size_t i = 0; i < NM_PSP_SOCKETS; i++)
 		nm_psp_close(atomic_load(&s->sockets[i]));
-	nm_psp_close(s->news);
+	nm_psp_close(s->watcher);
 	if (s->rotations)
 		(void)munmap(s->rotations, ROTATIONS_BYTES);
 	SSL_SESSION_free(s->key);
@@ -169,13 +169,13 @@ int nm_psp_start(const void *opts, const struct nm_start *how, void **ret_starte
 	s->nodelay = o->inet.nodelay;
 	s->user_timeout_ms = (int)((o->inet.user_timeout_ns + 999999) / 1000000);
 	s->version = (unsigned)o->version;
-	r = find_devices(&s->news, devices, &count, why, why_size);
+	r = find_devices(&s->watcher, devices, &count, why, why_size);
 	if (r == 0)
 		r = choose_devices(s, devices, count, why, why_size);
 	if (r == 0)
 		r = make_rotations(s);
 	if (r == 0)
-		r = nm_psp_watch(s->news);
+		r = nm_psp_watch(s->watcher);
 	if (r == 0)
 		r = nm_psp_tls_start(s, how->secret);
 	ERR_clear_error();
@@ -187,13 +187,13 @@ int nm_psp_start(const void *opts, const struct nm_start *how, void **ret_starte
 	return 0;
 }
 
-/* ---- news ---- */
+/* ---- events ---- */
 
-int nm_psp_news_fd(const void *started)
+int nm_psp_event_fd(const void *started)
 {
 	const struct nm_psp_started *s = started;
 
-	return nm_psp_fd(s->news);
+	return nm_psp_fd(s->watcher);
 }
 
 static const struct nm_psp_device *find_device(const struct nm_psp_started *s, uint32_t id)
@@ -204,28 +204,28 @@ static const struct nm_psp_device *find_device(const struct nm_psp_started *s, u
 	return NULL;
 }
 
-enum nm_transport_news nm_psp_news(void *started, char *why, size_t why_size)
+enum nm_transport_event nm_psp_event(void *started, char *why, size_t why_size)
 {
 	struct nm_psp_started *s = started;
-	enum nm_psp_news news;
+	enum nm_psp_event event;
 	uint32_t id;
 
-	while (nm_psp_next(s->news, &news, &id)) {
+	while (nm_psp_next(s->watcher, &event, &id)) {
 		const struct nm_psp_device *device = find_device(s, id);
 
-		if (news == NM_PSP_MISSED)
-			return NM_NEWS_RENEW;
+		if (event == NM_PSP_MISSED)
+			return NM_TRANSPORT_EVENT_RENEW;
 		if (!device)
 			continue;
-		if (news == NM_PSP_ROTATED) {
+		if (event == NM_PSP_ROTATED) {
 			(void)atomic_fetch_add(&s->rotations[device - s->devices], 1);
-			return NM_NEWS_RENEW;
+			return NM_TRANSPORT_EVENT_RENEW;
 		}
 		snprintf(why, why_size, "the PSP device %u (%s) has gone, and with it all its keys",
 			 id, *device->name ? device->name : "of another network namespace");
-		return NM_NEWS_LOST;
+		return NM_TRANSPORT_EVENT_LOST;
 	}
-	return NM_NEWS_NONE;
+	return NM_TRANSPORT_EVENT_NONE;
 }
 
 /* What is sent to a connection with a key of the generation before last the device drops, without a

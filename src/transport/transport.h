@@ -45,8 +45,8 @@ enum nm_transport_caps {
 	/* Has a handshake that may come later: with NM_CONN_DEFER_HANDSHAKE, connect and accept
 	 * leave it out, and what is then called until it answers 0 is established. */
 	NM_TRANSPORT_DEFERS_HANDSHAKE = 1 << 10,
-	/* Has news (NM_NEWS_RENEW) after which a connection can be opened anew in place of an old
-	 * one. */
+	/* Has events (NM_TRANSPORT_EVENT_RENEW) after which a connection can be opened anew in
+	 * place of an old one. */
 	NM_TRANSPORT_RECONNECTS = 1 << 11,
 };
 

@@ -9,25 +9,24 @@
 #include "engine/accept/mux.h"
 #include "engine/accept/pending.h"
 #include "engine/engine_priv.h"
+#include "engine/tune.h"
 #include "engine/loop/interp.h"
 #include "host/clock.h"
 #include "plan/shape.h"
 
-/* How long a message may need more than a connection that was opened after it was sent. */
-#define OVERTAKEN_NS 10000000u
-
 void nm_worker_shorten_wait(struct nm_worker *worker, struct nm_flow *flow)
 {
 	const struct nm_instr *at = flow->at;
-	uint64_t until_ns = nm_clock_ns() + OVERTAKEN_NS;
+	uint64_t until_ns = nm_clock_ns() + NM_TUNE_OVERTAKEN_NS;
 
-	if (!flow->pending || (flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_LIMITED) ||
+	if (!flow->pending ||
+	    (flow->state != NM_FLOW_WAITING && flow->state != NM_FLOW_WAITING_UNTIL) ||
 	    !at->transport || !nm_instr_moves(at) || !at->lossy)
 		return;
-	if (flow->state == NM_FLOW_LIMITED && flow->timer.at_ns <= until_ns)
+	if (flow->state == NM_FLOW_WAITING_UNTIL && flow->timer.at_ns <= until_ns)
 		return;
 	nm_timers_remove(&worker->timers, &flow->timer);
-	flow->state = NM_FLOW_LIMITED;
+	flow->state = NM_FLOW_WAITING_UNTIL;
 	flow->timer.at_ns = until_ns;
 	worker->busy = true;
 	nm_timers_add(&worker->timers, &flow->timer);

@@ -36,7 +36,7 @@ static bool has_deadline(const struct nm_worker *worker, const struct nm_flow *f
 static void set_deadline(struct nm_worker *worker, struct nm_flow *flow,
 			 const struct nm_instr *instr)
 {
-	if (flow->state != NM_FLOW_PARKED && flow->state != NM_FLOW_LIMITED)
+	if (flow->state != NM_FLOW_PARKED && flow->state != NM_FLOW_WAITING_UNTIL)
 		return;
 	if (instr->timeout_ns) {
 		if (!nm_flow_is_late(flow, instr))
@@ -51,7 +51,7 @@ static void wait_on_conn(struct nm_worker *worker, struct nm_flow *flow,
 			 const struct nm_instr *instr, bool output)
 {
 	if (has_deadline(worker, flow, instr)) {
-		flow->state = NM_FLOW_LIMITED;
+		flow->state = NM_FLOW_WAITING_UNTIL;
 		wait_for(worker, flow, instr, output);
 		set_deadline(worker, flow, instr);
 	} else if (!worker->defer.policy || !nm_defer_add(worker, flow, instr)) {
@@ -324,7 +324,7 @@ static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, stru
 
 	if (worker->run.state > NM_PHASE_RUN)
 		nm_phase_conn_event(worker, conn);
-	if (flow->state != NM_FLOW_LIMITED || (flow->conn != conn && !flow->abandons)) {
+	if (flow->state != NM_FLOW_WAITING_UNTIL || (flow->conn != conn && !flow->abandons)) {
 		nm_waiter_ignore(worker, conn);
 		return false;
 	}
@@ -382,12 +382,16 @@ static inline __attribute__((always_inline)) void dispatch_one(struct nm_worker 
 static void dispatch_all(struct nm_worker *worker, struct epoll_event *events, int n)
 {
 	for (int i = 0; i < n; i++) {
-		struct nm_conn *conn = is_conn(&events[i]) ? events[i].data.ptr : NULL;
-		struct nm_flow *flow = conn ? conn->flow : NULL;
+		struct nm_conn *conn = events[i].data.ptr;
 
-		if (!conn)
+		if (__builtin_expect(!is_conn(&events[i]), 0)) {
 			worker->waiter.events->other(worker, &events[i]);
-		else if (!note_event(worker, conn, events[i].events) || !run_step(worker, flow))
+			events[i].data.ptr = NULL;
+			continue;
+		}
+		struct nm_flow *flow = conn->flow;
+
+		if (!note_event(worker, conn, events[i].events) || !run_step(worker, flow))
 			flow = NULL;
 		events[i].data.ptr = flow;
 	}

@@ -13,6 +13,7 @@
 
 #include "engine/accept/listener.h"
 #include "engine/engine_priv.h"
+#include "engine/tune.h"
 #include "engine/loop/accepted.h"
 #include "engine/loop/commands.h"
 #include "engine/loop/fault.h"
@@ -30,8 +31,6 @@
 #include "host/syscalls.h"
 #include "transport/ring.h"
 #include "transport/transport.h"
-
-#define TURNS 256 /* of queued flows between two waits for events */
 
 static __attribute__((noinline)) void take_commands(struct nm_worker *worker)
 {
@@ -150,12 +149,12 @@ static void run_queued(struct nm_worker *worker)
 	struct nm_flow *flow;
 
 	nm_defer_begin_round(worker);
-	for (unsigned turns = 0; turns < TURNS && (flow = worker->runq.first); turns++) {
+	for (unsigned turns = 0; turns < NM_TUNE_TURNS && (flow = worker->runq.first); turns++) {
 		worker->runq.first = flow->next;
 		if (!worker->runq.first)
 			worker->runq.last = NULL;
 		flow->next = NULL;
-		if (flow->state == NM_FLOW_LOOKING)
+		if (flow->state == NM_FLOW_RETRYING)
 			nm_worker_retry_flow(worker, flow);
 		else
 			nm_worker_run_flow(worker, flow);

@@ -6,11 +6,10 @@
 #include <errno.h>
 
 #include "engine/engine_priv.h"
+#include "engine/tune.h"
 #include "engine/observe/observe.h"
 #include "host/clock.h"
 #include "transport/transport.h"
-
-#define SLICE 32u /* flows at a time: about 20 us in which others wait */
 
 struct list {
 	uint32_t count;
@@ -100,7 +99,7 @@ void nm_tcp_sampler_run(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_tcp_sampler *sampler = worker->observe.tcp;
 
-	for (uint32_t i = 0; i < SLICE && sampler->next < worker->n_flows; i++)
+	for (uint32_t i = 0; i < NM_TUNE_SAMPLED_FLOWS && sampler->next < worker->n_flows; i++)
 		read_flow(worker, sampler->next++, &sampler->now);
 	if (sampler->next < worker->n_flows) {
 		go_on(worker, now_ns);

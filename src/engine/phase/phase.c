@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "engine/alarm.h"
 #include "engine/engine_priv.h"
+#include "engine/tune.h"
 #include "engine/phase/drain.h"
 #include "engine/phase/flows.h"
 #include "engine/phase/flush.h"
@@ -16,15 +17,6 @@
 #include "engine/wait/waiter.h"
 #include "host/clock.h"
 #include "plan/shape.h"
-
-/* How long nothing must move at least for a phase to count as over whose last messages may be lost;
- * how often that is looked at, which is how much later than the last message the phase may seem to
- * have ended. */
-#define QUIET_NS      100000000u
-#define QUIET_LOOK_NS 2000000u
-/* How long nothing must move where what is awaited cannot be lost, unless by a flowop that may
- * fail: TCP may be silent for seconds before it repeats something. */
-#define SILENCE_NS 5000000000u
 
 /* A number that grows while anything moves. A wait that is given up is no movement. */
 static uint64_t moved(const struct nm_worker *worker)
@@ -50,8 +42,9 @@ static bool waits_in_vain(const struct nm_worker *worker, const struct nm_flow *
  * does by itself, it is not over. */
 static uint64_t patience_ns(const struct nm_worker *worker)
 {
-	uint64_t patience_ns =
-		worker->run.n_abandoning ? SILENCE_NS + worker->run.phase->wait_ns : QUIET_NS;
+	uint64_t patience_ns = worker->run.n_abandoning
+				       ? NM_TUNE_SILENCE_NS + worker->run.phase->wait_ns
+				       : NM_TUNE_QUIET_NS;
 
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
 		const struct nm_flow *flow = nm_worker_flow(worker, i);
@@ -59,14 +52,15 @@ static uint64_t patience_ns(const struct nm_worker *worker)
 		if (flow->state == NM_FLOW_ASLEEP || flow->state == NM_FLOW_READY)
 			return UINT64_MAX;
 		if (flow->state != NM_FLOW_IDLE && !waits_in_vain(worker, flow))
-			patience_ns = SILENCE_NS + worker->run.phase->wait_ns;
+			patience_ns = NM_TUNE_SILENCE_NS + worker->run.phase->wait_ns;
 	}
 	return patience_ns;
 }
 
 static void look_again(struct nm_worker *worker, uint64_t now_ns)
 {
-	nm_worker_arm(worker, &worker->run.quiesce_timer, NM_TIMER_QUIESCE, now_ns + QUIET_LOOK_NS);
+	nm_worker_arm(worker, &worker->run.quiesce_timer, NM_TIMER_QUIESCE,
+		      now_ns + NM_TUNE_QUIET_LOOK_NS);
 }
 
 static void end_quiesce(struct nm_worker *worker)
@@ -211,7 +205,7 @@ void nm_phase_look(struct nm_worker *worker, uint64_t now_ns)
 	nm_quiesce_look(quiesce, moved(worker), now_ns);
 	in.drains = worker->run.phase->drains;
 	in.moved_ns = quiesce->moved_ns;
-	if (now_ns - quiesce->moved_ns >= QUIET_NS)
+	if (now_ns - quiesce->moved_ns >= NM_TUNE_QUIET_NS)
 		in.patience_ns = patience_ns(worker);
 	advance(worker, &in, now_ns);
 	if (nm_quiesce_looks(quiesce))
@@ -227,16 +221,13 @@ void nm_phase_drain_told(struct nm_worker *worker)
 		nm_phase_await_quiescence(worker);
 }
 
-/* How many messages a flow may move before the others have their turn. */
-#define BUDGET 128u
-
 static uint64_t budget_mask(const struct nm_instr *body)
 {
-	uint64_t most = 1, passes = BUDGET;
+	uint64_t most = 1, passes = NM_TUNE_BUDGET;
 
 	for (; body->step; body++)
 		most = body->datagram.batch > most ? body->datagram.batch : most;
-	while (passes > 1 && passes * most > BUDGET)
+	while (passes > 1 && passes * most > NM_TUNE_BUDGET)
 		passes /= 2;
 	return passes - 1;
 }

@@ -5,13 +5,9 @@
 #include <sys/socket.h>
 
 #include "engine/engine_priv.h"
+#include "engine/tune.h"
 #include "engine/runq.h"
 #include "host/clock.h"
-
-/* How long what stays below the mark may wait, and how many times as long at most where most flows
- * are fast. */
-#define LOOK_NS	     100000000u
-#define MOST_SKIPPED 10
 
 static void set(const struct nm_worker *worker, int bytes)
 {
@@ -31,7 +27,7 @@ void nm_rcvlowat_begin(struct nm_worker *worker)
 		return;
 	worker->run.rcvlowat = (struct nm_rcvlowat){.on = true};
 	nm_worker_arm(worker, &worker->run.rcvlowat.timer, NM_TIMER_RCVLOWAT,
-		      nm_clock_ns() + LOOK_NS);
+		      nm_clock_ns() + NM_TUNE_RCVLOWAT_LOOK_NS);
 	set(worker, worker->run.phase->rcvlowat);
 }
 
@@ -66,7 +62,8 @@ static void receive_all(struct nm_worker *worker)
  */
 bool nm_rcvlowat_is_slow(struct nm_rcvlowat *rcvlowat, uint64_t received, uint64_t enough)
 {
-	bool fast = received - rcvlowat->seen >= enough && ++rcvlowat->skipped < MOST_SKIPPED;
+	bool fast =
+		received - rcvlowat->seen >= enough && ++rcvlowat->skipped < NM_TUNE_MOST_SKIPPED;
 
 	rcvlowat->seen = received;
 	if (!fast)
@@ -80,7 +77,8 @@ void nm_rcvlowat_sweep(struct nm_worker *worker, uint64_t now_ns)
 	uint64_t received = nm_counter_read(&worker->io.count->bytes_received);
 	uint64_t enough = (uint64_t)worker->run.phase->rcvlowat * worker->n_flows;
 
-	nm_worker_arm(worker, &rcvlowat->timer, NM_TIMER_RCVLOWAT, now_ns + LOOK_NS);
+	nm_worker_arm(worker, &rcvlowat->timer, NM_TIMER_RCVLOWAT,
+		      now_ns + NM_TUNE_RCVLOWAT_LOOK_NS);
 	if (nm_rcvlowat_is_slow(rcvlowat, received, enough) && !worker->waiter.sleeps_in_recv)
 		receive_all(worker);
 }

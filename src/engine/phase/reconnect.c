@@ -16,6 +16,7 @@
 
 #include "engine/wait/waiter.h"
 #include "engine/engine_priv.h"
+#include "engine/tune.h"
 #include "engine/runq.h"
 #include "engine/phase/reconnect.h"
 #include "flowop/flowop.h"
@@ -106,10 +107,6 @@ static uint32_t reconnects_of(const struct nm_worker *worker, struct nm_flow *fl
 	return count;
 }
 
-/* How long what has come for a connection before it died may take to be noticed, its end above
- * all. */
-#define GRACE_NS 1000000000u
-
 bool nm_reconnect_expired(const struct nm_worker *worker, const struct nm_conn *conn, char *why,
 			  size_t why_size)
 {
@@ -140,7 +137,7 @@ void nm_reconnect_watch(struct nm_worker *worker)
 		nm_worker_disarm(worker, &worker->reconnect.timer);
 	else if (!worker->reconnect.timer.at_ns)
 		nm_worker_arm(worker, &worker->reconnect.timer, NM_TIMER_EXPIRY,
-			      nm_clock_ns() + GRACE_NS);
+			      nm_clock_ns() + NM_TUNE_EXPIRY_GRACE_NS);
 }
 
 bool nm_reconnect_is_in_vain(const struct nm_worker *worker, const struct nm_flow *flow)

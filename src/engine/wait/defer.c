@@ -91,7 +91,7 @@ static bool add_to_next_turn(struct nm_worker *worker, struct nm_flow *flow,
 	    !nm_instr_moves_message(instr) || is_skipped(&worker->defer.backoff))
 		return false;
 	nm_worker_queue(worker, flow);
-	flow->state = NM_FLOW_LOOKING;
+	flow->state = NM_FLOW_RETRYING;
 	return true;
 }
 
@@ -114,7 +114,7 @@ void nm_defer_begin_round(struct nm_worker *worker)
 	if (defer->policy != NM_DEFER_NEXT_TURN)
 		return;
 	defer->tried = defer->missed = 0;
-	if (many && worker->runq.first->state == NM_FLOW_LOOKING)
+	if (many && worker->runq.first->state == NM_FLOW_RETRYING)
 		(void)sched_yield();
 }
 
@@ -147,7 +147,7 @@ static bool add_until_needed(struct nm_worker *worker, struct nm_flow *flow)
 	    (polls(worker) && !defer->here) || is_skipped(&defer->backoff))
 		return false;
 	worker->busy = true;
-	flow->state = NM_FLOW_CLOSING;
+	flow->state = NM_FLOW_DEFERRED;
 	flow->next = NULL;
 	defer->added++;
 	if (defer->last) {
@@ -301,7 +301,7 @@ static void go_on(struct nm_worker *worker, const struct sight *sight)
 	for (unsigned i = 0; i < sight->n; i++) {
 		struct nm_flow *flow = sight->flows[i];
 
-		if (flow->state != NM_FLOW_CLOSING)
+		if (flow->state != NM_FLOW_DEFERRED)
 			continue; /* the phase has ended meanwhile */
 		if (polls(worker))
 			nm_defer_note_reset(worker, flow->conn);

@@ -118,7 +118,7 @@ static int wait_polling(struct nm_worker *worker, struct epoll_event *ready, int
 		{.fd = listener && !listener->ready ? listener->fd : -1, .events = POLLIN}};
 	int n = 0;
 
-	if (worker->io.cache && (waits || flow->state == NM_FLOW_CLOSING))
+	if (worker->io.cache && (waits || flow->state == NM_FLOW_DEFERRED))
 		nm_conn_cache_idle(worker->io.cache, flow->conn);
 	if (nm_sys_poll(fds, listener ? 3 : 2, timeout_ns) <= 0)
 		return 0;

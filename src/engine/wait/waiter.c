@@ -60,7 +60,7 @@ void nm_waiter_disarm(struct nm_worker *worker, struct nm_conn *conn)
 
 bool nm_flow_is_waiting(const struct nm_flow *flow)
 {
-	return flow->state == NM_FLOW_WAITING || flow->state == NM_FLOW_LIMITED;
+	return flow->state == NM_FLOW_WAITING || flow->state == NM_FLOW_WAITING_UNTIL;
 }
 
 /* Should this fail, the flow's next wait tries it again. */

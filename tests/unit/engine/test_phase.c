@@ -32,8 +32,8 @@ static struct script {
 	ssize_t answers[8];
 	unsigned next, closed;
 	bool expired;
-	enum nm_transport_news news[4];
-	unsigned next_news;
+	enum nm_transport_event events[4];
+	unsigned next_event;
 } script;
 
 static ssize_t scripted(size_t size)
@@ -74,24 +74,24 @@ static bool fake_expired(const struct nm_conn *conn, const void *started, char *
 	return script.expired;
 }
 
-static int fake_news_fd(const void *started)
+static int fake_event_fd(const void *started)
 {
 	return *(const int *)started;
 }
 
-static enum nm_transport_news fake_news(void *started, char *why, size_t size)
+static enum nm_transport_event fake_event(void *started, char *why, size_t size)
 {
-	enum nm_transport_news news = script.news[script.next_news];
+	enum nm_transport_event event = script.events[script.next_event];
 
 	(void)started;
-	script.next_news += news != NM_NEWS_NONE;
-	if (news == NM_NEWS_LOST)
+	script.next_event += event != NM_TRANSPORT_EVENT_NONE;
+	if (event == NM_TRANSPORT_EVENT_LOST)
 		(void)snprintf(why, size, "the device is gone");
-	return news;
+	return event;
 }
 
 static const struct nm_transport_events fake_events = {
-	.fd = fake_news_fd, .next = fake_news, .expired = fake_expired};
+	.fd = fake_event_fd, .next = fake_event, .expired = fake_expired};
 static const struct nm_transport fake = {.name = "fake",
 					 .caps = NM_TRANSPORT_RELIABLE | NM_TRANSPORT_RECONNECTS,
 					 .send = fake_send,
@@ -649,12 +649,12 @@ START_TEST(transports_ask_for_replacements_and_tell_of_losses)
 	ck_assert_int_ne(nm_events_fd(&f.engine), f.engine.event_fd);
 	nm_events_read(&f.engine);
 	ck_assert_uint_eq(nm_engine_reconnects(&f.engine, 0), 0);
-	script.news[0] = script.news[1] = NM_NEWS_RENEW;
+	script.events[0] = script.events[1] = NM_TRANSPORT_EVENT_RENEW;
 	nm_events_read(&f.engine);
 	ck_assert_uint_eq(nm_engine_reconnects(&f.engine, 0), 1);
 	ck_assert_uint_eq(atomic_load(&f.worker.commands.reconnect), 1);
 	ck_assert(!nm_events_lost(&f.engine, &error));
-	script.news[2] = NM_NEWS_LOST;
+	script.events[2] = NM_TRANSPORT_EVENT_LOST;
 	nm_events_read(&f.engine);
 	ck_assert(nm_events_lost(&f.engine, &error));
 	ck_assert_int_eq(error.error, ENODEV);

@@ -314,7 +314,7 @@ START_TEST(a_wait_has_the_deadline_of_its_instruction)
 	f.instrs[1].timeout_ns = 5 * MS;
 	f.answers[0] = NM_STEP_NEXT_WAIT_IN;
 	nm_worker_run_flow(&f.worker, flow);
-	ck_assert_int_eq(flow->state, NM_FLOW_LIMITED);
+	ck_assert_int_eq(flow->state, NM_FLOW_WAITING_UNTIL);
 	ck_assert_ptr_eq(flow->at, &f.instrs[1]);
 	ck_assert_uint_eq(nm_timers_next_ns(&f.worker.timers), 1005 * MS);
 }
@@ -329,7 +329,7 @@ START_TEST(a_step_may_say_its_own_deadline)
 	flow->timer.at_ns = 1002 * MS;
 	f.answers[0] = NM_STEP_WAIT_IN;
 	nm_worker_run_flow(&f.worker, flow);
-	ck_assert_int_eq(flow->state, NM_FLOW_LIMITED);
+	ck_assert_int_eq(flow->state, NM_FLOW_WAITING_UNTIL);
 	ck_assert_uint_eq(nm_timers_next_ns(&f.worker.timers), 1002 * MS);
 }
 END_TEST
@@ -364,7 +364,7 @@ START_TEST(a_wait_is_deferred_to_the_next_turn)
 	nm_defer_begin(&f.worker);
 	f.answers[0] = NM_STEP_WAIT_IN;
 	nm_worker_run_flow(&f.worker, flow);
-	ck_assert_int_eq(flow->state, NM_FLOW_LOOKING);
+	ck_assert_int_eq(flow->state, NM_FLOW_RETRYING);
 	ck_assert_uint_eq(kernel.n_ctl, 0);
 	f.worker.runq.first = f.worker.runq.last = NULL;
 	/* In vain: it is armed now, and the next wait at once. */
@@ -380,7 +380,7 @@ START_TEST(a_wait_is_deferred_to_the_next_turn)
 	ck_assert_int_eq(f.flows[1].flow.state, NM_FLOW_WAITING);
 	f.answers[3] = NM_STEP_WAIT_IN;
 	nm_worker_run_flow(&f.worker, &f.flows[2].flow);
-	ck_assert_int_eq(f.flows[2].flow.state, NM_FLOW_LOOKING);
+	ck_assert_int_eq(f.flows[2].flow.state, NM_FLOW_RETRYING);
 }
 END_TEST
 
