@@ -110,16 +110,6 @@ static uint64_t may_ask(const struct nm_io *io, struct nm_flow *flow, const stru
 	return most && io->asks.pacer ? due_of(io, flow, pipe, most) : most;
 }
 
-/* Whether several requests are as good as one that is longer: then one call sends them. */
-static bool may_join(const struct nm_instr *instr)
-{
-	const struct nm_instr *ask = asks_of(instr);
-
-	/* Where flowops are counted each has a step of another kind. */
-	return instr->pipeline.n_asks == 1 && ask->single_call && ask->step == ask->op->step &&
-	       !ask->timeout_ns;
-}
-
 /* Begins requests. False: none may be. */
 static bool begin_asking(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			 struct nm_pipe *pipe)
@@ -130,13 +120,13 @@ static bool begin_asking(const struct nm_io *io, struct nm_flow *flow, const str
 
 	if (!n)
 		return false;
-	if (n > 1 && may_join(instr))
+	if (ask->joins)
 		n = n < fit ? n : fit;
 	else
 		n = 1;
 	/* Where a pass has just ended the time is known. */
 	pipe->sent_ns = flow->start_ns || !io->asks.timed ? flow->start_ns : nm_clock_ns();
-	pipe->asking = (uint32_t)n;
+	pipe->asking = pipe->joined = (uint32_t)n;
 	if (n > 1)
 		pipe->ask.left = n * ask->size;
 	return true;

@@ -38,7 +38,8 @@ struct nm_pipe {
 	struct nm_pipe_half ask, answer;
 	uint64_t plan_ns; /* with a rate: when the next request is due */
 	uint64_t sent_ns; /* of those that are being sent */
-	uint32_t asking;  /* requests that are being sent, together */
+	uint32_t joined;  /* requests that are sent together, or were last */
+	uint32_t asking;  /* of these, those that are not gone */
 	uint32_t outstanding;
 	uint32_t oldest; /* in the ring */
 	bool ask_failed;

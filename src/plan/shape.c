@@ -82,6 +82,16 @@ static void note_holds(struct nm_group *group, struct nm_phase *phase)
 	}
 }
 
+/* Requests that are one message each, and all that is sent, may leave with one call. */
+static void note_pipelined_request(const struct nm_group *group, const struct nm_phase *phase)
+{
+	const struct nm_instr *pipeline = &group->instrs[phase->first + phase->entry];
+	struct nm_instr *write = &group->instrs[phase->first];
+
+	write->joins = pipeline->pipeline.n_asks == 1 && write->single_call &&
+		       write->step == write->op->step && !write->timeout_ns;
+}
+
 /* The answers of several requests may be taken with one call, where each has one. */
 static void note_pipelined_answer(const struct nm_group *group, const struct nm_phase *phase)
 {
@@ -261,10 +271,12 @@ void nm_plan_check_posts(const struct nm_plan *plan, const struct nm_ir *ir)
 
 void nm_phase_note(struct nm_group *group, const struct nm_ir_group *from, struct nm_phase *phase)
 {
-	if (phase->pipeline)
+	if (phase->pipeline) {
+		note_pipelined_request(group, phase);
 		note_pipelined_answer(group, phase);
-	else
+	} else {
 		note_reads(group, phase);
+	}
 	note_last_answers(group, phase);
 	note_holds(group, phase);
 	note_later(group, phase);

@@ -65,6 +65,7 @@ def _calls_of_the_master(lines: list[str], first: int) -> list[tuple[str, int]]:
         pytest.param(write("size=7") + write("size=3"), 8 * [7, 3], id="one-by-one"),
     ],
 )
+@pytest.mark.parametrize("statistics", [(), ("-f", "-T")], ids=["", "with-statistics"])
 def test_so_many_are_sent_before_the_first_answer(
     netmodel: Netmodel,
     profile: WriteProfile,
@@ -72,10 +73,11 @@ def test_so_many_are_sent_before_the_first_answer(
     tmp_path: Path,
     question: str,
     sends: list[int],
+    statistics: tuple[str, ...],
 ) -> None:
-    """And never more."""
+    """And never more. What is kept of flowops changes no call."""
     path = profile(asking(question + SLOW + read(), 'iterations="20" pipeline="8"', "nodelay"))
-    document, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "sendto,recvfrom")
+    document, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "sendto,recvfrom", args=statistics)
     calls = _calls_of_the_master(lines, sends[0])
     assert [size for call, size in calls[: len(sends)] if call == "sendto"] == sends
     assert calls[len(sends)][0] == "recvfrom"

@@ -13,6 +13,7 @@
 #include "engine/observe/exec_log.h"
 #include "engine/observe/observe.h"
 #include "flowop/flowop.h"
+#include "flowop/pipeline.h"
 #include "host/clock.h"
 #include "plan/shape.h"
 
@@ -126,15 +127,16 @@ void nm_flowop_stats_pass(struct nm_worker *worker, struct nm_flow *flow, uint64
 	}
 }
 
-/* A flowop is over: it has taken the time since the flow's flowop before it, or since the pass
- * began. */
-static void step_over(struct nm_worker *worker, struct nm_flow *flow, uint32_t index, bool failed)
+/* So many executions of a flowop are over: they have taken the time since the flow's flowop before
+ * them, or since the pass began, and each of them an equal part of it. */
+static void steps_over(struct nm_worker *worker, struct nm_flow *flow, uint32_t index, bool failed,
+		       uint32_t n)
 {
 	struct nm_flowop_stats *stats = worker->observe.stats;
 	struct flow_counts *own = &stats->flows[number_of(worker, flow)];
 
-	nm_counter_add(&stats->steps[index].operations, 1);
-	nm_counter_add(&own->counts.operations, 1);
+	nm_counter_add(&stats->steps[index].operations, n);
+	nm_counter_add(&own->counts.operations, n);
 	if (!stats->times)
 		return;
 	uint64_t now_ns = nm_clock_ns();
@@ -142,11 +144,19 @@ static void step_over(struct nm_worker *worker, struct nm_flow *flow, uint32_t i
 	uint64_t elapsed_ns = now_ns - from_ns;
 
 	own->last_ns = now_ns;
-	nm_hist_record(&stats->times[index], elapsed_ns);
 	nm_counter_add(&stats->steps[index].busy_ns, elapsed_ns);
 	nm_counter_add(&own->counts.busy_ns, elapsed_ns);
-	if (stats->flags & NM_OBSERVE_EXECS)
-		log_add(worker, flow, now_ns, elapsed_ns, index | (failed ? NM_EXEC_FAILED : 0));
+	for (uint32_t i = 1; i <= n; i++) {
+		nm_hist_record(&stats->times[index], elapsed_ns / n);
+		if (stats->flags & NM_OBSERVE_EXECS)
+			log_add(worker, flow, from_ns + elapsed_ns * i / n, elapsed_ns / n,
+				index | (failed ? NM_EXEC_FAILED : 0));
+	}
+}
+
+static void step_over(struct nm_worker *worker, struct nm_flow *flow, uint32_t index, bool failed)
+{
+	steps_over(worker, flow, index, failed, 1);
 }
 
 static void add_bytes(struct counts *counts, uint64_t sent, uint64_t received)
@@ -192,7 +202,8 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 	add_bytes(&own->counts, sent, received);
 	add_errors(step, own, nm_counter_read(&io->count->errors) - errors);
 	if (answer == NM_STEP_NEXT || answer == NM_STEP_NEXT_WAIT_IN)
-		step_over(worker, flow, index, false);
+		steps_over(worker, flow, index, false,
+			   instr->joins ? nm_pipe_of(io, flow)->joined : 1);
 	return answer;
 }
 
