@@ -12,6 +12,7 @@
 #include "base/ascii.h"
 
 #define MAX_WORD 64
+#define MAX_TEXT 4096 /* of one diagnostic */
 
 size_t nm_control_length(const char *text)
 {
@@ -100,6 +101,19 @@ void nm_subject_print(enum nm_subject_kind kind, const char *name, const char *v
 	}
 }
 
+/* Makes a text no longer than MAX_TEXT bytes, at a whole character. */
+static void cut(char *text)
+{
+	static const char mark[] = "...";
+	size_t end = MAX_TEXT - sizeof mark + 1;
+
+	if (strlen(text) <= MAX_TEXT)
+		return;
+	while (((unsigned char)text[end] & 0xc0) == 0x80)
+		end--;
+	memcpy(text + end, mark, sizeof mark);
+}
+
 /* The text with the words of the subject in their place, owned; NULL when out of memory. */
 static char *make_text(const char *words, const char *fmt, va_list args, size_t *ret_at)
 {
@@ -126,7 +140,31 @@ static char *make_text(const char *words, const char *fmt, va_list args, size_t 
 	if (text && asprintf(&whole, "%.*s%s%s", before, text, words, text + before) < 0)
 		whole = NULL;
 	free(text);
+	if (whole)
+		cut(whole);
 	return whole;
+}
+
+/* Counts one more. Whether it is kept. */
+static bool count_one(struct nm_diags *d, enum nm_severity severity)
+{
+	bool is_error = severity == NM_SEV_ERROR;
+	size_t count = is_error ? ++d->n_errors : ++d->n_warnings;
+	char text[80];
+
+	if (count != NM_DIAGS_MAX + 1)
+		return count <= NM_DIAGS_MAX;
+	struct nm_diag *last = append(d);
+
+	snprintf(text, sizeof text, "more than %d %s: the others are not told", NM_DIAGS_MAX,
+		 is_error ? "errors" : "warnings");
+	char *copy = last ? strdup(text) : NULL;
+
+	if (copy)
+		*last = (struct nm_diag){.severity = severity, .text = copy, .complaint = copy};
+	else if (last)
+		d->count--;
+	return false;
 }
 
 struct nm_diag *nm_diag_vadd(struct nm_diags *d, enum nm_severity severity, const char *file,
@@ -137,8 +175,8 @@ struct nm_diag *nm_diag_vadd(struct nm_diags *d, enum nm_severity severity, cons
 	char usual[4096];
 	struct nm_diag_subject kept = {.kind = NM_SUBJECT_NONE};
 
-	if (severity == NM_SEV_ERROR)
-		d->n_errors++;
+	if (!count_one(d, severity))
+		return NULL;
 	subject = subject ? subject : &none;
 	if (!subject->words)
 		nm_subject_print(subject->kind, subject->name, subject->value, usual,
@@ -449,9 +487,10 @@ const char *nm_nearest(const char *word, const char *const *candidates, size_t c
 		return NULL;
 	for (size_t i = 0; i < count; i++) {
 		size_t other = strlen(candidates[i]);
-		unsigned d =
-			other <= MAX_WORD ? distance(word, length, candidates[i], other) : best;
-
+		size_t more = other > length ? other - length : length - other;
+		unsigned d = other <= MAX_WORD && more <= allowed
+				     ? distance(word, length, candidates[i], other)
+				     : allowed + 1;
 		size_t same = 0;
 
 		while (same < length && same < other &&

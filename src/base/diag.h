@@ -58,18 +58,23 @@ struct nm_wording {
 	void *arg;
 };
 
+/* How many errors, and how many warnings, are kept: a hostile profile has one in each byte. */
+#define NM_DIAGS_MAX 500
+
 /* Zero-initialised is empty. One thread at a time. */
 struct nm_diags {
 	struct nm_diag *items;
 	size_t count;
 	size_t capacity;
-	size_t n_errors;
-	bool lenient; /* set by the owner: what nobody knows is left out with a warning */
+	size_t n_errors;   /* all, also those that are not kept */
+	size_t n_warnings; /* likewise */
+	bool lenient;	   /* set by the owner: what nobody knows is left out with a warning */
 };
 
 void nm_diags_fini(struct nm_diags *d); /* empty again; `lenient` stays */
 
-/* Adds one; `file` may be NULL. Running out of memory counts the error and drops its text. */
+/* Adds one; `file` may be NULL. Running out of memory counts the error and drops its text. Of those
+ * beyond NM_DIAGS_MAX the first is one that says so, and the others are only counted. */
 void nm_diag_error(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* About a word that nobody knows: an error, or with `lenient` a warning, and then the word is left
@@ -79,8 +84,8 @@ void nm_diag_unknown(struct nm_diags *d, const char *file, unsigned line, const 
 void nm_diag_warn(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Adds one about a subject, which is copied. Returns it until the next is added, or NULL when out
- * of memory. */
+/* Adds one about a subject, which is copied. Returns it until the next is added, or NULL when it is
+ * not kept. */
 struct nm_diag *nm_diag_add(struct nm_diags *d, enum nm_severity severity, const char *file,
 			    unsigned line, const struct nm_subject *subject, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));

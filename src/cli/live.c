@@ -2,6 +2,7 @@
 /* Each event of a run goes to the terminal, to programs and to the logs that are told of it. */
 #include "cli/live.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -9,6 +10,9 @@
 
 #include "cli/uperf_lines.h"
 #include "report/report.h"
+
+#define ROOM	  65536u      /* of lines that have not been read yet */
+#define LINGER_NS 1000000000u /* that their reader has at the end */
 
 void nm_live_init(struct nm_live *live, bool quiet, bool verbose)
 {
@@ -19,6 +23,43 @@ void nm_live_init(struct nm_live *live, bool quiet, bool verbose)
 		.run = 1,
 		.runs = 1,
 	};
+	(void)nm_sink_open_fd(&live->out, STDOUT_FILENO, ROOM);
+	(void)nm_sink_open_fd(&live->err, STDERR_FILENO, ROOM);
+}
+
+/* Where what is told goes: without a sink of its own, as where there is no memory, the stream. */
+static FILE *stream_of(const struct nm_sink *sink, FILE *stream)
+{
+	return sink->stream ? sink->stream : stream;
+}
+
+/* Closes a sink: how many of its lines have been lost. */
+static uint64_t close_lines(struct nm_sink *sink)
+{
+	sink->patience_ns = LINGER_NS;
+	if (!sink->error && nm_sink_flush(sink) == 0)
+		(void)nm_sink_drain(sink);
+	(void)nm_sink_close(sink);
+	return sink->dropped;
+}
+
+int nm_live_fini(struct nm_live *live, struct nm_diags *diags)
+{
+	int error = live->out.error == ETIMEDOUT || live->out.error == EINTR ? 0 : live->out.error;
+	uint64_t lost = close_lines(&live->out);
+
+	if (lost)
+		nm_diag_warn(diags, NULL, 0,
+			     "%" PRIu64 " lines of progress were dropped: standard output was not "
+			     "read in time",
+			     lost);
+	lost = close_lines(&live->err);
+	if (lost)
+		nm_diag_warn(diags, NULL, 0,
+			     "%" PRIu64 " lines of the log were dropped: standard error was not "
+			     "read in time",
+			     lost);
+	return -error;
 }
 
 /* A line that is longer than the terminal could not be erased. */
@@ -50,36 +91,41 @@ void nm_live_interval(void *arg, const struct nm_result *so_far,
 	if (used > width)
 		used = 0;
 	nm_report_live_line(row, line + used, (size_t)(width - used) + 1);
-	fprintf(stderr, "\r%s\033[K", line);
-	fflush(stderr);
+	fprintf(stream_of(&live->err, stderr), "\r%s\033[K", line);
+	(void)nm_sink_flush(&live->err);
 	live->shown = true;
 }
 
 void nm_live_progress(void *arg, const struct nm_plan *plan, const struct nm_progress *progress)
 {
-	(void)arg;
-	nm_uperf_lines_progress(plan, progress);
+	struct nm_live *live = arg;
+
+	nm_uperf_lines_progress(plan, progress, stream_of(&live->out, stdout));
+	(void)nm_sink_flush(&live->out);
 }
 
 /* In columns, for programs that look for them. */
-static void print_way(const char *name, uint64_t operations, uint64_t bytes, double seconds)
+static void print_way(FILE *out, const char *name, uint64_t operations, uint64_t bytes,
+		      double seconds)
 {
-	printf(" %s: %6" PRIu64 " ops, %10" PRIu64 " bytes, %8.1f Mbps;", name, operations, bytes,
-	       (double)bytes * 8 / seconds / 1e6);
+	fprintf(out, " %s: %6" PRIu64 " ops, %10" PRIu64 " bytes, %8.1f Mbps;", name, operations,
+		bytes, (double)bytes * 8 / seconds / 1e6);
 }
 
 void nm_live_traffic(void *arg, const struct nm_traffic *traffic)
 {
 	const struct nm_counts *counts = &traffic->counts;
 
-	(void)arg;
-	printf("t=%-10.3f", traffic->at_s);
-	print_way("TX", counts->bytes_sent ? counts->iterations : 0, counts->bytes_sent,
+	struct nm_live *live = arg;
+	FILE *out = stream_of(&live->out, stdout);
+
+	fprintf(out, "t=%-10.3f", traffic->at_s);
+	print_way(out, "TX", counts->bytes_sent ? counts->iterations : 0, counts->bytes_sent,
 		  traffic->seconds);
-	print_way("RX", counts->bytes_received ? counts->iterations : 0, counts->bytes_received,
-		  traffic->seconds);
-	putchar('\n');
-	fflush(stdout);
+	print_way(out, "RX", counts->bytes_received ? counts->iterations : 0,
+		  counts->bytes_received, traffic->seconds);
+	putc('\n', out);
+	(void)nm_sink_flush(&live->out);
 }
 
 void nm_live_responses(void *arg, const struct nm_response_row *rows, size_t count)
@@ -117,7 +163,8 @@ void nm_live_log(void *arg, const char *text)
 	if (!live->log)
 		return;
 	nm_live_erase(live);
-	fprintf(stderr, "netmodel: %s\n", text);
+	fprintf(stream_of(&live->err, stderr), "netmodel: %s\n", text);
+	(void)nm_sink_flush(&live->err);
 }
 
 void nm_live_waits(void *arg, const char *text)
@@ -127,12 +174,15 @@ void nm_live_waits(void *arg, const char *text)
 	if (live->quiet)
 		return;
 	nm_live_erase(live);
-	fprintf(stderr, "netmodel: %s\n", text);
+	fprintf(stream_of(&live->err, stderr), "netmodel: %s\n", text);
+	(void)nm_sink_flush(&live->err);
 }
 
 void nm_live_erase(struct nm_live *live)
 {
-	if (live->shown)
-		fputs("\r\033[K", stderr);
+	if (live->shown) {
+		fputs("\r\033[K", stream_of(&live->err, stderr));
+		(void)nm_sink_flush(&live->err);
+	}
 	live->shown = false;
 }

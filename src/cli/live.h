@@ -8,21 +8,26 @@
 #include <stdint.h>
 
 #include "cli/log/log.h"
+#include "cli/sink.h"
 #include "result/result.h"
 
 struct nm_live {
-	bool line;  /* keep a live line */
-	bool log;   /* print log lines */
-	bool quiet; /* print nothing at all */
-	bool shown; /* the line is on the screen */
+	bool line;		 /* keep a live line */
+	bool log;		 /* print log lines */
+	bool quiet;		 /* print nothing at all */
+	bool shown;		 /* the line is on the screen */
+	struct nm_sink out, err; /* standard output and standard error */
 	struct nm_logs logs;
 	uint64_t run, runs;
 };
 
 /* Begins with run 1 of 1 and no open log. A live line is kept if standard error is a terminal, log
- * lines are printed if verbose; quiet turns both off. Holds nothing that has to be released but the
- * logs, which nm_logs_close closes. */
+ * lines are printed if verbose; quiet turns both off. Lines that nobody reads are dropped and
+ * counted. */
 void nm_live_init(struct nm_live *live, bool quiet, bool verbose);
+/* Ends all but the logs, which nm_logs_close closes. How many lines were dropped goes to diags. 0,
+ * or -errno of standard output. */
+int nm_live_fini(struct nm_live *live, struct nm_diags *diags);
 /* Events of a run; `arg` is the nm_live. */
 void nm_live_interval(void *arg, const struct nm_result *so_far,
 		      const struct nm_result_interval *row);

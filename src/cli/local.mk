@@ -39,6 +39,8 @@ src_libnm_cli_la_SOURCES = \
 	src/cli/schema.c \
 	src/cli/signals.c \
 	src/cli/signals.h \
+	src/cli/sink.c \
+	src/cli/sink.h \
 	src/cli/slave.c \
 	src/cli/statistics.c \
 	src/cli/stock.c \

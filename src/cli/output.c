@@ -4,16 +4,19 @@
 #include "cli/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/output_paths.h"
+#include "cli/signals.h"
+
 struct output {
-	FILE *stream;
+	struct nm_sink sink;
 	char *target; /* NULL: written in place */
 	char *temp;
 };
@@ -37,14 +40,13 @@ static int open_temp(struct output *output)
 		output->temp = NULL;
 		return error;
 	}
+	nm_signals_doom(output->temp);
 	struct stat st;
 	mode_t mask = umask(0);
 	umask(mask);
 	mode_t mode = stat(output->target, &st) == 0 ? st.st_mode & 0777 : 0666 & ~mask;
 	if (fchmod(fd, mode) == 0)
-		output->stream = fdopen(fd, "w");
-	if (output->stream)
-		return 0;
+		return nm_sink_take_fd(&output->sink, fd, 0);
 	int error = -errno;
 	close(fd);
 	return error;
@@ -52,30 +54,30 @@ static int open_temp(struct output *output)
 
 static void output_fini(struct output *output)
 {
-	if (output->stream)
-		fclose(output->stream);
+	(void)nm_sink_close(&output->sink);
 	if (output->temp)
 		unlink(output->temp);
+	nm_signals_doom(NULL);
 	free(output->temp);
 	free(output->target);
-	*output = (struct output){.stream = NULL};
+	*output = (struct output){.target = NULL};
 }
 
-static int output_open(struct output *output, const char *path)
+static int output_open(struct output *output, const char *path, uint64_t patience_ns)
 {
 	struct stat st;
-	int error;
+	int error = nm_output_path_is_safe(path) ? 0 : -ELOOP;
 
-	*output = (struct output){.stream = NULL};
+	*output = (struct output){.target = NULL};
+	if (error)
+		return error;
 	if (*path == '\0')
 		return -ENOENT;
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return -EISDIR;
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		/* A device or pipe is written, not replaced. */
-		output->stream = fopen(path, "we");
-		return output->stream ? 0 : -errno;
-	}
+	/* A device or pipe is written, not replaced. */
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return nm_sink_open_path(&output->sink, path, 0, patience_ns);
 	output->target = realpath(path, NULL); /* through a link */
 	if (!output->target)
 		output->target = strdup(path);
@@ -85,25 +87,44 @@ static int output_open(struct output *output, const char *path)
 	return error;
 }
 
+/* 0 or -errno; where there is nothing to be synced, as on a pipe, that is no error. */
+static int sync_fd(int fd)
+{
+	if (fsync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOSYS)
+		return 0;
+	return -errno;
+}
+
+/* The name of the file is in its folder, and is kept by the disk when that is synced. */
+static int sync_folder(const char *path)
+{
+	char *copy = strdup(path);
+	int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	/* A folder that may be written and not read cannot be opened. */
+	int error = fd >= 0 ? sync_fd(fd) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	free(copy);
+	return error;
+}
+
 static int output_commit(struct output *output)
 {
-	FILE *stream = output->stream;
-	int error = 0;
+	int error = nm_sink_flush(&output->sink);
 
-	output->stream = NULL;
-	if (fclose(stream) != 0)
-		error = -errno;
-	if (!error && output->temp) {
-		if (rename(output->temp, output->target) != 0)
-			error = -errno;
-		else
-			output->temp[0] = '\0';
-	}
-	if (output->temp && output->temp[0] == '\0') {
-		free(output->temp);
-		output->temp = NULL;
-	}
-	return error;
+	if (!error && output->temp)
+		error = sync_fd(output->sink.fd);
+	int closed = nm_sink_close(&output->sink);
+
+	error = error ? error : closed;
+	if (error || !output->temp)
+		return error;
+	if (rename(output->temp, output->target) != 0)
+		return -errno;
+	free(output->temp);
+	output->temp = NULL;
+	return sync_folder(output->target);
 }
 
 int nm_output_check(const char *path, struct nm_diags *diags)
@@ -117,37 +138,67 @@ int nm_output_check(const char *path, struct nm_diags *diags)
 	if (is_stdout(path))
 		return 0;
 	/* Opening a pipe or device has effects; whether it may be opened has to be enough. */
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+	if (nm_output_path_is_safe(path) && stat(path, &st) == 0 && !S_ISREG(st.st_mode) &&
+	    !S_ISDIR(st.st_mode)) {
 		error = access(path, W_OK) == 0 ? 0 : -errno;
 	} else {
-		error = output_open(&output, path);
+		error = output_open(&output, path, 0);
 		if (!error)
 			output_fini(&output);
 	}
 	if (error)
 		nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject, ": cannot be written: %s",
-			    strerror(-error));
+			    nm_output_error_text(error));
 	return error;
 }
 
-int nm_output_write(const char *path, const struct nm_report *report, const struct nm_runs *series,
-		    struct nm_diags *diags)
+int nm_output_print(const struct nm_report *report, const struct nm_runs *series,
+		    struct nm_sink *out, struct nm_diags *diags)
 {
-	struct output output = {.stream = NULL};
-	int error;
+	out->waits = true;
+	int error = report->write(series, out->stream);
+	int lost = nm_sink_flush(out);
 
-	if (is_stdout(path)) {
-		error = report->write(series, stdout);
-	} else {
-		error = output_open(&output, path);
-		if (!error)
-			error = report->write(series, output.stream);
-		if (!error)
-			error = output_commit(&output);
-		output_fini(&output);
-	}
+	if (!lost)
+		lost = nm_sink_drain(out);
+	error = lost ? lost : error;
 	if (error)
-		nm_diag_error(diags, NULL, 0, "the report could not be written to %s: %s",
-			      is_stdout(path) ? "standard output" : path, strerror(-error));
+		nm_diag_error(diags, NULL, 0,
+			      "the report could not be written to standard output: %s",
+			      nm_output_error_text(error));
+	return error;
+}
+
+static int write_file(const char *path, uint64_t patience_ns, const struct nm_report *report,
+		      const struct nm_runs *series)
+{
+	struct output output;
+	int error = output_open(&output, path, patience_ns);
+
+	if (error)
+		return error;
+	output.sink.waits = true;
+	error = report->write(series, output.sink.stream);
+	if (!error)
+		error = output_commit(&output);
+	else if (output.sink.error)
+		error = -output.sink.error;
+	output_fini(&output);
+	return error;
+}
+
+int nm_output_write(const char *path, uint64_t patience_ns, const struct nm_report *report,
+		    const struct nm_runs *series, struct nm_sink *out, struct nm_diags *diags)
+{
+	if (is_stdout(path))
+		return nm_output_print(report, series, out, diags);
+	int error = write_file(path, patience_ns, report, series);
+
+	if (!error)
+		return 0;
+	nm_diag_error(diags, NULL, 0,
+		      "the report could not be written to %s: %s; it goes to standard output", path,
+		      nm_output_error_text(error));
+	(void)nm_output_print(report, series, out, diags);
 	return error;
 }

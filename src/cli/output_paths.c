@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds outputs that would overwrite each other, also through links and other names of one
- * folder. */
+/* Finds outputs that would overwrite each other, also through links and other names of one folder,
+ * and opens none through a link that somebody else may have put there. */
 #include "cli/output_paths.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/log/log.h"
 
@@ -82,4 +84,86 @@ int nm_output_paths_check(const struct nm_args *args, struct nm_diags *diags)
 	for (size_t i = 0; i < count; i++)
 		free(paths[i].folder);
 	return error;
+}
+
+static bool others_may_write(const struct stat *folder)
+{
+	return (folder->st_mode & S_IWOTH) || (folder->st_uid != geteuid() && folder->st_uid != 0);
+}
+
+/* The folder that the first `length` characters of a path stand in. */
+static int stat_folder(const char *path, size_t length, struct stat *ret)
+{
+	while (length && path[length - 1] != '/')
+		length--;
+	char *folder = length ? strndup(path, length) : strdup(".");
+	int error = folder && stat(folder, ret) == 0 ? 0 : -ENOENT;
+
+	free(folder);
+	return error;
+}
+
+static bool is_strange_link(const char *path, size_t length)
+{
+	char *part = strndup(path, length);
+	struct stat st, folder;
+	bool strange = part && lstat(part, &st) == 0 && S_ISLNK(st.st_mode) &&
+		       stat_folder(path, length, &folder) == 0 && others_may_write(&folder);
+
+	free(part);
+	return strange;
+}
+
+bool nm_output_path_is_safe(const char *path)
+{
+	for (size_t i = 1; *path && path[i - 1]; i++) {
+		if ((path[i] == '/' || path[i] == '\0') && path[i - 1] != '/' &&
+		    is_strange_link(path, i))
+			return false;
+	}
+	return true;
+}
+
+int nm_output_path_create(const char *path)
+{
+	struct stat folder, st;
+	bool open_to_all =
+		stat_folder(path, strlen(path), &folder) == 0 && (folder.st_mode & S_IWOTH);
+
+	if (!nm_output_path_is_safe(path))
+		return -ELOOP;
+	/* What was put there since it was looked at is not followed, and not emptied. */
+	int fd = open(path,
+		      O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | (open_to_all ? O_NOFOLLOW : 0),
+		      0666);
+
+	if (fd < 0)
+		return -errno;
+	int error = fstat(fd, &st) == 0 ? 0 : -errno;
+
+	if (!error && open_to_all && (st.st_uid != geteuid() || st.st_nlink != 1))
+		error = -EPERM;
+	if (!error && S_ISREG(st.st_mode) && ftruncate(fd, 0) != 0)
+		error = -errno;
+	if (error)
+		close(fd);
+	return error ? error : fd;
+}
+
+const char *nm_output_error_text(int error)
+{
+	switch (-error) {
+	case ELOOP:
+		return "it is a link, or is reached by one, in a folder that others may write to";
+	case EPERM:
+		return "it belongs to somebody else, in a folder that others may write to";
+	case ENXIO:
+		return "nobody reads it";
+	case ETIMEDOUT:
+		return "nobody has read it for too long";
+	case EINTR:
+		return "nobody read it when the program was to end";
+	default:
+		return strerror(-error);
+	}
 }

@@ -112,6 +112,20 @@ static void retell_warnings(const struct nm_runs *series, struct nm_diags *diags
 			nm_diag_warn(diags, NULL, 0, "%s", series->runs[i]->warnings.items[k]);
 }
 
+static int write_report(const struct nm_args *args, struct nm_live *live,
+			const struct nm_report *report, const struct nm_runs *series,
+			struct nm_diags *diags)
+{
+	uint64_t patience_ns = nm_sink_patience_ns(args->timeout_ns);
+
+	if (!live->out.stream) {
+		nm_diag_error(diags, NULL, 0, "out of memory");
+		return -ENOMEM;
+	}
+	live->out.patience_ns = patience_ns;
+	return nm_output_write(args->output.path, patience_ns, report, series, &live->out, diags);
+}
+
 static int report_all(const struct nm_args *args, struct nm_live *live,
 		      const struct nm_runs *series, enum nm_run_status status,
 		      struct nm_diags *diags)
@@ -123,8 +137,8 @@ static int report_all(const struct nm_args *args, struct nm_live *live,
 		return code;
 	if (nm_logs_close(&live->logs, lost_responses(series), diags) != 0 && code == NM_EXIT_OK)
 		code = NM_EXIT_FAILED;
-	if (!args->statistics.none &&
-	    nm_output_write(args->output.path, report, series, diags) != 0 && code == NM_EXIT_OK)
+	if (!args->statistics.none && write_report(args, live, report, series, diags) != 0 &&
+	    code == NM_EXIT_OK)
 		code = NM_EXIT_FAILED;
 	const struct nm_result *last = series->runs[series->n_runs - 1];
 
@@ -194,17 +208,18 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	}
 	view.tool_options = asked.items;
 	view.n_tool_options = asked.count;
-	if (nm_output_paths_check(args, diags) != 0 ||
-	    nm_output_check(args->output.path, diags) != 0 ||
-	    nm_logs_open(&live.logs, args, diags) != 0)
-		goto out;
-	nm_cli_print_diags(diags, &args->wording); /* warnings, before the run */
+	/* From here on there are files that no signal may leave half written. */
 	int interrupt_fd = nm_signals_start();
 	if (interrupt_fd < 0) {
 		nm_diag_error(diags, NULL, 0, "no pipe for signals: %s", strerror(-interrupt_fd));
 		code = NM_EXIT_INTERNAL;
 		goto out;
 	}
+	if (nm_output_paths_check(args, diags) != 0 ||
+	    nm_output_check(args->output.path, diags) != 0 ||
+	    nm_logs_open(&live.logs, args, diags) != 0)
+		goto out;
+	nm_cli_print_diags(diags, &args->wording); /* warnings, before the run */
 	if (args->max_duration_ns)
 		(void)nm_signals_limit(args->max_duration_ns);
 	live.line &= !args->statistics.none && !args->statistics.raw && !args->output.iostat_ns;
@@ -214,6 +229,11 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	nm_live_erase(&live);
 	code = report_all(args, &live, &series, status, diags);
 out:
+	if (nm_live_fini(&live, diags) != 0 && code == NM_EXIT_OK && !diags->n_errors) {
+		nm_diag_error(diags, NULL, 0, "standard output cannot be written: %s",
+			      strerror(live.out.error));
+		code = NM_EXIT_FAILED;
+	}
 	(void)nm_logs_close(&live.logs, 0, diags);
 	nm_runs_fini(&series);
 	nm_dialect.free_options(&asked);

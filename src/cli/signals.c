@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/time.h>
 #include <sys/types.h>
@@ -13,46 +14,92 @@
 
 #include "control/master/run.h"
 
-#define GRACE_S 2	   /* that a run has to end in order */
-#define ECHO_NS 200000000u /* who signals a process and then its group means one signal */
+#define GRACE_S 2	    /* that a run has to end in order */
+#define ECHO_NS 200000000u  /* who signals a process and then its group means one signal */
+#define HANG_NS 5000000000u /* that it has to end at once, and to write */
+
+#define EXIT_LIMITED	 2
+#define EXIT_INTERRUPTED 130
 
 /* A handler is given no argument: what it needs has to be global. Written before the handler is
  * set. */
 static int pipe_write = -1;
 static pid_t owner;
 static volatile sig_atomic_t count, limited;
-static uint64_t counted_ns; /* when the last one was; no handler runs during another */
+static _Atomic uint64_t counted_ns, alive_ns; /* when the last came, and something was written */
+static uint64_t told_ns; /* the last one that was no timer's; no handler runs during another */
+static const char *_Atomic doomed;
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
 
 /* timeout(1) and its kind signal the process and then its group. */
-static bool is_echo(void)
+static bool is_echo(uint64_t now_ns)
 {
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-
-	if (counted_ns && now_ns - counted_ns < ECHO_NS)
+	if (told_ns && now_ns - told_ns < ECHO_NS)
 		return true;
-	counted_ns = now_ns;
+	told_ns = now_ns;
 	return false;
+}
+
+static void remove_doomed(void)
+{
+	const char *path = atomic_load(&doomed);
+
+	if (path)
+		(void)unlink(path);
+}
+
+/* Whoever has asked twice does not wait for what hangs: a name server, a disk, a peer. */
+static void end_what_hangs(uint64_t now_ns)
+{
+	uint64_t since_ns = atomic_load(&counted_ns);
+
+	if (atomic_load(&alive_ns) > since_ns)
+		since_ns = atomic_load(&alive_ns);
+	if (now_ns - since_ns < HANG_NS)
+		return;
+	remove_doomed();
+	_exit(limited ? EXIT_LIMITED : EXIT_INTERRUPTED);
+}
+
+static void take_signal(int number, uint64_t now_ns)
+{
+	const struct itimerval watch = {.it_value = {.tv_sec = 1}, .it_interval = {.tv_sec = 1}};
+	const char byte = number == SIGALRM ? NM_INTERRUPT_LIMIT : '\0';
+	ssize_t written = write(pipe_write, &byte, 1);
+
+	(void)written;
+	atomic_store(&counted_ns, now_ns);
+	count++;
+	if (count == 2)
+		(void)setitimer(ITIMER_REAL, &watch, NULL);
+	if (count < 3)
+		return;
+	remove_doomed();
+	(void)signal(number, SIG_DFL);
+	(void)kill(getpid(), number); /* once this handler has returned */
 }
 
 static void on_signal(int number)
 {
 	int saved = errno;
+	uint64_t now_ns = now();
 
 	/* A terminal signals every process of the job; forked slaves are ended by their master. */
-	if (getpid() == owner && (number == SIGALRM || !is_echo())) {
-		const char limit = NM_INTERRUPT_LIMIT;
-		ssize_t written = write(pipe_write, number == SIGALRM ? &limit : "", 1);
-		(void)written;
-		count++;
-		if (count >= 2) {
-			signal(SIGINT, SIG_DFL);
-			signal(SIGTERM, SIG_DFL);
-		}
+	if (getpid() != owner)
+		return;
+	if (number == SIGALRM && count >= 2) {
+		end_what_hangs(now_ns);
+	} else if (number == SIGALRM || !is_echo(now_ns)) {
+		limited |= number == SIGALRM;
+		take_signal(number, now_ns);
 	}
-	limited |= number == SIGALRM;
 	errno = saved;
 }
 
@@ -81,6 +128,22 @@ int nm_signals_start(void)
 bool nm_signals_limited(void)
 {
 	return limited;
+}
+
+unsigned nm_signals_count(uint64_t *ret_last_ns)
+{
+	*ret_last_ns = atomic_load(&counted_ns);
+	return (unsigned)count;
+}
+
+void nm_signals_alive(void)
+{
+	atomic_store(&alive_ns, now());
+}
+
+void nm_signals_doom(const char *path)
+{
+	atomic_store(&doomed, path);
 }
 
 int nm_signals_limit(uint64_t ns)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SIGINT and SIGTERM as bytes in a pipe: the first asks for an end, the second for an end at once,
- * a third kills. */
+ * a third kills. What hangs nevertheless is ended some seconds after the second. */
 #ifndef NM_CLI_SIGNALS_H
 #define NM_CLI_SIGNALS_H
 
@@ -14,5 +14,11 @@ int nm_signals_start(void);
 int nm_signals_limit(uint64_t ns);
 /* Whether it has. */
 bool nm_signals_limited(void);
+/* How many have come, those of the limit included, and when the last one did. */
+unsigned nm_signals_count(uint64_t *ret_last_ns);
+/* Something was written: this is not what hangs. */
+void nm_signals_alive(void);
+/* A file that is to be removed if the process is ended by a signal; NULL: none. Borrowed. */
+void nm_signals_doom(const char *path);
 
 #endif

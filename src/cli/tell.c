@@ -10,7 +10,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/sink.h"
 #include "cli/stock.h"
 #include "lib/load.h"
 
@@ -36,6 +38,11 @@ static bool is_told(const struct nm_diags *diags, size_t index)
 
 void nm_cli_print_diags(struct nm_diags *diags, const struct nm_wording *wording)
 {
+	struct nm_sink sink;
+	/* Standard error may be a pipe that nobody reads. */
+	FILE *out = nm_sink_open_fd(&sink, STDERR_FILENO, 0) == 0 ? sink.stream : stderr;
+
+	sink.waits = true;
 	for (size_t i = 0; i < diags->count; i++) {
 		const struct nm_diag *diag = &diags->items[i];
 		char text[4096];
@@ -44,15 +51,16 @@ void nm_cli_print_diags(struct nm_diags *diags, const struct nm_wording *wording
 			continue;
 		if (diag->file) {
 			nm_diag_format_in(diag, wording, text, sizeof(text));
-			fprintf(stderr, "%s\n", text);
+			fprintf(out, "%s\n", text);
 		} else {
 			nm_diag_print(diag, wording, text, sizeof(text));
-			fprintf(stderr, "netmodel: %s%s\n",
+			fprintf(out, "netmodel: %s%s\n",
 				diag->severity == NM_SEV_WARNING ? "warning: " : "", text);
 		}
 	}
 	if (diags->n_errors && diags->count == 0)
-		fputs("netmodel: out of memory\n", stderr);
+		fputs("netmodel: out of memory\n", out);
+	(void)nm_sink_close(&sink);
 	nm_diags_fini(diags);
 }
 

@@ -2,9 +2,12 @@
 #ifndef NM_CLI_UPERF_LINES_H
 #define NM_CLI_UPERF_LINES_H
 
+#include <stdio.h>
+
 #include "control/options.h"
 
-/* Prints it on standard output. */
-void nm_uperf_lines_progress(const struct nm_plan *plan, const struct nm_progress *progress);
+/* Prints it. */
+void nm_uperf_lines_progress(const struct nm_plan *plan, const struct nm_progress *progress,
+			     FILE *out);
 
 #endif

@@ -42,6 +42,8 @@ struct nm_transaction_attrs {
 };
 enum nm_windows { NM_MEASURE_AUTO, NM_MEASURE_YES, NM_MEASURE_NO };
 
+#define NM_OPTIONS_MAX 512 /* words in the options of one flowop */
+
 struct nm_flowop_attrs {
 	char *type;
 	char *options;

@@ -25,15 +25,30 @@ struct reading {
 	bool lacks_values; /* some option was given without what it is: only that is to be told */
 };
 
-/* The next word of *text, copied; NULL at the end. */
-static char *next_word(const char **text)
+/* The next word of *text, copied; NULL at the end, or when out of memory, which is told. */
+static char *next_word(const struct reading *r, const char **text)
 {
 	*text += strspn(*text, BLANKS);
 	size_t n = strcspn(*text, BLANKS);
 	char *word = n ? strndup(*text, n) : NULL;
 
+	if (n && !word)
+		nm_diag_error(r->ir->diags, r->ir->file, r->step->line, "out of memory");
 	*text += n;
 	return word;
+}
+
+static bool has_too_many(struct reading *r, const char *options)
+{
+	size_t count = 0;
+
+	while (*(options += strspn(options, BLANKS)) && count <= NM_OPTIONS_MAX) {
+		options += strcspn(options, BLANKS);
+		count++;
+	}
+	if (count > NM_OPTIONS_MAX)
+		nm_step_error(r->ir, r->step, ": has more than %d options", NM_OPTIONS_MAX);
+	return count > NM_OPTIONS_MAX;
 }
 
 /* Appends a name that is not there yet. */
@@ -381,10 +396,13 @@ static void choose_transport(struct reading *r, const char *options)
 	const char *name = opt && opt->def ? opt->def : "";
 	char *found = NULL, *word;
 
-	while ((word = next_word(&options))) {
+	while ((word = next_word(r, &options))) {
 		if (strncasecmp(word, "protocol=", 9) == 0) {
 			free(found);
 			found = strdup(word + 9);
+			if (!found)
+				nm_diag_error(r->ir->diags, r->ir->file, r->step->line,
+					      "out of memory");
 		}
 		free(word);
 	}
@@ -522,9 +540,12 @@ void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step)
 
 	if (!make_structs(&r))
 		return;
+	/* After so many mistakes nothing more is told. */
+	if (has_too_many(&r, options) || ir->diags->n_errors > NM_DIAGS_MAX)
+		options = rest = "";
 	if (step->op->flags & NM_FLOWOP_OPENS)
 		choose_transport(&r, options);
-	while ((word = next_word(&rest))) {
+	while ((word = next_word(&r, &rest))) {
 		if (!read_without_value(&r, word) && !read_torn(&r, word, &rest))
 			read_word(&r, word);
 		free(word);

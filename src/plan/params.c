@@ -16,6 +16,8 @@
 #include "plan/shorthand.h"
 #include "profile/tree.h"
 
+#define MAX_UNUSED 20 /* parameters that nothing uses, which are told by name */
+
 struct nm_param *nm_param_find(const struct nm_params *params, const char *name)
 {
 	for (size_t i = 0; i < params->count; i++)
@@ -37,8 +39,16 @@ const char *nm_param_define(struct nm_params_context *c, const char *name)
 	return value;
 }
 
-struct nm_param *nm_param_add(struct nm_params_context *c, const char *name)
+struct nm_param *nm_param_add(struct nm_params_context *c, const char *name, unsigned line)
 {
+	if (c->params->count == NM_PARAM_MAX) {
+		if (!c->gave_up)
+			nm_diag_error(c->diags, c->file, line,
+				      "$%s: the profile has more than %d parameters", name,
+				      NM_PARAM_MAX);
+		c->gave_up = true;
+		return NULL;
+	}
 	struct nm_param *items = realloc(c->params->items, (c->params->count + 1) * sizeof(*items));
 
 	if (!items) {
@@ -83,14 +93,19 @@ void nm_param_set(struct nm_params_context *c, struct nm_param *param, const cha
 	param->source = source;
 	/* The value becomes part of the profile, which is sent to slaves. */
 	const char *wrong = nm_find_invalid_xml_char(copy);
+	const char *from = source == NM_PARAM_DEFAULT ? "" : "from ";
 
-	if (!wrong)
+	if (strlen(copy) > NM_PROFILE_MAX_VALUE)
+		nm_diag_error(c->diags, c->file, line,
+			      "$%s: its value (%s%s) is longer than %d bytes", param->name, from,
+			      source_text(source), NM_PROFILE_MAX_VALUE);
+	else if (wrong)
+		nm_diag_error(c->diags, c->file, line,
+			      "$%s: byte 0x%02x in its value (%s%s): must be UTF-8 text, without "
+			      "control characters other than tabs and line ends",
+			      param->name, (unsigned char)*wrong, from, source_text(source));
+	else
 		return;
-	nm_diag_error(c->diags, c->file, line,
-		      "$%s: byte 0x%02x in its value (%s%s): must be UTF-8 text, without control "
-		      "characters other than tabs and line ends",
-		      param->name, (unsigned char)*wrong, source == NM_PARAM_DEFAULT ? "" : "from ",
-		      source_text(source));
 	param->stand_in = strdup(NM_PARAM_STAND_IN);
 	c->failed |= !param->stand_in;
 }
@@ -301,7 +316,8 @@ static void declare(struct nm_params_context *c, const struct nm_node *node)
 		free(def);
 		def = NULL;
 	}
-	struct nm_param *param = may_declare(c, node, name) ? nm_param_add(c, name) : NULL;
+	struct nm_param *param =
+		may_declare(c, node, name) ? nm_param_add(c, name, node->line) : NULL;
 
 	if (!param) {
 		free(def);
@@ -377,14 +393,38 @@ static void check_defines(struct nm_params_context *c)
 
 static void warn_unused(struct nm_params_context *c)
 {
+	size_t count = 0;
+	unsigned line = 0; /* of the first that is not told by name */
+
 	for (size_t i = 0; i < c->params->count; i++) {
 		const struct nm_param *param = &c->params->items[i];
 
-		if (!param->used)
+		if (param->used)
+			continue;
+		if (++count <= MAX_UNUSED)
 			nm_diag_warn(c->diags, c->file, param->line,
 				     "<param name=\"%s\">: nothing uses $%s", param->name,
 				     param->name);
+		else if (count == MAX_UNUSED + 1)
+			line = param->line;
 	}
+	if (count > MAX_UNUSED)
+		nm_diag_warn(c->diags, c->file, line, "nothing uses %zu parameters more",
+			     count - MAX_UNUSED);
+}
+
+/* What goes to the slaves: characters that are escaped make it longer than it was in the file. */
+static void check_whole(struct nm_params_context *c, const struct nm_node *root)
+{
+	char *text = nm_profile_print(root);
+
+	c->failed |= !text;
+	if (text && strlen(text) > NM_PROFILE_MAX_BYTES)
+		nm_diag_error(c->diags, c->file, 0,
+			      "the profile with the values of its parameters put in is longer than "
+			      "%d bytes (1 MiB)",
+			      NM_PROFILE_MAX_BYTES);
+	free(text);
 }
 
 static void run(struct nm_params_context *c, struct nm_node *root, bool apply)
@@ -404,7 +444,10 @@ static void run(struct nm_params_context *c, struct nm_node *root, bool apply)
 		substitute_tree(c, root);
 		remove_params(root);
 		nm_param_tell_missing(c);
-		check_defines(c);
+		if (c->diags->n_errors == errors)
+			check_whole(c, root);
+		if (!c->gave_up)
+			check_defines(c);
 	}
 	if (c->failed)
 		nm_diag_error(c->diags, c->file, 0, "out of memory");

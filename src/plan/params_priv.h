@@ -15,12 +15,13 @@ struct nm_diags;
 struct nm_node;
 
 #define NM_PARAM_NAME_LENGTH 63
-#define NM_PARAM_STAND_IN    "1" /* a value of almost every type */
+#define NM_PARAM_STAND_IN    "1"  /* a value of almost every type */
+#define NM_PARAM_MAX	     4096 /* in a profile, declared or only used */
 
 /* A name that is used and has no value. */
 struct nm_param_missing {
 	char *name;
-	char *message; /* when it is the only one */
+	char *message; /* of the first, for when it is the only one; NULL of others */
 	unsigned line; /* of the first use */
 };
 
@@ -35,6 +36,10 @@ struct nm_params_context {
 	bool *used;			  /* by define */
 	struct nm_param_missing *missing; /* in the order in which they came up */
 	size_t n_missing;
+	size_t total; /* bytes of all values in which parameters stand, with theirs put in */
+	/* Values are too large or parameters too many, which has been told: nothing more is put
+	 * in. */
+	bool gave_up;
 	bool apply;  /* missing values are errors */
 	bool failed; /* out of memory */
 };
@@ -58,13 +63,16 @@ static inline bool nm_param_is_name(const char *text)
  * wins. */
 struct nm_param *nm_param_find(const struct nm_params *params, const char *name);
 const char *nm_param_define(struct nm_params_context *c, const char *name);
-/* Declares nothing yet: a name without a value. NULL when out of memory. */
-struct nm_param *nm_param_add(struct nm_params_context *c, const char *name);
+/* Declares nothing yet: a name without a value, for what stands at the line. NULL when out of
+ * memory, or when there are NM_PARAM_MAX already, which is told once. */
+struct nm_param *nm_param_add(struct nm_params_context *c, const char *name, unsigned line);
 /* `line`: of what asks for the value, in messages. */
 void nm_param_set(struct nm_params_context *c, struct nm_param *param, const char *value,
 		  enum nm_param_source source, unsigned line);
 
-/* substitute.c: the value with all names replaced, owned by the caller; NULL when out of memory. */
+/* substitute.c: the value with all names replaced, owned by the caller; NULL when out of memory.
+ * NM_NO_VALUE instead of one that would be longer than NM_PROFILE_MAX_VALUE, or with all others
+ * longer than NM_PROFILE_MAX_BYTES. */
 char *nm_param_expand(struct nm_params_context *c, const struct nm_node *node,
 		      const struct nm_attr *attr);
 /* Puts it in place of the value. */

@@ -38,7 +38,9 @@ struct shorthand {
 	struct nm_diags *diags;
 	struct target targets[MAX_TARGETS];
 	size_t n_targets;
-	bool failed; /* out of memory */
+	size_t added;	/* bytes, for all targets in all places */
+	bool too_large; /* they are too many, which has been told */
+	bool failed;	/* out of memory */
 };
 
 /* The next word of *text; false at the end, or when it is too long to be anything. */
@@ -456,6 +458,21 @@ static bool is_given(const char *options, const struct nm_opt *opt)
 	return false;
 }
 
+/* Whether so many bytes more may be written for a parameter; tells once that it may not. */
+static bool may_add(struct shorthand *s, const struct nm_node *param, size_t bytes)
+{
+	if (s->too_large)
+		return false;
+	s->added += bytes;
+	s->too_large = s->added > NM_PROFILE_MAX_BYTES;
+	if (s->too_large)
+		nm_diag_error(s->diags, s->file, param->line,
+			      "<param name=\"%s\">: with the options that it sets written out, the "
+			      "profile is longer than %d bytes (1 MiB)",
+			      nm_node_attr(param, "name"), NM_PROFILE_MAX_BYTES);
+	return !s->too_large;
+}
+
 static void set_options(struct shorthand *s, struct nm_node *node)
 {
 	const char *type = nm_node_attr(node, "type"), *given = nm_node_attr(node, "options");
@@ -464,7 +481,8 @@ static void set_options(struct shorthand *s, struct nm_node *node)
 	size_t size = 0;
 	bool any = false;
 
-	if (!op)
+	/* What has too many is refused for that. */
+	if (!op || s->too_large || count_words(given) > NM_OPTIONS_MAX)
 		return;
 	const struct nm_transport *transport = transport_of(op, given ? given : "");
 	FILE *out = open_memstream(&text, &size);
@@ -480,7 +498,11 @@ static void set_options(struct shorthand *s, struct nm_node *node)
 
 		if (!opt || is_given(given ? given : "", opt))
 			continue;
-		fprintf(out, " %s=$%s", opt->name, nm_node_attr(target->param, "name"));
+		const char *name = nm_node_attr(target->param, "name");
+
+		if (!may_add(s, target->param, strlen(opt->name) + strlen(name) + 3))
+			break;
+		fprintf(out, " %s=$%s", opt->name, name);
 		any = true;
 	}
 	if (fclose(out) != 0 || (any && nm_node_set_attr(node, "options", text) < 0))
@@ -497,7 +519,8 @@ static void set_group(struct shorthand *s, struct nm_node *group)
 		if (s->targets[i].op || nm_node_attr(group, opt->name))
 			continue;
 		snprintf(value, sizeof value, "$%s", nm_node_attr(s->targets[i].param, "name"));
-		add_attr(s, group, opt->name, value);
+		if (may_add(s, s->targets[i].param, strlen(opt->name) + strlen(value)))
+			add_attr(s, group, opt->name, value);
 	}
 }
 

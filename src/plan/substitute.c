@@ -10,14 +10,46 @@
 #include "plan/params_priv.h"
 #include "profile/tree.h"
 
+/* Pieces of one value whose origin is kept for messages. */
+#define MAX_ORIGINS 256
+/* Names without a value that are told by name. */
+#define MAX_LISTED 20
+
 struct text {
 	char *data;
 	size_t used, capacity;
 	struct nm_attr origins; /* only its pieces */
+	const struct nm_node *node;
+	const struct nm_attr *attr;
+	const char *name; /* of the parameter that was put in last */
 };
+
+/* Says so, once in a profile, when the value or all of them would become too large. */
+static bool fits(struct nm_params_context *c, const struct text *text, size_t length)
+{
+	size_t size = text->used + length;
+
+	if (c->gave_up)
+		return false;
+	if (size > NM_PROFILE_MAX_VALUE)
+		nm_diag_error(c->diags, c->file, text->node->line,
+			      "<%s> %s: with $%s put in, the value is longer than %d bytes",
+			      text->node->name, text->attr->name, text->name, NM_PROFILE_MAX_VALUE);
+	else if (c->total + size > NM_PROFILE_MAX_BYTES)
+		nm_diag_error(c->diags, c->file, text->node->line,
+			      "<%s> %s: with $%s put in, the values of the profile are together "
+			      "longer than %d bytes (1 MiB)",
+			      text->node->name, text->attr->name, text->name, NM_PROFILE_MAX_BYTES);
+	else
+		return true;
+	c->gave_up = true;
+	return false;
+}
 
 static bool append(struct nm_params_context *c, struct text *text, const char *data, size_t length)
 {
+	if (!fits(c, text, length))
+		return false;
 	if (text->used + length + 1 > text->capacity) {
 		size_t capacity = 2 * (text->used + length + 1);
 		char *grown = realloc(text->data, capacity);
@@ -76,7 +108,7 @@ static void choose_undeclared(struct nm_params_context *c, struct nm_param *para
 /* The value of a name that no <param> declares: uperf's profiles declare nothing. */
 static struct nm_param *undeclared(struct nm_params_context *c, const char *name, unsigned line)
 {
-	struct nm_param *param = nm_param_add(c, name);
+	struct nm_param *param = nm_param_add(c, name, line);
 
 	if (!param)
 		return NULL;
@@ -113,21 +145,23 @@ static void note_missing(struct nm_params_context *c, const struct place *place,
 		(struct nm_param_missing){.name = strdup(param->name), .line = place->node->line};
 	const char *nearest = param->line ? NULL : nearest_declared(c, param->name);
 
-	if (asprintf(&missing->message,
+	/* Of several only the names are told. */
+	if (c->n_missing == 0 &&
+	    asprintf(&missing->message,
 		     "<%s> %s=\"%s\": $%s has no value: give one with -D %s=VALUE or in the "
 		     "environment%s%s%s",
 		     place->node->name, place->attr->name, place->attr->value, param->name,
 		     param->name, nearest ? "; did you mean $" : "", nearest ? nearest : "",
 		     nearest ? "?" : "") < 0)
 		missing->message = NULL;
-	c->failed |= !missing->name || !missing->message;
+	c->failed |= !missing->name || (c->n_missing == 0 && !missing->message);
 	param->missing = true;
 	c->n_missing++;
 }
 
 static void list_missing(const struct nm_params_context *c, FILE *out)
 {
-	for (size_t i = 0; i < c->n_missing; i++) {
+	for (size_t i = 0; i < c->n_missing && i < MAX_LISTED; i++) {
 		const struct nm_param_missing *missing = &c->missing[i];
 		const struct nm_param *param = nm_param_find(c->params, missing->name);
 		const char *nearest =
@@ -137,6 +171,8 @@ static void list_missing(const struct nm_params_context *c, FILE *out)
 			nearest ? "; did you mean $" : "", nearest ? nearest : "",
 			nearest ? "?" : "");
 	}
+	if (c->n_missing > MAX_LISTED)
+		fprintf(out, " and %zu more", c->n_missing - MAX_LISTED);
 }
 
 void nm_param_tell_missing(struct nm_params_context *c)
@@ -189,10 +225,10 @@ static const char *read_name(const char *text, char name[NM_PARAM_NAME_LENGTH + 
 
 /* Notes where a value comes from that was given to the profile. */
 static void note_piece(struct nm_params_context *c, struct text *out, const struct nm_param *param,
-		       const char *value)
+		       const char *value, size_t at)
 {
 	const struct nm_piece piece = {
-		.at = out->used,
+		.at = at,
 		.length = strlen(value),
 		.order = (size_t)(param - c->params->items),
 		.kind = param->source == NM_PARAM_DEFINED ? NM_SUBJECT_DEFINE
@@ -201,8 +237,8 @@ static void note_piece(struct nm_params_context *c, struct text *out, const stru
 		.text = param->value,
 	};
 
-	if (param->value && !param->stand_in && param->source != NM_PARAM_DEFAULT &&
-	    nm_attr_add_piece(&out->origins, &piece) < 0)
+	if (out->origins.n_pieces < MAX_ORIGINS && param->value && !param->stand_in &&
+	    param->source != NM_PARAM_DEFAULT && nm_attr_add_piece(&out->origins, &piece) < 0)
 		c->failed = true;
 }
 
@@ -225,20 +261,21 @@ static void substitute_name(struct nm_params_context *c, struct text *out, const
 
 	if (missing)
 		value = c->apply ? NM_NO_VALUE : NM_PARAM_STAND_IN;
-	note_piece(c, out, param, value);
-	append(c, out, value, strlen(value));
+	out->name = param->name;
+	if (append(c, out, value, strlen(value)))
+		note_piece(c, out, param, value, out->used - strlen(value));
 }
 
 static struct text expand(struct nm_params_context *c, const struct nm_node *node,
 			  const struct nm_attr *attr)
 {
 	struct place place = {.node = node, .attr = attr};
-	struct text out = {.used = 0};
+	struct text out = {.node = node, .attr = attr, .name = ""};
 	const char *p = attr->value;
 
 	if (!append(c, &out, "", 0))
 		return out;
-	while (*p) {
+	while (*p && !c->gave_up) {
 		size_t plain = strcspn(p, "$");
 		char name[NM_PARAM_NAME_LENGTH + 1];
 
@@ -265,15 +302,23 @@ static struct text expand(struct nm_params_context *c, const struct nm_node *nod
 		substitute_name(c, &out, name, &place);
 		p = rest;
 	}
+	c->total += out.used;
 	return out;
 }
 
 char *nm_param_expand(struct nm_params_context *c, const struct nm_node *node,
 		      const struct nm_attr *attr)
 {
-	struct text text = expand(c, node, attr);
+	bool plain = !strchr(attr->value, '$');
+	struct text text =
+		plain ? (struct text){.data = strdup(attr->value)} : expand(c, node, attr);
 
 	nm_attr_drop_pieces(&text.origins);
+	if (!plain && c->gave_up) {
+		free(text.data);
+		text.data = strdup(NM_NO_VALUE);
+	}
+	c->failed |= !text.data;
 	return text.data;
 }
 
@@ -284,7 +329,10 @@ void nm_param_substitute(struct nm_params_context *c, const struct nm_node *node
 		return;
 	struct text text = expand(c, node, attr);
 
-	if (text.data && !c->failed && nm_attr_set(attr, text.data) == 0) {
+	if (c->gave_up) { /* which has been told */
+		c->failed |= nm_attr_set(attr, NM_NO_VALUE) < 0;
+		nm_attr_drop_pieces(&text.origins);
+	} else if (text.data && !c->failed && nm_attr_set(attr, text.data) == 0) {
 		attr->pieces = text.origins.pieces;
 		attr->n_pieces = text.origins.n_pieces;
 	} else {

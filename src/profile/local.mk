@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += src/libnm_profile.la
 src_libnm_profile_la_SOURCES = \
 	src/profile/encoding.c \
 	src/profile/encoding.h \
+	src/profile/file.c \
 	src/profile/legacy/nesting.c \
 	src/profile/legacy/normalise.c \
 	src/profile/legacy/normalise.h \

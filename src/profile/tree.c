@@ -5,7 +5,6 @@
 #include "profile/tree.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <libxml/SAX2.h>
 #include <libxml/parser.h>
 #include <libxml/tree.h>
@@ -16,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/diag.h"
 #include "base/ascii.h"
@@ -395,52 +393,6 @@ struct nm_node *nm_profile_parse(const char *file, const char *text, size_t leng
 	free(normal);
 	free(converted);
 	return root;
-}
-
-/* ---- files ---- */
-
-static char *read_all(int fd, const char *path, size_t *ret_length, struct nm_diags *diags)
-{
-	size_t used = 0, capacity = NM_PROFILE_MAX_BYTES + 2;
-	char *text = malloc(capacity);
-
-	while (text && used < capacity - 1) {
-		ssize_t n = read(fd, text + used, capacity - 1 - used);
-
-		if (n == 0)
-			break;
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			nm_diag_error(diags, path, 0, "cannot be read: %s", strerror(errno));
-			free(text);
-			return NULL;
-		}
-		used += (size_t)n;
-	}
-	if (!text || used > NM_PROFILE_MAX_BYTES) {
-		nm_diag_error(diags, path, 0, "%s",
-			      text ? "the profile is larger than 1 MiB" : "out of memory");
-		free(text);
-		return NULL;
-	}
-	text[used] = '\0';
-	*ret_length = used;
-	return text;
-}
-
-char *nm_profile_slurp(const char *path, size_t *ret_length, struct nm_diags *diags)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0) {
-		nm_diag_error(diags, path, 0, "cannot be opened: %s", strerror(errno));
-		return NULL;
-	}
-	char *text = read_all(fd, path, ret_length, diags);
-
-	(void)close(fd);
-	return text;
 }
 
 /* ---- printing ---- */

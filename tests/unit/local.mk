@@ -230,6 +230,7 @@ CLI_TESTS = \
 	tests/unit/cli/test_argv \
 	tests/unit/cli/test_logs \
 	tests/unit/cli/test_neper \
+	tests/unit/cli/test_sink \
 	tests/unit/cli/test_texts
 $(CLI_TESTS): LDADD = $(CHECK_LIBS) $(CLI_LIBS)
 $(CLI_TESTS): $(filter %.la,$(CLI_LIBS))

@@ -5,8 +5,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#define BUFFER (1u << 20)
+#include "cli/output_paths.h"
+
+#define ROOM (4u << 20) /* of lines that have not been read yet, where a log is a pipe */
 
 size_t nm_log_count(void)
 {
@@ -24,7 +27,7 @@ static int fail(size_t index, const char *path, int error, struct nm_diags *diag
 
 	error = error ? error : EIO;
 	nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject, ": cannot be written: %s",
-		    strerror(error));
+		    nm_output_error_text(-error));
 	return -error;
 }
 
@@ -32,7 +35,46 @@ static int fail(size_t index, const char *path, int error, struct nm_diags *diag
 static void check(struct nm_log_file *file)
 {
 	if (!file->error && ferror(file->stream))
-		file->error = errno ? errno : EIO;
+		file->error = file->sink.error ? file->sink.error : EIO;
+}
+
+static int open_file(struct nm_log_file *file)
+{
+	uint64_t patience_ns = nm_sink_patience_ns(file->args->timeout_ns);
+	struct stat st;
+	int error;
+
+	/* A device or pipe is written as it is. */
+	if (nm_output_path_is_safe(file->path) && stat(file->path, &st) == 0 &&
+	    !S_ISREG(st.st_mode)) {
+		error = S_ISDIR(st.st_mode)
+				? -EISDIR
+				: nm_sink_open_path(&file->sink, file->path, ROOM, patience_ns);
+	} else {
+		error = nm_output_path_create(file->path);
+		if (error >= 0)
+			error = nm_sink_take_fd(&file->sink, error, ROOM);
+	}
+	file->stream = error ? NULL : file->sink.stream;
+	return error;
+}
+
+/* Closes it: 0, or -errno with an error in diags. */
+static int close_file(size_t index, struct nm_log_file *file, uint64_t lost, struct nm_diags *diags)
+{
+	if (nm_logs[index]->end && !file->error)
+		nm_logs[index]->end(file, lost);
+	check(file);
+	file->sink.waits = true;
+	int error = nm_sink_close(&file->sink);
+
+	file->stream = NULL;
+	file->error = file->error ? file->error : -error;
+	if (file->sink.dropped)
+		nm_diag_warn(diags, NULL, 0,
+			     "%" PRIu64 " lines of --%s %s were dropped: it was not read in time",
+			     file->sink.dropped, nm_logs[index]->arg.opt.name, file->path);
+	return file->error ? fail(index, file->path, file->error, diags) : 0;
 }
 
 int nm_logs_open(struct nm_logs *logs, const struct nm_args *args, struct nm_diags *diags)
@@ -44,10 +86,9 @@ int nm_logs_open(struct nm_logs *logs, const struct nm_args *args, struct nm_dia
 		*file = (struct nm_log_file){.args = args, .path = path};
 		if (!path)
 			continue;
-		file->stream = fopen(path, "we");
-		if (!file->stream)
-			return fail(i, path, errno, diags);
-		(void)setvbuf(file->stream, NULL, _IOFBF, BUFFER);
+		int error = open_file(file);
+		if (error)
+			return fail(i, path, -error, diags);
 		if (nm_logs[i]->head)
 			nm_logs[i]->head(file);
 	}
@@ -63,13 +104,7 @@ int nm_logs_close(struct nm_logs *logs, uint64_t lost, struct nm_diags *diags)
 
 		if (!file->stream)
 			continue;
-		if (nm_logs[i]->end && !file->error)
-			nm_logs[i]->end(file, lost);
-		check(file);
-		if (fclose(file->stream) != 0 && !file->error)
-			file->error = errno;
-		file->stream = NULL;
-		int failed = file->error ? fail(i, file->path, file->error, diags) : 0;
+		int failed = close_file(i, file, lost, diags);
 
 		error = error ? error : failed;
 	}

@@ -9,11 +9,13 @@
 
 #include "base/diag.h"
 #include "cli/args.h"
+#include "cli/sink.h"
 #include "control/options.h"
 
 /* One log while it is written. */
 struct nm_log_file {
-	FILE *stream;
+	FILE *stream; /* of the sink; NULL: not open */
+	struct nm_sink sink;
 	const struct nm_args *args;
 	const char *path;
 	int error;	   /* errno of the first failure to write; nothing is written after it */

@@ -2,6 +2,7 @@
 #include "base/diag.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../suite.h"
@@ -15,6 +16,32 @@ static void assert_format(const struct nm_diag *diag, const char *expected)
 	nm_diag_format(diag, buf, sizeof buf);
 	ck_assert_str_eq(buf, expected);
 }
+
+START_TEST(no_more_are_kept_than_anybody_reads)
+{
+	struct nm_diags d = {0};
+	char *text = malloc(10001);
+
+	ck_assert_ptr_nonnull(text);
+	memset(text, 'x', 10000);
+	text[10000] = '\0';
+	for (int i = 0; i < 2 * NM_DIAGS_MAX; i++) {
+		nm_diag_warn(&d, "f", 1, "%d", i);
+		nm_diag_error(&d, "f", 1, "%d %s", i, text);
+	}
+	ck_assert_uint_eq(d.n_errors, 2 * NM_DIAGS_MAX);
+	ck_assert_uint_eq(d.n_warnings, 2 * NM_DIAGS_MAX);
+	ck_assert_uint_eq(d.count, 2 * NM_DIAGS_MAX + 2);
+	ck_assert_str_eq(d.items[d.count - 2].text,
+			 "more than 500 warnings: the others are not told");
+	ck_assert_str_eq(d.items[d.count - 1].text,
+			 "more than 500 errors: the others are not told");
+	ck_assert_uint_eq(strlen(d.items[1].text), 4096);
+	ck_assert_str_eq(d.items[1].text + 4090, "xxx...");
+	nm_diags_fini(&d);
+	free(text);
+}
+END_TEST
 
 START_TEST(empty_list)
 {
@@ -63,12 +90,12 @@ START_TEST(a_long_list)
 {
 	struct nm_diags d = {0};
 
-	for (unsigned i = 0; i < 1000; i++)
+	for (unsigned i = 0; i < 400; i++)
 		nm_diag_error(&d, "f", i, "number %u", i);
-	ck_assert_uint_eq(d.count, 1000);
-	ck_assert_uint_eq(d.n_errors, 1000);
+	ck_assert_uint_eq(d.count, 400);
+	ck_assert_uint_eq(d.n_errors, 400);
 	ck_assert_str_eq(d.items[0].text, "number 0");
-	ck_assert_str_eq(d.items[999].text, "number 999");
+	ck_assert_str_eq(d.items[399].text, "number 399");
 	nm_diags_fini(&d);
 }
 END_TEST
@@ -218,6 +245,7 @@ int main(void)
 	Suite *suite = suite_create("diag");
 	TCase *tc = tcase_create("diag");
 
+	tcase_add_test(tc, no_more_are_kept_than_anybody_reads);
 	tcase_add_test(tc, empty_list);
 	tcase_add_test(tc, errors_and_warnings_keep_their_order);
 	tcase_add_test(tc, the_file_name_is_copied);

@@ -326,6 +326,8 @@ START_TEST(lines_of_a_run)
 	live.log = false;
 	nm_live_log(&live, "no");
 	nm_live_waits(&live, "no");
+	ck_assert_int_eq(nm_live_fini(&live, &diags), 0);
+	ck_assert_uint_eq(diags.count, 0);
 	printed = captured(err, stderr);
 	ck_assert_has(printed, "\r[1/2]    1.0 s");
 	ck_assert_has(printed, "\r\033[Knetmodel: happens\nnetmodel: waits\n");

@@ -133,6 +133,78 @@ START_TEST(long_values)
 }
 END_TEST
 
+/* A parameter of so many bytes, and what uses it. */
+static struct applied apply_long(size_t bytes, const char *uses)
+{
+	char *value = malloc(bytes + 1), *text = malloc(bytes + 4000);
+
+	ck_assert(value && text);
+	memset(value, 'x', bytes);
+	value[bytes] = '\0';
+	(void)snprintf(text, bytes + 4000, "<profile><param name='a' default='%s'/>\n%s</profile>",
+		       value, uses);
+	struct applied a = apply(text);
+
+	free(text);
+	free(value);
+	return a;
+}
+
+START_TEST(a_value_does_not_grow_beyond_its_limit)
+{
+	struct applied a = apply_long(32768, "<x v='$a$a'/>");
+
+	assert_said(&a, "");
+	ck_assert_uint_eq(strlen(nm_node_attr(a.root->children[0], "v")), 65536);
+	applied_fini(&a);
+	a = apply_long(32768, "<x v='$a$a.'/><y w='$a$a$a' z='$a'/>");
+	assert_said(&a, "t.xml:2: error: <x> v: with $a put in, the value is longer than 65536 "
+			"bytes\n");
+	ck_assert_str_eq(nm_node_attr(a.root->children[0], "v"), NM_NO_VALUE);
+	ck_assert_str_eq(nm_node_attr(a.root->children[1], "z"), NM_NO_VALUE);
+	applied_fini(&a);
+	a = apply_long(65536, "<param name='b' default='$a$a'/>\n<x v='$b'/>");
+	assert_said(&a, "t.xml:2: error: <param> default: with $a put in, the value is longer than "
+			"65536 bytes\n");
+	applied_fini(&a);
+}
+END_TEST
+
+START_TEST(all_values_together_do_not_grow_beyond_their_limit)
+{
+	char uses[1000] = "";
+
+	for (int i = 0; i < 15; i++)
+		strcat(uses, "<x v='$a'/>");
+	struct applied a = apply_long(65536, uses);
+
+	assert_said(&a, "");
+	applied_fini(&a);
+	strcat(uses, "<x v='$a'/>\n<x v='$a'/>");
+	a = apply_long(65536, uses);
+	assert_said(&a, "t.xml:3: error: <x> v: with $a put in, the values of the profile are "
+			"together longer than 1048576 bytes (1 MiB)\n");
+	applied_fini(&a);
+}
+END_TEST
+
+START_TEST(of_many_names_without_a_value_some_are_told)
+{
+	char text[1000] = "<profile><x v='";
+
+	for (int i = 0; i < 25; i++)
+		(void)snprintf(text + strlen(text), sizeof text - strlen(text), "$n%d", i);
+	strcat(text, "'/></profile>");
+	struct applied a = apply(text);
+	char *all = said(&a.diags);
+
+	ck_assert_ptr_nonnull(strstr(all, "error: 25 names have no value: $n0 (line 1), $n1"));
+	ck_assert_ptr_nonnull(strstr(all, "$n19 (line 1) and 5 more: give each one"));
+	free(all);
+	applied_fini(&a);
+}
+END_TEST
+
 START_TEST(the_first_found_counts)
 {
 	const struct nm_define defines[] = {{"a", "wrong"}, {"A", "defined"}, {"a", "defined"}};
@@ -528,6 +600,9 @@ int main(void)
 
 	LOOP(names_stand_for_values, values);
 	tcase_add_test(tc, long_values);
+	tcase_add_test(tc, a_value_does_not_grow_beyond_its_limit);
+	tcase_add_test(tc, all_values_together_do_not_grow_beyond_their_limit);
+	tcase_add_test(tc, of_many_names_without_a_value_some_are_told);
 	tcase_add_test(tc, the_first_found_counts);
 	LOOP(values_are_of_their_type, types);
 	tcase_add_test(tc, a_wrong_default_is_told_also_when_it_is_not_used);

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes to pipes, terminals and sockets without being held up by whoever reads them. */
+#include "cli/sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/signals.h"
+#include "host/clock.h"
+
+#define FIRST_CAPACITY 4096u
+#define LOOK_NS	       50000000u    /* between two looks whether a signal or a reader has come */
+#define SIGNALLED_NS   2000000000u  /* that a reader has when the program is to end */
+#define PATIENCE_NS    10000000000u /* that a reader has that takes nothing */
+#define AT_ONCE_NS     1000000000u  /* and when it is to end at once */
+
+uint64_t nm_sink_wait_until_ns(const struct nm_sink_wait *wait)
+{
+	uint64_t begin_ns = wait->begin_ns, taken_ns = wait->taken_ns;
+	uint64_t until_ns =
+		wait->patience_ns == UINT64_MAX ? UINT64_MAX : taken_ns + wait->patience_ns;
+
+	if (wait->signals) {
+		uint64_t from_ns = wait->signal_ns > taken_ns ? wait->signal_ns : taken_ns;
+
+		until_ns = from_ns + SIGNALLED_NS < until_ns ? from_ns + SIGNALLED_NS : until_ns;
+	}
+	/* From here on a reader that takes a little now and then does not keep the program. */
+	if (wait->signals >= 2) {
+		uint64_t from_ns = wait->signal_ns > begin_ns ? wait->signal_ns : begin_ns;
+
+		until_ns = from_ns + AT_ONCE_NS < until_ns ? from_ns + AT_ONCE_NS : until_ns;
+	}
+	return until_ns;
+}
+
+uint64_t nm_sink_patience_ns(uint64_t timeout_ns)
+{
+	return timeout_ns > PATIENCE_NS ? timeout_ns : PATIENCE_NS;
+}
+
+/* Waits a moment for the descriptor (-1: for none): 0, or -errno when the wait is over. */
+static int wait_a_moment(struct nm_sink_wait *wait, int fd)
+{
+	struct pollfd pfd = {.fd = fd, .events = POLLOUT};
+	uint64_t now_ns = nm_clock_ns();
+
+	wait->signals = nm_signals_count(&wait->signal_ns);
+	uint64_t until_ns = nm_sink_wait_until_ns(wait);
+
+	if (now_ns >= until_ns)
+		return wait->signals ? -EINTR : -ETIMEDOUT;
+	uint64_t rest_ns = until_ns - now_ns < LOOK_NS ? until_ns - now_ns : LOOK_NS;
+
+	(void)poll(&pfd, 1, (int)(rest_ns / 1000000) + 1);
+	return 0;
+}
+
+/* What the descriptor takes now: a number of bytes, or -errno. */
+static ssize_t write_now(const struct nm_sink *sink, const char *bytes, size_t size)
+{
+	struct pollfd pfd = {.fd = sink->fd, .events = POLLOUT};
+	ssize_t n;
+
+	do {
+		if (sink->way == NM_SINK_SOCKET) {
+			n = send(sink->fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+		} else if (sink->way != NM_SINK_POLLED) {
+			n = write(sink->fd, bytes, size);
+		} else if (poll(&pfd, 1, 0) > 0) {
+			/* A pipe that can be written takes so much. */
+			n = write(sink->fd, bytes, size < PIPE_BUF ? size : PIPE_BUF);
+		} else {
+			return -EAGAIN;
+		}
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+/* Writes what the reader takes now. */
+static void push(struct nm_sink *sink)
+{
+	while (sink->from < sink->to && !sink->error) {
+		ssize_t n = write_now(sink, sink->queue + sink->from, sink->to - sink->from);
+
+		if (n == -EAGAIN)
+			return;
+		if (n < 0)
+			sink->error = (int)-n;
+		else
+			sink->from += (size_t)n;
+		if (n > 0)
+			nm_signals_alive();
+	}
+	sink->from = sink->to = 0;
+}
+
+static bool append(struct nm_sink *sink, const char *bytes, size_t size)
+{
+	if (sink->from && sink->to + size > sink->capacity) {
+		memmove(sink->queue, sink->queue + sink->from, sink->to - sink->from);
+		sink->to -= sink->from;
+		sink->from = 0;
+	}
+	if (sink->to + size > sink->capacity) {
+		size_t capacity = sink->capacity ? sink->capacity : FIRST_CAPACITY;
+
+		while (capacity < sink->to + size)
+			capacity *= 2;
+		char *grown = realloc(sink->queue, capacity);
+
+		if (!grown)
+			return false;
+		sink->queue = grown;
+		sink->capacity = capacity;
+	}
+	memcpy(sink->queue + sink->to, bytes, size);
+	sink->to += size;
+	return true;
+}
+
+/* Whether a line is kept is decided at its begin. */
+static void queue_lines(struct nm_sink *sink, const char *bytes, size_t size)
+{
+	while (size) {
+		const char *end = memchr(bytes, '\n', size);
+		size_t n = end ? (size_t)(end - bytes) + 1 : size;
+
+		if (!sink->in_line) {
+			sink->dropping = sink->to - sink->from + n > sink->room;
+			sink->dropped += sink->dropping;
+		}
+		if (!sink->dropping && !append(sink, bytes, n)) {
+			sink->dropping = true;
+			sink->dropped++;
+		}
+		sink->in_line = !end;
+		bytes += n;
+		size -= n;
+	}
+}
+
+/* Of the stream. */
+static ssize_t take(void *cookie, const char *bytes, size_t size)
+{
+	struct nm_sink *sink = cookie;
+
+	push(sink);
+	if (!sink->error && sink->waits) {
+		if (!append(sink, bytes, size))
+			sink->error = ENOMEM;
+		else
+			(void)nm_sink_drain(sink);
+	} else if (!sink->error) {
+		queue_lines(sink, bytes, size);
+		push(sink);
+	}
+	errno = sink->error;
+	return sink->error ? 0 : (ssize_t)size;
+}
+
+/* An open file of its own, which does not block, for what the descriptor shows: to set O_NONBLOCK
+ * on the descriptor would set it for everybody who shares it. -1: there is none to be had. */
+static int open_again(int fd)
+{
+	char path[32];
+
+	(void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+static int open_on(struct nm_sink *sink, int fd, size_t room, bool owns_fd)
+{
+	static const cookie_io_functions_t functions = {.write = take};
+	struct stat st;
+
+	*sink = (struct nm_sink){
+		.fd = fd, .owns_fd = owns_fd, .room = room, .patience_ns = PATIENCE_NS};
+	if (fstat(fd, &st) != 0)
+		return -errno;
+	if (S_ISREG(st.st_mode)) {
+		sink->way = NM_SINK_REGULAR;
+	} else if (S_ISSOCK(st.st_mode)) {
+		sink->way = NM_SINK_SOCKET;
+	} else {
+		int again = open_again(fd);
+
+		sink->terminal = isatty(fd);
+		sink->way = again >= 0 ? NM_SINK_NONBLOCKING : NM_SINK_POLLED;
+		if (again >= 0 && owns_fd)
+			(void)close(fd);
+		if (again >= 0) {
+			sink->fd = again;
+			sink->owns_fd = true;
+		}
+	}
+	sink->stream = fopencookie(sink, "w", functions);
+	if (!sink->stream)
+		return -ENOMEM;
+	return 0;
+}
+
+int nm_sink_open_fd(struct nm_sink *sink, int fd, size_t room)
+{
+	int error = open_on(sink, fd, room, false);
+
+	if (error && sink->owns_fd)
+		(void)close(sink->fd);
+	return error;
+}
+
+int nm_sink_take_fd(struct nm_sink *sink, int fd, size_t room)
+{
+	int error = open_on(sink, fd, room, true);
+
+	if (error)
+		(void)close(sink->fd);
+	return error;
+}
+
+int nm_sink_open_path(struct nm_sink *sink, const char *path, size_t room, uint64_t patience_ns)
+{
+	uint64_t now_ns = nm_clock_ns();
+	struct nm_sink_wait wait = {
+		.begin_ns = now_ns, .taken_ns = now_ns, .patience_ns = patience_ns};
+	int fd;
+
+	*sink = (struct nm_sink){.stream = NULL};
+	/* A FIFO that nobody reads cannot be opened for writing. */
+	while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) < 0) {
+		int error = -errno;
+
+		if (error != -EINTR && error != -ENXIO)
+			return error;
+		if (wait_a_moment(&wait, -1) != 0)
+			return error;
+	}
+	int error = nm_sink_take_fd(sink, fd, room);
+
+	sink->patience_ns = patience_ns;
+	return error;
+}
+
+int nm_sink_flush(struct nm_sink *sink)
+{
+	if (!sink->stream)
+		return 0;
+	if (fflush(sink->stream) != 0 && !sink->error)
+		sink->error = errno ? errno : EIO;
+	/* What has no end of line, a live line, ends here. */
+	sink->in_line = false;
+	if (!sink->error)
+		push(sink);
+	return -sink->error;
+}
+
+int nm_sink_drain(struct nm_sink *sink)
+{
+	uint64_t now_ns = nm_clock_ns();
+	struct nm_sink_wait wait = {.taken_ns = now_ns,
+				    .patience_ns = sink->terminal ? UINT64_MAX : sink->patience_ns};
+	size_t left = sink->to - sink->from;
+
+	sink->begin_ns = sink->begin_ns ? sink->begin_ns : now_ns;
+	wait.begin_ns = sink->begin_ns;
+	push(sink);
+	while (!sink->error && sink->from < sink->to) {
+		if (sink->to - sink->from < left)
+			wait.taken_ns = nm_clock_ns();
+		left = sink->to - sink->from;
+		sink->error = -wait_a_moment(&wait, sink->fd);
+		push(sink);
+	}
+	return -sink->error;
+}
+
+static uint64_t count_lines(const struct nm_sink *sink)
+{
+	uint64_t lines = 0;
+
+	for (size_t i = sink->from; i < sink->to; i++)
+		lines += sink->queue[i] == '\n';
+	return lines;
+}
+
+int nm_sink_close(struct nm_sink *sink)
+{
+	if (!sink->stream)
+		return 0;
+	int error = nm_sink_flush(sink);
+
+	if (!error && sink->waits)
+		error = nm_sink_drain(sink);
+	sink->dropped += count_lines(sink);
+	(void)fclose(sink->stream);
+	if (sink->owns_fd && close(sink->fd) != 0 && !error)
+		error = -errno;
+	free(sink->queue);
+	sink->queue = NULL;
+	sink->stream = NULL;
+	sink->from = sink->to = sink->capacity = 0;
+	return error;
+}
