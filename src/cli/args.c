@@ -264,6 +264,8 @@ int nm_args_end(struct nm_args_reading *reading)
 	check_output(args, diags);
 	if (runs && !diags->n_errors)
 		check_company(reading);
+	if (args->as_slave.no_auth && args->key.file)
+		nm_diag_error(diags, NULL, 0, "--no-auth and --key-file: one at a time");
 	if (args->output.quiet && args->output.verbose)
 		nm_diag_error(diags, NULL, 0, "--quiet and --verbose: one at a time");
 	if (runs && args->port == 0)

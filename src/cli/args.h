@@ -25,6 +25,7 @@ enum nm_action {
 	NM_ACTION_DESCRIBE,
 	NM_ACTION_LIST,
 	NM_ACTION_GENERATE,
+	NM_ACTION_MAKE_KEY,
 	NM_ACTION_VERSION,
 	NM_ACTION_HELP,
 };
@@ -68,6 +69,12 @@ struct nm_args_statistics {
 	char *counters;
 };
 
+/* Files with keys of control connections. */
+struct nm_args_key {
+	char *file; /* NULL: not given */
+	char *make; /* "-": standard output */
+};
+
 struct nm_args_slave {
 	char *bind;
 	bool no_auth, once;
@@ -91,6 +98,7 @@ struct nm_args {
 	uint64_t port, timeout_ns, max_duration_ns;
 	char *cpus;
 	bool lenient;
+	struct nm_args_key key;
 	struct nm_args_run run;
 	struct nm_args_output output;
 	struct nm_args_statistics statistics;

@@ -26,7 +26,7 @@ void nm_cli_tell_limit(struct nm_diags *diags, const char *option, uint64_t limi
 		       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* The version of this build. */
 const char *nm_cli_version(void);
-/* An environment variable, in the form that parameters are looked up. */
+/* An environment variable, in the form that parameters are looked up; those about keys are none. */
 const char *nm_cli_lookup(const char *name, void *arg);
 
 /* help.c */

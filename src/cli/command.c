@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/dialect.h"
+#include "cli/key.h"
 #include "cli/stock.h"
 
 static int act(const struct nm_args *args, const char *word, struct nm_diags *diags)
@@ -33,6 +34,8 @@ static int act(const struct nm_args *args, const char *word, struct nm_diags *di
 		return nm_stock_list(stdout, diags);
 	case NM_ACTION_GENERATE:
 		return nm_cli_generate(args->generate, stdout, diags);
+	case NM_ACTION_MAKE_KEY:
+		return nm_cli_make_key(args->key.make, stdout, diags);
 	case NM_ACTION_VERSION:
 		printf("netmodel %s\n", nm_cli_version());
 		return NM_EXIT_OK;

@@ -27,6 +27,8 @@ src_libnm_cli_la_SOURCES = \
 	src/cli/generate.c \
 	src/cli/help.c \
 	src/cli/inspect.c \
+	src/cli/key.c \
+	src/cli/key.h \
 	src/cli/live.c \
 	src/cli/live.h \
 	src/cli/log/log.c \

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/dialect.h"
+#include "cli/key.h"
 #include "cli/live.h"
 #include "cli/output.h"
 #include "cli/output_paths.h"
@@ -191,10 +192,14 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 		.n_defines = args->n_defines,
 		.lookup = nm_cli_lookup,
 	};
+	struct nm_key *key = NULL;
 	int code = NM_EXIT_USAGE;
 
 	nm_live_init(&live, args->output.quiet, args->output.verbose);
 	char *path = nm_stock_find(args->master, diags);
+	if (nm_cli_key(args, &key, diags) != 0)
+		goto out;
+	nm_key_keep_from_children(key);
 	if (!path || nm_loaded_read(&loaded, path, diags) != 0)
 		goto out;
 	if (nm_loaded_compile(&loaded, &values, diags) != 0) {
@@ -224,6 +229,7 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 		(void)nm_signals_limit(args->max_duration_ns);
 	live.line &= !args->statistics.none && !args->statistics.raw && !args->output.iostat_ns;
 	options_from(args, &live, interrupt_fd, &options);
+	options.key = key;
 	struct nm_job job = nm_loaded_job(&loaded);
 	enum nm_run_status status = run_all(args, &job, &live, &options, &series, diags);
 	nm_live_erase(&live);
@@ -234,6 +240,7 @@ out:
 			      strerror(live.out.error));
 		code = NM_EXIT_FAILED;
 	}
+	nm_key_free(key);
 	(void)nm_logs_close(&live.logs, 0, diags);
 	nm_runs_fini(&series);
 	nm_dialect.free_options(&asked);

@@ -9,24 +9,32 @@
 #include <unistd.h>
 
 #include "cli/dialect.h"
+#include "cli/key.h"
 #include "cli/signals.h"
 #include "control/slave/daemon.h"
 
+/* What is called from the slave gets. */
+struct context {
+	const struct nm_args *args;
+	struct nm_slave_key key;
+};
+
 static void on_listening(void *arg, const char *address, uint16_t port)
 {
-	const struct nm_args *args = arg;
+	struct context *context = arg;
 
-	if (!args->output.quiet)
+	if (!context->args->output.quiet)
 		fprintf(stderr, "netmodel: slave listening on %s port %u\n", address,
 			(unsigned)port);
+	nm_cli_print_key(context->args, &context->key, port);
 }
 
 /* Sessions are worth a line each, so a slave tells them unless it is told not to. */
 static void on_log(void *arg, const char *line)
 {
-	const struct nm_args *args = arg;
+	const struct context *context = arg;
 
-	if (!args->output.quiet)
+	if (!context->args->output.quiet)
 		fprintf(stderr, "netmodel: %s\n", line);
 }
 
@@ -47,7 +55,7 @@ static int write_all(int fd, const char *text, size_t size)
  * print, too. */
 static void on_ended(void *arg, struct nm_result *result)
 {
-	const struct nm_args *args = arg;
+	const struct nm_args *args = ((const struct context *)arg)->args;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
@@ -77,18 +85,22 @@ static int open_file_root(const char *path, struct nm_file_root *ret_root, struc
 int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
 {
 	struct nm_slave_options options;
+	struct context context = {.args = args};
 	int interrupt_fd = nm_signals_start();
 
 	if (interrupt_fd < 0) {
 		nm_diag_error(diags, NULL, 0, "no pipe for signals: %s", strerror(-interrupt_fd));
 		return NM_EXIT_INTERNAL;
 	}
+	if (nm_cli_slave_key(args, &context.key, diags) != 0)
+		return NM_EXIT_USAGE;
 	nm_slave_options_default(&options);
 	options.strangers_hint = nm_dialect.strangers;
 	options.control = args->control;
 	options.bind = args->as_slave.bind;
 	options.port = (uint16_t)args->port;
-	options.no_auth = args->as_slave.no_auth;
+	options.admission = context.key.admission;
+	options.key = context.key.key;
 	if (args->as_slave.max_flows)
 		options.max_flows = args->as_slave.max_flows;
 	if (args->max_duration_ns)
@@ -103,12 +115,15 @@ int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
 	if (open_file_root(args->as_slave.file_root, &options.files, diags) < 0)
 		return NM_EXIT_USAGE;
 	options.interrupt_fd = interrupt_fd;
-	options.arg = (void *)args;
+	options.arg = &context;
 	options.listening = on_listening;
 	options.log = on_log;
 	if (args->as_slave.max_lifetime_ns)
 		(void)nm_signals_limit(args->as_slave.max_lifetime_ns);
-	if (nm_slave_serve(&options, diags) != 0)
+	int error = nm_slave_serve(&options, diags);
+
+	context.key.key = nm_key_free(context.key.key);
+	if (error)
 		return NM_EXIT_FAILED;
 	if (!nm_signals_limited())
 		return NM_EXIT_OK;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/key.h"
 #include "cli/sink.h"
 #include "cli/stock.h"
 #include "lib/load.h"
@@ -24,7 +25,7 @@ const char *nm_cli_version(void)
 const char *nm_cli_lookup(const char *name, void *arg)
 {
 	(void)arg;
-	return getenv(name);
+	return nm_cli_key_is_variable(name) ? NULL : getenv(name);
 }
 
 /* A value is told once, wherever the profile has it. */

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <linux/vm_sockets.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -99,6 +101,45 @@ int nm_address_source(const struct nm_addr *remote, struct nm_addr *ret)
 	normalise(&from);
 	*ret = from;
 	return r;
+}
+
+/* Of an interface; link-local ones are named by more than their address. */
+static bool is_outward(const struct ifaddrs *at, struct nm_addr *ret)
+{
+	struct nm_addr found = {.len = sizeof(struct sockaddr_in)};
+
+	if (!at->ifa_addr || !(at->ifa_flags & IFF_UP) || (at->ifa_flags & IFF_LOOPBACK))
+		return false;
+	if (at->ifa_addr->sa_family == AF_INET6)
+		found.len = sizeof(struct sockaddr_in6);
+	else if (at->ifa_addr->sa_family != AF_INET)
+		return false;
+	memcpy(&found.sa, at->ifa_addr, found.len);
+	if (found.sa.ss_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&as_in6(&found)->sin6_addr))
+		return false;
+	normalise(&found);
+	*ret = found;
+	return true;
+}
+
+int nm_address_outward(struct nm_addr *ret)
+{
+	/* Addresses of documents, which nobody has: they are on the way to the internet. */
+	static const char *const far[] = {"192.0.2.1", "2001:db8::1"};
+	struct ifaddrs *list = NULL;
+	struct nm_addr to;
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) {
+		if (nm_address_parse(far[i], &to) == 0 && nm_address_source(&to, ret) == 0)
+			return 0;
+	}
+	if (getifaddrs(&list) < 0)
+		return -EADDRNOTAVAIL;
+	for (const struct ifaddrs *at = list; at && !found; at = at->ifa_next)
+		found = is_outward(at, ret);
+	freeifaddrs(list);
+	return found ? 0 : -EADDRNOTAVAIL;
 }
 
 uint16_t nm_address_port(const struct nm_addr *addr)

@@ -21,6 +21,10 @@ int nm_address_parse(const char *text, struct nm_addr *ret);
 /* The address, without port, from which this host connects to another unless a profile chooses one;
  * the other host may reach it at a different address. 0 or -errno. */
 int nm_address_source(const struct nm_addr *remote, struct nm_addr *ret);
+/* The address, without port, at which other hosts are most likely to reach this one: that of the
+ * way to the internet, else of its first interface. 0, or -EADDRNOTAVAIL where there is loopback
+ * alone. */
+int nm_address_outward(struct nm_addr *ret);
 /* In host byte order; 0: it has none. */
 uint16_t nm_address_port(const struct nm_addr *addr);
 /* 127.0.0.0/8, ::1 or CID 1. */

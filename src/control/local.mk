@@ -3,6 +3,8 @@ noinst_LTLIBRARIES += src/libnm_control.la
 src_libnm_control_la_SOURCES = \
 	src/control/address.c \
 	src/control/address.h \
+	src/control/channel.c \
+	src/control/channel.h \
 	src/control/clock_sync.c \
 	src/control/clock_sync.h \
 	src/control/flows.c \
@@ -11,6 +13,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/heartbeat.h \
 	src/control/interval.c \
 	src/control/interval.h \
+	src/control/key.c \
+	src/control/key.h \
 	src/control/local.c \
 	src/control/local.h \
 	src/control/options.c \
@@ -66,6 +70,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/master/run.h \
 	src/control/master/setup.c \
 	src/control/master/setup.h \
+	src/control/slave/admission.c \
+	src/control/slave/admission.h \
 	src/control/slave/daemon.c \
 	src/control/slave/daemon.h \
 	src/control/slave/session.c \
@@ -93,4 +99,4 @@ src_libnm_control_la_SOURCES = \
 	src/control/wire/messages.def \
 	src/control/wire/rows.h
 src_libnm_control_la_CFLAGS = $(ROOM_CFLAGS)
-src_libnm_control_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CRYPTO_CFLAGS) -DNM_VERSION=\"$(PACKAGE_VERSION)\"
+src_libnm_control_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CRYPTO_CFLAGS) $(SSL_CFLAGS) -DNM_VERSION=\"$(PACKAGE_VERSION)\"

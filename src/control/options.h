@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "control/key.h"
 #include "control/wire/rows.h"
 #include "plan/plan.h"
 #include "result/result.h"
@@ -109,6 +110,7 @@ struct nm_run_words {
 struct nm_run_options {
 	int control;	      /* enum nm_control_over: how slaves are reached */
 	uint16_t port;	      /* of the slaves' control listener */
+	struct nm_key *key;   /* that slaves have, too; borrowed, NULL: none */
 	uint64_t interval_ns; /* the grid of intervals; 0: none */
 	uint64_t warmup_ns, cooldown_ns;
 	uint64_t wait_start_ns;		 /* before the first phase */

@@ -7,20 +7,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "control/address.h"
 #include "host/clock.h"
 
-int nm_peer_init(struct nm_peer *peer, int fd, enum nm_side side, uint64_t timeout_ns,
-		 uint64_t now_ns)
+int nm_peer_init(struct nm_peer *peer, int fd, enum nm_side side, struct nm_key *key,
+		 uint64_t timeout_ns, uint64_t now_ns)
 {
 	int error = nm_address_prepare_socket(fd);
 
 	*peer = (struct nm_peer){.fd = fd, .side = side, .state = NM_SESSION_HELLO};
 	nm_frame_reader_init(&peer->in, NM_FRAME_MAX_HELLO);
 	nm_heartbeat_init(&peer->beat, timeout_ns, now_ns);
+	nm_channel_init(&peer->channel, fd, side, key);
+	if (!error)
+		error = peer->channel.error;
 	if (error)
 		nm_peer_fini(peer);
 	return error;
@@ -28,11 +30,17 @@ int nm_peer_init(struct nm_peer *peer, int fd, enum nm_side side, uint64_t timeo
 
 void nm_peer_fini(struct nm_peer *peer)
 {
+	nm_channel_fini(&peer->channel);
 	if (peer->fd >= 0)
 		(void)close(peer->fd);
 	peer->fd = -1;
 	nm_frame_reader_fini(&peer->in);
 	nm_frame_queue_fini(&peer->out);
+}
+
+bool nm_peer_is_proved(const struct nm_peer *peer)
+{
+	return peer->channel.state == NM_CHANNEL_PROVED;
 }
 
 void nm_peer_trust(struct nm_peer *peer)
@@ -44,31 +52,32 @@ short nm_peer_events(const struct nm_peer *peer)
 {
 	const char *data;
 
-	return nm_frame_queue_data(&peer->out, &data) ? POLLIN | POLLOUT : POLLIN;
+	return nm_channel_events(&peer->channel, nm_frame_queue_data(&peer->out, &data) > 0);
 }
 
 void nm_peer_receive(struct nm_peer *peer, uint64_t now_ns)
 {
 	void *space;
 	size_t size;
-	ssize_t n;
+	ssize_t n = 0;
 
-	if (peer->ended)
-		return;
-	peer->ended = nm_frame_reader_space(&peer->in, &space, &size);
-	if (peer->ended)
-		return;
+	/* What the channel holds no event would tell of. */
 	do {
-		n = recv(peer->fd, space, size, 0);
-	} while (n < 0 && errno == EINTR);
-	if (n > 0) {
-		nm_frame_reader_added(&peer->in, (size_t)n);
-		peer->beat.in_ns = now_ns;
-	} else if (n == 0) {
-		peer->ended = -ESHUTDOWN;
-	} else if (errno != EAGAIN && errno != EWOULDBLOCK) {
-		peer->ended = -errno;
-	}
+		if (peer->ended)
+			return;
+		peer->ended = nm_frame_reader_space(&peer->in, &space, &size);
+		if (peer->ended)
+			return;
+		n = nm_channel_read(&peer->channel, space, size);
+		if (n > 0) {
+			nm_frame_reader_added(&peer->in, (size_t)n);
+			peer->beat.in_ns = now_ns;
+		} else if (n == 0) {
+			peer->ended = -ESHUTDOWN;
+		} else if (n != -EAGAIN && n != -EWOULDBLOCK) {
+			peer->ended = (int)n;
+		}
+	} while (n > 0 && nm_channel_holds(&peer->channel));
 }
 
 int nm_peer_next(struct nm_peer *peer, struct nm_message *ret_message, char *why, size_t why_size)
@@ -88,7 +97,14 @@ int nm_peer_next(struct nm_peer *peer, struct nm_message *ret_message, char *why
 	}
 	answer = nm_message_decode(payload, size, peer->side, peer->state, ret_message, why,
 				   why_size);
-	return answer < 0 ? answer : 1;
+	if (answer < 0)
+		return answer;
+	if (peer->channel.state != NM_CHANNEL_ANSWERED_PLAIN ||
+	    ret_message->type == NM_MESSAGE_REFUSE)
+		return 1;
+	nm_message_fini(ret_message);
+	(void)snprintf(why, why_size, "an answer without the key");
+	return -EPROTO;
 }
 
 int nm_peer_send(struct nm_peer *peer, enum nm_message_type type, json_t *body, uint64_t now_ns)
@@ -114,13 +130,11 @@ void nm_peer_flush(struct nm_peer *peer)
 	size_t size;
 
 	while (peer->fd >= 0 && (size = nm_frame_queue_data(&peer->out, &data)) > 0) {
-		ssize_t n = send(peer->fd, data, size, MSG_NOSIGNAL);
+		ssize_t n = nm_channel_write(&peer->channel, data, size);
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0) {
 			/* Reading tells why, after what has still arrived. */
-			if (errno != EAGAIN && errno != EWOULDBLOCK)
+			if (n != -EAGAIN && n != -EWOULDBLOCK)
 				nm_frame_queue_fini(&peer->out);
 			return;
 		}
@@ -130,22 +144,22 @@ void nm_peer_flush(struct nm_peer *peer)
 
 void nm_peer_drain(struct nm_peer *peer, uint64_t until_ns)
 {
-	bool told = false;
+	bool told = false, more = true;
 	uint64_t now_ns;
 
-	while (!peer->ended && (now_ns = nm_clock_ns()) < until_ns) {
+	while (more && (now_ns = nm_clock_ns()) < until_ns) {
 		const char *data;
-		struct pollfd pfd = {.fd = peer->fd, .events = nm_peer_events(peer)};
 
 		nm_peer_flush(peer);
 		if (!told && nm_frame_queue_data(&peer->out, &data) == 0) {
-			(void)shutdown(peer->fd, SHUT_WR);
+			nm_channel_finish(&peer->channel);
 			told = true;
-			pfd.events = POLLIN;
 		}
-		if (poll(&pfd, 1, (int)((until_ns - now_ns) / 1000000u) + 1) > 0)
-			nm_peer_receive(peer, now_ns);
-		peer->in.begin = peer->in.end = 0;
+		struct pollfd pfd = {.fd = peer->fd, .events = nm_peer_events(peer)};
+
+		if (poll(&pfd, 1, (int)((until_ns - now_ns) / 1000000u) + 1) > 0 &&
+		    (pfd.revents & ~POLLOUT))
+			more = nm_channel_discard(&peer->channel);
 	}
 }
 
@@ -157,6 +171,12 @@ const char *nm_peer_ended_text(const struct nm_peer *peer)
 	case -ECONNRESET:
 	case -EPIPE:
 		return "reset the control connection";
+	case -ENOKEY:
+		return "comes with a key";
+	case -EKEYREJECTED:
+		return "has another key";
+	case -EBADMSG:
+		return "sent what is no TLS, a replay of it, or changed on its way";
 	default:
 		return strerror(-peer->ended);
 	}

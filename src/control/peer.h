@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "control/channel.h"
 #include "control/heartbeat.h"
 #include "control/wire/frame.h"
 #include "control/wire/message.h"
@@ -18,21 +19,26 @@ struct nm_peer {
 	enum nm_session_state state;
 	/* 0, or why nothing more arrives: -ESHUTDOWN the other end has closed, or -errno */
 	int ended;
+	struct nm_channel channel; /* how bytes come and go */
 	struct nm_frame_reader in;
 	struct nm_frame_queue out;
 	struct nm_heartbeat beat;
 };
 
-/* Takes a connected socket. 0 or -errno (and the socket is closed). */
-int nm_peer_init(struct nm_peer *peer, int fd, enum nm_side side, uint64_t timeout_ns,
-		 uint64_t now_ns);
+/* Takes a connected socket. `key`: what proves the ends to each other (channel.h), borrowed until
+ * nm_peer_fini; NULL: nothing. The peer stays where it is. 0 or -errno (and the socket is
+ * closed). */
+int nm_peer_init(struct nm_peer *peer, int fd, enum nm_side side, struct nm_key *key,
+		 uint64_t timeout_ns, uint64_t now_ns);
 /* Closes the socket and frees what is queued. May be called again. */
 void nm_peer_fini(struct nm_peer *peer);
+/* Whether both ends have proved that they have the key. */
+bool nm_peer_is_proved(const struct nm_peer *peer);
 /* The other end has said who it is: longer messages are taken from now on. */
 void nm_peer_trust(struct nm_peer *peer);
 /* The events of poll(2) to wait for. */
 short nm_peer_events(const struct nm_peer *peer);
-/* Reads what has arrived, at most one full buffer; the end is noted in peer->ended. */
+/* Reads what has arrived, about one full buffer; the end is noted in peer->ended. */
 void nm_peer_receive(struct nm_peer *peer, uint64_t now_ns);
 /* 1 with the next message (to be finished by the caller), 0 when there is none yet, -EPROTO with a
  * phrase in why. */

@@ -24,7 +24,7 @@ FLOWOP_LIBS = src/libnm_flowop.la src/libnm_stats.la $(TRANSPORT_LIBS)
 PLAN_LIBS = src/libnm_plan.la $(FLOWOP_LIBS) $(PROFILE_LIBS)
 ENGINE_LIBS = src/libnm_engine.la $(PLAN_LIBS)
 RESULT_LIBS = src/libnm_result.la $(PLAN_LIBS)
-CONTROL_LIBS = src/libnm_control.la src/libnm_result.la $(ENGINE_LIBS) $(JANSSON_LIBS) $(CRYPTO_LIBS)
+CONTROL_LIBS = src/libnm_control.la src/libnm_result.la $(ENGINE_LIBS) $(JANSSON_LIBS) $(SSL_LIBS) $(CRYPTO_LIBS)
 REPORT_LIBS = src/libnm_report.la $(RESULT_LIBS) $(JANSSON_LIBS) $(ZLIB_LIBS)
 LIB_LIBS = src/libnm_lib.la src/libnm_report.la $(CONTROL_LIBS) $(ZLIB_LIBS)
 

@@ -10,6 +10,7 @@
 
 #include "base/opt.h"
 #include "control/address.h"
+#include "control/key.h"
 #include "control/master/run.h"
 #include "result/result.h"
 
@@ -22,6 +23,11 @@
 		"named by its CID"
 #define NM_SETTING_PORT                                                                            \
 	.name = "port", .type = NM_TYPE_PORT, .def = NM_SETTINGS_STRING(NM_DEFAULT_PORT)
+#define NM_SETTING_KEY_FILE                                                                        \
+	.name = "key-file", .type = NM_TYPE_STRING,                                                \
+	.help = "file with the key that master and slaves prove to each other, of at "             \
+		"least " NM_SETTINGS_STRING(                                                       \
+			NM_KEY_LEAST) " characters; others must not be able to read it"
 #define NM_SETTING_INTERVAL                                                                        \
 	.name = "interval", .type = NM_TYPE_DURATION, .def = "1s",                                 \
 	.help = "time between rows of the time grid, at least 1ms; 0 for none"

@@ -161,7 +161,7 @@ $(CONTROL_TESTS): LDADD = $(CHECK_LIBS) $(CONTROL_LIBS)
 $(CONTROL_TESTS): $(filter %.la,$(CONTROL_LIBS))
 
 # These have an engine of their own, without workers, in the place of the room's.
-FAKED_LIBS = src/libnm_control.la src/libnm_result.la $(PLAN_LIBS) $(JANSSON_LIBS) $(CRYPTO_LIBS)
+FAKED_LIBS = src/libnm_control.la src/libnm_result.la $(PLAN_LIBS) $(JANSSON_LIBS) $(SSL_LIBS) $(CRYPTO_LIBS)
 FAKED_TESTS = \
 	tests/unit/control/test_run \
 	tests/unit/control/test_samplers \

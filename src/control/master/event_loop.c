@@ -92,7 +92,11 @@ static void serve_link(struct nm_master *master, struct nm_link *link)
 	if (link->peer.fd < 0)
 		return;
 	if (link->peer.ended && link->peer.state != NM_SESSION_END) {
-		if (is_stranger(link))
+		if (link->peer.ended == -EKEYREJECTED)
+			lose(master, link,
+			     "refused: it has another key than this master: give both the same "
+			     "(--key-file FILE, or NETMODEL_KEY in the environment)");
+		else if (is_stranger(link))
 			lose_stranger(master, link, ", or has gone",
 				      nm_peer_ended_text(&link->peer));
 		else

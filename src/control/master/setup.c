@@ -52,6 +52,10 @@ int nm_link_refuse(struct nm_master *master, struct nm_link *link, json_t *body)
 
 	if (nm_refuse_unpack(body, &code, &text))
 		return -EPROTO;
+	/* To a slave that knows no TLS a handshake is a frame of impossible length. */
+	if (link->peer.channel.state == NM_CHANNEL_ANSWERED_PLAIN && strcmp(code, "protocol") == 0)
+		text = "it is of a version that knows no keys: use the same version of netmodel on "
+		       "both hosts";
 	nm_master_fail(master, link, NM_FAILURE_LOSS, "refused: %s%s", text,
 		       strcmp(code, NM_REFUSE_PORT) == 0 ? port_taken(master) : "");
 	nm_peer_fini(&link->peer);
@@ -128,7 +132,9 @@ static bool start_embedded(struct nm_master *master, int *fds)
 static bool open_link(struct nm_master *master, struct nm_link *link, int fd)
 {
 	char text[NM_ADDRESS_TEXT];
-	int error = nm_peer_init(&link->peer, fd, NM_SIDE_SLAVE, master->options->timeout_ns,
+	/* A slave that this process has started is trusted, and trusts it. */
+	struct nm_key *key = nm_embedded_is_started(&link->embedded) ? NULL : master->options->key;
+	int error = nm_peer_init(&link->peer, fd, NM_SIDE_SLAVE, key, master->options->timeout_ns,
 				 nm_clock_ns());
 
 	if (!error)

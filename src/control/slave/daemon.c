@@ -260,13 +260,12 @@ static void turn_away(struct daemon *daemon, int fd, const struct nm_addr *remot
 {
 	uint64_t now_ns = nm_clock_ns();
 	struct nm_peer peer;
-	char address[NM_ADDRESS_TEXT], text[256], more[48] = "";
+	char address[NM_ADDRESS_TEXT], text[512], more[48] = "";
 
-	(void)snprintf(text, sizeof text,
-		       "it takes masters from its own host only, and %s is another: start it with "
-		       "--no-auth if this network is trusted",
-		       nm_addr_text(remote, address, sizeof address));
-	if (nm_peer_init(&peer, fd, NM_SIDE_MASTER, daemon->options->timeout_ns, now_ns) == 0) {
+	nm_admission_explain(daemon->options->admission,
+			     nm_addr_text(remote, address, sizeof address), text, sizeof text);
+	if (nm_peer_init(&peer, fd, NM_SIDE_MASTER, NULL, daemon->options->timeout_ns, now_ns) ==
+	    0) {
 		(void)nm_peer_send(&peer, NM_MESSAGE_REFUSE, nm_refuse_pack("auth", text), now_ns);
 		/* What is left unread would turn the end into a reset. */
 		nm_peer_receive(&peer, now_ns);
@@ -287,15 +286,14 @@ static void take_connection(struct daemon *daemon, int fd)
 {
 	struct nm_addr local, remote;
 
-	if (!daemon->options->no_auth) {
-		if (nm_address_of_ends(fd, &local, &remote) != 0) {
-			(void)close(fd); /* it has gone already */
-			return;
-		}
-		if (!nm_address_is_own(&remote, &local)) {
-			turn_away(daemon, fd, &remote);
-			return;
-		}
+	if (nm_address_of_ends(fd, &local, &remote) != 0) {
+		(void)close(fd); /* it has gone already */
+		return;
+	}
+	if (!nm_admission_may_connect(daemon->options->admission,
+				      nm_address_is_own(&remote, &local))) {
+		turn_away(daemon, fd, &remote);
+		return;
 	}
 	start_session(daemon, fd);
 	(void)close(fd);
@@ -429,6 +427,9 @@ int nm_slave_serve(const struct nm_slave_options *options, struct nm_diags *diag
 			options->listening(options->arg, nm_addr_text(&address, text, sizeof text),
 					   nm_address_port(&address));
 		set_room(&daemon);
+		/* Once, instead of in each session. */
+		if (options->key)
+			nm_channel_warm_up();
 		error = serve(&daemon);
 	}
 	end_sessions(&daemon);

@@ -200,6 +200,8 @@ static void session_loop(struct nm_session *session)
 		if (error)
 			break;
 		dispatch(session);
+		if (session->peer.ended && nm_session_refuse_unproved(session))
+			break;
 		if (session->peer.ended) {
 			/* The master may close right after its bye, and before that is read. */
 			if (session->peer.state == NM_SESSION_RESULT)
@@ -248,7 +250,8 @@ enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *opti
 
 	if (options->max_duration_ns)
 		session.until_ns = now_ns + options->max_duration_ns;
-	int error = nm_peer_init(&session.peer, fd, NM_SIDE_MASTER, options->timeout_ns, now_ns);
+	int error = nm_peer_init(&session.peer, fd, NM_SIDE_MASTER, options->key,
+				 options->timeout_ns, now_ns);
 	if (!error)
 		error = nm_address_of_ends(session.peer.fd, &session.local_addr, &session.remote);
 	if (!error) {

@@ -47,6 +47,10 @@ int nm_session_connect(struct nm_session *session, json_t *body);
  * code: one of docs/control-protocol.md. Returns 0. */
 int nm_session_refuse(struct nm_session *session, const char *code, const char *text);
 
+/* Tells the master whose connection has ended before it could prove a key, if it can hear that.
+ * False when it has ended for another reason. */
+bool nm_session_refuse_unproved(struct nm_session *session);
+
 /* session_run.c: handlers while the engine runs. */
 int nm_session_ping(struct nm_session *session, json_t *body);
 int nm_session_begin(struct nm_session *session, json_t *body);

@@ -32,6 +32,38 @@ int nm_session_refuse(struct nm_session *session, const char *code, const char *
 	return 0;
 }
 
+/* The slave finds out about a wrong key before the master, who learns it from TLS. */
+bool nm_session_refuse_unproved(struct nm_session *session)
+{
+	switch (session->peer.ended) {
+	case -ENOKEY:
+		(void)nm_session_refuse(session, "auth",
+					"the master has a key, and this slave has none: start the "
+					"slave with the same (--key-file FILE, or NETMODEL_KEY in "
+					"the environment), or the master without one");
+		return true;
+	case -EKEYREJECTED:
+		nm_session_log(session, "refused: it has another key than this slave: give both "
+					"the same (--key-file FILE, or NETMODEL_KEY)");
+		return true;
+	case -EBADMSG:
+		nm_session_log(session, "refused: it %s", nm_peer_ended_text(&session->peer));
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Whether the master may use this slave. */
+static bool is_admitted(const struct nm_session *session)
+{
+	const struct nm_slave_options *options = session->options;
+
+	return nm_admission_may_enter(options->admission,
+				      nm_address_is_own(&session->remote, &session->local_addr),
+				      nm_peer_is_proved(&session->peer));
+}
+
 int nm_session_hello(struct nm_session *session, json_t *body)
 {
 	struct nm_msg_hello hello;
@@ -48,6 +80,13 @@ int nm_session_hello(struct nm_session *session, json_t *body)
 			hello.protocol, hello.version, NM_PROTOCOL, NM_VERSION);
 		return nm_session_refuse(session, "version", text);
 	}
+	if (!is_admitted(session)) {
+		nm_admission_explain(session->options->admission, session->remote_text, text,
+				     sizeof text);
+		return nm_session_refuse(session, "auth", text);
+	}
+	if (session->slot) /* this process is the session's own */
+		nm_key_wipe(session->options->key);
 	if (session->slot && !nm_session_slot_take(session->slot)) {
 		if (atomic_load(&session->slot->slots->room) < NM_SESSION_SLOTS_SERVED)
 			(void)snprintf(text, sizeof text,

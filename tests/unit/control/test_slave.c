@@ -77,7 +77,7 @@ static void start(void)
 	ck_assert_int_eq(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
 	session_fd = accept(listener, NULL, NULL);
 	(void)close(listener);
-	ck_assert_int_eq(nm_peer_init(&master, fd, NM_SIDE_SLAVE, 10 * S, nm_clock_ns()), 0);
+	ck_assert_int_eq(nm_peer_init(&master, fd, NM_SIDE_SLAVE, NULL, 10 * S, nm_clock_ns()), 0);
 	nm_slave_options_default(&options);
 	options.in_process = true;
 	options.log = on_log;
@@ -439,7 +439,7 @@ START_TEST(sessions_under_way_end_with_the_daemon)
 	fork_daemon();
 	at.sin_port = htons((uint16_t)daemon_port);
 	ck_assert_int_eq(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
-	ck_assert_int_eq(nm_peer_init(&master, fd, NM_SIDE_SLAVE, 10 * S, nm_clock_ns()), 0);
+	ck_assert_int_eq(nm_peer_init(&master, fd, NM_SIDE_SLAVE, NULL, 10 * S, nm_clock_ns()), 0);
 	say(NM_MESSAGE_HELLO, nm_hello_pack());
 	/* Once it answers, it is there. */
 	while (recv(fd, answers, 1, 0) < 1)
