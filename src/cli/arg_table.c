@@ -30,9 +30,10 @@
 #define TEXT(l, n, arg, f, m, check, h) TEXT_OR(l, n, arg, f, NULL, m, check, h)
 #define HOST(n, arg, f, m, h)                                                                      \
 	ROW(0, arg, m, NM_ACTION_NONE, NULL, .name = n, .type = NM_TYPE_HOST, AT(f), .help = h)
-#define TIME(l, n, f, m, h)                                                                        \
-	ROW(l, "TIME", m, NM_ACTION_NONE, NULL, .name = n, .type = NM_TYPE_DURATION, AT(f),        \
+#define TIME_WITH(l, n, f, m, check, h)                                                            \
+	ROW(l, "TIME", m, NM_ACTION_NONE, check, .name = n, .type = NM_TYPE_DURATION, AT(f),       \
 	    .help = h)
+#define TIME(l, n, f, m, h) TIME_WITH(l, n, f, m, NULL, h)
 #define NUMBER(n, t, f, least, most, d, m, h)                                                      \
 	ROW(0, "N", m, NM_ACTION_NONE, NULL, .name = n, .type = t, AT(f), .min = least,            \
 	    .max = most, .def = d, .help = h)

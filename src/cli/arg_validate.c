@@ -37,6 +37,13 @@ int nm_validate_define(struct nm_args *args, const char *value, char *why, size_
 	return 0;
 }
 
+int nm_validate_max_duration(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	(void)value, (void)why, (void)why_size;
+	args->has_max_duration = true;
+	return 0;
+}
+
 int nm_validate_interval(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
 	(void)args;

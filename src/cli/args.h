@@ -97,6 +97,7 @@ struct nm_args {
 	int control;
 	uint64_t port, timeout_ns, max_duration_ns;
 	char *cpus;
+	bool has_max_duration; /* given, and be it 0 */
 	bool lenient;
 	struct nm_args_key key;
 	struct nm_args_run run;

@@ -121,6 +121,8 @@ struct nm_run_options {
 	/* with samples_flows: of the passes of each flow, on the master */
 	bool samples_percentiles;
 	uint64_t max_duration_ns; /* what NM_INTERRUPT_LIMIT is told as */
+	/* without it a timed phase is bounded by its duration and the timeout */
+	bool has_max_duration;
 	uint64_t timeout_ns; /* how long a peer may be silent and a phase may make no progress */
 	struct nm_percentiles percentiles;
 	const char *cpus;	/* list for the master's workers, or NULL */

@@ -32,6 +32,7 @@ int nm_master_phases_init(struct nm_master *master)
 				       (uint32_t)master->n_links);
 	master->phases.stall_ns = master->options->timeout_ns + wait_ns;
 	master->phases.patience_ns = INTERRUPT_NS + wait_ns;
+	master->phases.bounded = !master->options->has_max_duration;
 	free(n_workers);
 	return error;
 }
@@ -188,13 +189,13 @@ static void name_hosts(const struct nm_master *master, uint32_t g, char *buf, si
 static void check_time(struct nm_master *master, uint64_t now_ns)
 {
 	const struct nm_phases *phases = &master->phases;
-	uint64_t progress = nm_engine_progress(master->local.engine);
+	uint64_t own = nm_engine_progress(master->local.engine), told = 0;
 	char hosts[256], cut[64];
 	uint32_t g;
 
 	for (size_t i = 0; i < master->n_links; i++)
-		progress += master->links[i].progress;
-	nm_phases_progress(&master->phases, progress, now_ns);
+		told += master->links[i].progress;
+	nm_phases_progress(&master->phases, own, told, now_ns);
 	enum nm_phase_verdict verdict = nm_phases_check(&master->phases, now_ns, &g);
 
 	if (verdict == NM_PHASE_GOES_ON)
@@ -205,6 +206,14 @@ static void check_time(struct nm_master *master, uint64_t now_ns)
 			       "no progress for %.3g s in phase %u; waiting for group %s on %s",
 			       (double)phases->stall_ns / 1e9, phases->phase + 1,
 			       master->plan->groups[g].name, hosts);
+	else if (verdict == NM_PHASE_LATE)
+		nm_master_fail(master, NULL, NM_FAILURE_EFFECT,
+			       "phase %u did not end within %.3g s of its time, %.3g s, being over "
+			       "(--timeout; --max-duration is another limit); waiting for group %s "
+			       "on %s",
+			       phases->phase + 1, (double)phases->stall_ns / 1e9,
+			       (double)phases->duration_ns / 1e9, master->plan->groups[g].name,
+			       hosts);
 	else if (!master->outcome.failure)
 		nm_master_fail(master, NULL, NM_FAILURE_EFFECT,
 			       "%s in phase %u, which did not end within %.3g s; waiting for group "

@@ -59,12 +59,16 @@ void nm_phases_begin(struct nm_phases *phases, uint32_t phase, uint64_t now_ns)
 {
 	phases->phase = phase;
 	phases->begin_ns = phases->progress_at_ns = now_ns;
+	phases->duration_ns = 0;
+	phases->was_late = false;
 	for (uint32_t g = 0; g < phases->n_groups; g++) {
 		struct nm_phase_run *group = &phases->groups[g];
 
 		group->here_passed = group->here_done = false;
 		group->stopped = group->followed = group->released = group->drained = false;
 		group->done = false;
+		if (group->runs && group->duration_ns > phases->duration_ns)
+			phases->duration_ns = group->duration_ns;
 		group->stop_at_ns = group->runs && group->duration_ns ? now_ns + group->duration_ns
 								      : UINT64_MAX;
 	}
@@ -96,11 +100,32 @@ int nm_phases_done(struct nm_phases *phases, uint32_t host, uint32_t phase, uint
 	return 0;
 }
 
-void nm_phases_progress(struct nm_phases *phases, uint64_t progress, uint64_t now_ns)
+/* Whether any host is not yet done with a group. */
+static bool is_waited_for(const struct nm_phases *phases, uint32_t group)
 {
-	if (progress == phases->progress)
+	bool waits = nm_phases_waits_for(phases, NM_PHASES_HERE, group);
+
+	for (uint32_t h = 0; !waits && h < phases->n_hosts; h++)
+		waits = nm_phases_waits_for(phases, h, group);
+	return waits;
+}
+
+/* Whether what is waited for has an end by its time. */
+static bool is_timed(const struct nm_phases *phases)
+{
+	for (uint32_t g = 0; g < phases->n_groups; g++) {
+		if (!phases->groups[g].duration_ns && is_waited_for(phases, g))
+			return false;
+	}
+	return phases->duration_ns > 0;
+}
+
+void nm_phases_progress(struct nm_phases *phases, uint64_t own, uint64_t told, uint64_t now_ns)
+{
+	if (own == phases->own_progress && (told == phases->progress || !is_timed(phases)))
 		return;
-	phases->progress = progress;
+	phases->own_progress = own;
+	phases->progress = told;
 	phases->progress_at_ns = now_ns;
 }
 
@@ -234,11 +259,7 @@ bool nm_phases_waits_for(const struct nm_phases *phases, uint32_t host, uint32_t
 bool nm_phases_waits(const struct nm_phases *phases, uint32_t *ret_group)
 {
 	for (uint32_t g = 0; g < phases->n_groups; g++) {
-		bool waits = nm_phases_waits_for(phases, NM_PHASES_HERE, g);
-
-		for (uint32_t h = 0; !waits && h < phases->n_hosts; h++)
-			waits = nm_phases_waits_for(phases, h, g);
-		if (waits) {
+		if (is_waited_for(phases, g)) {
 			*ret_group = g;
 			return true;
 		}
@@ -252,15 +273,28 @@ static uint64_t overdue_ns(const struct nm_phases *phases)
 						  : phases->interrupt_ns + phases->patience_ns;
 }
 
+/* When a timed phase has lasted too long; UINT64_MAX: it may last, or that has been told. */
+static uint64_t late_ns(const struct nm_phases *phases)
+{
+	return phases->bounded && phases->duration_ns && !phases->was_late
+		       ? phases->begin_ns + phases->duration_ns + phases->stall_ns
+		       : UINT64_MAX;
+}
+
 enum nm_phase_verdict nm_phases_check(struct nm_phases *phases, uint64_t now_ns,
 				      uint32_t *ret_group)
 {
 	bool stalled = now_ns >= phases->progress_at_ns + phases->stall_ns;
+	bool late = now_ns >= late_ns(phases) && is_timed(phases);
 
-	if (!stalled && now_ns < overdue_ns(phases))
+	if (!stalled && !late && now_ns < overdue_ns(phases))
 		return NM_PHASE_GOES_ON;
 	if (!nm_phases_waits(phases, ret_group))
 		return NM_PHASE_GOES_ON;
+	if (late) {
+		phases->was_late = true;
+		return NM_PHASE_LATE;
+	}
 	if (!stalled)
 		return NM_PHASE_OVERDUE;
 	phases->progress_at_ns = now_ns;
@@ -273,6 +307,8 @@ uint64_t nm_phases_next_ns(const struct nm_phases *phases, uint64_t now_ns)
 
 	if (overdue_ns(phases) < next_ns && overdue_ns(phases) > now_ns)
 		next_ns = overdue_ns(phases);
+	if (late_ns(phases) < next_ns && late_ns(phases) > now_ns)
+		next_ns = late_ns(phases);
 	for (uint32_t g = 0; g < phases->n_groups; g++) {
 		const struct nm_phase_run *group = &phases->groups[g];
 

@@ -70,11 +70,14 @@ struct nm_phases {
 	uint64_t *memory;     /* of all totals; owned */
 	uint64_t *owed;	      /* room for the bytes of the widest group */
 	uint64_t stall_ns;    /* so long without progress is a failure */
+	bool bounded;	      /* and so is a timed phase that lasts so much longer than its time */
 	uint64_t patience_ns; /* so long may a phase last that was interrupted */
 	/* State. */
 	uint32_t phase;
 	uint64_t begin_ns;
-	uint64_t progress, progress_at_ns;
+	uint64_t own_progress, progress, progress_at_ns;
+	uint64_t duration_ns;  /* of its longest timed group */
+	bool was_late;	       /* it was told that it lasts too long */
 	uint64_t interrupt_ns; /* UINT64_MAX: it was not */
 };
 
@@ -95,6 +98,7 @@ struct nm_phase_command {
 enum nm_phase_verdict {
 	NM_PHASE_GOES_ON,
 	NM_PHASE_STALLED, /* nothing has moved for stall_ns; told once */
+	NM_PHASE_LATE,	  /* its time and stall_ns are over; told once */
 	NM_PHASE_OVERDUE, /* it was interrupted, and has not ended in time */
 };
 
@@ -112,8 +116,10 @@ int nm_phases_began(struct nm_phases *phases, uint32_t host, uint32_t phase);
  * 0, or -EPROTO when it cannot be so. */
 int nm_phases_done(struct nm_phases *phases, uint32_t host, uint32_t phase, uint32_t group,
 		   const uint64_t *totals, const struct nm_counts *counts);
-/* The sum of what all hosts tell of their progress: a number that changes while anything moves. */
-void nm_phases_progress(struct nm_phases *phases, uint64_t progress, uint64_t now_ns);
+/* Numbers that change while anything moves: of the master's own progress, and of what its slaves
+ * tell of theirs, which may not be true. While a group that ends by count is waited for, only its
+ * own keeps a phase from being stalled; a phase that has an end by its time is bounded by that. */
+void nm_phases_progress(struct nm_phases *phases, uint64_t own, uint64_t told, uint64_t now_ns);
 /* The run is to end: all groups are stopped from now on. */
 void nm_phases_interrupt(struct nm_phases *phases, uint64_t now_ns);
 

@@ -274,12 +274,80 @@ START_TEST(a_stall_is_told_once_and_names_the_group)
 	both_begin(0, S);
 	ck_assert_uint_eq(nm_phases_next_ns(&phases, S), 11u * S);
 	ck_assert_int_eq(nm_phases_check(&phases, 11u * S - 1, &group), NM_PHASE_GOES_ON);
-	nm_phases_progress(&phases, 7, 5u * S);
-	nm_phases_progress(&phases, 7, 6u * S);
+	nm_phases_progress(&phases, 7, 1, 5u * S);
+	nm_phases_progress(&phases, 7, 1, 6u * S);
 	ck_assert_int_eq(nm_phases_check(&phases, 11u * S, &group), NM_PHASE_GOES_ON);
 	ck_assert_int_eq(nm_phases_check(&phases, 15u * S, &group), NM_PHASE_STALLED);
 	ck_assert_uint_eq(group, 0);
 	ck_assert_int_eq(nm_phases_check(&phases, 15u * S + 1, &group), NM_PHASE_GOES_ON);
+}
+END_TEST
+
+START_TEST(what_a_slave_tells_of_its_progress_does_not_keep_a_phase_by_count)
+{
+	uint32_t group = 9;
+
+	phases.bounded = true;
+	both_begin(0, 0);
+	for (uint64_t t = 1; t < 10; t++) {
+		nm_phases_progress(&phases, 1, t, t * S);
+		ck_assert_int_eq(nm_phases_check(&phases, t * S, &group), NM_PHASE_GOES_ON);
+	}
+	nm_phases_progress(&phases, 1, 10, 11u * S);
+	ck_assert_int_eq(nm_phases_check(&phases, 11u * S, &group), NM_PHASE_STALLED);
+	ck_assert_uint_eq(group, 0);
+}
+END_TEST
+
+START_TEST(a_timed_phase_has_its_time_and_the_timeout)
+{
+	uint32_t group = 9;
+
+	phases.groups[0].duration_ns = 30u * S;
+	phases.bounded = true;
+	both_begin(0, S);
+	/* Here the master may have nothing to count: a slave sends, and all is lost. */
+	for (uint64_t t = 1; t < 41; t++) {
+		nm_phases_progress(&phases, 1, t, t * S);
+		ck_assert_int_eq(nm_phases_check(&phases, t * S, &group), NM_PHASE_GOES_ON);
+		(void)step(t * S);
+	}
+	nm_phases_progress(&phases, 1, 50, 41u * S);
+	ck_assert_uint_eq(nm_phases_next_ns(&phases, 40u * S), 41u * S);
+	ck_assert_int_eq(nm_phases_check(&phases, 41u * S, &group), NM_PHASE_LATE);
+	ck_assert_uint_eq(group, 0);
+	ck_assert_int_eq(nm_phases_check(&phases, 41u * S, &group), NM_PHASE_GOES_ON);
+	ck_assert_uint_gt(nm_phases_next_ns(&phases, 41u * S), 41u * S);
+	/* The next one has its own time; with another limit a phase has none. */
+	phases.bounded = false;
+	both_begin(1, 60u * S);
+	nm_phases_progress(&phases, 1, 51, 100u * S);
+	ck_assert_int_eq(nm_phases_check(&phases, 105u * S, &group), NM_PHASE_GOES_ON);
+}
+END_TEST
+
+START_TEST(beside_a_group_by_count_a_timed_one_does_not_end_the_phase)
+{
+	const uint32_t n_workers[] = {1, 1};
+	struct nm_phases two;
+	uint32_t group = 9;
+
+	ck_assert_int_eq(nm_phases_init(&two, n_workers, 2, 0), 0);
+	two.stall_ns = 10u * S;
+	two.bounded = true;
+	two.groups[0].runs = two.groups[1].runs = true;
+	two.groups[0].leader = two.groups[1].leader = NM_PHASES_HERE;
+	two.groups[1].duration_ns = S;
+	nm_phases_begin(&two, 0, 0);
+	two.groups[1].done = true;
+	for (uint64_t t = 1; t < 60; t++)
+		nm_phases_progress(&two, t, 0, t * S);
+	ck_assert_int_eq(nm_phases_check(&two, 60u * S, &group), NM_PHASE_GOES_ON);
+	two.groups[1].done = false;
+	two.groups[0].done = true;
+	ck_assert_int_eq(nm_phases_check(&two, 60u * S, &group), NM_PHASE_LATE);
+	ck_assert_uint_eq(group, 1);
+	nm_phases_fini(&two);
 }
 END_TEST
 
@@ -343,6 +411,9 @@ int main(void)
 	tcase_add_test(machine, a_host_that_has_not_begun_is_waited_for);
 	tcase_add_test(machine, what_was_done_before_is_forgotten_in_the_next_phase);
 	tcase_add_test(machine, a_stall_is_told_once_and_names_the_group);
+	tcase_add_test(machine, what_a_slave_tells_of_its_progress_does_not_keep_a_phase_by_count);
+	tcase_add_test(machine, a_timed_phase_has_its_time_and_the_timeout);
+	tcase_add_test(machine, beside_a_group_by_count_a_timed_one_does_not_end_the_phase);
 	tcase_add_test(machine, a_phase_that_is_over_does_not_stall);
 	tcase_add_test(machine, an_interrupted_phase_has_only_so_much_time);
 	tcase_add_test(machine, groups_without_slaves_or_workers_are_no_trouble);
