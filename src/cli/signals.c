@@ -71,7 +71,7 @@ static void end_what_hangs(uint64_t now_ns)
 static void take_signal(int number, uint64_t now_ns)
 {
 	const struct itimerval watch = {.it_value = {.tv_sec = 1}, .it_interval = {.tv_sec = 1}};
-	const char byte = number == SIGALRM ? NM_INTERRUPT_LIMIT : '\0';
+	const char byte = number == SIGALRM ? NM_INTERRUPT_LIMIT : (char)number;
 	ssize_t written = write(pipe_write, &byte, 1);
 
 	(void)written;

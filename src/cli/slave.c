@@ -3,39 +3,86 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "cli/dialect.h"
 #include "cli/key.h"
 #include "cli/signals.h"
+#include "cli/sink.h"
 #include "control/slave/daemon.h"
 
-/* What is called from the slave gets. */
-struct context {
+#define ROOM 4096u /* of a line and what stands before it */
+
+/* A slave that is told to, or whose reader sleeps, goes on without its lines. */
+struct voice {
 	const struct nm_args *args;
+	struct nm_sink err;
+	_Atomic uint64_t *dropped; /* lines, of all its processes; shared with the sessions */
 	struct nm_slave_key key;
 };
 
+/* One line, and before it how many were lost. What is not taken at once is forgotten: the next
+ * process would say it again. */
+__attribute__((format(printf, 2, 3))) static void tell(struct voice *voice, const char *fmt, ...)
+{
+	uint64_t dropped = atomic_exchange(voice->dropped, 0);
+	va_list args;
+
+	if (!voice->err.stream || voice->args->output.quiet)
+		return;
+	if (dropped)
+		fprintf(voice->err.stream,
+			"netmodel: %" PRIu64 " lines were dropped: standard error was not read in "
+			"time\n",
+			dropped);
+	fputs("netmodel: ", voice->err.stream);
+	va_start(args, fmt);
+	(void)vfprintf(voice->err.stream, fmt, args);
+	va_end(args);
+	fputc('\n', voice->err.stream);
+	(void)nm_sink_flush(&voice->err);
+	if (voice->err.from < voice->err.to)
+		(void)atomic_fetch_add(voice->dropped, dropped + 1);
+	voice->err.from = voice->err.to = 0;
+}
+
+static int voice_open(struct voice *voice, const struct nm_args *args)
+{
+	void *shared = mmap(NULL, sizeof *voice->dropped, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (shared == MAP_FAILED)
+		return -errno;
+	*voice = (struct voice){.args = args, .dropped = shared};
+	(void)nm_sink_open_fd(&voice->err, STDERR_FILENO, ROOM);
+	return 0;
+}
+
+static void voice_close(struct voice *voice)
+{
+	(void)nm_sink_close(&voice->err);
+	(void)munmap((void *)voice->dropped, sizeof *voice->dropped);
+}
+
 static void on_listening(void *arg, const char *address, uint16_t port)
 {
-	struct context *context = arg;
+	struct voice *voice = arg;
 
-	if (!context->args->output.quiet)
-		fprintf(stderr, "netmodel: slave listening on %s port %u\n", address,
-			(unsigned)port);
-	nm_cli_print_key(context->args, &context->key, port);
+	tell(voice, "slave listening on %s port %u", address, (unsigned)port);
+	nm_cli_print_key(voice->args, &voice->key, port);
 }
 
 /* Sessions are worth a line each, so a slave tells them unless it is told not to. */
 static void on_log(void *arg, const char *line)
 {
-	const struct context *context = arg;
-
-	if (!context->args->output.quiet)
-		fprintf(stderr, "netmodel: %s\n", line);
+	tell(arg, "%s", line);
 }
 
 static int write_all(int fd, const char *text, size_t size)
@@ -55,18 +102,18 @@ static int write_all(int fd, const char *text, size_t size)
  * print, too. */
 static void on_ended(void *arg, struct nm_result *result)
 {
-	const struct nm_args *args = ((const struct context *)arg)->args;
+	struct voice *voice = arg;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
-	int error = out ? nm_dialect.write_slave(args, result, out) : -ENOMEM;
+	int error = out ? nm_dialect.write_slave(voice->args, result, out) : -ENOMEM;
 
 	if (out && fclose(out) != 0 && !error)
 		error = -ENOMEM;
 	if (!error)
 		error = write_all(STDOUT_FILENO, text, size);
 	if (error)
-		fprintf(stderr, "netmodel: standard output: %s\n", strerror(-error));
+		tell(voice, "standard output: %s", strerror(-error));
 	free(text);
 }
 
@@ -82,47 +129,54 @@ static int open_file_root(const char *path, struct nm_file_root *ret_root, struc
 	return error;
 }
 
-int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
+static void take_options(struct nm_slave_options *options, struct voice *voice)
 {
+	const struct nm_args *args = voice->args;
+
+	nm_slave_options_default(options);
+	options->strangers_hint = nm_dialect.strangers;
+	options->control = args->control;
+	options->bind = args->as_slave.bind;
+	options->port = (uint16_t)args->port;
+	options->admission = voice->key.admission;
+	options->key = voice->key.key;
+	if (args->as_slave.max_flows)
+		options->max_flows = args->as_slave.max_flows;
+	if (args->max_duration_ns)
+		options->max_duration_ns = args->max_duration_ns;
+	options->timeout_ns = args->timeout_ns;
+	options->sessions = args->as_slave.once ? 1 : args->as_slave.sessions;
+	if (args->line) {
+		options->sessions_words = nm_dialect.sessions;
+		options->ended = on_ended;
+	}
+	options->cpus = args->cpus;
+	options->arg = voice;
+	options->listening = on_listening;
+	options->log = on_log;
+}
+
+static int serve(struct voice *voice, struct nm_diags *diags)
+{
+	const struct nm_args *args = voice->args;
 	struct nm_slave_options options;
-	struct context context = {.args = args};
 	int interrupt_fd = nm_signals_start();
 
 	if (interrupt_fd < 0) {
 		nm_diag_error(diags, NULL, 0, "no pipe for signals: %s", strerror(-interrupt_fd));
 		return NM_EXIT_INTERNAL;
 	}
-	if (nm_cli_slave_key(args, &context.key, diags) != 0)
+	if (nm_cli_slave_key(args, &voice->key, diags) != 0)
 		return NM_EXIT_USAGE;
-	nm_slave_options_default(&options);
-	options.strangers_hint = nm_dialect.strangers;
-	options.control = args->control;
-	options.bind = args->as_slave.bind;
-	options.port = (uint16_t)args->port;
-	options.admission = context.key.admission;
-	options.key = context.key.key;
-	if (args->as_slave.max_flows)
-		options.max_flows = args->as_slave.max_flows;
-	if (args->max_duration_ns)
-		options.max_duration_ns = args->max_duration_ns;
-	options.timeout_ns = args->timeout_ns;
-	options.sessions = args->as_slave.once ? 1 : args->as_slave.sessions;
-	if (args->line) {
-		options.sessions_words = nm_dialect.sessions;
-		options.ended = on_ended;
-	}
-	options.cpus = args->cpus;
+	take_options(&options, voice);
+	options.interrupt_fd = interrupt_fd;
 	if (open_file_root(args->as_slave.file_root, &options.files, diags) < 0)
 		return NM_EXIT_USAGE;
-	options.interrupt_fd = interrupt_fd;
-	options.arg = &context;
-	options.listening = on_listening;
-	options.log = on_log;
 	if (args->as_slave.max_lifetime_ns)
 		(void)nm_signals_limit(args->as_slave.max_lifetime_ns);
 	int error = nm_slave_serve(&options, diags);
 
-	context.key.key = nm_key_free(context.key.key);
+	voice->key.key = nm_key_free(voice->key.key);
 	if (error)
 		return NM_EXIT_FAILED;
 	if (!nm_signals_limited())
@@ -130,4 +184,19 @@ int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
 	nm_cli_tell_limit(diags, "max-lifetime", args->as_slave.max_lifetime_ns,
 			  ": the slave ends");
 	return NM_EXIT_FAILED;
+}
+
+int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
+{
+	struct voice voice;
+	int error = voice_open(&voice, args);
+
+	if (error) {
+		nm_diag_error(diags, NULL, 0, "%s", strerror(-error));
+		return NM_EXIT_INTERNAL;
+	}
+	int code = serve(&voice, diags);
+
+	voice_close(&voice);
+	return code;
 }

@@ -104,7 +104,7 @@ struct nm_run_words {
 };
 
 /* The byte that stands for the end of the longest duration in interrupt_fd; all others are
- * interrupts. */
+ * interrupts: the number of a signal, or 0. */
 #define NM_INTERRUPT_LIMIT 'L'
 
 struct nm_run_options {

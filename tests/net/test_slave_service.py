@@ -3,18 +3,25 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
+import signal
+import socket
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from nmtest import Netmodel, Node, Slave, defines, wait_until
+from nmtest import Netmodel, Node, Slave, assert_complete, defines, free_port, wait_until
 
 WriteProfile = Callable[..., Path]
 MakeNodes = Callable[[int], list[Node]]
+
+
+HERE = {"host": "127.0.0.1"}
 
 
 @contextmanager
@@ -87,3 +94,84 @@ def test_a_file_that_would_have_to_be_waited_for(netmodel: Netmodel, slave: Slav
 def test_a_root_that_is_no_folder(netmodel: Netmodel, tmp_path: Path) -> None:
     result = netmodel.run("-s", "-P", "0", "--file-root", tmp_path / "none", code=1)
     assert f"--file-root {tmp_path}/none: No such file or directory" in result.err
+
+
+# --- its end ---
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_slave_that_is_ended_tells_its_masters(netmodel: Netmodel, name: str) -> None:
+    with netmodel.slave() as slave:
+        args = ["-m", "tcp_rr", "-v", "-P", str(slave.port), *defines(**HERE, test_length="30s")]
+        with netmodel.started(*args) as master:
+            master.wait_line("phase 2 of 3 begins")
+            slave.process.signal(getattr(signal, name))
+            assert slave.process.finish(timeout=5).code == 0
+            result = master.finish(timeout=10)
+    assert result.code == 2, result
+    assert f"the run is incomplete: slave 127.0.0.1: the slave was ended by {name}" in result.err
+
+
+def test_a_slave_that_is_killed_is_told_of(netmodel: Netmodel) -> None:
+    with netmodel.slave() as slave:
+        args = ["-m", "tcp_rr", "-v", "-P", str(slave.port), *defines(**HERE, test_length="30s")]
+        with netmodel.started(*args) as master:
+            master.wait_line("phase 2 of 3 begins")
+            slave.process.signal(signal.SIGKILL)
+            result = master.finish(timeout=10)
+    assert result.code == 2, result
+    assert "slave 127.0.0.1: the slave was killed" in result.err
+
+
+# --- what it says ---
+
+
+def fill(pipe: int) -> None:
+    os.set_blocking(pipe, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(pipe, b".")
+    os.set_blocking(pipe, True)
+
+
+def reaches(port: int) -> bool:
+    with closing(socket.socket()) as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_a_slave_whose_log_is_not_read_serves_on(netmodel: Netmodel) -> None:
+    port = free_port()
+    read, write = os.pipe()
+    fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)
+    fill(write)
+    argv = [str(netmodel.binary), "-s", "-P", str(port), "--bind", "127.0.0.1"]
+    slave = subprocess.Popen(argv, env=netmodel.env, stderr=write)
+    try:
+        wait_until(lambda: reaches(port), what="it listens")
+        for _ in range(2):
+            assert_complete(netmodel.measure("tcp_rr", "-P", str(port), *defines(**HERE, test_length="50ms")))
+        os.read(read, 4096)
+        assert_complete(netmodel.measure("tcp_rr", "-P", str(port), *defines(**HERE, test_length="50ms")))
+        said = os.read(read, 4096).decode()
+        assert re.match(r"netmodel: [3-9]\d* lines were dropped: standard error was not read in time\n", said), said
+        fill(write)
+        slave.send_signal(signal.SIGTERM)
+        assert slave.wait(5) == 0
+    finally:
+        slave.kill()
+        slave.wait()
+        os.close(read)
+        os.close(write)
+
+
+def test_strangers_do_not_fill_the_log(netmodel: Netmodel, slave: Slave) -> None:
+    for _ in range(60):
+        with socket.create_connection(("127.0.0.1", slave.port), timeout=10) as stranger:
+            stranger.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            with suppress(OSError):
+                while stranger.recv(4096):
+                    pass
+    assert slave.process.err.count("no netmodel master") < 20
+    slave.process.wait_line(r"no netmodel master")
+    assert_complete(netmodel.measure("tcp_rr", "-P", str(slave.port), *defines(**HERE, test_length="50ms")))
+    slave.process.wait_line("run [0-9a-f]{12}: profile")

@@ -27,10 +27,9 @@
 #include "host/clock.h"
 #include "transport/address.h"
 
-#define BACKLOG	     128
-#define REAP_MS	     100
-#define END_NS	     2000000000u /* that sessions have to end when the slave does */
-#define SAY_AGAIN_NS 1000000000u /* between two lines about masters of other hosts */
+#define BACKLOG 128
+#define REAP_MS 100
+#define END_NS	2000000000u /* that sessions have to end when the slave does */
 
 struct child {
 	pid_t pid; /* 0: the slot is free */
@@ -43,9 +42,7 @@ struct daemon {
 	struct nm_session_slots *slots; /* owned; shared with the sessions */
 	struct child sessions[NM_SESSION_SLOTS];
 	size_t n_sessions;
-	uint64_t served;  /* sessions that have run to their end */
-	uint64_t said_ns; /* when a foreign master was last told of */
-	unsigned unsaid;  /* how many since then were not */
+	uint64_t served; /* sessions that have run to their end */
 };
 
 void nm_slave_options_default(struct nm_slave_options *ret_options)
@@ -61,7 +58,7 @@ void nm_slave_options_default(struct nm_slave_options *ret_options)
 __attribute__((format(printf, 2, 3))) static void say(const struct daemon *daemon, const char *fmt,
 						      ...)
 {
-	char line[512];
+	char line[704];
 	va_list args;
 
 	if (!daemon->options->log)
@@ -70,6 +67,25 @@ __attribute__((format(printf, 2, 3))) static void say(const struct daemon *daemo
 	(void)vsnprintf(line, sizeof line, fmt, args);
 	va_end(args);
 	daemon->options->log(daemon->options->arg, line);
+}
+
+/* As say, of what no master has caused: not each time. */
+__attribute__((format(printf, 2, 3))) static void say_of_stranger(const struct daemon *daemon,
+								  const char *fmt, ...)
+{
+	unsigned untold;
+	char text[640];
+	va_list args;
+
+	if (!nm_session_slots_may_tell(daemon->slots, nm_clock_ns(), &untold))
+		return;
+	va_start(args, fmt);
+	(void)vsnprintf(text, sizeof text, fmt, args);
+	va_end(args);
+	if (untold)
+		say(daemon, "%s (%u more before)", text, untold);
+	else
+		say(daemon, "%s", text);
 }
 
 /* A socket that listens at an address, or -errno. */
@@ -180,15 +196,10 @@ static int listen_on(const char *bind_to, uint16_t port, struct nm_diags *diags)
 static void run_session(const struct daemon *daemon, int fd, pid_t parent, size_t index)
 {
 	const struct nm_session_slot slot = {.slots = daemon->slots, .index = index};
-	sigset_t none;
 
 	/* An interrupt is for the slave, which then ends its sessions by SIGTERM. */
-	(void)signal(SIGINT, SIG_IGN);
-	(void)signal(SIGTERM, SIG_DFL);
-	(void)signal(SIGHUP, SIG_DFL);
+	nm_session_end_by_signal();
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	if (getppid() != parent)
 		_exit(NM_SESSION_BROKEN);
 	(void)close(daemon->listener);
@@ -260,7 +271,7 @@ static void turn_away(struct daemon *daemon, int fd, const struct nm_addr *remot
 {
 	uint64_t now_ns = nm_clock_ns();
 	struct nm_peer peer;
-	char address[NM_ADDRESS_TEXT], text[512], more[48] = "";
+	char address[NM_ADDRESS_TEXT], text[512];
 
 	nm_admission_explain(daemon->options->admission,
 			     nm_addr_text(remote, address, sizeof address), text, sizeof text);
@@ -271,15 +282,7 @@ static void turn_away(struct daemon *daemon, int fd, const struct nm_addr *remot
 		nm_peer_receive(&peer, now_ns);
 		nm_peer_fini(&peer);
 	}
-	if (daemon->said_ns && now_ns - daemon->said_ns < SAY_AGAIN_NS) {
-		daemon->unsaid++;
-		return;
-	}
-	if (daemon->unsaid)
-		(void)snprintf(more, sizeof more, " (%u more before)", daemon->unsaid);
-	say(daemon, "master %s: refused: %s%s", address, text, more);
-	daemon->said_ns = now_ns;
-	daemon->unsaid = 0;
+	say_of_stranger(daemon, "master %s: refused: %s", address, text);
 }
 
 static void take_connection(struct daemon *daemon, int fd)
@@ -312,7 +315,7 @@ static bool accept_some(struct daemon *daemon)
 			return true;
 		} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
 			   errno == ENOMEM) {
-			say(daemon, "cannot take a connection: %s", strerror(errno));
+			say_of_stranger(daemon, "cannot take a connection: %s", strerror(errno));
 			return false;
 		} /* all others are about that one connection */
 	}
@@ -395,6 +398,10 @@ static int serve(struct daemon *daemon)
 		if (poll(fds, 2, daemon->n_sessions || !room ? REAP_MS : -1) < 0 && errno != EINTR)
 			return -errno;
 		if (fds[1].revents) {
+			char byte = SIGTERM;
+
+			if (read(daemon->options->interrupt_fd, &byte, 1) == 1)
+				atomic_store(&daemon->slots->ended_by, byte);
 			reap(daemon);
 			if (daemon->n_sessions)
 				say(daemon, "interrupted: ends %zu session%s under way",

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "control/address.h"
+#include "control/options.h"
 #include "control/slave/session_priv.h"
 #include "host/clock.h"
 #include "transport/address.h"
@@ -19,19 +21,51 @@
 #define HELLO_NS  3000000000u /* that a master has to say hello */
 #define LINGER_NS 1000000000u /* that it has to read a refusal */
 
+/* A handler is given no argument. */
+static volatile sig_atomic_t told_to_end;
+
+static void on_signal(int number)
+{
+	(void)number;
+	told_to_end = 1;
+}
+
+void nm_session_end_by_signal(void)
+{
+	struct sigaction end = {.sa_handler = on_signal};
+	sigset_t blocked;
+
+	(void)signal(SIGINT, SIG_IGN);
+	(void)signal(SIGHUP, SIG_DFL);
+	(void)sigemptyset(&end.sa_mask);
+	(void)sigaction(SIGTERM, &end, NULL);
+	/* It comes while the session waits, see wait_for_events. */
+	(void)sigemptyset(&blocked);
+	(void)sigaddset(&blocked, SIGTERM);
+	(void)sigprocmask(SIG_SETMASK, &blocked, NULL);
+}
+
 void nm_session_log(const struct nm_session *session, const char *fmt, ...)
 {
 	char text[512], line[640];
 	va_list args;
+	unsigned untold = 0;
 
 	if (!session->options->log)
+		return;
+	if (session->peer.state == NM_SESSION_HELLO && session->slot &&
+	    !nm_session_slots_may_tell(session->slot->slots, nm_clock_ns(), &untold))
 		return;
 	va_start(args, fmt);
 	(void)vsnprintf(text, sizeof text, fmt, args);
 	va_end(args);
 	nm_make_plain(text); /* masters have a part in it */
-	(void)snprintf(line, sizeof line, "session %d, master %s: %s", (int)getpid(),
-		       session->remote_text, text);
+	int size = snprintf(line, sizeof line, "session %d, master %s: %s", (int)getpid(),
+			    session->remote_text, text);
+
+	if (untold && size > 0 && (size_t)size < sizeof line)
+		(void)snprintf(line + size, sizeof line - (size_t)size, " (%u more before)",
+			       untold);
 	session->options->log(session->options->arg, line);
 }
 
@@ -143,8 +177,14 @@ static int wait_for_events(struct nm_session *session)
 	const struct timespec wait = {.tv_sec = (time_t)(wait_ns / 1000000000u),
 				      .tv_nsec = (long)(wait_ns % 1000000000u)};
 
-	if (ppoll(fds, 2, &wait, NULL) < 0 && errno != EINTR)
+	sigset_t none;
+
+	/* Only a process of its own blocks any. */
+	(void)sigemptyset(&none);
+	if (ppoll(fds, 2, &wait, session->slot ? &none : NULL) < 0 && errno != EINTR)
 		return -errno;
+	if (told_to_end && session->slot)
+		return -ESHUTDOWN;
 	if (fds[1].revents)
 		nm_engine_clear(session->local.engine);
 	nm_peer_flush(&session->peer);
@@ -179,9 +219,35 @@ static int run_timers(struct nm_session *session)
 	return 0;
 }
 
-static const char *end_text(int error)
+/* What has ended the slave. */
+static const char *slave_end_text(const struct nm_session *session)
+{
+	switch (atomic_load(&session->slot->slots->ended_by)) {
+	case SIGTERM:
+		return "the slave was ended by SIGTERM";
+	case SIGINT:
+		return "the slave was ended by SIGINT";
+	case NM_INTERRUPT_LIMIT:
+		return "the slave has reached its longest lifetime (--max-lifetime)";
+	default:
+		return "the slave was killed";
+	}
+}
+
+/* A master that has all it wants is left to say bye. */
+static void tell_end(struct nm_session *session)
+{
+	const struct nm_msg_failed failed = {.text = slave_end_text(session)};
+
+	if (session->peer.state != NM_SESSION_HELLO && session->peer.state != NM_SESSION_END)
+		(void)nm_session_send(session, NM_MESSAGE_FAILED, nm_failed_pack(&failed));
+}
+
+static const char *end_text(const struct nm_session *session, int error)
 {
 	switch (error) {
+	case -ESHUTDOWN:
+		return slave_end_text(session);
 	case -ETIMEDOUT:
 		return "the master was silent too long";
 	case -ETIME:
@@ -219,8 +285,10 @@ static void session_loop(struct nm_session *session)
 		if (!error && session->peer.state != NM_SESSION_END)
 			error = run_timers(session);
 	}
+	if (error == -ESHUTDOWN)
+		tell_end(session);
 	if (error)
-		nm_session_log(session, "ended: %s", end_text(error));
+		nm_session_log(session, "ended: %s", end_text(session, error));
 	/* A refusal or a failure is the last word: it must not be lost in a reset. */
 	if (error != -ETIMEDOUT)
 		nm_peer_drain(&session->peer, nm_clock_ns() + LINGER_NS);

@@ -4,6 +4,9 @@
 
 #include <sys/mman.h>
 
+#define TELL_NS	   500000000u /* for each line about a stranger */
+#define TELL_BURST 4u	      /* lines at once */
+
 struct nm_session_slots *nm_session_slots_new(void)
 {
 	void *memory = mmap(NULL, sizeof(struct nm_session_slots), PROT_READ | PROT_WRITE,
@@ -62,4 +65,21 @@ size_t nm_session_slots_count(struct nm_session_slots *slots, enum nm_session_sl
 	for (size_t i = 0; i < NM_SESSION_SLOTS; i++)
 		count += atomic_load(&slots->state[i]) == (int)which;
 	return count;
+}
+
+bool nm_session_slots_may_tell(struct nm_session_slots *slots, uint64_t now_ns,
+			       unsigned *ret_untold)
+{
+	uint64_t before = atomic_load(&slots->told_until_ns), after;
+
+	do {
+		/* Each line takes its time, of which so much may be borrowed. */
+		after = (before > now_ns ? before : now_ns) + TELL_NS;
+		if (after > now_ns + TELL_BURST * (uint64_t)TELL_NS) {
+			(void)atomic_fetch_add(&slots->untold, 1);
+			return false;
+		}
+	} while (!atomic_compare_exchange_weak(&slots->told_until_ns, &before, after));
+	*ret_untold = atomic_exchange(&slots->untold, 0);
+	return true;
 }

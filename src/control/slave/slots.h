@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define NM_SESSION_SLOTS_SERVED 64 /* masters at a time */
 #define NM_SESSION_SLOTS_SILENT 64 /* connections that have not said hello */
@@ -24,6 +25,10 @@ struct nm_session_slots {
 	_Atomic int state[NM_SESSION_SLOTS]; /* enum nm_session_slot_state */
 	/* how many of them may be served at a time, at most NM_SESSION_SLOTS_SERVED */
 	_Atomic int room;
+	_Atomic int ended_by; /* what has ended the slave: a signal, or NM_INTERRUPT_LIMIT */
+	/* of lines about what is no master yet: */
+	_Atomic uint64_t told_until_ns; /* see nm_session_slots_may_tell */
+	_Atomic unsigned untold;
 };
 
 /* One slot, as its session has it. */
@@ -42,6 +47,11 @@ bool nm_session_slot_take(const struct nm_session_slot *slot);
 void nm_session_slot_leave(const struct nm_session_slot *slot);
 /* By the slave: from silent to closed. False: its session has meanwhile been served. */
 bool nm_session_slots_close(struct nm_session_slots *slots, size_t index);
+/* Whether one more line may be told about what is no master yet, so that strangers do not fill the
+ * log: some at once, then one in a second. True with the number of lines that were not told before
+ * it. By slave and sessions. */
+bool nm_session_slots_may_tell(struct nm_session_slots *slots, uint64_t now_ns,
+			       unsigned *ret_untold);
 /* How many slots are in that state. */
 size_t nm_session_slots_count(struct nm_session_slots *slots, enum nm_session_slot_state which);
 
