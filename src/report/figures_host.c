@@ -382,6 +382,19 @@ static json_t *make_role(const struct nm_at *at)
 	return json_string(host_of(at)->is_master ? "master" : "slave");
 }
 
+static json_t *make_authentication(const struct nm_at *at)
+{
+	static const char *const words[] = {
+		[NM_TRUST_KEY] = "key",
+		[NM_TRUST_OWN_HOST] = "own_host",
+		[NM_TRUST_EMBEDDED] = "embedded",
+		[NM_TRUST_NONE] = "none",
+	};
+	const char *word = words[host_of(at)->trust];
+
+	return word ? json_string(word) : json_null();
+}
+
 static json_t *make_rtt(const struct nm_at *at)
 {
 	const struct nm_result_host *host = host_of(at);
@@ -521,6 +534,11 @@ static const struct nm_figure host_figures[] = {
 	NM_FIGURE(BOOL, struct nm_result_host, complete, "complete",
 		  .doc = "It took part to the end and delivered its results."),
 	NM_FIGURE(TEXT, struct nm_result_host, error, "error", .doc = "Why not."),
+	NM_MADE("authentication", make_authentication,
+		"{'enum': ['key', 'own_host', 'embedded', 'none', null]}",
+		.doc = "Why slave and master took each other: both proved one key, they are on one "
+		       "host, the master started the slave, or none, as the slave was started with "
+		       "--no-auth; null for the master, and where it came to nothing."),
 	NM_FIGURE(OBJECT, struct nm_result_host, facts, "facts", .object = &nm_facts_object),
 	NM_MADE("rtt_s", make_rtt, NM_SCHEMA_REAL_OR_NULL,
 		.doc = "Best round trip of the control connection; null for the master."),

@@ -527,6 +527,11 @@ static void print_hosts(const struct nm_result *result, FILE *out)
 	for (size_t i = 0; i < result->n_hosts; i++) {
 		const struct nm_result_host *host = &result->hosts[i];
 
+		if (host->trust == NM_TRUST_NONE)
+			nm_print_line(out,
+				      "  %s: --no-auth: it takes any master without proof of who "
+				      "it is",
+				      host->name ? host->name : "");
 		/* What has ended the run stands above. */
 		if (host->error && !(result->verdict.incomplete_why &&
 				     strstr(result->verdict.incomplete_why, host->error)))

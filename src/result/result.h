@@ -91,12 +91,22 @@ struct nm_host_window {
 	struct nm_counts counts;
 };
 
+/* Why a slave and the master take each other. */
+enum nm_trust {
+	NM_TRUST_UNKNOWN,  /* of the master, or the slave has not welcomed it */
+	NM_TRUST_KEY,	   /* both have proved one key */
+	NM_TRUST_OWN_HOST, /* the master is on the slave's host */
+	NM_TRUST_EMBEDDED, /* the master has started the slave */
+	NM_TRUST_NONE,	   /* the slave takes any master (--no-auth) */
+};
+
 struct nm_result_host {
 	char *name;    /* as the profile names it; "master" for the master */
 	char *address; /* numeric, as seen by the master; NULL for the master */
 	bool is_master;
 	bool complete; /* it took part to the end and delivered its results */
 	char *error;   /* why not */
+	enum nm_trust trust;
 	struct nm_host_facts facts;
 	double rtt_s; /* of the control connection, the best seen */
 	/* how much later (or earlier) than the master it entered the first measured phase */

@@ -102,7 +102,32 @@ def test_no_key_and_another_host_are_told_both_ways_out(netmodel: Netmodel, pair
 def test_the_environment_can_open_a_slave(netmodel: Netmodel, pair: tuple[Node, Node]) -> None:
     near, far = pair
     with netmodel.slave(env={"NETMODEL_AUTH": "none"}, prefix=far.prefix) as slave:
-        assert_complete(ask(netmodel, slave.port, near, far).json())
+        document = ask(netmodel, slave.port, near, far).json()
+        assert_complete(document)
+        assert [host["authentication"] for host in document["hosts"]] == [None, "none"]
+
+
+def test_results_show_a_slave_that_takes_all(netmodel: Netmodel) -> None:
+    with netmodel.slave("--no-auth") as slave:
+        options = ("-m", "tcp_rr", "-P", str(slave.port), *defines(host="127.0.0.1", test_length="50ms"))
+        document = netmodel.run(*options, "--format", "json", code=0).json()
+        assert [host["authentication"] for host in document["hosts"]] == [None, "none"]
+        assert "127.0.0.1: --no-auth: it takes any master without proof of who it is" in netmodel.run(*options, code=0).out
+
+
+def test_results_show_why_ends_took_each_other(netmodel: Netmodel, pair: tuple[Node, Node]) -> None:
+    near, far = pair
+    document = netmodel.measure("tcp_rr", "-D", "test_length=50ms")
+    assert [host["authentication"] for host in document["hosts"]] == [None, "embedded"]
+    with netmodel.slave(prefix=far.prefix) as slave:
+        document = ask(netmodel, slave.port, far, far).json()
+        assert document["hosts"][1]["authentication"] == "own_host"
+        document = ask(netmodel, slave.port, near, far).json()
+        assert document["hosts"][1]["authentication"] is None
+    with netmodel.slave(env={"NETMODEL_KEY": KEY}, prefix=far.prefix) as slave:
+        document = ask(netmodel, slave.port, near, far, env={"NETMODEL_KEY": KEY}).json()
+        assert document["hosts"][1]["authentication"] == "key"
+        assert KEY not in str(document) + slave.process.err
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602])

@@ -31,6 +31,10 @@ int nm_link_welcome(struct nm_master *master, struct nm_link *link, json_t *body
 			       welcome.protocol, welcome.version, NM_PROTOCOL, NM_VERSION);
 		return 0;
 	}
+	link->result->trust = nm_embedded_is_started(&link->embedded) ? NM_TRUST_EMBEDDED
+			      : nm_peer_is_proved(&link->peer)	      ? NM_TRUST_KEY
+			      : welcome.no_auth			      ? NM_TRUST_NONE
+								      : NM_TRUST_OWN_HOST;
 	nm_peer_trust(&link->peer);
 	link->peer.state = NM_SESSION_PREPARE;
 	nm_master_log(master, "connected to %s (%s, %s)", link->name, link->result->address,

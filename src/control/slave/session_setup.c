@@ -104,7 +104,9 @@ int nm_session_hello(struct nm_session *session, json_t *body)
 	nm_peer_trust(&session->peer);
 	nm_host_facts_read(&facts);
 	session->peer.state = NM_SESSION_PREPARE;
-	return nm_session_send(session, NM_MESSAGE_WELCOME, nm_welcome_pack(facts.hostname));
+	return nm_session_send(
+		session, NM_MESSAGE_WELCOME,
+		nm_welcome_pack(facts.hostname, session->options->admission == NM_ADMIT_ALL));
 }
 
 /* Parses and compiles the work order. False after a refusal. */

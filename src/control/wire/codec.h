@@ -42,14 +42,15 @@ struct nm_msg_hello { /* also welcome, without the magic */
 	uint32_t protocol;
 	const char *version;
 	const char *hostname; /* of the slave; NULL in a hello */
+	bool no_auth;	      /* the slave takes any master without proof; false in a hello */
 };
 /* The greeting of this version. */
 json_t *nm_hello_pack(void);
-/* Its answer. hostname: of this host. */
-json_t *nm_welcome_pack(const char *hostname);
+/* Its answer. hostname: of this host; no_auth: as in struct nm_msg_hello. */
+json_t *nm_welcome_pack(const char *hostname, bool no_auth);
 /* Both take members that they do not know: a peer of another version must be understood so far. */
 int nm_hello_unpack(json_t *body, struct nm_msg_hello *ret);
-/* Leaves magic NULL. */
+/* Leaves magic NULL; of another protocol, all but its number and the version. */
 int nm_welcome_unpack(json_t *body, struct nm_msg_hello *ret);
 
 /* One word and one line of text: refuse, abort. */

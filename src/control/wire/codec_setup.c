@@ -25,6 +25,8 @@ const struct nm_field nm_welcome_fields[] = {
 	NM_FIELD(U32, struct nm_msg_hello, protocol, .max = INT32_MAX),
 	NM_FIELD(TEXT, struct nm_msg_hello, version, .max = NM_WIRE_MAX_NAME),
 	NM_FIELD(TEXT, struct nm_msg_hello, hostname, .max = NM_WIRE_MAX_NAME),
+	NM_FIELD(BOOL, struct nm_msg_hello, no_auth,
+		 .doc = "The slave takes any master without proof of who it is."),
 	NM_FIELD_END,
 };
 
@@ -36,10 +38,12 @@ json_t *nm_hello_pack(void)
 	return nm_fields_pack(nm_hello_fields, &hello);
 }
 
-json_t *nm_welcome_pack(const char *hostname)
+json_t *nm_welcome_pack(const char *hostname, bool no_auth)
 {
-	const struct nm_msg_hello welcome = {
-		.protocol = NM_PROTOCOL, .version = NM_VERSION, .hostname = hostname};
+	const struct nm_msg_hello welcome = {.protocol = NM_PROTOCOL,
+					     .version = NM_VERSION,
+					     .hostname = hostname,
+					     .no_auth = no_auth};
 
 	return nm_fields_pack(nm_welcome_fields, &welcome);
 }
@@ -54,7 +58,17 @@ int nm_hello_unpack(json_t *body, struct nm_msg_hello *ret)
 
 int nm_welcome_unpack(json_t *body, struct nm_msg_hello *ret)
 {
+	static const struct nm_field of_all_versions[] = {
+		NM_FIELD(U32, struct nm_msg_hello, protocol, .max = INT32_MAX),
+		NM_FIELD(TEXT, struct nm_msg_hello, version, .max = NM_WIRE_MAX_NAME),
+		NM_FIELD_END,
+	};
+
 	*ret = (struct nm_msg_hello){.magic = NULL};
+	int error = nm_fields_unpack_known(of_all_versions, body, ret);
+
+	if (error || ret->protocol != NM_PROTOCOL)
+		return error;
 	return nm_fields_unpack_known(nm_welcome_fields, body, ret);
 }
 

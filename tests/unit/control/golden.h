@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages of test_golden.c as protocol 3 has them: test_golden print writes them. */
+/* The messages of test_golden.c as protocol 4 has them: test_golden print writes them. */
 #ifndef NM_TESTS_UNIT_CONTROL_GOLDEN_H
 #define NM_TESTS_UNIT_CONTROL_GOLDEN_H
 
-#define GOLDEN_HELLO   "[\"hello\",{\"magic\":\"netmodel\",\"protocol\":3,\"version\":\"1.2\"}]"
-#define GOLDEN_WELCOME "[\"welcome\",{\"protocol\":3,\"version\":\"1.2\",\"hostname\":\"ada\"}]"
-#define GOLDEN_REFUSE  "[\"refuse\",{\"code\":\"busy\",\"text\":\"too many masters\"}]"
+#define GOLDEN_HELLO "[\"hello\",{\"magic\":\"netmodel\",\"protocol\":4,\"version\":\"1.2\"}]"
+#define GOLDEN_WELCOME                                                                             \
+	"[\"welcome\",{\"protocol\":4,\"version\":\"1.2\",\"hostname\":\"ada\",\"no_auth\":true}]"
+#define GOLDEN_REFUSE "[\"refuse\",{\"code\":\"busy\",\"text\":\"too many masters\"}]"
 #define GOLDEN_PREPARE                                                                             \
 	"[\"prepare\",{\"run_id\":\"00112233445566778899aabbccddeeff\","                           \
 	"\"host\":\"10.0.0.7\",\"profile\":\"<profile/>\",\"file\":\"web.xml\","                   \

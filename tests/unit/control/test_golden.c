@@ -29,7 +29,7 @@ static json_t *hello(void)
 
 static json_t *welcome(void)
 {
-	return of_version(nm_welcome_pack("ada"));
+	return of_version(nm_welcome_pack("ada", true));
 }
 
 static json_t *refuse(void)
