@@ -62,6 +62,46 @@ static bool has_own_port(const struct nm_instr *instr)
 	return port;
 }
 
+/* What an error of a socket means in a run, where its name says too little; NULL: the name is
+ * enough. */
+static const char *meaning_of(int error)
+{
+	static const struct {
+		int error;
+		const char *text;
+	} meanings[] = {
+		{EINVAL,
+		 "an option that the kernel refuses, or the route to the peer is a blackhole "
+		 "(ip route get ADDRESS)"},
+		{ECONNABORTED, "the connection was ended on this host, not by the peer: by an "
+			       "administrator (ss -K), or with its interface or address"},
+		{EHOSTUNREACH,
+		 "the peer does not answer on its link, or a router or the route says "
+		 "that it cannot be reached"},
+		{ENETUNREACH, "this host has no route to the peer (ip route get ADDRESS)"},
+		{ENETDOWN, "the interface is down (ip link)"},
+		{ENODEV, "the interface has gone (ip link)"},
+		{EACCES, "a route (prohibit) or a rule of this host forbids it"},
+		{EPERM, "a firewall of this host forbids it, or a privilege is missing"},
+		{ECONNREFUSED,
+		 "nothing takes connections or messages at that address and port, or a "
+		 "firewall refuses them"},
+		{ETIMEDOUT, "the peer has acknowledged nothing for too long: the way to it is cut, "
+			    "or it hangs"},
+		{ENOBUFS, "a queue of this host or its interface is full"},
+		{EMFILE, "too few descriptors (ulimit -n)"},
+		{ENFILE, "this host has too few open files (sysctl fs.file-max)"},
+		{EADDRNOTAVAIL,
+		 "an address that this host does not have, or no port is free (sysctl "
+		 "net.ipv4.ip_local_port_range)"},
+	};
+
+	for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
+		if (meanings[i].error == error)
+			return meanings[i].text;
+	return NULL;
+}
+
 /* Why the flow has failed, in the words of its transport, of its flowop, or of the system. buf is
  * room for it. */
 static const char *cause_of(const struct nm_engine_error *error, const struct nm_instr *instr,
@@ -85,13 +125,18 @@ static const char *cause_of(const struct nm_engine_error *error, const struct nm
 			       strerror(error->error));
 		return buf;
 	}
-	return error->error ? strerror(error->error) : "it failed";
+	const char *meaning = instr ? meaning_of(error->error) : NULL;
+
+	if (!meaning)
+		return error->error ? strerror(error->error) : "it failed";
+	(void)snprintf(buf, size, "%s: %s", strerror(error->error), meaning);
+	return buf;
 }
 
 void nm_failure_text(const struct nm_engine_error *error, const struct nm_plan *plan,
 		     const char *file, char *buf, size_t size)
 {
-	char count[48], room[256];
+	char count[48], room[384];
 	const char *cause = cause_of(error, find_failed(plan, error), room, sizeof room);
 
 	(void)snprintf(count, sizeof count, "%llu flow%s", (unsigned long long)error->count,
@@ -110,7 +155,6 @@ bool nm_failure_is_secondary(const struct nm_engine_error *error)
 {
 	switch (error->error) {
 	case ECONNRESET:
-	case ECONNABORTED:
 	case EPIPE:
 	case ENODATA:
 	case 0:

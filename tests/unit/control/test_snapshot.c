@@ -95,7 +95,23 @@ START_TEST(a_flowop_with_a_limit_tells_it)
 	ck_assert_str_eq(failed("read", ETIMEDOUT),
 			 "flowop read at t.xml:4: nothing came within timeout=1500us (1 flow)");
 	ck_assert_str_eq(failed("write", ETIMEDOUT),
-			 "flowop write at t.xml:5: Connection timed out (1 flow)");
+			 "flowop write at t.xml:5: Connection timed out: the peer has acknowledged "
+			 "nothing for too long: the way to it is cut, or it hangs (1 flow)");
+}
+END_TEST
+
+START_TEST(an_error_that_says_too_little_is_explained)
+{
+	ck_assert_str_eq(
+		failed("write", EINVAL),
+		"flowop write at t.xml:5: Invalid argument: an option that the kernel "
+		"refuses, or the route to the peer is a blackhole (ip route get ADDRESS) (1 "
+		"flow)");
+	ck_assert(strstr(failed("read", ECONNABORTED), "ended on this host, not by the peer"));
+	ck_assert(!nm_failure_is_secondary(&error));
+	error.flowop = NULL;
+	nm_failure_text(&error, plan, "t.xml", text, sizeof text);
+	ck_assert_ptr_null(strstr(text, "not by the peer"));
 }
 END_TEST
 
@@ -143,7 +159,7 @@ END_TEST
 
 START_TEST(flows_fail_so_when_their_peer_has_failed)
 {
-	static const int secondary[] = {ECONNRESET, ECONNABORTED, EPIPE, ENODATA, 0};
+	static const int secondary[] = {ECONNRESET, EPIPE, ENODATA, 0};
 
 	for (size_t i = 0; i < sizeof secondary / sizeof secondary[0]; i++) {
 		error.error = secondary[i];
@@ -190,6 +206,7 @@ int main(void)
 	tcase_add_test(words, a_failure_names_flowop_place_and_cause);
 	tcase_add_test(words, the_words_of_a_transport_come_first);
 	tcase_add_test(words, a_flowop_with_a_limit_tells_it);
+	tcase_add_test(words, an_error_that_says_too_little_is_explained);
 	tcase_add_test(words, a_datagram_connect_tells_its_limit);
 	tcase_add_test(words, a_port_that_the_profile_has_chosen_is_explained);
 	tcase_add_test(words, what_is_no_flowop_is_told_as_well);
