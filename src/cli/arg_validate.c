@@ -12,6 +12,7 @@
 #include "lib/settings.h"
 #include "report/report.h"
 #include "report/throughput.h"
+#include "transport/peers.h"
 
 int nm_validate_define(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
@@ -42,6 +43,31 @@ int nm_validate_max_duration(struct nm_args *args, const char *value, char *why,
 	(void)value, (void)why, (void)why_size;
 	args->has_max_duration = true;
 	return 0;
+}
+
+int nm_validate_allow_peer(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	struct nm_args_slave *slave = &args->as_slave;
+	char one[64];
+
+	for (const char *at = value;; at++) {
+		size_t length = strcspn(at, ",");
+		struct nm_net net, *allowed = realloc(slave->allowed,
+						      (slave->n_allowed + 1) * sizeof *allowed);
+
+		if (!allowed) {
+			snprintf(why, why_size, "out of memory");
+			return -EINVAL;
+		}
+		slave->allowed = allowed;
+		snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : 0), at);
+		if (nm_net_parse(one, &net, why, why_size) < 0)
+			return -EINVAL;
+		allowed[slave->n_allowed++] = net;
+		at += length;
+		if (!*at)
+			return 0;
+	}
 }
 
 int nm_validate_interval(struct nm_args *args, const char *value, char *why, size_t why_size)

@@ -280,6 +280,7 @@ void nm_args_fini(struct nm_args *args)
 	for (size_t i = 0; i < args->n_defines; i++)
 		free((char *)args->defines[i].name); /* the value is its second part */
 	free(args->defines);
+	free(args->as_slave.allowed);
 	for (size_t i = 0; (arg = nm_arg_at(i)); i++)
 		if (arg->opt.type == NM_TYPE_STRING || arg->opt.type == NM_TYPE_HOST)
 			free(*(char **)nm_arg_field(arg, args));

@@ -77,12 +77,16 @@ struct nm_args_key {
 
 struct nm_args_slave {
 	char *bind;
+	char *allow_peer; /* the one being parsed */
+	struct nm_net *allowed;
+	size_t n_allowed;
 	bool no_auth, once;
 	char *file_root;
 	uint64_t max_flows, max_lifetime_ns, sessions;
 };
 
 struct nm_dialect;
+struct nm_net;
 struct nm_run_words;
 
 struct nm_args {

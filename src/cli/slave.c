@@ -139,6 +139,8 @@ static void take_options(struct nm_slave_options *options, struct voice *voice)
 	options->bind = args->as_slave.bind;
 	options->port = (uint16_t)args->port;
 	options->admission = voice->key.admission;
+	options->allowed = args->as_slave.allowed;
+	options->n_allowed = args->as_slave.n_allowed;
 	options->key = voice->key.key;
 	if (args->as_slave.max_flows)
 		options->max_flows = args->as_slave.max_flows;

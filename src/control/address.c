@@ -153,20 +153,9 @@ uint16_t nm_address_port(const struct nm_addr *addr)
 	return copy.sa.ss_family == AF_INET6 ? ntohs(as_in6(&copy)->sin6_port) : 0;
 }
 
-bool nm_address_is_loopback(const struct nm_addr *addr)
-{
-	struct nm_addr copy = *addr;
-
-	if (copy.sa.ss_family == AF_VSOCK)
-		return nm_addr_cid(&copy) == VMADDR_CID_LOCAL;
-	if (copy.sa.ss_family == AF_INET)
-		return ntohl(as_in(&copy)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-	return copy.sa.ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&as_in6(&copy)->sin6_addr);
-}
-
 bool nm_address_is_own(const struct nm_addr *remote, const struct nm_addr *local)
 {
-	return nm_address_is_loopback(remote) || nm_addr_same_host(remote, local);
+	return nm_addr_is_loopback(remote) || nm_addr_same_host(remote, local);
 }
 
 int nm_address_prepare_socket(int fd)

@@ -27,8 +27,6 @@ int nm_address_source(const struct nm_addr *remote, struct nm_addr *ret);
 int nm_address_outward(struct nm_addr *ret);
 /* In host byte order; 0: it has none. */
 uint16_t nm_address_port(const struct nm_addr *addr);
-/* 127.0.0.0/8, ::1 or CID 1. */
-bool nm_address_is_loopback(const struct nm_addr *addr);
 /* Whether the other end of a connection is this host: both ends then have one address. */
 bool nm_address_is_own(const struct nm_addr *remote, const struct nm_addr *local);
 /* Makes a socket non-blocking, and each message be sent at once (TCP_NODELAY). 0 or -errno. */

@@ -62,6 +62,8 @@ int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_
 	engine->cookie = config->cookie;
 	memcpy(engine->secret, config->secret, sizeof engine->secret);
 	engine->files = config->files;
+	engine->allowed = config->allowed;
+	engine->n_allowed = config->n_allowed;
 	engine->seed = config->seed;
 	engine->details = config->details;
 	engine->log_passes = config->log_passes;
@@ -139,6 +141,8 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine)
 	if (engine->event_fd >= 0)
 		(void)close(engine->event_fd);
 	free(engine->groups);
+	for (uint32_t h = 0; engine->hosts && h < engine->plan->n_hosts; h++)
+		nm_peers_fini(&engine->hosts[h].peers);
 	free(engine->hosts);
 	explicit_bzero(engine->secret, sizeof engine->secret);
 	free(engine);
@@ -148,14 +152,14 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine)
 void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm_addr *peer,
 			const struct nm_addr *local)
 {
-	engine->hosts[host] = (struct nm_engine_host){.peer = *peer, .local = *local};
-}
+	struct nm_engine_host *of = &engine->hosts[host];
 
-void nm_engine_set_source(struct nm_engine *engine, uint32_t host, const struct nm_addr *source)
-{
-	for (uint32_t g = 0; g < engine->plan->n_groups; g++)
-		for (uint32_t w = 0; w < engine->groups[g].n_workers; w++)
-			nm_listeners_set_source(&engine->groups[g].workers[w], host, source);
+	nm_peers_fini(&of->peers);
+	*of = (struct nm_engine_host){.peer = *peer, .local = *local};
+	/* Without its own addresses a host has those of loopback. */
+	(void)nm_peers_init(&of->peers, peer, local);
+	of->peers.allowed = engine->allowed;
+	of->peers.n_allowed = engine->n_allowed;
 }
 
 static int start_opening(struct nm_engine *engine, struct nm_engine_group *group,
@@ -185,13 +189,47 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 	return r;
 }
 
+/* Whether connections may come from where the profile says that they do: 0, or -EACCES with a phrase
+ * in why. The master's own profile is its user's word. */
+static int check_sources(const struct nm_engine *engine, const struct nm_instr *instr, char *why,
+			 size_t why_size)
+{
+	const struct nm_transport_socket *socket = instr->transport->socket;
+	struct nm_peers *peers = &engine->hosts[instr->host].peers;
+	char named[NM_ADDRESS_TEXT], known[NM_ADDRESS_TEXT];
+	struct nm_addr source;
+
+	for (uint32_t i = 0;
+	     socket && socket->source && socket->source(instr->open.transport_opts, i, &source);
+	     i++) {
+		if (engine->plan->master) {
+			int r = nm_peers_add(peers, &source);
+
+			if (r < 0)
+				return r;
+		} else if (nm_peers_judge(peers, &source) == NM_PEER_STRANGER) {
+			(void)nm_addr_text(&source, named, sizeof named);
+			snprintf(
+				why, why_size,
+				"its connections would come from %s (localhost), and the master is "
+				"%s: start this slave with --allow-peer %s if they may",
+				named, nm_addr_text(&peers->control, known, sizeof known), named);
+			return -EACCES;
+		}
+	}
+	return 0;
+}
+
 static int check_reach(const struct nm_engine *engine, const struct nm_instr *instr, char *why,
 		       size_t why_size)
 {
-	char phrase[192];
-	int r = nm_transport_check_reach(instr->transport, &engine->hosts[instr->host].peer, phrase,
-					 sizeof phrase);
+	const struct nm_engine_host *host = &engine->hosts[instr->host];
+	char phrase[256];
+	int r = nm_transport_check_reach(instr->transport, &host->peers, phrase, sizeof phrase);
 
+	/* Those that may fail are turned away one by one. */
+	if (r == 0 && nm_instr_accepts(instr) && !instr->can_fail)
+		r = check_sources(engine, instr, phrase, sizeof phrase);
 	if (r < 0)
 		snprintf(why, why_size, "the %s at line %u: %s", instr->op->name, instr->line,
 			 phrase);
@@ -293,6 +331,10 @@ int nm_engine_set_endpoint(struct nm_engine *engine, uint32_t group, uint32_t op
 	const struct nm_instr *instr = w ? connect_of(w->group, opening) : NULL;
 
 	if (!instr)
+		return -EINVAL;
+	/* Where the profile names a port, it is that one. */
+	if (instr->open.port && !(instr->transport->caps & NM_TRANSPORT_ONE_HOST) &&
+	    strtoul(text, NULL, 10) != instr->open.port)
 		return -EINVAL;
 	return instr->transport->endpoint(&engine->hosts[instr->host].peer, text,
 					  &w->accept.endpoints[opening]);

@@ -19,6 +19,7 @@
 
 struct nm_engine;
 struct nm_file_root;
+struct nm_net;
 
 struct nm_engine_config {
 	const struct nm_plan *plan; /* borrowed until nm_engine_free */
@@ -35,6 +36,10 @@ struct nm_engine_config {
 	unsigned char secret[NM_SECRET_BYTES];
 	/* the profile's files are read below it only; NULL: any. Borrowed until nm_engine_free */
 	const struct nm_file_root *files;
+	/* Addresses, besides those of the other ends of control connections, from which data
+	 * connections may come; borrowed until nm_engine_free. */
+	const struct nm_net *allowed;
+	size_t n_allowed;
 };
 
 /* Why a run cannot go on, from the first flow that failed. */
@@ -79,9 +84,6 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine);
  * Before nm_engine_prepare. */
 void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm_addr *peer,
 			const struct nm_addr *local);
-/* From where the host connects, when that is another address than `peer`; copied. After
- * nm_engine_listen and before the start. */
-void nm_engine_set_source(struct nm_engine *engine, uint32_t host, const struct nm_addr *source);
 /* Lets the transports of this side make what their connections share. On failure -errno and a
  * phrase in why. */
 int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size);

@@ -20,6 +20,7 @@
 #include "engine/wait/defer.h"
 #include "engine/wait/waiter.h"
 #include "host/clock.h"
+#include "transport/peers.h"
 
 /* What a worker keeps of one phase. */
 struct nm_phase_stats {
@@ -64,6 +65,7 @@ struct nm_worker {
 
 struct nm_engine_host {
 	struct nm_addr peer, local;
+	struct nm_peers peers; /* who may be at the other end of its data connections */
 };
 
 struct nm_engine_group {
@@ -85,6 +87,8 @@ struct nm_engine {
 	int awake_fd; /* while it is open no idle CPU sleeps; -1: they may */
 	int event_fd;
 	struct nm_engine_host *hosts;
+	const struct nm_net *allowed; /* further peers of data connections; borrowed */
+	size_t n_allowed;
 	struct nm_engine_group *groups;
 	const char *localhost_words; /* what messages call that option; NULL: localhost */
 	uint64_t cookie;	     /* of the run */

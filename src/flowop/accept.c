@@ -117,7 +117,6 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 				const struct nm_instr *instr)
 {
 	struct nm_listener *listener = &io->listeners[instr->opening];
-	const struct nm_addr *from = listener->from.len ? &listener->from : NULL;
 
 	if (flow->conn->flags & NM_CONN_CONNECTING)
 		return go_on(io, flow, instr);
@@ -138,8 +137,8 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 		struct nm_listen_fd *in = &listener->fds[i];
 
 		while (in->ready) {
-			int r = instr->transport->accept(flow->conn, in->fd,
-							 instr->open.transport_opts, from);
+			int r = instr->transport->accept(
+				flow->conn, in->fd, instr->open.transport_opts, listener->peers);
 
 			if (r == 0 || r == -EINPROGRESS) {
 				/* Where there cannot be a second, spare the call that finds

@@ -19,6 +19,7 @@ struct nm_instr;
 struct nm_distribution;
 struct nm_transport;
 struct nm_mux;
+struct nm_peers;
 
 /* What a step answers. A wait (WAIT_IN, NEXT_WAIT_IN, WAIT_OUT, PARK) ends by its deadline, too: at
  * flow->timer.at_ns where the step has set it, or else after the timeout of the instruction that
@@ -213,7 +214,7 @@ struct nm_listen_fd {
 struct nm_listener {
 	struct nm_listen_fd *fds;
 	size_t n_fds;
-	struct nm_addr from;	      /* whose connections are taken; len 0: anybody's */
+	const struct nm_peers *peers; /* whose connections are taken; NULL: anybody's */
 	struct nm_flow *first, *last; /* flows that wait to accept */
 	bool single;		      /* at most one connection can be queued at a time */
 };

@@ -94,6 +94,24 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 	return needed + (own > most ? own : most);
 }
 
+void nm_plan_leave_from(const struct nm_plan *plan, const struct nm_addr *addr)
+{
+	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		for (uint32_t i = 0; i < plan->groups[g].n_instrs; i++) {
+			const struct nm_instr *instr = &plan->groups[g].instrs[i];
+			const struct nm_transport_socket *socket =
+				nm_instr_opens(instr) ? instr->transport->socket : NULL;
+			struct nm_addr named;
+
+			/* The plan owns the options, and nobody has read them yet. */
+			if (socket && socket->source && !nm_instr_accepts(instr) &&
+			    !socket->source(instr->open.transport_opts, 0, &named))
+				socket->leave_from((void *)(uintptr_t)instr->open.transport_opts,
+						   addr);
+		}
+	}
+}
+
 uint64_t nm_plan_flows(const struct nm_plan *plan)
 {
 	uint64_t flows = 0;

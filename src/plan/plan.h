@@ -142,6 +142,9 @@ char *nm_plan_dump(const struct nm_plan *plan);
 int nm_plan_check_protocols(const struct nm_plan *plan, const char *file, struct nm_diags *diags);
 /* How many descriptors a process of this side needs at most while it runs the plan. */
 uint64_t nm_plan_descriptors(const struct nm_plan *plan);
+/* Has the connections of this side leave from that address, where the profile does not say from
+ * which. Before the plan is run. */
+void nm_plan_leave_from(const struct nm_plan *plan, const struct nm_addr *addr);
 /* The flows of all groups. */
 uint64_t nm_plan_flows(const struct nm_plan *plan);
 /* The longest wait that the profile itself asks for, on either side, ns: longer silence is a

@@ -76,6 +76,20 @@ int nm_addr_parse_cid(const char *text, struct nm_addr *ret)
 	return 0;
 }
 
+bool nm_addr_is_loopback(const struct nm_addr *addr)
+{
+	if (addr->sa.ss_family == AF_VSOCK)
+		return nm_addr_cid(addr) == VMADDR_CID_LOCAL;
+	if (addr->sa.ss_family == AF_INET)
+		return ntohl(((const struct sockaddr_in *)(const void *)&addr->sa)
+				     ->sin_addr.s_addr) >>
+			       24 ==
+		       IN_LOOPBACKNET;
+	return addr->sa.ss_family == AF_INET6 &&
+	       IN6_IS_ADDR_LOOPBACK(
+		       &((const struct sockaddr_in6 *)(const void *)&addr->sa)->sin6_addr);
+}
+
 int nm_addr_endpoint(const struct nm_addr *host, const char *text, struct nm_addr *ret_to)
 {
 	uint16_t port;

@@ -3,6 +3,7 @@
 #ifndef NM_TRANSPORT_ADDRESS_H
 #define NM_TRANSPORT_ADDRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,8 @@ void nm_addr_set_port(struct nm_addr *addr, uint16_t port);
 uint32_t nm_addr_cid(const struct nm_addr *addr);
 /* A CID in digits: 0, or -EINVAL. The port is 0. */
 int nm_addr_parse_cid(const char *text, struct nm_addr *ret);
+/* Whether the address never leaves this host: 127.0.0.0/8, ::1, CID 1. */
+bool nm_addr_is_loopback(const struct nm_addr *addr);
 /* 1 to 65535, in digits: 0, or -EINVAL. */
 int nm_addr_parse_port(const char *text, uint16_t *ret_port);
 /* The `endpoint` of transports whose listeners are called by their port. */

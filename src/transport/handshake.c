@@ -49,9 +49,9 @@ int nm_handshake_connect(struct nm_conn *conn, const void *opts, const struct nm
 }
 
 int nm_handshake_accept(struct nm_conn *conn, int listen_fd, const void *opts,
-			const struct nm_addr *from, int (*attach)(struct nm_conn *))
+			const struct nm_peers *peers, int (*attach)(struct nm_conn *))
 {
-	int r = nm_inet_accept(conn, listen_fd, opts, from);
+	int r = nm_inet_accept(conn, listen_fd, opts, peers);
 
 	return r < 0 ? r : attach_or_close(conn, attach);
 }
@@ -73,6 +73,7 @@ int nm_handshake_attach(struct nm_conn *conn, int fd, const void *opts,
 const struct nm_transport_socket nm_handshake_socket = {
 	.settle = nm_inet_settle,
 	.ports = nm_inet_ports,
-	.allows_peer = nm_inet_allows_peer,
+	.source = nm_sock_source,
+	.leave_from = nm_sock_leave_from,
 	.busy_poll_ns = nm_sock_busy_poll_ns,
 };

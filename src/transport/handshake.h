@@ -8,6 +8,8 @@
 
 #include "transport/conn.h"
 
+struct nm_peers;
+
 /* What the connecting end sends first, before the handshake. */
 struct nm_handshake_preamble {
 	char bytes[64];
@@ -27,7 +29,7 @@ int nm_handshake_send_preamble(int fd, const struct nm_handshake_preamble *pream
 int nm_handshake_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to,
 			 int (*attach)(struct nm_conn *));
 int nm_handshake_accept(struct nm_conn *conn, int listen_fd, const void *opts,
-			const struct nm_addr *from, int (*attach)(struct nm_conn *));
+			const struct nm_peers *peers, int (*attach)(struct nm_conn *));
 int nm_handshake_attach(struct nm_conn *conn, int fd, const void *opts,
 			int (*attach)(struct nm_conn *));
 

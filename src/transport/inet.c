@@ -14,6 +14,7 @@
 
 #include "host/procfile.h"
 #include "transport/address.h"
+#include "transport/peers.h"
 #include "transport/socket.h"
 
 #ifndef TCP_TX_DELAY
@@ -250,13 +251,6 @@ int nm_inet_listen(const void *opts, const struct nm_addr *local, enum nm_listen
 	return 0;
 }
 
-bool nm_inet_allows_peer(const void *opts, const struct nm_addr *peer, const struct nm_addr *from)
-{
-	const struct nm_inet_opts *o = opts;
-
-	return nm_sock_allows_peer(&o->sock, peer, from);
-}
-
 static int connect_port(int fd, const struct nm_addr *to, uint32_t further)
 {
 	struct nm_addr there;
@@ -337,7 +331,7 @@ int nm_inet_settle(struct nm_conn *conn, const void *opts)
 }
 
 int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
-		   const struct nm_addr *from)
+		   const struct nm_peers *peers)
 {
 	const struct nm_inet_opts *o = opts; /* those before listen are inherited */
 	struct nm_addr peer = {.len = sizeof peer.sa};
@@ -347,7 +341,7 @@ int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 
 	if (fd < 0)
 		return -errno;
-	int r = nm_sock_allows_peer(&o->sock, &peer, from) ? 0 : -ECONNABORTED;
+	int r = nm_peers_admit(peers, &peer) ? 0 : -ECONNABORTED;
 
 	if (r == 0 && has_late(o))
 		r = set_late(fd, o);
@@ -403,7 +397,8 @@ const struct nm_transport_socket nm_inet_socket = {
 	.make = nm_inet_make,
 	.settle = nm_inet_settle,
 	.ports = nm_inet_ports,
-	.allows_peer = nm_inet_allows_peer,
+	.source = nm_sock_source,
+	.leave_from = nm_sock_leave_from,
 	.busy_poll_ns = nm_sock_busy_poll_ns,
 };
 

@@ -95,12 +95,11 @@ int nm_inet_start(const void *opts, const struct nm_start *how, void **ret_start
 uint32_t nm_inet_ports(const void *opts);
 int nm_inet_listen(const void *opts, const struct nm_addr *local, enum nm_listen how, int backlog,
 		   char text[NM_ENDPOINT_TEXT], int *ret_fd);
-bool nm_inet_allows_peer(const void *opts, const struct nm_addr *peer, const struct nm_addr *from);
 int nm_inet_make(const void *opts, const struct nm_addr *to);
 int nm_inet_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to);
 int nm_inet_settle(struct nm_conn *conn, const void *opts);
 int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
-		   const struct nm_addr *from);
+		   const struct nm_peers *peers);
 int nm_inet_attach(struct nm_conn *conn, int fd, const void *opts);
 int nm_inet_info(const struct nm_conn *conn, struct nm_conn_info *ret_info);
 

@@ -30,6 +30,8 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/optional.h \
 	src/transport/udp_batch.c \
 	src/transport/udp_batch.h \
+	src/transport/peers.c \
+	src/transport/peers.h \
 	src/transport/preamble.c \
 	src/transport/preamble.h \
 	src/transport/psp_priv.h \

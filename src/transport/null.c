@@ -23,11 +23,11 @@ static int null_connect(struct nm_conn *conn, const void *opts, const struct nm_
 }
 
 static int null_accept(struct nm_conn *conn, int listen_fd, const void *opts,
-		       const struct nm_addr *from)
+		       const struct nm_peers *peers)
 {
 	(void)listen_fd;
-	(void)from;
-	return null_connect(conn, opts, from);
+	(void)peers;
+	return null_connect(conn, opts, NULL);
 }
 
 static int null_established(struct nm_conn *conn)

@@ -96,10 +96,11 @@ struct nm_transport_socket {
 	/* How many ports a listener has, one behind the other: `listen` opens each, `connect`
 	 * chooses one by conn->number. NULL: one. */
 	uint32_t (*ports)(const void *opts);
-	/* Whether the options let a connection come from the peer. from: the only host that may
-	 * when they say nothing, NULL: any. NULL: by `from` alone. */
-	bool (*allows_peer)(const void *opts, const struct nm_addr *peer,
-			    const struct nm_addr *from);
+	/* The address with that number from which the options say that the connecting end's
+	 * connections leave (localhost=); false: there are no more. NULL: they never say it. */
+	bool (*source)(const void *opts, uint32_t number, struct nm_addr *ret);
+	/* Has them leave from that address, where the options say nothing. With source. */
+	void (*leave_from)(void *opts, const struct nm_addr *addr);
 	/* How long, at either end, a wait for its connections polls the network card. NULL: not at
 	 * all. */
 	uint64_t (*busy_poll_ns)(const void *opts);

@@ -362,10 +362,10 @@ static void psp_queue(struct nm_conn *c, const void *bytes, size_t size)
 }
 
 static int psp_accept(struct nm_conn *c, int listen_fd, const void *opts,
-		      const struct nm_addr *from)
+		      const struct nm_peers *peers)
 {
 	bool later = c->wishes & NM_CONN_DEFER_HANDSHAKE;
-	int r = nm_handshake_accept(c, listen_fd, opts, from, attach);
+	int r = nm_handshake_accept(c, listen_fd, opts, peers, attach);
 
 	return later && r == -EINPROGRESS ? 0 : r;
 }

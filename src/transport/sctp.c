@@ -295,14 +295,21 @@ static int sctp_listen(const void *opts, const struct nm_addr *local, enum nm_li
 	return 0;
 }
 
-static bool sctp_allows_peer(const void *opts, const struct nm_addr *peer,
-			     const struct nm_addr *from)
+static bool sctp_source(const void *opts, uint32_t number, struct nm_addr *ret)
 {
 	const struct sctp_opts *o = opts;
 
-	if (o->bind.len)
-		from = &o->bind;
-	return !from || nm_addr_same_host(peer, from);
+	if (number || !o->bind.len)
+		return false;
+	*ret = o->bind;
+	return true;
+}
+
+static void sctp_leave_from(void *opts, const struct nm_addr *addr)
+{
+	struct sctp_opts *o = opts;
+
+	o->bind = *addr;
 }
 
 static int set_encapsulation(int fd, uint64_t port)
@@ -371,9 +378,9 @@ static void mark_end(int fd)
 }
 
 static int sctp_accept(struct nm_conn *conn, int listen_fd, const void *opts,
-		       const struct nm_addr *from)
+		       const struct nm_peers *peers)
 {
-	int fd = nm_socket_accept(listen_fd, from);
+	int fd = nm_socket_accept(listen_fd, peers);
 
 	(void)opts; /* inherited from the listening socket */
 	if (fd < 0)
@@ -502,7 +509,8 @@ static const struct nm_transport_message sctp_message = {
 };
 
 static const struct nm_transport_socket sctp_socket = {
-	.allows_peer = sctp_allows_peer,
+	.source = sctp_source,
+	.leave_from = sctp_leave_from,
 };
 
 static const struct nm_transport_preamble sctp_preamble = {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "transport/address.h"
+#include "transport/peers.h"
 
 int nm_socket_connect(int fd, const struct nm_addr *to)
 {
@@ -21,7 +22,7 @@ int nm_socket_connect(int fd, const struct nm_addr *to)
 	return r;
 }
 
-int nm_socket_accept(int listen_fd, const struct nm_addr *from)
+int nm_socket_accept(int listen_fd, const struct nm_peers *peers)
 {
 	struct nm_addr peer = {.len = sizeof peer.sa};
 	int fd = accept4(listen_fd, (struct sockaddr *)&peer.sa, &peer.len,
@@ -29,7 +30,7 @@ int nm_socket_accept(int listen_fd, const struct nm_addr *from)
 
 	if (fd < 0)
 		return -errno;
-	if (from && !nm_addr_same_host(&peer, from)) {
+	if (!nm_peers_admit(peers, &peer)) {
 		(void)close(fd);
 		return -ECONNABORTED;
 	}

@@ -7,6 +7,8 @@
 
 #include "transport/conn.h"
 
+struct nm_peers;
+
 /* The connection has fd from now on, and these flags beside those of any that is open. */
 static inline void nm_socket_begin(struct nm_conn *conn, int fd, bool accepted)
 {
@@ -18,9 +20,9 @@ static inline void nm_socket_begin(struct nm_conn *conn, int fd, bool accepted)
 
 /* Connects fd: 0, -EINPROGRESS, or another -errno, with which fd is closed. */
 int nm_socket_connect(int fd, const struct nm_addr *to);
-/* Takes the next that waits, which must come from the host `from` unless it is NULL: a descriptor
- * that does not block, or -errno. */
-int nm_socket_accept(int listen_fd, const struct nm_addr *from);
+/* Takes the next that waits, if the peers may connect (NULL: anybody may): a descriptor that does
+ * not block, or -errno. */
+int nm_socket_accept(int listen_fd, const struct nm_peers *peers);
 void nm_socket_close(struct nm_conn *conn, bool reset);
 void nm_socket_finish(struct nm_conn *conn);
 /* The result of a connect that was in progress: 0 or -errno. */

@@ -176,17 +176,23 @@ static void address_of(const union nm_source *source, struct nm_addr *ret)
 	memcpy(&ret->sa, source, ret->len);
 }
 
-bool nm_sock_allows_peer(const struct nm_sock_opts *o, const struct nm_addr *peer,
-			 const struct nm_addr *from)
+bool nm_sock_source(const void *opts, uint32_t number, struct nm_addr *ret)
 {
-	for (uint32_t i = 0; i < o->n_sources; i++) {
-		struct nm_addr one;
+	const struct nm_sock_opts *o = opts;
 
-		address_of(&o->sources[i], &one);
-		if (nm_addr_same_host(peer, &one))
-			return true;
-	}
-	return !o->n_sources && (!from || nm_addr_same_host(peer, from));
+	if (number >= o->n_sources)
+		return false;
+	address_of(&o->sources[number], ret);
+	return true;
+}
+
+void nm_sock_leave_from(void *opts, const struct nm_addr *addr)
+{
+	struct nm_sock_opts *o = opts;
+
+	memcpy(&o->sources[0], &addr->sa,
+	       addr->len < sizeof o->sources[0] ? addr->len : sizeof o->sources[0]);
+	o->n_sources = 1;
 }
 
 uint64_t nm_sock_busy_poll_ns(const void *opts)

@@ -141,11 +141,9 @@ int nm_setting_why(const struct nm_setting *setting, char *why, size_t why_size)
 int nm_sock_prepare(struct nm_sock_opts *opts, struct nm_why *why);
 /* Whether so many flows have ports: 0, or -EINVAL with a phrase in why. */
 int nm_sock_check_group(const struct nm_sock_opts *opts, uint32_t n_flows, struct nm_why *why);
-/* Whether the options say that connections may come from the peer. from: what else is allowed,
- * NULL: anything. */
-bool nm_sock_allows_peer(const struct nm_sock_opts *opts, const struct nm_addr *peer,
-			 const struct nm_addr *from);
-/* The hook of struct nm_transport, for option structs that begin so. */
+/* The hooks of struct nm_transport_socket, for option structs that begin so. */
+bool nm_sock_source(const void *opts, uint32_t number, struct nm_addr *ret);
+void nm_sock_leave_from(void *opts, const struct nm_addr *addr);
 uint64_t nm_sock_busy_poll_ns(const void *opts);
 /* Whether the addresses of localhost can be bound here, and lead to how->peer (NULL: it is not
  * known): 0, or -errno with a phrase in why. */

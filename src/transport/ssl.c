@@ -206,9 +206,9 @@ static void ssl_queue(struct nm_conn *c, const void *bytes, size_t size)
 }
 
 static int ssl_accept(struct nm_conn *c, int listen_fd, const void *opts,
-		      const struct nm_addr *from)
+		      const struct nm_peers *peers)
 {
-	return nm_handshake_accept(c, listen_fd, opts, from, attach);
+	return nm_handshake_accept(c, listen_fd, opts, peers, attach);
 }
 
 static int ssl_attach(struct nm_conn *c, int fd, const void *opts)

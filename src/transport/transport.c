@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 #include "base/ascii.h"
+#include "transport/address.h"
+#include "transport/peers.h"
 
 const struct nm_transport *nm_transport_find(const char *name)
 {
@@ -82,14 +84,28 @@ const struct nm_transport *nm_transport_accepting(const struct nm_transport *tra
 	return other ? other : transport;
 }
 
-int nm_transport_check_reach(const struct nm_transport *transport, const struct nm_addr *host,
+/* What stays on one host must not be aimed by another: its names have no rights there. */
+static bool is_elsewhere(const struct nm_transport *transport, const struct nm_peers *host)
+{
+	return (transport->caps & NM_TRANSPORT_ONE_HOST) && host->control.len && !host->same_host;
+}
+
+int nm_transport_check_reach(const struct nm_transport *transport, const struct nm_peers *host,
 			     char *why, size_t why_size)
 {
+	char address[NM_ADDRESS_TEXT];
 	const unsigned at_home = NM_TRANSPORT_NO_PEER | NM_TRANSPORT_ONE_HOST | NM_TRANSPORT_VSOCK;
 
+	if (is_elsewhere(transport, host)) {
+		snprintf(why, why_size,
+			 "%s connections stay on one host, and %s, the other end of the control "
+			 "connection, is another",
+			 transport->name, nm_addr_text(&host->control, address, sizeof address));
+		return -EACCES;
+	}
 	/* What stays at home may have no host. One that is known by its CID has no internet address
 	 * that one could know. */
-	if ((transport->caps & at_home) || host->sa.ss_family != AF_VSOCK)
+	if ((transport->caps & at_home) || host->control.sa.ss_family != AF_VSOCK)
 		return 0;
 	snprintf(why, why_size,
 		 "%s needs an internet address, and the control connection is over vsock (-S): use "

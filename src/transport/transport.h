@@ -50,6 +50,8 @@ enum nm_transport_caps {
 	NM_TRANSPORT_RECONNECTS = 1 << 11,
 };
 
+struct nm_peers;
+
 #define NM_ENDPOINT_TEXT 108
 
 enum nm_listen {
@@ -87,11 +89,11 @@ struct nm_transport {
 	 * input; or the error. */
 	int (*established)(struct nm_conn *conn);
 	/* Takes one connection; conn->state as for connect; -EAGAIN when there is none;
-	 * -EINPROGRESS: taken, but `established` has to be called until it is ready. `from`: the
-	 * only host whose connections are taken (NULL: any); others are closed at once and
+	 * -EINPROGRESS: taken, but `established` has to be called until it is ready. `peers`:
+	 * whose connections are taken (NULL: anybody's); others are closed at once and
 	 * -ECONNABORTED is returned. */
 	int (*accept)(struct nm_conn *conn, int listen_fd, const void *opts,
-		      const struct nm_addr *from);
+		      const struct nm_peers *peers);
 	/* Releases everything; the conn may be opened again. reset: abort instead of an orderly
 	 * end. Never fails. */
 	void (*close)(struct nm_conn *conn, bool reset);
@@ -143,9 +145,9 @@ static inline bool nm_transport_reconnects(const struct nm_transport *transport)
 }
 
 const struct nm_transport *nm_transport_find(const char *name); /* or alias; NULL when unknown */
-/* Whether the transport can reach the host whose control connection ends at that address: 0, or
- * -EADDRNOTAVAIL with a phrase in why that says what would reach it. */
-int nm_transport_check_reach(const struct nm_transport *transport, const struct nm_addr *host,
+/* Whether the transport can reach the host at the other end of that control connection, and may: 0,
+ * or -EADDRNOTAVAIL with a phrase in why that says what would reach it, or -EACCES with one. */
+int nm_transport_check_reach(const struct nm_transport *transport, const struct nm_peers *host,
 			     char *why, size_t why_size);
 
 /* What the optional functions say, and without them the answer that means nothing special. */

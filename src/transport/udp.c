@@ -147,14 +147,6 @@ static int udp_listen(const void *opts, const struct nm_addr *local, enum nm_lis
 	return 0;
 }
 
-static bool udp_allows_peer(const void *opts, const struct nm_addr *peer,
-			    const struct nm_addr *from)
-{
-	const struct udp_opts *o = opts;
-
-	return nm_sock_allows_peer(&o->sock, peer, from);
-}
-
 static int start(struct nm_conn *conn, int fd, const struct udp_opts *o, uint32_t traits)
 {
 	if (!o->gso)
@@ -248,7 +240,8 @@ static const struct nm_transport_shared udp_shared = {
 };
 
 static const struct nm_transport_socket udp_socket = {
-	.allows_peer = udp_allows_peer,
+	.source = nm_sock_source,
+	.leave_from = nm_sock_leave_from,
 	.busy_poll_ns = nm_sock_busy_poll_ns,
 };
 

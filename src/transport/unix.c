@@ -37,6 +37,8 @@ static int open_socket(const struct unix_opts *o)
 	return fd;
 }
 
+#define NAME_DIGITS 5
+
 /* The kernel chooses an abstract name when only the family is bound: five hexadecimal digits, told
  * as text. */
 static int name_of(int fd, char text[NM_ENDPOINT_TEXT])
@@ -86,7 +88,9 @@ static int unix_endpoint(const struct nm_addr *host, const char *text, struct nm
 	size_t n = strlen(text);
 
 	(void)host;
-	if (n == 0 || n >= sizeof to->sun_path)
+	/* No other name is ever told: those that the kernel does not choose are of other programs.
+	 */
+	if (n != NAME_DIGITS || strspn(text, "0123456789abcdef") != n)
 		return -EINVAL;
 	memset(ret_to, 0, sizeof *ret_to);
 	to->sun_family = AF_UNIX;
@@ -109,12 +113,12 @@ static int unix_connect(struct nm_conn *conn, const void *opts, const struct nm_
 }
 
 static int unix_accept(struct nm_conn *conn, int listen_fd, const void *opts,
-		       const struct nm_addr *from)
+		       const struct nm_peers *peers)
 {
 	const struct unix_opts *o = opts;
 	int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-	(void)from;
+	(void)peers;
 	if (fd < 0)
 		return -errno;
 	if (o->wndsz_bytes)

@@ -95,7 +95,8 @@ static int vsock_start(const void *opts, const struct nm_start *how, void **ret_
 		       size_t why_size)
 {
 	(void)opts, (void)ret_started;
-	if (how->peer->sa.ss_family == AF_VSOCK || nm_addr_same_host(how->peer, how->local))
+	if (how->peer->sa.ss_family == AF_VSOCK || nm_addr_is_loopback(how->peer) ||
+	    nm_addr_same_host(how->peer, how->local))
 		return 0;
 	snprintf(why, why_size,
 		 "vsock: %s is reached over the internet, which does not tell its CID: give that "
@@ -193,10 +194,9 @@ static int vsock_connect(struct nm_conn *conn, const void *opts, const struct nm
 }
 
 static int vsock_accept(struct nm_conn *conn, int listen_fd, const void *opts,
-			const struct nm_addr *from)
+			const struct nm_peers *peers)
 {
-	const struct nm_addr wanted = from ? address_of(from) : (struct nm_addr){.len = 0};
-	int fd = nm_socket_accept(listen_fd, from ? &wanted : NULL);
+	int fd = nm_socket_accept(listen_fd, peers);
 
 	(void)opts; /* inherited from the listening socket */
 	if (fd < 0)

@@ -31,7 +31,7 @@ static void unpack_setup(enum nm_message_type type, json_t *body)
 	struct nm_msg_prepare prepare;
 	struct nm_msg_hello hello;
 	struct nm_host_facts facts;
-	const char *code, *text, *source;
+	const char *code, *text;
 	json_t *endpoints;
 
 	switch (type) {
@@ -49,7 +49,7 @@ static void unpack_setup(enum nm_message_type type, json_t *body)
 		nm_prepare_unpack(body, &prepare);
 		break;
 	case NM_MESSAGE_READY:
-		nm_ready_unpack(body, &endpoints, &source, &facts);
+		nm_ready_unpack(body, &endpoints, &facts);
 		break;
 	case NM_MESSAGE_CONNECT:
 		nm_connect_unpack(body, &endpoints);

@@ -629,9 +629,9 @@ def run_and_weigh(netmodel: Netmodel, flows: int) -> tuple[Json, int, int]:
 
 
 @contextmanager
-def slaves_on(netmodel: Netmodel, nodes: list[Node]) -> Iterator[None]:
+def slaves_on(netmodel: Netmodel, nodes: list[Node], *args: str) -> Iterator[None]:
     with ExitStack() as stack:
         for node in nodes:
-            slave = stack.enter_context(netmodel.started("-s", "--no-auth", prefix=node.prefix))
+            slave = stack.enter_context(netmodel.started("-s", "--no-auth", *args, prefix=node.prefix))
             slave.wait_line("slave listening")
         yield

@@ -66,7 +66,7 @@ def test_a_run_ends_though_nobody_answers(
     netmodel: Netmodel, profile: WriteProfile, nodes: MakeNodes, flows: int, kind: str
 ) -> None:
     """--max-duration is heard, and soon: not after a wait of each flow."""
-    with unanswered(nodes) as (near, far), slaves_on(netmodel, [far]):
+    with unanswered(nodes) as (near, far), slaves_on(netmodel, [far], "--allow-peer", NOWHERE):
         opening = connect(far.address, f"protocol=tcp localhost={NOWHERE} async_connect=no")
         group = f'<group {kind}="1" nflows="{flows}">{once(opening)}{times(2, ask())}{CLOSE}</group>'
         limit = ("--max-duration", "500ms")
@@ -85,7 +85,7 @@ def test_a_limit_of_the_wait(
     """One flow after the other, or all at the same time."""
     answer = "no" if waits else "yes"
     how = f"protocol=tcp localhost={NOWHERE} async_connect={answer} timeout={each}ms"
-    with unanswered(nodes) as (near, far), slaves_on(netmodel, [far]):
+    with unanswered(nodes) as (near, far), slaves_on(netmodel, [far], "--allow-peer", NOWHERE):
         opens = times(2, connect(far.address, f"{how} canfail"), name="opens")
         document = netmodel.measure(profile(several(flows, opens)), "-t", prefix=near.prefix)
         failed = netmodel.run("-m", profile(several(flows, once(connect(far.address, how)))), prefix=near.prefix, code=2)

@@ -44,6 +44,7 @@ TRANSPORT_TESTS = \
 	tests/unit/transport/test_conformance \
 	tests/unit/transport/test_udp_batch \
 	tests/unit/transport/test_udp_mux \
+	tests/unit/transport/test_peers \
 	tests/unit/transport/test_preamble \
 	tests/unit/transport/test_socket \
 	tests/unit/transport/test_ssl \

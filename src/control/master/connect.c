@@ -116,7 +116,7 @@ static bool is_own(const struct addrinfo *found)
 
 		memcpy(&remote.sa, at->ai_addr, at->ai_addrlen);
 		if (at->ai_family == AF_VSOCK)
-			return nm_address_is_loopback(&remote);
+			return nm_addr_is_loopback(&remote);
 		int fd = socket(at->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 		own = fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) == 0 &&

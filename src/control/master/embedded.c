@@ -21,6 +21,7 @@
 #include "engine/thread.h"
 #include "host/signals.h"
 #include "host/clock.h"
+#include "transport/peers.h"
 
 #define FIRST_FD 3u /* after the standard ones */
 
@@ -49,6 +50,14 @@ static int keep_only(int fd)
 	return fd;
 }
 
+/* The master is the same user, on the same host. */
+static void trust(struct nm_slave_options *options)
+{
+	options->max_flows = 0;
+	options->allowed = nm_nets_all;
+	options->n_allowed = NM_NETS_ALL;
+}
+
 static void run_child(int fd, pid_t parent, uint64_t timeout_ns)
 {
 	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP};
@@ -67,7 +76,7 @@ static void run_child(int fd, pid_t parent, uint64_t timeout_ns)
 		_exit(NM_SESSION_BROKEN);
 	nm_slave_options_default(&options);
 	options.timeout_ns = timeout_ns;
-	options.max_flows = 0; /* the master is the same user, on the same host */
+	trust(&options);
 	_exit((int)nm_session_serve(fd, &options, NULL));
 }
 
@@ -158,7 +167,7 @@ static int start_thread(struct nm_embedded *embedded, uint64_t timeout_ns, const
 		thread->shut_fd = fcntl(fds[1], F_DUPFD_CLOEXEC, (int)FIRST_FD);
 		nm_slave_options_default(&thread->options);
 		thread->options.timeout_ns = timeout_ns;
-		thread->options.max_flows = 0;
+		trust(&thread->options);
 		thread->options.in_process = true;
 		error = thread->shut_fd < 0
 				? -errno

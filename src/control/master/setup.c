@@ -70,16 +70,10 @@ int nm_link_refuse(struct nm_master *master, struct nm_link *link, json_t *body)
 int nm_link_ready(struct nm_master *master, struct nm_link *link, json_t *body)
 {
 	json_t *endpoints;
-	const char *text;
-	struct nm_addr source;
 
-	if (nm_ready_unpack(body, &endpoints, &text, &link->result->facts) ||
+	if (nm_ready_unpack(body, &endpoints, &link->result->facts) ||
 	    nm_endpoints_unpack(endpoints, master->local.engine, master->plan, link->host))
 		return -EPROTO;
-	if (text && nm_address_parse(text, &source))
-		return -EPROTO;
-	if (text)
-		nm_engine_set_source(master->local.engine, link->host, &source);
 	link->peer.state = NM_SESSION_CONNECT;
 	return 0;
 }

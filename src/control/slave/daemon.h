@@ -4,6 +4,7 @@
 #define NM_CONTROL_SLAVE_DAEMON_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/diag.h"
@@ -11,20 +12,23 @@
 #include "control/slave/admission.h"
 #include "host/file.h"
 
+struct nm_net;
 struct nm_result;
 
 struct nm_slave_options {
 	int control;	  /* enum nm_control_over: what to listen on */
 	const char *bind; /* of vsock a CID, otherwise numeric or name; NULL: all addresses */
 	uint16_t port;	  /* 0: any free one */
-	enum nm_admission admission; /* which masters it takes */
-	struct nm_key *key;	     /* that they prove; borrowed, and NULL where there is none */
-	uint64_t max_flows;	     /* of one session */
-	uint64_t max_duration_ns;    /* of one session; 0: unlimited */
-	uint64_t timeout_ns;	     /* how long a master may be silent */
-	bool in_process;	     /* a thread of the master's process, which knows the limits */
-	uint64_t sessions;	     /* end after so many; 0: never */
-	const char *sessions_words;  /* the options that say so */
+	enum nm_admission admission;  /* which masters it takes */
+	struct nm_key *key;	      /* that they prove; borrowed, and NULL where there is none */
+	const struct nm_net *allowed; /* who else may be at the other end of data connections */
+	size_t n_allowed;
+	uint64_t max_flows;	    /* of one session */
+	uint64_t max_duration_ns;   /* of one session; 0: unlimited */
+	uint64_t timeout_ns;	    /* how long a master may be silent */
+	bool in_process;	    /* a thread of the master's process, which knows the limits */
+	uint64_t sessions;	    /* end after so many; 0: never */
+	const char *sessions_words; /* the options that say so */
 	const char *strangers_hint; /* also said to what connects and is no master; NULL: nothing */
 	/* Of files that profiles of masters of other hosts name, borrowed; where there is a folder, of
 	 * those of this host's masters, too. */

@@ -176,6 +176,18 @@ static const struct nm_file_root *files_of(const struct nm_session *session)
 											  : files;
 }
 
+/* Where the way to the master leaves by another address than that at which the master has reached
+ * this host, connections leave by that one all the same: the master knows no other. */
+static void leave_as_reached(struct nm_session *session)
+{
+	struct nm_addr source;
+
+	if (session->remote.sa.ss_family != AF_VSOCK &&
+	    nm_address_source(&session->remote, &source) == 0 &&
+	    !nm_addr_same_host(&source, &session->local_addr))
+		nm_plan_leave_from(session->plan, &session->local_addr);
+}
+
 /* What the engine keeps and samples; error < 0 with a text, and a code of a refusal. */
 static int open_local(struct nm_session *session, const struct nm_cpu_list *cpus,
 		      const struct nm_msg_prepare *prepare, char *why, size_t why_size)
@@ -188,7 +200,9 @@ static int open_local(struct nm_session *session, const struct nm_cpu_list *cpus
 			   .cpus = cpus->cpus,
 			   .n_cpus = cpus->count,
 			   .files = files_of(session),
-			   .cookie = nm_run_cookie(prepare->run_id)},
+			   .cookie = nm_run_cookie(prepare->run_id),
+			   .allowed = session->options->allowed,
+			   .n_allowed = session->options->n_allowed},
 		.interval_ns = prepare->interval_ns,
 		.counters = prepare->counters,
 		.arg = session,
@@ -197,6 +211,7 @@ static int open_local(struct nm_session *session, const struct nm_cpu_list *cpus
 		.tcp_rows = nm_session_tcp,
 	};
 
+	leave_as_reached(session);
 	memcpy(config.engine.secret, prepare->secret, sizeof config.engine.secret);
 	int error = nm_local_open(&session->local, &config);
 
@@ -253,22 +268,8 @@ static int allocate(struct nm_session *session, const struct nm_msg_prepare *pre
 	return session->told_done && session->told_renewals && session->file ? 0 : -ENOMEM;
 }
 
-/* The address from which this host connects to the master, if it is another than that at which the
- * master has reached it; NULL otherwise. */
-static const char *other_source(const struct nm_session *session, char *buf, size_t size)
-{
-	struct nm_addr source;
-
-	if (session->remote.sa.ss_family == AF_VSOCK ||
-	    nm_address_source(&session->remote, &source) < 0 ||
-	    nm_addr_same_host(&source, &session->local_addr))
-		return NULL;
-	return nm_addr_text(&source, buf, size);
-}
-
 int nm_session_prepare(struct nm_session *session, json_t *body)
 {
-	char source[NM_ADDRESS_TEXT];
 	struct nm_msg_prepare prepare;
 	struct nm_host_facts facts;
 
@@ -291,8 +292,7 @@ int nm_session_prepare(struct nm_session *session, json_t *body)
 	session->peer.state = NM_SESSION_CONNECT;
 	return nm_session_send(
 		session, NM_MESSAGE_READY,
-		nm_ready_pack(nm_endpoints_pack(session->local.engine, session->plan, 0),
-			      other_source(session, source, sizeof source), &facts));
+		nm_ready_pack(nm_endpoints_pack(session->local.engine, session->plan, 0), &facts));
 }
 
 int nm_session_connect(struct nm_session *session, json_t *body)

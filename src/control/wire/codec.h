@@ -85,12 +85,10 @@ json_t *nm_endpoints_pack(const struct nm_engine *engine, const struct nm_plan *
 /* Hands listeners of `host` to the engine. */
 int nm_endpoints_unpack(json_t *list, struct nm_engine *engine, const struct nm_plan *plan,
 			uint32_t host);
-/* Takes endpoints. source: the address from which the slave connects to the master; NULL: that at
- * which it is reached. */
-json_t *nm_ready_pack(json_t *endpoints, const char *source, const struct nm_host_facts *facts);
-/* The endpoints are borrowed; *ret_source is NULL when none was named. */
-int nm_ready_unpack(json_t *body, json_t **ret_endpoints, const char **ret_source,
-		    struct nm_host_facts *ret_facts);
+/* Takes endpoints. */
+json_t *nm_ready_pack(json_t *endpoints, const struct nm_host_facts *facts);
+/* The endpoints are borrowed. */
+int nm_ready_unpack(json_t *body, json_t **ret_endpoints, struct nm_host_facts *ret_facts);
 /* Takes endpoints. */
 json_t *nm_connect_pack(json_t *endpoints);
 /* The endpoints are borrowed. */

@@ -263,7 +263,6 @@ int nm_endpoints_unpack(json_t *list, struct nm_engine *engine, const struct nm_
 
 struct ready {
 	json_t *endpoints;
-	const char *source;
 	struct nm_host_facts facts;
 };
 
@@ -274,22 +273,18 @@ struct ready {
 
 const struct nm_field nm_ready_fields[] = {
 	ENDPOINTS(struct ready),
-	NM_FIELD(TEXT, struct ready, source, .max = NM_WIRE_MAX_TEXT, .optional = true,
-		 .doc = "The address from which the slave connects to the master; null: that at "
-			"which it is reached."),
 	NM_FIELD(OBJECT, struct ready, facts, .fields = nm_host_facts_fields),
 	NM_FIELD_END,
 };
 
-json_t *nm_ready_pack(json_t *endpoints, const char *source, const struct nm_host_facts *facts)
+json_t *nm_ready_pack(json_t *endpoints, const struct nm_host_facts *facts)
 {
-	const struct ready ready = {.endpoints = endpoints, .source = source, .facts = *facts};
+	const struct ready ready = {.endpoints = endpoints, .facts = *facts};
 
 	return nm_fields_pack(nm_ready_fields, &ready);
 }
 
-int nm_ready_unpack(json_t *body, json_t **ret_endpoints, const char **ret_source,
-		    struct nm_host_facts *ret_facts)
+int nm_ready_unpack(json_t *body, json_t **ret_endpoints, struct nm_host_facts *ret_facts)
 {
 	struct ready ready;
 	int error = nm_fields_unpack(nm_ready_fields, body, &ready);
@@ -297,7 +292,6 @@ int nm_ready_unpack(json_t *body, json_t **ret_endpoints, const char **ret_sourc
 	if (error)
 		return error;
 	*ret_endpoints = ready.endpoints;
-	*ret_source = ready.source;
 	*ret_facts = ready.facts;
 	return 0;
 }

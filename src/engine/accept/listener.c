@@ -55,7 +55,7 @@ static int open_listener(struct nm_worker *worker, const struct nm_instr *accept
 		free(fds);
 		return -ENOMEM;
 	}
-	listener->from = host->peer;
+	listener->peers = &host->peers;
 	listener->single = worker->n_flows == 1 && nm_shape_accepts_singly(worker->group, accept);
 	int r = nm_ports_open(accept, &host->local, sockets, text, fds);
 
@@ -103,18 +103,6 @@ void nm_listeners_close(struct nm_worker *worker)
 			(void)close(listener->fds[j].fd);
 		}
 		free(listener->fds);
-	}
-}
-
-void nm_listeners_set_source(struct nm_worker *worker, uint32_t host, const struct nm_addr *source)
-{
-	for (uint32_t i = 0; i < worker->group->n_instrs; i++) {
-		const struct nm_instr *instr = &worker->group->instrs[i];
-
-		if (!nm_instr_opens(instr) || instr->host != host)
-			continue;
-		if (worker->accept.listeners[instr->opening].from.len)
-			worker->accept.listeners[instr->opening].from = *source;
 	}
 }
 

@@ -17,9 +17,6 @@ struct nm_worker;
 int nm_listeners_open(struct nm_worker *worker, char *why, size_t why_size);
 /* Closes what is open. The control thread, when the worker has ended. */
 void nm_listeners_close(struct nm_worker *worker);
-/* Takes the connections that come from a host from another address of it only. The control thread,
- * before the workers start. */
-void nm_listeners_set_source(struct nm_worker *worker, uint32_t host, const struct nm_addr *source);
 
 /* Whether epoll tells what comes to the socket, as it does at first. 0 or -errno. On the worker's
  * thread, as all below. */

@@ -7,6 +7,7 @@
 
 #include "engine/accept/pending.h"
 #include "engine/engine_priv.h"
+#include "transport/peers.h"
 #include "transport/preamble.h"
 #include "transport/transport.h"
 #include "transport/udp_mux.h"
@@ -57,12 +58,6 @@ static struct nm_flow *find_flow(const struct nm_mux *mux, const struct nm_pream
 	return nm_worker_flow(worker, preamble->flow / n_workers);
 }
 
-static bool is_wanted(const struct nm_mux *mux, const struct nm_addr *from)
-{
-	return mux->accept->transport->socket->allows_peer(mux->accept->open.transport_opts, from,
-							   &mux->listener->from);
-}
-
 /* Lets a new peer in. False: there is no room for it, and it will ask again. */
 static bool let_in(struct nm_mux *mux, struct nm_flow *flow, const struct nm_addr *from)
 {
@@ -85,7 +80,7 @@ bool nm_mux_take_preamble(struct nm_mux *mux, const struct nm_mux_events *events
 		return false;
 	struct nm_flow *flow = find_flow(mux, &preamble);
 
-	if (!flow || !is_wanted(mux, from))
+	if (!flow || !nm_peers_admit(mux->listener->peers, from))
 		return true;
 	struct nm_preamble_known *known =
 		&mux->known[preamble.flow / mux->worker->group->n_workers];

@@ -50,6 +50,7 @@ struct source {
 /* A stream whose preamble is not complete. */
 struct newcomer {
 	struct source source; /* the first member */
+	struct nm_addr from;
 	uint64_t until_ns;
 	struct newcomer *next, *before;
 	struct nm_preamble_parser parser;
@@ -262,15 +263,17 @@ int nm_rendezvous_open(struct nm_engine *engine, struct nm_rendezvous **ret_rend
 
 /* --- the thread --- */
 
-/* The accept that the preamble means, if this is the place of it; otherwise NULL. */
+/* The accept that the preamble means, if this is the place of it, and its host may come from there;
+ * otherwise NULL. */
 static const struct nm_instr *find_accept(const struct nm_rendezvous *all,
-					  const struct place *place,
+					  const struct place *place, const struct nm_addr *from,
 					  const struct nm_preamble *preamble)
 {
 	const struct nm_instr *accept =
 		nm_pending_find_accept(all->engine->plan, all->engine->cookie, preamble);
 
-	if (accept && accept->transport == place->transport && accept->open.port == place->port)
+	if (accept && accept->transport == place->transport && accept->open.port == place->port &&
+	    nm_peers_admit(&all->engine->hosts[accept->host].peers, from))
 		return accept;
 	return NULL;
 }
@@ -307,7 +310,7 @@ static void turn_away(struct nm_rendezvous *all, struct newcomer *newcomer)
 static void let_in(struct nm_rendezvous *all, struct newcomer *newcomer,
 		   const struct nm_preamble *preamble)
 {
-	if (!find_accept(all, newcomer->source.place, preamble)) {
+	if (!find_accept(all, newcomer->source.place, &newcomer->from, preamble)) {
 		turn_away(all, newcomer);
 		return;
 	}
@@ -354,7 +357,8 @@ static void expire(struct nm_rendezvous *all, uint64_t now_ns)
 }
 
 /* NULL: there are too many, or there is no memory. */
-static struct newcomer *add_newcomer(struct nm_rendezvous *all, const struct place *place, int fd)
+static struct newcomer *add_newcomer(struct nm_rendezvous *all, const struct place *place,
+				     const struct nm_addr *from, int fd)
 {
 	struct newcomer *newcomer =
 		all->n_newcomers < MAX_NEWCOMERS ? calloc(1, sizeof *newcomer) : NULL;
@@ -362,6 +366,7 @@ static struct newcomer *add_newcomer(struct nm_rendezvous *all, const struct pla
 	if (!newcomer)
 		return NULL;
 	newcomer->source = (struct source){.kind = SOURCE_NEWCOMER, .place = place, .fd = fd};
+	newcomer->from = *from;
 	newcomer->until_ns = nm_clock_ns() + PREAMBLE_NS;
 	newcomer->next = all->newcomers;
 	if (all->newcomers)
@@ -375,11 +380,13 @@ static struct newcomer *add_newcomer(struct nm_rendezvous *all, const struct pla
 static void take_streams(struct nm_rendezvous *all, const struct source *listener)
 {
 	for (;;) {
-		int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		struct nm_addr from = {.len = sizeof from.sa};
+		int fd = accept4(listener->fd, (struct sockaddr *)&from.sa, &from.len,
+				 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd < 0)
 			return;
-		struct newcomer *newcomer = add_newcomer(all, listener->place, fd);
+		struct newcomer *newcomer = add_newcomer(all, listener->place, &from, fd);
 
 		if (!newcomer) {
 			(void)close(fd);
@@ -398,7 +405,7 @@ static void take_streams(struct nm_rendezvous *all, const struct source *listene
 static void meet(struct nm_rendezvous *all, const struct source *listener,
 		 const struct nm_addr *peer, struct nm_preamble *preamble)
 {
-	const struct nm_instr *accept = find_accept(all, listener->place, preamble);
+	const struct nm_instr *accept = find_accept(all, listener->place, peer, preamble);
 	char wire[NM_PREAMBLE_BYTES];
 	int fd = -1;
 

@@ -50,13 +50,6 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine)
 	return NULL;
 }
 
-void nm_engine_set_source(struct nm_engine *engine, uint32_t host, const struct nm_addr *source)
-{
-	(void)engine;
-	(void)host;
-	(void)source;
-}
-
 void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm_addr *peer,
 			const struct nm_addr *local)
 {

@@ -15,7 +15,7 @@
 	"\"secret\":\"009aff0000000000000000000000000000000000000000000000000000000000\"}"         \
 	"]"
 #define GOLDEN_READY                                                                               \
-	"[\"ready\",{\"endpoints\":[[0,1,[\"20001\",\"20002\"]]],\"source\":\"10.0.0.8\","         \
+	"[\"ready\",{\"endpoints\":[[0,1,[\"20001\",\"20002\"]]],"                                 \
 	"\"facts\":{\"cpus\":4,\"memory_bytes\":1073741824,\"cpu_latency_limit_us\":-1,"           \
 	"\"hostname\":\"ada\",\"kernel\":\"6.19\",\"machine\":\"\",\"os\":\"\","                   \
 	"\"cpu_model\":\"\",\"clocksource\":\"\",\"congestion_control\":\"\","                     \

@@ -63,7 +63,7 @@ static json_t *ready(void)
 	strcpy(facts.hostname, "ada");
 	strcpy(facts.kernel, "6.19");
 	strcpy(facts.cpufreq_governor, "performance");
-	return nm_ready_pack(endpoints, "10.0.0.8", &facts);
+	return nm_ready_pack(endpoints, &facts);
 }
 
 static json_t *connect_to(void)
@@ -341,7 +341,7 @@ static int unpack_setup(enum nm_message_type type, json_t *body)
 	case NM_MESSAGE_PREPARE:
 		return nm_prepare_unpack(body, &order);
 	case NM_MESSAGE_READY:
-		return nm_ready_unpack(body, &endpoints, &text, &facts);
+		return nm_ready_unpack(body, &endpoints, &facts);
 	default:
 		return nm_connect_unpack(body, &endpoints);
 	}
@@ -569,7 +569,7 @@ START_TEST(a_value_that_is_missing_fails_and_loses_nothing)
 	ck_assert_ptr_null(nm_connect_pack(NULL));
 	struct nm_host_facts facts = {.n_cpus = 1};
 
-	ck_assert_ptr_null(nm_ready_pack(NULL, "10.0.0.8", &facts));
+	ck_assert_ptr_null(nm_ready_pack(NULL, &facts));
 }
 END_TEST
 

@@ -402,14 +402,9 @@ START_TEST(facts_are_read_back_and_checked)
 	json_t *endpoints;
 
 	(void)snprintf(facts.hostname, sizeof facts.hostname, "ada");
-	const char *source;
-	json_t *body = nm_ready_pack(json_array(), "10.0.0.7", &facts);
+	json_t *body = nm_ready_pack(json_array(), &facts);
 
-	ck_assert_int_eq(nm_ready_unpack(body, &endpoints, &source, &got), 0);
-	ck_assert_str_eq(source, "10.0.0.7");
-	ck_assert_int_eq(json_object_set_new(body, "source", json_null()), 0);
-	ck_assert_int_eq(nm_ready_unpack(body, &endpoints, &source, &got), 0);
-	ck_assert_ptr_null(source);
+	ck_assert_int_eq(nm_ready_unpack(body, &endpoints, &got), 0);
 	ck_assert_str_eq(got.hostname, "ada");
 	ck_assert_uint_eq(got.n_cpus, 4);
 	ck_assert_uint_eq(got.memory_bytes, 1u << 30);
@@ -420,7 +415,7 @@ START_TEST(facts_are_read_back_and_checked)
 	memset(longest, 'm', sizeof longest - 1);
 	longest[sizeof longest - 1] = '\0';
 	ck_assert_int_eq(json_object_set_new(told, "machine", json_string(longest)), 0);
-	ck_assert_int_eq(nm_ready_unpack(body, &endpoints, &source, &got), -EPROTO);
+	ck_assert_int_eq(nm_ready_unpack(body, &endpoints, &got), -EPROTO);
 	json_decref(body);
 }
 END_TEST

@@ -3,6 +3,7 @@
  * bytes. Both ends are driven by hand, in this process, over the loopback. What this kernel may
  * lack is made of TCP: see test_sockets.c. */
 #include "ends.h"
+#include "transport/peers.h"
 
 /* Sends so many bytes while the other end takes them. */
 static void move(struct end *from, struct end *into, uint64_t size, size_t piece)
@@ -153,11 +154,12 @@ END_TEST
 
 START_TEST(strangers_are_not_let_in)
 {
-	struct nm_addr other;
+	struct nm_peers other = {.own = NULL};
 
 	begin(nm_transports[_i]);
-	other = here;
-	((struct sockaddr_in *)(void *)&other.sa)->sin_addr.s_addr = htonl(INADDR_LOOPBACK + 7);
+	other.control = here;
+	((struct sockaddr_in *)(void *)&other.control.sa)->sin_addr.s_addr =
+		htonl(INADDR_LOOPBACK + 7);
 	if (is_stream() && !has(NM_TRANSPORT_ONE_HOST) && !has(NM_TRANSPORT_VSOCK)) {
 		int r = t->connect(&client.conn, client.opts, &to);
 

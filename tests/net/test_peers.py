@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may be at the other end of data connections: what a master cannot aim a slave at, and who is turned away."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from compose import CLOSE, ask, connect, group, once, opened, read, times
+from nmtest import (
+    Netmodel,
+    Node,
+    Slave,
+    assert_complete,
+    assert_counts_agree,
+    defines,
+    free_port,
+    in_namespace,
+    inside,
+    slaves_on,
+)
+from speaking import speaking
+
+WriteProfile = Callable[..., Path]
+MakeNodes = Callable[[int], list[Node]]
+
+
+@pytest.mark.parametrize("protocol", ["unix", "tcp"])
+def test_a_master_elsewhere_reaches_no_socket_of_the_host(
+    netmodel: Netmodel, nodes: MakeNodes, protocol: str
+) -> None:
+    """Names of abstract sockets have no rights: no other program's must be written to for somebody on the network."""
+    near, far = nodes(2)
+    accepts = group(once(connect(kind="accept", options=f"protocol={protocol}")), times(1, read(10)), CLOSE)
+    with slaves_on(netmodel, [near]), in_namespace(near.namespace):
+        victim = socket.socket(socket.AF_UNIX)
+        victim.bind("\0netmodel-test-victim")
+        victim.listen()
+    with victim, in_namespace(far.namespace), slaves_on(netmodel, [near]):
+        with speaking(20000, near.address) as master:
+            word, body = master.prepare(accepts, "local")
+            if protocol == "unix":
+                assert word == "refuse", (word, body)
+                assert re.search(rf"unix connections stay on one host, and {far.address}.* is another", body["text"])
+            else:
+                assert word == "ready", (word, body)
+                master.send("connect", endpoints=[[0, 0, ["netmodel-test-victim"]]])
+                word, body = master.receive()
+                assert word == "refuse", (word, body)
+        victim.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            victim.accept()
+
+
+def test_a_name_that_netmodel_has_not_chosen_is_no_endpoint(slave: Slave) -> None:
+    """On the same host, too."""
+    accepts = group(once(connect(kind="accept", options="protocol=unix")), times(1, read(10)), CLOSE)
+    with speaking(slave.port) as master, socket.socket(socket.AF_UNIX) as victim:
+        victim.bind("\0netmodel-test-victim2")
+        victim.listen()
+        assert master.prepare(accepts, "local")[0] == "ready"
+        master.send("connect", endpoints=[[0, 0, ["netmodel-test-victim2"]]])
+        assert master.receive()[0] == "refuse"
+        victim.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            victim.accept()
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+def test_addresses_that_a_profile_names_need_permission(
+    netmodel: Netmodel, profile: WriteProfile, nodes: MakeNodes, protocol: str
+) -> None:
+    """And with it, connections come from there."""
+    near, far = nodes(2)
+    other = "10.77.0.77"
+    inside(near, "ip", "address", "add", f"{other}/24", "dev", "eth0")
+    path = profile(opened(times(3, ask()), opening=connect(far.address, f"protocol={protocol} localhost={other}")))
+    with slaves_on(netmodel, [far]):
+        done = netmodel.run("-m", path, "-q", prefix=near.prefix, code=2)
+        assert re.search(
+            rf"refused: the accept at line \d+: its connections would come from {other} \(localhost\), and the master "
+            rf"is {near.address}: start this slave with --allow-peer {other} if they may",
+            done.err,
+        ), done
+    with slaves_on(netmodel, [far], "--allow-peer", "192.0.2.1,10.77.0.64/26", "--allow-peer", "fd00::/8"):
+        document = netmodel.measure(path, prefix=near.prefix)
+        assert_complete(document)
+        assert_counts_agree(document)
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("host", '"host" is no address of IPv4 or IPv6'),
+        ("10.0.0.0/33", '"10.0.0.0/33": behind the slash must be 0 to 32'),
+        ("10.0.0.0/8,", '"" is no address'),
+    ],
+)
+def test_what_is_no_net_is_told(netmodel: Netmodel, value: str, why: str) -> None:
+    assert why in netmodel.run("-s", "--allow-peer", value, code=1).err
+
+
+def greet(where: tuple[str, int], source: str, data: bytes) -> bytes:
+    """What is answered to somebody there who knows the bytes of a greeting; b"": the connection is closed."""
+    with socket.create_connection(where, timeout=5, source_address=(source, 0)) as stranger:
+        stranger.sendall(data)
+        stranger.settimeout(1)
+        try:
+            return stranger.recv(100)
+        except ConnectionResetError:
+            return b""
+
+
+def test_a_port_of_the_profile_is_for_the_master_alone(netmodel: Netmodel, nodes: MakeNodes) -> None:
+    """Whatever a stranger says there."""
+    near, far, third = nodes(3)
+    port = free_port()
+    connects = opened(times(5, read(10)), opening=connect(options=f"protocol=tcp port={port}"))
+    with slaves_on(netmodel, [near]), in_namespace(far.namespace), speaking(20000, near.address) as master:
+        assert master.prepare(connects, "local")[0] == "ready"
+        master.send("connect", endpoints=[])
+        master.expect("armed")
+        with in_namespace(third.namespace):
+            assert greet((near.address, port), third.address, b"nmHi" + bytes(100)) == b""
+
+
+def test_a_slave_with_two_addresses_leaves_by_that_at_which_it_is_reached(
+    netmodel: Netmodel, profile: WriteProfile, nodes: MakeNodes
+) -> None:
+    """The master knows no other."""
+    near, far = nodes(2)
+    other = "10.78.0.2"
+    inside(far, "ip", "address", "add", f"{other}/32", "dev", "eth0")
+    inside(near, "ip", "route", "add", f"{other}/32", "dev", "eth0")
+    for protocol in "tcp", "udp":
+        opening = connect(other, f"protocol={protocol}", kind="accept")
+        with slaves_on(netmodel, [far]):
+            document = netmodel.measure(profile(opened(times(3, ask()), opening=opening)), prefix=near.prefix)
+        assert_complete(document)
+        assert_counts_agree(document)
+
+
