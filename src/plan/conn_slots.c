@@ -318,12 +318,24 @@ static void unbalanced(struct pool *pool, const struct nm_ir_transaction *t, siz
 			      t->line);
 }
 
+/* What is open now; NULL when out of memory, which is told. */
+static struct open_conn *copy_pool(const struct pool *pool)
+{
+	struct open_conn *copy = malloc((pool->count + 1) * sizeof *copy);
+
+	if (!copy)
+		nm_diag_error(pool->ir->diags, pool->ir->file, 0, "out of memory");
+	else if (pool->count)
+		memcpy(copy, pool->open, pool->count * sizeof *copy);
+	return copy;
+}
+
 static void run_transaction(struct pool *pool, const struct nm_ir_transaction *t)
 {
 	size_t before = pool->count;
 	uint64_t passes = t->has_duration ? 3 : t->attrs.iterations;
 	struct open_conn *after = NULL;
-	size_t n_after = 0;
+	size_t n_after = before;
 
 	pool->wrong = false;
 	for (uint64_t pass = 0; pass < passes; pass++) {
@@ -335,17 +347,14 @@ static void run_transaction(struct pool *pool, const struct nm_ir_transaction *t
 			break;
 		}
 		/* Once a pass leaves what it found, all others do. */
-		if (pass > 1 && same_pools(pool->open, pool->count, after, n_after))
+		if (pass > 1 && after && same_pools(pool->open, pool->count, after, n_after))
 			break;
 		free(after);
-		n_after = pool->count;
-		after = malloc((n_after + 1) * sizeof *after);
-		if (!after) {
-			nm_diag_error(pool->ir->diags, pool->ir->file, 0, "out of memory");
+		after = NULL;
+		/* A pool that grows is not copied each time: that would take the square of it. */
+		if (n_after == pool->count && !(after = copy_pool(pool)))
 			break;
-		}
-		if (n_after)
-			memcpy(after, pool->open, n_after * sizeof *after);
+		n_after = pool->count;
 	}
 	free(after);
 }

@@ -1,23 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
-# configure --enable-fuzz CC=clang builds these; `make fuzz FUZZ_SECONDS=600` runs each for so long.
+# configure --enable-fuzz CC=clang builds these; `make fuzz FUZZ_SECONDS=60` runs each over its seeds and then for so
+# long; with FUZZ_RUNS=N for so many runs instead. FUZZ_TARGETS: which.
+FUZZ_NAMES = datagrams frames master options params preamble profile results slave
 FUZZERS = \
-	tests/fuzz/fuzz_control \
-	tests/fuzz/fuzz_profile
-tests_fuzz_fuzz_control_LDADD = $(CONTROL_LIBS)
-tests_fuzz_fuzz_control_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
-tests_fuzz_fuzz_profile_LDADD = $(PLAN_LIBS)
-tests_fuzz_fuzz_profile_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+	tests/fuzz/fuzz_datagrams \
+	tests/fuzz/fuzz_frames \
+	tests/fuzz/fuzz_master \
+	tests/fuzz/fuzz_options \
+	tests/fuzz/fuzz_params \
+	tests/fuzz/fuzz_preamble \
+	tests/fuzz/fuzz_profile \
+	tests/fuzz/fuzz_results \
+	tests/fuzz/fuzz_slave
+$(FUZZERS): AM_LDFLAGS += -fsanitize=fuzzer
 
+# Messages that are changed and remain messages.
+FUZZ_MESSAGES = tests/fuzz/messages.c tests/fuzz/splice.c tests/fuzz/fuzz.h
+# Sessions: with a peer, a network and a clock that are the target's, and an engine without workers.
+FUZZ_TALK = $(FUZZ_MESSAGES) tests/fuzz/talk.c tests/fuzz/talk.h \
+	tests/unit/control/fake_engine.c tests/unit/control/fake_engine.h
+FUZZ_TALK_WRAPS = -Wl,--wrap=clock_gettime,--wrap=ppoll,--wrap=poll \
+	-Wl,--wrap=getsockname,--wrap=getpeername,--wrap=setsockopt
+
+tests_fuzz_fuzz_datagrams_SOURCES = tests/fuzz/fuzz_datagrams.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_datagrams_LDADD = $(FLOWOP_LIBS)
+tests_fuzz_fuzz_datagrams_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=recvmmsg,--wrap=sendmmsg,--wrap=sendto
+tests_fuzz_fuzz_frames_SOURCES = tests/fuzz/fuzz_frames.c $(FUZZ_MESSAGES)
+tests_fuzz_fuzz_frames_LDADD = $(CONTROL_LIBS)
+tests_fuzz_fuzz_master_SOURCES = tests/fuzz/fuzz_master.c $(FUZZ_TALK)
+tests_fuzz_fuzz_master_LDADD = src/libnm_report.la $(FAKED_LIBS) $(ZLIB_LIBS)
+tests_fuzz_fuzz_master_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_TALK_WRAPS),--wrap=nm_master_connect
+tests_fuzz_fuzz_options_SOURCES = tests/fuzz/fuzz_options.c tests/fuzz/splice.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_options_LDADD = $(RESULT_LIBS)
+tests_fuzz_fuzz_params_SOURCES = tests/fuzz/fuzz_params.c tests/fuzz/splice.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_params_LDADD = $(PLAN_LIBS)
+tests_fuzz_fuzz_preamble_SOURCES = tests/fuzz/fuzz_preamble.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_preamble_LDADD = $(TRANSPORT_LIBS)
+tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz_profile.c tests/fuzz/splice.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_profile_LDADD = $(PLAN_LIBS)
+tests_fuzz_fuzz_results_SOURCES = tests/fuzz/fuzz_results.c $(FUZZ_MESSAGES)
+tests_fuzz_fuzz_results_LDADD = $(CONTROL_LIBS)
+tests_fuzz_fuzz_slave_SOURCES = tests/fuzz/fuzz_slave.c $(FUZZ_TALK)
+tests_fuzz_fuzz_slave_LDADD = $(FAKED_LIBS)
+tests_fuzz_fuzz_slave_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_TALK_WRAPS)
+EXTRA_DIST += tests/fuzz/run tests/fuzz/seeds
+
+FUZZ_SECONDS = 60
+FUZZ_RUNS =
+FUZZ_TARGETS = $(FUZZ_NAMES)
 if FUZZ
 noinst_PROGRAMS += $(FUZZERS)
 
-# What is found is kept in tests/fuzz of the build folder; profiles begin with those that there are.
-FUZZ_SECONDS = 60
+# What is found is kept in tests/fuzz/NAME of the build folder, and what ends a target in tests/fuzz/found.
 fuzz: $(FUZZERS)
-	$(MKDIR_P) tests/fuzz/control tests/fuzz/profile
-	tests/fuzz/fuzz_control -max_total_time=$(FUZZ_SECONDS) tests/fuzz/control
-	tests/fuzz/fuzz_profile -max_total_time=$(FUZZ_SECONDS) tests/fuzz/profile \
-		$(top_srcdir)/profiles $(top_srcdir)/tests/profiles_bad $(top_srcdir)/tests/profiles_uperf
+	@for name in $(FUZZ_TARGETS); do \
+		$(top_srcdir)/tests/fuzz/run $(top_srcdir) tests/fuzz $$name "$(FUZZ_SECONDS)" "$(FUZZ_RUNS)" || exit 1; \
+	done
 else
 fuzz:
 	@echo 'configure --enable-fuzz CC=clang, then make fuzz' >&2; exit 1

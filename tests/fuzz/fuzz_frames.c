@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The control connection: any bytes in any state are taken or refused. The first byte says who
  * sends, the second in which state of the session; the others are frames. */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "control/wire/codec.h"
 #include "control/flows.h"
+#include "control/wire/codec.h"
 #include "control/wire/frame.h"
 #include "control/wire/message.h"
+#include "fuzz.h"
 
 #define N_WORKERS 3
 #define N_PHASES  4
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct nm_phase phases[N_PHASES];
 static struct nm_group groups[] = {
@@ -181,4 +178,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* Short frames are seldom found by chance: the same bytes as one. */
 	take((const char *)data + 2, size - 2, from, state);
 	return 0;
+}
+
+/* Behind the first two bytes: a message as its only line. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	if (size < 2 || pick(&seed, 4) == 0)
+		return LLVMFuzzerMutate(data, size, max_size);
+	return 2 + fuzz_messages(data + 2, size - 2, max_size - 2, seed);
 }
