@@ -27,8 +27,8 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 	ret_options->interval_ns = args->run.interval_ns;
 	ret_options->warmup_ns = args->run.warmup_ns;
 	ret_options->cooldown_ns = args->run.cooldown_ns;
-	ret_options->max_duration_ns = args->max_duration_ns;
-	ret_options->has_max_duration = args->has_max_duration;
+	ret_options->max_duration.ns = args->max_duration_ns;
+	ret_options->max_duration.is_given = args->has_max_duration;
 	ret_options->timeout_ns = args->timeout_ns;
 	ret_options->wait_start_ns = args->run.wait_start_ns;
 	ret_options->wait_slaves_ns = args->run.wait_slaves_ns;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layer between frames and the socket: plain bytes, or TLS 1.3 whose only way in is the key that
- * both ends have (an external pre-shared key, with a Diffie-Hellman exchange for each connection). */
+/* The layer between frames and the socket: plain bytes, or TLS 1.3 whose only way in is the key
+ * that both ends have (an external pre-shared key, with a Diffie-Hellman exchange for each
+ * connection). */
 #include "control/channel.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bytes of a control connection, in the clear or over TLS 1.3 with a key that both ends have.
- * Both share one port: a slave tells them apart by the first byte that comes. Nothing here waits. */
+ * Both share one port: a slave tells them apart by the first byte that comes. Nothing here
+ * waits. */
 #ifndef NM_CONTROL_CHANNEL_H
 #define NM_CONTROL_CHANNEL_H
 

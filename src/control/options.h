@@ -107,6 +107,12 @@ struct nm_run_words {
  * interrupts: the number of a signal, or 0. */
 #define NM_INTERRUPT_LIMIT 'L'
 
+/* The longest duration of a run. */
+struct nm_run_limit {
+	bool is_given;
+	uint64_t ns;
+};
+
 struct nm_run_options {
 	int control;	      /* enum nm_control_over: how slaves are reached */
 	uint16_t port;	      /* of the slaves' control listener */
@@ -120,9 +126,9 @@ struct nm_run_options {
 	bool samples_flows, samples_tcp; /* of both ends */
 	/* with samples_flows: of the passes of each flow, on the master */
 	bool samples_percentiles;
-	uint64_t max_duration_ns; /* what NM_INTERRUPT_LIMIT is told as */
-	/* without it a timed phase is bounded by its duration and the timeout */
-	bool has_max_duration;
+	/* NM_INTERRUPT_LIMIT is told as that; without a limit a timed phase is bounded by its
+	 * duration and the timeout */
+	struct nm_run_limit max_duration;
 	uint64_t timeout_ns; /* how long a peer may be silent and a phase may make no progress */
 	struct nm_percentiles percentiles;
 	const char *cpus;	/* list for the master's workers, or NULL */

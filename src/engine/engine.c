@@ -189,8 +189,8 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 	return r;
 }
 
-/* Whether connections may come from where the profile says that they do: 0, or -EACCES with a phrase
- * in why. The master's own profile is its user's word. */
+/* Whether connections may come from where the profile says that they do: 0, or -EACCES with a
+ * phrase in why. The master's own profile is its user's word. */
 static int check_sources(const struct nm_engine *engine, const struct nm_instr *instr, char *why,
 			 size_t why_size)
 {

@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Of libFuzzer: what a target has, what it may have, and the changes that libFuzzer makes itself. */
+/* Of libFuzzer: what a target has, what it may have, and the changes that libFuzzer makes
+ * itself. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -39,8 +40,8 @@ size_t fuzz_messages(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 /* A line of a talk. */
 struct fuzz_line {
 	const char *word; /* of a message, or any other line; NULL: there are no more */
-	const char *
-		own; /* JSON: the members of the body that are not as the tables have them; or NULL */
+	const char
+		*own; /* JSON: members of the body that are not as the tables have them; or NULL */
 };
 /* The lines as text, owned by the caller. */
 char *fuzz_talk(const struct fuzz_line *lines, size_t *ret_size);

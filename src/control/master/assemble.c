@@ -111,7 +111,7 @@ static void dismiss(struct nm_master *master)
 {
 	char how[128], cut[64];
 
-	(void)nm_outcome_cut_text(&master->outcome, master->options->max_duration_ns, cut,
+	(void)nm_outcome_cut_text(&master->outcome, master->options->max_duration.ns, cut,
 				  sizeof cut);
 	for (size_t i = 0; i < master->n_links; i++) {
 		struct nm_link *link = &master->links[i];

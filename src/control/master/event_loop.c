@@ -128,7 +128,7 @@ static void take_interrupts(struct nm_master *master)
 		nm_outcome_interrupt(&master->outcome, byte == NM_INTERRUPT_LIMIT, nm_clock_ns());
 		nm_master_log(
 			master, "%s%s",
-			nm_outcome_cut_text(&master->outcome, master->options->max_duration_ns, cut,
+			nm_outcome_cut_text(&master->outcome, master->options->max_duration.ns, cut,
 					    sizeof cut),
 			master->outcome.interrupts == 1 ? ": finishing" : " again: ending at once");
 	} else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {

@@ -32,7 +32,7 @@ int nm_master_phases_init(struct nm_master *master)
 				       (uint32_t)master->n_links);
 	master->phases.stall_ns = master->options->timeout_ns + wait_ns;
 	master->phases.patience_ns = INTERRUPT_NS + wait_ns;
-	master->phases.bounded = !master->options->has_max_duration;
+	master->phases.bounded = !master->options->max_duration.is_given;
 	free(n_workers);
 	return error;
 }
@@ -219,7 +219,7 @@ static void check_time(struct nm_master *master, uint64_t now_ns)
 			       "%s in phase %u, which did not end within %.3g s; waiting for group "
 			       "%s on %s",
 			       nm_outcome_cut_text(&master->outcome,
-						   master->options->max_duration_ns, cut,
+						   master->options->max_duration.ns, cut,
 						   sizeof cut),
 			       phases->phase + 1, (double)phases->patience_ns / 1e9,
 			       master->plan->groups[g].name, hosts);

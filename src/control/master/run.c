@@ -141,7 +141,7 @@ static void explain_cut(struct nm_master *master)
 	struct nm_outcome *outcome = &master->outcome;
 	char cut[64];
 
-	(void)nm_outcome_cut_text(outcome, master->options->max_duration_ns, cut, sizeof cut);
+	(void)nm_outcome_cut_text(outcome, master->options->max_duration.ns, cut, sizeof cut);
 	if (master->run_begin_ns)
 		(void)snprintf(outcome->why, sizeof outcome->why, "%s%s in phase %u of %u", cut,
 			       outcome->limited ? "," : "", master->phases.phase + 1,

@@ -29,9 +29,10 @@ struct nm_slave_options {
 	bool in_process;	    /* a thread of the master's process, which knows the limits */
 	uint64_t sessions;	    /* end after so many; 0: never */
 	const char *sessions_words; /* the options that say so */
-	const char *strangers_hint; /* also said to what connects and is no master; NULL: nothing */
-	/* Of files that profiles of masters of other hosts name, borrowed; where there is a folder, of
-	 * those of this host's masters, too. */
+	/* also said to what connects and is no master; NULL: nothing */
+	const char *strangers_hint;
+	/* Of files that profiles of masters of other hosts name, borrowed; where there is a
+	 * folder, of those of this host's masters, too. */
 	struct nm_file_root files;
 	const char *cpus; /* list for the workers when the master asks for none, or NULL */
 	int interrupt_fd; /* readable: end; -1: none */

@@ -17,8 +17,8 @@ enum nm_session_end {
 enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *options,
 				     const struct nm_session_slot *slot);
 
-/* Before nm_session_serve, in a process of its own: SIGTERM ends the session, which tells its master
- * what has ended the slave (`ended_by` of the slots); interrupts do not. */
+/* Before nm_session_serve, in a process of its own: SIGTERM ends the session, which tells its
+ * master what has ended the slave (`ended_by` of the slots); interrupts do not. */
 void nm_session_end_by_signal(void);
 
 #endif

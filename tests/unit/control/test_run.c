@@ -245,7 +245,7 @@ END_TEST
 
 START_TEST(the_longest_duration_is_no_interrupt)
 {
-	options.max_duration_ns = 1500000000;
+	options.max_duration.ns = 1500000000;
 	ck_assert_int_eq(write(interrupt_fds[1], "L", 1), 1);
 	ck_assert_int_eq(run(BY_TIME), NM_RUN_FAILED);
 	ck_assert(!result->verdict.interrupted);
