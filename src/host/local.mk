@@ -5,6 +5,8 @@ src_libnm_host_la_SOURCES = \
 	src/host/cpu_latency.h \
 	src/host/busy_poll.c \
 	src/host/busy_poll.h \
+	src/host/sandbox.c \
+	src/host/sandbox.h \
 	src/host/signals.c \
 	src/host/signals.h \
 	src/host/clock.c \
@@ -32,4 +34,4 @@ src_libnm_host_la_SOURCES = \
 	src/host/usage_fields.c \
 	src/host/usage_priv.h
 src_libnm_host_la_CFLAGS = $(ROOM_CFLAGS)
-src_libnm_host_la_CPPFLAGS = $(AM_CPPFLAGS) $(NL_CFLAGS)
+src_libnm_host_la_CPPFLAGS = $(AM_CPPFLAGS) $(NL_CFLAGS) $(SECCOMP_CFLAGS)

@@ -16,7 +16,7 @@ src_libnm_lib_la_CFLAGS = $(ROOM_CFLAGS)
 # A room with all that it may use, the higher rooms first, as a static linker wants them. The unit tests of a room
 # link this and nothing else.
 BASE_LIBS = src/libnm_base.la
-HOST_LIBS = src/libnm_host.la $(BASE_LIBS) $(NL_LIBS) $(PFM_LIBS)
+HOST_LIBS = src/libnm_host.la $(BASE_LIBS) $(NL_LIBS) $(PFM_LIBS) $(SECCOMP_LIBS)
 STATS_LIBS = src/libnm_stats.la $(BASE_LIBS)
 PROFILE_LIBS = src/libnm_profile.la $(BASE_LIBS) $(XML_LIBS)
 TRANSPORT_LIBS = src/libnm_transport.la $(HOST_LIBS) $(SSL_LIBS) $(CRYPTO_LIBS) $(URING_LIBS)
@@ -34,6 +34,6 @@ src_libnetmodel_la_SOURCES =
 # All rooms but the command.
 src_libnetmodel_la_LIBADD = src/libnm_lib.la src/libnm_report.la src/libnm_control.la src/libnm_result.la \
 	src/libnm_engine.la src/libnm_plan.la src/libnm_flowop.la src/libnm_profile.la src/libnm_transport.la \
-	src/libnm_stats.la src/libnm_host.la src/libnm_base.la $(XML_LIBS) $(NL_LIBS) $(PFM_LIBS) $(JANSSON_LIBS) $(SSL_LIBS) \
+	src/libnm_stats.la src/libnm_host.la src/libnm_base.la $(XML_LIBS) $(NL_LIBS) $(PFM_LIBS) $(SECCOMP_LIBS) $(JANSSON_LIBS) $(SSL_LIBS) \
 	$(CRYPTO_LIBS) $(URING_LIBS) $(ZLIB_LIBS)
 src_libnetmodel_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -no-undefined

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import Netmodel, Node, Slave, assert_complete, defines, free_port, wait_until
+from nmtest import Netmodel, Node, Slave, assert_complete, children, defines, free_port, wait_until
 
 WriteProfile = Callable[..., Path]
 MakeNodes = Callable[[int], list[Node]]
@@ -175,3 +175,35 @@ def test_strangers_do_not_fill_the_log(netmodel: Netmodel, slave: Slave) -> None
     slave.process.wait_line(r"no netmodel master")
     assert_complete(netmodel.measure("tcp_rr", "-P", str(slave.port), *defines(**HERE, test_length="50ms")))
     slave.process.wait_line("run [0-9a-f]{12}: profile")
+
+
+# --- its processes ---
+
+
+def status(pid: int) -> dict[str, str]:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+@pytest.mark.parametrize("embedded", [False, True])
+def test_a_session_has_given_up_what_it_does_not_need(netmodel: Netmodel, slave: Slave, embedded: bool) -> None:
+    to = [] if embedded else ["-P", str(slave.port), *defines(**HERE)]
+    with netmodel.started("-m", "tcp_rr", "-v", *to, *defines(test_length="30s")) as master:
+        master.wait_line("phase 2 of 3 begins")
+        (session,) = children(master.pid) if embedded else slave.sessions()
+        told = status(session)
+        assert (told["NoNewPrivs"], told["Seccomp"]) == ("1", "2"), told
+        limits = Path(f"/proc/{session}/limits").read_text()
+        assert re.search(r"^Max core file size\s+0\s+0\s", limits, re.MULTILINE), limits
+        assert status(master.pid)["Seccomp"] == "0"
+        for number in (signal.SIGINT, signal.SIGINT):
+            master.signal(number)
+
+
+def test_a_session_leaves_no_core_dump(netmodel: Netmodel, slave: Slave) -> None:
+    with netmodel.started("-m", "tcp_rr", "-v", "-P", str(slave.port), *defines(**HERE, test_length="30s")) as master:
+        master.wait_line("phase 2 of 3 begins")
+        (session,) = slave.sessions()
+        os.kill(session, signal.SIGSEGV)
+        slave.process.wait_line(r"was ended by signal 11 \(Segmentation fault\)$")
+        assert master.finish().code == 2

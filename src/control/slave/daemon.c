@@ -25,6 +25,7 @@
 #include "control/options.h"
 #include "control/slave/session.h"
 #include "host/clock.h"
+#include "host/sandbox.h"
 #include "transport/address.h"
 
 #define BACKLOG 128
@@ -39,6 +40,7 @@ struct child {
 struct daemon {
 	const struct nm_slave_options *options;
 	int listener;
+	struct nm_sandbox *sandbox;	/* owned; of each session */
 	struct nm_session_slots *slots; /* owned; shared with the sessions */
 	struct child sessions[NM_SESSION_SLOTS];
 	size_t n_sessions;
@@ -205,6 +207,11 @@ static void run_session(const struct daemon *daemon, int fd, pid_t parent, size_
 	(void)close(daemon->listener);
 	if (daemon->options->interrupt_fd >= 0)
 		(void)close(daemon->options->interrupt_fd);
+	int error = nm_sandbox_enter(daemon->sandbox);
+
+	if (error)
+		say(daemon, "session %d has no filter of system calls: %s", (int)getpid(),
+		    strerror(-error));
 	_exit((int)nm_session_serve(fd, daemon->options, &slot));
 }
 
@@ -425,7 +432,7 @@ int nm_slave_serve(const struct nm_slave_options *options, struct nm_diags *diag
 	if (daemon.listener < 0)
 		return daemon.listener;
 	daemon.slots = nm_session_slots_new();
-	int error = daemon.slots ? 0 : -ENOMEM;
+	int error = daemon.slots ? nm_sandbox_new(&daemon.sandbox) : -ENOMEM;
 	if (!error &&
 	    getsockname(daemon.listener, (struct sockaddr *)&address.sa, &address.len) < 0)
 		error = -errno;
@@ -442,6 +449,7 @@ int nm_slave_serve(const struct nm_slave_options *options, struct nm_diags *diag
 	end_sessions(&daemon);
 	(void)close(daemon.listener);
 	daemon.slots = nm_session_slots_free(daemon.slots);
+	daemon.sandbox = nm_sandbox_free(daemon.sandbox);
 	if (error)
 		nm_diag_error(diags, NULL, 0, "the slave cannot go on: %s", strerror(-error));
 	return error;
