@@ -5,6 +5,7 @@
 #define NM_CLI_DIALECT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/diag.h"
@@ -42,6 +43,9 @@ struct nm_dialect {
 	void (*free_options)(struct nm_tool_options *options);
 	/* Prints them, as the tool does when it is to run nothing. 0 or -ENOMEM. */
 	int (*print_options)(const struct nm_args *args, const struct nm_params *params, FILE *out);
+	/* The line of a master that uses the slave which this line has started. */
+	void (*master_line)(const struct nm_args *args, const char *address, uint16_t port,
+			    char *buf, size_t size);
 	/* Writes what a slave's own result is in the tool's form. 0 or -errno. */
 	int (*write_slave)(const struct nm_args *args, struct nm_result *result, FILE *out);
 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/dialect.h"
 #include "control/address.h"
 #include "control/options.h"
 #include "transport/address.h"
@@ -125,17 +126,22 @@ static const char *own_address(const struct nm_args *args, char *buf, size_t siz
 
 void nm_cli_print_key(const struct nm_args *args, struct nm_slave_key *key, uint16_t port)
 {
-	char address[NM_ADDRESS_TEXT], port_option[16] = "";
+	char buf[NM_ADDRESS_TEXT], line[512], port_option[16] = "";
+	const char *address = own_address(args, buf, sizeof(buf));
 
 	if (!*key->text)
 		return;
 	if (port != NM_DEFAULT_PORT)
 		snprintf(port_option, sizeof(port_option), " -P %u", (unsigned)port);
+	if (args->line)
+		nm_dialect.master_line(args, address, port, line, sizeof(line));
+	else
+		snprintf(line, sizeof(line), "netmodel -m tcp_rr -D host=%s%s%s", address,
+			 args->control == NM_CONTROL_VSOCK ? " -S vsock" : "", port_option);
 	fprintf(stderr,
 		"netmodel: masters of other hosts need its key, which is good until it ends:\n"
-		"\n" KEY_VARIABLE "=%s netmodel -m tcp_rr -D host=%s%s%s\n\n",
-		key->text, own_address(args, address, sizeof(address)),
-		args->control == NM_CONTROL_VSOCK ? " -S vsock" : "", port_option);
+		"\n" KEY_VARIABLE "=%s %s\n\n",
+		key->text, line);
 	explicit_bzero(key->text, sizeof(key->text));
 }
 

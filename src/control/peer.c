@@ -176,7 +176,8 @@ const char *nm_peer_ended_text(const struct nm_peer *peer)
 	case -EKEYREJECTED:
 		return "has another key";
 	case -EBADMSG:
-		return "sent what is no TLS, a replay of it, or changed on its way";
+		return "did not prove the key (another program, a replay, or bytes that were "
+		       "changed)";
 	default:
 		return strerror(-peer->ended);
 	}

@@ -91,13 +91,12 @@ struct nm_host_window {
 	struct nm_counts counts;
 };
 
-/* Why a slave and the master take each other. */
-enum nm_trust {
-	NM_TRUST_UNKNOWN,  /* of the master, or the slave has not welcomed it */
-	NM_TRUST_KEY,	   /* both have proved one key */
-	NM_TRUST_OWN_HOST, /* the master is on the slave's host */
-	NM_TRUST_EMBEDDED, /* the master has started the slave */
-	NM_TRUST_NONE,	   /* the slave takes any master (--no-auth) */
+enum nm_trust {			   /* why a slave and the master take each other */
+		NM_TRUST_UNKNOWN,  /* not yet, or it is the master */
+		NM_TRUST_KEY,	   /* both have proved one key */
+		NM_TRUST_OWN_HOST, /* the master is on the slave's host */
+		NM_TRUST_EMBEDDED, /* the master has started the slave */
+		NM_TRUST_NONE,	   /* the slave takes any master (--no-auth) */
 };
 
 struct nm_result_host {

@@ -4,21 +4,31 @@
 from __future__ import annotations
 
 import os
+import pty
 import re
+import select
+import socket
+import ssl
+import subprocess
+import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nmtest import Netmodel, Network, Node, Result, Slave, assert_complete, defines
+from nmtest import Netmodel, Network, Node, Process, Result, Slave, assert_complete, defines, wait_until
+
+Pair = tuple[Node, Node]
 
 KEY = "0123456789abcdef0123456789abcdef"
 OTHER = "fedcba9876543210fedcba9876543210"
 
 
 @pytest.fixture(scope="module")
-def pair() -> Iterator[tuple[Node, Node]]:
+def pair() -> Iterator[Pair]:
     """Two hosts for all tests here."""
     why = Network.reason_to_skip()
     if why:
@@ -45,7 +55,7 @@ def ask(netmodel: Netmodel, slave_port: int, here: Node, there: Node, *args: str
     )
 
 
-def test_a_master_of_another_host_comes_with_the_key(netmodel: Netmodel, pair: tuple[Node, Node], tmp_path: Path) -> None:
+def test_a_master_of_another_host_comes_with_the_key(netmodel: Netmodel, pair: Pair, tmp_path: Path) -> None:
     near, far = pair
     file = write_key(tmp_path / "key", KEY)
     with netmodel.slave("--key-file", file, prefix=far.prefix) as slave:
@@ -63,7 +73,7 @@ def told_by_both(result: Result, slave: Slave, text: str) -> None:
     slave.process.wait_line(rf"master \S+: refused: .*{text}")
 
 
-def test_another_key_is_refused_at_both_ends(netmodel: Netmodel, pair: tuple[Node, Node]) -> None:
+def test_another_key_is_refused_at_both_ends(netmodel: Netmodel, pair: Pair) -> None:
     near, far = pair
     with netmodel.slave(env={"NETMODEL_KEY": KEY}, prefix=far.prefix) as slave:
         result = ask(netmodel, slave.port, near, far, env={"NETMODEL_KEY": OTHER})
@@ -74,16 +84,17 @@ def test_another_key_is_refused_at_both_ends(netmodel: Netmodel, pair: tuple[Nod
 
 
 @pytest.mark.parametrize("where", ["another host", "its own host"])
-def test_a_master_without_the_key_is_refused(netmodel: Netmodel, pair: tuple[Node, Node], where: str) -> None:
+def test_a_master_without_the_key_is_refused(netmodel: Netmodel, pair: Pair, where: str) -> None:
     near, far = pair
     with netmodel.slave(env={"NETMODEL_KEY": KEY}, prefix=far.prefix) as slave:
         result = ask(netmodel, slave.port, near if where == "another host" else far, far)
-        told_by_both(result, slave, r"its key only.*--key-file FILE, or NETMODEL_KEY.*--no-auth \(or NETMODEL_AUTH=none")
+        ways_out = r"--key-file FILE, or NETMODEL_KEY.*--no-auth \(or NETMODEL_AUTH=none"
+        told_by_both(result, slave, rf"its key only.*{ways_out}")
 
 
 @pytest.mark.parametrize("option", [(), ("--no-auth",)], ids=["own host only", "no-auth"])
 def test_a_slave_without_a_key_refuses_a_master_with_one(
-    netmodel: Netmodel, pair: tuple[Node, Node], option: tuple[str, ...]
+    netmodel: Netmodel, pair: Pair, option: tuple[str, ...]
 ) -> None:
     _, far = pair
     with netmodel.slave(*option, prefix=far.prefix) as slave:
@@ -91,7 +102,7 @@ def test_a_slave_without_a_key_refuses_a_master_with_one(
         told_by_both(result, slave, "this slave has none: start the slave with the same")
 
 
-def test_no_key_and_another_host_are_told_both_ways_out(netmodel: Netmodel, pair: tuple[Node, Node]) -> None:
+def test_no_key_and_another_host_are_told_both_ways_out(netmodel: Netmodel, pair: Pair) -> None:
     near, far = pair
     for env in ({}, {"NETMODEL_KEY": KEY}):
         with netmodel.slave(prefix=far.prefix) as slave:
@@ -99,7 +110,7 @@ def test_no_key_and_another_host_are_told_both_ways_out(netmodel: Netmodel, pair
             told_by_both(result, slave, "it has no key.*--key-file FILE, or NETMODEL_KEY.*NETMODEL_AUTH=none")
 
 
-def test_the_environment_can_open_a_slave(netmodel: Netmodel, pair: tuple[Node, Node]) -> None:
+def test_the_environment_can_open_a_slave(netmodel: Netmodel, pair: Pair) -> None:
     near, far = pair
     with netmodel.slave(env={"NETMODEL_AUTH": "none"}, prefix=far.prefix) as slave:
         document = ask(netmodel, slave.port, near, far).json()
@@ -112,10 +123,11 @@ def test_results_show_a_slave_that_takes_all(netmodel: Netmodel) -> None:
         options = ("-m", "tcp_rr", "-P", str(slave.port), *defines(host="127.0.0.1", test_length="50ms"))
         document = netmodel.run(*options, "--format", "json", code=0).json()
         assert [host["authentication"] for host in document["hosts"]] == [None, "none"]
-        assert "127.0.0.1: --no-auth: it takes any master without proof of who it is" in netmodel.run(*options, code=0).out
+        text = netmodel.run(*options, code=0).out
+        assert "127.0.0.1: --no-auth: it takes any master without proof of who it is" in text
 
 
-def test_results_show_why_ends_took_each_other(netmodel: Netmodel, pair: tuple[Node, Node]) -> None:
+def test_results_show_why_ends_took_each_other(netmodel: Netmodel, pair: Pair) -> None:
     near, far = pair
     document = netmodel.measure("tcp_rr", "-D", "test_length=50ms")
     assert [host["authentication"] for host in document["hosts"]] == [None, "embedded"]
@@ -198,7 +210,7 @@ def test_options_and_environment_that_contradict_each_other(netmodel: Netmodel, 
     assert 'NETMODEL_AUTH=no: must be "none"' in result.err
 
 
-def test_options_win_over_the_environment(netmodel: Netmodel, pair: tuple[Node, Node], tmp_path: Path) -> None:
+def test_options_win_over_the_environment(netmodel: Netmodel, pair: Pair, tmp_path: Path) -> None:
     near, far = pair
     file = write_key(tmp_path / "key", KEY)
     with netmodel.slave("--key-file", file, env={"NETMODEL_KEY": OTHER}, prefix=far.prefix) as slave:
@@ -215,7 +227,8 @@ def test_the_environment_is_wiped(netmodel: Netmodel) -> None:
 def test_a_key_is_no_parameter(netmodel: Netmodel, profile: Callable[..., Path]) -> None:
     path = profile(
         '<param name="NETMODEL_KEY" default="4"/>\n<group nthreads="$NETMODEL_KEY">'
-        '<transaction iterations="1"><flowop type="connect" options="remotehost=local protocol=tcp"/></transaction></group>'
+        '<transaction iterations="1"><flowop type="connect" options="remotehost=local protocol=tcp"/>'
+        "</transaction></group>"
     )
     document = netmodel.measure(path, env={"NETMODEL_KEY": KEY})
     assert document["groups"][0]["flows"] == 4
@@ -228,3 +241,237 @@ def test_the_embedded_slave_needs_no_key(netmodel: Netmodel) -> None:
     document = netmodel.measure("tcp_rr", "-D", "test_length=100ms", env={"NETMODEL_KEY": KEY})
     assert_complete(document)
     assert KEY not in str(document)
+
+
+@contextmanager
+def on_a_terminal(netmodel: Netmodel, node: Node, *args: str) -> Iterator[Callable[[str], re.Match[str]]]:
+    """Starts netmodel with a terminal as its standard error; what is given waits until it shows something."""
+    ours, theirs = pty.openpty()
+    argv = [*node.prefix, str(netmodel.binary), *args]
+    process = subprocess.Popen(argv, env=netmodel.env, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    shown = ""
+
+    def wait_for(pattern: str) -> re.Match[str]:
+        nonlocal shown
+        deadline = time.monotonic() + 10
+        while not (match := re.search(pattern, shown, re.MULTILINE)):
+            ready, _, _ = select.select([ours], [], [], max(0, deadline - time.monotonic()))
+            assert ready, f"no /{pattern}/ in:\n{shown}"
+            shown += os.read(ours, 4096).decode().replace("\r\n", "\n")
+        return match
+
+    try:
+        yield wait_for
+    finally:
+        process.terminate()
+        process.communicate(timeout=10)
+        os.close(ours)
+
+
+def run_printed(netmodel: Netmodel, command: str, node: Node) -> Result:
+    """Types what was printed into a shell, where netmodel is the program under test."""
+    folder = netmodel.binary.parent
+    line = f"PATH={folder}:$PATH\n{command} -D test_length=100ms"
+    process = Process([*node.prefix, "sh", "-c", line], netmodel.env)
+    try:
+        return process.finish()
+    finally:
+        process.end()
+
+
+@pytest.mark.parametrize("port", [None, "0"], ids=["the usual port", "another port"])
+def test_a_key_made_on_a_terminal_lets_the_printed_command_in(
+    netmodel: Netmodel, pair: Pair, port: str | None
+) -> None:
+    near, far = pair
+    with on_a_terminal(netmodel, far, "-s", *(("-P", port) if port else ())) as wait_for:
+        command = wait_for(r"^NETMODEL_KEY=[0-9a-f]{32} netmodel -m .*$")[0]
+        assert f"host={far.address}" in command
+        result = run_printed(netmodel, command, near)
+        assert result.code == 0, result
+        assert "counts of both ends agree" in result.out
+        # Who has no key is refused, but on its own host.
+        number = match[1] if (match := re.search(r" -P (\d+)", command)) else "20000"
+        result = ask(netmodel, int(number), near, far)
+        assert result.code == 2 and "it takes masters of other hosts with its key only" in result.err, result
+        assert_complete(ask(netmodel, int(number), far, far).json())
+
+
+def test_no_key_is_made_where_nobody_would_see_it(netmodel: Netmodel, pair: Pair) -> None:
+    near, far = pair
+    with netmodel.slave(prefix=far.prefix) as slave:
+        assert "it has no key" in ask(netmodel, slave.port, near, far).err
+        assert "NETMODEL_KEY=" not in slave.process.err
+
+
+def test_uperfs_lines_run_with_the_environment_alone(
+    netmodel: Netmodel, pair: Pair, tmp_path: Path
+) -> None:
+    near, far = pair
+    path = tmp_path / "web.xml"
+    path.write_text(
+        '<?xml version="1.0"?>\n<profile name="web"><group nthreads="2">\n'
+        '<transaction iterations="1"><flowop type="connect" options="remotehost=$h protocol=tcp"/></transaction>\n'
+        '<transaction iterations="10"><flowop type="write" options="size=64"/>'
+        '<flowop type="read" options="size=64"/></transaction>\n'
+        '<transaction iterations="1"><flowop type="disconnect"/></transaction></group></profile>\n'
+    )
+    for slaves, masters in (({"NETMODEL_KEY": KEY}, {"NETMODEL_KEY": KEY}), ({"NETMODEL_AUTH": "none"}, {})):
+        with netmodel.started("-s", env=slaves, prefix=far.prefix) as slave:
+            slave.wait_line("slave listening on .* port 20000")
+            netmodel.run("-m", path, "-a", env={"h": far.address, **masters}, prefix=near.prefix, code=0)
+            result = netmodel.run("-m", path, env={"h": far.address, "NETMODEL_KEY": OTHER}, prefix=near.prefix)
+            assert result.code == 2, result
+
+
+def test_nepers_lines_run_with_the_environment_alone(netmodel: Netmodel, pair: Pair) -> None:
+    near, far = pair
+    client = ("tcp_rr", "-c", "-H", far.address, "-l", "-20")
+    for servers, clients in (({"NETMODEL_KEY": KEY}, {"NETMODEL_KEY": KEY}), ({"NETMODEL_AUTH": "none"}, {})):
+        with netmodel.started("tcp_rr", env=servers, prefix=far.prefix) as server:
+            server.wait_line("slave listening")
+            assert "num_transactions=20" in netmodel.run(*client, env=clients, prefix=near.prefix, code=0).out
+            assert server.finish().code == 0
+
+
+def test_a_key_made_for_nepers_server_lets_the_printed_command_in(netmodel: Netmodel, pair: Pair) -> None:
+    near, far = pair
+    with on_a_terminal(netmodel, far, "tcp_rr", "-C", "12900") as wait_for:
+        command = wait_for(r"^NETMODEL_KEY=[0-9a-f]{32} netmodel .*$")[0]
+        assert command.endswith(f" netmodel tcp_rr -c -H {far.address} -C 12900")
+        result = run_printed(netmodel, f"{command} -l -20", near)
+        assert result.code == 0, result
+        assert "num_transactions=20" in result.out
+
+
+@contextmanager
+def overheard(port: int) -> Iterator[tuple[int, bytearray]]:
+    """A port that passes one connection on to a slave, and what the one who connects has said."""
+    said = bytearray()
+
+    def pass_on(source: socket.socket, to: socket.socket, copy: bytearray) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                copy += data
+                to.sendall(data)
+            to.shutdown(socket.SHUT_WR)
+
+    def serve() -> None:
+        with suppress(OSError):
+            master, _ = listener.accept()
+            with master, socket.create_connection(("127.0.0.1", port)) as slave:
+                back = threading.Thread(target=pass_on, args=(slave, master, bytearray()))
+                back.start()
+                pass_on(master, slave, said)
+                back.join(10)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield listener.getsockname()[1], said
+        finally:
+            with suppress(OSError):
+                listener.shutdown(socket.SHUT_RDWR)
+            thread.join(10)
+
+
+def test_what_was_overheard_is_no_key(netmodel: Netmodel) -> None:
+    with netmodel.slave(env={"NETMODEL_KEY": KEY}) as slave:
+        with overheard(slave.port) as (port, said):
+            options = defines(host="127.0.0.1", test_length="50ms")
+            netmodel.run("-m", "tcp_rr", "-P", str(port), *options, env={"NETMODEL_KEY": KEY}, code=0)
+        slave.process.wait_line(": run ")
+        assert len(said) > 1000
+        for secret in (b"profile", b"hello", KEY.encode()):
+            assert secret not in said
+        with socket.create_connection(("127.0.0.1", slave.port)) as replay:
+            replay.sendall(said)
+            slave.process.wait_line("refused: it did not prove the key")
+            replay.settimeout(5)
+            with suppress(ConnectionError):
+                while replay.recv(4096):
+                    pass
+        wait_until(lambda: not slave.sessions(), what="the session has ended")
+        assert len(re.findall(": run ", slave.process.err)) == 1
+
+
+def test_tls_of_another_program_is_no_key(netmodel: Netmodel) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    with netmodel.slave(env={"NETMODEL_KEY": KEY}) as slave:
+        with (
+            socket.create_connection(("127.0.0.1", slave.port)) as plain,
+            pytest.raises(ssl.SSLError),
+            context.wrap_socket(plain) as _,
+        ):
+            pass
+        slave.process.wait_line("refused: it did not prove the key")
+
+
+def test_a_server_with_a_certificate_is_no_slave(
+    netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path
+) -> None:
+    openssl = need_tool("openssl", "version")
+    made = ("-newkey", "rsa:2048", "-nodes", "-keyout", tmp_path / "key", "-out", tmp_path / "cert", "-subj", "/CN=x")
+    subprocess.run([openssl, "req", "-x509", *map(str, made)], check=True, capture_output=True, timeout=30)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "cert", tmp_path / "key")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        options = defines(host="127.0.0.1")
+        port = str(listener.getsockname()[1])
+        with netmodel.started("-m", "tcp_rr", "-P", port, *options, env={"NETMODEL_KEY": KEY}) as master:
+            peer, _ = listener.accept()
+            with suppress(ssl.SSLError, ConnectionError), context.wrap_socket(peer, server_side=True) as tls:
+                tls.recv(1000)
+            result = master.finish()
+    assert result.code == 2, result
+    assert f"what listens on port {port} is not a netmodel slave" in result.err
+
+
+def test_a_master_that_stops_in_its_handshake_is_left(netmodel: Netmodel) -> None:
+    """The deadline of a hello is that of the handshake, too."""
+    with netmodel.slave(env={"NETMODEL_KEY": KEY}) as slave:
+        for said in (b"\x16", b"\x16\x03\x01\x02\x00\x01"):
+            began = time.monotonic()
+            with socket.create_connection(("127.0.0.1", slave.port)) as idle:
+                idle.sendall(said)
+                idle.settimeout(8)
+                assert idle.recv(100) == b""
+            assert 2.5 < time.monotonic() - began < 6
+
+
+def test_a_slave_of_an_older_version_is_told_from_a_wrong_key(netmodel: Netmodel) -> None:
+    text = b'["refuse",{"code":"protocol","text":"a message longer than 65536 bytes"}]'
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        options = ("-P", str(listener.getsockname()[1]), *defines(host="127.0.0.1"))
+        with netmodel.started("-m", "tcp_rr", *options, env={"NETMODEL_KEY": KEY}) as master:
+            peer, _ = listener.accept()
+            with peer:
+                assert peer.recv(1) == b"\x16"
+                peer.sendall(len(text).to_bytes(4, "big") + text)
+                result = master.finish()
+    assert result.code == 2, result
+    assert "refused: it is of a version that knows no keys: use the same version of netmodel on both" in result.err
+
+
+def test_nothing_but_a_refusal_is_taken_in_the_clear(netmodel: Netmodel) -> None:
+    """Nobody on the way can have a master with a key talk without it."""
+    text = b'["welcome",{"protocol":4,"version":"1","hostname":"x","no_auth":true}]'
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        options = ("-P", str(listener.getsockname()[1]), *defines(host="127.0.0.1"))
+        with netmodel.started("-m", "tcp_rr", *options, env={"NETMODEL_KEY": KEY}) as master:
+            peer, _ = listener.accept()
+            with peer:
+                peer.sendall(len(text).to_bytes(4, "big") + text)
+                result = master.finish()
+                peer.settimeout(5)
+                said = b""
+                with suppress(ConnectionError):
+                    while data := peer.recv(65536):
+                        said += data
+    assert result.code == 2, result
+    assert "an answer without the key" in result.err
+    assert b"hello" not in said and b"profile" not in said

@@ -146,7 +146,9 @@ $(RESULT_TESTS): LDADD = $(CHECK_LIBS) $(RESULT_LIBS)
 $(RESULT_TESTS): $(filter %.la,$(RESULT_LIBS))
 
 CONTROL_TESTS = \
+	tests/unit/control/test_admission \
 	tests/unit/control/test_address \
+	tests/unit/control/test_channel \
 	tests/unit/control/test_heartbeat \
 	tests/unit/control/test_engines \
 	tests/unit/control/test_frame \

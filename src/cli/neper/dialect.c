@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/neper/neper.h"
+#include "control/address.h"
 #include "report/report.h"
 #include "report/view.h"
 
@@ -154,6 +155,18 @@ static int write_slave(const struct nm_args *args, struct nm_result *result, FIL
 	return nm_report_find("neper")->write(&series, out);
 }
 
+static void print_master_line(const struct nm_args *args, const char *address, uint16_t port,
+			      char *buf, size_t size)
+{
+	const struct nm_neper_line *line = args->line;
+	char option[24] = "";
+
+	if (port != NM_NEPER_CONTROL_PORT)
+		snprintf(option, sizeof option, " -C %u", (unsigned)port);
+	snprintf(buf, size, "netmodel %s -c -H %s%s%s", line->program, address,
+		 args->control == NM_CONTROL_VSOCK ? " --control vsock" : "", option);
+}
+
 const struct nm_dialect nm_dialect = {
 	.kind = "one of neper's workloads",
 	.strangers = "neper's clients need a server of neper's",
@@ -166,5 +179,6 @@ const struct nm_dialect nm_dialect = {
 	.options = nm_neper_options,
 	.free_options = nm_neper_free_options,
 	.print_options = print_options,
+	.master_line = print_master_line,
 	.write_slave = write_slave,
 };
