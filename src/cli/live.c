@@ -96,6 +96,20 @@ void nm_live_interval(void *arg, const struct nm_result *so_far,
 	live->shown = true;
 }
 
+void nm_live_begin(void *arg, const struct nm_result *so_far)
+{
+	struct nm_live *live = arg;
+
+	nm_logs_begin(&live->logs, so_far);
+}
+
+void nm_live_host_interval(void *arg, const char *host, const struct nm_host_interval *row)
+{
+	struct nm_live *live = arg;
+
+	nm_logs_host_interval(&live->logs, host, row);
+}
+
 void nm_live_progress(void *arg, const struct nm_plan *plan, const struct nm_progress *progress)
 {
 	struct nm_live *live = arg;

@@ -29,6 +29,8 @@ void nm_live_init(struct nm_live *live, bool quiet, bool verbose);
  * or -errno of standard output. */
 int nm_live_fini(struct nm_live *live, struct nm_diags *diags);
 /* Events of a run; `arg` is the nm_live. */
+void nm_live_begin(void *arg, const struct nm_result *so_far);
+void nm_live_host_interval(void *arg, const char *host, const struct nm_host_interval *row);
 void nm_live_interval(void *arg, const struct nm_result *so_far,
 		      const struct nm_result_interval *row);
 void nm_live_progress(void *arg, const struct nm_plan *plan, const struct nm_progress *progress);

@@ -5,7 +5,8 @@ LOGS = \
 	src/cli/log/hdr.c \
 	src/cli/log/samples.c \
 	src/cli/log/tcp.c \
-	src/cli/log/rtt.c
+	src/cli/log/rtt.c \
+	src/cli/log/stream.c
 
 # Everything but main(), so that tests can call it.
 noinst_LTLIBRARIES += src/libnm_cli.la

@@ -44,7 +44,9 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 	ret_options->interrupt_fd = interrupt_fd;
 	ret_options->events = (struct nm_run_events){
 		.arg = live,
+		.begin = nm_live_begin,
 		.interval = nm_live_interval,
+		.host_interval = nm_live_host_interval,
 		.log = nm_live_log,
 		.waits = nm_live_waits,
 		.progress = nm_live_progress,
@@ -85,8 +87,10 @@ static enum nm_run_status run_all(const struct nm_args *args, const struct nm_jo
 		struct nm_result *result = NULL;
 		live->run = i + 1;
 		status = nm_run(job, options, &result, diags);
-		if (result)
+		if (result) {
 			series->runs[series->n_runs++] = result;
+			nm_logs_finish(&live->logs, result);
+		}
 		if (status != NM_RUN_COMPLETE)
 			break;
 		if (nm_signals_limited())
@@ -139,8 +143,9 @@ static int report_all(const struct nm_args *args, struct nm_live *live,
 		return code;
 	if (nm_logs_close(&live->logs, lost_responses(series), diags) != 0 && code == NM_EXIT_OK)
 		code = NM_EXIT_FAILED;
-	if (!args->statistics.none && write_report(args, live, report, series, diags) != 0 &&
-	    code == NM_EXIT_OK)
+	bool wanted = !args->statistics.none && (args->output.path || !nm_logs_take_stdout(args));
+
+	if (wanted && write_report(args, live, report, series, diags) != 0 && code == NM_EXIT_OK)
 		code = NM_EXIT_FAILED;
 	const struct nm_result *last = series->runs[series->n_runs - 1];
 

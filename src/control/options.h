@@ -61,9 +61,14 @@ struct nm_interval_times {
 /* Called on the thread that runs; everything passed is valid during the call only. */
 struct nm_run_events {
 	void *arg;
+	/* All is set up, and the first phase begins. The result is the one that nm_run gives, and
+	 * stays where it is. May be NULL. */
+	void (*begin)(void *arg, const struct nm_result *so_far);
 	/* An interval of a phase has ended. May be NULL. */
 	void (*interval)(void *arg, const struct nm_result *so_far,
 			 const struct nm_result_interval *row);
+	/* One of a host has, by its own clock. May be NULL. */
+	void (*host_interval)(void *arg, const char *host, const struct nm_host_interval *row);
 	/* One line about what happens now ("connected to ...", "phase 2 of 3 began"): for
 	 * --verbose. May be NULL. */
 	void (*log)(void *arg, const char *line);

@@ -31,6 +31,8 @@ src_libnm_report_la_SOURCES = \
 	src/report/uperf_tables.c \
 	src/report/uperf_tables.h \
 	src/report/schema.c \
+	src/report/stream.c \
+	src/report/stream.h \
 	src/report/table.c \
 	src/report/table.h \
 	src/report/throughput.c \

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/output_paths.h"
 
@@ -38,12 +39,18 @@ static void check(struct nm_log_file *file)
 		file->error = file->sink.error ? file->sink.error : EIO;
 }
 
-static int open_file(struct nm_log_file *file)
+static int open_file(struct nm_log_file *file, bool takes_stdout)
 {
 	uint64_t patience_ns = nm_sink_patience_ns(file->args->timeout_ns);
 	struct stat st;
 	int error;
 
+	if (takes_stdout && strcmp(file->path, "-") == 0) {
+		error = nm_sink_open_fd(&file->sink, STDOUT_FILENO, ROOM);
+		file->sink.patience_ns = patience_ns;
+		file->stream = error ? NULL : file->sink.stream;
+		return error;
+	}
 	/* A device or pipe is written as it is. */
 	if (nm_output_path_is_safe(file->path) && stat(file->path, &st) == 0 &&
 	    !S_ISREG(st.st_mode)) {
@@ -86,7 +93,7 @@ int nm_logs_open(struct nm_logs *logs, const struct nm_args *args, struct nm_dia
 		*file = (struct nm_log_file){.args = args, .path = path};
 		if (!path)
 			continue;
-		int error = open_file(file);
+		int error = open_file(file, nm_logs[i]->takes_stdout);
 		if (error)
 			return fail(i, path, -error, diags);
 		if (nm_logs[i]->head)
@@ -132,6 +139,15 @@ void nm_logs_ask(const struct nm_logs *logs, const struct nm_args *args,
 			nm_logs[i]->ask(args, options);
 }
 
+bool nm_logs_take_stdout(const struct nm_args *args)
+{
+	for (size_t i = 0; nm_logs[i]; i++)
+		if (nm_logs[i]->takes_stdout && args->output.logs[i] &&
+		    strcmp(args->output.logs[i], "-") == 0)
+			return true;
+	return false;
+}
+
 bool nm_logs_take_times(const struct nm_logs *logs)
 {
 	bool taken = false;
@@ -139,6 +155,28 @@ bool nm_logs_take_times(const struct nm_logs *logs)
 	for (size_t i = 0; nm_logs[i]; i++)
 		taken |= logs->files[i].stream && nm_logs[i]->times;
 	return taken;
+}
+
+void nm_logs_begin(struct nm_logs *logs, const struct nm_result *result)
+{
+	for (size_t i = 0; nm_logs[i]; i++)
+		logs->files[i].result = result;
+	EACH(logs, begin, result);
+}
+
+void nm_logs_finish(struct nm_logs *logs, const struct nm_result *result)
+{
+	if (logs->files[0].result != result)
+		nm_logs_begin(logs, result);
+	EACH(logs, finish, result);
+	for (size_t i = 0; nm_logs[i]; i++)
+		logs->files[i].result = NULL;
+}
+
+void nm_logs_host_interval(struct nm_logs *logs, const char *host,
+			   const struct nm_host_interval *row)
+{
+	EACH(logs, host_interval, host, row);
 }
 
 void nm_logs_interval(struct nm_logs *logs, const struct nm_result_interval *row)

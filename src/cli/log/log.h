@@ -20,20 +20,27 @@ struct nm_log_file {
 	const char *path;
 	int error;	   /* errno of the first failure to write; nothing is written after it */
 	uint64_t begin_ns; /* for the log itself: 0 at first */
+	const struct nm_result *result; /* of the present run; borrowed; NULL: none has begun */
 };
 
 /* What it writes. All but arg may be NULL; each is called while nothing has failed, on the thread
  * that runs. */
 struct nm_log {
 	struct nm_arg arg; /* its option: a text, the path; without an offset */
+	bool takes_stdout; /* the path "-" is standard output */
 	/* Asks the run for what the log is told. */
 	void (*ask)(const struct nm_args *args, struct nm_run_options *options);
 	void (*head)(struct nm_log_file *file);
+	/* A run begins; its result is at file->result until it has ended. */
+	void (*begin)(struct nm_log_file *file, const struct nm_result *result);
 	void (*interval)(struct nm_log_file *file, const struct nm_result_interval *row);
+	void (*host_interval)(struct nm_log_file *file, const char *host,
+			      const struct nm_host_interval *row);
 	void (*times)(struct nm_log_file *file, const struct nm_interval_times *times);
 	void (*flows)(struct nm_log_file *file, const struct nm_flow_rows *rows);
 	void (*tcp)(struct nm_log_file *file, const struct nm_tcp_rows *rows);
 	void (*response)(struct nm_log_file *file, const struct nm_response_row *row);
+	void (*finish)(struct nm_log_file *file, const struct nm_result *result);
 	/* At the end; lost: how many responses have not been told. */
 	void (*end)(struct nm_log_file *file, uint64_t lost);
 };
@@ -58,7 +65,15 @@ void nm_logs_ask(const struct nm_logs *logs, const struct nm_args *args,
 /* Closes them: 0, or -errno with an error in diags. Those that are closed stay so. */
 int nm_logs_close(struct nm_logs *logs, uint64_t lost, struct nm_diags *diags);
 
+/* Whether one of them is on standard output, and nothing else is to be there. */
+bool nm_logs_take_stdout(const struct nm_args *args);
+
 /* Events of a run. */
+void nm_logs_begin(struct nm_logs *logs, const struct nm_result *result);
+/* Also of a run that has not begun. */
+void nm_logs_finish(struct nm_logs *logs, const struct nm_result *result);
+void nm_logs_host_interval(struct nm_logs *logs, const char *host,
+			   const struct nm_host_interval *row);
 void nm_logs_interval(struct nm_logs *logs, const struct nm_result_interval *row);
 void nm_logs_times(struct nm_logs *logs, const struct nm_interval_times *times);
 void nm_logs_flows(struct nm_logs *logs, const struct nm_flow_rows *rows);

@@ -349,10 +349,13 @@ static bool run_phase(struct nm_master *master)
 
 void nm_master_run_phases(struct nm_master *master)
 {
+	const struct nm_run_events *events = &master->options->events;
 	bool whole = true;
 
 	if (master->options->wait_start_ns)
 		wait_start(master);
+	if (events->begin)
+		events->begin(events->arg, master->result);
 	for (uint32_t phase = 0; whole && phase < master->plan->n_phases; phase++) {
 		if (nm_outcome_ends(&master->outcome))
 			return;

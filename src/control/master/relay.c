@@ -88,9 +88,11 @@ int nm_link_tcp(struct nm_master *master, struct nm_link *link, json_t *body)
 	return verdict(master, error);
 }
 
-/* 0 or -ENOMEM. */
-static int append_row(struct nm_result_host *host, const struct nm_host_interval *row)
+/* Keeps the row, and tells it. 0 or -ENOMEM. */
+static int append_row(const struct nm_master *master, struct nm_result_host *host,
+		      const struct nm_host_interval *row)
 {
+	const struct nm_run_events *events = &master->options->events;
 	size_t n = host->n_intervals;
 
 	/* There is room for the next power of two. */
@@ -103,6 +105,8 @@ static int append_row(struct nm_result_host *host, const struct nm_host_interval
 		host->intervals = grown;
 	}
 	host->intervals[host->n_intervals++] = *row;
+	if (events->host_interval)
+		events->host_interval(events->arg, host->name, row);
 	return 0;
 }
 
@@ -110,7 +114,7 @@ void nm_master_own_row(void *arg, const struct nm_host_interval *row)
 {
 	struct nm_master *master = arg;
 
-	if (append_row(&master->result->hosts[0], row))
+	if (append_row(master, &master->result->hosts[0], row))
 		master->memory_failed = true;
 }
 
@@ -120,7 +124,7 @@ int nm_link_interval(struct nm_master *master, struct nm_link *link, json_t *bod
 
 	if (nm_interval_unpack(body, master->plan->n_phases, &row))
 		return -EPROTO;
-	if (link->result->n_intervals < MAX_ROWS && append_row(link->result, &row))
+	if (link->result->n_intervals < MAX_ROWS && append_row(master, link->result, &row))
 		master->memory_failed = true;
 	return 0;
 }

@@ -151,7 +151,7 @@ END_TEST
 START_TEST(each_log_has_its_file)
 {
 	RIGHT("-m", "x", "-Xr", "--hdr-log=h", "--all-samples", "s", "--tcp-info=t", "--log-rtt=l",
-	      "--log-rtt-entries=5");
+	      "--stream=j", "--log-rtt-entries=5");
 	for (size_t i = 0; nm_logs[i]; i++)
 		ck_assert_ptr_nonnull(a.output.logs[i]);
 	ck_assert_uint_eq(a.output.log_rtt_entries, 5);

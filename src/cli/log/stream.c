@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stream (--stream): a JSON object a line for each interval as soon as it is over, for programs
+ * that follow a run. */
+#include "cli/log/log.h"
+#include "report/stream.h"
+
+/* A reader may wait for the line. */
+static void tell(struct nm_log_file *file, int error)
+{
+	if (error)
+		file->error = file->sink.error ? file->sink.error : -error;
+	else
+		(void)nm_sink_flush(&file->sink);
+}
+
+static void begin(struct nm_log_file *file, const struct nm_result *result)
+{
+	tell(file, nm_stream_begin(result, file->stream));
+}
+
+static void interval(struct nm_log_file *file, const struct nm_result_interval *row)
+{
+	tell(file, nm_stream_interval(file->result, row, file->stream));
+}
+
+static void host_interval(struct nm_log_file *file, const char *host,
+			  const struct nm_host_interval *row)
+{
+	tell(file, nm_stream_host_interval(file->result, host, row, file->stream));
+}
+
+static void finish(struct nm_log_file *file, const struct nm_result *result)
+{
+	tell(file, nm_stream_end(result, file->stream));
+}
+
+const struct nm_log nm_log_stream = {
+	.arg = {.opt = {.name = "stream",
+			.type = NM_TYPE_STRING,
+			.help = "write each interval of each host as soon as it is over, as a JSON "
+				"object a line; with - on standard output, where the report is "
+				"not then"},
+		.argument = "FILE",
+		.heading = "Statistics",
+		.modes = NM_MODE_RUN},
+	.takes_stdout = true,
+	.begin = begin,
+	.interval = interval,
+	.host_interval = host_interval,
+	.finish = finish,
+};
