@@ -63,6 +63,8 @@ src/cli/log/registry.c: $(top_srcdir)/src/cli/local.mk $(top_srcdir)/tools/make-
 
 bin_PROGRAMS = src/netmodel
 src_netmodel_SOURCES = src/cli/main.c
+src_netmodel_CFLAGS = $(AM_CFLAGS) $(NM_HARDEN_PIE_CFLAGS)
+src_netmodel_LDFLAGS = $(AM_LDFLAGS) $(NM_HARDEN_PIE_LDFLAGS)
 src_netmodel_LDADD = $(CLI_LIBS)
 
 # What the program writes about itself.
