@@ -81,7 +81,7 @@ struct nm_args_slave {
 	struct nm_net *allowed;
 	size_t n_allowed;
 	bool no_auth, once;
-	char *file_root;
+	char *file_root, *user, *allow;
 	uint64_t max_flows, max_lifetime_ns, sessions;
 };
 

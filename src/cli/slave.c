@@ -16,6 +16,7 @@
 #include "cli/key.h"
 #include "cli/signals.h"
 #include "cli/sink.h"
+#include "control/slave/allow.h"
 #include "control/slave/daemon.h"
 
 #define ROOM 4096u /* of a line and what stands before it */
@@ -76,6 +77,9 @@ static void on_listening(void *arg, const char *address, uint16_t port)
 	struct voice *voice = arg;
 
 	tell(voice, "slave listening on %s port %u", address, (unsigned)port);
+	if (geteuid() == 0 && !voice->args->line)
+		tell(voice, "warning: the slave runs as root: --user NAME gives that up once it "
+			    "listens");
 	nm_cli_print_key(voice->args, &voice->key, port);
 }
 
@@ -115,6 +119,19 @@ static void on_ended(void *arg, struct nm_result *result)
 	if (error)
 		tell(voice, "standard output: %s", strerror(-error));
 	free(text);
+}
+
+static int read_allow(const char *list, uint32_t *ret_lent, struct nm_diags *diags)
+{
+	char why[160];
+	int error = nm_allow_parse(list, ret_lent, why, sizeof why);
+
+	if (error)
+		nm_diag_add(diags, NM_SEV_ERROR, NULL, 0,
+			    &(const struct nm_subject){
+				    .kind = NM_SUBJECT_OPTION, .name = "allow", .value = list},
+			    ": %s", why);
+	return error;
 }
 
 static int open_file_root(const char *path, struct nm_file_root *ret_root, struct nm_diags *diags)
@@ -172,6 +189,9 @@ static int serve(struct voice *voice, struct nm_diags *diags)
 		return NM_EXIT_USAGE;
 	take_options(&options, voice);
 	options.interrupt_fd = interrupt_fd;
+	options.user = args->as_slave.user;
+	if (read_allow(args->as_slave.allow, &options.lent, diags) < 0)
+		return NM_EXIT_USAGE;
 	if (open_file_root(args->as_slave.file_root, &options.files, diags) < 0)
 		return NM_EXIT_USAGE;
 	if (args->as_slave.max_lifetime_ns)

@@ -72,6 +72,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/master/setup.h \
 	src/control/slave/admission.c \
 	src/control/slave/admission.h \
+	src/control/slave/allow.c \
+	src/control/slave/allow.h \
 	src/control/slave/daemon.c \
 	src/control/slave/daemon.h \
 	src/control/slave/session.c \

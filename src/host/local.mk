@@ -22,6 +22,8 @@ src_libnm_host_la_SOURCES = \
 	src/host/perf.c \
 	src/host/perf.h \
 	src/host/priority.c \
+	src/host/privileges.c \
+	src/host/privileges.h \
 	src/host/priority.h \
 	src/host/proc_parse.c \
 	src/host/procfile.c \

@@ -4,6 +4,7 @@
 #include "transport/inet.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <math.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -12,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "host/privileges.h"
 #include "host/procfile.h"
 #include "transport/address.h"
 #include "transport/peers.h"
@@ -54,12 +56,17 @@ static int check_congestion_control(const char *name, struct nm_why *why)
 		*has = '\0';
 	has[strcspn(has, "\n")] = '\0';
 	why->option = "cc";
+	const char *more =
+		nm_privileges_has(CAP_NET_ADMIN)
+			? ""
+			: ": others need CAP_NET_ADMIN, which slaves lend with --allow cc";
 	if (r == -ENOENT)
 		snprintf(why->text, sizeof why->text,
-			 "cc=\"%s\": this host has no such congestion control; it has: %s", name,
-			 has);
+			 "cc=\"%s\": this host has no such congestion control; it has: %s%s", name,
+			 has, more);
 	else
-		snprintf(why->text, sizeof why->text, "cc=\"%s\": %s", name, strerror(-r));
+		snprintf(why->text, sizeof why->text, "cc=\"%s\": %s%s", name, strerror(-r),
+			 r == -EPERM ? more : "");
 	return -EINVAL;
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import pwd
 import re
 import signal
 import socket
@@ -25,9 +26,9 @@ HERE = {"host": "127.0.0.1"}
 
 
 @contextmanager
-def far_slave(netmodel: Netmodel, nodes: MakeNodes, *args: str | Path) -> Iterator[tuple[Slave, list[str], Node]]:
+def far_slave(netmodel: Netmodel, hosts: list[Node], *args: str | Path) -> Iterator[tuple[Slave, list[str], Node]]:
     """A slave on another host, what a master needs to reach it, and the master's host."""
-    near, far = nodes(2)
+    near, far = hosts
     with netmodel.slave("--no-auth", *args, prefix=far.prefix) as slave:
         yield slave, ["-P", str(slave.port), *defines(host=far.address)], near
 
@@ -44,7 +45,7 @@ def served(profile: WriteProfile, path: str | Path) -> Path:
 
 
 def test_a_master_of_another_host_names_no_files(netmodel: Netmodel, nodes: MakeNodes, profile: WriteProfile) -> None:
-    with far_slave(netmodel, nodes) as (_, to, near):
+    with far_slave(netmodel, nodes(2)) as (_, to, near):
         for path in ("/etc/passwd", "/nowhere", "nowhere"):
             refused = netmodel.run("-m", served(profile, path), *to, prefix=near.prefix, code=2)
             assert f'the accept at line 3: cert="{path}": a slave reads no files' in refused.err
@@ -70,7 +71,7 @@ def test_files_below_the_root_are_read(
     inside.write_text(pem)
     (root / "link.pem").symlink_to("sub/both.pem")
     (tmp_path / "outside.pem").write_text(pem)
-    with far_slave(netmodel, nodes, "--file-root", root) as (_, to, near):
+    with far_slave(netmodel, nodes(2), "--file-root", root) as (_, to, near):
 
         def run(path: str | Path, code: int) -> str:
             return netmodel.run("-m", served(profile, path), *to, prefix=near.prefix, code=code).err
@@ -207,3 +208,99 @@ def test_a_session_leaves_no_core_dump(netmodel: Netmodel, slave: Slave) -> None
         os.kill(session, signal.SIGSEGV)
         slave.process.wait_line(r"was ended by signal 11 \(Segmentation fault\)$")
         assert master.finish().code == 2
+
+
+# --- privileges ---
+
+
+ROOT = os.geteuid() == 0
+only_root = pytest.mark.skipif(not ROOT, reason="only root has privileges to give up")
+
+
+def marked(profile: WriteProfile, options: str, group: str = "") -> Path:
+    return profile(
+        f'<param name="host" type="host"/><group {group}><transaction>'
+        f'<flowop type="connect" options="remotehost=$host {options}"/></transaction>'
+        '<transaction iterations="1"><flowop type="write" options="size=1"/></transaction></group>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "word"), [("mark=5", "mark"), ("port=79", "port"), ("busy_poll=50us", "busy_poll"), ("debug", "debug")]
+)
+def test_a_slave_lends_its_privileges_by_name(
+    netmodel: Netmodel, nodes: MakeNodes, profile: WriteProfile, options: str, word: str
+) -> None:
+    hosts = nodes(2)
+    path = marked(profile, options)
+    name = options.partition("=")[0]
+    with far_slave(netmodel, hosts) as (slave, to, near):
+        refused = netmodel.run("-m", path, *to, prefix=near.prefix, code=2)
+        assert f"refused: {name} at line 3 needs a privilege of the slave's" in refused.err
+        assert f"with --allow {word} only" in refused.err
+        assert slave.process.running()
+    with far_slave(netmodel, hosts, "--allow", f"counters,{word}") as (_, to, near):
+        netmodel.run("-m", path, *to, prefix=near.prefix, code=0)
+
+
+def test_a_master_of_the_same_host_needs_no_permission(netmodel: Netmodel, slave: Slave, profile: WriteProfile) -> None:
+    netmodel.run("-m", marked(profile, "mark=5"), "-P", str(slave.port), *defines(**HERE), code=0)
+
+
+def test_what_a_slave_may_lend_is_listed(netmodel: Netmodel) -> None:
+    result = netmodel.run("-s", "-P", "0", "--allow", "mark,root", code=1)
+    words = "awake, busy_poll, cc, counters, debug, device, ktls, mark, port"
+    assert f'--allow mark,root: "root" is none of {words}' in result.err
+
+
+# CAP_IPC_LOCK, CAP_SYS_NICE and CAP_SYS_RESOURCE
+KEPT = 1 << 14 | 1 << 23 | 1 << 24
+CAP_NET_ADMIN = 1 << 12
+
+
+@only_root
+@pytest.mark.parametrize(("args", "kept"), [((), KEPT), (("--allow", "mark"), KEPT | CAP_NET_ADMIN)])
+def test_a_session_for_another_host_has_no_more_capabilities(
+    netmodel: Netmodel, nodes: MakeNodes, args: tuple[str, ...], kept: int
+) -> None:
+    with far_slave(netmodel, nodes(2), *args) as (slave, to, near):
+        how = ["-m", "tcp_rr", "-v", *to, *defines(test_length="30s")]
+        with netmodel.started(*how, prefix=near.prefix) as master:
+            master.wait_line("phase 2 of 3 begins")
+            (session,) = slave.sessions()
+            told = status(session)
+            assert int(told["CapEff"], 16) & ~kept == int(told["CapPrm"], 16) & ~kept == 0, told
+            if args:
+                assert int(told["CapEff"], 16) & CAP_NET_ADMIN
+
+
+@only_root
+def test_a_slave_becomes_another_user(netmodel: Netmodel) -> None:
+    with netmodel.slave("--user", "nobody") as slave:
+        args = ["-m", "tcp_rr", "-v", "-P", str(slave.port), *defines(**HERE, test_length="30s")]
+        with netmodel.started(*args) as master:
+            master.wait_line("phase 2 of 3 begins")
+            user = pwd.getpwnam("nobody")
+            for pid in (slave.pid, *slave.sessions()):
+                told = status(pid)
+                assert told["Uid"].split() == [str(user.pw_uid)] * 4
+                assert told["Gid"].split() == [str(user.pw_gid)] * 4
+                assert told["Groups"].split() in ([], [str(user.pw_gid)])
+                assert int(told["CapEff"], 16) == int(told["CapPrm"], 16) == 0
+            master.signal(signal.SIGINT)
+            assert master.finish().code == 130
+        assert "runs as root" not in slave.process.err
+
+
+@only_root
+@pytest.mark.parametrize(("name", "why"), [("root", "that is root"), ("no-such-user", "no such user")])
+def test_a_user_that_cannot_be_become(netmodel: Netmodel, name: str, why: str) -> None:
+    result = netmodel.run("-s", "-P", "0", "--user", name)
+    assert result.code == 2, result
+    assert len(result.lines()) == 1
+    assert f"--user {name}: {why}" in result.err
+
+
+@only_root
+def test_root_is_warned(netmodel: Netmodel, slave: Slave) -> None:
+    slave.process.wait_line("warning: the slave runs as root: --user NAME gives that up")

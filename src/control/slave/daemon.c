@@ -3,6 +3,7 @@
 #include "control/slave/daemon.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/vm_sockets.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -21,10 +22,12 @@
 #include "control/address.h"
 #include "control/wire/codec.h"
 #include "control/peer.h"
+#include "control/slave/allow.h"
 #include "control/slave/slots.h"
 #include "control/options.h"
 #include "control/slave/session.h"
 #include "host/clock.h"
+#include "host/privileges.h"
 #include "host/sandbox.h"
 #include "transport/address.h"
 
@@ -194,6 +197,22 @@ static int listen_on(const char *bind_to, uint16_t port, struct nm_diags *diags)
 	return fd;
 }
 
+/* What a session may do for a master of another host is not what the slave may do. */
+static void drop_privileges(const struct daemon *daemon, int fd)
+{
+	const struct nm_slave_options *options = daemon->options;
+	uint64_t kept = nm_allow_capabilities(options->lent);
+	struct nm_addr local, remote;
+
+	if (nm_address_of_ends(fd, &local, &remote) == 0 && nm_address_is_own(&remote, &local))
+		return;
+	/* The folder was given so that its files are read. */
+	if (options->files.fd >= 0)
+		kept |= NM_CAP(CAP_DAC_READ_SEARCH);
+	if (nm_privileges_keep(kept) < 0)
+		_exit(NM_SESSION_BROKEN);
+}
+
 /* In the session's own process. */
 static void run_session(const struct daemon *daemon, int fd, pid_t parent, size_t index)
 {
@@ -207,6 +226,7 @@ static void run_session(const struct daemon *daemon, int fd, pid_t parent, size_
 	(void)close(daemon->listener);
 	if (daemon->options->interrupt_fd >= 0)
 		(void)close(daemon->options->interrupt_fd);
+	drop_privileges(daemon, fd);
 	int error = nm_sandbox_enter(daemon->sandbox);
 
 	if (error)
@@ -436,6 +456,11 @@ int nm_slave_serve(const struct nm_slave_options *options, struct nm_diags *diag
 	if (!error &&
 	    getsockname(daemon.listener, (struct sockaddr *)&address.sa, &address.len) < 0)
 		error = -errno;
+	if (!error && options->user) {
+		error = nm_privileges_become(options->user, text, sizeof text);
+		if (error)
+			nm_diag_error(diags, NULL, 0, "--user %s: %s", options->user, text);
+	}
 	if (!error) {
 		if (options->listening)
 			options->listening(options->arg, nm_addr_text(&address, text, sizeof text),
@@ -450,7 +475,7 @@ int nm_slave_serve(const struct nm_slave_options *options, struct nm_diags *diag
 	(void)close(daemon.listener);
 	daemon.slots = nm_session_slots_free(daemon.slots);
 	daemon.sandbox = nm_sandbox_free(daemon.sandbox);
-	if (error)
+	if (error && diags->n_errors == 0)
 		nm_diag_error(diags, NULL, 0, "the slave cannot go on: %s", strerror(-error));
 	return error;
 }

@@ -23,7 +23,9 @@ struct nm_slave_options {
 	struct nm_key *key;	      /* that they prove; borrowed, and NULL where there is none */
 	const struct nm_net *allowed; /* who else may be at the other end of data connections */
 	size_t n_allowed;
-	uint64_t max_flows;	    /* of one session */
+	uint32_t lent;	    /* privileges that masters of other hosts may use: of nm_allow_parse */
+	const char *user;   /* to become after listening; NULL: nobody else */
+	uint64_t max_flows; /* of one session */
 	uint64_t max_duration_ns;   /* of one session; 0: unlimited */
 	uint64_t timeout_ns;	    /* how long a master may be silent */
 	bool in_process;	    /* a thread of the master's process, which knows the limits */

@@ -7,6 +7,7 @@
 
 #include "control/preflight.h"
 #include "control/address.h"
+#include "control/slave/allow.h"
 #include "control/slave/session_priv.h"
 #include "host/cpus.h"
 #include "host/priority.h"
@@ -166,14 +167,30 @@ static bool check_limits(struct nm_session *session)
 	return false;
 }
 
+static bool is_of_this_host(const struct nm_session *session)
+{
+	return nm_address_is_own(&session->remote, &session->local_addr);
+}
+
+/* Whether the plan needs only privileges that this slave lends. False after a refusal. */
+static bool check_lent(struct nm_session *session)
+{
+	char text[256];
+
+	if (is_of_this_host(session) ||
+	    nm_allow_check(session->plan, session->options->lent, text, sizeof text) == 0)
+		return true;
+	(void)nm_session_refuse(session, "limit", text);
+	return false;
+}
+
 /* Below which folder files of the profile may be read. A master of this host, whose user could read
  * what it names anyway, is only kept from waiting; NULL: any file. */
 static const struct nm_file_root *files_of(const struct nm_session *session)
 {
 	const struct nm_file_root *files = &session->options->files;
 
-	return files->fd < 0 && nm_address_is_own(&session->remote, &session->local_addr) ? NULL
-											  : files;
+	return files->fd < 0 && is_of_this_host(session) ? NULL : files;
 }
 
 /* Where the way to the master leaves by another address than that at which the master has reached
@@ -275,7 +292,7 @@ int nm_session_prepare(struct nm_session *session, json_t *body)
 
 	if (nm_prepare_unpack(body, &prepare))
 		return -EPROTO;
-	bool made = compile(session, &prepare) && check_limits(session) &&
+	bool made = compile(session, &prepare) && check_lent(session) && check_limits(session) &&
 		    make_local(session, &prepare);
 
 	explicit_bzero(prepare.secret, sizeof prepare.secret);
