@@ -108,14 +108,15 @@ static bool is_outward(const struct ifaddrs *at, struct nm_addr *ret)
 {
 	struct nm_addr found = {.len = sizeof(struct sockaddr_in)};
 
-	if (!at->ifa_addr || !(at->ifa_flags & IFF_UP) || (at->ifa_flags & IFF_LOOPBACK))
+	if (!at->ifa_addr || !(at->ifa_flags & IFF_UP))
 		return false;
 	if (at->ifa_addr->sa_family == AF_INET6)
 		found.len = sizeof(struct sockaddr_in6);
 	else if (at->ifa_addr->sa_family != AF_INET)
 		return false;
 	memcpy(&found.sa, at->ifa_addr, found.len);
-	if (found.sa.ss_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&as_in6(&found)->sin6_addr))
+	if (nm_addr_is_loopback(&found) ||
+	    (found.sa.ss_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&as_in6(&found)->sin6_addr)))
 		return false;
 	normalise(&found);
 	*ret = found;

@@ -95,6 +95,8 @@ struct nm_missing_slave {
 	uint16_t port;
 	bool vsock;    /* its host is named by its CID */
 	bool own_host; /* it is to be on this host */
+	/* What follows the command that starts it: how both ends get one key; "" on one host. */
+	const char *key_words;
 };
 
 /* How messages of a run call what its user has typed. All borrowed; what is NULL is called as the

@@ -239,6 +239,21 @@ int netmodel_set_option(struct netmodel *nm, const char *name, const char *value
 	return error;
 }
 
+int netmodel_set_key(struct netmodel *nm, const char *text)
+{
+	char why[128];
+	struct nm_key *key = text ? nm_key_new(text, why, sizeof(why)) : NULL;
+	int error = text && !key ? -EINVAL : 0;
+
+	nm_diags_begin(nm);
+	if (error)
+		nm_diag_error(&nm->diags, NULL, 0, "not a key: %s", why);
+	else
+		nm_settings_take_key(&nm->settings, key);
+	nm_diags_tell(nm);
+	return error;
+}
+
 int nm_netmodel_compile(struct netmodel *nm)
 {
 	struct nm_param_values values = {.defines = nm->defines, .n_defines = nm->n_defines};

@@ -163,6 +163,12 @@ NETMODEL_API int netmodel_set_param(struct netmodel *nm, const char *name, const
  * both with a diagnostic. */
 NETMODEL_API int netmodel_set_option(struct netmodel *nm, const char *name, const char *value);
 
+/* Sets the key that slaves of other hosts have, as NETMODEL_KEY of the command does; the option
+ * "key-file" reads it from a file instead. What was set last counts; NULL: no key. Only what is
+ * derived from the text is kept. 0, or -EINVAL with a diagnostic, in which the text does not stand,
+ * and what was set stays. */
+NETMODEL_API int netmodel_set_key(struct netmodel *nm, const char *key);
+
 /* Compiles the profile with the parameters set: 0, or -EINVAL with diagnostics. Sends nothing. */
 NETMODEL_API int netmodel_check(struct netmodel *nm);
 

@@ -18,6 +18,7 @@ const struct nm_opt nm_settings_table[] = {
 	{NM_SETTING_CONTROL, FIELD(control)},
 	{NM_SETTING_PORT, FIELD(port), .min = 1, .max = 65535,
 	 .help = "port on which slaves listen for masters"},
+	{NM_SETTING_KEY_FILE, FIELD(key_file)},
 	{NM_SETTING_INTERVAL, FIELD(interval_ns)},
 	{NM_SETTING_WARMUP, FIELD(warmup_ns)},
 	{NM_SETTING_COOLDOWN, FIELD(cooldown_ns)},
@@ -44,6 +45,24 @@ int nm_settings_init(struct nm_settings *settings)
 void nm_settings_fini(struct nm_settings *settings)
 {
 	nm_opts_fini(nm_settings_table, settings);
+	settings->key = nm_key_free(settings->key);
+}
+
+void nm_settings_take_key(struct nm_settings *settings, struct nm_key *key)
+{
+	nm_key_free(settings->key);
+	settings->key = key;
+}
+
+/* Of a file, which is read once. */
+static int read_key(struct nm_settings *settings, const char *path, char *why, size_t why_size)
+{
+	struct nm_key *key = nm_key_read(path, why, why_size);
+
+	if (!key)
+		return -EINVAL;
+	nm_settings_take_key(settings, key);
+	return 0;
 }
 
 int nm_settings_check_cpus(const char *value, char *why, size_t why_size)
@@ -106,6 +125,8 @@ static int check(struct nm_settings *settings, const char *name, const char *val
 		return nm_settings_check_cpus(value, why, why_size);
 	if (strcmp(name, "slave-cpus") == 0)
 		return nm_settings_check_slave_cpus(value, why, why_size);
+	if (strcmp(name, "key-file") == 0)
+		return read_key(settings, value, why, why_size);
 	if (strcmp(name, "percentiles") == 0)
 		return nm_settings_check_percentiles(value, &settings->parsed, why, why_size);
 	return 0;
@@ -132,6 +153,7 @@ void nm_settings_apply(const struct nm_settings *settings, struct nm_run_options
 	nm_run_options_default(ret_options);
 	ret_options->control = settings->control;
 	ret_options->port = (uint16_t)settings->port;
+	ret_options->key = settings->key;
 	ret_options->interval_ns = settings->interval_ns;
 	ret_options->warmup_ns = settings->warmup_ns;
 	ret_options->cooldown_ns = settings->cooldown_ns;

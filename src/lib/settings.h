@@ -71,7 +71,8 @@ struct nm_settings {
 	int control;
 	uint64_t port, interval_ns, warmup_ns, cooldown_ns, timeout_ns, seed;
 	uint64_t wait_start_ns, wait_slaves_ns, iostat_ns, log_rtt_entries;
-	char *percentiles, *cpus, *slave_cpus;
+	char *percentiles, *cpus, *slave_cpus, *key_file;
+	struct nm_key *key; /* of the file, or set itself; owned, NULL: none */
 	bool has_seed;
 	struct nm_percentiles parsed; /* of the above */
 };
@@ -85,6 +86,8 @@ void nm_settings_fini(struct nm_settings *settings);
  * with. */
 int nm_settings_set(struct nm_settings *settings, const struct nm_opt *opt, const char *value,
 		    char *why, size_t why_size);
+/* Sets the key, which it takes; NULL: none. */
+void nm_settings_take_key(struct nm_settings *settings, struct nm_key *key);
 /* The options of a run: what the settings say, and the defaults. Borrows from settings. */
 void nm_settings_apply(const struct nm_settings *settings, struct nm_run_options *ret_options);
 

@@ -133,12 +133,15 @@ def manual_steps(path: Path) -> list[Step]:
     ]
 
 
+# That of the documents: the slave prints another one.
+KEY = "0e5fd6a19eb04f0c9b8d1c6a7f3e2d48"
 _NUMBER = re.compile(r"\d+(\.\d+)?( ?(ns|us|ms|s|k|M|G|[kMGT]?b/s|[KMGT]iB)\b|%)?")
 
 
 def shape(line: str) -> str:
     """A line without what differs from run to run."""
     line = re.sub(r"\(/[^)]*\)", "(PATH)", line)
+    line = re.sub(r"\b[0-9a-f]{32}\b", "#", line)
     line = re.sub(r"\b[0-9a-f]{12}\b|\b[0-9-]{10}T[0-9:]{8}Z", "#", line)
     return " ".join(_NUMBER.sub("#", line).split())
 
@@ -158,10 +161,17 @@ def play(steps: Sequence[Step], folder: Path, binary: Path) -> None:
     (folder / "bin" / "netmodel").symlink_to(binary)
     (folder / "bin" / STUDY.name).symlink_to(STUDY)
     script = ["ip link set lo up", f"ip address add {SECOND_HOST}/32 dev lo", "(exit 0)"]
+    printed = ""  # where the key of the slave is that was started last
     for number, step in enumerate(steps):
         output = f"out.{number}"
         if step.background:
-            script.append(f"{step.command} >{output} 2>&1 & sleep 0.3")
+            # On a terminal, as the second host's is.
+            script.append(f"script -qec {shlex.quote(step.command)} /dev/null </dev/null >{output} 2>&1 & sleep 0.3")
+            printed = output
+        elif f"NETMODEL_KEY={KEY} " in step.command:
+            found = f"$(sed -n 's/^NETMODEL_KEY=\\([0-9a-f]*\\) .*/\\1/p' {printed})"
+            command = step.command.replace(KEY, found)
+            script += [f"{{ {command}", f"}} >{output} 2>&1", f"c=$?; echo $c >code.{number}; (exit $c)"]
         else:
             # The next command may ask for the exit code.
             script += [f"{{ {step.command}", f"}} >{output} 2>&1", f"c=$?; echo $c >code.{number}; (exit $c)"]
@@ -184,8 +194,8 @@ def play(steps: Sequence[Step], folder: Path, binary: Path) -> None:
 
 @pytest.fixture
 def own_network() -> None:
-    if not shutil.which("unshare") or not shutil.which("ip"):
-        pytest.skip("needs unshare(1) and ip(8)")
+    if not all(shutil.which(tool) for tool in ("unshare", "ip", "script")):
+        pytest.skip("needs unshare(1), ip(8) and script(1)")
     probe = run(["unshare", "--map-root-user", "--net", "ip", "link", "set", "lo", "up"])
     if probe.returncode != 0:
         pytest.skip(f"cannot make a network namespace: {probe.stderr.strip()}")

@@ -225,9 +225,12 @@ def test_a_connection_that_is_refused(netmodel: Netmodel, validate: Validate) ->
 
 def test_the_command_for_another_host(netmodel: Netmodel, nodes: Callable[[int], list[Node]]) -> None:
     near, far = nodes(2)
-    for prefix, option in ((near.prefix, ""), (far.prefix, " --no-auth")):
-        result = netmodel.run("-m", "tcp_rr", *defines(host=near.address), prefix=prefix, code=2)
-        assert f'nothing listens on port 20000 there: start a slave with "netmodel -s{option}"' in result.err
+    key = {"NETMODEL_KEY": "0123456789abcdef0123456789abcdef"}
+    terminal = " in a terminal there, and run the command that it prints, which has its key"
+    mine = " and the key of this master (--key-file FILE, or NETMODEL_KEY in its environment)"
+    for prefix, env, words in ((near.prefix, {}, ""), (far.prefix, {}, terminal), (far.prefix, key, mine)):
+        result = netmodel.run("-m", "tcp_rr", *defines(host=near.address), prefix=prefix, env=env, code=2)
+        assert f'nothing listens on port 20000 there: start a slave with "netmodel -s"{words}' in result.lines()[-1]
 
 
 def test_a_reason_is_told_once_in_the_report(netmodel: Netmodel) -> None:

@@ -337,6 +337,17 @@ def test_remote_slaves(copy: Copy, netmodel: Netmodel, tmp_path: Path, validate:
     assert report.number("told") == 1000
 
 
+def test_a_slave_with_a_key(copy: Copy, netmodel: Netmodel, tmp_path: Path) -> None:
+    key = "0123456789abcdef0123456789abcdef"
+    with netmodel.slave(env={"NETMODEL_KEY": key}) as slave:
+        report = copy.drive(tmp_path, "run", "127.0.0.1", slave.port, "100ms", key)
+        assert report.number("run_status") == COMPLETE
+        assert report.json("run")["hosts"][1]["authentication"] == "key"
+        report = copy.drive(tmp_path, "run", "127.0.0.1", slave.port, "100ms", key[::-1])
+        assert report.number("run_status") == FAILED
+        assert "it has another key than this master" in report["run_why"]
+
+
 def test_example_uses_a_remote_slave(copy: Copy, netmodel: Netmodel) -> None:
     with netmodel.slave() as slave:
         done = copy.run([copy.program(EXAMPLES / "embed.c"), "2", "127.0.0.1", str(slave.port)])
@@ -372,11 +383,13 @@ def test_mistakes_are_told_as_codes_and_as_text(copy: Copy, tmp_path: Path) -> N
         "error: intervall: unknown option; did you mean interval?",
         'error: interval="soon": not a duration: a number and an optional s, ms, us or ns (seconds without one)',
         'error: percentiles="101": not a list of percentiles: numbers from 0 to 100, as 50,99.9',
+        "error: not a key: it has 6 characters, and must have 32 to 512",
+        'error: key-file="/dev/null": not a regular file',
         wrong_size,
         wrong_size,
     ]
     codes = {"nothing_loaded": REFUSED, "told": 1000 + REFUSED, "unknown": ENOENT, "refused_status": REFUSED}
-    codes |= {key: EINVAL for key in ("no_file", "no_text", "wrong", "percentiles", "empty", "check")}
+    codes |= {key: EINVAL for key in ("no_file", "no_text", "wrong", "percentiles", "key", "key_file", "empty", "check")}
     codes |= {"diagnostics": 1, "refused_complete": -1, "refused_transactions": 0}
     assert {key: report.number(key) for key in codes} == codes
     assert report["beyond"] == "null"

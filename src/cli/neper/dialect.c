@@ -63,9 +63,9 @@ static void say_start(void *arg, const struct nm_missing_slave *slave, char *buf
 
 	if (slave->port != NM_NEPER_CONTROL_PORT)
 		snprintf(option, sizeof option, " -C %u", slave->port);
-	snprintf(buf, size, "start a server with \"netmodel %s%s%s%s\"%s", line->program,
-		 slave->vsock ? " --control vsock" : "", slave->own_host ? "" : " --no-auth",
-		 option, line->own_host ? ", or have both ends here with -H local" : "");
+	snprintf(buf, size, "start a server with \"netmodel %s%s%s\"%s%s", line->program,
+		 slave->vsock ? " --control vsock" : "", option, slave->key_words,
+		 line->own_host ? ", or have both ends here with -H local" : "");
 }
 
 void nm_neper_choose_words(struct nm_neper_line *line)

@@ -134,9 +134,18 @@ static void start_slave(const struct nm_missing_slave *slave, char *buf, size_t 
 
 	if (slave->port != NM_DEFAULT_PORT)
 		(void)snprintf(option, sizeof option, " -P %u", slave->port);
-	(void)snprintf(buf, size, "start a slave with \"netmodel -s%s%s%s\"",
-		       slave->vsock ? " -S vsock" : "", slave->own_host ? "" : " --no-auth",
-		       option);
+	(void)snprintf(buf, size, "start a slave with \"netmodel -s%s%s\"%s",
+		       slave->vsock ? " -S vsock" : "", option, slave->key_words);
+}
+
+static const char *key_words(const struct nm_master *master, bool own_host)
+{
+	if (master->options->key)
+		return " and the key of this master (--key-file FILE, or NETMODEL_KEY in its "
+		       "environment)";
+	return own_host ? ""
+			: " in a terminal there, and run the command that it prints, which has its "
+			  "key";
 }
 
 /* The command that would have helped. */
@@ -144,10 +153,12 @@ static void explain_refusal(const struct nm_master *master, const struct addrinf
 			    size_t why_size)
 {
 	const struct nm_run_words *words = &master->options->words;
+	bool own = is_own(found);
 	const struct nm_missing_slave slave = {.port = master->options->port,
 					       .vsock = found->ai_family == AF_VSOCK,
-					       .own_host = is_own(found)};
-	char command[200];
+					       .own_host = own,
+					       .key_words = key_words(master, own)};
+	char command[320];
 
 	if (words->start)
 		words->start(words->arg, &slave, command, sizeof command);

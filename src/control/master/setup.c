@@ -169,7 +169,7 @@ static bool connect_all(struct nm_master *master, int *fds)
 	for (size_t i = 0; i < master->n_links; i++) {
 		struct nm_link *link = &master->links[i];
 		uint64_t until_ns = nm_master_timeout_ns(master);
-		char why[256];
+		char why[400];
 
 		if (nm_embedded_is_started(&link->embedded))
 			continue;

@@ -405,7 +405,7 @@ static void limits(void)
 	netmodel_free(nm);
 }
 
-/* run HOST PORT [LENGTH]: with slaves elsewhere. */
+/* run HOST PORT [LENGTH [KEY]]: with slaves elsewhere. */
 static void run(void)
 {
 	struct netmodel *nm = make(profile);
@@ -419,6 +419,8 @@ static void run(void)
 	netmodel_set_option(nm, "timeout", "2s");
 	if (arguments[2])
 		netmodel_set_param(nm, "length", arguments[2]);
+	if (arguments[2] && arguments[3] && netmodel_set_key(nm, arguments[3]) != 0)
+		fail("key");
 	tell_result("run", nm, netmodel_run(nm));
 	fprintf(report, "told=%d\n", told);
 	netmodel_free(nm);
@@ -443,6 +445,8 @@ static void mistakes(void)
 	fprintf(report, "unknown=%d\n", netmodel_set_option(nm, "intervall", "1s"));
 	fprintf(report, "wrong=%d\n", netmodel_set_option(nm, "interval", "soon"));
 	fprintf(report, "percentiles=%d\n", netmodel_set_option(nm, "percentiles", "101"));
+	fprintf(report, "key=%d\n", netmodel_set_key(nm, "secret"));
+	fprintf(report, "key_file=%d\n", netmodel_set_option(nm, "key-file", "/dev/null"));
 	fprintf(report, "empty=%d\n", netmodel_set_param(nm, "", "1"));
 	netmodel_load_text(nm, "driver.xml", profile, strlen(profile));
 	netmodel_set_param(nm, "size", "12q");

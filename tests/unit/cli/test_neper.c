@@ -259,8 +259,9 @@ END_TEST
 
 START_TEST(words_of_messages)
 {
-	const struct nm_missing_slave own = {.port = NM_NEPER_CONTROL_PORT, .own_host = true};
-	const struct nm_missing_slave other = {.port = 7, .vsock = true};
+	const struct nm_missing_slave own = {
+		.port = NM_NEPER_CONTROL_PORT, .own_host = true, .key_words = ""};
+	const struct nm_missing_slave other = {.port = 7, .vsock = true, .key_words = " and a key"};
 	const struct nm_subject flows = {NM_SUBJECT_DEFINE, "num_flows", "0", NULL};
 	const struct nm_subject typed = {NM_SUBJECT_DEFINE, "num_threads", "0", NULL};
 	char buf[200];
@@ -275,8 +276,8 @@ START_TEST(words_of_messages)
 			 "start a server with \"netmodel tcp_rr\", or have both ends here with "
 			 "-H local");
 	a.terms->start(a.terms->arg, &other, buf, sizeof buf);
-	ck_assert_str_eq(buf, "start a server with \"netmodel tcp_rr --control vsock --no-auth -C "
-			      "7\", or have both ends here with -H local");
+	ck_assert_str_eq(buf, "start a server with \"netmodel tcp_rr --control vsock -C 7\" and a "
+			      "key, or have both ends here with -H local");
 	ck_assert_str_eq(a.terms->localhost, "--local-hosts 127.0.0.1");
 	ck_assert_str_eq(a.terms->port_taken, "; clients at the same time need a --port each");
 	ck_assert_ptr_null(a.terms->limit);
