@@ -3,6 +3,13 @@
  * differences. */
 #include "base/field.h"
 
+uint64_t nm_field_most(const struct nm_field *field)
+{
+	if (field->max)
+		return field->max;
+	return field->type == NM_FIELD_U32 ? UINT32_MAX : NM_FIELD_MOST;
+}
+
 size_t nm_fields_count(const struct nm_field *fields)
 {
 	size_t count = 0;

@@ -9,13 +9,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* No count and no sum of times of a run comes near this, and several of them together fit into 64
+ * bits. */
+#define NM_FIELD_MOST (UINT64_C(1) << 60)
+/* Readings of a clock: so that the difference of two fits into 63 bits. */
+#define NM_FIELD_MOST_CLOCK (UINT64_C(1) << 62)
+
 /* What stands at the offset of a field. */
 enum nm_field_type {
-	NM_FIELD_U64,	/* uint64_t */
+	NM_FIELD_U64,	/* uint64_t, at most NM_FIELD_MOST unless max says otherwise */
 	NM_FIELD_U32,	/* uint32_t or unsigned */
 	NM_FIELD_I64,	/* int64_t that is not below -1; -1 is "none" or "not known" */
 	NM_FIELD_BOOL,	/* bool */
-	NM_FIELD_REAL,	/* double */
+	NM_FIELD_REAL,	/* double, not below 0 */
 	NM_FIELD_SHARE, /* double, 0 to 1 */
 	NM_FIELD_TEXT,	/* const char *, of at most max bytes */
 	NM_FIELD_CHARS, /* char[max + 1] */
@@ -48,8 +54,8 @@ struct nm_field {
 	enum nm_field_unit unit;
 	bool optional; /* TEXT, VALUE: NULL is taken, and written as null */
 	size_t offset;
-	/* Numbers: limits; max 0: that of the type. TEXT, CHARS, BYTES: max is the longest. LIST:
-	 * max is the number of items there is room for. */
+	/* Numbers, REAL too: limits; max 0: NM_FIELD_MOST, or that of the type if it is less. TEXT,
+	 * CHARS, BYTES: max is the longest. LIST: max is the number of items there is room for. */
 	uint64_t min, max;
 	const struct nm_field *fields;
 	size_t item_size;    /* LIST, VECTOR: sizeof one item */
@@ -71,6 +77,8 @@ struct nm_field {
 		.name = NULL                                                                       \
 	}
 
+/* The highest value of a number: U64, U32 and REAL. */
+uint64_t nm_field_most(const struct nm_field *field);
 /* How many fields a table has. */
 size_t nm_fields_count(const struct nm_field *fields);
 /* Each U64 of *after less that of *before, into *ret: of PEAK the later one, and 0 where a counter

@@ -39,6 +39,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/windows.h \
 	src/control/master/assemble.c \
 	src/control/master/assemble.h \
+	src/control/master/claims.c \
+	src/control/master/claims.h \
 	src/control/master/connect.c \
 	src/control/master/connect.h \
 	src/control/master/describe.c \
@@ -96,9 +98,13 @@ src_libnm_control_la_SOURCES = \
 	src/control/wire/fields.h \
 	src/control/wire/frame.c \
 	src/control/wire/frame.h \
+	src/control/wire/limits.c \
+	src/control/wire/limits.h \
 	src/control/wire/message.c \
 	src/control/wire/message.h \
 	src/control/wire/messages.def \
-	src/control/wire/rows.h
+	src/control/wire/rows.h \
+	src/control/wire/tokens.c \
+	src/control/wire/tokens.h
 src_libnm_control_la_CFLAGS = $(ROOM_CFLAGS)
 src_libnm_control_la_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CRYPTO_CFLAGS) $(SSL_CFLAGS) -DNM_VERSION=\"$(PACKAGE_VERSION)\"

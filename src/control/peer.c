@@ -18,7 +18,7 @@ int nm_peer_init(struct nm_peer *peer, int fd, enum nm_side side, struct nm_key 
 	int error = nm_address_prepare_socket(fd);
 
 	*peer = (struct nm_peer){.fd = fd, .side = side, .state = NM_SESSION_HELLO};
-	nm_frame_reader_init(&peer->in, NM_FRAME_MAX_HELLO);
+	nm_frame_reader_init(&peer->in, NM_FRAME_MAX);
 	nm_heartbeat_init(&peer->beat, timeout_ns, now_ns);
 	nm_channel_init(&peer->channel, fd, side, key);
 	if (!error)
@@ -41,11 +41,6 @@ void nm_peer_fini(struct nm_peer *peer)
 bool nm_peer_is_proved(const struct nm_peer *peer)
 {
 	return peer->channel.state == NM_CHANNEL_PROVED;
-}
-
-void nm_peer_trust(struct nm_peer *peer)
-{
-	peer->in.max = NM_FRAME_MAX;
 }
 
 short nm_peer_events(const struct nm_peer *peer)
@@ -83,20 +78,26 @@ void nm_peer_receive(struct nm_peer *peer, uint64_t now_ns)
 int nm_peer_next(struct nm_peer *peer, struct nm_message *ret_message, char *why, size_t why_size)
 {
 	const char *payload;
-	size_t size;
-	int answer = nm_frame_reader_next(&peer->in, &payload, &size);
+	size_t there, size;
+	int answer = nm_frame_reader_look(&peer->in, &payload, &there, &size);
 
 	if (answer == 0)
 		return 0;
 	if (answer < 0) {
-		(void)snprintf(why, why_size,
-			       answer == -EMSGSIZE ? "a message longer than %zu bytes"
-						   : "an empty message (at most %zu bytes)",
-			       peer->in.max);
+		(void)snprintf(why, why_size, "an empty message (0 bytes)");
 		return -EPROTO;
 	}
-	answer = nm_message_decode(payload, size, peer->side, peer->state, ret_message, why,
-				   why_size);
+	answer = nm_message_check_size(payload, there, size, peer->side, peer->state, &peer->scale,
+				       why, why_size);
+	if (answer)
+		return answer;
+	answer = nm_frame_reader_next(&peer->in, &payload, &size);
+	if (answer <= 0)
+		return answer;
+	answer = nm_message_check_values(payload, size, &peer->scale, why, why_size);
+	if (!answer)
+		answer = nm_message_decode(payload, size, peer->side, peer->state, ret_message, why,
+					   why_size);
 	if (answer < 0)
 		return answer;
 	if (peer->channel.state != NM_CHANNEL_ANSWERED_PLAIN ||

@@ -11,6 +11,7 @@
 #include "control/channel.h"
 #include "control/heartbeat.h"
 #include "control/wire/frame.h"
+#include "control/wire/limits.h"
 #include "control/wire/message.h"
 
 struct nm_peer {
@@ -19,7 +20,8 @@ struct nm_peer {
 	enum nm_session_state state;
 	/* 0, or why nothing more arrives: -ESHUTDOWN the other end has closed, or -errno */
 	int ended;
-	struct nm_channel channel; /* how bytes come and go */
+	struct nm_channel channel;     /* how bytes come and go */
+	struct nm_message_scale scale; /* of the run, as far as it is known; set by the owner */
 	struct nm_frame_reader in;
 	struct nm_frame_queue out;
 	struct nm_heartbeat beat;
@@ -34,8 +36,6 @@ int nm_peer_init(struct nm_peer *peer, int fd, enum nm_side side, struct nm_key 
 void nm_peer_fini(struct nm_peer *peer);
 /* Whether both ends have proved that they have the key. */
 bool nm_peer_is_proved(const struct nm_peer *peer);
-/* The other end has said who it is: longer messages are taken from now on. */
-void nm_peer_trust(struct nm_peer *peer);
 /* The events of poll(2) to wait for. */
 short nm_peer_events(const struct nm_peer *peer);
 /* Reads what has arrived, about one full buffer; the end is noted in peer->ended. */

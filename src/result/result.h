@@ -108,7 +108,8 @@ struct nm_result_host {
 	enum nm_trust trust;
 	struct nm_host_facts facts;
 	double rtt_s; /* of the control connection, the best seen */
-	/* how much later (or earlier) than the master it entered the first measured phase */
+	/* how much later (or earlier) than the master it entered the first measured phase; NAN: not
+	 * known, as what it has told cannot be */
 	double start_skew_s;
 	double skew_error_s; /* how far that may be off: half the round trip */
 	/* all phases of each group, n_groups; the counterpart of the master's */

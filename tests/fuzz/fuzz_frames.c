@@ -156,7 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	enum nm_side from = data[0] & 1 ? NM_SIDE_MASTER : NM_SIDE_SLAVE;
 	enum nm_session_state state = data[1] % (NM_SESSION_END + 1);
-	nm_frame_reader_init(&reader, NM_FRAME_MAX_HELLO);
+	nm_frame_reader_init(&reader, NM_FRAME_MAX);
 	for (size_t at = 2; at < size;) {
 		void *space;
 		size_t room;

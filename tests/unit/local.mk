@@ -150,9 +150,11 @@ CONTROL_TESTS = \
 	tests/unit/control/test_address \
 	tests/unit/control/test_channel \
 	tests/unit/control/test_heartbeat \
+	tests/unit/control/test_claims \
 	tests/unit/control/test_engines \
 	tests/unit/control/test_frame \
 	tests/unit/control/test_golden \
+	tests/unit/control/test_limits \
 	tests/unit/control/test_message \
 	tests/unit/control/test_outcome \
 	tests/unit/control/test_phases \

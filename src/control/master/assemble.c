@@ -30,6 +30,39 @@ static void take_result(const struct nm_master *master, struct nm_result_host *h
 		nm_counts_add(&host->counts, &host->groups[g]);
 }
 
+/* A part of a slave's counts that is more than all of them is told: which of the two is wrong, or
+ * both, nobody knows. */
+static void warn_of_counts(struct nm_master *master, const struct nm_result_host *host)
+{
+	struct nm_counts rows = {.iterations = 0};
+
+	for (size_t i = 0; i < host->n_intervals; i++)
+		nm_counts_add(&rows, &host->intervals[i].counts);
+	const char *name = nm_claims_beyond(&rows, &host->counts);
+
+	if (name)
+		nm_result_warn(
+			master->result,
+			"slave %.255s: %s of its intervals are more than it has counted in all",
+			host->name, name);
+	name = nm_claims_beyond(&host->window.counts, &host->counts);
+	if (name)
+		nm_result_warn(master->result,
+			       "slave %.255s: %s of its window are more than it has counted in all",
+			       host->name, name);
+}
+
+/* 0, or -EPROTO when it cannot be. */
+static int check_result(const struct nm_master *master, struct nm_link *link,
+			const struct nm_msg_result *result)
+{
+	uint64_t now_ns = nm_clock_ns();
+	uint64_t begin_ns = master->run_begin_ns ? master->run_begin_ns : now_ns;
+
+	link->wrong = nm_claims_result(result, now_ns - begin_ns);
+	return link->wrong ? -EPROTO : 0;
+}
+
 int nm_link_result(struct nm_master *master, struct nm_link *link, json_t *body)
 {
 	struct nm_result_host *host = link->result;
@@ -42,6 +75,8 @@ int nm_link_result(struct nm_master *master, struct nm_link *link, json_t *body)
 	result->groups = host->groups;
 	int error = nm_result_unpack(body, master->plan->n_groups, result);
 
+	if (!error)
+		error = check_result(master, link, result);
 	if (!error && result->report)
 		error = nm_report_unpack(result->report, link->mirror, &master->result->percentiles,
 					 &host->report);
@@ -49,6 +84,7 @@ int nm_link_result(struct nm_master *master, struct nm_link *link, json_t *body)
 		nm_master_fail(master, link, NM_FAILURE_LOSS, "%s", strerror(ENOMEM));
 	if (!error) {
 		take_result(master, host, result);
+		warn_of_counts(master, host);
 		if (host->window.from_ns) {
 			host->window.from_ns -= (uint64_t)link->clock.offset_ns;
 			host->window.to_ns -= (uint64_t)link->clock.offset_ns;

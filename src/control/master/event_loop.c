@@ -67,10 +67,12 @@ static void take_messages(struct nm_master *master, struct nm_link *link)
 
 	while (link->peer.fd >= 0 && link->peer.state != NM_SESSION_END &&
 	       (answer = nm_peer_next(&link->peer, &message, why, sizeof why)) > 0) {
+		link->wrong = NULL;
 		answer = master->handlers[message.type](master, link, message.body);
 		if (answer < 0)
-			(void)snprintf(why, sizeof why, "a wrong message \"%s\"",
-				       nm_message_word(message.type));
+			(void)snprintf(why, sizeof why, "a wrong message \"%s\"%s%s",
+				       nm_message_word(message.type), link->wrong ? ": " : "",
+				       link->wrong ? link->wrong : "");
 		nm_message_fini(&message);
 		if (answer < 0)
 			break;

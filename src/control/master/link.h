@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "control/clock_sync.h"
+#include "control/master/claims.h"
 #include "control/master/embedded.h"
 #include "control/peer.h"
 #include "plan/plan.h"
@@ -19,6 +20,12 @@ struct nm_link {
 	struct nm_plan *mirror; /* what the slave runs; owned */
 	struct nm_embedded embedded;
 	struct nm_clock_sync clock;
+	uint64_t pinged_ns; /* what the ping says that has not been answered yet; 0: none */
+	uint64_t told_ns;   /* when it was told to begin the present phase */
+	struct nm_claims claims;
+	/* What is wrong with the message that is being taken, if its handler can tell more than
+	 * that; static, or NULL. */
+	const char *wrong;
 	uint64_t progress;	       /* as it was last told */
 	uint32_t *told_renewals;       /* by group: of nm_engine_reconnects; owned */
 	struct nm_result_host *result; /* borrowed from the result */

@@ -45,13 +45,13 @@ int nm_link_began(struct nm_master *master, struct nm_link *link, json_t *body)
 	if (nm_began_unpack(body, &phase, &at_ns) ||
 	    nm_phases_began(&master->phases, link->host, phase))
 		return -EPROTO;
+	nm_claims_begin(&link->claims, phase, link->told_ns);
 	nm_order_measured(master->plan, &first, &last);
-	if (phase == first) {
-		uint64_t here_ns = at_ns - (uint64_t)link->clock.offset_ns;
-
+	if (phase == first)
 		link->result->start_skew_s =
-			(double)(int64_t)(here_ns - master->phases.begin_ns) / 1e9;
-	}
+			nm_claims_skew(&link->claims, master->phases.begin_ns,
+				       at_ns - (uint64_t)link->clock.offset_ns, nm_clock_ns(),
+				       link->result->skew_error_s);
 	return 0;
 }
 
@@ -103,6 +103,7 @@ static void begin_phase(struct nm_master *master, uint32_t phase)
 	nm_order_make(master->plan, master->options, phase, &order);
 	for (size_t i = 0; i < master->n_links; i++) {
 		master->links[i].peer.state = NM_SESSION_PHASE;
+		master->links[i].told_ns = nm_clock_ns();
 		nm_master_send(master, &master->links[i], NM_MESSAGE_BEGIN, nm_begin_pack(&order));
 	}
 	uint64_t begin_ns = nm_clock_ns();

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/clock.h"
+
 #define MAX_ROWS 1000000u /* kept of one slave */
 
 static void tell_flows(struct nm_master *master, struct nm_flow_rows *rows, const char *host,
@@ -68,8 +70,11 @@ int nm_link_flows(struct nm_master *master, struct nm_link *link, json_t *body)
 
 	if (!error) {
 		rows.at_ns = own_time(link, rows.at_ns);
-		tell_flows(master, &rows, link->result->name, link->mirror);
+		link->wrong = nm_claims_flows(&link->claims, &rows, nm_clock_ns());
+		error = link->wrong ? -EPROTO : 0;
 	}
+	if (!error)
+		tell_flows(master, &rows, link->result->name, link->mirror);
 	free(owned);
 	return verdict(master, error);
 }
@@ -82,6 +87,10 @@ int nm_link_tcp(struct nm_master *master, struct nm_link *link, json_t *body)
 
 	for (size_t i = 0; !error && i < rows.count; i++)
 		owned[i].at_ns = own_time(link, owned[i].at_ns);
+	if (!error) {
+		link->wrong = nm_claims_tcp(&link->claims, &rows, nm_clock_ns());
+		error = link->wrong ? -EPROTO : 0;
+	}
 	if (!error)
 		tell_tcp(master, &rows, link->result->name, link->mirror);
 	free(owned);
@@ -123,6 +132,9 @@ int nm_link_interval(struct nm_master *master, struct nm_link *link, json_t *bod
 	struct nm_host_interval row;
 
 	if (nm_interval_unpack(body, master->plan->n_phases, &row))
+		return -EPROTO;
+	link->wrong = nm_claims_row(&link->claims, &row, nm_clock_ns());
+	if (link->wrong)
 		return -EPROTO;
 	if (link->result->n_intervals < MAX_ROWS && append_row(master, link->result, &row))
 		master->memory_failed = true;

@@ -3,6 +3,7 @@
 #include "control/master/run.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,8 +129,9 @@ static bool skew_is_known(const struct nm_master *master)
 	nm_order_measured(master->plan, &first, &last);
 	if (!master->run_begin_ns || phases->phase < first)
 		return false;
-	for (uint32_t h = 0; h < phases->n_hosts && phases->phase == first; h++) {
-		if (!phases->hosts[h].began)
+	for (uint32_t h = 0; h < phases->n_hosts; h++) {
+		if ((phases->phase == first && !phases->hosts[h].began) ||
+		    isnan(master->links[h].result->start_skew_s))
 			return false;
 	}
 	return true;

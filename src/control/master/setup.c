@@ -35,7 +35,6 @@ int nm_link_welcome(struct nm_master *master, struct nm_link *link, json_t *body
 			      : nm_peer_is_proved(&link->peer)	      ? NM_TRUST_KEY
 			      : welcome.no_auth			      ? NM_TRUST_NONE
 								      : NM_TRUST_OWN_HOST;
-	nm_peer_trust(&link->peer);
 	link->peer.state = NM_SESSION_PREPARE;
 	nm_master_log(master, "connected to %s (%s, %s)", link->name, link->result->address,
 		      welcome.hostname);
@@ -80,7 +79,8 @@ int nm_link_ready(struct nm_master *master, struct nm_link *link, json_t *body)
 
 static void ping(struct nm_master *master, struct nm_link *link)
 {
-	nm_master_send(master, link, NM_MESSAGE_PING, nm_ping_pack(nm_clock_ns()));
+	link->pinged_ns = nm_clock_ns();
+	nm_master_send(master, link, NM_MESSAGE_PING, nm_ping_pack(link->pinged_ns));
 }
 
 int nm_link_armed(struct nm_master *master, struct nm_link *link, json_t *body)
@@ -96,9 +96,13 @@ int nm_link_pong(struct nm_master *master, struct nm_link *link, json_t *body)
 {
 	uint64_t sent_ns, peer_ns, now_ns = nm_clock_ns();
 
-	if (nm_pong_unpack(body, &sent_ns, &peer_ns) || sent_ns > now_ns ||
-	    link->clock.rounds >= NM_CLOCK_SYNC_ROUNDS)
+	if (nm_pong_unpack(body, &sent_ns, &peer_ns))
 		return -EPROTO;
+	if (!link->pinged_ns || sent_ns != link->pinged_ns) {
+		link->wrong = "it answers no ping";
+		return -EPROTO;
+	}
+	link->pinged_ns = 0;
 	nm_clock_sync_add(&link->clock, sent_ns, peer_ns, now_ns);
 	if (link->clock.rounds < NM_CLOCK_SYNC_ROUNDS)
 		ping(master, link);
@@ -146,6 +150,9 @@ static bool open_link(struct nm_master *master, struct nm_link *link, int fd)
 			       strerror(-error));
 		return false;
 	}
+	link->claims.interval_ns = master->options->interval_ns;
+	link->peer.scale =
+		nm_message_scale_of(link->mirror, nm_details_shared(master->options, master->plan));
 	nm_engine_set_host(master->local.engine, link->host, &link->remote, &link->local);
 	nm_master_send(master, link, NM_MESSAGE_HELLO, nm_hello_pack());
 	return true;

@@ -102,7 +102,6 @@ int nm_session_hello(struct nm_session *session, json_t *body)
 				NM_SESSION_SLOTS_SERVED);
 		return nm_session_refuse(session, "busy", text);
 	}
-	nm_peer_trust(&session->peer);
 	nm_host_facts_read(&facts);
 	session->peer.state = NM_SESSION_PREPARE;
 	return nm_session_send(
@@ -298,6 +297,7 @@ int nm_session_prepare(struct nm_session *session, json_t *body)
 	explicit_bzero(prepare.secret, sizeof prepare.secret);
 	if (!made)
 		return 0;
+	session->peer.scale = nm_message_scale_of(session->plan, prepare.details);
 	int error = allocate(session, &prepare);
 	if (error)
 		return error;

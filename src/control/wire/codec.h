@@ -28,7 +28,7 @@
 #define NM_WIRE_MAX_TEXT 4095
 
 /* The table of each body: what is sent, taken and documented. */
-#define NM_MESSAGE(name, word, sender, states, body)                                               \
+#define NM_MESSAGE(name, word, sender, states, size, body)                                         \
 	extern const struct nm_field nm_##body##_fields[];
 #include "control/wire/messages.def"
 #undef NM_MESSAGE

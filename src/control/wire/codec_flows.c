@@ -38,10 +38,11 @@ static const struct nm_field tcp_row_fields[] = {
 	NM_FIELD(U32, struct nm_tcp_sample, flow),
 	NM_FIELD(U32, struct nm_tcp_sample, slot, .max = NM_PLAN_MAX_CONNS - 1,
 		 .doc = "Place among the flow's connections."),
-	NM_FIELD(U64, struct nm_tcp_sample, at_ns),
+	NM_FIELD(U64, struct nm_tcp_sample, at_ns, .max = NM_FIELD_MOST_CLOCK),
 #define VALUE(name_, member)                                                                       \
 	{.name = #name_,                                                                           \
 	 .type = NM_FIELD_U64,                                                                     \
+	 .max = INT64_MAX,                                                                         \
 	 .offset = offsetof(struct nm_tcp_sample, values[TCP_##name_])},
 	NM_TCP_FIELDS(VALUE)
 #undef VALUE
@@ -59,6 +60,7 @@ const struct nm_field nm_flows_fields[] = {
 	{.name = "at_ns",
 	 .type = NM_FIELD_U64,
 	 .offset = offsetof(struct flows_body, rows.at_ns),
+	 .max = NM_FIELD_MOST_CLOCK,
 	 .doc = "By the clock of the slave."},
 	{.name = "seconds",
 	 .type = NM_FIELD_REAL,

@@ -69,13 +69,16 @@ static const struct nm_field tls_fields[] = {
 	NM_FIELD_END,
 };
 
+/* The kernel counts microseconds in 32 bits. */
+#define MOST_RTT_S 4295
+
 static const struct nm_field connections_fields[] = {
 	NM_FIELD(U64, struct nm_conn_report, connections),
 	NM_FIELD(U64, struct nm_conn_report, retransmits),
-	NM_FIELD(REAL, struct nm_conn_report, rtt_min_s),
-	NM_FIELD(REAL, struct nm_conn_report, rtt_mean_s),
-	NM_FIELD(REAL, struct nm_conn_report, rtt_max_s),
-	NM_FIELD(REAL, struct nm_conn_report, cwnd_mean),
+	NM_FIELD(REAL, struct nm_conn_report, rtt_min_s, .max = MOST_RTT_S),
+	NM_FIELD(REAL, struct nm_conn_report, rtt_mean_s, .max = MOST_RTT_S),
+	NM_FIELD(REAL, struct nm_conn_report, rtt_max_s, .max = MOST_RTT_S),
+	NM_FIELD(REAL, struct nm_conn_report, cwnd_mean, .max = UINT32_MAX),
 	NM_FIELD(U32, struct nm_conn_report, mss_min),
 	NM_FIELD(U32, struct nm_conn_report, mss_max),
 	NM_FIELD_CHARS_OF(struct nm_conn_report, congestion_control),
@@ -116,8 +119,8 @@ static const struct nm_field arrived_fields[] = {
 };
 
 static const struct nm_field times_fields[] = {
-	NM_FIELD(U64, struct nm_host_window, from_ns),
-	NM_FIELD(U64, struct nm_host_window, to_ns),
+	NM_FIELD(U64, struct nm_host_window, from_ns, .max = NM_FIELD_MOST_CLOCK),
+	NM_FIELD(U64, struct nm_host_window, to_ns, .max = NM_FIELD_MOST_CLOCK),
 	NM_FIELD(U64, struct nm_host_window, ns),
 	NM_FIELD_END,
 };

@@ -38,7 +38,8 @@ struct began {
 
 const struct nm_field nm_began_fields[] = {
 	NM_FIELD(U32, struct began, phase),
-	NM_FIELD(U64, struct began, at_ns, .doc = "By the clock of the slave."),
+	NM_FIELD(U64, struct began, at_ns, .max = NM_FIELD_MOST_CLOCK,
+		 .doc = "By the clock of the slave."),
 	NM_FIELD_END,
 };
 

@@ -132,7 +132,7 @@ const struct nm_field nm_prepare_fields[] = {
 	NM_FIELD(U64, struct nm_msg_prepare, interval_ns, .max = INT64_MAX / 4,
 		 .doc = "0: no intervals."),
 	NM_FIELD(U64, struct nm_msg_prepare, timeout_ns, .min = 1, .max = INT64_MAX / 4),
-	NM_FIELD(U64, struct nm_msg_prepare, seed,
+	NM_FIELD(U64, struct nm_msg_prepare, seed, .max = INT64_MAX,
 		 .doc = "Of all that is random: both ends draw the sizes of messages from it."),
 	NM_FIELD(BYTES, struct nm_msg_prepare, secret, .max = NM_SECRET_BYTES,
 		 .doc = "Of which connections derive keys; never shown."),
@@ -324,13 +324,15 @@ struct clock_reading {
 };
 
 const struct nm_field nm_ping_fields[] = {
-	NM_FIELD(U64, struct clock_reading, t, .doc = "When it was sent, by the master's clock."),
+	NM_FIELD(U64, struct clock_reading, t, .max = NM_FIELD_MOST_CLOCK,
+		 .doc = "When it was sent, by the master's clock."),
 	NM_FIELD_END,
 };
 
 const struct nm_field nm_pong_fields[] = {
-	NM_FIELD(U64, struct clock_reading, t, .doc = "Of the ping."),
-	NM_FIELD(U64, struct clock_reading, now, .doc = "By the slave's clock."),
+	NM_FIELD(U64, struct clock_reading, t, .max = NM_FIELD_MOST_CLOCK, .doc = "Of the ping."),
+	NM_FIELD(U64, struct clock_reading, now, .max = NM_FIELD_MOST_CLOCK,
+		 .doc = "By the slave's clock."),
 	NM_FIELD_END,
 };
 

@@ -52,9 +52,9 @@ int nm_u32_unpack(const json_t *value, uint32_t max, uint32_t *ret)
 	return error;
 }
 
-static json_t *pack_u64(uint64_t value)
+static json_t *pack_u64(uint64_t value, uint64_t most)
 {
-	return json_integer(value < INT64_MAX ? (json_int_t)value : INT64_MAX);
+	return json_integer((json_int_t)(value < most ? value : most));
 }
 
 json_t *nm_u64s_pack(const uint64_t *values, size_t count)
@@ -63,7 +63,7 @@ json_t *nm_u64s_pack(const uint64_t *values, size_t count)
 	int error = list ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !error && i < count; i++)
-		error = json_array_append_new(list, pack_u64(values[i]));
+		error = json_array_append_new(list, pack_u64(values[i], NM_FIELD_MOST));
 	return nm_list_or_nothing(list, error);
 }
 
@@ -72,7 +72,7 @@ int nm_u64s_unpack(const json_t *list, uint64_t *ret_values, size_t count)
 	if (!json_is_array(list) || json_array_size(list) != count)
 		return -EPROTO;
 	for (size_t i = 0; i < count; i++) {
-		int error = nm_u64_unpack(json_array_get(list, i), INT64_MAX, &ret_values[i]);
+		int error = nm_u64_unpack(json_array_get(list, i), NM_FIELD_MOST, &ret_values[i]);
 		if (error)
 			return error;
 	}
@@ -124,7 +124,7 @@ static json_t *pack_value(const struct nm_field *field, const void *from)
 
 	switch (field->type) {
 	case NM_FIELD_U64:
-		return pack_u64(*(const uint64_t *)at);
+		return pack_u64(*(const uint64_t *)at, nm_field_most(field));
 	case NM_FIELD_U32:
 		return json_integer(*(const uint32_t *)at);
 	case NM_FIELD_I64:
@@ -198,9 +198,9 @@ json_t *nm_row_pack(const struct nm_field *fields, const void *from)
 
 static int unpack_u64(const struct nm_field *field, const json_t *value, uint64_t *ret)
 {
-	uint64_t most = field->type == NM_FIELD_U32 ? UINT32_MAX : INT64_MAX, number;
+	uint64_t number;
 
-	if (nm_u64_unpack(value, field->max ? field->max : most, &number) || number < field->min)
+	if (nm_u64_unpack(value, nm_field_most(field), &number) || number < field->min)
 		return -EPROTO;
 	*ret = number;
 	return 0;
@@ -235,9 +235,9 @@ static int unpack_bool(const json_t *value, bool *ret)
 static int unpack_real(const struct nm_field *field, const json_t *value, double *ret)
 {
 	double number = json_number_value(value);
+	double most = field->type == NM_FIELD_SHARE ? 1 : (double)nm_field_most(field);
 
-	if (!json_is_number(value) ||
-	    (field->type == NM_FIELD_SHARE && !(number >= 0 && number <= 1)))
+	if (!json_is_number(value) || !(number >= (double)field->min && number <= most))
 		return -EPROTO;
 	*ret = number;
 	return 0;

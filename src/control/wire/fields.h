@@ -41,9 +41,9 @@ int nm_text_unpack(const json_t *value, size_t max, const char **ret_text);
 /* A whole number from 0 to max. 0 or -EPROTO. */
 int nm_u64_unpack(const json_t *value, uint64_t max, uint64_t *ret);
 int nm_u32_unpack(const json_t *value, uint32_t max, uint32_t *ret);
-/* A list of numbers, owned; those above 2^63 - 1 become that. NULL when out of memory. */
+/* A list of numbers, owned; those above NM_FIELD_MOST become that. NULL when out of memory. */
 json_t *nm_u64s_pack(const uint64_t *values, size_t count);
-/* A list of exactly count numbers. 0 or -EPROTO. */
+/* A list of exactly count numbers, of at most NM_FIELD_MOST. 0 or -EPROTO. */
 int nm_u64s_unpack(const json_t *list, uint64_t *ret_values, size_t count);
 /* The list, or NULL without the list after an error. */
 json_t *nm_list_or_nothing(json_t *list, int error);

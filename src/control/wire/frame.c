@@ -60,7 +60,8 @@ void nm_frame_reader_added(struct nm_frame_reader *reader, size_t size)
 	reader->end += size;
 }
 
-int nm_frame_reader_next(struct nm_frame_reader *reader, const char **ret_payload, size_t *ret_size)
+int nm_frame_reader_look(const struct nm_frame_reader *reader, const char **ret_payload,
+			 size_t *ret_there, size_t *ret_size)
 {
 	size_t there = reader->end - reader->begin;
 
@@ -71,11 +72,26 @@ int nm_frame_reader_next(struct nm_frame_reader *reader, const char **ret_payloa
 		      (size_t)header[3];
 	if (size == 0)
 		return -EBADMSG;
+	there -= NM_FRAME_HEADER;
+	*ret_payload = reader->data + reader->begin + NM_FRAME_HEADER;
+	*ret_there = there < size ? there : size;
+	*ret_size = size;
+	return 1;
+}
+
+int nm_frame_reader_next(struct nm_frame_reader *reader, const char **ret_payload, size_t *ret_size)
+{
+	const char *payload;
+	size_t there, size;
+	int answer = nm_frame_reader_look(reader, &payload, &there, &size);
+
+	if (answer <= 0)
+		return answer;
 	if (size > reader->max)
 		return -EMSGSIZE;
-	if (there - NM_FRAME_HEADER < size)
+	if (there < size)
 		return 0;
-	*ret_payload = reader->data + reader->begin + NM_FRAME_HEADER;
+	*ret_payload = payload;
 	*ret_size = size;
 	reader->begin += NM_FRAME_HEADER + size;
 	return 1;

@@ -8,8 +8,7 @@
 #include <stddef.h>
 
 #define NM_FRAME_HEADER	   4u
-#define NM_FRAME_MAX_HELLO 65536u	       /* until the peer has said who it is */
-#define NM_FRAME_MAX	   (64u << 20)	       /* afterwards */
+#define NM_FRAME_MAX	   (64u << 20)	       /* whatever it is; see limits.h */
 #define NM_FRAME_MAX_QUEUE (2u * NM_FRAME_MAX) /* that waits for a peer which does not read */
 
 struct nm_frame_reader {
@@ -26,6 +25,11 @@ void nm_frame_reader_fini(struct nm_frame_reader *reader);
 int nm_frame_reader_space(struct nm_frame_reader *reader, void **ret_space, size_t *ret_size);
 /* So many bytes were put there. */
 void nm_frame_reader_added(struct nm_frame_reader *reader, size_t size);
+/* What has come of the frame that is next: 1 with the length that its header announces and the
+ * *ret_there bytes of its payload that are there (borrowed until the next call of space), 0 when
+ * its header is not there yet, -EBADMSG when it is empty. */
+int nm_frame_reader_look(const struct nm_frame_reader *reader, const char **ret_payload,
+			 size_t *ret_there, size_t *ret_size);
 /* 1 with a payload (borrowed until the next call of space), 0 when there is no whole frame yet,
  * -EMSGSIZE when one is announced that is longer than allowed, -EBADMSG when it is empty. */
 int nm_frame_reader_next(struct nm_frame_reader *reader, const char **ret_payload,

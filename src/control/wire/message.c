@@ -14,7 +14,7 @@ static const struct {
 	enum nm_side sender;
 	unsigned states;
 } table[] = {
-#define NM_MESSAGE(name, word, sender, states, body) {word, NM_SIDE_##sender, states},
+#define NM_MESSAGE(name, word, sender, states, size, body) {word, NM_SIDE_##sender, states},
 #include "control/wire/messages.def"
 #undef NM_MESSAGE
 };
@@ -34,6 +34,11 @@ static const char *const state_waits[] = {
 const char *nm_message_word(enum nm_message_type type)
 {
 	return table[type].word;
+}
+
+bool nm_message_may_come(enum nm_message_type type, enum nm_side from, enum nm_session_state state)
+{
+	return (table[type].sender & from) && (table[type].states & (1u << state));
 }
 
 const char *nm_session_state_word(enum nm_session_state state)
@@ -75,8 +80,7 @@ int nm_message_decode(const char *payload, size_t size, enum nm_side from,
 		(void)snprintf(why, why_size, "a message that is not [\"word\", {...}]");
 	} else if (find(word, &message.type) < 0) {
 		(void)snprintf(why, why_size, "an unknown message, \"%.32s\"", word);
-	} else if (!(table[message.type].sender & from) ||
-		   !(table[message.type].states & (1u << state))) {
+	} else if (!nm_message_may_come(message.type, from, state)) {
 		(void)snprintf(why, why_size, "a message out of turn, \"%s\" in state \"%s\"",
 			       table[message.type].word, state_words[state]);
 	} else {

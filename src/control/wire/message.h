@@ -4,6 +4,7 @@
 #ifndef NM_CONTROL_WIRE_MESSAGE_H
 #define NM_CONTROL_WIRE_MESSAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <jansson.h>
@@ -36,7 +37,7 @@ enum nm_session_state {
 enum nm_side { NM_SIDE_MASTER = 1, NM_SIDE_SLAVE = 2, NM_SIDE_BOTH = 3 };
 
 enum nm_message_type {
-#define NM_MESSAGE(name, word, sender, states, body) NM_MESSAGE_##name,
+#define NM_MESSAGE(name, word, sender, states, size, body) NM_MESSAGE_##name,
 #include "control/wire/messages.def"
 #undef NM_MESSAGE
 	NM_MESSAGE__COUNT
@@ -50,6 +51,8 @@ struct nm_message {
 
 /* The word of a message on the wire, static. */
 const char *nm_message_word(enum nm_message_type type);
+/* Whether `from` may send it to a session in this state. */
+bool nm_message_may_come(enum nm_message_type type, enum nm_side from, enum nm_session_state state);
 /* What documents and messages call a state; static. */
 const char *nm_session_state_word(enum nm_session_state state);
 /* What the master waits for in a state, as a phrase ("it to connect"); static. */

@@ -24,7 +24,7 @@
 #define GOLDEN_CONNECT "[\"connect\",{\"endpoints\":[[0,0,[\"a\",\"b\"]]]}]"
 #define GOLDEN_ARMED   "[\"armed\",{}]"
 #define GOLDEN_PING    "[\"ping\",{\"t\":42}]"
-#define GOLDEN_PONG    "[\"pong\",{\"t\":42,\"now\":9223372036854775807}]"
+#define GOLDEN_PONG    "[\"pong\",{\"t\":42,\"now\":4611686018427387904}]"
 #define GOLDEN_BEGIN                                                                               \
 	"[\"begin\",{\"phase\":2,\"measured\":true,\"stop_ns\":10,\"usage_from_ns\":-1,"           \
 	"\"usage_to_ns\":9223372036854775807}]"
@@ -33,7 +33,7 @@
 #define GOLDEN_FOLLOW "[\"follow\",{\"phase\":2,\"group\":0,\"totals\":[7,8]}]"
 #define GOLDEN_DONE                                                                                \
 	"[\"done\",{\"phase\":1,\"group\":0,\"totals\":[3,1099511627776],\"counts\":[7,"           \
-	"4611686018427387904,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,9]}]"
+	"1152921504606846976,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,9]}]"
 #define GOLDEN_RENEW	 "[\"renew\",{\"group\":1}]"
 #define GOLDEN_HEARTBEAT "[\"heartbeat\",{\"progress\":5}]"
 #define GOLDEN_FAILED	 "[\"failed\",{\"text\":\"flowop read: caf?\",\"secondary\":true}]"

@@ -124,11 +124,11 @@ START_TEST(other_protocols_are_too_long_and_nothing_is_not_a_message)
 {
 	struct nm_frame_reader reader;
 
-	nm_frame_reader_init(&reader, NM_FRAME_MAX_HELLO);
+	nm_frame_reader_init(&reader, NM_FRAME_MAX);
 	put(&reader, "GET / HTTP/1.1\r\n", 16);
 	expect_answer(&reader, -EMSGSIZE);
 	nm_frame_reader_fini(&reader);
-	nm_frame_reader_init(&reader, NM_FRAME_MAX_HELLO);
+	nm_frame_reader_init(&reader, NM_FRAME_MAX);
 	put(&reader, "\0\0\0\0", 4);
 	expect_answer(&reader, -EBADMSG);
 	nm_frame_reader_fini(&reader);

@@ -9,6 +9,7 @@
 
 #include "../suite.h"
 #include "control/wire/codec.h"
+#include "control/wire/limits.h"
 #include "control/wire/message.h"
 
 #define BEGIN "<!-- made by build/tests/unit/control/test_protocol print -->\n"
@@ -21,7 +22,7 @@ static const struct {
 	int sender;
 	unsigned states;
 } declared[] = {
-#define NM_MESSAGE(name, word, sender, states, body) {NM_SIDE_##sender, states},
+#define NM_MESSAGE(name, word, sender, states, size, body) {NM_SIDE_##sender, states},
 #include "control/wire/messages.def"
 #undef NM_MESSAGE
 };
@@ -47,12 +48,9 @@ static void print_row(FILE *out, const struct nm_field *fields)
 
 static void print_number(FILE *out, const struct nm_field *field)
 {
-	uint64_t most = field->type == NM_FIELD_U32 ? UINT32_MAX : INT64_MAX;
-
-	fprintf(out, "number");
-	if (field->min || (field->max && field->max < most))
-		fprintf(out, " from %" PRIu64 " to %" PRIu64, field->min,
-			field->max ? field->max : most);
+	fprintf(out, "%snumber", field->type == NM_FIELD_REAL ? "real " : "");
+	if (field->min || field->max)
+		fprintf(out, " from %" PRIu64 " to %" PRIu64, field->min, nm_field_most(field));
 }
 
 static void print_type(FILE *out, const struct nm_field *field)
@@ -60,6 +58,7 @@ static void print_type(FILE *out, const struct nm_field *field)
 	switch (field->type) {
 	case NM_FIELD_U64:
 	case NM_FIELD_U32:
+	case NM_FIELD_REAL:
 		print_number(out, field);
 		break;
 	case NM_FIELD_I64:
@@ -67,9 +66,6 @@ static void print_type(FILE *out, const struct nm_field *field)
 		break;
 	case NM_FIELD_BOOL:
 		fputs("true or false", out);
-		break;
-	case NM_FIELD_REAL:
-		fputs("real number", out);
 		break;
 	case NM_FIELD_SHARE:
 		fputs("real number from 0 to 1", out);
@@ -140,15 +136,29 @@ static void print_states(FILE *out, unsigned states)
 	}
 }
 
+static void print_size(FILE *out, const struct nm_message_size *size)
+{
+	fprintf(out, "%u | %u | ", size->bytes, size->values);
+	if (size->bytes_each)
+		fprintf(out, "%u, %u for each %s |", size->bytes_each, size->values_each,
+			nm_scale_word(size->scale));
+	else
+		fputs("|", out);
+}
+
 static void print_document(FILE *out)
 {
 	fprintf(out, BEGIN "\nThe number of this protocol is %d.\n\n", NM_PROTOCOL);
-	fputs("| message | from | states in which it may arrive |\n|---|---|---|\n", out);
+	fputs("| message | from | states in which it may arrive | bytes | values | and more |\n"
+	      "|---|---|---|---|---|---|\n",
+	      out);
 	for (int type = 0; type < NM_MESSAGE__COUNT; type++) {
 		fprintf(out, "| `%s` | %s | ", nm_message_word((enum nm_message_type)type),
 			senders[declared[type].sender]);
 		print_states(out, declared[type].states);
-		fputs(" |\n", out);
+		fputs(" | ", out);
+		print_size(out, nm_message_size((enum nm_message_type)type));
+		fputs("\n", out);
 	}
 	for (int type = 0; type < NM_MESSAGE__COUNT; type++) {
 		const struct nm_field *fields = nm_message_fields((enum nm_message_type)type);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long each message may be and how many values it may have. Both are found out from its first
+ * bytes, before there is memory for it: by the messages that may come in the present state, then by
+ * its word, and its values are counted before it becomes a tree. Pure; any thread. */
+#ifndef NM_CONTROL_WIRE_LIMITS_H
+#define NM_CONTROL_WIRE_LIMITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "control/wire/message.h"
+#include "plan/plan.h"
+
+/* What there may be many of in a run, so that messages about them grow with it. */
+#define NM_SCALES(NM_SCALE)                                                                        \
+	NM_SCALE(WORKER, "worker")                                                                 \
+	NM_SCALE(LISTENER, "listener")                                                             \
+	NM_SCALE(FLOW, "flow")                                                                     \
+	NM_SCALE(CONNECTION, "connection")                                                         \
+	NM_SCALE(FIGURE, "number")
+
+enum nm_scale {
+#define NM_SCALE(name, word) NM_SCALE_##name,
+	NM_SCALES(NM_SCALE)
+#undef NM_SCALE
+		NM_SCALE__COUNT
+};
+
+/* How many of each; all zero: nothing is known of a run yet. */
+struct nm_message_scale {
+	uint64_t of[NM_SCALE__COUNT];
+};
+
+/* The size of a message: `bytes` and `values`, and with any `each` so much more for each of the
+ * run's. */
+struct nm_message_size {
+	uint32_t bytes, values;
+	enum nm_scale scale;
+	uint32_t bytes_each, values_each;
+};
+
+/* The most of each kind that messages about this plan can name. details: enum nm_observe_flags that
+ * are kept. The plan is the one that both ends have of the slave's part. */
+struct nm_message_scale nm_message_scale_of(const struct nm_plan *plan, uint32_t details);
+/* The declaration of a message; static. */
+const struct nm_message_size *nm_message_size(enum nm_message_type type);
+/* What a scale is called, in the singular; static. */
+const char *nm_scale_word(enum nm_scale scale);
+/* The longest payload of a message, and the most values in it. */
+uint64_t nm_message_most_bytes(enum nm_message_type type, const struct nm_message_scale *scale);
+uint64_t nm_message_most_values(enum nm_message_type type, const struct nm_message_scale *scale);
+
+/* Holds a frame of `size` bytes, of which `there` have come, against what `from` may send to a
+ * session in this state. 0, or -EPROTO with a phrase in why. */
+int nm_message_check_size(const char *payload, size_t there, size_t size, enum nm_side from,
+			  enum nm_session_state state, const struct nm_message_scale *scale,
+			  char *why, size_t why_size);
+/* Counts the values of a whole payload against what its message may have. 0, or -EPROTO with a
+ * phrase in why. */
+int nm_message_check_values(const char *payload, size_t size, const struct nm_message_scale *scale,
+			    char *why, size_t why_size);
+
+#endif
