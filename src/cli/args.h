@@ -82,7 +82,7 @@ struct nm_args_slave {
 	size_t n_allowed;
 	bool no_auth, once;
 	char *file_root, *user, *allow;
-	uint64_t max_flows, max_lifetime_ns, sessions;
+	uint64_t max_flows, max_memory_bytes, max_lifetime_ns, sessions;
 };
 
 struct nm_dialect;

@@ -161,7 +161,9 @@ static void take_options(struct nm_slave_options *options, struct voice *voice)
 	options->key = voice->key.key;
 	if (args->as_slave.max_flows)
 		options->max_flows = args->as_slave.max_flows;
-	if (args->max_duration_ns)
+	if (args->as_slave.max_memory_bytes)
+		options->max_memory_bytes = args->as_slave.max_memory_bytes;
+	if (args->has_max_duration)
 		options->max_duration_ns = args->max_duration_ns;
 	options->timeout_ns = args->timeout_ns;
 	options->sessions = args->as_slave.once ? 1 : args->as_slave.sessions;

@@ -35,4 +35,11 @@ int nm_raise_nofile(uint64_t needed, uint64_t *ret_limit);
 /* The same without raising anything. */
 int nm_check_nofile(uint64_t needed, uint64_t *ret_limit);
 
+/* From now on this process may have so many bytes of data (heap, stacks of threads, mappings of its
+ * own that it can write to) more than it has now: what goes beyond fails with ENOMEM. Children
+ * inherit it. 0 or -errno. */
+int nm_limit_memory(uint64_t more_bytes);
+/* Half of the memory of the machine; 0: not known. */
+uint64_t nm_half_of_memory(void);
+
 #endif

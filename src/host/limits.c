@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many descriptors this process may have. */
+/* How many descriptors and how much memory this process may have. */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "host/facts.h"
+#include "host/procfile.h"
 
 int nm_raise_nofile(uint64_t needed, uint64_t *ret_limit)
 {
@@ -38,4 +42,38 @@ int nm_check_nofile(uint64_t needed, uint64_t *ret_limit)
 		return 0;
 	*ret_limit = limit.rlim_cur;
 	return -EMFILE;
+}
+
+/* What counts against RLIMIT_DATA now. */
+static uint64_t data_bytes(void)
+{
+	char text[4096];
+
+	if (nm_procfile_read("/proc/self/status", text, sizeof text) < 0)
+		return 0;
+	const char *at = strstr(text, "\nVmData:");
+
+	return at ? strtoull(at + strlen("\nVmData:"), NULL, 10) * 1024 : 0;
+}
+
+int nm_limit_memory(uint64_t more_bytes)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_DATA, &limit) < 0)
+		return -errno;
+	uint64_t most = data_bytes() + more_bytes;
+
+	if (most < limit.rlim_cur)
+		limit.rlim_cur = most;
+	if (most < limit.rlim_max)
+		limit.rlim_max = most;
+	return setrlimit(RLIMIT_DATA, &limit) < 0 ? -errno : 0;
+}
+
+uint64_t nm_half_of_memory(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : 0;
 }

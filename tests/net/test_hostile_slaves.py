@@ -52,7 +52,10 @@ def row(phase: int = 1, from_s: float = 0, to_s: float = 0, count: int = 0) -> t
 LIES = {
     "rows before any phase": (when("armed", nothing, row(0)), 'message "interval": it is not of the phase'),
     "rows of a phase to come": (when("began", nothing, row(2)), 'message "interval": it is not of the phase'),
-    "400000 rows": (when("began", nothing, *[row(0)] * 400_000), 'message "interval": there are more of them than'),
+    "400000 rows": (
+        lambda word, body: message(word, body) + message(*row(0)) * 400_000 if word == "began" else None,
+        'message "interval": there are more of them than',
+    ),
     "a row from below": (when("interval", put("from_s", -1e308)), 'a wrong message "interval"'),
     "a row to the end of days": (when("interval", put("to_s", 1e308)), 'a wrong message "interval"'),
     "a row of the future": (when("interval", put("to_s", 1e6)), 'message "interval": it ends in the future'),

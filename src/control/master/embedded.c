@@ -55,6 +55,8 @@ static int keep_only(int fd)
 static void trust(struct nm_slave_options *options)
 {
 	options->max_flows = 0;
+	options->max_duration_ns = 0;
+	options->max_memory_bytes = 0;
 	options->allowed = nm_nets_all;
 	options->n_allowed = NM_NETS_ALL;
 }

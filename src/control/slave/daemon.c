@@ -27,6 +27,7 @@
 #include "control/options.h"
 #include "control/slave/session.h"
 #include "host/clock.h"
+#include "host/facts.h"
 #include "host/privileges.h"
 #include "host/sandbox.h"
 #include "transport/address.h"
@@ -34,6 +35,7 @@
 #define BACKLOG 128
 #define REAP_MS 100
 #define END_NS	2000000000u /* that sessions have to end when the slave does */
+#define DAY_NS	UINT64_C(86400000000000)
 
 struct child {
 	pid_t pid; /* 0: the slot is free */
@@ -54,6 +56,8 @@ void nm_slave_options_default(struct nm_slave_options *ret_options)
 {
 	*ret_options = (struct nm_slave_options){.port = NM_DEFAULT_PORT,
 						 .max_flows = 1000000,
+						 .max_duration_ns = DAY_NS,
+						 .max_memory_bytes = nm_half_of_memory(),
 						 .timeout_ns = 10000000000u,
 						 .sessions_words = "--once, --sessions",
 						 .files = {.fd = -1},

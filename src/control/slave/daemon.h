@@ -27,6 +27,7 @@ struct nm_slave_options {
 	const char *user;   /* to become after listening; NULL: nobody else */
 	uint64_t max_flows; /* of one session */
 	uint64_t max_duration_ns;   /* of one session; 0: unlimited */
+	uint64_t max_memory_bytes;  /* of one session; 0: unlimited */
 	uint64_t timeout_ns;	    /* how long a master may be silent */
 	bool in_process;	    /* a thread of the master's process, which knows the limits */
 	uint64_t sessions;	    /* end after so many; 0: never */
@@ -48,7 +49,8 @@ struct nm_slave_options {
 	void (*ended)(void *arg, struct nm_result *result);
 };
 
-/* Port 20000 on all addresses, masters of this host only, a timeout of 10 s. */
+/* Port 20000 on all addresses, masters of this host only, a timeout of 10 s; of a session at most
+ * 1 000 000 flows, 24 h and half of the machine's memory. */
 void nm_slave_options_default(struct nm_slave_options *ret_options);
 /* Serves until interrupted. 0, or -errno with an error in diags (the port is in use, ...). */
 int nm_slave_serve(const struct nm_slave_options *options, struct nm_diags *diags);

@@ -16,6 +16,7 @@
 #include "control/options.h"
 #include "control/slave/session_priv.h"
 #include "host/clock.h"
+#include "host/facts.h"
 #include "transport/address.h"
 
 #define HELLO_NS  3000000000u /* that a master has to say hello */
@@ -72,6 +73,21 @@ void nm_session_log(const struct nm_session *session, const char *fmt, ...)
 int nm_session_send(struct nm_session *session, enum nm_message_type type, json_t *body)
 {
 	return nm_peer_send(&session->peer, type, body, nm_clock_ns());
+}
+
+const char *nm_session_error_text(const struct nm_session *session, int error, char *buf,
+				  size_t size)
+{
+	uint64_t most = session->options->max_memory_bytes;
+
+	/* A thread whose stack finds no room is told so, too. */
+	if (most && (error == -ENOMEM || error == -EAGAIN))
+		(void)snprintf(buf, size,
+			       "%s: a session may have %llu MiB of memory (--max-memory)",
+			       strerror(-error), (unsigned long long)(most >> 20));
+	else
+		(void)snprintf(buf, size, "%s", strerror(-error));
+	return buf;
 }
 
 static int heartbeat(struct nm_session *session, json_t *body)
@@ -131,7 +147,7 @@ static void dispatch(struct nm_session *session)
 			(void)snprintf(why, sizeof why, "a wrong message \"%s\"",
 				       nm_message_word(message.type));
 		else if (answer < 0)
-			(void)snprintf(why, sizeof why, "%s", strerror(-answer));
+			(void)nm_session_error_text(session, answer, why, sizeof why);
 		nm_message_fini(&message);
 		if (answer < 0)
 			break;
@@ -318,6 +334,8 @@ enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *opti
 
 	if (options->max_duration_ns)
 		session.until_ns = now_ns + options->max_duration_ns;
+	if (options->max_memory_bytes && !options->in_process)
+		(void)nm_limit_memory(options->max_memory_bytes);
 	int error = nm_peer_init(&session.peer, fd, NM_SIDE_MASTER, options->key,
 				 options->timeout_ns, now_ns);
 	if (!error)

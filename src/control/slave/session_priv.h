@@ -31,6 +31,9 @@ struct nm_session {
 
 /* Sends a message, and takes its body (NULL: there was no memory for one). 0 or -errno. */
 int nm_session_send(struct nm_session *session, enum nm_message_type type, json_t *body);
+/* What an error says, and of memory the limit that the slave has set; returns buf. */
+const char *nm_session_error_text(const struct nm_session *session, int error, char *buf,
+				  size_t size);
 /* One line for options->log, with the session and its master. */
 void nm_session_log(const struct nm_session *session, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -14,6 +14,9 @@
 #include "transport/address.h"
 #include "transport/socket.h"
 
+#define LEAST_INTERVAL_NS 1000000u
+#define LEAST_TIMEOUT_NS  100000000u
+
 int nm_session_refuse(struct nm_session *session, const char *code, const char *text)
 {
 	nm_session_log(session, "refused: %s", text);
@@ -138,6 +141,26 @@ static bool compile(struct nm_session *session, const struct nm_msg_prepare *pre
 	return ok;
 }
 
+/* Holds the order against what any slave can do, before there is a plan. False after a refusal. */
+static bool check_order(struct nm_session *session, const struct nm_msg_prepare *prepare)
+{
+	char text[160];
+
+	if (prepare->interval_ns && prepare->interval_ns < LEAST_INTERVAL_NS)
+		(void)snprintf(text, sizeof text,
+			       "intervals of %llu ns are asked for, and it allows none below 1 ms",
+			       (unsigned long long)prepare->interval_ns);
+	else if (prepare->timeout_ns < LEAST_TIMEOUT_NS)
+		(void)snprintf(text, sizeof text,
+			       "a timeout of %llu ns is asked for, and it allows none below "
+			       "100 ms: heartbeats would follow each other too fast",
+			       (unsigned long long)prepare->timeout_ns);
+	else
+		return true;
+	(void)nm_session_refuse(session, "limit", text);
+	return false;
+}
+
 /* Holds the plan against what this slave allows and what the system gives. False after a
  * refusal. */
 static bool check_limits(struct nm_session *session)
@@ -151,7 +174,8 @@ static bool check_limits(struct nm_session *session)
 			flows += session->plan->groups[g].n_flows;
 	}
 	if (session->options->max_flows && flows > session->options->max_flows) {
-		(void)snprintf(text, sizeof text, "%llu flows are asked for, and it allows %llu",
+		(void)snprintf(text, sizeof text,
+			       "%llu flows are asked for, and it allows %llu (--max-flows)",
 			       (unsigned long long)flows,
 			       (unsigned long long)session->options->max_flows);
 	} else if (!session->options->in_process && nm_raise_nofile(needed, &limit)) {
@@ -227,20 +251,23 @@ static int open_local(struct nm_session *session, const struct nm_cpu_list *cpus
 		.tcp_rows = nm_session_tcp,
 	};
 
+	char text[128];
+
 	leave_as_reached(session);
 	memcpy(config.engine.secret, prepare->secret, sizeof config.engine.secret);
 	int error = nm_local_open(&session->local, &config);
 
 	explicit_bzero(config.engine.secret, sizeof config.engine.secret);
 	if (error) {
-		(void)snprintf(why, why_size, "it cannot make the engine: %s", strerror(-error));
+		(void)snprintf(why, why_size, "it cannot make the engine: %s",
+			       nm_session_error_text(session, error, text, sizeof text));
 		return error;
 	}
 	nm_engine_set_host(session->local.engine, 0, &session->remote, &session->local_addr);
 	why[0] = '\0';
 	error = nm_local_listen(&session->local, why, why_size);
 	if (error && !*why)
-		(void)snprintf(why, why_size, "%s", strerror(-error));
+		(void)nm_session_error_text(session, error, why, why_size);
 	return error;
 }
 
@@ -291,8 +318,8 @@ int nm_session_prepare(struct nm_session *session, json_t *body)
 
 	if (nm_prepare_unpack(body, &prepare))
 		return -EPROTO;
-	bool made = compile(session, &prepare) && check_lent(session) && check_limits(session) &&
-		    make_local(session, &prepare);
+	bool made = check_order(session, &prepare) && compile(session, &prepare) &&
+		    check_lent(session) && check_limits(session) && make_local(session, &prepare);
 
 	explicit_bzero(prepare.secret, sizeof prepare.secret);
 	if (!made)
@@ -322,10 +349,10 @@ int nm_session_connect(struct nm_session *session, json_t *body)
 		return -EPROTO;
 	int error = nm_engine_start(session->local.engine);
 	if (error) {
-		char text[128];
+		char text[256], why[128];
 
 		(void)snprintf(text, sizeof text, "it cannot start its workers: %s",
-			       strerror(-error));
+			       nm_session_error_text(session, error, why, sizeof why));
 		return nm_session_refuse(session, "resources", text);
 	}
 	/* To the end of the session's process. */

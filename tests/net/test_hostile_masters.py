@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Masters that ask for more than a slave gives, or send what they may not: each is refused, and the refusal says why."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hostile import HELLO, Lie, bomb, lying, message, receive
+from nmtest import Netmodel, Slave, assert_complete, defines, resident_bytes, wait_until
+
+RUN = ["-m", "tcp_rr", "--format", "json", "-i", "0", "-D", "test_length=100ms"]
+
+
+def asks(name: str, value: object) -> Lie:
+    return lambda word, body: message(word, {**body, name: value}) if word == "prepare" else None
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("interval_ns", 1, "intervals of 1 ns are asked for, and it allows none below 1 ms"),
+        ("interval_ns", 999_999, "intervals of 999999 ns are asked for"),
+        ("timeout_ns", 1, "a timeout of 1 ns is asked for, and it allows none below 100 ms"),
+        ("details", 1 << 31, 'a wrong message "prepare"'),
+        ("profile", "x" * ((1 << 20) + 1), 'a wrong message "prepare"'),
+        ("file", "x" * 2_300_000, "a message of 2301"),
+    ],
+    ids=["interval", "less than a millisecond", "timeout", "details", "profile", "too long"],
+)
+def test_more_than_a_slave_allows(netmodel: Netmodel, slave: Slave, name: str, value: object, why: str) -> None:
+    with lying(slave, of_master=asks(name, value)) as liar:
+        result = netmodel.run(*RUN, *liar.args)
+    assert result.code == 2, result
+    assert f"slave 127.0.0.1: refused: {why}" in result.err, result
+
+
+def test_the_limits_of_a_session_are_named(netmodel: Netmodel) -> None:
+    with netmodel.slave("--max-flows", "3", "--max-memory", "32m") as slave:
+        far = ["-P", str(slave.port), *defines(host="127.0.0.1")]
+        result = netmodel.run(*RUN, *far, *defines(num_flows=4), code=2)
+        assert "4 flows are asked for, and it allows 3 (--max-flows)" in result.err, result
+        assert_complete(netmodel.measure("tcp_rr", *far, *defines(test_length="50ms")))
+
+
+def test_a_session_has_its_memory(netmodel: Netmodel, profile: Callable[..., Path]) -> None:
+    path = profile(
+        '<group nthreads="64" workers="64" buffer="1m"><transaction iterations="1"><flowop type="connect" '
+        'options="remotehost=127.0.0.1"/><flowop type="write" options="size=10"/></transaction></group>'
+    )
+    with netmodel.slave("--max-memory", "32m") as slave:
+        result = netmodel.run("-m", path, "-P", str(slave.port))
+        assert result.code == 2, result
+        assert "a session may have 32 MiB of memory (--max-memory)" in result.err, result
+        assert slave.process.running()
+
+
+@pytest.mark.parametrize("greets", [False, True])
+def test_a_message_of_63_mib_costs_nothing(netmodel: Netmodel, slave: Slave, greets: bool) -> None:
+    sent = bomb("prepare" if greets else "hello")
+    with socket.create_connection(("127.0.0.1", slave.port), timeout=10) as master:
+        if greets:
+            master.sendall(HELLO)
+            assert receive(master)[0] == "welcome"
+        began = time.monotonic()
+        master.setblocking(False)
+        at, most = 0, 0
+        answer = b""
+        while not answer and time.monotonic() - began < 5:
+            try:
+                at += master.send(sent[at : at + 65536])
+            except BlockingIOError:
+                pass
+            except OSError:
+                break
+            most = max([most, *(resident_bytes(pid) for pid in slave.sessions())])
+            try:
+                answer = master.recv(65536)
+            except BlockingIOError:
+                pass
+        assert b"refuse" in answer, answer
+        assert b"longer than" in answer, answer
+        assert time.monotonic() - began < 3
+        assert most < 100_000_000
+    wait_until(lambda: not slave.sessions(), what="its session has ended")
