@@ -116,11 +116,16 @@ int nm_cli_slave_key(const struct nm_args *args, struct nm_slave_key *ret, struc
 static const char *own_address(const struct nm_args *args, char *buf, size_t size)
 {
 	struct nm_addr address;
+	unsigned cid;
 
 	if (args->as_slave.bind)
 		return args->as_slave.bind;
-	if (args->control == NM_CONTROL_VSOCK)
+	if (args->control == NM_CONTROL_VSOCK && nm_address_own_cid(&cid) != 0)
 		return "CID";
+	if (args->control == NM_CONTROL_VSOCK) {
+		snprintf(buf, size, "%u", cid);
+		return buf;
+	}
 	return nm_address_outward(&address) == 0 ? nm_addr_text(&address, buf, size) : "HOST";
 }
 

@@ -12,6 +12,7 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -141,6 +142,23 @@ int nm_address_outward(struct nm_addr *ret)
 		found = is_outward(at, ret);
 	freeifaddrs(list);
 	return found ? 0 : -EADDRNOTAVAIL;
+}
+
+int nm_address_own_cid(unsigned *ret)
+{
+	unsigned cid = VMADDR_CID_ANY;
+	int fd = open("/dev/vsock", O_RDONLY | O_CLOEXEC), error = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, IOCTL_VM_SOCKETS_GET_LOCAL_CID, &cid) < 0)
+		error = -errno;
+	else if (cid == VMADDR_CID_ANY)
+		error = -EADDRNOTAVAIL;
+	else
+		*ret = cid;
+	(void)close(fd);
+	return error;
 }
 
 uint16_t nm_address_port(const struct nm_addr *addr)

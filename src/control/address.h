@@ -25,6 +25,8 @@ int nm_address_source(const struct nm_addr *remote, struct nm_addr *ret);
  * way to the internet, else of its first interface. 0, or -EADDRNOTAVAIL where there is loopback
  * alone. */
 int nm_address_outward(struct nm_addr *ret);
+/* The CID of this machine, by which others reach it over vsock. 0, or -errno where it has none. */
+int nm_address_own_cid(unsigned *ret);
 /* In host byte order; 0: it has none. */
 uint16_t nm_address_port(const struct nm_addr *addr);
 /* Whether the other end of a connection is this host: both ends then have one address. */

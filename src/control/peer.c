@@ -177,6 +177,8 @@ const char *nm_peer_ended_text(const struct nm_peer *peer)
 	case -EKEYREJECTED:
 		return "has another key";
 	case -EBADMSG:
+		if (nm_peer_is_proved(peer))
+			return "sent what was changed on its way";
 		return "did not prove the key (another program, a replay, or bytes that were "
 		       "changed)";
 	default:

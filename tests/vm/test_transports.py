@@ -162,6 +162,18 @@ def test_control_over_vsock(netmodel: Netmodel, profile: Profile, need: Need) ->
     assert document["hosts"][1]["address"] == "vsock:1"
 
 
+def test_a_key_over_vsock(netmodel: Netmodel, profile: Profile, need: Need) -> None:
+    need("vsock")
+    path = profile(group(rr(), "protocol=vsock"))
+    keys = [{"NETMODEL_KEY": digits * 2} for digits in ("0123456789abcdef", "fedcba9876543210")]
+    with netmodel.slave("-S", "vsock", env=keys[0]) as slave:
+        options = ("-S", "vsock", "-P", str(slave.port), *defines(h=1))
+        document = netmodel.measure(path, *options, env=keys[0])
+        assert document["hosts"][1]["authentication"] == "key"
+        assert "another key" in netmodel.run("-m", path, *options, env=keys[1], code=2).err
+        assert "with its key only" in netmodel.run("-m", path, *options, code=2).err
+
+
 def test_a_slave_that_listens_on_its_own_cid_only(netmodel: Netmodel, profile: Profile, need: Need) -> None:
     need("vsock")
     path = profile(group(rr(), "protocol=vsock"))

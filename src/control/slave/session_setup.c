@@ -39,6 +39,8 @@ int nm_session_refuse(struct nm_session *session, const char *code, const char *
 /* The slave finds out about a wrong key before the master, who learns it from TLS. */
 bool nm_session_refuse_unproved(struct nm_session *session)
 {
+	if (session->peer.state != NM_SESSION_HELLO)
+		return false;
 	switch (session->peer.ended) {
 	case -ENOKEY:
 		(void)nm_session_refuse(session, "auth",
