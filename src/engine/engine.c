@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "engine/accept/listener.h"
@@ -59,7 +60,6 @@ int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_
 		return -ENOMEM;
 	engine->plan = plan;
 	engine->measures = config->measures;
-	engine->cookie = config->cookie;
 	memcpy(engine->secret, config->secret, sizeof engine->secret);
 	engine->files = config->files;
 	engine->allowed = config->allowed;
@@ -71,11 +71,14 @@ int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_
 	engine->awake_fd = -1;
 	engine->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	engine->hosts = calloc(plan->n_hosts + 1, sizeof(*engine->hosts));
+	engine->nonces = calloc(plan->n_hosts + 1, sizeof(*engine->nonces));
 	engine->groups = calloc(plan->n_groups, sizeof(*engine->groups));
 	int r = engine->event_fd < 0 ? -errno : 0;
 
-	if (r == 0 && (!engine->hosts || !engine->groups))
+	if (r == 0 && (!engine->hosts || !engine->nonces || !engine->groups))
 		r = -ENOMEM;
+	if (r == 0 && getrandom(engine->nonce, sizeof engine->nonce, 0) < 0)
+		r = -errno;
 	if (r == 0)
 		r = init_groups(engine, config);
 	if (r < 0) {
@@ -144,6 +147,7 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine)
 	for (uint32_t h = 0; engine->hosts && h < engine->plan->n_hosts; h++)
 		nm_peers_fini(&engine->hosts[h].peers);
 	free(engine->hosts);
+	free(engine->nonces);
 	explicit_bzero(engine->secret, sizeof engine->secret);
 	free(engine);
 	return NULL;
@@ -160,6 +164,16 @@ void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm
 	(void)nm_peers_init(&of->peers, peer, local);
 	of->peers.allowed = engine->allowed;
 	of->peers.n_allowed = engine->n_allowed;
+}
+
+const unsigned char *nm_engine_nonce(const struct nm_engine *engine)
+{
+	return engine->nonce;
+}
+
+void nm_engine_set_nonce(struct nm_engine *engine, uint32_t host, const unsigned char *nonce)
+{
+	memcpy(engine->nonces[host], nonce, NM_NONCE_BYTES);
 }
 
 static int start_opening(struct nm_engine *engine, struct nm_engine_group *group,

@@ -31,7 +31,6 @@ struct nm_engine_config {
 	const unsigned *cpus;	     /* worker i runs on cpus[i % n_cpus]; borrowed during new */
 	size_t n_cpus;		     /* 0: no placement */
 	const char *localhost_words; /* what messages call that option; NULL: localhost. Borrowed */
-	uint64_t cookie;	     /* of the run, the same on all its hosts: preambles carry it */
 	/* of the run, the same on all its hosts; never shown */
 	unsigned char secret[NM_SECRET_BYTES];
 	/* the profile's files are read below it only; NULL: any. Borrowed until nm_engine_free */
@@ -84,6 +83,10 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine);
  * Before nm_engine_prepare. */
 void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm_addr *peer,
 			const struct nm_addr *local);
+/* The nonce to which data connections to this side are proved, NM_NONCE_BYTES, which the other
+ * hosts are to be told; and that of a host, copied, before the start. */
+const unsigned char *nm_engine_nonce(const struct nm_engine *engine);
+void nm_engine_set_nonce(struct nm_engine *engine, uint32_t host, const unsigned char *nonce);
 /* Lets the transports of this side make what their connections share. On failure -errno and a
  * phrase in why. */
 int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size);

@@ -91,9 +91,10 @@ struct nm_engine {
 	size_t n_allowed;
 	struct nm_engine_group *groups;
 	const char *localhost_words; /* what messages call that option; NULL: localhost */
-	uint64_t cookie;	     /* of the run */
 	unsigned char secret[NM_SECRET_BYTES];
 	const struct nm_file_root *files; /* where those of the profile may lie; NULL: anywhere */
+	unsigned char nonce[NM_NONCE_BYTES];	 /* to which connections to this side are proved */
+	unsigned char (*nonces)[NM_NONCE_BYTES]; /* and those to the hosts of the plan */
 	struct nm_rendezvous *rendezvous;
 	struct nm_events *events; /* NULL: no transport has any */
 	uint32_t begun;		  /* phases */

@@ -68,7 +68,8 @@ static int init_io(struct nm_worker *worker)
 	io->recv_flags = MSG_DONTWAIT;
 	io->in_kept = ~(uint32_t)NM_CONN_IN;
 	io->quit = &worker->commands.quit;
-	io->cookie = worker->engine->cookie;
+	io->nonces = (const unsigned char(*)[NM_NONCE_BYTES])worker->engine->nonces;
+	io->own_nonce = worker->engine->nonce;
 	io->group = worker->group_no;
 	io->n_conns = worker->group->n_conns;
 	io->started = worker->engine->groups[worker->group_no].started;

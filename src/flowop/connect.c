@@ -3,6 +3,7 @@
  * it is for. */
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 
 #include "flowop/flowop.h"
 #include "flowop/open_opts.h"
@@ -45,8 +46,7 @@ static uint8_t writes_first(const struct nm_instr *instr)
 static struct nm_preamble preamble_of(const struct nm_io *io, const struct nm_flow *flow,
 				      const struct nm_instr *instr, uint32_t serial)
 {
-	return (struct nm_preamble){.cookie = io->cookie,
-				    .group = io->group,
+	return (struct nm_preamble){.group = io->group,
 				    .opening = instr->opening,
 				    .flow = flow->index,
 				    .serial = serial};
@@ -65,30 +65,32 @@ static bool is_answered(const struct nm_instr *instr)
 }
 
 /* Leaves it to the transport to send it when the connection is there. */
-static void leave_preamble(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+static void leave_preamble(const struct nm_io *io, struct nm_flow *flow,
+			   const struct nm_instr *instr)
 {
 	struct nm_preamble_sender sender;
 	char wire[NM_PREAMBLE_BYTES];
 
-	nm_preamble_begin(&sender, &io->serials, 0);
+	nm_preamble_begin(&sender, &flow->serials, 0);
 	struct nm_preamble preamble = preamble_of(io, flow, instr, sender.serial);
 
-	nm_preamble_pack(&preamble, NM_PREAMBLE_HELLO, wire);
+	nm_preamble_pack(&preamble, NM_PREAMBLE_HELLO, io->prover, io->nonces[instr->host], wire);
 	instr->transport->preamble->queue(flow->conn, wire, sizeof wire);
 }
 
 /* Sends it: 0 or -errno. The first bytes of a stream always have room. */
 static int send_preamble(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
-			 uint32_t serial)
+			 const struct nm_preamble_sender *sender)
 {
-	struct nm_preamble preamble = preamble_of(io, flow, instr, serial);
+	struct nm_preamble preamble = preamble_of(io, flow, instr, sender->serial);
 	char wire[NM_PREAMBLE_BYTES];
 
 	/* Where the answer may redirect the socket, it is not connected yet. */
 	const struct nm_addr *to =
 		instr->transport->datagram ? &io->endpoints[instr->opening] : NULL;
 
-	nm_preamble_pack(&preamble, NM_PREAMBLE_HELLO, wire);
+	memcpy(preamble.cookie, sender->cookie, sizeof preamble.cookie);
+	nm_preamble_pack(&preamble, NM_PREAMBLE_HELLO, io->prover, io->nonces[instr->host], wire);
 	ssize_t n = sendto(flow->conn->fd, wire, sizeof wire, MSG_NOSIGNAL,
 			   to ? (const struct sockaddr *)&to->sa : NULL, to ? to->len : 0);
 
@@ -98,24 +100,26 @@ static int send_preamble(const struct nm_io *io, struct nm_flow *flow, const str
 }
 
 /* The first preamble of a connection that is open: 0 or -errno. */
-static int begin_preamble(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
+static int begin_preamble(const struct nm_io *io, struct nm_flow *flow,
+			  const struct nm_instr *instr)
 {
 	struct nm_preamble_sender sender;
 	bool answered = is_answered(instr);
 
-	nm_preamble_begin(&sender, &io->serials, answered ? nm_clock_ns() : 0);
+	nm_preamble_begin(&sender, &flow->serials, answered ? nm_clock_ns() : 0);
 	if (answered) {
 		flow->conn->preamble = sender;
 		flow->conn->flags |= NM_CONN_PREAMBLE;
 	}
-	return send_preamble(io, flow, instr, sender.serial);
+	return send_preamble(io, flow, instr, &sender);
 }
 
-/* Reads the answer: 0, the connection goes on at the port that it names; -EAGAIN: there is none
- * yet; or another -errno. */
+/* Reads what is replied, and brings a challenge back: 0, the connection goes on at the port that
+ * the answer names; -EAGAIN: there is none yet; or another -errno. */
 static int read_answer(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
-	struct nm_preamble sent = preamble_of(io, flow, instr, flow->conn->preamble.serial);
+	struct nm_preamble_sender *sender = &flow->conn->preamble;
+	struct nm_preamble sent = preamble_of(io, flow, instr, sender->serial);
 	char wire[NM_PREAMBLE_BYTES + 1];
 	uint32_t port;
 
@@ -126,9 +130,18 @@ static int read_answer(const struct nm_io *io, struct nm_flow *flow, const struc
 			continue;
 		if (n < 0)
 			return (int)n;
-		if (nm_preamble_is_answered(&sent, wire, (size_t)n, &port))
+		switch (nm_preamble_read_reply(sender, &sent, wire, (size_t)n, io->prover,
+					       io->nonces[instr->host], &port)) {
+		case NM_PREAMBLE_UNRELATED:
+			break;
+		case NM_PREAMBLE_CHALLENGED:
+			/* One that cannot be sent now is lost as any other. */
+			(void)send_preamble(io, flow, instr, sender);
+			break;
+		case NM_PREAMBLE_ANSWERED:
 			return instr->transport->datagram->retarget(
 				flow->conn, &io->endpoints[instr->opening], port);
+		}
 	}
 }
 
@@ -142,7 +155,7 @@ static enum nm_step repeat_preamble(const struct nm_io *io, struct nm_flow *flow
 	switch (nm_preamble_due(sender, instr->open.preamble_ns, nm_clock_ns(), &next_ns)) {
 	case NM_PREAMBLE_SEND:
 		/* One that cannot be sent now is lost as any other. */
-		(void)send_preamble(io, flow, instr, sender->serial);
+		(void)send_preamble(io, flow, instr, sender);
 		break;
 	case NM_PREAMBLE_WAIT:
 		break;

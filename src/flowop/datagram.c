@@ -20,17 +20,20 @@ void nm_datagram_give_up(struct nm_conn *conn)
 }
 
 /* The other end repeats its preamble, as the answer is lost: it gets one more. */
-static bool is_preamble(const struct nm_io *io, struct nm_conn *conn, const char *data, size_t size)
+static bool is_preamble(const struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr,
+			const char *data, size_t size)
 {
+	bool accepted = conn->traits & NM_CONN_ACCEPTED;
+	const unsigned char *nonce = accepted ? io->own_nonce : io->nonces[instr->host];
 	struct nm_preamble preamble;
 	enum nm_preamble_kind kind = nm_preamble_unpack(data, size, &preamble);
 	char wire[NM_PREAMBLE_BYTES];
 
-	if (kind == NM_PREAMBLE_NONE || preamble.cookie != io->cookie)
+	if (kind == NM_PREAMBLE_NONE || !nm_preamble_is_proved(data, io->prover, nonce))
 		return false;
-	if (kind == NM_PREAMBLE_HELLO && conn->transport->datagram) {
+	if (kind == NM_PREAMBLE_HELLO && accepted && conn->transport->datagram) {
 		preamble.port = conn->transport->datagram->port_of(conn);
-		nm_preamble_pack(&preamble, NM_PREAMBLE_ANSWER, wire);
+		nm_preamble_pack(&preamble, NM_PREAMBLE_ANSWER, io->prover, nonce, wire);
 		(void)nm_sys_send(conn->fd, wire, sizeof wire, MSG_NOSIGNAL);
 	}
 	return true;
@@ -44,7 +47,7 @@ static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *
 	struct nm_stamp stamp;
 	bool stamped = nm_stamp_unpack(data, size, &stamp);
 
-	if (size == NM_PREAMBLE_BYTES && is_preamble(io, conn, data, size))
+	if (size == NM_PREAMBLE_BYTES && is_preamble(io, conn, instr, data, size))
 		return false;
 	nm_io_count_message_received(io, size);
 	if (!stamped)

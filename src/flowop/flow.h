@@ -168,6 +168,7 @@ struct nm_flow {
 	uint64_t late;
 	uint32_t index;	   /* in the group */
 	uint32_t repeated; /* how often the present step has been done already in this pass */
+	uint32_t serials;  /* of the last preamble that was sent */
 	int32_t error;
 	uint8_t state;
 	/* Of the present step, where bytes do not tell: 0 when it begins and when it ends, in

@@ -27,6 +27,7 @@ struct nm_udp_batch;
 struct nm_pacer;
 struct nm_ring;
 struct nm_conn_cache;
+struct nm_prover;
 
 /* A worker's means, as far as step functions may use them. */
 struct nm_io {
@@ -41,9 +42,13 @@ struct nm_io {
 	struct nm_ring *ring;		/* sends are posted to it; NULL: they are called */
 	struct nm_udp_batch *udp_batch; /* of datagrams; NULL: the group moves none */
 	struct nm_counters *count;
-	uint64_t cookie; /* of the run */
+	/* What proves that connections are of this run; NULL: none has to. */
+	struct nm_prover *prover;
+	/* By host of the plan the nonce to which connections to it are proved; and this side's
+	 * own. */
+	const unsigned char (*nonces)[NM_NONCE_BYTES];
+	const unsigned char *own_nonce;
 	uint32_t group;
-	uint32_t serials; /* of the last preamble that was sent */
 	uint32_t n_conns; /* of a flow */
 	uint64_t now_ns;  /* when the worker last looked at the clock */
 	/* when what was received last has come; 0: the clock has not been read since */

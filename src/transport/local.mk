@@ -34,6 +34,8 @@ src_libnm_transport_la_SOURCES = \
 	src/transport/peers.h \
 	src/transport/preamble.c \
 	src/transport/preamble.h \
+	src/transport/prover.c \
+	src/transport/prover.h \
 	src/transport/psp_priv.h \
 	src/transport/psp_start.c \
 	src/transport/psp_tls.c \

@@ -58,6 +58,12 @@ enum nm_peer {
  * transport without addresses (unix): any. */
 enum nm_peer nm_peers_judge(const struct nm_peers *peers, const struct nm_addr *addr);
 
+/* Whether a connection is taken that comes from there and proves itself. peers NULL: all are. */
+static inline bool nm_peers_may_prove(const struct nm_peers *peers, const struct nm_addr *addr)
+{
+	return !peers || nm_peers_judge(peers, addr) != NM_PEER_STRANGER;
+}
+
 /* Whether a connection is taken that comes from there, and has not proved itself. peers NULL: all
  * are. */
 static inline bool nm_peers_admit(const struct nm_peers *peers, const struct nm_addr *addr)

@@ -7,22 +7,37 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-static const char hello_word[4] = {'n', 'm', 'H', 'i'}, answer_word[4] = {'n', 'm', 'O', 'k'};
+#include <openssl/crypto.h>
+
+#include "transport/prover.h"
+
+static const char words[][4] = {
+	[NM_PREAMBLE_HELLO] = {'n', 'm', 'H', 'i'},
+	[NM_PREAMBLE_CHALLENGE] = {'n', 'm', 'W', 'h'},
+	[NM_PREAMBLE_ANSWER] = {'n', 'm', 'O', 'k'},
+};
 
 struct wire {
 	char word[4];
-	uint32_t cookie[2];
 	uint32_t group, opening, flow, serial, port;
+	unsigned char cookie[NM_COOKIE_BYTES];
+	unsigned char proof[NM_PROOF_BYTES];
 };
 
 _Static_assert(sizeof(struct wire) == NM_PREAMBLE_BYTES, "no padding");
 
+static bool prove(const struct wire *wire, struct nm_prover *prover, const unsigned char *nonce,
+		  unsigned char ret[NM_PROOF_BYTES])
+{
+	return nm_prover_code(prover, nonce, NM_NONCE_BYTES, wire, offsetof(struct wire, proof),
+			      ret);
+}
+
 void nm_preamble_pack(const struct nm_preamble *preamble, enum nm_preamble_kind kind,
+		      struct nm_prover *prover, const unsigned char *nonce,
 		      char to[NM_PREAMBLE_BYTES])
 {
 	struct wire wire = {
-		.cookie = {htonl((uint32_t)(preamble->cookie >> 32)),
-			   htonl((uint32_t)preamble->cookie)},
 		.group = htonl(preamble->group),
 		.opening = htonl(preamble->opening),
 		.flow = htonl(preamble->flow),
@@ -30,7 +45,10 @@ void nm_preamble_pack(const struct nm_preamble *preamble, enum nm_preamble_kind 
 		.port = htonl(preamble->port),
 	};
 
-	memcpy(wire.word, kind == NM_PREAMBLE_ANSWER ? answer_word : hello_word, sizeof wire.word);
+	memcpy(wire.word, words[kind], sizeof wire.word);
+	memcpy(wire.cookie, preamble->cookie, sizeof wire.cookie);
+	/* Without memory it proves nothing, and the other end says so. */
+	(void)prove(&wire, prover, nonce, wire.proof);
 	memcpy(to, &wire, sizeof wire);
 }
 
@@ -42,19 +60,30 @@ enum nm_preamble_kind nm_preamble_unpack(const void *from, size_t size, struct n
 	if (size != sizeof wire)
 		return NM_PREAMBLE_NONE;
 	memcpy(&wire, from, sizeof wire);
-	if (memcmp(wire.word, answer_word, sizeof answer_word) == 0)
-		kind = NM_PREAMBLE_ANSWER;
-	else if (memcmp(wire.word, hello_word, sizeof hello_word) != 0)
+	while (kind <= NM_PREAMBLE_ANSWER && memcmp(wire.word, words[kind], sizeof wire.word) != 0)
+		kind++;
+	if (kind > NM_PREAMBLE_ANSWER)
 		return NM_PREAMBLE_NONE;
 	*ret = (struct nm_preamble){
-		.cookie = (uint64_t)ntohl(wire.cookie[0]) << 32 | ntohl(wire.cookie[1]),
 		.group = ntohl(wire.group),
 		.opening = ntohl(wire.opening),
 		.flow = ntohl(wire.flow),
 		.serial = ntohl(wire.serial),
 		.port = ntohl(wire.port),
 	};
+	memcpy(ret->cookie, wire.cookie, sizeof ret->cookie);
 	return kind;
+}
+
+bool nm_preamble_is_proved(const char from[NM_PREAMBLE_BYTES], struct nm_prover *prover,
+			   const unsigned char *nonce)
+{
+	unsigned char proof[NM_PROOF_BYTES];
+	struct wire wire;
+
+	memcpy(&wire, from, sizeof wire);
+	return prove(&wire, prover, nonce, proof) &&
+	       CRYPTO_memcmp(proof, wire.proof, sizeof proof) == 0;
 }
 
 /* --- streams --- */
@@ -68,7 +97,8 @@ char *nm_preamble_next(struct nm_preamble_parser *parser, size_t *ret_room)
 enum nm_preamble_status nm_preamble_parse(struct nm_preamble_parser *parser, size_t n,
 					  struct nm_preamble *ret)
 {
-	const size_t word = sizeof hello_word;
+	const char *hello_word = words[NM_PREAMBLE_HELLO];
+	const size_t word = sizeof words[NM_PREAMBLE_HELLO];
 
 	parser->got += (uint32_t)n;
 	/* A stranger is found out by the first bytes. */
@@ -124,17 +154,27 @@ enum nm_preamble_action nm_preamble_due(struct nm_preamble_sender *sender, uint6
 	return send ? NM_PREAMBLE_SEND : NM_PREAMBLE_WAIT;
 }
 
-bool nm_preamble_is_answered(const struct nm_preamble *sent, const void *from, size_t size,
-			     uint32_t *ret_port)
+enum nm_preamble_reply nm_preamble_read_reply(struct nm_preamble_sender *sender,
+					      const struct nm_preamble *sent, const void *from,
+					      size_t size, struct nm_prover *prover,
+					      const unsigned char *nonce, uint32_t *ret_port)
 {
 	struct nm_preamble its;
+	enum nm_preamble_kind kind = nm_preamble_unpack(from, size, &its);
 
-	if (nm_preamble_unpack(from, size, &its) != NM_PREAMBLE_ANSWER ||
-	    its.cookie != sent->cookie || its.group != sent->group ||
-	    its.opening != sent->opening || its.flow != sent->flow || its.serial != sent->serial)
-		return false;
-	*ret_port = its.port;
-	return true;
+	if ((kind != NM_PREAMBLE_CHALLENGE && kind != NM_PREAMBLE_ANSWER) ||
+	    its.group != sent->group || its.opening != sent->opening || its.flow != sent->flow ||
+	    its.serial != sent->serial || !nm_preamble_is_proved(from, prover, nonce))
+		return NM_PREAMBLE_UNRELATED;
+	if (kind == NM_PREAMBLE_ANSWER) {
+		*ret_port = its.port;
+		return NM_PREAMBLE_ANSWERED;
+	}
+	/* One that comes twice has been heeded. */
+	if (memcmp(sender->cookie, its.cookie, sizeof its.cookie) == 0)
+		return NM_PREAMBLE_UNRELATED;
+	memcpy(sender->cookie, its.cookie, sizeof sender->cookie);
+	return NM_PREAMBLE_CHALLENGED;
 }
 
 /* --- datagrams: the accepting end --- */
@@ -148,4 +188,46 @@ enum nm_preamble_verdict nm_preamble_judge(const struct nm_preamble_known *known
 	if (known->serial && (int32_t)(serial - known->serial) < 0)
 		return NM_PREAMBLE_OLD;
 	return NM_PREAMBLE_NEW;
+}
+
+bool nm_preamble_is_returned(struct nm_preamble *hello, struct nm_prover *keeper, const void *from,
+			     size_t from_size)
+{
+	const uint32_t ids[4] = {hello->group, hello->opening, hello->flow, hello->serial};
+	unsigned char cookie[NM_COOKIE_BYTES];
+
+	if (nm_prover_code(keeper, from, from_size, ids, sizeof ids, cookie) &&
+	    CRYPTO_memcmp(cookie, hello->cookie, sizeof cookie) == 0)
+		return true;
+	memcpy(hello->cookie, cookie, sizeof cookie);
+	return false;
+}
+
+/* --- streams: once --- */
+
+static uint64_t bit_of(uint32_t serial)
+{
+	return UINT64_C(1) << (serial % 64);
+}
+
+bool nm_preamble_take(struct nm_preamble_taken *taken, uint32_t n_words, uint32_t serial)
+{
+	const uint32_t room = 64 * n_words;
+	uint32_t ahead = serial - taken->last;
+	uint64_t *word = &taken->bits[serial / 64 % n_words];
+
+	if (!serial)
+		return false;
+	if (!taken->last || (int32_t)ahead > 0) {
+		uint32_t forget = !taken->last ? 0 : ahead < room ? ahead : room;
+
+		/* What is not known any more makes room for those in between. */
+		for (uint32_t i = 0; i < forget; i++)
+			taken->bits[(serial - i) / 64 % n_words] &= ~bit_of(serial - i);
+		taken->last = serial;
+	} else if (-ahead >= room || (*word & bit_of(serial))) {
+		return false;
+	}
+	*word |= bit_of(serial);
+	return true;
 }

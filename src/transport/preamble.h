@@ -1,8 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* The preamble: the first message of a connection whose listener serves several flows. It says
- * which flow the connection is for, and its cookie proves that it belongs to this run. Streams
- * carry it once. Over a transport that may lose it the accepting end answers, and the connecting
- * end repeats it until then.
+/* The preamble: the first message of a connection that has to say whose it is. It names the flow
+ * that the connection is for, and proves that who opens it knows the token of the run: by a code
+ * over all that it says and over a nonce of the end that accepts, so that it is worth nothing
+ * anywhere else. Streams carry it once.
+ *
+ * Over a transport without connections the accepting end answers, and the connecting end repeats
+ * its hello until then. As the address that a datagram comes from says nothing yet, a hello is
+ * first answered by a challenge: a cookie made of that address, which the next hello has to bring
+ * back. Until it does nothing is kept of it. No answer is longer than what it answers.
  *
  * Nothing here reads a clock or moves a byte: bytes and times come in, and what is to be done goes
  * out. */
@@ -13,30 +17,41 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NM_PREAMBLE_BYTES 32
+#define NM_PREAMBLE_BYTES 56
+#define NM_NONCE_BYTES	  16
+#define NM_COOKIE_BYTES	  16
+
+struct nm_prover;
 
 struct nm_preamble {
-	uint64_t cookie; /* of the run */
 	uint32_t group, opening, flow;
 	/* Tells the connections of a flow apart; it grows with each of them, modulo 2^32, and is
 	 * never 0. */
 	uint32_t serial;
 	/* In an answer: the port on which the accepting end goes on; 0 otherwise. */
 	uint32_t port;
+	/* Of a challenge, and of a hello after it; zeros otherwise. */
+	unsigned char cookie[NM_COOKIE_BYTES];
 };
 
 enum nm_preamble_kind {
 	NM_PREAMBLE_NONE, /* the bytes are no preamble */
 	NM_PREAMBLE_HELLO,
+	NM_PREAMBLE_CHALLENGE,
 	NM_PREAMBLE_ANSWER,
 };
 
-/* Writes a hello or an answer. */
+/* Writes a preamble of that kind with its proof. nonce: NM_NONCE_BYTES of the end that accepts, in
+ * either direction. */
 void nm_preamble_pack(const struct nm_preamble *preamble, enum nm_preamble_kind kind,
+		      struct nm_prover *prover, const unsigned char *nonce,
 		      char to[NM_PREAMBLE_BYTES]);
-/* Reads one whole message of `size` bytes. *ret is written unless the answer is
- * NM_PREAMBLE_NONE. */
+/* Reads one whole message of `size` bytes, whatever its proof is worth. *ret is written unless the
+ * answer is NM_PREAMBLE_NONE. */
 enum nm_preamble_kind nm_preamble_unpack(const void *from, size_t size, struct nm_preamble *ret);
+/* Whether a preamble, whole, was made by who knows the token, for the end with that nonce. */
+bool nm_preamble_is_proved(const char wire[NM_PREAMBLE_BYTES], struct nm_prover *prover,
+			   const unsigned char *nonce);
 
 /* --- streams: the accepting end, which gets the bytes in pieces --- */
 
@@ -65,9 +80,10 @@ enum nm_preamble_status nm_preamble_parse(struct nm_preamble_parser *parser, siz
 
 /* Zeroed while nothing is sent. */
 struct nm_preamble_sender {
-	uint64_t since_ns; /* when it was sent first */
-	uint32_t serial;   /* 0: none is on the way */
-	uint32_t tries;	   /* repetitions that are due since then */
+	uint64_t since_ns;		       /* when it was sent first */
+	uint32_t serial;		       /* 0: none is on the way */
+	uint32_t tries;			       /* repetitions that are due since then */
+	unsigned char cookie[NM_COOKIE_BYTES]; /* of the challenge; zeros: none has come */
 };
 
 enum nm_preamble_action { NM_PREAMBLE_SEND, NM_PREAMBLE_WAIT, NM_PREAMBLE_GIVE_UP };
@@ -80,10 +96,18 @@ void nm_preamble_begin(struct nm_preamble_sender *sender, uint32_t *serials, uin
  * since the first. */
 enum nm_preamble_action nm_preamble_due(struct nm_preamble_sender *sender, uint64_t limit_ns,
 					uint64_t now_ns, uint64_t *ret_next_ns);
-/* Whether a message of `size` bytes answers what was sent, *ret_port the port that it names. All
- * others, also answers to earlier connections, are to be ignored. */
-bool nm_preamble_is_answered(const struct nm_preamble *sent, const void *from, size_t size,
-			     uint32_t *ret_port);
+enum nm_preamble_reply {
+	NM_PREAMBLE_UNRELATED,	/* to be ignored, as are replies to earlier connections */
+	NM_PREAMBLE_CHALLENGED, /* sender->cookie is what the hello must bring back, at once */
+	NM_PREAMBLE_ANSWERED,
+};
+
+/* What a message of `size` bytes means to the sender of a preamble. ANSWERED: *ret_port is the port
+ * that it names. */
+enum nm_preamble_reply nm_preamble_read_reply(struct nm_preamble_sender *sender,
+					      const struct nm_preamble *sent, const void *from,
+					      size_t size, struct nm_prover *prover,
+					      const unsigned char *nonce, uint32_t *ret_port);
 
 /* --- datagrams: the accepting end --- */
 
@@ -101,5 +125,22 @@ enum nm_preamble_verdict {
 
 /* What the hello of a connection with that serial means, after what is known of its flow. */
 enum nm_preamble_verdict nm_preamble_judge(const struct nm_preamble_known *known, uint32_t serial);
+/* Whether the hello brings back the cookie of its challenge. Otherwise its cookie becomes that
+ * cookie, and it is to be sent back as a challenge. keeper: of this end alone
+ * (nm_prover_new_random); from: the address that the hello comes from, in from_size bytes. */
+bool nm_preamble_is_returned(struct nm_preamble *hello, struct nm_prover *keeper, const void *from,
+			     size_t from_size);
+
+/* --- streams: the accepting end, once a preamble is read --- */
+
+/* Which serials of a flow have been taken, of the last so many; zeroed before the first. */
+struct nm_preamble_taken {
+	uint32_t last;
+	uint64_t *bits; /* by serial, `words` of them */
+};
+
+/* Whether a connection with that serial is the first that has it; later ones are not, nor is one
+ * that is 64 times `words` or more behind the last. words: a power of 2. */
+bool nm_preamble_take(struct nm_preamble_taken *taken, uint32_t words, uint32_t serial);
 
 #endif

@@ -22,7 +22,7 @@ struct nm_udp_mux *nm_udp_mux_new(int fd, uint32_t n_conns);
 struct nm_udp_mux *nm_udp_mux_free(struct nm_udp_mux *mux); /* accepts NULL, returns NULL */
 
 /* What takes datagrams of `size` bytes that are no peer's, or preambles: as long as it holds true
- * for them they are nobody's. `data` has at least the first 32 bytes. True: it was one. */
+ * for them they are nobody's. `data` has at least the first 56 bytes. True: it was one. */
 typedef bool (*nm_udp_mux_preamble_fn)(void *arg, const struct nm_addr *from, const char *data,
 				       size_t size);
 /* What has something to read now. */

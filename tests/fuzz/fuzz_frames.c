@@ -29,6 +29,7 @@ static void unpack_setup(enum nm_message_type type, json_t *body)
 	struct nm_msg_hello hello;
 	struct nm_host_facts facts;
 	const char *code, *text;
+	unsigned char nonce[NM_NONCE_BYTES];
 	json_t *endpoints;
 
 	switch (type) {
@@ -46,10 +47,10 @@ static void unpack_setup(enum nm_message_type type, json_t *body)
 		nm_prepare_unpack(body, &prepare);
 		break;
 	case NM_MESSAGE_READY:
-		nm_ready_unpack(body, &endpoints, &facts);
+		nm_ready_unpack(body, &endpoints, nonce, &facts);
 		break;
 	case NM_MESSAGE_CONNECT:
-		nm_connect_unpack(body, &endpoints);
+		nm_connect_unpack(body, &endpoints, nonce);
 		break;
 	default:
 		break;

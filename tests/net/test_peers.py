@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import hmac
 import re
 import socket
+import struct
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -49,7 +52,7 @@ def test_a_master_elsewhere_reaches_no_socket_of_the_host(
                 assert re.search(rf"unix connections stay on one host, and {far.address}.* is another", body["text"])
             else:
                 assert word == "ready", (word, body)
-                master.send("connect", endpoints=[[0, 0, ["netmodel-test-victim"]]])
+                master.send("connect", endpoints=[[0, 0, ["netmodel-test-victim"]]], nonce="00" * 16)
                 word, body = master.receive()
                 assert word == "refuse", (word, body)
         victim.settimeout(0.3)
@@ -64,7 +67,7 @@ def test_a_name_that_netmodel_has_not_chosen_is_no_endpoint(slave: Slave) -> Non
         victim.bind("\0netmodel-test-victim2")
         victim.listen()
         assert master.prepare(accepts, "local")[0] == "ready"
-        master.send("connect", endpoints=[[0, 0, ["netmodel-test-victim2"]]])
+        master.send("connect", endpoints=[[0, 0, ["netmodel-test-victim2"]]], nonce="00" * 16)
         assert master.receive()[0] == "refuse"
         victim.settimeout(0.3)
         with pytest.raises(TimeoutError):
@@ -122,11 +125,12 @@ def test_a_port_of_the_profile_is_for_the_master_alone(netmodel: Netmodel, nodes
     port = free_port()
     connects = opened(times(5, read(10)), opening=connect(options=f"protocol=tcp port={port}"))
     with slaves_on(netmodel, [near]), in_namespace(far.namespace), speaking(20000, near.address) as master:
-        assert master.prepare(connects, "local")[0] == "ready"
-        master.send("connect", endpoints=[])
+        word, body = master.prepare(connects, "local")
+        assert word == "ready"
+        master.send("connect", endpoints=[], nonce="00" * 16)
         master.expect("armed")
         with in_namespace(third.namespace):
-            assert greet((near.address, port), third.address, b"nmHi" + bytes(100)) == b""
+            assert greet((near.address, port), third.address, hello(master.secret, body["nonce"])) == b""
 
 
 def test_a_slave_with_two_addresses_leaves_by_that_at_which_it_is_reached(
@@ -145,3 +149,54 @@ def test_a_slave_with_two_addresses_leaves_by_that_at_which_it_is_reached(
         assert_counts_agree(document)
 
 
+
+
+LABEL = b"netmodel data connections"
+
+
+def hello(secret: bytes, nonce: str, flow: int = 0, serial: int = 1) -> bytes:
+    """What a connecting end of the run says first."""
+    key = hmac.digest(secret, LABEL, "sha256")
+    said = struct.pack(">4s5I16x", b"nmHi", 0, 0, flow, serial, 0)
+    return said + hmac.digest(key, bytes.fromhex(nonce) + said, "sha256")[:16]
+
+
+def spoofed(source: str, to: str, port: int, data: bytes) -> bytes:
+    """An IP packet with a datagram that seems to come from somebody else."""
+    udp = struct.pack(">4H", 7777, port, 8 + len(data), 0) + data
+    ends = socket.inet_aton(source) + socket.inet_aton(to)
+    return struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), 1, 0, 64, socket.IPPROTO_UDP, 0) + ends + udp
+
+
+@pytest.mark.parametrize("shared", ["", "shared_socket"])
+@pytest.mark.parametrize("allowed", [False, True])
+def test_a_spoofed_packet_makes_no_stream(netmodel: Netmodel, nodes: MakeNodes, allowed: bool, shared: str) -> None:
+    """Not even where the operator lets connections come from there, and the master itself is the one who spoofs."""
+    near, far, victim = nodes(3)
+    reads = opened(times(10**9, read(1000)), opening=connect(options=f"protocol=udp {shared}"))
+    args = ("--allow-peer", "10.77.0.0/24") if allowed else ()
+    with in_namespace(victim.namespace):
+        ears = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0800))
+        ears.bind(("eth0", 0x0800))
+    with ears, slaves_on(netmodel, [near], *args), in_namespace(far.namespace):
+        with speaking(20000, near.address) as master:
+            word, body = master.prepare(reads, "local")
+            assert word == "ready", body
+            ((_, _, (port,)),) = body["endpoints"]
+            master.send("connect", endpoints=[], nonce="00" * 16)
+            master.expect("armed")
+            master.begin(0)
+            with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW) as raw:
+                sent = 0
+                for serial in range(1, 6):
+                    data = hello(master.secret, body["nonce"], serial=serial)
+                    sent += raw.sendto(spoofed(victim.address, near.address, int(port), data), (near.address, 0))
+            time.sleep(0.5)
+        ears.setblocking(False)
+        got = 0
+        with suppress(BlockingIOError):
+            while True:
+                packet = ears.recv(2000)
+                if packet[12:16] == socket.inet_aton(near.address) and packet[9] == socket.IPPROTO_UDP:
+                    got += len(packet)
+        assert (0 < got <= sent) if allowed else got == 0

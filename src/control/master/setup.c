@@ -68,11 +68,13 @@ int nm_link_refuse(struct nm_master *master, struct nm_link *link, json_t *body)
 
 int nm_link_ready(struct nm_master *master, struct nm_link *link, json_t *body)
 {
+	unsigned char nonce[NM_NONCE_BYTES];
 	json_t *endpoints;
 
-	if (nm_ready_unpack(body, &endpoints, &link->result->facts) ||
+	if (nm_ready_unpack(body, &endpoints, nonce, &link->result->facts) ||
 	    nm_endpoints_unpack(endpoints, master->local.engine, master->plan, link->host))
 		return -EPROTO;
+	nm_engine_set_nonce(master->local.engine, link->host, nonce);
 	link->peer.state = NM_SESSION_CONNECT;
 	return 0;
 }
@@ -230,8 +232,7 @@ static bool make_engine(struct nm_master *master)
 			   .log_passes = options->log_passes,
 			   .cpus = master->cpus.cpus,
 			   .n_cpus = master->cpus.count,
-			   .localhost_words = options->words.localhost,
-			   .cookie = nm_run_cookie(master->result->id.run_id)},
+			   .localhost_words = options->words.localhost},
 		.interval_ns = options->interval_ns,
 		.counters = options->counters,
 		.percentiles = &options->percentiles,
@@ -304,7 +305,8 @@ static bool arm_all(struct nm_master *master)
 
 		nm_master_send(master, link, NM_MESSAGE_CONNECT,
 			       nm_connect_pack(nm_endpoints_pack(master->local.engine, master->plan,
-								 link->host)));
+								 link->host),
+					       nm_engine_nonce(master->local.engine)));
 	}
 	int error = nm_engine_start(master->local.engine);
 	if (error) {

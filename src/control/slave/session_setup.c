@@ -242,7 +242,6 @@ static int open_local(struct nm_session *session, const struct nm_cpu_list *cpus
 			   .cpus = cpus->cpus,
 			   .n_cpus = cpus->count,
 			   .files = files_of(session),
-			   .cookie = nm_run_cookie(prepare->run_id),
 			   .allowed = session->options->allowed,
 			   .n_allowed = session->options->n_allowed},
 		.interval_ns = prepare->interval_ns,
@@ -338,17 +337,20 @@ int nm_session_prepare(struct nm_session *session, json_t *body)
 	session->peer.state = NM_SESSION_CONNECT;
 	return nm_session_send(
 		session, NM_MESSAGE_READY,
-		nm_ready_pack(nm_endpoints_pack(session->local.engine, session->plan, 0), &facts));
+		nm_ready_pack(nm_endpoints_pack(session->local.engine, session->plan, 0),
+			      nm_engine_nonce(session->local.engine), &facts));
 }
 
 int nm_session_connect(struct nm_session *session, json_t *body)
 {
+	unsigned char nonce[NM_NONCE_BYTES];
 	json_t *endpoints;
 
-	if (nm_connect_unpack(body, &endpoints) ||
+	if (nm_connect_unpack(body, &endpoints, nonce) ||
 	    nm_endpoints_unpack(endpoints, session->local.engine, session->plan, 0) ||
 	    !nm_engine_endpoints_complete(session->local.engine))
 		return -EPROTO;
+	nm_engine_set_nonce(session->local.engine, 0, nonce);
 	int error = nm_engine_start(session->local.engine);
 	if (error) {
 		char text[256], why[128];

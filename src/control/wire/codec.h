@@ -71,8 +71,6 @@ struct nm_msg_prepare {
 	uint64_t seed;			       /* of all that is random; both ends draw the same */
 	unsigned char secret[NM_SECRET_BYTES]; /* of the run */
 };
-/* What the connections of the run prove themselves with: a part of its random id. */
-uint64_t nm_run_cookie(const char *run_id);
 /* The work order of a slave. */
 json_t *nm_prepare_pack(const struct nm_msg_prepare *prepare);
 /* Also checks the form of the list of counters. */
@@ -85,14 +83,16 @@ json_t *nm_endpoints_pack(const struct nm_engine *engine, const struct nm_plan *
 /* Hands listeners of `host` to the engine. */
 int nm_endpoints_unpack(json_t *list, struct nm_engine *engine, const struct nm_plan *plan,
 			uint32_t host);
-/* Takes endpoints. */
-json_t *nm_ready_pack(json_t *endpoints, const struct nm_host_facts *facts);
+/* Takes endpoints. nonce: NM_NONCE_BYTES of the sender's engine, here and below. */
+json_t *nm_ready_pack(json_t *endpoints, const unsigned char *nonce,
+		      const struct nm_host_facts *facts);
 /* The endpoints are borrowed. */
-int nm_ready_unpack(json_t *body, json_t **ret_endpoints, struct nm_host_facts *ret_facts);
+int nm_ready_unpack(json_t *body, json_t **ret_endpoints, unsigned char *ret_nonce,
+		    struct nm_host_facts *ret_facts);
 /* Takes endpoints. */
-json_t *nm_connect_pack(json_t *endpoints);
+json_t *nm_connect_pack(json_t *endpoints, const unsigned char *nonce);
 /* The endpoints are borrowed. */
-int nm_connect_unpack(json_t *body, json_t **ret_endpoints);
+int nm_connect_unpack(json_t *body, json_t **ret_endpoints, unsigned char *ret_nonce);
 
 /* Asks for the clock. sent_ns: by the clock of the master. */
 json_t *nm_ping_pack(uint64_t sent_ns);

@@ -103,14 +103,6 @@ int nm_refuse_unpack(json_t *body, const char **ret_code, const char **ret_text)
 	return 0;
 }
 
-uint64_t nm_run_cookie(const char *run_id)
-{
-	char half[17];
-
-	(void)snprintf(half, sizeof half, "%.16s", run_id);
-	return strtoull(half, NULL, 16);
-}
-
 const struct nm_field nm_prepare_fields[] = {
 	NM_FIELD(TEXT, struct nm_msg_prepare, run_id, .max = NM_WIRE_MAX_NAME),
 	NM_FIELD(TEXT, struct nm_msg_prepare, host, .max = NM_WIRE_MAX_NAME,
@@ -263,6 +255,7 @@ int nm_endpoints_unpack(json_t *list, struct nm_engine *engine, const struct nm_
 
 struct ready {
 	json_t *endpoints;
+	unsigned char nonce[NM_NONCE_BYTES];
 	struct nm_host_facts facts;
 };
 
@@ -271,20 +264,28 @@ struct ready {
 		 .doc = "A list of [group, opening, [text, ...]]: what the listeners of the "      \
 			"sender are called, one text for each worker.")
 
+#define NONCE(owner)                                                                               \
+	NM_FIELD(BYTES, owner, nonce, .max = NM_NONCE_BYTES,                                       \
+		 .doc = "To which data connections to the sender are proved.")
+
 const struct nm_field nm_ready_fields[] = {
 	ENDPOINTS(struct ready),
+	NONCE(struct ready),
 	NM_FIELD(OBJECT, struct ready, facts, .fields = nm_host_facts_fields),
 	NM_FIELD_END,
 };
 
-json_t *nm_ready_pack(json_t *endpoints, const struct nm_host_facts *facts)
+json_t *nm_ready_pack(json_t *endpoints, const unsigned char *nonce,
+		      const struct nm_host_facts *facts)
 {
-	const struct ready ready = {.endpoints = endpoints, .facts = *facts};
+	struct ready ready = {.endpoints = endpoints, .facts = *facts};
 
+	memcpy(ready.nonce, nonce, sizeof ready.nonce);
 	return nm_fields_pack(nm_ready_fields, &ready);
 }
 
-int nm_ready_unpack(json_t *body, json_t **ret_endpoints, struct nm_host_facts *ret_facts)
+int nm_ready_unpack(json_t *body, json_t **ret_endpoints, unsigned char *ret_nonce,
+		    struct nm_host_facts *ret_facts)
 {
 	struct ready ready;
 	int error = nm_fields_unpack(nm_ready_fields, body, &ready);
@@ -292,31 +293,37 @@ int nm_ready_unpack(json_t *body, json_t **ret_endpoints, struct nm_host_facts *
 	if (error)
 		return error;
 	*ret_endpoints = ready.endpoints;
+	memcpy(ret_nonce, ready.nonce, sizeof ready.nonce);
 	*ret_facts = ready.facts;
 	return 0;
 }
 
 struct connect {
 	json_t *endpoints;
+	unsigned char nonce[NM_NONCE_BYTES];
 };
 
-const struct nm_field nm_connect_fields[] = {ENDPOINTS(struct connect), NM_FIELD_END};
+const struct nm_field nm_connect_fields[] = {ENDPOINTS(struct connect), NONCE(struct connect),
+					     NM_FIELD_END};
 
-json_t *nm_connect_pack(json_t *endpoints)
+json_t *nm_connect_pack(json_t *endpoints, const unsigned char *nonce)
 {
-	const struct connect connect = {.endpoints = endpoints};
+	struct connect connect = {.endpoints = endpoints};
 
+	memcpy(connect.nonce, nonce, sizeof connect.nonce);
 	return nm_fields_pack(nm_connect_fields, &connect);
 }
 
-int nm_connect_unpack(json_t *body, json_t **ret_endpoints)
+int nm_connect_unpack(json_t *body, json_t **ret_endpoints, unsigned char *ret_nonce)
 {
 	struct connect connect;
 	int error = nm_fields_unpack(nm_connect_fields, body, &connect);
 
-	if (!error)
-		*ret_endpoints = connect.endpoints;
-	return error;
+	if (error)
+		return error;
+	*ret_endpoints = connect.endpoints;
+	memcpy(ret_nonce, connect.nonce, sizeof connect.nonce);
+	return 0;
 }
 
 struct clock_reading {

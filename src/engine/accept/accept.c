@@ -10,6 +10,7 @@
 #include "engine/accept/listener.h"
 #include "engine/accept/pending.h"
 #include "engine/engine_priv.h"
+#include "transport/prover.h"
 
 static bool has_preambles(const struct nm_group *group)
 {
@@ -42,7 +43,10 @@ int nm_accept_init(struct nm_worker *worker)
 		return -ENOMEM;
 	worker->io.listeners = accept->listeners;
 	worker->io.endpoints = accept->endpoints;
-	return has_preambles(worker->group) ? open_handoff(worker) : 0;
+	if (!has_preambles(worker->group))
+		return 0;
+	worker->io.prover = nm_prover_new(worker->engine->secret);
+	return worker->io.prover ? open_handoff(worker) : -ENOMEM;
 }
 
 void nm_accept_fini(struct nm_worker *worker)
@@ -53,6 +57,7 @@ void nm_accept_fini(struct nm_worker *worker)
 	for (uint32_t i = 0; worker->flows && i < worker->n_flows; i++)
 		nm_pending_close(nm_worker_flow(worker, i));
 	nm_handoff_close(accept->handoff);
+	worker->io.prover = nm_prover_free(worker->io.prover);
 	free(accept->listeners);
 	free(accept->endpoints);
 	free(accept->texts);

@@ -9,6 +9,7 @@
 #include "engine/engine_priv.h"
 #include "transport/peers.h"
 #include "transport/preamble.h"
+#include "transport/prover.h"
 #include "transport/transport.h"
 #include "transport/udp_mux.h"
 
@@ -17,6 +18,7 @@ struct nm_mux {
 	const struct nm_listener *listener;
 	const struct nm_instr *accept;
 	struct nm_udp_mux *socket;
+	struct nm_prover *keeper; /* of the cookies of challenges */
 	uint32_t port;
 	struct nm_preamble_known known[]; /* by the worker's flows */
 };
@@ -33,15 +35,23 @@ struct nm_mux *nm_mux_new(struct nm_worker *worker, const struct nm_listen_fd *o
 			       .accept = accept,
 			       .port = (uint32_t)strtoul(text, NULL, 10)};
 	mux->socket = nm_udp_mux_new(one->fd, worker->n_flows * worker->group->n_conns);
-	return mux->socket ? mux : nm_mux_free(mux);
+	mux->keeper = nm_prover_new_random();
+	return mux->socket && mux->keeper ? mux : nm_mux_free(mux);
 }
 
 struct nm_mux *nm_mux_free(struct nm_mux *mux)
 {
-	if (mux)
+	if (mux) {
 		mux->socket = nm_udp_mux_free(mux->socket);
+		mux->keeper = nm_prover_free(mux->keeper);
+	}
 	free(mux);
 	return NULL;
+}
+
+struct nm_prover *nm_mux_keeper(const struct nm_mux *mux)
+{
+	return mux->keeper;
 }
 
 /* The flow of this worker that the preamble means, or NULL. */
@@ -52,8 +62,7 @@ static struct nm_flow *find_flow(const struct nm_mux *mux, const struct nm_pream
 
 	if (preamble->group != worker->group_no || preamble->flow % n_workers != worker->worker_no)
 		return NULL;
-	if (nm_pending_find_accept(worker->engine->plan, worker->io.cookie, preamble) !=
-	    mux->accept)
+	if (nm_pending_find_accept(worker->engine->plan, preamble) != mux->accept)
 		return NULL;
 	return nm_worker_flow(worker, preamble->flow / n_workers);
 }
@@ -70,34 +79,53 @@ static bool let_in(struct nm_mux *mux, struct nm_flow *flow, const struct nm_add
 	return false;
 }
 
-bool nm_mux_take_preamble(struct nm_mux *mux, const struct nm_mux_events *events,
-			  const struct nm_addr *from, const char *data, size_t size)
+static void reply(struct nm_mux *mux, const struct nm_addr *to, const struct nm_preamble *preamble,
+		  enum nm_preamble_kind kind)
 {
-	struct nm_preamble preamble;
+	const struct nm_io *io = &mux->worker->io;
 	char wire[NM_PREAMBLE_BYTES];
 
-	if (nm_preamble_unpack(data, size, &preamble) != NM_PREAMBLE_HELLO)
-		return false;
-	struct nm_flow *flow = find_flow(mux, &preamble);
+	nm_preamble_pack(preamble, kind, io->prover, io->own_nonce, wire);
+	nm_udp_mux_answer(mux->socket, to, wire, sizeof wire);
+}
 
-	if (!flow || !nm_peers_admit(mux->listener->peers, from))
-		return true;
-	struct nm_preamble_known *known =
-		&mux->known[preamble.flow / mux->worker->group->n_workers];
-	enum nm_preamble_verdict verdict = nm_preamble_judge(known, preamble.serial);
+/* A hello that belongs to the run, from an address that may be its peer's, and has said so. */
+static void meet(struct nm_mux *mux, const struct nm_mux_events *events, const struct nm_addr *from,
+		 struct nm_flow *flow, struct nm_preamble *hello)
+{
+	struct nm_preamble_known *known = &mux->known[hello->flow / mux->worker->group->n_workers];
+	enum nm_preamble_verdict verdict = nm_preamble_judge(known, hello->serial);
 
 	/* The connection that had this port before is not closed here yet: the peer will ask
 	 * again. */
 	if (verdict == NM_PREAMBLE_OLD ||
 	    (verdict == NM_PREAMBLE_NEW && nm_udp_mux_find(mux->socket, from)))
-		return true;
-	preamble.port = mux->port;
-	nm_preamble_pack(&preamble, NM_PREAMBLE_ANSWER, wire);
-	nm_udp_mux_answer(mux->socket, from, wire, sizeof wire);
+		return;
+	hello->port = mux->port;
+	reply(mux, from, hello, NM_PREAMBLE_ANSWER);
 	if (verdict == NM_PREAMBLE_NEW && let_in(mux, flow, from)) {
-		known->serial = preamble.serial;
+		known->serial = hello->serial;
 		events->pending(mux->worker, flow);
 	}
+}
+
+bool nm_mux_take_preamble(struct nm_mux *mux, const struct nm_mux_events *events,
+			  const struct nm_addr *from, const char *data, size_t size)
+{
+	const struct nm_io *io = &mux->worker->io;
+	struct nm_preamble hello;
+
+	if (nm_preamble_unpack(data, size, &hello) != NM_PREAMBLE_HELLO)
+		return false;
+	struct nm_flow *flow = find_flow(mux, &hello);
+
+	if (!flow || !nm_peers_may_prove(mux->listener->peers, from) ||
+	    !nm_preamble_is_proved(data, io->prover, io->own_nonce))
+		return true;
+	if (nm_preamble_is_returned(&hello, mux->keeper, &from->sa, from->len))
+		meet(mux, events, from, flow, &hello);
+	else
+		reply(mux, from, &hello, NM_PREAMBLE_CHALLENGE);
 	return true;
 }
 

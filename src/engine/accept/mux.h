@@ -11,6 +11,7 @@
 #include "flowop/flow.h"
 
 struct nm_mux;
+struct nm_prover;
 struct nm_worker;
 
 /* What is to be done with what has come. */
@@ -24,6 +25,8 @@ struct nm_mux_events {
 struct nm_mux *nm_mux_new(struct nm_worker *worker, const struct nm_listen_fd *one,
 			  const struct nm_instr *accept, const char *text);
 struct nm_mux *nm_mux_free(struct nm_mux *mux); /* accepts NULL, returns NULL */
+/* Of the cookies of its challenges. */
+struct nm_prover *nm_mux_keeper(const struct nm_mux *mux);
 /* Receives what is there, or much of it, preambles first. */
 void nm_mux_receive(struct nm_mux *mux, const struct nm_mux_events *events);
 /* Takes one datagram. False: it is no preamble, and some connection's. */

@@ -10,10 +10,10 @@
 #include "plan/shape.h"
 #include "transport/preamble.h"
 
-const struct nm_instr *nm_pending_find_accept(const struct nm_plan *plan, uint64_t cookie,
+const struct nm_instr *nm_pending_find_accept(const struct nm_plan *plan,
 					      const struct nm_preamble *preamble)
 {
-	if (preamble->cookie != cookie || preamble->group >= plan->n_groups)
+	if (preamble->group >= plan->n_groups)
 		return NULL;
 	const struct nm_group *group = &plan->groups[preamble->group];
 

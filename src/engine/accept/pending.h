@@ -13,9 +13,9 @@
 struct nm_plan;
 struct nm_preamble;
 
-/* The accept that the preamble means, of a group that this host runs; NULL: it is of another run,
- * or names what there is not. Any thread. */
-const struct nm_instr *nm_pending_find_accept(const struct nm_plan *plan, uint64_t cookie,
+/* The accept that the preamble means, of a group that this host runs; NULL: it names what there is
+ * not. Any thread. */
+const struct nm_instr *nm_pending_find_accept(const struct nm_plan *plan,
 					      const struct nm_preamble *preamble);
 /* The connection is one more of those that are pending at the flow, which owns it from now on: fd
  * or peer, of which the other is -1 or NULL. 0 or -ENOMEM; then both stay the caller's. On the

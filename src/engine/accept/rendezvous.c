@@ -21,6 +21,7 @@
 #include "host/clock.h"
 #include "plan/shape.h"
 #include "transport/preamble.h"
+#include "transport/prover.h"
 #include "transport/transport.h"
 
 #define MAX_FDS	      64	   /* sockets of one place that share a port */
@@ -68,6 +69,7 @@ struct nm_rendezvous {
 	/* By group, then by flow and opening: what was answered last over a transport that may lose
 	 * it; NULL for groups without one. */
 	struct nm_preamble_known **known;
+	struct nm_prover *prover, *keeper; /* of the run; of the cookies of challenges */
 	int epoll_fd;
 	struct nm_thread thread;
 	_Atomic bool ends;
@@ -247,8 +249,11 @@ int nm_rendezvous_open(struct nm_engine *engine, struct nm_rendezvous **ret_rend
 		return -ENOMEM;
 	all->engine = engine;
 	all->epoll_fd = all->quit.fd = -1;
+	all->prover = nm_prover_new(engine->secret);
+	all->keeper = nm_prover_new_random();
 	all->places = calloc(n_accepts, sizeof *all->places);
-	int r = all->places ? provide_all(all, why, why_size) : -ENOMEM;
+	int r = all->places && all->prover && all->keeper ? provide_all(all, why, why_size)
+							  : -ENOMEM;
 
 	if (r == 0)
 		r = make_known(all);
@@ -269,11 +274,10 @@ static const struct nm_instr *find_accept(const struct nm_rendezvous *all,
 					  const struct place *place, const struct nm_addr *from,
 					  const struct nm_preamble *preamble)
 {
-	const struct nm_instr *accept =
-		nm_pending_find_accept(all->engine->plan, all->engine->cookie, preamble);
+	const struct nm_instr *accept = nm_pending_find_accept(all->engine->plan, preamble);
 
 	if (accept && accept->transport == place->transport && accept->open.port == place->port &&
-	    nm_peers_admit(&all->engine->hosts[accept->host].peers, from))
+	    nm_peers_may_prove(&all->engine->hosts[accept->host].peers, from))
 		return accept;
 	return NULL;
 }
@@ -337,7 +341,10 @@ static void read_preamble(struct nm_rendezvous *all, struct newcomer *newcomer)
 	case NM_PREAMBLE_MORE:
 		break;
 	case NM_PREAMBLE_DONE:
-		let_in(all, newcomer, &preamble);
+		if (nm_preamble_is_proved(newcomer->parser.bytes, all->prover, all->engine->nonce))
+			let_in(all, newcomer, &preamble);
+		else
+			turn_away(all, newcomer);
 		break;
 	case NM_PREAMBLE_BAD:
 		turn_away(all, newcomer);
@@ -400,17 +407,24 @@ static void take_streams(struct nm_rendezvous *all, const struct source *listene
 	}
 }
 
+static void reply(const struct nm_rendezvous *all, const struct source *listener,
+		  const struct nm_addr *peer, const struct nm_preamble *preamble,
+		  enum nm_preamble_kind kind)
+{
+	char wire[NM_PREAMBLE_BYTES];
+
+	nm_preamble_pack(preamble, kind, all->prover, all->engine->nonce, wire);
+	(void)sendto(listener->fd, wire, sizeof wire, MSG_DONTWAIT | MSG_NOSIGNAL,
+		     (const struct sockaddr *)&peer->sa, peer->len);
+}
+
 /* Makes the other end of a connection over a transport that has none of its own. The answer leaves
  * before its flow can send anything. */
 static void meet(struct nm_rendezvous *all, const struct source *listener,
-		 const struct nm_addr *peer, struct nm_preamble *preamble)
+		 const struct nm_addr *peer, const struct nm_instr *accept,
+		 struct nm_preamble *preamble)
 {
-	const struct nm_instr *accept = find_accept(all, listener->place, peer, preamble);
-	char wire[NM_PREAMBLE_BYTES];
 	int fd = -1;
-
-	if (!accept)
-		return;
 	uint32_t n_openings = all->engine->plan->groups[preamble->group].n_openings;
 	struct nm_preamble_known *known =
 		&all->known[preamble->group]
@@ -431,11 +445,28 @@ static void meet(struct nm_rendezvous *all, const struct source *listener,
 			.port = accept->transport->datagram->port_of(&conn)};
 	}
 	preamble->port = known->port;
-	nm_preamble_pack(preamble, NM_PREAMBLE_ANSWER, wire);
-	(void)sendto(listener->fd, wire, sizeof wire, MSG_DONTWAIT | MSG_NOSIGNAL,
-		     (const struct sockaddr *)&peer->sa, peer->len);
+	reply(all, listener, peer, preamble, NM_PREAMBLE_ANSWER);
 	if (fd >= 0)
 		hand_over(all, preamble, fd);
+}
+
+/* Somebody has said something. Until it has come back from where it seems to come, nothing is made
+ * of it, and no more is sent there than has come from there. */
+static void hear(struct nm_rendezvous *all, const struct source *listener,
+		 const struct nm_addr *peer, const char *wire, size_t size)
+{
+	struct nm_preamble hello;
+
+	if (nm_preamble_unpack(wire, size, &hello) != NM_PREAMBLE_HELLO)
+		return;
+	const struct nm_instr *accept = find_accept(all, listener->place, peer, &hello);
+
+	if (!accept || !nm_preamble_is_proved(wire, all->prover, all->engine->nonce))
+		return;
+	if (nm_preamble_is_returned(&hello, all->keeper, &peer->sa, peer->len))
+		meet(all, listener, peer, accept, &hello);
+	else
+		reply(all, listener, peer, &hello, NM_PREAMBLE_CHALLENGE);
 }
 
 /* Reads all preambles that are queued at a listener of a transport without connections. */
@@ -444,14 +475,13 @@ static void take_datagrams(struct nm_rendezvous *all, const struct source *liste
 	for (;;) {
 		char wire[NM_PREAMBLE_BYTES + 1];
 		struct nm_addr peer = {.len = sizeof peer.sa};
-		struct nm_preamble preamble;
 		ssize_t n = recvfrom(listener->fd, wire, sizeof wire, MSG_DONTWAIT,
 				     (struct sockaddr *)&peer.sa, &peer.len);
 
 		if (n < 0 && errno != ECONNREFUSED)
 			return;
-		if (n > 0 && nm_preamble_unpack(wire, (size_t)n, &preamble) == NM_PREAMBLE_HELLO)
-			meet(all, listener, &peer, &preamble);
+		if (n > 0)
+			hear(all, listener, &peer, wire, (size_t)n);
 	}
 }
 
@@ -535,6 +565,8 @@ struct nm_rendezvous *nm_rendezvous_free(struct nm_rendezvous *rendezvous)
 		free(rendezvous->known[g]);
 	free(rendezvous->known);
 	free(rendezvous->places);
+	nm_prover_free(rendezvous->prover);
+	nm_prover_free(rendezvous->keeper);
 	free(rendezvous);
 	return NULL;
 }

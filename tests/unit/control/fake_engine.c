@@ -50,6 +50,21 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine)
 	return NULL;
 }
 
+const unsigned char *nm_engine_nonce(const struct nm_engine *engine)
+{
+	static const unsigned char nonce[NM_NONCE_BYTES];
+
+	(void)engine;
+	return nonce;
+}
+
+void nm_engine_set_nonce(struct nm_engine *engine, uint32_t host, const unsigned char *nonce)
+{
+	(void)engine;
+	(void)host;
+	(void)nonce;
+}
+
 void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm_addr *peer,
 			const struct nm_addr *local)
 {

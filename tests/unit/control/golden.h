@@ -16,15 +16,18 @@
 	"]"
 #define GOLDEN_READY                                                                               \
 	"[\"ready\",{\"endpoints\":[[0,1,[\"20001\",\"20002\"]]],"                                 \
+	"\"nonce\":\"00110000000000000000000000000000\","                                          \
 	"\"facts\":{\"cpus\":4,\"memory_bytes\":1073741824,\"cpu_latency_limit_us\":-1,"           \
 	"\"hostname\":\"ada\",\"kernel\":\"6.19\",\"machine\":\"\",\"os\":\"\","                   \
 	"\"cpu_model\":\"\",\"clocksource\":\"\",\"congestion_control\":\"\","                     \
 	"\"cpuidle_driver\":\"\",\"cpuidle_governor\":\"\","                                       \
 	"\"cpufreq_governor\":\"performance\"}}]"
-#define GOLDEN_CONNECT "[\"connect\",{\"endpoints\":[[0,0,[\"a\",\"b\"]]]}]"
-#define GOLDEN_ARMED   "[\"armed\",{}]"
-#define GOLDEN_PING    "[\"ping\",{\"t\":42}]"
-#define GOLDEN_PONG    "[\"pong\",{\"t\":42,\"now\":4611686018427387904}]"
+#define GOLDEN_CONNECT                                                                             \
+	"[\"connect\",{\"endpoints\":[[0,0,[\"a\",\"b\"]]],"                                       \
+	"\"nonce\":\"00110000000000000000000000000000\"}]"
+#define GOLDEN_ARMED "[\"armed\",{}]"
+#define GOLDEN_PING  "[\"ping\",{\"t\":42}]"
+#define GOLDEN_PONG  "[\"pong\",{\"t\":42,\"now\":4611686018427387904}]"
 #define GOLDEN_BEGIN                                                                               \
 	"[\"begin\",{\"phase\":2,\"measured\":true,\"stop_ns\":10,\"usage_from_ns\":-1,"           \
 	"\"usage_to_ns\":9223372036854775807}]"

@@ -54,6 +54,8 @@ static json_t *prepare(void)
 	return nm_prepare_pack(&order);
 }
 
+static const unsigned char nonce[NM_NONCE_BYTES] = {0x00, 0x11};
+
 static json_t *ready(void)
 {
 	struct nm_host_facts facts = {
@@ -63,12 +65,12 @@ static json_t *ready(void)
 	strcpy(facts.hostname, "ada");
 	strcpy(facts.kernel, "6.19");
 	strcpy(facts.cpufreq_governor, "performance");
-	return nm_ready_pack(endpoints, &facts);
+	return nm_ready_pack(endpoints, nonce, &facts);
 }
 
 static json_t *connect_to(void)
 {
-	return nm_connect_pack(json_loads("[[0,0,[\"a\",\"b\"]]]", 0, NULL));
+	return nm_connect_pack(json_loads("[[0,0,[\"a\",\"b\"]]]", 0, NULL), nonce);
 }
 
 static json_t *ping(void)
@@ -328,6 +330,7 @@ static int unpack_setup(enum nm_message_type type, json_t *body)
 	struct nm_msg_hello greeting;
 	struct nm_host_facts facts;
 	const char *code, *text;
+	unsigned char told_nonce[NM_NONCE_BYTES];
 	json_t *endpoints;
 
 	switch (type) {
@@ -341,9 +344,9 @@ static int unpack_setup(enum nm_message_type type, json_t *body)
 	case NM_MESSAGE_PREPARE:
 		return nm_prepare_unpack(body, &order);
 	case NM_MESSAGE_READY:
-		return nm_ready_unpack(body, &endpoints, &facts);
+		return nm_ready_unpack(body, &endpoints, told_nonce, &facts);
 	default:
-		return nm_connect_unpack(body, &endpoints);
+		return nm_connect_unpack(body, &endpoints, told_nonce);
 	}
 }
 
@@ -566,10 +569,10 @@ END_TEST
 START_TEST(a_value_that_is_missing_fails_and_loses_nothing)
 {
 	/* The address sanitizer would find the list that was taken. */
-	ck_assert_ptr_null(nm_connect_pack(NULL));
+	ck_assert_ptr_null(nm_connect_pack(NULL, nonce));
 	struct nm_host_facts facts = {.n_cpus = 1};
 
-	ck_assert_ptr_null(nm_ready_pack(NULL, &facts));
+	ck_assert_ptr_null(nm_ready_pack(NULL, nonce, &facts));
 }
 END_TEST
 

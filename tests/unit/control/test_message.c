@@ -399,13 +399,15 @@ END_TEST
 START_TEST(facts_are_read_back_and_checked)
 {
 	struct nm_host_facts facts = {.n_cpus = 4, .memory_bytes = 1u << 30}, got;
+	unsigned char nonce[NM_NONCE_BYTES] = {3, 1, 4}, told_nonce[NM_NONCE_BYTES];
 	json_t *endpoints;
 
 	(void)snprintf(facts.hostname, sizeof facts.hostname, "ada");
-	json_t *body = nm_ready_pack(json_array(), &facts);
+	json_t *body = nm_ready_pack(json_array(), nonce, &facts);
 
-	ck_assert_int_eq(nm_ready_unpack(body, &endpoints, &got), 0);
+	ck_assert_int_eq(nm_ready_unpack(body, &endpoints, told_nonce, &got), 0);
 	ck_assert_str_eq(got.hostname, "ada");
+	ck_assert_mem_eq(told_nonce, nonce, sizeof nonce);
 	ck_assert_uint_eq(got.n_cpus, 4);
 	ck_assert_uint_eq(got.memory_bytes, 1u << 30);
 	json_t *told = json_object_get(body, "facts");
@@ -415,7 +417,7 @@ START_TEST(facts_are_read_back_and_checked)
 	memset(longest, 'm', sizeof longest - 1);
 	longest[sizeof longest - 1] = '\0';
 	ck_assert_int_eq(json_object_set_new(told, "machine", json_string(longest)), 0);
-	ck_assert_int_eq(nm_ready_unpack(body, &endpoints, &got), -EPROTO);
+	ck_assert_int_eq(nm_ready_unpack(body, &endpoints, told_nonce, &got), -EPROTO);
 	json_decref(body);
 }
 END_TEST

@@ -114,7 +114,9 @@ static void arm(void)
 {
 	say(NM_MESSAGE_HELLO, nm_hello_pack());
 	prepare_of(PROFILE, NULL, S);
-	say(NM_MESSAGE_CONNECT, nm_connect_pack(json_array()));
+	static const unsigned char nonce[NM_NONCE_BYTES];
+
+	say(NM_MESSAGE_CONNECT, nm_connect_pack(json_array(), nonce));
 }
 
 static void begin(uint32_t phase)

@@ -9,9 +9,9 @@
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
 #include "transport/preamble.h"
+#include "transport/prover.h"
 #include "transport/transport.h"
 
-#define COOKIE	  UINT64_C(0xfeedface12345678)
 #define N_FLOWS	  4
 #define N_WORKERS 2
 
@@ -26,12 +26,15 @@ struct accepting {
 	struct nm_flow flows[N_WORKERS][N_FLOWS / N_WORKERS];
 	char texts[N_WORKERS][2][NM_ENDPOINT_TEXT];
 	struct nm_listener listeners[N_WORKERS][2];
+	struct nm_prover *prover;
 };
 
 /* Two openings: a connect, and an accept over the transport, behind something else. */
 static inline void accepting_init(struct accepting *a, const struct nm_transport *transport)
 {
+	nm_prover_free(a->prover);
 	memset(a, 0, sizeof *a);
+	a->prover = nm_prover_new(a->engine.secret);
 	a->instrs[0] = (struct nm_instr){
 		.op = nm_flowop_find("connect"), .transport = transport, .open.has_preamble = true};
 	a->instrs[1] = (struct nm_instr){.op = nm_flowop_find("nop")};
@@ -51,7 +54,7 @@ static inline void accepting_init(struct accepting *a, const struct nm_transport
 	a->engine_group = (struct nm_engine_group){
 		.plan = &a->group, .workers = a->workers, .n_workers = N_WORKERS};
 	a->engine = (struct nm_engine){
-		.plan = &a->plan, .groups = &a->engine_group, .hosts = &a->host, .cookie = COOKIE};
+		.plan = &a->plan, .groups = &a->engine_group, .hosts = &a->host, .nonce = {8, 8}};
 	for (uint32_t w = 0; w < N_WORKERS; w++) {
 		struct nm_worker *worker = &a->workers[w];
 
@@ -61,7 +64,8 @@ static inline void accepting_init(struct accepting *a, const struct nm_transport
 		worker->n_flows = N_FLOWS / N_WORKERS;
 		worker->flows = (char *)a->flows[w];
 		worker->flow_bytes = sizeof a->flows[w][0];
-		worker->io.cookie = COOKIE;
+		worker->io.prover = a->prover;
+		worker->io.own_nonce = a->engine.nonce;
 		worker->epoll_fd = -1;
 		worker->accept.texts = a->texts[w];
 		worker->accept.listeners = a->listeners[w];
@@ -73,7 +77,14 @@ static inline void accepting_init(struct accepting *a, const struct nm_transport
 
 static inline struct nm_preamble accepting_preamble(uint32_t flow, uint32_t serial)
 {
-	return (struct nm_preamble){.cookie = COOKIE, .opening = 1, .flow = flow, .serial = serial};
+	return (struct nm_preamble){.opening = 1, .flow = flow, .serial = serial};
+}
+
+/* What is on the wire of a preamble that proves itself. */
+static inline void accepting_pack(const struct accepting *a, const struct nm_preamble *preamble,
+				  enum nm_preamble_kind kind, char wire[NM_PREAMBLE_BYTES])
+{
+	nm_preamble_pack(preamble, kind, a->prover, a->engine.nonce, wire);
 }
 
 #endif

@@ -29,8 +29,7 @@ static struct nm_engine *make(const struct nm_plan *plan, bool measures, unsigne
 						.measures = measures,
 						.details = details,
 						.log_passes = 10,
-						.seed = 5,
-						.cookie = 77};
+						.seed = 5};
 	const struct nm_addr addr = here();
 	struct nm_engine *engine = NULL;
 	char why[256] = "";
@@ -48,6 +47,7 @@ static void introduce(const struct pair *pair, unsigned from, unsigned to)
 {
 	const struct nm_plan *plan = pair->plans[from];
 
+	nm_engine_set_nonce(pair->engines[to], 0, nm_engine_nonce(pair->engines[from]));
 	for (uint32_t g = 0; g < plan->n_groups; g++) {
 		for (uint32_t o = 0; o < plan->groups[g].n_openings; o++) {
 			for (uint32_t w = 0; w < plan->groups[g].n_workers; w++) {

@@ -87,7 +87,7 @@ START_TEST(a_preamble_means_the_accept_of_its_opening)
 {
 	struct nm_preamble preamble = accepting_preamble(3, 1);
 
-	ck_assert_ptr_eq(nm_pending_find_accept(&a.plan, COOKIE, &preamble), &a.instrs[2]);
+	ck_assert_ptr_eq(nm_pending_find_accept(&a.plan, &preamble), &a.instrs[2]);
 }
 END_TEST
 
@@ -95,20 +95,19 @@ START_TEST(a_preamble_of_anything_else_means_nothing)
 {
 	struct nm_preamble preamble = accepting_preamble(3, 1);
 
-	ck_assert_ptr_null(nm_pending_find_accept(&a.plan, COOKIE + 1, &preamble));
 	preamble.flow = N_FLOWS;
-	ck_assert_ptr_null(nm_pending_find_accept(&a.plan, COOKIE, &preamble));
+	ck_assert_ptr_null(nm_pending_find_accept(&a.plan, &preamble));
 	preamble = accepting_preamble(3, 1);
 	preamble.group = 1;
-	ck_assert_ptr_null(nm_pending_find_accept(&a.plan, COOKIE, &preamble));
+	ck_assert_ptr_null(nm_pending_find_accept(&a.plan, &preamble));
 	preamble = accepting_preamble(3, 1);
 	preamble.opening = 0; /* a connect */
-	ck_assert_ptr_null(nm_pending_find_accept(&a.plan, COOKIE, &preamble));
+	ck_assert_ptr_null(nm_pending_find_accept(&a.plan, &preamble));
 	preamble.opening = 2;
-	ck_assert_ptr_null(nm_pending_find_accept(&a.plan, COOKIE, &preamble));
+	ck_assert_ptr_null(nm_pending_find_accept(&a.plan, &preamble));
 	preamble.opening = 1;
 	a.group.runs = false;
-	ck_assert_ptr_null(nm_pending_find_accept(&a.plan, COOKIE, &preamble));
+	ck_assert_ptr_null(nm_pending_find_accept(&a.plan, &preamble));
 }
 END_TEST
 
@@ -117,7 +116,7 @@ START_TEST(an_accept_without_preambles_is_not_meant)
 	struct nm_preamble preamble = accepting_preamble(0, 1);
 
 	a.instrs[2].open.has_preamble = false;
-	ck_assert_ptr_null(nm_pending_find_accept(&a.plan, COOKIE, &preamble));
+	ck_assert_ptr_null(nm_pending_find_accept(&a.plan, &preamble));
 }
 END_TEST
 
@@ -485,14 +484,22 @@ static struct nm_addr at_port(uint16_t port)
 	return addr;
 }
 
+/* What a flow's connecting end says twice: as it comes, and with what it was challenged to. */
 static bool say(struct nm_mux *mux, uint16_t from_port, const struct nm_preamble *preamble,
 		enum nm_preamble_kind kind)
 {
 	struct nm_addr from = at_port(from_port);
+	struct nm_preamble returned = *preamble;
 	char wire[NM_PREAMBLE_BYTES];
+	unsigned before = n_pending;
 
-	nm_preamble_pack(preamble, kind, wire);
-	return nm_mux_take_preamble(mux, &events, &from, wire, sizeof wire);
+	accepting_pack(&a, preamble, kind, wire);
+	bool taken = nm_mux_take_preamble(mux, &events, &from, wire, sizeof wire);
+
+	ck_assert_uint_eq(n_pending, before); /* its way back is not proved yet */
+	(void)nm_preamble_is_returned(&returned, nm_mux_keeper(mux), &from.sa, from.len);
+	accepting_pack(&a, &returned, kind, wire);
+	return nm_mux_take_preamble(mux, &events, &from, wire, sizeof wire) && taken;
 }
 
 START_TEST(a_peer_is_let_in_once)
@@ -527,6 +534,7 @@ START_TEST(strangers_are_not_answered_and_data_is_not_taken)
 	struct nm_mux *mux = new_mux(&listener);
 	struct nm_preamble preamble = accepting_preamble(3, 1);
 	struct nm_addr from = at_port(1000);
+	char wire[NM_PREAMBLE_BYTES];
 
 	((struct sockaddr_in *)(void *)&elsewhere.control.sa)->sin_addr.s_addr = htonl(1);
 	ck_assert(say(mux, 1000, &preamble, NM_PREAMBLE_HELLO)); /* another host */
@@ -534,8 +542,10 @@ START_TEST(strangers_are_not_answered_and_data_is_not_taken)
 	preamble.flow = 2; /* the other worker's */
 	ck_assert(say(mux, 1000, &preamble, NM_PREAMBLE_HELLO));
 	preamble = accepting_preamble(3, 1);
-	preamble.cookie++;
-	ck_assert(say(mux, 1000, &preamble, NM_PREAMBLE_HELLO));
+	a.engine.nonce[0]++;
+	accepting_pack(&a, &preamble, NM_PREAMBLE_HELLO, wire);
+	a.engine.nonce[0]--;
+	ck_assert(nm_mux_take_preamble(mux, &events, &from, wire, sizeof wire));
 	preamble = accepting_preamble(3, 1);
 	preamble.group = 1;
 	ck_assert(say(mux, 1000, &preamble, NM_PREAMBLE_HELLO));

@@ -117,7 +117,7 @@ static int connect_to(int type)
 
 static void pack(const struct nm_preamble *preamble, char wire[NM_PREAMBLE_BYTES])
 {
-	nm_preamble_pack(preamble, NM_PREAMBLE_HELLO, wire);
+	accepting_pack(&a, preamble, NM_PREAMBLE_HELLO, wire);
 }
 
 /* Waits until the descriptor is readable, for a long time at most. */
@@ -172,7 +172,7 @@ START_TEST(a_stream_gets_to_the_worker_of_its_flow)
 
 	/* In pieces, and what follows is left to the flow. */
 	ck_assert_int_eq(send(fd, wire, 5, 0), 5);
-	ck_assert_int_eq(send(fd, wire + 5, 27, 0), 27);
+	ck_assert_int_eq(send(fd, wire + 5, sizeof wire - 5, 0), sizeof wire - 5);
 	ck_assert_int_eq(send(fd, "data", 5, 0), 5);
 	int taken = handed_over(1, 3);
 
@@ -191,8 +191,8 @@ START_TEST(strangers_are_turned_away)
 	char wire[NM_PREAMBLE_BYTES];
 
 	start(&stream);
-	preamble.cookie++;
 	pack(&preamble, wire);
+	wire[sizeof wire - 1] ^= 1;
 	int fds[3] = {connect_to(SOCK_STREAM), connect_to(SOCK_STREAM), connect_to(SOCK_STREAM)};
 
 	ck_assert_int_eq(send(fds[0], wire, sizeof wire, 0), sizeof wire);
@@ -244,18 +244,34 @@ START_TEST(accepts_share_a_port_that_the_profile_names)
 }
 END_TEST
 
-/* Says hello; the port that the answer names. */
-static uint32_t ask(int fd, const struct nm_preamble *preamble)
+/* What is replied to a hello. */
+static enum nm_preamble_reply say_hello(int fd, const struct nm_preamble *preamble,
+					struct nm_preamble_sender *sender, uint32_t *ret_port)
 {
+	struct nm_preamble hello = *preamble;
 	char wire[NM_PREAMBLE_BYTES];
-	uint32_t port = 0;
 
-	pack(preamble, wire);
+	memcpy(hello.cookie, sender->cookie, sizeof hello.cookie);
+	pack(&hello, wire);
 	ck_assert_int_eq(send(fd, wire, sizeof wire, 0), sizeof wire);
 	ck_assert(becomes_readable(fd));
 	ssize_t n = recv(fd, wire, sizeof wire, 0);
 
-	ck_assert(n > 0 && nm_preamble_is_answered(preamble, wire, (size_t)n, &port));
+	ck_assert(n > 0);
+	return nm_preamble_read_reply(sender, preamble, wire, (size_t)n, a.prover, a.engine.nonce,
+				      ret_port);
+}
+
+/* Says hello, and again what it is challenged to; the port that the answer names. */
+static uint32_t ask(int fd, const struct nm_preamble *preamble)
+{
+	struct nm_preamble_sender sender = {.serial = preamble->serial};
+	uint32_t port = 0;
+	int before = n_met;
+
+	ck_assert_int_eq(say_hello(fd, preamble, &sender, &port), NM_PREAMBLE_CHALLENGED);
+	ck_assert_int_eq(n_met, before);
+	ck_assert_int_eq(say_hello(fd, preamble, &sender, &port), NM_PREAMBLE_ANSWERED);
 	return port;
 }
 
@@ -277,6 +293,8 @@ START_TEST(a_datagram_is_answered_and_makes_one_connection)
 	preamble.serial = 5;
 	pack(&preamble, wire);
 	ck_assert_int_eq(send(fd, wire, sizeof wire, 0), sizeof wire);
+	ck_assert(becomes_readable(fd)); /* a challenge, before it is looked at */
+	ck_assert_int_eq(recv(fd, wire, sizeof wire, 0), sizeof wire);
 	ck_assert_int_eq(send(fd, wire, 7, 0), 7);
 	preamble = accepting_preamble(N_FLOWS, 7);
 	pack(&preamble, wire);

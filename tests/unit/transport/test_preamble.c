@@ -5,23 +5,38 @@
 #include <string.h>
 
 #include "../suite.h"
+#include "transport/prover.h"
 
 #define MS UINT64_C(1000000)
 
-static const struct nm_preamble sample = {.cookie = UINT64_C(0x0123456789abcdef),
-					  .group = 1,
-					  .opening = 2,
-					  .flow = 300,
-					  .serial = 0x01020304};
+static const unsigned char secret[NM_SECRET_BYTES] = {1, 2, 3}, nonce[NM_NONCE_BYTES] = {4, 5};
+static struct nm_prover *prover;
 
-/* What stands on the wire since the first release: both ends may be of different ones. */
+static void setup(void)
+{
+	prover = nm_prover_new(secret);
+	ck_assert_ptr_nonnull(prover);
+}
+
+static void teardown(void)
+{
+	prover = nm_prover_free(prover);
+}
+
+static const struct nm_preamble sample = {
+	.group = 1, .opening = 2, .flow = 300, .serial = 0x01020304};
+
+/* What stands on the wire, up to the proof, which is computed elsewhere: HMAC-SHA256 with the key
+ * HMAC-SHA256(secret, "netmodel data connections") over the nonce and the 40 bytes before. */
 static const unsigned char golden[NM_PREAMBLE_BYTES] = {
-	'n', 'm', 'H', 'i', 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0, 0, 0, 1,
-	0,   0,	  0,   2,   0,	  0,	0x01, 0x2c, 0x01, 0x02, 0x03, 0x04, 0, 0, 0, 0};
+	'n',  'm',  'H',  'i',	0,    0,    0,	  1,	0,    0,    0,	  2,	0,    0,
+	0x01, 0x2c, 0x01, 0x02, 0x03, 0x04, 0,	  0,	0,    0,    0,	  0,	0,    0,
+	0,    0,    0,	  0,	0,    0,    0,	  0,	0,    0,    0,	  0,	0x89, 0x48,
+	0xf6, 0x15, 0x07, 0x90, 0xd8, 0x47, 0x80, 0x4d, 0xa1, 0xe8, 0xef, 0x47, 0x51, 0x20};
 
 static void assert_same(const struct nm_preamble *a, const struct nm_preamble *b)
 {
-	ck_assert_uint_eq(a->cookie, b->cookie);
+	ck_assert_mem_eq(a->cookie, b->cookie, sizeof a->cookie);
 	ck_assert_uint_eq(a->group, b->group);
 	ck_assert_uint_eq(a->opening, b->opening);
 	ck_assert_uint_eq(a->flow, b->flow);
@@ -34,7 +49,7 @@ START_TEST(the_bytes_are_those_of_the_protocol)
 	char wire[NM_PREAMBLE_BYTES];
 	struct nm_preamble read;
 
-	nm_preamble_pack(&sample, NM_PREAMBLE_HELLO, wire);
+	nm_preamble_pack(&sample, NM_PREAMBLE_HELLO, prover, nonce, wire);
 	ck_assert_mem_eq(wire, golden, sizeof wire);
 	ck_assert_int_eq(nm_preamble_unpack(wire, sizeof wire, &read), NM_PREAMBLE_HELLO);
 	assert_same(&read, &sample);
@@ -47,7 +62,7 @@ START_TEST(an_answer_names_a_port)
 	char wire[NM_PREAMBLE_BYTES];
 
 	answer.port = 54321;
-	nm_preamble_pack(&answer, NM_PREAMBLE_ANSWER, wire);
+	nm_preamble_pack(&answer, NM_PREAMBLE_ANSWER, prover, nonce, wire);
 	ck_assert_int_eq(nm_preamble_unpack(wire, sizeof wire, &read), NM_PREAMBLE_ANSWER);
 	assert_same(&read, &answer);
 }
@@ -163,7 +178,7 @@ START_TEST(an_answer_is_no_hello_of_a_stream)
 	char bytes[NM_PREAMBLE_BYTES];
 	struct nm_preamble read;
 
-	nm_preamble_pack(&sample, NM_PREAMBLE_ANSWER, bytes);
+	nm_preamble_pack(&sample, NM_PREAMBLE_ANSWER, prover, nonce, bytes);
 	ck_assert_int_eq(feed(bytes, 0, 0, &read), NM_PREAMBLE_BAD);
 }
 END_TEST
@@ -259,43 +274,193 @@ START_TEST(a_clock_that_went_back_repeats_nothing)
 }
 END_TEST
 
-static bool answers(const struct nm_preamble *its, enum nm_preamble_kind kind)
+static enum nm_preamble_reply reply(struct nm_preamble_sender *sender,
+				    const struct nm_preamble *its, enum nm_preamble_kind kind,
+				    const unsigned char *to)
 {
 	char wire[NM_PREAMBLE_BYTES];
 	uint32_t port = 0;
 
-	nm_preamble_pack(its, kind, wire);
-	bool is = nm_preamble_is_answered(&sample, wire, sizeof wire, &port);
+	nm_preamble_pack(its, kind, prover, to, wire);
+	enum nm_preamble_reply is =
+		nm_preamble_read_reply(sender, &sample, wire, sizeof wire, prover, nonce, &port);
 
-	ck_assert_uint_eq(port, is ? its->port : 0);
+	ck_assert_uint_eq(port, is == NM_PREAMBLE_ANSWERED ? its->port : 0);
 	return is;
 }
 
 START_TEST(only_the_answer_to_this_connection_is_one)
 {
+	static const unsigned char other[NM_NONCE_BYTES] = {6};
+	struct nm_preamble_sender sender = {.serial = sample.serial};
 	struct nm_preamble its = sample;
 
 	its.port = 4711;
-	ck_assert(answers(&its, NM_PREAMBLE_ANSWER));
-	ck_assert(!answers(&its, NM_PREAMBLE_HELLO));
-	for (unsigned member = 0; member < 5; member++) {
+	ck_assert_int_eq(reply(&sender, &its, NM_PREAMBLE_ANSWER, nonce), NM_PREAMBLE_ANSWERED);
+	ck_assert_int_eq(reply(&sender, &its, NM_PREAMBLE_HELLO, nonce), NM_PREAMBLE_UNRELATED);
+	ck_assert_int_eq(reply(&sender, &its, NM_PREAMBLE_ANSWER, other), NM_PREAMBLE_UNRELATED);
+	for (unsigned member = 0; member < 4; member++) {
 		its = sample;
-		its.cookie += member == 0;
-		its.group += member == 1;
-		its.opening += member == 2;
-		its.flow += member == 3;
-		its.serial -= member == 4;
-		ck_assert(!answers(&its, NM_PREAMBLE_ANSWER));
+		its.group += member == 0;
+		its.opening += member == 1;
+		its.flow += member == 2;
+		its.serial -= member == 3;
+		ck_assert_int_eq(reply(&sender, &its, NM_PREAMBLE_ANSWER, nonce),
+				 NM_PREAMBLE_UNRELATED);
+		ck_assert_int_eq(reply(&sender, &its, NM_PREAMBLE_CHALLENGE, nonce),
+				 NM_PREAMBLE_UNRELATED);
 	}
+}
+END_TEST
+
+START_TEST(a_challenge_is_heeded_once)
+{
+	struct nm_preamble_sender sender = {.serial = sample.serial};
+	struct nm_preamble its = sample;
+
+	memset(its.cookie, 7, sizeof its.cookie);
+	ck_assert_int_eq(reply(&sender, &its, NM_PREAMBLE_CHALLENGE, nonce),
+			 NM_PREAMBLE_CHALLENGED);
+	ck_assert_mem_eq(sender.cookie, its.cookie, sizeof its.cookie);
+	ck_assert_int_eq(reply(&sender, &its, NM_PREAMBLE_CHALLENGE, nonce), NM_PREAMBLE_UNRELATED);
 }
 END_TEST
 
 START_TEST(data_is_no_answer)
 {
+	struct nm_preamble_sender sender = {.serial = 1};
 	uint32_t port = 0;
 
-	ck_assert(!nm_preamble_is_answered(&sample, "data", 4, &port));
-	ck_assert(!nm_preamble_is_answered(&sample, "", 0, &port));
+	ck_assert_int_eq(nm_preamble_read_reply(&sender, &sample, "data", 4, prover, nonce, &port),
+			 NM_PREAMBLE_UNRELATED);
+	ck_assert_int_eq(nm_preamble_read_reply(&sender, &sample, "", 0, prover, nonce, &port),
+			 NM_PREAMBLE_UNRELATED);
+}
+END_TEST
+
+/* --- proofs --- */
+
+START_TEST(a_proof_holds_for_these_bytes_alone)
+{
+	static const unsigned char other[NM_SECRET_BYTES] = {9};
+	struct nm_prover *stranger = nm_prover_new(other);
+	char wire[NM_PREAMBLE_BYTES];
+
+	for (size_t bit = 0; bit < 8 * sizeof wire; bit++) {
+		memcpy(wire, golden, sizeof wire);
+		ck_assert(nm_preamble_is_proved(wire, prover, nonce));
+		wire[bit / 8] = (char)(wire[bit / 8] ^ 1 << bit % 8);
+		ck_assert(!nm_preamble_is_proved(wire, prover, nonce));
+	}
+	memcpy(wire, golden, sizeof wire);
+	ck_assert(!nm_preamble_is_proved(wire, stranger, nonce));
+	ck_assert(!nm_preamble_is_proved(wire, prover, secret));
+	nm_prover_free(stranger);
+}
+END_TEST
+
+/* A script of the accepting end: what it sends to an address that has sent it something. */
+static size_t heard(struct nm_prover *keeper, const char *from, const char *wire,
+		    char reply_to[NM_PREAMBLE_BYTES], bool *ret_met)
+{
+	struct nm_preamble hello;
+
+	*ret_met = false;
+	if (nm_preamble_unpack(wire, NM_PREAMBLE_BYTES, &hello) != NM_PREAMBLE_HELLO ||
+	    !nm_preamble_is_proved(wire, prover, nonce))
+		return 0;
+	*ret_met = nm_preamble_is_returned(&hello, keeper, from, strlen(from));
+	nm_preamble_pack(&hello, *ret_met ? NM_PREAMBLE_ANSWER : NM_PREAMBLE_CHALLENGE, prover,
+			 nonce, reply_to);
+	return NM_PREAMBLE_BYTES;
+}
+
+START_TEST(a_path_is_proved_by_a_round_trip)
+{
+	struct nm_prover *keeper = nm_prover_new_random();
+	struct nm_preamble_sender sender = {.serial = sample.serial};
+	struct nm_preamble hello = sample;
+	char wire[NM_PREAMBLE_BYTES], back[NM_PREAMBLE_BYTES];
+	uint32_t port;
+	bool met;
+
+	nm_preamble_pack(&hello, NM_PREAMBLE_HELLO, prover, nonce, wire);
+	ck_assert_uint_eq(heard(keeper, "here", wire, back, &met), NM_PREAMBLE_BYTES);
+	ck_assert(!met);
+	ck_assert_int_eq(
+		nm_preamble_read_reply(&sender, &sample, back, sizeof back, prover, nonce, &port),
+		NM_PREAMBLE_CHALLENGED);
+	memcpy(hello.cookie, sender.cookie, sizeof hello.cookie);
+	nm_preamble_pack(&hello, NM_PREAMBLE_HELLO, prover, nonce, wire);
+	(void)heard(keeper, "there", wire, back, &met); /* a cookie of another address */
+	ck_assert(!met);
+	(void)heard(keeper, "here", wire, back, &met);
+	ck_assert(met);
+	ck_assert_int_eq(
+		nm_preamble_read_reply(&sender, &sample, back, sizeof back, prover, nonce, &port),
+		NM_PREAMBLE_ANSWERED);
+	nm_prover_free(keeper);
+}
+END_TEST
+
+START_TEST(a_spoofed_address_gets_no_more_than_was_sent_in_its_name)
+{
+	struct nm_prover *keeper = nm_prover_new_random();
+	char wire[NM_PREAMBLE_BYTES], back[NM_PREAMBLE_BYTES];
+	size_t sent = 0, got = 0;
+	bool met;
+
+	for (unsigned i = 1; i < 1000; i++) {
+		struct nm_preamble hello = sample;
+
+		hello.serial = i;
+		memset(hello.cookie, (int)i, i % 3 ? sizeof hello.cookie : 0);
+		nm_preamble_pack(&hello, i % 5 ? NM_PREAMBLE_HELLO : NM_PREAMBLE_ANSWER, prover,
+				 nonce, wire);
+		sent += sizeof wire;
+		got += heard(keeper, "victim", wire, back, &met);
+		ck_assert(!met);
+		ck_assert_uint_le(got, sent);
+	}
+	nm_prover_free(keeper);
+}
+END_TEST
+
+/* --- each connection once --- */
+
+START_TEST(a_connection_is_taken_once)
+{
+	uint64_t bits[2] = {0};
+	struct nm_preamble_taken taken = {.bits = bits};
+
+	ck_assert(!nm_preamble_take(&taken, 2, 0));
+	ck_assert(nm_preamble_take(&taken, 2, 5));
+	ck_assert(!nm_preamble_take(&taken, 2, 5));
+	ck_assert(nm_preamble_take(&taken, 2, 3)); /* overtaken */
+	ck_assert(!nm_preamble_take(&taken, 2, 3));
+	ck_assert(nm_preamble_take(&taken, 2, 132));
+	ck_assert(!nm_preamble_take(&taken, 2, 4)); /* too late */
+	ck_assert(!nm_preamble_take(&taken, 2, 5));
+	ck_assert(nm_preamble_take(&taken, 2, 6));
+	ck_assert(nm_preamble_take(&taken, 2, 1000));
+	for (uint32_t serial = 873; serial < 1000; serial++) {
+		ck_assert(nm_preamble_take(&taken, 2, serial));
+		ck_assert(!nm_preamble_take(&taken, 2, serial));
+	}
+	ck_assert(!nm_preamble_take(&taken, 2, 872));
+}
+END_TEST
+
+START_TEST(serials_that_are_taken_go_round)
+{
+	uint64_t bits = 0;
+	struct nm_preamble_taken taken = {.bits = &bits};
+
+	ck_assert(nm_preamble_take(&taken, 1, UINT32_MAX));
+	ck_assert(nm_preamble_take(&taken, 1, 1));
+	ck_assert(!nm_preamble_take(&taken, 1, UINT32_MAX));
+	ck_assert(nm_preamble_take(&taken, 1, UINT32_MAX - 1));
+	ck_assert(!nm_preamble_take(&taken, 1, 1));
 }
 END_TEST
 
@@ -339,6 +504,7 @@ int main(void)
 	Suite *suite = suite_create("preamble");
 	TCase *tcase = tcase_create("preamble");
 
+	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, the_bytes_are_those_of_the_protocol);
 	tcase_add_test(tcase, an_answer_names_a_port);
 	tcase_add_test(tcase, no_other_length_is_a_preamble);
@@ -355,6 +521,12 @@ int main(void)
 	tcase_add_test(tcase, a_clock_that_went_back_repeats_nothing);
 	tcase_add_test(tcase, only_the_answer_to_this_connection_is_one);
 	tcase_add_test(tcase, data_is_no_answer);
+	tcase_add_test(tcase, a_challenge_is_heeded_once);
+	tcase_add_test(tcase, a_proof_holds_for_these_bytes_alone);
+	tcase_add_test(tcase, a_path_is_proved_by_a_round_trip);
+	tcase_add_test(tcase, a_spoofed_address_gets_no_more_than_was_sent_in_its_name);
+	tcase_add_test(tcase, a_connection_is_taken_once);
+	tcase_add_test(tcase, serials_that_are_taken_go_round);
 	tcase_add_test(tcase, each_connection_is_new_once);
 	tcase_add_test(tcase, serials_may_go_round);
 	tcase_add_test(tcase, the_first_may_have_any_serial_but_0);
