@@ -172,6 +172,8 @@ static int open_again(int fd)
 {
 	char path[32];
 
+	if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+		return -1; /* what cannot be written stays so */
 	(void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }

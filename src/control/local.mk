@@ -64,6 +64,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/master/phase_loop.h \
 	src/control/master/phases.c \
 	src/control/master/phases.h \
+	src/control/master/places.c \
+	src/control/master/places.h \
 	src/control/master/reconcile.c \
 	src/control/master/reconcile.h \
 	src/control/master/relay.c \

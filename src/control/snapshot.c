@@ -151,6 +151,62 @@ void nm_failure_text(const struct nm_engine_error *error, const struct nm_plan *
 			       error->group, file, cause, count);
 }
 
+/* Puts one place behind what stands in the buffer: nothing when it does not fit whole. */
+static void append_place(const struct nm_flow_place *place, const struct nm_plan *plan,
+			 const char *file, char *buf, size_t size)
+{
+	static const char *const waits[] = {
+		[NM_FLOW_WAIT_TURN] = "able to go on",
+		[NM_FLOW_WAIT_INPUT] = "waiting for input",
+		[NM_FLOW_WAIT_OUTPUT] = "waiting for output to be taken",
+		[NM_FLOW_WAIT_CONNECTION] = "waiting for a connection",
+		[NM_FLOW_WAIT_TIME] = "asleep",
+	};
+	const struct nm_group *group = &plan->groups[place->group];
+	const struct nm_instr *instr =
+		place->site < group->n_instrs ? &group->instrs[place->site] : NULL;
+	char where[192] = " at the end of a pass";
+	size_t used = strlen(buf);
+
+	if (instr && instr->op && instr->line)
+		(void)snprintf(where, sizeof where, " in %s at %.128s:%u", instr->op->name, file,
+			       instr->line);
+	int length = snprintf(buf + used, size - used, "%s%u flow%s of group %.64s %s%s",
+			      used ? ", " : "", place->flows, place->flows == 1 ? "" : "s",
+			      group->name, waits[place->wait], where);
+
+	if (length < 0 || (size_t)length >= size - used)
+		buf[used] = '\0';
+}
+
+#define PLACES_TOLD 4u /* one by one */
+
+void nm_places_text(const struct nm_flow_places *places, const struct nm_plan *plan,
+		    const char *file, char *buf, size_t size)
+{
+	uint64_t more = places->more;
+	char rest[96] = "";
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < places->count; i++) {
+		if (i < PLACES_TOLD)
+			append_place(&places->list[i], plan, file, buf, size - sizeof rest);
+		else
+			more += places->list[i].flows;
+	}
+	if (more)
+		(void)snprintf(rest, sizeof rest, "%s%llu elsewhere", *buf ? ", and " : "",
+			       (unsigned long long)more);
+	if (places->silent)
+		(void)snprintf(rest + strlen(rest), sizeof rest - strlen(rest),
+			       "%s%u worker%s do%s not answer", *buf || *rest ? ", " : "",
+			       places->silent, places->silent == 1 ? "" : "s",
+			       places->silent == 1 ? "es" : "");
+	if (!*buf && !*rest)
+		(void)snprintf(rest, sizeof rest, "no flow is on its way");
+	(void)strcat(buf, rest);
+}
+
 bool nm_failure_is_secondary(const struct nm_engine_error *error)
 {
 	switch (error->error) {

@@ -7,11 +7,16 @@
 #include <stddef.h>
 
 #include "engine/engine.h"
+#include "engine/places.h"
 #include "result/result.h"
 
 /* "flowop connect at tcp.xml:12: Connection refused (3 flows)"; `plan` is the engine's. */
 void nm_failure_text(const struct nm_engine_error *error, const struct nm_plan *plan,
 		     const char *file, char *buf, size_t size);
+/* "2 flows of group rr waiting for input in read at tcp.xml:12, and 3 elsewhere"; `plan` is that of
+ * the host. */
+void nm_places_text(const struct nm_flow_places *places, const struct nm_plan *plan,
+		    const char *file, char *buf, size_t size);
 /* True for the errors that flows see when it was their peer that failed first. */
 bool nm_failure_is_secondary(const struct nm_engine_error *error);
 /* The connections of each group as they were in the last measured phase that left any open. */

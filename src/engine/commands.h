@@ -9,6 +9,7 @@
 
 #include "engine/engine.h"
 #include "engine/memory.h"
+#include "engine/places.h"
 
 struct nm_worker;
 
@@ -28,6 +29,7 @@ struct nm_commands {
 	_Atomic uint64_t drain;
 	/* how often the connections that are open have been told to be replaced */
 	_Atomic uint32_t reconnect;
+	_Atomic uint32_t places;  /* how often it was asked where its flows are */
 	_Atomic bool has_command; /* some command has come */
 	_Atomic bool quit;
 };
@@ -40,6 +42,7 @@ struct nm_answers {
 	_Atomic bool failed;	 /* error is written before */
 	struct nm_engine_error error;
 	_Atomic uint64_t n_failed;
+	struct nm_worker_places places;
 };
 
 /* The worker takes its commands soon. Any thread or process. */

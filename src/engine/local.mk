@@ -47,6 +47,7 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/observe/exec_log.h \
 	src/engine/observe/flowop_stats.c \
 	src/engine/observe/observe.h \
+	src/engine/observe/places.c \
 	src/engine/observe/tcp_sampler.c \
 	src/engine/phase/drain.c \
 	src/engine/phase/drain.h \
@@ -62,6 +63,7 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/phase/rcvlowat.h \
 	src/engine/phase/reconnect.c \
 	src/engine/phase/reconnect.h \
+	src/engine/places.h \
 	src/engine/query.c \
 	src/engine/runq.h \
 	src/engine/tcp_sampler.h \

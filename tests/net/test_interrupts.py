@@ -245,5 +245,5 @@ def test_an_interrupt_does_not_wait_for_who_is_far_behind(netmodel: Netmodel, tm
         result = master.finish(15)
     assert result.code == 130
     # The master waits as well where it has filled the slave's buffers in that time.
-    why = r"master: interrupted in phase 2, which did not end within 6 s; waiting for group Group0 on (the master, )?local"
+    why = r"master: interrupted in phase 2, which did not end within 6 s; waiting for group Group0 on (the master, )?local; here: .*"
     assert re.fullmatch(why, result.json()["run"]["incomplete_why"])

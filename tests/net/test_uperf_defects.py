@@ -155,6 +155,9 @@ def test_a_run_that_is_stuck_is_given_up(netmodel: Netmodel, profile: WriteProfi
     assert result.code == 2, result
     assert re.search(r"no progress for 0\.5 s", result.json()["run"]["incomplete_why"]), result.err
     assert result.err.count("no progress") == 2, "as it happens, and at the end"
+    # Each host tells where its flows are: here nobody can, as the workers are stopped.
+    assert "; here: 2 workers do not answer; 127.0.0.1: 2 flows of group " in result.err
+    assert re.search(rf" waiting for input in \w+ at {re.escape(str(path))}:\d+", result.err), result.err
 
 
 @pytest.mark.parametrize("slow", ["slave", "master"])

@@ -6,6 +6,7 @@
 
 #include "control/master/assemble.h"
 #include "control/master/phase_loop.h"
+#include "control/master/places.h"
 #include "control/master/relay.h"
 #include "control/master/setup.h"
 
@@ -46,5 +47,6 @@ const nm_link_handler nm_master_handlers[NM_MESSAGE__COUNT] = {
 	[NM_MESSAGE_DONE] = nm_link_done,	 [NM_MESSAGE_INTERVAL] = nm_link_interval,
 	[NM_MESSAGE_FLOWS] = nm_link_flows,	 [NM_MESSAGE_TCP_INFO] = nm_link_tcp,
 	[NM_MESSAGE_HEARTBEAT] = take_heartbeat, [NM_MESSAGE_FAILED] = take_failed,
-	[NM_MESSAGE_RENEW] = take_renew,	 [NM_MESSAGE_RESULT] = nm_link_result,
+	[NM_MESSAGE_PLACES] = nm_link_places,	 [NM_MESSAGE_RENEW] = take_renew,
+	[NM_MESSAGE_RESULT] = nm_link_result,
 };

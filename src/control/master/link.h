@@ -9,6 +9,7 @@
 #include "control/master/claims.h"
 #include "control/master/embedded.h"
 #include "control/peer.h"
+#include "engine/places.h"
 #include "plan/plan.h"
 #include "result/result.h"
 
@@ -26,9 +27,11 @@ struct nm_link {
 	/* What is wrong with the message that is being taken, if its handler can tell more than
 	 * that; static, or NULL. */
 	const char *wrong;
-	uint64_t progress;	       /* as it was last told */
-	uint32_t *told_renewals;       /* by group: of nm_engine_reconnects; owned */
-	struct nm_result_host *result; /* borrowed from the result */
+	bool places_asked, places_told; /* where its flows are */
+	struct nm_flow_places places;	/* once it has told */
+	uint64_t progress;		/* as it was last told */
+	uint32_t *told_renewals;	/* by group: of nm_engine_reconnects; owned */
+	struct nm_result_host *result;	/* borrowed from the result */
 };
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "control/master/event_loop.h"
 #include "control/master/order.h"
+#include "control/master/places.h"
 #include "control/master/reconcile.h"
 #include "host/clock.h"
 
@@ -185,13 +186,44 @@ static void name_hosts(const struct nm_master *master, uint32_t g, char *buf, si
 	}
 }
 
-/* Fails when nothing moves any more, or when an interrupted phase does not end: a host that only
- * receives may be far behind with what was sent to it, and the user does not wait for that. */
-static void check_time(struct nm_master *master, uint64_t now_ns)
+/* Why a phase has to end, in words. */
+static void print_verdict(const struct nm_master *master, enum nm_phase_verdict verdict, uint32_t g,
+			  char *buf, size_t size)
 {
 	const struct nm_phases *phases = &master->phases;
-	uint64_t own = nm_engine_progress(master->local.engine), told = 0;
+	const char *group = master->plan->groups[g].name;
+	uint32_t phase = phases->phase + 1;
 	char hosts[256], cut[64];
+
+	name_hosts(master, g, hosts, sizeof hosts);
+	if (verdict == NM_PHASE_STALLED)
+		(void)snprintf(buf, size,
+			       "no progress for %.3g s in phase %u; waiting for group %s on %s",
+			       (double)phases->stall_ns / 1e9, phase, group, hosts);
+	else if (verdict == NM_PHASE_LATE)
+		(void)snprintf(buf, size,
+			       "phase %u did not end within %.3g s of its time, %.3g s, being over "
+			       "(--timeout; --max-duration is another limit); waiting for group %s "
+			       "on %s",
+			       phase, (double)phases->stall_ns / 1e9,
+			       (double)phases->duration_ns / 1e9, group, hosts);
+	else
+		(void)snprintf(buf, size,
+			       "%s in phase %u, which did not end within %.3g s; waiting for group "
+			       "%s on %s",
+			       nm_outcome_cut_text(&master->outcome,
+						   master->options->max_duration.ns, cut,
+						   sizeof cut),
+			       phase, (double)phases->patience_ns / 1e9, group, hosts);
+}
+
+/* Fails when nothing moves any more, when a phase lasts longer than it may, or when an interrupted
+ * one does not end: a host that only receives may be far behind with what was sent to it, and the
+ * user does not wait for that. */
+static void check_time(struct nm_master *master, uint64_t now_ns)
+{
+	uint64_t own = nm_engine_progress(master->local.engine), told = 0;
+	char text[2048];
 	uint32_t g;
 
 	for (size_t i = 0; i < master->n_links; i++)
@@ -199,31 +231,12 @@ static void check_time(struct nm_master *master, uint64_t now_ns)
 	nm_phases_progress(&master->phases, own, told, now_ns);
 	enum nm_phase_verdict verdict = nm_phases_check(&master->phases, now_ns, &g);
 
-	if (verdict == NM_PHASE_GOES_ON)
+	/* What has failed before says more. */
+	if (verdict == NM_PHASE_GOES_ON || master->outcome.failure)
 		return;
-	name_hosts(master, g, hosts, sizeof hosts);
-	if (verdict == NM_PHASE_STALLED)
-		nm_master_fail(master, NULL, NM_FAILURE_EFFECT,
-			       "no progress for %.3g s in phase %u; waiting for group %s on %s",
-			       (double)phases->stall_ns / 1e9, phases->phase + 1,
-			       master->plan->groups[g].name, hosts);
-	else if (verdict == NM_PHASE_LATE)
-		nm_master_fail(master, NULL, NM_FAILURE_EFFECT,
-			       "phase %u did not end within %.3g s of its time, %.3g s, being over "
-			       "(--timeout; --max-duration is another limit); waiting for group %s "
-			       "on %s",
-			       phases->phase + 1, (double)phases->stall_ns / 1e9,
-			       (double)phases->duration_ns / 1e9, master->plan->groups[g].name,
-			       hosts);
-	else if (!master->outcome.failure)
-		nm_master_fail(master, NULL, NM_FAILURE_EFFECT,
-			       "%s in phase %u, which did not end within %.3g s; waiting for group "
-			       "%s on %s",
-			       nm_outcome_cut_text(&master->outcome,
-						   master->options->max_duration.ns, cut,
-						   sizeof cut),
-			       phases->phase + 1, (double)phases->patience_ns / 1e9,
-			       master->plan->groups[g].name, hosts);
+	print_verdict(master, verdict, g, text, sizeof text);
+	nm_master_tell_places(master, text, sizeof text);
+	nm_master_fail(master, NULL, NM_FAILURE_EFFECT, "%s", text);
 }
 
 static void check_engine(struct nm_master *master)

@@ -126,6 +126,7 @@ static const nm_session_handler handlers[NM_MESSAGE__COUNT] = {
 	[NM_MESSAGE_STOP] = nm_session_stop,
 	[NM_MESSAGE_FOLLOW] = nm_session_follow,
 	[NM_MESSAGE_RENEW] = nm_session_renew,
+	[NM_MESSAGE_WHERE] = nm_session_where,
 	[NM_MESSAGE_FINISH] = nm_session_finish,
 	[NM_MESSAGE_HEARTBEAT] = heartbeat,
 	[NM_MESSAGE_BYE] = bye,
@@ -296,6 +297,8 @@ static void session_loop(struct nm_session *session)
 		}
 		if (session->local.engine)
 			error = nm_session_tell_renewals(session);
+		if (!error && session->local.engine)
+			error = nm_session_tell_places(session);
 		if (!error && session->local.engine)
 			error = nm_session_report(session);
 		if (!error && session->peer.state != NM_SESSION_END)

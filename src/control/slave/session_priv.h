@@ -25,6 +25,7 @@ struct nm_session {
 	struct nm_local local;
 	bool *told_done;	    /* by group, in this phase; owned */
 	uint32_t *told_renewals;    /* by group: of nm_engine_reconnects; owned */
+	bool asked_places;	    /* the master waits to be told where the flows are */
 	uint32_t n_begun;	    /* phases */
 	struct nm_result *measured; /* owned; for options->ended; NULL: nothing, or no memory */
 };
@@ -60,7 +61,11 @@ int nm_session_begin(struct nm_session *session, json_t *body);
 int nm_session_stop(struct nm_session *session, json_t *body);
 int nm_session_follow(struct nm_session *session, json_t *body);
 int nm_session_renew(struct nm_session *session, json_t *body);
+int nm_session_where(struct nm_session *session, json_t *body);
 int nm_session_finish(struct nm_session *session, json_t *body);
+/* Tells the master where the flows are, when it has asked and the workers have answered. 0 or
+ * -errno. */
+int nm_session_tell_places(struct nm_session *session);
 /* Tells the master which groups' connections are to be replaced. 0 or -errno. */
 int nm_session_tell_renewals(struct nm_session *session);
 /* Tells the master what the engine has finished since this was last called, or why it has failed.

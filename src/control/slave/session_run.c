@@ -135,6 +135,25 @@ int nm_session_tell_renewals(struct nm_session *session)
 	return error;
 }
 
+int nm_session_where(struct nm_session *session, json_t *body)
+{
+	(void)body;
+	nm_engine_places_ask(session->local.engine);
+	session->asked_places = true;
+	return 0;
+}
+
+int nm_session_tell_places(struct nm_session *session)
+{
+	struct nm_flow_places places;
+
+	if (!session->asked_places || !nm_engine_places_answered(session->local.engine))
+		return 0;
+	session->asked_places = false;
+	nm_engine_places_read(session->local.engine, &places);
+	return nm_session_send(session, NM_MESSAGE_PLACES, nm_places_pack(&places));
+}
+
 static int tell_done(struct nm_session *session, uint32_t phase, uint32_t group)
 {
 	struct nm_msg_totals done = {.phase = phase, .group = group};

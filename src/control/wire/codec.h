@@ -16,6 +16,7 @@
 #include "control/wire/message.h"
 #include "engine/flowop_stats.h"
 #include "engine/engine.h"
+#include "engine/places.h"
 #include "host/facts.h"
 #include "host/perf.h"
 #include "host/usage.h"
@@ -164,6 +165,11 @@ struct nm_msg_failed {
 json_t *nm_failed_pack(const struct nm_msg_failed *failed);
 /* The text is borrowed. */
 int nm_failed_unpack(json_t *body, struct nm_msg_failed *ret);
+
+/* Tells the master, which has asked, where the flows are. */
+json_t *nm_places_pack(const struct nm_flow_places *places);
+/* Refuses places that are not of the plan, which is that of the host. */
+int nm_places_unpack(json_t *body, const struct nm_plan *plan, struct nm_flow_places *ret);
 
 /* --- results (codec_result.c) --- */
 

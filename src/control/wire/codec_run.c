@@ -261,3 +261,43 @@ int nm_interval_unpack(json_t *body, uint32_t n_phases, struct nm_host_interval 
 
 	return error || ret->phase < n_phases ? error : -EPROTO;
 }
+
+static const struct nm_field place_fields[] = {
+	NM_FIELD(U32, struct nm_flow_place, group),
+	NM_FIELD(U32, struct nm_flow_place, site),
+	NM_FIELD(U32, struct nm_flow_place, wait, .max = NM_FLOW_WAIT__COUNT - 1),
+	NM_FIELD(U32, struct nm_flow_place, flows, .max = NM_PLAN_MAX_FLOWS),
+	NM_FIELD_END,
+};
+
+const struct nm_field nm_places_fields[] = {
+	NM_FIELD(LIST, struct nm_flow_places, list, .max = NM_PLACES_MAX, .fields = place_fields,
+		 .item_size = sizeof(struct nm_flow_place),
+		 .count_offset = offsetof(struct nm_flow_places, count),
+		 .doc = "How many flows of a group stand at an instruction, by its number, and "
+			"wait for 0: their turn, 1: input, 2: output, 3: a connection, 4: a "
+			"time."),
+	NM_FIELD(U32, struct nm_flow_places, more, .max = NM_PLAN_MAX_FLOWS,
+		 .doc = "Flows at other places."),
+	NM_FIELD(U32, struct nm_flow_places, silent, .doc = "Workers that have not answered."),
+	NM_FIELD_END,
+};
+
+json_t *nm_places_pack(const struct nm_flow_places *places)
+{
+	return nm_fields_pack(nm_places_fields, places);
+}
+
+int nm_places_unpack(json_t *body, const struct nm_plan *plan, struct nm_flow_places *ret)
+{
+	if (nm_fields_unpack(nm_places_fields, body, ret))
+		return -EPROTO;
+	for (size_t i = 0; i < ret->count; i++) {
+		const struct nm_flow_place *place = &ret->list[i];
+
+		if (place->group >= plan->n_groups ||
+		    place->site >= plan->groups[place->group].n_instrs)
+			return -EPROTO;
+	}
+	return 0;
+}

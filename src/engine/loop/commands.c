@@ -9,6 +9,7 @@
 #include "engine/loop/pacer.h"
 #include "engine/phase/phase.h"
 #include "engine/phase/reconnect.h"
+#include "engine/places.h"
 #include "host/clock.h"
 
 /* How many passes the flow makes at most. Who follows is told how many there are; but where both
@@ -108,6 +109,7 @@ void nm_worker_commands(struct nm_worker *worker)
 	    !worker->run.phase)
 		begin(worker, begun - 1);
 	nm_reconnect_command(worker);
+	nm_worker_tell_places(worker);
 	if (worker->run.state == NM_PHASE_RUN && worker->run.phase->leads)
 		lead(worker);
 	else if (worker->run.state == NM_PHASE_RUN)

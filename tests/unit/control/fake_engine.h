@@ -9,6 +9,7 @@
 
 #include "engine/engine.h"
 #include "engine/flowop_stats.h"
+#include "engine/places.h"
 #include "engine/tcp_sampler.h"
 
 enum { FAKE_GROUPS = 2, FAKE_PHASES = 4, FAKE_WORKERS = 4, FAKE_FLOWS = 8, FAKE_ROWS = 8 };

@@ -38,6 +38,8 @@
 	"[\"done\",{\"phase\":1,\"group\":0,\"totals\":[3,1099511627776],\"counts\":[7,"           \
 	"1152921504606846976,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,9]}]"
 #define GOLDEN_RENEW	 "[\"renew\",{\"group\":1}]"
+#define GOLDEN_WHERE	 "[\"where\",{}]"
+#define GOLDEN_PLACES	 "[\"places\",{\"list\":[[1,2,1,40]],\"more\":3,\"silent\":1}]"
 #define GOLDEN_HEARTBEAT "[\"heartbeat\",{\"progress\":5}]"
 #define GOLDEN_FAILED	 "[\"failed\",{\"text\":\"flowop read: caf?\",\"secondary\":true}]"
 #define GOLDEN_INTERVAL                                                                            \

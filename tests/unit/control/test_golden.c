@@ -128,6 +128,17 @@ static json_t *renew(void)
 	return nm_renew_pack(1);
 }
 
+static json_t *places(void)
+{
+	const struct nm_flow_places told = {
+		.list = {{.group = 1, .site = 2, .wait = NM_FLOW_WAIT_INPUT, .flows = 40}},
+		.count = 1,
+		.more = 3,
+		.silent = 1};
+
+	return nm_places_pack(&told);
+}
+
 static json_t *heartbeat(void)
 {
 	return nm_heartbeat_pack(5);
@@ -277,6 +288,8 @@ static const struct {
 	{NM_MESSAGE_FOLLOW, follow, GOLDEN_FOLLOW},
 	{NM_MESSAGE_DONE, done, GOLDEN_DONE},
 	{NM_MESSAGE_RENEW, renew, GOLDEN_RENEW},
+	{NM_MESSAGE_WHERE, json_object, GOLDEN_WHERE},
+	{NM_MESSAGE_PLACES, places, GOLDEN_PLACES},
 	{NM_MESSAGE_HEARTBEAT, heartbeat, GOLDEN_HEARTBEAT},
 	{NM_MESSAGE_FAILED, failed, GOLDEN_FAILED},
 	{NM_MESSAGE_INTERVAL, interval, GOLDEN_INTERVAL},
@@ -320,7 +333,7 @@ END_TEST
 static struct nm_phase phases[3];
 static struct nm_group groups[] = {
 	{.n_workers = 2, .n_flows = 2, .n_phases = 3, .phases = phases, .runs = true},
-	{.n_workers = 2, .n_flows = 1, .n_phases = 3, .phases = phases},
+	{.n_workers = 2, .n_flows = 1, .n_phases = 3, .phases = phases, .n_instrs = 3},
 };
 static const struct nm_plan plan = {.groups = groups, .n_groups = 2, .n_phases = 3};
 
@@ -356,6 +369,7 @@ static int unpack_phase(enum nm_message_type type, json_t *body)
 	struct nm_msg_totals reached = {.totals = totals, .room = 2};
 	struct nm_phase_order order;
 	struct nm_msg_failed failure;
+	struct nm_flow_places waiting;
 	uint32_t phase, group;
 
 	switch (type) {
@@ -375,6 +389,8 @@ static int unpack_phase(enum nm_message_type type, json_t *body)
 		return nm_done_unpack(body, &plan, &reached);
 	case NM_MESSAGE_RENEW:
 		return nm_renew_unpack(body, &plan, &group);
+	case NM_MESSAGE_PLACES:
+		return nm_places_unpack(body, &plan, &waiting);
 	case NM_MESSAGE_HEARTBEAT:
 		return nm_heartbeat_unpack(body, &first);
 	default:
@@ -429,6 +445,7 @@ static int unpack(enum nm_message_type type, json_t *body)
 	case NM_MESSAGE_CONNECT:
 		return unpack_setup(type, body);
 	case NM_MESSAGE_ARMED:
+	case NM_MESSAGE_WHERE:
 	case NM_MESSAGE_FINISH:
 	case NM_MESSAGE_BYE:
 		return nm_fields_unpack(nm_message_fields(type), body, NULL);

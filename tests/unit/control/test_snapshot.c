@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../suite.h"
@@ -157,6 +158,44 @@ START_TEST(a_site_beyond_the_program_is_no_trouble)
 }
 END_TEST
 
+START_TEST(where_flows_are_is_told_by_their_flowop)
+{
+	struct nm_flow_places places = {.count = 0};
+	const struct nm_group *group = &plan->groups[0];
+	uint32_t reads = 0;
+	char room[400];
+
+	nm_places_text(&places, plan, "t.xml", room, sizeof room);
+	ck_assert_str_eq(room, "no flow is on its way");
+	while (!group->instrs[reads].op || strcmp(group->instrs[reads].op->name, "read") != 0)
+		reads++;
+	const struct nm_flow_place waiting = {
+		.site = reads, .wait = NM_FLOW_WAIT_INPUT, .flows = 2};
+
+	places.list[places.count++] = waiting;
+	places.list[places.count++] =
+		(struct nm_flow_place){.site = reads, .wait = NM_FLOW_WAIT_TIME, .flows = 1};
+	nm_places_text(&places, plan, "t.xml", room, sizeof room);
+	char expected[400];
+
+	(void)snprintf(
+		expected, sizeof expected,
+		"2 flows of group %s waiting for input in read at t.xml:4, 1 flow of group %s "
+		"asleep in read at t.xml:4",
+		group->name, group->name);
+	ck_assert_str_eq(room, expected);
+	/* Those that are many are not told one by one. */
+	while (places.count < NM_PLACES_MAX)
+		places.list[places.count++] = waiting;
+	places.more = 6;
+	places.silent = 1;
+	nm_places_text(&places, plan, "t.xml", room, sizeof room);
+	ck_assert(strstr(room, ", and 62 elsewhere, 1 worker does not answer"));
+	nm_places_text(&places, plan, "t.xml", room, 130);
+	ck_assert_uint_lt(strlen(room), 130);
+}
+END_TEST
+
 START_TEST(flows_fail_so_when_their_peer_has_failed)
 {
 	static const int secondary[] = {ECONNRESET, EPIPE, ENODATA, 0};
@@ -205,6 +244,7 @@ int main(void)
 	tcase_add_checked_fixture(words, start, end);
 	tcase_add_test(words, a_failure_names_flowop_place_and_cause);
 	tcase_add_test(words, the_words_of_a_transport_come_first);
+	tcase_add_test(words, where_flows_are_is_told_by_their_flowop);
 	tcase_add_test(words, a_flowop_with_a_limit_tells_it);
 	tcase_add_test(words, an_error_that_says_too_little_is_explained);
 	tcase_add_test(words, a_datagram_connect_tells_its_limit);
