@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -120,6 +121,33 @@ def test_a_part_greater_than_the_whole_is_told(netmodel: Netmodel, slave: Slave,
     document = result.json()
     validate(document)
     assert "slave 127.0.0.1: messages_sent of its intervals are more than it has counted in all" in document["run"]["warnings"]
+
+
+@pytest.mark.parametrize(
+    ("phase", "why"),
+    [
+        (0, r"no progress for 3 s in phase 1; waiting for group \S+ on (the master, )?127\.0\.0\.1; here: "),
+        (1, r"phase 2 did not end within 3 s of its time, 0\.5 s, being over .*; 127\.0\.0\.1: "),
+    ],
+)
+def test_a_slave_that_is_never_done_keeps_no_phase(
+    netmodel: Netmodel, slave: Slave, validate: Validate, phase: int, why: str
+) -> None:
+    """Its progress grows for ever."""
+    progress = itertools.count(1)
+
+    def lie(word: str, body: Body) -> bytes | None:
+        if word == "heartbeat" or (word == "done" and body["phase"] == phase):
+            return message("heartbeat", {"progress": next(progress)})
+        return None
+
+    with lying(slave, lie) as liar:
+        result = netmodel.run("-m", "tcp_rr", *RUN, *liar.args, timeout=15)
+    assert result.code == 2, result
+    document = result.json()
+    validate(document)
+    assert re.search(why, document["run"]["incomplete_why"]), result
+    assert result.seconds < 10, result
 
 
 @pytest.mark.parametrize("word", ["welcome", "ready", "heartbeat", "result"])
