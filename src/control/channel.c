@@ -270,6 +270,17 @@ static ssize_t outcome_of_reading(struct nm_channel *channel, int answer)
 	return n;
 }
 
+/* The session of the connection has kept the key, which its records do not need: they are sealed
+ * with what the handshake has derived. */
+static void forget_key(SSL *ssl)
+{
+	static const unsigned char nothing[NM_KEY_BYTES];
+	SSL_SESSION *session = SSL_get_session(ssl);
+
+	if (session)
+		(void)SSL_SESSION_set1_master_key(session, nothing, sizeof nothing);
+}
+
 /* 1 when both ends have proved the key, or as outcome. */
 static ssize_t shake_hands(struct nm_channel *channel)
 {
@@ -287,6 +298,7 @@ static ssize_t shake_hands(struct nm_channel *channel)
 		channel->error = -EKEYREJECTED;
 		return channel->error;
 	}
+	forget_key(ssl);
 	channel->state = NM_CHANNEL_PROVED;
 	return 1;
 }

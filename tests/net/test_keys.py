@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import hmac
 import os
 import pty
+import random
 import re
 import select
 import socket
@@ -20,6 +22,7 @@ from typing import Any
 import pytest
 
 from nmtest import Netmodel, Network, Node, Process, Result, Slave, assert_complete, defines, wait_until
+from strangers import Crowd
 
 Pair = tuple[Node, Node]
 
@@ -224,6 +227,40 @@ def test_the_environment_is_wiped(netmodel: Netmodel) -> None:
         assert KEY.encode() not in Path(f"/proc/{slave.pid}/environ").read_bytes()
 
 
+def holds(pid: int, *secrets: bytes) -> bool:
+    """Whether one of them is in the memory of a process."""
+    with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
+        for line in maps:
+            where, rights = line.split()[:2]
+            begin, end = (int(number, 16) for number in where.split("-"))
+            if not rights.startswith("rw") or end - begin > 64 << 20:
+                continue
+            memory.seek(begin)
+            with suppress(OSError):
+                data = memory.read(end - begin)
+                if any(secret in data for secret in secrets):
+                    return True
+    return False
+
+
+def test_little_is_left_of_a_key(netmodel: Netmodel) -> None:
+    """Of its text nothing, and of what is derived from it as much as is needed: nothing in a session."""
+    derived = hmac.digest(b"netmodel control connection", KEY.encode(), "sha256")
+    env = {"NETMODEL_KEY": KEY}
+    with netmodel.slave(env=env) as slave:
+        options = defines(host="127.0.0.1", test_length="10s")
+        line = ("-m", "tcp_rr", "-v", "-P", str(slave.port), *options)
+        with netmodel.started(*line, env=env) as master:
+            master.wait_line("phase 2 of")
+            (session,) = slave.sessions()
+            if os.geteuid() == 0:
+                assert holds(slave.pid, derived)
+                assert not holds(slave.pid, KEY.encode())
+                assert holds(master.pid, derived)
+                assert not holds(master.pid, KEY.encode())
+                assert not holds(session, derived, KEY.encode())
+
+
 def test_a_key_is_no_parameter(netmodel: Netmodel, profile: Callable[..., Path]) -> None:
     path = profile(
         '<param name="NETMODEL_KEY" default="4"/>\n<group nthreads="$NETMODEL_KEY">'
@@ -379,9 +416,7 @@ def overheard(port: int) -> Iterator[tuple[int, bytearray]]:
 
 def test_what_was_overheard_is_no_key(netmodel: Netmodel) -> None:
     with netmodel.slave(env={"NETMODEL_KEY": KEY}) as slave:
-        with overheard(slave.port) as (port, said):
-            options = defines(host="127.0.0.1", test_length="50ms")
-            netmodel.run("-m", "tcp_rr", "-P", str(port), *options, env={"NETMODEL_KEY": KEY}, code=0)
+        said = overhear(netmodel, slave, KEY)
         slave.process.wait_line(": run ")
         assert len(said) > 1000
         for secret in (b"profile", b"hello", KEY.encode()):
@@ -395,6 +430,42 @@ def test_what_was_overheard_is_no_key(netmodel: Netmodel) -> None:
                     pass
         wait_until(lambda: not slave.sessions(), what="the session has ended")
         assert len(re.findall(": run ", slave.process.err)) == 1
+
+
+def overhear(netmodel: Netmodel, slave: Slave, key: str) -> bytes:
+    with overheard(slave.port) as (port, said):
+        options = defines(host="127.0.0.1", test_length="50ms")
+        netmodel.run("-m", "tcp_rr", "-P", str(port), *options, env={"NETMODEL_KEY": key}, code=0 if key == KEY else 2)
+    return bytes(said)
+
+
+def test_a_run_with_a_key_beside_strangers(netmodel: Netmodel) -> None:
+    """They say what was overheard of a master with the key and of one with another, whole and cut anywhere."""
+    env = {"NETMODEL_KEY": KEY}
+    with netmodel.slave(env=env) as slave:
+        heard = [overhear(netmodel, slave, key) for key in (KEY, OTHER)]
+        crowd = Crowd(slave.port)
+
+        def come(seed: int) -> None:
+            draw = random.Random(seed)
+            while not crowd.stop.is_set():
+                said = draw.choice(heard)
+                crowd.say(said[: draw.randrange(1, len(said) + 1)])
+
+        threads = [threading.Thread(target=come, args=(seed,), daemon=True) for seed in range(4)]
+        for thread in threads:
+            thread.start()
+        try:
+            options = ("-P", str(slave.port), *defines(host="127.0.0.1", test_length="1s"))
+            for _ in range(2):
+                assert_complete(netmodel.measure("tcp_rr", *options, env=env))
+        finally:
+            crowd.stop.set()
+            for thread in threads:
+                thread.join(20)
+        assert crowd.came > 20
+        assert "signal" not in slave.process.err, "no session has crashed"
+        assert len(re.findall(": run ", slave.process.err)) == 3
 
 
 def test_tls_of_another_program_is_no_key(netmodel: Netmodel) -> None:
