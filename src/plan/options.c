@@ -25,6 +25,11 @@ struct reading {
 	bool lacks_values; /* some option was given without what it is: only that is to be told */
 };
 
+static void tell_no_memory(const struct reading *r)
+{
+	nm_diag_error(r->ir->diags, r->ir->file, r->step->line, "out of memory");
+}
+
 /* The next word of *text, copied; NULL at the end, or when out of memory, which is told. */
 static char *next_word(const struct reading *r, const char **text)
 {
@@ -33,7 +38,7 @@ static char *next_word(const struct reading *r, const char **text)
 	char *word = n ? strndup(*text, n) : NULL;
 
 	if (n && !word)
-		nm_diag_error(r->ir->diags, r->ir->file, r->step->line, "out of memory");
+		tell_no_memory(r);
 	*text += n;
 	return word;
 }
@@ -401,8 +406,7 @@ static void choose_transport(struct reading *r, const char *options)
 			free(found);
 			found = strdup(word + 9);
 			if (!found)
-				nm_diag_error(r->ir->diags, r->ir->file, r->step->line,
-					      "out of memory");
+				tell_no_memory(r);
 		}
 		free(word);
 	}
@@ -413,11 +417,14 @@ static void choose_transport(struct reading *r, const char *options)
 		return;
 	}
 	r->step->transport = nm_transport_find(name);
-	if (r->step->transport)
+	if (!r->step->transport) {
+		unknown_protocol(r, name);
+	} else {
 		r->transport_opts = nm_arena_opts(r->ir->arena, r->step->transport->opts,
 						  r->step->transport->opts_size);
-	else
-		unknown_protocol(r, name);
+		if (!r->transport_opts)
+			tell_no_memory(r);
+	}
 	free(found);
 }
 
@@ -503,7 +510,7 @@ static void mirror_transport_options(struct reading *r)
 			memcpy(opts, r->transport_opts, transport->opts_size);
 			transport->checks->mirror(opts);
 		} else {
-			nm_diag_error(r->ir->diags, r->ir->file, r->step->line, "out of memory");
+			tell_no_memory(r);
 		}
 	}
 	r->step->mirror_transport_opts = opts;
@@ -520,7 +527,7 @@ static bool make_structs(struct reading *r)
 	r->common = nm_arena_opts(r->ir->arena, nm_common_opts, sizeof *r->common);
 	if (r->opts && r->common && (!mirror || mirror->opts == op->opts || r->mirror_opts))
 		return true;
-	nm_diag_error(r->ir->diags, r->ir->file, r->step->line, "out of memory");
+	tell_no_memory(r);
 	return false;
 }
 

@@ -65,6 +65,7 @@ PLAN_TESTS = \
 	tests/unit/plan/test_check \
 	tests/unit/plan/test_compile \
 	tests/unit/plan/test_dump \
+	tests/unit/plan/test_memory \
 	tests/unit/plan/test_mirror \
 	tests/unit/plan/test_params \
 	tests/unit/plan/test_plan \
@@ -73,6 +74,8 @@ PLAN_TESTS = \
 	tests/unit/plan/test_tables
 $(PLAN_TESTS): LDADD = $(CHECK_LIBS) $(PLAN_LIBS)
 $(PLAN_TESTS): $(filter %.la,$(PLAN_LIBS))
+tests_unit_plan_test_memory_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=strndup
 tests_unit_plan_test_check_SOURCES = \
 	tests/unit/plan/test_check.c \
 	tests/unit/plan/compiled.c \
