@@ -425,6 +425,19 @@ int nm_opts_defaults(const struct nm_opt *table, void *base)
 	return 0;
 }
 
+static void wipe(char *text)
+{
+	if (text)
+		explicit_bzero(text, strlen(text));
+}
+
+void nm_opts_wipe_secrets(const struct nm_opt *table, void *base)
+{
+	for (; table->name; table++)
+		if (table->secret)
+			wipe(*(char **)(void *)((char *)base + table->offset));
+}
+
 void nm_opts_fini(const struct nm_opt *table, void *base)
 {
 	for (; table->name; table++) {
@@ -432,6 +445,8 @@ void nm_opts_fini(const struct nm_opt *table, void *base)
 			continue;
 		char **string = (char **)(void *)((char *)base + table->offset);
 
+		if (table->secret)
+			wipe(*string);
 		free(*string);
 		*string = NULL;
 	}

@@ -38,6 +38,7 @@ struct nm_opt {
 	const char *const *choices; /* ENUM: NULL-terminated words */
 	const char *help;	    /* one sentence, lower case, no final dot */
 	bool required;
+	bool secret; /* STRING: wiped as soon as nobody needs it any more */
 };
 /* A table ends with an entry whose name is NULL. */
 #define NM_OPT_END                                                                                 \
@@ -75,5 +76,7 @@ int nm_type_check(enum nm_type type, const char *value, char *why, size_t why_si
 int nm_opts_defaults(const struct nm_opt *table, void *base);
 /* Frees the strings of an option struct. */
 void nm_opts_fini(const struct nm_opt *table, void *base);
+/* Wipes the values of options that are secrets; they are empty then. */
+void nm_opts_wipe_secrets(const struct nm_opt *table, void *base);
 
 #endif

@@ -98,6 +98,7 @@ int nm_peer_next(struct nm_peer *peer, struct nm_message *ret_message, char *why
 	if (!answer)
 		answer = nm_message_decode(payload, size, peer->side, peer->state, ret_message, why,
 					   why_size);
+	nm_frame_reader_done(&peer->in, size);
 	if (answer < 0)
 		return answer;
 	if (peer->channel.state != NM_CHANNEL_ANSWERED_PLAIN ||
@@ -117,6 +118,7 @@ int nm_peer_send(struct nm_peer *peer, enum nm_message_type type, json_t *body, 
 		return -ENOMEM;
 	int error = nm_frame_queue_add(&peer->out, text, size);
 
+	explicit_bzero(text, size);
 	free(text);
 	if (error)
 		return error;

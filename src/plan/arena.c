@@ -40,6 +40,13 @@ struct nm_arena *nm_arena_free(struct nm_arena *arena)
 	return NULL;
 }
 
+void nm_arena_wipe_secrets(struct nm_arena *arena)
+{
+	for (struct block *block = arena->blocks; block; block = block->next)
+		if (block->table)
+			nm_opts_wipe_secrets(block->table, block->data);
+}
+
 int nm_arena_keep(struct nm_arena *arena, void *kept)
 {
 	struct block *block = calloc(1, sizeof(*block));

@@ -12,6 +12,11 @@
 #include "transport/ring.h"
 #include "transport/transport.h"
 
+void nm_plan_wipe_secrets(struct nm_plan *plan)
+{
+	nm_arena_wipe_secrets(plan->arena);
+}
+
 struct nm_plan *nm_plan_free(struct nm_plan *plan)
 {
 	if (!plan)

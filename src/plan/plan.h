@@ -132,6 +132,9 @@ struct nm_plan *nm_plan_compile(const struct nm_node *root, const char *file,
  * in diags. */
 struct nm_plan *nm_plan_compile_mirror(const struct nm_node *root, const char *file,
 				       const char *host, struct nm_diags *diags);
+/* Wipes what of its options is secret, once the engine has made what needs it
+ * (nm_engine_prepare). */
+void nm_plan_wipe_secrets(struct nm_plan *plan);
 struct nm_plan *nm_plan_free(struct nm_plan *plan); /* accepts NULL, returns NULL */
 
 /* The compiled program as text, for --dump-plan; owned by the caller. */

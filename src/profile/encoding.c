@@ -133,6 +133,7 @@ int nm_encoding_convert(const char *file, const char *text, size_t length, char 
 		*ret_text = to;
 		*ret_length = length;
 	} else {
+		explicit_bzero(to, length); /* a password may be in it */
 		free(to);
 	}
 	return r;

@@ -5,8 +5,10 @@
 #include "profile/tree.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <libxml/SAX2.h>
 #include <libxml/parser.h>
+#include <libxml/xmlmemory.h>
 #include <libxml/tree.h>
 #include <libxml/xmlversion.h>
 #include <stdarg.h>
@@ -359,6 +361,39 @@ static struct nm_node *check_and_parse(struct reader *reader)
 	return root;
 }
 
+/* A profile may have the password of a key in it. */
+static void free_text(char *text)
+{
+	if (text)
+		explicit_bzero(text, strlen(text));
+	free(text);
+}
+
+static void free_wiped(void *memory)
+{
+	if (memory)
+		explicit_bzero(memory, malloc_usable_size(memory));
+	free(memory);
+}
+
+static void *realloc_wiped(void *memory, size_t size)
+{
+	void *grown = malloc(size);
+
+	if (grown && memory) {
+		size_t before = malloc_usable_size(memory);
+
+		memcpy(grown, memory, before < size ? before : size);
+		free_wiped(memory);
+	}
+	return grown;
+}
+
+void nm_profile_wipe_all(void)
+{
+	(void)xmlMemSetup(free_wiped, malloc, realloc_wiped, strdup);
+}
+
 struct nm_node *nm_profile_parse(const char *file, const char *text, size_t length,
 				 struct nm_diags *diags)
 {
@@ -390,8 +425,8 @@ struct nm_node *nm_profile_parse(const char *file, const char *text, size_t leng
 		fail(&reader, 0, "out of memory");
 	else
 		root = check_and_parse(&reader);
-	free(normal);
-	free(converted);
+	free_text(normal);
+	free_text(converted);
 	return root;
 }
 
@@ -492,6 +527,9 @@ struct nm_node *nm_node_free(struct nm_node *node)
 	for (size_t i = 0; i < node->n_attrs; i++) {
 		nm_attr_drop_pieces(&node->attrs[i]);
 		free(node->attrs[i].name);
+		/* It may have the password of a key in it. */
+		if (node->attrs[i].value)
+			explicit_bzero(node->attrs[i].value, strlen(node->attrs[i].value));
 		free(node->attrs[i].value);
 	}
 	free(node->children);

@@ -38,6 +38,9 @@ struct nm_node {
 	size_t n_children;
 };
 
+/* Lets this whole process wipe what the parser frees. Not in the process of a program that may use
+ * libxml2 itself. */
+void nm_profile_wipe_all(void);
 /* Parses text (borrowed during the call). `file` names it in messages. Returns the owned root, or
  * NULL with at least one error in diags. What uperf takes and XML does not is mended first, with a
  * warning each (normalise.h). Entities, includes and network access are refused, not ignored. */

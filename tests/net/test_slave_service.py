@@ -7,6 +7,7 @@ import fcntl
 import os
 import pwd
 import re
+import secrets
 import signal
 import socket
 import subprocess
@@ -304,3 +305,39 @@ def test_a_user_that_cannot_be_become(netmodel: Netmodel, name: str, why: str) -
 @only_root
 def test_root_is_warned(netmodel: Netmodel, slave: Slave) -> None:
     slave.process.wait_line("warning: the slave runs as root: --user NAME gives that up")
+
+
+def memory_of(pid: int) -> Iterator[bytes]:
+    with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            span, rights, *_ = line.split()
+            first, last = (int(address, 16) for address in span.split("-"))
+            if not rights.startswith("rw") or last - first > 1 << 28:
+                continue
+            memory.seek(first)
+            with suppress(OSError):
+                yield memory.read(last - first)
+
+
+@only_root
+def test_a_session_forgets_the_password_of_a_key(
+    netmodel: Netmodel, slave: Slave, profile: WriteProfile, tmp_path: Path
+) -> None:
+    """The password goes over the control connection, and is of no use once the key is read."""
+    password = "a-word-" + secrets.token_hex(8)
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-passout", f"pass:{password}", "-subj", "/CN=test"]
+    made += ["-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "cert.pem")]
+    subprocess.run(made, check=True, capture_output=True, timeout=20)
+    files = f"cert={tmp_path}/cert.pem key={tmp_path}/key.pem password={password}"
+    path = profile(
+        '<group><transaction><flowop type="connect" '
+        f'options="remotehost=127.0.0.1 protocol=ssl {files}"/></transaction>'
+        '<transaction duration="30s"><flowop type="write" options="size=1"/></transaction></group>'
+    )
+    with netmodel.started("-m", path, "-v", "-P", str(slave.port)) as master:
+        master.wait_line("phase 2 of 2 begins")
+        (session,) = slave.sessions()
+        whole = b"".join(memory_of(session))
+        found = [match.start() for match in re.finditer(password.encode(), whole)]
+        assert not found, [whole[max(0, at - 80) : at + 60] for at in found]
+        assert b"cert.pem" in whole, "other options are there"

@@ -18,10 +18,12 @@
 #include <unistd.h>
 
 #include "control/slave/session.h"
+#include "control/wire/message.h"
 #include "engine/thread.h"
 #include "host/sandbox.h"
 #include "host/signals.h"
 #include "host/clock.h"
+#include "profile/tree.h"
 #include "transport/peers.h"
 
 #define FIRST_FD 3u /* after the standard ones */
@@ -80,6 +82,8 @@ static void run_child(int fd, pid_t parent, uint64_t timeout_ns)
 	if (fd < 0 || nm_sandbox_new(&sandbox) < 0)
 		_exit(NM_SESSION_BROKEN);
 	(void)nm_sandbox_enter(sandbox);
+	nm_message_wipe_all();
+	nm_profile_wipe_all();
 	nm_slave_options_default(&options);
 	options.timeout_ns = timeout_ns;
 	trust(&options);

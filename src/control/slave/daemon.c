@@ -30,6 +30,7 @@
 #include "host/facts.h"
 #include "host/privileges.h"
 #include "host/sandbox.h"
+#include "profile/tree.h"
 #include "transport/address.h"
 
 #define BACKLOG 128
@@ -231,6 +232,8 @@ static void run_session(const struct daemon *daemon, int fd, pid_t parent, size_
 	if (daemon->options->interrupt_fd >= 0)
 		(void)close(daemon->options->interrupt_fd);
 	drop_privileges(daemon, fd);
+	nm_message_wipe_all();
+	nm_profile_wipe_all();
 	int error = nm_sandbox_enter(daemon->sandbox);
 
 	if (error)

@@ -125,6 +125,7 @@ static bool compile(struct nm_session *session, const struct nm_msg_prepare *pre
 	if (session->root)
 		session->plan =
 			nm_plan_compile_mirror(session->root, prepare->file, prepare->host, &diags);
+	session->root = nm_node_free(session->root);
 	if (session->plan)
 		nm_preflight_check(session->plan, prepare->file, &diags);
 	bool ok = session->plan && diags.n_errors == 0;
@@ -267,6 +268,7 @@ static int open_local(struct nm_session *session, const struct nm_cpu_list *cpus
 	nm_engine_set_host(session->local.engine, 0, &session->remote, &session->local_addr);
 	why[0] = '\0';
 	error = nm_local_listen(&session->local, why, why_size);
+	nm_plan_wipe_secrets(session->plan);
 	if (error && !*why)
 		(void)nm_session_error_text(session, error, why, why_size);
 	return error;

@@ -9,11 +9,20 @@
 
 #define FIRST_CAPACITY 4096u
 
+/* What goes through here may be a secret: nothing of it stays behind. */
+static void drop(char *data, size_t size)
+{
+	if (data)
+		explicit_bzero(data, size);
+	free(data);
+}
+
 /* Makes room for `more` bytes after `end`: moves what is there to the front, then grows. */
 static int make_room(char **data, size_t *begin, size_t *end, size_t *capacity, size_t more)
 {
 	if (*begin > 0) {
 		memmove(*data, *data + *begin, *end - *begin);
+		explicit_bzero(*data + *end - *begin, *begin);
 		*end -= *begin;
 		*begin = 0;
 	}
@@ -23,9 +32,12 @@ static int make_room(char **data, size_t *begin, size_t *end, size_t *capacity, 
 
 	while (wanted - *end < more)
 		wanted *= 2;
-	char *grown = realloc(*data, wanted);
+	char *grown = malloc(wanted);
 	if (!grown)
 		return -ENOMEM;
+	if (*end)
+		memcpy(grown, *data, *end);
+	drop(*data, *end);
 	*data = grown;
 	*capacity = wanted;
 	return 0;
@@ -38,7 +50,7 @@ void nm_frame_reader_init(struct nm_frame_reader *reader, size_t max)
 
 void nm_frame_reader_fini(struct nm_frame_reader *reader)
 {
-	free(reader->data);
+	drop(reader->data, reader->end);
 	*reader = (struct nm_frame_reader){.max = reader->max};
 }
 
@@ -97,9 +109,14 @@ int nm_frame_reader_next(struct nm_frame_reader *reader, const char **ret_payloa
 	return 1;
 }
 
+void nm_frame_reader_done(struct nm_frame_reader *reader, size_t size)
+{
+	explicit_bzero(reader->data + reader->begin - size, size);
+}
+
 void nm_frame_queue_fini(struct nm_frame_queue *queue)
 {
-	free(queue->data);
+	drop(queue->data, queue->end);
 	*queue = (struct nm_frame_queue){.data = NULL};
 }
 
@@ -132,6 +149,7 @@ size_t nm_frame_queue_data(const struct nm_frame_queue *queue, const char **ret_
 
 void nm_frame_queue_sent(struct nm_frame_queue *queue, size_t size)
 {
+	explicit_bzero(queue->data + queue->begin, size);
 	queue->begin += size;
 	if (queue->begin == queue->end)
 		queue->begin = queue->end = 0;

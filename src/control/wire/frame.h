@@ -34,6 +34,8 @@ int nm_frame_reader_look(const struct nm_frame_reader *reader, const char **ret_
  * -EMSGSIZE when one is announced that is longer than allowed, -EBADMSG when it is empty. */
 int nm_frame_reader_next(struct nm_frame_reader *reader, const char **ret_payload,
 			 size_t *ret_size);
+/* Wipes the payload that the last call of nm_frame_reader_next has given, of `size` bytes. */
+void nm_frame_reader_done(struct nm_frame_reader *reader, size_t size);
 
 struct nm_frame_queue {
 	char *data; /* owned */

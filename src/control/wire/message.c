@@ -3,6 +3,7 @@
 #include "control/wire/message.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,19 @@ int nm_message_decode(const char *payload, size_t size, enum nm_side from,
 	}
 	json_decref(message.root);
 	return -EPROTO;
+}
+
+/* What is freed may have been a secret. */
+static void free_wiped(void *memory)
+{
+	if (memory)
+		explicit_bzero(memory, malloc_usable_size(memory));
+	free(memory);
+}
+
+void nm_message_wipe_all(void)
+{
+	json_set_alloc_funcs(malloc, free_wiped);
 }
 
 void nm_message_fini(struct nm_message *message)

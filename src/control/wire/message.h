@@ -63,6 +63,9 @@ const char *nm_session_state_waits(enum nm_session_state state);
 int nm_message_decode(const char *payload, size_t size, enum nm_side from,
 		      enum nm_session_state state, struct nm_message *ret_message, char *why,
 		      size_t why_size);
+/* Lets this whole process wipe what messages were made of when it is freed: prepare has secrets in
+ * it. Not in the process of a program that has a library of JSON of its own. */
+void nm_message_wipe_all(void);
 /* Releases what decode gave; twice does no harm. */
 void nm_message_fini(struct nm_message *message);
 /* Takes the body (NULL: none could be made). An owned text of *ret_size bytes, NULL when out of

@@ -18,16 +18,27 @@ const struct nm_known nm_known_elements[NM_N_KNOWN] = {{"profile", 0},	   {"grou
 						       {"param", 1},	   {"params", 1},
 						       {"transaction", 2}, {"flowop", 3}};
 
+/* Frees a text that may have the password of a key in it. */
+static void wipe(char *text, size_t size)
+{
+	if (text)
+		explicit_bzero(text, size);
+	free(text);
+}
+
 void nm_text_put(struct nm_text *text, const char *data, size_t length)
 {
 	if (length > text->capacity - text->used) {
 		size_t capacity = 2 * (text->used + length);
-		char *grown = text->failed ? NULL : realloc(text->data, capacity);
+		char *grown = text->failed ? NULL : malloc(capacity);
 
 		if (!grown) {
 			text->failed = true;
 			return;
 		}
+		if (text->used)
+			memcpy(grown, text->data, text->used);
+		wipe(text->data, text->used);
 		text->data = grown;
 		text->capacity = capacity;
 	}
@@ -120,8 +131,8 @@ int nm_profile_normalise(const char *file, const char *text, size_t length, char
 	}
 	remarks_fini(&tags.remarks);
 	remarks_fini(&remarks);
-	free(tags.text.data);
+	wipe(tags.text.data, tags.text.used);
 	free(tags.items);
-	free(nested.data);
+	wipe(nested.data, nested.used);
 	return r;
 }
