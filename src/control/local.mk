@@ -80,6 +80,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/slave/allow.h \
 	src/control/slave/daemon.c \
 	src/control/slave/daemon.h \
+	src/control/slave/patience.c \
+	src/control/slave/patience.h \
 	src/control/slave/session.c \
 	src/control/slave/session.h \
 	src/control/slave/session_priv.h \

@@ -66,6 +66,9 @@ static void unpack_phase(enum nm_message_type type, json_t *body)
 	uint64_t first, second;
 
 	switch (type) {
+	case NM_MESSAGE_DELAY:
+		nm_delay_unpack(body, &first);
+		break;
 	case NM_MESSAGE_PING:
 		nm_ping_unpack(body, &first);
 		break;

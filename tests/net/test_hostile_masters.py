@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hostile import HELLO, Lie, bomb, lying, message, receive
+from hostile import HELLO, Body, Lie, bomb, lying, message, receive
 from nmtest import Netmodel, Slave, assert_complete, defines, resident_bytes, wait_until
 
 RUN = ["-m", "tcp_rr", "--format", "json", "-i", "0", "-D", "test_length=100ms"]
@@ -87,3 +87,45 @@ def test_a_message_of_63_mib_costs_nothing(netmodel: Netmodel, slave: Slave, gre
         assert time.monotonic() - began < 3
         assert most < 100_000_000
     wait_until(lambda: not slave.sessions(), what="its session has ended")
+
+
+def test_a_master_that_only_lives_is_sent_away(netmodel: Netmodel) -> None:
+    """It says hello, and then nothing but that it is there."""
+    with netmodel.slave() as slave, socket.create_connection(("127.0.0.1", slave.port), timeout=10) as master:
+        master.sendall(HELLO)
+        assert receive(master)[0] == "welcome"
+        began = time.monotonic()
+        word, body = "heartbeat", {}
+        master.settimeout(1)
+        while word == "heartbeat" and time.monotonic() - began < 20:
+            master.sendall(message("heartbeat", {"progress": int(time.monotonic() * 1000)}))
+            try:
+                word, body, _ = receive(master)
+            except TimeoutError:
+                continue
+        assert word == "refuse"
+        assert body["code"] == "timeout"
+        assert body["text"].startswith("the master has sent no order to prepare for 10")
+        assert 9 < time.monotonic() - began < 15
+        wait_until(lambda: not slave.sessions(), what="its session has ended")
+        assert_complete(netmodel.measure("tcp_rr", "-P", str(slave.port), *defines(host="127.0.0.1", test_length="50ms")))
+
+
+def test_a_master_that_orders_no_phase_is_sent_away(netmodel: Netmodel) -> None:
+    """All is set up; then the orders of the master are lost, and its heartbeats are not."""
+    over = []
+
+    def loses(word: str, body: Body) -> bytes | None:
+        if word == "prepare":
+            return message(word, {**body, "timeout_ns": 100_000_000})
+        return b"" if word in ("begin", "finish") else None
+
+    def hears(word: str, body: Body) -> bytes | None:
+        over.append((word, body))
+        return None
+
+    with netmodel.slave("--timeout", "2s") as slave, lying(slave, hears, loses) as liar:
+        result = netmodel.run(*RUN, "--timeout", "6s", *liar.args)
+        assert result.code == 2, result
+    assert result.seconds < 5
+    assert any(word == "failed" and "no word of a phase or of progress" in body["text"] for word, body in over), over

@@ -160,6 +160,7 @@ CONTROL_TESTS = \
 	tests/unit/control/test_limits \
 	tests/unit/control/test_message \
 	tests/unit/control/test_outcome \
+	tests/unit/control/test_patience \
 	tests/unit/control/test_phases \
 	tests/unit/control/test_protocol \
 	tests/unit/control/test_reconcile \

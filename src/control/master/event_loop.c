@@ -117,7 +117,8 @@ static void serve_link(struct nm_master *master, struct nm_link *link)
 		else
 			lose(master, link, why);
 	} else if (due == NM_HEARTBEAT_SEND && link->peer.state != NM_SESSION_HELLO) {
-		nm_master_send(master, link, NM_MESSAGE_HEARTBEAT, nm_heartbeat_pack(0));
+		nm_master_send(master, link, NM_MESSAGE_HEARTBEAT,
+			       nm_heartbeat_pack(nm_master_progress(master)));
 	}
 }
 
@@ -217,6 +218,15 @@ bool nm_master_await(struct nm_master *master, enum nm_session_state state, uint
 		}
 		nm_master_poll(master, until_ns);
 	}
+}
+
+uint64_t nm_master_progress(const struct nm_master *master)
+{
+	uint64_t progress = master->local.engine ? nm_engine_progress(master->local.engine) : 0;
+
+	for (size_t i = 0; i < master->n_links; i++)
+		progress += master->links[i].progress;
+	return progress;
 }
 
 uint64_t nm_master_timeout_ns(const struct nm_master *master)

@@ -16,6 +16,8 @@ void nm_master_send(struct nm_master *master, struct nm_link *link, enum nm_mess
 /* Polls until all links are in the state, or until_ns (which is a failure). False when the run
  * cannot go on. */
 bool nm_master_await(struct nm_master *master, enum nm_session_state state, uint64_t until_ns);
+/* The sum of what all hosts tell of their progress: a number that changes while anything moves. */
+uint64_t nm_master_progress(const struct nm_master *master);
 /* When what begins now must be over: by --timeout. */
 uint64_t nm_master_timeout_ns(const struct nm_master *master);
 

@@ -36,11 +36,18 @@ uint64_t nm_order_longest_wait_ns(const struct nm_plan *plan)
 	return wait_ns;
 }
 
+uint64_t nm_order_stall_ns(const struct nm_plan *plan, const struct nm_run_options *options)
+{
+	return options->timeout_ns + nm_order_longest_wait_ns(plan);
+}
+
 void nm_order_make(const struct nm_plan *plan, const struct nm_run_options *options, uint32_t phase,
 		   struct nm_phase_order *ret_order)
 {
-	struct nm_phase_order order = {
-		.phase = phase, .usage_from_ns = NM_USAGE_NEVER, .usage_to_ns = NM_USAGE_NEVER};
+	struct nm_phase_order order = {.phase = phase,
+				       .stall_ns = nm_order_stall_ns(plan, options),
+				       .usage_from_ns = NM_USAGE_NEVER,
+				       .usage_to_ns = NM_USAGE_NEVER};
 	uint64_t cooldown_ns = options->cooldown_ns;
 	uint32_t first, last;
 

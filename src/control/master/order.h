@@ -15,6 +15,9 @@ void nm_order_measured(const struct nm_plan *plan, uint32_t *ret_first, uint32_t
 /* The order of a phase. */
 void nm_order_make(const struct nm_plan *plan, const struct nm_run_options *options, uint32_t phase,
 		   struct nm_phase_order *ret_order);
+/* So long without progress on any host, and the run is ended: the timeout, and the longest wait of
+ * a pass. */
+uint64_t nm_order_stall_ns(const struct nm_plan *plan, const struct nm_run_options *options);
 /* How long a phase may be without progress because the profile itself waits: the longest wait of a
  * pass. */
 uint64_t nm_order_longest_wait_ns(const struct nm_plan *plan);

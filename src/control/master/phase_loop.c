@@ -31,7 +31,7 @@ int nm_master_phases_init(struct nm_master *master)
 	if (n_workers)
 		error = nm_phases_init(&master->phases, n_workers, plan->n_groups,
 				       (uint32_t)master->n_links);
-	master->phases.stall_ns = master->options->timeout_ns + wait_ns;
+	master->phases.stall_ns = nm_order_stall_ns(plan, master->options);
 	master->phases.patience_ns = INTERRUPT_NS + wait_ns;
 	master->phases.bounded = !master->options->max_duration.is_given;
 	free(n_workers);
@@ -340,6 +340,9 @@ static void wait_start(struct nm_master *master)
 {
 	uint64_t until_ns = nm_clock_ns() + master->options->wait_start_ns;
 
+	for (size_t i = 0; i < master->n_links; i++)
+		nm_master_send(master, &master->links[i], NM_MESSAGE_DELAY,
+			       nm_delay_pack(master->options->wait_start_ns));
 	while (!nm_outcome_ends(&master->outcome) && nm_clock_ns() < until_ns)
 		nm_master_poll(master, until_ns);
 }

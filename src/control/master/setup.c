@@ -19,6 +19,18 @@
 #include "profile/tree.h"
 #include "transport/address.h"
 
+/* With several slaves the others may not be there for a while: this one is told how long that may
+ * be. */
+static void announce_wait(struct nm_master *master, struct nm_link *link)
+{
+	const struct nm_run_options *options = master->options;
+	uint64_t each_ns = options->wait_slaves_ns + options->timeout_ns;
+
+	if (master->n_links > 1)
+		nm_master_send(master, link, NM_MESSAGE_DELAY,
+			       nm_delay_pack(master->n_links * each_ns));
+}
+
 int nm_link_welcome(struct nm_master *master, struct nm_link *link, json_t *body)
 {
 	struct nm_msg_hello welcome;
@@ -36,6 +48,7 @@ int nm_link_welcome(struct nm_master *master, struct nm_link *link, json_t *body
 			      : welcome.no_auth			      ? NM_TRUST_NONE
 								      : NM_TRUST_OWN_HOST;
 	link->peer.state = NM_SESSION_PREPARE;
+	announce_wait(master, link);
 	nm_master_log(master, "connected to %s (%s, %s)", link->name, link->result->address,
 		      welcome.hostname);
 	return 0;

@@ -19,7 +19,6 @@
 #include "host/facts.h"
 #include "transport/address.h"
 
-#define HELLO_NS  3000000000u /* that a master has to say hello */
 #define LINGER_NS 1000000000u /* that it has to read a refusal */
 
 /* A handler is given no argument. */
@@ -92,10 +91,17 @@ const char *nm_session_error_text(const struct nm_session *session, int error, c
 
 static int heartbeat(struct nm_session *session, json_t *body)
 {
-	uint64_t progress;
+	return nm_heartbeat_unpack(body, &session->progress);
+}
 
-	(void)session;
-	return nm_heartbeat_unpack(body, &progress);
+static int wait_for_master(struct nm_session *session, json_t *body)
+{
+	uint64_t wait_ns;
+
+	if (nm_delay_unpack(body, &wait_ns) || session->n_begun ||
+	    !nm_patience_wait(&session->patience, wait_ns, nm_clock_ns()))
+		return -EPROTO;
+	return 0;
 }
 
 static int bye(struct nm_session *session, json_t *body)
@@ -120,6 +126,7 @@ static int aborted(struct nm_session *session, json_t *body)
 static const nm_session_handler handlers[NM_MESSAGE__COUNT] = {
 	[NM_MESSAGE_HELLO] = nm_session_hello,
 	[NM_MESSAGE_PREPARE] = nm_session_prepare,
+	[NM_MESSAGE_DELAY] = wait_for_master,
 	[NM_MESSAGE_CONNECT] = nm_session_connect,
 	[NM_MESSAGE_PING] = nm_session_ping,
 	[NM_MESSAGE_BEGIN] = nm_session_begin,
@@ -171,9 +178,10 @@ static void dispatch(struct nm_session *session)
 static uint64_t next_ns(const struct nm_session *session)
 {
 	uint64_t next = nm_heartbeat_next_ns(&session->peer.beat);
+	uint64_t patient_ns = nm_patience_until_ns(&session->patience);
 
-	if (session->peer.state == NM_SESSION_HELLO)
-		next = session->hello_until_ns;
+	if (session->peer.state == NM_SESSION_HELLO || patient_ns < next)
+		next = patient_ns;
 	if (session->until_ns < next)
 		next = session->until_ns;
 	uint64_t sample_ns = nm_samplers_next_ns(&session->local.samplers);
@@ -209,6 +217,17 @@ static int wait_for_events(struct nm_session *session)
 	return 0;
 }
 
+static uint64_t own_progress(const struct nm_session *session)
+{
+	return session->local.engine ? nm_engine_progress(session->local.engine) : 0;
+}
+
+/* A number that changes when anything moves, here or anywhere that the master knows of. */
+static uint64_t progress(const struct nm_session *session)
+{
+	return own_progress(session) + session->progress;
+}
+
 /* What is due by the clock. */
 static int run_timers(struct nm_session *session)
 {
@@ -216,7 +235,14 @@ static int run_timers(struct nm_session *session)
 	enum nm_heartbeat_due due = nm_heartbeat_due(&session->peer.beat, now_ns);
 
 	if (session->peer.state == NM_SESSION_HELLO)
-		return now_ns >= session->hello_until_ns ? -ETIMEDOUT : 0;
+		return nm_patience_ends(&session->patience, 0, now_ns) ? -ETIMEDOUT : 0;
+	if (nm_patience_ends(&session->patience, progress(session), now_ns)) {
+		char text[128];
+
+		return nm_session_refuse(
+			session, "timeout",
+			nm_patience_text(&session->patience, now_ns, text, sizeof text));
+	}
 	if (now_ns >= session->until_ns) {
 		const struct nm_msg_failed failed = {.text = "the session has reached the longest "
 							     "duration that the slave allows"};
@@ -228,11 +254,8 @@ static int run_timers(struct nm_session *session)
 		return -ETIMEDOUT;
 	nm_samplers_run(&session->local.samplers, now_ns);
 	if (due == NM_HEARTBEAT_SEND)
-		return nm_session_send(
-			session, NM_MESSAGE_HEARTBEAT,
-			nm_heartbeat_pack(session->local.engine
-						  ? nm_engine_progress(session->local.engine)
-						  : 0));
+		return nm_session_send(session, NM_MESSAGE_HEARTBEAT,
+				       nm_heartbeat_pack(own_progress(session)));
 	return 0;
 }
 
@@ -283,6 +306,7 @@ static void session_loop(struct nm_session *session)
 		if (error)
 			break;
 		dispatch(session);
+		nm_patience_enter(&session->patience, session->peer.state, nm_clock_ns());
 		if (session->peer.ended && nm_session_refuse_unproved(session))
 			break;
 		if (session->peer.ended) {
@@ -331,10 +355,10 @@ enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *opti
 	uint64_t now_ns = nm_clock_ns();
 	struct nm_session session = {.options = options,
 				     .slot = slot,
-				     .hello_until_ns = now_ns + HELLO_NS,
 				     .until_ns = UINT64_MAX,
 				     .end = NM_SESSION_NOTHING};
 
+	nm_patience_init(&session.patience, options->timeout_ns, now_ns);
 	if (options->max_duration_ns)
 		session.until_ns = now_ns + options->max_duration_ns;
 	if (options->max_memory_bytes && !options->in_process)

@@ -5,6 +5,7 @@
 
 #include "control/local.h"
 #include "control/peer.h"
+#include "control/slave/patience.h"
 #include "control/slave/session.h"
 #include "control/wire/codec.h"
 #include "profile/tree.h"
@@ -15,8 +16,9 @@ struct nm_session {
 	struct nm_peer peer;
 	struct nm_addr local_addr, remote;
 	char remote_text[64];
-	uint64_t hello_until_ns; /* by then the master must have said hello */
-	uint64_t until_ns;	 /* by then the session must be over; UINT64_MAX: no limit */
+	struct nm_patience patience;
+	uint64_t progress; /* of the master, as it was last told */
+	uint64_t until_ns; /* by then the session must be over; UINT64_MAX: no limit */
 	enum nm_session_end end;
 	/* From prepare on. */
 	struct nm_node *root; /* owned */

@@ -49,6 +49,7 @@ int nm_session_begin(struct nm_session *session, json_t *body)
 
 	nm_engine_begin(session->local.engine, order.phase);
 	session->n_begun++;
+	session->patience.stall_ns = order.stall_ns;
 	memset(session->told_done, 0, session->plan->n_groups * sizeof *session->told_done);
 	session->peer.state = NM_SESSION_PHASE;
 	/* The rows of the phase before end here: it was over when the last host was done with

@@ -332,6 +332,7 @@ int nm_session_prepare(struct nm_session *session, json_t *body)
 	if (error)
 		return error;
 	nm_heartbeat_satisfy(&session->peer.beat, prepare.timeout_ns);
+	session->patience.master_timeout_ns = prepare.timeout_ns;
 	session->end = NM_SESSION_BROKEN;
 	nm_session_log(session, "run %.12s: profile %s, as host %s", prepare.run_id, prepare.file,
 		       prepare.host);

@@ -95,6 +95,11 @@ json_t *nm_connect_pack(json_t *endpoints, const unsigned char *nonce);
 /* The endpoints are borrowed. */
 int nm_connect_unpack(json_t *body, json_t **ret_endpoints, unsigned char *ret_nonce);
 
+/* What the master does before its next message takes so long. */
+json_t *nm_delay_pack(uint64_t wait_ns);
+/* What nm_delay_pack was given. */
+int nm_delay_unpack(json_t *body, uint64_t *ret_wait_ns);
+
 /* Asks for the clock. sent_ns: by the clock of the master. */
 json_t *nm_ping_pack(uint64_t sent_ns);
 /* What nm_ping_pack was given. */
@@ -111,8 +116,9 @@ int nm_pong_unpack(json_t *body, uint64_t *ret_sent_ns, uint64_t *ret_now_ns);
 #define NM_USAGE_AT_END INT64_MAX
 struct nm_phase_order {
 	uint32_t phase;
-	bool measured;	  /* some group's transaction is: intervals are kept */
-	uint64_t stop_ns; /* when the last group will be stopped, after the begin; 0: not known */
+	bool measured;	   /* some group's transaction is: intervals are kept */
+	uint64_t stall_ns; /* so long without progress anywhere ends the run */
+	uint64_t stop_ns;  /* when the last group will be stopped, after the begin; 0: not known */
 	int64_t usage_from_ns; /* when the measured window opens, after the begin, or NEVER */
 	int64_t usage_to_ns;   /* when it closes, or NEVER, or AT_END of the phase */
 };

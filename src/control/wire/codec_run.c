@@ -9,6 +9,8 @@ const struct nm_field nm_begin_fields[] = {
 	NM_FIELD(U32, struct nm_phase_order, phase),
 	NM_FIELD(BOOL, struct nm_phase_order, measured,
 		 .doc = "Some group's transaction is: intervals are kept."),
+	NM_FIELD(U64, struct nm_phase_order, stall_ns,
+		 .doc = "So long without progress on any host, and the master ends the run."),
 	NM_FIELD(U64, struct nm_phase_order, stop_ns, .max = INT64_MAX / 2,
 		 .doc = "When the last group will be stopped, after the begin; 0: not known."),
 	NM_FIELD(I64, struct nm_phase_order, usage_from_ns,

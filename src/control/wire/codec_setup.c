@@ -326,6 +326,34 @@ int nm_connect_unpack(json_t *body, json_t **ret_endpoints, unsigned char *ret_n
 	return 0;
 }
 
+struct delay {
+	uint64_t ns;
+};
+
+const struct nm_field nm_delay_fields[] = {
+	NM_FIELD(U64, struct delay, ns,
+		 .doc = "What the master does before its next message may take so long: other "
+			"slaves do not listen yet, or the user has asked for it (--wait-start)."),
+	NM_FIELD_END,
+};
+
+json_t *nm_delay_pack(uint64_t wait_ns)
+{
+	const struct delay delay = {.ns = wait_ns};
+
+	return nm_fields_pack(nm_delay_fields, &delay);
+}
+
+int nm_delay_unpack(json_t *body, uint64_t *ret_wait_ns)
+{
+	struct delay delay;
+	int error = nm_fields_unpack(nm_delay_fields, body, &delay);
+
+	if (!error)
+		*ret_wait_ns = delay.ns;
+	return error;
+}
+
 struct clock_reading {
 	uint64_t t, now;
 };

@@ -20,14 +20,13 @@ static const struct {
 #undef NM_MESSAGE
 };
 
-static const char *const state_words[] = {
-#define NM_STATE(name, word, wait) word,
-	NM_SESSION_STATES(NM_STATE)
-#undef NM_STATE
-};
-
-static const char *const state_waits[] = {
-#define NM_STATE(name, word, wait) wait,
+static const struct {
+	const char *word, *waits, *owes;
+	unsigned seconds;
+	enum nm_session_rule rule;
+} states[] = {
+#define NM_STATE(name, word, waits, owes, seconds, rule)                                           \
+	{word, waits, owes, seconds, NM_RULE_##rule},
 	NM_SESSION_STATES(NM_STATE)
 #undef NM_STATE
 };
@@ -44,12 +43,27 @@ bool nm_message_may_come(enum nm_message_type type, enum nm_side from, enum nm_s
 
 const char *nm_session_state_word(enum nm_session_state state)
 {
-	return state_words[state];
+	return states[state].word;
 }
 
 const char *nm_session_state_waits(enum nm_session_state state)
 {
-	return state_waits[state];
+	return states[state].waits;
+}
+
+const char *nm_session_state_owes(enum nm_session_state state)
+{
+	return states[state].owes;
+}
+
+unsigned nm_session_state_seconds(enum nm_session_state state)
+{
+	return states[state].seconds;
+}
+
+enum nm_session_rule nm_session_state_rule(enum nm_session_state state)
+{
+	return states[state].rule;
 }
 
 static int find(const char *word, enum nm_message_type *ret_type)
@@ -83,7 +97,7 @@ int nm_message_decode(const char *payload, size_t size, enum nm_side from,
 		(void)snprintf(why, why_size, "an unknown message, \"%.32s\"", word);
 	} else if (!nm_message_may_come(message.type, from, state)) {
 		(void)snprintf(why, why_size, "a message out of turn, \"%s\" in state \"%s\"",
-			       table[message.type].word, state_words[state]);
+			       table[message.type].word, states[state].word);
 	} else {
 		*ret_message = message;
 		return 0;

@@ -18,18 +18,29 @@
 #endif
 
 /* States of a session, alike on both sides; a side's state changes when it sends or takes the
- * message that ends it. NM_STATE(name, word, what the master waits for in it) */
+ * message that ends it. Whatever a peer says meanwhile, no state lasts for ever:
+ * NM_STATE(name, word, what the master waits for in it, what the slave waits for in it, how long
+ * the slave waits: seconds, and by which rule). The master waits for its timeout, and in a phase
+ * for that without progress. */
 #define NM_SESSION_STATES(NM_STATE)                                                                \
-	NM_STATE(HELLO, "hello", "its answer")                                                     \
-	NM_STATE(PREPARE, "prepare", "it to prepare")                                              \
-	NM_STATE(CONNECT, "connect", "it to connect")                                              \
-	NM_STATE(IDLE, "idle", "nothing")                                                          \
-	NM_STATE(PHASE, "phase", "its flows")                                                      \
-	NM_STATE(RESULT, "result", "its result")                                                   \
-	NM_STATE(END, "end", "nothing")
+	NM_STATE(HELLO, "hello", "its answer", "hello", 3, ONCE)                                   \
+	NM_STATE(PREPARE, "prepare", "it to prepare", "order to prepare", 10, ONCE)                \
+	NM_STATE(CONNECT, "connect", "it to connect", "order to connect", 0, TIMEOUT)              \
+	NM_STATE(IDLE, "idle", "nothing", "word of a phase or of progress", 0, PROGRESS)           \
+	NM_STATE(PHASE, "phase", "its flows", "word of progress", 0, PROGRESS)                     \
+	NM_STATE(RESULT, "result", "its result", "goodbye", 0, TIMEOUT)                            \
+	NM_STATE(END, "end", "nothing", "nothing", 0, ONCE)
+
+enum nm_session_rule {
+	NM_RULE_ONCE,	 /* so many seconds */
+	NM_RULE_TIMEOUT, /* and the timeouts of both sides */
+	/* these, and the longest time in which nothing may move; it begins again when anything
+	 * does */
+	NM_RULE_PROGRESS,
+};
 
 enum nm_session_state {
-#define NM_STATE(name, word, wait) NM_SESSION_##name,
+#define NM_STATE(name, ...) NM_SESSION_##name,
 	NM_SESSION_STATES(NM_STATE)
 #undef NM_STATE
 };
@@ -57,6 +68,11 @@ bool nm_message_may_come(enum nm_message_type type, enum nm_side from, enum nm_s
 const char *nm_session_state_word(enum nm_session_state state);
 /* What the master waits for in a state, as a phrase ("it to connect"); static. */
 const char *nm_session_state_waits(enum nm_session_state state);
+/* What the slave waits for in a state, as a phrase ("order to connect"); static. */
+const char *nm_session_state_owes(enum nm_session_state state);
+/* How long it waits at least, and by which rule. */
+unsigned nm_session_state_seconds(enum nm_session_state state);
+enum nm_session_rule nm_session_state_rule(enum nm_session_state state);
 
 /* Reads one frame's payload. -EPROTO with a phrase in why when it is not a message, or not one that
  * `from` may send to a session in this state; 0 with *ret_message otherwise. */

@@ -26,10 +26,12 @@
 	"[\"connect\",{\"endpoints\":[[0,0,[\"a\",\"b\"]]],"                                       \
 	"\"nonce\":\"00110000000000000000000000000000\"}]"
 #define GOLDEN_ARMED "[\"armed\",{}]"
+#define GOLDEN_DELAY "[\"delay\",{\"ns\":60000000000}]"
 #define GOLDEN_PING  "[\"ping\",{\"t\":42}]"
 #define GOLDEN_PONG  "[\"pong\",{\"t\":42,\"now\":4611686018427387904}]"
 #define GOLDEN_BEGIN                                                                               \
-	"[\"begin\",{\"phase\":2,\"measured\":true,\"stop_ns\":10,\"usage_from_ns\":-1,"           \
+	"[\"begin\",{\"phase\":2,\"measured\":true,\"stall_ns\":9,\"stop_ns\":10,"                 \
+	"\"usage_from_ns\":-1,"                                                                    \
 	"\"usage_to_ns\":9223372036854775807}]"
 #define GOLDEN_BEGAN  "[\"began\",{\"phase\":1,\"at_ns\":12}]"
 #define GOLDEN_STOP   "[\"stop\",{\"phase\":2,\"group\":1}]"

@@ -73,6 +73,11 @@ static json_t *connect_to(void)
 	return nm_connect_pack(json_loads("[[0,0,[\"a\",\"b\"]]]", 0, NULL), nonce);
 }
 
+static json_t *wait_for(void)
+{
+	return nm_delay_pack(UINT64_C(60000000000));
+}
+
 static json_t *ping(void)
 {
 	return nm_ping_pack(42);
@@ -87,6 +92,7 @@ static json_t *begin(void)
 {
 	const struct nm_phase_order order = {.phase = 2,
 					     .measured = true,
+					     .stall_ns = 9,
 					     .stop_ns = 10,
 					     .usage_from_ns = NM_USAGE_NEVER,
 					     .usage_to_ns = NM_USAGE_AT_END};
@@ -280,6 +286,7 @@ static const struct {
 	{NM_MESSAGE_READY, ready, GOLDEN_READY},
 	{NM_MESSAGE_CONNECT, connect_to, GOLDEN_CONNECT},
 	{NM_MESSAGE_ARMED, json_object, GOLDEN_ARMED},
+	{NM_MESSAGE_DELAY, wait_for, GOLDEN_DELAY},
 	{NM_MESSAGE_PING, ping, GOLDEN_PING},
 	{NM_MESSAGE_PONG, pong, GOLDEN_PONG},
 	{NM_MESSAGE_BEGIN, begin, GOLDEN_BEGIN},
@@ -373,6 +380,8 @@ static int unpack_phase(enum nm_message_type type, json_t *body)
 	uint32_t phase, group;
 
 	switch (type) {
+	case NM_MESSAGE_DELAY:
+		return nm_delay_unpack(body, &first);
 	case NM_MESSAGE_PING:
 		return nm_ping_unpack(body, &first);
 	case NM_MESSAGE_PONG:

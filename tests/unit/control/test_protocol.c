@@ -146,6 +146,29 @@ static void print_size(FILE *out, const struct nm_message_size *size)
 		fputs("|", out);
 }
 
+static void print_times(FILE *out)
+{
+	static const char *const rules[] = {
+		[NM_RULE_ONCE] = "",
+		[NM_RULE_TIMEOUT] = "the timeouts of both",
+		[NM_RULE_PROGRESS] = "the timeouts of both and `stall_ns`, without progress",
+	};
+
+	fputs("\n| state | the master waits for | the slave waits for | for so long |\n"
+	      "|---|---|---|---|\n",
+	      out);
+	for (int i = 0; i < NM_SESSION_END; i++) {
+		enum nm_session_state state = (enum nm_session_state)i;
+		unsigned seconds = nm_session_state_seconds(state);
+
+		fprintf(out, "| %s | %s | %s | ", nm_session_state_word(state),
+			nm_session_state_waits(state), nm_session_state_owes(state));
+		if (seconds)
+			fprintf(out, "%u s", seconds);
+		fprintf(out, "%s |\n", rules[nm_session_state_rule(state)]);
+	}
+}
+
 static void print_document(FILE *out)
 {
 	fprintf(out, BEGIN "\nThe number of this protocol is %d.\n\n", NM_PROTOCOL);
@@ -160,6 +183,7 @@ static void print_document(FILE *out)
 		print_size(out, nm_message_size((enum nm_message_type)type));
 		fputs("\n", out);
 	}
+	print_times(out);
 	for (int type = 0; type < NM_MESSAGE__COUNT; type++) {
 		const struct nm_field *fields = nm_message_fields((enum nm_message_type)type);
 
