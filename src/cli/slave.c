@@ -18,6 +18,7 @@
 #include "cli/sink.h"
 #include "control/slave/allow.h"
 #include "control/slave/daemon.h"
+#include "host/notify.h"
 
 #define ROOM 4096u /* of a line and what stands before it */
 
@@ -81,6 +82,7 @@ static void on_listening(void *arg, const char *address, uint16_t port)
 		tell(voice, "warning: the slave runs as root: --user NAME gives that up once it "
 			    "listens");
 	nm_cli_print_key(voice->args, &voice->key, port);
+	nm_notify("READY=1");
 }
 
 /* Sessions are worth a line each, so a slave tells them unless it is told not to. */

@@ -19,6 +19,8 @@ src_libnm_host_la_SOURCES = \
 	src/host/file.h \
 	src/host/limits.c \
 	src/host/links.c \
+	src/host/notify.c \
+	src/host/notify.h \
 	src/host/perf.c \
 	src/host/perf.h \
 	src/host/priority.c \

@@ -28,6 +28,7 @@
 #include "control/slave/session.h"
 #include "host/clock.h"
 #include "host/facts.h"
+#include "host/notify.h"
 #include "host/privileges.h"
 #include "host/sandbox.h"
 #include "profile/tree.h"
@@ -436,6 +437,7 @@ static int serve(struct daemon *daemon)
 
 			if (read(daemon->options->interrupt_fd, &byte, 1) == 1)
 				atomic_store(&daemon->slots->ended_by, byte);
+			nm_notify("STOPPING=1");
 			reap(daemon);
 			if (daemon->n_sessions)
 				say(daemon, "interrupted: ends %zu session%s under way",

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The service manager that has started this process, as sd_notify(3) has it. */
+#ifndef NM_HOST_NOTIFY_H
+#define NM_HOST_NOTIFY_H
+
+/* Tells it the state: "READY=1", "STOPPING=1". Where there is none, or it does not listen, nothing
+ * happens. */
+void nm_notify(const char *state);
+
+#endif
