@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "transport/peers.h"
 #include "transport/socket.h"
 #include "transport/transport.h"
 
@@ -108,7 +109,7 @@ static int lowat_connect(struct nm_conn *conn, const void *opts, const struct nm
 }
 
 static int lowat_accept(struct nm_conn *conn, int listen_fd, const void *opts,
-			const struct nm_addr *from)
+			const struct nm_peers *peers)
 {
 	struct nm_addr peer = {.len = sizeof peer.sa};
 	int fd = accept4(listen_fd, (struct sockaddr *)&peer.sa, &peer.len,
@@ -117,7 +118,7 @@ static int lowat_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 	(void)opts; /* inherited */
 	if (fd < 0)
 		return -errno;
-	if (from && !nm_addr_same_host(&peer, from)) {
+	if (!nm_peers_admit(peers, &peer)) {
 		(void)close(fd);
 		return -ECONNABORTED;
 	}
