@@ -89,6 +89,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/slave/session_setup.c \
 	src/control/slave/slots.c \
 	src/control/slave/slots.h \
+	src/control/slave/visitors.c \
+	src/control/slave/visitors.h \
 	src/control/wire/codec.c \
 	src/control/wire/codec.h \
 	src/control/wire/codec_flows.c \

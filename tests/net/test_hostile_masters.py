@@ -6,12 +6,13 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from hostile import HELLO, Body, Lie, bomb, lying, message, receive
-from nmtest import Netmodel, Slave, assert_complete, defines, resident_bytes, wait_until
+from nmtest import Netmodel, Node, Slave, assert_complete, defines, in_namespace, resident_bytes, wait_until
 
 RUN = ["-m", "tcp_rr", "--format", "json", "-i", "0", "-D", "test_length=100ms"]
 
@@ -129,3 +130,44 @@ def test_a_master_that_orders_no_phase_is_sent_away(netmodel: Netmodel) -> None:
         assert result.code == 2, result
     assert result.seconds < 5
     assert any(word == "failed" and "no word of a phase or of progress" in body["text"] for word, body in over), over
+
+
+def test_held_places_go_to_those_who_use_them(netmodel: Netmodel, slave: Slave) -> None:
+    """64 connections have said hello and stay alive: the next master is served all the same."""
+    with ExitStack() as stack:
+        held = []
+        for _ in range(64):
+            held.append(stack.enter_context(socket.create_connection(("127.0.0.1", slave.port), timeout=10)))
+            held[-1].sendall(HELLO)
+            assert receive(held[-1])[0] == "welcome"
+        time.sleep(1.2)  # so long each has its place
+        for one in held:
+            one.sendall(message("heartbeat", {"progress": 0}))
+        for _ in range(2):
+            document = netmodel.measure("tcp_rr", "-P", str(slave.port), *defines(host="127.0.0.1", test_length="50ms"))
+            assert_complete(document)
+        word, body, _ = receive(held[0])
+        while word == "heartbeat":
+            word, body, _ = receive(held[0])
+        assert word == "refuse"
+        assert body["text"].startswith("another master has its place")
+
+
+def test_another_host_has_its_share_of_the_places(netmodel: Netmodel, nodes: Callable[[int], list[Node]]) -> None:
+    here, there = nodes(2)
+    with netmodel.slave("--no-auth", prefix=there.prefix) as slave, in_namespace(here.namespace), ExitStack() as stack:
+        for number in range(17):
+            master = stack.enter_context(socket.create_connection((there.address, slave.port), timeout=10))
+            master.sendall(HELLO)
+            word, body, _ = receive(master)
+            assert word == ("welcome" if number < 16 else "refuse"), body
+        assert body["code"] == "busy"
+        assert f"it serves 16 sessions of {here.address} already" in body["text"]
+        # Those that say nothing hold each other's places only, and are taken at a pace.
+        for _ in range(200):
+            stack.enter_context(socket.create_connection((there.address, slave.port), timeout=10))
+        time.sleep(0.3)
+        assert len(slave.sessions()) <= 16 + 16 + 1
+        far = ["-P", str(slave.port), *defines(host="127.0.0.1", test_length="50ms")]
+        document = netmodel.measure("tcp_rr", *far, prefix=there.prefix)
+        assert_complete(document)

@@ -24,6 +24,7 @@
 #include "control/peer.h"
 #include "control/slave/allow.h"
 #include "control/slave/slots.h"
+#include "control/slave/visitors.h"
 #include "control/options.h"
 #include "control/slave/session.h"
 #include "host/clock.h"
@@ -51,6 +52,7 @@ struct daemon {
 	struct nm_session_slots *slots; /* owned; shared with the sessions */
 	struct child sessions[NM_SESSION_SLOTS];
 	size_t n_sessions;
+	struct nm_visitors visitors;
 	uint64_t served; /* sessions that have run to their end */
 };
 
@@ -250,16 +252,16 @@ static void free_slot(struct daemon *daemon, size_t index)
 	atomic_store(&daemon->slots->state[index], NM_SESSION_SLOT_FREE);
 }
 
-/* Makes room for one more that may have something to say, at the cost of who has said nothing for
- * longest. */
-static void close_oldest_silent(struct daemon *daemon)
+/* Makes room for one more of a host (0: of any) that may have something to say, at the cost of who
+ * has said nothing for longest. */
+static void close_oldest_silent(struct daemon *daemon, uint64_t host, size_t most)
 {
-	while (nm_session_slots_count(daemon->slots, NM_SESSION_SLOT_SILENT) >=
-	       NM_SESSION_SLOTS_SILENT) {
+	while (nm_session_slots_count_of(daemon->slots, NM_SESSION_SLOT_SILENT, host) >= most) {
 		size_t oldest = NM_SESSION_SLOTS;
 
 		for (size_t i = 0; i < NM_SESSION_SLOTS; i++) {
 			if (atomic_load(&daemon->slots->state[i]) == NM_SESSION_SLOT_SILENT &&
+			    (!host || atomic_load(&daemon->slots->host[i]) == host) &&
 			    (oldest == NM_SESSION_SLOTS ||
 			     daemon->sessions[i].since_ns < daemon->sessions[oldest].since_ns))
 				oldest = i;
@@ -273,18 +275,21 @@ static void close_oldest_silent(struct daemon *daemon)
 	}
 }
 
-static void start_session(struct daemon *daemon, int fd)
+/* host: as in slots.h */
+static void start_session(struct daemon *daemon, int fd, uint64_t host)
 {
 	sigset_t all, before;
 	pid_t parent = getpid();
 	size_t index = 0;
 
-	close_oldest_silent(daemon);
+	if (host)
+		close_oldest_silent(daemon, host, NM_SESSION_SLOTS_OF_HOST);
+	close_oldest_silent(daemon, 0, NM_SESSION_SLOTS_SILENT);
 	while (index < NM_SESSION_SLOTS && daemon->sessions[index].pid)
 		index++;
 	if (index == NM_SESSION_SLOTS)
-		return; /* not while at most NM_SESSION_SLOTS_SERVED are served */
-	atomic_store(&daemon->slots->state[index], NM_SESSION_SLOT_SILENT);
+		return; /* too many have just lost their places; they go within a second */
+	nm_session_slots_begin(daemon->slots, index, host);
 	(void)sigfillset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, &before);
 	pid_t pid = fork();
@@ -323,6 +328,7 @@ static void turn_away(struct daemon *daemon, int fd, const struct nm_addr *remot
 static void take_connection(struct daemon *daemon, int fd)
 {
 	struct nm_addr local, remote;
+	uint64_t host;
 
 	if (nm_address_of_ends(fd, &local, &remote) != 0) {
 		(void)close(fd); /* it has gone already */
@@ -333,7 +339,9 @@ static void take_connection(struct daemon *daemon, int fd)
 		turn_away(daemon, fd, &remote);
 		return;
 	}
-	start_session(daemon, fd);
+	host = nm_address_is_own(&remote, &local) ? 0 : nm_visitors_host(&remote);
+	if (nm_visitors_admit(&daemon->visitors, host, nm_clock_ns()))
+		start_session(daemon, fd, host);
 	(void)close(fd);
 }
 

@@ -19,6 +19,7 @@
 #include "host/facts.h"
 #include "transport/address.h"
 
+#define LOOK_NS	  200000000u  /* between two looks whether another has its place */
 #define LINGER_NS 1000000000u /* that it has to read a refusal */
 
 /* A handler is given no argument. */
@@ -184,6 +185,9 @@ static uint64_t next_ns(const struct nm_session *session)
 		next = patient_ns;
 	if (session->until_ns < next)
 		next = session->until_ns;
+	/* Who takes its place does not wake it. */
+	if (session->peer.state == NM_SESSION_PREPARE && nm_clock_ns() + LOOK_NS < next)
+		next = nm_clock_ns() + LOOK_NS;
 	uint64_t sample_ns = nm_samplers_next_ns(&session->local.samplers);
 
 	return sample_ns < next ? sample_ns : next;
@@ -236,6 +240,8 @@ static int run_timers(struct nm_session *session)
 
 	if (session->peer.state == NM_SESSION_HELLO)
 		return nm_patience_ends(&session->patience, 0, now_ns) ? -ETIMEDOUT : 0;
+	if (session->slot && nm_session_slot_is_lost(session->slot))
+		return nm_session_lost(session);
 	if (nm_patience_ends(&session->patience, progress(session), now_ns)) {
 		char text[128];
 

@@ -57,6 +57,9 @@ int nm_session_refuse(struct nm_session *session, const char *code, const char *
  * False when it has ended for another reason. */
 bool nm_session_refuse_unproved(struct nm_session *session);
 
+/* Refuses a master whose place another has taken. Returns 0. */
+int nm_session_lost(struct nm_session *session);
+
 /* session_run.c: handlers while the engine runs. */
 int nm_session_ping(struct nm_session *session, json_t *body);
 int nm_session_begin(struct nm_session *session, json_t *body);

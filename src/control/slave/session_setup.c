@@ -9,6 +9,7 @@
 #include "control/address.h"
 #include "control/slave/allow.h"
 #include "control/slave/session_priv.h"
+#include "host/clock.h"
 #include "host/cpus.h"
 #include "host/priority.h"
 #include "transport/address.h"
@@ -70,6 +71,13 @@ static bool is_admitted(const struct nm_session *session)
 				      nm_peer_is_proved(&session->peer));
 }
 
+int nm_session_lost(struct nm_session *session)
+{
+	return nm_session_refuse(session, "busy",
+				 "another master has its place: it had said hello and prepared "
+				 "nothing, and all places were taken");
+}
+
 int nm_session_hello(struct nm_session *session, json_t *body)
 {
 	struct nm_msg_hello hello;
@@ -93,8 +101,16 @@ int nm_session_hello(struct nm_session *session, json_t *body)
 	}
 	if (session->slot) /* this process is the session's own */
 		nm_key_wipe(session->options->key);
-	if (session->slot && !nm_session_slot_take(session->slot)) {
-		if (atomic_load(&session->slot->slots->room) < NM_SESSION_SLOTS_SERVED)
+	enum nm_session_seat seat = session->slot
+					    ? nm_session_slot_take(session->slot, nm_clock_ns())
+					    : NM_SESSION_SEAT_TAKEN;
+	if (seat != NM_SESSION_SEAT_TAKEN) {
+		if (seat == NM_SESSION_SEAT_NO_MORE)
+			(void)snprintf(text, sizeof text,
+				       "it serves %d sessions of %s already, which is as many as "
+				       "another host may have",
+				       NM_SESSION_SLOTS_OF_HOST, session->remote_text);
+		else if (atomic_load(&session->slot->slots->room) < NM_SESSION_SLOTS_SERVED)
 			(void)snprintf(text, sizeof text,
 				       "it serves %llu session%s and no more (%s)",
 				       (unsigned long long)session->options->sessions,
@@ -321,6 +337,8 @@ int nm_session_prepare(struct nm_session *session, json_t *body)
 
 	if (nm_prepare_unpack(body, &prepare))
 		return -EPROTO;
+	if (session->slot && !nm_session_slot_serve(session->slot))
+		return nm_session_lost(session);
 	bool made = check_order(session, &prepare) && compile(session, &prepare) &&
 		    check_lent(session) && check_limits(session) && make_local(session, &prepare);
 

@@ -26,45 +26,100 @@ struct nm_session_slots *nm_session_slots_free(struct nm_session_slots *slots)
 	return NULL;
 }
 
-static bool change(struct nm_session_slots *slots, size_t index, int to)
+static bool change(struct nm_session_slots *slots, size_t index, int from, int to)
 {
-	int from = NM_SESSION_SLOT_SILENT;
-
 	return atomic_compare_exchange_strong(&slots->state[index], &from, to);
 }
 
-bool nm_session_slot_take(const struct nm_session_slot *slot)
+void nm_session_slots_begin(struct nm_session_slots *slots, size_t index, uint64_t host)
 {
+	atomic_store(&slots->host[index], host);
+	atomic_store(&slots->state[index], NM_SESSION_SLOT_SILENT);
+}
+
+/* How many places are taken. */
+static size_t taken(struct nm_session_slots *slots)
+{
+	return nm_session_slots_count(slots, NM_SESSION_SLOT_GREETED) +
+	       nm_session_slots_count(slots, NM_SESSION_SLOT_SERVED);
+}
+
+/* Takes the place of the master that has done nothing with it for longest. */
+static bool take_oldest(const struct nm_session_slot *slot, uint64_t now_ns)
+{
+	struct nm_session_slots *slots = slot->slots;
+	size_t oldest = NM_SESSION_SLOTS;
+	uint64_t oldest_ns = now_ns - NM_SESSION_SLOT_KEPT_NS;
+
+	for (size_t i = 0; i < NM_SESSION_SLOTS; i++) {
+		if (i != slot->index && atomic_load(&slots->state[i]) == NM_SESSION_SLOT_GREETED &&
+		    atomic_load(&slots->since_ns[i]) <= oldest_ns) {
+			oldest = i;
+			oldest_ns = atomic_load(&slots->since_ns[i]);
+		}
+	}
+	return oldest < NM_SESSION_SLOTS &&
+	       change(slots, oldest, NM_SESSION_SLOT_GREETED, NM_SESSION_SLOT_CLOSED);
+}
+
+enum nm_session_seat nm_session_slot_take(const struct nm_session_slot *slot, uint64_t now_ns)
+{
+	struct nm_session_slots *slots = slot->slots;
+	uint64_t host = atomic_load(&slots->host[slot->index]);
+	enum nm_session_seat seat = NM_SESSION_SEAT_TAKEN;
+
 	/* First taken, then counted: of two that come at once, both see the other. */
-	if (!change(slot->slots, slot->index, NM_SESSION_SLOT_SERVED))
-		return false;
-	if (nm_session_slots_count(slot->slots, NM_SESSION_SLOT_SERVED) <=
-	    (size_t)atomic_load(&slot->slots->room))
-		return true;
-	atomic_store(&slot->slots->state[slot->index], NM_SESSION_SLOT_SILENT);
-	return false;
+	atomic_store(&slots->since_ns[slot->index], now_ns);
+	if (!change(slots, slot->index, NM_SESSION_SLOT_SILENT, NM_SESSION_SLOT_GREETED))
+		return NM_SESSION_SEAT_NONE;
+	if (host && nm_session_slots_count_of(slots, NM_SESSION_SLOT_GREETED, host) +
+				    nm_session_slots_count_of(slots, NM_SESSION_SLOT_SERVED, host) >
+			    NM_SESSION_SLOTS_OF_HOST)
+		seat = NM_SESSION_SEAT_NO_MORE;
+	while (seat == NM_SESSION_SEAT_TAKEN && taken(slots) > (size_t)atomic_load(&slots->room))
+		if (!take_oldest(slot, now_ns))
+			seat = NM_SESSION_SEAT_NONE;
+	if (seat != NM_SESSION_SEAT_TAKEN)
+		nm_session_slot_leave(slot);
+	return seat;
+}
+
+bool nm_session_slot_serve(const struct nm_session_slot *slot)
+{
+	return change(slot->slots, slot->index, NM_SESSION_SLOT_GREETED, NM_SESSION_SLOT_SERVED);
+}
+
+bool nm_session_slot_is_lost(const struct nm_session_slot *slot)
+{
+	return atomic_load(&slot->slots->state[slot->index]) == NM_SESSION_SLOT_CLOSED;
 }
 
 void nm_session_slot_leave(const struct nm_session_slot *slot)
 {
-	int from = NM_SESSION_SLOT_SERVED;
-
-	(void)atomic_compare_exchange_strong(&slot->slots->state[slot->index], &from,
-					     NM_SESSION_SLOT_SILENT);
+	if (!change(slot->slots, slot->index, NM_SESSION_SLOT_SERVED, NM_SESSION_SLOT_SILENT))
+		(void)change(slot->slots, slot->index, NM_SESSION_SLOT_GREETED,
+			     NM_SESSION_SLOT_SILENT);
 }
 
 bool nm_session_slots_close(struct nm_session_slots *slots, size_t index)
 {
-	return change(slots, index, NM_SESSION_SLOT_CLOSED);
+	return change(slots, index, NM_SESSION_SLOT_SILENT, NM_SESSION_SLOT_CLOSED);
 }
 
-size_t nm_session_slots_count(struct nm_session_slots *slots, enum nm_session_slot_state which)
+size_t nm_session_slots_count_of(struct nm_session_slots *slots, enum nm_session_slot_state which,
+				 uint64_t host)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < NM_SESSION_SLOTS; i++)
-		count += atomic_load(&slots->state[i]) == (int)which;
+		count += atomic_load(&slots->state[i]) == (int)which &&
+			 (!host || atomic_load(&slots->host[i]) == host);
 	return count;
+}
+
+size_t nm_session_slots_count(struct nm_session_slots *slots, enum nm_session_slot_state which)
+{
+	return nm_session_slots_count_of(slots, which, 0);
 }
 
 bool nm_session_slots_may_tell(struct nm_session_slots *slots, uint64_t now_ns,

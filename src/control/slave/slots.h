@@ -10,19 +10,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NM_SESSION_SLOTS_SERVED 64 /* masters at a time */
-#define NM_SESSION_SLOTS_SILENT 64 /* connections that have not said hello */
-#define NM_SESSION_SLOTS	(NM_SESSION_SLOTS_SERVED + NM_SESSION_SLOTS_SILENT)
+#define NM_SESSION_SLOTS_SERVED	 64 /* masters at a time */
+#define NM_SESSION_SLOTS_SILENT	 64 /* connections that have not said hello */
+#define NM_SESSION_SLOTS_OF_HOST 16 /* of each that another host may have */
+/* Those whose place another has taken have as many again, to say so. */
+#define NM_SESSION_SLOTS (2 * NM_SESSION_SLOTS_SERVED + NM_SESSION_SLOTS_SILENT)
+/* So long a master has its place before another may take it, if it has not prepared. */
+#define NM_SESSION_SLOT_KEPT_NS 1000000000u
 
 enum nm_session_slot_state {
 	NM_SESSION_SLOT_FREE,
 	NM_SESSION_SLOT_SILENT,
+	NM_SESSION_SLOT_GREETED, /* it has said hello, and nothing is prepared */
 	NM_SESSION_SLOT_SERVED,
-	NM_SESSION_SLOT_CLOSED
+	NM_SESSION_SLOT_CLOSED /* it has lost its place */
 };
 
 struct nm_session_slots {
-	_Atomic int state[NM_SESSION_SLOTS]; /* enum nm_session_slot_state */
+	_Atomic int state[NM_SESSION_SLOTS];	     /* enum nm_session_slot_state */
+	_Atomic uint64_t host[NM_SESSION_SLOTS];     /* see nm_session_slots_begin */
+	_Atomic uint64_t since_ns[NM_SESSION_SLOTS]; /* greeted */
 	/* how many of them may be served at a time, at most NM_SESSION_SLOTS_SERVED */
 	_Atomic int room;
 	_Atomic int ended_by; /* what has ended the slave: a signal, or NM_INTERRUPT_LIMIT */
@@ -40,10 +47,22 @@ struct nm_session_slot {
 /* All are free. NULL when out of memory. */
 struct nm_session_slots *nm_session_slots_new(void);
 struct nm_session_slots *nm_session_slots_free(struct nm_session_slots *slots);
-/* By the session: from silent to served. False: the slave is full, or has just closed this
- * slot. */
-bool nm_session_slot_take(const struct nm_session_slot *slot);
-/* By the session: from served to silent, when nothing comes of it. */
+/* By the slave: from free to silent. host: a number that all connections of another host have in
+ * common, 0 for this host, whose masters share with nobody. */
+void nm_session_slots_begin(struct nm_session_slots *slots, size_t index, uint64_t host);
+enum nm_session_seat {
+	NM_SESSION_SEAT_TAKEN,
+	NM_SESSION_SEAT_NONE,	/* the slave is full, or has just closed this slot */
+	NM_SESSION_SEAT_NO_MORE /* of its host as many are served as may be */
+};
+/* By the session: from silent to greeted. When all places are taken, the one that has been greeted
+ * for longest, and has not prepared, loses its place. */
+enum nm_session_seat nm_session_slot_take(const struct nm_session_slot *slot, uint64_t now_ns);
+/* By the session: from greeted to served. False: another has its place. */
+bool nm_session_slot_serve(const struct nm_session_slot *slot);
+/* Whether another has its place. */
+bool nm_session_slot_is_lost(const struct nm_session_slot *slot);
+/* By the session: from greeted or served to silent, when nothing comes of it. */
 void nm_session_slot_leave(const struct nm_session_slot *slot);
 /* By the slave: from silent to closed. False: its session has meanwhile been served. */
 bool nm_session_slots_close(struct nm_session_slots *slots, size_t index);
@@ -52,6 +71,9 @@ bool nm_session_slots_close(struct nm_session_slots *slots, size_t index);
  * it. By slave and sessions. */
 bool nm_session_slots_may_tell(struct nm_session_slots *slots, uint64_t now_ns,
 			       unsigned *ret_untold);
+/* How many slots are in that state, and of which host if it is another than this one. */
+size_t nm_session_slots_count_of(struct nm_session_slots *slots, enum nm_session_slot_state which,
+				 uint64_t host);
 /* How many slots are in that state. */
 size_t nm_session_slots_count(struct nm_session_slots *slots, enum nm_session_slot_state which);
 
