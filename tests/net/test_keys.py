@@ -335,6 +335,14 @@ def test_a_key_made_on_a_terminal_lets_the_printed_command_in(
         assert_complete(ask(netmodel, int(number), far, far).json())
 
 
+def test_no_key_is_made_on_a_terminal_that_shows_nothing(netmodel: Netmodel, pair: Pair) -> None:
+    near, far = pair
+    port = 12901
+    with on_a_terminal(netmodel, far, "-s", "-q", "-P", str(port)):
+        assert_complete(ask(netmodel, port, far, far, "--wait-slaves", "10s").json())
+        assert "it has no key" in ask(netmodel, port, near, far).err
+
+
 def test_no_key_is_made_where_nobody_would_see_it(netmodel: Netmodel, pair: Pair) -> None:
     near, far = pair
     with netmodel.slave(prefix=far.prefix) as slave:
