@@ -11,7 +11,7 @@
 #include "cli/uperf_lines.h"
 #include "report/report.h"
 
-#define ROOM	  65536u      /* of lines that have not been read yet */
+#define ROOM	  16384u      /* of lines that have not been read yet */
 #define LINGER_NS 1000000000u /* that their reader has at the end */
 
 void nm_live_init(struct nm_live *live, bool quiet, bool verbose)
@@ -147,6 +147,13 @@ void nm_live_responses(void *arg, const struct nm_response_row *rows, size_t cou
 	struct nm_live *live = arg;
 
 	nm_logs_responses(&live->logs, rows, count);
+}
+
+bool nm_live_has_room(void *arg)
+{
+	struct nm_live *live = arg;
+
+	return nm_logs_have_room(&live->logs);
 }
 
 void nm_live_flows(void *arg, const struct nm_flow_rows *rows)

@@ -55,6 +55,7 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 		.tcp = nm_live_tcp,
 		.traffic = nm_live_traffic,
 		.responses = nm_live_responses,
+		.has_room = nm_live_has_room,
 	};
 	if (args->terms)
 		ret_options->words = *args->terms;

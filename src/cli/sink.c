@@ -263,6 +263,13 @@ int nm_sink_flush(struct nm_sink *sink)
 	return -sink->error;
 }
 
+int nm_sink_write(struct nm_sink *sink, const char *bytes, size_t size)
+{
+	(void)nm_sink_flush(sink);
+	(void)take(sink, bytes, size);
+	return -sink->error;
+}
+
 int nm_sink_drain(struct nm_sink *sink)
 {
 	uint64_t now_ns = nm_clock_ns();

@@ -41,6 +41,8 @@ int nm_sink_open_path(struct nm_sink *sink, const char *path, size_t room, uint6
 /* Ends what the stream has: gives it to the queue, and as much of that to the reader as it takes
  * now; with `waits`, all. 0, or -errno of the sink. */
 int nm_sink_flush(struct nm_sink *sink);
+/* Writes bytes in one piece, behind what the stream has: 0, or -errno of the sink. */
+int nm_sink_write(struct nm_sink *sink, const char *bytes, size_t size);
 /* Waits until the reader has taken all: 0, or -errno of the sink; -ETIMEDOUT: nobody reads, -EINTR:
  * nobody did after a signal. What is not taken is lost. */
 int nm_sink_drain(struct nm_sink *sink);

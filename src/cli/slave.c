@@ -14,6 +14,7 @@
 
 #include "cli/dialect.h"
 #include "cli/key.h"
+#include "cli/output_paths.h"
 #include "cli/signals.h"
 #include "cli/sink.h"
 #include "control/slave/allow.h"
@@ -22,10 +23,12 @@
 
 #define ROOM 4096u /* of a line and what stands before it */
 
+#define RESULT_NS 2000000000u /* that the reader of a result has before its session ends */
+
 /* A slave that is told to, or whose reader sleeps, goes on without its lines. */
 struct voice {
 	const struct nm_args *args;
-	struct nm_sink err;
+	struct nm_sink err, out;
 	_Atomic uint64_t *dropped; /* lines, of all its processes; shared with the sessions */
 	struct nm_slave_key key;
 };
@@ -64,11 +67,22 @@ static int voice_open(struct voice *voice, const struct nm_args *args)
 		return -errno;
 	*voice = (struct voice){.args = args, .dropped = shared};
 	(void)nm_sink_open_fd(&voice->err, STDERR_FILENO, ROOM);
+	(void)nm_sink_open_fd(&voice->out, STDOUT_FILENO, ROOM);
+	/* As who looks at the process expects it. */
+	if (voice->out.way == NM_SINK_NONBLOCKING && voice->out.owns_fd &&
+	    dup2(voice->out.fd, STDOUT_FILENO) == STDOUT_FILENO) {
+		(void)close(voice->out.fd);
+		voice->out.fd = STDOUT_FILENO;
+		voice->out.owns_fd = false;
+	}
+	voice->out.waits = true;
+	voice->out.patience_ns = RESULT_NS;
 	return 0;
 }
 
 static void voice_close(struct voice *voice)
 {
+	(void)nm_sink_close(&voice->out);
 	(void)nm_sink_close(&voice->err);
 	(void)munmap((void *)voice->dropped, sizeof *voice->dropped);
 }
@@ -91,19 +105,6 @@ static void on_log(void *arg, const char *line)
 	tell(arg, "%s", line);
 }
 
-static int write_all(int fd, const char *text, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, text, size);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		text += n > 0 ? n : 0;
-		size -= n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
-
 /* What a slave's own result is to the tool whose line has started it: in one piece, as others may
  * print, too. */
 static void on_ended(void *arg, struct nm_result *result)
@@ -117,9 +118,9 @@ static void on_ended(void *arg, struct nm_result *result)
 	if (out && fclose(out) != 0 && !error)
 		error = -ENOMEM;
 	if (!error)
-		error = write_all(STDOUT_FILENO, text, size);
+		error = voice->out.stream ? nm_sink_write(&voice->out, text, size) : -ENOMEM;
 	if (error)
-		tell(voice, "standard output: %s", strerror(-error));
+		tell(voice, "standard output: %s", nm_output_error_text(error));
 	free(text);
 }
 

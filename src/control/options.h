@@ -88,6 +88,9 @@ struct nm_run_events {
 	/* With NM_STAT_RESPONSES executions of flowops, with log_passes passes; those of one worker
 	 * in their order. May be NULL. */
 	void (*responses)(void *arg, const struct nm_response_row *rows, size_t count);
+	/* Whether 4096 more of them can be taken now; those that cannot in time are counted as
+	 * lost. NULL: always. */
+	bool (*has_room)(void *arg);
 };
 
 /* What should listen for the master and does not. */

@@ -73,7 +73,7 @@ static void take(struct nm_response_sampler *sampler, unsigned parts)
 	struct nm_response_report *report = &sampler->result->responses;
 	size_t n;
 
-	while (parts-- > 0 &&
+	while (parts-- > 0 && (!events->has_room || events->has_room(events->arg)) &&
 	       (n = nm_engine_take_execs(sampler->engine, sampler->responses, ROWS)) > 0) {
 		for (size_t i = 0; i < n; i++) {
 			fill_row(sampler, &sampler->responses[i], &sampler->rows[i]);
@@ -159,6 +159,9 @@ void nm_response_sampler_finish(struct nm_response_sampler *responses)
 
 	take(responses, UINT16_MAX);
 	report->lost = nm_engine_lost_execs(responses->engine);
+	/* There was no room for the rest. */
+	for (size_t n; (n = nm_engine_take_execs(responses->engine, responses->responses, ROWS));)
+		report->lost += n;
 	if (report->lost)
 		nm_result_warn(responses->result,
 			       "the log of responses is not complete: %llu of %llu came faster "

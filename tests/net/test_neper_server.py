@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from neper_words import keys_of
-from nmtest import Netmodel, free_port
+from nmtest import Netmodel, children, free_port, wait_until
 
 
 def test_a_client_waits_for_its_server(netmodel: Netmodel) -> None:
@@ -176,6 +178,28 @@ def test_a_server_that_cannot_print_says_so(netmodel: Netmodel) -> None:
         server.wait_line("slave listening")
         netmodel.run("tcp_rr", "-c", "-C", port, "-l", "0.1", code=0)
         assert "netmodel: standard output: No space left on device" in server.finish().err
+
+
+def test_a_server_that_nobody_reads_serves_on(netmodel: Netmodel) -> None:
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(writer, bytes(4096))
+    os.set_blocking(writer, True)
+
+    def unread() -> None:
+        os.dup2(writer, 1)
+
+    port = str(free_port())
+    with netmodel.started("tcp_rr", "-C", port, "--sessions", "0", before=unread) as server:
+        server.wait_line("slave listening")
+        for _ in range(2):
+            netmodel.run("tcp_rr", "-c", "-C", port, "-l", "0.1", code=0)
+        server.wait_line("netmodel: standard output: ")
+        wait_until(lambda: not children(server.pid), timeout=10, what="no session is left")
+    os.close(reader)
+    os.close(writer)
 
 
 def test_a_server_leaves_parameters_to_its_client(netmodel: Netmodel) -> None:

@@ -74,7 +74,7 @@ def test_lines_of_progress_that_do_not_fit_are_dropped_and_counted(
         )
     match = re.search(r"(\d+) lines of progress were dropped: standard output was not read in time", result.err)
     assert match, result
-    assert int(match[1]) > 300
+    assert int(match[1]) > 0
     assert result.seconds < 10
 
 

@@ -205,6 +205,21 @@ void nm_logs_responses(struct nm_logs *logs, const struct nm_response_row *rows,
 		EACH(logs, response, &rows[k]);
 }
 
+bool nm_logs_have_room(struct nm_logs *logs)
+{
+	bool room = true;
+
+	for (size_t i = 0; nm_logs[i]; i++) {
+		struct nm_sink *sink = &logs->files[i].sink;
+
+		if (!nm_logs[i]->response || !logs->files[i].stream || logs->files[i].error)
+			continue;
+		(void)nm_sink_flush(sink);
+		room &= 2 * (sink->to - sink->from) < sink->room || sink->way == NM_SINK_REGULAR;
+	}
+	return room;
+}
+
 void nm_log_put_name(FILE *stream, const char *name)
 {
 	for (; *name; name++)

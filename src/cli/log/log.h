@@ -80,6 +80,9 @@ void nm_logs_flows(struct nm_logs *logs, const struct nm_flow_rows *rows);
 void nm_logs_tcp(struct nm_logs *logs, const struct nm_tcp_rows *rows);
 void nm_logs_responses(struct nm_logs *logs, const struct nm_response_row *rows, size_t count);
 
+/* Whether those that are told responses can be told many more now, without lines being dropped. */
+bool nm_logs_have_room(struct nm_logs *logs);
+
 /* Columns of CSV that several have: host, group, worker and number of a flow, with a comma behind
  * each. */
 void nm_log_put_flow(FILE *stream, const char *host, const struct nm_plan *plan, uint32_t group,
