@@ -107,8 +107,10 @@ static bool is_strange_link(const char *path, size_t length)
 {
 	char *part = strndup(path, length);
 	struct stat st, folder;
-	bool strange = part && lstat(part, &st) == 0 && S_ISLNK(st.st_mode) &&
-		       stat_folder(path, length, &folder) == 0 && others_may_write(&folder);
+	/* What cannot be looked at, for want of memory, is not trusted. */
+	bool strange =
+		!part || (lstat(part, &st) == 0 && S_ISLNK(st.st_mode) &&
+			  (stat_folder(path, length, &folder) != 0 || others_may_write(&folder)));
 
 	free(part);
 	return strange;

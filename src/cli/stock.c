@@ -255,7 +255,8 @@ static bool is_mistaken_path(const char *path, const struct stocks *stocks, stru
 	return mistaken;
 }
 
-char *nm_stock_find(const char *name, struct nm_diags *diags)
+/* The one that is meant, and NULL with an error when there is none. */
+static char *find(const char *name, struct nm_diags *diags)
 {
 	struct dirs dirs;
 	struct stat st;
@@ -280,6 +281,16 @@ char *nm_stock_find(const char *name, struct nm_diags *diags)
 		not_found(name, &dirs, stocks, diags);
 	stocks_free(stocks);
 	dirs_fini(&dirs);
+	return path;
+}
+
+char *nm_stock_find(const char *name, struct nm_diags *diags)
+{
+	size_t errors = diags->n_errors;
+	char *path = find(name, diags);
+
+	if (!path && diags->n_errors == errors)
+		nm_diag_error(diags, NULL, 0, "-m: out of memory");
 	return path;
 }
 

@@ -208,7 +208,7 @@ static int refuse_unknown(struct netmodel *nm, const char *name)
 	const char *names[MAX_OPTIONS];
 	size_t count = 0;
 
-	for (; nm_settings_table[count].name && count < MAX_OPTIONS; count++)
+	for (; count < MAX_OPTIONS && nm_settings_table[count].name; count++)
 		names[count] = nm_settings_table[count].name;
 	const char *nearest = nm_nearest(name, names, count);
 	nm_diag_error(&nm->diags, NULL, 0, "%s: unknown option%s%s%s", name,

@@ -310,9 +310,12 @@ char *nm_param_expand(struct nm_params_context *c, const struct nm_node *node,
 		      const struct nm_attr *attr)
 {
 	bool plain = !strchr(attr->value, '$');
-	struct text text =
-		plain ? (struct text){.data = strdup(attr->value)} : expand(c, node, attr);
+	struct text text = {.data = NULL};
 
+	if (plain)
+		text.data = strdup(attr->value);
+	else
+		text = expand(c, node, attr);
 	nm_attr_drop_pieces(&text.origins);
 	if (!plain && c->gave_up) {
 		free(text.data);

@@ -156,7 +156,9 @@ struct nm_neper_found nm_neper_settle(unsigned workload, const struct nm_argv *a
 	const struct nm_neper_opt *meant =
 		find_own(workload, found.passed->opt.name, strlen(found.passed->opt.name), &count);
 
-	return meant ? (struct nm_neper_found){.own = meant} : found;
+	if (meant)
+		return (struct nm_neper_found){.own = meant};
+	return found;
 }
 
 /* The programs that have an option of that name, or letter when name is NULL. */
