@@ -218,10 +218,10 @@ ROOT = os.geteuid() == 0
 only_root = pytest.mark.skipif(not ROOT, reason="only root has privileges to give up")
 
 
-def marked(profile: WriteProfile, options: str, group: str = "") -> Path:
+def marked(profile: WriteProfile, options: str, opening: str = "connect") -> Path:
     return profile(
-        f'<param name="host" type="host"/><group {group}><transaction>'
-        f'<flowop type="connect" options="remotehost=$host {options}"/></transaction>'
+        '<param name="host" type="host"/><group><transaction>'
+        f'<flowop type="{opening}" options="remotehost=$host {options}"/></transaction>'
         '<transaction iterations="1"><flowop type="write" options="size=1"/></transaction></group>'
     )
 
@@ -242,6 +242,17 @@ def test_a_slave_lends_its_privileges_by_name(
         assert slave.process.running()
     with far_slave(netmodel, hosts, "--allow", f"counters,{word}") as (_, to, near):
         netmodel.run("-m", path, *to, prefix=near.prefix, code=0)
+
+
+def test_the_interface_is_that_of_the_connecting_end(
+    netmodel: Netmodel, nodes: MakeNodes, profile: WriteProfile
+) -> None:
+    with far_slave(netmodel, nodes(2)) as (_, to, near):
+        refused = netmodel.run("-m", marked(profile, "bind_to_device=eth0", "accept"), *to, prefix=near.prefix, code=2)
+        assert "bind_to_device at line 3 needs a privilege" in refused.err
+        assert "with --allow device only" in refused.err
+        other = netmodel.run("-m", marked(profile, "bind_to_device=none"), *to, prefix=near.prefix)
+        assert "--allow" not in other.err, other
 
 
 def test_a_master_of_the_same_host_needs_no_permission(netmodel: Netmodel, slave: Slave, profile: WriteProfile) -> None:

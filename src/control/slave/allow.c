@@ -153,6 +153,9 @@ static int check_opening(const struct nm_instr *instr, uint32_t allowed, char *w
 	if (!(allowed & (1u << PORT)) && is_low(instr->open.port) && nm_instr_accepts(instr))
 		return refuse(PORT, "port", instr->line, why, why_size);
 	for (unsigned i = 0; i < N_WORDS; i++) {
+		/* Only the connecting end chooses its interface. */
+		if (i == DEVICE && nm_instr_accepts(instr))
+			continue;
 		const struct nm_opt *opt =
 			table[i].option ? nm_opt_find(instr->transport->opts, table[i].option)
 					: NULL;
