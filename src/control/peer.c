@@ -17,7 +17,8 @@ int nm_peer_init(struct nm_peer *peer, int fd, enum nm_side side, struct nm_key 
 {
 	int error = nm_address_prepare_socket(fd);
 
-	*peer = (struct nm_peer){.fd = fd, .side = side, .state = NM_SESSION_HELLO};
+	*peer = (struct nm_peer){
+		.fd = fd, .side = side, .state = NM_SESSION_HELLO, .since_ns = now_ns};
 	nm_frame_reader_init(&peer->in, NM_FRAME_MAX);
 	nm_heartbeat_init(&peer->beat, timeout_ns, now_ns);
 	nm_channel_init(&peer->channel, fd, side, key);
@@ -94,6 +95,13 @@ int nm_peer_next(struct nm_peer *peer, struct nm_message *ret_message, char *why
 	answer = nm_frame_reader_next(&peer->in, &payload, &size);
 	if (answer <= 0)
 		return answer;
+	/* The clock is read now and then. */
+	if (++peer->n_messages % NM_MESSAGES_A_SECOND == 0 &&
+	    nm_message_is_flood(peer->n_messages, nm_clock_ns() - peer->since_ns)) {
+		(void)snprintf(why, why_size, "a message too many: no more than %u a second",
+			       NM_MESSAGES_A_SECOND);
+		return -EPROTO;
+	}
 	answer = nm_message_check_values(payload, size, &peer->scale, why, why_size);
 	if (!answer)
 		answer = nm_message_decode(payload, size, peer->side, peer->state, ret_message, why,

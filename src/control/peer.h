@@ -22,6 +22,7 @@ struct nm_peer {
 	int ended;
 	struct nm_channel channel;     /* how bytes come and go */
 	struct nm_message_scale scale; /* of the run, as far as it is known; set by the owner */
+	uint64_t since_ns, n_messages; /* that have come */
 	struct nm_frame_reader in;
 	struct nm_frame_queue out;
 	struct nm_heartbeat beat;

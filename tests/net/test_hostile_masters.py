@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import time
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hostile import HELLO, Body, Lie, bomb, lying, message, receive
+from hostile import HELLO, PROTOCOL, Body, Lie, bomb, lying, message, receive
 from nmtest import Netmodel, Node, Slave, assert_complete, defines, in_namespace, resident_bytes, wait_until
 
 RUN = ["-m", "tcp_rr", "--format", "json", "-i", "0", "-D", "test_length=100ms"]
@@ -130,6 +131,47 @@ def test_a_master_that_orders_no_phase_is_sent_away(netmodel: Netmodel) -> None:
         assert result.code == 2, result
     assert result.seconds < 5
     assert any(word == "failed" and "no word of a phase or of progress" in body["text"] for word, body in over), over
+
+
+def says(wanted: str, *instead: tuple[str, Body]) -> Lie:
+    """One message becomes others."""
+    return lambda word, body: b"".join(message(*one) for one in instead) if word == wanted else None
+
+
+ORDERS = {
+    "hello again": ("prepare", "hello", {"magic": "netmodel", "protocol": PROTOCOL, "version": "x"}),
+    "a phase before all is set up": ("connect", "begin", {"phase": 0}),
+    "no listeners": ("connect", "connect", {"endpoints": {}}),
+    "listeners of no group": ("connect", "connect", {"endpoints": [[99, 0, ["1"]]]}),
+    "a phase that is not there": ("begin", "begin", {"phase": 99}),
+    "the end of a phase that has not begun": ("begin", "follow", {"phase": 0, "group": 0, "totals": [1]}),
+    "a group that is not there": ("follow", "follow", {"phase": 0, "group": 99, "totals": [1]}),
+    "fewer workers": ("follow", "follow", {"phase": 0, "group": 0, "totals": []}),
+    "a negative number": ("follow", "follow", {"phase": 0, "group": 0, "totals": [-1]}),
+    "a stop of whom it does not lead": ("follow", "stop", {"phase": 1, "group": 0}),
+    "connections of no group": ("finish", "renew", {"group": 99}),
+    "a delay that is a text": ("begin", "delay", {"ns": "1"}),
+    "a goodbye too early": ("begin", "bye", {}),
+    "a result of its own": ("begin", "result", {}),
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_a_wrong_order_ends_the_session(netmodel: Netmodel, slave: Slave, name: str) -> None:
+    wanted, word, body = ORDERS[name]
+    with lying(slave, of_master=says(wanted, (word, body))) as liar:
+        result = netmodel.run(*RUN, *liar.args)
+    assert result.code == 2, result
+    assert re.search(r"slave 127\.0\.0\.1: .*a (wrong )?message (out of turn, )?\"" + word, result.err), result
+    wait_until(lambda: not slave.sessions(), what="its session has ended")
+    assert "signal" not in slave.process.err, "it has not crashed"
+
+
+def test_heartbeats_without_end_are_refused(netmodel: Netmodel, slave: Slave) -> None:
+    with lying(slave, of_master=says("begin", *[("heartbeat", {"progress": 0})] * 100_000)) as liar:
+        result = netmodel.run(*RUN, *liar.args)
+    assert result.code == 2, result
+    assert "a message too many: no more than 5000 a second" in result.err, result
 
 
 def test_held_places_go_to_those_who_use_them(netmodel: Netmodel, slave: Slave) -> None:

@@ -86,6 +86,10 @@ LIES = {
         when("ready", nothing, ("heartbeat", {"progress": 0, "x": "x" * (1 << 20)})),
         "it sent a message",
     ),
+    "heartbeats without end": (
+        lambda word, body: message(word, body) + message("heartbeat", {"progress": 1}) * 100_000 if word == "ready" else None,
+        "it sent a message too many: no more than 5000 a second",
+    ),
     "a text without end": (when("welcome", put("hostname", "x" * 5000)), 'it sent a message "welcome" of'),
 }
 

@@ -155,6 +155,12 @@ int nm_message_check_size(const char *payload, size_t there, size_t size, enum n
 	return -EPROTO;
 }
 
+bool nm_message_is_flood(uint64_t n_messages, uint64_t span_ns)
+{
+	return n_messages >
+	       2 * NM_MESSAGES_A_SECOND + span_ns / (UINT64_C(1000000000) / NM_MESSAGES_A_SECOND);
+}
+
 int nm_message_check_values(const char *payload, size_t size, const struct nm_message_scale *scale,
 			    char *why, size_t why_size)
 {

@@ -56,6 +56,10 @@ uint64_t nm_message_most_values(enum nm_message_type type, const struct nm_messa
 int nm_message_check_size(const char *payload, size_t there, size_t size, enum nm_side from,
 			  enum nm_session_state state, const struct nm_message_scale *scale,
 			  char *why, size_t why_size);
+/* A grid of 1 ms has three messages in each step. */
+#define NM_MESSAGES_A_SECOND 5000u
+/* Whether so many messages are more than a peer can have to say in so much time. */
+bool nm_message_is_flood(uint64_t n_messages, uint64_t span_ns);
 /* Counts the values of a whole payload against what its message may have. 0, or -EPROTO with a
  * phrase in why. */
 int nm_message_check_values(const char *payload, size_t size, const struct nm_message_scale *scale,

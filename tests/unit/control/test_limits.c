@@ -222,6 +222,17 @@ START_TEST(the_longest_message_of_each_kind_fits)
 }
 END_TEST
 
+START_TEST(nobody_has_so_much_to_say)
+{
+	const uint64_t second_ns = 1000000000;
+
+	ck_assert(!nm_message_is_flood(10000, 0));
+	ck_assert(nm_message_is_flood(10001, 0));
+	ck_assert(!nm_message_is_flood(10000 + 60 * 5000, 60 * second_ns));
+	ck_assert(nm_message_is_flood(10001 + 60 * 5000, 60 * second_ns));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("limits");
@@ -233,6 +244,7 @@ int main(void)
 	tcase_add_test(tc, messages_grow_with_what_the_run_has);
 	tcase_add_test(tc, a_message_of_empty_objects_is_no_tree);
 	tcase_add_test(tc, the_longest_message_of_each_kind_fits);
+	tcase_add_test(tc, nobody_has_so_much_to_say);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
