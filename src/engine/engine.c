@@ -19,6 +19,7 @@
 #include "host/clock.h"
 #include "plan/shape.h"
 #include "transport/address.h"
+#include "transport/strangers.h"
 #include "transport/transport.h"
 
 static int init_groups(struct nm_engine *engine, const struct nm_engine_config *config)
@@ -75,7 +76,8 @@ int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_
 	engine->groups = calloc(plan->n_groups, sizeof(*engine->groups));
 	int r = engine->event_fd < 0 ? -errno : 0;
 
-	if (r == 0 && (!engine->hosts || !engine->nonces || !engine->groups))
+	engine->strangers = nm_engine_alloc(sizeof *engine->strangers, true);
+	if (r == 0 && (!engine->strangers || !engine->hosts || !engine->nonces || !engine->groups))
 		r = -ENOMEM;
 	if (r == 0 && getrandom(engine->nonce, sizeof engine->nonce, 0) < 0)
 		r = -errno;
@@ -148,6 +150,7 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine)
 		nm_peers_fini(&engine->hosts[h].peers);
 	free(engine->hosts);
 	free(engine->nonces);
+	nm_engine_release(engine->strangers, sizeof *engine->strangers, true);
 	explicit_bzero(engine->secret, sizeof engine->secret);
 	free(engine);
 	return NULL;
@@ -164,6 +167,14 @@ void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm
 	(void)nm_peers_init(&of->peers, peer, local);
 	of->peers.allowed = engine->allowed;
 	of->peers.n_allowed = engine->n_allowed;
+	/* The master's own profile is its user's word. */
+	of->peers.any = engine->plan->master;
+	of->peers.strangers = engine->strangers;
+}
+
+uint64_t nm_engine_strangers(const struct nm_engine *engine, struct nm_addr *ret_last)
+{
+	return nm_strangers_read(engine->strangers, ret_last);
 }
 
 const unsigned char *nm_engine_nonce(const struct nm_engine *engine)
@@ -204,32 +215,26 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 }
 
 /* Whether connections may come from where the profile says that they do: 0, or -EACCES with a
- * phrase in why. The master's own profile is its user's word. */
+ * phrase in why. */
 static int check_sources(const struct nm_engine *engine, const struct nm_instr *instr, char *why,
 			 size_t why_size)
 {
 	const struct nm_transport_socket *socket = instr->transport->socket;
-	struct nm_peers *peers = &engine->hosts[instr->host].peers;
+	const struct nm_peers *peers = &engine->hosts[instr->host].peers;
 	char named[NM_ADDRESS_TEXT], known[NM_ADDRESS_TEXT];
 	struct nm_addr source;
 
 	for (uint32_t i = 0;
 	     socket && socket->source && socket->source(instr->open.transport_opts, i, &source);
 	     i++) {
-		if (engine->plan->master) {
-			int r = nm_peers_add(peers, &source);
-
-			if (r < 0)
-				return r;
-		} else if (nm_peers_judge(peers, &source) == NM_PEER_STRANGER) {
-			(void)nm_addr_text(&source, named, sizeof named);
-			snprintf(
-				why, why_size,
-				"its connections would come from %s (localhost), and the master is "
-				"%s: start this slave with --allow-peer %s if they may",
-				named, nm_addr_text(&peers->control, known, sizeof known), named);
-			return -EACCES;
-		}
+		if (nm_peers_judge(peers, &source) != NM_PEER_STRANGER)
+			continue;
+		(void)nm_addr_text(&source, named, sizeof named);
+		snprintf(why, why_size,
+			 "its connections would come from %s (localhost), and the master is %s: "
+			 "start this slave with --allow-peer %s if they may",
+			 named, nm_addr_text(&peers->control, known, sizeof known), named);
+		return -EACCES;
 	}
 	return 0;
 }

@@ -83,6 +83,9 @@ struct nm_engine *nm_engine_free(struct nm_engine *engine);
  * Before nm_engine_prepare. */
 void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm_addr *peer,
 			const struct nm_addr *local);
+/* How many have come to a port of this side that are none of the run's hosts, and were turned away;
+ * *ret_last: the last of them, or len 0. Any time. */
+uint64_t nm_engine_strangers(const struct nm_engine *engine, struct nm_addr *ret_last);
 /* The nonce to which data connections to this side are proved, NM_NONCE_BYTES, which the other
  * hosts are to be told; and that of a host, copied, before the start. */
 const unsigned char *nm_engine_nonce(const struct nm_engine *engine);

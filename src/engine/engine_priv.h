@@ -95,6 +95,7 @@ struct nm_engine {
 	const struct nm_file_root *files; /* where those of the profile may lie; NULL: anywhere */
 	unsigned char nonce[NM_NONCE_BYTES];	 /* to which connections to this side are proved */
 	unsigned char (*nonces)[NM_NONCE_BYTES]; /* and those to the hosts of the plan */
+	struct nm_strangers *strangers;		 /* that were turned away; shared with processes */
 	struct nm_rendezvous *rendezvous;
 	struct nm_events *events; /* NULL: no transport has any */
 	uint32_t begun;		  /* phases */

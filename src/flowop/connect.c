@@ -22,23 +22,37 @@ static enum nm_step retry_later(struct nm_flow *flow)
 	return NM_STEP_SLEEP;
 }
 
+/* The preamble goes out as soon as the socket takes it, which may be at once: its send finds out
+ * when the connection is there, or why not. */
+static bool sends_at_once(const struct nm_instr *instr)
+{
+	return instr->open.has_preamble && (instr->transport->caps & NM_TRANSPORT_TCP) &&
+	       !instr->transport->preamble->queue;
+}
+
+static bool precedes_write(const struct nm_instr *instr)
+{
+	const uint32_t writes = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
+
+	return !instr->can_fail && !instr->transport->send &&
+	       !(instr->transport->caps & NM_TRANSPORT_WAITS) && instr[1].op &&
+	       (instr[1].op->flags & writes) == writes && instr[1].slot == instr->slot;
+}
+
 /* A write that follows finds out by itself when the connection is there, or why not: spare the wait
  * in between. */
 static bool write_follows(const struct nm_instr *instr)
 {
-	const uint32_t writes = NM_FLOWOP_MOVES | NM_FLOWOP_INITIATES;
-
-	return !instr->can_fail && !instr->open.has_preamble && !instr->transport->send &&
-	       !(instr->transport->caps & NM_TRANSPORT_WAITS) && instr[1].op &&
-	       (instr[1].op->flags & writes) == writes && instr[1].slot == instr->slot;
+	return precedes_write(instr) && !instr->open.has_preamble;
 }
 
 /* The first bytes that the connection takes may go with its first packet. */
 static uint8_t writes_first(const struct nm_instr *instr)
 {
-	return write_follows(instr) || (instr->transport->send && !instr->open.has_preamble)
-		       ? NM_CONN_WRITES_FIRST
-		       : 0;
+	bool first = instr->open.has_preamble ? sends_at_once(instr) && precedes_write(instr)
+					      : precedes_write(instr) || instr->transport->send;
+
+	return first ? NM_CONN_WRITES_FIRST : 0;
 }
 
 /* --- the preamble --- */
@@ -230,7 +244,10 @@ static int connect_now(struct nm_io *io, struct nm_conn *conn, const struct nm_i
 	return nm_open_continue(conn, instr);
 }
 
-/* Begins: 0, -EINPROGRESS, or another -errno. */
+/* The connection is there, and its preamble on the way. */
+#define PROVED 1
+
+/* Begins: 0, PROVED, -EINPROGRESS, or another -errno. */
 static int open_conn(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
@@ -257,8 +274,14 @@ static int open_conn(struct nm_io *io, struct nm_flow *flow, const struct nm_ins
 		return connect_now(io, conn, instr);
 	if (write_follows(instr) && !(conn->flags & NM_CONN_UNSETTLED))
 		return 0;
+	if (sends_at_once(instr))
+		r = begin_preamble(io, flow, instr);
+	if (r == 0) {
+		conn->flags &= ~(uint32_t)NM_CONN_CONNECTING;
+		return PROVED;
+	}
 	conn->flags &= ~(uint32_t)NM_CONN_OUT;
-	return r;
+	return r == -EAGAIN ? -EINPROGRESS : r;
 }
 
 static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
@@ -280,9 +303,11 @@ static enum nm_step connect_step(struct nm_io *io, struct nm_flow *flow,
 	}
 	if (r == -EAGAIN)
 		return retry_later(flow);
-	if (r == 0 && (conn->flags & NM_CONN_UNSETTLED))
+	bool proved = r == PROVED || precedes_handshake(instr);
+
+	if (r >= 0 && (conn->flags & NM_CONN_UNSETTLED))
 		r = instr->transport->socket->settle(conn, instr->open.transport_opts);
-	if (r == 0 && instr->open.has_preamble && !precedes_handshake(instr))
+	if (r >= 0 && instr->open.has_preamble && !proved)
 		r = begin_preamble(io, flow, instr);
 	if (r < 0) {
 		flow->error = -r;

@@ -89,9 +89,20 @@ static uint32_t batch_of(const struct nm_ir_step *step, const struct nm_instr *i
 	return (uint32_t)step->common->batch;
 }
 
+/* Whether the profile says from where the connection comes. */
+static bool names_source(const struct nm_ir_step *step)
+{
+	const struct nm_transport_socket *socket = step->transport->socket;
+	struct nm_addr named;
+
+	return socket && socket->source && socket->source(step->transport_opts, 0, &named);
+}
+
 /* Whether a connection has to say whose it is: when its listener serves several flows, and it
- * matters which. */
-static bool has_preamble(const struct nm_group *group, const struct nm_ir_step *step)
+ * matters which; and to prove it, when it does not come from where its host is known to be, or
+ * wherever that costs no measured pass anything. */
+static bool has_preamble(const struct nm_group *group, const struct nm_phase *phase,
+			 const struct nm_ir_step *step)
 {
 	const struct nm_opts_open *opts = step->opts;
 
@@ -100,7 +111,8 @@ static bool has_preamble(const struct nm_group *group, const struct nm_ir_step *
 		return false;
 	if (step->transport->caps & (NM_TRANSPORT_MUX | NM_TRANSPORT_PREAMBLE))
 		return true;
-	return opts->port || step->transport->datagram || group->needs_identity;
+	return opts->port || step->transport->datagram || group->needs_identity ||
+	       !phase->measured || names_source(step);
 }
 
 /* How many bytes beyond the message a read may take. */
@@ -130,8 +142,8 @@ static nm_step_fn step_of(const struct nm_ir_step *step, const struct nm_flowop 
 	return special ? special : op->step;
 }
 
-static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ir_step *step,
-				const struct side *side)
+static struct nm_instr instr_of(const struct nm_group *group, const struct nm_phase *phase,
+				const struct nm_ir_step *step, const struct side *side)
 {
 	const struct nm_flowop *op = side->master ? step->op : step->op->mirror_op;
 	bool direct = step->transport && !step->transport->send && !step->transport->recv &&
@@ -159,7 +171,7 @@ static struct nm_instr instr_of(const struct nm_group *group, const struct nm_ir
 		.transport = nm_ir_has_conn(step) ? step->transport : NULL,
 		.opening = step->opening,
 		.open.port = opens ? (uint16_t)((const struct nm_opts_open *)step->opts)->port : 0,
-		.open.has_preamble = opens && has_preamble(group, step),
+		.open.has_preamble = opens && has_preamble(group, phase, step),
 		.host = side->master && nm_ir_has_conn(step) ? step->host : 0,
 		.message.law = step->law,
 		.message.files = side->master ? step->files : NULL,
@@ -293,7 +305,7 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 {
 	struct nm_instr *instr = &group->instrs[group->n_instrs++];
 
-	*instr = instr_of(group, step, side);
+	*instr = instr_of(group, phase, step, side);
 	instr->pass.drains = free;
 	if (nm_flowop_awaits_bytes(instr->op) && instr->lossy && phase->leads) {
 		enum cause cause = cause_of(group, phase);

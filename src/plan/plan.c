@@ -75,7 +75,8 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 			continue;
 		for (uint32_t i = 0; i < group->n_instrs; i++) {
 			connected |= opens(&group->instrs[i]);
-			has_preambles |= group->instrs[i].open.has_preamble;
+			has_preambles |= group->instrs[i].open.has_preamble &&
+					 nm_instr_accepts(&group->instrs[i]);
 			if (!listens(&group->instrs[i]))
 				continue;
 			uint64_t ports = ports_of(&group->instrs[i]) * (uint64_t)group->n_workers;

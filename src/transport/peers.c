@@ -13,6 +13,7 @@
 
 #include "transport/address.h"
 #include "transport/socket.h"
+#include "transport/strangers.h"
 
 #define BITS_V4 96u /* those in front of an address of IPv4 that is written as IPv6 */
 
@@ -136,19 +137,6 @@ void nm_peers_fini(struct nm_peers *peers)
 	*peers = (struct nm_peers){.own = NULL};
 }
 
-int nm_peers_add(struct nm_peers *peers, const struct nm_addr *addr)
-{
-	struct nm_net net = {.bits = 128};
-	struct nm_net *own = realloc(peers->own, (peers->n_own + 1) * sizeof *own);
-
-	if (!own)
-		return -ENOMEM;
-	peers->own = own;
-	if (bytes_of((const struct sockaddr *)&addr->sa, net.bytes))
-		own[peers->n_own++] = net;
-	return 0;
-}
-
 /* --- judging --- */
 
 static bool any_covers(const struct nm_net *nets, size_t count, const uint8_t bytes[16])
@@ -178,8 +166,16 @@ enum nm_peer nm_peers_judge(const struct nm_peers *peers, const struct nm_addr *
 		return is_known_cid(peers, addr) ? NM_PEER_KNOWN : otherwise;
 	if (!bytes_of((const struct sockaddr *)&addr->sa, bytes))
 		return peers->same_host ? NM_PEER_KNOWN : NM_PEER_STRANGER;
-	if ((peers->same_host && any_covers(loopbacks, N_LOOPBACKS, bytes)) ||
-	    any_covers(peers->own, peers->n_own, bytes))
+	if (peers->same_host && (any_covers(loopbacks, N_LOOPBACKS, bytes) ||
+				 any_covers(peers->own, peers->n_own, bytes)))
 		return NM_PEER_KNOWN;
 	return any_covers(peers->allowed, peers->n_allowed, bytes) ? NM_PEER_IF_PROVED : otherwise;
+}
+
+bool nm_peers_admit(const struct nm_peers *peers, const struct nm_addr *addr)
+{
+	if (!peers || nm_peers_judge(peers, addr) == NM_PEER_KNOWN)
+		return true;
+	nm_strangers_note(peers->strangers, addr);
+	return false;
 }

@@ -10,6 +10,8 @@
 
 #include "transport/conn.h"
 
+struct nm_strangers;
+
 /* All addresses that begin with the same bits; those of IPv4 are written as IPv6 (::ffff:a.b.c.d).
  */
 struct nm_net {
@@ -32,9 +34,10 @@ struct nm_peers {
 	const struct nm_net
 		*allowed; /* further addresses, which have to prove themselves; borrowed */
 	size_t n_allowed;
-	bool any;	/* all that proves itself is taken */
-	bool same_host; /* the control connection does not leave this host */
-	/* with same_host this host's own addresses, and those that were added; owned */
+	bool any;			/* all that proves itself is taken */
+	struct nm_strangers *strangers; /* who is turned away is counted there; borrowed, or NULL */
+	bool same_host;			/* the control connection does not leave this host */
+	/* with same_host this host's own addresses; owned */
 	struct nm_net *own;
 	size_t n_own;
 };
@@ -44,9 +47,6 @@ struct nm_peers {
 int nm_peers_init(struct nm_peers *peers, const struct nm_addr *control,
 		  const struct nm_addr *local);
 void nm_peers_fini(struct nm_peers *peers); /* it may be zero */
-
-/* The address is that host's, too: it is known from now on. 0 or -ENOMEM. */
-int nm_peers_add(struct nm_peers *peers, const struct nm_addr *addr);
 
 enum nm_peer {
 	NM_PEER_STRANGER,  /* may not be at the other end */
@@ -64,11 +64,8 @@ static inline bool nm_peers_may_prove(const struct nm_peers *peers, const struct
 	return !peers || nm_peers_judge(peers, addr) != NM_PEER_STRANGER;
 }
 
-/* Whether a connection is taken that comes from there, and has not proved itself. peers NULL: all
- * are. */
-static inline bool nm_peers_admit(const struct nm_peers *peers, const struct nm_addr *addr)
-{
-	return !peers || nm_peers_judge(peers, addr) != NM_PEER_STRANGER;
-}
+/* Whether a connection is taken that comes from there, and has not proved itself: else it is
+ * counted as a stranger's. peers NULL: all are. */
+bool nm_peers_admit(const struct nm_peers *peers, const struct nm_addr *addr);
 
 #endif

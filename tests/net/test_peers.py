@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import hmac
+import os
 import re
 import socket
 import struct
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,9 @@ from nmtest import (
     free_port,
     in_namespace,
     inside,
+    limit_descriptors,
     slaves_on,
+    wait_until,
 )
 from speaking import speaking
 
@@ -200,3 +203,68 @@ def test_a_spoofed_packet_makes_no_stream(netmodel: Netmodel, nodes: MakeNodes, 
                 if packet[12:16] == socket.inet_aton(near.address) and packet[9] == socket.IPPROTO_UDP:
                     got += len(packet)
         assert (0 < got <= sent) if allowed else got == 0
+
+
+def data_port(pid: int) -> int:
+    """The port at which a session listens for data."""
+    inodes = set()
+    for fd in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(OSError):
+            inodes.add(fd.readlink().name)
+    for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]:
+        fields = line.split()
+        if fields[3] == "0A" and f"socket:[{fields[9]}]" in inodes:
+            return int(fields[1].split(":")[1], 16)
+    raise AssertionError("it listens nowhere")
+
+
+@pytest.mark.parametrize("says", [b"", b"nm", b"GET / HTTP/1.0\r\n\r\n", b"nmHi" + bytes(52)])
+@pytest.mark.parametrize("stock", ["tcp_rr", "tcp_stream"])
+def test_strangers_at_a_data_port_stop_no_run(netmodel: Netmodel, slave: Slave, stock: str, says: bytes) -> None:
+    """Who comes before the flows do gets none of them, whether he says something or not."""
+    args = ["--format", "json", "--wait-start", "700ms", "--timeout", "4s", "-P", slave.port]
+    with ExitStack() as stack:
+        master = stack.enter_context(
+            netmodel.started("-m", stock, *args, *defines(host="127.0.0.1", test_length="100ms", num_flows=2))
+        )
+        (session,) = wait_until(lambda: slave.sessions(), what="a session")
+        port = wait_until(lambda: suppressed(lambda: data_port(session)), what="a data port")
+        for _ in range(100):
+            stranger = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
+            stranger.sendall(says)
+        result = master.finish()
+    assert result.code == 0, result
+    assert_complete(result.json())
+
+
+def suppressed(ask: Callable[[], int]) -> int:
+    try:
+        return ask()
+    except (AssertionError, OSError):
+        return 0
+
+
+def test_few_strangers_are_held_where_descriptors_are_short(netmodel: Netmodel) -> None:
+    """And what is queued beyond that makes nobody spin."""
+    port = free_port()
+    args = ["--format", "json", "--wait-start", "1500ms", "--timeout", "4s"]
+    options = defines(host="127.0.0.1", test_length="100ms", port=port)
+    with netmodel.slave(before=limit_descriptors(256)) as slave, ExitStack() as stack:
+        master = stack.enter_context(netmodel.started("-m", "tcp_rr", "-P", slave.port, *args, *options))
+        (session,) = wait_until(lambda: slave.sessions(), what="a session")
+        wait_until(lambda: suppressed(lambda: data_port(session)) == port, what="it listens")
+        for _ in range(400):
+            stranger = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
+            stranger.sendall(b"nm")
+        before = cpu_seconds(session)
+        time.sleep(0.5)
+        spent = cpu_seconds(session) - before
+        result = master.finish()
+    assert result.code == 0, result
+    assert_complete(result.json())
+    assert spent < 0.2, spent
+
+
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

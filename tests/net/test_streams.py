@@ -72,7 +72,7 @@ def test_both_ways_need_not_wait_for_each_other(
         for line in lines:
             # A receive may be one that waits.
             m = re.search(r"^(\S+) (sendto|recvfrom)\(.*= (\d+)$", line)
-            if m and m[1] in workers:
+            if m and '"nmHi' not in line and m[1] in workers:
                 moved.setdefault(m[1], []).append((m[2], int(m[3])))
         (calls,) = (calls for calls in moved.values() if calls[0][0] == "sendto")
         return sum(size for _, size in takewhile(lambda call: call[0] == "sendto", calls))

@@ -10,12 +10,14 @@
 #include "engine/accept/listener.h"
 #include "engine/accept/pending.h"
 #include "engine/engine_priv.h"
+#include "plan/shape.h"
 #include "transport/prover.h"
 
-static bool has_preambles(const struct nm_group *group)
+static bool has_preambles(const struct nm_group *group, bool accepting)
 {
 	for (uint32_t i = 0; i < group->n_instrs; i++)
-		if (group->instrs[i].open.has_preamble)
+		if (group->instrs[i].open.has_preamble &&
+		    (!accepting || nm_instr_accepts(&group->instrs[i])))
 			return true;
 	return false;
 }
@@ -43,10 +45,12 @@ int nm_accept_init(struct nm_worker *worker)
 		return -ENOMEM;
 	worker->io.listeners = accept->listeners;
 	worker->io.endpoints = accept->endpoints;
-	if (!has_preambles(worker->group))
+	if (!has_preambles(worker->group, false))
 		return 0;
 	worker->io.prover = nm_prover_new(worker->engine->secret);
-	return worker->io.prover ? open_handoff(worker) : -ENOMEM;
+	if (!worker->io.prover)
+		return -ENOMEM;
+	return has_preambles(worker->group, true) ? open_handoff(worker) : 0;
 }
 
 void nm_accept_fini(struct nm_worker *worker)

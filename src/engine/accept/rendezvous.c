@@ -6,6 +6,8 @@
 #include "engine/accept/rendezvous.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +24,18 @@
 #include "plan/shape.h"
 #include "transport/preamble.h"
 #include "transport/prover.h"
+#include "transport/socket.h"
+#include "transport/strangers.h"
 #include "transport/transport.h"
 
-#define MAX_FDS	      64	   /* sockets of one place that share a port */
-#define MAX_NEWCOMERS 4096	   /* streams whose preamble is not complete yet */
-#define PREAMBLE_NS   10000000000u /* that they have for it */
-#define EVENTS	      64
+#define MAX_FDS 64 /* sockets of one place that share a port */
+/* Streams whose preamble is not complete yet, beside one for each flow: when there are more the
+ * oldest goes. nm_plan_descriptors has room for them. */
+#define SPARE_NEWCOMERS 64
+#define PREAMBLE_NS	5000000000u /* that they have for it */
+#define DEFER_S		5	    /* that the kernel waits for its begin */
+#define PAUSE_NS	100000000u  /* without descriptors, until it is tried again */
+#define EVENTS		64
 
 /* Where connections come to: one listener of a transport, with all its sockets. */
 struct place {
@@ -57,6 +65,13 @@ struct newcomer {
 	struct nm_preamble_parser parser;
 };
 
+/* Which streams of a group have come. */
+struct once {
+	struct nm_preamble_taken *taken; /* by flow and opening; NULL: no accept takes streams */
+	uint64_t *bits;
+	uint32_t words; /* of each */
+};
+
 struct nm_rendezvous {
 	struct nm_engine *engine;
 	struct place *places;
@@ -64,7 +79,10 @@ struct nm_rendezvous {
 	struct source *listeners;
 	size_t n_listeners;
 	struct newcomer *newcomers; /* the last comes first */
-	size_t n_newcomers;
+	struct newcomer *oldest;
+	size_t n_newcomers, most_newcomers;
+	uint64_t paused_until_ns; /* nothing is accepted; 0: it is */
+	struct once *once;	  /* by group */
 	struct source quit;
 	/* By group, then by flow and opening: what was answered last over a transport that may lose
 	 * it; NULL for groups without one. */
@@ -123,6 +141,9 @@ static int open_place(struct nm_rendezvous *all, const struct nm_instr *accept,
 	int r = nm_ports_open(accept, local, sockets, place->text, place->fds);
 
 	place->n_fds = r > 0 ? (uint32_t)r : 0;
+	/* Who says nothing is not even accepted, where the kernel can tell. */
+	for (uint32_t i = 0; (accept->transport->caps & NM_TRANSPORT_TCP) && i < place->n_fds; i++)
+		(void)nm_socket_set(place->fds[i], IPPROTO_TCP, TCP_DEFER_ACCEPT, DEFER_S);
 	return r < 0 ? r : 0;
 }
 
@@ -201,20 +222,46 @@ static int watch_all(struct nm_rendezvous *all)
 	return r;
 }
 
+static int make_once(struct once *once, const struct nm_group *group)
+{
+	size_t count = (size_t)group->n_flows * group->n_openings;
+
+	/* Of as many connections as a flow has at a time, one may be overtaken by all others. */
+	for (once->words = 1; once->words * 64 < group->n_conns;)
+		once->words *= 2;
+	once->taken = calloc(count, sizeof *once->taken);
+	once->bits = calloc(count * once->words, sizeof *once->bits);
+	if (!once->taken || !once->bits)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		once->taken[i].bits = once->bits + i * once->words;
+	return 0;
+}
+
 static int make_known(struct nm_rendezvous *all)
 {
 	const struct nm_plan *plan = all->engine->plan;
+	int r = 0;
 
 	all->known = calloc(plan->n_groups + 1, sizeof *all->known);
-	if (!all->known)
+	all->once = calloc(plan->n_groups + 1, sizeof *all->once);
+	if (!all->known || !all->once)
 		return -ENOMEM;
-	for (uint32_t g = 0; g < plan->n_groups; g++) {
+	all->most_newcomers = SPARE_NEWCOMERS;
+	for (uint32_t g = 0; r == 0 && g < plan->n_groups; g++) {
 		const struct nm_group *group = &plan->groups[g];
-		bool answers = false;
+		bool answers = false, streams = false;
 
-		for (uint32_t i = 0; group->runs && i < group->n_instrs; i++)
-			answers |= is_accept(&group->instrs[i]) &&
-				   group->instrs[i].transport->datagram;
+		all->most_newcomers += group->runs ? group->n_flows : 0;
+		for (uint32_t i = 0; group->runs && i < group->n_instrs; i++) {
+			bool datagram =
+				group->instrs[i].transport && group->instrs[i].transport->datagram;
+
+			answers |= is_accept(&group->instrs[i]) && datagram;
+			streams |= is_accept(&group->instrs[i]) && !datagram;
+		}
+		if (streams)
+			r = make_once(&all->once[g], group);
 		if (!answers)
 			continue;
 		all->known[g] =
@@ -222,7 +269,7 @@ static int make_known(struct nm_rendezvous *all)
 		if (!all->known[g])
 			return -ENOMEM;
 	}
-	return 0;
+	return r;
 }
 
 static size_t count_accepts(const struct nm_plan *plan)
@@ -300,51 +347,71 @@ static void drop(struct nm_rendezvous *all, struct newcomer *newcomer)
 		all->newcomers = newcomer->next;
 	if (newcomer->next)
 		newcomer->next->before = newcomer->before;
+	else
+		all->oldest = newcomer->before;
 	all->n_newcomers--;
 	free(newcomer);
 }
 
+/* It is none of the run's. */
 static void turn_away(struct nm_rendezvous *all, struct newcomer *newcomer)
 {
+	nm_strangers_note(all->engine->strangers, &newcomer->from);
 	(void)close(newcomer->source.fd);
 	drop(all, newcomer);
 }
 
-/* The preamble of a stream is complete. */
-static void let_in(struct nm_rendezvous *all, struct newcomer *newcomer,
-		   const struct nm_preamble *preamble)
+/* Whether the preamble of a stream, which is complete, is of the run, and of a connection that has
+ * not come before. */
+static bool is_welcome(struct nm_rendezvous *all, const struct place *place,
+		       const struct nm_addr *from, const char *wire,
+		       const struct nm_preamble *preamble)
 {
-	if (!find_accept(all, newcomer->source.place, &newcomer->from, preamble)) {
-		turn_away(all, newcomer);
-		return;
-	}
-	(void)epoll_ctl(all->epoll_fd, EPOLL_CTL_DEL, newcomer->source.fd, NULL);
-	hand_over(all, preamble, newcomer->source.fd);
-	drop(all, newcomer);
+	if (!find_accept(all, place, from, preamble) ||
+	    !nm_preamble_is_proved(wire, all->prover, all->engine->nonce))
+		return false;
+	const struct once *once = &all->once[preamble->group];
+	size_t at = (size_t)preamble->flow * all->engine->plan->groups[preamble->group].n_openings +
+		    preamble->opening;
+
+	return nm_preamble_take(&once->taken[at], once->words, preamble->serial);
 }
 
-/* More of a preamble may have come. The newcomer may be gone after it. */
-static void read_preamble(struct nm_rendezvous *all, struct newcomer *newcomer)
+/* More of a preamble may have come to fd. DONE: it is handed over. BAD: it is a stranger's. */
+static enum nm_preamble_status read_preamble(struct nm_rendezvous *all, const struct place *place,
+					     const struct nm_addr *from, int fd,
+					     struct nm_preamble_parser *parser)
 {
 	struct nm_preamble preamble;
 	size_t room;
-	char *to = nm_preamble_next(&newcomer->parser, &room);
-	ssize_t n = recv(newcomer->source.fd, to, room, 0);
+	char *to = nm_preamble_next(parser, &room);
+	ssize_t n = recv(fd, to, room, 0);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n <= 0) {
-		turn_away(all, newcomer);
-		return;
-	}
-	switch (nm_preamble_parse(&newcomer->parser, (size_t)n, &preamble)) {
+		return NM_PREAMBLE_MORE;
+	if (n <= 0)
+		return NM_PREAMBLE_BAD;
+	enum nm_preamble_status status = nm_preamble_parse(parser, (size_t)n, &preamble);
+
+	if (status == NM_PREAMBLE_DONE && !is_welcome(all, place, from, parser->bytes, &preamble))
+		status = NM_PREAMBLE_BAD;
+	if (status == NM_PREAMBLE_DONE)
+		hand_over(all, &preamble, fd);
+	return status;
+}
+
+/* The newcomer may be gone after it. */
+static void hear_newcomer(struct nm_rendezvous *all, struct newcomer *newcomer)
+{
+	int fd = newcomer->source.fd;
+
+	/* Handed over it is closed here, and known to epoll as long as it is open elsewhere. */
+	switch (read_preamble(all, newcomer->source.place, &newcomer->from, fd,
+			      &newcomer->parser)) {
 	case NM_PREAMBLE_MORE:
 		break;
 	case NM_PREAMBLE_DONE:
-		if (nm_preamble_is_proved(newcomer->parser.bytes, all->prover, all->engine->nonce))
-			let_in(all, newcomer, &preamble);
-		else
-			turn_away(all, newcomer);
+		drop(all, newcomer);
 		break;
 	case NM_PREAMBLE_BAD:
 		turn_away(all, newcomer);
@@ -354,55 +421,92 @@ static void read_preamble(struct nm_rendezvous *all, struct newcomer *newcomer)
 
 static void expire(struct nm_rendezvous *all, uint64_t now_ns)
 {
-	struct newcomer *next;
-
-	for (struct newcomer *newcomer = all->newcomers; newcomer; newcomer = next) {
-		next = newcomer->next;
-		if (now_ns >= newcomer->until_ns)
-			turn_away(all, newcomer);
-	}
+	while (all->oldest && now_ns >= all->oldest->until_ns)
+		turn_away(all, all->oldest);
 }
 
-/* NULL: there are too many, or there is no memory. */
-static struct newcomer *add_newcomer(struct nm_rendezvous *all, const struct place *place,
-				     const struct nm_addr *from, int fd)
+/* Its preamble is not complete. Takes fd. */
+static void add_newcomer(struct nm_rendezvous *all, const struct place *place,
+			 const struct nm_addr *from, int fd,
+			 const struct nm_preamble_parser *parser)
 {
-	struct newcomer *newcomer =
-		all->n_newcomers < MAX_NEWCOMERS ? calloc(1, sizeof *newcomer) : NULL;
+	struct newcomer *newcomer = calloc(1, sizeof *newcomer);
 
-	if (!newcomer)
-		return NULL;
+	if (all->n_newcomers >= all->most_newcomers)
+		turn_away(all, all->oldest);
+	if (!newcomer) {
+		(void)close(fd);
+		return;
+	}
 	newcomer->source = (struct source){.kind = SOURCE_NEWCOMER, .place = place, .fd = fd};
 	newcomer->from = *from;
 	newcomer->until_ns = nm_clock_ns() + PREAMBLE_NS;
+	newcomer->parser = *parser;
 	newcomer->next = all->newcomers;
 	if (all->newcomers)
 		all->newcomers->before = newcomer;
+	else
+		all->oldest = newcomer;
 	all->newcomers = newcomer;
 	all->n_newcomers++;
-	return newcomer;
+	if (watch(all, &newcomer->source) < 0)
+		turn_away(all, newcomer);
+}
+
+/* Whether epoll tells what comes to the listeners of streams. */
+static void listen_to_streams(const struct nm_rendezvous *all, bool listens)
+{
+	for (size_t i = 0; i < all->n_listeners; i++) {
+		struct source *source = &all->listeners[i];
+		struct epoll_event event = {.events = listens ? EPOLLIN : 0, .data.ptr = source};
+
+		if (!source->place->transport->datagram)
+			(void)epoll_ctl(all->epoll_fd, EPOLL_CTL_MOD, source->fd, &event);
+	}
+}
+
+/* There is no descriptor for one more. A stranger gives his; otherwise nobody is accepted for a
+ * while, as what is queued would be told again and again. False: it was so. */
+static bool find_room(struct nm_rendezvous *all)
+{
+	if (all->oldest) {
+		turn_away(all, all->oldest);
+		return true;
+	}
+	listen_to_streams(all, false);
+	all->paused_until_ns = nm_clock_ns() + PAUSE_NS;
+	return false;
+}
+
+static bool lacks_room(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
 /* Takes all connections that are queued at a listener. */
 static void take_streams(struct nm_rendezvous *all, const struct source *listener)
 {
 	for (;;) {
+		struct nm_preamble_parser parser = {.got = 0};
 		struct nm_addr from = {.len = sizeof from.sa};
 		int fd = accept4(listener->fd, (struct sockaddr *)&from.sa, &from.len,
 				 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
+		if (fd < 0 && lacks_room(errno) && find_room(all))
+			continue;
 		if (fd < 0)
 			return;
-		struct newcomer *newcomer = add_newcomer(all, listener->place, &from, fd);
-
-		if (!newcomer) {
+		/* The preamble has mostly come with the connection. */
+		switch (read_preamble(all, listener->place, &from, fd, &parser)) {
+		case NM_PREAMBLE_MORE:
+			add_newcomer(all, listener->place, &from, fd, &parser);
+			break;
+		case NM_PREAMBLE_DONE:
+			break;
+		case NM_PREAMBLE_BAD:
+			nm_strangers_note(all->engine->strangers, &from);
 			(void)close(fd);
-		} else if (watch(all, &newcomer->source) < 0) {
-			turn_away(all, newcomer);
-		} else if (all->n_newcomers == 1) {
-			/* The preamble has mostly come with the connection. But the flow's
-			 * connection before it goes first. */
-			read_preamble(all, newcomer);
+			break;
 		}
 	}
 }
@@ -461,8 +565,10 @@ static void hear(struct nm_rendezvous *all, const struct source *listener,
 		return;
 	const struct nm_instr *accept = find_accept(all, listener->place, peer, &hello);
 
-	if (!accept || !nm_preamble_is_proved(wire, all->prover, all->engine->nonce))
+	if (!accept || !nm_preamble_is_proved(wire, all->prover, all->engine->nonce)) {
+		nm_strangers_note(all->engine->strangers, peer);
 		return;
+	}
 	if (nm_preamble_is_returned(&hello, all->keeper, &peer->sa, peer->len))
 		meet(all, listener, peer, accept, &hello);
 	else
@@ -497,7 +603,7 @@ static bool take_newcomers(struct nm_rendezvous *all, struct epoll_event *events
 			continue;
 		any = true;
 		events[i].data.ptr = NULL;
-		read_preamble(all, (struct newcomer *)(void *)source);
+		hear_newcomer(all, (struct newcomer *)(void *)source);
 	}
 	return any;
 }
@@ -516,20 +622,30 @@ static void take_new(struct nm_rendezvous *all, const struct epoll_event *events
 	}
 }
 
+static void run_timers(struct nm_rendezvous *all, uint64_t now_ns)
+{
+	expire(all, now_ns);
+	if (!all->paused_until_ns || now_ns < all->paused_until_ns)
+		return;
+	all->paused_until_ns = 0;
+	listen_to_streams(all, true);
+}
+
 static void *run(void *arg)
 {
 	struct nm_rendezvous *all = arg;
 	struct epoll_event events[EVENTS];
 
 	while (!atomic_load_explicit(&all->ends, memory_order_relaxed)) {
-		int n = epoll_wait(all->epoll_fd, events, EVENTS, all->newcomers ? 1000 : -1);
+		bool waits = all->newcomers || all->paused_until_ns;
+		int n = epoll_wait(all->epoll_fd, events, EVENTS, waits ? 100 : -1);
 
 		/* Preambles have come before the connections that their flows open next; more may
 		 * not have fitted in. */
 		if (!take_newcomers(all, events, n) || n < EVENTS)
 			take_new(all, events, n);
-		if (all->newcomers)
-			expire(all, nm_clock_ns());
+		if (waits)
+			run_timers(all, nm_clock_ns());
 	}
 	return NULL;
 }
@@ -549,8 +665,10 @@ struct nm_rendezvous *nm_rendezvous_free(struct nm_rendezvous *rendezvous)
 	if (rendezvous->thread.started)
 		(void)!write(rendezvous->quit.fd, &one, sizeof one);
 	nm_thread_join(&rendezvous->thread);
-	while (rendezvous->newcomers)
-		turn_away(rendezvous, rendezvous->newcomers);
+	while (rendezvous->newcomers) {
+		(void)close(rendezvous->newcomers->source.fd);
+		drop(rendezvous, rendezvous->newcomers);
+	}
 	for (size_t i = 0; i < rendezvous->n_places; i++) {
 		for (uint32_t k = 0; k < rendezvous->places[i].n_fds; k++)
 			(void)close(rendezvous->places[i].fds[k]);
@@ -564,6 +682,11 @@ struct nm_rendezvous *nm_rendezvous_free(struct nm_rendezvous *rendezvous)
 	for (uint32_t g = 0; rendezvous->known && g < rendezvous->engine->plan->n_groups; g++)
 		free(rendezvous->known[g]);
 	free(rendezvous->known);
+	for (uint32_t g = 0; rendezvous->once && g < rendezvous->engine->plan->n_groups; g++) {
+		free(rendezvous->once[g].taken);
+		free(rendezvous->once[g].bits);
+	}
+	free(rendezvous->once);
 	free(rendezvous->places);
 	nm_prover_free(rendezvous->prover);
 	nm_prover_free(rendezvous->keeper);

@@ -55,7 +55,9 @@ static const char master[] =
 	"      10  again\n"
 	"group Group1: 1 flow on 1 worker, at most 4096 bytes a call  (line 15)\n"
 	"  phase 0: 1 time, follows  (line 16)\n"
-	"       waiter poll, deferral none (passes do not end by the other end's reset)\n"
+	"       waiter epoll (not recv: a pass is no request with its answer), deferral none "
+	"(accept "
+	"of line 17 is not on a plain stream)\n"
 	"       0  accept     opening=0 over=tcp host=i localhost=10.0.0.1  (line 17)\n"
 	"       1  disconnect over=tcp host=i  (line 18)\n"
 	"       2  again\n";
