@@ -204,7 +204,9 @@ void nm_places_text(const struct nm_flow_places *places, const struct nm_plan *p
 			       places->silent == 1 ? "es" : "");
 	if (!*buf && !*rest)
 		(void)snprintf(rest, sizeof rest, "no flow is on its way");
-	(void)strcat(buf, rest);
+	size_t used = strlen(buf);
+
+	(void)snprintf(buf + used, size - used, "%s", rest);
 }
 
 bool nm_failure_is_secondary(const struct nm_engine_error *error)

@@ -91,25 +91,24 @@ struct nm_host_window {
 	struct nm_counts counts;
 };
 
-enum nm_trust {			   /* why a slave and the master take each other */
-		NM_TRUST_UNKNOWN,  /* not yet, or it is the master */
-		NM_TRUST_KEY,	   /* both have proved one key */
-		NM_TRUST_OWN_HOST, /* the master is on the slave's host */
-		NM_TRUST_EMBEDDED, /* the master has started the slave */
-		NM_TRUST_NONE,	   /* the slave takes any master (--no-auth) */
+enum nm_trust {
+	NM_TRUST_UNKNOWN,  /* it is the master, or has not welcomed it */
+	NM_TRUST_KEY,	   /* both have proved one key */
+	NM_TRUST_OWN_HOST, /* the master is on the slave's host */
+	NM_TRUST_EMBEDDED, /* the master has started the slave */
+	NM_TRUST_NONE,	   /* the slave takes any master (--no-auth) */
 };
 
 struct nm_result_host {
 	char *name;    /* as the profile names it; "master" for the master */
 	char *address; /* numeric, as seen by the master; NULL for the master */
 	bool is_master;
-	bool complete; /* it took part to the end and delivered its results */
-	char *error;   /* why not */
-	enum nm_trust trust;
+	bool complete;	     /* it took part to the end and delivered its results */
+	char *error;	     /* why not */
+	enum nm_trust trust; /* why it and the master take each other */
 	struct nm_host_facts facts;
 	double rtt_s; /* of the control connection, the best seen */
-	/* how much later (or earlier) than the master it entered the first measured phase; NAN: not
-	 * known, as what it has told cannot be */
+	/* how much later than the master it entered the first measured phase; NAN: not known */
 	double start_skew_s;
 	double skew_error_s; /* how far that may be off: half the round trip */
 	/* all phases of each group, n_groups; the counterpart of the master's */
