@@ -217,6 +217,10 @@ bool nm_failure_is_secondary(const struct nm_engine_error *error)
 	case ENODATA:
 	case 0:
 		return true;
+	case ECONNABORTED:
+		/* With an alert of TLS the peer has told that it has ended the connection; without
+		 * words of the transport it was this host. */
+		return error->why[0] != '\0';
 	default:
 		return false;
 	}
