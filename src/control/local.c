@@ -9,6 +9,7 @@
 
 #include "control/snapshot.h"
 #include "engine/flowop_stats.h"
+#include "transport/address.h"
 
 static int add_samplers(struct nm_local *local, const struct nm_local_config *config)
 {
@@ -96,9 +97,13 @@ void nm_local_result(struct nm_local *local, uint64_t now_ns, struct nm_msg_resu
 		     struct nm_rusage *ret_process_start)
 {
 	struct nm_usage_window *window = calloc(1, sizeof *window);
+	struct nm_addr stranger;
 
 	nm_counts_read(local->engine, local->plan, ret->groups);
 	nm_connections_read(local->engine, local->plan, &ret->connections);
+	ret->strangers = nm_engine_strangers(local->engine, &stranger);
+	if (stranger.len)
+		(void)nm_addr_text(&stranger, ret->last_stranger, sizeof ret->last_stranger);
 	if (window) {
 		nm_usage_sampler_window(local->usage, now_ns, window);
 		ret->has_usage = window->has_usage;

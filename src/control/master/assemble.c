@@ -14,6 +14,24 @@
 #define LEAVE_NS       2000000000u /* that an embedded slave has to end */
 #define LEAVE_LOST_NS  300000000u  /* and one that has not delivered */
 
+/* They have changed nothing, but whoever they are should not be there. */
+static void warn_of_strangers(const struct nm_master *master, const struct nm_result_host *host,
+			      const struct nm_msg_result *result)
+{
+	char from[sizeof result->last_stranger];
+
+	if (!result->strangers)
+		return;
+	memcpy(from, result->last_stranger, sizeof from);
+	nm_make_plain(from); /* slaves may say anything */
+	nm_result_warn(
+		master->result,
+		"%s %.255s: %llu connections to its data ports were not of this run and were "
+		"turned away, the last from %s",
+		host == &master->result->hosts[0] ? "master" : "slave", host->name,
+		(unsigned long long)result->strangers, *from ? from : "somewhere");
+}
+
 /* What a host has told; its groups have been written to host->groups already. */
 static void take_result(const struct nm_master *master, struct nm_result_host *host,
 			const struct nm_msg_result *result)
@@ -28,6 +46,7 @@ static void take_result(const struct nm_master *master, struct nm_result_host *h
 	host->complete = !host->error;
 	for (size_t g = 0; g < host->n_groups; g++)
 		nm_counts_add(&host->counts, &host->groups[g]);
+	warn_of_strangers(master, host, result);
 }
 
 /* A part of a slave's counts that is more than all of them is told: which of the two is wrong, or

@@ -22,6 +22,7 @@
 #include "host/usage.h"
 #include "plan/plan.h"
 #include "result/result.h"
+#include "transport/address.h"
 #include "stats/counters.h"
 
 /* Longest texts taken from a peer. */
@@ -193,6 +194,8 @@ struct nm_msg_result {
 	struct nm_perf_values counters;
 	struct nm_arrived arrived;
 	struct nm_host_window window;
+	uint64_t strangers;		     /* that came to data ports and were turned away */
+	char last_stranger[NM_ADDRESS_TEXT]; /* where the last came from; "": none has come */
 	json_t *report; /* pack takes it, unpack borrows it from the body; NULL: none */
 };
 /* What a slave has found; result->groups holds n_groups. */

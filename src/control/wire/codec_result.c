@@ -165,6 +165,11 @@ const struct nm_field nm_result_fields[] = {
 		 .doc = "When the measured window opened and closed on the slave, how long it was "
 			"open in all its measured transactions together, and what was counted in "
 			"it."),
+	NM_FIELD(U64, struct nm_msg_result, strangers,
+		 .doc = "Connections and hellos that came to data ports of the slave, were none of "
+			"the run's and were turned away."),
+	NM_FIELD_CHARS_OF(struct nm_msg_result, last_stranger,
+			  .doc = "The address that the last of them came from."),
 	NM_FIELD(VALUE, struct nm_msg_result, report, .optional = true,
 		 .doc = "The details that were asked for; null without."),
 	NM_FIELD_END,

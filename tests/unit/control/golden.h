@@ -69,7 +69,7 @@
 	"10]]],\"interrupts\":[31,32],\"softirqs\":\"the kernel does not count them\"},"           \
 	"\"counters\":[[\"cycles\",12,null,null,\"no kernel\",0.5],[\"x\",null,3,4,\"\","          \
 	"1.0]],\"arrived\":[11,12],\"window\":[[13,14,1],[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"          \
-	"15,0,0,0,0,0,0]],\"report\":null}]"
+	"15,0,0,0,0,0,0]],\"strangers\":0,\"last_stranger\":\"\",\"report\":null}]"
 #define GOLDEN_SHORT_RESULT                                                                        \
 	"[\"result\",{\"groups\":[[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],[0,0,0,0,"         \
 	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]],\"connections\":{\"connections\":0,"                \
@@ -78,7 +78,8 @@
 	"\"why\":\"none was open\",\"tls\":{\"connections\":0,\"resumed\":0,"                      \
 	"\"ktls_send\":0,\"ktls_receive\":0,\"version\":\"\",\"cipher\":\"\"}},"                   \
 	"\"usage\":null,\"counters\":[],\"arrived\":[0,0],\"window\":[[0,0,0],[0,0,0,0,0,"         \
-	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]],\"report\":{\"elapsed_ns\":0,"                        \
+	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]],\"strangers\":0,\"last_stranger\":\"\",\"report\":{"  \
+	"\"elapsed_ns\":0,"                                                                        \
 	"\"groups\":[]}}]"
 #define GOLDEN_BYE   "[\"bye\",{}]"
 #define GOLDEN_ABORT "[\"abort\",{\"code\":\"busy\",\"text\":\"too many masters\"}]"
