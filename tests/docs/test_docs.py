@@ -375,7 +375,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("driver") / "drive"
     rooms = [*sorted((TOP / "src/base").glob("*.c"))]
     rooms += [TOP / "src/flowop/arrival_law/pacer.c", TOP / "src/flowop/message.c"]
-    rooms += [*(TOP / f"src/transport/{name}.c" for name in ("address", "io", "socket", "unix"))]
+    rooms += [*(TOP / f"src/transport/{name}.c" for name in ("address", "io", "peers", "socket", "strangers", "unix"))]
     sources = [TOP / "tests/docs/drive_examples.c", *EXAMPLES, *rooms]
     checks = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
     must([compilers()[0], *LANGUAGE, *WARNINGS, *checks, *sources, "-lm", "-o", program])
@@ -552,7 +552,7 @@ def test_options_in_documents_exist(document: Path, netmodel: Path) -> None:
     known |= {f"--{name}" for path in EXAMPLES for name in re.findall(r'\.opt = \{\.name = "([a-z-]+)"', path.read_text())}
     text = document.read_text().replace("\\-", "-")
     text = re.sub(r"pkg-config( --[a-z]+)+", "", text)
-    text = re.sub(r"^kubectl .*$|`buildah .*?`", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^kubectl .*$|^sudo systemctl .*$|^\./configure .*$|`(buildah|systemd-analyze) .*?`|`--with-.*?`", "", text, flags=re.MULTILINE)
     if document.name == "neper.md":  # whose first column has those of neper
         text = re.sub(r"^\| `--[^|]*", "", text, flags=re.MULTILINE)
     used = {word.rstrip("-") for word in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)}
