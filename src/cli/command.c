@@ -8,12 +8,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/dialect.h"
 #include "cli/key.h"
 #include "cli/stock.h"
+#include "host/sandbox.h"
 
 static int act(const struct nm_args *args, const char *word, struct nm_diags *diags)
 {
@@ -86,6 +88,9 @@ int nm_cli_main(int argc, char **argv)
 
 	if (hold_standard_descriptors() != 0)
 		return NM_EXIT_INTERNAL; /* and nowhere to say so */
+	const char *sandbox = getenv("NETMODEL_SANDBOX");
+	if (sandbox && strcmp(sandbox, "kill") == 0)
+		nm_sandbox_be_strict();
 	bool other = argc > 1 && nm_dialect.knows(argv[1]);
 	int error = other ? nm_dialect.parse(argc, argv, &args, &diags)
 			  : nm_args_parse(argc, argv, &args, &diags);

@@ -96,7 +96,7 @@ static void on_listening(void *arg, const char *address, uint16_t port)
 		tell(voice, "warning: the slave runs as root: --user NAME gives that up once it "
 			    "listens");
 	nm_cli_print_key(voice->args, &voice->key, port);
-	nm_notify("READY=1");
+	nm_notify(getenv("NOTIFY_SOCKET"), "READY=1");
 }
 
 /* Sessions are worth a line each, so a slave tells them unless it is told not to. */
@@ -203,6 +203,7 @@ static int serve(struct voice *voice, struct nm_diags *diags)
 		(void)nm_signals_limit(args->as_slave.max_lifetime_ns);
 	int error = nm_slave_serve(&options, diags);
 
+	nm_notify(getenv("NOTIFY_SOCKET"), "STOPPING=1");
 	voice->key.key = nm_key_free(voice->key.key);
 	if (error)
 		return NM_EXIT_FAILED;

@@ -3,15 +3,13 @@
 #include "host/notify.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-void nm_notify(const char *state)
+void nm_notify(const char *path, const char *state)
 {
-	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	size_t size = path ? strlen(path) : 0;
 

@@ -3,8 +3,8 @@
 #ifndef NM_HOST_NOTIFY_H
 #define NM_HOST_NOTIFY_H
 
-/* Tells it the state: "READY=1", "STOPPING=1". Where there is none, or it does not listen, nothing
- * happens. */
-void nm_notify(const char *state);
+/* Tells it the state: "READY=1", "STOPPING=1". path: of its socket, as NOTIFY_SOCKET of the
+ * environment has it. Where there is none (NULL), or it does not listen, nothing happens. */
+void nm_notify(const char *path, const char *state);
 
 #endif

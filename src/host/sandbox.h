@@ -6,9 +6,10 @@
 
 struct nm_sandbox;
 
-/* Compiles the filter of system calls. With NETMODEL_SANDBOX=kill in the environment a call that
- * the filter does not allow ends its process with SIGSYS, instead of failing with EPERM: for tests,
- * which must notice it. 0 or -errno. */
+/* From now on a call that a filter does not allow ends its process with SIGSYS, instead of failing
+ * with EPERM: for tests, which must notice it. Before there are threads. */
+void nm_sandbox_be_strict(void);
+/* Compiles the filter of system calls. 0 or -errno. */
 int nm_sandbox_new(struct nm_sandbox **ret_sandbox);
 /* Accepts NULL, returns NULL. */
 struct nm_sandbox *nm_sandbox_free(struct nm_sandbox *sandbox);

@@ -29,7 +29,6 @@
 #include "control/slave/session.h"
 #include "host/clock.h"
 #include "host/facts.h"
-#include "host/notify.h"
 #include "host/privileges.h"
 #include "host/sandbox.h"
 #include "profile/tree.h"
@@ -445,7 +444,6 @@ static int serve(struct daemon *daemon)
 
 			if (read(daemon->options->interrupt_fd, &byte, 1) == 1)
 				atomic_store(&daemon->slots->ended_by, byte);
-			nm_notify("STOPPING=1");
 			reap(daemon);
 			if (daemon->n_sessions)
 				say(daemon, "interrupted: ends %zu session%s under way",

@@ -128,7 +128,6 @@ static int become_root(void)
 
 START_TEST(what_work_needs_is_there)
 {
-	ck_assert_int_eq(unsetenv("NETMODEL_SANDBOX"), 0);
 	ck_assert_int_eq(inside(start_thread), 0);
 	ck_assert_int_eq(inside(start_process), 0);
 	ck_assert_int_eq(inside(open_tcp), 0);
@@ -142,14 +141,13 @@ static int (*const refused[])(void) = {open_raw,    open_packet,   make_file,
 
 START_TEST(all_else_fails)
 {
-	ck_assert_int_eq(unsetenv("NETMODEL_SANDBOX"), 0);
 	ck_assert_int_eq(inside(refused[_i]), EPERM);
 }
 END_TEST
 
 START_TEST(all_else_ends_a_test)
 {
-	ck_assert_int_eq(setenv("NETMODEL_SANDBOX", "kill", 1), 0);
+	nm_sandbox_be_strict();
 	ck_assert_int_eq(inside(refused[_i]), -SIGSYS);
 	ck_assert_int_eq(inside(start_thread), 0);
 }
@@ -159,7 +157,6 @@ static int (*const deadly[])(void) = {start_program, trace, become_root};
 
 START_TEST(what_no_mistake_does_ends_the_process)
 {
-	ck_assert_int_eq(unsetenv("NETMODEL_SANDBOX"), 0);
 	ck_assert_int_eq(inside(deadly[_i]), -SIGSYS);
 }
 END_TEST
