@@ -66,8 +66,10 @@ static int voice_open(struct voice *voice, const struct nm_args *args)
 	if (shared == MAP_FAILED)
 		return -errno;
 	*voice = (struct voice){.args = args, .dropped = shared};
-	(void)nm_sink_open_fd(&voice->err, STDERR_FILENO, ROOM);
-	(void)nm_sink_open_fd(&voice->out, STDOUT_FILENO, ROOM);
+	/* What is closed is told nothing; without memory nobody would find the slave. */
+	if (nm_sink_open_fd(&voice->err, STDERR_FILENO, ROOM) == -ENOMEM ||
+	    nm_sink_open_fd(&voice->out, STDOUT_FILENO, ROOM) == -ENOMEM)
+		return -ENOMEM;
 	/* As who looks at the process expects it. */
 	if (voice->out.way == NM_SINK_NONBLOCKING && voice->out.owns_fd &&
 	    dup2(voice->out.fd, STDOUT_FILENO) == STDOUT_FILENO) {

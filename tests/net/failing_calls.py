@@ -92,7 +92,7 @@ class Injector:
             try:
                 port = self._port(slave, log.name if isinstance(log.name, int) else log.fileno())
                 if port is None:
-                    return self._judge_slave(slave, log)
+                    return self._judge_slave(slave, log, call)
                 master = self._master(port, self._env("master", side, call, hit))
             finally:
                 slave.terminate()
@@ -124,11 +124,13 @@ class Injector:
         return None
 
     @staticmethod
-    def _judge_slave(slave: subprocess.Popen[bytes], log: object) -> tuple[str | None, int | None, str]:
+    def _judge_slave(slave: subprocess.Popen[bytes], log: object, call: str) -> tuple[str | None, int | None, str]:
         """It does not listen: then it has ended, with a message."""
         log.seek(0)  # type: ignore[attr-defined]
         said = log.read()  # type: ignore[attr-defined]
         code = slave.poll()
+        if code is None and call.startswith(("write:", "fstat:")):
+            return None, code, said  # it listens, and what it says is lost
         if code is None:
             return "the slave neither listens nor ends", None, said
         if code not in CODES - {0}:
