@@ -377,12 +377,13 @@ static bool is_welcome(struct nm_rendezvous *all, const struct place *place,
 	return nm_preamble_take(&once->taken[at], once->words, preamble->serial);
 }
 
-/* More of a preamble may have come to fd. DONE: it is handed over. BAD: it is a stranger's. */
+/* More of a preamble may have come to fd. DONE: it is *ret's, and welcome. BAD: it is a
+ * stranger's. */
 static enum nm_preamble_status read_preamble(struct nm_rendezvous *all, const struct place *place,
 					     const struct nm_addr *from, int fd,
-					     struct nm_preamble_parser *parser)
+					     struct nm_preamble_parser *parser,
+					     struct nm_preamble *ret)
 {
-	struct nm_preamble preamble;
 	size_t room;
 	char *to = nm_preamble_next(parser, &room);
 	ssize_t n = recv(fd, to, room, 0);
@@ -391,12 +392,10 @@ static enum nm_preamble_status read_preamble(struct nm_rendezvous *all, const st
 		return NM_PREAMBLE_MORE;
 	if (n <= 0)
 		return NM_PREAMBLE_BAD;
-	enum nm_preamble_status status = nm_preamble_parse(parser, (size_t)n, &preamble);
+	enum nm_preamble_status status = nm_preamble_parse(parser, (size_t)n, ret);
 
-	if (status == NM_PREAMBLE_DONE && !is_welcome(all, place, from, parser->bytes, &preamble))
+	if (status == NM_PREAMBLE_DONE && !is_welcome(all, place, from, parser->bytes, ret))
 		status = NM_PREAMBLE_BAD;
-	if (status == NM_PREAMBLE_DONE)
-		hand_over(all, &preamble, fd);
 	return status;
 }
 
@@ -404,14 +403,17 @@ static enum nm_preamble_status read_preamble(struct nm_rendezvous *all, const st
 static void hear_newcomer(struct nm_rendezvous *all, struct newcomer *newcomer)
 {
 	int fd = newcomer->source.fd;
+	struct nm_preamble preamble;
 
-	/* Handed over it is closed here, and known to epoll as long as it is open elsewhere. */
-	switch (read_preamble(all, newcomer->source.place, &newcomer->from, fd,
-			      &newcomer->parser)) {
+	switch (read_preamble(all, newcomer->source.place, &newcomer->from, fd, &newcomer->parser,
+			      &preamble)) {
 	case NM_PREAMBLE_MORE:
 		break;
 	case NM_PREAMBLE_DONE:
+		/* It stays open at its worker, and epoll would go on to tell of it. */
+		(void)epoll_ctl(all->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 		drop(all, newcomer);
+		hand_over(all, &preamble, fd);
 		break;
 	case NM_PREAMBLE_BAD:
 		turn_away(all, newcomer);
@@ -488,6 +490,7 @@ static void take_streams(struct nm_rendezvous *all, const struct source *listene
 {
 	for (;;) {
 		struct nm_preamble_parser parser = {.got = 0};
+		struct nm_preamble preamble;
 		struct nm_addr from = {.len = sizeof from.sa};
 		int fd = accept4(listener->fd, (struct sockaddr *)&from.sa, &from.len,
 				 SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -497,11 +500,12 @@ static void take_streams(struct nm_rendezvous *all, const struct source *listene
 		if (fd < 0)
 			return;
 		/* The preamble has mostly come with the connection. */
-		switch (read_preamble(all, listener->place, &from, fd, &parser)) {
+		switch (read_preamble(all, listener->place, &from, fd, &parser, &preamble)) {
 		case NM_PREAMBLE_MORE:
 			add_newcomer(all, listener->place, &from, fd, &parser);
 			break;
 		case NM_PREAMBLE_DONE:
+			hand_over(all, &preamble, fd);
 			break;
 		case NM_PREAMBLE_BAD:
 			nm_strangers_note(all->engine->strangers, &from);
