@@ -77,9 +77,8 @@ class Master:
         return self.receive()
 
     def begin(self, phase: int) -> None:
-        self.send(
-            "begin", phase=phase, measured=False, stop_ns=0, usage_from_ns=-1, usage_to_ns=-1
-        )
+        none = {"stall_ns": 10_000_000_000, "stop_ns": 0, "usage_from_ns": -1, "usage_to_ns": -1}
+        self.send("begin", phase=phase, measured=False, **none)
         self.expect("began")
 
 
