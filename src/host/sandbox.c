@@ -280,7 +280,7 @@ static int allow_socket(scmp_filter_ctx filter, int family, unsigned arg, uint64
 			uint64_t value)
 {
 	const struct scmp_arg_cmp conditions[] = {
-		SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)family),
+		SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)family, 0),
 		SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, mask, value),
 	};
 
@@ -292,7 +292,7 @@ static int add_sockets(scmp_filter_ctx filter)
 {
 	static const int types[] = {SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET};
 	static const int links[] = {NETLINK_ROUTE, NETLINK_GENERIC, NETLINK_SOCK_DIAG};
-	int r = allow_if(filter, "socketpair", SCMP_A0(SCMP_CMP_EQ, AF_UNIX));
+	int r = allow_if(filter, "socketpair", SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0));
 
 	for (size_t i = 0; i < COUNT_OF(types) && r == 0; i++) {
 		r = allow_socket(filter, AF_INET, 1, 0xf, (uint64_t)types[i]);
@@ -313,9 +313,9 @@ static int add_conditions(scmp_filter_ctx filter)
 	int r = add_sockets(filter);
 
 	for (size_t i = 0; i < COUNT_OF(prctls) && r == 0; i++)
-		r = allow_if(filter, "prctl", SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)prctls[i]));
+		r = allow_if(filter, "prctl", SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)prctls[i], 0));
 	for (size_t i = 0; i < COUNT_OF(ioctls) && r == 0; i++)
-		r = allow_if(filter, "ioctl", SCMP_A1(SCMP_CMP_EQ, ioctls[i]));
+		r = allow_if(filter, "ioctl", SCMP_A1(SCMP_CMP_EQ, ioctls[i], 0));
 	if (r == 0)
 		r = allow_if(filter, "ioctl",
 			     SCMP_A1(SCMP_CMP_MASKED_EQ, IOCTL_GROUP_MASK, IOCTL_GROUP_PERF));
@@ -329,7 +329,7 @@ static int add_conditions(scmp_filter_ctx filter)
 	if (r == 0)
 		r = rule(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
 	if (r == 0)
-		r = allow_if(filter, "prlimit64", SCMP_A0(SCMP_CMP_EQ, 0));
+		r = allow_if(filter, "prlimit64", SCMP_A0(SCMP_CMP_EQ, 0, 0));
 	if (r == 0)
 		r = allow_if(filter, "openat", SCMP_A2(SCMP_CMP_MASKED_EQ, WRITES_FILES, 0));
 	if (r == 0)
