@@ -533,8 +533,7 @@ static void print_hosts(const struct nm_result *result, FILE *out)
 				      "it is",
 				      host->name ? host->name : "");
 		/* What has ended the run stands above. */
-		if (host->error && !(result->verdict.incomplete_why &&
-				     strstr(result->verdict.incomplete_why, host->error)))
+		if (host->error && !host->error_ended_run)
 			nm_print_line(out, "  %s: %s", host->name ? host->name : "", host->error);
 	}
 }

@@ -103,9 +103,10 @@ struct nm_result_host {
 	char *name;    /* as the profile names it; "master" for the master */
 	char *address; /* numeric, as seen by the master; NULL for the master */
 	bool is_master;
-	bool complete;	     /* it took part to the end and delivered its results */
-	char *error;	     /* why not */
-	enum nm_trust trust; /* why it and the master take each other */
+	bool complete;	      /* it took part to the end and delivered its results */
+	char *error;	      /* why not */
+	bool error_ended_run; /* verdict.incomplete_why says it, too */
+	enum nm_trust trust;  /* why it and the master take each other */
 	struct nm_host_facts facts;
 	double rtt_s; /* of the control connection, the best seen */
 	/* how much later than the master it entered the first measured phase; NAN: not known */
@@ -119,7 +120,7 @@ struct nm_result_host {
 	struct nm_usage usage; /* delta over the measured window */
 	/* what the process had used when it began; the master only */
 	struct nm_rusage process_start;
-	struct nm_perf_values counters; /* the same; none unless asked for */
+	struct nm_perf_values counters; /* of its hardware; none unless asked for */
 	struct nm_arrived arrived;
 	struct nm_host_window window;
 	struct nm_host_report *report; /* owned; NULL: not asked for, or not delivered */
@@ -205,7 +206,8 @@ struct nm_result {
  * to. False: none were. */
 bool nm_result_fastopens(const struct nm_result *result, uint64_t *ret_fast, uint64_t *ret_all);
 
-/* The same of bytes that were mapped, of those received by the groups that were to. */
+/* How many bytes were mapped, of all those received by the groups that were to map them. False:
+ * none were. */
 bool nm_result_mapped(const struct nm_result *result, uint64_t *ret_mapped, uint64_t *ret_received);
 
 /* How much the slaves have done less than the master, in per cent of the master: 0 is best. NaN: of

@@ -36,9 +36,15 @@ void nm_master_fail(struct nm_master *master, struct nm_link *link, enum nm_fail
 	/* A slave that has told why it leaves does not tell more by leaving. */
 	if (rank == NM_FAILURE_LOSS && host->error)
 		rank = NM_FAILURE_EFFECT;
-	if (!host->error)
+	bool is_first = !host->error;
+
+	if (is_first)
 		host->error = strdup(text);
 	host->complete = false;
 	nm_master_log(master, "%s%s: %s", link ? "slave " : "", host->name, text);
-	nm_outcome_fail(&master->outcome, rank, host->name, link, text, nm_clock_ns());
+	if (!nm_outcome_fail(&master->outcome, rank, host->name, link, text, nm_clock_ns()))
+		return;
+	for (size_t h = 0; h < master->result->n_hosts; h++)
+		master->result->hosts[h].error_ended_run = false;
+	host->error_ended_run = is_first;
 }

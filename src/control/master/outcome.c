@@ -15,16 +15,17 @@ void nm_outcome_interrupt(struct nm_outcome *outcome, bool limited, uint64_t now
 	outcome->limited = limited;
 }
 
-void nm_outcome_fail(struct nm_outcome *outcome, enum nm_failure_rank rank, const char *host,
+bool nm_outcome_fail(struct nm_outcome *outcome, enum nm_failure_rank rank, const char *host,
 		     bool is_slave, const char *text, uint64_t now_ns)
 {
 	if (rank <= outcome->failure || (outcome->settled && outcome->failure))
-		return;
+		return false;
 	if (!outcome->failure)
 		outcome->failed_at_ns = now_ns;
 	outcome->failure = rank;
 	(void)snprintf(outcome->why, sizeof outcome->why, "%s%.255s: %.3800s",
 		       is_slave ? "slave " : "", host, text);
+	return true;
 }
 
 bool nm_outcome_leaves(const struct nm_outcome *outcome, uint64_t now_ns)

@@ -28,8 +28,9 @@ struct nm_outcome {
 
 /* Takes an interrupt; `limited`: it stands for the end of the longest duration. */
 void nm_outcome_interrupt(struct nm_outcome *outcome, bool limited, uint64_t now_ns);
-/* Takes a failure of a host, and keeps the one that tells most about the cause. */
-void nm_outcome_fail(struct nm_outcome *outcome, enum nm_failure_rank rank, const char *host,
+/* Takes a failure of a host, and keeps the one that tells most about the cause: whether it is this
+ * one. */
+bool nm_outcome_fail(struct nm_outcome *outcome, enum nm_failure_rank rank, const char *host,
 		     bool is_slave, const char *text, uint64_t now_ns);
 /* Whether what is under way is to be left at once. Failures have a moment in which they may show
  * their cause. */

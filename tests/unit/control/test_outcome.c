@@ -14,9 +14,9 @@ START_TEST(the_failure_that_tells_most_is_kept)
 	struct nm_outcome outcome = {.interrupts = 0};
 
 	ck_assert(!nm_outcome_ends(&outcome));
-	nm_outcome_fail(&outcome, NM_FAILURE_EFFECT, "a", true, "reset", S);
-	nm_outcome_fail(&outcome, NM_FAILURE_CAUSE, "master", false, "refused", 2u * S);
-	nm_outcome_fail(&outcome, NM_FAILURE_EFFECT, "b", true, "reset", 3u * S);
+	ck_assert(nm_outcome_fail(&outcome, NM_FAILURE_EFFECT, "a", true, "reset", S));
+	ck_assert(nm_outcome_fail(&outcome, NM_FAILURE_CAUSE, "master", false, "refused", 2u * S));
+	ck_assert(!nm_outcome_fail(&outcome, NM_FAILURE_EFFECT, "b", true, "reset", 3u * S));
 	ck_assert_str_eq(outcome.why, "master: refused");
 	ck_assert_uint_eq(outcome.failed_at_ns, S);
 	ck_assert(nm_outcome_ends(&outcome));

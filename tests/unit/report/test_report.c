@@ -189,6 +189,7 @@ START_TEST(text_tells_a_reason_once)
 	run->complete = false;
 	run->verdict.incomplete_why = strdup("slave 10.0.0.7: connection reset");
 	run->hosts[1].error = strdup("connection reset");
+	run->hosts[1].error_ended_run = true;
 	run->hosts[2].error = strdup("no sign of life");
 	render("text");
 	has("INCOMPLETE: slave 10.0.0.7: connection reset\n");
