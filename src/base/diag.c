@@ -230,16 +230,6 @@ void nm_diag_error(struct nm_diags *d, const char *file, unsigned line, const ch
 	va_end(args);
 }
 
-void nm_diag_unknown(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	(void)nm_diag_vadd(d, d->lenient ? NM_SEV_WARNING : NM_SEV_ERROR, file, line, NULL, fmt,
-			   args);
-	va_end(args);
-}
-
 void nm_diag_warn(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
 {
 	va_list args;

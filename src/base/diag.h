@@ -77,10 +77,6 @@ void nm_diags_fini(struct nm_diags *d); /* empty again; `lenient` stays */
  * beyond NM_DIAGS_MAX the first is one that says so, and the others are only counted. */
 void nm_diag_error(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* About a word that nobody knows: an error, or with `lenient` a warning, and then the word is left
- * out. */
-void nm_diag_unknown(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
 void nm_diag_warn(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -31,12 +31,6 @@ void nm_hist_init_zeroed(struct nm_hist *h)
 	atomic_init(&h->min_ns, UINT64_MAX);
 }
 
-void nm_hist_init(struct nm_hist *h)
-{
-	memset(h, 0, sizeof *h);
-	nm_hist_init_zeroed(h);
-}
-
 void nm_hist_collect(struct nm_hist_snap *into, const struct nm_hist *h)
 {
 	uint64_t min_ns = NM_HIST_LOAD_(h->min_ns), max_ns = NM_HIST_LOAD_(h->max_ns);
@@ -67,12 +61,6 @@ void nm_hist_collect(struct nm_hist_snap *into, const struct nm_hist *h)
 	into->count += count;
 	into->min_ns = min_ns < into->min_ns ? min_ns : into->min_ns;
 	into->max_ns = max_ns > into->max_ns ? max_ns : into->max_ns;
-}
-
-void nm_hist_copy(const struct nm_hist *h, struct nm_hist_snap *ret_snap)
-{
-	nm_hist_snap_init(ret_snap);
-	nm_hist_collect(ret_snap, h);
 }
 
 void nm_hist_copy_buckets(const struct nm_hist *h, struct nm_hist_snap *ret_snap)

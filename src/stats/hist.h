@@ -50,13 +50,13 @@ static inline void nm_hist_record(struct nm_hist *h, uint64_t ns)
 		NM_HIST_STORE_(h->max_ns, ns);
 }
 
-void nm_hist_init(struct nm_hist *h);
-/* The same for memory that is zero already: what is never recorded to stays untouched. */
+/* Makes an empty histogram of memory that is zero already: buckets to which nothing is ever
+ * recorded stay untouched. */
 void nm_hist_init_zeroed(struct nm_hist *h);
-void nm_hist_copy(const struct nm_hist *h, struct nm_hist_snap *ret_snap);
-/* The same of its buckets, minimum and maximum alone, and looks only between these: a value beyond
- * that is just being recorded is missed. Cheap where there are many, and touches no memory that was
- * never recorded to. */
+/* Copies the count, the buckets, the minimum and the maximum, but not the sum, and reads only the
+ * buckets between minimum and maximum: a value beyond them that the writer is recording meanwhile
+ * is missed. Cheap where there are many histograms, and touches no memory that was never recorded
+ * to. */
 void nm_hist_copy_buckets(const struct nm_hist *h, struct nm_hist_snap *ret_snap);
 /* into += what has been recorded so far. */
 void nm_hist_collect(struct nm_hist_snap *into, const struct nm_hist *h);

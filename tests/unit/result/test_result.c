@@ -72,16 +72,17 @@ END_TEST
 
 START_TEST(latency_of_a_histogram)
 {
-	struct nm_hist *hist = malloc(sizeof(*hist));
+	struct nm_hist *hist = calloc(1, sizeof(*hist));
 	struct nm_hist_snap *snap = malloc(sizeof(*snap));
 	struct nm_percentiles list;
 	struct nm_latency latency;
 
 	ck_assert(hist && snap);
-	nm_hist_init(hist);
+	nm_hist_init_zeroed(hist);
 	for (uint64_t us = 1; us <= 100; us++)
 		nm_hist_record(hist, us * 1000);
-	nm_hist_copy(hist, snap);
+	nm_hist_snap_init(snap);
+	nm_hist_collect(snap, hist);
 	ck_assert_int_eq(nm_percentiles_parse("50,99", &list), 0);
 	nm_latency_from_hist(&latency, snap, &list);
 	ck_assert_uint_eq(latency.count, 100);

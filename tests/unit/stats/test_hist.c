@@ -3,15 +3,28 @@
 
 #include <check.h>
 #include <math.h>
+#include <string.h>
 
 #include "../suite.h"
 
 static struct nm_hist hist;
 static struct nm_hist_snap snap, other;
 
+static void init(struct nm_hist *empty)
+{
+	memset(empty, 0, sizeof *empty);
+	nm_hist_init_zeroed(empty);
+}
+
+static void copy(const struct nm_hist *from, struct nm_hist_snap *ret)
+{
+	nm_hist_snap_init(ret);
+	nm_hist_collect(ret, from);
+}
+
 static void start(void)
 {
-	nm_hist_init(&hist);
+	init(&hist);
 	nm_hist_snap_init(&snap);
 	nm_hist_snap_init(&other);
 }
@@ -42,12 +55,12 @@ START_TEST(buckets_alone_are_those_of_a_whole_copy)
 	static struct nm_hist_snap whole, buckets;
 	const uint64_t values[] = {3, 300, 300, 70000, UINT64_MAX};
 
-	nm_hist_init(&live);
+	init(&live);
 	nm_hist_copy_buckets(&live, &buckets);
 	ck_assert_uint_eq(buckets.count, 0);
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
 		nm_hist_record(&live, values[i]);
-		nm_hist_copy(&live, &whole);
+		copy(&live, &whole);
 		nm_hist_copy_buckets(&live, &buckets);
 		ck_assert_uint_eq(buckets.count, i + 1);
 		ck_assert_uint_eq(buckets.min_ns, whole.min_ns);
@@ -84,9 +97,9 @@ static void assert_precise(uint64_t ns)
 
 	ck_assert_uint_le(low, ns);
 	ck_assert_uint_lt(ns - low, width);
-	nm_hist_init(&hist);
+	init(&hist);
 	nm_hist_record(&hist, ns);
-	nm_hist_copy(&hist, &snap);
+	copy(&hist, &snap);
 	/* Without the minimum and the maximum, which would make it exact. */
 	snap.min_ns = 0;
 	snap.max_ns = UINT64_MAX;
@@ -115,7 +128,7 @@ END_TEST
 
 START_TEST(an_empty_histogram_gives_zeros)
 {
-	nm_hist_copy(&hist, &snap);
+	copy(&hist, &snap);
 	ck_assert_uint_eq(snap.count, 0);
 	ck_assert_uint_eq(snap.min_ns, UINT64_MAX);
 	ck_assert_uint_eq(snap.max_ns, 0);
@@ -128,7 +141,7 @@ END_TEST
 START_TEST(figures_of_known_values)
 {
 	record_all(1, 100);
-	nm_hist_copy(&hist, &snap);
+	copy(&hist, &snap);
 	ck_assert_uint_eq(snap.count, 100);
 	ck_assert_uint_eq(snap.sum_ns, 5050);
 	ck_assert_uint_eq(snap.min_ns, 1);
@@ -158,12 +171,12 @@ START_TEST(a_percentile_is_of_the_nearest_rank)
 {
 	for (uint64_t i = 1; i <= ranks[_i].n; i++)
 		nm_hist_record(&hist, i <= ranks[_i].rank ? 7 : 200);
-	nm_hist_copy(&hist, &snap);
+	copy(&hist, &snap);
 	assert_near(nm_hist_percentile_s(&snap, ranks[_i].pct), 7e-9, 1e-15);
-	nm_hist_init(&hist);
+	init(&hist);
 	for (uint64_t i = 1; i <= ranks[_i].n; i++)
 		nm_hist_record(&hist, i < ranks[_i].rank ? 7 : 200);
-	nm_hist_copy(&hist, &snap);
+	copy(&hist, &snap);
 	assert_near(nm_hist_percentile_s(&snap, ranks[_i].pct), 200e-9, 1e-15);
 }
 END_TEST
@@ -173,7 +186,7 @@ START_TEST(percentiles_stay_within_minimum_and_maximum)
 	/* Both in one bucket, whose middle is neither. */
 	nm_hist_record(&hist, 1000001);
 	nm_hist_record(&hist, 1000002);
-	nm_hist_copy(&hist, &snap);
+	copy(&hist, &snap);
 	ck_assert_double_ge(nm_hist_percentile_s(&snap, 0), 1000001e-9 * (1 - 1e-12));
 	ck_assert_double_le(nm_hist_percentile_s(&snap, 100), 1000002e-9 * (1 + 1e-12));
 }
@@ -183,11 +196,11 @@ START_TEST(the_ends_are_minimum_and_maximum)
 {
 	/* In the double that is nearest to the nanoseconds, as others divide them. */
 	for (uint64_t ns = 1000001; ns < 1000100; ns += 3) {
-		nm_hist_init(&hist);
+		init(&hist);
 		nm_hist_record(&hist, ns);
 		nm_hist_record(&hist, ns + 1);
 		nm_hist_record(&hist, 7 * ns);
-		nm_hist_copy(&hist, &snap);
+		copy(&hist, &snap);
 		ck_assert_double_eq(nm_hist_percentile_s(&snap, 0), (double)ns / 1e9);
 		ck_assert_double_eq(nm_hist_percentile_s(&snap, 100), (double)(7 * ns) / 1e9);
 	}
@@ -198,7 +211,7 @@ START_TEST(equal_values_have_no_deviation)
 {
 	for (int i = 0; i < 1000; i++)
 		nm_hist_record(&hist, 123456789012345);
-	nm_hist_copy(&hist, &snap);
+	copy(&hist, &snap);
 	double stddev = nm_hist_stddev_s(&snap);
 
 	ck_assert(!isnan(stddev));
@@ -220,7 +233,7 @@ START_TEST(deviation_of_large_values_is_within_its_bound)
 		sum += (double)ns;
 		squares += (double)ns * (double)ns;
 	}
-	nm_hist_copy(&hist, &snap);
+	copy(&hist, &snap);
 	double exact = sqrt(squares / n - sum / n * (sum / n));
 
 	assert_near(nm_hist_stddev_s(&snap) * 1e9, exact, sum / n / 440);
@@ -231,10 +244,10 @@ END_TEST
 START_TEST(merging_is_as_if_recorded_together)
 {
 	record_all(1, 50);
-	nm_hist_copy(&hist, &snap);
-	nm_hist_init(&hist);
+	copy(&hist, &snap);
+	init(&hist);
 	record_all(51, 100);
-	nm_hist_copy(&hist, &other);
+	copy(&hist, &other);
 	nm_hist_snap_merge(&snap, &other);
 	ck_assert_uint_eq(snap.count, 100);
 	ck_assert_uint_eq(snap.sum_ns, 5050);
@@ -247,7 +260,7 @@ END_TEST
 START_TEST(merging_nothing_changes_nothing)
 {
 	record_all(7, 9);
-	nm_hist_copy(&hist, &snap);
+	copy(&hist, &snap);
 	nm_hist_snap_merge(&snap, &other);
 	ck_assert_uint_eq(snap.count, 3);
 	ck_assert_uint_eq(snap.min_ns, 7);
@@ -276,22 +289,22 @@ END_TEST
 START_TEST(a_copy_between_two_stores_has_a_minimum_and_a_maximum)
 {
 	atomic_store(&hist.bucket[nm_hist_index(50)], 1);
-	nm_hist_copy(&hist, &snap);
+	copy(&hist, &snap);
 	ck_assert_uint_eq(snap.count, 1);
 	ck_assert_uint_eq(snap.min_ns, 50);
 	ck_assert_uint_eq(snap.max_ns, 50);
-	nm_hist_init(&hist);
+	init(&hist);
 	nm_hist_record(&hist, 60);
 	atomic_store(&hist.bucket[nm_hist_index(50)], 1);
 	atomic_store(&hist.bucket[nm_hist_index(70)], 1);
-	nm_hist_copy(&hist, &snap);
+	copy(&hist, &snap);
 	ck_assert_uint_eq(snap.min_ns, 50);
 	ck_assert_uint_eq(snap.max_ns, 70);
 	/* A wide bucket: the maximum is read after the minimum, and may be there already. */
-	nm_hist_init(&hist);
+	init(&hist);
 	atomic_store(&hist.bucket[nm_hist_index(1001)], 1);
 	atomic_store(&hist.max_ns, 1001);
-	nm_hist_copy(&hist, &snap);
+	copy(&hist, &snap);
 	ck_assert_uint_eq(snap.min_ns, nm_hist_bucket_low(nm_hist_index(1001)));
 	ck_assert_uint_eq(snap.max_ns, 1001);
 }
@@ -301,10 +314,10 @@ START_TEST(subtracting_leaves_what_came_later)
 {
 	nm_hist_record(&hist, 5);
 	nm_hist_record(&hist, 9000000);
-	nm_hist_copy(&hist, &other);
+	copy(&hist, &other);
 	nm_hist_record(&hist, 200);
 	nm_hist_record(&hist, 100000);
-	nm_hist_copy(&hist, &snap);
+	copy(&hist, &snap);
 	nm_hist_snap_subtract(&snap, &other);
 	ck_assert_uint_eq(snap.count, 2);
 	ck_assert_uint_eq(snap.sum_ns, 100200);
@@ -318,10 +331,10 @@ END_TEST
 START_TEST(edges_are_no_wider_than_the_later_minimum_and_maximum)
 {
 	nm_hist_record(&hist, 500000);
-	nm_hist_copy(&hist, &other);
+	copy(&hist, &other);
 	nm_hist_record(&hist, 100001);
 	nm_hist_record(&hist, 900001);
-	nm_hist_copy(&hist, &snap);
+	copy(&hist, &snap);
 	nm_hist_snap_subtract(&snap, &other);
 	/* The edges of their buckets are below and above them. */
 	ck_assert_uint_eq(snap.min_ns, 100001);
@@ -332,9 +345,9 @@ END_TEST
 START_TEST(the_edge_of_the_last_bucket_does_not_overflow)
 {
 	nm_hist_record(&hist, 1);
-	nm_hist_copy(&hist, &other);
+	copy(&hist, &other);
 	nm_hist_record(&hist, UINT64_MAX);
-	nm_hist_copy(&hist, &snap);
+	copy(&hist, &snap);
 	nm_hist_snap_subtract(&snap, &other);
 	ck_assert_uint_eq(snap.max_ns, UINT64_MAX);
 	ck_assert_uint_eq(snap.min_ns, nm_hist_bucket_low(NM_HIST_BUCKETS - 1));
@@ -344,7 +357,7 @@ END_TEST
 START_TEST(subtracting_all_leaves_an_empty_one)
 {
 	record_all(1, 10);
-	nm_hist_copy(&hist, &snap);
+	copy(&hist, &snap);
 	nm_hist_snap_subtract(&snap, &snap);
 	ck_assert_uint_eq(snap.count, 0);
 	ck_assert_uint_eq(snap.min_ns, UINT64_MAX);
