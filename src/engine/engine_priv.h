@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engine's own types. "Main" is the thread that made the engine; everything of a worker belongs
- * to the worker's thread once it runs, but for the atomics, whose direction is noted. */
+/* The engine's own types. The control thread is the one that made the engine; everything of a
+ * worker belongs to the worker's thread once it runs, but for the atomics, whose direction is
+ * noted. */
 #ifndef NM_ENGINE_ENGINE_PRIV_H
 #define NM_ENGINE_ENGINE_PRIV_H
 
@@ -28,7 +29,7 @@ struct nm_phase_stats {
 	struct nm_hist *latency; /* NULL: not recorded; made before the workers start */
 	struct nm_hist *response;
 	_Atomic uint64_t begin_ns, end_ns;
-	struct nm_conn_summary conns; /* worker writes before end_ns, main reads after it */
+	struct nm_conn_summary conns; /* the worker writes before end_ns, others read after it */
 };
 
 /* Flows that can go on, and have their turn one after the other: runq.h. */
@@ -160,7 +161,7 @@ void nm_worker_fini(struct nm_worker *worker);
 int nm_worker_start(struct nm_worker *worker);
 void nm_worker_join(struct nm_worker *worker); /* after quit */
 
-/* process.c */
+/* loop/process.c */
 int nm_process_start(struct nm_worker *worker);	 /* before any thread */
 void nm_process_join(struct nm_worker *worker);	 /* after quit */
 void nm_process_check(struct nm_worker *worker); /* notes that it has died */

@@ -16,12 +16,13 @@ struct nm_engine;
 enum nm_observe_flags {
 	NM_OBSERVE_COUNTS = 1 << 0, /* operations and bytes of each flowop */
 	NM_OBSERVE_TIMES = 1 << 1,  /* how long each took, and each pass of every transaction */
-	NM_OBSERVE_FLOWS = 1 << 2,  /* the same sums for each flow */
+	NM_OBSERVE_FLOWS = 1 << 2,  /* operations and bytes of each flow */
 	NM_OBSERVE_CPU = 1 << 3,    /* CPU time in each flowop */
 	NM_OBSERVE_EXECS = 1 << 4,  /* every single execution */
 	NM_OBSERVE_PASSES =
 		1 << 5, /* passes of each flow, and on the measuring side how long they took */
-	NM_OBSERVE_TCP = 1 << 6, /* TCP_INFO of each connection, when it is asked for: tcp_info.h */
+	NM_OBSERVE_TCP =
+		1 << 6, /* TCP_INFO of each connection, when it is asked for: tcp_sampler.h */
 	NM_OBSERVE_PASS_LOG = 1 << 7, /* the first passes of each flow, one by one */
 	NM_OBSERVE_PASS_TIMES =
 		1 << 8, /* a histogram of the passes of each flow, with NM_OBSERVE_PASSES */

@@ -23,7 +23,7 @@ struct nm_ir_step {
 	const void *mirror_opts;	      /* for op->mirror, when that has options of its own */
 	const struct nm_transport *transport; /* of the connection it opens or uses; NULL: none */
 	const void *transport_opts;
-	const void *mirror_transport_opts; /* the same, for the other end */
+	const void *mirror_transport_opts; /* transport_opts of the other end */
 	const struct nm_ir_step *opened;   /* the step that opens its connection */
 	const struct nm_common_opts *common;
 	/* whose message_opts were given; NULL: none */

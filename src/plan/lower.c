@@ -137,9 +137,9 @@ static nm_step_fn step_of(const struct nm_ir_step *step, const struct nm_flowop 
 	if (!nm_flowop_moves_message(op) || !step->transport ||
 	    !(step->transport->caps & NM_TRANSPORT_TCP))
 		return op->step;
-	nm_step_fn special = nm_copy_modes_step(opts, op->flags & NM_FLOWOP_INITIATES);
+	nm_step_fn copying = nm_copy_modes_step(opts, op->flags & NM_FLOWOP_INITIATES);
 
-	return special ? special : op->step;
+	return copying ? copying : op->step;
 }
 
 static struct nm_instr instr_of(const struct nm_group *group, const struct nm_phase *phase,
@@ -545,7 +545,7 @@ static int emit_group(const struct nm_ir *ir, uint32_t number, const struct side
 	group->needs_identity =
 		(group->n_conns > 1 || draws(from)) && group->n_flows > group->n_workers;
 	group->phases = calloc(from->n_transactions + 1, sizeof(*group->phases));
-	/* Each step may need glue on both sides. */
+	/* Each step may need a pseudo-operation before it and one behind it. */
 	group->instrs =
 		calloc(3 * from->n_steps + 2 * from->n_transactions + 1, sizeof(*group->instrs));
 	group->hosts = calloc(ir->n_hosts + 1, sizeof(*group->hosts));

@@ -84,7 +84,7 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 			needed += ports > sockets ? ports : sockets;
 		}
 		needed += (uint64_t)((has_preambles ? 4 : 2) + group->posts) * group->n_workers;
-		/* Those with one flow have one to spare: engine/spare.c. */
+		/* Workers with one flow keep one more socket: transport/conn_cache.h. */
 		if (group->n_flows / group->n_workers <= 1)
 			needed += group->n_workers;
 		/* A flow has one file open at a time. */

@@ -14,8 +14,8 @@
 #include "plan/plan.h"
 #include "transport/transport.h"
 
-/* The answers that are read one after the other end with the last of them. */
-static void note_last_answers(struct nm_group *group, const struct nm_phase *phase)
+/* Of replies that are read one after the other, the last. */
+static void note_last_replies(struct nm_group *group, const struct nm_phase *phase)
 {
 	uint32_t end = group->n_instrs;
 
@@ -37,7 +37,7 @@ static void note_last_answers(struct nm_group *group, const struct nm_phase *pha
 }
 
 /* A write that is followed at once by a read of what it will be answered. */
-static void note_reads(struct nm_group *group, const struct nm_phase *phase)
+static void note_expected_replies(struct nm_group *group, const struct nm_phase *phase)
 {
 	for (uint32_t i = phase->first; i + 1 < group->n_instrs; i++) {
 		struct nm_instr *write = &group->instrs[i], *read = write + 1;
@@ -62,7 +62,7 @@ static bool wants_more(const struct nm_instr *instr)
 
 /* Writes after which more is sent: the next that concerns the connection, also in the next pass, is
  * one as well. */
-static void note_holds(struct nm_group *group, struct nm_phase *phase)
+static void note_corks(struct nm_group *group, struct nm_phase *phase)
 {
 	const uint32_t concerns = NM_FLOWOP_MOVES | NM_FLOWOP_CLOSES;
 
@@ -111,7 +111,7 @@ static void note_pipelined_answer(const struct nm_group *group, const struct nm_
 }
 
 /* Openings whose handshake is a flowop of its own. */
-static void note_later(struct nm_group *group, const struct nm_phase *phase)
+static void note_handshakes(struct nm_group *group, const struct nm_phase *phase)
 {
 	for (uint32_t i = phase->first; i + 1 < group->n_instrs; i++)
 		group->instrs[i].open.defer_handshake =
@@ -132,8 +132,8 @@ static unsigned openings_of(const struct nm_group *group, const struct nm_instr 
 
 /* Whether all that a pass does with a connection begins with a message of who leads, and is
  * messages. */
-static bool can_renew(const struct nm_group *group, const struct nm_phase *phase,
-		      struct nm_instr *instr)
+static bool can_reconnect(const struct nm_group *group, const struct nm_phase *phase,
+			  struct nm_instr *instr)
 {
 	const struct nm_opts_message *opts = instr->opts;
 	bool first = true;
@@ -154,8 +154,8 @@ static bool can_renew(const struct nm_group *group, const struct nm_phase *phase
 
 /* Connections can be replaced between two passes when there is one other end, and both know where a
  * pass begins. */
-static void note_renewals(struct nm_group *group, const struct nm_ir_group *from,
-			  struct nm_phase *phase)
+static void note_reconnects(struct nm_group *group, const struct nm_ir_group *from,
+			    struct nm_phase *phase)
 {
 	uint32_t host = NM_NO_HOST;
 
@@ -167,13 +167,13 @@ static void note_renewals(struct nm_group *group, const struct nm_ir_group *from
 		host = from->steps[i].host;
 	}
 	for (uint32_t i = phase->first; i < group->n_instrs; i++)
-		if (group->instrs[i].transport && !can_renew(group, phase, &group->instrs[i]))
+		if (group->instrs[i].transport && !can_reconnect(group, phase, &group->instrs[i]))
 			phase->reconnects = false;
 }
 
 /* What a flow sends at most without waiting until the kernel has it: there is room for that, most
  * of the time. */
-#define LETS_GO_MAX 16384u
+#define NO_WAIT_MAX 16384u
 
 static bool can_post(const struct nm_instr *instr)
 {
@@ -190,7 +190,7 @@ static bool can_post(const struct nm_instr *instr)
 
 /* Phases whose messages can be moved by io_uring: the other end sends nothing beyond the passes, as
  * what is posted takes it. */
-static void note_posts(struct nm_group *group, struct nm_phase *phase)
+static void note_uring(struct nm_group *group, struct nm_phase *phase)
 {
 	struct nm_instr *first = &group->instrs[phase->first];
 	struct nm_instr *end = &group->instrs[group->n_instrs];
@@ -205,7 +205,7 @@ static void note_posts(struct nm_group *group, struct nm_phase *phase)
 		if (!(i->op->flags & NM_FLOWOP_INITIATES))
 			continue;
 		i->single_call = false;
-		i->message.no_wait = i->size <= LETS_GO_MAX &&
+		i->message.no_wait = i->size <= NO_WAIT_MAX &&
 				     i->size <= group->messages.chunk_bytes && next < end &&
 				     (next->op->flags & NM_FLOWOP_FOLLOWS) &&
 				     next->slot == i->slot && !i->stride && !next->stride;
@@ -275,13 +275,13 @@ void nm_phase_note(struct nm_group *group, const struct nm_ir_group *from, struc
 		note_pipelined_request(group, phase);
 		note_pipelined_answer(group, phase);
 	} else {
-		note_reads(group, phase);
+		note_expected_replies(group, phase);
 	}
-	note_last_answers(group, phase);
-	note_holds(group, phase);
-	note_later(group, phase);
-	note_renewals(group, from, phase);
-	note_posts(group, phase);
+	note_last_replies(group, phase);
+	note_corks(group, phase);
+	note_handshakes(group, phase);
+	note_reconnects(group, from, phase);
+	note_uring(group, phase);
 }
 
 /* --- shapes --- */
@@ -379,7 +379,7 @@ static void __attribute__((format(printf, 2, 3))) say(char (*why)[64], const cha
 
 /* What the connections of a phase are like. */
 struct conns {
-	const struct nm_instr *first, *last, *opening;
+	const struct nm_instr *first, *last, *opening, *accept; /* accept: the last, or NULL */
 	const struct nm_instr *not_simple; /* the first such flowop; NULL: none is */
 	unsigned n_opened, n_closed, n_accepts;
 	uint32_t n_ports; /* of the accept, where there is one */
@@ -401,10 +401,19 @@ static struct conns find_conns(const struct nm_group *group, const struct nm_pha
 		found.n_opened++;
 		found.n_accepts += nm_instr_accepts(i);
 		found.connects |= !nm_instr_accepts(i);
-		if (nm_instr_accepts(i))
-			found.n_ports = nm_transport_ports(i->transport, i->open.transport_opts);
+		if (!nm_instr_accepts(i))
+			continue;
+		found.accept = i;
+		found.n_ports = nm_transport_ports(i->transport, i->open.transport_opts);
 	}
 	return found;
+}
+
+/* Whether all connections that come in come to one listening socket, or none comes in. */
+static bool has_one_listener(const struct conns *conns, uint32_t n_flows)
+{
+	return conns->n_accepts == 0 || (conns->n_accepts == 1 && conns->n_ports == 1 &&
+					 n_flows <= NM_FLOWS_PER_LISTEN_SOCKET);
 }
 
 /* Whether all that is moved are plain messages. */
@@ -429,7 +438,8 @@ static bool polls_card(const struct nm_group *group)
 
 /* Whether the poll waiter does for a phase whose passes have their own connections; otherwise why
  * not is said. */
-static bool suits_poll(const struct nm_group *group, uint32_t n_flows, struct nm_phase_shape *shape)
+static bool suits_poll(const struct nm_group *group, const struct conns *conns, uint32_t n_flows,
+		       struct nm_phase_shape *shape)
 {
 	if (n_flows != 1)
 		say(&shape->why_waiter, "not poll: %u flows", n_flows);
@@ -439,7 +449,7 @@ static bool suits_poll(const struct nm_group *group, uint32_t n_flows, struct nm
 		say(&shape->why_waiter, "not poll: wait=spin");
 	else if (polls_card(group))
 		say(&shape->why_waiter, "not poll: busy_poll");
-	else if (!shape->one_listener)
+	else if (!has_one_listener(conns, n_flows))
 		say(&shape->why_waiter, "not poll: several listening sockets");
 	return !*shape->why_waiter;
 }
@@ -468,7 +478,7 @@ static void choose_waiter(const struct nm_group *group, const struct nm_phase *p
 	if (phase->posts) {
 		shape->waiter = NM_WAITER_URING;
 	} else if (shape->short_lived) {
-		if (suits_poll(group, n_flows, shape))
+		if (suits_poll(group, conns, n_flows, shape))
 			shape->waiter = NM_WAITER_POLL;
 	} else if (suits_recv(group, phase, n_flows, shape)) {
 		shape->waiter = NM_WAITER_RECV;
@@ -506,7 +516,7 @@ static void choose_deferral(const struct nm_group *group, const struct nm_phase 
 		say(&shape->why_defer, "1 flow");
 	else if (!ends_by_reset(group, phase, conns) || phase->leads)
 		say(&shape->why_defer, "passes do not end by the other end's reset");
-	else if (!shape->one_listener)
+	else if (!has_one_listener(conns, n_flows))
 		say(&shape->why_defer, "several listening sockets");
 	else if (group->n_conns != 1)
 		say(&shape->why_defer, "%u connections a flow", group->n_conns);
@@ -538,14 +548,13 @@ static void find_shape(const struct nm_group *group, const struct nm_phase *phas
 	bool lone = phase->n_instrs && conns.n_opened == 1 && conns.n_closed == 1 &&
 		    nm_instr_closes(conns.last);
 
-	*shape = (struct nm_phase_shape){.wait_at = NM_NO_INSTR,
+	*shape = (struct nm_phase_shape){.accept_at = NM_NO_INSTR,
+					 .wait_at = NM_NO_INSTR,
 					 .close_at = NM_NO_INSTR,
 					 .make_ahead_at = NM_NO_INSTR,
-					 .lone_conn = lone,
-					 .one_listener =
-						 conns.n_accepts == 0 ||
-						 (conns.n_accepts == 1 && conns.n_ports == 1 &&
-						  n_flows <= NM_FLOWS_PER_LISTEN_SOCKET)};
+					 .lone_conn = lone};
+	if (conns.accept && has_one_listener(&conns, n_flows))
+		shape->accept_at = (uint32_t)(conns.accept - group->instrs);
 	shape->has_deadlines = has_deadlines(phase, &conns);
 	shape->short_lived = conns.n_opened && conns.n_closed && !conns.not_simple;
 	choose_waiter(group, phase, &conns, n_flows, shape);

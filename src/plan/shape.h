@@ -41,14 +41,13 @@ struct nm_phase_shape {
 	uint8_t waiter;	  /* enum nm_waiter_kind */
 	uint8_t defer;	  /* enum nm_defer_policy */
 	bool short_lived; /* each pass opens its connection and closes it again, on plain streams */
-	/* All connections that come in come to one listening socket, or none comes in. */
-	bool one_listener;
-	bool lone_conn; /* each pass opens one connection, and its last flowop closes it */
-	bool resets;	/* this side closes that connection by a reset, without a wait */
+	bool lone_conn;	  /* each pass opens one connection, and its last flowop closes it */
+	bool resets;	  /* this side closes that connection by a reset, without a wait */
 	/* The poll waiter lets receives sleep: all that is received are plain messages, and nobody
 	 * sends more. */
 	bool sleeps_in_recv;
 	bool has_deadlines;	/* some waits end by themselves: each is asked for its deadline */
+	uint32_t accept_at;	/* the only accept, where that has one listening socket */
 	uint32_t wait_at;	/* the read at which the recv waiter sleeps */
 	uint32_t close_at;	/* where flows wait that are deferred until they are needed */
 	uint32_t make_ahead_at; /* the connect whose socket can be made before it is due */

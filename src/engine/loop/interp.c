@@ -113,7 +113,7 @@ static void suspend(struct nm_worker *worker, struct nm_flow *flow, const struct
 	}
 }
 
-/* Between two passes: others have their turn, or main wants something. */
+/* Between two passes: other flows have their turn, or the control thread wants something. */
 static __attribute__((noinline)) bool take_turn(struct nm_worker *worker, struct nm_flow *flow)
 {
 	if (worker->waiter.sleeps_in_recv &&

@@ -29,7 +29,6 @@
 #include "host/clock.h"
 #include "host/cpus.h"
 #include "host/syscalls.h"
-#include "transport/ring.h"
 #include "transport/transport.h"
 
 static __attribute__((noinline)) void take_commands(struct nm_worker *worker)
@@ -223,7 +222,6 @@ void *nm_worker_main(void *arg)
 		timeout_ns = next_timeout_ns(worker);
 		worker->busy = timeout_ns >= 0;
 	}
-	nm_waiter_end(worker);
-	worker->waiter.ring = nm_ring_free(worker->waiter.ring);
+	nm_waiter_stop(worker);
 	return NULL;
 }

@@ -36,8 +36,8 @@ struct nm_phase_input {
 /* Whether nothing has moved for longer than that may be. */
 bool nm_phase_is_quiescent(const struct nm_phase_input *in, uint64_t now_ns);
 
-/* The state that follows; the same when nothing changes. One step: the caller enters the new state
- * and asks again with what it has found there. */
+/* The state that follows, which is `state` when nothing changes. One step: the caller enters the
+ * new state and asks again with what it has found there. */
 enum nm_phase_state nm_phase_next(enum nm_phase_state state, const struct nm_phase_input *in,
 				  uint64_t now_ns);
 

@@ -41,19 +41,16 @@ static bool is_unarmed(const struct nm_conn *conn)
 
 bool nm_worker_only_listener(const struct nm_worker *worker, struct nm_listen_fd **ret)
 {
+	const struct nm_instr *accept = nm_worker_instr(worker, worker->shape->accept_at);
+
 	*ret = NULL;
-	for (uint32_t i = 0; i < worker->run.phase->n_instrs; i++) {
-		const struct nm_instr *instr = worker->group->instrs + worker->run.phase->first + i;
+	if (!accept)
+		return true;
+	const struct nm_listener *listener = &worker->accept.listeners[accept->opening];
 
-		if (!nm_instr_accepts(instr))
-			continue;
-		const struct nm_listener *listener = &worker->accept.listeners[instr->opening];
-
-		/* The kernel may have had no more than one port. */
-		if (*ret || listener->n_fds != 1)
-			return false;
-		*ret = &listener->fds[0];
-	}
+	if (listener->n_fds != 1)
+		return false;
+	*ret = &listener->fds[0];
 	return true;
 }
 

@@ -66,8 +66,8 @@ int64_t nm_defer_timeout_ns(const struct nm_worker *worker);
 /* The poll waiter has seen that the connection was reset. */
 void nm_defer_note_reset(struct nm_worker *worker, const struct nm_conn *conn);
 
-/* The only socket that the flows of the present phase get their connections from, *ret NULL: they
- * open them themselves. False: there are several. */
+/* Of a phase whose shape has one listener at most: the socket that the flows get their connections
+ * from, *ret NULL: they open them themselves. False: the kernel has made several. */
 bool nm_worker_only_listener(const struct nm_worker *worker, struct nm_listen_fd **ret);
 
 #endif

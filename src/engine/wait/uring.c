@@ -155,8 +155,8 @@ static bool settle(struct nm_worker *worker, const struct nm_ring_done *done,
 	return false;
 }
 
-/* The same after the last pass, where no step counts it. What has failed is noticed by whoever uses
- * the connection next. */
+/* Takes what has come of a call after the last pass, where no step counts it. A failure is noticed
+ * by the step that uses the connection next. */
 static void settle_last(struct nm_worker *worker, const struct nm_ring_done *done)
 {
 	struct nm_conn *conn = done->conn;

@@ -8,6 +8,7 @@
 
 #include "engine/engine_priv.h"
 #include "engine/tune.h"
+#include "transport/ring.h"
 
 int nm_waiter_begin(struct nm_worker *worker)
 {
@@ -28,6 +29,12 @@ void nm_waiter_end(struct nm_worker *worker)
 
 	worker->waiter.ops = &nm_waiter_epoll;
 	ops->end(worker);
+}
+
+void nm_waiter_stop(struct nm_worker *worker)
+{
+	nm_waiter_end(worker);
+	worker->waiter.ring = nm_ring_free(worker->waiter.ring);
 }
 
 void nm_waiter_fini(struct nm_worker *worker)

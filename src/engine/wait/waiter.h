@@ -113,7 +113,10 @@ struct nm_waiter {
 int nm_waiter_begin(struct nm_worker *worker);
 /* From now on epoll waits. May be called again, and between phases. */
 void nm_waiter_end(struct nm_worker *worker);
-/* What the waiter owns is released; of a worker that does not run any more. */
+/* Before the worker's thread ends: epoll waits, and what the thread has made is released. */
+void nm_waiter_stop(struct nm_worker *worker);
+/* The sockets that the phase keeps ahead or has not closed yet are closed. Also of a worker whose
+ * thread has ended. */
 void nm_waiter_fini(struct nm_worker *worker);
 
 /* The flow of conn waits for input of it, or for output as well. 0 or -errno. */

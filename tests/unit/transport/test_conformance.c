@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One suite over every transport there is: what flowops and the engine rely on, whatever moves the
  * bytes. Both ends are driven by hand, in this process, over the loopback. What this kernel may
- * lack is made of TCP: see test_sockets.c. */
+ * lack is made of TCP: see fake_sockets.c. */
 #include "ends.h"
 #include "transport/peers.h"
 
