@@ -260,7 +260,7 @@ static ssize_t outcome(struct nm_channel *channel, int answer)
 	return how == SSL_ERROR_SYSCALL && cause ? -cause : explain(channel, error);
 }
 
-/* The same of a call that reads, after which nothing more is to be had. */
+/* The outcome of a call that reads: after an error nothing more is to be had. */
 static ssize_t outcome_of_reading(struct nm_channel *channel, int answer)
 {
 	ssize_t n = outcome(channel, answer);

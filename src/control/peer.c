@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one door to the wire: frames and messages over a socket, and the heartbeat's times. */
+/* The only place that reads and writes control connections: frames and messages over a socket, and
+ * the heartbeat's times. */
 #include "control/peer.h"
 
 #include <errno.h>

@@ -6,8 +6,8 @@
 
 #include "flowop/flow.h"
 
-/* The step that the options of a moving flowop ask for; NULL: the usual. sends: it is the end that
- * sends. */
+/* The step that the options of a flowop that moves a message ask for; NULL: the usual. sends: it is
+ * the end that sends. */
 nm_step_fn nm_copy_modes_step(const void *opts, bool sends);
 /* Counts what the kernel has told about sends without a copy. True when there was something. */
 bool nm_copy_modes_drain(const struct nm_io *io, struct nm_conn *conn);

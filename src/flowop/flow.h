@@ -91,8 +91,8 @@ struct nm_instr {
 	} open;			      /* connect, accept */
 	struct nm_instr_message {
 		const void *opts; /* the transport's for this message; NULL: none */
-		const struct nm_distribution
-			*law; /* how the size is drawn; NULL: it is always the same */
+		/* how the size is drawn; NULL: it is always the same */
+		const struct nm_distribution *law;
 		const struct nm_files *files; /* what is sent of; NULL: none */
 		/* A write after which the kernel may hold bytes back: the next is one, too. */
 		bool cork;

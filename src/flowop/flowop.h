@@ -29,7 +29,7 @@ enum nm_flowop_flags {
 	NM_FLOWOP_INTERNAL = 1 << 7, /* in no registry: a profile cannot name it */
 };
 
-/* The option structs of opening and moving flowops begin with these, so that the compiler can read
+/* The option structs of flowops that open or move begin with these, so that the compiler can read
  * them; those of flowops that move files are the last. */
 struct nm_opts_open {
 	char *remotehost;

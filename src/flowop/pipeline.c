@@ -94,8 +94,8 @@ static uint64_t due_of(const struct nm_io *io, struct nm_flow *flow, const struc
 	return due;
 }
 
-/* How many requests may be begun now. A pass that is entered is made, whatever main wants
- * meanwhile. */
+/* How many requests may be begun now. A pass that is entered is made, whatever the control
+ * thread wants meanwhile. */
 static uint64_t may_ask(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			const struct nm_pipe *pipe)
 {

@@ -16,7 +16,7 @@ struct nm_host_facts {
 	char cpu_model[128];
 	unsigned n_cpus; /* usable by this process */
 	uint64_t memory_bytes;
-	int64_t cpu_latency_limit_us; /* see awake.h; -1: not known */
+	int64_t cpu_latency_limit_us; /* see cpu_latency.h; -1: not known */
 	char clocksource[32];
 	char congestion_control[32];
 	char cpuidle_driver[32],
@@ -32,7 +32,7 @@ void nm_host_facts_read(struct nm_host_facts *ret_facts); /* unknown strings are
 /* Raises the soft limit of descriptors (and the hard one if this process may) to at least `needed`.
  * Returns 0, or -EMFILE with the limit that could be had in *ret_limit. */
 int nm_raise_nofile(uint64_t needed, uint64_t *ret_limit);
-/* The same without raising anything. */
+/* 0, or -EMFILE with the soft limit in *ret_limit when it is below `needed`; raises nothing. */
 int nm_check_nofile(uint64_t needed, uint64_t *ret_limit);
 
 /* From now on this process may have so many bytes of data (heap, stacks of threads, mappings of its

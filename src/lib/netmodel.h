@@ -182,9 +182,9 @@ NETMODEL_API void netmodel_on_interval(struct netmodel *nm, netmodel_interval_fn
 NETMODEL_API void netmodel_on_log(struct netmodel *nm, netmodel_log_fn fn, void *arg);
 NETMODEL_API void netmodel_on_result(struct netmodel *nm, netmodel_result_fn fn, void *arg);
 
-/* The same for samples; they are only kept in runs that have the callback. Passes: the first ones
- * of each flow, as many as the option "log-rtt-entries" says. Traffic: each time that the option
- * "iostat" says, which has to be set. */
+/* Sets the callbacks of samples, which are only kept in runs that have the callback. Passes: the
+ * first ones of each flow, as many as the option "log-rtt-entries" says. Traffic: each time that
+ * the option "iostat" says, which has to be set. */
 NETMODEL_API void netmodel_on_flow(struct netmodel *nm, netmodel_flow_fn fn, void *arg);
 NETMODEL_API void netmodel_on_tcp_info(struct netmodel *nm, netmodel_tcp_info_fn fn, void *arg);
 NETMODEL_API void netmodel_on_pass(struct netmodel *nm, netmodel_pass_fn fn, void *arg);
@@ -194,9 +194,9 @@ NETMODEL_API void netmodel_on_hdr(struct netmodel *nm, netmodel_hdr_fn fn, void 
 /* Runs the profile on the calling thread and returns at its end. The result of an earlier run is
  * gone. */
 NETMODEL_API enum netmodel_status netmodel_run(struct netmodel *nm);
-/* The same on a thread of its own: 0, -EBUSY when it is in a run already, or -EAGAIN when there can
- * be no thread. Until netmodel_wait has returned 0 only netmodel_stop, netmodel_wait,
- * netmodel_done_fd and netmodel_free may be called. */
+/* Runs the profile on a thread of its own and returns at once: 0, -EBUSY when a run goes on
+ * already, or -EAGAIN when there can be no thread. Until netmodel_wait has returned 0 only
+ * netmodel_stop, netmodel_wait, netmodel_done_fd and netmodel_free may be called. */
 NETMODEL_API int netmodel_start(struct netmodel *nm);
 /* Waits for the end of the run that was started, timeout_s at most (negative: as long as it takes).
  * 0 with its status in *ret_status (which may be NULL), -ETIMEDOUT, or -ESRCH when none was

@@ -43,7 +43,8 @@ struct nm_node {
 void nm_profile_wipe_all(void);
 /* Parses text (borrowed during the call). `file` names it in messages. Returns the owned root, or
  * NULL with at least one error in diags. What uperf takes and XML does not is mended first, with a
- * warning each (normalise.h). Entities, includes and network access are refused, not ignored. */
+ * warning each (legacy/normalise.h). Entities, includes and network access are refused, not
+ * ignored. */
 struct nm_node *nm_profile_parse(const char *file, const char *text, size_t length,
 				 struct nm_diags *diags);
 /* Reads a file (at most NM_PROFILE_MAX_BYTES) into an owned, terminated buffer; NULL with an error

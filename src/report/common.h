@@ -28,7 +28,7 @@ uint64_t nm_cpu_busy_ns(const struct nm_cpu_times *cpu);
 /* Prints what may come from a peer or a profile, with spaces for control characters; NULL is
  * nothing. */
 void nm_print_plain(FILE *out, const char *text);
-/* The same for a line of formatted text; the line end is added. */
+/* Prints a line of formatted text, with spaces for control characters; the line end is added. */
 void nm_print_line(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* 0, or -errno when something written to the stream was lost. */
 int nm_stream_status(FILE *out);

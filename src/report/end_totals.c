@@ -58,8 +58,8 @@ static struct nm_end_totals end_of_phases(const struct nm_result *result)
 	return end_of(&sum, result->totals.seconds);
 }
 
-/* The same where only a part of them is measured: each slave by its own window. One that has no
- * part in them adds nothing. */
+/* What the slaves have counted where only a part of the phases is measured: each slave by its own
+ * window. A slave that has no part in them adds nothing. */
 static struct nm_end_totals end_of_windows(const struct nm_result *result)
 {
 	struct nm_end_totals sum = {.known = false};

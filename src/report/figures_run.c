@@ -121,7 +121,7 @@ static const struct nm_figure run_figures[] = {
 		"'^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\\\.[0-9]{6}Z$'}",
 		.doc = "Wall clock at the start, ISO 8601, UTC."),
 	NM_RATE("start_s", start_s, .schema = "seconds",
-		.doc = "The same, seconds since the epoch."),
+		.doc = "Wall clock at the start, seconds since the epoch."),
 	NM_FIGURE(REAL, struct nm_result, elapsed_s, "elapsed_s",
 		  .doc = "From the start of the first transaction to the end of the last."),
 	NM_FIGURE(COUNT, struct nm_result, id.seed, "seed", .doc = "Of all that was random."),

@@ -18,7 +18,8 @@ struct nm_addr {
 	struct sockaddr_storage sa;
 };
 
-/* The longest that a receive sleeps (NM_CONN_SLEEPS): what main wants is heard that much later. */
+/* The longest that a receive sleeps (NM_CONN_SLEEPS): what the control thread wants is heard
+ * that much later. */
 #define NM_CONN_SLEEP_US 50000
 
 /* The first two have the values of EPOLLIN and EPOLLOUT, so that an event's mask can be added as it

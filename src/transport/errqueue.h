@@ -23,7 +23,8 @@ struct nm_completions {
 
 /* Lets the socket send with MSG_ZEROCOPY: 0 or -errno. */
 int nm_errqueue_allow(struct nm_conn *conn);
-/* The same over TCP, the first time, with the connection's counts. */
+/* Before each such send over TCP: the first time the socket is allowed, and the counts of the
+ * connection begin. 0 or -errno. */
 int nm_errqueue_begin(struct nm_conn *conn);
 /* Takes all that the kernel has told by now, and adds it up in told; pool: whose buffers the sends
  * were made from; NULL: none, over TCP. True when there was something. */

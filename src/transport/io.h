@@ -59,7 +59,8 @@ struct nm_io {
 	struct nm_listener *listeners;	 /* by instr->opening */
 	void *const *started;		 /* by instr->opening: what the transport has made for it */
 	const struct nm_addr *endpoints; /* by instr->opening */
-	/* Of a phase with several requests outstanding (pipeline.h), written when it begins. */
+	/* Of a phase with several requests outstanding (flowop/pipeline.h), written when it
+	 * begins. */
 	struct {
 		const struct nm_pacer *pacer; /* tells when a request is due; NULL: at once */
 		const _Atomic bool *stop;     /* nothing more is to be asked */

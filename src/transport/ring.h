@@ -14,7 +14,7 @@ struct nm_ring;
 enum nm_ring_kind {
 	NM_RING_RECEIVED,
 	NM_RING_SENT,
-	NM_RING_REST,	/* the same, of what did not go with a send that was let go */
+	NM_RING_REST,	/* sent: the rest of a send that was let go */
 	NM_RING_LET_GO, /* not all of it has gone, and the result is how much, or -EAGAIN */
 	NM_RING_OTHER,	/* the descriptor that is watched, when conn is NULL and result is > 0 */
 };

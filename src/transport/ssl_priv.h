@@ -96,7 +96,7 @@ static inline int nm_ssl_outcome(const SSL *ssl, int returned, unsigned long *re
 	}
 }
 
-/* ssl_terms.c: 0, or -EINVAL with a phrase in why. */
+/* ssl_params.c: 0, or -EINVAL with a phrase in why. */
 int nm_ssl_read_params(const struct nm_ssl_opts *opts, struct nm_ssl_params *ret,
 		       struct nm_why *why);
 

@@ -4,9 +4,10 @@
  *
  * Life of a connection: [start, once per opening; listen, once per listener] -> connect or accept
  * -> send/recv -> close -> [stop, once per opening]. All hooks return 0 or a positive result, or
- * -errno; none blocks, logs or touches statistics. Sockets are non-blocking and close-on-exec.
- * prepare, start, listen and endpoint run on the main thread before the workers start, stop there
- * after they have ended; all others run on the worker that owns the flow. */
+ * -errno; none blocks, logs or touches statistics. Sockets are made non-blocking and close-on-exec;
+ * a waiter of the engine may let a connection's receives block for a while. prepare, start, listen
+ * and endpoint run on the control thread before the workers start, stop there after they have
+ * ended; all others run on the worker that owns the flow. */
 #ifndef NM_TRANSPORT_TRANSPORT_H
 #define NM_TRANSPORT_TRANSPORT_H
 

@@ -59,7 +59,8 @@ static const struct nm_neper_opt *find_own(unsigned workload, const char *word, 
 	return *ret_count == 1 ? found : NULL;
 }
 
-/* The option of netmodel's, in the same way. What neper has is none of them. */
+/* The option of netmodel's that a word is, or which alone it is short for. An option that neper has
+ * is none of them. */
 static const struct nm_arg *find_passed(unsigned workload, const char *word, size_t length)
 {
 	const struct nm_arg *arg, *found = NULL;

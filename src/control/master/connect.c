@@ -34,7 +34,7 @@ static int wait_for(struct nm_master *master, int fd, uint64_t until_ns)
 		if (n < 0 && errno != EINTR)
 			return -errno;
 		if (n > 0 && fds[1].revents)
-			return -ECANCELED; /* the byte is left for the pump */
+			return -ECANCELED; /* the event loop takes the byte */
 		if (n > 0 && fds[0].revents)
 			return 1;
 	}

@@ -46,7 +46,7 @@ struct nm_msg_hello { /* also welcome, without the magic */
 	const char *hostname; /* of the slave; NULL in a hello */
 	bool no_auth;	      /* the slave takes any master without proof; false in a hello */
 };
-/* The greeting of this version. */
+/* The hello of this version. */
 json_t *nm_hello_pack(void);
 /* Its answer. hostname: of this host; no_auth: as in struct nm_msg_hello. */
 json_t *nm_welcome_pack(const char *hostname, bool no_auth);
