@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of options: the rows of arg_rows.def, and between them the files of the logs. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/arg_validate.h"
@@ -7,6 +8,7 @@
 #include "cli/log/log.h"
 #include "lib/settings.h"
 #include "report/help.h"
+#include "report/report.h"
 
 #define RUN_OR_LOOK   (NM_MODE_RUN | NM_MODE_LOOK)
 #define RUN_SLAVE_TOO (NM_MODE_RUN | NM_MODE_SLAVE_TOO)
@@ -24,10 +26,11 @@
 	ROW(l, NULL, m, a, NULL, .name = n, .type = NM_TYPE_FLAG, AT(f), .help = h)
 #define ASKS_WITH(n, arg, f, m, a, h)                                                              \
 	ROW(0, arg, m, a, NULL, .name = n, .type = NM_TYPE_STRING, AT(f), .help = h)
-#define TEXT_OR(l, n, arg, f, d, m, check, h)                                                      \
-	ROW(l, arg, m, NM_ACTION_NONE, check, .name = n, .type = NM_TYPE_STRING, AT(f), .def = d,  \
-	    .help = h)
-#define TEXT(l, n, arg, f, m, check, h) TEXT_OR(l, n, arg, f, NULL, m, check, h)
+#define TEXT(l, n, arg, f, m, check, h)                                                            \
+	ROW(l, arg, m, NM_ACTION_NONE, check, .name = n, .type = NM_TYPE_STRING, AT(f), .help = h)
+#define ONE_OF(n, arg, f, d, m, check, list, h)                                                    \
+	{.opt = {.name = n, .type = NM_TYPE_STRING, AT(f), .def = d, .help = h}, .argument = arg,  \
+	 .heading = HEADING, .modes = m, .validate = check, .choices = list},
 #define HOST(n, arg, f, m, h)                                                                      \
 	ROW(0, arg, m, NM_ACTION_NONE, NULL, .name = n, .type = NM_TYPE_HOST, AT(f), .help = h)
 #define TIME_WITH(l, n, f, m, check, h)                                                            \
@@ -80,6 +83,18 @@ const struct nm_arg *nm_arg_find(const char *name)
 		if (strcmp(arg->opt.name, name) == 0)
 			return arg;
 	return NULL;
+}
+
+char *nm_arg_help(const struct nm_arg *arg, char *buf, size_t size)
+{
+	char choices[256] = "";
+
+	if (arg->choices)
+		arg->choices(choices, sizeof choices);
+	snprintf(buf, size, "%s%s%s%s%s%s", arg->opt.help, *choices ? ": " : "", choices,
+		 arg->opt.def ? " (default " : "", arg->opt.def ? arg->opt.def : "",
+		 arg->opt.def ? ")" : "");
+	return buf;
 }
 
 void *nm_arg_field(const struct nm_arg *arg, struct nm_args *args)

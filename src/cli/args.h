@@ -127,12 +127,16 @@ struct nm_arg {
 	/* Looks at the value when the type alone does not say enough. 0 or -EINVAL with a phrase in
 	 * why. */
 	int (*validate)(struct nm_args *args, const char *value, char *why, size_t why_size);
+	/* Lists the values behind the help, in buf; NULL: the help says all. */
+	char *(*choices)(char *buf, size_t size);
 };
 
 /* Each option, in the order in which they are listed; NULL behind the last. */
 const struct nm_arg *nm_arg_at(size_t index);
 /* By its whole long name; NULL: there is none. */
 const struct nm_arg *nm_arg_find(const char *name);
+/* What is told about it, with its choices and its default. Returns buf. */
+char *nm_arg_help(const struct nm_arg *arg, char *buf, size_t size);
 /* Where its value is in the args. */
 void *nm_arg_field(const struct nm_arg *arg, struct nm_args *args);
 

@@ -10,7 +10,7 @@
 
 enum nm_argv_value { NM_ARGV_NONE, NM_ARGV_REQUIRED, NM_ARGV_OPTIONAL };
 
-/* One option of whoever asks: what is found is answered as it is. */
+/* One option of the caller's table; the row that is found is returned as it is. */
 struct nm_argv_option {
 	const void *option; /* NULL: there is none */
 	enum nm_argv_value value;

@@ -36,6 +36,7 @@ static void generate_man_options(FILE *out)
 {
 	const char *heading = "";
 	const struct nm_arg *arg;
+	char help[512];
 
 	for (size_t i = 0; (arg = nm_arg_at(i)); i++) {
 		if (strcmp(arg->heading, heading) != 0)
@@ -53,12 +54,7 @@ static void generate_man_options(FILE *out)
 			fputs("\\fR", out);
 		}
 		fputc('\n', out);
-		print_roff(out, arg->opt.help);
-		if (arg->opt.def) {
-			fputs(" (default ", out);
-			print_roff(out, arg->opt.def);
-			fputs(")", out);
-		}
+		print_roff(out, nm_arg_help(arg, help, sizeof help));
 		fputs(".\n", out);
 	}
 }

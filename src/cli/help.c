@@ -42,11 +42,7 @@ static void print_option(FILE *out, const struct nm_arg *arg)
 		fputc('\n', out);
 		at = 0;
 	}
-	if (arg->opt.def)
-		snprintf(help, sizeof(help), "%s (default %s)", arg->opt.help, arg->opt.def);
-	else
-		snprintf(help, sizeof(help), "%s", arg->opt.help);
-	print_wrapped(out, help, at);
+	print_wrapped(out, nm_arg_help(arg, help, sizeof help), at);
 	fputc('\n', out);
 }
 

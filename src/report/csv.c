@@ -131,6 +131,6 @@ static int write_csv(const struct nm_runs *series, FILE *out)
 
 const struct nm_report nm_report_csv = {
 	.name = "csv",
-	.help = "the intervals, one a row",
+	.help = "intervals",
 	.write = write_csv,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each end has done in the measured window, as the reports kv and neper tell it. */
+/* The totals of each end in the measured window, as the reports kv and neper print them. */
 #ifndef NM_REPORT_END_TOTALS_H
 #define NM_REPORT_END_TOTALS_H
 

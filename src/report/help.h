@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What options say about reports and other texts: the forms are those of this room, and it alone
- * knows of whom they are. */
+/* The help of options that concern reports. It stands here, since only this room knows which other
+ * tool has a form. */
 #ifndef NM_REPORT_HELP_H
 #define NM_REPORT_HELP_H
 
-#define NM_REPORT_FORMAT_HELP                                                                      \
-	"form of the report: text, json, kv (key=value), neper (key=value as neper prints it) or " \
-	"csv (intervals)"
 #define NM_REPORT_THROUGHPUT_HELP                                                                  \
 	"unit of the throughput of a stream in the reports neper and kv: Mb, GiB, auto-b and "     \
 	"others of neper's"

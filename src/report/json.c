@@ -32,6 +32,5 @@ static int write_json(const struct nm_runs *series, FILE *out)
 
 const struct nm_report nm_report_json = {
 	.name = "json",
-	.help = "the whole result as one JSON document, schema " NM_RESULT_SCHEMA,
 	.write = write_json,
 };

@@ -289,7 +289,7 @@ static int write_kv(const struct nm_runs *series, FILE *out)
 
 const struct nm_report nm_report_kv = {
 	.name = "kv",
-	.help = "key=value lines with neper's key names",
+	.help = "key=value",
 	.takes = NM_REPORT_TAKES_UNIT,
 	.write = write_kv,
 };

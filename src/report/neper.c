@@ -170,7 +170,7 @@ static int write_neper(const struct nm_runs *series, FILE *out)
 
 const struct nm_report nm_report_neper = {
 	.name = "neper",
-	.help = "key=value lines as a client of neper prints them",
+	.help = "key=value as neper prints it",
 	.takes = NM_REPORT_TAKES_UNIT | NM_REPORT_TAKES_STIME,
 	.lacks_warnings = true,
 	.write = write_neper,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds a report by its name. */
+/* Finds a report by its name, lists them, and the line that is shown while a run goes on. */
 #include "report/report.h"
 
 #include <stdarg.h>
@@ -29,6 +29,20 @@ __attribute__((format(printf, 3, 4))) static bool add_field(char *buf, size_t si
 		return true;
 	buf[used] = '\0';
 	return false;
+}
+
+char *nm_report_choices(char *buf, size_t size)
+{
+	buf[0] = '\0';
+	for (const struct nm_report *const *r = nm_reports; *r; r++) {
+		const char *before = r == nm_reports ? "" : r[1] ? ", " : " or ";
+		const char *help = (*r)->help;
+
+		if (!add_field(buf, size, "%s%s%s%s%s", before, (*r)->name, help ? " (" : "",
+			       help ? help : "", help ? ")" : ""))
+			break;
+	}
+	return buf;
 }
 
 void nm_report_live_line(const struct nm_result_interval *row, char *buf, size_t size)

@@ -17,8 +17,8 @@ enum nm_report_takes {
 };
 
 struct nm_report {
-	const char *name; /* the word of --format */
-	const char *help;
+	const char *name;    /* the word of --format */
+	const char *help;    /* what that word does not say itself: "key=value"; NULL: nothing */
 	unsigned takes;	     /* enum nm_report_takes: options that change it */
 	bool lacks_warnings; /* it has no place for them: they are to be told elsewhere */
 	/* Writes the whole report of a series (one run or --repeat). 0 or -errno of the stream. */
@@ -28,6 +28,8 @@ struct nm_report {
 extern const struct nm_report *const nm_reports[]; /* ends with NULL */
 
 const struct nm_report *nm_report_find(const char *name); /* NULL when unknown */
+/* "text, json, kv (key=value) or csv (intervals)": each with its help. Returns buf. */
+char *nm_report_choices(char *buf, size_t size);
 
 /* The options of a run that has not begun and how long it is to take, as neper prints them. */
 void nm_report_neper_options(const struct nm_result *asked, const struct nm_view *view, FILE *out);

@@ -139,7 +139,8 @@ static void add_throughput(struct nm_table *table, const struct nm_window *total
 		nm_table_cell(table, "sent %s  received %s", sent, received);
 }
 
-/* What of the ways around the usual one has been taken, by all hosts. */
+/* The unusual ways that bytes have gone (mapped, without a copy, with fast open), over all
+ * hosts. */
 static void add_ways(struct nm_table *table, const struct nm_result *result)
 {
 	struct nm_counts sum = {0};
@@ -165,7 +166,7 @@ static void add_ways(struct nm_table *table, const struct nm_result *result)
 	}
 }
 
-/* What was asked for, beside what there was, when that is less. */
+/* The rate that the profile asks for, beside the one that was reached, when that is lower. */
 static void add_behind(struct nm_table *table, const struct nm_result *result)
 {
 	char a[TEXT], b[TEXT];
@@ -532,7 +533,7 @@ static void print_hosts(const struct nm_result *result, FILE *out)
 				      "  %s: --no-auth: it takes any master without proof of who "
 				      "it is",
 				      host->name ? host->name : "");
-		/* What has ended the run stands above. */
+		/* The error that has ended the run stands above. */
 		if (host->error && !host->error_ended_run)
 			nm_print_line(out, "  %s: %s", host->name ? host->name : "", host->error);
 	}
@@ -644,6 +645,5 @@ static int write_text(const struct nm_runs *series, FILE *out)
 
 const struct nm_report nm_report_text = {
 	.name = "text",
-	.help = "a summary for people",
 	.write = write_text,
 };

@@ -361,7 +361,7 @@ def compilers() -> list[str]:
 
 def test_there_is_a_compiler_and_something_to_compile() -> None:
     assert compilers()
-    assert len(EXAMPLES) == 4
+    assert len(EXAMPLES) == 5
 
 
 @pytest.mark.parametrize("compiler", compilers())
@@ -376,7 +376,8 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rooms = [*sorted((TOP / "src/base").glob("*.c"))]
     rooms += [TOP / "src/flowop/arrival_law/pacer.c", TOP / "src/flowop/message.c"]
     rooms += [*(TOP / f"src/transport/{name}.c" for name in ("address", "io", "peers", "socket", "strangers", "unix"))]
-    sources = [TOP / "tests/docs/drive_examples.c", *EXAMPLES, *rooms]
+    driven = [path for path in EXAMPLES if not path.stem.startswith("report_")]
+    sources = [TOP / "tests/docs/drive_examples.c", *driven, *rooms]
     checks = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
     must([compilers()[0], *LANGUAGE, *WARNINGS, *checks, *sources, "-lm", "-o", program])
     return program
@@ -426,7 +427,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("flowop", "FLOWOPS", "discard"),
         ("flowop/arrival_law", "ARRIVAL_LAWS", "exponential"),
         ("transport", "TRANSPORTS", "lowat"),
-        ("report", "REPORTS", ""),
+        ("report", "REPORTS", "markdown"),
         ("cli/log", "LOGS", "intervals"),
     ):
         table = folder / f"{room.replace('/', '_')}_registry.c"
@@ -502,6 +503,16 @@ def test_netmodel_writes_the_log(extended: Path, tmp_path: Path) -> None:
     assert all(float(row[0]) > 0 and int(row[1]) > 0 for row in rows[:2])
 
 
+def test_netmodel_writes_the_report(extended: Path) -> None:
+    assert "or markdown (a table with a row for each run)" in " ".join(must([extended, "--help"]).split())
+    env = {**os.environ, "NETMODEL_PROFILES": str(TOP / "profiles")}
+    words = ["-m", "tcp_rr", "-D", "test_length=200ms", "--repeat", "2", "--format", "markdown"]
+    head, _, *rows = must([extended, *words], env=env).splitlines()
+    assert head == "| run | transactions/s | throughput | mean latency | complete |"
+    assert [row.split(" | ")[0] for row in rows] == ["| 1", "| 2"]
+    assert all(row.endswith(" | yes |") for row in rows)
+
+
 # --- what documents say about the source ---
 
 
@@ -539,6 +550,7 @@ NEW_FILES = (
     "src/cli/log/intervals.c",
     "src/flowop/arrival_law/exponential.c",
     "src/flowop/discard.c",
+    "src/report/markdown.c",
     "src/transport/lowat.c",
     "tests/fuzz/found",
     "tests/prove/NAME",

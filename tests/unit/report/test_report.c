@@ -46,6 +46,17 @@ START_TEST(reports_are_found_by_name)
 }
 END_TEST
 
+START_TEST(reports_are_listed_with_what_their_words_mean)
+{
+	char list[256], room[16];
+
+	ck_assert_str_eq(nm_report_choices(list, sizeof list),
+			 "text, json, kv (key=value), neper (key=value as neper prints it) or csv "
+			 "(intervals)");
+	ck_assert_str_eq(nm_report_choices(room, sizeof room), "text, json");
+}
+END_TEST
+
 START_TEST(no_run_is_an_error_in_every_format)
 {
 	struct nm_runs none = {.n_runs = 0};
@@ -687,6 +698,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, reports_are_found_by_name);
+	tcase_add_test(tc, reports_are_listed_with_what_their_words_mean);
 	tcase_add_test(tc, no_run_is_an_error_in_every_format);
 	tcase_add_test(tc, a_lost_stream_is_an_error_in_every_format);
 	tcase_add_test(tc, text_tells_the_run);
