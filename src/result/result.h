@@ -109,7 +109,7 @@ struct nm_result_host {
 	enum nm_trust trust;  /* why it and the master take each other */
 	struct nm_host_facts facts;
 	double rtt_s; /* of the control connection, the best seen */
-	/* how much later than the master it entered the first measured phase; NAN: not known */
+	/* how much later than the master it began the first measured phase; NAN: not known */
 	double start_skew_s;
 	double skew_error_s; /* how far that may be off: half the round trip */
 	/* all phases of each group, n_groups; the counterpart of the master's */
@@ -206,8 +206,7 @@ struct nm_result {
  * to. False: none were. */
 bool nm_result_fastopens(const struct nm_result *result, uint64_t *ret_fast, uint64_t *ret_all);
 
-/* How many bytes were mapped, of all those received by the groups that were to map them. False:
- * none were. */
+/* How many bytes were mapped, of those that groups received which were to. False: none were. */
 bool nm_result_mapped(const struct nm_result *result, uint64_t *ret_mapped, uint64_t *ret_received);
 
 /* How much the slaves have done less than the master, in per cent of the master: 0 is best. NaN: of
@@ -236,8 +235,7 @@ double nm_window_transactions_per_s(const struct nm_window *window);
 double nm_window_bits_per_s(const struct nm_window *window); /* both directions */
 /* False when the master or a slave has delivered no report, or there is no slave. */
 bool nm_result_difference(const struct nm_result *result, struct nm_difference *ret_difference);
-/* Times of the grid that differ by less are the same. */
-#define NM_GRID_ROUNDING_S 1e-6
+#define NM_GRID_ROUNDING_S 1e-6 /* times of the grid that differ by less are equal */
 /* Rows are those of result->intervals. Whether it is the last of its phase. */
 bool nm_interval_is_last(const struct nm_result *result, const struct nm_result_interval *row);
 /* The host's row that begins with the master's, or NULL: it has none. */

@@ -131,7 +131,7 @@ def test_a_part_greater_than_the_whole_is_told(netmodel: Netmodel, slave: Slave,
     ("phase", "why"),
     [
         (0, r"no progress for 3 s in phase 1; waiting for group \S+ on (the master, )?127\.0\.0\.1; here: "),
-        (1, r"phase 2 did not end within 3 s of its time, 0\.5 s, being over .*; 127\.0\.0\.1: "),
+        (1, r"no progress for 3 s in phase 2; waiting for group \S+ on (the master, )?127\.0\.0\.1; here: "),
     ],
 )
 def test_a_slave_that_is_never_done_keeps_no_phase(

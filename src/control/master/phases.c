@@ -277,7 +277,8 @@ static uint64_t overdue_ns(const struct nm_phases *phases)
 static uint64_t late_ns(const struct nm_phases *phases)
 {
 	return phases->bounded && phases->duration_ns && !phases->was_late
-		       ? phases->begin_ns + phases->duration_ns + phases->stall_ns
+		       ? phases->begin_ns + phases->duration_ns +
+				 NM_PHASES_MOST_STALLS * phases->stall_ns
 		       : UINT64_MAX;
 }
 

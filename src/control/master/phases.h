@@ -62,15 +62,22 @@ struct nm_phase_run {
 	bool done;
 };
 
+/* How often as long as it may be without progress a timed phase may last beyond its time while
+ * something moves: what the kernel holds for a slow receiver, or at a low pace, may arrive long
+ * after the end; but what a slave tells of it may also never end. */
+#define NM_PHASES_MOST_STALLS 5u
+
 struct nm_phases {
 	struct nm_phase_run *groups;
 	uint32_t n_groups;
 	struct nm_phase_host *hosts;
 	uint32_t n_hosts;
-	uint64_t *memory;     /* of all totals; owned */
-	uint64_t *owed;	      /* room for the bytes of the widest group */
-	uint64_t stall_ns;    /* so long without progress is a failure */
-	bool bounded;	      /* and so is a timed phase that lasts so much longer than its time */
+	uint64_t *memory;  /* of all totals; owned */
+	uint64_t *owed;	   /* room for the bytes of the widest group */
+	uint64_t stall_ns; /* so long without progress is a failure */
+	/* And so is a timed phase that lasts some times that long beyond its time, whatever
+	 * moves. */
+	bool bounded;
 	uint64_t patience_ns; /* so long may a phase last that was interrupted */
 	/* State. */
 	uint32_t phase;
