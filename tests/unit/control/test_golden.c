@@ -480,7 +480,7 @@ static json_t *wrong_value(const struct nm_field *field, unsigned number)
 	switch (field->type) {
 	case NM_FIELD_U64:
 	case NM_FIELD_U32:
-		if (number == 5 && field->max)
+		if (number == 5 && field->max && field->max < INT64_MAX)
 			return json_integer((json_int_t)field->max + 1);
 		if (number == 5 && field->type == NM_FIELD_U32)
 			return json_integer((json_int_t)UINT32_MAX + 1);
