@@ -8,8 +8,8 @@
 
 #include "engine/engine_priv.h"
 
-/* Where there are many more processes than CPUs, the control thread may have its turn seconds too
- * late to stop them. So they do it themselves, by the same way. */
+/* With many more processes than CPUs the control thread may have its turn seconds too late to stop
+ * them. So each stops itself, by the command that the control thread would give. */
 static void on_alarm(int number, siginfo_t *info, void *context)
 {
 	struct nm_worker *worker = info->si_value.sival_ptr;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that the control thread and a running worker tell each other. Each member has one writer. */
+/* Commands and answers between the control thread and a running worker. Each member has one
+ * writer. */
 #ifndef NM_ENGINE_COMMANDS_H
 #define NM_ENGINE_COMMANDS_H
 
@@ -13,7 +14,7 @@
 
 struct nm_worker;
 
-/* The control thread writes them, and after each calls nm_worker_wake. */
+/* The commands: the control thread writes them, and calls nm_worker_wake after each. */
 struct nm_commands {
 	/* When the present phase was begun; written before begin. On a cache line of its own: the
 	 * worker looks at has_command after each pass. */
@@ -22,32 +23,33 @@ struct nm_commands {
 	_Atomic bool stop;	/* a leader ends at the next boundary of each flow's passes */
 	/* the passes at which a follower ends the phase; UINT64_MAX: not known yet */
 	_Atomic uint64_t follow;
-	/* when it was seen that they are done, though the worker may sleep a while longer; 0: they
-	 * were not; written before follow */
+	/* when the control thread saw that those passes are done, though the worker may sleep a
+	 * while longer; 0: they were not done; written before follow */
 	uint64_t followed_ns;
 	/* bytes that open senders have sent beyond the passes; UINT64_MAX: not known yet */
 	_Atomic uint64_t drain;
 	/* how often the connections that are open have been told to be replaced */
 	_Atomic uint32_t reconnect;
-	_Atomic uint32_t places;  /* how often it was asked where its flows are */
-	_Atomic bool has_command; /* some command has come */
+	_Atomic uint32_t places;  /* how often the control thread has asked where the flows are */
+	_Atomic bool has_command; /* a command has come */
 	_Atomic bool quit;
 };
 
-/* The worker writes them, and after each calls nm_worker_notify_owner. */
+/* The answers: the worker writes them, and calls nm_worker_notify_owner after each. */
 struct nm_answers {
 	/* number of phases done */
 	_Alignas(NM_CACHE_LINE) _Atomic uint32_t done;
-	_Atomic uint32_t passed; /* number of phases whose passes are done, while it drains */
-	_Atomic bool failed;	 /* error is written before */
+	/* number of phases whose passes are done, while the worker drains */
+	_Atomic uint32_t passed;
+	_Atomic bool failed; /* error is written before */
 	struct nm_engine_error error;
 	_Atomic uint64_t n_failed;
 	struct nm_worker_places places;
 };
 
-/* The worker takes its commands soon. Any thread or process. */
+/* Has the worker take its commands soon. Any thread or process may call it. */
 void nm_worker_wake(struct nm_worker *worker);
-/* Makes nm_engine_fd readable. The worker. */
+/* Makes nm_engine_fd readable. The worker calls it. */
 void nm_worker_notify_owner(struct nm_worker *worker);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of an engine: made for a plan, told where hosts and listeners are, started, led through
- * its phases, ended. */
+/* The life of an engine: it is made for a plan, learns the addresses of hosts and listeners,
+ * starts, goes through its phases, and ends. */
 #include "engine/engine.h"
 
 #include <errno.h>
@@ -105,7 +105,7 @@ static void quit_worker(struct nm_worker *worker)
 	nm_worker_wake(worker);
 }
 
-/* The transports of a group release what their openings shared. */
+/* Has the transports of a group release the means that connections share. */
 static void stop_group(struct nm_engine_group *group)
 {
 	for (uint32_t i = 0; i < group->plan->n_instrs; i++) {
@@ -163,11 +163,11 @@ void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm
 
 	nm_peers_fini(&of->peers);
 	*of = (struct nm_engine_host){.peer = *peer, .local = *local};
-	/* Without its own addresses a host has those of loopback. */
+	/* If this fails only loopback counts as this host's own addresses. */
 	(void)nm_peers_init(&of->peers, peer, local);
 	of->peers.allowed = engine->allowed;
 	of->peers.n_allowed = engine->n_allowed;
-	/* The master's own profile is its user's word. */
+	/* On the master the user's own profile decides which connections come. */
 	of->peers.any = engine->plan->master;
 	of->peers.strangers = engine->strangers;
 }
@@ -200,7 +200,7 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 			       .localhost_words = engine->localhost_words};
 	char address[NM_ADDRESS_TEXT], phrase[192] = "";
 
-	/* To a slave its peer is the master, which has no name there. */
+	/* A slave's peer is the master, for which the slave has no name. */
 	if (engine->plan->master)
 		how.peer_name = engine->plan->hosts[instr->host];
 	else
@@ -214,7 +214,7 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 	return r;
 }
 
-/* Whether connections may come from where the profile says that they do: 0, or -EACCES with a
+/* Checks that connections may come from the addresses that the profile names: 0, or -EACCES with a
  * phrase in why. */
 static int check_sources(const struct nm_engine *engine, const struct nm_instr *instr, char *why,
 			 size_t why_size)
@@ -246,7 +246,7 @@ static int check_reach(const struct nm_engine *engine, const struct nm_instr *in
 	char phrase[256];
 	int r = nm_transport_check_reach(instr->transport, &host->peers, phrase, sizeof phrase);
 
-	/* Those that may fail are turned away one by one. */
+	/* An accept that may fail turns them away one by one. */
 	if (r == 0 && nm_instr_accepts(instr) && !instr->can_fail)
 		r = check_sources(engine, instr, phrase, sizeof phrase);
 	if (r < 0)
@@ -255,7 +255,7 @@ static int check_reach(const struct nm_engine *engine, const struct nm_instr *in
 	return r;
 }
 
-/* Where a group wants it. */
+/* Keeps idle CPUs awake if a group asks for it. */
 static int keep_awake(struct nm_engine *engine, char *why, size_t why_size)
 {
 	char phrase[192];
@@ -351,7 +351,7 @@ int nm_engine_set_endpoint(struct nm_engine *engine, uint32_t group, uint32_t op
 
 	if (!instr)
 		return -EINVAL;
-	/* Where the profile names a port, it is that one. */
+	/* If the profile names a port the peer must listen at that port. */
 	if (instr->open.port && !(instr->transport->caps & NM_TRANSPORT_ONE_HOST) &&
 	    strtoul(text, NULL, 10) != instr->open.port)
 		return -EINVAL;
@@ -396,7 +396,7 @@ static int start_workers(struct nm_engine *engine, bool processes)
 
 int nm_engine_start(struct nm_engine *engine)
 {
-	/* What is forked must not have threads. */
+	/* Processes first: a process that forks must not have threads yet. */
 	int r = start_workers(engine, true);
 
 	if (r == 0)

@@ -24,16 +24,18 @@ struct nm_net;
 struct nm_engine_config {
 	const struct nm_plan *plan; /* borrowed until nm_engine_free */
 	bool measures;		    /* record latencies: the master's side */
-	unsigned details; /* enum nm_observe_flags: what is kept of single flowops and flows */
-	/* with NM_OBSERVE_PASS_LOG: of each flow so many at most, of measured phases */
+	/* enum nm_observe_flags: details of single flowops and flows that are kept */
+	unsigned details;
+	/* with NM_OBSERVE_PASS_LOG: the most measured passes of one flow that are logged */
 	uint64_t log_passes;
-	uint64_t seed;		     /* of what the flows draw; both sides have the same */
+	uint64_t seed;		     /* of random numbers of the flows; both sides have one seed */
 	const unsigned *cpus;	     /* worker i runs on cpus[i % n_cpus]; borrowed during new */
 	size_t n_cpus;		     /* 0: no placement */
 	const char *localhost_words; /* what messages call that option; NULL: localhost. Borrowed */
-	/* of the run, the same on all its hosts; never shown */
+	/* the secret of the run, which all its hosts share; never shown */
 	unsigned char secret[NM_SECRET_BYTES];
-	/* the profile's files are read below it only; NULL: any. Borrowed until nm_engine_free */
+	/* the directory below which the profile's files must lie; NULL: anywhere. Borrowed until
+	 * nm_engine_free */
 	const struct nm_file_root *files;
 	/* Addresses, besides those of the other ends of control connections, from which data
 	 * connections may come; borrowed until nm_engine_free. */
@@ -41,21 +43,21 @@ struct nm_engine_config {
 	size_t n_allowed;
 };
 
-/* Why a run cannot go on, from the first flow that failed. */
+/* The reason why a run cannot go on, from the first flow that failed. */
 struct nm_engine_error {
-	/* a worker that is a process has ended; what follows to `error` says nothing then */
+	/* a worker that is a process has ended; the members up to `error` mean nothing then */
 	bool of_process;
 	uint32_t group, flow;
-	unsigned line;	    /* of the flowop in the profile; 0: not a flowop's */
+	unsigned line;	    /* the flowop's line in the profile; 0: no flowop's failure */
 	const char *flowop; /* its name, static */
 	uint32_t site;	    /* its instruction, by its number in the group; with a name only */
 	int error;	    /* errno */
-	/* what its transport says about it, or how the process has ended; "": nothing more */
+	/* the transport's reason, or how the process has ended; "": nothing more */
 	char why[192];
 	uint64_t count; /* how many flows have failed */
 };
 
-/* What one group has done in one phase until now, summed over its workers. */
+/* The work of one group in one phase until now, summed over its workers. */
 struct nm_sample {
 	struct nm_counts counts;
 	bool has_latency;
@@ -79,28 +81,28 @@ int nm_engine_new(const struct nm_engine_config *config, struct nm_engine **ret_
 /* Ends the workers wherever they are, closes everything. Accepts NULL, returns NULL. */
 struct nm_engine *nm_engine_free(struct nm_engine *engine);
 
-/* Where a host of the plan is (`peer`), and which address of ours it sees (`local`); both copied.
- * Before nm_engine_prepare. */
+/* Tells the engine where a host of the plan is (`peer`), and which address of this side that host
+ * sees (`local`); both copied. Before nm_engine_prepare. */
 void nm_engine_set_host(struct nm_engine *engine, uint32_t host, const struct nm_addr *peer,
 			const struct nm_addr *local);
-/* How many have come to a port of this side that are none of the run's hosts, and were turned away;
- * *ret_last: the last of them, or len 0. Any time. */
+/* How many connections from other addresses than those of the run's hosts have been turned away at
+ * ports of this side; *ret_last: the address of the last, or len 0. Any time. */
 uint64_t nm_engine_strangers(const struct nm_engine *engine, struct nm_addr *ret_last);
-/* The nonce to which data connections to this side are proved, NM_NONCE_BYTES, which the other
- * hosts are to be told; and that of a host, copied, before the start. */
+/* The nonce to which data connections to this side are proved, NM_NONCE_BYTES, which the caller
+ * tells the other hosts; the second function takes the nonce of another host, copied, before the
+ * start. */
 const unsigned char *nm_engine_nonce(const struct nm_engine *engine);
 void nm_engine_set_nonce(struct nm_engine *engine, uint32_t host, const unsigned char *nonce);
-/* Lets the transports of this side make what their connections share. On failure -errno and a
- * phrase in why. */
+/* Lets the transports of this side make the means that their connections share. On failure -errno
+ * and a phrase in why. */
 int nm_engine_prepare(struct nm_engine *engine, char *why, size_t why_size);
 /* Opens all listening sockets of this side. On failure -errno and a phrase in why. */
 int nm_engine_listen(struct nm_engine *engine, char *why, size_t why_size);
-/* What the peer must know to reach a listener: a text, or NULL when this side does not listen
- * there. */
+/* The text by which the peer reaches a listener; NULL: this side does not listen there. */
 const char *nm_engine_listener(const struct nm_engine *engine, uint32_t group, uint32_t opening,
 			       uint32_t worker);
-/* What the peer's listener is called. 0 or -EINVAL (not an opening of ours, or not a text for its
- * transport). */
+/* Takes the text of the peer's listener. 0 or -EINVAL (not a connect of this side, or not a text
+ * for its transport). */
 int nm_engine_set_endpoint(struct nm_engine *engine, uint32_t group, uint32_t opening,
 			   uint32_t worker, const char *text);
 /* True when every connect of this side has its endpoint. */
@@ -108,26 +110,26 @@ bool nm_engine_endpoints_complete(const struct nm_engine *engine);
 
 /* Starts the workers; they wait for the first phase. 0 or -errno. */
 int nm_engine_start(struct nm_engine *engine);
-/* A descriptor, which stays the engine's, that is readable when a group has finished its phase, a
+/* A descriptor, which the engine keeps, that is readable when a group has finished its phase, a
  * flow has failed, or a transport has an event. */
 int nm_engine_fd(const struct nm_engine *engine);
-/* Makes nm_engine_fd unreadable, and takes what transports tell. */
+/* Makes nm_engine_fd unreadable, and takes the events of transports. */
 void nm_engine_clear(struct nm_engine *engine);
 
-/* All groups enter the phase; a group without it is done at once. Only when all groups are done
- * with the last. */
+/* All groups enter the phase; a group that has no part in it is done at once. Only when all groups
+ * are done with the phase before. */
 void nm_engine_begin(struct nm_engine *engine, uint32_t phase);
 /* A leading group ends the phase: its flows finish the pass they are in. */
 void nm_engine_stop(struct nm_engine *engine, uint32_t group);
 /* A following group ends the phase when its workers have done so many passes; totals[n_workers],
  * copied. */
 void nm_engine_follow(struct nm_engine *engine, uint32_t group, const uint64_t *totals);
-/* How often transports of this side have told that the group's connections will not last. Those of
- * this side are replaced where their passes begin, if it leads; the other side has to be told to do
- * so, by nm_engine_reconnect. */
+/* How often transports of this side have told that the group's connections will not last. In phases
+ * that this side leads it replaces them where passes begin; the caller has the other side told,
+ * too, which then calls nm_engine_reconnect. */
 uint32_t nm_engine_reconnects(const struct nm_engine *engine, uint32_t group);
-/* The other side's transports have told so: the group's connections that are open now are replaced
- * where their passes begin. */
+/* The other side's transports have told that connections will not last: the group's connections
+ * that are open now are replaced where their passes begin. */
 void nm_engine_reconnect(struct nm_engine *engine, uint32_t group);
 /* Whether the group has made its last pass of the phase that began last. */
 bool nm_engine_group_passed(const struct nm_engine *engine, uint32_t group);
@@ -136,7 +138,7 @@ bool nm_engine_group_passed(const struct nm_engine *engine, uint32_t group);
 void nm_engine_drain(struct nm_engine *engine, uint32_t group, const uint64_t *bytes);
 /* Whether the group has finished the phase that began last. */
 bool nm_engine_group_done(const struct nm_engine *engine, uint32_t group);
-/* Whether all groups have. */
+/* Whether all groups have finished the phase that began last. */
 bool nm_engine_done(const struct nm_engine *engine);
 /* Passes that a worker of the group has done in the phase that began last. */
 uint64_t nm_engine_iterations(const struct nm_engine *engine, uint32_t group, uint32_t worker);
@@ -154,8 +156,8 @@ void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t p
 /* Reads the counters alone. Any time after the start. */
 void nm_engine_counts(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		      struct nm_counts *ret_counts);
-/* What the connections were like at the end of a measured phase that the group's workers have
- * finished; of those that have not, nothing. */
+/* The state of connections at the end of a measured phase, of those workers of the group that have
+ * finished it. */
 void nm_engine_conn_summary(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 			    struct nm_conn_summary *ret_summary);
 /* A number that grows while anything moves: for stall detection. */

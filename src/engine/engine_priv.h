@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engine's own types. The control thread is the one that made the engine; everything of a
- * worker belongs to the worker's thread once it runs, but for the atomics, whose direction is
+/* The engine's own types. The control thread is the one that made the engine; every member of a
+ * worker belongs to the worker's thread once it runs, but for the atomics, whose writer is
  * noted. */
 #ifndef NM_ENGINE_ENGINE_PRIV_H
 #define NM_ENGINE_ENGINE_PRIV_H
@@ -23,7 +23,7 @@
 #include "host/clock.h"
 #include "transport/peers.h"
 
-/* What a worker keeps of one phase. */
+/* The statistics of a worker in one phase. */
 struct nm_phase_stats {
 	struct nm_counters counters;
 	struct nm_hist *latency; /* NULL: not recorded; made before the workers start */
@@ -32,7 +32,7 @@ struct nm_phase_stats {
 	struct nm_conn_summary conns; /* the worker writes before end_ns, others read after it */
 };
 
-/* Flows that can go on, and have their turn one after the other: runq.h. */
+/* The queue of flows that can go on, which have their turn one after the other: runq.h. */
 struct nm_runq {
 	struct nm_flow *first, *last;
 };
@@ -42,7 +42,7 @@ struct nm_worker {
 	struct nm_phase_run run;
 	struct nm_waiter waiter;
 	struct nm_defer defer;
-	bool busy; /* something to do or to look at besides waiting for events */
+	bool busy; /* the worker has more to do than to wait for events */
 	struct nm_runq runq;
 	struct nm_deadline lifted_deadline;
 	int epoll_fd, wake_fd;
@@ -66,15 +66,15 @@ struct nm_worker {
 
 struct nm_engine_host {
 	struct nm_addr peer, local;
-	struct nm_peers peers; /* who may be at the other end of its data connections */
+	struct nm_peers peers; /* the addresses from which its data connections may come */
 };
 
 struct nm_engine_group {
 	const struct nm_group *plan;
-	/* n_workers of the plan; none when this side does not run the group */
+	/* n_workers of them; none when this side does not run the group */
 	struct nm_worker *workers;
 	uint32_t n_workers;
-	void **started; /* by opening: what its transport has made for it, NULL: nothing */
+	void **started; /* by opening: the state that its transport has made, NULL: none */
 	/* how often its transports have told that its connections should be replaced */
 	uint32_t renewals;
 };
@@ -93,18 +93,20 @@ struct nm_engine {
 	struct nm_engine_group *groups;
 	const char *localhost_words; /* what messages call that option; NULL: localhost */
 	unsigned char secret[NM_SECRET_BYTES];
-	const struct nm_file_root *files; /* where those of the profile may lie; NULL: anywhere */
-	unsigned char nonce[NM_NONCE_BYTES];	 /* to which connections to this side are proved */
-	unsigned char (*nonces)[NM_NONCE_BYTES]; /* and those to the hosts of the plan */
-	struct nm_strangers *strangers;		 /* that were turned away; shared with processes */
+	/* below which the profile's files must lie; NULL: anywhere */
+	const struct nm_file_root *files;
+	unsigned char nonce[NM_NONCE_BYTES];	 /* the nonce of connections to this side */
+	unsigned char (*nonces)[NM_NONCE_BYTES]; /* of connections to each host of the plan */
+	/* addresses that were turned away; shared with processes */
+	struct nm_strangers *strangers;
 	struct nm_rendezvous *rendezvous;
 	struct nm_events *events; /* NULL: no transport has any */
 	uint32_t begun;		  /* phases */
-	/* when workers that are processes must have ended; 0: not asked to yet */
+	/* when workers that are processes must have ended; 0: they are not told to end yet */
 	uint64_t processes_end_ns;
 	struct {
 		uint32_t group, worker;
-	} log_cursor; /* whose executions are taken next */
+	} log_cursor; /* the worker whose executions are taken next */
 };
 
 static inline struct nm_flow *nm_worker_flow(const struct nm_worker *worker, uint32_t i)
@@ -112,8 +114,8 @@ static inline struct nm_flow *nm_worker_flow(const struct nm_worker *worker, uin
 	return (struct nm_flow *)(void *)(worker->flows + i * worker->flow_bytes);
 }
 
-/* An instruction of the present phase, by its number in the group, in the program that the worker
- * runs; NULL: none. */
+/* The instruction of the present phase with that number in the group, in the program that the
+ * worker runs; NULL: none. */
 static inline const struct nm_instr *nm_worker_instr(const struct nm_worker *worker,
 						     uint32_t number)
 {
@@ -164,7 +166,7 @@ void nm_worker_join(struct nm_worker *worker); /* after quit */
 /* loop/process.c */
 int nm_process_start(struct nm_worker *worker);	 /* before any thread */
 void nm_process_join(struct nm_worker *worker);	 /* after quit */
-void nm_process_check(struct nm_worker *worker); /* notes that it has died */
+void nm_process_check(struct nm_worker *worker); /* notes that the process has died */
 
 /* loop/loop.c */
 void *nm_worker_main(void *worker); /* the thread */

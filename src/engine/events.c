@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What transports tell while a run goes on: that connections should be replaced, or that all of
- * them are lost. On the control thread: a transport's descriptor becomes readable beside the
- * engine's own, and what it tells is passed on to the workers of its group. */
+/* Events of transports while a run goes on: connections should be replaced, or all of them are
+ * lost. On the control thread: a transport's descriptor becomes readable beside the engine's own,
+ * and its event is passed on to the workers of its group. */
 #include "engine/events.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ struct nm_events {
 	int epoll_fd;
 	struct source *sources;
 	size_t count;
-	struct nm_engine_error lost; /* the first */
+	struct nm_engine_error lost; /* the first loss */
 	bool has_lost;
 };
 

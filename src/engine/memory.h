@@ -8,10 +8,10 @@
 
 #define NM_CACHE_LINE 64
 
-/* Zeroed, on a cache line; `shared` says whether processes that are forked later share it. NULL: no
- * memory. */
+/* Allocates zeroed memory that begins on a cache line; shared: also with processes that are forked
+ * later. NULL: no memory. */
 void *nm_engine_alloc(size_t size, bool shared);
-/* Both as they were given to nm_engine_alloc; accepts NULL. */
+/* Releases it; size and shared as they were given to nm_engine_alloc. Accepts NULL. */
 void nm_engine_release(void *memory, size_t size, bool shared);
 
 #endif

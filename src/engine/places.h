@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the flows of an engine are, and what they wait for: asked of the workers when a run does
- * not go on. */
+/* The places of an engine's flows in their programs, and the events that they wait for: the control
+ * thread asks the workers for them when a run does not go on. */
 #ifndef NM_ENGINE_PLACES_H
 #define NM_ENGINE_PLACES_H
 
@@ -14,15 +14,15 @@ struct nm_instr;
 struct nm_worker;
 
 enum nm_flow_wait {
-	NM_FLOW_WAIT_TURN,	 /* for nothing but its turn */
-	NM_FLOW_WAIT_INPUT,	 /* for what its peer sends */
-	NM_FLOW_WAIT_OUTPUT,	 /* for its peer to take what it sends */
-	NM_FLOW_WAIT_CONNECTION, /* to be opened or accepted */
-	NM_FLOW_WAIT_TIME,	 /* asleep */
+	NM_FLOW_WAIT_TURN,	 /* for its turn only */
+	NM_FLOW_WAIT_INPUT,	 /* for bytes from its peer */
+	NM_FLOW_WAIT_OUTPUT,	 /* for its peer to take its bytes */
+	NM_FLOW_WAIT_CONNECTION, /* for a connection to be opened or accepted */
+	NM_FLOW_WAIT_TIME,	 /* until a time: it is asleep */
 	NM_FLOW_WAIT__COUNT
 };
 
-/* So many flows stand at one instruction of a group, and wait for one thing. */
+/* How many flows stand at one instruction of a group and wait for one thing. */
 struct nm_flow_place {
 	uint32_t group;
 	uint32_t site; /* the instruction, by its number in the group */
@@ -41,7 +41,7 @@ struct nm_flow_places {
 	uint32_t silent; /* workers that have not answered */
 };
 
-/* What a worker answers; `list` and what follows it is the worker's until it has answered. */
+/* The answer of a worker, which alone uses the members after `answered` until it has answered. */
 struct nm_worker_places {
 	_Atomic uint32_t answered;
 	uint32_t count, more;
@@ -50,21 +50,21 @@ struct nm_worker_places {
 
 /* --- the control thread --- */
 
-/* Asks the workers; none of those that have not answered the last time. */
+/* Asks the workers, but for those that have not answered the last time. */
 void nm_engine_places_ask(const struct nm_engine *engine);
 /* Whether all have answered. */
 bool nm_engine_places_answered(const struct nm_engine *engine);
-/* What those have told that have answered. */
+/* Reads the answers of those workers that have answered. */
 void nm_engine_places_read(const struct nm_engine *engine, struct nm_flow_places *ret_places);
 
-/* Adds flows at a place to those that are known. */
+/* Adds flows at a place to the list. */
 void nm_flow_places_add(struct nm_flow_places *places, const struct nm_flow_place *place);
 
 /* --- the worker --- */
 
-/* Answers, when it was asked. */
+/* Answers, when the control thread has asked. */
 void nm_worker_tell_places(struct nm_worker *worker);
-/* What a flow waits for in such a state (enum nm_flow_state) at an instruction. */
+/* What a flow waits for in that state (enum nm_flow_state) at an instruction. */
 enum nm_flow_wait nm_flow_wait_of(unsigned state, const struct nm_instr *instr);
 
 #endif

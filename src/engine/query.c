@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the control thread may ask about a running engine: how far it is, what it has counted, and
- * what is observed. Nothing here makes a worker wait. */
+/* Answers to the control thread's questions about a running engine: its progress, its counts and
+ * its observations. Nothing here makes a worker wait. */
 #include <string.h>
 
 #include "engine/engine_priv.h"
@@ -69,7 +69,8 @@ bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *re
 				continue;
 			count += atomic_load_explicit(&worker->answers.n_failed,
 						      memory_order_relaxed);
-			/* The end of a process is what makes flows of others fail. */
+			/* The end of a process makes flows of other workers fail, so it is the
+			 * cause. */
 			if (!failed || (worker->answers.error.of_process && !ret_error->of_process))
 				*ret_error = worker->answers.error;
 			failed = true;
@@ -77,7 +78,8 @@ bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *re
 	}
 	if (failed)
 		ret_error->count = count;
-	/* What all connections have died of. */
+	/* The loss of all connections, by a transport's event, is the cause of any other
+	 * failure. */
 	return nm_events_lost(engine, ret_error) || failed;
 }
 
@@ -294,8 +296,8 @@ size_t nm_engine_take_execs(struct nm_engine *engine, struct nm_exec_record *lis
 
 	if (!(engine->details & NM_OBSERVE_OWN))
 		return 0;
-	/* From where the last call has ended, so that a quick worker does not keep the others
-	 * waiting; each group is come to once, and the first one a second time. */
+	/* Begins where the last call has ended, so that a quick worker does not keep the others
+	 * waiting; visits each group once, and the first one a second time. */
 	for (uint32_t seen = 0; seen <= n_groups && n < room; seen++) {
 		const struct nm_engine_group *group = &engine->groups[g];
 

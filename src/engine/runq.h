@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of a worker's flows that wait for none of their connections: those on the run queue
- * can go on, and have their turn one after the other; others sleep. On the worker's thread. */
+/* Flows of a worker that wait for none of their connections: the flows on the run queue can go on,
+ * and have their turn one after the other; others sleep. On the worker's thread. */
 #ifndef NM_ENGINE_RUNQ_H
 #define NM_ENGINE_RUNQ_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The timers of one worker, earliest first: a binary heap of pointers. Timers are embedded in what
- * they are for, flows and the worker itself; the heap never allocates after init.
+/* The timers of one worker, earliest first: a binary heap of pointers. Each timer is a member of
+ * its owner, a flow or the worker; the heap never allocates after init.
  *
- * A timer may stay in the heap when it is not to fire any more (at_ns is 0) or later by now: it
- * comes up when it would have, and is then left out or put back. So a deadline that hardly ever is
- * reached, and is set with each message anew, costs next to nothing. */
+ * A timer that is not to fire any more (at_ns is 0), or later than before, may stay in the heap: it
+ * comes up at its old time, and is then left out or put back. So a deadline that is set anew with
+ * each message, and hardly ever reached, costs next to nothing. */
 #ifndef NM_ENGINE_TIMER_H
 #define NM_ENGINE_TIMER_H
 
@@ -13,18 +13,18 @@
 
 #include "flowop/flow.h"
 
-/* What a timer is for. Flows are zero-initialised, and theirs is the first. */
+/* The kinds of timers. Flows are zero-initialised, so the kind of their timers is the first. */
 enum nm_timer_kind {
 	NM_TIMER_FLOW,	   /* a flow's sleep, or the deadline of its wait */
-	NM_TIMER_QUIESCE,  /* look whether anything still moves */
-	NM_TIMER_RCVLOWAT, /* receive what stays below SO_RCVLOWAT */
+	NM_TIMER_QUIESCE,  /* see whether anything still moves */
+	NM_TIMER_RCVLOWAT, /* receive bytes that stay below SO_RCVLOWAT */
 	NM_TIMER_EXPIRY,   /* fail flows whose connections have expired */
 	NM_TIMER_SAMPLER,  /* read TCP_INFO of some more connections */
 	NM_TIMER__COUNT
 };
 
 struct nm_timer_entry {
-	uint64_t at_ns; /* when it comes up */
+	uint64_t at_ns; /* when the timer comes up */
 	struct nm_timer *timer;
 };
 
@@ -37,18 +37,18 @@ struct nm_timers {
 int nm_timers_init(struct nm_timers *timers, uint32_t capacity);
 /* Does not touch the timers that are in it. */
 void nm_timers_fini(struct nm_timers *timers);
-/* The timer comes up at timer->at_ns, or before that when it is still in. */
+/* The timer comes up at timer->at_ns, or earlier when it is in the heap already. */
 void nm_timers_add(struct nm_timers *timers, struct nm_timer *timer);
-/* Does nothing when the timer is not in. Its at_ns stays. */
+/* Takes the timer out; does nothing when it is not in the heap. Its at_ns stays. */
 void nm_timers_remove(struct nm_timers *timers, struct nm_timer *timer);
-/* When the first comes up; UINT64_MAX: none is in. */
+/* When the first timer comes up; UINT64_MAX: there is none. */
 static inline uint64_t nm_timers_next_ns(const struct nm_timers *timers)
 {
 	return timers->count ? timers->heap[0].at_ns : UINT64_MAX;
 }
 
-/* Takes out the first that has come up and whose time it is, by its at_ns, which stays; NULL when
- * there is none. */
+/* Takes out the first timer that has come up and is due by its at_ns, which stays; NULL: none
+ * is. */
 struct nm_timer *nm_timers_take(struct nm_timers *timers, uint64_t now_ns);
 
 /* The flow that a timer of the first kind is part of. */

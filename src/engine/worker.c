@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a worker is made of: all is allocated before it runs, and released when it has ended. */
+/* The parts of a worker, all of which are allocated before it runs, and released when it has
+ * ended. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +119,7 @@ static int init_flows(struct nm_worker *worker)
 	return nm_timers_init(&worker->timers, worker->n_flows + NM_TIMER__COUNT);
 }
 
-/* The longest of what its connections are to have; 0: none has any. */
+/* The longest busy polling for which an opening of the group asks; 0: none does. */
 static uint64_t busy_poll_ns(const struct nm_group *group)
 {
 	uint64_t longest_ns = 0;
@@ -148,7 +149,7 @@ static int init_epoll(struct nm_worker *worker)
 		return -errno;
 	uint64_t poll_ns = busy_poll_ns(worker->group);
 
-	/* Where the kernel cannot, its receives poll all the same. */
+	/* If the kernel cannot, the receives poll all the same. */
 	if (poll_ns)
 		(void)nm_epoll_busy_poll(worker->epoll_fd, poll_ns);
 	return 0;
@@ -165,7 +166,7 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 	worker->epoll_fd = worker->wake_fd = -1;
 	worker->accept.handoff[0] = worker->accept.handoff[1] = -1;
 	worker->observe.counts_passes = engine->details & (NM_OBSERVE_PASSES | NM_OBSERVE_PASS_LOG);
-	worker->run.end_at = worker->run.check_at = UINT64_MAX; /* it counts nothing yet */
+	worker->run.end_at = worker->run.check_at = UINT64_MAX; /* no pass counts yet */
 	atomic_init(&worker->commands.follow, UINT64_MAX);
 	int r = init_epoll(worker);
 
@@ -192,7 +193,8 @@ void nm_worker_fini(struct nm_worker *worker)
 {
 	bool shared = worker->group && worker->group->processes;
 
-	/* That of a process is closed with it, and its number means nothing here. */
+	/* Sockets of a worker that is a process are closed with the process; their numbers mean
+	 * nothing here. */
 	if (!shared)
 		nm_waiter_fini(worker);
 	for (uint32_t i = 0; worker->flows && i < worker->n_flows; i++) {

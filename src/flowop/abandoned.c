@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages that a flow has given up half-way: what is left of them moves before the next ones. */
+/* Messages that a flow has given up half-way: the rest of them moves before the next ones. */
 #include "flowop/abandoned.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ bool nm_abandoned_has_begun(const struct nm_io *io, const struct nm_flow *flow,
 		return true;
 	if (instr->op->flags & NM_FLOWOP_BOTH)
 		return flow->progress;
-	/* A receive that was tried in vain leaves the whole. */
+	/* A receive that was tried in vain leaves the whole message. */
 	return flow->left && flow->left < nm_message_bytes(io, flow, instr);
 }
 
@@ -29,7 +29,7 @@ void nm_abandoned_add(const struct nm_io *io, struct nm_flow *flow, const struct
 	uint64_t size = nm_message_bytes(io, flow, instr);
 	uint64_t left = flow->left ? flow->left : size;
 
-	/* What exchange leaves in the flow and its connection: see there. */
+	/* exchange has its progress in the flow and the connection: exchange.c. */
 	if (instr->op->flags & NM_FLOWOP_BOTH) {
 		conn->abandoned_in += flow->progress ? flow->left : size;
 		conn->abandoned_out += flow->progress ? conn->stream.exchange_left : size;
@@ -57,7 +57,7 @@ static int pay_out(struct nm_io *io, struct nm_conn *conn)
 	return 0;
 }
 
-/* 0 or -errno. What the last receive brought too much is the first of it. */
+/* 0 or -errno. Bytes that the last receive brought ahead come first. */
 static int take_in(struct nm_io *io, struct nm_conn *conn)
 {
 	uint32_t ahead =
@@ -94,8 +94,8 @@ enum nm_step nm_abandoned_move(struct nm_io *io, struct nm_conn *conn)
 	return NM_STEP_NEXT;
 }
 
-/* On all connections of the flow. Where one that the step does not use has failed, its own flowops
- * find out. */
+/* Moves abandoned messages on all connections of the flow. If a connection that the step does not
+ * use has failed, its own flowops find out. */
 static enum nm_step pay_all(struct nm_io *io, struct nm_flow *flow)
 {
 	enum nm_step answer = NM_STEP_NEXT;

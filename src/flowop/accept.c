@@ -48,7 +48,8 @@ static bool is_transient(int error)
 static enum nm_step accept_pending(struct nm_io *io, struct nm_flow *flow,
 				   const struct nm_instr *instr);
 
-/* The other end has turned out to be somebody else, whatever its preamble said. */
+/* The handshake shows that the other end does not belong to the run, in spite of its preamble:
+ * closes the connection and waits for the next. */
 static enum nm_step wait_for_next(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr)
 {
@@ -59,7 +60,7 @@ static enum nm_step wait_for_next(struct nm_io *io, struct nm_flow *flow,
 	return accept_pending(io, flow, instr);
 }
 
-/* The connection is taken, and not ready yet. */
+/* The connection is taken, and may not be ready yet. */
 static enum nm_step go_on(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	int r = nm_open_continue(flow->conn, instr);
@@ -105,7 +106,7 @@ static enum nm_step accept_pending(struct nm_io *io, struct nm_flow *flow,
 		flow->conn->flags |= NM_CONN_CONNECTING;
 		return go_on(io, flow, instr);
 	}
-	/* Whose it is in truth turns out only when it is made secure. */
+	/* Only the deferred handshake shows whether the peer belongs to the run. */
 	if (r == 0)
 		return instr->open.defer_handshake ? NM_STEP_NEXT : accepted(io);
 	(void)close(fd);
@@ -141,8 +142,8 @@ static enum nm_step accept_step(struct nm_io *io, struct nm_flow *flow,
 				flow->conn, in->fd, instr->open.transport_opts, listener->peers);
 
 			if (r == 0 || r == -EINPROGRESS) {
-				/* Where there cannot be a second, spare the call that finds
-				 * none. */
+				/* When no second connection can be queued, spares the call that
+				 * finds none. */
 				in->ready = !listener->single;
 				if (r == 0)
 					return accepted(io);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens a connection, and where its listener serves several flows says with a preamble which flow
- * it is for. */
+/* connect: opens a connection; to a listener that serves several flows it says by a preamble for
+ * which flow the connection is. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static enum nm_step retry_later(struct nm_flow *flow)
 	return NM_STEP_SLEEP;
 }
 
-/* The preamble goes out as soon as the socket takes it, which may be at once: its send finds out
+/* Whether the preamble goes out as soon as the socket takes it, maybe at once: its send finds out
  * when the connection is there, or why not. */
 static bool sends_at_once(const struct nm_instr *instr)
 {
@@ -39,14 +39,15 @@ static bool precedes_write(const struct nm_instr *instr)
 	       (instr[1].op->flags & writes) == writes && instr[1].slot == instr->slot;
 }
 
-/* A write that follows finds out by itself when the connection is there, or why not: spare the wait
- * in between. */
+/* Whether a write follows, which finds out by itself when the connection is there, or why not: that
+ * spares the wait in between. */
 static bool write_follows(const struct nm_instr *instr)
 {
 	return precedes_write(instr) && !instr->open.has_preamble;
 }
 
-/* The first bytes that the connection takes may go with its first packet. */
+/* The wish that the first bytes may go with the connection's first packet, where bytes come at
+ * once. */
 static uint8_t writes_first(const struct nm_instr *instr)
 {
 	bool first = instr->open.has_preamble ? sends_at_once(instr) && precedes_write(instr)
@@ -66,19 +67,19 @@ static struct nm_preamble preamble_of(const struct nm_io *io, const struct nm_fl
 				    .serial = serial};
 }
 
-/* The preamble goes out before the transport's own handshake. */
+/* Whether the preamble goes out before the transport's own handshake. */
 static bool precedes_handshake(const struct nm_instr *instr)
 {
 	return instr->open.has_preamble && instr->transport->preamble->queue;
 }
 
-/* It is answered, and repeated until then: it may be lost. */
+/* Whether the preamble may be lost: it is repeated until the answer comes. */
 static bool is_answered(const struct nm_instr *instr)
 {
 	return instr->open.has_preamble && instr->transport->datagram;
 }
 
-/* Leaves it to the transport to send it when the connection is there. */
+/* Has the transport send the preamble when the connection is there. */
 static void leave_preamble(const struct nm_io *io, struct nm_flow *flow,
 			   const struct nm_instr *instr)
 {
@@ -92,14 +93,14 @@ static void leave_preamble(const struct nm_io *io, struct nm_flow *flow,
 	instr->transport->preamble->queue(flow->conn, wire, sizeof wire);
 }
 
-/* Sends it: 0 or -errno. The first bytes of a stream always have room. */
+/* Sends the preamble: 0 or -errno. The first bytes of a stream always have room. */
 static int send_preamble(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			 const struct nm_preamble_sender *sender)
 {
 	struct nm_preamble preamble = preamble_of(io, flow, instr, sender->serial);
 	char wire[NM_PREAMBLE_BYTES];
 
-	/* Where the answer may redirect the socket, it is not connected yet. */
+	/* A socket that the answer may redirect is not connected yet. */
 	const struct nm_addr *to =
 		instr->transport->datagram ? &io->endpoints[instr->opening] : NULL;
 
@@ -113,7 +114,7 @@ static int send_preamble(const struct nm_io *io, struct nm_flow *flow, const str
 	return n < 0 ? -errno : -EMSGSIZE;
 }
 
-/* The first preamble of a connection that is open: 0 or -errno. */
+/* Sends the first preamble of an open connection: 0 or -errno. */
 static int begin_preamble(const struct nm_io *io, struct nm_flow *flow,
 			  const struct nm_instr *instr)
 {
@@ -128,8 +129,8 @@ static int begin_preamble(const struct nm_io *io, struct nm_flow *flow,
 	return send_preamble(io, flow, instr, &sender);
 }
 
-/* Reads what is replied, and brings a challenge back: 0, the connection goes on at the port that
- * the answer names; -EAGAIN: there is none yet; or another -errno. */
+/* Reads replies, and returns a challenge: 0, and the connection goes on at the port that the answer
+ * names; -EAGAIN: no answer yet; or another -errno. */
 static int read_answer(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_preamble_sender *sender = &flow->conn->preamble;
@@ -140,7 +141,7 @@ static int read_answer(const struct nm_io *io, struct nm_flow *flow, const struc
 	for (;;) {
 		ssize_t n = nm_sys_recv(flow->conn->fd, wire, sizeof wire, 0);
 
-		if (n == -ECONNREFUSED) /* what an earlier preamble has met */
+		if (n == -ECONNREFUSED) /* an earlier preamble was refused */
 			continue;
 		if (n < 0)
 			return (int)n;
@@ -149,7 +150,7 @@ static int read_answer(const struct nm_io *io, struct nm_flow *flow, const struc
 		case NM_PREAMBLE_UNRELATED:
 			break;
 		case NM_PREAMBLE_CHALLENGED:
-			/* One that cannot be sent now is lost as any other. */
+			/* A preamble that cannot be sent now counts as lost. */
 			(void)send_preamble(io, flow, instr, sender);
 			break;
 		case NM_PREAMBLE_ANSWERED:
@@ -168,7 +169,7 @@ static enum nm_step repeat_preamble(const struct nm_io *io, struct nm_flow *flow
 
 	switch (nm_preamble_due(sender, instr->open.preamble_ns, nm_clock_ns(), &next_ns)) {
 	case NM_PREAMBLE_SEND:
-		/* One that cannot be sent now is lost as any other. */
+		/* A preamble that cannot be sent now counts as lost. */
 		(void)send_preamble(io, flow, instr, sender);
 		break;
 	case NM_PREAMBLE_WAIT:
@@ -183,7 +184,7 @@ static enum nm_step repeat_preamble(const struct nm_io *io, struct nm_flow *flow
 	return NM_STEP_WAIT_IN;
 }
 
-/* The preamble is sent, and the connection counts when it is answered. */
+/* The preamble is sent; the connection counts as open when the answer has come. */
 static enum nm_step await_answer(const struct nm_io *io, struct nm_flow *flow,
 				 const struct nm_instr *instr)
 {
@@ -207,7 +208,7 @@ static enum nm_step await_answer(const struct nm_io *io, struct nm_flow *flow,
 /* How long the worker waits before it looks whether the run is over. */
 #define SLICE_NS 50000000u
 
-/* Waits as connect(2) does that blocks: 0 when it has an answer, which `established` tells;
+/* Waits like a connect(2) that blocks: 0: there is an answer, which nm_open_continue reads;
  * -ETIMEDOUT; or -EINPROGRESS when the run is over. */
 static int wait_for_answer(struct nm_io *io, const struct nm_conn *conn, uint64_t limit_ns)
 {
@@ -218,7 +219,7 @@ static int wait_for_answer(struct nm_io *io, const struct nm_conn *conn, uint64_
 	while (!io->quit || !atomic_load_explicit(io->quit, memory_order_relaxed)) {
 		int n = nm_sys_poll(&fd, 1, (int64_t)(left_ns < SLICE_NS ? left_ns : SLICE_NS));
 
-		/* Limits of what comes next count from now on. */
+		/* The limits of the next waits count from now on. */
 		io->now_ns = nm_clock_ns();
 		if (n > 0)
 			return 0;
@@ -229,8 +230,8 @@ static int wait_for_answer(struct nm_io *io, const struct nm_conn *conn, uint64_
 	return -EINPROGRESS;
 }
 
-/* All flows of the worker wait for the connection; but not for a handshake that comes after the
- * kernel's. */
+/* Without async the whole worker waits for the connection; but not for a handshake that comes after
+ * the kernel's. */
 static int connect_now(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr)
 {
 	int r = wait_for_answer(io, conn, instr->timeout_ns);
@@ -247,7 +248,7 @@ static int connect_now(struct nm_io *io, struct nm_conn *conn, const struct nm_i
 /* The connection is there, and its preamble on the way. */
 #define PROVED 1
 
-/* Begins: 0, PROVED, -EINPROGRESS, or another -errno. */
+/* Begins to open the connection: 0, PROVED, -EINPROGRESS, or another -errno. */
 static int open_conn(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;

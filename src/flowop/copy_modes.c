@@ -25,8 +25,8 @@ bool nm_copy_modes_drain(const struct nm_io *io, struct nm_conn *conn)
 	return any;
 }
 
-/* The limits that it may be for are the socket's, of which nothing uses any, or the user's, which
- * others may use. */
+/* How long a refusal may last: it is for the socket's limit, of which nothing is in use then, or
+ * for the user's limit, of which other sockets may use a part. */
 #define REFUSED_NS 1000000000u
 
 enum nm_step nm_copy_modes_nobufs(struct nm_io *io, struct nm_flow *flow)
@@ -41,9 +41,9 @@ enum nm_step nm_copy_modes_nobufs(struct nm_io *io, struct nm_flow *flow)
 	return NM_STEP_FAIL;
 }
 
-/* One call, after what there is to be told about the calls before it; with no room for such
- * tellings (ENOBUFS) the flow waits for the next one as it waits for room in a full buffer, if
- * there is one to come. */
+/* Sends with one call, after taking the kernel's reports of calls before it. With no room for such
+ * reports (ENOBUFS) the flow waits for the next report, if one is to come, as for room in a full
+ * buffer. */
 static ssize_t send_uncopied(struct nm_io *io, struct nm_conn *conn, size_t size, int flags)
 {
 	if ((conn->flags & NM_CONN_ERRQUEUE) ||
@@ -96,7 +96,7 @@ static enum nm_step write_step(struct nm_io *io, struct nm_flow *flow, const str
 	return nm_copy_modes_nobufs(io, flow);
 }
 
-/* Where pages are mapped, fewer bytes than asked for do not mean that the queue is empty. */
+/* With mapped pages fewer bytes than asked for do not mean that the queue is empty. */
 static enum nm_io_status receive_some(struct nm_io *io, struct nm_conn *conn,
 				      const struct nm_instr *instr, uint64_t left, ssize_t *ret_n)
 {

@@ -6,13 +6,13 @@
 
 #include "flowop/flow.h"
 
-/* The step that the options of a flowop that moves a message ask for; NULL: the usual. sends: it is
- * the end that sends. */
+/* The step for which the options of a flowop that moves a message ask; NULL: the usual one. sends:
+ * of the end that sends. */
 nm_step_fn nm_copy_modes_step(const void *opts, bool sends);
-/* Counts what the kernel has told about sends without a copy. True when there was something. */
+/* Counts the sends without a copy that the kernel reports as done. True: there was a report. */
 bool nm_copy_modes_drain(const struct nm_io *io, struct nm_conn *conn);
-/* What a step answers when a send without a copy is refused (ENOBUFS) and the kernel has nothing to
- * tell about the connection: it tries again, for a second. */
+/* The answer of a step whose send without a copy is refused (ENOBUFS) while the kernel has no
+ * report for the connection: for a second it tries again. */
 enum nm_step nm_copy_modes_nobufs(struct nm_io *io, struct nm_flow *flow);
 
 #endif

@@ -19,7 +19,8 @@ void nm_datagram_give_up(struct nm_conn *conn)
 	conn->flags &= ~(uint32_t)NM_CONN_ASKING;
 }
 
-/* The other end repeats its preamble, as the answer is lost: it gets one more. */
+/* Whether the message is a preamble: the other end repeats it when the answer is lost, and gets one
+ * more. */
 static bool is_preamble(const struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr,
 			const char *data, size_t size)
 {
@@ -39,8 +40,8 @@ static bool is_preamble(const struct nm_io *io, struct nm_conn *conn, const stru
 	return true;
 }
 
-/* Whether the message is what the flow reads: one that has not come before, and an answer when the
- * other end had seen some of what was written since the last answer. */
+/* Whether the flow's read takes the message: it must not have come before, and if it is an answer
+ * the other end must have seen a message that was written since the last answer. */
 static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr,
 		 const char *data, size_t size)
 {
@@ -61,21 +62,20 @@ static bool take(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *
 	}
 	if (!instr->datagram.is_reply)
 		return true;
-	/* Of a question without a number the other end cannot tell that it has seen it. */
+	/* The other end cannot tell that it has seen a question without a number. */
 	if (stamped && nm_stamp_is_late(&stamp, &conn->datagram)) {
 		nm_counter_add(&io->count->late, 1);
 		return false;
 	}
 	conn->flags &= ~(uint32_t)NM_CONN_ASKING;
-	/* Nothing else can come before something is written: spare the call that would find
-	 * nothing. */
+	/* Nothing else can come before the next write: spares the call that would find nothing. */
 	if (instr->datagram.is_reply_last)
 		conn->flags &= io->in_kept;
 	return true;
 }
 
-/* Receives all that is there, or much of it: conn->ahead counts those messages that are what the
- * flow reads, *ret_taken their bytes. All bytes, or -errno. */
+/* Receives all messages that have come, or many of them: how many bytes, or -errno. conn->ahead
+ * counts the messages that the flow's reads take, *ret_taken their bytes. */
 static ssize_t receive_many(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr,
 			    uint64_t *ret_taken)
 {
@@ -86,7 +86,7 @@ static ssize_t receive_many(struct nm_io *io, struct nm_conn *conn, const struct
 	io->arrived_ns = 0;
 	if (n < 0)
 		return n;
-	/* What comes after this is told by an event, but to a receive that sleeps. */
+	/* An event tells of later messages, but not when receives sleep. */
 	if (n < NM_UDP_BATCH_SLOTS)
 		conn->flags &= io->in_kept;
 	for (int i = 0; i < n; i++) {
@@ -124,10 +124,10 @@ ssize_t nm_datagram_discard(struct nm_io *io, struct nm_conn *conn, uint64_t *re
 	return n;
 }
 
-/* What a receive has met that brought nothing: false when it is no accident. */
+/* A receive has brought nothing, but n (-errno, or 0). False: the flow has failed by it. */
 static bool is_harmless(struct nm_flow *flow, ssize_t n)
 {
-	if (n == -ECONNREFUSED) /* what an earlier message has met is lost */
+	if (n == -ECONNREFUSED) /* an earlier message was refused, and is lost */
 		return true;
 	if (nm_io_received_nothing(flow->conn, n) == NM_IO_AGAIN)
 		return true;
@@ -135,7 +135,7 @@ static bool is_harmless(struct nm_flow *flow, ssize_t n)
 	return false;
 }
 
-/* Several messages, as many as have come with one call. */
+/* Reads several messages, as many with one call as have come. */
 static enum nm_step read_many(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
@@ -165,8 +165,8 @@ static enum nm_step read_many(struct nm_io *io, struct nm_flow *flow, const stru
 	}
 }
 
-/* Whether a call takes all that is there. One that sleeps until a request comes finds no second one
- * before the answer. */
+/* Whether one call takes all messages that have come. A receive that sleeps until a request comes
+ * finds no second request before the answer. */
 static bool takes_many(const struct nm_io *io, const struct nm_conn *conn,
 		       const struct nm_instr *instr)
 {
@@ -196,7 +196,7 @@ enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const stru
 					return NM_STEP_WAIT_IN;
 				continue;
 			}
-			flow->left = 0; /* what waited for it may have been read_many */
+			flow->left = 0; /* read_many may have begun the wait */
 			return NM_STEP_NEXT;
 		} else if (!is_harmless(flow, n)) {
 			return NM_STEP_FAIL;
@@ -222,13 +222,13 @@ static void write_stamp(const struct nm_conn *conn, uint32_t number, uint64_t no
 	nm_stamp_pack(&stamp, to, size);
 }
 
-/* What messages that are sent now are dated; 0: not at all. */
+/* The time in the head of messages that are sent now; 0: they have none. */
 static uint64_t date_of(const struct nm_instr *instr, size_t size)
 {
 	return instr->datagram.timestamped && size >= NM_STAMP_BYTES ? nm_clock_ns() : 0;
 }
 
-/* What a send has met that moved nothing. */
+/* The answer of a step whose send has moved nothing. */
 static enum nm_step refused(struct nm_flow *flow, ssize_t n)
 {
 	if (nm_io_sent_nothing(flow->conn, n) == NM_IO_AGAIN)
@@ -243,7 +243,7 @@ static void count_sent(struct nm_io *io, struct nm_conn *conn, size_t size, unsi
 	nm_io_count_messages_sent(io, size, count);
 }
 
-/* Lays out what one call sends: how many messages, or -errno. */
+/* Lays out the messages of one call: how many, or -errno. */
 static int lay_out(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr,
 		   size_t size, uint64_t left)
 {
@@ -268,19 +268,20 @@ static int lay_out(struct nm_io *io, struct nm_conn *conn, const struct nm_instr
 	return count ? (int)count : -ENOBUFS;
 }
 
-/* Sends what is laid out; with no room for what the kernel tells about it, after that. */
+/* Sends the messages that are laid out; without room for the kernel's reports, after taking those
+ * that have come. */
 static int send_laid(struct nm_io *io, struct nm_conn *conn, const struct nm_instr *instr)
 {
 	int n = nm_udp_batch_send(io->udp_batch, conn);
 
-	if (n == -ECONNREFUSED) /* what an earlier message has met; these are not sent yet */
+	if (n == -ECONNREFUSED) /* an earlier message was refused; these are not sent yet */
 		n = nm_udp_batch_send(io->udp_batch, conn);
 	if (n == -ENOBUFS && instr->datagram.zerocopy && nm_copy_modes_drain(io, conn))
 		n = nm_udp_batch_send(io->udp_batch, conn);
 	return n;
 }
 
-/* Several messages of the same size, as many as one call takes. */
+/* Sends several messages of one size, as many with one call as it takes. */
 static enum nm_step write_many(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
@@ -294,7 +295,7 @@ static enum nm_step write_many(struct nm_io *io, struct nm_flow *flow, const str
 
 		if (n == -ECONNREFUSED)
 			n = count;
-		/* The kernel will tell, and that is waited for as room is. */
+		/* The kernel will report: the flow waits for that as for room. */
 		if (n == -ENOBUFS && instr->datagram.zerocopy &&
 		    nm_zc_pool_is_pending(nm_udp_batch_zc_pool(io->udp_batch), conn)) {
 			conn->flags |= NM_CONN_NOBUFS;
@@ -327,7 +328,7 @@ enum nm_step nm_datagram_write(struct nm_io *io, struct nm_flow *flow, const str
 	write_stamp(conn, conn->datagram.sent + 1, date_of(instr, size), io->tx, size);
 	ssize_t n = nm_conn_call_send(conn, instr->message.opts, io->tx, size);
 
-	if (n == -ECONNREFUSED) /* what an earlier message has met; this one is not sent yet */
+	if (n == -ECONNREFUSED) /* an earlier message was refused; this one is not sent yet */
 		n = nm_conn_call_send(conn, instr->message.opts, io->tx, size);
 	if (n < 0 && n != -ECONNREFUSED)
 		return refused(flow, n);

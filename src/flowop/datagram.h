@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages over transports that may lose, repeat or reorder them: the steps of read and write,
- * several messages with one call where that can be. What is at their head is in stamp.h. */
+ * several messages with one call where possible. stamp.h has the head of a message. */
 #ifndef NM_FLOWOP_DATAGRAM_H
 #define NM_FLOWOP_DATAGRAM_H
 
@@ -12,11 +12,11 @@
 enum nm_step nm_datagram_read(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
 enum nm_step nm_datagram_write(struct nm_io *io, struct nm_flow *flow,
 			       const struct nm_instr *instr);
-/* Takes what nobody reads any more, one message or several: bytes, or -errno. *ret_new: those that
- * have not come before. */
+/* Takes one or more messages that no flow will read: bytes, or -errno. *ret_new: the bytes of
+ * messages that have not come before. */
 ssize_t nm_datagram_discard(struct nm_io *io, struct nm_conn *conn, uint64_t *ret_new);
-/* An answer to what was written last is not waited for any longer: if it comes after the next
- * write, it is late. */
+/* The flow waits no longer for an answer to its last write; an answer that comes after the next
+ * write is late. */
 void nm_datagram_give_up(struct nm_conn *conn);
 
 #endif

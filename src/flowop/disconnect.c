@@ -47,7 +47,7 @@ static const struct nm_opt disconnect_opts[] = {
 		 "(SO_LINGER); 0: not at all"},
 	NM_OPT_END};
 
-/* The kernel tells of the first packet as long as the connection is open. */
+/* Counts a connection whose first packet had data; the kernel tells only while it is open. */
 static void count_fastopen(const struct nm_io *io, const struct nm_conn *conn,
 			   const struct nm_transport *transport)
 {
@@ -63,11 +63,11 @@ static bool is_first(const struct nm_conn *conn, const struct disconnect_opts *o
 	return !(conn->traits & NM_CONN_ACCEPTED) == (o->by == BY_CLIENT);
 }
 
-/* How often an end that resets looks whether all that it has sent is acknowledged: no event
- * tells. */
+/* How often an end that resets looks whether all its bytes are acknowledged: no event tells. */
 #define LOOK_NS 100000u
 
-/* A reset drops what is still to be sent, but leaves what the other end's kernel has got. */
+/* Whether a reset would drop bytes of this end; bytes that the other end's kernel has acknowledged
+ * stay. */
 static bool is_too_early(const struct nm_flow *flow, const struct nm_instr *instr)
 {
 	return instr->pass.sent_last && !(flow->conn->flags & NM_CONN_HUP) &&

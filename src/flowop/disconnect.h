@@ -6,8 +6,8 @@
 
 struct nm_instr;
 
-/* Whether it is a disconnect at which the end that has accepted waits for the other's reset, which
- * waits for nothing. */
+/* Whether instr is a disconnect at which the end that has connected sends a reset, without waiting,
+ * and the end that has accepted waits for it. */
 bool nm_disconnect_resets(const struct nm_instr *instr);
 
 #endif

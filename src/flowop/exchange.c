@@ -5,7 +5,7 @@
 #include "flowop/message.h"
 #include "transport/io.h"
 
-/* Whether this end could go on with one of the two; false: flow->error is set. */
+/* Sends, or receives, as much as one call moves. False: flow->error is set. */
 static bool send_some(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
@@ -77,7 +77,8 @@ static enum nm_step exchange_step(struct nm_io *io, struct nm_flow *flow,
 	return go_on(io, flow, instr);
 }
 
-/* The other end decides whether there is a next pass: nothing is sent before something has come. */
+/* The other end decides whether there is a next pass: this end sends nothing before the first byte
+ * has come. */
 static enum nm_step exchanged_step(struct nm_io *io, struct nm_flow *flow,
 				   const struct nm_instr *instr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which files a directory has, and the state of a transfer. */
+/* The files of a directory, and the state of a transfer. */
 #include "flowop/files.h"
 
 #include <dirent.h>
@@ -44,7 +44,7 @@ static void list_fini(struct list *list)
 	free(list->items);
 }
 
-/* Takes the text (NULL: there was no memory for it). */
+/* Adds the text and owns it (NULL: there was no memory for it). */
 static int list_add(struct list *list, char *text)
 {
 	if (list->count == list->room) {
@@ -107,7 +107,7 @@ static int read_dir(const char *path, struct list *dirs, struct list *files)
 	return r;
 }
 
-/* A directory below that may not be read, or has gone, has no files that may be. */
+/* Whether a directory below may be left out: it must not be read, or has gone. */
 static bool may_miss(int error)
 {
 	return error == -EACCES || error == -ENOENT || error == -ENOTDIR;
@@ -135,8 +135,8 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The list as one block. The order in which a directory has its files is no property of it: so it
- * is by name. */
+/* Makes one block of the list, sorted by name: the order in which a directory lists its files may
+ * change. */
 static struct nm_files *pack(struct list *list)
 {
 	size_t size = sizeof(struct nm_files) + list->count * sizeof(char *);

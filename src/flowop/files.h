@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What flowops that move files share: which files there are, and how far a flow is with one.
+/* Files, for the flowops that move them: the files of a directory, and how far a flow is with one.
  *
  * On the connection each file is its length, as eight bytes with the highest first, and then its
  * bytes. Only the bytes of files are counted. */
@@ -25,11 +25,11 @@ struct nm_files {
  * why; no file at all is -ENOENT. */
 int nm_files_find(const char *dir, struct nm_files **ret_files, char *why, size_t why_size);
 
-/* How far a flow is. It lies behind the flow and its connections; flow->left is 0 when none is
- * being moved, and what is left of it otherwise: of the sender's present file with its header, of
- * the receiver's header or file. */
+/* How far a flow is; behind the flow and its connections in memory. flow->left tells how many bytes
+ * are left, of the sender's present file with its header, or of the receiver's header or file; 0:
+ * no file is on its way. */
 struct nm_transfer {
-	uint64_t length; /* of the present file, as far as the receiver knows it */
+	uint64_t length; /* of the present file; of the receiver: as far as its header has come */
 	int fd;		 /* sender: the present file; -1: none */
 	uint32_t header; /* receiver: bytes of the header that have come */
 	uint64_t n_done; /* files, in this operation */
@@ -42,7 +42,7 @@ static inline struct nm_transfer *nm_transfer_of(const struct nm_io *io, struct 
 /* Closes the present file, if one is open. */
 void nm_transfer_close(struct nm_transfer *transfer);
 
-/* Of sendfilev: nfiles first, and then those that sendfile has too. */
+/* The options of sendfilev: nfiles first, and then the options that sendfile has, too. */
 extern const struct nm_opt nm_files_opts[];
 
 /* Files of one operation. */

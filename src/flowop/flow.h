@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a step function sees: its instruction, its flow and its worker's means. */
+/* The arguments of step functions: the instruction, the flow and the worker's means. */
 #ifndef NM_FLOWOP_FLOW_H
 #define NM_FLOWOP_FLOW_H
 
@@ -21,8 +21,8 @@ struct nm_transport;
 struct nm_mux;
 struct nm_peers;
 
-/* What a step answers. A wait (WAIT_IN, NEXT_WAIT_IN, WAIT_OUT, PARK) ends by its deadline, too: at
- * flow->timer.at_ns where the step has set it, or else after the timeout of the instruction that
+/* The answers of a step. A wait (WAIT_IN, NEXT_WAIT_IN, WAIT_OUT, PARK) ends by its deadline, too:
+ * at flow->timer.at_ns where the step has set it, or else after the timeout of the instruction that
  * waits. The interpreter relies on the order of the first three. */
 enum nm_step {
 	NM_STEP_NEXT,	 /* done: go on with the next instruction */
@@ -46,22 +46,22 @@ typedef enum nm_step (*nm_step_fn)(struct nm_io *io, struct nm_flow *flow,
 /* How many calls a step makes for one message before it yields. */
 #define NM_STEP_CALLS 32
 
-/* One flowop of a program, immutable, shared by all workers. What a step of streams reads for each
- * message is in the first line of the cache. */
+/* One flowop of a program, immutable, shared by all workers. The members that a step of streams
+ * reads for each message are in the first line of the cache. */
 struct nm_instr {
 	nm_step_fn step; /* NULL: the end of a transaction's body */
 	union {
 		uint64_t size; /* bytes of the message, at most */
-		/* Of pseudo-ops (pseudo_ops.h, pipeline.h): passes, times or requests. */
+		/* of pseudo-ops (pseudo_ops.h, pipeline.h): passes, times or requests */
 		uint64_t count;
 	};
 	/* The longest that one wait may take; 0: no limit. */
 	uint64_t timeout_ns;
 	const struct nm_flowop *op;
-	/* Of the connection that is opened or used; NULL for the others. */
+	/* the transport of the connection that is opened or used; NULL: there is none */
 	const struct nm_transport *transport;
 	const void *opts; /* the flowop's option struct, owned by the plan */
-	uint32_t slot;	  /* of the connection, in the flow's conns */
+	uint32_t slot;	  /* the connection's index in the flow's conns */
 	uint32_t ahead;	  /* read: bytes beyond the message that one receive may take */
 	/* One send(2) or recv(2) moves the message: its size is known and no longer than the
 	 * group's chunk_bytes, one byte may be taken ahead, and the transport has no send or recv
@@ -73,55 +73,61 @@ struct nm_instr {
 	int32_t stride;	    /* the slot moves by this much with each pass */
 
 	/* Beyond the first line. */
-	nm_step_fn carried_step; /* what nm_abandoning_step calls; NULL: it is not called */
-	/* pipeline: several requests are as good as one that is longer, and one call sends them */
+	/* the step that nm_abandoning_step calls; NULL: it does not stand in for this one */
+	nm_step_fn carried_step;
+	/* pipeline: one call may send several requests, as one longer message */
 	bool joins;
 	uint32_t opening; /* connect, accept: which opening of the group; both sides number alike */
 	uint32_t host;	  /* index of the host at the other end, in the plan's hosts */
-	uint32_t site;	  /* of the flowop in its group; both sides number alike */
+	uint32_t site;	  /* the flowop's number in its group; both sides number alike */
 	unsigned line;	  /* in the profile */
 	struct nm_instr_open {
 		const void *transport_opts; /* the transport's option struct, owned by the plan */
-		/* connect: how long its preamble is repeated until it is answered; 0: it is not
-		 * answered. */
+		/* connect: how long the preamble is repeated until an answer comes; 0: none is to
+		 * come. */
 		uint64_t preamble_ns;
 		uint16_t port;	      /* accept: where to listen; 0: the kernel chooses */
 		bool has_preamble;    /* the connection begins with a preamble */
 		bool defer_handshake; /* the next instruction makes the connection secure */
 	} open;			      /* connect, accept */
 	struct nm_instr_message {
-		const void *opts; /* the transport's for this message; NULL: none */
-		/* how the size is drawn; NULL: it is always the same */
+		const void *opts; /* the transport's options of this message; NULL: none */
+		/* how the size is drawn; NULL: the size is fixed */
 		const struct nm_distribution *law;
-		const struct nm_files *files; /* what is sent of; NULL: none */
-		/* A write after which the kernel may hold bytes back: the next is one, too. */
+		const struct nm_files *files; /* the files of which one is sent; NULL: none */
+		/* A write after which the kernel may hold bytes back, as the next instruction is a
+		 * write, too. */
 		bool cork;
-		/* A write that need not be waited for when it is posted: a read from its connection
-		 * is next. */
+		/* A write for whose completion the flow need not wait when it is posted, as a read
+		 * from its connection is next. */
 		bool no_wait;
-	} message; /* what moves one */
+	} message; /* of instructions that move a message */
 	struct nm_instr_datagram {
-		/* How many messages it moves, several with one call; 0: one, with one call. */
+		/* How many messages the instruction moves, several with one call; 0: one, with one
+		 * call. */
 		uint32_t batch;
-		/* A write that nothing answers: its messages tell when they were sent. */
+		/* A write that nothing answers, whose messages tell when they were sent. */
 		bool timestamped;
 		bool zerocopy; /* a write without a copy */
-		bool is_reply; /* a read of what the other end sends because of writes before it */
-		/* And nothing else is read from the connection before something is written. */
+		bool is_reply; /* a read of messages that the other end sends in answer to writes */
+		/* Such a read, after which nothing is read from the connection before the next
+		 * write. */
 		bool is_reply_last;
-	} datagram; /* what moves messages that may be lost */
+	} datagram; /* of instructions that move messages that may be lost */
 	struct nm_instr_pass {
 		bool drains; /* a read from a host that may have sent more than the passes need */
 		/* A read before which its connection may be replaced: see
 		 * NM_TRANSPORT_RECONNECTS. */
 		bool rekey_point;
-		/* On a stream, of the end that follows: its message comes with the other end's next
-		 * pass, which begins when it likes; a limit counts only from there on. */
+		/* On a stream, at the end that follows: the read's message comes with the next
+		 * pass, which the other end begins when it likes; a limit counts only from there
+		 * on. */
 		bool is_first;
-		bool sent_last; /* disconnect: what this end sent last may still be on the way */
-	} pass;			/* where it stands in a pass */
+		/* disconnect: the last message of this end may still be on the way */
+		bool sent_last;
+	} pass; /* the place in a pass */
 	struct nm_instr_pipeline {
-		uint32_t n_instrs; /* how many instructions before it belong to it */
+		uint32_t n_instrs; /* how many instructions before the pipeline belong to it */
 		uint32_t n_asks;   /* how many of these ask, and come first */
 	} pipeline;
 };
@@ -130,12 +136,12 @@ _Static_assert(offsetof(struct nm_instr, stride) + sizeof(int32_t) <= 64,
 	       "what is read for each message is in one line of the cache");
 
 enum nm_flow_state {
-	NM_FLOW_IDLE,	  /* between phases */
-	NM_FLOW_READY,	  /* running, or queued to run */
-	NM_FLOW_WAITING,  /* for its connection */
-	NM_FLOW_RETRYING, /* for its connection, which is not armed: queued to try its step again */
-	/* for the end of its connection, which is not armed, but looked at when the flow is needed
-	 */
+	NM_FLOW_IDLE,	 /* between phases */
+	NM_FLOW_READY,	 /* running, or queued to run */
+	NM_FLOW_WAITING, /* for its connection */
+	/* for its connection, which is not armed; the flow is queued to try its step again */
+	NM_FLOW_RETRYING,
+	/* for the end of its connection, which is not armed, but polled when needed */
 	NM_FLOW_DEFERRED,
 	NM_FLOW_WAITING_UNTIL, /* for its connection, and for flow->timer.at_ns */
 	NM_FLOW_ASLEEP,	       /* for a time */
@@ -144,9 +150,9 @@ enum nm_flow_state {
 
 /* One of a worker's timers, which are in engine/timer.h. */
 struct nm_timer {
-	uint64_t at_ns; /* when it fires; 0: it does not */
-	uint32_t slot;	/* position in the worker's heap + 1; 0: it is not in the heap */
-	uint8_t kind;	/* what it is for */
+	uint64_t at_ns; /* when the timer fires; 0: it does not */
+	uint32_t slot;	/* position in the worker's heap + 1; 0: not in the heap */
+	uint8_t kind;	/* enum nm_timer_kind */
 };
 
 struct nm_flow {
@@ -156,29 +162,31 @@ struct nm_flow {
 	uint64_t iterations_left;
 	uint64_t start_ns; /* of this pass (measuring side) */
 	uint64_t plan_ns;  /* with a rate: when this pass was due */
-	/* of a sleep, or the deadline of a wait; at_ns 0: neither has begun */
+	/* the end of a sleep, or the deadline of a wait; at_ns 0: neither has begun */
 	struct nm_timer timer;
 	struct nm_flow *next;  /* on a run queue or a listener's queue */
-	struct nm_conn *conn;  /* the one that the present step opens, uses or closes */
-	struct nm_conn *conns; /* all of them: n_conns of the group */
-	/* while a connection is replaced: where it goes on after that */
+	struct nm_conn *conn;  /* the connection that the present step opens, uses or closes */
+	struct nm_conn *conns; /* all connections: n_conns of the group */
+	/* while a connection is replaced: the instruction with which the flow goes on */
 	const struct nm_instr *resume;
-	struct nm_pending_conn *pending; /* connections that are for it, oldest first */
+	/* connections for this flow that are not accepted yet, oldest first */
+	struct nm_pending_conn *pending;
 	/* iterations_left of a pass whose awaited message has not begun to come in time; 0: none */
 	uint64_t late;
 	uint32_t index;	   /* in the group */
 	uint32_t repeated; /* how often the present step has been done already in this pass */
-	uint32_t serials;  /* of the last preamble that was sent */
+	uint32_t serials;  /* the serial of the last preamble that was sent */
 	int32_t error;
 	uint8_t state;
-	/* Of the present step, where bytes do not tell: 0 when it begins and when it ends, in
-	 * between what the step makes of it. */
+	/* How far the present step is, where bytes do not tell: 0 when it begins and when it ends;
+	 * in between the step's own number. */
 	uint8_t progress;
 	bool paced;    /* asleep until its next pass is due, not within a step */
-	bool abandons; /* some of its connections may owe something: see abandoned.h */
+	bool abandons; /* abandoned messages may be left on some connections: abandoned.h */
 	/* with NM_STEP_FAIL: the stream has ended where a message could have begun */
 	bool ended;
-	bool unanswered; /* a wait in this pass for what may be lost has ended by its limit */
+	/* a wait in this pass for a message that may be lost has ended by its limit */
+	bool unanswered;
 };
 
 /* Where flows lie in memory: each is on a line of the cache, and its connections follow on lines of
@@ -188,19 +196,19 @@ struct nm_flow {
 _Static_assert(sizeof(struct nm_flow) <= NM_FLOW_BYTES, "a flow has two lines of the cache");
 _Static_assert(sizeof(struct nm_conn) == 128, "a connection has two lines of the cache");
 
-/* Whether the wait of that step has been too long already in this pass, which counts once and ends
- * nothing. */
+/* Whether a wait of that step has been too long already in this pass; the failure counts once, and
+ * the wait goes on. */
 static inline bool nm_flow_is_late(const struct nm_flow *flow, const struct nm_instr *instr)
 {
 	return instr->pass.is_first && flow->late == flow->iterations_left;
 }
 
-/* A connection that is for this flow, as its preamble says, and is not accepted yet. */
+/* A connection whose preamble says that it is for this flow, and that is not accepted yet. */
 struct nm_pending_conn {
 	struct nm_pending_conn *next;
 	int fd;
 	uint32_t opening;
-	/* instead of fd, where one socket has several; otherwise NULL */
+	/* instead of fd, where one socket has several connections; otherwise NULL */
 	struct nm_udp_mux_peer *peer;
 };
 
@@ -208,14 +216,14 @@ struct nm_pending_conn {
 struct nm_listen_fd {
 	int fd;
 	bool ready;	    /* an accept may find something */
-	struct nm_mux *mux; /* it serves all its connections; owned; NULL: it does not */
+	struct nm_mux *mux; /* owned, when this socket serves all its connections; otherwise NULL */
 	struct nm_listener *listener;
 };
 
 struct nm_listener {
 	struct nm_listen_fd *fds;
 	size_t n_fds;
-	const struct nm_peers *peers; /* whose connections are taken; NULL: anybody's */
+	const struct nm_peers *peers; /* the addresses whose connections are taken; NULL: all */
 	struct nm_flow *first, *last; /* flows that wait to accept */
 	bool single;		      /* at most one connection can be queued at a time */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The flowops that there are, and what is asked about any of them. */
+/* The lookup of flowops by name, and questions about one. */
 #include "flowop/flowop.h"
 
 #include "base/ascii.h"

@@ -12,89 +12,91 @@
 #include "flowop/flow.h"
 
 enum nm_flowop_flags {
-	/* begins a connection; its option struct begins with struct nm_opts_open */
+	/* opens a connection; its option struct begins with struct nm_opts_open */
 	NM_FLOWOP_OPENS = 1 << 0,
-	NM_FLOWOP_CLOSES = 1 << 1,    /* ends it */
+	NM_FLOWOP_CLOSES = 1 << 1,    /* closes the connection */
 	NM_FLOWOP_USES = 1 << 2,      /* needs an open connection */
 	NM_FLOWOP_INITIATES = 1 << 3, /* acts by itself: the other end can only follow */
 	NM_FLOWOP_FOLLOWS = 1 << 4,   /* waits for the other end to act */
 	NM_FLOWOP_MOVES =
 		1
 		<< 5, /* moves `size` bytes; its option struct begins with struct nm_opts_message */
-	NM_FLOWOP_FILES =
-		1 << 6, /* and what it moves is files: its option struct is struct nm_opts_files */
-	NM_FLOWOP_BOTH = 1 << 8, /* and it receives as much, at the same time, on a stream */
-	/* does what the opening right before it has left: see NM_TRANSPORT_DEFERS_HANDSHAKE */
+	NM_FLOWOP_FILES = 1 << 6, /* moves files: its option struct is struct nm_opts_files */
+	/* sends a message and receives one as long at the same time, on a stream */
+	NM_FLOWOP_BOTH = 1 << 8,
+	/* makes the handshake that the opening right before it has left out: see
+	 * NM_TRANSPORT_DEFERS_HANDSHAKE */
 	NM_FLOWOP_HANDSHAKES = 1 << 9,
-	NM_FLOWOP_INTERNAL = 1 << 7, /* in no registry: a profile cannot name it */
+	NM_FLOWOP_INTERNAL = 1 << 7, /* in no registry: profiles cannot name it */
 };
 
 /* The option structs of flowops that open or move begin with these, so that the compiler can read
- * them; those of flowops that move files are the last. */
+ * them; flowops that move files have struct nm_opts_files. */
 struct nm_opts_open {
 	char *remotehost;
 	char *protocol;
 	uint64_t port;
-	bool async; /* who connects lets others go on meanwhile */
+	bool async; /* connect: other flows go on meanwhile */
 };
 struct nm_opts_message {
 	struct nm_distribution size; /* bytes */
-	/* the most that one receive takes where it is received; 0: not given */
+	/* the most bytes that one receive takes; 0: not given */
 	uint64_t rsize_bytes;
-	bool more, zerocopy;	   /* where it is sent */
-	bool discard, rx_zerocopy; /* where it is received */
-	uint64_t rcvlowat_bytes;   /* there: the fewest that wake it; 0: any */
+	bool more, zerocopy;	   /* of the end that sends */
+	bool discard, rx_zerocopy; /* of the end that receives */
+	/* of the end that receives: the fewest bytes that wake it; 0: any */
+	uint64_t rcvlowat_bytes;
 };
 struct nm_opts_files {
 	uint64_t chunk_bytes; /* the most that one call moves; 0: the whole file */
-	uint64_t n_files;     /* one after the other; at least 1 */
-	char *dir;	      /* of the sender */
+	uint64_t n_files;     /* sent one after the other; at least 1 */
+	char *dir;	      /* of the sender's files */
 };
 
 struct nm_flowop {
 	const char *name;
-	const struct nm_flowop *mirror_op; /* what the other end runs; NULL: nothing */
+	const struct nm_flowop *mirror_op; /* the flowop that the other end runs; NULL: none */
 	const char *help;		   /* one sentence for --describe and the manual */
 	unsigned flags;
 	const struct nm_opt *opts;
 	size_t opts_size;
 	/* Checks parsed options together. 0, or -EINVAL with a phrase in why. May be NULL. */
 	int (*check)(const void *opts, char *why, size_t why_size);
-	/* Whether its options say that it runs on the master (true) or on a slave (false). NULL: on
-	 * both. */
+	/* Whether the flowop, by its options, runs on the master (master true) or on a slave
+	 * (master false). NULL: on both. */
 	bool (*runs_on)(const void *opts, bool master);
 	/* Does as much as can be done without waiting. Runs on the flow's worker; no allocation,
-	 * lock, log or format; called again from the start after WAIT_*, SLEEP and PARK, with what
-	 * it left in the flow. */
+	 * lock, log or format; called again from the start after WAIT_*, SLEEP and PARK, with the
+	 * state that it left in the flow. */
 	nm_step_fn step;
-	nm_step_fn lossy_step; /* instead, over transports that may lose messages; NULL: the same */
+	nm_step_fn lossy_step; /* the step over transports that may lose messages; NULL: `step` */
 };
 
 extern const struct nm_flowop *const nm_flowops[]; /* ends with NULL */
-/* Those that others are the mirror of. */
+/* The flowops of which others are the mirror. */
 extern const struct nm_flowop nm_flowop_accept, nm_flowop_connect, nm_flowop_exchange,
 	nm_flowop_read, nm_flowop_recv, nm_flowop_send, nm_flowop_sendfile, nm_flowop_write;
 
 const struct nm_flowop *nm_flowop_find(const char *name); /* NULL when unknown */
-/* Whether it is what a profile names, or the other end of that: not the compiler's own. */
+/* Whether a profile can name the flowop or its other end; false: the compiler's own. */
 bool nm_flowop_is_named(const struct nm_flowop *op);
 /* The longest that the instruction, which is a flowop's, may wait as its profile says; 0: no
  * limit. */
 uint64_t nm_instr_limit_ns(const struct nm_instr *instr);
-/* Whether it moves a message one way, and neither files nor one of an exchange: all of its struct
- * nm_opts_message has a meaning. */
+/* Whether the flowop moves a message one way, no files and no exchange: then every member of its
+ * struct nm_opts_message has a meaning. */
 static inline bool nm_flowop_moves_message(const struct nm_flowop *op)
 {
 	const unsigned kinds = NM_FLOWOP_MOVES | NM_FLOWOP_FILES | NM_FLOWOP_BOTH;
 
 	return (op->flags & kinds) == NM_FLOWOP_MOVES;
 }
-/* Of these, whether it sends. */
+/* Whether the flowop moves a message one way, and sends it. */
 static inline bool nm_flowop_sends_message(const struct nm_flowop *op)
 {
 	return nm_flowop_moves_message(op) && (op->flags & NM_FLOWOP_INITIATES);
 }
-/* Whether it moves what the other end begins to send. */
+/* Whether the flowop moves bytes that the other end begins to send. */
 static inline bool nm_flowop_awaits_bytes(const struct nm_flowop *op)
 {
 	const unsigned reads = NM_FLOWOP_MOVES | NM_FLOWOP_FOLLOWS;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handshake that the transport has of its own, apart from the connect: so that it has a latency
- * of its own. */
+/* secure: the transport's own handshake, apart from the connect, so that the latency of each is
+ * measured. */
 #include <errno.h>
 
 #include "flowop/flowop.h"
 #include "flowop/open_opts.h"
 #include "transport/transport.h"
 
-/* Whoever has sent the preamble is somebody else: the accept before this waits for the next.
- * Only a flow that is run can go back, and not one that is woken. */
+/* The sender of the preamble does not belong to the run: the accept before this waits for the next
+ * connection. The interpreter takes BACK only from a flow that has its turn, not from one that an
+ * event wakes: so the step yields first. */
 static enum nm_step back_to_accept(struct nm_flow *flow, const struct nm_instr *instr)
 {
 	if (!flow->progress) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages on streams, whatever call moves their bytes: their options, and the loops of read and
- * write. */
+/* Messages on streams: their options, and the loops of read and write, for any call that moves
+ * bytes. */
 #include "flowop/message.h"
 
 #include "flowop/flowop.h"
@@ -52,8 +52,8 @@ const struct nm_opt nm_message_opts[] = {
 		 "and at the transaction's end"},
 	NM_OPT_END};
 
-/* Where the next pass may replace the connection, its end before the first byte of a message may be
- * meant so. */
+/* The stream has ended. Before the first byte of a message, where the next pass may replace the
+ * connection, the other end may have meant it. */
 static enum nm_step ended(struct nm_flow *flow, const struct nm_instr *instr, uint64_t left)
 {
 	flow->error = ECONNRESET;

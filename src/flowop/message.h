@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What flowops that move a message share. */
+/* Options, sizes and loops of the flowops that move a message. */
 #ifndef NM_FLOWOP_MESSAGE_H
 #define NM_FLOWOP_MESSAGE_H
 
@@ -13,7 +13,7 @@ struct nm_flowop;
 
 extern const struct nm_opt nm_message_opts[];
 
-/* Of what is random in the present pass of a step: the same at both ends, and of no other step,
+/* The key of random numbers in the present pass of a step: both ends have it, and no other step,
  * pass or flow. */
 static inline uint64_t nm_step_key(const struct nm_io *io, const struct nm_flow *flow,
 				   const struct nm_instr *instr)
@@ -44,28 +44,30 @@ static inline uint64_t nm_message_left(const struct nm_io *io, const struct nm_f
 typedef enum nm_io_status (*nm_move_fn)(struct nm_io *io, struct nm_conn *conn,
 					const struct nm_instr *instr, uint64_t left,
 					ssize_t *ret_n);
-/* Moves the rest of a message on a stream, as many calls as it takes: what a step answers, with the
- * rest in flow->left. Receiving begins with what the connection has received ahead. */
+/* Moves the rest of a message on a stream, with as many calls as needed: the answer of the step,
+ * with the rest in flow->left. Receiving begins with the bytes that the connection has received
+ * ahead. */
 enum nm_step nm_message_receive(struct nm_io *io, struct nm_flow *flow,
 				const struct nm_instr *instr, uint64_t left, nm_move_fn receive);
 enum nm_step nm_message_send(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			     uint64_t left, nm_move_fn send);
 
-/* The flow fails with what a call has met: n is -errno; 0: the end of the stream. */
+/* Fails the flow: n is the -errno of a call; 0: the stream has ended. */
 static inline enum nm_step nm_flow_failed(struct nm_flow *flow, ssize_t n)
 {
 	flow->error = n ? (int)-n : ECONNRESET;
 	return NM_STEP_FAIL;
 }
 
-/* Takes so many bytes off what is left of a message; what is too much belongs to the next. */
+/* Takes n bytes off the `left` bytes of a message: how many are left; bytes beyond it belong to the
+ * next message (conn->ahead). */
 static inline uint64_t nm_message_take(struct nm_conn *conn, uint64_t left, uint64_t n)
 {
 	conn->ahead = n > left ? (uint32_t)(n - left) : 0;
 	return n > left ? 0 : left - n;
 }
 
-/* The most of so many bytes that one call moves. */
+/* How many of `left` bytes one call moves at most. */
 static inline size_t nm_message_chunk(const struct nm_io *io, uint64_t left)
 {
 	return left < io->chunk ? (size_t)left : io->chunk;
@@ -74,7 +76,7 @@ static inline size_t nm_message_chunk(const struct nm_io *io, uint64_t left)
 /* The other end of exchange. */
 extern const struct nm_flowop nm_flowop_exchanged;
 
-/* read and recv, write and send. */
+/* The steps of read and recv, and of write and send. */
 enum nm_step nm_read_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
 enum nm_step nm_write_step(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr);
 

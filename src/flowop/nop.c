@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nop: does nothing, which measures what an operation costs by itself. */
+/* nop: does nothing, to measure the cost of an operation by itself. */
 #include "flowop/flowop.h"
 
 struct nop_opts {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several requests of a flow outstanding at a time: runs what asks and what takes answers, each as
- * far as it gets. */
+/* Several requests of a flow outstanding at a time: runs the half that asks and the half that takes
+ * answers, each as far as it gets. */
 #include "flowop/pipeline.h"
 
 #include "flowop/arrival_law/arrival_law.h"
@@ -56,7 +56,7 @@ static enum nm_step run_half(struct nm_io *io, struct nm_flow *flow, struct nm_p
 	return answer;
 }
 
-/* Takes what has come of the oldest answer. */
+/* Takes the bytes of the oldest answer that have come. */
 static enum nm_step take_answer(struct nm_io *io, struct nm_flow *flow,
 				const struct nm_instr *instr, struct nm_pipe *pipe)
 {
@@ -77,8 +77,8 @@ static enum nm_step take_answer(struct nm_io *io, struct nm_flow *flow,
 	return NM_STEP_NEXT;
 }
 
-/* How many of so many requests are due by now; 0: flow->timer.at_ns is when the next one is, and 0
- * if none ever is. */
+/* How many of `most` requests are due by now; 0: flow->timer.at_ns is when the next one is due, and
+ * 0 if none ever is. */
 static uint64_t due_of(const struct nm_io *io, struct nm_flow *flow, const struct nm_pipe *pipe,
 		       uint64_t most)
 {
@@ -94,8 +94,8 @@ static uint64_t due_of(const struct nm_io *io, struct nm_flow *flow, const struc
 	return due;
 }
 
-/* How many requests may be begun now. A pass that is entered is made, whatever the control
- * thread wants meanwhile. */
+/* How many requests may be begun now. A pass that has begun is made, even if the control thread
+ * stops the phase meanwhile. */
 static uint64_t may_ask(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			const struct nm_pipe *pipe)
 {
@@ -124,7 +124,7 @@ static bool begin_asking(const struct nm_io *io, struct nm_flow *flow, const str
 		n = n < fit ? n : fit;
 	else
 		n = 1;
-	/* Where a pass has just ended the time is known. */
+	/* When a pass has just ended the time is known. */
 	pipe->sent_ns = flow->start_ns || !io->asks.timed ? flow->start_ns : nm_clock_ns();
 	pipe->asking = pipe->joined = (uint32_t)n;
 	if (n > 1)
@@ -132,8 +132,8 @@ static bool begin_asking(const struct nm_io *io, struct nm_flow *flow, const str
 	return true;
 }
 
-/* Of those that are being sent so many are not gone. The others may be answered, however long the
- * rest takes: the other end may read no further before its answers are taken. */
+/* How many of the requests that are being sent are not gone. The others may have answers before the
+ * rest is gone: the other end may read no further before this end takes its answers. */
 static uint64_t still_asking(const struct nm_instr *instr, const struct nm_pipe *pipe)
 {
 	uint64_t size = asks_of(instr)->size;
@@ -141,7 +141,7 @@ static uint64_t still_asking(const struct nm_instr *instr, const struct nm_pipe 
 	return pipe->asking > 1 ? pipe->ask.left / size + (pipe->ask.left % size != 0) : 1;
 }
 
-/* All but so many of those that are being sent are gone. */
+/* All but `left` of the requests that are being sent are gone: notes the others as outstanding. */
 static void note_asked(const struct nm_io *io, const struct nm_flow *flow,
 		       const struct nm_instr *instr, struct nm_pipe *pipe, uint64_t left)
 {
@@ -155,7 +155,7 @@ static void note_asked(const struct nm_io *io, const struct nm_flow *flow,
 	}
 }
 
-/* Sends as many requests as may be and can be. NEXT: all that may be. */
+/* Sends as many requests as are allowed and fit. NEXT: all that are allowed. */
 static enum nm_step ask(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			struct nm_pipe *pipe)
 {
@@ -166,7 +166,7 @@ static enum nm_step ask(struct nm_io *io, struct nm_flow *flow, const struct nm_
 			return NM_STEP_YIELD;
 		if (!pipe->asking && !begin_asking(io, flow, instr, pipe))
 			break;
-		/* Sizes are drawn for the pass that they belong to. */
+		/* Sizes are drawn by the pass of the request. */
 		flow->iterations_left -= pipe->outstanding;
 		answer = run_half(io, flow, &pipe->ask, asks_of(instr), instr->pipeline.n_asks);
 		flow->iterations_left += pipe->outstanding;
@@ -183,7 +183,7 @@ static bool is_readable(const struct nm_conn *conn)
 	return (conn->flags & (NM_CONN_IN | NM_CONN_HUP)) || conn->ahead;
 }
 
-/* What is there is taken before anything else is asked: then all that may be asked goes out
+/* Takes answers that have come before it asks: then all requests that are allowed go out
  * together. */
 static enum nm_step pipeline_step(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr)

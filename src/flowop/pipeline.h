@@ -3,10 +3,11 @@
  * sent before the answer to the first has come. Answers come in the order of the requests, as a
  * stream keeps them.
  *
- * The leader's program of such a transaction is what asks, what takes the answer, and then the one
- * instruction that its passes begin with: it runs the other two as far as each gets, and is done
- * when an answer is. So neither end ever waits for the other to read before it reads itself. The
- * end that answers runs what it always does. */
+ * The leader's program of such a transaction has instructions that ask, then instructions that take
+ * the answer, and then the one instruction with which its passes begin: the pipeline, which runs
+ * these two halves as far as each gets, and is done when an answer is complete. So neither end ever
+ * waits for the other to read before it reads itself. The program of the end that answers is the
+ * usual one. */
 #ifndef NM_FLOWOP_PIPELINE_H
 #define NM_FLOWOP_PIPELINE_H
 
@@ -15,9 +16,9 @@
 /* The most requests that a flow may have outstanding. */
 #define NM_PIPELINE_MAX 4096
 
-/* instr->count: how many may be outstanding; instr->pipeline.n_instrs: how many instructions before
- * it belong to it; instr->pipeline.n_asks: how many of these ask, and come first; instr->slot:
- * their connection. */
+/* instr->count: how many requests may be outstanding; instr->pipeline.n_instrs: how many
+ * instructions before the pipeline belong to it; instr->pipeline.n_asks: how many of these ask, and
+ * come first; instr->slot: their connection. */
 extern const struct nm_flowop nm_pseudo_pipeline;
 
 /* How far one half of the program is. */
@@ -32,14 +33,15 @@ struct nm_pipe_stamp {
 	uint64_t plan_ns; /* with a rate: when it was due */
 };
 
-/* It lies behind the flow and its connections. Between two steps everything of the flow itself is
- * about the oldest request: start_ns and plan_ns are those of the pass that ends. */
+/* The state of a flow's pipeline, behind the flow and its connections in memory. Between two steps
+ * the members of the flow itself belong to the oldest request: start_ns and plan_ns are those of
+ * the pass that ends. */
 struct nm_pipe {
 	struct nm_pipe_half ask, answer;
 	uint64_t plan_ns; /* with a rate: when the next request is due */
-	uint64_t sent_ns; /* of those that are being sent */
+	uint64_t sent_ns; /* when the requests that are being sent were begun */
 	uint32_t joined;  /* requests that are sent together, or were last */
-	uint32_t asking;  /* of these, those that are not gone */
+	uint32_t asking;  /* how many of these are not gone yet */
 	uint32_t outstanding;
 	uint32_t oldest; /* in the ring */
 	bool ask_failed;
@@ -57,13 +59,13 @@ static inline bool nm_pipe_is_busy(const struct nm_pipe *pipe)
 	return pipe->outstanding || pipe->asking;
 }
 
-/* Bytes of one with so many stamps. */
+/* Bytes of a pipeline for `depth` requests. */
 static inline size_t nm_pipe_bytes(uint32_t depth)
 {
 	return sizeof(struct nm_pipe) + depth * sizeof(struct nm_pipe_stamp);
 }
 
-/* Nothing is asked, and nothing outstanding: at the beginning of a phase. */
+/* Empties the pipeline: at the beginning of a phase nothing is asked or outstanding. */
 void nm_pipe_reset(struct nm_pipe *pipe);
 /* Which flowop of the pipeline has failed. */
 const struct nm_instr *nm_pipe_culprit(const struct nm_pipe *pipe, const struct nm_instr *pipeline);

@@ -21,7 +21,7 @@ static enum nm_step repeat_step(struct nm_io *io, struct nm_flow *flow,
 				const struct nm_instr *instr)
 {
 	(void)io;
-	/* Once it has yielded, the turn of the others is over. */
+	/* When the step is called after a YIELD the others have had their turn. */
 	if (!flow->progress) {
 		if (++flow->repeated >= instr->count) {
 			flow->repeated = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions that the compiler puts between the flowops of a profile. They are in no registry: a
- * profile cannot name them, and they are no operations in any count. */
+/* Instructions that the compiler puts between the flowops of a profile. They are in no registry:
+ * profiles cannot name them, and no count of operations includes them. */
 #ifndef NM_FLOWOP_PSEUDO_OPS_H
 #define NM_FLOWOP_PSEUDO_OPS_H
 

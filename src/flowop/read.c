@@ -5,8 +5,8 @@
 #include "flowop/message.h"
 #include "transport/io.h"
 
-/* Beyond the message by one byte, or with rsize by many: a shorter answer proves that the queue is
- * empty, so that the next read waits at once instead of trying in vain. */
+/* Asks for one byte beyond the message, or with rsize for many: a shorter answer proves that the
+ * queue is empty, so that the next read waits at once instead of trying in vain. */
 static enum nm_io_status receive(struct nm_io *io, struct nm_conn *conn,
 				 const struct nm_instr *instr, uint64_t left, ssize_t *ret_n)
 {

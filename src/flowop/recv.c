@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recv: read by another name, as profiles for uperf have it. */
+/* recv: read by the name that profiles for uperf use. */
 #include "flowop/datagram.h"
 #include "flowop/flowop.h"
 #include "flowop/message.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recvfile: receives what sendfile and sendfilev send, the length of each file first. */
+/* recvfile: receives the files of sendfile and sendfilev, the length of each first. */
 #include <errno.h>
 
 #include "flowop/files.h"
 #include "flowop/message.h"
 #include "transport/io.h"
 
-/* No file is that long: what has come is no header. */
+/* No file is that long: a header with such a length is none. */
 #define LENGTH_MAX (UINT64_C(1) << 62)
 
 static const struct nm_opt recvfile_opts[] = {{.name = "nfiles",
@@ -39,8 +39,7 @@ static int take_header(const struct nm_io *io, struct nm_flow *flow, struct nm_t
 	return transfer->length < LENGTH_MAX ? 0 : -EPROTO;
 }
 
-/* One call, for nothing beyond the present file: what follows may be a header. Headers are not
- * counted. */
+/* Receives a part of the header with one call, and no byte beyond it. Headers are not counted. */
 static int receive_header(struct nm_io *io, struct nm_flow *flow, struct nm_transfer *transfer)
 {
 	ssize_t n = nm_conn_call_recv(io, flow->conn, (size_t)flow->left);

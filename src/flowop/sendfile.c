@@ -13,11 +13,11 @@
 #include "flowop/message.h"
 #include "transport/io.h"
 
-/* More than this sendfile(2) does not move. */
+/* The most bytes that one sendfile(2) moves. */
 #define CALL_MAX 0x7ffff000u
 
-/* Chooses the next file and begins it. A file that has grown since the directory was read is sent
- * as it is. */
+/* Chooses the next file and begins it. A file that has changed since the directory was read is sent
+ * as it is now. */
 static int begin_file(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 		      struct nm_transfer *transfer)
 {
@@ -28,7 +28,7 @@ static int begin_file(const struct nm_io *io, struct nm_flow *flow, const struct
 	struct stat st;
 
 	nm_transfer_close(transfer);
-	/* It may have become a pipe, whose opening would wait. */
+	/* O_NONBLOCK: the file may have become a pipe, whose opening would wait. */
 	transfer->fd = open(instr->message.files->paths[file],
 			    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (transfer->fd < 0 || fstat(transfer->fd, &st) < 0)
@@ -52,7 +52,7 @@ static void write_header(const struct nm_transfer *transfer, char header[NM_FILE
 		header[i] = (char)(transfer->length >> (8 * (NM_FILES_HEADER - 1 - i)));
 }
 
-/* Into a socket: the kernel takes the file's own pages. */
+/* Sends into a socket: the kernel takes the file's own pages. */
 static ssize_t send_by_kernel(struct nm_io *io, const struct nm_flow *flow,
 			      const struct nm_transfer *transfer, uint64_t most)
 {
@@ -74,7 +74,7 @@ static ssize_t send_by_kernel(struct nm_io *io, const struct nm_flow *flow,
 	return n ? n : -ESTALE;
 }
 
-/* By a transport that must see what it sends. */
+/* Sends by a transport that must see the bytes. */
 static ssize_t send_by_hand(struct nm_io *io, const struct nm_flow *flow,
 			    const struct nm_instr *instr, const struct nm_transfer *transfer,
 			    uint64_t most)
@@ -98,7 +98,7 @@ static ssize_t send_by_hand(struct nm_io *io, const struct nm_flow *flow,
 	return nm_conn_call_send(flow->conn, instr->message.opts, io->rx, rest + (size_t)n);
 }
 
-/* One call. What it has moved, or -errno; -ESTALE: the file has become shorter. */
+/* Sends with one call: bytes, or -errno; -ESTALE: the file has become shorter. */
 static ssize_t send_some(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
 			 const struct nm_transfer *transfer)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The head of a message that may be lost: numbers, the window of those that have come, jitter. */
+/* The head of a message that may be lost: its numbers, the window of numbers that have come,
+ * jitter. */
 #include "flowop/stamp.h"
 
 #include <arpa/inet.h>
@@ -63,7 +64,7 @@ bool nm_stamp_note_number(struct nm_conn_datagram *own, struct nm_counters *coun
 	return true;
 }
 
-/* With the rounding of RFC 3550, appendix A.8. Those of one batch have one time and are one
+/* With the rounding of RFC 3550, appendix A.8. The messages of one batch have one time and are one
  * sample. */
 void nm_stamp_note_time(struct nm_conn_datagram *own, struct nm_counters *count, uint64_t sent_ns,
 			uint64_t arrived_ns)

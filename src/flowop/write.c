@@ -13,8 +13,8 @@ static enum nm_io_status send_some(struct nm_io *io, struct nm_conn *conn,
 			    ret_n);
 }
 
-/* The worker hands over what its flows post all together. A connection has room for nothing more
- * until that is done. */
+/* Posts a send, which the worker hands over with those of its other flows. Until it is done the
+ * connection takes no more. */
 static enum nm_step post(struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	struct nm_conn *conn = flow->conn;
@@ -56,7 +56,7 @@ static __attribute__((noinline)) enum nm_step send_more(struct nm_io *io, struct
 	return nm_message_send(io, flow, instr, nm_message_left(io, flow, instr), send_some);
 }
 
-/* One call has not taken the whole message. */
+/* One call has not taken the whole message: notes the rest, or the failure. */
 static __attribute__((noinline)) enum nm_step send_other(struct nm_io *io, struct nm_flow *flow,
 							 const struct nm_instr *instr, ssize_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a worker keeps to be connected to, and to connect: made before it runs, released after. */
+/* Makes a worker's listeners and endpoints before it runs, and releases them after. */
 #include "engine/accept/accept.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Listening sockets of one worker, whose accepts take what is queued at them. */
+/* Listening sockets of one worker, whose accepts take the connections that are queued there. */
 #include "engine/accept/listener.h"
 
 #include <errno.h>
@@ -23,14 +23,14 @@ static int tell_epoll(struct nm_worker *worker, struct nm_listen_fd *one, int ho
 	return epoll_ctl(worker->epoll_fd, how, one->fd, &event) < 0 ? -errno : 0;
 }
 
-/* It stays known to epoll: that is what might fail another time. */
+/* The socket stays in epoll, since adding it anew might fail. */
 int nm_listener_watch(struct nm_worker *worker, struct nm_listen_fd *one, bool watch)
 {
 	return tell_epoll(worker, one, EPOLL_CTL_MOD, watch ? EPOLLIN | EPOLLET : 0);
 }
 
-/* Makes one socket of the listener an event of the worker. As long as something is there for a
- * demultiplexer it is an event, so that others have their turn in between. */
+/* Adds one socket of the listener to the worker's epoll; level-triggered for a demultiplexer, which
+ * so may leave datagrams for later, while others have their turn. */
 static int begin(struct nm_worker *worker, struct nm_listen_fd *one, const struct nm_instr *accept,
 		 const char *text)
 {
@@ -68,7 +68,7 @@ static int open_listener(struct nm_worker *worker, const struct nm_instr *accept
 	return r < 0 ? r : 0;
 }
 
-/* Whether the worker has a listener of its own for it. */
+/* Whether the worker has a listener of its own for the instruction. */
 static bool is_own_accept(const struct nm_instr *instr)
 {
 	return nm_instr_accepts(instr) && instr->transport->listen &&

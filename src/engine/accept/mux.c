@@ -89,7 +89,8 @@ static void reply(struct nm_mux *mux, const struct nm_addr *to, const struct nm_
 	nm_udp_mux_answer(mux->socket, to, wire, sizeof wire);
 }
 
-/* A hello that belongs to the run, from an address that may be its peer's, and has said so. */
+/* The hello belongs to the run, and the address from which it seems to come has returned the
+ * challenge. */
 static void meet(struct nm_mux *mux, const struct nm_mux_events *events, const struct nm_addr *from,
 		 struct nm_flow *flow, struct nm_preamble *hello)
 {
@@ -129,7 +130,7 @@ bool nm_mux_take_preamble(struct nm_mux *mux, const struct nm_mux_events *events
 	return true;
 }
 
-/* What the two calls below are about. */
+/* The argument of the two functions below. */
 struct receiving {
 	struct nm_mux *mux;
 	const struct nm_mux_events *events;

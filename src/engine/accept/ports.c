@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a listener listens: at a port that the kernel or the profile chooses, or at a row of
- * ports. */
+/* The ports of a listener: one that the kernel or the profile chooses, or a row of ports. */
 #include "engine/accept/ports.h"
 
 #include <errno.h>
@@ -11,7 +10,7 @@
 #include "flowop/flow.h"
 #include "transport/transport.h"
 
-/* The kernel cuts it to net.core.somaxconn, 4096 by default. */
+/* The kernel cuts the queue to net.core.somaxconn, 4096 by default. */
 #define BACKLOG 4096
 
 /* How often the kernel may choose the first of a row of ports. */
@@ -35,7 +34,7 @@ static int listen_one(const struct nm_instr *instr, const struct nm_addr *local,
 					ret_fd);
 }
 
-/* All sockets have the same port. */
+/* Opens sockets that share one port. */
 static int share_port(const struct nm_instr *instr, const struct nm_addr *local, uint32_t wanted,
 		      char *text, int *fds)
 {
@@ -55,7 +54,8 @@ static int share_port(const struct nm_instr *instr, const struct nm_addr *local,
 	return (int)wanted;
 }
 
-/* Each socket has the port behind that of the one before. first 0: the kernel chooses. */
+/* Opens a socket for each of `count` ports in a row, from `first` on; first 0: the kernel chooses
+ * it. */
 static int open_row(const struct nm_instr *instr, const struct nm_addr *local, unsigned long first,
 		    uint32_t count, char *text, int *fds)
 {
@@ -80,9 +80,9 @@ static int open_row(const struct nm_instr *instr, const struct nm_addr *local, u
 	return (int)count;
 }
 
-/* Where no row is free that the kernel chooses: it gives connections that are opened each second
- * port of its range, and for a minute after their end these are taken. Below that range, as it is
- * by default, they are not. */
+/* A row below the kernel's default range, for when every row that the kernel chooses is taken: it
+ * gives each second port of its range to connections that are opened, and such a port stays taken
+ * for a minute after their end. */
 #define LOW_PORT  20000u
 #define HIGH_PORT 32768u
 

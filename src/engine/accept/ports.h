@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening the sockets of a listener: several that share a port, or one for each of several ports.
- * The control thread. */
+ * The control thread calls these. */
 #ifndef NM_ENGINE_ACCEPT_PORTS_H
 #define NM_ENGINE_ACCEPT_PORTS_H
 
@@ -11,9 +11,10 @@ struct nm_instr;
 
 /* How many ports the listener of an accept has. */
 uint32_t nm_ports_count(const struct nm_instr *accept);
-/* Opens so many sockets of one port, or one for each port: how many, which the caller owns in fds,
- * or -errno and none is open. fds has room for the larger of both numbers. text: what the first is
- * called, as of the transport's `listen`. */
+/* Opens `sockets` sockets of one port, or fewer where the transport cannot share it, or one for
+ * each port, into fds, which has room for the larger of both numbers. How many are open, which the
+ * caller owns; or -errno, and none is. text: of the first socket, as the transport's `listen`
+ * writes it. */
 int nm_ports_open(const struct nm_instr *accept, const struct nm_addr *local, uint32_t sockets,
 		  char *text, int *fds);
 

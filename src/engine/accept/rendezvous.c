@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The thread that takes connections for flows of all workers. A stream is accepted, and kept until
  * its preamble is complete; over a transport without connections the preamble is a datagram, which
- * is answered and makes the connection. Either way nm_pending_find_accept says whose it is, and the
- * descriptor is handed over. */
+ * is answered and makes the connection. Either way nm_pending_find_accept finds the accept that is
+ * meant, and the descriptor is handed over. */
 #include "engine/accept/rendezvous.h"
 
 #include <errno.h>
@@ -28,28 +28,28 @@
 #include "transport/strangers.h"
 #include "transport/transport.h"
 
-#define MAX_FDS 64 /* sockets of one place that share a port */
+#define MAX_FDS 64 /* the most sockets of one place that share a port */
 /* Streams whose preamble is not complete yet, beside one for each flow: when there are more the
  * oldest goes. nm_plan_descriptors has room for them. */
 #define SPARE_NEWCOMERS 64
-#define PREAMBLE_NS	5000000000u /* that they have for it */
-#define DEFER_S		5	    /* that the kernel waits for its begin */
-#define PAUSE_NS	100000000u  /* without descriptors, until it is tried again */
+#define PREAMBLE_NS	5000000000u /* the time for a preamble */
+#define DEFER_S		5	    /* seconds for the kernel to wait for its begin */
+#define PAUSE_NS	100000000u  /* the pause when descriptors are lacked */
 #define EVENTS		64
 
-/* Where connections come to: one listener of a transport, with all its sockets. */
+/* A place to which connections come: one listener of a transport, with all its sockets. */
 struct place {
 	const struct nm_transport *transport;
 	const void *opts;
 	struct nm_addr local;
-	uint16_t port; /* that the profile names; 0: none */
+	uint16_t port; /* as the profile names it; 0: none */
 	uint32_t ports;
 	char text[NM_ENDPOINT_TEXT];
 	int *fds;
 	uint32_t n_fds;
 };
 
-/* What an event of the epoll belongs to. */
+/* The source of an event of the epoll. */
 struct source {
 	enum { SOURCE_QUIT, SOURCE_LISTENER, SOURCE_NEWCOMER } kind;
 	const struct place *place;
@@ -78,14 +78,14 @@ struct nm_rendezvous {
 	size_t n_places;
 	struct source *listeners;
 	size_t n_listeners;
-	struct newcomer *newcomers; /* the last comes first */
+	struct newcomer *newcomers; /* the latest comes first */
 	struct newcomer *oldest;
 	size_t n_newcomers, most_newcomers;
-	uint64_t paused_until_ns; /* nothing is accepted; 0: it is */
+	uint64_t paused_until_ns; /* no stream is accepted until then; 0: streams are accepted */
 	struct once *once;	  /* by group */
 	struct source quit;
-	/* By group, then by flow and opening: what was answered last over a transport that may lose
-	 * it; NULL for groups without one. */
+	/* by group, then by flow and opening: the last answered preamble, over transports that may
+	 * lose the answer; NULL: the group has no such accept */
 	struct nm_preamble_known **known;
 	struct nm_prover *prover, *keeper; /* of the run; of the cookies of challenges */
 	int epoll_fd;
@@ -121,7 +121,7 @@ static struct place *find_place(struct nm_rendezvous *all, const struct nm_instr
 	return NULL;
 }
 
-/* The next place; what is open of it is closed with the others. 0 or -errno. */
+/* Opens the next place. 0 or -errno; then its open sockets are closed with the others. */
 static int open_place(struct nm_rendezvous *all, const struct nm_instr *accept,
 		      const struct nm_addr *local, uint32_t n_flows)
 {
@@ -141,13 +141,13 @@ static int open_place(struct nm_rendezvous *all, const struct nm_instr *accept,
 	int r = nm_ports_open(accept, local, sockets, place->text, place->fds);
 
 	place->n_fds = r > 0 ? (uint32_t)r : 0;
-	/* Who says nothing is not even accepted, where the kernel can tell. */
+	/* A connection without any byte is not even accepted, where the kernel can wait for one. */
 	for (uint32_t i = 0; (accept->transport->caps & NM_TRANSPORT_TCP) && i < place->n_fds; i++)
 		(void)nm_socket_set(place->fds[i], IPPROTO_TCP, TCP_DEFER_ACCEPT, DEFER_S);
 	return r < 0 ? r : 0;
 }
 
-/* Sees to it that one accept is served. */
+/* Finds or opens the place that serves one accept. */
 static int provide(struct nm_rendezvous *all, uint32_t g, const struct nm_instr *accept, char *why,
 		   size_t why_size)
 {
@@ -226,7 +226,7 @@ static int make_once(struct once *once, const struct nm_group *group)
 {
 	size_t count = (size_t)group->n_flows * group->n_openings;
 
-	/* Of as many connections as a flow has at a time, one may be overtaken by all others. */
+	/* A connection may be overtaken by all others that the flow has at the time. */
 	for (once->words = 1; once->words * 64 < group->n_conns;)
 		once->words *= 2;
 	once->taken = calloc(count, sizeof *once->taken);
@@ -315,8 +315,8 @@ int nm_rendezvous_open(struct nm_engine *engine, struct nm_rendezvous **ret_rend
 
 /* --- the thread --- */
 
-/* The accept that the preamble means, if this is the place of it, and its host may come from there;
- * otherwise NULL. */
+/* The accept that the preamble means, if this place serves it and its host may come from that
+ * address; otherwise NULL. */
 static const struct nm_instr *find_accept(const struct nm_rendezvous *all,
 					  const struct place *place, const struct nm_addr *from,
 					  const struct nm_preamble *preamble)
@@ -353,7 +353,7 @@ static void drop(struct nm_rendezvous *all, struct newcomer *newcomer)
 	free(newcomer);
 }
 
-/* It is none of the run's. */
+/* The newcomer does not belong to the run. */
 static void turn_away(struct nm_rendezvous *all, struct newcomer *newcomer)
 {
 	nm_strangers_note(all->engine->strangers, &newcomer->from);
@@ -361,8 +361,8 @@ static void turn_away(struct nm_rendezvous *all, struct newcomer *newcomer)
 	drop(all, newcomer);
 }
 
-/* Whether the preamble of a stream, which is complete, is of the run, and of a connection that has
- * not come before. */
+/* Whether the complete preamble of a stream belongs to the run, and to a connection that has not
+ * come before. */
 static bool is_welcome(struct nm_rendezvous *all, const struct place *place,
 		       const struct nm_addr *from, const char *wire,
 		       const struct nm_preamble *preamble)
@@ -377,7 +377,7 @@ static bool is_welcome(struct nm_rendezvous *all, const struct place *place,
 	return nm_preamble_take(&once->taken[at], once->words, preamble->serial);
 }
 
-/* More of a preamble may have come to fd. DONE: it is *ret's, and welcome. BAD: it is a
+/* Reads more of a preamble from fd. DONE: it is complete, in *ret, and welcome. BAD: fd is a
  * stranger's. */
 static enum nm_preamble_status read_preamble(struct nm_rendezvous *all, const struct place *place,
 					     const struct nm_addr *from, int fd,
@@ -399,7 +399,7 @@ static enum nm_preamble_status read_preamble(struct nm_rendezvous *all, const st
 	return status;
 }
 
-/* The newcomer may be gone after it. */
+/* The newcomer may be gone after this. */
 static void hear_newcomer(struct nm_rendezvous *all, struct newcomer *newcomer)
 {
 	int fd = newcomer->source.fd;
@@ -410,7 +410,7 @@ static void hear_newcomer(struct nm_rendezvous *all, struct newcomer *newcomer)
 	case NM_PREAMBLE_MORE:
 		break;
 	case NM_PREAMBLE_DONE:
-		/* It stays open at its worker, and epoll would go on to tell of it. */
+		/* The socket stays open at its worker, and epoll would go on to report it. */
 		(void)epoll_ctl(all->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 		drop(all, newcomer);
 		hand_over(all, &preamble, fd);
@@ -427,7 +427,7 @@ static void expire(struct nm_rendezvous *all, uint64_t now_ns)
 		turn_away(all, all->oldest);
 }
 
-/* Its preamble is not complete. Takes fd. */
+/* Adds a stream whose preamble is not complete; owns fd from now on. */
 static void add_newcomer(struct nm_rendezvous *all, const struct place *place,
 			 const struct nm_addr *from, int fd,
 			 const struct nm_preamble_parser *parser)
@@ -455,7 +455,7 @@ static void add_newcomer(struct nm_rendezvous *all, const struct place *place,
 		turn_away(all, newcomer);
 }
 
-/* Whether epoll tells what comes to the listeners of streams. */
+/* Sets whether epoll reports connections at the listeners of streams. */
 static void listen_to_streams(const struct nm_rendezvous *all, bool listens)
 {
 	for (size_t i = 0; i < all->n_listeners; i++) {
@@ -467,8 +467,8 @@ static void listen_to_streams(const struct nm_rendezvous *all, bool listens)
 	}
 }
 
-/* There is no descriptor for one more. A stranger gives his; otherwise nobody is accepted for a
- * while, as what is queued would be told again and again. False: it was so. */
+/* No descriptor is left. True: the oldest newcomer has given its own; false: no stream is accepted
+ * for a while, as epoll would report the queued ones again and again. */
 static bool find_room(struct nm_rendezvous *all)
 {
 	if (all->oldest) {
@@ -558,8 +558,8 @@ static void meet(struct nm_rendezvous *all, const struct source *listener,
 		hand_over(all, preamble, fd);
 }
 
-/* Somebody has said something. Until it has come back from where it seems to come, nothing is made
- * of it, and no more is sent there than has come from there. */
+/* A datagram has come. Until its address has returned a challenge nothing is made of it, and no
+ * more bytes are sent there than have come from there. */
 static void hear(struct nm_rendezvous *all, const struct source *listener,
 		 const struct nm_addr *peer, const char *wire, size_t size)
 {
@@ -595,7 +595,7 @@ static void take_datagrams(struct nm_rendezvous *all, const struct source *liste
 	}
 }
 
-/* True when there were any. They are taken out: a newcomer may be gone after it. */
+/* Hears newcomers, and takes their events out, as they may be gone then. True: there were any. */
 static bool take_newcomers(struct nm_rendezvous *all, struct epoll_event *events, int n)
 {
 	bool any = false;
@@ -644,8 +644,8 @@ static void *run(void *arg)
 		bool waits = all->newcomers || all->paused_until_ns;
 		int n = epoll_wait(all->epoll_fd, events, EVENTS, waits ? 100 : -1);
 
-		/* Preambles have come before the connections that their flows open next; more may
-		 * not have fitted in. */
+		/* Preambles come before the next connections of their flows; a full list of events
+		 * may have left some out. */
 		if (!take_newcomers(all, events, n) || n < EVENTS)
 			take_new(all, events, n);
 		if (waits)

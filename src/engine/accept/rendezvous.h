@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rendezvous listeners: those that serve several flows, of any workers and groups. A thread of its
- * own takes the connections, reads their preambles, and hands each to the worker of its flow
+/* Rendezvous listeners, which serve several flows, of any workers and groups. A thread of its own
+ * takes the connections, reads their preambles, and hands each to the worker of its flow
  * (handoff.h). */
 #ifndef NM_ENGINE_ACCEPT_RENDEZVOUS_H
 #define NM_ENGINE_ACCEPT_RENDEZVOUS_H
@@ -10,9 +10,9 @@
 struct nm_engine;
 struct nm_rendezvous;
 
-/* Opens the listeners that the engine's plan needs and tells the workers what they are called.
- * *ret_rendezvous, which borrows the engine: NULL when none is needed. On failure -errno and a
- * phrase in why. The control thread, as all here. */
+/* Opens the listeners that the engine's plan needs and gives their texts to the workers.
+ * *ret_rendezvous borrows the engine; NULL: none is needed. On failure -errno and a phrase in why.
+ * The control thread calls this, as all here. */
 int nm_rendezvous_open(struct nm_engine *engine, struct nm_rendezvous **ret_rendezvous, char *why,
 		       size_t why_size);
 /* Starts the thread, after the workers. 0 or -errno. */

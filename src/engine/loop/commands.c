@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the control thread wants: phases are begun, told to stop, and told how many passes and bytes
- * there are. */
+/* Takes the control thread's commands, which begin phases, stop them, and tell the numbers of
+ * passes and bytes. */
 #include "engine/loop/commands.h"
 
 #include "engine/engine_priv.h"
@@ -12,9 +12,8 @@
 #include "engine/places.h"
 #include "host/clock.h"
 
-/* How many passes the flow makes at most. Who follows is told how many there are; but where both
- * ends know which flow it is they count down from the same number, since that is what sizes are
- * drawn by. */
+/* How many passes the flow makes at most. The control thread tells a follower how many there are;
+ * but where both ends know the flow they count down from one number, by which they draw sizes. */
 static uint64_t passes_of(const struct nm_worker *worker, const struct nm_flow *flow)
 {
 	const struct nm_phase *phase = worker->run.phase;
@@ -83,8 +82,8 @@ static void lead(struct nm_worker *worker)
 		nm_phase_await_quiescence(worker);
 }
 
-/* A follower ends the phase after as many passes as it is told. The other end has gone through the
- * phase, or will soon; what it has sent may be lost. */
+/* A follower ends the phase after the number of passes that it is told. By then the other end has
+ * gone through the phase, or will soon; its last messages may be lost. */
 static void follow(struct nm_worker *worker)
 {
 	uint64_t end_at = atomic_load_explicit(&worker->commands.follow, memory_order_acquire);

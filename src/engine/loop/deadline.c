@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits that end by themselves. What comes for such a flow need not be what it waits for: a
- * datagram that comes late, or twice. Then the same wait goes on, and its deadline is that of the
- * whole. On a stream whatever comes is part of it. */
+/* Waits that end by themselves. A datagram that comes late, or twice, is not the one for which a
+ * flow waits: then the wait goes on, with its first deadline. On a stream all bytes that come are
+ * part of the message. */
 #include "engine/loop/deadline.h"
 
 #include "engine/engine_priv.h"
@@ -21,8 +21,8 @@ void nm_deadline_set(struct nm_worker *worker, struct nm_flow *flow)
 	if (goes_on(&worker->lifted_deadline, flow)) {
 		flow->timer.at_ns = worker->lifted_deadline.due_ns;
 	} else {
-		/* Where passes are measured the time is known well enough, once some limit is being
-		 * looked at; unless receives have slept since. */
+		/* If passes are measured io.now_ns is new enough, once timers run; unless receives
+		 * have slept since. */
 		if (!worker->run.latency || worker->waiter.ops->kind == NM_WAITER_POLL ||
 		    (!worker->timers.count && worker->io.recv_flags))
 			worker->io.now_ns = nm_clock_ns();
@@ -42,5 +42,5 @@ void nm_deadline_lift(struct nm_worker *worker, struct nm_flow *flow)
 		.left = flow->left,
 		.repeated = flow->repeated,
 	};
-	flow->timer.at_ns = 0; /* and its timer comes up in vain */
+	flow->timer.at_ns = 0; /* the timer stays in the heap, and comes up in vain */
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a failed step means for its flow: the flow ends, unless the profile expects such failures.
- * On the worker's thread. */
+/* Failed steps: the flow ends, unless the profile expects such failures. On the worker's thread. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,13 +15,13 @@
 #include "transport/transport.h"
 #include "transport/errqueue.h"
 
-/* A write tells that the connect before it has failed: see connect_step. */
+/* A write may fail because the connect before it has failed: see connect_step. */
 static const struct nm_instr *culprit(const struct nm_flow *flow, const struct nm_instr *instr)
 {
 	bool unconnected = flow->error == ECONNREFUSED || flow->error == ETIMEDOUT ||
 			   flow->error == EHOSTUNREACH || flow->error == ENETUNREACH;
 
-	/* What opens may be the very first. */
+	/* An opening may be the very first instruction. */
 	if (!nm_instr_moves(instr))
 		return instr;
 	if (unconnected && (flow->conn->flags & NM_CONN_CONNECTING) && nm_instr_opens(instr - 1))
@@ -38,7 +37,7 @@ static uint32_t site_of(const struct nm_worker *worker, const struct nm_instr *i
 	return (uint32_t)(instr - first);
 }
 
-/* The failure is one that the profile expects: the flow goes on with what comes next. */
+/* The profile expects the failure: the flow goes on with the next instruction. */
 static void pass_over(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	if (nm_instr_opens(instr) && (flow->conn->flags & NM_CONN_OPEN))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The interpreter: runs a flow through its program until a step would wait, and ends passes. What a
- * waiter reports of connections is dispatched here, beside what it makes run. */
+/* The interpreter: runs a flow through its program until a step would wait, and ends passes. Events
+ * of connections are dispatched here, too, beside the flows that they run. */
 #include "engine/loop/interp.h"
 
 #include <assert.h>
@@ -41,7 +41,7 @@ static bool has_deadline(const struct nm_worker *worker, const struct nm_flow *f
 	return worker->run.has_deadlines && (instr->timeout_ns | flow->timer.at_ns);
 }
 
-/* The wait that has begun ends by itself; unless the flow has failed. */
+/* Sets the deadline of the wait that has begun, unless the flow has failed. */
 static void set_deadline(struct nm_worker *worker, struct nm_flow *flow,
 			 const struct nm_instr *instr)
 {
@@ -69,7 +69,8 @@ static void wait_on_conn(struct nm_worker *worker, struct nm_flow *flow,
 	}
 }
 
-/* The step has failed, unless by that the flow replaces its connection, or has replaced it. */
+/* The step has answered FAIL. It has failed, unless the flow replaces its connection now, or has
+ * replaced it. */
 static void fail(struct nm_worker *worker, struct nm_flow *flow, const struct nm_instr *instr)
 {
 	enum nm_reconnect_answer answer = nm_reconnect_goes_on(worker, flow, instr);
@@ -123,7 +124,7 @@ static __attribute__((noinline)) bool take_turn(struct nm_worker *worker, struct
 	return false;
 }
 
-/* The phase is not over, unless all passes of the flow are done. */
+/* The phase goes on, unless all passes of the flow are done. */
 static inline __attribute__((always_inline)) bool go_on(struct nm_worker *worker,
 							struct nm_flow *flow, uint64_t done)
 {
@@ -139,8 +140,8 @@ static inline __attribute__((always_inline)) bool go_on(struct nm_worker *worker
 	return true;
 }
 
-/* The end of a pass while further requests may be outstanding: the flow ends the phase when none
- * is. */
+/* The end of a pass while further requests may be outstanding: the flow is done with the phase only
+ * when none is. */
 static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns,
 			       uint64_t done)
 {
@@ -161,15 +162,14 @@ static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, u
 	}
 	bool goes_on = go_on(worker, flow, done);
 
-	/* By its next turn it will be later. */
+	/* By the flow's next turn this time will be too old. */
 	if (!goes_on)
 		flow->start_ns = 0;
 	return goes_on;
 }
 
 /* The end of a pass after which something else than the next pass may come: the phase may be over,
- * and a paced phase has a target of 0 all the time, as have those whose passes are counted for each
- * flow. */
+ * and a paced phase, and one whose passes are counted for each flow, come here after every pass. */
 static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 						       struct nm_flow *flow, uint64_t now_ns)
 {
@@ -190,8 +190,8 @@ static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 	if (paced && worker->run.response && !flow->unanswered)
 		nm_hist_record(worker->run.response, now_ns - flow->plan_ns);
 	if (!paced && !worker->run.phase->leads) {
-		/* All flows follow: all passes that the other end has begun are done, whoever has
-		 * made them. */
+		/* All flows follow: the passes that the other end has begun are done, by any of the
+		 * flows. */
 		nm_phase_passes_done(worker);
 		return false;
 	}
@@ -204,8 +204,8 @@ static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 	return !nm_worker_pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
 }
 
-/* The end of a pass that has lost something: none of the transactions, and its length is that of
- * the limit. */
+/* The end of a pass that has lost a message: it does not count as a transaction, and its time would
+ * be that of the limit. */
 static __attribute__((noinline)) bool end_unanswered_pass(struct nm_worker *worker,
 							  struct nm_flow *flow)
 {
@@ -326,7 +326,8 @@ void nm_worker_retry_flow(struct nm_worker *worker, struct nm_flow *flow)
 static_assert((uint32_t)NM_CONN_IN == EPOLLIN && (uint32_t)NM_CONN_OUT == EPOLLOUT,
 	      "masks are added as they are");
 
-/* Whether it comes in time for a flow whose wait is limited; or else, whether anybody takes it. */
+/* An event for a flow that is not simply waiting. True: it ends the flow's limited wait. False: the
+ * flow does not go on by it; after the last pass the phase takes it. */
 static __attribute__((noinline)) bool end_limited(struct nm_worker *worker, struct nm_conn *conn)
 {
 	struct nm_flow *flow = conn->flow;
@@ -351,8 +352,8 @@ static __attribute__((noinline)) void note_end(struct nm_conn *conn, uint32_t ev
 		conn->flags |= NM_CONN_IN | NM_CONN_OUT | NM_CONN_HUP;
 }
 
-/* Whether the flow has waited for that; or for another of its connections, and then its step will
- * find out. */
+/* Notes the event. True: the flow has waited, for this or for another of its connections: its step
+ * will find out. */
 static inline bool note_event(struct nm_worker *worker, struct nm_conn *conn, uint32_t events)
 {
 	conn->flags |= events & (EPOLLIN | EPOLLOUT);
@@ -386,7 +387,7 @@ static inline __attribute__((always_inline)) void dispatch_one(struct nm_worker 
 	}
 }
 
-/* Each flow takes what has come before any of them answers, so that the answers leave together: one
+/* Each flow takes its input before any of them answers, so that the answers leave together: one
  * that left early would wake the other end for itself alone. */
 static void dispatch_all(struct nm_worker *worker, struct epoll_event *events, int n)
 {
@@ -413,7 +414,7 @@ static void dispatch_all(struct nm_worker *worker, struct epoll_event *events, i
 	}
 }
 
-/* The one thing on this stack whose address anybody takes is a time that the clock writes: a guard
+/* The only variable on this stack whose address is taken is a time that the clock writes: a guard
  * of it (-fstack-protector-strong) would take six instructions of each pass, and guard nothing. */
 NO_STACK_GUARD
 void nm_worker_dispatch(struct nm_worker *worker, struct epoll_event *events, int n)

@@ -95,7 +95,7 @@ static void expire(struct nm_worker *worker, struct nm_flow *flow)
 static void fire_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
 {
 	if (flow->state == NM_FLOW_READY)
-		return; /* it is queued, and what it once waited for is over */
+		return; /* it is queued: the wait of this timer is over */
 	if (flow->state != NM_FLOW_ASLEEP)
 		expire(worker, flow);
 	else if (!flow->paced || nm_worker_begin_paced_pass(worker, flow, now_ns))
@@ -118,7 +118,7 @@ static void fail_expired(struct nm_worker *worker, uint64_t now_ns)
 	nm_reconnect_watch(worker);
 }
 
-/* What is due when a timer of the worker's own fires. */
+/* The work that is due when one of the worker's own timers fires. */
 static void (*const fire[NM_TIMER__COUNT])(struct nm_worker *worker, uint64_t now_ns) = {
 	[NM_TIMER_QUIESCE] = nm_phase_look,
 	[NM_TIMER_RCVLOWAT] = nm_rcvlowat_sweep,
@@ -140,8 +140,8 @@ static void fire_timers(struct nm_worker *worker, uint64_t now_ns)
 	}
 }
 
-/* Gives one turn to each flow that is queued now, but not to so many that events would have to
- * wait. */
+/* Gives one turn to each flow that is queued now, but to NM_TUNE_TURNS at most, as events wait
+ * meanwhile. */
 static void run_queued(struct nm_worker *worker)
 {
 	struct nm_flow *last = worker->runq.last;
@@ -195,7 +195,7 @@ void *nm_worker_main(void *arg)
 	int64_t timeout_ns = -1;
 	sigset_t pipe_set;
 
-	/* sendfile(2) has no MSG_NOSIGNAL: what it meets is told by its answer. */
+	/* sendfile(2) has no MSG_NOSIGNAL; its error tells enough. */
 	(void)sigemptyset(&pipe_set);
 	(void)sigaddset(&pipe_set, SIGPIPE);
 	(void)pthread_sigmask(SIG_BLOCK, &pipe_set, NULL);

@@ -8,15 +8,15 @@
 /* The flow sleeps until its pass, which is due at plan_ns, or until the time of the phase is
  * over. */
 void nm_worker_await_pass(struct nm_worker *worker, struct nm_flow *flow);
-/* After a pass of a phase with a rate; the next pass is due at plan_ns. True: only later, or not
- * any more, or a connection is replaced before it. A flow whose passes are done stays until the
- * time is over: otherwise the passes would seem to have come in less time. */
+/* After a pass of a phase with a rate; the next pass is due at plan_ns. True: the next pass begins
+ * later, or there is none, or a connection is replaced first. A flow whose passes are done stays
+ * until the time is over: otherwise the passes would seem to have come in less time. */
 bool nm_worker_pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
 /* The pass that the flow has slept for is due. True when it begins now; false: the phase is over
  * for the flow, or a connection is replaced before it. */
 bool nm_worker_begin_paced_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
-/* The worker is told to stop: flows that only wait for their next pass to be due need not wait any
- * longer. Unless the time is over, and they are a moment late with a pass that was due within it:
+/* The worker is told to stop: flows that only wait for their next pass to be due are done. When the
+ * time of the phase is over, flows that are a moment late still make a pass that was due within it:
  * so there are as many passes as the rate says. The phase may end. */
 void nm_worker_release_paced(struct nm_worker *worker);
 /* The flow's connection has been replaced before or within a pass: the flow goes on, or sleeps

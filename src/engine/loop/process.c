@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workers that are processes. All that the control thread and such a worker tell each other is
- * memory that they share, and descriptors that the worker inherits. */
+/* Workers that are processes. The control thread and such a worker talk through memory that they
+ * share, and descriptors that the worker inherits. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -48,11 +48,11 @@ int nm_process_start(struct nm_worker *worker)
 	return error;
 }
 
-/* How long the processes have for their end, all together; and how often that is looked at. */
+/* How long the processes may take to end, all together; and how often the engine looks. */
 #define END_NS	    2000000000u
 #define END_LOOK_NS 500000u
 
-/* One that does not react (it may have been stopped) is killed. */
+/* Kills a process that does not react (it may have been stopped). */
 void nm_process_join(struct nm_worker *worker)
 {
 	struct nm_engine *engine = worker->engine;
@@ -73,7 +73,7 @@ void nm_process_join(struct nm_worker *worker)
 	worker->spawn.pid = 0;
 }
 
-/* How it has ended, for the user. pid < 0: nobody can tell. */
+/* Writes how the process has ended, for the user. pid < 0: unknown. */
 static void tell_end(const struct nm_worker *worker, pid_t pid, int status, char *buf, size_t size)
 {
 	int used = snprintf(buf, size, "a worker process of group %.80s ", worker->group->name);
@@ -98,7 +98,7 @@ void nm_process_check(struct nm_worker *worker)
 	int status = 0;
 	pid_t pid = waitpid(worker->spawn.pid, &status, WNOHANG);
 
-	/* The program may have reaped it, or leaves that to the system. */
+	/* ECHILD: the program has reaped it, or leaves that to the system. */
 	if (pid == 0 || (pid < 0 && errno != ECHILD))
 		return;
 	worker->spawn.pid = 0;

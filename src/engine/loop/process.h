@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a worker runs as: a thread, or a process. */
+/* The thread or the process that a worker runs as. */
 #ifndef NM_ENGINE_LOOP_PROCESS_H
 #define NM_ENGINE_LOOP_PROCESS_H
 
@@ -12,9 +12,9 @@
 struct nm_spawn {
 	int cpu; /* -1: anywhere */
 	struct nm_thread thread;
-	pid_t pid; /* of a worker that is a process; 0: it does not run */
+	pid_t pid; /* of a worker that is a process; 0: no process runs */
 	timer_t alarm;
-	bool has_alarm; /* only in such a worker itself */
+	bool has_alarm; /* true only in the process of the worker */
 };
 
 #endif

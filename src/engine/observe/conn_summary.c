@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the transports tell about the connections that are open at the end of a phase. */
+/* Sums up the transports' numbers of the connections that are open at the end of a phase. */
 #include <math.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "engine/flowop_stats.h"
 #include "stats/counters.h"
 
-/* All logs of an engine together, and what one worker's may hold. */
+/* The most bytes of all logs of an engine together, and the limits of one worker's log. */
 #define ALL_BYTES   (64u << 20)
 #define MAX_ENTRIES 65536u
 #define MIN_ENTRIES 256u

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statistics of single flowops and flows. A worker that keeps them runs a copy of its program in
- * which each flowop's step is measured_step, which calls the real one, counts what it has moved,
- * and reads the clock. All else of an instruction stays, so that the flows wait as they would. */
+ * which each flowop's step is measured_step, which calls the real step, counts the bytes that it
+ * has moved, and reads the clock. The other members of an instruction stay, so that the flows wait
+ * as they would. */
 #include "engine/flowop_stats.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ struct extremes {
 
 struct flow_counts {
 	struct counts counts;
-	uint64_t last_ns; /* when its last flowop ended */
+	uint64_t last_ns; /* when the flow's last flowop ended */
 	/* With NM_OBSERVE_PASSES. */
 	uint64_t start_ns;			  /* of the pass */
 	uint64_t logged;			  /* passes, with NM_OBSERVE_PASS_LOG */
@@ -127,8 +128,8 @@ void nm_flowop_stats_pass(struct nm_worker *worker, struct nm_flow *flow, uint64
 	}
 }
 
-/* So many executions of a flowop are over: they have taken the time since the flow's flowop before
- * them, or since the pass began, and each of them an equal part of it. */
+/* n executions of a flowop are over: together they have taken the time since the flow's last flowop
+ * ended, or since the pass began, and each of them an equal part of it. */
 static void steps_over(struct nm_worker *worker, struct nm_flow *flow, uint32_t index, bool failed,
 		       uint32_t n)
 {
@@ -167,7 +168,7 @@ static void add_bytes(struct counts *counts, uint64_t sent, uint64_t received)
 		nm_counter_add(&counts->bytes_received, received);
 }
 
-/* Those that the step itself has counted. */
+/* Adds the errors that the step itself has counted. */
 static void add_errors(struct counts *step, struct flow_counts *own, uint64_t errors)
 {
 	if (errors) {
@@ -231,7 +232,8 @@ void nm_flowop_stats_drained(struct nm_worker *worker, const struct nm_conn *con
 	const struct nm_phase *phase = worker->run.phase;
 	uint32_t index = UINT32_MAX;
 
-	/* With a stride the connection of an instruction is another in each pass. */
+	/* With a stride an instruction has another connection in each pass; the first that drains
+	 * stands for all then. */
 	for (uint32_t i = phase->first; i < phase->first + phase->n_instrs; i++) {
 		const struct nm_instr *instr = &stats->program[i];
 
@@ -277,7 +279,7 @@ static uint64_t log_size(const struct nm_worker *worker, unsigned flags)
 	return flags & NM_OBSERVE_OWN ? nm_exec_log_size(passes, worker->n_flows, n_workers) : 0;
 }
 
-/* Where the next part of the block begins; *used grows by it. */
+/* The offset of the next part of the block, by which *used grows. */
 static size_t place(size_t *used, size_t count, size_t size)
 {
 	size_t at = (*used + 63) & ~(size_t)63;
@@ -286,7 +288,7 @@ static size_t place(size_t *used, size_t count, size_t size)
 	return at;
 }
 
-/* The copy of the program in which each flowop's step is measured. */
+/* Makes the copy of the program in which each flowop's step is measured. */
 static void make_program(struct nm_flowop_stats *stats)
 {
 	memcpy(stats->instrs, stats->program, stats->n_instrs * sizeof *stats->instrs);
@@ -317,7 +319,7 @@ int nm_flowop_stats_new(struct nm_worker *worker, unsigned flags, bool shared,
 	size_t entries = place(&bytes, size, sizeof(struct nm_exec_entry));
 	size_t times = place(&bytes, n_times, sizeof(struct nm_hist));
 	size_t passes = place(&bytes, n_passes, sizeof(struct nm_hist));
-	/* Pages that nothing is written to take no memory: most of a histogram's never are. */
+	/* Pages that are never written take no memory, and most of a histogram's are not. */
 	char *block =
 		mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		     MAP_ANONYMOUS | MAP_NORESERVE | (shared ? MAP_SHARED : MAP_PRIVATE), -1, 0);

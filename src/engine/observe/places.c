@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts the flows of a worker by where they are and what they wait for, when the control thread
- * asks, and adds up what the workers have told. */
+/* Counts the flows of a worker by place and by kind of wait, when the control thread asks, and adds
+ * up the workers' answers. */
 #include "engine/places.h"
 
 #include "engine/engine_priv.h"
@@ -28,7 +28,7 @@ enum nm_flow_wait nm_flow_wait_of(unsigned state, const struct nm_instr *instr)
 		       : NM_FLOW_WAIT_INPUT;
 }
 
-/* Adds to the place in a list, or to a new one; false: there is no room. */
+/* Adds the flows to their place in the list, or to a new entry; false: there is no room. */
 static bool add(struct nm_flow_place *list, size_t *count, size_t room,
 		const struct nm_flow_place *place)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples of what is known about the connections of a worker, for the control thread: read by the
- * worker, between its other work and a few flows at a time. */
+/* Samples of TCP_INFO of a worker's connections, for the control thread: the worker reads them
+ * between its other work, a few flows at a time. */
 #include "engine/tcp_sampler.h"
 
 #include <errno.h>
@@ -16,11 +16,11 @@ struct list {
 	struct nm_tcp_sample *items; /* room for all connections */
 };
 
-/* The worker writes `now` after it was asked and until it has answered; the control thread reads it
- * after that and until it asks. */
+/* The worker writes `now` from the question until its answer; the control thread reads `now` from
+ * the answer until its next question. */
 struct nm_tcp_sampler {
 	_Atomic uint32_t asked, answered;
-	uint32_t next; /* flow to be read */
+	uint32_t next; /* the flow to read next */
 	struct list now, last;
 	size_t bytes; /* of all this */
 };
@@ -76,7 +76,8 @@ static void read_flow(const struct nm_worker *worker, uint32_t number, struct li
 	}
 }
 
-/* With some more flows once the others have had their turn: as soon as the loop comes round. */
+/* Has the sampler read some more flows as soon as the loop comes round, after other flows have had
+ * their turn. */
 static void go_on(struct nm_worker *worker, uint64_t now_ns)
 {
 	nm_worker_arm(worker, &worker->observe.sampler_timer, NM_TIMER_SAMPLER, now_ns + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* After the last pass of a phase: takes what open senders have sent beyond it, so that nothing is
- * left for the next phase. */
+/* After the last pass of a phase: takes the bytes that open senders have sent beyond it, so that
+ * none is left for the next phase. */
 #include "engine/phase/drain.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ void nm_drain_conn(struct nm_worker *worker, struct nm_conn *conn)
 			new = n > 0 ? (uint64_t)n : 0;
 		if (n <= 0) {
 			conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
-			/* Nothing more comes, and that would be told on and on. */
+			/* Nothing more comes, and epoll would report the end on and on. */
 			if (n != -EAGAIN && nm_transport_is_reliable(conn->transport))
 				nm_waiter_disarm(worker, conn);
 			break;

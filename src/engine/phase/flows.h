@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of a worker's flows when they have nothing more to do in a phase. On the worker's
+/* The end of a phase for the worker's flows, which have nothing more to do in it. On the worker's
  * thread. */
 #ifndef NM_ENGINE_PHASE_FLOWS_H
 #define NM_ENGINE_PHASE_FLOWS_H
@@ -7,10 +7,10 @@
 struct nm_flow;
 struct nm_worker;
 
-/* Sends what the flow's connections hold back for more to come: nothing more comes in this
- * phase. */
+/* Sends the bytes that the flow's connections hold back for more to come: nothing more comes in
+ * this phase. */
 void nm_flow_push(const struct nm_worker *worker, struct nm_flow *flow);
-/* No flow does anything more in the phase: each is idle, on no queue, and without a timer. A
+/* Stops all flows for the rest of the phase: each is idle, on no queue, and without a timer. A
  * message that this cuts in two is noted as abandoned. May be called again. */
 void nm_flows_stop(struct nm_worker *worker);
 

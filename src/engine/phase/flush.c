@@ -24,7 +24,7 @@ void nm_flush_conn(struct nm_worker *worker, struct nm_conn *conn)
 		nm_flowop_stats_settled(worker, conn,
 					nm_counter_read(&io->count->bytes_sent) - sent,
 					nm_counter_read(&io->count->bytes_received) - received);
-	/* Nothing more comes: what uses the connection next finds out. */
+	/* The connection has failed: the step that uses it next finds out. */
 	if (answer == NM_STEP_FAIL) {
 		conn->flow->error = 0;
 		conn->abandoned_in = conn->abandoned_out = 0;

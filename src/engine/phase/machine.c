@@ -18,7 +18,8 @@ enum nm_phase_state nm_phase_next(enum nm_phase_state state, const struct nm_pha
 	case NM_PHASE_RUN:
 		if (!in->passes_done && !quiescent)
 			return NM_PHASE_RUN;
-		/* What open senders have sent is drained, whatever it belongs to. */
+		/* All that open senders have sent is drained, also the rest of abandoned
+		 * messages. */
 		if (in->drains)
 			return NM_PHASE_DRAIN;
 		return in->passes_done && in->n_abandoning ? NM_PHASE_FLUSH : NM_PHASE_DONE;

@@ -16,9 +16,10 @@
 enum nm_phase_state {
 	NM_PHASE_IDLE,	/* between phases */
 	NM_PHASE_RUN,	/* flows make passes */
-	NM_PHASE_FLUSH, /* no more passes; what was abandoned on streams still moves */
-	NM_PHASE_DRAIN, /* no more passes; what open senders have sent beyond them is taken */
-	NM_PHASE_DONE,	/* nothing more moves: the phase is to be ended */
+	NM_PHASE_FLUSH, /* no more passes; abandoned messages on streams still move */
+	/* no more passes; bytes that open senders have sent beyond them are taken */
+	NM_PHASE_DRAIN,
+	NM_PHASE_DONE, /* nothing more moves: the phase ends */
 };
 
 struct nm_phase_input {
@@ -29,11 +30,11 @@ struct nm_phase_input {
 	uint32_t n_abandoning;
 	uint64_t drained;  /* bytes taken beyond the passes */
 	uint64_t to_drain; /* bytes that there are beyond the passes; UINT64_MAX: not known yet */
-	uint64_t moved_ns; /* when something was last seen to move; 0: nobody looks */
+	uint64_t moved_ns; /* when something was last seen to move; 0: the worker does not look */
 	uint64_t patience_ns; /* the longest that it may stand still; UINT64_MAX: for ever */
 };
 
-/* Whether nothing has moved for longer than that may be. */
+/* Whether nothing has moved for patience_ns. */
 bool nm_phase_is_quiescent(const struct nm_phase_input *in, uint64_t now_ns);
 
 /* The state that follows, which is `state` when nothing changes. One step: the caller enters the
@@ -44,8 +45,9 @@ enum nm_phase_state nm_phase_next(enum nm_phase_state state, const struct nm_pha
 /* ---- quiescence: whether anything moves, looked at again and again ---- */
 
 struct nm_quiesce {
-	uint64_t seen;	   /* what had moved at moved_ns: a number that grows */
-	uint64_t moved_ns; /* when something was last seen to have moved; 0: nobody looks */
+	uint64_t seen; /* how much had moved at moved_ns: a number that grows */
+	/* when something was last seen to have moved; 0: the worker does not look */
+	uint64_t moved_ns;
 };
 
 /* Begins to look. */

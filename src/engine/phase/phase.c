@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A worker's run through a phase: what happens is told to the phase machine, and what the machine
- * says comes next is entered. */
+/* A worker's run through a phase: the code here tells events to the phase machine, and enters the
+ * states that the machine answers. */
 #include "engine/phase/phase.h"
 
 #include <math.h>
@@ -27,8 +27,8 @@ static uint64_t moved(const struct nm_worker *worker)
 	       nm_counter_read(&count->bytes_received);
 }
 
-/* Whether the other end of what the flow waits for has had its last pass, so that what is missing
- * is lost. */
+/* Whether the other end has had its last pass, so that the message or connection for which the flow
+ * waits is lost. */
 static bool waits_in_vain(const struct nm_worker *worker, const struct nm_flow *flow)
 {
 	uint32_t leader = worker->run.phase->leader;
@@ -38,8 +38,8 @@ static bool waits_in_vain(const struct nm_worker *worker, const struct nm_flow *
 	return flow->state == NM_FLOW_PARKED || flow->at->lossy;
 }
 
-/* How long nothing must move for the phase to count as over. Where a flow is not done with what it
- * does by itself, it is not over. */
+/* How long nothing must move for the phase to count as over. A phase with a flow that can go on by
+ * itself is not over. */
 static uint64_t patience_ns(const struct nm_worker *worker)
 {
 	uint64_t patience_ns = worker->run.n_abandoning
@@ -82,9 +82,9 @@ void nm_phase_await_quiescence(struct nm_worker *worker)
 static void enter_drain(struct nm_worker *worker)
 {
 	worker->run.ended_ns = 0;
-	end_quiesce(worker); /* again when it is known how much there is */
+	end_quiesce(worker); /* begins again when the worker knows how much there is */
 	nm_waiter_end(worker);
-	nm_flows_stop(worker); /* those that follow wait for what does not come */
+	nm_flows_stop(worker); /* followers wait for messages that do not come */
 	nm_drain_begin(worker);
 	atomic_store_explicit(&worker->answers.passed, worker->run.number + 1,
 			      memory_order_release);
@@ -123,8 +123,8 @@ static void enter_done(struct nm_worker *worker, uint64_t end_ns)
 	nm_worker_notify_owner(worker);
 }
 
-/* When a phase has ended that is over now: the time in which nothing has moved any more is no part
- * of it, nor that until the worker has heard of its end. */
+/* When the phase that is over now has ended: neither the time in which nothing has moved any more
+ * nor the time until the worker has heard of the end is part of it. */
 static uint64_t end_of(const struct nm_phase_run *run, const struct nm_phase_input *in,
 		       uint64_t now_ns)
 {
@@ -154,7 +154,7 @@ static void advance(struct nm_worker *worker, struct nm_phase_input *in, uint64_
 			enter_flush(worker);
 		else if (next == NM_PHASE_DONE)
 			enter_done(worker, end_of(run, in, now_ns));
-		/* What has stood still in one state need not in the next. */
+		/* Quiescence in one state means nothing for the next. */
 		if (next != NM_PHASE_DONE)
 			in->moved_ns = 0;
 	}
@@ -249,7 +249,7 @@ static void set_pacer(struct nm_worker *worker, uint64_t now_ns)
 	};
 }
 
-/* What the flows' steps read. */
+/* Fills the members that the flows' steps read. */
 static void set_io(struct nm_worker *worker, struct nm_phase_stats *stats)
 {
 	bool paces = nm_pacer_paces(&worker->run.pacer);

@@ -21,14 +21,14 @@ struct nm_phase_run {
 	/* Read at the end of each pass. */
 	const struct nm_instr *body; /* the first instruction */
 	struct nm_hist *latency, *response;
-	/* passes at which more than the next pass may come: as end_at, or lower, and then the end
-	 * of each pass from there on is looked at */
+	/* the number of passes from which on the end of each pass is looked at, as something else
+	 * than the next pass may come: end_at, or lower */
 	uint64_t check_at;
-	/* passes at which the phase ends: for a leader 0 once it is told to stop, for a follower
-	 * the number that it is told; UINT64_MAX until then; 0 all the time when passes are
-	 * paced */
+	/* the number of passes at which the phase ends: for a leader 0 once it is told to stop, for
+	 * a follower the number that it is told; UINT64_MAX until then; 0 all the time when passes
+	 * are paced */
 	uint64_t end_at;
-	/* passes, a power of two, less one: the flow that has made the last of so many lets the
+	/* a power of two, less one: the flow that has made the last of that many passes lets the
 	 * others have their turn */
 	uint64_t budget_mask;
 	bool has_deadlines; /* as the shape of the phase has it */
@@ -36,7 +36,7 @@ struct nm_phase_run {
 
 	const struct nm_phase *phase; /* NULL: between phases */
 	uint32_t number;
-	uint32_t n_active; /* flows that are not done with it */
+	uint32_t n_active; /* flows that are not done with the phase */
 	enum nm_phase_state state;
 	struct nm_quiesce quiesce; /* where messages may be lost: whether the phase is over */
 	struct nm_timer quiesce_timer;
@@ -49,7 +49,7 @@ struct nm_phase_run {
 /* Enters the phase, at now_ns. 0, or -errno: no flow can make a pass. The caller starts the flows,
  * unless run.phase is NULL: then there was nothing to do, and the phase has ended. */
 int nm_phase_begin(struct nm_worker *worker, uint32_t number, uint64_t now_ns);
-/* All passes of the phase are made: it ends, or what remains is drained or flushed before. */
+/* All passes of the phase are made: it ends, after draining or flushing what remains. */
 void nm_phase_passes_done(struct nm_worker *worker);
 /* The flow is done with the phase, or has failed. The phase may end by that. */
 void nm_phase_flow_done(struct nm_worker *worker, struct nm_flow *flow);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who only receives, and goes on receiving until all is told to stop, need not be woken for every
- * packet: to wake another CPU may cost the sender more than the packet. Setting the mark back wakes
- * whoever sleeps below it, tcp(7). */
+/* A flow that only receives, until the phase is told to stop, need not be woken for every packet:
+ * waking another CPU may cost the sender more than the packet. Setting the mark back wakes
+ * receivers that sleep below it, tcp(7). */
 #include <sys/socket.h>
 
 #include "engine/engine_priv.h"
@@ -58,8 +58,8 @@ static void receive_all(struct nm_worker *worker)
 	}
 }
 
-/* Where flows bring their mark in the meantime they are left alone, but for a slow one among them.
- */
+/* Flows that reach their mark in the meantime are left alone, but at times, for a slow one among
+ * them. */
 bool nm_rcvlowat_is_slow(struct nm_rcvlowat *rcvlowat, uint64_t received, uint64_t enough)
 {
 	bool fast =

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections that will not last, and are replaced while their phase goes on: those whose keys are
- * to expire.
+/* Replaces connections that will not last, since their keys will expire, while their phase goes on.
  *
  * The side that leads the phase closes such a connection where one of its passes is over and the
  * next has not begun, so that nothing is on the way to it, and all that it has sent arrives before
- * the end of the stream. The other side finds that end where its pass begins. Each then opens the
- * connection anew as it did the first time: who connects connects, and who accepts accepts. No
- * count but those of openings is different after that.
+ * the end of the stream. The other side finds that end where its pass begins. Each side then opens
+ * the connection anew as it did the first time, by its connect or its accept. Only the counts of
+ * openings differ after that.
  *
  * A connection that was not replaced in time is dead, and nothing tells so but the transport: a
  * flow that waits for it fails. */
@@ -25,8 +24,8 @@
 #include "plan/shape.h"
 #include "transport/transport.h"
 
-/* The last instruction of what opens a connection anew: the flow is to go on where it was, which is
- * no step's business. See nm_reconnect_goes_on. */
+/* The last instruction of a program that opens a connection anew: it fails, and
+ * nm_reconnect_goes_on has the flow go on where it was, which no step can do. */
 static enum nm_step replaced_step(struct nm_io *io, struct nm_flow *flow,
 				  const struct nm_instr *instr)
 {
@@ -60,7 +59,7 @@ int nm_reconnect_init(struct nm_worker *worker)
 	return 0;
 }
 
-/* The instruction of the program that one of these stands for. */
+/* The opening of the worker's program for which one of these instructions stands. */
 const struct nm_instr *nm_reconnect_original(const struct nm_worker *worker,
 					     const struct nm_instr *instr)
 {
@@ -90,7 +89,8 @@ static const struct nm_instr *opening_of(const struct nm_worker *worker, const s
 	return NULL;
 }
 
-/* How many connections of the flow are to be replaced; where: NULL, or the first. */
+/* How many connections of the flow are to be replaced; *ret_first, if not NULL: the first of
+ * them. */
 static uint32_t reconnects_of(const struct nm_worker *worker, struct nm_flow *flow,
 			      struct nm_conn **ret_first)
 {
@@ -130,7 +130,7 @@ static bool any_expired(const struct nm_worker *worker)
 	return false;
 }
 
-/* What has expired is looked at once more when the grace of the first is over. */
+/* The worker looks at expired connections once more when the grace of the first is over. */
 void nm_reconnect_watch(struct nm_worker *worker)
 {
 	if (!worker->run.phase || !any_expired(worker))
@@ -164,7 +164,8 @@ void nm_reconnect_count(struct nm_worker *worker)
 	nm_reconnect_watch(worker);
 }
 
-/* Closes conn and begins to open it anew. False: nothing has opened it that could be repeated. */
+/* Closes conn and begins to open it anew. False: no opening of the program can be repeated for
+ * it. */
 static bool replace(struct nm_worker *worker, struct nm_flow *flow, struct nm_conn *conn,
 		    const struct nm_instr *resume)
 {

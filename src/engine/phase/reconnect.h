@@ -17,34 +17,36 @@ struct nm_worker;
 
 /* A worker's connections that are to be replaced. */
 struct nm_reconnect {
-	uint32_t taken; /* of the commands to replace them all */
-	/* how many there are; of a leader, in a phase where they can be replaced */
+	uint32_t taken; /* how many commands to replace them all were taken */
+	/* connections still to be replaced; of a leader, in a phase where they can be */
 	uint32_t pending;
 	struct nm_timer timer; /* when to look for flows whose connections have expired */
-	/* owned; by opening, two each: what opens it anew, and what ends that; NULL: none can be */
+	/* owned; by opening, two each: the instruction that opens a connection anew, and the one
+	 * that ends this program; NULL: none can be replaced */
 	struct nm_instr *openings;
 };
 
 /* Makes the worker's programs that open a connection anew, before it starts; nm_worker_fini frees
  * them. 0 or -ENOMEM. */
 int nm_reconnect_init(struct nm_worker *worker);
-/* The instruction of the program that one of those programs stands for; any other instruction is
- * its own. */
+/* The opening of the worker's program for which an instruction of those programs stands; any other
+ * instruction is returned as it is. */
 const struct nm_instr *nm_reconnect_original(const struct nm_worker *worker,
 					     const struct nm_instr *instr);
 /* Takes the control thread's command: marks the connections that are open, and replaces those of
  * flows that wait for their next pass to be due. Does nothing when there is none. */
 void nm_reconnect_command(struct nm_worker *worker);
-/* Counts what is to be replaced in the phase that begins, and watches what has expired. */
+/* Counts the connections to replace in the phase that begins, and watches those that have
+ * expired. */
 void nm_reconnect_count(struct nm_worker *worker);
-/* The flow is about to begin a pass. True: it replaces a connection before that, and is queued. */
+/* The flow is about to begin a pass. True: it replaces a connection first, and is queued. */
 bool nm_reconnect_before_pass(struct nm_worker *worker, struct nm_flow *flow);
 enum nm_reconnect_answer {
-	NM_RECONNECT_NO,    /* it is a failure */
+	NM_RECONNECT_NO,    /* the step has failed */
 	NM_RECONNECT_BEGUN, /* a connection is being replaced, and the flow is queued */
 	NM_RECONNECT_DONE,  /* the connection has been replaced: the flow may go on where it was */
 };
-/* The flow's step at instr has failed. It is no failure where the stream has ended and the
+/* The step at instr has answered FAIL. That is no failure where the stream has ended and the
  * connection is to be replaced, or where the connection has been replaced. */
 enum nm_reconnect_answer nm_reconnect_goes_on(struct nm_worker *worker, struct nm_flow *flow,
 					      const struct nm_instr *instr);
@@ -54,7 +56,8 @@ bool nm_reconnect_expired(const struct nm_worker *worker, const struct nm_conn *
 			  size_t why_size);
 /* Whether the flow waits for a connection that has expired. */
 bool nm_reconnect_is_in_vain(const struct nm_worker *worker, const struct nm_flow *flow);
-/* Sets the timer, after whose time what has expired by now is looked at once more; or lifts it. */
+/* Sets the timer, which has the worker look at expired connections once more when it fires; or
+ * lifts it. */
 void nm_reconnect_watch(struct nm_worker *worker);
 
 #endif

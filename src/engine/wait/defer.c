@@ -16,7 +16,7 @@
 
 /* --- both policies --- */
 
-/* It hardly costs more than to arm each wait then, and a bad start is soon forgotten. */
+/* Deferring then hardly costs more than to arm each wait, and a bad start is soon forgotten. */
 static void back_off(struct nm_backoff *backoff, uint32_t waits)
 {
 	const uint8_t most = NM_TUNE_MOST_BACKOFF;
@@ -25,7 +25,7 @@ static void back_off(struct nm_backoff *backoff, uint32_t waits)
 	backoff->skips = waits * backoff->vain;
 }
 
-/* Whether the wait that comes now is one of those that are armed at once. */
+/* Whether the next wait is armed at once, since rounds before did not pay. */
 static bool is_skipped(struct nm_backoff *backoff)
 {
 	if (!backoff->skips)
@@ -83,7 +83,8 @@ void nm_defer_end(struct nm_worker *worker)
 static bool add_to_next_turn(struct nm_worker *worker, struct nm_flow *flow,
 			     const struct nm_instr *instr)
 {
-	/* The end that accepts waits for the close after it, and is told of that anyway. */
+	/* The end that accepts waits for the close after its message anyway, and is told of
+	 * that. */
 	if (!is_unarmed(flow->conn) || (flow->conn->traits & NM_CONN_ACCEPTED) ||
 	    !nm_instr_moves_message(instr) || is_skipped(&worker->defer.backoff))
 		return false;
@@ -127,7 +128,7 @@ void nm_defer_end_round(struct nm_worker *worker)
 
 /* --- until needed --- */
 
-/* Whether no connection comes any more for which the flow would be needed. */
+/* Whether the phase will need the flow for no further connection. */
 static bool is_almost_over(const struct nm_worker *worker, const struct nm_flow *flow)
 {
 	uint64_t done = nm_count_passes(worker->io.count);
@@ -175,7 +176,7 @@ static struct nm_flow *take(struct nm_defer *defer)
 	return flow;
 }
 
-/* The flow waits as others do. */
+/* Has the flow wait for an event, as other flows do. */
 static void wait_armed(struct nm_worker *worker, struct nm_flow *flow)
 {
 	flow->state = NM_FLOW_WAITING;
@@ -188,7 +189,7 @@ static void arm_all(struct nm_worker *worker, uint32_t skips)
 {
 	worker->defer.backoff.skips = skips;
 	worker->defer.pending = 0;
-	/* Should the waiter not take it, the flow fails, and that may end the phase. */
+	/* A flow that the waiter does not take fails, which may end the phase. */
 	while (worker->defer.first)
 		wait_armed(worker, take(&worker->defer));
 }
@@ -210,14 +211,15 @@ static bool lacks_flows(const struct nm_worker *worker)
 	return defer->first && defer->listener->ready && !defer->listener->listener->first;
 }
 
-/* The next few that wait. */
+/* The next few flows that wait. */
 struct sight {
 	struct pollfd fds[NM_TUNE_LOOK_FLOWS + 1]; /* at last the listening socket */
 	struct nm_flow *flows[NM_TUNE_LOOK_FLOWS];
 	unsigned n;
 };
 
-/* From flow on, and whether a connection waits. How many are closed. */
+/* Polls the connections of the next few flows, from flow on, and the listening socket. How many of
+ * the connections are closed. */
 static int see(struct sight *sight, struct nm_flow *flow, struct nm_listen_fd *listener)
 {
 	unsigned n = 0;
@@ -232,11 +234,12 @@ static int see(struct sight *sight, struct nm_flow *flow, struct nm_listen_fd *l
 
 	if (seen > 0 && sight->fds[n].revents)
 		return seen - 1;
-	listener->ready = false; /* the next is an event again */
+	listener->ready = false; /* the next connection is an event again */
 	return seen > 0 ? seen : 0;
 }
 
-/* Those that are closed leave the list, of which `before` is the last before them all, or NULL. */
+/* Takes the flows whose connections are closed off the list; before: the last flow ahead of all
+ * that were polled, or NULL. */
 static void pick(struct nm_defer *defer, struct sight *sight, struct nm_flow *before)
 {
 	unsigned n = 0;
@@ -258,8 +261,8 @@ static void pick(struct nm_defer *defer, struct sight *sight, struct nm_flow *be
 	sight->n = n;
 }
 
-/* Those of the list up to `last` have been overtaken by others: nobody knows when they will be
- * closed. */
+/* Arms the flows on the list up to `last`: connections of later flows were closed before theirs,
+ * and nothing tells when theirs will be. */
 static void give_up(struct nm_worker *worker, const struct nm_flow *last)
 {
 	for (bool more = last; more && worker->defer.first;) {
@@ -307,14 +310,14 @@ static void go_on(struct nm_worker *worker, const struct sight *sight)
 	}
 }
 
-/* At the oldest, and on for as long as all are closed, or flows are lacked. */
+/* Looks at the oldest flows, and on as long as all seen are closed or flows are lacked. */
 static void look(struct nm_worker *worker)
 {
 	struct nm_defer *defer = &worker->defer;
 	struct nm_flow *before = NULL, *from = defer->first;
 	unsigned found = 0, vain = 0;
 	struct sight sight;
-	bool all; /* that one look may see */
+	bool all; /* all that one look may see */
 
 	defer->added = 0;
 	defer->looked_ns = nm_clock_ns();

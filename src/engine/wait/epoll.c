@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The epoll waiter. Edge-triggered, as a rule: a connection is registered once, for as long as it
- * is open. In groups with edge_trigger="no" connections are level-triggered. What nobody takes
- * would then be reported on and on: so epoll is asked for what a flow waits for and does not know
- * yet, and no longer than it waits. What it is asked for stays as it is from one wait to the next
- * alike, which then costs no call. */
+ * is open. In groups with edge_trigger="no" connections are level-triggered. Epoll would report
+ * bytes that no flow takes on and on: so it is asked only for events that a flow waits for and does
+ * not know yet, and no longer than the flow waits. Two waits for the same events in a row cost no
+ * second call. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
@@ -16,7 +16,7 @@
 #include "flowop/copy_modes.h"
 #include "host/syscalls.h"
 
-/* conn->waiter of a level-triggered connection that epoll knows, and what it is asked for. */
+/* conn->waiter of a level-triggered connection: epoll knows it, and is asked for these events. */
 #define KNOWN	1u
 #define ASK_IN	2u
 #define ASK_OUT 4u
@@ -24,8 +24,8 @@
 
 /* --- level-triggered --- */
 
-/* An event may come for a connection that its flow does not use now, which would run in vain: it is
- * told once. */
+/* An event may come for a connection that its flow does not use now; so as not to wake the worker
+ * in vain it is told once. */
 static bool tells_once(const struct nm_worker *worker)
 {
 	return worker->group->n_conns > 1;
@@ -55,8 +55,8 @@ static int ask(const struct nm_worker *worker, struct nm_conn *conn, uint32_t ev
 	return 0;
 }
 
-/* What epoll is to tell of a connection that is waited for. Errors it tells always: what sends
- * without a copy have to tell is one, until it is taken. */
+/* The events to ask epoll for while a flow waits on conn. Epoll always reports errors, and reports
+ * of sends without a copy count as one until they are taken. */
 static uint32_t wanted_of(const struct nm_worker *worker, struct nm_conn *conn, bool output)
 {
 	uint32_t events = 0;
@@ -75,7 +75,7 @@ static uint32_t wanted_of(const struct nm_worker *worker, struct nm_conn *conn, 
 	return events;
 }
 
-/* What is owed on the flow's other connections moves meanwhile. */
+/* Abandoned messages on the flow's other connections move meanwhile. */
 static int ask_others(const struct nm_worker *worker, const struct nm_flow *flow)
 {
 	int r = 0;
@@ -131,7 +131,8 @@ void nm_epoll_forget(const struct nm_worker *worker, struct nm_conn *conn)
 	conn->flags &= ~(uint32_t)(NM_CONN_ARMED | NM_CONN_ARMED_OUT);
 }
 
-/* What has come was taken, and more is waited for, but by no flow: after the passes of a phase. */
+/* After the passes of a phase, when no flow waits, the worker has taken the bytes that came and may
+ * still wait for more. */
 static void ignore(struct nm_worker *worker, struct nm_conn *conn)
 {
 	if (!(conn->waiter & KNOWN))
@@ -143,7 +144,7 @@ static void ignore(struct nm_worker *worker, struct nm_conn *conn)
 		forget_level(worker, conn);
 }
 
-/* One that is edge-triggered has nothing more to report then. */
+/* An edge-triggered connection has nothing more to report then. */
 static void disarm(struct nm_worker *worker, struct nm_conn *conn)
 {
 	forget_level(worker, conn);
@@ -182,7 +183,7 @@ static int begin(struct nm_worker *worker)
 	return 0;
 }
 
-/* What it knows may stay for the next phase. */
+/* Epoll keeps its connections for the next phase. */
 static void end(struct nm_worker *worker)
 {
 	(void)worker;

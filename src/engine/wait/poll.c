@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The poll waiter: a worker with one flow whose connection is a new one with each pass. Epoll would
- * be told of it for one or two waits only, which costs more than each of these waits. Such a worker
- * polls what the flow waits for, the listening socket that connections come to, and what wakes its
- * epoll. While it waits on its connection the flow does what the other end need not wait for. */
+ * be told of each for one or two waits only, which costs more than a poll(2) for each. The worker
+ * polls the flow's connection, the listening socket, and the descriptor that wakes its epoll. While
+ * the flow waits on its connection the worker does the work that the other end need not wait
+ * for. */
 #include <assert.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,7 +15,7 @@
 #include "engine/wait/waiter.h"
 #include "host/syscalls.h"
 
-/* Where a pass has one connection it is made ahead, or closed later. */
+/* In passes with one connection the next socket is made ahead, and the last one closed later. */
 static void begin_cache(struct nm_worker *worker)
 {
 	const struct nm_phase_shape *shape = worker->shape;
@@ -33,7 +34,7 @@ static void begin_cache(struct nm_worker *worker)
 	worker->io.cache = cache;
 }
 
-/* Receives of what is accepted may sleep: commands are heard between two messages. */
+/* Receives on accepted connections may sleep: the worker hears commands between two messages. */
 static int begin(struct nm_worker *worker)
 {
 	struct nm_listen_fd *listener;
@@ -60,7 +61,7 @@ static void sleep_no_more(struct nm_worker *worker)
 		(void)fcntl(conn->fd, F_SETFL, O_NONBLOCK);
 }
 
-/* What has come meanwhile is an event of epoll again. */
+/* Connections that have come meanwhile are events of epoll again. */
 static void end(struct nm_worker *worker)
 {
 	nm_waiter_fini(worker);
@@ -79,14 +80,14 @@ static int arm(struct nm_worker *worker, struct nm_conn *conn, bool output)
 	return 0;
 }
 
-/* Only what the flow waits for is polled. */
+/* Only the connection on which the flow waits is polled. */
 static void ignore(struct nm_worker *worker, struct nm_conn *conn)
 {
 	(void)worker;
 	(void)conn;
 }
 
-/* Poll tells what is the case, not what has changed: only what is not known yet is asked for. */
+/* Poll tells states, not changes: the worker asks only for those that it does not know yet. */
 static uint32_t unknown(const struct nm_conn *conn)
 {
 	uint32_t events = 0;
@@ -110,7 +111,7 @@ static int wait_polling(struct nm_worker *worker, struct epoll_event *ready, int
 	const struct nm_flow *flow = nm_worker_flow(worker, 0);
 	struct nm_listen_fd *listener = worker->waiter.listener;
 	bool waits = nm_flow_is_waiting(flow) && (flow->conn->flags & NM_CONN_ARMED);
-	/* Where epoll is told of nothing else it is not asked about what wakes it. */
+	/* When the worker's epoll has no other events than wake_fd, that is polled instead. */
 	int others_fd = worker->accept.handoff[0] < 0 ? worker->wake_fd : worker->epoll_fd;
 	struct pollfd fds[3] = {
 		{.fd = others_fd, .events = POLLIN},

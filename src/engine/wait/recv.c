@@ -2,7 +2,7 @@
 /* The recv waiter: a worker with one flow, which waits again and again at one read, need not wait
  * for events. A receive that sleeps until something comes spares a system call; where workers spin,
  * receives are tried again and again. A receive that sleeps is given up after a while, so that the
- * worker sees what the control thread wants. Then epoll waits, until some passes are done.
+ * worker sees commands of the control thread. Then epoll waits, until some passes are done.
  *
  * Meanwhile epoll does not know the connection, which would cost the kernel something with each
  * packet. */
@@ -20,7 +20,8 @@ static struct nm_conn *only_conn(const struct nm_worker *worker)
 	return nm_worker_flow(worker, 0)->conn;
 }
 
-/* Whoever waits too long notices that when the receive is given up. */
+/* How long a receive sleeps at most: a wait beyond its limit is noticed only when the receive is
+ * given up. */
 static struct timeval sleep_of(const struct nm_worker *worker)
 {
 	const struct nm_instr *read = nm_worker_instr(worker, worker->shape->wait_at);
@@ -32,7 +33,7 @@ static struct timeval sleep_of(const struct nm_worker *worker)
 	return (struct timeval){.tv_usec = us};
 }
 
-/* From now on receives sleep. Where that cannot be, epoll goes on. */
+/* From now on receives sleep; where they cannot, epoll goes on. */
 static void take_over(struct nm_worker *worker)
 {
 	struct nm_waiter *waiter = &worker->waiter;
@@ -75,7 +76,7 @@ static int begin(struct nm_worker *worker)
 	return 0;
 }
 
-/* Output is waited for by epoll: the other end does not take it. */
+/* Epoll waits for output, when the other end does not take it. */
 static int arm(struct nm_worker *worker, struct nm_conn *conn, bool output)
 {
 	if (output)
@@ -97,8 +98,8 @@ static void disarm(struct nm_worker *worker, struct nm_conn *conn)
 	nm_waiter_epoll.disarm(worker, conn);
 }
 
-/* The flow waits for what it reads next, and nothing else is to be done. What has been lost is only
- * found out by looking at the clock between events. */
+/* Whether the flow waits for its next message, and the worker has nothing else to do; looking for
+ * quiescence is something else, since it needs the clock between events. */
 static bool is_alone(const struct nm_worker *worker, const struct nm_flow *flow)
 {
 	return nm_flow_is_waiting(flow) &&
@@ -113,7 +114,7 @@ static int tell_readable(const struct nm_worker *worker, struct epoll_event *rea
 	return 1;
 }
 
-/* Looks again and again, but at times at what epoll has, too. */
+/* Has the flow try its receive again and again, but looks at epoll's events, too, at times. */
 static int wait_spinning(struct nm_worker *worker, struct epoll_event *ready, int room)
 {
 	struct nm_waiter *waiter = &worker->waiter;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A worker whose flows post what they send and receive, instead of calling for it. What the flows
- * do stays the same: who waits for input has a receive posted, and what that brings is what was
- * received ahead of a message. Everything else is told by epoll, which the ring watches. */
+/* The io_uring waiter: flows post their sends and receives instead of calling for each. The steps
+ * stay the same: a flow that waits for input has a receive posted, whose bytes count as received
+ * ahead of a message. Epoll, which the ring watches, reports all other events. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -43,11 +43,11 @@ static int begin(struct nm_worker *worker)
 	return 0;
 }
 
-/* A flow that waits for output has posted what it sends. */
+/* A flow that waits for output has posted its send already. */
 static int arm(struct nm_worker *worker, struct nm_conn *conn, bool output)
 {
 	const struct nm_flow *flow = conn->flow;
-	/* Of what is for the next messages no more than the profile says. */
+	/* Bytes of the next messages only as far as the profile allows. */
 	uint64_t most = (flow->left ? flow->left : flow->at->size) + flow->at->ahead - 1;
 
 	if (output || (conn->waiter & NM_URING_POSTED))
@@ -70,7 +70,7 @@ static void fail(struct nm_worker *worker, struct nm_conn *conn, int result)
 	worker->waiter.events->failed(worker, flow);
 }
 
-/* What has come is read by the flow as it goes on. True: it goes on now. */
+/* A receive is done: the flow reads the bytes when it goes on. True: it goes on now. */
 static bool received(struct nm_worker *worker, struct nm_conn *conn, int result,
 		     struct epoll_event *event)
 {
@@ -89,7 +89,7 @@ static bool received(struct nm_worker *worker, struct nm_conn *conn, int result,
 	return true;
 }
 
-/* How much of the present part of its message had gone before what was posted last. */
+/* How much of the present part of the flow's message had gone before the last posted send. */
 static uint64_t gone(const struct nm_worker *worker, const struct nm_conn *conn)
 {
 	uint64_t left = conn->flow->left;
@@ -97,7 +97,8 @@ static uint64_t gone(const struct nm_worker *worker, const struct nm_conn *conn)
 	return (left < worker->io.chunk ? left : worker->io.chunk) - conn->posted;
 }
 
-/* A send has not moved all of it. What is left is posted again, and fails if the connection has. */
+/* A send has not moved all of its bytes: posts the rest, which fails if the connection has
+ * failed. */
 static void send_rest(struct nm_worker *worker, const struct nm_ring_done *done)
 {
 	struct nm_conn *conn = done->conn;
@@ -111,7 +112,7 @@ static void send_rest(struct nm_worker *worker, const struct nm_ring_done *done)
 		fail(worker, conn, r);
 }
 
-/* True: the flow goes on now. What was let go counts as sent already. */
+/* A send is done. True: the flow goes on now. Sends that were let go are counted already. */
 static bool sent(struct nm_worker *worker, const struct nm_ring_done *done)
 {
 	struct nm_conn *conn = done->conn;
@@ -155,8 +156,8 @@ static bool settle(struct nm_worker *worker, const struct nm_ring_done *done,
 	return false;
 }
 
-/* Takes what has come of a call after the last pass, where no step counts it. A failure is noticed
- * by the step that uses the connection next. */
+/* Takes the result of a call that is done after the last pass, when no step counts it. The step
+ * that uses the connection next notices a failure. */
 static void settle_last(struct nm_worker *worker, const struct nm_ring_done *done)
 {
 	struct nm_conn *conn = done->conn;
@@ -195,7 +196,7 @@ static int wait_posted(struct nm_worker *worker, struct epoll_event *ready, int 
 	struct nm_ring_done done;
 	int n = 0;
 
-	/* The kernel tells once that there is something. */
+	/* The ring tells only once that epoll has events. */
 	if (worker->waiter.epoll_is_ready) {
 		n = nm_sys_epoll_wait(worker->epoll_fd, ready, room, 0);
 		worker->waiter.epoll_is_ready = n > 0;
@@ -218,13 +219,13 @@ static void ignore(struct nm_worker *worker, struct nm_conn *conn)
 	(void)conn;
 }
 
-/* Its flow has failed, and it is to be closed. */
+/* The flow of conn has failed, and conn is about to be closed. */
 static void disarm(struct nm_worker *worker, struct nm_conn *conn)
 {
 	if (!worker->io.ring || !(conn->flags & NM_CONN_OPEN))
 		return;
-	/* What is not handed over yet must not find another socket behind its descriptor, and what
-	 * is keeps this one open. */
+	/* A call that is not handed over yet must not find another socket behind the descriptor
+	 * later; one that is keeps this socket open, so it is shut down. */
 	(void)nm_ring_wait(worker->waiter.ring, 0);
 	(void)shutdown(conn->fd, SHUT_RDWR);
 	conn->waiter &= (uint8_t)~NM_URING_POSTED;
@@ -241,8 +242,8 @@ static void end_conn(struct nm_worker *worker, struct nm_conn *conn)
 	conn->uncounted = 0;
 }
 
-/* What is posted moves on its own means while there is a ring only, so that is waited for; but not
- * any more when nobody wants it. */
+/* Posted calls need the ring until they are done, so the worker waits for them; but when the run is
+ * given up it cancels them. */
 static void end(struct nm_worker *worker)
 {
 	struct nm_ring_done done;

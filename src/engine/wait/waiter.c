@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all waiters share: which of them a phase has, and arming by it. How waiting works is told in
- * wait/waiter.h. */
+/* Code that all waiters share: choosing one for a phase, and arming by it. wait/waiter.h tells how
+ * waiting works. */
 #include "engine/wait/waiter.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ bool nm_flow_is_waiting(const struct nm_flow *flow)
 	return flow->state == NM_FLOW_WAITING || flow->state == NM_FLOW_WAITING_UNTIL;
 }
 
-/* Should this fail, the flow's next wait tries it again. */
+/* Should this fail, the flow's next wait arms the connection. */
 void nm_waiter_rearm(struct nm_worker *worker)
 {
 	const struct nm_flow *flow = nm_worker_flow(worker, 0);

@@ -16,8 +16,8 @@ struct nm_arrival_law {
 	/* When the first pass of flow `index` is due, ns from the begin of the phase. */
 	uint64_t (*first_ns)(const struct nm_pacer *pacer, uint32_t index);
 	/* When the flow's next pass is due, after one that was due at at_ns: both ns from the begin
-	 * of the phase. Pure: what is random about it is drawn by nm_pacer_draw. The mean distance
-	 * is period_ns. */
+	 * of the phase. Pure: its random numbers come from nm_pacer_draw. The mean distance is
+	 * period_ns. */
 	uint64_t (*next_ns)(const struct nm_pacer *pacer, uint32_t index, uint64_t at_ns);
 };
 
@@ -32,7 +32,7 @@ struct nm_pacer {
 	uint64_t period_ns; /* the mean distance of two passes of a flow */
 	uint64_t begin_ns;  /* of the phase */
 	uint64_t last_ns;   /* no pass is due from then on; UINT64_MAX: any may be */
-	uint64_t key;	    /* of what the law draws */
+	uint64_t key;	    /* of the law's random numbers */
 	uint32_t n_flows;   /* of the group */
 };
 
@@ -42,8 +42,8 @@ static inline bool nm_pacer_paces(const struct nm_pacer *pacer)
 }
 
 /* When the flow's next pass is due (on the clock of begin_ns), after one that was due at after_ns;
- * 0: when its first pass is due. It may be last_ns or later, and then none is due any more. Only
- * of a pacer that paces. */
+ * 0: when its first pass is due. If the time is last_ns or later no further pass is due. Only for a
+ * pacer that paces. */
 uint64_t nm_pacer_next(const struct nm_pacer *pacer, const struct nm_flow *flow, uint64_t after_ns);
 
 /* For laws: a number from 0 (exclusive) to 1 (inclusive), drawn for the pass of the flow that

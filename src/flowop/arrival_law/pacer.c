@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one place that tells when a pass is due: it asks the law of the pacer. */
+/* The only code that tells when a pass is due, by the law of the pacer. */
 #include "base/rng.h"
 #include "flowop/arrival_law/arrival_law.h"
 #include "flowop/flow.h"
