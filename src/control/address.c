@@ -104,7 +104,8 @@ int nm_address_source(const struct nm_addr *remote, struct nm_addr *ret)
 	return r;
 }
 
-/* Of an interface; link-local ones are named by more than their address. */
+/* Whether other networks may reach the address of an interface. Link-local addresses are no use:
+ * they mean a host only together with an interface. */
 static bool is_outward(const struct ifaddrs *at, struct nm_addr *ret)
 {
 	struct nm_addr found = {.len = sizeof(struct sockaddr_in)};
@@ -126,7 +127,8 @@ static bool is_outward(const struct ifaddrs *at, struct nm_addr *ret)
 
 int nm_address_outward(struct nm_addr *ret)
 {
-	/* Addresses of documents, which nobody has: they are on the way to the internet. */
+	/* Addresses reserved for documentation, which no host has: the route to them is the one to
+	 * the internet. */
 	static const char *const far[] = {"192.0.2.1", "2001:db8::1"};
 	struct ifaddrs *list = NULL;
 	struct nm_addr to;

@@ -9,25 +9,25 @@
 
 #include "transport/conn.h"
 
-/* What control connections go over. */
+/* The kinds of sockets that control connections use. */
 enum nm_control_over { NM_CONTROL_TCP, NM_CONTROL_VSOCK };
 
-extern const char *const nm_control_words[]; /* by that; ends with NULL */
+extern const char *const nm_control_words[]; /* by enum nm_control_over; ends with NULL */
 
 /* Both ends of a connected socket, without ports; IPv4 in IPv6 becomes IPv4. 0 or -errno. */
 int nm_address_of_ends(int fd, struct nm_addr *ret_local, struct nm_addr *ret_remote);
-/* Reads what nm_addr_text prints of an address of the internet. 0 or -EINVAL. */
+/* Reads an address of the internet as nm_addr_text prints it. 0 or -EINVAL. */
 int nm_address_parse(const char *text, struct nm_addr *ret);
 /* The address, without port, from which this host connects to another unless a profile chooses one;
  * the other host may reach it at a different address. 0 or -errno. */
 int nm_address_source(const struct nm_addr *remote, struct nm_addr *ret);
-/* The address, without port, at which other hosts are most likely to reach this one: that of the
- * way to the internet, else of its first interface. 0, or -EADDRNOTAVAIL where there is loopback
- * alone. */
+/* The address, without port, at which other hosts are most likely to reach this one: the source of
+ * the route to the internet, else the address of the first interface. 0, or -EADDRNOTAVAIL where
+ * there is loopback alone. */
 int nm_address_outward(struct nm_addr *ret);
 /* The CID of this machine, by which others reach it over vsock. 0, or -errno where it has none. */
 int nm_address_own_cid(unsigned *ret);
-/* In host byte order; 0: it has none. */
+/* The port, in host byte order; 0: the address has none. */
 uint16_t nm_address_port(const struct nm_addr *addr);
 /* Whether the other end of a connection is this host: both ends then have one address. */
 bool nm_address_is_own(const struct nm_addr *remote, const struct nm_addr *local);

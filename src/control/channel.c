@@ -14,8 +14,8 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
-/* The first byte of a TLS connection: of a handshake record, or of an alert. A frame begins with
- * the highest byte of its length, which is 0 before anybody is trusted. */
+/* The first byte of a TLS connection: the type of a handshake record or of an alert. A frame begins
+ * with the highest byte of its length, which is 0 as long as no peer is trusted. */
 #define TLS_HANDSHAKE 0x16
 #define TLS_ALERT     0x15
 
@@ -76,7 +76,7 @@ static int bio_write(BIO *bio, const char *data, size_t size, size_t *ret_writte
 static int bio_read(BIO *bio, char *to, size_t size, size_t *ret_read)
 {
 	struct nm_channel *channel = BIO_get_data(bio);
-	/* What comes first may be no TLS. */
+	/* The first bytes may be no TLS. */
 	ssize_t n = channel->decided ? receive(channel, to, size) : -EAGAIN;
 
 	BIO_clear_retry_flags(bio);
@@ -112,7 +112,7 @@ struct nm_channel_tls {
 	SSL *ssl;
 };
 
-/* A session that stands for the key; NULL when the key is there no more, or memory is not. */
+/* A session that stands for the key; NULL when the key has been wiped, or without memory. */
 static SSL_SESSION *make_session(SSL *ssl)
 {
 	const unsigned char *bytes = nm_key_bytes(SSL_get_app_data(ssl));
@@ -127,7 +127,7 @@ static SSL_SESSION *make_session(SSL *ssl)
 	return NULL;
 }
 
-/* Of the master. */
+/* The callback of the master, which offers its key. */
 static int use_key(SSL *ssl, const EVP_MD *digest, const unsigned char **ret_id,
 		   size_t *ret_id_size, SSL_SESSION **ret_session)
 {
@@ -138,8 +138,8 @@ static int use_key(SSL *ssl, const EVP_MD *digest, const unsigned char **ret_id,
 	return *ret_session != NULL;
 }
 
-/* Of the slave. Without a session the handshake would go on with a certificate, of which there is
- * none. */
+/* The callback of the slave, which looks up its key. Without a session the handshake would go on
+ * with a certificate, and there is none. */
 static int find_key(SSL *ssl, const unsigned char *id, size_t id_size, SSL_SESSION **ret_session)
 {
 	bool ours = id_size == sizeof identity - 1 && memcmp(id, identity, id_size) == 0;
@@ -226,8 +226,8 @@ static int begin_tls(struct nm_channel *channel, bool accepts)
 	return 0;
 }
 
-/* What a failure of TLS means. The slave finds out about another key first, and its alert tells the
- * master: which one that is depends on the version of OpenSSL. */
+/* The error of a channel for a failure of TLS. The slave is the first to find that the keys differ,
+ * and its alert tells the master: which alert that is depends on the version of OpenSSL. */
 static int explain(const struct nm_channel *channel, unsigned long error)
 {
 	bool shakes = channel->state == NM_CHANNEL_HANDSHAKE;
@@ -236,7 +236,7 @@ static int explain(const struct nm_channel *channel, unsigned long error)
 	case SSL_R_BINDER_DOES_NOT_VERIFY:
 	case SSL_R_SSLV3_ALERT_ILLEGAL_PARAMETER:
 	case SSL_R_TLSV1_ALERT_DECRYPT_ERROR:
-	case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE: /* it found no key that it knows */
+	case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE: /* the slave found no key that it knows */
 		return shakes ? -EKEYREJECTED : -EBADMSG;
 	case ERR_R_MALLOC_FAILURE:
 		return -ENOMEM;
@@ -245,7 +245,7 @@ static int explain(const struct nm_channel *channel, unsigned long error)
 	}
 }
 
-/* What a call of OpenSSL that has not succeeded comes to: 0 at the end, or -errno. */
+/* The result of a call of OpenSSL that has not succeeded: 0 at the end, or -errno. */
 static ssize_t outcome(struct nm_channel *channel, int answer)
 {
 	int cause = errno, how = SSL_get_error(channel->tls->ssl, answer);
@@ -260,7 +260,7 @@ static ssize_t outcome(struct nm_channel *channel, int answer)
 	return how == SSL_ERROR_SYSCALL && cause ? -cause : explain(channel, error);
 }
 
-/* The outcome of a call that reads: after an error nothing more is to be had. */
+/* The outcome of a call that reads: after an error no more bytes can come. */
 static ssize_t outcome_of_reading(struct nm_channel *channel, int answer)
 {
 	ssize_t n = outcome(channel, answer);
@@ -271,7 +271,7 @@ static ssize_t outcome_of_reading(struct nm_channel *channel, int answer)
 }
 
 /* The session of the connection has kept the key, which its records do not need: they are sealed
- * with what the handshake has derived. */
+ * with keys that the handshake has derived. */
 static void forget_key(SSL *ssl)
 {
 	static const unsigned char nothing[NM_KEY_BYTES];
@@ -331,7 +331,8 @@ short nm_channel_events(const struct nm_channel *channel, bool queued)
 	return (queued && can_write) || channel->wants_out ? POLLIN | POLLOUT : POLLIN;
 }
 
-/* By the first byte, which tells what the other end speaks. 1 when that is decided, or as read. */
+/* Decides between TLS and frames by the first byte of the other end. 1 when that is decided,
+ * otherwise the answer of the read. */
 static ssize_t decide(struct nm_channel *channel)
 {
 	unsigned char first;
@@ -424,7 +425,7 @@ ssize_t nm_channel_write(struct nm_channel *channel, const void *data, size_t si
 
 	if (answer == 1)
 		return (ssize_t)done;
-	/* Why nothing can be written is what reading tells, after what has still arrived. */
+	/* Reading tells why nothing can be written, after the bytes that have still arrived. */
 	ssize_t n = outcome(channel, answer);
 
 	return n ? n : -EPIPE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads what each flow has done and, a moment after it was asked for, TCP_INFO of each
+/* Reads the counts of each flow and, a moment after it was asked for, TCP_INFO of each
  * connection. */
 #include "control/flows.h"
 
@@ -14,13 +14,13 @@
 struct nm_flow_sampler {
 	struct nm_sampler base;
 	struct nm_flow_config config;
-	bool flows, tcp;	     /* which of them are sampled */
-	uint32_t n_flows;	     /* that this side runs */
+	bool flows, tcp;	     /* whether flows and connections are sampled */
+	uint32_t n_flows;	     /* the flows that this side runs */
 	struct nm_flow_sample *last; /* owned; by flow, group after group */
 	struct nm_flow_row *rows;    /* owned; likewise */
 	/* With NM_OBSERVE_PASS_TIMES, else NULL; owned. */
-	struct nm_hist_snap *last_times; /* by flow; of each only the buckets are used */
-	struct nm_hist_snap *times;	 /* of the row that is being made */
+	struct nm_hist_snap *last_times; /* by flow; only the buckets are used */
+	struct nm_hist_snap *times;	 /* times of the row that is being made */
 	double *pct_s;			 /* by flow */
 	struct nm_tcp_sample *tcp_rows;	 /* owned */
 	size_t n_tcp, tcp_room;
@@ -55,8 +55,8 @@ static void fill_latency(struct nm_flow_row *row, const struct nm_flow_sample *n
 		sqrt(fmax(0, (now->squares - last->squares) / n - row->mean_s * row->mean_s));
 }
 
-/* What was recorded since the row before: `times` are all, and become those. What is the same is
- * not written. */
+/* Turns `times`, which are all of the phase, into those since the row before. Only buckets of
+ * `last` that change are written. */
 static void subtract_last(struct nm_hist_snap *times, struct nm_hist_snap *last)
 {
 	times->count = 0;
@@ -88,7 +88,7 @@ static void fill_percentiles(struct nm_flow_sampler *sampler, struct nm_flow_row
 	row->pct_s = pct_s;
 }
 
-/* What the flow has done since the row before, and in the phase so far. */
+/* Fills a row with the flow's counts since the row before, and in the phase so far. */
 static void fill_row(struct nm_flow_row *row, const struct nm_flow_sample *now,
 		     const struct nm_flow_sample *last)
 {
@@ -104,7 +104,7 @@ static void fill_row(struct nm_flow_row *row, const struct nm_flow_sample *now,
 	fill_latency(row, now, last);
 }
 
-/* Reads all flows; tells those of groups that measure the phase. */
+/* Reads all flows, and tells the flows of groups that measure the phase. */
 static void read_flows(struct nm_flow_sampler *sampler, uint64_t at_ns, bool tell)
 {
 	struct nm_flow_rows rows = {.phase = sampler->phase,
@@ -258,7 +258,7 @@ static void end(struct nm_sampler *base, uint64_t now_ns)
 	sampler->running = false;
 	for (uint32_t g = 0; g < sampler->config.plan->n_groups; g++)
 		any |= is_measured(sampler, g);
-	/* Those that are not measured are read too: the next phase counts from here. */
+	/* Flows that are not measured are read too: the next phase counts from here. */
 	if (sampler->flows)
 		read_flows(sampler, end_of_phase(sampler, now_ns),
 			   any && sampler->grid.interval_ns);
@@ -270,7 +270,8 @@ static void end(struct nm_sampler *base, uint64_t now_ns)
 	tell_tcp(sampler);
 }
 
-/* Of each histogram only buckets in which something was counted are written to, and take memory. */
+/* Only those buckets of a histogram in which something was counted are written to, and take
+ * memory. */
 static bool make_times(struct nm_flow_sampler *sampler)
 {
 	size_t n = sampler->n_flows + 1u;

@@ -19,9 +19,9 @@ enum nm_heartbeat_due { NM_HEARTBEAT_NOTHING, NM_HEARTBEAT_SEND, NM_HEARTBEAT_LO
 void nm_heartbeat_init(struct nm_heartbeat *beat, uint64_t timeout_ns, uint64_t now_ns);
 /* Sends often enough for a peer that gives this side up after peer_timeout_ns. */
 void nm_heartbeat_satisfy(struct nm_heartbeat *beat, uint64_t peer_timeout_ns);
-/* What is due now: a heartbeat, the end of the connection, or nothing. */
+/* The action that is due now: a heartbeat, the end of the connection, or nothing. */
 enum nm_heartbeat_due nm_heartbeat_due(const struct nm_heartbeat *beat, uint64_t now_ns);
-/* When nm_heartbeat_due is to be asked again. */
+/* When nm_heartbeat_due is to be called again. */
 uint64_t nm_heartbeat_next_ns(const struct nm_heartbeat *beat);
 
 #endif

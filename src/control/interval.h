@@ -12,8 +12,8 @@ struct nm_interval {
 };
 
 /* Points are at begin_ns + n * interval_ns. The point at which the phase is stopped, or one within
- * half an interval after it, is left out: the last row takes in what the flows do until they have
- * finished. */
+ * half an interval after it, is left out: the last row includes all that the flows do until they
+ * have finished. */
 void nm_interval_begin(struct nm_interval *grid, uint64_t begin_ns, uint64_t interval_ns,
 		       uint64_t stop_ns);
 /* Passes all points until now_ns. Returns the last of them, as ns after the begin. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys of control connections: where they come from, and that little is left of them. */
+/* Reads and makes the keys of control connections, and wipes the copies that are no longer
+ * needed. */
 #include "control/key.h"
 
 #include <errno.h>
@@ -17,7 +18,8 @@
 
 #include "control/wire/digest.h"
 
-/* So that the text serves for nothing else by chance. */
+/* Hashed together with the text, so that another use of the text does not lead to the same
+ * secret. */
 static const char purpose[] = "netmodel control connection";
 
 struct nm_key {
@@ -25,7 +27,7 @@ struct nm_key {
 	unsigned char bytes[NM_KEY_BYTES];
 };
 
-/* A page of its own, of which core dumps and the swap device get nothing (the latter as far as the
+/* A page for one key, which neither core dumps nor the swap device get (the latter as far as the
  * limit of locked memory allows). */
 static struct nm_key *allocate(void)
 {
@@ -93,7 +95,7 @@ struct nm_key *nm_key_new(const char *text, char *why, size_t why_size)
 	return from_text(text, strlen(text), why, why_size);
 }
 
-/* Whether it is a file that keeps a secret. */
+/* Whether the file keeps a secret. */
 static int check_file(const struct stat *file, char *why, size_t why_size)
 {
 	mode_t others = file->st_uid == geteuid() ? S_IRWXG | S_IRWXO : S_IRWXO;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a host does itself in a run, alike on the master and in a session of a slave: its engine,
- * the samplers that read it, and the counters of its hardware. */
+/* The part of a run that this host does itself, alike on the master and in a session of a slave:
+ * its engine, the samplers that read it, and the counters of its hardware. */
 #ifndef NM_CONTROL_LOCAL_H
 #define NM_CONTROL_LOCAL_H
 
@@ -32,9 +32,10 @@ struct nm_local_config {
 	struct nm_engine_config engine;
 	uint64_t interval_ns; /* of the grid */
 	const char *counters; /* a list for host/perf.h; NULL: none */
-	/* Of the samples of single flows; NULL where the engine keeps no times of them. */
+	/* The percentiles in samples of single flows; NULL where the engine keeps no times of
+	 * flows. */
 	const struct nm_percentiles *percentiles;
-	/* Take what is sampled while phases run; see usage.h and flows.h. */
+	/* The functions that take the samples while phases run; see usage.h and flows.h. */
 	void *arg;
 	void (*row)(void *arg, const struct nm_host_interval *row);
 	void (*flow_rows)(void *arg, const struct nm_flow_rows *rows);
@@ -51,11 +52,11 @@ void nm_local_close(struct nm_local *local);
 int nm_local_listen(struct nm_local *local, char *why, size_t why_size);
 /* How many passes each worker of the group has done in the present phase: local->totals. */
 const uint64_t *nm_local_totals(struct nm_local *local, uint32_t group);
-/* True, once, when a flow has failed: with what is said about it, at most size bytes, and whether
- * it is the way in which flows fail when their peer has failed. file: the profile's name. */
+/* True, once, when a flow has failed: with a text about the failure, of at most size bytes, and
+ * whether flows fail in this way when their peer has failed. file: the profile's name. */
 bool nm_local_take_failure(struct nm_local *local, const char *file, char *text, size_t size,
 			   bool *ret_secondary);
-/* What this host has to tell at the end of the run. ret->groups has room for the groups of the
+/* This host's part of the result, at the end of the run. ret->groups has room for the groups of the
  * plan; ret->report is owned by the caller, and NULL where no details are kept. */
 void nm_local_result(struct nm_local *local, uint64_t now_ns, struct nm_msg_result *ret,
 		     struct nm_rusage *ret_process_start);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of a run where nobody asks for others. */
+/* The defaults of the options of a run. */
 #include "control/options.h"
 
 void nm_run_options_default(struct nm_run_options *ret_options)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run is asked to do besides its profile, and what it tells while it goes on. */
+/* The options of a run besides its profile, and the events that it reports while it goes on. */
 #ifndef NM_CONTROL_OPTIONS_H
 #define NM_CONTROL_OPTIONS_H
 
@@ -42,9 +42,9 @@ struct nm_response_row {
 	bool failed;
 };
 
-/* What was moved on the master in the time since the last one of these, all groups together. */
+/* The traffic on the master in the time since the last event of this kind, all groups together. */
 struct nm_traffic {
-	double at_s; /* of the end of that time, since the run began */
+	double at_s; /* the end of that time, since the run began */
 	double seconds;
 	struct nm_counts counts;
 };
@@ -67,9 +67,9 @@ struct nm_run_events {
 	/* An interval of a phase has ended. May be NULL. */
 	void (*interval)(void *arg, const struct nm_result *so_far,
 			 const struct nm_result_interval *row);
-	/* One of a host has, by its own clock. May be NULL. */
+	/* An interval of a host has ended, by the host's own clock. May be NULL. */
 	void (*host_interval)(void *arg, const char *host, const struct nm_host_interval *row);
-	/* One line about what happens now ("connected to ...", "phase 2 of 3 began"): for
+	/* One line about the present step ("connected to ...", "phase 2 of 3 began"): for
 	 * --verbose. May be NULL. */
 	void (*log)(void *arg, const char *line);
 	/* One line about a wait for a slave, which may be long. May be NULL. */
@@ -85,29 +85,30 @@ struct nm_run_events {
 	void (*tcp)(void *arg, const struct nm_tcp_rows *rows);
 	/* With traffic_ns. May be NULL. */
 	void (*traffic)(void *arg, const struct nm_traffic *traffic);
-	/* With NM_STAT_RESPONSES executions of flowops, with log_passes passes; those of one worker
-	 * in their order. May be NULL. */
+	/* With NM_STAT_RESPONSES executions of flowops, with log_passes passes; rows of one worker
+	 * come in their order. May be NULL. */
 	void (*responses)(void *arg, const struct nm_response_row *rows, size_t count);
-	/* Whether 4096 more of them can be taken now; those that cannot in time are counted as
+	/* Whether 4096 more rows can be taken now; rows that cannot be taken in time are counted as
 	 * lost. NULL: always. */
 	bool (*has_room)(void *arg);
 };
 
-/* What should listen for the master and does not. */
+/* A slave that should listen for the master and does not. */
 struct nm_missing_slave {
 	uint16_t port;
 	bool vsock;    /* its host is named by its CID */
-	bool own_host; /* it is to be on this host */
-	/* What follows the command that starts it: how both ends get one key; "" on one host. */
+	bool own_host; /* the slave is to be on this host */
+	/* The words after the command that starts the slave: how both ends get one key; "" on one
+	 * host. */
 	const char *key_words;
 };
 
-/* How messages of a run call what its user has typed. All borrowed; what is NULL is called as the
- * command netmodel does. */
+/* The words of messages for the options that the user has typed. All borrowed; NULL stands for the
+ * words of the command netmodel. */
 struct nm_run_words {
 	const char *limit;	/* the longest duration: "--max-duration 2s" */
-	const char *localhost;	/* the option of transports by that name */
-	const char *port_taken; /* what helps where a port of the traffic is taken: "; ..." */
+	const char *localhost;	/* the words for the option localhost of transports */
+	const char *port_taken; /* advice for a port of the traffic that is taken: "; ..." */
 	/* The command that would have helped: "start a slave with ...". */
 	void (*start)(void *arg, const struct nm_missing_slave *slave, char *buf, size_t size);
 	void *arg;
@@ -126,24 +127,24 @@ struct nm_run_limit {
 struct nm_run_options {
 	int control;	      /* enum nm_control_over: how slaves are reached */
 	uint16_t port;	      /* of the slaves' control listener */
-	struct nm_key *key;   /* that slaves have, too; borrowed, NULL: none */
+	struct nm_key *key;   /* shared with the slaves; borrowed, NULL: none */
 	uint64_t interval_ns; /* the grid of intervals; 0: none */
 	uint64_t warmup_ns, cooldown_ns;
 	uint64_t wait_start_ns;		 /* before the first phase */
 	uint64_t wait_slaves_ns;	 /* for each slave that does not listen yet */
 	uint64_t traffic_ns;		 /* how often the traffic is told; 0: never */
-	uint64_t log_passes;		 /* how many of each flow are told one by one */
-	bool samples_flows, samples_tcp; /* of both ends */
-	/* with samples_flows: of the passes of each flow, on the master */
+	uint64_t log_passes;		 /* how many passes of each flow are told one by one */
+	bool samples_flows, samples_tcp; /* samples of both ends */
+	/* with samples_flows: also percentiles of each flow's passes, on the master */
 	bool samples_percentiles;
-	/* NM_INTERRUPT_LIMIT is told as that; without a limit a timed phase is bounded by its
+	/* NM_INTERRUPT_LIMIT is told as this limit; without one a timed phase is bounded by its
 	 * duration and the timeout */
 	struct nm_run_limit max_duration;
 	uint64_t timeout_ns; /* how long a peer may be silent and a phase may make no progress */
 	struct nm_percentiles percentiles;
 	const char *cpus;	/* list for the master's workers, or NULL */
 	const char *slave_cpus; /* list for the slaves' workers, or NULL */
-	unsigned statistics;	/* enum nm_statistics: what is kept besides the ordinary */
+	unsigned statistics;	/* enum nm_statistics: kept besides the ordinary figures */
 	const char *counters;	/* with NM_STAT_COUNTERS: a list, see host/perf.h */
 	uint64_t seed;
 	/* the process is not ours: its limits stay, and embedded slaves are threads */
@@ -154,7 +155,7 @@ struct nm_run_options {
 	struct nm_run_words words;
 };
 
-/* All that is not asked for otherwise: intervals of 1 s, a timeout of 10 s, no warm-up. */
+/* The defaults: intervals of 1 s, a timeout of 10 s, no warm-up. */
 void nm_run_options_default(struct nm_run_options *ret_options);
 
 #endif

@@ -58,7 +58,7 @@ void nm_peer_receive(struct nm_peer *peer, uint64_t now_ns)
 	size_t size;
 	ssize_t n = 0;
 
-	/* What the channel holds no event would tell of. */
+	/* No event reports bytes that the channel holds already. */
 	do {
 		if (peer->ended)
 			return;
@@ -145,7 +145,7 @@ void nm_peer_flush(struct nm_peer *peer)
 		ssize_t n = nm_channel_write(&peer->channel, data, size);
 
 		if (n < 0) {
-			/* Reading tells why, after what has still arrived. */
+			/* Reading tells why, after the bytes that have still arrived. */
 			if (n != -EAGAIN && n != -EWOULDBLOCK)
 				nm_frame_queue_fini(&peer->out);
 			return;

@@ -16,30 +16,30 @@
 
 struct nm_peer {
 	int fd;		   /* owned; -1: closed */
-	enum nm_side side; /* who is at the other end */
+	enum nm_side side; /* the side of the other end */
 	enum nm_session_state state;
 	/* 0, or why nothing more arrives: -ESHUTDOWN the other end has closed, or -errno */
 	int ended;
 	struct nm_channel channel;     /* how bytes come and go */
 	struct nm_message_scale scale; /* of the run, as far as it is known; set by the owner */
-	uint64_t since_ns, n_messages; /* that have come */
+	uint64_t since_ns, n_messages; /* messages since since_ns */
 	struct nm_frame_reader in;
 	struct nm_frame_queue out;
 	struct nm_heartbeat beat;
 };
 
-/* Takes a connected socket. `key`: what proves the ends to each other (channel.h), borrowed until
+/* Takes a connected socket. `key`: proves the ends to each other (channel.h); borrowed until
  * nm_peer_fini; NULL: nothing. The peer stays where it is. 0 or -errno (and the socket is
  * closed). */
 int nm_peer_init(struct nm_peer *peer, int fd, enum nm_side side, struct nm_key *key,
 		 uint64_t timeout_ns, uint64_t now_ns);
-/* Closes the socket and frees what is queued. May be called again. */
+/* Closes the socket and frees the queue. May be called again. */
 void nm_peer_fini(struct nm_peer *peer);
 /* Whether both ends have proved that they have the key. */
 bool nm_peer_is_proved(const struct nm_peer *peer);
 /* The events of poll(2) to wait for. */
 short nm_peer_events(const struct nm_peer *peer);
-/* Reads what has arrived, about one full buffer; the end is noted in peer->ended. */
+/* Reads the bytes that have arrived, about one full buffer; the end is noted in peer->ended. */
 void nm_peer_receive(struct nm_peer *peer, uint64_t now_ns);
 /* 1 with the next message (to be finished by the caller), 0 when there is none yet, -EPROTO with a
  * phrase in why. */
@@ -47,10 +47,10 @@ int nm_peer_next(struct nm_peer *peer, struct nm_message *ret_message, char *why
 /* Takes the body; queues and sends as much as fits. 0 or -errno. A broken connection is noticed
  * when reading. */
 int nm_peer_send(struct nm_peer *peer, enum nm_message_type type, json_t *body, uint64_t now_ns);
-/* Sends as much of what is queued as the socket takes. */
+/* Sends as much of the queue as the socket takes. */
 void nm_peer_flush(struct nm_peer *peer);
-/* Sends what is queued, tells that nothing follows, and waits for the other end to close, no longer
- * than until_ns. */
+/* Sends the queue, tells that nothing follows, and waits for the other end to close, no longer than
+ * until_ns. */
 void nm_peer_drain(struct nm_peer *peer, uint64_t until_ns);
 /* A phrase for peer->ended. */
 const char *nm_peer_ended_text(const struct nm_peer *peer);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether this host can do what a plan and its options ask of it, looked at before anything is
- * done. Each function adds an error to diags for each thing that it cannot; file: the profile's
- * name in messages. */
+/* Checks, before anything is done, whether this host can run a plan with its options. Each function
+ * adds an error to diags for each thing that it cannot; file: the profile's name in messages. */
 #ifndef NM_CONTROL_PREFLIGHT_H
 #define NM_CONTROL_PREFLIGHT_H
 
@@ -15,8 +14,7 @@
 
 /* The protocols and the CPUs that the plan asks for. */
 void nm_preflight_check(const struct nm_plan *plan, const char *file, struct nm_diags *diags);
-/* Warm-up and cool-down are cut from every measured transaction: they must leave something of
- * it. */
+/* Warm-up and cool-down are cut from every measured transaction: some of it must be left. */
 void nm_preflight_windows(const struct nm_plan *plan, const struct nm_run_options *options,
 			  const char *file, struct nm_diags *diags);
 /* The lists of CPUs for both sides. *ret_cpus is owned, and that of the master's workers. */

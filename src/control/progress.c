@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two grids: that of the intervals, for progress, and that of the traffic. */
+/* Two grids: one of the intervals, for progress, and one of the traffic. */
 #include "control/progress.h"
 
 #include <stdlib.h>
@@ -14,12 +14,12 @@ struct nm_progress_sampler {
 	const struct nm_run_options *options;
 	uint64_t wall_offset_ns;
 	uint64_t run_begin_ns;
-	uint64_t bytes, operations; /* of the phases that are over */
+	uint64_t bytes, operations; /* sums of the phases that are over */
 	/* The present phase. */
 	bool running;
 	uint32_t phase;
 	struct nm_interval grid, traffic_grid;
-	struct nm_counts traffic; /* of the phase, when it was last told */
+	struct nm_counts traffic; /* counts of the phase when the traffic was last told */
 	uint64_t traffic_at_ns;	  /* when that was */
 };
 
@@ -54,7 +54,7 @@ static void tell(const struct nm_progress_sampler *progress, enum nm_progress_ev
 		events->progress(events->arg, progress->plan, &row);
 }
 
-/* What has been done in the present phase. */
+/* Reads the counts and the operations of the present phase. */
 static void read_phase(const struct nm_progress_sampler *progress, struct nm_counts *ret_counts,
 		       uint64_t *ret_operations)
 {
@@ -86,7 +86,8 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 	nm_interval_begin(&progress->grid, begin_ns,
 			  tells_progress(progress) ? options->interval_ns : 0, order->stop_ns);
 	tell(progress, NM_PROGRESS_BEGIN, begin_ns, 0, 0);
-	/* Only where something is measured: what opens and closes connections is no traffic. */
+	/* Only where something is measured: phases that open and close connections have no
+	 * traffic. */
 	nm_interval_begin(&progress->traffic_grid, begin_ns,
 			  tells_traffic(progress) && order->measured ? options->traffic_ns : 0,
 			  order->stop_ns);
@@ -94,7 +95,7 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 	progress->traffic_at_ns = begin_ns;
 }
 
-/* What has moved since this was last told. */
+/* Tells the traffic since the last time. */
 static void tell_traffic(struct nm_progress_sampler *progress, const struct nm_counts *counts,
 			 uint64_t now_ns)
 {

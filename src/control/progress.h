@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far the phases of a run are, and what moves meanwhile: told on the master while they go
- * on. */
+/* Tells on the master how far the phases of a run are, and the traffic while they go on. */
 #ifndef NM_CONTROL_PROGRESS_H
 #define NM_CONTROL_PROGRESS_H
 

@@ -15,9 +15,10 @@
 #include "host/signals.h"
 #include "host/clock.h"
 
-/* What the process tells: much less than a pipe holds, so that it never waits for its reader. */
+/* The answer of the child process: much less than a pipe holds, so that the child never waits for
+ * its reader. */
 struct answer {
-	int failure; /* of getaddrinfo */
+	int failure; /* answer of getaddrinfo */
 	int error;   /* errno with EAI_SYSTEM */
 	unsigned count;
 	struct {
@@ -53,7 +54,7 @@ static void run_child(int fd, pid_t parent, const char *name, uint16_t port)
 	struct answer answer;
 
 	nm_signals_forget_handlers();
-	/* What the terminal says is for the parent, which then ends this process. */
+	/* Signals of the terminal are for the parent, which then ends this process. */
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGTERM, SIG_IGN);
 	(void)signal(SIGHUP, SIG_IGN);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of hosts to addresses, without waiting longer than asked: the system's resolver heeds
- * neither interrupts nor a time limit, so that it works in a process of its own. */
+/* Resolves names of hosts, without waiting longer than the caller asks: the system's resolver heeds
+ * neither interrupts nor a time limit, so it works in a process of its own. */
 #ifndef NM_CONTROL_RESOLVE_H
 #define NM_CONTROL_RESOLVE_H
 

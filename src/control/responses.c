@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Empties the engine's log of executions before it is full: the workers do not wait for whoever
- * reads it. */
+/* Empties the engine's log of executions before it is full: the workers do not wait for a slow
+ * reader. */
 #include "control/responses.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "flowop/flowop.h"
 
 #define ROWS	4096u	  /* taken at a time */
-#define PARTS	32u	  /* so many times in one turn of the event loop */
+#define PARTS	32u	  /* times that rows are taken in one turn of the event loop */
 #define TAKE_NS 50000000u /* at least so often */
 
 struct nm_response_sampler {
@@ -66,7 +66,7 @@ static void fill_row(const struct nm_response_sampler *sampler, const struct nm_
 	};
 }
 
-/* In so many parts at most: workers that are faster than this loop must not keep it. */
+/* Takes at most so many parts: workers that are faster than this loop must not keep it busy. */
 static void take(struct nm_response_sampler *sampler, unsigned parts)
 {
 	const struct nm_run_events *events = &sampler->options->events;
@@ -110,7 +110,7 @@ static void run(struct nm_sampler *base, uint64_t now_ns)
 	sampler->next_ns = now_ns + TAKE_NS;
 }
 
-/* What is still in the log is taken in the next phase, or by the finish. */
+/* Rows that are still in the log are taken in the next phase, or by the finish. */
 static void end(struct nm_sampler *base, uint64_t now_ns)
 {
 	(void)now_ns;

@@ -11,7 +11,7 @@
 
 struct nm_response_sampler;
 
-/* Whether they are asked for, by the options, and somebody takes them. */
+/* Whether the options ask for such rows, and have a function that takes them. */
 bool nm_responses_wanted(const struct nm_run_options *options);
 /* NULL when out of memory. All are borrowed. Told to the event `responses` of the options, and
  * counted in the result, whose wall_offset_ns is known. */
@@ -22,7 +22,7 @@ struct nm_response_sampler *nm_response_sampler_new(const struct nm_plan *plan,
 struct nm_response_sampler *nm_response_sampler_free(struct nm_response_sampler *responses);
 /* For a list of samplers; borrowed. */
 struct nm_sampler *nm_response_sampler_base(struct nm_response_sampler *responses);
-/* Takes what is left after the last phase, and warns in the result of what was lost. */
+/* Takes the rows that are left after the last phase, and warns in the result of lost ones. */
 void nm_response_sampler_finish(struct nm_response_sampler *responses);
 
 #endif

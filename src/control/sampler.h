@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What reads figures by the clock while a phase runs. Each sampler says when it is due next; the
+/* Samplers read figures by the clock while a phase runs. Each sampler says when it is due next; the
  * event loop that owns the list wakes up for the first of them, and knows none of them by name.
  * Master and slave sessions each have a list.
  *
@@ -20,7 +20,8 @@ struct nm_sampler_ops {
 		      uint64_t begin_ns);
 	/* When run is due, by the monotonic clock; UINT64_MAX: not now. */
 	uint64_t (*next_ns)(const struct nm_sampler *sampler);
-	/* Reads what is due. Also called earlier, whenever the event loop has woken up. */
+	/* Reads the figures that are due. Also called earlier, whenever the event loop has woken
+	 * up. */
 	void (*run)(struct nm_sampler *sampler, uint64_t now_ns);
 	/* The phase is over. Does nothing when none runs. */
 	void (*end)(struct nm_sampler *sampler, uint64_t now_ns);
@@ -51,7 +52,7 @@ void nm_samplers_begin(const struct nm_samplers *samplers, const struct nm_phase
 /* When nm_samplers_run is due; UINT64_MAX: not now. */
 uint64_t nm_samplers_next_ns(const struct nm_samplers *samplers);
 void nm_samplers_run(const struct nm_samplers *samplers, uint64_t now_ns);
-/* This host has finished the phase; `all`: so have all others, or it is given up. */
+/* This host has finished the phase; `all`: so have all others, or the phase is given up. */
 void nm_samplers_end(const struct nm_samplers *samplers, bool all, uint64_t now_ns);
 bool nm_samplers_failed(const struct nm_samplers *samplers);
 

@@ -8,7 +8,7 @@
 
 #include "flowop/flowop.h"
 
-/* The instruction that has failed; NULL: it is none of a flowop. */
+/* The instruction that has failed; NULL: the failure is no flowop's. */
 static const struct nm_instr *find_failed(const struct nm_plan *plan,
 					  const struct nm_engine_error *error)
 {
@@ -35,7 +35,7 @@ static void print_time(uint64_t ns, char *buf, size_t size)
 	(void)snprintf(buf, size, "%llu%s", (unsigned long long)(ns / units[i].ns), units[i].name);
 }
 
-/* What did not happen in the time that the flowop has. */
+/* Says what did not happen in the time that the flowop has. */
 static void timeout_text(const struct nm_instr *instr, char *buf, size_t size)
 {
 	uint32_t flags = instr->op->flags;
@@ -62,7 +62,7 @@ static bool has_own_port(const struct nm_instr *instr)
 	return port;
 }
 
-/* What an error of a socket means in a run, where its name says too little; NULL: the name is
+/* The meaning of a socket's error in a run, where its name says too little; NULL: the name is
  * enough. */
 static const char *meaning_of(int error)
 {
@@ -107,7 +107,7 @@ static const char *meaning_of(int error)
 static const char *cause_of(const struct nm_engine_error *error, const struct nm_instr *instr,
 			    char *buf, size_t size)
 {
-	/* What nothing but sending files answers. */
+	/* An error that only a flowop that sends files gives. */
 	if (error->error == ESTALE)
 		return "a file has become shorter while it was sent";
 	if (*error->why)
@@ -151,7 +151,7 @@ void nm_failure_text(const struct nm_engine_error *error, const struct nm_plan *
 			       error->group, file, cause, count);
 }
 
-/* Puts one place behind what stands in the buffer: nothing when it does not fit whole. */
+/* Appends one place to the text in the buffer, or nothing when the place does not fit whole. */
 static void append_place(const struct nm_flow_place *place, const struct nm_plan *plan,
 			 const char *file, char *buf, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a side says about its own engine. */
+/* Failures and totals of a host's own engine, as it reports them. */
 #ifndef NM_CONTROL_SNAPSHOT_H
 #define NM_CONTROL_SNAPSHOT_H
 
@@ -22,7 +22,7 @@ bool nm_failure_is_secondary(const struct nm_engine_error *error);
 /* The connections of each group as they were in the last measured phase that left any open. */
 void nm_connections_read(const struct nm_engine *engine, const struct nm_plan *plan,
 			 struct nm_conn_report *ret_report);
-/* What each group has done in all phases: ret_counts[n_groups]. */
+/* The counts of each group over all phases: ret_counts[n_groups]. */
 void nm_counts_read(const struct nm_engine *engine, const struct nm_plan *plan,
 		    struct nm_counts *ret_counts);
 

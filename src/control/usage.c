@@ -8,7 +8,7 @@
 
 #include "control/interval.h"
 
-/* What this host has counted in the measured transactions of the phase, and when. */
+/* This host's counts in the measured transactions of the phase, and their times. */
 struct sum {
 	struct nm_counts counts;
 	uint64_t arrived_bytes; /* received over transports that may lose messages */
@@ -32,12 +32,12 @@ struct nm_usage_sampler {
 	uint64_t begin_ns;
 	/* When the usage is read; UINT64_MAX: not by a timer in this phase. */
 	uint64_t from_ns, to_ns;
-	/* The window is open in this phase, since then; with what was counted before that. */
+	/* The window is open in this phase since count_from_ns; count_from: the sum until then. */
 	bool counting;
 	uint64_t count_from_ns;
 	struct sum count_from;
-	/* Rows: where the present one begins, after the begin, and what had been used and counted
-	 * by then. */
+	/* Rows: where the present one begins, after the begin, and the usage and the counts until
+	 * then. */
 	struct nm_interval grid;
 	uint64_t row_ns;
 	struct nm_usage row_usage;
@@ -104,7 +104,7 @@ static void add_to_window(struct nm_usage_sampler *usage, struct sum *sum)
 	window->to_ns = sum->to_ns;
 }
 
-/* Adds what was counted in the phase since its window opened, once. */
+/* Adds the counts of the phase since its window opened, once. */
 static void count_until(struct nm_usage_sampler *usage, uint64_t now_ns)
 {
 	struct sum sum;
@@ -216,7 +216,7 @@ static void end(struct nm_sampler *base, uint64_t now_ns)
 
 	if (!usage->running)
 		return;
-	/* The last row ends with the last flow; of a host that has drained, with the last
+	/* The last row ends with the last flow; on a host that has drained, with the last
 	 * message. */
 	read_sum(usage, now_ns, &sum);
 	uint64_t end_ns = sum.to_ns && sum.to_ns < now_ns ? sum.to_ns : now_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this host uses while a plan runs: rows on the grid of each measured phase, and the usage of
- * the measured window. Runs alike on the master and on slaves, each by its own clock. */
+/* The usage of this host while a plan runs: rows on the grid of each measured phase, and the usage
+ * of the measured window. Runs alike on the master and on slaves, each by its own clock. */
 #ifndef NM_CONTROL_USAGE_H
 #define NM_CONTROL_USAGE_H
 
@@ -19,7 +19,7 @@ struct nm_usage_config {
 	const struct nm_engine *engine; /* borrowed, as all others */
 	const struct nm_plan *plan;
 	const struct nm_perf *perf; /* NULL: no counters */
-	/* Of the grid; 0: no rows. */
+	/* The interval of the grid; 0: no rows. */
 	uint64_t interval_ns;
 	/* Takes each row; valid during the call. */
 	void (*row)(void *arg, const struct nm_host_interval *row);
@@ -32,12 +32,12 @@ struct nm_usage_sampler *nm_usage_sampler_free(struct nm_usage_sampler *usage);
 /* For a list of samplers; borrowed. */
 struct nm_sampler *nm_usage_sampler_base(struct nm_usage_sampler *usage);
 
-/* What was used and counted within the measured window. */
+/* The usage and the counts within the measured window. */
 struct nm_usage_window {
 	bool has_usage; /* false: the window was never opened */
 	struct nm_usage usage;
-	struct nm_rusage process_start; /* of this process, when the window opened */
-	struct nm_perf_values counters; /* none when not known */
+	struct nm_rusage process_start; /* the usage of this process when the window opened */
+	struct nm_perf_values counters; /* no values when not known */
 	struct nm_arrived arrived;
 	struct nm_host_window counted; /* by this host's clock */
 };

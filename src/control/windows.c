@@ -14,10 +14,10 @@ struct group {
 	/* In the present phase. */
 	bool measured;
 	uint64_t from_at_ns, to_at_ns; /* timers; UINT64_MAX: none, or over */
-	struct nm_sample *from; /* what was done before the window; owned; made when needed */
-	uint64_t from_ns;	/* when that was read; 0: the window opens with the phase */
-	bool waits;		/* for from_at_ns */
-	bool closed;		/* the window has been added to the totals */
+	struct nm_sample *from;	       /* the figures before the window; owned; made when needed */
+	uint64_t from_ns;	       /* when that was read; 0: the window opens with the phase */
+	bool waits;		       /* for from_at_ns */
+	bool closed;		       /* the window has been added to the totals */
 };
 
 struct nm_windows {
@@ -30,12 +30,12 @@ struct nm_windows {
 	struct nm_sample *scratch, *current, *previous; /* owned */
 	struct nm_sample *total;			/* of all groups; owned */
 	uint64_t total_ns;
-	size_t row_capacity; /* of result->intervals */
+	size_t row_capacity; /* room in result->intervals */
 	/* The present phase. */
 	bool running;
 	uint32_t phase;
 	uint64_t begin_ns, run_begin_ns;
-	uint64_t union_from_ns, union_to_ns; /* of its groups' windows; 0: none yet */
+	uint64_t union_from_ns, union_to_ns; /* all windows of its groups; 0: none yet */
 	uint64_t longest_ns;		     /* until its last timed group stops; 0: not known */
 	struct nm_interval grid;
 	uint64_t row_ns;    /* where the present row begins, after the begin */
@@ -165,7 +165,7 @@ static uint64_t next_ns(const struct nm_sampler *base)
 	return windows->running ? next : UINT64_MAX;
 }
 
-/* The window opens: what was done before it is set aside. */
+/* Opens the window: the figures before it are set aside. */
 static void open_window(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 {
 	struct group *mg = &windows->groups[g];
@@ -181,7 +181,7 @@ static void open_window(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 		windows->base.failed = true;
 }
 
-/* The window closes: scratch holds what the group has done in the phase so far. */
+/* Closes the window: scratch holds the group's figures in the phase so far. */
 static void close_window(struct nm_windows *windows, uint32_t g, uint64_t from_ns, uint64_t to_ns)
 {
 	struct group *mg = &windows->groups[g];
@@ -226,7 +226,7 @@ static uint64_t window_begin(const struct nm_windows *windows, uint32_t g, uint6
 	return begin_ns;
 }
 
-/* Where the row belongs, by its end. */
+/* The part to which a row belongs, by its end. */
 static enum nm_part part_of(const struct nm_windows *windows, uint64_t to_ns)
 {
 	const struct nm_run_options *options = windows->options;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the master measures: the windows of groups and of the whole run, and the rows of the
+/* The master's measurements: the windows of groups and of the whole run, and the rows of the
  * grid. */
 #ifndef NM_CONTROL_WINDOWS_H
 #define NM_CONTROL_WINDOWS_H
@@ -24,8 +24,8 @@ struct nm_windows *nm_windows_free(struct nm_windows *windows);
 struct nm_sampler *nm_windows_base(struct nm_windows *windows);
 /* Writes the totals of all windows to the result, after the last phase. */
 void nm_windows_finish(const struct nm_windows *windows);
-/* Whether a window of the group has been measured: one that has not opened before its phase ended
- * is not. */
+/* Whether a window of the group has been measured: a window that did not open before its phase
+ * ended has not. */
 bool nm_windows_measured(const struct nm_windows *windows, uint32_t group);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds out what became of datagrams, from the counts of both ends. */
+/* Finds out how many datagrams arrived or were lost, from the counts of both ends. */
 #include "result/datagram_stats.h"
 
 #include <math.h>
@@ -27,13 +27,14 @@ static void find_direction(const struct nm_counts *from, const struct nm_counts 
 	};
 }
 
-/* More than were sent, though none that is known to have come twice: they had no number. */
+/* More messages came than were sent, though none is known to have come twice: they had no
+ * number. */
 static bool has_doubled(const struct nm_datagram_direction *way)
 {
 	return !way->order_known && way->received - way->duplicates > way->sent;
 }
 
-/* slaves NULL: what they have counted is not known. */
+/* slaves NULL: their counts are not known. */
 static void find_ways(const struct nm_counts *master, const struct nm_counts *slaves,
 		      double seconds, struct nm_datagram_stats *ret)
 {
@@ -64,7 +65,7 @@ void nm_phase_datagrams(const struct nm_result_phase *phase, struct nm_datagram_
 		  ret);
 }
 
-/* What was received within the window, each host by its own clock. */
+/* Sets the rates of reception within the window, of each host by its own clock. */
 static void cut_rates(const struct nm_result *result, struct nm_datagram_stats *messages)
 {
 	messages->to_master.received_bits_per_s = 0;
@@ -108,21 +109,21 @@ void nm_result_datagrams(const struct nm_result *result, struct nm_datagram_stat
 		cut_rates(result, ret);
 }
 
-/* Of an interval the difference of sent and received would be what is on its way. */
+/* In an interval the difference of sent and received messages would be those on their way. */
 static void find_missing(const struct nm_counts *to, struct nm_datagram_direction *way)
 {
 	way->lost_known = way->received_known && !to->unnumbered;
 	way->lost = way->lost_known ? (int64_t)to->skipped - (int64_t)to->reordered : 0;
 }
 
-/* What slaves have counted in the time of a row. */
+/* The counts of slaves in the time of a row. */
 struct slaves {
 	struct nm_counts counts;
 	double bits_per_s;
 	bool known;
 };
 
-/* The last row of the master takes in all that a slave has counted since it began: it may have
+/* The last row of the master includes all counts of a slave since the row began: the slave may have
  * drained for longer. */
 static void add_slave(const struct nm_result *result, size_t number,
 		      const struct nm_result_host *host, struct slaves *slaves)
@@ -134,7 +135,7 @@ static void add_slave(const struct nm_result *result, size_t number,
 	struct nm_counts counts = {.iterations = 0};
 	double to_s = row->from_s;
 
-	/* It was done before the row began. */
+	/* The slave was done before the row began. */
 	if (!first && last && nm_host_done_by(host, row->phase, row->from_s))
 		return;
 	for (const struct nm_host_interval *own = first; own && own < end; own++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What became of messages over transports that may lose them. */
+/* How many messages arrived, were lost or came late over transports that may lose them. */
 #ifndef NM_RESULT_DATAGRAM_STATS_H
 #define NM_RESULT_DATAGRAM_STATS_H
 
 #include "result/result.h"
 
-/* In one direction. What an end that is lost has counted is not known; of
- * both it takes what was lost. */
+/* The messages in one direction. The counts of an end that is lost are not known; to know how many
+ * messages were lost takes the counts of both ends. */
 struct nm_datagram_direction {
 	bool sent_known, received_known;
 	bool order_known; /* each that was received had a number: reordered, duplicates, late */
@@ -19,25 +19,26 @@ struct nm_datagram_direction {
 	double jitter_s;	    /* the mean of the estimates of RFC 3550 */
 };
 
-/* What became of the messages, and how many waits were given up. */
+/* The messages in both directions, and how many waits were given up. */
 struct nm_datagram_stats {
 	bool any; /* false: all transports were reliable */
 	struct nm_datagram_direction to_slaves, to_master;
-	uint64_t timeouts;   /* of the master alone where slaves_known is false */
+	uint64_t timeouts;   /* the master's alone where slaves_known is false */
 	uint64_t unanswered; /* passes of the master that have waited in vain: no transactions */
 	bool slaves_known;
 };
 
-/* Of one phase, all of it. */
+/* The statistics of one phase, all of it. */
 void nm_phase_datagrams(const struct nm_result_phase *phase, struct nm_datagram_stats *ret);
 void nm_result_datagrams(const struct nm_result *result,
 			 struct nm_datagram_stats *ret); /* measured phases */
-/* Of one interval, result->intervals[number]. What was lost is what the receiving end found missing
- * in it, less what came after all; not known of messages that are too short for a number. Where a
- * slave has no row for it, its counts are not known. */
+/* The statistics of one interval, result->intervals[number]. Lost messages are those that the
+ * receiving end found missing in it, less those that came after all; not known for messages that
+ * are too short for a number. Where a slave has no row for the interval, its counts are not
+ * known. */
 void nm_interval_datagrams(const struct nm_result *result, size_t number,
 			   struct nm_datagram_stats *ret);
-/* What one host has received in one of its rows. */
+/* The messages that one host has received in one of its rows. */
 void nm_host_interval_datagrams(const struct nm_host_interval *row,
 				struct nm_datagram_direction *ret);
 

@@ -129,8 +129,8 @@ bool nm_interval_is_last(const struct nm_result *result, const struct nm_result_
 	return row + 1 == result->intervals + result->n_intervals || row[1].phase != row->phase;
 }
 
-/* The grid of a host has the same points, but for what it missed. It may go on for longer: until
- * its own last flow. */
+/* The grid of a host has the points of the master's, but for those that the host missed. It may go
+ * on for longer: until the host's last flow. */
 const struct nm_host_interval *nm_host_interval_at(const struct nm_result *result,
 						   const struct nm_result_host *host,
 						   const struct nm_result_interval *row)
@@ -172,7 +172,7 @@ double nm_cpu_share(const struct nm_cpu_times *cpu, uint64_t part_ns)
 	return all_ns ? (double)part_ns / (double)all_ns : 0;
 }
 
-/* Both ends of a connection count it, if both have delivered. */
+/* Both ends count a connection and its fast open, if both hosts have delivered. */
 bool nm_result_fastopens(const struct nm_result *result, uint64_t *ret_fast, uint64_t *ret_all)
 {
 	bool asked = false;
@@ -215,7 +215,7 @@ bool nm_result_mapped(const struct nm_result *result, uint64_t *ret_mapped, uint
 	return asked;
 }
 
-/* Of nothing, nothing is no difference. */
+/* Two figures of 0 do not differ. */
 static double percent(double here, double there)
 {
 	if (here > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run found, as plain data. control fills it, report renders it, lib hands it out.
+/* The result of a run, as plain data. control fills it, report renders it, lib hands it out.
  * Everything here is owned by the result; strings may be NULL when unknown. */
 #ifndef NM_RESULT_RESULT_H
 #define NM_RESULT_RESULT_H
@@ -26,34 +26,34 @@ struct nm_result_phase {
 	unsigned line;
 	bool measured;
 	double begin_s, seconds; /* since the run began; how long it took */
-	double planned_per_s;	 /* by its rate, of all flows together; 0: it has none */
+	double planned_per_s;	 /* by its rate, for all flows together; 0: it has none */
 	struct nm_window whole;	 /* all of it */
-	struct nm_counts slaves; /* what they have counted in it, together */
-	bool slaves_known;	 /* it came to its end, and they have told */
+	struct nm_counts slaves; /* the counts of all slaves in it */
+	bool slaves_known;	 /* the phase came to its end, and the slaves have told */
 };
 
 struct nm_result_group {
 	char *name;
 	uint32_t n_flows, n_workers;
 	bool opens_fast;	 /* connections of its passes, as asked for */
-	bool maps;		 /* what its hosts receive, as asked for */
+	bool maps;		 /* its hosts map the bytes that they receive, as asked for */
 	struct nm_window totals; /* measured phases, warm-up and cool-down cut */
 	struct nm_result_phase *phases;
 	size_t n_phases;
-	bool forgiven; /* something has failed that may: its counts are not compared any more */
+	bool forgiven; /* a flowop that may fail has failed: the counts are not compared any more */
 };
 
-/* Of the connections over TLS among them. */
+/* The connections over TLS, among those of a struct nm_conn_report. */
 struct nm_tls_report {
-	uint64_t connections; /* 0: there were none */
-	uint64_t resumed;     /* that have continued a session instead of a full handshake */
+	uint64_t connections;		  /* 0: there were none */
+	uint64_t resumed;		  /* handshakes that continued an earlier session */
 	uint64_t ktls_send, ktls_receive; /* whose records the kernel makes and opens */
-	char version[16];		  /* of the first */
+	char version[16];		  /* of the first connection */
 	char cipher[64];
 };
 
 struct nm_conn_report {
-	uint64_t connections; /* 0: none known; why says the reason */
+	uint64_t connections; /* 0: none is known, and `why` has the reason */
 	uint64_t retransmits;
 	double rtt_min_s, rtt_mean_s, rtt_max_s, cwnd_mean;
 	uint32_t mss_min, mss_max;
@@ -73,27 +73,27 @@ struct nm_host_interval {
 /* How the single executions were told. */
 struct nm_response_report {
 	uint64_t told, lost;
-	uint64_t passes; /* of those told */
+	uint64_t passes; /* the passes among those told */
 };
 
-/* What has come over transports that may lose it, within the measured window. */
+/* Bytes that have come over transports that may lose messages, within the measured window. */
 struct nm_arrived {
 	uint64_t bytes,
 		ns; /* ns: how long the window was open in transactions with such messages */
 };
 
-/* What a host has counted within the measured window: in measured transactions, without warm-up and
+/* The counts of a host within the measured window: in measured transactions, without warm-up and
  * cool-down. */
 struct nm_host_window {
 	uint64_t from_ns,
-		to_ns; /* when it opened and closed, by the master's clock; 0: it did not */
+		to_ns; /* when the window opened and closed, by the master's clock; 0: it did not */
 	uint64_t ns;   /* how long it was open, added up over the transactions */
 	struct nm_counts counts;
 };
 
 enum nm_trust {
-	NM_TRUST_UNKNOWN,  /* it is the master, or has not welcomed it */
-	NM_TRUST_KEY,	   /* both have proved one key */
+	NM_TRUST_UNKNOWN,  /* the host is the master, or has not welcomed it */
+	NM_TRUST_KEY,	   /* master and slave have proved one key */
 	NM_TRUST_OWN_HOST, /* the master is on the slave's host */
 	NM_TRUST_EMBEDDED, /* the master has started the slave */
 	NM_TRUST_NONE,	   /* the slave takes any master (--no-auth) */
@@ -103,12 +103,12 @@ struct nm_result_host {
 	char *name;    /* as the profile names it; "master" for the master */
 	char *address; /* numeric, as seen by the master; NULL for the master */
 	bool is_master;
-	bool complete;	      /* it took part to the end and delivered its results */
+	bool complete;	      /* the host took part to the end and delivered its results */
 	char *error;	      /* why not */
 	bool error_ended_run; /* verdict.incomplete_why says it, too */
 	enum nm_trust trust;  /* why it and the master take each other */
 	struct nm_host_facts facts;
-	double rtt_s; /* of the control connection, the best seen */
+	double rtt_s; /* the shortest round trip seen on the control connection */
 	/* how much later than the master it began the first measured phase; NAN: not known */
 	double start_skew_s;
 	double skew_error_s; /* how far that may be off: half the round trip */
@@ -118,9 +118,9 @@ struct nm_result_host {
 	struct nm_counts counts; /* their sum */
 	bool has_usage;
 	struct nm_usage usage; /* delta over the measured window */
-	/* what the process had used when it began; the master only */
+	/* the usage of the process when the window opened; for the master only */
 	struct nm_rusage process_start;
-	struct nm_perf_values counters; /* of its hardware; none unless asked for */
+	struct nm_perf_values counters; /* counters of its hardware; none unless asked for */
 	struct nm_arrived arrived;
 	struct nm_host_window window;
 	struct nm_host_report *report; /* owned; NULL: not asked for, or not delivered */
@@ -133,7 +133,7 @@ struct nm_result_host {
 enum nm_reconciled {
 	NM_RECONCILED_UNKNOWN, /* nothing could be compared */
 	NM_RECONCILED_YES,
-	/* something failed that may fail, and what came after it was not compared */
+	/* a flowop that may fail has failed, and the counts after it were not compared */
 	NM_RECONCILED_FORGIVEN,
 	NM_RECONCILED_NO,
 };
@@ -141,14 +141,14 @@ enum nm_reconciled {
 /* The profile that was run. */
 struct nm_result_profile {
 	char *name, *path; /* path NULL: from memory */
-	char sha256[65];   /* of its text as read, hex */
+	char sha256[65];   /* the digest of its text as read, in hex */
 };
 
-/* Which run it was. */
+/* The identity of a run. */
 struct nm_result_id {
 	char *run_id;  /* 32 hex digits */
-	char *version; /* of netmodel */
-	uint64_t seed; /* of all that was random */
+	char *version; /* the version of netmodel */
+	uint64_t seed; /* of all random numbers */
 };
 
 /* By the wall clock. */
@@ -163,12 +163,12 @@ struct nm_result_grid {
 	double interval_s; /* 0: no intervals */
 };
 
-/* How it ended, and whether what both ends counted agrees. */
+/* How the run ended, and whether the counts of both ends agree. */
 struct nm_result_verdict {
 	bool interrupted;
 	char *incomplete_why; /* one line, when not complete */
 	enum nm_reconciled reconciled;
-	char *reconcile_text; /* what differs, or was forgiven, when it is */
+	char *reconcile_text; /* the difference, or the failure that was forgiven */
 };
 
 struct nm_result_warnings {
@@ -183,14 +183,14 @@ struct nm_result {
 	struct nm_result_grid grid;
 	struct nm_result_verdict verdict;
 	struct nm_result_warnings warnings;
-	enum nm_throughput throughput; /* what the profile says of it */
+	enum nm_throughput throughput; /* the unit of throughput that the profile asks for */
 	struct nm_params params;
 	double elapsed_s;	 /* from the first phase's start to the last one's end */
-	uint64_t from_ns, to_ns; /* of the measured windows, monotonic; 0: there was none */
+	uint64_t from_ns, to_ns; /* the measured windows, monotonic; 0: there was none */
 	bool complete;		 /* all was run, and every host delivered its results */
 	bool has_start_skew;	 /* every host has entered the first measured phase */
 	double start_skew_s;	 /* between the first and the last host */
-	unsigned statistics;	 /* enum nm_statistics: which were asked for */
+	unsigned statistics;	 /* enum nm_statistics: the ones asked for */
 	struct nm_response_report responses;
 	struct nm_percentiles percentiles;
 	struct nm_window totals; /* all groups */
@@ -202,22 +202,22 @@ struct nm_result {
 	size_t n_intervals;
 };
 
-/* How many connections have sent data with their first packet, of all those of the groups that were
- * to. False: none were. */
+/* How many connections have sent data with their first packet, of all connections of the groups
+ * that were to do so. False: no group was. */
 bool nm_result_fastopens(const struct nm_result *result, uint64_t *ret_fast, uint64_t *ret_all);
 
-/* How many bytes were mapped, of those that groups received which were to. False: none were. */
+/* Mapped bytes, of all received by groups that were to map them. False: no group was. */
 bool nm_result_mapped(const struct nm_result *result, uint64_t *ret_mapped, uint64_t *ret_received);
 
-/* How much the slaves have done less than the master, in per cent of the master: 0 is best. NaN: of
- * nothing. */
+/* How much less the slaves have done than the master, in per cent of the master: 0 is best. NaN:
+ * the master has done nothing, but the slaves have. */
 struct nm_difference {
 	double time, data, throughput, operations, errors;
 };
 
 struct nm_result *nm_result_new(void); /* zeroed, NULL when out of memory */
 struct nm_result *nm_result_free(struct nm_result *result);
-/* Adds a warning; one that there is no memory for is left out. */
+/* Adds a warning, which is left out when there is no memory for it. */
 void nm_result_warn(struct nm_result *result, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -229,7 +229,7 @@ void nm_percentiles_default(struct nm_percentiles *ret_percentiles); /* 50 90 95
 void nm_latency_from_hist(struct nm_latency *ret_latency, const struct nm_hist_snap *hist,
 			  const struct nm_percentiles *percentiles);
 /* Whether a phase with a rate has made fewer passes than planned: by more than 1 % and one for each
- * flow, which is as many as begin late or end early in any run. */
+ * flow, since as many passes begin late or end early in any run. */
 bool nm_phase_is_behind(const struct nm_result_phase *phase, uint32_t n_flows);
 double nm_window_transactions_per_s(const struct nm_window *window);
 double nm_window_bits_per_s(const struct nm_window *window); /* both directions */

@@ -14,7 +14,8 @@ struct nm_view;
 struct nm_runs {
 	struct nm_result **runs; /* owned */
 	size_t n_runs;
-	/* How the user wants to see them, see report/view.h; borrowed; NULL: nothing was asked. */
+	/* The user's choice how reports show them, see report/view.h; borrowed; NULL: nothing was
+	 * asked. */
 	const struct nm_view *view;
 };
 
@@ -25,7 +26,7 @@ struct nm_runs_summary {
 	struct nm_summary transactions_per_s, bits_per_s, latency_mean_s, latency_p50_s,
 		latency_p99_s;
 };
-/* Takes runs that are not complete into nothing; no runs give summaries of nothing. */
+/* Leaves out runs that are not complete; without complete runs the summaries are empty. */
 void nm_runs_summarise(const struct nm_runs *series, struct nm_runs_summary *ret_summary);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of a result: times, and what one host did in detail. */
+/* Parts of a result: times, and the details of one host. */
 #ifndef NM_RESULT_STATISTICS_H
 #define NM_RESULT_STATISTICS_H
 
@@ -10,7 +10,7 @@
 
 #define NM_RESULT_MAX_PERCENTILES 128
 
-/* Which percentiles a result has, ascending, 0..100. */
+/* The percentiles that a result has, ascending, 0..100. */
 struct nm_percentiles {
 	double pct[NM_RESULT_MAX_PERCENTILES];
 	size_t count;
@@ -43,7 +43,7 @@ struct nm_flowop_report {
 	unsigned line;
 	uint64_t operations, bytes_sent, bytes_received, errors;
 	double cpu_s;		/* with NM_STAT_FLOWOP_CPU */
-	struct nm_latency time; /* of an execution; count 0: not kept */
+	struct nm_latency time; /* times of executions; count 0: not kept */
 };
 
 /* One transaction of a group, on one host. */
@@ -51,7 +51,7 @@ struct nm_transaction_report {
 	double seconds;
 	uint64_t operations;
 	struct nm_counts counts;
-	struct nm_latency latency; /* of passes; count 0: not kept */
+	struct nm_latency latency; /* times of passes; count 0: not kept */
 	struct nm_flowop_report *flowops;
 	size_t n_flowops;
 };
@@ -62,17 +62,17 @@ struct nm_strand_report {
 	double seconds; /* in flowops: without waits for other strands or for a rate */
 };
 
-/* What one host did for a group, from start to end. */
+/* The part of one host in a group, from start to end. */
 struct nm_group_report {
 	uint64_t operations;
-	double seconds; /* of its transactions, added up */
+	double seconds; /* the times of its transactions, added up */
 	struct nm_transaction_report *transactions;
 	size_t n_transactions; /* 0: the host had no part in the group */
 	struct nm_strand_report *strands;
 	size_t n_strands; /* 0: not kept */
 };
 
-/* What one host did, in detail; all owned. */
+/* The details of one host; all owned. */
 struct nm_host_report {
 	double elapsed_s; /* from the first transaction's begin to the last one's end */
 	uint64_t operations;

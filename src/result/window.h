@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was done in a window of time, and in each interval. Plain data, as result.h has it. */
+/* Counts and times of a window, and of each interval. Plain data, like all of result.h. */
 #ifndef NM_RESULT_WINDOW_H
 #define NM_RESULT_WINDOW_H
 
@@ -8,7 +8,7 @@
 #include "result/statistics.h"
 #include "stats/counters.h"
 
-/* What was done in a window of time. */
+/* The counts and the times of a window. */
 struct nm_window {
 	double seconds;
 	struct nm_counts counts;    /* iterations are the transactions */
@@ -22,7 +22,7 @@ enum nm_part { NM_PART_WARMUP, NM_PART_MEASURED, NM_PART_COOLDOWN };
 struct nm_result_interval {
 	double from_s, to_s; /* since the phase began */
 	uint32_t phase;
-	enum nm_part part; /* of its end */
+	enum nm_part part; /* the part in which its end lies */
 	struct nm_window window;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what is known to the result. */
+/* Takes the results of all hosts into the result of the run, and compares their figures. */
 #include "control/master/assemble.h"
 
 #include <errno.h>
@@ -10,11 +10,11 @@
 #include "control/master/event_loop.h"
 #include "host/clock.h"
 
-#define LATE_RESULT_NS 2000000000u /* that slaves have after a failure */
-#define LEAVE_NS       2000000000u /* that an embedded slave has to end */
-#define LEAVE_LOST_NS  300000000u  /* and one that has not delivered */
+#define LATE_RESULT_NS 2000000000u /* time for slaves to deliver after a failure */
+#define LEAVE_NS       2000000000u /* time for an embedded slave to end */
+#define LEAVE_LOST_NS  300000000u  /* time for one that has not delivered */
 
-/* They have changed nothing, but whoever they are should not be there. */
+/* Strangers have changed nothing, but they should not be there. */
 static void warn_of_strangers(const struct nm_master *master, const struct nm_result_host *host,
 			      const struct nm_msg_result *result)
 {
@@ -32,7 +32,7 @@ static void warn_of_strangers(const struct nm_master *master, const struct nm_re
 		(unsigned long long)result->strangers, *from ? from : "somewhere");
 }
 
-/* What a host has told; its groups have been written to host->groups already. */
+/* Takes the result of a host; its groups have been written to host->groups already. */
 static void take_result(const struct nm_master *master, struct nm_result_host *host,
 			const struct nm_msg_result *result)
 {
@@ -49,8 +49,8 @@ static void take_result(const struct nm_master *master, struct nm_result_host *h
 	warn_of_strangers(master, host, result);
 }
 
-/* A part of a slave's counts that is more than all of them is told: which of the two is wrong, or
- * both, nobody knows. */
+/* Warns of a part of a slave's counts that is more than the whole: either of the two may be wrong,
+ * or both. */
 static void warn_of_counts(struct nm_master *master, const struct nm_result_host *host)
 {
 	struct nm_counts rows = {.iterations = 0};
@@ -116,7 +116,7 @@ int nm_link_result(struct nm_master *master, struct nm_link *link, json_t *body)
 	return error == -EPROTO ? error : 0;
 }
 
-/* Adds what this host has done, by the functions that slaves use, so that all figures are made
+/* Adds this host's own result, by the functions that slaves use, so that all figures are made
  * alike. */
 static void collect_own(struct nm_master *master)
 {
@@ -207,7 +207,7 @@ static void warn_of_empty_windows(struct nm_master *master)
 	}
 }
 
-/* Ways around the usual one that were asked for, and that the kernels have not taken. */
+/* Warns of unusual ways of bytes that the profile asks for, and that the kernels have not taken. */
 static void warn_of_ways(struct nm_result *result)
 {
 	uint64_t count, all;

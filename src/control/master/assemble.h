@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what is known to the result. */
+/* Puts the result of a run together. */
 #ifndef NM_CONTROL_MASTER_ASSEMBLE_H
 #define NM_CONTROL_MASTER_ASSEMBLE_H
 

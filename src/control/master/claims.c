@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comparisons of what a slave tells with the clock, the grid and the phase. */
+/* Compares the messages of a slave with the clock, the grid and the phase. */
 #include "control/master/claims.h"
 
 #include <math.h>

@@ -20,8 +20,8 @@
 #define RETRY_PAUSE_NS 50000000u
 #define TELL_NS	       1000000000u /* longer waits are told */
 
-/* Waits for a socket to be connected. 1: it is (or has failed), 0: time is over, -ECANCELED:
- * interrupted. */
+/* Waits for a socket to be connected. 1: it is connected (or has failed), 0: time is over,
+ * -ECANCELED: interrupted. */
 static int wait_for(struct nm_master *master, int fd, uint64_t until_ns)
 {
 	struct pollfd fds[2] = {{.fd = fd, .events = POLLOUT},
@@ -41,8 +41,8 @@ static int wait_for(struct nm_master *master, int fd, uint64_t until_ns)
 	return 0;
 }
 
-/* Where nobody listens on a port that the kernel may choose, a connection can have both its ends
- * there. */
+/* Where no socket listens on a port that the kernel may choose, a connection can be its own other
+ * end. */
 static bool is_to_itself(int fd)
 {
 	struct sockaddr_storage local = {0}, remote = {0};
@@ -76,7 +76,7 @@ static int try_address(struct nm_master *master, const struct addrinfo *at, uint
 		error = ECONNREFUSED;
 	if (error) {
 		(void)close(fd);
-		/* What a port of vsock answers on which nobody listens. */
+		/* The error of a connect to a port of vsock on which nobody listens. */
 		return at->ai_family == AF_VSOCK && error == ECONNRESET ? -ECONNREFUSED : -error;
 	}
 	*ret_fd = fd;
@@ -99,7 +99,8 @@ static int try_all(struct nm_master *master, const struct addrinfo *found, uint6
 
 		if (answer == 0 || answer == -ECANCELED)
 			return answer;
-		/* A host that refuses says more than one that is not there. */
+		/* The error of a host that refuses says more than that of a host that is not
+		 * there. */
 		if (error != -ECONNREFUSED)
 			error = answer;
 	}
@@ -181,7 +182,7 @@ static void tell_wait(const struct nm_master *master, const char *name, int erro
 		events->waits(events->arg, line);
 }
 
-/* Whether a slave that is just starting, on a host that may be too, answers so. */
+/* Whether a connect may fail in this way while a slave, or its host, is just starting. */
 static bool may_come(int error)
 {
 	return error == -ECONNREFUSED || error == -EHOSTUNREACH || error == -ETIMEDOUT;

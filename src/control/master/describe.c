@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies into the result what a reader must know about the run besides its figures. */
+/* Copies into the result all that a reader must know about the run besides its figures. */
 #include "control/master/describe.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the statistics that a user asks for to what engines keep. */
+/* Finds which details engines keep for the statistics that a user asks for. */
 #include "control/master/details.h"
 
 #include "control/wire/rows.h"
@@ -7,8 +7,8 @@
 
 #define MAX_STRANDS 100000u /* in a table */
 
-/* Of more flows than this no percentiles are kept: each has two histograms. And to read one takes
- * some microseconds, which must be little beside an interval. */
+/* With more flows than this no percentiles are kept: each flow has two histograms. And to read one
+ * takes some microseconds, which must be little beside an interval. */
 #define MAX_TIMED     4096u
 #define TIMED_READ_NS 40000u
 
@@ -20,7 +20,7 @@ static unsigned samples(const struct nm_run_options *options, const struct nm_pl
 	       (options->samples_tcp ? NM_OBSERVE_TCP : 0u);
 }
 
-/* Of how many flows percentiles can be kept. */
+/* The most flows for which percentiles can be kept. */
 static uint64_t most_timed(const struct nm_run_options *options)
 {
 	uint64_t most = options->interval_ns / TIMED_READ_NS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which details of single flowops and flows the options of a run ask the engines to keep, as far as
+/* The details of single flowops and flows that the engines keep for the options of a run, as far as
  * there is room. */
 #ifndef NM_CONTROL_MASTER_DETAILS_H
 #define NM_CONTROL_MASTER_DETAILS_H

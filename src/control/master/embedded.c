@@ -40,7 +40,7 @@ struct nm_embedded_thread {
 static const struct timespec step = {.tv_nsec =
 					     2000000}; /* between two looks whether it has ended */
 
-/* Closes everything else that was inherited: the slave must not keep a stranger's pipe or port
+/* Closes all other inherited descriptors: the slave must not keep a stranger's pipe or port
  * open. */
 static int keep_only(int fd)
 {
@@ -53,7 +53,7 @@ static int keep_only(int fd)
 	return fd;
 }
 
-/* The master is the same user, on the same host. */
+/* The master runs as the slave's own user, on its own host: no limits are needed. */
 static void trust(struct nm_slave_options *options)
 {
 	options->max_flows = 0;
@@ -70,7 +70,7 @@ static void run_child(int fd, pid_t parent, uint64_t timeout_ns)
 	struct nm_slave_options options;
 
 	nm_signals_forget_handlers();
-	/* What the terminal says is for the master, which then ends this process's session. */
+	/* Signals of the terminal are for the master, which then ends this process's session. */
 	for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
 		(void)signal(ignored[i], SIG_IGN);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -78,7 +78,7 @@ static void run_child(int fd, pid_t parent, uint64_t timeout_ns)
 		_exit(NM_SESSION_BROKEN);
 	nm_signals_unblock();
 	fd = keep_only(fd);
-	/* The master trusts it; it reads the same bytes of others as any slave. */
+	/* The master trusts this slave, but like any slave it reads the bytes of other hosts. */
 	if (fd < 0 || nm_sandbox_new(&sandbox) < 0)
 		_exit(NM_SESSION_BROKEN);
 	(void)nm_sandbox_enter(sandbox);
@@ -149,7 +149,7 @@ static void *run_thread(void *arg)
 {
 	struct nm_embedded_thread *thread = arg;
 
-	/* What it says has the numbers of the C locale, whatever the program's is. */
+	/* The session writes numbers as in the C locale, also when the program has another. */
 	if (thread->locale)
 		(void)uselocale(thread->locale);
 	(void)nm_session_serve(thread->fd, &thread->options, NULL);

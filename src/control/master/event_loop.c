@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comes from outside while the master runs: messages of slaves, events of the engine,
+/* Takes events from outside while the master runs: messages of slaves, events of the engine,
  * interrupts. */
 #include "control/master/event_loop.h"
 
@@ -43,7 +43,7 @@ static void lose(struct nm_master *master, struct nm_link *link, const char *why
 	link->peer.state = NM_SESSION_END;
 }
 
-/* Before its first message a slave is only what listens on its port. */
+/* Before its first message the other end may be any program that listens on the port. */
 static bool is_stranger(const struct nm_link *link)
 {
 	return link->peer.state == NM_SESSION_HELLO && !nm_embedded_is_started(&link->embedded);

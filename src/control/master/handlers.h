@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which function takes which message of a slave. */
+/* The table of functions that handle the messages of a slave. */
 #ifndef NM_CONTROL_MASTER_HANDLERS_H
 #define NM_CONTROL_MASTER_HANDLERS_H
 

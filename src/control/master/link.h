@@ -18,19 +18,19 @@ struct nm_link {
 	uint32_t host;	     /* in the plan */
 	const char *name;    /* borrowed from the plan */
 	struct nm_addr remote, local;
-	struct nm_plan *mirror; /* what the slave runs; owned */
+	struct nm_plan *mirror; /* the plan of the slave, as it compiles it; owned */
 	struct nm_embedded embedded;
 	struct nm_clock_sync clock;
-	uint64_t pinged_ns; /* what the ping says that has not been answered yet; 0: none */
-	uint64_t told_ns;   /* when it was told to begin the present phase */
+	uint64_t pinged_ns; /* the time in the ping that has not been answered yet; 0: none */
+	uint64_t told_ns;   /* when the slave was told to begin the present phase */
 	struct nm_claims claims;
-	/* What is wrong with the message that is being taken, if its handler can tell more than
-	 * that; static, or NULL. */
+	/* The reason why the present message is wrong, if its handler can give one; static, or
+	 * NULL. */
 	const char *wrong;
 	bool places_asked, places_told; /* where its flows are */
 	struct nm_flow_places places;	/* once it has told */
 	uint64_t progress;		/* as it was last told */
-	uint32_t *told_renewals;	/* by group: of nm_engine_reconnects; owned */
+	uint32_t *told_renewals;	/* by group: the nm_engine_reconnects told last; owned */
 	struct nm_result_host *result;	/* borrowed from the result */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every part of the master says: its log, and its failures. */
+/* The log and the failures of the master, which all of its parts report. */
 #include "control/master/master.h"
 
 #include <stdarg.h>
@@ -33,7 +33,7 @@ void nm_master_fail(struct nm_master *master, struct nm_link *link, enum nm_fail
 	va_start(args, fmt);
 	(void)vsnprintf(text, sizeof text, fmt, args);
 	va_end(args);
-	/* A slave that has told why it leaves does not tell more by leaving. */
+	/* The end of a connection says no more than the slave's own reason before it. */
 	if (rank == NM_FAILURE_LOSS && host->error)
 		rank = NM_FAILURE_EFFECT;
 	bool is_first = !host->error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run, as the master has it: its own side, a link to each slave, the agreement about phases, and
- * the result that grows. Used by one thread, the one that called nm_run. */
+/* A run on the master: its own side, a link to each slave, the agreement about phases, and the
+ * result that grows. Used by one thread, the one that called nm_run. */
 #ifndef NM_CONTROL_MASTER_MASTER_H
 #define NM_CONTROL_MASTER_MASTER_H
 
@@ -18,8 +18,7 @@
 
 struct nm_master;
 
-/* Takes the body of one message of a slave, which stays the caller's: 0, or -EPROTO when it is
- * wrong. */
+/* Handles one message of a slave, whose body stays the caller's: 0, or -EPROTO when it is wrong. */
 typedef int (*nm_link_handler)(struct nm_master *master, struct nm_link *link, json_t *body);
 
 struct nm_master {
@@ -47,7 +46,7 @@ struct nm_master {
 	uint64_t run_end_ns;
 	bool memory_failed;    /* rows of the result are missing */
 	bool interrupt_closed; /* nothing comes from options->interrupt_fd any more */
-	bool raised;	       /* this thread has a higher priority than it had, which was: */
+	bool raised;	       /* the priority of this thread has been raised; before, it was: */
 	int priority;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds out what is measured when. */
+/* Computes when phases stop, and when the measured window opens and closes. */
 #include "control/master/order.h"
 
 void nm_order_measured(const struct nm_plan *plan, uint32_t *ret_first, uint32_t *ret_last)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all hosts are told when a phase begins: made from the master's plan and the options.
+/* The order that all hosts get when a phase begins: made from the master's plan and the options.
  * Pure. */
 #ifndef NM_CONTROL_MASTER_ORDER_H
 #define NM_CONTROL_MASTER_ORDER_H
@@ -15,8 +15,8 @@ void nm_order_measured(const struct nm_plan *plan, uint32_t *ret_first, uint32_t
 /* The order of a phase. */
 void nm_order_make(const struct nm_plan *plan, const struct nm_run_options *options, uint32_t phase,
 		   struct nm_phase_order *ret_order);
-/* So long without progress on any host, and the run is ended: the timeout, and the longest wait of
- * a pass. */
+/* How long no host may make progress before the master ends the run: the timeout, and the longest
+ * wait of a pass. */
 uint64_t nm_order_stall_ns(const struct nm_plan *plan, const struct nm_run_options *options);
 /* How long a phase may be without progress because the profile itself waits: the longest wait of a
  * pass. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Feeds the machine of phases.h with what engine, slaves and clock say, and carries out its
+/* Feeds the machine of phases.h with the news of engine, slaves and clock, and carries out its
  * commands. */
 #include "control/master/phase_loop.h"
 
@@ -14,8 +14,8 @@
 #include "control/master/reconcile.h"
 #include "host/clock.h"
 
-/* How long an interrupted run may still take over what its master has begun, besides the waits of a
- * pass. */
+/* How long an interrupted run may still take to end the passes that have begun, besides the waits
+ * of a pass. */
 #define INTERRUPT_NS	5000000000u
 #define FAILURE_LOOK_NS 10000000u /* between two looks whether a failure has shown its cause */
 
@@ -67,7 +67,7 @@ int nm_link_done(struct nm_master *master, struct nm_link *link, json_t *body)
 			      &done.counts);
 }
 
-/* What master and slaves have to do in the phase, by their plans. */
+/* Sets the parts of master and slaves in the phase, by their plans. */
 static void set_traits(struct nm_master *master, uint32_t phase)
 {
 	for (uint32_t g = 0; g < master->plan->n_groups; g++) {
@@ -218,8 +218,8 @@ static void print_verdict(const struct nm_master *master, enum nm_phase_verdict 
 }
 
 /* Fails when nothing moves any more, when a phase lasts longer than it may, or when an interrupted
- * one does not end: a host that only receives may be far behind with what was sent to it, and the
- * user does not wait for that. */
+ * one does not end: a host that only receives may be far behind its sender, and the user does not
+ * wait for that. */
 static void check_time(struct nm_master *master, uint64_t now_ns)
 {
 	uint64_t own = nm_engine_progress(master->local.engine), told = 0;
@@ -231,7 +231,7 @@ static void check_time(struct nm_master *master, uint64_t now_ns)
 	nm_phases_progress(&master->phases, own, told, now_ns);
 	enum nm_phase_verdict verdict = nm_phases_check(&master->phases, now_ns, &g);
 
-	/* What has failed before says more. */
+	/* An earlier failure says more. */
 	if (verdict == NM_PHASE_GOES_ON || master->outcome.failure)
 		return;
 	print_verdict(master, verdict, g, text, sizeof text);
@@ -249,7 +249,7 @@ static void check_engine(struct nm_master *master)
 			       text);
 }
 
-/* Does what is due. */
+/* Takes all steps of the phase that are due now. */
 static void step(struct nm_master *master, uint64_t now_ns)
 {
 	if (master->outcome.interrupts)
@@ -275,7 +275,7 @@ static uint64_t next_ns(const struct nm_master *master, uint64_t now_ns)
 	return next;
 }
 
-/* What the slaves have counted in the phase that has ended. */
+/* Adds the slaves' counts of the phase that has ended. */
 static void add_slaves(struct nm_master *master)
 {
 	uint32_t phase = master->phases.phase;

@@ -11,7 +11,7 @@ int nm_master_phases_init(struct nm_master *master);
 /* Runs all phases, until the last is over or the run is to end; how it went is in the outcome. */
 void nm_master_run_phases(struct nm_master *master);
 
-/* Handlers of what slaves tell meanwhile. */
+/* Handlers of the slaves' messages meanwhile. */
 int nm_link_began(struct nm_master *master, struct nm_link *link, json_t *body);
 int nm_link_done(struct nm_master *master, struct nm_link *link, json_t *body);
 

@@ -110,7 +110,7 @@ static bool is_waited_for(const struct nm_phases *phases, uint32_t group)
 	return waits;
 }
 
-/* Whether what is waited for has an end by its time. */
+/* Whether all groups that are waited for end by their time. */
 static bool is_timed(const struct nm_phases *phases)
 {
 	for (uint32_t g = 0; g < phases->n_groups; g++) {
@@ -175,8 +175,8 @@ static void add_owed(struct nm_phases *phases, const struct nm_phase_run *group,
 	}
 }
 
-/* The master has made its last pass: the hosts that only send may end now, and the master takes
- * what is left of it. */
+/* The master has made its last pass: the hosts that only send may end now, and the master takes the
+ * rest of their bytes. */
 static void release_hosts(struct nm_phases *phases, uint32_t g, struct out *out)
 {
 	struct nm_phase_run *group = &phases->groups[g];
@@ -273,7 +273,8 @@ static uint64_t overdue_ns(const struct nm_phases *phases)
 						  : phases->interrupt_ns + phases->patience_ns;
 }
 
-/* When a timed phase has lasted too long; UINT64_MAX: it may last, or that has been told. */
+/* The time from which a timed phase has lasted too long; UINT64_MAX: there is none, or
+ * NM_PHASE_LATE has been told. */
 static uint64_t late_ns(const struct nm_phases *phases)
 {
 	return phases->bounded && phases->duration_ns && !phases->was_late

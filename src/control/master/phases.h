@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agreement about phases, as the master keeps it: who has begun, who is done, and who is to be
- * told what.
+/* The agreement about phases, as the master keeps it: which hosts have begun, which are done, and
+ * which commands are due.
  *
  * In each phase and group one host leads: it begins the passes, and ends the phase - by count, or
  * when it is told to stop. The others follow: they are told how many passes each worker of the
- * leader has done, and end after as many. A host that only sends ("free") is not told; what it has
- * sent beyond the passes is drained by the master.
+ * leader has done, and end after as many. A host that only sends ("free") is not told; the master
+ * drains the bytes that it has sent beyond the passes.
  *
- * This is a pure machine: it has no clock and does no I/O. Time, messages and what the master's own
- * engine has done come in; commands go out. Between two phases its owner sets the traits of each
- * group and part, then begins the phase. */
+ * This is a pure machine: it has no clock and does no I/O. Time, messages and the progress of the
+ * master's own engine come in; commands go out. Between two phases its owner sets the traits of
+ * each group and part, then begins the phase. */
 #ifndef NM_CONTROL_MASTER_PHASES_H
 #define NM_CONTROL_MASTER_PHASES_H
 
@@ -26,9 +26,9 @@
 struct nm_phase_part {
 	/* Traits in the present phase. */
 	bool runs;
-	bool empty;	     /* nothing of it crosses the network: the slave does not run it */
-	bool free;	     /* it sends without being led */
-	uint64_t pass_bytes; /* that it sends in a pass, if it is free */
+	bool empty;	     /* no part of it crosses the network: the slave does not run it */
+	bool free;	     /* the host sends without being led */
+	uint64_t pass_bytes; /* bytes that it sends in a pass, if it is free */
 	/* State: set when it is done. */
 	bool done;
 	struct nm_counts counts;
@@ -44,17 +44,17 @@ struct nm_phase_host {
 struct nm_phase_run {
 	/* Traits in the present phase. */
 	bool runs;
-	bool by_agreement;    /* it does not end by count alone: it is timed, or passes may fail */
-	bool drains;	      /* some of its hosts are free */
-	uint32_t leader;      /* the host that leads, or NM_PHASES_HERE */
-	uint64_t duration_ns; /* 0: it ends by itself */
+	bool by_agreement; /* the group ends not only by count: it is timed, or passes may fail */
+	bool drains;	   /* some of its hosts are free */
+	uint32_t leader;   /* the host that leads, or NM_PHASES_HERE */
+	uint64_t duration_ns; /* 0: the group ends by itself */
 	uint32_t n_workers;   /* in all phases */
-	/* What the master's engine has done; set before each step. */
+	/* The progress of the master's engine; set before each step. */
 	bool here_passed; /* its last pass */
 	bool here_done;
 	uint64_t *passes; /* of each worker; read once it has passed, or is done */
 	/* State. */
-	uint64_t stop_at_ns; /* UINT64_MAX: it ends by itself, or has been stopped */
+	uint64_t stop_at_ns; /* UINT64_MAX: the group ends by itself, or has been stopped */
 	bool stopped;	     /* its leader has been told to end */
 	bool followed;	     /* the master has been told its leader's totals */
 	bool released;	     /* the master has passed, and the free hosts have been told to end */
@@ -62,9 +62,9 @@ struct nm_phase_run {
 	bool done;
 };
 
-/* How often as long as it may be without progress a timed phase may last beyond its time while
- * something moves: what the kernel holds for a slow receiver, or at a low pace, may arrive long
- * after the end; but what a slave tells of it may also never end. */
+/* A timed phase in which something moves may last this many times stall_ns beyond its time: bytes
+ * that the kernel holds for a slow receiver, or at a low pace, may arrive long after the end; but a
+ * slave may also report progress without end. */
 #define NM_PHASES_MOST_STALLS 5u
 
 struct nm_phases {
@@ -72,32 +72,32 @@ struct nm_phases {
 	uint32_t n_groups;
 	struct nm_phase_host *hosts;
 	uint32_t n_hosts;
-	uint64_t *memory;  /* of all totals; owned */
+	uint64_t *memory;  /* room for all totals; owned */
 	uint64_t *owed;	   /* room for the bytes of the widest group */
-	uint64_t stall_ns; /* so long without progress is a failure */
-	/* And so is a timed phase that lasts some times that long beyond its time, whatever
-	 * moves. */
+	uint64_t stall_ns; /* a phase without progress for so long fails */
+	/* A timed phase that lasts NM_PHASES_MOST_STALLS * stall_ns beyond its time fails, too,
+	 * whatever moves. */
 	bool bounded;
-	uint64_t patience_ns; /* so long may a phase last that was interrupted */
+	uint64_t patience_ns; /* how long a phase may last after an interrupt */
 	/* State. */
 	uint32_t phase;
 	uint64_t begin_ns;
 	uint64_t own_progress, progress, progress_at_ns;
 	uint64_t duration_ns;  /* of its longest timed group */
-	bool was_late;	       /* it was told that it lasts too long */
-	uint64_t interrupt_ns; /* UINT64_MAX: it was not */
+	bool was_late;	       /* NM_PHASE_LATE has been told */
+	uint64_t interrupt_ns; /* UINT64_MAX: the phase was not interrupted */
 };
 
 enum nm_phase_command_kind {
 	/* the host ends the phase of the group, which it leads or in which it is free */
 	NM_PHASE_STOP,
 	NM_PHASE_FOLLOW, /* the host ends after totals[n_workers] passes */
-	NM_PHASE_DRAIN,	 /* the master takes what is left: totals[n_workers] bytes */
+	NM_PHASE_DRAIN,	 /* the master takes the rest: totals[n_workers] bytes */
 };
 
 struct nm_phase_command {
 	enum nm_phase_command_kind kind;
-	uint32_t host; /* that is told, or NM_PHASES_HERE */
+	uint32_t host; /* the slave to get the command, or NM_PHASES_HERE */
 	uint32_t group;
 	const uint64_t *totals; /* valid during the call */
 };
@@ -106,32 +106,32 @@ enum nm_phase_verdict {
 	NM_PHASE_GOES_ON,
 	NM_PHASE_STALLED, /* nothing has moved for stall_ns; told once */
 	NM_PHASE_LATE,	  /* its time and stall_ns are over; told once */
-	NM_PHASE_OVERDUE, /* it was interrupted, and has not ended in time */
+	NM_PHASE_OVERDUE, /* the phase was interrupted, and has not ended in time */
 };
 
-/* n_workers[n_groups]: of each group, on all hosts alike. 0 or -ENOMEM; nm_phases_fini may be
- * called either way. */
+/* n_workers[n_groups]: the workers of each group, equally many on all hosts. 0 or -ENOMEM;
+ * nm_phases_fini may be called either way. */
 int nm_phases_init(struct nm_phases *phases, const uint32_t *n_workers, uint32_t n_groups,
 		   uint32_t n_hosts);
 void nm_phases_fini(struct nm_phases *phases);
 /* A phase begins, with the traits that groups and parts have now. */
 void nm_phases_begin(struct nm_phases *phases, uint32_t phase, uint64_t now_ns);
 
-/* A slave has begun the phase. 0, or -EPROTO when it cannot be so. */
+/* A slave has begun the phase. 0, or -EPROTO when that is impossible. */
 int nm_phases_began(struct nm_phases *phases, uint32_t host, uint32_t phase);
 /* A slave is done with its part, and has told its totals[n_workers] and counts, which are copied.
- * 0, or -EPROTO when it cannot be so. */
+ * 0, or -EPROTO when that is impossible. */
 int nm_phases_done(struct nm_phases *phases, uint32_t host, uint32_t phase, uint32_t group,
 		   const uint64_t *totals, const struct nm_counts *counts);
-/* Numbers that change while anything moves: of the master's own progress, and of what its slaves
- * tell of theirs, which may not be true. While a group that ends by count is waited for, only its
- * own keeps a phase from being stalled; a phase that has an end by its time is bounded by that. */
+/* Takes numbers that change while anything moves: the master's own, and the one that its slaves
+ * tell, which may not be true. While a group that ends by count is waited for, only the master's
+ * own number keeps a phase from being stalled; a phase of timed groups is bounded by its time. */
 void nm_phases_progress(struct nm_phases *phases, uint64_t own, uint64_t told, uint64_t now_ns);
 /* The run is to end: all groups are stopped from now on. */
 void nm_phases_interrupt(struct nm_phases *phases, uint64_t now_ns);
 
-/* Gives the commands that are due to `command`, which may not call the machine. Returns how many
- * they were: with any, the engine may have gone on by now. */
+/* Gives the commands that are due to `command`, which may not call the machine. Returns the number
+ * of commands: after any, the engine may have gone on. */
 unsigned nm_phases_step(struct nm_phases *phases, uint64_t now_ns,
 			void (*command)(void *arg, const struct nm_phase_command *command),
 			void *arg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks all hosts where their flows are, and puts it into words. */
+/* Asks all hosts where their flows are, and puts the answers into words. */
 #include "control/master/places.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "control/snapshot.h"
 #include "host/clock.h"
 
-#define ANSWER_NS 500000000u /* that hosts have to tell */
+#define ANSWER_NS 500000000u /* time for hosts to answer */
 
 int nm_link_places(struct nm_master *master, struct nm_link *link, json_t *body)
 {

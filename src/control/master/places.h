@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run that does not go on waits for. */
+/* Finds out for which flows a run that does not go on waits. */
 #ifndef NM_CONTROL_MASTER_PLACES_H
 #define NM_CONTROL_MASTER_PLACES_H
 
 #include "control/master/master.h"
 
 /* Asks this host's workers and the slaves where their flows are, waits a moment for the answers,
- * and puts them into words behind what stands in buf. Takes what comes meanwhile. */
+ * and appends them as words to the text in buf. Takes events that come meanwhile. */
 void nm_master_tell_places(struct nm_master *master, char *buf, size_t size);
 
 /* The handler of a slave's answer. */

@@ -29,7 +29,7 @@ static void judge(const struct nm_reconcile *in, struct nm_result *result, uint3
 	va_list args;
 
 	if (result->verdict.reconciled == NM_RECONCILED_NO)
-		return; /* the first difference says most */
+		return; /* the first difference says most about the cause */
 	result->verdict.reconciled = verdict;
 	free(result->verdict.reconcile_text);
 	va_start(args, fmt);
@@ -40,8 +40,7 @@ static void judge(const struct nm_reconcile *in, struct nm_result *result, uint3
 	result->verdict.reconcile_text = strdup(text);
 }
 
-/* Every slave follows, or leads, pass by pass: so the passes of a worker are the same
- * everywhere. */
+/* Every slave follows, or leads, pass by pass: so a worker has made as many passes on each host. */
 static void compare_passes(const struct nm_reconcile *in, struct nm_result *result, uint32_t h,
 			   uint32_t g)
 {
@@ -78,7 +77,7 @@ static void compare_bytes(const struct nm_reconcile *in, struct nm_result *resul
 }
 
 /* Whether flowops of the group have failed, at either end, that the profile allows to fail. From
- * then on what the ends have counted need not be the same. */
+ * then on the counts of the ends may differ. */
 static bool is_forgiven(const struct nm_reconcile *in, struct nm_result *result, uint32_t g,
 			const struct nm_counts *slaves)
 {

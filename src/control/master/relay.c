@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples of single flows, on their way through the master: none is kept. */
+/* Passes samples of single flows on from slaves and samplers, and keeps none. */
 #include "control/master/relay.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ static uint64_t own_time(const struct nm_link *link, uint64_t at_ns)
 	return at_ns - (uint64_t)link->clock.offset_ns;
 }
 
-/* What there is no memory for is missed, and said at the end; everything else goes on. */
+/* A row without memory is left out, which the master says at the end; everything else goes on. */
 static int verdict(struct nm_master *master, int error)
 {
 	if (error == -ENOMEM)

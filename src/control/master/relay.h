@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples on their way to whoever has asked for them: of this host, by its samplers, and of slaves,
- * by their messages. */
+/* Passes samples on to the events of the options: those of this host from its samplers, and those
+ * of slaves from their messages. */
 #ifndef NM_CONTROL_MASTER_RELAY_H
 #define NM_CONTROL_MASTER_RELAY_H
 

@@ -18,7 +18,7 @@
 #include "control/preflight.h"
 #include "host/priority.h"
 
-/* Compiles what each slave will run: to know what to wait for, and to find mistakes while nothing
+/* Compiles the plan of each slave, to know what to wait for, and to find mistakes before anything
  * is sent. */
 static int make_links(struct nm_master *master)
 {
@@ -137,7 +137,7 @@ static bool skew_is_known(const struct nm_master *master)
 	return true;
 }
 
-/* Why a run is not complete that nothing but an interrupt has ended. */
+/* Why a run that only an interrupt has ended is not complete. */
 static void explain_cut(struct nm_master *master)
 {
 	struct nm_outcome *outcome = &master->outcome;
@@ -167,7 +167,8 @@ static enum nm_run_status conclude(struct nm_master *master, bool cut)
 		result->start_skew_s = skew_of_all(result);
 	result->verdict.interrupted = outcome->interrupts > 0 && !outcome->limited;
 	result->complete = !cut && outcome->interrupts < 2 && !outcome->failure;
-	/* Nothing is missing when only results were awaited, but the user wants no more. */
+	/* A run that was interrupted while only results were awaited is complete, but the user
+	 * wants no more. */
 	if (result->complete && result->verdict.reconciled == NM_RECONCILED_NO) {
 		nm_diag_error(master->diags, NULL, 0, "the counts of both ends differ: %s",
 			      result->verdict.reconcile_text ? result->verdict.reconcile_text : "");

@@ -54,7 +54,7 @@ int nm_link_welcome(struct nm_master *master, struct nm_link *link, json_t *body
 	return 0;
 }
 
-/* What helps where a port of the traffic is taken. */
+/* Advice for a port of the traffic that is taken. */
 static const char *port_taken(const struct nm_master *master)
 {
 	const char *words = master->options->words.port_taken;
@@ -126,7 +126,8 @@ int nm_link_pong(struct nm_master *master, struct nm_link *link, json_t *body)
 	return 0;
 }
 
-/* All embedded slaves first: where they are forked, nothing of ours must have threads by then. */
+/* Starts all embedded slaves first: where they are forked, this process must not have threads of
+ * ours yet. */
 static bool start_embedded(struct nm_master *master, int *fds)
 {
 	for (size_t i = 0; i < master->n_links; i++) {
@@ -145,7 +146,7 @@ static bool start_embedded(struct nm_master *master, int *fds)
 	return true;
 }
 
-/* Greets a slave over its connection, which it takes. */
+/* Greets a slave over its connection; takes fd. */
 static bool open_link(struct nm_master *master, struct nm_link *link, int fd)
 {
 	char text[NM_ADDRESS_TEXT];
@@ -182,7 +183,8 @@ static bool open_taken(struct nm_master *master, size_t i, int *fds)
 	return open_link(master, &master->links[i], fd);
 }
 
-/* First what is connected already, as it would not wait until all others are there. */
+/* First greets the slaves that are connected already: they would not wait until all others are
+ * there. */
 static bool connect_all(struct nm_master *master, int *fds)
 {
 	for (size_t i = 0; i < master->n_links; i++)
@@ -210,7 +212,7 @@ static bool connect_all(struct nm_master *master, int *fds)
 	return nm_master_await(master, NM_SESSION_PREPARE, nm_master_timeout_ns(master));
 }
 
-/* What is read of the engine while it runs; all but the first tell the user. */
+/* Adds the samplers that read the engine while it runs. */
 static int add_samplers(struct nm_master *master)
 {
 	struct nm_samplers *samplers = &master->local.samplers;
@@ -222,7 +224,7 @@ static int add_samplers(struct nm_master *master)
 						   master->result->wall.offset_ns);
 	if (!master->windows || !master->progress)
 		return -ENOMEM;
-	/* First, so that nothing comes between the clock and the counts that it reads. */
+	/* The windows come first, so that nothing delays them between the clock and the counts. */
 	nm_samplers_add_first(samplers, nm_windows_base(master->windows));
 	nm_samplers_add(samplers, nm_progress_sampler_base(master->progress));
 	if (!nm_responses_wanted(options))
@@ -327,7 +329,7 @@ static bool arm_all(struct nm_master *master)
 			       strerror(-error));
 		return false;
 	}
-	/* Many workers must not keep it from telling them that their time is over. */
+	/* Many workers must not keep this thread from telling them that their time is over. */
 	if (!master->options->in_process) {
 		master->priority = nm_priority_raise();
 		master->raised = true;

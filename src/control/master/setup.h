@@ -8,7 +8,7 @@
 /* Starts, connects, prepares and arms all hosts. False when the run cannot go on; why is noted. */
 bool nm_master_setup(struct nm_master *master);
 
-/* Handlers of what slaves answer meanwhile. */
+/* Handlers of the slaves' answers meanwhile. */
 int nm_link_welcome(struct nm_master *master, struct nm_link *link, json_t *body);
 int nm_link_refuse(struct nm_master *master, struct nm_link *link, json_t *body);
 int nm_link_ready(struct nm_master *master, struct nm_link *link, json_t *body);

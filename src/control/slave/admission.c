@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom a slave takes, and what those are told whom it does not. */
+/* Which masters a slave takes, and what it tells the others. */
 #include "control/slave/admission.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of what needs a permission, and what of a plan does. */
+/* The table of permissions, and the check which of them a plan needs. */
 #include "control/slave/allow.h"
 
 #include <errno.h>
@@ -76,7 +76,7 @@ static bool is_new_ktls(const void *value)
 
 static const struct {
 	const char *word;
-	const char *option; /* of what opens connections; NULL: none */
+	const char *option; /* an option of flowops that open connections; NULL: none */
 	bool (*needs)(const void *value);
 	uint64_t capabilities;
 } table[N_WORDS] = {

@@ -36,7 +36,7 @@
 
 #define BACKLOG 128
 #define REAP_MS 100
-#define END_NS	2000000000u /* that sessions have to end when the slave does */
+#define END_NS	2000000000u /* time for sessions to end when the slave does */
 #define DAY_NS	UINT64_C(86400000000000)
 
 struct child {
@@ -47,7 +47,7 @@ struct child {
 struct daemon {
 	const struct nm_slave_options *options;
 	int listener;
-	struct nm_sandbox *sandbox;	/* owned; of each session */
+	struct nm_sandbox *sandbox;	/* owned; for each session */
 	struct nm_session_slots *slots; /* owned; shared with the sessions */
 	struct child sessions[NM_SESSION_SLOTS];
 	size_t n_sessions;
@@ -81,7 +81,7 @@ __attribute__((format(printf, 2, 3))) static void say(const struct daemon *daemo
 	daemon->options->log(daemon->options->arg, line);
 }
 
-/* As say, of what no master has caused: not each time. */
+/* Like say, for events that no master has caused: not each of them is told. */
 __attribute__((format(printf, 2, 3))) static void say_of_stranger(const struct daemon *daemon,
 								  const char *fmt, ...)
 {
@@ -137,7 +137,7 @@ static int listen_everywhere(uint16_t port)
 	return fd;
 }
 
-/* The kernel chooses ports of vsock that a master could not name: they have 32 bits. */
+/* The kernel chooses ports of vsock with 32 bits, which a master could not name. */
 #define FIRST_FREE 49152u
 
 static int listen_on_vsock(const char *bind_to, uint16_t port, struct nm_diags *diags)
@@ -204,7 +204,7 @@ static int listen_on(const char *bind_to, uint16_t port, struct nm_diags *diags)
 	return fd;
 }
 
-/* What a session may do for a master of another host is not what the slave may do. */
+/* A session for a master of another host has fewer privileges than the slave. */
 static void drop_privileges(const struct daemon *daemon, int fd)
 {
 	const struct nm_slave_options *options = daemon->options;
@@ -251,8 +251,8 @@ static void free_slot(struct daemon *daemon, size_t index)
 	atomic_store(&daemon->slots->state[index], NM_SESSION_SLOT_FREE);
 }
 
-/* Makes room for one more of a host (0: of any) that may have something to say, at the cost of who
- * has said nothing for longest. */
+/* Makes room for one more connection of a host (0: of any) by closing those that have been silent
+ * for longest. */
 static void close_oldest_silent(struct daemon *daemon, uint64_t host, size_t most)
 {
 	while (nm_session_slots_count_of(daemon->slots, NM_SESSION_SLOT_SILENT, host) >= most) {
@@ -266,7 +266,7 @@ static void close_oldest_silent(struct daemon *daemon, uint64_t host, size_t mos
 				oldest = i;
 		}
 		if (oldest == NM_SESSION_SLOTS || !nm_session_slots_close(daemon->slots, oldest))
-			continue; /* it has just said hello */
+			continue; /* the connection has just said hello */
 		(void)kill(daemon->sessions[oldest].pid, SIGKILL);
 		while (waitpid(daemon->sessions[oldest].pid, NULL, 0) < 0 && errno == EINTR)
 			continue;
@@ -287,7 +287,7 @@ static void start_session(struct daemon *daemon, int fd, uint64_t host)
 	while (index < NM_SESSION_SLOTS && daemon->sessions[index].pid)
 		index++;
 	if (index == NM_SESSION_SLOTS)
-		return; /* too many have just lost their places; they go within a second */
+		return; /* too many sessions have just lost their places; they go within a second */
 	nm_session_slots_begin(daemon->slots, index, host);
 	(void)sigfillset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, &before);
@@ -304,8 +304,8 @@ static void start_session(struct daemon *daemon, int fd, uint64_t host)
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Answers a master that may not be one here before it has said anything: whoever it is gets no
- * process. Takes fd. */
+/* Refuses a master that this slave does not take, before the master has said anything and without a
+ * process for it. Takes fd. */
 static void turn_away(struct daemon *daemon, int fd, const struct nm_addr *remote)
 {
 	uint64_t now_ns = nm_clock_ns();
@@ -317,7 +317,7 @@ static void turn_away(struct daemon *daemon, int fd, const struct nm_addr *remot
 	if (nm_peer_init(&peer, fd, NM_SIDE_MASTER, NULL, daemon->options->timeout_ns, now_ns) ==
 	    0) {
 		(void)nm_peer_send(&peer, NM_MESSAGE_REFUSE, nm_refuse_pack("auth", text), now_ns);
-		/* What is left unread would turn the end into a reset. */
+		/* Bytes that are left unread would turn the end into a reset. */
 		nm_peer_receive(&peer, now_ns);
 		nm_peer_fini(&peer);
 	}
@@ -330,7 +330,7 @@ static void take_connection(struct daemon *daemon, int fd)
 	uint64_t host;
 
 	if (nm_address_of_ends(fd, &local, &remote) != 0) {
-		(void)close(fd); /* it has gone already */
+		(void)close(fd); /* the other end has gone already */
 		return;
 	}
 	if (!nm_admission_may_connect(daemon->options->admission,
@@ -359,13 +359,13 @@ static bool accept_some(struct daemon *daemon)
 			   errno == ENOMEM) {
 			say_of_stranger(daemon, "cannot take a connection: %s", strerror(errno));
 			return false;
-		} /* all others are about that one connection */
+		} /* all other errors are about one connection */
 	}
 	return true;
 }
 
-/* As many as are still wanted, so that of masters who come at the same time only these are
- * served. */
+/* Leaves places for as many sessions as are still wanted, so that of masters that come at once only
+ * these are served. */
 static void set_room(struct daemon *daemon)
 {
 	uint64_t wanted = daemon->options->sessions, left = NM_SESSION_SLOTS_SERVED;

@@ -16,26 +16,26 @@ struct nm_net;
 struct nm_result;
 
 struct nm_slave_options {
-	int control;	  /* enum nm_control_over: what to listen on */
-	const char *bind; /* of vsock a CID, otherwise numeric or name; NULL: all addresses */
+	int control;	  /* enum nm_control_over: the kind of socket to listen on */
+	const char *bind; /* for vsock a CID, otherwise numeric or a name; NULL: all addresses */
 	uint16_t port;	  /* 0: any free one */
-	enum nm_admission admission;  /* which masters it takes */
-	struct nm_key *key;	      /* that they prove; borrowed, and NULL where there is none */
-	const struct nm_net *allowed; /* who else may be at the other end of data connections */
+	enum nm_admission admission;  /* which masters the slave takes */
+	struct nm_key *key;	      /* for masters to prove; borrowed, NULL where there is none */
+	const struct nm_net *allowed; /* other hosts that data connections may come from */
 	size_t n_allowed;
-	uint32_t lent;	    /* privileges that masters of other hosts may use: of nm_allow_parse */
-	const char *user;   /* to become after listening; NULL: nobody else */
-	uint64_t max_flows; /* of one session */
+	uint32_t lent;	  /* privileges that masters of other hosts may use, from nm_allow_parse */
+	const char *user; /* to become after listening; NULL: nobody else */
+	uint64_t max_flows;	    /* of one session */
 	uint64_t max_duration_ns;   /* of one session; 0: unlimited */
 	uint64_t max_memory_bytes;  /* of one session; 0: unlimited */
 	uint64_t timeout_ns;	    /* how long a master may be silent */
 	bool in_process;	    /* a thread of the master's process, which knows the limits */
 	uint64_t sessions;	    /* end after so many; 0: never */
 	const char *sessions_words; /* the options that say so */
-	/* also said to what connects and is no master; NULL: nothing */
+	/* also said to programs that connect and are no master; NULL: nothing */
 	const char *strangers_hint;
-	/* Of files that profiles of masters of other hosts name, borrowed; where there is a
-	 * folder, of those of this host's masters, too. */
+	/* The folder of files that profiles of masters of other hosts name, borrowed; where there
+	 * is one, it holds for masters of this host, too. */
 	struct nm_file_root files;
 	const char *cpus; /* list for the workers when the master asks for none, or NULL */
 	int interrupt_fd; /* readable: end; -1: none */
@@ -49,7 +49,7 @@ struct nm_slave_options {
 	void (*ended)(void *arg, struct nm_result *result);
 };
 
-/* Port 20000 on all addresses, masters of this host only, a timeout of 10 s; of a session at most
+/* Port 20000 on all addresses, masters of this host only, a timeout of 10 s; for a session at most
  * 1 000 000 flows, 24 h and half of the machine's memory. */
 void nm_slave_options_default(struct nm_slave_options *ret_options);
 /* Serves until interrupted. 0, or -errno with an error in diags (the port is in use, ...). */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-/* What a master may ask for at most: the longest that --timeout and --wait-slaves can be. */
+/* The longest wait that a master may ask for: the most that --timeout and --wait-slaves can be. */
 #define LONGEST_NS (86400 * SECOND_NS)
 
 void nm_patience_init(struct nm_patience *patience, uint64_t timeout_ns, uint64_t now_ns)

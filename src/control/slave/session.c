@@ -20,7 +20,7 @@
 #include "transport/address.h"
 
 #define LOOK_NS	  200000000u  /* between two looks whether another has its place */
-#define LINGER_NS 1000000000u /* that it has to read a refusal */
+#define LINGER_NS 1000000000u /* time for the master to read a refusal */
 
 /* A handler is given no argument. */
 static volatile sig_atomic_t told_to_end;
@@ -40,7 +40,7 @@ void nm_session_end_by_signal(void)
 	(void)signal(SIGHUP, SIG_DFL);
 	(void)sigemptyset(&end.sa_mask);
 	(void)sigaction(SIGTERM, &end, NULL);
-	/* It comes while the session waits, see wait_for_events. */
+	/* SIGTERM comes while the session waits, see wait_for_events. */
 	(void)sigemptyset(&blocked);
 	(void)sigaddset(&blocked, SIGTERM);
 	(void)sigprocmask(SIG_SETMASK, &blocked, NULL);
@@ -163,7 +163,7 @@ static void dispatch(struct nm_session *session)
 	}
 	if (answer >= 0)
 		return;
-	/* Before its first message a master is only what has connected. */
+	/* Before its first message the other end may be any program. */
 	if (session->peer.state == NM_SESSION_HELLO) {
 		size_t used = strlen(why);
 
@@ -185,7 +185,7 @@ static uint64_t next_ns(const struct nm_session *session)
 		next = patient_ns;
 	if (session->until_ns < next)
 		next = session->until_ns;
-	/* Who takes its place does not wake it. */
+	/* Another session that takes the place of this one does not wake it. */
 	if (session->peer.state == NM_SESSION_PREPARE && nm_clock_ns() + LOOK_NS < next)
 		next = nm_clock_ns() + LOOK_NS;
 	uint64_t sample_ns = nm_samplers_next_ns(&session->local.samplers);
@@ -226,13 +226,13 @@ static uint64_t own_progress(const struct nm_session *session)
 	return session->local.engine ? nm_engine_progress(session->local.engine) : 0;
 }
 
-/* A number that changes when anything moves, here or anywhere that the master knows of. */
+/* A number that changes when anything moves, here or on hosts of which the master has told. */
 static uint64_t progress(const struct nm_session *session)
 {
 	return own_progress(session) + session->progress;
 }
 
-/* What is due by the clock. */
+/* Does all that is due by the clock. */
 static int run_timers(struct nm_session *session)
 {
 	uint64_t now_ns = nm_clock_ns();
@@ -265,7 +265,7 @@ static int run_timers(struct nm_session *session)
 	return 0;
 }
 
-/* What has ended the slave. */
+/* A sentence about the signal or the limit that has ended the slave. */
 static const char *slave_end_text(const struct nm_session *session)
 {
 	switch (atomic_load(&session->slot->slots->ended_by)) {
@@ -316,7 +316,8 @@ static void session_loop(struct nm_session *session)
 		if (session->peer.ended && nm_session_refuse_unproved(session))
 			break;
 		if (session->peer.ended) {
-			/* The master may close right after its bye, and before that is read. */
+			/* The master may close right after its bye, before the session has read the
+			 * bye. */
 			if (session->peer.state == NM_SESSION_RESULT)
 				session->end = NM_SESSION_SERVED;
 			else if (session->peer.state != NM_SESSION_END &&
@@ -378,7 +379,7 @@ enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *opti
 				   sizeof session.remote_text);
 		session_loop(&session);
 	}
-	/* The master has said bye: whoever reads this slowly does not hold it up. */
+	/* The master has said bye: a slow reader of this result does not hold it up. */
 	if (session.end == NM_SESSION_SERVED && session.measured &&
 	    session.n_begun == session.plan->n_phases)
 		options->ended(options->arg, session.measured);

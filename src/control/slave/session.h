@@ -8,7 +8,7 @@
 
 enum nm_session_end {
 	NM_SESSION_SERVED = 0,	/* a run took place, or was at least prepared */
-	NM_SESSION_NOTHING = 1, /* whoever connected was no master, or one that is not taken */
+	NM_SESSION_NOTHING = 1, /* the other end was no master, or one that is not taken */
 	NM_SESSION_BROKEN = 2,	/* the run did not come to its end, or could not be set up here */
 };
 
@@ -18,7 +18,7 @@ enum nm_session_end nm_session_serve(int fd, const struct nm_slave_options *opti
 				     const struct nm_session_slot *slot);
 
 /* Before nm_session_serve, in a process of its own: SIGTERM ends the session, which tells its
- * master what has ended the slave (`ended_by` of the slots); interrupts do not. */
+ * master why the slave has ended (`ended_by` of the slots); interrupts do not. */
 void nm_session_end_by_signal(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of a session share. A session is served by one thread. */
+/* The state and the functions that the files of a session share. One thread serves a session. */
 #ifndef NM_CONTROL_SLAVE_SESSION_PRIV_H
 #define NM_CONTROL_SLAVE_SESSION_PRIV_H
 
@@ -17,7 +17,7 @@ struct nm_session {
 	struct nm_addr local_addr, remote;
 	char remote_text[64];
 	struct nm_patience patience;
-	uint64_t progress; /* of the master, as it was last told */
+	uint64_t progress; /* the master's progress, as it was last told */
 	uint64_t until_ns; /* by then the session must be over; UINT64_MAX: no limit */
 	enum nm_session_end end;
 	/* From prepare on. */
@@ -26,7 +26,7 @@ struct nm_session {
 	struct nm_plan *plan; /* owned */
 	struct nm_local local;
 	bool *told_done;	    /* by group, in this phase; owned */
-	uint32_t *told_renewals;    /* by group: of nm_engine_reconnects; owned */
+	uint32_t *told_renewals;    /* by group: the nm_engine_reconnects told last; owned */
 	bool asked_places;	    /* the master waits to be told where the flows are */
 	uint32_t n_begun;	    /* phases */
 	struct nm_result *measured; /* owned; for options->ended; NULL: nothing, or no memory */
@@ -34,15 +34,15 @@ struct nm_session {
 
 /* Sends a message, and takes its body (NULL: there was no memory for one). 0 or -errno. */
 int nm_session_send(struct nm_session *session, enum nm_message_type type, json_t *body);
-/* What an error says, and of memory the limit that the slave has set; returns buf. */
+/* The text of an error, and with one about memory the limit that the slave has set; returns buf. */
 const char *nm_session_error_text(const struct nm_session *session, int error, char *buf,
 				  size_t size);
 /* One line for options->log, with the session and its master. */
 void nm_session_log(const struct nm_session *session, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Takes the body of one message of the master, which stays the caller's. 0, or -errno: the session
- * ends. -EPROTO: the message was wrong. */
+/* Handles one message of the master, whose body stays the caller's. 0, or -errno: the session ends.
+ * -EPROTO: the message was wrong. */
 typedef int (*nm_session_handler)(struct nm_session *session, json_t *body);
 
 /* session_setup.c: handlers until the engine is started. */
@@ -73,10 +73,10 @@ int nm_session_finish(struct nm_session *session, json_t *body);
 int nm_session_tell_places(struct nm_session *session);
 /* Tells the master which groups' connections are to be replaced. 0 or -errno. */
 int nm_session_tell_renewals(struct nm_session *session);
-/* Tells the master what the engine has finished since this was last called, or why it has failed.
+/* Tells the master which groups the engine has finished since the last call, or why it has failed.
  * 0 or -errno. */
 int nm_session_report(struct nm_session *session);
-/* For struct nm_local_config, with the session as arg: each sends what it is given. */
+/* For struct nm_local_config, with the session as arg: each sends its rows to the master. */
 void nm_session_row(void *arg, const struct nm_host_interval *row);
 void nm_session_flows(void *arg, const struct nm_flow_rows *rows);
 void nm_session_tcp(void *arg, const struct nm_tcp_rows *rows);

@@ -52,8 +52,8 @@ int nm_session_begin(struct nm_session *session, json_t *body)
 	session->patience.stall_ns = order.stall_ns;
 	memset(session->told_done, 0, session->plan->n_groups * sizeof *session->told_done);
 	session->peer.state = NM_SESSION_PHASE;
-	/* The rows of the phase before end here: it was over when the last host was done with
-	 * it. */
+	/* The rows of the phase before end here: that phase was over when the last host was
+	 * done. */
 	nm_samplers_end(&session->local.samplers, true, now_ns);
 	nm_samplers_begin(&session->local.samplers, &order, now_ns);
 	int error = nm_session_send(session, NM_MESSAGE_BEGAN, nm_began_pack(order.phase, now_ns));
@@ -205,7 +205,7 @@ int nm_session_report(struct nm_session *session)
 	return error;
 }
 
-/* What this end has to tell itself. */
+/* This end's own part of the result. */
 static struct nm_result *own_result(const struct nm_session *session,
 				    const struct nm_msg_result *told,
 				    const struct nm_rusage *process_start)

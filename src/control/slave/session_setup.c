@@ -21,14 +21,15 @@
 int nm_session_refuse(struct nm_session *session, const char *code, const char *text)
 {
 	nm_session_log(session, "refused: %s", text);
-	/* Once the session has begun, what ends it is a failure of the run. */
+	/* Once the engine is armed, a session that ends is a failure of the run. */
 	if (session->peer.state == NM_SESSION_IDLE || session->peer.state == NM_SESSION_PHASE ||
 	    session->peer.state == NM_SESSION_RESULT) {
 		const struct nm_msg_failed failed = {.text = text};
 
 		(void)nm_session_send(session, NM_MESSAGE_FAILED, nm_failed_pack(&failed));
 	} else {
-		/* Before the master knows, who may be back at once. */
+		/* The slot is left before the master knows, since the master may be back at
+		 * once. */
 		if (session->slot)
 			nm_session_slot_leave(session->slot);
 		(void)nm_session_send(session, NM_MESSAGE_REFUSE, nm_refuse_pack(code, text));
@@ -37,7 +38,7 @@ int nm_session_refuse(struct nm_session *session, const char *code, const char *
 	return 0;
 }
 
-/* The slave finds out about a wrong key before the master, who learns it from TLS. */
+/* The slave finds out about a wrong key before the master, which learns it from TLS. */
 bool nm_session_refuse_unproved(struct nm_session *session)
 {
 	if (session->peer.state != NM_SESSION_HELLO)
@@ -160,7 +161,8 @@ static bool compile(struct nm_session *session, const struct nm_msg_prepare *pre
 	return ok;
 }
 
-/* Holds the order against what any slave can do, before there is a plan. False after a refusal. */
+/* Checks the order against the limits of any slave, before there is a plan. False after a
+ * refusal. */
 static bool check_order(struct nm_session *session, const struct nm_msg_prepare *prepare)
 {
 	char text[160];
@@ -180,8 +182,7 @@ static bool check_order(struct nm_session *session, const struct nm_msg_prepare 
 	return false;
 }
 
-/* Holds the plan against what this slave allows and what the system gives. False after a
- * refusal. */
+/* Checks the plan against the limits of this slave and of the system. False after a refusal. */
 static bool check_limits(struct nm_session *session)
 {
 	uint64_t flows = 0, limit = 0;
@@ -226,8 +227,8 @@ static bool check_lent(struct nm_session *session)
 	return false;
 }
 
-/* Below which folder files of the profile may be read. A master of this host, whose user could read
- * what it names anyway, is only kept from waiting; NULL: any file. */
+/* The folder below which files of the profile may be read; NULL: any file. A master of this host,
+ * whose user could read the files anyway, is only kept from waiting. */
 static const struct nm_file_root *files_of(const struct nm_session *session)
 {
 	const struct nm_file_root *files = &session->options->files;
@@ -235,8 +236,8 @@ static const struct nm_file_root *files_of(const struct nm_session *session)
 	return files->fd < 0 && is_of_this_host(session) ? NULL : files;
 }
 
-/* Where the way to the master leaves by another address than that at which the master has reached
- * this host, connections leave by that one all the same: the master knows no other. */
+/* The route to the master may have another source address than the one at which the master has
+ * reached this host. Connections then use the latter all the same: the master knows no other. */
 static void leave_as_reached(struct nm_session *session)
 {
 	struct nm_addr source;
@@ -247,7 +248,7 @@ static void leave_as_reached(struct nm_session *session)
 		nm_plan_leave_from(session->plan, &session->local_addr);
 }
 
-/* What the engine keeps and samples; error < 0 with a text, and a code of a refusal. */
+/* Makes the engine and its samplers as the master asks. 0, or -errno with a text in why. */
 static int open_local(struct nm_session *session, const struct nm_cpu_list *cpus,
 		      const struct nm_msg_prepare *prepare, char *why, size_t why_size)
 {
@@ -320,7 +321,7 @@ static bool make_local(struct nm_session *session, const struct nm_msg_prepare *
 	return !error;
 }
 
-/* Room for what has been said about the plan. */
+/* Room for the session's records about the plan. */
 static int allocate(struct nm_session *session, const struct nm_msg_prepare *prepare)
 {
 	session->told_done = calloc(session->plan->n_groups + 1, sizeof *session->told_done);

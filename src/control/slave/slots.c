@@ -68,7 +68,7 @@ enum nm_session_seat nm_session_slot_take(const struct nm_session_slot *slot, ui
 	uint64_t host = atomic_load(&slots->host[slot->index]);
 	enum nm_session_seat seat = NM_SESSION_SEAT_TAKEN;
 
-	/* First taken, then counted: of two that come at once, both see the other. */
+	/* A session first takes its place, then counts: two that come at once see each other. */
 	atomic_store(&slots->since_ns[slot->index], now_ns);
 	if (!change(slots, slot->index, NM_SESSION_SLOT_SILENT, NM_SESSION_SLOT_GREETED))
 		return NM_SESSION_SEAT_NONE;
@@ -128,7 +128,7 @@ bool nm_session_slots_may_tell(struct nm_session_slots *slots, uint64_t now_ns,
 	uint64_t before = atomic_load(&slots->told_until_ns), after;
 
 	do {
-		/* Each line takes its time, of which so much may be borrowed. */
+		/* Each line takes TELL_NS, and TELL_BURST lines may come ahead of their time. */
 		after = (before > now_ns ? before : now_ns) + TELL_NS;
 		if (after > now_ns + TELL_BURST * (uint64_t)TELL_NS) {
 			(void)atomic_fetch_add(&slots->untold, 1);

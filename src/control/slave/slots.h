@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sessions of a slave, in memory that the daemon shares with its session processes. What
- * connects is silent until it has said hello as a master, and then is served if there is room.
+/* The sessions of a slave, in memory that the daemon shares with its session processes. A
+ * connection is silent until it has said hello as a master, and then is served if there is room.
  * Connections that stay silent can take the slots of other silent ones only. */
 #ifndef NM_CONTROL_SLAVE_SLOTS_H
 #define NM_CONTROL_SLAVE_SLOTS_H
@@ -12,28 +12,28 @@
 
 #define NM_SESSION_SLOTS_SERVED	 64 /* masters at a time */
 #define NM_SESSION_SLOTS_SILENT	 64 /* connections that have not said hello */
-#define NM_SESSION_SLOTS_OF_HOST 16 /* of each that another host may have */
-/* Those whose place another has taken have as many again, to say so. */
+#define NM_SESSION_SLOTS_OF_HOST 16 /* the most that another host may have of each */
+/* Sessions that have lost their places have as many slots again, to say so. */
 #define NM_SESSION_SLOTS (2 * NM_SESSION_SLOTS_SERVED + NM_SESSION_SLOTS_SILENT)
-/* So long a master has its place before another may take it, if it has not prepared. */
+/* How long a master keeps its place before another may take it, if it has not prepared. */
 #define NM_SESSION_SLOT_KEPT_NS 1000000000u
 
 enum nm_session_slot_state {
 	NM_SESSION_SLOT_FREE,
 	NM_SESSION_SLOT_SILENT,
-	NM_SESSION_SLOT_GREETED, /* it has said hello, and nothing is prepared */
+	NM_SESSION_SLOT_GREETED, /* the master has said hello, and nothing is prepared */
 	NM_SESSION_SLOT_SERVED,
-	NM_SESSION_SLOT_CLOSED /* it has lost its place */
+	NM_SESSION_SLOT_CLOSED /* the session has lost its place */
 };
 
 struct nm_session_slots {
 	_Atomic int state[NM_SESSION_SLOTS];	     /* enum nm_session_slot_state */
 	_Atomic uint64_t host[NM_SESSION_SLOTS];     /* see nm_session_slots_begin */
 	_Atomic uint64_t since_ns[NM_SESSION_SLOTS]; /* greeted */
-	/* how many of them may be served at a time, at most NM_SESSION_SLOTS_SERVED */
+	/* how many masters may be served at a time, at most NM_SESSION_SLOTS_SERVED */
 	_Atomic int room;
-	_Atomic int ended_by; /* what has ended the slave: a signal, or NM_INTERRUPT_LIMIT */
-	/* of lines about what is no master yet: */
+	_Atomic int ended_by; /* the signal that has ended the slave, or NM_INTERRUPT_LIMIT */
+	/* for lines about connections that are not yet masters: */
 	_Atomic uint64_t told_until_ns; /* see nm_session_slots_may_tell */
 	_Atomic unsigned untold;
 };
@@ -53,7 +53,7 @@ void nm_session_slots_begin(struct nm_session_slots *slots, size_t index, uint64
 enum nm_session_seat {
 	NM_SESSION_SEAT_TAKEN,
 	NM_SESSION_SEAT_NONE,	/* the slave is full, or has just closed this slot */
-	NM_SESSION_SEAT_NO_MORE /* of its host as many are served as may be */
+	NM_SESSION_SEAT_NO_MORE /* its host has as many places as it may have */
 };
 /* By the session: from silent to greeted. When all places are taken, the one that has been greeted
  * for longest, and has not prepared, loses its place. */
@@ -66,9 +66,9 @@ bool nm_session_slot_is_lost(const struct nm_session_slot *slot);
 void nm_session_slot_leave(const struct nm_session_slot *slot);
 /* By the slave: from silent to closed. False: its session has meanwhile been served. */
 bool nm_session_slots_close(struct nm_session_slots *slots, size_t index);
-/* Whether one more line may be told about what is no master yet, so that strangers do not fill the
- * log: some at once, then one in a second. True with the number of lines that were not told before
- * it. By slave and sessions. */
+/* Whether one more line may be told about connections that are not yet masters, so that strangers
+ * do not fill the log: some at once, then two in a second. True with the number of lines that were
+ * not told before it. By slave and sessions. */
 bool nm_session_slots_may_tell(struct nm_session_slots *slots, uint64_t now_ns,
 			       unsigned *ret_untold);
 /* How many slots are in that state, and of which host if it is another than this one. */

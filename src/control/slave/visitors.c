@@ -43,7 +43,7 @@ bool nm_visitors_admit(struct nm_visitors *visitors, uint64_t host, uint64_t now
 
 	if (!host)
 		return true;
-	/* Its own bucket, or that which has been empty for longest. */
+	/* The bucket of the host, or the one that has been empty for longest. */
 	for (size_t i = 0; i < NM_VISITORS_HOSTS; i++) {
 		if (visitors->of[i].host == host) {
 			at = i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fast other hosts may connect to a slave: each connection costs it a process, whatever it
- * says. Pure: time comes in. */
+/* How fast other hosts may connect to a slave: each connection costs the slave a process. Pure:
+ * time comes in. */
 #ifndef NM_CONTROL_SLAVE_VISITORS_H
 #define NM_CONTROL_SLAVE_VISITORS_H
 
@@ -23,7 +23,7 @@ struct nm_visitors {
 
 /* A number for the address of a host, not 0; its port does not count. */
 uint64_t nm_visitors_host(const struct nm_addr *addr);
-/* Whether one more connection of the host is taken now. 0 is this host, which is not limited. */
+/* Whether one more connection of the host is taken now. This host, 0, is not limited. */
 bool nm_visitors_admit(struct nm_visitors *visitors, uint64_t host, uint64_t now_ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which table of fields the body of each message has. */
+/* The table of fields of each message's body. */
 #include "control/wire/codec.h"
 
 const struct nm_field nm_empty_fields[] = {NM_FIELD_END};

@@ -29,7 +29,7 @@
 #define NM_WIRE_MAX_NAME 255
 #define NM_WIRE_MAX_TEXT 4095
 
-/* The table of each body: what is sent, taken and documented. */
+/* The table of each body, by which it is sent, taken and documented. */
 #define NM_MESSAGE(name, word, sender, states, size, body)                                         \
 	extern const struct nm_field nm_##body##_fields[];
 #include "control/wire/messages.def"
@@ -43,16 +43,17 @@ struct nm_msg_hello { /* also welcome, without the magic */
 	const char *magic;
 	uint32_t protocol;
 	const char *version;
-	const char *hostname; /* of the slave; NULL in a hello */
+	const char *hostname; /* the slave's; NULL in a hello */
 	bool no_auth;	      /* the slave takes any master without proof; false in a hello */
 };
 /* The hello of this version. */
 json_t *nm_hello_pack(void);
-/* Its answer. hostname: of this host; no_auth: as in struct nm_msg_hello. */
+/* The answer to a hello. hostname: this host's; no_auth: as in struct nm_msg_hello. */
 json_t *nm_welcome_pack(const char *hostname, bool no_auth);
-/* Both take members that they do not know: a peer of another version must be understood so far. */
+/* Both unpackers take members that they do not know: a peer of another version must be understood
+ * so far. */
 int nm_hello_unpack(json_t *body, struct nm_msg_hello *ret);
-/* Leaves magic NULL; of another protocol, all but its number and the version. */
+/* Leaves magic NULL; with another protocol, all but its number and the version. */
 int nm_welcome_unpack(json_t *body, struct nm_msg_hello *ret);
 
 /* One word and one line of text: refuse, abort. */
@@ -62,15 +63,15 @@ int nm_refuse_unpack(json_t *body, const char **ret_code, const char **ret_text)
 
 struct nm_msg_prepare {
 	const char *run_id;
-	const char *host;     /* what the profile calls the slave */
+	const char *host;     /* the slave's name in the profile */
 	const char *profile;  /* substituted, as XML */
 	const char *file;     /* its name in messages */
 	const char *cpus;     /* list for the workers; NULL: the slave's own choice */
-	const char *counters; /* of the hardware, a list; NULL: none */
+	const char *counters; /* counters of the hardware, a list; NULL: none */
 	uint32_t details;     /* enum nm_observe_flags */
-	bool lenient;	      /* what is unknown in the profile is left out */
+	bool lenient;	      /* unknown parts of the profile are left out */
 	uint64_t interval_ns, timeout_ns;
-	uint64_t seed;			       /* of all that is random; both ends draw the same */
+	uint64_t seed; /* of all random numbers; both ends draw equal ones */
 	unsigned char secret[NM_SECRET_BYTES]; /* of the run */
 };
 /* The work order of a slave. */
@@ -96,29 +97,29 @@ json_t *nm_connect_pack(json_t *endpoints, const unsigned char *nonce);
 /* The endpoints are borrowed. */
 int nm_connect_unpack(json_t *body, json_t **ret_endpoints, unsigned char *ret_nonce);
 
-/* What the master does before its next message takes so long. */
+/* Tells a slave how long the master's next message may take. */
 json_t *nm_delay_pack(uint64_t wait_ns);
-/* What nm_delay_pack was given. */
+/* Reads the body that nm_delay_pack has made. */
 int nm_delay_unpack(json_t *body, uint64_t *ret_wait_ns);
 
 /* Asks for the clock. sent_ns: by the clock of the master. */
 json_t *nm_ping_pack(uint64_t sent_ns);
-/* What nm_ping_pack was given. */
+/* Reads the body that nm_ping_pack has made. */
 int nm_ping_unpack(json_t *body, uint64_t *ret_sent_ns);
 /* Answers a ping that was sent at sent_ns; now_ns: by the clock of the slave. */
 json_t *nm_pong_pack(uint64_t sent_ns, uint64_t now_ns);
-/* What nm_pong_pack was given. */
+/* Reads the body that nm_pong_pack has made. */
 int nm_pong_unpack(json_t *body, uint64_t *ret_sent_ns, uint64_t *ret_now_ns);
 
 /* --- running (codec_run.c) --- */
 
-/* What a host is told when a phase begins; also the orders of the master to itself. */
+/* The order that a host gets when a phase begins; the master gives one to itself, too. */
 #define NM_USAGE_NEVER	(-1)
 #define NM_USAGE_AT_END INT64_MAX
 struct nm_phase_order {
 	uint32_t phase;
 	bool measured;	   /* some group's transaction is: intervals are kept */
-	uint64_t stall_ns; /* so long without progress anywhere ends the run */
+	uint64_t stall_ns; /* the run ends after so long without progress anywhere */
 	uint64_t stop_ns;  /* when the last group will be stopped, after the begin; 0: not known */
 	int64_t usage_from_ns; /* when the measured window opens, after the begin, or NEVER */
 	int64_t usage_to_ns;   /* when it closes, or NEVER, or AT_END of the phase */
@@ -129,7 +130,7 @@ json_t *nm_begin_pack(const struct nm_phase_order *order);
 int nm_begin_unpack(json_t *body, uint32_t n_phases, struct nm_phase_order *ret);
 /* Tells when a slave has begun a phase, by its own clock. */
 json_t *nm_began_pack(uint32_t phase, uint64_t at_ns);
-/* What nm_began_pack was given; any phase is taken. */
+/* Reads the body that nm_began_pack has made; any phase is taken. */
 int nm_began_unpack(json_t *body, uint32_t *ret_phase, uint64_t *ret_at_ns);
 
 /* Tells the slave that leads a group to end its phase. */
@@ -138,7 +139,7 @@ json_t *nm_stop_pack(uint32_t phase, uint32_t group);
 int nm_stop_unpack(json_t *body, const struct nm_plan *plan, uint32_t *ret_phase,
 		   uint32_t *ret_group);
 
-/* What each worker of a group has done in a phase: follow and done. */
+/* The passes of each worker of a group in a phase: follow and done. */
 struct nm_msg_totals {
 	uint32_t phase, group;
 	uint64_t *totals;	 /* n_workers of the group; owned by the caller, who also sets it */
@@ -147,9 +148,10 @@ struct nm_msg_totals {
 };
 /* How many passes each worker of a group has to do. */
 json_t *nm_follow_pack(const struct nm_msg_totals *follow, uint32_t n_workers);
-/* Refuses what is not of the plan, and more workers than there is room for. */
+/* Refuses phases and groups that the plan does not have, and more workers than there is room
+ * for. */
 int nm_follow_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_totals *ret);
-/* What each worker of a group has done, and what it has counted. */
+/* The passes of each worker of a group, and the counts of the group. */
 json_t *nm_done_pack(const struct nm_msg_totals *done, uint32_t n_workers);
 /* Refuses as nm_follow_unpack does. */
 int nm_done_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_totals *ret);
@@ -161,7 +163,7 @@ int nm_renew_unpack(json_t *body, const struct nm_plan *plan, uint32_t *ret_grou
 
 /* progress: a number that grows while anything moves. */
 json_t *nm_heartbeat_pack(uint64_t progress);
-/* What nm_heartbeat_pack was given. */
+/* Reads the body that nm_heartbeat_pack has made. */
 int nm_heartbeat_unpack(json_t *body, uint64_t *ret_progress);
 
 struct nm_msg_failed {
@@ -175,12 +177,12 @@ int nm_failed_unpack(json_t *body, struct nm_msg_failed *ret);
 
 /* Tells the master, which has asked, where the flows are. */
 json_t *nm_places_pack(const struct nm_flow_places *places);
-/* Refuses places that are not of the plan, which is that of the host. */
+/* Refuses places that the plan does not have; it is the plan of the host. */
 int nm_places_unpack(json_t *body, const struct nm_plan *plan, struct nm_flow_places *ret);
 
 /* --- results (codec_result.c) --- */
 
-/* What a host did and used in one interval. */
+/* The counts and the CPU times of a host in one interval. */
 json_t *nm_interval_pack(const struct nm_host_interval *row);
 /* Refuses a phase of n_phases or more. */
 int nm_interval_unpack(json_t *body, uint32_t n_phases, struct nm_host_interval *ret);
@@ -194,11 +196,11 @@ struct nm_msg_result {
 	struct nm_perf_values counters;
 	struct nm_arrived arrived;
 	struct nm_host_window window;
-	uint64_t strangers;		     /* that came to data ports and were turned away */
-	char last_stranger[NM_ADDRESS_TEXT]; /* where the last came from; "": none has come */
+	uint64_t strangers;		     /* connections to data ports that were turned away */
+	char last_stranger[NM_ADDRESS_TEXT]; /* the address of the last one; "": none has come */
 	json_t *report; /* pack takes it, unpack borrows it from the body; NULL: none */
 };
-/* What a slave has found; result->groups holds n_groups. */
+/* The result of a slave; result->groups holds n_groups. */
 json_t *nm_result_pack(struct nm_msg_result *result, size_t n_groups);
 /* ret->groups must hold n_groups. */
 int nm_result_unpack(json_t *body, size_t n_groups, struct nm_msg_result *ret);
@@ -211,19 +213,19 @@ struct nm_tcp_rows;
 struct nm_tcp_sample;
 /* Samples of flows; host and plan are not sent. */
 json_t *nm_flows_pack(const struct nm_flow_rows *rows);
-/* Host and plan are left for the caller to set; *ret_rows is owned, and what ret->rows shows.
+/* Host and plan are left for the caller to set; *ret_rows is owned, and ret->rows points to it.
  * -EPROTO or -ENOMEM. */
 int nm_flows_unpack(json_t *body, const struct nm_plan *plan, struct nm_flow_rows *ret,
 		    struct nm_flow_row **ret_rows);
 /* Samples of connections; host and plan are not sent. */
 json_t *nm_tcp_pack(const struct nm_tcp_rows *rows);
-/* As nm_flows_unpack, of connections. */
+/* Like nm_flows_unpack, for connections. */
 int nm_tcp_unpack(json_t *body, const struct nm_plan *plan, struct nm_tcp_rows *ret,
 		  struct nm_tcp_sample **ret_rows);
 
-/* --- what a host did in detail (codec_report.c) --- */
+/* --- the details of a host (codec_report.c) --- */
 
-/* What this host did in detail until now. */
+/* The details of this host until now. */
 json_t *nm_report_pack(const struct nm_engine *engine, const struct nm_plan *plan);
 /* The plan is that of the host. *ret is owned; NULL after an error, -EPROTO or -ENOMEM. */
 int nm_report_unpack(json_t *body, const struct nm_plan *plan,

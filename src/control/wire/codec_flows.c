@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples of flows and connections: long lists of numbers, so many for each, as there may be
- * many. */
+/* Samples of flows and connections: long lists of numbers, with a fixed count for each sample, as
+ * there may be many. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a host did in detail, on the wire. The master makes its own report in the same way. */
+/* The details of a host, on the wire. The master makes its own report in the same way. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "flowop/flowop.h"
 #include "host/clock.h"
 
-#define MAX_RECORD (UINT64_C(1) << 50) /* of one bucket: their sums cannot overflow */
+#define MAX_RECORD (UINT64_C(1) << 50) /* the most of one bucket: their sums cannot overflow */
 
 static const struct nm_field sums_fields[] = {
 	NM_FIELD(U64, struct nm_flowop_sums, operations),
@@ -159,7 +159,7 @@ static json_t *pack_transactions(struct work *work, uint32_t g)
 
 		nm_engine_sample(work->engine, g, k, &work->sample);
 		nm_engine_times(work->engine, g, k, &begin_ns, &end_ns);
-		/* What a run that ends in the middle has counted belongs to the time until then. */
+		/* The counts of a run that ends in the middle belong to the time until then. */
 		if (begin_ns && !end_ns)
 			end_ns = work->now_ns;
 		if (begin_ns && (!work->first_ns || begin_ns < work->first_ns))

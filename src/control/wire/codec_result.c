@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body of a result: what a slave has counted and its host has used. */
+/* The body of a result: the counts of a slave and the usage of its host. */
 #include "control/wire/codec.h"
 
 static const struct nm_field nic_fields[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies of the messages that lead a run through its phases. What depends on the plan is checked
- * here, behind the tables. */
+/* Bodies of the messages that lead a run through its phases. Values that depend on the plan are
+ * checked here, after the tables. */
 #include <errno.h>
 
 #include "control/wire/codec.h"
@@ -64,7 +64,7 @@ int nm_began_unpack(json_t *body, uint32_t *ret_phase, uint64_t *ret_at_ns)
 	return 0;
 }
 
-/* Where in a run something is: stop, follow and done. */
+/* The phase and the group of a message: stop, follow and done. */
 struct place {
 	uint32_t phase, group;
 	json_t *totals;		 /* follow and done */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies of the messages that begin a session and prepare a run: who is there, what is to be run,
- * where it listens. */
+/* Bodies of the messages that begin a session and prepare a run: greetings, the order to prepare,
+ * and the listeners. */
 #include "control/wire/codec.h"
 
 #include <errno.h>
@@ -145,7 +145,7 @@ int nm_prepare_unpack(json_t *body, struct nm_msg_prepare *ret)
 	return 0;
 }
 
-/* Which host is at the other end of an opening, and how it is opened; NULL when there is no such
+/* The flowop of an opening, which says how and to which host it opens; NULL when there is no such
  * opening. */
 static const struct nm_instr *find_opening(const struct nm_group *group, uint32_t opening)
 {
@@ -158,7 +158,7 @@ static const struct nm_instr *find_opening(const struct nm_group *group, uint32_
 	return NULL;
 }
 
-/* What the listeners of one opening are called. */
+/* The names of the listeners of one opening. */
 struct listeners {
 	uint32_t group, opening;
 	json_t *texts;

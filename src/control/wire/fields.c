@@ -277,8 +277,8 @@ static int unpack_bytes(const struct nm_field *field, const json_t *value, unsig
 	return 0;
 }
 
-/* The room of a LIST is in the struct, that of a VECTOR is the caller's, and exactly as many must
- * come. */
+/* The room of a LIST is in the struct, and the caller provides the room of a VECTOR, in which case
+ * exactly *count values must come. */
 static int unpack_items(const struct nm_field *field, const json_t *list, void *ret, char *first)
 {
 	size_t *count = (size_t *)((char *)ret + field->count_offset);

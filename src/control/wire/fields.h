@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Structs to JSON and back, by their tables of fields (base/field.h). What comes from a peer is
- * hostile: each value is held against its type and limits before it is written anywhere, and a text
- * is copied only where it fits. Nothing here keeps state; each function may be called on any
+/* Structs to JSON and back, by their tables of fields (base/field.h). Bodies from a peer are
+ * hostile: each value is checked against its type and limits before it is written anywhere, and a
+ * text is copied only where it fits. Nothing here keeps state; each function may be called on any
  * thread. */
 #ifndef NM_CONTROL_WIRE_FIELDS_H
 #define NM_CONTROL_WIRE_FIELDS_H
@@ -16,8 +16,8 @@
 /* The struct as an object. Takes the values of VALUE fields, also when it fails. NULL when out of
  * memory, or when a VALUE that is not optional is NULL. */
 json_t *nm_fields_pack(const struct nm_field *fields, const void *from);
-/* Reads an object with exactly these members. 0, or -EPROTO; then what it has written to *ret means
- * nothing. Texts and VALUEs are borrowed from the body. */
+/* Reads an object with exactly these members. 0, or -EPROTO; then the values in *ret mean nothing.
+ * Texts and VALUEs are borrowed from the body. */
 int nm_fields_unpack(const struct nm_field *fields, const json_t *body, void *ret);
 /* As nm_fields_unpack, but takes an object that has other members too: a peer of another
  * version. */
@@ -25,7 +25,7 @@ int nm_fields_unpack_known(const struct nm_field *fields, const json_t *body, vo
 
 /* Appends the values of the struct to a list, in the order of the table. 0 or -ENOMEM. */
 int nm_fields_append(json_t *list, const struct nm_field *fields, const void *from);
-/* Reads as many values from *at on, which moves behind them. 0 or -EPROTO. */
+/* Reads the values of the table from *at on, and moves *at behind them. 0 or -EPROTO. */
 int nm_fields_take(const json_t *list, size_t *at, const struct nm_field *fields, void *ret);
 /* A list with the values of one struct, owned; NULL when out of memory. */
 json_t *nm_row_pack(const struct nm_field *fields, const void *from);
@@ -34,7 +34,7 @@ int nm_row_unpack(const struct nm_field *fields, const json_t *list, void *ret);
 
 /* --- single values --- */
 
-/* A string of any bytes, owned: what is not UTF-8 becomes "?". NULL when out of memory. */
+/* A string of any bytes, owned: bytes that are not UTF-8 become "?". NULL when out of memory. */
 json_t *nm_text_pack(const char *text);
 /* A string of at most max bytes, borrowed from the value. 0 or -EPROTO. */
 int nm_text_unpack(const json_t *value, size_t max, const char **ret_text);

@@ -9,7 +9,7 @@
 
 #define FIRST_CAPACITY 4096u
 
-/* What goes through here may be a secret: nothing of it stays behind. */
+/* Frames may contain secrets: freed memory keeps nothing of them. */
 static void drop(char *data, size_t size)
 {
 	if (data)
@@ -17,7 +17,8 @@ static void drop(char *data, size_t size)
 	free(data);
 }
 
-/* Makes room for `more` bytes after `end`: moves what is there to the front, then grows. */
+/* Makes room for `more` bytes after `end`: moves the bytes that are there to the front, then
+ * grows. */
 static int make_room(char **data, size_t *begin, size_t *end, size_t *capacity, size_t more)
 {
 	if (*begin > 0) {

@@ -11,7 +11,7 @@
 #include "engine/flowop_stats.h"
 #include "stats/hist.h"
 
-/* A payload of which the word is none of these is told to its sender, so it must be short. */
+/* A payload with an unknown word is told to its sender, so it must be short. */
 #define UNKNOWN_BYTES  4096u
 #define UNKNOWN_VALUES 64u
 
@@ -114,7 +114,8 @@ static int find_word(const char *payload, size_t there, enum nm_message_type *re
 	return cut ? 0 : -ENOENT;
 }
 
-/* The longest message that may come now: what a length that is announced is held against. */
+/* The length of the longest message that may come now, against which announced lengths are
+ * checked. */
 static uint64_t most_in_state(enum nm_side from, enum nm_session_state state,
 			      const struct nm_message_scale *scale)
 {

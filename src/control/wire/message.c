@@ -106,7 +106,7 @@ int nm_message_decode(const char *payload, size_t size, enum nm_side from,
 	return -EPROTO;
 }
 
-/* What is freed may have been a secret. */
+/* Freed memory may have held a secret. */
 static void free_wiped(void *memory)
 {
 	if (memory)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The envelope of a control message: which one it is, and whether it may come now. On the wire:
- * ["word", {body}]. */
+/* The envelope of a control message: its word, its body, and the states in which it may come. On
+ * the wire: ["word", {body}]. */
 #ifndef NM_CONTROL_WIRE_MESSAGE_H
 #define NM_CONTROL_WIRE_MESSAGE_H
 
@@ -18,10 +18,10 @@
 #endif
 
 /* States of a session, alike on both sides; a side's state changes when it sends or takes the
- * message that ends it. Whatever a peer says meanwhile, no state lasts for ever:
- * NM_STATE(name, word, what the master waits for in it, what the slave waits for in it, how long
- * the slave waits: seconds, and by which rule). The master waits for its timeout, and in a phase
- * for that without progress. */
+ * message that ends it. Whatever a peer says meanwhile, no state lasts for ever: NM_STATE(name,
+ * word, what the master waits for in it, what the slave waits for in it, how long the slave waits:
+ * seconds, and by which rule). The master waits for its timeout, and in a phase for its timeout
+ * without progress. */
 #define NM_SESSION_STATES(NM_STATE)                                                                \
 	NM_STATE(HELLO, "hello", "its answer", "hello", 3, ONCE)                                   \
 	NM_STATE(PREPARE, "prepare", "it to prepare", "order to prepare", 10, ONCE)                \
@@ -32,10 +32,10 @@
 	NM_STATE(END, "end", "nothing", "nothing", 0, ONCE)
 
 enum nm_session_rule {
-	NM_RULE_ONCE,	 /* so many seconds */
+	NM_RULE_ONCE,	 /* a number of seconds */
 	NM_RULE_TIMEOUT, /* and the timeouts of both sides */
-	/* these, and the longest time in which nothing may move; it begins again when anything
-	 * does */
+	/* all of these, and the longest time in which nothing may move; begins again when anything
+	 * moves */
 	NM_RULE_PROGRESS,
 };
 
@@ -64,13 +64,13 @@ struct nm_message {
 const char *nm_message_word(enum nm_message_type type);
 /* Whether `from` may send it to a session in this state. */
 bool nm_message_may_come(enum nm_message_type type, enum nm_side from, enum nm_session_state state);
-/* What documents and messages call a state; static. */
+/* The word for a state in documents and messages; static. */
 const char *nm_session_state_word(enum nm_session_state state);
-/* What the master waits for in a state, as a phrase ("it to connect"); static. */
+/* A phrase for the event that the master waits for in a state ("it to connect"); static. */
 const char *nm_session_state_waits(enum nm_session_state state);
-/* What the slave waits for in a state, as a phrase ("order to connect"); static. */
+/* A phrase for the message that the slave waits for in a state ("order to connect"); static. */
 const char *nm_session_state_owes(enum nm_session_state state);
-/* How long it waits at least, and by which rule. */
+/* How long the slave waits at least, and by which rule. */
 unsigned nm_session_state_seconds(enum nm_session_state state);
 enum nm_session_rule nm_session_state_rule(enum nm_session_state state);
 
@@ -79,13 +79,13 @@ enum nm_session_rule nm_session_state_rule(enum nm_session_state state);
 int nm_message_decode(const char *payload, size_t size, enum nm_side from,
 		      enum nm_session_state state, struct nm_message *ret_message, char *why,
 		      size_t why_size);
-/* Lets this whole process wipe what messages were made of when it is freed: prepare has secrets in
- * it. Not in the process of a program that has a library of JSON of its own. */
+/* Makes this whole process wipe the memory of messages when it is freed: prepare has secrets in it.
+ * Not for the process of another program, which may use the library of JSON itself. */
 void nm_message_wipe_all(void);
-/* Releases what decode gave; twice does no harm. */
+/* Releases a decoded message; twice does no harm. */
 void nm_message_fini(struct nm_message *message);
-/* Takes the body (NULL: none could be made). An owned text of *ret_size bytes, NULL when out of
- * memory. */
+/* Takes the body (NULL: none could be made). Returns an owned text of *ret_size bytes, NULL when
+ * out of memory. */
 char *nm_message_encode(enum nm_message_type type, json_t *body, size_t *ret_size);
 
 #endif

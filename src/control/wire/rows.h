@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples of single flows and connections: what one host tells about them at one time. */
+/* Samples of single flows and connections, as one host tells them at one time. */
 #ifndef NM_CONTROL_WIRE_ROWS_H
 #define NM_CONTROL_WIRE_ROWS_H
 
@@ -11,10 +11,10 @@
 #include "host/usage.h"
 #include "plan/plan.h"
 
-/* Flows of more than this are not sampled one by one. */
+/* With more flows than this no single flow is sampled. */
 #define NM_FLOW_ROWS_MAX 100000u
 
-/* What one flow has done: in the measured transaction so far, and since the row before. */
+/* The counts of one flow: in the measured transaction so far, and since the row before. */
 struct nm_flow_counts {
 	uint64_t passes, bytes_sent, bytes_received, errors;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One pass over the bytes: a value begins where a list, an object or a text opens, and where a
- * number or word follows what is none. */
+ * number or a word begins. */
 #include "control/wire/tokens.h"
 
 #include <string.h>

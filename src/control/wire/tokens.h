@@ -5,9 +5,9 @@
 
 #include <stddef.h>
 
-/* Counts each list, object, text (names of members, too), number and word. Of what is no JSON it
- * counts what a parser could have made of it until it found that. Stops counting at most + 1. Pure;
- * any thread. */
+/* Counts each list, object, text (names of members, too), number and word. In a text that is no
+ * JSON it counts all values that a parser could have made before it noticed. Stops counting at most
+ * + 1. Pure; any thread. */
 size_t nm_tokens_count(const char *text, size_t size, size_t most);
 
 #endif
