@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words of a language of ours: case is that of ASCII, whatever the locale thinks. */
+/* Words of netmodel's own languages: their case is that of ASCII, in every locale. */
 #ifndef NM_BASE_ASCII_H
 #define NM_BASE_ASCII_H
 
@@ -8,7 +8,7 @@
 
 /* The small letter for one of A to Z; any other byte as it is. */
 char nm_ascii_lower(char c);
-/* Whether two words are the same in any case. */
+/* Whether two words are equal but for their case. */
 bool nm_ascii_equals(const char *a, const char *b);
 /* The length of the character at s, 0 if it is not one of UTF-8 (or is the character zero). `left`:
  * bytes from s on. */

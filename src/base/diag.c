@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of diagnostics, what each is about, and how one is printed; the nearest of several
- * words. */
+/* Keeps diagnostics with their subjects, and prints them; finds the nearest of several words. */
 #include "base/diag.h"
 
 #include <stdarg.h>
@@ -63,7 +62,7 @@ static char *copy_text(const char *text)
 	return text ? strdup(text) : NULL;
 }
 
-/* Without memory the subject is left out: the text says it all the same. */
+/* Without memory the subject is left out: the text names it nevertheless. */
 static void add_subject(struct nm_diag *diag, const struct nm_diag_subject *subject)
 {
 	struct nm_diag_subject *subjects =
@@ -351,7 +350,7 @@ static void put(struct sink *sink, const char *text, size_t length)
 	sink->buf[sink->used] = '\0';
 }
 
-/* The words for one subject; usual: those that it has by itself. */
+/* Puts the words for one subject into the text; usual: its own words. */
 static void put_words(struct sink *sink, const struct nm_diag_subject *subject,
 		      const struct nm_wording *wording, const char *usual, size_t length)
 {
@@ -486,8 +485,9 @@ const char *nm_nearest(const char *word, const char *const *candidates, size_t c
 		while (same < length && same < other &&
 		       nm_ascii_lower(word[same]) == nm_ascii_lower(candidates[i][same]))
 			same++;
-		/* A word changed in every letter is another word. Of two that are as near, mistakes
-		 * come late. */
+		/* A word changed in every letter is another word. Of two candidates at one
+		 * distance, the one with the longer equal beginning is nearer: mistakes come
+		 * late. */
 		if ((d < best || (d == best && d <= allowed && same > best_same)) &&
 		    d < (length > other ? length : other)) {
 			best = d;

@@ -21,12 +21,13 @@ enum nm_subject_kind {
 	NM_SUBJECT_FILE,
 };
 
-/* What a diagnostic is about. Nothing reads the text of a diagnostic: whoever needs to know what it
- * is about looks here, and whoever prints it may choose other words for it (struct nm_wording). */
+/* The subject of a diagnostic. No code reads the text of a diagnostic: it finds here what the
+ * diagnostic is about, and code that prints it may choose other words for the subject (struct
+ * nm_wording). */
 struct nm_subject {
 	enum nm_subject_kind kind;
 	const char *name, *value; /* either may be NULL */
-	/* What stands in the text for it; NULL: what nm_subject_print says. */
+	/* Its words in the text; NULL: those of nm_subject_print. */
 	const char *words;
 };
 
@@ -45,7 +46,7 @@ struct nm_diag {
 	unsigned line;	       /* 0: not about a line */
 	char *file;	       /* owned; NULL: not about a file */
 	char *text;	       /* owned; one line, no final newline, without the origins */
-	const char *complaint; /* in text: what is said of the subject */
+	const char *complaint; /* in text: the complaint about the subject */
 	struct nm_diag_subject *subjects;
 	size_t n_subjects;
 };
@@ -66,37 +67,38 @@ struct nm_diags {
 	struct nm_diag *items;
 	size_t count;
 	size_t capacity;
-	size_t n_errors;   /* all, also those that are not kept */
-	size_t n_warnings; /* likewise */
-	bool lenient;	   /* set by the owner: what nobody knows is left out with a warning */
+	size_t n_errors;   /* all errors, also those that are not kept */
+	size_t n_warnings; /* all warnings, in the same way */
+	bool lenient;	   /* set by the owner: unknown things are left out with a warning */
 };
 
 void nm_diags_fini(struct nm_diags *d); /* empty again; `lenient` stays */
 
-/* Adds one; `file` may be NULL. Running out of memory counts the error and drops its text. Of those
- * beyond NM_DIAGS_MAX the first is one that says so, and the others are only counted. */
+/* Adds a diagnostic; `file` may be NULL. Without memory it is counted, and its text dropped. In
+ * place of the first one beyond NM_DIAGS_MAX stands one that says so; the others are only
+ * counted. */
 void nm_diag_error(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 void nm_diag_warn(struct nm_diags *d, const char *file, unsigned line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Adds one about a subject, which is copied. Returns it until the next is added, or NULL when it is
- * not kept. */
+/* Adds a diagnostic about a subject, which is copied. Returns the diagnostic, valid until the next
+ * is added, or NULL when it is not kept. */
 struct nm_diag *nm_diag_add(struct nm_diags *d, enum nm_severity severity, const char *file,
 			    unsigned line, const struct nm_subject *subject, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));
 struct nm_diag *nm_diag_vadd(struct nm_diags *d, enum nm_severity severity, const char *file,
 			     unsigned line, const struct nm_subject *subject, const char *fmt,
 			     va_list args) __attribute__((format(printf, 6, 0)));
-/* Tells where a value that it is about comes from; diag may be NULL. Printed behind the text:
- * "(from -D a=1)". */
+/* Adds the origin of a value that diag is about; diag may be NULL. Printed behind the text: "(from
+ * -D a=1)". */
 void nm_diag_add_origin(struct nm_diag *diag, const struct nm_subject *origin);
-/* A copy of one of another list. */
+/* Adds a copy of a diagnostic of another list. */
 void nm_diag_copy(struct nm_diags *d, const struct nm_diag *diag);
 /* The first subject of that kind, or NULL. */
 const struct nm_diag_subject *nm_diag_find_subject(const struct nm_diag *diag,
 						   enum nm_subject_kind kind);
-/* Whether both say that the same is wrong with the same value, at two elements of one file. */
+/* Whether both make one complaint about one value, at two elements of one file. */
 bool nm_diag_is_repeated(const struct nm_diag *diag, const struct nm_diag *earlier);
 
 /* The usual words: "--port 5", "-D size=1k", "the environment, size=1k"; of others the name. */
@@ -106,7 +108,7 @@ void nm_subject_print(enum nm_subject_kind kind, const char *name, const char *v
 /* The text with its origins behind it, into buf (always terminated). */
 void nm_diag_print(const struct nm_diag *diag, const struct nm_wording *wording, char *buf,
 		   size_t size);
-/* The place and what nm_diag_print says: "file:line: error: text" (always terminated). */
+/* The place, and the text of nm_diag_print: "file:line: error: text" (always terminated). */
 void nm_diag_format_in(const struct nm_diag *diag, const struct nm_wording *wording, char *buf,
 		       size_t size);
 /* In the usual words. */

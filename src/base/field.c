@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be done with any table of fields without knowing an encoding: counting and
- * differences. */
+/* Counts fields, and takes differences of readings, by any table of fields, without knowing an
+ * encoding. */
 #include "base/field.h"
 
 uint64_t nm_field_most(const struct nm_field *field)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of fields: what a struct holds, declared once, member by member. Differences of two
- * readings, the control protocol, results with their schema, and documents are all made by walking
- * these tables, so that a field which is added to a table is carried everywhere. */
+/* Tables of fields: the members of a struct, each declared once. Differences of two readings, the
+ * control protocol, results with their schema, and documents are all made by walking these tables,
+ * so that a field which is added to a table is carried everywhere. */
 #ifndef NM_BASE_FIELD_H
 #define NM_BASE_FIELD_H
 
@@ -15,7 +15,7 @@
 /* Readings of a clock: so that the difference of two fits into 63 bits. */
 #define NM_FIELD_MOST_CLOCK (UINT64_C(1) << 62)
 
-/* What stands at the offset of a field. */
+/* The type of the value at the offset of a field. */
 enum nm_field_type {
 	NM_FIELD_U64,	/* uint64_t, at most NM_FIELD_MOST unless max says otherwise */
 	NM_FIELD_U32,	/* uint32_t or unsigned */
@@ -33,12 +33,12 @@ enum nm_field_type {
 	NM_FIELD_ROW,	 /* a struct: members without names, in the order of the table */
 	NM_FIELD_LIST,	 /* an array within the struct, with at most max items: rows */
 	NM_FIELD_VECTOR, /* a pointer to an array whose length both sides know: rows */
-	/* bool, and one of the two fields of `fields`, whose offsets count from the same struct as
-	 * its own: the first where it is true, else the second, which is CHARS or NULL. */
+	/* bool, and one of the two fields of `fields`, whose offsets count from the struct that has
+	 * the bool: the first where it is true, else the second, which is CHARS or NULL. */
 	NM_FIELD_EITHER,
 };
 
-/* What the number of a field means where a result shows it. */
+/* The meaning of a field's number where a result shows it. */
 enum nm_field_unit {
 	NM_UNIT_COUNT,
 	NM_UNIT_FACT, /* 0: not known */
@@ -54,13 +54,14 @@ struct nm_field {
 	enum nm_field_unit unit;
 	bool optional; /* TEXT, VALUE: NULL is taken, and written as null */
 	size_t offset;
-	/* Numbers, REAL too: limits; max 0: NM_FIELD_MOST, or that of the type if it is less. TEXT,
-	 * CHARS, BYTES: max is the longest. LIST: max is the number of items there is room for. */
+	/* Numbers, REAL too: limits; max 0: NM_FIELD_MOST, or the limit of the type if that is
+	 * less. TEXT, CHARS, BYTES: max is the longest. LIST: max is the number of items there is
+	 * room for. */
 	uint64_t min, max;
 	const struct nm_field *fields;
 	size_t item_size;    /* LIST, VECTOR: sizeof one item */
 	size_t count_offset; /* LIST, VECTOR: where the number of items stands, a size_t */
-	const char *figure;  /* what results call it; NULL: they do not have it */
+	const char *figure;  /* its name in results; NULL: they do not have it */
 	const char *doc;     /* a sentence, as documents print it; NULL: the name says it */
 };
 
@@ -81,9 +82,9 @@ struct nm_field {
 uint64_t nm_field_most(const struct nm_field *field);
 /* How many fields a table has. */
 size_t nm_fields_count(const struct nm_field *fields);
-/* Each U64 of *after less that of *before, into *ret: of PEAK the later one, and 0 where a counter
- * went backwards. The three are structs of one type, and *ret may be *after. Other types are left
- * alone. */
+/* Writes each U64 of *after less its value in *before into *ret: for a PEAK the later value, and 0
+ * where a counter went backwards. The three are structs of one type, and *ret may be *after. Other
+ * types are left alone. */
 void nm_fields_subtract(const struct nm_field *fields, const void *before, const void *after,
 			void *ret);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the text of an option into the field of its type, sets defaults, and says what a wrong
- * value should have been. */
+/* Reads the text of an option into the field of its type, sets defaults, and says which values an
+ * option takes when one is wrong. */
 #include "base/opt.h"
 
 #include <arpa/inet.h>
@@ -135,7 +135,7 @@ static int parse_whole(enum nm_type type, const char *text, uint64_t *ret)
 	}
 }
 
-/* What is to be said about a value that was taken as uperf takes it. */
+/* Writes the warning about a value that was taken as uperf takes it. */
 static void remark(enum nm_type type, const char *text, char *why, size_t why_size)
 {
 	const char *suffix = text + strspn(text, "0123456789.");
@@ -309,7 +309,7 @@ static bool is_ipv6(const char *text)
 	return inet_pton(AF_INET6, address, &in6) == 1;
 }
 
-/* Not a full check: what a name is worth shows when it is looked up. But what can only be an
+/* Not a full check: only a look-up shows whether a name is known. But a text that can only be an
  * address must be one. */
 static bool is_host(const char *text)
 {

@@ -54,14 +54,14 @@ int nm_type_from_name(const char *name, enum nm_type *ret_type); /* 0 or -EINVAL
 /* Looks a name (or alias) up in a table, in any case; NULL if absent. */
 const struct nm_opt *nm_opt_find(const struct nm_opt *table, const char *name);
 
-/* Parses one value into base+offset. On failure returns -EINVAL and writes one phrase into why:
- * what was expected, e.g. "not a size: a number and an optional k, m, g or t" or "must be 1 to
+/* Parses one value into base+offset. On failure returns -EINVAL and writes one phrase into why: the
+ * expected form or range, e.g. "not a size: a number and an optional k, m, g or t" or "must be 1 to
  * 65535". On success why is empty, or a phrase to warn with: the value was taken as uperf takes it,
- * which may not be what was meant, e.g. "2m is 2 milliseconds; write 2ms". */
+ * maybe not as its writer meant it, e.g. "2m is 2 milliseconds; write 2ms". */
 int nm_opt_set(const struct nm_opt *opt, void *base, const char *value, char *why, size_t why_size);
 
-/* What is wrong with several options that stand beside each other, and which of them has the value
- * that is wrong. */
+/* The complaint about several options that stand beside each other, and the one of them whose value
+ * is wrong. */
 struct nm_why {
 	const char *option; /* static; NULL: none alone */
 	char text[512];	    /* names the option, too */

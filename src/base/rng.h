@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random numbers without state: each is a function of a key and of its number, so that two hosts
- * that know the key have the same numbers, in whatever order and on whatever thread they draw them.
- * Not for secrets. */
+ * that know the key draw the same numbers, no matter in which order and on which threads. Not for
+ * secrets. */
 #ifndef NM_BASE_RNG_H
 #define NM_BASE_RNG_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The n-th number of the stream that the key stands for: uniform over all 64 bits. It may be a key
- * itself, so that streams are told apart by several things, one after the other. */
+/* The n-th number of the stream that the key stands for: uniform over all 64 bits. The number may
+ * be a key itself, so that streams are told apart by several things, one after the other. */
 static inline uint64_t nm_rng(uint64_t key, uint64_t n)
 {
 	/* SplitMix64: an odd step, and a mix in which each bit of the input changes half of the
@@ -21,8 +21,8 @@ static inline uint64_t nm_rng(uint64_t key, uint64_t n)
 	return x ^ (x >> 31);
 }
 
-/* Fills so many bytes with what nothing on the way can compress: always the same, as it is of no
- * importance what. */
+/* Fills memory with bytes that nothing on the way can compress, always with the same ones, as their
+ * values do not matter. */
 void nm_rng_fill(char *bytes, size_t count);
 
 /* nm_rng as a whole number from 0 to bound - 1, each as likely as the others; the bound is not

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values with units, as users write them. The whole string must be used, but for what uperf leaves
- * unread: letters behind the first one of the suffix of a size, count or duration. All parsers
- * return 0, 1 (taken, but it may not mean what the writer meant: such letters, or the bare m of a
- * duration), -EINVAL (not of the form) or -ERANGE (does not fit), and write the value only on
- * success. */
+/* Values with units, as users write them. The whole string must be used, but for letters that uperf
+ * leaves unread, too: those behind the first one of the suffix of a size, count or duration. All
+ * parsers return 0, 1 (taken, but it may not mean what the writer meant: such letters, or the bare
+ * m of a duration), -EINVAL (not of the form) or -ERANGE (does not fit), and write the value only
+ * on success. */
 #ifndef NM_BASE_UNITS_H
 #define NM_BASE_UNITS_H
 
@@ -25,8 +25,8 @@ int nm_parse_rate(const char *text, double *ret_per_s);
  * second. */
 int nm_parse_bitrate(const char *text, double *ret_bps);
 
-/* Human forms into buf, the same in every locale; they return buf. "1.25 Gb/s", "12.3 us", "1.50
- * MiB"; "-" for what is not a number. */
+/* Human forms into buf, alike in every locale; they return buf. "1.25 Gb/s", "12.3 us", "1.50 MiB";
+ * "-" for a value that is not a number. */
 char *nm_format_bitrate(double bps, char *buf, size_t size);
 char *nm_format_duration(double seconds, char *buf, size_t size);
 char *nm_format_size(double bytes, char *buf, size_t size);

@@ -6,9 +6,9 @@
 
 #include <stdint.h>
 
-/* How long each of its waits does so before it sleeps, in whole microseconds, rounded up; whatever
- * net.core.busy_poll says. 0 or -errno: -ENOTTY before Linux 6.9, -EOPNOTSUPP of a kernel without
- * busy polling. */
+/* Has each wait of the instance poll so long before it sleeps, in whole microseconds, rounded up,
+ * no matter what net.core.busy_poll says. 0 or -errno: -ENOTTY before Linux 6.9, -EOPNOTSUPP of a
+ * kernel without busy polling. */
 int nm_epoll_busy_poll(int epoll_fd, uint64_t poll_ns);
 
 #endif

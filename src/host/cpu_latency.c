@@ -31,8 +31,8 @@ static int check_driver(char *why, size_t why_size)
 	return -EOPNOTSUPP;
 }
 
-/* The limit in force, or -1: what is there is not the device, but something that a container has
- * been given instead. */
+/* The limit in force, or -1: the file is not the device, but one that a container has been given
+ * instead. */
 static int64_t read_limit(int fd)
 {
 	struct stat is;

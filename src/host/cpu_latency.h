@@ -7,12 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether nm_cpu_latency_open can work here: 0, or -errno, and why says what there is not, or is
- * not allowed. */
+/* Whether nm_cpu_latency_open can work here: 0, or -errno, and why says what is missing or not
+ * allowed. */
 int nm_cpu_latency_check(char *why, size_t why_size);
 
-/* While it is open no CPU of the machine enters an idle state that takes time to leave: on x86
- * those that idle poll. A descriptor that the caller closes, or -errno with why as above. */
+/* While the descriptor is open, no CPU of the machine enters an idle state that takes time to
+ * leave: on x86 idle CPUs poll. Returns the descriptor, which the caller closes, or -errno with why
+ * as above. */
 int nm_cpu_latency_open(char *why, size_t why_size);
 
 /* The limit in force: the longest that an idle CPU of the machine may take to wake up, us;

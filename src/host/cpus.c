@@ -104,7 +104,8 @@ static int add_allowed(unsigned cpu, void *arg)
 	return r == -ERANGE ? 0 : r;
 }
 
-/* Calls add for what a file of /sys lists; a file that is not there, or empty, lists nothing. */
+/* Calls add for each number that a file of /sys lists; a file that is not there, or empty, lists
+ * nothing. */
 static int walk_file(const char *path, int (*add)(unsigned number, void *arg), void *arg)
 {
 	char text[4096];
@@ -119,7 +120,7 @@ struct nodes {
 	const char *dir;
 	const cpu_set_t *allowed;
 	size_t allowed_size;
-	struct nm_cpu_list lists[MAX_NODES]; /* those with CPUs that may be used */
+	struct nm_cpu_list lists[MAX_NODES]; /* of the nodes with CPUs that may be used */
 	size_t count;
 };
 
@@ -216,7 +217,7 @@ int nm_cpu_list_parse(const char *text, struct nm_cpu_list *ret_list)
 	int r = sched_getaffinity(0, size, allowed) < 0 ? -errno : 0;
 	struct adding adding = {.list = &list, .allowed = allowed, .allowed_size = size};
 
-	/* A wrong form is that, whatever CPUs stand before it. */
+	/* A wrong form is reported as such, no matter which CPUs stand before it. */
 	if (r == 0)
 		r = nm_cpu_list_check_form(text);
 	if (r == 0)

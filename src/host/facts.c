@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads what this host is, once before a run. */
+/* Reads facts about this host, once before a run. */
 #include "host/facts.h"
 
 #include <sched.h>

@@ -19,12 +19,12 @@ struct nm_host_facts {
 	int64_t cpu_latency_limit_us; /* see cpu_latency.h; -1: not known */
 	char clocksource[32];
 	char congestion_control[32];
-	char cpuidle_driver[32],
-		cpuidle_governor[32]; /* who puts idle CPUs to sleep, and how deeply */
-	char cpufreq_governor[32];    /* of the first CPU */
+	char cpuidle_driver[32], cpuidle_governor[32]; /* decides how deeply idle CPUs sleep */
+	char cpufreq_governor[32];		       /* of the first CPU */
 };
 
-/* All of them, as results and the control protocol call them. 0, -1 and "" are "not known". */
+/* All facts, by their names in results and in the control protocol. 0, -1 and "" are "not
+ * known". */
 extern const struct nm_field nm_host_facts_fields[];
 
 void nm_host_facts_read(struct nm_host_facts *ret_facts); /* unknown strings are "" */

@@ -60,7 +60,7 @@ static const char *below(const struct nm_file_root *root, const char *path)
 	}
 }
 
-/* Nothing is opened that is no regular file: to open a device can already do something. */
+/* Opens regular files only: even the open of a device can have an effect. */
 static int open_regular(int folder, const char *name, bool follow)
 {
 	struct stat is;

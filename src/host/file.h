@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that a profile names: certificates, keys and authorities. They may be named by somebody who
- * has no right to any of them, and may be what waits when it is opened or read. */
+/* Files that a profile names: certificates, keys and authorities. The author of a profile may have
+ * no right to read them, or may name a file whose open or read waits, such as a FIFO. */
 #ifndef NM_HOST_FILE_H
 #define NM_HOST_FILE_H
 
@@ -14,7 +14,7 @@ struct nm_file_root {
 	const char *path; /* the folder as its owner names it, in messages; borrowed */
 };
 
-/* What a file held. */
+/* The contents of a file. */
 struct nm_file {
 	char *data; /* owned; ends with a NUL behind the last byte */
 	size_t size;
@@ -30,7 +30,7 @@ void nm_file_root_close(struct nm_file_root *root);
  * "..". 0 with *ret_file, for nm_file_fini, or -errno with a phrase in why. */
 int nm_file_read(const struct nm_file_root *root, const char *path, struct nm_file *ret_file,
 		 char *why, size_t why_size);
-/* Wipes and frees what was read. */
+/* Wipes and frees the contents. */
 void nm_file_fini(struct nm_file *file);
 
 #endif

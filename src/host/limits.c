@@ -44,7 +44,7 @@ int nm_check_nofile(uint64_t needed, uint64_t *ret_limit)
 	return -EMFILE;
 }
 
-/* What counts against RLIMIT_DATA now. */
+/* The bytes that count against RLIMIT_DATA now. */
 static uint64_t data_bytes(void)
 {
 	char text[4096];

@@ -34,8 +34,9 @@ static int read_cache(struct nl_sock *sock, struct nm_nic *nics, size_t *ret_cou
 
 	if (r < 0)
 		return -EIO;
-	/* Of many, those that never carried anything need no place: they count from 0 later. A part
-	 * of the others would not do: another part next time would count from 0 too. */
+	/* Of many interfaces, those that never carried anything need no place: they count from 0
+	 * later. All others need one: an interface that is left out now and read next time would
+	 * count from 0, too. */
 	bool many = nl_cache_nitems(cache) > NM_USAGE_MAX_NICS;
 
 	r = 0;

@@ -3,8 +3,9 @@
 #ifndef NM_HOST_NOTIFY_H
 #define NM_HOST_NOTIFY_H
 
-/* Tells it the state: "READY=1", "STOPPING=1". path: of its socket, as NOTIFY_SOCKET of the
- * environment has it. Where there is none (NULL), or it does not listen, nothing happens. */
+/* Tells the service manager the state: "READY=1", "STOPPING=1". path: its socket, as NOTIFY_SOCKET
+ * of the environment names it. Without one (NULL), or when nobody listens there, nothing
+ * happens. */
 void nm_notify(const char *path, const char *state);
 
 #endif

@@ -33,13 +33,13 @@ struct nm_perf;
 /* Checks the form of a list "cycles,context-switches": 0, -EINVAL, or -ERANGE for too many or too
  * long. */
 int nm_perf_check_form(const char *list);
-/* Opens the counters of a list that has the right form. What cannot be counted says why when it is
- * read. 0 with an owned *ret_perf, or -ENOMEM. */
+/* Opens the counters of a list that has the right form. A counter that cannot be had says why when
+ * it is read. 0 with an owned *ret_perf, or -ENOMEM. */
 int nm_perf_open(const char *list, struct nm_perf **ret_perf);
 struct nm_perf *nm_perf_close(struct nm_perf *perf); /* accepts NULL, returns NULL */
 /* NULL has no counters. */
 void nm_perf_read(const struct nm_perf *perf, struct nm_perf_values *ret_values);
-/* after - before, of the same counters. */
+/* after - before: two readings of one set of counters. */
 void nm_perf_delta(const struct nm_perf_values *before, const struct nm_perf_values *after,
 		   struct nm_perf_values *ret_delta);
 

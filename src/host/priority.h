@@ -3,9 +3,9 @@
 #ifndef NM_HOST_PRIORITY_H
 #define NM_HOST_PRIORITY_H
 
-/* Lets this thread go before those that it has started, which keep what they have; without the
- * right to, nothing happens. It is for who watches over them and hardly ever runs itself. Returns
- * what nm_priority_restore takes. */
+/* Lets this thread go before the threads that it has started, which keep their priority; without
+ * the right to, nothing happens. It is for a thread that watches over the others and hardly ever
+ * runs itself. Returns the priority before, for nm_priority_restore. */
 int nm_priority_raise(void);
 void nm_priority_restore(int before); /* this thread */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gives up what a slave does not need, and looks whether it is gone. */
+/* Gives up privileges that a slave does not need, and checks that they are gone. */
 #include "host/privileges.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ int nm_privileges_keep(uint64_t capabilities)
 	return syscall(SYS_capset, &now.header, now.data) < 0 ? -errno : 0;
 }
 
-/* Whether it is somebody else in no way any more. */
+/* Whether the process has no other user or group left, no capability, and no way back. */
 static bool is_only(uid_t user, gid_t group)
 {
 	uid_t users[3];

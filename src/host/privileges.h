@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Privileges of this process: who it is, and which capabilities it has. */
+/* Privileges of this process: its user, its groups and its capabilities. */
 #ifndef NM_HOST_PRIVILEGES_H
 #define NM_HOST_PRIVILEGES_H
 
@@ -12,9 +12,9 @@
 /* Becomes the user, with the groups of that user and without any capability, for good. 0, or -errno
  * with a phrase in why. */
 int nm_privileges_become(const char *user, char *why, size_t why_size);
-/* Gives up all capabilities but these, of which it need not have any. 0 or -errno. */
+/* Gives up all capabilities but these, of which the process need not have any. 0 or -errno. */
 int nm_privileges_keep(uint64_t capabilities);
-/* Whether it can make use of the capability. */
+/* Whether this process can make use of the capability. */
 bool nm_privileges_has(int capability);
 
 #endif

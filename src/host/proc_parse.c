@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the text of /proc means; proc(5). */
+/* Parses the text of files of /proc; proc(5). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,8 @@ int host__parse_stat(const char *text, long ticks_per_s, struct nm_cpu_times *re
 	return 0;
 }
 
-/* A number that ends with a blank or its line; *text moves behind it. What is cut off is none. */
+/* A number that ends with a blank or its line; *text moves behind it. A number that is cut off is
+ * an error. */
 static int next_number(const char **text, uint64_t *ret_value)
 {
 	const char *word = *text + strspn(*text, " ");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes over the socket is received here and not by libnl, which would leave copies of keys in
- * freed memory. */
+/* Asks the kernel about PSP, and for keys. Answers are received here and not by libnl, which would
+ * leave copies of keys in freed memory. */
 #include "host/psp.h"
 
 #include <errno.h>
@@ -155,7 +155,7 @@ static int read_reply(struct nm_psp *psp, uint32_t seq, reader_fn reader, void *
 	return r < 0 ? r : 0;
 }
 
-/* Sends msg, which it takes, and reads what is answered. */
+/* Sends msg, which it frees, and reads the answer. */
 static int ask(struct nm_psp *psp, struct nl_msg *msg, reader_fn reader, void *arg)
 {
 	if (!msg)
@@ -307,7 +307,7 @@ int nm_psp_watch(struct nm_psp *psp)
 {
 	int use, mgmt;
 
-	/* libnl does not know what has been asked without it. */
+	/* libnl does not know the requests that were sent without it. */
 	nl_socket_disable_seq_check(psp->sock);
 	use = genl_ctrl_resolve_grp(psp->sock, FAMILY, "use");
 	mgmt = genl_ctrl_resolve_grp(psp->sock, FAMILY, "mgmt");
@@ -321,7 +321,7 @@ int nm_psp_fd(const struct nm_psp *psp)
 	return nl_socket_get_fd(psp->sock);
 }
 
-/* True when it is an event of these. */
+/* True when the message is an event. */
 static bool read_event(struct nm_psp *psp, struct nlmsghdr *header, enum nm_psp_event *ret_event,
 		       uint32_t *ret_device)
 {

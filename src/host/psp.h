@@ -13,7 +13,7 @@
 #define NM_PSP_MAX_KEY	   32 /* bytes */
 #define NM_PSP_MAX_DEVICES 8
 
-/* Of the PSP header. The last two prove who has sent a segment, and encrypt nothing. */
+/* Versions of the PSP header. The last two prove who has sent a segment, and encrypt nothing. */
 enum nm_psp_version {
 	NM_PSP_AES_GCM_128,
 	NM_PSP_AES_GCM_256,
@@ -23,7 +23,7 @@ enum nm_psp_version {
 };
 extern const char *const nm_psp_version_words[NM_PSP_VERSIONS + 1]; /* ends with NULL */
 
-/* What a sender needs. The receiver derives it anew from the SPI of each packet. */
+/* The key that a sender needs. The receiver derives it anew from the SPI of each packet. */
 struct nm_psp_key {
 	uint32_t spi;
 	uint32_t size; /* bytes of key; 16 or 32, by the version */
@@ -34,10 +34,10 @@ struct nm_psp_device {
 	uint32_t id;	/* a device that has gone and come again has another */
 	char name[16];	/* of its network interface; "": not in this network namespace */
 	uint32_t can;	/* mask of versions, 1 << enum nm_psp_version */
-	uint32_t takes; /* those that it accepts on receive: an administrator chooses */
+	uint32_t takes; /* versions accepted on receive: an administrator chooses */
 };
 
-/* What a device counts: X(member, the word of psp.yaml in capitals, what it is). */
+/* Counters of a device: X(member, the word of psp.yaml in capitals, its meaning or NULL). */
 #define NM_PSP_COUNTERS(X)                                                                         \
 	X(key_rotations, KEY_ROTATIONS, NULL)                                                      \
 	X(stale_events, STALE_EVENTS,                                                              \
@@ -64,20 +64,21 @@ int nm_psp_open(struct nm_psp **ret_psp);
 struct nm_psp *nm_psp_close(struct nm_psp *psp); /* accepts NULL, returns NULL */
 /* The devices that this network namespace has, at most NM_PSP_MAX_DEVICES of them. */
 int nm_psp_devices(struct nm_psp *psp, struct nm_psp_device *devices, size_t *ret_count);
-/* What a device has counted since it was made. -EOPNOTSUPP before Linux 6.19. */
+/* The counts of a device since it was made. -EOPNOTSUPP before Linux 6.19. */
 int nm_psp_stats(struct nm_psp *psp, uint32_t device, struct nm_psp_stats *ret_stats);
-/* Makes a connected TCP socket of this process accept PSP segments, and gives what its peer needs
- * to send them. The device is the one by which its route leaves; -EINVAL: that is none. */
+/* Makes a connected TCP socket of this process accept PSP segments, and gives the key by which its
+ * peer can send them. The device is the one by which the socket's route leaves; -EINVAL: it leaves
+ * by none. */
 int nm_psp_receive(struct nm_psp *psp, int fd, unsigned version, struct nm_psp_key *ret_key,
 		   uint32_t *ret_device);
-/* Makes it send nothing but PSP segments from now on, and accept nothing else. -EBUSY: clear bytes
- * are not read yet. */
+/* Makes the socket send nothing but PSP segments from now on, and accept nothing else. -EBUSY:
+ * clear bytes are not read yet. */
 int nm_psp_send(struct nm_psp *psp, int fd, unsigned version, const struct nm_psp_key *key);
 
-/* What is told about devices. */
+/* Events of devices. */
 enum nm_psp_event {
 	NM_PSP_ROTATED = 1, /* keys given until now outlive one more rotation, and no second */
-	NM_PSP_GONE,	    /* with it all keys */
+	NM_PSP_GONE,	    /* the device has gone, and with it all keys */
 	NM_PSP_MISSED,	    /* the kernel had more to tell than there was room for */
 };
 /* Subscribes; the descriptor becomes readable when there is an event. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The filter of system calls is a list of those that are allowed. Those that every transaction
+/* The filter of system calls is a list of the calls that are allowed. Calls that every transaction
  * makes stand there without conditions: the kernel then does not run the filter for them. */
 #include "host/sandbox.h"
 
@@ -24,7 +24,7 @@ struct nm_sandbox {
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *const allowed[] = {
-	/* what is moved */
+	/* moving bytes */
 	"accept",
 	"accept4",
 	"bind",
@@ -200,7 +200,7 @@ static const char *const allowed[] = {
 	"uname",
 };
 
-/* What nothing in netmodel does by mistake. */
+/* Calls that nothing in netmodel makes by mistake. */
 static const char *const deadly[] = {
 	"add_key",
 	"bpf",
@@ -237,12 +237,12 @@ static const int prctls[] = {PR_SET_PDEATHSIG,	PR_SET_NAME,	 PR_GET_NAME,	  PR_S
 			     PR_GET_DUMPABLE,	PR_GET_SECCOMP,	 PR_CAPBSET_READ, PR_SET_VMA,
 			     PR_GET_TIMERSLACK, PR_GET_PDEATHSIG};
 
-/* TCGETS: what isatty(3) asks. */
+/* TCGETS: isatty(3) makes it. */
 static const unsigned long ioctls[] = {FIONREAD,    FIONBIO,	 TCGETS,       TIOCGWINSZ,
 				       SIOCOUTQ,    SIOCOUTQNSD, SIOCGIFINDEX, SIOCGIFNAME,
 				       SIOCETHTOOL, SIOCGIFCONF, SIOCGIFFLAGS, SIOCGIFMTU};
 
-/* The group of perf_event_open(2), and that of epoll. */
+/* The ioctls of perf_event_open(2) are one group, and those of epoll another. */
 #define IOCTL_GROUP_MASK  0xff00u
 #define IOCTL_GROUP_PERF  ('$' << 8)
 #define IOCTL_GROUP_EPOLL (0x8a << 8)
@@ -258,7 +258,7 @@ static const unsigned long ioctls[] = {FIONREAD,    FIONBIO,	 TCGETS,       TIOC
 #define CLONE_FLAGS 0
 #endif
 
-/* What an architecture does not have is no mistake. */
+/* A call that an architecture does not have is no error. */
 static int rule(scmp_filter_ctx filter, uint32_t action, const char *name, unsigned n_conditions,
 		const struct scmp_arg_cmp *conditions)
 {

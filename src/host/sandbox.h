@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process that works for somebody else gives up: new privileges, core dumps, and all system
- * calls that its work does not need. */
+/* A process that works for somebody else gives up new privileges, core dumps, and all system calls
+ * that its work does not need. */
 #ifndef NM_HOST_SANDBOX_H
 #define NM_HOST_SANDBOX_H
 
@@ -14,8 +14,8 @@ int nm_sandbox_new(struct nm_sandbox **ret_sandbox);
 /* Accepts NULL, returns NULL. */
 struct nm_sandbox *nm_sandbox_free(struct nm_sandbox *sandbox);
 
-/* For this process, which has one thread, and all that come from it, to their end. 0, or -errno
- * when the kernel does not take the filter; all else holds then, too. */
+/* Restricts this process, which has one thread, and all its descendants, to their end. 0, or -errno
+ * when the kernel does not take the filter; the other restrictions hold then, too. */
 int nm_sandbox_enter(const struct nm_sandbox *sandbox);
 
 #endif

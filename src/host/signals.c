@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a thread brings upon itself. Blocked, it would end the program without the handler that
- * reports it. */
+/* Signals that a thread brings upon itself. Blocked, they would end the program without the handler
+ * that reports them. */
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
 static const int defaults[] = {SIGCHLD, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals in forked processes and in threads of ours: what the program does on a signal is not for
- * them to do. */
+/* Signals in netmodel's own processes and threads, which must not do what the program does on a
+ * signal. */
 #ifndef NM_HOST_SIGNALS_H
 #define NM_HOST_SIGNALS_H
 
 #include <signal.h>
 
-/* In a process that was forked with all signals blocked: forgets the program's handlers. What it
- * handles is ignored, except that faults stay as they are, and SIGCHLD, SIGTERM and those that stop
- * a process get their default. */
+/* In a process that was forked with all signals blocked: forgets the program's handlers. Signals
+ * that the program handles are then ignored, except that faults stay as they are, and SIGCHLD,
+ * SIGTERM and the signals that stop a process get their default. */
 void nm_signals_forget_handlers(void);
-/* And then takes signals. */
+/* Unblocks all signals in that process, once it has forgotten the handlers. */
 void nm_signals_unblock(void);
 
-/* Blocks all signals of this thread but faults, for what it forks or starts next. *ret_before: as
- * it was. */
+/* Blocks all signals of this thread but faults, for the processes or threads that it starts next.
+ * *ret_before: the mask before. */
 void nm_signals_block(sigset_t *ret_before);
 void nm_signals_restore(const sigset_t *before);
 

@@ -30,7 +30,7 @@ bool nm_softirq_known(const struct nm_softirqs *softirqs, enum nm_softirq kind)
 	return softirqs->known >> kind & 1;
 }
 
-/* Why a file has not told what is asked: the first error of reading it, else of its text. */
+/* Why a file has not given its figures: the error of reading it, else of its text. */
 static const char *why_not(long read_error, int parse_error)
 {
 	return read_error < 0		 ? strerror((int)-read_error)
@@ -230,8 +230,8 @@ static void keep_why(bool before_has, const char *before_why, char *why, size_t 
 		snprintf(why, size, "%s", before_why);
 }
 
-/* Of so few ticks a share says nothing: a tick is all of one CPU's, whatever ran in the rest of
- * it. */
+/* A share of so few ticks says nothing: a whole tick of a CPU counts for one use, no matter what
+ * ran in the rest of it. */
 static bool is_too_short(const struct nm_cpu_times *cpu)
 {
 	uint64_t all_ns = cpu->user_ns + cpu->nice_ns + cpu->system_ns + cpu->idle_ns +

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this host and this process have used so far; two readings are subtracted to get a window. */
+/* Usage of this host and of this process so far; two readings are subtracted to get a window. */
 #ifndef NM_HOST_USAGE_H
 #define NM_HOST_USAGE_H
 
@@ -58,8 +58,8 @@ struct nm_rusage {
 	uint64_t maxrss_kb, minflt, majflt, nvcsw, nivcsw;
 };
 
-/* What an interface counts: X(member, the kernel's word behind RTNL_LINK_). One line is all that a
- * new one takes. */
+/* Counters of an interface: X(member, the kernel's word behind RTNL_LINK_). A new counter takes one
+ * line. */
 #define NM_NIC_COUNTERS(X)                                                                         \
 	X(rx_bytes, RX_BYTES)                                                                      \
 	X(tx_bytes, TX_BYTES)                                                                      \
@@ -77,8 +77,8 @@ struct nm_nic {
 };
 
 /* Host-wide TCP counters of this network namespace: X(member, group and word of the kernel in
- * /proc/net/snmp, or of TcpExt in /proc/net/netstat, what results call it). One line is all that a
- * new one takes. */
+ * /proc/net/snmp, or of TcpExt in /proc/net/netstat, its name in results). A new counter takes one
+ * line. */
 #define NM_TCP_COUNTERS(X)                                                                         \
 	X(segs_in, "Tcp", "InSegs", "segments_received")                                           \
 	X(segs_out, "Tcp", "OutSegs", "segments_sent")                                             \
@@ -91,7 +91,7 @@ struct nm_tcp_counters {
 };
 #undef NM_USAGE_MEMBER
 
-/* What the PSP device of an interface has counted. */
+/* Counts of the PSP device of an interface. */
 struct nm_psp_usage {
 	char name[16]; /* of the interface; "": it is in another network namespace */
 	uint32_t id;
@@ -120,14 +120,14 @@ struct nm_usage {
 extern const struct nm_field nm_cpu_fields[], nm_interrupt_fields[], nm_softirq_fields[],
 	nm_rusage_fields[], nm_nic_fields[], nm_tcp_counter_fields[], nm_psp_fields[];
 
-/* Reads all; what cannot be read says why. Never fails as a whole. Not for the hot path (opens
- * files, netlink). */
+/* Reads all figures; the reason for a missing one is in its member _why. Never fails as a whole.
+ * Not for the hot path (opens files, netlink). */
 void nm_usage_read(struct nm_usage *ret_usage);
 void nm_rusage_read(struct nm_rusage *ret_usage); /* one system call */
 /* The fewest ticks of /proc/stat, of all CPUs together, that CPU times are taken from. */
 #define NM_CPU_TICKS_MIN 10
-/* after - before, interface by interface (an interface absent from `before` counts from 0). CPU
- * times of too few ticks are not had; they are there for sums all the same. */
+/* after - before, interface by interface (an interface absent from `before` counts from 0). With
+ * CPU times of too few ticks has_cpu is false, but they are there for sums. */
 void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 		    struct nm_usage *ret_delta);
 

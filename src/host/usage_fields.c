@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of what a host uses: each member once, for differences, for the control protocol and
- * for results. */
+/* Tables of the figures of a host's usage: each member once, for differences, for the control
+ * protocol and for results. */
 #include "host/usage.h"
 
 #define CPU(member, in_results)                                                                    \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of what workers count, and the table that carries the counters to other rooms. */
+/* Sums up the counters of workers, and has the table that carries them to other rooms. */
 #include "stats/counters.h"
 
 const struct nm_field nm_counts_fields[] = {

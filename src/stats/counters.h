@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one worker counts in one phase. One writer, the worker; any thread may read at any time. */
+/* The counters of one worker in one phase. The worker alone writes them; any thread may read them
+ * at any time. */
 #ifndef NM_STATS_COUNTERS_H
 #define NM_STATS_COUNTERS_H
 
@@ -12,10 +13,10 @@
 /* Messages over unreliable transports have a number if they have at least so many bytes. */
 #define NM_NUMBERED_BYTES 8u
 
-/* All counters: X(member, what results call it or NULL, what it is). A line here is all that a new
- * one takes: it is counted by nm_counter_add(), summed up, sent by slaves, and shown by results in
- * `counts` and in their schema. The order is that of the control protocol. Those from messages_sent
- * to duplicates are kept over unreliable transports only. */
+/* All counters: X(member, its name in results or NULL, its meaning). A new counter takes one line
+ * here: nm_counter_add() counts it, slaves send its sum, and results show it in `counts` and in
+ * their schema. The control protocol has the counters in this order. Those from messages_sent to
+ * duplicates are kept over unreliable transports only. */
 #define NM_COUNTERS(X)                                                                             \
 	X(iterations, "transactions", "Passes of transactions that came to their end.")            \
 	X(bytes_sent, "bytes_sent", "Bytes of messages that the kernel has taken.")                \
@@ -60,7 +61,7 @@ struct nm_counts {
 };
 #undef NM_COUNT_FIELD
 
-/* Of struct nm_counts. */
+/* The fields of struct nm_counts. */
 extern const struct nm_field nm_counts_fields[];
 
 /* Adds without a locked instruction: only the owning worker writes. */
@@ -75,13 +76,14 @@ static inline uint64_t nm_counter_read(const _Atomic uint64_t *counter)
 	return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-/* Answered or not. Both only grow, so that differences of two readings are never below 0. */
+/* Passes, answered or not. Both counters only grow, so that differences of two readings are never
+ * below 0. */
 static inline uint64_t nm_count_passes(const struct nm_counters *count)
 {
 	return nm_counter_read(&count->iterations) + nm_counter_read(&count->unanswered);
 }
 
-/* into += what the worker has counted so far. */
+/* into += the worker's counts so far. */
 void nm_counts_collect(struct nm_counts *into, const struct nm_counters *from);
 void nm_counts_add(struct nm_counts *into, const struct nm_counts *from);
 void nm_counts_subtract(struct nm_counts *into, const struct nm_counts *earlier);

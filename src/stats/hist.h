@@ -58,7 +58,7 @@ void nm_hist_init_zeroed(struct nm_hist *h);
  * is missed. Cheap where there are many histograms, and touches no memory that was never recorded
  * to. */
 void nm_hist_copy_buckets(const struct nm_hist *h, struct nm_hist_snap *ret_snap);
-/* into += what has been recorded so far. */
+/* into += all times recorded so far. */
 void nm_hist_collect(struct nm_hist_snap *into, const struct nm_hist *h);
 
 void nm_hist_snap_init(struct nm_hist_snap *s); /* empty */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same figure, measured several times. */
+/* Statistics of a figure that was measured several times. */
 #ifndef NM_STATS_SUMMARY_H
 #define NM_STATS_SUMMARY_H
 
@@ -14,7 +14,7 @@ struct nm_summary {
 	double ci95;   /* half width of the 95 % confidence interval of the mean, by Student's t */
 };
 
-/* Of count values; 0 of them give an empty summary. */
+/* Sums up n values; 0 values give an empty summary. */
 void nm_summary_compute(const double *values, size_t n, struct nm_summary *ret_summary);
 
 /* The two-sided 95 % quantile of Student's t, for df >= 1. */

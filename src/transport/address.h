@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internet addresses and their ports. */
+/* Addresses of the internet and of vsock(7), and their ports. */
 #ifndef NM_TRANSPORT_ADDRESS_H
 #define NM_TRANSPORT_ADDRESS_H
 
@@ -15,7 +15,7 @@
 char *nm_addr_text(const struct nm_addr *addr, char *buf, size_t size);
 uint16_t nm_addr_port(const struct nm_addr *addr); /* 0: none */
 void nm_addr_set_port(struct nm_addr *addr, uint16_t port);
-/* Of an address of vsock(7). */
+/* The CID of an address of vsock(7). */
 uint32_t nm_addr_cid(const struct nm_addr *addr);
 /* A CID in digits: 0, or -EINVAL. The port is 0. */
 int nm_addr_parse_cid(const char *text, struct nm_addr *ret);

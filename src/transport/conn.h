@@ -18,8 +18,8 @@ struct nm_addr {
 	struct sockaddr_storage sa;
 };
 
-/* The longest that a receive sleeps (NM_CONN_SLEEPS): what the control thread wants is heard
- * that much later. */
+/* The longest that a receive sleeps (NM_CONN_SLEEPS): the worker hears the control thread that much
+ * later. */
 #define NM_CONN_SLEEP_US 50000
 
 /* The first two have the values of EPOLLIN and EPOLLOUT, so that an event's mask can be added as it
@@ -28,7 +28,7 @@ enum nm_conn_flags {
 	NM_CONN_IN = 0x001,  /* a receive may find something */
 	NM_CONN_OUT = 0x004, /* a send may find room */
 	NM_CONN_HUP = 0x010, /* the peer has closed or reset: receives always find something */
-	/* A send waits for what is told about those before it, not for room. */
+	/* A send waits for the kernel to report earlier ones complete, not for room. */
 	NM_CONN_NOBUFS = 0x008,
 	NM_CONN_OPEN = 0x100,
 	NM_CONN_CONNECTING = 0x200,
@@ -37,27 +37,28 @@ enum nm_conn_flags {
 	NM_CONN_ARMED_OUT = 0x1000, /* and output */
 	NM_CONN_PREAMBLE = 0x2000,  /* the preamble is sent, and not answered yet */
 	NM_CONN_UNSETTLED = 0x4000, /* socket->settle has to be called once it is established */
-	NM_CONN_ERRQUEUE = 0x8000,  /* the kernel tells of sends without a copy */
+	NM_CONN_ERRQUEUE = 0x8000,  /* the kernel reports sends without a copy */
 	NM_CONN_ASKING = 0x10000, /* unreliable transports: nothing is read since the last write */
 	NM_CONN_RECONNECT = 0x20000, /* to be replaced when nothing is on the way */
 };
 
-/* What holds of an open connection from its beginning, or from some time on until it is closed. */
+/* Properties of an open connection, from its beginning or from a later moment on, until it is
+ * closed. */
 enum nm_conn_traits {
 	NM_CONN_ACCEPTED = 0x01, /* the peer opened it, so the peer closes it first */
-	NM_CONN_FASTOPEN = 0x02, /* that data came with the first packet is to be counted */
-	NM_CONN_FINISHED = 0x04, /* this end has ended what it sends */
+	NM_CONN_FASTOPEN = 0x02, /* counted if its first packet had data */
+	NM_CONN_FINISHED = 0x04, /* this end sends no more */
 	NM_CONN_ZEROCOPY = 0x08, /* its socket takes sends without a copy */
 	NM_CONN_MAPPED = 0x10,	 /* state is the mapping of errqueue.h */
 	NM_CONN_GRO = 0x20,	 /* a receive may bring several datagrams as one (udp_batch.h) */
-	NM_CONN_NO_GRO = 0x40,	 /* and must not */
-	NM_CONN_NO_GSO = 0x80,	 /* neither must a send take them so */
+	NM_CONN_NO_GRO = 0x40,	 /* a receive must bring datagrams one by one */
+	NM_CONN_NO_GSO = 0x80,	 /* a send must take them one by one */
 };
 
-/* What a flowop asks of the transport's connect, accept and attach. */
+/* A flowop's wishes for the transport's connect, accept and attach. */
 enum nm_conn_wishes {
 	NM_CONN_DEFER_HANDSHAKE = 0x1, /* the handshake comes later */
-	NM_CONN_WRITES_FIRST = 0x2,    /* connect: what comes next is a write */
+	NM_CONN_WRITES_FIRST = 0x2,    /* connect: a write comes next */
 	/* accept, where it can be: receives wait, but not longer than NM_CONN_SLEEP_US */
 	NM_CONN_SLEEPS = 0x4,
 };
@@ -65,26 +66,25 @@ enum nm_conn_wishes {
 struct nm_conn {
 	int fd;		/* -1 while it is closed */
 	uint32_t flags; /* enum nm_conn_flags, 20 bits at most */
-	/* What has been received beyond the last message: bytes; of unreliable transports
-	 * messages. */
+	/* Received beyond the last message: bytes; over unreliable transports, messages. */
 	uint32_t ahead;
 	uint32_t traits; /* enum nm_conn_traits */
 	const struct nm_transport *transport;
 	void *state;	      /* the transport's own, or NULL */
-	struct nm_flow *flow; /* whose it is; set once */
+	struct nm_flow *flow; /* the flow that has it; set once */
 	uint32_t number;      /* of its flow in the group; set once */
 	uint32_t bind_count;  /* how often it has bound a port of its own */
-	/* Of the bytes ahead, what a posted receive has brought since the last step. */
+	/* How many of the bytes ahead a posted receive has brought since the last step. */
 	uint32_t uncounted;
 	uint32_t posted; /* bytes of the send that was posted last */
-	/* Which of the worker's buffers for sends without a copy are its own, from the first of
-	 * them on (zc_pool.h); 0: none yet. */
+	/* Its share of the worker's buffers for sends without a copy, counted from 1 (zc_pool.h);
+	 * 0: none yet. */
 	uint32_t zc_slot;
 	bool lossy : 1;	 /* messages may be lost, though the transport is a reliable one */
 	bool resets : 1; /* its close aborts it (SO_LINGER 0): nm_conn_resets */
 	uint8_t wishes;	 /* enum nm_conn_wishes */
-	uint8_t waiter;	 /* what the worker's waiter keeps of it, and nobody else reads */
-	uint8_t device;	 /* psp: whose key it has: 1 + its place among the opening's; 0: none yet */
+	uint8_t waiter;	 /* a note of the worker's waiter, for itself alone */
+	uint8_t device;	 /* psp: the device that gave its key: 1 + index; 0: none yet */
 
 	/* The second line of the cache. */
 
@@ -95,8 +95,8 @@ struct nm_conn {
 		struct nm_conn_stream {
 			uint64_t exchange_left; /* bytes that an exchange has still to send */
 			uint32_t zc_sent;	/* sends without a copy */
-			uint32_t zc_completed;	/* and those that are told to be complete */
-			/* psp: of the device, known when it gave the key; modulo 65536 */
+			uint32_t zc_completed;	/* of them, reported complete */
+			/* psp: known rotations of the device when it gave the key, modulo 65536 */
 			uint16_t rotations;
 		} stream;
 		struct nm_conn_datagram {
@@ -104,19 +104,20 @@ struct nm_conn {
 			uint32_t seen;	 /* the highest number received */
 			/* How many were sent before the question: answers to those are late. */
 			uint32_t acked;
-			uint32_t sent;	  /* messages sent that have a number, which this is */
+			uint32_t sent;	  /* numbered messages sent; the last one's number */
 			uint32_t zc_sent; /* sends without a copy (zc_pool.h) */
-			/* Of the dated message that came last: by the sender's clock, and from then
-			 * on, by two clocks; 0: none has come. */
+			/* When the last dated message was sent, by the sender's clock, and its time
+			 * on the way, by two clocks; 0: none has come. */
 			uint64_t sent_ns, transit_ns;
 			uint64_t jitter; /* RFC 3550, 6.4.1: 16 times the estimate, ns */
 		} datagram;		 /* where messages may be lost */
-		/* With NM_CONN_PREAMBLE: of the preamble that is not answered yet. */
+		/* With NM_CONN_PREAMBLE: the preamble that is not answered yet. */
 		struct nm_preamble_sender preamble;
 	};
 };
 
-/* What connections over TLS have agreed upon. Of a single one, the numbers are 0 or 1. */
+/* Parameters that connections over TLS have agreed upon. For a single connection the counts are 0
+ * or 1. */
 struct nm_conn_tls {
 	uint64_t connections; /* 0: none is over TLS */
 	uint64_t resumed;     /* that have continued a session instead of a full handshake */
@@ -125,7 +126,7 @@ struct nm_conn_tls {
 	char cipher[64];
 };
 
-/* What the kernel knows about a connection, and the transport. */
+/* Statistics and parameters of a connection, from the kernel and from the transport. */
 struct nm_conn_info {
 	uint64_t retransmits;
 	uint32_t rtt_us, rttvar_us, snd_cwnd, snd_mss;
@@ -140,13 +141,14 @@ void nm_conn_resets(struct nm_conn *conn);
 /* Hands an open connection over to `to`, which is closed; conn may be opened again. */
 void nm_conn_move(struct nm_conn *conn, struct nm_conn *to);
 
-/* Makes the close of a socket wait for what is not acknowledged, at most so long (SO_LINGER). */
+/* Makes the close of a socket wait until all bytes are acknowledged, at most so long
+ * (SO_LINGER). */
 void nm_conn_linger(struct nm_conn *conn, uint64_t ns);
 
 /* Whether the other end's kernel has all that was sent (SIOCOUTQ), as far as this one can tell. */
 bool nm_conn_is_acknowledged(const struct nm_conn *conn);
 
-/* Adds up what two sets of connections have agreed upon. */
+/* Adds up the parameters of two sets of connections. */
 void nm_conn_tls_add(struct nm_conn_tls *into, const struct nm_conn_tls *from);
 
 #endif

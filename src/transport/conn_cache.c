@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sockets made before they are due, and closed after they are done with. */
+/* Makes sockets before they are needed, and closes others later than they could be. */
 #include "transport/conn_cache.h"
 
 #include <unistd.h>
@@ -33,7 +33,7 @@ void nm_conn_cache_idle(struct nm_conn_cache *cache, struct nm_conn *conn)
 		return;
 	if (cache->resets)
 		nm_conn_resets(conn);
-	/* Where none can be had, connect says why. */
+	/* If there can be no socket, connect says why. */
 	cache->made_fd = cache->transport->socket->make(cache->opts, cache->endpoint);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where each pass of a flow has a connection of its own, what the other end need not wait for can
- * be left until the flow waits itself: the end that connects makes the socket of its next
- * connection, and says that closing this one is a reset; the end that accepts closes what has been
- * reset once it has answered on the next connection. One flow, and one connection at a time. */
+/* Where each pass of a flow has a connection of its own, an end leaves work for which the other
+ * need not wait until the flow waits itself: the connecting end makes the socket of its next
+ * connection, and has the close of the present one abort it; the accepting end closes a connection
+ * that was reset once it has answered on the next one. One flow, with one connection at a time. */
 #ifndef NM_TRANSPORT_CONN_CACHE_H
 #define NM_TRANSPORT_CONN_CACHE_H
 
@@ -15,7 +15,8 @@ struct nm_transport;
 struct nm_conn_cache {
 	int made_fd; /* of the next connection (nm_transport_socket.make); owned; -1: none */
 	struct nm_conn closing; /* reset by the other end, and to be closed; fd -1: none */
-	/* Whose sockets are made ahead, with what options, to connect where; NULL: none are. */
+	/* The transport whose sockets are made ahead, their options, and the address to connect to;
+	 * NULL: none are made. */
 	const struct nm_transport *transport;
 	const void *opts;
 	const struct nm_addr *endpoint;
@@ -24,7 +25,7 @@ struct nm_conn_cache {
 
 /* Empty, and makes no sockets ahead. */
 void nm_conn_cache_init(struct nm_conn_cache *cache);
-/* Closes what it has. May be called again. */
+/* Closes the sockets that it has. May be called again. */
 void nm_conn_cache_fini(struct nm_conn_cache *cache);
 /* The flow is about to wait on conn. */
 void nm_conn_cache_idle(struct nm_conn_cache *cache, struct nm_conn *conn);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel tells about sends without a copy, by the error queue of the socket. */
+/* Reads from the error queue of a socket which sends without a copy are complete, and receives by
+ * mapping pages. */
 #include "transport/errqueue.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ int nm_errqueue_begin(struct nm_conn *conn)
 	return nm_errqueue_allow(conn);
 }
 
-/* What one message of the error queue tells: a range of sends. */
+/* Counts the sends, a range, that one message of the error queue reports complete. */
 static void take_told(struct nm_conn *conn, struct nm_zc_pool *pool, struct msghdr *message,
 		      struct nm_completions *told)
 {
@@ -124,7 +125,7 @@ static ssize_t map_pages(struct nm_conn *conn, uint64_t left, uint64_t *hint)
 					   .length = (uint32_t)most};
 	socklen_t length = sizeof ask;
 
-	/* What was mapped before is unmapped by the kernel first. */
+	/* The kernel first unmaps the pages of the last call. */
 	if (getsockopt(conn->fd, IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, &ask, &length) < 0)
 		return errno == EIO ? 0 : -errno; /* the end of the stream, which recv tells */
 	*hint = ask.recv_skip_hint;
@@ -162,6 +163,6 @@ void nm_mapped_end(struct nm_conn *conn)
 void nm_socket_push(struct nm_conn *conn)
 {
 	conn->flags &= ~(uint32_t)NM_CONN_MORE;
-	/* Ends a cork that there may not have been, and sends what is there; tcp(7). */
+	/* Ends a cork, even if there was none, and sends all bytes that wait; tcp(7). */
 	(void)nm_socket_set(conn->fd, IPPROTO_TCP, TCP_CORK, 0);
 }

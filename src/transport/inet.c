@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sockets of TCP, and of what looks like TCP: their options, listeners, connections and
- * statistics. */
+/* Sockets of TCP and Multipath TCP: their options, listeners, connections and statistics. */
 #include "transport/inet.h"
 
 #include <errno.h>
@@ -45,7 +44,7 @@ static int check_congestion_control(const char *name, struct nm_why *why)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
-		return 0; /* whatever is wrong here, the connection itself will tell */
+		return 0; /* the connection itself will tell what is wrong */
 	int r = set_congestion_control(fd, name);
 
 	(void)close(fd);
@@ -111,8 +110,8 @@ static void put_congestion_control(struct nm_setting *setting, const char *name)
 	setting->name = "cc";
 }
 
-/* A connection that is paced need not hold more than what is sent in a moment: to end it would take
- * as long as the rest needs at its pace, which may be many times the test. */
+/* A paced connection need not hold more bytes than it sends in a moment: it ends only when it has
+ * sent them all at its pace, which may take many times as long as the test. */
 #define PACED_HELD_S   0.02
 #define PACED_HELD_MIN 4096.0
 
@@ -139,7 +138,7 @@ static void put_early(struct nm_setting *setting, const struct nm_inet_opts *o, 
 	put_keepalive(setting, o->keepalive_ns);
 }
 
-/* Those that must not concern the handshake. */
+/* Sets the options that must not concern the handshake. */
 static void put_late(struct nm_setting *setting, const struct nm_inet_opts *o)
 {
 	nm_setting_put(setting, o->tx_delay_ns, "tcp_tx_delay", IPPROTO_TCP, TCP_TX_DELAY,
@@ -161,7 +160,7 @@ static int set_late(int fd, const struct nm_inet_opts *o)
 	return setting.error;
 }
 
-/* The kernel would cut it without a word. */
+/* The kernel would cut a longer backlog without a word. */
 static int check_backlog(const struct nm_inet_opts *o, char *why, size_t why_size)
 {
 	unsigned long most = o->backlog ? nm_procfile_somaxconn() : 0;
@@ -174,8 +173,8 @@ static int check_backlog(const struct nm_inet_opts *o, char *why, size_t why_siz
 	return -EINVAL;
 }
 
-/* Sets all options of this end on a socket that is for nothing else, so that what cannot be set is
- * told by name. */
+/* Sets all options of this end on a socket that is for nothing else, so that one that cannot be set
+ * is reported by name. */
 int nm_inet_start(const void *opts, const struct nm_start *how, void **ret_started, char *why,
 		  size_t why_size)
 {
@@ -205,7 +204,7 @@ uint32_t nm_inet_ports(const void *opts)
 	return (uint32_t)o->num_ports;
 }
 
-/* Of plain TCP alone it is known that connections inherit it. */
+/* For plain TCP only: connections over Multipath TCP perhaps do not inherit it. */
 static int limit_receives(int fd)
 {
 	const struct timeval limit = {.tv_usec = NM_CONN_SLEEP_US};
@@ -285,7 +284,7 @@ int nm_inet_make(const void *opts, const struct nm_addr *to)
 	return setting.error;
 }
 
-/* A socket that connects, or -errno; *ret_state as of connect. */
+/* A socket that connects, or -errno; *ret_state: the result of connect. */
 static int open_one(struct nm_conn *conn, const struct nm_inet_opts *o, const struct nm_addr *to,
 		    bool fast, int *ret_state)
 {
@@ -340,7 +339,7 @@ int nm_inet_settle(struct nm_conn *conn, const void *opts)
 int nm_inet_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 		   const struct nm_peers *peers)
 {
-	const struct nm_inet_opts *o = opts; /* those before listen are inherited */
+	const struct nm_inet_opts *o = opts; /* options set before listen are inherited */
 	struct nm_addr peer = {.len = sizeof peer.sa};
 	bool sleeps = conn->wishes & NM_CONN_SLEEPS && !o->protocol;
 	int fd = accept4(listen_fd, (struct sockaddr *)&peer.sa, &peer.len,
@@ -369,7 +368,7 @@ int nm_inet_attach(struct nm_conn *conn, int fd, const void *opts)
 	socklen_t len = sizeof setting.family;
 
 	nm_socket_begin(conn, fd, true);
-	/* One listener may serve several accepts: what it has set is not meant for this one. */
+	/* One listener may serve several accepts: its options may be those of another. */
 	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &setting.family, &len) < 0)
 		return -errno;
 	put_early(&setting, o, false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the transports over TCP share: their options, and how a socket is made of them; tcp(7). */
+/* Options that the transports over TCP share, and sockets made with them; tcp(7). */
 #ifndef NM_TRANSPORT_INET_H
 #define NM_TRANSPORT_INET_H
 
@@ -28,7 +28,7 @@ struct nm_inet_opts {
 
 extern const char *const nm_quickack_words[];
 
-/* And its table with these. */
+/* The table of its options begins with these. */
 /* clang-format off */
 #define NM_INET_OPTS \
 	{.name = "nodelay", .alias = "tcp_nodelay", .type = NM_TYPE_FLAG, \

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a call means that has moved nothing: the cold half of io.h. */
+/* Interprets calls that have moved nothing: the cold half of io.h. */
 #include "transport/io.h"
 
 #include <errno.h>
 
 enum nm_io_status nm_io_received_nothing(struct nm_conn *conn, ssize_t n)
 {
-	/* A receive that sleeps is also ended by signals, those that stop and continue a process
-	 * among them. */
+	/* Signals also end a receive that sleeps, even a stop and a continuation of the process. */
 	if (n == -EAGAIN || n == -EINTR) {
 		conn->flags &= ~(uint32_t)(NM_CONN_IN | NM_CONN_HUP);
 		return NM_IO_AGAIN;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one place that moves bytes over connections: it makes the call, counts what has moved, and
- * keeps what is known about readiness in the connection's flags. Flowops only ask what became of
- * it.
+/* The one place that moves bytes over connections: it makes the call, counts the bytes that have
+ * moved, and notes in the connection's flags whether another call can succeed. Flowops only see the
+ * outcome.
  *
- * What is known about readiness, so that a call that must fail is not made: NM_CONN_IN is cleared
- * by a receive that brings less than was asked for, as the queue is then empty, and NM_CONN_OUT by
- * a send that moves less, as the buffer is then full. A call that moves nothing (EAGAIN) clears the
- * same, and NM_CONN_HUP with NM_CONN_IN: the end of a stream, once known, is found by asking. The
- * worker's waiter sets them again. */
+ * The flags spare calls that must fail: a receive that brings less than was asked for clears
+ * NM_CONN_IN, as the queue is then empty, and a send that moves less clears NM_CONN_OUT, as the
+ * buffer is then full. A call that moves nothing (EAGAIN) clears the flag of its direction, and a
+ * receive also NM_CONN_HUP: the end of a stream, once known, is found by asking. The worker's
+ * waiter sets them again. */
 #ifndef NM_TRANSPORT_IO_H
 #define NM_TRANSPORT_IO_H
 
@@ -31,35 +31,35 @@ struct nm_prover;
 
 /* A worker's means, as far as step functions may use them. */
 struct nm_io {
-	uint64_t seed;	/* of what this group draws */
+	uint64_t seed;	/* of this group's random numbers */
 	char *tx, *rx;	/* rx holds chunk + 1 bytes */
 	size_t chunk;	/* the most that one call moves */
-	int recv_flags; /* MSG_DONTWAIT; 0 when a receive may wait for what comes */
-	/* What stays of the flags of a connection when all that had come is read: all but
+	int recv_flags; /* MSG_DONTWAIT; 0 when a receive may wait for data */
+	/* The flags that a connection keeps when a receive has emptied its queue: all but
 	 * NM_CONN_IN; where the next receive may wait, all. */
 	uint32_t in_kept;
 	struct nm_conn_cache *cache;	/* NULL: nothing is made ahead or closed later */
 	struct nm_ring *ring;		/* sends are posted to it; NULL: they are called */
 	struct nm_udp_batch *udp_batch; /* of datagrams; NULL: the group moves none */
 	struct nm_counters *count;
-	/* What proves that connections are of this run; NULL: none has to. */
+	/* Proves that connections are of this run; NULL: no proof is needed. */
 	struct nm_prover *prover;
-	/* By host of the plan the nonce to which connections to it are proved; and this side's
-	 * own. */
+	/* For each host of the plan its nonce, over which connections to it are proved; and this
+	 * side's own. */
 	const unsigned char (*nonces)[NM_NONCE_BYTES];
 	const unsigned char *own_nonce;
 	uint32_t group;
 	uint32_t n_conns; /* of a flow */
 	uint64_t now_ns;  /* when the worker last looked at the clock */
-	/* when what was received last has come; 0: the clock has not been read since */
+	/* when the data received last have come; 0: the clock has not been read since */
 	uint64_t arrived_ns;
 	/* since when each send without a copy has been refused; 0: the last one was not */
 	uint64_t nobufs_ns;
 	const _Atomic bool *quit;	 /* nothing matters any more; NULL: never so */
 	struct nm_listener *listeners;	 /* by instr->opening */
-	void *const *started;		 /* by instr->opening: what the transport has made for it */
+	void *const *started;		 /* by instr->opening: made by the transport's start */
 	const struct nm_addr *endpoints; /* by instr->opening */
-	/* Of a phase with several requests outstanding (flowop/pipeline.h), written when it
+	/* For a phase with several requests outstanding (flowop/pipeline.h); written when the phase
 	 * begins. */
 	struct {
 		const struct nm_pacer *pacer; /* tells when a request is due; NULL: at once */
@@ -71,12 +71,12 @@ struct nm_io {
 	size_t transfer_offset;
 };
 
-/* What became of a call. Those from NM_IO_EOF on end the connection's use. */
+/* The outcome of a call. From NM_IO_EOF on, the connection is of no more use. */
 enum nm_io_status {
 	NM_IO_DONE,  /* all that was asked for has moved */
 	NM_IO_SHORT, /* some of it, and for now there is no more */
 	NM_IO_AGAIN, /* nothing, for now */
-	NM_IO_EOF,   /* the other end has ended what it sends */
+	NM_IO_EOF,   /* the other end sends no more */
 	NM_IO_ERROR, /* the call has failed: *ret_n is -errno */
 };
 
@@ -101,7 +101,7 @@ static inline void nm_io_count_messages_sent(struct nm_io *io, size_t size, unsi
 	nm_counter_add(&io->count->messages_sent, count);
 }
 
-/* One has come in. */
+/* One such message has come in. */
 static inline void nm_io_count_message_received(struct nm_io *io, size_t size)
 {
 	nm_io_count_received(io, size);
@@ -111,12 +111,12 @@ static inline void nm_io_count_message_received(struct nm_io *io, size_t size)
 
 /* --- readiness --- */
 
-/* What a receive means that has answered n <= 0, and a send that has answered n < 0. */
+/* The outcome of a receive that has returned n <= 0, and of a send that has returned n < 0. */
 enum nm_io_status nm_io_received_nothing(struct nm_conn *conn, ssize_t n);
 enum nm_io_status nm_io_sent_nothing(struct nm_conn *conn, ssize_t n);
 
-/* Counts what a receive has answered, and notes what it says about the queue. asked: for how many
- * bytes; 0: fewer do not mean that the queue is empty. */
+/* Counts the bytes of a receive that has returned n, and notes whether the queue is empty now.
+ * asked: the bytes that it asked for; 0: fewer do not mean that the queue is empty. */
 static inline enum nm_io_status nm_io_received(struct nm_io *io, struct nm_conn *conn, ssize_t n,
 					       size_t asked)
 {
@@ -129,7 +129,8 @@ static inline enum nm_io_status nm_io_received(struct nm_io *io, struct nm_conn 
 	return NM_IO_SHORT;
 }
 
-/* Counts what a send of so many bytes has answered, and notes what it says about the buffer. */
+/* Counts the bytes of a send of `want` bytes that has returned n, and notes whether the buffer is
+ * full. */
 static inline enum nm_io_status nm_io_sent(struct nm_io *io, struct nm_conn *conn, ssize_t n,
 					   size_t want)
 {
@@ -187,10 +188,10 @@ static inline enum nm_io_status nm_conn_send(struct nm_io *io, struct nm_conn *c
 	return status;
 }
 
-/* A message of the most common form with one call, on a plain socket. True: it has moved, and that
- * is all. False: *ret_n is what the call has answered, and nothing is counted or noted:
- * nm_io_received with size + 1, or nm_io_sent. The receive asks for one byte more, so that the
- * queue is known to be empty when that does not come. */
+/* Receives a message of the most common form with one call, on a plain socket. True: it has come,
+ * and is counted. False: *ret_n is the result of the call, and the caller has still to count it, by
+ * nm_io_received with size + 1. The receive asks for one byte more than the message: when that does
+ * not come, the queue is empty. */
 static inline bool nm_conn_recv_message(struct nm_io *io, struct nm_conn *conn, size_t size,
 					ssize_t *ret_n)
 {
@@ -204,7 +205,8 @@ static inline bool nm_conn_recv_message(struct nm_io *io, struct nm_conn *conn, 
 	return true;
 }
 
-/* Sends a message of so many bytes from io->tx, as nm_conn_recv_message receives one. */
+/* Sends a message of so many bytes from io->tx, as nm_conn_recv_message receives one; after false
+ * the caller counts by nm_io_sent. */
 static inline bool nm_conn_send_message(struct nm_io *io, struct nm_conn *conn, size_t size,
 					ssize_t *ret_n)
 {

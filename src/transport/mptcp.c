@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Multipath TCP (RFC 8684) over IPv4 and IPv6: to the program a TCP socket, whose bytes may take
- * several paths. Which ones is the kernel's business; ip-mptcp(8). */
+ * several paths. The kernel chooses the paths; ip-mptcp(8). */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a transport can do beside opening, closing and moving bytes: groups of functions that its
- * descriptor (transport.h) points to, or leaves out. They return as those of the descriptor do. */
+/* Abilities of a transport beside opening, closing and moving bytes: groups of functions that its
+ * descriptor (transport.h) points to, or leaves out. They return values as the descriptor's own
+ * functions do. */
 #ifndef NM_TRANSPORT_OPTIONAL_H
 #define NM_TRANSPORT_OPTIONAL_H
 
@@ -15,35 +16,35 @@ struct nm_transport;
 struct nm_file_root;
 struct nm_why;
 
-/* What may become of all connections of an opening. */
+/* The kinds of events of an opening. */
 enum nm_transport_event {
 	NM_TRANSPORT_EVENT_NONE,
-	NM_TRANSPORT_EVENT_RENEW, /* those that are open now should be replaced soon */
-	NM_TRANSPORT_EVENT_LOST,  /* they are dead */
+	NM_TRANSPORT_EVENT_RENEW, /* connections open now should be replaced soon */
+	NM_TRANSPORT_EVENT_LOST,  /* all open connections are dead */
 };
 
 #define NM_SECRET_BYTES 32
 
-/* What start is told about its opening. */
+/* The opening, as start sees it. */
 struct nm_start {
 	bool accepting;			    /* this side accepts; otherwise it connects */
 	bool can_fail;			    /* connections that cannot be opened are counted only */
 	const struct nm_addr *peer, *local; /* ends of the control connection to its host */
-	const char *localhost_words;	    /* what messages call that option; NULL: localhost */
-	const char *peer_name; /* what the other host is called here: a name or a numeric address */
+	const char *localhost_words;	    /* the option localhost in messages; NULL: localhost */
+	const char *peer_name;		    /* the other host's name or numeric address here */
 	/* NM_SECRET_BYTES that only the hosts of the run know; to derive keys of */
 	const unsigned char *secret;
 	const struct nm_file_root *files; /* files are read below it only; NULL: any */
 };
 
-/* What options of its connections are checked for, and where they hold. All may be NULL. */
+/* Checks of options of its connections, and of hosts. All may be NULL. */
 struct nm_transport_checks {
-	/* Checks and completes parsed options (resolves addresses). Both ends do it, on all of
-	 * them: no file is read. 0, with a phrase in why when the user should be warned, or -EINVAL
-	 * with a phrase in why. */
+	/* Checks and completes parsed options (resolves addresses). Both ends do so, with all
+	 * options: it reads no file. 0, with a phrase in why when the user should be warned, or
+	 * -EINVAL with a phrase in why. */
 	int (*prepare)(void *opts, struct nm_why *why);
-	/* Whether they fit a group of so many flows, and the port that the opening names (0: none):
-	 * 0, or -EINVAL with a phrase in why. */
+	/* Whether the options fit a group of so many flows, and the port that the opening names (0:
+	 * none): 0, or -EINVAL with a phrase in why. */
 	int (*group)(const void *opts, uint32_t n_flows, uint32_t port, struct nm_why *why);
 	/* Whether a host can be named so: 0, or -EINVAL with a phrase in why that says how it is
 	 * named. */
@@ -52,12 +53,12 @@ struct nm_transport_checks {
 	 * what is missing. host: as the profile names the other end, "master" on a slave. Asked
 	 * before a run begins. */
 	int (*available)(const char *host, char *why, size_t why_size);
-	/* Turns options, as the profile says them of the master's end, into those of the other end:
-	 * for what the two ends have the other way round. Strings stay. */
+	/* Turns options, which the profile gives for the master's end, into the other end's, where
+	 * the two ends have them the other way round. Strings stay. */
 	void (*mirror)(void *opts);
 };
 
-/* What single messages may be, and what the options of a flowop that moves one say. */
+/* Limits of single messages, and the options of a flowop that moves one. */
 struct nm_transport_message {
 	size_t max_bytes;	/* of a message; 0: no limit */
 	size_t max_lossy_bytes; /* where messages may be lost; 0: max_bytes */
@@ -74,18 +75,18 @@ struct nm_transport_message {
 		     struct nm_why *why);
 };
 
-/* What all connections of one opening share on one side, for what must not be done for each of them
- * (reading certificates). Workers share it: what they do with it must be safe for all of them at
- * once. */
+/* State that all connections of one opening share on one side, for work that must not be done for
+ * each of them (reading certificates). Workers share it, and use it at the same time. */
 struct nm_transport_shared {
-	/* Makes it: 0 with *ret_started, or -errno with a phrase in why. */
+	/* Makes the state: 0 with *ret_started, or -errno with a phrase in why. */
 	int (*start)(const void *opts, const struct nm_start *how, void **ret_started, char *why,
 		     size_t why_size);
-	/* Releases it, after the last connection is closed. NULL: there is nothing to release. */
+	/* Releases the state, after the last connection is closed. NULL: there is nothing to
+	 * release. */
 	void (*stop)(void *started);
 };
 
-/* What its options say of sockets beside how they connect. All may be NULL. */
+/* Sockets of its connections, beside how they connect. All may be NULL. */
 struct nm_transport_socket {
 	/* Makes the socket of a connection that `connect` opens to the same address later. A
 	 * descriptor, or -errno. NULL: `connect` makes its own, always. */
@@ -96,44 +97,44 @@ struct nm_transport_socket {
 	/* How many ports a listener has, one behind the other: `listen` opens each, `connect`
 	 * chooses one by conn->number. NULL: one. */
 	uint32_t (*ports)(const void *opts);
-	/* The address with that number from which the options say that the connecting end's
-	 * connections leave (localhost=); false: there are no more. NULL: they never say it. */
+	/* The address with that number of those from which the connecting end's connections leave
+	 * (localhost=); false: there are no more. NULL: the options cannot name any. */
 	bool (*source)(const void *opts, uint32_t number, struct nm_addr *ret);
-	/* Has them leave from that address, where the options say nothing. With source. */
+	/* Makes connections leave from that address, where the options name none. With source. */
 	void (*leave_from)(void *opts, const struct nm_addr *addr);
 	/* How long, at either end, a wait for its connections polls the network card. NULL: not at
 	 * all. */
 	uint64_t (*busy_poll_ns)(const void *opts);
 };
 
-/* Where a connection may begin with a preamble, which says whose it is. */
+/* For connections that may begin with a preamble, which names their flow. */
 struct nm_transport_preamble {
 	/* Makes conn of a socket that has been accepted (or made for a datagram) and has sent its
 	 * preamble; takes fd when it returns 0 or -EINPROGRESS, as `accept` does, with conn->state
 	 * as there. */
 	int (*attach)(struct nm_conn *conn, int fd, const void *opts);
-	/* What a conn that `connect` has just begun must send before anything else, copied. Only
-	 * where the transport has a handshake of its own: NULL where it goes out by the socket,
-	 * once conn is established. */
+	/* Gives conn, which `connect` has just begun, the bytes to send before anything else; they
+	 * are copied. Only where the transport has a handshake of its own; NULL: the bytes go out
+	 * by the socket, once conn is established. */
 	void (*queue)(struct nm_conn *conn, const void *bytes, size_t size);
 };
 
-/* Where preambles may be lost, and so are answered: connections that a datagram begins. */
+/* For connections that a datagram begins: preambles may be lost, and so are answered. */
 struct nm_transport_datagram {
 	/* The socket for a peer whose preamble has come to a listening socket, on its port or on
 	 * another, or -errno. */
 	int (*accept)(int listen_fd, bool same_port, const void *opts, const struct nm_addr *peer);
-	/* Where conn can be reached. */
+	/* The port at which the peer can reach conn. */
 	uint32_t (*port_of)(const struct nm_conn *conn);
-	/* conn, which was opened to `to`, goes on at that port of it. The peer may send from there
-	 * before conn is retargeted: until then it takes what comes from any port. */
+	/* Makes conn, which was opened to `to`, go on with that port of it. The peer may send from
+	 * there before conn is retargeted: until then conn takes datagrams from any port. */
 	int (*retarget)(struct nm_conn *conn, const struct nm_addr *to, uint32_t port);
 	/* The transport of the end that accepts, when its options ask for one socket that serves
 	 * all connections of a worker (udp_mux.h); NULL: they do not. */
 	const struct nm_transport *(*multiplexed)(const void *opts);
 };
 
-/* What may become of all connections of an opening while they are open. */
+/* Events that concern all connections of an opening while they are open. */
 struct nm_transport_events {
 	/* A descriptor, which stays the transport's own, that becomes readable when there is an
 	 * event. */
@@ -142,7 +143,7 @@ struct nm_transport_events {
 	 * while workers run. */
 	enum nm_transport_event (*next)(void *started, char *why, size_t why_size);
 	/* Whether conn, which is open, has not been replaced in time for the event, and is dead;
-	 * with a phrase in why. started is here that of the worker's own process, which gets no
+	 * with a phrase in why. Here `started` belongs to the worker's own process, which gets no
 	 * events by itself. */
 	bool (*expired)(const struct nm_conn *conn, const void *started, char *why,
 			size_t why_size);

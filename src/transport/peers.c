@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may be at the other end of data connections, by the address that is seen. */
+/* Judges by its address whether a host may be at the other end of data connections. */
 #include "transport/peers.h"
 
 #include <arpa/inet.h>
@@ -15,7 +15,7 @@
 #include "transport/socket.h"
 #include "transport/strangers.h"
 
-#define BITS_V4 96u /* those in front of an address of IPv4 that is written as IPv6 */
+#define BITS_V4 96u /* bits in front of an address of IPv4 that is written as IPv6 */
 
 static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 
@@ -73,7 +73,7 @@ static bool covers(const struct nm_net *net, const uint8_t bytes[16])
 {
 	unsigned whole = net->bits / 8, rest = net->bits % 8;
 
-	/* Who says ::/0 does not mean IPv4. */
+	/* A user who allows ::/0 does not mean IPv4. */
 	if (net->bits < BITS_V4 && memcmp(bytes, mapped, sizeof mapped) == 0)
 		return false;
 	if (memcmp(net->bytes, bytes, whole) != 0)
@@ -147,7 +147,8 @@ static bool any_covers(const struct nm_net *nets, size_t count, const uint8_t by
 	return false;
 }
 
-/* Where the control connection is not over vsock, only what stays on this host is known. */
+/* Where the control connection is not over vsock, no CID is known but 1, by which this host reaches
+ * itself. */
 static bool is_known_cid(const struct nm_peers *peers, const struct nm_addr *addr)
 {
 	if (peers->control.sa.ss_family == AF_VSOCK && nm_addr_same_host(addr, &peers->control))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may be at the other end of data connections: the host at the other end of the control
- * connection, and whoever else is allowed by name. A profile allows nobody. */
+/* The hosts that may be at the other end of data connections: the one at the other end of the
+ * control connection, and others that an option allows. A profile allows none. */
 #ifndef NM_TRANSPORT_PEERS_H
 #define NM_TRANSPORT_PEERS_H
 
@@ -12,20 +12,20 @@
 
 struct nm_strangers;
 
-/* All addresses that begin with the same bits; those of IPv4 are written as IPv6 (::ffff:a.b.c.d).
- */
+/* All addresses that begin with these bits; addresses of IPv4 are written as IPv6
+ * (::ffff:a.b.c.d). */
 struct nm_net {
 	uint8_t bytes[16];
 	uint8_t bits;
 };
 
-/* All that there are, of IPv4 and of IPv6. */
+/* All addresses, of IPv4 and of IPv6. */
 #define NM_NETS_ALL 2
 extern const struct nm_net nm_nets_all[NM_NETS_ALL];
 
 /* "10.0.0.0/8", "fd00::/8", or one address. 0, or -EINVAL with a phrase in why. */
 int nm_net_parse(const char *text, struct nm_net *ret, char *why, size_t why_size);
-/* Whether the address, of IPv4 or IPv6, is one of them. */
+/* Whether the address, of IPv4 or IPv6, is in the net. */
 bool nm_net_covers(const struct nm_net *net, const struct nm_addr *addr);
 
 /* All zero: nobody is known yet. */
@@ -34,8 +34,8 @@ struct nm_peers {
 	const struct nm_net
 		*allowed; /* further addresses, which have to prove themselves; borrowed */
 	size_t n_allowed;
-	bool any;			/* all that proves itself is taken */
-	struct nm_strangers *strangers; /* who is turned away is counted there; borrowed, or NULL */
+	bool any;			/* any host that proves itself is taken */
+	struct nm_strangers *strangers; /* counts hosts turned away; borrowed, or NULL */
 	bool same_host;			/* the control connection does not leave this host */
 	/* with same_host this host's own addresses; owned */
 	struct nm_net *own;
@@ -54,18 +54,18 @@ enum nm_peer {
 	NM_PEER_KNOWN,	   /* the host of the control connection */
 };
 
-/* What an address means from which data come, or to which they are to go; ports do not matter. Of a
- * transport without addresses (unix): any. */
+/* Judges an address from which data come, or to which they are to go; its port does not matter. For
+ * a transport without addresses (unix): any address. */
 enum nm_peer nm_peers_judge(const struct nm_peers *peers, const struct nm_addr *addr);
 
-/* Whether a connection is taken that comes from there and proves itself. peers NULL: all are. */
+/* Whether a connection from that address is taken if it proves itself. peers NULL: always. */
 static inline bool nm_peers_may_prove(const struct nm_peers *peers, const struct nm_addr *addr)
 {
 	return !peers || nm_peers_judge(peers, addr) != NM_PEER_STRANGER;
 }
 
-/* Whether a connection is taken that comes from there, and has not proved itself: else it is
- * counted as a stranger's. peers NULL: all are. */
+/* Whether a connection from that address is taken without a proof: if not, it is counted as a
+ * stranger's. peers NULL: always. */
 bool nm_peers_admit(const struct nm_peers *peers, const struct nm_addr *addr);
 
 #endif

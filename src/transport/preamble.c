@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The preamble of a connection as a pure protocol: what stands on the wire, how it is parsed from
- * pieces, when it is repeated, and what is answered. Whoever calls owns the socket and the
- * clock. */
+/* The preamble of a connection as a pure protocol: its form on the wire, how it is parsed from
+ * pieces, when it is repeated, and how it is answered. The caller owns the socket and the clock. */
 #include "transport/preamble.h"
 
 #include <arpa/inet.h>
@@ -47,7 +46,7 @@ void nm_preamble_pack(const struct nm_preamble *preamble, enum nm_preamble_kind 
 
 	memcpy(wire.word, words[kind], sizeof wire.word);
 	memcpy(wire.cookie, preamble->cookie, sizeof wire.cookie);
-	/* Without memory it proves nothing, and the other end says so. */
+	/* Without memory the preamble proves nothing, and the other end says so. */
 	(void)prove(&wire, prover, nonce, wire.proof);
 	memcpy(to, &wire, sizeof wire);
 }
@@ -143,7 +142,7 @@ enum nm_preamble_action nm_preamble_due(struct nm_preamble_sender *sender, uint6
 
 	if (gone_ns >= limit_ns)
 		return NM_PREAMBLE_GIVE_UP;
-	/* Those that a late caller has missed are one. */
+	/* A late caller sends one repetition for all that it has missed. */
 	while (gone_ns >= due_ns(sender->tries + 1)) {
 		sender->tries++;
 		send = true;
@@ -170,7 +169,7 @@ enum nm_preamble_reply nm_preamble_read_reply(struct nm_preamble_sender *sender,
 		*ret_port = its.port;
 		return NM_PREAMBLE_ANSWERED;
 	}
-	/* One that comes twice has been heeded. */
+	/* A challenge that comes again has been heeded. */
 	if (memcmp(sender->cookie, its.cookie, sizeof its.cookie) == 0)
 		return NM_PREAMBLE_UNRELATED;
 	memcpy(sender->cookie, its.cookie, sizeof sender->cookie);
@@ -221,7 +220,8 @@ bool nm_preamble_take(struct nm_preamble_taken *taken, uint32_t n_words, uint32_
 	if (!taken->last || (int32_t)ahead > 0) {
 		uint32_t forget = !taken->last ? 0 : ahead < room ? ahead : room;
 
-		/* What is not known any more makes room for those in between. */
+		/* The serials between the last one and this take the places of the oldest, which
+		 * are forgotten. */
 		for (uint32_t i = 0; i < forget; i++)
 			taken->bits[(serial - i) / 64 % n_words] &= ~bit_of(serial - i);
 		taken->last = serial;

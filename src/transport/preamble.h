@@ -1,15 +1,16 @@
-/* The preamble: the first message of a connection that has to say whose it is. It names the flow
- * that the connection is for, and proves that who opens it knows the token of the run: by a code
- * over all that it says and over a nonce of the end that accepts, so that it is worth nothing
- * anywhere else. Streams carry it once.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The preamble: the first message of a connection that has to name its flow. The preamble names the
+ * flow, and proves that its sender knows the token of the run: by a code over all its fields and
+ * over a nonce of the accepting end, so that it is worth nothing anywhere else. Streams carry it
+ * once.
  *
  * Over a transport without connections the accepting end answers, and the connecting end repeats
- * its hello until then. As the address that a datagram comes from says nothing yet, a hello is
- * first answered by a challenge: a cookie made of that address, which the next hello has to bring
- * back. Until it does nothing is kept of it. No answer is longer than what it answers.
+ * its hello until then. As the source address of a datagram proves nothing, the first answer to a
+ * hello is a challenge: a cookie made of that address, which the next hello has to bring back.
+ * Nothing is kept of a hello until then. No answer is longer than the message that it answers.
  *
- * Nothing here reads a clock or moves a byte: bytes and times come in, and what is to be done goes
- * out. */
+ * Nothing here reads a clock or moves a byte: the caller passes bytes and times in, and is told
+ * what to do. */
 #ifndef NM_TRANSPORT_PREAMBLE_H
 #define NM_TRANSPORT_PREAMBLE_H
 
@@ -30,7 +31,7 @@ struct nm_preamble {
 	uint32_t serial;
 	/* In an answer: the port on which the accepting end goes on; 0 otherwise. */
 	uint32_t port;
-	/* Of a challenge, and of a hello after it; zeros otherwise. */
+	/* The cookie of a challenge, and of a hello after it; zeros otherwise. */
 	unsigned char cookie[NM_COOKIE_BYTES];
 };
 
@@ -46,10 +47,11 @@ enum nm_preamble_kind {
 void nm_preamble_pack(const struct nm_preamble *preamble, enum nm_preamble_kind kind,
 		      struct nm_prover *prover, const unsigned char *nonce,
 		      char to[NM_PREAMBLE_BYTES]);
-/* Reads one whole message of `size` bytes, whatever its proof is worth. *ret is written unless the
- * answer is NM_PREAMBLE_NONE. */
+/* Reads one whole message of `size` bytes, without checking its proof. *ret is written unless the
+ * result is NM_PREAMBLE_NONE. */
 enum nm_preamble_kind nm_preamble_unpack(const void *from, size_t size, struct nm_preamble *ret);
-/* Whether a preamble, whole, was made by who knows the token, for the end with that nonce. */
+/* Whether the sender of a whole preamble knows the token, and made it for the end with that
+ * nonce. */
 bool nm_preamble_is_proved(const char wire[NM_PREAMBLE_BYTES], struct nm_prover *prover,
 			   const unsigned char *nonce);
 
@@ -63,7 +65,7 @@ struct nm_preamble_parser {
 
 enum nm_preamble_status { NM_PREAMBLE_MORE, NM_PREAMBLE_DONE, NM_PREAMBLE_BAD };
 
-/* Where the next bytes go. No more than *ret_room may be received: what is behind the preamble is
+/* Where to receive the next bytes, no more than *ret_room of them: bytes behind the preamble are
  * the flow's. */
 char *nm_preamble_next(struct nm_preamble_parser *parser, size_t *ret_room);
 /* So many bytes have come there. DONE with *ret: the hello is complete. BAD: the bytes cannot
@@ -91,19 +93,19 @@ enum nm_preamble_action { NM_PREAMBLE_SEND, NM_PREAMBLE_WAIT, NM_PREAMBLE_GIVE_U
 /* Begins with a new connection, whose serial is the next of *serials. The preamble is to be sent
  * now. */
 void nm_preamble_begin(struct nm_preamble_sender *sender, uint32_t *serials, uint64_t now_ns);
-/* What to do at now_ns while no answer has come. SEND, WAIT: *ret_next_ns is when to ask again. The
- * time between two repetitions doubles some times and is the same then. GIVE_UP: limit_ns are over
- * since the first. */
+/* Says what to do at now_ns while no answer has come. SEND, WAIT: *ret_next_ns is when to ask
+ * again. The time between two repetitions doubles a few times, and then stays. GIVE_UP: limit_ns
+ * have passed since the first preamble. */
 enum nm_preamble_action nm_preamble_due(struct nm_preamble_sender *sender, uint64_t limit_ns,
 					uint64_t now_ns, uint64_t *ret_next_ns);
 enum nm_preamble_reply {
 	NM_PREAMBLE_UNRELATED,	/* to be ignored, as are replies to earlier connections */
-	NM_PREAMBLE_CHALLENGED, /* sender->cookie is what the hello must bring back, at once */
+	NM_PREAMBLE_CHALLENGED, /* the hello must bring back sender->cookie, at once */
 	NM_PREAMBLE_ANSWERED,
 };
 
-/* What a message of `size` bytes means to the sender of a preamble. ANSWERED: *ret_port is the port
- * that it names. */
+/* Reads a message of `size` bytes for the sender of a preamble. ANSWERED: *ret_port is the port
+ * that the message names. */
 enum nm_preamble_reply nm_preamble_read_reply(struct nm_preamble_sender *sender,
 					      const struct nm_preamble *sent, const void *from,
 					      size_t size, struct nm_prover *prover,
@@ -114,16 +116,17 @@ enum nm_preamble_reply nm_preamble_read_reply(struct nm_preamble_sender *sender,
 /* The last hello of a flow that has been answered. Zeroed before the first. */
 struct nm_preamble_known {
 	uint32_t serial; /* 0: none yet */
-	uint32_t port;	 /* what the answer said */
+	uint32_t port;	 /* the port that the answer named */
 };
 
 enum nm_preamble_verdict {
 	NM_PREAMBLE_NEW,      /* of a connection that is not there yet */
-	NM_PREAMBLE_REPEATED, /* the answer is lost, or late: the same answer once more */
+	NM_PREAMBLE_REPEATED, /* the answer is lost, or late: it is sent again */
 	NM_PREAMBLE_OLD,      /* of an earlier connection, and late: no answer */
 };
 
-/* What the hello of a connection with that serial means, after what is known of its flow. */
+/* Judges the hello of a connection with that serial by the last one of its flow that was
+ * answered. */
 enum nm_preamble_verdict nm_preamble_judge(const struct nm_preamble_known *known, uint32_t serial);
 /* Whether the hello brings back the cookie of its challenge. Otherwise its cookie becomes that
  * cookie, and it is to be sent back as a challenge. keeper: of this end alone
@@ -133,7 +136,8 @@ bool nm_preamble_is_returned(struct nm_preamble *hello, struct nm_prover *keeper
 
 /* --- streams: the accepting end, once a preamble is read --- */
 
-/* Which serials of a flow have been taken, of the last so many; zeroed before the first. */
+/* The serials of a flow that have been taken, as far as they are remembered; zeroed before the
+ * first. */
 struct nm_preamble_taken {
 	uint32_t last;
 	uint64_t *bits; /* by serial, `words` of them */

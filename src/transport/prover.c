@@ -13,7 +13,7 @@
 
 #define KEY_BYTES 32
 
-/* What the token is derived by: the secret has other uses, too. */
+/* The label by which the token is derived: the secret has other uses, too. */
 static const char label[] = "netmodel data connections";
 
 struct nm_prover {
@@ -79,7 +79,7 @@ bool nm_prover_code(struct nm_prover *prover, const void *a, size_t a_size, cons
 	unsigned char whole[KEY_BYTES];
 	size_t size = 0;
 
-	/* Without a key it begins anew with that which it has. */
+	/* Without a key EVP_MAC_init begins anew with the key that the context has. */
 	if (EVP_MAC_init(prover->keyed, NULL, 0, NULL) == 1 &&
 	    EVP_MAC_update(prover->keyed, a, a_size) == 1 &&
 	    EVP_MAC_update(prover->keyed, b, b_size) == 1 &&

@@ -22,7 +22,8 @@
 #include "transport/errqueue.h"
 #include "transport/tcp_fields.h"
 
-/* What a device refuses vanishes without a sign: so long may what is sent remain unacknowledged. */
+/* The longest that bytes may remain unacknowledged: segments that a device refuses vanish without a
+ * sign. */
 #define HANDSHAKE_MS 10000
 /* As long as any message of the exchange. */
 #define CONFIRM_BYTES 16
@@ -43,17 +44,17 @@ enum stage {
 	STAGE_TCP,     /* connects, and sends its preamble */
 	STAGE_TLS,     /* shakes hands, and gets the own key of the kernel */
 	STAGE_KEY_OUT, /* the own key is sent */
-	STAGE_KEY_IN,  /* the peer's is received */
-	STAGE_SECURE,  /* it goes to the kernel: all from now on is PSP's */
-	/* a known message, without which the begin of what follows could be missing */
+	STAGE_KEY_IN,  /* the peer's key is received */
+	STAGE_SECURE,  /* the peer's key goes to the kernel: all from now on is PSP's */
+	/* a known message, without which the first bytes of a flow could be missing */
 	STAGE_CONFIRM_OUT,
 	STAGE_CONFIRM_IN,
 	STAGE_DONE
 };
 
-/* Who connects speaks first, so that nothing comes in the clear any more when either sets its key.
- * And both speak: who only listens drops the last acknowledgement that comes late and in the clear,
- * and the other end waits. */
+/* The connecting end speaks first, so that nothing comes in the clear any more when either end sets
+ * its key. And both ends speak: one that only listened would drop the last acknowledgement, if it
+ * came late and in the clear, and the other end would wait. */
 static const enum stage connecting[] = {STAGE_TCP,	  STAGE_TLS,	STAGE_KEY_OUT,
 					STAGE_KEY_IN,	  STAGE_SECURE, STAGE_CONFIRM_OUT,
 					STAGE_CONFIRM_IN, STAGE_DONE};
@@ -81,7 +82,7 @@ struct psp_conn {
 	size_t moved; /* bytes, in this stage */
 	bool later;   /* all but TCP is left to a flowop of its own */
 	struct nm_handshake_preamble preamble;
-	const char *why; /* what has failed; static */
+	const char *why; /* the cause of a failure; static */
 };
 
 static const unsigned char confirms[2][CONFIRM_BYTES] = {"PSP of who conn", "PSP of who acce"};
@@ -92,7 +93,7 @@ static int failed(struct psp_conn *conn, const char *why, int r)
 	return r;
 }
 
-/* What came of a call of OpenSSL that has not succeeded. */
+/* The -errno of a call of OpenSSL that has not succeeded. */
 static int outcome(const struct psp_conn *conn, int returned)
 {
 	unsigned long error;
@@ -101,7 +102,7 @@ static int outcome(const struct psp_conn *conn, int returned)
 	return r ? r : -ECONNRESET;
 }
 
-/* ---- the stages: 0 when it is over ---- */
+/* ---- the stages: each returns 0 when it is over ---- */
 
 static int be_tcp(struct nm_conn *c, struct psp_conn *conn)
 {
@@ -127,7 +128,8 @@ static const char *receive_why(int r)
 	}
 }
 
-/* The key with which the peer is to send. Both in the clear and by PSP the socket then receives. */
+/* Gets the key with which the peer is to send. From then on the socket receives both in the clear
+ * and by PSP. */
 static int get_own_key(struct nm_conn *c, struct psp_conn *conn)
 {
 	struct nm_psp_started *s = conn->started;
@@ -135,7 +137,7 @@ static int get_own_key(struct nm_conn *c, struct psp_conn *conn)
 	uint32_t rotations[NM_PSP_MAX_DEVICES];
 	uint32_t device;
 
-	/* A rotation that is told meanwhile may be one of the key. */
+	/* A rotation that is reported meanwhile may concern the key. */
 	for (size_t i = 0; i < s->n_devices; i++)
 		rotations[i] = atomic_load_explicit(&s->rotations[i], memory_order_relaxed);
 	if (!psp)
@@ -264,7 +266,7 @@ static int (*const stages[])(struct nm_conn *, struct psp_conn *) = {
 /* ---- life ---- */
 
 /* Registers that have held a key may have been saved below this frame: by the dynamic linker at the
- * first call of a function, for one. The deepest call is that which asks the kernel, with its
+ * first call of a function, for one. The deepest call is the one that asks the kernel, with its
  * answer on the stack. */
 static __attribute__((noinline)) void wipe_stack(void)
 {
@@ -285,7 +287,7 @@ static void forget(struct nm_conn *c)
 	c->state = NULL;
 }
 
-/* From now on it is a socket like any other. */
+/* From now on the socket is like any other. */
 static void settle_down(struct nm_conn *c)
 {
 	const struct psp_conn *conn = c->state;
@@ -294,7 +296,7 @@ static void settle_down(struct nm_conn *c)
 		(void)nm_socket_set(c->fd, IPPROTO_TCP, TCP_NODELAY, 0);
 	(void)nm_socket_set(c->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, conn->started->user_timeout_ms);
 	forget(c);
-	/* What has come behind the last message has no event of its own. */
+	/* Bytes that have come behind the last message have no event of their own. */
 	c->flags |= NM_CONN_IN | NM_CONN_OUT;
 }
 

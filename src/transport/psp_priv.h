@@ -19,7 +19,7 @@ struct nm_psp_opts {
 	int version; /* enum nm_psp_version */
 };
 
-/* What start makes. All of it but the sockets is immutable while workers run. */
+/* The result of start. All of it but the sockets is immutable while workers run. */
 struct nm_psp_started {
 	SSL_CTX *ctx;
 	SSL_SESSION *key; /* by which both ends of the run know each other; TLS uses copies of it */
@@ -31,8 +31,8 @@ struct nm_psp_started {
 	struct nm_psp *watcher;
 	struct nm_psp_device devices[NM_PSP_MAX_DEVICES]; /* that take the version */
 	size_t n_devices;
-	_Atomic uint32_t *rotations; /* of them; shared with workers that are processes */
-	/* Those that no worker uses now. */
+	_Atomic uint32_t *rotations; /* of each device; shared with workers that are processes */
+	/* The netlink sockets that no worker uses now. */
 	_Atomic(struct nm_psp *) sockets[NM_PSP_SOCKETS];
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is found out and made once: whether PSP is there, the protection of the key exchange,
- * netlink sockets. */
+/* Starts an opening over PSP: looks for devices, prepares the protection of the key exchange, keeps
+ * netlink sockets, and reads the events of devices. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static const char *versions_text(uint32_t mask, char *buf, size_t size)
 	return buf;
 }
 
-/* Those of the devices that take what the run needs. */
+/* Chooses the devices that take the version of the run. */
 static int choose_devices(struct nm_psp_started *s, const struct nm_psp_device *devices,
 			  size_t count, char *why, size_t why_size)
 {
@@ -228,8 +228,7 @@ enum nm_transport_event nm_psp_event(void *started, char *why, size_t why_size)
 	return NM_TRANSPORT_EVENT_NONE;
 }
 
-/* What is sent to a connection with a key of the generation before last the device drops, without a
- * sign. */
+/* The device drops, without a sign, all that arrives with a key of the generation before last. */
 bool nm_psp_expired(const struct nm_conn *conn, const void *started, char *why, size_t why_size)
 {
 	const struct nm_psp_started *s = started;

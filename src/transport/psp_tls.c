@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What protects the keys of PSP while they are exchanged: TLS 1.3 with an external key (RFC 8446,
- * 4.2.11), and a Diffie-Hellman exchange on top, so that who learns the key later learns nothing of
- * what was exchanged. */
+/* Protects the keys of PSP while they are exchanged: TLS 1.3 with an external key (RFC 8446,
+ * 4.2.11), and a Diffie-Hellman exchange on top, so that somebody who learns the external key later
+ * learns nothing of the exchange. */
 #include <errno.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static int derive(const unsigned char secret[NM_SECRET_BYTES], unsigned char *re
 	return done == 1 ? 0 : -ENOMEM;
 }
 
-/* A session that has never been: what OpenSSL makes of an external key. */
+/* Makes a session that has never been: OpenSSL's form of an external key. */
 static int make_session(struct nm_psp_started *s, const unsigned char *key, size_t size)
 {
 	SSL *ssl = SSL_new(s->ctx);

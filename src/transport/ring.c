@@ -28,7 +28,7 @@ static uint64_t tag(const struct nm_conn *conn, enum nm_ring_kind kind)
 	return (uint64_t)(uintptr_t)conn | (uint64_t)kind;
 }
 
-/* What nobody wants to know, and the watched descriptor. */
+/* A cancellation, whose result nobody needs, and the watched descriptor. */
 #define TAG_CANCEL ((uint64_t)NM_RING_OTHER)
 #define TAG_WATCH  ((uint64_t)NM_RING_OTHER | (KIND_MASK + 1))
 
@@ -71,7 +71,7 @@ int nm_ring_new(unsigned conns, struct nm_ring **ret_ring, char *why, size_t why
 		free(ring);
 		return r;
 	}
-	/* Spares looking it up with each call; without that it works as well. */
+	/* Spares the kernel a look-up with each call; without it the ring works as well. */
 	(void)io_uring_register_ring_fd(&ring->uring);
 	*ret_ring = ring;
 	return 0;
@@ -94,7 +94,7 @@ int nm_ring_available(char *why, size_t why_size)
 	return r;
 }
 
-/* The next place for a post; NULL: there is none, whatever is handed over. */
+/* The next place for a post; NULL: there is none, even after earlier posts are handed over. */
 static struct io_uring_sqe *place(struct nm_ring *ring)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&ring->uring);
@@ -130,7 +130,8 @@ int nm_ring_let_go(struct nm_ring *ring, struct nm_conn *conn, const void *data,
 
 	if (!sqe)
 		return -EBUSY;
-	/* All of it or a failure: less would be a success otherwise, and not be told. */
+	/* All of it or a failure: a send of less would be a success otherwise, and not be
+	 * reported. */
 	io_uring_prep_send(sqe, conn->fd, data, size, MSG_NOSIGNAL | MSG_WAITALL | MSG_DONTWAIT);
 	sqe->flags |= IOSQE_CQE_SKIP_SUCCESS;
 	io_uring_sqe_set_data64(sqe, tag(conn, NM_RING_LET_GO));
@@ -190,13 +191,13 @@ int nm_ring_wait(struct nm_ring *ring, int64_t timeout_ns)
 	struct io_uring_cqe *cqe;
 	struct __kernel_timespec ts = {.tv_sec = timeout_ns / 1000000000,
 				       .tv_nsec = timeout_ns % 1000000000};
-	/* With something left to take it would not look for what else is done. */
+	/* With completions left to take, a call that waits would not look for further ones. */
 	int r = timeout_ns == 0 || io_uring_cq_ready(&ring->uring)
 			? io_uring_submit_and_get_events(&ring->uring)
 			: io_uring_submit_and_wait_timeout(&ring->uring, &cqe, 1,
 							   timeout_ns < 0 ? NULL : &ts, NULL);
 
-	/* What is done already makes room for what could not be done. */
+	/* Taking completions makes room for posts that could not be handed over. */
 	return r >= 0 || r == -ETIME || r == -EINTR || r == -EAGAIN || r == -EBUSY ? 0 : r;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SCTP over IPv4 and IPv6, one association a socket; sctp(7), RFC 6458. It keeps messages apart. */
+/* SCTP over IPv4 and IPv6, one association a socket; sctp(7), RFC 6458. SCTP keeps messages
+ * apart. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/sctp.h>
@@ -213,7 +214,7 @@ static int set_path(int fd, const struct sctp_opts *o)
 	return path.spp_flags ? set(fd, SCTP_PEER_ADDR_PARAMS, &path, sizeof path) : 0;
 }
 
-/* What is set before listen or connect; accepted sockets inherit it. */
+/* Sets the options that must be set before listen or connect; accepted sockets inherit them. */
 static int set_options(int fd, const struct sctp_opts *o)
 {
 	const struct sctp_initmsg init = {.sinit_num_ostreams = (uint16_t)o->out_streams,
@@ -364,9 +365,8 @@ static int sctp_established(struct nm_conn *conn)
 	return status.sstat_state < SCTP_ESTABLISHED ? -EINPROGRESS : 0;
 }
 
-/* A peer that has begun to close before its association was accepted: the kernel then never tells
- * the end of what can be read, unless it is told itself. All that the peer has sent is there by
- * then. */
+/* Where a peer has begun to close before its association was accepted, the kernel reports the end
+ * of the stream only after a shutdown for reading. All that the peer has sent is there by then. */
 static void mark_end(int fd)
 {
 	struct sctp_status status = {.sstat_assoc_id = 0};
@@ -391,14 +391,14 @@ static int sctp_accept(struct nm_conn *conn, int listen_fd, const void *opts,
 
 static int sctp_attach(struct nm_conn *conn, int fd, const void *opts)
 {
-	/* One listener may serve several accepts: what it has set is not meant for this one. */
+	/* One listener may serve several accepts: its options may be those of another. */
 	int r = set_options(fd, opts);
 
 	mark_end(fd);
 	return r < 0 ? r : start(conn, fd, true);
 }
 
-/* A message with options of its own. */
+/* Sends a message with options of its own. */
 static ssize_t send_with(int fd, const struct sctp_message_opts *o, void *data, size_t size)
 {
 	union {
@@ -444,7 +444,7 @@ static ssize_t send_one(int fd, const void *opts, void *data, size_t size)
 	return nm_sys_send(fd, data, size, MSG_NOSIGNAL);
 }
 
-/* What is too long for one message goes as several: the other end counts bytes. */
+/* A message that is too long goes as several: the other end counts bytes. */
 static ssize_t sctp_send(struct nm_conn *conn, const void *opts, void *data, size_t size)
 {
 	size_t most = MESSAGE_BYTES, sent = 0;

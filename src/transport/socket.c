@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What transports do alike with their sockets. */
+/* Functions that the transports over stream sockets share. */
 #include "transport/socket.h"
 
 #include <errno.h>
@@ -105,8 +105,8 @@ int nm_socket_established(struct nm_conn *conn)
 
 	if (getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
 		return -errno;
-	/* tcp(7): before it was there it would have been refused. What came before the reset can be
-	 * read. */
+	/* tcp(7): a connection that is not there yet is refused, not reset. Bytes that came before
+	 * the reset can be read. */
 	return error == ECONNRESET ? 0 : -error;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the transports over stream sockets share. */
+/* Functions that the transports over stream sockets share. */
 #ifndef NM_TRANSPORT_SOCKET_H
 #define NM_TRANSPORT_SOCKET_H
 
@@ -9,7 +9,7 @@
 
 struct nm_peers;
 
-/* The connection has fd from now on, and these flags beside those of any that is open. */
+/* Gives conn fd, and the flags and traits of a connection that has just been opened. */
 static inline void nm_socket_begin(struct nm_conn *conn, int fd, bool accepted)
 {
 	conn->fd = fd;
@@ -20,8 +20,8 @@ static inline void nm_socket_begin(struct nm_conn *conn, int fd, bool accepted)
 
 /* Connects fd: 0, -EINPROGRESS, or another -errno, with which fd is closed. */
 int nm_socket_connect(int fd, const struct nm_addr *to);
-/* Takes the next that waits, if the peers may connect (NULL: anybody may): a descriptor that does
- * not block, or -errno. */
+/* Accepts the next connection, if it comes from one of the peers (NULL: from anybody): a descriptor
+ * that does not block, or -errno. */
 int nm_socket_accept(int listen_fd, const struct nm_peers *peers);
 void nm_socket_close(struct nm_conn *conn, bool reset);
 void nm_socket_finish(struct nm_conn *conn);
@@ -32,7 +32,7 @@ int nm_socket_probe(int family, int type, int protocol);
 /* setsockopt of an int: 0 or -errno. */
 int nm_socket_set(int fd, int level, int option, int value);
 /* Whether two addresses name the same host; ports are ignored, IPv4-mapped addresses are IPv4.
- * Those of vsock name it by its CID. */
+ * Addresses of vsock name a host by its CID. */
 bool nm_addr_same_host(const struct nm_addr *a, const struct nm_addr *b);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options that all internet sockets take: checked, set, and told by name when they cannot be
+/* Options that all internet sockets take: checked, set, and reported by name when they cannot be
  * set. */
 #include "transport/sockopt.h"
 
@@ -237,7 +237,7 @@ static int try_bind(const struct nm_sock_opts *o, const struct nm_addr *addr)
 	setting.fd = socket(setting.family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (setting.fd < 0)
 		return -errno;
-	nm_setting_common(&setting, o, true); /* what cannot be set is told elsewhere */
+	nm_setting_common(&setting, o, true); /* a failure is reported elsewhere */
 	r = bind(setting.fd, (const struct sockaddr *)&addr->sa, addr->len) < 0 ? -errno : 0;
 	(void)close(setting.fd);
 	return r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the transports over internet sockets share: where their sockets are bound, and options of
- * the kernel that any of them takes; socket(7), ip(7), ipv6(7). */
+/* Options that the transports over internet sockets share: the addresses to bind, and options of
+ * the kernel that any such socket takes; socket(7), ip(7), ipv6(7). */
 #ifndef NM_TRANSPORT_SOCKOPT_H
 #define NM_TRANSPORT_SOCKOPT_H
 
@@ -39,7 +39,7 @@ struct nm_sock_opts {
 
 extern const char *const nm_dont_fragment_words[];
 
-/* And its table with these. */
+/* The table of its options begins with these. */
 /* clang-format off */
 #define NM_SOCK_OPTS \
 	{.name = "wndsz", .type = NM_TYPE_SIZE, \
@@ -124,20 +124,21 @@ extern const char *const nm_dont_fragment_words[];
 struct nm_setting {
 	int fd, family;
 	int error;	  /* -errno of the first failure; 0: none */
-	const char *name; /* of the option that it has met */
+	const char *name; /* of the option that failed */
 };
 
 /* Sets an option, if it is wanted and none has failed before. */
 void nm_setting_put(struct nm_setting *setting, bool wanted, const char *name, int level,
 		    int option, int value);
-/* All of struct nm_sock_opts that is set before a socket is bound. connecting: of the connecting
- * end. */
+/* Sets all of struct nm_sock_opts that is set before a socket is bound. connecting: it is the
+ * connecting end's. */
 void nm_setting_common(struct nm_setting *setting, const struct nm_sock_opts *opts,
 		       bool connecting);
 /* "mark: Operation not permitted", for `start`. */
 int nm_setting_why(const struct nm_setting *setting, char *why, size_t why_size);
 
-/* Reads localhost; checks what is checked together: 0, or -EINVAL with a phrase in why. */
+/* Reads localhost, and checks options that depend on each other: 0, or -EINVAL with a phrase in
+ * why. */
 int nm_sock_prepare(struct nm_sock_opts *opts, struct nm_why *why);
 /* Whether so many flows have ports: 0, or -EINVAL with a phrase in why. */
 int nm_sock_check_group(const struct nm_sock_opts *opts, uint32_t n_flows, struct nm_why *why);
@@ -149,7 +150,7 @@ uint64_t nm_sock_busy_poll_ns(const void *opts);
  * known): 0, or -errno with a phrase in why. */
 int nm_sock_try_sources(const struct nm_sock_opts *opts, const struct nm_start *how, char *why,
 			size_t why_size);
-/* Binds the socket of conn as the options say of its flow: 0 or -errno. */
+/* Binds the socket of conn as the options ask for its flow: 0 or -errno. */
 int nm_sock_bind(int fd, const struct nm_sock_opts *opts, struct nm_conn *conn, int family);
 
 #endif

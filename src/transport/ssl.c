@@ -92,14 +92,14 @@ static int outcome(struct nm_ssl_conn *conn, int returned)
 {
 	int r = nm_ssl_outcome(conn->ssl, returned, &conn->error);
 
-	/* What the peer has an alert for, it knows the cause of. */
+	/* After an alert of the peer it is the peer that knows the cause. */
 	return r == -EPROTO && ERR_GET_REASON(conn->error) > SSL_AD_REASON_OFFSET ? -ECONNABORTED
 										  : r;
 }
 
 /* Whether the session to continue later has still to come: with TLS 1.3 it follows the handshake. A
- * connection that is closed before has it thrown back as a reset, which may take what was sent with
- * it. */
+ * connection that is closed earlier answers it by a reset, which may destroy bytes that were
+ * sent. */
 static bool waits_for_ticket(const struct nm_ssl_conn *conn)
 {
 	return conn->started->reuse && !conn->started->accepting && !conn->ticket &&
@@ -107,8 +107,8 @@ static bool waits_for_ticket(const struct nm_ssl_conn *conn)
 }
 
 /* The last message of a handshake may have no answer, and without nodelay the connecting end keeps
- * back what it sends next until that message is acknowledged. The kernel would wait 40 ms for a
- * chance to do so. */
+ * back its next bytes until that message is acknowledged. The kernel would wait 40 ms for a chance
+ * to acknowledge it. */
 static void acknowledge(const struct nm_ssl_conn *conn)
 {
 	if (conn->started->accepting && !conn->started->nodelay)
@@ -152,7 +152,7 @@ static int ssl_established(struct nm_conn *c)
 	return 0;
 }
 
-/* With a copy: one that has been used is marked as used up. */
+/* Continues a copy of the session: OpenSSL marks a session that was used as used up. */
 static void continue_session(struct nm_ssl_conn *conn, struct nm_ssl_started *started)
 {
 	SSL_SESSION *first = atomic_load(&started->session);
@@ -226,7 +226,7 @@ static ssize_t ssl_send(struct nm_conn *c, const void *opts, void *data, size_t 
 	size_t done = 0, n;
 
 	(void)opts;
-	/* Each call makes one record at most, so that what is told as sent has gone. */
+	/* Each call makes one record at most, so that bytes reported as sent have gone. */
 	do {
 		int r = SSL_write_ex(conn->ssl, (char *)data + done, size - done, &n);
 
@@ -279,10 +279,10 @@ static void ssl_close(struct nm_conn *c, bool reset)
 {
 	struct nm_ssl_conn *conn = c->state;
 
-	/* To a peer that has closed it would only bring a reset. */
+	/* A peer that has closed would only answer by a reset. */
 	if (conn->ready && !reset && !(c->flags & NM_CONN_HUP) && !(c->traits & NM_CONN_FINISHED))
 		(void)SSL_shutdown(conn->ssl);
-	/* However it ends, its session is as good as before. */
+	/* However the connection ends, its session is as good as before. */
 	SSL_set_shutdown(conn->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(conn->ssl);
 	ERR_clear_error();

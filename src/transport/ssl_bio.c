@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How OpenSSL reads and writes a socket here: without a receive that would find nothing. */
+/* Lets OpenSSL read and write a socket, without receives that would find nothing. */
 #include <errno.h>
 #include <sys/socket.h>
 
@@ -8,7 +8,7 @@
 #include "host/syscalls.h"
 #include "transport/ssl_priv.h"
 
-/* Also of a connect in progress, and of a descriptor that SSL is to be asked again about. */
+/* Whether SSL is to be called again: also during a connect, and after a signal. */
 static bool is_again(ssize_t r)
 {
 	return r == -EAGAIN || r == -EINTR || r == -ENOTCONN;

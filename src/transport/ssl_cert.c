@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A certificate for when there is no other: it proves nothing, and costs what others cost. */
+/* Makes a certificate where the user names none: it proves nothing, and costs as much as any
+ * other. */
 #include <errno.h>
 
 #include <openssl/ec.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is checked and made once: options, certificates, the SSL_CTX of an opening. */
+/* Checks options, reads certificates, and makes the SSL_CTX of an opening: work that is done
+ * once. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -94,13 +95,13 @@ static int tell_password(char *buf, int size, int writing, void *arg)
 	return (int)length;
 }
 
-/* What the two ends call their certificates. */
+/* A certificate and its key: files, and the options of one end that name them. */
 struct pair {
 	const char *cert_option, *key_option;
 	const char *cert, *key;
 };
 
-/* Where files are read from, and what is wrong with one. */
+/* The folder from which files are read, and room for what is wrong with one. */
 struct reading {
 	SSL_CTX *ctx;
 	const struct nm_file_root *root; /* NULL: any */
@@ -115,8 +116,8 @@ static int cannot(const struct reading *reading, const char *option, const char 
 	return -EINVAL;
 }
 
-/* The file, which OpenSSL is then given in memory: it would wait for what is no ordinary file. NULL
- * with a phrase in why. The caller frees it and wipes the file. */
+/* Reads the file, which OpenSSL is then given in memory: OpenSSL itself would wait for a file that
+ * is not regular. NULL with a phrase in why. The caller frees the BIO and wipes the file. */
 static BIO *read_file(const struct reading *reading, const char *option, const char *path,
 		      struct nm_file *ret_file)
 {
@@ -183,7 +184,7 @@ static bool at_end(void)
 	return true;
 }
 
-/* The certificate of this end, and those that lead from it to an authority. */
+/* Uses the certificate of this end, and the chain from it to an authority. */
 static bool use_chain(SSL_CTX *ctx, BIO *bio)
 {
 	X509 *cert = PEM_read_bio_X509_AUX(bio, NULL, tell_password, &(struct asked){0});
@@ -218,7 +219,7 @@ static int load_pair(const struct reading *reading, const struct pair *pair, con
 	return load_key(reading, pair, password);
 }
 
-/* All certificates of the file, and lists of those that are revoked. */
+/* Trusts all certificates of the file, and takes its lists of revoked ones. */
 static bool trust(X509_STORE *store, BIO *bio)
 {
 	STACK_OF(X509_INFO) *found =
@@ -281,7 +282,7 @@ static int take_any(X509_STORE_CTX *store, void *arg)
 	return 1;
 }
 
-/* A session that continues is not given another: its connection would have to wait for it, see
+/* A connection that continues a session gets no other session: it would have to wait for that, see
  * nm_ssl_conn. */
 static SSL_TICKET_RETURN renew_none(SSL *ssl, SSL_SESSION *session, const unsigned char *name,
 				    size_t name_size, SSL_TICKET_STATUS status, void *arg)

@@ -44,7 +44,7 @@ static int read_method(const char *method, struct nm_ssl_params *ret, char *why,
 	return -EINVAL;
 }
 
-/* Suites of TLS 1.3; the names of TLS 1.2 in the same style all have a WITH. */
+/* Whether the word is a suite of TLS 1.3: names of TLS 1.2 that begin with TLS_ all have a WITH. */
 static bool is_suite(const char *word)
 {
 	return strncmp(word, "TLS_", 4) == 0 && !strstr(word, "_WITH_");
@@ -58,8 +58,8 @@ static bool append(char list[NM_SSL_WORDS], const char *word)
 	       NM_SSL_WORDS - used;
 }
 
-/* Whether certificates are enough for one of the ciphers: what shares a secret beforehand cannot be
- * had. */
+/* Whether certificates are enough for one of the ciphers: ciphers with a secret shared beforehand
+ * cannot be used. */
 static bool any_usable(const SSL_CTX *scratch)
 {
 	const STACK_OF(SSL_CIPHER) *ciphers = SSL_CTX_get_ciphers(scratch);

@@ -26,7 +26,7 @@ struct nm_ssl_opts {
 
 #define NM_SSL_WORDS 1024 /* bytes of cipher= */
 
-/* What method= and cipher= say together. */
+/* The versions and ciphers that method= and cipher= name together. */
 struct nm_ssl_params {
 	int min, max;		    /* versions; max 0: the newest */
 	char ciphers[NM_SSL_WORDS]; /* for TLS 1.2; "": OpenSSL's own choice */
@@ -34,7 +34,7 @@ struct nm_ssl_params {
 	char word[NM_SSL_WORDS];    /* one of them, while they are checked */
 };
 
-/* What start makes. All of it but the session is immutable while workers run. */
+/* The result of start. All of it but the session is immutable while workers run. */
 struct nm_ssl_started {
 	SSL_CTX *ctx;
 	BIO_METHOD *bio; /* NULL: OpenSSL's own, which alone can hand records to the kernel */
@@ -47,7 +47,7 @@ struct nm_ssl_started {
 	_Atomic(SSL_SESSION *) session;
 };
 
-/* Where the records of a connection go and come from. */
+/* The socket that carries the records of a connection, and its state. */
 struct nm_ssl_io {
 	int fd;
 	bool dry; /* the last receive has emptied the socket's queue: see nm_ssl_bio_new */
@@ -59,8 +59,8 @@ struct nm_ssl_conn {
 	SSL *ssl;
 	const struct nm_ssl_started *started;
 	struct nm_ssl_io io;
-	bool connected; /* TCP is; the handshake is next */
-	bool ready;	/* so is TLS */
+	bool connected; /* TCP is connected; the handshake is next */
+	bool ready;	/* the handshake is done */
 	bool ticket;	/* the peer has sent a session to continue later */
 	struct nm_handshake_preamble preamble;
 	unsigned long error; /* OpenSSL's, of the last failure; 0: none */
@@ -72,9 +72,9 @@ static inline bool nm_ssl_given(const char *text)
 	return text && *text;
 }
 
-/* What came of a call that has not returned 1: -EAGAIN and -EINPROGRESS when it waits for input and
+/* The result of a call that has not returned 1: -EAGAIN when it waits for input, -EINPROGRESS for
  * output, 0 when the peer has ended, -EPROTO with an error of OpenSSL, or another -errno. As each
- * failure empties the queue of errors, none of an earlier call is taken for its cause. */
+ * failure empties the queue of errors, no error of an earlier call is taken for its cause. */
 static inline int nm_ssl_outcome(const SSL *ssl, int returned, unsigned long *ret_error)
 {
 	int saved = errno;

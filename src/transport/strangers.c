@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strangers at data ports are counted: nobody waits for anybody to do so. */
+/* Counts strangers at data ports, without waiting for another thread that does so. */
 #include "transport/strangers.h"
 
 void nm_strangers_note(struct nm_strangers *strangers, const struct nm_addr *from)
@@ -16,7 +16,7 @@ void nm_strangers_note(struct nm_strangers *strangers, const struct nm_addr *fro
 uint64_t nm_strangers_read(struct nm_strangers *strangers, struct nm_addr *ret_last)
 {
 	*ret_last = (struct nm_addr){.len = 0};
-	/* Whoever writes does so in a moment; who has died meanwhile never ends. */
+	/* A writer is done in a moment; one that has died while writing never is. */
 	for (int i = 0; i < 1000; i++) {
 		if (atomic_flag_test_and_set_explicit(&strangers->busy, memory_order_acquire))
 			continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Those who have come to a port of the run and were none of its hosts: how many, and the last. Any
- * thread or process of the engine notes them. */
+/* Strangers that have come to a port of the run, and were none of its hosts: how many, and the
+ * last. Any thread or process of the engine notes them. */
 #ifndef NM_TRANSPORT_STRANGERS_H
 #define NM_TRANSPORT_STRANGERS_H
 
@@ -16,9 +16,9 @@ struct nm_strangers {
 	struct nm_addr last;
 };
 
-/* One more has come from there; strangers NULL: nobody counts. */
+/* Notes one more, from that address; strangers NULL: does nothing. */
 void nm_strangers_note(struct nm_strangers *strangers, const struct nm_addr *from);
-/* How many; *ret_last is the last of those that did not come at the same time as another. */
+/* How many have come; *ret_last is the last one that did not come at the moment of another. */
 uint64_t nm_strangers_read(struct nm_strangers *strangers, struct nm_addr *ret_last);
 
 #endif

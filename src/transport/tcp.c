@@ -12,7 +12,7 @@
 
 struct tcp_opts {
 	struct nm_inet_opts inet;
-	/* Of uperf, for other systems. */
+	/* Options of uperf, for other systems. */
 	char *stack;
 	char *bblog;
 	uint64_t encaps;

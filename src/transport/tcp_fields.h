@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel knows about a TCP connection: the fields of TCP_INFO (tcp(7)) that are sampled.
- * Needs Linux 4.19. */
+/* The sampled fields of TCP_INFO (tcp(7)), the kernel's statistics of a TCP connection. Needs Linux
+ * 4.19. */
 #ifndef NM_TRANSPORT_TCP_FIELDS_H
 #define NM_TRANSPORT_TCP_FIELDS_H
 
@@ -35,7 +35,7 @@ struct nm_conn;
 enum { NM_TCP_N_FIELDS = 0 NM_TCP_FIELDS(NM_TCP_COUNT) };
 #undef NM_TCP_COUNT
 
-/* The `tcp_fields` of transports whose sockets are those of tcp(7), which see. */
+/* The hook `tcp_fields` of transports whose sockets have TCP_INFO (transport.h). */
 int nm_tcp_fields_read(const struct nm_conn *conn, uint64_t ret_values[NM_TCP_N_FIELDS]);
 
 #endif

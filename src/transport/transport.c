@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which transports there are, what their caps mean, and what those say that leave out an optional
- * function. */
+/* Finds transports by name, calls their optional functions, and checks which hosts a transport can
+ * reach. */
 #include "transport/transport.h"
 
 #include <errno.h>
@@ -84,7 +84,8 @@ const struct nm_transport *nm_transport_accepting(const struct nm_transport *tra
 	return other ? other : transport;
 }
 
-/* What stays on one host must not be aimed by another: its names have no rights there. */
+/* A master of another host must not choose the address of a transport that stays on this host: the
+ * permissions of names do not apply to it. */
 static bool is_elsewhere(const struct nm_transport *transport, const struct nm_peers *host)
 {
 	return (transport->caps & NM_TRANSPORT_ONE_HOST) && host->control.len && !host->same_host;
@@ -103,8 +104,8 @@ int nm_transport_check_reach(const struct nm_transport *transport, const struct 
 			 transport->name, nm_addr_text(&host->control, address, sizeof address));
 		return -EACCES;
 	}
-	/* What stays at home may have no host. One that is known by its CID has no internet address
-	 * that one could know. */
+	/* Transports that stay on this host, and vsock, need no internet address. A host that is
+	 * known by its CID has none that this one could know. */
 	if ((transport->caps & at_home) || host->control.sa.ss_family != AF_VSOCK)
 		return 0;
 	snprintf(why, why_size,

@@ -36,15 +36,15 @@ enum nm_transport_caps {
 	NM_TRANSPORT_TCP = 1 << 6,
 	/* Its sockets are those of udp(7), which know MSG_ZEROCOPY. */
 	NM_TRANSPORT_UDP = 1 << 7,
-	/* Its listening socket stays that of its connections (udp_mux.h). */
+	/* Its connections go on using the listening socket (udp_mux.h). */
 	NM_TRANSPORT_MUX = 1 << 8,
-	/* Every connection has to say whose it is before it gets to a flow, whether or not it
-	 * matters which: so that a stranger who connects is nobody's business. Needs attach and
-	 * preamble->queue. An established that answers -ECONNABORTED to the end that accepts has
-	 * found a stranger all the same, and the next is waited for. */
+	/* Each connection names its flow by a preamble before a flow gets it, even where any flow
+	 * would do: a stranger's connection then concerns none. Needs attach and preamble->queue.
+	 * When `established` returns -ECONNABORTED at the accepting end, a stranger has come all
+	 * the same, and the engine waits for the next connection. */
 	NM_TRANSPORT_PREAMBLE = 1 << 9,
 	/* Has a handshake that may come later: with NM_CONN_DEFER_HANDSHAKE, connect and accept
-	 * leave it out, and what is then called until it answers 0 is established. */
+	 * leave it out, and the engine then calls `established` until it returns 0. */
 	NM_TRANSPORT_DEFERS_HANDSHAKE = 1 << 10,
 	/* Has events (NM_TRANSPORT_EVENT_RENEW) after which a connection can be opened anew in
 	 * place of an old one. */
@@ -57,7 +57,7 @@ struct nm_peers;
 
 enum nm_listen {
 	NM_LISTEN_FIRST,  /* of a listener that the kernel names */
-	NM_LISTEN_SHARED, /* one more of the same: their queues add up */
+	NM_LISTEN_SHARED, /* a further socket of a listener: their queues add up */
 	NM_LISTEN_FIXED,  /* the only one of a listener that the profile names */
 };
 
@@ -69,29 +69,29 @@ struct nm_transport {
 	const struct nm_opt *opts; /* options of connect and accept over this transport */
 	size_t opts_size;
 
-	/* Required, but for listen and endpoint of one that has NO_PEER, and accept of one whose
-	 * connections a datagram begins. */
+	/* Required, but for listen and endpoint of a transport with NO_PEER, and accept of one
+	 * whose connections a datagram begins. */
 
-	/* Opens a listening socket. `local`: the address to bind, port ignored. `text`: what the
-	 * listener is called (port number, path): written for the first, for the peer to know; read
-	 * for the others. -EOPNOTSUPP: there cannot be such a one. Returns 0 with an owned *ret_fd.
-	 */
+	/* Opens a listening socket. `local`: the address to bind, port ignored. `text`: the
+	 * listener's name (port number, path), which the first socket writes, for the peer, and the
+	 * others read. -EOPNOTSUPP: the transport has no such sockets. Returns 0 with an owned
+	 * *ret_fd. */
 	int (*listen)(const void *opts, const struct nm_addr *local, enum nm_listen how,
 		      int backlog, char text[NM_ENDPOINT_TEXT], int *ret_fd);
-	/* Turns the peer's host address and what its listener is called into an address to connect
+	/* Turns the peer's host address and the name of its listener into an address to connect
 	 * to. */
 	int (*endpoint)(const struct nm_addr *host, const char *text, struct nm_addr *ret_to);
-	/* Opens conn. conn->fd is -1, or what socket->make has made. conn->state is what
-	 * shared->start has made (NULL without it); the transport may put its own there instead,
-	 * which is its business until close. 0: established; -EINPROGRESS: wait for output, then
-	 * call `established`; other: failed. */
+	/* Opens conn. conn->fd is -1, or the socket that socket->make has made. conn->state is the
+	 * result of shared->start (NULL without it); the transport may put a state of its own there
+	 * instead, until close. 0: established; -EINPROGRESS: wait for output, then call
+	 * `established`; other: failed. */
 	int (*connect)(struct nm_conn *conn, const void *opts, const struct nm_addr *to);
 	/* After -EINPROGRESS and an event: 0; -EINPROGRESS: wait for output; -EAGAIN: wait for
 	 * input; or the error. */
 	int (*established)(struct nm_conn *conn);
 	/* Takes one connection; conn->state as for connect; -EAGAIN when there is none;
-	 * -EINPROGRESS: taken, but `established` has to be called until it is ready. `peers`:
-	 * whose connections are taken (NULL: anybody's); others are closed at once and
+	 * -EINPROGRESS: taken, but `established` has to be called until it is ready. `peers`: the
+	 * hosts whose connections are taken (NULL: all); others are closed at once and
 	 * -ECONNABORTED is returned. */
 	int (*accept)(struct nm_conn *conn, int listen_fd, const void *opts,
 		      const struct nm_peers *peers);
@@ -107,15 +107,15 @@ struct nm_transport {
 	 * the detour. */
 	ssize_t (*send)(struct nm_conn *conn, const void *opts, void *data, size_t size);
 	ssize_t (*recv)(struct nm_conn *conn, void *data, size_t size);
-	/* Ends what this end sends, and leaves the rest open: sets NM_CONN_FINISHED. */
+	/* Ends this end's direction, and leaves the other open: sets NM_CONN_FINISHED. */
 	void (*finish)(struct nm_conn *conn);
 	/* Why the last hook that failed on this open conn has failed, in a phrase that says more
 	 * than its errno; false: nothing more is known. */
 	bool (*why)(const struct nm_conn *conn, char *buf, size_t size);
-	/* What tcp(7) knows about conn, as NM_TCP_N_FIELDS values (tcp_fields.h). 0 or -errno.
-	 * NULL: its sockets are not those of tcp(7). */
+	/* Reads TCP_INFO of conn, as NM_TCP_N_FIELDS values (tcp_fields.h). 0 or -errno. NULL: its
+	 * sockets have no TCP_INFO. */
 	int (*tcp_fields)(const struct nm_conn *conn, uint64_t *ret_values);
-	/* What is known about conn: 0 or -errno. */
+	/* Reads statistics and parameters of conn: 0 or -errno. */
 	int (*info)(const struct nm_conn *conn, struct nm_conn_info *ret_info);
 
 	const struct nm_transport_checks *checks;
@@ -129,7 +129,7 @@ struct nm_transport {
 
 extern const struct nm_transport *const nm_transports[]; /* ends with NULL */
 
-/* Whether its listening socket stays that of its connections. */
+/* Whether its connections go on using the listening socket. */
 static inline bool nm_transport_is_mux(const struct nm_transport *transport)
 {
 	return transport->caps & NM_TRANSPORT_MUX;
@@ -147,11 +147,12 @@ static inline bool nm_transport_reconnects(const struct nm_transport *transport)
 
 const struct nm_transport *nm_transport_find(const char *name); /* or alias; NULL when unknown */
 /* Whether the transport can reach the host at the other end of that control connection, and may: 0,
- * or -EADDRNOTAVAIL with a phrase in why that says what would reach it, or -EACCES with one. */
+ * or -EADDRNOTAVAIL with a phrase in why that names a transport for it, or -EACCES with one. */
 int nm_transport_check_reach(const struct nm_transport *transport, const struct nm_peers *host,
 			     char *why, size_t why_size);
 
-/* What the optional functions say, and without them the answer that means nothing special. */
+/* These call an optional function of the transport; where it is missing, they return the answer
+ * that asks for nothing special. */
 int nm_transport_prepare(const struct nm_transport *transport, void *opts, struct nm_why *why);
 int nm_transport_check_group(const struct nm_transport *transport, const void *opts,
 			     uint32_t n_flows, uint32_t port, struct nm_why *why);
@@ -165,7 +166,7 @@ const struct nm_opt *nm_transport_message_opts(const struct nm_transport *transp
 /* Whether sockets of connections can be made ahead of them. */
 bool nm_transport_makes_sockets(const struct nm_transport *transport);
 uint64_t nm_transport_busy_poll_ns(const struct nm_transport *transport, const void *opts);
-/* The transport of the end that accepts, over that of the end that connects. */
+/* The transport of the accepting end; `transport` is the one of the connecting end. */
 const struct nm_transport *nm_transport_accepting(const struct nm_transport *transport,
 						  const void *opts);
 

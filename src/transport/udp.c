@@ -56,7 +56,8 @@ static int udp_check_group(const void *opts, uint32_t n_flows, uint32_t port, st
 	return nm_sock_check_group(&o->sock, n_flows, why);
 }
 
-/* As that of the transports over TCP: what cannot be set is told by name. */
+/* Sets all options on a socket that is for nothing else, so that one that cannot be set is reported
+ * by name. */
 static int udp_start(const void *opts, const struct nm_start *how, void **ret_started, char *why,
 		     size_t why_size)
 {
@@ -91,8 +92,8 @@ static int make_socket(const struct udp_opts *o, int family, bool connecting)
 	return setting.error;
 }
 
-/* A bound socket of the accepting end, or -errno. Several may share a port: a connected one gets
- * what comes from its peer. */
+/* A bound socket of the accepting end, or -errno. Several sockets may share a port: a connected one
+ * gets the datagrams of its peer. */
 static int open_socket(const struct udp_opts *o, const struct nm_addr *at)
 {
 	int fd = make_socket(o, at->sa.ss_family, false);
@@ -164,8 +165,9 @@ static int start(struct nm_conn *conn, int fd, const struct udp_opts *o, uint32_
 	return 0;
 }
 
-/* The peer goes on from another port than the one that it has asked, and may do so before its
- * answer is read here: the socket takes what comes from any until then. */
+/* Leaves the socket unconnected: the peer goes on from another port than its listener's, and may do
+ * so before its answer is read here, so that the socket takes datagrams from any port until
+ * then. */
 static int udp_connect(struct nm_conn *conn, const void *opts, const struct nm_addr *to)
 {
 	const struct udp_opts *o = opts;
@@ -249,8 +251,8 @@ static const struct nm_transport_preamble udp_preamble = {
 	.attach = udp_attach,
 };
 
-/* UDP at the end that has one socket for several peers: in no registry, an option of udp asks for
- * it. */
+/* UDP at the end that has one socket for several peers: it is in no registry, as an option of udp
+ * asks for it. */
 static const struct nm_transport udp_mux = {
 	.name = "udp",
 	.help = "UDP at the end that has one socket for several peers",

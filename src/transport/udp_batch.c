@@ -23,8 +23,8 @@
 
 #define SLOT_BYTES 65536u /* no datagram and no gso is longer */
 
-/* The most that one send is given: more spares no system calls worth mentioning, and leaves the
- * cache. */
+/* The most bytes and messages of one send: more would spare no system calls worth mentioning, and
+ * leave the cache. */
 #define SEND_BYTES    (256u * 1024u)
 #define SEND_MESSAGES 64u
 /* The bounds of a train: UDP_MAX_SEGMENTS of kernels before 6.9, and the longest datagram over
@@ -37,21 +37,21 @@ union control {
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-/* What the next send is made of: parts of the same number of datagrams, but for the last. */
+/* The datagrams of the next send, in parts that have equally many, but for the last. */
 struct staged {
 	size_t size;
 	unsigned count, part,
-		/* datagrams: all, of a part, and of a gso, which a part has whole ones of */
+		/* datagrams: all, of a part, and of a gso, of which a part has whole ones */
 		gso;
 	bool zerocopy;
-	/* Where they are sent without a copy. */
+	/* The buffers of the parts, where they are sent without a copy. */
 	char *parts[4 * GSO_MESSAGES];
 	unsigned slots[4 * GSO_MESSAGES];
 };
 
 struct nm_udp_batch {
 	char *sent, *received;
-	struct nm_zc_pool *zc_pool; /* NULL: nothing is sent so */
+	struct nm_zc_pool *zc_pool; /* NULL: all sends copy */
 	struct staged staged;
 	struct mmsghdr in[NM_UDP_BATCH_SLOTS], out[SEND_MESSAGES];
 	struct iovec in_bytes[NM_UDP_BATCH_SLOTS], out_bytes[SEND_MESSAGES];
@@ -123,7 +123,7 @@ unsigned nm_udp_batch_stage(struct nm_udp_batch *batch, const struct nm_conn *co
 			    unsigned count, bool zerocopy)
 {
 	struct staged *staged = &batch->staged;
-	/* Also where each is a message of its own, several are in one buffer. */
+	/* Even where each datagram is a message of its own, several are in one buffer. */
 	size_t most = GSO_BYTES / size < GSO_MESSAGES ? GSO_BYTES / size : GSO_MESSAGES;
 	unsigned n = 0;
 
@@ -195,7 +195,8 @@ int nm_udp_batch_send(struct nm_udp_batch *batch, struct nm_conn *conn)
 {
 	int sent = send_gso(batch, conn);
 
-	/* The way takes none: its packets are too small, or something on it, as IPsec, cannot. */
+	/* The path takes no trains: its packets are too small, or something on it, as IPsec, takes
+	 * none. */
 	if (batch->staged.gso > 1 && (sent == -EINVAL || sent == -EIO || sent == -EMSGSIZE)) {
 		conn->traits |= NM_CONN_NO_GSO;
 		batch->staged.gso = 1;

@@ -19,26 +19,28 @@ struct nm_udp_batch *nm_udp_batch_new(unsigned uncopied);
 struct nm_udp_batch *nm_udp_batch_free(struct nm_udp_batch *batch); /* accepts NULL, returns NULL */
 
 /* Lays out datagrams of that size for one nm_udp_batch_send, in trains as long as conn lets them
- * be: how many, `count` at most. uncopied: they go out without a copy, which conn has been allowed,
- * and then it may be none: all its buffers wait for the kernel. */
+ * be. Returns how many, `count` at most. zerocopy: they go out without a copy, which conn has been
+ * allowed; then it may be none, as all its buffers wait for the kernel. */
 unsigned nm_udp_batch_stage(struct nm_udp_batch *batch, const struct nm_conn *conn, size_t size,
 			    unsigned count, bool zerocopy);
-/* Where the n-th of them is to be written; it holds what was there before, from the beginning on
- * bytes that cannot be compressed. */
+/* The place of the n-th datagram laid out; it holds the bytes that were there before, at first ones
+ * that cannot be compressed. */
 char *nm_udp_batch_staged(const struct nm_udp_batch *batch, unsigned n);
-/* Sends what is laid out. How many have been sent, or -errno; the rest is to be laid out anew. */
+/* Sends the datagrams laid out. Returns how many have been sent, or -errno; the rest is to be laid
+ * out anew. */
 int nm_udp_batch_send(struct nm_udp_batch *batch, struct nm_conn *conn);
-/* What such sends are made from; NULL: nm_udp_batch_new was not told of any. */
+/* The buffers of sends without a copy; NULL: nm_udp_batch_new was given uncopied 0. */
 struct nm_zc_pool *nm_udp_batch_zc_pool(const struct nm_udp_batch *batch);
 
-/* From now on what conn receives may be trains. Does nothing where the kernel knows none. */
+/* Lets conn receive trains from now on. Does nothing where the kernel knows none. */
 void nm_udp_batch_want_gro(struct nm_conn *conn);
-/* Receives what is there, several messages at most. flags: MSG_DONTWAIT, or 0: sleeps until
- * something is. Their number, or -errno; fewer than NM_UDP_BATCH_SLOTS: there was no more. */
+/* Receives the messages that have come, NM_UDP_BATCH_SLOTS at most. flags: MSG_DONTWAIT, or 0:
+ * sleeps until one comes. Their number, or -errno; fewer than NM_UDP_BATCH_SLOTS: there were no
+ * more. */
 #define NM_UDP_BATCH_SLOTS 16
 int nm_udp_batch_receive(struct nm_udp_batch *batch, const struct nm_conn *conn, int flags);
-/* One of them: its bytes and in *ret_size their number; *ret_each: that of each datagram in it, but
- * for the last. */
+/* One message received: its bytes, and in *ret_size their number; *ret_each: the bytes of each
+ * datagram in it, but for the last. */
 const char *nm_udp_batch_segment(const struct nm_udp_batch *batch, int slot, size_t *ret_size,
 				 size_t *ret_each);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One UDP socket for many peers: finds the peer of each datagram, and keeps what has come. */
+/* One UDP socket for many peers: finds the peer of each datagram, and keeps datagrams until they
+ * are read. */
 #include "transport/udp_mux.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 #define SLOT_BYTES 65536u /* no datagram is longer */
 #define HEAD_BYTES 16u	  /* of a datagram, which are kept and may differ */
 #define ROUNDS	   8u	  /* calls that receive, before others have their turn */
-/* What may wait to be read: beyond that it is lost, as in a full socket. */
+/* Datagrams that may wait to be read: further ones are lost, as in a full socket. */
 #define RECORDS_EACH 16u
 #define RECORDS_MIN  4096u
 
@@ -45,7 +46,7 @@ struct nm_udp_mux_peer {
 
 struct nm_udp_mux {
 	int fd;
-	bool gathers; /* what is sent waits for flush */
+	bool gathers; /* sends wait for flush */
 	uint32_t n_out;
 	uint32_t mask; /* buckets - 1 */
 	struct nm_udp_mux_peer **buckets, *peers, *free_peers, *ready;
@@ -59,8 +60,8 @@ struct nm_udp_mux {
 
 static int prepare(struct nm_udp_mux *mux, uint32_t n_conns)
 {
-	/* Those that are closed here may be followed by others before the preambles of these are
-	 * accepted. */
+	/* Connections that are closed here may be followed by new peers, which need room before
+	 * their preambles are accepted. */
 	uint32_t n_peers = 2 * n_conns + 64, buckets = 64;
 	uint32_t n_records =
 		n_conns > RECORDS_MIN / RECORDS_EACH ? n_conns * RECORDS_EACH : RECORDS_MIN;
@@ -138,7 +139,7 @@ static bool is_same(const union address *a, const union address *b)
 static struct nm_udp_mux_peer **bucket_of(const struct nm_udp_mux *mux, const union address *at)
 {
 	uint64_t words[2] = {0, 0};
-	uint16_t port = at->v4.sin_port; /* it is in the same place in both */
+	uint16_t port = at->v4.sin_port; /* sockaddr_in6 has its port there, too */
 
 	if (at->any.sa_family == AF_INET)
 		words[0] = at->v4.sin_addr.s_addr;
@@ -220,7 +221,7 @@ void nm_udp_mux_forget(struct nm_udp_mux_peer *peer)
 void nm_udp_mux_attach(struct nm_conn *conn, struct nm_udp_mux_peer *peer)
 {
 	*conn = (struct nm_conn){.fd = peer->mux->fd,
-				 /* Who has the socket reports it for all. */
+				 /* The worker that has the socket reports it for all. */
 				 .traits = NM_CONN_ACCEPTED,
 				 .flags = NM_CONN_OPEN | NM_CONN_OUT | NM_CONN_IN | NM_CONN_ARMED |
 					  NM_CONN_ARMED_OUT,
@@ -291,9 +292,9 @@ static int receive_some(struct nm_udp_mux *mux, nm_udp_mux_preamble_fn preamble,
 /* How long it waits for room, ms. */
 #define ROOM_MS 10
 
-/* The socket is that of all, and so all wait for its room. What cannot be sent otherwise is lost,
- * as what the network drops: a message that is too long for the way, or one to a host that does not
- * answer. */
+/* All peers share the socket, and so all wait for its room. A message that cannot be sent for
+ * another reason is lost, like one that the network drops: it is too long for the path, or its host
+ * does not answer. */
 static void flush(struct nm_udp_mux *mux)
 {
 	struct pollfd room = {.fd = mux->fd, .events = POLLOUT};
@@ -369,7 +370,7 @@ ssize_t nm_udp_mux_send(struct nm_conn *conn, const void *opts, void *data, size
 		ssize_t n = sendto(mux->fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL, &peer->at.any,
 				   peer->at_len);
 
-		/* Room is told to nobody: the flow tries again in its next turn. */
+		/* Nobody reports room: the flow tries again in its next turn. */
 		return n >= 0 ? n : errno == EAGAIN ? -ENOBUFS : -errno;
 	}
 	if (mux->n_out == SLOTS)

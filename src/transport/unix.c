@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unix stream sockets with abstract names; unix(7). Only the processes of this host (and network
- * namespace). */
+/* Unix stream sockets with abstract names; unix(7). They reach only processes of this host (and
+ * network namespace). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,8 +88,8 @@ static int unix_endpoint(const struct nm_addr *host, const char *text, struct nm
 	size_t n = strlen(text);
 
 	(void)host;
-	/* No other name is ever told: those that the kernel does not choose are of other programs.
-	 */
+	/* A listener never has another name: names that the kernel does not choose are other
+	 * programs'. */
 	if (n != NAME_DIGITS || strspn(text, "0123456789abcdef") != n)
 		return -EINVAL;
 	memset(ret_to, 0, sizeof *ret_to);

@@ -56,7 +56,7 @@ static int try_own_cid(void)
 	return r;
 }
 
-/* What is an address of the internet has no CID, but for those of this host. */
+/* An address of the internet has no CID, unless it is one of this host's loopback. */
 static int vsock_check_host(const char *host, char *why, size_t why_size)
 {
 	struct in_addr in;
@@ -111,7 +111,7 @@ static int set_buffer(int fd, const struct vsock_opts *o)
 
 	if (size == 0)
 		return 0;
-	/* The most comes first: it cuts what is asked for. */
+	/* The maximum comes first: it cuts the size. */
 	if (setsockopt(fd, AF_VSOCK, SO_VM_SOCKETS_BUFFER_MAX_SIZE, &size, sizeof size) < 0 ||
 	    setsockopt(fd, AF_VSOCK, SO_VM_SOCKETS_BUFFER_SIZE, &size, sizeof size) < 0)
 		return -errno;

@@ -50,7 +50,7 @@ struct nm_zc_pool *nm_zc_pool_free(struct nm_zc_pool *pool)
 	return NULL;
 }
 
-/* The first of the connection's slots; its number is the same as long as there is the pool. */
+/* The first of the connection's slots; its number never changes while there is the pool. */
 static unsigned first_of(const struct nm_zc_pool *pool, const struct nm_conn *conn)
 {
 	return (conn->zc_slot - 1) * pool->each;
@@ -69,7 +69,7 @@ int nm_zc_pool_begin(struct nm_zc_pool *pool, struct nm_conn *conn)
 	if (!conn->zc_slot)
 		conn->zc_slot = ++pool->places;
 	conn->datagram.zc_sent = 0;
-	/* Of the socket that it had before nothing more will be told. */
+	/* The kernel reports nothing more about the socket that conn had before. */
 	for (unsigned i = 0, slot = first_of(pool, conn); i < pool->each; i++, slot++) {
 		pool->slots[slot].left = 0;
 		pool->slots[slot].taken = false;

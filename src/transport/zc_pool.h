@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory for datagrams that are sent without a copy (MSG_ZEROCOPY over UDP): what the kernel has
- * not told to be done with must not be written to, as each datagram has a number in it. Each
- * connection of a worker has buffers of its own: of shared ones, whoever is told first that some
- * are free would take them again, and the others would starve. */
+/* Memory for datagrams that are sent without a copy (MSG_ZEROCOPY over UDP): a buffer must not be
+ * written to before the kernel reports that it is done with it, as each datagram has a number in
+ * it. Each connection of a worker has buffers of its own: the first connection to hear that shared
+ * ones are free would take them again, and the others would starve. */
 #ifndef NM_TRANSPORT_ZC_POOL_H
 #define NM_TRANSPORT_ZC_POOL_H
 
@@ -23,12 +23,12 @@ struct nm_zc_pool *nm_zc_pool_free(struct nm_zc_pool *pool); /* accepts NULL, re
 /* Lets the connection send with MSG_ZEROCOPY, the first time: 0 or -errno. */
 int nm_zc_pool_begin(struct nm_zc_pool *pool, struct nm_conn *conn);
 /* A free one of the connection's buffers, or NULL. It is in use until nm_zc_pool_give_back, or, if
- * something has been sent of it, until the kernel has told that all that is done. */
+ * it has been sent from, until the kernel has reported all those sends complete. */
 char *nm_zc_pool_take(struct nm_zc_pool *pool, const struct nm_conn *conn, unsigned *ret_slot);
 void nm_zc_pool_give_back(struct nm_zc_pool *pool, unsigned slot);
 /* The connection's next send with MSG_ZEROCOPY has been made from the buffer. */
 void nm_zc_pool_sent(struct nm_zc_pool *pool, unsigned slot, struct nm_conn *conn);
-/* Whether the kernel has still to tell something about the connection. */
+/* Whether the kernel has still to report sends of the connection. */
 bool nm_zc_pool_is_pending(const struct nm_zc_pool *pool, const struct nm_conn *conn);
 /* The kernel is done with the sends of these numbers, from the connection's first one on. */
 void nm_zc_pool_completed(struct nm_zc_pool *pool, const struct nm_conn *conn, uint32_t first,
