@@ -48,7 +48,7 @@ static struct nm_argv_option find_letter(const void *unused, char letter)
 	return answer(NULL);
 }
 
-/* --- what is no option --- */
+/* --- words that are no options --- */
 
 /* The option that a word is nearest to, by its name without dashes up to "=", which is copied;
  * NULL: to none. */
@@ -64,7 +64,7 @@ static const char *nearest_option(const char *word, char *name, size_t size)
 	return nm_nearest(name, names, count);
 }
 
-/* How many options a name, cut short, is the begin of. */
+/* How many options begin with a name that is cut short. */
 static size_t count_begun(const char *name)
 {
 	const struct nm_arg *arg;
@@ -97,7 +97,7 @@ static void tell_unknown_name(const char *word, const char *profile, struct nm_d
 		nm_diag_error(diags, NULL, 0, "--%s: unknown option; --help lists them all", name);
 }
 
-/* Who is used to another tool has its letters in mind. */
+/* Users of another tool have its letters in mind. */
 static void tell_unknown_letter(char letter, struct nm_diags *diags)
 {
 	char hint[128];
@@ -151,7 +151,7 @@ static void tell_unknown_word(const char *word, struct nm_diags *diags)
 	free(near);
 }
 
-/* Only what is described may come first, and be no option. */
+/* Only a line with --describe may begin with a word that is no option. */
 static bool begins_with_word(int argc, char *const argv[])
 {
 	if (argc < 2 || argv[1][0] == '-' || argv[1][0] == '\0')
@@ -164,7 +164,7 @@ static bool begins_with_word(int argc, char *const argv[])
 
 /* --- the line --- */
 
-/* What stands on it besides options, borrowed; told when all options are known. */
+/* The words of a line that are no options, borrowed; they are judged when all options are known. */
 struct line {
 	const char **words, **unknown;
 	size_t n_words, n_unknown;
@@ -185,8 +185,8 @@ static void check_words(const struct nm_args *args, const struct line *line, str
 	}
 }
 
-/* Takes all words. True when one asks for help, or the like, and nothing before it was wrong: help
- * that was not asked for would hide that. */
+/* Takes all words. True when one asks for help, or the like, and all words before it are right:
+ * help must not hide an error. */
 static bool walk(struct nm_argv *at, struct nm_args_reading *reading, struct line *line)
 {
 	enum nm_argv_kind kind;
@@ -245,7 +245,7 @@ int nm_args_parse(int argc, char *const argv[], struct nm_args *ret_args, struct
 
 	if (nm_args_begin(&reading, ret_args, diags) != 0)
 		return -EINVAL;
-	if (begins_with_word(argc, argv)) { /* what follows it was meant for it */
+	if (begins_with_word(argc, argv)) { /* the words that follow were meant for it */
 		tell_unknown_word(argv[1], diags);
 		return -EINVAL;
 	}

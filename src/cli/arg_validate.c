@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks the values of options that need more than their type, and keeps what is parsed in the
+/* Checks the values of options that need more than their type, and keeps the parsed values in the
  * args. */
 #include "cli/arg_validate.h"
 

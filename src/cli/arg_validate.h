@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks of options at their values, beyond the type: see struct nm_arg. */
+/* Checks of options' values, beyond the type: see struct nm_arg. */
 #ifndef NM_CLI_ARG_VALIDATE_H
 #define NM_CLI_ARG_VALIDATE_H
 

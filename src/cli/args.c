@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading options into struct nm_args, one after the other, and what is wrong with them
- * together. */
+/* Reads options into struct nm_args, one after the other, and then checks them together. */
 #include "cli/args.h"
 
 #include <errno.h>
@@ -69,7 +68,7 @@ static const char *action_option(enum nm_action action)
 	return "master";
 }
 
-/* Only one thing can be done. */
+/* Takes the action that an option asks for; a second one is an error. */
 static void choose_action(struct nm_args_reading *reading, const struct nm_arg *arg)
 {
 	struct nm_args *args = reading->args;
@@ -139,7 +138,7 @@ static const char *modes_text(unsigned modes)
 	}
 }
 
-/* One that was given and has no meaning with what is to be done. */
+/* An option that was given, but has no meaning for the action. */
 static void check_mode(const struct nm_args_reading *reading, const struct nm_arg *arg)
 {
 	const struct nm_args *args = reading->args;
@@ -171,7 +170,7 @@ static void check_modes(const struct nm_args_reading *reading)
 	}
 }
 
-/* "a or b": the reports that take it. */
+/* "a or b": the reports that such an option concerns. */
 static void list_reports(unsigned takes, char *buf, size_t size)
 {
 	size_t count = 0, used = 0;
@@ -185,7 +184,7 @@ static void list_reports(unsigned takes, char *buf, size_t size)
 						 used ? " or " : "", nm_reports[count]->name);
 }
 
-/* Options that change what another one asks for, and nothing else. */
+/* Options that have an effect only with another option, or with certain reports. */
 static void check_company(const struct nm_args_reading *reading)
 {
 	static const struct {
@@ -208,7 +207,7 @@ static void check_company(const struct nm_args_reading *reading)
 		OPTION_ERROR(reading->diags, "log-rtt-entries", NULL, ": only with --log-rtt");
 }
 
-/* What is wrong with the places where they would write. */
+/* Outputs that exclude each other. */
 static void check_output(const struct nm_args *args, struct nm_diags *diags)
 {
 	const struct nm_args_output *output = &args->output;
@@ -229,7 +228,7 @@ static void check_output(const struct nm_args *args, struct nm_diags *diags)
 			      "--iostat and --raw: one at a time: both print lines of progress");
 }
 
-/* Whether there is one thing to do. */
+/* Whether the line asks for an action. */
 static bool check_action(struct nm_args_reading *reading)
 {
 	struct nm_args *args = reading->args;

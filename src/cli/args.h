@@ -13,7 +13,7 @@
 #include "plan/params.h"
 #include "result/result.h"
 
-/* What netmodel is asked to do. */
+/* The actions of netmodel; a command line asks for one. */
 enum nm_action {
 	NM_ACTION_NONE,
 	NM_ACTION_RUN,
@@ -30,14 +30,14 @@ enum nm_action {
 	NM_ACTION_HELP,
 };
 
-/* In which kinds of actions an option has a meaning. */
+/* The kinds of actions in which an option has a meaning. */
 enum nm_mode {
 	NM_MODE_RUN = 1 << 0,
 	NM_MODE_SLAVE = 1 << 1,
 	NM_MODE_LOOK = 1 << 2, /* a profile is read and nothing is run */
 	NM_MODE_TELL = 1 << 3, /* about netmodel itself */
 	NM_MODE_ALL = (1 << 4) - 1,
-	/* A slave takes it without effect: uperf has the same flags for both. */
+	/* A slave takes the option without effect: uperf has the same flags for both. */
 	NM_MODE_SLAVE_TOO = 1 << 4,
 };
 
@@ -45,7 +45,7 @@ enum nm_mode {
 struct nm_args_run {
 	uint64_t interval_ns, warmup_ns, cooldown_ns, wait_start_ns, wait_slaves_ns;
 	uint64_t repeat, seed;
-	bool has_seed, has_percentiles; /* given, and not only by default */
+	bool has_seed, has_percentiles; /* given by the user */
 	char *percentiles_text;
 	struct nm_percentiles percentiles;
 	char *slave_cpus;
@@ -53,7 +53,7 @@ struct nm_args_run {
 
 #define NM_ARGS_LOGS 16
 
-/* What is told of it, and where. */
+/* The report, the messages and the logs of a run, and their places. */
 struct nm_args_output {
 	char *format, *path, *throughput_unit;
 	bool stime_use_proc, quiet, verbose;
@@ -77,7 +77,7 @@ struct nm_args_key {
 
 struct nm_args_slave {
 	char *bind;
-	char *allow_peer; /* the one being parsed */
+	char *allow_peer; /* the value being parsed */
 	struct nm_net *allowed;
 	size_t n_allowed;
 	bool no_auth, once;
@@ -93,25 +93,25 @@ struct nm_args {
 	enum nm_action action;
 	char *master; /* profile: name or path */
 	bool slave;
-	bool flag; /* of an option that does nothing but ask for an action */
+	bool flag; /* stands for each option that only asks for an action */
 	char *generate;
-	char *define; /* the one being parsed */
+	char *define; /* the value being parsed */
 	struct nm_define *defines;
 	size_t n_defines;
 	int control;
 	uint64_t port, timeout_ns, max_duration_ns;
 	char *cpus;
-	bool has_max_duration; /* given, and be it 0 */
+	bool has_max_duration; /* given, perhaps as 0 */
 	bool lenient;
 	struct nm_args_key key;
 	struct nm_args_run run;
 	struct nm_args_output output;
 	struct nm_args_statistics statistics;
 	struct nm_args_slave as_slave;
-	const char *words[2]; /* after --describe; borrowed from argv */
+	const char *words[2]; /* the words after --describe; borrowed from argv */
 	size_t n_words;
-	/* Of a line of another tool (dialect.h): what it said, in its own terms, owned; NULL: it
-	 * was none. */
+	/* The line of another tool (dialect.h), in that tool's own terms, owned; NULL: the line is
+	 * netmodel's. */
 	void *line;
 	struct nm_wording wording;	  /* of diagnostics; without a function: the usual one */
 	const struct nm_run_words *terms; /* of messages of a run; NULL: the usual ones */
@@ -124,7 +124,7 @@ struct nm_arg {
 	const char *heading;  /* options under one heading follow each other */
 	unsigned modes;
 	enum nm_action action; /* that it asks for */
-	/* Looks at the value when the type alone does not say enough. 0 or -EINVAL with a phrase in
+	/* Checks the value when the type alone does not say enough. 0 or -EINVAL with a phrase in
 	 * why. */
 	int (*validate)(struct nm_args *args, const char *value, char *why, size_t why_size);
 	/* Lists the values behind the help, in buf; NULL: the help says all. */
@@ -133,11 +133,11 @@ struct nm_arg {
 
 /* Each option, in the order in which they are listed; NULL behind the last. */
 const struct nm_arg *nm_arg_at(size_t index);
-/* By its whole long name; NULL: there is none. */
+/* Finds an option by its whole long name; NULL: there is none. */
 const struct nm_arg *nm_arg_find(const char *name);
-/* What is told about it, with its choices and its default. Returns buf. */
+/* The help of an option, with its choices and its default. Returns buf. */
 char *nm_arg_help(const struct nm_arg *arg, char *buf, size_t size);
-/* Where its value is in the args. */
+/* The member of the args that holds the option's value. */
 void *nm_arg_field(const struct nm_arg *arg, struct nm_args *args);
 
 /* Args while they are read, one option after the other. */
@@ -150,13 +150,13 @@ struct nm_args_reading {
 /* All defaults. 0, or -EINVAL with an error in diags; args must be given to nm_args_fini in any
  * case. */
 int nm_args_begin(struct nm_args_reading *reading, struct nm_args *args, struct nm_diags *diags);
-/* One option with its value ("yes" for a flag). */
+/* Takes one option with its value ("yes" for a flag). */
 void nm_args_take(struct nm_args_reading *reading, const struct nm_arg *arg, const char *value);
-/* Checks them together: 0, or -EINVAL, when anything was wrong, with at least one error in
+/* Checks the options together: 0, or -EINVAL, when anything was wrong, with at least one error in
  * diags. */
 int nm_args_end(struct nm_args_reading *reading);
 
-/* The whole of a command line: 0, or -EINVAL with at least one error in diags. ret_args must be
+/* Reads a whole command line: 0, or -EINVAL with at least one error in diags. ret_args must be
  * given to nm_args_fini in any case. */
 int nm_args_parse(int argc, char *const argv[], struct nm_args *ret_args, struct nm_diags *diags);
 void nm_args_fini(struct nm_args *args);

@@ -16,13 +16,14 @@ struct nm_argv_option {
 	enum nm_argv_value value;
 };
 
-/* Which options there are. */
+/* The caller's options. */
 struct nm_argv_table {
-	/* By name, of which the length counts: the whole, or what only one begins with. */
+	/* Finds an option by the first `length` characters of name: its whole name, or the begin of
+	 * one name only. */
 	struct nm_argv_option (*by_name)(const void *arg, const char *name, size_t length);
 	struct nm_argv_option (*by_letter)(const void *arg, char letter);
-	/* Whether the letters of a word that begins with one dash are not to be taken one by one:
-	 * that has been told. May be NULL. */
+	/* Refuses a word with one dash whose letters must not be taken one by one: true when it has
+	 * reported that error. May be NULL. */
 	bool (*refuses)(const void *arg, const char *word);
 	const void *arg;
 };
@@ -40,14 +41,14 @@ struct nm_argv {
 	const struct nm_argv_table *table;
 	int argc;
 	char *const *argv;
-	int next;	     /* of the words */
-	const char *letters; /* what is left of a cluster; NULL: none is under way */
+	int next;	     /* index of the next word */
+	const char *letters; /* the rest of a cluster; NULL: none is under way */
 	bool plain;	     /* behind "--" */
-	/* What was found last. */
+	/* The option or the word that was found last. */
 	const void *option;
 	const char *value; /* NULL: none */
-	const char *word;  /* that it stands in */
-	char letter;	   /* by which it was given; 0: by its name */
+	const char *word;  /* the word that the option stands in */
+	char letter;	   /* the letter that was given; 0: the name was */
 };
 
 /* Begins with the second word. All is borrowed. */

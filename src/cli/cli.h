@@ -16,22 +16,23 @@ enum nm_exit {
 	NM_EXIT_INTERNAL = 3,
 };
 
-/* Runs a command line, prints what there is to say, and answers the exit code. */
+/* Runs a command line, prints its output and its diagnostics, and returns the exit code. */
 int nm_cli_main(int argc, char **argv);
-/* Everything in diags, to standard error, in order and in these words (NULL: the usual ones); then
- * it is empty. */
+/* Prints all diagnostics to standard error, in order and in these words (NULL: the usual ones), and
+ * empties diags. */
 void nm_cli_print_diags(struct nm_diags *diags, const struct nm_wording *wording);
-/* An error: something has taken longer than an option allows, and what follows from that. */
+/* Adds an error: an operation has taken longer than an option allows. fmt: what follows from
+ * that. */
 void nm_cli_tell_limit(struct nm_diags *diags, const char *option, uint64_t limit_ns,
 		       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* The version of this build. */
 const char *nm_cli_version(void);
-/* An environment variable, in the form that parameters are looked up; those about keys are none. */
+/* Looks a parameter up in the environment; the variables about keys are no parameters. */
 const char *nm_cli_lookup(const char *name, void *arg);
 
 /* help.c */
 void nm_cli_help(FILE *out);
-/* generate.c: NULL-terminated, what --generate takes. */
+/* generate.c: the words that --generate takes, NULL-terminated. */
 extern const char *const nm_cli_generate_words[];
 int nm_cli_generate(const char *word, FILE *out, struct nm_diags *diags);
 /* schema.c: RELAX NG of the language */
@@ -44,7 +45,7 @@ int nm_cli_inspect(const struct nm_args *args, FILE *out, struct nm_diags *diags
 bool nm_cli_has_param(const char *profile, const char *name);
 /* run.c */
 int nm_cli_run(const struct nm_args *args, struct nm_diags *diags);
-/* statistics.c: what was asked for, as enum nm_statistics, but for what logs ask for */
+/* statistics.c: the statistics that flags ask for, as enum nm_statistics; logs add theirs */
 unsigned nm_cli_statistics(const struct nm_args *args);
 /* slave.c */
 int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags);

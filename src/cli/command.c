@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole of the command: whose line it is, what is done, what is said, and the exit code. */
+/* The whole command: finds the tool that a line is for, does what it asks for, prints the
+ * diagnostics, and returns the exit code. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -53,9 +54,8 @@ static int act(const struct nm_args *args, const char *word, struct nm_diags *di
 	return NM_EXIT_USAGE;
 }
 
-/* A standard descriptor that is closed would be the next file's or pipe's, which would then get
- * what is written to standard error. What is written to a closed standard output fails here as
- * well. 0 or -errno. */
+/* The next file or pipe would get the number of a closed standard descriptor, and then the text for
+ * standard error. Writes to a closed standard output fail here as well. 0 or -errno. */
 static int hold_standard_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -68,7 +68,7 @@ static int hold_standard_descriptors(void)
 	return 0;
 }
 
-/* Tells what is to be told. Answers the exit code. */
+/* Flushes standard output, and prints the diagnostics. Returns the exit code. */
 static int finish(int code, struct nm_diags *diags, const struct nm_wording *wording)
 {
 	if (fflush(stdout) != 0 && code == NM_EXIT_OK && !diags->n_errors) {

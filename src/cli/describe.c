@@ -49,7 +49,7 @@ static void print_options(const struct nm_opt *opts, FILE *out)
 	nm_table_fini(&table);
 }
 
-/* Those of every flowop, but for what this one has a meaning of its own for. */
+/* The options of every flowop, without those that have another meaning for this one. */
 static void print_common_options(const struct nm_flowop *op, FILE *out)
 {
 	struct nm_table table = {.align = "llll"};
@@ -186,7 +186,7 @@ static void list_options(FILE *out)
 	describe_options(NULL, out);
 }
 
-/* One thing by name; false when there is none. */
+/* The functions tell_...: each prints one thing by its name; false when there is none. */
 static bool tell_element(const char *name, FILE *out)
 {
 	const struct nm_element *element = nm_element_find(name);
@@ -251,7 +251,7 @@ static void add_parameter(struct nm_table *table, const struct nm_standard_param
 	nm_table_cell(table, "%s", param->help);
 }
 
-/* All of them, or that of the name only. */
+/* All standard parameters, or only the one of that name. */
 static bool describe_parameters(const char *only, FILE *out)
 {
 	static const char *const head[] = {"parameter", "type", "default", "sets", "meaning"};
@@ -290,10 +290,10 @@ static const struct kind {
 	{"element", list_elements, tell_element},
 	{"flowop", list_flowops, tell_flowop},
 	{"transport", list_transports, tell_transport},
-	/* From here on: what nothing else is called. */
+	/* Searched only for a name that no kind before has. */
 	{"option", list_options, tell_option},
 	{"type", list_types, tell_type},
-	/* The standard ones. */
+	/* The standard parameters. */
 	{"parameter", list_parameters, tell_parameter},
 };
 #define N_KINDS	    (sizeof(kinds) / sizeof(kinds[0]))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of another tool, which netmodel understands besides its own: what the rest of
- * this room needs of it. There is one, in a folder of its own, and nothing else names that tool. */
+/* The command line of another tool, which netmodel understands besides its own: the functions and
+ * words that the rest of this room needs of it. There is one such tool, in a folder of its own, and
+ * nothing else names it. */
 #ifndef NM_CLI_DIALECT_H
 #define NM_CLI_DIALECT_H
 
@@ -20,11 +21,11 @@ struct nm_tool_options {
 };
 
 struct nm_dialect {
-	const char *kind; /* what the first word of its lines is: "one of the tool's workloads" */
-	/* What helps who has connected to a slave with the tool itself. */
+	const char *kind; /* the kind of its first words: "one of the tool's workloads" */
+	/* A hint for a user who has connected to a slave with the tool itself. */
 	const char *strangers;
 	const char *sessions; /* its option of how many sessions a slave serves */
-	/* Whether a line that begins with the word is one of its. */
+	/* Whether a line that begins with the word belongs to the tool. */
 	bool (*knows)(const char *word);
 	/* Reads a line, whose second word it knows, into args: 0, or -EINVAL with errors in diags.
 	 * args must be given to nm_args_fini, and args->line to free_line, in any case: until then
@@ -32,21 +33,23 @@ struct nm_dialect {
 	int (*parse)(int argc, char *const argv[], struct nm_args *ret_args,
 		     struct nm_diags *diags);
 	void (*free_line)(void *line);
-	/* The help of such a line. */
+	/* Prints the help of a line that begins with the word. */
 	void (*help)(const char *word, FILE *out);
-	/* What a letter is there, as a phrase into buf; false: nothing that could be told here. */
+	/* The meaning of a letter for the tool, as a phrase into buf; false: there is nothing to
+	 * say. */
 	bool (*letter)(char letter, char *buf, size_t size);
-	/* The options of what the args run, in whatever form they were given; none when the tool
-	 * has no such workload. 0 or -ENOMEM; to be given to free_options in any case. */
+	/* The tool's options for the run that the args describe, whichever tool's line set them;
+	 * none when the tool has no such workload. 0 or -ENOMEM; to be given to free_options in any
+	 * case. */
 	int (*options)(const struct nm_args *args, const struct nm_params *params,
 		       struct nm_tool_options *ret_options);
 	void (*free_options)(struct nm_tool_options *options);
-	/* Prints them, as the tool does when it is to run nothing. 0 or -ENOMEM. */
+	/* Prints these options, as the tool does when it is to run nothing. 0 or -ENOMEM. */
 	int (*print_options)(const struct nm_args *args, const struct nm_params *params, FILE *out);
-	/* The line of a master that uses the slave which this line has started. */
+	/* The line of a master for the slave that the args have started. */
 	void (*master_line)(const struct nm_args *args, const char *address, uint16_t port,
 			    char *buf, size_t size);
-	/* Writes what a slave's own result is in the tool's form. 0 or -errno. */
+	/* Writes a slave's own result in the tool's form. 0 or -errno. */
 	int (*write_slave)(const struct nm_args *args, struct nm_result *result, FILE *out);
 };
 

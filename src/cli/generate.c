@@ -17,7 +17,7 @@ const char *const nm_cli_generate_words[] = {"man-options", "man-language",  "ma
 					     "schema",	    "result-schema", "completion",
 					     NULL};
 
-/* Text in roff: what would be read as a request or an escape is not. */
+/* Prints text in roff, so that nothing of it is read as a request or an escape. */
 static void print_roff(FILE *out, const char *text)
 {
 	if (*text == '.' || *text == '\'')
@@ -92,7 +92,7 @@ static void print_man_table(FILE *out, const struct nm_opt *opts)
 	}
 }
 
-/* Below the entry of what it belongs to. */
+/* Options below the entry that they belong to. */
 static void print_man_subtable(FILE *out, const struct nm_opt *opts)
 {
 	if (!opts || !opts->name)

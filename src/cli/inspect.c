@@ -95,9 +95,8 @@ static int print_plans(const struct nm_loaded *loaded, FILE *out, struct nm_diag
 	return code;
 }
 
-/* A -D that means nothing to the profile is as wrong here as in a run. Whether it does shows when
- * all values are put in, which complains about more than the parameters: only what is about -D is
- * taken over. */
+/* A -D without a meaning for the profile is as wrong here as in a run. It is found when all values
+ * are put in; of the errors of that step only those about -D are taken over. */
 static void check_defines(const struct nm_loaded *loaded, const struct nm_param_values *values,
 			  struct nm_diags *diags)
 {
@@ -130,7 +129,7 @@ int nm_cli_inspect(const struct nm_args *args, FILE *out, struct nm_diags *diags
 	if (!path || nm_loaded_read(&loaded, path, diags) != 0)
 		goto out;
 	if (args->action == NM_ACTION_PARAMS) {
-		/* What is there is shown also when a value is wrong. */
+		/* The parameters that were found are shown also when a value is wrong. */
 		(void)nm_loaded_params(&loaded, &values, diags);
 		if (loaded.root) {
 			print_params(&loaded.params, out);

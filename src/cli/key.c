@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The key of control connections and who needs it, from options and environment: --key-file,
- * --no-auth, --make-key, NETMODEL_KEY, NETMODEL_AUTH. */
+/* The key of control connections, and which masters need it, from options and environment:
+ * --key-file, --no-auth, --make-key, NETMODEL_KEY, NETMODEL_AUTH. */
 #include "cli/key.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@ bool nm_cli_key_is_variable(const char *name)
 	return strcmp(name, KEY_VARIABLE) == 0 || strcmp(name, AUTH_VARIABLE) == 0;
 }
 
-/* Of the environment, which does not show it any more: NULL when there is none, with an error when
- * it is wrong. */
+/* The key of the environment, where it is wiped: NULL when there is none, with an error when it is
+ * wrong. */
 static struct nm_key *take_variable(struct nm_diags *diags)
 {
 	char why[128];
@@ -62,7 +62,7 @@ int nm_cli_key(const struct nm_args *args, struct nm_key **ret_key, struct nm_di
 	return 0;
 }
 
-/* Whether the environment asks for a slave that takes all. */
+/* Whether the environment asks for a slave that takes every master. */
 static bool is_open(const struct nm_args *args, struct nm_diags *diags)
 {
 	const char *value = getenv(AUTH_VARIABLE);
@@ -112,7 +112,7 @@ int nm_cli_slave_key(const struct nm_args *args, struct nm_slave_key *ret, struc
 	return 0;
 }
 
-/* Where masters of other hosts reach this one. */
+/* The address, for messages, by which masters of other hosts reach this one. */
 static const char *own_address(const struct nm_args *args, char *buf, size_t size)
 {
 	struct nm_addr address;

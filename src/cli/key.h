@@ -12,7 +12,7 @@
 #include "control/key.h"
 #include "control/slave/admission.h"
 
-/* Whether an environment variable is one of those about keys, and so no parameter of a profile. */
+/* Whether an environment variable is about keys, and so no parameter of a profile. */
 bool nm_cli_key_is_variable(const char *name);
 
 /* The key of a master: of --key-file, else of the environment, where it is wiped. 0 with an owned
@@ -22,11 +22,11 @@ int nm_cli_key(const struct nm_args *args, struct nm_key **ret_key, struct nm_di
 struct nm_slave_key {
 	enum nm_admission admission;
 	struct nm_key *key;	/* owned; NULL: none */
-	char text[NM_KEY_TEXT]; /* of a key that was made and has not been printed yet; else "" */
+	char text[NM_KEY_TEXT]; /* a key that was made and has not been printed yet; else "" */
 };
 
-/* Whom a slave takes, and its key. On a terminal one is made where nothing else is said. 0, or
- * -EINVAL with errors in diags. */
+/* Which masters a slave takes, and its key. On a terminal a key is made unless options or
+ * environment say otherwise. 0, or -EINVAL with errors in diags. */
 int nm_cli_slave_key(const struct nm_args *args, struct nm_slave_key *ret, struct nm_diags *diags);
 /* Prints a key that was made, once, as the command of a master. */
 void nm_cli_print_key(const struct nm_args *args, struct nm_slave_key *key, uint16_t port);

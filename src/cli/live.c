@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each event of a run goes to the terminal, to programs and to the logs that are told of it. */
+/* Passes each event of a run to the terminal, to programs and to the logs that take it. */
 #include "cli/live.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include "cli/uperf_lines.h"
 #include "report/report.h"
 
-#define ROOM	  16384u      /* of lines that have not been read yet */
-#define LINGER_NS 1000000000u /* that their reader has at the end */
+#define ROOM	  16384u      /* for lines that their reader has not taken yet */
+#define LINGER_NS 1000000000u /* for their reader at the end */
 
 void nm_live_init(struct nm_live *live, bool quiet, bool verbose)
 {
@@ -27,7 +27,7 @@ void nm_live_init(struct nm_live *live, bool quiet, bool verbose)
 	(void)nm_sink_open_fd(&live->err, STDERR_FILENO, ROOM);
 }
 
-/* Where what is told goes: without a sink of its own, as where there is no memory, the stream. */
+/* The stream for lines: that of the sink or, where the sink could not be opened, the usual one. */
 static FILE *stream_of(const struct nm_sink *sink, FILE *stream)
 {
 	return sink->stream ? sink->stream : stream;
@@ -118,7 +118,7 @@ void nm_live_progress(void *arg, const struct nm_plan *plan, const struct nm_pro
 	(void)nm_sink_flush(&live->out);
 }
 
-/* In columns, for programs that look for them. */
+/* In columns, which other programs look for. */
 static void print_way(FILE *out, const char *name, uint64_t operations, uint64_t bytes,
 		      double seconds)
 {

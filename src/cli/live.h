@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is told while something runs: on standard error the live line of a terminal and the log, on
+/* Output while something runs: on standard error the live line of a terminal and the log, on
  * standard output progress for programs (--raw, --iostat), and the logs in their files. */
 #ifndef NM_CLI_LIVE_H
 #define NM_CLI_LIVE_H
@@ -22,11 +22,11 @@ struct nm_live {
 };
 
 /* Begins with run 1 of 1 and no open log. A live line is kept if standard error is a terminal, log
- * lines are printed if verbose; quiet turns both off. Lines that nobody reads are dropped and
+ * lines are printed if verbose; quiet turns both off. Lines that no reader takes are dropped and
  * counted. */
 void nm_live_init(struct nm_live *live, bool quiet, bool verbose);
-/* Ends all but the logs, which nm_logs_close closes. How many lines were dropped goes to diags. 0,
- * or -errno of standard output. */
+/* Ends all but the logs, which nm_logs_close closes. A warning in diags says how many lines were
+ * dropped. 0, or -errno of standard output. */
 int nm_live_fini(struct nm_live *live, struct nm_diags *diags);
 /* Events of a run; `arg` is the nm_live. */
 void nm_live_begin(void *arg, const struct nm_result *so_far);

@@ -87,7 +87,7 @@ static int output_open(struct output *output, const char *path, uint64_t patienc
 	return error;
 }
 
-/* 0 or -errno; where there is nothing to be synced, as on a pipe, that is no error. */
+/* 0 or -errno; a file that cannot be synced, such as a pipe, is no error. */
 static int sync_fd(int fd)
 {
 	if (fsync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOSYS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a report goes. */
+/* Writes a report to its file, or to standard output. */
 #ifndef NM_CLI_OUTPUT_H
 #define NM_CLI_OUTPUT_H
 

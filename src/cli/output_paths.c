@@ -12,13 +12,13 @@
 
 #include "cli/log/log.h"
 
-/* Where one output goes. */
+/* The place of one output. */
 struct output_path {
-	const char *option, *path; /* path NULL: nowhere, or where others may go too */
+	const char *option, *path; /* path NULL: nowhere, or to a place that outputs can share */
 	bool exists;
 	struct stat st;	  /* when it exists */
-	char *folder;	  /* else: the folder that it would be in, without links; owned */
-	const char *name; /* in there */
+	char *folder;	  /* otherwise: its folder, without links; owned */
+	const char *name; /* in that folder */
 };
 
 static char *folder_of(const char *path)
@@ -39,7 +39,7 @@ static void find(struct output_path *path)
 	if (!path->path)
 		return;
 	path->exists = stat(path->path, &path->st) == 0;
-	/* What is written to devices and pipes follows what is there. */
+	/* Several outputs may go to one device or pipe: none overwrites another. */
 	if (path->exists && !S_ISREG(path->st.st_mode))
 		path->path = NULL;
 	else if (!path->exists)
@@ -107,7 +107,7 @@ static bool is_strange_link(const char *path, size_t length)
 {
 	char *part = strndup(path, length);
 	struct stat st, folder;
-	/* What cannot be looked at, for want of memory, is not trusted. */
+	/* A part of the path that cannot be checked, for want of memory, is not trusted. */
 	bool strange =
 		!part || (lstat(part, &st) == 0 && S_ISLNK(st.st_mode) &&
 			  (stat_folder(path, length, &folder) != 0 || others_may_write(&folder)));
@@ -134,7 +134,7 @@ int nm_output_path_create(const char *path)
 
 	if (!nm_output_path_is_safe(path))
 		return -ELOOP;
-	/* What was put there since it was looked at is not followed, and not emptied. */
+	/* A link that was put there after the check is not followed, and a file not emptied. */
 	int fd = open(path,
 		      O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | (open_to_all ? O_NOFOLLOW : 0),
 		      0666);

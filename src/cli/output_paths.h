@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the outputs of a run go. */
+/* Checks the paths of a run's outputs, and opens them. */
 #ifndef NM_CLI_OUTPUT_PATHS_H
 #define NM_CLI_OUTPUT_PATHS_H
 
@@ -8,8 +8,8 @@
 #include "base/diag.h"
 #include "cli/args.h"
 
-/* Whether each output has a file of its own, under whatever names: 0, or -EINVAL with an error in
- * diags for each pair that has not. */
+/* Whether each output has a file of its own, which has no second name among them: 0, or -EINVAL
+ * with an error in diags for each pair that shares a file. */
 int nm_output_paths_check(const struct nm_args *args, struct nm_diags *diags);
 
 /* Whether no link on the way to path stands where others may put one: in a folder that everybody
@@ -19,7 +19,7 @@ bool nm_output_path_is_safe(const char *path);
  * -ELOOP: nm_output_path_is_safe says no. In a folder that everybody may write to only a file of
  * our own is taken; -EPERM: it is not. */
 int nm_output_path_create(const char *path);
-/* What such an error of an output means, for people. error: -errno. */
+/* The words of messages for an error of an output, such as -ELOOP and -EPERM. error: -errno. */
 const char *nm_output_error_text(int error);
 
 #endif

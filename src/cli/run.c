@@ -62,7 +62,7 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 	nm_logs_ask(&live->logs, args, ret_options);
 }
 
-/* Whether an interrupt waits that no run has taken. */
+/* Whether an interrupt has come that no run has taken. */
 static bool is_interrupted(int interrupt_fd)
 {
 	struct pollfd pfd = {.fd = interrupt_fd, .events = POLLIN};
@@ -111,7 +111,7 @@ static uint64_t lost_responses(const struct nm_runs *series)
 	return lost;
 }
 
-/* Of a report that has no place for them. */
+/* Repeats the warnings of runs whose report has no place for them. */
 static void retell_warnings(const struct nm_runs *series, struct nm_diags *diags)
 {
 	for (size_t i = 0; i < series->n_runs; i++)
@@ -165,7 +165,7 @@ static int report_all(const struct nm_args *args, struct nm_live *live,
 	return code;
 }
 
-/* What is no parameter may be an option: to other tools all are options. */
+/* A -D that is no parameter may be meant as an option: for other tools everything is one. */
 static void hint_at_options(const struct nm_args *args, struct nm_diags *diags)
 {
 	for (size_t i = 0; i < args->n_defines; i++) {

@@ -136,7 +136,7 @@ static void print_element(FILE *out, const struct nm_element *element)
 	fprintf(out, "  <define name=\"%s\">\n    <element name=\"%s\">\n", element->name,
 		element->name);
 	print_documentation(out, 3, element->help);
-	/* Which options a flowop takes depends on its type, so the two are told together. */
+	/* The options of a flowop depend on its type, so the schema has both in one definition. */
 	bool flowop = strcmp(element->name, "flowop") == 0;
 	for (const struct nm_opt *attr = element->attrs; attr->name; attr++)
 		if (!flowop ||

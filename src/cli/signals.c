@@ -14,20 +14,19 @@
 
 #include "control/master/run.h"
 
-#define GRACE_S 2	    /* that a run has to end in order */
-#define ECHO_NS 200000000u  /* who signals a process and then its group means one signal */
-#define HANG_NS 5000000000u /* that it has to end at once, and to write */
+#define GRACE_S 2	    /* for a run to end in order */
+#define ECHO_NS 200000000u  /* a signal to a process and then to its group counts once */
+#define HANG_NS 5000000000u /* for a run to end at once, and to write */
 
 #define EXIT_LIMITED	 2
 #define EXIT_INTERRUPTED 130
 
-/* A handler is given no argument: what it needs has to be global. Written before the handler is
- * set. */
+/* A handler is given no argument, so its data are global. Written before the handler is set. */
 static int pipe_write = -1;
 static pid_t owner;
 static volatile sig_atomic_t count, limited;
-static _Atomic uint64_t counted_ns, alive_ns; /* when the last came, and something was written */
-static uint64_t told_ns; /* the last one that was no timer's; no handler runs during another */
+static _Atomic uint64_t counted_ns, alive_ns; /* of the last request, and of the last write */
+static uint64_t told_ns; /* of the last signal but the timer's; handlers do not nest */
 static const char *_Atomic doomed;
 
 static uint64_t now(void)
@@ -55,7 +54,8 @@ static void remove_doomed(void)
 		(void)unlink(path);
 }
 
-/* Whoever has asked twice does not wait for what hangs: a name server, a disk, a peer. */
+/* After a second request the process does not wait for a call that hangs: on a name server, a disk,
+ * a peer. */
 static void end_what_hangs(uint64_t now_ns)
 {
 	uint64_t since_ns = atomic_load(&counted_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SIGINT and SIGTERM as bytes in a pipe: the first asks for an end, the second for an end at once,
- * a third kills. What hangs nevertheless is ended some seconds after the second. */
+ * a third kills. A process that hangs nevertheless is ended some seconds after the second. */
 #ifndef NM_CLI_SIGNALS_H
 #define NM_CLI_SIGNALS_H
 
@@ -10,13 +10,14 @@
 /* Takes the signals over (and ignores SIGPIPE): the pipe's reading end, or -errno. Once in a
  * process. */
 int nm_signals_start(void);
-/* Once the time has passed NM_INTERRUPT_LIMIT is written, and again soon after. 0 or -errno. */
+/* Sets a time limit: when it has passed, NM_INTERRUPT_LIMIT is written, and again soon after. 0 or
+ * -errno. */
 int nm_signals_limit(uint64_t ns);
-/* Whether it has. */
+/* Whether the time limit has passed. */
 bool nm_signals_limited(void);
-/* How many have come, those of the limit included, and when the last one did. */
+/* How many requests to end have come, those of the limit included, and when the last one came. */
 unsigned nm_signals_count(uint64_t *ret_last_ns);
-/* Something was written: this is not what hangs. */
+/* Notes that something was written: the process does not hang. */
 void nm_signals_alive(void);
 /* A file that is to be removed if the process is ended by a signal; NULL: none. Borrowed. */
 void nm_signals_doom(const char *path);

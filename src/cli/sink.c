@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes to pipes, terminals and sockets without being held up by whoever reads them. */
+/* Writes to pipes, terminals and sockets without being held up by a slow reader. */
 #include "cli/sink.h"
 
 #include <errno.h>
@@ -17,9 +17,9 @@
 
 #define FIRST_CAPACITY 4096u
 #define LOOK_NS	       50000000u    /* between two looks whether a signal or a reader has come */
-#define SIGNALLED_NS   2000000000u  /* that a reader has when the program is to end */
-#define PATIENCE_NS    10000000000u /* that a reader has that takes nothing */
-#define AT_ONCE_NS     1000000000u  /* and when it is to end at once */
+#define SIGNALLED_NS   2000000000u  /* for a reader when the program is to end */
+#define PATIENCE_NS    10000000000u /* for a reader that takes nothing */
+#define AT_ONCE_NS     1000000000u  /* for a reader when the program is to end at once */
 
 uint64_t nm_sink_wait_until_ns(const struct nm_sink_wait *wait)
 {
@@ -63,7 +63,7 @@ static int wait_a_moment(struct nm_sink_wait *wait, int fd)
 	return 0;
 }
 
-/* What the descriptor takes now: a number of bytes, or -errno. */
+/* Writes as much as the descriptor takes now: the number of bytes, or -errno. */
 static ssize_t write_now(const struct nm_sink *sink, const char *bytes, size_t size)
 {
 	struct pollfd pfd = {.fd = sink->fd, .events = POLLOUT};
@@ -84,7 +84,7 @@ static ssize_t write_now(const struct nm_sink *sink, const char *bytes, size_t s
 	return n < 0 ? -errno : n;
 }
 
-/* Writes what the reader takes now. */
+/* Writes as much of the queue as the reader takes now. */
 static void push(struct nm_sink *sink)
 {
 	while (sink->from < sink->to && !sink->error) {
@@ -147,7 +147,7 @@ static void queue_lines(struct nm_sink *sink, const char *bytes, size_t size)
 	}
 }
 
-/* Of the stream. */
+/* The write function of the stream. */
 static ssize_t take(void *cookie, const char *bytes, size_t size)
 {
 	struct nm_sink *sink = cookie;
@@ -166,14 +166,14 @@ static ssize_t take(void *cookie, const char *bytes, size_t size)
 	return sink->error ? 0 : (ssize_t)size;
 }
 
-/* An open file of its own, which does not block, for what the descriptor shows: to set O_NONBLOCK
- * on the descriptor would set it for everybody who shares it. -1: there is none to be had. */
+/* Opens the descriptor's file once more, without blocking: O_NONBLOCK on the descriptor itself
+ * would concern every process that shares it. -1: that cannot be done. */
 static int open_again(int fd)
 {
 	char path[32];
 
 	if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
-		return -1; /* what cannot be written stays so */
+		return -1; /* a descriptor that is only read is not made writable */
 	(void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
@@ -235,7 +235,7 @@ int nm_sink_open_path(struct nm_sink *sink, const char *path, size_t room, uint6
 	int fd;
 
 	*sink = (struct nm_sink){.stream = NULL};
-	/* A FIFO that nobody reads cannot be opened for writing. */
+	/* A FIFO without a reader cannot be opened for writing. */
 	while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) < 0) {
 		int error = -errno;
 
@@ -256,7 +256,7 @@ int nm_sink_flush(struct nm_sink *sink)
 		return 0;
 	if (fflush(sink->stream) != 0 && !sink->error)
 		sink->error = errno ? errno : EIO;
-	/* What has no end of line, a live line, ends here. */
+	/* A text without an end of line, such as a live line, ends here. */
 	sink->in_line = false;
 	if (!sink->error)
 		push(sink);

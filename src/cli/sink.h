@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sink: a descriptor that is written without its reader holding the program up. Regular files
- * take all at once. Of a pipe, a terminal or a socket, whole lines that do not fit are dropped and
- * counted, or, for what must not be lost, their reader is waited for until a deadline. */
+ * take all at once. For a pipe, a terminal or a socket, whole lines that do not fit are dropped and
+ * counted or, if none may be lost, wait for the reader until a deadline. */
 #ifndef NM_CLI_SINK_H
 #define NM_CLI_SINK_H
 
@@ -18,14 +18,14 @@ struct nm_sink {
 	int fd;
 	bool owns_fd;
 	enum nm_sink_way way;
-	bool terminal;	      /* its reader sits there, and is not timed */
+	bool terminal;	      /* its reader is a person, who is not timed */
 	bool waits;	      /* for its reader: nothing is dropped. May be set at any time */
 	uint64_t patience_ns; /* how long, while nothing is taken; 10 s at first */
-	uint64_t begin_ns;    /* when it was first waited for; 0: not yet */
-	size_t room;	      /* how many bytes of lines may stand in the queue */
-	char *queue;	      /* owned; what has not been taken yet: */
+	uint64_t begin_ns;    /* when the first wait for the reader began; 0: not yet */
+	size_t room;	      /* bytes of lines that may stand in the queue */
+	char *queue;	      /* owned; the bytes that the reader has not taken yet: */
 	size_t from, to, capacity;
-	bool in_line, dropping; /* what came last has not ended its line; this line is dropped */
+	bool in_line, dropping; /* the last bytes have not ended their line; it is dropped */
 	uint64_t dropped;	/* lines */
 	int error;		/* errno of the first failure; nothing is written after it */
 };
@@ -38,27 +38,27 @@ int nm_sink_take_fd(struct nm_sink *sink, int fd, size_t room);
 /* Opens a file that is there and is not a regular one. A FIFO's reader is waited for as long as
  * patience_ns allows; -ENXIO: none came. */
 int nm_sink_open_path(struct nm_sink *sink, const char *path, size_t room, uint64_t patience_ns);
-/* Ends what the stream has: gives it to the queue, and as much of that to the reader as it takes
- * now; with `waits`, all. 0, or -errno of the sink. */
+/* Flushes the stream into the queue, and gives the reader as much of that as it takes now; with
+ * `waits`, all. 0, or -errno of the sink. */
 int nm_sink_flush(struct nm_sink *sink);
-/* Writes bytes in one piece, behind what the stream has: 0, or -errno of the sink. */
+/* Writes bytes in one piece, behind those in the stream: 0, or -errno of the sink. */
 int nm_sink_write(struct nm_sink *sink, const char *bytes, size_t size);
-/* Waits until the reader has taken all: 0, or -errno of the sink; -ETIMEDOUT: nobody reads, -EINTR:
- * nobody did after a signal. What is not taken is lost. */
+/* Waits until the reader has taken all: 0, or -errno of the sink; -ETIMEDOUT: the reader takes
+ * nothing, -EINTR: it took nothing after a signal. The bytes that are left are lost. */
 int nm_sink_drain(struct nm_sink *sink);
-/* Flushes and closes: 0 or -errno. What has not been taken is dropped, unless the sink waits.
- * Accepts one that is not open. */
+/* Flushes and closes: 0 or -errno. Bytes that the reader has not taken are dropped, unless the sink
+ * waits. Accepts one that is not open. */
 int nm_sink_close(struct nm_sink *sink);
 
-/* How long a reader is waited for in a program with such a --timeout. */
+/* How long a program with that --timeout waits for a reader. */
 uint64_t nm_sink_patience_ns(uint64_t timeout_ns);
 
 /* When a writer whose reader takes nothing gives up. */
 struct nm_sink_wait {
-	uint64_t begin_ns, taken_ns; /* of the wait, and when something was taken last */
+	uint64_t begin_ns, taken_ns; /* when the wait began, and when bytes were taken last */
 	uint64_t patience_ns;	     /* UINT64_MAX: only signals end it */
 	unsigned signals;	     /* that ask the program to end */
-	uint64_t signal_ns;	     /* when the last of them came */
+	uint64_t signal_ns;	     /* when the last signal came */
 };
 uint64_t nm_sink_wait_until_ns(const struct nm_sink_wait *wait);
 

@@ -21,11 +21,11 @@
 #include "control/slave/daemon.h"
 #include "host/notify.h"
 
-#define ROOM 4096u /* of a line and what stands before it */
+#define ROOM 4096u /* for a line, and for the one about lost lines before it */
 
-#define RESULT_NS 2000000000u /* that the reader of a result has before its session ends */
+#define RESULT_NS 2000000000u /* for the reader of a result, before its session ends */
 
-/* A slave that is told to, or whose reader sleeps, goes on without its lines. */
+/* A slave that is to be quiet, or whose reader sleeps, goes on without its lines. */
 struct voice {
 	const struct nm_args *args;
 	struct nm_sink err, out;
@@ -33,8 +33,8 @@ struct voice {
 	struct nm_slave_key key;
 };
 
-/* One line, and before it how many were lost. What is not taken at once is forgotten: the next
- * process would say it again. */
+/* Prints a line, and before it how many were lost. Bytes that are not taken at once are forgotten:
+ * the next process would print them again. */
 __attribute__((format(printf, 2, 3))) static void tell(struct voice *voice, const char *fmt, ...)
 {
 	uint64_t dropped = atomic_exchange(voice->dropped, 0);
@@ -66,11 +66,12 @@ static int voice_open(struct voice *voice, const struct nm_args *args)
 	if (shared == MAP_FAILED)
 		return -errno;
 	*voice = (struct voice){.args = args, .dropped = shared};
-	/* What is closed is told nothing; without memory nobody would find the slave. */
+	/* A closed descriptor gets no lines; but without memory no user would learn where the slave
+	 * is. */
 	if (nm_sink_open_fd(&voice->err, STDERR_FILENO, ROOM) == -ENOMEM ||
 	    nm_sink_open_fd(&voice->out, STDOUT_FILENO, ROOM) == -ENOMEM)
 		return -ENOMEM;
-	/* As who looks at the process expects it. */
+	/* For tools that look at the process, descriptor 1 is the one that it writes to. */
 	if (voice->out.way == NM_SINK_NONBLOCKING && voice->out.owns_fd &&
 	    dup2(voice->out.fd, STDOUT_FILENO) == STDOUT_FILENO) {
 		(void)close(voice->out.fd);
@@ -101,14 +102,14 @@ static void on_listening(void *arg, const char *address, uint16_t port)
 	nm_notify(getenv("NOTIFY_SOCKET"), "READY=1");
 }
 
-/* Sessions are worth a line each, so a slave tells them unless it is told not to. */
+/* A session is worth a line, so a slave prints them unless it is to be quiet. */
 static void on_log(void *arg, const char *line)
 {
 	tell(arg, "%s", line);
 }
 
-/* What a slave's own result is to the tool whose line has started it: in one piece, as others may
- * print, too. */
+/* Prints a slave's own result in the form of the tool whose line has started it: in one piece, as
+ * other sessions may print, too. */
 static void on_ended(void *arg, struct nm_result *result)
 {
 	struct voice *voice = arg;

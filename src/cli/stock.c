@@ -36,7 +36,7 @@ struct stocks {
 	size_t count;
 };
 
-/* Takes the path; one that is there already is dropped. */
+/* Takes the path over; a path that the list has already is dropped. */
 static void add_dir(struct dirs *dirs, char *path)
 {
 	for (size_t i = 0; path && i < dirs->count; i++) {
@@ -63,7 +63,7 @@ static void add_environment(struct dirs *dirs)
 	}
 }
 
-/* With the rights that opening it goes by. */
+/* By the effective ids, as opening the file would be. */
 static bool may_read(const char *path)
 {
 	return faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0;
@@ -187,7 +187,8 @@ static void add_near_files(struct near *near, const struct stocks *files)
 	near->n_files = near->count;
 }
 
-/* What may be meant by a name or path, as it would be typed: owned, NULL when nothing is near. */
+/* The existing name or path that a mistaken one may mean, as a user would type it: owned, NULL when
+ * none is near. */
 static char *near_name(const char *name, const struct stocks *stocks)
 {
 	const char *slash = strrchr(name, '/');
@@ -241,7 +242,7 @@ static void not_found(const char *name, const struct dirs *dirs, const struct st
 	free(nearest);
 }
 
-/* A path to nothing, when what is meant can be guessed. */
+/* A path to nothing, where the path that is meant can be guessed. */
 static bool is_mistaken_path(const char *path, const struct stocks *stocks, struct nm_diags *diags)
 {
 	struct stat st;
@@ -255,7 +256,7 @@ static bool is_mistaken_path(const char *path, const struct stocks *stocks, stru
 	return mistaken;
 }
 
-/* The one that is meant, and NULL with an error when there is none. */
+/* The path of the profile that is meant; NULL with an error when there is none. */
 static char *find(const char *name, struct nm_diags *diags)
 {
 	struct dirs dirs;
@@ -276,7 +277,7 @@ static char *find(const char *name, struct nm_diags *diags)
 		if (strcmp(stocks->items[i].name, name) == 0)
 			path = strdup(stocks->items[i].path);
 	if (is_path && !is_mistaken_path(name, stocks, diags))
-		path = strdup(name); /* reading it tells why it cannot be */
+		path = strdup(name); /* the error of reading it says why that fails */
 	else if (!path && stocks && !is_path)
 		not_found(name, &dirs, stocks, diags);
 	stocks_free(stocks);

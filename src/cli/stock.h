@@ -13,8 +13,8 @@
 char *nm_stock_find(const char *name, struct nm_diags *diags);
 /* Whether -m would find something by that name. */
 bool nm_stock_has(const char *name);
-/* What it may be that a mistaken name or path stands for, as it would be typed: owned, NULL when
- * nothing is near. */
+/* The existing name or path that a mistaken one may mean, as a user would type it: owned, NULL when
+ * none is near. */
 char *nm_stock_near(const char *name);
 /* --list: name and first sentence of each stock profile. The exit code. */
 int nm_stock_list(FILE *out, struct nm_diags *diags);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the command share: its version, the environment, and how diagnostics are
- * printed. */
+/* Functions that the parts of the command share: its version, the environment, and how diagnostics
+ * are printed. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -28,7 +28,7 @@ const char *nm_cli_lookup(const char *name, void *arg)
 	return nm_cli_key_is_variable(name) ? NULL : getenv(name);
 }
 
-/* A value is told once, wherever the profile has it. */
+/* A wrong value is reported once, wherever the profile has it. */
 static bool is_told(const struct nm_diags *diags, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -40,7 +40,7 @@ static bool is_told(const struct nm_diags *diags, size_t index)
 void nm_cli_print_diags(struct nm_diags *diags, const struct nm_wording *wording)
 {
 	struct nm_sink sink;
-	/* Standard error may be a pipe that nobody reads. */
+	/* Standard error may be a pipe whose reader sleeps. */
 	FILE *out = nm_sink_open_fd(&sink, STDERR_FILENO, 0) == 0 ? sink.stream : stderr;
 
 	sink.waits = true;

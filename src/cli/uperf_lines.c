@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Progress for programs, in the words of uperf: those who parse its output look for these lines. */
+/* Progress for programs, in the words of uperf: programs that parse its output look for these
+ * lines. */
 #include "cli/uperf_lines.h"
 
 #include <inttypes.h>

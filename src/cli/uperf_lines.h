@@ -6,7 +6,7 @@
 
 #include "control/options.h"
 
-/* Prints it. */
+/* Prints the progress of a run. */
 void nm_uperf_lines_progress(const struct nm_plan *plan, const struct nm_progress *progress,
 			     FILE *out);
 

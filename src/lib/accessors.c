@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the last run has found. */
+/* Gives the result of the last run: whether it is complete, its document, its figures. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ char *netmodel_result_json(const struct netmodel *nm)
 	return text;
 }
 
-/* What was measured; NULL: nothing. */
+/* The measured window; NULL: nothing was measured. */
 static const struct nm_window *measured(const struct netmodel *nm)
 {
 	return nm->result && nm->result->totals.seconds > 0 ? &nm->result->totals : NULL;

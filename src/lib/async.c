@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs, on the caller's thread and on their own. */
+/* Runs on the caller's thread, and on threads of their own. */
 #include <errno.h>
 #include <poll.h>
 #include <unistd.h>
@@ -53,7 +53,7 @@ static bool take(struct netmodel *nm)
 
 	if (!atomic_compare_exchange_strong(&nm->run.state, &idle, NM_TAKEN))
 		return false;
-	nm_thread_join(&nm->run.thread); /* of an earlier run that nobody has waited for */
+	nm_thread_join(&nm->run.thread); /* of an earlier run that was not waited for */
 	drain(nm->run.done_fd);
 	drain(nm->run.stop_read);
 	atomic_store(&nm->run.state, NM_RUNNING);
@@ -113,7 +113,7 @@ int netmodel_done_fd(const struct netmodel *nm)
 	return nm->run.done_fd;
 }
 
-/* Until it is readable or until_ns: 0 or -ETIMEDOUT. */
+/* Waits until fd is readable, at most to until_ns: 0 or -ETIMEDOUT. */
 static int await(int fd, uint64_t until_ns)
 {
 	struct pollfd pfd = {.fd = fd, .events = POLLIN};

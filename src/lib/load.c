@@ -73,8 +73,9 @@ static int parse(struct nm_loaded *loaded, struct nm_diags *diags)
 	return loaded->root ? 0 : -EINVAL;
 }
 
-/* Where a profile says only how many flows it has, as those of uperf do, more threads than CPUs
- * would just wait for each other. The slaves read it from the tree. */
+/* Limits the workers of groups that give only their flows, as nthreads, as in profiles of uperf:
+ * more threads than CPUs would just wait for each other. The slaves read the limit from the
+ * tree. */
 static int share_threads(const struct nm_node *profile)
 {
 	uint64_t n_cpus = nm_cpu_count(), nthreads;
@@ -107,7 +108,7 @@ int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *va
 	error = share_threads(loaded->root);
 	if (error)
 		nm_diag_error(diags, loaded->name, 0, "out of memory");
-	/* Also after an error in a parameter: all mistakes are told in one go. */
+	/* Compiles also after an error in a parameter: the user is told all mistakes in one go. */
 	loaded->plan = nm_plan_compile(loaded->root, loaded->name, diags);
 	return loaded->plan && !diags->n_errors ? 0 : -EINVAL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile on its way from a file to something that can be run: what the command and the library
- * share. */
+/* A profile on its way from a file to a plan that can be run, for the command and the library
+ * alike. */
 #ifndef NM_LIB_LOAD_H
 #define NM_LIB_LOAD_H
 
@@ -23,8 +23,8 @@ struct nm_loaded {
 	struct nm_plan *plan; /* the master's */
 };
 
-/* Reads a file, or copies a text. 0, or -errno with an error in diags. What was loaded before is
- * gone. */
+/* Reads a file, or copies a text. 0, or -errno with an error in diags. The profile that was loaded
+ * before is gone. */
 int nm_loaded_read(struct nm_loaded *loaded, const char *path, struct nm_diags *diags);
 int nm_loaded_copy(struct nm_loaded *loaded, const char *name, const char *text, size_t length,
 		   struct nm_diags *diags);

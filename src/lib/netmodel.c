@@ -23,8 +23,8 @@ const char *netmodel_version(void)
 	return PACKAGE_VERSION;
 }
 
-/* As descriptor 0 to 2, where the caller has closed those, it would get what others write to
- * standard error. */
+/* A descriptor from 0 to 2, if the caller has closed those, would get the output that others write
+ * to standard error. */
 static int keep_off_standard(int *fd)
 {
 	if (*fd < 0)
@@ -127,7 +127,7 @@ void nm_log_tell(struct netmodel *nm, enum netmodel_level level, const char *lin
 	nm_locale_enter(nm);
 }
 
-/* As text, so that handing one out cannot fail. Out of memory there are fewer. */
+/* Keeps a diagnostic as text, so that handing it out cannot fail. Without memory it is left out. */
 static void keep_line(struct netmodel *nm, const char *line)
 {
 	char *copy = strdup(line);

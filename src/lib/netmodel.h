@@ -16,7 +16,7 @@
  * The slave of the host "local" is a thread. Processes are forked for groups with nprocs, and to
  * look up a host by its name: they end before the run does, and the program may reap them itself.
  *
- * Functions that return int give 0, or a negative errno value; what is wrong in words is in the
+ * Functions that return int give 0, or a negative errno value; the error in words is in the
  * diagnostics, and goes to the log callback. */
 #ifndef NETMODEL_H
 #define NETMODEL_H
@@ -51,11 +51,11 @@ enum netmodel_status {
 /* How much a line of the log matters. */
 enum netmodel_level {
 	NETMODEL_ERROR = 0,   /* why something failed */
-	NETMODEL_WARNING = 1, /* what may not be what was meant */
-	NETMODEL_INFO = 2,    /* what happens now */
+	NETMODEL_WARNING = 1, /* something that the user may not have meant */
+	NETMODEL_INFO = 2,    /* the present step of the run */
 };
 
-/* What one interval of the time grid saw, all groups together, at the master. */
+/* One interval of the time grid, all groups together, at the master. */
 struct netmodel_interval {
 	size_t size;	     /* of this structure as the library knows it: later versions append */
 	double from_s, to_s; /* since the phase began */
@@ -66,8 +66,8 @@ struct netmodel_interval {
 	double latency_min_s, latency_mean_s, latency_max_s;
 };
 
-/* What one flow of one host did between two samples, which come on the time grid, and at the end of
- * measured phases. */
+/* Counts of one flow of one host between two samples, which come on the time grid, and at the end
+ * of measured phases. */
 struct netmodel_flow {
 	size_t size;	   /* as above, and so on */
 	const char *host;  /* as in the result: "master", or the slave's name */
@@ -82,14 +82,16 @@ struct netmodel_flow {
 	double latency_min_s, latency_mean_s, latency_max_s, latency_stddev_s;
 };
 
-/* Which connection: a part of other structures, so that later versions append nothing here. */
+/* The place of a connection: a part of other structures, so that later versions append nothing
+ * here. */
 struct netmodel_connection {
 	const char *host, *group; /* as those of a flow */
 	uint32_t flow, worker;
 	uint32_t number; /* among those of its flow, from 0 */
 };
 
-/* What the kernel of a host knows of a TCP connection (TCP_INFO, tcp(7)), at the same times. */
+/* A TCP connection as the kernel of its host reports it (TCP_INFO, tcp(7)), at the times of the
+ * flows' samples. */
 struct netmodel_tcp_info {
 	size_t size;
 	struct netmodel_connection connection;
@@ -112,7 +114,7 @@ struct netmodel_pass {
 	double elapsed_s;
 };
 
-/* What was moved on the master since the last of these, all groups together. */
+/* Traffic of the master since the last structure of this kind, all groups together. */
 struct netmodel_traffic {
 	size_t size;
 	double at_s; /* since the run began */
@@ -144,9 +146,9 @@ NETMODEL_API const char *netmodel_version(void);
 
 /* A new object, owned by the caller; NULL when out of memory or file descriptors. */
 NETMODEL_API struct netmodel *netmodel_new(void);
-/* Releases it and all that was got from it, except what is said to be owned by the caller. Accepts
- * NULL. A run that was started is stopped at once and waited for; not during netmodel_run, nor from
- * a callback. */
+/* Releases the object and all that was got from it, except texts that the caller owns.
+ * Accepts NULL. A run that was started is stopped at once and waited for; not during netmodel_run,
+ * nor from a callback. */
 NETMODEL_API void netmodel_free(struct netmodel *nm);
 
 /* Takes a profile from a file, or from memory (copied; `name` names it in diagnostics). Parameters,
@@ -159,21 +161,21 @@ NETMODEL_API int netmodel_load_text(struct netmodel *nm, const char *name, const
  * netmodel_check and netmodel_run. -ENOMEM, or -EINVAL for an empty name. */
 NETMODEL_API int netmodel_set_param(struct netmodel *nm, const char *name, const char *value);
 /* Sets an option of the run, by the name and in the form of the command's option; libnetmodel(3)
- * lists them. -ENOENT for an unknown name, -EINVAL for a wrong value, which leaves what was set;
+ * lists them. -ENOENT for an unknown name, -EINVAL for a wrong value, which leaves the old one;
  * both with a diagnostic. */
 NETMODEL_API int netmodel_set_option(struct netmodel *nm, const char *name, const char *value);
 
 /* Sets the key that slaves of other hosts have, as NETMODEL_KEY of the command does; the option
- * "key-file" reads it from a file instead. What was set last counts; NULL: no key. Only what is
- * derived from the text is kept. 0, or -EINVAL with a diagnostic, in which the text does not stand,
- * and what was set stays. */
+ * "key-file" reads it from a file instead. The key that was set last counts; NULL: no key. Only
+ * data derived from the text are kept. 0, or -EINVAL with a diagnostic, in which the text does not
+ * stand, and the old key stays. */
 NETMODEL_API int netmodel_set_key(struct netmodel *nm, const char *key);
 
 /* Compiles the profile with the parameters set: 0, or -EINVAL with diagnostics. Sends nothing. */
 NETMODEL_API int netmodel_check(struct netmodel *nm);
 
-/* What the last load, set, check or run had to say: errors and warnings, one line each. The text is
- * valid until the next such call; NULL beyond the last. */
+/* The errors and warnings of the last load, set, check or run, one line each. The text is valid
+ * until the next such call; NULL beyond the last. */
 NETMODEL_API size_t netmodel_n_diagnostics(const struct netmodel *nm);
 NETMODEL_API const char *netmodel_diagnostic(const struct netmodel *nm, size_t index);
 

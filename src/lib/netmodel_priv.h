@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the object of the library is made of. */
+/* The members of the library's object, and functions that its files share. */
 #ifndef NM_LIB_NETMODEL_PRIV_H
 #define NM_LIB_NETMODEL_PRIV_H
 
@@ -49,7 +49,7 @@ struct nm_callbacks {
 struct nm_own_run {
 	_Atomic int state;	   /* enum nm_run_state */
 	int stop_read, stop_write; /* a pipe; each byte is one request to stop */
-	/* Of a run with a thread of its own: */
+	/* For a run with a thread of its own: */
 	int done_fd; /* eventfd, set at its end */
 	struct nm_thread thread;
 	enum netmodel_status status;
@@ -63,19 +63,19 @@ struct netmodel {
 	struct nm_diags diags;
 	struct nm_kept_lines lines;
 	struct nm_callbacks on;
-	uint64_t hdr_begin_ns; /* what the lines of histograms count from; 0: there is none yet */
+	uint64_t hdr_begin_ns; /* begin of the times in lines of histograms; 0: no line yet */
 	/* Numbers are read and written as in the C locale; callbacks have the caller's. */
 	locale_t locale, callers_locale;
 	struct nm_own_run run;
 	struct nm_result *result; /* of the last run, owned; NULL: none */
 };
 
-/* Around whatever reads or writes numbers. */
+/* Around code that reads or writes numbers. */
 void nm_locale_enter(struct netmodel *nm);
 void nm_locale_leave(struct netmodel *nm);
 
-/* Around each function that has something to say: begin forgets what the last had, tell logs what
- * is new. */
+/* Around each function that gives diagnostics: begin forgets those of the last one, tell logs the
+ * new ones. */
 void nm_diags_begin(struct netmodel *nm);
 void nm_diags_tell(struct netmodel *nm);
 void nm_log_tell(struct netmodel *nm, enum netmodel_level level, const char *line);

@@ -151,8 +151,8 @@ static void tell_traffic(void *arg, const struct nm_traffic *traffic)
 	nm_locale_enter(nm);
 }
 
-/* What is not measured, and the total, which would be counted twice, can be told from the rest by
- * their tags. */
+/* By their tags readers can leave out the times that are not measured, and the total, which would
+ * be counted twice. */
 static const char *tag_of(const struct nm_interval_times *times)
 {
 	if (times->total)
@@ -170,7 +170,7 @@ int nm_samples_hdr(FILE *out, uint64_t *begin_ns, const struct nm_interval_times
 			   times->seconds, times->hist);
 }
 
-/* Without memory a line is missing, as one is of the diagnostics. */
+/* Without memory a line is left out, as a diagnostic would be. */
 static void tell_times(void *arg, const struct nm_interval_times *times)
 {
 	struct netmodel *nm = arg;

@@ -54,7 +54,7 @@ void nm_settings_take_key(struct nm_settings *settings, struct nm_key *key)
 	settings->key = key;
 }
 
-/* Of a file, which is read once. */
+/* Takes the key of a file, which is read once. */
 static int read_key(struct nm_settings *settings, const char *path, char *why, size_t why_size)
 {
 	struct nm_key *key = nm_key_read(path, why, why_size);
@@ -113,7 +113,7 @@ uint64_t nm_settings_choose_seed(void)
 
 	if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
 		seed = 1;
-	return seed >> 11; /* within what every reader of JSON keeps */
+	return seed >> 11; /* an integer that every reader of JSON keeps */
 }
 
 static int check(struct nm_settings *settings, const char *name, const char *value, char *why,

@@ -66,7 +66,7 @@
 	.max = UINT64_C(86400000000000), .def = "10s",                                             \
 	.help = "give up when a peer is silent, or nothing moves, for so long"
 
-/* What the library keeps of them. */
+/* The options of a run as the library keeps them. */
 struct nm_settings {
 	int control;
 	uint64_t port, interval_ns, warmup_ns, cooldown_ns, timeout_ns, seed;
@@ -82,22 +82,22 @@ extern const struct nm_opt nm_settings_table[]; /* ends with NM_OPT_END */
 /* Zeroed settings get their defaults: 0 or -ENOMEM. To be given to nm_settings_fini in any case. */
 int nm_settings_init(struct nm_settings *settings);
 void nm_settings_fini(struct nm_settings *settings);
-/* Sets one. A wrong value leaves what was set: -EINVAL; on success why may hold a phrase to warn
- * with. */
+/* Sets one option. A wrong value leaves the old one: -EINVAL; on success why may hold a phrase to
+ * warn with. */
 int nm_settings_set(struct nm_settings *settings, const struct nm_opt *opt, const char *value,
 		    char *why, size_t why_size);
-/* Sets the key, which it takes; NULL: none. */
+/* Sets the key, and takes it over; NULL: none. */
 void nm_settings_take_key(struct nm_settings *settings, struct nm_key *key);
-/* The options of a run: what the settings say, and the defaults. Borrows from settings. */
+/* The options of a run, by the settings and the defaults. Borrows from settings. */
 void nm_settings_apply(const struct nm_settings *settings, struct nm_run_options *ret_options);
 
-/* What the types alone do not say: 0, or -EINVAL with a phrase in why. */
+/* Checks of values, beyond their types: 0, or -EINVAL with a phrase in why. */
 int nm_settings_check_interval(const char *value, char *why, size_t why_size);
 int nm_settings_check_cpus(const char *value, char *why, size_t why_size);
 int nm_settings_check_slave_cpus(const char *value, char *why, size_t why_size);
 int nm_settings_check_percentiles(const char *value, struct nm_percentiles *ret_percentiles,
 				  char *why, size_t why_size);
-/* For a run that is given no seed. */
+/* For a run without a seed of the user. */
 uint64_t nm_settings_choose_seed(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that lives as long as its plan: option structs with the strings in them, and what else is
- * kept for it. */
+/* Memory that lives as long as its plan: option structs with the strings in them, and other data
+ * that are kept for it. */
 #include "plan/arena.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What concerns more than one flowop: time, who begins a pass, what is measured. */
+/* Checks that concern more than one flowop: of time, of the host that begins a pass, of
+ * measurement. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +78,7 @@ bool nm_ir_is_open_sender(const struct nm_ir_group *group, const struct nm_ir_tr
 
 		if (!acts(step) || step->host != host)
 			continue;
-		/* How much is too much is known only when all passes are alike. */
+		/* Bytes beyond the passes can be told only when all passes are alike. */
 		if (!nm_flowop_awaits_bytes(step->op) || step->law)
 			return false;
 		any = true;
@@ -86,7 +87,7 @@ bool nm_ir_is_open_sender(const struct nm_ir_group *group, const struct nm_ir_tr
 }
 
 /* Only one side may decide how many passes a timed transaction makes; but a host that does nothing
- * but send can send as it likes: what is too much is drained. */
+ * but send can send as it likes: the bytes beyond the passes are drained. */
 static void check_leaders(struct nm_ir *ir, const struct nm_ir_group *group,
 			  const struct nm_ir_transaction *t)
 {
@@ -149,7 +150,7 @@ static void check_shared_port(struct nm_ir *ir, const struct nm_ir_step *step)
 	}
 }
 
-/* Whether the options of its connections fit the group. */
+/* Checks that the options of connections fit their group. */
 static void check_openings(struct nm_ir *ir, const struct nm_ir_group *group)
 {
 	struct nm_why why = {.option = NULL};
@@ -197,7 +198,7 @@ static const char *why_not_pipelined(const struct nm_ir_step *step)
 	return NULL;
 }
 
-/* First what asks, then what takes the answers, all over one connection. */
+/* First come the flowops that ask, then those that take the answers, all over one connection. */
 static void check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
 			   const struct nm_ir_transaction *t)
 {
@@ -214,7 +215,7 @@ static void check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
 		    (step->op->runs_on && !step->op->runs_on(step->opts, leader == NM_NO_HOST)))
 			continue;
 		if (acts(step) && !step->transport)
-			continue; /* it has no connection, and that is said elsewhere */
+			continue; /* it has no connection, which is reported elsewhere */
 		why = why_not_pipelined(step);
 		if (!why && first && (step->slot != first->slot || step->host != first->host))
 			why = "it has another connection than what is before it";
@@ -247,8 +248,8 @@ static bool wants_fastopen(const struct nm_ir_step *step)
 	       *(const bool *)(const void *)((const char *)step->transport_opts + opt->offset);
 }
 
-/* What goes with the first packet is what the end that connects sends next: the connection waits
- * for that, and so only where it comes at once. A transport with bytes of its own has those. */
+/* The first packet carries the data that the connecting end sends next: the connection waits for
+ * them, so they must come at once. A transport with bytes of its own sends those. */
 static void check_fastopen(struct nm_ir *ir, struct nm_ir_group *group,
 			   const struct nm_ir_transaction *t, size_t at)
 {
@@ -278,8 +279,8 @@ static void check_fastopen(struct nm_ir *ir, struct nm_ir_group *group,
 			opens, "tcp_fastopen", NULL);
 }
 
-/* What makes a connection secure stands right behind what opens it, so that nothing goes out
- * before. */
+/* The flowop of the handshake stands right behind the one that opens the connection, so that no
+ * data go out before. */
 static void check_securing(struct nm_ir *ir, const struct nm_ir_group *group,
 			   const struct nm_ir_transaction *t)
 {
@@ -342,7 +343,7 @@ static bool is_run(const struct nm_ir_transaction *t)
 	return !nm_ir_is_skipped(t) && t->attrs.measure != NM_MEASURE_NO && !t->left_out;
 }
 
-/* It would have been measured if anything had been left of it. */
+/* Whether a transaction is left out that would have been measured. */
 static bool is_lost(const struct nm_ir_transaction *t)
 {
 	return t->left_out && t->has_duration && t->attrs.measure != NM_MEASURE_NO;

@@ -2,11 +2,11 @@
 /* The connections of a flow, followed through its program: which of them each flowop opens, uses or
  * closes.
  *
- * A connection has a number (conn=N) or none (0), and several may be open that have the same. Of
- * these a flowop takes the one that was used first since the last disconnect, and when none was
- * used, the newest. As the pool of a flow changes in the same way in every flow, all of this is
- * known when the profile is compiled: a step gets a slot, and when each pass of a transaction moves
- * on to the next connection, a stride. */
+ * A connection has a number (conn=N) or none (0), and several open connections may share a number.
+ * Of these a flowop takes the one that was used first since the last disconnect, and when none was
+ * used, the newest. As the pools of all flows change alike, all connections are known when the
+ * profile is compiled: a step gets a slot, and when each pass of a transaction moves on to the next
+ * connection, a stride. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 
 struct open_conn {
 	const struct nm_ir_step *opened;
-	uint64_t id, used; /* used: when it was used first since the last disconnect; 0: not yet */
+	uint64_t id, used; /* used: its first use since the last disconnect; 0: none */
 	uint32_t slot;
 };
 
@@ -30,8 +30,8 @@ struct pool {
 	bool *taken;   /* by slot */
 	uint32_t free; /* no slot below is free */
 	uint64_t uses;
-	bool wrong;  /* the first pass of the transaction is; said so */
-	bool failed; /* it makes no sense to go on; said so */
+	bool wrong;  /* in its first pass the transaction is wrong, as reported */
+	bool failed; /* it makes no sense to go on, as reported */
 };
 
 static uint32_t find_host(struct nm_ir *ir, const char *name, unsigned line)
@@ -81,7 +81,7 @@ static bool grow(struct pool *pool)
 	return true;
 }
 
-/* In the first pass over a step: what its options say about the connection. */
+/* In the first pass over a step: reads what its options say about the connection. */
 static void bind_opening(struct pool *pool, struct nm_ir_step *step)
 {
 	const struct nm_opts_open *opts = step->opts;
@@ -197,7 +197,7 @@ static void close_one(struct pool *pool, struct open_conn *conn)
 			pool->open[i].used = 0;
 }
 
-/* Gives the step its slot, or holds it against the one it has. */
+/* Gives the step its slot and its stride, or compares the slot with these. */
 static void place(struct pool *pool, struct nm_ir_step *step, uint32_t slot, unsigned pass)
 {
 	if (pool->failed)
@@ -279,7 +279,7 @@ static void run_pass(struct pool *pool, const struct nm_ir_transaction *t, unsig
 	}
 }
 
-/* What a pool is like: who opened what, where, in which order. */
+/* Whether two pools agree in the slots, numbers and openers of all connections, in order. */
 static bool same_pools(const struct open_conn *a, size_t n_a, const struct open_conn *b, size_t n_b)
 {
 	if (n_a != n_b)
@@ -318,7 +318,7 @@ static void unbalanced(struct pool *pool, const struct nm_ir_transaction *t, siz
 			      t->line);
 }
 
-/* What is open now; NULL when out of memory, which is told. */
+/* A copy of the connections that are open; NULL when out of memory, which is reported. */
 static struct open_conn *copy_pool(const struct pool *pool)
 {
 	struct open_conn *copy = malloc((pool->count + 1) * sizeof *copy);
@@ -346,12 +346,13 @@ static void run_transaction(struct pool *pool, const struct nm_ir_transaction *t
 			unbalanced(pool, t, before);
 			break;
 		}
-		/* Once a pass leaves what it found, all others do. */
+		/* Once a pass leaves the pool as it found it, all later passes do. */
 		if (pass > 1 && after && same_pools(pool->open, pool->count, after, n_after))
 			break;
 		free(after);
 		after = NULL;
-		/* A pool that grows is not copied each time: that would take the square of it. */
+		/* A pool that grows is not copied each time: the work would grow with its
+		 * square. */
 		if (n_after == pool->count && !(after = copy_pool(pool)))
 			break;
 		n_after = pool->count;
@@ -359,7 +360,7 @@ static void run_transaction(struct pool *pool, const struct nm_ir_transaction *t
 	free(after);
 }
 
-/* One message that may be lost is enough to number those of all connections of its kind. */
+/* One message that may be lost is enough to number the messages of all connections of its kind. */
 static void mark_lossy(struct nm_ir *ir, struct nm_ir_group *group,
 		       const struct nm_transport *transport)
 {

@@ -94,7 +94,7 @@ static void add_origin(struct nm_diag *diag, const struct nm_piece *piece)
 	nm_diag_add_origin(diag, &origin);
 }
 
-/* The piece that a part of the value is, as a whole; NULL: none is. */
+/* The piece that is a certain part of the value, and all of it; NULL: there is none. */
 static const struct nm_piece *whole_piece(const struct nm_attr *attr, size_t at, size_t length)
 {
 	for (size_t i = 0; i < attr->n_pieces; i++)
@@ -125,12 +125,12 @@ bool nm_origin_of_attr(struct nm_diag *diag, const struct nm_node *node, const c
 	return false;
 }
 
-/* One word of the options of a flowop. */
+/* A word in the options of a flowop. */
 struct word {
-	size_t at, name, length; /* where it begins; of the name before "=", and of all */
+	size_t at, name, length; /* its begin; lengths of the name before "=", and of all */
 };
 
-/* The word from *at on; false at the end. */
+/* Reads the word from *at on; false at the end. */
 static bool next_word(const char *options, size_t *at, struct word *ret)
 {
 	*at += strspn(options + *at, BLANKS);

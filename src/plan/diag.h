@@ -9,17 +9,17 @@
 struct nm_ir;
 struct nm_ir_step;
 
-/* About a flowop: "<flowop write>" and the text. Returns the diagnostic until the next is added, or
- * NULL when out of memory: for the functions below, which take NULL. */
+/* Adds a diagnostic about a flowop: "<flowop write>" and the text. Returns the diagnostic until the
+ * next is added, or NULL when out of memory: for the functions below, which take NULL. */
 struct nm_diag *nm_step_error(const struct nm_ir *ir, const struct nm_ir_step *step,
 			      const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 struct nm_diag *nm_step_warn(const struct nm_ir *ir, const struct nm_ir_step *step, const char *fmt,
 			     ...) __attribute__((format(printf, 3, 4)));
-/* About a word that nobody knows: an error, or where the reader is lenient a warning. */
+/* Adds one about an unknown word: an error, or where the reader is lenient a warning. */
 struct nm_diag *nm_step_unknown(const struct nm_ir *ir, const struct nm_ir_step *step,
 				const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* About another element, as its start tag has it: "<group>" and the text. */
+/* Adds one about another element, as its start tag has it: "<group>" and the text. */
 struct nm_diag *nm_node_error(const struct nm_ir *ir, const struct nm_node *node, const char *fmt,
 			      ...) __attribute__((format(printf, 3, 4)));
 struct nm_diag *nm_node_warn(const struct nm_ir *ir, const struct nm_node *node, const char *fmt,
@@ -27,16 +27,16 @@ struct nm_diag *nm_node_warn(const struct nm_ir *ir, const struct nm_node *node,
 struct nm_diag *nm_node_unknown(const struct nm_ir *ir, const struct nm_node *node, const char *fmt,
 				...) __attribute__((format(printf, 3, 4)));
 
-/* An error is about the value of an attribute: tells which parameter it is, when it is one as a
- * whole. False: it is none. Warnings are left alone: what they are about is not wrong. */
+/* For an error about the value of an attribute: adds the parameter that gives the value, when one
+ * gives all of it. False: none does. A warning stays as it is: its value is not wrong. */
 bool nm_origin_attr(struct nm_diag *diag, const struct nm_attr *attr);
-/* Looks the attribute up. */
+/* Finds the attribute by its name first. */
 bool nm_origin_of_attr(struct nm_diag *diag, const struct nm_node *node, const char *name);
-/* An error is about the value of an option of a flowop. */
+/* For an error about the value of an option of a flowop: adds the parameter that gives it. */
 bool nm_origin_option(struct nm_diag *diag, const struct nm_ir_step *step, const char *name);
-/* It is about these options together, whatever their values are: tells each parameter that gives
- * one its value or, through when= and unless=, chooses the flowop for the sake of one without a
- * value. Either name may be NULL. */
+/* For a diagnostic about these options together, whatever their values are: adds each parameter
+ * that gives one its value or, through when= and unless=, chooses the flowop for the sake of one
+ * without a value. Either name may be NULL. */
 void nm_origin_named(struct nm_diag *diag, const struct nm_ir_step *step, const char *name,
 		     const char *other);
 

@@ -115,7 +115,7 @@ static bool same_value(const struct nm_opt *opt, const void *a, const void *b)
 	}
 }
 
-/* What is shown anyhow, at the beginning of the line. */
+/* Options that the begin of the line shows anyhow. */
 static bool is_shown(const struct nm_opt *opt, unsigned flags)
 {
 	if ((flags & NM_FLOWOP_MOVES) && !(flags & NM_FLOWOP_FILES))
@@ -201,7 +201,7 @@ static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_in
 	fprintf(out, "  (line %u)\n", instr->line);
 }
 
-/* How workers with the same number of flows wait, and why not in another way. */
+/* How workers with equally many flows wait, and why not in another way. */
 static void dump_shape(FILE *out, const struct nm_phase_shape *shape, uint32_t n_workers)
 {
 	if (n_workers)

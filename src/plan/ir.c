@@ -66,7 +66,7 @@ static void unknown_attr(struct nm_ir *ir, const struct nm_node *node, const str
 			nearest ? "\"?" : "", allowed);
 }
 
-/* XML refuses the same attribute twice, but to it names in another case are others. */
+/* Names that differ only in case are two attributes for XML, and one for netmodel. */
 static void check_twice(struct nm_ir *ir, const struct nm_node *node, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
@@ -129,7 +129,7 @@ void nm_ir_attrs(struct nm_ir *ir, const struct nm_node *node, void *attrs)
 
 /* ---- elements ---- */
 
-/* Whether the node is a `wanted`; says what is wrong otherwise. */
+/* Whether the node is a `wanted`; otherwise an error says what is wrong. */
 static bool expect(struct nm_ir *ir, const struct nm_node *parent, const struct nm_node *node,
 		   const char *wanted)
 {
@@ -155,7 +155,7 @@ static bool expect(struct nm_ir *ir, const struct nm_node *parent, const struct 
 	return false;
 }
 
-/* What a flowop is called elsewhere, and in other spellings: what is meant. */
+/* The flowop that a word of other programs stands for, also when it is misspelt. */
 static const char *other_word(const char *type)
 {
 	static const struct {
@@ -317,12 +317,12 @@ static size_t count_flowops(const struct nm_node *group)
 	return count;
 }
 
-/* How many flows there are, and what runs them. */
+/* Sets how many flows the group has, and the workers that run them. */
 static void size_group(struct nm_ir *ir, const struct nm_node *node, struct nm_ir_group *group)
 {
 	struct nm_group_attrs *attrs = &group->attrs;
 	const char *by = attrs->workers ? "workers" : attrs->nprocs ? "nprocs" : "nthreads";
-	/* What was given and is not there is wrong, and has been told. */
+	/* A value that was given and is not there was wrong, and has been reported. */
 	bool told = (nm_node_attr(node, "nflows") && !attrs->nflows) ||
 		    (nm_node_attr(node, "nthreads") && !attrs->nthreads) ||
 		    (nm_node_attr(node, "nprocs") && !attrs->nprocs);

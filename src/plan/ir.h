@@ -20,13 +20,13 @@ struct nm_diags;
 struct nm_ir_step {
 	const struct nm_flowop *op;
 	const void *opts;
-	const void *mirror_opts;	      /* for op->mirror, when that has options of its own */
+	const void *mirror_opts;	      /* for op->mirror, when it has options of its own */
 	const struct nm_transport *transport; /* of the connection it opens or uses; NULL: none */
 	const void *transport_opts;
 	const void *mirror_transport_opts; /* transport_opts of the other end */
 	const struct nm_ir_step *opened;   /* the step that opens its connection */
 	const struct nm_common_opts *common;
-	/* whose message_opts were given; NULL: none */
+	/* the transport of message_opts; NULL: none were given */
 	const struct nm_transport *message_transport;
 	const void *message_opts;
 	uint32_t slot; /* of its connection */
@@ -34,12 +34,12 @@ struct nm_ir_step {
 	uint32_t host; /* in the ir's hosts; NM_NO_HOST: none */
 	uint32_t opening;
 	uint32_t site;			   /* in the group's steps */
-	uint64_t size;			   /* of a message, at most; 0: moves nothing, or files */
-	const struct nm_distribution *law; /* how the size is drawn; NULL: it is always the same */
+	uint64_t size;			   /* of a message, at most; 0: no messages, or files */
+	const struct nm_distribution *law; /* how the size is drawn; NULL: it is fixed */
 	uint64_t rsize;			   /* the most that one receive takes; 0: as usual */
-	const struct nm_files *files;	   /* master: what is sent of; owned by the arena */
+	const struct nm_files *files;	   /* master: the files that are sent; owned by the arena */
 	bool lossy;			   /* messages of its connection may be lost */
-	bool unrolled;			   /* one of several that its count stands for */
+	bool unrolled;			   /* one of several steps that a count stands for */
 	bool absent;			   /* when= and unless= leave it out */
 	unsigned line;
 	const struct nm_attr *written; /* its options, borrowed; NULL: none */
@@ -60,8 +60,8 @@ struct nm_ir_group {
 	unsigned line;
 	const struct nm_node *node; /* borrowed */
 	uint32_t n_openings;
-	uint32_t n_conns; /* of a flow, at most, at a time */
-	bool opens_fast;  /* some of them with fast open, and close in the same transaction */
+	uint32_t n_conns; /* most connections of a flow at a time */
+	bool opens_fast;  /* some connections with fast open, and closes them in that transaction */
 	struct nm_ir_step *steps;
 	size_t n_steps, room;
 	struct nm_ir_transaction *transactions;
@@ -77,11 +77,11 @@ struct nm_ir {
 	size_t n_groups;
 	char **hosts;
 	uint32_t n_hosts;
-	bool too_many_hosts; /* said so */
-	bool lacks_values;   /* NM_NO_VALUE, which has been told: there is nothing to compile */
+	bool too_many_hosts; /* as reported */
+	bool lacks_values;   /* NM_NO_VALUE, as reported: there is nothing to compile */
 };
 
-/* Reads the tree. Every mistake goes to ir->diags; what can be read is read all the same. */
+/* Reads the tree. Every mistake goes to ir->diags; the rest is read all the same. */
 void nm_ir_read(struct nm_ir *ir, const struct nm_node *root);
 void nm_ir_fini(struct nm_ir *ir);
 /* Follows the connections through each group's program, which completes the steps, and checks what
@@ -102,14 +102,15 @@ bool nm_ir_is_open_sender(const struct nm_ir_group *group,
 			  const struct nm_ir_transaction *transaction, uint32_t host);
 /* Finds the files that the master will send (message_check.c). */
 void nm_ir_find_files(struct nm_ir *ir);
-/* The fewest bytes that wake who receives what a step moves, where that has an effect; 0: any
- * (message_check.c). */
+/* The fewest bytes that wake the receiver of a step's data, where such a limit has an effect; 0:
+ * any (message_check.c). */
 uint64_t nm_ir_rcvlowat(const struct nm_ir_transaction *transaction, const struct nm_ir_step *step);
 /* Warns of each rcvlowat and rsize that has no effect, and forgets the latter; refuses files where
  * they cannot be sent (message_check.c). */
 void nm_ir_check_messages(struct nm_ir *ir, struct nm_ir_group *group);
 
-/* What a step waits by itself, such as think: its option of the name `duration`; 0: nothing. */
+/* How long a step waits by itself, as think does: its option of the name `duration`; 0: not at
+ * all. */
 uint64_t nm_ir_wait_ns(const struct nm_ir_step *step);
 
 /* Reads a flowop's options (step->written) into step->opts and step->transport_opts (options.c). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lowers a checked intermediate representation to the instructions of one side, without any
- * cleverness: what follows from their form is found afterwards (shape.c). */
+ * cleverness: shape.c looks at their form afterwards. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,9 +98,9 @@ static bool names_source(const struct nm_ir_step *step)
 	return socket && socket->source && socket->source(step->transport_opts, 0, &named);
 }
 
-/* Whether a connection has to say whose it is: when its listener serves several flows, and it
- * matters which; and to prove it, when it does not come from where its host is known to be, or
- * wherever that costs no measured pass anything. */
+/* Whether a connection has to name its flow and prove it: when its listener serves several flows,
+ * and it matters which; when its source may not be its host's known one; and wherever that costs no
+ * measured pass anything. */
 static bool has_preamble(const struct nm_group *group, const struct nm_phase *phase,
 			 const struct nm_ir_step *step)
 {
@@ -122,7 +122,7 @@ static uint32_t ahead_of(const struct nm_group *group, const struct nm_ir_step *
 	uint64_t rsize = step->rsize < group->messages.chunk_bytes ? step->rsize
 								   : group->messages.chunk_bytes;
 
-	/* What stands before a file must be seen. */
+	/* A read must not take bytes beyond the message that stands before a file. */
 	if (!side->master && group->messages.moves_files)
 		return 0;
 	return !side->master && rsize > step->size ? (uint32_t)(rsize - step->size) : 1;
@@ -196,8 +196,8 @@ struct selected {
 	int32_t stride;
 };
 
-/* Where flows have several connections, each step says which it means, unless the step before it
- * means the same. */
+/* Where flows have several connections, each step selects the one that it means, unless that one is
+ * selected already. */
 static void emit_select(struct nm_group *group, const struct nm_phase *phase,
 			const struct nm_ir_step *step, struct selected *selected)
 {
@@ -214,11 +214,11 @@ static void emit_select(struct nm_group *group, const struct nm_phase *phase,
 							     .line = step->line};
 }
 
-/* What a read of the leader waits for, where messages may be lost. */
+/* The cause of the message that a read of the leader waits for, where messages may be lost. */
 enum cause {
-	CAUSE_NONE,    /* what the other end sends by itself */
-	CAUSE_WRITES,  /* what it sends because of writes before it, in the same pass */
-	CAUSE_OPENING, /* what it sends because the connection has been opened, in the same pass */
+	CAUSE_NONE,    /* the other end sends by itself */
+	CAUSE_WRITES,  /* writes before the read, in the same pass */
+	CAUSE_OPENING, /* the opening of the connection, in the same pass */
 };
 
 static enum cause cause_of(const struct nm_group *group, const struct nm_phase *phase)
@@ -236,7 +236,8 @@ static enum cause cause_of(const struct nm_group *group, const struct nm_phase *
 	return CAUSE_NONE;
 }
 
-/* What the passes of the phase begin with, behind all the rest: see flowop/pipeline.h. */
+/* The instruction that the passes of the phase begin with, behind all others: see
+ * flowop/pipeline.h. */
 static void emit_pipeline(struct nm_group *group, struct nm_phase *phase)
 {
 	uint32_t count = group->n_instrs - phase->first, asks = 0;
@@ -273,7 +274,7 @@ static bool is_mapped(const struct nm_instr *instr)
 	       (instr->transport->caps & NM_TRANSPORT_TCP);
 }
 
-/* Whether the passes of an end that follows begin with it. */
+/* Whether the passes of an end that follows begin with the read. */
 static bool awaits(const struct nm_group *group, const struct nm_phase *phase,
 		   const struct nm_instr *read)
 {
@@ -288,8 +289,7 @@ static bool awaits(const struct nm_group *group, const struct nm_phase *phase,
 	return true;
 }
 
-/* Whether nothing has been read from the connection since this end sent something, or nobody
- * knows. */
+/* Whether this end has sent something, or may have, since it last read from the connection. */
 static bool has_sent_last(const struct nm_group *group, const struct nm_phase *phase,
 			  const struct nm_instr *close)
 {
@@ -330,7 +330,7 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 	}
 	if (instr->open.has_preamble && instr->transport->datagram &&
 	    (instr->op->flags & NM_FLOWOP_INITIATES)) {
-		/* The limit of the step is its own: it ends the repetitions of its preamble. */
+		/* The step's own limit ends the repetitions of its preamble. */
 		instr->open.preamble_ns =
 			instr->timeout_ns ? instr->timeout_ns : NM_PREAMBLE_LIMIT_NS;
 		instr->timeout_ns = 0;
@@ -369,8 +369,8 @@ static struct nm_ir_step of_side(const struct nm_ir_step *step, const struct sid
 	return own;
 }
 
-/* SO_RCVLOWAT while a step is the only one of its transaction; 0: as the connections have it. What
- * comes slowly, at a rate, is to be seen in each interval. */
+/* SO_RCVLOWAT while a step is the only one of its transaction; 0: as the connections have it. Data
+ * that come slowly, at a rate, are to be seen in each interval. */
 static int rcvlowat_of(const struct nm_ir_transaction *t, const struct nm_ir_step *step,
 		       const struct side *side)
 {
@@ -381,7 +381,7 @@ static int rcvlowat_of(const struct nm_ir_transaction *t, const struct nm_ir_ste
 	return (int)nm_ir_rcvlowat(t, step);
 }
 
-/* What nothing answers tells when it was sent. */
+/* Messages without an answer tell when they were sent. */
 static void date_messages(struct nm_group *group, const struct nm_phase *phase)
 {
 	struct nm_instr *end = &group->instrs[group->n_instrs];
@@ -540,8 +540,8 @@ static int emit_group(const struct nm_ir *ir, uint32_t number, const struct side
 	group->n_openings = from->n_openings;
 	group->n_conns = from->n_conns ? from->n_conns : 1;
 	group->messages.chunk_bytes = chunk_of(from);
-	/* The connections of a flow must not end at several flows, and the ends of a connection
-	 * draw the same. */
+	/* All connections of a flow must end at one flow, and both ends of a connection must draw
+	 * alike. */
 	group->needs_identity =
 		(group->n_conns > 1 || draws(from)) && group->n_flows > group->n_workers;
 	group->phases = calloc(from->n_transactions + 1, sizeof(*group->phases));
@@ -634,7 +634,8 @@ static struct nm_plan *compile(const struct nm_node *root, const char *file, con
 	nm_ir_check(&ir);
 	bool right = diags->n_errors == errors && !ir.lacks_values;
 
-	/* Only the master has the files, and only what is right otherwise is worth a search. */
+	/* Only the master has the files, and only a plan that is right otherwise is worth the
+	 * search. */
 	if (!host && right)
 		nm_ir_find_files(&ir);
 	right &= diags->n_errors == errors;

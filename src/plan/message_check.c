@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What concerns the bytes that flowops move: where rsize and rcvlowat have an effect, and the files
+/* Checks of the bytes that flowops move: where rsize and rcvlowat have an effect, and the files
  * that are sent. */
 #include <stdio.h>
 #include <string.h>
@@ -32,8 +32,8 @@ static uint64_t rcvlowat_of(const struct nm_ir_step *step)
 	return ((const struct nm_opts_message *)step->opts)->rcvlowat_bytes;
 }
 
-/* Why rcvlowat has no effect; NULL: it has one. What is awaited must go on coming, until the other
- * end is told to stop: otherwise the last bytes would wake nobody. */
+/* Why rcvlowat has no effect; NULL: it has one. The data must go on coming, until the other end is
+ * told to stop: otherwise the last bytes would wake no reader. */
 static const char *rcvlowat_is_vain(const struct nm_ir_transaction *transaction,
 				    const struct nm_ir_step *step)
 {
@@ -84,8 +84,8 @@ static void check_stream(struct nm_ir *ir, const struct nm_ir_step *step)
 			      step->op->flags & NM_FLOWOP_FILES ? "files need" : "it needs");
 }
 
-/* What follows on its connection, also with the next pass, and moves the other way or closes; NULL:
- * neither. */
+/* The step that follows on the connection, also with the next pass, and moves the other way or
+ * closes; NULL: none does. */
 static const struct nm_ir_step *turn_after(const struct nm_ir_group *group,
 					   const struct nm_ir_transaction *transaction,
 					   const struct nm_ir_step *step)
@@ -107,7 +107,7 @@ static const struct nm_ir_step *turn_after(const struct nm_ir_group *group,
 	return NULL;
 }
 
-/* What is held back must not be what the other end waits for. */
+/* Data that are held back must not be those that the other end waits for. */
 static void check_more(struct nm_ir *ir, const struct nm_ir_group *group)
 {
 	for (size_t t = 0; t < group->n_transactions; t++) {
@@ -133,14 +133,14 @@ static void check_more(struct nm_ir *ir, const struct nm_ir_group *group)
 	}
 }
 
-/* What is only so over some transports, and what cannot be together. */
+/* Options that have an effect only over some transports, and options that exclude each other. */
 static void check_special(struct nm_ir *ir, const struct nm_ir_step *step)
 {
 	const struct nm_opts_message *opts = step->opts;
 	const struct {
 		const char *name;
 		bool given;
-		unsigned caps; /* that are as good as those of TCP */
+		unsigned caps; /* of transports that have it, too */
 	} flags[] = {{"more", opts->more, 0},
 		     {"zerocopy", opts->zerocopy, NM_TRANSPORT_UDP},
 		     {"discard", opts->discard, 0},
@@ -163,8 +163,8 @@ static void check_special(struct nm_ir *ir, const struct nm_ir_step *step)
 				step, flags[i].name, NULL);
 }
 
-/* What the slave takes at once of data that go one way and say nothing about it, or as much as
- * wakes it, if that is more: the messages are counted all the same. */
+/* How much the slave takes at once of data that go one way without an rsize, or as much as wakes
+ * it, if that is more: the messages are counted all the same. */
 #define ONE_WAY_BYTES 65536u
 
 static void read_ahead(struct nm_ir_group *group)

@@ -22,7 +22,7 @@ struct reading {
 	struct nm_common_opts *common;
 	const struct nm_opt *seen[MAX_NAMES]; /* options given, to notice repetitions */
 	size_t n_seen;
-	bool lacks_values; /* some option was given without what it is: only that is to be told */
+	bool lacks_values; /* an option has no value: only that is reported */
 };
 
 static void tell_no_memory(const struct reading *r)
@@ -30,7 +30,7 @@ static void tell_no_memory(const struct reading *r)
 	nm_diag_error(r->ir->diags, r->ir->file, r->step->line, "out of memory");
 }
 
-/* The next word of *text, copied; NULL at the end, or when out of memory, which is told. */
+/* The next word of *text, copied; NULL at the end, or when out of memory, which is reported. */
 static char *next_word(const struct reading *r, const char **text)
 {
 	*text += strspn(*text, BLANKS);
@@ -96,7 +96,7 @@ static size_t whose_transports(const char *name, bool of_messages, char *buf, si
 	return used;
 }
 
-/* Who else has an option of that name: "size is an option of read and write". */
+/* The flowops that have an option of that name: "size is an option of read and write". */
 static void whose(const char *name, char *buf, size_t size)
 {
 	size_t used = 0;
@@ -137,7 +137,7 @@ static void unknown_option(struct reading *r, const char *name)
 	}
 	count = add_names(nm_common_opts, names, count);
 	whose(name, others, sizeof others);
-	/* Which transport is meant is not known: it may have the option. */
+	/* The transport is not known: it may have the option. */
 	if ((op->flags & NM_FLOWOP_OPENS) && !r->step->transport && *others)
 		return;
 	if (*others) {
@@ -204,8 +204,8 @@ static void set_mirror(struct reading *r, const char *name, const char *value)
 		(void)nm_opt_set(opt, r->mirror_opts, value, why, sizeof why);
 }
 
-/* Whether a comma stands where a blank is meant: at the end, or before the name of an option. Those
- * between parentheses are no such commas. */
+/* Whether a comma stands where a blank is meant: at the end, or before the name of an option.
+ * Commas between parentheses are meant. */
 static bool has_comma(const struct reading *r, const char *word)
 {
 	if (strchr(word, '('))
@@ -292,13 +292,13 @@ static bool read_torn(struct reading *r, char *word, const char **rest)
 	*equals = '\0';
 	const struct nm_opt *opt = find_option(r, word, &base);
 
-	if (opt) /* that it is wrong is enough: it is not missing, too */
+	if (opt) /* the wrong option is not reported as missing, too */
 		note_seen(r, opt, word);
 	*rest = close + 1;
 	return true;
 }
 
-/* Whether the word has no value, which has been told. The option counts as given. */
+/* Whether the word has no value, as reported before. The option counts as given. */
 static bool read_without_value(struct reading *r, char *word)
 {
 	char *value = strchr(word, '='), why[160];
@@ -315,7 +315,7 @@ static bool read_without_value(struct reading *r, char *word)
 	if (!opt)
 		return true;
 	note_seen(r, opt, word);
-	/* What a flowop must have, others build upon. */
+	/* Later code relies on the host and the sizes of a flowop. */
 	if (opt->type == NM_TYPE_HOST || opt->type == NM_TYPE_SIZES) {
 		(void)nm_opt_set(opt, base, "1", why, sizeof why);
 		set_mirror(r, word, "1");
@@ -355,7 +355,7 @@ static void read_word(struct reading *r, char *word)
 	}
 }
 
-/* What uperf has and netmodel does not. */
+/* The protocols that uperf has and netmodel does not. */
 static const struct {
 	const char *name, *why;
 } of_uperf[] = {
@@ -436,7 +436,7 @@ static bool was_given(const struct reading *r, const struct nm_opt *opt)
 	return false;
 }
 
-/* How many of the flags are yes, and how many there are. Complains of what is none. */
+/* Counts the flags that are yes, and all flags. Complains of words that are none. */
 static bool count_flags(struct reading *r, const char *name, const char *text, size_t *ret_yes,
 			size_t *ret_all)
 {
@@ -547,7 +547,7 @@ void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step)
 
 	if (!make_structs(&r))
 		return;
-	/* After so many mistakes nothing more is told. */
+	/* After so many mistakes no more are reported. */
 	if (has_too_many(&r, options) || ir->diags->n_errors > NM_DIAGS_MAX)
 		options = rest = "";
 	if (step->op->flags & NM_FLOWOP_OPENS)
@@ -558,7 +558,7 @@ void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step)
 		free(word);
 	}
 	step->absent = is_absent(&r);
-	/* What only others would need may be missing, and what depends on this host too. */
+	/* A flowop that is left out may lack options, or have some that this host cannot serve. */
 	if (!step->absent)
 		check_whole(&r);
 	step->opts = r.opts;

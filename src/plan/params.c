@@ -16,7 +16,7 @@
 #include "plan/shorthand.h"
 #include "profile/tree.h"
 
-#define MAX_UNUSED 20 /* parameters that nothing uses, which are told by name */
+#define MAX_UNUSED 20 /* unused parameters that are reported by name */
 
 struct nm_param *nm_param_find(const struct nm_params *params, const char *name)
 {
@@ -166,7 +166,7 @@ static bool check_text(struct nm_params_context *c, const struct nm_param *param
 static void check_values(struct nm_params_context *c, struct nm_param *param, const char *choices)
 {
 	if (param->stand_in)
-		return; /* it is no text, which has been told */
+		return; /* it is no text, as reported */
 	bool right = !param->def || check_text(c, param, param->def, NM_PARAM_DEFAULT, choices);
 
 	if (param->value && param->source != NM_PARAM_DEFAULT)
@@ -394,7 +394,7 @@ static void check_defines(struct nm_params_context *c)
 static void warn_unused(struct nm_params_context *c)
 {
 	size_t count = 0;
-	unsigned line = 0; /* of the first that is not told by name */
+	unsigned line = 0; /* of the first that is not reported by name */
 
 	for (size_t i = 0; i < c->params->count; i++) {
 		const struct nm_param *param = &c->params->items[i];
@@ -413,7 +413,8 @@ static void warn_unused(struct nm_params_context *c)
 			     count - MAX_UNUSED);
 }
 
-/* What goes to the slaves: characters that are escaped make it longer than it was in the file. */
+/* Checks the text that goes to the slaves: characters that are escaped make it longer than it was
+ * in the file. */
 static void check_whole(struct nm_params_context *c, const struct nm_node *root)
 {
 	char *text = nm_profile_print(root);

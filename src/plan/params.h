@@ -11,7 +11,7 @@
 struct nm_diags;
 struct nm_node;
 
-/* One -D name=value. */
+/* One definition, -D name=value. */
 struct nm_define {
 	const char *name, *value; /* borrowed */
 };
@@ -23,8 +23,8 @@ struct nm_param {
 	enum nm_type type;
 	char *def;   /* NULL: no default, a value must be given */
 	char *help;  /* may be NULL */
-	char *value; /* the one in force; NULL while none */
-	/* what is used for a wrong value, so that it is told once; NULL: the value is right */
+	char *value; /* the value in force; NULL while there is none */
+	/* stands in for a wrong value, which is so reported once; NULL: the value is right */
 	char *stand_in;
 	enum nm_param_source source;
 	unsigned line; /* 0: not declared, only used */
@@ -32,8 +32,8 @@ struct nm_param {
 	bool missing;  /* used without a value */
 };
 
-/* Stands in the tree for what has no value, which has been told: no XML text can have it, and
- * nothing is to be said about a value with it. */
+/* Stands in the tree for a value that is missing, which has been reported: no XML text can have it,
+ * and no other error is reported about a value with it. */
 #define NM_NO_VALUE "\x01"
 
 struct nm_params {
@@ -61,8 +61,8 @@ struct nm_param_values {
  * written, then in lower case, and outside in lower case, then as written. */
 void nm_params_apply(struct nm_node *root, const char *file, const struct nm_param_values *values,
 		     struct nm_params *ret_params, struct nm_diags *diags);
-/* Only the declarations with the values in force, missing ones allowed: for --params. What is
- * written short in the tree is written out (shorthand.h), which nm_params_apply does, too. */
+/* Only the declarations with the values in force, missing ones allowed: for --params. Short forms
+ * in the tree are written out (shorthand.h); nm_params_apply does that, too. */
 void nm_params_list(struct nm_node *root, const char *file, const struct nm_param_values *values,
 		    struct nm_params *ret_params, struct nm_diags *diags);
 void nm_params_fini(struct nm_params *params);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameters of a profile while they are read: what their declaration (params.c) and their use
- * (substitute.c) share. What runs out of memory notes that in `failed`. */
+/* The parameters of a profile while they are read: the parts that their declaration (params.c) and
+ * their use (substitute.c) share. A function that runs out of memory notes that in `failed`. */
 #ifndef NM_PLAN_PARAMS_PRIV_H
 #define NM_PLAN_PARAMS_PRIV_H
 
@@ -21,7 +21,7 @@ struct nm_node;
 /* A name that is used and has no value. */
 struct nm_param_missing {
 	char *name;
-	char *message; /* of the first, for when it is the only one; NULL of others */
+	char *message; /* for the first, in case it is the only one; NULL for others */
 	unsigned line; /* of the first use */
 };
 
@@ -34,11 +34,10 @@ struct nm_params_context {
 	struct nm_params *params;
 	struct nm_diags *diags;
 	bool *used;			  /* by define */
-	struct nm_param_missing *missing; /* in the order in which they came up */
+	struct nm_param_missing *missing; /* in the order of their first use */
 	size_t n_missing;
-	size_t total; /* bytes of all values in which parameters stand, with theirs put in */
-	/* Values are too large or parameters too many, which has been told: nothing more is put
-	 * in. */
+	size_t total; /* bytes of all values with parameters, after these are put in */
+	/* Values are too large or parameters too many, as reported: no more are put in. */
 	bool gave_up;
 	bool apply;  /* missing values are errors */
 	bool failed; /* out of memory */
@@ -63,10 +62,10 @@ static inline bool nm_param_is_name(const char *text)
  * wins. */
 struct nm_param *nm_param_find(const struct nm_params *params, const char *name);
 const char *nm_param_define(struct nm_params_context *c, const char *name);
-/* Declares nothing yet: a name without a value, for what stands at the line. NULL when out of
- * memory, or when there are NM_PARAM_MAX already, which is told once. */
+/* Adds a name without a value, for an element at the line, and declares nothing yet. NULL when out
+ * of memory, or when there are NM_PARAM_MAX already, which is reported once. */
 struct nm_param *nm_param_add(struct nm_params_context *c, const char *name, unsigned line);
-/* `line`: of what asks for the value, in messages. */
+/* `line`: of the element that asks for the value, in messages. */
 void nm_param_set(struct nm_params_context *c, struct nm_param *param, const char *value,
 		  enum nm_param_source source, unsigned line);
 
@@ -75,10 +74,10 @@ void nm_param_set(struct nm_params_context *c, struct nm_param *param, const cha
  * longer than NM_PROFILE_MAX_BYTES. */
 char *nm_param_expand(struct nm_params_context *c, const struct nm_node *node,
 		      const struct nm_attr *attr);
-/* Puts it in place of the value. */
+/* Puts the expanded value in place of the old one. */
 void nm_param_substitute(struct nm_params_context *c, const struct nm_node *node,
 			 struct nm_attr *attr);
-/* Says which names that were used have no value. */
+/* Reports the names that are used and have no value. */
 void nm_param_tell_missing(struct nm_params_context *c);
 void nm_param_forget_missing(struct nm_params_context *c);
 

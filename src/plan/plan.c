@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be asked of a plan: descriptors, flows, waits, protocols; and the end of one. */
+/* Answers questions about a plan: descriptors, flows, waits, protocols. Frees it. */
 #include "plan/plan.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ struct nm_plan *nm_plan_free(struct nm_plan *plan)
 	return NULL;
 }
 
-/* Whether it begins a connection that the kernel knows of. */
+/* Whether the instruction begins a connection that the kernel knows of. */
 static bool opens(const struct nm_instr *instr)
 {
 	return instr->op && (instr->op->flags & NM_FLOWOP_OPENS) && instr->transport &&
@@ -91,7 +91,8 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan)
 		uint64_t of_flow = (connected ? group->n_conns : 0) +
 				   (plan->master && group->messages.moves_files ? 1 : 0);
 
-		/* A process has those of its own flows only: it begins before any flow has some. */
+		/* A process has the descriptors of its own flows only: it begins before any flow
+		 * has some. */
 		if (!group->processes)
 			own += group->n_flows * of_flow;
 		else if (flows_a_worker * of_flow > most)
@@ -109,7 +110,7 @@ void nm_plan_leave_from(const struct nm_plan *plan, const struct nm_addr *addr)
 				nm_instr_opens(instr) ? instr->transport->socket : NULL;
 			struct nm_addr named;
 
-			/* The plan owns the options, and nobody has read them yet. */
+			/* The plan owns the options, and no code has read them yet. */
 			if (socket && socket->source && !nm_instr_accepts(instr) &&
 			    !socket->source(instr->open.transport_opts, 0, &named))
 				socket->leave_from((void *)(uintptr_t)instr->open.transport_opts,
@@ -171,7 +172,7 @@ int nm_plan_check_protocols(const struct nm_plan *plan, const char *file, struct
 		for (uint32_t i = 0; group->runs && i < group->n_instrs; i++) {
 			const struct nm_instr *instr = &group->instrs[i];
 
-			/* One without a peer has no host. */
+			/* A connection without a peer has no host. */
 			if (!instr->op || !(instr->op->flags & NM_FLOWOP_OPENS) ||
 			    (instr->transport->caps & NM_TRANSPORT_NO_PEER))
 				continue;

@@ -21,8 +21,8 @@ struct nm_node;
 #define NM_PLAN_MAX_WORKERS 8192  /* over all groups */
 #define NM_PLAN_MAX_FLOWS   4000000
 #define NM_PLAN_MAX_HOSTS   1024
-#define NM_PLAN_MAX_CONNS   16384 /* of a flow, at a time */
-#define NM_PLAN_MAX_EVENTS  1024  /* that a worker takes at a time */
+#define NM_PLAN_MAX_CONNS   16384 /* connections of a flow, at a time */
+#define NM_PLAN_MAX_EVENTS  1024  /* most events that a worker takes at a time */
 /* A longer wait counts as this one. */
 #define NM_PLAN_MAX_WAIT_NS UINT64_C(1000000000000000000)
 
@@ -39,7 +39,7 @@ struct nm_phase_counts {
 	/* on any side messages may be lost, or flowops fail: it ends by agreement, not by count
 	 * alone */
 	bool may_lose;
-	bool unmatched; /* master's plan: some of its bytes are sent to, or received from, nobody */
+	bool unmatched;	     /* master's plan: some of its bytes go to no peer, or come from none */
 	uint64_t bytes_sent; /* of one pass on this side, if no size is drawn */
 };
 
@@ -55,22 +55,23 @@ struct nm_phase {
 	uint32_t pipeline; /* leader: how many requests a flow may have outstanding; 0: one */
 	uint32_t first;	   /* instruction */
 	uint32_t n_instrs; /* without the end instruction that follows them (step == NULL) */
-	uint32_t entry;	   /* of these, the one that a pass begins with */
+	uint32_t entry;	   /* the instruction that a pass begins with, of these */
 	struct nm_phase_shape shapes[2]; /* see nm_phase_shape_of */
 	bool measured;
 	bool posts; /* its messages are sent and received by io_uring */
 	bool cork;  /* some writes let the kernel hold bytes back */
 	bool empty; /* nothing crosses the network on this side: a slave does not run it at all */
-	bool leads; /* this side begins each pass; otherwise it follows, and is told the count */
+	bool leads; /* this side begins each pass; otherwise it follows, and learns the count */
 	/* slave's plan: it only sends, and leads though another host leads the others */
 	bool open_sender;
 	int rcvlowat;	 /* SO_RCVLOWAT of the connections while it lasts; 0: as they have it */
 	bool reconnects; /* its connections can be opened anew between its passes */
-	/* master's plan: some hosts are free, and what they send beyond the passes is drained */
+	/* master's plan: some hosts are free, and the bytes that they send beyond the passes are
+	 * drained */
 	bool drains;
 	uint32_t leader; /* master's plan: which host leads, NM_NO_HOST when the master does */
 	struct nm_phase_counts counts;
-	uint64_t wait_ns; /* what the flowops of a pass wait by themselves, on either side */
+	uint64_t wait_ns; /* how long the flowops of a pass wait by themselves, on either side */
 };
 
 /* How the messages of a group are moved on one side. */
@@ -80,8 +81,8 @@ struct nm_group_messages {
 	/* messages on streams may be given up half-way, and then move before the next */
 	bool gives_up;
 	bool moves_datagrams; /* over sockets that may lose them */
-	bool sends_zerocopy;  /* some of them without a copy */
-	bool maps; /* what is received, at either end, instead of copying it, as asked for */
+	bool sends_zerocopy;  /* some messages without a copy */
+	bool maps; /* received data, at either end, instead of copying them, as asked for */
 };
 
 struct nm_group {
@@ -94,16 +95,16 @@ struct nm_group {
 	struct nm_instr *instrs; /* all phases, each followed by its end instruction */
 	uint32_t n_instrs;
 	uint32_t n_openings; /* connect and accept flowops of the whole group, both sides alike */
-	uint32_t n_conns;    /* that a flow has at a time, at most; at least 1 */
-	uint32_t *hosts;     /* that the group talks to, in order of first use; owned */
+	uint32_t n_conns;    /* most connections of a flow at a time; at least 1 */
+	uint32_t *hosts;     /* the hosts of the group, in order of first use; owned */
 	uint32_t n_hosts;
 	struct nm_group_messages messages;
-	int max_events;	      /* that a worker takes at a time */
+	int max_events;	      /* most events that a worker takes at a time */
 	bool level_triggered; /* connections, by epoll */
 	bool processes;	      /* the workers are processes */
-	bool posts;	      /* what can be is posted (io_uring) instead of called */
-	bool spins;	      /* they never sleep while they wait */
-	bool awake;	      /* they sleep, but idle CPUs do not */
+	bool posts;	      /* transfers that can be are posted (io_uring) */
+	bool spins;	      /* the workers never sleep while they wait */
+	bool awake;	      /* the workers sleep, but idle CPUs do not */
 	uint32_t pipeline;    /* the most requests that a flow has outstanding here; 0: one */
 	bool opens_fast;      /* some connections of a pass with fast open, as asked for */
 	bool needs_identity;  /* flow i here must be connected with flow i there */
@@ -128,11 +129,11 @@ struct nm_plan {
  * the first. */
 struct nm_plan *nm_plan_compile(const struct nm_node *root, const char *file,
 				struct nm_diags *diags);
-/* The plan of a slave: what the host numbered `host` runs. The tree is the same. NULL with errors
+/* The plan of a slave: the program of the host named `host`, from the same tree. NULL with errors
  * in diags. */
 struct nm_plan *nm_plan_compile_mirror(const struct nm_node *root, const char *file,
 				       const char *host, struct nm_diags *diags);
-/* Wipes what of its options is secret, once the engine has made what needs it
+/* Wipes the secrets among its options, once the engine has made all that needs them
  * (nm_engine_prepare). */
 void nm_plan_wipe_secrets(struct nm_plan *plan);
 struct nm_plan *nm_plan_free(struct nm_plan *plan); /* accepts NULL, returns NULL */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What follows from the form of a program: notes on its instructions that concern those around
- * them, and the shape of each phase, by which the engine decides how to wait. */
+/* Looks at the form of a program: makes notes on instructions that concern those around them, and
+ * finds the shape of each phase, by which the engine decides how to wait. */
 #include "plan/shape.h"
 
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "plan/plan.h"
 #include "transport/transport.h"
 
-/* Of replies that are read one after the other, the last. */
+/* Notes the last of the replies that are read one after the other. */
 static void note_last_replies(struct nm_group *group, const struct nm_phase *phase)
 {
 	uint32_t end = group->n_instrs;
@@ -25,7 +25,7 @@ static void note_last_replies(struct nm_group *group, const struct nm_phase *pha
 
 		if (!read->datagram.is_reply)
 			continue;
-		/* With the next pass it begins anew. */
+		/* The next pass begins with the first instruction. */
 		do
 			at = at + 1 == end ? phase->first : at + 1;
 		while (!(group->instrs[at].op->flags & NM_FLOWOP_MOVES) ||
@@ -36,7 +36,7 @@ static void note_last_replies(struct nm_group *group, const struct nm_phase *pha
 	}
 }
 
-/* A write that is followed at once by a read of what it will be answered. */
+/* Notes a write that is followed at once by the read of its answer. */
 static void note_expected_replies(struct nm_group *group, const struct nm_phase *phase)
 {
 	for (uint32_t i = phase->first; i + 1 < group->n_instrs; i++) {
@@ -60,8 +60,8 @@ static bool wants_more(const struct nm_instr *instr)
 	       (instr->transport->caps & NM_TRANSPORT_TCP);
 }
 
-/* Writes after which more is sent: the next that concerns the connection, also in the next pass, is
- * one as well. */
+/* Notes the writes after which more is sent: the next instruction on the connection, also in the
+ * next pass, is a write as well. */
 static void note_corks(struct nm_group *group, struct nm_phase *phase)
 {
 	const uint32_t concerns = NM_FLOWOP_MOVES | NM_FLOWOP_CLOSES;
@@ -130,8 +130,7 @@ static unsigned openings_of(const struct nm_group *group, const struct nm_instr 
 	return count;
 }
 
-/* Whether all that a pass does with a connection begins with a message of who leads, and is
- * messages. */
+/* Whether a pass moves nothing but messages over the connection, the first one from the leader. */
 static bool can_reconnect(const struct nm_group *group, const struct nm_phase *phase,
 			  struct nm_instr *instr)
 {
@@ -171,7 +170,7 @@ static void note_reconnects(struct nm_group *group, const struct nm_ir_group *fr
 			phase->reconnects = false;
 }
 
-/* What a flow sends at most without waiting until the kernel has it: there is room for that, most
+/* The most that a flow sends without waiting until the kernel has it: there is room for that, most
  * of the time. */
 #define NO_WAIT_MAX 16384u
 
@@ -286,8 +285,8 @@ void nm_phase_note(struct nm_group *group, const struct nm_ir_group *from, struc
 
 /* --- shapes --- */
 
-/* With so few flows the accepting end is idle at times, and the reset wakes it in time for what
- * comes next. */
+/* With so few flows the accepting end is idle at times, and the reset wakes it in time for the next
+ * pass. */
 #define FEW_FLOWS 7
 
 bool nm_instr_moves_message(const struct nm_instr *instr)
@@ -295,7 +294,8 @@ bool nm_instr_moves_message(const struct nm_instr *instr)
 	return nm_instr_moves(instr) && !(instr->op->flags & (NM_FLOWOP_FILES | NM_FLOWOP_BOTH));
 }
 
-/* Whether it moves a message of a byte stream by plain calls, and nothing else can come of it. */
+/* Whether the instruction moves a message of a byte stream by plain calls, and can neither fail nor
+ * time out. */
 static bool is_plain(const struct nm_instr *instr)
 {
 	return nm_instr_moves_message(instr) && !instr->transport->send &&
@@ -313,7 +313,7 @@ static bool is_plain_write(const struct nm_instr *instr)
 	return is_plain(instr) && (instr->op->flags & NM_FLOWOP_INITIATES);
 }
 
-/* Whether it moves messages that may be lost, by plain calls. */
+/* Whether the instruction moves messages that may be lost, by plain calls. */
 static bool is_datagram(const struct nm_instr *instr)
 {
 	return instr->op && !instr->can_fail && instr->step == instr->op->lossy_step &&
@@ -351,8 +351,8 @@ static const struct nm_instr *only_wait(const struct nm_phase *phase, const stru
 		       : NULL;
 }
 
-/* Whether nothing but the worker has to do with how its connection is waited for. Sends without a
- * copy are told complete by an error, which stays until it is taken. */
+/* Whether the worker alone decides how its connection is waited for. The completion of a send
+ * without a copy comes as an error, which stays until it is taken. */
 static bool is_simple(const struct nm_instr *instr)
 {
 	const uint32_t others = NM_TRANSPORT_MUX | NM_TRANSPORT_WAITS | NM_TRANSPORT_NO_PEER |
@@ -377,7 +377,7 @@ static void __attribute__((format(printf, 2, 3))) say(char (*why)[64], const cha
 	va_end(args);
 }
 
-/* What the connections of a phase are like. */
+/* The connections of a phase: how they are opened, used and closed. */
 struct conns {
 	const struct nm_instr *first, *last, *opening, *accept; /* accept: the last, or NULL */
 	const struct nm_instr *not_simple; /* the first such flowop; NULL: none is */
@@ -436,8 +436,8 @@ static bool polls_card(const struct nm_group *group)
 	return false;
 }
 
-/* Whether the poll waiter does for a phase whose passes have their own connections; otherwise why
- * not is said. */
+/* Whether the poll waiter does for a phase whose passes have their own connections; otherwise notes
+ * why not. */
 static bool suits_poll(const struct nm_group *group, const struct conns *conns, uint32_t n_flows,
 		       struct nm_phase_shape *shape)
 {
@@ -454,7 +454,7 @@ static bool suits_poll(const struct nm_group *group, const struct conns *conns, 
 	return !*shape->why_waiter;
 }
 
-/* Whether the recv waiter does for one of the others; otherwise why not is said. */
+/* Whether the recv waiter does for any other phase; otherwise notes why not. */
 static bool suits_recv(const struct nm_group *group, const struct nm_phase *phase, uint32_t n_flows,
 		       struct nm_phase_shape *shape)
 {
@@ -495,7 +495,7 @@ static bool ends_by_reset(const struct nm_group *group, const struct nm_phase *p
 	       nm_disconnect_resets(conns->last);
 }
 
-/* The policy; otherwise why not is said. Where this end measures passes, their end must not be seen
+/* Chooses the policy, or notes why not. Where this end measures passes, it must not see their end
  * later than it was. */
 static void choose_deferral(const struct nm_group *group, const struct nm_phase *phase, bool master,
 			    const struct conns *conns, uint32_t n_flows,
@@ -565,7 +565,7 @@ static void find_shape(const struct nm_group *group, const struct nm_phase *phas
 	}
 }
 
-/* Workers have the same number of flows, or the first of them one more. */
+/* Workers have equally many flows, or the first of them one more. */
 void nm_group_find_shapes(struct nm_group *group, bool master)
 {
 	uint32_t n_flows = group->n_flows / group->n_workers;

@@ -22,10 +22,10 @@ enum nm_waiter_kind {
 	NM_WAITER_EPOLL, /* epoll_wait(2) */
 	NM_WAITER_POLL,	 /* ppoll(2) of one connection, which is another one in each pass */
 	NM_WAITER_RECV,	 /* the receive itself waits, on the only connection */
-	NM_WAITER_URING, /* io_uring_enter(2): what is moved is posted */
+	NM_WAITER_URING, /* io_uring_enter(2): transfers are posted */
 };
 
-/* Which waits are not told to the waiter at once. */
+/* The waits that the flow does not pass to the waiter at once. */
 enum nm_defer_policy {
 	NM_DEFER_NO,
 	NM_DEFER_NEXT_TURN, /* the flow first tries again after the other flows have had a turn */
@@ -35,7 +35,7 @@ enum nm_defer_policy {
 /* No instruction. */
 #define NM_NO_INSTR UINT32_MAX
 
-/* Of one phase, for the workers that have the same number of flows. Instructions count from the
+/* The shape of one phase, for the workers that have equally many flows. Instructions count from the
  * group's first. */
 struct nm_phase_shape {
 	uint8_t waiter;	  /* enum nm_waiter_kind */
@@ -43,16 +43,16 @@ struct nm_phase_shape {
 	bool short_lived; /* each pass opens its connection and closes it again, on plain streams */
 	bool lone_conn;	  /* each pass opens one connection, and its last flowop closes it */
 	bool resets;	  /* this side closes that connection by a reset, without a wait */
-	/* The poll waiter lets receives sleep: all that is received are plain messages, and nobody
-	 * sends more. */
+	/* The poll waiter lets receives sleep: all data that are received are plain messages, and
+	 * no end sends more. */
 	bool sleeps_in_recv;
 	bool has_deadlines;	/* some waits end by themselves: each is asked for its deadline */
 	uint32_t accept_at;	/* the only accept, where that has one listening socket */
 	uint32_t wait_at;	/* the read at which the recv waiter sleeps */
-	uint32_t close_at;	/* where flows wait that are deferred until they are needed */
+	uint32_t close_at;	/* the instruction at which deferred flows wait */
 	uint32_t make_ahead_at; /* the connect whose socket can be made before it is due */
-	char why_waiter[64]; /* what keeps the phase from a cheaper waiter; "" when nothing does */
-	char why_defer[64];  /* what keeps waits from being deferred; "" when nothing does */
+	char why_waiter[64];	/* the reason against a cheaper waiter; "" when there is none */
+	char why_defer[64];	/* the reason against deferred waits; "" when there is none */
 };
 
 /* Whether the instruction is a flowop that opens a connection, either way; or of these, one that
@@ -69,8 +69,8 @@ static inline bool nm_instr_closes(const struct nm_instr *instr)
 {
 	return instr->op && (instr->op->flags & NM_FLOWOP_CLOSES);
 }
-/* Whether it moves a message or files; or of these, such that this end sends, or that it receives:
- * exchange does both. */
+/* Whether the instruction moves a message or files; or of these, such that this end sends, or that
+ * it receives: exchange does both. */
 static inline bool nm_instr_moves(const struct nm_instr *instr)
 {
 	return instr->op && (instr->op->flags & NM_FLOWOP_MOVES);
@@ -83,12 +83,12 @@ static inline bool nm_instr_receives(const struct nm_instr *instr)
 {
 	return nm_instr_moves(instr) && (instr->op->flags & (NM_FLOWOP_FOLLOWS | NM_FLOWOP_BOTH));
 }
-/* Whether it waits for the other end to act before it acts itself. */
+/* Whether the instruction waits for the other end to act before it acts itself. */
 static inline bool nm_instr_follows(const struct nm_instr *instr)
 {
 	return instr->op && (instr->op->flags & NM_FLOWOP_FOLLOWS);
 }
-/* Whether it moves one message one way: neither files nor an exchange. */
+/* Whether the instruction moves one message one way: neither files nor an exchange. */
 bool nm_instr_moves_message(const struct nm_instr *instr);
 
 /* Whether the queue of the listener of an accept never holds a second connection, on a worker with
@@ -102,14 +102,14 @@ void nm_phase_note(struct nm_group *group, const struct nm_ir_group *from, struc
 /* Finds the shapes of all phases of a group that is complete otherwise. master: on the side that
  * measures. */
 void nm_group_find_shapes(struct nm_group *group, bool master);
-/* What a phase is for a worker, by the worker's number in its group. */
+/* The shape of a phase for a worker, by the worker's number in its group. */
 const struct nm_phase_shape *nm_phase_shape_of(const struct nm_group *group,
 					       const struct nm_phase *phase, uint32_t worker);
-/* As --dump-plan prints them: "epoll", "next turn" ... */
+/* Names as --dump-plan prints them: "epoll", "next turn" ... */
 const char *nm_waiter_name(enum nm_waiter_kind kind);
 const char *nm_defer_name(enum nm_defer_policy policy);
 
-/* Whether any of its transactions is run by io_uring on this side. */
+/* Whether any transaction of the group is run by io_uring on this side. */
 bool nm_group_posts(const struct nm_group *group);
 /* An error for each group that asks for io_uring and has no use for it. */
 void nm_plan_check_posts(const struct nm_plan *plan, const struct nm_ir *ir);

@@ -2,7 +2,7 @@
 /* Writes out what a profile has written short: standard parameters, and parameters that set an
  * option by themselves.
  *
- * This is done before any value is put in, and as text: what comes out is a profile that its author
+ * This is done before any value is put in, and as text: the result is a profile that its author
  * could have written. So parameters, checks, slaves and results know nothing of it. */
 #include "plan/shorthand.h"
 
@@ -23,7 +23,7 @@
 #include "transport/transport.h"
 
 #define BLANKS	    " \t\r\n"
-#define MAX_WORD    128 /* of a name, or of what an option is called */
+#define MAX_WORD    128 /* of the name of a parameter or an option */
 #define MAX_TARGETS 256 /* options that parameters of one profile set */
 
 /* An option that a parameter sets. */
@@ -39,7 +39,7 @@ struct shorthand {
 	struct target targets[MAX_TARGETS];
 	size_t n_targets;
 	size_t added;	/* bytes, for all targets in all places */
-	bool too_large; /* they are too many, which has been told */
+	bool too_large; /* they are too many, as reported */
 	bool failed;	/* out of memory */
 };
 
@@ -132,7 +132,7 @@ static void check_params(struct shorthand *s, const struct nm_node *node,
 			      group->name, group->line);
 }
 
-/* Adds what the names stand for to a list, where there is room for all of them. */
+/* Adds the parameters of the names to a list, which has room for all of them. */
 static size_t list_params(struct shorthand *s, const struct nm_node *node, struct nm_node **list,
 			  size_t count)
 {
@@ -193,7 +193,7 @@ static void expand_params(struct shorthand *s, struct nm_node *root)
 			continue;
 		}
 		check_params(s, child, group);
-		/* In the wrong place that is told once, not for each name. */
+		/* In the wrong place one error stands for all names. */
 		count = group ? count : list_params(s, child, list, count);
 		nm_node_free(child);
 	}
@@ -204,8 +204,8 @@ static void expand_params(struct shorthand *s, struct nm_node *root)
 
 /* ---- <param sets="..."> ---- */
 
-/* An option of what the flowop does, of the transport, or NULL: any, of its connection or messages,
- * or of all flowops. */
+/* Finds an option of the flowop itself, of the transport, or (NULL) of any, of its connection or
+ * messages, or of all flowops. */
 static const struct nm_opt *find_option(const struct nm_flowop *op,
 					const struct nm_transport *transport, const char *name)
 {
@@ -273,7 +273,7 @@ enum nm_type nm_shorthand_type(const struct nm_standard_param *param)
 	return opt ? opt->type : param->type;
 }
 
-/* What a word such as connect.cc means; false: nothing, which has been told. */
+/* Reads the target that a word such as connect.cc means; false: none, which has been reported. */
 static bool read_target(struct shorthand *s, const struct nm_node *param, char *word,
 			struct target *ret_target)
 {
@@ -297,7 +297,7 @@ static bool read_target(struct shorthand *s, const struct nm_node *param, char *
 	return false;
 }
 
-/* Whether another parameter sets it, or there are too many: both are told. */
+/* Whether another parameter sets the option, or there are too many: both are reported. */
 static bool is_taken(struct shorthand *s, const struct target *target)
 {
 	const char *own = nm_node_attr(target->param, "name");
@@ -307,7 +307,7 @@ static bool is_taken(struct shorthand *s, const struct target *target)
 
 		if (other->op != target->op || other->opt != target->opt)
 			continue;
-		/* A parameter that is declared twice is told of as that. */
+		/* A parameter that is declared twice gets another error. */
 		if (strcmp(own, nm_node_attr(other->param, "name")) != 0)
 			nm_diag_error(s->diags, s->file, target->param->line,
 				      "<param name=\"%s\">: sets %s.%s, which <param name=\"%s\"> "
@@ -344,7 +344,7 @@ static char *join_choices(const char *const *choices)
 	return text;
 }
 
-/* What the parameter does not say itself is as the option has it. */
+/* Gives the parameter all that it does not say itself, as the option has it. */
 static void take_from(struct shorthand *s, struct nm_node *param, const struct nm_opt *opt)
 {
 	const char *def = opt->def ? opt->def : opt->type == NM_TYPE_FLAG ? "no" : NULL;
@@ -423,8 +423,8 @@ static void read_options(struct shorthand *s, struct nm_node *root)
 
 /* ---- what sets an option, in its place ---- */
 
-/* The transport of what opens a connection; NULL: not known before values are put in, or there is
- * none. */
+/* The transport of a flowop that opens a connection; NULL: not known before values are put in, or
+ * there is none. */
 static const struct nm_transport *transport_of(const struct nm_flowop *op, const char *options)
 {
 	const struct nm_opt *protocol = nm_opt_find(op->opts, "protocol");
@@ -458,7 +458,7 @@ static bool is_given(const char *options, const struct nm_opt *opt)
 	return false;
 }
 
-/* Whether so many bytes more may be written for a parameter; tells once that it may not. */
+/* Whether so many bytes more may be written for a parameter; reports once that they may not. */
 static bool may_add(struct shorthand *s, const struct nm_node *param, size_t bytes)
 {
 	if (s->too_large)
@@ -481,7 +481,7 @@ static void set_options(struct shorthand *s, struct nm_node *node)
 	size_t size = 0;
 	bool any = false;
 
-	/* What has too many is refused for that. */
+	/* A flowop with too many options is refused for that. */
 	if (!op || s->too_large || count_words(given) > NM_OPTIONS_MAX)
 		return;
 	const struct nm_transport *transport = transport_of(op, given ? given : "");

@@ -14,7 +14,7 @@
 		.name = (param), .type = NM_TYPE_ENUM, .choices = (words), .def = (value),         \
 		.help = (text)                                                                     \
 	}
-/* One that only passes on an option: its type is the option's. */
+/* A parameter that only passes on an option: its type is the option's. */
 #define SETS(param, options, value, text)                                                          \
 	{                                                                                          \
 		.name = (param), .option = (options), .def = (value), .help = (text)               \

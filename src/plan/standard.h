@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The standard parameters: what many profiles let their users choose, declared once. A profile asks
- * for them by name, in <params names="...">. */
+/* The standard parameters, declared once: choices that many profiles leave to their users. A
+ * profile asks for them by name, in <params names="...">. */
 #ifndef NM_PLAN_STANDARD_H
 #define NM_PLAN_STANDARD_H
 

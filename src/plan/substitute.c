@@ -12,7 +12,7 @@
 
 /* Pieces of one value whose origin is kept for messages. */
 #define MAX_ORIGINS 256
-/* Names without a value that are told by name. */
+/* Names without a value that are reported one by one. */
 #define MAX_LISTED 20
 
 struct text {
@@ -24,7 +24,7 @@ struct text {
 	const char *name; /* of the parameter that was put in last */
 };
 
-/* Says so, once in a profile, when the value or all of them would become too large. */
+/* Reports, once in a profile, that the value or all of them together would become too large. */
 static bool fits(struct nm_params_context *c, const struct text *text, size_t length)
 {
 	size_t size = text->used + length;
@@ -127,7 +127,7 @@ static const char *nearest_declared(const struct nm_params_context *c, const cha
 	return nm_nearest(name, names, count);
 }
 
-/* Each name once; all of them are told together. */
+/* Notes each name once; all names are reported together. */
 static void note_missing(struct nm_params_context *c, const struct place *place,
 			 struct nm_param *param)
 {
@@ -145,7 +145,7 @@ static void note_missing(struct nm_params_context *c, const struct place *place,
 		(struct nm_param_missing){.name = strdup(param->name), .line = place->node->line};
 	const char *nearest = param->line ? NULL : nearest_declared(c, param->name);
 
-	/* Of several only the names are told. */
+	/* With several names the message lists only these. */
 	if (c->n_missing == 0 &&
 	    asprintf(&missing->message,
 		     "<%s> %s=\"%s\": $%s has no value: give one with -D %s=VALUE or in the "
@@ -332,7 +332,7 @@ void nm_param_substitute(struct nm_params_context *c, const struct nm_node *node
 		return;
 	struct text text = expand(c, node, attr);
 
-	if (c->gave_up) { /* which has been told */
+	if (c->gave_up) { /* as reported */
 		c->failed |= nm_attr_set(attr, NM_NO_VALUE) < 0;
 		nm_attr_drop_pieces(&text.origins);
 	} else if (text.data && !c->failed && nm_attr_set(attr, text.data) == 0) {

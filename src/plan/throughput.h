@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a profile means by throughput. */
+/* The meanings that throughput may have in a profile. */
 #ifndef NM_PLAN_THROUGHPUT_H
 #define NM_PLAN_THROUGHPUT_H
 

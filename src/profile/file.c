@@ -13,13 +13,13 @@
 #include "base/diag.h"
 #include "profile/tree.h"
 
-#define WRITER_MS  500	 /* that a pipe has until somebody writes to it */
-#define SILENCE_MS 60000 /* that whoever writes to it may think */
+#define WRITER_MS  500	 /* that a pipe may be without a writer */
+#define SILENCE_MS 60000 /* that the writer may pause */
 
 struct source {
 	int fd;
 	bool is_pipe;
-	bool has_writer; /* somebody has opened the pipe for writing, and be it once */
+	bool has_writer; /* the pipe has a writer, or has had one */
 	char *text;
 	size_t used;
 };
@@ -35,7 +35,7 @@ static int wait_for_input(const struct source *source, int timeout_ms)
 	return n;
 }
 
-/* Reads to the end, or up to one byte more than a profile may have. NULL, or what is wrong
+/* Reads to the end, or up to one byte more than a profile may have. NULL, or the text of an error
  * (static). */
 static const char *read_all(struct source *source)
 {
@@ -46,7 +46,7 @@ static const char *read_all(struct source *source)
 		if (n > 0) {
 			source->used += (size_t)n;
 		} else if (n == 0) {
-			/* A pipe that nobody has opened for writing looks like one at its end. */
+			/* A pipe that has not had a writer yet looks like one at its end. */
 			if (!source->is_pipe || source->used || source->has_writer)
 				return NULL;
 			if (wait_for_input(source, WRITER_MS) == 0)

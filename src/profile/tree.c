@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads XML into a tree with positions, and prints such a tree. What could make a reader do
- * anything else (document types, entities, inclusions, the network) is refused, and size, depth and
- * counts are limited. */
+/* Reads XML into a tree with positions, and prints such a tree. Constructs that could make a reader
+ * do anything else (document types, entities, inclusions, the network) are refused, and size, depth
+ * and counts are limited. */
 #include "profile/tree.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ typedef xmlErrorPtr xml_error_arg;
 
 struct reader {
 	const char *file;
-	const char *text; /* what is parsed, borrowed */
+	const char *text; /* the text that is parsed, borrowed */
 	size_t length;
 	struct nm_diags *diags;
 	size_t n_nodes;
@@ -73,7 +73,7 @@ static void fail(struct reader *reader, unsigned line, const char *what)
 
 /* ---- before libxml2 sees it ---- */
 
-/* libxml2 is told to take no notice of the encoding, so that a wrong one is told here. */
+/* libxml2 takes no notice of the encoding, so a wrong one is reported here. */
 static void check_encoding(struct reader *reader)
 {
 	size_t length;
@@ -87,8 +87,8 @@ static void check_encoding(struct reader *reader)
 		      length > MAX_QUOTED ? MAX_QUOTED : (int)length, name);
 }
 
-/* No '<' is inside a tag, so that the attributes between two of them bound those of any tag,
- * whatever else is wrong with the text. */
+/* No '<' is inside a tag: so no tag has more attributes than stand between two of them, however
+ * wrong the text is otherwise. */
 static void check_flood(struct reader *reader)
 {
 	unsigned line = 1, tag_line = 1;
@@ -113,8 +113,8 @@ static void check_flood(struct reader *reader)
 
 /* ---- while libxml2 reads ---- */
 
-/* Stops before anything of it is read: what it declares (entities above all) never comes into
- * being. */
+/* Stops the parser before the document type is read: its declarations (entities above all) never
+ * come into being. */
 static void on_doctype(void *arg, const xmlChar *name, const xmlChar *external_id,
 		       const xmlChar *system_id)
 {
@@ -126,7 +126,7 @@ static void on_doctype(void *arg, const xmlChar *name, const xmlChar *external_i
 	xmlStopParser(ctxt);
 }
 
-/* libxml2 tells of a tag after its attributes, which may be lines below its name. */
+/* libxml2 reports a tag after its attributes, which may be lines below its name. */
 static unsigned start_line(const struct reader *reader, const xmlParserCtxt *ctxt)
 {
 	const xmlParserInput *input = ctxt->input;
@@ -211,7 +211,7 @@ static void on_text(void *arg, const xmlChar *text, int length)
 	const char *word = nm_skip_blanks((const char *)text, end);
 	unsigned line = (unsigned)ctxt->input->line; /* where it ends */
 
-	/* What follows a syntax error may be the rest of it. */
+	/* Text behind a syntax error may be the rest of that error. */
 	if (word == end || reader->told_text || reader->n_syntax_errors)
 		return;
 	for (const char *c = word; c < end && line > 1; c++)
@@ -340,7 +340,7 @@ static struct nm_node *parse(struct reader *reader, xmlParserCtxt *ctxt)
 	return reader->failed ? nm_node_free(root) : root;
 }
 
-/* What is to be read is checked before libxml2 sees it. */
+/* Checks the text before libxml2 sees it, and then parses it. */
 static struct nm_node *check_and_parse(struct reader *reader)
 {
 	check_encoding(reader);
@@ -463,8 +463,8 @@ static void print_escaped(FILE *out, const char *text)
 	}
 }
 
-/* Each element begins on the line that it had in the file, so that what is said about it elsewhere
- * still fits. */
+/* Each element begins on the line that it had in the file, so that the lines in messages still
+ * fit. */
 static void print_node(FILE *out, const struct nm_node *node, unsigned *line)
 {
 	for (; *line < node->line; ++*line)
@@ -527,7 +527,7 @@ struct nm_node *nm_node_free(struct nm_node *node)
 	for (size_t i = 0; i < node->n_attrs; i++) {
 		nm_attr_drop_pieces(&node->attrs[i]);
 		free(node->attrs[i].name);
-		/* It may have the password of a key in it. */
+		/* The value may have the password of a key in it. */
 		if (node->attrs[i].value)
 			explicit_bzero(node->attrs[i].value, strlen(node->attrs[i].value));
 		free(node->attrs[i].value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile as a tree with positions. It has no meaning yet: names are not checked here. */
+/* A profile as a tree with positions. The tree has no meaning yet: names are not checked here. */
 #ifndef NM_PROFILE_TREE_H
 #define NM_PROFILE_TREE_H
 
@@ -7,7 +7,7 @@
 
 #include "base/diag.h"
 
-/* Limits of what is read; each gives its own message. */
+/* Limits of a profile's text; each gives its own message. */
 #define NM_PROFILE_MAX_BYTES 1048576
 #define NM_PROFILE_MAX_DEPTH 16
 #define NM_PROFILE_MAX_NODES 65536
@@ -42,9 +42,9 @@ struct nm_node {
  * libxml2 itself. */
 void nm_profile_wipe_all(void);
 /* Parses text (borrowed during the call). `file` names it in messages. Returns the owned root, or
- * NULL with at least one error in diags. What uperf takes and XML does not is mended first, with a
- * warning each (legacy/normalise.h). Entities, includes and network access are refused, not
- * ignored. */
+ * NULL with at least one error in diags. Text that uperf takes and XML does not allow is mended
+ * first, with a warning for each place (legacy/normalise.h). Entities, includes and network access
+ * are refused, not ignored. */
 struct nm_node *nm_profile_parse(const char *file, const char *text, size_t length,
 				 struct nm_diags *diags);
 /* Reads a file (at most NM_PROFILE_MAX_BYTES) into an owned, terminated buffer; NULL with an error
@@ -57,13 +57,13 @@ char *nm_profile_print(const struct nm_node *root);
 struct nm_node *nm_node_new(const char *name, unsigned line);
 struct nm_node *nm_node_free(struct nm_node *node); /* accepts NULL, returns NULL */
 
-/* In any case of its name; NULL when absent. */
+/* Finds an attribute by its name, in any case of it; NULL when absent. */
 const char *nm_node_attr(const struct nm_node *node, const char *name);
 /* Adds an attribute, or gives it another value, which is copied; 0 or -ENOMEM. */
 int nm_node_set_attr(struct nm_node *node, const char *name, const char *value);
 /* Takes out each attribute of that name, in any case of it. */
 void nm_node_remove_attr(struct nm_node *node, const char *name);
-/* Another value, which is copied; its pieces are gone. 0 or -ENOMEM. */
+/* Gives an attribute another value, which is copied; its pieces are gone. 0 or -ENOMEM. */
 int nm_attr_set(struct nm_attr *attr, const char *value);
 /* Notes a piece, whose strings are copied. 0 or -ENOMEM. */
 int nm_attr_add_piece(struct nm_attr *attr, const struct nm_piece *piece);

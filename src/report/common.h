@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the reports share: names, labels and look-ups, so that all of them say the same. */
+/* Names, labels and look-ups that the reports share, so that all of them say the same. */
 #ifndef NM_REPORT_COMMON_H
 #define NM_REPORT_COMMON_H
 

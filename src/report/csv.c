@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The intervals: a header line, then a row for each interval of each run. What is not known is an
- * empty cell. */
+/* The intervals: a header line, then a row for each interval of each run. A value that is not known
+ * is an empty cell. */
 #include "report/report.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static struct extra extra_of(const struct nm_runs *series)
 	return extra;
 }
 
-/* Of the window's columns, the one that is left out. */
+/* The one of the window's columns that is left out. */
 static const char *without(struct extra extra)
 {
 	return extra.response ? NULL : "response";
@@ -67,7 +67,7 @@ static void print_header(const struct nm_result *shape, struct extra extra, FILE
 		for (const struct nm_figure *cpu = nm_cpu_figures; !nm_figure_is_end(cpu); cpu++)
 			print_name(out, shape->hosts[h].name ? shape->hosts[h].name : "",
 				   cpu->column);
-	/* What is new comes last, so that the others keep their places. */
+	/* New columns come last, so that the others keep their places. */
 	fputs(",seconds", out);
 	if (extra.messages) {
 		nm_figures_columns(out, "to_slaves_", nm_direction_figures, percentiles, NULL);

@@ -43,7 +43,7 @@ struct nm_end_totals nm_slave_totals(const struct nm_result_host *host)
 	return end_of(&host->window.counts, (double)host->window.ns / 1e9);
 }
 
-/* By what they have counted in the measured transactions, and the master's time: this is exact. */
+/* The slaves' counts in the measured transactions, and the master's time: this is exact. */
 static struct nm_end_totals end_of_phases(const struct nm_result *result)
 {
 	struct nm_counts sum = {0};
@@ -58,8 +58,8 @@ static struct nm_end_totals end_of_phases(const struct nm_result *result)
 	return end_of(&sum, result->totals.seconds);
 }
 
-/* What the slaves have counted where only a part of the phases is measured: each slave by its own
- * window. A slave that has no part in them adds nothing. */
+/* The slaves' counts where only a part of the phases is measured: each slave by its own window. A
+ * slave that has no part in them adds nothing. */
 static struct nm_end_totals end_of_windows(const struct nm_result *result)
 {
 	struct nm_end_totals sum = {.known = false};
@@ -89,7 +89,7 @@ struct nm_end_totals nm_slaves_totals(const struct nm_result *result)
 	return is_cut(result) ? end_of_windows(result) : end_of_phases(result);
 }
 
-/* Points of a line, and what has to be summed up for it. */
+/* Points of a line, and the sums over them. */
 struct line {
 	size_t n;
 	double x, y, mean_x, mean_y, xx, yy, xy;
@@ -157,7 +157,7 @@ struct nm_linearity nm_linearity_of(const struct nm_result *result,
 	for (size_t i = 0; i < result->n_intervals; i++) {
 		const struct nm_result_interval *row = &result->intervals[i];
 
-		/* One in which the warm-up ends has a part of it in its count. */
+		/* A row in which the warm-up ends has a part of it in its count. */
 		if (row->part == NM_PART_MEASURED &&
 		    row->from_s >= result->grid.warmup_s - NM_GRID_ROUNDING_S)
 			grow_by_row(&line, result, row, host, stream);

@@ -20,7 +20,7 @@ struct nm_end_totals {
  * way. */
 bool nm_is_stream(const struct nm_result *result);
 struct nm_end_totals nm_master_totals(const struct nm_result *result);
-/* Known only when all of them have delivered. */
+/* Known only when all these slaves have delivered. */
 struct nm_end_totals nm_slaves_totals(const struct nm_result *result);
 struct nm_end_totals nm_slave_totals(const struct nm_result_host *host);
 

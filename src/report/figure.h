@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Figures: each thing that a result tells is declared once, in a table, with its name in the JSON
- * document, its key of --format kv, its column of --format csv, its type and what it means. The
- * reports and the published schema (docs/netmodel-result.schema.json) are made by walking these
- * tables. Tables for people (text.c) are written by hand. */
+/* Figures: each value of a result is declared once, in a table, with its name in the JSON document,
+ * its key of --format kv, its column of --format csv, its type and its meaning. The reports and the
+ * published schema (docs/netmodel-result.schema.json) are made by walking these tables. Tables for
+ * people (text.c) are written by hand. */
 #ifndef NM_REPORT_FIGURE_H
 #define NM_REPORT_FIGURE_H
 
@@ -15,7 +15,7 @@
 #include "base/field.h"
 #include "result/runs.h"
 
-/* Where a walk is: the struct whose figures are shown, and those that it stands in. */
+/* The place of a walk: the struct whose figures are shown, and the structs around it. */
 struct nm_at {
 	const struct nm_at *parent; /* NULL: the document */
 	const struct nm_runs *runs;
@@ -25,14 +25,14 @@ struct nm_at {
 };
 
 enum nm_figure_kind {
-	NM_FIGURE_MADE,	   /* whatever `make` makes; in JSON only */
+	NM_FIGURE_MADE,	   /* any JSON, by `make`; only there */
 	NM_FIGURE_COUNT,   /* uint64_t */
 	NM_FIGURE_COUNT32, /* uint32_t or unsigned */
 	NM_FIGURE_SIGNED,  /* int64_t */
 	NM_FIGURE_BOOL,	   /* bool */
 	NM_FIGURE_REAL,	   /* double, of seconds unless `schema` says otherwise */
-	NM_FIGURE_RATE,	   /* what `rate` computes; NaN: not known */
-	NM_FIGURE_SHARE,   /* what `rate` computes, 0 to 1 */
+	NM_FIGURE_RATE,	   /* computed by `rate`; NaN: not known */
+	NM_FIGURE_SHARE,   /* computed by `rate`, 0 to 1 */
 	NM_FIGURE_TEXT,	   /* char *; NULL: not known */
 	NM_FIGURE_CHARS,   /* char[]; "": not known */
 	NM_FIGURE_NAME,	   /* char *; NULL and "": not known */
@@ -52,11 +52,11 @@ struct nm_figure {
 	const char *column; /* of csv, behind a prefix; NULL: none */
 	enum nm_figure_kind kind;
 	size_t offset;
-	/* Whether it is known, else it is null, has no key, and an empty cell: the offset of a
-	 * bool + 1, and a function; 0 and NULL: always. */
+	/* Whether the figure is known, else it is null, has no key, and an empty cell: the offset
+	 * of a bool + 1, and a function; 0 and NULL: always. */
 	size_t known_flag;
 	bool (*known)(const void *item);
-	bool (*has)(const struct nm_at *at); /* NULL: always; else there is no such member */
+	bool (*has)(const struct nm_at *at); /* whether there is such a member; NULL: always */
 	json_t *(*make)(const struct nm_at *at);
 	double (*rate)(const void *item);
 	const struct nm_object *object;
@@ -96,7 +96,7 @@ static inline bool nm_figure_is_end(const struct nm_figure *figure)
 	return !figure->json && !figure->key && !figure->column && !figure->fields;
 }
 
-/* What the schema says of members that an object does not list. */
+/* How the schema treats members that an object does not list. */
 enum nm_closing { NM_CLOSED, NM_CLOSED_ALL, NM_OPEN };
 
 /* A struct that is an object of the document. */
@@ -104,11 +104,11 @@ struct nm_object {
 	const char *name; /* of its definition; NULL: it stands where it is used */
 	const char *doc;
 	const struct nm_figure *figures;
-	const struct nm_object *base; /* whose members it has too; NULL: none */
-	size_t base_offset;	      /* of the struct of the base within its own */
-	/* The whole definition, or what is added to it, as schema of a figure; NULL: none. */
+	const struct nm_object *base; /* its members are here, too; NULL: none */
+	size_t base_offset;	      /* of the base's struct within this one */
+	/* The whole definition, or an addition to it, written as a figure's schema; NULL: none. */
 	const char *raw, *more;
-	/* Of a table of fields: how many of its figures older versions had already. 0: all. */
+	/* For a table of fields: how many of its figures older versions had already. 0: all. */
 	size_t n_required_fields;
 	enum nm_closing closing;
 	bool or_null, is_list; /* its schema is that of null or an object, of a list of objects */
@@ -121,7 +121,7 @@ json_t *nm_object_json(const struct nm_object *object, const struct nm_at *at);
 /* A list of `count` items from `first` on. */
 json_t *nm_objects_json(const struct nm_object *object, const struct nm_at *at, const void *first,
 			size_t count, size_t item_size);
-/* The place of an item within the place of what it stands in. */
+/* The place of an item within the place of the struct around it. */
 struct nm_at nm_at_item(const struct nm_at *parent, const void *item, size_t index);
 /* null for NULL; bytes that are not UTF-8 become question marks, so a document is always valid. */
 json_t *nm_json_text(const char *text);

@@ -24,12 +24,12 @@ extern const struct nm_figure nm_window_figures[], nm_direction_figures[], nm_da
 extern const struct nm_object nm_latency_object, nm_window_object, nm_direction_object,
 	nm_datagrams_object;
 
-/* figures_detail.c: what is there only when it was asked for. */
+/* figures_detail.c: objects that are there only when the user asked for them. */
 extern const struct nm_object nm_operations_object, nm_flowops_object, nm_strands_object,
 	nm_host_phase_object, nm_counters_object, nm_difference_object;
-/* What a host did for a group in detail; NULL: it kept nothing. */
+/* The detailed report of a host for a group; NULL: the host kept none. */
 const struct nm_group_report *nm_group_report_of(const struct nm_result_host *host, size_t group);
-/* What the master did in detail in a transaction; NULL: it kept nothing. */
+/* The master's detailed report of a transaction; NULL: it kept none. */
 const struct nm_transaction_report *nm_master_transaction(const struct nm_result *result,
 							  size_t group, size_t phase);
 /* Lists, owned, or NULL when out of memory: the flowops of a transaction, the flows of a group, and
@@ -39,8 +39,7 @@ json_t *nm_strands_json(const struct nm_at *at, const struct nm_group_report *re
 json_t *nm_host_phases_json(const struct nm_at *at, const struct nm_group_report *report,
 			    size_t group);
 
-/* figures_host.c: struct nm_result_host and its parts. The first are those of the CPU that all
- * reports have. */
+/* figures_host.c: struct nm_result_host and its parts. All reports have the figures of the CPU. */
 extern const struct nm_figure nm_cpu_figures[], nm_softirqs_figures[];
 extern const struct nm_object nm_counts_object, nm_cpu_object, nm_interrupts_object,
 	nm_softirqs_object, nm_rusage_object, nm_nic_object, nm_psp_object, nm_tcp_object,

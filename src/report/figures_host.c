@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the document says of one host. Most of it comes from the tables of
+/* The document's part about one host. Most of it comes from the tables of
  * src/host/usage_fields.c. */
 #include "report/common.h"
 #include "report/figures.h"
@@ -131,7 +131,7 @@ static double cpu_idle(const void *item)
 		.key = #name, .column = #name, .kind = NM_FIGURE_SHARE, .rate = name               \
 	}
 
-/* Of kv and csv: they have fewer kinds of time. */
+/* The figures of kv and csv, which have fewer kinds of time. */
 const struct nm_figure nm_cpu_figures[] = {
 	CPU_FIGURE(cpu_user), CPU_FIGURE(cpu_system), CPU_FIGURE(cpu_softirq),
 	CPU_FIGURE(cpu_idle), NM_FIGURE_END,
@@ -433,7 +433,7 @@ static json_t *make_groups(const struct nm_at *at)
 			       sizeof(*host->groups));
 }
 
-/* A part of what the machine used, which by itself may be missing and then says why. */
+/* A part of the machine's usage, which by itself may be missing and then says why. */
 static json_t *part(const struct nm_at *at, bool has, const char *why,
 		    const struct nm_object *object, const void *item)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was done in a window of time, and what became of datagrams: figures that JSON, kv and csv
- * all have. */
+/* Counts and times of a window, and the fate of datagrams: figures that JSON, kv and csv all
+ * have. */
 #include <math.h>
 
 #include "report/figures.h"

@@ -11,11 +11,13 @@
 
 #include "stats/hist.h"
 
-/* An owned text; NULL when out of memory. What is longer than a day counts as a day. */
+/* A histogram as an owned text; NULL when out of memory. A time longer than a day counts as a
+ * day. */
 char *nm_hdr_encode(const struct nm_hist_snap *hist);
-/* The lines before the first histogram; wall_ns: what times of the log count from. */
+/* The lines before the first histogram; wall_ns: the time that the log's times count from. */
 void nm_hdr_head(FILE *out, uint64_t wall_ns);
-/* One line; tag NULL: none. Begins at `at_s` after the time of the head. 0 or -ENOMEM. */
+/* One line with a histogram; tag NULL: none. Begins at `at_s` after the time of the head. 0 or
+ * -ENOMEM. */
 int nm_hdr_line(FILE *out, const char *tag, double at_s, double seconds,
 		const struct nm_hist_snap *hist);
 

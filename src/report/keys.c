@@ -13,8 +13,8 @@
 #include "report/throughput.h"
 
 /* The keys of the other lines, without those that begin with remote_, repeat_, param_ and warning.
- * A key belongs here also where a run gives it no line: what a script finds under it must not
- * depend on that. */
+ * A key belongs here also where a run gives it no line: a script must never find a parameter under
+ * it. */
 static const char *const own_keys[] = {
 	"VERSION",
 	"allowed_core_num",
@@ -90,7 +90,7 @@ static bool is_own_key(const char *name)
 	if (strncmp(name, "group.", 6) == 0 || strncmp(name, "param_", 6) == 0 ||
 	    strncmp(name, "repeat_", 7) == 0)
 		return true;
-	/* Also "remote2_". */
+	/* Names such as "remote2_", too. */
 	if (strncmp(name, "remote", 6) == 0 && name[6 + strspn(name + 6, "0123456789")] == '_')
 		return true;
 	if (strncmp(name, "messages_", 9) == 0 || strncmp(name, "softirqs_", 9) == 0)
@@ -213,7 +213,7 @@ void nm_keys_neper_option(FILE *out, const struct nm_tool_option *option,
 		nm_print_line(out, "%s=%s", option->name, option->value);
 		return;
 	}
-	/* Of neper's type, an int. */
+	/* neper has an int here. */
 	snprintf(half, sizeof(half), "%.8s", result->id.run_id ? result->id.run_id : "");
 	fprintf(out, "%s=%lu\n", option->name, strtoul(half, NULL, 16) & INT32_MAX);
 }
@@ -282,7 +282,7 @@ void nm_keys_cores(FILE *out, const char *prefix, const char *cpus)
 	nm_cpu_list_fini(&list);
 }
 
-/* Also when nothing has been mapped after all. */
+/* True also when nothing has been mapped after all. */
 static bool maps(const struct nm_result *result)
 {
 	bool asked = false;

@@ -30,19 +30,19 @@ void nm_keys_run_options(FILE *out, const struct nm_result *result);
 /* An option of neper's; the number of a run is the begin of its run_id, and 0 before it has one. */
 void nm_keys_neper_option(FILE *out, const struct nm_tool_option *option,
 			  const struct nm_result *result);
-/* Those of them that are neither parameters nor options of nm_keys_run_options. */
+/* The options of neper's that are neither parameters nor options of nm_keys_run_options. */
 void nm_keys_other_neper_options(FILE *out, const struct nm_view *view,
 				 const struct nm_result *result);
 /* How many transactions were asked for, instead of a time; NULL: none. */
 const char *nm_keys_count_asked(const struct nm_result *result);
-/* What has become of them: total_transactions. */
+/* How many transactions were done, when a number was asked for: total_transactions. */
 void nm_keys_total(FILE *out, const struct nm_result *result);
 /* The CPUs on which an end has put its workers; nothing when it has not. */
 void nm_keys_cores(FILE *out, const char *prefix, const char *cpus);
-/* What was received without a copy, when that was asked for. */
+/* The bytes that an end received without a copy, when the profile asks for that. */
 void nm_keys_mapped(FILE *out, const char *prefix, const struct nm_result *result,
 		    const struct nm_end_totals *end);
-/* What this end and the others have moved: throughput, throughput_units, bytes_mmaped,
+/* The data that this end and the others have moved: throughput, throughput_units, bytes_mmaped,
  * percent_mmaped, local_throughput, remote_throughput. Where this end reads nothing of a stream the
  * others' throughput and mapped bytes stand for its own, but for local_throughput. */
 void nm_keys_ends(FILE *out, const struct nm_result *result, const struct nm_view *view,

@@ -35,8 +35,8 @@ static void print_interrupts(FILE *out, const char *prefix, const struct nm_usag
 		nm_figures_keys(out, prefix, nm_softirqs_figures, usage, NULL);
 }
 
-/* What a process has used: KEY_start and KEY_end, where the key is the name of the field without
- * its unit. */
+/* The usage of a process: KEY_start and KEY_end, where the key is the name of the field without its
+ * unit. */
 static void print_process(FILE *out, const char *prefix, const struct nm_result_host *host)
 {
 	for (const struct nm_field *field = nm_rusage_fields; field->name; field++) {
@@ -80,7 +80,7 @@ static void print_linearity(const struct nm_result *result, const char *prefix,
 		fprintf(out, "%scorrelation_coefficient=%.6f\n", prefix, linearity.correlation);
 }
 
-/* What a slave has done in the measured window, by the wall clock of the master. */
+/* A slave's totals in the measured window, by the wall clock of the master. */
 static void print_window(const struct nm_result *result, const char *prefix,
 			 const struct nm_result_host *host, FILE *out)
 {

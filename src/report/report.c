@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds a report by its name, lists them, and the line that is shown while a run goes on. */
+/* Finds a report by its name, lists all of them, and makes the line that is shown while a run goes
+ * on. */
 #include "report/report.h"
 
 #include <stdarg.h>

@@ -12,15 +12,15 @@
 
 /* Options that concern some reports. */
 enum nm_report_takes {
-	NM_REPORT_TAKES_UNIT = 1 << 0,	/* of throughput */
-	NM_REPORT_TAKES_STIME = 1 << 1, /* where the time in the system comes from */
+	NM_REPORT_TAKES_UNIT = 1 << 0,	/* the unit of throughput */
+	NM_REPORT_TAKES_STIME = 1 << 1, /* the source of the time in the system */
 };
 
 struct nm_report {
 	const char *name;    /* the word of --format */
-	const char *help;    /* what that word does not say itself: "key=value"; NULL: nothing */
+	const char *help;    /* an explanation of that word: "key=value"; NULL: none */
 	unsigned takes;	     /* enum nm_report_takes: options that change it */
-	bool lacks_warnings; /* it has no place for them: they are to be told elsewhere */
+	bool lacks_warnings; /* it has no place for warnings: the caller prints them */
 	/* Writes the whole report of a series (one run or --repeat). 0 or -errno of the stream. */
 	int (*write)(const struct nm_runs *series, FILE *out);
 };
@@ -34,8 +34,8 @@ char *nm_report_choices(char *buf, size_t size);
 /* The options of a run that has not begun and how long it is to take, as neper prints them. */
 void nm_report_neper_options(const struct nm_result *asked, const struct nm_view *view, FILE *out);
 
-/* One line for a terminal while a run goes on, without a line end. What does not fit is left out
- * from the end, whole fields at a time. */
+/* One line for a terminal while a run goes on, without a line end. Fields that do not fit are left
+ * out, from the end. */
 void nm_report_live_line(const struct nm_result_interval *row, char *buf, size_t size);
 
 /* Writes the schema of the result document as it is published (docs/netmodel-result.schema.json). 0

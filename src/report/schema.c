@@ -11,7 +11,7 @@
 /* How long a line of the schema may be before its value is broken into several. */
 #define COLUMNS 118
 
-/* What is referred to by name, in the order in which it is published. */
+/* The schemas that others refer to by name, in the order in which they are published. */
 static const struct nm_object simple[] = {
 	{.name = "count", .raw = "{'type': 'integer', 'minimum': 0}"},
 	{.name = "known_count",

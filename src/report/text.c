@@ -100,7 +100,7 @@ static void add_direction(struct nm_table *table, const char *name,
 				      : "");
 }
 
-/* Where messages may be lost, what counts is what arrives. */
+/* Where messages may be lost, those that arrive count. */
 static void add_messages(struct nm_table *table, const struct nm_result *result)
 {
 	struct nm_datagram_stats messages;
@@ -122,7 +122,7 @@ static void add_messages(struct nm_table *table, const struct nm_result *result)
 	}
 }
 
-/* Of the master; a way without data says nothing. */
+/* The throughput of the master; a direction without data is left out. */
 static void add_throughput(struct nm_table *table, const struct nm_window *totals)
 {
 	const struct nm_counts *counts = &totals->counts;
@@ -226,8 +226,7 @@ static void add_latency(struct nm_table *table, const char *name, const struct n
 
 #define NAMED_GROUPS 3 /* in a label */
 
-/* Only transactions with a rate have a response: whose it is, where that is not that of all
- * groups. */
+/* Only transactions with a rate have a response: the label names their groups, unless all do. */
 static const char *response_label(const struct nm_result *result, char *buf, size_t size)
 {
 	size_t n_with = 0, used;
@@ -319,7 +318,7 @@ static size_t row_percentiles(const struct nm_percentiles *percentiles, size_t r
 	return count;
 }
 
-/* What names and values of a latency are called in the table of groups. */
+/* The names of a latency and of its values in the table of groups. */
 static void add_time_names(struct nm_table *table, const char *of, const struct nm_result *result,
 			   const size_t *places, size_t n_places)
 {
@@ -457,7 +456,8 @@ static void add_connections(struct nm_table *table, const struct nm_conn_report 
 	nm_table_cell(table, "%" PRIu64, report->retransmits);
 }
 
-/* What the connections over TLS of a host have agreed upon. */
+/* The version and the cipher of a host's TLS connections, and how many are resumed, or in the
+ * kernel. */
 static void print_tls(const struct nm_result_host *host, FILE *out)
 {
 	const struct nm_tls_report *tls = &host->connections.tls;
@@ -470,7 +470,7 @@ static void print_tls(const struct nm_result_host *host, FILE *out)
 			      tls->connections, tls->resumed, tls->ktls_send, tls->ktls_receive);
 }
 
-/* What the PSP devices of a host have moved. */
+/* The traffic and the failures of a host's PSP devices. */
 static void print_psp(const struct nm_result_host *host, FILE *out)
 {
 	for (size_t i = 0; host->has_usage && i < host->usage.n_psp; i++) {
@@ -539,7 +539,7 @@ static void print_hosts(const struct nm_result *result, FILE *out)
 	}
 }
 
-/* What follows the tables: whether the ends agree, when they began, what else there is to say. */
+/* The lines below the tables: whether the ends agree, when they began, and notes. */
 static void print_notes(const struct nm_result *result, FILE *out)
 {
 	char skew[TEXT];

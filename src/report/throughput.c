@@ -9,8 +9,8 @@
 #define MIB (KIB * KIB)
 #define GIB (KIB * MIB)
 
-/* Of one letter: bits with powers of 1000, bytes with powers of 1024. Each family of more letters
- * is in ascending order. */
+/* Units of one letter: bits with powers of 1000, bytes with powers of 1024. Each family of more
+ * letters is in ascending order. */
 static const struct nm_throughput_unit units[] = {
 	{"b", "bits/s", 1 / 8.0},
 	{"k", "10^3bits/s", 1e3 / 8},
@@ -49,7 +49,7 @@ static const struct nm_throughput_unit *find(const char *word)
 	return NULL;
 }
 
-/* The family is told by what follows the first letter of its units: "b", "ib", "B" or "iB". */
+/* The letters behind the first of its units tell the family: "b", "ib", "B" or "iB". */
 static const struct nm_throughput_unit *choose(const char *family, double bytes_per_s)
 {
 	const struct nm_throughput_unit *best = NULL;

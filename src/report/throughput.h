@@ -3,7 +3,7 @@
 #ifndef NM_REPORT_THROUGHPUT_H
 #define NM_REPORT_THROUGHPUT_H
 
-/* The word that stands for none. */
+/* The word for no unit. */
 #define NM_THROUGHPUT_DEFAULT "Mb"
 
 struct nm_throughput_unit {

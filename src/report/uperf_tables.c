@@ -281,7 +281,7 @@ static void add_nic(struct nm_table *table, const struct nm_result_host *host,
 	double seconds = (double)host->usage.at_ns / 1e9;
 	char text[TEXT];
 
-	/* One that has carried nothing is not of interest. */
+	/* A card that has carried nothing is not of interest. */
 	if (seconds <= 0 || nic->tx_packets + nic->rx_packets == 0)
 		return;
 	nm_table_cell(table, "%s", nic->name);

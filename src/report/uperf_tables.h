@@ -6,7 +6,7 @@
 
 #include "result/result.h"
 
-/* The tables that were asked for, each with an empty line before it. */
+/* Prints the tables that were asked for, each behind an empty line. */
 void nm_uperf_tables_print(const struct nm_result *result, FILE *out);
 
 #endif

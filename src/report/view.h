@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* An option of neper's as it was in force. */
+/* An option of neper's with the value in force. */
 struct nm_tool_option {
 	char *name;  /* with underscores, as neper prints it */
 	char *value; /* NULL: the number of the run */
@@ -15,10 +15,11 @@ struct nm_tool_option {
 struct nm_view {
 	const char *throughput_unit; /* a word of neper's, see throughput.h; NULL: none */
 	const char *cpus;	     /* for the master's workers; NULL: anywhere */
-	const char *slave_cpus;	     /* for the slaves' workers; NULL: as each was told */
-	bool of_slave;		     /* a slave's own: there are no intervals to speak of */
+	const char *slave_cpus;	     /* for the slaves' workers; NULL: as each slave's own */
+	bool of_slave;		     /* a slave's own result: it has no intervals to show */
 	bool stime_use_proc;	     /* neper's stime is that of the whole host */
-	/* Those of the workload, in neper's order; borrowed. None: it is no workload of neper's. */
+	/* The options of the workload, in neper's order; borrowed. None: it is no workload of
+	 * neper's. */
 	const struct nm_tool_option *tool_options;
 	size_t n_tool_options;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens, feeds and closes the logs, whatever they write, and notes the first error of each. */
+/* Opens, feeds and closes the logs of all kinds, and notes the first error of each. */
 #include "cli/log/log.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "cli/output_paths.h"
 
-#define ROOM (4u << 20) /* of lines that have not been read yet, where a log is a pipe */
+#define ROOM (4u << 20) /* for lines that the reader of a pipe has not taken yet */
 
 size_t nm_log_count(void)
 {
@@ -32,7 +32,8 @@ static int fail(size_t index, const char *path, int error, struct nm_diags *diag
 	return -error;
 }
 
-/* The first error is the reason: what is written after it may succeed, or fail without one. */
+/* The first error is the reason: later writes may succeed, or fail without an error of their
+ * own. */
 static void check(struct nm_log_file *file)
 {
 	if (!file->error && ferror(file->stream))
@@ -66,7 +67,7 @@ static int open_file(struct nm_log_file *file, bool takes_stdout)
 	return error;
 }
 
-/* Closes it: 0, or -errno with an error in diags. */
+/* Closes a log: 0, or -errno with an error in diags. */
 static int close_file(size_t index, struct nm_log_file *file, uint64_t lost, struct nm_diags *diags)
 {
 	if (nm_logs[index]->end && !file->error)
@@ -226,7 +227,7 @@ void nm_log_put_name(FILE *stream, const char *name)
 		putc((unsigned char)*name < ' ' ? ' ' : *name, stream);
 }
 
-/* What comes from a profile stays in its field. */
+/* Quotes a name of the profile, which so stays in its field. */
 static void put_quoted(FILE *stream, const char *name)
 {
 	putc('"', stream);

@@ -23,12 +23,12 @@ struct nm_log_file {
 	const struct nm_result *result; /* of the present run; borrowed; NULL: none has begun */
 };
 
-/* What it writes. All but arg may be NULL; each is called while nothing has failed, on the thread
- * that runs. */
+/* A kind of log: its option, and the functions that write it. All but arg may be NULL; each is
+ * called while nothing has failed, on the thread that runs. */
 struct nm_log {
 	struct nm_arg arg; /* its option: a text, the path; without an offset */
 	bool takes_stdout; /* the path "-" is standard output */
-	/* Asks the run for what the log is told. */
+	/* Sets the options of the run that the log depends on. */
 	void (*ask)(const struct nm_args *args, struct nm_run_options *options);
 	void (*head)(struct nm_log_file *file);
 	/* A run begins; its result is at file->result until it has ended. */
@@ -41,7 +41,7 @@ struct nm_log {
 	void (*tcp)(struct nm_log_file *file, const struct nm_tcp_rows *rows);
 	void (*response)(struct nm_log_file *file, const struct nm_response_row *row);
 	void (*finish)(struct nm_log_file *file, const struct nm_result *result);
-	/* At the end; lost: how many responses have not been told. */
+	/* The log ends; lost: how many responses it has not been given. */
 	void (*end)(struct nm_log_file *file, uint64_t lost);
 };
 
@@ -55,22 +55,22 @@ struct nm_logs {
 	struct nm_log_file files[NM_ARGS_LOGS]; /* in the order of nm_logs */
 };
 
-/* Opens those that args name and writes their heads: 0, or -errno with an error in diags. */
+/* Opens the logs that args name and writes their heads: 0, or -errno with an error in diags. */
 int nm_logs_open(struct nm_logs *logs, const struct nm_args *args, struct nm_diags *diags);
-/* Whether one of them is told times: those are measured for its sake. */
+/* Whether an open log takes times: a run measures them for its sake. */
 bool nm_logs_take_times(const struct nm_logs *logs);
-/* Asks for what they need besides. */
+/* Sets the options of the run that the open logs depend on. */
 void nm_logs_ask(const struct nm_logs *logs, const struct nm_args *args,
 		 struct nm_run_options *options);
-/* Closes them: 0, or -errno with an error in diags. Those that are closed stay so. */
+/* Closes the logs: 0, or -errno with an error in diags. A log that is closed stays closed. */
 int nm_logs_close(struct nm_logs *logs, uint64_t lost, struct nm_diags *diags);
 
-/* Whether one of them is on standard output, and nothing else is to be there. */
+/* Whether a log goes to standard output, where nothing else may then be printed. */
 bool nm_logs_take_stdout(const struct nm_args *args);
 
-/* Events of a run. */
+/* Pass events of a run to the open logs. */
 void nm_logs_begin(struct nm_logs *logs, const struct nm_result *result);
-/* Also of a run that has not begun. */
+/* Called also for a run that has not begun. */
 void nm_logs_finish(struct nm_logs *logs, const struct nm_result *result);
 void nm_logs_host_interval(struct nm_logs *logs, const char *host,
 			   const struct nm_host_interval *row);
@@ -80,16 +80,16 @@ void nm_logs_flows(struct nm_logs *logs, const struct nm_flow_rows *rows);
 void nm_logs_tcp(struct nm_logs *logs, const struct nm_tcp_rows *rows);
 void nm_logs_responses(struct nm_logs *logs, const struct nm_response_row *rows, size_t count);
 
-/* Whether those that are told responses can be told many more now, without lines being dropped. */
+/* Whether the logs of responses can be given many more now, without lines being dropped. */
 bool nm_logs_have_room(struct nm_logs *logs);
 
-/* Columns of CSV that several have: host, group, worker and number of a flow, with a comma behind
- * each. */
+/* Columns of CSV that several logs have: host, group, worker and number of a flow, with a comma
+ * behind each. */
 void nm_log_put_flow(FILE *stream, const char *host, const struct nm_plan *plan, uint32_t group,
 		     uint32_t flow);
 /* Seconds, exactly. */
 void nm_log_put_time(FILE *stream, uint64_t ns);
-/* A name, with blanks for what would end a line. */
+/* A name, with blanks for characters that would end a line. */
 void nm_log_put_name(FILE *stream, const char *name);
 
 #endif

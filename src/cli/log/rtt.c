@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The log of passes (--log-rtt): how long each of the first of each flow took, in columns of fixed
- * width. */
+/* The log of passes (--log-rtt): the time of each of the first passes of a flow, in columns of
+ * fixed width. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The log of flows (--all-samples): what each of each host has done in each interval, as CSV. */
+/* The log of flows (--all-samples): the counts of each flow of each host in each interval, as
+ * CSV. */
 #include <inttypes.h>
 
 #include "cli/log/log.h"
 
-/* Columns that other tools have, too, have their names; ours come first and between. */
+/* Columns that other tools have, too, keep the names from there; netmodel's own come first and
+ * between. */
 static const char columns[] =
 	"host,group,tid,flow_id,time,transactions,transactions/s,bytes_sent,bytes_sent/s,"
 	"bytes_read,bytes_read/s,errors,utime,stime,maxrss,minflt,majflt,nvcsw,nivcsw,"
@@ -16,7 +18,7 @@ static void ask(const struct nm_args *args, struct nm_run_options *options)
 	options->samples_percentiles = args->run.has_percentiles;
 }
 
-/* Those that are written: none unless they were asked for. */
+/* How many percentiles are written: none unless the user asked for them. */
 static size_t n_percentiles(const struct nm_log_file *file)
 {
 	return file->args->run.has_percentiles ? file->args->run.percentiles.count : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The log of TCP connections (--tcp-info): what the kernel knows of each in each interval, as
- * CSV. */
+/* The log of TCP connections (--tcp-info): the kernel's counts and times of each connection in each
+ * interval, as CSV. */
 #include <inttypes.h>
 
 #include "cli/log/log.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the command needs of neper's lines (struct nm_dialect), and the words for messages of who
- * has typed one. */
+/* The functions by which the command understands neper's lines (struct nm_dialect), and the words
+ * of messages to a user who has typed one. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ void nm_neper_print_typed(const struct nm_neper_opt *opt, const char *typed, cha
 	snprintf(buf, size, "--%s%s%s", opt->name, flag ? "" : " ", flag ? "" : typed);
 }
 
-/* The last time that something was typed for an option of netmodel's: with that value, or with
+/* The last option on the line that has set an option of netmodel's: to that value, or (NULL) to
  * any. */
 static const struct nm_neper_origin *find_origin(const struct nm_neper_line *line, const char *name,
 						 const char *value)
@@ -55,7 +55,7 @@ bool nm_neper_say(const struct nm_diag_subject *subject, void *arg, char *buf, s
 	return origin;
 }
 
-/* A server of neper's form is what is missing. */
+/* Says how to start the missing slave: as a server, by a line of neper's form. */
 static void say_start(void *arg, const struct nm_missing_slave *slave, char *buf, size_t size)
 {
 	const struct nm_neper_line *line = arg;
@@ -88,7 +88,7 @@ void nm_neper_choose_words(struct nm_neper_line *line)
 				     sizeof line->localhost);
 		line->words.localhost = line->localhost;
 	}
-	/* A second client's, as a rule: each has listeners of its own. */
+	/* As a rule a second client has taken the port: each client has listeners of its own. */
 	if (has_port)
 		line->words.port_taken = "; clients at the same time need a --port each";
 }
@@ -123,7 +123,7 @@ static bool hint_at_letter(char letter, char *buf, size_t size)
 	return false;
 }
 
-/* What a run keeps in its result is all that is known. */
+/* Without a run nothing else is known of a result. */
 static int print_options(const struct nm_args *args, const struct nm_params *params, FILE *out)
 {
 	const struct nm_result asked = {

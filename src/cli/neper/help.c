@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The help of one of neper's lines: its options and what they are here. */
+/* The help of one of neper's lines: its options and their meanings here. */
 #include <stdio.h>
 
 #include "cli/neper/neper.h"
 
-/* What the client's option is here. */
+/* The meaning of a client's option. */
 static void print_client(const char *program, const struct nm_neper_opt *opt, FILE *out)
 {
 	char name[64];

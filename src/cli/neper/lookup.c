@@ -31,14 +31,15 @@ static bool begins(const char *name, const char *word, size_t length)
 	return strncmp(name, word, length) == 0;
 }
 
-/* Most builds of neper do not have it: what is short for --pin-cpu there stays that. */
+/* Most builds of neper lack --pin-numa: a word that is short for --pin-cpu there means that here,
+ * too. */
 static bool is_rare(const struct nm_neper_opt *opt, size_t length)
 {
 	return strcmp(opt->name, "pin-numa") == 0 && length <= strlen("pin-");
 }
 
-/* The option of neper's that a word is, or which alone it is short for. *ret_count: how many it may
- * be. */
+/* Finds neper's option by its name, or by a word that is short for it alone. *ret_count: how many
+ * options the word may mean. */
 static const struct nm_neper_opt *find_own(unsigned workload, const char *word, size_t length,
 					   size_t *ret_count)
 {
@@ -59,8 +60,8 @@ static const struct nm_neper_opt *find_own(unsigned workload, const char *word, 
 	return *ret_count == 1 ? found : NULL;
 }
 
-/* The option of netmodel's that a word is, or which alone it is short for. An option that neper has
- * is none of them. */
+/* Finds netmodel's option by its name, or by a word that is short for it alone. Options whose names
+ * neper has are left out. */
 static const struct nm_arg *find_passed(unsigned workload, const char *word, size_t length)
 {
 	const struct nm_arg *arg, *found = NULL;
@@ -98,7 +99,7 @@ struct nm_argv_option nm_neper_by_name(const void *workload, const char *name, s
 	const struct nm_arg *passed = count > 1 ? NULL : find_passed(set, name, length);
 	bool whole = passed && passed->opt.name[length] == '\0';
 
-	/* A whole name whose values are words is not meant as a short one. */
+	/* The whole name of an option whose values are words is not read as a short form. */
 	if (own && !(own->name[length] && whole && passed->opt.type == NM_TYPE_ENUM))
 		return own_option(own);
 	return (struct nm_argv_option){.option = passed,
@@ -120,7 +121,7 @@ struct nm_argv_option nm_neper_by_letter(const void *workload, char letter)
 
 	if (opt)
 		return own_option(opt);
-	/* Where it is no option of neper's it can only set a parameter. */
+	/* In a program of neper's without -D, -D can only set a parameter. */
 	return (struct nm_argv_option){.option = letter == 'D' ? nm_arg_find("define") : NULL,
 				       .value = NM_ARGV_REQUIRED};
 }
@@ -144,7 +145,7 @@ struct nm_neper_found nm_neper_settle(unsigned workload, const struct nm_argv *a
 
 	if (!found.own)
 		found.passed = at->option;
-	/* neper's -D, where there is one, is a delay, and no time has that. */
+	/* neper's -D, where there is one, is a delay, and no time has a '='. */
 	bool sets = (found.own ? found.own->letter : at->letter) == 'D';
 
 	if (sets && value && strchr(value, '='))

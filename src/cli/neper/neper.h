@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* neper's command lines: `netmodel tcp_rr -c -H host -F 10`. One table says what each of neper's
- * options is here; a line is read by it into the args of netmodel, and goes on as that. Messages
- * name what was typed. */
+/* neper's command lines: `netmodel tcp_rr -c -H host -F 10`. One table gives the meaning of each of
+ * neper's options here. By it a line is read into netmodel's args, and runs like any other line.
+ * Messages name the options as they were typed. */
 #ifndef NM_CLI_NEPER_NEPER_H
 #define NM_CLI_NEPER_NEPER_H
 
@@ -32,8 +32,8 @@ enum nm_neper_workload {
 	NM_NEPER_ALL = (1 << 8) - 1,
 };
 
-/* What a value must be, and how it reads here: a bare number has neper's unit, and one of ours may
- * be written. */
+/* The kinds of values, and how they read here: a bare number has neper's unit, and a unit of
+ * netmodel's may be written. */
 enum nm_neper_value {
 	NM_NEPER_FLAG,
 	NM_NEPER_TEXT,
@@ -50,7 +50,7 @@ enum nm_neper_value {
 	NM_NEPER_FILE,	      /* glued to the option; without one neper's own name is taken */
 };
 
-/* What the option is here. */
+/* The meaning of an option here. */
 enum nm_neper_means {
 	NM_NEPER_ROLE, /* client, help, version */
 	/* A parameter of the profile; `here` may name several, separated by '|', of which the first
@@ -71,12 +71,12 @@ struct nm_neper_opt {
 	enum nm_neper_value value;
 	enum nm_neper_means means;
 	const char *here;
-	/* What a server's option of that name is, an option of netmodel's; NULL: it is taken from
-	 * the client. "=": what it is for a client. */
+	/* netmodel's option that a server sets by it; NULL: the server learns the value from its
+	 * client. "=": as for a client. */
 	const char *server;
 	const char *fallback; /* FILE: the name when none is given */
-	/* What a run has of it where nothing can be set, and what 0 or nothing is in neper's words;
-	 * NULL: neper has it so, too. */
+	/* The value that a run has where nothing can be set; or, in neper's words, where the value
+	 * is 0 or missing. NULL: as in neper. */
 	const char *in_force;
 };
 
@@ -86,23 +86,23 @@ extern const struct nm_neper_opt nm_neper_table[]; /* ends with an entry without
 
 /* --- values (value.c, address.c) --- */
 
-/* A value as it reads here: 0, or -EINVAL with a phrase in why. */
+/* Writes a value as netmodel reads it: 0, or -EINVAL with a phrase in why. */
 int nm_neper_value_read(enum nm_neper_value kind, const char *text, char *to, size_t size,
 			const char **why);
-/* What stands for it in the help, behind the option; "" for a flag. */
+/* The placeholder for a value in the help, behind the option; "" for a flag. */
 const char *nm_neper_value_text(enum nm_neper_value kind);
 
-/* As bits: both are as good as none. */
+/* Bits; both together allow any family, as none of them does. */
 enum nm_neper_family { NM_NEPER_IPV4 = 1, NM_NEPER_IPV6 = 2 };
 
-/* The first address of a host that is of one of the families; none is any. 0, or -EINVAL with a
+/* The first address of a host that is of one of the families (0: of any). 0, or -EINVAL with a
  * phrase in *why. */
 int nm_neper_address(const char *host, unsigned families, char *to, size_t size, const char **why);
-/* The first address of each of a list that has commas between them. The phrase begins with what it
- * is about. */
+/* The first address of each host in a list with commas. The phrase begins with the host at
+ * fault. */
 int nm_neper_addresses(const char *list, unsigned families, char *to, size_t size, char *why,
 		       size_t why_size);
-/* The family of a numeric address; 0: it is none. */
+/* The family of a numeric address; 0: the text is none. */
 unsigned nm_neper_family(const char *address);
 
 /* --- words (lookup.c) --- */
@@ -118,36 +118,37 @@ struct nm_neper_found {
 	const struct nm_arg *passed;
 };
 
-/* neper's options of a workload, and netmodel's whose names neper does not have. What is short for
- * one of neper's is that, whatever netmodel's are called. arg: the workload. */
+/* Find neper's options of a workload, and netmodel's whose names neper does not have. A word that
+ * is short for one of neper's options means that one, whatever netmodel's are called. arg: the
+ * workload. */
 struct nm_argv_option nm_neper_by_name(const void *workload, const char *name, size_t length);
 struct nm_argv_option nm_neper_by_letter(const void *workload, char letter);
-/* What has been found, or another option by its value: one of netmodel's whose values are words may
- * have the name of what is short for one of neper's whose values are numbers, and -D NAME=VALUE
- * sets a parameter. Both NULL: none. */
+/* The option that has been found, or another one by its value: a name of netmodel's option that
+ * takes words may also be short for one of neper's that takes numbers, and -D NAME=VALUE sets a
+ * parameter. Both NULL: none. */
 struct nm_neper_found nm_neper_settle(unsigned workload, const struct nm_argv *at);
 /* Tells that the program has no such option, and which ones have it. */
 void nm_neper_unknown(const char *program, const struct nm_argv *at, struct nm_diags *diags);
 
 /* --- the line (translate.c) --- */
 
-/* Where an option of netmodel's comes from. */
+/* The typed option that an option of netmodel's comes from. */
 struct nm_neper_origin {
 	const struct nm_arg *arg;
 	char *value;			/* owned */
-	const struct nm_neper_opt *opt; /* what was typed */
+	const struct nm_neper_opt *opt; /* the option that was typed */
 	const char *typed;		/* its value; borrowed from the line */
 };
 
-/* What a line of neper's says that args do not: nm_args.line. */
+/* The parts of a line of neper's that args have no place for: nm_args.line. */
 struct nm_neper_line {
 	const char *program; /* borrowed from the line */
 	struct nm_neper_origin *origins;
 	size_t n_origins;
-	bool own_host;	   /* no host was named: the server is to be on this one */
+	bool own_host;	   /* without a host: the server is to be on this one */
 	unsigned family;   /* bits of enum nm_neper_family */
-	bool server;	   /* without --client: only its options are looked at */
-	uint64_t sessions; /* for how many clients such a server is */
+	bool server;	   /* without --client: the server's options are checked */
+	uint64_t sessions; /* how many clients the server is for */
 	struct nm_run_words words;
 	char limit[128], localhost[1200];
 };
@@ -157,10 +158,11 @@ struct nm_neper_line {
  * diags, also without memory. ret_args must be given to nm_args_fini, and its line to
  * nm_neper_free_line, in any case; the line borrows from argv. */
 int nm_neper_parse(int argc, char *const argv[], struct nm_args *ret_args, struct nm_diags *diags);
-/* Fills line->words by what was typed. */
+/* Fills line->words by the options that were typed. */
 void nm_neper_choose_words(struct nm_neper_line *line);
 void nm_neper_free_line(void *line);
-/* The words for a subject of who has typed neper's options: see struct nm_wording. */
+/* The words for a subject in messages to a user who has typed neper's options: see struct
+ * nm_wording. */
 bool nm_neper_say(const struct nm_diag_subject *subject, void *line, char *buf, size_t size);
 /* "--num-flows 5", or "--no-delay". */
 void nm_neper_print_typed(const struct nm_neper_opt *opt, const char *typed, char *buf,
@@ -169,10 +171,10 @@ void nm_neper_print_typed(const struct nm_neper_opt *opt, const char *typed, cha
  * NULL. */
 bool nm_neper_find_param(const char *program, const char *here, char *name, size_t size,
 			 const char **ret_fixed);
-/* The CPUs that stand for the nodes of --pin-numa; NULL: those of --pin-cpu. */
+/* The word that an option of CPUs takes for --pin-numa; NULL: --pin-cpu, which gives a list. */
 const char *nm_neper_cpus_of_nodes(const struct nm_neper_opt *opt);
 
-/* --- what is told (options.c, help.c): see struct nm_dialect --- */
+/* --- options and help as neper prints them (options.c, help.c): see struct nm_dialect --- */
 
 /* The options of neper's that the args run, with the values in force; params: of the profile. None
  * when args->master names no workload of neper's. 0 or -ENOMEM; ret_options owns names and values

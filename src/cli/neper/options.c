@@ -51,7 +51,7 @@ static void print_number(enum nm_neper_value kind, uint64_t number, char *text, 
 
 /* --- lines --- */
 
-/* Of a line of netmodel's own there is nothing to know. */
+/* A line of netmodel's own has no origins. */
 static const struct nm_neper_line *line_of(const struct work *work)
 {
 	static const struct nm_neper_line none = {.n_origins = 0};
@@ -136,7 +136,7 @@ static const struct nm_param *choose_param(const struct work *work, const char *
 	return param;
 }
 
-/* What the profile does not have has no line. */
+/* A parameter that the profile does not have gets no line. */
 static void add_param(struct work *work, const struct nm_neper_opt *opt)
 {
 	const char *fixed = NULL, *value;
@@ -161,7 +161,7 @@ static void add_param(struct work *work, const struct nm_neper_opt *opt)
 static void add_option(struct work *work, const struct nm_neper_opt *opt)
 {
 	const struct nm_arg *arg = nm_arg_find(opt->here);
-	/* It is only read. */
+	/* The field is only read. */
 	const void *field = nm_arg_field(arg, (struct nm_args *)(uintptr_t)work->args);
 	char list[NM_KEYS_PERCENTILES] = "";
 
@@ -233,7 +233,7 @@ static void add_line(struct work *work, const struct nm_neper_opt *opt)
 	}
 }
 
-/* --- what follows from others --- */
+/* --- options that follow from others --- */
 
 static void replace(struct work *work, const char *name, const char *value)
 {
@@ -256,7 +256,8 @@ static bool is_on(const struct work *work, const char *name)
 	return item && item->value && strcmp(item->value, "1") == 0;
 }
 
-/* What the directions of a stream make of other options, and how many flows there are for both. */
+/* Derives the options that depend on the directions of a stream, and the number of flows of both
+ * directions. */
 static void derive(struct work *work)
 {
 	const struct nm_tool_option *flows = find(work->options, "num_flows");
@@ -277,7 +278,7 @@ static void derive(struct work *work)
 	replace(work, "num_flows", twice);
 }
 
-/* Whether an option of the workload stands for it. */
+/* Whether an option of the workload stands for the parameter. */
 static bool is_option(const struct work *work, unsigned workload, const struct nm_param *param)
 {
 	const char *ignored;

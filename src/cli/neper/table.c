@@ -22,7 +22,7 @@
 #define CPUS		   NM_NEPER_CPUS, "cpus", "=", NULL, NULL
 #define NONE(why, is)	   NM_NEPER_NONE, why, NULL, NULL, is
 
-/* In the order in which neper prints them. */
+/* The options in the order in which neper prints them. */
 const struct nm_neper_opt nm_neper_table[] = {
 	{"noburst", 0, NM_NEPER_TCP_RR | NM_NEPER_PSP_RR, NM_NEPER_NS, PARAM("noburst")},
 	{"reuseaddr", 0, NM_NEPER_TCP_RR | NM_NEPER_PSP_RR, NM_NEPER_FLAG, PARAM("reuseaddr")},

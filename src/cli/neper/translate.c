@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads one of neper's lines into args, option by option, and keeps what was typed for messages. */
+/* Reads one of neper's lines into args, option by option, and keeps those typed for messages. */
 #include <errno.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -14,9 +14,9 @@
 
 #define BATCH "batch_size="
 
-/* What was typed: an option and its value. */
+/* An option and its value as they were typed. */
 struct typed {
-	const struct nm_neper_opt *opt; /* NULL: nobody has typed it */
+	const struct nm_neper_opt *opt; /* NULL: it was not typed */
 	const char *text;
 };
 
@@ -25,7 +25,7 @@ struct work {
 	const char *program;
 	unsigned workload;
 	bool server, help, version;
-	/* as its client would be: what only a server has is checked already */
+	/* the line is read as its client's: a server's own options are checked already */
 	bool server_looked_at;
 	const char *look; /* the option by which nothing is to be run; NULL: none */
 	enum nm_action instead;
@@ -35,11 +35,11 @@ struct work {
 	struct nm_diags *diags;
 	const char *host; /* NULL: none is given; borrowed from the line */
 	struct typed length,
-		origin; /* the last length; and what the options that are taken come from */
-	bool delayed, has_batch;	  /* a delay, and how many datagrams there are for each */
-	bool has_control;		  /* hosts may have other addresses than those of IP */
+		origin;		 /* the last length; and the source of the options that are taken */
+	bool delayed, has_batch; /* a delay, and how many datagrams there are for each */
+	bool has_control;	 /* hosts may have other addresses than those of IP */
 	bool given[NM_NEPER_MAX_OPTIONS]; /* by their places in the table */
-	bool unknown; /* what follows may be the value of an option that is not there */
+	bool unknown;			  /* the next word may be the value of an unknown option */
 };
 
 /* --- taking --- */
@@ -133,7 +133,7 @@ static bool read_length(const struct work *work, const struct nm_neper_opt *opt,
 	return false;
 }
 
-/* Of several the last counts, and one may be a time where another is a number. */
+/* The last of several lengths counts; one may be a time where another is a number. */
 static void take_length(struct work *work, const struct nm_neper_opt *opt, const char *text)
 {
 	char ignored[64];
@@ -180,7 +180,7 @@ static void take_own(struct work *work, const char *name, const struct nm_neper_
 	take_option(work, name, opt->value == NM_NEPER_FLAG ? NULL : value);
 }
 
-/* A family is that of the host's address, wherever on the line they are. */
+/* A family concerns the host's address, in whatever order the two stand on the line. */
 static void take_family(struct work *work, const struct nm_neper_opt *opt)
 {
 	if (work->host || work->server_looked_at)
@@ -203,7 +203,7 @@ static bool choose_address(struct work *work, const char *host, char *value, siz
 	return false;
 }
 
-/* Addresses of this host, which must be of the family of the one that is called. */
+/* Addresses of this host, which must be of the family of the host that is called. */
 static bool choose_local(struct work *work, const char *list, char *value, size_t size)
 {
 	char why[400];
@@ -229,7 +229,7 @@ static void take_role(struct work *work, const struct nm_neper_opt *opt)
 	work->version |= opt->letter == 'v';
 }
 
-/* What a client asks for is measured by the server's own limit, at the begin of the run. */
+/* The server checks a client's backlog by its own limit, at the begin of the run. */
 static void check_backlog(const struct work *work, const struct nm_neper_opt *opt,
 			  const char *value)
 {
@@ -310,7 +310,7 @@ static bool was_given(const struct work *work, const char *name)
 	return false;
 }
 
-/* What cannot be together, by the names under which it was given. */
+/* Options that exclude each other, by the names under which they were given. */
 static void check_pairs(const struct work *work)
 {
 	static const char *const pairs[][2] = {{"delay", "noburst"},
@@ -340,8 +340,8 @@ static void tell_wrong(struct work *work, enum nm_argv_kind kind, const struct n
 	work->unknown |= kind == NM_ARGV_UNKNOWN || kind == NM_ARGV_OPTION;
 }
 
-/* Nothing is to be run. The option is none of the words: it would forbid what only a run has, which
- * is checked too. */
+/* Nothing is to be run. The args do not get the option itself: it would forbid the options of a
+ * run, which are checked, too. */
 static void look_instead(struct work *work, const char *name, enum nm_action action)
 {
 	if (work->instead && work->instead != action)
@@ -351,7 +351,7 @@ static void look_instead(struct work *work, const char *name, enum nm_action act
 	work->instead = action;
 }
 
-/* Whether this is a client, and whether it runs anything. */
+/* Finds whether the line is a client's, and whether it runs anything. */
 static void look_ahead(struct work *work, const struct nm_neper_found *found, const char *value)
 {
 	const struct nm_neper_opt *opt = found->own;
@@ -371,7 +371,7 @@ static void look_ahead(struct work *work, const struct nm_neper_found *found, co
 		look_instead(work, arg->opt.name, arg->action);
 }
 
-/* One of netmodel's. A server that is run learns the parameters from its client. */
+/* Takes an option of netmodel's. A server that is run learns the parameters from its client. */
 static void take_passed(struct work *work, const struct nm_arg *arg, const char *value)
 {
 	bool is_define = strcmp(arg->opt.name, "define") == 0;
@@ -407,7 +407,7 @@ static void walk(struct work *work, int argc, char *const argv[], bool take_them
 	}
 }
 
-/* Words that are no options, unless one may be the value of an option that is not there. */
+/* Words that are no options are errors, unless one may be the value of an unknown option. */
 static void tell_words(struct work *work, int argc, char *const argv[])
 {
 	const struct nm_argv_table table = {.by_name = nm_neper_by_name,
@@ -430,7 +430,7 @@ static void add_control_port(struct work *work)
 	take_option(work, "port", port);
 }
 
-/* What neper has when its option is not given. They come first: the last one of several counts. */
+/* neper's defaults. They come first: the last one of several counts. */
 static void take_defaults(struct work *work)
 {
 	if (work->server) {
@@ -472,8 +472,8 @@ static void add_length(struct work *work)
 	work->origin = (struct typed){.opt = NULL};
 }
 
-/* A server on this host is asked where none is named; with control connections that have no
- * loopback of IP, a slave of the master's own. */
+/* Without a host the server is one on this host; with control connections that have no loopback of
+ * IP, a slave of the master's own. */
 static void add_host(struct work *work)
 {
 	if (work->server || work->host || work->has_control ||
@@ -515,8 +515,7 @@ static void translate(struct work *work, int argc, char *const argv[])
 		(void)nm_args_end(&work->reading);
 }
 
-/* A server that is not to be run is checked as one, and then looked at as the client that it is
- * for. */
+/* The line of a server that is not to be run is checked as one, and then read as its client's. */
 static void look_at_server(struct work *work, int argc, char *const argv[])
 {
 	translate(work, argc, argv);
@@ -532,7 +531,7 @@ static void look_at_server(struct work *work, int argc, char *const argv[])
 	translate(work, argc, argv);
 }
 
-/* What is done instead of what the line says. */
+/* The action that an option such as --help asks for instead of the line's own. */
 static void settle_action(struct work *work)
 {
 	if (work->version && !work->diags->n_errors)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the values of neper's options are written, and what they are here. */
+/* The values of neper's options: how they are written, and how netmodel reads them. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>

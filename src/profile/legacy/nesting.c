@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The second pass over the text of a profile: which tags are missing, and which too many. */
+/* The second pass over the text of a profile: finds the tags that are missing, or too many. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,7 +142,7 @@ static void end(struct nesting *n, const struct nm_tag *tag)
 		pop(n);
 		return;
 	}
-	/* What is inside an unknown element has no order that could be mended. */
+	/* The inside of an unknown element has no order that could be mended. */
 	if (tag->element == NM_NOT_KNOWN || n->n_of[NM_NOT_KNOWN]) {
 		copy_tag(n, tag);
 		return;

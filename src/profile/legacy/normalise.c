@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two passes. The first goes through the characters and mends what is inside tags, comments and
+/* Two passes. The first goes through the characters and mends the inside of tags, comments and
  * declarations; it keeps a list of the tags. The second goes through that list and mends the
  * nesting, unless it is right as it is. */
 #include "profile/legacy/normalise.h"
@@ -78,7 +78,7 @@ static size_t kept(const struct nm_remarks *remarks)
 	return remarks->count < NM_MAX_REMARKS ? remarks->count : NM_MAX_REMARKS;
 }
 
-/* Those of both passes, by line. */
+/* Adds the remarks of both passes to diags, by line. */
 static void tell(const char *file, const struct nm_remarks *a, const struct nm_remarks *b,
 		 struct nm_diags *diags)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two passes of normalise.c share. */
+/* The parts that the two passes of normalise.c share. */
 #ifndef NM_PROFILE_LEGACY_NORMALISE_PRIV_H
 #define NM_PROFILE_LEGACY_NORMALISE_PRIV_H
 
@@ -17,7 +17,7 @@ struct nm_text {
 void nm_text_put(struct nm_text *text, const char *data, size_t length);
 /* Appends a text that ends with a zero. */
 void nm_text_put_word(struct nm_text *text, const char *word);
-/* Only the ends of lines in data: of what is left out the lines remain. */
+/* Appends only the line ends of data: text that is left out keeps its lines. */
 void nm_text_put_lines(struct nm_text *text, const char *data, size_t length);
 
 #define NM_MAX_REMARKS 64 /* of a pass; more are only counted */
@@ -36,7 +36,7 @@ struct nm_remarks {
 void nm_remark(struct nm_remarks *remarks, unsigned line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The elements whose order is known, by how deep they are. Only what stands in this order can be
+/* The elements whose order is known, by how deep they are. Only elements in this order can be
  * mended. */
 struct nm_known {
 	const char *name;
@@ -56,19 +56,19 @@ struct nm_tag {
 	unsigned line;
 };
 
-/* What the first pass makes. */
+/* The result of the first pass. */
 struct nm_tags {
 	struct nm_text text;
 	struct nm_tag *items; /* owned */
 	size_t count, capacity;
 	unsigned last_line; /* that is not blank */
-	bool broken;	    /* what follows the last of the tags is not understood */
+	bool broken;	    /* the text behind the last of the tags is not understood */
 	struct nm_remarks remarks;
 };
 
-/* The first pass (tags.c): mends what is inside tags, comments and declarations. */
+/* The first pass (tags.c): mends the inside of tags, comments and declarations. */
 void nm_tags_scan(struct nm_tags *tags, const char *text, size_t length);
-/* The second pass (nesting.c): mends what is between tags, unless it is right as it is. Returns
+/* The second pass (nesting.c): mends the nesting of tags, unless it is right as it is. Returns
  * whether it made ret_text. */
 bool nm_nesting_mend(const struct nm_tags *tags, struct nm_text *ret_text,
 		     struct nm_remarks *ret_remarks);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first pass over the text of a profile: what is inside tags, comments and declarations. */
+/* The first pass over the text of a profile: mends the inside of tags, comments and
+ * declarations. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,7 +156,8 @@ static size_t find_declared(struct declaration *d, struct slice name)
 	return N_DECLARED;
 }
 
-/* One name=value of the declaration in text[at, end); where it ends, 0 when it is none. */
+/* Reads one name=value of the declaration in text[at, end). Returns where it ends, 0 when it is
+ * none. */
 static size_t read_pair(struct declaration *d, const char *text, size_t at, size_t end)
 {
 	size_t begin = at;
@@ -182,7 +184,7 @@ static size_t read_pair(struct declaration *d, const char *text, size_t at, size
 	return bare ? at : at + 1;
 }
 
-/* What is in it, between "<?xml" and "?>"; false when that cannot be read. */
+/* Reads the declaration between "<?xml" and "?>"; false when that fails. */
 static bool read_declaration(struct declaration *d, const char *text, size_t at, size_t end)
 {
 	*d = (struct declaration){.next = 0};
@@ -217,7 +219,7 @@ static void write_declaration(struct scan *s, const struct declaration *d, size_
 	copy(s, 2);
 }
 
-/* <?...?>; what is no XML declaration is of no interest. */
+/* <?...?>; only an XML declaration is of interest. */
 static void instruction(struct scan *s)
 {
 	size_t end = find(s, 2, "?>");
@@ -256,7 +258,7 @@ static bool is_doctype(const struct scan *s)
 	return true;
 }
 
-/* One that declares nothing itself says nothing of interest; any other is for the parser to
+/* A document type without declarations of its own is of no interest; any other is for the parser to
  * refuse. */
 static void doctype(struct scan *s)
 {
@@ -340,7 +342,7 @@ struct attribute {
 	bool bare;		    /* it has none */
 };
 
-/* Looks at the attribute that begins `ahead`. False when it is none that could be read. */
+/* Looks at the attribute that begins `ahead`. False when there is none that could be read. */
 static bool look_at_attribute(const struct scan *s, size_t ahead, struct attribute *attr)
 {
 	size_t n = ahead + name_length(s, ahead);
@@ -466,7 +468,7 @@ static size_t find_element(const char *name, size_t length)
 	return NM_NOT_KNOWN;
 }
 
-/* What follows the name of a start tag, through its end. */
+/* The text behind the name of a start tag, through its end. */
 static void attributes(struct scan *s, struct nm_tag *tag)
 {
 	for (;;) {
@@ -529,7 +531,7 @@ static void add_tag(struct nm_tags *tags, const struct nm_tag *tag)
 	tags->items[tags->count++] = *tag;
 }
 
-/* What a tag begins with, without the blanks that uperf skips there: these go before it. */
+/* The begin of a tag, without the blanks that uperf skips there: these go before it. */
 static void tag_begin(struct scan *s, size_t before, bool close, size_t after)
 {
 	struct nm_text *text = &s->made->text;
