@@ -291,7 +291,8 @@ def test_masters_of_other_hosts_get_no_process(netmodel: Netmodel, nodes: MakeNo
         assert (result.code, result.out) == (0, "200\n"), "each is told why, before it says anything"
         assert not slave.sessions()
         refusals = re.findall(rf"master {far.address}: refused", slave.process.err)
-        assert 1 <= len(refusals) <= 5, "a crowd does not fill the log"
+        # Four lines at once, and then two a second.
+        assert 1 <= len(refusals) <= 5 + 2 * result.seconds, "a crowd does not fill the log"
         assert_complete(netmodel.measure("tcp_rr", *defines(host=near.address, test_length="50ms"), prefix=near.prefix))
 
 
