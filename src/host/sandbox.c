@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/prctl.h>
+#include <linux/seccomp.h>
 #include <linux/sockios.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -359,21 +360,32 @@ void nm_sandbox_be_strict(void)
 	strict = true;
 }
 
+/* Whether the kernel takes filters: one that does looks for the filter where there is none. */
+static bool kernel_has_filters(void)
+{
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) < 0 && errno == EFAULT;
+}
+
 int nm_sandbox_new(struct nm_sandbox **ret_sandbox)
 {
 	struct nm_sandbox *sandbox = calloc(1, sizeof *sandbox);
 
 	if (!sandbox)
 		return -ENOMEM;
+	*ret_sandbox = sandbox;
+	if (!kernel_has_filters())
+		return 0;
 	sandbox->filter = seccomp_init(strict ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM));
 	int r = sandbox->filter ? fill(sandbox->filter) : -ENOMEM;
 
-	if (r < 0) {
-		nm_sandbox_free(sandbox);
-		return r;
-	}
-	*ret_sandbox = sandbox;
-	return 0;
+	if (r < 0)
+		*ret_sandbox = nm_sandbox_free(sandbox);
+	return r;
+}
+
+bool nm_sandbox_filters(const struct nm_sandbox *sandbox)
+{
+	return sandbox->filter;
 }
 
 struct nm_sandbox *nm_sandbox_free(struct nm_sandbox *sandbox)
@@ -392,5 +404,5 @@ int nm_sandbox_enter(const struct nm_sandbox *sandbox)
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
-	return seccomp_load(sandbox->filter);
+	return sandbox->filter ? seccomp_load(sandbox->filter) : 0;
 }

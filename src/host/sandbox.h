@@ -4,13 +4,18 @@
 #ifndef NM_HOST_SANDBOX_H
 #define NM_HOST_SANDBOX_H
 
+#include <stdbool.h>
+
 struct nm_sandbox;
 
 /* From now on a call that a filter does not allow ends its process with SIGSYS, instead of failing
  * with EPERM: for tests, which must notice it. Before there are threads. */
 void nm_sandbox_be_strict(void);
-/* Compiles the filter of system calls. 0 or -errno. */
+/* Compiles the filter of system calls, unless this kernel has no filters (CONFIG_SECCOMP_FILTER).
+ * 0 or -errno. */
 int nm_sandbox_new(struct nm_sandbox **ret_sandbox);
+/* Whether it has a filter. */
+bool nm_sandbox_filters(const struct nm_sandbox *sandbox);
 /* Accepts NULL, returns NULL. */
 struct nm_sandbox *nm_sandbox_free(struct nm_sandbox *sandbox);
 

@@ -149,13 +149,14 @@ def test_latency_is_that_of_the_link(
     """Less what a round trip takes without the delay."""
     few = profile(group(rr(100, 100, 'iterations="200"'), "protocol=udp", flows=1))
     bare = phase_of(link.run(netmodel, few), "rr")["latency_s"]["mean"]
-    path = profile(group(rr(100, 100, 'duration="8s"'), "protocol=udp", flows=50))
+    path = profile(group(rr(100, 100, 'duration="10s"'), "protocol=udp", flows=20))
     link.disturb(f"delay {DELAY_S * 1000:g}ms {DEVIATION_S * 1000:g}ms {name}", sides=(0,))
     latency = phase_of(link.run(netmodel, path), "rr")["latency_s"]
     delays = sorted(DELAY_S + DEVIATION_S * number for number in table())
     mean, p99 = sum(delays) / len(delays), delays[int(len(delays) * 0.99)]
     assert abs(latency["mean"] - bare - mean) < 0.01 * mean
-    assert abs(latency["p99"] - bare - p99) < 0.02 * p99
+    # The tail is the emulated machine's as well.
+    assert abs(latency["p99"] - bare - p99) < 0.04 * p99
 
 
 def test_messages_that_are_given_up(netmodel: Netmodel, profile: Profile, need: Need, link: Link) -> None:

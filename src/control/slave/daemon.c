@@ -481,6 +481,9 @@ int nm_slave_serve(const struct nm_slave_options *options, struct nm_diags *diag
 			options->listening(options->arg, nm_addr_text(&address, text, sizeof text),
 					   nm_address_port(&address));
 		set_room(&daemon);
+		if (!nm_sandbox_filters(daemon.sandbox))
+			say(&daemon, "this kernel has no filters of system calls "
+				     "(CONFIG_SECCOMP_FILTER): sessions may make any");
 		/* Once, instead of in each session. */
 		if (options->key)
 			nm_channel_warm_up();
