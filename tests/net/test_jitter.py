@@ -88,7 +88,7 @@ def test_what_comes_late_is_taken_back(netmodel: Netmodel) -> None:
 
 @calmly
 def test_columns_tell_losses_of_intervals(netmodel: Netmodel) -> None:
-    with way(netmodel, lambda data, number: None if number in (50, 52) else 0) as between:
+    with way(netmodel, lambda data, number: None if number in (60, 62) else 0) as between:
         params = defines(
             host=NEAR, port=between.data_port, shared_socket="yes", test_length="600ms", delay="5ms", batch_size=1, message_size=SIZE
         )
