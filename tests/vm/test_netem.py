@@ -125,40 +125,6 @@ def test_delay(netmodel: Netmodel, profile: Profile, need: Need, link: Link, pro
     assert latency["p50"] < 0.25
 
 
-# netem draws from a table of 4096 numbers, in 1/8192 of the deviation (tc-netem(8)).
-TABLES = [Path(folder) / "normal.dist" for folder in ("/usr/lib/x86_64-linux-gnu/tc", "/usr/lib/tc", "/usr/share/tc")]
-DELAY_S, DEVIATION_S = 0.150, 0.010
-
-
-def normal() -> list[float]:
-    for path in TABLES:
-        if path.is_file():
-            lines = (line.partition("#")[0] for line in path.read_text().splitlines())
-            return [int(word) / 8192 for line in lines for word in line.split()]
-    pytest.skip("tc has no table of the normal distribution")
-
-
-def uniform() -> list[float]:
-    return [(2 * i + 1) / 4096 - 1 for i in range(4096)]
-
-
-@pytest.mark.parametrize(("name", "table"), [("", uniform), ("distribution normal", normal)])
-def test_latency_is_that_of_the_link(
-    netmodel: Netmodel, profile: Profile, link: Link, name: str, table: Callable[[], list[float]]
-) -> None:
-    """Less what a round trip takes without the delay."""
-    few = profile(group(rr(100, 100, 'iterations="200"'), "protocol=udp", flows=1))
-    bare = phase_of(link.run(netmodel, few), "rr")["latency_s"]["mean"]
-    path = profile(group(rr(100, 100, 'duration="10s"'), "protocol=udp", flows=20))
-    link.disturb(f"delay {DELAY_S * 1000:g}ms {DEVIATION_S * 1000:g}ms {name}", sides=(0,))
-    latency = phase_of(link.run(netmodel, path), "rr")["latency_s"]
-    delays = sorted(DELAY_S + DEVIATION_S * number for number in table())
-    mean, p99 = sum(delays) / len(delays), delays[int(len(delays) * 0.99)]
-    assert abs(latency["mean"] - bare - mean) < 0.01 * mean
-    # The tail is the emulated machine's as well.
-    assert abs(latency["p99"] - bare - p99) < 0.04 * p99
-
-
 def test_messages_that_are_given_up(netmodel: Netmodel, profile: Profile, need: Need, link: Link) -> None:
     """SCTP drops what has waited too long for a slow link: it is sent, and it is lost."""
     need("sctp")
