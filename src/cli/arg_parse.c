@@ -10,9 +10,25 @@
 #include "cli/argv.h"
 #include "cli/cli.h"
 #include "cli/dialect.h"
+#include "cli/foreign.h"
 #include "cli/stock.h"
 
 #define MAX_NAMES 128
+
+/* A word that is no option, as it was typed, with what may be its value. All is borrowed. */
+struct odd {
+	const char *word;
+	char letter;	   /* of the cluster `word`; 0: it is a long name */
+	bool is_flag;	   /* the option exists, and takes no value */
+	const char *value; /* NULL: none */
+};
+
+/* The words of a line that are no options: they are judged when all options are known. */
+struct line {
+	const char **words;
+	size_t n_words, n_odd;
+	struct odd *odd;
+};
 
 static struct nm_argv_option answer(const struct nm_arg *arg)
 {
@@ -20,6 +36,7 @@ static struct nm_argv_option answer(const struct nm_arg *arg)
 		.option = arg, .value = arg && arg->argument ? NM_ARGV_REQUIRED : NM_ARGV_NONE};
 }
 
+/* A whole word of another tool's is not taken for a name that is cut short. */
 static struct nm_argv_option find_name(const void *unused, const char *name, size_t length)
 {
 	const struct nm_arg *arg, *found = NULL;
@@ -34,7 +51,7 @@ static struct nm_argv_option find_name(const void *unused, const char *name, siz
 		found = arg;
 		count++;
 	}
-	return answer(count == 1 ? found : NULL);
+	return answer(count == 1 && !nm_foreign_has_name(name, length) ? found : NULL);
 }
 
 static struct nm_argv_option find_letter(const void *unused, char letter)
@@ -75,18 +92,38 @@ static size_t count_begun(const char *name)
 	return count;
 }
 
-/* A word after two dashes; profile NULL: none was given. */
-static void tell_unknown_name(const char *word, const char *profile, struct nm_diags *diags)
+static bool is_digit(char c)
 {
-	char name[64];
-	size_t length = strcspn(word, "=");
+	return c >= '0' && c <= '9';
+}
+
+/* Writes the parameter of the profile (NULL: none was given) that a name stands for, with dashes or
+ * with underscores; false: none. */
+static bool find_param(const char *profile, const char *name, char *param, size_t size)
+{
+	snprintf(param, size, "%s", name);
+	if (!profile || nm_cli_has_param(profile, param))
+		return profile;
+	for (char *c = param; *c; c++)
+		*c = *c == '-' ? '_' : *c;
+	return nm_cli_has_param(profile, param);
+}
+
+/* A word after two dashes; profile NULL: none was given. */
+static void tell_unknown_name(const struct odd *odd, const char *profile, struct nm_diags *diags)
+{
+	const char *word = odd->word + 2, *value = odd->value;
+	char name[64], param[64], typed[68], hint[512];
 	const char *nearest = nearest_option(word, name, sizeof(name));
 
-	if (profile && nm_cli_has_param(profile, name))
+	snprintf(typed, sizeof(typed), "--%s", name);
+	if (find_param(profile, name, param, sizeof(param)))
 		nm_diag_error(diags, NULL, 0,
 			      "--%s: not an option, but a parameter of the profile: did you mean "
 			      "-D %s=%s?",
-			      name, name, word[length] ? word + length + 1 : "VALUE");
+			      name, param, value ? value : "VALUE");
+	else if (nm_foreign_hint(typed, value, profile, hint, sizeof(hint)))
+		nm_diag_error(diags, NULL, 0, "--%s: unknown option; %s", name, hint);
 	else if (count_begun(name) > 1)
 		nm_diag_error(diags, NULL, 0, "--%s: short for several options: write it out",
 			      name);
@@ -94,40 +131,79 @@ static void tell_unknown_name(const char *word, const char *profile, struct nm_d
 		nm_diag_error(diags, NULL, 0, "--%s: unknown option; did you mean --%s?", name,
 			      nearest);
 	else
-		nm_diag_error(diags, NULL, 0, "--%s: unknown option; --help lists them all", name);
+		nm_diag_error(diags, NULL, 0, "--%s: unknown option; --help all lists them", name);
 }
 
-/* Users of another tool have its letters in mind. */
-static void tell_unknown_letter(char letter, struct nm_diags *diags)
+/* Users of other tools have their letters in mind; of "-check" they are letters by mistake. */
+static void tell_unknown_letter(const struct odd *odd, const char *profile, struct nm_diags *diags)
 {
-	char hint[128];
-	bool known = nm_dialect.letter(letter, hint, sizeof(hint));
+	const char typed[] = {'-', odd->letter, '\0'};
+	char name[64], hint[512];
+	const char *nearest = nearest_option(odd->word + 1, name, sizeof(name));
+	bool is_number = odd->value && is_digit(*odd->value);
 
-	nm_diag_error(diags, NULL, 0, "-%c: unknown option; --help lists them all%s%s", letter,
-		      known ? "; " : "", known ? hint : "");
+	if (nearest && name[1] && !is_number)
+		nm_diag_error(diags, NULL, 0, "-%s: unknown option; did you mean --%s?", name,
+			      nearest);
+	else if (nm_foreign_hint(typed, odd->value, profile, hint, sizeof(hint)))
+		nm_diag_error(diags, NULL, 0, "%s: unknown option; %s", typed, hint);
+	else if (nm_dialect.letter(odd->letter, hint, sizeof(hint)))
+		nm_diag_error(diags, NULL, 0, "%s: unknown option; --help all lists them; %s",
+			      typed, hint);
+	else
+		nm_diag_error(diags, NULL, 0, "%s: unknown option; --help all lists them", typed);
+}
+
+/* A number after a flag that is an option of another tool, with a value. */
+static void tell_value_of_flag(const struct odd *odd, const char *profile, struct nm_diags *diags)
+{
+	const char typed[] = {'-', odd->letter, '\0'};
+	const char *flag = odd->letter ? typed : odd->word;
+	char hint[512];
+	bool known = nm_foreign_hint(flag, odd->value, profile, hint, sizeof(hint));
+
+	nm_diag_error(diags, NULL, 0, "%s: not an option, and %s takes no value%s%s", odd->value,
+		      flag, known ? "; " : "", known ? hint : "");
+}
+
+static void tell_odd(const struct odd *odd, const char *profile, struct nm_diags *diags)
+{
+	if (odd->is_flag)
+		tell_value_of_flag(odd, profile, diags);
+	else if (odd->letter)
+		tell_unknown_letter(odd, profile, diags);
+	else
+		tell_unknown_name(odd, profile, diags);
 }
 
 /* Of "-abc" all must be options, up to one that takes the rest as its value; of "-word", "--word"
  * is meant. */
-static bool refuse_cluster(const void *arg, const char *word)
+static bool refuse_cluster(void *arg, const struct nm_argv *at)
 {
-	struct nm_diags *diags = ((const struct nm_args_reading *)arg)->diags;
+	struct line *line = arg;
 	char name[64];
-	const char *nearest = nearest_option(word + 1, name, sizeof(name)), *letter = word + 1;
-	struct nm_argv_option found = {.option = word};
+	const char *nearest = nearest_option(at->word + 1, name, sizeof(name));
+	const char *letter = at->word + 1;
+	struct nm_argv_option found = {.option = at->word};
 
-	if (!nearest || strcmp(nearest, name) != 0) {
+	if (nearest && strcmp(nearest, name) == 0) {
+		found.option = NULL;
+	} else {
 		while (*letter && (found = find_letter(NULL, *letter)).option &&
 		       found.value == NM_ARGV_NONE)
 			letter++;
 		if (!*letter || found.option)
 			return false;
 	}
-	if (nearest && name[1])
-		nm_diag_error(diags, NULL, 0, "-%s: unknown option; did you mean --%s?", name,
-			      nearest);
-	else
-		tell_unknown_letter(*letter, diags);
+	struct odd odd = {.word = at->word, .letter = *letter};
+
+	if (is_digit(*letter) && letter > at->word + 1) { /* "-t10" */
+		odd = (struct odd){.word = at->word, .letter = letter[-1], .is_flag = true};
+		odd.value = letter;
+	} else {
+		odd.value = letter[1] ? letter + 1 : nm_argv_peek(at);
+	}
+	line->odd[line->n_odd++] = odd;
 	return true;
 }
 
@@ -145,7 +221,7 @@ static void tell_unknown_word(const char *word, struct nm_diags *diags)
 			      near ? near : word);
 	else
 		nm_diag_error(diags, NULL, 0,
-			      "%s: neither an option nor a profile; --help lists options, and "
+			      "%s: neither an option nor a profile; --help all lists options, and "
 			      "--list profiles",
 			      word);
 	free(near);
@@ -164,12 +240,6 @@ static bool begins_with_word(int argc, char *const argv[])
 
 /* --- the line --- */
 
-/* The words of a line that are no options, borrowed; they are judged when all options are known. */
-struct line {
-	const char **words, **unknown;
-	size_t n_words, n_unknown;
-};
-
 static void check_words(const struct nm_args *args, const struct line *line, struct nm_diags *diags)
 {
 	for (size_t i = args->n_words; i < line->n_words; i++) {
@@ -185,11 +255,42 @@ static void check_words(const struct nm_args *args, const struct line *line, str
 	}
 }
 
+/* A word that is no option, behind a flag or not; letter: of that flag, or 0. */
+static void take_word(const struct nm_argv *at, bool is_behind_flag, char letter, struct line *line)
+{
+	if (is_behind_flag && is_digit(*at->word))
+		line->odd[line->n_odd++] = (struct odd){.word = at->argv[at->next - 2],
+							.letter = letter,
+							.is_flag = true,
+							.value = at->word};
+	else
+		line->words[line->n_words++] = at->word;
+}
+
+/* A word that is a long name of nothing. */
+static void take_unknown(const struct nm_argv *at, struct line *line)
+{
+	const char *equals = strchr(at->word, '=');
+
+	line->odd[line->n_odd++] =
+		(struct odd){.word = at->word, .value = equals ? equals + 1 : nm_argv_peek(at)};
+}
+
+/* "all" asks for the whole help. */
+static void choose_help(struct nm_args *args, enum nm_action action, const char *next)
+{
+	args->action = action;
+	if (action == NM_ACTION_HELP && next && strcmp(next, "all") == 0)
+		args->words[args->n_words++] = next;
+}
+
 /* Takes all words. True when one asks for help, or the like, and all words before it are right:
  * help must not hide an error. */
 static bool walk(struct nm_argv *at, struct nm_args_reading *reading, struct line *line)
 {
+	int behind_flag = -1; /* the index of the next word when a flag was taken */
 	enum nm_argv_kind kind;
+	char letter = 0;
 
 	while ((kind = nm_argv_next(at)) != NM_ARGV_END) {
 		const struct nm_arg *arg = at->option;
@@ -197,7 +298,7 @@ static bool walk(struct nm_argv *at, struct nm_args_reading *reading, struct lin
 			arg && (arg->action == NM_ACTION_HELP || arg->action == NM_ACTION_VERSION);
 
 		if (kind == NM_ARGV_WORD) {
-			line->words[line->n_words++] = at->word;
+			take_word(at, at->next - 1 == behind_flag, letter, line);
 		} else if (kind == NM_ARGV_NO_VALUE) {
 			nm_diag_error(reading->diags, NULL, 0, "--%s: %s is missing", arg->opt.name,
 				      arg->argument);
@@ -205,13 +306,15 @@ static bool walk(struct nm_argv *at, struct nm_args_reading *reading, struct lin
 			nm_diag_error(reading->diags, NULL, 0, "--%s: takes no value",
 				      arg->opt.name);
 		} else if (kind == NM_ARGV_UNKNOWN) {
-			line->unknown[line->n_unknown++] = at->word + 2;
+			take_unknown(at, line);
 		} else if (!tells) {
 			nm_args_take(reading, arg, at->value ? at->value : "yes");
-		} else if (!reading->diags->n_errors && !line->n_unknown) {
-			reading->args->action = arg->action;
+		} else if (!reading->diags->n_errors && !line->n_odd) {
+			choose_help(reading->args, arg->action, nm_argv_peek(at));
 			return true;
 		}
+		behind_flag = arg && !arg->argument ? at->next : -1;
+		letter = at->letter;
 	}
 	return false;
 }
@@ -222,15 +325,15 @@ static int read_line(int argc, char *const argv[], struct nm_args_reading *readi
 	const struct nm_argv_table table = {.by_name = find_name,
 					    .by_letter = find_letter,
 					    .refuses = refuse_cluster,
-					    .arg = reading};
+					    .arg = line};
 	struct nm_args *args = reading->args;
 	struct nm_argv at;
 
 	nm_argv_init(&at, &table, argc, argv);
 	if (walk(&at, reading, line))
 		return 0;
-	for (size_t i = 0; i < line->n_unknown; i++)
-		tell_unknown_name(line->unknown[i], args->master, reading->diags);
+	for (size_t i = 0; i < line->n_odd; i++)
+		tell_odd(&line->odd[i], args->master, reading->diags);
 	for (size_t i = 0; args->action == NM_ACTION_DESCRIBE && i < line->n_words && i < 2; i++)
 		args->words[args->n_words++] = line->words[i];
 	if (!reading->diags->n_errors) /* after an error it may be the value of a mistaken option */
@@ -250,14 +353,14 @@ int nm_args_parse(int argc, char *const argv[], struct nm_args *ret_args, struct
 		return -EINVAL;
 	}
 	line.words = calloc((size_t)argc + 1, sizeof(*line.words));
-	line.unknown = calloc((size_t)argc + 1, sizeof(*line.unknown));
+	line.odd = calloc((size_t)argc + 1, sizeof(*line.odd));
 	int error = -EINVAL;
 
-	if (line.words && line.unknown)
+	if (line.words && line.odd)
 		error = read_line(argc, argv, &reading, &line);
 	else
 		nm_diag_error(diags, NULL, 0, "out of memory");
 	free(line.words);
-	free(line.unknown);
+	free(line.odd);
 	return error;
 }

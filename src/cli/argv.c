@@ -10,6 +10,13 @@ void nm_argv_init(struct nm_argv *at, const struct nm_argv_table *table, int arg
 	*at = (struct nm_argv){.table = table, .argc = argc, .argv = argv, .next = 1};
 }
 
+const char *nm_argv_peek(const struct nm_argv *at)
+{
+	const char *next = at->next < at->argc ? at->argv[at->next] : NULL;
+
+	return next && (next[0] != '-' || !next[1]) ? next : NULL;
+}
+
 /* The value in the next word, if the option needs one and has none. */
 static enum nm_argv_kind take_value(struct nm_argv *at, const struct nm_argv_option *found,
 				    const char *glued)
@@ -64,7 +71,7 @@ enum nm_argv_kind nm_argv_next(struct nm_argv *at)
 		if (at->plain || at->word[0] != '-' || !at->word[1])
 			return NM_ARGV_WORD;
 		if (strncmp(at->word, "--", 2) != 0) {
-			if (!at->table->refuses || !at->table->refuses(at->table->arg, at->word))
+			if (!at->table->refuses || !at->table->refuses(at->table->arg, at))
 				at->letters = at->word + 1;
 		} else if (at->word[2]) {
 			return take_long(at);

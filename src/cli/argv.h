@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct nm_argv;
+
 enum nm_argv_value { NM_ARGV_NONE, NM_ARGV_REQUIRED, NM_ARGV_OPTIONAL };
 
 /* One option of the caller's table; the row that is found is returned as it is. */
@@ -22,10 +24,10 @@ struct nm_argv_table {
 	 * one name only. */
 	struct nm_argv_option (*by_name)(const void *arg, const char *name, size_t length);
 	struct nm_argv_option (*by_letter)(const void *arg, char letter);
-	/* Refuses a word with one dash whose letters must not be taken one by one: true when it has
-	 * reported that error. May be NULL. */
-	bool (*refuses)(const void *arg, const char *word);
-	const void *arg;
+	/* Refuses a word with one dash, at->word, whose letters must not be taken one by one: true
+	 * when it has kept that error. May be NULL. */
+	bool (*refuses)(void *arg, const struct nm_argv *at);
+	void *arg;
 };
 
 enum nm_argv_kind {
@@ -51,6 +53,8 @@ struct nm_argv {
 	char letter;	   /* the letter that was given; 0: the name was */
 };
 
+/* The next word, if that may be the value of an option: it is not one itself; else NULL. */
+const char *nm_argv_peek(const struct nm_argv *at);
 /* Begins with the second word. All is borrowed. */
 void nm_argv_init(struct nm_argv *at, const struct nm_argv_table *table, int argc,
 		  char *const argv[]);

@@ -340,7 +340,7 @@ static int unknown(const char *word, const char *what, struct nm_diags *diags)
 			continue;
 		nm_diag_error(diags, NULL, 0,
 			      "--describe %s: no part of profiles, but an option of the command "
-			      "line: --help tells of --%s",
+			      "line: --help all tells of --%s",
 			      word, arg->opt.name);
 		return NM_EXIT_USAGE;
 	}

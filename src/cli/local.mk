@@ -25,6 +25,9 @@ src_libnm_cli_la_SOURCES = \
 	src/cli/command.c \
 	src/cli/describe.c \
 	src/cli/dialect.h \
+	src/cli/foreign.c \
+	src/cli/foreign.def \
+	src/cli/foreign.h \
 	src/cli/generate.c \
 	src/cli/help.c \
 	src/cli/inspect.c \

@@ -174,7 +174,7 @@ static const struct {
 	{{"-m", "x", "--port=0"}, "error: --port 0: must be 1 to 65535 with --master\n"},
 	{{"-m", "x", "-m", "y"},
 	 "error: --master y: one profile at a time, and x is given already\n"},
-	{{"-m", "x", "--waterfall"}, "error: --waterfall: unknown option; --help lists them all\n"},
+	{{"-m", "x", "--waterfall"}, "error: --waterfall: unknown option; --help all lists them\n"},
 	{{"-m", "x", "--formatt=json"},
 	 "error: --formatt: unknown option; did you mean --format?\n"},
 	{{"-m", "tcp_rr", "--num_flows=3"},
@@ -185,9 +185,9 @@ static const struct {
 	 "-D num_flows=VALUE?\n"},
 	{{"-m", "x", "--max=1"}, "error: --max: short for several options: write it out\n"},
 	{{"-m", "x", "-quiet"}, "error: -quiet: unknown option; did you mean --quiet?\n"},
-	{{"-m", "x", "-qJ"}, "error: -J: unknown option; --help lists them all\n"},
+	{{"-m", "x", "-qY"}, "error: -Y: unknown option; --help all lists them\n"},
 	{{"-m", "x", "-qF"},
-	 "error: -F: unknown option; --help lists them all; neper's --num-flows is -D num_flows "
+	 "error: -F: unknown option; --help all lists them; neper's --num-flows is -D num_flows "
 	 "here\n"},
 	{{"-m", "x", "-D", "a"}, "error: --define a: must be NAME=VALUE\n"},
 	{{"-m", "x", "-D", "=1"}, "error: --define =1: must be NAME=VALUE\n"},
@@ -199,7 +199,7 @@ static const struct {
 	{{"oltp"}, "error: oltp: not an option; did you mean -m oltp?\n"},
 	{{"oltpp"}, "error: oltpp: not an option; did you mean -m oltp?\n"},
 	{{"qqqqqqqq"},
-	 "error: qqqqqqqq: neither an option nor a profile; --help lists options, and "
+	 "error: qqqqqqqq: neither an option nor a profile; --help all lists options, and "
 	 "--list profiles\n"},
 	{{"--describe", "a", "b", "c"}, "error: c: too many words after --describe\n"},
 	{{"--check", "--params", "-m", "x"}, "error: --check and --params: one at a time\n"},
@@ -234,8 +234,8 @@ static const struct {
 	 "error: --counters ,: not a list of counters: names and commas, as "
 	 "cycles,context-switches\n"},
 	{{"-m", "x", "--unknown", "--help"},
-	 "error: --unknown: unknown option; --help lists them "
-	 "all\n"},
+	 "error: --unknown: unknown option; --help all lists "
+	 "them\n"},
 };
 
 START_TEST(each_mistake_is_told)

@@ -38,10 +38,10 @@ static struct nm_argv_option by_letter(const void *arg, char letter)
 	return option_of(at ? (int)(at - letters) : -1);
 }
 
-static bool refuses(const void *arg, const char *word)
+static bool refuses(void *arg, const struct nm_argv *at)
 {
 	(void)arg;
-	return strcmp(word, "-refused") == 0;
+	return strcmp(at->word, "-refused") == 0;
 }
 
 /* "flag value=x word", as it is found. */
