@@ -46,6 +46,7 @@ struct nm_args_run {
 	uint64_t interval_ns, warmup_ns, cooldown_ns, wait_start_ns, wait_slaves_ns;
 	uint64_t repeat, seed;
 	bool has_seed, has_percentiles; /* given by the user */
+	bool no_env;			/* the environment sets no parameters */
 	char *percentiles_text;
 	struct nm_percentiles percentiles;
 	char *slave_cpus;
@@ -108,7 +109,7 @@ struct nm_args {
 	struct nm_args_output output;
 	struct nm_args_statistics statistics;
 	struct nm_args_slave as_slave;
-	const char *words[2]; /* the words after --describe; borrowed from argv */
+	const char *words[2]; /* the words after --describe, or --help all; borrowed from argv */
 	size_t n_words;
 	/* The line of another tool (dialect.h), in that tool's own terms, owned; NULL: the line is
 	 * netmodel's. */

@@ -30,8 +30,9 @@ const char *nm_cli_version(void);
 /* Looks a parameter up in the environment; the variables about keys are no parameters. */
 const char *nm_cli_lookup(const char *name, void *arg);
 
-/* help.c */
+/* help.c: --help, which fits two screens, and --help all */
 void nm_cli_help(FILE *out);
+void nm_cli_help_all(FILE *out);
 /* generate.c: the words that --generate takes, NULL-terminated. */
 extern const char *const nm_cli_generate_words[];
 int nm_cli_generate(const char *word, FILE *out, struct nm_diags *diags);

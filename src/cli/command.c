@@ -18,6 +18,8 @@
 #include "cli/stock.h"
 #include "host/sandbox.h"
 
+#define UPERF "uperf" /* the name of a program */
+
 static int act(const struct nm_args *args, const char *word, struct nm_diags *diags)
 {
 	diags->lenient = args->lenient;
@@ -45,6 +47,8 @@ static int act(const struct nm_args *args, const char *word, struct nm_diags *di
 	case NM_ACTION_HELP:
 		if (args->line)
 			nm_dialect.help(word, stdout);
+		else if (args->n_words)
+			nm_cli_help_all(stdout);
 		else
 			nm_cli_help(stdout);
 		return NM_EXIT_OK;
@@ -80,26 +84,75 @@ static int finish(int code, struct nm_diags *diags, const struct nm_wording *wor
 	return code;
 }
 
+/* A command line as it is read: with the tool that it is for. */
+struct call {
+	int argc;
+	char **argv;	/* the second word is the tool's, if it is another one */
+	char **made;	/* owned; NULL: argv is the caller's */
+	bool for_other; /* nm_dialect's tool */
+	bool as_uperf;
+};
+
+/* The tool is found by the name by which the program was called, a link to it for example, or by the
+ * first word. 0 or -ENOMEM; call->made must be freed in any case. */
+static int find_tool(int argc, char **argv, struct call *call)
+{
+	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
+	char *name = slash ? (char *)slash + 1 : argc ? argv[0] : NULL;
+
+	*call = (struct call){.argc = argc, .argv = argv};
+	if (!name || strcmp(name, UPERF) == 0) {
+		call->as_uperf = name;
+		return 0;
+	}
+	if (nm_dialect.knows(name)) {
+		call->for_other = true;
+		call->made = calloc((size_t)argc + 2, sizeof(*call->made));
+		if (!call->made)
+			return -ENOMEM;
+		call->made[0] = argv[0];
+		call->made[1] = name;
+		memcpy(call->made + 2, argv + 1, (size_t)argc * sizeof(*argv)); /* with the NULL */
+		call->argc = argc + 1;
+		call->argv = call->made;
+	} else if (argc > 1 && strcmp(argv[1], UPERF) == 0) {
+		call->as_uperf = true;
+		call->argc--;
+		call->argv++;
+	} else {
+		call->for_other = argc > 1 && nm_dialect.knows(argv[1]);
+	}
+	return 0;
+}
+
+static int run_call(const struct call *call, struct nm_args *args, struct nm_diags *diags)
+{
+	int error = call->for_other ? nm_dialect.parse(call->argc, call->argv, args, diags)
+				    : nm_args_parse(call->argc, call->argv, args, diags);
+
+	return error ? NM_EXIT_USAGE : act(args, call->argv[1], diags);
+}
+
 int nm_cli_main(int argc, char **argv)
 {
 	struct nm_diags diags = {0};
-	struct nm_args args;
-	int code = NM_EXIT_USAGE;
+	struct nm_args args = {.action = NM_ACTION_NONE};
+	struct call call;
+	int code = NM_EXIT_INTERNAL;
 
 	if (hold_standard_descriptors() != 0)
 		return NM_EXIT_INTERNAL; /* and nowhere to say so */
 	const char *sandbox = getenv("NETMODEL_SANDBOX");
 	if (sandbox && strcmp(sandbox, "kill") == 0)
 		nm_sandbox_be_strict();
-	bool other = argc > 1 && nm_dialect.knows(argv[1]);
-	int error = other ? nm_dialect.parse(argc, argv, &args, &diags)
-			  : nm_args_parse(argc, argv, &args, &diags);
-
-	if (!error)
-		code = act(&args, argv[1], &diags);
+	if (find_tool(argc, argv, &call) == 0)
+		code = run_call(&call, &args, &diags);
+	else
+		nm_diag_error(&diags, NULL, 0, "out of memory");
 	code = finish(code, &diags, &args.wording);
-	if (other)
+	if (call.for_other)
 		nm_dialect.free_line(args.line);
 	nm_args_fini(&args);
+	free(call.made);
 	return code;
 }

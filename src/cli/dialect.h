@@ -35,6 +35,8 @@ struct nm_dialect {
 	void (*free_line)(void *line);
 	/* Prints the help of a line that begins with the word. */
 	void (*help)(const char *word, FILE *out);
+	/* Prints a table of all of the tool's options, for the documents. */
+	void (*print_table)(FILE *out);
 	/* The meaning of a letter for the tool, as a phrase into buf; false: there is nothing to
 	 * say. */
 	bool (*letter)(char letter, char *buf, size_t size);
@@ -44,8 +46,14 @@ struct nm_dialect {
 	int (*options)(const struct nm_args *args, const struct nm_params *params,
 		       struct nm_tool_options *ret_options);
 	void (*free_options)(struct nm_tool_options *options);
+	/* Whether the args, whichever tool's line set them, run one of the tool's streams. */
+	bool (*is_stream)(const struct nm_args *args);
 	/* Prints these options, as the tool does when it is to run nothing. 0 or -ENOMEM. */
 	int (*print_options)(const struct nm_args *args, const struct nm_params *params, FILE *out);
+	/* Says how to get a result from the slave that the args have started: by its client's line,
+	 * unless the user has that already, or from this host alone. */
+	void (*waits)(const struct nm_args *args, bool has_client_line, uint16_t port, char *buf,
+		      size_t size);
 	/* The line of a master for the slave that the args have started. */
 	void (*master_line)(const struct nm_args *args, const char *address, uint16_t port,
 			    char *buf, size_t size);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "cli/dialect.h"
 #include "flowop/common.h"
 #include "flowop/flowop.h"
 #include "lib/settings.h"
@@ -13,9 +14,11 @@
 #include "report/report.h"
 #include "transport/transport.h"
 
-const char *const nm_cli_generate_words[] = {"man-options", "man-language",  "man-library",
-					     "schema",	    "result-schema", "completion",
-					     NULL};
+const char *const nm_cli_generate_words[] = {"man-options",   "man-language",  "man-library",
+					     "schema",	      "result-schema", "completion",
+					     "neper-options", "uperf-flags",   NULL};
+
+#define FLAGS_OF_UPERF "msPSinaftgTkpeEXRvVh"
 
 /* Prints text in roff, so that nothing of it is read as a request or an escape. */
 static void print_roff(FILE *out, const char *text)
@@ -255,6 +258,22 @@ static void generate_completion(FILE *out)
 	      out);
 }
 
+/* The letters of uperf's command line, as options here. */
+static void generate_uperf_flags(FILE *out)
+{
+	const struct nm_arg *arg;
+	char help[512];
+
+	fputs("| flag | option | |\n|---|---|---|\n", out);
+	for (const char *letter = FLAGS_OF_UPERF; *letter; letter++)
+		for (size_t i = 0; (arg = nm_arg_at(i)); i++)
+			if (arg->letter == *letter)
+				fprintf(out, "| `-%c%s%s` | `--%s` | %s |\n", *letter,
+					arg->argument ? " " : "",
+					arg->argument ? arg->argument : "", arg->opt.name,
+					nm_arg_help(arg, help, sizeof help));
+}
+
 int nm_cli_generate(const char *word, FILE *out, struct nm_diags *diags)
 {
 	size_t count = 0;
@@ -280,6 +299,14 @@ int nm_cli_generate(const char *word, FILE *out, struct nm_diags *diags)
 		return nm_result_schema_write(out) == 0 ? NM_EXIT_OK : NM_EXIT_INTERNAL;
 	if (strcmp(word, "completion") == 0) {
 		generate_completion(out);
+		return NM_EXIT_OK;
+	}
+	if (strcmp(word, "neper-options") == 0) {
+		nm_dialect.print_table(out);
+		return NM_EXIT_OK;
+	}
+	if (strcmp(word, "uperf-flags") == 0) {
+		generate_uperf_flags(out);
 		return NM_EXIT_OK;
 	}
 	for (size_t used = 0; nm_cli_generate_words[count] && used < sizeof(words); count++)

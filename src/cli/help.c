@@ -1,11 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --help, made from the table of options. */
+/* --help, with examples and the options that most users need, and --help all, both made from the
+ * table of options. */
 #include "cli/cli.h"
 
 #include <string.h>
 
 #define COLUMN 30 /* where the help of an option begins */
 #define WIDTH  79
+
+/* The options of --help. */
+static const char *const common[] = {
+	"master", "slave",    "port",		"key-file", "define", "interval",
+	"warmup", "repeat",   "percentiles",	"cpus",	    "format", "output",
+	"quiet",  "verbose",  "all-statistics", "no-auth",  "check",  "params",
+	"list",	  "describe", "version",	"help",
+};
+
+static const char usage[] =
+	"Usage: netmodel -m PROFILE [-D NAME=VALUE]... [OPTION]...   run a profile\n"
+	"       netmodel -s [OPTION]...                              be the other end\n"
+	"Generates the network traffic that a profile describes, on this host and others,\n"
+	"and reports throughput, latency, losses and CPU use.\n";
+
+static const char examples[] =
+	"\nExamples:\n"
+	"  netmodel -m tcp_rr                       a result from this host alone\n"
+	"  netmodel -m tcp_rr -D num_flows=64 -D test_length=3s\n"
+	"                                           64 connections, 3 seconds\n"
+	"  netmodel -s                              the other host: it prints a command,\n"
+	"                                           with a key, for the first one; or\n"
+	"  netmodel -s --no-auth                    without a key, in a trusted network\n"
+	"  netmodel -m tcp_stream -D host=10.0.0.7  the first host\n"
+	"  netmodel -m tcp_rr --format json -o result.json\n"
+	"  netmodel -m my.xml --check               a profile of your own\n"
+	"  netmodel tcp_rr -c -H 10.0.0.7 -F 10     as neper is typed; -h after tcp_rr\n"
+	"                                           lists its options\n";
+
+static const char exit_codes[] =
+	"\nExit codes: 0 done, 1 wrong use or profile, 2 failed or incomplete,\n"
+	"3 internal error, 130 interrupted.\n";
 
 /* Words of the text between COLUMN and WIDTH; the cursor is at column `at`. */
 static void print_wrapped(FILE *out, const char *text, int at)
@@ -26,7 +59,8 @@ static void print_wrapped(FILE *out, const char *text, int at)
 	}
 }
 
-static void print_option(FILE *out, const struct nm_arg *arg)
+/* Up to the end of its first clause, or whole. */
+static void print_option(FILE *out, const struct nm_arg *arg, bool whole)
 {
 	char help[512];
 	int at = 0;
@@ -42,28 +76,34 @@ static void print_option(FILE *out, const struct nm_arg *arg)
 		fputc('\n', out);
 		at = 0;
 	}
-	print_wrapped(out, nm_arg_help(arg, help, sizeof help), at);
+	nm_arg_help(arg, help, sizeof help);
+	if (!whole)
+		help[strcspn(help, ";")] = '\0';
+	print_wrapped(out, help, at);
 	fputc('\n', out);
 }
 
 void nm_cli_help(FILE *out)
 {
+	fputs(usage, out);
+	fputs(examples, out);
+	fputs("\nMost used options (--help all has the rest):\n", out);
+	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		print_option(out, nm_arg_find(common[i]), false);
+	fputs(exit_codes, out);
+}
+
+void nm_cli_help_all(FILE *out)
+{
 	const char *heading = "";
 	const struct nm_arg *arg;
 
-	fputs("Usage: netmodel -m PROFILE [-D NAME=VALUE]... [OPTION]...\n"
-	      "       netmodel -s [OPTION]...\n"
-	      "Runs the network traffic that a profile models, on this host and on others, and\n"
-	      "reports what the network, the hosts and the applications did.\n",
-	      out);
+	fputs(usage, out);
 	for (size_t i = 0; (arg = nm_arg_at(i)); i++) {
 		if (strcmp(arg->heading, heading) != 0)
 			fprintf(out, "\n%s:\n", arg->heading);
 		heading = arg->heading;
-		print_option(out, arg);
+		print_option(out, arg, true);
 	}
-	fputs("\nTry: netmodel -m tcp_rr    (a result from this host alone)\n"
-	      "Exit codes: 0 done, 1 wrong use or profile, 2 failed or incomplete,\n"
-	      "3 internal error, 130 interrupted.\n",
-	      out);
+	fputs(exit_codes, out);
 }

@@ -121,7 +121,7 @@ int nm_cli_inspect(const struct nm_args *args, FILE *out, struct nm_diags *diags
 	struct nm_param_values values = {
 		.defines = args->defines,
 		.n_defines = args->n_defines,
-		.lookup = nm_cli_lookup,
+		.lookup = args->run.no_env ? NULL : nm_cli_lookup,
 	};
 	int code = NM_EXIT_USAGE;
 

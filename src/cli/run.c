@@ -197,7 +197,7 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	struct nm_param_values values = {
 		.defines = args->defines,
 		.n_defines = args->n_defines,
-		.lookup = nm_cli_lookup,
+		.lookup = args->run.no_env ? NULL : nm_cli_lookup,
 	};
 	struct nm_key *key = NULL;
 	int code = NM_EXIT_USAGE;

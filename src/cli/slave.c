@@ -93,11 +93,16 @@ static void voice_close(struct voice *voice)
 static void on_listening(void *arg, const char *address, uint16_t port)
 {
 	struct voice *voice = arg;
+	char hint[400];
 
 	tell(voice, "slave listening on %s port %u", address, (unsigned)port);
 	if (geteuid() == 0 && !voice->args->line)
 		tell(voice, "warning: the slave runs as root: --user NAME gives that up once it "
 			    "listens");
+	if (voice->args->line) {
+		nm_dialect.waits(voice->args, *voice->key.text, port, hint, sizeof hint);
+		tell(voice, "%s", hint);
+	}
 	nm_cli_print_key(voice->args, &voice->key, port);
 	nm_notify(getenv("NOTIFY_SOCKET"), "READY=1");
 }

@@ -395,6 +395,13 @@ static json_t *make_authentication(const struct nm_at *at)
 	return word ? json_string(word) : json_null();
 }
 
+static json_t *make_data_port(const struct nm_at *at)
+{
+	uint16_t port = host_of(at)->data_port;
+
+	return port ? json_integer(port) : json_null();
+}
+
 static json_t *make_rtt(const struct nm_at *at)
 {
 	const struct nm_result_host *host = host_of(at);
@@ -540,6 +547,9 @@ static const struct nm_figure host_figures[] = {
 		       "host, the master started the slave, or none, as the slave was started with "
 		       "--no-auth; null for the master, and where it came to nothing."),
 	NM_FIGURE(OBJECT, struct nm_result_host, facts, "facts", .object = &nm_facts_object),
+	NM_MADE("data_port", make_data_port, "{'type': ['integer', 'null'], 'minimum': 1}",
+		.doc = "The first port on which a slave listens for data connections, as a filter "
+		       "for captures; null: it listens on none."),
 	NM_MADE("rtt_s", make_rtt, NM_SCHEMA_REAL_OR_NULL,
 		.doc = "Best round trip of the control connection; null for the master."),
 	NM_MADE("start_skew_s", make_start_skew, "{'type': ['number', 'null']}",

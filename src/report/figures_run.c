@@ -20,6 +20,21 @@ static json_t *make_params(const struct nm_at *at)
 	return params;
 }
 
+static json_t *make_from_environment(const struct nm_at *at)
+{
+	const struct nm_params *list = &at->result->params;
+	json_t *names = json_array();
+
+	for (size_t i = 0; names && i < list->count; i++) {
+		if (list->items[i].source == NM_PARAM_ENVIRONMENT &&
+		    json_array_append_new(names, nm_json_text(list->items[i].name)) != 0) {
+			json_decref(names);
+			names = NULL;
+		}
+	}
+	return names;
+}
+
 static const struct nm_figure profile_figures[] = {
 	NM_FIGURE(TEXT, struct nm_result, profile.name, "name", .schema = "known_text"),
 	NM_FIGURE(TEXT, struct nm_result, profile.path, "path",
@@ -31,6 +46,9 @@ static const struct nm_figure profile_figures[] = {
 	NM_MADE("params", make_params,
 		"{'type': 'object', 'additionalProperties': {'type': ['string', 'null']}}",
 		.doc = "Every parameter and its value in force, as text."),
+	NM_MADE("from_environment", make_from_environment,
+		"{'type': 'array', 'items': {'type': 'string'}}",
+		.doc = "The parameters that have their value from the environment."),
 	NM_FIGURE_END,
 };
 
@@ -135,7 +153,7 @@ static const struct nm_figure run_figures[] = {
 	NM_FIGURE(REAL, struct nm_result, grid.warmup_s, "warmup_s"),
 	NM_FIGURE(REAL, struct nm_result, grid.cooldown_s, "cooldown_s"),
 	NM_FIGURE(REAL, struct nm_result, grid.interval_s, "interval_s",
-		  .doc = "Of the time grid; 0: there was none."),
+		  .doc = "The reporting interval; 0: there was none."),
 	NM_FIGURE(REAL, struct nm_result, start_skew_s, "start_skew_s", .known = skew_known,
 		  .schema = NM_SCHEMA_REAL_OR_NULL,
 		  .doc = "Between the first and the last host that entered the first measured "
@@ -489,7 +507,7 @@ static const struct nm_figure document_figures[] = {
 	NM_FIGURE(LIST, struct nm_result, intervals, "intervals", .object = &nm_interval_object,
 		  .count_offset = offsetof(struct nm_result, n_intervals),
 		  .item_size = sizeof(struct nm_result_interval),
-		  .doc = "The time grid, all groups together, seen by the master."),
+		  .doc = "The reporting intervals, all groups together, seen by the master."),
 	{.json = "repeat",
 	 .has = is_repeated,
 	 .kind = NM_FIGURE_OBJECT,

@@ -204,11 +204,27 @@ static const char *param_value(const struct nm_result *result, const char *name)
 	return NULL;
 }
 
+/* The port that the kernel has chosen, where the option leaves it to the kernel; 0: it is no such
+ * option, or not known. */
+static unsigned chosen_port(const struct nm_tool_option *option, const struct nm_result *result)
+{
+	if (strcmp(option->name, "port") != 0 || strcmp(option->value, "0") != 0)
+		return 0;
+	for (size_t i = 0; i < result->n_hosts; i++)
+		if (result->hosts[i].data_port)
+			return result->hosts[i].data_port;
+	return 0;
+}
+
 void nm_keys_neper_option(FILE *out, const struct nm_tool_option *option,
 			  const struct nm_result *result)
 {
 	char half[9] = "";
 
+	if (option->value && chosen_port(option, result)) {
+		fprintf(out, "%s=%u\n", option->name, chosen_port(option, result));
+		return;
+	}
 	if (option->value) {
 		nm_print_line(out, "%s=%s", option->name, option->value);
 		return;
@@ -300,7 +316,7 @@ void nm_keys_mapped(FILE *out, const char *prefix, const struct nm_result *resul
 			       : 0;
 
 	if (maps(result))
-		fprintf(out, "%sbytes_mmaped=%" PRIu64 "\n%spercent_mmaped=%.2f\n", prefix,
+		fprintf(out, "%sbytes_mmaped=%" PRIu64 "\n%spercent_mmaped=%.0f\n", prefix,
 			end->bytes_mapped, prefix, share);
 }
 

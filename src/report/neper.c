@@ -132,6 +132,35 @@ static void print_linearity(const struct nm_result *result, const struct nm_view
 		fprintf(out, "correlation_coefficient=%.6f\n", linearity.correlation);
 }
 
+/* The length that was asked for, as in neper: whole seconds have no fraction. False: there is no such
+ * parameter. */
+static bool print_asked_time(const struct nm_params *params, FILE *out)
+{
+	char text[32];
+
+	for (size_t i = 0; i < params->count; i++) {
+		const struct nm_param *param = &params->items[i];
+
+		if (!param->value || strcmp(param->name, "test_length") != 0 ||
+		    !nm_keys_number(param, unit_ns(param->name), text, sizeof(text)))
+			continue;
+		fprintf(out, "total_run_time=%s\n", text);
+		return true;
+	}
+	return false;
+}
+
+/* A server does not know the length that its client has asked for, and neper's always prints whole
+ * seconds. */
+static void print_run_time(const struct nm_result *result, const struct nm_view *view, FILE *out)
+{
+	if (nm_keys_count_asked(result))
+		nm_keys_total(out, result);
+	else if (!print_asked_time(&result->params, out) && result->totals.seconds > 0)
+		fprintf(out, "total_run_time=%.*f\n", view->of_slave ? 0 : 6,
+			result->totals.seconds);
+}
+
 static int write_neper(const struct nm_runs *series, FILE *out)
 {
 	const struct nm_result *result = nm_runs_last(series);
@@ -139,16 +168,13 @@ static int write_neper(const struct nm_runs *series, FILE *out)
 	if (!result)
 		return -EINVAL;
 	const struct nm_view *view = nm_runs_view(series);
-	bool stream = nm_is_stream(result);
+	bool stream = nm_is_stream(result), is_measured = nm_master_totals(result).known;
 
 	if (result->id.version)
 		nm_print_line(out, "VERSION=%s", result->id.version);
 	if (!view->of_slave)
 		print_options(result, view, out);
-	if (nm_keys_count_asked(result))
-		nm_keys_total(out, result);
-	else
-		fprintf(out, "total_run_time=%.6f\n", result->totals.seconds);
+	print_run_time(result, view, out);
 	nm_keys_cores(out, "", view->cpus);
 	if (!view->of_slave)
 		fputs("invalid_secret_count=0\n", out);
@@ -156,14 +182,16 @@ static int write_neper(const struct nm_runs *series, FILE *out)
 		nm_keys_time(out, "time_start", result->from_ns);
 	if (result->n_hosts)
 		print_usage(&result->hosts[0], view, out);
-	if (!stream) {
+	/* What was not measured is absent: a script would take 0 for a measurement. */
+	if (!stream && is_measured) {
 		fprintf(out, "num_transactions=%" PRIu64 "\n", result->totals.counts.iterations);
 		if (result->responses.passes)
 			fprintf(out, "rtt_transactions_logged=%" PRIu64 "\n",
 				result->responses.passes);
 		nm_keys_latency(out, "latency", &result->totals.latency, &result->percentiles);
 	}
-	print_linearity(result, view, out);
+	if (is_measured)
+		print_linearity(result, view, out);
 	nm_keys_ends(out, result, view, stream);
 	return nm_stream_status(out);
 }

@@ -34,6 +34,8 @@ static void print_head(const struct nm_result *result, FILE *out)
 			continue;
 		fprintf(out, "%s%s=", any ? " " : "  with ", param->name);
 		nm_print_plain(out, param->value);
+		if (param->source == NM_PARAM_ENVIRONMENT)
+			fputs(" (environment)", out);
 		any = true;
 	}
 	if (any)

@@ -107,6 +107,8 @@ struct nm_result_host {
 	char *error;	      /* why not */
 	bool error_ended_run; /* verdict.incomplete_why says it, too */
 	enum nm_trust trust;  /* why it and the master take each other */
+	/* the first port on which a slave listens for data connections; 0: there is none */
+	uint16_t data_port;
 	struct nm_host_facts facts;
 	double rtt_s; /* the shortest round trip seen on the control connection */
 	/* how much later than the master it began the first measured phase; NAN: not known */

@@ -30,23 +30,23 @@ WRONG = [
     ([], "nothing to do: give -m PROFILE to run one (--list lists them), or -s to be a slave; --help tells more"),
     ([*M, "-s"], "--master and --slave: one at a time"),
     ([*M, "--intervall", "1s"], "--intervall: unknown option; did you mean --interval?"),
-    ([*M, "--xyzzy"], "--xyzzy: unknown option; --help lists them all"),
-    ([*M, "-z"], "-z: unknown option; --help lists them all; neper's --rx-zerocopy is -D rx_zerocopy here"),
-    ([*M, "-F", "3"], "-F: unknown option; --help lists them all; neper's --num-flows is -D num_flows here"),
+    ([*M, "--xyzzy"], "--xyzzy: unknown option; --help all lists them"),
+    ([*M, "-z"], "-z: unknown option; --help all lists them; neper's --rx-zerocopy is -D rx_zerocopy here"),
+    ([*M, "-F", "3"], "-F: unknown option; --help all lists them; neper's --num-flows is -D num_flows here"),
     ([*M, "-check"], "-check: unknown option; did you mean --check?"),
     ([*M, "-chek"], "-chek: unknown option; did you mean --check?"),
     (["-help"], "-help: unknown option; did you mean --help?"),
     (["--slave", "-once"], "-once: unknown option; did you mean --once?"),
     ([*M, "-interval=1s"], "-interval: unknown option; did you mean --interval?"),
-    ([*M, "-qzv"], "-z: unknown option; --help lists them all; neper's --rx-zerocopy is -D rx_zerocopy here"),
-    ([*M, "--xyzzy", "--help"], "--xyzzy: unknown option; --help lists them all"),
+    ([*M, "-qzv"], "-z: unknown option; --help all lists them; neper's --rx-zerocopy is -D rx_zerocopy here"),
+    ([*M, "--xyzzy", "--help"], "--xyzzy: unknown option; --help all lists them"),
     ([*M, "--num_flows=3"], "--num_flows: not an option, but a parameter of the profile: did you mean -D num_flows=3?"),
     (
         ["--num_flows", *M],
         "--num_flows: not an option, but a parameter of the profile: did you mean -D num_flows=VALUE?",
     ),
-    (["--num_flows=3"], "--num_flows: unknown option; --help lists them all"),
-    ([*M, "--num_flow=3"], "--num_flow: unknown option; --help lists them all"),
+    (["--num_flows=3"], "--num_flows: unknown option; --help all lists them"),
+    ([*M, "--num_flow=3"], "--num_flow: unknown option; --help all lists them"),
     ([*M, "--p", "1"], "--p: short for several options: write it out"),
     ([*M, "-P"], "--port: PORT is missing"),
     ([*M, "-P", "99999"], "--port 99999: not a port: a number from 0 to 65535"),
@@ -74,6 +74,16 @@ WRONG = [
     ([*M, "--percentiles", "50,,99"], f"--percentiles 50,,99: {PERCENTILES}"),
     ([*M, "--percentiles", "nan"], f"--percentiles nan: {PERCENTILES}"),
     ([*M, "--quiet=yes"], "--quiet: takes no value"),
+    ([*M, "--duration", "3"], "--duration: unknown option; the duration is -D test_length=3s"),
+    ([*M, "--json"], "--json: unknown option; JSON is --format json"),
+    ([*M, "-c", "10"], "-c: unknown option; the number of connections (-c of wrk, ab) is -D num_flows=10"),
+    (["-c", "10.0.0.7"], "-c: unknown option; the other host (-c of iperf3) is -D host=10.0.0.7"),
+    (
+        [*M, "-t", "10"],
+        "10: not an option, and -t takes no value; the duration (-t of iperf3, ab) is -D test_length=10s; "
+        "the number of threads (-t of wrk) is -D num_threads=10",
+    ),
+    ([*M, "-q", "5"], "5: not an option, and -q takes no value"),
     ([*M, "num_flows=3"], "num_flows=3: not an option; parameters are set with -D"),
     (["tls_rr"], "tls_rr: not an option; did you mean -m tls_rr?"),
     (["http_gte", "-c"], "http_gte: not an option; did you mean -m http_get?"),
@@ -88,7 +98,7 @@ WRONG = [
     (["tcp_r"], "tcp_r: neither an option nor one of neper's workloads; did you mean tcp_rr, or -m tcp_rr?"),
     (
         ["qqqqqqqq", "-l", "3"],
-        "qqqqqqqq: neither an option nor a profile; --help lists options, and --list profiles",
+        "qqqqqqqq: neither an option nor a profile; --help all lists options, and --list profiles",
     ),
     ([*M, "--check", "--params"], "--check and --params: one at a time"),
     ([*M, "--throughput-opt", "Gb"], "--throughput-opt: only with --format neper or kv"),
@@ -185,6 +195,20 @@ def test_a_parameter_from_the_environment_is_checked_too(netmodel: Netmodel) -> 
     assert len(result.lines()) == 1
     for text in ("num_flows", "many", COUNT):
         assert text in result.err
+
+
+def test_the_environment_can_be_switched_off(netmodel: Netmodel) -> None:
+    """A variable that is there for something else changes no run; one that does is named."""
+    env = {"num_flows": "3", "port": "many"}
+    assert netmodel.run(*M, env=env, code=1).err.count("from the environment") == 1
+    assert "environment" not in netmodel.run(*M, "--params", "--no-env", env=env, code=0).out
+    words = (*M, *defines(num_transactions=20))
+    text = netmodel.run(*words, "--no-env", env=env, code=0).out
+    assert "  with num_transactions=20\n" in text
+    env["port"] = "0"
+    assert "num_flows=3 (environment) " in netmodel.run(*words, env=env, code=0).out
+    document = netmodel.run(*words, "--format", "json", env=env, code=0).json()
+    assert set(document["profile"]["from_environment"]) == {"num_flows", "port"}
 
 
 @pytest.mark.parametrize(

@@ -387,7 +387,7 @@ def test_attributes_are_described(netmodel: Netmodel, name: str, of: str) -> Non
 
 def test_what_else_can_be_described(netmodel: Netmodel) -> None:
     assert "type host: a name, " in netmodel.run("--describe", "host", code=0).out
-    assert "an option of the command line: --help tells of --interval" in netmodel.run("--describe", "interval").err
+    assert "an option of the command line: --help all tells of --interval" in netmodel.run("--describe", "interval").err
     assert "recvfile, which no profile can name" in netmodel.run("--describe", "sendfile", code=0).out
 
 
@@ -494,8 +494,19 @@ def test_the_schema_refuses_a_broken_profile(
     assert xmllint(path) != ""
 
 
+def test_help_fits_two_screens(netmodel: Netmodel) -> None:
+    """Examples come first; all options are a word away."""
+    lines = netmodel.run("--help", code=0).out.splitlines()
+    assert len(lines) <= 60
+    assert max(len(line) for line in lines) <= 80
+    assert lines.index("Examples:") < 8
+    assert any("--help all" in line for line in lines)
+    assert netmodel.run("-h", code=0).out.splitlines() == lines
+    assert len(netmodel.run("--help", "all", code=0).out.splitlines()) > 100
+
+
 def test_help_and_version(netmodel: Netmodel) -> None:
-    out = netmodel.run("--help", code=0).out
+    out = netmodel.run("--help", "all", code=0).out
     options = ("--master", "--slave", "--interval", "--warmup", "--repeat", "--format", "--no-auth", "--generate")
     for option in options:
         assert option in out

@@ -557,7 +557,7 @@ ELSEWHERE = {
     "num-clients": "test_neper_server.py::test_a_server_waits_for_as_many_clients_as_it_is_told",
     "suicide-length": "test_neper_command.py::test_a_run_ends_when_its_time_is_over",
     "interval": "test_neper_defects.py::test_the_interval_is_the_one_given",
-    "all-samples": "test_neper_command.py::test_samples_by_neper_s_option",
+    "all-samples": "test_neper_command.py::test_samples_have_neper_s_columns_first",
     "iostat-ms": "test_neper_command.py::test_lines_of_iostat_add_up",
     "wait-start": "test_neper_command.py::test_a_run_waits_before_it_starts",
     "tcp-fastopen": "test_neper_defects.py::test_fast_open_is_enabled_at_both_ends",

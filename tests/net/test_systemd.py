@@ -42,7 +42,7 @@ def test_a_service_manager_that_does_not_listen(netmodel: Netmodel, tmp_path: Pa
 def test_the_unit_starts_what_there_is(netmodel: Netmodel) -> None:
     found = re.search(r"^ExecStart=@bindir@/netmodel (.*)$", UNIT.read_text(), re.MULTILINE)
     assert found
-    known = netmodel.run("--help", code=0).out
+    known = netmodel.run("--help", "all", code=0).out
     for option in re.findall(r"--[a-z-]+", found[1]):
         assert option in known, option
 

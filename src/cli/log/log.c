@@ -239,16 +239,20 @@ static void put_quoted(FILE *stream, const char *name)
 	putc('"', stream);
 }
 
-void nm_log_put_flow(FILE *stream, const char *host, const struct nm_plan *plan, uint32_t group,
-		     uint32_t flow)
+void nm_log_put_group(FILE *stream, const char *host, const struct nm_plan *plan, uint32_t group)
 {
-	const struct nm_group *g = &plan->groups[group];
-
 	put_quoted(stream, host);
 	putc(',', stream);
-	put_quoted(stream, g->name);
+	put_quoted(stream, plan->groups[group].name);
+	putc(',', stream);
+}
+
+void nm_log_put_flow(FILE *stream, const struct nm_plan *plan, uint32_t group, uint32_t flow)
+{
+	uint32_t workers = plan->groups[group].n_workers;
+
 	/* A flow runs on the worker that is its number modulo the workers. */
-	fprintf(stream, ",%" PRIu32 ",%" PRIu32 ",", g->n_workers ? flow % g->n_workers : 0, flow);
+	fprintf(stream, "%" PRIu32 ",%" PRIu32 ",", workers ? flow % workers : 0, flow);
 }
 
 void nm_log_put_time(FILE *stream, uint64_t ns)

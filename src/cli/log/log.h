@@ -83,10 +83,10 @@ void nm_logs_responses(struct nm_logs *logs, const struct nm_response_row *rows,
 /* Whether the logs of responses can be given many more now, without lines being dropped. */
 bool nm_logs_have_room(struct nm_logs *logs);
 
-/* Columns of CSV that several logs have: host, group, worker and number of a flow, with a comma
- * behind each. */
-void nm_log_put_flow(FILE *stream, const char *host, const struct nm_plan *plan, uint32_t group,
-		     uint32_t flow);
+/* Columns of CSV that several logs have, with a comma behind each: host and group; worker and number
+ * of a flow. */
+void nm_log_put_group(FILE *stream, const char *host, const struct nm_plan *plan, uint32_t group);
+void nm_log_put_flow(FILE *stream, const struct nm_plan *plan, uint32_t group, uint32_t flow);
 /* Seconds, exactly. */
 void nm_log_put_time(FILE *stream, uint64_t ns);
 /* A name, with blanks for characters that would end a line. */

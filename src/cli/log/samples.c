@@ -3,14 +3,23 @@
  * CSV. */
 #include <inttypes.h>
 
+#include "cli/dialect.h"
 #include "cli/log/log.h"
 
-/* Columns that other tools have, too, keep the names from there; netmodel's own come first and
- * between. */
-static const char columns[] =
-	"host,group,tid,flow_id,time,transactions,transactions/s,bytes_sent,bytes_sent/s,"
-	"bytes_read,bytes_read/s,errors,utime,stime,maxrss,minflt,majflt,nvcsw,nivcsw,"
-	"latency_min,latency_mean,latency_max,latency_stddev";
+/* The other tool's columns come first, as it has them, so that its scripts may count columns: of
+ * transactions, or of the bytes that the reader of a stream has got. Behind them are netmodel's. */
+#define FLOW	"tid,flow_id,time,"
+#define PASSES	"transactions,transactions/s"
+#define READ	"bytes_read,bytes_read/s"
+#define SENT	"bytes_sent,bytes_sent/s"
+#define USAGE	",utime,stime,maxrss,minflt,majflt,nvcsw,nivcsw"
+#define LATENCY ",latency_min,latency_mean,latency_max,latency_stddev"
+#define OWN	",host,group,"
+
+static bool is_stream(const struct nm_log_file *file)
+{
+	return nm_dialect.is_stream(file->args);
+}
 
 static void ask(const struct nm_args *args, struct nm_run_options *options)
 {
@@ -24,17 +33,29 @@ static size_t n_percentiles(const struct nm_log_file *file)
 	return file->args->run.has_percentiles ? file->args->run.percentiles.count : 0;
 }
 
-static void head(struct nm_log_file *file)
+static void put_percentile_names(struct nm_log_file *file)
 {
-	fputs(columns, file->stream);
 	for (size_t i = 0; i < n_percentiles(file); i++)
 		fprintf(file->stream, ",latency_p%.10g", file->args->run.percentiles.pct[i]);
+}
+
+static void head(struct nm_log_file *file)
+{
+	bool stream = is_stream(file);
+
+	fputs(stream ? FLOW READ USAGE : FLOW PASSES USAGE LATENCY, file->stream);
+	if (!stream)
+		put_percentile_names(file);
+	fputs(stream ? OWN PASSES "," SENT ",errors" LATENCY : OWN SENT "," READ ",errors",
+	      file->stream);
+	if (stream)
+		put_percentile_names(file);
 	putc('\n', file->stream);
 }
 
 static void put_count(FILE *stream, uint64_t total, uint64_t delta, double seconds)
 {
-	fprintf(stream, ",%" PRIu64 ",", total);
+	fprintf(stream, "%" PRIu64 ",", total);
 	if (seconds > 0)
 		fprintf(stream, "%.2f", (double)delta / seconds);
 }
@@ -58,33 +79,58 @@ static void put_latency(FILE *stream, const struct nm_flow_row *row, size_t n_pc
 			fprintf(stream, ",%.9f", row->pct_s[i]);
 		else
 			putc(',', stream);
+}
+
+/* What a flow has done, in one direction or as transactions. */
+enum what { IN_PASSES, IN_SENT, IN_READ };
+
+static void put_done(FILE *stream, const struct nm_flow_rows *rows, const struct nm_flow_row *row,
+		     enum what what)
+{
+	if (what == IN_PASSES)
+		put_count(stream, row->total.passes, row->delta.passes, rows->seconds);
+	else if (what == IN_SENT)
+		put_count(stream, row->total.bytes_sent, row->delta.bytes_sent, rows->seconds);
+	else
+		put_count(stream, row->total.bytes_received, row->delta.bytes_received,
+			  rows->seconds);
+}
+
+static void put_row(struct nm_log_file *file, const struct nm_flow_rows *rows,
+		    const struct nm_flow_row *row)
+{
+	FILE *stream = file->stream;
+	bool is_read = is_stream(file);
+
+	nm_log_put_flow(stream, rows->plan, row->group, row->flow);
+	nm_log_put_time(stream, rows->at_ns);
+	putc(',', stream);
+	put_done(stream, rows, row, is_read ? IN_READ : IN_PASSES);
+	put_usage(stream, &rows->usage);
+	if (!is_read)
+		put_latency(stream, row, n_percentiles(file));
+	putc(',', stream);
+	nm_log_put_group(stream, rows->host, rows->plan, row->group);
+	put_done(stream, rows, row, is_read ? IN_PASSES : IN_SENT);
+	putc(',', stream);
+	put_done(stream, rows, row, is_read ? IN_SENT : IN_READ);
+	fprintf(stream, ",%" PRIu64, row->total.errors);
+	if (is_read)
+		put_latency(stream, row, n_percentiles(file));
 	putc('\n', stream);
 }
 
 static void flows(struct nm_log_file *file, const struct nm_flow_rows *rows)
 {
-	FILE *stream = file->stream;
-
-	for (size_t i = 0; i < rows->count && !ferror(stream); i++) {
-		const struct nm_flow_row *row = &rows->rows[i];
-
-		nm_log_put_flow(stream, rows->host, rows->plan, row->group, row->flow);
-		nm_log_put_time(stream, rows->at_ns);
-		put_count(stream, row->total.passes, row->delta.passes, rows->seconds);
-		put_count(stream, row->total.bytes_sent, row->delta.bytes_sent, rows->seconds);
-		put_count(stream, row->total.bytes_received, row->delta.bytes_received,
-			  rows->seconds);
-		fprintf(stream, ",%" PRIu64, row->total.errors);
-		put_usage(stream, &rows->usage);
-		put_latency(stream, row, n_percentiles(file));
-	}
+	for (size_t i = 0; i < rows->count && !ferror(file->stream); i++)
+		put_row(file, rows, &rows->rows[i]);
 }
 
 const struct nm_log nm_log_samples = {
 	.arg = {.opt = {.name = "all-samples",
 			.type = NM_TYPE_STRING,
 			.help = "write what each flow of each host has done in each interval, as "
-				"CSV; with --percentiles these of its passes, too"},
+				"CSV; with --percentiles, latency percentiles per flow as well"},
 		.argument = "FILE",
 		.heading = "Statistics",
 		.modes = NM_MODE_RUN},

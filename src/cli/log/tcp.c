@@ -25,7 +25,8 @@ static void tcp(struct nm_log_file *file, const struct nm_tcp_rows *rows)
 	for (size_t i = 0; i < rows->count && !ferror(stream); i++) {
 		const struct nm_tcp_sample *row = &rows->rows[i];
 
-		nm_log_put_flow(stream, rows->host, rows->plan, row->group, row->flow);
+		nm_log_put_group(stream, rows->host, rows->plan, row->group);
+		nm_log_put_flow(stream, rows->plan, row->group, row->flow);
 		fprintf(stream, "%" PRIu32 ",", row->slot);
 		nm_log_put_time(stream, row->at_ns);
 		for (size_t k = 0; k < NM_TCP_N_FIELDS; k++)

@@ -111,6 +111,12 @@ static bool knows(const char *word)
 	return nm_neper_workload(word);
 }
 
+static bool is_stream(const struct nm_args *args)
+{
+	return args->master && (nm_neper_workload(args->master) &
+				(NM_NEPER_TCP_STREAM | NM_NEPER_UDP_STREAM | NM_NEPER_PSP_STREAM));
+}
+
 static bool hint_at_letter(char letter, char *buf, size_t size)
 {
 	for (const struct nm_neper_opt *opt = nm_neper_table; opt->name; opt++) {
@@ -167,6 +173,20 @@ static void print_master_line(const struct nm_args *args, const char *address, u
 		 args->control == NM_CONTROL_VSOCK ? " --control vsock" : "", option);
 }
 
+static void say_waits(const struct nm_args *args, bool has_client_line, uint16_t port, char *buf,
+		      size_t size)
+{
+	const struct nm_neper_line *line = args->line;
+	const char *address = args->as_slave.bind ? args->as_slave.bind : "HOST";
+	char client[200] = "";
+
+	if (!has_client_line)
+		print_master_line(args, address, port, client, sizeof client);
+	snprintf(buf, size, "%s%s%sfor a result from this host alone: netmodel -m %s",
+		 *client ? "waiting for a client: " : "", client, *client ? "; " : "",
+		 line->program);
+}
+
 const struct nm_dialect nm_dialect = {
 	.kind = "one of neper's workloads",
 	.strangers = "neper's clients need a server of neper's",
@@ -175,10 +195,13 @@ const struct nm_dialect nm_dialect = {
 	.parse = nm_neper_parse,
 	.free_line = nm_neper_free_line,
 	.help = nm_neper_help,
+	.print_table = nm_neper_print_table,
 	.letter = hint_at_letter,
+	.is_stream = is_stream,
 	.options = nm_neper_options,
 	.free_options = nm_neper_free_options,
 	.print_options = print_options,
+	.waits = say_waits,
 	.master_line = print_master_line,
 	.write_slave = write_slave,
 };

@@ -78,6 +78,9 @@ struct nm_neper_opt {
 	/* The value that a run has where nothing can be set; or, in neper's words, where the value
 	 * is 0 or missing. NULL: as in neper. */
 	const char *in_force;
+	/* For the documents: of PARAM and OPTION a value as netmodel takes it, NULL for a flag; of the
+	 * others all that is typed, NULL: nothing. */
+	const char *example;
 };
 
 extern const struct nm_neper_opt nm_neper_table[]; /* ends with an entry without a name */
@@ -186,5 +189,7 @@ void nm_neper_free_options(struct nm_tool_options *options);
 /* Prints usage and options of a workload of neper's, a line for each, to out, whose errors are the
  * caller's to check. */
 void nm_neper_help(const char *workload, FILE *out);
+/* Prints all options of all workloads as a table in Markdown, for docs/neper.md. */
+void nm_neper_print_table(FILE *out);
 
 #endif

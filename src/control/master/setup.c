@@ -88,6 +88,7 @@ int nm_link_ready(struct nm_master *master, struct nm_link *link, json_t *body)
 	    nm_endpoints_unpack(endpoints, master->local.engine, master->plan, link->host))
 		return -EPROTO;
 	nm_engine_set_nonce(master->local.engine, link->host, nonce);
+	link->result->data_port = nm_endpoints_port(endpoints);
 	link->peer.state = NM_SESSION_CONNECT;
 	return 0;
 }

@@ -86,6 +86,8 @@ json_t *nm_endpoints_pack(const struct nm_engine *engine, const struct nm_plan *
 /* Hands listeners of `host` to the engine. */
 int nm_endpoints_unpack(json_t *list, struct nm_engine *engine, const struct nm_plan *plan,
 			uint32_t host);
+/* The first port among such listeners; 0: there is none, or they are of another kind. */
+uint16_t nm_endpoints_port(json_t *list);
 /* Takes endpoints. nonce: NM_NONCE_BYTES of the sender's engine, here and below. */
 json_t *nm_ready_pack(json_t *endpoints, const unsigned char *nonce,
 		      const struct nm_host_facts *facts);

@@ -253,6 +253,19 @@ int nm_endpoints_unpack(json_t *list, struct nm_engine *engine, const struct nm_
 	return 0;
 }
 
+uint16_t nm_endpoints_port(json_t *list)
+{
+	struct listeners of;
+	json_t *first = json_array_get(list, 0);
+
+	if (!first || nm_row_unpack(listeners_fields, first, &of))
+		return 0;
+	const char *text = json_string_value(json_array_get(of.texts, 0));
+	unsigned long port = text ? strtoul(text, NULL, 10) : 0;
+
+	return port <= UINT16_MAX ? (uint16_t)port : 0;
+}
+
 struct ready {
 	json_t *endpoints;
 	unsigned char nonce[NM_NONCE_BYTES];

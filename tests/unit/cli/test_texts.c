@@ -69,7 +69,7 @@ START_TEST(help_has_every_option)
 	const struct nm_arg *arg;
 	FILE *out = begin();
 
-	nm_cli_help(out);
+	nm_cli_help_all(out);
 	end(out);
 	for (size_t i = 0; (arg = nm_arg_at(i)); i++)
 		ck_assert_has(text, arg->opt.name);
@@ -257,6 +257,7 @@ static const struct {
 } commands[] = {
 	{{"--version"}, NM_EXIT_OK, "netmodel "},
 	{{"--help"}, NM_EXIT_OK, "Usage: netmodel -m PROFILE"},
+	{{"--help", "all"}, NM_EXIT_OK, "--log-rtt-entries N"},
 	{{"tcp_rr", "-h"}, NM_EXIT_OK, "Usage: netmodel tcp_rr"},
 	{{"tcp_rr", "-v"}, NM_EXIT_OK, "netmodel "},
 	{{"tcp_rr", "-cn"}, NM_EXIT_OK, "num_flows=1\n"},
@@ -289,6 +290,49 @@ START_TEST(commands_answer)
 
 	ck_assert_int_eq(*said_so == '\0', code == NM_EXIT_OK);
 	ck_assert_int_eq(code, commands[_i].code);
+}
+END_TEST
+
+/* By its path or not; the words are those of that tool from the first on. */
+static const struct {
+	const char *words[6];
+	int code;
+	const char *out;
+} names[] = {
+	{{"tcp_rr", "-cnF7"}, NM_EXIT_OK, "num_flows=7\n"},
+	{{"/usr/local/bin/tcp_stream", "-h"}, NM_EXIT_OK, "Usage: netmodel tcp_stream"},
+	{{"./udp_stream", "tcp_rr", "-c"}, NM_EXIT_USAGE, ""},
+	{{"psp_rr", "-n"}, NM_EXIT_OK, "client=0\n"},
+	{{"/opt/uperf", "-V"}, NM_EXIT_OK, "netmodel "},
+	{{"netmodel", "uperf", "-m", "tcp_rr", "--check"}, NM_EXIT_OK, ": ok: tcp_rr"},
+	{{"uperf", "uperf", "-V"}, NM_EXIT_USAGE, ""},
+};
+
+START_TEST(the_name_of_the_program_is_a_tool)
+{
+	char *argv[8] = {NULL};
+	FILE *out = capture(stdout), *err = capture(stderr);
+
+	for (int i = 0; names[_i].words[i]; i++)
+		argv[i] = (char *)names[_i].words[i];
+	ck_assert_int_eq(nm_cli_main(count_words(names[_i].words), argv), names[_i].code);
+	ck_assert_has(captured(out, stdout), names[_i].out);
+	ck_assert_int_eq(*captured(err, stderr) == '\0', names[_i].code == NM_EXIT_OK);
+}
+END_TEST
+
+START_TEST(help_fits_two_screens)
+{
+	FILE *out = begin();
+	size_t lines = 0;
+
+	nm_cli_help(out);
+	end(out);
+	for (const char *c = text; *c; c += strcspn(c, "\n") + 1, lines++)
+		ck_assert_uint_le(strcspn(c, "\n"), 80);
+	ck_assert_uint_le(lines, 60);
+	ck_assert(strstr(text, "\nExamples:\n") < strstr(text, "--master"));
+	free(text);
 }
 END_TEST
 
@@ -348,6 +392,8 @@ int main(void)
 	tcase_add_test(tc, stock_profiles_are_listed);
 	tcase_add_test(tc, diagnostics_are_printed_once_and_in_the_words_of_the_user);
 	tcase_add_loop_test(tc, commands_answer, 0, COUNT_OF(commands));
+	tcase_add_loop_test(tc, the_name_of_the_program_is_a_tool, 0, COUNT_OF(names));
+	tcase_add_test(tc, help_fits_two_screens);
 	tcase_add_test(tc, lines_of_a_run);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);

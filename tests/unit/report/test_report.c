@@ -360,8 +360,8 @@ START_TEST(kv_has_what_was_asked_for)
 	has("\nparam_num_transactions=8\n");
 	has("\ntotal_transactions=20000\n");
 	has("\nrtt_transactions_logged=77\n");
-	has("\nbytes_mmaped=5000000\npercent_mmaped=25.00\n");
-	has("\nremote_bytes_mmaped=100000\nremote_percent_mmaped=25.00\n");
+	has("\nbytes_mmaped=5000000\npercent_mmaped=25\n");
+	has("\nremote_bytes_mmaped=100000\nremote_percent_mmaped=25\n");
 }
 END_TEST
 
