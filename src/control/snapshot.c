@@ -89,7 +89,7 @@ static const char *meaning_of(int error)
 		{ETIMEDOUT, "the peer has acknowledged nothing for too long: the way to it is cut, "
 			    "or it hangs"},
 		{ENOBUFS, "a queue of this host or its interface is full"},
-		{EMFILE, "too few descriptors (ulimit -n)"},
+		{EMFILE, "too few open files are allowed (ulimit -n)"},
 		{ENFILE, "this host has too few open files (sysctl fs.file-max)"},
 		{EADDRNOTAVAIL,
 		 "an address that this host does not have, or no port is free (sysctl "

@@ -19,18 +19,17 @@
 
 #define NM_SETTING_CONTROL                                                                         \
 	.name = "control", .type = NM_TYPE_ENUM, .choices = nm_control_words, .def = "tcp",        \
-	.help = "what master and slaves talk to each other over: tcp or vsock, where a host is "   \
-		"named by its CID"
+	.help = "protocol of the control connections: tcp, or vsock, where a host is named by "    \
+		"its CID"
 #define NM_SETTING_PORT                                                                            \
 	.name = "port", .type = NM_TYPE_PORT, .def = NM_SETTINGS_STRING(NM_DEFAULT_PORT)
 #define NM_SETTING_KEY_FILE                                                                        \
 	.name = "key-file", .type = NM_TYPE_STRING,                                                \
-	.help = "file with the key that master and slaves prove to each other, of at "             \
-		"least " NM_SETTINGS_STRING(                                                       \
-			NM_KEY_LEAST) " characters; others must not be able to read it"
+	.help = "file with the key that master and slaves share, of at least " NM_SETTINGS_STRING( \
+		NM_KEY_LEAST) " characters; other users must not be able to read it"
 #define NM_SETTING_INTERVAL                                                                        \
 	.name = "interval", .type = NM_TYPE_DURATION, .def = "1s",                                 \
-	.help = "time between rows of the time grid, at least 1ms; 0 for none"
+	.help = "reporting interval, at least 1ms; 0 for none"
 #define NM_SETTING_WARMUP                                                                          \
 	.name = "warmup", .type = NM_TYPE_DURATION,                                                \
 	.help = "leave the first part of each measured transaction out of the totals"
@@ -39,10 +38,10 @@
 	.help = "leave the last part of each measured transaction out of the totals"
 #define NM_SETTING_WAIT_START                                                                      \
 	.name = "wait-start", .type = NM_TYPE_DURATION,                                            \
-	.help = "wait so long before the first transaction, when all is set up"
+	.help = "delay between set-up and the first transaction"
 #define NM_SETTING_WAIT_SLAVES                                                                     \
 	.name = "wait-slaves", .type = NM_TYPE_DURATION, .max = UINT64_C(86400000000000),          \
-	.def = "1s", .help = "try so long to reach slaves that do not listen yet"
+	.def = "1s", .help = "how long to retry slaves that do not listen yet"
 #define NM_SETTING_IOSTAT                                                                          \
 	.name = "iostat", .type = NM_TYPE_DURATION, .max = UINT64_C(86400000000000)
 #define NM_SETTING_LOG_RTT_ENTRIES                                                                 \
@@ -54,7 +53,7 @@
 /* The largest integer that every reader of JSON keeps. */
 #define NM_SETTING_SEED                                                                            \
 	.name = "seed", .type = NM_TYPE_COUNT, .min = 0, .max = (UINT64_C(1) << 53) - 1,           \
-	.help = "of all that is random: the same seed is the same traffic; chosen when not given"
+	.help = "random seed; the same seed gives the same traffic (random when not given)"
 #define NM_SETTING_CPUS                                                                            \
 	.name = "cpus", .type = NM_TYPE_STRING,                                                    \
 	.help = "CPUs for the workers of this side, one each in turn, as 0-3,8; nodes: of each "   \
@@ -64,7 +63,7 @@
 #define NM_SETTING_TIMEOUT                                                                         \
 	.name = "timeout", .type = NM_TYPE_DURATION, .min = 100000000,                             \
 	.max = UINT64_C(86400000000000), .def = "10s",                                             \
-	.help = "give up when a peer is silent, or nothing moves, for so long"
+	.help = "abort when a peer does not answer, or no data moves, for this time"
 
 /* The options of a run as the library keeps them. */
 struct nm_settings {

@@ -516,7 +516,7 @@ def test_too_few_descriptors(netmodel: Netmodel) -> None:
     assert result.code == 1, result
     assert result.out == ""
     assert len(result.lines()) == 1
-    found = re.search(r"needs (\d+) descriptors, and this process may have 200: .*ulimit -n (\d+)", result.err)
+    found = re.search(r"needs (\d+) open files, and this process may have 200: .*ulimit -n (\d+)", result.err)
     assert found, result
     assert 1000 < int(found[1]) == int(found[2]) < 1200
     enough = netmodel.run(
@@ -531,7 +531,7 @@ def test_too_few_descriptors_at_the_slave(netmodel: Netmodel) -> None:
     with netmodel.slave(before=limit_descriptors(200)) as slave:
         result = netmodel.run("-m", "tcp_rr", *far(slave, num_flows=1000))
         assert result.code == 2, result
-        assert re.search(r"slave 127\.0\.0\.1: refused: 1\d\d\d descriptors are needed, .* 200", result.err)
+        assert re.search(r"slave 127\.0\.0\.1: refused: 1\d\d\d open files are needed, .* 200", result.err)
         assert_complete(netmodel.measure("tcp_rr", *far(slave, test_length="50ms")))
 
 

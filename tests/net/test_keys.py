@@ -331,7 +331,7 @@ def test_a_key_made_on_a_terminal_lets_the_printed_command_in(
         # Who has no key is refused, but on its own host.
         number = match[1] if (match := re.search(r" -P (\d+)", command)) else "20000"
         result = ask(netmodel, int(number), near, far)
-        assert result.code == 2 and "it takes masters of other hosts with its key only" in result.err, result
+        assert result.code == 2 and "it accepts masters of other hosts with its key only" in result.err, result
         assert_complete(ask(netmodel, int(number), far, far).json())
 
 

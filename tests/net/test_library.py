@@ -318,7 +318,7 @@ def test_limit_of_descriptors_is_not_raised(copy: Copy, tmp_path: Path) -> None:
     assert report.number("status") == REFUSED
     assert report.number("limit") == 64
     assert re.fullmatch(
-        r"error: the run needs \d+ descriptors, and this process may have 64: raise its limit \(ulimit -n \d+\)",
+        r"error: the run needs \d+ open files, and this process may have 64: raise its limit \(ulimit -n \d+\)",
         report["log_error"],
     )
 

@@ -66,7 +66,7 @@ static void check_descriptors(struct nm_master *master)
 	if (master->options->in_process ? nm_check_nofile(needed, &limit)
 					: nm_raise_nofile(needed, &limit))
 		nm_diag_error(master->diags, NULL, 0,
-			      "the run needs %llu descriptors, and this process may have %llu: "
+			      "the run needs %llu open files, and this process may have %llu: "
 			      "raise its limit (ulimit -n %llu)",
 			      (unsigned long long)needed, (unsigned long long)limit,
 			      (unsigned long long)needed);

@@ -200,7 +200,7 @@ static bool check_limits(struct nm_session *session)
 			       (unsigned long long)session->options->max_flows);
 	} else if (!session->options->in_process && nm_raise_nofile(needed, &limit)) {
 		(void)snprintf(text, sizeof text,
-			       "%llu descriptors are needed, and its process may have %llu: raise "
+			       "%llu open files are needed, and its process may have %llu: raise "
 			       "its limit (ulimit -n)",
 			       (unsigned long long)needed, (unsigned long long)limit);
 	} else {

@@ -240,7 +240,7 @@ static void instruction(struct scan *s)
 		drop(s, end + 2);
 	} else if (d.loose || !next_is(s, 2, "xml")) {
 		nm_remark(&s->made->remarks, s->line,
-			  "%.*s: not the form of XML, read as if it were", quoted(s->text, end + 2),
+			  "%.*s: not well-formed XML; read as if it were", quoted(s->text, end + 2),
 			  s->text);
 		write_declaration(s, &d, end);
 	} else {
