@@ -93,8 +93,8 @@ struct call {
 	bool as_uperf;
 };
 
-/* The tool is found by the name by which the program was called, a link to it for example, or by the
- * first word. 0 or -ENOMEM; call->made must be freed in any case. */
+/* The tool is found by the name by which the program was called, a link to it for example, or by
+ * the first word. 0 or -ENOMEM; call->made must be freed in any case. */
 static int find_tool(int argc, char **argv, struct call *call)
 {
 	const char *slash = argc ? strrchr(argv[0], '/') : NULL;

@@ -33,6 +33,8 @@ struct nm_dialect {
 	int (*parse)(int argc, char *const argv[], struct nm_args *ret_args,
 		     struct nm_diags *diags);
 	void (*free_line)(void *line);
+	/* A line of the tool's with its meaning, as --help has examples. */
+	const char *example;
 	/* Prints the help of a line that begins with the word. */
 	void (*help)(const char *word, FILE *out);
 	/* Prints a table of all of the tool's options, for the documents. */

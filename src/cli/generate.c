@@ -14,9 +14,9 @@
 #include "report/report.h"
 #include "transport/transport.h"
 
-const char *const nm_cli_generate_words[] = {"man-options",   "man-language",  "man-library",
-					     "schema",	      "result-schema", "completion",
-					     "neper-options", "uperf-flags",   NULL};
+const char *const nm_cli_generate_words[] = {"man-options",  "man-language",  "man-library",
+					     "schema",	     "result-schema", "completion",
+					     "tool-options", "uperf-flags",   NULL};
 
 #define FLAGS_OF_UPERF "msPSinaftgTkpeEXRvVh"
 
@@ -301,7 +301,7 @@ int nm_cli_generate(const char *word, FILE *out, struct nm_diags *diags)
 		generate_completion(out);
 		return NM_EXIT_OK;
 	}
-	if (strcmp(word, "neper-options") == 0) {
+	if (strcmp(word, "tool-options") == 0) {
 		nm_dialect.print_table(out);
 		return NM_EXIT_OK;
 	}

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "cli/dialect.h"
+
 #define COLUMN 30 /* where the help of an option begins */
 #define WIDTH  79
 
@@ -32,9 +34,7 @@ static const char examples[] =
 	"  netmodel -s --no-auth                    without a key, in a trusted network\n"
 	"  netmodel -m tcp_stream -D host=10.0.0.7  the first host\n"
 	"  netmodel -m tcp_rr --format json -o result.json\n"
-	"  netmodel -m my.xml --check               a profile of your own\n"
-	"  netmodel tcp_rr -c -H 10.0.0.7 -F 10     as neper is typed; -h after tcp_rr\n"
-	"                                           lists its options\n";
+	"  netmodel -m my.xml --check               a profile of your own\n";
 
 static const char exit_codes[] =
 	"\nExit codes: 0 done, 1 wrong use or profile, 2 failed or incomplete,\n"
@@ -87,6 +87,7 @@ void nm_cli_help(FILE *out)
 {
 	fputs(usage, out);
 	fputs(examples, out);
+	fputs(nm_dialect.example, out);
 	fputs("\nMost used options (--help all has the rest):\n", out);
 	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
 		print_option(out, nm_arg_find(common[i]), false);

@@ -132,8 +132,8 @@ static void print_linearity(const struct nm_result *result, const struct nm_view
 		fprintf(out, "correlation_coefficient=%.6f\n", linearity.correlation);
 }
 
-/* The length that was asked for, as in neper: whole seconds have no fraction. False: there is no such
- * parameter. */
+/* The length that was asked for, as in neper: whole seconds have no fraction. False: there is no
+ * such parameter. */
 static bool print_asked_time(const struct nm_params *params, FILE *out)
 {
 	char text[32];

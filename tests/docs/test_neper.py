@@ -89,7 +89,7 @@ def option_rows() -> list[Row]:
 def test_the_table_is_what_the_program_prints(netmodel: Path) -> None:  # noqa: F811
     text = PAGE.read_text().partition("\n## Every option\n")[2]
     table = [line for line in text.splitlines() if line.startswith("|")]
-    assert table == run([netmodel, "--generate", "neper-options"]).stdout.splitlines()
+    assert table == run([netmodel, "--generate", "tool-options"]).stdout.splitlines()
 
 
 def test_every_option_has_a_row() -> None:

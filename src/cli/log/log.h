@@ -83,8 +83,8 @@ void nm_logs_responses(struct nm_logs *logs, const struct nm_response_row *rows,
 /* Whether the logs of responses can be given many more now, without lines being dropped. */
 bool nm_logs_have_room(struct nm_logs *logs);
 
-/* Columns of CSV that several logs have, with a comma behind each: host and group; worker and number
- * of a flow. */
+/* Columns of CSV that several logs have, with a comma behind each: host and group; worker and
+ * number of a flow. */
 void nm_log_put_group(FILE *stream, const char *host, const struct nm_plan *plan, uint32_t group);
 void nm_log_put_flow(FILE *stream, const struct nm_plan *plan, uint32_t group, uint32_t flow);
 /* Seconds, exactly. */

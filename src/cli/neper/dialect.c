@@ -194,6 +194,8 @@ const struct nm_dialect nm_dialect = {
 	.knows = knows,
 	.parse = nm_neper_parse,
 	.free_line = nm_neper_free_line,
+	.example = "  netmodel tcp_rr -c -H 10.0.0.7 -F 10     as neper is typed; -h after tcp_rr\n"
+		   "                                           lists its options\n",
 	.help = nm_neper_help,
 	.print_table = nm_neper_print_table,
 	.letter = hint_at_letter,

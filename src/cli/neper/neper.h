@@ -78,8 +78,8 @@ struct nm_neper_opt {
 	/* The value that a run has where nothing can be set; or, in neper's words, where the value
 	 * is 0 or missing. NULL: as in neper. */
 	const char *in_force;
-	/* For the documents: of PARAM and OPTION a value as netmodel takes it, NULL for a flag; of the
-	 * others all that is typed, NULL: nothing. */
+	/* For the documents: of PARAM and OPTION a value as netmodel takes it, NULL for a flag; of
+	 * the others all that is typed, NULL: nothing. */
 	const char *example;
 };
 
