@@ -152,6 +152,15 @@ int nm_output_check(const char *path, struct nm_diags *diags)
 	return error;
 }
 
+bool nm_output_is_beside_errors(const char *path)
+{
+	struct stat out, err;
+
+	return is_stdout(path) && isatty(STDERR_FILENO) && fstat(STDOUT_FILENO, &out) == 0 &&
+	       fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
+	       out.st_ino == err.st_ino;
+}
+
 int nm_output_print(const struct nm_report *report, const struct nm_runs *series,
 		    struct nm_sink *out, struct nm_diags *diags)
 {

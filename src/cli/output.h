@@ -15,6 +15,8 @@ int nm_output_check(const char *path, struct nm_diags *diags);
  * 0, or -errno with an error in diags. patience_ns: how long a reader is waited for. */
 int nm_output_write(const char *path, uint64_t patience_ns, const struct nm_report *report,
 		    const struct nm_runs *series, struct nm_sink *out, struct nm_diags *diags);
+/* Whether a report that goes to path stands on the terminal on which errors are told, too. */
+bool nm_output_is_beside_errors(const char *path);
 /* Writes the report to standard output, or to another open sink, which waits for its reader from
  * then on: 0, or -errno with an error in diags. */
 int nm_output_print(const struct nm_report *report, const struct nm_runs *series,

@@ -133,6 +133,31 @@ static int write_report(const struct nm_args *args, struct nm_live *live,
 	return nm_output_write(args->output.path, patience_ns, report, series, &live->out, diags);
 }
 
+/* Why the run is not what was asked for, unless the report says so right above. */
+static void tell_end(const struct nm_args *args, const struct nm_runs *series,
+		     enum nm_run_status status, bool is_told, struct nm_diags *diags)
+{
+	const struct nm_result *last = series->runs[series->n_runs - 1];
+
+	if (!last->complete) {
+		if (!is_told)
+			nm_diag_error(diags, NULL, 0, "the run is incomplete: %s",
+				      last->verdict.incomplete_why ? last->verdict.incomplete_why
+								   : "interrupted");
+	} else if (last->verdict.reconciled == NM_RECONCILED_NO) {
+		if (!is_told)
+			nm_diag_error(diags, NULL, 0, "the counts of both ends differ: %s",
+				      last->verdict.reconcile_text ? last->verdict.reconcile_text
+								   : "");
+	} else if (status == NM_RUN_INTERRUPTED) {
+		nm_diag_error(diags, NULL, 0, "interrupted after run %zu of %" PRIu64,
+			      series->n_runs, args->run.repeat);
+	} else if (status == NM_RUN_FAILED) {
+		nm_cli_tell_limit(diags, "max-duration", args->max_duration_ns,
+				  " after run %zu of %" PRIu64, series->n_runs, args->run.repeat);
+	}
+}
+
 static int report_all(const struct nm_args *args, struct nm_live *live,
 		      const struct nm_runs *series, enum nm_run_status status,
 		      struct nm_diags *diags)
@@ -148,20 +173,11 @@ static int report_all(const struct nm_args *args, struct nm_live *live,
 
 	if (wanted && write_report(args, live, report, series, diags) != 0 && code == NM_EXIT_OK)
 		code = NM_EXIT_FAILED;
-	const struct nm_result *last = series->runs[series->n_runs - 1];
-
 	if (report->lacks_warnings)
 		retell_warnings(series, diags);
-	if (!last->complete && !diags->n_errors)
-		nm_diag_error(diags, NULL, 0, "the run is incomplete: %s",
-			      last->verdict.incomplete_why ? last->verdict.incomplete_why
-							   : "interrupted");
-	if (last->complete && status == NM_RUN_INTERRUPTED && !diags->n_errors)
-		nm_diag_error(diags, NULL, 0, "interrupted after run %zu of %" PRIu64,
-			      series->n_runs, args->run.repeat);
-	if (last->complete && status == NM_RUN_FAILED && !diags->n_errors)
-		nm_cli_tell_limit(diags, "max-duration", args->max_duration_ns,
-				  " after run %zu of %" PRIu64, series->n_runs, args->run.repeat);
+	tell_end(args, series, status,
+		 wanted && report->tells_failure && nm_output_is_beside_errors(args->output.path),
+		 diags);
 	return code;
 }
 

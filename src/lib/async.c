@@ -34,6 +34,12 @@ static enum nm_run_status run_compiled(struct netmodel *nm)
 			      nm->result->verdict.incomplete_why
 				      ? nm->result->verdict.incomplete_why
 				      : "interrupted");
+	else if (nm->result && nm->result->verdict.reconciled == NM_RECONCILED_NO &&
+		 !nm->diags.n_errors)
+		nm_diag_error(&nm->diags, NULL, 0, "the counts of both ends differ: %s",
+			      nm->result->verdict.reconcile_text
+				      ? nm->result->verdict.reconcile_text
+				      : "");
 	return status;
 }
 

@@ -21,6 +21,7 @@ struct nm_report {
 	const char *help;    /* an explanation of that word: "key=value"; NULL: none */
 	unsigned takes;	     /* enum nm_report_takes: options that change it */
 	bool lacks_warnings; /* it has no place for warnings: the caller prints them */
+	bool tells_failure;  /* in words, as an error on a terminal would */
 	/* Writes the whole report of a series (one run or --repeat). 0 or -errno of the stream. */
 	int (*write)(const struct nm_runs *series, FILE *out);
 };

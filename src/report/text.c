@@ -527,6 +527,11 @@ static void print_hosts(const struct nm_result *result, FILE *out)
 		print_tls(&result->hosts[i], out);
 	for (size_t i = 0; i < result->n_hosts; i++)
 		print_psp(&result->hosts[i], out);
+}
+
+/* How a host was trusted, and its own error. */
+static void print_host_notes(const struct nm_result *result, FILE *out)
+{
 	for (size_t i = 0; i < result->n_hosts; i++) {
 		const struct nm_result_host *host = &result->hosts[i];
 
@@ -624,6 +629,12 @@ static void print_summary(const struct nm_runs *series, FILE *out)
 	nm_table_fini(&table);
 }
 
+/* A run that failed before it measured anything would fill its tables with dashes. */
+static bool has_figures(const struct nm_result *result)
+{
+	return result->complete || result->totals.seconds > 0;
+}
+
 static int write_text(const struct nm_runs *series, FILE *out)
 {
 	const struct nm_result *last = nm_runs_last(series);
@@ -634,8 +645,11 @@ static int write_text(const struct nm_runs *series, FILE *out)
 	if (series->n_runs > 1)
 		fprintf(out, "  run %zu of %zu\n", series->n_runs, series->n_runs);
 	print_totals(last, out);
-	print_groups(last, out);
-	print_hosts(last, out);
+	if (has_figures(last)) {
+		print_groups(last, out);
+		print_hosts(last, out);
+	}
+	print_host_notes(last, out);
 	nm_uperf_tables_print(last, out);
 	print_notes(last, out);
 	if (series->n_runs > 1) {
@@ -647,5 +661,6 @@ static int write_text(const struct nm_runs *series, FILE *out)
 
 const struct nm_report nm_report_text = {
 	.name = "text",
+	.tells_failure = true,
 	.write = write_text,
 };

@@ -86,6 +86,21 @@ static void take_messages(struct nm_master *master, struct nm_link *link)
 	}
 }
 
+/* What the end of the connection to a slave means. */
+static const char *slave_ended_text(const struct nm_peer *peer)
+{
+	switch (peer->ended) {
+	case -ESHUTDOWN:
+		return "the slave has ended: it closed the control connection";
+	case -ECONNRESET:
+	case -EPIPE:
+		return "the slave has ended, or something between has cut it off: the control "
+		       "connection was reset";
+	default:
+		return nm_peer_ended_text(peer);
+	}
+}
+
 static void serve_link(struct nm_master *master, struct nm_link *link)
 {
 	nm_peer_flush(&link->peer);
@@ -102,7 +117,7 @@ static void serve_link(struct nm_master *master, struct nm_link *link)
 			lose_stranger(master, link, ", or has gone",
 				      nm_peer_ended_text(&link->peer));
 		else
-			lose(master, link, nm_peer_ended_text(&link->peer));
+			lose(master, link, slave_ended_text(&link->peer));
 		return;
 	}
 	enum nm_heartbeat_due due = nm_heartbeat_due(&link->peer.beat, nm_clock_ns());

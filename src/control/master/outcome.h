@@ -23,7 +23,7 @@ struct nm_outcome {
 	enum nm_failure_rank failure;
 	uint64_t failed_at_ns; /* when the first came */
 	bool settled;	       /* the phases are over: later failures are not what has ended them */
-	char why[NM_WIRE_MAX_TEXT + 1]; /* "slave 10.0.0.7: reset the control connection" */
+	char why[NM_WIRE_MAX_TEXT + 1]; /* "slave 10.0.0.7: no sign of life for 10 s" */
 };
 
 /* Takes an interrupt; `limited`: the longest duration has ended. */

@@ -169,11 +169,8 @@ static enum nm_run_status conclude(struct nm_master *master, bool cut)
 	result->complete = !cut && outcome->interrupts < 2 && !outcome->failure;
 	/* A run that was interrupted while only results were awaited is complete, but the user
 	 * wants no more. */
-	if (result->complete && result->verdict.reconciled == NM_RECONCILED_NO) {
-		nm_diag_error(master->diags, NULL, 0, "the counts of both ends differ: %s",
-			      result->verdict.reconcile_text ? result->verdict.reconcile_text : "");
+	if (result->complete && result->verdict.reconciled == NM_RECONCILED_NO)
 		return NM_RUN_FAILED;
-	}
 	if (result->complete)
 		return result->verdict.interrupted ? NM_RUN_INTERRUPTED : NM_RUN_COMPLETE;
 	if (!outcome->failure)

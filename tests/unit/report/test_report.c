@@ -254,6 +254,26 @@ START_TEST(text_of_a_run_that_never_began)
 }
 END_TEST
 
+START_TEST(text_has_no_table_of_dashes_when_nothing_was_measured)
+{
+	run->complete = false;
+	run->totals = (struct nm_window){.seconds = 0};
+	run->verdict.incomplete_why = strdup("a firewall");
+	run->hosts[2].error = strdup("no sign of life");
+	render("text"); /* what the hosts have counted in the phases before is no figure */
+	has("INCOMPLETE: a firewall\n");
+	has("nothing was measured\n");
+	has("  fd00::8: no sign of life\n");
+	has_not("group");
+	has_not("idle");
+	has_not("per second");
+	has_not("  - ");
+	run->complete = true; /* the warm-up has taken it all, and there are counts */
+	render("text");
+	has("all passes");
+}
+END_TEST
+
 START_TEST(text_summarises_a_series)
 {
 	struct nm_result *runs[] = {run, run, run};
@@ -710,6 +730,7 @@ int main(void)
 	tcase_add_test(tc, text_tells_a_reason_once);
 	tcase_add_test(tc, text_tells_what_is_wrong);
 	tcase_add_test(tc, text_of_a_run_that_never_began);
+	tcase_add_test(tc, text_has_no_table_of_dashes_when_nothing_was_measured);
 	tcase_add_test(tc, text_summarises_a_series);
 	tcase_add_test(tc, kv_has_the_names_scripts_know);
 	tcase_add_test(tc, kv_has_the_growth_at_each_end);
