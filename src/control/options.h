@@ -109,6 +109,7 @@ struct nm_run_words {
 	const char *limit;	/* the longest duration: "--max-duration 2s" */
 	const char *localhost;	/* the words for the option localhost of transports */
 	const char *port_taken; /* advice for a port of the traffic that is taken: "; ..." */
+	const char *fix_port;	/* the option that chooses the port of the traffic: "-D port=N" */
 	/* The command that would have helped: "start a slave with ...". */
 	void (*start)(void *arg, const struct nm_missing_slave *slave, char *buf, size_t size);
 	void *arg;

@@ -136,11 +136,16 @@ static const char *cause_of(const struct nm_engine_error *error, const struct nm
 void nm_failure_text(const struct nm_engine_error *error, const struct nm_plan *plan,
 		     const char *file, char *buf, size_t size)
 {
-	char count[48], room[384];
-	const char *cause = cause_of(error, find_failed(plan, error), room, sizeof room);
+	char count[192], room[384];
+	const struct nm_instr *instr = find_failed(plan, error);
+	const char *cause = cause_of(error, instr, room, sizeof room);
+	int used = snprintf(count, sizeof count, "%llu flow%s", (unsigned long long)error->count,
+			    error->count == 1 ? "" : "s");
 
-	(void)snprintf(count, sizeof count, "%llu flow%s", (unsigned long long)error->count,
-		       error->count == 1 ? "" : "s");
+	if (error->port && instr && instr->host < plan->n_hosts)
+		(void)snprintf(count + used, sizeof count - (size_t)used, "%s to %.64s port %u",
+			       error->count == 1 ? "," : "; the first", plan->hosts[instr->host],
+			       error->port);
 	if (error->of_process)
 		(void)snprintf(buf, size, "%s: %s", file, cause);
 	else if (error->flowop)

@@ -51,6 +51,7 @@ struct nm_engine_error {
 	unsigned line;	    /* the flowop's line in the profile; 0: no flowop's failure */
 	const char *flowop; /* its name, static */
 	uint32_t site;	    /* its instruction, by its number in the group; with a name only */
+	uint32_t port;	    /* to which it was to be connected; 0: there is none */
 	int error;	    /* errno */
 	/* the transport's reason, or how the process has ended; "": nothing more */
 	char why[192];

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct nm_engine;
+struct nm_flow;
 struct nm_instr;
 struct nm_worker;
 
@@ -22,12 +23,22 @@ enum nm_flow_wait {
 	NM_FLOW_WAIT__COUNT
 };
 
+#define NM_PLACE_PORTS 8u
+
+struct nm_place_port {
+	uint32_t port;
+};
+
 /* How many flows stand at one instruction of a group and wait for one thing. */
 struct nm_flow_place {
 	uint32_t group;
 	uint32_t site; /* the instruction, by its number in the group */
 	uint32_t wait; /* enum nm_flow_wait */
 	uint32_t flows;
+	/* Flows that connect: ports of the other end that have not answered yet. */
+	struct nm_place_port ports[NM_PLACE_PORTS];
+	size_t n_ports;
+	bool more_ports; /* there are others, for which there was no room */
 };
 
 #define NM_PLACES_MAX	      32u
@@ -64,6 +75,10 @@ void nm_flow_places_add(struct nm_flow_places *places, const struct nm_flow_plac
 
 /* Answers, when the control thread has asked. */
 void nm_worker_tell_places(struct nm_worker *worker);
+/* The port of the other end to which the flow connects with that instruction; 0: it connects with
+ * none, or not to a port. */
+uint32_t nm_flow_port(const struct nm_worker *worker, const struct nm_flow *flow,
+		      const struct nm_instr *instr);
 /* What a flow waits for in that state (enum nm_flow_state) at an instruction. */
 enum nm_flow_wait nm_flow_wait_of(unsigned state, const struct nm_instr *instr);
 

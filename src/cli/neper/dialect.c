@@ -73,7 +73,8 @@ void nm_neper_choose_words(struct nm_neper_line *line)
 	const struct nm_neper_origin *limit = find_origin(line, "max-duration", NULL);
 	bool has_port = false;
 
-	line->words = (struct nm_run_words){.start = say_start, .arg = line};
+	line->words =
+		(struct nm_run_words){.start = say_start, .arg = line, .fix_port = "--port N"};
 	if (limit) {
 		nm_neper_print_typed(limit->opt, limit->typed, line->limit, sizeof line->limit);
 		line->words.limit = line->limit;

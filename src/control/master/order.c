@@ -36,6 +36,26 @@ uint64_t nm_order_longest_wait_ns(const struct nm_plan *plan)
 	return wait_ns;
 }
 
+uint64_t nm_order_quiet_ns(const struct nm_plan *plan, const struct nm_run_options *options,
+			   uint32_t phase)
+{
+	uint64_t wait_ns = 0;
+
+	for (uint32_t g = 0; g < plan->n_groups; g++) {
+		if (phase >= plan->groups[g].n_phases)
+			continue;
+		const struct nm_phase *one = &plan->groups[g].phases[phase];
+		double period_ns = one->rate_per_s > 0 ? 1e9 / one->rate_per_s : 0;
+
+		if (one->wait_ns > wait_ns)
+			wait_ns = one->wait_ns;
+		if (period_ns > (double)wait_ns)
+			wait_ns = period_ns < (double)NM_PLAN_MAX_WAIT_NS ? (uint64_t)period_ns
+									  : NM_PLAN_MAX_WAIT_NS;
+	}
+	return options->timeout_ns / 2 + wait_ns;
+}
+
 uint64_t nm_order_stall_ns(const struct nm_plan *plan, const struct nm_run_options *options)
 {
 	return options->timeout_ns + nm_order_longest_wait_ns(plan);

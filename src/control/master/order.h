@@ -18,6 +18,10 @@ void nm_order_make(const struct nm_plan *plan, const struct nm_run_options *opti
 /* How long no host may make progress before the master ends the run: the timeout, and the longest
  * wait of a pass. */
 uint64_t nm_order_stall_ns(const struct nm_plan *plan, const struct nm_run_options *options);
+/* How long no host may make progress in a phase before its connections are asked for: half the
+ * timeout, and the longest wait of its passes. */
+uint64_t nm_order_quiet_ns(const struct nm_plan *plan, const struct nm_run_options *options,
+			   uint32_t phase);
 /* How long a phase may be without progress because the profile itself waits: the longest wait of a
  * pass. */
 uint64_t nm_order_longest_wait_ns(const struct nm_plan *plan);

@@ -113,6 +113,7 @@ static void begin_phase(struct nm_master *master, uint32_t phase)
 	if (master->run_begin_ns == 0)
 		master->run_begin_ns = begin_ns;
 	set_traits(master, phase);
+	master->phases.quiet_ns = nm_order_quiet_ns(master->plan, master->options, phase);
 	nm_phases_begin(&master->phases, phase, begin_ns);
 	nm_samplers_begin(&master->local.samplers, &order, begin_ns);
 	nm_master_log(master, "phase %u of %u begins", phase + 1, master->plan->n_phases);
@@ -234,6 +235,10 @@ static void check_time(struct nm_master *master, uint64_t now_ns)
 	/* An earlier failure says more. */
 	if (verdict == NM_PHASE_GOES_ON || master->outcome.failure)
 		return;
+	if (verdict == NM_PHASE_QUIET) {
+		nm_master_fail_blocked(master, master->phases.quiet_ns);
+		return;
+	}
 	print_verdict(master, verdict, g, text, sizeof text);
 	nm_master_tell_places(master, text, sizeof text);
 	nm_master_fail(master, NULL, NM_FAILURE_EFFECT, "%s", text);

@@ -61,6 +61,7 @@ void nm_phases_begin(struct nm_phases *phases, uint32_t phase, uint64_t now_ns)
 	phases->begin_ns = phases->progress_at_ns = now_ns;
 	phases->duration_ns = 0;
 	phases->was_late = false;
+	phases->was_quiet = false;
 	for (uint32_t g = 0; g < phases->n_groups; g++) {
 		struct nm_phase_run *group = &phases->groups[g];
 
@@ -127,6 +128,7 @@ void nm_phases_progress(struct nm_phases *phases, uint64_t own, uint64_t told, u
 	phases->own_progress = own;
 	phases->progress = told;
 	phases->progress_at_ns = now_ns;
+	phases->was_quiet = false;
 }
 
 void nm_phases_interrupt(struct nm_phases *phases, uint64_t now_ns)
@@ -283,16 +285,29 @@ static uint64_t late_ns(const struct nm_phases *phases)
 		       : UINT64_MAX;
 }
 
+/* The time from which the phase is quiet; UINT64_MAX: it is not asked for, or NM_PHASE_QUIET has been
+ * told. */
+static uint64_t quiet_ns(const struct nm_phases *phases)
+{
+	return phases->quiet_ns && !phases->was_quiet ? phases->progress_at_ns + phases->quiet_ns
+						      : UINT64_MAX;
+}
+
 enum nm_phase_verdict nm_phases_check(struct nm_phases *phases, uint64_t now_ns,
 				      uint32_t *ret_group)
 {
 	bool stalled = now_ns >= phases->progress_at_ns + phases->stall_ns;
 	bool late = now_ns >= late_ns(phases) && is_timed(phases);
+	bool overdue = now_ns >= overdue_ns(phases);
 
-	if (!stalled && !late && now_ns < overdue_ns(phases))
+	if (!stalled && !late && !overdue && now_ns < quiet_ns(phases))
 		return NM_PHASE_GOES_ON;
 	if (!nm_phases_waits(phases, ret_group))
 		return NM_PHASE_GOES_ON;
+	if (!stalled && !late && !overdue) {
+		phases->was_quiet = true;
+		return NM_PHASE_QUIET;
+	}
 	if (late) {
 		phases->was_late = true;
 		return NM_PHASE_LATE;
@@ -307,6 +322,8 @@ uint64_t nm_phases_next_ns(const struct nm_phases *phases, uint64_t now_ns)
 {
 	uint64_t next_ns = phases->progress_at_ns + phases->stall_ns;
 
+	if (quiet_ns(phases) < next_ns)
+		next_ns = quiet_ns(phases);
 	if (overdue_ns(phases) < next_ns && overdue_ns(phases) > now_ns)
 		next_ns = overdue_ns(phases);
 	if (late_ns(phases) < next_ns && late_ns(phases) > now_ns)

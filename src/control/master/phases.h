@@ -75,6 +75,9 @@ struct nm_phases {
 	uint64_t *memory;  /* room for all totals; owned */
 	uint64_t *owed;	   /* room for the bytes of the widest group */
 	uint64_t stall_ns; /* a phase without progress for so long fails */
+	/* after so long without progress in the present phase its connections are asked for; 0:
+	 * never */
+	uint64_t quiet_ns;
 	/* A timed phase that lasts NM_PHASES_MOST_STALLS * stall_ns beyond its time fails, too,
 	 * whatever moves. */
 	bool bounded;
@@ -85,6 +88,7 @@ struct nm_phases {
 	uint64_t own_progress, progress, progress_at_ns;
 	uint64_t duration_ns;  /* of its longest timed group */
 	bool was_late;	       /* NM_PHASE_LATE has been told */
+	bool was_quiet;	       /* NM_PHASE_QUIET has been told, and nothing has moved since */
 	uint64_t interrupt_ns; /* UINT64_MAX: the phase was not interrupted */
 };
 
@@ -104,6 +108,7 @@ struct nm_phase_command {
 
 enum nm_phase_verdict {
 	NM_PHASE_GOES_ON,
+	NM_PHASE_QUIET,	  /* nothing has moved for quiet_ns; told once */
 	NM_PHASE_STALLED, /* nothing has moved for stall_ns; told once */
 	NM_PHASE_LATE,	  /* its time and stall_ns are over; told once */
 	NM_PHASE_OVERDUE, /* the phase was interrupted, and has not ended in time */

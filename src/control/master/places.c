@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "control/master/blocked.h"
 #include "control/master/event_loop.h"
 #include "control/snapshot.h"
 #include "host/clock.h"
+#include "transport/address.h"
 
 #define ANSWER_NS 500000000u /* time for hosts to answer */
 
@@ -53,17 +55,24 @@ static void append(char *buf, size_t size, const char *host, const char *text)
 	(void)snprintf(buf + used, size - used, "; %s: %s", host, text);
 }
 
-void nm_master_tell_places(struct nm_master *master, char *buf, size_t size)
+/* Asks all, and reads the answer of this host; those of the slaves are in their links. */
+static void find(struct nm_master *master, struct nm_flow_places *ret_here)
 {
 	uint64_t until_ns = nm_clock_ns() + ANSWER_NS;
-	struct nm_flow_places here;
-	char text[512];
 
 	ask(master);
 	while (!all_have_answered(master) && nm_clock_ns() < until_ns &&
 	       master->outcome.interrupts < 2)
 		nm_master_poll(master, until_ns);
-	nm_engine_places_read(master->local.engine, &here);
+	nm_engine_places_read(master->local.engine, ret_here);
+}
+
+void nm_master_tell_places(struct nm_master *master, char *buf, size_t size)
+{
+	struct nm_flow_places here;
+	char text[512];
+
+	find(master, &here);
 	nm_places_text(&here, master->plan, master->file, text, sizeof text);
 	append(buf, size, "here", text);
 	for (size_t i = 0; i < master->n_links; i++) {
@@ -73,5 +82,57 @@ void nm_master_tell_places(struct nm_master *master, char *buf, size_t size)
 			nm_places_text(&link->places, link->mirror, master->file, text,
 				       sizeof text);
 		append(buf, size, link->name, link->places_told ? text : "it does not tell");
+	}
+}
+
+/* The option that chooses the port of data connections, where the profile has a parameter for it. */
+static const char *fix_port(const struct nm_master *master)
+{
+	const struct nm_params *params = master->job->params;
+
+	for (size_t i = 0; params && i < params->count; i++) {
+		if (strcmp(params->items[i].name, "port") == 0)
+			return master->options->words.fix_port ? master->options->words.fix_port
+							       : "-D port=N";
+	}
+	return NULL;
+}
+
+static void fail_if_blocked(struct nm_master *master, struct nm_link *link,
+			    const struct nm_blocked *blocked)
+{
+	char text[1024];
+
+	if (nm_blocked_any(blocked))
+		nm_master_fail(master, link, NM_FAILURE_CAUSE, "%s",
+			       nm_blocked_text(blocked, text, sizeof text));
+}
+
+void nm_master_fail_blocked(struct nm_master *master, uint64_t limit_ns)
+{
+	struct nm_flow_places here;
+
+	find(master, &here);
+	for (size_t i = 0; i < master->n_links; i++) {
+		struct nm_link *link = &master->links[i];
+		char address[NM_ADDRESS_TEXT];
+		struct nm_blocked blocked = {.places = &here,
+					     .plan = master->plan,
+					     .host = link->host,
+					     .slave = link->result->address,
+					     .limit_ns = limit_ns,
+					     .file = master->file,
+					     .fix_port = fix_port(master)};
+
+		if (link->peer.fd < 0)
+			continue;
+		fail_if_blocked(master, link, &blocked);
+		if (!link->places_told)
+			continue;
+		blocked.places = &link->places;
+		blocked.plan = link->mirror;
+		blocked.host = 0;
+		blocked.master = nm_addr_text(&link->local, address, sizeof address);
+		fail_if_blocked(master, link, &blocked);
 	}
 }

@@ -264,11 +264,20 @@ int nm_interval_unpack(json_t *body, uint32_t n_phases, struct nm_host_interval 
 	return error || ret->phase < n_phases ? error : -EPROTO;
 }
 
+static const struct nm_field port_fields[] = {
+	NM_FIELD(U32, struct nm_place_port, port, .max = UINT16_MAX),
+	NM_FIELD_END,
+};
+
 static const struct nm_field place_fields[] = {
 	NM_FIELD(U32, struct nm_flow_place, group),
 	NM_FIELD(U32, struct nm_flow_place, site),
 	NM_FIELD(U32, struct nm_flow_place, wait, .max = NM_FLOW_WAIT__COUNT - 1),
 	NM_FIELD(U32, struct nm_flow_place, flows, .max = NM_PLAN_MAX_FLOWS),
+	NM_FIELD(LIST, struct nm_flow_place, ports, .max = NM_PLACE_PORTS, .fields = port_fields,
+		 .item_size = sizeof(struct nm_place_port),
+		 .count_offset = offsetof(struct nm_flow_place, n_ports)),
+	NM_FIELD(BOOL, struct nm_flow_place, more_ports),
 	NM_FIELD_END,
 };
 
@@ -278,7 +287,8 @@ const struct nm_field nm_places_fields[] = {
 		 .count_offset = offsetof(struct nm_flow_places, count),
 		 .doc = "How many flows of a group stand at an instruction, by its number, and "
 			"wait for 0: their turn, 1: input, 2: output, 3: a connection, 4: a "
-			"time."),
+			"time; where they connect, ports that have not answered, and whether "
+			"there are more of these."),
 	NM_FIELD(U32, struct nm_flow_places, more, .max = NM_PLAN_MAX_FLOWS,
 		 .doc = "Flows at other places."),
 	NM_FIELD(U32, struct nm_flow_places, silent, .doc = "Workers that have not answered."),

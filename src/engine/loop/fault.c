@@ -6,6 +6,7 @@
 
 #include "engine/engine_priv.h"
 #include "engine/loop/fault.h"
+#include "engine/places.h"
 #include "engine/runq.h"
 #include "engine/phase/reconnect.h"
 #include "flowop/abandoned.h"
@@ -73,6 +74,7 @@ void nm_worker_fail_flow(struct nm_worker *worker, struct nm_flow *flow,
 						 .line = instr->line,
 						 .flowop = instr->op ? instr->op->name : NULL,
 						 .site = site_of(worker, instr),
+						 .port = nm_flow_port(worker, flow, instr),
 						 .error = flow->error};
 		if (flow->error == EKEYEXPIRED)
 			(void)nm_reconnect_expired(worker, flow->conn, worker->answers.error.why,

@@ -5,6 +5,8 @@
 
 #include "engine/engine_priv.h"
 #include "flowop/flowop.h"
+#include "transport/address.h"
+#include "transport/transport.h"
 
 enum nm_flow_wait nm_flow_wait_of(unsigned state, const struct nm_instr *instr)
 {
@@ -28,6 +30,21 @@ enum nm_flow_wait nm_flow_wait_of(unsigned state, const struct nm_instr *instr)
 		       : NM_FLOW_WAIT_INPUT;
 }
 
+static void add_ports(struct nm_flow_place *place, const struct nm_flow_place *more)
+{
+	place->more_ports |= more->more_ports;
+	for (size_t k = 0; k < more->n_ports; k++) {
+		size_t i = 0;
+
+		while (i < place->n_ports && place->ports[i].port != more->ports[k].port)
+			i++;
+		if (i == NM_PLACE_PORTS)
+			place->more_ports = true;
+		else if (i == place->n_ports)
+			place->ports[place->n_ports++] = more->ports[k];
+	}
+}
+
 /* Adds the flows to their place in the list, or to a new entry; false: there is no room. */
 static bool add(struct nm_flow_place *list, size_t *count, size_t room,
 		const struct nm_flow_place *place)
@@ -44,6 +61,7 @@ static bool add(struct nm_flow_place *list, size_t *count, size_t room,
 		(*count)++;
 	} else {
 		list[i].flows += place->flows;
+		add_ports(&list[i], place);
 	}
 	return true;
 }
@@ -54,23 +72,58 @@ void nm_flow_places_add(struct nm_flow_places *places, const struct nm_flow_plac
 		places->more += place->flows;
 }
 
-static void count_flows(const struct nm_worker *worker, struct nm_worker_places *places)
+/* Whether the flow is at a write that finds out when its connection is there: see connect_step. */
+static bool connects_by_write(const struct nm_flow *flow)
+{
+	return nm_instr_moves(flow->at) && flow->left == 0 &&
+	       (flow->conn->flags & NM_CONN_CONNECTING) && nm_instr_opens(flow->at - 1);
+}
+
+uint32_t nm_flow_port(const struct nm_worker *worker, const struct nm_flow *flow,
+		      const struct nm_instr *instr)
+{
+	if (!nm_instr_opens(instr) || nm_instr_accepts(instr))
+		return 0;
+	uint32_t port = nm_addr_port(&worker->io.endpoints[instr->opening]);
+	uint32_t row = nm_transport_ports(instr->transport, instr->open.transport_opts);
+
+	return port && row > 1 ? port + flow->conn->number % row : port;
+}
+
+/* The place of a flow, and the port to which it connects. */
+static void find_place(const struct nm_worker *worker, const struct nm_flow *flow,
+		       struct nm_flow_place *ret)
 {
 	const struct nm_phase *phase = worker->run.phase;
+	const struct nm_instr *at = flow->at;
+	enum nm_flow_wait wait = nm_flow_wait_of(flow->state, at);
+
+	if (wait == NM_FLOW_WAIT_OUTPUT && connects_by_write(flow)) {
+		at--;
+		wait = NM_FLOW_WAIT_CONNECTION;
+	}
+	*ret = (struct nm_flow_place){.group = worker->group_no,
+				      .site = (uint32_t)(at - worker->run.body) + phase->first +
+					      phase->entry,
+				      .wait = wait,
+				      .flows = 1};
+	uint32_t port = wait == NM_FLOW_WAIT_CONNECTION ? nm_flow_port(worker, flow, at) : 0;
+
+	if (port)
+		ret->ports[ret->n_ports++].port = port;
+}
+
+static void count_flows(const struct nm_worker *worker, struct nm_worker_places *places)
+{
 	size_t count = 0;
 
-	for (uint32_t i = 0; phase && i < worker->n_flows; i++) {
+	for (uint32_t i = 0; worker->run.phase && i < worker->n_flows; i++) {
 		const struct nm_flow *flow = nm_worker_flow(worker, i);
+		struct nm_flow_place place;
 
 		if (flow->state == NM_FLOW_IDLE || flow->error || !flow->at)
 			continue;
-		const struct nm_flow_place place = {
-			.group = worker->group_no,
-			.site = (uint32_t)(flow->at - worker->run.body) + phase->first +
-				phase->entry,
-			.wait = nm_flow_wait_of(flow->state, flow->at),
-			.flows = 1};
-
+		find_place(worker, flow, &place);
 		if (place.site >= worker->group->n_instrs ||
 		    !add(places->list, &count, NM_PLACES_OF_A_WORKER, &place))
 			places->more++;

@@ -283,6 +283,28 @@ START_TEST(a_stall_is_told_once_and_names_the_group)
 }
 END_TEST
 
+START_TEST(a_quiet_phase_is_told_once_before_it_is_stalled)
+{
+	uint32_t group = 9;
+
+	phases.quiet_ns = 5u * S;
+	both_begin(0, S);
+	ck_assert_uint_eq(nm_phases_next_ns(&phases, S), 6u * S);
+	ck_assert_int_eq(nm_phases_check(&phases, 6u * S - 1, &group), NM_PHASE_GOES_ON);
+	ck_assert_int_eq(nm_phases_check(&phases, 6u * S, &group), NM_PHASE_QUIET);
+	ck_assert_int_eq(nm_phases_check(&phases, 7u * S, &group), NM_PHASE_GOES_ON);
+	ck_assert_uint_eq(nm_phases_next_ns(&phases, 7u * S), 11u * S);
+	/* Something has moved, and then nothing any more. */
+	nm_phases_progress(&phases, 7, 1, 8u * S);
+	ck_assert_int_eq(nm_phases_check(&phases, 12u * S, &group), NM_PHASE_GOES_ON);
+	ck_assert_int_eq(nm_phases_check(&phases, 13u * S, &group), NM_PHASE_QUIET);
+	ck_assert_int_eq(nm_phases_check(&phases, 18u * S, &group), NM_PHASE_STALLED);
+	here(1, 1, true);
+	both_begin(1, 20u * S);
+	ck_assert_int_eq(nm_phases_check(&phases, 25u * S, &group), NM_PHASE_QUIET);
+}
+END_TEST
+
 START_TEST(what_a_slave_tells_of_its_progress_does_not_keep_a_phase_by_count)
 {
 	uint32_t group = 9;
@@ -411,6 +433,7 @@ int main(void)
 	tcase_add_test(machine, a_host_that_has_not_begun_is_waited_for);
 	tcase_add_test(machine, what_was_done_before_is_forgotten_in_the_next_phase);
 	tcase_add_test(machine, a_stall_is_told_once_and_names_the_group);
+	tcase_add_test(machine, a_quiet_phase_is_told_once_before_it_is_stalled);
 	tcase_add_test(machine, what_a_slave_tells_of_its_progress_does_not_keep_a_phase_by_count);
 	tcase_add_test(machine, a_timed_phase_has_its_time_and_some_timeouts);
 	tcase_add_test(machine, beside_a_group_by_count_a_timed_one_does_not_end_the_phase);

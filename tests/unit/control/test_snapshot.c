@@ -126,6 +126,18 @@ START_TEST(a_datagram_connect_tells_its_limit)
 }
 END_TEST
 
+START_TEST(a_connection_that_fails_is_named_by_its_other_end)
+{
+	error.port = 41234;
+	ck_assert_str_eq(failed("connect", EHOSTUNREACH),
+			 "flowop connect at t.xml:3: No route to host: the peer does not answer on "
+			 "its link, or a router or the route says that it cannot be reached (1 "
+			 "flow, to h port 41234)");
+	error.count = 3;
+	ck_assert(strstr(failed("connect", ETIMEDOUT), "(3 flows; the first to h port 41234)"));
+}
+END_TEST
+
 START_TEST(a_port_that_the_profile_has_chosen_is_explained)
 {
 	ck_assert(strstr(failed("connect", EADDRINUSE), "its source_port is in use"));
@@ -249,6 +261,7 @@ int main(void)
 	tcase_add_test(words, an_error_that_says_too_little_is_explained);
 	tcase_add_test(words, a_datagram_connect_tells_its_limit);
 	tcase_add_test(words, a_port_that_the_profile_has_chosen_is_explained);
+	tcase_add_test(words, a_connection_that_fails_is_named_by_its_other_end);
 	tcase_add_test(words, what_is_no_flowop_is_told_as_well);
 	tcase_add_test(words, a_site_beyond_the_program_is_no_trouble);
 	tcase_add_test(words, flows_fail_so_when_their_peer_has_failed);

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "engine/loop/pacer.h"
 #include "engine/phase/reconnect.h"
 #include "flowop/flowop.h"
+#include "transport/address.h"
 #include "transport/optional.h"
 #include "transport/transport.h"
 
@@ -529,10 +531,15 @@ START_TEST(the_connect_is_to_blame)
 {
 	struct nm_flow *flow = &f.flows[0].flow;
 
+	struct nm_addr endpoint = {.len = sizeof(struct sockaddr_in), .sa.ss_family = AF_INET};
+
+	nm_addr_set_port(&endpoint, 41234);
+	f.worker.io.endpoints = &endpoint;
 	flow->conn->flags |= NM_CONN_CONNECTING;
 	flow->error = ECONNREFUSED;
 	nm_worker_fail_flow(&f.worker, flow, &f.instrs[1]);
 	ck_assert_str_eq(f.worker.answers.error.flowop, "connect");
+	ck_assert_uint_eq(f.worker.answers.error.port, 41234);
 	ck_assert_uint_eq(f.worker.answers.error.line, 3);
 	ck_assert_uint_eq(script.closed, 1);
 }
