@@ -81,7 +81,7 @@ struct nm_args_slave {
 	char *allow_peer; /* the value being parsed */
 	struct nm_net *allowed;
 	size_t n_allowed;
-	bool no_auth, once;
+	bool no_auth, once, exclusive;
 	char *file_root, *user, *allow;
 	uint64_t max_flows, max_memory_bytes, max_lifetime_ns, sessions;
 };

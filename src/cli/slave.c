@@ -177,6 +177,7 @@ static void take_options(struct nm_slave_options *options, struct voice *voice)
 	if (args->has_max_duration)
 		options->max_duration_ns = args->max_duration_ns;
 	options->timeout_ns = args->timeout_ns;
+	options->exclusive = args->as_slave.exclusive;
 	options->sessions = args->as_slave.once ? 1 : args->as_slave.sessions;
 	if (args->line) {
 		options->sessions_words = nm_dialect.sessions;

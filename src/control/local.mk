@@ -39,6 +39,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/windows.h \
 	src/control/master/assemble.c \
 	src/control/master/assemble.h \
+	src/control/master/blocked.c \
+	src/control/master/blocked.h \
 	src/control/master/claims.c \
 	src/control/master/claims.h \
 	src/control/master/connect.c \
@@ -82,6 +84,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/slave/daemon.h \
 	src/control/slave/patience.c \
 	src/control/slave/patience.h \
+	src/control/slave/runs.c \
+	src/control/slave/runs.h \
 	src/control/slave/session.c \
 	src/control/slave/session.h \
 	src/control/slave/session_priv.h \

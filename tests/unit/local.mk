@@ -151,6 +151,7 @@ $(RESULT_TESTS): $(filter %.la,$(RESULT_LIBS))
 CONTROL_TESTS = \
 	tests/unit/control/test_admission \
 	tests/unit/control/test_address \
+	tests/unit/control/test_blocked \
 	tests/unit/control/test_channel \
 	tests/unit/control/test_heartbeat \
 	tests/unit/control/test_claims \
@@ -164,6 +165,7 @@ CONTROL_TESTS = \
 	tests/unit/control/test_phases \
 	tests/unit/control/test_protocol \
 	tests/unit/control/test_reconcile \
+	tests/unit/control/test_slave_runs \
 	tests/unit/control/test_slots \
 	tests/unit/control/test_resolve \
 	tests/unit/control/test_results

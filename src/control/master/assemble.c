@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "control/master/event_loop.h"
 #include "host/clock.h"
 
@@ -32,6 +33,24 @@ static void warn_of_strangers(const struct nm_master *master, const struct nm_re
 		(unsigned long long)result->strangers, *from ? from : "somewhere");
 }
 
+/* The other runs have had a part of the host's CPUs and links. */
+static void warn_of_others(const struct nm_master *master, const struct nm_result_host *host,
+			   const struct nm_msg_others *others)
+{
+	char count[32] = "another run was", ns[32], of_ns[32];
+
+	if (!others->runs || !others->ns)
+		return;
+	if (others->runs > 1)
+		(void)snprintf(count, sizeof count, "%u other runs were", others->runs);
+	nm_result_warn(
+		master->result,
+		"%s under way on %.255s for %s of %s: what they have used of that host is in "
+		"these figures (a slave with --exclusive serves one run at a time)",
+		count, host->name, nm_format_duration((double)others->ns / 1e9, ns, sizeof ns),
+		nm_format_duration((double)others->of_ns / 1e9, of_ns, sizeof of_ns));
+}
+
 /* Takes the result of a host; its groups have been written to host->groups already. */
 static void take_result(const struct nm_master *master, struct nm_result_host *host,
 			const struct nm_msg_result *result)
@@ -47,6 +66,7 @@ static void take_result(const struct nm_master *master, struct nm_result_host *h
 	for (size_t g = 0; g < host->n_groups; g++)
 		nm_counts_add(&host->counts, &host->groups[g]);
 	warn_of_strangers(master, host, result);
+	warn_of_others(master, host, &result->others);
 }
 
 /* Warns of a part of a slave's counts that is more than the whole: either of the two may be wrong,

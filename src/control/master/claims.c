@@ -101,6 +101,8 @@ const char *nm_claims_result(const struct nm_msg_result *result, uint64_t run_ns
 		return "its window is longer than the run";
 	if (result->arrived.ns > longest || (result->has_usage && result->usage.at_ns > longest))
 		return "its window is longer than the run";
+	if (result->others.ns > result->others.of_ns || result->others.of_ns > longest)
+		return "other runs were under way for longer than the run";
 	if (result->connections.rtt_min_s > result->connections.rtt_max_s ||
 	    result->connections.mss_min > result->connections.mss_max)
 		return "a least value is greater than the greatest";

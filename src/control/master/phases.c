@@ -285,8 +285,8 @@ static uint64_t late_ns(const struct nm_phases *phases)
 		       : UINT64_MAX;
 }
 
-/* The time from which the phase is quiet; UINT64_MAX: it is not asked for, or NM_PHASE_QUIET has been
- * told. */
+/* The time from which the phase is quiet; UINT64_MAX: nobody wants to know, or NM_PHASE_QUIET has
+ * been told. */
 static uint64_t quiet_ns(const struct nm_phases *phases)
 {
 	return phases->quiet_ns && !phases->was_quiet ? phases->progress_at_ns + phases->quiet_ns

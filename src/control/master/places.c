@@ -85,7 +85,7 @@ void nm_master_tell_places(struct nm_master *master, char *buf, size_t size)
 	}
 }
 
-/* The option that chooses the port of data connections, where the profile has a parameter for it. */
+/* The option that chooses the port of data connections, if the profile has a parameter for it. */
 static const char *fix_port(const struct nm_master *master)
 {
 	const struct nm_params *params = master->job->params;

@@ -9,8 +9,8 @@
  * and appends them as words to the text in buf. Takes events that come meanwhile. */
 void nm_master_tell_places(struct nm_master *master, char *buf, size_t size);
 
-/* Fails the run when connections of the traffic have not been answered for so long, while the control
- * connections work; asks as nm_master_tell_places does. */
+/* Fails the run when connections of the traffic have not been answered for so long, while the
+ * control connections work; asks as nm_master_tell_places does. */
 void nm_master_fail_blocked(struct nm_master *master, uint64_t limit_ns);
 
 /* The handler of a slave's answer. */

@@ -248,6 +248,7 @@ static void free_slot(struct daemon *daemon, size_t index)
 {
 	daemon->sessions[index].pid = 0;
 	daemon->n_sessions--;
+	nm_slave_runs_leave(&daemon->slots->runs, index, nm_clock_ns());
 	atomic_store(&daemon->slots->state[index], NM_SESSION_SLOT_FREE);
 }
 

@@ -32,6 +32,7 @@ struct nm_slave_options {
 	bool in_process;	    /* a thread of the master's process, which knows the limits */
 	uint64_t sessions;	    /* end after so many; 0: never */
 	const char *sessions_words; /* the options that say so */
+	bool exclusive;		    /* no two runs at a time */
 	/* also said to programs that connect and are no master; NULL: nothing */
 	const char *strangers_hint;
 	/* The folder of files that profiles of masters of other hosts name, borrowed; where there

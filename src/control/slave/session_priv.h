@@ -25,10 +25,11 @@ struct nm_session {
 	char *file;	      /* the profile's name in messages; owned */
 	struct nm_plan *plan; /* owned */
 	struct nm_local local;
-	bool *told_done;	    /* by group, in this phase; owned */
-	uint32_t *told_renewals;    /* by group: the nm_engine_reconnects told last; owned */
-	bool asked_places;	    /* the master waits to be told where the flows are */
-	uint32_t n_begun;	    /* phases */
+	bool *told_done;	 /* by group, in this phase; owned */
+	uint32_t *told_renewals; /* by group: the nm_engine_reconnects told last; owned */
+	bool asked_places;	 /* the master waits to be told where the flows are */
+	uint32_t n_begun;	 /* phases */
+	struct nm_slave_run_begin run_begin;
 	struct nm_result *measured; /* owned; for options->ended; NULL: nothing, or no memory */
 };
 

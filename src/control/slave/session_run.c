@@ -37,6 +37,20 @@ int nm_session_ping(struct nm_session *session, json_t *body)
 	return nm_session_send(session, NM_MESSAGE_PONG, nm_pong_pack(sent_ns, nm_clock_ns()));
 }
 
+/* From now on others can see the run, and it them. */
+static void begin_run(struct nm_session *session, uint64_t now_ns)
+{
+	const struct nm_session_slot *slot = session->slot;
+
+	if (!slot)
+		return;
+	nm_slave_runs_begin(&slot->slots->runs, slot->index, now_ns, &session->run_begin);
+	if (session->run_begin.others)
+		nm_session_log(session, "%u other run%s under way on this host",
+			       session->run_begin.others,
+			       session->run_begin.others == 1 ? " is" : "s are");
+}
+
 int nm_session_begin(struct nm_session *session, json_t *body)
 {
 	struct nm_phase_order order;
@@ -48,7 +62,8 @@ int nm_session_begin(struct nm_session *session, json_t *body)
 	uint64_t now_ns = nm_clock_ns();
 
 	nm_engine_begin(session->local.engine, order.phase);
-	session->n_begun++;
+	if (session->n_begun++ == 0)
+		begin_run(session, now_ns);
 	session->patience.stall_ns = order.stall_ns;
 	memset(session->told_done, 0, session->plan->n_groups * sizeof *session->told_done);
 	session->peer.state = NM_SESSION_PHASE;
@@ -236,6 +251,19 @@ static struct nm_result *own_result(const struct nm_session *session,
 	return own;
 }
 
+/* Before the master knows: it may be back at once. */
+static void end_run(const struct nm_session *session, uint64_t now_ns,
+		    struct nm_msg_others *ret_others)
+{
+	const struct nm_session_slot *slot = session->slot;
+
+	if (slot && session->n_begun)
+		nm_slave_runs_end(&slot->slots->runs, slot->index, now_ns, &session->run_begin,
+				  ret_others);
+	else if (slot)
+		nm_slave_runs_leave(&slot->slots->runs, slot->index, now_ns);
+}
+
 int nm_session_finish(struct nm_session *session, json_t *body)
 {
 	const struct nm_plan *plan = session->plan;
@@ -250,6 +278,7 @@ int nm_session_finish(struct nm_session *session, json_t *body)
 		result->groups = calloc(plan->n_groups + 1, sizeof *result->groups);
 	if (result && result->groups) {
 		nm_local_result(&session->local, now_ns, result, &process_start);
+		end_run(session, now_ns, &result->others);
 		if (session->options->ended && !session->measured)
 			session->measured = own_result(session, result, &process_start);
 		error = nm_session_send(session, NM_MESSAGE_RESULT,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "control/preflight.h"
 #include "control/address.h"
@@ -30,8 +31,11 @@ int nm_session_refuse(struct nm_session *session, const char *code, const char *
 	} else {
 		/* The slot is left before the master knows, since the master may be back at
 		 * once. */
-		if (session->slot)
+		if (session->slot) {
+			nm_slave_runs_leave(&session->slot->slots->runs, session->slot->index,
+					    nm_clock_ns());
 			nm_session_slot_leave(session->slot);
+		}
 		(void)nm_session_send(session, NM_MESSAGE_REFUSE, nm_refuse_pack(code, text));
 	}
 	session->peer.state = NM_SESSION_END;
@@ -331,6 +335,39 @@ static int allocate(struct nm_session *session, const struct nm_msg_prepare *pre
 	return session->told_done && session->told_renewals && session->file ? 0 : -ENOMEM;
 }
 
+/* A run that its master has ended may still have its session for a moment. */
+#define OTHER_NS      1000000000u
+#define OTHER_STEP_NS 10000000
+
+/* Enters the run among those of the slave. False after a refusal: another has the slave to
+ * itself. */
+static bool claim(struct nm_session *session, const char *run_id)
+{
+	const struct timespec step = {.tv_nsec = OTHER_STEP_NS};
+	const struct nm_session_slot *slot = session->slot;
+	char text[320], master[NM_SLAVE_RUN_MASTER] = "another master";
+	uint64_t id = nm_slave_run_id(run_id), now_ns = nm_clock_ns();
+	uint64_t since_ns = now_ns, until_ns = now_ns + OTHER_NS;
+
+	while (slot &&
+	       !nm_slave_runs_claim(&slot->slots->runs, slot->index, id, session->remote_text,
+				    session->options->exclusive, now_ns)) {
+		if (now_ns < until_ns) {
+			(void)nanosleep(&step, NULL);
+			now_ns = nm_clock_ns();
+			continue;
+		}
+		(void)nm_slave_runs_other(&slot->slots->runs, master, sizeof master, &since_ns);
+		(void)snprintf(text, sizeof text,
+			       "it serves one run at a time (--exclusive), and that of %s has been "
+			       "there for %.3g s",
+			       master, (double)(now_ns - since_ns) / 1e9);
+		(void)nm_session_refuse(session, "busy", text);
+		return false;
+	}
+	return true;
+}
+
 int nm_session_prepare(struct nm_session *session, json_t *body)
 {
 	struct nm_msg_prepare prepare;
@@ -340,8 +377,9 @@ int nm_session_prepare(struct nm_session *session, json_t *body)
 		return -EPROTO;
 	if (session->slot && !nm_session_slot_serve(session->slot))
 		return nm_session_lost(session);
-	bool made = check_order(session, &prepare) && compile(session, &prepare) &&
-		    check_lent(session) && check_limits(session) && make_local(session, &prepare);
+	bool made = claim(session, prepare.run_id) && check_order(session, &prepare) &&
+		    compile(session, &prepare) && check_lent(session) && check_limits(session) &&
+		    make_local(session, &prepare);
 
 	explicit_bzero(prepare.secret, sizeof prepare.secret);
 	if (!made)

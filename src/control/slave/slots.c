@@ -4,6 +4,8 @@
 
 #include <sys/mman.h>
 
+_Static_assert(NM_SESSION_SLOTS <= NM_SLAVE_RUNS, "each session may have a run");
+
 #define TELL_NS	   500000000u /* for each line about a stranger */
 #define TELL_BURST 4u	      /* lines at once */
 

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "control/slave/runs.h"
+
 #define NM_SESSION_SLOTS_SERVED	 64 /* masters at a time */
 #define NM_SESSION_SLOTS_SILENT	 64 /* connections that have not said hello */
 #define NM_SESSION_SLOTS_OF_HOST 16 /* the most that another host may have of each */
@@ -36,6 +38,7 @@ struct nm_session_slots {
 	/* for lines about connections that are not yet masters: */
 	_Atomic uint64_t told_until_ns; /* see nm_session_slots_may_tell */
 	_Atomic unsigned untold;
+	struct nm_slave_runs runs; /* by the same indices */
 };
 
 /* One slot, as its session has it. */

@@ -189,6 +189,13 @@ json_t *nm_interval_pack(const struct nm_host_interval *row);
 /* Refuses a phase of n_phases or more. */
 int nm_interval_unpack(json_t *body, uint32_t n_phases, struct nm_host_interval *ret);
 
+/* Other runs of the slave that were under way while this one was. */
+struct nm_msg_others {
+	uint32_t runs;
+	uint64_t ns;	/* how long any of them was */
+	uint64_t of_ns; /* how long this run was */
+};
+
 struct nm_msg_result {
 	struct nm_counts *groups; /* all phases of each group; borrowed */
 	size_t n_groups;	  /* of the plan; set by pack and unpack */
@@ -200,6 +207,7 @@ struct nm_msg_result {
 	struct nm_host_window window;
 	uint64_t strangers;		     /* connections to data ports that were turned away */
 	char last_stranger[NM_ADDRESS_TEXT]; /* the address of the last one; "": none has come */
+	struct nm_msg_others others;
 	json_t *report; /* pack takes it, unpack borrows it from the body; NULL: none */
 };
 /* The result of a slave; result->groups holds n_groups. */

@@ -118,6 +118,13 @@ static const struct nm_field arrived_fields[] = {
 	NM_FIELD_END,
 };
 
+static const struct nm_field others_fields[] = {
+	NM_FIELD(U32, struct nm_msg_others, runs),
+	NM_FIELD(U64, struct nm_msg_others, ns),
+	NM_FIELD(U64, struct nm_msg_others, of_ns),
+	NM_FIELD_END,
+};
+
 static const struct nm_field times_fields[] = {
 	NM_FIELD(U64, struct nm_host_window, from_ns, .max = NM_FIELD_MOST_CLOCK),
 	NM_FIELD(U64, struct nm_host_window, to_ns, .max = NM_FIELD_MOST_CLOCK),
@@ -170,6 +177,11 @@ const struct nm_field nm_result_fields[] = {
 			"the run's and were turned away."),
 	NM_FIELD_CHARS_OF(struct nm_msg_result, last_stranger,
 			  .doc = "The address that the last of them came from."),
+	NM_FIELD(
+		ROW, struct nm_msg_result, others, .fields = others_fields,
+		.doc = "Runs of other masters that the slave has served between the first phase of "
+		       "this run and its last, how long any of them was under way, and how long "
+		       "this run was."),
 	NM_FIELD(VALUE, struct nm_msg_result, report, .optional = true,
 		 .doc = "The details that were asked for; null without."),
 	NM_FIELD_END,

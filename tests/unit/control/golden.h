@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages of test_golden.c as protocol 4 has them: test_golden print writes them. */
+/* The messages of test_golden.c as protocol 5 has them: test_golden print writes them. */
 #ifndef NM_TESTS_UNIT_CONTROL_GOLDEN_H
 #define NM_TESTS_UNIT_CONTROL_GOLDEN_H
 
-#define GOLDEN_HELLO "[\"hello\",{\"magic\":\"netmodel\",\"protocol\":4,\"version\":\"1.2\"}]"
+#define GOLDEN_HELLO "[\"hello\",{\"magic\":\"netmodel\",\"protocol\":5,\"version\":\"1.2\"}]"
 #define GOLDEN_WELCOME                                                                             \
-	"[\"welcome\",{\"protocol\":4,\"version\":\"1.2\",\"hostname\":\"ada\",\"no_auth\":true}]"
+	"[\"welcome\",{\"protocol\":5,\"version\":\"1.2\",\"hostname\":\"ada\",\"no_auth\":true}]"
 #define GOLDEN_REFUSE "[\"refuse\",{\"code\":\"busy\",\"text\":\"too many masters\"}]"
 #define GOLDEN_PREPARE                                                                             \
 	"[\"prepare\",{\"run_id\":\"00112233445566778899aabbccddeeff\","                           \
@@ -39,9 +39,11 @@
 #define GOLDEN_DONE                                                                                \
 	"[\"done\",{\"phase\":1,\"group\":0,\"totals\":[3,1099511627776],\"counts\":[7,"           \
 	"1152921504606846976,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,9]}]"
-#define GOLDEN_RENEW	 "[\"renew\",{\"group\":1}]"
-#define GOLDEN_WHERE	 "[\"where\",{}]"
-#define GOLDEN_PLACES	 "[\"places\",{\"list\":[[1,2,1,40]],\"more\":3,\"silent\":1}]"
+#define GOLDEN_RENEW "[\"renew\",{\"group\":1}]"
+#define GOLDEN_WHERE "[\"where\",{}]"
+#define GOLDEN_PLACES                                                                              \
+	"[\"places\",{\"list\":[[1,2,1,40,[],false],"                                              \
+	"[1,2,0,0,[[4001],[4002]],true]],\"more\":3,\"silent\":1}]"
 #define GOLDEN_HEARTBEAT "[\"heartbeat\",{\"progress\":5}]"
 #define GOLDEN_FAILED	 "[\"failed\",{\"text\":\"flowop read: caf?\",\"secondary\":true}]"
 #define GOLDEN_INTERVAL                                                                            \
@@ -69,7 +71,8 @@
 	"10]]],\"interrupts\":[31,32],\"softirqs\":\"the kernel does not count them\"},"           \
 	"\"counters\":[[\"cycles\",12,null,null,\"no kernel\",0.5],[\"x\",null,3,4,\"\","          \
 	"1.0]],\"arrived\":[11,12],\"window\":[[13,14,1],[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"          \
-	"15,0,0,0,0,0,0]],\"strangers\":0,\"last_stranger\":\"\",\"report\":null}]"
+	"15,0,0,0,0,0,0]],\"strangers\":0,\"last_stranger\":\"\",\"others\":[2,7,9],"              \
+	"\"report\":null}]"
 #define GOLDEN_SHORT_RESULT                                                                        \
 	"[\"result\",{\"groups\":[[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],[0,0,0,0,"         \
 	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]],\"connections\":{\"connections\":0,"                \
@@ -78,7 +81,8 @@
 	"\"why\":\"none was open\",\"tls\":{\"connections\":0,\"resumed\":0,"                      \
 	"\"ktls_send\":0,\"ktls_receive\":0,\"version\":\"\",\"cipher\":\"\"}},"                   \
 	"\"usage\":null,\"counters\":[],\"arrived\":[0,0],\"window\":[[0,0,0],[0,0,0,0,0,"         \
-	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]],\"strangers\":0,\"last_stranger\":\"\",\"report\":{"  \
+	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]],\"strangers\":0,\"last_stranger\":\"\","              \
+	"\"others\":[0,0,0],\"report\":{"                                                          \
 	"\"elapsed_ns\":0,"                                                                        \
 	"\"groups\":[]}}]"
 #define GOLDEN_BYE   "[\"bye\",{}]"

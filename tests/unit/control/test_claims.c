@@ -96,6 +96,12 @@ START_TEST(a_window_is_no_longer_than_its_run)
 	result.window = (struct nm_host_window){.ns = 20 * S};
 	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
 	result.window.ns = 0;
+	result.others = (struct nm_msg_others){.runs = 1, .ns = 2 * S, .of_ns = 1 * S};
+	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
+	result.others = (struct nm_msg_others){.runs = 1, .ns = 20 * S, .of_ns = 20 * S};
+	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
+	result.others = (struct nm_msg_others){.runs = 1, .ns = 1 * S, .of_ns = 2 * S};
+	ck_assert_ptr_null(nm_claims_result(&result, 2 * S));
 	result.arrived.ns = 20 * S;
 	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
 	result.arrived.ns = 0;

@@ -137,8 +137,13 @@ static json_t *renew(void)
 static json_t *places(void)
 {
 	const struct nm_flow_places told = {
-		.list = {{.group = 1, .site = 2, .wait = NM_FLOW_WAIT_INPUT, .flows = 40}},
-		.count = 1,
+		.list = {{.group = 1, .site = 2, .wait = NM_FLOW_WAIT_INPUT, .flows = 40},
+			 {.group = 1,
+			  .site = 2,
+			  .ports = {{4001}, {4002}},
+			  .n_ports = 2,
+			  .more_ports = true}},
+		.count = 2,
 		.more = 3,
 		.silent = 1};
 
@@ -253,6 +258,7 @@ static json_t *result(void)
 	sent->arrived = (struct nm_arrived){.bytes = 11, .ns = 12};
 	sent->window = (struct nm_host_window){
 		.from_ns = 13, .to_ns = 14, .ns = 1, .counts = {.bytes_mapped = 15}};
+	sent->others = (struct nm_msg_others){.runs = 2, .ns = 7, .of_ns = 9};
 	json_t *body = nm_result_pack(sent, 2);
 
 	free(sent->groups);

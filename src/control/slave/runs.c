@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `together` is one word, so that it changes as a whole: its lowest bit tells whether several runs
+ * are under way, the others hold the time until now or, while the bit is set, that time less the
+ * clock when it was set. Whoever changes the runs counts them anew, so that a session which was
+ * killed between two steps is forgotten at the next one. */
+#include "control/slave/runs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TIME_MASK (UINT64_MAX >> 1)
+
+/* FNV-1a. */
+uint64_t nm_slave_run_id(const char *text)
+{
+	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+	for (; *text; text++)
+		sum = (sum ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return sum ? sum : 1;
+}
+
+static uint64_t time_of(uint64_t word, uint64_t now_ns)
+{
+	return ((word >> 1) + (word & 1 ? now_ns : 0)) & TIME_MASK;
+}
+
+static uint64_t id_under_way(const struct nm_slave_runs *runs, size_t index)
+{
+	return atomic_load(&runs->of[index].under_way) ? atomic_load(&runs->of[index].id) : 0;
+}
+
+/* Whether a session before `index`, or any but it, has the run under way. */
+static bool is_under_way(const struct nm_slave_runs *runs, uint64_t id, size_t before, size_t but)
+{
+	for (size_t i = 0; i < before; i++) {
+		if (i != but && id_under_way(runs, i) == id)
+			return true;
+	}
+	return false;
+}
+
+/* How many runs other than this are under way; id 0: all of them. */
+static uint32_t count_others(const struct nm_slave_runs *runs, uint64_t id)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < NM_SLAVE_RUNS; i++) {
+		uint64_t one = id_under_way(runs, i);
+
+		count += one && one != id && !is_under_way(runs, one, i, i);
+	}
+	return count;
+}
+
+/* Takes the time by, after the runs have changed. */
+static void note_change(struct nm_slave_runs *runs, uint64_t now_ns)
+{
+	uint64_t before = atomic_load(&runs->together), after;
+
+	do {
+		bool several = count_others(runs, 0) > 1;
+		uint64_t time_ns = before >> 1;
+
+		if (several && !(before & 1))
+			time_ns -= now_ns;
+		else if (!several && (before & 1))
+			time_ns += now_ns;
+		after = time_ns << 1 | several;
+	} while (!atomic_compare_exchange_weak(&runs->together, &before, after));
+}
+
+bool nm_slave_runs_claim(struct nm_slave_runs *runs, size_t index, uint64_t id, const char *master,
+			 bool alone, uint64_t now_ns)
+{
+	struct nm_slave_run *run = &runs->of[index];
+	uint64_t nobody = 0;
+
+	(void)snprintf(run->master, sizeof run->master, "%s", master);
+	atomic_store(&run->since_ns, now_ns);
+	atomic_store(&run->id, id);
+	if (!alone || atomic_compare_exchange_strong(&runs->alone, &nobody, id) || nobody == id)
+		return true;
+	atomic_store(&run->id, 0);
+	return false;
+}
+
+bool nm_slave_runs_other(const struct nm_slave_runs *runs, char *buf, size_t size,
+			 uint64_t *ret_since_ns)
+{
+	uint64_t id = atomic_load(&runs->alone);
+
+	for (size_t i = 0; id && i < NM_SLAVE_RUNS; i++) {
+		if (atomic_load(&runs->of[i].id) != id)
+			continue;
+		(void)snprintf(buf, size, "%.*s", NM_SLAVE_RUN_MASTER - 1, runs->of[i].master);
+		*ret_since_ns = atomic_load(&runs->of[i].since_ns);
+		return true;
+	}
+	return false;
+}
+
+void nm_slave_runs_begin(struct nm_slave_runs *runs, size_t index, uint64_t now_ns,
+			 struct nm_slave_run_begin *ret_begin)
+{
+	struct nm_slave_run *run = &runs->of[index];
+	uint64_t id = atomic_load(&run->id);
+
+	/* Several sessions of a run have begun it once. */
+	if (!is_under_way(runs, id, NM_SLAVE_RUNS, index))
+		(void)atomic_fetch_add(&runs->begun, 1);
+	atomic_store(&run->under_way, true);
+	note_change(runs, now_ns);
+	*ret_begin = (struct nm_slave_run_begin){
+		.at_ns = now_ns,
+		.together_ns = time_of(atomic_load(&runs->together), now_ns),
+		.others = count_others(runs, id),
+		.begun = atomic_load(&runs->begun),
+	};
+}
+
+void nm_slave_runs_end(struct nm_slave_runs *runs, size_t index, uint64_t now_ns,
+		       const struct nm_slave_run_begin *begin, struct nm_msg_others *ret_others)
+{
+	uint64_t together_ns = time_of(atomic_load(&runs->together), now_ns);
+	uint64_t of_ns = now_ns - begin->at_ns;
+	uint64_t ns = (together_ns - begin->together_ns) & TIME_MASK;
+	uint32_t begun = atomic_load(&runs->begun) - begin->begun;
+
+	*ret_others = (struct nm_msg_others){
+		.runs = begin->others + begun, .ns = ns < of_ns ? ns : of_ns, .of_ns = of_ns};
+	nm_slave_runs_leave(runs, index, now_ns);
+}
+
+void nm_slave_runs_leave(struct nm_slave_runs *runs, size_t index, uint64_t now_ns)
+{
+	struct nm_slave_run *run = &runs->of[index];
+	uint64_t id = atomic_exchange(&run->id, 0);
+
+	if (atomic_exchange(&run->under_way, false))
+		note_change(runs, now_ns);
+	if (!id || atomic_load(&runs->alone) != id)
+		return;
+	for (size_t i = 0; i < NM_SLAVE_RUNS; i++) {
+		if (atomic_load(&runs->of[i].id) == id)
+			return;
+	}
+	(void)atomic_compare_exchange_strong(&runs->alone, &id, 0);
+}
