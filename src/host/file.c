@@ -136,8 +136,7 @@ static void explain(const struct nm_file_root *root, int error, char *why, size_
 			 "a slave reads no files for masters of other hosts unless it is started "
 			 "with --file-root DIR, and then those below DIR");
 	else if (root && error == -EXDEV)
-		snprintf(why, why_size, "not below %.64s, which is the slave's --file-root",
-			 root->path);
+		snprintf(why, why_size, "not below the slave's --file-root %s", root->path);
 	else if (root && error == -ELOOP)
 		snprintf(why, why_size, "a symbolic link, which the slave's --file-root forbids");
 	else if (error == -EINVAL)
