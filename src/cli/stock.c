@@ -256,12 +256,30 @@ static bool is_mistaken_path(const char *path, const struct stocks *stocks, stru
 	return mistaken;
 }
 
+/* The path of the stock profile of that name; owned, NULL: there is none. */
+static char *find_stock(const char *name, const struct stocks *stocks)
+{
+	for (size_t i = 0; stocks && i < stocks->count; i++)
+		if (strcmp(stocks->items[i].name, name) == 0)
+			return strdup(stocks->items[i].path);
+	return NULL;
+}
+
+/* Whether the name is that of a file, as the user sees it. A program in the current directory may
+ * have the name of a stock profile: a link to netmodel, or another tool's. */
+static bool is_file(const char *name, bool is_path, const char *stock)
+{
+	struct stat st;
+
+	if (stat(name, &st) != 0)
+		return false;
+	return is_path || (S_ISREG(st.st_mode) && !(stock && (st.st_mode & 0111)));
+}
+
 /* The path of the profile that is meant; NULL with an error when there is none. */
 static char *find(const char *name, struct nm_diags *diags)
 {
 	struct dirs dirs;
-	struct stat st;
-	char *path = NULL;
 
 	if (*name == '\0') {
 		nm_diag_error(diags, NULL, 0, "-m: must be the name of a profile or a file");
@@ -269,17 +287,18 @@ static char *find(const char *name, struct nm_diags *diags)
 	}
 	bool is_path = strchr(name, '/') || has_suffix(name);
 
-	if (stat(name, &st) == 0 && (is_path || S_ISREG(st.st_mode)))
-		return strdup(name);
 	dirs_find(&dirs);
 	struct stocks *stocks = stocks_find(&dirs);
-	for (size_t i = 0; !is_path && stocks && i < stocks->count; i++)
-		if (strcmp(stocks->items[i].name, name) == 0)
-			path = strdup(stocks->items[i].path);
-	if (is_path && !is_mistaken_path(name, stocks, diags))
+	char *path = is_path ? NULL : find_stock(name, stocks);
+
+	if (is_file(name, is_path, path)) {
+		free(path);
+		path = strdup(name);
+	} else if (is_path && !is_mistaken_path(name, stocks, diags)) {
 		path = strdup(name); /* the error of reading it says why that fails */
-	else if (!path && stocks && !is_path)
+	} else if (!path && stocks && !is_path) {
 		not_found(name, &dirs, stocks, diags);
+	}
 	stocks_free(stocks);
 	dirs_fini(&dirs);
 	return path;

@@ -34,6 +34,17 @@ def test_each_program_of_neper_by_its_name(netmodel: Netmodel, tmp_path: Path, n
     assert keys == keys_of(netmodel.run(name, *dry, code=0).out)
 
 
+def test_a_program_is_no_profile(netmodel: Netmodel, tmp_path: Path) -> None:
+    """In the folder of the links, or of neper's programs, their names are still those of stock profiles."""
+    named = link(netmodel, tmp_path, "tcp_rr")
+    (tmp_path / "udp_rr").write_text("#!/bin/sh\n")
+    (tmp_path / "udp_rr").chmod(0o755)
+    (tmp_path / "tcp_crr").write_text("no profile")
+    assert "num_flows=3\n" in named.run("-c", "-n", "-F", "3", cwd=tmp_path, code=0).out
+    assert ": ok: udp_rr" in netmodel.run("-m", "udp_rr", "--check", cwd=tmp_path, code=0).out
+    assert "tcp_crr:1: error" in netmodel.run("-m", "tcp_crr", "--check", cwd=tmp_path, code=1).err
+
+
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_a_client_and_a_server_by_their_name(netmodel: Netmodel, tmp_path: Path, name: str) -> None:
     named = link(netmodel, tmp_path, name)
