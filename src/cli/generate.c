@@ -248,7 +248,10 @@ static void generate_completion(FILE *out)
 	print_case(out, "TIME", "");
 	print_case(out, "LIST", "");
 	print_case(out, "N", "");
-	fputs("\t--describe)\n"
+	fputs("\t--help|-h)\n"
+	      "\t\tCOMPREPLY=($(compgen -W all -- \"$cur\"))\n"
+	      "\t\treturn ;;\n"
+	      "\t--describe)\n"
 	      "\t\tCOMPREPLY=($(compgen -W \"$things\" -- \"$cur\"))\n"
 	      "\t\treturn ;;\n"
 	      "\tesac\n"

@@ -25,14 +25,15 @@ static const struct nm_opt udp_opts[] = {
 	 .type = NM_TYPE_FLAG,
 	 .offset = offsetof(struct udp_opts, gso),
 	 .def = "yes",
-	 .help = "hand the messages of a batch_size to the kernel in trains that it or the network "
+	 .help = "hand the messages of a batch_size to the kernel as one batch that it or the "
+		 "network "
 		 "card takes apart (UDP_SEGMENT), where the path allows it; otherwise one by one, "
 		 "still with one call; at both ends"},
 	{.name = "gro",
 	 .type = NM_TYPE_FLAG,
 	 .offset = offsetof(struct udp_opts, gro),
 	 .def = "yes",
-	 .help = "where reads have a batch_size, take such trains as they come (UDP_GRO); at both "
+	 .help = "where reads have a batch_size, take such batches as they come (UDP_GRO); at both "
 		 "ends"},
 	{.name = "shared_socket",
 	 .type = NM_TYPE_FLAG,

@@ -429,11 +429,13 @@ def test_generate_texts(netmodel: Netmodel) -> None:
 
 def test_the_generated_completion_is_a_shell_script(netmodel: Netmodel, need_tool: Callable[..., str]) -> None:
     script = netmodel.run("--generate", "completion", code=0).out
-    asked = "COMP_WORDS=(netmodel --inter); COMP_CWORD=1; _netmodel; echo ${COMPREPLY[0]}"
-    answer = subprocess.run(
-        [need_tool("bash"), "-c", f"{script}\n{asked}"], capture_output=True, text=True, timeout=10, check=True
-    )
-    assert answer.stdout == "--interval\n"
+    for words, wanted in ("--inter", "--interval"), ("--help a", "all"):
+        at = len(words.split())
+        asked = f"COMP_WORDS=(netmodel {words}); COMP_CWORD={at}; _netmodel; echo ${{COMPREPLY[0]}}"
+        answer = subprocess.run(
+            [need_tool("bash"), "-c", f"{script}\n{asked}"], capture_output=True, text=True, timeout=10, check=True
+        )
+        assert answer.stdout == f"{wanted}\n"
 
 
 @pytest.fixture
