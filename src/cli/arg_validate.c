@@ -140,3 +140,32 @@ int nm_validate_throughput(struct nm_args *args, const char *value, char *why, s
 	snprintf(why, why_size, "must be one of %s", nm_throughput_words());
 	return -EINVAL;
 }
+
+/* Takes the text over; what is wrong with it is known when the profile is. */
+static int add_required(struct nm_args *args, char **text, bool negated, char *why, size_t why_size)
+{
+	struct nm_required *required = realloc(
+		args->run.judge.required, (args->run.judge.n_required + 1) * sizeof(*required));
+
+	if (!required) {
+		snprintf(why, why_size, "out of memory");
+		return -EINVAL;
+	}
+	args->run.judge.required = required;
+	required[args->run.judge.n_required++] =
+		(struct nm_required){.text = *text, .negated = negated};
+	*text = NULL;
+	return 0;
+}
+
+int nm_validate_require(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	(void)value;
+	return add_required(args, &args->run.judge.require, false, why, why_size);
+}
+
+int nm_validate_fail_if(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	(void)value;
+	return add_required(args, &args->run.judge.fail_if, true, why, why_size);
+}

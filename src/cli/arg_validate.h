@@ -16,5 +16,7 @@ int nm_validate_seed(struct nm_args *args, const char *value, char *why, size_t 
 int nm_validate_counters(struct nm_args *args, const char *value, char *why, size_t why_size);
 int nm_validate_format(struct nm_args *args, const char *value, char *why, size_t why_size);
 int nm_validate_throughput(struct nm_args *args, const char *value, char *why, size_t why_size);
+int nm_validate_require(struct nm_args *args, const char *value, char *why, size_t why_size);
+int nm_validate_fail_if(struct nm_args *args, const char *value, char *why, size_t why_size);
 
 #endif

@@ -191,7 +191,8 @@ static void check_company(const struct nm_args_reading *reading)
 		const char *option;
 		unsigned takes;
 	} of_reports[] = {{"throughput-opt", NM_REPORT_TAKES_UNIT},
-			  {"stime-use-proc", NM_REPORT_TAKES_STIME}};
+			  {"stime-use-proc", NM_REPORT_TAKES_STIME},
+			  {"compare", NM_REPORT_TAKES_COMPARISON}};
 	const struct nm_report *report = nm_report_find(reading->args->output.format);
 	char names[64];
 
@@ -279,6 +280,9 @@ void nm_args_fini(struct nm_args *args)
 	for (size_t i = 0; i < args->n_defines; i++)
 		free((char *)args->defines[i].name); /* the value is its second part */
 	free(args->defines);
+	for (size_t i = 0; i < args->run.judge.n_required; i++)
+		free(args->run.judge.required[i].text);
+	free(args->run.judge.required);
 	free(args->as_slave.allowed);
 	for (size_t i = 0; (arg = nm_arg_at(i)); i++)
 		if (arg->opt.type == NM_TYPE_STRING || arg->opt.type == NM_TYPE_HOST)

@@ -41,6 +41,20 @@ enum nm_mode {
 	NM_MODE_SLAVE_TOO = 1 << 4,
 };
 
+/* A requirement on the result, as it was given. */
+struct nm_required {
+	char *text;
+	bool negated; /* --fail-if */
+};
+
+/* What the result is held against. */
+struct nm_args_judge {
+	char *require, *fail_if; /* the value being parsed */
+	char *baseline;		 /* a file with an earlier result; NULL: none */
+	struct nm_required *required;
+	size_t n_required;
+};
+
 /* How a run is measured. */
 struct nm_args_run {
 	uint64_t interval_ns, warmup_ns, cooldown_ns, wait_start_ns, wait_slaves_ns;
@@ -50,6 +64,7 @@ struct nm_args_run {
 	char *percentiles_text;
 	struct nm_percentiles percentiles;
 	char *slave_cpus;
+	struct nm_args_judge judge;
 };
 
 #define NM_ARGS_LOGS 16

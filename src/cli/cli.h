@@ -9,11 +9,14 @@
 #include "base/diag.h"
 #include "cli/args.h"
 
+/* Where several apply, the smallest of 1 to 3 counts. The manual has them under EXIT STATUS. */
 enum nm_exit {
 	NM_EXIT_OK = 0,
-	NM_EXIT_USAGE = 1,
-	NM_EXIT_FAILED = 2,
-	NM_EXIT_INTERNAL = 3,
+	NM_EXIT_USAGE = 1,	   /* the command line, the profile or a requirement is wrong */
+	NM_EXIT_FAILED = 2,	   /* the run failed or is incomplete */
+	NM_EXIT_INTERNAL = 3,	   /* a fault of netmodel, or no memory */
+	NM_EXIT_UNMET = 4,	   /* the run is complete, and a requirement is not met */
+	NM_EXIT_INTERRUPTED = 130, /* by SIGINT or SIGTERM */
 };
 
 /* Runs a command line, prints its output and its diagnostics, and returns the exit code. */

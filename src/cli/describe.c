@@ -13,6 +13,7 @@
 #include "plan/elements.h"
 #include "plan/shorthand.h"
 #include "plan/standard.h"
+#include "report/named.h"
 #include "report/table.h"
 #include "transport/transport.h"
 
@@ -282,6 +283,44 @@ static bool tell_parameter(const char *name, FILE *out)
 	return describe_parameters(name, out);
 }
 
+/* All figures that requirements may name, or only those of that name. */
+static bool describe_figures(const char *only, FILE *out)
+{
+	struct nm_table table = {.align = "lll"};
+	struct nm_named_list list;
+	bool any = false;
+
+	if (nm_named_list(&list) != 0)
+		list.count = 0;
+	for (size_t i = 0; i < list.count; i++) {
+		const struct nm_named *named = &list.items[i];
+
+		if (only && strcmp(named->name, only) != 0)
+			continue;
+		nm_table_cell(&table, "%s%s", nm_scope_prefix(named->scope), named->name);
+		nm_table_cell(&table, "%s", nm_quantity_unit(named->quantity));
+		nm_table_cell(&table, "%s", named->doc ? named->doc : "");
+		any = true;
+	}
+	if (any)
+		fputs("figures (NAME is that of a group, transaction or host, N a percentile):\n",
+		      out);
+	nm_table_print(&table, 2, out);
+	nm_table_fini(&table);
+	nm_named_fini(&list);
+	return any;
+}
+
+static void list_figures(FILE *out)
+{
+	(void)describe_figures(NULL, out);
+}
+
+static bool tell_figure(const char *name, FILE *out)
+{
+	return describe_figures(name, out);
+}
+
 static const struct kind {
 	const char *name;
 	void (*list)(FILE *out);
@@ -295,6 +334,8 @@ static const struct kind {
 	{"type", list_types, tell_type},
 	/* The standard parameters. */
 	{"parameter", list_parameters, tell_parameter},
+	/* Of the result, by the names that requirements have for them. */
+	{"figure", list_figures, tell_figure},
 };
 #define N_KINDS	    (sizeof(kinds) / sizeof(kinds[0]))
 #define N_OWN_NAMES 3
@@ -372,9 +413,10 @@ static int unknown(const char *word, const char *what, struct nm_diags *diags)
 int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct nm_diags *diags)
 {
 	if (n_words == 0) {
-		/* The options of everything, and the parameters, would be too much here. */
+		/* The options of everything, parameters and figures would be too much here. */
 		for (size_t i = 0; i < N_KINDS; i++)
-			if (kinds[i].list != list_options && kinds[i].list != list_parameters)
+			if (kinds[i].list != list_options && kinds[i].list != list_parameters &&
+			    kinds[i].list != list_figures)
 				kinds[i].list(out);
 		fputs("netmodel --describe NAME tells the options of one; --describe option lists "
 		      "all.\n",
@@ -392,13 +434,15 @@ int nm_cli_describe(const char *const *words, size_t n_words, FILE *out, struct 
 	if (n_words > 1)
 		return unknown(
 			words[0],
-			"kind of thing (element, flowop, transport, type, option or parameter)",
+			"kind of thing (element, flowop, transport, type, option, parameter or "
+			"figure)",
 			diags);
 	bool found = false;
 	for (size_t i = 0; i < N_KINDS; i++)
 		if (!found || i < N_OWN_NAMES)
 			found = kinds[i].tell(words[0], out) || found;
 	return found ? NM_EXIT_OK
-		     : unknown(words[0], "element, flowop, transport, type, option or parameter",
+		     : unknown(words[0],
+			       "element, flowop, transport, type, option, parameter or figure",
 			       diags);
 }

@@ -14,9 +14,9 @@
 #include "report/report.h"
 #include "transport/transport.h"
 
-const char *const nm_cli_generate_words[] = {"man-options",  "man-language",  "man-library",
-					     "schema",	     "result-schema", "completion",
-					     "tool-options", "uperf-flags",   NULL};
+const char *const nm_cli_generate_words[] = {
+	"man-options", "man-language", "man-library",  "schema",      "result-schema",
+	"figures",     "completion",   "tool-options", "uperf-flags", NULL};
 
 #define FLAGS_OF_UPERF "msPSinaftgTkpeEXRvVh"
 
@@ -206,7 +206,7 @@ static void print_words(FILE *out)
 	fputs("'\n\tlocal texts='", out);
 	for (size_t i = 0; nm_cli_generate_words[i]; i++)
 		fprintf(out, "%s%s", i ? " " : "", nm_cli_generate_words[i]);
-	fputs("'\n\tlocal things='element flowop transport option", out);
+	fputs("'\n\tlocal things='element figures flowop transport option", out);
 	for (size_t i = 0; nm_flowops[i]; i++)
 		fprintf(out, " %s", nm_flowops[i]->name);
 	for (size_t i = 0; nm_transports[i]; i++)
@@ -300,6 +300,8 @@ int nm_cli_generate(const char *word, FILE *out, struct nm_diags *diags)
 	}
 	if (strcmp(word, "result-schema") == 0)
 		return nm_result_schema_write(out) == 0 ? NM_EXIT_OK : NM_EXIT_INTERNAL;
+	if (strcmp(word, "figures") == 0)
+		return nm_named_write(out) == 0 ? NM_EXIT_OK : NM_EXIT_INTERNAL;
 	if (strcmp(word, "completion") == 0) {
 		generate_completion(out);
 		return NM_EXIT_OK;

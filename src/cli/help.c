@@ -12,10 +12,10 @@
 
 /* The options of --help. */
 static const char *const common[] = {
-	"master", "slave",    "port",		"key-file", "define", "interval",
-	"warmup", "repeat",   "percentiles",	"cpus",	    "format", "output",
-	"quiet",  "verbose",  "all-statistics", "no-auth",  "check",  "params",
-	"list",	  "describe", "version",	"help",
+	"master", "slave",  "port",	"key-file",	  "define",  "interval",
+	"warmup", "repeat", "require",	"percentiles",	  "cpus",    "format",
+	"output", "quiet",  "verbose",	"all-statistics", "no-auth", "check",
+	"params", "list",   "describe", "version",	  "help",
 };
 
 static const char usage[] =
@@ -38,7 +38,7 @@ static const char examples[] =
 
 static const char exit_codes[] =
 	"\nExit codes: 0 done, 1 wrong use or profile, 2 failed or incomplete,\n"
-	"3 internal error, 130 interrupted.\n";
+	"3 internal error, 4 a requirement is not met, 130 interrupted.\n";
 
 /* Words of the text between COLUMN and WIDTH; the cursor is at column `at`. */
 static void print_wrapped(FILE *out, const char *text, int at)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/dialect.h"
+#include "cli/judge.h"
 #include "cli/stock.h"
 #include "lib/load.h"
 #include "report/common.h"
@@ -123,6 +124,7 @@ int nm_cli_inspect(const struct nm_args *args, FILE *out, struct nm_diags *diags
 		.n_defines = args->n_defines,
 		.lookup = args->run.no_env ? NULL : nm_cli_lookup,
 	};
+	struct nm_judge judge = {.requirements = {.count = 0}};
 	int code = NM_EXIT_USAGE;
 
 	char *path = nm_stock_find(args->master, diags);
@@ -138,7 +140,8 @@ int nm_cli_inspect(const struct nm_args *args, FILE *out, struct nm_diags *diags
 		code = diags->n_errors ? NM_EXIT_USAGE : NM_EXIT_OK;
 		goto out;
 	}
-	if (nm_loaded_compile(&loaded, &values, diags) != 0)
+	if (nm_loaded_compile(&loaded, &values, diags) != 0 ||
+	    nm_judge_read(&judge, args, &loaded, diags) != 0)
 		goto out;
 	if (args->action == NM_ACTION_DUMP_PLAN)
 		code = print_plans(&loaded, out, diags);
@@ -148,6 +151,7 @@ int nm_cli_inspect(const struct nm_args *args, FILE *out, struct nm_diags *diags
 	else
 		code = print_check(&loaded, out);
 out:
+	nm_judge_fini(&judge);
 	nm_loaded_fini(&loaded);
 	free(path);
 	return code;

@@ -31,6 +31,8 @@ src_libnm_cli_la_SOURCES = \
 	src/cli/generate.c \
 	src/cli/help.c \
 	src/cli/inspect.c \
+	src/cli/judge.c \
+	src/cli/judge.h \
 	src/cli/key.c \
 	src/cli/key.h \
 	src/cli/live.c \

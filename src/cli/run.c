@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/dialect.h"
+#include "cli/judge.h"
 #include "cli/key.h"
 #include "cli/live.h"
 #include "cli/output.h"
@@ -18,8 +19,8 @@
 #include "lib/load.h"
 #include "lib/settings.h"
 
-static void options_from(const struct nm_args *args, struct nm_live *live, int interrupt_fd,
-			 struct nm_run_options *ret_options)
+static void options_from(const struct nm_args *args, const struct nm_judge *judge,
+			 struct nm_live *live, int interrupt_fd, struct nm_run_options *ret_options)
 {
 	nm_run_options_default(ret_options);
 	ret_options->control = args->control;
@@ -34,6 +35,7 @@ static void options_from(const struct nm_args *args, struct nm_live *live, int i
 	ret_options->wait_slaves_ns = args->run.wait_slaves_ns;
 	ret_options->traffic_ns = args->output.iostat_ns;
 	ret_options->percentiles = args->run.percentiles;
+	(void)nm_requirements_percentiles(&judge->requirements, &ret_options->percentiles);
 	ret_options->cpus = args->cpus;
 	ret_options->slave_cpus = args->run.slave_cpus;
 	ret_options->statistics = nm_cli_statistics(args);
@@ -159,8 +161,8 @@ static void tell_end(const struct nm_args *args, const struct nm_runs *series,
 }
 
 static int report_all(const struct nm_args *args, struct nm_live *live,
-		      const struct nm_runs *series, enum nm_run_status status,
-		      struct nm_diags *diags)
+		      const struct nm_runs *series, const struct nm_judge *judge,
+		      enum nm_run_status status, struct nm_diags *diags)
 {
 	const struct nm_report *report = nm_report_find(args->output.format);
 	int code = (int)status;
@@ -175,10 +177,13 @@ static int report_all(const struct nm_args *args, struct nm_live *live,
 		code = NM_EXIT_FAILED;
 	if (report->lacks_warnings)
 		retell_warnings(series, diags);
-	tell_end(args, series, status,
-		 wanted && report->tells_failure && nm_output_is_beside_errors(args->output.path),
-		 diags);
-	return code;
+	bool is_told =
+		wanted && report->tells_failure && nm_output_is_beside_errors(args->output.path);
+
+	tell_end(args, series, status, is_told, diags);
+	if (!is_told)
+		nm_judge_tell(judge, diags);
+	return code == NM_EXIT_OK && !nm_judge_is_met(judge) ? NM_EXIT_UNMET : code;
 }
 
 /* A -D that is no parameter may be meant as an option: for other tools everything is one. */
@@ -208,6 +213,7 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 			       .stime_use_proc = args->output.stime_use_proc};
 	struct nm_runs series = {.view = &view};
 	struct nm_tool_options asked = {.count = 0};
+	struct nm_judge judge = {.requirements = {.count = 0}};
 	struct nm_live live;
 	struct nm_run_options options;
 	struct nm_param_values values = {
@@ -229,6 +235,9 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 		hint_at_options(args, diags);
 		goto out;
 	}
+	if (nm_judge_read(&judge, args, &loaded, diags) != 0 ||
+	    nm_judge_read_baseline(&judge, args, diags) != 0)
+		goto out;
 	if (nm_dialect.options(args, &loaded.params, &asked) < 0) {
 		nm_diag_error(diags, NULL, 0, "out of memory");
 		code = NM_EXIT_INTERNAL;
@@ -251,12 +260,14 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	if (args->max_duration_ns)
 		(void)nm_signals_limit(args->max_duration_ns);
 	live.line &= !args->statistics.none && !args->statistics.raw && !args->output.iostat_ns;
-	options_from(args, &live, interrupt_fd, &options);
+	options_from(args, &judge, &live, interrupt_fd, &options);
 	options.key = key;
 	struct nm_job job = nm_loaded_job(&loaded);
 	enum nm_run_status status = run_all(args, &job, &live, &options, &series, diags);
 	nm_live_erase(&live);
-	code = report_all(args, &live, &series, status, diags);
+	code = nm_judge_series(&judge, &series, &view, diags) == 0
+		       ? report_all(args, &live, &series, &judge, status, diags)
+		       : NM_EXIT_INTERNAL;
 out:
 	if (nm_live_fini(&live, diags) != 0 && code == NM_EXIT_OK && !diags->n_errors) {
 		nm_diag_error(diags, NULL, 0, "standard output cannot be written: %s",
@@ -265,6 +276,7 @@ out:
 	}
 	nm_key_free(key);
 	(void)nm_logs_close(&live.logs, 0, diags);
+	nm_judge_fini(&judge);
 	nm_runs_fini(&series);
 	nm_dialect.free_options(&asked);
 	nm_loaded_fini(&loaded);

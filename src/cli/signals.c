@@ -12,14 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "control/master/run.h"
 
 #define GRACE_S 2	    /* for a run to end in order */
 #define ECHO_NS 200000000u  /* a signal to a process and then to its group counts once */
 #define HANG_NS 5000000000u /* for a run to end at once, and to write */
-
-#define EXIT_LIMITED	 2
-#define EXIT_INTERRUPTED 130
 
 /* A handler is given no argument, so its data are global. Written before the handler is set. */
 static int pipe_write = -1;
@@ -65,7 +63,7 @@ static void end_what_hangs(uint64_t now_ns)
 	if (now_ns - since_ns < HANG_NS)
 		return;
 	remove_doomed();
-	_exit(limited ? EXIT_LIMITED : EXIT_INTERRUPTED);
+	_exit(limited ? NM_EXIT_FAILED : NM_EXIT_INTERRUPTED);
 }
 
 static void take_signal(int number, uint64_t now_ns)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gives the result of the last run: whether it is complete, its document, its figures. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/netmodel_priv.h"
 #include "report/report.h"
+#include "report/requirement.h"
 
 int netmodel_complete(const struct netmodel *nm)
 {
@@ -23,15 +25,22 @@ const char *netmodel_incomplete_why(const struct netmodel *nm)
 static char *write_json(const struct netmodel *nm, const struct nm_report *report)
 {
 	struct nm_result *runs[] = {nm->result};
-	struct nm_runs series = {.runs = runs, .n_runs = 1};
+	struct nm_verdicts verdicts = {.items = NULL};
+	struct nm_view view = {.verdicts = nm->judged.count ? &verdicts : NULL};
+	struct nm_runs series = {.runs = runs, .n_runs = 1, .view = &view};
 	char *text = NULL;
 	size_t length;
 	FILE *stream = open_memstream(&text, &length);
+	int error = stream ? 0 : -ENOMEM;
 
-	if (!stream)
-		return NULL;
-	int error = report->write(&series, stream);
-	if (fclose(stream) == 0 && !error)
+	if (!error && view.verdicts)
+		error = nm_requirements_judge(&nm->judged, &series, &verdicts);
+	if (!error)
+		error = report->write(&series, stream);
+	nm_verdicts_fini(&verdicts);
+	if (stream && fclose(stream) != 0)
+		error = -ENOMEM;
+	if (!error)
 		return text;
 	free(text);
 	return NULL;

@@ -19,6 +19,10 @@ static enum nm_run_status run_compiled(struct netmodel *nm)
 	struct nm_run_options options;
 
 	nm_settings_apply(&nm->settings, &options);
+	/* Without room for them they are told as not measured. */
+	(void)nm_requirements_percentiles(&nm->required, &options.percentiles);
+	nm->judged = nm->required;
+	nm->required = (struct nm_requirements){.count = 0};
 	options.in_process = true;
 	options.interrupt_fd = nm->run.stop_read;
 	options.events = (struct nm_run_events){
@@ -72,6 +76,7 @@ static enum netmodel_status run_taken(struct netmodel *nm)
 
 	nm_diags_begin(nm);
 	nm->result = nm_result_free(nm->result);
+	nm_requirements_fini(&nm->judged);
 	nm_locale_enter(nm);
 	int error = nm_netmodel_compile(nm);
 	nm_diags_tell(nm); /* warnings, before the run */

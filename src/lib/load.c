@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "base/ascii.h"
 #include "host/cpus.h"
+#include "plan/diag.h"
 
 static void drop_compiled(struct nm_loaded *loaded)
 {
@@ -111,6 +112,39 @@ int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *va
 	/* Compiles also after an error in a parameter: the user is told all mistakes in one go. */
 	loaded->plan = nm_plan_compile(loaded->root, loaded->name, diags);
 	return loaded->plan && !diags->n_errors ? 0 : -EINVAL;
+}
+
+static int add_requirement(const struct nm_loaded *loaded, const struct nm_node *node,
+			   struct nm_requirements *requirements, struct nm_diags *diags)
+{
+	const struct nm_attr *that = NULL;
+	char origin[512], why[512];
+
+	for (size_t i = 0; i < node->n_attrs; i++)
+		if (nm_ascii_equals(node->attrs[i].name, "that"))
+			that = &node->attrs[i];
+	if (!that)
+		return 0; /* as the compiler has told */
+	snprintf(origin, sizeof(origin), "%s:%u", loaded->name, node->line);
+	if (nm_requirements_add(requirements, that->value, origin, false, loaded->plan, why,
+				sizeof(why)) == 0)
+		return 0;
+	nm_origin_attr(nm_diag_add(diags, NM_SEV_ERROR, loaded->name, node->line, NULL,
+				   "<require> that=\"%s\": %s", that->value, why),
+		       that);
+	return -EINVAL;
+}
+
+int nm_loaded_requirements(const struct nm_loaded *loaded, struct nm_requirements *requirements,
+			   struct nm_diags *diags)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < loaded->root->n_children; i++)
+		if (nm_ascii_equals(loaded->root->children[i]->name, "require") &&
+		    add_requirement(loaded, loaded->root->children[i], requirements, diags) != 0)
+			error = -EINVAL;
+	return error;
 }
 
 int nm_loaded_params(struct nm_loaded *loaded, const struct nm_param_values *values,

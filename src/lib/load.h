@@ -11,6 +11,7 @@
 #include "plan/params.h"
 #include "plan/plan.h"
 #include "profile/tree.h"
+#include "report/requirement.h"
 
 /* Zero-initialised is empty. Owns everything in it. */
 struct nm_loaded {
@@ -35,6 +36,10 @@ int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *va
 /* Parses and finds the parameters only: 0, or -EINVAL with errors in diags. */
 int nm_loaded_params(struct nm_loaded *loaded, const struct nm_param_values *values,
 		     struct nm_diags *diags);
+/* Adds what the compiled profile requires of its result (report/requirement.h). 0, or -EINVAL with
+ * an error in diags for each <require> that is wrong. */
+int nm_loaded_requirements(const struct nm_loaded *loaded, struct nm_requirements *requirements,
+			   struct nm_diags *diags);
 /* The compiled profile as nm_run takes it; borrows from loaded. */
 struct nm_job nm_loaded_job(const struct nm_loaded *loaded);
 void nm_loaded_fini(struct nm_loaded *loaded);

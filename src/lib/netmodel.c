@@ -93,6 +93,8 @@ void netmodel_free(struct netmodel *nm)
 	nm_netmodel_end(nm);
 	nm_diags_begin(nm);
 	nm_result_free(nm->result);
+	nm_requirements_fini(&nm->required);
+	nm_requirements_fini(&nm->judged);
 	nm_loaded_fini(&nm->loaded);
 	nm_settings_fini(&nm->settings);
 	for (size_t i = 0; i < nm->n_defines; i++) {
@@ -258,10 +260,14 @@ int nm_netmodel_compile(struct netmodel *nm)
 {
 	struct nm_param_values values = {.defines = nm->defines, .n_defines = nm->n_defines};
 
-	if (nm->loaded.text)
-		return nm_loaded_compile(&nm->loaded, &values, &nm->diags);
-	nm_diag_error(&nm->diags, NULL, 0, "no profile is loaded");
-	return -EINVAL;
+	nm_requirements_fini(&nm->required);
+	if (!nm->loaded.text) {
+		nm_diag_error(&nm->diags, NULL, 0, "no profile is loaded");
+		return -EINVAL;
+	}
+	int error = nm_loaded_compile(&nm->loaded, &values, &nm->diags);
+
+	return error ? error : nm_loaded_requirements(&nm->loaded, &nm->required, &nm->diags);
 }
 
 int netmodel_check(struct netmodel *nm)

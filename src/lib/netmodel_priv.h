@@ -57,7 +57,9 @@ struct nm_own_run {
 
 struct netmodel {
 	struct nm_loaded loaded;
-	struct nm_define *defines; /* owned, and both strings of each */
+	struct nm_requirements required; /* by the profile that was compiled last */
+	struct nm_requirements judged;	 /* those of the run that has the result */
+	struct nm_define *defines;	 /* owned, and both strings of each */
 	size_t n_defines;
 	struct nm_settings settings;
 	struct nm_diags diags;

@@ -232,6 +232,15 @@ static const struct nm_opt flowop_attrs[] = {
 	 .help = "its options: words and key=value pairs separated by blanks"},
 	NM_OPT_END};
 
+static const struct nm_opt require_attrs[] = {
+	{.name = "that",
+	 .type = NM_TYPE_STRING,
+	 .offset = ATTR(nm_require_attrs, that),
+	 .required = true,
+	 .help = "FIGURE OP VALUE, as latency.p99 &lt;= 10ms; several with blanks between must all "
+		 "hold. The figures are those of --describe figures"},
+	NM_OPT_END};
+
 const struct nm_element nm_elements[] = {
 	{"profile", NULL, "the whole: parameters, then groups", profile_attrs},
 	{"param", "profile", "declares a parameter", param_attrs},
@@ -242,6 +251,9 @@ const struct nm_element nm_elements[] = {
 	 "flowops that are repeated; a phase that all flows of the run enter together",
 	 transaction_attrs},
 	{"flowop", "transaction", "one step", flowop_attrs},
+	{"require", "profile",
+	 "what the result must meet: if it does not, netmodel ends with exit code 4",
+	 require_attrs},
 	{NULL, NULL, NULL, NULL},
 };
 

@@ -62,6 +62,10 @@ struct nm_params_attrs {
 	char *names;
 };
 
+struct nm_require_attrs {
+	char *that;
+};
+
 struct nm_element {
 	const char *name;
 	const char *parent; /* NULL: the root */

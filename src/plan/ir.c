@@ -134,7 +134,7 @@ static bool expect(struct nm_ir *ir, const struct nm_node *parent, const struct 
 		   const char *wanted)
 {
 	const struct nm_element *element = nm_element_find(node->name);
-	const char *names[8];
+	const char *names[16];
 	size_t count = 0;
 
 	if (nm_ascii_equals(node->name, wanted))
@@ -426,33 +426,66 @@ static void warn_same_names(struct nm_ir *ir)
 	}
 }
 
+static bool is_require(const struct nm_node *node)
+{
+	return nm_ascii_equals(node->name, "require");
+}
+
+/* Requirements concern the result and not the traffic: the master reads them from the tree when it
+ * judges (lib/load.h), and here only their form is checked. */
+static void check_require(struct nm_ir *ir, const struct nm_node *node)
+{
+	struct nm_require_attrs attrs = {.that = NULL};
+
+	nm_ir_attrs(ir, node, &attrs);
+	nm_opts_fini(nm_element_find("require")->attrs, &attrs);
+	for (size_t i = 0; i < node->n_children; i++)
+		nm_diag_error(ir->diags, ir->file, node->children[i]->line,
+			      "<%s> inside <require>: a require has no elements inside",
+			      node->children[i]->name);
+}
+
+/* The elements of a profile that are to be groups. */
+static size_t count_groups(const struct nm_node *root)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < root->n_children; i++)
+		count += !is_require(root->children[i]);
+	return count;
+}
+
 void nm_ir_read(struct nm_ir *ir, const struct nm_node *root)
 {
+	size_t n_groups = count_groups(root);
+
 	if (!nm_ascii_equals(root->name, "profile")) {
 		nm_diag_error(ir->diags, ir->file, root->line,
 			      "<%s>: the outermost element must be <profile>", root->name);
 		return;
 	}
 	nm_ir_attrs(ir, root, &ir->attrs);
-	if (root->n_children == 0)
+	if (n_groups == 0)
 		nm_diag_error(ir->diags, ir->file, root->line, "<profile>: has no groups");
-	if (root->n_children > NM_PLAN_MAX_GROUPS) {
+	if (n_groups > NM_PLAN_MAX_GROUPS) {
 		nm_diag_error(ir->diags, ir->file, root->line,
-			      "<profile>: has %zu groups; at most %d are allowed", root->n_children,
+			      "<profile>: has %zu groups; at most %d are allowed", n_groups,
 			      NM_PLAN_MAX_GROUPS);
 		return;
 	}
-	ir->groups = calloc(root->n_children + 1, sizeof(*ir->groups));
+	ir->groups = calloc(n_groups + 1, sizeof(*ir->groups));
 	if (!ir->groups) {
 		nm_diag_error(ir->diags, ir->file, root->line, "out of memory");
 		return;
 	}
 	for (size_t i = 0; i < root->n_children; i++)
-		if (expect(ir, root, root->children[i], "group")) {
+		if (is_require(root->children[i])) {
+			check_require(ir, root->children[i]);
+		} else if (expect(ir, root, root->children[i], "group")) {
 			read_group(ir, root->children[i]);
 			drop_empty(ir, root->children[i]);
 		}
-	if (root->n_children && !ir->n_groups && !ir->diags->n_errors)
+	if (n_groups && !ir->n_groups && !ir->diags->n_errors)
 		nm_diag_error(ir->diags, ir->file, root->line,
 			      "<profile>: when and unless leave nothing of it");
 	warn_same_names(ir);

@@ -65,7 +65,9 @@ struct nm_figure {
 	/* The name of a definition of the schema, or a schema with ' for "; NULL: that of the
 	 * kind. */
 	const char *schema;
-	const char *doc; /* a sentence; NULL: the name says it */
+	const char *doc;   /* a sentence; NULL: the name says it */
+	bool is_label;	   /* it tells one item from another: nobody requires or compares it */
+	const char *alias; /* what requirements may call it besides its own name; NULL: nothing */
 };
 /* A figure that is a member of a struct (known if another member is true), one that a function
  * makes (schema as below), and a rate or a share that a function computes. */

@@ -46,6 +46,17 @@ extern const struct nm_object nm_counts_object, nm_cpu_object, nm_interrupts_obj
 	nm_connections_object, nm_tls_object, nm_host_interval_object, nm_facts_object,
 	nm_host_object;
 
+/* figures_sum.c: a struct nm_result. */
+extern const struct nm_object nm_sum_object;
+
+/* figures_verdict.c: what was required of the runs, and an earlier result beside them; owned, or
+ * NULL when out of memory. */
+extern const struct nm_object nm_requirement_object, nm_comparison_object;
+bool nm_has_requirements(const struct nm_at *at);
+json_t *nm_requirements_json(const struct nm_at *at);
+bool nm_has_comparison(const struct nm_at *at);
+json_t *nm_comparison_json(const struct nm_at *at);
+
 /* figures_run.c: the document, from the top. */
 extern const struct nm_object nm_document_object, nm_profile_object, nm_run_object,
 	nm_totals_object, nm_phase_object, nm_group_object, nm_interval_object, nm_summary_object,

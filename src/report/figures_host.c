@@ -546,7 +546,8 @@ static const struct nm_figure host_figures[] = {
 		.doc = "Why slave and master took each other: both proved one key, they are on one "
 		       "host, the master started the slave, or none, as the slave was started with "
 		       "--no-auth; null for the master, and where it came to nothing."),
-	NM_FIGURE(OBJECT, struct nm_result_host, facts, "facts", .object = &nm_facts_object),
+	NM_FIGURE(OBJECT, struct nm_result_host, facts, "facts", .is_label = true,
+		  .object = &nm_facts_object),
 	NM_MADE("data_port", make_data_port, "{'type': ['integer', 'null'], 'minimum': 1}",
 		.doc = "The first port on which a slave listens for data connections, as a filter "
 		       "for captures; null: it listens on none."),
@@ -561,7 +562,8 @@ static const struct nm_figure host_figures[] = {
 		.doc = "How far that may be off."),
 	NM_MADE("counts", make_counts,
 		"{'anyOf': [{'$ref': '#/$defs/counts', 'unevaluatedProperties': false}, "
-		"{'type': 'null'}]}"),
+		"{'type': 'null'}]}",
+		.object = &nm_counts_object),
 	NM_MADE("groups", make_groups, NULL, .object = &group_counts_object,
 		.doc = "The same counts, group by group. With statistics a slave's have its phases "
 		       "and "
@@ -572,16 +574,20 @@ static const struct nm_figure host_figures[] = {
 		       "last, by the host's own clock."),
 	NM_MADE("operations", make_operations, "operations", .has = has_details),
 	NM_MADE("counters", make_counters, "counters", .has = has_counters),
-	NM_MADE("cpu", make_cpu, NM_SCHEMA_IF_AVAILABLE("cpu")),
-	NM_MADE("interrupts", make_interrupts, NM_SCHEMA_IF_AVAILABLE("interrupts")),
-	NM_MADE("softirqs", make_softirqs, NM_SCHEMA_IF_AVAILABLE("softirqs")),
-	NM_MADE("rusage", make_rusage, NM_SCHEMA_IF_AVAILABLE("rusage")),
+	NM_MADE("cpu", make_cpu, NM_SCHEMA_IF_AVAILABLE("cpu"), .object = &nm_cpu_object),
+	NM_MADE("interrupts", make_interrupts, NM_SCHEMA_IF_AVAILABLE("interrupts"),
+		.object = &nm_interrupts_object),
+	NM_MADE("softirqs", make_softirqs, NM_SCHEMA_IF_AVAILABLE("softirqs"),
+		.object = &nm_softirqs_object),
+	NM_MADE("rusage", make_rusage, NM_SCHEMA_IF_AVAILABLE("rusage"),
+		.object = &nm_rusage_object),
 	NM_MADE("nics", make_nics, NM_SCHEMA_LIST_IF_AVAILABLE("nic"),
 		.doc = "Over the measured window."),
-	NM_MADE("tcp", make_tcp, NM_SCHEMA_IF_AVAILABLE("tcp")),
+	NM_MADE("tcp", make_tcp, NM_SCHEMA_IF_AVAILABLE("tcp"), .object = &nm_tcp_object),
 	NM_MADE("psp", make_psp, NM_SCHEMA_LIST_IF_AVAILABLE("psp_device"),
 		.doc = "PSP devices over the measured window; none where the kernel has no PSP."),
-	NM_MADE("connections", make_connections, NM_SCHEMA_IF_AVAILABLE("connections")),
+	NM_MADE("connections", make_connections, NM_SCHEMA_IF_AVAILABLE("connections"),
+		.object = &nm_connections_object),
 	NM_FIGURE(LIST, struct nm_result_host, intervals, "intervals",
 		  .object = &nm_host_interval_object,
 		  .count_offset = offsetof(struct nm_result_host, n_intervals),

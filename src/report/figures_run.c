@@ -206,15 +206,15 @@ static json_t *make_datagrams(const struct nm_at *at)
 }
 
 static const struct nm_figure totals_figures[] = {
-	NM_MADE("messages", make_datagrams, "messages", .has = has_datagrams),
+	NM_MADE("messages", make_datagrams, "messages", .has = has_datagrams, .key = "messages",
+		.object = &nm_datagrams_object),
 	NM_FIGURE_END,
 };
 
 const struct nm_object nm_totals_object = {
 	.name = "totals",
 	.figures = totals_figures,
-	.base = &nm_window_object,
-	.base_offset = offsetof(struct nm_result, totals),
+	.base = &nm_sum_object,
 	.closing = NM_CLOSED_ALL,
 };
 
@@ -264,12 +264,14 @@ static json_t *make_flowops(const struct nm_at *at)
 static const struct nm_figure phase_figures[] = {
 	{.json = "phase", .kind = NM_FIGURE_INDEX, .doc = "Its place in the group, from 0."},
 	NM_FIGURE(NAME, struct nm_result_phase, name, "name"),
-	NM_FIGURE(COUNT32, struct nm_result_phase, line, "line", .doc = "In the profile."),
+	NM_FIGURE(COUNT32, struct nm_result_phase, line, "line", .is_label = true,
+		  .doc = "In the profile."),
 	NM_FIGURE(BOOL, struct nm_result_phase, measured, "measured",
 		  .doc = "It is part of the totals."),
-	NM_FIGURE(REAL, struct nm_result_phase, begin_s, "begin_s", .schema = "{'type': 'number'}",
-		  .doc = "Since the run began."),
-	NM_MADE("messages", make_phase_datagrams, "messages", .has = has_phase_datagrams),
+	NM_FIGURE(REAL, struct nm_result_phase, begin_s, "begin_s", .is_label = true,
+		  .schema = "{'type': 'number'}", .doc = "Since the run began."),
+	NM_MADE("messages", make_phase_datagrams, "messages", .has = has_phase_datagrams,
+		.object = &nm_datagrams_object),
 	NM_FIGURE(REAL, struct nm_result_phase, planned_per_s, "planned_per_s", .has = has_plan,
 		  .schema = "{'type': 'number', 'exclusiveMinimum': 0}",
 		  .doc = "Passes a second of all flows together, when the transaction has a rate."),
@@ -431,8 +433,7 @@ static json_t *make_summaries(const struct nm_at *at)
 
 static const struct nm_figure run_of_series_figures[] = {
 	{.json = "run", .kind = NM_FIGURE_OBJECT, .object = &nm_run_object},
-	NM_FIGURE(OBJECT, struct nm_result, totals, "totals", .schema = "plain_window",
-		  .object = &nm_window_object),
+	{.json = "totals", .kind = NM_FIGURE_OBJECT, .object = &nm_totals_object},
 	NM_FIGURE_END,
 };
 
@@ -508,6 +509,9 @@ static const struct nm_figure document_figures[] = {
 		  .count_offset = offsetof(struct nm_result, n_intervals),
 		  .item_size = sizeof(struct nm_result_interval),
 		  .doc = "The reporting intervals, all groups together, seen by the master."),
+	NM_MADE("requirements", nm_requirements_json, NM_SCHEMA_LIST("requirement"),
+		.has = nm_has_requirements),
+	NM_MADE("comparison", nm_comparison_json, "comparison", .has = nm_has_comparison),
 	{.json = "repeat",
 	 .has = is_repeated,
 	 .kind = NM_FIGURE_OBJECT,

@@ -32,5 +32,6 @@ static int write_json(const struct nm_runs *series, FILE *out)
 
 const struct nm_report nm_report_json = {
 	.name = "json",
+	.takes = NM_REPORT_TAKES_COMPARISON,
 	.write = write_json,
 };

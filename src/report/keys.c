@@ -97,6 +97,8 @@ static bool is_own_key(const char *name)
 		return true;
 	if (strncmp(name, "warning", 7) == 0)
 		return name[7 + strspn(name + 7, "0123456789")] == '\0';
+	if (strncmp(name, "requirement", 11) == 0)
+		return true;
 	if (strncmp(name, "latency_", 8) == 0)
 		return is_figure(name + 8);
 	if (strncmp(name, "response_", 9) == 0)

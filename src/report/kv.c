@@ -16,6 +16,7 @@
 #include "report/end_totals.h"
 #include "report/figures.h"
 #include "report/keys.h"
+#include "report/requirement.h"
 #include "result/datagram_stats.h"
 
 /* A value stays on its line. NULL: not known. */
@@ -284,6 +285,7 @@ static int write_kv(const struct nm_runs *series, FILE *out)
 		print_summary(out, "latency_p50", &summary.latency_p50_s);
 		print_summary(out, "latency_p99", &summary.latency_p99_s);
 	}
+	nm_verdicts_keys(series, out);
 	return nm_stream_status(out);
 }
 

@@ -5,13 +5,18 @@ REPORTS = \
 	src/report/json.c \
 	src/report/kv.c \
 	src/report/neper.c \
-	src/report/csv.c
+	src/report/csv.c \
+	src/report/junit.c
 
 noinst_LTLIBRARIES += src/libnm_report.la
 src_libnm_report_la_SOURCES = \
 	$(REPORTS) \
+	src/report/baseline.c \
 	src/report/common.c \
 	src/report/common.h \
+	src/report/compare.c \
+	src/report/compare.h \
+	src/report/compare_priv.h \
 	src/report/end_totals.c \
 	src/report/end_totals.h \
 	src/report/figure.c \
@@ -20,14 +25,23 @@ src_libnm_report_la_SOURCES = \
 	src/report/figures_detail.c \
 	src/report/figures_host.c \
 	src/report/figures_run.c \
+	src/report/figures_sum.c \
+	src/report/figures_verdict.c \
 	src/report/figures_window.c \
 	src/report/hdr.c \
 	src/report/hdr.h \
 	src/report/help.h \
 	src/report/keys.c \
 	src/report/keys.h \
+	src/report/named.c \
+	src/report/named.h \
+	src/report/named_find.c \
+	src/report/quantity.c \
+	src/report/quantity.h \
 	src/report/report.c \
 	src/report/report.h \
+	src/report/requirement.c \
+	src/report/requirement.h \
 	src/report/uperf_tables.c \
 	src/report/uperf_tables.h \
 	src/report/schema.c \
@@ -36,6 +50,7 @@ src_libnm_report_la_SOURCES = \
 	src/report/table.c \
 	src/report/table.h \
 	src/report/throughput.c \
+	src/report/verdict.c \
 	src/report/view.h \
 	src/report/throughput.h
 nodist_src_libnm_report_la_SOURCES = src/report/registry.c

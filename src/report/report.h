@@ -12,8 +12,9 @@
 
 /* Options that concern some reports. */
 enum nm_report_takes {
-	NM_REPORT_TAKES_UNIT = 1 << 0,	/* the unit of throughput */
-	NM_REPORT_TAKES_STIME = 1 << 1, /* the source of the time in the system */
+	NM_REPORT_TAKES_UNIT = 1 << 0,	     /* the unit of throughput */
+	NM_REPORT_TAKES_STIME = 1 << 1,	     /* the source of the time in the system */
+	NM_REPORT_TAKES_COMPARISON = 1 << 2, /* an earlier result */
 };
 
 struct nm_report {
@@ -42,5 +43,8 @@ void nm_report_live_line(const struct nm_result_interval *row, char *buf, size_t
 /* Writes the schema of the result document as it is published (docs/netmodel-result.schema.json). 0
  * or -errno. */
 int nm_result_schema_write(FILE *out);
+
+/* Writes the table of figures that have names (docs/metrics.md). 0 or -errno. */
+int nm_named_write(FILE *out);
 
 #endif

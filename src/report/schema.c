@@ -26,8 +26,6 @@ static const struct nm_object simple[] = {
 	 .raw = "{'type': 'object', 'required': ['unavailable'], 'additionalProperties': false, "
 		"'properties': {'unavailable': {'type': 'string', 'minLength': 1, 'description': "
 		"'Why there is no value.'}}}"},
-	{.name = "plain_window",
-	 .raw = "{'$ref': '#/$defs/window', 'unevaluatedProperties': false}"},
 };
 
 static const struct nm_object *const definitions[] = {
@@ -41,6 +39,7 @@ static const struct nm_object *const definitions[] = {
 	&nm_psp_object,	     &nm_tcp_object,	       &nm_connections_object,
 	&nm_tls_object,	     &nm_host_interval_object, &nm_facts_object,
 	&nm_host_object,     &nm_summary_object,       &nm_repeat_object,
+	&nm_sum_object,	     &nm_requirement_object,   &nm_comparison_object,
 };
 
 /* A schema as it stands in the tables, with ' for ". */

@@ -8,6 +8,8 @@
 
 #include "base/units.h"
 #include "report/common.h"
+#include "report/compare.h"
+#include "report/requirement.h"
 #include "report/uperf_tables.h"
 #include "report/table.h"
 #include "result/datagram_stats.h"
@@ -656,11 +658,14 @@ static int write_text(const struct nm_runs *series, FILE *out)
 		print_runs(series, out);
 		print_summary(series, out);
 	}
+	nm_comparison_print(series, out);
+	nm_verdicts_print(series, out);
 	return nm_stream_status(out);
 }
 
 const struct nm_report nm_report_text = {
 	.name = "text",
+	.takes = NM_REPORT_TAKES_COMPARISON,
 	.tells_failure = true,
 	.write = write_text,
 };

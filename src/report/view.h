@@ -12,6 +12,9 @@ struct nm_tool_option {
 	char *value; /* NULL: the number of the run */
 };
 
+struct nm_comparison;
+struct nm_verdicts;
+
 struct nm_view {
 	const char *throughput_unit; /* a word of neper's, see throughput.h; NULL: none */
 	const char *cpus;	     /* for the master's workers; NULL: anywhere */
@@ -22,6 +25,9 @@ struct nm_view {
 	 * neper's. */
 	const struct nm_tool_option *tool_options;
 	size_t n_tool_options;
+	/* What was required of the series, as judged; borrowed; NULL: nothing. */
+	const struct nm_verdicts *verdicts;
+	const struct nm_comparison *comparison; /* with an earlier result; borrowed; NULL: none */
 };
 
 #endif

@@ -22,8 +22,7 @@ static int parse_one(const char *text, double *ret_pct, const char **ret_end)
 	return 0;
 }
 
-/* Keeps the list ascending and each value once. */
-static int insert(struct nm_percentiles *list, double pct)
+int nm_percentiles_add(struct nm_percentiles *list, double pct)
 {
 	size_t at = 0;
 
@@ -47,7 +46,7 @@ int nm_percentiles_parse(const char *text, struct nm_percentiles *ret_percentile
 		double pct;
 		int error = parse_one(text, &pct, &text);
 		if (!error)
-			error = insert(&list, pct);
+			error = nm_percentiles_add(&list, pct);
 		if (error)
 			return error;
 		if (*text == '\0')

@@ -16,6 +16,9 @@ struct nm_percentiles {
 	size_t count;
 };
 
+/* Adds one, 0 to 100, where the list does not have it yet. 0 or -ERANGE: it is full. */
+int nm_percentiles_add(struct nm_percentiles *list, double pct);
+
 struct nm_latency {
 	uint64_t count; /* 0: nothing was measured, the rest is meaningless */
 	double min_s, mean_s, max_s, stddev_s;

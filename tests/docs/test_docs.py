@@ -279,6 +279,12 @@ def test_manual_pages_are_well_formed(manual: str, word: str, tmp_path: Path, ne
         assert (done.returncode, said) == (0, ""), argv[0]
 
 
+def test_the_figures_of_metrics_are_those_of_the_tables(netmodel: Path) -> None:
+    text = (DOCS / "metrics.md").read_text()
+    table = text.partition("<!-- made by netmodel --generate figures -->\n")[2].partition("<!-- end -->")[0]
+    assert table == must([netmodel, "--generate", "figures"])
+
+
 def test_manual_of_the_library_has_what_the_header_has() -> None:
     header = (TOP / "src/lib/netmodel.h").read_text()
     text = (DOCS / "libnetmodel.3.in").read_text().replace("\\-", "-")

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # configure --enable-fuzz CC=clang builds these; `make fuzz FUZZ_SECONDS=60` runs each over its seeds and then for so
 # long; with FUZZ_RUNS=N for so many runs instead. FUZZ_TARGETS: which.
-FUZZ_NAMES = datagrams frames master options params preamble profile results slave
+FUZZ_NAMES = datagrams frames judge master options params preamble profile results slave
 FUZZERS = \
 	tests/fuzz/fuzz_datagrams \
 	tests/fuzz/fuzz_frames \
+	tests/fuzz/fuzz_judge \
 	tests/fuzz/fuzz_master \
 	tests/fuzz/fuzz_options \
 	tests/fuzz/fuzz_params \
@@ -27,6 +28,8 @@ tests_fuzz_fuzz_datagrams_LDADD = $(FLOWOP_LIBS)
 tests_fuzz_fuzz_datagrams_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=recvmmsg,--wrap=sendmmsg,--wrap=sendto
 tests_fuzz_fuzz_frames_SOURCES = tests/fuzz/fuzz_frames.c $(FUZZ_MESSAGES)
 tests_fuzz_fuzz_frames_LDADD = $(CONTROL_LIBS)
+tests_fuzz_fuzz_judge_SOURCES = tests/fuzz/fuzz_judge.c tests/fuzz/splice.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_judge_LDADD = $(REPORT_LIBS)
 tests_fuzz_fuzz_master_SOURCES = tests/fuzz/fuzz_master.c $(FUZZ_TALK)
 tests_fuzz_fuzz_master_LDADD = src/libnm_report.la $(FAKED_LIBS) $(ZLIB_LIBS)
 tests_fuzz_fuzz_master_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_TALK_WRAPS),--wrap=nm_master_connect

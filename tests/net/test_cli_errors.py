@@ -53,7 +53,7 @@ WRONG = [
     ([*M, "-P", "-1"], "--port -1: not a port: a number from 0 to 65535"),
     ([*M, "-P", "1k"], "--port 1k: not a port: a number from 0 to 65535"),
     ([*M, "-P", "0"], "--port 0: must be 1 to 65535 with --master"),
-    ([*M, "--format", "xml"], "--format xml: must be text, json, kv, neper or csv"),
+    ([*M, "--format", "xml"], "--format xml: must be text, json, kv, neper, csv or junit"),
     ([*M, "--interval", "abc"], f"--interval abc: {DURATION}"),
     ([*M, "-i", "1h"], f"--interval 1h: {DURATION}"),
     ([*M, "-i", ""], f"--interval : {DURATION}"),

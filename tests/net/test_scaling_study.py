@@ -151,6 +151,18 @@ def test_a_point_that_fails_is_marked_and_the_others_run(study: Study) -> None:
     assert points[1]["throughput_mbps"] is None
 
 
+def test_a_point_that_does_not_meet_a_requirement_is_marked(study: Study) -> None:
+    given = ["-m", "tcp_rr", "--connections", "1,2", *SHORT]
+    required = ["--", "--require", "group.rr.flows <= 1", "--require", "errors == 0"]
+    result = study.run(*given, *required, code=4)
+    assert [row[10:] for row in rows_of(result.out)] == [[], ["unmet"]]
+    why = "group.rr.flows <= 1: group.rr.flows is 2"
+    assert result.err == f"scaling-study: num_flows=2: not met: {why}\n"
+    points = study.run(*given, "--format", "json", *required, code=4).json()["points"]
+    assert [(point["error"], point["unmet"]) for point in points] == [(None, None), (None, why)]
+    assert study.run(*given, *required[:2], "errors < 1ms", code=1).out in ("", " ".join(HEADER) + "\n")
+
+
 def test_a_slave_that_cannot_be_reached_ends_it(study: Study) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))

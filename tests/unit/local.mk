@@ -212,7 +212,8 @@ REPORT_TESTS = \
 	tests/unit/report/test_figures \
 	tests/unit/report/test_report \
 	tests/unit/report/test_report_json \
-	tests/unit/report/test_report_neper
+	tests/unit/report/test_report_neper \
+	tests/unit/report/test_requirement
 $(REPORT_TESTS): LDADD = $(CHECK_LIBS) $(REPORT_LIBS)
 $(REPORT_TESTS): $(filter %.la,$(REPORT_LIBS))
 tests_unit_report_test_figures_SOURCES = \
@@ -225,6 +226,10 @@ tests_unit_report_test_report_SOURCES = \
 	tests/unit/report/sample.h
 tests_unit_report_test_report_neper_SOURCES = \
 	tests/unit/report/test_report_neper.c \
+	tests/unit/report/sample.c \
+	tests/unit/report/sample.h
+tests_unit_report_test_requirement_SOURCES = \
+	tests/unit/report/test_requirement.c \
 	tests/unit/report/sample.c \
 	tests/unit/report/sample.h
 tests_unit_report_test_report_json_SOURCES = \

@@ -229,7 +229,7 @@ static const struct {
 	{{"-m", "x", "--stime-use-proc"}, "error: --stime-use-proc: only with --format neper\n"},
 	{{"-m", "x", "--log-rtt-entries=5"}, "error: --log-rtt-entries: only with --log-rtt\n"},
 	{{"-m", "x", "--format=xml"},
-	 "error: --format xml: must be text, json, kv, neper or csv\n"},
+	 "error: --format xml: must be text, json, kv, neper, csv or junit\n"},
 	{{"-m", "x", "--counters=,"},
 	 "error: --counters ,: not a list of counters: names and commas, as "
 	 "cycles,context-switches\n"},

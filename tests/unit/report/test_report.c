@@ -51,8 +51,8 @@ START_TEST(reports_are_listed_with_what_their_words_mean)
 	char list[256], room[16];
 
 	ck_assert_str_eq(nm_report_choices(list, sizeof list),
-			 "text, json, kv (key=value), neper (key=value as neper prints it) or csv "
-			 "(intervals)");
+			 "text, json, kv (key=value), neper (key=value as neper prints it), csv "
+			 "(intervals) or junit (test results for CI)");
 	ck_assert_str_eq(nm_report_choices(room, sizeof room), "text, json");
 }
 END_TEST

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds a figure by its name in a document, which may be a stranger's, and reads its value. */
+#include "report/named.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "report/common.h"
+#include "report/figures.h"
+
+#define NAME	   160 /* of a group, transaction or host, within a name */
+#define CANDIDATES 512
+#define MOST	   2048 /* items of a list that are looked at: a run has fewer of each kind */
+#define LISTED	   8	/* names in a message */
+
+struct search {
+	const struct nm_named_list *list;
+	const char *name; /* all of it */
+	struct nm_named_at *at;
+	char *why;
+	size_t why_size;
+};
+
+/* --- groups, transactions and hosts --- */
+
+/* As a name is written within another one: without what would end that. */
+static void plain_name(const char *name, char buf[NAME])
+{
+	snprintf(buf, NAME, "%s", name);
+	nm_make_plain(buf);
+	for (char *c = buf; *c; c++)
+		if (strchr(" =#<>!", *c))
+			*c = '_';
+}
+
+static const char *name_of(const json_t *item)
+{
+	const char *name = json_string_value(json_object_get(item, "name"));
+
+	return name ? name : "";
+}
+
+/* Which of the items of its name it is, from 1. */
+static unsigned ordinal_of(const json_t *items, size_t index)
+{
+	char plain[NAME], other[NAME];
+	unsigned same = 1;
+
+	plain_name(name_of(json_array_get(items, index)), plain);
+	for (size_t i = 0; i < index; i++) {
+		plain_name(name_of(json_array_get(items, i)), other);
+		same += strcmp(plain, other) == 0;
+	}
+	return same;
+}
+
+/* A number at the begin of the text, with the point behind it: its length, or 0. */
+static size_t match_digits(const char *text, unsigned long *ret_number)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return 0;
+	*ret_number = strtoul(text, &end, 10);
+	return *end == '.' ? (size_t)(end - text) + 1 : 0;
+}
+
+/* How long the name of an item is at the begin of the text, with the point behind it; 0: another
+ * name stands there. Of several items with one name the second is NAME#2; a transaction without a
+ * name has its number. */
+static size_t match(const json_t *items, size_t index, const char *text)
+{
+	const json_t *item = json_array_get(items, index), *phase = json_object_get(item, "phase");
+	char plain[NAME];
+	unsigned long number = 1;
+	size_t length, tail = 1;
+
+	plain_name(name_of(item), plain);
+	length = strlen(plain);
+	if (length == 0) {
+		tail = match_digits(text, &number);
+		return json_is_integer(phase) && json_integer_value(phase) == (json_int_t)number
+			       ? tail
+			       : 0;
+	}
+	if (strncmp(text, plain, length) != 0)
+		return 0;
+	if (text[length] == '#') {
+		size_t digits = match_digits(text + length + 1, &number);
+
+		if (!digits)
+			return 0;
+		tail += digits;
+	} else if (text[length] != '.') {
+		return 0;
+	}
+	return ordinal_of(items, index) == number ? length + tail : 0;
+}
+
+void nm_named_group(const json_t *document, size_t index, char buf[NM_NAMED_PREFIX])
+{
+	const json_t *groups = json_object_get(document, "groups");
+	unsigned ordinal = ordinal_of(groups, index);
+	char plain[NAME], number[16] = "";
+
+	plain_name(name_of(json_array_get(groups, index)), plain);
+	if (ordinal > 1)
+		snprintf(number, sizeof(number), "#%u", ordinal);
+	snprintf(buf, NM_NAMED_PREFIX, "group.%s%s.", plain, number);
+}
+
+/* The names that there are, for a message. */
+static void list_names(const json_t *items, char *buf, size_t size)
+{
+	char name[NAME];
+	size_t used = 0, count = json_array_size(items);
+
+	*buf = '\0';
+	for (size_t i = 0; i < count && i < LISTED && used < size; i++) {
+		const json_t *number = json_object_get(json_array_get(items, i), "phase");
+
+		plain_name(name_of(json_array_get(items, i)), name);
+		if (!*name && json_is_integer(number))
+			snprintf(name, sizeof(name), "%lld", (long long)json_integer_value(number));
+		used += (size_t)snprintf(buf + used, size - used, "%s%.60s", i ? ", " : "", name);
+	}
+	if (count > LISTED && used < size)
+		snprintf(buf + used, size - used, ", ...");
+}
+
+/* Finds the item whose name the text begins with, the longest where several do, and moves behind
+ * it. NULL: there is none. */
+static const json_t *find_item(const struct search *search, const char *kind, const json_t *items,
+			       const char **text)
+{
+	const json_t *found = NULL;
+	char names[LISTED * 64];
+	size_t longest = 0;
+
+	for (size_t i = 0; i < json_array_size(items) && i < MOST; i++) {
+		size_t length = match(items, i, *text);
+
+		if (length <= longest)
+			continue;
+		longest = length;
+		found = json_array_get(items, i);
+	}
+	if (!found) {
+		list_names(items, names, sizeof(names));
+		snprintf(search->why, search->why_size,
+			 "%s: no %s of that name with a figure behind it; the %ss are %s",
+			 search->name, kind, kind, *names ? names : "none");
+		return NULL;
+	}
+	*text += longest;
+	return found;
+}
+
+/* Moves behind the prefix of a scope. The object that the rest of the name is a figure of, NULL
+ * with a phrase in why. */
+static const json_t *find_scope(const struct search *search, const json_t *document,
+				const char **text, enum nm_scope *ret_scope)
+{
+	static const char group[] = "group.", transaction[] = "transaction.", host[] = "host.";
+	const json_t *item;
+
+	if (strncmp(*text, host, sizeof(host) - 1) == 0) {
+		*text += sizeof(host) - 1;
+		*ret_scope = NM_SCOPE_HOST;
+		return find_item(search, "host", json_object_get(document, "hosts"), text);
+	}
+	if (strncmp(*text, group, sizeof(group) - 1) != 0) {
+		*ret_scope = NM_SCOPE_RUN;
+		item = json_object_get(document, "totals");
+		return item ? item : document;
+	}
+	*text += sizeof(group) - 1;
+	*ret_scope = NM_SCOPE_GROUP;
+	item = find_item(search, "group", json_object_get(document, "groups"), text);
+	if (!item || strncmp(*text, transaction, sizeof(transaction) - 1) != 0)
+		return item;
+	*text += sizeof(transaction) - 1;
+	*ret_scope = NM_SCOPE_TRANSACTION;
+	return find_item(search, "transaction", json_object_get(item, "phases"), text);
+}
+
+/* --- figures --- */
+
+/* The number of a percentile, "99.9" or "99_9", NaN: it is none. */
+static double percentile_of(const char *text)
+{
+	static const double tenths[] = {1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
+	double number = 0;
+	size_t digits = 0, decimals = 0;
+	bool point = false;
+
+	for (; *text; text++) {
+		if ((*text == '.' || *text == '_') && !point && digits) {
+			point = true;
+			continue;
+		}
+		if (*text < '0' || *text > '9' || digits == 9)
+			return NAN;
+		number = number * 10 + (*text - '0');
+		digits++;
+		decimals += point;
+	}
+	if (!digits || (point && !decimals))
+		return NAN;
+	number /= tenths[decimals];
+	return number <= 100 ? number : NAN;
+}
+
+/* The percentile that a name stands for, where the entry is that of all percentiles. */
+static double percentile_in(const struct nm_named *named, const char *name)
+{
+	size_t length = strlen(named->name) - 1; /* without N */
+
+	return named->percentiles && strncmp(name, named->name, length) == 0
+		       ? percentile_of(name + length)
+		       : NAN;
+}
+
+/* Of a name that has figures below it, as latency: "latency.min, latency.mean, ..."; "" if it has
+ * none. */
+static void list_below(const struct search *search, enum nm_scope scope, const char *name,
+		       char *buf, size_t size)
+{
+	size_t length = strlen(name), used = 0, count = 0;
+
+	*buf = '\0';
+	for (size_t i = 0; i < search->list->count && used < size; i++) {
+		const struct nm_named *named = &search->list->items[i];
+
+		if (named->scope != scope || strncmp(named->name, name, length) != 0 ||
+		    named->name[length] != '.')
+			continue;
+		if (++count > LISTED) {
+			snprintf(buf + used, size - used, ", ...");
+			return;
+		}
+		used += (size_t)snprintf(buf + used, size - used, "%s%s", count > 1 ? ", " : "",
+					 named->percentiles ? "p50, p99, ..."
+							    : named->name + length + 1);
+	}
+}
+
+static void tell_unknown(const struct search *search, enum nm_scope scope, const char *name)
+{
+	static const char *const common[] = {"latency.p50", "latency.p90", "latency.p95",
+					     "latency.p99", "latency.p99.9"};
+	const char *names[CANDIDATES];
+	char below[512];
+	size_t count = 0, before = (size_t)(name - search->name);
+
+	for (; count < sizeof(common) / sizeof(common[0]); count++)
+		names[count] = common[count];
+	for (size_t i = 0; i < search->list->count && count < CANDIDATES; i++)
+		if (search->list->items[i].scope == scope && !search->list->items[i].percentiles)
+			names[count++] = search->list->items[i].name;
+	const char *nearest = nm_nearest(name, names, count);
+
+	list_below(search, scope, name, below, sizeof(below));
+	if (*below)
+		snprintf(search->why, search->why_size, "%s: it has several figures: %s.%s",
+			 search->name, name, below);
+	else if (nearest)
+		snprintf(search->why, search->why_size, "%s: unknown figure; did you mean %.*s%s?",
+			 search->name, (int)before, search->name, nearest);
+	else
+		snprintf(search->why, search->why_size,
+			 "%s: unknown figure; netmodel --describe figures lists them",
+			 search->name);
+}
+
+static int find_figure(const struct search *search, enum nm_scope scope, const char *name)
+{
+	for (size_t i = 0; i < search->list->count; i++) {
+		const struct nm_named *named = &search->list->items[i];
+		double percentile = percentile_in(named, name);
+
+		if (named->scope != scope || (named->percentiles && isnan(percentile)) ||
+		    (!named->percentiles && strcmp(named->name, name) != 0))
+			continue;
+		search->at->named = *named;
+		search->at->percentile = percentile;
+		return 0;
+	}
+	tell_unknown(search, scope, name);
+	return -EINVAL;
+}
+
+int nm_named_find(const struct nm_named_list *list, const json_t *document, const char *name,
+		  struct nm_named_at *ret_at, char *why, size_t why_size)
+{
+	struct nm_named_at at = {.object = NULL};
+	const struct search search = {
+		.list = list, .name = name, .at = &at, .why = why, .why_size = why_size};
+	enum nm_scope scope;
+
+	at.object = find_scope(&search, document, &name, &scope);
+	if (!at.object || find_figure(&search, scope, name) != 0)
+		return -EINVAL;
+	*ret_at = at;
+	return 0;
+}
+
+/* --- values --- */
+
+/* The member of that percentile, however it is written. */
+static const json_t *percentile_member(const json_t *object, double percentile)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)object, key, value)
+	{
+		if (*key == 'p' && percentile_of(key + 1) == percentile)
+			return value;
+	}
+	return NULL;
+}
+
+/* Whether the object says why it has no figures. */
+static bool is_unavailable(const json_t *object, char *why, size_t why_size)
+{
+	const char *text = json_string_value(json_object_get(object, "unavailable"));
+
+	if (!text)
+		return false;
+	snprintf(why, why_size, "%s", text);
+	nm_make_plain(why);
+	return true;
+}
+
+bool nm_named_value(const struct nm_named_at *at, double *ret_value, char *why, size_t why_size)
+{
+	const json_t *value = at->object;
+	char member[NM_NAMED_MEMBER], *rest = member, *key;
+
+	*why = '\0';
+	snprintf(member, sizeof(member), "%s", at->named.member);
+	while (value && (key = strsep(&rest, "."))) {
+		if (is_unavailable(value, why, why_size))
+			return false;
+		value = !rest && !isnan(at->percentile) ? percentile_member(value, at->percentile)
+							: json_object_get(value, key);
+	}
+	if (!json_is_number(value))
+		return false;
+	*ret_value = json_number_value(value);
+	return isfinite(*ret_value);
+}
+
+/* --- documents --- */
+
+static int add_item(json_t *items, const char *name, json_t **ret_item)
+{
+	*ret_item = json_pack("{s:o}", "name", nm_json_text(name));
+	return json_array_append_new(items, *ret_item);
+}
+
+static int add_group(json_t *groups, const struct nm_group *group)
+{
+	json_t *item, *phase, *phases = json_array();
+	int error = add_item(groups, group->name, &item);
+
+	if (!error)
+		error = json_object_set(item, "phases", phases);
+	for (uint32_t i = 0; i < group->n_phases && !error; i++) {
+		error = add_item(phases, group->phases[i].name, &phase);
+		if (!error)
+			error = json_object_set_new(phase, "phase", json_integer(i));
+	}
+	json_decref(phases);
+	return error;
+}
+
+json_t *nm_named_of_plan(const struct nm_plan *plan)
+{
+	json_t *groups = json_array(), *hosts = json_array(), *item;
+	int error = !groups || !hosts || add_item(hosts, "master", &item);
+
+	for (uint32_t i = 0; i < plan->n_groups && !error; i++)
+		error = add_group(groups, &plan->groups[i]);
+	for (uint32_t i = 0; i < plan->n_hosts && !error; i++)
+		error = add_item(hosts, plan->hosts[i], &item);
+	if (!error)
+		return json_pack("{s:o, s:o}", "groups", groups, "hosts", hosts);
+	json_decref(groups);
+	json_decref(hosts);
+	return NULL;
+}
+
+/* The hosts without the rows of the grid, of which there may be millions. */
+static json_t *hosts_json(const struct nm_at *at)
+{
+	json_t *hosts = json_array();
+
+	for (size_t i = 0; hosts && i < at->result->n_hosts; i++) {
+		struct nm_result_host host = at->result->hosts[i];
+		struct nm_at item = nm_at_item(at, &host, i);
+
+		host.n_intervals = 0;
+		if (json_array_append_new(hosts, nm_object_json(&nm_host_object, &item)) != 0) {
+			json_decref(hosts);
+			return NULL;
+		}
+	}
+	return hosts;
+}
+
+json_t *nm_named_of_result(const struct nm_runs *series, const struct nm_result *result)
+{
+	const struct nm_at at = {.runs = series, .result = result, .item = result};
+
+	return json_pack("{s:o, s:o, s:o}", "totals", nm_object_json(&nm_totals_object, &at),
+			 "groups",
+			 nm_objects_json(&nm_group_object, &at, result->groups, result->n_groups,
+					 sizeof(*result->groups)),
+			 "hosts", hosts_json(&at));
+}
+
+int nm_named_series_read(const struct nm_runs *series, struct nm_named_series *ret_series)
+{
+	*ret_series =
+		(struct nm_named_series){.items = calloc(series->n_runs + 1, sizeof(json_t *))};
+	int error = nm_named_list(&ret_series->list);
+
+	if (!ret_series->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < series->n_runs && !error; i++) {
+		bool last = i + 1 == series->n_runs && ret_series->count == 0;
+		json_t *document;
+
+		if (!series->runs[i]->complete && !last)
+			continue;
+		document = nm_named_of_result(series, series->runs[i]);
+		error = document ? 0 : -ENOMEM;
+		if (document)
+			ret_series->items[ret_series->count++] = document;
+	}
+	return error;
+}
+
+void nm_named_series_fini(struct nm_named_series *series)
+{
+	for (size_t i = 0; i < series->count; i++)
+		json_decref(series->items[i]);
+	free(series->items);
+	nm_named_fini(&series->list);
+}
