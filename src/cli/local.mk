@@ -58,7 +58,7 @@ src_libnm_cli_la_SOURCES = \
 	src/cli/uperf_lines.h
 nodist_src_libnm_cli_la_SOURCES = src/cli/log/registry.c
 src_libnm_cli_la_CFLAGS = $(ROOM_CFLAGS)
-src_libnm_cli_la_CPPFLAGS = $(AM_CPPFLAGS) -DNM_PKGDATADIR=\"$(pkgdatadir)\" -DNM_TOP_SRCDIR=\"$(abs_top_srcdir)\"
+src_libnm_cli_la_CPPFLAGS = $(AM_CPPFLAGS) -DNM_PKGDATADIR=\"$(pkgdatadir)\"
 CLI_LIBS = src/libnm_cli.la $(LIB_LIBS)
 
 CLEANFILES += src/cli/log/registry.c
@@ -71,6 +71,14 @@ src_netmodel_SOURCES = src/cli/main.c
 src_netmodel_CFLAGS = $(AM_CFLAGS) $(NM_HARDEN_PIE_CFLAGS)
 src_netmodel_LDFLAGS = $(AM_LDFLAGS) $(NM_HARDEN_PIE_LDFLAGS)
 src_netmodel_LDADD = $(CLI_LIBS)
+
+# A program in its build tree finds the stock profiles where an installed one does, beside itself: no path of this
+# machine is in it.
+all-local: share/netmodel/profiles
+share/netmodel/profiles tests/unit/share/netmodel/profiles:
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(LN_S) $(abs_top_srcdir)/profiles $@
+clean-local:
+	-rm -rf share tests/unit/share
 
 # What the program writes about itself.
 generate = $(AM_V_GEN)$(MKDIR_P) $(@D) && src/netmodel$(EXEEXT) --generate

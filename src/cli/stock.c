@@ -69,7 +69,7 @@ static bool may_read(const char *path)
 	return faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0;
 }
 
-/* A tree that was moved after it was installed still finds its own. */
+/* A tree that was moved after it was installed still finds its own, and so does a build tree. */
 static void add_beside_program(struct dirs *dirs)
 {
 	char program[4096];
@@ -86,12 +86,11 @@ static void add_beside_program(struct dirs *dirs)
 	if (length < 0)
 		return;
 	program[length] = '\0';
-	if (asprintf(&path, "%s/share/netmodel/profiles", program) >= 0) {
-		if (may_read(path))
-			add_dir(dirs, path);
-		else
-			free(path);
-	}
+	if (asprintf(&path, "%s/share/netmodel/profiles", program) < 0)
+		return;
+	if (may_read(path)) /* of a build tree it is a link into that of the source */
+		add_dir(dirs, realpath(path, NULL));
+	free(path);
 }
 
 static void dirs_find(struct dirs *ret_dirs)
@@ -99,11 +98,6 @@ static void dirs_find(struct dirs *ret_dirs)
 	*ret_dirs = (struct dirs){.count = 0};
 	add_environment(ret_dirs);
 	add_beside_program(ret_dirs);
-#ifdef NM_TOP_SRCDIR
-	/* A program in its build tree; an installed one has been served above. */
-	if (may_read(NM_TOP_SRCDIR "/profiles"))
-		add_dir(ret_dirs, strdup(NM_TOP_SRCDIR "/profiles"));
-#endif
 #ifdef NM_PKGDATADIR
 	add_dir(ret_dirs, strdup(NM_PKGDATADIR "/profiles"));
 #endif

@@ -251,7 +251,7 @@ CLI_TESTS = \
 	tests/unit/cli/test_sink \
 	tests/unit/cli/test_texts
 $(CLI_TESTS): LDADD = $(CHECK_LIBS) $(CLI_LIBS)
-$(CLI_TESTS): $(filter %.la,$(CLI_LIBS))
+$(CLI_TESTS): $(filter %.la,$(CLI_LIBS)) | tests/unit/share/netmodel/profiles
 EXTRA_DIST += tests/unit/cli/said.h
 
 UNIT_TESTS = \
