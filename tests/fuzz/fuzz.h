@@ -32,6 +32,11 @@ static inline size_t pick(unsigned *seed, size_t n)
 size_t fuzz_splice(uint8_t *data, size_t size, size_t max_size, size_t at, size_t length,
 		   const char *by, size_t by_length);
 
+struct nm_node;
+/* Demands of a substituted profile without errors, which goes to slaves as text, that it is within
+ * the limits of what is read and is read as the same again. */
+void fuzz_print_and_read(const struct nm_node *root);
+
 /* Changes control messages, one a line, each of them JSON or the word "wait" and a time in ns:
  * lines are left out, doubled, moved, or made from the tables of the protocol, and values in them
  * are replaced. Bytes are changed, too. */

@@ -52,8 +52,6 @@ static const struct fuzz_line lines[] = {
 	{"result", NULL},
 	{NULL, NULL},
 };
-static char *whole;
-static size_t whole_size;
 static const uint8_t *input;
 static size_t input_size;
 
@@ -137,9 +135,11 @@ static enum nm_run_status run(const uint8_t *data, size_t size)
 /* A target that no longer comes through a run would find nothing. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
+	size_t size;
+	const uint8_t *whole = talk_whole(lines, &size);
+
 	(void)argc, (void)argv;
-	whole = fuzz_talk(lines, &whole_size);
-	demand(run((const uint8_t *)whole, whole_size) == NM_RUN_COMPLETE);
+	demand(run(whole, size) == NM_RUN_COMPLETE);
 	return 0;
 }
 
@@ -147,11 +147,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	demand(run(data, size) != NM_RUN_COMPLETE || memmem(data, size, "\"result\"", 8));
 	return 0;
-}
-
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
-{
-	if (size < 2 && whole_size < max_size)
-		return fuzz_splice(data, size, max_size, 0, size, whole, whole_size);
-	return fuzz_messages(data, size, max_size, seed);
 }

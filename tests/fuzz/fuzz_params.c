@@ -43,23 +43,6 @@ static void check_values(const struct nm_node *node)
 		check_values(node->children[i]);
 }
 
-/* Without an error it is what goes to the slaves. */
-static void check_whole(const struct nm_node *root)
-{
-	struct nm_diags diags = {0};
-	char *text = nm_profile_print(root);
-
-	demand(text && strlen(text) <= NM_PROFILE_MAX_BYTES);
-	struct nm_node *again = nm_profile_parse("again", text, strlen(text), &diags);
-	char *same = again ? nm_profile_print(again) : NULL;
-
-	demand(same && strcmp(text, same) == 0);
-	free(same);
-	nm_node_free(again);
-	nm_diags_fini(&diags);
-	free(text);
-}
-
 static void apply(const char *profile, const struct nm_param_values *values, int lists)
 {
 	struct nm_params params = {0};
@@ -75,7 +58,7 @@ static void apply(const char *profile, const struct nm_param_values *values, int
 		demand(params.count <= NM_PARAM_MAX);
 	}
 	if (root && !lists && !diags.n_errors)
-		check_whole(root);
+		fuzz_print_and_read(root);
 	nm_params_fini(&params);
 	nm_node_free(root);
 	nm_diags_fini(&diags);

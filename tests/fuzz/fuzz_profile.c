@@ -13,23 +13,6 @@
 #include "profile/legacy/normalise.h"
 #include "profile/tree.h"
 
-/* What goes to a slave: the substituted profile as text. It must be read as the same again. */
-static void print_and_read(const struct nm_node *root)
-{
-	struct nm_diags diags = {0};
-	char *text = nm_profile_print(root);
-
-	demand(text != NULL);
-	struct nm_node *again = nm_profile_parse("again", text, strlen(text), &diags);
-	char *same = again ? nm_profile_print(again) : NULL;
-
-	demand(same && strcmp(text, same) == 0);
-	free(same);
-	nm_node_free(again);
-	nm_diags_fini(&diags);
-	free(text);
-}
-
 static size_t count_lines(const char *text, size_t size)
 {
 	size_t count = 0;
@@ -73,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		nm_params_apply(root, "fuzz", &defaults, &params, &diags);
 		/* With an error it goes nowhere, and may hold what stands for a missing value. */
 		if (!diags.n_errors)
-			print_and_read(root);
+			fuzz_print_and_read(root);
 		struct nm_plan *plan = nm_plan_compile(root, "fuzz", &diags);
 		demand(plan != NULL || diags.n_errors > 0);
 		free(plan ? nm_plan_dump(plan) : NULL);

@@ -25,8 +25,6 @@ static const struct fuzz_line lines[] = {
 	{"bye", NULL},
 	{NULL, NULL},
 };
-static char *whole;
-static size_t whole_size;
 
 static enum nm_session_end serve(const uint8_t *data, size_t size)
 {
@@ -45,9 +43,11 @@ static enum nm_session_end serve(const uint8_t *data, size_t size)
 /* A target that no longer comes through a session would find nothing. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
+	size_t size;
+	const uint8_t *whole = talk_whole(lines, &size);
+
 	(void)argc, (void)argv;
-	whole = fuzz_talk(lines, &whole_size);
-	demand(serve((const uint8_t *)whole, whole_size) == NM_SESSION_SERVED);
+	demand(serve(whole, size) == NM_SESSION_SERVED);
 	return 0;
 }
 
@@ -55,11 +55,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	demand(serve(data, size) != NM_SESSION_SERVED || memmem(data, size, "prepare", 7));
 	return 0;
-}
-
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
-{
-	if (size < 2 && whole_size < max_size)
-		return fuzz_splice(data, size, max_size, 0, size, whole, whole_size);
-	return fuzz_messages(data, size, max_size, seed);
 }

@@ -17,6 +17,8 @@ $(FUZZERS): AM_LDFLAGS += -fsanitize=fuzzer
 
 # Messages that are changed and remain messages.
 FUZZ_MESSAGES = tests/fuzz/messages.c tests/fuzz/splice.c tests/fuzz/fuzz.h
+# Profiles that are read, printed and read again.
+FUZZ_PROFILE = tests/fuzz/reread.c tests/fuzz/splice.c tests/fuzz/fuzz.h
 # Sessions: with a peer, a network and a clock that are the target's, and an engine without workers.
 FUZZ_TALK = $(FUZZ_MESSAGES) tests/fuzz/talk.c tests/fuzz/talk.h \
 	tests/unit/control/fake_engine.c tests/unit/control/fake_engine.h
@@ -35,11 +37,11 @@ tests_fuzz_fuzz_master_LDADD = src/libnm_report.la $(FAKED_LIBS) $(ZLIB_LIBS)
 tests_fuzz_fuzz_master_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_TALK_WRAPS),--wrap=nm_master_connect
 tests_fuzz_fuzz_options_SOURCES = tests/fuzz/fuzz_options.c tests/fuzz/splice.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_options_LDADD = $(RESULT_LIBS)
-tests_fuzz_fuzz_params_SOURCES = tests/fuzz/fuzz_params.c tests/fuzz/splice.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_params_SOURCES = tests/fuzz/fuzz_params.c $(FUZZ_PROFILE)
 tests_fuzz_fuzz_params_LDADD = $(PLAN_LIBS)
 tests_fuzz_fuzz_preamble_SOURCES = tests/fuzz/fuzz_preamble.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_preamble_LDADD = $(TRANSPORT_LIBS)
-tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz_profile.c tests/fuzz/splice.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz_profile.c $(FUZZ_PROFILE)
 tests_fuzz_fuzz_profile_LDADD = $(PLAN_LIBS)
 tests_fuzz_fuzz_results_SOURCES = tests/fuzz/fuzz_results.c $(FUZZ_MESSAGES)
 tests_fuzz_fuzz_results_LDADD = $(CONTROL_LIBS)

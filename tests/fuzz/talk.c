@@ -31,6 +31,8 @@ int __wrap_getpeername(int fd, struct sockaddr *at, socklen_t *size);
 int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t size);
 int __real_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 
+static char *whole;
+static size_t whole_size;
 static struct {
 	int fd; /* -1: closed */
 	const char *at, *end;
@@ -132,6 +134,23 @@ static void say_next(void)
 		talk.now_ns += strtoull(word + 5, NULL, 10) % UINT64_C(100000000000);
 	else if (length && length < MAX_LINE)
 		say(line, length);
+}
+
+/* --- inputs --- */
+
+const uint8_t *talk_whole(const struct fuzz_line *lines, size_t *ret_size)
+{
+	free(whole);
+	whole = fuzz_talk(lines, &whole_size);
+	*ret_size = whole_size;
+	return (const uint8_t *)whole;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	if (size < 2 && whole_size < max_size)
+		return fuzz_splice(data, size, max_size, 0, size, whole, whole_size);
+	return fuzz_messages(data, size, max_size, seed);
 }
 
 /* --- what the session is linked with --- */

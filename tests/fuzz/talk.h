@@ -15,4 +15,9 @@ int talk_begin(const uint8_t *data, size_t size);
 /* Closes the peer. */
 void talk_end(void);
 
+struct fuzz_line;
+/* What the peer says in a whole session; the changes that talk.c makes to an input begin with it.
+ * Valid to the end of the program. */
+const uint8_t *talk_whole(const struct fuzz_line *lines, size_t *ret_size);
+
 #endif
