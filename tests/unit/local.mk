@@ -124,6 +124,7 @@ ENGINE_TESTS = \
 	tests/unit/engine/test_machine \
 	tests/unit/engine/test_pair \
 	tests/unit/engine/test_phase \
+	tests/unit/engine/test_reconnect \
 	tests/unit/engine/test_rcvlowat \
 	tests/unit/engine/test_timer \
 	tests/unit/engine/test_waiter
@@ -136,6 +137,14 @@ tests_unit_engine_test_accept_SOURCES = \
 tests_unit_engine_test_rendezvous_SOURCES = \
 	tests/unit/engine/test_rendezvous.c \
 	tests/unit/engine/accepting.h
+tests_unit_engine_test_phase_SOURCES = \
+	tests/unit/engine/test_phase.c \
+	tests/unit/engine/one_worker.c \
+	tests/unit/engine/one_worker.h
+tests_unit_engine_test_reconnect_SOURCES = \
+	tests/unit/engine/test_reconnect.c \
+	tests/unit/engine/one_worker.c \
+	tests/unit/engine/one_worker.h
 tests_unit_engine_test_pair_SOURCES = \
 	tests/unit/engine/test_pair.c \
 	tests/unit/engine/pair.c \
