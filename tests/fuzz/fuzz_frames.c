@@ -67,10 +67,10 @@ static void unpack_phase(enum nm_message_type type, json_t *body)
 
 	switch (type) {
 	case NM_MESSAGE_DELAY:
-		nm_delay_unpack(body, &first);
+		nm_number_unpack(NM_MESSAGE_DELAY, body, &first);
 		break;
 	case NM_MESSAGE_PING:
-		nm_ping_unpack(body, &first);
+		nm_number_unpack(NM_MESSAGE_PING, body, &first);
 		break;
 	case NM_MESSAGE_PONG:
 		nm_pong_unpack(body, &first, &second);
@@ -111,7 +111,7 @@ static void unpack_result(enum nm_message_type type, json_t *body)
 
 	switch (type) {
 	case NM_MESSAGE_HEARTBEAT:
-		nm_heartbeat_unpack(body, &progress);
+		nm_number_unpack(NM_MESSAGE_HEARTBEAT, body, &progress);
 		break;
 	case NM_MESSAGE_FAILED:
 		nm_failed_unpack(body, &failed);

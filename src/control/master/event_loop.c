@@ -133,7 +133,7 @@ static void serve_link(struct nm_master *master, struct nm_link *link)
 			lose(master, link, why);
 	} else if (due == NM_HEARTBEAT_SEND && link->peer.state != NM_SESSION_HELLO) {
 		nm_master_send(master, link, NM_MESSAGE_HEARTBEAT,
-			       nm_heartbeat_pack(nm_master_progress(master)));
+			       nm_number_pack(NM_MESSAGE_HEARTBEAT, nm_master_progress(master)));
 	}
 }
 

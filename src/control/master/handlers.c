@@ -13,7 +13,7 @@
 static int take_heartbeat(struct nm_master *master, struct nm_link *link, json_t *body)
 {
 	(void)master;
-	return nm_heartbeat_unpack(body, &link->progress);
+	return nm_number_unpack(NM_MESSAGE_HEARTBEAT, body, &link->progress);
 }
 
 static int take_failed(struct nm_master *master, struct nm_link *link, json_t *body)

@@ -347,7 +347,7 @@ static void wait_start(struct nm_master *master)
 
 	for (size_t i = 0; i < master->n_links; i++)
 		nm_master_send(master, &master->links[i], NM_MESSAGE_DELAY,
-			       nm_delay_pack(master->options->wait_start_ns));
+			       nm_number_pack(NM_MESSAGE_DELAY, master->options->wait_start_ns));
 	while (!nm_outcome_ends(&master->outcome) && nm_clock_ns() < until_ns)
 		nm_master_poll(master, until_ns);
 }

@@ -28,7 +28,7 @@ static void announce_wait(struct nm_master *master, struct nm_link *link)
 
 	if (master->n_links > 1)
 		nm_master_send(master, link, NM_MESSAGE_DELAY,
-			       nm_delay_pack(master->n_links * each_ns));
+			       nm_number_pack(NM_MESSAGE_DELAY, master->n_links * each_ns));
 }
 
 int nm_link_welcome(struct nm_master *master, struct nm_link *link, json_t *body)
@@ -96,7 +96,8 @@ int nm_link_ready(struct nm_master *master, struct nm_link *link, json_t *body)
 static void ping(struct nm_master *master, struct nm_link *link)
 {
 	link->pinged_ns = nm_clock_ns();
-	nm_master_send(master, link, NM_MESSAGE_PING, nm_ping_pack(link->pinged_ns));
+	nm_master_send(master, link, NM_MESSAGE_PING,
+		       nm_number_pack(NM_MESSAGE_PING, link->pinged_ns));
 }
 
 int nm_link_armed(struct nm_master *master, struct nm_link *link, json_t *body)

@@ -92,14 +92,14 @@ const char *nm_session_error_text(const struct nm_session *session, int error, c
 
 static int heartbeat(struct nm_session *session, json_t *body)
 {
-	return nm_heartbeat_unpack(body, &session->progress);
+	return nm_number_unpack(NM_MESSAGE_HEARTBEAT, body, &session->progress);
 }
 
 static int wait_for_master(struct nm_session *session, json_t *body)
 {
 	uint64_t wait_ns;
 
-	if (nm_delay_unpack(body, &wait_ns) || session->n_begun ||
+	if (nm_number_unpack(NM_MESSAGE_DELAY, body, &wait_ns) || session->n_begun ||
 	    !nm_patience_wait(&session->patience, wait_ns, nm_clock_ns()))
 		return -EPROTO;
 	return 0;
@@ -261,7 +261,7 @@ static int run_timers(struct nm_session *session)
 	nm_samplers_run(&session->local.samplers, now_ns);
 	if (due == NM_HEARTBEAT_SEND)
 		return nm_session_send(session, NM_MESSAGE_HEARTBEAT,
-				       nm_heartbeat_pack(own_progress(session)));
+				       nm_number_pack(NM_MESSAGE_HEARTBEAT, own_progress(session)));
 	return 0;
 }
 

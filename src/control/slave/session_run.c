@@ -32,7 +32,7 @@ int nm_session_ping(struct nm_session *session, json_t *body)
 {
 	uint64_t sent_ns;
 
-	if (nm_ping_unpack(body, &sent_ns))
+	if (nm_number_unpack(NM_MESSAGE_PING, body, &sent_ns))
 		return -EPROTO;
 	return nm_session_send(session, NM_MESSAGE_PONG, nm_pong_pack(sent_ns, nm_clock_ns()));
 }

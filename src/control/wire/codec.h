@@ -99,15 +99,13 @@ json_t *nm_connect_pack(json_t *endpoints, const unsigned char *nonce);
 /* The endpoints are borrowed. */
 int nm_connect_unpack(json_t *body, json_t **ret_endpoints, unsigned char *ret_nonce);
 
-/* Tells a slave how long the master's next message may take. */
-json_t *nm_delay_pack(uint64_t wait_ns);
-/* Reads the body that nm_delay_pack has made. */
-int nm_delay_unpack(json_t *body, uint64_t *ret_wait_ns);
+/* The body of a message that tells one number: a delay (ns that the master's next message may
+ * take), a ping (when it was sent, ns by the master's clock), a heartbeat (grows while anything
+ * moves). */
+json_t *nm_number_pack(enum nm_message_type type, uint64_t number);
+/* Reads the body that nm_number_pack has made. */
+int nm_number_unpack(enum nm_message_type type, json_t *body, uint64_t *ret_number);
 
-/* Asks for the clock. sent_ns: by the clock of the master. */
-json_t *nm_ping_pack(uint64_t sent_ns);
-/* Reads the body that nm_ping_pack has made. */
-int nm_ping_unpack(json_t *body, uint64_t *ret_sent_ns);
 /* Answers a ping that was sent at sent_ns; now_ns: by the clock of the slave. */
 json_t *nm_pong_pack(uint64_t sent_ns, uint64_t now_ns);
 /* Reads the body that nm_pong_pack has made. */
@@ -162,11 +160,6 @@ int nm_done_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_total
 json_t *nm_renew_pack(uint32_t group);
 /* Refuses a group that the plan does not have. */
 int nm_renew_unpack(json_t *body, const struct nm_plan *plan, uint32_t *ret_group);
-
-/* progress: a number that grows while anything moves. */
-json_t *nm_heartbeat_pack(uint64_t progress);
-/* Reads the body that nm_heartbeat_pack has made. */
-int nm_heartbeat_unpack(json_t *body, uint64_t *ret_progress);
 
 struct nm_msg_failed {
 	const char *text; /* "flowop read at web.xml:12: Connection reset by peer (3 flows)" */

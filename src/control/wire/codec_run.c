@@ -208,23 +208,6 @@ const struct nm_field nm_heartbeat_fields[] = {
 	NM_FIELD_END,
 };
 
-json_t *nm_heartbeat_pack(uint64_t progress)
-{
-	const struct heartbeat heartbeat = {.progress = progress};
-
-	return nm_fields_pack(nm_heartbeat_fields, &heartbeat);
-}
-
-int nm_heartbeat_unpack(json_t *body, uint64_t *ret_progress)
-{
-	struct heartbeat heartbeat;
-	int error = nm_fields_unpack(nm_heartbeat_fields, body, &heartbeat);
-
-	if (!error)
-		*ret_progress = heartbeat.progress;
-	return error;
-}
-
 const struct nm_field nm_failed_fields[] = {
 	NM_FIELD(TEXT, struct nm_msg_failed, text, .max = NM_WIRE_MAX_TEXT),
 	NM_FIELD(BOOL, struct nm_msg_failed, secondary,

@@ -350,23 +350,6 @@ const struct nm_field nm_delay_fields[] = {
 	NM_FIELD_END,
 };
 
-json_t *nm_delay_pack(uint64_t wait_ns)
-{
-	const struct delay delay = {.ns = wait_ns};
-
-	return nm_fields_pack(nm_delay_fields, &delay);
-}
-
-int nm_delay_unpack(json_t *body, uint64_t *ret_wait_ns)
-{
-	struct delay delay;
-	int error = nm_fields_unpack(nm_delay_fields, body, &delay);
-
-	if (!error)
-		*ret_wait_ns = delay.ns;
-	return error;
-}
-
 struct clock_reading {
 	uint64_t t, now;
 };
@@ -383,23 +366,6 @@ const struct nm_field nm_pong_fields[] = {
 		 .doc = "By the slave's clock."),
 	NM_FIELD_END,
 };
-
-json_t *nm_ping_pack(uint64_t sent_ns)
-{
-	const struct clock_reading reading = {.t = sent_ns};
-
-	return nm_fields_pack(nm_ping_fields, &reading);
-}
-
-int nm_ping_unpack(json_t *body, uint64_t *ret_sent_ns)
-{
-	struct clock_reading reading;
-	int error = nm_fields_unpack(nm_ping_fields, body, &reading);
-
-	if (!error)
-		*ret_sent_ns = reading.t;
-	return error;
-}
 
 json_t *nm_pong_pack(uint64_t sent_ns, uint64_t now_ns)
 {

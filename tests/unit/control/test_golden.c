@@ -75,12 +75,12 @@ static json_t *connect_to(void)
 
 static json_t *wait_for(void)
 {
-	return nm_delay_pack(UINT64_C(60000000000));
+	return nm_number_pack(NM_MESSAGE_DELAY, UINT64_C(60000000000));
 }
 
 static json_t *ping(void)
 {
-	return nm_ping_pack(42);
+	return nm_number_pack(NM_MESSAGE_PING, 42);
 }
 
 static json_t *pong(void)
@@ -152,7 +152,7 @@ static json_t *places(void)
 
 static json_t *heartbeat(void)
 {
-	return nm_heartbeat_pack(5);
+	return nm_number_pack(NM_MESSAGE_HEARTBEAT, 5);
 }
 
 static json_t *failed(void)
@@ -387,9 +387,9 @@ static int unpack_phase(enum nm_message_type type, json_t *body)
 
 	switch (type) {
 	case NM_MESSAGE_DELAY:
-		return nm_delay_unpack(body, &first);
+		return nm_number_unpack(NM_MESSAGE_DELAY, body, &first);
 	case NM_MESSAGE_PING:
-		return nm_ping_unpack(body, &first);
+		return nm_number_unpack(NM_MESSAGE_PING, body, &first);
 	case NM_MESSAGE_PONG:
 		return nm_pong_unpack(body, &first, &second);
 	case NM_MESSAGE_BEGIN:
@@ -407,7 +407,7 @@ static int unpack_phase(enum nm_message_type type, json_t *body)
 	case NM_MESSAGE_PLACES:
 		return nm_places_unpack(body, &plan, &waiting);
 	case NM_MESSAGE_HEARTBEAT:
-		return nm_heartbeat_unpack(body, &first);
+		return nm_number_unpack(NM_MESSAGE_HEARTBEAT, body, &first);
 	default:
 		return nm_failed_unpack(body, &failure);
 	}

@@ -33,7 +33,7 @@ static const struct nm_plan plan = {.groups = groups, .n_groups = 2, .n_phases =
 START_TEST(an_encoded_message_is_decoded)
 {
 	size_t size = 0;
-	char *text = nm_message_encode(NM_MESSAGE_PING, nm_ping_pack(42), &size);
+	char *text = nm_message_encode(NM_MESSAGE_PING, nm_number_pack(NM_MESSAGE_PING, 42), &size);
 	struct nm_message message;
 	uint64_t sent;
 
@@ -43,7 +43,7 @@ START_TEST(an_encoded_message_is_decoded)
 					   why, sizeof why),
 			 0);
 	ck_assert_int_eq(message.type, NM_MESSAGE_PING);
-	ck_assert_int_eq(nm_ping_unpack(message.body, &sent), 0);
+	ck_assert_int_eq(nm_number_unpack(NM_MESSAGE_PING, message.body, &sent), 0);
 	ck_assert_uint_eq(sent, 42);
 	nm_message_fini(&message);
 	free(text);

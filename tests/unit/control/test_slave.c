@@ -155,7 +155,7 @@ static void refused(const char *what)
 START_TEST(a_whole_session_is_served)
 {
 	arm();
-	say(NM_MESSAGE_PING, nm_ping_pack(1));
+	say(NM_MESSAGE_PING, nm_number_pack(NM_MESSAGE_PING, 1));
 	begin(0);
 	begin(1);
 	uint64_t totals[] = {4};
@@ -163,7 +163,7 @@ START_TEST(a_whole_session_is_served)
 
 	say(NM_MESSAGE_FOLLOW, nm_follow_pack(&follow, 1));
 	say(NM_MESSAGE_RENEW, nm_renew_pack(0));
-	say(NM_MESSAGE_HEARTBEAT, nm_heartbeat_pack(0));
+	say(NM_MESSAGE_HEARTBEAT, nm_number_pack(NM_MESSAGE_HEARTBEAT, 0));
 	/* It crosses with the news that the group is done. */
 	say(NM_MESSAGE_FOLLOW, nm_follow_pack(&follow, 1));
 	say(NM_MESSAGE_FINISH, json_object());
