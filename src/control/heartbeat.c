@@ -14,8 +14,12 @@ void nm_heartbeat_init(struct nm_heartbeat *beat, uint64_t timeout_ns, uint64_t 
 void nm_heartbeat_satisfy(struct nm_heartbeat *beat, uint64_t peer_timeout_ns)
 {
 	/* A quarter: two may be late before the peer gives up. */
-	if (peer_timeout_ns / 4 < beat->every_ns)
-		beat->every_ns = peer_timeout_ns / 4;
+	uint64_t every_ns = peer_timeout_ns / 4;
+
+	if (every_ns < NM_HEARTBEAT_LEAST_NS)
+		every_ns = NM_HEARTBEAT_LEAST_NS;
+	if (every_ns < beat->every_ns)
+		beat->every_ns = every_ns;
 }
 
 enum nm_heartbeat_due nm_heartbeat_due(const struct nm_heartbeat *beat, uint64_t now_ns)

@@ -7,6 +7,9 @@
 
 #include <stdint.h>
 
+/* Heartbeats follow each other no faster, whatever the peer asks for. */
+#define NM_HEARTBEAT_LEAST_NS 100000000u
+
 struct nm_heartbeat {
 	uint64_t every_ns;	/* the longest time between two messages to the peer */
 	uint64_t timeout_ns;	/* a peer that is silent for longer is lost */

@@ -61,7 +61,7 @@
 #define NM_SETTING_SLAVE_CPUS                                                                      \
 	.name = "slave-cpus", .type = NM_TYPE_STRING, .help = "CPUs for the workers of the slaves"
 #define NM_SETTING_TIMEOUT                                                                         \
-	.name = "timeout", .type = NM_TYPE_DURATION, .min = 100000000,                             \
+	.name = "timeout", .type = NM_TYPE_DURATION, .min = 400000000,                             \
 	.max = UINT64_C(86400000000000), .def = "10s",                                             \
 	.help = "abort when a peer does not answer, or no data moves, for this time"
 

@@ -59,7 +59,7 @@ WRONG = [
     ([*M, "-i", ""], f"--interval : {DURATION}"),
     ([*M, "--warmup", "-1s"], f"--warmup -1s: {DURATION}"),
     ([*M, "--cooldown", "1 s"], f"--cooldown 1 s: {DURATION}"),
-    ([*M, "--timeout", "1ms"], "--timeout 1ms: must be 100 ms to 86400 s"),
+    ([*M, "--timeout", "1ms"], "--timeout 1ms: must be 400 ms to 86400 s"),
     ([*M, "--repeat", "0"], "--repeat 0: must be 1 to 10000"),
     ([*M, "--repeat", "often"], f"--repeat often: {COUNT}"),
     ([*M, "--seed", "x"], f"--seed x: {COUNT}"),

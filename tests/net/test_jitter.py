@@ -161,7 +161,7 @@ def test_waits_of_the_profile_are_no_standstill(netmodel: Netmodel, profile: Cal
         opening = connect(NEAR, f"protocol=udp shared_socket port={between.data_port}")
         waits = times(1, write(SIZE), read(SIZE, "timeout=800ms")) + times(1, write(SIZE), read(SIZE, "timeout=60ms count=12"))
         path = profile(opened(waits, opening=opening))
-        document = netmodel.measure(path, "-P", str(between.port), "--timeout", "300ms")
+        document = netmodel.measure(path, "-P", str(between.port), "--timeout", "400ms")
     messages = document["totals"]["messages"]
     assert (messages["timeouts"], messages["unanswered"]) == (13, 2)
 

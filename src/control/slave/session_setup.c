@@ -17,7 +17,7 @@
 #include "transport/socket.h"
 
 #define LEAST_INTERVAL_NS 1000000u
-#define LEAST_TIMEOUT_NS  100000000u
+#define LEAST_TIMEOUT_NS  (4 * NM_HEARTBEAT_LEAST_NS)
 
 int nm_session_refuse(struct nm_session *session, const char *code, const char *text)
 {
@@ -178,7 +178,7 @@ static bool check_order(struct nm_session *session, const struct nm_msg_prepare 
 	else if (prepare->timeout_ns < LEAST_TIMEOUT_NS)
 		(void)snprintf(text, sizeof text,
 			       "a timeout of %llu ns is asked for, and it allows none below "
-			       "100 ms: heartbeats would follow each other too fast",
+			       "400 ms: heartbeats would follow each other too fast",
 			       (unsigned long long)prepare->timeout_ns);
 	else
 		return true;

@@ -54,6 +54,9 @@ START_TEST(a_hasty_peer_hears_more)
 	ck_assert_int_eq(nm_heartbeat_due(&beat, SECOND / 2), NM_HEARTBEAT_SEND);
 	nm_heartbeat_init(&beat, SECOND, 0);
 	ck_assert_uint_eq(nm_heartbeat_next_ns(&beat), SECOND / 4);
+	/* A peer that asks for a flood gets none. */
+	nm_heartbeat_satisfy(&beat, 1);
+	ck_assert_uint_eq(nm_heartbeat_next_ns(&beat), SECOND / 10);
 }
 END_TEST
 
