@@ -118,6 +118,15 @@ def test_a_clock_that_lies_gives_no_skew(netmodel: Netmodel, slave: Slave, valid
         assert slaves_of(document)[0]["start_skew_s"] is None
 
 
+def test_a_result_with_less_than_its_phases_is_told(netmodel: Netmodel, slave: Slave, validate: Validate) -> None:
+    with lying(slave, when("result", put("groups.0.0", 3))) as liar:
+        result = netmodel.run("-m", "tcp_rr", *RUN, *liar.args)
+    assert result.code == 0, result
+    document = result.json()
+    validate(document)
+    assert "slave 127.0.0.1: iterations of its phases are more than it has counted in all" in document["run"]["warnings"]
+
+
 def test_a_part_greater_than_the_whole_is_told(netmodel: Netmodel, slave: Slave, validate: Validate) -> None:
     with lying(slave, when("interval", put("counts.7", 1 << 50))) as liar:
         result = netmodel.run("-m", "tcp_rr", *RUN, *liar.args)

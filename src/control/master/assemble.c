@@ -71,24 +71,28 @@ static void take_result(const struct nm_master *master, struct nm_result_host *h
 
 /* Warns of a part of a slave's counts that is more than the whole: either of the two may be wrong,
  * or both. */
-static void warn_of_counts(struct nm_master *master, const struct nm_result_host *host)
+static void warn_of_counts(struct nm_master *master, const struct nm_link *link)
 {
+	const struct nm_result_host *host = link->result;
 	struct nm_counts rows = {.iterations = 0};
 
 	for (size_t i = 0; i < host->n_intervals; i++)
 		nm_counts_add(&rows, &host->intervals[i].counts);
-	const char *name = nm_claims_beyond(&rows, &host->counts);
+	const struct {
+		const char *name;
+		const struct nm_counts *counts;
+	} parts[] = {
+		{"intervals", &rows}, {"window", &host->window.counts}, {"phases", &link->done}};
 
-	if (name)
-		nm_result_warn(
-			master->result,
-			"slave %.255s: %s of its intervals are more than it has counted in all",
-			host->name, name);
-	name = nm_claims_beyond(&host->window.counts, &host->counts);
-	if (name)
-		nm_result_warn(master->result,
-			       "slave %.255s: %s of its window are more than it has counted in all",
-			       host->name, name);
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		const char *name = nm_claims_beyond(parts[i].counts, &host->counts);
+
+		if (name)
+			nm_result_warn(
+				master->result,
+				"slave %.255s: %s of its %s are more than it has counted in all",
+				host->name, name, parts[i].name);
+	}
 }
 
 /* 0, or -EPROTO when it cannot be. */
@@ -123,7 +127,7 @@ int nm_link_result(struct nm_master *master, struct nm_link *link, json_t *body)
 		nm_master_fail(master, link, NM_FAILURE_LOSS, "%s", strerror(ENOMEM));
 	if (!error) {
 		take_result(master, host, result);
-		warn_of_counts(master, host);
+		warn_of_counts(master, link);
 		if (host->window.from_ns) {
 			host->window.from_ns -= (uint64_t)link->clock.offset_ns;
 			host->window.to_ns -= (uint64_t)link->clock.offset_ns;

@@ -24,6 +24,7 @@ struct nm_link {
 	uint64_t pinged_ns; /* the time in the ping that has not been answered yet; 0: none */
 	uint64_t told_ns;   /* when the slave was told to begin the present phase */
 	struct nm_claims claims;
+	struct nm_counts done; /* of all phases that the slave has told to be over */
 	/* The reason why the present message is wrong, if its handler can give one; static, or
 	 * NULL. */
 	const char *wrong;

@@ -63,8 +63,12 @@ int nm_link_done(struct nm_master *master, struct nm_link *link, json_t *body)
 
 	if (nm_done_unpack(body, master->plan, &done))
 		return -EPROTO;
-	return nm_phases_done(&master->phases, link->host, done.phase, done.group, done.totals,
-			      &done.counts);
+	int r = nm_phases_done(&master->phases, link->host, done.phase, done.group, done.totals,
+			       &done.counts);
+
+	if (r == 0)
+		nm_counts_add(&link->done, &done.counts);
+	return r;
 }
 
 /* Sets the parts of master and slaves in the phase, by their plans. */
