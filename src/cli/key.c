@@ -12,6 +12,7 @@
 #include "cli/dialect.h"
 #include "control/address.h"
 #include "control/options.h"
+#include "host/sandbox.h"
 #include "transport/address.h"
 
 #define KEY_VARIABLE  "NETMODEL_KEY"
@@ -34,8 +35,10 @@ static struct nm_key *take_variable(struct nm_diags *diags)
 		nm_diag_error(diags, NULL, 0,
 			      KEY_VARIABLE ": not a key: %s; netmodel --make-key FILE makes one",
 			      why);
-	if (text)
+	if (text) {
+		nm_sandbox_keep_memory();
 		explicit_bzero(text, strlen(text));
+	}
 	(void)unsetenv(KEY_VARIABLE);
 	return key;
 }
@@ -49,6 +52,7 @@ int nm_cli_key(const struct nm_args *args, struct nm_key **ret_key, struct nm_di
 
 	nm_diags_fini(&unused);
 	if (has_file) {
+		nm_sandbox_keep_memory();
 		(void)nm_key_free(key);
 		key = nm_key_read(args->key.file, why, sizeof(why));
 		if (!key)
@@ -99,6 +103,7 @@ int nm_cli_slave_key(const struct nm_args *args, struct nm_slave_key *ret, struc
 	if (ret->key) {
 		ret->admission = NM_ADMIT_KEY;
 	} else if (isatty(STDERR_FILENO) && !args->output.quiet) {
+		nm_sandbox_keep_memory();
 		int error = nm_key_make(ret->text);
 
 		ret->key = error ? NULL : nm_key_new(ret->text, why, sizeof(why));

@@ -396,12 +396,17 @@ struct nm_sandbox *nm_sandbox_free(struct nm_sandbox *sandbox)
 	return NULL;
 }
 
-int nm_sandbox_enter(const struct nm_sandbox *sandbox)
+void nm_sandbox_keep_memory(void)
 {
 	const struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
 
 	(void)setrlimit(RLIMIT_CORE, &none);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+int nm_sandbox_enter(const struct nm_sandbox *sandbox)
+{
+	nm_sandbox_keep_memory();
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
 	return sandbox->filter ? seccomp_load(sandbox->filter) : 0;

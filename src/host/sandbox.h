@@ -8,6 +8,9 @@
 
 struct nm_sandbox;
 
+/* This process and all that it forks leave no core dump, and no other process of their user reads
+ * their memory: for a process that has a secret. */
+void nm_sandbox_keep_memory(void);
 /* From now on a call that a filter does not allow ends its process with SIGSYS, instead of failing
  * with EPERM: for tests, which must notice it. Before there are threads. */
 void nm_sandbox_be_strict(void);

@@ -223,7 +223,7 @@ def test_options_win_over_the_environment(netmodel: Netmodel, pair: Pair, tmp_pa
 
 
 def test_the_environment_is_wiped(netmodel: Netmodel) -> None:
-    with netmodel.slave(env={"NETMODEL_KEY": KEY}) as slave:
+    with netmodel.slave(env={"NETMODEL_KEY": KEY}) as slave, suppress(PermissionError):  # but root's
         assert KEY.encode() not in Path(f"/proc/{slave.pid}/environ").read_bytes()
 
 
@@ -253,6 +253,9 @@ def test_little_is_left_of_a_key(netmodel: Netmodel) -> None:
         with netmodel.started(*line, env=env) as master:
             master.wait_line("phase 2 of")
             (session,) = slave.sessions()
+            for pid in (slave.pid, master.pid, session):
+                limits = Path(f"/proc/{pid}/limits").read_text()
+                assert re.search(r"^Max core file size\s+0\s+0\s", limits, re.MULTILINE), limits
             if os.geteuid() == 0:
                 assert holds(slave.pid, derived)
                 assert not holds(slave.pid, KEY.encode())
@@ -490,6 +493,21 @@ def test_tls_of_another_program_is_no_key(netmodel: Netmodel) -> None:
         slave.process.wait_line("refused: it did not prove the key")
 
 
+@contextmanager
+def coming_to_a_false_slave(netmodel: Netmodel) -> Iterator[tuple[Process, socket.socket]]:
+    """A master with a key, and the other end of its control connection."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        options = ("-P", str(listener.getsockname()[1]), *defines(host="127.0.0.1"))
+        with netmodel.started("-m", "tcp_rr", *options, env={"NETMODEL_KEY": KEY}) as master:
+            peer, _ = listener.accept()
+            with peer:
+                yield master, peer
+
+
+def in_the_clear(text: bytes) -> bytes:
+    return len(text).to_bytes(4, "big") + text
+
+
 def test_a_server_with_a_certificate_is_no_slave(
     netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path
 ) -> None:
@@ -498,14 +516,11 @@ def test_a_server_with_a_certificate_is_no_slave(
     subprocess.run([openssl, "req", "-x509", *map(str, made)], check=True, capture_output=True, timeout=30)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(tmp_path / "cert", tmp_path / "key")
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        options = defines(host="127.0.0.1")
-        port = str(listener.getsockname()[1])
-        with netmodel.started("-m", "tcp_rr", "-P", port, *options, env={"NETMODEL_KEY": KEY}) as master:
-            peer, _ = listener.accept()
-            with suppress(ssl.SSLError, ConnectionError), context.wrap_socket(peer, server_side=True) as tls:
-                tls.recv(1000)
-            result = master.finish()
+    with coming_to_a_false_slave(netmodel) as (master, peer):
+        port = peer.getsockname()[1]
+        with suppress(ssl.SSLError, ConnectionError), context.wrap_socket(peer, server_side=True) as tls:
+            tls.recv(1000)
+        result = master.finish()
     assert result.code == 2, result
     assert f"what listens on port {port} is not a netmodel slave" in result.err
 
@@ -523,34 +538,24 @@ def test_a_master_that_stops_in_its_handshake_is_left(netmodel: Netmodel) -> Non
 
 
 def test_a_slave_of_an_older_version_is_told_from_a_wrong_key(netmodel: Netmodel) -> None:
-    text = b'["refuse",{"code":"protocol","text":"a message longer than 65536 bytes"}]'
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        options = ("-P", str(listener.getsockname()[1]), *defines(host="127.0.0.1"))
-        with netmodel.started("-m", "tcp_rr", *options, env={"NETMODEL_KEY": KEY}) as master:
-            peer, _ = listener.accept()
-            with peer:
-                assert peer.recv(1) == b"\x16"
-                peer.sendall(len(text).to_bytes(4, "big") + text)
-                result = master.finish()
+    with coming_to_a_false_slave(netmodel) as (master, peer):
+        assert peer.recv(1) == b"\x16"
+        peer.sendall(in_the_clear(b'["refuse",{"code":"protocol","text":"a message longer than 65536 bytes"}]'))
+        result = master.finish()
     assert result.code == 2, result
     assert "refused: it is of a version that knows no keys: use the same version of netmodel on both" in result.err
 
 
 def test_nothing_but_a_refusal_is_taken_in_the_clear(netmodel: Netmodel) -> None:
     """Nobody on the way can have a master with a key talk without it."""
-    text = b'["welcome",{"protocol":4,"version":"1","hostname":"x","no_auth":true}]'
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        options = ("-P", str(listener.getsockname()[1]), *defines(host="127.0.0.1"))
-        with netmodel.started("-m", "tcp_rr", *options, env={"NETMODEL_KEY": KEY}) as master:
-            peer, _ = listener.accept()
-            with peer:
-                peer.sendall(len(text).to_bytes(4, "big") + text)
-                result = master.finish()
-                peer.settimeout(5)
-                said = b""
-                with suppress(ConnectionError):
-                    while data := peer.recv(65536):
-                        said += data
+    with coming_to_a_false_slave(netmodel) as (master, peer):
+        peer.sendall(in_the_clear(b'["welcome",{"protocol":4,"version":"1","hostname":"x","no_auth":true}]'))
+        result = master.finish()
+        peer.settimeout(5)
+        said = b""
+        with suppress(ConnectionError):
+            while data := peer.recv(65536):
+                said += data
     assert result.code == 2, result
     assert "an answer without the key" in result.err
     assert b"hello" not in said and b"profile" not in said
