@@ -17,7 +17,17 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import Netmodel, Node, Slave, assert_complete, children, defines, free_port, wait_until
+from nmtest import (
+    Netmodel,
+    Node,
+    Slave,
+    assert_complete,
+    children,
+    defines,
+    free_port,
+    in_namespace,
+    wait_until,
+)
 
 WriteProfile = Callable[..., Path]
 MakeNodes = Callable[[int], list[Node]]
@@ -218,12 +228,23 @@ ROOT = os.geteuid() == 0
 only_root = pytest.mark.skipif(not ROOT, reason="only root has privileges to give up")
 
 
-def marked(profile: WriteProfile, options: str, opening: str = "connect") -> Path:
+def marked(profile: WriteProfile, options: str, opening: str = "connect", group: str = "") -> Path:
     return profile(
-        '<param name="host" type="host"/><group><transaction>'
+        f'<param name="host" type="host"/><group{group}><transaction>'
         f'<flowop type="{opening}" options="remotehost=$host {options}"/></transaction>'
         '<transaction iterations="1"><flowop type="write" options="size=1"/></transaction></group>'
     )
+
+
+def assert_lends(netmodel: Netmodel, hosts: list[Node], path: Path, word: str) -> None:
+    """What needs the privilege is refused without --allow, and runs with it."""
+    with far_slave(netmodel, hosts) as (slave, to, near):
+        refused = netmodel.run("-m", path, *to, prefix=near.prefix, code=2)
+        assert f"refused: {word} at line 3 needs a privilege of the slave's" in refused.err
+        assert f"with --allow {word} only" in refused.err
+        assert slave.process.running()
+    with far_slave(netmodel, hosts, "--allow", f"counters,{word}") as (_, to, near):
+        netmodel.run("-m", path, *to, prefix=near.prefix, code=0)
 
 
 @pytest.mark.parametrize(
@@ -232,15 +253,52 @@ def marked(profile: WriteProfile, options: str, opening: str = "connect") -> Pat
 def test_a_slave_lends_its_privileges_by_name(
     netmodel: Netmodel, nodes: MakeNodes, profile: WriteProfile, options: str, word: str
 ) -> None:
+    assert_lends(netmodel, nodes(2), marked(profile, options), word)
+
+
+def listed(node: Node, name: str) -> set[str]:
+    """The words of a list of the kernel's, as the host has it."""
+    with in_namespace(node.namespace), suppress(FileNotFoundError):
+        return set(Path(f"/proc/sys/net/ipv4/{name}").read_text().split())
+    return set()
+
+
+def test_a_slave_lends_congestion_controls_that_not_all_may_choose(
+    netmodel: Netmodel, nodes: MakeNodes, profile: WriteProfile
+) -> None:
     hosts = nodes(2)
-    path = marked(profile, options)
-    name = options.partition("=")[0]
-    with far_slave(netmodel, hosts) as (slave, to, near):
+    allowed = listed(hosts[1], "tcp_allowed_congestion_control")
+    restricted = listed(hosts[1], "tcp_available_congestion_control") - allowed
+    if not restricted:
+        pytest.skip("all may choose each congestion control that this kernel has")
+    path = marked(profile, f"cc={min(restricted)}")
+    with far_slave(netmodel, hosts) as (_, to, near):
         refused = netmodel.run("-m", path, *to, prefix=near.prefix, code=2)
-        assert f"refused: {name} at line 3 needs a privilege of the slave's" in refused.err
-        assert f"with --allow {word} only" in refused.err
-        assert slave.process.running()
-    with far_slave(netmodel, hosts, "--allow", f"counters,{word}") as (_, to, near):
+        assert "others need CAP_NET_ADMIN, which slaves lend with --allow cc\n" in refused.err
+    with far_slave(netmodel, hosts, "--allow", "cc") as (_, to, near):
+        netmodel.run("-m", path, *to, prefix=near.prefix, code=0)
+
+
+def test_a_slave_lends_tls_in_the_kernel_while_its_module_is_not_there(
+    netmodel: Netmodel, nodes: MakeNodes, profile: WriteProfile
+) -> None:
+    hosts = nodes(2)
+    if "tls" in listed(hosts[1], "tcp_available_ulp"):
+        pytest.skip("the module is loaded: everybody may use it")
+    assert_lends(netmodel, hosts, marked(profile, "protocol=ssl ktls"), "ktls")
+
+
+@only_root
+def test_a_slave_lends_that_its_cpus_are_kept_awake(netmodel: Netmodel, nodes: MakeNodes, profile: WriteProfile) -> None:
+    if not os.access("/dev/cpu_dma_latency", os.W_OK):
+        pytest.skip("needs /dev/cpu_dma_latency")
+    hosts = nodes(2)
+    path = marked(profile, "tos=0", group=' wait="awake"')
+    with far_slave(netmodel, hosts) as (_, to, near):
+        refused = netmodel.run("-m", path, *to, prefix=near.prefix, code=2)
+        assert 'refused: wait="awake" of the group at line' in refused.err
+        assert "with --allow awake only" in refused.err
+    with far_slave(netmodel, hosts, "--allow", "awake") as (_, to, near):
         netmodel.run("-m", path, *to, prefix=near.prefix, code=0)
 
 
@@ -268,22 +326,24 @@ def test_what_a_slave_may_lend_is_listed(netmodel: Netmodel) -> None:
 # CAP_IPC_LOCK, CAP_SYS_NICE and CAP_SYS_RESOURCE
 KEPT = 1 << 14 | 1 << 23 | 1 << 24
 CAP_NET_ADMIN = 1 << 12
+CAP_PERFMON = 1 << 38
 
 
 @only_root
-@pytest.mark.parametrize(("args", "kept"), [((), KEPT), (("--allow", "mark"), KEPT | CAP_NET_ADMIN)])
+@pytest.mark.parametrize(("word", "lent"), [("", 0), ("mark", CAP_NET_ADMIN), ("counters", CAP_PERFMON)])
 def test_a_session_for_another_host_has_no_more_capabilities(
-    netmodel: Netmodel, nodes: MakeNodes, args: tuple[str, ...], kept: int
+    netmodel: Netmodel, nodes: MakeNodes, word: str, lent: int
 ) -> None:
+    args = ["--allow", word] if word else []
     with far_slave(netmodel, nodes(2), *args) as (slave, to, near):
         how = ["-m", "tcp_rr", "-v", *to, *defines(test_length="30s")]
         with netmodel.started(*how, prefix=near.prefix) as master:
             master.wait_line("phase 2 of 3 begins")
             (session,) = slave.sessions()
             told = status(session)
+            kept = KEPT | lent
             assert int(told["CapEff"], 16) & ~kept == int(told["CapPrm"], 16) & ~kept == 0, told
-            if args:
-                assert int(told["CapEff"], 16) & CAP_NET_ADMIN
+            assert int(told["CapEff"], 16) & lent == lent
 
 
 @only_root
