@@ -15,13 +15,16 @@ import select
 import signal
 import socket
 import struct
+import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from nmtest import Json, Netmodel, Node, Process, Slave, defines, in_namespace, inside, sockets_of, wait_until
+from nmtest import TOP, Json, Netmodel, Node, Process, Slave, defines, in_namespace, inside, sockets_of, wait_until
 
 TIMEOUT_S = 1
 RUN_MESSAGE = "began"  # the point "run" is a moment after it
@@ -42,10 +45,28 @@ class Scene:
     slave: Slave
     master: Process
     relay: Relay
+    clock: Clock
     undo: list[Callable[[], object]] = field(default_factory=list)
 
     def session(self) -> list[int]:
         return self.slave.sessions()
+
+
+class Clock:
+    """The wall clock of the programs that are started with its environment."""
+
+    def __init__(self, folder: str) -> None:
+        self._file = Path(folder) / "seconds"
+        self.set(0)
+        library = Path(folder) / "clock.so"
+        source = TOP / "tests" / "prove" / "clock.c"
+        flags = ("-O2", "-D_GNU_SOURCE", "-shared", "-fPIC")
+        subprocess.run([os.environ.get("CC", "cc"), *flags, "-o", library, source, "-ldl"], check=True)
+        self.env = {"LD_PRELOAD": str(library), "NETMODEL_CLOCK": str(self._file)}
+
+    def set(self, seconds: int) -> None:
+        with self._file.open("r+b" if self._file.exists() else "wb") as file:
+            file.write(struct.pack("=q", seconds))
 
 
 class Relay:
@@ -231,6 +252,16 @@ def _data_bytes(pid: int) -> int:
     return int(match[1]) * 1024 if match else 0
 
 
+def _clock_set(seconds: int) -> Callable[[Scene], None]:
+    def happen(scene: Scene) -> None:
+        scene.clock.set(seconds)
+
+    return happen
+
+
+HOUR = 3600
+# What a run does not even notice.
+HARMLESS = {"clock ahead": _clock_set(HOUR), "clock back": _clock_set(-HOUR)}
 FAULTS: dict[str, Callable[[Scene], None]] = {
     "session killed": _signalled(_the_session, signal.SIGKILL),
     "session stopped": _signalled(_the_session, signal.SIGSTOP),
@@ -250,6 +281,7 @@ FAULTS: dict[str, Callable[[Scene], None]] = {
     "blackhole": _routed("blackhole"),
     "no descriptors": _limited(resource.RLIMIT_NOFILE, lambda pid: 3),
     "no memory": _limited(resource.RLIMIT_DATA, _data_bytes),
+    **HARMLESS,
 }
 
 
@@ -281,7 +313,9 @@ def _undone(scene: Scene) -> Iterator[None]:
 def inject(netmodel: Netmodel, node: Node, fault: str, point: str, validate: Callable[[Json], None]) -> Outcome:
     """Runs tcp_rr between two processes of the host, with the fault at the point, and another run after it."""
     with ExitStack() as stack:
-        slave = stack.enter_context(netmodel.slave("--timeout", f"{TIMEOUT_S}s", prefix=node.prefix))
+        clock = Clock(stack.enter_context(tempfile.TemporaryDirectory()))
+        env = clock.env if fault in HARMLESS else {}
+        slave = stack.enter_context(netmodel.slave("--timeout", f"{TIMEOUT_S}s", prefix=node.prefix, env=env))
         scene_made = threading.Event()
         scene: list[Scene] = []
         began: list[float] = []
@@ -295,8 +329,8 @@ def inject(netmodel: Netmodel, node: Node, fault: str, point: str, validate: Cal
         stack.callback(relay.close)
         args = ("--format", "json", "-i", "50ms", "--timeout", f"{TIMEOUT_S}s", "-P", str(relay.port))
         params = defines(host="127.0.0.1", test_length="300ms", num_flows=4)
-        master = stack.enter_context(netmodel.started("-m", "tcp_rr", *args, *params, prefix=node.prefix))
-        scene.append(Scene(node, slave, master, relay))
+        master = stack.enter_context(netmodel.started("-m", "tcp_rr", *args, *params, prefix=node.prefix, env=env))
+        scene.append(Scene(node, slave, master, relay, clock))
         with _undone(scene[0]):
             scene_made.set()
             return _judge(netmodel, scene[0], fault, point, validate, began)
@@ -329,6 +363,8 @@ def _judge(
 
 
 def _judge_result(code: int, text: str, fault: str, validate: Callable[[Json], None]) -> Iterator[str]:
+    if fault in HARMLESS and code:
+        yield f"it ended the run: exit code {code}"
     if fault == "master killed":
         if code not in (0, -signal.SIGKILL):  # at the last message it may be done already
             yield f"exit code {code} of a master that was killed"
