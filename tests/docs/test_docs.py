@@ -424,6 +424,10 @@ def words_of(room: str, variable: str) -> list[str]:
     return found[1].split()
 
 
+# One process of pytest runs all that need it: it takes long to build.
+of_extended = pytest.mark.xdist_group("extended")
+
+
 @pytest.fixture(scope="session")
 def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A netmodel with all examples: a file and a word more for each."""
@@ -456,12 +460,14 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
+@of_extended
 def test_netmodel_describes_the_examples(extended: Path) -> None:
     assert "the other end: write" in must([extended, "--describe", "discard"])
     assert "unsent" in must([extended, "--describe", "lowat"])
     assert "fixed|exponential" in must([extended, "--describe", "transaction"])
 
 
+@of_extended
 @pytest.mark.parametrize("transport", ["tcp", "unix", "lowat"])
 def test_netmodel_runs_the_examples(transport: str, extended: Path, tmp_path: Path) -> None:
     profile = tmp_path / "examples.xml"
@@ -479,6 +485,7 @@ def test_netmodel_runs_the_examples(transport: str, extended: Path, tmp_path: Pa
     assert "counts of both ends agree" in text, text
 
 
+@of_extended
 @pytest.mark.parametrize("pipeline", ["", 'pipeline="4"'])
 def test_netmodel_runs_the_law(pipeline: str, extended: Path, tmp_path: Path) -> None:
     """2000 passes a second in the mean, on intervals that are not all the same: some passes come together."""
@@ -498,6 +505,7 @@ def test_netmodel_runs_the_law(pipeline: str, extended: Path, tmp_path: Path) ->
     assert 1600 < total < 2400 and total != 2000, total
 
 
+@of_extended
 def test_netmodel_writes_the_log(extended: Path, tmp_path: Path) -> None:
     assert "--interval-log FILE" in must([extended, "--help", "all"])
     log = tmp_path / "log"
@@ -509,6 +517,7 @@ def test_netmodel_writes_the_log(extended: Path, tmp_path: Path) -> None:
     assert all(float(row[0]) > 0 and int(row[1]) > 0 for row in rows[:2])
 
 
+@of_extended
 def test_netmodel_writes_the_report(extended: Path) -> None:
     assert "or markdown (a table with a row for each run)" in " ".join(must([extended, "--help", "all"]).split())
     env = {**os.environ, "NETMODEL_PROFILES": str(TOP / "profiles")}
