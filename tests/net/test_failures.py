@@ -30,6 +30,7 @@ from nmtest import (
     children,
     close_descriptors,
     defines,
+    inside,
     limit_descriptors,
     slaves_of,
     wait_until,
@@ -231,6 +232,35 @@ def test_the_command_for_another_host(netmodel: Netmodel, nodes: Callable[[int],
     for prefix, env, words in ((near.prefix, {}, ""), (far.prefix, {}, terminal), (far.prefix, key, mine)):
         result = netmodel.run("-m", "tcp_rr", *defines(host=near.address), prefix=prefix, env=env, code=2)
         assert f'nothing listens on port 20000 there: start a slave with "netmodel -s"{words}' in result.lines()[-1]
+
+
+def test_a_host_that_no_route_leads_to(netmodel: Netmodel, nodes: Callable[[int], list[Node]]) -> None:
+    (here,) = nodes(1)
+    result = netmodel.run("-m", "tcp_rr", *defines(host="192.0.2.1"), prefix=here.prefix, code=2)
+    assert (
+        "slave 192.0.2.1: cannot connect to port 20000: Network is unreachable: this host has no route to it "
+        "(ip route get ADDRESS)" in result.err
+    )
+    inside(here, "ip", "route", "add", "unreachable", "192.0.2.0/24")
+    result = netmodel.run("-m", "tcp_rr", *defines(host="192.0.2.1"), prefix=here.prefix, code=2)
+    assert (
+        "No route to host: the host is down, its address is another, or a router or firewall says that it cannot be reached"
+        in result.err
+    )
+
+
+def test_a_control_port_that_a_firewall_drops(netmodel: Netmodel, nodes: Callable[[int], list[Node]]) -> None:
+    here, there = nodes(2)
+    inside(there, "ip", "rule", "add", "pref", "10", "ipproto", "tcp", "sport", "20000", "blackhole")
+    with netmodel.started("-s", "--no-auth", prefix=there.prefix) as slave:
+        slave.wait_line("slave listening")
+        options = ("--timeout", "500ms", *defines(host=there.address))
+        result = netmodel.run("-m", "tcp_rr", *options, prefix=here.prefix, code=2)
+    assert (
+        "slave 10.77.0.2: cannot connect to port 20000: Connection timed out: the host is down, its address is another, or a "
+        "firewall drops what is for that port" in result.err
+    )
+    assert result.seconds < 4, result
 
 
 def test_a_reason_is_told_once_in_the_report(netmodel: Netmodel) -> None:

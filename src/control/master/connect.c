@@ -188,6 +188,27 @@ static bool may_come(int error)
 	return error == -ECONNREFUSED || error == -EHOSTUNREACH || error == -ETIMEDOUT;
 }
 
+/* The meaning of an error of a connect, where its name alone leaves the user to guess. */
+static const char *meaning_of(int error)
+{
+	switch (error) {
+	case -ETIMEDOUT:
+		return ": the host is down, its address is another, or a firewall drops what is "
+		       "for "
+		       "that port";
+	case -EHOSTUNREACH:
+		return ": the host is down, its address is another, or a router or firewall says "
+		       "that it cannot be reached";
+	case -ENETUNREACH:
+		return ": this host has no route to it (ip route get ADDRESS)";
+	case -EACCES:
+	case -EPERM:
+		return ": a route or a firewall of this host forbids it";
+	default:
+		return "";
+	}
+}
+
 /* Tries again for a while where nobody listens yet. Meanwhile the slaves that are there are kept in
  * touch with. */
 static int dial(struct nm_master *master, const char *name, const struct addrinfo *found,
@@ -212,23 +233,23 @@ static int dial(struct nm_master *master, const char *name, const struct addrinf
 			error = -ECANCELED;
 			break;
 		}
-		if (until_ns < nm_master_timeout_ns(master))
-			until_ns = nm_master_timeout_ns(master);
+		until_ns = nm_clock_ns() + nm_master_patience_ns(master);
 	}
 	if (error == -ECONNREFUSED)
 		explain_refusal(master, found, why, why_size);
 	else if (error)
-		(void)snprintf(why, why_size, "cannot connect to port %u%s: %s",
+		(void)snprintf(why, why_size, "cannot connect to port %u%s: %s%s",
 			       master->options->port,
 			       found->ai_family == AF_VSOCK ? " over vsock" : "",
 			       error == -EAFNOSUPPORT && found->ai_family == AF_VSOCK
 				       ? "the kernel has no vsock (CONFIG_VSOCKETS)"
-				       : strerror(-error));
+				       : strerror(-error),
+			       found->ai_family == AF_VSOCK ? "" : meaning_of(error));
 	return error;
 }
 
-static int dial_vsock(struct nm_master *master, const char *name, uint64_t until_ns, int *ret_fd,
-		      char *why, size_t why_size)
+static int dial_vsock(struct nm_master *master, const char *name, int *ret_fd, char *why,
+		      size_t why_size)
 {
 	struct nm_addr to;
 
@@ -241,7 +262,8 @@ static int dial_vsock(struct nm_master *master, const char *name, uint64_t until
 	const struct addrinfo found = {
 		.ai_family = AF_VSOCK, .ai_addr = (struct sockaddr *)&to.sa, .ai_addrlen = to.len};
 
-	return dial(master, name, &found, until_ns, ret_fd, why, why_size);
+	return dial(master, name, &found, nm_clock_ns() + nm_master_patience_ns(master), ret_fd,
+		    why, why_size);
 }
 
 int nm_master_connect(struct nm_master *master, const char *name, uint64_t until_ns, int *ret_fd,
@@ -250,11 +272,12 @@ int nm_master_connect(struct nm_master *master, const char *name, uint64_t until
 	struct nm_resolved resolved;
 
 	if (master->options->control == NM_CONTROL_VSOCK)
-		return dial_vsock(master, name, until_ns, ret_fd, why, why_size);
+		return dial_vsock(master, name, ret_fd, why, why_size);
 	int error = nm_resolve(name, master->options->port, master->options->interrupt_fd, until_ns,
 			       &resolved, why, why_size);
 
 	if (error)
 		return error;
-	return dial(master, name, resolved.list, until_ns, ret_fd, why, why_size);
+	return dial(master, name, resolved.list, nm_clock_ns() + nm_master_patience_ns(master),
+		    ret_fd, why, why_size);
 }

@@ -5,9 +5,10 @@
 
 #include "control/master/master.h"
 
-/* Connects to the slave of that name, and tries again for a while where nobody listens yet;
- * meanwhile the slaves that are there are kept in touch with. 0 with an owned *ret_fd, -ECANCELED
- * after an interrupt or a failure, or another error with a phrase in why. */
+/* Connects to the slave of that name, which must be resolved by until_ns, and tries again for a
+ * while where nobody listens yet; meanwhile the slaves that are there are kept in touch with. 0
+ * with an owned *ret_fd, -ECANCELED after an interrupt or a failure, or another error with a phrase
+ * in why. */
 int nm_master_connect(struct nm_master *master, const char *name, uint64_t until_ns, int *ret_fd,
 		      char *why, size_t why_size);
 

@@ -13,6 +13,9 @@
 #include "control/master/embedded.h"
 #include "host/clock.h"
 
+/* A slave answers at once, unless its host is busy. */
+#define GREETING_NS 3000000000u
+
 /* The slaves of a group learn that its connections are to be replaced. */
 static void tell_renewals(struct nm_master *master, struct nm_link *link)
 {
@@ -120,13 +123,19 @@ static void serve_link(struct nm_master *master, struct nm_link *link)
 			lose(master, link, slave_ended_text(&link->peer));
 		return;
 	}
-	enum nm_heartbeat_due due = nm_heartbeat_due(&link->peer.beat, nm_clock_ns());
+	uint64_t now_ns = nm_clock_ns(), limit_ns = master->options->timeout_ns;
+	enum nm_heartbeat_due due = nm_heartbeat_due(&link->peer.beat, now_ns);
 
+	if (is_stranger(link)) {
+		limit_ns = nm_master_patience_ns(master);
+		if (now_ns >= link->opened_ns + limit_ns)
+			due = NM_HEARTBEAT_LOST;
+	}
 	if (due == NM_HEARTBEAT_LOST) {
 		char why[64];
 
 		(void)snprintf(why, sizeof why, "no sign of life for %.3g s",
-			       (double)master->options->timeout_ns / 1e9);
+			       (double)limit_ns / 1e9);
 		if (is_stranger(link))
 			lose_stranger(master, link, ", or does not answer", why);
 		else
@@ -167,6 +176,9 @@ void nm_master_poll(struct nm_master *master, uint64_t until_ns)
 					 .events = open ? nm_peer_events(&link->peer) : 0};
 		if (open && nm_heartbeat_next_ns(&link->peer.beat) < until_ns)
 			until_ns = nm_heartbeat_next_ns(&link->peer.beat);
+		if (open && is_stranger(link) &&
+		    link->opened_ns + nm_master_patience_ns(master) < until_ns)
+			until_ns = link->opened_ns + nm_master_patience_ns(master);
 	}
 	fds[n] = (struct pollfd){.fd = master->local.engine ? nm_engine_fd(master->local.engine)
 							    : -1,
@@ -242,6 +254,15 @@ uint64_t nm_master_progress(const struct nm_master *master)
 	for (size_t i = 0; i < master->n_links; i++)
 		progress += master->links[i].progress;
 	return progress;
+}
+
+uint64_t nm_master_patience_ns(const struct nm_master *master)
+{
+	uint64_t timeout_ns = master->options->timeout_ns;
+
+	if (timeout_ns <= GREETING_NS)
+		return timeout_ns;
+	return timeout_ns / 2 > GREETING_NS ? timeout_ns / 2 : GREETING_NS;
 }
 
 uint64_t nm_master_timeout_ns(const struct nm_master *master)

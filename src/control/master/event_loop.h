@@ -18,6 +18,9 @@ void nm_master_send(struct nm_master *master, struct nm_link *link, enum nm_mess
 bool nm_master_await(struct nm_master *master, enum nm_session_state state, uint64_t until_ns);
 /* The sum of the progress of all hosts: a number that changes while anything moves. */
 uint64_t nm_master_progress(const struct nm_master *master);
+/* How long a host may take to be connected to, and then to answer as a slave: half of --timeout,
+ * but not less than 3 s or all of it. */
+uint64_t nm_master_patience_ns(const struct nm_master *master);
 /* The time by which a step that begins now must be over, by --timeout. */
 uint64_t nm_master_timeout_ns(const struct nm_master *master);
 

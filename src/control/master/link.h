@@ -21,6 +21,7 @@ struct nm_link {
 	struct nm_plan *mirror; /* the plan of the slave, as it compiles it; owned */
 	struct nm_embedded embedded;
 	struct nm_clock_sync clock;
+	uint64_t opened_ns; /* when it was greeted */
 	uint64_t pinged_ns; /* the time in the ping that has not been answered yet; 0: none */
 	uint64_t told_ns;   /* when the slave was told to begin the present phase */
 	struct nm_claims claims;

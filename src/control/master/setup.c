@@ -172,6 +172,7 @@ static bool open_link(struct nm_master *master, struct nm_link *link, int fd)
 	link->peer.scale =
 		nm_message_scale_of(link->mirror, nm_details_shared(master->options, master->plan));
 	nm_engine_set_host(master->local.engine, link->host, &link->remote, &link->local);
+	link->opened_ns = nm_clock_ns();
 	nm_master_send(master, link, NM_MESSAGE_HELLO, nm_hello_pack());
 	return true;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../suite.h"
+#include "control/master/event_loop.h"
 #include "fake_engine.h"
 #include "profile/tree.h"
 
@@ -224,6 +225,19 @@ START_TEST(bytes_that_only_one_end_has_counted_are_an_error)
 }
 END_TEST
 
+START_TEST(a_host_that_answers_nothing_has_half_of_the_timeout)
+{
+	struct nm_run_options asked = {.timeout_ns = 10 * UINT64_C(1000000000)};
+	const struct nm_master master = {.options = &asked};
+
+	ck_assert_uint_eq(nm_master_patience_ns(&master), 5 * UINT64_C(1000000000));
+	asked.timeout_ns = 4 * UINT64_C(1000000000); /* a host that is busy */
+	ck_assert_uint_eq(nm_master_patience_ns(&master), 3 * UINT64_C(1000000000));
+	asked.timeout_ns = 1 * UINT64_C(1000000000);
+	ck_assert_uint_eq(nm_master_patience_ns(&master), 1 * UINT64_C(1000000000));
+}
+END_TEST
+
 START_TEST(one_interrupt_ends_gracefully)
 {
 	ck_assert_int_eq(write(interrupt_fds[1], "i", 1), 1);
@@ -382,6 +396,7 @@ int main(void)
 	tcase_add_test(ok, a_wait_before_the_first_phase_can_be_interrupted);
 	tcase_add_checked_fixture(cut, start, end);
 	tcase_add_test(cut, one_interrupt_ends_gracefully);
+	tcase_add_test(cut, a_host_that_answers_nothing_has_half_of_the_timeout);
 	tcase_add_test(cut, two_interrupts_end_at_once);
 	tcase_add_test(cut, the_longest_duration_is_no_interrupt);
 	tcase_add_checked_fixture(failed, start, end);
