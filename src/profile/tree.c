@@ -59,8 +59,9 @@ static void on_syntax_error(void *arg, xml_error_arg error)
 	reader->failed = true;
 	if (reader->n_syntax_errors++ < MAX_SYNTAX_ERRORS)
 		nm_diag_error(reader->diags, reader->file, (unsigned)error->line,
-			      "not well-formed XML: %.*s", length,
-			      error->message ? error->message : "");
+			      "not well-formed XML: %.*s%s", length,
+			      error->message ? error->message : "",
+			      error->code == XML_ERR_LT_IN_ATTRIBUTE ? ": write &lt; for it" : "");
 }
 
 #define TOO_MANY_ATTRS "an element has more than " TEXT_OF(NM_PROFILE_MAX_ATTRS) " attributes"

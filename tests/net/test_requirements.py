@@ -147,6 +147,11 @@ def test_a_wrong_requirement_of_a_profile_has_its_line(netmodel: Netmodel, tmp_p
         assert second.startswith(f'{profile}:{line + 1}: error: <require> that="latency < 1s": latency: it has several')
 
 
+def test_an_operator_that_xml_does_not_take_is_told_what_to_write(netmodel: Netmodel, tmp_path: Path) -> None:
+    result = netmodel.run("-m", profile_with(tmp_path, "errors < 1"), "--check", code=1)
+    assert "Unescaped '<' not allowed in attributes values: write &lt; for it" in result.err, result
+
+
 def test_a_parameter_sets_the_limit_of_a_profile(netmodel: Netmodel, tmp_path: Path) -> None:
     profile = profile_with(tmp_path, "errors == 0", "latency.p99 &lt;= $limit")
     met = netmodel.run("-m", profile, "--format", "json", code=0).json()["requirements"]

@@ -144,10 +144,10 @@ def test_a_point_that_fails_is_marked_and_the_others_run(study: Study) -> None:
     assert [row[0] for row in rows] == ["1", "9000", "2"]
     assert rows[1][1:] == ["-"] * 9 + ["failed"]
     assert len(rows[0]) == len(rows[2]) == len(HEADER)
-    assert re.search(r"^scaling-study: num_flows=9000: failed: .*descriptors", result.err, re.MULTILINE)
+    assert re.search(r"^scaling-study: num_flows=9000: failed: .*open files", result.err, re.MULTILINE)
     points = study.run(*given, "--format", "json", code=2, before=few).json()["points"]
     assert [point["error"] is None for point in points] == [True, False, True]
-    assert "descriptors" in points[1]["error"]
+    assert "open files" in points[1]["error"]
     assert points[1]["throughput_mbps"] is None
 
 

@@ -4,6 +4,8 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "../suite.h"
@@ -35,6 +37,45 @@ START_TEST(nothing_is_left_open)
 }
 END_TEST
 
+#define PROFILE(require)                                                                           \
+	"<profile name='t'><require that='" require "'/><group>"                                   \
+	"<transaction><flowop type='connect' options='remotehost=local'/></transaction>"           \
+	"<transaction iterations='20'><flowop type='write' options='size=100'/>"                   \
+	"<flowop type='read' options='size=100'/></transaction></group></profile>"
+
+/* Also by a percentile that nobody else has asked for. */
+START_TEST(the_document_has_the_requirements_of_the_profile)
+{
+	static const char text[] = PROFILE("errors == 0 latency.p12.5 == 0");
+	struct netmodel *nm = netmodel_new();
+
+	ck_assert_int_eq(netmodel_load_text(nm, "t", text, strlen(text)), 0);
+	ck_assert_int_eq(netmodel_run(nm), NETMODEL_COMPLETE);
+	char *json = netmodel_result_json(nm);
+
+	ck_assert_ptr_nonnull(json);
+	ck_assert_ptr_nonnull(strstr(json, "\"text\": \"errors == 0\""));
+	ck_assert_ptr_nonnull(strstr(json, "\"from\": \"t:1\""));
+	ck_assert_ptr_nonnull(strstr(json, "\"reason\": \"latency.p12.5 is "));
+	free(json);
+	netmodel_free(nm);
+}
+END_TEST
+
+START_TEST(a_wrong_requirement_is_an_error_of_the_profile)
+{
+	static const char text[] = PROFILE("errors == 1ms");
+	struct netmodel *nm = netmodel_new();
+
+	ck_assert_int_eq(netmodel_load_text(nm, "t", text, strlen(text)), 0);
+	ck_assert_int_eq(netmodel_check(nm), -EINVAL);
+	ck_assert_uint_eq(netmodel_n_diagnostics(nm), 1);
+	ck_assert_ptr_nonnull(strstr(netmodel_diagnostic(nm, 0), "errors is a count"));
+	ck_assert_int_eq(netmodel_run(nm), NETMODEL_REFUSED);
+	netmodel_free(nm);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("netmodel");
@@ -42,6 +83,8 @@ int main(void)
 
 	tcase_add_test(tc, standard_descriptors_are_left_alone);
 	tcase_add_test(tc, nothing_is_left_open);
+	tcase_add_test(tc, the_document_has_the_requirements_of_the_profile);
+	tcase_add_test(tc, a_wrong_requirement_is_an_error_of_the_profile);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
