@@ -237,15 +237,6 @@ double nm_window_transactions_per_s(const struct nm_window *window);
 double nm_window_bits_per_s(const struct nm_window *window); /* both directions */
 /* False when the master or a slave has delivered no report, or there is no slave. */
 bool nm_result_difference(const struct nm_result *result, struct nm_difference *ret_difference);
-#define NM_GRID_ROUNDING_S 1e-6 /* times of the grid that differ by less are equal */
-/* Rows are those of result->intervals. Whether it is the last of its phase. */
-bool nm_interval_is_last(const struct nm_result *result, const struct nm_result_interval *row);
-/* The host's row that begins with the master's, or NULL: it has none. */
-const struct nm_host_interval *nm_host_interval_at(const struct nm_result *result,
-						   const struct nm_result_host *host,
-						   const struct nm_result_interval *row);
-/* Whether the host's rows of the phase end by then. */
-bool nm_host_done_by(const struct nm_result_host *host, uint32_t phase, double seconds);
 /* All of the CPU's time as shares of the window, 0..1 of all CPUs. */
 double nm_cpu_share(const struct nm_cpu_times *cpu, uint64_t part_ns);
 

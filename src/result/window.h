@@ -3,10 +3,15 @@
 #ifndef NM_RESULT_WINDOW_H
 #define NM_RESULT_WINDOW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "result/statistics.h"
 #include "stats/counters.h"
+
+struct nm_host_interval;
+struct nm_result;
+struct nm_result_host;
 
 /* The counts and the times of a window. */
 struct nm_window {
@@ -25,5 +30,15 @@ struct nm_result_interval {
 	enum nm_part part; /* the part in which its end lies */
 	struct nm_window window;
 };
+
+#define NM_GRID_ROUNDING_S 1e-6 /* times of the grid that differ by less are equal */
+/* Rows are those of result->intervals. Whether it is the last of its phase. */
+bool nm_interval_is_last(const struct nm_result *result, const struct nm_result_interval *row);
+/* The host's row that begins with the master's, or NULL: it has none. */
+const struct nm_host_interval *nm_host_interval_at(const struct nm_result *result,
+						   const struct nm_result_host *host,
+						   const struct nm_result_interval *row);
+/* Whether the host's rows of the phase end by then. */
+bool nm_host_done_by(const struct nm_result_host *host, uint32_t phase, double seconds);
 
 #endif

@@ -3,7 +3,6 @@
 src_libnm_cli_la_SOURCES += \
 	src/cli/neper/address.c \
 	src/cli/neper/dialect.c \
-	src/cli/neper/document.c \
 	src/cli/neper/help.c \
 	src/cli/neper/lookup.c \
 	src/cli/neper/neper.h \
