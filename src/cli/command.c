@@ -75,7 +75,8 @@ static int hold_standard_descriptors(void)
 /* Flushes standard output, and prints the diagnostics. Returns the exit code. */
 static int finish(int code, struct nm_diags *diags, const struct nm_wording *wording)
 {
-	if (fflush(stdout) != 0 && code == NM_EXIT_OK && !diags->n_errors) {
+	if (fflush(stdout) != 0 &&
+	    (code == NM_EXIT_UNMET || (code == NM_EXIT_OK && !diags->n_errors))) {
 		nm_diag_error(diags, NULL, 0, "standard output cannot be written: %s",
 			      strerror(errno));
 		code = NM_EXIT_FAILED;

@@ -248,6 +248,10 @@ static void generate_completion(FILE *out)
 	print_case(out, "TIME", "");
 	print_case(out, "LIST", "");
 	print_case(out, "N", "");
+	print_case(out, "TERMS",
+		   "\t\tCOMPREPLY=($(compgen -W \"$(\"$program\" --describe figures 2>/dev/null |\n"
+		   "\t\t\tawk 'NR > 1 {print $1}')\" -- \"$cur\"))\n"
+		   "\t\tcompopt -o nospace 2>/dev/null\n");
 	fputs("\t--help|-h)\n"
 	      "\t\tCOMPREPLY=($(compgen -W all -- \"$cur\"))\n"
 	      "\t\treturn ;;\n"

@@ -204,6 +204,27 @@ static void hint_at_options(const struct nm_args *args, struct nm_diags *diags)
 	}
 }
 
+/* The profile that was read, and what its result is held against: 0, or -EINVAL with errors in
+ * diags. */
+static int compile(const struct nm_args *args, struct nm_loaded *loaded, struct nm_judge *judge,
+		   struct nm_diags *diags)
+{
+	struct nm_param_values values = {
+		.defines = args->defines,
+		.n_defines = args->n_defines,
+		.lookup = args->run.no_env ? NULL : nm_cli_lookup,
+	};
+
+	if (nm_loaded_compile(loaded, &values, diags) != 0) {
+		hint_at_options(args, diags);
+		return -EINVAL;
+	}
+	int error = nm_judge_read(judge, args, loaded, diags);
+	int no_baseline = nm_judge_read_baseline(judge, args, diags);
+
+	return error ? error : no_baseline;
+}
+
 int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 {
 	struct nm_loaded loaded = {0};
@@ -216,11 +237,6 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	struct nm_judge judge = {.requirements = {.count = 0}};
 	struct nm_live live;
 	struct nm_run_options options;
-	struct nm_param_values values = {
-		.defines = args->defines,
-		.n_defines = args->n_defines,
-		.lookup = args->run.no_env ? NULL : nm_cli_lookup,
-	};
 	struct nm_key *key = NULL;
 	int code = NM_EXIT_USAGE;
 
@@ -231,12 +247,7 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	nm_key_keep_from_children(key);
 	if (!path || nm_loaded_read(&loaded, path, diags) != 0)
 		goto out;
-	if (nm_loaded_compile(&loaded, &values, diags) != 0) {
-		hint_at_options(args, diags);
-		goto out;
-	}
-	if (nm_judge_read(&judge, args, &loaded, diags) != 0 ||
-	    nm_judge_read_baseline(&judge, args, diags) != 0)
+	if (compile(args, &loaded, &judge, diags) != 0)
 		goto out;
 	if (nm_dialect.options(args, &loaded.params, &asked) < 0) {
 		nm_diag_error(diags, NULL, 0, "out of memory");
@@ -269,7 +280,8 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 		       ? report_all(args, &live, &series, &judge, status, diags)
 		       : NM_EXIT_INTERNAL;
 out:
-	if (nm_live_fini(&live, diags) != 0 && code == NM_EXIT_OK && !diags->n_errors) {
+	if (nm_live_fini(&live, diags) != 0 &&
+	    (code == NM_EXIT_UNMET || (code == NM_EXIT_OK && !diags->n_errors))) {
 		nm_diag_error(diags, NULL, 0, "standard output cannot be written: %s",
 			      strerror(live.out.error));
 		code = NM_EXIT_FAILED;

@@ -429,9 +429,9 @@ def test_generate_texts(netmodel: Netmodel) -> None:
 
 def test_the_generated_completion_is_a_shell_script(netmodel: Netmodel, need_tool: Callable[..., str]) -> None:
     script = netmodel.run("--generate", "completion", code=0).out
-    for words, wanted in ("--inter", "--interval"), ("--help a", "all"):
+    for words, wanted in ("--inter", "--interval"), ("--help a", "all"), ("--require transactions_", "transactions_per_s"):
         at = len(words.split())
-        asked = f"COMP_WORDS=(netmodel {words}); COMP_CWORD={at}; _netmodel; echo ${{COMPREPLY[0]}}"
+        asked = f"COMP_WORDS=({netmodel.binary} {words}); COMP_CWORD={at}; _netmodel; echo ${{COMPREPLY[0]}}"
         answer = subprocess.run(
             [need_tool("bash"), "-c", f"{script}\n{asked}"], capture_output=True, text=True, timeout=10, check=True
         )

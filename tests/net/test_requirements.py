@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import xml.etree.ElementTree as ET
@@ -223,8 +224,15 @@ def test_an_incomplete_run_ends_with_2_whatever_is_required(netmodel: Netmodel) 
     assert "NOT MET  latency.p99 <= 1ns" in result.out
 
 
+def full() -> None:
+    """For the child: a standard output that takes nothing."""
+    os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+
+
 def test_a_report_that_is_lost_ends_with_2_though_a_requirement_is_not_met(netmodel: Netmodel) -> None:
     netmodel.run(*SHORT, "--require", UNMET, "-o", "/dev/full", code=2)
+    netmodel.run(*SHORT, "--require", UNMET, code=2, before=full)
+    netmodel.run(*SHORT, "--require", UNMET, "-n", "-R", code=4, before=full)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
