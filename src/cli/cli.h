@@ -9,7 +9,8 @@
 #include "base/diag.h"
 #include "cli/args.h"
 
-/* Where several apply, the smallest of 1 to 3 counts. The manual has them under EXIT STATUS. */
+/* Where several apply 130 counts, or else the smallest of 1 to 3, or else 4. The manual has them
+ * under EXIT STATUS. */
 enum nm_exit {
 	NM_EXIT_OK = 0,
 	NM_EXIT_USAGE = 1,	   /* the command line, the profile or a requirement is wrong */
