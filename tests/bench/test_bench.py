@@ -279,7 +279,8 @@ def test_a_lone_flow_is_measured_where_no_cpu_sleeps_too(monkeypatch: pytest.Mon
 def test_idle_cpus_are_kept_awake_for_as_long_as_a_run() -> None:
     def limit_us() -> int:
         with open("/dev/cpu_dma_latency", "rb") as device:
-            return struct.unpack("i", device.read(4))[0]
+            (value,) = struct.unpack("i", device.read(4))
+        return int(value)
 
     before = limit_us()
     with kept_awake():

@@ -409,7 +409,7 @@ def test_first_program_of_embedding_runs(compiler: str, tmp_path: Path, netmodel
     document = DOCS / "embedding.md"
     write_files(document, tmp_path)
     (block,) = [block for block in blocks_of(document) if block.kind == "c" and block.file]
-    flags = [f"-I{TOP / 'src/lib'}", "-L", library, f"-Wl,-rpath,{library}", "-lnetmodel"]
+    flags = [f"-I{TOP / 'src/lib'}", "-L", str(library), f"-Wl,-rpath,{library}", "-lnetmodel"]
     must([compiler, *WARNINGS, tmp_path / str(block.file), "-o", tmp_path / "first", *flags])
     assert re.fullmatch(r"[1-9]\d* transactions/s, p99 \d+ us\n", must([tmp_path / "first"]))
     done = run([tmp_path / "first", "nowhere.invalid"])

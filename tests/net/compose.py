@@ -41,7 +41,7 @@ def lasting(duration: str, *ops: str, name: str = "timed", more: str = "") -> st
 CLOSE = once(op("disconnect"))
 
 
-def group(*transactions: str, strands: int = 1, kind: str = "nthreads") -> str:
+def group(*transactions: str, strands: int | str = 1, kind: str = "nthreads") -> str:
     return f'<group {kind}="{strands}">\n{"".join(transactions)}</group>\n'
 
 

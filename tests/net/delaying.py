@@ -80,7 +80,8 @@ class Way:
                         send = partial(peers[source].send, data)
                     delays = fate(data, next(number))
                     for delay in delays if isinstance(delays, tuple) else () if delays is None else (delays,):
-                        heapq.heappush(queue, (time.monotonic() + delay, next(turn), send))
+                        at: tuple[float, int, Callable[[], int]] = (time.monotonic() + delay, next(turn), send)
+                        heapq.heappush(queue, at)
             while queue and queue[0][0] <= time.monotonic():
                 with suppress(OSError):
                     heapq.heappop(queue)[-1]()

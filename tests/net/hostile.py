@@ -17,7 +17,7 @@ from typing import Any
 from nmtest import Slave, defines
 
 _MESSAGES = Path(__file__).resolve().parents[2] / "src/control/wire/message.h"
-PROTOCOL = int(re.search(r"#define NM_PROTOCOL\s+(\d+)", _MESSAGES.read_text())[1])
+PROTOCOL = int(re.findall(r"#define NM_PROTOCOL\s+(\d+)", _MESSAGES.read_text())[0])
 
 Body = dict[str, Any]
 # What becomes of a message: what is sent in its place, whole frames. None: it goes on as it is.

@@ -304,7 +304,7 @@ class Netmodel:
 
     def start(
         self,
-        *args: str | Path,
+        *args: object,
         env: Mapping[str, str] | None = None,
         prefix: Sequence[str] = (),
         cwd: Path | None = None,
@@ -317,27 +317,27 @@ class Netmodel:
         return Process(argv, environment, cwd, before)
 
     @contextmanager
-    def started(self, *args: str | Path, **how: Any) -> Iterator[Process]:
+    def started(self, *args: object, **how: Any) -> Iterator[Process]:
         process = self.start(*args, **how)
         try:
             yield process
         finally:
             process.end()
 
-    def run(self, *args: str | Path, timeout: float = 20, code: int | None = None, **how: Any) -> Result:
+    def run(self, *args: object, timeout: float = 20, code: int | None = None, **how: Any) -> Result:
         """Runs to the end; `code` is the exit code that it must have."""
         with self.started(*args, **how) as process:
             result = process.finish(timeout)
         assert code is None or result.code == code, result
         return result
 
-    def measure(self, profile: str | Path, *args: str | Path, code: int = 0, **how: Any) -> Json:
+    def measure(self, profile: str | Path, *args: object, code: int = 0, **how: Any) -> Json:
         """Runs a profile, by name or as a file, and gives its result document."""
         path = PROFILES / f"{profile}.xml" if isinstance(profile, str) else profile
         return self.run("-m", path, "--format", "json", *args, code=code, **how).json()
 
     @contextmanager
-    def slave(self, *args: str | Path, **how: Any) -> Iterator[Slave]:
+    def slave(self, *args: object, **how: Any) -> Iterator[Slave]:
         """A slave on a port of its own that listens already."""
         with self.started("-s", *(() if "-P" in args else ("-P", "0")), *args, **how) as process:
             match = process.wait_line(r"slave listening on \S+ port (\d+)")
@@ -580,9 +580,9 @@ def descriptors_of(pid: int, kind: str) -> Iterator[list[int]]:
                     found.append(libc.syscall(_SYS_PIDFD_GETFD, pidfd, int(fd), 0))
         yield [fd for fd in found if fd >= 0]
     finally:
-        for fd in (pidfd, *found):
+        for one in (pidfd, *found):
             with suppress(OSError):
-                os.close(fd)
+                os.close(one)
 
 
 @contextmanager

@@ -26,7 +26,7 @@ def read(path: Path) -> dict[tuple[str, str, str], list[Row]]:
     return found
 
 
-def sample(netmodel: Netmodel, path: Path, profile: str | Path, *args: str | Path) -> tuple[Json, dict[str, list[list[Row]]]]:
+def sample(netmodel: Netmodel, path: Path, profile: str | Path, *args: object) -> tuple[Json, dict[str, list[list[Row]]]]:
     """The result, and the rows by host and flow."""
     document = netmodel.measure(profile, "--all-samples", path, *args)
     by_host = defaultdict(list)

@@ -73,7 +73,11 @@ def test_more_makes_fewer_segments(netmodel: Netmodel, profile: WriteProfile, ow
     for port, more in ((4100, ""), (4101, "more")):
         path = profile(stream(op(kind, f"size=100 {more}"), 1000, 1, f"nodelay port={port}"))
         documents: list[Json] = []
-        seen = packets(own, lambda path=path, to=documents: to.append(netmodel.measure(path, prefix=own.prefix)))
+
+        def measure(path: Path = path, to: list[Json] = documents) -> None:
+            to.append(netmodel.measure(path, prefix=own.prefix))
+
+        seen = packets(own, measure)
         (document,) = documents
         assert_complete(document)
         assert_ends_agree(document)

@@ -40,7 +40,7 @@ WriteProfile = Callable[..., Path]
 Validate = Callable[[Json], None]
 
 _MESSAGES = Path(__file__).resolve().parents[2] / "src/control/wire/message.h"
-PROTOCOL = int(re.search(r"#define NM_PROTOCOL\s+(\d+)", _MESSAGES.read_text())[1])
+PROTOCOL = int(re.findall(r"#define NM_PROTOCOL\s+(\d+)", _MESSAGES.read_text())[0])
 
 
 def far(slave: Slave, **params: object) -> list[str]:

@@ -97,7 +97,7 @@ def test_a_master_that_only_lives_is_sent_away(netmodel: Netmodel) -> None:
         master.sendall(HELLO)
         assert receive(master)[0] == "welcome"
         began = time.monotonic()
-        word, body = "heartbeat", {}
+        word, body = "heartbeat", Body()
         master.settimeout(1)
         while word == "heartbeat" and time.monotonic() - began < 20:
             master.sendall(message("heartbeat", {"progress": int(time.monotonic() * 1000)}))
@@ -138,7 +138,7 @@ def says(wanted: str, *instead: tuple[str, Body]) -> Lie:
     return lambda word, body: b"".join(message(*one) for one in instead) if word == wanted else None
 
 
-ORDERS = {
+ORDERS: dict[str, tuple[str, str, Body]] = {
     "hello again": ("prepare", "hello", {"magic": "netmodel", "protocol": PROTOCOL, "version": "x"}),
     "a phase before all is set up": ("connect", "begin", {"phase": 0}),
     "no listeners": ("connect", "connect", {"endpoints": {}}),

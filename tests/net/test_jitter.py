@@ -138,10 +138,10 @@ def test_other_transports_are_no_messages(netmodel: Netmodel, profile: Callable[
         document = netmodel.measure(profile(text), "-i", "200ms")
         assert_complete(document)
         ways = [row["messages"] for row in document["intervals"]] + [document["totals"]["messages"]]
-        for way in ways:
-            assert 0 < way["to_slaves"]["bits_received_per_s"] < 10 * 100 * 4 * 8
-            assert way["to_master"]["bits_received_per_s"] == 0
-        assert all(way["to_slaves"]["lost"] is None for way in ways[:-1])
+        for both in ways:
+            assert 0 < both["to_slaves"]["bits_received_per_s"] < 10 * 100 * 4 * 8
+            assert both["to_master"]["bits_received_per_s"] == 0
+        assert all(both["to_slaves"]["lost"] is None for both in ways[:-1])
         assert ways[-1]["to_slaves"]["lost"] == 0
 
 
@@ -174,8 +174,8 @@ def test_questions_without_a_number_are_answered(
     messages = netmodel.measure(path)["totals"]["messages"]
     assert messages["to_master"]["received"] == 300
     assert messages["timeouts"] == messages["unanswered"] == 0
-    for way, size in (("to_slaves", request_size), ("to_master", answer)):
-        told = messages[way]
+    for direction, size in (("to_slaves", request_size), ("to_master", answer)):
+        told = messages[direction]
         assert told["lost"] == 0
         assert told["duplicates"] == told["reordered"] == told["late"] == (0 if size >= 8 else None)
 

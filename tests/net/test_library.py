@@ -103,7 +103,7 @@ class Copy:
         """Does a task of the driver, which must end well and print nothing at all."""
         report = folder / "report"
         driver = self.program(HERE / "driver.c", "-D_GNU_SOURCE", "-g")
-        done = self.run([*prefix, driver, task, report, *map(str, args)], **more)
+        done = self.run([*prefix, driver, task, report, *map(str, args)], 60, **more)
         text = report.read_text() if report.exists() else ""
         assert done.returncode == 0, f"{task}: exit code {done.returncode}\n{done.stdout}{done.stderr}{text}"
         assert done.stdout == "" and done.stderr == "", f"{task} has printed: {done.stdout}{done.stderr}"

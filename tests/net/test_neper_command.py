@@ -579,7 +579,7 @@ def test_flows_of_tcp_crr_are_the_same_at_both_ends_of_a_port(netmodel: Netmodel
 def test_the_cpus_of_the_workers_are_told(netmodel: Netmodel, form: str) -> None:
     cpus = sorted(os.sched_getaffinity(0))
     keys = keys_of(netmodel.run("tcp_rr", "-c", "-H", "local", "-l", "-20", "-U", "--format", form, code=0).out)
-    told = []
+    told: list[int] = []
     for part in keys["allowed_cores"].split(","):
         first, _, last = part.partition("-")
         told += range(int(first), int(last or first) + 1)

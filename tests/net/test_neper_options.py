@@ -312,7 +312,9 @@ def test_host_and_control_port(netmodel: Netmodel, need_tool: Callable[..., str]
     """The server binds the address, the client connects to it, at the port that both were given."""
     strace = need_tool("strace", "-o", "/dev/null", "true")
     port = str(free_port())
-    prefix = lambda name: (strace, "-ff", "-qq", "-e", "trace=bind,connect", "-o", str(tmp_path / name))  # noqa: E731
+    def prefix(name: str) -> tuple[str, ...]:
+        return (strace, "-ff", "-qq", "-e", "trace=bind,connect", "-o", str(tmp_path / name))
+
     where = f'htons({port}), sin_addr=inet_addr("127.0.0.1")'
     with netmodel.started("tcp_rr", "-H", "127.0.0.1", "-C", port, prefix=prefix("server"), env=TRACED) as server:
         started(server)

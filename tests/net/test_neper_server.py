@@ -227,7 +227,7 @@ def test_a_backlog_that_the_kernel_would_cut_is_refused(netmodel: Netmodel) -> N
             f"netmodel: --listen-backlog {most + 1}: more than net.core.somaxconn, which is {most}"
         ]
     # Where it listens is another host in general.
-    words = ("tcp_crr", "-c", "-H", "local", "-l", "50ms", "--listen-backlog")
-    done = netmodel.run(*words, str(most + 1), code=2)
+    asked = ("tcp_crr", "-c", "-H", "local", "-l", "50ms", "--listen-backlog")
+    done = netmodel.run(*asked, str(most + 1), code=2)
     assert f'listen_backlog="{most + 1}": more than net.core.somaxconn, which is {most} here' in done.err
     assert netmodel.run(*words, str(most), code=0).err == ""

@@ -57,8 +57,8 @@ def test_latencies_of_flows_make_that_of_the_whole(netmodel: Netmodel, tmp_path:
 def test_percentiles_of_flows_are_those_of_their_passes(netmodel: Netmodel, tmp_path: Path) -> None:
     """Held against each single pass of the flow in the interval."""
     options = defines(test_length="600ms", num_flows=3, num_threads=2)
-    words = ("-i", "150ms", "--percentiles", "0,50,99,99.99,100", "--log-rtt", tmp_path / "rtt.csv")
-    words = (*words, "--log-rtt-entries", "1000000", *options)
+    grid = ("-i", "150ms", "--percentiles", "0,50,99,99.99,100", "--log-rtt", tmp_path / "rtt.csv")
+    words = (*grid, "--log-rtt-entries", "1000000", *options)
     _, by_host = sample(netmodel, tmp_path / "s.csv", "tcp_rr", *words)
     passes = defaultdict(list)
     with (tmp_path / "rtt.csv").open() as stream:

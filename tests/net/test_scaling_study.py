@@ -30,11 +30,11 @@ class Study:
     def __init__(self, netmodel: Netmodel) -> None:
         self._netmodel = netmodel
 
-    def start(self, *args: str | Path, prefix: Sequence[str] = (), **how: Any) -> Process:
+    def start(self, *args: object, prefix: Sequence[str] = (), **how: Any) -> Process:
         argv = [*prefix, "python3", str(SCRIPT), "--netmodel", str(self._netmodel.binary), *map(str, args)]
         return Process(argv, self._netmodel.env, **how)
 
-    def run(self, *args: str | Path, code: int = 0, **how: Any) -> Result:
+    def run(self, *args: object, code: int = 0, **how: Any) -> Result:
         process = self.start(*args, **how)
         try:
             result = process.finish(60)

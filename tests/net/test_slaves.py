@@ -243,8 +243,8 @@ def test_three_slaves_and_a_master_in_four_namespaces(
     counts = master_of(document)["counts"]
     assert counts["bytes_sent"] == sum(slave["counts"]["bytes_received"] for slave in slaves) > 0
     assert counts["bytes_received"] == sum(slave["counts"]["bytes_sent"] for slave in slaves) > 0
-    for slave, group in zip(slaves, document["groups"], strict=True):
-        passes = next(phase["transactions"] for phase in group["phases"] if phase["name"] == "get")
+    for slave, told in zip(slaves, document["groups"], strict=True):
+        passes = next(phase["transactions"] for phase in told["phases"] if phase["name"] == "get")
         assert slave["counts"]["bytes_received"] == passes * 65536
         assert slave["counts"]["bytes_sent"] == passes * 64
         assert slave["counts"]["connects"] == 4

@@ -132,7 +132,7 @@ def test_a_close_that_lingers_does_so(netmodel: Netmodel, profile: WriteProfile,
     first = (connect(), ask(9, 7), op("disconnect", "linger=2s"))
     path = profile(group(times(5, *first, connect(kind="accept"), ask(9, 7), RESET)))
     _, lines = traced(netmodel, need_tool, path, tmp_path / "t", CALLS)
-    lingers = Counter(re.search(r"l_onoff=\d, l_linger=\d", line)[0] for line in lines if "SO_LINGER" in line)
+    lingers = Counter(re.findall(r"l_onoff=\d, l_linger=\d", line)[0] for line in lines if "SO_LINGER" in line)
     assert lingers == {"l_onoff=1, l_linger=2": 5, "l_onoff=1, l_linger=0": 5}
 
 

@@ -411,7 +411,7 @@ def test_many_connections_leave_nothing_behind(netmodel: Netmodel, profile: Writ
         )
         document = netmodel.measure(path, before=limit_descriptors(80), env=env)
         assert_complete(document)
-        return max(host["rusage"]["maxrss_kb"] for host in document["hosts"])
+        return max(int(host["rusage"]["maxrss_kb"]) for host in document["hosts"])
 
     assert kilobytes(2000) < kilobytes(200) + 2000
 

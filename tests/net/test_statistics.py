@@ -401,9 +401,9 @@ def test_raw_lines_end_with_groups_and_strands(netmodel: Netmodel, profile: Writ
     at = [name for _, name, _, _ in lines].index("Total")
     assert [name for _, name, _, _ in lines[at + 1 :]] == ["Group0", "stream", "Thr0", "Thr1", "Thr0"]
     total, parts, strands = lines[at], lines[at + 1 : at + 3], lines[at + 3 :]
-    for column in (2, 3):
-        assert sum(line[column] for line in parts) == total[column]
-        assert sum(line[column] for line in strands) == total[column]
+    for part in (parts, strands):
+        assert sum(line[2] for line in part) == total[2]
+        assert sum(line[3] for line in part) == total[3]
 
 
 def test_wrappers_find_what_they_look_for(netmodel: Netmodel, tmp_path: Path) -> None:

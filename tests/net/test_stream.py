@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped,unused-ignore]
 import pytest
 
 from nmtest import SCHEMA, Json, Netmodel, defines

@@ -83,7 +83,8 @@ need_idle_states = pytest.mark.skipif(
 
 def limit_us() -> int:
     with DEVICE.open("rb") as device:
-        return struct.unpack("i", device.read(4))[0]
+        (value,) = struct.unpack("i", device.read(4))
+    return int(value)
 
 
 def holders(pids: list[int]) -> list[int]:

@@ -117,7 +117,11 @@ def test_keys_stay_nowhere(netmodel: Netmodel, pair: Pair, keys: Keys, version: 
     with running(netmodel, pair, keys, *words, "--format", "json") as (process, slave, pids):
         assert len(pids) == 2
         for count in (1, 2):
-            wait_until(lambda n=count: len(keys.keys()) >= 2 * flows * n, 30, "keys of all connections")
+
+            def all_are_there(n: int = count) -> bool:
+                return len(keys.keys()) >= 2 * flows * n
+
+            wait_until(all_are_there, 30, "keys of all connections")
             found = keys.found_in(pids)
             for _ in range(5):  # the last ones may still be on their way
                 if not found:
