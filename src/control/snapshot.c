@@ -76,8 +76,8 @@ static const char *meaning_of(int error)
 		{ECONNABORTED, "the connection was ended on this host, not by the peer: by an "
 			       "administrator (ss -K), or with its interface or address"},
 		{EHOSTUNREACH,
-		 "the peer does not answer on its link, or a router or the route says "
-		 "that it cannot be reached"},
+		 "the peer does not answer on its link, or a firewall, a router or the "
+		 "route says that it cannot be reached"},
 		{ENETUNREACH, "this host has no route to the peer (ip route get ADDRESS)"},
 		{ENETDOWN, "the interface is down (ip link)"},
 		{ENODEV, "the interface has gone (ip link)"},

@@ -131,8 +131,8 @@ START_TEST(a_connection_that_fails_is_named_by_its_other_end)
 	error.port = 41234;
 	ck_assert_str_eq(failed("connect", EHOSTUNREACH),
 			 "flowop connect at t.xml:3: No route to host: the peer does not answer on "
-			 "its link, or a router or the route says that it cannot be reached (1 "
-			 "flow, to h port 41234)");
+			 "its link, or a firewall, a router or the route says that it cannot be "
+			 "reached (1 flow, to h port 41234)");
 	error.count = 3;
 	ck_assert(strstr(failed("connect", ETIMEDOUT), "(3 flows; the first to h port 41234)"));
 }
