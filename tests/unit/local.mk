@@ -218,6 +218,7 @@ tests_unit_control_test_results_SOURCES = \
 	tests/unit/control/json_text.h
 
 REPORT_TESTS = \
+	tests/unit/report/test_compare \
 	tests/unit/report/test_figures \
 	tests/unit/report/test_report \
 	tests/unit/report/test_report_json \
@@ -225,6 +226,10 @@ REPORT_TESTS = \
 	tests/unit/report/test_requirement
 $(REPORT_TESTS): LDADD = $(CHECK_LIBS) $(REPORT_LIBS)
 $(REPORT_TESTS): $(filter %.la,$(REPORT_LIBS))
+tests_unit_report_test_compare_SOURCES = \
+	tests/unit/report/test_compare.c \
+	tests/unit/report/sample.c \
+	tests/unit/report/sample.h
 tests_unit_report_test_figures_SOURCES = \
 	tests/unit/report/test_figures.c \
 	tests/unit/report/sample.c \

@@ -243,6 +243,29 @@ START_TEST(of_several_runs_the_mean_counts_and_only_of_complete_ones)
 }
 END_TEST
 
+/* What a peer or a profile may have in its texts must not end the document. */
+START_TEST(junit_is_xml_whatever_stands_in_it)
+{
+	struct nm_result *run = sample_result();
+	struct nm_runs series = sample_series(&run);
+
+	free(run->profile.name);
+	run->profile.name = strdup("a<b>&\"c\"\x01\n\xff\xc3\xa4\xed\xa0\x80");
+	run->complete = false;
+	run->verdict.incomplete_why = strdup("]]> \xef\xbf\xbf");
+	nm_result_warn(run, "<late>");
+	char *text = sample_write("junit", &series);
+
+	ck_assert_ptr_nonnull(strstr(
+		text, "classname=\"a&lt;b&gt;&amp;&quot;c&quot;? ?\xc3\xa4???\" name=\"run\""));
+	ck_assert_ptr_nonnull(strstr(text, "<error type=\"incomplete\" message=\"]]&gt; ???\"/>"));
+	ck_assert_ptr_nonnull(strstr(text, "<system-err>warning: &lt;late&gt;</system-err>"));
+	ck_assert_ptr_nonnull(strstr(text, " tests=\"1\" failures=\"0\" errors=\"1\""));
+	free(text);
+	nm_result_free(run);
+}
+END_TEST
+
 /* --- names --- */
 
 START_TEST(all_names_are_found_and_are_different)
@@ -289,6 +312,7 @@ int main(void)
 	tcase_add_loop_test(tc, a_requirement_is_met_or_says_why_not, 0,
 			    sizeof judged / sizeof *judged);
 	tcase_add_test(tc, of_several_runs_the_mean_counts_and_only_of_complete_ones);
+	tcase_add_test(tc, junit_is_xml_whatever_stands_in_it);
 	tcase_add_test(tc, all_names_are_found_and_are_different);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);

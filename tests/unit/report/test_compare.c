@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A result beside an earlier one, which nobody vouches for. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../suite.h"
+#include "report/compare.h"
+#include "sample.h"
+
+static struct nm_result *runs[2];
+static struct nm_runs series;
+static struct nm_baseline baseline;
+static struct nm_comparison comparison;
+static char why[256];
+
+static void set_up(void)
+{
+	runs[0] = sample_result();
+	runs[1] = sample_result();
+	series = (struct nm_runs){.runs = runs, .n_runs = 1};
+}
+
+static void tear_down(void)
+{
+	nm_comparison_fini(&comparison);
+	nm_baseline_fini(&baseline);
+	nm_result_free(runs[0]);
+	nm_result_free(runs[1]);
+}
+
+static int parse(const char *text)
+{
+	return nm_baseline_parse("old.json", text, strlen(text), &baseline, why, sizeof why);
+}
+
+/* Compares with a document that has these members besides its schema. */
+static void compare(const char *members)
+{
+	char text[2048];
+
+	snprintf(text, sizeof text, "{\"schema\": \"netmodel.result/1\", %s}", members);
+	ck_assert_msg(parse(text) == 0, "%s", why);
+	ck_assert_int_eq(nm_compare(&baseline, &series, &comparison), 0);
+}
+
+static const struct nm_compared *figure(const char *name)
+{
+	for (size_t i = 0; i < comparison.n_figures; i++)
+		if (strcmp(comparison.figures[i].figure, name) == 0)
+			return &comparison.figures[i];
+	ck_abort_msg("no %s", name);
+	return NULL;
+}
+
+static bool is_noted(const char *text)
+{
+	for (size_t i = 0; i < comparison.n_notes; i++)
+		if (strstr(comparison.notes[i], text))
+			return true;
+	return false;
+}
+
+#define PROFILE                                                                                    \
+	"\"profile\": {\"name\": \"mix\", \"params\": {\"num_flows\": \"8\", \"request_size\": "   \
+	"\"100\"}}, \"run\": {\"complete\": true}, "
+
+START_TEST(each_figure_has_its_change)
+{
+	compare(PROFILE "\"totals\": {\"transactions\": 10000, \"errors\": 0, \"connects\": 5, "
+			"\"latency_s\": {\"p50\": 38e-6, \"p99.99\": 99e-6}}, "
+			"\"groups\": [{\"name\": \"large\", \"transactions\": 20000}]");
+	ck_assert_uint_eq(comparison.n_notes, 0);
+	ck_assert_double_eq_tol(figure("transactions")->change, 100, 1e-9);
+	ck_assert_double_eq_tol(figure("latency.p50")->change, -50, 1e-9);
+	ck_assert_double_eq_tol(figure("latency.p99.99")->change, 0, 1e-9);
+	ck_assert_double_eq_tol(figure("connects")->change, -100, 1e-9);
+	ck_assert_double_eq_tol(figure("group.large.transactions")->change, -50, 1e-9);
+	ck_assert(!figure("errors")->has_change); /* it was 0 */
+	ck_assert(figure("group.small.transactions")->has_now);
+	ck_assert(!figure("group.small.transactions")->has_before);
+	ck_assert(!figure("transactions")->has_now_ci && !figure("transactions")->overlap);
+}
+END_TEST
+
+/* Of three runs one is not complete. By Student's t with one degree of freedom: 12.706. */
+START_TEST(runs_that_are_repeated_have_intervals)
+{
+	series.n_runs = 2;
+	runs[1]->totals.counts.iterations = 20002;
+	compare(PROFILE
+		"\"totals\": {\"transactions\": 7, \"connects\": 4}, \"repeat\": {\"runs\": ["
+		"{\"run\": {\"complete\": true}, \"totals\": {\"transactions\": 19998}}, "
+		"{\"run\": {\"complete\": false}, \"totals\": {\"transactions\": 1}}, "
+		"{\"run\": {\"complete\": true}, \"totals\": {\"transactions\": 20000}}]}");
+	const struct nm_compared *transactions = figure("transactions");
+
+	ck_assert_uint_eq(comparison.n_before, 2);
+	ck_assert_uint_eq(comparison.n_now, 2);
+	ck_assert_double_eq(transactions->before, 19999);
+	ck_assert_double_eq(transactions->now, 20001);
+	ck_assert(transactions->has_before_ci && transactions->has_now_ci);
+	ck_assert_double_eq_tol(transactions->before_ci95, 12.706, 0.01);
+	ck_assert(transactions->overlap);
+	/* The runs of the series do not have it: the last one stands for all. */
+	ck_assert_double_eq(figure("connects")->before, 4);
+	ck_assert(!figure("connects")->has_before_ci);
+}
+END_TEST
+
+START_TEST(what_differs_is_noted)
+{
+	compare("\"profile\": {\"name\": \"mix\", \"sha256\": \"b\", \"params\": {\"num_flows\": "
+		"\"4\", \"old\": \"x\\ny\"}}, \"run\": {\"complete\": false}");
+	ck_assert(is_noted("the text of the profile mix has changed"));
+	ck_assert(is_noted("parameter num_flows: 4 before, 8 now"));
+	ck_assert(is_noted("parameter request_size: none before, 100 now"));
+	ck_assert(is_noted("parameter old: x y before, none now"));
+	ck_assert(is_noted("the earlier run is incomplete"));
+}
+END_TEST
+
+START_TEST(another_profile_is_noted)
+{
+	compare("\"profile\": {\"name\": \"rr\"}");
+	ck_assert(is_noted("another profile: rr before, mix now"));
+}
+END_TEST
+
+static const struct {
+	const char *text, *why;
+} refused[] = {
+	{"", "it is not JSON: line 1: "},
+	{"{\"schema\": \"netmodel.result/1\", \"schema\": 1}", "it is not JSON: line 1: "},
+	{"{}", "it is no result: --format json writes one"},
+	{"5", "it is not JSON"},
+	{"{\"schema\": \"netmodel.result/2\"}", "its schema is \"netmodel.result/2\", and only "
+						"results of \"netmodel.result/1\" are compared"},
+};
+
+START_TEST(what_is_no_result_is_refused)
+{
+	ck_assert_int_eq(parse(refused[_i].text), -EINVAL);
+	ck_assert_msg(strstr(why, refused[_i].why) != NULL, "%s", why);
+	ck_assert_ptr_null(baseline.document);
+}
+END_TEST
+
+/* Members of any type, and too many of them. */
+START_TEST(a_hostile_result_is_compared_as_far_as_it_goes)
+{
+	static const char *const members[] = {
+		"\"totals\": 5, \"groups\": {}, \"profile\": [], \"run\": null, \"repeat\": []",
+		"\"totals\": {\"transactions\": \"5\", \"latency_s\": {\"p50\": {}}, \"errors\": "
+		"[1]}",
+		"\"groups\": [5, {\"name\": 7}, {\"name\": \"small\", \"errors\": -1}, null]",
+		"\"repeat\": {\"runs\": [1, {\"run\": {\"complete\": true}, \"totals\": []}]}",
+		"\"totals\": {\"transactions\": 1e308, \"seconds\": -1e308}",
+	};
+
+	series.n_runs = 2;
+	compare(members[_i]);
+	ck_assert_uint_gt(comparison.n_figures, 10);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("compare");
+	TCase *tc = tcase_create("compare");
+
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, each_figure_has_its_change);
+	tcase_add_test(tc, runs_that_are_repeated_have_intervals);
+	tcase_add_test(tc, what_differs_is_noted);
+	tcase_add_test(tc, another_profile_is_noted);
+	tcase_add_loop_test(tc, what_is_no_result_is_refused, 0, sizeof refused / sizeof *refused);
+	tcase_add_loop_test(tc, a_hostile_result_is_compared_as_far_as_it_goes, 0, 5);
+	suite_add_tcase(suite, tc);
+	return run_suite(suite);
+}
