@@ -8,11 +8,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "cli/uperf_lines.h"
 #include "report/report.h"
 
-#define ROOM	  16384u      /* for lines that their reader has not taken yet */
-#define LINGER_NS 1000000000u /* for their reader at the end */
+#define ROOM	  16384u		/* for lines that their reader has not taken yet */
+#define LINGER_NS 1000000000u		/* for their reader at the end */
+#define LONG_NS	  UINT64_C(10000000000) /* runs beyond that tell their length */
 
 void nm_live_init(struct nm_live *live, bool quiet, bool verbose)
 {
@@ -99,8 +101,18 @@ void nm_live_interval(void *arg, const struct nm_result *so_far,
 void nm_live_begin(void *arg, const struct nm_result *so_far)
 {
 	struct nm_live *live = arg;
+	char length[32], line[96];
 
 	nm_logs_begin(&live->logs, so_far);
+	/* A terminal shows how it goes. */
+	if (live->line || live->run > 1 || live->length_ns * live->runs <= LONG_NS)
+		return;
+	nm_format_duration((double)live->length_ns / 1e9, length, sizeof(length));
+	if (live->runs > 1)
+		snprintf(line, sizeof(line), "%" PRIu64 " runs of %s each", live->runs, length);
+	else
+		snprintf(line, sizeof(line), "this takes %s", length);
+	nm_live_waits(live, line);
 }
 
 void nm_live_host_interval(void *arg, const char *host, const struct nm_host_interval *row)

@@ -19,6 +19,7 @@ struct nm_live {
 	struct nm_sink out, err; /* standard output and standard error */
 	struct nm_logs logs;
 	uint64_t run, runs;
+	uint64_t length_ns; /* of a run, told at the start of a long one; 0: it is not told */
 };
 
 /* Begins with run 1 of 1 and no open log. A live line is kept if standard error is a terminal, log

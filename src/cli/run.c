@@ -271,6 +271,9 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	if (args->max_duration_ns)
 		(void)nm_signals_limit(args->max_duration_ns);
 	live.line &= !args->statistics.none && !args->statistics.raw && !args->output.iostat_ns;
+	/* Who reads progress, or speaks the language of another tool, knows how long it takes. */
+	if (!args->statistics.raw && !args->output.iostat_ns && !args->line)
+		live.length_ns = nm_plan_duration_ns(loaded.plan);
 	options_from(args, &judge, &live, interrupt_fd, &options);
 	options.key = key;
 	struct nm_job job = nm_loaded_job(&loaded);

@@ -128,6 +128,29 @@ uint64_t nm_plan_flows(const struct nm_plan *plan)
 	return flows;
 }
 
+uint64_t nm_plan_duration_ns(const struct nm_plan *plan)
+{
+	uint64_t sum = 0;
+	bool any = true;
+
+	for (uint32_t k = 0; any; k++) {
+		uint64_t longest = 0;
+
+		any = false;
+		for (uint32_t g = 0; g < plan->n_groups; g++) {
+			const struct nm_group *group = &plan->groups[g];
+
+			if (k >= group->n_phases)
+				continue;
+			any = true;
+			if (group->phases[k].duration_ns > longest)
+				longest = group->phases[k].duration_ns;
+		}
+		sum += longest;
+	}
+	return sum;
+}
+
 /* The time between two passes, ns. */
 static uint64_t period_ns(double rate_per_s)
 {

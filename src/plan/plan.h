@@ -151,6 +151,9 @@ uint64_t nm_plan_descriptors(const struct nm_plan *plan);
 void nm_plan_leave_from(const struct nm_plan *plan, const struct nm_addr *addr);
 /* The flows of all groups. */
 uint64_t nm_plan_flows(const struct nm_plan *plan);
+/* How long the timed phases take, all together: at most, as a phase may end by a number of passes
+ * before. */
+uint64_t nm_plan_duration_ns(const struct nm_plan *plan);
 /* The longest wait that the profile itself asks for, on either side, ns: longer silence is a
  * stall. */
 uint64_t nm_plan_longest_wait_ns(const struct nm_plan *plan);

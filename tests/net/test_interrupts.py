@@ -18,7 +18,7 @@ import pytest
 
 from compose import connect, group, once, op, times
 from failing import IN_PHASE, LONG, something_else, started
-from nmtest import Json, Netmodel, Result, Slave, assert_ends_agree, children, defines, slaves_of
+from nmtest import Json, Netmodel, Result, Slave, assert_ends_agree, children, defines, slaves_of, wait_until
 
 WriteProfile = Callable[..., Path]
 Validate = Callable[[Json], None]
@@ -49,6 +49,19 @@ def test_an_interrupt_ends_gracefully(netmodel: Netmodel, validate: Validate, nu
     assert slaves_of(document)[0]["start_skew_s"] is not None
     assert document["totals"]["transactions"] > 0
     assert document["totals"]["seconds"] == pytest.approx(document["run"]["elapsed_s"], abs=0.2)
+
+
+def test_a_long_run_says_how_long_it_takes(netmodel: Netmodel) -> None:
+    """Without a terminal nothing else is seen meanwhile."""
+    words = ("-m", "tcp_rr", *defines(**LONG))
+    with netmodel.started(*words) as one, netmodel.started(*words, "--repeat", "3") as several:
+        one.wait_line("netmodel: this takes 60.0 s")
+        several.wait_line("netmodel: 3 runs of 60.0 s each")
+    assert netmodel.run("-m", "tcp_rr", *defines(test_length="50ms"), code=0).err == ""
+    with netmodel.started(*words, "-q") as quiet:
+        wait_until(lambda: children(quiet.pid))
+        quiet.signal(signal.SIGINT)
+        assert "takes" not in quiet.finish(timeout=10).err
 
 
 def test_an_interrupt_of_the_whole_job(netmodel: Netmodel) -> None:

@@ -52,6 +52,24 @@ START_TEST(descriptors_are_counted)
 }
 END_TEST
 
+/* ---- durations ---- */
+
+START_TEST(a_run_takes_the_longest_of_each_phase)
+{
+	struct compiled c =
+		compile_good("<profile><group>" CONNECT RR RR CLOSE "</group>"
+			     "<group>" CONNECT
+			     "<transaction duration='3s'>" WRITE("size=1") "</transaction>" CLOSE
+									   "</group></profile>");
+
+	ck_assert_uint_eq(nm_plan_duration_ns(c.plan), UINT64_C(4000000000));
+	compiled_fini(&c);
+	c = compile_good("<profile><group>" CONNECT CLOSE "</group></profile>");
+	ck_assert_uint_eq(nm_plan_duration_ns(c.plan), 0);
+	compiled_fini(&c);
+}
+END_TEST
+
 /* ---- waits ---- */
 
 #define THINK(options) "<flowop type='think' options='" options "'/>"
@@ -127,6 +145,7 @@ int main(void)
 	TCase *tc = tcase_create("plan");
 
 	LOOP(descriptors_are_counted, sizes);
+	tcase_add_test(tc, a_run_takes_the_longest_of_each_phase);
 	LOOP(the_longest_wait_is_known, waits);
 	LOOP(a_receiver_is_woken_for_so_many_bytes, lowats);
 	tcase_add_test(tc, where_it_would_keep_the_last_bytes_it_has_no_effect);
