@@ -266,6 +266,13 @@ char *nm_format_size(double bytes, char *buf, size_t size)
 	return format_scaled(bytes, 1024, names, COUNT_OF(names), buf, size);
 }
 
+char *nm_format_amount(double bytes, char *buf, size_t size)
+{
+	static const char *const names[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+
+	return format_scaled(bytes, 1000, names, COUNT_OF(names), buf, size);
+}
+
 char *nm_format_count(double value, char *buf, size_t size)
 {
 	static const char *const names[] = {"", "k", "M", "G", "T"};

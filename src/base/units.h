@@ -25,11 +25,13 @@ int nm_parse_rate(const char *text, double *ret_per_s);
  * second. */
 int nm_parse_bitrate(const char *text, double *ret_bps);
 
-/* Human forms into buf, alike in every locale; they return buf. "1.25 Gb/s", "12.3 us", "1.50 MiB";
- * "-" for a value that is not a number. */
+/* Human forms into buf, alike in every locale; they return buf. "1.25 Gb/s", "12.3 us", "1.50 MiB",
+ * and of amounts that stand beside bit rates, in their powers of 1000, "1.57 MB"; "-" for a value
+ * that is not a number. */
 char *nm_format_bitrate(double bps, char *buf, size_t size);
 char *nm_format_duration(double seconds, char *buf, size_t size);
 char *nm_format_size(double bytes, char *buf, size_t size);
+char *nm_format_amount(double bytes, char *buf, size_t size);
 char *nm_format_count(double value, char *buf, size_t size);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "flowop/flowop.h"
+#include "stats/summary.h"
 
 /* The instruction that has failed; NULL: the failure is no flowop's. */
 static const struct nm_instr *find_failed(const struct nm_plan *plan,
@@ -248,20 +249,21 @@ static void merge(struct nm_conn_report *into, const struct nm_conn_summary *fro
 	double of_all = (double)from->connections / (double)(into->connections + from->connections);
 
 	if (into->connections == 0) {
-		into->rtt_min_s = from->rtt_min_s;
+		into->srtt_min_s = from->srtt_min_s;
 		into->mss_min = from->mss_min;
 		memcpy(into->congestion_control, from->congestion_control,
 		       sizeof into->congestion_control);
 	}
-	if (from->rtt_min_s < into->rtt_min_s)
-		into->rtt_min_s = from->rtt_min_s;
-	if (from->rtt_max_s > into->rtt_max_s)
-		into->rtt_max_s = from->rtt_max_s;
+	if (from->srtt_min_s < into->srtt_min_s)
+		into->srtt_min_s = from->srtt_min_s;
+	if (from->srtt_max_s > into->srtt_max_s)
+		into->srtt_max_s = from->srtt_max_s;
+	into->min_rtt_s = nm_least_known(into->min_rtt_s, from->min_rtt_s);
 	if (from->mss_min < into->mss_min)
 		into->mss_min = from->mss_min;
 	if (from->mss_max > into->mss_max)
 		into->mss_max = from->mss_max;
-	into->rtt_mean_s += (from->rtt_mean_s - into->rtt_mean_s) * of_all;
+	into->srtt_mean_s += (from->srtt_mean_s - into->srtt_mean_s) * of_all;
 	into->cwnd_mean += (from->cwnd_mean - into->cwnd_mean) * of_all;
 	into->retransmits += from->retransmits;
 	merge_tls(&into->tls, &from->tls);

@@ -53,6 +53,7 @@ static struct nm_sample *sample_new(void)
 
 	if (sample) {
 		nm_hist_snap_init(&sample->latency);
+		nm_hist_snap_init(&sample->pass);
 		nm_hist_snap_init(&sample->response);
 	}
 	return sample;
@@ -63,14 +64,29 @@ static void sample_clear(struct nm_sample *sample)
 	sample->counts = (struct nm_counts){.iterations = 0};
 	if (sample->has_latency)
 		nm_hist_snap_init(&sample->latency);
+	if (sample->has_pass)
+		nm_hist_snap_init(&sample->pass);
 	if (sample->has_response)
 		nm_hist_snap_init(&sample->response);
-	sample->has_latency = sample->has_response = false;
+	sample->has_latency = sample->has_pass = sample->has_response = false;
+}
+
+/* Passes of a group that does not think take their latency. */
+static void add_passes(struct nm_sample *into, const struct nm_sample *from)
+{
+	if (!into->has_pass && !from->has_pass)
+		return;
+	if (!into->has_pass && into->has_latency)
+		into->pass = into->latency;
+	into->has_pass = true;
+	nm_hist_snap_merge(&into->pass, from->has_pass ? &from->pass : &from->latency);
 }
 
 static void sample_add(struct nm_sample *into, const struct nm_sample *from)
 {
 	nm_counts_add(&into->counts, &from->counts);
+	if (from->has_latency)
+		add_passes(into, from);
 	if (from->has_latency) {
 		nm_hist_snap_merge(&into->latency, &from->latency);
 		into->has_latency = true;
@@ -87,6 +103,8 @@ static void sample_subtract(struct nm_sample *into, const struct nm_sample *earl
 	/* Subtracting nothing would still round the extremes to the edges of buckets. */
 	if (into->has_latency && earlier->has_latency && earlier->latency.count)
 		nm_hist_snap_subtract(&into->latency, &earlier->latency);
+	if (into->has_pass && earlier->has_pass && earlier->pass.count)
+		nm_hist_snap_subtract(&into->pass, &earlier->pass);
 	if (into->has_response && earlier->has_response && earlier->response.count)
 		nm_hist_snap_subtract(&into->response, &earlier->response);
 }
@@ -99,6 +117,8 @@ static void fill_window(const struct nm_windows *windows, struct nm_window *wind
 	*window = (struct nm_window){.seconds = (double)ns / 1e9, .counts = sample->counts};
 	if (sample->has_latency)
 		nm_latency_from_hist(&window->latency, &sample->latency, percentiles);
+	if (sample->has_pass)
+		nm_latency_from_hist(&window->pass, &sample->pass, percentiles);
 	if (sample->has_response)
 		nm_latency_from_hist(&window->response, &sample->response, percentiles);
 }

@@ -62,7 +62,9 @@ struct nm_engine_error {
 struct nm_sample {
 	struct nm_counts counts;
 	bool has_latency;
-	struct nm_hist_snap latency; /* of passes: service time */
+	struct nm_hist_snap latency; /* of passes, without what this end has thought in them */
+	bool has_pass;		     /* this end thinks; else a pass takes its latency */
+	struct nm_hist_snap pass;    /* all of each pass */
 	bool has_response;
 	struct nm_hist_snap response; /* with a rate: from the time a pass was due */
 };
@@ -71,7 +73,8 @@ struct nm_sample {
 struct nm_conn_summary {
 	uint64_t connections; /* 0: none was open, or nothing is known about them */
 	uint64_t retransmits;
-	double rtt_min_s, rtt_mean_s, rtt_max_s, cwnd_mean;
+	double min_rtt_s; /* the shortest round trip of all of them; 0: not known */
+	double srtt_min_s, srtt_mean_s, srtt_max_s, cwnd_mean;
 	uint32_t mss_min, mss_max;
 	char congestion_control[16];
 	struct nm_conn_tls tls;

@@ -8,6 +8,7 @@
 #include "engine/observe/exec_log.h"
 #include "engine/observe/observe.h"
 #include "engine/tcp_sampler.h"
+#include "stats/summary.h"
 
 bool nm_engine_group_done(const struct nm_engine *engine, uint32_t group)
 {
@@ -109,8 +110,9 @@ void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t p
 	const struct nm_engine_group *g = &engine->groups[group];
 
 	memset(&ret_sample->counts, 0, sizeof ret_sample->counts);
-	ret_sample->has_latency = ret_sample->has_response = false;
+	ret_sample->has_latency = ret_sample->has_pass = ret_sample->has_response = false;
 	nm_hist_snap_init(&ret_sample->latency);
+	nm_hist_snap_init(&ret_sample->pass);
 	nm_hist_snap_init(&ret_sample->response);
 	for (uint32_t w = 0; phase < g->plan->n_phases && w < g->n_workers; w++) {
 		const struct nm_phase_stats *stats = &g->workers[w].stats[phase];
@@ -119,6 +121,10 @@ void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t p
 		if (stats->latency) {
 			ret_sample->has_latency = true;
 			nm_hist_collect(&ret_sample->latency, stats->latency);
+		}
+		if (stats->pass) {
+			ret_sample->has_pass = true;
+			nm_hist_collect(&ret_sample->pass, stats->pass);
 		}
 		if (stats->response) {
 			ret_sample->has_response = true;
@@ -148,10 +154,13 @@ static void merge_connections(struct nm_conn_summary *into, const struct nm_conn
 	double total = (double)(into->connections + from->connections);
 	double share = (double)from->connections / total;
 
-	into->rtt_mean_s += (from->rtt_mean_s - into->rtt_mean_s) * share;
+	into->srtt_mean_s += (from->srtt_mean_s - into->srtt_mean_s) * share;
 	into->cwnd_mean += (from->cwnd_mean - into->cwnd_mean) * share;
-	into->rtt_min_s = from->rtt_min_s < into->rtt_min_s ? from->rtt_min_s : into->rtt_min_s;
-	into->rtt_max_s = from->rtt_max_s > into->rtt_max_s ? from->rtt_max_s : into->rtt_max_s;
+	into->srtt_min_s =
+		from->srtt_min_s < into->srtt_min_s ? from->srtt_min_s : into->srtt_min_s;
+	into->srtt_max_s =
+		from->srtt_max_s > into->srtt_max_s ? from->srtt_max_s : into->srtt_max_s;
+	into->min_rtt_s = nm_least_known(into->min_rtt_s, from->min_rtt_s);
 	into->mss_min = from->mss_min < into->mss_min ? from->mss_min : into->mss_min;
 	into->mss_max = from->mss_max > into->mss_max ? from->mss_max : into->mss_max;
 	into->retransmits += from->retransmits;

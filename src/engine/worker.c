@@ -22,6 +22,25 @@
 #define TX_ALIGNMENT 4096u
 #define STACK_SIZE   (256 * 1024)
 
+/* Whether this end may think in the phase. */
+static bool thinks(const struct nm_group *group, const struct nm_phase *phase)
+{
+	for (uint32_t i = phase->first; i < phase->first + phase->n_instrs; i++)
+		if (group->instrs[i].op && (group->instrs[i].op->flags & NM_FLOWOP_THINKS))
+			return true;
+	return false;
+}
+
+/* An empty histogram; NULL when out of memory. */
+static struct nm_hist *new_hist(bool shared)
+{
+	struct nm_hist *hist = nm_engine_alloc(sizeof(*hist), shared);
+
+	if (hist)
+		nm_hist_init_zeroed(hist);
+	return hist;
+}
+
 static int init_stats(struct nm_worker *worker)
 {
 	const struct nm_group *group = worker->group;
@@ -35,16 +54,14 @@ static int init_stats(struct nm_worker *worker)
 		if (!(worker->engine->details & NM_OBSERVE_TIMES) &&
 		    (!worker->engine->measures || !group->phases[i].measured))
 			continue;
-		stats->latency = nm_engine_alloc(sizeof(*stats->latency), group->processes);
-		if (!stats->latency)
+		bool paced = group->phases[i].rate_per_s > 0;
+		bool pauses = thinks(group, &group->phases[i]);
+
+		stats->latency = new_hist(group->processes);
+		stats->pass = pauses ? new_hist(group->processes) : NULL;
+		stats->response = paced ? new_hist(group->processes) : NULL;
+		if (!stats->latency || (pauses && !stats->pass) || (paced && !stats->response))
 			return -ENOMEM;
-		nm_hist_init_zeroed(stats->latency);
-		if (group->phases[i].rate_per_s <= 0)
-			continue;
-		stats->response = nm_engine_alloc(sizeof(*stats->response), group->processes);
-		if (!stats->response)
-			return -ENOMEM;
-		nm_hist_init_zeroed(stats->response);
 	}
 	return 0;
 }
@@ -209,6 +226,7 @@ void nm_worker_fini(struct nm_worker *worker)
 	}
 	for (uint32_t i = 0; worker->stats && i < worker->group->n_phases; i++) {
 		nm_engine_release(worker->stats[i].latency, sizeof(struct nm_hist), shared);
+		nm_engine_release(worker->stats[i].pass, sizeof(struct nm_hist), shared);
 		nm_engine_release(worker->stats[i].response, sizeof(struct nm_hist), shared);
 	}
 	worker->observe.stats = nm_flowop_stats_free(worker->observe.stats);

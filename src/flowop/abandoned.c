@@ -140,7 +140,7 @@ enum nm_step nm_abandoning_step(struct nm_io *io, struct nm_flow *flow,
 	enum nm_step answer = instr->carried_step(io, flow, instr);
 
 	if (answer == NM_STEP_NEXT && nm_flow_is_late(flow, instr)) {
-		flow->late = 0;
+		flow->marks &= (uint8_t)~NM_PASS_LATE;
 		nm_counter_add(&io->count->errors, 1);
 		nm_counter_add(&io->count->timeouts, 1);
 	}

@@ -81,6 +81,7 @@ static ssize_t receive_many(struct nm_io *io, struct nm_conn *conn, const struct
 {
 	int n = nm_udp_batch_receive(io->udp_batch, conn, io->recv_flags);
 	ssize_t bytes = 0;
+	unsigned joined = 0;
 
 	*ret_taken = 0;
 	io->arrived_ns = 0;
@@ -103,8 +104,11 @@ static ssize_t receive_many(struct nm_io *io, struct nm_conn *conn, const struct
 			}
 			data += one;
 			size -= one;
+			joined += size > 0;
 		} while (size);
 	}
+	if (joined)
+		nm_counter_add(&io->count->joined_received, joined);
 	return bytes;
 }
 
@@ -307,6 +311,8 @@ static enum nm_step write_many(struct nm_io *io, struct nm_flow *flow, const str
 			return refused(flow, n);
 		io->nobufs_ns = 0;
 		count_sent(io, conn, size, (unsigned)n);
+		nm_counter_add(&io->count->joined_sent,
+			       (unsigned)n - nm_udp_batch_packets(io->udp_batch, (unsigned)n));
 		flow->left -= (unsigned)n;
 		if (!flow->left)
 			return NM_STEP_NEXT;

@@ -148,6 +148,16 @@ enum nm_flow_state {
 	NM_FLOW_PARKED,	       /* on a listener */
 };
 
+/* What sets a pass of a flow apart from most others: it ends by a longer way. */
+enum nm_pass_marks {
+	/* a wait for a message that may be lost has ended by its limit */
+	NM_PASS_UNANSWERED = 1 << 0,
+	/* the message that the pass awaits first has not begun to come in time */
+	NM_PASS_LATE = 1 << 1,
+	/* passes are timed, and this end may think in them: flow->thought_ns counts */
+	NM_PASS_THINKS = 1 << 2,
+};
+
 /* One of a worker's timers, which are in engine/timer.h. */
 struct nm_timer {
 	uint64_t at_ns; /* when the timer fires; 0: it does not */
@@ -171,11 +181,10 @@ struct nm_flow {
 	const struct nm_instr *resume;
 	/* connections for this flow that are not accepted yet, oldest first */
 	struct nm_pending_conn *pending;
-	/* iterations_left of a pass whose awaited message has not begun to come in time; 0: none */
-	uint64_t late;
-	uint32_t index;	   /* in the group */
-	uint32_t repeated; /* how often the present step has been done already in this pass */
-	uint32_t serials;  /* the serial of the last preamble that was sent */
+	uint64_t thought_ns; /* how long this end has thought in this pass */
+	uint32_t index;	     /* in the group */
+	uint32_t repeated;   /* how often the present step has been done already in this pass */
+	uint32_t serials;    /* the serial of the last preamble that was sent */
 	int32_t error;
 	uint8_t state;
 	/* How far the present step is, where bytes do not tell: 0 when it begins and when it ends;
@@ -185,8 +194,7 @@ struct nm_flow {
 	bool abandons; /* abandoned messages may be left on some connections: abandoned.h */
 	/* with NM_STEP_FAIL: the stream has ended where a message could have begun */
 	bool ended;
-	/* a wait in this pass for a message that may be lost has ended by its limit */
-	bool unanswered;
+	uint8_t marks; /* of this pass: enum nm_pass_marks */
 };
 
 /* Where flows lie in memory: each is on a line of the cache, and its connections follow on lines of
@@ -200,7 +208,7 @@ _Static_assert(sizeof(struct nm_conn) == 128, "a connection has two lines of the
  * the wait goes on. */
 static inline bool nm_flow_is_late(const struct nm_flow *flow, const struct nm_instr *instr)
 {
-	return instr->pass.is_first && flow->late == flow->iterations_left;
+	return instr->pass.is_first && (flow->marks & NM_PASS_LATE);
 }
 
 /* A connection whose preamble says that it is for this flow, and that is not accepted yet. */

@@ -57,8 +57,11 @@ static bool think_runs_on(const void *opts, bool master)
 	return o->at == THINK_BOTH || (o->at == THINK_MASTER) == master;
 }
 
-static enum nm_step done(struct nm_flow *flow)
+/* The flow has thought until it goes on, which may be later than it wanted. */
+static enum nm_step done(struct nm_flow *flow, const struct think_opts *o, uint64_t now_ns)
 {
+	if (flow->marks & NM_PASS_THINKS)
+		flow->thought_ns += now_ns - (flow->timer.at_ns - o->duration_ns);
 	flow->timer.at_ns = 0;
 	flow->progress = 0;
 	return NM_STEP_NEXT;
@@ -82,18 +85,21 @@ static enum nm_step think_step(struct nm_io *io, struct nm_flow *flow, const str
 	uint64_t now_ns = nm_clock_ns();
 
 	if (flow->progress) /* it is over, and the others have had their turn */
-		return done(flow);
+		return done(flow, o, now_ns);
 	if (!flow->timer.at_ns)
 		flow->timer.at_ns = now_ns + o->duration_ns;
 	if (o->busy)
 		return burn(io, flow);
-	return now_ns < flow->timer.at_ns ? NM_STEP_SLEEP : done(flow);
+	return now_ns < flow->timer.at_ns ? NM_STEP_SLEEP : done(flow, o, now_ns);
 }
 
 const struct nm_flowop nm_flowop_think = {
 	.name = "think",
 	.mirror_op = &nm_flowop_think,
-	.help = "waits, as an application does between messages",
+	.help = "waits, as an application does between messages; the master's wait is no part of "
+		"the "
+		"latency of a pass",
+	.flags = NM_FLOWOP_THINKS,
 	.opts = think_opts,
 	.opts_size = sizeof(struct think_opts),
 	.check = think_check,

@@ -63,6 +63,7 @@ struct netmodel_interval {
 	int measured;	     /* not warm-up nor cool-down */
 	uint64_t transactions, bytes_sent, bytes_received, errors;
 	uint64_t latency_count; /* 0: the latencies mean nothing */
+	/* of passes, without what the master has thought in them */
 	double latency_min_s, latency_mean_s, latency_max_s;
 };
 
@@ -226,6 +227,7 @@ NETMODEL_API char *netmodel_result_json(const struct netmodel *nm);
 NETMODEL_API double netmodel_seconds(const struct netmodel *nm);
 NETMODEL_API double netmodel_transactions_per_s(const struct netmodel *nm);
 NETMODEL_API double netmodel_bits_per_s(const struct netmodel *nm); /* both directions */
+/* Of passes, without what the master has thought in them. */
 NETMODEL_API double netmodel_latency_min_s(const struct netmodel *nm);
 NETMODEL_API double netmodel_latency_mean_s(const struct netmodel *nm);
 NETMODEL_API double netmodel_latency_max_s(const struct netmodel *nm);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/diag.h"
@@ -13,6 +14,15 @@
 char *nm_percentile_key(double pct, char *buf, size_t size)
 {
 	snprintf(buf, size, "p%.10g", pct);
+	return buf;
+}
+
+char *nm_percentile_name(double pct, char *buf, size_t size)
+{
+	char *point = strchr(nm_percentile_key(pct, buf, size), '.');
+
+	if (point)
+		*point = '_';
 	return buf;
 }
 
@@ -60,6 +70,14 @@ bool nm_result_has_response(const struct nm_result *result)
 		if (result->intervals[i].window.response.count)
 			return true;
 	return result->totals.response.count > 0;
+}
+
+bool nm_result_has_pass(const struct nm_result *result)
+{
+	for (size_t i = 0; i < result->n_intervals; i++)
+		if (result->intervals[i].window.pass.count)
+			return true;
+	return result->totals.pass.count > 0;
 }
 
 uint64_t nm_cpu_busy_ns(const struct nm_cpu_times *cpu)

@@ -11,8 +11,10 @@
 #include "report/view.h"
 #include "result/runs.h"
 
-/* "p99.9"; returns buf. */
+/* "p99.9", for people and under neper's keys; "p99_9", which needs no quotes in jq and the like, in
+ * documents and columns. Both return buf. */
 char *nm_percentile_key(double pct, char *buf, size_t size);
+char *nm_percentile_name(double pct, char *buf, size_t size);
 /* "2024-05-01T12:00:00.123456Z"; returns buf. */
 char *nm_format_utc(uint64_t wall_ns, char *buf, size_t size);
 /* "warmup", "measured", "cooldown". */
@@ -23,6 +25,8 @@ const struct nm_view *nm_runs_view(const struct nm_runs *series);
 const struct nm_result *nm_runs_last(const struct nm_runs *series);
 /* Whether any window of the result has response times (a rate was asked for). */
 bool nm_result_has_response(const struct nm_result *result);
+/* Whether any window of the result has whole passes beside latencies (a host thinks). */
+bool nm_result_has_pass(const struct nm_result *result);
 /* Time in which the CPUs did something, ns. */
 uint64_t nm_cpu_busy_ns(const struct nm_cpu_times *cpu);
 /* Prints what may come from a peer or a profile, with spaces for control characters; NULL is

@@ -34,42 +34,44 @@ static void print_name(FILE *out, const char *host, const char *column)
 
 /* Columns that not all results have. */
 struct extra {
-	bool response, messages;
+	bool messages;
+	const char *without[3]; /* the window's columns that are left out; the last NULL */
 };
 
 static struct extra extra_of(const struct nm_runs *series)
 {
-	struct extra extra = {.response = false};
+	struct extra extra = {.messages = false};
+	bool response = false, pass = false;
+	size_t n = 0;
 
 	for (size_t r = 0; r < series->n_runs; r++) {
 		struct nm_datagram_stats messages;
 
 		nm_result_datagrams(series->runs[r], &messages);
-		extra.response = extra.response || nm_result_has_response(series->runs[r]);
+		response = response || nm_result_has_response(series->runs[r]);
+		pass = pass || nm_result_has_pass(series->runs[r]);
 		extra.messages = extra.messages || messages.any;
 	}
+	if (!response)
+		extra.without[n++] = "response";
+	if (!pass)
+		extra.without[n++] = "pass";
 	return extra;
 }
 
-/* The one of the window's columns that is left out. */
-static const char *without(struct extra extra)
-{
-	return extra.response ? NULL : "response";
-}
-
-static void print_header(const struct nm_result *shape, struct extra extra, FILE *out)
+static void print_header(const struct nm_result *shape, const struct extra *extra, FILE *out)
 {
 	const struct nm_percentiles *percentiles = &shape->percentiles;
 
 	fputs("run,from_s,to_s,phase,part", out);
-	nm_figures_columns(out, "", nm_window_figures, percentiles, without(extra));
+	nm_figures_columns(out, "", nm_window_figures, percentiles, extra->without);
 	for (size_t h = 0; h < shape->n_hosts; h++)
 		for (const struct nm_figure *cpu = nm_cpu_figures; !nm_figure_is_end(cpu); cpu++)
 			print_name(out, shape->hosts[h].name ? shape->hosts[h].name : "",
 				   cpu->column);
 	/* New columns come last, so that the others keep their places. */
 	fputs(",seconds", out);
-	if (extra.messages) {
+	if (extra->messages) {
 		nm_figures_columns(out, "to_slaves_", nm_direction_figures, percentiles, NULL);
 		nm_figures_columns(out, "to_master_", nm_direction_figures, percentiles, NULL);
 	}
@@ -96,11 +98,11 @@ static void print_messages(const struct nm_result *run, size_t row, FILE *out)
 }
 
 static void print_row(const struct nm_result *shape, const struct nm_result *run, size_t number,
-		      const struct nm_result_interval *row, struct extra extra, FILE *out)
+		      const struct nm_result_interval *row, const struct extra *extra, FILE *out)
 {
 	fprintf(out, "%zu,%.6f,%.6f,%u,%s", number, row->from_s, row->to_s, (unsigned)row->phase,
 		nm_part_name(row->part));
-	nm_figures_cells(out, nm_window_figures, &row->window, &shape->percentiles, without(extra));
+	nm_figures_cells(out, nm_window_figures, &row->window, &shape->percentiles, extra->without);
 	for (size_t h = 0; h < shape->n_hosts; h++) {
 		const struct nm_host_interval *own =
 			h < run->n_hosts ? nm_host_interval_at(run, &run->hosts[h], row) : NULL;
@@ -108,7 +110,7 @@ static void print_row(const struct nm_result *shape, const struct nm_result *run
 		print_cpu(own && own->cpu.n_cpus ? &own->cpu : NULL, out);
 	}
 	fprintf(out, ",%.9f", row->window.seconds);
-	if (extra.messages)
+	if (extra->messages)
 		print_messages(run, (size_t)(row - run->intervals), out);
 	fputc('\n', out);
 }
@@ -120,11 +122,11 @@ static int write_csv(const struct nm_runs *series, FILE *out)
 
 	if (!shape)
 		return -EINVAL;
-	print_header(shape, extra, out);
+	print_header(shape, &extra, out);
 	for (size_t r = 0; r < series->n_runs; r++) {
 		const struct nm_result *run = series->runs[r];
 		for (size_t i = 0; i < run->n_intervals; i++)
-			print_row(shape, run, r + 1, &run->intervals[i], extra, out);
+			print_row(shape, run, r + 1, &run->intervals[i], &extra, out);
 	}
 	return nm_stream_status(out);
 }

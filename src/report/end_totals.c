@@ -29,6 +29,7 @@ static struct nm_end_totals end_of(const struct nm_counts *counts, double second
 	if (!end.known)
 		return end;
 	end.transactions_per_s = (double)counts->iterations / seconds;
+	end.sent_bits_per_s = (double)counts->bytes_sent * 8 / seconds;
 	end.received_bits_per_s = (double)counts->bytes_received * 8 / seconds;
 	return end;
 }
@@ -71,6 +72,7 @@ static struct nm_end_totals end_of_windows(const struct nm_result *result)
 			continue;
 		sum.known = true;
 		sum.transactions_per_s += end.transactions_per_s;
+		sum.sent_bits_per_s += end.sent_bits_per_s;
 		sum.received_bits_per_s += end.received_bits_per_s;
 		sum.bytes_received += end.bytes_received;
 		sum.bytes_mapped += end.bytes_mapped;
@@ -87,6 +89,31 @@ struct nm_end_totals nm_slaves_totals(const struct nm_result *result)
 	if (!complete)
 		return (struct nm_end_totals){.known = false};
 	return is_cut(result) ? end_of_windows(result) : end_of_phases(result);
+}
+
+void nm_ways_of(const struct nm_result *result, struct nm_ways *ret_ways)
+{
+	struct nm_end_totals master = nm_master_totals(result), slaves = nm_slaves_totals(result);
+
+	*ret_ways = (struct nm_ways){{NAN, NAN}, {NAN, NAN}};
+	if (master.known) {
+		ret_ways->to_slaves.sent_bits_per_s = master.sent_bits_per_s;
+		ret_ways->to_master.received_bits_per_s = master.received_bits_per_s;
+	}
+	if (slaves.known) {
+		ret_ways->to_master.sent_bits_per_s = slaves.sent_bits_per_s;
+		ret_ways->to_slaves.received_bits_per_s = slaves.received_bits_per_s;
+	}
+}
+
+double nm_ways_sent(const struct nm_ways *ways)
+{
+	return ways->to_slaves.sent_bits_per_s + ways->to_master.sent_bits_per_s;
+}
+
+double nm_ways_received(const struct nm_ways *ways)
+{
+	return ways->to_slaves.received_bits_per_s + ways->to_master.received_bits_per_s;
 }
 
 /* Points of a line, and the sums over them. */

@@ -12,7 +12,7 @@
 /* The master, or slaves: one, or all of them together. */
 struct nm_end_totals {
 	bool known;
-	double transactions_per_s, received_bits_per_s;
+	double transactions_per_s, sent_bits_per_s, received_bits_per_s;
 	uint64_t bytes_received, bytes_mapped;
 };
 
@@ -23,6 +23,18 @@ struct nm_end_totals nm_master_totals(const struct nm_result *result);
 /* Known only when all these slaves have delivered. */
 struct nm_end_totals nm_slaves_totals(const struct nm_result *result);
 struct nm_end_totals nm_slave_totals(const struct nm_result_host *host);
+
+/* The data that goes one way, by who sends and by who receives it; NaN: not known. */
+struct nm_way {
+	double sent_bits_per_s, received_bits_per_s;
+};
+struct nm_ways {
+	struct nm_way to_slaves, to_master;
+};
+void nm_ways_of(const struct nm_result *result, struct nm_ways *ret_ways);
+/* Both ways together. */
+double nm_ways_sent(const struct nm_ways *ways);
+double nm_ways_received(const struct nm_ways *ways);
 
 /* How straight the count of one end grows over the measured time. */
 struct nm_linearity {

@@ -77,7 +77,7 @@ static json_t *latency_json(const struct nm_latency *latency,
 		nm_json_real(latency->min_s), "mean", nm_json_real(latency->mean_s), "max",
 		nm_json_real(latency->max_s), "stddev", nm_json_real(latency->stddev_s));
 	for (size_t i = 0; object && i < percentiles->count; i++) {
-		nm_percentile_key(percentiles->pct[i], key, sizeof(key));
+		nm_percentile_name(percentiles->pct[i], key, sizeof(key));
 		if (json_object_set_new(object, key, nm_json_real(latency->pct_s[i])) != 0) {
 			json_decref(object);
 			return NULL;
@@ -253,7 +253,7 @@ static void print_latency_columns(FILE *out, const char *prefix, const char *col
 		fprintf(out, ",%s%s_%s", prefix, column, names[i]);
 	for (size_t i = 0; i < percentiles->count; i++)
 		fprintf(out, ",%s%s_%s_s", prefix, column,
-			nm_percentile_key(percentiles->pct[i], key, sizeof(key)));
+			nm_percentile_name(percentiles->pct[i], key, sizeof(key)));
 }
 
 static void print_latency_cells(FILE *out, const struct nm_latency *latency,
@@ -333,13 +333,16 @@ void nm_figures_keys(FILE *out, const char *prefix, const struct nm_figure *figu
 	}
 }
 
-static bool is_column(const struct nm_figure *figure, const char *without)
+static bool is_column(const struct nm_figure *figure, const char *const *without)
 {
-	return figure->column && (!without || strcmp(figure->column, without) != 0);
+	for (; figure->column && without && *without; without++)
+		if (strcmp(figure->column, *without) == 0)
+			return false;
+	return figure->column;
 }
 
 void nm_figures_columns(FILE *out, const char *prefix, const struct nm_figure *figures,
-			const struct nm_percentiles *percentiles, const char *without)
+			const struct nm_percentiles *percentiles, const char *const *without)
 {
 	for (; !nm_figure_is_end(figures); figures++) {
 		if (!is_column(figures, without))
@@ -352,7 +355,7 @@ void nm_figures_columns(FILE *out, const char *prefix, const struct nm_figure *f
 }
 
 void nm_figures_cells(FILE *out, const struct nm_figure *figures, const void *item,
-		      const struct nm_percentiles *percentiles, const char *without)
+		      const struct nm_percentiles *percentiles, const char *const *without)
 {
 	char text[64];
 

@@ -140,11 +140,11 @@ json_t *nm_json_join(json_t *into, json_t *from);
 void nm_figures_keys(FILE *out, const char *prefix, const struct nm_figure *figures,
 		     const void *item, const struct nm_percentiles *percentiles);
 /* ",PREFIXcolumn" for each figure that has one; and ",value", empty when it is not known. without:
- * a figure that is left out, or NULL. */
+ * columns that are left out, the last NULL; or NULL: none is. */
 void nm_figures_columns(FILE *out, const char *prefix, const struct nm_figure *figures,
-			const struct nm_percentiles *percentiles, const char *without);
+			const struct nm_percentiles *percentiles, const char *const *without);
 void nm_figures_cells(FILE *out, const struct nm_figure *figures, const void *item,
-		      const struct nm_percentiles *percentiles, const char *without);
+		      const struct nm_percentiles *percentiles, const char *const *without);
 
 /* --- the schema (schema.c) --- */
 

@@ -24,6 +24,10 @@ extern const struct nm_figure nm_window_figures[], nm_direction_figures[], nm_da
 extern const struct nm_object nm_latency_object, nm_window_object, nm_direction_object,
 	nm_datagrams_object;
 
+/* figures_ways.c: struct nm_ways. */
+extern const struct nm_figure nm_ways_figures[];
+extern const struct nm_object nm_ways_object;
+
 /* figures_detail.c: objects that are there only when the user asked for them. */
 extern const struct nm_object nm_operations_object, nm_flowops_object, nm_strands_object,
 	nm_host_phase_object, nm_counters_object, nm_difference_object;

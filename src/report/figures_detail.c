@@ -138,7 +138,8 @@ json_t *nm_host_phases_json(const struct nm_at *at, const struct nm_group_report
 			.report = transaction,
 			.window = {.seconds = transaction->seconds,
 				   .counts = transaction->counts,
-				   .latency = transaction->latency},
+				   .latency = transaction->latency,
+				   .pass = transaction->pass},
 		};
 		struct nm_at item = nm_at_item(at, &phase, i);
 

@@ -301,20 +301,34 @@ static json_t *make_tls(const struct nm_at *at)
 	return report->tls.connections ? nm_object_json(&nm_tls_object, &tls) : json_null();
 }
 
-static const struct nm_figure rtt_figures[] = {
-	NM_FIGURE(REAL, struct nm_conn_report, rtt_min_s, "min"),
-	NM_FIGURE(REAL, struct nm_conn_report, rtt_mean_s, "mean"),
-	NM_FIGURE(REAL, struct nm_conn_report, rtt_max_s, "max"),
+static bool min_rtt_known(const void *item)
+{
+	return ((const struct nm_conn_report *)item)->min_rtt_s > 0;
+}
+
+static const struct nm_figure srtt_figures[] = {
+	NM_FIGURE(REAL, struct nm_conn_report, srtt_min_s, "min", .key = "min"),
+	NM_FIGURE(REAL, struct nm_conn_report, srtt_mean_s, "mean", .key = "mean"),
+	NM_FIGURE(REAL, struct nm_conn_report, srtt_max_s, "max", .key = "max"),
 	NM_FIGURE_END,
 };
 
-static const struct nm_object rtt_object = {.figures = rtt_figures};
+static const struct nm_object srtt_object = {.figures = srtt_figures};
 
 static const struct nm_figure connections_figures[] = {
 	NM_FIGURE(COUNT, struct nm_conn_report, connections, "count",
 		  .schema = "{'type': 'integer', 'minimum': 1}"),
-	NM_FIGURE(COUNT, struct nm_conn_report, retransmits, "retransmits"),
-	{.json = "rtt_s", .kind = NM_FIGURE_OBJECT, .object = &rtt_object},
+	NM_FIGURE(COUNT, struct nm_conn_report, retransmits, "retransmits", .key = "retransmits"),
+	NM_FIGURE(REAL, struct nm_conn_report, min_rtt_s, "min_rtt_s", .key = "min_rtt",
+		  .known = min_rtt_known, .schema = NM_SCHEMA_REAL_OR_NULL,
+		  .doc = "The shortest round trip that TCP has seen on any of them; null: not "
+			 "known."),
+	{.json = "srtt_s",
+	 .key = "srtt",
+	 .kind = NM_FIGURE_OBJECT,
+	 .object = &srtt_object,
+	 .doc = "The kernel's smoothed round trip time, which has delayed acknowledgements in it: "
+		"of the connection with the least, the mean, and of the one with the greatest."},
 	NM_FIGURE(REAL, struct nm_conn_report, cwnd_mean, "cwnd_mean",
 		  .schema = "{'type': 'number', 'minimum': 0}", .doc = "Segments."),
 	NM_FIGURE(COUNT32, struct nm_conn_report, mss_min, "mss_min"),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The document from the top: profile, run, totals, groups, intervals, repetitions. */
 #include "report/common.h"
+#include "report/end_totals.h"
 #include "report/figures.h"
 
 /* --- profile; the item is the result --- */
@@ -205,7 +206,19 @@ static json_t *make_datagrams(const struct nm_at *at)
 	return datagrams_json(at, &stats);
 }
 
+static json_t *make_ways(const struct nm_at *at)
+{
+	struct nm_ways ways;
+
+	nm_ways_of(at->result, &ways);
+	struct nm_at item = nm_at_item(at, &ways, 0);
+
+	return nm_object_json(&nm_ways_object, &item);
+}
+
 static const struct nm_figure totals_figures[] = {
+	NM_MADE("throughput", make_ways, "throughput", .key = "throughput",
+		.object = &nm_ways_object),
 	NM_MADE("messages", make_datagrams, "messages", .has = has_datagrams, .key = "messages",
 		.object = &nm_datagrams_object),
 	NM_FIGURE_END,

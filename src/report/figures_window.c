@@ -14,7 +14,7 @@ const struct nm_object nm_latency_object = {
 	       "'count': {'type': 'integer', 'minimum': 1}, 'min': {'$ref': '#/$defs/seconds'}, "
 	       "'mean': {'$ref': '#/$defs/seconds'}, 'max': {'$ref': '#/$defs/seconds'}, "
 	       "'stddev': {'$ref': '#/$defs/seconds'}}, 'patternProperties': "
-	       "{'^p[0-9]+(\\\\.[0-9]+)?$': {'$ref': '#/$defs/seconds'}}, "
+	       "{'^p[0-9]+(_[0-9]+)?$': {'$ref': '#/$defs/seconds'}}, "
 	       "'additionalProperties': false}]}",
 };
 
@@ -55,6 +55,13 @@ static double bits_per_s(const void *item)
 				     (double)window->counts.bytes_received * 8);
 }
 
+static bool has_pass(const struct nm_at *at)
+{
+	const struct nm_window *window = at->item;
+
+	return window->pass.count > 0;
+}
+
 static bool has_response(const struct nm_at *at)
 {
 	const struct nm_window *window = at->item;
@@ -80,7 +87,11 @@ const struct nm_figure nm_window_figures[] = {
 	NM_FIGURE(COUNT, struct nm_window, counts.connects, "connects"),
 	NM_FIGURE(COUNT, struct nm_window, counts.accepts, "accepts"),
 	NM_FIGURE(LATENCY, struct nm_window, latency, "latency_s", .key = "latency",
-		  .column = "latency", .doc = "Service time of transactions."),
+		  .column = "latency",
+		  .doc = "Of a transaction: the time of a pass, without what its client, the "
+			 "master, has thought in it (of a slave: the slave)."),
+	NM_FIGURE(LATENCY, struct nm_window, pass, "pass_s", .key = "pass", .column = "pass",
+		  .has = has_pass, .doc = "With think times only: all of a pass, think times too."),
 	NM_FIGURE(LATENCY, struct nm_window, response, "response_s", .key = "response",
 		  .column = "response", .has = has_response,
 		  .doc = "With a rate only: from the time a transaction was due."),
@@ -102,16 +113,16 @@ static double received_bits_per_s(const void *item)
 }
 
 #define DIRECTION(member) .offset = offsetof(struct nm_datagram_direction, member)
-#define DIRECTION_COUNT(member, is_known, what)                                                    \
+#define DIRECTION_COUNT(member, is_known, what, ...)                                               \
 	{                                                                                          \
-		.json = #member, .key = #member, .column = #member, .kind = NM_FIGURE_COUNT,       \
-		DIRECTION(member), NM_KNOWN_BY(struct nm_datagram_direction, is_known),            \
-		.schema = "known_count", .doc = what                                               \
+		.json = #member, .key = #member, .kind = NM_FIGURE_COUNT, DIRECTION(member),       \
+		NM_KNOWN_BY(struct nm_datagram_direction, is_known), .schema = "known_count",      \
+		.doc = what, __VA_ARGS__                                                           \
 	}
 
 const struct nm_figure nm_direction_figures[] = {
-	DIRECTION_COUNT(sent, sent_known, NULL),
-	DIRECTION_COUNT(received, received_known, "With duplicates."),
+	DIRECTION_COUNT(sent, sent_known, NULL, .column = "sent"),
+	DIRECTION_COUNT(received, received_known, "With duplicates.", .column = "received"),
 	NM_RATE("bits_received_per_s", received_bits_per_s, .column = "bits_received_per_s",
 		.doc = "In the totals: within the measured window; all the counts are of whole "
 		       "transactions."),
@@ -123,10 +134,19 @@ const struct nm_figure nm_direction_figures[] = {
 			 "came after all, which may be below 0; null where messages are shorter "
 			 "than 8 "
 			 "bytes."),
-	DIRECTION_COUNT(reordered, order_known, "Received after one that was sent later."),
-	DIRECTION_COUNT(duplicates, order_known, "Received again; received, but not taken."),
+	DIRECTION_COUNT(reordered, order_known, "Received after one that was sent later.",
+			.column = "reordered"),
+	DIRECTION_COUNT(duplicates, order_known, "Received again; received, but not taken.",
+			.column = "duplicates"),
 	DIRECTION_COUNT(late, order_known,
-			"Answers to what had been given up; received, but not taken."),
+			"Answers to what had been given up; received, but not taken.",
+			.column = "late"),
+	DIRECTION_COUNT(packets_sent, sent_known,
+			"The messages sent, as the kernel took them: a train of several messages "
+			"(GSO) is one packet, until a network card takes it apart."),
+	DIRECTION_COUNT(packets_received, received_known,
+			"The messages received, as the kernel handed them over: it may have put "
+			"several into one packet (GRO)."),
 	NM_FIGURE(REAL, struct nm_datagram_direction, jitter_s, "jitter_s", .key = "jitter",
 		  .column = "jitter_s", NM_KNOWN_BY(struct nm_datagram_direction, has_jitter),
 		  .schema = NM_SCHEMA_REAL_OR_NULL,

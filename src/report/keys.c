@@ -42,6 +42,7 @@ static const char *const own_keys[] = {
 	"maxrss_end",
 	"maxrss_start",
 	"measured_time",
+	"min_rtt",
 	"minflt_end",
 	"minflt_start",
 	"nivcsw_end",
@@ -56,12 +57,15 @@ static const char *const own_keys[] = {
 	"throughput",
 	"profile",
 	"repeat",
+	"retransmits",
 	"rtt_transactions_logged",
 	"run_id",
 	"seed",
 	"softirqs",
 	"stime_end",
 	"stime_start",
+	"throughput_received_bits_per_s",
+	"throughput_sent_bits_per_s",
 	"throughput_units",
 	"time_end",
 	"time_start",
@@ -74,7 +78,7 @@ static const char *const own_keys[] = {
 	"utime_start",
 };
 
-/* "min" or "p99.9", behind latency_ and response_. */
+/* "min" or "p99.9", behind the name of a time. */
 static bool is_figure(const char *text)
 {
 	static const char *const names[] = {"min", "max", "mean", "stddev"};
@@ -101,8 +105,12 @@ static bool is_own_key(const char *name)
 		return true;
 	if (strncmp(name, "latency_", 8) == 0)
 		return is_figure(name + 8);
+	if (strncmp(name, "pass_", 5) == 0)
+		return is_figure(name + 5);
 	if (strncmp(name, "response_", 9) == 0)
 		return is_figure(name + 9);
+	if (strncmp(name, "srtt_", 5) == 0)
+		return is_figure(name + 5);
 	for (size_t i = 0; i < sizeof(own_keys) / sizeof(own_keys[0]); i++)
 		if (strcmp(name, own_keys[i]) == 0)
 			return true;

@@ -71,6 +71,14 @@ static void print_usage(FILE *out, const char *prefix, const struct nm_result_ho
 		nm_figures_keys(out, prefix, nm_cpu_figures, &host->usage.cpu, NULL);
 }
 
+/* What TCP tells of the connections that were open at the end; nothing where none was. */
+static void print_connections(FILE *out, const char *prefix, const struct nm_result_host *host)
+{
+	if (host->connections.connections)
+		nm_figures_keys(out, prefix, nm_connections_object.figures, &host->connections,
+				NULL);
+}
+
 static void print_linearity(const struct nm_result *result, const char *prefix,
 			    const struct nm_result_host *host, FILE *out)
 {
@@ -136,6 +144,7 @@ static void print_remote(const struct nm_result *result, const struct nm_view *v
 			print_window(result, prefix, host, out);
 		}
 		print_usage(out, prefix, host);
+		print_connections(out, prefix, host);
 	}
 	fprintf(out, "num_remote_hosts=%zu\n", slaves);
 }
@@ -153,6 +162,7 @@ static void print_messages(const struct nm_result *result, FILE *out)
 static void print_totals(const struct nm_result *result, const struct nm_view *view, FILE *out)
 {
 	bool stream = nm_is_stream(result);
+	struct nm_ways ways;
 
 	nm_figures_keys(out, "", nm_window_figures, &result->totals, &result->percentiles);
 	if (result->responses.passes)
@@ -160,6 +170,8 @@ static void print_totals(const struct nm_result *result, const struct nm_view *v
 	print_linearity(result, "", NULL, out);
 	print_messages(result, out);
 	nm_keys_ends(out, result, view, stream);
+	nm_ways_of(result, &ways);
+	nm_figures_keys(out, "throughput_", nm_ways_figures, &ways, NULL);
 	if (!stream && result->totals.seconds > 0)
 		fputs("throughput_units=transactions/s\n", out);
 }
@@ -250,8 +262,10 @@ static int print_run(const struct nm_result *result, const struct nm_view *view,
 		nm_keys_time(out, "time_start", result->from_ns + result->wall.offset_ns);
 		nm_keys_time(out, "time_end", result->to_ns + result->wall.offset_ns);
 	}
-	if (result->n_hosts)
+	if (result->n_hosts) {
 		print_usage(out, "", &result->hosts[0]);
+		print_connections(out, "", &result->hosts[0]);
+	}
 	print_remote(result, view, out);
 	print_totals(result, view, out);
 	return print_groups(result, out);

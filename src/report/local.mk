@@ -27,6 +27,7 @@ src_libnm_report_la_SOURCES = \
 	src/report/figures_run.c \
 	src/report/figures_sum.c \
 	src/report/figures_verdict.c \
+	src/report/figures_ways.c \
 	src/report/figures_window.c \
 	src/report/hdr.c \
 	src/report/hdr.h \
@@ -49,6 +50,8 @@ src_libnm_report_la_SOURCES = \
 	src/report/stream.h \
 	src/report/table.c \
 	src/report/table.h \
+	src/report/text_totals.c \
+	src/report/text_totals.h \
 	src/report/throughput.c \
 	src/report/verdict.c \
 	src/report/view.h \

@@ -12,10 +12,9 @@
 #include "report/requirement.h"
 #include "report/uperf_tables.h"
 #include "report/table.h"
-#include "result/datagram_stats.h"
+#include "report/text_totals.h"
 
-#define TEXT	   32
-#define MAX_BEHIND 8 /* lines about passes that are late */
+#define TEXT 32
 
 static void print_head(const struct nm_result *result, FILE *out)
 {
@@ -49,251 +48,6 @@ static void print_head(const struct nm_result *result, FILE *out)
 							     : "the reason is not known");
 	}
 	fputc('\n', out);
-}
-
-static const char *bits_text(uint64_t bytes, double seconds, char *buf)
-{
-	if (seconds <= 0)
-		return "-";
-	return nm_format_bitrate((double)bytes * 8 / seconds, buf, TEXT);
-}
-
-/* For a way that need not be used: "-" when nothing has gone there. */
-static const char *way_text(uint64_t bytes, double seconds, char *buf)
-{
-	return bytes ? bits_text(bytes, seconds, buf) : "-";
-}
-
-static const char *rate_text(uint64_t count, double seconds, char *buf)
-{
-	if (seconds <= 0)
-		return "-";
-	snprintf(buf, TEXT, "%.*f", (double)count / seconds < 100 ? 2 : 0, (double)count / seconds);
-	return buf;
-}
-
-static void add_direction(struct nm_table *table, const char *name,
-			  const struct nm_datagram_direction *way)
-{
-	char bits[TEXT], jitter[TEXT], lost[2 * TEXT] = "lost not known, some came twice";
-	char order[3 * TEXT] = "  reordered, duplicates not known (too short for a number)";
-
-	if (!way->sent && !way->received)
-		return;
-	nm_table_cell(table, "%s", name);
-	if (!way->received_known) {
-		nm_table_cell(table, "sent %" PRIu64 "  received and lost are not known",
-			      way->sent);
-		return;
-	}
-	nm_format_bitrate(way->received_bits_per_s, bits, sizeof(bits));
-	if (way->order_known)
-		snprintf(order, sizeof order, "  reordered %" PRIu64 "  duplicates %" PRIu64,
-			 way->reordered, way->duplicates);
-	if (!way->sent_known) {
-		nm_table_cell(table, "received %" PRIu64 " (%s)%s  sent and lost are not known",
-			      way->received, bits, order);
-		return;
-	}
-	if (way->lost_known)
-		snprintf(lost, sizeof lost, "lost %" PRId64 " (%.3g%%)", way->lost,
-			 way->sent ? 100.0 * (double)way->lost / (double)way->sent : 0);
-	nm_table_cell(table, "sent %" PRIu64 "  received %" PRIu64 " (%s)  %s%s%s%s", way->sent,
-		      way->received, bits, lost, order, way->has_jitter ? "  jitter " : "",
-		      way->has_jitter ? nm_format_duration(way->jitter_s, jitter, sizeof(jitter))
-				      : "");
-}
-
-/* Where messages may be lost, those that arrive count. */
-static void add_messages(struct nm_table *table, const struct nm_result *result)
-{
-	struct nm_datagram_stats messages;
-	char late[TEXT] = "not known";
-
-	nm_result_datagrams(result, &messages);
-	if (messages.to_master.order_known &&
-	    (messages.to_slaves.order_known || !messages.slaves_known))
-		snprintf(late, sizeof late, "%" PRIu64,
-			 messages.to_master.late + messages.to_slaves.late);
-	add_direction(table, "to slaves", &messages.to_slaves);
-	add_direction(table, "to master", &messages.to_master);
-	if (messages.any && messages.timeouts) {
-		nm_table_cell(table, "time-outs");
-		nm_table_cell(table, "%" PRIu64 "  late answers %s%s  passes unanswered %" PRIu64,
-			      messages.timeouts, late,
-			      messages.slaves_known ? "" : ", of the master alone",
-			      messages.unanswered);
-	}
-}
-
-/* The throughput of the master; a direction without data is left out. */
-static void add_throughput(struct nm_table *table, const struct nm_window *totals)
-{
-	const struct nm_counts *counts = &totals->counts;
-	char sent[TEXT], received[TEXT];
-
-	bits_text(counts->bytes_sent, totals->seconds, sent);
-	bits_text(counts->bytes_received, totals->seconds, received);
-	nm_table_cell(table, "throughput");
-	if (!counts->bytes_received)
-		nm_table_cell(table, "sent %s", sent);
-	else if (!counts->bytes_sent)
-		nm_table_cell(table, "received %s", received);
-	else
-		nm_table_cell(table, "sent %s  received %s", sent, received);
-}
-
-/* The unusual ways that bytes have gone (mapped, without a copy, with fast open), over all
- * hosts. */
-static void add_ways(struct nm_table *table, const struct nm_result *result)
-{
-	struct nm_counts sum = {0};
-	char mapped[TEXT], received[TEXT];
-	uint64_t fast, all, bytes_mapped, bytes_received;
-
-	for (size_t i = 0; i < result->n_hosts; i++)
-		nm_counts_add(&sum, &result->hosts[i].counts);
-	if (nm_result_fastopens(result, &fast, &all) && all) {
-		nm_table_cell(table, "fast open");
-		nm_table_cell(table, "%" PRIu64 " of %" PRIu64 " connections", fast, all);
-	}
-	if (sum.zerocopy_sends) {
-		nm_table_cell(table, "zerocopy");
-		nm_table_cell(table, "%" PRIu64 " sends, %" PRIu64 " of them copied after all",
-			      sum.zerocopy_sends, sum.zerocopy_copied);
-	}
-	if (nm_result_mapped(result, &bytes_mapped, &bytes_received) && bytes_received) {
-		nm_table_cell(table, "mapped");
-		nm_table_cell(table, "%s of %s received",
-			      nm_format_size((double)bytes_mapped, mapped, sizeof(mapped)),
-			      nm_format_size((double)bytes_received, received, sizeof(received)));
-	}
-}
-
-/* The rate that the profile asks for, beside the one that was reached, when that is lower. */
-static void add_behind(struct nm_table *table, const struct nm_result *result)
-{
-	char a[TEXT], b[TEXT];
-	size_t count = 0;
-
-	for (size_t g = 0; g < result->n_groups; g++) {
-		const struct nm_result_group *group = &result->groups[g];
-
-		for (size_t k = 0; k < group->n_phases && count < MAX_BEHIND; k++) {
-			const struct nm_result_phase *phase = &group->phases[k];
-
-			if (!phase->measured || !nm_phase_is_behind(phase, group->n_flows))
-				continue;
-			nm_table_cell(table, "%s", count++ ? "" : "behind");
-			nm_table_cell(
-				table, "%s %s: %s/s of %s/s planned",
-				group->name ? group->name : "",
-				phase->name && *phase->name ? phase->name : "transaction",
-				rate_text(phase->whole.counts.iterations, phase->whole.seconds, a),
-				rate_text((uint64_t)(phase->planned_per_s * 100 + 0.5), 100, b));
-		}
-	}
-}
-
-#define PERCENTILES_A_LINE 8
-
-static void add_latency(struct nm_table *table, const char *name, const struct nm_latency *latency,
-			const struct nm_percentiles *percentiles)
-{
-	char value[TEXT], key[TEXT], line[PERCENTILES_A_LINE * 2 * TEXT];
-	const char *const names[] = {"min", "mean", "max", "stddev"};
-	const double values[] = {latency->min_s, latency->mean_s, latency->max_s,
-				 latency->stddev_s};
-	size_t used = 0;
-
-	if (latency->count == 0)
-		return;
-	for (size_t i = 0; i < 4; i++)
-		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s %s", i ? "  " : "",
-					 names[i],
-					 nm_format_duration(values[i], value, sizeof(value)));
-	nm_table_cell(table, "%s", name);
-	nm_table_cell(table, "%s", line);
-	used = 0;
-	for (size_t i = 0; i < percentiles->count; i++) {
-		used += (size_t)snprintf(
-			line + used, sizeof(line) - used, "%s%s %s", used ? "  " : "",
-			nm_percentile_key(percentiles->pct[i], key, sizeof(key)),
-			nm_format_duration(latency->pct_s[i], value, sizeof(value)));
-		if ((i + 1) % PERCENTILES_A_LINE && i + 1 < percentiles->count)
-			continue;
-		nm_table_cell(table, "%s", "");
-		nm_table_cell(table, "%s", line);
-		used = 0;
-	}
-}
-
-#define NAMED_GROUPS 3 /* in a label */
-
-/* Only transactions with a rate have a response: the label names their groups, unless all do. */
-static const char *response_label(const struct nm_result *result, char *buf, size_t size)
-{
-	size_t n_with = 0, used;
-
-	for (size_t g = 0; g < result->n_groups; g++)
-		n_with += result->groups[g].totals.response.count > 0;
-	if (n_with == 0 || n_with == result->n_groups)
-		return "response";
-	if (n_with > NAMED_GROUPS) {
-		snprintf(buf, size, "response (%zu of %zu groups)", n_with, result->n_groups);
-		return buf;
-	}
-	used = (size_t)snprintf(buf, size, "response");
-	for (size_t g = 0; g < result->n_groups; g++) {
-		const struct nm_result_group *group = &result->groups[g];
-
-		if (group->totals.response.count)
-			used += (size_t)snprintf(buf + used, size - used, "%s%.40s",
-						 strchr(buf, '(') ? ", " : " (",
-						 group->name ? group->name : "");
-	}
-	snprintf(buf + used, size - used, ")");
-	return buf;
-}
-
-static void print_totals(const struct nm_result *result, FILE *out)
-{
-	const struct nm_window *totals = &result->totals;
-	const struct nm_counts *counts = &totals->counts;
-	struct nm_table table = {.align = "ll"};
-	char a[TEXT], b[TEXT], label[TEXT + NAMED_GROUPS * 48];
-
-	if (totals->seconds <= 0) {
-		fputs("  nothing was measured\n", out);
-		return;
-	}
-	nm_table_cell(&table, "transactions");
-	nm_table_cell(&table, "%s/s  (%" PRIu64 " in %s)",
-		      rate_text(counts->iterations, totals->seconds, a), counts->iterations,
-		      nm_format_duration(totals->seconds, b, sizeof(b)));
-	add_messages(&table, result);
-	add_throughput(&table, totals);
-	add_ways(&table, result);
-	add_behind(&table, result);
-	add_latency(&table, "latency", &totals->latency, &result->percentiles);
-	add_latency(&table, response_label(result, label, sizeof(label)), &totals->response,
-		    &result->percentiles);
-	if (counts->errors) {
-		nm_table_cell(&table, "errors");
-		nm_table_cell(&table, "%" PRIu64, counts->errors);
-	}
-	if (result->grid.warmup_s > 0) {
-		nm_table_cell(&table, "warm-up");
-		nm_table_cell(&table, "%s, not counted",
-			      nm_format_duration(result->grid.warmup_s, a, sizeof(a)));
-	}
-	if (result->grid.cooldown_s > 0) {
-		nm_table_cell(&table, "cool-down");
-		nm_table_cell(&table, "%s, not counted",
-			      nm_format_duration(result->grid.cooldown_s, a, sizeof(a)));
-	}
-	nm_table_print(&table, 2, out);
-	nm_table_fini(&table);
 }
 
 static void add_head(struct nm_table *table, const char *const *names, size_t count)
@@ -370,11 +124,11 @@ static void print_groups(const struct nm_result *result, FILE *out)
 		nm_table_cell(&table, "%u", (unsigned)group->n_flows);
 		nm_table_cell(&table, "%u", (unsigned)group->n_workers);
 		nm_table_cell(&table, "%s",
-			      rate_text(totals->counts.iterations, totals->seconds, a));
+			      nm_text_rate(totals->counts.iterations, totals->seconds, a));
 		nm_table_cell(&table, "%s",
-			      way_text(totals->counts.bytes_sent, totals->seconds, b));
+			      nm_text_way(totals->counts.bytes_sent, totals->seconds, b));
 		nm_table_cell(&table, "%s",
-			      way_text(totals->counts.bytes_received, totals->seconds, c));
+			      nm_text_way(totals->counts.bytes_received, totals->seconds, c));
 		add_times(&table, &totals->latency, places, n_places);
 		if (responses)
 			add_times(&table, &totals->response, places, n_places);
@@ -412,7 +166,7 @@ static void add_per_second(struct nm_table *table, const struct nm_usage *usage,
 		nm_table_cell(table, "-");
 }
 
-/* How often each machine was interrupted. */
+/* How often each machine was interrupted, for those who ask for the statistics of the machine. */
 static void print_interrupts(const struct nm_result *result, FILE *out)
 {
 	static const char *const names[] = {"per second", "interrupts", "switches", "softirqs"};
@@ -421,6 +175,8 @@ static void print_interrupts(const struct nm_result *result, FILE *out)
 	struct nm_table table = {.align = "lrrrrrrr"};
 	bool any = false;
 
+	if (!(result->statistics & NM_STAT_INTERFACES))
+		return;
 	add_head(&table, names, sizeof(names) / sizeof(names[0]));
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
 		nm_table_cell(&table, "%s", nm_softirq_name(kinds[k]));
@@ -449,14 +205,18 @@ static void print_interrupts(const struct nm_result *result, FILE *out)
 
 static void add_connections(struct nm_table *table, const struct nm_conn_report *report)
 {
-	char rtt[TEXT];
+	char text[TEXT];
 
 	if (report->connections == 0) {
-		nm_table_cell(table, "-");
-		nm_table_cell(table, "-");
+		for (int i = 0; i < 3; i++)
+			nm_table_cell(table, "-");
 		return;
 	}
-	nm_table_cell(table, "%s", nm_format_duration(report->rtt_mean_s, rtt, sizeof(rtt)));
+	nm_table_cell(table, "%s",
+		      report->min_rtt_s > 0
+			      ? nm_format_duration(report->min_rtt_s, text, sizeof(text))
+			      : "-");
+	nm_table_cell(table, "%s", nm_format_duration(report->srtt_mean_s, text, sizeof(text)));
 	nm_table_cell(table, "%" PRIu64, report->retransmits);
 }
 
@@ -497,9 +257,9 @@ static void print_psp(const struct nm_result_host *host, FILE *out)
 static void print_hosts(const struct nm_result *result, FILE *out)
 {
 	static const char *const names[] = {
-		"host", "user",	       "system",     "softirq",	   "idle",
-		"rtt",	"retransmits", "all passes", "bytes sent", "bytes received"};
-	struct nm_table table = {.align = "lrrrrrrrrr"};
+		"host", "user",	       "system",     "softirq",	   "idle",	    "min rtt",
+		"srtt", "retransmits", "all passes", "bytes sent", "bytes received"};
+	struct nm_table table = {.align = "lrrrrrrrrrr"};
 
 	bool any = false;
 	for (size_t i = 0; i < result->n_hosts; i++)
@@ -600,11 +360,11 @@ static void print_runs(const struct nm_runs *series, FILE *out)
 		nm_table_cell(&table, "%zu%s", i + 1,
 			      series->runs[i]->complete ? "" : " (incomplete)");
 		nm_table_cell(&table, "%s",
-			      rate_text(totals->counts.iterations, totals->seconds, a));
+			      nm_text_rate(totals->counts.iterations, totals->seconds, a));
 		nm_table_cell(&table, "%s",
-			      way_text(totals->counts.bytes_sent, totals->seconds, a));
+			      nm_text_way(totals->counts.bytes_sent, totals->seconds, a));
 		nm_table_cell(&table, "%s",
-			      way_text(totals->counts.bytes_received, totals->seconds, a));
+			      nm_text_way(totals->counts.bytes_received, totals->seconds, a));
 		add_time(&table, latency, latency->mean_s);
 		add_time(&table, latency, latency->max_s);
 	}
@@ -646,7 +406,7 @@ static int write_text(const struct nm_runs *series, FILE *out)
 	print_head(last, out);
 	if (series->n_runs > 1)
 		fprintf(out, "  run %zu of %zu\n", series->n_runs, series->n_runs);
-	print_totals(last, out);
+	nm_text_totals_print(last, out);
 	if (has_figures(last)) {
 		print_groups(last, out);
 		print_hosts(last, out);

@@ -44,7 +44,7 @@ static void add_amounts(struct nm_table *table, uint64_t bytes, double seconds, 
 {
 	char text[TEXT];
 
-	nm_table_cell(table, "%s", nm_format_size((double)bytes, text, sizeof(text)));
+	nm_table_cell(table, "%s", nm_format_amount((double)bytes, text, sizeof(text)));
 	nm_table_cell(table, "%s", nm_format_duration(seconds, text, sizeof(text)));
 	nm_table_cell(table, "%s",
 		      seconds > 0
@@ -110,14 +110,31 @@ static void print_raw_groups(const struct nm_result *result, FILE *out)
 			  host->report->groups[g].operations, out);
 }
 
+#define MOST_STRANDS 100 /* of all hosts, whose rows people read */
+
+static size_t count_strands(const struct nm_result *result)
+{
+	size_t count = 0;
+
+	for (size_t h = 0; h < result->n_hosts; h++) {
+		const struct nm_host_report *report = result->hosts[h].report;
+
+		for (size_t g = 0; report && g < report->n_groups; g++)
+			count += report->groups[g].n_strands;
+	}
+	return count;
+}
+
+/* Of many strands the master's alone, as uperf has them. */
 static void print_strands(const struct nm_result *result, FILE *out)
 {
 	static const char *const names[] = {"Strand", "host", "group",	    "bytes",
 					    "time",   "rate", "operations", "op/s"};
 	struct nm_table table = {.align = "lllrrrrr"};
+	bool all = count_strands(result) <= MOST_STRANDS;
 
 	ADD_HEAD(&table, names);
-	for (size_t h = 0; h < result->n_hosts; h++) {
+	for (size_t h = 0; h < (all ? result->n_hosts : 1); h++) {
 		const struct nm_host_report *report = result->hosts[h].report;
 
 		for (size_t g = 0; report && g < report->n_groups; g++) {
@@ -137,6 +154,8 @@ static void print_strands(const struct nm_result *result, FILE *out)
 		}
 	}
 	finish(&table, out);
+	if (!all)
+		fputs("  the slaves' strands are in the JSON document\n", out);
 }
 
 static void print_raw_strands(const struct nm_result *result, FILE *out)
@@ -216,6 +235,7 @@ static double cpu_of(const struct nm_transaction_report *transaction)
 	return cpu_s;
 }
 
+/* The time of a transaction has in it what the host has thought, as uperf's has. */
 static void add_transactions(struct nm_table *table, const struct nm_result *result,
 			     const struct nm_result_host *host, size_t g)
 {
@@ -230,7 +250,7 @@ static void add_transactions(struct nm_table *table, const struct nm_result *res
 		nm_table_cell(table, "%s", host_name(host));
 		nm_table_cell(table, "%s", group_name(result, g));
 		add_times(table, result, transaction->counts.iterations, cpu_of(transaction),
-			  &transaction->latency);
+			  transaction->pass.count ? &transaction->pass : &transaction->latency);
 	}
 }
 
@@ -360,7 +380,7 @@ static void add_host(struct nm_table *table, const struct nm_result_host *host)
 		return;
 	}
 	nm_table_cell(table, "%s", nm_format_duration(seconds, text, sizeof(text)));
-	nm_table_cell(table, "%s", nm_format_size((double)bytes, text, sizeof(text)));
+	nm_table_cell(table, "%s", nm_format_amount((double)bytes, text, sizeof(text)));
 	nm_table_cell(table, "%s",
 		      seconds > 0
 			      ? nm_format_bitrate((double)bytes * 8 / seconds, text, sizeof(text))

@@ -15,6 +15,8 @@ static void find_direction(const struct nm_counts *from, const struct nm_counts 
 		.received_known = true,
 		.sent = from->messages_sent,
 		.received = to->messages_received,
+		.packets_sent = from->messages_sent - from->joined_sent,
+		.packets_received = to->messages_received - to->joined_received,
 		.order_known = !to->unnumbered,
 		.lost_known = true,
 		.lost = from->messages_sent > once ? (int64_t)(from->messages_sent - once) : 0,
@@ -105,6 +107,7 @@ void nm_result_datagrams(const struct nm_result *result, struct nm_datagram_stat
 		seconds = of_group > seconds ? of_group : seconds;
 	}
 	find_ways(&master, known ? &slaves : NULL, seconds, ret);
+	ret->seconds = seconds;
 	if (result->grid.warmup_s > 0 || result->grid.cooldown_s > 0)
 		cut_rates(result, ret);
 }

@@ -14,6 +14,8 @@ struct nm_datagram_direction {
 	/* below 0: in an interval in which more came after all than were found missing */
 	int64_t lost;
 	uint64_t sent, received, reordered, duplicates, late;
+	/* as the kernel has moved them: a train of messages (GSO, GRO) is one */
+	uint64_t packets_sent, packets_received;
 	double received_bits_per_s; /* NaN: not known */
 	bool has_jitter;	    /* at least two were received that told when they were sent */
 	double jitter_s;	    /* the mean of the estimates of RFC 3550 */
@@ -26,6 +28,7 @@ struct nm_datagram_stats {
 	uint64_t timeouts;   /* the master's alone where slaves_known is false */
 	uint64_t unanswered; /* passes of the master that have waited in vain: no transactions */
 	bool slaves_known;
+	double seconds; /* in which they were moved, nm_result_datagrams only */
 };
 
 /* The statistics of one phase, all of it. */

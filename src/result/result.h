@@ -55,7 +55,9 @@ struct nm_tls_report {
 struct nm_conn_report {
 	uint64_t connections; /* 0: none is known, and `why` has the reason */
 	uint64_t retransmits;
-	double rtt_min_s, rtt_mean_s, rtt_max_s, cwnd_mean;
+	double min_rtt_s; /* the shortest round trip of all of them; 0: not known */
+	double srtt_min_s, srtt_mean_s, srtt_max_s; /* the kernel's smoothed round trip time */
+	double cwnd_mean;
 	uint32_t mss_min, mss_max;
 	char congestion_control[16];
 	struct nm_tls_report tls;

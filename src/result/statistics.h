@@ -54,7 +54,8 @@ struct nm_transaction_report {
 	double seconds;
 	uint64_t operations;
 	struct nm_counts counts;
-	struct nm_latency latency; /* times of passes; count 0: not kept */
+	struct nm_latency latency; /* of passes, as in struct nm_window; count 0: not kept */
+	struct nm_latency pass;	   /* all of each pass, thinking too; count 0: not kept */
 	struct nm_flowop_report *flowops;
 	size_t n_flowops;
 };

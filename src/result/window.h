@@ -17,7 +17,8 @@ struct nm_result_host;
 struct nm_window {
 	double seconds;
 	struct nm_counts counts;    /* iterations are the transactions */
-	struct nm_latency latency;  /* service time of transactions */
+	struct nm_latency latency;  /* of transactions, without what the host has thought in them */
+	struct nm_latency pass;	    /* where the host thinks: all of each pass */
 	struct nm_latency response; /* with a rate: from the time planned */
 };
 

@@ -46,7 +46,9 @@
 	X(jitter_ns, NULL, "The sum of these estimates.")                                          \
 	X(unanswered, NULL, "Passes in which a wait for an answer ended by its limit.")            \
 	X(message_bytes, NULL, "Of bytes_received, those of messages_received.")                   \
-	X(unnumbered, NULL, "Datagrams received that are too short for a number.")
+	X(unnumbered, NULL, "Datagrams received that are too short for a number.")                 \
+	X(joined_sent, NULL, "Datagrams sent in one packet with one before them (GSO).")           \
+	X(joined_received, NULL, "Datagrams received in one packet with one before them (GRO).")
 
 #define NM_COUNTER_FIELD(name, ...) _Atomic uint64_t name;
 struct nm_counters {

@@ -17,6 +17,12 @@ struct nm_summary {
 /* Sums up n values; 0 values give an empty summary. */
 void nm_summary_compute(const double *values, size_t n, struct nm_summary *ret_summary);
 
+/* The lesser of two figures, of which 0 is one that is not known. */
+static inline double nm_least_known(double a, double b)
+{
+	return b > 0 && (a <= 0 || b < a) ? b : a;
+}
+
 /* The two-sided 95 % quantile of Student's t, for df >= 1. */
 double nm_student_t95(size_t degrees_of_freedom);
 

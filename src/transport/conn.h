@@ -129,7 +129,9 @@ struct nm_conn_tls {
 /* Statistics and parameters of a connection, from the kernel and from the transport. */
 struct nm_conn_info {
 	uint64_t retransmits;
-	uint32_t rtt_us, rttvar_us, snd_cwnd, snd_mss;
+	uint32_t srtt_us, rttvar_us; /* the kernel's smoothed round trip time, and its variation */
+	uint32_t min_rtt_us;	     /* the shortest round trip; 0: not known */
+	uint32_t snd_cwnd, snd_mss;
 	bool syn_data; /* TCP: the first packet had data that was taken */
 	char congestion_control[16];
 	struct nm_conn_tls tls;

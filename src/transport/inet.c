@@ -4,9 +4,9 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/tcp.h>
 #include <math.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -384,12 +384,14 @@ int nm_inet_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)
 	memset(&info, 0, sizeof info);
 	if (getsockopt(conn->fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
 		return -errno;
-	*ret_info = (struct nm_conn_info){.retransmits = info.tcpi_total_retrans,
-					  .rtt_us = info.tcpi_rtt,
-					  .rttvar_us = info.tcpi_rttvar,
-					  .snd_cwnd = info.tcpi_snd_cwnd,
-					  .snd_mss = info.tcpi_snd_mss,
-					  .syn_data = info.tcpi_options & TCPI_OPT_SYN_DATA};
+	*ret_info = (struct nm_conn_info){
+		.retransmits = info.tcpi_total_retrans,
+		.srtt_us = info.tcpi_rtt,
+		.rttvar_us = info.tcpi_rttvar,
+		.min_rtt_us = info.tcpi_min_rtt != UINT32_MAX ? info.tcpi_min_rtt : 0,
+		.snd_cwnd = info.tcpi_snd_cwnd,
+		.snd_mss = info.tcpi_snd_mss,
+		.syn_data = info.tcpi_options & TCPI_OPT_SYN_DATA};
 	len = sizeof ret_info->congestion_control - 1;
 	if (getsockopt(conn->fd, IPPROTO_TCP, TCP_CONGESTION, ret_info->congestion_control, &len) <
 	    0)

@@ -487,7 +487,7 @@ static int sctp_info(const struct nm_conn *conn, struct nm_conn_info *ret_info)
 
 	*ret_info = (struct nm_conn_info){
 		.retransmits = stats.sas_rtxchunks,
-		.rtt_us = status.sstat_primary.spinfo_srtt * 1000,
+		.srtt_us = status.sstat_primary.spinfo_srtt * 1000,
 		.snd_cwnd = mss ? status.sstat_primary.spinfo_cwnd / mss : 0,
 		.snd_mss = mss,
 	};

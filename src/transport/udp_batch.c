@@ -208,6 +208,11 @@ int nm_udp_batch_send(struct nm_udp_batch *batch, struct nm_conn *conn)
 	return sent;
 }
 
+unsigned nm_udp_batch_packets(const struct nm_udp_batch *batch, unsigned n)
+{
+	return (n + batch->staged.gso - 1) / batch->staged.gso;
+}
+
 void nm_udp_batch_want_gro(struct nm_conn *conn)
 {
 	if (!(conn->traits & (NM_CONN_GRO | NM_CONN_NO_GRO)))

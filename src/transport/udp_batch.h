@@ -29,6 +29,8 @@ char *nm_udp_batch_staged(const struct nm_udp_batch *batch, unsigned n);
 /* Sends the datagrams laid out. Returns how many have been sent, or -errno; the rest is to be laid
  * out anew. */
 int nm_udp_batch_send(struct nm_udp_batch *batch, struct nm_conn *conn);
+/* In how many packets the kernel has taken the first n datagrams laid out: a train is one. */
+unsigned nm_udp_batch_packets(const struct nm_udp_batch *batch, unsigned n);
 /* The buffers of sends without a copy; NULL: nm_udp_batch_new was given uncopied 0. */
 struct nm_zc_pool *nm_udp_batch_zc_pool(const struct nm_udp_batch *batch);
 

@@ -91,8 +91,10 @@ def test_what_is_not_measured_has_a_tag(netmodel: Netmodel, tmp_path: Path) -> N
 def test_long_times(netmodel: Netmodel, tmp_path: Path) -> None:
     profile = tmp_path / "slow.xml"
     profile.write_text(
-        '<profile name="slow"><group nflows="2"><transaction iterations="2">'
-        '<flowop type="think" options="duration=300ms"/></transaction></group></profile>'
+        '<profile name="slow"><group nflows="2"><transaction iterations="1"><flowop type="connect" '
+        'options="remotehost=local"/></transaction><transaction iterations="2" measure="yes"><flowop type="write" '
+        'options="size=1"/><flowop type="think" options="duration=300ms at=slave"/><flowop type="read" '
+        'options="size=1"/></transaction></group></profile>'
     )
     path = tmp_path / "log"
     netmodel.run("-m", profile, "--hdr-log", path, code=0)

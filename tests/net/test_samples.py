@@ -222,7 +222,7 @@ def test_what_the_kernel_knows_of_connections(netmodel: Netmodel, tmp_path: Path
         assert known["count"] == len(last) == 70
         assert {int(row["snd_mss"]) for row in last} == {known["mss_min"], known["mss_max"]}
         assert sum(int(row["retransmits"]) for row in last) == known["retransmits"]
-        assert sum(int(row["rtt_us"]) for row in last) / 70 * 1e-6 == pytest.approx(known["rtt_s"]["mean"], rel=0.01)
+        assert sum(int(row["rtt_us"]) for row in last) / 70 * 1e-6 == pytest.approx(known["srtt_s"]["mean"], rel=0.01)
     sent = sum(int(rows[-1]["bytes_sent"]) for key, rows in found.items() if key[0] == "master")
     own = master_of(document)["groups"][0]
     # The greeting of each connection is not traffic of the profile.

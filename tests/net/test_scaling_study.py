@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from compose import connect, group, lasting, once, write
+from compose import ask, connect, group, lasting, once, op, write
 from nmtest import TOP, Json, Netmodel, Node, Process, Result, children, defines, limit_descriptors, wait_until
 
 SCRIPT = TOP / "contrib" / "scaling-study"
@@ -88,6 +88,15 @@ def test_http_get_against_three_slaves(
         assert point["throughput_mbps"] == pytest.approx(point["transactions_per_s"] * each_mbits, rel=0.01)
         # Flows that always have something to do: by Little's law, if nothing stands still at the end of the time.
         assert 0.5 < point["latency_mean_s"] * point["transactions_per_s"] / point["flows"] < 1.1
+
+
+def test_the_latency_is_without_the_time_that_clients_think(study: Study, profile: Callable[..., Path]) -> None:
+    body = group(once(connect()), lasting("300ms", ask(), op("think", "duration=20ms")), strands="$n")
+    path = profile('<param name="n" type="count" default="1"/>' + body)
+    (row,) = rows_of(study.run("-m", path, "--connections", "2", "--param", "n").out)
+    p50_us, rate = float(row[7]), float(row[9])
+    assert p50_us < 10_000
+    assert 20 < rate <= 100
 
 
 def test_groups_over_udp_and_tcp_are_added_up(study: Study, profile: Callable[..., Path]) -> None:

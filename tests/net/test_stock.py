@@ -307,10 +307,41 @@ def test_the_wait_for_lost_messages_is_no_part_of_the_time(netmodel: Netmodel) -
     assert phase["seconds"] < 0.29
 
 
-def test_a_report_begins_with_what_has_arrived(netmodel: Netmodel) -> None:
+def rows_of(out: str) -> list[str]:
+    """The names of the rows with which a report opens."""
+    return re.findall(r"^  (\S+(?: \S+)*)  .*$", out.split("\n\n")[1], re.MULTILINE)
+
+
+def test_a_stream_opens_with_what_was_sent_and_received(netmodel: Netmodel) -> None:
+    out = netmodel.run("-m", "tcp_stream", "-D", "test_length=200ms", code=0).out
+    assert rows_of(out)[:5] == ["throughput", "retransmits", "cpu", "transactions", "latency"], out
+    assert re.search(r"^  throughput +sent \S+ \Sb/s  received \S+ \Sb/s$", out, re.MULTILINE), out
+    assert rows_of(netmodel.run("-m", "tcp_rr", "-D", "test_length=100ms", code=0).out)[0] == "transactions"
+
+
+def test_a_stream_of_datagrams_opens_with_what_has_arrived(netmodel: Netmodel) -> None:
     out = netmodel.run("-m", "udp_stream", "-D", "test_length=200ms", code=0).out
-    arrived = re.search(r"^  to slaves +sent \d+  received \d+ \(\S+ \Sb/s\)  lost \d+ ", out, re.MULTILINE)
-    sent = re.search(r"^  throughput +sent \S+ \Sb/s$", out, re.MULTILINE)
-    assert arrived and sent, out
-    assert arrived.start() < sent.start()
-    assert "received" not in sent[0], "that way has no data"
+    assert rows_of(out)[:5] == ["throughput", "to slaves", "datagrams", "cpu", "transactions"], out
+    assert re.search(r"^  throughput +sent \S+ \Sb/s  received \S+ \Sb/s$", out, re.MULTILINE), out
+    assert re.search(r"^  to slaves +sent \d+  received \d+ \(\S+ \Sb/s\)  lost \d+ ", out, re.MULTILINE), out
+    assert re.search(r"^  transactions .*, 32 datagrams each\)$", out, re.MULTILINE), out
+
+
+@pytest.mark.parametrize("way", ["to_slaves", "to_master"])
+def test_throughput_is_told_by_who_sends_and_who_receives(netmodel: Netmodel, way: str) -> None:
+    document = measure(netmodel, "tcp_stream", enable_tcp_maerts="yes" if way == "to_master" else "no")
+    throughput = document["totals"]["throughput"]
+    own = document["totals"]["bits_received_per_s" if way == "to_master" else "bits_sent_per_s"]
+    assert throughput["received_bits_per_s"] == throughput[way]["received_bits_per_s"] == pytest.approx(own, rel=1e-6)
+    assert throughput["sent_bits_per_s"] == throughput[way]["sent_bits_per_s"] == pytest.approx(own, rel=1e-6)
+
+
+def test_a_batch_of_datagrams_is_not_one_datagram(netmodel: Netmodel) -> None:
+    totals = measure(netmodel, "udp_stream", batch_size=32)["totals"]
+    way = totals["messages"]["to_slaves"]
+    assert way["sent"] == 32 * totals["transactions"]
+    assert way["packets_sent"] == totals["transactions"], "each batch leaves as one train"
+    assert 0 < way["packets_received"] <= way["received"]
+    assert totals["throughput"]["to_slaves"]["received_bits_per_s"] == pytest.approx(way["bits_received_per_s"], rel=0.01)
+    alone = measure(netmodel, "udp_stream", batch_size=1)["totals"]["messages"]["to_slaves"]
+    assert alone["packets_sent"] == alone["sent"] and alone["packets_received"] == alone["received"]

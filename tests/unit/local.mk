@@ -121,6 +121,7 @@ ENGINE_TESTS = \
 	tests/unit/engine/test_accept \
 	tests/unit/engine/test_observe \
 	tests/unit/engine/test_rendezvous \
+	tests/unit/engine/test_latency \
 	tests/unit/engine/test_machine \
 	tests/unit/engine/test_pair \
 	tests/unit/engine/test_phase \
@@ -223,7 +224,8 @@ REPORT_TESTS = \
 	tests/unit/report/test_report \
 	tests/unit/report/test_report_json \
 	tests/unit/report/test_report_neper \
-	tests/unit/report/test_requirement
+	tests/unit/report/test_requirement \
+	tests/unit/report/test_text
 $(REPORT_TESTS): LDADD = $(CHECK_LIBS) $(REPORT_LIBS)
 $(REPORT_TESTS): $(filter %.la,$(REPORT_LIBS))
 tests_unit_report_test_compare_SOURCES = \
@@ -244,6 +246,10 @@ tests_unit_report_test_report_neper_SOURCES = \
 	tests/unit/report/sample.h
 tests_unit_report_test_requirement_SOURCES = \
 	tests/unit/report/test_requirement.c \
+	tests/unit/report/sample.c \
+	tests/unit/report/sample.h
+tests_unit_report_test_text_SOURCES = \
+	tests/unit/report/test_text.c \
 	tests/unit/report/sample.c \
 	tests/unit/report/sample.h
 tests_unit_report_test_report_json_SOURCES = \

@@ -103,7 +103,7 @@ const char *nm_claims_result(const struct nm_msg_result *result, uint64_t run_ns
 		return "its window is longer than the run";
 	if (result->others.ns > result->others.of_ns || result->others.of_ns > longest)
 		return "other runs were under way for longer than the run";
-	if (result->connections.rtt_min_s > result->connections.rtt_max_s ||
+	if (result->connections.srtt_min_s > result->connections.srtt_max_s ||
 	    result->connections.mss_min > result->connections.mss_max)
 		return "a least value is greater than the greatest";
 	return NULL;

@@ -33,13 +33,15 @@ static const struct nm_field flowop_fields[] = {
 struct transaction {
 	uint64_t length_ns;
 	struct nm_counts counts;
-	json_t *hist, *flowops;
+	json_t *hist, *passes; /* passes: null where the host does not think */
+	json_t *flowops;
 };
 
 static const struct nm_field transaction_fields[] = {
 	NM_FIELD(U64, struct transaction, length_ns),
 	NM_FIELD(ROW, struct transaction, counts, .fields = nm_counts_fields),
 	NM_FIELD(VALUE, struct transaction, hist),
+	NM_FIELD(VALUE, struct transaction, passes),
 	NM_FIELD(VALUE, struct transaction, flowops),
 	NM_FIELD_END,
 };
@@ -170,6 +172,7 @@ static json_t *pack_transactions(struct work *work, uint32_t g)
 			.length_ns = end_ns > begin_ns ? end_ns - begin_ns : 0,
 			.counts = work->sample.counts,
 			.hist = pack_hist(&work->sample.latency),
+			.passes = pack_hist(&work->sample.pass),
 			.flowops = pack_flowops(work, g, &group->phases[k]),
 		};
 
@@ -285,6 +288,9 @@ static int unpack_transactions(const struct reading *r, const json_t *list,
 		transaction->counts = of.counts;
 		transaction->seconds = (double)of.length_ns / 1e9;
 		nm_latency_from_hist(&transaction->latency, r->hist, r->percentiles);
+		if (unpack_hist(of.passes, r->hist))
+			return -EPROTO;
+		nm_latency_from_hist(&transaction->pass, r->hist, r->percentiles);
 		int error = unpack_flowops(r, of.flowops, plan, &plan->phases[k], transaction);
 
 		if (error)

@@ -69,7 +69,7 @@ static uint64_t figures_of(const struct nm_group *group, uint32_t details)
 	if (!details || !group->runs)
 		return n;
 	for (uint32_t k = 0; k < group->n_phases; k++)
-		n += (row + hist) * (1 + group->phases[k].n_instrs);
+		n += (row + hist) * (2 + group->phases[k].n_instrs);
 	return n + (details & NM_OBSERVE_FLOWS ? 16 * (uint64_t)group->n_flows : 0);
 }
 

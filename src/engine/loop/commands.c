@@ -31,7 +31,8 @@ static void start_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t 
 	flow->at = worker->run.body;
 	flow->iterations_left = passes_of(worker, flow);
 	flow->start_ns = now_ns;
-	flow->unanswered = false;
+	flow->marks = worker->run.marks;
+	flow->thought_ns = 0;
 	flow->plan_ns = now_ns;
 	if (!flow->iterations_left) {
 		nm_phase_flow_done(worker, flow);

@@ -187,7 +187,7 @@ static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 		return false;
 	}
 
-	if (paced && worker->run.response && !flow->unanswered)
+	if (paced && worker->run.response && !(flow->marks & NM_PASS_UNANSWERED))
 		nm_hist_record(worker->run.response, now_ns - flow->plan_ns);
 	if (!paced && !worker->run.phase->leads) {
 		/* All flows follow: the passes that the other end has begun are done, by any of the
@@ -206,8 +206,7 @@ static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 
 /* The end of a pass that has lost a message: it does not count as a transaction, and its time would
  * be that of the limit. */
-static __attribute__((noinline)) bool end_unanswered_pass(struct nm_worker *worker,
-							  struct nm_flow *flow)
+static bool end_unanswered_pass(struct nm_worker *worker, struct nm_flow *flow)
 {
 	uint64_t now_ns = worker->run.latency ? nm_clock_ns() : 0;
 
@@ -215,11 +214,40 @@ static __attribute__((noinline)) bool end_unanswered_pass(struct nm_worker *work
 	nm_worker_set_end(worker,
 			  worker->run.end_at); /* with one answered pass less it is reached */
 	worker->io.now_ns = flow->start_ns = now_ns;
-	bool goes_on = nm_counter_read(&worker->io.count->iterations) >= worker->run.check_at
-			       ? end_special_pass(worker, flow, now_ns)
-			       : go_on(worker, flow, nm_count_passes(worker->io.count));
+	return nm_counter_read(&worker->io.count->iterations) >= worker->run.check_at
+		       ? end_special_pass(worker, flow, now_ns)
+		       : go_on(worker, flow, nm_count_passes(worker->io.count));
+}
 
-	flow->unanswered = false;
+/* The end of a pass in which this end may have thought: the latency is that of the exchange
+ * alone. */
+static bool end_thinking_pass(struct nm_worker *worker, struct nm_flow *flow)
+{
+	uint64_t now_ns = 0;
+
+	nm_counter_add(&worker->io.count->iterations, 1);
+	if (worker->run.latency) {
+		now_ns = worker->io.now_ns = nm_clock_ns();
+		uint64_t pass_ns = now_ns - flow->start_ns;
+
+		nm_hist_record(worker->run.latency, pass_ns - flow->thought_ns);
+		if (worker->run.pass)
+			nm_hist_record(worker->run.pass, pass_ns);
+		flow->start_ns = now_ns;
+	}
+	return nm_counter_read(&worker->io.count->iterations) >= worker->run.check_at
+		       ? end_special_pass(worker, flow, now_ns)
+		       : go_on(worker, flow, nm_count_passes(worker->io.count));
+}
+
+static __attribute__((noinline)) bool end_marked_pass(struct nm_worker *worker,
+						      struct nm_flow *flow)
+{
+	bool goes_on = flow->marks & NM_PASS_UNANSWERED ? end_unanswered_pass(worker, flow)
+							: end_thinking_pass(worker, flow);
+
+	flow->marks = worker->run.marks;
+	flow->thought_ns = 0;
 	return goes_on;
 }
 
@@ -231,8 +259,8 @@ static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *wor
 	uint64_t now_ns = 0;
 	uint64_t done = nm_counter_read(iterations) + 1;
 
-	if (__builtin_expect(flow->unanswered, 0))
-		return end_unanswered_pass(worker, flow);
+	if (__builtin_expect(flow->marks, 0))
+		return end_marked_pass(worker, flow);
 	atomic_store_explicit(iterations, done, memory_order_relaxed);
 	if (worker->run.latency) {
 		now_ns = worker->io.now_ns = nm_clock_ns();

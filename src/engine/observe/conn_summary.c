@@ -5,23 +5,25 @@
 
 #include "engine/engine_priv.h"
 #include "engine/observe/observe.h"
+#include "stats/summary.h"
 #include "transport/transport.h"
 
 static void add_connection(struct nm_conn_summary *sum, const struct nm_conn_info *info)
 {
-	double rtt_s = info->rtt_us * 1e-6;
+	double srtt_s = info->srtt_us * 1e-6, min_rtt_s = info->min_rtt_us * 1e-6;
 	double n = (double)++sum->connections;
 
 	if (sum->connections == 1) {
-		sum->rtt_min_s = rtt_s;
+		sum->srtt_min_s = srtt_s;
 		sum->mss_min = info->snd_mss;
 		memcpy(sum->congestion_control, info->congestion_control,
 		       sizeof sum->congestion_control);
 	}
 	sum->retransmits += info->retransmits;
-	sum->rtt_min_s = fmin(sum->rtt_min_s, rtt_s);
-	sum->rtt_max_s = fmax(sum->rtt_max_s, rtt_s);
-	sum->rtt_mean_s += (rtt_s - sum->rtt_mean_s) / n;
+	sum->srtt_min_s = fmin(sum->srtt_min_s, srtt_s);
+	sum->srtt_max_s = fmax(sum->srtt_max_s, srtt_s);
+	sum->srtt_mean_s += (srtt_s - sum->srtt_mean_s) / n;
+	sum->min_rtt_s = nm_least_known(sum->min_rtt_s, min_rtt_s);
 	sum->cwnd_mean += (info->snd_cwnd - sum->cwnd_mean) / n;
 	sum->mss_min = info->snd_mss < sum->mss_min ? info->snd_mss : sum->mss_min;
 	sum->mss_max = info->snd_mss > sum->mss_max ? info->snd_mss : sum->mss_max;

@@ -112,12 +112,12 @@ void nm_flowop_stats_pass(struct nm_worker *worker, struct nm_flow *flow, uint64
 	uint32_t number = number_of(worker, flow);
 	struct flow_counts *own = &stats->flows[number];
 
-	if (flow->unanswered)
+	if (flow->marks & NM_PASS_UNANSWERED)
 		return;
 	nm_counter_add(&own->passes, 1);
 	if (!now_ns || !worker->engine->measures)
 		return;
-	uint64_t elapsed_ns = now_ns - own->start_ns;
+	uint64_t elapsed_ns = now_ns - own->start_ns - flow->thought_ns;
 
 	note_pass(stats, own, elapsed_ns);
 	if (stats->passes)

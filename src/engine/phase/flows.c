@@ -25,7 +25,7 @@ static void reset_flow(const struct nm_worker *worker, struct nm_flow *flow)
 	if (worker->group->messages.gives_up && (flow->left || flow->progress) && at && at->op &&
 	    (!at->pass.is_first || nm_abandoned_has_begun(&worker->io, flow, at)))
 		nm_abandoned_add(&worker->io, flow, flow->at);
-	flow->late = 0;
+	flow->marks = 0;
 	flow->state = NM_FLOW_IDLE;
 	flow->left = 0;
 	flow->progress = 0;

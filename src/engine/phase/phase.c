@@ -276,6 +276,8 @@ int nm_phase_begin(struct nm_worker *worker, uint32_t number, uint64_t now_ns)
 	run->has_deadlines = worker->shape->has_deadlines;
 	run->latency = stats->latency;
 	run->response = stats->response;
+	run->pass = stats->pass;
+	run->marks = stats->pass ? NM_PASS_THINKS : 0;
 	run->drained = 0;
 	run->ended_ns = 0;
 	set_pacer(worker, now_ns);

@@ -43,6 +43,8 @@ struct nm_phase_run {
 	uint32_t n_abandoning; /* connections on which abandoned messages still move: FLUSH */
 	uint64_t drained;      /* bytes taken beyond the passes: DRAIN */
 	uint64_t ended_ns;     /* when all passes were seen to be done; 0: when the phase ends */
+	struct nm_hist *pass;  /* NULL: as latency */
+	uint8_t marks;	       /* with which each pass begins: enum nm_pass_marks */
 	struct nm_rcvlowat rcvlowat;
 };
 

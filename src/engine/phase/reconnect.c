@@ -256,6 +256,7 @@ static bool finish(struct nm_worker *worker, struct nm_flow *flow)
 		nm_worker_set_end(worker, worker->run.end_at);
 	flow->at = flow->resume;
 	flow->start_ns = nm_clock_ns();
+	flow->thought_ns = 0;
 	return !nm_reconnect_before_pass(worker, flow);
 }
 

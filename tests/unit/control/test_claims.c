@@ -110,8 +110,8 @@ START_TEST(a_window_is_no_longer_than_its_run)
 	result.has_usage = true;
 	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
 	result.has_usage = false;
-	result.connections.rtt_min_s = 2;
-	result.connections.rtt_max_s = 1;
+	result.connections.srtt_min_s = 2;
+	result.connections.srtt_max_s = 1;
 	ck_assert_ptr_nonnull(nm_claims_result(&result, 2 * S));
 }
 END_TEST

@@ -236,9 +236,10 @@ static json_t *result(void)
 	sent->groups[1].bytes_received = 99;
 	sent->connections = (struct nm_conn_report){.connections = 4,
 						    .retransmits = 1,
-						    .rtt_min_s = 0.125,
-						    .rtt_mean_s = 0.25,
-						    .rtt_max_s = 0.5,
+						    .min_rtt_s = 0.0625,
+						    .srtt_min_s = 0.125,
+						    .srtt_mean_s = 0.25,
+						    .srtt_max_s = 0.5,
 						    .cwnd_mean = 10,
 						    .mss_min = 536,
 						    .mss_max = 1448,

@@ -33,7 +33,7 @@ START_TEST(results_are_read_back)
 	struct nm_msg_result *sent = new_result(), *got = new_result();
 
 	sent->groups[1].bytes_received = 99;
-	sent->connections.rtt_mean_s = 0.25;
+	sent->connections.srtt_mean_s = 0.25;
 	(void)snprintf(sent->connections.congestion_control,
 		       sizeof sent->connections.congestion_control, "cubic");
 	sent->connections.tls = (struct nm_tls_report){.connections = 4,
@@ -67,7 +67,7 @@ START_TEST(results_are_read_back)
 
 	ck_assert_int_eq(nm_result_unpack(body, 2, got), 0);
 	ck_assert_uint_eq(got->groups[1].bytes_received, 99);
-	ck_assert(got->connections.rtt_mean_s == 0.25);
+	ck_assert(got->connections.srtt_mean_s == 0.25);
 	ck_assert_str_eq(got->connections.congestion_control, "cubic");
 	ck_assert_uint_eq(got->connections.tls.connections, 4);
 	ck_assert_uint_eq(got->connections.tls.resumed, 3);
@@ -223,13 +223,15 @@ static struct nm_plan *report_plan(void)
 }
 
 /* Bucket 5 is 5 ns, bucket 200 is 200 ns. */
-#define SUMS	 "[3,100,0,1,50,210]"
-#define FLOWOPS	 "[[" SUMS ",[210,5,200,5,2,200,1]],[[4,0,9,0,0,0],null]]"
-#define COUNTS	 "[2,100,9,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]"
-#define IDLE	 "[0,[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],null,[]]"
-#define STRANDS	 "[" SUMS ",[4,0,9,0,0,0]]"
-#define REPORT	 "{\"elapsed_ns\":2000,\"groups\":[[[%s," IDLE "],%s],null]}"
-#define THE_WORK "[1000," COUNTS ",null," FLOWOPS "]"
+#define SUMS	"[3,100,0,1,50,210]"
+#define FLOWOPS "[[" SUMS ",[210,5,200,5,2,200,1]],[[4,0,9,0,0,0],null]]"
+#define COUNTS	"[2,100,9,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]"
+#define IDLE	"[0,[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],null,null,[]]"
+#define STRANDS "[" SUMS ",[4,0,9,0,0,0]]"
+#define REPORT	"{\"elapsed_ns\":2000,\"groups\":[[[%s," IDLE "],%s],null]}"
+/* One pass of 200 ns, of which the host has thought all but 5. */
+#define TIMES	 "[5,5,5,5,1],[200,200,200,200,1],"
+#define THE_WORK "[1000," COUNTS "," TIMES FLOWOPS "]"
 
 START_TEST(a_report_is_read_by_its_plan)
 {
@@ -250,6 +252,9 @@ START_TEST(a_report_is_read_by_its_plan)
 	ck_assert_uint_eq(group->transactions[0].counts.iterations, 2);
 	ck_assert_uint_eq(group->transactions[0].n_flowops, 2);
 	ck_assert_uint_eq(group->transactions[1].n_flowops, 0);
+	ck_assert(fabs(group->transactions[0].latency.mean_s - 5e-9) < 1e-15);
+	ck_assert(fabs(group->transactions[0].pass.mean_s - 200e-9) < 1e-15);
+	ck_assert_uint_eq(group->transactions[1].pass.count, 0);
 	const struct nm_flowop_report *write = &group->transactions[0].flowops[0];
 
 	ck_assert_str_eq(write->name, "write");
@@ -277,17 +282,19 @@ static const struct {
 	{"null", STRANDS},
 	{"[]", STRANDS},
 	{"[-1," COUNTS ",null," FLOWOPS "]", STRANDS},
-	{"[1000,[1,2],null," FLOWOPS "]", STRANDS},
-	{"[1000," COUNTS ",null,[]]", STRANDS},
-	{"[1000," COUNTS ",null,[[" SUMS ",null],[" SUMS ",null],[" SUMS ",null]]]", STRANDS},
-	{"[1000," COUNTS ",null,[[[1,2,3],null],[" SUMS ",null]]]", STRANDS},
-	{"[1000," COUNTS ",[1,2]," FLOWOPS "]", STRANDS},
-	{"[1000," COUNTS ",[1,2,3,4]," FLOWOPS "]", STRANDS},
-	{"[1000," COUNTS ",[1,3,2,4,1]," FLOWOPS "]", STRANDS},
-	{"[1000," COUNTS ",[1,1,2,4,0]," FLOWOPS "]", STRANDS},
-	{"[1000," COUNTS ",[1,1,2,4,1,4,1]," FLOWOPS "]", STRANDS},
-	{"[1000," COUNTS ",[1,1,2,7424,1]," FLOWOPS "]", STRANDS},
-	{"[1000," COUNTS ",[1,1,2,4,9007199254740993]," FLOWOPS "]", STRANDS},
+	{"[1000,[1,2],null,null," FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS ",null,null,[]]", STRANDS},
+	{"[1000," COUNTS ",null,null,[[" SUMS ",null],[" SUMS ",null],[" SUMS ",null]]]", STRANDS},
+	{"[1000," COUNTS ",null,null,[[[1,2,3],null],[" SUMS ",null]]]", STRANDS},
+	{"[1000," COUNTS ",null," FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS ",[1,2],null," FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS ",null,[1,2]," FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS ",[1,2,3,4],null," FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS ",[1,3,2,4,1],null," FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS ",[1,1,2,4,0],null," FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS ",[1,1,2,4,1,4,1],null," FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS ",[1,1,2,7424,1],null," FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS ",[1,1,2,4,9007199254740993],null," FLOWOPS "]", STRANDS},
 	{THE_WORK, "null"},
 	{THE_WORK, "[" SUMS "]"},
 	{THE_WORK, "[" SUMS ",[1]]"},

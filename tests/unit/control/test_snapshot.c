@@ -233,16 +233,18 @@ START_TEST(connections_of_the_last_measured_phase_are_summed_up)
 	ck_assert_str_ne(report.why, "");
 	plan->groups[0].phases[0].measured = true;
 	engine->connections = (struct nm_conn_summary){.connections = 2,
-						       .rtt_min_s = 1,
-						       .rtt_max_s = 3,
-						       .rtt_mean_s = 2,
+						       .min_rtt_s = 0.25,
+						       .srtt_min_s = 1,
+						       .srtt_max_s = 3,
+						       .srtt_mean_s = 2,
 						       .mss_min = 536,
 						       .mss_max = 1460,
 						       .retransmits = 7};
 	nm_connections_read(engine, plan, &report);
 	ck_assert_uint_eq(report.connections, 2);
 	ck_assert_uint_eq(report.mss_max, 1460);
-	ck_assert_double_eq(report.rtt_mean_s, 2);
+	ck_assert_double_eq(report.min_rtt_s, 0.25);
+	ck_assert_double_eq(report.srtt_mean_s, 2);
 	ck_assert_uint_eq(report.retransmits, 7);
 	nm_engine_free(engine);
 }

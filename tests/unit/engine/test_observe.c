@@ -390,7 +390,7 @@ START_TEST(passes_without_times_are_counted_only)
 	pass(0, 0, 0, 0);
 	e.engine.measures = false;
 	pass(0, 0, 1000, 50);
-	e.flows[0][0].unanswered = true;
+	e.flows[0][0].marks = NM_PASS_UNANSWERED;
 	pass(0, 0, 1000, 50);
 	ck_assert_uint_eq(sample_of(0).passes, 2);
 	ck_assert_uint_eq(sample_of(0).sum_ns, 0);
@@ -554,7 +554,11 @@ START_TEST(counters_are_summed_over_workers)
 	ck_assert_uint_eq(sample.counts.bytes_sent, 7);
 	e.stats[1][0].response = hist;
 	nm_engine_sample(&e.engine, 0, 0, &sample);
-	ck_assert(sample.has_response);
+	ck_assert(sample.has_response && !sample.has_pass);
+	e.stats[0][0].pass = hist;
+	nm_engine_sample(&e.engine, 0, 0, &sample);
+	ck_assert(sample.has_pass);
+	ck_assert_uint_eq(sample.pass.count, 1);
 	free(hist);
 }
 END_TEST
@@ -564,15 +568,16 @@ START_TEST(connections_are_summed_up_of_workers_that_are_done)
 	struct nm_conn_summary sum;
 
 	e.stats[0][0].conns = (struct nm_conn_summary){.connections = 1,
-						       .rtt_min_s = 2,
-						       .rtt_mean_s = 2,
-						       .rtt_max_s = 2,
+						       .min_rtt_s = 0.5,
+						       .srtt_min_s = 2,
+						       .srtt_mean_s = 2,
+						       .srtt_max_s = 2,
 						       .mss_min = 1000,
 						       .mss_max = 1000};
 	e.stats[1][0].conns = (struct nm_conn_summary){.connections = 3,
-						       .rtt_min_s = 1,
-						       .rtt_mean_s = 6,
-						       .rtt_max_s = 9,
+						       .srtt_min_s = 1,
+						       .srtt_mean_s = 6,
+						       .srtt_max_s = 9,
 						       .mss_min = 500,
 						       .mss_max = 1500,
 						       .retransmits = 4};
@@ -582,9 +587,10 @@ START_TEST(connections_are_summed_up_of_workers_that_are_done)
 	atomic_store(&e.workers[1].answers.done, 1);
 	nm_engine_conn_summary(&e.engine, 0, 0, &sum);
 	ck_assert_uint_eq(sum.connections, 4);
-	ck_assert_double_eq(sum.rtt_mean_s, 5);
-	ck_assert_double_eq(sum.rtt_min_s, 1);
-	ck_assert_double_eq(sum.rtt_max_s, 9);
+	ck_assert_double_eq(sum.srtt_mean_s, 5);
+	ck_assert_double_eq(sum.min_rtt_s, 0.5); /* the other worker knows none */
+	ck_assert_double_eq(sum.srtt_min_s, 1);
+	ck_assert_double_eq(sum.srtt_max_s, 9);
 	ck_assert_uint_eq(sum.mss_min, 500);
 	ck_assert_uint_eq(sum.mss_max, 1500);
 	ck_assert_uint_eq(sum.retransmits, 4);

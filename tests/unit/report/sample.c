@@ -108,9 +108,10 @@ static void add_hosts(struct nm_result *result)
 	}
 	result->hosts[0].connections = (struct nm_conn_report){.connections = 16,
 							       .retransmits = 3,
-							       .rtt_min_s = 1e-5,
-							       .rtt_mean_s = 2e-5,
-							       .rtt_max_s = 3e-5,
+							       .min_rtt_s = 5e-6,
+							       .srtt_min_s = 1e-5,
+							       .srtt_mean_s = 2e-5,
+							       .srtt_max_s = 3e-5,
 							       .congestion_control = "cubic",
 							       .tls = {.connections = 16,
 								       .resumed = 15,

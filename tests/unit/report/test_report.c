@@ -105,7 +105,9 @@ START_TEST(text_tells_groups_and_hosts)
 	    "max\n");
 	has("\n  small      8        2            5000  4.00 Mb/s  40.0 Mb/s  20.0 us  19.0 us  "
 	    "500 us\n");
-	has("\n  master    10.0%   30.0%    10.0%  50.0%");
+	has("  idle  min rtt     srtt  retransmits  all passes");
+	has("\n  master    10.0%   30.0%    10.0%  50.0%  5.00 us  20.0 us            3       "
+	    "30000");
 	has("      30000     3000000        30000000");
 	has("TLS on master: TLSv1.3 A-CIPHER, connections 16, resumed 15, in the kernel: sending "
 	    "14 "
@@ -124,6 +126,9 @@ START_TEST(text_has_interrupts_per_second)
 {
 	struct nm_usage *usage = &run->hosts[1].usage;
 
+	render("text");
+	has_not("per second"); /* it is for those who ask for it */
+	run->statistics |= NM_STAT_INTERFACES;
 	render("text");
 	has("\n\n  per second  interrupts  switches  softirqs  net_rx  net_tx  timer  sched\n"
 	    "  master          12.0 k       350    2.50 M  2.00 M       0      -    123\n"
@@ -307,6 +312,8 @@ START_TEST(kv_has_the_names_scripts_know)
 	has("\ntime_start=1700000001.123456789\ntime_end=1700000003.123456789\n");
 	has("\nutime_start=0.000000\nutime_end=0.250000\n");
 	has("\nremote_utime_end=0.250000\n");
+	has("\nretransmits=3\nmin_rtt=0.000005000\nsrtt_min=0.000010000\nsrtt_mean=0.000020000\n");
+	has_not("remote_srtt"); /* its connections were closed */
 	has("\nremote_num_transactions_all=30000\n");
 	has("\nremote2_host=fd00::8\n");
 	has_not("remote2_utime"); /* not delivered */
@@ -621,7 +628,7 @@ START_TEST(csv_has_a_row_for_each_interval)
 {
 	render("csv");
 	ck_assert(strncmp(text, "run,from_s,to_s,phase,part,", 27) == 0);
-	has(",latency_p50_s,latency_p99.99_s,");
+	has(",latency_p50_s,latency_p99_99_s,");
 	has(",10.0.0.7_cpu_user,10.0.0.7_cpu_system,");
 	has("\n1,0.000000,1.000000,1,warmup,10000,10000.000,8000000.000,80000000.000,0,1000,");
 	/* What was added later comes last. */
@@ -688,6 +695,8 @@ START_TEST(percentile_names_are_exact)
 	ck_assert_str_eq(nm_percentile_key(50, buf, sizeof(buf)), "p50");
 	ck_assert_str_eq(nm_percentile_key(99.9, buf, sizeof(buf)), "p99.9");
 	ck_assert_str_eq(nm_percentile_key(99.99999, buf, sizeof(buf)), "p99.99999");
+	ck_assert_str_eq(nm_percentile_name(99.9, buf, sizeof(buf)), "p99_9");
+	ck_assert_str_eq(nm_percentile_name(50, buf, sizeof(buf)), "p50");
 	ck_assert_str_eq(nm_percentile_key(0, buf, sizeof(buf)), "p0");
 }
 END_TEST

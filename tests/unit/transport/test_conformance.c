@@ -437,7 +437,7 @@ START_TEST(what_is_known_of_a_connection_can_be_asked)
 		move(&client, &server, 1000, 1000);
 		memset(&info, 0xff, sizeof info);
 		if (t->info && t->info(&client.conn, &info) == 0)
-			ck_assert_uint_lt(info.rtt_us, 10000000);
+			ck_assert_uint_lt(info.srtt_us, 10000000);
 		if (t->why)
 			ck_assert(!t->why(&client.conn, why, sizeof why));
 		if (!has(NM_TRANSPORT_NO_PEER)) {

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first part of the summary for people: what was done and moved, and how long it took. */
+#include "report/text_totals.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "report/common.h"
+#include "report/end_totals.h"
+#include "report/table.h"
+#include "result/datagram_stats.h"
+
+#define TEXT	   NM_TEXT_BYTES
+#define MAX_BEHIND 8 /* lines about passes that are late */
+
+static const char *bits_text(uint64_t bytes, double seconds, char *buf)
+{
+	if (seconds <= 0)
+		return "-";
+	return nm_format_bitrate((double)bytes * 8 / seconds, buf, TEXT);
+}
+
+/* For a way that need not be used: "-" when nothing has gone there. */
+const char *nm_text_way(uint64_t bytes, double seconds, char *buf)
+{
+	return bytes ? bits_text(bytes, seconds, buf) : "-";
+}
+
+const char *nm_text_rate(uint64_t count, double seconds, char *buf)
+{
+	if (seconds <= 0)
+		return "-";
+	snprintf(buf, TEXT, "%.*f", (double)count / seconds < 100 ? 2 : 0, (double)count / seconds);
+	return buf;
+}
+
+static void add_direction(struct nm_table *table, const char *name,
+			  const struct nm_datagram_direction *way)
+{
+	char bits[TEXT], jitter[TEXT], lost[2 * TEXT] = "lost not known, some came twice";
+	char order[3 * TEXT] = "  reordered, duplicates not known (too short for a number)";
+
+	if (!way->sent && !way->received)
+		return;
+	nm_table_cell(table, "%s", name);
+	if (!way->received_known) {
+		nm_table_cell(table, "sent %" PRIu64 "  received and lost are not known",
+			      way->sent);
+		return;
+	}
+	nm_format_bitrate(way->received_bits_per_s, bits, sizeof(bits));
+	if (way->order_known)
+		snprintf(order, sizeof order, "  reordered %" PRIu64 "  duplicates %" PRIu64,
+			 way->reordered, way->duplicates);
+	if (!way->sent_known) {
+		nm_table_cell(table, "received %" PRIu64 " (%s)%s  sent and lost are not known",
+			      way->received, bits, order);
+		return;
+	}
+	if (way->lost_known)
+		snprintf(lost, sizeof lost, "lost %" PRId64 " (%.3g%%)", way->lost,
+			 way->sent ? 100.0 * (double)way->lost / (double)way->sent : 0);
+	nm_table_cell(table, "sent %" PRIu64 "  received %" PRIu64 " (%s)  %s%s%s%s", way->sent,
+		      way->received, bits, lost, order, way->has_jitter ? "  jitter " : "",
+		      way->has_jitter ? nm_format_duration(way->jitter_s, jitter, sizeof(jitter))
+				      : "");
+}
+
+/* Where messages may be lost, those that arrive count. */
+static void add_messages(struct nm_table *table, const struct nm_datagram_stats *messages)
+{
+	char late[TEXT] = "not known";
+
+	if (messages->to_master.order_known &&
+	    (messages->to_slaves.order_known || !messages->slaves_known))
+		snprintf(late, sizeof late, "%" PRIu64,
+			 messages->to_master.late + messages->to_slaves.late);
+	add_direction(table, "to slaves", &messages->to_slaves);
+	add_direction(table, "to master", &messages->to_master);
+	if (messages->any && messages->timeouts) {
+		nm_table_cell(table, "time-outs");
+		nm_table_cell(table, "%" PRIu64 "  late answers %s%s  passes unanswered %" PRIu64,
+			      messages->timeouts, late,
+			      messages->slaves_known ? "" : ", of the master alone",
+			      messages->unanswered);
+	}
+}
+
+/* How many datagrams there were, where a packet or a transaction has several of them. */
+static void add_datagrams(struct nm_table *table, const struct nm_datagram_stats *messages)
+{
+	const struct nm_datagram_direction *out = &messages->to_slaves, *in = &messages->to_master;
+	uint64_t sent = out->sent + in->sent, received = out->received + in->received;
+	uint64_t packets = out->packets_sent + in->packets_sent;
+	char a[TEXT], b[TEXT], c[TEXT], of_packets[3 * TEXT] = "";
+
+	if (!messages->slaves_known || messages->seconds <= 0)
+		return;
+	if (packets < sent)
+		snprintf(of_packets, sizeof(of_packets), "  (%.3g in a packet: %s packets/s)",
+			 (double)sent / (double)packets,
+			 nm_text_rate(packets, messages->seconds, c));
+	nm_table_cell(table, "datagrams");
+	nm_table_cell(table, "sent %s/s  received %s/s%s", nm_text_rate(sent, messages->seconds, a),
+		      nm_text_rate(received, messages->seconds, b), of_packets);
+}
+
+static const char *way_end(double bits_per_s, char *buf)
+{
+	return isnan(bits_per_s) ? "not known" : nm_format_bitrate(bits_per_s, buf, TEXT);
+}
+
+static void add_way(struct nm_table *table, const char *label, const char *name,
+		    const struct nm_way *way)
+{
+	char sent[TEXT], received[TEXT];
+
+	nm_table_cell(table, "%s", label);
+	nm_table_cell(table, "%ssent %s  received %s", name, way_end(way->sent_bits_per_s, sent),
+		      way_end(way->received_bits_per_s, received));
+}
+
+/* The throughput of a stream, by who sends and by who receives. */
+static void add_stream(struct nm_table *table, const struct nm_result *result)
+{
+	struct nm_ways ways;
+
+	nm_ways_of(result, &ways);
+	bool out = ways.to_slaves.sent_bits_per_s > 0, in = ways.to_master.received_bits_per_s > 0;
+
+	if (out || !in)
+		add_way(table, "throughput", out && in ? "to slaves: " : "", &ways.to_slaves);
+	if (in)
+		add_way(table, out ? "" : "throughput", out ? "to master: " : "", &ways.to_master);
+}
+
+/* By all hosts, over the connections that were open at the end. */
+static void add_retransmits(struct nm_table *table, const struct nm_result *result)
+{
+	uint64_t sum = 0, connections = 0;
+
+	for (size_t i = 0; i < result->n_hosts; i++) {
+		sum += result->hosts[i].connections.retransmits;
+		connections += result->hosts[i].connections.connections;
+	}
+	if (!connections)
+		return;
+	nm_table_cell(table, "retransmits");
+	nm_table_cell(table, "%" PRIu64, sum);
+}
+
+#define NAMED_HOSTS 4
+
+/* How busy the CPUs of each machine were; an embedded slave is on the master's. */
+static void add_busy(struct nm_table *table, const struct nm_result *result)
+{
+	char line[NAMED_HOSTS * 64 + TEXT] = "";
+	size_t named = 0, used = 0;
+
+	for (size_t i = 0; i < result->n_hosts; i++) {
+		const struct nm_result_host *host = &result->hosts[i];
+		const struct nm_cpu_times *cpu = &host->usage.cpu;
+
+		if (!host->has_usage || !host->usage.has_cpu || host->trust == NM_TRUST_EMBEDDED)
+			continue;
+		if (named++ == NAMED_HOSTS) {
+			snprintf(line + used, sizeof(line) - used, "  ...");
+			break;
+		}
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%.40s %.1f%%",
+					 used ? "  " : "", host->name ? host->name : "",
+					 100 * nm_cpu_share(cpu, nm_cpu_busy_ns(cpu)));
+	}
+	if (!named)
+		return;
+	nm_table_cell(table, "cpu");
+	nm_table_cell(table, "%s", line);
+}
+
+/* The throughput of the master; a direction without data is left out. */
+static void add_throughput(struct nm_table *table, const struct nm_window *totals)
+{
+	const struct nm_counts *counts = &totals->counts;
+	char sent[TEXT], received[TEXT];
+
+	bits_text(counts->bytes_sent, totals->seconds, sent);
+	bits_text(counts->bytes_received, totals->seconds, received);
+	nm_table_cell(table, "throughput");
+	if (!counts->bytes_received)
+		nm_table_cell(table, "sent %s", sent);
+	else if (!counts->bytes_sent)
+		nm_table_cell(table, "received %s", received);
+	else
+		nm_table_cell(table, "sent %s  received %s", sent, received);
+}
+
+/* The unusual ways that bytes have gone (mapped, without a copy, with fast open), over all
+ * hosts. */
+static void add_ways(struct nm_table *table, const struct nm_result *result)
+{
+	struct nm_counts sum = {0};
+	char mapped[TEXT], received[TEXT];
+	uint64_t fast, all, bytes_mapped, bytes_received;
+
+	for (size_t i = 0; i < result->n_hosts; i++)
+		nm_counts_add(&sum, &result->hosts[i].counts);
+	if (nm_result_fastopens(result, &fast, &all) && all) {
+		nm_table_cell(table, "fast open");
+		nm_table_cell(table, "%" PRIu64 " of %" PRIu64 " connections", fast, all);
+	}
+	if (sum.zerocopy_sends) {
+		nm_table_cell(table, "zerocopy");
+		nm_table_cell(table, "%" PRIu64 " sends, %" PRIu64 " of them copied after all",
+			      sum.zerocopy_sends, sum.zerocopy_copied);
+	}
+	if (nm_result_mapped(result, &bytes_mapped, &bytes_received) && bytes_received) {
+		nm_table_cell(table, "mapped");
+		nm_table_cell(table, "%s of %s received",
+			      nm_format_amount((double)bytes_mapped, mapped, sizeof(mapped)),
+			      nm_format_amount((double)bytes_received, received, sizeof(received)));
+	}
+}
+
+/* The rate that the profile asks for, beside the one that was reached, when that is lower. */
+static void add_behind(struct nm_table *table, const struct nm_result *result)
+{
+	char a[TEXT], b[TEXT];
+	size_t count = 0;
+
+	for (size_t g = 0; g < result->n_groups; g++) {
+		const struct nm_result_group *group = &result->groups[g];
+
+		for (size_t k = 0; k < group->n_phases && count < MAX_BEHIND; k++) {
+			const struct nm_result_phase *phase = &group->phases[k];
+
+			if (!phase->measured || !nm_phase_is_behind(phase, group->n_flows))
+				continue;
+			nm_table_cell(table, "%s", count++ ? "" : "behind");
+			nm_table_cell(
+				table, "%s %s: %s/s of %s/s planned",
+				group->name ? group->name : "",
+				phase->name && *phase->name ? phase->name : "transaction",
+				nm_text_rate(phase->whole.counts.iterations, phase->whole.seconds,
+					     a),
+				nm_text_rate((uint64_t)(phase->planned_per_s * 100 + 0.5), 100, b));
+		}
+	}
+}
+
+#define PERCENTILES_A_LINE 8
+
+static void add_latency(struct nm_table *table, const char *name, const struct nm_latency *latency,
+			const struct nm_percentiles *percentiles)
+{
+	char value[TEXT], key[TEXT], line[PERCENTILES_A_LINE * 2 * TEXT];
+	const char *const names[] = {"min", "mean", "max", "stddev"};
+	const double values[] = {latency->min_s, latency->mean_s, latency->max_s,
+				 latency->stddev_s};
+	size_t used = 0;
+
+	if (latency->count == 0)
+		return;
+	for (size_t i = 0; i < 4; i++)
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s %s", i ? "  " : "",
+					 names[i],
+					 nm_format_duration(values[i], value, sizeof(value)));
+	nm_table_cell(table, "%s", name);
+	nm_table_cell(table, "%s", line);
+	used = 0;
+	for (size_t i = 0; i < percentiles->count; i++) {
+		used += (size_t)snprintf(
+			line + used, sizeof(line) - used, "%s%s %s", used ? "  " : "",
+			nm_percentile_key(percentiles->pct[i], key, sizeof(key)),
+			nm_format_duration(latency->pct_s[i], value, sizeof(value)));
+		if ((i + 1) % PERCENTILES_A_LINE && i + 1 < percentiles->count)
+			continue;
+		nm_table_cell(table, "%s", "");
+		nm_table_cell(table, "%s", line);
+		used = 0;
+	}
+}
+
+#define NAMED_GROUPS 3 /* in a label */
+
+/* Only transactions with a rate have a response: the label names their groups, unless all do. */
+static const char *response_label(const struct nm_result *result, char *buf, size_t size)
+{
+	size_t n_with = 0, used;
+
+	for (size_t g = 0; g < result->n_groups; g++)
+		n_with += result->groups[g].totals.response.count > 0;
+	if (n_with == 0 || n_with == result->n_groups)
+		return "response";
+	if (n_with > NAMED_GROUPS) {
+		snprintf(buf, size, "response (%zu of %zu groups)", n_with, result->n_groups);
+		return buf;
+	}
+	used = (size_t)snprintf(buf, size, "response");
+	for (size_t g = 0; g < result->n_groups; g++) {
+		const struct nm_result_group *group = &result->groups[g];
+
+		if (group->totals.response.count)
+			used += (size_t)snprintf(buf + used, size - used, "%s%.40s",
+						 strchr(buf, '(') ? ", " : " (",
+						 group->name ? group->name : "");
+	}
+	snprintf(buf + used, size - used, ")");
+	return buf;
+}
+
+/* Whether the list, names with ", " between them, has the name. */
+static bool has_name(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (; *list; list += strspn(list, ", ")) {
+		size_t one = strcspn(list, ",");
+
+		if (one == length && strncmp(list, name, length) == 0)
+			return true;
+		list += one;
+	}
+	return false;
+}
+
+#define NAMED_TRANSACTIONS 256 /* bytes of their names */
+
+/* Which transactions the figures cover, where a group has several that are measured: what they
+ * have in common is little. */
+static void add_coverage(struct nm_table *table, const struct nm_result *result)
+{
+	char names[NAMED_TRANSACTIONS] = "";
+	size_t measured = 0, all = 0, most = 0, used = 0;
+
+	for (size_t g = 0; g < result->n_groups; g++) {
+		const struct nm_result_group *group = &result->groups[g];
+		size_t of_group = 0;
+
+		for (size_t k = 0; k < group->n_phases; k++) {
+			const char *name = group->phases[k].name;
+
+			all++;
+			if (!group->phases[k].measured)
+				continue;
+			of_group++;
+			name = name && *name ? name : "unnamed";
+			if (!has_name(names, name) && used + strlen(name) + 8 < sizeof(names))
+				used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+							 used ? ", " : "", name);
+		}
+		measured += of_group;
+		most = of_group > most ? of_group : most;
+	}
+	if (most < 2)
+		return;
+	nm_table_cell(table, "over");
+	if (measured == all)
+		nm_table_cell(table, "all %zu transactions together: %s", all, names);
+	else
+		nm_table_cell(table, "%zu of %zu transactions together: %s", measured, all, names);
+}
+
+/* A batch of datagrams is one transaction. */
+static void add_transactions(struct nm_table *table, const struct nm_window *totals,
+			     const struct nm_datagram_stats *messages)
+{
+	const struct nm_counts *counts = &totals->counts;
+	uint64_t moved = counts->messages_sent > counts->messages_received
+				 ? counts->messages_sent
+				 : counts->messages_received;
+	double each = counts->iterations ? (double)moved / (double)counts->iterations : 0;
+	char a[TEXT], b[TEXT], batch[2 * TEXT] = "";
+
+	if (messages->any && each > 1.5)
+		snprintf(batch, sizeof(batch), ", %.3g datagrams each", each);
+	nm_table_cell(table, "transactions");
+	nm_table_cell(table, "%s/s  (%" PRIu64 " in %s%s)",
+		      nm_text_rate(counts->iterations, totals->seconds, a), counts->iterations,
+		      nm_format_duration(totals->seconds, b, sizeof(b)), batch);
+}
+
+/* A stream is first of all a throughput, anything else first of all its transactions. */
+static void add_work(struct nm_table *table, const struct nm_result *result)
+{
+	struct nm_datagram_stats messages;
+
+	nm_result_datagrams(result, &messages);
+	if (nm_is_stream(result)) {
+		add_stream(table, result);
+		add_messages(table, &messages);
+		if (messages.any)
+			add_datagrams(table, &messages);
+		add_retransmits(table, result);
+		add_busy(table, result);
+		add_transactions(table, &result->totals, &messages);
+		add_coverage(table, result);
+		return;
+	}
+	add_transactions(table, &result->totals, &messages);
+	add_coverage(table, result);
+	add_messages(table, &messages);
+	if (messages.to_slaves.packets_sent < messages.to_slaves.sent ||
+	    messages.to_master.packets_sent < messages.to_master.sent)
+		add_datagrams(table, &messages);
+	add_throughput(table, &result->totals);
+}
+
+void nm_text_totals_print(const struct nm_result *result, FILE *out)
+{
+	const struct nm_window *totals = &result->totals;
+	const struct nm_counts *counts = &totals->counts;
+	struct nm_table table = {.align = "ll"};
+	char a[TEXT], label[TEXT + NAMED_GROUPS * 48];
+
+	if (totals->seconds <= 0) {
+		fputs("  nothing was measured\n", out);
+		return;
+	}
+	add_work(&table, result);
+	add_ways(&table, result);
+	add_behind(&table, result);
+	add_latency(&table, "latency", &totals->latency, &result->percentiles);
+	add_latency(&table, "whole pass", &totals->pass, &result->percentiles);
+	add_latency(&table, response_label(result, label, sizeof(label)), &totals->response,
+		    &result->percentiles);
+	if (counts->errors) {
+		nm_table_cell(&table, "errors");
+		nm_table_cell(&table, "%" PRIu64, counts->errors);
+	}
+	if (result->grid.warmup_s > 0) {
+		nm_table_cell(&table, "warm-up");
+		nm_table_cell(&table, "%s, not counted",
+			      nm_format_duration(result->grid.warmup_s, a, sizeof(a)));
+	}
+	if (result->grid.cooldown_s > 0) {
+		nm_table_cell(&table, "cool-down");
+		nm_table_cell(&table, "%s, not counted",
+			      nm_format_duration(result->grid.cooldown_s, a, sizeof(a)));
+	}
+	nm_table_print(&table, 2, out);
+	nm_table_fini(&table);
+}
