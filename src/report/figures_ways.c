@@ -27,7 +27,7 @@ const struct nm_figure nm_ways_figures[] = {
 	NM_RATE("sent_bits_per_s", sent, .key = "sent_bits_per_s",
 		.doc = "Both ways together, by those who send."),
 	NM_RATE("received_bits_per_s", received, .key = "received_bits_per_s",
-		.doc = "Both ways together, by those who receive."),
+		.alias = "throughput", .doc = "Both ways together, by those who receive."),
 	{.json = "to_slaves",
 	 .kind = NM_FIGURE_OBJECT,
 	 .offset = offsetof(struct nm_ways, to_slaves),

@@ -116,6 +116,17 @@ def test_figures_of_groups_transactions_and_hosts(netmodel: Netmodel, tmp_path: 
     netmodel.run("-m", profile_with(tmp_path), *(word for text in wanted for word in ("--require", text)), code=0)
 
 
+@pytest.mark.parametrize(
+    ("profile", "text"),
+    [
+        ("tcp_stream", "throughput >= 1kb/s retransmits >= 0 cpu <= 100%"),
+        ("udp_stream", "throughput >= 1kb/s loss <= 100%"),
+    ],
+)
+def test_figures_that_users_have_in_mind_have_short_names(netmodel: Netmodel, profile: str, text: str) -> None:
+    netmodel.run("-m", profile, *defines(test_length="300ms"), "--require", text, code=0)
+
+
 # --- wrong ones cost no run ---
 
 WRONG = [
