@@ -275,7 +275,7 @@ void nm_diags_fini(struct nm_diags *d)
 		free(diag->file);
 	}
 	free(d->items);
-	*d = (struct nm_diags){.lenient = d->lenient};
+	*d = (struct nm_diags){.lenient = d->lenient, .form_told = d->form_told};
 }
 
 const struct nm_diag_subject *nm_diag_find_subject(const struct nm_diag *diag,

@@ -62,6 +62,9 @@ struct nm_wording {
 /* How many errors, and how many warnings, are kept: a hostile profile has one in each byte. */
 #define NM_DIAGS_MAX 500
 
+/* What is told of the places of a profile that are read although they are no XML. */
+enum nm_form_told { NM_FORM_EACH, NM_FORM_NUMBER, NM_FORM_NOTHING };
+
 /* Zero-initialised is empty. One thread at a time. */
 struct nm_diags {
 	struct nm_diag *items;
@@ -70,9 +73,10 @@ struct nm_diags {
 	size_t n_errors;   /* all errors, also those that are not kept */
 	size_t n_warnings; /* all warnings, in the same way */
 	bool lenient;	   /* set by the owner: unknown things are left out with a warning */
+	enum nm_form_told form_told; /* set by the owner */
 };
 
-void nm_diags_fini(struct nm_diags *d); /* empty again; `lenient` stays */
+void nm_diags_fini(struct nm_diags *d); /* empty again; what its owner has set stays */
 
 /* Adds a diagnostic; `file` may be NULL. Without memory it is counted, and its text dropped. In
  * place of the first one beyond NM_DIAGS_MAX stands one that says so; the others are only

@@ -78,12 +78,22 @@ static size_t kept(const struct nm_remarks *remarks)
 	return remarks->count < NM_MAX_REMARKS ? remarks->count : NM_MAX_REMARKS;
 }
 
-/* Adds the remarks of both passes to diags, by line. */
+/* Adds the remarks of both passes to diags, by line, as far as its owner wants to have them. */
 static void tell(const char *file, const struct nm_remarks *a, const struct nm_remarks *b,
 		 struct nm_diags *diags)
 {
 	size_t i = 0, k = 0;
 
+	if (diags->form_told == NM_FORM_NOTHING)
+		return;
+	if (diags->form_told == NM_FORM_NUMBER && a->count + b->count > 1) {
+		nm_diag_warn(
+			diags, file, 0,
+			"%zu places are not well-formed XML, read as uperf reads them; --check "
+			"lists them",
+			a->count + b->count);
+		return;
+	}
 	while (i < kept(a) || k < kept(b)) {
 		bool first = i < kept(a) && (k == kept(b) || a->items[i].line <= b->items[k].line);
 		const struct nm_remark *next = first ? &a->items[i++] : &b->items[k++];
