@@ -59,7 +59,7 @@ enum netmodel_level {
 struct netmodel_interval {
 	size_t size;	     /* of this structure as the library knows it: later versions append */
 	double from_s, to_s; /* since the phase began */
-	uint32_t phase;	     /* transaction of the profile, from 0 */
+	uint32_t phase;	     /* transaction of the profile, from 1 */
 	int measured;	     /* not warm-up nor cool-down */
 	uint64_t transactions, bytes_sent, bytes_received, errors;
 	uint64_t latency_count; /* 0: the latencies mean nothing */

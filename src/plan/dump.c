@@ -238,7 +238,7 @@ static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_gr
 {
 	const struct nm_phase *phase = &group->phases[number];
 
-	fprintf(out, "  phase %u%s", number, *phase->name ? " " : "");
+	fprintf(out, "  phase %u%s", number + 1, *phase->name ? " " : "");
 	dump_text(out, phase->name, false);
 	fputs(": ", out);
 	if (phase->empty) {

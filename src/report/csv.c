@@ -100,8 +100,8 @@ static void print_messages(const struct nm_result *run, size_t row, FILE *out)
 static void print_row(const struct nm_result *shape, const struct nm_result *run, size_t number,
 		      const struct nm_result_interval *row, const struct extra *extra, FILE *out)
 {
-	fprintf(out, "%zu,%.6f,%.6f,%u,%s", number, row->from_s, row->to_s, (unsigned)row->phase,
-		nm_part_name(row->part));
+	fprintf(out, "%zu,%.6f,%.6f,%u,%s", number, row->from_s, row->to_s,
+		(unsigned)row->phase + 1, nm_part_name(row->part));
 	nm_figures_cells(out, nm_window_figures, &row->window, &shape->percentiles, extra->without);
 	for (size_t h = 0; h < shape->n_hosts; h++) {
 		const struct nm_host_interval *own =

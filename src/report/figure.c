@@ -153,6 +153,10 @@ static json_t *figure_json(const struct nm_figure *figure, const struct nm_at *a
 		return nm_json_known(*(const char *const *)value);
 	case NM_FIGURE_INDEX:
 		return nm_json_count(at->index);
+	case NM_FIGURE_PLACE:
+		return nm_json_count((uint64_t)at->index + 1);
+	case NM_FIGURE_NUMBER:
+		return nm_json_count(*(const uint32_t *)value + UINT64_C(1));
 	case NM_FIGURE_CHARS:
 		return nm_json_known(value);
 	case NM_FIGURE_STRING:

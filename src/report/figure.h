@@ -37,6 +37,8 @@ enum nm_figure_kind {
 	NM_FIGURE_CHARS,   /* char[]; "": not known */
 	NM_FIGURE_NAME,	   /* char *; NULL and "": not known */
 	NM_FIGURE_INDEX,   /* the place of the item in its list, from 0 */
+	NM_FIGURE_PLACE,   /* the same, from 1 */
+	NM_FIGURE_NUMBER,  /* uint32_t, counted from 0, and for readers from 1 */
 	NM_FIGURE_STRING,  /* char[], always known */
 	NM_FIGURE_LATENCY, /* struct nm_latency: null in JSON, and no keys, when it has no values */
 	NM_FIGURE_OBJECT,  /* a struct with figures of its own: `object` */

@@ -67,9 +67,9 @@ json_t *nm_flowops_json(const struct nm_at *at, const struct nm_transaction_repo
 /* --- flows --- */
 
 static const struct nm_figure strand_figures[] = {
-	{.json = "strand", .kind = NM_FIGURE_INDEX, .doc = "In the group, from 0."},
+	{.json = "flow", .kind = NM_FIGURE_INDEX, .doc = "In the group, from 0."},
 	NM_FIGURE(REAL, struct nm_strand_report, seconds, "seconds",
-		  .doc = "In flowops: without waits for other strands, or for a rate."),
+		  .doc = "In flowops: without waits for other flows, or for a rate."),
 	NM_FIGURE(COUNT, struct nm_strand_report, operations, "operations"),
 	NM_FIGURE(COUNT, struct nm_strand_report, bytes_sent, "bytes_sent"),
 	NM_FIGURE(COUNT, struct nm_strand_report, bytes_received, "bytes_received"),
@@ -78,8 +78,8 @@ static const struct nm_figure strand_figures[] = {
 };
 
 const struct nm_object nm_strands_object = {
-	.name = "strands",
-	.doc = "With statistics of strands only: each flow of the group, in all transactions.",
+	.name = "flow_totals",
+	.doc = "With statistics of flows (-T) only: each flow of the group, in all transactions.",
 	.figures = strand_figures,
 	.is_list = true,
 };
@@ -106,7 +106,7 @@ static json_t *make_flowops(const struct nm_at *at)
 }
 
 static const struct nm_figure host_phase_figures[] = {
-	{.json = "phase", .kind = NM_FIGURE_INDEX, .doc = "Its place in the group, from 0."},
+	{.json = "phase", .kind = NM_FIGURE_PLACE, .doc = "Its place in the group, from 1."},
 	NM_FIGURE(NAME, struct host_phase, name, "name"),
 	NM_FIGURE(COUNT32, struct host_phase, line, "line", .doc = "In the profile."),
 	NM_FIGURE(COUNT, struct host_phase, operations, "operations", .schema = "operations"),

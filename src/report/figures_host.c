@@ -85,7 +85,7 @@ static const struct nm_figure group_counts_figures[] = {
 	NM_MADE("name", make_group_name, "known_text"),
 	NM_MADE("operations", make_group_operations, "operations", .has = has_report),
 	NM_MADE("phases", make_group_phases, NM_SCHEMA_LIST("host_phase"), .has = has_report),
-	NM_MADE("strands", make_group_strands, "strands", .has = has_strands),
+	NM_MADE("flow_totals", make_group_strands, "flow_totals", .has = has_strands),
 	NM_FIGURE_END,
 };
 
@@ -377,7 +377,7 @@ static json_t *make_row_datagrams(const struct nm_at *at)
 static const struct nm_figure row_figures[] = {
 	NM_FIGURE(REAL, struct nm_host_interval, from_s, "from_s"),
 	NM_FIGURE(REAL, struct nm_host_interval, to_s, "to_s"),
-	NM_FIGURE(COUNT32, struct nm_host_interval, phase, "phase"),
+	NM_FIGURE(NUMBER, struct nm_host_interval, phase, "phase", .doc = "From 1."),
 	NM_FIGURE(COUNT, struct nm_host_interval, counts.iterations, "transactions"),
 	NM_FIGURE(COUNT, struct nm_host_interval, counts.bytes_sent, "bytes_sent"),
 	NM_FIGURE(COUNT, struct nm_host_interval, counts.bytes_received, "bytes_received"),
@@ -581,7 +581,7 @@ static const struct nm_figure host_figures[] = {
 	NM_MADE("groups", make_groups, NULL, .object = &group_counts_object,
 		.doc = "The same counts, group by group. With statistics a slave's have its phases "
 		       "and "
-		       "strands too; the master's are those of `groups`."),
+		       "flows too; the master's are those of `groups`."),
 	NM_MADE("elapsed_s", make_elapsed, "seconds", .has = has_details,
 		.doc = "With statistics only: from the begin of the first transaction to the end "
 		       "of the "

@@ -275,7 +275,7 @@ static json_t *make_flowops(const struct nm_at *at)
 }
 
 static const struct nm_figure phase_figures[] = {
-	{.json = "phase", .kind = NM_FIGURE_INDEX, .doc = "Its place in the group, from 0."},
+	{.json = "phase", .kind = NM_FIGURE_PLACE, .doc = "Its place in the group, from 1."},
 	NM_FIGURE(NAME, struct nm_result_phase, name, "name"),
 	NM_FIGURE(COUNT32, struct nm_result_phase, line, "line", .is_label = true,
 		  .doc = "In the profile."),
@@ -337,7 +337,7 @@ static const struct nm_figure group_figures[] = {
 		  .count_offset = offsetof(struct nm_result_group, n_phases),
 		  .item_size = sizeof(struct nm_result_phase)),
 	NM_MADE("operations", make_group_operations, "operations", .has = has_group_report),
-	NM_MADE("strands", make_strands, "strands", .has = has_strands),
+	NM_MADE("flow_totals", make_strands, "flow_totals", .has = has_strands),
 	NM_FIGURE_END,
 };
 
@@ -369,7 +369,7 @@ static const struct nm_figure interval_figures[] = {
 	NM_FIGURE(REAL, struct nm_result_interval, from_s, "from_s",
 		  .doc = "Since the transaction began."),
 	NM_FIGURE(REAL, struct nm_result_interval, to_s, "to_s"),
-	NM_FIGURE(COUNT32, struct nm_result_interval, phase, "phase"),
+	NM_FIGURE(NUMBER, struct nm_result_interval, phase, "phase", .doc = "From 1."),
 	NM_MADE("part", make_part, "{'enum': ['warmup', 'measured', 'cooldown']}"),
 	NM_MADE("messages", make_row_datagrams, "messages", .has = has_datagrams),
 	NM_FIGURE_END,

@@ -75,6 +75,8 @@ static const char *kind_schema(enum nm_figure_kind kind)
 	case NM_FIGURE_COUNT:
 	case NM_FIGURE_COUNT32:
 	case NM_FIGURE_INDEX:
+	case NM_FIGURE_PLACE:
+	case NM_FIGURE_NUMBER:
 		return "count";
 	case NM_FIGURE_SIGNED:
 		return "{'type': 'integer'}";

@@ -63,7 +63,7 @@ struct nm_transaction_report {
 /* One flow, on one host, in all transactions. */
 struct nm_strand_report {
 	uint64_t operations, bytes_sent, bytes_received, errors;
-	double seconds; /* in flowops: without waits for other strands or for a rate */
+	double seconds; /* in flowops: without waits for other flows or for a rate */
 };
 
 /* The part of one host in a group, from start to end. */

@@ -79,7 +79,7 @@ def test_statistics_have_what_moves_later(netmodel: Netmodel, profile: WriteProf
     timed = phase_of(document, "timed")
     for word in ("bytes_sent", "bytes_received"):
         assert sum(entry[word] for entry in timed["flowops"]) == timed[word]
-        strands = document["groups"][0]["strands"]
+        strands = document["groups"][0]["flow_totals"]
         assert sum(strand[word] for strand in strands) == sum(
             phase[word] for phase in document["groups"][0]["phases"]
         )

@@ -69,7 +69,7 @@ def test_intervals_lie_on_a_grid_and_add_up(netmodel: Netmodel) -> None:
     assert len(rows) == 5
     for number, row in enumerate(rows):
         assert row["from_s"] == pytest.approx(number * 0.1, abs=1e-9)
-        assert row["phase"] == 1
+        assert row["phase"] == 2
         assert row["part"] == "measured"
         if number < 4:
             assert row["to_s"] == pytest.approx((number + 1) * 0.1, abs=1e-9)

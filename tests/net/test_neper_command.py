@@ -568,7 +568,7 @@ def test_flows_of_tcp_crr_are_the_same_at_both_ends_of_a_port(netmodel: Netmodel
     words = ("tcp_crr", "-c", "-H", "local", "-F", "5", "-T", "2", "-l", "-503", "-P", str(free_port()), "--strands")
     document = netmodel.run(*words, "--format", "json", code=0).json()
     ours, theirs = (
-        [strand["operations"] for strand in groups[0]["strands"]]
+        [strand["operations"] for strand in groups[0]["flow_totals"]]
         for groups in (document["groups"], document["hosts"][1]["groups"])
     )
     assert ours == theirs

@@ -92,7 +92,7 @@ def assert_adds_up(host: Json, part: Json, counted: Json) -> None:
         assert phase["latency_s"]["count"] == phase["transactions"]
         for flowop in phase["flowops"]:
             assert flowop["time_s"]["count"] == flowop["operations"], flowop
-    assert sums(part["phases"]) == sums(part["strands"])
+    assert sums(part["phases"]) == sums(part["flow_totals"])
     assert sums(part["phases"])["bytes_sent"] == counted["bytes_sent"]
     assert sums(part["phases"])["bytes_received"] == counted["bytes_received"]
     assert sums(part["phases"])["operations"] == part["operations"]
@@ -175,7 +175,7 @@ def test_pauses_for_a_rate_are_in_no_flowop(netmodel: Netmodel, profile: WritePr
     assert 13 <= work["transactions"] <= 16
     # Twenty milliseconds lie between passes.
     assert flowops_of(work)["write"]["time_s"]["p50"] < 0.01
-    assert document["groups"][0]["strands"][0]["seconds"] < 0.15
+    assert document["groups"][0]["flow_totals"][0]["seconds"] < 0.15
 
 
 def test_tables_say_whose_rates_and_responses_they_have(netmodel: Netmodel, profile: WriteProfile) -> None:
@@ -208,7 +208,7 @@ def test_expected_failures_are_operations_with_errors(netmodel: Netmodel, profil
     read = flowops_of(work)["read"]
     assert read["operations"] == 4
     assert 1 <= read["errors"] == work["errors"]
-    assert sum(strand["errors"] for strand in document["groups"][0]["strands"]) == read["errors"]
+    assert sum(strand["errors"] for strand in document["groups"][0]["flow_totals"]) == read["errors"]
 
 
 def test_a_wait_that_is_given_up_is_an_operation(netmodel: Netmodel, profile: WriteProfile) -> None:
@@ -222,7 +222,7 @@ def test_a_wait_that_is_given_up_is_an_operation(netmodel: Netmodel, profile: Wr
     assert read["operations"] == read["time_s"]["count"] == 4
     assert read["time_s"]["min"] >= 0.005
     assert work["operations"] == 8
-    assert sums(document["groups"][0]["strands"]) == sums(document["groups"][0]["phases"])
+    assert sums(document["groups"][0]["flow_totals"]) == sums(document["groups"][0]["phases"])
 
 
 def test_cpu_time_of_flowops(netmodel: Netmodel, profile: WriteProfile) -> None:
@@ -250,7 +250,7 @@ def test_nothing_of_it_without_being_asked(netmodel: Netmodel, profile: WritePro
     validate(document)
     assert "difference" not in document["run"]
     assert "responses" not in document["run"]
-    assert not {"operations", "strands"} & document["groups"][0].keys()
+    assert not {"operations", "flow_totals"} & document["groups"][0].keys()
     assert not {"operations", "flowops"} & document["groups"][0]["phases"][1].keys()
     assert not {"operations", "elapsed_s", "counters"} & slaves_of(document)[0].keys()
     out = netmodel.run("-m", path, code=0).out
@@ -611,5 +611,5 @@ def test_many_strands(netmodel: Netmodel) -> None:
     document = netmodel.measure("tcp_rr", "-a", *defines(test_length="200ms", num_flows=500, num_threads=2), timeout=60)
     assert_ends_agree(document)
     for part in (document["groups"][0], slaves_of(document)[0]["groups"][0]):
-        assert len(part["strands"]) == 500
-        assert sums(part["strands"]) == sums(part["phases"])
+        assert len(part["flow_totals"]) == 500
+        assert sums(part["flow_totals"]) == sums(part["phases"])

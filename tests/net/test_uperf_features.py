@@ -248,7 +248,7 @@ def test_a_rate_is_that_of_each_strand(netmodel: Netmodel, profile: WriteProfile
     path = profile(opened(lasting("500ms", ask(), more='rate="20"'), strands=8, kind=kind))
     document = check(netmodel.measure(path, "-t", "-T"))
     assert counts(document, "timed")[0] == 8 * 10
-    passes = {strand["operations"] for strand in document["groups"][0]["strands"]}
+    passes = {strand["operations"] for strand in document["groups"][0]["flow_totals"]}
     assert len(passes) == 1, "each has done as much as the others"
 
 

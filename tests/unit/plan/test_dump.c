@@ -38,23 +38,23 @@ static const char profile[] =
 static const char master[] =
 	"master of profile \"p\", 5 phases\n"
 	"group g: 4 flows on 2 workers, at most 102400 bytes a call  (line 2)\n"
-	"  phase 0 open: 1 time, leads  (line 3)\n" MANY
+	"  phase 1 open: 1 time, leads  (line 3)\n" MANY
 	"       0  connect    opening=0 over=tcp host=h nodelay=yes cc=reno wndsz=65536  (line 4)\n"
 	"       1  again\n"
-	"  phase 1: for 1500ms, 0.5 a second, leads, measured  (line 6)\n" MANY
+	"  phase 2: for 1500ms, 0.5 a second, leads, measured  (line 6)\n" MANY
 	"       2  write      size=102400 over=tcp host=h  (line 7)\n"
 	"       3  think      duration=1500us busy=yes at=master  (line 8)\n"
 	"       4  read       size=1 over=tcp host=h  (line 9)\n"
 	"       5  again\n"
-	"  phase 2: nothing to do  (line 11)\n"
-	"  phase 3: 2 times, leads  (line 12)\n" MANY
+	"  phase 3: nothing to do  (line 11)\n"
+	"  phase 4: 2 times, leads  (line 12)\n" MANY
 	"       7  think      duration=2s  (line 12)\n"
 	"       8  again\n"
-	"  phase 4: 1 time, leads  (line 13)\n" MANY
+	"  phase 5: 1 time, leads  (line 13)\n" MANY
 	"       9  disconnect over=tcp host=h close=rst  (line 13)\n"
 	"      10  again\n"
 	"group Group1: 1 flow on 1 worker, at most 4096 bytes a call  (line 15)\n"
-	"  phase 0: 1 time, follows  (line 16)\n"
+	"  phase 1: 1 time, follows  (line 16)\n"
 	"       waiter epoll (not recv: a pass is no request with its answer), deferral none "
 	"(accept "
 	"of line 17 is not on a plain stream)\n"
@@ -65,18 +65,18 @@ static const char master[] =
 static const char slave[] =
 	"slave of profile \"p\", 5 phases\n"
 	"group g: 4 flows on 2 workers, at most 102400 bytes a call  (line 2)\n"
-	"  phase 0 open: 1 time, follows  (line 3)\n" MANY
+	"  phase 1 open: 1 time, follows  (line 3)\n" MANY
 	"       0  accept     opening=0 over=tcp host=master nodelay=yes "
 	"cc=reno wndsz=65536  (line "
 	"4)\n"
 	"       1  again\n"
-	"  phase 1: for 1500ms, 0.5 a second, follows, measured  (line 6)\n" MANY
+	"  phase 2: for 1500ms, 0.5 a second, follows, measured  (line 6)\n" MANY
 	"       2  read       size=102400 over=tcp host=master  (line 7)\n"
 	"       3  write      size=1 over=tcp host=master  (line 9)\n"
 	"       4  again\n"
-	"  phase 2: nothing to do  (line 11)\n"
-	"  phase 3: nothing to do  (line 12)\n"
-	"  phase 4: 1 time, follows  (line 13)\n" MANY
+	"  phase 3: nothing to do  (line 11)\n"
+	"  phase 4: nothing to do  (line 12)\n"
+	"  phase 5: 1 time, follows  (line 13)\n" MANY
 	"       7  disconnect over=tcp host=master close=rst  (line 13)\n"
 	"       8  again\n"
 	"group Group1: 1 flow on 1 worker, not run here  (line 15)\n";
@@ -112,7 +112,7 @@ START_TEST(a_connection_without_peer_has_no_host)
 	assert_dump(c.plan,
 		    "master of profile \"\", 1 phase\n"
 		    "group Group0: 1 flow on 1 worker, at most 4096 bytes a call  (line 1)\n"
-		    "  phase 0: 1 time, leads, measured  (line 2)\n" WAITS
+		    "  phase 1: 1 time, leads, measured  (line 2)\n" WAITS
 		    "       0  connect    opening=0 over=null  (line 2)\n"
 		    "       1  read       size=1 over=null  (line 2)\n"
 		    "       2  again\n");
@@ -134,10 +134,10 @@ START_TEST(names_are_told_from_the_text_around_them)
 		"master of profile \"a \\\"b\\\"\", 2 phases\n"
 		"group \"x: 9 flows\\x0agroup y\": 1 flow on 1 worker, at most 4096 bytes a "
 		"call  (line 1)\n"
-		"  phase 0 \"tab\\x09\\xc2\\x9b\\\\\": 1 time, leads, measured  (line 2)\n" WAITS
+		"  phase 1 \"tab\\x09\\xc2\\x9b\\\\\": 1 time, leads, measured  (line 2)\n" WAITS
 		"       0  connect    opening=0 over=null  (line 2)\n"
 		"       1  again\n"
-		"  phase 1 p\xc3\xa9-1.2: nothing to do  (line 2)\n");
+		"  phase 2 p\xc3\xa9-1.2: nothing to do  (line 2)\n");
 	compiled_fini(&c);
 }
 END_TEST

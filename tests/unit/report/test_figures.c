@@ -302,7 +302,7 @@ START_TEST(what_was_asked_for_is_as_the_schema_says)
 
 	ck_assert(json_is_object(json_object_get(phase, "messages")));
 	ck_assert_uint_eq(json_array_size(json_object_get(phase, "flowops")), 1);
-	ck_assert_uint_eq(json_array_size(json_object_get(group, "strands")), 1);
+	ck_assert_uint_eq(json_array_size(json_object_get(group, "flow_totals")), 1);
 	json_decref(document);
 }
 END_TEST

@@ -630,7 +630,7 @@ START_TEST(csv_has_a_row_for_each_interval)
 	ck_assert(strncmp(text, "run,from_s,to_s,phase,part,", 27) == 0);
 	has(",latency_p50_s,latency_p99_99_s,");
 	has(",10.0.0.7_cpu_user,10.0.0.7_cpu_system,");
-	has("\n1,0.000000,1.000000,1,warmup,10000,10000.000,8000000.000,80000000.000,0,1000,");
+	has("\n1,0.000000,1.000000,2,warmup,10000,10000.000,8000000.000,80000000.000,0,1000,");
 	/* What was added later comes last. */
 	ck_assert_int_eq(strncmp(strchr(text, '\n') - 8, ",seconds", 8), 0);
 	size_t rows = 0;
