@@ -7,6 +7,8 @@ src_libnm_base_la_SOURCES = \
 	src/base/rng.h \
 	src/base/field.c \
 	src/base/field.h \
+	src/base/host_port.c \
+	src/base/host_port.h \
 	src/base/opt.c \
 	src/base/opt.h \
 	src/base/units.c \

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/host_port.h"
 #include "base/rng.h"
 #include "base/units.h"
 #include "base/ascii.h"
 
-#define MAX_HOST    255
 #define RAND	    "rand("
 #define RAND_LENGTH (sizeof RAND - 1)
 
@@ -21,7 +21,7 @@ static const struct {
 	const char *name, *allowed;
 } types[NM_TYPE__COUNT] = {
 	[NM_TYPE_FLAG] = {"flag", "yes or no"},
-	[NM_TYPE_COUNT] = {"count", "a number and an optional k, m or g (powers of 1024)"},
+	[NM_TYPE_COUNT] = {"count", "a number and an optional k, m or g (powers of 1000)"},
 	[NM_TYPE_INTEGER] = {"integer", "digits only, without a suffix"},
 	[NM_TYPE_SIZE] =
 		{"size",
@@ -29,9 +29,10 @@ static const struct {
 	[NM_TYPE_SIZES] = {"sizes", "a size, or rand(A,B) with two sizes, A at most B, and no "
 				    "blanks"},
 	[NM_TYPE_DURATION] = {"duration",
-			      "a number and an optional s, ms, us or ns (seconds without one)"},
+			      "a number and an optional ns, us, ms, s, min or h (seconds without "
+			      "one)"},
 	[NM_TYPE_RATE] =
-		{"rate", "a number and an optional k, m or g (powers of 1024), and an optional /s"},
+		{"rate", "a number and an optional k, m or g (powers of 1000), and an optional /s"},
 	[NM_TYPE_BITRATE] = {"bitrate",
 			     "a number, an optional k, M or G, and an optional b/s, bps or B/s"},
 	[NM_TYPE_PORT] = {"port", "a number from 0 to 65535"},
@@ -75,13 +76,38 @@ static const char *article(enum nm_type type)
 	return strchr("aeiou", *nm_type_name(type)) ? "an" : "a";
 }
 
-static int refuse(enum nm_type type, int error, char *why, size_t why_size)
+/* What is allowed in a reading. */
+static const char *allowed_in(enum nm_reading reading, enum nm_type type)
 {
+	if (reading != NM_READING_UPERF)
+		return nm_type_allowed(type);
+	switch (type) {
+	case NM_TYPE_COUNT:
+		return "a number and an optional k, m or g (powers of 1024)";
+	case NM_TYPE_DURATION:
+		return "a number and an optional s, ms, us or ns (seconds without one); min and h "
+		       "with units=\"netmodel\" on <profile>";
+	case NM_TYPE_RATE:
+		return "a number and an optional k, m or g (powers of 1024), and an optional /s";
+	default:
+		return nm_type_allowed(type);
+	}
+}
+
+static int refuse(enum nm_type type, enum nm_reading reading, const char *text, int error,
+		  char *why, size_t why_size)
+{
+	int n_digits = (int)strspn(text, "0123456789.");
+
 	if (error == -ERANGE)
 		snprintf(why, why_size, "too large for %s %s", article(type), nm_type_name(type));
+	else if (error == -EDOM)
+		snprintf(why, why_size,
+			 "m alone may mean minutes or milliseconds: write %.*smin or %.*sms",
+			 n_digits, text, n_digits, text);
 	else
 		snprintf(why, why_size, "not %s %s: %s", article(type), nm_type_name(type),
-			 nm_type_allowed(type));
+			 allowed_in(reading, type));
 	return -EINVAL;
 }
 
@@ -116,7 +142,7 @@ static int check_range(const struct nm_opt *opt, uint64_t value, char *why, size
 	return -EINVAL;
 }
 
-static int parse_whole(enum nm_type type, const char *text, uint64_t *ret)
+static int parse_whole(enum nm_type type, enum nm_reading reading, const char *text, uint64_t *ret)
 {
 	int r;
 
@@ -124,14 +150,14 @@ static int parse_whole(enum nm_type type, const char *text, uint64_t *ret)
 	case NM_TYPE_INTEGER:
 		return nm_parse_integer(text, ret);
 	case NM_TYPE_SIZE:
-		return nm_parse_size(text, ret);
+		return nm_parse_size(text, reading, ret);
 	case NM_TYPE_DURATION:
-		return nm_parse_duration(text, ret);
+		return nm_parse_duration(text, reading, ret);
 	case NM_TYPE_PORT:
 		r = nm_parse_integer(text, ret);
 		return r == 0 && *ret > 65535 ? -EINVAL : r;
 	default:
-		return nm_parse_count(text, ret);
+		return nm_parse_count(text, reading, ret);
 	}
 }
 
@@ -147,22 +173,25 @@ static void remark(enum nm_type type, const char *text, char *why, size_t why_si
 	else if (nm_ascii_lower(*suffix) == 's')
 		snprintf(why, why_size, "only the first letter of \"%s\" counts; write %.*ss",
 			 suffix, n_digits, text);
+	else if (nm_ascii_lower(*suffix) == 'm')
+		snprintf(why, why_size,
+			 "%s is %.*s milliseconds, as in uperf; write %.*sms, or with "
+			 "units=\"netmodel\" on <profile> %.*smin for minutes",
+			 text, n_digits, text, n_digits, text, n_digits, text);
 	else
 		snprintf(why, why_size, "%s is %.*s %s; write %.*s%cs", text, n_digits, text,
-			 nm_ascii_lower(*suffix) == 'm'	  ? "milliseconds"
-			 : nm_ascii_lower(*suffix) == 'u' ? "microseconds"
-							  : "nanoseconds",
-			 n_digits, text, nm_ascii_lower(*suffix));
+			 nm_ascii_lower(*suffix) == 'u' ? "microseconds" : "nanoseconds", n_digits,
+			 text, nm_ascii_lower(*suffix));
 }
 
-static int set_whole(const struct nm_opt *opt, void *field, const char *text, char *why,
-		     size_t why_size)
+static int set_whole(const struct nm_opt *opt, enum nm_reading reading, void *field,
+		     const char *text, char *why, size_t why_size)
 {
 	uint64_t value;
-	int r = parse_whole(opt->type, text, &value);
+	int r = parse_whole(opt->type, reading, text, &value);
 
 	if (r < 0)
-		return refuse(opt->type, r, why, why_size);
+		return refuse(opt->type, reading, text, r, why, why_size);
 	bool remarkable = r > 0;
 
 	r = check_range(opt, value, why, why_size);
@@ -175,7 +204,7 @@ static int set_whole(const struct nm_opt *opt, void *field, const char *text, ch
 }
 
 /* The sizes of "rand(A,B)"; -EINVAL when it is not of that form. */
-static int parse_range(const char *text, struct nm_distribution *ret)
+static int parse_range(const char *text, enum nm_reading reading, struct nm_distribution *ret)
 {
 	const char *comma = strchr(text, ',');
 	size_t length = strlen(text), n = comma ? (size_t)(comma - text) - RAND_LENGTH : 0;
@@ -190,10 +219,10 @@ static int parse_range(const char *text, struct nm_distribution *ret)
 	memcpy(max, comma + 1, n_max - 1);
 	max[n_max - 1] = '\0';
 	*ret = (struct nm_distribution){.kind = NM_DISTRIBUTION_UNIFORM};
-	int r = nm_parse_size(min, &ret->min);
+	int r = nm_parse_size(min, reading, &ret->min);
 
 	if (r >= 0)
-		r = nm_parse_size(max, &ret->max);
+		r = nm_parse_size(max, reading, &ret->max);
 	return r < 0 ? r : 0;
 }
 
@@ -205,18 +234,18 @@ static bool is_range(const char *text)
 	return true;
 }
 
-static int set_sizes(const struct nm_opt *opt, void *field, const char *text, char *why,
-		     size_t why_size)
+static int set_sizes(const struct nm_opt *opt, enum nm_reading reading, void *field,
+		     const char *text, char *why, size_t why_size)
 {
 	const struct nm_opt one = {.type = NM_TYPE_SIZE, .min = opt->min, .max = opt->max};
 	struct nm_distribution law = {.kind = NM_DISTRIBUTION_FIXED};
 	int r;
 
 	if (!is_range(text)) {
-		r = set_whole(&one, &law.min, text, why, why_size);
+		r = set_whole(&one, reading, &law.min, text, why, why_size);
 		law.max = law.min;
 	} else {
-		r = parse_range(text, &law);
+		r = parse_range(text, reading, &law);
 		if (r < 0) {
 			snprintf(why, why_size,
 				 "not a range of sizes: rand(A,B) with sizes as 1k and 64k, A at "
@@ -237,15 +266,15 @@ static int set_sizes(const struct nm_opt *opt, void *field, const char *text, ch
 	return r;
 }
 
-static int set_real(const struct nm_opt *opt, void *field, const char *text, char *why,
-		    size_t why_size)
+static int set_real(const struct nm_opt *opt, enum nm_reading reading, void *field,
+		    const char *text, char *why, size_t why_size)
 {
 	double value;
-	int r = opt->type == NM_TYPE_RATE ? nm_parse_rate(text, &value)
+	int r = opt->type == NM_TYPE_RATE ? nm_parse_rate(text, reading, &value)
 					  : nm_parse_bitrate(text, &value);
 
 	if (r < 0)
-		return refuse(opt->type, r, why, why_size);
+		return refuse(opt->type, reading, text, r, why, why_size);
 	if (opt->min && value <= 0) {
 		snprintf(why, why_size, "must be more than 0");
 		return -EINVAL;
@@ -271,7 +300,7 @@ static int set_flag(void *field, const char *text, char *why, size_t why_size)
 			return 0;
 		}
 	}
-	return refuse(NM_TYPE_FLAG, -EINVAL, why, why_size);
+	return refuse(NM_TYPE_FLAG, NM_READING_NETMODEL, text, -EINVAL, why, why_size);
 }
 
 static int set_choice(const struct nm_opt *opt, void *field, const char *text, char *why,
@@ -316,7 +345,7 @@ static bool is_host(const char *text)
 	struct in_addr in;
 	size_t length = strlen(text);
 
-	if (!length || length > MAX_HOST)
+	if (!length || length > NM_HOST_MAX)
 		return false;
 	for (const char *c = text; *c; c++)
 		if ((unsigned char)*c <= ' ' || *c == 0x7f || strchr("/,;<>\"'[]", *c))
@@ -328,28 +357,32 @@ static bool is_host(const char *text)
 	return true;
 }
 
-/* "host:port", "[address]:port": a mistake with a reason of its own. */
-static bool has_port(const char *text)
+/* Reads a host into `host`, of NM_HOST_MAX + 1 bytes. *ret_kept: the text that is kept. */
+static int read_host(const struct nm_opt *opt, const char *text, char *host, const char **ret_kept,
+		     char *why, size_t why_size)
 {
-	const char *colon = strrchr(text, ':');
+	uint16_t port;
 
-	if (!colon || !colon[1] || colon[1 + strspn(colon + 1, "0123456789")])
-		return false;
-	return strchr(text, ':') == colon || (*text == '[' && colon[-1] == ']');
+	if (nm_host_port_split(text, host, &port) < 0 || !is_host(host))
+		return refuse(NM_TYPE_HOST, NM_READING_NETMODEL, text, -EINVAL, why, why_size);
+	*ret_kept = port ? text : host;
+	if (!port || (opt->with_port && !nm_ascii_equals(host, "local")))
+		return 0;
+	if (opt->with_port)
+		snprintf(why, why_size, "local has no port: the master starts that slave itself");
+	else
+		snprintf(why, why_size, "must be a name or an address alone, without a port: %s",
+			 host);
+	return -EINVAL;
 }
 
 static int set_text(const struct nm_opt *opt, void *field, const char *text, char *why,
 		    size_t why_size)
 {
-	char **string = field;
+	char **string = field, host[NM_HOST_MAX + 1];
 
-	if (opt->type == NM_TYPE_HOST && !is_host(text)) {
-		if (!has_port(text))
-			return refuse(NM_TYPE_HOST, -EINVAL, why, why_size);
-		snprintf(why, why_size,
-			 "not a host: a name or an address alone; the port goes with -P");
+	if (opt->type == NM_TYPE_HOST && read_host(opt, text, host, &text, why, why_size) < 0)
 		return -EINVAL;
-	}
 	char *copy = strdup(text);
 
 	if (!copy) {
@@ -361,7 +394,8 @@ static int set_text(const struct nm_opt *opt, void *field, const char *text, cha
 	return 0;
 }
 
-int nm_opt_set(const struct nm_opt *opt, void *base, const char *value, char *why, size_t why_size)
+int nm_opt_read(const struct nm_opt *opt, enum nm_reading reading, void *base, const char *value,
+		char *why, size_t why_size)
 {
 	void *field = (char *)base + opt->offset;
 
@@ -369,7 +403,7 @@ int nm_opt_set(const struct nm_opt *opt, void *base, const char *value, char *wh
 	if (opt->type == NM_TYPE_FLAG)
 		return set_flag(field, value, why, why_size);
 	if (!value) {
-		snprintf(why, why_size, "needs a value: %s", nm_type_allowed(opt->type));
+		snprintf(why, why_size, "needs a value: %s", allowed_in(reading, opt->type));
 		return -EINVAL;
 	}
 	switch (opt->type) {
@@ -378,12 +412,12 @@ int nm_opt_set(const struct nm_opt *opt, void *base, const char *value, char *wh
 	case NM_TYPE_SIZE:
 	case NM_TYPE_DURATION:
 	case NM_TYPE_PORT:
-		return set_whole(opt, field, value, why, why_size);
+		return set_whole(opt, reading, field, value, why, why_size);
 	case NM_TYPE_RATE:
 	case NM_TYPE_BITRATE:
-		return set_real(opt, field, value, why, why_size);
+		return set_real(opt, reading, field, value, why, why_size);
 	case NM_TYPE_SIZES:
-		return set_sizes(opt, field, value, why, why_size);
+		return set_sizes(opt, reading, field, value, why, why_size);
 	case NM_TYPE_ENUM:
 		return set_choice(opt, field, value, why, why_size);
 	default:
@@ -391,7 +425,13 @@ int nm_opt_set(const struct nm_opt *opt, void *base, const char *value, char *wh
 	}
 }
 
-int nm_type_check(enum nm_type type, const char *value, char *why, size_t why_size)
+int nm_opt_set(const struct nm_opt *opt, void *base, const char *value, char *why, size_t why_size)
+{
+	return nm_opt_read(opt, NM_READING_NETMODEL, base, value, why, why_size);
+}
+
+int nm_type_check(enum nm_type type, enum nm_reading reading, const char *value, char *why,
+		  size_t why_size)
 {
 	static const char *const none[] = {NULL};
 	union {
@@ -401,11 +441,11 @@ int nm_type_check(enum nm_type type, const char *value, char *why, size_t why_si
 		char *text;
 		struct nm_distribution law;
 	} scratch = {0};
-	const struct nm_opt opt = {.name = "", .type = type, .choices = none};
+	const struct nm_opt opt = {.name = "", .type = type, .choices = none, .with_port = true};
 
 	if (type == NM_TYPE_ENUM)
 		return 0;
-	int r = nm_opt_set(&opt, &scratch, value, why, why_size);
+	int r = nm_opt_read(&opt, reading, &scratch, value, why, why_size);
 
 	if (r == 0 && (type == NM_TYPE_STRING || type == NM_TYPE_HOST))
 		free(scratch.text);

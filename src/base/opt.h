@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/units.h"
+
 struct nm_diags;
 
 enum nm_type {
@@ -21,8 +23,10 @@ enum nm_type {
 	NM_TYPE_BITRATE,  /* double, bits per second */
 	NM_TYPE_PORT,	  /* uint64_t, 0..65535 */
 	NM_TYPE_STRING,	  /* char *, owned by the option struct */
-	NM_TYPE_HOST,	  /* char *, owned: name, IPv4, IPv6, "local" */
-	NM_TYPE_ENUM,	  /* int, index into choices */
+	/* char *, owned: name, IPv4, IPv6, "local"; an address in brackets is kept without them,
+	 * unless a port is behind it */
+	NM_TYPE_HOST,
+	NM_TYPE_ENUM, /* int, index into choices */
 	NM_TYPE__COUNT
 };
 
@@ -38,7 +42,8 @@ struct nm_opt {
 	const char *const *choices; /* ENUM: NULL-terminated words */
 	const char *help;	    /* one sentence, lower case, no final dot */
 	bool required;
-	bool secret; /* STRING: wiped as soon as nobody needs it any more */
+	bool secret;	/* STRING: wiped as soon as nobody needs it any more */
+	bool with_port; /* HOST: a port may stand behind it, and is kept (base/host_port.h) */
 };
 /* A table ends with an entry whose name is NULL. */
 #define NM_OPT_END                                                                                 \
@@ -54,11 +59,15 @@ int nm_type_from_name(const char *name, enum nm_type *ret_type); /* 0 or -EINVAL
 /* Looks a name (or alias) up in a table, in any case; NULL if absent. */
 const struct nm_opt *nm_opt_find(const struct nm_opt *table, const char *name);
 
-/* Parses one value into base+offset. On failure returns -EINVAL and writes one phrase into why: the
+/* Parses one value into base+offset, in netmodel's reading. On failure returns -EINVAL and writes one phrase into why: the
  * expected form or range, e.g. "not a size: a number and an optional k, m, g or t" or "must be 1 to
- * 65535". On success why is empty, or a phrase to warn with: the value was taken as uperf takes it,
- * maybe not as its writer meant it, e.g. "2m is 2 milliseconds; write 2ms". */
+ * 65535". On success why is empty, or a phrase to warn with: the value was taken, maybe not as its
+ * writer meant it. */
 int nm_opt_set(const struct nm_opt *opt, void *base, const char *value, char *why, size_t why_size);
+
+/* The same in the reading that the caller names. */
+int nm_opt_read(const struct nm_opt *opt, enum nm_reading reading, void *base, const char *value,
+		char *why, size_t why_size);
 
 /* The complaint about several options that stand beside each other, and the one of them whose value
  * is wrong. */
@@ -67,9 +76,10 @@ struct nm_why {
 	char text[512];	    /* names the option, too */
 };
 
-/* Checks a value against a type alone (used for declared parameters). Same contract as nm_opt_set.
+/* Checks a value against a type alone (used for declared parameters). Same contract as nm_opt_read.
  */
-int nm_type_check(enum nm_type type, const char *value, char *why, size_t why_size);
+int nm_type_check(enum nm_type type, enum nm_reading reading, const char *value, char *why,
+		  size_t why_size);
 
 /* Sets all defaults of a table in base (which must be zeroed); -ENOMEM or 0. Table defaults are
  * valid by test. */

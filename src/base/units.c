@@ -95,7 +95,8 @@ static const struct unit *first_letter_unit(const struct unit *units, const char
 
 /* Exact but for the fraction, which is rounded; there is no half of the smallest unit. Returns 1
  * when letters behind the first one of the suffix went unread. */
-static int parse_whole(const char *text, const struct unit *units, uint64_t *ret)
+static int parse_whole(const char *text, enum nm_reading reading, const struct unit *units,
+		       uint64_t *ret)
 {
 	struct number number;
 	int r = parse_number(&text, &number);
@@ -105,7 +106,7 @@ static int parse_whole(const char *text, const struct unit *units, uint64_t *ret
 	const struct unit *unit = find_unit(units, text, false);
 	bool unread = !unit;
 
-	if (!unit)
+	if (!unit && reading == NM_READING_UPERF)
 		unit = first_letter_unit(units, text);
 	if (!unit || (unit->factor <= 1 && number.fraction > 0))
 		return -EINVAL;
@@ -132,54 +133,71 @@ static int parse_real(const char *text, const struct unit *units, bool b_matters
 	return 0;
 }
 
-int nm_parse_size(const char *text, uint64_t *ret_bytes)
+int nm_parse_size(const char *text, enum nm_reading reading, uint64_t *ret_bytes)
 {
 	static const struct unit units[] = {
 		{"", 1},	 {"b", 1},	 {"k", 0x1p10},	  {"kb", 0x1p10},  {"kib", 0x1p10},
 		{"m", 0x1p20},	 {"mb", 0x1p20}, {"mib", 0x1p20}, {"g", 0x1p30},   {"gb", 0x1p30},
 		{"gib", 0x1p30}, {"t", 0x1p40},	 {"tb", 0x1p40},  {"tib", 0x1p40}, {NULL, 0}};
 
-	return parse_whole(text, units, ret_bytes);
+	return parse_whole(text, reading, units, ret_bytes);
 }
 
-int nm_parse_count(const char *text, uint64_t *ret_count)
+int nm_parse_count(const char *text, enum nm_reading reading, uint64_t *ret_count)
 {
-	static const struct unit units[] = {{"", 1},	   {"b", 1},	  {"k", 0x1p10},
-					    {"m", 0x1p20}, {"g", 0x1p30}, {NULL, 0}};
+	static const struct unit decimal[] = {
+		{"", 1}, {"k", 1e3}, {"m", 1e6}, {"g", 1e9}, {NULL, 0}};
+	static const struct unit binary[] = {{"", 1},	    {"b", 1},	   {"k", 0x1p10},
+					     {"m", 0x1p20}, {"g", 0x1p30}, {NULL, 0}};
 
-	return parse_whole(text, units, ret_count);
+	return parse_whole(text, reading, reading == NM_READING_UPERF ? binary : decimal,
+			   ret_count);
 }
 
 int nm_parse_integer(const char *text, uint64_t *ret)
 {
 	static const struct unit units[] = {{"", 1}, {NULL, 0}};
 
-	return text[strspn(text, "0123456789")] ? -EINVAL : parse_whole(text, units, ret);
+	return text[strspn(text, "0123456789")]
+		       ? -EINVAL
+		       : parse_whole(text, NM_READING_NETMODEL, units, ret);
 }
 
-int nm_parse_duration(const char *text, uint64_t *ret_ns)
+/* Elsewhere a lone m is minutes. */
+static bool has_bare_m(const char *text)
 {
-	static const struct unit units[] = {{"", 1e9},	   {"s", 1e9}, {"sec", 1e9}, {"ms", 1e6},
-					    {"msec", 1e6}, {"m", 1e6}, {"us", 1e3},  {"usec", 1e3},
-					    {"u", 1e3},	   {"ns", 1},  {"nsec", 1},  {"n", 1},
-					    {NULL, 0}};
-	int r = parse_whole(text, units, ret_ns);
+	return nm_ascii_equals(text + strspn(text, "0123456789."), "m");
+}
+
+int nm_parse_duration(const char *text, enum nm_reading reading, uint64_t *ret_ns)
+{
+	/* uperf's begin behind the first two: it knows nothing longer than a second. */
+	static const struct unit units[] = {{"min", 60e9}, {"h", 3600e9}, {"", 1e9},	 {"s", 1e9},
+					    {"sec", 1e9},  {"ms", 1e6},	  {"msec", 1e6}, {"m", 1e6},
+					    {"us", 1e3},   {"usec", 1e3}, {"u", 1e3},	 {"ns", 1},
+					    {"nsec", 1},   {"n", 1},	  {NULL, 0}};
+	bool uperf = reading == NM_READING_UPERF;
+	uint64_t ns = 0;
+	int r = parse_whole(text, reading, uperf ? units + 2 : units, &ns);
 
 	if (r < 0)
 		return r;
-	const char *unit = text + strspn(text, "0123456789.");
-
-	/* Elsewhere a lone m is minutes. */
-	return r == 1 || nm_ascii_equals(unit, "m");
+	if (has_bare_m(text) && !uperf)
+		return -EDOM;
+	*ret_ns = ns;
+	return r == 1 || has_bare_m(text);
 }
 
-int nm_parse_rate(const char *text, double *ret_per_s)
+int nm_parse_rate(const char *text, enum nm_reading reading, double *ret_per_s)
 {
-	static const struct unit units[] = {
+	static const struct unit decimal[] = {{"", 1},	    {"/s", 1},	  {"k", 1e3},
+					      {"k/s", 1e3}, {"m", 1e6},	  {"m/s", 1e6},
+					      {"g", 1e9},   {"g/s", 1e9}, {NULL, 0}};
+	static const struct unit binary[] = {
 		{"", 1},       {"/s", 1},	{"b", 1},      {"k", 0x1p10},	{"k/s", 0x1p10},
 		{"m", 0x1p20}, {"m/s", 0x1p20}, {"g", 0x1p30}, {"g/s", 0x1p30}, {NULL, 0}};
 
-	return parse_real(text, units, false, ret_per_s);
+	return parse_real(text, reading == NM_READING_UPERF ? binary : decimal, false, ret_per_s);
 }
 
 int nm_parse_bitrate(const char *text, double *ret_bps)

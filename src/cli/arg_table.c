@@ -31,8 +31,9 @@
 #define ONE_OF(n, arg, f, d, m, check, list, h)                                                    \
 	{.opt = {.name = n, .type = NM_TYPE_STRING, AT(f), .def = d, .help = h}, .argument = arg,  \
 	 .heading = HEADING, .modes = m, .validate = check, .choices = list},
-#define HOST(n, arg, f, m, h)                                                                      \
-	ROW(0, arg, m, NM_ACTION_NONE, NULL, .name = n, .type = NM_TYPE_HOST, AT(f), .help = h)
+#define HOST(n, arg, f, m, check, h)                                                               \
+	ROW(0, arg, m, NM_ACTION_NONE, check, .name = n, .type = NM_TYPE_HOST, AT(f),              \
+	    .with_port = true, .help = h)
 #define TIME_WITH(l, n, f, m, check, h)                                                            \
 	ROW(l, "TIME", m, NM_ACTION_NONE, check, .name = n, .type = NM_TYPE_DURATION, AT(f),       \
 	    .help = h)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/host_port.h"
 #include "host/perf.h"
 #include "lib/settings.h"
 #include "report/report.h"
@@ -43,6 +44,22 @@ int nm_validate_max_duration(struct nm_args *args, const char *value, char *why,
 	(void)value, (void)why, (void)why_size;
 	args->has_max_duration = true;
 	return 0;
+}
+
+int nm_validate_bind(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	char host[NM_HOST_MAX + 1];
+	uint16_t port;
+
+	if (nm_host_port_split(value, host, &port) < 0 || !port)
+		return 0;
+	free(args->as_slave.bind);
+	args->as_slave.bind = strdup(host);
+	args->port = port;
+	if (args->as_slave.bind)
+		return 0;
+	snprintf(why, why_size, "out of memory");
+	return -EINVAL;
 }
 
 int nm_validate_allow_peer(struct nm_args *args, const char *value, char *why, size_t why_size)

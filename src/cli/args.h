@@ -65,6 +65,7 @@ struct nm_args_run {
 	struct nm_percentiles percentiles;
 	char *slave_cpus;
 	struct nm_args_judge judge;
+	bool as_uperf; /* values of the profile are read as uperf reads them */
 };
 
 #define NM_ARGS_LOGS 16

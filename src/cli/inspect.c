@@ -123,6 +123,7 @@ int nm_cli_inspect(const struct nm_args *args, FILE *out, struct nm_diags *diags
 		.defines = args->defines,
 		.n_defines = args->n_defines,
 		.lookup = args->run.no_env ? NULL : nm_cli_lookup,
+		.as_uperf = args->run.as_uperf,
 	};
 	struct nm_judge judge = {.requirements = {.count = 0}};
 	int code = NM_EXIT_USAGE;

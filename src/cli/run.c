@@ -213,6 +213,7 @@ static int compile(const struct nm_args *args, struct nm_loaded *loaded, struct 
 		.defines = args->defines,
 		.n_defines = args->n_defines,
 		.lookup = args->run.no_env ? NULL : nm_cli_lookup,
+		.as_uperf = args->run.as_uperf,
 	};
 
 	if (nm_loaded_compile(loaded, &values, diags) != 0) {

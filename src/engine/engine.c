@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/host_port.h"
 #include "engine/accept/listener.h"
 #include "engine/accept/rendezvous.h"
 #include "engine/engine_priv.h"
@@ -198,11 +199,13 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 			       .secret = engine->secret,
 			       .files = engine->files,
 			       .localhost_words = engine->localhost_words};
-	char address[NM_ADDRESS_TEXT], phrase[192] = "";
+	char address[NM_ADDRESS_TEXT], phrase[192] = "", host[NM_HOST_MAX + 1];
+	uint16_t control_port;
 
 	/* A slave's peer is the master, for which the slave has no name. */
-	if (engine->plan->master)
-		how.peer_name = engine->plan->hosts[instr->host];
+	if (engine->plan->master &&
+	    nm_host_port_split(engine->plan->hosts[instr->host], host, &control_port) == 0)
+		how.peer_name = host;
 	else
 		how.peer_name = nm_addr_text(peer, address, sizeof address);
 	int r = instr->transport->shared->start(instr->open.transport_opts, &how,

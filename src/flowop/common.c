@@ -17,6 +17,7 @@ const struct nm_opt nm_common_opts[] = {
 	{.name = "remotehost",
 	 .type = NM_TYPE_HOST,
 	 .offset = COMMON(remotehost),
+	 .with_port = true,
 	 .help = "use a connection to this host; on think and nop: the only host that takes part"},
 	{.name = "count",
 	 .type = NM_TYPE_COUNT,

@@ -12,6 +12,7 @@ const struct nm_opt nm_open_opts[] = {
 	 .type = NM_TYPE_HOST,
 	 .offset = offsetof(struct nm_opts_open, remotehost),
 	 .required = true,
+	 .with_port = true,
 	 .help = "the host at the other end: a name, an IPv4 or IPv6 address, or local"},
 	{.name = "protocol",
 	 .type = NM_TYPE_STRING,

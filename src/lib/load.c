@@ -77,7 +77,7 @@ static int parse(struct nm_loaded *loaded, struct nm_diags *diags)
 /* Limits the workers of groups that give only their flows, as nthreads, as in profiles of uperf:
  * more threads than CPUs would just wait for each other. The slaves read the limit from the
  * tree. */
-static int share_threads(const struct nm_node *profile)
+static int share_threads(const struct nm_node *profile, enum nm_reading reading)
 {
 	uint64_t n_cpus = nm_cpu_count(), nthreads;
 	char workers[24];
@@ -90,7 +90,7 @@ static int share_threads(const struct nm_node *profile)
 
 		if (!nm_ascii_equals(group->name, "group") || !text ||
 		    nm_node_attr(group, "nprocs") || nm_node_attr(group, "nflows") ||
-		    nm_node_attr(group, "workers") || nm_parse_count(text, &nthreads) != 0)
+		    nm_node_attr(group, "workers") || nm_parse_count(text, reading, &nthreads) != 0)
 			continue;
 		if (nthreads > n_cpus)
 			error = nm_node_set_attr(group, "workers", workers);
@@ -106,7 +106,7 @@ int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *va
 	if (error)
 		return error;
 	nm_params_apply(loaded->root, loaded->name, values, &loaded->params, diags);
-	error = share_threads(loaded->root);
+	error = share_threads(loaded->root, loaded->params.reading);
 	if (error)
 		nm_diag_error(diags, loaded->name, 0, "out of memory");
 	/* Compiles also after an error in a parameter: the user is told all mistakes in one go. */

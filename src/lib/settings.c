@@ -88,7 +88,8 @@ int nm_settings_check_interval(const char *value, char *why, size_t why_size)
 {
 	uint64_t ns = 0;
 
-	if (nm_parse_duration(value, &ns) == 0 && (ns == 0 || ns >= LEAST_INTERVAL_NS))
+	if (nm_parse_duration(value, NM_READING_NETMODEL, &ns) == 0 &&
+	    (ns == 0 || ns >= LEAST_INTERVAL_NS))
 		return 0;
 	(void)snprintf(why, why_size, "must be 0 or at least 1ms");
 	return -EINVAL;

@@ -12,6 +12,7 @@
 static const char *const wait_words[] = {"sleep", "awake", "spin", NULL};
 static const char *const engine_words[] = {"epoll", "io_uring", NULL};
 static const char *const throughput_words[] = {"auto", "bits", "transactions", NULL};
+const char *const nm_reading_words[] = {"netmodel", "uperf", NULL};
 static const char *const measure_words[] = {"auto", "yes", "no", NULL};
 
 #define ATTR(strct, field) offsetof(struct strct, field)
@@ -28,6 +29,16 @@ static const struct nm_opt profile_attrs[] = {{.name = "name",
 					       .help = "what key=value reports call throughput: "
 						       "bits, or transactions; auto: bits when all "
 						       "the data goes one way"},
+					      {.name = "units",
+					       .type = NM_TYPE_ENUM,
+					       .offset = ATTR(nm_profile_attrs, units),
+					       .choices = nm_reading_words,
+					       .help = "how counts, rates and durations are read: "
+						       "netmodel, k of a count or rate is 1000, "
+						       "durations have min and h; uperf, k is 1024 "
+						       "and m of a duration milliseconds; when not "
+						       "given netmodel, or uperf without any "
+						       "param"},
 					      NM_OPT_END};
 
 static const struct nm_opt param_attrs[] = {

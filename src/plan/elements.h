@@ -12,6 +12,7 @@
 struct nm_profile_attrs {
 	char *name;
 	int throughput; /* enum nm_throughput */
+	int units;	/* enum nm_reading */
 };
 
 struct nm_group_attrs {
@@ -72,6 +73,9 @@ struct nm_element {
 	const char *help;
 	const struct nm_opt *attrs;
 };
+
+/* The words of units="...", by enum nm_reading; NULL-terminated. */
+extern const char *const nm_reading_words[];
 
 extern const struct nm_element nm_elements[]; /* ends with a NULL name */
 

@@ -113,7 +113,8 @@ void nm_ir_attrs(struct nm_ir *ir, const struct nm_node *node, void *attrs)
 			unknown_attr(ir, node, table, attr);
 		else if (strstr(attr->value, NM_NO_VALUE) && strcmp(opt->name, "options") != 0)
 			ir->lacks_values = true;
-		else if (nm_opt_set(opt, attrs, attr->value, why, sizeof why) < 0)
+		else if (nm_opt_read(opt, (enum nm_reading)ir->attrs.units, attrs, attr->value, why,
+				     sizeof why) < 0)
 			nm_origin_attr(nm_node_error(ir, node, " %s=\"%s\": %s", attr->name,
 						     attr->value, why),
 				       attr);

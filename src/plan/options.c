@@ -194,6 +194,13 @@ static void note_seen(struct reading *r, const struct nm_opt *opt, const char *n
 		r->seen[r->n_seen++] = opt;
 }
 
+/* In the profile's reading. */
+static int set_option(const struct reading *r, const struct nm_opt *opt, void *base,
+		      const char *value, char *why, size_t why_size)
+{
+	return nm_opt_read(opt, (enum nm_reading)r->ir->attrs.units, base, value, why, why_size);
+}
+
 static void set_mirror(struct reading *r, const char *name, const char *value)
 {
 	const struct nm_flowop *mirror = r->mirror_opts ? r->step->op->mirror_op : NULL;
@@ -201,7 +208,7 @@ static void set_mirror(struct reading *r, const char *name, const char *value)
 	char why[160];
 
 	if (opt)
-		(void)nm_opt_set(opt, r->mirror_opts, value, why, sizeof why);
+		(void)set_option(r, opt, r->mirror_opts, value, why, sizeof why);
 }
 
 /* Whether a comma stands where a blank is meant: at the end, or before the name of an option.
@@ -317,7 +324,7 @@ static bool read_without_value(struct reading *r, char *word)
 	note_seen(r, opt, word);
 	/* Later code relies on the host and the sizes of a flowop. */
 	if (opt->type == NM_TYPE_HOST || opt->type == NM_TYPE_SIZES) {
-		(void)nm_opt_set(opt, base, "1", why, sizeof why);
+		(void)set_option(r, opt, base, "1", why, sizeof why);
 		set_mirror(r, word, "1");
 	}
 	return true;
@@ -343,7 +350,7 @@ static void read_word(struct reading *r, char *word)
 		return;
 	}
 	note_seen(r, opt, word);
-	if (nm_opt_set(opt, base, value, why, sizeof why) < 0)
+	if (set_option(r, opt, base, value, why, sizeof why) < 0)
 		nm_origin_option(nm_step_error(r->ir, r->step, " %s%s%s%s: %s", word,
 					       value ? "=\"" : "", value ? value : "",
 					       value ? "\"" : "", why),

@@ -58,7 +58,8 @@ struct nm_param *nm_param_add(struct nm_params_context *c, const char *name, uns
 	c->params->items = items;
 	struct nm_param *param = &items[c->params->count];
 
-	*param = (struct nm_param){.type = NM_TYPE_STRING, .name = strdup(name)};
+	*param = (struct nm_param){
+		.type = NM_TYPE_STRING, .reading = c->params->reading, .name = strdup(name)};
 	if (!param->name) {
 		c->failed = true;
 		return NULL;
@@ -147,7 +148,7 @@ static bool check_text(struct nm_params_context *c, const struct nm_param *param
 		snprintf(why, sizeof why, "must be one of: %s", choices);
 		r = -EINVAL;
 	} else if (param->type != NM_TYPE_ENUM) {
-		r = nm_type_check(param->type, value, why, sizeof why);
+		r = nm_type_check(param->type, param->reading, value, why, sizeof why);
 	}
 	const struct nm_subject subject = {
 		.kind = source == NM_PARAM_DEFINED ? NM_SUBJECT_DEFINE : NM_SUBJECT_NONE,
@@ -428,6 +429,32 @@ static void check_whole(struct nm_params_context *c, const struct nm_node *root)
 	free(text);
 }
 
+static bool declares(const struct nm_node *root)
+{
+	for (size_t i = 0; i < root->n_children; i++)
+		if (is_param(root->children[i]))
+			return true;
+	return false;
+}
+
+/* Finds how values are to be read, before any value is, and notes it in the root. */
+static void choose_reading(struct nm_params_context *c, struct nm_node *root)
+{
+	const char *units = nm_node_attr(root, "units");
+	const char *uperf = nm_reading_words[NM_READING_UPERF];
+
+	if (units && strchr(units, '$'))
+		nm_diag_error(c->diags, c->file, root->line,
+			      "<profile> units=\"%s\": must be a word, netmodel or uperf, and no "
+			      "parameter",
+			      units);
+	if (!c->as_uperf && (units ? !nm_ascii_equals(units, uperf) : declares(root)))
+		return;
+	c->params->reading = NM_READING_UPERF;
+	if (c->apply && nm_ascii_equals(root->name, "profile"))
+		c->failed |= nm_node_set_attr(root, "units", uperf) < 0;
+}
+
 static void run(struct nm_params_context *c, struct nm_node *root, bool apply)
 {
 	size_t errors = c->diags->n_errors;
@@ -440,6 +467,7 @@ static void run(struct nm_params_context *c, struct nm_node *root, bool apply)
 		return;
 	}
 	nm_shorthand_expand(root, c->file, c->diags);
+	choose_reading(c, root);
 	declare_all(c, root);
 	if (apply) {
 		substitute_tree(c, root);
@@ -467,6 +495,7 @@ static struct nm_params_context context_of(const char *file, const struct nm_par
 					  .n_defines = values->n_defines,
 					  .lookup = values->lookup,
 					  .lookup_arg = values->arg,
+					  .as_uperf = values->as_uperf,
 					  .params = params,
 					  .diags = diags};
 }

@@ -21,9 +21,10 @@ enum nm_param_source { NM_PARAM_DEFAULT, NM_PARAM_ENVIRONMENT, NM_PARAM_DEFINED 
 struct nm_param {
 	char *name;
 	enum nm_type type;
-	char *def;   /* NULL: no default, a value must be given */
-	char *help;  /* may be NULL */
-	char *value; /* the value in force; NULL while there is none */
+	enum nm_reading reading; /* of its value */
+	char *def;		 /* NULL: no default, a value must be given */
+	char *help;		 /* may be NULL */
+	char *value;		 /* the value in force; NULL while there is none */
 	/* stands in for a wrong value, which is so reported once; NULL: the value is right */
 	char *stand_in;
 	enum nm_param_source source;
@@ -39,6 +40,7 @@ struct nm_param {
 struct nm_params {
 	struct nm_param *items;
 	size_t count;
+	enum nm_reading reading; /* of the whole profile */
 };
 
 /* Looks a name up outside the profile; returns a borrowed value or NULL. cli passes one over
@@ -51,6 +53,7 @@ struct nm_param_values {
 	size_t n_defines;
 	nm_lookup_fn lookup; /* may be NULL */
 	void *arg;	     /* of lookup */
+	bool as_uperf;	     /* values are read as uperf reads them, whatever the profile says */
 };
 
 /* Reads <param> elements, finds values (defines, then lookup, then default), checks them by type,
@@ -58,7 +61,10 @@ struct nm_param_values {
  * Elements <param> are taken out of the tree, so what remains is the substituted profile. All
  * problems go to diags (also defines that nothing uses, with a hint). Undeclared names are looked
  * up too (uperf's profiles declare nothing), with uperf's rules beside ours: among the defines as
- * written, then in lower case, and outside in lower case, then as written. */
+ * written, then in lower case, and outside in lower case, then as written.
+ *
+ * A profile without any declaration is uperf's, unless it says otherwise (units="..."): the root
+ * then gets units="uperf", for whoever reads what remains. */
 void nm_params_apply(struct nm_node *root, const char *file, const struct nm_param_values *values,
 		     struct nm_params *ret_params, struct nm_diags *diags);
 /* Only the declarations with the values in force, missing ones allowed: for --params. Short forms

@@ -33,6 +33,7 @@ struct nm_params_context {
 	void *lookup_arg;
 	struct nm_params *params;
 	struct nm_diags *diags;
+	bool as_uperf;
 	bool *used;			  /* by define */
 	struct nm_param_missing *missing; /* in the order of their first use */
 	size_t n_missing;

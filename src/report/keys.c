@@ -145,11 +145,11 @@ bool nm_keys_number(const struct nm_param *param, uint64_t unit_ns, char *text, 
 		number = on;
 		break;
 	case NM_TYPE_SIZE:
-		if (nm_parse_size(param->value, &number) < 0)
+		if (nm_parse_size(param->value, param->reading, &number) < 0)
 			return false;
 		break;
 	case NM_TYPE_COUNT:
-		if (nm_parse_count(param->value, &number) < 0)
+		if (nm_parse_count(param->value, param->reading, &number) < 0)
 			return false;
 		break;
 	case NM_TYPE_BITRATE:
@@ -158,7 +158,7 @@ bool nm_keys_number(const struct nm_param *param, uint64_t unit_ns, char *text, 
 		snprintf(text, size, "%.0f", bits_per_s / 8);
 		return true;
 	case NM_TYPE_DURATION:
-		if (nm_parse_duration(param->value, &number) < 0)
+		if (nm_parse_duration(param->value, param->reading, &number) < 0)
 			return false;
 		nm_keys_duration(number, unit_ns, text, size);
 		return true;

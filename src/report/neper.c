@@ -36,11 +36,11 @@ static void print_param(const struct nm_param *param, FILE *out)
 }
 
 /* neper has one option for the time and, below 0, for a number of transactions. */
-static void print_length(const char *asked, FILE *out)
+static void print_length(const char *asked, enum nm_reading reading, FILE *out)
 {
 	uint64_t count = 0;
 
-	if (nm_parse_count(asked, &count) >= 0)
+	if (nm_parse_count(asked, reading, &count) >= 0)
 		fprintf(out, "test_length=-%" PRIu64 "\n", count);
 }
 
@@ -53,7 +53,7 @@ static void print_params(const struct nm_result *result, FILE *out)
 		const struct nm_param *param = &result->params.items[i];
 
 		if (asked && strcmp(param->name, "test_length") == 0)
-			print_length(asked, out);
+			print_length(asked, param->reading, out);
 		else if (param->value)
 			print_param(param, out);
 	}
@@ -81,9 +81,9 @@ void nm_report_neper_options(const struct nm_result *asked, const struct nm_view
 
 		if (!param->value || strcmp(param->name, name) != 0)
 			continue;
-		if (by_count && nm_parse_count(param->value, &length) >= 0)
+		if (by_count && nm_parse_count(param->value, param->reading, &length) >= 0)
 			fprintf(out, "total_transactions=%" PRIu64 "\n", length);
-		else if (nm_parse_duration(param->value, &length) >= 0)
+		else if (nm_parse_duration(param->value, param->reading, &length) >= 0)
 			fprintf(out, "total_run_time=%.9g\n", (double)length / 1e9);
 	}
 }

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/host_port.h"
+
 char *nm_addr_text(const struct nm_addr *addr, char *buf, size_t size)
 {
 	if (addr->sa.ss_family == AF_VSOCK && nm_addr_cid(addr) == VMADDR_CID_ANY)
@@ -106,8 +108,11 @@ int nm_addr_source(const char *localhost, int socktype, struct nm_addr *ret, cha
 {
 	const struct addrinfo hints = {.ai_socktype = socktype, .ai_flags = AI_NUMERICHOST};
 	struct addrinfo *found = NULL;
+	char address[NM_HOST_MAX + 1];
+	uint16_t port;
 
-	if (getaddrinfo(localhost, NULL, &hints, &found) != 0) {
+	if (nm_host_port_split(localhost, address, &port) < 0 || port ||
+	    getaddrinfo(address, NULL, &hints, &found) != 0) {
 		snprintf(why, why_size, "localhost=\"%s\": must be an IPv4 or IPv6 address",
 			 localhost);
 		return -EINVAL;

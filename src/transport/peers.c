@@ -32,6 +32,17 @@ static bool bytes_of(const struct sockaddr *addr, uint8_t ret[16])
 	return true;
 }
 
+/* Copies an address of so many bytes, without brackets around it; "" when it is too long. */
+static void copy_address(const char *text, size_t length, char address[INET6_ADDRSTRLEN])
+{
+	if (length > 2 && *text == '[' && text[length - 1] == ']' && memchr(text, ':', length)) {
+		text++;
+		length -= 2;
+	}
+	snprintf(address, INET6_ADDRSTRLEN, "%.*s", (int)(length < INET6_ADDRSTRLEN ? length : 0),
+		 text);
+}
+
 int nm_net_parse(const char *text, struct nm_net *ret, char *why, size_t why_size)
 {
 	char address[INET6_ADDRSTRLEN];
@@ -39,8 +50,7 @@ int nm_net_parse(const char *text, struct nm_net *ret, char *why, size_t why_siz
 	struct nm_net net = {.bits = 128};
 	char *end = NULL;
 
-	snprintf(address, sizeof address, "%.*s", (int)(length < sizeof address ? length : 0),
-		 text);
+	copy_address(text, length, address);
 	bool v4 = inet_pton(AF_INET, address, net.bytes + 12) == 1;
 
 	if (v4) {

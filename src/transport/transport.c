@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/ascii.h"
+#include "base/host_port.h"
 #include "transport/address.h"
 #include "transport/peers.h"
 
@@ -39,7 +40,12 @@ int nm_transport_check_host(const struct nm_transport *transport, const char *ho
 {
 	const struct nm_transport_checks *checks = transport->checks;
 
-	return checks && checks->host ? checks->host(host, why, why_size) : 0;
+	char name[NM_HOST_MAX + 1];
+	uint16_t port;
+
+	if (!checks || !checks->host || nm_host_port_split(host, name, &port) < 0)
+		return 0;
+	return checks->host(name, why, why_size);
 }
 
 int nm_transport_check_available(const struct nm_transport *transport, const char *host, char *why,

@@ -15,12 +15,12 @@
 #include "profile/tree.h"
 #include "result/result.h"
 
-static void check_types(const char *value)
+static void check_types(const char *value, enum nm_reading reading)
 {
 	char why[160] = "";
 
 	for (int type = 0; type < NM_TYPE__COUNT; type++) {
-		int r = nm_type_check((enum nm_type)type, value, why, sizeof why);
+		int r = nm_type_check((enum nm_type)type, reading, value, why, sizeof why);
 
 		/* What is refused is refused for a reason. */
 		demand(r == 0 || *why);
@@ -29,19 +29,19 @@ static void check_types(const char *value)
 }
 
 /* A number that is read can be printed, and what is printed is read as nearly the same. */
-static void check_units(const char *value)
+static void check_units(const char *value, enum nm_reading reading)
 {
 	char text[64];
 	uint64_t whole;
 	double real;
 
-	if (nm_parse_size(value, &whole) >= 0)
+	if (nm_parse_size(value, reading, &whole) >= 0)
 		nm_format_size((double)whole, text, sizeof text);
-	if (nm_parse_count(value, &whole) >= 0)
+	if (nm_parse_count(value, reading, &whole) >= 0)
 		nm_format_count((double)whole, text, sizeof text);
-	if (nm_parse_duration(value, &whole) >= 0)
+	if (nm_parse_duration(value, reading, &whole) >= 0)
 		nm_format_duration((double)whole / 1e9, text, sizeof text);
-	if (nm_parse_rate(value, &real) >= 0)
+	if (nm_parse_rate(value, reading, &real) >= 0)
 		demand(real >= 0 && real <= 1e300);
 	if (nm_parse_bitrate(value, &real) >= 0) {
 		demand(real >= 0 && real <= 1e300);
@@ -105,8 +105,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!value)
 		return 0;
-	check_types(value);
-	check_units(value);
+	for (int reading = NM_READING_NETMODEL; reading <= NM_READING_UPERF; reading++) {
+		check_types(value, (enum nm_reading)reading);
+		check_units(value, (enum nm_reading)reading);
+	}
 	check_lists(value);
 	/* What no XML text can have never comes so far. */
 	if (!nm_find_invalid_xml_char(value))

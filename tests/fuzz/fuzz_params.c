@@ -76,6 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	apply(profile, &values, 0);
 	apply(profile, &values, 1);
+	values.as_uperf = true;
+	apply(profile, &values, 0);
 	free(text);
 	return 0;
 }

@@ -21,8 +21,8 @@ def line_of(text: str) -> str:
     return f"tcp_rr.xml:{next(number for number, line in enumerate(lines, 1) if text in line)}"
 
 
-DURATION = "not a duration: a number and an optional s, ms, us or ns (seconds without one)"
-COUNT = "not a count: a number and an optional k, m or g (powers of 1024)"
+DURATION = "not a duration: a number and an optional ns, us, ms, s, min or h (seconds without one)"
+COUNT = "not a count: a number and an optional k, m or g (powers of 1000)"
 CPUS = "not a list of CPUs: numbers and ranges, as 0-3,8; or nodes"
 PERCENTILES = "not a list of percentiles: numbers from 0 to 100, as 50,99.9"
 
@@ -55,7 +55,8 @@ WRONG = [
     ([*M, "-P", "0"], "--port 0: must be 1 to 65535 with --master"),
     ([*M, "--format", "xml"], "--format xml: must be text, json, kv, neper, csv or junit"),
     ([*M, "--interval", "abc"], f"--interval abc: {DURATION}"),
-    ([*M, "-i", "1h"], f"--interval 1h: {DURATION}"),
+    ([*M, "-i", "1d"], f"--interval 1d: {DURATION}"),
+    ([*M, "-i", "1m"], "--interval 1m: m alone may mean minutes or milliseconds: write 1min or 1ms"),
     ([*M, "-i", ""], f"--interval : {DURATION}"),
     ([*M, "--warmup", "-1s"], f"--warmup -1s: {DURATION}"),
     ([*M, "--cooldown", "1 s"], f"--cooldown 1 s: {DURATION}"),
@@ -157,7 +158,8 @@ def test_several_mistakes_are_told_at_once(netmodel: Netmodel) -> None:
         ({"no_delay": "maybe"}, ["no_delay", "maybe", "yes or no"]),
         ({"request_size": "1.5x"}, ["request_size", "1.5x", "not a size"]),
         ({"host": ""}, ["host", "not a host"]),
-        ({"host": "10.0.0.7:20000"}, ["host", "10.0.0.7:20000", "the port goes with -P"]),
+        ({"host": "10.0.0.7:http"}, ["host", "10.0.0.7:http", "not a host"]),
+        ({"host": "local:20000"}, ["host", "local:20000", "local has no port"]),
         ({"host": "10.0.0.256"}, ["host", "10.0.0.256", "not a host"]),
         ({"num_flows": 0}, [line_of("<group"), 'nflows="0"', "must be 1 to 4000000 (from -D num_flows=0)"]),
         ({"request_size": 0}, [line_of('type="write"'), "size", "must be 1 to"]),

@@ -381,7 +381,7 @@ def test_mistakes_are_told_as_codes_and_as_text(copy: Copy, tmp_path: Path) -> N
         "error: no profile is loaded",
         "/nowhere/at-all.xml: error: cannot be opened: No such file or directory",
         "error: intervall: unknown option; did you mean interval?",
-        'error: interval="soon": not a duration: a number and an optional s, ms, us or ns (seconds without one)',
+        'error: interval="soon": not a duration: a number and an optional ns, us, ms, s, min or h (seconds without one)',
         'error: percentiles="101": not a list of percentiles: numbers from 0 to 100, as 50,99.9',
         "error: not a key: it has 6 characters, and must have 32 to 512",
         'error: key-file="/dev/null": not a regular file',

@@ -10,6 +10,7 @@ BASE_TESTS = \
 	tests/unit/base/test_diag \
 	tests/unit/base/test_rng \
 	tests/unit/base/test_field \
+	tests/unit/base/test_host_port \
 	tests/unit/base/test_opt \
 	tests/unit/base/test_subjects \
 	tests/unit/base/test_units
@@ -62,6 +63,7 @@ tests_unit_transport_test_conformance_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=setsockopt,--wrap=getsockopt
 
 PLAN_TESTS = \
+	tests/unit/plan/test_apart \
 	tests/unit/plan/test_check \
 	tests/unit/plan/test_compile \
 	tests/unit/plan/test_dump \
@@ -76,6 +78,10 @@ $(PLAN_TESTS): LDADD = $(CHECK_LIBS) $(PLAN_LIBS)
 $(PLAN_TESTS): $(filter %.la,$(PLAN_LIBS))
 tests_unit_plan_test_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=strndup
+tests_unit_plan_test_apart_SOURCES = \
+	tests/unit/plan/test_apart.c \
+	tests/unit/plan/compiled.c \
+	tests/unit/plan/compiled.h
 tests_unit_plan_test_check_SOURCES = \
 	tests/unit/plan/test_check.c \
 	tests/unit/plan/compiled.c \

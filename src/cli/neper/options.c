@@ -107,7 +107,7 @@ static uint64_t count_asked(const struct work *work)
 	uint64_t count = 0;
 
 	if (param)
-		(void)nm_parse_count(param->value, &count);
+		(void)nm_parse_count(param->value, param->reading, &count);
 	return count;
 }
 

@@ -23,7 +23,7 @@ static int to_duration(const char *text, const char *unit, char *to, size_t size
 	*why = "not a time: a number, and ns, us, ms or s";
 	if (snprintf(to, size, "%s%s", text, is_bare(text) ? unit : "") >= (int)size)
 		return -EINVAL;
-	int error = nm_parse_duration(to, &ns);
+	int error = nm_parse_duration(to, NM_READING_NETMODEL, &ns);
 
 	if (error == -ERANGE)
 		*why = "too large for a duration";
@@ -85,7 +85,7 @@ static int to_size(const char *text, char *to, size_t size, const char **why)
 	uint64_t bytes;
 
 	*why = "not a size: a number and an optional k, m, g or t";
-	if (nm_parse_size(text, &bytes) != 0)
+	if (nm_parse_size(text, NM_READING_NETMODEL, &bytes) != 0)
 		return -EINVAL;
 	snprintf(to, size, "%s", text);
 	return strlen(text) < size ? 0 : -EINVAL;

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/host_port.h"
 #include "control/address.h"
 #include "control/master/event_loop.h"
 #include "control/resolve.h"
@@ -19,6 +20,13 @@
 
 #define RETRY_PAUSE_NS 50000000u
 #define TELL_NS	       1000000000u /* longer waits are told */
+
+/* Where a slave is to be. */
+struct slave_at {
+	char name[NM_HOST_MAX + 1];
+	uint16_t port;
+	const struct addrinfo *found; /* its addresses */
+};
 
 /* Waits for a socket to be connected. 1: it is connected (or has failed), 0: time is over,
  * -ECANCELED: interrupted. */
@@ -150,13 +158,13 @@ static const char *key_words(const struct nm_master *master, bool own_host)
 }
 
 /* The command that would have helped. */
-static void explain_refusal(const struct nm_master *master, const struct addrinfo *found, char *why,
+static void explain_refusal(const struct nm_master *master, const struct slave_at *at, char *why,
 			    size_t why_size)
 {
 	const struct nm_run_words *words = &master->options->words;
-	bool own = is_own(found);
-	const struct nm_missing_slave slave = {.port = master->options->port,
-					       .vsock = found->ai_family == AF_VSOCK,
+	bool own = is_own(at->found);
+	const struct nm_missing_slave slave = {.port = at->port,
+					       .vsock = at->found->ai_family == AF_VSOCK,
 					       .own_host = own,
 					       .key_words = key_words(master, own)};
 	char command[320];
@@ -165,18 +173,17 @@ static void explain_refusal(const struct nm_master *master, const struct addrinf
 		words->start(words->arg, &slave, command, sizeof command);
 	else
 		start_slave(&slave, command, sizeof command);
-	(void)snprintf(why, why_size, "nothing listens on port %u there: %s", slave.port, command);
+	(void)snprintf(why, why_size, "nothing listens on port %u there: %s", at->port, command);
 }
 
-static void tell_wait(const struct nm_master *master, const char *name, int error)
+static void tell_wait(const struct nm_master *master, const struct slave_at *at, int error)
 {
 	const struct nm_run_events *events = &master->options->events;
-	char line[256];
+	char line[NM_HOST_MAX + 160];
 
 	(void)snprintf(line, sizeof line,
-		       "waiting for a slave on %s, port %u, for up to %.3g s: %s", name,
-		       master->options->port, (double)master->options->wait_slaves_ns / 1e9,
-		       strerror(-error));
+		       "waiting for a slave on %s, port %u, for up to %.3g s: %s", at->name,
+		       at->port, (double)master->options->wait_slaves_ns / 1e9, strerror(-error));
 	nm_make_plain(line);
 	if (events->waits)
 		events->waits(events->arg, line);
@@ -211,9 +218,10 @@ static const char *meaning_of(int error)
 
 /* Tries again for a while where nobody listens yet. Meanwhile the slaves that are there are kept in
  * touch with. */
-static int dial(struct nm_master *master, const char *name, const struct addrinfo *found,
-		uint64_t until_ns, int *ret_fd, char *why, size_t why_size)
+static int dial(struct nm_master *master, const struct slave_at *at, uint64_t until_ns, int *ret_fd,
+		char *why, size_t why_size)
 {
+	const struct addrinfo *found = at->found;
 	uint64_t begin_ns = nm_clock_ns();
 	bool told = false;
 	int error;
@@ -225,7 +233,7 @@ static int dial(struct nm_master *master, const char *name, const struct addrinf
 		if (!may_come(error) || waited_ns >= master->options->wait_slaves_ns)
 			break;
 		if (!told && waited_ns >= TELL_NS)
-			tell_wait(master, name, error);
+			tell_wait(master, at, error);
 		told |= waited_ns >= TELL_NS;
 		for (uint64_t end_ns = now_ns + RETRY_PAUSE_NS; nm_clock_ns() < end_ns;)
 			nm_master_poll(master, end_ns);
@@ -236,10 +244,9 @@ static int dial(struct nm_master *master, const char *name, const struct addrinf
 		until_ns = nm_clock_ns() + nm_master_patience_ns(master);
 	}
 	if (error == -ECONNREFUSED)
-		explain_refusal(master, found, why, why_size);
+		explain_refusal(master, at, why, why_size);
 	else if (error)
-		(void)snprintf(why, why_size, "cannot connect to port %u%s: %s%s",
-			       master->options->port,
+		(void)snprintf(why, why_size, "cannot connect to port %u%s: %s%s", at->port,
 			       found->ai_family == AF_VSOCK ? " over vsock" : "",
 			       error == -EAFNOSUPPORT && found->ai_family == AF_VSOCK
 				       ? "the kernel has no vsock (CONFIG_VSOCKETS)"
@@ -248,36 +255,43 @@ static int dial(struct nm_master *master, const char *name, const struct addrinf
 	return error;
 }
 
-static int dial_vsock(struct nm_master *master, const char *name, int *ret_fd, char *why,
+static int dial_vsock(struct nm_master *master, struct slave_at *at, int *ret_fd, char *why,
 		      size_t why_size)
 {
 	struct nm_addr to;
 
-	if (nm_addr_parse_cid(name, &to) < 0) {
+	if (nm_addr_parse_cid(at->name, &to) < 0) {
 		(void)snprintf(why, why_size,
 			       "not a CID: with -S vsock, remotehost is a number, or local");
 		return -EADDRNOTAVAIL;
 	}
-	((struct sockaddr_vm *)(void *)&to.sa)->svm_port = master->options->port;
+	((struct sockaddr_vm *)(void *)&to.sa)->svm_port = at->port;
 	const struct addrinfo found = {
 		.ai_family = AF_VSOCK, .ai_addr = (struct sockaddr *)&to.sa, .ai_addrlen = to.len};
 
-	return dial(master, name, &found, nm_clock_ns() + nm_master_patience_ns(master), ret_fd,
-		    why, why_size);
+	at->found = &found;
+	return dial(master, at, nm_clock_ns() + nm_master_patience_ns(master), ret_fd, why,
+		    why_size);
 }
 
 int nm_master_connect(struct nm_master *master, const char *name, uint64_t until_ns, int *ret_fd,
 		      char *why, size_t why_size)
 {
 	struct nm_resolved resolved;
+	struct slave_at at = {.found = resolved.list};
 
+	/* The plan has hosts only that can be parted. */
+	if (nm_host_port_split(name, at.name, &at.port) < 0)
+		return -EINVAL;
+	if (!at.port)
+		at.port = master->options->port;
 	if (master->options->control == NM_CONTROL_VSOCK)
-		return dial_vsock(master, name, ret_fd, why, why_size);
-	int error = nm_resolve(name, master->options->port, master->options->interrupt_fd, until_ns,
-			       &resolved, why, why_size);
+		return dial_vsock(master, &at, ret_fd, why, why_size);
+	int error = nm_resolve(at.name, at.port, master->options->interrupt_fd, until_ns, &resolved,
+			       why, why_size);
 
 	if (error)
 		return error;
-	return dial(master, name, resolved.list, nm_clock_ns() + nm_master_patience_ns(master),
-		    ret_fd, why, why_size);
+	return dial(master, &at, nm_clock_ns() + nm_master_patience_ns(master), ret_fd, why,
+		    why_size);
 }

@@ -81,7 +81,7 @@ static const struct nm_opt table[] = {
 #define GUARD 0x1122334455667788ULL
 
 static struct options options;
-static char why[128];
+static char why[160];
 
 static void setup(void)
 {
@@ -101,6 +101,14 @@ static int set(const char *name, const char *value)
 
 	ck_assert_ptr_nonnull(opt);
 	return nm_opt_set(opt, &options, value, why, sizeof why);
+}
+
+static int set_as_uperf(const char *name, const char *value)
+{
+	const struct nm_opt *opt = nm_opt_find(table, name);
+
+	ck_assert_ptr_nonnull(opt);
+	return nm_opt_read(opt, NM_READING_UPERF, &options, value, why, sizeof why);
 }
 
 START_TEST(names_and_aliases)
@@ -141,7 +149,7 @@ END_TEST
 START_TEST(defaults_are_set)
 {
 	ck_assert_int_eq(nm_opts_defaults(table, &options), 0);
-	ck_assert_uint_eq(options.count, 1024);
+	ck_assert_uint_eq(options.count, 1000);
 	ck_assert_uint_eq(options.size, 0);
 	ck_assert_uint_eq(options.duration_ns, 10000000);
 	ck_assert_str_eq(options.text, "as it is");
@@ -173,7 +181,7 @@ static const struct {
 } wholes[] = {
 	{"count", "1", offsetof(struct options, count), 1},
 	{"count", "65535", offsetof(struct options, count), 65535},
-	{"count", "2k", offsetof(struct options, count), 2048},
+	{"count", "2k", offsetof(struct options, count), 2000},
 	{"size", "64k", offsetof(struct options, size), 65536},
 	{"bytes", "1m", offsetof(struct options, size), 1048576},
 	{"duration", "1us", offsetof(struct options, duration_ns), 1000},
@@ -210,13 +218,17 @@ static const struct {
 	{"count", "2kib", offsetof(struct options, count), 2048,
 	 "only the first letter of \"kib\" counts; write 2k"},
 	{"duration", "2m", offsetof(struct options, duration_ns), 2000000,
-	 "2m is 2 milliseconds; write 2ms"},
+	 "2m is 2 milliseconds, as in uperf; write 2ms, or with units=\"netmodel\" on "
+	 "<profile> 2min for minutes"},
 	{"duration", ".5M", offsetof(struct options, duration_ns), 500000,
-	 ".5M is .5 milliseconds; write .5ms"},
+	 ".5M is .5 milliseconds, as in uperf; write .5ms, or with units=\"netmodel\" on "
+	 "<profile> .5min for minutes"},
 	{"duration", "2min", offsetof(struct options, duration_ns), 2000000,
-	 "2min is 2 milliseconds; write 2ms"},
+	 "2min is 2 milliseconds, as in uperf; write 2ms, or with units=\"netmodel\" on "
+	 "<profile> 2min for minutes"},
 	{"duration", "20micros", offsetof(struct options, duration_ns), 20000000,
-	 "20micros is 20 milliseconds; write 20ms"},
+	 "20micros is 20 milliseconds, as in uperf; write 20ms, or with units=\"netmodel\" on "
+	 "<profile> 20min for minutes"},
 	{"duration", "5usecs", offsetof(struct options, duration_ns), 5000,
 	 "5usecs is 5 microseconds; write 5us"},
 	{"duration", "5000nanos", offsetof(struct options, duration_ns), 5000,
@@ -234,7 +246,7 @@ static const struct {
 START_TEST(remarkable_values)
 {
 	memset(why, 'x', sizeof why - 1);
-	ck_assert_int_eq(set(remarkable[_i].name, remarkable[_i].value), 0);
+	ck_assert_int_eq(set_as_uperf(remarkable[_i].name, remarkable[_i].value), 0);
 	ck_assert_uint_eq(*(uint64_t *)(void *)((char *)&options + remarkable[_i].offset),
 			  remarkable[_i].expected);
 	ck_assert_str_eq(why, remarkable[_i].why);
@@ -244,7 +256,7 @@ END_TEST
 START_TEST(real_values)
 {
 	ck_assert_int_eq(set("rate", "1.5k"), 0);
-	ck_assert_double_eq(options.rate, 1536);
+	ck_assert_double_eq(options.rate, 1500);
 	ck_assert_int_eq(set("rate", "0.25"), 0); /* a min is no bound, it only refuses zero */
 	ck_assert_double_eq(options.rate, 0.25);
 	ck_assert_int_eq(set("bitrate", "2.5Gb/s"), 0);
@@ -309,9 +321,10 @@ START_TEST(hosts_that_are_right)
 END_TEST
 
 static const char *const not_hosts[] = {
-	"",    " ",	   "a b",   "a/b",   "/",	   "a\n",	 "\ta",	 "a,b",
-	"a;b", "<a>",	   "\"a\"", "a\x7f", "10.0.0.256", "10.0.0.1.2", "1..2", ".",
-	"::g", "fd00:::7", "[::1]", "::1%",  "host:",	   "host:http",	 "1:2:3"};
+	"",	  " ",	      "a b",   "a/b",	  "/",		"a\n",	      "\ta",   "a,b",
+	"a;b",	  "<a>",      "\"a\"", "a\x7f",	  "10.0.0.256", "10.0.0.1.2", "1..2",  ".",
+	"::g",	  "fd00:::7", "[h]",   "::1%",	  "host:",	"host:http",  "1:2:3", "[::1",
+	"[::1]x", "[::1]:",   "h:0",   "h:65536", "[::1%]",	"[]:1",	      ":1"};
 
 START_TEST(hosts_that_are_wrong)
 {
@@ -326,8 +339,34 @@ static const char *const with_port[] = {"10.0.0.7:20000", "web:80", "[::1]:20000
 START_TEST(a_host_has_no_port)
 {
 	ck_assert_int_eq(set("host", with_port[_i]), -EINVAL);
-	ck_assert_str_eq(why, "not a host: a name or an address alone; the port goes with -P");
+	ck_assert_msg(strstr(why, "must be a name or an address alone, without a port: ") == why,
+		      "%s", why);
 	ck_assert_ptr_null(options.host);
+}
+END_TEST
+
+START_TEST(a_port_is_kept_where_it_may_be)
+{
+	static const struct nm_opt slave = {.name = "remotehost",
+					    .type = NM_TYPE_HOST,
+					    .offset = offsetof(struct options, host),
+					    .with_port = true};
+	bool local = strcmp(with_port[_i], "local:1") == 0;
+	int r = nm_opt_set(&slave, &options, with_port[_i], why, sizeof why);
+
+	ck_assert_int_eq(r, local ? -EINVAL : 0);
+	ck_assert_str_eq(local ? why : options.host,
+			 local ? "local has no port: the master starts that slave itself"
+			       : with_port[_i]);
+}
+END_TEST
+
+START_TEST(brackets_of_an_address_are_left_out)
+{
+	ck_assert_int_eq(set("host", "[::1]"), 0);
+	ck_assert_str_eq(options.host, "::1");
+	ck_assert_int_eq(set("host", "[fe80::1%eth0]"), 0);
+	ck_assert_str_eq(options.host, "fe80::1%eth0");
 }
 END_TEST
 
@@ -361,10 +400,10 @@ static const struct {
 	const char *name, *value, *why;
 } wrong[] = {
 	{"count", "0", "must be 1 to 65535"},
-	{"count", "64k", "must be 1 to 65535"},
-	{"count", "-1", "not a count: a number and an optional k, m or g (powers of 1024)"},
+	{"count", "66k", "must be 1 to 65535"},
+	{"count", "-1", "not a count: a number and an optional k, m or g (powers of 1000)"},
 	{"count", "99999999999999999999", "too large for a count"},
-	{"count", NULL, "needs a value: a number and an optional k, m or g (powers of 1024)"},
+	{"count", NULL, "needs a value: a number and an optional k, m or g (powers of 1000)"},
 	{"size", "12q",
 	 "not a size: a number and an optional k, m, g or t, also kb or kib (powers of 1024 "
 	 "bytes)"},
@@ -374,8 +413,11 @@ static const struct {
 	{"size", "0", "must be 1 to 1048576 (1.00 MiB)"},
 	{"size", "2m", "must be 1 to 1048576 (1.00 MiB)"},
 	{"size", "99999999t", "too large for a size"},
-	{"duration", "2h",
-	 "not a duration: a number and an optional s, ms, us or ns (seconds without one)"},
+	{"duration", "2d",
+	 "not a duration: a number and an optional ns, us, ms, s, min or h (seconds without one)"},
+	{"duration", "2m", "m alone may mean minutes or milliseconds: write 2min or 2ms"},
+	{"duration", "1.5M", "m alone may mean minutes or milliseconds: write 1.5min or 1.5ms"},
+	{"duration", "2h", "must be 1.00 us to 60.0 s"},
 	{"duration", "1ns", "must be 1.00 us to 60.0 s"},
 	{"duration", "61", "must be 1.00 us to 60.0 s"},
 	{"duration", "99999999999", "too large for a duration"},
@@ -394,7 +436,7 @@ static const struct {
 	{"integer", "99999999999999999999", "too large for an integer"},
 	{"rate", "0", "must be more than 0"},
 	{"rate", "1h",
-	 "not a rate: a number and an optional k, m or g (powers of 1024), and an optional /s"},
+	 "not a rate: a number and an optional k, m or g (powers of 1000), and an optional /s"},
 	{"bitrate", "1Mb",
 	 "not a bitrate: a number, an optional k, M or G, and an optional b/s, bps or B/s"},
 	{"bitrate", NULL,
@@ -408,6 +450,27 @@ static const struct {
 	{"flag", "2", "not a flag: yes or no"},
 	{"flag", "yes ", "not a flag: yes or no"},
 };
+
+/* What is said about values is of their reading. */
+static const struct {
+	const char *name, *value, *why;
+} uperfs_wrong[] = {
+	{"count", "1q", "not a count: a number and an optional k, m or g (powers of 1024)"},
+	{"count", NULL, "needs a value: a number and an optional k, m or g (powers of 1024)"},
+	{"duration", "2h",
+	 "not a duration: a number and an optional s, ms, us or ns (seconds without one); min and "
+	 "h with units=\"netmodel\" on <profile>"},
+	{"rate", "1h",
+	 "not a rate: a number and an optional k, m or g (powers of 1024), and an optional /s"},
+	{"size", "2m", "must be 1 to 1048576 (1.00 MiB)"},
+};
+
+START_TEST(what_uperf_does_not_read)
+{
+	ck_assert_int_eq(set_as_uperf(uperfs_wrong[_i].name, uperfs_wrong[_i].value), -EINVAL);
+	ck_assert_str_eq(why, uperfs_wrong[_i].why);
+}
+END_TEST
 
 START_TEST(wrong_values_change_nothing)
 {
@@ -448,16 +511,19 @@ static const struct {
 } checks[] = {
 	{NM_TYPE_FLAG, "yes", "perhaps"},  {NM_TYPE_COUNT, "1k", "1s"},
 	{NM_TYPE_INTEGER, "1", "1k"},	   {NM_TYPE_SIZE, "64KiB", "64q"},
-	{NM_TYPE_DURATION, "10ms", "10h"}, {NM_TYPE_RATE, "0", "fast"},
+	{NM_TYPE_DURATION, "10h", "10d"},  {NM_TYPE_RATE, "0", "fast"},
 	{NM_TYPE_BITRATE, "1Gb/s", "1Gb"}, {NM_TYPE_PORT, "20000", "200000"},
 	{NM_TYPE_HOST, "::1", "a b"},
 };
 
 START_TEST(a_type_alone)
 {
-	ck_assert_int_eq(nm_type_check(checks[_i].type, checks[_i].good, why, sizeof why), 0);
+	const enum nm_reading ours = NM_READING_NETMODEL;
+	enum nm_type type = checks[_i].type;
+
+	ck_assert_int_eq(nm_type_check(type, ours, checks[_i].good, why, sizeof why), 0);
 	ck_assert_str_eq(why, "");
-	ck_assert_int_eq(nm_type_check(checks[_i].type, checks[_i].bad, why, sizeof why), -EINVAL);
+	ck_assert_int_eq(nm_type_check(type, ours, checks[_i].bad, why, sizeof why), -EINVAL);
 	ck_assert_str_ne(why, "");
 }
 END_TEST
@@ -520,10 +586,12 @@ END_TEST
 
 START_TEST(types_that_take_any_text)
 {
-	ck_assert_int_eq(nm_type_check(NM_TYPE_STRING, "", why, sizeof why), 0);
-	ck_assert_int_eq(nm_type_check(NM_TYPE_STRING, "a b", why, sizeof why), 0);
+	const enum nm_reading ours = NM_READING_NETMODEL;
+
+	ck_assert_int_eq(nm_type_check(NM_TYPE_STRING, ours, "", why, sizeof why), 0);
+	ck_assert_int_eq(nm_type_check(NM_TYPE_STRING, ours, "a b", why, sizeof why), 0);
 	/* Its words are in its option, which is not asked here. */
-	ck_assert_int_eq(nm_type_check(NM_TYPE_ENUM, "red", why, sizeof why), 0);
+	ck_assert_int_eq(nm_type_check(NM_TYPE_ENUM, ours, "red", why, sizeof why), 0);
 }
 END_TEST
 
@@ -546,9 +614,12 @@ int main(void)
 	tcase_add_loop_test(tc, hosts_that_are_right, 0, COUNT_OF(hosts));
 	tcase_add_loop_test(tc, hosts_that_are_wrong, 0, COUNT_OF(not_hosts));
 	tcase_add_loop_test(tc, a_host_has_no_port, 0, COUNT_OF(with_port));
+	tcase_add_loop_test(tc, a_port_is_kept_where_it_may_be, 0, COUNT_OF(with_port));
+	tcase_add_test(tc, brackets_of_an_address_are_left_out);
 	tcase_add_test(tc, a_host_is_no_longer_than_a_name_can_be);
 	tcase_add_test(tc, strings_are_copied_and_replaced);
 	tcase_add_loop_test(tc, wrong_values_change_nothing, 0, COUNT_OF(wrong));
+	tcase_add_loop_test(tc, what_uperf_does_not_read, 0, COUNT_OF(uperfs_wrong));
 	tcase_add_test(tc, a_small_buffer_cuts_and_terminates);
 	tcase_add_loop_test(tc, a_type_alone, 0, COUNT_OF(checks));
 	tcase_add_loop_test(tc, sizes_and_how_to_draw_them, 0, COUNT_OF(sizes));

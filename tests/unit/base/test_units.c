@@ -13,8 +13,24 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 #define UNTOUCHED	0x5a5a5a5a5a5a5a5aULL
 
-typedef int (*parse_fn)(const char *text, uint64_t *ret);
-typedef int (*parse_real_fn)(const char *text, double *ret);
+#define OURS   NM_READING_NETMODEL
+#define UPERFS NM_READING_UPERF
+
+typedef int (*parse_fn)(const char *text, enum nm_reading reading, uint64_t *ret);
+typedef int (*parse_real_fn)(const char *text, enum nm_reading reading, double *ret);
+
+/* In the form of the others; these are read in one way only. */
+static int parse_integer(const char *text, enum nm_reading reading, uint64_t *ret)
+{
+	(void)reading;
+	return nm_parse_integer(text, ret);
+}
+
+static int parse_bitrate(const char *text, enum nm_reading reading, double *ret)
+{
+	(void)reading;
+	return nm_parse_bitrate(text, ret);
+}
 
 struct whole {
 	const char *text;
@@ -26,37 +42,38 @@ struct real {
 	double value;
 };
 
-static void assert_whole(parse_fn parse, const struct whole *good)
+static void assert_whole(parse_fn parse, enum nm_reading reading, const struct whole *good)
 {
 	uint64_t value = UNTOUCHED;
-	int r = parse(good->text, &value);
+	int r = parse(good->text, reading, &value);
 
 	ck_assert_msg(r == 0 && value == good->value, "\"%s\": %d, %llu", good->text, r,
 		      (unsigned long long)value);
 }
 
-static void assert_real(parse_real_fn parse, const struct real *good)
+static void assert_real(parse_real_fn parse, enum nm_reading reading, const struct real *good)
 {
 	double value = -1;
-	int r = parse(good->text, &value);
+	int r = parse(good->text, reading, &value);
 
 	ck_assert_msg(r == 0 && fabs(value - good->value) <= 1e-15 * good->value,
 		      "\"%s\": %d, %.17g", good->text, r, value);
 }
 
-static void assert_refused(parse_fn parse, const char *text, int expected)
+static void assert_refused(parse_fn parse, enum nm_reading reading, const char *text, int expected)
 {
 	uint64_t value = UNTOUCHED;
-	int r = parse(text, &value);
+	int r = parse(text, reading, &value);
 
 	ck_assert_msg(r == expected && value == UNTOUCHED, "\"%s\": %d, %llu", text, r,
 		      (unsigned long long)value);
 }
 
-static void assert_real_refused(parse_real_fn parse, const char *text, int expected)
+static void assert_real_refused(parse_real_fn parse, enum nm_reading reading, const char *text,
+				int expected)
 {
 	double value = -1;
-	int r = parse(text, &value);
+	int r = parse(text, reading, &value);
 
 	ck_assert_msg(r == expected && fabs(value + 1) < 1e-9, "\"%s\": %d, %g", text, r, value);
 }
@@ -72,11 +89,15 @@ static const char *const never[] = {
 
 START_TEST(what_no_parser_takes)
 {
-	assert_refused(nm_parse_size, never[_i], -EINVAL);
-	assert_refused(nm_parse_count, never[_i], -EINVAL);
-	assert_refused(nm_parse_duration, never[_i], -EINVAL);
-	assert_real_refused(nm_parse_rate, never[_i], -EINVAL);
-	assert_real_refused(nm_parse_bitrate, never[_i], -EINVAL);
+	for (int r = OURS; r <= UPERFS; r++) {
+		enum nm_reading reading = (enum nm_reading)r;
+
+		assert_refused(nm_parse_size, reading, never[_i], -EINVAL);
+		assert_refused(nm_parse_count, reading, never[_i], -EINVAL);
+		assert_refused(nm_parse_duration, reading, never[_i], -EINVAL);
+		assert_real_refused(nm_parse_rate, reading, never[_i], -EINVAL);
+		assert_real_refused(parse_bitrate, reading, never[_i], -EINVAL);
+	}
 }
 END_TEST
 
@@ -122,7 +143,8 @@ static const struct whole sizes[] = {
 
 START_TEST(sizes_that_are_right)
 {
-	assert_whole(nm_parse_size, &sizes[_i]);
+	assert_whole(nm_parse_size, OURS, &sizes[_i]);
+	assert_whole(nm_parse_size, UPERFS, &sizes[_i]);
 }
 END_TEST
 
@@ -132,7 +154,8 @@ static const char *const not_sizes[] = {
 
 START_TEST(sizes_that_are_wrong)
 {
-	assert_refused(nm_parse_size, not_sizes[_i], -EINVAL);
+	assert_refused(nm_parse_size, OURS, not_sizes[_i], -EINVAL);
+	assert_refused(nm_parse_size, UPERFS, not_sizes[_i], -EINVAL);
 }
 END_TEST
 
@@ -145,7 +168,7 @@ static const struct whole loose_sizes[] = {
 static void assert_loose(parse_fn parse, const struct whole *loose)
 {
 	uint64_t value = UNTOUCHED;
-	int r = parse(loose->text, &value);
+	int r = parse(loose->text, UPERFS, &value);
 
 	ck_assert_msg(r == 1 && value == loose->value, "\"%s\": %d, %llu", loose->text, r,
 		      (unsigned long long)value);
@@ -154,6 +177,7 @@ static void assert_loose(parse_fn parse, const struct whole *loose)
 START_TEST(sizes_with_letters_unread)
 {
 	assert_loose(nm_parse_size, &loose_sizes[_i]);
+	assert_refused(nm_parse_size, OURS, loose_sizes[_i].text, -EINVAL);
 }
 END_TEST
 
@@ -171,19 +195,31 @@ static const char *const large_sizes[] = {
 
 START_TEST(sizes_that_do_not_fit)
 {
-	assert_refused(nm_parse_size, large_sizes[_i], -ERANGE);
+	assert_refused(nm_parse_size, OURS, large_sizes[_i], -ERANGE);
+	assert_refused(nm_parse_size, UPERFS, large_sizes[_i], -ERANGE);
 }
 END_TEST
 
 static const struct whole counts[] = {
+	{"0", 0},	{"1000", 1000},	 {"1k", 1000},	     {"1K", 1000},
+	{"1.5k", 1500}, {"2m", 2000000}, {"1G", 1000000000}, {"18446744073709551615", UINT64_MAX},
+};
+
+START_TEST(a_count_is_decimal)
+{
+	assert_whole(nm_parse_count, OURS, &counts[_i]);
+}
+END_TEST
+
+static const struct whole uperfs_counts[] = {
 	{"0", 0},	{"1000", 1000},	 {"1k", 1024},	     {"1K", 1024},
 	{"1.5k", 1536}, {"2m", 2097152}, {"1G", 1073741824}, {"18446744073709551615", UINT64_MAX},
 	{"90b", 90},
 };
 
-START_TEST(counts_that_are_right)
+START_TEST(a_count_of_uperfs_is_binary)
 {
-	assert_whole(nm_parse_count, &counts[_i]);
+	assert_whole(nm_parse_count, UPERFS, &uperfs_counts[_i]);
 }
 END_TEST
 
@@ -194,6 +230,7 @@ static const struct whole loose_counts[] = {{"1kb", 1024}, {"1kib", 1024}, {"5by
 START_TEST(counts_with_letters_unread)
 {
 	assert_loose(nm_parse_count, &loose_counts[_i]);
+	assert_refused(nm_parse_count, OURS, loose_counts[_i].text, -EINVAL);
 }
 END_TEST
 
@@ -204,18 +241,19 @@ START_TEST(integers)
 		{"0", 0}, {"007", 7}, {"18446744073709551615", UINT64_MAX}};
 
 	for (size_t i = 0; i < COUNT_OF(right); i++)
-		assert_whole(nm_parse_integer, &right[i]);
+		assert_whole(parse_integer, OURS, &right[i]);
 	for (size_t i = 0; i < COUNT_OF(wrong); i++)
-		assert_refused(nm_parse_integer, wrong[i], -EINVAL);
+		assert_refused(parse_integer, OURS, wrong[i], -EINVAL);
 	for (size_t i = 0; i < COUNT_OF(never); i++)
-		assert_refused(nm_parse_integer, never[i], -EINVAL);
-	assert_refused(nm_parse_integer, "18446744073709551616", -ERANGE);
+		assert_refused(parse_integer, OURS, never[i], -EINVAL);
+	assert_refused(parse_integer, OURS, "18446744073709551616", -ERANGE);
 }
 END_TEST
 
 START_TEST(counts_that_are_wrong)
 {
-	assert_refused(nm_parse_count, not_counts[_i], -EINVAL);
+	assert_refused(nm_parse_count, OURS, not_counts[_i], -EINVAL);
+	assert_refused(nm_parse_count, UPERFS, not_counts[_i], -EINVAL);
 }
 END_TEST
 
@@ -249,12 +287,39 @@ static const struct whole durations[] = {
 
 START_TEST(durations_that_are_right)
 {
-	assert_whole(nm_parse_duration, &durations[_i]);
+	assert_whole(nm_parse_duration, OURS, &durations[_i]);
+	assert_whole(nm_parse_duration, UPERFS, &durations[_i]);
+}
+END_TEST
+
+static const struct whole long_durations[] = {
+	{"1min", 60000000000},	 {"5MIN", 300000000000},
+	{"1.5min", 90000000000}, {"0.5h", 1800000000000},
+	{"24h", 86400000000000}, {"1H", 3600000000000},
+	{"0.001min", 60000000},	 {"5124095h", 18446742000000000000U},
+};
+
+START_TEST(minutes_and_hours)
+{
+	assert_whole(nm_parse_duration, OURS, &long_durations[_i]);
+}
+END_TEST
+
+/* One writes it for minutes, the other for milliseconds. */
+START_TEST(a_bare_m_is_no_duration_of_ours)
+{
+	static const char *const bare[] = {"1m", "2M", "0m", "1.5m", ".5m"};
+
+	for (size_t i = 0; i < COUNT_OF(bare); i++)
+		assert_refused(nm_parse_duration, OURS, bare[i], -EDOM);
+	assert_refused(nm_parse_duration, OURS, "m", -EINVAL);
+	assert_refused(nm_parse_duration, OURS, "1.2.3m", -EINVAL);
+	assert_refused(nm_parse_duration, OURS, "99999999999999999999m", -ERANGE);
 }
 END_TEST
 
 static const char *const not_durations[] = {
-	"2h", "1d", "1hour", "0.5ns", "0.5nanos", "1k", "1 s", "s1", "1:30", "1m30", "1s500ms",
+	"1d", "1hour", "0.5ns", "0.5nanos", "1k", "1 s", "s1", "1:30", "1m30", "1s500ms",
 };
 
 /* m is milliseconds, whatever follows. */
@@ -272,28 +337,42 @@ END_TEST
 
 START_TEST(durations_that_are_wrong)
 {
-	assert_refused(nm_parse_duration, not_durations[_i], -EINVAL);
+	assert_refused(nm_parse_duration, OURS, not_durations[_i], -EINVAL);
+	assert_refused(nm_parse_duration, UPERFS, not_durations[_i], -EINVAL);
 }
 END_TEST
 
 START_TEST(durations_that_do_not_fit)
 {
-	assert_refused(nm_parse_duration, "18446744074", -ERANGE);
-	assert_refused(nm_parse_duration, "18446744073.71", -ERANGE);
-	assert_refused(nm_parse_duration, "18446744073709551616ns", -ERANGE);
-	assert_refused(nm_parse_duration, "18446744073709551615s", -ERANGE);
+	assert_refused(nm_parse_duration, OURS, "18446744074", -ERANGE);
+	assert_refused(nm_parse_duration, OURS, "18446744073.71", -ERANGE);
+	assert_refused(nm_parse_duration, OURS, "18446744073709551616ns", -ERANGE);
+	assert_refused(nm_parse_duration, OURS, "18446744073709551615s", -ERANGE);
+	assert_refused(nm_parse_duration, OURS, "5124096h", -ERANGE);
+	assert_refused(nm_parse_duration, UPERFS, "2h", -EINVAL);
 }
 END_TEST
 
 static const struct real rates[] = {
-	{"0", 0},	  {"1000", 1000}, {"0.5", 0.5},	  {".5", 0.5},	     {"10k", 10240},
-	{"10K/s", 10240}, {"100/s", 100}, {"100/S", 100}, {"1.5m", 1572864}, {"2m/s", 2097152},
-	{"0.001", 0.001}, {"1g", 0x1p30}, {"90b", 90},
+	{"0", 0},	   {"1000", 1000},    {"0.5", 0.5},	{".5", 0.5},
+	{"10k", 10000},	   {"10K/s", 10000},  {"100/s", 100},	{"100/S", 100},
+	{"1.5m", 1500000}, {"2m/s", 2000000}, {"0.001", 0.001}, {"1g", 1e9},
 };
 
-START_TEST(rates_that_are_right)
+START_TEST(a_rate_is_decimal)
 {
-	assert_real(nm_parse_rate, &rates[_i]);
+	assert_real(nm_parse_rate, OURS, &rates[_i]);
+}
+END_TEST
+
+static const struct real uperfs_rates[] = {
+	{"0.5", 0.5},	   {"10k", 10240},    {"10K/s", 10240}, {"100/s", 100},
+	{"1.5m", 1572864}, {"2m/s", 2097152}, {"1g", 0x1p30},	{"90b", 90},
+};
+
+START_TEST(a_rate_of_uperfs_is_binary)
+{
+	assert_real(nm_parse_rate, UPERFS, &uperfs_rates[_i]);
 }
 END_TEST
 
@@ -301,7 +380,8 @@ static const char *const not_rates[] = {"1s", "1/", "/s", "1/m", "1ms", "1kb/s",
 
 START_TEST(rates_that_are_wrong)
 {
-	assert_real_refused(nm_parse_rate, not_rates[_i], -EINVAL);
+	assert_real_refused(nm_parse_rate, OURS, not_rates[_i], -EINVAL);
+	assert_real_refused(nm_parse_rate, UPERFS, not_rates[_i], -EINVAL);
 }
 END_TEST
 
@@ -317,7 +397,7 @@ static const struct real bitrates[] = {
 
 START_TEST(bitrates_that_are_right)
 {
-	assert_real(nm_parse_bitrate, &bitrates[_i]);
+	assert_real(parse_bitrate, OURS, &bitrates[_i]);
 }
 END_TEST
 
@@ -327,7 +407,7 @@ static const char *const not_bitrates[] = {
 
 START_TEST(bitrates_that_are_wrong)
 {
-	assert_real_refused(nm_parse_bitrate, not_bitrates[_i], -EINVAL);
+	assert_real_refused(parse_bitrate, OURS, not_bitrates[_i], -EINVAL);
 }
 END_TEST
 
@@ -419,9 +499,9 @@ START_TEST(the_locale_has_no_say)
 
 	setlocale(LC_ALL, names[_i]);
 	ck_assert_str_eq(nm_format_bitrate(1.25e9, buf, sizeof buf), "1.25 Gb/s");
-	ck_assert_int_eq(nm_parse_size("1.5KIB", &value), 0);
+	ck_assert_int_eq(nm_parse_size("1.5KIB", OURS, &value), 0);
 	ck_assert_uint_eq(value, 1536);
-	ck_assert_int_eq(nm_parse_size("1,5k", &value), -EINVAL);
+	ck_assert_int_eq(nm_parse_size("1,5k", OURS, &value), -EINVAL);
 	ck_assert_int_eq(nm_parse_bitrate("2.5Gb/s", &real), 0);
 	ck_assert_double_eq(real, 2.5e9);
 }
@@ -437,7 +517,8 @@ int main(void)
 	tcase_add_loop_test(tc, sizes_that_are_wrong, 0, COUNT_OF(not_sizes));
 	tcase_add_loop_test(tc, sizes_with_letters_unread, 0, COUNT_OF(loose_sizes));
 	tcase_add_loop_test(tc, sizes_that_do_not_fit, 0, COUNT_OF(large_sizes));
-	tcase_add_loop_test(tc, counts_that_are_right, 0, COUNT_OF(counts));
+	tcase_add_loop_test(tc, a_count_is_decimal, 0, COUNT_OF(counts));
+	tcase_add_loop_test(tc, a_count_of_uperfs_is_binary, 0, COUNT_OF(uperfs_counts));
 	tcase_add_loop_test(tc, counts_that_are_wrong, 0, COUNT_OF(not_counts));
 	tcase_add_test(tc, integers);
 	tcase_add_loop_test(tc, counts_with_letters_unread, 0, COUNT_OF(loose_counts));
@@ -445,7 +526,10 @@ int main(void)
 	tcase_add_loop_test(tc, durations_that_are_wrong, 0, COUNT_OF(not_durations));
 	tcase_add_loop_test(tc, durations_with_letters_unread, 0, COUNT_OF(loose_durations));
 	tcase_add_test(tc, durations_that_do_not_fit);
-	tcase_add_loop_test(tc, rates_that_are_right, 0, COUNT_OF(rates));
+	tcase_add_loop_test(tc, minutes_and_hours, 0, COUNT_OF(long_durations));
+	tcase_add_test(tc, a_bare_m_is_no_duration_of_ours);
+	tcase_add_loop_test(tc, a_rate_is_decimal, 0, COUNT_OF(rates));
+	tcase_add_loop_test(tc, a_rate_of_uperfs_is_binary, 0, COUNT_OF(uperfs_rates));
 	tcase_add_loop_test(tc, rates_that_are_wrong, 0, COUNT_OF(not_rates));
 	tcase_add_loop_test(tc, bitrates_that_are_right, 0, COUNT_OF(bitrates));
 	tcase_add_loop_test(tc, bitrates_that_are_wrong, 0, COUNT_OF(not_bitrates));

@@ -69,7 +69,7 @@ END_TEST
 START_TEST(a_slave)
 {
 	RIGHT("-sP0", "-S", "vsock", "--once", "--no-auth", "--file-root=/", "--max-flows=9",
-	      "--sessions", "4", "--max-lifetime=1m", "--bind", "127.0.0.1");
+	      "--sessions", "4", "--max-lifetime=1min", "--bind", "127.0.0.1");
 	ck_assert_int_eq(a.action, NM_ACTION_SLAVE);
 	ck_assert(a.slave && a.as_slave.once && a.as_slave.no_auth);
 	ck_assert_uint_eq(a.port, 0);

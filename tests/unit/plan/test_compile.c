@@ -104,7 +104,7 @@ static const struct {
 	{"", 1, 1},
 	{"nthreads='3'", 3, 3},
 	{"nflows='7'", 1, 7},
-	{"nthreads='3' nflows='1k'", 3, 1024},
+	{"nthreads='3' nflows='1k'", 3, 1000},
 	{"nthreads='8192' nflows='4000000'", 8192, 4000000},
 };
 

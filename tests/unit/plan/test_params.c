@@ -33,7 +33,7 @@ static struct applied apply_defines(const char *text, const struct nm_define *de
 
 	a.root = nm_profile_parse("t.xml", text, strlen(text), &a.diags);
 	ck_assert_ptr_nonnull(a.root);
-	const struct nm_param_values from = {defines, count, lookup, &environment};
+	const struct nm_param_values from = {defines, count, lookup, &environment, false};
 
 	nm_params_apply(a.root, "t.xml", &from, &a.params, &a.diags);
 	return a;
@@ -233,14 +233,14 @@ static const struct {
 	const char *type, *right, *wrong, *why;
 } types[] = {
 	{"integer", "16", "1k", "not an integer: digits only, without a suffix"},
-	{"count", "1k", "1.5x", "not a count: a number and an optional k, m or g (powers of 1024)"},
+	{"count", "1k", "1.5x", "not a count: a number and an optional k, m or g (powers of 1000)"},
 	{"size", "64KiB", "-1",
 	 "not a size: a number and an optional k, m, g or t, also kb or kib (powers of 1024 "
 	 "bytes)"},
-	{"duration", "10ms", "2h",
-	 "not a duration: a number and an optional s, ms, us or ns (seconds without one)"},
+	{"duration", "10ms", "2d",
+	 "not a duration: a number and an optional ns, us, ms, s, min or h (seconds without one)"},
 	{"rate", "0.5", "x",
-	 "not a rate: a number and an optional k, m or g (powers of 1024), and an optional /s"},
+	 "not a rate: a number and an optional k, m or g (powers of 1000), and an optional /s"},
 	{"bitrate", "2.5Gb/s", "fast",
 	 "not a bitrate: a number, an optional k, M or G, and an optional b/s, bps or B/s"},
 	{"port", "65535", "65536", "not a port: a number from 0 to 65535"},
@@ -513,7 +513,7 @@ START_TEST(undeclared_names_are_those_of_uperf)
 {
 	const struct nm_define defines[] = {
 		{"itern", "of -D itern"}, {"Both", "of -D Both"}, {"both", "of -D both"}};
-	const struct nm_param_values from = {defines, 3, lookup_undeclared, &environment};
+	const struct nm_param_values from = {defines, 3, lookup_undeclared, &environment, false};
 	char text[512];
 	struct applied a = {.root = NULL};
 
@@ -555,7 +555,7 @@ START_TEST(listing_leaves_the_profile_alone)
 	const struct nm_define define = {"b", "2"};
 	struct nm_node *root = nm_profile_parse("t.xml", text, strlen(text), &diags);
 
-	const struct nm_param_values from = {&define, 1, lookup, &environment};
+	const struct nm_param_values from = {&define, 1, lookup, &environment, false};
 
 	nm_params_list(root, "t.xml", &from, &params, &diags);
 	ck_assert_uint_eq(diags.count, 0);
@@ -591,6 +591,46 @@ START_TEST(without_an_environment_only_defaults_are_left)
 }
 END_TEST
 
+static const struct {
+	const char *text;
+	bool as_uperf;
+	const char *units; /* of the root, behind it; NULL: none */
+	const char *said;
+} readings[] = {
+	{"<profile><x v='1'/></profile>", false, "uperf", ""},
+	{"<profile><param name='A' default='1'/><x v='$A'/></profile>", false, NULL, ""},
+	{"<profile><params names='host'/><x v='$host'/></profile>", false, NULL, ""},
+	{"<profile units='netmodel'><x v='1'/></profile>", false, "netmodel", ""},
+	{"<profile units='UPERF'><param name='A' default='1'/><x v='$A'/></profile>", false,
+	 "uperf", ""},
+	{"<profile units='netmodel'><param name='A' default='1'/><x v='$A'/></profile>", true,
+	 "uperf", ""},
+	{"<profile units='$A'><param name='A' default='uperf'/></profile>", false, "uperf",
+	 "t.xml:1: error: <profile> units=\"$A\": must be a word, netmodel or uperf, and no "
+	 "parameter\n"},
+	{"<profile><param name='t' type='duration' default='1m'/><x v='$t'/></profile>", false,
+	 NULL,
+	 "t.xml:1: error: <param name=\"t\">: value \"1m\" (the default): m alone may mean minutes "
+	 "or milliseconds: write 1min or 1ms\n"},
+	{"<profile><param name='t' type='duration' default='1m'/><x v='$t'/></profile>", true,
+	 "uperf", ""},
+};
+
+START_TEST(a_profile_has_its_units)
+{
+	struct applied a = {.root = NULL};
+	const struct nm_param_values from = {.as_uperf = readings[_i].as_uperf};
+	const char *text = readings[_i].text;
+
+	a.root = nm_profile_parse("t.xml", text, strlen(text), &a.diags);
+	ck_assert_ptr_nonnull(a.root);
+	nm_params_apply(a.root, "t.xml", &from, &a.params, &a.diags);
+	ck_assert_pstr_eq(nm_node_attr(a.root, "units"), readings[_i].units);
+	assert_said(&a, readings[_i].said);
+	applied_fini(&a);
+}
+END_TEST
+
 #define LOOP(test, table) tcase_add_loop_test(tc, test, 0, sizeof(table) / sizeof *(table))
 
 int main(void)
@@ -616,6 +656,7 @@ int main(void)
 	tcase_add_test(tc, an_unknown_define_is_told);
 	tcase_add_test(tc, listing_leaves_the_profile_alone);
 	tcase_add_test(tc, without_an_environment_only_defaults_are_left);
+	LOOP(a_profile_has_its_units, readings);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }

@@ -210,8 +210,9 @@ START_TEST(standard_parameters_are_right)
 	enum nm_type type = nm_shorthand_type(p);
 
 	if (type != NM_TYPE_ENUM)
-		ck_assert_msg(nm_type_check(type, p->def, why, sizeof why) == 0, "%s: %s", p->name,
-			      why);
+		ck_assert_msg(nm_type_check(type, NM_READING_NETMODEL, p->def, why, sizeof why) ==
+				      0,
+			      "%s: %s", p->name, why);
 	for (const char *target = p->option; target && *target; target += strspn(target, " ")) {
 		const struct nm_flowop *op;
 		const struct nm_opt *opt = nm_shorthand_option(target, &op);
