@@ -92,7 +92,7 @@ struct call {
 	char **argv;	/* the second word is the tool's, if it is another one */
 	char **made;	/* owned; NULL: argv is the caller's */
 	bool for_other; /* nm_dialect's tool */
-	bool as_uperf;
+	bool as_uperf; /* its profiles are uperf's */
 };
 
 /* The tool is found by the name by which the program was called, a link to it for example, or by
@@ -132,6 +132,7 @@ static int run_call(const struct call *call, struct nm_args *args, struct nm_dia
 	int error = call->for_other ? nm_dialect.parse(call->argc, call->argv, args, diags)
 				    : nm_args_parse(call->argc, call->argv, args, diags);
 
+	args->run.as_uperf = call->as_uperf;
 	return error ? NM_EXIT_USAGE : act(args, call->argv[1], diags);
 }
 

@@ -151,6 +151,8 @@ int nm_cli_inspect(const struct nm_args *args, FILE *out, struct nm_diags *diags
 									   : NM_EXIT_OK;
 	else
 		code = print_check(&loaded, out);
+	if (loaded.plan->apart && args->action != NM_ACTION_OPTIONS)
+		nm_diag_warn(diags, loaded.name, loaded.plan->apart_line, "%s", loaded.plan->apart);
 out:
 	nm_judge_fini(&judge);
 	nm_loaded_fini(&loaded);

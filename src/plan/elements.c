@@ -259,7 +259,8 @@ const struct nm_element nm_elements[] = {
 	 params_attrs},
 	{"group", "profile", "flows that run the same transactions", group_attrs},
 	{"transaction", "group",
-	 "flowops that are repeated; a phase that all flows of the run enter together",
+	 "flowops that are repeated; a phase that all flows of the run enter together. Without "
+	 "flowops the group waits in that phase",
 	 transaction_attrs},
 	{"flowop", "transaction", "one step", flowop_attrs},
 	{"require", "profile",

@@ -257,6 +257,14 @@ static void read_flowop(struct nm_ir *ir, const struct nm_node *node, struct nm_
 		add_step(ir, group, &step);
 }
 
+static bool has_other_attr(const struct nm_node *node, const char *name)
+{
+	for (size_t i = 0; i < node->n_attrs; i++)
+		if (!nm_ascii_equals(node->attrs[i].name, name))
+			return true;
+	return false;
+}
+
 static void check_transaction(struct nm_ir *ir, const struct nm_node *node,
 			      struct nm_ir_transaction *t)
 {
@@ -269,8 +277,10 @@ static void check_transaction(struct nm_ir *ir, const struct nm_node *node,
 				      "before its time",
 				      (unsigned long long)t->attrs.total),
 			node, "total");
-	if (t->n_steps == 0 && node->n_children == 0)
-		nm_node_error(ir, node, ": has no flowops");
+	if (node->n_children == 0 && has_other_attr(node, "name"))
+		nm_node_error(ir, node,
+			      ": has no flowops; without them it may have a name only, and waits "
+			      "until the other groups have done theirs");
 }
 
 /* The three ways to tell how often passes are due. */
@@ -357,7 +367,7 @@ static void size_group(struct nm_ir *ir, const struct nm_node *node, struct nm_i
 static void read_group(struct nm_ir *ir, const struct nm_node *node)
 {
 	struct nm_ir_group *group = &ir->groups[ir->n_groups++];
-	size_t n_flowops = count_flowops(node);
+	size_t n_flowops = count_flowops(node), errors = ir->diags->n_errors;
 
 	group->line = node->line;
 	group->node = node;
@@ -382,6 +392,8 @@ static void read_group(struct nm_ir *ir, const struct nm_node *node)
 	for (size_t i = 0; i < node->n_children; i++)
 		if (expect(ir, node, node->children[i], "transaction"))
 			read_transaction(ir, node->children[i], group);
+	if (n_flowops == 0 && ir->diags->n_errors == errors)
+		nm_node_error(ir, node, ": has no flowops in any of its transactions");
 }
 
 static void free_group(struct nm_ir_group *group)

@@ -109,6 +109,11 @@ uint64_t nm_ir_rcvlowat(const struct nm_ir_transaction *transaction, const struc
  * they cannot be sent (message_check.c). */
 void nm_ir_check_messages(struct nm_ir *ir, struct nm_ir_group *group);
 
+/* One line about groups whose measured transactions are in different phases, and what to do when
+ * they are meant to run together; owned by the caller. NULL: there are none such, or no memory.
+ * ret_line: of the earliest of the transactions (apart.c). */
+char *nm_ir_tell_apart(const struct nm_ir *ir, unsigned *ret_line);
+
 /* How long a step waits by itself, as think does: its option of the name `duration`; 0: not at
  * all. */
 uint64_t nm_ir_wait_ns(const struct nm_ir_step *step);

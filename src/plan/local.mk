@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += src/libnm_plan.la
 src_libnm_plan_la_SOURCES = \
+	src/plan/apart.c \
 	src/plan/arena.c \
 	src/plan/arena.h \
 	src/plan/check.c \

@@ -646,6 +646,8 @@ static struct nm_plan *compile(const struct nm_node *root, const char *file, con
 			nm_diag_error(diags, file, 0, "out of memory");
 		else if (!host)
 			nm_plan_check_posts(plan, &ir);
+		if (!host)
+			plan->apart = nm_ir_tell_apart(&ir, &plan->apart_line);
 	}
 	nm_ir_fini(&ir);
 	return right && diags->n_errors == errors ? plan : nm_plan_free(plan);

@@ -36,6 +36,7 @@ struct nm_plan *nm_plan_free(struct nm_plan *plan)
 	free(plan->hosts);
 	free(plan->groups);
 	free(plan->name);
+	free(plan->apart);
 	nm_arena_free(plan->arena);
 	free(plan);
 	return NULL;

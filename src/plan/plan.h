@@ -123,6 +123,10 @@ struct nm_plan {
 	uint32_t n_groups;
 	uint32_t n_phases; /* of the longest group */
 	void *arena;	   /* owns option structs */
+	/* master's plan: one line about groups that are measured in different phases, owned, and
+	 * the line of the profile that it is about; NULL: there are none */
+	char *apart;
+	unsigned apart_line;
 };
 
 /* Compiles the substituted tree for the master. NULL with errors in diags; all of them, not only

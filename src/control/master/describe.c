@@ -128,5 +128,7 @@ int nm_master_describe(struct nm_master *master)
 		if (!describe_group(&result->groups[g], &master->plan->groups[g]))
 			return -ENOMEM;
 	}
+	if (master->plan->apart)
+		nm_result_warn(result, "%s", master->plan->apart);
 	return describe_hosts(master) ? 0 : -ENOMEM;
 }

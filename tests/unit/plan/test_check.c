@@ -39,7 +39,11 @@ static const struct mistake elements[] = {
 	{"<grup/>", AT(1, "<grup>: the outermost element must be <profile>")},
 	{"<profile/>", AT(1, "<profile>: has no groups")},
 	{"<profile><group/></profile>", AT(1, "<group>: has no transactions")},
-	{GROUP("<transaction/>"), AT(2, "<transaction>: has no flowops")},
+	{GROUP("<transaction/>"), AT(1, "<group>: has no flowops in any of its transactions")},
+	{GROUP("<transaction duration='1s'/>"),
+	 AT(2,
+	    "<transaction>: has no flowops; without them it may have a name only, and waits until "
+	    "the other groups have done theirs")},
 	{GROUPS("<gruop/>"), AT(2, "<gruop> inside <profile>: unknown element, did you mean "
 				   "<group>?; here <group> is allowed")},
 	{GROUPS("<zebra/>"),
@@ -70,7 +74,7 @@ static const struct mistake attributes[] = {
 	{WITH("nthreads='0'"), AT(2, "<group> nthreads=\"0\": must be 1 to 4000000")},
 	{WITH("nthreads='4000001'"), AT(2, "<group> nthreads=\"4000001\": must be 1 to 4000000")},
 	{WITH("nthreads='-1'"), AT(2, "<group> nthreads=\"-1\": not a count: a number and an "
-				      "optional k, m or g (powers of 1024)")},
+				      "optional k, m or g (powers of 1000)")},
 	{WITH("nflows='0'"), AT(2, "<group> nflows=\"0\": must be 1 to 4000000")},
 	{WITH("maxevents='0'"), AT(2, "<group> maxevents=\"0\": must be 1 to 1024")},
 	{WITH("maxevents='1025'"), AT(2, "<group> maxevents=\"1025\": must be 1 to 1024")},
@@ -89,19 +93,23 @@ static const struct mistake attributes[] = {
 				    "workers, wait, buffer, maxevents, edge_trigger, engine")},
 	{GROUPS("<group>" NOP "</group><group nthreads='x'>" NOP "</group>"),
 	 AT(2, "<group> nthreads=\"x\": not a count: a number and an optional k, m or g (powers of "
-	       "1024)")},
+	       "1000)")},
 	{GROUPS("<group nthreads='5000'>" NOP "</group><group nthreads='5000'>" NOP "</group>"),
 	 "t.xml: error: the groups have 10000 workers together; at most 8192 are allowed\n"},
 	{GROUPS("<group nflows='4000000'>" NOP "</group><group>" NOP "</group>"),
 	 "t.xml: error: the groups have 4000001 flows together; at most 4000000 are allowed\n"},
 	{DURING("duration='0'"), AT(2, "<transaction> duration=\"0\": must be at least 1 ns")},
-	{DURING("duration='1h'"), AT(2, "<transaction> duration=\"1h\": not a duration: a number "
-					"and an optional s, ms, us or ns (seconds without one)")},
+	{DURING("duration='1d'"),
+	 AT(2, "<transaction> duration=\"1d\": not a duration: a number "
+	       "and an optional ns, us, ms, s, min or h (seconds without one)")},
+	{DURING("duration='1m'"),
+	 AT(2, "<transaction> duration=\"1m\": m alone may mean minutes or "
+	       "milliseconds: write 1min or 1ms")},
 	{DURING("rate='0'"), AT(2, "<transaction> rate=\"0\": must be more than 0")},
 	{DURING("rate='fast'"), AT(2, "<transaction> rate=\"fast\": not a rate: a number and an "
-				      "optional k, m or g (powers of 1024), and an optional /s")},
+				      "optional k, m or g (powers of 1000), and an optional /s")},
 	{DURING("iterations='1.5x'"), AT(2, "<transaction> iterations=\"1.5x\": not a count: a "
-					    "number and an optional k, m or g (powers of 1024)")},
+					    "number and an optional k, m or g (powers of 1000)")},
 	{DURING("measure='maybe'"),
 	 AT(2, "<transaction> measure=\"maybe\": must be auto, yes or no")},
 	{DURING("durtion='1s'"),
@@ -331,16 +339,17 @@ START_TEST(all_mistakes_are_told_at_once)
 	static const struct mistake several = {
 		"<profile nmae='x'>\n"
 		"<group nthreads='x'>\n"
-		"<transaction duration='2h'>\n" OP("conect", "remotehost=h") "\n" OP(
+		"<transaction duration='2d'>\n" OP("conect", "remotehost=h") "\n" OP(
 			"read", "size=q") "\n"
 					  "</transaction></group>\n"
 					  "<gruop/></profile>\n",
 		AT(1, "<profile>: unknown attribute \"nmae\", did you mean \"name\"?; allowed are "
-		      "name, throughput") AT(2, "<group> nthreads=\"x\": not a count: a number and "
-						"an optional "
-						"k, m or g (powers of 1024)")
-			AT(3, "<transaction> duration=\"2h\": not a duration: a number and an "
-			      "optional s, ms, us or ns (seconds without one)")
+		      "name, throughput, units") AT(2, "<group> nthreads=\"x\": not a count: a "
+						       "number and "
+						       "an optional "
+						       "k, m or g (powers of 1000)")
+			AT(3, "<transaction> duration=\"2d\": not a duration: a number and an "
+			      "optional ns, us, ms, s, min or h (seconds without one)")
 				AT(4, "<flowop> type=\"conect\": unknown flowop, did you "
 				      "mean \"connect\"?; must be one of: " FLOWOPS)
 					AT(5, "<flowop read> size=\"q\": not a size: a number and "
