@@ -92,7 +92,7 @@ struct call {
 	char **argv;	/* the second word is the tool's, if it is another one */
 	char **made;	/* owned; NULL: argv is the caller's */
 	bool for_other; /* nm_dialect's tool */
-	bool as_uperf; /* its profiles are uperf's */
+	bool as_uperf;	/* its profiles are uperf's */
 };
 
 /* The tool is found by the name by which the program was called, a link to it for example, or by

@@ -87,7 +87,7 @@ static void write_value(const struct nm_foreign_meaning *meaning, const char *va
 		unit = "in";
 	snprintf(to, size, "%s%s", value ? value : "", unit);
 	if (!length || length >= size - 3 ||
-	    nm_type_check(meaning->type, to, why, sizeof why) != 0 || *why)
+	    nm_type_check(meaning->type, NM_READING_NETMODEL, to, why, sizeof why) != 0 || *why)
 		snprintf(to, size, "%s", meaning->example);
 }
 
