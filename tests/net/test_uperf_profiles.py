@@ -39,7 +39,12 @@ def test_it_runs(netmodel: Netmodel, stem: str) -> None:
     path = UPERF_PROFILES / f"{stem}.xml"
     result = netmodel.run("-m", path, "--format", "json", env=ENVIRONMENT, code=0, timeout=30)
     assert result.json()["run"]["complete"] is True
-    assert [line for line in result.lines() if "warning" in line] == expected_of(path)
+    told = result.lines()
+    places = [re.fullmatch(rf"{path}: warning: (\d+) places are not well-formed XML, .*; --check lists them", line) for line in told]
+    others = [line for line, match in zip(told, places, strict=True) if not match]
+    counted = [int(match[1]) for match in places if match]
+    assert len(counted) <= 1 and set(others) < set(expected_of(path))
+    assert len(others) + sum(counted) == len(expected_of(path)), told
 
 
 GROUP = (
