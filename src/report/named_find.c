@@ -373,7 +373,8 @@ static int add_group(json_t *groups, const struct nm_group *group)
 	for (uint32_t i = 0; i < group->n_phases && !error; i++) {
 		error = add_item(phases, group->phases[i].name, &phase);
 		if (!error)
-			error = json_object_set_new(phase, "phase", json_integer(i));
+			error = json_object_set_new(phase, "phase",
+						    json_integer((json_int_t)i + 1));
 	}
 	json_decref(phases);
 	return error;
