@@ -127,7 +127,7 @@ static const struct {
 	 "the groups are small, large"},
 	{"group.small == 0", "no group of that name with a figure behind it"},
 	{"group.small.error == 0", "did you mean group.small.errors?"},
-	{"group.small.transaction.play.errors == 0", "the transactions are 0, work"},
+	{"group.small.transaction.play.errors == 0", "the transactions are 1, work"},
 	{"host.10.0.0.8.cpu.busy < 5%", "the hosts are master, 10.0.0.7, fd00::8"},
 	{"errors\n== \x1b[1m0", "at \" [1m0\": a number must stand here"},
 };
