@@ -59,10 +59,10 @@ int nm_type_from_name(const char *name, enum nm_type *ret_type); /* 0 or -EINVAL
 /* Looks a name (or alias) up in a table, in any case; NULL if absent. */
 const struct nm_opt *nm_opt_find(const struct nm_opt *table, const char *name);
 
-/* Parses one value into base+offset, in netmodel's reading. On failure returns -EINVAL and writes one phrase into why: the
- * expected form or range, e.g. "not a size: a number and an optional k, m, g or t" or "must be 1 to
- * 65535". On success why is empty, or a phrase to warn with: the value was taken, maybe not as its
- * writer meant it. */
+/* Parses one value into base+offset, in netmodel's reading. On failure returns -EINVAL and writes
+ * one phrase into why: the expected form or range, e.g. "not a size: a number and an optional k, m,
+ * g or t" or "must be 1 to 65535". On success why is empty, or a phrase to warn with: the value was
+ * taken, maybe not as its writer meant it. */
 int nm_opt_set(const struct nm_opt *opt, void *base, const char *value, char *why, size_t why_size);
 
 /* The same in the reading that the caller names. */

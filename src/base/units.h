@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values with units, as users write them. The whole string must be used, but for letters that uperf
- * leaves unread, too. All parsers return 0, 1 (taken, but it may not mean what the writer meant: such
- * letters, or the bare m of a duration of uperf's), -EINVAL (not of the form), -EDOM (the bare m of a
- * duration of netmodel's, which may mean two things) or -ERANGE (does not fit), and write the value
- * only on success. */
+/* Values with units, as users write them. The whole string must be used, but for letters that
+ * uperf leaves unread, too. All parsers return 0, 1 (taken, but it may not mean what the writer
+ * meant: such letters, or the bare m of a duration of uperf's), -EINVAL (not of the form), -EDOM
+ * (the bare m of a duration of netmodel's, which may mean two things) or -ERANGE (does not fit),
+ * and write the value only on success. */
 #ifndef NM_BASE_UNITS_H
 #define NM_BASE_UNITS_H
 
