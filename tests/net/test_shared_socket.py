@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from nmtest import Json, Netmodel, assert_complete, assert_messages_add_up, phase_of, slaves_of, traced
+from samples import read
 
 WriteProfile = Callable[..., Path]
 
@@ -96,10 +97,7 @@ def test_accounts_are_kept_for_each_peer(
     samples = tmp_path / "samples.csv"
     document = check(netmodel.measure(profile(text), "--all-samples", samples, *args))
     nothing_is_lost(document)
-    rows = [line.split(",") for line in samples.read_text().splitlines()[1:]]
-    mix: dict[tuple[str, str], int] = {}
-    for row in rows:
-        mix[row[0], row[3]] = max(mix.get((row[0], row[3]), 0), int(row[5]))
+    mix = {flow: rows[-1]["transactions"] for flow, rows in read(samples).items()}
     assert len(mix) == 14
     assert len(set(mix.values())) == 1, mix
 
