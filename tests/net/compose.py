@@ -30,7 +30,7 @@ def once(*ops: str) -> str:
     return f'<transaction iterations="1">{"".join(ops)}</transaction>\n'
 
 
-def times(iterations: int, *ops: str, name: str = "counted", more: str = "") -> str:
+def times(iterations: object, *ops: str, name: str = "counted", more: str = "") -> str:
     return f'<transaction name="{name}" iterations="{iterations}" {more}>{"".join(ops)}</transaction>\n'
 
 
@@ -45,7 +45,7 @@ def group(*transactions: str, strands: int | str = 1, kind: str = "nthreads") ->
     return f'<group {kind}="{strands}">\n{"".join(transactions)}</group>\n'
 
 
-def opened(*transactions: str, strands: int = 1, kind: str = "nthreads", opening: str = connect()) -> str:
+def opened(*transactions: str, strands: object = 1, kind: str = "nthreads", opening: str = connect()) -> str:
     """A group that opens its connections first and closes them last."""
     return group(once(opening), *transactions, CLOSE, strands=strands, kind=kind)
 

@@ -408,7 +408,7 @@ def test_samples(copy: Copy, tmp_path: Path) -> None:
     }
     for end in document["hosts"]:
         own = [row for row in flows if row[0] == ("master" if end["role"] == "master" else "local")]
-        assert {row[4] for row in own} == {"1"}
+        assert {row[4] for row in own} == {"2"}
         assert len(own) >= 4 * 3
         # The last sample of each flow has all; those between two samples add up to it.
         last = {row[2]: int(row[7]) for row in own}
@@ -426,7 +426,7 @@ def test_samples(copy: Copy, tmp_path: Path) -> None:
     assert max(int(row[6]) for row in tcp) > 100
     passes = [line.split() for line in report.all("pass")]
     assert len(passes) == 4 * 7
-    assert all(row[:2] == ["timed", "rr"] and row[4] == "1" for row in passes)
+    assert all(row[:2] == ["timed", "rr"] and row[4] == "2" for row in passes)
     assert all(0 < float(row[6]) <= float(row[5]) * 1.001 for row in passes)
     traffic = [line.split() for line in report.all("traffic")]
     assert len(traffic) >= 4

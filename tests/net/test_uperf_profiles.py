@@ -40,7 +40,8 @@ def test_it_runs(netmodel: Netmodel, stem: str) -> None:
     result = netmodel.run("-m", path, "--format", "json", env=ENVIRONMENT, code=0, timeout=30)
     assert result.json()["run"]["complete"] is True
     told = result.lines()
-    places = [re.fullmatch(rf"{path}: warning: (\d+) places are not well-formed XML, .*; --check lists them", line) for line in told]
+    form = rf"{path}: warning: (\d+) places are not well-formed XML, .*; --check lists them"
+    places = [re.fullmatch(form, line) for line in told]
     others = [line for line, match in zip(told, places, strict=True) if not match]
     counted = [int(match[1]) for match in places if match]
     assert len(counted) <= 1 and set(others) < set(expected_of(path))
