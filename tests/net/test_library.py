@@ -452,5 +452,5 @@ def test_locale_of_the_program(copy: Copy, tmp_path: Path) -> None:
     report = copy.drive(tmp_path, "locale", made.name, LOCPATH=str(tmp_path))
     assert report.number("percentiles") == 0
     assert report.number("status") == COMPLETE
-    assert json.loads(report["json"])["totals"]["latency_s"]["p99.5"] > 0
+    assert json.loads(report["json"])["totals"]["latency_s"]["p99_5"] > 0
     assert report["printed"] == report["after"] == "0,5"

@@ -69,7 +69,7 @@ static bool is_noted(const char *text)
 START_TEST(each_figure_has_its_change)
 {
 	compare(PROFILE "\"totals\": {\"transactions\": 10000, \"errors\": 0, \"connects\": 5, "
-			"\"latency_s\": {\"p50\": 38e-6, \"p99.99\": 99e-6}}, "
+			"\"latency_s\": {\"p50\": 38e-6, \"p99_99\": 99e-6}}, "
 			"\"groups\": [{\"name\": \"large\", \"transactions\": 20000}]");
 	ck_assert_uint_eq(comparison.n_notes, 0);
 	ck_assert_double_eq_tol(figure("transactions")->change, 100, 1e-9);
