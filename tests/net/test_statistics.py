@@ -482,12 +482,12 @@ def test_no_statistics(netmodel: Netmodel, profile: WriteProfile) -> None:
     assert "--no-statistics and --output" in refused.err
 
 
-@pytest.mark.parametrize("flag", ["-V", "-h"])
-def test_version_and_help(netmodel: Netmodel, flag: str) -> None:
-    result = netmodel.run(flag, code=0)
-    assert result.err == ""
-    assert re.match(r"netmodel \d" if flag == "-V" else r"(?i)usage", result.out)
-    for letter in "agtTfknRXvVPhpeEims" if flag == "-h" else "":
+def test_version_and_help(netmodel: Netmodel) -> None:
+    for words, begin in ((["-V"], r"netmodel \d"), (["-h"], r"(?i)usage"), (["--help", "all"], r"(?i)usage")):
+        result = netmodel.run(*words, code=0)
+        assert result.err == ""
+        assert re.match(begin, result.out), words
+    for letter in "agtTfknRXvVPhpeEims":
         assert re.search(rf"^ *-{letter},", result.out, re.MULTILINE), letter
 
 
