@@ -18,7 +18,19 @@ from typing import Any
 import pytest
 
 from compose import ask, connect, group, lasting, once, op, write
-from nmtest import TOP, Json, Netmodel, Node, Process, Result, children, defines, limit_descriptors, wait_until
+from nmtest import (
+    PROFILES,
+    TOP,
+    Json,
+    Netmodel,
+    Node,
+    Process,
+    Result,
+    children,
+    defines,
+    limit_descriptors,
+    wait_until,
+)
 
 SCRIPT = TOP / "contrib" / "scaling-study"
 HEADER = ["#Conn", "Wnd", "cpu(usr)", "cpu(sys)", "cpu(idle)", "Throughput(Mbps)", "mean(us)", "p50(us)", "p99(us)"]
@@ -169,7 +181,10 @@ def test_a_point_that_does_not_meet_a_requirement_is_marked(study: Study) -> Non
     assert result.err == f"scaling-study: num_flows=2: not met: {why}\n"
     points = study.run(*given, "--format", "json", *required, code=4).json()["points"]
     assert [(point["error"], point["unmet"]) for point in points] == [(None, None), (None, why)]
-    assert study.run(*given, *required[:2], "errors < 1ms", code=1).out in ("", " ".join(HEADER) + "\n")
+    for form in "text", "csv":
+        wrong = study.run(*given, "--format", form, *required[:2], "errors < 1ms", code=1)
+        assert wrong.out == "", "no table begins"
+        assert wrong.err.startswith("netmodel: --require errors < 1ms")
 
 
 def test_a_slave_that_cannot_be_reached_ends_it(study: Study) -> None:
@@ -179,6 +194,39 @@ def test_a_slave_that_cannot_be_reached_ends_it(study: Study) -> None:
         result = study.run(*given, "--", "-P", str(closed.getsockname()[1]), code=2)
     assert [row[0] for row in rows_of(result.out)] == ["1"]
     assert "no more is tried: a slave cannot be reached" in result.err
+
+
+def test_why_a_run_has_failed_is_not_that_it_does_not_meet_what_is_required(study: Study, tmp_path: Path) -> None:
+    path = tmp_path / "own.xml"
+    text = (PROFILES / "tcp_rr.xml").read_text()
+    path.write_text(text.replace("  <group ", '  <require that="transactions &gt;= 1"/>\n  <group ', 1))
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        given = ["-m", path, "--connections", "1-3", *SHORT, *defines(host="127.0.0.1"), "--format", "json"]
+        result = study.run(*given, "--", "-P", str(closed.getsockname()[1]), code=2)
+    (point,) = result.json()["points"]
+    assert "nothing listens on port" in point["error"]
+    assert "no more is tried: a slave cannot be reached" in result.err
+    assert "not met" not in result.err
+
+
+def test_the_table_does_not_overwrite_what_is_read(study: Study, tmp_path: Path) -> None:
+    path, link, key = tmp_path / "own.xml", tmp_path / "link", tmp_path / "key"
+    text = (PROFILES / "tcp_rr.xml").read_text()
+    path.write_text(text)
+    key.write_text("0123456789abcdef0123456789abcdef\n")
+    link.symlink_to(path)
+    cases: list[tuple[str, Path, list[object]]] = [
+        (f"-m {path}", path, []),
+        (f"-m {path}", link, []),
+        (f"-- {key}", key, ["--", "--key-file", key]),
+        (f"-- {key}", key, ["--", f"--key-file={key}"]),
+    ]
+    for read, output, more in cases:
+        result = study.run("-m", path, "--connections", "1", *SHORT, "-o", output, *more, code=1)
+        assert result.err == f"scaling-study: {read} and -o {output}: one file: the output would overwrite it\n"
+    assert path.read_text() == text
+    assert len(key.read_text()) == 33
 
 
 def test_a_range_of_steps_of_one(study: Study) -> None:
