@@ -185,6 +185,17 @@ def test_a_host_that_answers_nonsense(netmodel: Netmodel, validate: Validate) ->
     )
 
 
+def test_the_port_of_what_is_no_slave_is_the_one_dialled(netmodel: Netmodel, validate: Validate) -> None:
+    """It may stand behind the host, and not with -P."""
+    with something_else() as (odd, _):
+        port = odd.getsockname()[1]
+        args = defines(host=f"127.0.0.1:{port}")
+        with netmodel.started("-m", "tcp_rr", "--format", "json", *args) as master:
+            odd.accept()[0].close()
+            result = master.finish(timeout=8)
+    assert_partial(result, validate, rf"what listens on port {port} is not a netmodel slave, or has gone")
+
+
 def test_a_host_of_another_version(netmodel: Netmodel, validate: Validate) -> None:
     welcome = b'["welcome",{"protocol":999,"version":"99.1","hostname":"later"}]'
     with something_else() as (odd, args), netmodel.started("-m", "tcp_rr", "--format", "json", *args) as master:

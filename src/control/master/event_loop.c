@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/host_port.h"
 #include "control/master/embedded.h"
 #include "host/clock.h"
 
@@ -55,10 +56,12 @@ static bool is_stranger(const struct nm_link *link)
 static void lose_stranger(struct nm_master *master, struct nm_link *link, const char *verdict,
 			  const char *why)
 {
-	char text[512];
+	char text[512], host[NM_HOST_MAX + 1];
+	uint16_t port = 0;
 
+	(void)nm_host_port_split(link->name, host, &port);
 	(void)snprintf(text, sizeof text, "what listens on port %u is not a netmodel slave%s: %s",
-		       master->options->port, verdict, why);
+		       port ? port : master->options->port, verdict, why);
 	lose(master, link, text);
 }
 
