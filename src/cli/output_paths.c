@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds outputs that would overwrite each other, also through links and other names of one folder,
- * and opens none through a link that somebody else may have put there. */
+/* Finds outputs that would overwrite each other, or what a run reads, also through links and other
+ * names of one folder, and opens none through a link that somebody else may have put there. */
 #include "cli/output_paths.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "cli/log/log.h"
 
-/* The place of one output. */
+/* The place of one output, or of a file that is read. */
 struct output_path {
 	const char *option, *path; /* path NULL: nowhere, or to a place that outputs can share */
 	bool exists;
@@ -58,32 +58,58 @@ static bool is_same(const struct output_path *a, const struct output_path *b)
 	return strcmp(a->folder, b->folder) == 0 && strcmp(a->name, b->name) == 0;
 }
 
-int nm_output_paths_check(const struct nm_args *args, struct nm_diags *diags)
+static bool is_shared(const struct output_path *a, const struct output_path *b, const char *fate,
+		      struct nm_diags *diags)
+{
+	if (!is_same(a, b))
+		return false;
+	nm_diag_error(diags, NULL, 0, "--%s %s and --%s %s: one file: %s", a->option, a->path,
+		      b->option, b->path, fate);
+	return true;
+}
+
+/* Whether an output would overwrite a file that is read; read->path may be NULL. */
+static bool is_overwritten(struct output_path read, const struct output_path *outputs, size_t count,
+			   struct nm_diags *diags)
+{
+	bool overwritten = false;
+
+	find(&read);
+	/* What is not there is no file, but the word for standard input for example. */
+	for (size_t i = 0; read.exists && i < count; i++)
+		overwritten |= is_shared(&read, &outputs[i],
+					 "the output would overwrite what is read", diags);
+	free(read.folder);
+	return overwritten;
+}
+
+int nm_output_paths_check(const struct nm_args *args, const char *profile, struct nm_diags *diags)
 {
 	const char *report = args->output.path;
+	const struct output_path reads[] = {
+		{.option = "master", .path = profile},
+		{.option = "key-file", .path = args->key.file},
+		{.option = "compare", .path = args->run.judge.baseline},
+	};
 	struct output_path paths[NM_ARGS_LOGS + 1] = {
 		{.option = "output", .path = report && strcmp(report, "-") != 0 ? report : NULL}};
 	size_t count = 1;
-	int error = 0;
+	bool shared = false;
 
 	for (size_t i = 0; nm_logs[i]; i++)
 		paths[count++] = (struct output_path){.option = nm_logs[i]->arg.opt.name,
 						      .path = args->output.logs[i]};
 	for (size_t i = 0; i < count; i++)
 		find(&paths[i]);
+	for (size_t i = 0; i < sizeof reads / sizeof *reads; i++)
+		shared |= is_overwritten(reads[i], paths, count, diags);
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < i; k++)
-			if (is_same(&paths[k], &paths[i])) {
-				nm_diag_error(diags, NULL, 0,
-					      "--%s %s and --%s %s: one file: what one writes the "
-					      "other would overwrite",
-					      paths[k].option, paths[k].path, paths[i].option,
-					      paths[i].path);
-				error = -EINVAL;
-			}
+			shared |= is_shared(&paths[k], &paths[i],
+					    "what one writes the other would overwrite", diags);
 	for (size_t i = 0; i < count; i++)
 		free(paths[i].folder);
-	return error;
+	return shared ? -EINVAL : 0;
 }
 
 static bool others_may_write(const struct stat *folder)

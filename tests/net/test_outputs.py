@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import Netmodel, defines
+from nmtest import PROFILES, Netmodel, defines
 
 SHORT = ("-m", "tcp_rr", *defines(test_length="200ms"))
 LONG = ("-m", "tcp_rr", *defines(test_length="60s"))
@@ -189,3 +189,30 @@ def test_links_of_ones_own_are_followed(netmodel: Netmodel, tmp_path: Path) -> N
     (tmp_path / "link").symlink_to(tmp_path / "log")
     netmodel.run(*SHORT, "--hdr-log", tmp_path / "link", code=0)
     assert (tmp_path / "log").stat().st_size > 0
+
+
+@pytest.mark.parametrize("output", ["output", "all-samples", "stream", "hdr-log"])
+@pytest.mark.parametrize("read", ["master", "key-file", "compare"])
+def test_no_output_overwrites_what_is_read(netmodel: Netmodel, tmp_path: Path, read: str, output: str) -> None:
+    """Under whatever name, and nothing runs."""
+    path, profile = tmp_path / "read", tmp_path / "own.xml"
+    profile.write_text((PROFILES / "tcp_rr.xml").read_text())
+    if read == "master":
+        path = profile
+    elif read == "key-file":
+        path.write_text("0123456789abcdef0123456789abcdef\n")
+        path.chmod(0o600)
+    else:
+        path.write_text(netmodel.run(*SHORT, "--format", "json", code=0).out)
+    before = path.read_text()
+    (tmp_path / "soft").symlink_to(path)
+    (tmp_path / "hard").hardlink_to(path)
+    line = ["-m", profile, *SHORT[2:], *([] if read == "master" else [f"--{read}", path])]
+    for name in path, tmp_path / "soft", tmp_path / "hard":
+        refused = netmodel.run(*line, f"--{output}", name, code=1)
+        assert refused.err == (
+            f"netmodel: --{read} {path} and --{output} {name}: one file: the output would overwrite what is read\n"
+        )
+        assert refused.out == ""
+    assert path.read_text() == before
+    netmodel.run(*line, f"--{output}", tmp_path / "new", code=0)

@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -226,7 +227,7 @@ static int check_paths(const char *output, const char *log)
 
 	free(*field);
 	*field = log ? strdup(log) : NULL;
-	return nm_output_paths_check(&args, &diags);
+	return nm_output_paths_check(&args, NULL, &diags);
 }
 
 START_TEST(outputs_have_a_file_each)
@@ -256,6 +257,33 @@ START_TEST(outputs_have_a_file_each)
 }
 END_TEST
 
+START_TEST(outputs_leave_what_is_read)
+{
+	char *read = path_of("read"), *link = path_of("link"), *new = path_of("new");
+	FILE *there = fopen(read, "w");
+
+	fclose(there);
+	ck_assert_int_eq(check_paths(new, NULL), 0);
+	ck_assert_int_eq(nm_output_paths_check(&args, read, &diags), 0);
+	ck_assert_int_eq(nm_output_paths_check(&args, new, &diags), 0);
+	ck_assert_int_eq(symlink(read, link), 0);
+	ck_assert_int_eq(check_paths(link, NULL), 0);
+	ck_assert_int_eq(nm_output_paths_check(&args, read, &diags), -EINVAL);
+	unlink(link);
+	ck_assert_int_eq(linkat(AT_FDCWD, read, AT_FDCWD, link, 0), 0);
+	ck_assert_int_eq(nm_output_paths_check(&args, read, &diags), -EINVAL);
+	ck_assert_uint_eq(diags.n_errors, 2);
+	ck_assert_int_eq(check_paths("/dev/null", NULL), 0);
+	ck_assert_int_eq(nm_output_paths_check(&args, "/dev/null", &diags), 0);
+	unlink(link);
+	unlink(read);
+	nm_diags_fini(&diags);
+	free(read);
+	free(link);
+	free(new);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("logs");
@@ -269,6 +297,7 @@ int main(void)
 	tcase_add_test(tc, what_cannot_be_opened);
 	tcase_add_test(tc, a_full_disk_is_told_once);
 	tcase_add_test(tc, outputs_have_a_file_each);
+	tcase_add_test(tc, outputs_leave_what_is_read);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
