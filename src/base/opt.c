@@ -234,6 +234,15 @@ static bool is_range(const char *text)
 	return true;
 }
 
+/* Adds how sizes are drawn, where the text looks like two sizes. */
+static void hint_at_range(const char *text, char *why, size_t why_size)
+{
+	size_t used = strlen(why);
+
+	if (*text && strpbrk(text + 1, "-,(:~"))
+		snprintf(why + used, why_size - used, "; sizes are drawn with rand(1k,64k)");
+}
+
 static int set_sizes(const struct nm_opt *opt, enum nm_reading reading, void *field,
 		     const char *text, char *why, size_t why_size)
 {
@@ -244,6 +253,8 @@ static int set_sizes(const struct nm_opt *opt, enum nm_reading reading, void *fi
 	if (!is_range(text)) {
 		r = set_whole(&one, reading, &law.min, text, why, why_size);
 		law.max = law.min;
+		if (r < 0)
+			hint_at_range(text, why, why_size);
 	} else {
 		r = parse_range(text, reading, &law);
 		if (r < 0) {
@@ -357,14 +368,41 @@ static bool is_host(const char *text)
 	return true;
 }
 
+/* Of a host that may have a port: what is wrong with the part behind the last colon, or how an
+ * IPv6 address has one. */
+static void refuse_port(const char *text, const char *port, char *why, size_t why_size)
+{
+	char before[NM_HOST_MAX + 1];
+	size_t n = (size_t)(port - text);
+	uint64_t number = 0;
+	bool is_port = nm_parse_integer(port + 1, &number) == 0 && number && number <= UINT16_MAX;
+	size_t used =
+		(size_t)snprintf(why, why_size, "not a host: %s; also HOST:PORT or [IPv6]:PORT",
+				 nm_type_allowed(NM_TYPE_HOST));
+
+	if (n > NM_HOST_MAX || used >= why_size)
+		return;
+	memcpy(before, text, n);
+	before[n] = '\0';
+	if (is_port && is_ipv6(before))
+		snprintf(why + used, why_size - used, ", did you mean [%s]:%s?", before, port + 1);
+	else if (!is_port && (strchr(text, ':') == port || (n && port[-1] == ']')))
+		snprintf(why + used, why_size - used, "; %s%s", port[1] ? port + 1 : "the port",
+			 port[1] ? " is no port (1 to 65535)" : " is missing");
+}
+
 /* Reads a host into `host`, of NM_HOST_MAX + 1 bytes. *ret_kept: the text that is kept. */
 static int read_host(const struct nm_opt *opt, const char *text, char *host, const char **ret_kept,
 		     char *why, size_t why_size)
 {
 	uint16_t port;
 
-	if (nm_host_port_split(text, host, &port) < 0 || !is_host(host))
-		return refuse(NM_TYPE_HOST, NM_READING_NETMODEL, text, -EINVAL, why, why_size);
+	if (nm_host_port_split(text, host, &port) < 0 || !is_host(host)) {
+		(void)refuse(NM_TYPE_HOST, NM_READING_NETMODEL, text, -EINVAL, why, why_size);
+		if (opt->with_port && strchr(text, ':'))
+			refuse_port(text, strrchr(text, ':'), why, why_size);
+		return -EINVAL;
+	}
 	*ret_kept = port ? text : host;
 	if (!port || (opt->with_port && !nm_ascii_equals(host, "local")))
 		return 0;

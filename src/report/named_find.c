@@ -248,12 +248,45 @@ static void list_below(const struct search *search, enum nm_scope scope, const c
 	}
 }
 
+/* A percentile as other tools name it, "p99" or "p(99)": that of latency, "latency.p99", in buf. */
+static bool guess_percentile(const char *name, char *buf, size_t size)
+{
+	bool braced = strncmp(name, "p(", 2) == 0;
+	size_t skip = braced ? 2 : 1, length = strlen(name);
+	char number[16];
+
+	if (*name != 'p' || length <= skip || (braced && name[length - 1] != ')'))
+		return false;
+	length -= skip + braced;
+	if (length >= sizeof(number))
+		return false;
+	snprintf(number, sizeof(number), "%.*s", (int)length, name + skip);
+	snprintf(buf, size, "latency.p%s", number);
+	return !isnan(percentile_of(number));
+}
+
+/* Whether the name is that of a percentile but for its number, which is larger than any. */
+static bool is_beyond(const struct search *search, enum nm_scope scope, const char *name)
+{
+	for (size_t i = 0; i < search->list->count; i++) {
+		const struct nm_named *named = &search->list->items[i];
+		size_t length = strlen(named->name) - 1;
+
+		if (named->scope == scope && named->percentiles && strlen(name) > length &&
+		    strncmp(name, named->name, length) == 0 &&
+		    name[length + strspn(name + length, "0123456789.")] == '\0' &&
+		    strtod(name + length, NULL) > 100)
+			return true;
+	}
+	return false;
+}
+
 static void tell_unknown(const struct search *search, enum nm_scope scope, const char *name)
 {
 	static const char *const common[] = {"latency.p50", "latency.p90", "latency.p95",
 					     "latency.p99", "latency.p99.9"};
 	const char *names[CANDIDATES];
-	char below[512];
+	char below[512], guess[32];
 	size_t count = 0, before = (size_t)(name - search->name);
 
 	for (; count < sizeof(common) / sizeof(common[0]); count++)
@@ -261,12 +294,18 @@ static void tell_unknown(const struct search *search, enum nm_scope scope, const
 	for (size_t i = 0; i < search->list->count && count < CANDIDATES; i++)
 		if (search->list->items[i].scope == scope && !search->list->items[i].percentiles)
 			names[count++] = search->list->items[i].name;
-	const char *nearest = nm_nearest(name, names, count);
+	const char *nearest = scope != NM_SCOPE_HOST && guess_percentile(name, guess, sizeof(guess))
+				      ? guess
+				      : nm_nearest(name, names, count);
 
 	list_below(search, scope, name, below, sizeof(below));
 	if (*below)
 		snprintf(search->why, search->why_size, "%s: it has several figures: %s.%s",
 			 search->name, name, below);
+	else if (is_beyond(search, scope, name))
+		snprintf(search->why, search->why_size,
+			 "%s: unknown figure; a percentile is a number from 0 to 100",
+			 search->name);
 	else if (nearest)
 		snprintf(search->why, search->why_size, "%s: unknown figure; did you mean %.*s%s?",
 			 search->name, (int)before, search->name, nearest);

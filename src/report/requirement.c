@@ -187,6 +187,22 @@ static size_t unit_length(struct reader *reader)
 	return length;
 }
 
+#define JOINT "blanks alone join terms, and mean \"and\"; there is no \"or\""
+
+/* Refuses a word that is no unit. A comma in it stands where terms are to be joined, unless
+ * it is meant as the point of a number. */
+static int refuse_unit(struct reader *reader, const struct nm_requirement_term *term, size_t length)
+{
+	const char *comma = memchr(reader->at, ',', length);
+
+	if (comma && !(comma[1] >= '0' && comma[1] <= '9')) {
+		reader->at = comma;
+		return wrong(reader, JOINT);
+	}
+	return wrong(reader, "%s is %s: its units are %s", term->figure,
+		     nm_quantity_text(term->quantity), of_quantity[term->quantity].allowed);
+}
+
 static int read_limit(struct reader *reader, struct nm_requirement_term *term)
 {
 	const struct units *units = &of_quantity[term->quantity];
@@ -206,8 +222,7 @@ static int read_limit(struct reader *reader, struct nm_requirement_term *term)
 	if (term->quantity == NM_QUANTITY_SECONDS && length == 1 && *reader->at == 'm')
 		return wrong(reader, "m may be minutes or milliseconds: write min or ms");
 	if (unit_factor(units, reader->at, length, &times, &by) != 0)
-		return wrong(reader, "%s is %s: its units are %s", term->figure,
-			     nm_quantity_text(term->quantity), units->allowed);
+		return refuse_unit(reader, term, length);
 	reader->at += length;
 	term->limit = number * times / by;
 	return 0;
@@ -256,8 +271,7 @@ static int read_figure(struct reader *reader, struct nm_requirement_term *term)
 	if (length == 0)
 		return wrong(reader, "a figure must stand here, as latency.p99");
 	if (is_joint(reader->at, length))
-		return wrong(reader,
-			     "blanks alone join terms, and mean \"and\"; there is no \"or\"");
+		return wrong(reader, JOINT);
 	term->figure = strndup(reader->at, length);
 	if (!term->figure)
 		return -ENOMEM;

@@ -361,6 +361,37 @@ START_TEST(a_port_is_kept_where_it_may_be)
 }
 END_TEST
 
+#define HOST_AND_PORT                                                                              \
+	"not a host: a name, an IPv4 or IPv6 address, or local; also HOST:PORT or [IPv6]:PORT"
+
+static const struct {
+	const char *text, *why;
+} wrong_ports[] = {
+	{"127.0.0.1:99999", HOST_AND_PORT "; 99999 is no port (1 to 65535)"},
+	{"[::1]:0", HOST_AND_PORT "; 0 is no port (1 to 65535)"},
+	{"web:http", HOST_AND_PORT "; http is no port (1 to 65535)"},
+	{"127.0.0.1:", HOST_AND_PORT "; the port is missing"},
+	{"[::1]:", HOST_AND_PORT "; the port is missing"},
+	{"::1:20000", HOST_AND_PORT ", did you mean [::1]:20000?"},
+	{"fd00:::7", HOST_AND_PORT ", did you mean [fd00::]:7?"},
+	{"::g", HOST_AND_PORT},
+	{":", HOST_AND_PORT "; the port is missing"},
+	{"a/b", "not a host: a name, an IPv4 or IPv6 address, or local"},
+};
+
+START_TEST(what_is_wrong_with_a_port_is_told_where_it_may_be)
+{
+	static const struct nm_opt slave = {.name = "remotehost",
+					    .type = NM_TYPE_HOST,
+					    .offset = offsetof(struct options, host),
+					    .with_port = true};
+
+	ck_assert_int_eq(nm_opt_set(&slave, &options, wrong_ports[_i].text, why, sizeof why),
+			 -EINVAL);
+	ck_assert_str_eq(why, wrong_ports[_i].why);
+}
+END_TEST
+
 START_TEST(brackets_of_an_address_are_left_out)
 {
 	ck_assert_int_eq(set("host", "[::1]"), 0);
@@ -584,6 +615,24 @@ START_TEST(what_is_no_size_changes_nothing)
 }
 END_TEST
 
+/* One size that is none says nothing about drawing. */
+START_TEST(two_sizes_lead_to_how_they_are_drawn)
+{
+	static const char *const two[] = {"1-64k", "random(1k,64k)", "1k,64k", "1k:64k"};
+	static const char *const one[] = {"", "-1", "12q"};
+
+	for (size_t i = 0; i < COUNT_OF(two); i++) {
+		ck_assert_int_eq(set("sizes", two[i]), -EINVAL);
+		ck_assert_msg(strstr(why, "not a size: ") == why && strstr(why, "rand(1k,64k)"),
+			      "%s: %s", two[i], why);
+	}
+	for (size_t i = 0; i < COUNT_OF(one); i++) {
+		ck_assert_int_eq(set("sizes", one[i]), -EINVAL);
+		ck_assert_msg(!strstr(why, "rand("), "%s: %s", one[i], why);
+	}
+}
+END_TEST
+
 START_TEST(types_that_take_any_text)
 {
 	const enum nm_reading ours = NM_READING_NETMODEL;
@@ -615,6 +664,8 @@ int main(void)
 	tcase_add_loop_test(tc, hosts_that_are_wrong, 0, COUNT_OF(not_hosts));
 	tcase_add_loop_test(tc, a_host_has_no_port, 0, COUNT_OF(with_port));
 	tcase_add_loop_test(tc, a_port_is_kept_where_it_may_be, 0, COUNT_OF(with_port));
+	tcase_add_loop_test(tc, what_is_wrong_with_a_port_is_told_where_it_may_be, 0,
+			    COUNT_OF(wrong_ports));
 	tcase_add_test(tc, brackets_of_an_address_are_left_out);
 	tcase_add_test(tc, a_host_is_no_longer_than_a_name_can_be);
 	tcase_add_test(tc, strings_are_copied_and_replaced);
@@ -623,6 +674,7 @@ int main(void)
 	tcase_add_test(tc, a_small_buffer_cuts_and_terminates);
 	tcase_add_loop_test(tc, a_type_alone, 0, COUNT_OF(checks));
 	tcase_add_loop_test(tc, sizes_and_how_to_draw_them, 0, COUNT_OF(sizes));
+	tcase_add_test(tc, two_sizes_lead_to_how_they_are_drawn);
 	tcase_add_loop_test(tc, what_is_no_size_changes_nothing, 0, COUNT_OF(not_sizes));
 	tcase_add_test(tc, types_that_take_any_text);
 	suite_add_tcase(suite, tc);
