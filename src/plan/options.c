@@ -305,6 +305,57 @@ static bool read_torn(struct reading *r, char *word, const char **rest)
 	return true;
 }
 
+/* Where the value of an option begins that has blanks around its "=", NULL: it has none. `rest` is
+ * behind the word. */
+static const char *value_apart(struct reading *r, const char *word, const char *rest)
+{
+	const char *equals = strchr(word, '=');
+	char next[128];
+	void *base;
+
+	rest += strspn(rest, BLANKS);
+	if (equals ? equals[1] != '\0' : *rest != '=')
+		return NULL;
+	if (!equals)
+		rest += 1 + strspn(rest + 1, BLANKS);
+	size_t n = strcspn(rest, BLANKS);
+
+	if (!n || n >= sizeof next || equals == word)
+		return NULL;
+	memcpy(next, rest, n);
+	next[n] = '\0';
+	/* What follows may be the next option, and the value be missing. */
+	return strchr(next, '=') || find_option(r, next, &base) ? NULL : rest;
+}
+
+/* Blanks around "=" tear an option into two words or three. uperf's profiles have them read as
+ * uperf reads them. */
+static bool read_apart(struct reading *r, char *word, const char **rest)
+{
+	const char *begin =
+		r->ir->attrs.units == NM_READING_UPERF ? NULL : value_apart(r, word, *rest);
+	char *value, why[256];
+	void *base;
+
+	if (!begin)
+		return false;
+	*rest = begin;
+	value = next_word(r, rest);
+	if (!value)
+		return true;
+	word[strcspn(word, "=")] = '\0';
+	nm_step_error(r->ir, r->step, ": no blanks around =: %s=%s", word, value);
+	const struct nm_opt *opt = find_option(r, word, &base);
+
+	if (opt) { /* neither reported as missing, nor missed by later code */
+		note_seen(r, opt, word);
+		(void)set_option(r, opt, base, value, why, sizeof why);
+		set_mirror(r, word, value);
+	}
+	free(value);
+	return true;
+}
+
 /* Whether the word has no value, as reported before. The option counts as given. */
 static bool read_without_value(struct reading *r, char *word)
 {
@@ -560,7 +611,8 @@ void nm_ir_options(struct nm_ir *ir, struct nm_ir_step *step)
 	if (step->op->flags & NM_FLOWOP_OPENS)
 		choose_transport(&r, options);
 	while ((word = next_word(&r, &rest))) {
-		if (!read_without_value(&r, word) && !read_torn(&r, word, &rest))
+		if (!read_without_value(&r, word) && !read_torn(&r, word, &rest) &&
+		    !read_apart(&r, word, &rest))
 			read_word(&r, word);
 		free(word);
 	}
