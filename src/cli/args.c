@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/log/log.h"
 #include "report/report.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -184,6 +185,27 @@ static void list_reports(unsigned takes, char *buf, size_t size)
 						 used ? " or " : "", nm_reports[count]->name);
 }
 
+/* Outputs that have nothing but intervals, of a run without any. */
+static void check_intervals(const struct nm_args_reading *reading)
+{
+	const struct nm_args *args = reading->args;
+	const struct nm_report *report = nm_report_find(args->output.format);
+
+	if (args->run.interval_ns || !is_given(reading, "interval"))
+		return;
+	if (report->takes & NM_REPORT_TAKES_INTERVALS)
+		nm_diag_error(reading->diags, NULL, 0,
+			      "--format %s and --interval 0: one at a time: without intervals "
+			      "nothing would be written but a header line",
+			      report->name);
+	for (size_t i = 0; nm_logs[i]; i++)
+		if ((nm_logs[i]->flows || nm_logs[i]->tcp) && args->output.logs[i])
+			nm_diag_error(reading->diags, NULL, 0,
+				      "--%s and --interval 0: one at a time: without intervals "
+				      "nothing would be written but a header line",
+				      nm_logs[i]->arg.opt.name);
+}
+
 /* Options that have an effect only with another option, or with certain reports. */
 static void check_company(const struct nm_args_reading *reading)
 {
@@ -262,8 +284,10 @@ int nm_args_end(struct nm_args_reading *reading)
 
 	check_modes(reading);
 	check_output(args, diags);
-	if (runs && !diags->n_errors)
+	if (runs && !diags->n_errors) {
 		check_company(reading);
+		check_intervals(reading);
+	}
 	if (args->as_slave.no_auth && args->key.file)
 		nm_diag_error(diags, NULL, 0, "--no-auth and --key-file: one at a time");
 	if (args->output.quiet && args->output.verbose)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "cli/dialect.h"
 #include "cli/judge.h"
 #include "cli/key.h"
@@ -204,6 +205,27 @@ static void hint_at_options(const struct nm_args *args, struct nm_diags *diags)
 	}
 }
 
+#define LIKE_A_COUNT 1000 /* smaller ports are taken for what iperf3's -P is */
+
+/* For iperf3 -P is a number of connections, and here a port, which only other hosts need. */
+static void hint_at_flows(const struct nm_args *args, const struct nm_plan *plan,
+			  struct nm_diags *diags)
+{
+	bool needed = args->line || args->run.as_uperf || args->port >= LIKE_A_COUNT;
+	char flows[64] = "";
+
+	for (uint32_t i = 0; i < plan->n_hosts; i++)
+		needed |= !nm_ascii_equals(plan->hosts[i], "local");
+	if (needed)
+		return;
+	if (nm_cli_has_param(args->master, "num_flows"))
+		snprintf(flows, sizeof(flows),
+			 "; %" PRIu64 " connections are -D num_flows=%" PRIu64, args->port,
+			 args->port);
+	nm_diag_warn(diags, NULL, 0, "-P is the port of slaves, and no host of this run needs it%s",
+		     flows);
+}
+
 /* The profile that was read, and what its result is held against: 0, or -EINVAL with errors in
  * diags. */
 static int compile(const struct nm_args *args, struct nm_loaded *loaded, struct nm_judge *judge,
@@ -220,6 +242,7 @@ static int compile(const struct nm_args *args, struct nm_loaded *loaded, struct 
 		hint_at_options(args, diags);
 		return -EINVAL;
 	}
+	hint_at_flows(args, loaded->plan, diags);
 	int error = nm_judge_read(judge, args, loaded, diags);
 	int no_baseline = nm_judge_read_baseline(judge, args, diags);
 

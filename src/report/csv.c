@@ -134,5 +134,6 @@ static int write_csv(const struct nm_runs *series, FILE *out)
 const struct nm_report nm_report_csv = {
 	.name = "csv",
 	.help = "intervals",
+	.takes = NM_REPORT_TAKES_INTERVALS,
 	.write = write_csv,
 };

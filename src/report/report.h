@@ -15,6 +15,7 @@ enum nm_report_takes {
 	NM_REPORT_TAKES_UNIT = 1 << 0,	     /* the unit of throughput */
 	NM_REPORT_TAKES_STIME = 1 << 1,	     /* the source of the time in the system */
 	NM_REPORT_TAKES_COMPARISON = 1 << 2, /* an earlier result */
+	NM_REPORT_TAKES_INTERVALS = 1 << 3,  /* the intervals, and nothing else */
 };
 
 struct nm_report {

@@ -106,6 +106,14 @@ WRONG = [
     ([*M, "--throughput-opt", "Gb", "--format", "json"], "--throughput-opt: only with --format neper or kv"),
     ([*M, "--stime-use-proc", "--format", "kv"], "--stime-use-proc: only with --format neper"),
     ([*M, "--log-rtt-entries", "5"], "--log-rtt-entries: only with --log-rtt"),
+    *[
+        (
+            [*M, *of_intervals, "-i", "0"],
+            f"{' '.join(of_intervals[:n])} and --interval 0: one at a time: without intervals nothing would be written but "
+            "a header line",
+        )
+        for of_intervals, n in ((["--format", "csv"], 2), (["--all-samples", "a.csv"], 1), (["--tcp-info", "a.csv"], 1))
+    ],
     ([*M, "--list"], "--master and --list: one at a time"),
     ([*M, "-m", "udp_rr"], "--master udp_rr: one profile at a time, and tcp_rr is given already"),
     ([*M, "-q", "-v"], "--quiet and --verbose: one at a time"),
@@ -137,6 +145,16 @@ def test_a_wrong_command_line(netmodel: Netmodel, args: list[str], expected: str
         assert result.lines() == [f"netmodel: {expected}"]
 
 
+def test_a_port_that_looks_like_a_number_of_connections(netmodel: Netmodel) -> None:
+    """For iperf3 -P is one. A port that is one, or that a host needs, is nothing to tell."""
+    short = [*M, *defines(test_length="20ms")]
+    told = "netmodel: warning: -P is the port of slaves, and no host of this run needs it"
+    result = netmodel.run(*short, "-P", "4", code=0)
+    assert result.lines() == [f"{told}; 4 connections are -D num_flows=4"]
+    assert netmodel.run(*short, "-P", "20001", code=0).err == ""
+    assert "num_flows" not in netmodel.run(*short, "-P", "4", *defines(host="127.0.0.1"), code=2).err
+
+
 @pytest.mark.parametrize("args", [["-vq"], ["-P20001", "-v"], ["-o", "-check"], ["-D", "-once=1"]], ids=" ".join)
 def test_short_options_may_stand_together(netmodel: Netmodel, args: list[str]) -> None:
     """What looks like a long option with one dash, and is none, is left alone."""
@@ -159,6 +177,8 @@ def test_several_mistakes_are_told_at_once(netmodel: Netmodel) -> None:
         ({"request_size": "1.5x"}, ["request_size", "1.5x", "not a size"]),
         ({"host": ""}, ["host", "not a host"]),
         ({"host": "10.0.0.7:http"}, ["host", "10.0.0.7:http", "not a host"]),
+        ({"host": "127.0.0.1:99999"}, ["host", "HOST:PORT or [IPv6]:PORT; 99999 is no port"]),
+        ({"host": "::1:20000"}, ["host", "did you mean [::1]:20000?"]),
         ({"host": "local:20000"}, ["host", "local:20000", "local has no port"]),
         ({"host": "10.0.0.256"}, ["host", "10.0.0.256", "not a host"]),
         ({"num_flows": 0}, [line_of("<group"), 'nflows="0"', "must be 1 to 4000000 (from -D num_flows=0)"]),
