@@ -27,6 +27,8 @@ struct sides {
 	json_t **before;     /* what it has of each complete run of a series; borrowed */
 	size_t n_before;
 	double *values; /* room for all of either side */
+	/* of each of these documents the object of the scope that is compared; NULL: it has none */
+	const json_t **now_in, **before_in, *whole_in;
 };
 
 /* --- values --- */
@@ -42,7 +44,9 @@ static int read_series(struct sides *sides, const json_t *document)
 	sides->before = calloc(count + 1, sizeof(json_t *));
 	sides->values =
 		calloc((count > sides->now->count ? count : sides->now->count) + 1, sizeof(double));
-	if (!sides->before || !sides->values)
+	sides->now_in = calloc(sides->now->count + 1, sizeof(json_t *));
+	sides->before_in = calloc(count + 1, sizeof(json_t *));
+	if (!sides->before || !sides->values || !sides->now_in || !sides->before_in)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		json_t *run = json_array_get(runs, i);
@@ -53,23 +57,27 @@ static int read_series(struct sides *sides, const json_t *document)
 	return 0;
 }
 
-static bool value_in(const struct sides *sides, const json_t *document, const char *name,
-		     double *ret_value)
+/* Goes on to the scope of that prefix. */
+static void enter(struct sides *sides, const char *prefix)
 {
-	struct nm_named_at at;
-	char why[512];
-
-	return nm_named_find(sides->list, document, name, &at, why, sizeof(why)) == 0 &&
-	       nm_named_value(&at, ret_value, why, sizeof(why));
+	for (size_t i = 0; i < sides->now->count; i++)
+		sides->now_in[i] = nm_named_object(sides->now->items[i], prefix);
+	for (size_t i = 0; i < sides->n_before; i++)
+		sides->before_in[i] = nm_named_object(sides->before[i], prefix);
+	sides->whole_in = nm_named_object(sides->whole, prefix);
 }
 
-/* The values of a figure in all documents; 0: some document lacks it. */
-static size_t values_in(const struct sides *sides, json_t *const *documents, size_t count,
-			const char *name)
+/* The values of a figure in all objects; 0: some lacks it. */
+static size_t values_in(const struct sides *sides, const json_t *const *objects, size_t count,
+			struct nm_named_at *at)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!value_in(sides, documents[i], name, &sides->values[i]))
+	char why[512];
+
+	for (size_t i = 0; i < count; i++) {
+		at->object = objects[i];
+		if (!at->object || !nm_named_value(at, &sides->values[i], why, sizeof(why)))
 			return 0;
+	}
 	return count;
 }
 
@@ -95,17 +103,17 @@ static void take_before(struct nm_compared *figure, const struct nm_summary *sum
 }
 
 /* Of a series that does not keep the figure of each run the last run has it. */
-static void measure(const struct sides *sides, const char *name, struct nm_compared *figure)
+static void measure(const struct sides *sides, struct nm_named_at *at, struct nm_compared *figure)
 {
 	struct nm_summary summary = {.n = 0};
-	size_t count = values_in(sides, sides->now->items, sides->now->count, name);
+	size_t count = values_in(sides, sides->now_in, sides->now->count, at);
 
 	if (count)
 		nm_summary_compute(sides->values, count, &summary);
 	take_now(figure, &summary);
-	count = values_in(sides, sides->before, sides->n_before, name);
+	count = values_in(sides, sides->before_in, sides->n_before, at);
 	if (!count)
-		count = value_in(sides, sides->whole, name, sides->values);
+		count = values_in(sides, &sides->whole_in, 1, at);
 	summary = (struct nm_summary){.n = 0};
 	if (count)
 		nm_summary_compute(sides->values, count, &summary);
@@ -122,16 +130,19 @@ static void measure(const struct sides *sides, const char *name, struct nm_compa
 
 /* --- figures --- */
 
+/* percentile: NaN where the entry is not that of all percentiles. */
 static int add_figure(struct nm_comparison *comparison, const struct sides *sides,
-		      const struct nm_named *named, const char *prefix, const char *name)
+		      const struct nm_named *named, double percentile, const char *prefix,
+		      const char *name)
 {
+	struct nm_named_at at = {.named = *named, .percentile = percentile};
 	struct nm_compared figure = {.quantity = named->quantity,
 				     .unit = nm_quantity_unit(named->quantity)};
 	struct nm_compared *figures;
 
 	if (asprintf(&figure.figure, "%s%s", prefix, name) < 0)
 		return -ENOMEM;
-	measure(sides, figure.figure, &figure);
+	measure(sides, &at, &figure);
 	if (!figure.has_now && !figure.has_before) {
 		free(figure.figure);
 		return 0;
@@ -157,18 +168,18 @@ static int add_percentiles(struct nm_comparison *comparison, const struct sides 
 	for (size_t i = 0; i < percentiles->count; i++) {
 		snprintf(name, sizeof(name), "%.*s%s", length, named->name,
 			 nm_percentile_key(percentiles->pct[i], key, sizeof(key)));
-		if (add_figure(comparison, sides, named, prefix, name) != 0)
+		if (add_figure(comparison, sides, named, percentiles->pct[i], prefix, name) != 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int add_scope(struct nm_comparison *comparison, const struct sides *sides,
-		     enum nm_scope scope, const char *prefix,
-		     const struct nm_percentiles *percentiles)
+static int add_scope(struct nm_comparison *comparison, struct sides *sides, enum nm_scope scope,
+		     const char *prefix, const struct nm_percentiles *percentiles)
 {
 	int error = 0;
 
+	enter(sides, prefix);
 	for (size_t i = 0; i < sides->list->count && !error; i++) {
 		const struct nm_named *named = &sides->list->items[i];
 
@@ -176,12 +187,12 @@ static int add_scope(struct nm_comparison *comparison, const struct sides *sides
 			continue;
 		error = named->percentiles
 				? add_percentiles(comparison, sides, named, prefix, percentiles)
-				: add_figure(comparison, sides, named, prefix, named->name);
+				: add_figure(comparison, sides, named, NAN, prefix, named->name);
 	}
 	return error;
 }
 
-static int add_all(struct nm_comparison *comparison, const struct sides *sides,
+static int add_all(struct nm_comparison *comparison, struct sides *sides,
 		   const struct nm_result *result)
 {
 	int error = add_scope(comparison, sides, NM_SCOPE_RUN, "", &result->percentiles);
@@ -230,6 +241,8 @@ int nm_compare(const struct nm_baseline *baseline, const struct nm_runs *series,
 	ret_comparison->n_before = sides.n_before ? sides.n_before : 1;
 	free(sides.before);
 	free(sides.values);
+	free(sides.now_in);
+	free(sides.before_in);
 	nm_named_series_fini(&now);
 	return error;
 }

@@ -69,6 +69,9 @@ json_t *nm_named_of_result(const struct nm_runs *series, const struct nm_result 
 /* The prefix of the names of a group's figures: "group.NAME." */
 #define NM_NAMED_PREFIX 200
 void nm_named_group(const json_t *document, size_t index, char buf[NM_NAMED_PREFIX]);
+/* The object that a prefix names, "" that of the run, borrowed from the document; NULL: it has
+ * none. Who reads many figures of one scope finds its object once. */
+const json_t *nm_named_object(const json_t *document, const char *prefix);
 
 /* The named figures, and these parts of the documents of the runs that count: the complete ones, or
  * without such the last. */

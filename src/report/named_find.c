@@ -43,20 +43,6 @@ static const char *name_of(const json_t *item)
 	return name ? name : "";
 }
 
-/* Which of the items of its name it is, from 1. */
-static unsigned ordinal_of(const json_t *items, size_t index)
-{
-	char plain[NAME], other[NAME];
-	unsigned same = 1;
-
-	plain_name(name_of(json_array_get(items, index)), plain);
-	for (size_t i = 0; i < index; i++) {
-		plain_name(name_of(json_array_get(items, i)), other);
-		same += strcmp(plain, other) == 0;
-	}
-	return same;
-}
-
 /* A number at the begin of the text, with the point behind it: its length, or 0. */
 static size_t match_digits(const char *text, unsigned long *ret_number)
 {
@@ -70,10 +56,11 @@ static size_t match_digits(const char *text, unsigned long *ret_number)
 
 /* How long the name of an item is at the begin of the text, with the point behind it; 0: another
  * name stands there. Of several items with one name the second is NAME#2; a transaction without a
- * name has its number. */
-static size_t match(const json_t *items, size_t index, const char *text)
+ * name has its number. seen, by the length of a name: of how many items the text has begun with it
+ * so far. Names of one length that the text begins with are one name. */
+static size_t match(const json_t *item, const char *text, unsigned seen[NAME])
 {
-	const json_t *item = json_array_get(items, index), *phase = json_object_get(item, "phase");
+	const json_t *phase = json_object_get(item, "phase");
 	char plain[NAME];
 	unsigned long number = 1;
 	size_t length, tail = 1;
@@ -88,6 +75,7 @@ static size_t match(const json_t *items, size_t index, const char *text)
 	}
 	if (strncmp(text, plain, length) != 0)
 		return 0;
+	seen[length]++;
 	if (text[length] == '#') {
 		size_t digits = match_digits(text + length + 1, &number);
 
@@ -97,7 +85,21 @@ static size_t match(const json_t *items, size_t index, const char *text)
 	} else if (text[length] != '.') {
 		return 0;
 	}
-	return ordinal_of(items, index) == number ? length + tail : 0;
+	return seen[length] == number ? length + tail : 0;
+}
+
+/* Which of the items of its name it is, from 1. */
+static unsigned ordinal_of(const json_t *items, size_t index)
+{
+	char plain[NAME], other[NAME];
+	unsigned same = 1;
+
+	plain_name(name_of(json_array_get(items, index)), plain);
+	for (size_t i = 0; i < index; i++) {
+		plain_name(name_of(json_array_get(items, i)), other);
+		same += strcmp(plain, other) == 0;
+	}
+	return same;
 }
 
 void nm_named_group(const json_t *document, size_t index, char buf[NM_NAMED_PREFIX])
@@ -137,11 +139,12 @@ static const json_t *find_item(const struct search *search, const char *kind, co
 			       const char **text)
 {
 	const json_t *found = NULL;
+	unsigned seen[NAME] = {0};
 	char names[LISTED * 64];
 	size_t longest = 0;
 
 	for (size_t i = 0; i < json_array_size(items) && i < MOST; i++) {
-		size_t length = match(items, i, *text);
+		size_t length = match(json_array_get(items, i), *text, seen);
 
 		if (length <= longest)
 			continue;
@@ -185,6 +188,16 @@ static const json_t *find_scope(const struct search *search, const json_t *docum
 	*text += sizeof(transaction) - 1;
 	*ret_scope = NM_SCOPE_TRANSACTION;
 	return find_item(search, "transaction", json_object_get(item, "phases"), text);
+}
+
+const json_t *nm_named_object(const json_t *document, const char *prefix)
+{
+	char unused[512];
+	const struct search search = {.name = prefix, .why = unused, .why_size = sizeof(unused)};
+	enum nm_scope scope;
+	const json_t *object = find_scope(&search, document, &prefix, &scope);
+
+	return *prefix ? NULL : object;
 }
 
 /* --- figures --- */

@@ -165,6 +165,57 @@ START_TEST(a_hostile_result_is_compared_as_far_as_it_goes)
 }
 END_TEST
 
+static size_t append(char *text, size_t size, size_t at, const char *part)
+{
+	ck_assert_uint_lt(at + strlen(part), size);
+	strcpy(text + at, part);
+	return strlen(part);
+}
+
+/* A crafted document: many runs of many groups that have one name. Each object is looked for once
+ * in a document, not once for each figure, and without counting from the first group again. This
+ * ends within the suite's time limit (it took minutes), also under sanitizers. */
+START_TEST(many_runs_of_groups_of_one_name_are_compared_at_once)
+{
+	enum { RUNS = 200, GROUPS = 2048, SIZE = 16 << 20 };
+	char *text = malloc(SIZE);
+	size_t at = 0;
+
+	ck_assert_ptr_nonnull(text);
+	at += append(text, SIZE, at, "{\"schema\":\"netmodel.result/1\",\"repeat\":{\"runs\":[");
+	for (int run = 0; run < RUNS; run++) {
+		at += append(text, SIZE, at, run ? "," : "");
+		at += append(text, SIZE, at, "{\"run\":{\"complete\":true},\"groups\":[");
+		at += append(text, SIZE, at,
+			     "{\"name\":\"small\",\"errors\":7,\"connects\":1,\"transactions\":1,"
+			     "\"bytes_sent\":1,\"bytes_received\":1}");
+		for (int i = 1; i < GROUPS; i++)
+			at += append(text, SIZE, at, ",{\"name\":\"small\"}");
+		at += append(text, SIZE, at, "]}");
+	}
+	at += append(text, SIZE, at, "]}}");
+	ck_assert_msg(parse(text) == 0, "%s", why);
+	free(text);
+	ck_assert_int_eq(nm_compare(&baseline, &series, &comparison), 0);
+	ck_assert_uint_eq(comparison.n_before, RUNS);
+	ck_assert_double_eq_tol(figure("group.small.errors")->before, 7, 1e-9);
+}
+END_TEST
+
+/* Groups of one name are told apart by their places, on both sides. */
+START_TEST(each_group_of_one_name_is_compared_with_its_own)
+{
+	free(runs[0]->groups[1].name);
+	runs[0]->groups[1].name = strdup("small");
+	compare(PROFILE
+		"\"groups\": [{\"name\": \"smal\", \"errors\": 1}, {\"name\": \"small\", "
+		"\"errors\": 2}, {\"name\": \"other\", \"errors\": 3}, {\"name\": \"small\", "
+		"\"errors\": 4}]");
+	ck_assert_double_eq(figure("group.small.errors")->before, 2);
+	ck_assert_double_eq(figure("group.small#2.errors")->before, 4);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("compare");
@@ -177,6 +228,8 @@ int main(void)
 	tcase_add_test(tc, another_profile_is_noted);
 	tcase_add_loop_test(tc, what_is_no_result_is_refused, 0, sizeof refused / sizeof *refused);
 	tcase_add_loop_test(tc, a_hostile_result_is_compared_as_far_as_it_goes, 0, 5);
+	tcase_add_test(tc, many_runs_of_groups_of_one_name_are_compared_at_once);
+	tcase_add_test(tc, each_group_of_one_name_is_compared_with_its_own);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
