@@ -237,6 +237,54 @@ static double percentile_in(const struct nm_named *named, const char *name)
 		       : NAN;
 }
 
+/* Whether the name is that of a figure, or of some. */
+static bool is_of(const struct nm_named *named, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !isnan(percentile_in(named, name)) ||
+	       (strncmp(named->name, name, length) == 0 &&
+		(named->name[length] == '.' ||
+		 (named->name[length] == '\0' && !named->percentiles)));
+}
+
+static bool has_figure(const struct search *search, enum nm_scope scope, const char *name)
+{
+	for (size_t i = 0; i < search->list->count; i++)
+		if (search->list->items[i].scope == scope && is_of(&search->list->items[i], name))
+			return true;
+	return false;
+}
+
+/* Tells where there is a figure of that name, if only elsewhere. */
+static bool tell_elsewhere(const struct search *search, enum nm_scope scope, const char *name)
+{
+	static const char *const words[] = {
+		[NM_SCOPE_RUN] = "runs",
+		[NM_SCOPE_GROUP] = "groups",
+		[NM_SCOPE_TRANSACTION] = "transactions",
+		[NM_SCOPE_HOST] = "hosts",
+	};
+	enum nm_scope found[sizeof(words) / sizeof(words[0])];
+	char list[64] = "";
+	size_t count = 0, used = 0;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (has_figure(search, (enum nm_scope)i, name))
+			found[count++] = (enum nm_scope)i;
+	if (!count)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+					 i == 0		  ? ""
+					 : i + 1 == count ? " and "
+							  : ", ",
+					 words[found[i]]);
+	snprintf(search->why, search->why_size, "%s: no figure of %s, but of %s (%s%s)",
+		 search->name, words[scope], list, nm_scope_prefix(found[0]), name);
+	return true;
+}
+
 /* Of a name that has figures below it, as latency: "latency.min, latency.mean, ..."; "" if it has
  * none. */
 static void list_below(const struct search *search, enum nm_scope scope, const char *name,
@@ -302,8 +350,9 @@ static void tell_unknown(const struct search *search, enum nm_scope scope, const
 	char below[512], guess[32];
 	size_t count = 0, before = (size_t)(name - search->name);
 
-	for (; count < sizeof(common) / sizeof(common[0]); count++)
-		names[count] = common[count];
+	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		if (has_figure(search, scope, common[i]))
+			names[count++] = common[i];
 	for (size_t i = 0; i < search->list->count && count < CANDIDATES; i++)
 		if (search->list->items[i].scope == scope && !search->list->items[i].percentiles)
 			names[count++] = search->list->items[i].name;
@@ -319,6 +368,8 @@ static void tell_unknown(const struct search *search, enum nm_scope scope, const
 		snprintf(search->why, search->why_size,
 			 "%s: unknown figure; a percentile is a number from 0 to 100",
 			 search->name);
+	else if (tell_elsewhere(search, scope, name))
+		return;
 	else if (nearest)
 		snprintf(search->why, search->why_size, "%s: unknown figure; did you mean %.*s%s?",
 			 search->name, (int)before, search->name, nearest);

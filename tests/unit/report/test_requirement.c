@@ -130,6 +130,11 @@ static const struct {
 	 "p50, p99, ..."},
 	{"latency.p101 <= 10ms",
 	 "latency.p101: unknown figure; a percentile is a number from 0 to 100"},
+	{"host.master.latency.p50 < 1s",
+	 "host.master.latency.p50: no figure of hosts, but of runs, groups and transactions "
+	 "(latency.p50)"},
+	{"host.master.latency < 1s", "but of runs, groups and transactions (latency)"},
+	{"cpu.busy < 50%", "cpu.busy: no figure of runs, but of hosts (host.NAME.cpu.busy)"},
 	{"transaction_per_s > 1", "did you mean transactions_per_s?"},
 	{"zebra > 1", "zebra: unknown figure; netmodel --describe figures lists them"},
 	{"group.smal.errors == 0",
