@@ -53,8 +53,8 @@ char *nm_quantity_format(enum nm_quantity quantity, double value, char *buf, siz
 		{1e-9, "ns"}, {1e-6, "us"}, {1e-3, "ms"}, {1, "s"}, {0, NULL}};
 	static const struct scale bits[] = {{1, "b/s"},	   {1e3, "kb/s"},  {1e6, "Mb/s"},
 					    {1e9, "Gb/s"}, {1e12, "Tb/s"}, {0, NULL}};
-	static const struct scale bytes[] = {{1, "B"},	      {0x1p10, "KiB"}, {0x1p20, "MiB"},
-					     {0x1p30, "GiB"}, {0x1p40, "TiB"}, {0, NULL}};
+	static const struct scale bytes[] = {{1, "B"},	  {1e3, "kB"},	{1e6, "MB"},
+					     {1e9, "GB"}, {1e12, "TB"}, {0, NULL}};
 	static const struct scale rates[] = {{1, "/s"}, {0, NULL}};
 	static const struct scale plain[] = {{1, ""}, {0, NULL}};
 	static const struct scale shares[] = {{0.01, "%"}, {0, NULL}};

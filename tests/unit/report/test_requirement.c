@@ -202,6 +202,7 @@ static const struct {
 	{"response.p50 < 1s", false, false, "response.p50 was not measured"},
 	{"messages.to_slaves.lost == 0", false, false, "messages.to_slaves.lost was not measured"},
 	{"transactions_per_s >= 10k/s", false, true, NULL},
+	{"bytes_sent > 1GB", false, false, "bytes_sent is 2 MB"},
 	{"transactions_per_s > 10k/s", false, false, "transactions_per_s is 10000 /s"},
 	{"host.10.0.0.7.cpu.busy <= 50%", false, true, NULL},
 	{"host.10.0.0.7.cpu.busy < 50%", false, false, "host.10.0.0.7.cpu.busy is 50 %"},
