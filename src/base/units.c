@@ -169,6 +169,15 @@ static bool has_bare_m(const char *text)
 	return nm_ascii_equals(text + strspn(text, "0123456789."), "m");
 }
 
+/* Nobody means milliseconds by 1min or 5minutes, which uperf would take for these. */
+static bool has_minutes(const char *text)
+{
+	const char *suffix = text + strspn(text, "0123456789.");
+
+	return nm_ascii_lower(suffix[0]) == 'm' && nm_ascii_lower(suffix[1]) == 'i' &&
+	       nm_ascii_lower(suffix[2]) == 'n';
+}
+
 int nm_parse_duration(const char *text, enum nm_reading reading, uint64_t *ret_ns)
 {
 	/* uperf's begin behind the first two: it knows nothing longer than a second. */
@@ -178,6 +187,9 @@ int nm_parse_duration(const char *text, enum nm_reading reading, uint64_t *ret_n
 					    {"nsec", 1},   {"n", 1},	  {NULL, 0}};
 	bool uperf = reading == NM_READING_UPERF;
 	uint64_t ns = 0;
+
+	if (uperf && has_minutes(text))
+		return -EINVAL;
 	int r = parse_whole(text, reading, uperf ? units + 2 : units, &ns);
 
 	if (r < 0)

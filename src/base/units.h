@@ -14,8 +14,8 @@
 enum nm_reading {
 	/* k of a count or a rate is 1000; a duration has min and h, and no bare m */
 	NM_READING_NETMODEL,
-	/* k of a count or a rate is 1024; m of a duration is milliseconds; of a suffix of letters
-	 * the first one counts */
+	/* k of a count or a rate is 1024; m of a duration is milliseconds, and there is no min; of
+	 * any other suffix of letters the first one counts */
 	NM_READING_UPERF,
 };
 

@@ -205,7 +205,7 @@ def test_values_are_those_of_uperf(netmodel: Netmodel, profile: WriteProfile) ->
 
 @pytest.mark.parametrize(
     ("text", "seconds", "warns"),
-    [("60", 60, False), ("2m", 0.002, True), ("2min", 0.002, True), ("50ms", 0.05, False), ("1.5", 1.5, False),
+    [("60", 60, False), ("2m", 0.002, True), ("2millis", 0.002, True), ("50ms", 0.05, False), ("1.5", 1.5, False),
      ("700u", 0.0007, False), ("500n", 5e-7, False)],
 )  # fmt: skip
 def test_durations_are_those_of_uperf(
@@ -219,7 +219,7 @@ def test_durations_are_those_of_uperf(
     assert ("warning" in result.err) == warns, result
 
 
-@pytest.mark.parametrize("text", ["1h", "0", "-1s"])
+@pytest.mark.parametrize("text", ["1h", "1min", "2minutes", "0", "-1s"])
 def test_durations_that_are_none(netmodel: Netmodel, profile: WriteProfile, text: str) -> None:
     result = netmodel.run("-m", profile(opened(lasting(text, ask()))), code=1)
     assert f'duration="{text}"' in result.err

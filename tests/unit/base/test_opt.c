@@ -223,9 +223,6 @@ static const struct {
 	{"duration", ".5M", offsetof(struct options, duration_ns), 500000,
 	 ".5M is .5 milliseconds, as in uperf; write .5ms, or with units=\"netmodel\" on "
 	 "<profile> .5min for minutes"},
-	{"duration", "2min", offsetof(struct options, duration_ns), 2000000,
-	 "2min is 2 milliseconds, as in uperf; write 2ms, or with units=\"netmodel\" on "
-	 "<profile> 2min for minutes"},
 	{"duration", "20micros", offsetof(struct options, duration_ns), 20000000,
 	 "20micros is 20 milliseconds, as in uperf; write 20ms, or with units=\"netmodel\" on "
 	 "<profile> 20min for minutes"},
@@ -489,6 +486,9 @@ static const struct {
 	{"count", "1q", "not a count: a number and an optional k, m or g (powers of 1024)"},
 	{"count", NULL, "needs a value: a number and an optional k, m or g (powers of 1024)"},
 	{"duration", "2h",
+	 "not a duration: a number and an optional s, ms, us or ns (seconds without one); min and "
+	 "h with units=\"netmodel\" on <profile>"},
+	{"duration", "1min",
 	 "not a duration: a number and an optional s, ms, us or ns (seconds without one); min and "
 	 "h with units=\"netmodel\" on <profile>"},
 	{"rate", "1h",

@@ -322,9 +322,9 @@ static const char *const not_durations[] = {
 	"1d", "1hour", "0.5ns", "0.5nanos", "1k", "1 s", "s1", "1:30", "1m30", "1s500ms",
 };
 
-/* m is milliseconds, whatever follows. */
+/* m is milliseconds, whatever follows, unless it spells minutes. */
 static const struct whole loose_durations[] = {
-	{"2m", 2000000},	{"2M", 2000000},     {"1min", 1000000},	    {"1.5minutes", 1500000},
+	{"2m", 2000000},	{"2M", 2000000},     {"1mi", 1000000},	    {"1.5millis", 1500000},
 	{"20micros", 20000000}, {"2msecs", 2000000}, {"1secs", 1000000000}, {"1sm", 1000000000},
 	{"5usecs", 5000},	{"7nanos", 7},
 };
@@ -332,6 +332,15 @@ static const struct whole loose_durations[] = {
 START_TEST(durations_with_letters_unread)
 {
 	assert_loose(nm_parse_duration, &loose_durations[_i]);
+}
+END_TEST
+
+START_TEST(minutes_are_no_milliseconds_of_uperfs)
+{
+	static const char *const minutes[] = {"1min", "2MIN", "1.5minutes", "3mins", "0min"};
+
+	for (size_t i = 0; i < COUNT_OF(minutes); i++)
+		assert_refused(nm_parse_duration, UPERFS, minutes[i], -EINVAL);
 }
 END_TEST
 
@@ -527,6 +536,7 @@ int main(void)
 	tcase_add_loop_test(tc, durations_with_letters_unread, 0, COUNT_OF(loose_durations));
 	tcase_add_test(tc, durations_that_do_not_fit);
 	tcase_add_loop_test(tc, minutes_and_hours, 0, COUNT_OF(long_durations));
+	tcase_add_test(tc, minutes_are_no_milliseconds_of_uperfs);
 	tcase_add_test(tc, a_bare_m_is_no_duration_of_ours);
 	tcase_add_loop_test(tc, a_rate_is_decimal, 0, COUNT_OF(rates));
 	tcase_add_loop_test(tc, a_rate_of_uperfs_is_binary, 0, COUNT_OF(uperfs_rates));
