@@ -90,6 +90,9 @@ def test_an_exclusive_slave_refuses_the_second_master_by_name(netmodel: Netmodel
             result = netmodel.run(*to(slave, "100ms"), code=2)
             assert re.search(refused, result.err), result
             assert result.seconds < 4, result
+            # Also where the master gives up a silent slave sooner than another run is waited for.
+            hasty = netmodel.run(*to(slave, "100ms"), "--timeout", "400ms", code=2)
+            assert re.search(refused, hasty.err), hasty
             long.signal(signal.SIGINT)
             assert long.finish().json()["run"]["warnings"] == []
         # Those that come one after the other are served, at once, and so is the next after one that was killed.

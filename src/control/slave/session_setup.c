@@ -340,14 +340,16 @@ static int allocate(struct nm_session *session, const struct nm_msg_prepare *pre
 #define OTHER_STEP_NS 10000000
 
 /* Enters the run among those of the slave. False after a refusal: another has the slave to
- * itself. */
-static bool claim(struct nm_session *session, const char *run_id)
+ * itself. No heartbeats are sent while that is waited for: the wait is short beside the silence
+ * after which the master gives the slave up. */
+static bool claim(struct nm_session *session, const struct nm_msg_prepare *prepare)
 {
 	const struct timespec step = {.tv_nsec = OTHER_STEP_NS};
 	const struct nm_session_slot *slot = session->slot;
 	char text[320], master[NM_SLAVE_RUN_MASTER] = "another master";
-	uint64_t id = nm_slave_run_id(run_id), now_ns = nm_clock_ns();
-	uint64_t since_ns = now_ns, until_ns = now_ns + OTHER_NS;
+	uint64_t id = nm_slave_run_id(prepare->run_id), now_ns = nm_clock_ns();
+	uint64_t quarter_ns = prepare->timeout_ns / 4, since_ns = now_ns;
+	uint64_t until_ns = now_ns + (quarter_ns < OTHER_NS ? quarter_ns : OTHER_NS);
 
 	while (slot &&
 	       !nm_slave_runs_claim(&slot->slots->runs, slot->index, id, session->remote_text,
@@ -377,7 +379,7 @@ int nm_session_prepare(struct nm_session *session, json_t *body)
 		return -EPROTO;
 	if (session->slot && !nm_session_slot_serve(session->slot))
 		return nm_session_lost(session);
-	bool made = claim(session, prepare.run_id) && check_order(session, &prepare) &&
+	bool made = claim(session, &prepare) && check_order(session, &prepare) &&
 		    compile(session, &prepare) && check_lent(session) && check_limits(session) &&
 		    make_local(session, &prepare);
 
