@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `together` is one word, so that it changes as a whole: its lowest bit tells whether several runs
- * are under way, the others hold the time until now or, while the bit is set, that time less the
- * clock when it was set. Whoever changes the runs counts them anew, so that a session which was
- * killed between two steps is forgotten at the next one. */
+/* `together` is one word, so that it changes as a whole. Its lowest bit tells whether several runs
+ * are under way. The next eight count the changes of the runs: a session that is interrupted
+ * between counting the runs and writing the word finds another word after any change meanwhile,
+ * and counts anew. The others hold the time until now or, while the lowest bit is set, that time
+ * less the clock when it was set. Whoever changes the runs counts them anew, so that a session
+ * which was killed between two steps is forgotten at the next one. */
 #include "control/slave/runs.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define TIME_MASK (UINT64_MAX >> 1)
+#define SEVERAL	     UINT64_C(1)
+#define CHANGE	     UINT64_C(2)
+#define CHANGES_MASK UINT64_C(0x1fe)
+#define TIME_SHIFT   9 /* what is left for the time, in ns, lasts for a year */
+#define TIME_MASK    (UINT64_MAX >> TIME_SHIFT)
 
 /* FNV-1a. */
 uint64_t nm_slave_run_id(const char *text)
@@ -22,7 +28,7 @@ uint64_t nm_slave_run_id(const char *text)
 
 static uint64_t time_of(uint64_t word, uint64_t now_ns)
 {
-	return ((word >> 1) + (word & 1 ? now_ns : 0)) & TIME_MASK;
+	return ((word >> TIME_SHIFT) + (word & SEVERAL ? now_ns : 0)) & TIME_MASK;
 }
 
 static uint64_t id_under_way(const struct nm_slave_runs *runs, size_t index)
@@ -60,13 +66,10 @@ static void note_change(struct nm_slave_runs *runs, uint64_t now_ns)
 
 	do {
 		bool several = count_others(runs, 0) > 1;
-		uint64_t time_ns = before >> 1;
+		uint64_t time_ns = time_of(before, now_ns) - (several ? now_ns : 0);
 
-		if (several && !(before & 1))
-			time_ns -= now_ns;
-		else if (!several && (before & 1))
-			time_ns += now_ns;
-		after = time_ns << 1 | several;
+		after = time_ns << TIME_SHIFT | ((before + CHANGE) & CHANGES_MASK) |
+			(several ? SEVERAL : 0);
 	} while (!atomic_compare_exchange_weak(&runs->together, &before, after));
 }
 

@@ -104,6 +104,33 @@ START_TEST(a_session_that_was_killed_ends_where_it_is_reaped)
 }
 END_TEST
 
+/* A session that is interrupted between counting and writing must not find the word that it knew,
+ * also where neither change touches the time. */
+START_TEST(each_change_of_the_runs_changes_the_word)
+{
+	uint64_t counted = atomic_load(&runs->together);
+
+	begin(0, 7, 100);
+	ck_assert_uint_ne(atomic_load(&runs->together), counted);
+	counted = atomic_load(&runs->together);
+	nm_slave_runs_leave(runs, 0, 101 * S);
+	ck_assert_uint_ne(atomic_load(&runs->together), counted);
+}
+END_TEST
+
+START_TEST(many_changes_and_a_clock_of_years_leave_the_time_right)
+{
+	const uint64_t years = 400000000; /* more than the word has room for */
+
+	begin(0, 7, years + 100);
+	for (uint64_t i = 0; i < 1000; i++) {
+		begin(1, 8, years + 100 + 2 * i);
+		end_met(1, years + 101 + 2 * i, 1, 1, 1);
+	}
+	end_met(0, years + 2100, 1000, 1000, 2000);
+}
+END_TEST
+
 START_TEST(one_that_prepares_is_not_under_way)
 {
 	begin(0, 7, 100);
@@ -157,6 +184,8 @@ int main(void)
 	tcase_add_test(tc, several_others_are_counted_and_their_time_is_counted_once);
 	tcase_add_test(tc, sessions_of_one_run_are_no_others_to_each_other);
 	tcase_add_test(tc, a_session_that_was_killed_ends_where_it_is_reaped);
+	tcase_add_test(tc, each_change_of_the_runs_changes_the_word);
+	tcase_add_test(tc, many_changes_and_a_clock_of_years_leave_the_time_right);
 	tcase_add_test(tc, one_that_prepares_is_not_under_way);
 	tcase_add_test(tc, a_slave_with_one_run_at_a_time_names_it);
 	tcase_add_test(tc, runs_are_told_apart_by_their_text);
