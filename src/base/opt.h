@@ -43,6 +43,7 @@ struct nm_opt {
 	const char *help;	    /* one sentence, lower case, no final dot */
 	bool required;
 	bool secret;	/* STRING: wiped as soon as nobody needs it any more */
+	bool is_file;	/* STRING: the path of a file that is read */
 	bool with_port; /* HOST: a port may stand behind it, and is kept (base/host_port.h) */
 };
 /* A table ends with an entry whose name is NULL. */

@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include "cli/log/log.h"
+#include "transport/transport.h"
 
 /* The place of one output, or of a file that is read. */
 struct output_path {
 	const char *option, *path; /* path NULL: nowhere, or to a place that outputs can share */
+	bool in_profile;	   /* the option is the profile's, and not of the command line */
 	bool exists;
 	struct stat st;	  /* when it exists */
 	char *folder;	  /* otherwise: its folder, without links; owned */
@@ -63,8 +65,8 @@ static bool is_shared(const struct output_path *a, const struct output_path *b, 
 {
 	if (!is_same(a, b))
 		return false;
-	nm_diag_error(diags, NULL, 0, "--%s %s and --%s %s: one file: %s", a->option, a->path,
-		      b->option, b->path, fate);
+	nm_diag_error(diags, NULL, 0, "%s%s %s and --%s %s: one file: %s",
+		      a->in_profile ? "" : "--", a->option, a->path, b->option, b->path, fate);
 	return true;
 }
 
@@ -83,7 +85,41 @@ static bool is_overwritten(struct output_path read, const struct output_path *ou
 	return overwritten;
 }
 
-int nm_output_paths_check(const struct nm_args *args, const char *profile, struct nm_diags *diags)
+/* Whether an output would overwrite a file that a transport of the profile reads. */
+static bool are_files_overwritten(const struct nm_instr *instr, const struct output_path *outputs,
+				  size_t count, struct nm_diags *diags)
+{
+	const char *values = instr->open.transport_opts;
+	const struct nm_opt *opt = values && instr->transport ? instr->transport->opts : NULL;
+	bool overwritten = false;
+
+	for (; opt && opt->name; opt++)
+		if (opt->is_file)
+			overwritten |= is_overwritten(
+				(struct output_path){
+					.option = opt->name,
+					.path = *(char *const *)(const void *)(values +
+									       opt->offset),
+					.in_profile = true},
+				outputs, count, diags);
+	return overwritten;
+}
+
+/* Tells of the first flowop that reads such a file: others name the file again. */
+static bool are_files_of_flowops_overwritten(const struct nm_plan *plan,
+					     const struct output_path *outputs, size_t count,
+					     struct nm_diags *diags)
+{
+	for (uint32_t g = 0; g < plan->n_groups; g++)
+		for (uint32_t i = 0; i < plan->groups[g].n_instrs; i++)
+			if (are_files_overwritten(&plan->groups[g].instrs[i], outputs, count,
+						  diags))
+				return true;
+	return false;
+}
+
+int nm_output_paths_check(const struct nm_args *args, const char *profile,
+			  const struct nm_plan *plan, struct nm_diags *diags)
 {
 	const char *report = args->output.path;
 	const struct output_path reads[] = {
@@ -103,6 +139,8 @@ int nm_output_paths_check(const struct nm_args *args, const char *profile, struc
 		find(&paths[i]);
 	for (size_t i = 0; i < sizeof reads / sizeof *reads; i++)
 		shared |= is_overwritten(reads[i], paths, count, diags);
+	if (plan)
+		shared |= are_files_of_flowops_overwritten(plan, paths, count, diags);
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < i; k++)
 			shared |= is_shared(&paths[k], &paths[i],

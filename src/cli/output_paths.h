@@ -7,11 +7,14 @@
 
 #include "base/diag.h"
 #include "cli/args.h"
+#include "plan/plan.h"
 
 /* Whether each output has a file of its own, which has no second name among them and is none that
- * the run reads: the profile (its path, NULL: from no file), the key, the earlier result. 0, or
- * -EINVAL with an error in diags for each pair that shares a file. */
-int nm_output_paths_check(const struct nm_args *args, const char *profile, struct nm_diags *diags);
+ * the run reads: the profile (its path, NULL: from no file), the key, the earlier result, the
+ * certificates of the plan (NULL: there is none). 0, or -EINVAL with an error in diags for each
+ * pair that shares a file. */
+int nm_output_paths_check(const struct nm_args *args, const char *profile,
+			  const struct nm_plan *plan, struct nm_diags *diags);
 
 /* Whether no link on the way to path stands where others may put one: in a folder that everybody
  * may write to, or that is neither ours nor root's. */

@@ -287,7 +287,7 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 		code = NM_EXIT_INTERNAL;
 		goto out;
 	}
-	if (nm_output_paths_check(args, path, diags) != 0 ||
+	if (nm_output_paths_check(args, path, loaded.plan, diags) != 0 ||
 	    nm_output_check(args->output.path, diags) != 0 ||
 	    nm_logs_open(&live.logs, args, diags) != 0)
 		goto out;

@@ -22,11 +22,13 @@ static const struct nm_opt ssl_opts[] = {
 	{.name = "cert",
 	 .type = NM_TYPE_STRING,
 	 .offset = AT(cert),
+	 .is_file = true,
 	 .help = "file (PEM) with the certificate of the accepting end, and those that lead to its "
 		 "root; read there; without it, one is made that only it has signed"},
 	{.name = "key",
 	 .type = NM_TYPE_STRING,
 	 .offset = AT(key),
+	 .is_file = true,
 	 .help = "file (PEM) with the key of cert; without it, the file of cert"},
 	{.name = "password",
 	 .type = NM_TYPE_STRING,
@@ -40,6 +42,7 @@ static const struct nm_opt ssl_opts[] = {
 	{.name = "ca",
 	 .type = NM_TYPE_STRING,
 	 .offset = AT(ca),
+	 .is_file = true,
 	 .help = "file (PEM) with the certificates that verify trusts; read by the connecting end; "
 		 "without it, those that its system trusts"},
 	{.name = "name",
@@ -50,16 +53,19 @@ static const struct nm_opt ssl_opts[] = {
 	{.name = "client_cert",
 	 .type = NM_TYPE_STRING,
 	 .offset = AT(client_cert),
+	 .is_file = true,
 	 .help = "file (PEM) with a certificate of the connecting end, which the accepting end "
 		 "then "
 		 "asks for"},
 	{.name = "client_key",
 	 .type = NM_TYPE_STRING,
 	 .offset = AT(client_key),
+	 .is_file = true,
 	 .help = "file (PEM) with the key of client_cert; without it, the file of client_cert"},
 	{.name = "client_ca",
 	 .type = NM_TYPE_STRING,
 	 .offset = AT(client_ca),
+	 .is_file = true,
 	 .help = "file (PEM) with the certificates by which the accepting end checks client_cert; "
 		 "without it, it takes any"},
 	{.name = "method",

@@ -335,6 +335,23 @@ def test_certificates_of_both_ends(netmodel: Netmodel, over_ssl: Callable[..., P
 
 
 @pytest.mark.parametrize(
+    ("option", "more"),
+    [("cert", ""), ("key", "cert=other"), ("ca", "verify"), ("client_cert", "")]
+    + [("client_key", "client_cert=other"), ("client_ca", "client_cert=other")],
+)
+def test_no_output_overwrites_a_certificate(
+    netmodel: Netmodel, over_ssl: Callable[..., Path], tmp_path: Path, option: str, more: str
+) -> None:
+    read, link = tmp_path / "read.pem", tmp_path / "link"
+    read.write_text("kept")
+    link.symlink_to(read)
+    result = netmodel.run("-m", over_ssl(f"{option}={read} {more}"), "-o", link, code=1)
+    names = f"{option} {read} and --output {link}"
+    assert result.err == f"netmodel: {names}: one file: the output would overwrite what is read\n"
+    assert read.read_text() == "kept"
+
+
+@pytest.mark.parametrize(
     ("options", "why"),
     [
         ("cert={none}", 'accept at line 3: cert="{none}": No such file'),

@@ -227,7 +227,7 @@ static int check_paths(const char *output, const char *log)
 
 	free(*field);
 	*field = log ? strdup(log) : NULL;
-	return nm_output_paths_check(&args, NULL, &diags);
+	return nm_output_paths_check(&args, NULL, NULL, &diags);
 }
 
 START_TEST(outputs_have_a_file_each)
@@ -264,17 +264,17 @@ START_TEST(outputs_leave_what_is_read)
 
 	fclose(there);
 	ck_assert_int_eq(check_paths(new, NULL), 0);
-	ck_assert_int_eq(nm_output_paths_check(&args, read, &diags), 0);
-	ck_assert_int_eq(nm_output_paths_check(&args, new, &diags), 0);
+	ck_assert_int_eq(nm_output_paths_check(&args, read, NULL, &diags), 0);
+	ck_assert_int_eq(nm_output_paths_check(&args, new, NULL, &diags), 0);
 	ck_assert_int_eq(symlink(read, link), 0);
 	ck_assert_int_eq(check_paths(link, NULL), 0);
-	ck_assert_int_eq(nm_output_paths_check(&args, read, &diags), -EINVAL);
+	ck_assert_int_eq(nm_output_paths_check(&args, read, NULL, &diags), -EINVAL);
 	unlink(link);
 	ck_assert_int_eq(linkat(AT_FDCWD, read, AT_FDCWD, link, 0), 0);
-	ck_assert_int_eq(nm_output_paths_check(&args, read, &diags), -EINVAL);
+	ck_assert_int_eq(nm_output_paths_check(&args, read, NULL, &diags), -EINVAL);
 	ck_assert_uint_eq(diags.n_errors, 2);
 	ck_assert_int_eq(check_paths("/dev/null", NULL), 0);
-	ck_assert_int_eq(nm_output_paths_check(&args, "/dev/null", &diags), 0);
+	ck_assert_int_eq(nm_output_paths_check(&args, "/dev/null", NULL, &diags), 0);
 	unlink(link);
 	unlink(read);
 	nm_diags_fini(&diags);
