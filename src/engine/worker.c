@@ -22,12 +22,15 @@
 #define TX_ALIGNMENT 4096u
 #define STACK_SIZE   (256 * 1024)
 
-/* Whether this end may think in the phase. */
+/* Whether this end may think in the phase while nothing is on its way. */
 static bool thinks(const struct nm_group *group, const struct nm_phase *phase)
 {
-	for (uint32_t i = phase->first; i < phase->first + phase->n_instrs; i++)
-		if (group->instrs[i].op && (group->instrs[i].op->flags & NM_FLOWOP_THINKS))
+	for (uint32_t i = phase->first; i < phase->first + phase->n_instrs; i++) {
+		const struct nm_instr *instr = &group->instrs[i];
+
+		if (instr->op && (instr->op->flags & NM_FLOWOP_THINKS) && !instr->awaits_answer)
 			return true;
+	}
 	return false;
 }
 

@@ -75,6 +75,9 @@ struct nm_instr {
 	/* Beyond the first line. */
 	/* the step that nm_abandoning_step calls; NULL: it does not stand in for this one */
 	nm_step_fn carried_step;
+	/* think: what follows in the pass waits for the other end, which may be at it meanwhile, so
+	 * that the time is part of the exchange */
+	bool awaits_answer;
 	/* pipeline: one call may send several requests, as one longer message */
 	bool joins;
 	uint32_t opening; /* connect, accept: which opening of the group; both sides number alike */

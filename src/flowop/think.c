@@ -58,9 +58,11 @@ static bool think_runs_on(const void *opts, bool master)
 }
 
 /* The flow has thought until it goes on, which may be later than it wanted. */
-static enum nm_step done(struct nm_flow *flow, const struct think_opts *o, uint64_t now_ns)
+static enum nm_step done(struct nm_flow *flow, const struct nm_instr *instr, uint64_t now_ns)
 {
-	if (flow->marks & NM_PASS_THINKS)
+	const struct think_opts *o = instr->opts;
+
+	if ((flow->marks & NM_PASS_THINKS) && !instr->awaits_answer)
 		flow->thought_ns += now_ns - (flow->timer.at_ns - o->duration_ns);
 	flow->timer.at_ns = 0;
 	flow->progress = 0;
@@ -85,20 +87,19 @@ static enum nm_step think_step(struct nm_io *io, struct nm_flow *flow, const str
 	uint64_t now_ns = nm_clock_ns();
 
 	if (flow->progress) /* it is over, and the others have had their turn */
-		return done(flow, o, now_ns);
+		return done(flow, instr, now_ns);
 	if (!flow->timer.at_ns)
 		flow->timer.at_ns = now_ns + o->duration_ns;
 	if (o->busy)
 		return burn(io, flow);
-	return now_ns < flow->timer.at_ns ? NM_STEP_SLEEP : done(flow, o, now_ns);
+	return now_ns < flow->timer.at_ns ? NM_STEP_SLEEP : done(flow, instr, now_ns);
 }
 
 const struct nm_flowop nm_flowop_think = {
 	.name = "think",
 	.mirror_op = &nm_flowop_think,
 	.help = "waits, as an application does between messages; the master's wait is no part of "
-		"the "
-		"latency of a pass",
+		"the latency of a pass, unless a read comes next",
 	.flags = NM_FLOWOP_THINKS,
 	.opts = think_opts,
 	.opts_size = sizeof(struct think_opts),

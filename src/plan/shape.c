@@ -52,6 +52,25 @@ static void note_expected_replies(struct nm_group *group, const struct nm_phase 
 	}
 }
 
+/* Notes the thinks in which this end thinks while an answer may be on its way: what follows in the
+ * pass waits for the other end. */
+static void note_waiting_thinks(struct nm_group *group, const struct nm_phase *phase)
+{
+	const uint32_t acts = NM_FLOWOP_FOLLOWS | NM_FLOWOP_INITIATES;
+	bool follows = false;
+
+	for (uint32_t i = group->n_instrs; i-- > phase->first;) {
+		struct nm_instr *instr = &group->instrs[i];
+
+		if (!instr->op)
+			continue;
+		if (instr->op->flags & acts)
+			follows = instr->op->flags & NM_FLOWOP_FOLLOWS;
+		if (instr->op->flags & NM_FLOWOP_THINKS)
+			instr->awaits_answer = follows;
+	}
+}
+
 static bool wants_more(const struct nm_instr *instr)
 {
 	const struct nm_opts_message *opts = instr->opts;
@@ -277,6 +296,7 @@ void nm_phase_note(struct nm_group *group, const struct nm_ir_group *from, struc
 		note_expected_replies(group, phase);
 	}
 	note_last_replies(group, phase);
+	note_waiting_thinks(group, phase);
 	note_corks(group, phase);
 	note_handshakes(group, phase);
 	note_reconnects(group, from, phase);

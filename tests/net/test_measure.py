@@ -30,6 +30,8 @@ from nmtest import (
     wait_until,
 )
 
+pytestmark = pytest.mark.alone
+
 WriteProfile = Callable[..., Path]
 Validate = Callable[[Json], None]
 
@@ -299,6 +301,19 @@ def test_the_time_that_the_client_thinks_is_no_latency(
     passes = [float(line.split(",")[-1]) for line in (tmp_path / "rtt.csv").read_text().splitlines()[1:]]
     assert len(passes) == document["totals"]["transactions"]
     assert statistics.median(passes) < 0.01
+
+
+def test_a_think_time_before_an_answer_is_part_of_the_exchange(netmodel: Netmodel, profile: WriteProfile) -> None:
+    """The slave is at it meanwhile: nobody can tell the one wait from the other."""
+    asked, answered = '<flowop type="write" options="size=64"/>', '<flowop type="read" options="size=64"/>'
+    thinks = '<flowop type="think" options="duration=6ms at=master"/><flowop type="think" options="duration=5ms at=slave"/>'
+    path = profile(
+        f'<group name="g">{CONNECT}<transaction name="ask" duration="200ms">{asked}{thinks}{answered}'
+        f'<flowop type="think" options="duration=9ms at=master"/></transaction>{DISCONNECT}</group>'
+    )
+    totals = netmodel.measure(path)["totals"]
+    assert totals["latency_s"]["min"] > 0.0059
+    assert totals["pass_s"]["min"] > 0.0149 > totals["latency_s"]["p50"]
 
 
 def test_the_whole_pass_stays_to_be_seen(netmodel: Netmodel, profile: WriteProfile) -> None:
