@@ -28,6 +28,7 @@ POSTPONED = pytest.StashKey[list[pytest.Item]]()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "calmly: holds where nothing else takes the CPUs")
+    config.addinivalue_line("markers", "alone: counts calls or measures time; no other test runs beside it in the check")
     config.stash[POSTPONED] = []
 
 

@@ -14,6 +14,8 @@ import pytest
 from delaying import NEAR, at_once, way
 from nmtest import PROFILES, Json, Netmodel, Node, defines, phase_of
 
+pytestmark = pytest.mark.alone
+
 WriteProfile = Callable[..., Path]
 CALLS = ("sendto", "recvfrom", "sendmmsg", "recvmmsg", "epoll_wait", "epoll_pwait", "epoll_pwait2")
 PASSES = 2000

@@ -16,6 +16,8 @@ import pytest
 from compose import ask, check, connect, counts, group, lasting, op, read, times, write
 from nmtest import Netmodel, calmly, defines, phase_of, traced
 
+pytestmark = pytest.mark.alone
+
 WriteProfile = Callable[..., Path]
 Need = Callable[..., str]
 

@@ -14,6 +14,8 @@ from compose import ask, connect, group, lasting, once, op, opened, read, times,
 from delaying import NEAR, Fate, way
 from nmtest import Json, Netmodel, assert_complete, calmly, defines
 
+pytestmark = pytest.mark.alone
+
 SIZE = 200
 HELD_S = 0.02
 

@@ -35,12 +35,14 @@ GREETING = re.compile('"nm(Hi|Wh|Ok)')  # what connections begin with
 PASSES = 40
 REQUEST, RESPONSE = 3000, 5000
 
-# Below the ports that the kernel chooses; a row of its own for each run.
-_rows = itertools.count(os.getpid() % 1000)
+# Below the ports that the kernel chooses; a row of its own for each run, also of other processes of pytest-xdist.
+_processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+_this_process = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_rows = itertools.count((os.getppid() if _processes > 1 else os.getpid()) * _processes + _this_process, _processes)
 
 
 def row_of_ports() -> int:
-    return 11000 + next(_rows) % 1000 * 8
+    return 11000 + next(_rows) % (1000 // _processes * _processes) * 8
 
 
 @dataclass(frozen=True)

@@ -230,4 +230,4 @@ def test_a_backlog_that_the_kernel_would_cut_is_refused(netmodel: Netmodel) -> N
     asked = ("tcp_crr", "-c", "-H", "local", "-l", "50ms", "--listen-backlog")
     done = netmodel.run(*asked, str(most + 1), code=2)
     assert f'listen_backlog="{most + 1}": more than net.core.somaxconn, which is {most} here' in done.err
-    assert netmodel.run(*words, str(most), code=0).err == ""
+    assert netmodel.run(*words, "--listen-backlog", str(most), code=0).err == ""

@@ -15,6 +15,8 @@ import pytest
 from compose import ask, check, connect, counts, lasting, opened, times
 from nmtest import Netmodel, Node, assert_complete, assert_ends_agree, calmly, defines, inside, run_and_weigh
 
+pytestmark = pytest.mark.alone
+
 Need = Callable[..., str]
 
 FLOWS = 10_000

@@ -12,6 +12,8 @@ import pytest
 from nmtest import Json, Netmodel, assert_complete, assert_messages_add_up, phase_of, slaves_of, traced
 from samples import read
 
+pytestmark = pytest.mark.alone
+
 WriteProfile = Callable[..., Path]
 
 

@@ -369,6 +369,7 @@ def lines_of(out: str) -> list[tuple[float, str, int, int]]:
     return [(float(ms), name, int(size), int(ops)) for ms, name, size, ops in LINE.findall(out)]
 
 
+@pytest.mark.alone
 def test_raw_lines(netmodel: Netmodel, profile: WriteProfile) -> None:
     text = group('<flowop type="write" options="size=100"/>', 'nthreads="2"', 'duration="1"') + STREAM
     before = time.time() * 1000

@@ -15,6 +15,8 @@ import pytest
 from failing import IN_PHASE, LONG, started
 from nmtest import Json, Netmodel, Slave, assert_complete, assert_ends_agree, calmly, children, defines, wait_until
 
+pytestmark = pytest.mark.alone
+
 WriteProfile = Callable[..., Path]
 DEVICE = Path("/dev/cpu_dma_latency")
 CPUIDLE = Path("/sys/devices/system/cpu/cpuidle")
