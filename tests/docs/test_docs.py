@@ -340,13 +340,20 @@ def test_the_way_to_the_program_works(tmp_path: Path, netmodel: Path) -> None:
 
 
 def test_the_table_of_stock_profiles_is_true(netmodel: Path) -> None:
-    rows = re.findall(r"^\| `(\w+)` \| .* \| (\d+) \| (.*) \|$", (TOP / "README.md").read_text(), re.MULTILINE)
+    document = (DOCS / "profiles.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", document, re.MULTILINE)
+    (seconds,) = re.findall(r"^Each runs for (\d+) s,", document, re.MULTILINE)
     assert sorted(name for name, *_ in rows) == sorted(path.stem for path in (TOP / "profiles").glob("*.xml"))
-    for name, seconds, connections in rows:
+    for name, connections in rows:
         params = must([netmodel, "-m", name, "--params"])
         assert re.search(rf"^test_length +\S+ +{seconds}s ", params, re.MULTILINE), name
         for parameter in re.findall(r"`(\w+)`", connections):
             assert re.search(rf"^{parameter} ", params, re.MULTILINE), (name, parameter)
+
+
+def test_the_readme_is_short() -> None:
+    """What is added to it replaces something."""
+    assert len((TOP / "README.md").read_text().splitlines()) <= 80
 
 
 def test_the_manual_pages_are_where_it_is_told() -> None:
