@@ -28,7 +28,7 @@ static bool thinks(const struct nm_group *group, const struct nm_phase *phase)
 	for (uint32_t i = phase->first; i < phase->first + phase->n_instrs; i++) {
 		const struct nm_instr *instr = &group->instrs[i];
 
-		if (instr->op && (instr->op->flags & NM_FLOWOP_THINKS) && !instr->awaits_answer)
+		if (instr->op && (instr->op->flags & NM_FLOWOP_THINKS) && !instr->expects_reply)
 			return true;
 	}
 	return false;

@@ -67,17 +67,16 @@ struct nm_instr {
 	 * group's chunk_bytes, one byte may be taken ahead, and the transport has no send or recv
 	 * of its own. */
 	bool single_call;
-	bool expects_reply; /* the next instruction is a plain read from the same connection */
-	bool can_fail;	    /* its failures are counted, and the flow goes on with the next */
-	bool lossy;	    /* messages of the connection may be lost */
-	int32_t stride;	    /* the slot moves by this much with each pass */
+	/* A reply comes next: a write, before a plain read from its connection; a think, before
+	 * whatever waits for the other end, so that its time is part of the exchange. */
+	bool expects_reply;
+	bool can_fail;	/* its failures are counted, and the flow goes on with the next */
+	bool lossy;	/* messages of the connection may be lost */
+	int32_t stride; /* the slot moves by this much with each pass */
 
 	/* Beyond the first line. */
 	/* the step that nm_abandoning_step calls; NULL: it does not stand in for this one */
 	nm_step_fn carried_step;
-	/* think: what follows in the pass waits for the other end, which may be at it meanwhile, so
-	 * that the time is part of the exchange */
-	bool awaits_answer;
 	/* pipeline: one call may send several requests, as one longer message */
 	bool joins;
 	uint32_t opening; /* connect, accept: which opening of the group; both sides number alike */

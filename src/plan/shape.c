@@ -54,7 +54,7 @@ static void note_expected_replies(struct nm_group *group, const struct nm_phase 
 
 /* Notes the thinks in which this end thinks while an answer may be on its way: what follows in the
  * pass waits for the other end. */
-static void note_waiting_thinks(struct nm_group *group, const struct nm_phase *phase)
+static void note_thinks_before_replies(struct nm_group *group, const struct nm_phase *phase)
 {
 	const uint32_t acts = NM_FLOWOP_FOLLOWS | NM_FLOWOP_INITIATES;
 	bool follows = false;
@@ -67,7 +67,7 @@ static void note_waiting_thinks(struct nm_group *group, const struct nm_phase *p
 		if (instr->op->flags & acts)
 			follows = instr->op->flags & NM_FLOWOP_FOLLOWS;
 		if (instr->op->flags & NM_FLOWOP_THINKS)
-			instr->awaits_answer = follows;
+			instr->expects_reply = follows;
 	}
 }
 
@@ -296,7 +296,7 @@ void nm_phase_note(struct nm_group *group, const struct nm_ir_group *from, struc
 		note_expected_replies(group, phase);
 	}
 	note_last_replies(group, phase);
-	note_waiting_thinks(group, phase);
+	note_thinks_before_replies(group, phase);
 	note_corks(group, phase);
 	note_handshakes(group, phase);
 	note_reconnects(group, from, phase);
@@ -359,7 +359,8 @@ static const struct nm_instr *only_wait(const struct nm_phase *phase, const stru
 	const struct nm_instr *second = phase->n_instrs == 2 ? body + 1 : NULL;
 
 	if (phase->leads)
-		return second && ((body->expects_reply && is_plain_read(second)) ||
+		return second && ((is_plain_write(body) && body->expects_reply &&
+				   is_plain_read(second)) ||
 				  (is_datagram_write(body) && is_datagram_read(second)))
 			       ? second
 			       : NULL;
