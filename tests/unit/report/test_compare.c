@@ -152,8 +152,8 @@ START_TEST(a_hostile_result_is_compared_as_far_as_it_goes)
 {
 	static const char *const members[] = {
 		"\"totals\": 5, \"groups\": {}, \"profile\": [], \"run\": null, \"repeat\": []",
-		"\"totals\": {\"transactions\": \"5\", \"latency_s\": {\"p50\": {}}, \"errors\": "
-		"[1]}",
+		("\"totals\": {\"transactions\": \"5\", \"latency_s\": {\"p50\": {}}, \"errors\": "
+		 "[1]}"),
 		"\"groups\": [5, {\"name\": 7}, {\"name\": \"small\", \"errors\": -1}, null]",
 		"\"repeat\": {\"runs\": [1, {\"run\": {\"complete\": true}, \"totals\": []}]}",
 		"\"totals\": {\"transactions\": 1e308, \"seconds\": -1e308}",
