@@ -201,6 +201,7 @@ def test_kv_covers_the_window(netmodel: Netmodel) -> None:
     assert int(kv["remote_throughput"]) == pytest.approx(int(kv["local_throughput"]), rel=0.2)
 
 
+@pytest.mark.alone
 def test_csv_is_the_time_grid(netmodel: Netmodel) -> None:
     result = netmodel.run(
         "-m", PROFILES / "tcp_rr.xml", *defines(test_length="400ms"), "-i", "100ms", "--format", "csv", code=0

@@ -115,7 +115,8 @@ def test_statistics_change_no_call_but_looks_at_the_clock(
 ) -> None:
     """The waiter and the deferral are those of the run without them."""
     strace = need_tool("strace", "-f", "-c", "-o", "/dev/null", "true")
-    args = (statistics, str(tmp_path / "samples.csv")) if statistics == "--all-samples" else (statistics,)
+    samples = (str(tmp_path / "samples.csv"), "-i", "1h") if statistics == "--all-samples" else ()
+    args = (statistics, *samples)
     waits = ("epoll_pwait", "epoll_pwait2", "ppoll") if name == "tcp_crr" else ()
     besides = (*waits, "clock_gettime")
     few, many = (count_calls(netmodel, strace, tmp_path, name, flows, end, n, besides=besides, args=args) for n in (1000, 4000))

@@ -537,6 +537,7 @@ def test_names_add_no_line_and_no_column(netmodel: Netmodel, tmp_path: Path) -> 
     assert {line.split("\t")[3] for line in lines[1:]} == {"Txn0", "x y", "Txn2"}
 
 
+@pytest.mark.alone
 def test_what_the_log_cannot_take_is_counted(netmodel: Netmodel, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -285,6 +285,7 @@ def test_unequal_groups_end(netmodel: Netmodel, profile: WriteProfile) -> None:
     assert phase_of(document, "rr again", 1)["transactions"] == 200
 
 
+@pytest.mark.alone
 def test_unequal_last_durations(netmodel: Netmodel, profile: WriteProfile) -> None:
     groups = [group(once(connect()), lasting(length, body, name="last")) for length, body in
               (("100ms", ask()), ("700ms", write("1k")), ("300ms", read("1k")))]  # fmt: skip
