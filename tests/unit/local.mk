@@ -229,6 +229,7 @@ REPORT_TESTS = \
 	tests/unit/report/test_figures \
 	tests/unit/report/test_report \
 	tests/unit/report/test_report_json \
+	tests/unit/report/test_report_kv \
 	tests/unit/report/test_report_neper \
 	tests/unit/report/test_requirement \
 	tests/unit/report/test_text
@@ -244,6 +245,14 @@ tests_unit_report_test_figures_SOURCES = \
 	tests/unit/report/sample.h
 tests_unit_report_test_report_SOURCES = \
 	tests/unit/report/test_report.c \
+	tests/unit/report/rendered.c \
+	tests/unit/report/rendered.h \
+	tests/unit/report/sample.c \
+	tests/unit/report/sample.h
+tests_unit_report_test_report_kv_SOURCES = \
+	tests/unit/report/test_report_kv.c \
+	tests/unit/report/rendered.c \
+	tests/unit/report/rendered.h \
 	tests/unit/report/sample.c \
 	tests/unit/report/sample.h
 tests_unit_report_test_report_neper_SOURCES = \
@@ -256,6 +265,8 @@ tests_unit_report_test_requirement_SOURCES = \
 	tests/unit/report/sample.h
 tests_unit_report_test_text_SOURCES = \
 	tests/unit/report/test_text.c \
+	tests/unit/report/rendered.c \
+	tests/unit/report/rendered.h \
 	tests/unit/report/sample.c \
 	tests/unit/report/sample.h
 tests_unit_report_test_report_json_SOURCES = \

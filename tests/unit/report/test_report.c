@@ -9,33 +9,7 @@
 #include "../suite.h"
 #include "report/common.h"
 #include "report/table.h"
-#include "sample.h"
-
-static struct nm_result *run;
-static char *text;
-
-static void set_up(void)
-{
-	run = sample_result();
-	text = NULL;
-}
-
-static void tear_down(void)
-{
-	nm_result_free(run);
-	free(text);
-}
-
-static void render(const char *format)
-{
-	struct nm_runs series = sample_series(&run);
-
-	free(text);
-	text = sample_write(format, &series);
-}
-
-#define has(part)     ck_assert_msg(strstr(text, (part)) != NULL, "no \"%s\" in:\n%s", (part), text)
-#define has_not(part) ck_assert_msg(strstr(text, (part)) == NULL, "\"%s\" in:\n%s", (part), text)
+#include "rendered.h"
 
 START_TEST(reports_are_found_by_name)
 {
@@ -144,25 +118,6 @@ START_TEST(text_has_interrupts_per_second)
 	run->hosts[0].has_usage = run->hosts[1].has_usage = false;
 	render("text");
 	has_not("per second");
-}
-END_TEST
-
-START_TEST(kv_has_interrupts_that_are_known)
-{
-	render("kv");
-	has("\ninterrupts=24000\ncontext_switches=700\nsoftirqs=5000000\n");
-	has("\nsoftirqs_net_tx=0\nsoftirqs_net_rx=4000000\nsoftirqs_sched=246\n");
-	has("\nremote_softirqs_net_rx=4000000\n");
-	has_not("softirqs_timer");
-	has_not("remote2_softirqs");
-	run->hosts[1].usage.has_softirqs = false;
-	run->hosts[0].usage.has_interrupts = false;
-	render("kv");
-	has_not("\ninterrupts=");
-	has_not("\ncontext_switches=");
-	has("\nremote_interrupts=24000\nremote_context_switches=700\n");
-	has("\nsoftirqs_net_rx=4000000\n");
-	has_not("remote_softirqs");
 }
 END_TEST
 
@@ -294,192 +249,6 @@ START_TEST(text_summarises_a_series)
 }
 END_TEST
 
-START_TEST(kv_has_the_names_scripts_know)
-{
-	run->hosts[2].complete = false;
-	render("kv");
-	ck_assert(strncmp(text, "VERSION=1.2.3\n", 14) == 0);
-	has("\nnum_flows=8\nrequest_size=100\n");
-	has("\nnum_transactions=20000\n");
-	has("\nthroughput=10000.00\n");
-	has("\nthroughput_units=transactions/s\n");
-	has("\ninterval=1.000000\npercentiles=50,99.99,\n");
-	has("\ninvalid_secret_count=0\n");
-	has("\nmaxrss_start=2048\nmaxrss_end=4096\n");
-	has("\ntotal_run_time=2.000000\nmeasured_time=2.000000\nelapsed_time=3.250000\n");
-	has("\nlatency_min=0.000010000\nlatency_max=0.000500000\nlatency_mean=0.000020000\n");
-	has("\nlatency_p50=0.000019000\nlatency_p99.99=0.000099000\n");
-	has("\ntime_start=1700000001.123456789\ntime_end=1700000003.123456789\n");
-	has("\nutime_start=0.000000\nutime_end=0.250000\n");
-	has("\nremote_utime_end=0.250000\n");
-	has("\nretransmits=3\nmin_rtt=0.000005000\nsrtt_min=0.000010000\nsrtt_mean=0.000020000\n");
-	has_not("remote_srtt"); /* its connections were closed */
-	has("\nremote_num_transactions_all=30000\n");
-	has("\nremote2_host=fd00::8\n");
-	has_not("remote2_utime"); /* not delivered */
-	has("\nnum_samples=2\ncorrelation_coefficient=1.000000\n");
-	has("\nlocal_throughput=10000\n");
-	has_not("\nremote_throughput="); /* fd00::8 has not delivered */
-	has("\nremote_time_start=1700000001.123456788\nremote_time_end=1700000003.123456788\n");
-	has("\nremote_num_transactions=16000\n");
-	has("\nremote_num_samples=1\nremote_correlation_coefficient=1.000000\n");
-	has("\nremote_local_throughput=8000\n");
-	has_not("remote2_local_throughput");
-	run->hosts[2].complete = true;
-	render("kv");
-	has("\nremote_throughput=20000\n"); /* each in its own window of the run */
-	for (const char *line = text; *line; line = strchr(line, '\n') + 1)
-		ck_assert(strcspn(line, "=") < strcspn(line, "\n"));
-}
-END_TEST
-
-START_TEST(kv_has_the_growth_at_each_end)
-{
-	struct nm_host_interval *rows = calloc(2, sizeof(*rows));
-
-	/* Of the slave, points (0,0), (1,1000), (2,5000). */
-	ck_assert_ptr_nonnull(rows);
-	for (size_t i = 0; i < 2; i++)
-		rows[i] = (struct nm_host_interval){.from_s = (double)i + 1,
-						    .to_s = (double)i + 2,
-						    .phase = 1,
-						    .counts = {.iterations = i ? 4000 : 1000}};
-	free(run->hosts[1].intervals);
-	run->hosts[1].intervals = rows;
-	run->hosts[1].n_intervals = 2;
-	render("kv");
-	has("\nremote_num_samples=2\nremote_correlation_coefficient=0.944911\n");
-	/* The warm-up ends within the first of them: what it has counted is not all of the
-	 * window. */
-	run->grid.warmup_s = 1.5;
-	render("kv");
-	has("\nnum_samples=1\n");
-	has("\nremote_num_samples=1\n");
-	/* Without a grid the window is the only sample. */
-	run->n_intervals = 0;
-	render("kv");
-	has("\nnum_samples=1\ncorrelation_coefficient=1.000000\n");
-}
-END_TEST
-
-START_TEST(kv_has_what_was_asked_for)
-{
-	struct nm_result *runs[] = {run};
-	const struct nm_view view = {.cpus = "0,0"};
-	struct nm_runs series = {.runs = runs, .n_runs = 1, .view = &view};
-
-	render("kv");
-	has_not("allowed_core");
-	has_not("mmaped");
-	has_not("total_transactions");
-	has_not("rtt_transactions_logged");
-	for (size_t i = 0; i < 2; i++)
-		free(run->params.items[i].name);
-	run->params.items[0].name = strdup("num_transactions");
-	run->params.items[1].name = strdup("other");
-	run->groups[1].maps = true;
-	run->totals.counts.bytes_mapped = 5000000;
-	run->hosts[1].window.counts.bytes_mapped = 100000;
-	run->responses.passes = 77;
-	free(text);
-	text = sample_write("kv", &series);
-	has("\nallowed_core_num=1\nallowed_cores=0\n");
-	has("\nparam_num_transactions=8\n");
-	has("\ntotal_transactions=20000\n");
-	has("\nrtt_transactions_logged=77\n");
-	has("\nbytes_mmaped=5000000\npercent_mmaped=25\n");
-	has("\nremote_bytes_mmaped=100000\nremote_percent_mmaped=25\n");
-}
-END_TEST
-
-START_TEST(kv_has_every_group)
-{
-	run->groups[0].totals.response = run->groups[0].totals.latency;
-	render("kv");
-	has("\ngroup.small.flows=8\ngroup.small.threads=2\ngroup.small.num_transactions=10000\n");
-	has("\ngroup.small.errors=0\n");
-	has("\ngroup.small.bytes_sent=1000000\n");
-	has("\ngroup.small.latency_p50=0.000019000\n");
-	has("\ngroup.small.response_p50=0.000019000\n");
-	has("\ngroup.small.transactions_per_s=5000.00\n");
-	has("\ngroup.large.bytes_received=10000000\n");
-	has("\ngroup.large.latency_max=0.000500000\n");
-	has_not("group.large.response");
-}
-END_TEST
-
-START_TEST(kv_keys_of_groups_are_keys)
-{
-	for (size_t i = 0; i < 2; i++) {
-		free(run->groups[i].name);
-		run->groups[i].name = strdup("a b=c\nd");
-	}
-	render("kv");
-	has("\ngroup.a_b_c_d.flows=8\n");
-	has("\ngroup.a_b_c_d#2.flows=8\n");
-	has_not("\nd");
-	/* Names that differ, and make the same key. */
-	for (size_t i = 0; i < 2; i++) {
-		free(run->groups[i].name);
-		run->groups[i].name = strdup(i ? "a_b" : "a b");
-	}
-	render("kv");
-	has("\ngroup.a_b.flows=8\n");
-	has("\ngroup.a_b#2.flows=8\n");
-	free(run->groups[1].name);
-	run->groups[1].name = strdup("a_b#2");
-	render("kv");
-	has("\ngroup.a_b_2.flows=8\n");
-}
-END_TEST
-
-START_TEST(kv_of_bulk_transfer_is_what_the_reader_got)
-{
-	run->totals.counts.bytes_received = 0;
-	for (size_t h = 0; h < run->n_hosts; h++)
-		run->hosts[h].complete = true;
-	render("kv");
-	/* 400 000 and 600 000 bytes in 2 s; 2 000 000 were sent */
-	has("\nthroughput=4.00\nthroughput_units=Mbit/s\nlocal_throughput=0\n");
-	has("\nremote_throughput=4000000\n");
-	has("\nremote_local_throughput=1600000\n");
-	has("\nremote2_local_throughput=2400000\n");
-	run->hosts[2].complete = false;
-	render("kv");
-	has_not("\nthroughput=");
-	has("\nlocal_throughput=0\n");
-}
-END_TEST
-
-START_TEST(kv_of_a_stream_is_in_bits_when_the_profile_says_so)
-{
-	/* Bytes go both ways, in transactions or in a stream. */
-	render("kv");
-	has("\nthroughput_units=transactions/s\n");
-	run->throughput = NM_THROUGHPUT_BITS;
-	for (size_t h = 0; h < run->n_hosts; h++)
-		run->hosts[h].complete = true;
-	render("kv");
-	/* 20 000 000 bytes received here in 2 s */
-	has("\nthroughput=80.00\nthroughput_units=Mbit/s\nlocal_throughput=80000000\n");
-	has("\nremote_throughput=4000000\n");
-	run->throughput = NM_THROUGHPUT_TRANSACTIONS;
-	run->totals.counts.bytes_received = 0;
-	render("kv");
-	has("\nthroughput=10000.00\n");
-	has("\nthroughput_units=transactions/s\n");
-}
-END_TEST
-
-START_TEST(kv_keeps_values_on_their_line)
-{
-	free(run->params.items[0].value);
-	run->params.items[0].value = strdup("a\nfake=1\rb");
-	render("kv");
-	has("\nnum_flows=a fake=1 b\n");
-}
-END_TEST
-
 static const char evil[] = "a,b\n\x1b[2J\r\xc2\x9b"
 			   "31m\nevil=1\x7f";
 
@@ -488,15 +257,6 @@ static void replace(char **string)
 	free(*string);
 	*string = strdup(evil);
 	ck_assert_ptr_nonnull(*string);
-}
-
-static size_t lines_of(const char *part)
-{
-	size_t count = 0;
-
-	for (; *part; part++)
-		count += *part == '\n';
-	return count;
 }
 
 /* Whatever a profile or a peer has called something, it adds no line and no control character. */
@@ -537,81 +297,6 @@ START_TEST(no_text_steers_the_terminal_or_adds_a_line)
 	has_not("\xc2\x9b");
 	for (const char *c = text; *c; c++)
 		ck_assert(((unsigned char)*c >= ' ' || *c == '\n') && *c != 0x7f);
-}
-END_TEST
-
-/* Keys of kv lines, each looked for among those before it. */
-static void assert_keys_differ(void)
-{
-	for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
-		size_t length = strcspn(line, "=") + 1;
-
-		for (const char *other = text; other < line; other = strchr(other, '\n') + 1)
-			if (strncmp(line, other, length) ==
-			    0) /* an assertion each takes a second */
-				ck_abort_msg("twice: %.*s", (int)length, line);
-	}
-}
-
-static void name_param(const char *name, size_t length)
-{
-	free(run->params.items[0].name);
-	run->params.items[0].name = strndup(name, length);
-	ck_assert_ptr_nonnull(run->params.items[0].name);
-}
-
-/* All lines there can be: a parameter may have the name of any of them. */
-START_TEST(kv_has_no_key_twice)
-{
-	struct nm_result *runs[] = {run, run};
-	struct nm_runs series = {.runs = runs, .n_runs = 2};
-	char with[160];
-
-	run->verdict.incomplete_why = strdup("why");
-	run->totals.response = run->totals.latency;
-	run->warnings.items = calloc(3, sizeof(char *));
-	ck_assert_ptr_nonnull(run->warnings.items);
-	for (; run->warnings.count < 3; run->warnings.count++)
-		run->warnings.items[run->warnings.count] = strdup("careful");
-	run->hosts[2].has_usage = true;
-	char *all = sample_write("kv", &series);
-
-	ck_assert_uint_gt(lines_of(all), 100);
-	ck_assert_ptr_nonnull(
-		strstr(all, "\nwarning=careful\nwarning2=careful\nwarning3=careful\n"));
-	for (const char *line = all; *line; line = strchr(line, '\n') + 1) {
-		int length = (int)strcspn(line, "=");
-
-		/* The parameters themselves have these names already. */
-		if (strncmp(line, "num_flows=", 10) == 0 || strncmp(line, "request_size=", 13) == 0)
-			continue;
-		name_param(line, (size_t)length);
-		free(text);
-		text = sample_write("kv", &series);
-		assert_keys_differ();
-		snprintf(with, sizeof(with), "\nparam_%.*s=8\n", length, line);
-		has(with);
-	}
-	free(all);
-	name_param("param_seed", 10);
-	render("kv");
-	has("\nparam_param_seed=8\n");
-}
-END_TEST
-
-START_TEST(kv_keeps_names_that_are_only_alike)
-{
-	static const char *const names[] = {"response_size", "latency_target", "remotehost",
-					    "cpu_list",	     "seeds",	       "latency_p",
-					    "response_pause"};
-	char with[64];
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		name_param(names[i], strlen(names[i]));
-		render("kv");
-		snprintf(with, sizeof(with), "\n%s=8\n", names[i]);
-		has(with);
-	}
 }
 END_TEST
 
@@ -725,7 +410,7 @@ int main(void)
 	Suite *suite = suite_create("report");
 	TCase *tc = tcase_create("report");
 
-	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_checked_fixture(tc, rendered_set_up, rendered_tear_down);
 	tcase_add_test(tc, reports_are_found_by_name);
 	tcase_add_test(tc, reports_are_listed_with_what_their_words_mean);
 	tcase_add_test(tc, no_run_is_an_error_in_every_format);
@@ -733,7 +418,6 @@ int main(void)
 	tcase_add_test(tc, text_tells_the_run);
 	tcase_add_test(tc, text_tells_groups_and_hosts);
 	tcase_add_test(tc, text_has_interrupts_per_second);
-	tcase_add_test(tc, kv_has_interrupts_that_are_known);
 	tcase_add_test(tc, text_has_the_percentiles_that_there_are);
 	tcase_add_test(tc, text_tells_what_was_planned_when_less_was_done);
 	tcase_add_test(tc, text_tells_a_reason_once);
@@ -741,17 +425,7 @@ int main(void)
 	tcase_add_test(tc, text_of_a_run_that_never_began);
 	tcase_add_test(tc, text_has_no_table_of_dashes_when_nothing_was_measured);
 	tcase_add_test(tc, text_summarises_a_series);
-	tcase_add_test(tc, kv_has_the_names_scripts_know);
-	tcase_add_test(tc, kv_has_the_growth_at_each_end);
-	tcase_add_test(tc, kv_has_what_was_asked_for);
-	tcase_add_test(tc, kv_has_every_group);
-	tcase_add_test(tc, kv_keys_of_groups_are_keys);
-	tcase_add_test(tc, kv_of_bulk_transfer_is_what_the_reader_got);
-	tcase_add_test(tc, kv_of_a_stream_is_in_bits_when_the_profile_says_so);
-	tcase_add_test(tc, kv_keeps_values_on_their_line);
 	tcase_add_loop_test(tc, no_text_steers_the_terminal_or_adds_a_line, 0, 3);
-	tcase_add_test(tc, kv_has_no_key_twice);
-	tcase_add_test(tc, kv_keeps_names_that_are_only_alike);
 	tcase_add_test(tc, csv_has_a_row_for_each_interval);
 	tcase_add_test(tc, csv_quotes_and_widens);
 	tcase_add_test(tc, live_line_fits_and_tells);

@@ -8,33 +8,7 @@
 #include <string.h>
 
 #include "../suite.h"
-#include "sample.h"
-
-static struct nm_result *run;
-static char *text;
-
-static void set_up(void)
-{
-	run = sample_result();
-	text = NULL;
-}
-
-static void tear_down(void)
-{
-	nm_result_free(run);
-	free(text);
-}
-
-static void render(const char *format)
-{
-	struct nm_runs series = sample_series(&run);
-
-	free(text);
-	text = sample_write(format, &series);
-}
-
-#define has(part)     ck_assert_msg(strstr(text, (part)) != NULL, "no \"%s\" in:\n%s", (part), text)
-#define has_not(part) ck_assert_msg(strstr(text, (part)) == NULL, "\"%s\" in:\n%s", (part), text)
+#include "rendered.h"
 
 static void all_complete(void)
 {
@@ -169,7 +143,7 @@ int main(void)
 	Suite *suite = suite_create("text");
 	TCase *tests = tcase_create("summary");
 
-	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_checked_fixture(tests, rendered_set_up, rendered_tear_down);
 	tcase_add_test(tests, a_stream_opens_with_the_throughput_of_both_ends);
 	tcase_add_test(tests, kv_has_the_throughput_of_both_ends);
 	tcase_add_test(tests, a_batch_of_datagrams_is_told_from_a_datagram);
