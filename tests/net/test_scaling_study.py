@@ -229,6 +229,20 @@ def test_the_table_does_not_overwrite_what_is_read(study: Study, tmp_path: Path)
     assert len(key.read_text()) == 33
 
 
+def test_a_refused_option_of_netmodel_leaves_the_file_of_the_table_as_it_was(study: Study, tmp_path: Path) -> None:
+    kept, new = tmp_path / "kept", tmp_path / "new"
+    kept.write_text("of another study\n")
+    for form in ("text", "csv", "json"):
+        for output in (kept, new):
+            given = ["-m", "tcp_rr", "--connections", "1", *SHORT, "--format", form, "-o", output]
+            result = study.run(*given, "--", "--bogus", code=1)
+            assert "--bogus: unknown option" in result.err
+    assert kept.read_text() == "of another study\n"
+    assert not new.exists()
+    study.run("-m", "tcp_rr", "--connections", "1", *SHORT, "-o", kept)
+    assert len(rows_of(kept.read_text())) == 1
+
+
 def test_a_range_of_steps_of_one(study: Study) -> None:
     given = ["-m", "tcp_rr", "--connections", "2-4", *SHORT]
     assert [row[0] for row in rows_of(study.run(*given).out)] == ["2", "3", "4"]

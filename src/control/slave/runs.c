@@ -130,6 +130,10 @@ void nm_slave_runs_end(struct nm_slave_runs *runs, size_t index, uint64_t now_ns
 	uint64_t ns = (together_ns - begin->together_ns) & TIME_MASK;
 	uint32_t begun = atomic_load(&runs->begun) - begin->begun;
 
+	/* Each session reads the clock for itself: one that read it a moment earlier than another
+	 * changed the word seems to go back in time. */
+	if (ns > TIME_MASK / 2)
+		ns = 0;
 	*ret_others = (struct nm_msg_others){
 		.runs = begin->others + begun, .ns = ns < of_ns ? ns : of_ns, .of_ns = of_ns};
 	nm_slave_runs_leave(runs, index, now_ns);

@@ -59,6 +59,16 @@ START_TEST(runs_that_overlap_tell_each_other_for_how_long)
 }
 END_TEST
 
+/* The session that ends has read the clock before the other one did, and changes the runs after
+ * it. */
+START_TEST(a_clock_that_is_read_a_moment_earlier_makes_no_overlap)
+{
+	begin(0, 7, 100);
+	begin(1, 8, 105);
+	end_met(0, 104, 1, 0, 4);
+}
+END_TEST
+
 START_TEST(a_run_within_another_is_told_by_both)
 {
 	begin(0, 7, 100);
@@ -180,6 +190,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, start, end);
 	tcase_add_test(tc, a_run_that_is_alone_meets_nobody);
 	tcase_add_test(tc, runs_that_overlap_tell_each_other_for_how_long);
+	tcase_add_test(tc, a_clock_that_is_read_a_moment_earlier_makes_no_overlap);
 	tcase_add_test(tc, a_run_within_another_is_told_by_both);
 	tcase_add_test(tc, several_others_are_counted_and_their_time_is_counted_once);
 	tcase_add_test(tc, sessions_of_one_run_are_no_others_to_each_other);
