@@ -23,6 +23,7 @@ struct reading {
 	const struct nm_opt *seen[MAX_NAMES]; /* options given, to notice repetitions */
 	size_t n_seen;
 	bool lacks_values; /* an option has no value: only that is reported */
+	bool has_comma; /* a word that may hold several options is wrong: they may not be missing */
 };
 
 static void tell_no_memory(const struct reading *r)
@@ -387,6 +388,7 @@ static void read_word(struct reading *r, char *word)
 	char why[256];
 
 	if (has_comma(r, word)) {
+		r->has_comma = true;
 		nm_step_error(r->ir, r->step,
 			      ": \"%s\": options are separated by blanks, not commas", word);
 		return;
@@ -539,9 +541,9 @@ static void check_whole(struct reading *r)
 	char why[256];
 
 	for (const struct nm_opt *opt = op->opts; opt->name; opt++)
-		if (opt->required && !was_given(r, opt))
+		if (opt->required && !was_given(r, opt) && !r->has_comma)
 			nm_step_error(r->ir, r->step, ": needs %s=...: %s", opt->name, opt->help);
-	if (r->lacks_values)
+	if (r->lacks_values || r->has_comma)
 		return;
 	if (op->check && op->check(r->opts, why, sizeof why) < 0)
 		nm_step_error(r->ir, r->step, ": %s", why);

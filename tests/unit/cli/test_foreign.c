@@ -175,6 +175,9 @@ static const struct {
 	 "error: --vus: unknown option; the number of connections is -D nth=10\n"},
 	{{"-m", "backup_tx", "--bs", "64k"},
 	 "error: --bs: unknown option; the size of a message is -D block_size=64k\n"},
+	{{"-m", "tcp_rr", "--rw", "read"},
+	 "error: --rw: unknown option; which end sends is -m tcp_stream, or -m tcp_rr for "
+	 "requests and responses\n"},
 	{{"-m", "http_get", "--bidir"},
 	 "error: --bidir: unknown option; both directions at once is -D split_bidir=yes where a "
 	 "profile has that parameter (-m http_get --params lists them)\n"},
