@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 
 #include "cli/output_paths.h"
 #include "cli/signals.h"
+
+#define LINKS_MAX 40 /* one behind the other, as the kernel has it */
 
 struct output {
 	struct nm_sink sink;
@@ -24,6 +27,30 @@ struct output {
 static bool is_stdout(const char *path)
 {
 	return !path || strcmp(path, "-") == 0;
+}
+
+/* Where a file that is not there yet is to be: `path`, or, when that is a link, what it names, so
+ * that the link stays. Owned; NULL: out of memory. */
+static char *target_of(const char *path)
+{
+	char *target = strdup(path), to[PATH_MAX];
+	ssize_t length;
+
+	for (int i = 0; target && i < LINKS_MAX; i++) {
+		char *slash = strrchr(target, '/'), *next;
+
+		length = readlink(target, to, sizeof(to) - 1);
+		if (length <= 0)
+			break; /* it is no link */
+		to[length] = '\0';
+		if (slash && *to != '/')
+			slash[1] = '\0'; /* what is relative begins at the link's folder */
+		if (asprintf(&next, "%s%s", slash && *to != '/' ? target : "", to) < 0)
+			next = NULL;
+		free(target);
+		target = next;
+	}
+	return target;
 }
 
 /* A new file beside the target, with the rights that a plain open would have given. */
@@ -80,7 +107,7 @@ static int output_open(struct output *output, const char *path, uint64_t patienc
 		return nm_sink_open_path(&output->sink, path, 0, patience_ns);
 	output->target = realpath(path, NULL); /* through a link */
 	if (!output->target)
-		output->target = strdup(path);
+		output->target = target_of(path);
 	error = output->target ? open_temp(output) : -ENOMEM;
 	if (error)
 		output_fini(output);

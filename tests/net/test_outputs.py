@@ -185,6 +185,17 @@ def test_no_link_is_followed_where_others_may_put_one(netmodel: Netmodel, tmp_pa
     assert precious.read_text() == "precious\n"
 
 
+def test_a_report_goes_where_a_link_names_nothing_yet(netmodel: Netmodel, tmp_path: Path) -> None:
+    """By a relative link to another link, both of which stay."""
+    (tmp_path / "results").mkdir()
+    (tmp_path / "link").symlink_to("results/latest")
+    (tmp_path / "results" / "latest").symlink_to("today.json")
+    netmodel.run(*SHORT, "--format", "json", "-o", tmp_path / "link", code=0)
+    assert json.loads((tmp_path / "results" / "today.json").read_text())["run"]["complete"]
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "results" / "latest").is_symlink()
+
+
 def test_links_of_ones_own_are_followed(netmodel: Netmodel, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "log")
     netmodel.run(*SHORT, "--hdr-log", tmp_path / "link", code=0)
