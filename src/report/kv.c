@@ -159,12 +159,20 @@ static void print_messages(const struct nm_result *result, FILE *out)
 		nm_figures_keys(out, "messages_", nm_datagram_figures, &messages, NULL);
 }
 
+/* The figures of a window; nothing where nothing was measured: what is not known is not 0. */
+static void print_measured(FILE *out, const char *prefix, const struct nm_window *window,
+			   const struct nm_percentiles *percentiles)
+{
+	if (window->seconds > 0)
+		nm_figures_keys(out, prefix, nm_window_figures, window, percentiles);
+}
+
 static void print_totals(const struct nm_result *result, const struct nm_view *view, FILE *out)
 {
 	bool stream = nm_is_stream(result);
 	struct nm_ways ways;
 
-	nm_figures_keys(out, "", nm_window_figures, &result->totals, &result->percentiles);
+	print_measured(out, "", &result->totals, &result->percentiles);
 	if (result->responses.passes)
 		fprintf(out, "rtt_transactions_logged=%" PRIu64 "\n", result->responses.passes);
 	print_linearity(result, "", NULL, out);
@@ -194,7 +202,7 @@ static void print_group(const struct nm_result *result, const struct nm_result_g
 			const char *prefix, FILE *out)
 {
 	nm_figures_keys(out, prefix, nm_group_object.figures, group, &result->percentiles);
-	nm_figures_keys(out, prefix, nm_window_figures, &group->totals, &result->percentiles);
+	print_measured(out, prefix, &group->totals, &result->percentiles);
 }
 
 /* Under group.NAME. ; of several with one name, in a key, the second is group.NAME#2. */

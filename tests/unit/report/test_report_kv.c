@@ -28,6 +28,22 @@ START_TEST(kv_has_interrupts_that_are_known)
 }
 END_TEST
 
+/* A run that has failed before its measured window. */
+START_TEST(kv_has_no_figures_of_what_was_not_measured)
+{
+	run->totals.seconds = 0;
+	for (size_t i = 0; i < run->n_groups; i++)
+		run->groups[i].totals.seconds = 0;
+	render("kv");
+	has("\ntotal_flows=");
+	has("\ngroup.small.flows=8\n");
+	has_not("\nnum_transactions=");
+	has_not("\ntransactions_per_s=");
+	has_not("group.small.num_transactions");
+	has_not("group.small.errors");
+}
+END_TEST
+
 START_TEST(kv_has_the_names_scripts_know)
 {
 	run->hosts[2].complete = false;
@@ -296,6 +312,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, rendered_set_up, rendered_tear_down);
 	tcase_add_test(tc, kv_has_interrupts_that_are_known);
+	tcase_add_test(tc, kv_has_no_figures_of_what_was_not_measured);
 	tcase_add_test(tc, kv_has_the_names_scripts_know);
 	tcase_add_test(tc, kv_has_the_growth_at_each_end);
 	tcase_add_test(tc, kv_has_what_was_asked_for);
