@@ -78,6 +78,11 @@ def test_params_lists_what_it_always_has(netmodel: Netmodel, name: str) -> None:
     assert netmodel.run("-m", name, "--params", code=0).out == expected[name]
 
 
+@pytest.mark.parametrize("name", STOCK)
+def test_each_has_the_port_that_the_message_about_blocked_ports_names(netmodel: Netmodel, name: str) -> None:
+    assert "port" in [param for param, *_ in listed(netmodel, name)]
+
+
 def test_a_workload_is_seen_on_one_screen() -> None:
     lines = (PROFILES / "tcp_crr.xml").read_text().splitlines()
     assert len(lines) <= 24 and max(map(len, lines)) <= 100
