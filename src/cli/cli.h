@@ -37,6 +37,8 @@ const char *nm_cli_lookup(const char *name, void *arg);
 /* help.c: --help, which fits two screens, and --help all */
 void nm_cli_help(FILE *out);
 void nm_cli_help_all(FILE *out);
+/* For whoever has called the program by the name of uperf. */
+void nm_cli_help_uperf(FILE *out);
 /* generate.c: the words that --generate takes, NULL-terminated. */
 extern const char *const nm_cli_generate_words[];
 int nm_cli_generate(const char *word, FILE *out, struct nm_diags *diags);

@@ -50,6 +50,8 @@ static int act(const struct nm_args *args, const char *word, struct nm_diags *di
 			nm_dialect.help(word, stdout);
 		else if (args->n_words)
 			nm_cli_help_all(stdout);
+		else if (args->run.as_uperf)
+			nm_cli_help_uperf(stdout);
 		else
 			nm_cli_help(stdout);
 		return NM_EXIT_OK;

@@ -36,6 +36,12 @@ static const char examples[] =
 	"  netmodel -m tcp_rr --format json -o result.json\n"
 	"  netmodel -m my.xml --check               a profile of your own\n";
 
+static const char uperf_usage[] =
+	"Usage: uperf -m PROFILE [OPTION]...   run a profile\n"
+	"       uperf -s [OPTION]...           be the other end\n"
+	"This is netmodel, called by the name of uperf: it reads profiles as uperf reads\n"
+	"them, with $name from the environment, and takes the options of uperf:\n\n";
+
 static const char exit_codes[] =
 	"\nExit codes: 0 done, 1 wrong use or profile, 2 failed or incomplete,\n"
 	"3 internal error, 4 a requirement is not met, 130 interrupted.\n";
@@ -91,6 +97,18 @@ void nm_cli_help(FILE *out)
 	fputs("\nMost used options (--help all has the rest):\n", out);
 	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
 		print_option(out, nm_arg_find(common[i]), false);
+	fputs(exit_codes, out);
+}
+
+void nm_cli_help_uperf(FILE *out)
+{
+	const struct nm_arg *arg;
+
+	fputs(uperf_usage, out);
+	for (size_t i = 0; (arg = nm_arg_at(i)); i++)
+		if (arg->letter)
+			print_option(out, arg, false);
+	fputs("\nAll options of netmodel are taken, too: \"--help all\" lists them.\n", out);
 	fputs(exit_codes, out);
 }
 

@@ -138,3 +138,14 @@ def test_uperf_by_its_name(netmodel: Netmodel, tmp_path: Path, by_link: bool) ->
     assert "running profile:web ..." in done.out + done.err
     assert "name:Txn2 nr_bytes:2048000" in done.out.replace("nr_bytes: ", "nr_bytes:")
     assert "Strand Details" in done.out or "Txn1" in done.out
+
+
+def test_help_by_the_name_of_uperf_is_in_its_words(netmodel: Netmodel, tmp_path: Path) -> None:
+    named = link(netmodel, tmp_path, "uperf")
+    text = named.run("-h", code=0).out
+    assert text == netmodel.run("uperf", "-h", code=0).out
+    assert text.startswith("Usage: uperf -m PROFILE")
+    for letter in "msPnatTgkfpieEXvVhR":
+        assert f"\n  -{letter}, --" in text, letter
+    assert "-D num_flows" not in text
+    assert named.run("--help", "all", code=0).out == netmodel.run("--help", "all", code=0).out
