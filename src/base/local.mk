@@ -3,6 +3,11 @@ noinst_LTLIBRARIES += src/libnm_base.la
 src_libnm_base_la_SOURCES = \
 	src/base/diag.c \
 	src/base/diag.h \
+	src/base/fixed.c \
+	src/base/fixed.h \
+	src/base/law.c \
+	src/base/law.h \
+	src/base/law_draw.c \
 	src/base/rng.c \
 	src/base/rng.h \
 	src/base/field.c \

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/host_port.h"
-#include "base/rng.h"
+#include "base/law.h"
 #include "base/units.h"
 #include "base/ascii.h"
 
@@ -27,7 +27,8 @@ static const struct {
 		{"size",
 		 "a number and an optional k, m, g or t, also kb or kib (powers of 1024 bytes)"},
 	[NM_TYPE_SIZES] = {"sizes", "a size, or rand(A,B) with two sizes, A at most B, and no "
-				    "blanks"},
+				    "blanks, or by another law: exp, normal, lognormal, pareto, "
+				    "bimodal or cdf"},
 	[NM_TYPE_DURATION] = {"duration",
 			      "a number and an optional ns, us, ms, s, min or h (seconds without "
 			      "one)"},
@@ -204,7 +205,7 @@ static int set_whole(const struct nm_opt *opt, enum nm_reading reading, void *fi
 }
 
 /* The sizes of "rand(A,B)"; -EINVAL when it is not of that form. */
-static int parse_range(const char *text, enum nm_reading reading, struct nm_distribution *ret)
+static int parse_range(const char *text, enum nm_reading reading, struct nm_law *ret)
 {
 	const char *comma = strchr(text, ',');
 	size_t length = strlen(text), n = comma ? (size_t)(comma - text) - RAND_LENGTH : 0;
@@ -218,7 +219,7 @@ static int parse_range(const char *text, enum nm_reading reading, struct nm_dist
 	min[n] = '\0';
 	memcpy(max, comma + 1, n_max - 1);
 	max[n_max - 1] = '\0';
-	*ret = (struct nm_distribution){.kind = NM_DISTRIBUTION_UNIFORM};
+	*ret = (struct nm_law){.kind = NM_LAW_UNIFORM};
 	int r = nm_parse_size(min, reading, &ret->min);
 
 	if (r >= 0)
@@ -247,10 +248,16 @@ static int set_sizes(const struct nm_opt *opt, enum nm_reading reading, void *fi
 		     const char *text, char *why, size_t why_size)
 {
 	const struct nm_opt one = {.type = NM_TYPE_SIZE, .min = opt->min, .max = opt->max};
-	struct nm_distribution law = {.kind = NM_DISTRIBUTION_FIXED};
+	struct nm_law law = {.kind = NM_LAW_CONST};
 	int r;
 
-	if (!is_range(text)) {
+	if (nm_law_is_named(text)) {
+		r = nm_law_parse(text, reading, opt->min, &law, why, why_size);
+		if (r == 0)
+			r = check_range(opt, law.min, why, why_size);
+		if (r == 0)
+			r = check_range(opt, law.max, why, why_size);
+	} else if (!is_range(text)) {
 		r = set_whole(&one, reading, &law.min, text, why, why_size);
 		law.max = law.min;
 		if (r < 0)
@@ -273,7 +280,7 @@ static int set_sizes(const struct nm_opt *opt, enum nm_reading reading, void *fi
 		}
 	}
 	if (r == 0)
-		*(struct nm_distribution *)field = law;
+		*(struct nm_law *)field = law;
 	return r;
 }
 
@@ -477,7 +484,7 @@ int nm_type_check(enum nm_type type, enum nm_reading reading, const char *value,
 		double real;
 		bool flag;
 		char *text;
-		struct nm_distribution law;
+		struct nm_law law;
 	} scratch = {0};
 	const struct nm_opt opt = {.name = "", .type = type, .choices = none, .with_port = true};
 

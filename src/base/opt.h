@@ -17,7 +17,7 @@ enum nm_type {
 	NM_TYPE_COUNT,	  /* uint64_t */
 	NM_TYPE_INTEGER,  /* uint64_t, written without a suffix */
 	NM_TYPE_SIZE,	  /* uint64_t bytes */
-	NM_TYPE_SIZES,	  /* struct nm_distribution of bytes: a size, or how to draw it */
+	NM_TYPE_SIZES,	  /* struct nm_law of bytes: a size, or how to draw it */
 	NM_TYPE_DURATION, /* uint64_t ns */
 	NM_TYPE_RATE,	  /* double, events per second */
 	NM_TYPE_BITRATE,  /* double, bits per second */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random numbers within a bound and by a law of sizes, and bytes that do not compress. */
+/* Random numbers within a bound, and bytes that do not compress. */
 #include "base/rng.h"
 
 void nm_rng_fill(char *bytes, size_t count)
@@ -25,13 +25,4 @@ uint64_t nm_rng_below(uint64_t key, uint64_t n, uint64_t bound)
 	for (uint64_t again = 0; drawn >= whole; again++)
 		drawn = nm_rng(drawn, again);
 	return drawn % bound;
-}
-
-uint64_t nm_distribution_draw(const struct nm_distribution *law, uint64_t key, uint64_t n)
-{
-	uint64_t span = law->max - law->min;
-
-	if (law->kind == NM_DISTRIBUTION_FIXED || span == 0)
-		return law->min;
-	return span == UINT64_MAX ? nm_rng(key, n) : law->min + nm_rng_below(key, n, span + 1);
 }

@@ -29,17 +29,4 @@ void nm_rng_fill(char *bytes, size_t count);
  * 0. */
 uint64_t nm_rng_below(uint64_t key, uint64_t n, uint64_t bound);
 
-enum nm_distribution_kind {
-	NM_DISTRIBUTION_FIXED,	 /* always `min`, which is `max` */
-	NM_DISTRIBUTION_UNIFORM, /* the whole numbers from min to max */
-};
-
-/* How a number is drawn. */
-struct nm_distribution {
-	enum nm_distribution_kind kind;
-	uint64_t min, max;
-};
-
-uint64_t nm_distribution_draw(const struct nm_distribution *law, uint64_t key, uint64_t n);
-
 #endif

@@ -16,7 +16,7 @@ struct nm_flow;
 struct nm_flowop;
 struct nm_udp_mux_peer;
 struct nm_instr;
-struct nm_distribution;
+struct nm_law;
 struct nm_transport;
 struct nm_mux;
 struct nm_peers;
@@ -95,7 +95,7 @@ struct nm_instr {
 	struct nm_instr_message {
 		const void *opts; /* the transport's options of this message; NULL: none */
 		/* how the size is drawn; NULL: the size is fixed */
-		const struct nm_distribution *law;
+		const struct nm_law *law;
 		const struct nm_files *files; /* the files of which one is sent; NULL: none */
 		/* A write after which the kernel may hold bytes back, as the next instruction is a
 		 * write, too. */

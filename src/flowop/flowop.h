@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/rng.h"
+#include "base/law.h"
 #include "base/opt.h"
 #include "flowop/flow.h"
 
@@ -42,7 +42,7 @@ struct nm_opts_open {
 	bool async; /* connect: other flows go on meanwhile */
 };
 struct nm_opts_message {
-	struct nm_distribution size; /* bytes */
+	struct nm_law size; /* bytes */
 	/* the most bytes that one receive takes; 0: not given */
 	uint64_t rsize_bytes;
 	bool more, zerocopy;	   /* of the end that sends */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "base/law.h"
 #include "base/rng.h"
 #include "base/opt.h"
 #include "flowop/flow.h"
@@ -28,8 +29,7 @@ static inline uint64_t nm_message_bytes(const struct nm_io *io, const struct nm_
 {
 	if (!instr->message.law)
 		return instr->size;
-	return nm_distribution_draw(instr->message.law, nm_step_key(io, flow, instr),
-				    flow->repeated);
+	return nm_law_draw(instr->message.law, nm_step_key(io, flow, instr), flow->repeated);
 }
 
 /* Bytes that a step on a stream has still to move, when it is called. */

@@ -51,14 +51,11 @@ static void dump_duration(FILE *out, uint64_t ns)
 	fprintf(out, "%llu%s", (unsigned long long)(ns / units[i].ns), units[i].name);
 }
 
-/* As it is written. */
-static void dump_sizes(FILE *out, const struct nm_distribution *law)
+static void dump_sizes(FILE *out, const struct nm_law *law)
 {
-	if (law->kind == NM_DISTRIBUTION_UNIFORM)
-		fprintf(out, "rand(%llu,%llu)", (unsigned long long)law->min,
-			(unsigned long long)law->max);
-	else
-		fprintf(out, "%llu", (unsigned long long)law->max);
+	char text[160];
+
+	fputs(nm_law_text(law, text, sizeof text), out);
 }
 
 static void dump_value(FILE *out, const struct nm_opt *opt, const void *field)
@@ -103,11 +100,8 @@ static bool same_value(const struct nm_opt *opt, const void *a, const void *b)
 
 		return strcmp(x ? x : "", y ? y : "") == 0;
 	}
-	case NM_TYPE_SIZES: {
-		const struct nm_distribution *x = a, *y = b;
-
-		return x->kind == y->kind && x->min == y->min && x->max == y->max;
-	}
+	case NM_TYPE_SIZES:
+		return nm_law_equals(a, b);
 	case NM_TYPE_ENUM:
 		return *(const int *)a == *(const int *)b;
 	default:

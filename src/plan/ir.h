@@ -33,14 +33,14 @@ struct nm_ir_step {
 	int32_t stride;
 	uint32_t host; /* in the ir's hosts; NM_NO_HOST: none */
 	uint32_t opening;
-	uint32_t site;			   /* in the group's steps */
-	uint64_t size;			   /* of a message, at most; 0: no messages, or files */
-	const struct nm_distribution *law; /* how the size is drawn; NULL: it is fixed */
-	uint64_t rsize;			   /* the most that one receive takes; 0: as usual */
-	const struct nm_files *files;	   /* master: the files that are sent; owned by the arena */
-	bool lossy;			   /* messages of its connection may be lost */
-	bool unrolled;			   /* one of several steps that a count stands for */
-	bool absent;			   /* when= and unless= leave it out */
+	uint32_t site;		      /* in the group's steps */
+	uint64_t size;		      /* of a message, at most; 0: no messages, or files */
+	const struct nm_law *law;     /* how the size is drawn; NULL: it is fixed */
+	uint64_t rsize;		      /* the most that one receive takes; 0: as usual */
+	const struct nm_files *files; /* master: the files that are sent; owned by the arena */
+	bool lossy;		      /* messages of its connection may be lost */
+	bool unrolled;		      /* one of several steps that a count stands for */
+	bool absent;		      /* when= and unless= leave it out */
 	unsigned line;
 	const struct nm_attr *written; /* its options, borrowed; NULL: none */
 };

@@ -594,7 +594,7 @@ static bool make_structs(struct reading *r)
 static void take_size(struct nm_ir_step *step, const struct nm_opts_message *opts)
 {
 	step->size = opts->size.max;
-	step->law = opts->size.kind == NM_DISTRIBUTION_FIXED ? NULL : &opts->size;
+	step->law = opts->size.kind == NM_LAW_CONST ? NULL : &opts->size;
 	step->rsize = opts->rsize_bytes;
 }
 

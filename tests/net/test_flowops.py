@@ -215,6 +215,26 @@ def test_drawn_sizes_are_the_same_at_both_ends(netmodel: Netmodel, profile: Writ
     assert phase["bytes_received"] / (4 * 200) == pytest.approx(102405, rel=0.12)
 
 
+@pytest.mark.parametrize(
+    ("law", "mean", "margin"),
+    [
+        ("exp(4k;..1m)", 4096, 0.2),
+        ("normal(8k,1k;..16k)", 8192, 0.03),
+        ("lognormal(4k,0.5;..1m)", 4641, 0.12),
+        ("pareto(1k,3;..1m)", 1536, 0.15),
+        ("bimodal(100,9k,0.5)", 4658, 0.2),
+        ("cdf(websearch;..100k)", 37000, 0.2),
+    ],
+)
+def test_sizes_by_a_law_are_the_same_at_both_ends(
+    netmodel: Netmodel, profile: WriteProfile, law: str, mean: float, margin: float
+) -> None:
+    body = times(300, op("write", f"size={law}"), op("read", f"size={law}"))
+    phase = phase_of(check(netmodel.measure(profile(connected(body, nthreads=2)))), "ops")
+    assert phase["bytes_sent"] / (2 * 300) == pytest.approx(mean, rel=margin)
+    assert phase["bytes_received"] / (2 * 300) == pytest.approx(mean, rel=margin)
+
+
 @pytest.mark.parametrize("protocol", ["tcp nodelay", "unix", "udp"])
 def test_drawn_sizes_and_many_flows_of_a_worker(netmodel: Netmodel, profile: WriteProfile, protocol: str) -> None:
     """Each flow must be connected with the one that draws the same."""

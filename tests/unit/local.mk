@@ -11,6 +11,7 @@ BASE_TESTS = \
 	tests/unit/base/test_rng \
 	tests/unit/base/test_field \
 	tests/unit/base/test_host_port \
+	tests/unit/base/test_law \
 	tests/unit/base/test_opt \
 	tests/unit/base/test_subjects \
 	tests/unit/base/test_units

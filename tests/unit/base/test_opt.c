@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../suite.h"
+#include "base/law.h"
 #include "base/rng.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
@@ -19,7 +20,7 @@ struct options {
 	char *text, *host;
 	int color;
 	bool flag;
-	struct nm_distribution sizes;
+	struct nm_law sizes;
 	uint64_t after;
 };
 
@@ -561,14 +562,12 @@ END_TEST
 
 static const struct {
 	const char *text;
-	enum nm_distribution_kind kind;
+	enum nm_law_kind kind;
 	uint64_t min, max;
 } sizes[] = {
-	{"1", NM_DISTRIBUTION_FIXED, 1, 1},
-	{"1.5k", NM_DISTRIBUTION_FIXED, 1536, 1536},
-	{"rand(1,2)", NM_DISTRIBUTION_UNIFORM, 1, 2},
-	{"rand(4k,1m)", NM_DISTRIBUTION_UNIFORM, 4096, 1048576},
-	{"RAND(7,7)", NM_DISTRIBUTION_UNIFORM, 7, 7},
+	{"1", NM_LAW_CONST, 1, 1},	     {"1.5k", NM_LAW_CONST, 1536, 1536},
+	{"rand(1,2)", NM_LAW_UNIFORM, 1, 2}, {"rand(4k,1m)", NM_LAW_UNIFORM, 4096, 1048576},
+	{"RAND(7,7)", NM_LAW_UNIFORM, 7, 7},
 };
 
 START_TEST(sizes_and_how_to_draw_them)

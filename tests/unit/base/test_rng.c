@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/law.h"
 #include "base/rng.h"
 
 #include <check.h>
@@ -110,22 +111,22 @@ END_TEST
 
 START_TEST(laws)
 {
-	const struct nm_distribution fixed = {NM_DISTRIBUTION_FIXED, 5, 5},
-				     one = {NM_DISTRIBUTION_UNIFORM, 9, 9},
-				     some = {NM_DISTRIBUTION_UNIFORM, 10, 13},
-				     all = {NM_DISTRIBUTION_UNIFORM, 0, UINT64_MAX};
+	const struct nm_law fixed = {.kind = NM_LAW_CONST, .min = 5, .max = 5},
+			    one = {.kind = NM_LAW_UNIFORM, .min = 9, .max = 9},
+			    some = {.kind = NM_LAW_UNIFORM, .min = 10, .max = 13},
+			    all = {.kind = NM_LAW_UNIFORM, .min = 0, .max = UINT64_MAX};
 	unsigned cells[4] = {0};
 
 	for (uint64_t n = 0; n < DRAWS; n++) {
-		uint64_t drawn = nm_distribution_draw(&some, 1, n);
+		uint64_t drawn = nm_law_draw(&some, 1, n);
 
 		ck_assert(drawn >= 10 && drawn <= 13);
 		cells[drawn - 10]++;
 	}
 	ck_assert_double_lt(chi_square(cells, 4, DRAWS / 4.0), 30);
-	ck_assert_uint_eq(nm_distribution_draw(&fixed, 1, 2), 5);
-	ck_assert_uint_eq(nm_distribution_draw(&one, 1, 2), 9);
-	ck_assert_uint_eq(nm_distribution_draw(&all, 1, 2), nm_rng(1, 2));
+	ck_assert_uint_eq(nm_law_draw(&fixed, 1, 2), 5);
+	ck_assert_uint_eq(nm_law_draw(&one, 1, 2), 9);
+	ck_assert_uint_eq(nm_law_draw(&all, 1, 2), nm_rng(1, 2));
 }
 END_TEST
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../suite.h"
+#include "base/law.h"
 #include "base/rng.h"
 #include "flowop/flowop.h"
 #include "transport/transport.h"
@@ -229,7 +230,7 @@ START_TEST(where_nothing_may_be_taken_ahead_the_next_read_tries)
 }
 END_TEST
 
-static const struct nm_distribution some = {NM_DISTRIBUTION_UNIFORM, 1, 3 * CHUNK};
+static const struct nm_law some = {.kind = NM_LAW_UNIFORM, .min = 1, .max = 3 * CHUNK};
 
 /* Moves a message of a drawn size and answers how long it was. */
 static uint64_t move_drawn(const char *op, uint64_t pass, uint32_t site)

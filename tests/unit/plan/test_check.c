@@ -143,7 +143,7 @@ static const struct mistake options[] = {
 	{ONE(CONNECT OP("read", "size")),
 	 AT(2,
 	    "<flowop read> size: needs a value: a size, or rand(A,B) with two sizes, A at most B, "
-	    "and no blanks")},
+	    "and no blanks, or by another law: exp, normal, lognormal, pareto, bimodal or cdf")},
 	{ONE(CONNECT OP("write", "size=12q")),
 	 AT(2, "<flowop write> size=\"12q\": not a size: a number and an optional k, m, g or t, "
 	       "also kb or kib (powers of 1024 bytes)")},

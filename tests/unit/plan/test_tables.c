@@ -19,7 +19,7 @@ static const size_t sizes[NM_TYPE__COUNT] = {
 	[NM_TYPE_RATE] = sizeof(double),      [NM_TYPE_BITRATE] = sizeof(double),
 	[NM_TYPE_PORT] = sizeof(uint64_t),    [NM_TYPE_STRING] = sizeof(char *),
 	[NM_TYPE_HOST] = sizeof(char *),      [NM_TYPE_ENUM] = sizeof(int),
-	[NM_TYPE_INTEGER] = sizeof(uint64_t), [NM_TYPE_SIZES] = sizeof(struct nm_distribution),
+	[NM_TYPE_INTEGER] = sizeof(uint64_t), [NM_TYPE_SIZES] = sizeof(struct nm_law),
 };
 
 /* Names and aliases are words of one kind, and each means one option. */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Laws of random numbers, as users write them. Draws are made of whole numbers alone, so that two
+ * hosts draw the same numbers on any two machines, compilers and C libraries. */
+#ifndef NM_BASE_LAW_H
+#define NM_BASE_LAW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/units.h"
+
+enum nm_law_kind {
+	NM_LAW_CONST,	   /* always `min`, which is `max` */
+	NM_LAW_UNIFORM,	   /* the whole numbers from min to max */
+	NM_LAW_EXP,	   /* mean */
+	NM_LAW_NORMAL,	   /* mean, standard deviation */
+	NM_LAW_LOGNORMAL,  /* median, standard deviation of the logarithm */
+	NM_LAW_PARETO,	   /* least value, shape */
+	NM_LAW_BIMODAL,	   /* two values, probability of the first */
+	NM_LAW_WEBSEARCH,  /* flows of a cluster that answers searches (DCTCP, 2010) */
+	NM_LAW_DATAMINING, /* flows of a cluster that mines data (VL2, 2009), packets of 1460 */
+	NM_LAW_VL2,	   /* as it stands in other tools: bytes */
+};
+#define NM_LAW_PARAMS 3
+
+struct nm_law {
+	enum nm_law_kind kind;
+	uint64_t min, max; /* no draw is outside: it is drawn again */
+	/* in the order of the text: values, and real numbers with 32 bits behind the point */
+	uint64_t params[NM_LAW_PARAMS];
+};
+
+/* Whether a text is written as a law but not as a uniform one: "exp(", "cdf(", ... in any case. */
+bool nm_law_is_named(const char *text);
+
+/* Parses a law for which nm_law_is_named holds. `least` is the smallest draw unless the text says
+ * another. On failure returns -EINVAL and writes one phrase into why. */
+int nm_law_parse(const char *text, enum nm_reading reading, uint64_t least, struct nm_law *ret,
+		 char *why, size_t why_size);
+
+/* As it can be written in a profile; returns buf. */
+char *nm_law_text(const struct nm_law *law, char *buf, size_t size);
+
+/* Whether both draw the same numbers from each stream. */
+bool nm_law_equals(const struct nm_law *a, const struct nm_law *b);
+
+/* The n-th draw of the stream of a key (base/rng.h), on any thread. */
+uint64_t nm_law_draw(const struct nm_law *law, uint64_t key, uint64_t n);
+
+#endif
