@@ -3,6 +3,7 @@
 #include "cli/judge.h"
 
 #include <errno.h>
+#include <string.h>
 
 static int read_required(struct nm_judge *judge, const struct nm_required *required,
 			 const struct nm_loaded *loaded, struct nm_diags *diags)
@@ -20,6 +21,49 @@ static int read_required(struct nm_judge *judge, const struct nm_required *requi
 	return -EINVAL;
 }
 
+static bool begins_with(const char *text, const char *begin)
+{
+	return strncmp(text, begin, strlen(begin)) == 0;
+}
+
+/* What the plan lacks for a figure of the whole run; NULL: nothing that is known before it runs. */
+static const char *lacks_for(const struct nm_plan *plan, const char *figure)
+{
+	bool datagrams = false, rate = false;
+
+	for (uint32_t i = 0; i < plan->n_groups; i++) {
+		const struct nm_group *group = &plan->groups[i];
+
+		datagrams |= group->messages.moves_datagrams;
+		for (uint32_t k = 0; k < group->n_phases; k++)
+			rate |= group->phases[k].measured && group->phases[k].rate_per_s > 0;
+	}
+	if (!datagrams && (strcmp(figure, "loss") == 0 || begins_with(figure, "messages.")))
+		return "nothing is sent over a transport that may lose messages";
+	if (!rate && begins_with(figure, "response."))
+		return "no measured transaction has a rate";
+	return NULL;
+}
+
+/* Warns of requirements that no run of the plan can meet, before one is spent. */
+static void warn_of_unmeasured(const struct nm_requirements *requirements,
+			       const struct nm_plan *plan, struct nm_diags *diags)
+{
+	for (size_t i = 0; i < requirements->count; i++) {
+		const struct nm_requirement *one = &requirements->items[i];
+
+		for (size_t k = 0; k < one->n_terms; k++) {
+			const char *why = lacks_for(plan, one->terms[k].figure);
+
+			if (why)
+				nm_diag_warn(diags, NULL, 0,
+					     "%s: %s: %s will not be measured, and what is not "
+					     "measured is not met: %s",
+					     one->origin, one->text, one->terms[k].figure, why);
+		}
+	}
+}
+
 int nm_judge_read(struct nm_judge *judge, const struct nm_args *args,
 		  const struct nm_loaded *loaded, struct nm_diags *diags)
 {
@@ -29,6 +73,7 @@ int nm_judge_read(struct nm_judge *judge, const struct nm_args *args,
 	for (size_t i = 0; i < args->run.judge.n_required; i++)
 		if (read_required(judge, &args->run.judge.required[i], loaded, diags) != 0)
 			error = -EINVAL;
+	warn_of_unmeasured(&judge->requirements, loaded->plan, diags);
 	if (nm_requirements_percentiles(&judge->requirements, &percentiles) != 0) {
 		nm_diag_error(diags, NULL, 0,
 			      "the requirements and --percentiles together need more than %d "

@@ -89,6 +89,26 @@ def test_reports_for_programs_leave_it_to_standard_error(netmodel: Netmodel, tmp
     assert report.read_text()
 
 
+@pytest.mark.parametrize(
+    ("profile", "more", "term", "why"),
+    [
+        ("tcp_rr", (), "loss <= 1%", "nothing is sent over a transport that may lose messages"),
+        ("tcp_rr", (), "response.p99 <= 1ms", "no measured transaction has a rate"),
+        ("tcp_rr", ("-D", "delay=1ms"), "response.p99 <= 1ms", None),
+        ("udp_rr", (), "loss <= 1%", None),
+        ("udp_stream", (), "messages.to_slaves.lost == 0", None),
+    ],
+)
+def test_one_that_can_never_be_measured_is_told_before_a_run(
+    netmodel: Netmodel, profile: str, more: tuple[str, ...], term: str, why: str | None
+) -> None:
+    figure = term.split()[0]
+    said = f"{figure} will not be measured, and what is not measured is not met: {why}\n"
+    for option in "--require", "--fail-if":
+        result = netmodel.run("-m", profile, *more, option, term, "--check", code=0)
+        assert result.err == (f"netmodel: warning: {option}: {term}: {said}" if why else "")
+
+
 def test_one_that_was_not_measured_is_not_met_and_says_so(netmodel: Netmodel) -> None:
     """tcp_rr has no rate, and so no response times; nothing is lost over TCP."""
     wanted = ("--require", "response.p50 < 1h", "--fail-if", "messages.to_slaves.lost > 0")
