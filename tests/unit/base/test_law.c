@@ -113,7 +113,7 @@ START_TEST(functions_are_exact)
 					1, 1e-6);
 	}
 	for (int64_t e = -20; e < 20; e++) {
-		int64_t exponent = (e << NM_FIXED_BITS) + 123456789012;
+		int64_t exponent = e * (INT64_C(1) << NM_FIXED_BITS) + 123456789012;
 		double wanted = ldexp(1, 30) * exp2((double)exponent / one);
 
 		ck_assert_double_eq_tol((double)nm_fixed_exp2(UINT64_C(1) << 30, exponent), wanted,
