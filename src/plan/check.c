@@ -215,7 +215,7 @@ static void check_pipeline(struct nm_ir *ir, const struct nm_ir_group *group,
 		    (step->op->runs_on && !step->op->runs_on(step->opts, leader == NM_NO_HOST)))
 			continue;
 		if (acts(step) && !step->transport)
-			continue; /* it has no connection, which is reported elsewhere */
+			return; /* it has no connection, which is reported elsewhere */
 		why = why_not_pipelined(step);
 		if (!why && first && (step->slot != first->slot || step->host != first->host))
 			why = "it has another connection than what is before it";
@@ -287,7 +287,7 @@ static void check_securing(struct nm_ir *ir, const struct nm_ir_group *group,
 	for (size_t i = 0; i < t->n_steps; i++) {
 		const struct nm_ir_step *step = &group->steps[t->first + i];
 
-		if (!(step->op->flags & NM_FLOWOP_HANDSHAKES) || !step->opened)
+		if (!(step->op->flags & NM_FLOWOP_HANDSHAKES) || !step->opened || !step->transport)
 			continue;
 		if (!(step->transport->caps & NM_TRANSPORT_DEFERS_HANDSHAKE))
 			nm_step_error(ir, step,
