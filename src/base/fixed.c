@@ -8,7 +8,6 @@
 
 #define ONE	    (INT64_C(1) << NM_FIXED_BITS)
 #define FIXED(x)    ((int64_t)((x) * (double)ONE))
-#define LN2_64	    UINT64_C(0xb17217f7d1cf79ab) /* 64 bits behind the point */
 #define EXP2_BITS   62
 #define EXP2_TERMS  20
 #define COUNT_OF(a) (sizeof(a) / sizeof *(a))
@@ -64,7 +63,8 @@ uint64_t nm_fixed_exp2(uint64_t value, int64_t exponent)
 	const uint64_t one = UINT64_C(1) << EXP2_BITS;
 	uint64_t fraction = (uint64_t)exponent & (uint64_t)(ONE - 1);
 	int64_t whole = (exponent - (int64_t)fraction) / ONE;
-	uint64_t y = multiply(fraction << (64 - NM_FIXED_BITS), LN2_64).high >> (64 - EXP2_BITS);
+	uint64_t y = multiply(fraction << (64 - NM_FIXED_BITS), NM_FIXED_LN2_64).high >>
+		     (64 - EXP2_BITS);
 	uint64_t power = one;
 
 	/* The series of e^y. */
@@ -76,21 +76,18 @@ uint64_t nm_fixed_exp2(uint64_t value, int64_t exponent)
 				  : nm_fixed_scale(value, power, (unsigned)(EXP2_BITS - whole));
 }
 
-static uint64_t magnitude(int64_t a)
-{
-	return a < 0 ? -(uint64_t)a : (uint64_t)a;
-}
-
 static int64_t product(int64_t a, int64_t b)
 {
-	int64_t x = (int64_t)nm_fixed_scale(magnitude(a), magnitude(b), NM_FIXED_BITS);
+	int64_t x = (int64_t)nm_fixed_scale(nm_fixed_magnitude(a), nm_fixed_magnitude(b),
+					    NM_FIXED_BITS);
 
 	return (a < 0) != (b < 0) ? -x : x;
 }
 
 static int64_t quotient(int64_t a, int64_t b)
 {
-	uint64_t by = magnitude(b), x = magnitude(a) / by, rest = magnitude(a) % by;
+	uint64_t by = nm_fixed_magnitude(b), x = nm_fixed_magnitude(a) / by,
+		 rest = nm_fixed_magnitude(a) % by;
 
 	for (int i = 0; i < NM_FIXED_BITS; i++) {
 		rest <<= 1;
@@ -148,7 +145,7 @@ int64_t nm_fixed_quantile(uint64_t k)
 
 	if (p < TAIL) {
 		uint64_t log2 = nm_fixed_neg_log2(twice) + (uint64_t)ONE;
-		uint64_t squared = nm_fixed_scale(log2, LN2_64, 63);
+		uint64_t squared = nm_fixed_scale(log2, NM_FIXED_LN2_64, 63);
 		/* The root of a number with 56 bits behind the point has 28. */
 		int64_t root = (int64_t)square_root(squared << 16) << (NM_FIXED_BITS - 28);
 

@@ -7,6 +7,13 @@
 #include <stdint.h>
 
 #define NM_FIXED_BITS 40
+/* The natural logarithm of 2, 64 bits behind the point. */
+#define NM_FIXED_LN2_64 UINT64_C(0xb17217f7d1cf79ab)
+
+static inline uint64_t nm_fixed_magnitude(int64_t a)
+{
+	return a < 0 ? -(uint64_t)a : (uint64_t)a;
+}
 
 /* a * b / 2^shift, rounded half up; UINT64_MAX if it does not fit. The shift is 1 to 127. */
 uint64_t nm_fixed_scale(uint64_t a, uint64_t b, unsigned shift);

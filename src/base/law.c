@@ -7,12 +7,11 @@
 #include <string.h>
 
 #include "base/ascii.h"
+#include "base/law_priv.h"
 
 #define MAX_VALUE   (UINT64_C(1) << 50)
 #define TRIALS	    400
 #define MIN_WITHIN  (TRIALS / 20)
-#define PARAM_BITS  32
-#define CDF_FORM    "cdf(websearch), cdf(datamining) or cdf(vl2)"
 #define COUNT_OF(a) (sizeof(a) / sizeof *(a))
 
 /* What a parameter is: a value, or a real number and what it may be. */
@@ -23,45 +22,28 @@ static const struct {
 	enum nm_law_kind kind;
 	const char *form;
 	enum param params[NM_LAW_PARAMS];
-	const char *word; /* instead of parameters */
-	uint64_t max;	  /* of a word */
-	bool unbounded;
 } laws[] = {
 	{.name = "exp",
 	 .kind = NM_LAW_EXP,
 	 .form = "exp(MEAN;..MAX) with sizes",
-	 .params = {VALUE},
-	 .unbounded = true},
+	 .params = {VALUE}},
 	{.name = "normal",
 	 .kind = NM_LAW_NORMAL,
 	 .form = "normal(MEAN,DEVIATION;..MAX) with sizes",
-	 .params = {VALUE, VALUE},
-	 .unbounded = true},
+	 .params = {VALUE, VALUE}},
 	{.name = "lognormal",
 	 .kind = NM_LAW_LOGNORMAL,
 	 .form = "lognormal(MEDIAN,S;..MAX) with sizes and S, of the logarithm, from 0 to 10",
-	 .params = {VALUE, SIGMA},
-	 .unbounded = true},
+	 .params = {VALUE, SIGMA}},
 	{.name = "pareto",
 	 .kind = NM_LAW_PARETO,
 	 .form = "pareto(LEAST,SHAPE;..MAX) with sizes and a shape from 0.1 to 100",
-	 .params = {VALUE, SHAPE},
-	 .unbounded = true},
+	 .params = {VALUE, SHAPE}},
 	{.name = "bimodal",
 	 .kind = NM_LAW_BIMODAL,
 	 .form = "bimodal(A,B,P) with two sizes and the probability of A from 0 to 1",
 	 .params = {VALUE, VALUE, PROBABILITY}},
-	{.name = "cdf",
-	 .kind = NM_LAW_WEBSEARCH,
-	 .form = CDF_FORM,
-	 .word = "websearch",
-	 .max = 30000000},
-	{.name = "cdf",
-	 .kind = NM_LAW_DATAMINING,
-	 .form = CDF_FORM,
-	 .word = "datamining",
-	 .max = 973333820},
-	{.name = "cdf", .kind = NM_LAW_VL2, .form = CDF_FORM, .word = "vl2", .max = 1000000000},
+	{.name = "cdf", .kind = NM_LAW_CDF, .form = "cdf(websearch), cdf(datamining) or cdf(vl2)"},
 };
 
 static bool has_name(const char *text, const char *name)
@@ -100,7 +82,8 @@ static int parse_real(const char *text, uint64_t *ret)
 		}
 	if (*c)
 		return -EINVAL;
-	*ret = (whole << PARAM_BITS) + ((fraction << PARAM_BITS) + 500000000) / 1000000000;
+	*ret = (whole << NM_LAW_REAL_BITS) +
+	       ((fraction << NM_LAW_REAL_BITS) + 500000000) / 1000000000;
 	return 0;
 }
 
@@ -113,7 +96,7 @@ static int parse_value(const char *text, enum nm_reading reading, uint64_t *ret)
 
 static int parse_param(enum param param, const char *text, enum nm_reading reading, uint64_t *ret)
 {
-	const uint64_t one = UINT64_C(1) << PARAM_BITS;
+	const uint64_t one = UINT64_C(1) << NM_LAW_REAL_BITS;
 
 	if (param == VALUE)
 		return parse_value(text, reading, ret);
@@ -132,8 +115,10 @@ static int parse_param(enum param param, const char *text, enum nm_reading readi
 /* The parameters of "A,B": as many as the law has. */
 static int parse_params(size_t of, char *text, enum nm_reading reading, struct nm_law *law)
 {
-	if (laws[of].word)
-		return nm_ascii_equals(text, laws[of].word) ? 0 : -EINVAL;
+	if (law->kind == NM_LAW_CDF) {
+		law->table = nm_law_table_find(text);
+		return law->table ? 0 : -EINVAL;
+	}
 	for (size_t i = 0; i < NM_LAW_PARAMS && laws[of].params[i] != NONE; i++) {
 		char *comma = text ? strchr(text, ',') : NULL;
 
@@ -161,12 +146,14 @@ static int parse_bounds(char *text, enum nm_reading reading, struct nm_law *law)
 	return 0;
 }
 
-static void take_own_bounds(size_t of, uint64_t least, struct nm_law *law)
+static void take_own_bounds(uint64_t least, struct nm_law *law)
 {
 	const uint64_t *params = law->params;
 
 	law->min = least;
-	law->max = laws[of].unbounded ? 0 : laws[of].max;
+	law->max = 0;
+	if (law->kind == NM_LAW_CDF)
+		law->max = nm_law_table_largest(law->table);
 	if (law->kind == NM_LAW_PARETO)
 		law->min = params[0];
 	if (law->kind == NM_LAW_BIMODAL) {
@@ -229,7 +216,7 @@ static int parse_as(size_t of, const char *text, enum nm_reading reading, uint64
 	*law = (struct nm_law){.kind = laws[of].kind};
 	if (parse_params(of, inner, reading, law) < 0)
 		return -EINVAL;
-	take_own_bounds(of, least, law);
+	take_own_bounds(least, law);
 	return bounds ? parse_bounds(bounds, reading, law) : 0;
 }
 
@@ -237,32 +224,31 @@ int nm_law_parse(const char *text, enum nm_reading reading, uint64_t least, stru
 		 char *why, size_t why_size)
 {
 	struct nm_law law;
-	const char *form = NULL;
+	size_t of = 0;
 
-	for (size_t i = 0; i < COUNT_OF(laws); i++) {
-		if (!has_name(text, laws[i].name))
-			continue;
-		form = laws[i].form;
-		if (parse_as(i, text, reading, least, &law) < 0)
-			continue;
-		if (check_bounds(&law, why, why_size) < 0)
-			return -EINVAL;
-		*ret = law;
-		return 0;
+	while (of < COUNT_OF(laws) && !has_name(text, laws[of].name))
+		of++;
+	if (of == COUNT_OF(laws) || parse_as(of, text, reading, least, &law) < 0) {
+		snprintf(why, why_size, "not of the form %s, without blanks",
+			 of < COUNT_OF(laws) ? laws[of].form : "of a law");
+		return -EINVAL;
 	}
-	snprintf(why, why_size, "not of the form %s, without blanks", form ? form : "of a law");
-	return -EINVAL;
+	if (check_bounds(&law, why, why_size) < 0)
+		return -EINVAL;
+	*ret = law;
+	return 0;
 }
 
 static size_t write_param(enum param param, uint64_t value, char *buf, size_t size)
 {
-	const uint64_t half = UINT64_C(1) << (PARAM_BITS - 1);
+	const uint64_t half = UINT64_C(1) << (NM_LAW_REAL_BITS - 1);
 
 	if (param == VALUE)
 		return (size_t)snprintf(buf, size, "%llu", (unsigned long long)value);
-	return (size_t)snprintf(
-		buf, size, "%llu.%09llu", (unsigned long long)(value >> PARAM_BITS),
-		(unsigned long long)(((value & UINT32_MAX) * 1000000000 + half) >> PARAM_BITS));
+	return (size_t)snprintf(buf, size, "%llu.%09llu",
+				(unsigned long long)(value >> NM_LAW_REAL_BITS),
+				(unsigned long long)(((value & UINT32_MAX) * 1000000000 + half) >>
+						     NM_LAW_REAL_BITS));
 }
 
 char *nm_law_text(const struct nm_law *law, char *buf, size_t size)
@@ -277,7 +263,7 @@ char *nm_law_text(const struct nm_law *law, char *buf, size_t size)
 	while (laws[of].kind != law->kind)
 		of++;
 	used = (size_t)snprintf(buf, size, "%s(%s", laws[of].name,
-				laws[of].word ? laws[of].word : "");
+				law->table ? law->table->name : "");
 	for (size_t i = 0; i < NM_LAW_PARAMS && laws[of].params[i] != NONE && used < size; i++) {
 		if (i > 0)
 			used += (size_t)snprintf(buf + used, size - used, ",");
@@ -293,6 +279,6 @@ char *nm_law_text(const struct nm_law *law, char *buf, size_t size)
 
 bool nm_law_equals(const struct nm_law *a, const struct nm_law *b)
 {
-	return a->kind == b->kind && a->min == b->min && a->max == b->max &&
+	return a->kind == b->kind && a->min == b->min && a->max == b->max && a->table == b->table &&
 	       memcmp(a->params, b->params, sizeof a->params) == 0;
 }

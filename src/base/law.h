@@ -11,24 +11,25 @@
 #include "base/units.h"
 
 enum nm_law_kind {
-	NM_LAW_CONST,	   /* always `min`, which is `max` */
-	NM_LAW_UNIFORM,	   /* the whole numbers from min to max */
-	NM_LAW_EXP,	   /* mean */
-	NM_LAW_NORMAL,	   /* mean, standard deviation */
-	NM_LAW_LOGNORMAL,  /* median, standard deviation of the logarithm */
-	NM_LAW_PARETO,	   /* least value, shape */
-	NM_LAW_BIMODAL,	   /* two values, probability of the first */
-	NM_LAW_WEBSEARCH,  /* flows of a cluster that answers searches (DCTCP, 2010) */
-	NM_LAW_DATAMINING, /* flows of a cluster that mines data (VL2, 2009), packets of 1460 */
-	NM_LAW_VL2,	   /* as it stands in other tools: bytes */
+	NM_LAW_CONST,	  /* always `min`, which is `max` */
+	NM_LAW_UNIFORM,	  /* the whole numbers from min to max */
+	NM_LAW_EXP,	  /* mean */
+	NM_LAW_NORMAL,	  /* mean, standard deviation */
+	NM_LAW_LOGNORMAL, /* median, standard deviation of the logarithm */
+	NM_LAW_PARETO,	  /* least value, shape */
+	NM_LAW_BIMODAL,	  /* two values, probability of the first */
+	NM_LAW_CDF,	  /* points of its distribution function: the table */
 };
 #define NM_LAW_PARAMS 3
+
+struct nm_law_table;
 
 struct nm_law {
 	enum nm_law_kind kind;
 	uint64_t min, max; /* no draw is outside: it is drawn again */
 	/* in the order of the text: values, and real numbers with 32 bits behind the point */
 	uint64_t params[NM_LAW_PARAMS];
+	const struct nm_law_table *table; /* of NM_LAW_CDF, static; else NULL */
 };
 
 /* Whether a text is written as a law but not as a uniform one: "exp(", "cdf(", ... in any case. */
@@ -47,5 +48,9 @@ bool nm_law_equals(const struct nm_law *a, const struct nm_law *b);
 
 /* The n-th draw of the stream of a key (base/rng.h), on any thread. */
 uint64_t nm_law_draw(const struct nm_law *law, uint64_t key, uint64_t n);
+
+/* The mean of the draws, those outside of min and max made again. It takes milliseconds: not for
+ * the hot path. */
+double nm_law_mean(const struct nm_law *law);
 
 #endif

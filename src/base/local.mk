@@ -8,6 +8,9 @@ src_libnm_base_la_SOURCES = \
 	src/base/law.c \
 	src/base/law.h \
 	src/base/law_draw.c \
+	src/base/law_mean.c \
+	src/base/law_priv.h \
+	src/base/law_table.c \
 	src/base/rng.c \
 	src/base/rng.h \
 	src/base/field.c \

@@ -142,6 +142,60 @@ START_TEST(two_values)
 }
 END_TEST
 
+static const char *const bounded[] = {
+	"exp(4k;64..16k)",	     "normal(8k,4k;..16k)",	 "lognormal(4k,2;..1m)",
+	"pareto(1k,0.2;..1m)",	     "pareto(1k,1.2;4k..64k)",	 "bimodal(9k,100,0.1)",
+	"cdf(websearch;20k..50000)", "cdf(datamining;..100000)", "cdf(vl2;1..1m)",
+};
+
+/* Theory, with the draws outside of the bounds taken off. */
+static const struct {
+	const char *text;
+	double mean;
+} means[] = {
+	{"exp(1000000;0..1125899906842624)", 1e6},
+	{"exp(1000000;0..1000000)", 1e6 * (1 - 1 / (M_E - 1))},
+	{"exp(1000000;1000000..1125899906842624)", 2e6},
+	{"normal(1000000,100000;0..1125899906842624)", 1e6},
+	/* half of it: the deviation times the root of 2 / pi */
+	{"normal(0,1000000;1..1125899906842624)", 797884.5608},
+	{"lognormal(1000000,0.5;0..1125899906842624)", 1133148.453},
+	{"lognormal(1000000,1.5;0..1125899906842624)", 3080216.849},
+	{"pareto(1000000,3;..1125899906842624)", 1.5e6},
+	{"pareto(1000000,1;..4000000)", 1e6 * 1.386294361 / 0.75},
+	{"bimodal(1000,9000,0.25)", 7000},
+	{"bimodal(1000,9000,0.25;..2000)", 1000},
+	{"cdf(websearch)", 1711250},
+	{"cdf(datamining)", 7470236},
+	{"cdf(vl2;0..1000000000)", 12658199},
+	{"cdf(websearch;..20000)", (0.15 * 5000 + 0.05 * 15000) / 0.2},
+};
+
+START_TEST(mean_is_that_of_theory)
+{
+	ck_assert_msg(parse(means[_i].text) == 0, "%s", why);
+	ck_assert_double_eq_tol(nm_law_mean(&law) / means[_i].mean, 1, 1e-4);
+}
+END_TEST
+
+/* The mean of the draws is it, too; five standard errors are far away. */
+START_TEST(mean_is_that_of_draws)
+{
+	double sum = 0, squares = 0, mean;
+
+	ck_assert_msg(parse(bounded[_i]) == 0, "%s", why);
+	for (uint64_t n = 0; n < DRAWS; n++) {
+		double value = (double)nm_law_draw(&law, 11, n);
+
+		sum += value;
+		squares += value * value;
+	}
+	mean = sum / DRAWS;
+	ck_assert_double_le(fabs(mean - nm_law_mean(&law)),
+			    5 * sqrt((squares / DRAWS - mean * mean) / DRAWS));
+}
+END_TEST
+
 static const struct {
 	const char *text, *written;
 	uint64_t min, max, hash;
@@ -232,6 +286,8 @@ int main(void)
 	tcase_add_loop_test(tc, draws_follow_the_law, 0, COUNT_OF(continuous));
 	tcase_add_test(tc, functions_are_exact);
 	tcase_add_test(tc, two_values);
+	tcase_add_loop_test(tc, mean_is_that_of_theory, 0, COUNT_OF(means));
+	tcase_add_loop_test(tc, mean_is_that_of_draws, 0, COUNT_OF(bounded));
 	tcase_add_loop_test(tc, text_and_draws, 0, COUNT_OF(good));
 	tcase_add_loop_test(tc, what_is_no_law, 0, COUNT_OF(bad));
 	tcase_add_test(tc, names);
