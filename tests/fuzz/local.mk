@@ -56,7 +56,7 @@ FUZZ_TARGETS = $(FUZZ_NAMES)
 if FUZZ
 noinst_PROGRAMS += $(FUZZERS)
 
-# What is found is kept in tests/fuzz/NAME of the build folder, and what ends a target in tests/fuzz/found.
+# What is found is kept in tests/fuzz/NAME of the build folder, and what ends a target in tests/fuzz/found/NAME.
 fuzz: $(FUZZERS)
 	@for name in $(FUZZ_TARGETS); do \
 		$(top_srcdir)/tests/fuzz/run $(top_srcdir) tests/fuzz $$name "$(FUZZ_SECONDS)" "$(FUZZ_RUNS)" || exit 1; \

@@ -7,8 +7,7 @@ import shutil
 import socket
 import subprocess
 import time
-import warnings
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -16,61 +15,14 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped,unused-ignore]
 import pytest
-from _pytest.runner import runtestprotocol
 
 from loss import losing
 from nmtest import SCHEMA, Json, Netmodel, Network, Node, Slave, defines, locate_binary, slaves_on
 
-MOST_CALMLY = 25  # functions; what needs no clock is a unit test
-ATTEMPTS_ALONE = 2
-POSTPONED = pytest.StashKey[list[pytest.Item]]()
-
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "calmly: holds where nothing else takes the CPUs")
     config.addinivalue_line("markers", "alone: counts calls or measures time; no other test runs beside it in the check")
-    config.stash[POSTPONED] = []
-
-
-def _report(item: pytest.Item, reports: list[pytest.TestReport]) -> None:
-    for report in reports:
-        item.ihook.pytest_runtest_logreport(report=report)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    names = {item.nodeid.partition("[")[0] for item in items if item.get_closest_marker("calmly")}
-    if len(names) > MOST_CALMLY:
-        pytest.exit(f"{len(names)} tests are marked calmly; at most {MOST_CALMLY}", 3)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """A test marked "calmly" that fails has its verdict when all others are done."""
-    if item.get_closest_marker("calmly") is None:
-        return None
-    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    reports = runtestprotocol(item, nextitem=nextitem, log=False)
-    failed = [report for report in reports if report.failed]
-    if failed:
-        item.config.stash[POSTPONED].append(item)
-        warnings.warn(f"{item.nodeid} is run again alone: {str(failed[0].longrepr)[-300:]}", stacklevel=1)
-    else:
-        _report(item, reports)
-    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    return True
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
-    """Runs each postponed test alone. Every attempt must pass; the first that fails is the verdict."""
-    result = yield
-    for item in session.config.stash[POSTPONED]:
-        for attempt in range(ATTEMPTS_ALONE):
-            reports = runtestprotocol(item, nextitem=None, log=False)
-            if attempt == ATTEMPTS_ALONE - 1 or any(report.failed for report in reports):
-                _report(item, reports)
-                break
-    return result
+    config.addinivalue_line("markers", "calmly: the same")
 
 
 @pytest.fixture(scope="session")
