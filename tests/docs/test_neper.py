@@ -208,7 +208,7 @@ def test_every_defect_and_wish_has_an_answer() -> None:
 
 
 WISHED = [
-    pytest.param(program, span, id=f"{program}{span}")
+    pytest.param(program, span, id=f"{program}{span}", marks=[pytest.mark.needs("cpuidle")] if "wait=awake" in span else [])
     for cells in sections()[WISHED_FOR]
     for program in dict.fromkeys(re.findall(r"\b(?:tcp|udp)_\w+\b", re.sub("`[^`]*`", "", cells[1])) or ["tcp_rr"])
     for span in re.findall(r"`(-[^`]+)`", cells[1])

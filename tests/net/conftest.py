@@ -16,13 +16,19 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped,unused-ignore]
 import pytest
 
+import probes
 from loss import losing
 from nmtest import SCHEMA, Json, Netmodel, Network, Node, Slave, defines, locate_binary, slaves_on
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    probes.add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "alone: counts calls or measures time; no other test runs beside it in the check")
     config.addinivalue_line("markers", "calmly: the same")
+    probes.register(config)
 
 
 @pytest.fixture(scope="session")

@@ -288,10 +288,8 @@ def test_a_slave_lends_tls_in_the_kernel_while_its_module_is_not_there(
     assert_lends(netmodel, hosts, marked(profile, "protocol=ssl ktls"), "ktls")
 
 
-@only_root
+@pytest.mark.needs("root", "cpuidle")
 def test_a_slave_lends_that_its_cpus_are_kept_awake(netmodel: Netmodel, nodes: MakeNodes, profile: WriteProfile) -> None:
-    if not os.access("/dev/cpu_dma_latency", os.W_OK):
-        pytest.skip("needs /dev/cpu_dma_latency")
     hosts = nodes(2)
     path = marked(profile, "tos=0", group=' wait="awake"')
     with far_slave(netmodel, hosts) as (_, to, near):

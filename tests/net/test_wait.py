@@ -78,9 +78,7 @@ def _driver() -> str:
     return path.read_text().strip() if path.exists() else "none"
 
 
-need_idle_states = pytest.mark.skipif(
-    _driver() == "none" or not os.access(DEVICE, os.W_OK), reason=f"no cpuidle driver, or no {DEVICE} to write to"
-)
+need_idle_states = pytest.mark.needs("cpuidle")
 
 
 def limit_us() -> int:
