@@ -133,7 +133,7 @@ static void add_slave(const struct nm_result *result, size_t number,
 {
 	const struct nm_result_interval *row = &result->intervals[number];
 	const struct nm_host_interval *first = nm_host_interval_at(result, host, row);
-	const struct nm_host_interval *end = host->intervals + host->n_intervals;
+	const struct nm_host_interval *end = first ? host->intervals + host->n_intervals : NULL;
 	bool last = nm_interval_is_last(result, row);
 	struct nm_counts counts = {.iterations = 0};
 	double to_s = row->from_s;
@@ -141,7 +141,7 @@ static void add_slave(const struct nm_result *result, size_t number,
 	/* The slave was done before the row began. */
 	if (!first && last && nm_host_done_by(host, row->phase, row->from_s))
 		return;
-	for (const struct nm_host_interval *own = first; own && own < end; own++) {
+	for (const struct nm_host_interval *own = first; own < end; own++) {
 		if (own->phase != row->phase || (own != first && !last))
 			break;
 		nm_counts_add(&counts, &own->counts);
