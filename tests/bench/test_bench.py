@@ -20,7 +20,7 @@ import pytest
 
 import bench
 from benchlib import measure, ports, process, report
-from benchlib.awake import can_keep_awake, kept_awake
+from benchlib.awake import kept_awake
 from benchlib.model import WORKLOADS, BenchError, Case, Commands, Ends, Figures, Outcome, Place
 from benchlib.tools import Bare, Iperf3, Neper, Netmodel, Netperf, Sockperf, Uperf
 from benchlib.tools.base import locate
@@ -170,11 +170,11 @@ def test_neper_counts_datagrams_from_the_server() -> None:
     assert (outcome.count, outcome.rate) == (200, 100)
 
 
+@pytest.mark.needs("cc")
 @pytest.mark.parametrize("flows", [1, 3])
 def test_bare_loops_ask_and_answer(flows: int) -> None:
     bare = Bare.find(os.environ)
-    if bare is None:
-        pytest.skip("no C compiler")
+    assert bare is not None
     case = Case("tcp_rr", flows, 1)
     figures = Figures()
     measure.Measurer(None, (1, 2)).throughput(bare, case, figures)
@@ -275,7 +275,7 @@ def test_a_lone_flow_is_measured_where_no_cpu_sleeps_too(monkeypatch: pytest.Mon
     assert [(p.client_cpus, p.server_cpus, on) for p, on in seen] == [((3,), (4,), False), ((3,), (4,), True), ((3,), (3,), False)]
 
 
-@pytest.mark.skipif(not can_keep_awake(), reason="no driver of idle states, or not its owner")
+@pytest.mark.needs("cpuidle")
 def test_idle_cpus_are_kept_awake_for_as_long_as_a_run() -> None:
     def limit_us() -> int:
         with open("/dev/cpu_dma_latency", "rb") as device:

@@ -203,15 +203,6 @@ def play(steps: Sequence[Step], folder: Path, binary: Path) -> None:
         assert code == 0 or asked, f"{report}\nexit code {code}"
 
 
-@pytest.fixture
-def own_network() -> None:
-    if not all(shutil.which(tool) for tool in ("unshare", "ip", "script")):
-        pytest.skip("needs unshare(1), ip(8) and script(1)")
-    probe = run(["unshare", "--map-root-user", "--net", "ip", "link", "set", "lo", "up"])
-    if probe.returncode != 0:
-        pytest.skip(f"cannot make a network namespace: {probe.stderr.strip()}")
-
-
 def write_files(path: Path, folder: Path) -> None:
     for block in blocks_of(path):
         if block.file:
@@ -221,7 +212,7 @@ def write_files(path: Path, folder: Path) -> None:
 PLAYED = [TOP / "README.md", DOCS / "tutorial.md", DOCS / "uperf.md", DOCS / f"{STUDY.name}.md"]
 
 
-@pytest.mark.usefixtures("own_network")
+@pytest.mark.needs("userns")
 @pytest.mark.parametrize("document", PLAYED, ids=lambda path: path.name)
 def test_commands_do_what_the_document_shows(document: Path, tmp_path: Path, netmodel: Path) -> None:
     steps = steps_of(document)
@@ -230,7 +221,7 @@ def test_commands_do_what_the_document_shows(document: Path, tmp_path: Path, net
     play(steps, tmp_path, netmodel)
 
 
-@pytest.mark.usefixtures("own_network")
+@pytest.mark.needs("userns")
 def test_examples_of_the_manual_run(tmp_path: Path, netmodel: Path) -> None:
     profile = next(block for block in manual_blocks(DOCS / "netmodel-profile.5.in") if block[0].startswith("<profile"))
     (tmp_path / "my.xml").write_text("\n".join(profile) + "\n")
@@ -251,6 +242,7 @@ def test_lines_that_are_missing_are_found() -> None:
 # --- manual pages ---
 
 
+@pytest.mark.needs("man")
 @pytest.mark.parametrize(
     ("manual", "word"),
     [
@@ -271,8 +263,7 @@ def test_manual_pages_are_well_formed(manual: str, word: str, tmp_path: Path, ne
         ["groff", "-man", "-ww", "-z", page],
     ]
     found = [argv for argv in checkers if shutil.which(str(argv[0]))]
-    if not found:
-        pytest.skip("none of man, mandoc and groff is installed")
+    assert found
     for argv in found:
         done = run(argv)
         said = done.stderr + (done.stdout if argv[0] == "mandoc" else "")

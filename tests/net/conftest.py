@@ -3,13 +3,9 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -72,17 +68,9 @@ def profile(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-@cache
-def _no_network() -> str | None:
-    return Network.reason_to_skip()
-
-
 @pytest.fixture
 def nodes() -> Iterator[Callable[[int], list[Node]]]:
     """Makes hosts in network namespaces of their own."""
-    reason = _no_network()
-    if reason:
-        pytest.skip(reason)
     network = Network()
     try:
         yield network.nodes
@@ -93,9 +81,6 @@ def nodes() -> Iterator[Callable[[int], list[Node]]]:
 @pytest.fixture(scope="session")
 def own() -> Iterator[Node]:
     """One host with a network of its own, whose settings tests may change for themselves."""
-    reason = _no_network()
-    if reason:
-        pytest.skip(reason)
     network = Network()
     try:
         yield network.nodes(1)[0]
@@ -111,10 +96,7 @@ def lossy(netmodel: Netmodel, nodes: Callable[[int], list[Node]]) -> Iterator[Ca
     def run(path: str | Path, *args: str, share: float, code: int = 0, name: str = "far") -> Json:
         with slaves_on(netmodel, [far]), ExitStack() as stack:
             for node in (near, far):
-                try:
-                    stack.enter_context(losing(node, share))
-                except OSError as error:
-                    pytest.skip(f"this kernel does not lose datagrams for us: {error}")
+                stack.enter_context(losing(node, share))
             began = time.monotonic()
             arguments = (*defines(**{name: far.address}), *args)
             document = netmodel.measure(path, *arguments, prefix=near.prefix, code=code, timeout=60)
@@ -126,25 +108,10 @@ def lossy(netmodel: Netmodel, nodes: Callable[[int], list[Node]]) -> Iterator[Ca
 
 @pytest.fixture
 def need_ipv6() -> None:
-    try:
-        with socket.socket(socket.AF_INET6) as probe:
-            probe.bind(("::1", 0))
-    except OSError as error:
-        pytest.skip(f"no IPv6 on the loopback device: {error}")
+    """Named by tests that need it: tests/net/probes.py."""
 
 
-@pytest.fixture
-def need_tool() -> Callable[..., str]:
-    """Finds a program, which must also manage what is given besides its name; else the test is skipped."""
-
-    def need(name: str, *trial: str) -> str:
-        path = shutil.which(name)
-        if path is None:
-            pytest.skip(f"{name} is not installed")
-        if trial:
-            done = subprocess.run([path, *trial], capture_output=True, text=True, timeout=20, check=False)
-            if done.returncode != 0:
-                pytest.skip(f"{name} does not work here: {done.stderr.strip()[:200]}")
-        return path
-
-    return need
+@pytest.fixture(scope="session")
+def strace() -> str:
+    """The program; probes.py has it tried before."""
+    return "strace"

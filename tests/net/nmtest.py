@@ -9,14 +9,13 @@ import json
 import os
 import re
 import resource
-import shutil
 import signal
 import socket
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,9 +31,6 @@ SCHEMA = TOP / "docs" / "netmodel-result.schema.json"
 STOCK = tuple(sorted(path.stem for path in PROFILES.glob("*.xml")))
 
 Json = dict[str, Any]
-
-# What a kernel may lack: family and protocol of a socket of it.
-PROBES = {"mptcp": (socket.AF_INET, 262), "sctp": (socket.AF_INET, 132), "vsock": (socket.AF_VSOCK, 0)}
 
 # Passed on to netmodel; everything else in the environment could be taken for a parameter.
 _KEPT = ("PATH", "HOME", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LLVM_PROFILE_FILE")
@@ -222,27 +218,6 @@ def resident_bytes(pid: int) -> int:
         return 0
     match = re.search(r"^VmRSS:\s+(\d+) kB", text, re.MULTILINE)
     return int(match[1]) * 1024 if match else 0
-
-
-def lacks(protocol: str) -> str | None:
-    """What the kernel says when asked for a protocol that it does not have; of vsock, for that within a host."""
-    try:
-        family, number = PROBES[protocol]
-        with closing(socket.socket(family, socket.SOCK_STREAM, number)) as probe:
-            if protocol == "vsock":
-                probe.bind((1, 0xFFFFFFFF))
-    except OSError as error:
-        return os.strerror(error.errno or 0)
-    return None
-
-
-def why_not(stock: str) -> str | None:
-    """Why a stock profile cannot run on this kernel."""
-    protocol = stock.partition("_")[0]
-    if protocol == "psp":
-        return "PSP needs two hosts with devices that have it; tests/vm brings them"
-    missing = lacks(protocol) if protocol in PROBES else None
-    return f"no {protocol} here: {missing}; tests/vm brings a kernel that has it" if missing else None
 
 
 def wait_until(condition: Callable[[], Any], timeout: float = 5, what: str = "") -> Any:
@@ -440,22 +415,6 @@ class Network:
         self._name = f"nmt{os.getpid()}x{next(self._numbers)}"
         self._made: list[str] = []
 
-    @staticmethod
-    def reason_to_skip() -> str | None:
-        """Why this machine cannot have one."""
-        if os.geteuid() != 0:
-            return "network namespaces need root"
-        if shutil.which("ip") is None:
-            return "network namespaces need ip (iproute2)"
-        trial = Network()
-        try:
-            trial.nodes(1)
-        except subprocess.CalledProcessError as error:
-            return f"no network namespaces here: {' '.join(error.cmd)}: {error.stderr.strip()}"
-        finally:
-            trial.close()
-        return None
-
     def nodes(self, count: int) -> list[Node]:
         hub = self._add("hub")
         self._ip(hub, "link", "add", "bridge", "type", "bridge")
@@ -542,7 +501,7 @@ def packets(node: Node, run: Callable[[], None]) -> list[bytes]:
 
 def traced(
     netmodel: Netmodel,
-    need_tool: Callable[..., str],
+    strace: str,
     path: str | Path,
     where: Path,
     calls: str,
@@ -550,7 +509,6 @@ def traced(
     args: Sequence[str] = (),
 ) -> tuple[Json, list[str]]:
     """Runs it under strace."""
-    strace = need_tool("strace", "-o", "/dev/null", "true")
     how = (*prefix, strace, "-ff", "-qq", "-e", f"trace={calls}", "-o", str(where))
     document = netmodel.measure(path, *args, prefix=how, env=TRACED)
     assert_complete(document)

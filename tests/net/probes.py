@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -39,10 +39,19 @@ PROBES: dict[str, Probe] = {}
 FIXTURES = {
     "nodes": ("netns",),
     "own": ("netns",),
-    "pair": ("netns",),
-    "link": ("netns",),
+    "two_hosts": ("netns",),
     "lossy": ("netns", "xdp"),
     "need_ipv6": ("ipv6",),
+    "strace": ("strace",),
+    "xmllint": ("xmllint",),
+    "image": ("buildah",),
+    "injector": ("cc",),
+    "copy": ("cc", "make", "pkg_config"),
+    "installed": ("make",),
+    # Of tests/vm.
+    "fq": ("fq",),
+    "_pair": ("netdevsim",),
+    "_link": ("root",),
 }
 
 
@@ -123,7 +132,7 @@ def softirqs() -> str | None:
 # --- protocols ---
 
 
-def _no_socket(family: int, protocol: int, address: object = None) -> str | None:
+def _no_socket(family: int, protocol: int, address: Any = None) -> str | None:
     try:
         with closing(socket.socket(family, socket.SOCK_STREAM, protocol)) as one:
             if address:
@@ -133,7 +142,7 @@ def _no_socket(family: int, protocol: int, address: object = None) -> str | None
     return None
 
 
-def _kernel_has_no(name: str, family: int, protocol: int, address: object = None) -> str | None:
+def _kernel_has_no(name: str, family: int, protocol: int, address: Any = None) -> str | None:
     why = _no_socket(family, protocol, address)
     return why and f"no {name} here: {why}" + ("" if name.startswith("IPv6") else "; tests/vm brings a kernel that has it")
 
@@ -156,6 +165,25 @@ def sctp() -> str | None:
 @_probe
 def vsock() -> str | None:
     return _kernel_has_no("vsock within a host", socket.AF_VSOCK, 0, (1, 0xFFFFFFFF))
+
+
+@_probe
+def ktls() -> str | None:
+    """TLS in the kernel, which it counts."""
+    return None if Path("/proc/net/tls_stat").exists() else "no TLS in the kernel here (CONFIG_TLS); tests/vm brings one"
+
+
+def marks_of(name: str) -> list[pytest.MarkDecorator]:
+    """What a test needs that runs this protocol, or a stock profile of it."""
+    protocol = name.partition("_")[0]
+    if protocol == "psp":
+        return [pytest.mark.skip("PSP needs two hosts with devices that have it; tests/vm brings them")]
+    return [pytest.mark.needs(protocol)] if protocol in ("mptcp", "sctp", "vsock") else []
+
+
+def protocols(*names: str) -> list[Any]:
+    """The values of a parameter, each with what it needs."""
+    return [pytest.param(name, marks=marks_of(name)) for name in names]
 
 
 def kernel_lacks(protocol: str) -> bool:
@@ -220,21 +248,32 @@ def xdp() -> str | None:
         trial.close()
 
 
+def _tc_fails(*lines: str) -> str | None:
+    """Why these are not done, in a network of their own."""
+    if why := root():
+        return why
+    name = f"nmp{os.getpid()}"
+    try:
+        return _fails("ip", "netns", "add", name) or _fails("tc", "-n", name, "-batch", "-", told="\n".join(lines) + "\n")
+    finally:
+        with suppress(OSError):
+            subprocess.run(["ip", "netns", "delete", name], check=False, capture_output=True, timeout=60)
+
+
 @_probe
 def netem() -> str | None:
     """Links that tc(8) disturbs, and a way to find the packets that it does so to."""
-    if why := reason("netns"):
-        return why
-    name = f"nmp{os.getpid()}"
-    lines = (
+    return _tc_fails(
         f"qdisc add dev lo root handle 1: prio bands 3 priomap {'0 ' * 16}",
         "qdisc add dev lo parent 1:3 handle 30: netem delay 0ms",
         "filter add dev lo parent 1: protocol ip u32 match ip protocol 17 0xff flowid 1:3",
     )
-    try:
-        return _fails("ip", "netns", "add", name) or _fails("tc", "-n", name, "-batch", "-", told="\n".join(lines) + "\n")
-    finally:
-        subprocess.run(["ip", "netns", "delete", name], check=False, capture_output=True, timeout=60)
+
+
+@_probe
+def fq() -> str | None:
+    """The queueing discipline that paces."""
+    return _tc_fails("qdisc add dev lo root fq")
 
 
 @_probe
@@ -266,8 +305,9 @@ def ss_kill() -> str | None:
 
 @_probe
 def io_uring() -> str | None:
-    """io_uring_setup(2) with what netmodel asks of it is the program's to try: see tests/net/test_io_uring.py."""
-    parameters = ctypes.create_string_buffer(120)
+    """As Linux has it since 6.1."""
+    single_issuer, defer_taskrun = 1 << 12, 1 << 13
+    parameters = ctypes.create_string_buffer(struct.pack("=III", 0, 0, single_issuer | defer_taskrun).ljust(120, b"\0"))
     fd = ctypes.CDLL(None, use_errno=True).syscall(425, 1, parameters)
     if fd < 0:
         return f"no io_uring here: {os.strerror(ctypes.get_errno())}"
@@ -316,9 +356,9 @@ def _program(name: str, *trial: str) -> str | None:
 
 # What must work; where nothing is said the program must be there.
 _PROGRAMS = {
+    "setpriv": ("setpriv", "--reuid=65534", "--clear-groups", "--inh-caps=-all,+dac_read_search", "true"),
     "strace": ("strace", "-f", "-o", "/dev/null", "true"),
     "valgrind": ("valgrind", "-q", "--tool=none", "true"),
-    "taskset": ("taskset", "-c", str(min(os.sched_getaffinity(0))), "true"),
     "bash": ("bash",),
     "cc": ("cc",),
     "cxx": ("c++",),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import socket
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,10 +121,9 @@ def test_all_mistakes_of_a_file_are_told_in_one_run(netmodel: Netmodel, listener
 
 
 def test_no_socket_is_opened(
-    netmodel: Netmodel, listener: socket.socket, need_tool: Callable[..., str], tmp_path: Path
+    netmodel: Netmodel, listener: socket.socket, strace: str, tmp_path: Path
 ) -> None:
     trace = tmp_path / "trace"
-    strace = need_tool("strace", "-f", "-o", "/dev/null", "true")
     prefix = (strace, "-f", "-e", "trace=socket,connect,sendto,sendmsg,fork,clone,clone3", "-o", str(trace))
     for stem in ("size-missing", "conn-not-open", "variable-undeclared", "several-mistakes"):
         run_bad(netmodel, BAD_PROFILES / f"{stem}.xml", listener, prefix)

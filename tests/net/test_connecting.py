@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+import probes
 from compose import CLOSE, ask, check, check_lossy, connect, counts, once, op, times
-from nmtest import Netmodel, Node, defines, inside, lacks, phase_of, slaves_on
+from nmtest import Netmodel, Node, defines, inside, phase_of, slaves_on
 
 WriteProfile = Callable[..., Path]
 MakeNodes = Callable[[int], list[Node]]
@@ -31,12 +32,17 @@ OPTIONS = ("canfail", "num_ports=3", "tcp_fastopen=yes", "quickack=no")
 
 @pytest.mark.parametrize(
     ("protocol", "options"),
-    [*((protocol, options) for protocol in PROTOCOLS for options in ("", "timeout=5s")), *(("tcp", one) for one in OPTIONS)],
+    [
+        *(
+            pytest.param(protocol, options, marks=probes.marks_of(protocol))
+            for protocol in PROTOCOLS
+            for options in ("", "timeout=5s")
+        ),
+        *(("tcp", one) for one in OPTIONS),
+    ],
 )
 def test_it_is_as_good(netmodel: Netmodel, profile: WriteProfile, protocol: str, options: str) -> None:
     """Whatever the transport; and where nothing is waited for it changes nothing."""
-    if why := lacks(protocol) if protocol in ("mptcp", "sctp", "vsock") else None:
-        pytest.skip(why)
     opening = connect(options=f"protocol={protocol} async_connect=no {options}".strip())
     if protocol == "null":
         netmodel.measure(profile(several(3, once(opening), CLOSE)), code=0)
@@ -95,6 +101,7 @@ def test_a_limit_of_the_wait(
     assert re.search(rf"connect.*timeout={each}ms", failed.err), failed
 
 
+@pytest.mark.needs("iptables")
 @pytest.mark.parametrize("answer", ["yes", "no"])
 def test_what_is_refused_is_told(netmodel: Netmodel, profile: WriteProfile, own: Node, answer: str) -> None:
     """With the same words whether it is waited for or not."""

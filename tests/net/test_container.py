@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,21 +59,14 @@ class Image:
 def image(netmodel: Netmodel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
     """Made once: all that is in it is copied several times, which takes some seconds. The archive has a relative path, as
     the documents write it."""
-    tool = shutil.which("buildah")
-    if tool is None:
-        pytest.skip("buildah is not installed")
     build = netmodel.binary.parents[1]
     if not (build / "Makefile").exists():
         pytest.skip(f"{netmodel.binary} is not in a build folder")
     folder = tmp_path_factory.mktemp("image")
     where = ("--root", folder / "root", "--runroot", folder / "run", "--storage-driver", "vfs")
-    buildah: list[str | Path] = [tool, *where]
+    buildah: list[str | Path] = ["buildah", *where]
     env = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     env |= {"LC_ALL": "C", "BUILDAH": " ".join(map(str, buildah)), "SOURCE_DATE_EPOCH": "1000000000"}
-    trial = run([*buildah, "from", "scratch"], env)
-    if trial.returncode != 0:
-        pytest.skip(f"buildah does not work here: {trial.stderr.strip()[:300]}")
-    run([*buildah, "rm", trial.stdout.strip()], env)
     try:
         done = run([SCRIPT, "-b", build, "-t", NAME, "-o", "image.tar"], env, cwd=folder)
         assert done.returncode == 0, done.stderr
@@ -138,8 +131,8 @@ def test_mistakes_are_told(args: list[str], message: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"build-image: {message}\n")
 
 
-def test_every_option_is_in_the_documents(need_tool: Callable[..., str]) -> None:
-    need_tool("bash")
+@pytest.mark.needs("bash")
+def test_every_option_is_in_the_documents() -> None:
     usage = run([SCRIPT, "-h"], dict(os.environ)).stdout
     page = (TOP / "docs" / "kubernetes.md").read_text()
     options = [line.split()[0] for line in usage.splitlines() if line.startswith("  -")]

@@ -87,11 +87,11 @@ def test_more_makes_fewer_segments(netmodel: Netmodel, profile: WriteProfile, ow
 
 
 def test_more_where_an_answer_is_awaited(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path
 ) -> None:
     """Of two writes only the first lets the kernel wait for more."""
     flowops = op("write", "size=100 more") + op("write", "size=200 more") + op("read", "size=10 more")
-    document, lines = traced(netmodel, need_tool, profile(stream(flowops, 50, 1)), tmp_path / "trace", "sendto")
+    document, lines = traced(netmodel, strace, profile(stream(flowops, 50, 1)), tmp_path / "trace", "sendto")
     assert set(sends(lines, "MSG_MORE")) == {100}
     assert len(sends(lines, "MSG_MORE")) == 50
     assert phase_of(document, "s")["latency_s"]["max"] < 0.19
@@ -102,12 +102,12 @@ def test_more_where_an_answer_is_awaited(
 
 @pytest.mark.parametrize("kind", ["write", "read"])
 def test_sends_without_a_copy(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, kind: str
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path, kind: str
 ) -> None:
     """Each is told to be complete, and counted, at the end that sends. On one host the kernel copies after all."""
     body = stream(op(kind, "size=200k zerocopy"), 100)
     document, lines = traced(
-        netmodel, need_tool, profile(body), tmp_path / "trace", "sendto,recvmsg,setsockopt"
+        netmodel, strace, profile(body), tmp_path / "trace", "sendto,recvmsg,setsockopt"
     )
     done = sends(lines, "MSG_ZEROCOPY")
     assert sum(done) == 100 * 2 * 200 * 1024
@@ -143,7 +143,7 @@ def datagrams(options: str, connect: str = "", passes: int = 50) -> str:
 def test_datagrams_without_a_copy(
     netmodel: Netmodel,
     profile: WriteProfile,
-    need_tool: Callable[..., str],
+    strace: str,
     tmp_path: Path,
     options: str,
     connect: str,
@@ -152,7 +152,7 @@ def test_datagrams_without_a_copy(
 ) -> None:
     """All are told to be complete; each has the number that it should, which proves that no buffer was used too soon."""
     path = profile(datagrams(f"zerocopy {options}", connect))
-    document, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "sendmmsg,recvmsg,setsockopt")
+    document, lines = traced(netmodel, strace, path, tmp_path / "trace", "sendmmsg,recvmsg,setsockopt")
     calls = [line for line in lines if " sendmmsg(" in line and "MSG_ZEROCOPY" in line]
     made = sum(int(m[1]) for line in calls if (m := re.search(r" = (\d+)$", line)))
     assert sum("SO_ZEROCOPY, [1]" in line and line.endswith("= 0") for line in lines) == 2
@@ -184,13 +184,13 @@ def test_questions_and_answers_without_a_copy(netmodel: Netmodel, profile: Write
 
 
 def test_no_room_for_tellings_about_datagrams(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, own: Node
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path, own: Node
 ) -> None:
     before = inside(own, "cat", "/proc/sys/net/core/optmem_max").strip()
     inside(own, "sysctl", "-w", "net.core.optmem_max=2000")
     try:
         path = profile(datagrams("size=1000 batch_size=100 zerocopy", "gso=no"))
-        document, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "sendmmsg", own.prefix)
+        document, lines = traced(netmodel, strace, path, tmp_path / "trace", "sendmmsg", own.prefix)
     finally:
         inside(own, "sysctl", "-w", f"net.core.optmem_max={before}")
     assert phase_of(document, "s")["transactions"] == 100
@@ -200,14 +200,14 @@ def test_no_room_for_tellings_about_datagrams(
 
 
 def test_no_room_for_tellings_is_back_pressure(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, own: Node
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path, own: Node
 ) -> None:
     """A refusal (ENOBUFS) is waited out: there is no storm of them, and no failure. The reader begins late, so that what
     is sent stays where it is."""
     with changed(own, "net.core.optmem_max", 2000):
         late = op("think", "duration=200ms at=slave")
         body = stream(late + op("write", "size=3k zerocopy count=2000"), 1, 1)
-        _, lines = traced(netmodel, need_tool, profile(body), tmp_path / "trace", "sendto", own.prefix)
+        _, lines = traced(netmodel, strace, profile(body), tmp_path / "trace", "sendto", own.prefix)
     refused = sum("ENOBUFS" in line for line in lines)
     assert 0 < refused < len(sends(lines, "MSG_ZEROCOPY"))
 
@@ -223,11 +223,11 @@ def test_no_room_for_any_telling_is_told(netmodel: Netmodel, profile: WriteProfi
 
 @pytest.mark.parametrize("kind", ["write", "read"])
 def test_pages_are_mapped(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, kind: str
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path, kind: str
 ) -> None:
     """Where they come as whole pages; the rest is copied, and every byte is counted once."""
     body = stream(op(kind, "size=250000 zerocopy rx_zerocopy"), 100)
-    document, lines = traced(netmodel, need_tool, profile(body), tmp_path / "trace", "getsockopt,mmap")
+    document, lines = traced(netmodel, strace, profile(body), tmp_path / "trace", "getsockopt,mmap")
     assert sum("TCP_ZEROCOPY_RECEIVE" in line for line in lines) > 0
     ends = (master_of(document), slaves_of(document)[0])
     sender, receiver = (end["groups"][0] for end in (ends if kind == "write" else reversed(ends)))
@@ -254,10 +254,10 @@ def test_how_much_was_mapped_is_told(netmodel: Netmodel, profile: WriteProfile, 
 
 @pytest.mark.parametrize("kind", ["write", "read"])
 def test_bytes_are_dropped(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, kind: str
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path, kind: str
 ) -> None:
     body = stream(op(kind, "size=250000 discard"), 50) + ""
-    _, lines = traced(netmodel, need_tool, profile(body), tmp_path / "trace", "recvfrom")
+    _, lines = traced(netmodel, strace, profile(body), tmp_path / "trace", "recvfrom")
     dropped = [int(m[1]) for line in lines if (m := re.search(r"recvfrom\(.*MSG_TRUNC.* = (\d+)$", line))]
     assert sum(dropped) == 50 * 2 * 250000
 

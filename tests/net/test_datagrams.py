@@ -24,8 +24,7 @@ SIZE = 1000
 
 
 @pytest.fixture
-def traced(tmp_path: Path, need_tool: Callable[..., str]) -> Callable[..., tuple[str, ...]]:
-    strace = need_tool("strace", "-f", "-o", "/dev/null", "true")
+def traced(tmp_path: Path, strace: str) -> Callable[..., tuple[str, ...]]:
 
     def prefix(name: str, *options: str) -> tuple[str, ...]:
         return (strace, "-f", "-o", str(tmp_path / name), *options)

@@ -19,7 +19,6 @@ from nmtest import Netmodel, calmly, defines, phase_of, traced
 pytestmark = pytest.mark.alone
 
 WriteProfile = Callable[..., Path]
-Need = Callable[..., str]
 
 CALLS = "connect,epoll_ctl,recvfrom"
 
@@ -39,11 +38,11 @@ def client_calls(lines: list[str]) -> Counter[str]:
     return max(threads.values(), key=lambda calls: calls["connect"])
 
 
-def test_answers_that_come_late(netmodel: Netmodel, profile: WriteProfile, need_tool: Need, tmp_path: Path) -> None:
+def test_answers_that_come_late(netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path) -> None:
     """Hardly any look is in vain, since few are tried."""
     late = ask(10, 10).replace("/>", "/>" + op("think", "duration=5ms at=slave"), 1)
     path = profile(several(8, times(20, connect(), late, op("disconnect"))))
-    document, lines = traced(netmodel, need_tool, path, tmp_path / "t", CALLS, args=("-t",))
+    document, lines = traced(netmodel, strace, path, tmp_path / "t", CALLS, args=("-t",))
     calls = client_calls(lines)
     assert counts(document, "counted") == (160, 1600, 1600)
     assert calls["connect"] == 160
@@ -128,14 +127,11 @@ def test_a_lone_flow_on_the_cpu_of_the_other_end(
     check_resets(netmodel, profile, 1, connect(options=f"protocol={transport}", kind=kind), pause, ONE_CPU)
 
 
-@pytest.mark.parametrize("pinned", [True, False])
+@pytest.mark.parametrize("pinned", [True, pytest.param(False, marks=pytest.mark.needs("second_cpu"))])
 @calmly
-def test_a_lone_flow_is_not_woken_by_resets(netmodel: Netmodel, need_tool: Need, tmp_path: Path, pinned: bool) -> None:
+def test_a_lone_flow_is_not_woken_by_resets(netmodel: Netmodel, strace: str, tmp_path: Path, pinned: bool) -> None:
     """But it is where they come in on another CPU."""
     cpus = sorted(os.sched_getaffinity(0))
-    if not pinned and len(cpus) < 2:
-        pytest.skip("two CPUs are needed")
-    strace = need_tool("strace", "-o", "/dev/null", "true")
     trace = tmp_path / "trace"
     mine, other = (("taskset", "-c", str(cpu)) for cpu in (cpus[0], cpus[0 if pinned else 1]))
     how = (*other, strace, "-f", "-qq", "-e", "trace=ppoll,accept4", "-o", str(trace))
@@ -152,13 +148,13 @@ def test_a_lone_flow_is_not_woken_by_resets(netmodel: Netmodel, need_tool: Need,
 
 
 def test_a_lone_flow_waits_in_its_receives(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Need, tmp_path: Path
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path
 ) -> None:
     """At the end that accepts, for a while, and only where each pass has a connection of its own."""
     slow = times(3, connect(), op("think", "duration=200ms at=master"), ask(3, 3), op("disconnect", "close=rst"))
     once = times(1, connect(), name="once")
     path = profile(group(slow, once, times(3, ask(3, 3), name="more"), times(1, op("disconnect"))))
-    _, lines = traced(netmodel, need_tool, path, tmp_path / "t", "accept4,recvfrom,ppoll")
+    _, lines = traced(netmodel, strace, path, tmp_path / "t", "accept4,recvfrom,ppoll")
     acceptor, _ = Counter(line.split()[0] for line in lines if " accept4(" in line).most_common(1)[0]
     calls = [line.split(" ", 1)[1] for line in lines if line.split()[0] == acceptor]
     taken = ["SOCK_NONBLOCK" in call for call in calls if call.startswith("accept4(") and "EAGAIN" not in call]

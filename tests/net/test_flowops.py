@@ -136,9 +136,8 @@ def test_the_seed_chooses_the_files(netmodel: Netmodel, profile: WriteProfile, t
 
 
 def test_only_the_master_has_the_files(
-    netmodel: Netmodel, profile: WriteProfile, files: Path, need_tool: Callable[..., str], tmp_path: Path
+    netmodel: Netmodel, profile: WriteProfile, files: Path, strace: str, tmp_path: Path
 ) -> None:
-    strace = need_tool("strace", "-f", "-o", "/dev/null", "true")
     trace = tmp_path / "trace"
     path = profile(connected(times(2, op("sendfile", f"dir={files}")), host="127.0.0.1"))
     prefix = (strace, "-f", "-e", "trace=%file", "-o", str(trace))
@@ -299,9 +298,8 @@ def calls_of_slave(netmodel: Netmodel, strace: str, path: Path, folder: Path) ->
 
 
 def test_rsize_spares_calls(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path
 ) -> None:
-    strace = need_tool("strace", "-f", "-c", "-o", "/dev/null", "true")
 
     def path(rsize: str) -> Path:
         # The slave begins late, so that the messages wait for it.

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from nmtest import Netmodel
 
-pytestmark = pytest.mark.skipif(shutil.which("readelf") is None, reason="needs readelf (binutils)")
+pytestmark = pytest.mark.needs("readelf")
 
 
 def is_instrumented(binary: Path) -> bool:

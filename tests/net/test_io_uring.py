@@ -18,15 +18,10 @@ from compose import ask, check, connect, counts, group, lasting, once, op, opene
 from nmtest import Json, Netmodel, defines, free_port, phase_of, wait_until
 
 WriteProfile = Callable[..., Path]
-Need = Callable[..., str]
 URING = 'engine="io_uring" nthreads'
 
 
-@pytest.fixture(scope="module", autouse=True)
-def has_io_uring(netmodel: Netmodel) -> None:
-    result = netmodel.run("-m", "tcp_rr", *defines(engine="io_uring", test_length="10ms"))
-    if result.code == 1 and "io_uring" in result.err:
-        pytest.skip(result.err)
+pytestmark = pytest.mark.needs("io_uring")
 
 
 def calls_of(netmodel: Netmodel, strace: str, folder: Path, end: str, name: str, **params: object) -> tuple[Json, Counter[str]]:
@@ -44,10 +39,9 @@ def calls_of(netmodel: Netmodel, strace: str, folder: Path, end: str, name: str,
 @pytest.mark.parametrize(("name", "flows", "most"), [("tcp_rr", 1, 1.05), ("tcp_rr", 64, 0.5), ("tcp_stream", 1, 2.05)])
 @pytest.mark.parametrize("end", ["client", "server"])
 def test_one_call_hands_over_what_all_flows_post(
-    netmodel: Netmodel, need_tool: Need, tmp_path: Path, name: str, flows: int, most: float, end: str
+    netmodel: Netmodel, strace: str, tmp_path: Path, name: str, flows: int, most: float, end: str
 ) -> None:
     """A stream's message may come in parts."""
-    strace = need_tool("strace", "-f", "-c", "-o", "/dev/null", "true")
     length = {"num_transactions": 5000} if name == "tcp_rr" else {"test_length": "500ms", "buffer_size": "4k"}
     document, calls = calls_of(netmodel, strace, tmp_path, end, name, num_flows=flows, **length)
     passes = check(document)["totals"]["transactions"]
@@ -56,8 +50,7 @@ def test_one_call_hands_over_what_all_flows_post(
     assert calls["sendto"] + calls["recvfrom"] + calls["epoll_wait"] + calls["epoll_pwait"] < passes / 10 + 200, calls
 
 
-def test_the_usual_engine_does_not_need_it(netmodel: Netmodel, need_tool: Need, tmp_path: Path) -> None:
-    strace = need_tool("strace", "-f", "-c", "-o", "/dev/null", "true")
+def test_the_usual_engine_does_not_need_it(netmodel: Netmodel, strace: str, tmp_path: Path) -> None:
     _, calls = calls_of(netmodel, strace, tmp_path, "client", "tcp_rr", engine="epoll", num_transactions=100)
     assert calls["sendto"] >= 100
     assert not calls["io_uring_enter"] and not calls["io_uring_setup"]
@@ -153,11 +146,11 @@ def test_an_answer_for_which_there_is_no_room(netmodel: Netmodel, profile: Write
     assert counts(document, "again")[0] == 40
 
 
-def test_a_connection_that_is_reset_in_a_message(netmodel: Netmodel, profile: WriteProfile, need_tool: Need) -> None:
+@pytest.mark.needs("ss_kill")
+def test_a_connection_that_is_reset_in_a_message(netmodel: Netmodel, profile: WriteProfile) -> None:
     """What had gone of it is counted, and no pass."""
     size, flows = 1_000_000, 4
     port = free_port()
-    ss = need_tool("ss", "-K", "sport", "=", "1")
     path = profile(
         opened(
             times(1, write(size), more='rate="1"'), strands=1, kind=f'engine="io_uring" nflows="{flows}" nthreads',
@@ -170,7 +163,7 @@ def test_a_connection_that_is_reset_in_a_message(netmodel: Netmodel, profile: Wr
             time.sleep(0.2)
             os.kill(session, signal.SIGSTOP)
             time.sleep(1)
-            subprocess.run([ss, "-K", "sport", "=", str(port)], check=True, capture_output=True, timeout=5)
+            subprocess.run(["ss", "-K", "sport", "=", str(port)], check=True, capture_output=True, timeout=5)
             time.sleep(0.3)
             os.kill(session, signal.SIGCONT)
             result = master.finish()
@@ -230,9 +223,9 @@ def test_a_killed_master_is_noticed(netmodel: Netmodel) -> None:
 
 @pytest.mark.parametrize(("error", "says"), [("EPERM", "may not use io_uring"), ("ENOSYS", "has no io_uring"), ("EINVAL", "older than Linux 6.1")])
 @pytest.mark.parametrize("end", ["master", "slave"])
-def test_hosts_without_it_say_so(netmodel: Netmodel, need_tool: Need, end: str, error: str, says: str) -> None:
+def test_hosts_without_it_say_so(netmodel: Netmodel, strace: str, end: str, error: str, says: str) -> None:
     how = ("-f", "-qq", "-o", "/dev/null", "-e", "trace=io_uring_setup", "-e", f"inject=io_uring_setup:error={error}")
-    under = (need_tool("strace", "-o", "/dev/null", "true"), *how)
+    under = (strace, *how)
     with netmodel.slave(prefix=under if end == "slave" else ()) as slave:
         params = defines(engine="io_uring", host="127.0.0.1", test_length="50ms")
         prefix = under if end == "master" else ()

@@ -31,11 +31,8 @@ OTHER = "fedcba9876543210fedcba9876543210"
 
 
 @pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
+def two_hosts() -> Iterator[Pair]:
     """Two hosts for all tests here."""
-    why = Network.reason_to_skip()
-    if why:
-        pytest.skip(why)
     network = Network()
     try:
         near, far = network.nodes(2)
@@ -58,8 +55,8 @@ def ask(netmodel: Netmodel, slave_port: int, here: Node, there: Node, *args: str
     )
 
 
-def test_a_master_of_another_host_comes_with_the_key(netmodel: Netmodel, pair: Pair, tmp_path: Path) -> None:
-    near, far = pair
+def test_a_master_of_another_host_comes_with_the_key(netmodel: Netmodel, two_hosts: Pair, tmp_path: Path) -> None:
+    near, far = two_hosts
     file = write_key(tmp_path / "key", KEY)
     with netmodel.slave("--key-file", file, prefix=far.prefix) as slave:
         result = ask(netmodel, slave.port, near, far, "--key-file", file)
@@ -76,8 +73,8 @@ def told_by_both(result: Result, slave: Slave, text: str) -> None:
     slave.process.wait_line(rf"master \S+: refused: .*{text}")
 
 
-def test_another_key_is_refused_at_both_ends(netmodel: Netmodel, pair: Pair) -> None:
-    near, far = pair
+def test_another_key_is_refused_at_both_ends(netmodel: Netmodel, two_hosts: Pair) -> None:
+    near, far = two_hosts
     with netmodel.slave(env={"NETMODEL_KEY": KEY}, prefix=far.prefix) as slave:
         result = ask(netmodel, slave.port, near, far, env={"NETMODEL_KEY": OTHER})
         told_by_both(result, slave, "another key.*--key-file FILE")
@@ -87,8 +84,8 @@ def test_another_key_is_refused_at_both_ends(netmodel: Netmodel, pair: Pair) -> 
 
 
 @pytest.mark.parametrize("where", ["another host", "its own host"])
-def test_a_master_without_the_key_is_refused(netmodel: Netmodel, pair: Pair, where: str) -> None:
-    near, far = pair
+def test_a_master_without_the_key_is_refused(netmodel: Netmodel, two_hosts: Pair, where: str) -> None:
+    near, far = two_hosts
     with netmodel.slave(env={"NETMODEL_KEY": KEY}, prefix=far.prefix) as slave:
         result = ask(netmodel, slave.port, near if where == "another host" else far, far)
         ways_out = r"--key-file FILE, or NETMODEL_KEY.*--no-auth \(or NETMODEL_AUTH=none"
@@ -97,24 +94,24 @@ def test_a_master_without_the_key_is_refused(netmodel: Netmodel, pair: Pair, whe
 
 @pytest.mark.parametrize("option", [(), ("--no-auth",)], ids=["own host only", "no-auth"])
 def test_a_slave_without_a_key_refuses_a_master_with_one(
-    netmodel: Netmodel, pair: Pair, option: tuple[str, ...]
+    netmodel: Netmodel, two_hosts: Pair, option: tuple[str, ...]
 ) -> None:
-    _, far = pair
+    _, far = two_hosts
     with netmodel.slave(*option, prefix=far.prefix) as slave:
         result = ask(netmodel, slave.port, far, far, env={"NETMODEL_KEY": KEY})
         told_by_both(result, slave, "this slave has none: start the slave with the same")
 
 
-def test_no_key_and_another_host_are_told_both_ways_out(netmodel: Netmodel, pair: Pair) -> None:
-    near, far = pair
+def test_no_key_and_another_host_are_told_both_ways_out(netmodel: Netmodel, two_hosts: Pair) -> None:
+    near, far = two_hosts
     for env in ({}, {"NETMODEL_KEY": KEY}):
         with netmodel.slave(prefix=far.prefix) as slave:
             result = ask(netmodel, slave.port, near, far, env=env)
             told_by_both(result, slave, "it has no key.*--key-file FILE, or NETMODEL_KEY.*NETMODEL_AUTH=none")
 
 
-def test_the_environment_can_open_a_slave(netmodel: Netmodel, pair: Pair) -> None:
-    near, far = pair
+def test_the_environment_can_open_a_slave(netmodel: Netmodel, two_hosts: Pair) -> None:
+    near, far = two_hosts
     with netmodel.slave(env={"NETMODEL_AUTH": "none"}, prefix=far.prefix) as slave:
         document = ask(netmodel, slave.port, near, far).json()
         assert_complete(document)
@@ -130,8 +127,8 @@ def test_results_show_a_slave_that_takes_all(netmodel: Netmodel) -> None:
         assert "127.0.0.1: --no-auth: it takes any master without proof of who it is" in text
 
 
-def test_results_show_why_ends_took_each_other(netmodel: Netmodel, pair: Pair) -> None:
-    near, far = pair
+def test_results_show_why_ends_took_each_other(netmodel: Netmodel, two_hosts: Pair) -> None:
+    near, far = two_hosts
     document = netmodel.measure("tcp_rr", "-D", "test_length=50ms")
     assert [host["authentication"] for host in document["hosts"]] == [None, "embedded"]
     with netmodel.slave(prefix=far.prefix) as slave:
@@ -213,8 +210,8 @@ def test_options_and_environment_that_contradict_each_other(netmodel: Netmodel, 
     assert 'NETMODEL_AUTH=no: must be "none"' in result.err
 
 
-def test_options_win_over_the_environment(netmodel: Netmodel, pair: Pair, tmp_path: Path) -> None:
-    near, far = pair
+def test_options_win_over_the_environment(netmodel: Netmodel, two_hosts: Pair, tmp_path: Path) -> None:
+    near, far = two_hosts
     file = write_key(tmp_path / "key", KEY)
     with netmodel.slave("--key-file", file, env={"NETMODEL_KEY": OTHER}, prefix=far.prefix) as slave:
         assert_complete(ask(netmodel, slave.port, near, far, env={"NETMODEL_KEY": KEY}).json())
@@ -322,9 +319,9 @@ def run_printed(netmodel: Netmodel, command: str, node: Node) -> Result:
 
 @pytest.mark.parametrize("port", [None, "0"], ids=["the usual port", "another port"])
 def test_a_key_made_on_a_terminal_lets_the_printed_command_in(
-    netmodel: Netmodel, pair: Pair, port: str | None
+    netmodel: Netmodel, two_hosts: Pair, port: str | None
 ) -> None:
-    near, far = pair
+    near, far = two_hosts
     with on_a_terminal(netmodel, far, "-s", *(("-P", port) if port else ())) as wait_for:
         command = wait_for(r"^NETMODEL_KEY=[0-9a-f]{32} netmodel -m .*$")[0]
         assert f"host={far.address}" in command
@@ -338,25 +335,25 @@ def test_a_key_made_on_a_terminal_lets_the_printed_command_in(
         assert_complete(ask(netmodel, int(number), far, far).json())
 
 
-def test_no_key_is_made_on_a_terminal_that_shows_nothing(netmodel: Netmodel, pair: Pair) -> None:
-    near, far = pair
+def test_no_key_is_made_on_a_terminal_that_shows_nothing(netmodel: Netmodel, two_hosts: Pair) -> None:
+    near, far = two_hosts
     port = 12901
     with on_a_terminal(netmodel, far, "-s", "-q", "-P", str(port)):
         assert_complete(ask(netmodel, port, far, far, "--wait-slaves", "10s").json())
         assert "it has no key" in ask(netmodel, port, near, far).err
 
 
-def test_no_key_is_made_where_nobody_would_see_it(netmodel: Netmodel, pair: Pair) -> None:
-    near, far = pair
+def test_no_key_is_made_where_nobody_would_see_it(netmodel: Netmodel, two_hosts: Pair) -> None:
+    near, far = two_hosts
     with netmodel.slave(prefix=far.prefix) as slave:
         assert "it has no key" in ask(netmodel, slave.port, near, far).err
         assert "NETMODEL_KEY=" not in slave.process.err
 
 
 def test_uperfs_lines_run_with_the_environment_alone(
-    netmodel: Netmodel, pair: Pair, tmp_path: Path
+    netmodel: Netmodel, two_hosts: Pair, tmp_path: Path
 ) -> None:
-    near, far = pair
+    near, far = two_hosts
     path = tmp_path / "web.xml"
     path.write_text(
         '<?xml version="1.0"?>\n<profile name="web"><group nthreads="2">\n'
@@ -373,8 +370,8 @@ def test_uperfs_lines_run_with_the_environment_alone(
             assert result.code == 2, result
 
 
-def test_nepers_lines_run_with_the_environment_alone(netmodel: Netmodel, pair: Pair) -> None:
-    near, far = pair
+def test_nepers_lines_run_with_the_environment_alone(netmodel: Netmodel, two_hosts: Pair) -> None:
+    near, far = two_hosts
     client = ("tcp_rr", "-c", "-H", far.address, "-l", "-20")
     for servers, clients in (({"NETMODEL_KEY": KEY}, {"NETMODEL_KEY": KEY}), ({"NETMODEL_AUTH": "none"}, {})):
         with netmodel.started("tcp_rr", env=servers, prefix=far.prefix) as server:
@@ -383,8 +380,8 @@ def test_nepers_lines_run_with_the_environment_alone(netmodel: Netmodel, pair: P
             assert server.finish().code == 0
 
 
-def test_a_key_made_for_nepers_server_lets_the_printed_command_in(netmodel: Netmodel, pair: Pair) -> None:
-    near, far = pair
+def test_a_key_made_for_nepers_server_lets_the_printed_command_in(netmodel: Netmodel, two_hosts: Pair) -> None:
+    near, far = two_hosts
     with on_a_terminal(netmodel, far, "tcp_rr", "-C", "12900") as wait_for:
         command = wait_for(r"^NETMODEL_KEY=[0-9a-f]{32} netmodel .*$")[0]
         assert command.endswith(f" netmodel tcp_rr -c -H {far.address} -C 12900")
@@ -508,12 +505,10 @@ def in_the_clear(text: bytes) -> bytes:
     return len(text).to_bytes(4, "big") + text
 
 
-def test_a_server_with_a_certificate_is_no_slave(
-    netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path
-) -> None:
-    openssl = need_tool("openssl", "version")
+@pytest.mark.needs("openssl")
+def test_a_server_with_a_certificate_is_no_slave(netmodel: Netmodel, tmp_path: Path) -> None:
     made = ("-newkey", "rsa:2048", "-nodes", "-keyout", tmp_path / "key", "-out", tmp_path / "cert", "-subj", "/CN=x")
-    subprocess.run([openssl, "req", "-x509", *map(str, made)], check=True, capture_output=True, timeout=30)
+    subprocess.run(["openssl", "req", "-x509", *map(str, made)], check=True, capture_output=True, timeout=30)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(tmp_path / "cert", tmp_path / "key")
     with coming_to_a_false_slave(netmodel) as (master, peer):

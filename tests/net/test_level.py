@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+import probes
 from compose import CLOSE, check, check_lossy, connect, counts, lasting, once, op, read, times, write
-from nmtest import TRACED, Json, Netmodel, Node, assert_complete, changed, defines, lacks, phase_of, slaves_of, trace_lines
+from nmtest import TRACED, Json, Netmodel, Node, assert_complete, changed, defines, phase_of, slaves_of, trace_lines
 
 Run = Callable[..., tuple[Json, Counter[str]]]
 WriteProfile = Callable[..., Path]
-Need = Callable[..., str]
 
 CALLS = "epoll_ctl,epoll_wait,epoll_pwait,epoll_pwait2"
 WATCHED = "EPOLLRDHUP"  # what connections are watched for, and nothing else
@@ -47,10 +47,10 @@ def tally(lines: list[str]) -> Counter[str]:
 
 
 @pytest.fixture
-def run(netmodel: Netmodel, profile: WriteProfile, need_tool: Need, tmp_path: Path) -> Run:
+def run(netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path) -> Run:
     def trace(groups: str, *args: str, prefix: tuple[str, ...] = ()) -> tuple[Json, Counter[str]]:
         path = profile(groups) if "<" in groups else groups
-        how = (*prefix, need_tool("strace", "-o", "/dev/null", "true"), "-ff", "-qq", "-e", f"trace={CALLS}")
+        how = (*prefix, strace, "-ff", "-qq", "-e", f"trace={CALLS}")
         document = netmodel.measure(path, *args, prefix=(*how, "-o", str(tmp_path / "t")), env=TRACED)
         assert_complete(document)
         assert document["run"]["reconciled"] is not False
@@ -59,11 +59,9 @@ def run(netmodel: Netmodel, profile: WriteProfile, need_tool: Need, tmp_path: Pa
     return trace
 
 
-@pytest.mark.parametrize("protocol", ["tcp", "udp", "ssl", "unix", "mptcp", "sctp"])
+@pytest.mark.parametrize("protocol", probes.protocols("tcp", "udp", "ssl", "unix", "mptcp", "sctp"))
 @pytest.mark.parametrize("flows", [1, 3])
 def test_input_that_comes_while_a_flow_thinks(run: Run, protocol: str, flows: int) -> None:
-    if why := lacks(protocol) if protocol in ("mptcp", "sctp") else None:
-        pytest.skip(why)
     body = (write(20), op(*THINK), write(20), read(20))
     opening = once(connect(options=f"protocol={protocol}"))
     document, calls = run(level(flows, opening, times(PASSES, *body), CLOSE), "-t")

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+import probes
 from nmtest import TOP, Json, Netmodel, assert_complete, assert_ends_agree
 
 EXAMPLES = TOP / "contrib" / "examples"
@@ -113,9 +114,7 @@ class Copy:
 @pytest.fixture(scope="module")
 def copy(netmodel: Netmodel, tmp_path_factory: pytest.TempPathFactory) -> Copy:
     build = netmodel.binary.parents[1]
-    for tool in ("cc", "make", "pkg-config"):
-        if not shutil.which(tool):
-            pytest.skip(f"{tool} is not installed")
+    probes.require("cc", "make", "pkg_config")
     if not (build / "Makefile").exists():
         pytest.skip(f"{netmodel.binary} is not in a build folder")
     root = tmp_path_factory.mktemp("installed")
@@ -201,9 +200,8 @@ def test_example_runs_two_and_stops_one(copy: Copy) -> None:
     assert match and int(match[2]) >= 1024 * int(match[1]) > 0, endless
 
 
+@pytest.mark.needs("cxx")
 def test_header_is_for_cplusplus_too(copy: Copy, tmp_path: Path) -> None:
-    if not shutil.which("c++"):
-        pytest.skip("c++ is not installed")
     source = tmp_path / "embed.cc"
     source.write_text(
         "#include <netmodel.h>\n"
@@ -234,9 +232,8 @@ def test_fifty_runs_leave_nothing_behind(copy: Copy, tmp_path: Path) -> None:
     assert memory[-1] - memory[9] < 1024, memory  # KiB
 
 
+@pytest.mark.needs("valgrind")
 def test_no_memory_is_lost(copy: Copy, tmp_path: Path) -> None:
-    if not shutil.which("valgrind"):
-        pytest.skip("valgrind is not installed")
     options = ["-q", "--error-exitcode=9", "--leak-check=full", "--fair-sched=yes"]
     kinds = ["--show-leak-kinds=definite,indirect", "--errors-for-leak-kinds=definite,indirect"]
     report = copy.drive(tmp_path, "repeat", 2, prefix=["valgrind", *options, *kinds])
@@ -442,13 +439,12 @@ def test_samples(copy: Copy, tmp_path: Path) -> None:
 
 
 
+@pytest.mark.needs("locales")
 def test_locale_of_the_program(copy: Copy, tmp_path: Path) -> None:
     """Where numbers have a decimal comma, those of the documents and options still have a point."""
     made = tmp_path / "de_DE.UTF-8"
-    if shutil.which("localedef"):
-        subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", made], capture_output=True, check=False)
-    if not (made / "LC_NUMERIC").exists():
-        pytest.skip("localedef cannot make a locale: the sources of locales are not installed")
+    subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", made], capture_output=True, check=False)
+    assert (made / "LC_NUMERIC").exists()
     report = copy.drive(tmp_path, "locale", made.name, LOCPATH=str(tmp_path))
     assert report.number("percentiles") == 0
     assert report.number("status") == COMPLETE

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+import probes
 from nmtest import (
     PROFILES,
     STOCK,
@@ -32,7 +33,6 @@ from nmtest import (
     phase_of,
     slaves_of,
     wait_until,
-    why_not,
 )
 
 SHORT = defines(test_length="200ms")
@@ -47,10 +47,8 @@ def test_the_stock_profiles_are_there() -> None:
     assert set(known.split()) <= set(STOCK)
 
 
-@pytest.mark.parametrize("name", STOCK)
+@pytest.mark.parametrize("name", probes.protocols(*STOCK))
 def test_stock_profile(netmodel: Netmodel, validate: Callable[[Json], None], name: str) -> None:
-    if reason := why_not(name):
-        pytest.skip(reason)
     document = netmodel.measure(name, *SHORT)
     validate(document)
     assert_complete(document)
@@ -64,10 +62,8 @@ def test_stock_profile(netmodel: Netmodel, validate: Callable[[Json], None], nam
     assert [host["name"] for host in slaves_of(document)] == ["local"]
 
 
-@pytest.mark.parametrize("name", STOCK)
+@pytest.mark.parametrize("name", probes.protocols(*STOCK))
 def test_stock_profile_with_many_flows_and_workers(netmodel: Netmodel, name: str) -> None:
-    if reason := why_not(name):
-        pytest.skip(reason)
     known = netmodel.run("-m", PROFILES / f"{name}.xml", "--params", code=0).out
     wanted = {"num_flows": 10, "num_threads": 2, "nth": 4, "lookup_flows": 5, "fetch_flows": 3}
     given = {key: value for key, value in wanted.items() if re.search(rf"^{key} ", known, re.MULTILINE)}
@@ -428,27 +424,27 @@ def test_generate_texts(netmodel: Netmodel) -> None:
         assert word in result.err
 
 
-def test_the_generated_completion_is_a_shell_script(netmodel: Netmodel, need_tool: Callable[..., str]) -> None:
+@pytest.mark.needs("bash")
+def test_the_generated_completion_is_a_shell_script(netmodel: Netmodel) -> None:
     script = netmodel.run("--generate", "completion", code=0).out
     for words, wanted in ("--inter", "--interval"), ("--help a", "all"), ("--require transactions_", "transactions_per_s"):
         at = len(words.split())
         asked = f"COMP_WORDS=({netmodel.binary} {words}); COMP_CWORD={at}; _netmodel; echo ${{COMPREPLY[0]}}"
         answer = subprocess.run(
-            [need_tool("bash"), "-c", f"{script}\n{asked}"], capture_output=True, text=True, timeout=10, check=True
+            ["bash", "-c", f"{script}\n{asked}"], capture_output=True, text=True, timeout=10, check=True
         )
         assert answer.stdout == f"{wanted}\n"
 
 
 @pytest.fixture
-def xmllint(netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path) -> Callable[[Path], str]:
+def xmllint(netmodel: Netmodel, tmp_path: Path) -> Callable[[Path], str]:
     """Validates a profile with the generated schema: "" or what is wrong."""
-    tool = need_tool("xmllint")
     schema = tmp_path / "netmodel.rng"
     schema.write_text(netmodel.run("--generate", "schema", code=0).out)
 
     def check(path: Path) -> str:
         done = subprocess.run(
-            [tool, "--noout", "--nonet", "--relaxng", str(schema), str(path)],
+            ["xmllint", "--noout", "--nonet", "--relaxng", str(schema), str(path)],
             capture_output=True,
             text=True,
             timeout=10,

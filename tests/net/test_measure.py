@@ -578,7 +578,7 @@ def interrupts_so_far() -> dict[str, int]:
     return counts
 
 
-@pytest.mark.skipif(not Path("/proc/softirqs").exists(), reason="no /proc/softirqs here")
+@pytest.mark.needs("softirqs")
 @pytest.mark.parametrize("embedded", [True, False], ids=["embedded", "slave"])
 def test_interrupts_of_the_window(netmodel: Netmodel, validate: Validate, embedded: bool) -> None:
     words = defines(num_transactions=20000, num_flows=4, test_length="30s")
@@ -603,11 +603,8 @@ def test_interrupts_of_the_window(netmodel: Netmodel, validate: Validate, embedd
         assert counts["hardware"] > 0
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="hides a file of /proc")
-def test_interrupts_that_cannot_be_read_are_not_none(
-    netmodel: Netmodel, validate: Validate, need_tool: Callable[..., str], tmp_path: Path
-) -> None:
-    need_tool("unshare", "--mount", "true")
+@pytest.mark.needs("root", "mountns", "softirqs")
+def test_interrupts_that_cannot_be_read_are_not_none(netmodel: Netmodel, validate: Validate, tmp_path: Path) -> None:
     (tmp_path / "stat").write_text("cpu  9 9 9 9 9 9 9 9\nintr 0\nctxt 0\n")
     script = 'mount --bind /dev/null /proc/softirqs && mount --bind "$0" /proc/stat && exec "$@"'
     prefix = ("unshare", "--mount", "sh", "-c", script, str(tmp_path / "stat"))

@@ -40,7 +40,6 @@ from nmtest import (
 from samples import check_rates, sample
 
 WriteProfile = Callable[..., Path]
-Need = Callable[..., str]
 
 CLIENT = ("-c", "-H", "local")
 
@@ -107,22 +106,22 @@ def test_split_bidir_has_connections_for_each_direction(netmodel: Netmodel) -> N
     assert back["bytes_received"] > 1e6 and back["bytes_sent"] == 0
 
 
-def test_directions_have_source_ports_of_their_own(netmodel: Netmodel, need_tool: Need, tmp_path: Path) -> None:
+def test_directions_have_source_ports_of_their_own(netmodel: Netmodel, strace: str, tmp_path: Path) -> None:
     """Else, to one port of the other end, they would be the same connections."""
     base = 26000 + os.getpid() % 400 * 4
     args = defines(num_flows=2, source_port=base, port=free_port(), split_bidir="yes", test_length="100ms")
-    document, lines = traced(netmodel, need_tool, "tcp_stream", tmp_path / "trace", "bind", args=args)
+    document, lines = traced(netmodel, strace, "tcp_stream", tmp_path / "trace", "bind", args=args)
     assert_complete(document)
     bound = Counter(int(m[1]) for line in lines if (m := re.search(r"bind\(.*htons\((\d+)\).*= 0$", line)))
     assert [bound[port] for port in range(base - 1, base + 5)] == [0, 1, 1, 1, 1, 0]
 
 
 # 6
-def test_a_flow_keeps_its_port_when_it_reconnects(netmodel: Netmodel, need_tool: Need, tmp_path: Path) -> None:
+def test_a_flow_keeps_its_port_when_it_reconnects(netmodel: Netmodel, strace: str, tmp_path: Path) -> None:
     """The one that it binds and the one that it connects to."""
     base = 28000 + os.getpid() % 400 * 4
     args = defines(num_flows=4, num_ports=4, source_port=base, num_transactions=80)
-    _, lines = traced(netmodel, need_tool, "tcp_crr", tmp_path / "trace", "bind,connect", args=args)
+    _, lines = traced(netmodel, strace, "tcp_crr", tmp_path / "trace", "bind,connect", args=args)
     bound: dict[tuple[str, str], int] = {}
     used = defaultdict(list)
     for line in lines:
@@ -469,12 +468,12 @@ def test_how_often_fast_open_was_used_is_told(netmodel: Netmodel, own: Node, all
     ids=["port", "asked", "not asked"],
 )
 def test_reuseaddr_comes_before_bind(
-    netmodel: Netmodel, need_tool: Need, tmp_path: Path, bind: dict[str, object], reuseaddr: str, wanted: bool
+    netmodel: Netmodel, strace: str, tmp_path: Path, bind: dict[str, object], reuseaddr: str, wanted: bool
 ) -> None:
     base = 29700 + os.getpid() % 100 * 3
     bind = {name: base if name == "source_port" else value for name, value in bind.items()}
     args = defines(num_flows=3, reuseaddr=reuseaddr, test_length="50ms", **bind)
-    _, lines = traced(netmodel, need_tool, "tcp_rr", tmp_path / "trace", "socket,bind,connect,setsockopt", args=args)
+    _, lines = traced(netmodel, strace, "tcp_rr", tmp_path / "trace", "socket,bind,connect,setsockopt", args=args)
     reuse: set[tuple[str, str]] = set()
     bound: dict[tuple[str, str], bool] = {}
     connected = []

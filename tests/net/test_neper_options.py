@@ -6,7 +6,6 @@ from __future__ import annotations
 import itertools
 import os
 import re
-import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -85,11 +84,8 @@ Run = Callable[..., Trace]
 
 
 @pytest.fixture(scope="module")
-def run(netmodel: Netmodel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+def run(netmodel: Netmodel, strace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     """Runs a workload under strace, the same words once only."""
-    strace = shutil.which("strace")
-    if not strace or subprocess.run([strace, "-o", "/dev/null", "true"], check=False).returncode:
-        pytest.skip("strace is not installed, or does not work here")
     seen: dict[tuple[str, ...], Trace] = {}
 
     def traced(workload: str, *words: str) -> Trace:
@@ -148,14 +144,18 @@ SOCKET_OPTIONS = [
 @pytest.mark.parametrize(
     ("workload", "name", "pattern"),
     [
-        pytest.param(workload, name, re.sub(r"\[(\d+)\]$", r"\\[\1\\]", pattern), id=f"{workload}-{name}")
+        pytest.param(
+            workload,
+            name,
+            re.sub(r"\[(\d+)\]$", r"\\[\1\\]", pattern),
+            id=f"{workload}-{name}",
+            marks=[pytest.mark.needs("root")] if name in ("debug", "mark") else [],
+        )
         for name, workloads, pattern in SOCKET_OPTIONS
         for workload in workloads
     ],
 )
 def test_it_is_set_on_the_sockets_of_both_ends(run: Run, workload: str, name: str, pattern: str) -> None:
-    if name in ("debug", "mark") and os.geteuid() != 0:
-        pytest.skip("needs CAP_NET_ADMIN")
     given, without = full(run, workload), bare(run, workload)
     control = 2 if name == "no-delay" else 0  # the connection between master and slave has it as well
     assert len(without.of("setsockopt", None, pattern)) == control
@@ -310,9 +310,8 @@ def started(server: Process) -> None:
     server.wait_line("slave listening")
 
 
-def test_host_and_control_port(netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path) -> None:
+def test_host_and_control_port(netmodel: Netmodel, strace: str, tmp_path: Path) -> None:
     """The server binds the address, the client connects to it, at the port that both were given."""
-    strace = need_tool("strace", "-o", "/dev/null", "true")
     port = str(free_port())
     def prefix(name: str) -> tuple[str, ...]:
         return (strace, "-ff", "-qq", "-e", "trace=bind,connect", "-o", str(tmp_path / name))
@@ -328,12 +327,10 @@ def test_host_and_control_port(netmodel: Netmodel, need_tool: Callable[..., str]
 
 
 @pytest.mark.usefixtures("need_ipv6")
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs a file /etc/hosts of its own")
+@pytest.mark.needs("root", "mountns")
 @pytest.mark.parametrize("workload", ["tcp_rr", "udp_stream"])
-def test_ipv4_and_ipv6(netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path, workload: str) -> None:
+def test_ipv4_and_ipv6(netmodel: Netmodel, strace: str, tmp_path: Path, workload: str) -> None:
     """Of a name with addresses of both."""
-    need_tool("unshare", "-m", "true")
-    strace = need_tool("strace", "-o", "/dev/null", "true")
     (tmp_path / "hosts").write_text("127.0.0.1 both.test\n::1 both.test\n")
     script = f'mount --bind {tmp_path}/hosts /etc/hosts && exec "$@"'
     with netmodel.started(workload, "-C", "0", "--sessions", "0") as server:
@@ -352,9 +349,8 @@ def test_ipv4_and_ipv6(netmodel: Netmodel, need_tool: Callable[..., str], tmp_pa
 @pytest.mark.parametrize(("words", "family"), [(("-4",), "AF_INET,"), ((), "AF_INET6,"), (("-6",), "AF_INET6,")], ids=str)
 @pytest.mark.usefixtures("need_ipv6")
 def test_the_family_of_a_server(
-    netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path, words: tuple[str, ...], family: str
+    netmodel: Netmodel, strace: str, tmp_path: Path, words: tuple[str, ...], family: str
 ) -> None:
-    strace = need_tool("strace", "-o", "/dev/null", "true")
     prefix = (strace, "-f", "-qq", "-e", "trace=bind", "-o", str(tmp_path / "t"))
     with netmodel.started("tcp_rr", "-C", "0", *words, prefix=prefix, env=TRACED) as server:
         started(server)
@@ -488,8 +484,7 @@ def test_pin_cpu_and_pin_numa(run: Run) -> None:
         assert word == "-N" or set(cpus) == set(allowed[:2])
 
 
-def test_a_dry_run_calls_nobody(netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path) -> None:
-    strace = need_tool("strace", "-o", "/dev/null", "true")
+def test_a_dry_run_calls_nobody(netmodel: Netmodel, strace: str, tmp_path: Path) -> None:
     prefix = (strace, "-ff", "-qq", "-e", "trace=%network,clone,clone3,fork,vfork", "-o", str(tmp_path / "t"))
     netmodel.run("tcp_rr", "-c", "-H", "local", "-n", "-F", "3", prefix=prefix, env=TRACED, code=0)
     assert trace_lines(tmp_path / "t") == []

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -159,9 +158,8 @@ def test_a_server_prints_nothing_of_a_run_that_broke_off(netmodel: Netmodel) -> 
         assert slave.finish().out == ""
 
 
-def test_a_server_prints_each_report_in_one_piece(netmodel: Netmodel, tmp_path: Path, need_tool: Callable[..., str]) -> None:
+def test_a_server_prints_each_report_in_one_piece(netmodel: Netmodel, tmp_path: Path, strace: str) -> None:
     """Several may print at the same time."""
-    strace = need_tool("strace", "-o", "/dev/null", "true")
     how = (strace, "-f", "-qq", "-e", "trace=write", "-e", "write=none", "-o", str(tmp_path / "calls"))
     port = str(free_port())
     with netmodel.started("tcp_rr", "-C", port, prefix=how) as server:

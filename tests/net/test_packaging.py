@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import probes
 from nmtest import TOP, Netmodel
 
 DEBIAN = TOP / "contrib" / "debian"
@@ -69,12 +68,12 @@ def test_the_symbols_are_those_of_the_header() -> None:
 def installed(netmodel: Netmodel, tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     """What make install puts below a prefix."""
     build = netmodel.binary.parents[1]
-    make = shutil.which("make")
-    if make is None or not (build / "Makefile").exists():
-        pytest.skip(f"{netmodel.binary} is not in a build folder, or make is not installed")
+    probes.require("make")
+    if not (build / "Makefile").exists():
+        pytest.skip(f"{netmodel.binary} is not in a build folder")
     folder = tmp_path_factory.mktemp("installed")
     env = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    command = [make, "-s", "-C", str(build), "install", f"DESTDIR={folder}", "prefix=/usr"]
+    command = ["make", "-s", "-C", str(build), "install", f"DESTDIR={folder}", "prefix=/usr"]
     subprocess.run(command, env=env, check=True, capture_output=True, timeout=120)
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()}
 
@@ -92,11 +91,12 @@ def test_each_file_is_in_one_package(installed: set[str]) -> None:
         assert len(packages) == 1, f"{name}: {packages}"
 
 
-def test_packages_are_not_tried_on_this_host(need_tool: Callable[..., str], tmp_path: Path) -> None:
+@pytest.mark.needs("bash")
+def test_packages_are_not_tried_on_this_host(tmp_path: Path) -> None:
     env = {name: value for name, value in os.environ.items() if name != "NETMODEL_IN_BARE_ROOT"}
     for words_ in (["try", str(tmp_path)], ["build", str(tmp_path)]):
         done = subprocess.run(
-            [need_tool("bash"), str(TOP / "tests" / "packages"), *words_],
+            ["bash", str(TOP / "tests" / "packages"), *words_],
             env=env,
             capture_output=True,
             text=True,

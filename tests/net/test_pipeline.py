@@ -69,7 +69,7 @@ def _calls_of_the_master(lines: list[str], first: int) -> list[tuple[str, int]]:
 def test_so_many_are_sent_before_the_first_answer(
     netmodel: Netmodel,
     profile: WriteProfile,
-    need_tool: Callable[..., str],
+    strace: str,
     tmp_path: Path,
     question: str,
     sends: list[int],
@@ -77,7 +77,7 @@ def test_so_many_are_sent_before_the_first_answer(
 ) -> None:
     """And never more. What is kept of flowops changes no call."""
     path = profile(asking(question + SLOW + read(), 'iterations="20" pipeline="8"', "nodelay"))
-    document, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "sendto,recvfrom", args=statistics)
+    document, lines = traced(netmodel, strace, path, tmp_path / "trace", "sendto,recvfrom", args=statistics)
     calls = _calls_of_the_master(lines, sends[0])
     assert [size for call, size in calls[: len(sends)] if call == "sendto"] == sends
     assert calls[len(sends)][0] == "recvfrom"

@@ -67,7 +67,7 @@ def test_without_them_tests_are_skipped(tmp_path: Path) -> None:
 
 
 def test_those_that_need_it_can_be_run_alone(tmp_path: Path) -> None:
-    code, said = run_pytest(tmp_path, "--needing", "bash", without="bash")
+    code, said = run_pytest(tmp_path, "--needing=bash", without="bash")
     assert code == 0, said
     assert outcomes(said) == {"test_marked": "SKIPPED"}
 
@@ -76,7 +76,7 @@ def test_those_that_need_it_can_be_run_alone(tmp_path: Path) -> None:
     ("text", "words", "without"),
     [
         (SAMPLE, (), "perf,no_such_thing"),
-        (SAMPLE, ("--needing", "no_such_thing"), ""),
+        (SAMPLE, ("--needing=no_such_thing",), ""),
         (SAMPLE.replace('"root"', '"no_such_thing"'), (), ""),
     ],
     ids=["without", "needing", "marker"],
@@ -87,11 +87,31 @@ def test_a_name_that_is_not_known_is_refused(tmp_path: Path, text: str, words: t
     assert f"no probe is called no_such_thing; there are {' '.join(sorted(probes.PROBES))}" in said
 
 
+def test_whatever_a_machine_lacks_its_tests_are_green(tmp_path: Path) -> None:
+    """With all probes saying no, each test that names one is skipped. It takes long to collect all there are."""
+    names = sorted(probes.PROBES)
+    folders = [TESTS / folder for folder in ("net", "docs", "bench", "vm")]
+    words = ["-q", "--no-summary", f"--rootdir={TOP}", *(word for name in names for word in ("--needing", name))]
+    code, said = run_pytest(tmp_path, *folders, *words, without=",".join(names), text="")
+    last = said.splitlines()[-1]
+    assert code == 0 and re.fullmatch(r"=* ?\d+ skipped, \d+ deselected in [^=]*=*", last), said[-3000:]
+
+
+def test_each_has_a_test_that_needs_it() -> None:
+    """Or a script: tests/vm/run asks for kvm."""
+    texts = "".join(path.read_text() for path in TESTS.glob("*/*.py") if path.name not in ("probes.py", "test_probes.py"))
+    marked = re.findall(r'"(\w+)"', " ".join(re.findall(r"(?:needs|require|protocols)\(([^)]*)\)", texts)))
+    fixtures = set(re.findall(r"^def (\w+)\(", texts, re.MULTILINE)) | set(re.findall(r'fixture\(name="(\w+)"', texts))
+    assert set(probes.FIXTURES) <= fixtures
+    used = {*marked, *(name for needs in probes.FIXTURES.values() for name in needs)}
+    assert set(probes.PROBES) - used == {"kvm"}
+
+
 def test_they_can_be_asked_for_by_hand() -> None:
     script = TESTS / "net" / "probes.py"
 
     def ask(*words: str) -> subprocess.CompletedProcess[str]:
-        env = os.environ | {probes.WITHOUT: "bash"}
+        env = os.environ | {probes.WITHOUT: ",".join(probes.PROBES)}
         return subprocess.run([sys.executable, script, *words], env=env, capture_output=True, text=True, check=False)
 
     everything = ask()

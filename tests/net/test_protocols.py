@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import PROFILES, Netmodel, Node, assert_complete, assert_ends_agree, defines, lacks, line_of
+import probes
+from nmtest import PROFILES, Netmodel, Node, assert_complete, assert_ends_agree, defines, line_of
 
 NO_PSP = "the kernel has no PSP (Linux 6.18 or later, with CONFIG_INET_PSP)"
 NO_PSP_DEVICE = "no network device of this network namespace has PSP"
@@ -21,7 +22,7 @@ MPTCP_OFF = "Multipath TCP is switched off (sysctl net.mptcp.enabled)"
 
 
 def test_without_sctp_nothing_begins(netmodel: Netmodel) -> None:
-    if not lacks("sctp"):
+    if not probes.kernel_lacks("sctp"):
         pytest.skip("this kernel has SCTP")
     result = netmodel.run("-m", "sctp_rr", code=1)
     assert result.out == ""
@@ -31,7 +32,7 @@ def test_without_sctp_nothing_begins(netmodel: Netmodel) -> None:
 
 
 def test_without_vsock_nothing_begins(netmodel: Netmodel) -> None:
-    if not lacks("vsock"):
+    if not probes.kernel_lacks("vsock"):
         pytest.skip("this kernel has vsock within a host")
     result = netmodel.run("-m", "vsock_rr", code=1)
     assert result.out == ""
@@ -74,12 +75,11 @@ def test_keys_are_exchanged_right_behind_the_connect(netmodel: Netmodel, profile
     ]
 
 
+@pytest.mark.needs("mptcp")
 def test_a_slave_refuses_what_its_kernel_does_not_have(
     netmodel: Netmodel, profile: Callable[..., Path], nodes: Callable[[int], list[Node]]
 ) -> None:
     """The kernel of both is one, but each network has its own switch for Multipath TCP."""
-    if lacks("mptcp"):
-        pytest.skip("no Multipath TCP here")
     here, there = nodes(2)
     off = ["sh", "-c", 'echo 0 >/proc/sys/net/mptcp/enabled && exec "$@"', "sh"]
     path = profile(
@@ -101,10 +101,10 @@ def test_mptcp(netmodel: Netmodel, profile: Callable[..., Path]) -> None:
         <transaction iterations="20"><flowop type="write" options="size=1000"/><flowop type="read" options="size=7"/>
         </transaction><transaction iterations="1"><flowop type="disconnect"/></transaction></group>"""
     )
-    if lacks("mptcp"):
+    if probes.kernel_lacks("mptcp"):
         result = netmodel.run("-m", path, code=1)
         assert result.lines()[0].endswith((NO_MPTCP, MPTCP_OFF))
-        pytest.skip("no Multipath TCP here")
+    probes.require("mptcp")
     document = netmodel.measure(path)
     assert_complete(document)
     assert_ends_agree(document)

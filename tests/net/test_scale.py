@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,23 +12,17 @@ from pathlib import Path
 import pytest
 
 from compose import ask, check, connect, counts, lasting, opened, times
+from probes import DESCRIPTORS
 from nmtest import Netmodel, Node, assert_complete, assert_ends_agree, calmly, defines, inside, run_and_weigh
 
 pytestmark = pytest.mark.alone
 
-Need = Callable[..., str]
 
 FLOWS = 10_000
 
 
-def need_descriptors(count: int) -> None:
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY and hard < count:
-        pytest.skip(f"a process may have {hard} descriptors here, and {count} are needed")
-
-
+@pytest.mark.needs("descriptors")
 def test_ten_thousand_flows(netmodel: Netmodel) -> None:
-    need_descriptors(FLOWS + 1000)
     _, few_ours, few_theirs = run_and_weigh(netmodel, 10)
     document, many_ours, many_theirs = run_and_weigh(netmodel, FLOWS)
     assert_complete(document)
@@ -47,10 +40,11 @@ SLAVES = 4
 MANY_FLOWS = 60_000
 
 
+@pytest.mark.needs("descriptors")
 def test_sixty_thousand_flows(netmodel: Netmodel, profile: Callable[..., Path], nodes: Callable[[int], list[Node]]) -> None:
     """More than a process may have descriptors, or an address ports: to four slaves, from as many processes."""
     each = MANY_FLOWS // SLAVES
-    need_descriptors(each + 1000)
+    assert each < DESCRIPTORS
     master, *hosts = nodes(1 + SLAVES)
     # With the usual range, half of which is taken in the end, the kernel looks long for a port that is free.
     inside(master, "sysctl", "-w", "net.ipv4.ip_local_port_range=1024 65000")
@@ -93,13 +87,13 @@ def count_calls(
 CALLS = [("tcp_rr", 1, 3.05, 3.05), ("tcp_rr", 64, 2.2, 2.2), ("tcp_crr", 1, 6.05, 4.05), ("tcp_crr", 64, 6.3, 4.5)]
 
 
+@pytest.mark.needs("clock")
 @pytest.mark.parametrize(("name", "flows", "client", "server"), CALLS, ids=[f"{name}-{flows}" for name, flows, *_ in CALLS])
 @pytest.mark.parametrize("end", ["client", "server"])
 @calmly
 def test_system_calls_of_a_transaction(
-    netmodel: Netmodel, need_tool: Need, tmp_path: Path, name: str, flows: int, client: float, server: float, end: str
+    netmodel: Netmodel, strace: str, tmp_path: Path, name: str, flows: int, client: float, server: float, end: str
 ) -> None:
-    strace = need_tool("strace", "-f", "-c", "-o", "/dev/null", "true")
     # How often one waits is a matter of what comes together, and so of what else the machine does.
     waits = ("epoll_pwait", "epoll_pwait2", "ppoll") if name == "tcp_crr" else ()
     few, many = (count_calls(netmodel, strace, tmp_path, name, flows, end, n, besides=waits) for n in (1000, 5000))
@@ -111,10 +105,9 @@ def test_system_calls_of_a_transaction(
 @pytest.mark.parametrize("statistics", ["-f", "-t", "--all-samples"])
 @pytest.mark.parametrize(("name", "flows", "end", "most"), [("tcp_rr", 1, "client", 2.1), ("tcp_rr", 1, "server", 2.1), ("tcp_crr", 64, "server", 4.5)])
 def test_statistics_change_no_call_but_looks_at_the_clock(
-    netmodel: Netmodel, need_tool: Need, tmp_path: Path, name: str, flows: int, end: str, most: float, statistics: str
+    netmodel: Netmodel, strace: str, tmp_path: Path, name: str, flows: int, end: str, most: float, statistics: str
 ) -> None:
     """The waiter and the deferral are those of the run without them."""
-    strace = need_tool("strace", "-f", "-c", "-o", "/dev/null", "true")
     samples = (str(tmp_path / "samples.csv"), "-i", "1h") if statistics == "--all-samples" else ()
     args = (statistics, *samples)
     waits = ("epoll_pwait", "epoll_pwait2", "ppoll") if name == "tcp_crr" else ()
@@ -125,10 +118,10 @@ def test_statistics_change_no_call_but_looks_at_the_clock(
     assert calls / transactions <= most
 
 
+@pytest.mark.needs("clock")
 @calmly
-def test_system_calls_of_a_connection_on_one_cpu(netmodel: Netmodel, need_tool: Need, tmp_path: Path) -> None:
+def test_system_calls_of_a_connection_on_one_cpu(netmodel: Netmodel, strace: str, tmp_path: Path) -> None:
     """All of them: the end that accepts waits for the next connection, and then in the receive."""
-    strace = need_tool("strace", "-f", "-c", "-o", "/dev/null", "true")
     pinned = ("taskset", "-c", str(min(os.sched_getaffinity(0))))
     few, many = (count_calls(netmodel, strace, tmp_path, "tcp_crr", 1, "server", n, pinned, ()) for n in (1000, 5000))
     transactions, calls = (b - a for a, b in zip(few, many, strict=True))
@@ -136,7 +129,7 @@ def test_system_calls_of_a_connection_on_one_cpu(netmodel: Netmodel, need_tool: 
     assert calls / transactions <= 6.05
 
 
-def count_instructions(netmodel: Netmodel, valgrind: str, folder: Path, flows: int, iterations: int) -> int:
+def count_instructions(netmodel: Netmodel, folder: Path, flows: int, iterations: int) -> int:
     """User-space instructions of a master whose slave is another process."""
     profile = folder / f"rr-{iterations}.xml"
     profile.write_text(
@@ -146,7 +139,7 @@ def count_instructions(netmodel: Netmodel, valgrind: str, folder: Path, flows: i
         '<flowop type="read" options="size=1"/></transaction>'
         '<transaction><flowop type="disconnect"/></transaction></group></profile>\n'
     )
-    grind = [valgrind, "--tool=callgrind", f"--callgrind-out-file={folder}/out-{iterations}"]
+    grind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out-{iterations}"]
     with netmodel.slave("--once") as slave:
         result = netmodel.run(
             "-m", profile, "-i", "0", "--format", "json", "-P", str(slave.port), prefix=grind, timeout=60
@@ -157,10 +150,10 @@ def count_instructions(netmodel: Netmodel, valgrind: str, folder: Path, flows: i
     return int(match[1])
 
 
+@pytest.mark.needs("valgrind")
 @pytest.mark.parametrize("flows", [1, 64])
-def test_instructions_of_a_transaction(netmodel: Netmodel, need_tool: Need, tmp_path: Path, flows: int) -> None:
+def test_instructions_of_a_transaction(netmodel: Netmodel, tmp_path: Path, flows: int) -> None:
     if netmodel.binary.read_bytes()[:2] == b"#!":
         pytest.skip("the program is a script here, which valgrind does not follow")
-    valgrind = need_tool("valgrind", "-q", "--tool=none", "true")
-    few, many = (count_instructions(netmodel, valgrind, tmp_path, flows, n // flows) for n in (6400, 32_000))
+    few, many = (count_instructions(netmodel, tmp_path, flows, n // flows) for n in (6400, 32_000))
     assert (many - few) / 25_600 <= 220

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import probes
 from nmtest import Json, Netmodel, assert_complete, assert_messages_add_up, phase_of, slaves_of, traced
 from samples import read
 
@@ -47,12 +48,12 @@ def nothing_is_lost(document: Json) -> None:
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_one_socket_has_them_all(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, shared: bool
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path, shared: bool
 ) -> None:
     """Nothing but the connecting end connects sockets."""
     body = opened(rr(), group='nthreads="2" nflows="20"')
     path = profile(body if shared else body.replace("shared_socket", ""))
-    document, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "connect,recvmmsg,sendmmsg,sendto")
+    document, lines = traced(netmodel, strace, path, tmp_path / "trace", "connect,recvmmsg,sendmmsg,sendto")
     connected = sum(re.search(r" connect\(\d+, \{sa_family=AF_INET,", line) is not None for line in lines)
     # One more is the master's to the slave.
     assert 20 <= connected <= 22 if shared else connected >= 40
@@ -65,11 +66,11 @@ def test_one_socket_has_them_all(
 
 
 def test_several_go_with_one_call(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path
 ) -> None:
     """Questions that wait together are taken together, and so are their answers sent."""
     path = profile(opened(rr('iterations="50"'), group='nthreads="1" nflows="30"'))
-    document, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "recvmmsg,sendmmsg")
+    document, lines = traced(netmodel, strace, path, tmp_path / "trace", "recvmmsg,sendmmsg")
     answered = [int(m[1]) for line in lines if (m := re.search(r" sendmmsg\(.* = (\d+)$", line))]
     assert phase_of(document, "rr")["transactions"] == 1500
     # What is there when the transaction begins is answered at once.
@@ -93,7 +94,7 @@ def test_accounts_are_kept_for_each_peer(
     text = opened(body, group='nthreads="2" nflows="7"')
     args: tuple[str, ...] = ()
     if host == "::1":
-        request.getfixturevalue("need_ipv6")
+        probes.require("ipv6")
         slave = request.getfixturevalue("slave")
         text, args = text.replace("remotehost=local", "remotehost=::1"), ("-P", str(slave.port))
     samples = tmp_path / "samples.csv"

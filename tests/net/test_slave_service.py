@@ -225,7 +225,7 @@ def test_a_session_leaves_no_core_dump(netmodel: Netmodel, slave: Slave) -> None
 
 
 ROOT = os.geteuid() == 0
-only_root = pytest.mark.skipif(not ROOT, reason="only root has privileges to give up")
+only_root = pytest.mark.needs("root")
 
 
 def marked(profile: WriteProfile, options: str, opening: str = "connect", group: str = "") -> Path:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import select
 import socket
 import struct
 import subprocess
@@ -54,7 +53,7 @@ IP_FREEBIND = 15
 IPV6_MTU_DISCOVER = 23
 EPIOCGPARAMS = 0x80088A02  # linux/eventpoll.h
 
-need_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs CAP_NET_ADMIN")
+need_root = pytest.mark.needs("root")
 
 
 def held(options: str, host: str = "local", nthreads: int = 1) -> str:
@@ -190,17 +189,7 @@ def epolls_of(pid: int) -> list[int]:
         return [struct.unpack("=IHBB", fcntl.ioctl(one, EPIOCGPARAMS, bytes(8)))[0] for one in found]
 
 
-@pytest.fixture(scope="module")
-def need_epoll_params() -> None:
-    with select.epoll() as one:
-        try:
-            fcntl.ioctl(one, EPIOCGPARAMS, bytes(8))
-        except OSError as error:
-            pytest.skip(f"epoll has no parameters here: {error.strerror}")
-
-
-@need_root
-@pytest.mark.usefixtures("need_epoll_params")
+@pytest.mark.needs("root", "epoll_params")
 @pytest.mark.parametrize("protocol", [TCP, UDP, "ssl"])
 def test_busy_poll_of_epoll(netmodel: Netmodel, profile: WriteProfile, protocol: str) -> None:
     """Of the workers at both ends, and of no other of their epolls; of several openings the longest."""
@@ -224,14 +213,14 @@ def test_busy_poll_of_epoll(netmodel: Netmodel, profile: WriteProfile, protocol:
 @pytest.mark.parametrize("flows", [1, 2])
 @pytest.mark.parametrize("workload", ["tcp_rr", "tcp_crr", "tcp_stream", "udp_rr", "udp_stream"])
 def test_busy_poll_of_workloads(
-    netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path, workload: str, flows: int
+    netmodel: Netmodel, strace: str, tmp_path: Path, workload: str, flows: int
 ) -> None:
     """Set once at each end, on what the worker waits with; and without it never."""
     calls = "ioctl,epoll_ctl,epoll_wait,epoll_pwait,epoll_pwait2,ppoll"
     for given in (True, False):
         args = defines(test_length="100ms", num_flows=flows, **({"busy_poll": "70us"} if given else {}))
         where = tmp_path / f"trace-{given}"
-        _, lines = traced(netmodel, need_tool, workload, where, calls, args=args)
+        _, lines = traced(netmodel, strace, workload, where, calls, args=args)
         # Either name of it: strace knows it since 6.9.
         set_on = [m[1] for line in lines if (m := re.search(r"ioctl\((\d+), (?:EPIOCSPARAMS|_IOC\(_IOC_WRITE, 0x8a, 0x1, 0x8\)).* = 0$", line))]
         assert len(set_on) == (2 if given else 0)
@@ -299,12 +288,12 @@ def test_refused(netmodel: Netmodel, profile: WriteProfile, option: str, message
 
 
 def test_a_source_port_for_each_flow(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path
 ) -> None:
     """At each of its connections, though the port has just been closed."""
     base = 21000 + os.getpid() % 500 * 16
     path = profile(reconnecting(f"protocol=tcp source_port={base}", 20, nthreads=2))
-    _, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "bind")
+    _, lines = traced(netmodel, strace, path, tmp_path / "trace", "bind")
     bound = Counter(int(m[1]) for line in lines if (m := re.search(r"bind\(.*htons\((\d+)\).*= 0$", line)) and m[1] != "0")
     assert {port: count for port, count in bound.items() if base <= port < base + 16} == dict.fromkeys(
         range(base, base + FLOWS), 20
@@ -312,12 +301,12 @@ def test_a_source_port_for_each_flow(
 
 
 def test_source_ports_in_turn(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path
 ) -> None:
     """Closed in order, a port waits in TIME_WAIT: with enough of them no connection fails."""
     base = 30000 + os.getpid() % 500 * 4
     path = profile(reconnecting(f"protocol=tcp source_port={base} source_ports=30", 20, close="fin"))
-    _, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "bind,connect")
+    _, lines = traced(netmodel, strace, path, tmp_path / "trace", "bind,connect")
     bound = {int(m[1]) for line in lines if (m := re.search(r"bind\(.*htons\((\d+)\).*= 0$", line))}
     mine = {port for port in bound if base <= port < base + FLOWS * 30}
     assert len(mine) >= FLOWS * 20
@@ -335,12 +324,12 @@ def test_a_source_port_that_waits_is_told(netmodel: Netmodel) -> None:
 
 @pytest.mark.parametrize("protocol", ["tcp", "udp"])
 def test_local_hosts_in_turn(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, protocol: str
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path, protocol: str
 ) -> None:
     """And the slave takes connections from all of them."""
     hosts = ["127.0.0.2", "127.0.0.3"]
     path = profile(reconnecting(f"protocol={protocol} localhost={','.join(hosts)}", 6, close="fin"))
-    _, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "bind,setsockopt")
+    _, lines = traced(netmodel, strace, path, tmp_path / "trace", "bind,setsockopt")
     bound = Counter(m[1] for line in lines if (m := re.search(r'bind\(.*htons\(0\).*inet_addr\("(.*?)"\)', line)))
     # And once before, to see whether the host has them.
     assert {host: bound[host] for host in hosts} == {"127.0.0.2": 13, "127.0.0.3": 7}
@@ -349,11 +338,10 @@ def test_local_hosts_in_turn(
 
 @pytest.mark.usefixtures("need_ipv6")
 def test_local_host_of_ipv6(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path
 ) -> None:
     with netmodel.slave() as slave:
         path = profile(reconnecting("protocol=tcp localhost=::1", 4, host="::1"))
-        strace = need_tool("strace", "-o", "/dev/null", "true")
         trace = tmp_path / "trace"
         how = (strace, "-ff", "-qq", "-e", "trace=bind,setsockopt", "-o", str(trace))
         assert_complete(netmodel.measure(path, "-P", str(slave.port), prefix=how, env=TRACED))
@@ -364,13 +352,13 @@ def test_local_host_of_ipv6(
 
 @pytest.mark.parametrize("named", [False, True])
 def test_num_ports(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, named: bool
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path, named: bool
 ) -> None:
     """A row of ports, of which each flow keeps to one; with and without a greeting."""
     base = 24000 + os.getpid() % 500 * 8
     options = "protocol=tcp num_ports=2" + (f" port={base}" if named else "")
     path = profile(reconnecting(options, 10))
-    _, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "connect,listen")
+    _, lines = traced(netmodel, strace, path, tmp_path / "trace", "connect,listen")
     to = Counter(int(m[1]) for line in lines if (m := re.search(r"connect\(.*AF_INET.*htons\((\d+)\)", line)))
     data = {port: count for port, count in to.items() if count > 1}
     first = min(data)
@@ -403,10 +391,10 @@ def test_num_ports_where_no_row_is_free(netmodel: Netmodel, profile: WriteProfil
 
 
 def test_listen_backlog(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path
 ) -> None:
     path = profile(reconnecting("protocol=tcp listen_backlog=77", 2))
-    _, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "listen")
+    _, lines = traced(netmodel, strace, path, tmp_path / "trace", "listen")
     assert sum(re.search(r"listen\(\d+, 77\) += 0", line) is not None for line in lines) == 1
 
 
@@ -494,7 +482,7 @@ def test_close_policies(
     netmodel: Netmodel,
     profile: WriteProfile,
     own: Node,
-    need_tool: Callable[..., str],
+    strace: str,
     tmp_path: Path,
     how: str,
     side: str,
@@ -503,7 +491,7 @@ def test_close_policies(
     """The first to close has its ports in TIME_WAIT, unless it resets; and it goes about it as it should."""
     port = 4000 + [case[0] for case in CLOSES].index(how)
     body = reconnecting(f"protocol=tcp port={port}", 5).replace("close=rst", how)
-    _, lines = traced(netmodel, need_tool, profile(body), tmp_path / "trace", "shutdown,setsockopt", own.prefix)
+    _, lines = traced(netmodel, strace, profile(body), tmp_path / "trace", "shutdown,setsockopt", own.prefix)
     left = {end: waiting(own, f"{end} = :{port}") for end in ("sport", "dport")}
     assert left == {"sport": 0, "dport": 0} | ({side: 5 * FLOWS} if side else {})
     shut = Counter(line.split()[0] for line in lines if "shutdown(" in line and "SHUT_WR" in line)
@@ -583,10 +571,10 @@ def test_bind_to_device(netmodel: Netmodel, profile: WriteProfile) -> None:
 
 @pytest.mark.parametrize(("word", "expected"), [("yes", 1), ("no", 0)])
 def test_quickack(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, word: str, expected: int
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path, word: str, expected: int
 ) -> None:
     """Set once for each connection, at both ends, when it is open."""
     path = profile(reconnecting(f"protocol=tcp quickack={word}", 5))
-    _, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "setsockopt")
+    _, lines = traced(netmodel, strace, path, tmp_path / "trace", "setsockopt")
     threads = Counter(line.split()[0] for line in lines if f"TCP_QUICKACK, [{expected}]" in line)
     assert sorted(threads.values())[-2:] == [5 * FLOWS, 5 * FLOWS]

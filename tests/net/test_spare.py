@@ -16,7 +16,6 @@ from compose import ask, check, connect, group, op, read, times, write
 from nmtest import TRACED, Netmodel, limit_descriptors, traced, wait_until
 
 WriteProfile = Callable[..., Path]
-Need = Callable[..., str]
 
 CALLS = "socket,setsockopt,connect,accept4,sendto,recvfrom,ppoll,close"
 RESET = op("disconnect", "close=rst")
@@ -65,10 +64,10 @@ def names(calls: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("options", ["protocol=tcp", "protocol=tcp nodelay source_port=0", "protocol=mptcp"])
 def test_the_next_socket_is_made_while_the_answer_is_on_its_way(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Need, tmp_path: Path, options: str
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path, options: str
 ) -> None:
     path = profile(group(times(PASSES, connect(options=options), ask(9, 7), RESET)))
-    document, lines = traced(netmodel, need_tool, path, tmp_path / "t", CALLS)
+    document, lines = traced(netmodel, strace, path, tmp_path / "t", CALLS)
     assert check(document)["totals"]["transactions"] == PASSES
     waits = list(between(calls_of(lines, "connect"), "sendto", "ppoll"))
     assert len(waits) == PASSES
@@ -83,10 +82,10 @@ def test_the_next_socket_is_made_while_the_answer_is_on_its_way(
 
 @pytest.mark.parametrize("transport", ["tcp", "unix"])
 def test_who_has_answered_closes_what_was_reset_before(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Need, tmp_path: Path, transport: str
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path, transport: str
 ) -> None:
     path = profile(group(times(PASSES, connect(options=f"protocol={transport}"), ask(9, 7), RESET)))
-    _, lines = traced(netmodel, need_tool, path, tmp_path / "t", CALLS)
+    _, lines = traced(netmodel, strace, path, tmp_path / "t", CALLS)
     turns = [names(calls) for calls in between(calls_of(lines, "accept4"), "accept4", "accept4")]
     assert "close" not in turns[0]
     for calls in turns[1:]:
@@ -97,11 +96,11 @@ def test_who_has_answered_closes_what_was_reset_before(
 
 
 def test_the_other_end_waits_for_a_close_in_order(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Need, tmp_path: Path
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path
 ) -> None:
     """So that is not left for later."""
     path = profile(group(times(PASSES, connect(), ask(9, 7), op("disconnect"))))
-    _, lines = traced(netmodel, need_tool, path, tmp_path / "t", CALLS)
+    _, lines = traced(netmodel, strace, path, tmp_path / "t", CALLS)
     answers = list(between(calls_of(lines, "accept4"), "sendto", "ppoll"))
     assert len(answers) == PASSES
     assert not any(answers)
@@ -110,11 +109,11 @@ def test_the_other_end_waits_for_a_close_in_order(
     assert not any("SO_LINGER" in line for line in lines)
 
 
-def test_nothing_is_left_open(netmodel: Netmodel, profile: WriteProfile, need_tool: Need, tmp_path: Path) -> None:
+def test_nothing_is_left_open(netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path) -> None:
     """Neither a socket that no pass needs any more, nor what was reset last."""
     passes = times(5, connect(), ask(9, 7), RESET)
     path = profile(group(passes, times(1, connect()), times(5, ask(3, 3)), times(1, RESET), passes))
-    _, lines = traced(netmodel, need_tool, path, tmp_path / "t", CALLS)
+    _, lines = traced(netmodel, strace, path, tmp_path / "t", CALLS)
     assert not left_open(calls_of(lines, "connect"))
     assert not left_open(calls_of(lines, "accept4"))
 
@@ -127,11 +126,11 @@ def test_no_pass_leaves_one_behind(netmodel: Netmodel, profile: WriteProfile, an
     check(netmodel.measure(profile(group(times(3000, *body))), prefix=one_cpu, before=limit_descriptors(300)))
 
 
-def test_a_close_that_lingers_does_so(netmodel: Netmodel, profile: WriteProfile, need_tool: Need, tmp_path: Path) -> None:
+def test_a_close_that_lingers_does_so(netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path) -> None:
     """Where another connection of the pass ends with a reset."""
     first = (connect(), ask(9, 7), op("disconnect", "linger=2s"))
     path = profile(group(times(5, *first, connect(kind="accept"), ask(9, 7), RESET)))
-    _, lines = traced(netmodel, need_tool, path, tmp_path / "t", CALLS)
+    _, lines = traced(netmodel, strace, path, tmp_path / "t", CALLS)
     lingers = Counter(re.findall(r"l_onoff=\d, l_linger=\d", line)[0] for line in lines if "SO_LINGER" in line)
     assert lingers == {"l_onoff=1, l_linger=2": 5, "l_onoff=1, l_linger=0": 5}
 
@@ -149,10 +148,9 @@ def who_waits(trace: Path) -> str | None:
 
 
 def test_a_process_that_dies_has_its_own_descriptors(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Need, tmp_path: Path
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path
 ) -> None:
     """Their numbers mean nothing to the master."""
-    strace = need_tool("strace", "-o", "/dev/null", "true")
     path = profile(group(times(1, connect(), write(9), op("think", "duration=30s at=slave"), read(7), RESET), kind="nprocs"))
     trace = tmp_path / "t"
     prefix = (strace, "-f", "-qq", "-e", "trace=close,ppoll,socket", "-o", str(trace))
@@ -163,11 +161,11 @@ def test_a_process_that_dies_has_its_own_descriptors(
     assert "EBADF" not in trace.read_text()
 
 
-def test_every_pass_has_the_options_of_its_own_connect(netmodel: Netmodel, profile: WriteProfile, need_tool: Need, tmp_path: Path) -> None:
+def test_every_pass_has_the_options_of_its_own_connect(netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path) -> None:
     """A socket is not made for one connect and taken by another."""
     two = connect(options="protocol=tcp"), ask(9, 7), RESET, connect(options="protocol=tcp sndbuf=50k"), ask(9, 7), RESET
     path = profile(group(times(5, *two), times(5, connect(options="protocol=tcp sndbuf=60k"), ask(9, 7), RESET)))
-    document, lines = traced(netmodel, need_tool, path, tmp_path / "t", CALLS)
+    document, lines = traced(netmodel, strace, path, tmp_path / "t", CALLS)
     check(document)
     sizes = [
         [int(found[1]) for call in calls if (found := re.search(r"SO_SNDBUF, \[(\d+)\]", call))]

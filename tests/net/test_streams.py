@@ -57,7 +57,7 @@ def test_directions_of_tcp_stream(
 
 
 def test_both_ways_need_not_wait_for_each_other(
-    netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path
+    netmodel: Netmodel, strace: str, tmp_path: Path
 ) -> None:
     """Further writes are under way before as much has come back, and then as much comes back."""
 
@@ -65,7 +65,7 @@ def test_both_ways_need_not_wait_for_each_other(
         """Bytes that the master has sent before it receives any."""
         params = defines(test_length="100ms", enable_read="yes", buffer_size=1000, outstanding=outstanding)
         trace = tmp_path / f"trace{outstanding}"
-        document, lines = traced(netmodel, need_tool, "tcp_stream", trace, "sendto,recvfrom", args=params)
+        document, lines = traced(netmodel, strace, "tcp_stream", trace, "sendto,recvfrom", args=params)
         assert check(document)["totals"]["bytes_sent"] == document["totals"]["bytes_received"] > 50_000
         moved: dict[str, list[tuple[str, int]]] = {}
         workers = {m[1] for line in lines if (m := re.search(r"^(\S+) sendto\(.*MSG_DONTWAIT", line))}
@@ -87,10 +87,10 @@ def test_both_ways_need_not_wait_for_each_other(
     ids=["both", "maerts", "split"],
 )
 def test_ways_of_moving_hold_in_all_directions(
-    netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path, way: dict[str, str]
+    netmodel: Netmodel, strace: str, tmp_path: Path, way: dict[str, str]
 ) -> None:
     params = defines(test_length="100ms", zerocopy="yes", skip_rx_copy="yes", no_cork="no", **way)
-    _, lines = traced(netmodel, need_tool, "tcp_stream", tmp_path / "trace", "sendto,sendmsg,recvfrom", args=params)
+    _, lines = traced(netmodel, strace, "tcp_stream", tmp_path / "trace", "sendto,sendmsg,recvfrom", args=params)
     sends = [line for line in lines if re.search(r"send(to|msg)\(", line) and "MSG_" in line]
     assert sum("MSG_ZEROCOPY" in line for line in sends) > 10
     assert sum("MSG_TRUNC" in line for line in lines) > 10
@@ -187,7 +187,7 @@ def test_only_one_schedule(netmodel: Netmodel) -> None:
 
 
 def test_buffer_bounds_calls(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path
 ) -> None:
     """On both sides; the messages are the same."""
     body = (
@@ -195,7 +195,7 @@ def test_buffer_bounds_calls(
         '<flowop type="read" options="size=5000"/></transaction>'
     )
     path = profile(connected(body, 1, group='buffer="4000"'))
-    document, lines = traced(netmodel, need_tool, path, tmp_path / "trace", "sendto,recvfrom")
+    document, lines = traced(netmodel, strace, path, tmp_path / "trace", "sendto,recvfrom")
     calls = [(m[1], int(m[2])) for line in lines if (m := re.search(r"(sendto|recvfrom)\(.*, (\d+), [A-Z_|]+, NULL", line))]
     data = [size for call, size in calls if call == "sendto" and size in (4000, 2000, 1000)]
     assert sorted(data) == sorted(5 * [4000, 4000, 2000] + 5 * [4000, 1000])
@@ -227,13 +227,13 @@ def test_rcvlowat_leaves_nothing(netmodel: Netmodel, profile: WriteProfile, flow
 
 @pytest.mark.parametrize("nflows", [1, 2], ids=["lone", "several"])
 def test_rcvlowat_wakes_less_often(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path, nflows: int
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path, nflows: int
 ) -> None:
     """Of data that come slowly the receiver takes much at once, and the kernel is told how much, and when that ends."""
 
     def receives(options: str) -> tuple[int, list[str]]:
         path = profile(connected(lasting("write", f"size=1k rsize=1m {options}"), nflows, "max_pacing_rate=400m"))
-        _, lines = traced(netmodel, need_tool, path, tmp_path / f"trace{len(list(tmp_path.iterdir()))}", "recvfrom,setsockopt")
+        _, lines = traced(netmodel, strace, path, tmp_path / f"trace{len(list(tmp_path.iterdir()))}", "recvfrom,setsockopt")
         marks = [m[1] for line in lines if (m := re.search(r"SO_RCVLOWAT, \[(\d+)\]", line))]
         return sum("recvfrom(" in line for line in lines), marks
 
@@ -284,9 +284,9 @@ def test_a_read_takes_what_wakes_it(netmodel: Netmodel, name: str, params: dict[
     assert [line.split(": ", 1)[1] for line in result.lines()] == ([told] if told else [])
 
 
-def test_reads_are_as_long_as_they_may_be(netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path) -> None:
+def test_reads_are_as_long_as_they_may_be(netmodel: Netmodel, strace: str, tmp_path: Path) -> None:
     for wanted, params in (131072, {"buffer_size": "16k"}), (262144, {"read_size": "256k"}), (524288, {"rcvlowat": "512k"}):
         args = defines(test_length="200ms", **params)
-        _, lines = traced(netmodel, need_tool, "tcp_stream", tmp_path / f"trace{wanted}", "recvfrom", args=args)
+        _, lines = traced(netmodel, strace, "tcp_stream", tmp_path / f"trace{wanted}", "recvfrom", args=args)
         asked = [int(m[1]) for line in lines if (m := re.search(r"recvfrom\(.*, (\d+), MSG_DONTWAIT", line))]
         assert max(asked) == wanted, (params, max(asked))

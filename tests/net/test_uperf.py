@@ -345,9 +345,8 @@ def test_both_ends_think(netmodel: Netmodel, profile: WriteProfile) -> None:
 
 
 def test_both_ends_get_the_options_of_the_socket(
-    netmodel: Netmodel, profile: WriteProfile, need_tool: Callable[..., str], tmp_path: Path
+    netmodel: Netmodel, profile: WriteProfile, strace: str, tmp_path: Path
 ) -> None:
-    strace = need_tool("strace", "-f", "-o", "/dev/null", "true")
     traces = [tmp_path / "slave", tmp_path / "master"]
     prefixes = [(strace, "-f", "-e", "trace=setsockopt,listen,connect", "-o", str(trace)) for trace in traces]
     quiet = {"ASAN_OPTIONS": "detect_leaks=0"}

@@ -164,12 +164,12 @@ LACKS = {
 
 
 @need_idle_states
+@pytest.mark.needs("root", "mountns", "setpriv")
 @pytest.mark.parametrize("lack", LACKS)
 def test_a_host_that_cannot_says_why_before_anything_is_done(
-    netmodel: Netmodel, need_tool: Callable[..., str], tmp_path: Path, lack: str
+    netmodel: Netmodel, tmp_path: Path, lack: str
 ) -> None:
     prefix, why = LACKS[lack]
-    need_tool(prefix[0], *prefix[1:], "true")
     tmp_path.chmod(0o777)
     kept = tmp_path / "kept.json"
     result = netmodel.run("-m", "tcp_rr", "-o", kept, *defines(wait="awake"), prefix=prefix, code=1)
@@ -178,8 +178,8 @@ def test_a_host_that_cannot_says_why_before_anything_is_done(
 
 
 @need_idle_states
-def test_a_slave_that_cannot_says_why(netmodel: Netmodel, need_tool: Callable[..., str]) -> None:
-    need_tool(NOBODY[0], *NOBODY[1:], "true")
+@pytest.mark.needs("root", "setpriv")
+def test_a_slave_that_cannot_says_why(netmodel: Netmodel) -> None:
     with netmodel.slave(prefix=NOBODY) as slave:
         params = defines(host="127.0.0.1", wait="awake", test_length="200ms")
         result = netmodel.run("-m", "tcp_rr", "-P", str(slave.port), *params, code=2)
@@ -207,11 +207,9 @@ def test_the_result_has_the_limit_in_force(
         assert host["facts"]["cpuidle_governor"] == (CPUIDLE / "current_governor").read_text().strip()
 
 
-def test_without_the_device_the_limit_is_not_known(
-    netmodel: Netmodel, need_tool: Callable[..., str], validate: Callable[[Json], None]
-) -> None:
+@pytest.mark.needs("root", "mountns")
+def test_without_the_device_the_limit_is_not_known(netmodel: Netmodel, validate: Callable[[Json], None]) -> None:
     prefix = in_a_namespace(EMPTY)
-    need_tool(prefix[0], *prefix[1:], "true")
     document = netmodel.measure("tcp_rr", *defines(test_length="100ms"), prefix=prefix)
     validate(document)
     assert all(host["facts"]["cpu_latency_limit_us"] is None for host in document["hosts"])

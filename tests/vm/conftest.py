@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,25 +9,23 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "net"))
 
-from nmtest import PROBES, Netmodel, lacks, locate_binary  # noqa: E402
-from psptest import ALL_VERSIONS, BUS, Pair  # noqa: E402
-from vmtest import Link, standing, without  # noqa: E402
+import probes  # noqa: E402
+from nmtest import Netmodel, locate_binary  # noqa: E402
+from psptest import ALL_VERSIONS, Pair  # noqa: E402
+from vmtest import Link, standing  # noqa: E402
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    probes.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    probes.register(config)
 
 
 @pytest.fixture(scope="session")
 def netmodel() -> Netmodel:
     return Netmodel(locate_binary())
-
-
-@pytest.fixture(scope="session")
-def need() -> Callable[[str], None]:
-    """What the machine of these tests has; elsewhere the test is skipped without it."""
-
-    def check(protocol: str) -> None:
-        if missing := lacks(protocol) if protocol in PROBES else None:
-            without(protocol, missing)
-
-    return check
 
 
 @pytest.fixture
@@ -46,8 +42,6 @@ def profile(tmp_path: Path) -> Callable[[str], Path]:
 
 @pytest.fixture(scope="session")
 def _link() -> Iterator[Link]:
-    if os.geteuid() != 0:
-        pytest.skip("network namespaces need root")
     yield from standing(Link())
 
 
@@ -58,19 +52,7 @@ def link(_link: Link) -> Iterator[Link]:
 
 
 @pytest.fixture(scope="session")
-def netem(_link: Link) -> None:
-    """There is one outside the machine when the kernel has it, and a way to find its packets."""
-    try:
-        _link.disturb_datagrams(1, "delay 0ms")
-    except subprocess.CalledProcessError as error:
-        without("netem", error.stderr.strip())
-    _link.undisturb()
-
-
-@pytest.fixture(scope="session")
 def _pair() -> Iterator[Pair]:
-    if os.geteuid() != 0 or not BUS.exists():
-        without("netdevsim", "CONFIG_NETDEVSIM, and root")
     yield from standing(Pair())
 
 

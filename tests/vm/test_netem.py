@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+import probes
 from nmtest import Json, Netmodel, master_of, phase_of
 from vmtest import Link, group, one_way, rr
 
 Profile = Callable[[str], Path]
-Need = Callable[[str], None]
 
-pytestmark = pytest.mark.usefixtures("netem")
+pytestmark = pytest.mark.needs("netem")
 
 LOSSES = ("1%", "10%")
 IP_PROTOCOLS = {"tcp": 6, "mptcp": 6, "sctp": 132}
@@ -87,13 +87,12 @@ def test_answers_that_do_not_come(netmodel: Netmodel, profile: Profile, link: Li
     assert 0 <= ways["to_master"]["lost"] - back.dropped <= early
 
 
-@pytest.mark.parametrize("protocol", ["tcp", "mptcp", "sctp"])
+@pytest.mark.parametrize("protocol", probes.protocols("tcp", "mptcp", "sctp"))
 @pytest.mark.parametrize("loss", LOSSES)
 def test_streams_over_a_link_that_loses_packets(
-    netmodel: Netmodel, profile: Profile, need: Need, link: Link, protocol: str, loss: str
+    netmodel: Netmodel, profile: Profile, link: Link, protocol: str, loss: str
 ) -> None:
     """All bytes arrive, and each packet of data that is lost is sent again."""
-    need(protocol)
     link.disturb_long(IP_PROTOCOLS[protocol], f"loss {loss}")
     more = "sctp_rto_min=100 sctp_rto_initial=200 sctp_rto_max=1000" if protocol == "sctp" else ""
     passes = 50 if loss == "1%" else 10
@@ -107,18 +106,16 @@ def test_streams_over_a_link_that_loses_packets(
         assert own["connections"]["retransmits"] >= dropped
 
 
-@pytest.mark.parametrize("protocol", ["tcp", "sctp", "ssl", "udp"])
-def test_everything_at_once(netmodel: Netmodel, profile: Profile, need: Need, link: Link, protocol: str) -> None:
-    need(protocol)
+@pytest.mark.parametrize("protocol", probes.protocols("tcp", "sctp", "ssl", "udp"))
+def test_everything_at_once(netmodel: Netmodel, profile: Profile, link: Link, protocol: str) -> None:
     link.disturb("delay 4ms 3ms loss 2% duplicate 3%")
     more = "sctp_rto_min=100 sctp_rto_initial=200 sctp_rto_max=1000" if protocol == "sctp" else ""
     body = rr(200, 1400, 'iterations="10"') + one_way(1400, 'iterations="50"') + rr(10, 20, 'duration="300ms"')
     link.run(netmodel, profile(group(body, f"protocol={protocol} {more}", threads=2, flows=4)))
 
 
-@pytest.mark.parametrize("protocol", ["tcp", "sctp", "udp"])
-def test_delay(netmodel: Netmodel, profile: Profile, need: Need, link: Link, protocol: str) -> None:
-    need(protocol)
+@pytest.mark.parametrize("protocol", probes.protocols("tcp", "sctp", "udp"))
+def test_delay(netmodel: Netmodel, profile: Profile, link: Link, protocol: str) -> None:
     link.disturb("delay 30ms")
     document = link.run(netmodel, profile(group(rr(10, 20, 'iterations="5"'), f"protocol={protocol}")))
     latency = phase_of(document, "rr")["latency_s"]
@@ -126,9 +123,9 @@ def test_delay(netmodel: Netmodel, profile: Profile, need: Need, link: Link, pro
     assert latency["p50"] < 0.25
 
 
-def test_messages_that_are_given_up(netmodel: Netmodel, profile: Profile, need: Need, link: Link) -> None:
+@pytest.mark.needs("sctp")
+def test_messages_that_are_given_up(netmodel: Netmodel, profile: Profile, link: Link) -> None:
     """SCTP drops what has waited too long for a slow link: it is sent, and it is lost."""
-    need("sctp")
     link.disturb("delay 20ms rate 2mbit limit 20")
     body = one_way(1000, 'duration="2s"', "sctp_unordered sctp_pr_policy=ttl sctp_pr_value=50")
     document = link.run(netmodel, profile(group(body, "protocol=sctp")))

@@ -3,24 +3,20 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from nmtest import Netmodel, phase_of
-from vmtest import Link, group, rr, without
+from vmtest import Link, group, rr
 
 Profile = Callable[[str], Path]
 
 
 @pytest.fixture
 def fq(link: Link) -> None:
-    try:
-        link.queue("fq")
-    except subprocess.CalledProcessError as error:
-        without("fq", error.stderr.strip())
+    link.queue("fq")
 
 
 @pytest.mark.usefixtures("fq")

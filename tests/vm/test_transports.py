@@ -14,30 +14,28 @@ from pathlib import Path
 
 import pytest
 
+import probes
 from nmtest import Netmodel, assert_complete, assert_ends_agree, defines, descendants, free_port, master_of, wait_until
-from vmtest import Link, group, one_way, rr, run, without
+from vmtest import Link, group, one_way, rr, run
 
 PROTOCOLS = ("mptcp", "sctp", "vsock")
 SCTP = 132
 PIDFD_GETFD = 438  # of every architecture
 
 Profile = Callable[[str], Path]
-Need = Callable[[str], None]
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_request_response(netmodel: Netmodel, profile: Profile, need: Need, protocol: str) -> None:
-    need(protocol)
+@pytest.mark.parametrize("protocol", probes.protocols(*PROTOCOLS))
+def test_request_response(netmodel: Netmodel, profile: Profile, protocol: str) -> None:
     document = run(netmodel, profile(group(rr(), f"protocol={protocol}")))
     own = master_of(document)["groups"][0]
     assert own["bytes_sent"] == 200 * 100
     assert own["bytes_received"] == 200 * 1000
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_long_messages(netmodel: Netmodel, profile: Profile, need: Need, protocol: str) -> None:
+@pytest.mark.parametrize("protocol", probes.protocols(*PROTOCOLS))
+def test_long_messages(netmodel: Netmodel, profile: Profile, protocol: str) -> None:
     """Longer than the buffers of the kernel, and than what goes in one call."""
-    need(protocol)
     # With the usual buffers, SCTP has one message on the way at a time, and each waits for a late acknowledgement.
     more = "wndsz=1m sctp_sack_frequency=1" if protocol == "sctp" else ""
     path = profile(group(rr(300001, 3000001, 'iterations="2"'), f"protocol={protocol} {more}"))
@@ -45,17 +43,15 @@ def test_long_messages(netmodel: Netmodel, profile: Profile, need: Need, protoco
     assert master_of(document)["groups"][0]["bytes_received"] == 2 * 3000001
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_one_way(netmodel: Netmodel, profile: Profile, need: Need, protocol: str) -> None:
-    need(protocol)
+@pytest.mark.parametrize("protocol", probes.protocols(*PROTOCOLS))
+def test_one_way(netmodel: Netmodel, profile: Profile, protocol: str) -> None:
     body = one_way("16k", 'duration="300ms"')
     document = run(netmodel, profile(group(body, f"protocol={protocol}", threads=2, flows=4)))
     assert master_of(document)["groups"][0]["bytes_sent"] > 10 * 16384
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_connection_for_each_request(netmodel: Netmodel, profile: Profile, need: Need, protocol: str) -> None:
-    need(protocol)
+@pytest.mark.parametrize("protocol", probes.protocols(*PROTOCOLS))
+def test_a_connection_for_each_request(netmodel: Netmodel, profile: Profile, protocol: str) -> None:
     document = run(
         netmodel,
         profile(f"""<group nthreads="2" nflows="4"><transaction iterations="40">
@@ -68,12 +64,11 @@ def test_a_connection_for_each_request(netmodel: Netmodel, profile: Profile, nee
 
 
 @pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", probes.protocols(*PROTOCOLS))
 def test_closed_before_it_is_accepted(
-    netmodel: Netmodel, profile: Profile, need: Need, protocol: str, shared: bool
+    netmodel: Netmodel, profile: Profile, protocol: str, shared: bool
 ) -> None:
     """The one end may be through with a connection before the other has taken it."""
-    need(protocol)
     port = free_port() if shared else 0
     connect = f'<flowop type="connect" options="remotehost=$h protocol={protocol} port={port}"/>'
     document = run(
@@ -86,40 +81,35 @@ def test_closed_before_it_is_accepted(
     assert master_of(document)["groups"][0]["connects"] == 6 * 15 * 2
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_the_master_accepts(netmodel: Netmodel, profile: Profile, need: Need, protocol: str) -> None:
-    need(protocol)
+@pytest.mark.parametrize("protocol", probes.protocols(*PROTOCOLS))
+def test_the_master_accepts(netmodel: Netmodel, profile: Profile, protocol: str) -> None:
     document = run(netmodel, profile(group(rr(), f"protocol={protocol}", threads=2, flows=4, opener="accept")))
     assert master_of(document)["groups"][0]["accepts"] == 4
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_port_of_all_flows(netmodel: Netmodel, profile: Profile, need: Need, protocol: str) -> None:
-    need(protocol)
+@pytest.mark.parametrize("protocol", probes.protocols(*PROTOCOLS))
+def test_a_port_of_all_flows(netmodel: Netmodel, profile: Profile, protocol: str) -> None:
     groups = group(rr(), f"protocol={protocol} port={free_port()}", threads=2, flows=8)
     document = run(netmodel, profile(groups + groups))
     assert master_of(document)["groups"][1]["connects"] == 8
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_many_flows(netmodel: Netmodel, profile: Profile, need: Need, protocol: str) -> None:
-    need(protocol)
+@pytest.mark.parametrize("protocol", probes.protocols(*PROTOCOLS))
+def test_many_flows(netmodel: Netmodel, profile: Profile, protocol: str) -> None:
     document = run(
         netmodel, profile(group(rr(64, 64, 'iterations="3"'), f"protocol={protocol}", threads=2, flows=500))
     )
     assert master_of(document)["groups"][0]["connects"] == 500
 
 
-@pytest.mark.parametrize("protocol", ["mptcp", "sctp"])
-def test_between_hosts(netmodel: Netmodel, profile: Profile, need: Need, link: Link, protocol: str) -> None:
-    need(protocol)
+@pytest.mark.parametrize("protocol", probes.protocols("mptcp", "sctp"))
+def test_between_hosts(netmodel: Netmodel, profile: Profile, link: Link, protocol: str) -> None:
     opening = f"protocol={protocol} wndsz=128k localhost={link.addresses[0]}"
     link.run(netmodel, profile(group(rr(), opening, flows=4)))
 
 
-@pytest.mark.parametrize("name", ["sctp_rr", "vsock_rr"])
-def test_stock_profile(netmodel: Netmodel, need: Need, name: str) -> None:
-    need(name.partition("_")[0])
+@pytest.mark.parametrize("name", probes.protocols("sctp_rr", "vsock_rr"))
+def test_stock_profile(netmodel: Netmodel, name: str) -> None:
     document = netmodel.measure(name, *defines(test_length="300ms", num_flows=2))
     assert_complete(document)
     assert_ends_agree(document)
@@ -133,12 +123,11 @@ def tls_counter(name: str) -> int:
     raise AssertionError(name)
 
 
+@pytest.mark.needs("ktls")
 @pytest.mark.parametrize(
     ("version", "cipher"), [("TLSv1.2", "ECDHE-ECDSA-AES128-GCM-SHA256"), ("TLSv1.3", "TLS_AES_128_GCM_SHA256")]
 )
 def test_tls_in_the_kernel(netmodel: Netmodel, profile: Profile, version: str, cipher: str) -> None:
-    if not Path("/proc/net/tls_stat").exists():
-        without("TLS in the kernel", "CONFIG_TLS")
     before = tls_counter("TlsTxSw"), tls_counter("TlsRxSw")
     body = rr(3000, 70000, 'iterations="10"') + one_way(100000, 'iterations="3"')
     document = run(netmodel, profile(group(body, f"protocol=ssl ktls method={version} cipher={cipher}", flows=3)))
@@ -154,16 +143,16 @@ def test_tls_in_the_kernel(netmodel: Netmodel, profile: Profile, version: str, c
 # ---- vsock ----
 
 
-def test_control_over_vsock(netmodel: Netmodel, profile: Profile, need: Need) -> None:
-    need("vsock")
+@pytest.mark.needs("vsock")
+def test_control_over_vsock(netmodel: Netmodel, profile: Profile) -> None:
     path = profile(group(rr(), "protocol=vsock", flows=3))
     with netmodel.slave("-S", "vsock") as slave:
         document = run(netmodel, path, "1", "-S", "vsock", "-P", str(slave.port))
     assert document["hosts"][1]["address"] == "vsock:1"
 
 
-def test_a_key_over_vsock(netmodel: Netmodel, profile: Profile, need: Need) -> None:
-    need("vsock")
+@pytest.mark.needs("vsock")
+def test_a_key_over_vsock(netmodel: Netmodel, profile: Profile) -> None:
     path = profile(group(rr(), "protocol=vsock"))
     keys = [{"NETMODEL_KEY": digits * 2} for digits in ("0123456789abcdef", "fedcba9876543210")]
     with netmodel.slave("-S", "vsock", env=keys[0]) as slave:
@@ -174,15 +163,15 @@ def test_a_key_over_vsock(netmodel: Netmodel, profile: Profile, need: Need) -> N
         assert "with its key only" in netmodel.run("-m", path, *options, code=2).err
 
 
-def test_a_slave_that_listens_on_its_own_cid_only(netmodel: Netmodel, profile: Profile, need: Need) -> None:
-    need("vsock")
+@pytest.mark.needs("vsock")
+def test_a_slave_that_listens_on_its_own_cid_only(netmodel: Netmodel, profile: Profile) -> None:
     path = profile(group(rr(), "protocol=vsock"))
     with netmodel.slave("-S", "vsock", "--bind", "1") as slave:
         run(netmodel, path, "1", "-S", "vsock", "-P", str(slave.port))
 
 
-def test_no_internet_over_vsock(netmodel: Netmodel, profile: Profile, need: Need) -> None:
-    need("vsock")
+@pytest.mark.needs("vsock")
+def test_no_internet_over_vsock(netmodel: Netmodel, profile: Profile) -> None:
     path = profile(group(rr(), "protocol=tcp"))
     with netmodel.slave("-S", "vsock") as slave:
         result = netmodel.run("-m", path, *defines(h=1), "-S", "vsock", "-P", str(slave.port), "-q", code=2)
@@ -195,15 +184,15 @@ def test_no_vsock_to_an_internet_address(netmodel: Netmodel, profile: Profile, l
     assert "an address of the internet has no place in vsock: must be local" in result.err
 
 
-def test_nobody_listens_on_vsock(netmodel: Netmodel, profile: Profile, need: Need) -> None:
-    need("vsock")
+@pytest.mark.needs("vsock")
+def test_nobody_listens_on_vsock(netmodel: Netmodel, profile: Profile) -> None:
     path = profile(group(rr(), "protocol=vsock"))
     result = netmodel.run("-m", path, *defines(h=1), "-S", "vsock", "-P", "20999", "-q", code=2)
     assert 'nothing listens on port 20999 there: start a slave with "netmodel -s -S vsock -P 20999"' in result.err
 
 
-def test_a_port_of_vsock_that_is_taken(netmodel: Netmodel, need: Need) -> None:
-    need("vsock")
+@pytest.mark.needs("vsock")
+def test_a_port_of_vsock_that_is_taken(netmodel: Netmodel) -> None:
     with netmodel.slave("-S", "vsock") as slave:
         result = netmodel.run("-s", "-S", "vsock", "-P", str(slave.port), code=2)
     assert f"port {slave.port} of vsock is in use" in result.err
@@ -226,8 +215,8 @@ def associations() -> list[dict[str, str]]:
     return found
 
 
-def test_streams_are_the_other_way_round_at_the_other_end(netmodel: Netmodel, profile: Profile, need: Need) -> None:
-    need("sctp")
+@pytest.mark.needs("sctp")
+def test_streams_are_the_other_way_round_at_the_other_end(netmodel: Netmodel, profile: Profile) -> None:
     body = rr(more="sctp_unordered", attributes='duration="2s"')
     path = profile(group(body, "protocol=sctp sctp_in_streams=3 sctp_out_streams=5 sctp_hb_interval=7000"))
     with netmodel.started("-m", path, *defines(h="local"), "-v") as process:
@@ -239,8 +228,8 @@ def test_streams_are_the_other_way_round_at_the_other_end(netmodel: Netmodel, pr
     assert beats == {str(7000 * 250 // 1000)}  # ticks of the kernel, 250 a second
 
 
-def test_every_stream(netmodel: Netmodel, profile: Profile, need: Need) -> None:
-    need("sctp")
+@pytest.mark.needs("sctp")
+def test_every_stream(netmodel: Netmodel, profile: Profile) -> None:
     body = "".join(rr(more=f"sctp_stream_id={n}", attributes='iterations="20"') for n in (0, 1, 2))
     run(netmodel, profile(group(body, "protocol=sctp sctp_in_streams=3 sctp_out_streams=3")))
 
@@ -276,9 +265,9 @@ def sctp_option(end: socket.socket, option: int, layout: str) -> tuple[int, ...]
     return struct.unpack(layout, told.raw)
 
 
-def test_options_reach_the_kernel_at_both_ends(netmodel: Netmodel, profile: Profile, need: Need) -> None:
+@pytest.mark.needs("sctp")
+def test_options_reach_the_kernel_at_both_ends(netmodel: Netmodel, profile: Profile) -> None:
     """Each option, as the kernel tells it of the sockets at both ends (linux/sctp.h). Times are in ticks of 4 ms."""
-    need("sctp")
     options = (
         "protocol=sctp sctp_nodelay sctp_in_streams=20 sctp_out_streams=20 sctp_rto_min=100 sctp_rto_max=2000 "
         "sctp_rto_initial=500 sctp_sack_delay=40 sctp_sack_frequency=3 sctp_max_burst_size=8 "
@@ -312,13 +301,13 @@ def test_options_reach_the_kernel_at_both_ends(netmodel: Netmodel, profile: Prof
         assert process.finish(30).code == 0
 
 
-def test_small_send_buffer(netmodel: Netmodel, profile: Profile, need: Need) -> None:
+@pytest.mark.needs("sctp")
+def test_small_send_buffer(netmodel: Netmodel, profile: Profile) -> None:
     """The kernel takes no message that is longer than the buffer."""
-    need("sctp")
     run(netmodel, profile(group(rr(60000, 6000, 'iterations="2"'), "protocol=sctp sndbuf=8k sctp_nodelay")))
 
 
-def test_packets_in_udp(netmodel: Netmodel, profile: Profile, need: Need, link: Link) -> None:
-    need("sctp")
+@pytest.mark.needs("sctp")
+def test_packets_in_udp(netmodel: Netmodel, profile: Profile, link: Link) -> None:
     link.sysctl("net.sctp.udp_port", "9899")
     link.run(netmodel, profile(group(rr(), "protocol=sctp encaps=9899")))

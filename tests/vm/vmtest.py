@@ -9,20 +9,9 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, TypeVar
-
-import pytest
+from typing import Any, Protocol, TypeVar
 
 from nmtest import Json, Netmodel, assert_complete, assert_counts_agree, defines
-
-IN_THE_MACHINE = Path("/run/out/command").exists()
-
-
-def without(what: str, why: str) -> NoReturn:
-    if IN_THE_MACHINE:
-        pytest.fail(f"the test machine has no {what}: {why}")
-    pytest.skip(f"no {what} here: {why}; tests/vm/run brings a kernel that has it")
-
 
 class Hosts(Protocol):
     def make(self) -> None: ...
