@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +55,15 @@ class Outcome:
         return f"{self.wrong or 'right'}: exit code {self.code}: {self.said[-300:]}"
 
 
+def _listens(pid: int) -> bool:
+    """Whether a process has a socket of TCP that listens."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    listening = {f"socket:[{row[9]}]" for row in rows if row[3] == "0A"}
+    with suppress(OSError):
+        return any(os.readlink(fd) in listening for fd in Path(f"/proc/{pid}/fd").iterdir())
+    return False
+
+
 class Injector:
     """Builds what makes calls fail, and runs the program with it."""
 
@@ -90,7 +100,7 @@ class Injector:
                 command, env=self._env("slave", side, call, hit), stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
             try:
-                port = self._port(slave, log.name if isinstance(log.name, int) else log.fileno())
+                port = self._port(slave, log.name if isinstance(log.name, int) else log.fileno(), hit)
                 if port is None:
                     return self._judge_slave(slave, log, call)
                 master = self._master(port, self._env("master", side, call, hit))
@@ -112,14 +122,18 @@ class Injector:
             return wrong, code, err + said
 
     @staticmethod
-    def _port(slave: subprocess.Popen[bytes], log: int) -> int | None:
+    def _port(slave: subprocess.Popen[bytes], log: int, hit: Path) -> int | None:
+        """The one that it tells. Once it listens, and a call has failed, what is not told in a second is lost."""
         until = time.monotonic() + SECONDS
+        mute = False
         while time.monotonic() < until:
             ended = slave.poll() is not None
             if match := re.search(rb"slave listening on \S+ port (\d+)", os.pread(log, 65536, 0)):
                 return int(match[1])
             if ended:
                 return None
+            if not mute and hit.read_bytes()[:1] == b"1" and _listens(slave.pid):
+                mute, until = True, time.monotonic() + 1
             time.sleep(0.002)
         return None
 
