@@ -99,7 +99,7 @@ def lossy(netmodel: Netmodel, nodes: Callable[[int], list[Node]]) -> Iterator[Ca
                 stack.enter_context(losing(node, share))
             began = time.monotonic()
             arguments = (*defines(**{name: far.address}), *args)
-            document = netmodel.measure(path, *arguments, prefix=near.prefix, code=code, timeout=60)
+            document = netmodel.measure(path, *arguments, prefix=near.prefix, code=code)
             document["took_s"] = time.monotonic() - began
         return document
 

@@ -7,9 +7,9 @@ import socket
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-from nmtest import Netmodel, Process, defines
+from nmtest import FOR_LONG, PATIENCE_S, Netmodel, Process, defines
 
-LONG = {"test_length": "60s"}
+LONG = {"test_length": FOR_LONG}
 IN_PHASE = "phase 2 of 3 begins"
 
 
@@ -21,5 +21,5 @@ def started(netmodel: Netmodel, *args: str) -> AbstractContextManager[Process]:
 def something_else() -> Iterator[tuple[socket.socket, list[str]]]:
     """What listens and is no slave, and the arguments of a master that takes it for one."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(10)
+        listener.settimeout(PATIENCE_S)
         yield listener, ["-P", str(listener.getsockname()[1]), *defines(host="127.0.0.1")]

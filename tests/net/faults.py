@@ -346,7 +346,7 @@ def _judge(
         time.sleep(TIMEOUT_S + 1)  # what the slave makes of it
         for step in scene.undo:
             step()
-    result = scene.master.finish(timeout=40)
+    result = scene.master.finish()
     seconds = time.monotonic() - began[0]
     late = seconds - LIMIT_S - (TIMEOUT_S + 1 if fault == "master stopped" else 0)
     if late > 0:
@@ -390,7 +390,7 @@ def _judge_slave(netmodel: Netmodel, scene: Scene, fault: str) -> Iterator[str]:
     """Nothing is left behind, and the next run is served."""
     if fault in ("slave killed", "slave ended"):
         try:
-            wait_until(lambda: not scene.slave.process.running(), 5)
+            wait_until(lambda: not scene.slave.process.running())
         except AssertionError:
             yield "the slave goes on"
         return

@@ -45,7 +45,7 @@ def measure_many_at_once(netmodel: Netmodel, slave: Slave, masters: int) -> list
             stack.enter_context(netmodel.started("-m", "tcp_rr", "--format", "json", "--timeout", "30s", *far))
             for _ in range(masters)
         ]
-        results = [one.finish(timeout=90) for one in started]
+        results = [one.finish() for one in started]
     return [f"{one.code}: {one.err[-200:]}" for one in results if one.code]
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nmtest import Json
+from nmtest import PATIENCE_S, Json
 
 _MESSAGES = Path(__file__).resolve().parents[2] / "src/control/wire/message.h"
 PROTOCOL = int(re.search(r"#define NM_PROTOCOL\s+(\d+)", _MESSAGES.read_text())[1])  # type: ignore[index]
@@ -84,6 +84,6 @@ class Master:
 
 @contextmanager
 def speaking(port: int, address: str = "127.0.0.1", source: str | None = None) -> Iterator[Master]:
-    where = socket.create_connection((address, port), timeout=10, source_address=(source, 0) if source else None)
+    where = socket.create_connection((address, port), timeout=PATIENCE_S, source_address=(source, 0) if source else None)
     with where:
         yield Master(where)

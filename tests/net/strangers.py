@@ -158,7 +158,7 @@ def measure_beside(netmodel: Netmodel, slave: Slave, name: str, length: str) -> 
             while master.running():
                 most = max(most, sum(resident_bytes(pid) for pid in [slave.pid, *children(slave.pid)]))
                 time.sleep(0.05)
-            result = master.finish(timeout=60)
+            result = master.finish()
         after = netmodel.run("-m", "tcp_rr", "--format", "json", *far, *defines(test_length="50ms"))
     finally:
         crowd.stop.set()

@@ -53,7 +53,7 @@ def listener() -> Iterator[socket.socket]:
 def run_bad(netmodel: Netmodel, path: Path, listener: socket.socket, prefix: tuple[str, ...] = ()) -> Result:
     """Tries to run it, and holds what must be true of every bad profile."""
     env = {"ASAN_OPTIONS": "detect_leaks=0"} if prefix else {}  # leaks are not found under a tracer
-    result = netmodel.run("-m", path, "-P", str(listener.getsockname()[1]), prefix=prefix, env=env, timeout=20)
+    result = netmodel.run("-m", path, "-P", str(listener.getsockname()[1]), prefix=prefix, env=env)
     assert result.code == 1, result
     assert result.out == "", result
     with pytest.raises(BlockingIOError):

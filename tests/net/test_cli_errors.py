@@ -135,7 +135,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("args", "expected"), WRONG, ids=[" ".join(args) or "nothing" for args, _ in WRONG])
 def test_a_wrong_command_line(netmodel: Netmodel, args: list[str], expected: str) -> None:
-    result = netmodel.run(*args, timeout=5)
+    result = netmodel.run(*args)
     assert result.code == 1, result
     assert result.out == ""
     if expected.endswith(" "):
@@ -190,7 +190,7 @@ def test_several_mistakes_are_told_at_once(netmodel: Netmodel) -> None:
     ids=str,
 )
 def test_a_wrong_parameter(netmodel: Netmodel, given: dict[str, object], expected: list[str]) -> None:
-    result = netmodel.run(*M, *defines(**given), timeout=5)
+    result = netmodel.run(*M, *defines(**given))
     assert result.code == 1, result
     assert result.out == ""
     assert len(result.lines()) == 1, result
@@ -237,7 +237,7 @@ def test_the_environment_can_be_switched_off(netmodel: Netmodel) -> None:
     "cut", [["--warmup", "1s"], ["--cooldown", "2s"], ["--warmup", "600ms", "--cooldown", "500ms"]]
 )
 def test_nothing_would_be_left_to_measure(netmodel: Netmodel, cut: list[str]) -> None:
-    result = netmodel.run(*M, *cut, *defines(test_length="1s"), timeout=5)
+    result = netmodel.run(*M, *cut, *defines(test_length="1s"))
     assert result.code == 1, result
     assert len(result.lines()) == 1
     assert f"{line_of('duration=')}: error: <transaction> lasts 1" in result.err
@@ -256,7 +256,7 @@ def test_an_output_that_cannot_be_written_is_told_before_anything_runs(netmodel:
             (tmp_path / "no" / "such", "No such file or directory"),
             (tmp_path / "file" / "below", "Not a directory"),
         ):
-            result = netmodel.run(*M, *to, "-o", output, timeout=5)
+            result = netmodel.run(*M, *to, "-o", output)
             assert result.code == 1, result
             assert result.lines() == [f"netmodel: --output {output}: cannot be written: {why}"]
         with pytest.raises(BlockingIOError):
@@ -312,7 +312,7 @@ def test_a_wrong_value_from_outside_is_told_with_its_origin(netmodel: Netmodel, 
     ("bind", "why"), [("no-such-host.invalid", "the address cannot be resolved: "), ("192.0.2.1", "")]
 )
 def test_a_slave_that_cannot_listen(netmodel: Netmodel, bind: str, why: str) -> None:
-    result = netmodel.run("-s", "-P", "0", "--bind", bind, timeout=40)
+    result = netmodel.run("-s", "-P", "0", "--bind", bind)
     assert result.code == 2, result
     assert len(result.lines()) == 1
     assert bind in result.err

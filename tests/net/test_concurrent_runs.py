@@ -89,7 +89,7 @@ def test_an_exclusive_slave_refuses_the_second_master_by_name(netmodel: Netmodel
             running(long)
             result = netmodel.run(*to(slave, "100ms"), code=2)
             assert re.search(refused, result.err), result
-            assert result.seconds < 4, result
+            assert result.seconds < 9, "it does not wait for the other, for its limit of 10 s"
             # Also where the master gives up a silent slave sooner than another run is waited for.
             hasty = netmodel.run(*to(slave, "100ms"), "--timeout", "400ms", code=2)
             assert re.search(refused, hasty.err), hasty

@@ -78,8 +78,8 @@ def test_a_run_ends_though_nobody_answers(
         limit = ("--max-duration", "500ms")
         done = netmodel.run("-m", profile(group), "-q", *limit, prefix=near.prefix, code=2)
     assert "longer than --max-duration 0.5s" in done.err
-    # Two seconds are for flows to come to an end by themselves.
-    assert 0.5 <= done.seconds < 3.5, done
+    # Two seconds are for flows to come to an end by themselves; a wait of each flow would take 10 s.
+    assert 0.5 <= done.seconds < 9, done
     assert "netmodel: the run" in done.lines()[-1]
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from compose import check
-from nmtest import TOP, Netmodel
+from nmtest import PATIENCE_S, TOP, Netmodel
 
 SCRIPT = TOP / "contrib" / "container" / "build-image"
 NAME = "localhost/netmodel-test:1"
@@ -23,7 +23,7 @@ NAME = "localhost/netmodel-test:1"
 
 def run(argv: list[str | Path], env: dict[str, str], cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     words = [str(word) for word in argv]
-    return subprocess.run(words, env=env, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(words, env=env, cwd=cwd, capture_output=True, text=True, timeout=5 * PATIENCE_S, check=False)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,10 @@ import pytest
 
 from failing import IN_PHASE, LONG, something_else, started
 from nmtest import (
+    FOR_LONG,
+    PATIENCE_S,
     PROFILES,
+    SOON_S,
     Json,
     Netmodel,
     Node,
@@ -65,18 +68,18 @@ def test_a_killed_slave(netmodel: Netmodel, validate: Validate, profile: WritePr
     path = profile(
         '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=127.0.0.1"/></transaction>'
         f'<transaction iterations="100" measure="yes">{ask}</transaction>'
-        f'<transaction duration="60s">{ask}</transaction></group>'
+        f'<transaction duration="{FOR_LONG}">{ask}</transaction></group>'
     )
     with (
         netmodel.slave() as slave,
-        netmodel.started("-m", path, "--format", "json", "-v", "-P", str(slave.port)) as master,
+        netmodel.started("-m", path, "--format", "json", "-v", "--timeout", "60s", "-P", str(slave.port)) as master,
     ):
         master.wait_line("phase 3 of 3 begins")
         began = time.monotonic()
         for pid in [slave.pid, *slave.sessions()]:
             os.kill(pid, signal.SIGKILL)
-        result = master.finish(timeout=10)
-    assert time.monotonic() - began < 5
+        result = master.finish()
+    assert time.monotonic() - began < SOON_S
     document = assert_partial(result, validate, r"slave 127\.0\.0\.1: ")
     assert document["totals"]["transactions"] == 100, "what was done until then is told"
     host = slaves_of(document)[0]
@@ -91,12 +94,12 @@ def test_a_killed_slave(netmodel: Netmodel, validate: Validate, profile: WritePr
 def test_what_a_killed_slave_has_received_is_not_known(netmodel: Netmodel, validate: Validate) -> None:
     with netmodel.slave() as slave:
         for form in "json", "text":
-            far = ["-P", slave.port, *defines(host="127.0.0.1", test_length="60s")]
+            far = ["-P", slave.port, *defines(host="127.0.0.1", test_length=FOR_LONG)]
             with netmodel.started("-m", "udp_rr", "--format", form, "-v", *far) as master:
                 master.wait_line(IN_PHASE)
-                time.sleep(0.2)
+                time.sleep(0.2)  # messages go meanwhile
                 os.kill(slave.sessions()[0], signal.SIGKILL)
-                result = master.finish(timeout=10)
+                result = master.finish()
             if form == "json":
                 messages = assert_partial(result, validate, "slave 127")["totals"]["messages"]
                 there, back = messages["to_slaves"], messages["to_master"]
@@ -113,7 +116,7 @@ def test_a_killed_embedded_slave(netmodel: Netmodel, validate: Validate) -> None
     with started(netmodel, *defines(**LONG)) as master:
         master.wait_line(IN_PHASE)
         os.kill(children(master.pid)[0], signal.SIGKILL)
-        result = master.finish(timeout=10)
+        result = master.finish()
     assert_partial(result, validate, "slave local: .*signal 9")
 
 
@@ -145,10 +148,10 @@ def test_a_silent_slave(netmodel: Netmodel, slave: Slave, validate: Validate) ->
         began = time.monotonic()
         os.kill(session, signal.SIGSTOP)
         try:
-            result = master.finish(timeout=10)
+            result = master.finish()
         finally:
             os.kill(session, signal.SIGKILL)
-    assert 0.9 < time.monotonic() - began < 4
+    assert 0.9 < time.monotonic() - began < SOON_S
     assert_partial(result, validate, r"slave 127\.0\.0\.1: no sign of life for 1 s|no progress for 1 s")
 
 
@@ -157,15 +160,15 @@ def test_a_silent_master(netmodel: Netmodel) -> None:
         with started(netmodel, *far(slave, **LONG)) as master:
             master.wait_line(IN_PHASE)
             master.signal(signal.SIGSTOP)
-            slave.process.wait_line("the master was silent too long", timeout=6)
+            slave.process.wait_line("the master was silent too long")
             wait_until(lambda: not slave.sessions(), what="the session has ended")
         assert_complete(netmodel.measure("tcp_rr", *far(slave, test_length="50ms")))
 
 
 def test_a_host_that_never_answers(netmodel: Netmodel, validate: Validate) -> None:
     with something_else() as (_, args):
-        result = netmodel.run("-m", "tcp_rr", "--format", "json", "--timeout", "500ms", *args, timeout=8)
-    assert result.seconds < 4
+        result = netmodel.run("-m", "tcp_rr", "--format", "json", "--timeout", "500ms", *args)
+    assert result.seconds < SOON_S
     assert_partial(
         result,
         validate,
@@ -179,7 +182,7 @@ def test_a_host_that_answers_nonsense(netmodel: Netmodel, validate: Validate) ->
         peer, _ = odd.accept()
         with peer:
             peer.sendall(b"SSH-2.0-OpenSSH_9.2p1 Debian\r\n")
-            result = master.finish(timeout=8)
+            result = master.finish()
     assert_partial(
         result, validate, rf"slave 127\.0\.0\.1: what listens on port {args[1]} is not a netmodel slave: it sent "
     )
@@ -192,7 +195,7 @@ def test_the_port_of_what_is_no_slave_is_the_one_dialled(netmodel: Netmodel, val
         args = defines(host=f"127.0.0.1:{port}")
         with netmodel.started("-m", "tcp_rr", "--format", "json", *args) as master:
             odd.accept()[0].close()
-            result = master.finish(timeout=8)
+            result = master.finish()
     assert_partial(result, validate, rf"what listens on port {port} is not a netmodel slave, or has gone")
 
 
@@ -202,7 +205,7 @@ def test_a_host_of_another_version(netmodel: Netmodel, validate: Validate) -> No
         peer, _ = odd.accept()
         with peer:
             peer.sendall(frame(welcome))
-            result = master.finish(timeout=8)
+            result = master.finish()
     assert_partial(
         result, validate, rf"slave 127\.0\.0\.1: it speaks protocol 999 \(netmodel 99\.1\), and this master {PROTOCOL} \(\d"
     )
@@ -211,7 +214,7 @@ def test_a_host_of_another_version(netmodel: Netmodel, validate: Validate) -> No
 def test_a_host_that_hangs_up(netmodel: Netmodel, validate: Validate) -> None:
     with something_else() as (odd, args), netmodel.started("-m", "tcp_rr", "--format", "json", *args) as master:
         odd.accept()[0].close()
-        result = master.finish(timeout=8)
+        result = master.finish()
     assert_partial(
         result,
         validate,
@@ -222,7 +225,7 @@ def test_a_host_that_hangs_up(netmodel: Netmodel, validate: Validate) -> None:
 def test_a_connection_that_is_refused(netmodel: Netmodel, validate: Validate) -> None:
     with netmodel.slave() as gone:
         pass
-    result = netmodel.run("-m", "tcp_rr", "--format", "json", *far(gone, **LONG), timeout=8)
+    result = netmodel.run("-m", "tcp_rr", "--format", "json", *far(gone, **LONG))
     document = assert_partial(
         result,
         validate,
@@ -271,7 +274,7 @@ def test_a_control_port_that_a_firewall_drops(netmodel: Netmodel, nodes: Callabl
         "slave 10.77.0.2: cannot connect to port 20000: Connection timed out: the host is down, its address is another, or a "
         "firewall drops what is for that port" in result.err
     )
-    assert result.seconds < 4, result
+    assert result.seconds < 9, "less than the usual limit, of 10 s"
 
 
 def test_a_reason_is_told_once_in_the_report(netmodel: Netmodel) -> None:
@@ -283,7 +286,7 @@ def test_a_reason_is_told_once_in_the_report(netmodel: Netmodel) -> None:
 
 
 def test_a_name_that_does_not_exist(netmodel: Netmodel, validate: Validate) -> None:
-    result = netmodel.run("-m", "tcp_rr", "--format", "json", *defines(host="no-such-host.invalid"), timeout=40)
+    result = netmodel.run("-m", "tcp_rr", "--format", "json", *defines(host="no-such-host.invalid"))
     assert_partial(result, validate, r"slave no-such-host\.invalid: its name cannot be resolved")
 
 
@@ -312,9 +315,9 @@ def test_slaves_may_start_much_later(netmodel: Netmodel, profile: WriteProfile) 
         args = ("-m", path, "--format", "json", "-P", port, "--wait-slaves", "60s", "--timeout", "2s")
         with netmodel.started(*args) as master:
             master.wait_line("waiting for a slave on 127.0.0.2, port")
-            time.sleep(2.5)
+            time.sleep(2.5)  # longer than the limits of both
             with netmodel.slave("--bind", "127.0.0.2", "-P", port):
-                result = master.finish(timeout=20)
+                result = master.finish()
     assert_complete(result.json())
     assert result.lines() == [
         f"netmodel: waiting for a slave on 127.0.0.2, port {port}, for up to 60 s: Connection refused"
@@ -327,13 +330,13 @@ def test_a_wait_for_a_slave_can_be_ended(netmodel: Netmodel) -> None:
     with netmodel.started("-m", "tcp_rr", "--wait-slaves", "60s", *far(gone)) as master:
         master.wait_line("waiting for a slave")
         master.signal(signal.SIGINT)
-        result = master.finish(timeout=10)
+        result = master.finish()
     assert result.code == 130, result
     assert "interrupted before the first phase" in result.err
     began = time.monotonic()
     limited = ("--wait-slaves", "60s", "--max-duration", "200ms", *far(gone))
     assert "waiting" not in netmodel.run("-m", "tcp_rr", *limited, code=2).err
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < SOON_S
     quiet = netmodel.run("-m", "tcp_rr", "-q", "--wait-slaves", "1.5s", *far(gone), code=2)
     assert len(quiet.lines()) == 1, quiet
 
@@ -353,17 +356,17 @@ def mute_resolver(tmp_path: Path) -> Iterator[list[str]]:
 def test_a_name_for_which_nobody_answers(netmodel: Netmodel, validate: Validate, tmp_path: Path) -> None:
     args = ["-m", PROFILES / "tcp_rr.xml", "--format", "json", *defines(host="slave.example")]
     with mute_resolver(tmp_path) as prefix:
-        result = netmodel.run(*args, "--timeout", "500ms", prefix=prefix, timeout=10)
-        assert result.seconds < 4
+        result = netmodel.run(*args, "--timeout", "500ms", prefix=prefix)
+        assert result.seconds < SOON_S
         assert_partial(result, validate, r"slave slave\.example: its name cannot be resolved: no answer for 0\.5")
-        with netmodel.started(*args, "--timeout", "60s", prefix=prefix) as master:
+        with netmodel.started(*args, "--timeout", FOR_LONG, prefix=prefix) as master:
             own = Path(f"/proc/{master.pid}/comm")  # and no longer the shell's
             wait_until(
                 lambda: own.read_text() == f"{netmodel.binary.name[:15]}\n" and children(master.pid),
                 what="a process resolves the name",
             )
             master.signal(signal.SIGINT)
-            result = master.finish(timeout=4)
+            result = master.finish()
     assert result.code == 130, result
     assert result.json()["run"]["interrupted"] is True
 
@@ -406,7 +409,7 @@ def test_a_slave_that_writes_to_the_terminal(netmodel: Netmodel, form: str) -> N
         peer, _ = evil.accept()
         with peer:
             peer.sendall(frame(json.dumps(["refuse", {"code": "busy", "text": EVIL}]).encode()))
-            result = master.finish(timeout=8)
+            result = master.finish()
     assert result.code == 2, result
     assert "refused:  [2Jpwn  31m netmodel: complete" in result.err
     if form != "csv":
@@ -465,7 +468,7 @@ STRANGERS = {
 
 def visit(port: int, data: bytes) -> None:
     """Says something to a slave and listens until it hangs up."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as stranger:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as stranger:
         try:
             stranger.sendall(data)
             stranger.shutdown(socket.SHUT_WR)
@@ -478,7 +481,7 @@ def visit(port: int, data: bytes) -> None:
 def test_strangers_on_the_control_port(netmodel: Netmodel, slave: Slave) -> None:
     with (
         started(netmodel, *far(slave, test_length="1s")) as master,
-        socket.create_connection(("127.0.0.1", slave.port), timeout=10) as trickle,
+        socket.create_connection(("127.0.0.1", slave.port), timeout=PATIENCE_S) as trickle,
     ):
         master.wait_line(IN_PHASE)
         for name, data in STRANGERS.items():
@@ -503,7 +506,7 @@ def test_who_is_no_master_is_told_so(netmodel: Netmodel, slave: Slave, data: byt
 
 
 def test_many_strangers_who_say_nothing(netmodel: Netmodel, slave: Slave) -> None:
-    silent = [socket.create_connection(("127.0.0.1", slave.port), timeout=10) for _ in range(40)]
+    silent = [socket.create_connection(("127.0.0.1", slave.port), timeout=PATIENCE_S) for _ in range(40)]
     try:
         wait_until(lambda: len(slave.sessions()) == 40, what="each has a session")
         assert_ends_agree(netmodel.measure("tcp_rr", *far(slave, test_length="50ms")))
@@ -515,14 +518,14 @@ def test_many_strangers_who_say_nothing(netmodel: Netmodel, slave: Slave) -> Non
 
 def test_more_strangers_than_places(netmodel: Netmodel, slave: Slave) -> None:
     """It takes the 3 s that a silent one has."""
-    silent = [socket.create_connection(("127.0.0.1", slave.port), timeout=10) for _ in range(160)]
+    silent = [socket.create_connection(("127.0.0.1", slave.port), timeout=PATIENCE_S) for _ in range(160)]
     try:
         assert_ends_agree(netmodel.measure("tcp_rr", *far(slave, test_length="50ms")))
         assert len(slave.sessions()) <= 64
         assert silent[0].recv(1) == b"", "the first had to leave"
         began = time.monotonic()
         assert silent[-1].recv(1) == b"", "and the last has had its time"
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 9, "not the 10 s of whoever says hello"
     finally:
         for connection in silent:
             connection.close()
@@ -531,7 +534,7 @@ def test_more_strangers_than_places(netmodel: Netmodel, slave: Slave) -> None:
 
 
 def test_a_full_slave_says_so(netmodel: Netmodel, slave: Slave) -> None:
-    masters = [socket.create_connection(("127.0.0.1", slave.port), timeout=10) for _ in range(64)]
+    masters = [socket.create_connection(("127.0.0.1", slave.port), timeout=PATIENCE_S) for _ in range(64)]
     try:
         for master in masters:
             master.sendall(HELLO)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from nmtest import Netmodel, Node, defines, inside, slaves_on
+from nmtest import PATIENCE_S, Netmodel, Node, defines, inside, slaves_on
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_fault_is_named(
             shown = inside(here, *words, there.address, "dport", "!=", "20000")
             assert there.address in shown
         else:
-            subprocess.run([*here.prefix, *words, f"{there.address}/32"], check=True, timeout=20)
-        result = master.finish(timeout=20)
+            subprocess.run([*here.prefix, *words, f"{there.address}/32"], check=True, timeout=PATIENCE_S)
+        result = master.finish()
     assert result.code == 2, result
     assert told in result.err, result

@@ -170,12 +170,11 @@ def has_open(pid: int, file: Path) -> bool:
 
 def assert_file_fails(netmodel: Netmodel, path: Path, file: Path, change: Callable[[], object], why: str) -> None:
     """A file changes while it is being sent."""
-    with netmodel.started("-m", path, "--format", "json", "--timeout", "5s") as process:
+    with netmodel.started("-m", path, "--format", "json", "--timeout", FOR_LONG) as process:
         wait_until(lambda: has_open(process.pid, file))
         change()
         result = process.finish()
     assert result.code == 2, result
-    assert result.seconds < 5
     cause = result.json()["run"]["incomplete_why"]
     assert re.search(rf"flowop sendfile at {re.escape(str(path))}:5: {why} \(\d flows?\)", cause), cause
 

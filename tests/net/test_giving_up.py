@@ -53,7 +53,7 @@ def test_a_connection_is_of_use_after_it(netmodel: Netmodel, profile: WriteProfi
             opening=connect(options=f"protocol={protocol}"),
         )
     )
-    document = netmodel.measure(path, "--timeout", "12s", timeout=60)
+    document = netmodel.measure(path, "--timeout", "12s")
     errors = check_in_step(document)
     assert phase_of(document, "again")["transactions"] == 30
     assert body not in ("both", "read") or errors > 0
@@ -91,5 +91,5 @@ def test_several_connections_of_a_flow(netmodel: Netmodel, profile: WriteProfile
     body = write(2000000, f"conn=1 {HASTY}") + read(50, f"conn=1 {HASTY}") + write(10, "conn=2") + read(10, "conn=2")
     after = ask(10, 20, "conn=1") + ask(10, 20, "conn=2")
     path = profile(group(once(opening), lasting("50ms", body), lasting("10ms", after, name="after"), strands=4))
-    document = netmodel.measure(path, "--timeout", "12s", timeout=60)
+    document = netmodel.measure(path, "--timeout", "12s")
     check_in_step(document)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import Netmodel
+from nmtest import PATIENCE_S, Netmodel
 
 SECONDS = 1.0
 BYTES = 100 << 20
@@ -148,7 +148,7 @@ def refuse(netmodel: Netmodel, path: Path, expected: str) -> str:
     """Has the program look at the profile; answers what it has said."""
     factor = 10 if is_instrumented(netmodel.binary) else 1
     argv = [sys.executable, "-I", "-S", "-c", WEIGH, str(netmodel.binary), "--check", "-m", str(path)]
-    done = subprocess.run(argv, env=netmodel.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(argv, env=netmodel.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S, check=False)
     err = done.stderr.decode()
     assert done.returncode == 1, err[:2000]
     seconds, most = (float(word) for word in done.stdout.decode().split())
@@ -220,6 +220,6 @@ def test_a_profile_may_come_from_a_pipe_whose_writer_is_slow(netmodel: Netmodel,
         for line in profile(group()).splitlines(keepends=True):
             pipe.write(line)
             pipe.flush()
-            time.sleep(0.02)
+            time.sleep(0.02)  # the writer is slow
         pipe.close()
         assert process.finish().code == 0

@@ -18,7 +18,19 @@ import pytest
 
 from compose import connect, group, once, op, times
 from failing import IN_PHASE, LONG, something_else, started
-from nmtest import Json, Netmodel, Result, Slave, assert_ends_agree, children, defines, slaves_of, wait_until
+from nmtest import (
+    FOR_LONG,
+    SOON_S,
+    Json,
+    Netmodel,
+    Result,
+    Slave,
+    assert_ends_agree,
+    children,
+    defines,
+    slaves_of,
+    wait_until,
+)
 
 WriteProfile = Callable[..., Path]
 Validate = Callable[[Json], None]
@@ -41,8 +53,8 @@ def test_an_interrupt_ends_gracefully(netmodel: Netmodel, validate: Validate, nu
         master.wait_line(IN_PHASE)
         began = time.monotonic()
         master.signal(number)
-        result = master.finish(timeout=10)
-    assert time.monotonic() - began < 3
+        result = master.finish()
+    assert time.monotonic() - began < SOON_S
     document = interrupted(result, validate)
     assert_ends_agree(document)
     assert document["run"]["start_skew_s"] is not None, "both hosts had begun"
@@ -53,7 +65,7 @@ def test_an_interrupt_ends_gracefully(netmodel: Netmodel, validate: Validate, nu
 
 def test_a_long_run_says_how_long_it_takes(netmodel: Netmodel) -> None:
     """Without a terminal nothing else is seen meanwhile."""
-    words = ("-m", "tcp_rr", *defines(**LONG))
+    words = ("-m", "tcp_rr", *defines(test_length="60s"))
     with netmodel.started(*words) as one, netmodel.started(*words, "--repeat", "3") as several:
         one.wait_line("netmodel: this takes 60.0 s")
         several.wait_line("netmodel: 3 runs of 60.0 s each")
@@ -61,7 +73,7 @@ def test_a_long_run_says_how_long_it_takes(netmodel: Netmodel) -> None:
     with netmodel.started(*words, "-q") as quiet:
         wait_until(lambda: children(quiet.pid))
         quiet.signal(signal.SIGINT)
-        assert "takes" not in quiet.finish(timeout=10).err
+        assert "takes" not in quiet.finish().err
 
 
 def test_an_interrupt_of_the_whole_job(netmodel: Netmodel) -> None:
@@ -70,7 +82,7 @@ def test_an_interrupt_of_the_whole_job(netmodel: Netmodel) -> None:
         master.wait_line(IN_PHASE)
         for pid in [*children(master.pid), master.pid]:
             os.kill(pid, signal.SIGINT)
-        result = master.finish(timeout=10)
+        result = master.finish()
     assert result.code == 130, result
     assert_ends_agree(result.json())
 
@@ -81,7 +93,7 @@ def test_two_signals_at_once_are_one_interrupt(netmodel: Netmodel) -> None:
         master.wait_line(IN_PHASE)
         master.signal(signal.SIGINT)
         master.signal(signal.SIGTERM)
-        result = master.finish(timeout=10)
+        result = master.finish()
     assert result.code == 130, result
     assert "ending at once" not in result.err
     assert_ends_agree(result.json())
@@ -91,7 +103,7 @@ def test_an_interrupt_ends_repetitions(netmodel: Netmodel) -> None:
     with started(netmodel, "--repeat", "3", *defines(**LONG)) as master:
         master.wait_line(IN_PHASE)
         master.signal(signal.SIGINT)
-        result = master.finish(timeout=10)
+        result = master.finish()
     assert result.code == 130, result
     assert result.json()["run"]["interrupted"] is True
 
@@ -203,14 +215,14 @@ def test_an_interrupt_at_any_moment_of_repetitions(netmodel: Netmodel, profile: 
             master.wait_line("connected to local", count=2)
             time.sleep(moments.uniform(0, 0.03))  # nothing tells where between two lines a run is
             master.signal(signal.SIGINT)
-            result = master.finish(timeout=10)
+            result = master.finish()
         assert result.code == 130, result
         assert result.json()["run"]["interrupted"] is True or "interrupted after run" in result.err
 
 
 STUCK = (
     '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=local"/></transaction>'
-    '<transaction duration="60s"><flowop type="think" options="duration=50s at=slave"/>'
+    '<transaction duration="300s"><flowop type="think" options="duration=200s at=slave"/>'
     '<flowop type="read" options="size=1"/></transaction>'
     '<transaction><flowop type="disconnect"/></transaction></group>'
 )
@@ -221,24 +233,24 @@ def test_a_second_interrupt_ends_at_once(netmodel: Netmodel, profile: WriteProfi
         master.wait_line(IN_PHASE)
         master.signal(signal.SIGINT)
         master.wait_line("interrupted: finishing")
-        assert master.running(), "the pass under way takes 50 s, and is waited for"
+        assert master.running(), "the pass under way takes 200 s, and is waited for"
         time.sleep(0.3)  # sooner it would be the same interrupt
         master.signal(signal.SIGINT)
         began = time.monotonic()
-        result = master.finish(timeout=10)
-    assert time.monotonic() - began < 4
+        result = master.finish()
+    assert time.monotonic() - began < SOON_S
     interrupted(result, validate)
 
 
 def test_an_interrupt_while_connecting(netmodel: Netmodel) -> None:
     with (
         something_else() as (mute, args),
-        netmodel.started("-m", "tcp_rr", "--format", "json", "--timeout", "60s", *args) as master,
+        netmodel.started("-m", "tcp_rr", "--format", "json", "--timeout", FOR_LONG, *args) as master,
     ):
         peer, _ = mute.accept()
         with peer:
             master.signal(signal.SIGINT)
-            result = master.finish(timeout=5)
+            result = master.finish()
     assert result.code == 130, result
     assert result.json()["run"]["interrupted"] is True
 
@@ -253,9 +265,9 @@ def test_an_interrupt_does_not_wait_for_who_is_far_behind(netmodel: Netmodel, tm
     )
     with netmodel.started("-m", path, "-v", "--format", "json") as master:
         master.wait_line("phase 2 of 2 begins")
-        time.sleep(0.5)
+        time.sleep(0.5)  # the 200 ms are over
         master.signal(signal.SIGINT)
-        result = master.finish(15)
+        result = master.finish()
     assert result.code == 130
     # The master waits as well where it has filled the slave's buffers in that time.
     why = r"master: interrupted in phase 2, which did not end within 6 s; waiting for group Group0 on (the master, )?local; here: .*"

@@ -197,7 +197,7 @@ def test_who_follows_gives_up_when_the_other_is_done(netmodel: Netmodel, profile
     began = time.monotonic()
     document = netmodel.measure(path)
     assert document["totals"]["messages"]["to_master"]["lost"] > 100
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 9, "less than the limit of a wait, of 10 s"
 
 
 def test_where_messages_are_answered_there_is_none(netmodel: Netmodel) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from nmtest import Netmodel, Network, Node, Process, Result, Slave, assert_complete, defines, wait_until
+from nmtest import PATIENCE_S, Netmodel, Network, Node, Process, Result, Slave, assert_complete, defines, wait_until
 from strangers import Crowd
 
 Pair = tuple[Node, Node]
@@ -68,7 +68,7 @@ def test_a_master_of_another_host_comes_with_the_key(netmodel: Netmodel, two_hos
 def told_by_both(result: Result, slave: Slave, text: str) -> None:
     """The run was refused, at once, and both ends say so."""
     assert result.code == 2, result
-    assert result.seconds < 2, result
+    assert result.seconds < 9, "less than the limit of a wait, of 10 s"
     assert re.search(rf"slave \S+: refused: .*{text}", result.err), result
     slave.process.wait_line(rf"master \S+: refused: .*{text}")
 
@@ -182,7 +182,7 @@ def test_files_that_are_none_are_refused(netmodel: Netmodel, tmp_path: Path) -> 
         (Path("/dev/zero"), "not a regular file"),
         (tmp_path / "none", "No such file or directory"),
     ):
-        result = netmodel.run("-s", "-P", "0", "--key-file", path, code=1, timeout=5)
+        result = netmodel.run("-s", "-P", "0", "--key-file", path, code=1)
         assert why in result.err, result
 
 
@@ -302,7 +302,7 @@ def on_a_terminal(netmodel: Netmodel, node: Node, *args: str) -> Iterator[Callab
         yield wait_for
     finally:
         process.terminate()
-        process.communicate(timeout=10)
+        process.communicate(timeout=PATIENCE_S)
         os.close(ours)
 
 
@@ -508,7 +508,7 @@ def in_the_clear(text: bytes) -> bytes:
 @pytest.mark.needs("openssl")
 def test_a_server_with_a_certificate_is_no_slave(netmodel: Netmodel, tmp_path: Path) -> None:
     made = ("-newkey", "rsa:2048", "-nodes", "-keyout", tmp_path / "key", "-out", tmp_path / "cert", "-subj", "/CN=x")
-    subprocess.run(["openssl", "req", "-x509", *map(str, made)], check=True, capture_output=True, timeout=30)
+    subprocess.run(["openssl", "req", "-x509", *map(str, made)], check=True, capture_output=True, timeout=PATIENCE_S)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(tmp_path / "cert", tmp_path / "key")
     with coming_to_a_false_slave(netmodel) as (master, peer):
@@ -527,9 +527,9 @@ def test_a_master_that_stops_in_its_handshake_is_left(netmodel: Netmodel) -> Non
             began = time.monotonic()
             with socket.create_connection(("127.0.0.1", slave.port)) as idle:
                 idle.sendall(said)
-                idle.settimeout(8)
+                idle.settimeout(PATIENCE_S)
                 assert idle.recv(100) == b""
-            assert 2.5 < time.monotonic() - began < 6
+            assert 2.5 < time.monotonic() - began < 9, "not the 10 s of whoever says hello, and nothing more"
 
 
 def test_a_slave_of_an_older_version_is_told_from_a_wrong_key(netmodel: Netmodel) -> None:

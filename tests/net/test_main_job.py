@@ -21,6 +21,7 @@ import pytest
 
 import probes
 from nmtest import (
+    PATIENCE_S,
     PROFILES,
     STOCK,
     Json,
@@ -303,7 +304,7 @@ def test_params_shows_where_values_come_from(netmodel: Netmodel) -> None:
 
 @pytest.mark.parametrize("name", STOCK)
 def test_check_runs_nothing(netmodel: Netmodel, name: str) -> None:
-    result = netmodel.run("-m", name, "--check", *defines(test_length="1000s"), timeout=5, code=0)
+    result = netmodel.run("-m", name, "--check", *defines(test_length="1000s"), code=0)
     assert re.fullmatch(rf".*{name}\.xml: ok: {name}: \d+ groups?, \d+ flows? on .*\n", result.out)
     assert result.err == ""
 
@@ -447,7 +448,7 @@ def xmllint(netmodel: Netmodel, tmp_path: Path) -> Callable[[Path], str]:
             ["xmllint", "--noout", "--nonet", "--relaxng", str(schema), str(path)],
             capture_output=True,
             text=True,
-            timeout=10,
+            timeout=PATIENCE_S,
             check=False,
         )
         assert "compilation" not in done.stderr, done.stderr
@@ -534,7 +535,7 @@ def run_on_terminal(netmodel: Netmodel, *args: str, columns: int = 80) -> tuple[
                 seen += os.read(ours, 4096)
             except OSError:  # the other end is closed
                 break
-        out, _ = process.communicate(timeout=15)
+        out, _ = process.communicate(timeout=PATIENCE_S)
     finally:
         process.kill()
         process.wait()
@@ -579,13 +580,13 @@ def test_the_live_line_fits(netmodel: Netmodel, columns: int) -> None:
 def test_a_run_that_is_suspended_goes_on(netmodel: Netmodel) -> None:
     """A receive that sleeps ends with EINTR when its process is stopped and continued."""
     with netmodel.started("-m", "tcp_rr", "-D", "test_length=1500ms", "--format", "json") as process:
-        wait_until(lambda: len(descendants(process.pid)) >= 1, 10)
+        wait_until(lambda: len(descendants(process.pid)) >= 1)
         for _ in range(8):
             time.sleep(0.1)
             pids = [process.pid, *descendants(process.pid)]
             for number in (signal.SIGSTOP, signal.SIGCONT):
                 for pid in pids:
                     os.kill(pid, number)
-        result = process.finish(20)
+        result = process.finish()
     assert result.code == 0, result
     assert json.loads(result.out)["run"]["reconciled"] is True

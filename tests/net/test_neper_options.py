@@ -94,7 +94,7 @@ def run(netmodel: Netmodel, strace: str, tmp_path_factory: pytest.TempPathFactor
             port = row_of_ports()
             prefix = (strace, "-ff", "-qq", "-e", f"trace={CALLS}", "-o", str(where))
             line = (workload, "-c", "-H", "local", "-P", str(port), *words)
-            done = netmodel.run(*line, "--format", "json", prefix=prefix, env=TRACED, timeout=60, code=0)
+            done = netmodel.run(*line, "--format", "json", prefix=prefix, env=TRACED, code=0)
             assert done.err == "", done
             assert done.json()["run"]["reconciled"] is not False
             seen[(workload, *words)] = Trace(trace_lines(where), port)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from neper_words import keys_of
-from nmtest import Netmodel, children, free_port, wait_until
+from nmtest import SOON_S, Netmodel, children, free_port, wait_until
 
 
 def test_a_client_waits_for_its_server(netmodel: Netmodel) -> None:
@@ -21,7 +21,7 @@ def test_a_client_waits_for_its_server(netmodel: Netmodel) -> None:
     with netmodel.started("tcp_rr", "-c", "-H", "127.0.0.1", "-C", port, "-l", "0.1") as client:
         client.wait_line(f"waiting for a slave on 127.0.0.1, port {port}, for up to 30 s")
         with netmodel.started("tcp_rr", "-C", port) as server:
-            result = client.finish(timeout=20)
+            result = client.finish()
             assert server.finish().code == 0
     assert result.code == 0, result
     assert int(keys_of(result.out)["num_transactions"]) > 0
@@ -73,12 +73,12 @@ def test_a_server_ends_when_its_time_is_over(netmodel: Netmodel) -> None:
     port = str(free_port())
     line = ("tcp_rr", "--no-auth", "-C", port)
     done = netmodel.run(*line, "-s", "1", code=2)
-    assert 0.9 < done.seconds < 15
+    assert 0.9 < done.seconds < SOON_S
     assert done.lines()[-1] == "netmodel: longer than --suicide-length 1: the slave ends"
     with netmodel.started(*line, "-s", "2") as server:
         server.wait_line("slave listening")
         cut = netmodel.run("tcp_rr", "-c", "-H", "127.0.0.1", "-C", port, "-l", "60", code=2)
-        assert cut.seconds < 15
+        assert cut.seconds < SOON_S
         assert re.search("the slave has reached its longest lifetime|(closed|reset) the control connection", cut.err)
         done = server.finish()
     assert done.code == 2
@@ -195,7 +195,7 @@ def test_a_server_that_nobody_reads_serves_on(netmodel: Netmodel) -> None:
         for _ in range(2):
             netmodel.run("tcp_rr", "-c", "-C", port, "-l", "0.1", code=0)
         server.wait_line("netmodel: standard output: ")
-        wait_until(lambda: not children(server.pid), timeout=10, what="no session is left")
+        wait_until(lambda: not children(server.pid), what="no session is left")
     os.close(reader)
     os.close(writer)
 

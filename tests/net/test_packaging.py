@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import probes
-from nmtest import TOP, Netmodel
+from nmtest import PATIENCE_S, TOP, Netmodel
 
 DEBIAN = TOP / "contrib" / "debian"
 SPEC = (TOP / "contrib" / "rpm" / "netmodel.spec").read_text()
@@ -74,7 +74,7 @@ def installed(netmodel: Netmodel, tmp_path_factory: pytest.TempPathFactory) -> s
     folder = tmp_path_factory.mktemp("installed")
     env = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     command = ["make", "-s", "-C", str(build), "install", f"DESTDIR={folder}", "prefix=/usr"]
-    subprocess.run(command, env=env, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, env=env, check=True, capture_output=True, timeout=5 * PATIENCE_S)
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()}
 
 
@@ -100,7 +100,7 @@ def test_packages_are_not_tried_on_this_host(tmp_path: Path) -> None:
             env=env,
             capture_output=True,
             text=True,
-            timeout=10,
+            timeout=PATIENCE_S,
             check=False,
         )
         assert (done.returncode, done.stdout) == (1, "")

@@ -17,6 +17,7 @@ import pytest
 
 from compose import CLOSE, ask, connect, group, once, opened, read, times
 from nmtest import (
+    PATIENCE_S,
     Netmodel,
     Node,
     Slave,
@@ -113,7 +114,7 @@ def test_what_is_no_net_is_told(netmodel: Netmodel, value: str, why: str) -> Non
 
 def greet(where: tuple[str, int], source: str, data: bytes) -> bytes:
     """What is answered to somebody there who knows the bytes of a greeting; b"": the connection is closed."""
-    with socket.create_connection(where, timeout=5, source_address=(source, 0)) as stranger:
+    with socket.create_connection(where, timeout=PATIENCE_S, source_address=(source, 0)) as stranger:
         stranger.sendall(data)
         stranger.settimeout(1)
         try:
@@ -230,7 +231,7 @@ def test_strangers_at_a_data_port_stop_no_run(netmodel: Netmodel, slave: Slave, 
         (session,) = wait_until(lambda: slave.sessions(), what="a session")
         port = wait_until(lambda: suppressed(lambda: data_port(session)), what="a data port")
         for _ in range(100):
-            stranger = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
+            stranger = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S))
             stranger.sendall(says)
         result = master.finish()
     assert result.code == 0, result
@@ -260,7 +261,7 @@ def test_few_strangers_are_held_where_descriptors_are_short(netmodel: Netmodel) 
         (session,) = wait_until(lambda: slave.sessions(), what="a session")
         wait_until(lambda: suppressed(lambda: data_port(session)) == port, what="it listens")
         for _ in range(400):
-            stranger = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
+            stranger = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S))
             stranger.sendall(b"nm")
         before = cpu_seconds(session)
         time.sleep(0.5)

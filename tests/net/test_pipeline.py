@@ -146,7 +146,7 @@ def test_requests_sent_together_are_answered_one_by_one(netmodel: Netmodel, prof
     counted = asking(body, 'iterations="40" pipeline="8"', connect, 2)
     timed = asking(body, 'duration="100ms" pipeline="8"', connect, 2)
     paced = asking(body, 'duration="100ms" rate="400" pipeline="8"', connect, 2)
-    document = check(netmodel.measure(profile(counted + timed + paced), "--timeout", "5s", timeout=40))
+    document = check(netmodel.measure(profile(counted + timed + paced), "--timeout", "5s"))
     assert phase_of(document, "rr")["bytes_sent"] == 2 * 40 * 20000
 
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from nmtest import PROFILES, Netmodel, Result, defines, free_port, line_of
+from nmtest import FOR_LONG, PROFILES, SOON_S, Netmodel, Result, defines, free_port, line_of
 
 SHORT = ("-m", "tcp_rr", *defines(test_length="100ms"))
-LONG = ("-m", "tcp_rr", *defines(test_length="60s"))
+LONG = ("-m", "tcp_rr", *defines(test_length=FOR_LONG))
 MET = "transactions >= 1"
 UNMET = "latency.p99 <= 1ns"
 
@@ -363,14 +363,14 @@ def test_a_file_that_is_no_result_costs_no_run(netmodel: Netmodel, tmp_path: Pat
     path.write_text(text)
     result = netmodel.run(*LONG, "--compare", path, code=1)
     assert result.err.startswith(f"netmodel: --compare {path}: {why}"), result
-    assert result.seconds < 5
+    assert result.seconds < SOON_S
 
 
 def test_a_file_that_cannot_be_read_costs_no_run(netmodel: Netmodel, tmp_path: Path) -> None:
     result = netmodel.run(*LONG, "--compare", tmp_path / "nothing.json", code=1)
     assert "No such file" in result.err, result
     result = netmodel.run(*LONG, "--compare", "/dev/zero", code=1)
-    assert result.seconds < 5
+    assert result.seconds < SOON_S
 
 
 @pytest.mark.parametrize("form", ["kv", "csv", "neper", "junit"])

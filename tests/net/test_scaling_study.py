@@ -49,7 +49,7 @@ class Study:
     def run(self, *args: object, code: int = 0, **how: Any) -> Result:
         process = self.start(*args, **how)
         try:
-            result = process.finish(60)
+            result = process.finish()
         finally:
             process.end()
         assert result.code == code, result
@@ -301,9 +301,9 @@ def is_run(pid: int) -> bool:
 def test_an_interrupt_leaves_what_there_is(study: Study) -> None:
     process = study.start("-m", "tcp_rr", "--connections", "1,2,4", *defines(test_length="30s"))
     try:
-        run = wait_until(lambda: [pid for pid in children(process.pid) if is_run(pid)], 10)[0]
+        run = wait_until(lambda: [pid for pid in children(process.pid) if is_run(pid)])[0]
         process.signal(signal.SIGINT)
-        result = process.finish(10)
+        result = process.finish()
         assert result.code == 130, result
         rows = rows_of(result.out)
         assert [row[0] for row in rows] == ["1"]

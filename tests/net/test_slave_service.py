@@ -18,6 +18,9 @@ from pathlib import Path
 import pytest
 
 from nmtest import (
+    FOR_LONG,
+    PATIENCE_S,
+    SOON_S,
     Netmodel,
     Node,
     Slave,
@@ -69,7 +72,7 @@ def pem(tmp_path: Path) -> str:
     key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
     how = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=test")
     made = ("openssl", "req", "-x509", *how, "-keyout", str(key), "-out", str(cert))
-    subprocess.run(made, check=True, capture_output=True, timeout=20)
+    subprocess.run(made, check=True, capture_output=True, timeout=PATIENCE_S)
     return key.read_text() + cert.read_text()
 
 
@@ -96,10 +99,10 @@ def test_files_below_the_root_are_read(
 
 def test_a_file_that_would_have_to_be_waited_for(netmodel: Netmodel, slave: Slave, profile: WriteProfile) -> None:
     """/proc/kmsg calls itself a regular file."""
-    to = ["-P", str(slave.port), "--timeout", "5s", *defines(host="127.0.0.1")]
+    to = ["-P", str(slave.port), "--timeout", FOR_LONG, *defines(host="127.0.0.1")]
     result = netmodel.run("-m", served(profile, "/proc/kmsg"), *to, code=2)
     assert 'accept at line 3: cert="/proc/kmsg": ' in result.err
-    assert result.seconds < 4, result
+    assert result.seconds < SOON_S, result
     wait_until(lambda: not slave.sessions(), what="the session has ended")
 
 
@@ -118,8 +121,8 @@ def test_a_slave_that_is_ended_tells_its_masters(netmodel: Netmodel, name: str) 
         with netmodel.started(*args) as master:
             master.wait_line("phase 2 of 3 begins")
             slave.process.signal(getattr(signal, name))
-            assert slave.process.finish(timeout=5).code == 0
-            result = master.finish(timeout=10)
+            assert slave.process.finish().code == 0
+            result = master.finish()
     assert result.code == 2, result
     assert f"the run is incomplete: slave 127.0.0.1: the slave was ended by {name}" in result.err
 
@@ -130,7 +133,7 @@ def test_a_slave_that_is_killed_is_told_of(netmodel: Netmodel) -> None:
         with netmodel.started(*args) as master:
             master.wait_line("phase 2 of 3 begins")
             slave.process.signal(signal.SIGKILL)
-            result = master.finish(timeout=10)
+            result = master.finish()
     assert result.code == 2, result
     assert "slave 127.0.0.1: the slave was killed" in result.err
 
@@ -178,7 +181,7 @@ def test_a_slave_whose_log_is_not_read_serves_on(netmodel: Netmodel) -> None:
 
 def test_strangers_do_not_fill_the_log(netmodel: Netmodel, slave: Slave) -> None:
     for _ in range(60):
-        with socket.create_connection(("127.0.0.1", slave.port), timeout=10) as stranger:
+        with socket.create_connection(("127.0.0.1", slave.port), timeout=PATIENCE_S) as stranger:
             stranger.sendall(b"GET / HTTP/1.0\r\n\r\n")
             with suppress(OSError):
                 while stranger.recv(4096):
@@ -396,7 +399,7 @@ def test_a_session_forgets_the_password_of_a_key(
     password = "a-word-" + secrets.token_hex(8)
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-passout", f"pass:{password}", "-subj", "/CN=test"]
     made += ["-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "cert.pem")]
-    subprocess.run(made, check=True, capture_output=True, timeout=20)
+    subprocess.run(made, check=True, capture_output=True, timeout=PATIENCE_S)
     files = f"cert={tmp_path}/cert.pem key={tmp_path}/key.pem password={password}"
     path = profile(
         '<group><transaction><flowop type="connect" '

@@ -115,7 +115,7 @@ def assert_set(netmodel: Netmodel, path: Path, kind: socket.SocketKind, read: Re
             return all(values.count(expected) == FLOWS for values in seen[0])
 
         try:
-            wait_until(is_set, 10)
+            wait_until(is_set)
         except AssertionError:
             raise AssertionError(f"{expected!r} is not what the sockets have: {seen} {process.err}") from None
 
@@ -205,7 +205,7 @@ def test_busy_poll_of_epoll(netmodel: Netmodel, profile: WriteProfile, protocol:
             both = [sorted(epolls_of(pid))[::-1] for pid in (process.pid, *slaves)]
             return len(both) == 2 and all(values[:2] == [70, 70] and not any(values[2:]) and values[2:] for values in both)
 
-        wait_until(is_set, 10)
+        wait_until(is_set)
 
 
 @need_root
@@ -566,7 +566,7 @@ def test_bind_to_device(netmodel: Netmodel, profile: WriteProfile) -> None:
             own, others = read_both(process, socket.SOCK_STREAM, read)
             return own.count(b"lo\0") == FLOWS and others.count(b"lo\0") == 0
 
-        wait_until(is_set, 10)
+        wait_until(is_set)
 
 
 @pytest.mark.parametrize(("word", "expected"), [("yes", 1), ("no", 0)])

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from nmtest import (
+    PATIENCE_S,
     Json,
     Netmodel,
     Slave,
@@ -52,7 +53,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
     curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256")
 
     def openssl(*args: str | Path) -> None:
-        subprocess.run(["openssl", *map(str, args)], check=True, capture_output=True, timeout=20)
+        subprocess.run(["openssl", *map(str, args)], check=True, capture_output=True, timeout=PATIENCE_S)
 
     for name in ("ca", "other"):
         key = made.folder / f"{name}-key.pem"
@@ -279,7 +280,7 @@ def test_another_implementation_agrees(netmodel: Netmodel, profile: WriteProfile
         port = wait_until(lambda: listening_port(master.pid))
         command = ["openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-CAfile", str(files.ca)]
         command += ["-ciphersuites", "TLS_AES_256_GCM_SHA384:TLS_AES_128_CCM_SHA256"]
-        done = subprocess.run(command, input="", capture_output=True, text=True, timeout=20, check=False)
+        done = subprocess.run(command, input="", capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert "New, TLSv1.3, Cipher is TLS_AES_128_CCM_SHA256" in done.stdout, done
     assert "Verification: OK" in done.stdout, done
 

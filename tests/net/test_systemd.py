@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import TOP, Netmodel
+from nmtest import PATIENCE_S, TOP, Netmodel
 
 UNIT = TOP / "contrib" / "systemd" / "netmodel.service.in"
 PAGE = TOP / "docs" / "systemd.md"
@@ -30,7 +30,7 @@ def test_the_service_manager_is_told(netmodel: Netmodel, tmp_path: Path, abstrac
             assert manager.recv(100) == b"READY=1"
             slave.process.signal(signal.SIGTERM)
             assert manager.recv(100) == b"STOPPING=1"
-            assert slave.process.finish(timeout=5).code == 0
+            assert slave.process.finish().code == 0
 
 
 def test_a_service_manager_that_does_not_listen(netmodel: Netmodel, tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_the_unit_is_as_tight_as_the_page_says(tmp_path: Path) -> None:
     unit = tmp_path / "netmodel.service"
     unit.write_text(UNIT.read_text().replace("@bindir@", str(Path(shutil.which("true") or "/bin/true").parent)))
     args = ["systemd-analyze", "security", "--offline=yes", "--no-pager", str(unit)]
-    done = subprocess.run(args, capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(args, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     found = re.search(r"Overall exposure level for netmodel.service: ([0-9.]+)", done.stdout)
     quoted = re.search(r"Overall exposure level for netmodel.service: ([0-9.]+)", PAGE.read_text())
     assert found and quoted, done

@@ -66,6 +66,6 @@ def test_a_session_that_is_killed_is_a_slave_that_has_ended(netmodel: Netmodel) 
             master.wait_line("phase 2 of 3 begins")
             for session in slave.sessions():
                 os.kill(session, signal.SIGKILL)
-            result = master.finish(timeout=10)
+            result = master.finish()
     assert result.code == 2, result
     assert re.search(r"the run is incomplete: slave 127\.0\.0\.1: the slave has ended", result.err), result

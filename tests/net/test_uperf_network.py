@@ -13,7 +13,21 @@ from pathlib import Path
 import pytest
 
 from compose import ask, check, check_lossy, connect, counts, group, lasting, once, op, opened, read, times, write
-from nmtest import Json, Netmodel, Node, Slave, assert_complete, calmly, free_port, phase_of, slaves_of, slaves_on
+from nmtest import (
+    FOR_LONG,
+    PATIENCE_S,
+    SOON_S,
+    Json,
+    Netmodel,
+    Node,
+    Slave,
+    assert_complete,
+    calmly,
+    free_port,
+    phase_of,
+    slaves_of,
+    slaves_on,
+)
 
 WriteProfile = Callable[..., Path]
 MakeNodes = Callable[[int], list[Node]]
@@ -193,7 +207,7 @@ def test_request_and_response_with_loss(
     assert told["messages"]["timeouts"] >= out["lost"] + back["lost"] - back["late"] - 4
     assert told["transactions"] + told["messages"]["unanswered"] == out["sent"]
     assert phase == "timed" or out["sent"] == 4 * 2000
-    assert phase == "counted" or told["seconds"] < 0.8
+    assert phase == "counted" or told["seconds"] < SOON_S
 
 
 @pytest.mark.parametrize("phase", ["counted", "timed"])
@@ -209,7 +223,7 @@ def test_request_and_response_with_loss_and_no_limit(
     assert told["messages"]["to_slaves"]["lost"] + told["messages"]["to_master"]["lost"] > 0
     assert phase == "timed" or told["transactions"] + told["messages"]["unanswered"] == 8 * 40
     assert told["latency_s"]["max"] < 1, "those that were given up are in no latency"
-    assert document["took_s"] < 20
+    assert document["took_s"] < PATIENCE_S
 
 
 @pytest.mark.parametrize("opening", ["connect", "accept"])
@@ -243,7 +257,7 @@ def test_nothing_arrives_at_all(netmodel: Netmodel, profile: WriteProfile, lossy
     """A greeting that is never answered ends the run, and says so."""
     path = profile(opened(times(1, ask()), opening=connect("$far", f"{FAR} timeout=500ms")))
     document = lossy(path, share=1.0, code=2)
-    assert document["took_s"] < 5
+    assert document["took_s"] < 9, "the limit that is given, and not that of 10 s"
     assert re.search(r"flowop (connect|accept) at \S+: no connection within timeout=500ms", document["run"]["incomplete_why"]), document["run"]
 
 
@@ -266,14 +280,14 @@ def test_bursts_beyond_the_buffer_are_lost_and_end(netmodel: Netmodel, profile: 
 @pytest.mark.parametrize("protocol", ["tcp", "udp"])
 def test_a_cut_link_ends_the_run(netmodel: Netmodel, profile: WriteProfile, nodes: MakeNodes, protocol: str) -> None:
     near, far = nodes(2)
-    path = profile(opened(lasting("60s", ask()), opening=connect(far.address, f"protocol={protocol}")))
+    path = profile(opened(lasting(FOR_LONG, ask()), opening=connect(far.address, f"protocol={protocol}")))
     with (
         netmodel.started("-s", "--no-auth", "--timeout", "1s", prefix=far.prefix) as slave,
         netmodel.started("-m", path, "-v", "--timeout", "1s", "--format", "json", prefix=near.prefix) as master,
     ):
         master.wait_line("phase 2 of 3 begins")
         subprocess.run([*far.prefix, "ip", "link", "set", "eth0", "down"], check=True)
-        result = master.finish(8)
+        result = master.finish()
         slave.wait_line("ended: ")
     assert result.code == 2, result
     document = result.json()
@@ -291,9 +305,9 @@ def test_an_outage_that_ends_is_survived(netmodel: Netmodel, profile: WriteProfi
     ):
         master.wait_line("phase 2 of 4 begins")
         subprocess.run([*far.prefix, "ip", "link", "set", "eth0", "down"], check=True)
-        time.sleep(0.5)
+        time.sleep(0.5)  # the outage
         subprocess.run([*far.prefix, "ip", "link", "set", "eth0", "up"], check=True)
-        result = master.finish(20)
+        result = master.finish()
     assert result.code == 0, result
     document = check(result.json())
     assert counts(document, "counted") == (20, 1280, 1280)

@@ -37,7 +37,7 @@ def test_a_profile_of_uperf(netmodel: Netmodel, path: Path) -> None:
 @pytest.mark.parametrize("stem", ["case", "no-end-tags", "no-profile", "no-quotes"])
 def test_it_runs(netmodel: Netmodel, stem: str) -> None:
     path = UPERF_PROFILES / f"{stem}.xml"
-    result = netmodel.run("-m", path, "--format", "json", env=ENVIRONMENT, code=0, timeout=30)
+    result = netmodel.run("-m", path, "--format", "json", env=ENVIRONMENT, code=0)
     assert result.json()["run"]["complete"] is True
     told = result.lines()
     form = rf"{path}: warning: (\d+) places are not well-formed XML, .*; --check lists them"

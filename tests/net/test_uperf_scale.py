@@ -18,14 +18,14 @@ WriteProfile = Callable[..., Path]
 
 
 def test_1024_groups(netmodel: Netmodel, profile: WriteProfile) -> None:
-    document = check(netmodel.measure(profile(opened(times(3, ask())) * 1024), timeout=60))
+    document = check(netmodel.measure(profile(opened(times(3, ask())) * 1024)))
     assert len(document["groups"]) == 1024
     assert all(phase_of(document, "counted", number)["transactions"] == 3 for number in range(1024))
     assert document["totals"]["errors"] == 0
 
 
 def test_4096_strands_of_a_group(netmodel: Netmodel, profile: WriteProfile) -> None:
-    document = check(netmodel.measure(profile(opened(times(3, ask(64, 100)), strands=4096)), "-t", timeout=60))
+    document = check(netmodel.measure(profile(opened(times(3, ask(64, 100)), strands=4096)), "-t"))
     assert document["groups"][0]["flows"] == 4096
     assert phase_of(document, None)["connects"] == 4096  # type: ignore[arg-type]
     assert counts(document, "counted") == (3 * 4096, 3 * 4096 * 64, 3 * 4096 * 100)
@@ -56,7 +56,7 @@ def weigh(*pids: int) -> tuple[int, int]:
 
 def weigh_in_pause(master: Process, slave: int, number: int) -> tuple[int, int]:
     """In the middle of a transaction in which nothing happens. The slave may close its last connection a little later."""
-    master.wait_line(f"phase {number} of 5 begins", 60)
+    master.wait_line(f"phase {number} of 5 begins")
     (session,) = children(slave)
     weights = []
     for _ in range(6):
@@ -75,7 +75,7 @@ def test_100000_reconnects_leave_nothing_behind(netmodel: Netmodel, profile: Wri
         with netmodel.started(*arguments, env=FREES_AT_ONCE) as master:
             before = weigh_in_pause(master, slave.pid, 2)
             after = weigh_in_pause(master, slave.pid, 4)
-            result = master.finish(60)
+            result = master.finish()
         assert result.code == 0, result
     document = result.json()
     assert_complete(document)

@@ -11,7 +11,18 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from nmtest import Json, Netmodel, Process, Result, assert_complete, assert_ends_agree, defines, master_of, wait_until
+from nmtest import (
+    PATIENCE_S,
+    Json,
+    Netmodel,
+    Process,
+    Result,
+    assert_complete,
+    assert_ends_agree,
+    defines,
+    master_of,
+    wait_until,
+)
 
 PSPCTL = Path(__file__).with_name("pspctl.py")
 BUS = Path("/sys/bus/netdevsim")
@@ -35,7 +46,7 @@ class Pair:
 
     def shell(self, script: str, side: int | None = None) -> str:
         prefix = () if side is None else self.prefix(side)
-        done = subprocess.run([*prefix, "sh", "-ec", script], check=True, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([*prefix, "sh", "-ec", script], check=True, capture_output=True, text=True, timeout=PATIENCE_S)
         return done.stdout
 
     def control(self, side: int, *words: str) -> list[dict[str, int]]:
@@ -60,7 +71,7 @@ class Pair:
         for side, name in enumerate(self.names):
             self.shell(f"ip netns add {name}")
             self.shell(f"echo {self.numbers[side]} 1 4 >{BUS}/new_device", side)
-            (device,) = wait_until(lambda: self.devices(side), 10)
+            (device,) = wait_until(lambda: self.devices(side))
             interface = device["ifname"]
             four, six = (self.addresses[family][side] for family in ("IPv4", "IPv6"))
             self.shell(
@@ -83,7 +94,7 @@ class Pair:
 
     def close(self) -> None:
         for control in self.controls.values():
-            control.communicate(timeout=20)
+            control.communicate(timeout=PATIENCE_S)
         for number in self.numbers:
             subprocess.run(["sh", "-c", f"echo {number} >{BUS}/del_device"], check=False, capture_output=True)
         for name in self.names:
@@ -96,7 +107,7 @@ def run(
     """The master on side 0, the slave on side 1; both ends must have counted the same."""
     with netmodel.slave("--no-auth", prefix=pair.prefix(1)) as slave:
         words = (*words, *defines(**{h: pair.addresses[family][1]}), "-P", str(slave.port))
-        document = netmodel.measure(profile, *words, timeout=90, prefix=pair.prefix(0))
+        document = netmodel.measure(profile, *words, prefix=pair.prefix(0))
     assert_complete(document)
     assert_ends_agree(document)
     return document

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import Netmodel, defines, free_port, in_namespace, master_of
+from nmtest import PATIENCE_S, Netmodel, defines, free_port, in_namespace, master_of
 from psptest import Pair, assert_went_over_psp, completed, moved, rotate, run
 from vmtest import group, rr
 
@@ -104,7 +104,7 @@ def test_a_route_over_no_device(netmodel: Netmodel, pair: Pair) -> None:
 
 def intrude(address: str, port: int) -> bytes:
     """What is answered to clear bytes, of which some are too few for anything."""
-    ends = [socket.create_connection((address, port), timeout=20) for _ in range(3)]
+    ends = [socket.create_connection((address, port), timeout=PATIENCE_S) for _ in range(3)]
     with ends[0], ends[1], ends[2]:
         ends[1].sendall(b"x")
         ends[0].sendall(b"GET / HTTP/1.0\r\n\r\n" * 100)
@@ -123,11 +123,11 @@ def test_intruders(netmodel: Netmodel, pair: Pair) -> None:
         with netmodel.started(
             "-m", "psp_rr", *words, "-P", str(slave.port), "-v", "--format", "json", prefix=pair.prefix(0)
         ) as process:
-            process.wait_line("phase 2 of [34] begins", 30)
+            process.wait_line("phase 2 of [34] begins")
             with in_namespace(pair.names[0]):
                 assert intrude(pair.addresses["IPv4"][1], port) == b""
             assert process.running()
-            done = process.finish(60)
+            done = process.finish()
     document = completed(done)
     assert master_of(document)["groups"][0]["connects"] == 2
     assert_went_over_psp(pair, before, document)
@@ -145,7 +145,7 @@ def test_rotations(netmodel: Netmodel, pair: Pair, name: str, more: dict[str, st
         ) as process:
             process.wait_line("phase 1 of 1 begins" if name == "psp_crr" else "phase 2 of [34] begins", 30)
             rotate(pair, process, (1, 0, 1))
-            done = process.finish(60)
+            done = process.finish()
     document = completed(done)
     if name != "psp_crr":
         assert master_of(document)["groups"][0]["connects"] == 3 * (1 + 3)
@@ -157,8 +157,8 @@ def test_a_device_that_goes(netmodel: Netmodel, pair: Pair, side: int) -> None:
     with netmodel.slave("--no-auth", prefix=pair.prefix(1)) as slave:
         words = defines(host=pair.addresses["IPv4"][1], test_length="60s")
         with netmodel.started("-m", "psp_rr", *words, "-P", str(slave.port), "-v", prefix=pair.prefix(0)) as process:
-            process.wait_line("phase 2 of [34] begins", 30)
+            process.wait_line("phase 2 of [34] begins")
             pair.register_anew(side)
-            done = process.finish(20)
+            done = process.finish()
     assert done.code == 2
     assert "has gone, and with it all its keys" in done.err

@@ -31,7 +31,7 @@ def calls(netmodel: Netmodel, pair: Pair, where: Path, name: str, flows: int, tr
     with netmodel.slave("--no-auth", prefix=pair.prefix(1)) as slave:
         words = defines(host=pair.addresses["IPv4"][1], num_flows=flows, num_transactions=transactions)
         more = (*defines(test_length="300s"), "-P", str(slave.port))
-        document = netmodel.measure(name, *words, *more, timeout=200, prefix=prefix, env=TRACED)
+        document = netmodel.measure(name, *words, *more, prefix=prefix, env=TRACED)
     assert master_of(document)["groups"][0]["transactions"] == transactions + 2 * flows
     threads = [Counter(re.findall(r"^(\w+)\(", one.read_text(), re.M)) for one in where.parent.glob(f"{where.name}.*")]
     return max(threads, key=lambda counts: counts["sendto"])

@@ -56,9 +56,9 @@ def test_processes_replace_their_connections(netmodel: Netmodel, pair: Pair, pro
     with netmodel.slave("--no-auth", prefix=pair.prefix(1)) as slave:
         words = (*defines(h=pair.addresses["IPv4"][1]), "-P", str(slave.port), "-v", "--format", "json")
         with netmodel.started("-m", path, *words, prefix=pair.prefix(0)) as process:
-            process.wait_line("phase 2 of 3 begins", 60)
+            process.wait_line("phase 2 of 3 begins")
             rotate(pair, process, (0, 1, 1))
-            done = process.finish(90)
+            done = process.finish()
     document = completed(done)
     # On a slow machine the next one may come when the old connection is still there.
     assert 6 * (1 + 1) <= master_of(document)["groups"][0]["connects"] <= 6 * (1 + 3)
@@ -71,9 +71,9 @@ def test_a_device_that_goes_under_processes(netmodel: Netmodel, pair: Pair, prof
     with netmodel.slave("--no-auth", prefix=pair.prefix(1)) as slave:
         words = (*defines(h=pair.addresses["IPv4"][1]), "-P", str(slave.port), "-v")
         with netmodel.started("-m", path, *words, prefix=pair.prefix(0)) as process:
-            process.wait_line("phase 2 of 3 begins", 60)
+            process.wait_line("phase 2 of 3 begins")
             pair.register_anew(side)
-            done = process.finish(40)
+            done = process.finish()
     assert done.code == 2
     assert "has gone, and with it all its keys" in done.err
 
@@ -83,8 +83,8 @@ def test_a_process_that_is_killed(netmodel: Netmodel, pair: Pair, profile: Profi
     with netmodel.slave("--no-auth", prefix=pair.prefix(1)) as slave:
         words = (*defines(h=pair.addresses["IPv4"][1]), "-P", str(slave.port), "-v")
         with netmodel.started("-m", path, *words, prefix=pair.prefix(0)) as process:
-            process.wait_line("phase 2 of 3 begins", 60)
+            process.wait_line("phase 2 of 3 begins")
             os.kill(children(process.pid)[-1], signal.SIGKILL)
-            done = process.finish(40)
+            done = process.finish()
     assert done.code == 2
     assert "was ended by signal 9" in done.err

@@ -31,7 +31,7 @@ def rotated(
         with netmodel.started("-m", profile, *words, prefix=pair.prefix(0)) as process:
             process.wait_line(phase, 60)
             rotate(process)
-            return process.finish(90)
+            return process.finish()
 
 
 def host(pair: Pair, name: str = "host") -> list[str]:
@@ -156,7 +156,7 @@ def test_an_end_while_connections_are_replaced(netmodel: Netmodel, pair: Pair) -
 
     def rotate(process: Process) -> None:
         pair.control(1, "rotate")
-        process.wait_line("to be replaced", 30)
+        process.wait_line("to be replaced")
         process.signal(2)
 
     more = defines(test_length="60s", num_flows=3, delay="50s")

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from nmtest import (
+    PATIENCE_S,
     TRACED,
     Netmodel,
     Process,
@@ -37,11 +38,11 @@ CALLS = "write,writev,pwrite64,sendto,sendmsg,sendmmsg,read,recvfrom,recvmsg"
 
 @pytest.fixture(scope="session")
 def keys_library(netmodel: Netmodel, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    needed = subprocess.run(["ldd", netmodel.binary], check=False, capture_output=True, text=True, timeout=60).stdout
+    needed = subprocess.run(["ldd", netmodel.binary], check=False, capture_output=True, text=True, timeout=PATIENCE_S).stdout
     if "libasan" in needed or "libtsan" in needed:
         pytest.skip("sanitizers keep copies of their own")
     made = tmp_path_factory.mktemp("keys") / "psp_keys.so"
-    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", made, SOURCE], check=True, timeout=120)
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", made, SOURCE], check=True, timeout=PATIENCE_S)
     return made
 
 
@@ -105,7 +106,7 @@ def running(netmodel: Netmodel, pair: Pair, keys: Keys, *words: str) -> Iterator
     with netmodel.slave("--no-auth", "-vv", prefix=pair.prefix(1), env=keys.env) as slave:
         words = (*words, *defines(host=pair.addresses["IPv4"][1]), "-P", str(slave.port), "-vv", "-a", "-f")
         with netmodel.started("-m", "psp_rr", *words, prefix=pair.prefix(0), env=keys.env) as process:
-            process.wait_line("phase 2 of 3 begins", 60)
+            process.wait_line("phase 2 of 3 begins")
             yield process, slave.process, [process.pid, *slave.sessions()]
 
 
@@ -133,7 +134,7 @@ def test_keys_stay_nowhere(netmodel: Netmodel, pair: Pair, keys: Keys, version: 
                 pair.control(1, "rotate")
         assert all(keys.found_in([pid], "kept") for pid in pids), "where something is kept it is found"
         process.signal(signal.SIGINT)
-        done = process.finish(60)
+        done = process.finish()
         told = slave.err
     assert len(set(keys.told("key"))) == len(keys.keys()) == 4 * flows
     assert not keys.shown_in(done.out + done.err + told)
@@ -197,20 +198,20 @@ def test_who_greets_like_a_flow(netmodel: Netmodel, pair: Pair) -> None:
     with tap, netmodel.slave("--no-auth", prefix=pair.prefix(1)) as slave:
         words = (*defines(host=address, port=port, test_length="7s", num_flows=2), "-P", str(slave.port), "-v")
         with netmodel.started("-m", "psp_crr", *words, "--format", "json", prefix=pair.prefix(0)) as process:
-            process.wait_line("phase 1 of 1 begins", 60)
+            process.wait_line("phase 1 of 1 begins")
             tap.settimeout(20)
             while (at := (packet := tap.recv(2000)).find(b"nmHi")) < 0:
                 pass
             greeting = packet[at : at + 56]
             assert len(greeting) == 56
             for more in (b"", bytes(100), b"\x16\x03\x01\x00\x40" + bytes(64)):
-                with in_namespace(pair.names[0]), socket.create_connection((address, port), timeout=20) as intruder:
+                with in_namespace(pair.names[0]), socket.create_connection((address, port), timeout=PATIENCE_S) as intruder:
                     with suppress(OSError):  # it may be turned away at once
                         intruder.sendall(greeting + more)
                         intruder.shutdown(socket.SHUT_WR)
                     assert len(answered(intruder)) < 32, "at most an alert of TLS"
             assert process.running()
-            done = process.finish(60)
+            done = process.finish()
     document = completed(done)
     assert_went_over_psp(pair, before, document)
 

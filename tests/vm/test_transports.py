@@ -223,7 +223,7 @@ def test_streams_are_the_other_way_round_at_the_other_end(netmodel: Netmodel, pr
         process.wait_line(r"phase 2 of 3|transaction 2 of 3")
         seen = {(one["INS"], one["OUTS"]) for one in associations()}
         beats = {one["HBINT"] for one in associations()}
-        assert process.finish(30).code == 0
+        assert process.finish().code == 0
     assert seen == {("3", "5"), ("5", "3")}
     assert beats == {str(7000 * 250 // 1000)}  # ticks of the kernel, 250 a second
 
@@ -285,7 +285,7 @@ def test_options_reach_the_kernel_at_both_ends(netmodel: Netmodel, profile: Prof
                 one.close()
             return None
 
-        for end in wait_until(both, 10):
+        for end in wait_until(both):
             with end:
                 assert sctp_option(end, 0, "=iIII")[1:] == (500, 2000, 100), "SCTP_RTOINFO"
                 assert sctp_option(end, 2, "=HHHH")[:2] == (20, 20), "SCTP_INITMSG"
@@ -298,7 +298,7 @@ def test_options_reach_the_kernel_at_both_ends(netmodel: Netmodel, profile: Prof
                 assert sctp_option(end, 20, "=iI")[1] == 8, "SCTP_MAX_BURST"
                 for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
                     assert end.getsockopt(socket.SOL_SOCKET, buffer) == 2 * 100 * 1024
-        assert process.finish(30).code == 0
+        assert process.finish().code == 0
 
 
 @pytest.mark.needs("sctp")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from nmtest import Json, Netmodel, assert_complete, assert_counts_agree, defines
+from nmtest import PATIENCE_S, Json, Netmodel, assert_complete, assert_counts_agree, defines
 
 class Hosts(Protocol):
     def make(self) -> None: ...
@@ -51,7 +51,7 @@ def one_way(size: int | str, attributes: str, more: str = "") -> str:
 
 def run(netmodel: Netmodel, path: Path, host: str = "local", *words: str, **how: Any) -> Json:
     """Runs a profile that says $h for its host, to the end, after which both ends have counted what they should."""
-    document = netmodel.measure(path, *defines(h=host), *words, timeout=60, **how)
+    document = netmodel.measure(path, *defines(h=host), *words, **how)
     assert_complete(document)
     assert_counts_agree(document)
     return document
@@ -76,7 +76,7 @@ class Link:
 
     @staticmethod
     def _call(*words: str, told: str | None = None) -> str:
-        return subprocess.run(words, check=True, capture_output=True, text=True, timeout=60, input=told).stdout
+        return subprocess.run(words, check=True, capture_output=True, text=True, timeout=PATIENCE_S, input=told).stdout
 
     def make(self) -> None:
         self._call("ip", "-batch", "-", told="".join(f"netns add {name}\n" for name in self.names))
@@ -154,4 +154,4 @@ class Link:
 
     def close(self) -> None:
         for name in self.names:
-            subprocess.run(["ip", "netns", "delete", name], check=False, capture_output=True, timeout=20)
+            subprocess.run(["ip", "netns", "delete", name], check=False, capture_output=True, timeout=PATIENCE_S)
