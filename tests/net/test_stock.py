@@ -18,6 +18,7 @@ from nmtest import (
     Slave,
     assert_complete,
     assert_counts_agree,
+    at_most,
     calmly,
     defines,
     master_of,
@@ -117,25 +118,35 @@ def test_all_are_installed() -> None:
 @calmly
 def test_voip_keeps_its_pace_of_20_ms(netmodel: Netmodel) -> None:
     calls, seconds = 20, 1
-    document = measure(netmodel, "voip", num_flows=calls, test_length=f"{seconds}s")
-    assert [group["name"] for group in document["groups"]] == ["out", "in"]
-    for group, name, way in zip(document["groups"], ("talk", "listen"), ("to_slaves", "to_master"), strict=True):
-        phase = next(phase for phase in group["phases"] if phase["name"] == name)
-        packets = 50 * calls * seconds
-        assert phase["planned_per_s"] == 50 * calls
-        assert phase["transactions"] == pytest.approx(packets, rel=0.02)
-        assert phase["transactions_per_s"] == pytest.approx(50 * calls, rel=0.02)
-        assert phase["messages"][way]["received"] == pytest.approx(packets, rel=0.02)
-        assert phase["bytes_sent"] + phase["bytes_received"] == 172 * phase["transactions"]
-    # What comes in comes one by one, and not in bursts.
-    assert document["groups"][1]["latency_s"]["p50"] == pytest.approx(0.020, rel=0.05)
-    assert document["groups"][0]["response_s"]["p90"] < 0.010
+    packets = 50 * calls * seconds
+
+    def off() -> float:
+        """By what part of it, at worst."""
+        document = measure(netmodel, "voip", num_flows=calls, test_length=f"{seconds}s")
+        assert [group["name"] for group in document["groups"]] == ["out", "in"]
+        parts = []
+        for group, name, way in zip(document["groups"], ("talk", "listen"), ("to_slaves", "to_master"), strict=True):
+            phase = next(phase for phase in group["phases"] if phase["name"] == name)
+            assert phase["planned_per_s"] == 50 * calls
+            assert phase["bytes_sent"] + phase["bytes_received"] == 172 * phase["transactions"]
+            parts += [phase["transactions"] / packets, phase["transactions_per_s"] / packets * seconds]
+            parts += [phase["messages"][way]["received"] / packets]
+        # What comes in comes one by one, and not in bursts: within 5 %.
+        between = abs(document["groups"][1]["latency_s"]["p50"] / 0.020 - 1) * 0.02 / 0.05
+        late = document["groups"][0]["response_s"]["p90"] / 0.010 * 0.02
+        return max(between, late, *(abs(part - 1) for part in parts))
+
+    at_most(off, 0.02)
 
 
 def test_voip_keeps_another_pace(netmodel: Netmodel) -> None:
-    document = measure(netmodel, "voip", num_flows=3, packet_rate="33.3", test_length="1s")
-    for group in document["groups"]:
-        assert group["transactions_per_s"] == pytest.approx(99.9, rel=0.02)
+
+    def off() -> float:
+        """By what part of it."""
+        document = measure(netmodel, "voip", num_flows=3, packet_rate="33.3", test_length="1s")
+        return max(abs(group["transactions_per_s"] / 99.9 - 1) for group in document["groups"])
+
+    at_most(off, 0.02)
 
 
 @pytest.mark.parametrize("protocol", ["udp", "tcp"])
@@ -149,14 +160,19 @@ def test_dns(netmodel: Netmodel, protocol: str) -> None:
 
 
 def test_ldap_measures_searches_only(netmodel: Netmodel) -> None:
-    document = measure(netmodel, "ldap", num_flows=4, server_work="2ms", test_length="500ms")
-    assert measured(document) == ["search"]
-    bind, search, unbind = (phase_of(document, name) for name in ("bind", "search", "unbind"))
-    assert (bind["bytes_sent"], bind["bytes_received"]) == (4 * 60, 4 * 14)
-    assert (unbind["bytes_sent"], unbind["bytes_received"]) == (4 * 7, 0)
-    assert search["transactions"] == pytest.approx(4 * 50 * 0.5, rel=0.05)
-    assert search["bytes_received"] == 300 * search["transactions"]
-    assert 0.002 <= search["latency_s"]["min"] < 0.01
+
+    def off() -> float:
+        """By what part of it; the work is twice as long at most, in the shortest search."""
+        document = measure(netmodel, "ldap", num_flows=4, server_work="2ms", test_length="500ms")
+        assert measured(document) == ["search"]
+        bind, search, unbind = (phase_of(document, name) for name in ("bind", "search", "unbind"))
+        assert (bind["bytes_sent"], bind["bytes_received"]) == (4 * 60, 4 * 14)
+        assert (unbind["bytes_sent"], unbind["bytes_received"]) == (4 * 7, 0)
+        assert search["bytes_received"] == 300 * search["transactions"]
+        assert 0.002 <= search["latency_s"]["min"]
+        return max(abs(search["transactions"] / (4 * 50 * 0.5) - 1), search["latency_s"]["min"] / 0.01 * 0.05)
+
+    at_most(off, 0.05)
 
 
 def test_oltp_is_18_round_trips(netmodel: Netmodel) -> None:
@@ -176,9 +192,16 @@ def test_telnet_is_as_fast_as_people(netmodel: Netmodel) -> None:
 
 
 def test_specweb_keeps_the_mix(netmodel: Netmodel) -> None:
-    document = measure(netmodel, "specweb", num_flows=2, test_length="1s")
-    counts = [phase_of(document, "get", group)["transactions"] for group in range(4)]
-    assert counts == [70, 100, 28, 2]
+    documents = []
+
+    def off() -> float:
+        """Passes too few."""
+        documents.append(measure(netmodel, "specweb", num_flows=2, test_length="1s"))
+        counts = [phase_of(documents[-1], "get", group)["transactions"] for group in range(4)]
+        return float(sum(abs(count - wanted) for count, wanted in zip(counts, (70, 100, 28, 2), strict=True)))
+
+    at_most(off, 0)
+    document = documents[-1]
     limits = [(100, 900), (1024, 9 * 1024), (10 * 1024, 90 * 1024), (100 * 1024, 900 * 1024)]
     for group, (least, most) in enumerate(limits):
         phase = phase_of(document, "get", group)
@@ -301,18 +324,26 @@ def test_a_paced_transaction_lasts_as_long_as_it_is_told_to(netmodel: Netmodel, 
         '<transaction name="ask" duration="500ms" rate="4"><flowop type="write" options="size=1"/>'
         '<flowop type="read" options="size=1"/></transaction></group>'
     )
-    phase = phase_of(netmodel.measure(path), "ask")
-    assert phase["transactions"] == 2
-    assert phase["seconds"] == pytest.approx(0.5, rel=0.02)
-    assert phase["transactions_per_s"] == pytest.approx(phase["planned_per_s"], rel=0.02)
+
+    def off() -> float:
+        """By what part of it."""
+        phase = phase_of(netmodel.measure(path), "ask")
+        assert phase["transactions"] == 2
+        return max(abs(phase["seconds"] / 0.5 - 1), abs(phase["transactions_per_s"] / phase["planned_per_s"] - 1))
+
+    at_most(off, 0.02)
 
 
 def test_the_wait_for_lost_messages_is_no_part_of_the_time(netmodel: Netmodel) -> None:
     # As much as this is more than the receiver takes, so that some of the last messages are lost.
-    document = measure(netmodel, "iperf", protocol="udp", direction="read", message_size=60000, num_flows=8, wnd="4k")
-    phase = phase_of(document, "stream")
-    assert phase["messages"]["to_master"]["lost"] > 0
-    assert phase["seconds"] < 0.29
+    how = {"protocol": "udp", "direction": "read", "message_size": 60000, "num_flows": 8, "wnd": "4k"}
+
+    def seconds() -> float:
+        phase = phase_of(measure(netmodel, "iperf", **how), "stream")
+        assert phase["messages"]["to_master"]["lost"] > 0
+        return float(phase["seconds"])
+
+    at_most(seconds, 0.29)
 
 
 def rows_of(out: str) -> list[str]:

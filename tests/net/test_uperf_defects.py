@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from compose import ask, check, check_lossy, connect, counts, group, lasting, once, op, opened, read, times, write
-from nmtest import Netmodel, calmly, children, phase_of
+from nmtest import Netmodel, at_most, calmly, children, phase_of
 
 WriteProfile = Callable[..., Path]
 
@@ -129,7 +129,7 @@ def test_requests_on_one_connection_after_a_timed_flood_on_another(netmodel: Net
     ids=["no group", "nothing timed", "nop timed", "count", "no size", "no dir", "no type", "no strands"],
 )
 def test_what_would_never_end_is_no_profile(netmodel: Netmodel, profile: WriteProfile, text: str) -> None:
-    result = netmodel.run("-m", profile(text), code=1, timeout=5)
+    result = netmodel.run("-m", profile(text), code=1)
     assert re.search(r"test\.xml:\d+: error: ", result.err), result
 
 
@@ -151,7 +151,7 @@ def test_a_run_that_is_stuck_is_given_up(netmodel: Netmodel, profile: WriteProfi
         master.wait_line("phase 2 of 3 begins")
         for worker in children(master.pid):
             os.kill(worker, signal.SIGSTOP)
-        result = master.finish(10)
+        result = master.finish()
     assert result.code == 2, result
     assert re.search(r"no progress for 0\.5 s", result.json()["run"]["incomplete_why"]), result.err
     assert result.err.count("no progress") == 2, "as it happens, and at the end"
@@ -180,7 +180,7 @@ def test_a_slave_that_dies_at_the_end_fails_the_run(netmodel: Netmodel, profile:
         master.wait_line("phase 3 of 3 begins")
         for session in children(slave.pid):
             os.kill(session, signal.SIGKILL)
-        result = master.finish(10)
+        result = master.finish()
     assert result.code == 2, result
     document = result.json()
     assert document["run"]["complete"] is False
@@ -219,9 +219,12 @@ def test_a_file_larger_than_all_buffers(netmodel: Netmodel, profile: WriteProfil
 def test_no_time_is_lost_between_transactions(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Forty in a row, which all hosts enter together."""
     body = "".join(times(1, ask(), name=f"part{number}") for number in range(40))
-    document = check(netmodel.measure(profile(opened(body, strands=2))))
-    phases = document["groups"][0]["phases"]
-    ends = [phase["begin_s"] + phase["seconds"] for phase in phases]
-    pauses = [begin["begin_s"] - end for begin, end in zip(phases[1:], ends, strict=False)]
-    assert statistics.median(pauses) < 0.005
-    assert document["run"]["elapsed_s"] < 1
+
+    def pause() -> float:
+        document = check(netmodel.measure(profile(opened(body, strands=2))))
+        phases = document["groups"][0]["phases"]
+        ends = [phase["begin_s"] + phase["seconds"] for phase in phases]
+        pauses = [begin["begin_s"] - end for begin, end in zip(phases[1:], ends, strict=False)]
+        return max(statistics.median(pauses), document["run"]["elapsed_s"] / 200)
+
+    at_most(pause, 0.005)

@@ -14,7 +14,19 @@ from pathlib import Path
 import pytest
 
 from compose import ask, check, check_lossy, connect, counts, group, lasting, once, op, opened, read, times, write
-from nmtest import Json, Netmodel, assert_complete, calmly, children, phase_of, slaves_of, wait_until
+from nmtest import (
+    FOR_LONG,
+    SOON_S,
+    Json,
+    Netmodel,
+    assert_complete,
+    at_most,
+    calmly,
+    children,
+    phase_of,
+    slaves_of,
+    wait_until,
+)
 
 WriteProfile = Callable[..., Path]
 
@@ -146,34 +158,37 @@ def test_strands_that_are_processes(netmodel: Netmodel, profile: WriteProfile) -
 
 
 def test_a_killed_process_ends_the_run(netmodel: Netmodel, profile: WriteProfile) -> None:
-    path = profile(opened(lasting("60s", ask()), strands=3, kind="nprocs", opening=connect("127.0.0.1")))
+    path = profile(opened(lasting(FOR_LONG, ask()), strands=3, kind="nprocs", opening=connect("127.0.0.1")))
     with (
         netmodel.slave() as slave,
         netmodel.started("-m", path, "-v", "-g", "--format", "json", "-P", str(slave.port)) as master,
     ):
         master.wait_line("phase 2 of 3 begins")
-        time.sleep(0.5)
+        time.sleep(0.5)  # so long the phase lasts
         os.kill(children(master.pid)[1], signal.SIGKILL)
-        result = master.finish(10)
+        result = master.finish()
     assert result.code == 2, result
     assert result.json()["run"]["complete"] is False
     # The phase that was not finished has had its time.
-    assert 0.4 < result.json()["hosts"][0]["elapsed_s"] < 10
+    assert 0.4 < result.json()["hosts"][0]["elapsed_s"] < SOON_S
     assert "a worker process of group Group0 was ended by signal 9 (Killed)" in result.err
 
 
 def test_processes_end_in_time_also_when_main_cannot_tell_them(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Main has no turn from before the end of the transaction until long after it."""
     path = profile(opened(lasting("800ms", ask()), strands=4, kind="nprocs"))
-    with netmodel.started("-m", path, "-v", "--format", "json") as master:
-        master.wait_line("phase 2 of 3 begins")
-        master.signal(signal.SIGSTOP)
-        time.sleep(1.5)
-        master.signal(signal.SIGCONT)
-        result = master.finish()
-    assert result.code == 0, result
-    document = check(result.json())
-    assert phase_of(document, "timed")["seconds"] == pytest.approx(0.8, abs=0.2)
+
+    def late() -> float:
+        with netmodel.started("-m", path, "-v", "--format", "json") as master:
+            master.wait_line("phase 2 of 3 begins")
+            master.signal(signal.SIGSTOP)
+            time.sleep(1.5)  # past the end
+            master.signal(signal.SIGCONT)
+            result = master.finish()
+        assert result.code == 0, result
+        return abs(float(phase_of(check(result.json()), "timed")["seconds"]) - 0.8)
+
+    at_most(late, 0.2)
 
 
 # --- localhost ---
@@ -193,7 +208,7 @@ def test_localhost_is_the_address_of_the_connecting_end(netmodel: Netmodel, prof
         arguments = ("-m", path, "-v", "-t", "--format", "json", "-P", str(slave.port))
         with netmodel.started(*arguments) as master:
             master.wait_line("phase 3 of 4 begins")
-            assert ("0200007F", "0100007F") in wait_until(tcp_ends, 1)
+            assert ("0200007F", "0100007F") in wait_until(tcp_ends)
             result = master.finish()
     assert result.code == 0, result
     assert counts(result.json(), "counted") == (5, 320, 320)
@@ -204,15 +219,19 @@ def test_localhost_is_the_address_of_the_connecting_end(netmodel: Netmodel, prof
 
 @pytest.mark.parametrize("how", ["busy", "idle"])
 def test_a_busy_think_burns_the_cpu_at_both_ends(netmodel: Netmodel, profile: WriteProfile, how: str) -> None:
-    with netmodel.slave() as slave:
-        path = profile(opened(times(4, ask(), op("think", f"duration=100ms {how}")), opening=connect("127.0.0.1")))
-        document = check(netmodel.measure(path, "-f", "-P", str(slave.port)))
-    for phase in (phase_of(document, "counted"), slaves_of(document)[0]["groups"][0]["phases"][1]):
-        assert flowops_of(phase)["think"]["operations"] == 4
-        assert flowops_of(phase)["think"]["time_s"]["min"] >= 0.1
-    for host in document["hosts"]:
-        used = host["rusage"]["utime_s"] + host["rusage"]["stime_s"]
-        assert (used > 0.04) == (how == "busy"), host["rusage"]
+    path = profile(opened(times(4, ask(), op("think", f"duration=100ms {how}")), opening=connect("127.0.0.1")))
+
+    def used() -> float:
+        """CPU time of the end that has more of it; that which lacks most of the time that it thinks."""
+        with netmodel.slave() as slave:
+            document = check(netmodel.measure(path, "-f", "-P", str(slave.port)))
+        for phase in (phase_of(document, "counted"), slaves_of(document)[0]["groups"][0]["phases"][1]):
+            assert flowops_of(phase)["think"]["operations"] == 4
+            assert flowops_of(phase)["think"]["time_s"]["min"] >= 0.1
+        usage = [host["rusage"]["utime_s"] + host["rusage"]["stime_s"] for host in document["hosts"]]
+        return 0.4 - float(min(usage)) if how == "busy" else float(max(usage))
+
+    at_most(used, 0.36 if how == "busy" else 0.04)
 
 
 # --- rate ---
@@ -226,9 +245,14 @@ def test_a_rate_with_iterations(
 ) -> None:
     """So many passes, none of them before its time."""
     path = profile(opened(times(iterations, ask(), more=f'rate="{rate}"')))
-    document = check(netmodel.measure(path, "-t"))
-    assert counts(document, "counted")[0] == iterations
-    assert seconds <= phase_of(document, "counted")["seconds"] < seconds + 0.25
+
+    def lasts() -> float:
+        document = check(netmodel.measure(path, "-t"))
+        assert counts(document, "counted")[0] == iterations
+        assert seconds <= phase_of(document, "counted")["seconds"]
+        return float(phase_of(document, "counted")["seconds"])
+
+    at_most(lasts, seconds + 0.25)
 
 
 @pytest.mark.parametrize(
@@ -239,31 +263,43 @@ def test_a_rate_with_a_duration(
 ) -> None:
     """As many passes of each strand as begin within the time."""
     path = profile(opened(lasting(duration, ask(), more=f'rate="{rate}"'), strands=1))
-    document = check(netmodel.measure(path, "-t"))
-    assert counts(document, "timed")[0] == passes
+    at_most(lambda: abs(counts(check(netmodel.measure(path, "-t")), "timed")[0] - passes), 0)
 
 
 @pytest.mark.parametrize("kind", ["nthreads", "nprocs"])
 def test_a_rate_is_that_of_each_strand(netmodel: Netmodel, profile: WriteProfile, kind: str) -> None:
     path = profile(opened(lasting("500ms", ask(), more='rate="20"'), strands=8, kind=kind))
-    document = check(netmodel.measure(path, "-t", "-T"))
-    assert counts(document, "timed")[0] == 8 * 10
-    passes = {strand["operations"] for strand in document["groups"][0]["flow_totals"]}
-    assert len(passes) == 1, "each has done as much as the others"
+
+    def off() -> float:
+        """Passes too few, and strands that have done less than the others."""
+        document = check(netmodel.measure(path, "-t", "-T"))
+        done = [strand["operations"] for strand in document["groups"][0]["flow_totals"]]
+        return float(abs(counts(document, "timed")[0] - 8 * 10) + max(done) - min(done))
+
+    at_most(off, 0)
 
 
 def test_answers_are_not_paced(netmodel: Netmodel, profile: WriteProfile) -> None:
     """The slave answers at once, whatever the rate of the questions."""
     path = profile(opened(lasting("500ms", ask(), more='rate="200"')))
-    document = check(netmodel.measure(path, "-f"))
-    assert flowops_of(phase_of(document, "timed"))["read"]["time_s"]["p50"] < 0.001
+
+    def waits() -> float:
+        document = check(netmodel.measure(path, "-f"))
+        return float(flowops_of(phase_of(document, "timed"))["read"]["time_s"]["p50"])
+
+    at_most(waits, 0.001)
 
 
 @calmly
 def test_a_rate_has_no_bursts(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    check(netmodel.measure(profile(opened(lasting("1s", write(100), more='rate="20"'))), "-X", log))
-    rows = [line.split("\t") for line in log.read_text().splitlines()[1:]]
-    ends = [float(row[0]) for row in rows if row[4] == "write"]
-    assert len(ends) == 20
-    assert all(0.03 < later - earlier < 0.07 for earlier, later in zip(ends, ends[1:], strict=False))
+    path = profile(opened(lasting("1s", write(100), more='rate="20"')))
+
+    def off() -> float:
+        """By what the pass is that is furthest from its time behind the one before."""
+        check(netmodel.measure(path, "-X", log))
+        rows = [line.split("\t") for line in log.read_text().splitlines()[1:]]
+        ends = [float(row[0]) for row in rows if row[4] == "write"]
+        return max(20 - len(ends), *(abs(later - earlier - 0.05) for earlier, later in zip(ends, ends[1:], strict=False)))
+
+    at_most(off, 0.02)
