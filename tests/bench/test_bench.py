@@ -10,7 +10,6 @@ import struct
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,6 +23,7 @@ from benchlib.awake import kept_awake
 from benchlib.model import WORKLOADS, BenchError, Case, Commands, Ends, Figures, Outcome, Place
 from benchlib.tools import Bare, Iperf3, Neper, Netmodel, Netperf, Sockperf, Uperf
 from benchlib.tools.base import locate
+from nmtest import PATIENCE_S, wait_until
 
 BENCH = Path(__file__).resolve().parent
 
@@ -429,27 +429,19 @@ def test_number_text(value: float, text: str) -> None:
     assert report.number_text(value) == text
 
 
-def gone(leaders: list[int]) -> bool:
-    """Whether nothing is left of the groups; a killed process takes a moment to disappear."""
-    for _ in range(100):
-        if not any(process.group_members(leader) for leader in leaders):
-            return True
-        time.sleep(0.02)
-    return False
+def wait_for_the_end(leaders: list[int]) -> None:
+    """Nothing is left of the groups; a killed process takes a moment to disappear."""
+    wait_until(lambda: not any(process.group_members(leader) for leader in leaders), what="the processes are gone")
 
 
 def test_a_child_takes_its_group_along(tmp_path: Path) -> None:
     script = "trap '' TERM; sleep 60 & echo $$; wait"
     with process.Child(["sh", "-c", script], str(tmp_path)) as child:
-        for _ in range(250):
-            if child.output():
-                break
-            time.sleep(0.02)
-        leader = int(child.output())
+        leader = int(wait_until(child.output))
         assert len(process.group_members(leader)) == 2
         child.end(grace_s=0.2)
     assert child.returncode == -signal.SIGKILL
-    assert gone([leader])
+    wait_for_the_end([leader])
 
 
 FAKE = """\
@@ -473,11 +465,9 @@ def test_an_interrupted_bench_leaves_nothing(tmp_path: Path, number: signal.Sign
     command += ["--workloads", "tcp_stream", "--flows", "1"]
     env = {**os.environ, "IPERF3": str(fake), "PIDS": str(pids)}
     with subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL) as bench:
-        deadline = time.monotonic() + 20
-        while len(pids.read_text().split()) < 2 and time.monotonic() < deadline:
-            time.sleep(0.05)
+        wait_until(lambda: len(pids.read_text().split()) == 2, what="both ends have begun")
         bench.send_signal(number)
-        assert bench.wait(timeout=20) == (130 if number == signal.SIGINT else 128 + number)
+        assert bench.wait(timeout=PATIENCE_S) == (130 if number == signal.SIGINT else 128 + number)
     started = [int(pid) for pid in pids.read_text().split()]
     assert len(started) == 2
-    assert gone(started)
+    wait_for_the_end(started)

@@ -24,7 +24,20 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nmtest import TOP, Json, Netmodel, Node, Process, Slave, defines, in_namespace, inside, sockets_of, wait_until
+from nmtest import (
+    PATIENCE_S,
+    TOP,
+    Json,
+    Netmodel,
+    Node,
+    Process,
+    Slave,
+    defines,
+    in_namespace,
+    inside,
+    sockets_of,
+    wait_until,
+)
 
 TIMEOUT_S = 1
 RUN_MESSAGE = "began"  # the point "run" is a moment after it
@@ -34,7 +47,7 @@ POINTS = (
     "begin 2", "run", "done 2", "begin 3", "finish", "result", "bye",
 )  # fmt: skip
 # From the fault to the end of the master: two deadlines one after the other, and what a loaded machine adds.
-LIMIT_S = 2 * TIMEOUT_S + 4
+LIMIT_S = 2 * TIMEOUT_S + 7
 
 
 @dataclass
@@ -94,7 +107,7 @@ class Relay:
                 with suppress(OSError):
                     one.shutdown(socket.SHUT_RDWR)
                 one.close()
-        self._thread.join(5)
+        self._thread.join(PATIENCE_S)
 
     def reset(self) -> None:
         for one in (self._to_slave, self._to_master):
@@ -198,7 +211,7 @@ def _link_down(scene: Scene) -> None:
 
 def _link_down_and_up(scene: Scene) -> None:
     _link(scene, "down")
-    time.sleep(0.1)
+    time.sleep(0.1)  # the fault
     _link(scene, "up")
 
 
@@ -321,7 +334,7 @@ def inject(netmodel: Netmodel, node: Node, fault: str, point: str, validate: Cal
         began: list[float] = []
 
         def happen() -> None:
-            scene_made.wait(5)
+            scene_made.wait(PATIENCE_S)
             began.append(time.monotonic())
             FAULTS[fault](scene[0])
 
@@ -340,7 +353,7 @@ def _judge(
     netmodel: Netmodel, scene: Scene, fault: str, point: str, validate: Callable[[Json], None], began: list[float]
 ) -> Outcome:
     mistakes = []
-    if not scene.relay.reached.wait(15):
+    if not scene.relay.reached.wait(PATIENCE_S):
         return Outcome(fault, point, -1, 0.0, "", (f"the point was not reached: {scene.master.err[-300:]}",))
     if fault == "master stopped":
         time.sleep(TIMEOUT_S + 1)  # what the slave makes of it

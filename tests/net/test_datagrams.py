@@ -72,7 +72,7 @@ def test_calls_of_a_request_and_its_answer(
         with slave_under(netmodel, traced("slave", "-c")) as port:
             document = netmodel.measure(path, *port, prefix=traced("master", "-c"))
         made = (sum(calls_in(tmp_path / end)[name] for name in CALLS) for end in ("master", "slave"))
-        return (max(made) - 400) / document["totals"]["transactions"]
+        return float((max(made) - 400) / document["totals"]["transactions"])
 
     at_most(calls_of_a_pass, most)
 

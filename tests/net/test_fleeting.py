@@ -221,7 +221,7 @@ def test_the_last_reset_is_not_waited_for(netmodel: Netmodel, profile: WriteProf
     path = profile(several(10, *bodies))
 
     def seconds() -> float:
-        return sum(phase["seconds"] for phase in check(netmodel.measure(path))["groups"][0]["phases"])
+        return float(sum(phase["seconds"] for phase in check(netmodel.measure(path))["groups"][0]["phases"]))
 
     at_most(seconds, 0.9)  # 10 ms for each of 100 would be a second
 

@@ -109,18 +109,18 @@ def test_an_interrupt_ends_repetitions(netmodel: Netmodel) -> None:
 
 
 def test_the_longest_duration_is_no_interrupt(netmodel: Netmodel, validate: Validate) -> None:
-    limit = ("--max-duration", "1500ms", "--format", "json")
+    limit = ("--max-duration", "700ms", "--format", "json")
     for more in ((), ("--repeat", "100")):
         test_length = LONG["test_length"] if not more else "100ms"
         result = netmodel.run("-m", "tcp_rr", *limit, *more, *defines(test_length=test_length))
         assert result.code == 2, result
-        assert "longer than --max-duration 1.5s" in result.err
+        assert "longer than --max-duration 0.7s" in result.err
         assert "interrupted" not in result.err
         document = result.json()
         validate(document)
         assert document["run"]["interrupted"] is False
         if not more:
-            assert document["run"]["incomplete_why"] == "longer than --max-duration 1.5s, in phase 2 of 3"
+            assert document["run"]["incomplete_why"] == "longer than --max-duration 0.7s, in phase 2 of 3"
             assert_ends_agree(document)
 
 

@@ -51,7 +51,7 @@ def test_one_call_hands_over_what_all_flows_post(
         assert passes >= 1000
         assert passes / 100 < calls["io_uring_enter"], calls
         others = calls["sendto"] + calls["recvfrom"] + calls["epoll_wait"] + calls["epoll_pwait"]
-        return max(calls["io_uring_enter"] - most * passes - 200, others - passes / 10 - 200)
+        return float(max(calls["io_uring_enter"] - most * passes - 200, others - passes / 10 - 200))
 
     at_most(too_many, 0)
 

@@ -409,7 +409,7 @@ def overheard(port: int) -> Iterator[tuple[int, bytearray]]:
                 back = threading.Thread(target=pass_on, args=(slave, master, bytearray()))
                 back.start()
                 pass_on(master, slave, said)
-                back.join(10)
+                back.join(PATIENCE_S)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve)
@@ -419,7 +419,7 @@ def overheard(port: int) -> Iterator[tuple[int, bytearray]]:
         finally:
             with suppress(OSError):
                 listener.shutdown(socket.SHUT_RDWR)
-            thread.join(10)
+            thread.join(PATIENCE_S)
 
 
 def test_what_was_overheard_is_no_key(netmodel: Netmodel) -> None:
@@ -432,7 +432,7 @@ def test_what_was_overheard_is_no_key(netmodel: Netmodel) -> None:
         with socket.create_connection(("127.0.0.1", slave.port)) as replay:
             replay.sendall(said)
             slave.process.wait_line("refused: it did not prove the key")
-            replay.settimeout(5)
+            replay.settimeout(PATIENCE_S)
             with suppress(ConnectionError):
                 while replay.recv(4096):
                     pass
@@ -470,7 +470,7 @@ def test_a_run_with_a_key_beside_strangers(netmodel: Netmodel) -> None:
         finally:
             crowd.stop.set()
             for thread in threads:
-                thread.join(20)
+                thread.join(PATIENCE_S)
         assert crowd.came > 20
         assert "signal" not in slave.process.err, "no session has crashed"
         assert len(re.findall(": run ", slave.process.err)) == 3
@@ -546,7 +546,7 @@ def test_nothing_but_a_refusal_is_taken_in_the_clear(netmodel: Netmodel) -> None
     with coming_to_a_false_slave(netmodel) as (master, peer):
         peer.sendall(in_the_clear(b'["welcome",{"protocol":4,"version":"1","hostname":"x","no_auth":true}]'))
         result = master.finish()
-        peer.settimeout(5)
+        peer.settimeout(PATIENCE_S)
         said = b""
         with suppress(ConnectionError):
             while data := peer.recv(65536):

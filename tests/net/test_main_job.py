@@ -582,7 +582,7 @@ def test_a_run_that_is_suspended_goes_on(netmodel: Netmodel) -> None:
     with netmodel.started("-m", "tcp_rr", "-D", "test_length=1500ms", "--format", "json") as process:
         wait_until(lambda: len(descendants(process.pid)) >= 1)
         for _ in range(8):
-            time.sleep(0.1)
+            time.sleep(0.1)  # any moment
             pids = [process.pid, *descendants(process.pid)]
             for number in (signal.SIGSTOP, signal.SIGCONT):
                 for pid in pids:

@@ -51,7 +51,7 @@ def test_durations_are_accurate(netmodel: Netmodel, text: str, seconds: float) -
         assert seconds <= document["run"]["elapsed_s"]
         windows = document["totals"], phase_of(document, "request-response")
         besides = (document["run"]["elapsed_s"] - seconds) * tolerance / 0.1  # of which a run has up to 0.1 s
-        return max(besides, *(abs(window["seconds"] - seconds) for window in windows))
+        return float(max(besides, *(abs(window["seconds"] - seconds) for window in windows)))
 
     at_most(off, tolerance)
 
@@ -214,7 +214,7 @@ def test_a_rate_is_kept(netmodel: Netmodel, profile: WriteProfile) -> None:
         assert response["count"] == service["count"] == totals["transactions"]
         assert service["mean"] <= response["mean"] * 1.001
         assert "response_s" in document["groups"][0] and "response_s" in phase_of(document, "ask")
-        return max(abs(totals["transactions_per_s"] / 1000 - 1), service["p50"] / 0.002 * 0.02)
+        return float(max(abs(totals["transactions_per_s"] / 1000 - 1), service["p50"] / 0.002 * 0.02))
 
     at_most(off, 0.02)
 

@@ -25,6 +25,7 @@ from nmtest import (
     Node,
     Slave,
     assert_complete,
+    at_most,
     calmly,
     changed,
     children,
@@ -72,11 +73,16 @@ def test_the_last_part_of_a_run_is_in_the_latencies(netmodel: Netmodel) -> None:
 # 2
 @calmly
 def test_the_first_sample_comes_after_one_interval(netmodel: Netmodel, tmp_path: Path) -> None:
-    document, by_host = sample(netmodel, tmp_path / "s.csv", "tcp_rr", "-i", "100ms", *defines(test_length="350ms"))
-    assert [row["to_s"] for row in document["intervals"][:3]] == pytest.approx([0.1, 0.2, 0.3])
-    for (rows,) in by_host.values():
-        moments = [float(row["time"]) for row in rows]
-        assert [at - moments[0] for at in moments] == pytest.approx([0, 0.1, 0.2, 0.25], abs=0.03)
+
+    def off() -> float:
+        """By what the sample is that is furthest from its time."""
+        document, by_host = sample(netmodel, tmp_path / "s.csv", "tcp_rr", "-i", "100ms", *defines(test_length="350ms"))
+        assert [row["to_s"] for row in document["intervals"][:3]] == pytest.approx([0.1, 0.2, 0.3])
+        at = [[float(row["time"]) - float(rows[0]["time"]) for row in rows] for (rows,) in by_host.values()]
+        assert {len(moments) for moments in at} == {4}
+        return max(abs(there - wanted) for moments in at for there, wanted in zip(moments, (0, 0.1, 0.2, 0.25), strict=True))
+
+    at_most(off, 0.03)
 
 
 # 3

@@ -67,7 +67,7 @@ def test_lines_of_progress_that_do_not_fit_are_dropped_and_counted(
 ) -> None:
     with unread(1) as before:
         result = netmodel.run(
-            *("-m", "tcp_rr", *defines(test_length="2s"), *words, "--timeout", "3s", "-o", tmp_path / "report"),
+            *("-m", "tcp_rr", *defines(test_length="1s"), *words, "--timeout", "3s", "-o", tmp_path / "report"),
             before=before,
             code=0,
         )
@@ -154,7 +154,7 @@ def test_a_signal_at_any_moment_leaves_a_whole_file(netmodel: Netmodel, tmp_path
     with netmodel.started(*words) as master:
         time.sleep(after_s)  # any moment
         master.signal(signal.SIGTERM)
-        time.sleep(0.25)
+        time.sleep(0.25)  # sooner it would be the same interrupt
         if master.running():
             master.signal(signal.SIGINT)
         master.finish()

@@ -195,7 +195,7 @@ def test_a_spoofed_packet_makes_no_stream(netmodel: Netmodel, nodes: MakeNodes, 
                 for serial in range(1, 6):
                     data = hello(master.secret, body["nonce"], serial=serial)
                     sent += raw.sendto(spoofed(victim.address, near.address, int(port), data), (near.address, 0))
-            time.sleep(0.5)
+            time.sleep(0.5)  # what is answered comes meanwhile
         ears.setblocking(False)
         got = 0
         with suppress(BlockingIOError):
@@ -264,7 +264,7 @@ def test_few_strangers_are_held_where_descriptors_are_short(netmodel: Netmodel) 
             stranger = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S))
             stranger.sendall(b"nm")
         before = cpu_seconds(session)
-        time.sleep(0.5)
+        time.sleep(0.5)  # in which somebody might spin
         spent = cpu_seconds(session) - before
         result = master.finish()
     assert result.code == 0, result

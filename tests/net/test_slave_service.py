@@ -171,7 +171,7 @@ def test_a_slave_whose_log_is_not_read_serves_on(netmodel: Netmodel) -> None:
         assert re.match(r"netmodel: [3-9]\d* lines were dropped: standard error was not read in time\n", said), said
         fill(write)
         slave.send_signal(signal.SIGTERM)
-        assert slave.wait(5) == 0
+        assert slave.wait(PATIENCE_S) == 0
     finally:
         slave.kill()
         slave.wait()

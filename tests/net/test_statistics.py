@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import Json, Netmodel, Node, assert_complete, assert_ends_agree, children, defines, slaves_of
+from nmtest import PATIENCE_S, Json, Netmodel, Node, assert_complete, assert_ends_agree, children, defines, slaves_of
 
 WriteProfile = Callable[..., Path]
 Validate = Callable[[Json], None]
@@ -450,7 +450,7 @@ def test_raw_lines_on_a_terminal(netmodel: Netmodel, profile: WriteProfile) -> N
             if not part:
                 break
             parts.append(part)
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE_S) == 0
     os.close(main)
     found = re.findall(K8S_NETPERF_TERMINAL, b"".join(parts).decode())
     assert len(found) >= 3
@@ -551,7 +551,7 @@ def test_what_the_log_cannot_take_is_counted(netmodel: Netmodel, tmp_path: Path)
     reader = threading.Thread(target=read_late)
     reader.start()
     document = netmodel.measure("tcp_rr", "-X", pipe, *defines(test_length="1s", num_flows=16))
-    reader.join(20)
+    reader.join(PATIENCE_S)
     assert_complete(document)
     assert_ends_agree(document)
     responses = document["run"]["responses"]

@@ -134,7 +134,7 @@ def test_voip_keeps_its_pace_of_20_ms(netmodel: Netmodel) -> None:
         # What comes in comes one by one, and not in bursts: within 5 %.
         between = abs(document["groups"][1]["latency_s"]["p50"] / 0.020 - 1) * 0.02 / 0.05
         late = document["groups"][0]["response_s"]["p90"] / 0.010 * 0.02
-        return max(between, late, *(abs(part - 1) for part in parts))
+        return float(max(between, late, *(abs(part - 1) for part in parts)))
 
     at_most(off, 0.02)
 
@@ -144,7 +144,7 @@ def test_voip_keeps_another_pace(netmodel: Netmodel) -> None:
     def off() -> float:
         """By what part of it."""
         document = measure(netmodel, "voip", num_flows=3, packet_rate="33.3", test_length="1s")
-        return max(abs(group["transactions_per_s"] / 99.9 - 1) for group in document["groups"])
+        return float(max(abs(group["transactions_per_s"] / 99.9 - 1) for group in document["groups"]))
 
     at_most(off, 0.02)
 
@@ -170,7 +170,7 @@ def test_ldap_measures_searches_only(netmodel: Netmodel) -> None:
         assert (unbind["bytes_sent"], unbind["bytes_received"]) == (4 * 7, 0)
         assert search["bytes_received"] == 300 * search["transactions"]
         assert 0.002 <= search["latency_s"]["min"]
-        return max(abs(search["transactions"] / (4 * 50 * 0.5) - 1), search["latency_s"]["min"] / 0.01 * 0.05)
+        return float(max(abs(search["transactions"] / (4 * 50 * 0.5) - 1), search["latency_s"]["min"] / 0.01 * 0.05))
 
     at_most(off, 0.05)
 
@@ -329,7 +329,7 @@ def test_a_paced_transaction_lasts_as_long_as_it_is_told_to(netmodel: Netmodel, 
         """By what part of it."""
         phase = phase_of(netmodel.measure(path), "ask")
         assert phase["transactions"] == 2
-        return max(abs(phase["seconds"] / 0.5 - 1), abs(phase["transactions_per_s"] / phase["planned_per_s"] - 1))
+        return float(max(abs(phase["seconds"] / 0.5 - 1), abs(phase["transactions_per_s"] / phase["planned_per_s"] - 1)))
 
     at_most(off, 0.02)
 

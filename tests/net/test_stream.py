@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped,unused-ignore]
 import pytest
 
-from nmtest import SCHEMA, Json, Netmodel, defines
+from nmtest import FOR_LONG, SCHEMA, Json, Netmodel, defines
 
 WORDS = ("-m", "tcp_rr", *defines(test_length="400ms"), "-i", "100ms")
 
@@ -61,7 +61,7 @@ def test_with_an_output_there_is_a_report_too(netmodel: Netmodel, tmp_path: Path
 
 def test_a_fifo_is_read_while_the_run_goes_on(netmodel: Netmodel, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
-    words = ("-m", "tcp_rr", *defines(test_length="60s"), "-i", "50ms", "--stream", tmp_path / "fifo")
+    words = ("-m", "tcp_rr", *defines(test_length=FOR_LONG), "-i", "50ms", "--stream", tmp_path / "fifo")
     with netmodel.started(*words) as master, (tmp_path / "fifo").open() as stream:
         assert json.loads(stream.readline())["type"] == "begin"
         assert json.loads(stream.readline())["type"].endswith("interval")
@@ -76,9 +76,9 @@ def test_a_fifo_is_read_while_the_run_goes_on(netmodel: Netmodel, tmp_path: Path
 def test_a_fifo_that_is_not_read_holds_nothing(netmodel: Netmodel, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     reader = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK)
-    words = ("-m", "tcp_rr", *defines(test_length="60s"), "-i", "1ms", "--stream", tmp_path / "fifo")
+    words = ("-m", "tcp_rr", *defines(test_length=FOR_LONG), "-i", "1ms", "--stream", tmp_path / "fifo")
     with netmodel.started(*words) as master:
-        time.sleep(2)
+        time.sleep(2)  # longer than the pipe has room for
         master.signal(signal.SIGTERM)
         result = master.finish()
     os.close(reader)

@@ -25,7 +25,7 @@ def test_the_service_manager_is_told(netmodel: Netmodel, tmp_path: Path, abstrac
     name = f"@netmodel-{os.getpid()}" if abstract else str(tmp_path / "notify")
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as manager:
         manager.bind(name.replace("@", "\0") if abstract else name)
-        manager.settimeout(10)
+        manager.settimeout(PATIENCE_S)
         with netmodel.slave(env={"NOTIFY_SOCKET": name}) as slave:
             assert manager.recv(100) == b"READY=1"
             slave.process.signal(signal.SIGTERM)

@@ -294,7 +294,7 @@ def test_unequal_last_durations(netmodel: Netmodel, profile: WriteProfile) -> No
         document = check(netmodel.measure(profile("".join(groups))))
         lasted = [phase_of(document, "last", number)["seconds"] for number in range(3)]
         assert all(seconds > planned - 0.1 for seconds, planned in zip(lasted, (0.1, 0.7, 0.3), strict=True)), lasted
-        return max(document["run"]["elapsed_s"] - 0.7, *(a - b for a, b in zip(lasted, (0.1, 0.7, 0.3), strict=True)))
+        return float(max(document["run"]["elapsed_s"] - 0.7, *(a - b for a, b in zip(lasted, (0.1, 0.7, 0.3), strict=True))))
 
     at_most(late, 0.1)
 
@@ -327,7 +327,7 @@ def test_a_duration_lasts_as_long_as_it_says(
     def off() -> float:
         document = check(netmodel.measure(path, "-i", interval, "-t"))
         slave = slaves_of(document)[0]["groups"][0]["phases"][1]
-        return max(abs(phase["seconds"] - seconds) for phase in (phase_of(document, "timed"), slave))
+        return float(max(abs(phase["seconds"] - seconds) for phase in (phase_of(document, "timed"), slave)))
 
     at_most(off, 0.01 * seconds + 0.001)
 

@@ -225,6 +225,6 @@ def test_no_time_is_lost_between_transactions(netmodel: Netmodel, profile: Write
         phases = document["groups"][0]["phases"]
         ends = [phase["begin_s"] + phase["seconds"] for phase in phases]
         pauses = [begin["begin_s"] - end for begin, end in zip(phases[1:], ends, strict=False)]
-        return max(statistics.median(pauses), document["run"]["elapsed_s"] / 200)
+        return float(max(statistics.median(pauses), document["run"]["elapsed_s"] / 200))
 
     at_most(pause, 0.005)

@@ -61,7 +61,7 @@ def weigh_in_pause(master: Process, slave: int, number: int) -> tuple[int, int]:
     weights = []
     for _ in range(6):
         weights.append(weigh(master.pid, session))
-        time.sleep(0.06)
+        time.sleep(0.06)  # in a pause of 500 ms
     return min(weights)
 
 

@@ -9,7 +9,6 @@ import re
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -122,14 +121,8 @@ def test_keys_stay_nowhere(netmodel: Netmodel, pair: Pair, keys: Keys, version: 
             def all_are_there(n: int = count) -> bool:
                 return len(keys.keys()) >= 2 * flows * n
 
-            wait_until(all_are_there, 30, "keys of all connections")
-            found = keys.found_in(pids)
-            for _ in range(5):  # the last ones may still be on their way
-                if not found:
-                    break
-                time.sleep(1)
-                found = keys.found_in(pids)
-            assert not found
+            wait_until(all_are_there, what="keys of all connections")
+            wait_until(lambda: not keys.found_in(pids), what="nothing is found: the last ones may still be on their way")
             if count == 1:
                 pair.control(1, "rotate")
         assert all(keys.found_in([pid], "kept") for pid in pids), "where something is kept it is found"
