@@ -23,7 +23,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "alone: counts calls or measures time; no other test runs beside it in the check")
-    config.addinivalue_line("markers", "calmly: the same")
     probes.register(config)
 
 

@@ -250,11 +250,6 @@ def wait_until(condition: Callable[[], Any], timeout: float = PATIENCE_S, what: 
     return answer
 
 
-# For what holds only on a machine that is not busy otherwise. Such a test that fails is run twice more when all others
-# are done, alone, and must pass both times: see conftest.py.
-calmly = pytest.mark.calmly
-
-
 def limit_descriptors(hard: int) -> Callable[[], None]:
     """For the child: no more descriptors than that, and no privilege to raise the limit."""
 

@@ -17,7 +17,6 @@ from nmtest import (
     assert_ends_agree,
     assert_messages_add_up,
     at_most,
-    calmly,
     changed,
     inside,
     master_of,
@@ -66,7 +65,7 @@ def payloads(seen: list[bytes], port: int) -> int:
 
 
 @pytest.mark.parametrize("kind", ["write", "read"])
-@calmly
+@pytest.mark.alone
 def test_more_makes_fewer_segments(netmodel: Netmodel, profile: WriteProfile, own: Node, kind: str) -> None:
     """Whichever end sends; and what is held back at the end of the transaction is not held for long."""
     inside(own, "sysctl", "-w", "net.ipv4.tcp_autocorking=0")

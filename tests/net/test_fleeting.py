@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from compose import ask, check, connect, counts, group, lasting, op, read, times, write
-from nmtest import SOON_S, Netmodel, at_most, calmly, defines, phase_of, traced
+from nmtest import SOON_S, Netmodel, at_most, defines, phase_of, traced
 
 pytestmark = pytest.mark.alone
 
@@ -127,7 +127,6 @@ def test_a_lone_flow_on_the_cpu_of_the_other_end(
 
 
 @pytest.mark.parametrize("pinned", [True, pytest.param(False, marks=pytest.mark.needs("second_cpu"))])
-@calmly
 def test_a_lone_flow_is_not_woken_by_resets(netmodel: Netmodel, strace: str, tmp_path: Path, pinned: bool) -> None:
     """But it is where they come in on another CPU."""
     cpus = sorted(os.sched_getaffinity(0))
@@ -190,7 +189,6 @@ def lasts(netmodel: Netmodel, path: Path, least: float) -> float:
     return seconds
 
 
-@calmly
 def test_what_follows_a_reset_begins_at_once(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Also at the end that waits for it: both think at the same time."""
     think = op("think", "duration=5ms")
@@ -198,7 +196,6 @@ def test_what_follows_a_reset_begins_at_once(netmodel: Netmodel, profile: WriteP
     at_most(lambda: lasts(netmodel, path, 0.1), 0.17)
 
 
-@calmly
 def test_a_connection_does_not_wait_for_a_reset_that_has_come(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Though all flows of the end that accepts think when it comes: then it takes no longer than where none does."""
     think, close = op("think", "duration=300us at=slave"), op("disconnect", "close=rst")

@@ -12,7 +12,7 @@ import pytest
 
 from compose import ask, connect, group, lasting, once, op, opened, read, times, write
 from delaying import NEAR, Fate, way
-from nmtest import Json, Netmodel, assert_complete, calmly, defines
+from nmtest import Json, Netmodel, assert_complete, defines
 
 pytestmark = pytest.mark.alone
 
@@ -35,7 +35,6 @@ def jitter(document: Json) -> float | None:
     return found
 
 
-@calmly
 def test_delays_of_every_second_datagram_are_jitter(netmodel: Netmodel) -> None:
     """RFC 3550: each differs by that much from the one before. The estimate begins at 0, and takes 16 to come near."""
     calm = jitter(measure(netmodel, lambda data, number: 0))
@@ -58,7 +57,6 @@ def test_it_needs_room_in_the_datagram(netmodel: Netmodel, size: int, there: boo
     assert (jitter(netmodel.measure("udp_stream", *args)) is not None) == there
 
 
-@calmly
 def test_losses_are_told_where_they_happen(netmodel: Netmodel) -> None:
     """A hole in the second of four intervals; the relay counts what comes to it, and the first is the greeting."""
     hole = range(50, 70)
@@ -78,7 +76,6 @@ def test_losses_are_told_where_they_happen(netmodel: Netmodel) -> None:
     assert [row["messages"]["lost"] for row in own] == [way["lost"] for way in ways]
 
 
-@calmly
 def test_what_comes_late_is_taken_back(netmodel: Netmodel) -> None:
     """Missing in one interval, and there in the next."""
     document = measure(netmodel, lambda data, number: 0.2 if number in (60, 61, 62) else 0, "-i", "200ms")
@@ -88,7 +85,6 @@ def test_what_comes_late_is_taken_back(netmodel: Netmodel) -> None:
     assert document["totals"]["messages"]["to_slaves"]["lost"] == 0
 
 
-@calmly
 def test_columns_tell_losses_of_intervals(netmodel: Netmodel) -> None:
     with way(netmodel, lambda data, number: None if number in (60, 62) else 0) as between:
         params = defines(

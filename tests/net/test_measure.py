@@ -22,7 +22,6 @@ from nmtest import (
     assert_complete,
     assert_ends_agree,
     at_most,
-    calmly,
     children,
     defines,
     master_of,
@@ -42,7 +41,6 @@ ASK = '<flowop type="write" options="size=10"/><flowop type="read" options="size
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("50ms", 0.05), ("500ms", 0.5), ("1s", 1.0)])
-@calmly
 def test_durations_are_accurate(netmodel: Netmodel, text: str, seconds: float) -> None:
     tolerance = max(0.010, 0.02 * seconds)
 
@@ -108,7 +106,6 @@ def test_no_intervals(netmodel: Netmodel) -> None:
     assert document["totals"]["transactions"] > 0
 
 
-@calmly
 def test_warmup_and_cooldown_are_cut(netmodel: Netmodel) -> None:
     document = netmodel.measure(
         "tcp_rr", "-i", "50ms", "--warmup", "100ms", "--cooldown", "150ms", *defines(test_length="500ms")
@@ -170,7 +167,6 @@ def test_the_ends_of_percentiles(netmodel: Netmodel) -> None:
 
 
 @pytest.mark.parametrize("flows", [1, 8])
-@calmly
 def test_latency_is_plausible(netmodel: Netmodel, flows: int) -> None:
     document = netmodel.measure("tcp_rr", *defines(test_length="300ms", num_flows=flows))
     totals = document["totals"]
@@ -198,7 +194,6 @@ def test_latency_of_a_known_wait(netmodel: Netmodel, profile: WriteProfile) -> N
     assert_ends_agree(document)
 
 
-@calmly
 def test_a_rate_is_kept(netmodel: Netmodel, profile: WriteProfile) -> None:
     path = profile(
         f'<group nthreads="1" nflows="2">{CONNECT}'

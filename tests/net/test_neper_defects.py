@@ -26,7 +26,6 @@ from nmtest import (
     Slave,
     assert_complete,
     at_most,
-    calmly,
     changed,
     children,
     defines,
@@ -71,7 +70,7 @@ def test_the_last_part_of_a_run_is_in_the_latencies(netmodel: Netmodel) -> None:
 
 
 # 2
-@calmly
+@pytest.mark.alone
 def test_the_first_sample_comes_after_one_interval(netmodel: Netmodel, tmp_path: Path) -> None:
 
     def off() -> float:
@@ -188,7 +187,7 @@ def assert_told(way: Json, disorder: Disorder) -> None:
     assert way["lost"] == 0
 
 
-@calmly
+@pytest.mark.alone
 def test_what_udp_rr_gets_twice_or_late_is_counted(netmodel: Netmodel) -> None:
     """Both ways. What is held back is given up, and comes after the next."""
     out, back = Disorder(0.075, place=7), Disorder(0.075, place=2)
@@ -210,7 +209,7 @@ def test_udp_stream_tells_what_is_lost(lossy: Callable[..., Json]) -> None:
     assert told["received"] - told["duplicates"] == told["sent"] - told["lost"] > 0
 
 
-@calmly
+@pytest.mark.alone
 def test_what_udp_stream_gets_twice_or_late_is_counted(netmodel: Netmodel) -> None:
     disorder = Disorder(0.03, place=7)
     with way(netmodel, disorder) as between:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import Json, Netmodel, assert_complete, assert_ends_agree, calmly, defines, master_of, phase_of, traced
+from nmtest import Json, Netmodel, assert_complete, assert_ends_agree, defines, master_of, phase_of, traced
 
 WriteProfile = Callable[..., Path]
 
@@ -91,7 +91,7 @@ def test_so_many_are_sent_before_the_first_answer(
 
 
 @pytest.mark.parametrize("depth", [1, 4, 16])
-@calmly
+@pytest.mark.alone
 def test_latency_is_of_each_request_to_its_answer(netmodel: Netmodel, profile: WriteProfile, depth: int) -> None:
     """The other end takes 10 ms for each, one after the other: so those before it are waited for."""
     transaction = f'duration="600ms" pipeline="{depth}"'
@@ -190,7 +190,7 @@ def test_what_is_kept_besides(
 # --- on a schedule ---
 
 
-@calmly
+@pytest.mark.alone
 def test_a_schedule_goes_on_while_answers_are_awaited(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Eight come at once, each 10 ms after the one before: one at a time would be behind."""
     body = write() + SLOW + read()

@@ -20,7 +20,6 @@ from nmtest import (
     assert_complete,
     assert_ends_agree,
     at_most,
-    calmly,
     defines,
     inside,
     run_and_weigh,
@@ -112,7 +111,6 @@ CALLS = [("tcp_rr", 1, 3.05, 3.05), ("tcp_rr", 64, 2.2, 2.2), ("tcp_crr", 1, 6.0
 @pytest.mark.needs("clock")
 @pytest.mark.parametrize(("name", "flows", "client", "server"), CALLS, ids=[f"{name}-{flows}" for name, flows, *_ in CALLS])
 @pytest.mark.parametrize("end", ["client", "server"])
-@calmly
 def test_system_calls_of_a_transaction(
     netmodel: Netmodel, strace: str, tmp_path: Path, name: str, flows: int, client: float, server: float, end: str
 ) -> None:
@@ -136,7 +134,6 @@ def test_statistics_change_no_call_but_looks_at_the_clock(
 
 
 @pytest.mark.needs("clock")
-@calmly
 def test_system_calls_of_a_connection_on_one_cpu(netmodel: Netmodel, strace: str, tmp_path: Path) -> None:
     """All of them: the end that accepts waits for the next connection, and then in the receive."""
     pinned = ("taskset", "-c", str(min(os.sched_getaffinity(0))))

@@ -19,7 +19,6 @@ from nmtest import (
     assert_complete,
     assert_counts_agree,
     at_most,
-    calmly,
     defines,
     master_of,
     phase_of,
@@ -115,7 +114,6 @@ def test_all_are_installed() -> None:
 # --- one by one ---
 
 
-@calmly
 def test_voip_keeps_its_pace_of_20_ms(netmodel: Netmodel) -> None:
     calls, seconds = 20, 1
     packets = 50 * calls * seconds

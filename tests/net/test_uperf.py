@@ -32,7 +32,7 @@ from compose import (
     times,
     write,
 )
-from nmtest import Netmodel, Node, assert_complete, at_most, calmly, defines, phase_of, slaves_of
+from nmtest import Netmodel, Node, assert_complete, at_most, defines, phase_of, slaves_of
 
 WriteProfile = Callable[..., Path]
 
@@ -317,7 +317,7 @@ def test_positions_are_barriers_across_groups(netmodel: Netmodel, profile: Write
     ("text", "seconds", "interval"),
     [("50ms", 0.05, "1s"), ("50ms", 0.05, "30ms"), ("500ms", 0.5, "0"), ("1.5s", 1.5, "1s"), ("3s", 3, "700ms")],
 )
-@calmly
+@pytest.mark.alone
 def test_a_duration_lasts_as_long_as_it_says(
     netmodel: Netmodel, profile: WriteProfile, text: str, seconds: float, interval: str
 ) -> None:

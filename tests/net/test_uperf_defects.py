@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from compose import ask, check, check_lossy, connect, counts, group, lasting, once, op, opened, read, times, write
-from nmtest import Netmodel, at_most, calmly, children, phase_of
+from nmtest import Netmodel, at_most, children, phase_of
 
 WriteProfile = Callable[..., Path]
 
@@ -215,7 +215,7 @@ def test_a_file_larger_than_all_buffers(netmodel: Netmodel, profile: WriteProfil
     assert counts(document, "rr") == (40, 40 * 64, 40 * 64)
 
 
-@calmly
+@pytest.mark.alone
 def test_no_time_is_lost_between_transactions(netmodel: Netmodel, profile: WriteProfile) -> None:
     """Forty in a row, which all hosts enter together."""
     body = "".join(times(1, ask(), name=f"part{number}") for number in range(40))

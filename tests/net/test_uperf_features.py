@@ -21,7 +21,6 @@ from nmtest import (
     Netmodel,
     assert_complete,
     at_most,
-    calmly,
     children,
     phase_of,
     slaves_of,
@@ -290,7 +289,7 @@ def test_answers_are_not_paced(netmodel: Netmodel, profile: WriteProfile) -> Non
     at_most(waits, 0.001)
 
 
-@calmly
+@pytest.mark.alone
 def test_a_rate_has_no_bursts(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
     log = tmp_path / "log"
     path = profile(opened(lasting("1s", write(100), more='rate="20"')))

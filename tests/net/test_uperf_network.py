@@ -22,7 +22,6 @@ from nmtest import (
     Node,
     Slave,
     assert_complete,
-    calmly,
     free_port,
     phase_of,
     slaves_of,
@@ -192,7 +191,7 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("phase", ["counted", "timed"])
-@calmly
+@pytest.mark.alone
 def test_request_and_response_with_loss(
     profile: WriteProfile, lossy: Callable[..., Json], phase: str, way: str
 ) -> None:

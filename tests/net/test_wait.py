@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from failing import IN_PHASE, LONG, started
-from nmtest import Json, Netmodel, Slave, assert_complete, assert_ends_agree, calmly, children, defines, wait_until
+from nmtest import Json, Netmodel, Slave, assert_complete, assert_ends_agree, children, defines, wait_until
 
 pytestmark = pytest.mark.alone
 
@@ -130,7 +130,6 @@ def count_sleeps() -> int:
     return sum(int((state / "usage").read_text()) for state in idle_states() if int((state / "latency").read_text()))
 
 
-@calmly
 @need_idle_states
 def test_no_message_wakes_a_cpu_that_is_awake(netmodel: Netmodel) -> None:
     if not any((state / "name").read_text().strip() == "POLL" for state in idle_states()):
