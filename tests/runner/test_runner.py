@@ -64,6 +64,11 @@ class Judged:
 Judge = Callable[..., Judged]
 
 
+def outside() -> dict[str, str]:
+    """The environment of who is not run by a runner, whose network namespaces are its own."""
+    return {name: value for name, value in os.environ.items() if name != "NETMODEL_RUNNER_MOUNTS"}
+
+
 @pytest.fixture
 def judged(tmp_path: Path) -> Judge:
     def judge(test: str = "", suites: str = PYTEST, **env: str) -> Judged:
@@ -71,7 +76,7 @@ def judged(tmp_path: Path) -> Judge:
         if test:
             (tmp_path / "tests" / "test_some.py").write_text(test)
         command = [sys.executable, "-c", DRIVER.format(suites=suites), str(tmp_path)]
-        environment = os.environ | {"PYTHONPATH": str(RUNNER), "PYTHONDONTWRITEBYTECODE": "1"} | env
+        environment = outside() | {"PYTHONPATH": str(RUNNER), "PYTHONDONTWRITEBYTECODE": "1"} | env
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
         assert "Traceback (most recent call last)" not in done.stderr, done.stderr
         return Judged(done.returncode, done.stdout, tmp_path)
@@ -152,10 +157,9 @@ def test_what_is_left_in_own_mounts_is_red(tmp_path: Path) -> None:
     path = tmp_path / "script.py"
     path.write_text(script)
     (tmp_path / "point").mkdir()
-    environment = {name: value for name, value in os.environ.items() if name != "NETMODEL_RUNNER_MOUNTS"}
     done = subprocess.run(
         [sys.executable, path, tmp_path / "point"],
-        env=environment | {"PYTHONPATH": str(RUNNER)},
+        env=outside() | {"PYTHONPATH": str(RUNNER)},
         capture_output=True,
         text=True,
         timeout=60,
