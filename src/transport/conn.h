@@ -40,6 +40,8 @@ enum nm_conn_flags {
 	NM_CONN_ERRQUEUE = 0x8000,  /* the kernel reports sends without a copy */
 	NM_CONN_ASKING = 0x10000, /* unreliable transports: nothing is read since the last write */
 	NM_CONN_RECONNECT = 0x20000, /* to be replaced when nothing is on the way */
+	/* the last look found its flow waiting for its end: engine/phase/ends.h */
+	NM_CONN_LOOKED = 0x40000,
 };
 
 /* Properties of an open connection, from its beginning or from a later moment on, until it is
@@ -149,6 +151,12 @@ void nm_conn_linger(struct nm_conn *conn, uint64_t ns);
 
 /* Whether the other end's kernel has all that was sent (SIOCOUTQ), as far as this one can tell. */
 bool nm_conn_is_acknowledged(const struct nm_conn *conn);
+
+/* The other end of conn, whose socket is one of tcp(7), is to reset it, which nobody repeats when
+ * it is lost. If nothing has come for so long that TCP would send a segment again, asks whether the
+ * other end still has the connection: its kernel answers with a reset if not. From then on this end
+ * sends no more: NM_CONN_FINISHED. */
+void nm_conn_ask_end(struct nm_conn *conn);
 
 /* Adds up the parameters of two sets of connections. */
 void nm_conn_tls_add(struct nm_conn_tls *into, const struct nm_conn_tls *from);

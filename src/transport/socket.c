@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/sockios.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -96,6 +97,36 @@ bool nm_conn_is_acknowledged(const struct nm_conn *conn)
 	int left = 0;
 
 	return ioctl(conn->fd, SIOCOUTQ, &left) < 0 || left == 0;
+}
+
+/* Whether nothing is to be acknowledged, and nothing has come for as long as the kernel would wait
+ * before it sends a segment again. */
+static bool is_silent(int fd)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof info;
+
+	memset(&info, 0, sizeof info);
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 || info.tcpi_unacked)
+		return false;
+	uint32_t heard_ms = info.tcpi_last_data_recv < info.tcpi_last_ack_recv
+				    ? info.tcpi_last_data_recv
+				    : info.tcpi_last_ack_recv;
+
+	return heard_ms >= info.tcpi_rto / 1000;
+}
+
+/* The end of what this end sends is the question: the kernel repeats it until there is an answer.
+ * When that is an acknowledgement, as the other end has not closed yet, the kernel goes on to ask
+ * every second. */
+void nm_conn_ask_end(struct nm_conn *conn)
+{
+	if (!is_silent(conn->fd))
+		return;
+	(void)nm_socket_set(conn->fd, IPPROTO_TCP, TCP_KEEPIDLE, 1);
+	(void)nm_socket_set(conn->fd, IPPROTO_TCP, TCP_KEEPINTVL, 1);
+	(void)nm_socket_set(conn->fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	nm_socket_finish(conn);
 }
 
 int nm_socket_established(struct nm_conn *conn)
