@@ -57,10 +57,23 @@ static void count_fastopen(const struct nm_io *io, const struct nm_conn *conn,
 		nm_counter_add(&io->count->fastopens, 1);
 }
 
-/* Whether this end closes first. */
-static bool is_first(const struct nm_conn *conn, const struct disconnect_opts *o)
+/* Does what a connection needs only sometimes before it is closed. */
+static void end_special(struct nm_io *io, struct nm_conn *conn,
+			const struct nm_transport *transport, bool first)
 {
-	return !(conn->traits & NM_CONN_ACCEPTED) == (o->by == BY_CLIENT);
+	if (conn->traits & NM_CONN_FASTOPEN)
+		count_fastopen(io, conn, transport);
+	if (conn->traits & NM_CONN_ZEROCOPY)
+		(void)nm_copy_modes_drain(io, conn);
+	/* It has been asked for its end: nm_conn_ask_end. */
+	if ((conn->traits & NM_CONN_FINISHED) && !first)
+		nm_counter_add(&io->count->unseen_ends, 1);
+}
+
+/* Whether this end closes first. */
+static bool is_first(bool accepted, const struct disconnect_opts *o)
+{
+	return !accepted == (o->by == BY_CLIENT);
 }
 
 /* How often an end that resets looks whether all its bytes are acknowledged: no event tells. */
@@ -77,10 +90,11 @@ static bool is_too_early(const struct nm_flow *flow, const struct nm_instr *inst
 static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 				    const struct nm_instr *instr)
 {
+	const uint32_t special = NM_CONN_FASTOPEN | NM_CONN_ZEROCOPY | NM_CONN_FINISHED;
 	const struct disconnect_opts *o = instr->opts;
 	struct nm_conn *conn = flow->conn;
 	bool reliable = instr->transport->caps & NM_TRANSPORT_RELIABLE;
-	bool first = is_first(conn, o);
+	bool first = is_first(conn->traits & NM_CONN_ACCEPTED, o);
 	bool half = o->how == CLOSE_HALF && instr->transport->finish;
 
 	if (reliable && (!first || half) && !(conn->flags & NM_CONN_HUP)) {
@@ -93,10 +107,8 @@ static enum nm_step disconnect_step(struct nm_io *io, struct nm_flow *flow,
 		flow->timer.at_ns = nm_clock_ns() + LOOK_NS;
 		return NM_STEP_SLEEP;
 	}
-	if (conn->traits & NM_CONN_FASTOPEN)
-		count_fastopen(io, conn, instr->transport);
-	if (conn->traits & NM_CONN_ZEROCOPY)
-		(void)nm_copy_modes_drain(io, conn);
+	if (conn->traits & special)
+		end_special(io, conn, instr->transport, first);
 	if (first && o->linger_ns)
 		nm_conn_linger(conn, o->linger_ns);
 	if (!io->cache || first || o->how != CLOSE_RST || !nm_conn_cache_put(io->cache, conn))
@@ -119,4 +131,12 @@ bool nm_disconnect_resets(const struct nm_instr *instr)
 	const struct disconnect_opts *o = instr->opts;
 
 	return instr->op == &nm_flowop_disconnect && o->how == CLOSE_RST && o->by == BY_CLIENT;
+}
+
+bool nm_disconnect_awaits_reset(const struct nm_instr *instr, bool accepted)
+{
+	const struct disconnect_opts *o = instr->opts;
+
+	return instr->op == &nm_flowop_disconnect && o->how == CLOSE_RST &&
+	       !is_first(accepted, o) && instr->transport->tcp_fields;
 }

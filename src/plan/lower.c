@@ -349,11 +349,11 @@ static void emit_step(struct nm_group *group, struct nm_phase *phase, const stru
 }
 
 /* Centuries are as good as for ever, and can still be added to. */
-static void add_wait(struct nm_phase *phase, uint64_t wait_ns)
+static void add_wait(uint64_t *to_ns, uint64_t wait_ns)
 {
 	const uint64_t most = NM_PLAN_MAX_WAIT_NS;
 
-	phase->wait_ns = wait_ns < most - phase->wait_ns ? phase->wait_ns + wait_ns : most;
+	*to_ns = wait_ns < most - *to_ns ? *to_ns + wait_ns : most;
 }
 
 /* With one socket for several peers, the end that accepts has another transport than the one that
@@ -420,8 +420,9 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 	for (size_t i = 0; !phase->empty && i < t->n_steps; i++) {
 		const struct nm_ir_step *step = &from->steps[t->first + i];
 
-		add_wait(phase, nm_ir_wait_ns(step));
-		add_wait(phase, step->common->timeout_ns);
+		add_wait(&phase->ends.think_ns, nm_ir_wait_ns(step));
+		add_wait(&phase->wait_ns, nm_ir_wait_ns(step));
+		add_wait(&phase->wait_ns, step->common->timeout_ns);
 		phase->counts.may_lose |= is_lossy(step) || step->common->can_fail;
 		phase->drains |= side->master && nm_ir_is_open_sender(from, t, step->host);
 		if (!belongs(step, side))

@@ -43,6 +43,15 @@ struct nm_phase_counts {
 	uint64_t bytes_sent; /* of one pass on this side, if no size is drawn */
 };
 
+/* Connections that are closed by a reset, which may be lost. */
+struct nm_phase_ends {
+	bool awaited; /* this side waits for resets by the other end */
+	/* they are reset before anything has moved over them, so that the end that accepts may
+	 * never see them: the phase ends by agreement, not by count alone */
+	bool may_miss;
+	uint64_t think_ns; /* how long the flowops of a pass think, on either side */
+};
+
 /* One transaction of one group, on one side. */
 struct nm_phase {
 	char *name; /* owned; "" when it has none */
@@ -72,6 +81,7 @@ struct nm_phase {
 	uint32_t leader; /* master's plan: which host leads, NM_NO_HOST when the master does */
 	struct nm_phase_counts counts;
 	uint64_t wait_ns; /* how long the flowops of a pass wait by themselves, on either side */
+	struct nm_phase_ends ends;
 };
 
 /* How the messages of a group are moved on one side. */

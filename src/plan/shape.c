@@ -149,6 +149,31 @@ static unsigned openings_of(const struct nm_group *group, const struct nm_instr 
 	return count;
 }
 
+/* Notes the resets that this side waits for, and connections of which a lost packet may leave no
+ * trace at the end that accepts. */
+static void note_resets(const struct nm_group *group, struct nm_phase *phase)
+{
+	const struct nm_instr *first = &group->instrs[phase->first];
+
+	for (const struct nm_instr *i = first; i < &group->instrs[group->n_instrs]; i++) {
+		const struct nm_instr *user = i;
+
+		if (!nm_instr_closes(i))
+			continue;
+		do
+			user--;
+		while (user >= group->instrs && (!user->transport || user->slot != i->slot));
+		phase->ends.may_miss |= user >= first && nm_instr_opens(user) &&
+					nm_disconnect_awaits_reset(i, true);
+		while (user >= group->instrs && (!nm_instr_opens(user) || user->slot != i->slot))
+			user--;
+		/* With a stride the opening may have begun with another slot. */
+		bool accepted = user < group->instrs || nm_instr_accepts(user);
+
+		phase->ends.awaited |= nm_disconnect_awaits_reset(i, accepted);
+	}
+}
+
 /* Whether a pass moves nothing but messages over the connection, the first one from the leader. */
 static bool can_reconnect(const struct nm_group *group, const struct nm_phase *phase,
 			  struct nm_instr *instr)
@@ -299,6 +324,7 @@ void nm_phase_note(struct nm_group *group, const struct nm_ir_group *from, struc
 	note_thinks_before_replies(group, phase);
 	note_corks(group, phase);
 	note_handshakes(group, phase);
+	note_resets(group, phase);
 	note_reconnects(group, from, phase);
 	note_uring(group, phase);
 }

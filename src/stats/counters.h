@@ -44,11 +44,16 @@
 	  "that came after all.")                                                                  \
 	X(jitters, NULL, "How often the jitter of a connection has been estimated anew.")          \
 	X(jitter_ns, NULL, "The sum of these estimates.")                                          \
-	X(unanswered, NULL, "Passes in which a wait for an answer ended by its limit.")            \
+	X(unanswered, NULL,                                                                        \
+	  "Passes in which a wait for an answer ended by its limit, or whose connection never "    \
+	  "came.")                                                                                 \
 	X(message_bytes, NULL, "Of bytes_received, those of messages_received.")                   \
 	X(unnumbered, NULL, "Datagrams received that are too short for a number.")                 \
 	X(joined_sent, NULL, "Datagrams sent in one packet with one before them (GSO).")           \
-	X(joined_received, NULL, "Datagrams received in one packet with one before them (GRO).")
+	X(joined_received, NULL, "Datagrams received in one packet with one before them (GRO).")   \
+	X(unseen_ends, "unseen_ends",                                                              \
+	  "Connections whose reset by the peer was not seen, as a packet was lost: this end has "  \
+	  "asked whether they are over; or they never came here at all.")
 
 #define NM_COUNTER_FIELD(name, ...) _Atomic uint64_t name;
 struct nm_counters {
