@@ -31,6 +31,7 @@ struct nm_commands {
 	/* how often the connections that are open have been told to be replaced */
 	_Atomic uint32_t reconnect;
 	_Atomic uint32_t places;  /* how often the control thread has asked where the flows are */
+	_Atomic uint32_t ends;	  /* how often it has had lost resets looked for */
 	_Atomic bool has_command; /* a command has come */
 	_Atomic bool quit;
 };

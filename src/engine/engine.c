@@ -16,6 +16,7 @@
 #include "engine/accept/rendezvous.h"
 #include "engine/engine_priv.h"
 #include "engine/events.h"
+#include "engine/tune.h"
 #include "host/cpu_latency.h"
 #include "host/clock.h"
 #include "plan/shape.h"
@@ -479,5 +480,49 @@ void nm_engine_drain(struct nm_engine *engine, uint32_t group, const uint64_t *b
 
 		atomic_store_explicit(&worker->commands.drain, bytes[w], memory_order_release);
 		nm_worker_wake(worker);
+	}
+}
+
+static bool awaits_resets(const struct nm_engine_group *group, uint32_t phase)
+{
+	return group->n_workers && phase < group->plan->n_phases &&
+	       group->plan->phases[phase].ends.awaited;
+}
+
+uint64_t nm_engine_ends_ns(const struct nm_engine *engine, uint32_t phase)
+{
+	uint64_t think_ns = 0, n_workers = 0;
+
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
+		const struct nm_engine_group *group = &engine->groups[g];
+
+		if (!awaits_resets(group, phase))
+			continue;
+		n_workers += group->n_workers;
+		if (group->plan->phases[phase].ends.think_ns > think_ns)
+			think_ns = group->plan->phases[phase].ends.think_ns;
+	}
+	if (!n_workers)
+		return 0;
+	uint64_t look_ns = n_workers * NM_TUNE_ENDS_WORKER_NS;
+
+	return think_ns + (look_ns < NM_TUNE_ENDS_LOOK_NS ? NM_TUNE_ENDS_LOOK_NS : look_ns);
+}
+
+static void look_for_ends(struct nm_worker *worker)
+{
+	atomic_fetch_add_explicit(&worker->commands.ends, 1, memory_order_relaxed);
+	nm_worker_wake(worker);
+}
+
+void nm_engine_look_for_ends(struct nm_engine *engine)
+{
+	for (uint32_t g = 0; g < engine->plan->n_groups; g++) {
+		struct nm_engine_group *group = &engine->groups[g];
+
+		for (uint32_t w = 0; engine->begun && awaits_resets(group, engine->begun - 1) &&
+				     w < group->n_workers;
+		     w++)
+			look_for_ends(&group->workers[w]);
 	}
 }

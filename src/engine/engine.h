@@ -135,6 +135,10 @@ uint32_t nm_engine_reconnects(const struct nm_engine *engine, uint32_t group);
 /* The other side's transports have told that connections will not last: the group's connections
  * that are open now are replaced where their passes begin. */
 void nm_engine_reconnect(struct nm_engine *engine, uint32_t group);
+/* How often nm_engine_look_for_ends is to be called in the phase; 0: never. */
+uint64_t nm_engine_ends_ns(const struct nm_engine *engine, uint32_t phase);
+/* Looks for flows that wait for the end of a connection in vain, as the peer's reset was lost. */
+void nm_engine_look_for_ends(struct nm_engine *engine);
 /* Whether the group has made its last pass of the phase that began last. */
 bool nm_engine_group_passed(const struct nm_engine *engine, uint32_t group);
 /* How much open senders have sent beyond the passes, in bytes; bytes[n_workers], copied. Only to a

@@ -51,6 +51,8 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/observe/tcp_sampler.c \
 	src/engine/phase/drain.c \
 	src/engine/phase/drain.h \
+	src/engine/phase/ends.c \
+	src/engine/phase/ends.h \
 	src/engine/phase/flows.c \
 	src/engine/phase/flows.h \
 	src/engine/phase/flush.c \

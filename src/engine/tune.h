@@ -26,6 +26,13 @@
 /* How much longer a message may take than a connection that was opened after it was sent. */
 #define NM_TUNE_OVERTAKEN_NS 10000000u
 
+/* --- lost resets --- */
+
+/* How often flows are looked at that wait for a reset: as often as TCP would send a lost packet
+ * again, which it first does after 200 ms. With many workers fewer are woken in a second. */
+#define NM_TUNE_ENDS_LOOK_NS   100000000u
+#define NM_TUNE_ENDS_WORKER_NS 1000000u
+
 /* --- connections that are replaced --- */
 
 /* How long the worker may take to notice bytes that came for a connection before it died, and above

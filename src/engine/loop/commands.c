@@ -110,6 +110,7 @@ void nm_worker_commands(struct nm_worker *worker)
 		begin(worker, begun - 1);
 	nm_reconnect_command(worker);
 	nm_worker_tell_places(worker);
+	nm_ends_command(worker);
 	if (worker->run.state == NM_PHASE_RUN && worker->run.phase->leads)
 		lead(worker);
 	else if (worker->run.state == NM_PHASE_RUN)

@@ -11,6 +11,7 @@
 #include "engine/engine_priv.h"
 #include "engine/tune.h"
 #include "engine/phase/drain.h"
+#include "engine/phase/ends.h"
 #include "engine/phase/flows.h"
 #include "engine/phase/flush.h"
 #include "engine/wait/defer.h"
@@ -51,8 +52,11 @@ static uint64_t patience_ns(const struct nm_worker *worker)
 
 		if (flow->state == NM_FLOW_ASLEEP || flow->state == NM_FLOW_READY)
 			return UINT64_MAX;
-		if (flow->state != NM_FLOW_IDLE && !waits_in_vain(worker, flow))
-			patience_ns = NM_TUNE_SILENCE_NS + worker->run.phase->wait_ns;
+		if (flow->state == NM_FLOW_IDLE || waits_in_vain(worker, flow))
+			continue;
+		if (!worker->run.phase->counts.may_lose)
+			return UINT64_MAX;
+		patience_ns = NM_TUNE_SILENCE_NS + worker->run.phase->wait_ns;
 	}
 	return patience_ns;
 }
@@ -73,7 +77,10 @@ void nm_phase_await_quiescence(struct nm_worker *worker)
 {
 	uint64_t now_ns = nm_clock_ns();
 
-	if (!worker->run.phase->counts.may_lose || nm_quiesce_looks(&worker->run.quiesce))
+	const struct nm_phase *phase = worker->run.phase;
+
+	if (!(phase->counts.may_lose || phase->ends.may_miss) ||
+	    nm_quiesce_looks(&worker->run.quiesce))
 		return;
 	nm_quiesce_begin(&worker->run.quiesce, moved(worker), now_ns);
 	look_again(worker, now_ns);
@@ -195,6 +202,15 @@ void nm_phase_conn_event(struct nm_worker *worker, struct nm_conn *conn)
 	advance(worker, &in, 0);
 }
 
+/* Connections of the other end have never come, and do not come any more. */
+static void count_missed(struct nm_worker *worker)
+{
+	uint64_t missed = nm_ends_missed(worker);
+
+	nm_counter_add(&worker->io.count->unanswered, missed);
+	nm_counter_add(&worker->io.count->unseen_ends, missed);
+}
+
 void nm_phase_look(struct nm_worker *worker, uint64_t now_ns)
 {
 	struct nm_quiesce *quiesce = &worker->run.quiesce;
@@ -207,6 +223,8 @@ void nm_phase_look(struct nm_worker *worker, uint64_t now_ns)
 	in.moved_ns = quiesce->moved_ns;
 	if (now_ns - quiesce->moved_ns >= NM_TUNE_QUIET_NS)
 		in.patience_ns = patience_ns(worker);
+	if (nm_phase_is_quiescent(&in, now_ns))
+		count_missed(worker);
 	advance(worker, &in, now_ns);
 	if (nm_quiesce_looks(quiesce))
 		look_again(worker, now_ns);
@@ -293,6 +311,7 @@ int nm_phase_begin(struct nm_worker *worker, uint32_t number, uint64_t now_ns)
 		return 0;
 	}
 	nm_rcvlowat_begin(worker);
+	nm_ends_begin(worker);
 	int r = nm_waiter_begin(worker);
 
 	nm_defer_begin(worker);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/phase/ends.h"
 #include "engine/phase/machine.h"
 #include "engine/phase/rcvlowat.h"
 #include "flowop/arrival_law/arrival_law.h"
@@ -46,6 +47,7 @@ struct nm_phase_run {
 	struct nm_hist *pass;  /* NULL: as latency */
 	uint8_t marks;	       /* with which each pass begins: enum nm_pass_marks */
 	struct nm_rcvlowat rcvlowat;
+	struct nm_ends ends;
 };
 
 /* Enters the phase, at now_ns. 0, or -errno: no flow can make a pass. The caller starts the flows,
