@@ -33,6 +33,8 @@ static int add_samplers(struct nm_local *local, const struct nm_local_config *co
 		return -ENOMEM;
 	nm_samplers_add(&local->samplers, nm_usage_sampler_base(local->usage));
 	nm_samplers_add(&local->samplers, nm_flow_sampler_base(local->flows));
+	nm_end_sampler_init(&local->ends, local->engine);
+	nm_samplers_add(&local->samplers, &local->ends.base);
 	return 0;
 }
 

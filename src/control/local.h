@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "control/ends.h"
 #include "control/flows.h"
 #include "control/sampler.h"
 #include "control/usage.h"
@@ -22,8 +23,9 @@ struct nm_local {
 	struct nm_samplers samplers;
 	struct nm_usage_sampler *usage; /* owned */
 	struct nm_flow_sampler *flows;	/* owned */
-	struct nm_perf *perf;		/* owned; NULL: no counters */
-	uint64_t *totals;		/* owned; room for the workers of the widest group */
+	struct nm_end_sampler ends;
+	struct nm_perf *perf; /* owned; NULL: no counters */
+	uint64_t *totals;     /* owned; room for the workers of the widest group */
 	size_t n_totals;
 	bool failed; /* its first failure has been taken */
 };

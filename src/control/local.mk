@@ -7,6 +7,8 @@ src_libnm_control_la_SOURCES = \
 	src/control/channel.h \
 	src/control/clock_sync.c \
 	src/control/clock_sync.h \
+	src/control/ends.c \
+	src/control/ends.h \
 	src/control/flows.c \
 	src/control/flows.h \
 	src/control/heartbeat.c \
