@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loss of datagrams at a host: a program of the kernel (XDP) that drops some of what arrives over UDP."""
+"""Loss at a host: a program of the kernel (XDP) that drops some of what arrives over UDP, or some kinds of segments of
+TCP."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import socket
 import struct
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from nmtest import Node
@@ -22,6 +23,37 @@ _CLONE_NEWNET = 0x40000000
 
 def _instruction(code: int, to: int = 0, source: int = 0, offset: int = 0, value: int = 0) -> bytes:
     return struct.pack("<BBhi", code, source << 4 | to, offset, value)
+
+
+# Segments of TCP by their flags: a connection is aborted; its handshake or data is acknowledged, and nothing else. The
+# answer to a segment of an unknown connection has RST alone.
+ABORTS, ACKNOWLEDGES = 0x14, 0x10
+_SPARED_PORT = socket.htons(20000)
+
+
+def _program_of_segments(flags: int) -> bytes:
+    """What is IPv4 and TCP with just these flags is dropped, but for control connections."""
+    return b"".join(
+        [
+            _instruction(0x61, to=2, source=1, offset=0),  # r2: the frame
+            _instruction(0x61, to=3, source=1, offset=4),  # r3: its end
+            _instruction(0xBF, to=4, source=2),
+            _instruction(0x07, to=4, value=48),
+            _instruction(0x2D, to=4, source=3, offset=10),  # too short: passes
+            _instruction(0x71, to=5, source=2, offset=23),  # r5: the protocol of IPv4
+            _instruction(0x55, to=5, offset=8, value=socket.IPPROTO_TCP),
+            _instruction(0x69, to=5, source=2, offset=34),  # its ports
+            _instruction(0x15, to=5, offset=6, value=_SPARED_PORT),
+            _instruction(0x69, to=5, source=2, offset=36),
+            _instruction(0x15, to=5, offset=4, value=_SPARED_PORT),
+            _instruction(0x71, to=5, source=2, offset=47),  # its flags
+            _instruction(0x55, to=5, offset=2, value=flags),
+            _instruction(0xB7, to=0, value=1),  # drop
+            _instruction(0x95),
+            _instruction(0xB7, to=0, value=2),  # pass
+            _instruction(0x95),
+        ]
+    )
 
 
 def _program(share: float) -> bytes:
@@ -56,11 +88,10 @@ def _bpf(command: int, attributes: bytes) -> int:
     return answer
 
 
-def _attach(node: Node, share: float) -> int:
+def _attach(node: Node, program: bytes) -> int:
     """A descriptor; the frames are let through again when it is closed. Moves the calling thread into the namespace."""
     if os.uname().machine not in _SYS_BPF:
         raise OSError(f"the number of bpf(2) on {os.uname().machine} is not known")
-    program = _program(share)
     code = ctypes.create_string_buffer(program, len(program))
     licence = ctypes.create_string_buffer(b"Apache-2.0")
     attributes = struct.pack("<IIQQ", _TYPE_XDP, len(program) // 8, ctypes.addressof(code), ctypes.addressof(licence))
@@ -77,15 +108,24 @@ def _attach(node: Node, share: float) -> int:
         os.close(loaded)
 
 
-@contextmanager
-def losing(node: Node, share: float) -> Iterator[None]:
+def losing(node: Node, share: float) -> AbstractContextManager[None]:
     """Of the datagrams that come to the node, that share is lost. OSError: the kernel does not do it."""
+    return _dropping(node, _program(share))
+
+
+def losing_segments(node: Node, flags: int) -> AbstractContextManager[None]:
+    """All segments with just these flags that come to the node are lost. OSError: the kernel does not do it."""
+    return _dropping(node, _program_of_segments(flags))
+
+
+@contextmanager
+def _dropping(node: Node, program: bytes) -> Iterator[None]:
     made: list[int] = []
     failed: list[OSError] = []
 
     def enter() -> None:
         try:
-            made.append(_attach(node, share))
+            made.append(_attach(node, program))
         except OSError as error:
             failed.append(error)
 

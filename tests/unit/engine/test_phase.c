@@ -176,6 +176,43 @@ START_TEST(where_nothing_is_lost_nobody_looks)
 }
 END_TEST
 
+/* The other end has made five passes, and this one three. */
+static void follow_to_five(enum nm_flow_state first, enum nm_flow_state second)
+{
+	f.phase.leads = false;
+	f.phase.ends.may_miss = true;
+	f.flows[0].flow.state = first;
+	f.flows[1].flow.state = second;
+	nm_counter_add(&f.stats.counters.iterations, 3);
+	atomic_store(&f.worker.commands.follow, 5);
+	nm_worker_commands(&f.worker);
+	ck_assert(nm_quiesce_looks(&f.worker.run.quiesce));
+}
+
+START_TEST(a_connection_that_never_comes_is_not_waited_for)
+{
+	follow_to_five(NM_FLOW_PARKED, NM_FLOW_IDLE);
+	uint64_t began_ns = f.worker.run.quiesce.moved_ns;
+
+	nm_phase_look(&f.worker, began_ns + 99 * MS);
+	ck_assert_int_eq(f.worker.run.state, NM_PHASE_RUN);
+	nm_phase_look(&f.worker, began_ns + 101 * MS);
+	assert_ended();
+	ck_assert_uint_eq(nm_count_passes(&f.stats.counters), 5);
+	ck_assert_uint_eq(nm_counter_read(&f.stats.counters.iterations), 3);
+	ck_assert_uint_eq(nm_counter_read(&f.stats.counters.unseen_ends), 2);
+}
+END_TEST
+
+START_TEST(a_connection_that_has_come_is_waited_for)
+{
+	follow_to_five(NM_FLOW_PARKED, NM_FLOW_WAITING);
+	nm_phase_look(&f.worker, f.worker.run.quiesce.moved_ns + 600000 * MS);
+	ck_assert_int_eq(f.worker.run.state, NM_PHASE_RUN);
+	ck_assert_uint_eq(nm_counter_read(&f.stats.counters.unseen_ends), 0);
+}
+END_TEST
+
 /* --- commands --- */
 
 START_TEST(a_leader_is_told_to_stop)
@@ -320,6 +357,8 @@ int main(void)
 	tcase_add_test(end, a_phase_that_stands_still_ends_when_it_last_moved);
 	tcase_add_test(end, who_waits_for_what_cannot_be_lost_is_patient);
 	tcase_add_test(end, where_nothing_is_lost_nobody_looks);
+	tcase_add_test(end, a_connection_that_never_comes_is_not_waited_for);
+	tcase_add_test(end, a_connection_that_has_come_is_waited_for);
 	tcase_add_test(end, a_leader_is_told_to_stop);
 	tcase_add_test(end, a_follower_ends_after_the_passes_it_is_told);
 	tcase_add_test(due, a_flow_sleeps_until_its_pass_is_due);

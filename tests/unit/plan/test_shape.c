@@ -3,6 +3,7 @@
 #include "compiled.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,6 +162,48 @@ START_TEST(workers_may_wait_in_different_ways)
 }
 END_TEST
 
+/* At the master and at the other host, whose phase is the first. */
+static const struct {
+	const char *body;
+	bool awaited[2], may_miss;
+} resets[] = {
+	{CONNECT WRITE READ RESET, {false, true}, false},
+	{CONNECT RESET, {false, true}, true},
+	{CONNECT THINK RESET, {false, true}, true},
+	{CONNECT FIN, {false, false}, false},
+	{CONNECT READ "<flowop type='disconnect' options='close=rst by=server'/>",
+	 {true, false},
+	 false},
+	{"<flowop type='accept' options='remotehost=h protocol=ssl'/>" RESET, {true, false}, true},
+	/* Within a host no reset is lost. */
+	{"<flowop type='connect' options='remotehost=local protocol=unix'/>" RESET,
+	 {false, false},
+	 false},
+};
+
+START_TEST(resets_that_may_be_lost_are_noted)
+{
+	char profile[1024];
+
+	(void)snprintf(profile, sizeof profile,
+		       "<profile><group nthreads='1'>%s%s%s</group></profile>",
+		       "<transaction duration='1s'>", resets[_i].body, "</transaction>");
+	struct compiled c = compile_good(profile);
+	struct nm_plan *other = mirror(&c, strstr(profile, "=local") ? "local" : "h");
+	const struct nm_plan *both[] = {c.plan, other};
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct nm_phase_ends *ends = &both[i]->groups[0].phases[0].ends;
+
+		ck_assert_int_eq(ends->awaited, resets[_i].awaited[i]);
+		ck_assert_int_eq(ends->may_miss, resets[_i].may_miss);
+		ck_assert_uint_eq(ends->think_ns, strstr(profile, "think") ? 1000000 : 0);
+	}
+	nm_plan_free(other);
+	compiled_fini(&c);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("shape");
@@ -170,6 +213,8 @@ int main(void)
 			    sizeof expected / sizeof *expected);
 	tcase_add_test(tc, what_can_be_done_ahead_is_found);
 	tcase_add_test(tc, workers_may_wait_in_different_ways);
+	tcase_add_loop_test(tc, resets_that_may_be_lost_are_noted, 0,
+			    sizeof resets / sizeof *resets);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
