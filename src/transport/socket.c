@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <linux/sockios.h>
-#include <linux/tcp.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -99,15 +99,16 @@ bool nm_conn_is_acknowledged(const struct nm_conn *conn)
 	return ioctl(conn->fd, SIOCOUTQ, &left) < 0 || left == 0;
 }
 
-/* Whether nothing is to be acknowledged, and nothing has come for as long as the kernel would wait
- * before it sends a segment again. */
+/* Whether the connection is not over, nothing is to be acknowledged, and nothing has come for as
+ * long as the kernel would wait before it sends a segment again. */
 static bool is_silent(int fd)
 {
 	struct tcp_info info;
 	socklen_t len = sizeof info;
 
 	memset(&info, 0, sizeof info);
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 || info.tcpi_unacked)
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0 ||
+	    info.tcpi_state == TCP_CLOSE || info.tcpi_unacked)
 		return false;
 	uint32_t heard_ms = info.tcpi_last_data_recv < info.tcpi_last_ack_recv
 				    ? info.tcpi_last_data_recv
