@@ -36,6 +36,9 @@ struct nm_usage_sampler {
 	bool counting;
 	uint64_t count_from_ns;
 	struct sum count_from;
+	/* When the time of the last timed transaction is over; UINT64_MAX: not, or it is over since
+	 * over_ns (0: not yet), with so many bytes received until then. */
+	uint64_t over_at_ns, over_ns, over_bytes;
 	/* Rows: where the present one begins, after the begin, and the usage and the counts until
 	 * then. */
 	struct nm_interval grid;
@@ -90,6 +93,15 @@ static void read_sum(struct nm_usage_sampler *usage, uint64_t now_ns, struct sum
 	}
 }
 
+/* What has come since the time of the transactions was over. */
+static void add_after(struct nm_usage_sampler *usage, const struct sum *sum)
+{
+	if (usage->over_ns == 0 || sum->to_ns <= usage->over_ns)
+		return;
+	usage->window.after_bytes += sum->counts.bytes_received - usage->over_bytes;
+	usage->window.after_ns += sum->to_ns - usage->over_ns;
+}
+
 static void add_to_window(struct nm_usage_sampler *usage, struct sum *sum)
 {
 	struct nm_host_window *window = &usage->window;
@@ -97,6 +109,7 @@ static void add_to_window(struct nm_usage_sampler *usage, struct sum *sum)
 
 	if (sum->begin_ns == 0 || sum->to_ns <= from_ns)
 		return;
+	add_after(usage, sum);
 	nm_counts_subtract(&sum->counts, &usage->count_from.counts);
 	nm_counts_add(&window->counts, &sum->counts);
 	window->ns += sum->to_ns - from_ns;
@@ -137,6 +150,8 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 			  (usage->has_before || order->usage_from_ns == 0);
 	usage->count_from_ns = begin_ns;
 	usage->count_from = (struct sum){.arrived = false};
+	usage->over_at_ns = order->stop_ns ? begin_ns + order->stop_ns : UINT64_MAX;
+	usage->over_ns = usage->over_bytes = 0;
 	if (usage->grid.interval_ns)
 		nm_usage_read(&usage->row_usage);
 }
@@ -148,6 +163,7 @@ static uint64_t next_ns(const struct nm_sampler *base)
 
 	if (!usage->running)
 		return UINT64_MAX;
+	next = usage->over_at_ns < next ? usage->over_at_ns : next;
 	return usage->grid.next_ns < next ? usage->grid.next_ns : next;
 }
 
@@ -191,12 +207,24 @@ static void open_window(struct nm_usage_sampler *usage, uint64_t now_ns)
 	read_sum(usage, now_ns, &usage->count_from);
 }
 
+static void note_over(struct nm_usage_sampler *usage, uint64_t now_ns)
+{
+	struct sum sum;
+
+	read_sum(usage, now_ns, &sum);
+	usage->over_at_ns = UINT64_MAX;
+	usage->over_ns = now_ns;
+	usage->over_bytes = sum.counts.bytes_received;
+}
+
 static void run(struct nm_sampler *base, uint64_t now_ns)
 {
 	struct nm_usage_sampler *usage = usage_of(base);
 
 	if (!usage->running)
 		return;
+	if (now_ns >= usage->over_at_ns)
+		note_over(usage, now_ns);
 	if (now_ns >= usage->from_ns) {
 		usage->from_ns = UINT64_MAX;
 		open_window(usage, now_ns);

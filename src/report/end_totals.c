@@ -34,29 +34,68 @@ static struct nm_end_totals end_of(const struct nm_counts *counts, double second
 	return end;
 }
 
+static void add_after(struct nm_end_totals *end, const struct nm_host_window *window)
+{
+	if (window->after_bytes == 0)
+		return;
+	end->after_bytes += window->after_bytes;
+	end->after_s = fmax(end->after_s, (double)window->after_ns / 1e9);
+}
+
 struct nm_end_totals nm_master_totals(const struct nm_result *result)
 {
-	return end_of(&result->totals.counts, result->totals.seconds);
+	struct nm_end_totals end = end_of(&result->totals.counts, result->totals.seconds);
+
+	if (result->n_hosts)
+		add_after(&end, &result->hosts[0].window);
+	return end;
 }
 
 struct nm_end_totals nm_slave_totals(const struct nm_result_host *host)
 {
-	return end_of(&host->window.counts, (double)host->window.ns / 1e9);
+	struct nm_end_totals end = end_of(&host->window.counts, (double)host->window.ns / 1e9);
+
+	add_after(&end, &host->window);
+	return end;
 }
 
-/* The slaves' counts in the measured transactions, and the master's time: this is exact. */
-static struct nm_end_totals end_of_phases(const struct nm_result *result)
+/* The counts of all slaves in the measured transactions of one place in the groups; their time is
+ * added to *seconds. */
+static void add_phase(const struct nm_result *result, size_t k, struct nm_counts *counts,
+		      double *seconds)
 {
-	struct nm_counts sum = {0};
+	struct nm_span span = {.from_ns = 0};
 
 	for (size_t g = 0; g < result->n_groups; g++) {
 		const struct nm_result_group *group = &result->groups[g];
 
-		for (size_t k = 0; k < group->n_phases; k++)
-			if (group->phases[k].measured)
-				nm_counts_add(&sum, &group->phases[k].slaves);
+		if (k >= group->n_phases || !group->phases[k].measured)
+			continue;
+		nm_counts_add(counts, &group->phases[k].slaves);
+		nm_span_cover(&span, group->phases[k].slaves_span);
 	}
-	return end_of(&sum, result->totals.seconds);
+	*seconds += nm_span_s(span);
+}
+
+/* The slaves' counts in the measured transactions, and their own time in them: this is exact. Where
+ * no slave had a part in any, they have done nothing in the master's time. */
+static struct nm_end_totals end_of_phases(const struct nm_result *result)
+{
+	struct nm_counts sum = {0};
+	double seconds = 0;
+	size_t n_phases = 0;
+
+	for (size_t g = 0; g < result->n_groups; g++)
+		if (result->groups[g].n_phases > n_phases)
+			n_phases = result->groups[g].n_phases;
+	for (size_t k = 0; k < n_phases; k++)
+		add_phase(result, k, &sum, &seconds);
+	struct nm_end_totals end = end_of(&sum, seconds > 0 ? seconds : result->totals.seconds);
+
+	for (size_t h = 0; h < result->n_hosts; h++)
+		if (!result->hosts[h].is_master)
+			add_after(&end, &result->hosts[h].window);
+	return end;
 }
 
 /* The slaves' counts where only a part of the phases is measured: each slave by its own window. A
@@ -76,6 +115,8 @@ static struct nm_end_totals end_of_windows(const struct nm_result *result)
 		sum.received_bits_per_s += end.received_bits_per_s;
 		sum.bytes_received += end.bytes_received;
 		sum.bytes_mapped += end.bytes_mapped;
+		sum.after_bytes += end.after_bytes;
+		sum.after_s = fmax(sum.after_s, end.after_s);
 	}
 	return sum;
 }
@@ -95,14 +136,18 @@ void nm_ways_of(const struct nm_result *result, struct nm_ways *ret_ways)
 {
 	struct nm_end_totals master = nm_master_totals(result), slaves = nm_slaves_totals(result);
 
-	*ret_ways = (struct nm_ways){{NAN, NAN}, {NAN, NAN}};
+	*ret_ways = (struct nm_ways){{NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN}};
 	if (master.known) {
 		ret_ways->to_slaves.sent_bits_per_s = master.sent_bits_per_s;
 		ret_ways->to_master.received_bits_per_s = master.received_bits_per_s;
+		ret_ways->to_master.after_bytes = (double)master.after_bytes;
+		ret_ways->to_master.after_s = master.after_s;
 	}
 	if (slaves.known) {
 		ret_ways->to_master.sent_bits_per_s = slaves.sent_bits_per_s;
 		ret_ways->to_slaves.received_bits_per_s = slaves.received_bits_per_s;
+		ret_ways->to_slaves.after_bytes = (double)slaves.after_bytes;
+		ret_ways->to_slaves.after_s = slaves.after_s;
 	}
 }
 

@@ -14,6 +14,8 @@ struct nm_end_totals {
 	bool known;
 	double transactions_per_s, sent_bits_per_s, received_bits_per_s;
 	uint64_t bytes_received, bytes_mapped;
+	uint64_t after_bytes; /* see struct nm_way */
+	double after_s;
 };
 
 /* Throughput is bits, not transactions: as the profile says, or else when all the data goes one
@@ -24,9 +26,13 @@ struct nm_end_totals nm_master_totals(const struct nm_result *result);
 struct nm_end_totals nm_slaves_totals(const struct nm_result *result);
 struct nm_end_totals nm_slave_totals(const struct nm_result_host *host);
 
-/* The data that goes one way, by who sends and by who receives it; NaN: not known. */
+/* The data that goes one way, by who sends and by who receives it; NaN: not known. A rate is of the
+ * bytes and of the time of the end that has counted it. */
 struct nm_way {
 	double sent_bits_per_s, received_bits_per_s;
+	/* the part of what was received that came when the time of the transactions was over, and
+	 * for how long it did */
+	double after_bytes, after_s;
 };
 struct nm_ways {
 	struct nm_way to_slaves, to_master;

@@ -7,7 +7,13 @@ static const struct nm_figure way_figures[] = {
 	NM_FIGURE(REAL, struct nm_way, sent_bits_per_s, "sent_bits_per_s",
 		  .schema = NM_SCHEMA_REAL_OR_NULL, .doc = "By those who send."),
 	NM_FIGURE(REAL, struct nm_way, received_bits_per_s, "received_bits_per_s",
-		  .schema = NM_SCHEMA_REAL_OR_NULL, .doc = "By those who receive."),
+		  .schema = NM_SCHEMA_REAL_OR_NULL,
+		  .doc = "By those who receive: their bytes over their own time."),
+	NM_FIGURE(REAL, struct nm_way, after_bytes, "after_bytes", .schema = NM_SCHEMA_REAL_OR_NULL,
+		  .doc = "Those of the bytes received that came when the time of the transactions "
+			 "was over; 0 where they have none."),
+	NM_FIGURE(REAL, struct nm_way, after_s, "after_s", .schema = NM_SCHEMA_REAL_OR_NULL,
+		  .doc = "How long these took: the time of those who receive is longer by that."),
 	NM_FIGURE_END,
 };
 

@@ -123,9 +123,26 @@ static void add_way(struct nm_table *table, const char *label, const char *name,
 		      way_end(way->received_bits_per_s, received));
 }
 
+#define MUCH_AFTER 0.01 /* of the window */
+
+/* The part of what was received that was still on its way when the time was over, where that took
+ * long: the rate of who sends has all of it in a shorter time. */
+static void add_after(struct nm_table *table, const struct nm_way *way, double window_s)
+{
+	char bytes[TEXT], time[TEXT];
+
+	if (!(way->after_bytes > 0) || way->after_s < MUCH_AFTER * window_s)
+		return;
+	nm_table_cell(table, "%s", "");
+	nm_table_cell(table, "%s of it received in %s after the end of the time",
+		      nm_format_amount(way->after_bytes, bytes, sizeof(bytes)),
+		      nm_format_duration(way->after_s, time, sizeof(time)));
+}
+
 /* The throughput of a stream, by who sends and by who receives. */
 static void add_stream(struct nm_table *table, const struct nm_result *result)
 {
+	double window_s = result->totals.seconds;
 	struct nm_ways ways;
 
 	nm_ways_of(result, &ways);
@@ -133,8 +150,12 @@ static void add_stream(struct nm_table *table, const struct nm_result *result)
 
 	if (out || !in)
 		add_way(table, "throughput", out && in ? "to slaves: " : "", &ways.to_slaves);
+	if (out || !in)
+		add_after(table, &ways.to_slaves, window_s);
 	if (in)
 		add_way(table, out ? "" : "throughput", out ? "to master: " : "", &ways.to_master);
+	if (in)
+		add_after(table, &ways.to_master, window_s);
 }
 
 /* By all hosts, over the connections that were open at the end. */

@@ -36,16 +36,17 @@ static bool has_doubled(const struct nm_datagram_direction *way)
 	return !way->order_known && way->received - way->duplicates > way->sent;
 }
 
-/* slaves NULL: their counts are not known. */
-static void find_ways(const struct nm_counts *master, const struct nm_counts *slaves,
-		      double seconds, struct nm_datagram_stats *ret)
+/* Each end with its own time. slaves NULL: their counts are not known. */
+static void find_ways(const struct nm_counts *master, double seconds,
+		      const struct nm_counts *slaves, double slaves_s,
+		      struct nm_datagram_stats *ret)
 {
 	static const struct nm_counts none = {.iterations = 0};
 	const struct nm_counts *there = slaves ? slaves : &none;
 
 	ret->any = master->messages_sent || master->messages_received || there->messages_sent;
 	ret->slaves_known = slaves != NULL;
-	find_direction(master, there, seconds, &ret->to_slaves);
+	find_direction(master, there, slaves_s, &ret->to_slaves);
 	find_direction(there, master, seconds, &ret->to_master);
 	ret->timeouts = master->timeouts + there->timeouts;
 	ret->unanswered = master->unanswered;
@@ -63,8 +64,8 @@ static void find_ways(const struct nm_counts *master, const struct nm_counts *sl
 
 void nm_phase_datagrams(const struct nm_result_phase *phase, struct nm_datagram_stats *ret)
 {
-	find_ways(&phase->whole.counts, phase->slaves_known ? &phase->slaves : NULL, phase->seconds,
-		  ret);
+	find_ways(&phase->whole.counts, phase->seconds, phase->slaves_known ? &phase->slaves : NULL,
+		  nm_span_s(phase->slaves_span), ret);
 }
 
 /* Sets the rates of reception within the window, of each host by its own clock. */
@@ -87,11 +88,11 @@ static void cut_rates(const struct nm_result *result, struct nm_datagram_stats *
 void nm_result_datagrams(const struct nm_result *result, struct nm_datagram_stats *ret)
 {
 	struct nm_counts master = {.iterations = 0}, slaves = {.iterations = 0};
-	double seconds = 0;
+	double seconds = 0, slaves_s = 0;
 	bool known = true;
 
 	for (size_t g = 0; g < result->n_groups; g++) {
-		double of_group = 0;
+		double of_group = 0, of_slaves = 0;
 
 		for (size_t k = 0; k < result->groups[g].n_phases; k++) {
 			const struct nm_result_phase *phase = &result->groups[g].phases[k];
@@ -103,10 +104,12 @@ void nm_result_datagrams(const struct nm_result *result, struct nm_datagram_stat
 			nm_counts_add(&slaves, &phase->slaves);
 			known &= phase->slaves_known;
 			of_group += phase->seconds;
+			of_slaves += nm_span_s(phase->slaves_span);
 		}
 		seconds = of_group > seconds ? of_group : seconds;
+		slaves_s = of_slaves > slaves_s ? of_slaves : slaves_s;
 	}
-	find_ways(&master, known ? &slaves : NULL, seconds, ret);
+	find_ways(&master, seconds, known ? &slaves : NULL, slaves_s, ret);
 	ret->seconds = seconds;
 	if (result->grid.warmup_s > 0 || result->grid.cooldown_s > 0)
 		cut_rates(result, ret);
@@ -162,7 +165,7 @@ void nm_interval_datagrams(const struct nm_result *result, size_t number,
 	for (size_t i = 0; i < result->n_hosts; i++)
 		if (!result->hosts[i].is_master)
 			add_slave(result, number, &result->hosts[i], &slaves);
-	find_ways(&window->counts, slaves.known ? &slaves.counts : NULL, window->seconds, ret);
+	find_ways(&window->counts, window->seconds, slaves.known ? &slaves.counts : NULL, 0, ret);
 	if (slaves.known)
 		ret->to_slaves.received_bits_per_s = slaves.bits_per_s;
 	find_missing(&slaves.counts, &ret->to_slaves);

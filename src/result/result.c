@@ -173,6 +173,23 @@ double nm_cpu_share(const struct nm_cpu_times *cpu, uint64_t part_ns)
 }
 
 /* Both ends count a connection and its fast open, if both hosts have delivered. */
+void nm_span_cover(struct nm_span *span, struct nm_span other)
+{
+	if (other.to_ns <= other.from_ns)
+		return;
+	if (span->to_ns <= span->from_ns) {
+		*span = other;
+		return;
+	}
+	span->from_ns = other.from_ns < span->from_ns ? other.from_ns : span->from_ns;
+	span->to_ns = other.to_ns > span->to_ns ? other.to_ns : span->to_ns;
+}
+
+double nm_span_s(struct nm_span span)
+{
+	return span.to_ns > span.from_ns ? (double)(span.to_ns - span.from_ns) / 1e9 : 0;
+}
+
 bool nm_result_fastopens(const struct nm_result *result, uint64_t *ret_fast, uint64_t *ret_all)
 {
 	bool asked = false;

@@ -29,7 +29,10 @@ struct nm_result_phase {
 	double planned_per_s;	 /* by its rate, for all flows together; 0: it has none */
 	struct nm_window whole;	 /* all of it */
 	struct nm_counts slaves; /* the counts of all slaves in it */
-	bool slaves_known;	 /* the phase came to its end, and the slaves have told */
+	/* from the first flow of a slave that entered it to the last that left, by the master's
+	 * clock */
+	struct nm_span slaves_span;
+	bool slaves_known; /* the phase came to its end, and the slaves have told */
 };
 
 struct nm_result_group {
@@ -91,6 +94,8 @@ struct nm_host_window {
 		to_ns; /* when the window opened and closed, by the master's clock; 0: it did not */
 	uint64_t ns;   /* how long it was open, added up over the transactions */
 	struct nm_counts counts;
+	/* its part after the time of the transactions: what was received then, and its length */
+	uint64_t after_bytes, after_ns;
 };
 
 enum nm_trust {

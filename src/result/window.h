@@ -13,6 +13,14 @@ struct nm_host_interval;
 struct nm_result;
 struct nm_result_host;
 
+/* A span of time by one clock; both 0: there is none. */
+struct nm_span {
+	uint64_t from_ns, to_ns;
+};
+/* Makes the span reach over the other, too, where there is one. */
+void nm_span_cover(struct nm_span *span, struct nm_span other);
+double nm_span_s(struct nm_span span);
+
 /* The counts and the times of a window. */
 struct nm_window {
 	double seconds;

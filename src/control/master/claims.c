@@ -67,6 +67,16 @@ static bool is_within(const struct nm_claims *claims, uint64_t at_ns, uint64_t n
 	return at_ns + slack >= claims->begin_ns && at_ns <= now_ns + slack;
 }
 
+const char *nm_claims_span(const struct nm_claims *claims, const struct nm_span *span,
+			   uint64_t now_ns)
+{
+	if (span->from_ns == 0)
+		return NULL;
+	if (!is_within(claims, span->from_ns, now_ns) || !is_within(claims, span->to_ns, now_ns))
+		return "its time is not within the phase";
+	return NULL;
+}
+
 const char *nm_claims_flows(struct nm_claims *claims, const struct nm_flow_rows *rows,
 			    uint64_t now_ns)
 {
@@ -99,6 +109,8 @@ const char *nm_claims_result(const struct nm_msg_result *result, uint64_t run_ns
 	if (window->from_ns > window->to_ns || window->to_ns - window->from_ns > longest ||
 	    window->ns > longest)
 		return "its window is longer than the run";
+	if (window->after_ns > window->ns || window->after_bytes > window->counts.bytes_received)
+		return "more came after the time of its window than in the window";
 	if (result->arrived.ns > longest || (result->has_usage && result->usage.at_ns > longest))
 		return "its window is longer than the run";
 	if (result->others.ns > result->others.of_ns || result->others.of_ns > longest)

@@ -33,6 +33,9 @@ const char *nm_claims_flows(struct nm_claims *claims, const struct nm_flow_rows 
 /* The times of the rows are by the master's clock already. */
 const char *nm_claims_tcp(struct nm_claims *claims, const struct nm_tcp_rows *rows,
 			  uint64_t now_ns);
+/* When the flows of a group were in the phase, by the master's clock; a begin of 0: never. */
+const char *nm_claims_span(const struct nm_claims *claims, const struct nm_span *span,
+			   uint64_t now_ns);
 /* run_ns: how long the run has taken until now. The window is by the slave's clock. */
 const char *nm_claims_result(const struct nm_msg_result *result, uint64_t run_ns);
 

@@ -66,9 +66,19 @@ int nm_link_done(struct nm_master *master, struct nm_link *link, json_t *body)
 	int r = nm_phases_done(&master->phases, link->host, done.phase, done.group, done.totals,
 			       &done.counts);
 
-	if (r == 0)
-		nm_counts_add(&link->done, &done.counts);
-	return r;
+	if (r)
+		return r;
+	nm_counts_add(&link->done, &done.counts);
+	/* A slave whose part is empty may never have entered it. */
+	if (done.span.from_ns) {
+		done.span.from_ns -= (uint64_t)link->clock.offset_ns;
+		done.span.to_ns -= (uint64_t)link->clock.offset_ns;
+	}
+	link->wrong = nm_claims_span(&link->claims, &done.span, nm_clock_ns());
+	if (link->wrong)
+		return -EPROTO;
+	master->phases.hosts[link->host].parts[done.group].span = done.span;
+	return 0;
 }
 
 /* Sets the parts of master and slaves in the phase, by their plans. */
@@ -299,8 +309,10 @@ static void add_slaves(struct nm_master *master)
 		for (uint32_t h = 0; h < master->n_links; h++) {
 			const struct nm_phase_part *part = &master->phases.hosts[h].parts[g];
 
-			if (part->runs && part->done)
-				nm_counts_add(&group->phases[phase].slaves, &part->counts);
+			if (!part->runs || !part->done)
+				continue;
+			nm_counts_add(&group->phases[phase].slaves, &part->counts);
+			nm_span_cover(&group->phases[phase].slaves_span, part->span);
 		}
 	}
 }

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "result/window.h"
 #include "stats/counters.h"
 
 /* The host of the master, wherever hosts are numbered. */
@@ -32,7 +33,8 @@ struct nm_phase_part {
 	/* State: set when it is done. */
 	bool done;
 	struct nm_counts counts;
-	uint64_t *totals; /* passes of each worker */
+	struct nm_span span; /* its time in the phase, by the master's clock; set by the owner */
+	uint64_t *totals;    /* passes of each worker */
 };
 
 struct nm_phase_host {

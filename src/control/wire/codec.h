@@ -145,15 +145,16 @@ struct nm_msg_totals {
 	uint64_t *totals;	 /* n_workers of the group; owned by the caller, who also sets it */
 	size_t room;		 /* for unpack: how many fit */
 	struct nm_counts counts; /* done only */
+	struct nm_span span;	 /* done only: when the group's flows were in the phase */
 };
 /* How many passes each worker of a group has to do. */
 json_t *nm_follow_pack(const struct nm_msg_totals *follow, uint32_t n_workers);
 /* Refuses phases and groups that the plan does not have, and more workers than there is room
  * for. */
 int nm_follow_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_totals *ret);
-/* The passes of each worker of a group, and the counts of the group. */
+/* The passes of each worker of a group, its counts and its time. */
 json_t *nm_done_pack(const struct nm_msg_totals *done, uint32_t n_workers);
-/* Refuses as nm_follow_unpack does. */
+/* Refuses as nm_follow_unpack does, and a phase that ends before it begins. */
 int nm_done_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_totals *ret);
 
 /* The connections of a group should be replaced. */

@@ -134,9 +134,16 @@ static const struct nm_field times_fields[] = {
 	NM_FIELD_END,
 };
 
+static const struct nm_field after_fields[] = {
+	NM_FIELD(U64, struct nm_host_window, after_bytes),
+	NM_FIELD(U64, struct nm_host_window, after_ns),
+	NM_FIELD_END,
+};
+
 static const struct nm_field window_fields[] = {
 	{.name = "times", .type = NM_FIELD_ROW, .fields = times_fields},
 	NM_FIELD(ROW, struct nm_host_window, counts, .fields = nm_counts_fields),
+	{.name = "after", .type = NM_FIELD_ROW, .fields = after_fields},
 	NM_FIELD_END,
 };
 
@@ -172,8 +179,9 @@ const struct nm_field nm_result_fields[] = {
 		       "how long the window was open for that."),
 	NM_FIELD(ROW, struct nm_msg_result, window, .fields = window_fields,
 		 .doc = "When the measured window opened and closed on the slave, how long it was "
-			"open in all its measured transactions together, and what was counted in "
-			"it."),
+			"open in all its measured transactions together, what was counted in it, "
+			"and, when the time of the transactions was over, how many bytes came yet "
+			"and for how long."),
 	NM_FIELD(U64, struct nm_msg_result, strangers,
 		 .doc = "Connections and hellos that came to data ports of the slave, were none of "
 			"the run's and were turned away."),

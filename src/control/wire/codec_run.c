@@ -69,6 +69,7 @@ struct place {
 	uint32_t phase, group;
 	json_t *totals;		 /* follow and done */
 	struct nm_counts counts; /* done */
+	struct nm_span span;	 /* done */
 };
 
 const struct nm_field nm_stop_fields[] = {
@@ -88,12 +89,21 @@ const struct nm_field nm_follow_fields[] = {
 	NM_FIELD_END,
 };
 
+static const struct nm_field span_fields[] = {
+	NM_FIELD(U64, struct nm_span, from_ns, .max = NM_FIELD_MOST_CLOCK),
+	NM_FIELD(U64, struct nm_span, to_ns, .max = NM_FIELD_MOST_CLOCK),
+	NM_FIELD_END,
+};
+
 const struct nm_field nm_done_fields[] = {
 	NM_FIELD(U32, struct place, phase),
 	NM_FIELD(U32, struct place, group),
 	TOTALS,
 	NM_FIELD(ROW, struct place, counts, .fields = nm_counts_fields,
 		 .doc = "What the slave has counted in the phase."),
+	NM_FIELD(ROW, struct place, span, .fields = span_fields,
+		 .doc = "When its first flow of the group entered the phase and its last one left, "
+			"by the clock of the slave: the time in which it has counted that."),
 	NM_FIELD_END,
 };
 
@@ -132,7 +142,8 @@ static json_t *pack_totals(const struct nm_field *fields, const struct nm_msg_to
 	const struct place place = {.phase = sent->phase,
 				    .group = sent->group,
 				    .totals = nm_u64s_pack(sent->totals, n_workers),
-				    .counts = sent->counts};
+				    .counts = sent->counts,
+				    .span = sent->span};
 
 	return nm_fields_pack(fields, &place);
 }
@@ -152,6 +163,7 @@ static int unpack_totals(const struct nm_field *fields, json_t *body, const stru
 	ret->phase = place.phase;
 	ret->group = place.group;
 	ret->counts = place.counts;
+	ret->span = place.span;
 	return nm_u64s_unpack(place.totals, ret->totals, n_workers);
 }
 
@@ -172,7 +184,9 @@ json_t *nm_done_pack(const struct nm_msg_totals *done, uint32_t n_workers)
 
 int nm_done_unpack(json_t *body, const struct nm_plan *plan, struct nm_msg_totals *ret)
 {
-	return unpack_totals(nm_done_fields, body, plan, ret);
+	int error = unpack_totals(nm_done_fields, body, plan, ret);
+
+	return error || ret->span.from_ns <= ret->span.to_ns ? error : -EPROTO;
 }
 
 const struct nm_field nm_renew_fields[] = {

@@ -124,7 +124,8 @@ static json_t *done(void)
 	const struct nm_msg_totals sent = {
 		.phase = 1,
 		.totals = totals,
-		.counts = {.iterations = 7, .bytes_sent = UINT64_C(1) << 60, .unnumbered = 9}};
+		.counts = {.iterations = 7, .bytes_sent = UINT64_C(1) << 60, .unnumbered = 9},
+		.span = {.from_ns = 5, .to_ns = 6}};
 
 	return nm_done_pack(&sent, 2);
 }
@@ -257,8 +258,12 @@ static json_t *result(void)
 							 .total = 4,
 							 .share = 1};
 	sent->arrived = (struct nm_arrived){.bytes = 11, .ns = 12};
-	sent->window = (struct nm_host_window){
-		.from_ns = 13, .to_ns = 14, .ns = 1, .counts = {.bytes_mapped = 15}};
+	sent->window = (struct nm_host_window){.from_ns = 13,
+					       .to_ns = 14,
+					       .ns = 1,
+					       .counts = {.bytes_mapped = 15, .bytes_received = 17},
+					       .after_bytes = 16,
+					       .after_ns = 1};
 	sent->others = (struct nm_msg_others){.runs = 2, .ns = 7, .of_ns = 9};
 	json_t *body = nm_result_pack(sent, 2);
 

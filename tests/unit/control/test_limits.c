@@ -186,7 +186,10 @@ START_TEST(the_longest_message_of_each_kind_fits)
 {
 	const uint64_t most = INT64_MAX;
 	uint64_t totals[5] = {most, most, most, most, most};
-	struct nm_msg_totals done = {.phase = UINT32_MAX, .group = UINT32_MAX, .totals = totals};
+	struct nm_msg_totals done = {.phase = UINT32_MAX,
+				     .group = UINT32_MAX,
+				     .totals = totals,
+				     .span = {INT64_MAX, INT64_MAX}};
 	char *text = calloc(1, NM_WIRE_MAX_TEXT + 1);
 	char *profile = calloc(1, (1 << 20) + 1);
 

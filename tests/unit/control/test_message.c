@@ -331,6 +331,7 @@ START_TEST(done_is_read_back)
 		.group = 0,
 		.totals = totals,
 		.counts = {.iterations = 7, .bytes_sent = 1ull << 60, .accepts = 2},
+		.span = {.from_ns = 5, .to_ns = 6},
 	};
 	struct nm_msg_totals done = {.totals = got, .room = 2};
 	json_t *body = nm_done_pack(&sent, 2);
@@ -341,6 +342,12 @@ START_TEST(done_is_read_back)
 	ck_assert_uint_eq(done.counts.iterations, 7);
 	ck_assert_uint_eq(done.counts.bytes_sent, 1ull << 60);
 	ck_assert_uint_eq(done.counts.accepts, 2);
+	ck_assert_uint_eq(done.span.from_ns, 5);
+	ck_assert_uint_eq(done.span.to_ns, 6);
+	ck_assert_int_eq(json_array_set_new(json_object_get(body, "span"), 1, json_integer(4)), 0);
+	ck_assert_int_eq(nm_done_unpack(body, &plan, &done), -EPROTO); /* it ends too early */
+	ck_assert_int_eq(json_array_set_new(json_object_get(body, "span"), 1, json_integer(5)), 0);
+	ck_assert_int_eq(nm_done_unpack(body, &plan, &done), 0);
 	ck_assert_int_eq(json_array_append_new(json_object_get(body, "counts"), json_integer(1)),
 			 0);
 	ck_assert_int_eq(nm_done_unpack(body, &plan, &done), -EPROTO);

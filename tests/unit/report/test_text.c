@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "../suite.h"
 #include "rendered.h"
 
@@ -38,6 +40,78 @@ START_TEST(a_stream_opens_with_the_throughput_of_both_ends)
 	run->hosts[2].complete = false;
 	render("text");
 	has("to slaves: sent 8.00 Mb/s  received not known\n");
+}
+END_TEST
+
+/* The slaves have taken the first 10 MB in 2 s, as the master has sent them, and the rest in the
+ * 3 s after that. */
+static void let_slaves_lag(void)
+{
+	all_complete();
+	run->grid.warmup_s = 0;
+	run->totals.counts.bytes_received = 0;
+	run->totals.counts.bytes_sent = 25000000;
+	run->groups[0].phases[1].slaves = (struct nm_counts){.bytes_received = 15000000};
+	run->groups[0].phases[1].slaves_span = (struct nm_span){1000000000, 5500000000};
+	run->groups[1].phases[1].slaves = (struct nm_counts){.bytes_received = 10000000};
+	run->groups[1].phases[1].slaves_span = (struct nm_span){1500000000, 6000000000};
+	/* What is not measured, and how long that took, is left out. */
+	run->groups[0].phases[0].slaves = (struct nm_counts){.bytes_received = 77};
+	run->groups[0].phases[0].slaves_span = (struct nm_span){1, 1000000000};
+	for (size_t h = 1; h < run->n_hosts; h++) {
+		run->hosts[h].window.after_bytes = 7500000;
+		run->hosts[h].window.after_ns = 3000000000;
+	}
+}
+
+START_TEST(a_rate_has_the_bytes_and_the_time_of_one_end)
+{
+	let_slaves_lag();
+	render("text");
+	has("\n  throughput    sent 100 Mb/s  received 40.0 Mb/s\n"
+	    "                15.0 MB of it received in 3.00 s after the end of the time\n");
+	render("kv");
+	has("\nthroughput_sent_bits_per_s=100000000.00\n"
+	    "throughput_received_bits_per_s=40000000.00\n");
+	has("\nremote_throughput=40000000\n");
+	render("neper");
+	has("\nremote_throughput=40000000\n");
+	render("json");
+	json_t *document = json_loads(text, 0, NULL);
+	const json_t *totals = json_object_get(document, "totals");
+	const json_t *ways = json_object_get(totals, "throughput");
+	const json_t *way = json_object_get(ways, "to_slaves");
+
+	ck_assert_double_eq(json_number_value(json_object_get(way, "sent_bits_per_s")), 1e8);
+	ck_assert_double_eq(json_number_value(json_object_get(way, "received_bits_per_s")), 4e7);
+	ck_assert_double_eq(json_number_value(json_object_get(way, "after_bytes")), 15e6);
+	ck_assert_double_eq(json_number_value(json_object_get(way, "after_s")), 3);
+	way = json_object_get(ways, "to_master");
+	ck_assert_double_eq(json_number_value(json_object_get(way, "after_bytes")), 0);
+	ck_assert_double_eq(json_number_value(json_object_get(way, "after_s")), 0);
+	json_decref(document);
+}
+END_TEST
+
+START_TEST(what_came_just_after_the_end_is_not_worth_a_line)
+{
+	let_slaves_lag();
+	run->hosts[1].window.after_ns = run->hosts[2].window.after_ns = 15000000;
+	render("text");
+	has("\n  throughput    sent 100 Mb/s  received 40.0 Mb/s\n  retransmits   3\n");
+}
+END_TEST
+
+/* Slaves of which none has a part in what is measured have done nothing, and that is known. */
+START_TEST(slaves_without_a_part_have_a_rate_of_0)
+{
+	let_slaves_lag();
+	for (size_t g = 0; g < run->n_groups; g++) {
+		run->groups[g].phases[1].slaves = (struct nm_counts){.bytes_received = 0};
+		run->groups[g].phases[1].slaves_span = (struct nm_span){0, 0};
+	}
+	render("kv");
+	has("\nthroughput_received_bits_per_s=0.00\n");
 }
 END_TEST
 
@@ -145,6 +219,9 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, rendered_set_up, rendered_tear_down);
 	tcase_add_test(tests, a_stream_opens_with_the_throughput_of_both_ends);
+	tcase_add_test(tests, a_rate_has_the_bytes_and_the_time_of_one_end);
+	tcase_add_test(tests, what_came_just_after_the_end_is_not_worth_a_line);
+	tcase_add_test(tests, slaves_without_a_part_have_a_rate_of_0);
 	tcase_add_test(tests, kv_has_the_throughput_of_both_ends);
 	tcase_add_test(tests, a_batch_of_datagrams_is_told_from_a_datagram);
 	tcase_add_test(tests, text_tells_which_transactions_it_sums_up);

@@ -201,6 +201,23 @@ static struct nm_host_report report_of(double elapsed_s, uint64_t operations)
 	return (struct nm_host_report){.elapsed_s = elapsed_s, .operations = operations};
 }
 
+START_TEST(a_span_covers_what_there_is)
+{
+	struct nm_span span = {0, 0};
+
+	ck_assert_double_eq(nm_span_s(span), 0);
+	nm_span_cover(&span, (struct nm_span){0, 0});
+	ck_assert_double_eq(nm_span_s(span), 0);
+	nm_span_cover(&span, (struct nm_span){3000000000, 5000000000});
+	nm_span_cover(&span, (struct nm_span){9, 9}); /* nobody was there */
+	ck_assert_double_eq(nm_span_s(span), 2);
+	nm_span_cover(&span, (struct nm_span){4000000000, 6000000000});
+	nm_span_cover(&span, (struct nm_span){1000000000, 2000000000});
+	ck_assert_uint_eq(span.from_ns, 1000000000);
+	ck_assert_uint_eq(span.to_ns, 6000000000);
+}
+END_TEST
+
 START_TEST(the_difference_is_that_of_all_slaves)
 {
 	struct nm_host_report reports[] = {report_of(2, 200), report_of(1, 100), report_of(2, 50)};
@@ -269,9 +286,11 @@ START_TEST(rates_of_messages_are_cut_as_the_totals_are)
 		.seconds = 2,
 		.whole = {.counts = {.messages_sent = 90, .message_bytes = 50}},
 		.slaves = {.messages_received = 80, .message_bytes = 1000},
+		.slaves_span = {.from_ns = 7000000000, .to_ns = 12000000000},
 		.slaves_known = true};
 	nm_result_datagrams(result, &messages);
-	ck_assert_double_eq(messages.to_slaves.received_bits_per_s, 4000);
+	/* Each end by its own time. */
+	ck_assert_double_eq(messages.to_slaves.received_bits_per_s, 1600);
 	ck_assert_double_eq(messages.to_master.received_bits_per_s, 200);
 	result->grid.warmup_s = 1;
 	result->hosts[1].arrived = (struct nm_arrived){.bytes = 300, .ns = 1000000000};
@@ -429,6 +448,7 @@ int main(void)
 	tcase_add_test(tc, shares_of_cpu_time_add_up);
 	tcase_add_test(tc, a_series_is_summarised_over_its_complete_runs);
 	tcase_add_test(tc, an_empty_series_has_no_figures);
+	tcase_add_test(tc, a_span_covers_what_there_is);
 	tcase_add_test(tc, the_difference_is_that_of_all_slaves);
 	tcase_add_test(tc, warnings_are_kept_in_their_order);
 	tcase_add_test(tc, rates_of_messages_are_cut_as_the_totals_are);
