@@ -19,6 +19,11 @@
 #include "transport/address.h"
 #include "transport/socket.h"
 
+#ifndef TCP_RTO_MAX_MS
+#define TCP_RTO_MAX_MS 44 /* Linux 6.15 */
+#endif
+#define RTO_MAX_MS 1000 /* the least that it may be */
+
 const char *const nm_control_words[] = {
 	[NM_CONTROL_TCP] = "tcp", [NM_CONTROL_VSOCK] = "vsock", NULL};
 
@@ -181,7 +186,7 @@ bool nm_address_is_own(const struct nm_addr *remote, const struct nm_addr *local
 
 int nm_address_prepare_socket(int fd)
 {
-	const int one = 1;
+	const int one = 1, rto_max_ms = RTO_MAX_MS;
 	int family = 0;
 	socklen_t length = sizeof family;
 	int flags = fcntl(fd, F_GETFL);
@@ -193,5 +198,9 @@ int nm_address_prepare_socket(int fd)
 		return 0;
 	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) < 0)
 		return -errno;
+	/* Where data fills the link that both share, what is lost is sent again soon, and again: by
+	 * itself TCP would wait twice as long each time. Not all kernels know both. */
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, &one, sizeof one);
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_RTO_MAX_MS, &rto_max_ms, sizeof rto_max_ms);
 	return 0;
 }

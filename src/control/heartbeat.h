@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keep-alive of a control connection: when a heartbeat is due to a peer that has been sent nothing
- * for a while, and when a peer that sends nothing is lost. Pure: time comes in. All times by the
- * monotonic clock. */
+/* Keep-alive of a control connection: when a heartbeat is due, whatever else is sent, and when a
+ * peer that sends nothing is lost. Pure: time comes in. All times by the monotonic clock. */
 #ifndef NM_CONTROL_HEARTBEAT_H
 #define NM_CONTROL_HEARTBEAT_H
 
@@ -11,9 +10,9 @@
 #define NM_HEARTBEAT_LEAST_NS 100000000u
 
 struct nm_heartbeat {
-	uint64_t every_ns;	/* the longest time between two messages to the peer */
+	uint64_t every_ns;	/* between two heartbeats to the peer */
 	uint64_t timeout_ns;	/* a peer that is silent for longer is lost */
-	uint64_t in_ns, out_ns; /* when something last arrived and was last sent */
+	uint64_t in_ns, out_ns; /* when something last arrived, and a heartbeat was last sent */
 };
 
 enum nm_heartbeat_due { NM_HEARTBEAT_NOTHING, NM_HEARTBEAT_SEND, NM_HEARTBEAT_LOST };

@@ -4,10 +4,14 @@
 #include "control/peer.h"
 
 #include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "control/address.h"
@@ -131,9 +135,43 @@ int nm_peer_send(struct nm_peer *peer, enum nm_message_type type, json_t *body, 
 	free(text);
 	if (error)
 		return error;
-	peer->beat.out_ns = now_ns;
+	if (type == NM_MESSAGE_HEARTBEAT)
+		peer->beat.out_ns = now_ns;
 	nm_peer_flush(peer);
 	return 0;
+}
+
+/* Segments with data that have come, twice or not; false: that is not known. */
+static bool read_segments(int fd, uint32_t *ret_segments)
+{
+	struct tcp_info info = {.tcpi_state = 0};
+	socklen_t size = sizeof info;
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) < 0 ||
+	    size < offsetof(struct tcp_info, tcpi_data_segs_in) + sizeof info.tcpi_data_segs_in)
+		return false;
+	*ret_segments = info.tcpi_data_segs_in;
+	return true;
+}
+
+void nm_peer_listen(struct nm_peer *peer, uint64_t data, uint64_t now_ns)
+{
+	uint32_t segments;
+
+	if (data != peer->data)
+		peer->beat.in_ns = now_ns;
+	peer->data = data;
+	/* The kernel is asked only when the other end has been silent for half its time. */
+	if (now_ns < peer->beat.in_ns + peer->beat.timeout_ns / 2) {
+		peer->listens = false;
+		return;
+	}
+	if (!read_segments(peer->fd, &segments))
+		return;
+	if (peer->listens && segments != peer->segments)
+		peer->beat.in_ns = now_ns;
+	peer->listens = true;
+	peer->segments = segments;
 }
 
 void nm_peer_flush(struct nm_peer *peer)

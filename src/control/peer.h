@@ -26,6 +26,10 @@ struct nm_peer {
 	struct nm_frame_reader in;
 	struct nm_frame_queue out;
 	struct nm_heartbeat beat;
+	/* signs of life besides messages, see nm_peer_listen */
+	uint64_t data;
+	uint32_t segments;
+	bool listens;
 };
 
 /* Takes a connected socket. `key`: proves the ends to each other (channel.h); borrowed until
@@ -52,6 +56,11 @@ void nm_peer_flush(struct nm_peer *peer);
 /* Sends the queue, tells that nothing follows, and waits for the other end to close, no longer than
  * until_ns. */
 void nm_peer_drain(struct nm_peer *peer, uint64_t until_ns);
+/* Where data fills the link that both share, messages may not get through though the other end is
+ * there. It is when data of it comes (a number that grows while it does), or when its kernel still
+ * sends on this connection: what has come already, as it does not get to know that. Before
+ * nm_heartbeat_due. */
+void nm_peer_listen(struct nm_peer *peer, uint64_t data, uint64_t now_ns);
 /* A phrase for peer->ended. */
 const char *nm_peer_ended_text(const struct nm_peer *peer);
 

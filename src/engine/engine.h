@@ -168,6 +168,8 @@ void nm_engine_counts(const struct nm_engine *engine, uint32_t group, uint32_t p
  * finished it. */
 void nm_engine_conn_summary(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 			    struct nm_conn_summary *ret_summary);
+/* Bytes received in the phase that began last. */
+uint64_t nm_engine_received(const struct nm_engine *engine);
 /* A number that grows while anything moves: for stall detection. */
 uint64_t nm_engine_progress(const struct nm_engine *engine);
 

@@ -179,6 +179,21 @@ void nm_engine_conn_summary(const struct nm_engine *engine, uint32_t group, uint
 			merge_connections(ret_summary, &g->workers[w].stats[phase].conns);
 }
 
+uint64_t nm_engine_received(const struct nm_engine *engine)
+{
+	uint64_t received = 0;
+
+	for (uint32_t g = 0; engine->begun && g < engine->plan->n_groups; g++) {
+		struct nm_counts counts;
+
+		if (engine->begun > engine->groups[g].plan->n_phases)
+			continue;
+		nm_engine_counts(engine, g, engine->begun - 1, &counts);
+		received += counts.bytes_received;
+	}
+	return received;
+}
+
 uint64_t nm_engine_progress(const struct nm_engine *engine)
 {
 	uint64_t progress = engine->begun;

@@ -127,6 +127,10 @@ static void serve_link(struct nm_master *master, struct nm_link *link)
 		return;
 	}
 	uint64_t now_ns = nm_clock_ns(), limit_ns = master->options->timeout_ns;
+	/* Of several slaves it is not known which has sent the data. */
+	bool one = master->n_links == 1 && master->local.engine;
+
+	nm_peer_listen(&link->peer, one ? nm_engine_received(master->local.engine) : 0, now_ns);
 	enum nm_heartbeat_due due = nm_heartbeat_due(&link->peer.beat, now_ns);
 
 	if (is_stranger(link)) {

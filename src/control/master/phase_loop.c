@@ -221,7 +221,7 @@ static void print_verdict(const struct nm_master *master, enum nm_phase_verdict 
 			       "phase %u did not end within %.3g s of its time, %.3g s, being over "
 			       "(--timeout; --max-duration is another limit); waiting for group %s "
 			       "on %s",
-			       phase, (double)(NM_PHASES_MOST_STALLS * phases->stall_ns) / 1e9,
+			       phase, (double)phases->late_by_ns / 1e9,
 			       (double)phases->duration_ns / 1e9, group, hosts);
 	else
 		(void)snprintf(buf, size,

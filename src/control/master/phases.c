@@ -58,7 +58,8 @@ void nm_phases_fini(struct nm_phases *phases)
 void nm_phases_begin(struct nm_phases *phases, uint32_t phase, uint64_t now_ns)
 {
 	phases->phase = phase;
-	phases->begin_ns = phases->progress_at_ns = now_ns;
+	phases->begin_ns = phases->progress_at_ns = phases->own_at_ns = now_ns;
+	phases->flow_at_ns = now_ns;
 	phases->duration_ns = 0;
 	phases->was_late = false;
 	phases->was_quiet = false;
@@ -121,9 +122,41 @@ static bool is_timed(const struct nm_phases *phases)
 	return phases->duration_ns > 0;
 }
 
+/* Whether data has flowed since it last has. Where the master's own groups end by count, slaves
+ * cannot have taken more than has moved here, but for a few single things. */
+static bool has_flowed(struct nm_phases *phases, uint64_t own, uint64_t told, bool timed,
+		       uint64_t now_ns)
+{
+	uint64_t grown;
+
+	/* Another phase: the numbers begin anew. */
+	phases->flow_own = own < phases->flow_own ? own : phases->flow_own;
+	phases->flow_told = told < phases->flow_told ? told : phases->flow_told;
+	grown = own - phases->flow_own;
+	if (timed || told <= own + NM_PHASES_LEAST_FLOW)
+		grown += told - phases->flow_told;
+	if (!grown ||
+	    (double)grown / NM_PHASES_LEAST_FLOW < (double)(now_ns - phases->flow_at_ns) / 1e9)
+		return false;
+	phases->flow_own = own;
+	phases->flow_told = told;
+	phases->flow_at_ns = now_ns;
+	return true;
+}
+
 void nm_phases_progress(struct nm_phases *phases, uint64_t own, uint64_t told, uint64_t now_ns)
 {
-	if (own == phases->own_progress && (told == phases->progress || !is_timed(phases)))
+	bool moved_here = own != phases->own_progress, moved = told != phases->progress;
+	bool timed = is_timed(phases), flowed = has_flowed(phases, own, told, timed, now_ns);
+
+	if (moved_here)
+		phases->own_at_ns = now_ns;
+	if (!timed)
+		moved = moved && flowed &&
+			now_ns - phases->own_at_ns < NM_PHASES_MOST_FLOW * phases->stall_ns;
+	else if (now_ns > phases->begin_ns + phases->duration_ns)
+		moved = moved && flowed;
+	if (!moved_here && !moved)
 		return;
 	phases->own_progress = own;
 	phases->progress = told;
@@ -279,10 +312,14 @@ static uint64_t overdue_ns(const struct nm_phases *phases)
  * NM_PHASE_LATE has been told. */
 static uint64_t late_ns(const struct nm_phases *phases)
 {
-	return phases->bounded && phases->duration_ns && !phases->was_late
-		       ? phases->begin_ns + phases->duration_ns +
-				 NM_PHASES_MOST_STALLS * phases->stall_ns
-		       : UINT64_MAX;
+	uint64_t over_ns = phases->begin_ns + phases->duration_ns;
+	uint64_t most_ns = over_ns + NM_PHASES_MOST_FLOW * phases->stall_ns;
+	uint64_t since_ns = phases->flow_at_ns > over_ns ? phases->flow_at_ns : over_ns;
+	uint64_t late_ns = since_ns + NM_PHASES_MOST_STALLS * phases->stall_ns;
+
+	if (!phases->bounded || !phases->duration_ns || phases->was_late)
+		return UINT64_MAX;
+	return late_ns < most_ns ? late_ns : most_ns;
 }
 
 /* The time from which the phase is quiet; UINT64_MAX: nobody wants to know, or NM_PHASE_QUIET has
@@ -310,6 +347,7 @@ enum nm_phase_verdict nm_phases_check(struct nm_phases *phases, uint64_t now_ns,
 	}
 	if (late) {
 		phases->was_late = true;
+		phases->late_by_ns = now_ns - phases->begin_ns - phases->duration_ns;
 		return NM_PHASE_LATE;
 	}
 	if (!stalled)

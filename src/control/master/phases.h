@@ -64,10 +64,14 @@ struct nm_phase_run {
 	bool done;
 };
 
-/* A timed phase in which something moves may last this many times stall_ns beyond its time: bytes
- * that the kernel holds for a slow receiver, or at a low pace, may arrive long after the end; but a
- * slave may also report progress without end. */
+/* A timed phase in which something moves may last this many times stall_ns beyond its time, or
+ * since data has last flowed in it: bytes that the kernel holds for a slow receiver may arrive long
+ * after the end; but a slave may also report progress without end. */
 #define NM_PHASES_MOST_STALLS 5u
+/* Data flows when at least so much moves in a second, which is less than any link carries... */
+#define NM_PHASES_LEAST_FLOW 1000u
+/* ...and it is waited for so many times stall_ns at most. */
+#define NM_PHASES_MOST_FLOW 360u
 
 struct nm_phases {
 	struct nm_phase_run *groups;
@@ -80,14 +84,16 @@ struct nm_phases {
 	/* after so long without progress in the present phase its connections are asked for; 0:
 	 * never */
 	uint64_t quiet_ns;
-	/* A timed phase that lasts NM_PHASES_MOST_STALLS * stall_ns beyond its time fails, too,
-	 * whatever moves. */
+	/* A timed phase that lasts too long beyond its time fails, too: see above. */
 	bool bounded;
 	uint64_t patience_ns; /* how long a phase may last after an interrupt */
 	/* State. */
 	uint32_t phase;
 	uint64_t begin_ns;
-	uint64_t own_progress, progress, progress_at_ns;
+	uint64_t own_progress, progress, own_at_ns, progress_at_ns;
+	uint64_t flow_own, flow_told; /* as they were when data has last flowed: */
+	uint64_t flow_at_ns;
+	uint64_t late_by_ns;   /* with NM_PHASE_LATE: how long its time is over */
 	uint64_t duration_ns;  /* of its longest timed group */
 	bool was_late;	       /* NM_PHASE_LATE has been told */
 	bool was_quiet;	       /* NM_PHASE_QUIET has been told, and nothing has moved since */
@@ -131,8 +137,9 @@ int nm_phases_began(struct nm_phases *phases, uint32_t host, uint32_t phase);
 int nm_phases_done(struct nm_phases *phases, uint32_t host, uint32_t phase, uint32_t group,
 		   const uint64_t *totals, const struct nm_counts *counts);
 /* Takes numbers that change while anything moves: the master's own, and the one that its slaves
- * tell, which may not be true. While a group that ends by count is waited for, only the master's
- * own number keeps a phase from being stalled; a phase of timed groups is bounded by its time. */
+ * tell, which may not be true: where a group that ends by count is waited for, or the time of all is
+ * over, that keeps a phase from being stalled only while data flows; by count, no more than has
+ * moved here. */
 void nm_phases_progress(struct nm_phases *phases, uint64_t own, uint64_t told, uint64_t now_ns);
 /* The run is to end: all groups are stopped from now on. */
 void nm_phases_interrupt(struct nm_phases *phases, uint64_t now_ns);

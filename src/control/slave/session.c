@@ -235,7 +235,10 @@ static uint64_t progress(const struct nm_session *session)
 /* Does all that is due by the clock. */
 static int run_timers(struct nm_session *session)
 {
+	const struct nm_engine *engine = session->local.engine;
 	uint64_t now_ns = nm_clock_ns();
+
+	nm_peer_listen(&session->peer, engine ? nm_engine_received(engine) : 0, now_ns);
 	enum nm_heartbeat_due due = nm_heartbeat_due(&session->peer.beat, now_ns);
 
 	if (session->peer.state == NM_SESSION_HELLO)

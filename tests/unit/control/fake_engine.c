@@ -311,6 +311,12 @@ void nm_engine_conn_summary(const struct nm_engine *engine, uint32_t group, uint
 	*ret_summary = engine->connections;
 }
 
+uint64_t nm_engine_received(const struct nm_engine *engine)
+{
+	(void)engine;
+	return 0;
+}
+
 uint64_t nm_engine_progress(const struct nm_engine *engine)
 {
 	uint64_t sum = 0;

@@ -330,11 +330,11 @@ START_TEST(a_timed_phase_has_its_time_and_some_timeouts)
 	both_begin(0, S);
 	/* Here the master may have nothing to count: a slave sends, and all is lost. */
 	for (uint64_t t = 1; t < 81; t++) {
-		nm_phases_progress(&phases, 1, t, t * S);
+		nm_phases_progress(&phases, t > 30 ? t : 1, t, t * S);
 		ck_assert_int_eq(nm_phases_check(&phases, t * S, &group), NM_PHASE_GOES_ON);
 		(void)step(t * S);
 	}
-	nm_phases_progress(&phases, 1, 90, 81u * S);
+	nm_phases_progress(&phases, 90, 90, 81u * S);
 	ck_assert_uint_eq(nm_phases_next_ns(&phases, 80u * S), 81u * S);
 	ck_assert_int_eq(nm_phases_check(&phases, 81u * S, &group), NM_PHASE_LATE);
 	ck_assert_uint_eq(group, 0);
@@ -345,6 +345,80 @@ START_TEST(a_timed_phase_has_its_time_and_some_timeouts)
 	both_begin(1, 100u * S);
 	nm_phases_progress(&phases, 1, 91, 200u * S);
 	ck_assert_int_eq(nm_phases_check(&phases, 205u * S, &group), NM_PHASE_GOES_ON);
+}
+END_TEST
+
+/* The master has sent so much, and the slave takes it over a slow link. */
+#define SENT 60000000u
+
+START_TEST(a_phase_in_which_data_flows_is_waited_for)
+{
+	uint32_t group = 9;
+
+	phases.groups[0].duration_ns = 3u * S;
+	phases.bounded = true;
+	both_begin(0, 0);
+	for (uint64_t t = 1; t <= 240; t++) {
+		nm_phases_progress(&phases, SENT, t * 250000, t * S);
+		ck_assert_int_eq(nm_phases_check(&phases, t * S, &group), NM_PHASE_GOES_ON);
+	}
+	/* Then it drips: that is progress only where it is seen here. */
+	for (uint64_t t = 241; t < 290; t++) {
+		nm_phases_progress(&phases, SENT + t, SENT + t, t * S);
+		ck_assert_int_eq(nm_phases_check(&phases, t * S, &group), NM_PHASE_GOES_ON);
+	}
+	nm_phases_progress(&phases, SENT + 290, SENT + 290, 290u * S);
+	ck_assert_int_eq(nm_phases_check(&phases, 290u * S, &group), NM_PHASE_LATE);
+	ck_assert_uint_eq(phases.late_by_ns, 287u * S);
+}
+END_TEST
+
+START_TEST(what_a_slave_alone_tells_does_not_keep_a_phase_whose_time_is_over)
+{
+	uint32_t group = 9;
+
+	phases.groups[0].duration_ns = 3u * S;
+	phases.bounded = true;
+	both_begin(0, 0);
+	for (uint64_t t = 1; t < 13; t++) {
+		nm_phases_progress(&phases, SENT, t, t * S);
+		ck_assert_int_eq(nm_phases_check(&phases, t * S, &group), NM_PHASE_GOES_ON);
+	}
+	nm_phases_progress(&phases, SENT, 13, 13u * S);
+	ck_assert_int_eq(nm_phases_check(&phases, 13u * S, &group), NM_PHASE_STALLED);
+}
+END_TEST
+
+START_TEST(what_flows_without_end_is_not_waited_for_without_end)
+{
+	uint32_t group = 9;
+
+	phases.groups[0].duration_ns = 3u * S;
+	phases.bounded = true;
+	both_begin(0, 0);
+	for (uint64_t t = 1; t < 3603; t++) {
+		nm_phases_progress(&phases, t * 250000, 0, t * S);
+		ck_assert_int_eq(nm_phases_check(&phases, t * S, &group), NM_PHASE_GOES_ON);
+	}
+	nm_phases_progress(&phases, 3603u * 250000u, 0, 3603u * S);
+	ck_assert_int_eq(nm_phases_check(&phases, 3603u * S, &group), NM_PHASE_LATE);
+}
+END_TEST
+
+START_TEST(data_that_flows_keeps_a_phase_by_count)
+{
+	uint32_t group = 9;
+	uint64_t t;
+
+	both_begin(0, 0);
+	for (t = 1; t <= 240; t++) {
+		nm_phases_progress(&phases, SENT, t * 250000, t * S);
+		ck_assert_int_eq(nm_phases_check(&phases, t * S, &group), NM_PHASE_GOES_ON);
+	}
+	/* More than all cannot have come. */
+	for (; t < 250; t++)
+		nm_phases_progress(&phases, SENT, t * 250000, t * S);
+	ck_assert_int_eq(nm_phases_check(&phases, 250u * S, &group), NM_PHASE_STALLED);
 }
 END_TEST
 
@@ -435,6 +509,10 @@ int main(void)
 	tcase_add_test(machine, a_stall_is_told_once_and_names_the_group);
 	tcase_add_test(machine, a_quiet_phase_is_told_once_before_it_is_stalled);
 	tcase_add_test(machine, what_a_slave_tells_of_its_progress_does_not_keep_a_phase_by_count);
+	tcase_add_test(machine, a_phase_in_which_data_flows_is_waited_for);
+	tcase_add_test(machine, what_a_slave_alone_tells_does_not_keep_a_phase_whose_time_is_over);
+	tcase_add_test(machine, what_flows_without_end_is_not_waited_for_without_end);
+	tcase_add_test(machine, data_that_flows_keeps_a_phase_by_count);
 	tcase_add_test(machine, a_timed_phase_has_its_time_and_some_timeouts);
 	tcase_add_test(machine, beside_a_group_by_count_a_timed_one_does_not_end_the_phase);
 	tcase_add_test(machine, a_phase_that_is_over_does_not_stall);
