@@ -69,7 +69,7 @@ struct nm_phase_run {
  * after the end; but a slave may also report progress without end. */
 #define NM_PHASES_MOST_STALLS 5u
 /* Data flows when at least so much moves in a second, which is less than any link carries... */
-#define NM_PHASES_LEAST_FLOW 1000u
+#define NM_PHASES_LEAST_FLOW 100u
 /* ...and it is waited for so many times stall_ns at most. */
 #define NM_PHASES_MOST_FLOW 360u
 
@@ -137,8 +137,8 @@ int nm_phases_began(struct nm_phases *phases, uint32_t host, uint32_t phase);
 int nm_phases_done(struct nm_phases *phases, uint32_t host, uint32_t phase, uint32_t group,
 		   const uint64_t *totals, const struct nm_counts *counts);
 /* Takes numbers that change while anything moves: the master's own, and the one that its slaves
- * tell, which may not be true: where a group that ends by count is waited for, or the time of all is
- * over, that keeps a phase from being stalled only while data flows; by count, no more than has
+ * tell, which may not be true: where a group that ends by count is waited for, or the time of all
+ * is over, that keeps a phase from being stalled only while data flows; by count, no more than has
  * moved here. */
 void nm_phases_progress(struct nm_phases *phases, uint64_t own, uint64_t told, uint64_t now_ns);
 /* The run is to end: all groups are stopped from now on. */

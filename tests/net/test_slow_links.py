@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Links that carry less than both ends could: what is received is what the link has carried, in all outputs.
+
+A run takes some seconds, as what fills the buffers must go over the link when the time is over.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from compose import connect, group, once, op, times, write
+from nmtest import Json, Netmodel, Node, assert_complete, defines, slaves_of, slaves_on
+
+WriteProfile = Callable[..., Path]
+
+RATE = 4_000_000  # bits a second, with all headers
+BURST = 5_000  # bytes that may pass at once
+
+
+def carried(node: Node) -> int:
+    """Bytes that the shaper of the node has let through."""
+    told = subprocess.run(
+        [*node.prefix, "tc", "-s", "qdisc", "show", "dev", "eth0"], capture_output=True, text=True, check=True, timeout=20
+    ).stdout
+    match = re.search(r"Sent (\d+) bytes", told)
+    assert match, told
+    return int(match[1])
+
+
+@pytest.fixture
+def link(nodes: Callable[[int], list[Node]], need_tool: Callable[..., str]) -> Iterator[tuple[Node, Node]]:
+    """Two hosts, each of which sends no faster than RATE."""
+    tool = need_tool("tc", "-V")
+    near, far = nodes(2)
+    for node in (near, far):
+        shape = [*node.prefix, tool, "qdisc", "add", "dev", "eth0", "root", "tbf"]
+        shape += ["rate", f"{RATE}bit", "burst", str(BURST), "limit", "60000"]
+        done = subprocess.run(shape, capture_output=True, text=True, check=False, timeout=20)
+        if done.returncode:
+            pytest.skip(f"this kernel does not shape for us (tbf): {done.stderr.strip()[:200]}")
+    yield near, far
+
+
+def way_of(document: Json, name: str) -> Json:
+    way: Json = document["totals"]["throughput"][name]
+    return way
+
+
+@pytest.mark.parametrize(
+    ("profile_name", "params", "way"),
+    [
+        ("tcp_stream", {"num_flows": 1}, "to_slaves"),
+        ("tcp_stream", {"num_flows": 4}, "to_slaves"),
+        ("tcp_stream", {"num_flows": 1, "enable_tcp_maerts": "yes"}, "to_master"),
+        ("tcp_stream", {"num_flows": 4, "enable_tcp_maerts": "yes"}, "to_master"),
+        ("udp_stream", {"num_flows": 2}, "to_slaves"),
+    ],
+)
+def test_no_more_is_received_than_the_link_carries(
+    netmodel: Netmodel, link: tuple[Node, Node], profile_name: str, params: dict[str, object], way: str
+) -> None:
+    near, far = link
+    sender = near if way == "to_slaves" else far
+    before = carried(sender)
+    with slaves_on(netmodel, [far]):
+        document = netmodel.measure(
+            profile_name, *defines(host=far.address, test_length="1s", **params), prefix=near.prefix, timeout=60
+        )
+    through = carried(sender) - before
+    assert_complete(document)
+    slave = slaves_of(document)[0]
+    received = (slave if way == "to_slaves" else document["hosts"][0])["counts"]["bytes_received"]
+    figures = way_of(document, way)
+    assert received <= through
+    # No longer than all of it could take, by the shaper's rate.
+    assert figures["received_bits_per_s"] <= RATE * 1.01 + BURST * 8
+    assert figures["received_bits_per_s"] > RATE / 4
+    # With what came after the end: the windows of both ends account for the same bytes.
+    assert 0 <= figures["after_bytes"] <= received
+    if profile_name == "udp_stream":
+        messages = document["totals"]["messages"][way]["bits_received_per_s"]
+        assert messages == pytest.approx(figures["received_bits_per_s"], rel=0.05)
+    else:
+        assert document["run"]["reconciled"] is True
+        assert figures["after_bytes"] > 0
+        assert figures["after_s"] > 0
+
+
+def test_all_keys_have_one_rate(netmodel: Netmodel, link: tuple[Node, Node]) -> None:
+    near, far = link
+    require = f"throughput <= {RATE * 1.01 + BURST * 8:.0f}b/s"
+    with slaves_on(netmodel, [far]):
+        args = ("-m", "tcp_stream", "--format", "kv", "--require", require)
+        result = netmodel.run(
+            *args, *defines(host=far.address, test_length="1s"), prefix=near.prefix, timeout=60, code=0
+        )
+    keys = dict(line.split("=", 1) for line in result.out.splitlines() if "=" in line)
+    rate = float(keys["throughput_received_bits_per_s"])
+    assert rate <= RATE * 1.01 + BURST * 8
+    assert float(keys["remote_throughput"]) == pytest.approx(rate, rel=1e-4)
+    assert float(keys["remote_local_throughput"]) == pytest.approx(rate, rel=1e-4)
+    seconds = float(keys["remote_total_run_time"])
+    assert int(keys["remote_bytes_received"]) * 8 / seconds == pytest.approx(rate, rel=1e-4)
+    assert float(keys["throughput_sent_bits_per_s"]) > rate
+
+
+def test_a_count_of_messages_is_waited_for_while_they_come(
+    netmodel: Netmodel, profile: WriteProfile, link: tuple[Node, Node]
+) -> None:
+    """The master has nothing to do for longer than the timeout: all is in its buffers."""
+    near, far = link
+    path = profile(group(once(connect(far.address)), times(30, write(65536)), once(op("disconnect"))))
+    with slaves_on(netmodel, [far]):
+        document = netmodel.measure(path, "--timeout", "1s", "-i", "100ms", prefix=near.prefix, timeout=60)
+    assert_complete(document)
+    assert document["run"]["reconciled"] is True
+    assert way_of(document, "to_slaves")["received_bits_per_s"] <= RATE * 1.01 + BURST * 8
