@@ -30,6 +30,8 @@ const struct nm_field nm_host_facts_fields[] = {
 		 .doc = "The longest that an idle CPU may take to wake up (/dev/cpu_dma_latency); "
 			"2000000000: no limit; null: netmodel may not read it."),
 	TEXT(hostname),
+	TEXT(boot_id, .doc = "Of this boot of the machine (random(4)): two hosts that have one in "
+			     "common are containers or namespaces of one machine."),
 	TEXT(kernel),
 	TEXT(machine),
 	TEXT(os),
@@ -101,6 +103,8 @@ void nm_host_facts_read(struct nm_host_facts *ret_facts)
 	ret_facts->n_cpus = usable_cpus();
 	ret_facts->memory_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
 	ret_facts->cpu_latency_limit_us = nm_cpu_latency_limit_us();
+	first_line("/proc/sys/kernel/random/boot_id", ret_facts->boot_id,
+		   sizeof ret_facts->boot_id);
 	first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource",
 		   ret_facts->clocksource, sizeof ret_facts->clocksource);
 	first_line("/proc/sys/net/ipv4/tcp_congestion_control", ret_facts->congestion_control,

@@ -10,6 +10,7 @@
 
 struct nm_host_facts {
 	char hostname[256];
+	char boot_id[37]; /* of this boot of the machine; containers have that of their machine */
 	char kernel[128]; /* uname release */
 	char machine[80]; /* x86_64 */
 	char os[128];	  /* PRETTY_NAME of os-release */

@@ -18,7 +18,8 @@
 	"[\"ready\",{\"endpoints\":[[0,1,[\"20001\",\"20002\"]]],"                                 \
 	"\"nonce\":\"00110000000000000000000000000000\","                                          \
 	"\"facts\":{\"cpus\":4,\"memory_bytes\":1073741824,\"cpu_latency_limit_us\":-1,"           \
-	"\"hostname\":\"ada\",\"kernel\":\"6.19\",\"machine\":\"\",\"os\":\"\","                   \
+	"\"hostname\":\"ada\",\"boot_id\":\"\",\"kernel\":\"6.19\",\"machine\":\"\","              \
+	"\"os\":\"\","                                                                             \
 	"\"cpu_model\":\"\",\"clocksource\":\"\",\"congestion_control\":\"\","                     \
 	"\"cpuidle_driver\":\"\",\"cpuidle_governor\":\"\","                                       \
 	"\"cpufreq_governor\":\"performance\"}}]"
