@@ -87,6 +87,15 @@ int nm_validate_allow_peer(struct nm_args *args, const char *value, char *why, s
 	}
 }
 
+int nm_validate_guard(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	(void)value;
+	if (args->key.guard_ns)
+		return 0;
+	(void)snprintf(why, why_size, "must be more than 0");
+	return -EINVAL;
+}
+
 int nm_validate_interval(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
 	(void)args;

@@ -258,6 +258,8 @@ static bool check_action(struct nm_args_reading *reading)
 
 	if (args->action == NM_ACTION_NONE && args->master)
 		args->action = NM_ACTION_RUN;
+	if (args->action == NM_ACTION_NONE && args->key.guard_ns)
+		args->action = NM_ACTION_GUARD;
 	if (args->action == NM_ACTION_NONE) {
 		if (!reading->diags->n_errors)
 			nm_diag_error(reading->diags, NULL, 0,

@@ -26,6 +26,8 @@ enum nm_action {
 	NM_ACTION_LIST,
 	NM_ACTION_GENERATE,
 	NM_ACTION_MAKE_KEY,
+	NM_ACTION_PROBE,
+	NM_ACTION_GUARD, /* of nothing but files: no option of its own asks for it */
 	NM_ACTION_VERSION,
 	NM_ACTION_HELP,
 };
@@ -86,10 +88,11 @@ struct nm_args_statistics {
 	char *counters;
 };
 
-/* Files with keys of control connections. */
+/* Files with keys of control connections; and whether whoever has started this says the key. */
 struct nm_args_key {
-	char *file; /* NULL: not given */
-	char *make; /* "-": standard output */
+	uint64_t guard_ns; /* 0: nobody does; else what is done ends after so much silence */
+	char *file;	   /* NULL: not given */
+	char *make;	   /* "-": standard output */
 };
 
 struct nm_args_slave {

@@ -54,6 +54,8 @@ bool nm_cli_has_param(const char *profile, const char *name);
 int nm_cli_run(const struct nm_args *args, struct nm_diags *diags);
 /* statistics.c: the statistics that flags ask for, as enum nm_statistics; logs add theirs */
 unsigned nm_cli_statistics(const struct nm_args *args);
+/* probe.c: --probe */
+int nm_cli_probe(FILE *out, struct nm_diags *diags);
 /* slave.c */
 int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags);
 

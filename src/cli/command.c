@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/dialect.h"
+#include "cli/guard.h"
 #include "cli/key.h"
 #include "cli/stock.h"
 #include "host/sandbox.h"
@@ -23,6 +24,12 @@
 static int act(const struct nm_args *args, const char *word, struct nm_diags *diags)
 {
 	diags->lenient = args->lenient;
+	if (args->key.guard_ns) {
+		int code = nm_cli_guard(args, diags);
+
+		if (code >= 0)
+			return code;
+	}
 	switch (args->action) {
 	case NM_ACTION_RUN:
 		diags->form_told = args->output.quiet ? NM_FORM_NOTHING : NM_FORM_NUMBER;
@@ -42,6 +49,8 @@ static int act(const struct nm_args *args, const char *word, struct nm_diags *di
 		return nm_cli_generate(args->generate, stdout, diags);
 	case NM_ACTION_MAKE_KEY:
 		return nm_cli_make_key(args->key.make, stdout, diags);
+	case NM_ACTION_PROBE:
+		return nm_cli_probe(stdout, diags);
 	case NM_ACTION_VERSION:
 		printf("netmodel %s\n", nm_cli_version());
 		return NM_EXIT_OK;
@@ -55,6 +64,7 @@ static int act(const struct nm_args *args, const char *word, struct nm_diags *di
 		else
 			nm_cli_help(stdout);
 		return NM_EXIT_OK;
+	case NM_ACTION_GUARD:
 	case NM_ACTION_NONE:
 		break;
 	}

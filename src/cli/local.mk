@@ -29,6 +29,8 @@ src_libnm_cli_la_SOURCES = \
 	src/cli/foreign.def \
 	src/cli/foreign.h \
 	src/cli/generate.c \
+	src/cli/guard.c \
+	src/cli/guard.h \
 	src/cli/help.c \
 	src/cli/inspect.c \
 	src/cli/judge.c \
@@ -43,6 +45,7 @@ src_libnm_cli_la_SOURCES = \
 	src/cli/output.h \
 	src/cli/output_paths.c \
 	src/cli/output_paths.h \
+	src/cli/probe.c \
 	src/cli/run.c \
 	src/cli/schema.c \
 	src/cli/signals.c \

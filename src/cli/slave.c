@@ -93,7 +93,7 @@ static void voice_close(struct voice *voice)
 static void on_listening(void *arg, const char *address, uint16_t port)
 {
 	struct voice *voice = arg;
-	char hint[400];
+	char hint[400], state[32];
 
 	tell(voice, "slave listening on %s port %u", address, (unsigned)port);
 	if (geteuid() == 0 && !voice->args->line)
@@ -104,7 +104,8 @@ static void on_listening(void *arg, const char *address, uint16_t port)
 		tell(voice, "%s", hint);
 	}
 	nm_cli_print_key(voice->args, &voice->key, port);
-	nm_notify(getenv("NOTIFY_SOCKET"), "READY=1");
+	(void)snprintf(state, sizeof state, "READY=1\nX_PORT=%u", (unsigned)port);
+	nm_notify(getenv("NOTIFY_SOCKET"), state);
 }
 
 /* A session is worth a line, so a slave prints them unless it is to be quiet. */

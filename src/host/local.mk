@@ -27,6 +27,8 @@ src_libnm_host_la_SOURCES = \
 	src/host/privileges.c \
 	src/host/privileges.h \
 	src/host/priority.h \
+	src/host/probe.c \
+	src/host/probe.h \
 	src/host/proc_parse.c \
 	src/host/procfile.c \
 	src/host/procfile.h \

@@ -12,6 +12,15 @@
 /* Decimal digits that a double always keeps: 0.1 is written 0.1. */
 #define DIGITS 15
 
+int nm_json_write(const json_t *document, FILE *out)
+{
+	int failed = json_dumpf(document, out, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS));
+
+	fputc('\n', out);
+	int error = nm_stream_status(out);
+	return error ? error : failed ? -ENOMEM : 0;
+}
+
 static int write_json(const struct nm_runs *series, FILE *out)
 {
 	const struct nm_result *last = nm_runs_last(series);
@@ -23,11 +32,10 @@ static int write_json(const struct nm_runs *series, FILE *out)
 
 	if (!document)
 		return -ENOMEM;
-	int failed = json_dumpf(document, out, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS));
+	int error = nm_json_write(document, out);
+
 	json_decref(document);
-	fputc('\n', out);
-	int error = nm_stream_status(out);
-	return error ? error : failed ? -ENOMEM : 0;
+	return error;
 }
 
 const struct nm_report nm_report_json = {

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""--guard: what was started ends with whoever started it. --probe: what a host is, before anything runs on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmtest import Netmodel, defines, wait_until
+
+KEY = "0123456789abcdef0123456789abcdef"
+LONG = ("-m", "tcp_rr", "--format", "json", *defines(test_length="60s"))
+
+
+@contextmanager
+def guarded(netmodel: Netmodel, *args: object) -> Iterator[subprocess.Popen[str]]:
+    pipe = subprocess.PIPE
+    argv = [str(netmodel.binary), "--guard", *map(str, args)]
+    with subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def say(process: subprocess.Popen[str], *lines: str) -> None:
+    assert process.stdin
+    process.stdin.write("".join(f"{line}\n" for line in lines))
+    process.stdin.flush()
+
+
+def heard(process: subprocess.Popen[str], event: str) -> dict[str, Any]:
+    """The next notice of that kind."""
+    assert process.stderr
+    for line in process.stderr:
+        if line.startswith('{"guard"'):
+            notice: dict[str, Any] = json.loads(line)
+            if notice["guard"] == event:
+                return notice
+    raise AssertionError(f"no {event}")
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    return True
+
+
+def test_a_slave_has_its_key_from_standard_input(netmodel: Netmodel) -> None:
+    with guarded(netmodel, "10s", "-s", "-P", "0", "-q") as slave:
+        say(slave, f"key {KEY}", "start")
+        pid = heard(slave, "started")["pid"]
+        port = heard(slave, "ready")["port"]
+        assert KEY not in Path(f"/proc/{pid}/cmdline").read_text()
+        assert KEY not in Path(f"/proc/{pid}/environ").read_text()
+        options = defines(host="127.0.0.1", test_length="50ms")
+        line = ("-m", "tcp_rr", "-P", str(port), *options)
+        netmodel.run(*line, env={"NETMODEL_KEY": KEY}, code=0)
+        netmodel.run(*line, env={"NETMODEL_KEY": KEY[::-1]}, code=2)
+        assert slave.stdin
+        slave.stdin.close()
+        assert heard(slave, "ended") == {"guard": "ended", "code": 0, "why": "standard input has ended"}
+        assert slave.wait(30) == 0
+        assert is_gone(pid)
+
+
+def test_a_run_of_its_own_goes_to_its_end(netmodel: Netmodel) -> None:
+    with guarded(netmodel, "10s", "-m", "tcp_rr", "--format", "json", *defines(test_length="50ms")) as master:
+        say(master, "start")
+        assert master.stdout
+        assert json.load(master.stdout)["run"]["complete"]
+        assert heard(master, "ended")["why"] == "the command has ended"
+        assert master.wait(30) == 0
+
+
+def test_silence_ends_it(netmodel: Netmodel) -> None:
+    """Takes as long as a guard that has heard nothing lives, and longer while there is something to hear."""
+    with guarded(netmodel, "2s", *LONG) as master:
+        say(master, "start")
+        pid = heard(master, "started")["pid"]
+        until = time.monotonic() + 2.5
+        while time.monotonic() < until:
+            say(master, "")
+            time.sleep(0.1)
+        assert not is_gone(pid)
+        assert heard(master, "ended")["why"] == "standard input was silent for too long"
+        assert is_gone(pid)
+
+
+def test_what_does_not_end_is_killed(netmodel: Netmodel) -> None:
+    with guarded(netmodel, "20s", *LONG) as master:
+        say(master, "start")
+        pid = heard(master, "started")["pid"]
+        os.kill(pid, signal.SIGSTOP)
+        began = time.monotonic()
+        assert master.stdin
+        master.stdin.close()
+        assert heard(master, "ended")["code"] == 128 + signal.SIGKILL
+        assert time.monotonic() - began > 1.5
+        assert is_gone(pid)
+
+
+def test_a_guard_that_is_killed_takes_it_along(netmodel: Netmodel) -> None:
+    with guarded(netmodel, "20s", *LONG) as master:
+        say(master, "start")
+        pid = heard(master, "started")["pid"]
+        master.kill()
+        wait_until(lambda: is_gone(pid), 30, "the end of the child")
+
+
+def test_files_are_removed_at_the_end(netmodel: Netmodel, tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    folder.mkdir()
+    for name in ("mine", "other"):
+        (folder / name).write_text("x")
+    with guarded(netmodel, "20s") as keeper:
+        say(keeper, f"remove {folder}", f"remove {folder}/mine", "start")
+        heard(keeper, "started")
+        assert (folder / "mine").exists()
+        assert keeper.stdin
+        keeper.stdin.close()
+        assert heard(keeper, "kept")["why"] == "Directory not empty"
+        assert keeper.wait(30) == 0
+    assert [path.name for path in folder.iterdir()] == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("stop", "a line of standard input is unknown"),
+        ("remove relative", "a path to be removed is not absolute, or there are too many"),
+    ],
+)
+def test_lines_that_mean_nothing(netmodel: Netmodel, line: str, why: str) -> None:
+    with guarded(netmodel, "20s", *LONG) as master:
+        say(master, line)
+        assert heard(master, "ended")["why"] == why
+
+
+def test_a_time_is_needed(netmodel: Netmodel) -> None:
+    assert netmodel.run("--guard", "0", "-s", code=1).lines() == ["netmodel: --guard 0: must be more than 0"]
+
+
+def test_probe(netmodel: Netmodel) -> None:
+    found = json.loads(netmodel.run("--probe", code=0).out)
+    assert found["schema"] == "netmodel.probe/1"
+    assert found["facts"]["kernel"] == os.uname().release
+    loopback = next(one for one in found["interfaces"] if one["name"] == "lo")
+    assert "127.0.0.1" in loopback["addresses"]
+    document = json.loads(netmodel.run(*LONG[:-1], "test_length=50ms", code=0).out)
+    assert found["facts"] == document["hosts"][0]["facts"]
+    assert found["facts"]["boot_id"] == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    assert found["command_line"] == Path("/proc/cmdline").read_text().strip()[:1023]
+    assert all(one["why"] for one in found["missing"])
