@@ -166,7 +166,7 @@ def missing_line(shown: list[str], output: str) -> str | None:
     return None
 
 
-def play(steps: Sequence[Step], folder: Path, binary: Path) -> None:
+def play(steps: Sequence[Step], folder: Path, binary: Path, timeout: float = 180) -> None:
     """Types all the commands into one shell, on a loopback network of its own that has the second host's address."""
     (folder / "bin").mkdir()
     (folder / "bin" / "netmodel").symlink_to(binary)
@@ -190,7 +190,7 @@ def play(steps: Sequence[Step], folder: Path, binary: Path) -> None:
     env = {name: os.environ[name] for name in KEPT if name in os.environ}
     env |= {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "NETMODEL_PROFILES": str(TOP / "profiles"), "LC_ALL": "C"}
     argv = ["unshare", "--map-root-user", "--net", "bash", "-c", "\n".join(script)]
-    must(argv, cwd=folder, env=env, timeout=180)
+    must(argv, cwd=folder, env=env, timeout=timeout)
     for number, step in enumerate(steps):
         output = (folder / f"out.{number}").read_text()
         report = f"{step.where}: {step.command}\n{output}"
@@ -575,6 +575,8 @@ def test_options_in_documents_exist(document: Path, netmodel: Path) -> None:
     asked: list[list[str | Path]] = [[netmodel, "--help", "all"], [STUDY, "--help"], [netmodel, "tcp_rr", "-h"]]
     known = {word for argv in asked for word in re.findall(r"--[a-z][a-z-]*", must(argv))}
     known |= {f"--{name}" for path in EXAMPLES for name in re.findall(r'\.opt = \{\.name = "([a-z-]+)"', path.read_text())}
+    if document.name == "lab.md":
+        known |= set(re.findall(r'"(--[a-z][a-z-]*)"', (TOP / "contrib" / "lab" / "netmodel_lab" / "cli.py").read_text()))
     text = document.read_text().replace("\\-", "-")
     text = re.sub(r"pkg-config( --[a-z]+)+", "", text)
     text = re.sub(r"^kubectl .*$|^pytest .*$|^sudo systemctl .*$|^\./configure .*$|`(buildah|rpmbuild|systemd-analyze) .*?`|`--with-.*?`", "", text, flags=re.MULTILINE)

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of a row: each is declared here once, with its unit, its meaning and where in a result it comes
+from. What is not known is None, never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Json = dict[str, Any]
+Better = Literal["higher", "lower", ""]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A figure of a run. is_ratio: positive, and so compared and averaged by its logarithm."""
+
+    name: str
+    unit: str
+    title: str
+    better: Better = ""
+    is_ratio: bool = True
+
+
+@dataclass(frozen=True)
+class OfRun:
+    column: Column
+    take: Callable[[Json], float | None]
+
+
+@dataclass(frozen=True)
+class OfEnd:
+    """A figure that each end has; its columns end with .NAME."""
+
+    column: Column
+    take: Callable[[Json, Json], float | None]
+
+
+def reach(document: Any, *path: str) -> float | None:
+    """A number somewhere inside; None where there is none."""
+    for name in path:
+        if not isinstance(document, dict):
+            return None
+        document = document.get(name)
+    return float(document) if isinstance(document, int | float) and not isinstance(document, bool) else None
+
+
+def ratio(a: float | None, b: float | None, scale: float = 1.0) -> float | None:
+    return None if a is None or not b else a / b * scale
+
+
+def _total(*path: str, scale: float = 1.0) -> Callable[[Json], float | None]:
+    def take(document: Json) -> float | None:
+        value = reach(document, "totals", *path)
+        return None if value is None else value * scale
+
+    return take
+
+
+def _cpu(name: str) -> Callable[[Json, Json], float | None]:
+    """A share of all CPUs as per cent of one."""
+
+    def take(_document: Json, host: Json) -> float | None:
+        share, cpus = reach(host, "cpu", name), reach(host, "cpu", "n_cpus")
+        return None if share is None or cpus is None else share * cpus * 100
+
+    return take
+
+
+def _rate(group: str, name: str, scale: float) -> Callable[[Json, Json], float | None]:
+    def take(_document: Json, host: Json) -> float | None:
+        return ratio(reach(host, group, name), reach(host, group, "seconds"), scale)
+
+    return take
+
+
+def _busy_s(host: Json, seconds: float | None) -> float | None:
+    """CPU time of the machine in so many seconds. The CPUs' ticks are coarse, so their share is taken of a window that
+    is known better."""
+    busy, cpus = reach(host, "cpu", "busy"), reach(host, "cpu", "n_cpus")
+    return None if busy is None or cpus is None or not seconds else busy * cpus * seconds
+
+
+def _cpu_per(*path: str, scale: float) -> Callable[[Json, Json], float | None]:
+    """Seconds of CPU that the host was busy for, by what the run has done meanwhile."""
+
+    def take(document: Json, host: Json) -> float | None:
+        done = [reach(document, "totals", name) for name in path]
+        whole = None if None in done else sum(filter(None, done))
+        return ratio(_busy_s(host, reach(document, "totals", "seconds")), whole, scale)
+
+    return take
+
+
+def _counted_s(host: Json) -> float | None:
+    """The window of the counters that have no length of their own."""
+    return reach(host, "interrupts", "seconds")
+
+
+def _per_second(group: str, name: str) -> Callable[[Json, Json], float | None]:
+    return lambda _document, host: ratio(reach(host, group, name), _counted_s(host))
+
+
+def _both_ways(nic: Json, what: str) -> float | None:
+    each = [reach(nic, f"{way}_{what}") for way in ("rx", "tx")]
+    return None if None in each else sum(filter(None, each))
+
+
+def _on_wire(host: Json, what: str) -> float | None:
+    """Bytes or packets of the interface with the most packets."""
+    nics = host.get("nics")
+    if not isinstance(nics, list) or not nics:
+        return None
+    return _both_ways(max(nics, key=lambda nic: _both_ways(nic, "packets") or 0.0), what)
+
+
+def _wire(what: str, scale: float) -> Callable[[Json, Json], float | None]:
+    return lambda _document, host: ratio(_on_wire(host, what), _counted_s(host), scale)
+
+
+def _cpu_us_per_packet(_document: Json, host: Json) -> float | None:
+    return ratio(_busy_s(host, _counted_s(host)), _on_wire(host, "packets"), 1e6)
+
+
+def _packets_per_switch(_document: Json, host: Json) -> float | None:
+    return ratio(_on_wire(host, "packets"), reach(host, "interrupts", "context_switches"))
+
+
+RUN = (
+    OfRun(Column("seconds", "s", "Measured time"), _total("seconds")),
+    OfRun(Column("transactions_per_s", "1/s", "Transactions", "higher"), _total("transactions_per_s")),
+    OfRun(Column("payload_MBps", "MB/s", "Payload, both directions", "higher"), _total("bits_per_s", scale=1 / 8e6)),
+    OfRun(
+        Column("received_MBps", "MB/s", "Payload that has arrived, both directions", "higher"),
+        _total("throughput", "received_bits_per_s", scale=1 / 8e6),
+    ),
+    OfRun(Column("mean_us", "us", "Latency, mean", "lower"), _total("latency_s", "mean", scale=1e6)),
+    OfRun(Column("p50_us", "us", "Latency, median", "lower"), _total("latency_s", "p50", scale=1e6)),
+    OfRun(Column("p90_us", "us", "Latency, 90 %", "lower"), _total("latency_s", "p90", scale=1e6)),
+    OfRun(Column("p99_us", "us", "Latency, 99 %", "lower"), _total("latency_s", "p99", scale=1e6)),
+    OfRun(Column("p999_us", "us", "Latency, 99.9 %", "lower"), _total("latency_s", "p99_9", scale=1e6)),
+    OfRun(Column("max_us", "us", "Latency, longest", "lower"), _total("latency_s", "max", scale=1e6)),
+    OfRun(Column("resp_p50_us", "us", "Response, median", "lower"), _total("response_s", "p50", scale=1e6)),
+    OfRun(Column("resp_p99_us", "us", "Response, 99 %", "lower"), _total("response_s", "p99", scale=1e6)),
+    OfRun(Column("retransmits", "", "Retransmitted segments", "lower", is_ratio=False), _total("retransmits")),
+    OfRun(Column("errors", "", "Failed flows", "lower", is_ratio=False), _total("errors")),
+)
+
+END = (
+    OfEnd(Column("ncpus", "", "CPUs"), lambda _document, host: reach(host, "cpu", "n_cpus")),
+    OfEnd(Column("busy_kernel_TL", "% of a CPU", "CPU busy, by the kernel", "lower"), _cpu("busy")),
+    *(
+        OfEnd(Column(f"{name}_TL", "% of a CPU", f"CPU {name}", is_ratio=False), _cpu(name))
+        for name in ("user", "system", "irq", "softirq", "steal", "iowait")
+    ),
+    OfEnd(
+        Column("cpu_s_per_GB", "s/GB", "CPU time per payload", "lower"),
+        _cpu_per("bytes_sent", "bytes_received", scale=1e9),
+    ),
+    OfEnd(
+        Column("cpu_us_per_transaction", "us", "CPU time per transaction", "lower"),
+        _cpu_per("transactions", scale=1e6),
+    ),
+    OfEnd(Column("irq_all_kps", "1000/s", "Hardware interrupts", "lower"), _rate("interrupts", "hardware", 1e-3)),
+    OfEnd(Column("softirq_net_kps", "1000/s", "Softirqs, network receive", "lower"), _rate("softirqs", "net_rx", 1e-3)),
+    OfEnd(Column("cs_kps", "1000/s", "Context switches", "lower"), _rate("interrupts", "context_switches", 1e-3)),
+    OfEnd(Column("cpu_us_per_packet", "us", "CPU time per packet", "lower"), _cpu_us_per_packet),
+    OfEnd(Column("wire_MBps", "MB/s", "On the interface, both directions"), _wire("bytes", 1e-6)),
+    OfEnd(Column("wire_kpps", "1000/s", "Packets, both directions"), _wire("packets", 1e-3)),
+    OfEnd(Column("packets_per_cs", "", "Packets per context switch"), _packets_per_switch),
+    *(
+        OfEnd(
+            Column(f"tcp_{name}_ps", "1/s", f"TCP: {name.replace('_', ' ')}", is_ratio=False), _per_second("tcp", name)
+        )
+        for name in ("retransmitted_segments", "resets_sent", "listen_overflows")
+    ),
+)
+
+# Columns of the rows that the scripts of proj_net_bw_lat make, in their order, and what they are here.
+QQ = {
+    "p50": "p50_us",
+    "p90": "p90_us",
+    "p99": "p99_us",
+    "ps_busyTL": "busy_kernel_TL",
+    "tot_net_MB/s": "wire_MBps",
+    "tot_net_kPkts/s": "wire_kpps",
+    "Int_1000/s": "irq_all_kps",
+    "num_cpus": "ncpus",
+    "ps_tot_int_rateK/s": "irq_all_kps",
+    "ps_net_sftirq_rateK/s": "softirq_net_kps",
+    "ps_cs_rateK/s": "cs_kps",
+    "bw(MB/s)": "wire_MBps",
+    "pktsK/s": "wire_kpps",
+    "csK/s": "cs_kps",
+    "%busyTL": "busy_kernel_TL",
+    "pkts/cs": "packets_per_cs",
+}
+
+
+def ends(document: Json) -> dict[str, Json]:
+    """The hosts of a run by the suffix of their columns. Both ends on one machine, in containers or not: what it has
+    done is told once."""
+    hosts = document.get("hosts") or []
+    master: Json = next((host for host in hosts if host.get("role") == "master"), {})
+    slaves = [host for host in hosts if host.get("role") == "slave"]
+    elsewhere = [host for host in slaves if not _boot(host) or _boot(host) != _boot(master)]
+    found = {"master" if len(elsewhere) == len(slaves) else "shared": master} if master else {}
+    return found | {"slave" if len(slaves) == 1 else str(host.get("name")): host for host in elsewhere}
+
+
+def _boot(host: Json) -> Any:
+    return (host.get("facts") or {}).get("boot_id")
+
+
+def figures(document: Json) -> Iterator[tuple[str, float | None]]:
+    """All figures of a result, by column."""
+    for figure in RUN:
+        yield figure.column.name, figure.take(document)
+    for end, host in ends(document).items():
+        for per_end in END:
+            yield f"{per_end.column.name}.{end}", per_end.take(document, host)
+
+
+def find(name: str) -> Column | None:
+    """What a column means; one of an end with or without the end's name."""
+    base, _, end = name.partition(".")
+    for figure in RUN:
+        if figure.column.name == name:
+            return figure.column
+    for per_end in END:
+        column = per_end.column
+        if column.name == base:
+            return Column(
+                name, column.unit, f"{column.title} ({end})" if end else column.title, column.better, column.is_ratio
+            )
+    return None

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A beside B, cell by cell: which rows are meant, what is tested, and what the verdicts are."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from netmodel_lab import inference
+from netmodel_lab.columns import Column, find
+from netmodel_lab.folder import Folder
+from netmodel_lab.inference import Difference
+from netmodel_lab.problems import Exit, UsageProblem, nearest
+from netmodel_lab.rows import Row
+from netmodel_lab.table import Table
+
+Better = Literal["higher", "lower"]
+Key = tuple[str, ...]
+_DEFAULT = ("transactions_per_s", "p99_us")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure to compare, the smallest change that matters, and which way is the good one."""
+
+    column: Column
+    least: float
+    better: Better
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two: its rows by cell, without what was selected."""
+
+    text: str
+    source: Path
+    rows: list[Row]
+    selected: dict[str, str]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def dimensions(self) -> list[str]:
+        names = dict.fromkeys(name for row in self.rows for name in row if name.startswith("d."))
+        return [name for name in names if name.removeprefix("d.") not in self.selected]
+
+
+@dataclass
+class Line:
+    """One test: a cell, or all cells together (cell is None)."""
+
+    metric: Metric
+    cell: Key | None
+    a: float | None = None
+    b: float | None = None
+    difference: Difference | None = None
+    p: float | None = None  # by Holm, over all tests
+    q: float | None = None  # by Benjamini and Hochberg
+    verdict: str = ""
+    note: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.verdict}{self.note}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    a: Side
+    b: Side
+    by: list[str]
+    lines: list[Line]
+    alpha: float
+    same: float
+    notes: list[str] = field(default_factory=list)
+
+    def count(self, verdict: str) -> int:
+        return sum(line.verdict == verdict for line in self.lines if line.cell is not None)
+
+    @property
+    def exit(self) -> Exit:
+        verdicts = {line.verdict for line in self.lines}
+        if verdicts & {"worse", "failed"}:
+            return Exit.WORSE
+        return Exit.UNDECIDED if "undecided" in verdicts else Exit.DONE
+
+
+# --- what is compared ---
+
+
+def read_side(text: str) -> Side:
+    """FOLDER, FOLDER@NAME=VALUE,..., or a file of rows."""
+    path_text, _, selector = text.partition("@")
+    path = Path(path_text)
+    warnings: tuple[str, ...] = ()
+    if path.is_dir():
+        table = Table(Folder.open(path))
+        rows = table.rows
+        drift = table.drift("transactions_per_s")
+        if drift and drift.is_told:
+            warnings = (f"{path}: the machine was not steady: {drift.change:+.1%} from the first run to the last",)
+    else:
+        rows = _read_rows(path)
+    selected = dict(part.partition("=")[::2] for part in selector.split(",")) if selector else {}
+    names = [name.removeprefix("d.") for row in rows[:1] for name in row if name.startswith("d.")]
+    for name in selected:
+        if name not in names:
+            raise UsageProblem([f"{text}: {name} was not varied there{nearest(name, names)}"])
+    kept = [row for row in rows if all(str(row.get(f"d.{name}")) == value for name, value in selected.items())]
+    if not kept:
+        raise UsageProblem([f"{text}: no such rows"])
+    return Side(text, path.resolve(), kept, selected, warnings)
+
+
+def _read_rows(path: Path) -> list[Row]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".csv":
+            return [
+                {name: _typed(name, value) for name, value in row.items()} for row in csv.DictReader(text.splitlines())
+            ]
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (OSError, ValueError) as error:
+        raise UsageProblem([f"{path}: is neither a study nor rows (.jsonl, .csv): {error}"]) from None
+
+
+def _typed(name: str, value: str) -> Any:
+    if name == "ok":
+        return value == "true"
+    if find(name) or name == "block":
+        return float(value) if value else None
+    return value
+
+
+def read_metric(text: str, sides: Sequence[Side], same: float) -> Metric:
+    """NAME, NAME:3% or NAME:3%:higher."""
+    name, *more = text.split(":")
+    known = {key for side in sides for row in side.rows for key in row if find(key)}
+    if name not in known:
+        ends = sorted(key for key in known if key.partition(".")[0] == name)
+        hint = f"; did you mean {ends[0]}?" if ends else nearest(name, sorted(known))
+        raise UsageProblem([f"--metric {text}: no such figure in the rows{hint}"])
+    column = find(name)
+    assert column
+    least = percentage(f"--metric {text}", more[0]) if more else same / 2
+    better = more[1] if len(more) > 1 else column.better
+    if better in ("higher", "lower"):
+        return Metric(column, least, "higher" if better == "higher" else "lower")
+    raise UsageProblem([f"--metric {text}: says not which way is better: {name}:{least:.1%}:higher or :lower"])
+
+
+def percentage(place: str, text: str) -> float:
+    try:
+        value = float(text.removesuffix("%")) / 100
+    except ValueError:
+        value = math.nan
+    if not 0 < value < 1:
+        raise UsageProblem([f'{place}: "{text}": must be a share as 5%'])
+    return value
+
+
+# --- comparing ---
+
+
+def compare(a: Side, b: Side, metrics: Sequence[str], by: Sequence[str], *, alpha: float, same: float) -> Comparison:
+    chosen = list(metrics)
+    if not chosen:
+        chosen = [name for name in _DEFAULT if any(row.get(name) is not None for row in [*a.rows, *b.rows])]
+        if not chosen:
+            raise UsageProblem(["neither side has a good run; nothing can be compared"])
+    keys = [f"d.{name}" for name in by] if by else [name for name in a.dimensions if name in b.dimensions]
+    for key in keys:
+        if key not in a.rows[0] or key not in b.rows[0]:
+            raise UsageProblem([f"--by {key.removeprefix('d.')}: not in both"])
+    lines: list[Line] = []
+    for text in chosen:
+        lines += _of_metric(a, b, read_metric(text, (a, b), same), keys)
+    _judge(lines, a, b, keys, alpha, same)
+    return Comparison(a, b, [key.removeprefix("d.") for key in keys], lines, alpha, same, _notes(a, b, lines, alpha))
+
+
+def _cells(side: Side, keys: Sequence[str]) -> dict[Key, list[Row]]:
+    cells: dict[Key, list[Row]] = {}
+    for row in side.rows:
+        cells.setdefault(tuple(str(row.get(key)) for key in keys), []).append(row)
+    return cells
+
+
+def _values(rows: Sequence[Row], name: str) -> list[float]:
+    found = [row.get(name) for row in rows if row["ok"]]
+    return [float(value) for value in found if value is not None and math.isfinite(value)]
+
+
+def _of_metric(a: Side, b: Side, metric: Metric, keys: Sequence[str]) -> Iterator[Line]:
+    """First all cells together, then each."""
+    cells_a, cells_b = _cells(a, keys), _cells(b, keys)
+    found: list[Line] = []
+    for cell in dict.fromkeys([*cells_a, *cells_b]):
+        found.append(_of_cell(a, b, metric, cell, cells_a.get(cell), cells_b.get(cell)))
+    together = [line.difference for line in found if line.difference]
+    if len(together) > 1:
+        difference = _overall(a, b, metric, cells_a, cells_b, together)
+        if difference:
+            yield Line(metric, None, difference=difference)
+    yield from found
+
+
+def _typical(values: Sequence[float]) -> float | None:
+    if not values:
+        return None
+    return math.exp(sum(map(math.log, values)) / len(values)) if min(values) > 0 else float(np.median(values))
+
+
+def _of_cell(a: Side, b: Side, metric: Metric, cell: Key, rows_a: list[Row] | None, rows_b: list[Row] | None) -> Line:
+    if rows_a is None or rows_b is None:
+        return Line(metric, cell, verdict=f"only in {'A' if rows_b is None else 'B'}")
+    name = metric.column.name
+    x, y = _values(rows_a, name), _values(rows_b, name)
+    line = Line(metric, cell, a=_typical(x), b=_typical(y))
+    if not x and not y:
+        line.verdict, line.note = "undecided", ": neither has a good run"
+    elif not x or not y:
+        line.verdict, line.note = "failed", f": {'A' if not x else 'B'} has no good run"
+    elif min(*x, *y) <= 0:
+        line.difference = inference.by_rank(x, y)
+    else:
+        pairs = _pairs(a, b, rows_a, rows_b, name)
+        line.difference = inference.paired(*pairs) if pairs else inference.unpaired(x, y)
+        lost = max(len(x), len(y)) - len(pairs[0]) if pairs else 0
+        line.note = f", {lost} runs without a partner" if lost else ""
+    return line
+
+
+def _pairs(
+    a: Side, b: Side, rows_a: Sequence[Row], rows_b: Sequence[Row], name: str
+) -> tuple[list[float], list[float]] | None:
+    """Values of the same blocks of one study; None: there are none."""
+    if a.source != b.source:
+        return None
+    first, second = ({row["block"]: row[name] for row in rows if _values([row], name)} for rows in (rows_a, rows_b))
+    if len(first) < len(_values(rows_a, name)) or len(second) < len(_values(rows_b, name)):
+        return None  # cells of several runs a block
+    common = [block for block in first if block in second]
+    return ([first[block] for block in common], [second[block] for block in common]) if len(common) > 1 else None
+
+
+def _overall(
+    a: Side,
+    b: Side,
+    metric: Metric,
+    cells_a: dict[Key, list[Row]],
+    cells_b: dict[Key, list[Row]],
+    together: Sequence[Difference],
+) -> Difference | None:
+    """The geometric mean of the ratios. Cells of one block share what disturbed it: then the block is the unit."""
+    pairs = {
+        cell: _pairs(a, b, cells_a[cell], cells_b[cell], metric.column.name) for cell in cells_a if cell in cells_b
+    }
+    if not all(pairs.values()):
+        return None if any(pairs.values()) else inference.overall(together)
+    differences = [np.log(y) - np.log(x) for x, y in (pair for pair in pairs.values() if pair)]
+    if len({d.size for d in differences}) > 1:
+        return None
+    return inference.of_differences(np.mean(differences, axis=0))
+
+
+# --- verdicts ---
+
+
+def _judge(lines: list[Line], a: Side, b: Side, keys: Sequence[str], alpha: float, same: float) -> None:
+    tested = [line for line in lines if line.difference]
+    ps = [line.difference.p for line in tested if line.difference]
+    for line, p, q in zip(tested, inference.holm(ps), inference.benjamini_hochberg(ps), strict=True):
+        line.p, line.q = p, q
+        verdict, note = _verdict(line, alpha, same)
+        line.verdict, line.note = verdict, note + line.note
+    for line in tested:
+        if line.verdict == "undecided" and line.cell is not None and not line.note.startswith(":"):
+            line.note = _how_many(line, a, b, keys, len(tested), alpha) + line.note
+
+
+def _verdict(line: Line, alpha: float, same: float) -> tuple[str, str]:
+    difference = line.difference
+    assert difference
+    assert line.p is not None
+    if min(difference.n_a, difference.n_b) < inference.MIN_RUNS:
+        return "undecided", f": at least {inference.MIN_RUNS} runs each are needed"
+    if difference.test == "all equal":
+        return "same", ""
+    is_up = difference.effect > 0
+    changed = "better" if is_up == (line.metric.better == "higher") else "worse"
+    interval = difference.interval(0.9)
+    if line.p < alpha and (interval is None or abs(difference.effect) >= math.log1p(line.metric.least)):
+        return changed, ""
+    within = math.log1p(same)
+    if interval and -within < interval[0] and interval[1] < within:
+        return (
+            "same",
+            f" (differs by {math.expm1(difference.effect):+.1%})" if line.p < alpha else f" within {same:.0%}",
+        )
+    return "undecided", ""
+
+
+def _how_many(line: Line, a: Side, b: Side, keys: Sequence[str], tests: int, alpha: float) -> str:
+    cell = line.cell
+    rows = [_cells(side, keys).get(cell or (), []) for side in (a, b)]
+    x, y = (_values(part, line.metric.column.name) for part in rows)
+    found = inference.spread(x, y) if min(*x, *y) > 0 else None
+    if not found:
+        return ""
+    runs = inference.runs_needed(*found, math.log1p(2 * line.metric.least), alpha, tests)
+    if runs is None:
+        return f": cannot be decided in reason, runs differ by {math.expm1(found[0]):.0%}"
+    if runs <= min(len(x), len(y)):
+        return ""
+    return f": about {runs} runs each would decide"
+
+
+def _notes(a: Side, b: Side, lines: Sequence[Line], alpha: float) -> list[str]:
+    notes = [*dict.fromkeys([*a.warnings, *b.warnings])]
+    if a.source != b.source:
+        notes.append("A and B were measured at other times: whatever changed meanwhile is in the ratios")
+    tests = sum(line.difference is not None for line in lines)
+    ranked = [d for line in lines if (d := line.difference) and d.test == "Mann-Whitney"]
+    hopeless = [d for d in ranked if inference.smallest_rank_p(d.n_a, d.n_b) * tests > alpha]
+    if hopeless:
+        notes.append(
+            f"{len(hopeless)} tests by ranks, as runs lie far off: {hopeless[0].n_a} and {hopeless[0].n_b} runs cannot "
+            f"decide among {tests} tests"
+        )
+    return notes

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Charts as Vega-Lite specifications. They have no data of their own: the page, or a picture, fills the sets "cells"
+(x, y, low, high, series) and "runs" (x, y, series)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from netmodel_lab.columns import Column
+from netmodel_lab.table import Table
+from netmodel_lab.words import with_unit
+
+Json = dict[str, Any]
+
+# Of the runs, and of each machine; a chart is left out where no run has the figure.
+OF_RUNS = ("transactions_per_s", "payload_MBps", "p50_us", "p90_us", "p99_us", "resp_p99_us")
+OF_MACHINES = (
+    "busy_kernel_TL",
+    "cpu_us_per_transaction",
+    "cpu_s_per_GB",
+    "cpu_us_per_packet",
+    "wire_MBps",
+    "wire_kpps",
+    "irq_all_kps",
+    "softirq_net_kps",
+    "cs_kps",
+    "packets_per_cs",
+    "tcp_retransmitted_segments_ps",
+)
+CHARTS = OF_RUNS + OF_MACHINES
+MEASURED = ("wire_MBps", "payload_MBps")  # what was not set, and can be an axis all the same
+_WIDE = 20.0  # largest by median, beyond which an axis is logarithmic
+_MAX_TICKS = 10  # that are put at the values themselves
+_ROOM = 0.05  # share of an axis that is left free at either end
+_TIMES = ((1e6, "s"), (1e3, "ms"))
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure over what is varied. Values are divided by scale, and then are of the unit."""
+
+    column: Column
+    unit: str
+    scale: float
+    is_logarithmic: bool
+    is_small: bool  # no value needs a k
+    finding: str
+    domain: tuple[float, float]
+
+    @property
+    def end(self) -> str:
+        """The machine that it is about; "": the runs."""
+        return self.column.name.partition(".")[2]
+
+
+def chosen(table: Table) -> list[Chart]:
+    """The charts of a study."""
+    found = []
+    for column in table.columns:
+        if column.name.partition(".")[0] in CHARTS:
+            values = sorted(row[column.name] for row in table.good if row.get(column.name) is not None)
+            found.append(_chart(table, column, values))
+    return sorted(found, key=lambda chart: (chart.end, CHARTS.index(chart.column.name.partition(".")[0])))
+
+
+def _chart(table: Table, column: Column, values: Sequence[float]) -> Chart:
+    scale, unit = 1.0, column.unit
+    if unit == "us":
+        scale, unit = next(((s, u) for s, u in _TIMES if values[len(values) // 2] >= s), (1.0, "us"))
+    median = values[len(values) // 2]
+    is_logarithmic = values[0] > 0 and values[-1] / median > _WIDE
+    top = values[-1] / scale or 1.0
+    domain = (values[0] / scale / 1.2, top * 1.2) if is_logarithmic else (min(values[0] / scale, 0.0), top * 1.05)
+    return Chart(column, unit, scale, is_logarithmic, values[-1] / scale < 1000, _finding(table, column), domain)
+
+
+def _finding(table: Table, column: Column) -> str:
+    """What a chart shows, in words, for those who do not see it."""
+    known = [(cell, cell.summaries[column.name].centre) for cell in table.cells if column.name in cell.summaries]
+    if not known:
+        return column.title
+    least, most = min(known, key=lambda pair: pair[1]), max(known, key=lambda pair: pair[1])
+
+    def tell(pair: tuple[Any, float]) -> str:
+        where = " ".join(f"{name}={value}" for name, value in pair[0].dimensions.items()) or pair[0].profile
+        return f"{with_unit(pair[1], column.unit)} at {where}"
+
+    return f"{column.title}: from {tell(least)} to {tell(most)}"
+
+
+def specification(chart: Chart, *, series: Sequence[str], x: alt.X | None = None) -> Json:
+    """Colours and shapes are those of the series, in every chart the same. Without x, the page puts it in."""
+    x = x or alt.X("x:Q")
+    # The runs make the axis: the interval of two runs can be a thousand times as long, and is cut off.
+    ends = list(chart.domain)
+    y_scale = alt.Scale(type="log", domain=ends) if chart.is_logarithmic else alt.Scale(domain=ends, nice=True)
+    y_axis = alt.Axis(title=None, format="~r" if chart.is_small else "~s", tickCount=5)
+    y = alt.Y("y:Q", scale=y_scale, axis=y_axis)
+    scale = alt.Scale(domain=list(series)) if series else alt.Undefined
+    colour = alt.Color("series:N", scale=scale, legend=None)
+    shape = alt.Shape("series:N", scale=scale, legend=None)
+    tips = [
+        alt.Tooltip("series:N", title="series"),
+        alt.Tooltip("xtext:N", title="at"),
+        alt.Tooltip("ytext:N", title=chart.column.title),
+    ]
+    cells = alt.Chart(alt.NamedData(name="cells"))
+    runs = alt.Chart(alt.NamedData(name="runs")).mark_point(size=26, filled=False, opacity=0.55, strokeWidth=1)
+    layers = [
+        runs.encode(x=x, y=y, color=colour, shape=shape, tooltip=tips),
+        alt.Chart(alt.NamedData(name="lines")).mark_line(strokeWidth=1.75).encode(x=x, y=y, color=colour),
+        cells.mark_rule(strokeWidth=1.5, clip=True).encode(
+            x=x, y=alt.Y("low:Q", scale=y_scale, axis=y_axis), y2="high:Q", color=colour
+        ),
+        cells.mark_point(size=56, filled=True, opacity=1).encode(x=x, y=y, color=colour, shape=shape, tooltip=tips),
+    ]
+    picture = alt.layer(*layers).properties(width="container", height=200)
+    specification: Json = picture.to_dict()
+    return specification
+
+
+def place(title: str, kind: str, values: Sequence[float]) -> alt.X:
+    """The axis of a dimension: log, linear or text. A few values are its ticks; marks stay clear of its ends."""
+    if kind == "text":
+        return alt.X("x:N", sort=None, axis=alt.Axis(title=title, labelAngle=0, labelLimit=120))
+    axis = alt.Axis(title=title, format="~s", labelOverlap=True, tickCount=6, grid=False)
+    if len(values) <= _MAX_TICKS:
+        axis.values = list(values)
+    low, high = min(values), max(values)
+    if kind == "log":
+        room = (high / low) ** _ROOM if high > low else 2.0
+        scale = alt.Scale(type="log", base=2, nice=False, domain=[low / room, high * room])
+    else:
+        rest = (high - low) * _ROOM if high > low else 1.0
+        scale = alt.Scale(zero=False, nice=False, domain=[low - rest, high + rest])
+    return alt.X("x:Q", scale=scale, axis=axis)

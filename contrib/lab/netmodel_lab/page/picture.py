@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One chart by itself, as PNG or SVG, drawn without a browser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import vl_convert
+
+from netmodel_lab.page import charts, data, details
+from netmodel_lab.problems import UsageProblem, nearest
+from netmodel_lab.table import Table
+
+Json = dict[str, Any]
+
+_SIZE = {"width": 640, "height": 360}
+_SCALE = 2.0  # of pixels, for papers
+
+
+def picture(table: Table, name: str, kind: str, over: str | None, cell: int) -> bytes:
+    specification = _inside(table, name, cell) if name in details.NAMES else _chart(table, name, over)
+    specification |= {**_SIZE, "background": "white", "$schema": "https://vega.github.io/schema/vega-lite/v6.json"}
+    if kind == "svg":
+        return vl_convert.vegalite_to_svg(specification).encode()
+    return vl_convert.vegalite_to_png(specification, scale=_SCALE)
+
+
+def _chart(table: Table, name: str, over: str | None) -> Json:
+    known = {chart.column.name: chart for chart in charts.chosen(table)}
+    chart = known.get(name) or next((one for key, one in known.items() if key.partition(".")[0] == name), None)
+    if not chart:
+        names = [*known, *details.NAMES]
+        raise UsageProblem([f"{name}: no such chart{nearest(name, names)}; there are {', '.join(names)}"])
+    axes = {axis.name: axis for axis in data.axes(table)}
+    axis = axes.get(over) if over else data.default_axis(table)
+    if not axis:
+        raise UsageProblem([f"--over {over}: was not varied{nearest(over or '', list(axes))}"])
+    series = data.series_of(table, axis.name)
+    x = charts.place(axis.name, axis.kind, axis.values)
+    specification = charts.specification(chart, series=series, x=x)
+    for layer in specification["layer"]:
+        if "color" in layer["encoding"]:
+            layer["encoding"]["color"]["legend"] = {"title": None, "orient": "bottom", "labelLimit": 400}
+        if "shape" in layer["encoding"]:
+            layer["encoding"]["shape"]["legend"] = {"title": None, "orient": "bottom", "labelLimit": 400}
+    specification["title"] = {"text": chart.column.title, "subtitle": chart.unit, "anchor": "start"}
+    return {**specification, "datasets": data.fill(table, chart, axis)}
+
+
+def _inside(table: Table, name: str, cell: int) -> Json:
+    found = details.details(table, data.default_axis(table).name)
+    if not 1 <= cell <= len(found):
+        raise UsageProblem([f"--cell {cell}: there are 1 to {len(found)}"])
+    rows = details.fill(table, found, name, cell - 1)
+    if not rows:
+        raise UsageProblem([f"{name}: runs of this study have none"])
+    title = found[cell - 1]["title"] if name not in ("distribution", "percentiles") else name
+    return {**details.specifications()[name], "title": {"text": title, "anchor": "start"}, "datasets": {"rows": rows}}

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One row for each point that was run, made of its attempt's folder and nothing else; rebuilt when they are wanted."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from netmodel_lab.columns import QQ
+from netmodel_lab.folder import Attempt, Folder, Manifest, write_whole
+from netmodel_lab.plan import Point
+from netmodel_lab.problems import EnvironmentProblem
+from netmodel_lab.values import number
+
+Row = dict[str, Any]
+
+
+def build(manifest: Manifest, attempts: dict[int, list[Attempt]]) -> list[Row]:
+    """The rows in the order of the plan. A point that was never run has none."""
+    return [
+        _row(point, chosen(attempts[point.seq]), manifest.kinds) for point in manifest.plan if attempts.get(point.seq)
+    ]
+
+
+def chosen(tried: Sequence[Attempt]) -> Attempt:
+    """The attempt that stands for its point: the last good one, else the last."""
+    return next((attempt for attempt in reversed(tried) if attempt.is_good), tried[-1])
+
+
+def _row(point: Point, attempt: Attempt, kinds: dict[str, str]) -> Row:
+    run = attempt.run
+    row: Row = {
+        "point": point.point,
+        "cell": point.cell,
+        "block": point.block,
+        "seq": point.seq,
+        "attempt": attempt.number,
+        "epoch": attempt.command.get("epoch"),
+        "run_id": run.get("id"),
+        "start": run.get("start") or attempt.command.get("started"),
+        "ok": attempt.is_good,
+        "why": attempt.why,
+        "profile": point.profile,
+    }
+    for name, text in point.dimensions.items():
+        row[f"d.{name}"] = text
+    for name, text in point.dimensions.items():
+        row[f"p.{name}"] = number(text, kinds.get(name, ""))
+    required = attempt.requirements
+    if required:
+        row["met"] = all(one.get("met") for one in required)
+        row["unmet"] = "; ".join(str(one.get("reason")) for one in required if not one.get("met")) or None
+    if attempt.is_good:
+        row.update(attempt.figures)
+    return row
+
+
+def names(rows: Sequence[Row]) -> list[str]:
+    """All columns that some row has, in their order."""
+    found: dict[str, None] = {}
+    for row in rows:
+        found.update(dict.fromkeys(row))
+    return list(found)
+
+
+def with_old_names(rows: Sequence[Row]) -> list[Row]:
+    """The rows with the figures that proj_net_bw_lat has, under its names; those of an end keep the end's name behind a
+    point."""
+    return [_old(row) for row in rows]
+
+
+def _old(row: Row) -> Row:
+    found = {key: value for key, value in row.items() if key in _KEPT or key[:2] in ("d.", "p.")}
+    for old, ours in QQ.items():
+        for key, value in row.items():
+            name, point, end = key.partition(".")
+            if name == ours:
+                found[f"{old}{point}{end}"] = value
+    return found
+
+
+_KEPT = ("point", "cell", "block", "seq", "run_id", "start", "ok", "why", "met", "profile")
+
+
+def as_jsonl(rows: Sequence[Row]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, names(rows), lineterminator="\n", restval="")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({key: str(value).lower() if isinstance(value, bool) else value for key, value in row.items()})
+    return out.getvalue()
+
+
+def write_parquet(path: Path, rows: Sequence[Row]) -> None:
+    """With the library that does it, which is not installed unless asked for."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise EnvironmentProblem(["parquet needs pyarrow: pip install 'netmodel-lab[parquet]'"]) from None
+    columns = {name: [row.get(name) for row in rows] for name in names(rows)}
+    half = path.with_name(f".tmp-{path.name}")
+    parquet.write_table(pyarrow.table(columns), half)
+    half.rename(path)
+
+
+def write(folder: Folder, rows: Sequence[Row]) -> None:
+    write_whole(folder.path / "rows.jsonl", as_jsonl(rows))
+    write_whole(folder.path / "rows.csv", as_csv(rows))

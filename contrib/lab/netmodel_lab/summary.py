@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the runs of a cell say together. The unit is one run; what is a positive rate, time or cost is taken by its
+logarithm."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+FAR_IQR, NEAR_IQR = 3.0, 1.5
+MIN_OUTLIER_RUNS = 5  # below that, a cell has no quartiles worth the name
+MIN_DRIFT_RUNS = 8
+DRIFT_P = 0.01
+MAX_PAIRED = 1000
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A cell's figure. centre: the typical value, which the 95 % interval from low to high is about; None: one run."""
+
+    n: int
+    mean: float
+    median: float
+    sd: float | None
+    centre: float
+    low: float | None
+    high: float | None
+    mild: tuple[int, ...] = ()  # indices of outliers, which are kept
+    far: tuple[int, ...] = ()
+
+
+def is_logarithmic(values: Array, is_ratio: bool) -> bool:
+    return is_ratio and bool(np.all(values > 0))
+
+
+def summarise(values: Sequence[float], *, is_ratio: bool = True, confidence: float = 0.95) -> Summary | None:
+    """None: there is nothing to sum up."""
+    x = np.asarray([value for value in values if math.isfinite(value)], dtype=np.float64)
+    if x.size == 0:
+        return None
+    by_log = is_logarithmic(x, is_ratio)
+    y = np.log(x) if by_log else x
+    centre = float(y.mean())
+    half = sd = None
+    if x.size > 1:
+        sd = float(x.std(ddof=1))
+        half = _student(confidence, x.size - 1) * float(y.std(ddof=1)) / math.sqrt(x.size)
+    mild, far = outliers(y)
+
+    def back(value: float) -> float:
+        return math.exp(min(value, 700.0)) if by_log else value
+
+    return Summary(
+        n=int(x.size),
+        mean=float(x.mean()),
+        median=float(np.median(x)),
+        sd=sd,
+        centre=back(centre),
+        low=None if half is None else back(centre - half),
+        high=None if half is None else back(centre + half),
+        mild=mild,
+        far=far,
+    )
+
+
+@functools.cache
+def _student(confidence: float, df: int) -> float:
+    """The same for all cells of so many runs."""
+    return float(stats.t.ppf((1 + confidence) / 2, df))
+
+
+def outliers(y: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Indices of what lies beyond 1.5 and beyond 3 times the distance of the quartiles (Tukey)."""
+    if y.size < MIN_OUTLIER_RUNS:
+        return (), ()
+    ordered = np.sort(y)
+    low, high = (_quartile(ordered, share) for share in (0.25, 0.75))
+    beyond = np.maximum(low - y, y - high)
+    width = high - low
+    far = tuple(int(i) for i in np.flatnonzero(beyond > FAR_IQR * width))
+    mild = tuple(int(i) for i in np.flatnonzero(beyond > NEAR_IQR * width) if int(i) not in far)
+    return mild, far
+
+
+def _quartile(ordered: Array, share: float) -> float:
+    """Between the two values around it, as numpy has it, and faster for a few."""
+    at = share * (ordered.size - 1)
+    low = int(at)
+    high = min(low + 1, ordered.size - 1)
+    return float(ordered[low] + (at - low) * (ordered[high] - ordered[low]))
+
+
+@dataclass(frozen=True)
+class Drift:
+    """What a figure did over the study beside what the cells explain: the change from its begin to its end."""
+
+    p: float
+    change: float
+
+    @property
+    def is_told(self) -> bool:
+        return self.p < DRIFT_P
+
+
+def drift(cells: Sequence[str], order: Sequence[float], values: Sequence[float]) -> Drift | None:
+    """Spearman's test of the residuals of positive figures against their order, and Theil and Sen's slope. None: too
+    few."""
+    y = np.log(np.asarray(values, dtype=np.float64))
+    if y.size < MIN_DRIFT_RUNS or not np.all(np.isfinite(y)):
+        return None
+    _, cell, counts = np.unique(np.asarray(cells), return_inverse=True, return_counts=True)
+    residual = y - (np.bincount(cell, y) / counts)[cell]
+    at = np.asarray(order, dtype=np.float64)
+    kept = counts[cell] > 1
+    if kept.sum() < MIN_DRIFT_RUNS or np.ptp(residual[kept]) < 1e-12:
+        return None
+    found = stats.spearmanr(residual[kept], at[kept])
+    # The slope is a median over all pairs: a thousand runs, evenly over the study, have enough of them.
+    some = np.flatnonzero(kept)
+    some = some[np.argsort(at[some], kind="stable")][:: math.ceil(some.size / MAX_PAIRED)]
+    slope = stats.theilslopes(residual[some], at[some]).slope
+    return Drift(float(found.pvalue), math.expm1(float(slope) * float(np.ptp(at[kept]))))

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study as a table of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from netmodel_lab.table import Cell, Table
+from netmodel_lab.words import interval
+
+SHOWN = ("transactions_per_s", "payload_MBps", "p50_us", "p99_us", "busy_kernel_TL")
+
+
+def aligned(lines: Sequence[Sequence[str]], left: int, last: Sequence[str] = ()) -> str:
+    """Columns, the first ones to the left and the others to the right; then what each line ends with."""
+    endings = last or [""] * len(lines)
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    return "".join(
+        "  ".join(
+            text.ljust(width) if i < left else text.rjust(width)
+            for i, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        + (f"  {ending}" if ending else "")
+        + "\n"
+        for line, ending in zip(lines, endings, strict=True)
+    )
+
+
+def cells(table: Table) -> str:
+    """A line for each cell, with its typical values and how sure they are."""
+    shown = [column for column in table.columns if column.name.partition(".")[0] in SHOWN]
+    places = table.dimensions or ["profile"]
+    head = [*places, "runs", *(column.name for column in shown)]
+    lines = [
+        [
+            *(cell.dimensions.get(name, cell.profile) for name in places),
+            str(len(cell.rows)),
+            *(_figure(cell, column.name, column.unit) for column in shown),
+        ]
+        for cell in table.cells
+    ]
+    return aligned([head, *lines], len(places)) if lines else "no run has come to its end\n"
+
+
+def _figure(cell: Cell, name: str, unit: str) -> str:
+    summary = cell.summaries.get(name)
+    if not summary:
+        return "-"
+    return interval(summary.centre, summary.low, summary.high, unit)

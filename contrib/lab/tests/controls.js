@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+const changed = {};
+const act = async (name, what) => { const before = drawn(); what(); await wait(800); changed[name] = drawn() !== before; };
+const set = (id, value) => { const at = document.getElementById(id); at.value = value; at.dispatchEvent(new Event("change")); };
+const click = (selector) => document.querySelector(selector).click();
+await act("runs", () => click("#runs"));
+await act("legend", () => click("#legend input"));
+for (const option of [...document.querySelectorAll("#axis option")].slice(1)) await act(option.value, () => set("axis", option.value));
+const pictures = () => [...document.querySelectorAll(".picture svg")].map((svg) => svg.outerHTML).join("");
+const before = pictures(); set("cell", "3"); await wait(800); changed.cell = pictures() !== before;
+const cells = document.querySelector("#cells tbody");
+const order = [...cells.rows].map((row) => row.textContent).join();
+const heads = document.querySelectorAll("#cells thead th button");
+heads[0].click(); heads[0].click();
+changed.sort = [...cells.rows].map((row) => row.textContent).join() !== order;

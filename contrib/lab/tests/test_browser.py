@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page as its reader has it: nothing on the console, no text over text, every control does what it says, in
+light and dark, wide and narrow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from browser import visit
+
+LOOK = (Path(__file__).parent / "look.js").read_text()
+CONTROLS = (Path(__file__).parent / "controls.js").read_text()
+DONE = (Path(__file__).parent / "done.js").read_text()
+
+
+@pytest.mark.parametrize(("width", "is_dark"), [(1400, False), (1400, True), (768, False), (500, True)])
+def test_page_in_a_browser(wide_study: Path, tmp_path: Path, width: int, is_dark: bool) -> None:
+    script = LOOK + (CONTROLS if width == 1400 else "") + DONE
+    seen = visit(wide_study / "report.html", script, tmp_path / "b", width=width, is_dark=is_dark)
+    found = seen.found
+    assert not seen.console
+    assert found["overlaps"] == []
+    assert found["faint"] == []
+    assert found["wide"] <= found["width"]
+    assert found["drawn"] == found["figures"] > 15
+    assert found["dark"] is is_dark
+    if found["changed"]:
+        assert {name for name, has in found["changed"].items() if not has} == set()
+        assert {"runs", "legend", "request_size", "wire_MBps", "payload_MBps", "cell", "sort"} <= set(found["changed"])
+
+
+def test_the_check_can_fail(wide_study: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    spoilt = (
+        (wide_study / "report.html").read_text().replace("</style>", "th button { color: #999 !important }</style>")
+    )
+    page.write_text(spoilt.replace("</main>", '<img src="https://example.invalid/x.png"></main>'))
+    seen = visit(page, LOOK + DONE, tmp_path / "b", width=1400)
+    assert any("Content Security Policy" in line for line in seen.console)
+    assert seen.found["faint"]

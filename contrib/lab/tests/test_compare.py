@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparisons: the tests beside scipy, verdicts beside truth that is drawn, and what the command says."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Lab
+from scipy import stats
+
+from netmodel_lab import inference
+from netmodel_lab.cli import main
+from netmodel_lab.compare import Comparison, Side, compare
+from netmodel_lab.problems import Exit
+from netmodel_lab.rows import Row
+
+STUDIES = int(os.environ.get("NETMODEL_LAB_STUDIES") or 40)
+METRIC = "transactions_per_s"
+
+
+def side(name: str, cells: dict[str, list[float]], metric: str = METRIC) -> Side:
+    rows: list[Row] = [
+        {"ok": True, "block": block, "d.n": cell, metric: value}
+        for cell, values in cells.items()
+        for block, value in enumerate(values, 1)
+    ]
+    return Side(name, Path(name), rows, {})
+
+
+def judged(a: dict[str, list[float]], b: dict[str, list[float]], names: tuple[str, str] = ("A", "B")) -> Comparison:
+    return compare(side(names[0], a), side(names[1], b), [f"{METRIC}:3%"], [], alpha=0.05, same=0.05)
+
+
+def verdicts(found: Comparison) -> list[str]:
+    return [line.verdict for line in found.lines if line.cell is not None]
+
+
+# --- tests ---
+
+
+def test_welch_is_that_of_scipy_on_logarithms() -> None:
+    a, b = [10.0, 11.0, 12.5, 10.7], [13.0, 12.1, 14.2, 15.0, 13.1]
+    expected = stats.ttest_ind(np.log(b), np.log(a), equal_var=False)
+    found = inference.unpaired(a, b)
+    assert found.test == "Welch"
+    assert [found.p, found.df] == pytest.approx([expected.pvalue, expected.df])
+    low, high = expected.confidence_interval(0.95)
+    assert found.interval(0.95) == pytest.approx((low, high))
+
+
+def test_pairs_are_those_of_scipy() -> None:
+    a, b = [10.0, 20.0, 40.0, 30.0], [11.0, 21.5, 45.0, 32.0]
+    expected = stats.ttest_rel(np.log(b), np.log(a))
+    found = inference.paired(a, b)
+    assert found.test == "paired t"
+    assert found.p == pytest.approx(expected.pvalue)
+
+
+def test_ranks_where_a_run_lies_far_off() -> None:
+    a, b = [10.0, 10.1, 9.9, 10.05, 9.95, 30.0], [11.0, 11.1, 10.9, 11.05, 10.95, 11.2]
+    found = inference.unpaired(a, b)
+    assert found.test == "Mann-Whitney"
+    assert found.p == pytest.approx(stats.mannwhitneyu(a, b, method="exact").pvalue)
+
+
+def test_values_that_do_not_vary() -> None:
+    assert inference.unpaired([5, 5, 5], [5, 5, 5]).p == 1
+    found = inference.unpaired([5, 5, 5, 5], [6, 6, 6, 6])
+    assert found.test == "permutation"
+    assert found.p == pytest.approx(2 / math.comb(8, 4))
+    assert inference.smallest_rank_p(3, 3) == pytest.approx(0.1)
+
+
+def test_holm() -> None:
+    assert inference.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert inference.holm([]) == []
+
+
+def test_runs_needed_for_five_per_cent() -> None:
+    """The numbers that a table of the t distribution gives; few runs before make it more."""
+    effect = math.log(1.05)
+    assert inference.runs_needed(0.02, 1000, effect, 0.05) == 5
+    assert inference.runs_needed(0.05, 1000, effect, 0.05) == 18
+    assert inference.runs_needed(0.05, 1000, effect, 0.05, 48) == 39
+    assert (inference.runs_needed(0.05, 8, effect, 0.05) or 0) > 24
+    assert inference.runs_needed(0.5, 8, effect, 0.05) is None
+
+
+# --- verdicts ---
+
+
+def test_better_worse_same_and_undecided() -> None:
+    steady = [100.0, 101, 99, 100.5, 99.5, 100.2]
+    a = {"1": steady, "2": steady, "3": steady, "4": [100.0, 160, 70, 120, 60, 150], "5": steady}
+    b = {
+        "1": [value * 1.2 for value in steady],
+        "2": [value * 0.8 for value in steady],
+        "3": [value * 1.001 for value in steady],
+        "4": [110.0, 150, 80, 130, 50, 140],
+        "6": steady,
+    }
+    found = judged(a, b)
+    assert verdicts(found) == ["better", "worse", "same", "undecided", "only in A", "only in B"]
+    assert found.exit == Exit.WORSE
+    assert judged({"3": a["3"]}, {"3": b["3"]}).exit == Exit.DONE
+    assert judged({"4": a["4"]}, {"4": b["4"]}).exit == Exit.UNDECIDED
+
+
+def test_small_changes_that_are_sure_are_the_same() -> None:
+    a = [100.0, 100.1, 99.9, 100.05, 99.95, 100.0]
+    (line,) = judged({"1": a}, {"1": [value * 1.01 for value in a]}).lines
+    assert line.text == "same (differs by +1.0%)"
+
+
+def test_too_few_runs_decide_nothing() -> None:
+    (line,) = judged({"1": [100, 101]}, {"1": [200, 201]}).lines
+    assert line.text == "undecided: at least 3 runs each are needed"
+    (line,) = judged({"1": [100]}, {"1": [200]}).lines
+    assert line.verdict == "undecided"
+
+
+def test_odd_values() -> None:
+    assert verdicts(judged({"1": [0.0] * 6}, {"1": [0.0] * 6})) == ["same"]
+    assert verdicts(judged({"1": [0.0] * 8}, {"1": [5.0, 6, 7, 8, 9, 10, 11, 12]})) == ["better"]
+    assert verdicts(judged({"1": [math.nan] * 4}, {"1": [1.0, 2, 3, 4]})) == ["failed"]
+    assert verdicts(judged({"1": [math.nan] * 4}, {"1": [math.inf] * 4})) == ["undecided"]
+
+
+def test_blocks_of_one_study_are_pairs() -> None:
+    """What a block shares is no noise of the comparison."""
+    shared = np.exp(np.random.default_rng(1).normal(5, 0.5, 8))
+    own = np.random.default_rng(2).normal(0, 0.01, (2, 8))
+    a, b = {"1": list(shared * np.exp(own[0]))}, {"1": list(shared * 1.1 * np.exp(own[1]))}
+    assert verdicts(judged(a, b, ("s", "s"))) == ["better"]
+    assert verdicts(judged(a, b)) == ["undecided"]
+
+
+@pytest.mark.parametrize("names", [("A", "B"), ("s", "s")], ids=["unpaired", "paired"])
+def test_nothing_is_found_where_nothing_changed(names: tuple[str, str]) -> None:
+    """The whole way: choice of test, all cells together, Holm, verdicts. Runs are disturbed once in twenty."""
+    random = np.random.default_rng(11)
+    false = 0
+    for _ in range(STUDIES):
+        values = np.exp(random.normal(10, 0.03, (2, 12, 6))) * np.where(random.random((2, 12, 6)) < 0.05, 0.85, 1)
+        a, b = ({str(cell): list(runs) for cell, runs in enumerate(half)} for half in values)
+        false += bool({line.verdict for line in judged(a, b, names).lines} & {"better", "worse"})
+    assert false <= STUDIES * 0.05 + 2 * math.sqrt(STUDIES * 0.05 * 0.95)
+
+
+def test_what_is_recommended_finds_it() -> None:
+    """A pilot of 5 runs a side recommends a number of runs; so many find a true change of 5 % four times of five."""
+    random = np.random.default_rng(12)
+    hits = tried = 0
+    for pilot in np.exp(random.normal(5, 0.04, (5 * STUDIES, 2, 5))):
+        found = inference.spread(*map(list, pilot))
+        assert found
+        runs = inference.runs_needed(*found, math.log(1.05), 0.05)
+        if runs:
+            a, b = np.exp(random.normal(5, 0.04, (2, runs)))
+            hits += inference.unpaired(list(a), list(b * 1.05)).p < 0.05
+            tried += 1
+    assert hits / tried >= 0.8
+
+
+# --- the command ---
+
+
+def test_a_study_beside_itself_is_the_same(study: Path, lab: Lab) -> None:
+    done = lab("compare", study, study, "--json")
+    document = json.loads(done.stdout)
+    tests = [test for test in document["tests"] if test["cell"]]
+    assert [(test["metric"], test["cell"]) for test in tests] == [
+        (metric, {"num_flows": flows}) for metric in ("transactions_per_s", "p99_us") for flows in ("1", "2")
+    ]
+    # Two runs each: too few for anything.
+    assert {test["verdict"] for test in tests} == {"undecided"}
+    assert done.returncode == document["exit"] == 5
+
+
+def test_files_of_rows(tmp_path: Path, lab: Lab) -> None:
+    for name, factor in (("a", 1.0), ("b", 0.7)):
+        rows = side(name, {"1": [100 * factor, 101 * factor, 99 * factor], "2": [50, 51, 49]}).rows
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = lab("compare", "a.jsonl", "b.jsonl")
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert lines[0] == "compare a.jsonl  with  b.jsonl"
+    assert [line.split()[0] for line in lines if line.endswith(("worse", "same within 5%"))] == ["all", "1", "2"]
+    assert lines[-1] == "1 worse, 1 same; exit 1"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--metric", "p9_us"), "--metric p9_us: no such figure in the rows; did you mean p99_us?"),
+        (("--metric", "busy_kernel_TL"), "no such figure in the rows; did you mean busy_kernel_TL.shared?"),
+        (("--metric", "p99_us:x"), '--metric p99_us:x: "x": must be a share as 5%'),
+        (("--metric", "ncpus.shared"), "says not which way is better: ncpus.shared:2.5%:higher or :lower"),
+        (("--by", "nic"), "--by nic: not in both"),
+        (("--alpha", "2"), '"2": must lie between 0 and 1'),
+        (("--same", "0"), '--same: "0": must be a share as 5%'),
+    ],
+)
+def test_wrong_use(
+    study: Path, words: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    try:
+        code = main(["compare", str(study), str(study), *words])
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert says in err

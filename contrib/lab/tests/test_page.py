@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page: complete, alone, and proof against what is in it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from conftest import Lab
+
+# What a page would fetch, or run beside its own scripts.
+_FETCHES = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=|@import|url\((?!["']?(?:#|data:))""")
+
+
+class Reader(HTMLParser):
+    """Texts by the element that they are in, and how many elements there are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: dict[str, list[str]] = {}
+        self.tags: list[str] = []
+        self._open = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._open = f"{tag}#{dict(attrs).get('id') or ''}"
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.texts.setdefault(self._open, []).append(data)
+
+
+def read(path: Path) -> tuple[str, Reader]:
+    text, reader = path.read_text(), Reader()
+    reader.feed(text)
+    return text, reader
+
+
+def test_page(study: Path) -> None:
+    text, reader = read(study / "report.html")
+    data = json.loads("".join(reader.texts["script#data"]))
+    assert data["axis"] == "num_flows"
+    charts = [chart["column"] for chart in data["charts"]]
+    assert charts[0] == "transactions_per_s"
+    assert {"p50_us", "p99_us", "cpu_us_per_transaction.shared"} <= set(charts)
+    assert reader.tags.count("figure") == len(charts) + text.count('class="picture"')
+    assert len(data["columns"]["runs"]["transactions_per_s"]) == 4
+    assert data["columns"]["dimensions"]["num_flows"] == {"text": ["1", "2"], "number": [1, 2]}
+    assert "default-src &#x27;none&#x27;" in text or "default-src 'none'" in text
+    outside = re.sub(r"<script type=\"module\">.*?</script>", "", text, flags=re.DOTALL)
+    assert not _FETCHES.search(outside)
+    rates = data["columns"]["runs"]["transactions_per_s"]
+    (low, high) = data["charts"][0]["spec"]["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    assert (low, high) == (0, pytest.approx(max(rates) * 1.05, rel=1e-5))  # whatever the intervals are
+    assert "num_flows=1,2" in "".join(reader.texts["pre#"])
+    assert len(text) < 1_500_000
+
+
+def test_texts_of_others_do_nothing(study: Path, lab: Lab, tmp_path: Path) -> None:
+    evil = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\u2028"
+    path = tmp_path / "s"
+    shutil.copytree(study, path)
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["study"]["profile"] = evil
+    manifest["epochs"][0]["facts"]["host"] = evil
+    for point in manifest["plan"]:
+        point["profile"] = evil
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    command = path / "runs" / "000001-a1" / "command.json"
+    command.write_text(json.dumps({**json.loads(command.read_text()), "why": evil}))
+    assert lab("report", path).returncode == 0
+    _, tame = read(study / "report.html")
+    text, reader = read(path / "report.html")
+    assert reader.tags.count("script") == tame.tags.count("script")
+    assert "img" not in reader.tags
+    assert text.count(evil[:20]) == 0
+    assert evil in "".join(reader.texts["p#"])
+
+
+def test_text(study: Path, lab: Lab) -> None:
+    lines = lab("report", study, "--text").stdout.splitlines()
+    assert lines[0].split() == [
+        *("num_flows", "runs", "transactions_per_s", "payload_MBps", "p50_us", "p99_us"),
+        "busy_kernel_TL.shared",
+    ]
+    assert [line.split()[:2] for line in lines[1:]] == [["1", "2"], ["2", "2"]]

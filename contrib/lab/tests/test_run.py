@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole studies on this host: what they leave, what they refuse, and what they do after they were killed."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import NETMODEL, SHORT, Lab, argv, environment, rows
+
+KILLS = int(os.environ.get("NETMODEL_LAB_KILLS") or 4)
+LONGER = ("tcp_rr", "num_flows=1,2", "--set", "test_length=20ms", "--repeat", "8", "--seed", "7", "--no-report")
+
+
+def test_what_a_study_leaves(study: Path) -> None:
+    manifest = json.loads((study / "manifest.json").read_text())
+    assert manifest["schema"] == "netmodel-lab.study/1"
+    assert len(manifest["plan"]) == 4
+    runs = sorted(path.name for path in (study / "runs").iterdir())
+    assert runs == [f"{seq:06d}-a1" for seq in range(1, 5)]
+    for path in (study / "runs").iterdir():
+        assert json.loads((path / "result.json").read_text())["schema"] == "netmodel.result/1"
+        command = json.loads((path / "command.json").read_text())
+        assert command["exit_code"] == 0
+        assert command["argv"][0] == str(NETMODEL)
+        assert (path / "stderr.txt").exists()
+    events = [json.loads(line)["event"] for line in (study / "journal.jsonl").read_text().splitlines()]
+    assert events == ["start", *["begin", "end"] * 4, "stop"]
+
+
+def test_a_row_is_made_of_its_run(study: Path) -> None:
+    found = rows(study)
+    assert [row["seq"] for row in found] == [1, 2, 3, 4]
+    for row in found:
+        result = json.loads((study / "runs" / f"{row['seq']:06d}-a1" / "result.json").read_text())
+        assert row["ok"]
+        assert row["run_id"] == result["run"]["id"]
+        assert row["d.num_flows"] == result["profile"]["params"]["num_flows"] == str(int(row["p.num_flows"]))
+        assert row["transactions_per_s"] == result["totals"]["transactions_per_s"]
+        assert row["p99_us"] == pytest.approx(result["totals"]["latency_s"]["p99"] * 1e6)
+        assert row["ncpus.shared"] == os.cpu_count()
+    with (study / "rows.csv").open() as file:
+        table = list(csv.DictReader(file))
+    assert [float(line["transactions_per_s"]) for line in table] == [row["transactions_per_s"] for row in found]
+
+
+def test_rows_are_made_again(study: Path, lab: Lab, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(study, copy)
+    (copy / "rows.jsonl").unlink()
+    (copy / "rows.csv").unlink()
+    assert lab("report", copy).returncode == 0
+    assert rows(copy) == rows(study)
+    done = lab("export", copy, "json")
+    assert json.loads(done.stdout) == rows(study)
+
+
+def test_plan_touches_nothing(lab: Lab, tmp_path: Path) -> None:
+    done = lab("plan", "tcp_rr", "num_flows=1,2,4..8", "--repeat", "3", "--set", "test_length=2s", "--seed", "1")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == 13
+    assert lines[-1] == "12 points: 4 cells, 3 runs each, order blocks, seed 1; about 00:00:42"
+    assert not list(tmp_path.iterdir())
+
+
+def test_all_mistakes_in_one_go(lab: Lab, tmp_path: Path) -> None:
+    done = lab(
+        *(
+            "run",
+            "tcp_rr",
+            "num_flow=1,2",
+            "request_size=64,abc",
+            "response_size=1..x",
+            "num_threads=1",
+            "num_threads=2",
+        ),
+        *("--set", "test_length=soon", "--set", "pipeline", "--warmup", "late"),
+    )
+    assert done.returncode == 2
+    assert [line.partition(": a number and")[0] for line in done.stderr.splitlines()] == [
+        "netmodel-lab: --set pipeline: must be NAME=VALUE",
+        'netmodel-lab: response_size=1..x: "1..x": a range is A..B, A..B+STEP or A..B*FACTOR',
+        "netmodel-lab: num_threads: is given twice: also as another dimension",
+        "netmodel-lab: num_flow: the profile has no such parameter; did you mean num_flows?",
+        'netmodel-lab: warmup: "late" is no duration',
+        'netmodel-lab: test_length=soon: value "soon" (from -D): not a duration',
+        'netmodel-lab: request_size=abc: value "abc" (from -D): not a size',
+    ]
+    assert not list(tmp_path.iterdir())
+
+
+def test_cells_that_cannot_be(lab: Lab, tmp_path: Path) -> None:
+    words = ("num_threads=1,2", "--set", "test_length=20ms", "--repeat", "1")
+    done = lab("run", "tcp_rr", "num_flows=1,2", *words)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        'netmodel-lab: num_flows=1 num_threads=2: <group> nflows="1": must be at least nthreads="2", so that each '
+        "worker has a flow (from -D num_flows=1)"
+    ]
+    assert lab("plan", "tcp_rr", "num_flows=2,4", *words).returncode == 0
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("rum", "tcp_rr"), "rum: no such command; did you mean run?"),
+        (("run", "tcp_rrr"), "-m tcp_rrr: no such profile; did you mean tcp_rr?"),
+        (("run", "tcp_rr", "--repeat", "0"), '"0": must be 1 to 1000'),
+        (
+            ("run", "tcp_rr", "num_flows=1..9", "--repeat", "1000", "--set", "test_length=1h", "num_threads=1,2"),
+            "18000 points: more than 10000; --yes",
+        ),
+        (("resume", "nothing"), "nothing: is no study: there is no manifest.json in it"),
+        (("export", "nothing", "xml"), "invalid choice: 'xml'"),
+    ],
+)
+def test_wrong_use(lab: Lab, tmp_path: Path, words: tuple[str, ...], says: str) -> None:
+    done = lab(*words)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_folders_of_others_are_left_alone(lab: Lab, tmp_path: Path, study: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    done = lab("run", *SHORT, "-o", "mine")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "netmodel-lab: mine: is not empty (letter.txt); -o names a new folder\n",
+    )
+    done = lab("run", *SHORT, "-o", study)
+    assert done.returncode == 2
+    assert "is a study already" in done.stderr
+
+
+def test_a_point_that_fails(lab: Lab, tmp_path: Path) -> None:
+    words = ("tcp_rr", "source_port=0,1", "num_flows=2", "--set", "local_hosts=192.0.2.1", "--set", "test_length=20ms")
+    done = lab("run", *words, "--repeat", "1", "-o", "s", "--no-report")
+    assert done.returncode == 4
+    assert "2 points have failed: netmodel-lab resume --retry-failed s" in done.stderr
+    assert sorted(path.name for path in (tmp_path / "s" / "runs").iterdir()) == [
+        "000001-a1",
+        "000001-a2",
+        "000002-a1",
+        "000002-a2",
+    ]
+    found = rows(tmp_path / "s")
+    assert [(row["ok"], row["attempt"]) for row in found] == [(False, 2), (False, 2)]
+    assert all("192.0.2.1" in row["why"] for row in found)
+    assert lab("resume", "s", "--no-report").returncode == 4
+    assert len(list((tmp_path / "s" / "runs").iterdir())) == 4
+    assert lab("resume", "s", "--no-report", "--retry-failed").returncode == 4
+    assert len(list((tmp_path / "s" / "runs").iterdir())) == 6
+
+
+def test_a_run_that_does_not_end_is_ended(lab: Lab, tmp_path: Path) -> None:
+    done = lab(
+        *("run", "tcp_rr", "--set", "test_length=20ms", "--set", "delay=1h", "--limit-run", "1ms", "--repeat", "1"),
+        *("-o", "s", "--no-report"),
+    )
+    assert done.returncode == 4
+    assert "was ended" in rows(tmp_path / "s")[0]["why"]
+
+
+def test_one_at_a_time(lab: Lab, tmp_path: Path) -> None:
+    words = argv("run", "tcp_rr", "--set", "test_length=60s", "--repeat", "1", "-o", "s", "--no-report")
+    with subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True) as first:
+        try:
+            _wait(lambda: _begun(tmp_path / "s"))
+            done = lab("resume", "s")
+            assert done.returncode == 2
+            assert f"s: is being run by pid {first.pid} since " in done.stderr
+            assert json.loads(lab("status", "s", "--json").stdout)["running"].startswith(f"pid {first.pid} ")
+        finally:
+            first.send_signal(signal.SIGINT)
+            _, said = first.communicate(timeout=60)
+    assert first.returncode == 130
+    assert said.endswith("interrupted; netmodel-lab resume s goes on\n")
+    assert not list((tmp_path / "s" / "runs").iterdir())
+
+
+def test_killed_at_any_moment(lab: Lab, tmp_path: Path, study: Path) -> None:
+    """What is left to do is done, once, and nothing else."""
+    whole = tmp_path / "whole"
+    began = time.monotonic()
+    subprocess.run(argv("run", *LONGER, "-o", whole), env=environment(), check=True, capture_output=True)
+    length = time.monotonic() - began
+    draw = random.Random()
+    path = tmp_path / "killed"
+    kills = 0
+    while kills < KILLS:
+        if path.exists() and not (path / "manifest.json").exists():
+            shutil.rmtree(path)
+        verb = ("resume", path, "--no-report") if path.exists() else ("run", *LONGER, "-o", path)
+        # Each lives long enough to do a part, and too short to do all.
+        with subprocess.Popen(argv(*verb), env=environment(), stderr=subprocess.DEVNULL) as lab_run:
+            time.sleep(draw.uniform(0.1, 1.5 / KILLS + 0.5) * length)
+            if lab_run.poll() is None:
+                kills += 1
+            lab_run.kill()
+        if lab_run.returncode == 0:
+            _check_equal(whole, path)
+            shutil.rmtree(path)
+        elif path.exists():
+            for result in path.glob("runs/[0-9]*/result.json"):
+                json.loads(result.read_text())
+    if not (path / "manifest.json").exists():
+        assert lab("run", *LONGER, "-o", path).returncode == 0
+    done = lab("resume", path, "--no-report")
+    assert done.returncode == 0, done.stderr
+    _check_equal(whole, path)
+    assert not list(path.glob("runs/.tmp-*"))
+
+
+def _check_equal(whole: Path, killed: Path) -> None:
+    same = ("point", "cell", "block", "seq", "attempt", "epoch", "ok", "d.num_flows")
+    expected, found = ([[row[name] for name in same] for row in rows(path)] for path in (whole, killed))
+    assert found == expected
+    assert len(list((killed / "runs").iterdir())) == len(expected)
+
+
+def test_after_a_torn_journal_and_a_damaged_result(lab: Lab, tmp_path: Path, study: Path) -> None:
+    path = tmp_path / "s"
+    shutil.copytree(study, path)
+    journal = path / "journal.jsonl"
+    journal.write_text(journal.read_text()[:-20])
+    (path / "runs" / "000002-a1" / "result.json").write_text("{")
+    shutil.rmtree(path / "runs" / "000003-a1")
+    (path / "runs" / ".tmp-000003-a1").mkdir()
+    (path / "runs" / "letter").mkdir()
+    assert lab("resume", path, "--no-report").returncode == 0
+    assert [(row["seq"], row["attempt"], row["ok"]) for row in rows(path)] == [
+        (1, 1, True),
+        (2, 2, True),
+        (3, 1, True),
+        (4, 1, True),
+    ]
+    assert (path / "runs" / "letter").exists()
+    assert json.loads(journal.read_text().splitlines()[-1])["event"] == "stop"
+
+
+def test_a_changed_program_is_told(lab: Lab, tmp_path: Path, study: Path) -> None:
+    path = tmp_path / "s"
+    shutil.copytree(study, path)
+    shutil.rmtree(path / "runs" / "000004-a1")
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["epochs"][0]["facts"]["kernel"] = "2.6.32"
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    done = lab("resume", path, "--no-report")
+    assert done.returncode == 2
+    assert f"kernel has changed: 2.6.32 to {os.uname().release}" in done.stderr
+    assert lab("resume", path, "--no-report", "--accept-change").returncode == 0
+    assert [row["epoch"] for row in rows(path)] == [1, 1, 1, 2]
+
+
+def _begun(path: Path) -> bool:
+    return path.exists() and any(path.glob("runs/.tmp-*/result.json"))
+
+
+def _wait(what: object) -> None:
+    deadline = time.monotonic() + 60
+    while not what():  # type: ignore[operator]
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statistics beside scipy, and beside truth that is drawn."""
+
+from __future__ import annotations
+
+import math
+import os
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from netmodel_lab.summary import drift, summarise
+
+CELLS = int(os.environ.get("NETMODEL_LAB_CELLS") or 800)
+
+
+def test_as_scipy_has_it() -> None:
+    values = [10.0, 12.0, 11.0, 15.0]
+    logs = np.log(values)
+    low, high = stats.t.interval(0.95, 3, loc=logs.mean(), scale=stats.sem(logs))
+    found = summarise(values)
+    assert found
+    assert found.n == 4
+    assert found.mean == pytest.approx(12)
+    assert found.median == pytest.approx(11.5)
+    assert found.sd == pytest.approx(np.std(values, ddof=1))
+    assert found.centre == pytest.approx(stats.gmean(values))
+    assert [found.low, found.high] == pytest.approx([math.exp(low), math.exp(high)])
+
+
+def test_without_logarithms_where_there_are_none() -> None:
+    values = [0.0, 2.0, -1.0]
+    low, high = stats.t.interval(0.95, 2, loc=np.mean(values), scale=stats.sem(values))
+    found = summarise(values)
+    assert found
+    assert [found.centre, found.low, found.high] == pytest.approx([1 / 3, low, high])
+
+
+def test_few_runs_and_equal_ones() -> None:
+    assert summarise([]) is None
+    assert summarise([math.nan]) is None
+    one = summarise([5.0])
+    assert one
+    assert one.centre == pytest.approx(5)
+    assert (one.n, one.low, one.sd) == (1, None, None)
+    same = summarise([5.0] * 6)
+    assert same
+    assert [same.low, same.high] == pytest.approx([5, 5])
+    assert same.far == ()
+
+
+def test_outliers_are_told_and_kept() -> None:
+    found = summarise([100, 101, 99, 100.5, 99.5, 300])
+    assert found
+    assert (found.n, found.far, found.mild) == (6, (5,), ())
+
+
+@pytest.mark.parametrize("cv", [0.05, 0.3])
+@pytest.mark.parametrize("runs", [3, 10, 30])
+def test_the_interval_holds_the_truth(cv: float, runs: int) -> None:
+    """95 % of the time, within what so many cells can tell."""
+    random = np.random.default_rng(1234 + runs)
+    sigma = math.sqrt(math.log1p(cv**2))
+    held = 0
+    for values in np.exp(random.normal(math.log(50), sigma, (CELLS, runs))):
+        found = summarise(list(values))
+        assert found
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= 50 <= found.high
+    assert 0.93 <= held / CELLS <= 0.97
+
+
+def test_drift() -> None:
+    random = np.random.default_rng(5)
+    cells, order = [f"c{i % 6}" for i in range(60)], list(range(60))
+    level = np.array([100.0 * (1 + i % 6) for i in range(60)])
+    noise = np.exp(random.normal(0, 0.01, 60))
+    rising = drift(cells, order, list(level * noise * np.linspace(1, 1.1, 60)))
+    assert rising
+    assert rising.is_told
+    assert rising.change == pytest.approx(0.1, abs=0.02)
+    flat = drift(cells, order, list(level * noise))
+    assert flat
+    assert not flat.is_told
+    assert drift(["a"] * 3, [1, 2, 3], [1.0, 2.0, 3.0]) is None
+
+
+def test_drift_is_seldom_told_where_there_is_none() -> None:
+    random = np.random.default_rng(6)
+    cells, order = [f"c{i % 8}" for i in range(24)], list(range(24))
+    told = 0
+    for values in np.exp(random.normal(3, 0.05, (200, 24))):
+        found = drift(cells, order, list(values))
+        told += found is not None and found.is_told
+    assert told <= 10
