@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from netmodel_lab.study import Study
     from netmodel_lab.table import Table
 
-_LIBRARIES = ("altair", "numpy", "pydantic", "scipy", "vl-convert-python")
+_LIBRARIES = ("numpy", "pydantic", "scipy", "vl-convert-python")
 
 
 # --- plan and run ---

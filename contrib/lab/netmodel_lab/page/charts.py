@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
-
 from netmodel_lab.columns import Column
 from netmodel_lab.table import Table
 from netmodel_lab.words import with_unit
@@ -92,49 +90,55 @@ def _finding(table: Table, column: Column) -> str:
     return f"{column.title}: from {tell(least)} to {tell(most)}"
 
 
-def specification(chart: Chart, *, series: Sequence[str], x: alt.X | None = None) -> Json:
+def specification(chart: Chart, *, series: Sequence[str], x: Json | None = None) -> Json:
     """Colours and shapes are those of the series, in every chart the same. Without x, the page puts it in."""
-    x = x or alt.X("x:Q")
+    x = x or {"field": "x", "type": "quantitative"}
     # The runs make the axis: the interval of two runs can be a thousand times as long, and is cut off.
-    ends = list(chart.domain)
-    y_scale = alt.Scale(type="log", domain=ends) if chart.is_logarithmic else alt.Scale(domain=ends, nice=True)
-    y_axis = alt.Axis(title=None, format="~r" if chart.is_small else "~s", tickCount=5)
-    y = alt.Y("y:Q", scale=y_scale, axis=y_axis)
-    scale = alt.Scale(domain=list(series)) if series else alt.Undefined
-    colour = alt.Color("series:N", scale=scale, legend=None)
-    shape = alt.Shape("series:N", scale=scale, legend=None)
-    tips = [
-        alt.Tooltip("series:N", title="series"),
-        alt.Tooltip("xtext:N", title="at"),
-        alt.Tooltip("ytext:N", title=chart.column.title),
-    ]
-    cells = alt.Chart(alt.NamedData(name="cells"))
-    runs = alt.Chart(alt.NamedData(name="runs")).mark_point(size=26, filled=False, opacity=0.55, strokeWidth=1)
-    layers = [
-        runs.encode(x=x, y=y, color=colour, shape=shape, tooltip=tips),
-        alt.Chart(alt.NamedData(name="lines")).mark_line(strokeWidth=1.75).encode(x=x, y=y, color=colour),
-        cells.mark_rule(strokeWidth=1.5, clip=True).encode(
-            x=x, y=alt.Y("low:Q", scale=y_scale, axis=y_axis), y2="high:Q", color=colour
+    scale = {"type": "log"} if chart.is_logarithmic else {"nice": True}
+    y: Json = {
+        "field": "y",
+        "type": "quantitative",
+        "scale": {**scale, "domain": list(chart.domain)},
+        "axis": {"title": None, "format": "~r" if chart.is_small else "~s", "tickCount": 5},
+    }
+    of_series: Json = {"field": "series", "type": "nominal", "legend": None}
+    if series:
+        of_series["scale"] = {"domain": list(series)}
+    line = {"x": x, "y": y, "color": of_series}
+    titles = (("series", "series"), ("xtext", "at"), ("ytext", chart.column.title))
+    tips = [{"field": field, "type": "nominal", "title": title} for field, title in titles]
+    point = {**line, "shape": of_series, "tooltip": tips}
+    layers = (
+        ("runs", {"type": "point", "size": 26, "filled": False, "opacity": 0.55, "strokeWidth": 1}, point),
+        ("lines", {"type": "line", "strokeWidth": 1.75}, line),
+        (
+            "cells",
+            {"type": "rule", "strokeWidth": 1.5, "clip": True},
+            {**line, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
         ),
-        cells.mark_point(size=56, filled=True, opacity=1).encode(x=x, y=y, color=colour, shape=shape, tooltip=tips),
-    ]
-    picture = alt.layer(*layers).properties(width="container", height=200)
-    specification: Json = picture.to_dict()
-    return specification
+        ("cells", {"type": "point", "size": 56, "filled": True, "opacity": 1}, point),
+    )
+    return {
+        "width": "container",
+        "height": 200,
+        "layer": [{"data": {"name": name}, "mark": mark, "encoding": encoding} for name, mark, encoding in layers],
+    }
 
 
-def place(title: str, kind: str, values: Sequence[float]) -> alt.X:
+def place(title: str, kind: str, values: Sequence[float]) -> Json:
     """The axis of a dimension: log, linear or text. A few values are its ticks; marks stay clear of its ends."""
     if kind == "text":
-        return alt.X("x:N", sort=None, axis=alt.Axis(title=title, labelAngle=0, labelLimit=120))
-    axis = alt.Axis(title=title, format="~s", labelOverlap=True, tickCount=6, grid=False)
+        axis: Json = {"title": title, "labelAngle": 0, "labelLimit": 120}
+        return {"field": "x", "type": "nominal", "sort": None, "axis": axis}
+    axis = {"title": title, "format": "~s", "labelOverlap": True, "tickCount": 6, "grid": False}
     if len(values) <= _MAX_TICKS:
-        axis.values = list(values)
+        axis["values"] = list(values)
     low, high = min(values), max(values)
+    scale: Json = {"nice": False}
     if kind == "log":
         room = (high / low) ** _ROOM if high > low else 2.0
-        scale = alt.Scale(type="log", base=2, nice=False, domain=[low / room, high * room])
+        scale |= {"type": "log", "base": 2, "domain": [low / room, high * room]}
     else:
         rest = (high - low) * _ROOM if high > low else 1.0
-        scale = alt.Scale(zero=False, nice=False, domain=[low - rest, high + rest])
-    return alt.X("x:Q", scale=scale, axis=axis)
+        scale |= {"zero": False, "domain": [low - rest, high + rest]}
+    return {"field": "x", "type": "quantitative", "scale": scale, "axis": axis}

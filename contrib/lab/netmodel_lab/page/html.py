@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import os
 import shlex
 from html import escape
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import vl_convert
 
 from netmodel_lab import slopes
+from netmodel_lab.folder import write_whole
 from netmodel_lab.page import charts as charts_
 from netmodel_lab.page import data, details
 from netmodel_lab.page.warnings import warnings
@@ -56,11 +60,24 @@ def page(table: Table) -> str:
             *(part for part in body if part),
             "</main>",
             f'<script type="application/json" id="data">{_embedded(found)}</script>',
-            f'<script type="module">{_script(vl_convert.javascript_bundle(_BUNDLE))}</script>' if charts else "",
+            f'<script type="module">{_script(_bundle())}</script>' if charts else "",
             f'<script type="module">{_script((_HERE / "page.js").read_text())}</script>',
             "</body></html>\n",
         ]
     )
+
+
+def _bundle() -> str:
+    """The code that draws charts. It takes seconds to be put together, so the user's cache keeps it."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "netmodel-lab"
+    path = cache / f"vega-{metadata.version('vl-convert-python')}.js"
+    with contextlib.suppress(OSError):
+        return path.read_text(encoding="utf-8")
+    text = vl_convert.javascript_bundle(_BUNDLE)
+    with contextlib.suppress(OSError):
+        cache.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text)
+    return text
 
 
 def _embedded(value: Any) -> str:
@@ -83,12 +100,7 @@ def _data(table: Table, charts: list[charts_.Chart]) -> Any:
         "axis": along.name,
         "along": along.name,
         "series": series,
-        "x": {
-            axis.name: charts_.place(axis.name, axis.kind, axis.values).to_dict(
-                context={"data": None, "datasets": {}, "pre_transform": False}
-            )
-            for axis in axes
-        },
+        "x": {axis.name: charts_.place(axis.name, axis.kind, axis.values) for axis in axes},
         "columns": data.columns(table, charts),
         "charts": [
             {
