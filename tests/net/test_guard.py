@@ -49,14 +49,15 @@ def heard(process: subprocess.Popen[str], event: str) -> dict[str, Any]:
     raise AssertionError(f"no {event}")
 
 
-def is_gone(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
+def state_of(pid: int) -> str:
+    """A letter as ps has it; "": there is no such process."""
     with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    return True
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return ""
+
+
+def is_gone(pid: int) -> bool:
+    return state_of(pid) in ("", "Z")
 
 
 def test_a_slave_has_its_key_from_standard_input(netmodel: Netmodel) -> None:
@@ -105,6 +106,7 @@ def test_what_does_not_end_is_killed(netmodel: Netmodel) -> None:
         say(master, "start")
         pid = heard(master, "started")["pid"]
         os.kill(pid, signal.SIGSTOP)
+        wait_until(lambda: state_of(pid) == "T", 30, "the child to stop")
         began = time.monotonic()
         assert master.stdin
         master.stdin.close()

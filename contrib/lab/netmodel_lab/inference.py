@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -158,10 +159,9 @@ def runs_needed(sd: float, df: int, effect: float, alpha: float, tests: int = 1)
     its upper limit is taken. None: more than anyone would do."""
     if df < 30:
         sd *= math.sqrt(df / float(stats.chi2.ppf(1 - _SURE_OF_SD, df)))
-    for n in range(OFFERED, MAX_OFFERED + 1):
-        if _power(n, sd, effect, alpha / tests) >= POWER:
-            return n
-    return None
+    offered = range(OFFERED, MAX_OFFERED + 1)
+    found = bisect.bisect_left(offered, True, key=lambda n: _power(n, sd, effect, alpha / tests) >= POWER)
+    return offered[found] if found < len(offered) else None
 
 
 def _power(n: int, sd: float, effect: float, alpha: float) -> float:

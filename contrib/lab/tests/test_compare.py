@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,6 @@ from netmodel_lab.compare import Comparison, Side, compare
 from netmodel_lab.problems import Exit
 from netmodel_lab.rows import Row
 
-STUDIES = int(os.environ.get("NETMODEL_LAB_STUDIES") or 40)
 METRIC = "transactions_per_s"
 
 
@@ -138,33 +136,6 @@ def test_blocks_of_one_study_are_pairs() -> None:
     a, b = {"1": list(shared * np.exp(own[0]))}, {"1": list(shared * 1.1 * np.exp(own[1]))}
     assert verdicts(judged(a, b, ("s", "s"))) == ["better"]
     assert verdicts(judged(a, b)) == ["undecided"]
-
-
-@pytest.mark.parametrize("names", [("A", "B"), ("s", "s")], ids=["unpaired", "paired"])
-def test_nothing_is_found_where_nothing_changed(names: tuple[str, str]) -> None:
-    """The whole way: choice of test, all cells together, Holm, verdicts. Runs are disturbed once in twenty."""
-    random = np.random.default_rng(11)
-    false = 0
-    for _ in range(STUDIES):
-        values = np.exp(random.normal(10, 0.03, (2, 12, 6))) * np.where(random.random((2, 12, 6)) < 0.05, 0.85, 1)
-        a, b = ({str(cell): list(runs) for cell, runs in enumerate(half)} for half in values)
-        false += bool({line.verdict for line in judged(a, b, names).lines} & {"better", "worse"})
-    assert false <= STUDIES * 0.05 + 2 * math.sqrt(STUDIES * 0.05 * 0.95)
-
-
-def test_what_is_recommended_finds_it() -> None:
-    """A pilot of 5 runs a side recommends a number of runs; so many find a true change of 5 % four times of five."""
-    random = np.random.default_rng(12)
-    hits = tried = 0
-    for pilot in np.exp(random.normal(5, 0.04, (5 * STUDIES, 2, 5))):
-        found = inference.spread(*map(list, pilot))
-        assert found
-        runs = inference.runs_needed(*found, math.log(1.05), 0.05)
-        if runs:
-            a, b = np.exp(random.normal(5, 0.04, (2, runs)))
-            hits += inference.unpaired(list(a), list(b * 1.05)).p < 0.05
-            tried += 1
-    assert hits / tried >= 0.8
 
 
 # --- the command ---
