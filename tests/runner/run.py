@@ -77,7 +77,23 @@ def check(scratch: Path) -> list[Suite]:
         Style(BUILD),
         net("tests of the program", scratch, folders, ["-n", "2", "--dist", "loadgroup", "-m", "not alone"]),
         net("tests of the program that run alone", scratch, folders, ["-m", "alone"]),
+        *lab(scratch),
         Pytest("tests in a virtual machine", [TOP / "tests/vm/run", "-rs"], [], LOGS),
+    ]
+
+
+def lab(scratch: Path) -> list[Suite]:
+    """The lab: its style and types, and its tests with the program that was built here."""
+    tools, folder = BUILD / "lab-venv" / "bin", TOP / "contrib" / "lab"
+    if not (tools / "pytest").exists():
+        why = "the index that has the libraries of the lab cannot be reached"
+        return [Step("tests of the lab", ["sh", "-c", f"echo '{why}'; exit 77"], LOGS)]
+    pytest = pytest_here(folder, scratch, tools / "python")
+    return [
+        Step("lab, style", [tools / "ruff", "check", "--no-cache", folder], LOGS),
+        Step("lab, format", [tools / "ruff", "format", "--no-cache", "--check", folder], LOGS),
+        Step("lab, types", ["env", "-C", folder, tools / "mypy", "--cache-dir", LOGS / "mypy"], LOGS),
+        Pytest("tests of the lab", ["env", "-C", folder, *pytest, "-c", "pyproject.toml"], ["tests"], LOGS),
     ]
 
 

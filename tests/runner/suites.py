@@ -165,7 +165,7 @@ class Pytest:
         return outcomes
 
 
-def pytest_here(top: Path, scratch: Path) -> list[str | Path]:
-    """The command of pytest on this machine, whose temporary folders are below `scratch`."""
+def pytest_here(top: Path, scratch: Path, python: str | Path = sys.executable) -> list[str | Path]:
+    """The command of pytest on this machine: names are below `top`, temporary folders below `scratch`."""
     words = ("-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-p", "record_outcomes")
-    return [sys.executable, *words, f"--rootdir={top}", f"--basetemp={scratch / 't'}"]
+    return [python, *words, f"--rootdir={top}", f"--basetemp={scratch / 't'}"]
