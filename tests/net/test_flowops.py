@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import Json, Netmodel, assert_complete, assert_ends_agree, master_of, phase_of, wait_until
+from nmtest import FOR_LONG, Json, Netmodel, assert_complete, assert_ends_agree, master_of, phase_of, wait_until
 
 WriteProfile = Callable[..., Path]
 
@@ -179,11 +179,11 @@ def assert_file_fails(netmodel: Netmodel, path: Path, file: Path, change: Callab
     assert re.search(rf"flowop sendfile at {re.escape(str(path))}:5: {why} \(\d flows?\)", cause), cause
 
 
-FOR_LONG = '<transaction name="ops" duration="20s">{}</transaction>\n'
+SENDING = '<transaction name="ops" duration="20s">{}</transaction>\n'
 
 
 def test_a_file_that_vanishes(netmodel: Netmodel, profile: WriteProfile, files: Path) -> None:
-    path = profile(connected(FOR_LONG.format(op("sendfile", f"dir={files}"))))
+    path = profile(connected(SENDING.format(op("sendfile", f"dir={files}"))))
     file = files / "below" / "large"
     assert_file_fails(netmodel, path, file, file.unlink, "No such file or directory")
 
@@ -194,7 +194,7 @@ def test_a_file_that_shrinks(netmodel: Netmodel, profile: WriteProfile, tmp_path
     file.parent.mkdir()
     file.touch()
     os.truncate(file, 1_000_000_000)
-    path = profile(connected(FOR_LONG.format(op("sendfile", f"dir={file.parent} size=1"))))
+    path = profile(connected(SENDING.format(op("sendfile", f"dir={file.parent} size=1"))))
     assert_file_fails(
         netmodel, path, file, lambda: os.truncate(file, 1), "a file has become shorter while it was sent"
     )

@@ -12,7 +12,7 @@ import pytest
 
 from compose import ask, connect, group, lasting, once, op, opened, read, times, write
 from delaying import NEAR, Fate, way
-from nmtest import Json, Netmodel, assert_complete, defines
+from nmtest import Json, Netmodel, assert_complete, at_most, defines
 
 pytestmark = pytest.mark.alone
 
@@ -37,12 +37,16 @@ def jitter(document: Json) -> float | None:
 
 def test_delays_of_every_second_datagram_are_jitter(netmodel: Netmodel) -> None:
     """RFC 3550: each differs by that much from the one before. The estimate begins at 0, and takes 16 to come near."""
-    calm = jitter(measure(netmodel, lambda data, number: 0))
-    shaken = jitter(measure(netmodel, lambda data, number: HELD_S * (number % 2 and len(data) == SIZE)))
-    assert calm is not None
-    assert shaken is not None
-    assert HELD_S / 2 < shaken < HELD_S * 1.2
-    assert 0 < calm < shaken / 4
+
+    def off() -> float:
+        """What is too much of it where nothing is held back, or where something is."""
+        calm = jitter(measure(netmodel, lambda data, number: 0))
+        shaken = jitter(measure(netmodel, lambda data, number: HELD_S * (number % 2 and len(data) == SIZE)))
+        assert calm is not None and calm > 0
+        assert shaken is not None and shaken > HELD_S / 2
+        return max(4 * calm / shaken, shaken / HELD_S / 1.2)
+
+    at_most(off, 1)
 
 
 def test_steady_delays_are_none(netmodel: Netmodel) -> None:

