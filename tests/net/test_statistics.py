@@ -15,7 +15,18 @@ from pathlib import Path
 
 import pytest
 
-from nmtest import PATIENCE_S, Json, Netmodel, Node, assert_complete, assert_ends_agree, children, defines, slaves_of
+from nmtest import (
+    PATIENCE_S,
+    Json,
+    Netmodel,
+    Node,
+    assert_complete,
+    assert_ends_agree,
+    at_most,
+    children,
+    defines,
+    slaves_of,
+)
 
 WriteProfile = Callable[..., Path]
 Validate = Callable[[Json], None]
@@ -542,21 +553,28 @@ def test_what_the_log_cannot_take_is_counted(netmodel: Netmodel, tmp_path: Path)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     told: list[int] = []
+    documents: list[Json] = []
 
     def read_late() -> None:
         with pipe.open() as stream:
             time.sleep(1.5)  # the run is over
             told.append(sum(1 for line in stream if not line.startswith(("#", "time_s"))))
 
-    reader = threading.Thread(target=read_late)
-    reader.start()
-    document = netmodel.measure("tcp_rr", "-X", pipe, *defines(test_length="1s", num_flows=16))
-    reader.join(PATIENCE_S)
+    def all_there() -> float:
+        """A busy machine may do so little that the pipe takes it."""
+        reader = threading.Thread(target=read_late)
+        reader.start()
+        documents.append(netmodel.measure("tcp_rr", "-X", pipe, *defines(test_length="1s", num_flows=16)))
+        reader.join(PATIENCE_S)
+        return float(documents[-1]["run"]["responses"]["lost"] == 0)
+
+    at_most(all_there, 0)
+    document = documents[-1]
     assert_complete(document)
     assert_ends_agree(document)
     responses = document["run"]["responses"]
     assert responses["lost"] > 0
-    assert told == [responses["told"]]
+    assert told[-1] == responses["told"]
     operations = sum(phase["operations"] for phase in document["groups"][0]["phases"])
     assert responses["told"] + responses["lost"] == operations
     assert any(str(responses["lost"]) in warning for warning in document["run"]["warnings"])

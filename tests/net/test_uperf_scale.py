@@ -59,16 +59,16 @@ def weigh_in_pause(master: Process, slave: int, number: int) -> tuple[int, int]:
     master.wait_line(f"phase {number} of 5 begins")
     (session,) = children(slave)
     weights = []
-    for _ in range(6):
+    for _ in range(12):
         weights.append(weigh(master.pid, session))
-        time.sleep(0.06)  # in a pause of 500 ms
+        time.sleep(0.06)  # in a pause of a second
     return min(weights)
 
 
 @pytest.mark.parametrize("protocol", ["tcp", "udp"])
 def test_100000_reconnects_leave_nothing_behind(netmodel: Netmodel, profile: WriteProfile, protocol: str) -> None:
     body = connect("127.0.0.1", f"protocol={protocol}") + ask(64, 64) + op("disconnect", "close=rst")
-    pause = once(op("think", "duration=500ms idle"))
+    pause = once(op("think", "duration=1s idle"))
     path = profile(group(times(200, body), pause, times(12500, body, name="many"), pause, once(op("nop")), strands=8))
     with netmodel.slave(env=FREES_AT_ONCE) as slave:
         arguments = ("-m", path, "-v", "-t", "-i", "0", "--format", "json", "-P", str(slave.port))
