@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run must not leave behind: processes, network namespaces, mounts, and temporary files of its own.
 
-The runner becomes the one to whom all that it starts falls back when its parent ends (prctl(2), PR_SET_CHILD_SUBREAPER);
-as root it has a mount namespace in which /run/netns is empty at first; and all that it starts makes temporary files in
-one folder. What is there at the end is left over, whatever else this machine does meanwhile."""
+The runner's parent becomes the process to which all falls back whose own parent ends (prctl(2), PR_SET_CHILD_SUBREAPER),
+and it takes the exit status of each, as init does; as root the runner has a mount namespace in which /run/netns is empty
+at first; and all that it starts makes temporary files in one folder. What is there at the end is left over, whatever else
+this machine does meanwhile."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import ctypes
 import os
 import signal
 import subprocess
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -26,8 +28,18 @@ def in_own_mounts() -> bool:
 
 
 def adopt() -> None:
-    """From here on, orphans of this process are its children."""
+    """From here on this is a child of a process that takes in orphans; that one ends as this one does."""
+    sys.stdout.flush()
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    runner = os.fork()
+    if runner == 0:
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the runner has it, too
+    signal.signal(signal.SIGTERM, lambda number, frame: os.kill(runner, number))
+    while True:
+        pid, status = os.wait()
+        if pid == runner:
+            os._exit(os.waitstatus_to_exitcode(status) % 256)
 
 
 def command_in_own_mounts(command: list[str]) -> list[str] | None:
@@ -47,13 +59,13 @@ def mounts() -> list[str]:
 
 
 def _alive() -> dict[int, str]:
-    """Children of this process that are no zombies, by their command."""
+    """What has fallen back to the parent of this process, or is its own child, and is no zombie: by command."""
     found = {}
     for entry in Path("/proc").iterdir():
         with suppress(OSError, ValueError, IndexError):
             stat = (entry / "stat").read_text()
             state, parent = stat[stat.rindex(")") + 2 :].split()[:2]
-            if int(parent) == os.getpid() and state != "Z":
+            if int(parent) in (os.getppid(), os.getpid()) and int(entry.name) != os.getpid() and state != "Z":
                 words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
                 found[int(entry.name)] = words or stat[stat.index("(") + 1 : stat.rindex(")")]
     return found
@@ -70,8 +82,7 @@ def end_processes() -> list[str]:
             left.append(f"process {pid}: {command[:200]}")
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            with suppress(ChildProcessError):
-                os.waitpid(pid, 0)
+        time.sleep(0.05)  # its own children fall back now
     return left
 
 
