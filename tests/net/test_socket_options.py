@@ -208,8 +208,7 @@ def test_busy_poll_of_epoll(netmodel: Netmodel, profile: WriteProfile, protocol:
         wait_until(is_set)
 
 
-@need_root
-@pytest.mark.usefixtures("need_epoll_params")
+@pytest.mark.needs("root", "epoll_params")
 @pytest.mark.parametrize("flows", [1, 2])
 @pytest.mark.parametrize("workload", ["tcp_rr", "tcp_crr", "tcp_stream", "udp_rr", "udp_stream"])
 def test_busy_poll_of_workloads(
