@@ -50,6 +50,7 @@ FIXTURES = {
     "installed": ("make",),
     # Of tests/vm.
     "fq": ("fq",),
+    "shaped": ("netns", "tbf"),
     "_pair": ("netdevsim",),
     "_link": ("root",),
 }
@@ -274,6 +275,12 @@ def netem() -> str | None:
 def fq() -> str | None:
     """The queueing discipline that paces."""
     return _tc_fails("qdisc add dev lo root fq")
+
+
+@_probe
+def tbf() -> str | None:
+    """The queueing discipline that shapes."""
+    return _tc_fails("qdisc add dev lo root tbf rate 1mbit burst 5000 limit 60000")
 
 
 @_probe
