@@ -20,6 +20,7 @@ from netmodel_lab.inference import Difference
 from netmodel_lab.problems import Exit, UsageProblem, nearest
 from netmodel_lab.rows import Row
 from netmodel_lab.table import Table
+from netmodel_lab.values import percentage
 
 Better = Literal["higher", "lower"]
 Key = tuple[str, ...]
@@ -153,16 +154,6 @@ def read_metric(text: str, sides: Sequence[Side], same: float) -> Metric:
     if better in ("higher", "lower"):
         return Metric(column, least, "higher" if better == "higher" else "lower")
     raise UsageProblem([f"--metric {text}: says not which way is better: {name}:{least:.1%}:higher or :lower"])
-
-
-def percentage(place: str, text: str) -> float:
-    try:
-        value = float(text.removesuffix("%")) / 100
-    except ValueError:
-        value = math.nan
-    if not 0 < value < 1:
-        raise UsageProblem([f'{place}: "{text}": must be a share as 5%'])
-    return value
 
 
 # --- comparing ---

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from netmodel_lab.summary import outliers
 
@@ -40,8 +40,12 @@ class Difference:
     def interval(self, confidence: float) -> tuple[float, float] | None:
         if self.se is None or self.df is None:
             return None
-        half = float(stats.t.ppf((1 + confidence) / 2, self.df)) * self.se
+        half = float(special.stdtrit(self.df, (1 + confidence) / 2)) * self.se
         return self.effect - half, self.effect + half
+
+
+def _two_sided(t: float, df: float) -> float:
+    return float(2 * special.stdtr(df, -abs(t)))
 
 
 def unpaired(a: Sequence[float], b: Sequence[float]) -> Difference:
@@ -59,7 +63,7 @@ def unpaired(a: Sequence[float], b: Sequence[float]) -> Difference:
     df = float((va + vb) ** 2 / (va**2 / (x.size - 1) + vb**2 / (y.size - 1)))
     if outliers(x)[1] or outliers(y)[1]:
         return Difference("Mann-Whitney", x.size, y.size, _rank_p(x, y), effect, se, df)
-    return Difference("Welch", x.size, y.size, float(2 * stats.t.sf(abs(effect) / se, df)), effect, se, df)
+    return Difference("Welch", x.size, y.size, _two_sided(effect / se, df), effect, se, df)
 
 
 def paired(a: Sequence[float], b: Sequence[float]) -> Difference:
@@ -78,9 +82,11 @@ def of_differences(d: Array) -> Difference:
     if se < _EQUAL:
         return Difference("permutation", n, n, 2.0 ** (1 - n), effect, None, None)
     if outliers(d)[1]:
+        from scipy import stats  # takes a second to load, and few comparisons want it
+
         p = float(stats.wilcoxon(d, method="exact" if n <= 25 else "auto").pvalue)
         return Difference("Wilcoxon", n, n, p, effect, se, float(n - 1))
-    return Difference("paired t", n, n, float(2 * stats.t.sf(abs(effect) / se, n - 1)), effect, se, float(n - 1))
+    return Difference("paired t", n, n, _two_sided(effect / se, n - 1), effect, se, float(n - 1))
 
 
 def by_rank(a: Sequence[float], b: Sequence[float]) -> Difference:
@@ -94,6 +100,8 @@ def by_rank(a: Sequence[float], b: Sequence[float]) -> Difference:
 
 def _rank_p(x: Array, y: Array) -> float:
     """The exact Mann-Whitney test; with ties, of midranks."""
+    from scipy import stats
+
     together = np.concatenate([x, y])
     if np.unique(together).size == together.size:
         method = "exact" if x.size * y.size <= 10_000 else "auto"
@@ -127,7 +135,7 @@ def overall(differences: Sequence[Difference]) -> Difference | None:
         return Difference("all equal", n_a, n_b, 1.0, effect, 0.0, 1.0) if abs(effect) < _EQUAL else None
     below = sum(v**2 / (one.df or 1.0) for v, one in zip(variances, known, strict=True))
     df = sum(variances) ** 2 / below
-    return Difference("Welch", n_a, n_b, float(2 * stats.t.sf(abs(effect) / se, df)), effect, se, df)
+    return Difference("Welch", n_a, n_b, _two_sided(effect / se, df), effect, se, df)
 
 
 def holm(ps: Sequence[float]) -> list[float]:
@@ -142,6 +150,8 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
     """Worth a look below alpha; no verdict."""
+    from scipy import stats
+
     return [float(q) for q in stats.false_discovery_control(list(ps))] if ps else []
 
 
@@ -158,7 +168,7 @@ def runs_needed(sd: float, df: int, effect: float, alpha: float, tests: int = 1)
     """Runs of each side that find such an effect four times of five, as the first of so many tests. sd is an estimate:
     its upper limit is taken. None: more than anyone would do."""
     if df < 30:
-        sd *= math.sqrt(df / float(stats.chi2.ppf(1 - _SURE_OF_SD, df)))
+        sd *= math.sqrt(df / float(special.chdtri(df, _SURE_OF_SD)))
     offered = range(OFFERED, MAX_OFFERED + 1)
     found = bisect.bisect_left(offered, True, key=lambda n: _power(n, sd, effect, alpha / tests) >= POWER)
     return offered[found] if found < len(offered) else None
@@ -169,4 +179,4 @@ def _power(n: int, sd: float, effect: float, alpha: float) -> float:
         return 1.0
     df = 2 * n - 2
     shift = abs(effect) / (sd * math.sqrt(2 / n))
-    return float(1 - stats.nct.cdf(stats.t.ppf(1 - alpha / 2, df), df, shift))
+    return float(1 - special.nctdtr(df, shift, special.stdtrit(df, 1 - alpha / 2)))

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from netmodel_lab import studyfile
+from netmodel_lab.columns import END, RUN
 from netmodel_lab.grammar import parse_dimension
 from netmodel_lab.plan import cells
 from netmodel_lab.problems import Mistake, UsageProblem, nearest
 from netmodel_lab.program import Parameter, Program
 from netmodel_lab.spec import HostSpec, parse_host, place_mistake
 from netmodel_lab.study import AS_IS, MAX_POINTS, SWAPPED, WORDS, Hosts, Kind, Limits, Order, Study, Varied, Verdict
-from netmodel_lab.values import number
-from netmodel_lab.verdicts import check as check_verdicts
+from netmodel_lab.values import number, percentage
 
 MAX_CHECKED = 500  # values of a dimension, and cells, that netmodel looks at before anything runs
 _OF_A_PARAMETER = '<param name="'
@@ -307,11 +307,26 @@ def _words(draft: Draft, mistakes: list[Mistake]) -> None:
             mistakes.append(Mistake(name, f'"{value}": no such program'))
     if draft.hosts and draft.hosts.get("master", HostSpec()).kind == "at":
         mistakes.append(Mistake("hosts.master", "at:ADDRESS is a slave that listens already; a master is started"))
-    dimensions = [name for part in draft.dimensions for name in part.names]
-    mistakes += [Mistake("", text) for text in check_verdicts(draft.verdicts, dimensions)]
+    mistakes += _verdicts(draft.verdicts)
     for text in draft.require:
         if not text.strip():
             mistakes.append(Mistake("require", "an empty requirement"))
+
+
+def _verdicts(asked: Sequence[Verdict]) -> list[Mistake]:
+    """What is wrong with them before anything is run, as far as that can be known."""
+    known = [figure.column.name for figure in RUN] + [figure.column.name for figure in END]
+    wrong = []
+    for i, verdict in enumerate(asked):
+        name = verdict.metric.partition(".")[0]
+        if name not in known:
+            wrong.append(f'verdicts[{i}].metric: "{verdict.metric}": no such figure{nearest(name, known)}')
+        if verdict.min is not None:
+            try:
+                percentage(f"verdicts[{i}].min", verdict.min)
+            except UsageProblem as problem:
+                wrong += problem.lines
+    return [Mistake("", text) for text in wrong]
 
 
 def _seconds(what: str, text: str | None, mistakes: list[Mistake]) -> float | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from netmodel_lab.table import Table
 
@@ -52,7 +52,7 @@ def fit(x: Sequence[float], y: Sequence[float]) -> Line | None:
     # A run that alone decides the line leaves no residual to judge by.
     weights = (residual / np.maximum(1 - leverage, 1e-9)) ** 2
     covariance = inverse @ (design.T * weights) @ design @ inverse
-    half = float(stats.t.ppf(0.975, n - 2)) * math.sqrt(max(float(covariance[1, 1]), 0.0))
+    half = float(special.stdtrit(n - 2, 0.975)) * math.sqrt(max(float(covariance[1, 1]), 0.0))
     total = float(((value - value.mean()) ** 2).sum())
     r2 = 1 - float((residual**2).sum()) / total if total > 0 else 1.0
     slope = float(beta[1])
@@ -74,7 +74,7 @@ def _is_curved(x: np.ndarray, y: np.ndarray) -> bool:
     if variance <= 1e-24 * max(float((y**2).sum()), 1e-300):
         return abs(float(beta[2])) > 1e-9 * float(np.abs(y).max() or 1.0)
     se = math.sqrt(variance * float(np.linalg.inv(scaled.T @ scaled)[2, 2]))
-    return bool(2 * stats.t.sf(abs(float(beta[2])) / se, df) < _CURVED_P)
+    return bool(2 * special.stdtr(df, -abs(float(beta[2])) / se) < _CURVED_P)
 
 
 @dataclass(frozen=True)

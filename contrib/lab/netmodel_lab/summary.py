@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 FAR_IQR, NEAR_IQR = 3.0, 1.5
 MIN_OUTLIER_RUNS = 5  # below that, a cell has no quartiles worth the name
@@ -74,7 +74,7 @@ def summarise(values: Sequence[float], *, is_ratio: bool = True, confidence: flo
 @functools.cache
 def _student(confidence: float, df: int) -> float:
     """The same for all cells of so many runs."""
-    return float(stats.t.ppf((1 + confidence) / 2, df))
+    return float(special.stdtrit(df, (1 + confidence) / 2))
 
 
 def outliers(y: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -122,6 +122,8 @@ def drift(cells: Sequence[str], order: Sequence[float], values: Sequence[float])
     kept = counts[cell] > 1
     if kept.sum() < MIN_DRIFT_RUNS or np.ptp(residual[kept]) < 1e-12:
         return None
+    from scipy import stats  # takes a second
+
     found = stats.spearmanr(residual[kept], at[kept])
     # The slope is a median over all pairs: a thousand runs, evenly over the study, have enough of them.
     some = np.flatnonzero(kept)

@@ -323,7 +323,8 @@ def _picture(folder: Folder, options: argparse.Namespace) -> Exit:
 def compare(options: argparse.Namespace) -> Exit:
     from netmodel_lab import compare_text
     from netmodel_lab.compare import compare as compare_sides
-    from netmodel_lab.compare import percentage, read_side
+    from netmodel_lab.compare import read_side
+    from netmodel_lab.values import percentage
 
     a, b = read_side(options.a), read_side(options.b)
     found = compare_sides(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from netmodel_lab.compare import Comparison, Side, compare
-from netmodel_lab.problems import Exit, UsageProblem
+from netmodel_lab.problems import Exit
 from netmodel_lab.rows import Row
 from netmodel_lab.study import Verdict
 from netmodel_lab.table import Table
@@ -49,26 +49,6 @@ def not_known(table: Table) -> list[str]:
 def _side(table: Table, by: str, value: str) -> Side:
     rows = [row for row in table.rows if str(row[f"d.{by}"]) == value]
     return Side(f"{by}={value}", table.folder.path.resolve(), rows, {by: value})
-
-
-def check(verdicts: Sequence[Verdict], dimensions: Sequence[str]) -> list[str]:
-    """What is wrong with them before anything is run, as far as that can be known."""
-    from netmodel_lab.columns import END, RUN
-    from netmodel_lab.compare import percentage
-    from netmodel_lab.problems import nearest
-
-    known = [figure.column.name for figure in RUN] + [figure.column.name for figure in END]
-    wrong = []
-    for i, verdict in enumerate(verdicts):
-        name = verdict.metric.partition(".")[0]
-        if name not in known:
-            wrong.append(f'verdicts[{i}].metric: "{verdict.metric}": no such figure{nearest(name, known)}')
-        if verdict.min is not None:
-            try:
-                percentage(f"verdicts[{i}].min", verdict.min)
-            except UsageProblem as problem:
-                wrong += problem.lines
-    return wrong
 
 
 def unmet(rows: Sequence[Row]) -> list[Row]:

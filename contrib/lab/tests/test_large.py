@@ -15,7 +15,7 @@ IS_LONG = bool(os.environ.get("NETMODEL_LAB_LONG"))
 
 
 def test_report_of_many_rows(wide_study: Path, tmp_path: Path) -> None:
-    rows = 10_000 if IS_LONG else 1_000
+    rows = 10_000 if IS_LONG else 300
     enlarge(wide_study, tmp_path / "large", rows)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(argv("report", tmp_path / "large"), env=environment(), check=True, capture_output=True)
