@@ -49,8 +49,8 @@
 #define GOLDEN_HEARTBEAT "[\"heartbeat\",{\"progress\":5}]"
 #define GOLDEN_FAILED	 "[\"failed\",{\"text\":\"flowop read: caf?\",\"secondary\":true}]"
 #define GOLDEN_INTERVAL                                                                            \
-	"[\"interval\",{\"phase\":1,\"from_s\":0.5,\"to_s\":1.0,\"cpu\":[1,2,3,4,5,"               \
-	"6,7,8,9],\"counts\":[10,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,11,0,0,0,0,0]}]"
+	"[\"interval\",{\"phase\":1,\"from_s\":0.5,\"to_s\":1.0,\"cpu\":[1,2,3,4,5,6,7,8,9],"      \
+	"\"counts\":[10,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,11,0,0,0,0,0,0]}]"
 #define GOLDEN_FLOWS                                                                               \
 	"[\"flows\",{\"phase\":2,\"at_ns\":13,\"seconds\":0.25,\"usage\":[1,2,3,4,5,6,7],"         \
 	"\"flows\":[0,1,1,2,3,4,5,6,7,8,1,0,9,0,0,0,0,0,0,0]}]"
