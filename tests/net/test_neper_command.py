@@ -43,7 +43,7 @@ def test_a_client_and_a_server(netmodel: Netmodel) -> None:
     assert keys["total_run_time"] == "1"
     assert float(keys["throughput"]) == pytest.approx(count / seconds, rel=1e-4)
     assert int(keys["local_throughput"]) == int(float(keys["throughput"]))
-    assert int(keys["remote_throughput"]) == pytest.approx(int(keys["local_throughput"]), abs=1)
+    assert int(keys["remote_throughput"]) == pytest.approx(int(keys["local_throughput"]), rel=0.05), "each over its own time"
     assert float(keys["latency_min"]) <= float(keys["latency_p50"]) <= float(keys["latency_p99.9"])
     assert int(keys["num_samples"]) >= 3
     assert 0.9 < float(keys["correlation_coefficient"]) <= 1

@@ -27,7 +27,7 @@ def test_the_service_manager_is_told(netmodel: Netmodel, tmp_path: Path, abstrac
         manager.bind(name.replace("@", "\0") if abstract else name)
         manager.settimeout(PATIENCE_S)
         with netmodel.slave(env={"NOTIFY_SOCKET": name}) as slave:
-            assert manager.recv(100) == b"READY=1"
+            assert manager.recv(100).decode() == f"READY=1\nX_PORT={slave.port}"
             slave.process.signal(signal.SIGTERM)
             assert manager.recv(100) == b"STOPPING=1"
             assert slave.process.finish().code == 0
