@@ -93,13 +93,18 @@ static void read_sum(struct nm_usage_sampler *usage, uint64_t now_ns, struct sum
 	}
 }
 
-/* What has come since the time of the transactions was over. */
-static void add_after(struct nm_usage_sampler *usage, const struct sum *sum)
+/* What has come since the time of the transactions was over, of what is in the window: where that
+ * is short, it may have opened later. */
+static void add_after(struct nm_usage_sampler *usage, const struct sum *sum, uint64_t from_ns)
 {
-	if (usage->over_ns == 0 || sum->to_ns <= usage->over_ns)
+	uint64_t over_ns = later(usage->over_ns, from_ns);
+	uint64_t from_bytes = usage->count_from.counts.bytes_received;
+	uint64_t over_bytes = usage->over_bytes > from_bytes ? usage->over_bytes : from_bytes;
+
+	if (usage->over_ns == 0 || sum->to_ns <= over_ns)
 		return;
-	usage->window.after_bytes += sum->counts.bytes_received - usage->over_bytes;
-	usage->window.after_ns += sum->to_ns - usage->over_ns;
+	usage->window.after_bytes += sum->counts.bytes_received - over_bytes;
+	usage->window.after_ns += sum->to_ns - over_ns;
 }
 
 static void add_to_window(struct nm_usage_sampler *usage, struct sum *sum)
@@ -109,7 +114,7 @@ static void add_to_window(struct nm_usage_sampler *usage, struct sum *sum)
 
 	if (sum->begin_ns == 0 || sum->to_ns <= from_ns)
 		return;
-	add_after(usage, sum);
+	add_after(usage, sum, from_ns);
 	nm_counts_subtract(&sum->counts, &usage->count_from.counts);
 	nm_counts_add(&window->counts, &sum->counts);
 	window->ns += sum->to_ns - from_ns;

@@ -332,6 +332,47 @@ START_TEST(the_window_of_a_host_leaves_out_the_warmup)
 }
 END_TEST
 
+static void received(uint64_t bytes)
+{
+	engine->parts[0][1].sample.counts.bytes_received = bytes;
+}
+
+/* The time is over at 103 s: the window opened when the phase began, or later, or its flows came
+ * only then. */
+static const struct {
+	uint64_t from_s, begin_s, ns, bytes, after_ns, after_bytes;
+} afters[] = {
+	{0, 100, 5 * S, 90, 2 * S, 20},
+	{4, 100, 1 * S, 10, 1 * S, 10},
+	{0, 104, 1 * S, 90, 1 * S, 20},
+};
+
+START_TEST(what_comes_after_the_time_is_a_part_of_the_window)
+{
+	struct nm_usage_window window;
+
+	order.stop_ns = 3 * S;
+	order.usage_from_ns = (int64_t)(afters[_i].from_s * S);
+	order.usage_to_ns = NM_USAGE_NEVER;
+	engine->parts[0][1].begin_ns = afters[_i].begin_s * S;
+	begin(100 * S);
+	run(100 * S);
+	received(70);
+	ck_assert_uint_eq(nm_samplers_next_ns(&samplers), 101 * S);
+	run(103 * S);
+	received(80);
+	run(104 * S);
+	received(90);
+	engine->parts[0][1].end_ns = 105 * S;
+	nm_samplers_end(&samplers, true, 105 * S);
+	nm_usage_sampler_window(usage, 105 * S, &window);
+	ck_assert_uint_eq(window.counted.ns, afters[_i].ns);
+	ck_assert_uint_eq(window.counted.counts.bytes_received, afters[_i].bytes);
+	ck_assert_uint_eq(window.counted.after_ns, afters[_i].after_ns);
+	ck_assert_uint_eq(window.counted.after_bytes, afters[_i].after_bytes);
+}
+END_TEST
+
 START_TEST(a_window_over_two_phases_is_added_up)
 {
 	struct nm_usage_window window;
@@ -699,6 +740,8 @@ int main(void)
 	tcase_add_checked_fixture(host, start_usage, end_usage);
 	tcase_add_test(host, rows_of_a_host_hold_what_was_counted_between_points);
 	tcase_add_test(host, the_window_of_a_host_leaves_out_the_warmup);
+	tcase_add_loop_test(host, what_comes_after_the_time_is_a_part_of_the_window, 0,
+			    sizeof afters / sizeof *afters);
 	tcase_add_test(host, a_window_over_two_phases_is_added_up);
 	tcase_add_test(host, a_host_that_has_not_come_so_far_has_no_usage);
 	tcase_add_checked_fixture(measured, start_windows, end_windows);
