@@ -17,7 +17,7 @@ enum nm_exit {
 	NM_EXIT_FAILED = 2,	   /* the run failed or is incomplete */
 	NM_EXIT_INTERNAL = 3,	   /* a fault of netmodel, or no memory */
 	NM_EXIT_UNMET = 4,	   /* the run is complete, and a requirement is not met */
-	NM_EXIT_INTERRUPTED = 130, /* by SIGINT or SIGTERM */
+	NM_EXIT_INTERRUPTED = 130, /* by SIGINT, SIGTERM or SIGHUP */
 };
 
 /* Runs a command line, prints its output and its diagnostics, and returns the exit code. */

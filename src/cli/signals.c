@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns SIGINT, SIGTERM and the timer of a time limit into bytes in a pipe, which a run polls. */
+/* Turns SIGINT, SIGTERM, SIGHUP and the timer of a time limit into bytes in a pipe, which a run
+ * polls. */
 #include "cli/signals.h"
 
 #include <errno.h>
@@ -101,6 +102,14 @@ static void on_signal(int number)
 	errno = saved;
 }
 
+/* Who has it ignored, as nohup(1) does, wants the process to go on without its terminal. */
+static bool is_ignored(int number)
+{
+	struct sigaction before;
+
+	return sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN;
+}
+
 int nm_signals_start(void)
 {
 	struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
@@ -114,10 +123,13 @@ int nm_signals_start(void)
 	sigemptyset(&act.sa_mask);
 	sigaddset(&act.sa_mask, SIGINT);
 	sigaddset(&act.sa_mask, SIGTERM);
+	sigaddset(&act.sa_mask, SIGHUP);
 	sigaddset(&act.sa_mask, SIGALRM);
 	sigemptyset(&ignore.sa_mask);
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
+	if (!is_ignored(SIGHUP))
+		sigaction(SIGHUP, &act, NULL);
 	sigaction(SIGALRM, &act, NULL);
 	sigaction(SIGPIPE, &ignore, NULL);
 	return ends[0];

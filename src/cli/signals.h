@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SIGINT and SIGTERM as bytes in a pipe: the first asks for an end, the second for an end at once,
- * a third kills. A process that hangs nevertheless is ended some seconds after the second. */
+/* SIGINT, SIGTERM and SIGHUP as bytes in a pipe: the first asks for an end, the second for an end
+ * at once, a third kills. A process that hangs nevertheless is ended some seconds after the
+ * second. */
 #ifndef NM_CLI_SIGNALS_H
 #define NM_CLI_SIGNALS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Takes the signals over (and ignores SIGPIPE): the pipe's reading end, or -errno. Once in a
- * process. */
+/* Takes the signals over, but not a SIGHUP that is ignored, and ignores SIGPIPE. The pipe's reading
+ * end, or -errno; once in a process. */
 int nm_signals_start(void);
 /* Sets a time limit: when it has passed, NM_INTERRUPT_LIMIT is written, and again soon after. 0 or
  * -errno. */

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -22,6 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # what ignores it (nohup) hands that on to the program under test
     config.addinivalue_line("markers", "alone: counts calls or measures time; no other test runs beside it in the check")
     probes.register(config)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
 from nmtest import FOR_LONG, PATIENCE_S, Netmodel, Process, defines
 
@@ -13,8 +14,8 @@ LONG = {"test_length": FOR_LONG}
 IN_PHASE = "phase 2 of 3 begins"
 
 
-def started(netmodel: Netmodel, *args: str) -> AbstractContextManager[Process]:
-    return netmodel.started("-m", "tcp_rr", "--format", "json", "-v", "-i", "100ms", *args)
+def started(netmodel: Netmodel, *args: str, **how: Any) -> AbstractContextManager[Process]:
+    return netmodel.started("-m", "tcp_rr", "--format", "json", "-v", "-i", "100ms", *args, **how)
 
 
 @contextmanager

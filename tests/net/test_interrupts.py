@@ -25,6 +25,7 @@ from nmtest import (
     Netmodel,
     Result,
     Slave,
+    assert_complete,
     assert_ends_agree,
     children,
     defines,
@@ -46,7 +47,7 @@ def interrupted(result: Result, validate: Validate) -> Json:
     return document
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("flows", [1, 16])
 def test_an_interrupt_ends_gracefully(netmodel: Netmodel, validate: Validate, number: int, flows: int) -> None:
     with started(netmodel, *defines(**LONG, num_flows=flows)) as master:
@@ -61,6 +62,29 @@ def test_an_interrupt_ends_gracefully(netmodel: Netmodel, validate: Validate, nu
     assert slaves_of(document)[0]["start_skew_s"] is not None
     assert document["totals"]["transactions"] > 0
     assert document["totals"]["seconds"] == pytest.approx(document["run"]["elapsed_s"], abs=0.2)
+
+
+def test_a_run_that_ignores_a_hangup_goes_on(netmodel: Netmodel) -> None:
+    """As under nohup(1)."""
+    with started(netmodel, *defines(test_length="1s"), prefix=("env", "--ignore-signal=HUP")) as master:
+        master.wait_line(IN_PHASE)
+        for pid in (master.pid, *children(master.pid)):
+            os.kill(pid, signal.SIGHUP)
+        result = master.finish()
+    assert result.code == 0, result
+    assert_complete(result.json())
+
+
+def test_a_slave_that_hangs_up_says_so(netmodel: Netmodel) -> None:
+    """Its terminal signals its sessions, too."""
+    with netmodel.slave() as slave, started(netmodel, "-P", str(slave.port), *defines(host="127.0.0.1", **LONG)) as master:
+        master.wait_line(IN_PHASE)
+        for pid in (*slave.sessions(), slave.pid):
+            os.kill(pid, signal.SIGHUP)
+        result = master.finish()
+        assert slave.process.finish().code == 0
+    assert result.code == 2, result
+    assert "the slave was ended by SIGHUP" in result.err
 
 
 def test_a_long_run_says_how_long_it_takes(netmodel: Netmodel) -> None:

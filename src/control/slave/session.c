@@ -37,7 +37,7 @@ void nm_session_end_by_signal(void)
 	sigset_t blocked;
 
 	(void)signal(SIGINT, SIG_IGN);
-	(void)signal(SIGHUP, SIG_DFL);
+	(void)signal(SIGHUP, SIG_IGN);
 	(void)sigemptyset(&end.sa_mask);
 	(void)sigaction(SIGTERM, &end, NULL);
 	/* SIGTERM comes while the session waits, see wait_for_events. */
@@ -276,6 +276,8 @@ static const char *slave_end_text(const struct nm_session *session)
 		return "the slave was ended by SIGTERM";
 	case SIGINT:
 		return "the slave was ended by SIGINT";
+	case SIGHUP:
+		return "the slave was ended by SIGHUP";
 	case NM_INTERRUPT_LIMIT:
 		return "the slave has reached its longest lifetime (--max-lifetime)";
 	default:
