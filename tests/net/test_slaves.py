@@ -186,6 +186,10 @@ def test_limits_of_a_slave(netmodel: Netmodel) -> None:
         assert "refused: 11 flows are asked for, and it allows 10" in result.err
         result = netmodel.run("-m", "tcp_rr", *to, *defines(host="127.0.0.1", test_length="20s"))
         assert result.code == 2, result
+        assert "refused: a run of at least 20.0 s is asked for, and it allows 1.00 s (--max-duration)" in result.err
+        waits = ("--wait-start", "20s", *defines(**HERE))
+        result = netmodel.run("-m", "tcp_rr", *to, *waits)
+        assert result.code == 2, result
         assert "longest duration that the slave allows" in result.err
         slave.process.wait_line(r"ended: it took longer than this slave allows \(--max-duration\)")
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/units.h"
 #include "control/preflight.h"
 #include "control/address.h"
 #include "control/slave/allow.h"
@@ -186,6 +187,22 @@ static bool check_order(struct nm_session *session, const struct nm_msg_prepare 
 	return false;
 }
 
+/* Whether the plan takes longer than the slave allows: then what and how much, in why. */
+static bool is_too_long(const struct nm_session *session, char *why, size_t why_size)
+{
+	uint64_t most_ns = session->options->max_duration_ns;
+	uint64_t length_ns = nm_plan_duration_ns(session->plan);
+	char length[32], most[32];
+
+	if (!most_ns || length_ns <= most_ns)
+		return false;
+	(void)snprintf(why, why_size,
+		       "a run of at least %s is asked for, and it allows %s (--max-duration)",
+		       nm_format_duration((double)length_ns / 1e9, length, sizeof length),
+		       nm_format_duration((double)most_ns / 1e9, most, sizeof most));
+	return true;
+}
+
 /* Checks the plan against the limits of this slave and of the system. False after a refusal. */
 static bool check_limits(struct nm_session *session)
 {
@@ -202,6 +219,8 @@ static bool check_limits(struct nm_session *session)
 			       "%llu flows are asked for, and it allows %llu (--max-flows)",
 			       (unsigned long long)flows,
 			       (unsigned long long)session->options->max_flows);
+	} else if (is_too_long(session, text, sizeof text)) {
+		/* why is told */
 	} else if (!session->options->in_process && nm_raise_nofile(needed, &limit)) {
 		(void)snprintf(text, sizeof text,
 			       "%llu open files are needed, and its process may have %llu: raise "

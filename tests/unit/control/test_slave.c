@@ -226,6 +226,16 @@ START_TEST(more_flows_than_it_allows_are_refused)
 }
 END_TEST
 
+START_TEST(a_run_longer_than_it_allows_is_refused)
+{
+	options.max_duration_ns = 29 * S / 1000;
+	say(NM_MESSAGE_HELLO, nm_hello_pack());
+	prepare_of(PROFILE, NULL, S);
+	ck_assert_int_eq(serve(), NM_SESSION_NOTHING);
+	refused("a run of at least 30.0 ms is asked for, and it allows 29.0 ms (--max-duration)");
+}
+END_TEST
+
 START_TEST(cpus_that_are_not_there_break_the_session)
 {
 	say(NM_MESSAGE_HELLO, nm_hello_pack());
@@ -491,6 +501,7 @@ int main(void)
 	tcase_add_test(session, another_version_is_refused);
 	tcase_add_test(session, a_profile_that_cannot_be_used_is_refused);
 	tcase_add_test(session, more_flows_than_it_allows_are_refused);
+	tcase_add_test(session, a_run_longer_than_it_allows_is_refused);
 	tcase_add_test(session, cpus_that_are_not_there_break_the_session);
 	tcase_add_test(session, phases_come_in_their_order);
 	tcase_add_test(session, who_follows_is_not_stopped);
