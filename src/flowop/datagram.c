@@ -128,10 +128,18 @@ ssize_t nm_datagram_discard(struct nm_io *io, struct nm_conn *conn, uint64_t *re
 	return n;
 }
 
+/* Whether a call has failed because the peer cannot be reached now: an earlier message was refused,
+ * or a link or a route is gone for a while. What is sent then is lost, as on the way. */
+static bool is_unreachable(ssize_t n)
+{
+	return n == -ECONNREFUSED || n == -ENETUNREACH || n == -EHOSTUNREACH || n == -ENETDOWN ||
+	       n == -EHOSTDOWN;
+}
+
 /* A receive has brought nothing, but n (-errno, or 0). False: the flow has failed by it. */
 static bool is_harmless(struct nm_flow *flow, ssize_t n)
 {
-	if (n == -ECONNREFUSED) /* an earlier message was refused, and is lost */
+	if (is_unreachable(n))
 		return true;
 	if (nm_io_received_nothing(flow->conn, n) == NM_IO_AGAIN)
 		return true;
@@ -278,7 +286,7 @@ static int send_laid(struct nm_io *io, struct nm_conn *conn, const struct nm_ins
 {
 	int n = nm_udp_batch_send(io->udp_batch, conn);
 
-	if (n == -ECONNREFUSED) /* an earlier message was refused; these are not sent yet */
+	if (is_unreachable(n)) /* perhaps an earlier message; these are not sent yet */
 		n = nm_udp_batch_send(io->udp_batch, conn);
 	if (n == -ENOBUFS && instr->datagram.zerocopy && nm_copy_modes_drain(io, conn))
 		n = nm_udp_batch_send(io->udp_batch, conn);
@@ -297,7 +305,7 @@ static enum nm_step write_many(struct nm_io *io, struct nm_flow *flow, const str
 		int count = lay_out(io, conn, instr, size, flow->left);
 		int n = count < 0 ? count : send_laid(io, conn, instr);
 
-		if (n == -ECONNREFUSED)
+		if (is_unreachable(n))
 			n = count;
 		/* The kernel will report: the flow waits for that as for room. */
 		if (n == -ENOBUFS && instr->datagram.zerocopy &&
@@ -334,9 +342,9 @@ enum nm_step nm_datagram_write(struct nm_io *io, struct nm_flow *flow, const str
 	write_stamp(conn, conn->datagram.sent + 1, date_of(instr, size), io->tx, size);
 	ssize_t n = nm_conn_call_send(conn, instr->message.opts, io->tx, size);
 
-	if (n == -ECONNREFUSED) /* an earlier message was refused; this one is not sent yet */
+	if (is_unreachable(n)) /* perhaps an earlier message; this one is not sent yet */
 		n = nm_conn_call_send(conn, instr->message.opts, io->tx, size);
-	if (n < 0 && n != -ECONNREFUSED)
+	if (n < 0 && !is_unreachable(n))
 		return refused(flow, n);
 	count_sent(io, conn, size, 1);
 	return NM_STEP_NEXT;

@@ -7,6 +7,7 @@
 #include "../suite.h"
 #include "base/law.h"
 #include "base/rng.h"
+#include "flowop/datagram.h"
 #include "flowop/flowop.h"
 #include "transport/transport.h"
 
@@ -138,6 +139,26 @@ START_TEST(a_long_message_takes_several_calls_and_yields)
 	answer_with(1, (const ssize_t[]){CHUNK});
 	ck_assert_int_eq(step("write", 3 * CHUNK), NM_STEP_NEXT);
 	ck_assert_uint_eq(n_calls, 3);
+}
+END_TEST
+
+/* A message that the kernel has no way for is lost, as one that the network drops. */
+START_TEST(a_datagram_to_who_cannot_be_reached_is_lost)
+{
+	static const int gone[] = {ECONNREFUSED, ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN};
+	const struct nm_instr instr = {.size = 10, .transport = &fake};
+
+	answer_with(1, (const ssize_t[]){-gone[_i]});
+	ck_assert_int_eq(nm_datagram_write(&io, &flow, &instr), NM_STEP_NEXT);
+	ck_assert_uint_eq(nm_counter_read(&counters.messages_sent), 1);
+	ck_assert_int_ne(nm_datagram_read(&io, &flow, &instr), NM_STEP_FAIL);
+	/* It may have been told of an earlier one. */
+	answer_with(2, (const ssize_t[]){-gone[_i], 10});
+	ck_assert_int_eq(nm_datagram_write(&io, &flow, &instr), NM_STEP_NEXT);
+	ck_assert_uint_eq(n_calls, 2);
+	ck_assert_uint_eq(nm_counter_read(&counters.messages_sent), 2);
+	answer_with(1, (const ssize_t[]){-EPERM});
+	ck_assert_int_eq(nm_datagram_write(&io, &flow, &instr), NM_STEP_FAIL);
 }
 END_TEST
 
@@ -304,6 +325,7 @@ int main(void)
 	tcase_add_test(tcase, a_message_of_one_byte_can_be_the_byte_ahead);
 	tcase_add_test(tcase, a_message_may_come_byte_by_byte);
 	tcase_add_test(tcase, a_long_message_takes_several_calls_and_yields);
+	tcase_add_loop_test(tcase, a_datagram_to_who_cannot_be_reached_is_lost, 0, 5);
 	tcase_add_test(tcase, nothing_there_waits);
 	tcase_add_test(tcase, the_end_and_errors_fail);
 	tcase_add_test(tcase, a_peer_that_has_closed_is_read_to_the_end);
