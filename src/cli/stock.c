@@ -279,6 +279,8 @@ static char *find(const char *name, struct nm_diags *diags)
 		nm_diag_error(diags, NULL, 0, "-m: must be the name of a profile or a file");
 		return NULL;
 	}
+	if (strcmp(name, "-") == 0)
+		return strdup("/dev/stdin");
 	bool is_path = strchr(name, '/') || has_suffix(name);
 
 	dirs_find(&dirs);

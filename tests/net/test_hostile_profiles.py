@@ -223,3 +223,11 @@ def test_a_profile_may_come_from_a_pipe_whose_writer_is_slow(netmodel: Netmodel,
             time.sleep(0.02)  # the writer is slow
         pipe.close()
         assert process.finish().code == 0
+
+
+def test_a_profile_may_come_from_standard_input(netmodel: Netmodel) -> None:
+    for source in (b"</profile>", profile(group('nthreads="1"')).encode()):
+        argv = [str(netmodel.binary), "--check", "-m", "-"]
+        done = subprocess.run(argv, env=netmodel.env, input=source, capture_output=True, timeout=PATIENCE_S, check=False)
+        assert b"/dev/stdin:" in done.stdout + done.stderr
+        assert done.returncode == (1 if source == b"</profile>" else 0), done.stderr
