@@ -341,13 +341,18 @@ static int read_line(int argc, char *const argv[], struct nm_args_reading *readi
 	return nm_args_end(reading);
 }
 
-int nm_args_parse(int argc, char *const argv[], struct nm_args *ret_args, struct nm_diags *diags)
+int nm_args_parse(int argc, char *const argv[], const char *format, struct nm_args *ret_args,
+		  struct nm_diags *diags)
 {
 	struct nm_args_reading reading;
 	struct line line = {.n_words = 0};
 
 	if (nm_args_begin(&reading, ret_args, diags) != 0)
 		return -EINVAL;
+	if (format) {
+		free(ret_args->output.format);
+		ret_args->output.format = strdup(format);
+	}
 	if (begins_with_word(argc, argv)) { /* the words that follow were meant for it */
 		tell_unknown_word(argv[1], diags);
 		return -EINVAL;
@@ -356,7 +361,7 @@ int nm_args_parse(int argc, char *const argv[], struct nm_args *ret_args, struct
 	line.odd = calloc((size_t)argc + 1, sizeof(*line.odd));
 	int error = -EINVAL;
 
-	if (line.words && line.odd)
+	if (line.words && line.odd && ret_args->output.format)
 		error = read_line(argc, argv, &reading, &line);
 	else
 		nm_diag_error(diags, NULL, 0, "out of memory");

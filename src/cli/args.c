@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/log/log.h"
+#include "cli/output.h"
 #include "report/report.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -234,14 +235,14 @@ static void check_company(const struct nm_args_reading *reading)
 static void check_output(const struct nm_args *args, struct nm_diags *diags)
 {
 	const struct nm_args_output *output = &args->output;
-	bool to_stdout = !output->path || strcmp(output->path, "-") == 0;
+	const struct nm_report *report = nm_report_find(output->format);
 
 	if (args->statistics.none && output->path)
 		nm_diag_error(diags, NULL, 0,
 			      "--no-statistics and --output: one at a time: without statistics "
 			      "there is no report to write");
-	if (args->statistics.raw && !args->statistics.none && to_stdout &&
-	    strcmp(output->format, "text") != 0)
+	if (args->statistics.raw && !args->statistics.none && nm_output_is_stdout(output->path) &&
+	    !(report->takes & NM_REPORT_TAKES_RAW))
 		nm_diag_error(diags, NULL, 0,
 			      "--raw and --format %s: both would go to standard output: give the "
 			      "report a file with -o FILE",

@@ -176,9 +176,11 @@ void nm_args_take(struct nm_args_reading *reading, const struct nm_arg *arg, con
  * diags. */
 int nm_args_end(struct nm_args_reading *reading);
 
-/* Reads a whole command line: 0, or -EINVAL with at least one error in diags. ret_args must be
- * given to nm_args_fini in any case. */
-int nm_args_parse(int argc, char *const argv[], struct nm_args *ret_args, struct nm_diags *diags);
+/* Reads a whole command line: 0, or -EINVAL with at least one error in diags. format: of a report
+ * for which the line names none; NULL: that of the table. ret_args must be given to nm_args_fini in
+ * any case. */
+int nm_args_parse(int argc, char *const argv[], const char *format, struct nm_args *ret_args,
+		  struct nm_diags *diags);
 void nm_args_fini(struct nm_args *args);
 
 #endif

@@ -19,7 +19,7 @@
 #include "cli/stock.h"
 #include "host/sandbox.h"
 
-#define UPERF "uperf" /* the name of a program */
+#define UPERF "uperf" /* the name of a program, and of the form of its report */
 
 static int act(const struct nm_args *args, const char *word, struct nm_diags *diags)
 {
@@ -142,7 +142,8 @@ static int find_tool(int argc, char **argv, struct call *call)
 static int run_call(const struct call *call, struct nm_args *args, struct nm_diags *diags)
 {
 	int error = call->for_other ? nm_dialect.parse(call->argc, call->argv, args, diags)
-				    : nm_args_parse(call->argc, call->argv, args, diags);
+				    : nm_args_parse(call->argc, call->argv,
+						    call->as_uperf ? UPERF : NULL, args, diags);
 
 	args->run.as_uperf = call->as_uperf;
 	return error ? NM_EXIT_USAGE : act(args, call->argv[1], diags);

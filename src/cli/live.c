@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/units.h"
-#include "cli/uperf_lines.h"
 #include "report/report.h"
+#include "report/uperf.h"
 
 #define ROOM	  16384u		/* for lines that their reader has not taken yet */
 #define LINGER_NS 1000000000u		/* for their reader at the end */
@@ -122,11 +122,50 @@ void nm_live_host_interval(void *arg, const char *host, const struct nm_host_int
 	nm_logs_host_interval(&live->logs, host, row);
 }
 
+static void print_start(const struct nm_plan *plan, FILE *out)
+{
+	uint64_t strands[2] = {0};
+
+	for (uint32_t g = 0; g < plan->n_groups; g++)
+		strands[plan->groups[g].processes] += plan->groups[g].n_flows;
+	nm_uperf_print_start(out, strands[false], strands[true], plan->name);
+}
+
 void nm_live_progress(void *arg, const struct nm_plan *plan, const struct nm_progress *progress)
 {
 	struct nm_live *live = arg;
+	FILE *out = stream_of(&live->out, stdout);
+	bool ends = progress->event == NM_PROGRESS_END || progress->event == NM_PROGRESS_FINISH;
+	char name[32] = "Total";
 
-	nm_uperf_lines_progress(plan, progress, stream_of(&live->out, stdout));
+	if (progress->event == NM_PROGRESS_START) {
+		print_start(plan, out);
+		live->run_wall_ns = progress->wall_ns;
+		return;
+	}
+	if (progress->event == NM_PROGRESS_BEGIN)
+		live->phase_wall_ns = progress->wall_ns;
+	struct nm_uperf_line line = {.name = name,
+				     .wall_ns = progress->wall_ns,
+				     .bytes = progress->bytes,
+				     .operations = progress->operations};
+
+	if (progress->event == NM_PROGRESS_FINISH) {
+		line.seconds = (double)(line.wall_ns - live->run_wall_ns) / 1e9;
+		if (live->in_row) /* of a transaction that did not come to its end */
+			putc('\n', out);
+		nm_uperf_print_rule(out);
+		nm_uperf_print_line(out, &line, live->raw);
+	} else {
+		line.seconds = (double)(line.wall_ns - live->phase_wall_ns) / 1e9;
+		snprintf(name, sizeof(name), "Txn%" PRIu32, progress->phase + 1);
+		nm_uperf_print_over(out, &line, live->raw);
+	}
+	live->in_row = !live->raw && !ends;
+	if (live->raw || ends)
+		putc('\n', out);
+	if (live->raw && ends && (progress->event == NM_PROGRESS_END || !live->report_is_uperfs))
+		putc('\n', out);
 	(void)nm_sink_flush(&live->out);
 }
 

@@ -12,11 +12,16 @@
 #include "result/result.h"
 
 struct nm_live {
-	bool line;		 /* keep a live line */
-	bool log;		 /* print log lines */
-	bool quiet;		 /* print nothing at all */
-	bool shown;		 /* the line is on the screen */
-	struct nm_sink out, err; /* standard output and standard error */
+	bool line;	       /* keep a live line */
+	bool log;	       /* print log lines */
+	bool quiet;	       /* print nothing at all */
+	bool shown;	       /* the line is on the screen */
+	bool progress;	       /* print lines of progress on standard output, as uperf does: */
+	bool raw;	       /* for programs (-R) */
+	bool report_is_uperfs; /* and nothing parts them from the report that follows */
+	bool in_row;	       /* the last line of progress has not ended */
+	uint64_t run_wall_ns, phase_wall_ns; /* when they began */
+	struct nm_sink out, err;	     /* standard output and standard error */
 	struct nm_logs logs;
 	uint64_t run, runs;
 	uint64_t length_ns; /* of a run, told at the start of a long one; 0: it is not told */

@@ -56,9 +56,7 @@ src_libnm_cli_la_SOURCES = \
 	src/cli/statistics.c \
 	src/cli/stock.c \
 	src/cli/stock.h \
-	src/cli/tell.c \
-	src/cli/uperf_lines.c \
-	src/cli/uperf_lines.h
+	src/cli/tell.c
 nodist_src_libnm_cli_la_SOURCES = src/cli/log/registry.c
 src_libnm_cli_la_CFLAGS = $(ROOM_CFLAGS)
 src_libnm_cli_la_CPPFLAGS = $(AM_CPPFLAGS) -DNM_PKGDATADIR=\"$(pkgdatadir)\"

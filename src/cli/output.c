@@ -24,7 +24,7 @@ struct output {
 	char *temp;
 };
 
-static bool is_stdout(const char *path)
+bool nm_output_is_stdout(const char *path)
 {
 	return !path || strcmp(path, "-") == 0;
 }
@@ -162,7 +162,7 @@ int nm_output_check(const char *path, struct nm_diags *diags)
 	struct stat st;
 	int error;
 
-	if (is_stdout(path))
+	if (nm_output_is_stdout(path))
 		return 0;
 	/* Opening a pipe or device has effects; whether it may be opened has to be enough. */
 	if (nm_output_path_is_safe(path) && stat(path, &st) == 0 && !S_ISREG(st.st_mode) &&
@@ -183,9 +183,9 @@ bool nm_output_is_beside_errors(const char *path)
 {
 	struct stat out, err;
 
-	return is_stdout(path) && isatty(STDERR_FILENO) && fstat(STDOUT_FILENO, &out) == 0 &&
-	       fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
-	       out.st_ino == err.st_ino;
+	return nm_output_is_stdout(path) && isatty(STDERR_FILENO) &&
+	       fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 &&
+	       out.st_dev == err.st_dev && out.st_ino == err.st_ino;
 }
 
 int nm_output_print(const struct nm_report *report, const struct nm_runs *series,
@@ -226,7 +226,7 @@ static int write_file(const char *path, uint64_t patience_ns, const struct nm_re
 int nm_output_write(const char *path, uint64_t patience_ns, const struct nm_report *report,
 		    const struct nm_runs *series, struct nm_sink *out, struct nm_diags *diags)
 {
-	if (is_stdout(path))
+	if (nm_output_is_stdout(path))
 		return nm_output_print(report, series, out, diags);
 	int error = write_file(path, patience_ns, report, series);
 

@@ -10,6 +10,7 @@
 /* Whether the report can be written to path (NULL or "-": standard output), asked before a run. 0,
  * or -errno with an error in diags. Leaves nothing behind. */
 int nm_output_check(const char *path, struct nm_diags *diags);
+bool nm_output_is_stdout(const char *path);
 /* Writes the report, and has the disk keep it. A regular file is replaced as a whole or not at all;
  * where the report cannot be written to path it goes to standard output, which is `out`, instead.
  * 0, or -errno with an error in diags. patience_ns: how long a reader is waited for. */

@@ -52,7 +52,7 @@ static void options_from(const struct nm_args *args, const struct nm_judge *judg
 		.host_interval = nm_live_host_interval,
 		.log = nm_live_log,
 		.waits = nm_live_waits,
-		.progress = nm_live_progress,
+		.progress = live->progress ? nm_live_progress : NULL,
 		.times = nm_logs_take_times(&live->logs) ? nm_live_times : NULL,
 		.flows = nm_live_flows,
 		.tcp = nm_live_tcp,
@@ -249,6 +249,22 @@ static int compile(const struct nm_args *args, struct nm_loaded *loaded, struct 
 	return error ? error : no_baseline;
 }
 
+/* Lines of progress on standard output are asked for, or are the first ones of the report. */
+static void choose_progress(const struct nm_args *args, struct nm_live *live, struct nm_view *view)
+{
+	const struct nm_report *report = nm_report_find(args->output.format);
+	bool above = nm_output_is_stdout(args->output.path);
+	bool none = args->statistics.none;
+
+	live->raw = args->statistics.raw;
+	live->report_is_uperfs = report->has_lines;
+	live->progress =
+		!none && (live->raw || (report->has_lines && above && !args->output.iostat_ns &&
+					!nm_logs_take_stdout(args)));
+	view->has_lines = live->progress && above;
+	live->line &= !none && !live->progress && !args->output.iostat_ns;
+}
+
 int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 {
 	struct nm_loaded loaded = {0};
@@ -294,9 +310,9 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	nm_cli_print_diags(diags, &args->wording); /* warnings, before the run */
 	if (args->max_duration_ns)
 		(void)nm_signals_limit(args->max_duration_ns);
-	live.line &= !args->statistics.none && !args->statistics.raw && !args->output.iostat_ns;
+	choose_progress(args, &live, &view);
 	/* Who reads progress, or speaks the language of another tool, knows how long it takes. */
-	if (!args->statistics.raw && !args->output.iostat_ns && !args->line)
+	if (!live.raw && !live.progress && !args->output.iostat_ns && !args->line)
 		live.length_ns = nm_plan_duration_ns(loaded.plan);
 	options_from(args, &judge, &live, interrupt_fd, &options);
 	options.key = key;

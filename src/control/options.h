@@ -74,7 +74,7 @@ struct nm_run_events {
 	void (*log)(void *arg, const char *line);
 	/* One line about a wait for a slave, which may be long. May be NULL. */
 	void (*waits)(void *arg, const char *line);
-	/* With NM_STAT_RAW. May be NULL. */
+	/* How far the run is, on the grid of the intervals. May be NULL. */
 	void (*progress)(void *arg, const struct nm_plan *plan, const struct nm_progress *progress);
 	/* After each row of the grid in which passes were measured, and once at the end. May be
 	 * NULL. */

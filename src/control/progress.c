@@ -30,7 +30,7 @@ static struct nm_progress_sampler *progress_of(struct nm_sampler *base)
 
 static bool tells_progress(const struct nm_progress_sampler *progress)
 {
-	return (progress->options->statistics & NM_STAT_RAW) && progress->options->events.progress;
+	return progress->options->events.progress;
 }
 
 static bool tells_traffic(const struct nm_progress_sampler *progress)

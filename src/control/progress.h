@@ -12,7 +12,7 @@
 struct nm_progress_sampler;
 
 /* NULL when out of memory. All are borrowed. wall_offset_ns: wall clock - monotonic clock. Tells
- * the events `progress` (with NM_STAT_RAW) and `traffic` (with traffic_ns) of the options. */
+ * the events `progress` and `traffic` (with traffic_ns) of the options. */
 struct nm_progress_sampler *nm_progress_sampler_new(const struct nm_plan *plan,
 						    const struct nm_engine *engine,
 						    const struct nm_run_options *options,

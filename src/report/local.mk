@@ -5,6 +5,7 @@ REPORTS = \
 	src/report/json.c \
 	src/report/kv.c \
 	src/report/neper.c \
+	src/report/uperf.c \
 	src/report/csv.c \
 	src/report/junit.c
 
@@ -45,16 +46,17 @@ src_libnm_report_la_SOURCES = \
 	src/report/report.h \
 	src/report/requirement.c \
 	src/report/requirement.h \
-	src/report/uperf_tables.c \
-	src/report/uperf_tables.h \
 	src/report/schema.c \
 	src/report/stream.c \
 	src/report/stream.h \
 	src/report/table.c \
 	src/report/table.h \
+	src/report/text_tables.c \
+	src/report/text_tables.h \
 	src/report/text_totals.c \
 	src/report/text_totals.h \
 	src/report/throughput.c \
+	src/report/uperf.h \
 	src/report/verdict.c \
 	src/report/view.h \
 	src/report/throughput.h

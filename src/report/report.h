@@ -16,12 +16,15 @@ enum nm_report_takes {
 	NM_REPORT_TAKES_STIME = 1 << 1,	     /* the source of the time in the system */
 	NM_REPORT_TAKES_COMPARISON = 1 << 2, /* an earlier result */
 	NM_REPORT_TAKES_INTERVALS = 1 << 3,  /* the intervals, and nothing else */
+	NM_REPORT_TAKES_RAW = 1 << 4,	     /* raw lines of progress, which stand above it */
 };
 
 struct nm_report {
 	const char *name;    /* the word of --format */
 	const char *help;    /* an explanation of that word: "key=value"; NULL: none */
 	unsigned takes;	     /* enum nm_report_takes: options that change it */
+	unsigned shows;	     /* enum nm_statistics that it shows whoever asks for them */
+	bool has_lines;	     /* it begins with lines that are printed while the run goes on */
 	bool lacks_warnings; /* it has no place for warnings: the caller prints them */
 	bool tells_failure;  /* in words, as an error on a terminal would */
 	/* Writes the whole report of a series (one run or --repeat). 0 or -errno of the stream. */

@@ -10,8 +10,8 @@
 #include "report/common.h"
 #include "report/compare.h"
 #include "report/requirement.h"
-#include "report/uperf_tables.h"
 #include "report/table.h"
+#include "report/text_tables.h"
 #include "report/text_totals.h"
 
 #define TEXT 32
@@ -412,7 +412,7 @@ static int write_text(const struct nm_runs *series, FILE *out)
 		print_hosts(last, out);
 	}
 	print_host_notes(last, out);
-	nm_uperf_tables_print(last, out);
+	nm_text_tables_print(last, out);
 	print_notes(last, out);
 	if (series->n_runs > 1) {
 		print_runs(series, out);
@@ -425,7 +425,7 @@ static int write_text(const struct nm_runs *series, FILE *out)
 
 const struct nm_report nm_report_text = {
 	.name = "text",
-	.takes = NM_REPORT_TAKES_COMPARISON,
+	.takes = NM_REPORT_TAKES_COMPARISON | NM_REPORT_TAKES_RAW,
 	.tells_failure = true,
 	.write = write_text,
 };

@@ -38,9 +38,9 @@ struct nm_result_phase {
 struct nm_result_group {
 	char *name;
 	uint32_t n_flows, n_workers;
-	bool opens_fast;	 /* connections of its passes, as asked for */
-	bool maps;		 /* its hosts map the bytes that they receive, as asked for */
-	struct nm_window totals; /* measured phases, warm-up and cool-down cut */
+	bool processes, opens_fast; /* its workers; and its connections of passes, as asked for */
+	bool maps;		    /* its hosts map the bytes that they receive, as asked for */
+	struct nm_window totals;    /* measured phases, warm-up and cool-down cut */
 	struct nm_result_phase *phases;
 	size_t n_phases;
 	bool forgiven; /* a flowop that may fail has failed: the counts are not compared any more */

@@ -53,7 +53,7 @@ WRONG = [
     ([*M, "-P", "-1"], "--port -1: not a port: a number from 0 to 65535"),
     ([*M, "-P", "1k"], "--port 1k: not a port: a number from 0 to 65535"),
     ([*M, "-P", "0"], "--port 0: must be 1 to 65535 with --master"),
-    ([*M, "--format", "xml"], "--format xml: must be text, json, kv, neper, csv or junit"),
+    ([*M, "--format", "xml"], "--format xml: must be text, json, kv, neper, uperf, csv or junit"),
     ([*M, "--interval", "abc"], f"--interval abc: {DURATION}"),
     ([*M, "-i", "1d"], f"--interval 1d: {DURATION}"),
     ([*M, "-i", "1m"], "--interval 1m: m alone may mean minutes or milliseconds: write 1min or 1ms"),

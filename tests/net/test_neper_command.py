@@ -342,7 +342,7 @@ DRY = [
     (["--logrtt-entries-per-flow", "0"], "--logrtt-entries-per-flow 0: must be 1 to 1000000000"),
     (["--logrtt-entries-per-flow", "5"], "--logrtt-entries-per-flow 5: only with --log-rtt"),
     (["-4", "-H", "::1"], "--host ::1: has no address of IPv4: "),
-    (["--format", "xml"], "--format xml: must be text, json, kv, neper, csv or junit"),
+    (["--format", "xml"], "--format xml: must be text, json, kv, neper, uperf, csv or junit"),
     (["-Q", "0"], "(from --request-size 0)"),
 ]
 
@@ -406,7 +406,7 @@ ERRORS = [
     (["-m", "1b"], "--max-pacing-rate 1b: less than 1 byte/s"),
     (["-m", "7b"], "--max-pacing-rate 7b: less than 1 byte/s"),
     (["-l", "-x"], "--test-length -x: seconds, or a number below 0: transactions"),
-    (["--throughput-opt", "Mb", "--format", "xml"], "--format xml: must be text, json, kv, neper, csv or junit"),
+    (["--throughput-opt", "Mb", "--format", "xml"], "--format xml: must be text, json, kv, neper, uperf, csv or junit"),
     (["--throughput-opt", "mb"], "--throughput-opt mb: must be one of b k m g "),
 ]
 

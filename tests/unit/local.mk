@@ -233,7 +233,8 @@ REPORT_TESTS = \
 	tests/unit/report/test_report_kv \
 	tests/unit/report/test_report_neper \
 	tests/unit/report/test_requirement \
-	tests/unit/report/test_text
+	tests/unit/report/test_text \
+	tests/unit/report/test_uperf
 $(REPORT_TESTS): LDADD = $(CHECK_LIBS) $(REPORT_LIBS)
 $(REPORT_TESTS): $(filter %.la,$(REPORT_LIBS))
 tests_unit_report_test_compare_SOURCES = \
@@ -266,6 +267,12 @@ tests_unit_report_test_requirement_SOURCES = \
 	tests/unit/report/sample.h
 tests_unit_report_test_text_SOURCES = \
 	tests/unit/report/test_text.c \
+	tests/unit/report/rendered.c \
+	tests/unit/report/rendered.h \
+	tests/unit/report/sample.c \
+	tests/unit/report/sample.h
+tests_unit_report_test_uperf_SOURCES = \
+	tests/unit/report/test_uperf.c \
 	tests/unit/report/rendered.c \
 	tests/unit/report/rendered.h \
 	tests/unit/report/sample.c \

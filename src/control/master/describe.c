@@ -48,6 +48,7 @@ static bool describe_group(struct nm_result_group *to, const struct nm_group *fr
 	to->name = copy_text(from->name, &ok);
 	to->n_flows = from->n_flows;
 	to->n_workers = from->n_workers;
+	to->processes = from->processes;
 	to->opens_fast = from->opens_fast;
 	to->maps = from->messages.maps;
 	to->phases = calloc(from->n_phases + 1u, sizeof *to->phases);

@@ -25,7 +25,7 @@ static int parse(const char *const *words, struct nm_args *args)
 
 	for (; *words; words++)
 		argv[argc++] = (char *)*words;
-	return nm_args_parse(argc, argv, args, &diags);
+	return nm_args_parse(argc, argv, NULL, args, &diags);
 }
 
 /* Options that are right, with one that shows. */
@@ -229,7 +229,7 @@ static const struct {
 	{{"-m", "x", "--stime-use-proc"}, "error: --stime-use-proc: only with --format neper\n"},
 	{{"-m", "x", "--log-rtt-entries=5"}, "error: --log-rtt-entries: only with --log-rtt\n"},
 	{{"-m", "x", "--format=xml"},
-	 "error: --format xml: must be text, json, kv, neper, csv or junit\n"},
+	 "error: --format xml: must be text, json, kv, neper, uperf, csv or junit\n"},
 	{{"-m", "x", "--counters=,"},
 	 "error: --counters ,: not a list of counters: names and commas, as "
 	 "cycles,context-switches\n"},

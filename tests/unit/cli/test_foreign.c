@@ -24,7 +24,7 @@ static const char *parse(const char *const *words)
 
 	for (; *words; words++)
 		argv[argc++] = (char *)*words;
-	(void)nm_args_parse(argc, argv, &args, &diags);
+	(void)nm_args_parse(argc, argv, NULL, &args, &diags);
 	nm_args_fini(&args);
 	return said(&diags, NULL);
 }

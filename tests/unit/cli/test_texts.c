@@ -11,7 +11,6 @@
 #include "cli/live.h"
 #include "cli/output.h"
 #include "cli/stock.h"
-#include "cli/uperf_lines.h"
 #include "flowop/flowop.h"
 #include "report/report.h"
 #include "said.h"
@@ -336,28 +335,91 @@ START_TEST(help_fits_two_screens)
 }
 END_TEST
 
-START_TEST(lines_of_a_run)
+/* What the events of a run print on standard output: for programs, and above uperf's report. */
+static const char *progress_of(const enum nm_progress_event *events, size_t count, bool raw,
+			       bool uperfs)
+{
+	struct nm_group groups[2] = {{.n_flows = 2}, {.n_flows = 1, .processes = true}};
+	const struct nm_plan plan = {.name = (char *)"p\n", .groups = groups, .n_groups = 2};
+	FILE *out = capture(stdout);
+	struct nm_live live;
+
+	nm_live_init(&live, true, false);
+	live.raw = raw;
+	live.report_is_uperfs = uperfs;
+	for (size_t i = 0; i < count; i++) {
+		const struct nm_progress progress = {.event = events[i],
+						     .wall_ns = 1234500 + i * 500000000,
+						     .bytes = i * 100,
+						     .operations = i};
+
+		nm_live_progress(&live, &plan, &progress);
+	}
+	ck_assert_int_eq(nm_live_fini(&live, &diags), 0);
+	return captured(out, stdout);
+}
+
+#define OVER "\r%79s\r"
+#define RULE "-------------------------------------------------------------------------------\n"
+
+static const enum nm_progress_event whole[] = {NM_PROGRESS_START, NM_PROGRESS_BEGIN,
+					       NM_PROGRESS_TICK, NM_PROGRESS_END,
+					       NM_PROGRESS_FINISH};
+
+START_TEST(progress_for_people)
+{
+	char expected[1024];
+
+	snprintf(expected, sizeof(expected),
+		 "Starting 2 threads, 1 processes running profile:p  ...   0.00 seconds\n" OVER
+		 "Txn1      100.00B /   0.00(s) =            0           0op/s " OVER
+		 "Txn1      200.00B /   0.50(s) =     3.20Kb/s           4op/s " OVER
+		 "Txn1      300.00B /   1.00(s) =     2.40Kb/s           3op/s \n" RULE
+		 "Total     400.00B /   2.00(s) =     1.60Kb/s           2op/s \n",
+		 "", "", "");
+	ck_assert_str_eq(progress_of(whole, COUNT_OF(whole), false, true), expected);
+}
+END_TEST
+
+/* A row that has begun is ended before the rule. */
+START_TEST(progress_of_a_run_that_failed)
 {
 	static const enum nm_progress_event events[] = {NM_PROGRESS_START, NM_PROGRESS_BEGIN,
-							NM_PROGRESS_END, NM_PROGRESS_FINISH};
+							NM_PROGRESS_FINISH};
+
+	ck_assert_has(progress_of(events, COUNT_OF(events), false, true), "op/s \n" RULE "Total ");
+}
+END_TEST
+
+/* netmodel's own report stands apart, and uperf's begins with an empty line itself. */
+START_TEST(progress_for_programs)
+{
+	char *own = strdup(progress_of(whole, COUNT_OF(whole), true, false));
+
+	ck_assert_ptr_nonnull(own);
+	ck_assert_str_eq(own,
+			 "Starting 2 threads, 1 processes running profile:p  ...   0.00 seconds\n"
+			 "timestamp_ms:501.2345 name:Txn1 nr_bytes:100 nr_ops:1\n"
+			 "timestamp_ms:1001.2345 name:Txn1 nr_bytes:200 nr_ops:2\n"
+			 "timestamp_ms:1501.2345 name:Txn1 nr_bytes:300 nr_ops:3\n\n" RULE
+			 "timestamp_ms:2001.2345 name:Total nr_bytes:400 nr_ops:4\n\n");
+	own[strlen(own) - 1] = '\0';
+	ck_assert_str_eq(progress_of(whole, COUNT_OF(whole), true, true), own);
+	free(own);
+}
+END_TEST
+
+START_TEST(lines_of_a_run)
+{
 	const struct nm_traffic traffic = {
 		.at_s = 1, .seconds = 1, .counts = {.iterations = 2, .bytes_sent = 3}};
-	const struct nm_plan plan = {.name = (char *)"p\n"};
 	FILE *out = capture(stdout), *err = capture(stderr);
 	struct nm_live live;
 
 	nm_live_init(&live, false, true);
-	for (size_t i = 0; i < COUNT_OF(events); i++) {
-		const struct nm_progress progress = {.event = events[i], .wall_ns = 1234500};
-
-		nm_live_progress(&live, &plan, &progress);
-	}
 	nm_live_traffic(&live, &traffic);
 	const char *printed = captured(out, stdout);
 
-	ck_assert_has(printed, "Starting 0 threads running profile:p ...   0.00 seconds\n");
-	ck_assert_has(printed, "timestamp_ms:1.2345 name:Txn1 nr_bytes:0 nr_ops:0\n");
-	ck_assert_has(printed, "name:Total ");
 	ck_assert_has(printed, "t=1.000      TX:      2 ops,          3 bytes,");
 	live.line = true;
 	live.runs = 2;
@@ -394,6 +456,9 @@ int main(void)
 	tcase_add_loop_test(tc, commands_answer, 0, COUNT_OF(commands));
 	tcase_add_loop_test(tc, the_name_of_the_program_is_a_tool, 0, COUNT_OF(names));
 	tcase_add_test(tc, help_fits_two_screens);
+	tcase_add_test(tc, progress_for_people);
+	tcase_add_test(tc, progress_of_a_run_that_failed);
+	tcase_add_test(tc, progress_for_programs);
 	tcase_add_test(tc, lines_of_a_run);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);

@@ -673,6 +673,7 @@ END_TEST
 
 START_TEST(traffic_is_what_has_moved_since_it_was_told)
 {
+	options.events.progress = NULL;
 	options.traffic_ns = 2 * S;
 	make_progress();
 	begin(100 * S);

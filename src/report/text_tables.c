@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables that uperf has, under its names: transactions are numbered from 0 as they are
- * there. */
-#include "report/uperf_tables.h"
+/* Tables of statistics for people, with both ends and percentiles, under uperf's names:
+ * transactions are numbered from 0 as they are there. */
+#include "report/text_tables.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "report/common.h"
 #include "report/table.h"
+#include "report/uperf.h"
 
 #define TEXT 32
 
@@ -32,11 +33,18 @@ static void add_head(struct nm_table *table, const char *const *names, size_t co
 
 #define ADD_HEAD(table, names) add_head(table, names, sizeof(names) / sizeof((names)[0]))
 
-static void finish(struct nm_table *table, FILE *out)
+#define INDENT 2
+
+static void finish_at(struct nm_table *table, unsigned indent, FILE *out)
 {
 	fputc('\n', out);
-	nm_table_print(table, 2, out);
+	nm_table_print(table, indent, out);
 	nm_table_fini(table);
+}
+
+static void finish(struct nm_table *table, FILE *out)
+{
+	finish_at(table, INDENT, out);
 }
 
 /* Amounts and rates of groups, strands and hosts. */
@@ -55,17 +63,6 @@ static void add_amounts(struct nm_table *table, uint64_t bytes, double seconds, 
 		nm_table_cell(table, "%.0f", (double)operations / seconds);
 	else
 		nm_table_cell(table, "-");
-}
-
-static void print_raw(const struct nm_result *result, const char *name, uint64_t bytes,
-		      uint64_t operations, FILE *out)
-{
-	uint64_t tenths_us = result->wall.end_ns / 100;
-
-	nm_print_line(out,
-		      "timestamp_ms:%" PRIu64 ".%04" PRIu64 " name:%s nr_bytes:%" PRIu64
-		      " nr_ops:%" PRIu64,
-		      tenths_us / 10000, tenths_us % 10000, name, bytes, operations);
 }
 
 static uint64_t bytes_of_group(const struct nm_result_host *host, size_t group)
@@ -98,16 +95,6 @@ static void print_groups(const struct nm_result *result, FILE *out)
 		}
 	}
 	finish(&table, out);
-}
-
-static void print_raw_groups(const struct nm_result *result, FILE *out)
-{
-	const struct nm_result_host *host = &result->hosts[0];
-
-	fputs("\nGroup Details\n", out);
-	for (size_t g = 0; host->report && g < host->report->n_groups; g++)
-		print_raw(result, group_name(result, g), bytes_of_group(host, g),
-			  host->report->groups[g].operations, out);
 }
 
 #define MOST_STRANDS 100 /* of all hosts, whose rows people read */
@@ -156,25 +143,6 @@ static void print_strands(const struct nm_result *result, FILE *out)
 	finish(&table, out);
 	if (!all)
 		fputs("  the slaves' strands are in the JSON document\n", out);
-}
-
-static void print_raw_strands(const struct nm_result *result, FILE *out)
-{
-	const struct nm_host_report *report = result->hosts[0].report;
-
-	fputs("\nStrand Details\n", out);
-	for (size_t g = 0; report && g < report->n_groups; g++) {
-		const struct nm_group_report *group = &report->groups[g];
-
-		for (size_t i = 0; i < group->n_strands; i++) {
-			char name[TEXT];
-
-			snprintf(name, sizeof(name), "Thr%zu", i);
-			print_raw(result, name,
-				  group->strands[i].bytes_sent + group->strands[i].bytes_received,
-				  group->strands[i].operations, out);
-		}
-	}
 }
 
 /* Count, avg, cpu, max, min, and the percentiles. */
@@ -338,7 +306,7 @@ static void add_counter(struct nm_table *table, bool has, uint64_t value)
 		nm_table_cell(table, "-");
 }
 
-static void print_counters(const struct nm_result *result, FILE *out)
+void nm_text_counters_print(const struct nm_result *result, unsigned indent, FILE *out)
 {
 	static const char *const names[] = {"Counter", "host", "user", "kernel", "total", ""};
 	struct nm_table table = {.align = "llrrrl"};
@@ -364,7 +332,7 @@ static void print_counters(const struct nm_result *result, FILE *out)
 				nm_table_cell(&table, "%s", "");
 		}
 	}
-	finish(&table, out);
+	finish_at(&table, indent, out);
 }
 
 static void add_host(struct nm_table *table, const struct nm_result_host *host)
@@ -429,17 +397,25 @@ static void print_run(const struct nm_result *result, FILE *out)
 	finish(&table, out);
 }
 
-void nm_uperf_tables_print(const struct nm_result *result, FILE *out)
+void nm_text_tables_print(const struct nm_result *result, FILE *out)
 {
 	unsigned asked = result->statistics;
 	bool raw = asked & NM_STAT_RAW;
 
 	if (!(asked & ~(unsigned)NM_STAT_RESPONSES) || result->n_hosts == 0)
 		return;
-	if (asked & NM_STAT_GROUPS)
-		(raw ? print_raw_groups : print_groups)(result, out);
-	if (asked & NM_STAT_STRANDS)
-		(raw ? print_raw_strands : print_strands)(result, out);
+	if ((asked & NM_STAT_GROUPS) && raw) {
+		fputs("\nGroup Details\n", out);
+		nm_uperf_print_groups(out, result, true);
+	} else if (asked & NM_STAT_GROUPS) {
+		print_groups(result, out);
+	}
+	if ((asked & NM_STAT_STRANDS) && raw) {
+		fputs("\nStrand Details\n", out);
+		nm_uperf_print_strands(out, result, true);
+	} else if (asked & NM_STAT_STRANDS) {
+		print_strands(result, out);
+	}
 	if (asked & NM_STAT_TRANSACTIONS)
 		print_times(result, false, out);
 	if (asked & NM_STAT_FLOWOPS)
@@ -447,6 +423,6 @@ void nm_uperf_tables_print(const struct nm_result *result, FILE *out)
 	if (asked & NM_STAT_INTERFACES)
 		print_nics(result, out);
 	if (asked & NM_STAT_COUNTERS)
-		print_counters(result, out);
+		nm_text_counters_print(result, INDENT, out);
 	print_run(result, out);
 }

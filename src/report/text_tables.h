@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NM_REPORT_TEXT_TABLES_H
+#define NM_REPORT_TEXT_TABLES_H
+
+#include <stdio.h>
+
+#include "result/result.h"
+
+/* Prints the tables that were asked for, each behind an empty line. */
+void nm_text_tables_print(const struct nm_result *result, FILE *out);
+/* The table of counters of all hosts alone, behind `indent` spaces. */
+void nm_text_counters_print(const struct nm_result *result, unsigned indent, FILE *out);
+
+#endif
