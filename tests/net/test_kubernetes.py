@@ -26,7 +26,12 @@ def objects_of(path: Path) -> list[Object]:
 OBJECTS = {
     f"{path.name}-{each['kind']}": each for path in sorted(FOLDER.glob("*.yaml")) for each in objects_of(path)
 }
-VERSIONS = {"Service": "v1", "Pod": "v1", "Job": "batch/v1", "DaemonSet": "apps/v1"}
+VERSIONS = {
+    **dict.fromkeys(("Service", "Pod", "ServiceAccount"), "v1"),
+    "Job": "batch/v1",
+    "DaemonSet": "apps/v1",
+    **dict.fromkeys(("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"), "rbac.authorization.k8s.io/v1"),
+}
 
 
 def pod_of(each: Object) -> tuple[Object, Object]:

@@ -10,6 +10,7 @@
   netmodel-lab export  FOLDER csv|json|parquet    one row for each run
   netmodel-lab import  iperf3|netperf FILE...     rows of other tools' results, for compare
   netmodel-lab hosts check HOST...                what is there, and which figures will be missing
+  netmodel-lab k8s     plan|check|run|resume|clean    between pods of a Kubernetes cluster
 
 STUDY is a profile, a file with a study (.yaml), or one that is ready-made: latency-under-load, directions,
 two-connections. VALUES are 1,2,4 or ranges: 1..8, 10..100+10, 1..512*2,
@@ -34,7 +35,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from netmodel_lab import __version__, verbs
-from netmodel_lab.problems import Exit, Problem, nearest
+from netmodel_lab.problems import EnvironmentProblem, Exit, Problem, nearest
 
 
 class Parser(argparse.ArgumentParser):
@@ -200,8 +201,10 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     if verb in ("-V", "--version"):
         print(f"netmodel-lab {__version__}")
         sys.exit(Exit.DONE)
+    if verb == "k8s":
+        return _k8s(argv[1:])
     if verb not in VERBS:
-        print(f"netmodel-lab: {verb}: no such command{nearest(verb, list(VERBS))}", file=sys.stderr)
+        print(f"netmodel-lab: {verb}: no such command{nearest(verb, [*VERBS, 'k8s'])}", file=sys.stderr)
         sys.exit(Exit.USAGE)
     add, action = VERBS[verb]
     parser = Parser(prog=f"netmodel-lab {verb}", description=action.__doc__, allow_abbrev=False)
@@ -210,6 +213,17 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     options.action = action
     options.argv = list(argv)
     return options
+
+
+def _k8s(argv: Sequence[str]) -> argparse.Namespace:
+    """With a library that is not installed unless asked for."""
+    try:
+        from netmodel_lab.k8s import command
+    except ImportError as error:
+        if error.name not in ("kubernetes", "urllib3"):
+            raise
+        raise EnvironmentProblem(["k8s needs the Kubernetes client: pip install 'netmodel-lab[k8s]'"]) from None
+    return command.parse(argv, Parser)
 
 
 def _interrupt(_number: int, _frame: object) -> NoReturn:

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a run would be let do what it does: rights, nodes, levels of Pod Security, quotas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from netmodel_lab.k8s import manifests
+from netmodel_lab.k8s.cluster import NAMESPACE, NODE, QUOTA, REVIEW, Cluster
+from netmodel_lab.k8s.placement import choose
+from netmodel_lab.k8s.problems import ApiProblem
+from netmodel_lab.k8s.settings import Point, Settings
+from netmodel_lab.problems import EnvironmentProblem
+
+Json = dict[str, Any]
+Right = tuple[str, str, tuple[str, ...]]  # group, resource, verbs
+
+IN_NAMESPACE: tuple[Right, ...] = (
+    ("", "pods", ("create", "get", "list", "delete")),
+    ("", "pods/log", ("get",)),
+    ("", "secrets", ("create", "get", "list", "delete")),
+    ("", "configmaps", ("create", "get", "list", "delete")),
+    ("", "services", ("create", "get", "list", "delete")),
+    ("", "events", ("list",)),
+    ("batch", "jobs", ("create", "get", "list", "delete")),
+)
+OF_CLUSTER: tuple[Right, ...] = (("", "nodes", ("get", "list")),)
+OF_NAMESPACES: tuple[Right, ...] = (("", "namespaces", ("create", "get", "delete")),)
+
+
+def is_allowed(cluster: Cluster, group: str, resource: str, verb: str, namespace: str | None) -> bool:
+    name, _, inner = resource.partition("/")
+    asked: Json = {"group": group, "resource": name, "verb": verb}
+    asked |= {"subresource": inner} if inner else {}
+    asked |= {"namespace": namespace} if namespace else {}
+    item = {
+        "apiVersion": REVIEW.version,
+        "kind": REVIEW.name,
+        "spec": {"resourceAttributes": asked},
+    }
+    return bool((cluster.post(REVIEW, item).get("status") or {}).get("allowed"))
+
+
+def check(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tuple[list[str], bool]:
+    """What there is to say, and whether a run would pass."""
+    lines = [f"cluster {cluster.text}"]
+    missing: list[tuple[Right, str | None]] = []
+    namespace = settings.namespace
+    wanted = [(right, namespace or f"netmodel-{settings.run}") for right in IN_NAMESPACE]
+    wanted += [(right, "") for right in (*OF_CLUSTER, *(() if namespace else OF_NAMESPACES))]
+    for (group, resource, verbs), where in wanted:
+        lacking = tuple(verb for verb in verbs if not is_allowed(cluster, group, resource, verb, where or None))
+        lines.append(f"  {resource:12} {', '.join(verbs)}: {'missing: ' + ', '.join(lacking) if lacking else 'yes'}")
+        if lacking:
+            missing.append(((group, resource, lacking), where or None))
+    more, are_good = _places(cluster, settings, points)
+    lines += more
+    if missing:
+        lines += ["what grants what is missing:", *grants(missing)]
+    return lines, are_good and not missing
+
+
+def _places(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> tuple[list[str], bool]:
+    lines, is_good = [], True
+    try:
+        for pair in choose(cluster.listed(NODE), settings.where, settings.pods):
+            lines.append(f"server on {pair.server}, client on {pair.client}")
+    except EnvironmentProblem as problem:
+        lines, is_good = list(problem.lines), False
+    if settings.namespace:
+        for part in (_level, _quotas):
+            try:
+                lines += part(cluster, settings, points)
+            except EnvironmentProblem as problem:
+                lines += problem.lines
+                is_good = False
+    return lines, is_good
+
+
+def _level(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> list[str]:
+    """Whether the user's namespace admits what is planned."""
+    name = str(settings.namespace)
+    try:
+        there = cluster.get(NAMESPACE, name)
+    except ApiProblem:
+        return [f"namespace {name}: its labels may not be read"]
+    if there is None:
+        raise EnvironmentProblem([f"namespace {name} is not there"])
+    if there["metadata"].get("deletionTimestamp"):
+        raise EnvironmentProblem([f"namespace {name} is being deleted"])
+    level = (there["metadata"].get("labels") or {}).get("pod-security.kubernetes.io/enforce", "privileged")
+    needs = (
+        "hostNetwork"
+        if "host" in manifests.layouts(settings, points)
+        else "privileged"
+        if settings.pods.is_privileged
+        else ""
+    )
+    if needs and level != "privileged":
+        raise EnvironmentProblem(
+            [f"namespace {name}: {needs} is refused by its label pod-security.kubernetes.io/enforce={level}"]
+        )
+    return [f"namespace {name}: Pod Security level {level}"]
+
+
+def _quotas(cluster: Cluster, settings: Settings, points: Sequence[Point]) -> list[str]:
+    pods = settings.where.pairs * (len(manifests.layouts(settings, points)) + 1)
+    lines = []
+    try:
+        quotas = cluster.listed(QUOTA, settings.namespace)
+    except ApiProblem:
+        return ["quotas may not be read"]
+    for quota in quotas:
+        name, status = quota["metadata"]["name"], quota.get("status") or {}
+        most, used = (str((status.get(part) or {}).get("pods", "")) for part in ("hard", "used"))
+        if most.isdecimal() and int(most) - int(used or 0) < pods:
+            raise EnvironmentProblem([f"quota {name}: {used} of {most} pods are used, and {pods} are needed"])
+        lines.append(
+            f"quota {name}: {', '.join(f'{key} {value}' for key, value in (status.get('hard') or {}).items())}"
+        )
+    return lines
+
+
+def grants(missing: Sequence[tuple[Right, str | None]]) -> list[str]:
+    """YAML for what is missing: a Role, a ClusterRole, or both."""
+    lines: list[str] = []
+    for kind, chosen in (
+        ("Role", [(right, where) for right, where in missing if where]),
+        ("ClusterRole", [(right, where) for right, where in missing if not where]),
+    ):
+        if chosen:
+            where = f", namespace: {chosen[0][1]}" if kind == "Role" else ""
+            lines += [
+                "---",
+                "apiVersion: rbac.authorization.k8s.io/v1",
+                f"kind: {kind}",
+                f"metadata: {{name: netmodel-lab{where}}}",
+                "rules:",
+                *(
+                    f'  - {{apiGroups: ["{group}"], resources: [{resource}], verbs: [{", ".join(verbs)}]}}'
+                    for (group, resource, verbs), _ in chosen
+                ),
+            ]
+    return lines

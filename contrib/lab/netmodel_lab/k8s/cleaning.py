@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What runs have left in a cluster: found by label, removed in order. A namespace that no run has made stays."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from netmodel_lab.k8s.cluster import CONFIG_MAP, JOB, NAMESPACE, NODE, POD, SECRET, SERVICE, Cluster, Kind
+from netmodel_lab.k8s.manifests import CREATED_BY, EXPIRES, MANAGED, RUN
+from netmodel_lab.k8s.placement import is_ready
+from netmodel_lab.k8s.problems import ApiProblem
+from netmodel_lab.k8s.waits import Waits
+
+Json = dict[str, Any]
+_IN_ORDER: tuple[Kind, ...] = (JOB, POD, SERVICE, CONFIG_MAP, SECRET)
+_OURS = ",".join(f"{name}={value}" for name, value in MANAGED.items())
+
+
+@dataclass(frozen=True)
+class Left:
+    """What one run has left."""
+
+    run: str
+    items: tuple[Json, ...]
+    expires: int
+
+    @property
+    def is_expired(self) -> bool:
+        return self.expires < time.time()
+
+    def text(self) -> str:
+        kinds = [str(item["kind"]) for item in self.items]
+        counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+        where = dict.fromkeys(str(item["metadata"].get("namespace") or item["metadata"]["name"]) for item in self.items)
+        until = time.strftime("%Y-%m-%d %H:%M", time.localtime(min(self.expires, 1 << 40)))
+        when = "expired" if self.is_expired else f"may be of use until {until}"
+        return f"{self.run}  {counted}  in {', '.join(where)}  {when}"
+
+
+def _run(item: Json) -> str:
+    return str((item["metadata"].get("labels") or {}).get(RUN) or "")
+
+
+def _expires(item: Json) -> int:
+    text = str((item["metadata"].get("annotations") or {}).get(EXPIRES) or "")
+    return int(text) if text.isdecimal() else 1 << 62
+
+
+def find(cluster: Cluster, namespace: str | None) -> list[Left]:
+    """By run; in one namespace, or in all."""
+    found: dict[str, list[Json]] = {}
+    for kind in (*_IN_ORDER, NAMESPACE):
+        if kind is NAMESPACE and namespace:
+            continue
+        for item in cluster.listed(kind, namespace if kind.namespaced else None, labels=f"{_OURS},{RUN}"):
+            found.setdefault(_run(item), []).append({**item, "kind": kind.name})
+    for pod in cluster.listed(POD, namespace, labels=f"app.kubernetes.io/name=netmodel,{RUN}"):
+        there = found.setdefault(_run(pod), [])
+        if all(one["metadata"]["uid"] != pod["metadata"]["uid"] for one in there):
+            there.append({**pod, "kind": "Pod"})
+    return [Left(run, tuple(items), min(map(_expires, items))) for run, items in found.items()]
+
+
+def remove(cluster: Cluster, waits: Waits, run: str, namespaces: Sequence[str], *, is_own: bool) -> list[str]:
+    """Lines about what is still there."""
+    left: list[str] = []
+    for namespace in dict.fromkeys(namespaces):
+        for kind in _IN_ORDER:
+            for item in _listed(cluster, kind, namespace, run):
+                cluster.delete({**item, "kind": kind.name}, grace_s=_grace(cluster, item) if kind is POD else None)
+    # A namespace whose pods are gone goes at once; otherwise its controller looks again after some seconds.
+    for namespace in dict.fromkeys(namespaces):
+        for item in _listed(cluster, POD, namespace, run):
+            why = waits.gone("Pod", item["metadata"]["name"], namespace)
+            left += [why] if why else []
+    if is_own:
+        for namespace in dict.fromkeys(namespaces):
+            there = cluster.get(NAMESPACE, namespace)
+            if there and (there["metadata"].get("annotations") or {}).get(CREATED_BY) == run:
+                cluster.delete({**there, "kind": "Namespace"})
+        for namespace in dict.fromkeys(namespaces):
+            why = waits.gone("Namespace", namespace, None)
+            left += [why] if why else []
+    return left
+
+
+def _listed(cluster: Cluster, kind: Kind, namespace: str, run: str) -> list[Json]:
+    try:
+        return cluster.listed(kind, namespace, labels=f"{RUN}={run}")
+    except ApiProblem as problem:
+        if problem.is_missing:
+            return []
+        raise
+
+
+def _grace(cluster: Cluster, pod: Json) -> int | None:
+    """Pods of a node that is gone are never reported as ended: they are removed without its word."""
+    name = pod["spec"].get("nodeName")
+    if not name:
+        return None
+    node = cluster.get(NODE, str(name))
+    return None if node and is_ready(node) else 0
+
+
+def clean(cluster: Cluster, waits: Waits, found: Left) -> list[str]:
+    """Removes what a run has left, and waits until it is gone."""
+    own = [
+        str(item["metadata"]["name"])
+        for item in found.items
+        if item["kind"] == "Namespace" and (item["metadata"].get("annotations") or {}).get(CREATED_BY) == found.run
+    ]
+    inside = [str(item["metadata"]["namespace"]) for item in found.items if item["metadata"].get("namespace")]
+    others = [name for name in dict.fromkeys(inside) if name not in own]
+    return [
+        *remove(cluster, waits, found.run, own, is_own=True),
+        *remove(cluster, waits, found.run, others, is_own=False),
+    ]

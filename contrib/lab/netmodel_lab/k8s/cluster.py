@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cluster's API: objects as they stand in YAML go in and come out. Reading is tried again while the API server is
+away, and so is creating: what is there after that, and is of this run, was created."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import urllib3.exceptions
+from kubernetes import client as api  # type: ignore[import-untyped,unused-ignore]
+from kubernetes import config
+
+from netmodel_lab.k8s.problems import ApiProblem, away
+from netmodel_lab.problems import EnvironmentProblem
+
+Json = dict[str, Any]
+_REQUEST_S = 30.0  # of one request
+_AWAY_S = 60.0  # how long an API server may be away that has answered before
+_FIRST_S = 10.0  # and one that has not
+_SECOND_LOOK_S = 0.5
+_WHOSE = re.compile(r"^HTTPS?Connection\(.*?\): ")  # the address stands before it already
+
+
+@dataclass(frozen=True)
+class Kind:
+    name: str
+    version: str  # apiVersion
+    plural: str
+    namespaced: bool = True
+
+    def path(self, namespace: str | None, name: str | None = None) -> str:
+        root = f"/api/{self.version}" if "/" not in self.version else f"/apis/{self.version}"
+        inner = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
+        return f"{root}{inner}/{self.plural}" + (f"/{name}" if name else "")
+
+
+NAMESPACE = Kind("Namespace", "v1", "namespaces", namespaced=False)
+NODE = Kind("Node", "v1", "nodes", namespaced=False)
+POD = Kind("Pod", "v1", "pods")
+SERVICE = Kind("Service", "v1", "services")
+CONFIG_MAP = Kind("ConfigMap", "v1", "configmaps")
+SECRET = Kind("Secret", "v1", "secrets")
+EVENT = Kind("Event", "v1", "events")
+QUOTA = Kind("ResourceQuota", "v1", "resourcequotas")
+JOB = Kind("Job", "batch/v1", "jobs")
+SERVICE_CIDR = Kind("ServiceCIDR", "networking.k8s.io/v1", "servicecidrs", namespaced=False)
+REVIEW = Kind("SelfSubjectAccessReview", "authorization.k8s.io/v1", "selfsubjectaccessreviews", namespaced=False)
+
+# What runs make.
+BY_NAME = {kind.name: kind for kind in (NAMESPACE, SECRET, CONFIG_MAP, SERVICE, POD, JOB)}
+
+
+def _load(name: str) -> Callable[..., None]:
+    """The library tells no types of these."""
+    function: Callable[..., None] = getattr(config, name)
+    return function
+
+
+class Cluster:
+    def __init__(self, client: Any, text: str) -> None:
+        self._client = client
+        self.text = text
+        self._has_answered = False
+
+    @classmethod
+    def connect(cls, kubeconfig: str | None, context: str | None) -> Cluster:
+        """By a kubeconfig, or inside a pod by its service account."""
+        settings = api.Configuration(retries=0)
+        try:
+            try:
+                _load("load_kube_config")(kubeconfig, context, client_configuration=settings)
+            except config.ConfigException:
+                if kubeconfig or context or not os.environ.get("KUBERNETES_SERVICE_HOST"):
+                    raise
+                _load("load_incluster_config")(client_configuration=settings)
+        except (config.ConfigException, OSError) as error:
+            raise EnvironmentProblem([f"no cluster: {error}; --kubeconfig FILE or $KUBECONFIG names one"]) from None
+        settings.retries = 0
+        return cls(api.ApiClient(settings), str(settings.host))
+
+    # --- requests ---
+
+    def request(
+        self, method: str, path: str, query: Mapping[str, str] | None = None, body: Json | None = None
+    ) -> bytes:
+        """What the API server answers. Raises ApiProblem."""
+        limit = time.monotonic() + (_AWAY_S if self._has_answered else _FIRST_S)
+        while True:
+            try:
+                status, data = self._once(method, path, query, body)
+            except urllib3.exceptions.HTTPError as error:
+                if time.monotonic() > limit or not away(error):
+                    raise EnvironmentProblem([f"{self.text}: {_words(error)}"]) from None
+            except api.ApiException as error:  # not an answer: what the connection says, such as of TLS
+                raise EnvironmentProblem([f"{self.text}: {error.reason}"]) from None
+            else:
+                self._has_answered = True
+                if status < 400:
+                    return data
+                problem = ApiProblem.of(status, data, method, path)
+                if not (problem.is_passing and time.monotonic() < limit):
+                    raise problem
+            time.sleep(_SECOND_LOOK_S)
+
+    def _once(self, method: str, path: str, query: Mapping[str, str] | None, body: Json | None) -> tuple[int, bytes]:
+        headers = {"Accept": "application/json, */*"}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        words = self._client.param_serialize(
+            method, path, {}, list((query or {}).items()), headers, body, auth_settings=["BearerToken"]
+        )
+        answer = self._client.call_api(*words[:4], _request_timeout=_REQUEST_S)
+        return int(answer.status), bytes(answer.read() or b"")
+
+    # --- objects ---
+
+    def get(self, kind: Kind, name: str, namespace: str | None = None) -> Json | None:
+        try:
+            data = self.request("GET", kind.path(namespace, name))
+        except ApiProblem as problem:
+            if problem.is_missing:
+                return None
+            raise
+        return dict(json.loads(data))
+
+    def listed(self, kind: Kind, namespace: str | None = None, labels: str = "", fields: str = "") -> list[Json]:
+        """Those of a namespace, or of all."""
+        query = {name: text for name, text in (("labelSelector", labels), ("fieldSelector", fields)) if text}
+        return list(json.loads(self.request("GET", kind.path(namespace), query)).get("items") or [])
+
+    def listed_if_there(self, kind: Kind) -> list[Json]:
+        """Nothing where the cluster has no such kind, or one must not look."""
+        try:
+            return self.listed(kind)
+        except ApiProblem as problem:
+            if problem.is_missing or problem.reason == "Forbidden":
+                return []
+            raise
+
+    def create(self, item: Json) -> Json:
+        kind = BY_NAME[item["kind"]]
+        meta = item["metadata"]
+        try:
+            data = self.request("POST", kind.path(meta.get("namespace")), {"fieldValidation": "Strict"}, item)
+        except ApiProblem as problem:
+            there = self.get(kind, meta["name"], meta.get("namespace")) if problem.reason == "AlreadyExists" else None
+            if there and (there["metadata"].get("labels") or {}) == meta.get("labels"):
+                return there
+            raise
+        return dict(json.loads(data))
+
+    def post(self, kind: Kind, item: Json) -> Json:
+        return dict(json.loads(self.request("POST", kind.path(None), None, item)))
+
+    def delete(self, item: Json, *, grace_s: int | None = None) -> None:
+        """Only this very object is deleted, and not another one of its name."""
+        kind = BY_NAME[item["kind"]]
+        meta = item["metadata"]
+        body: Json = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"}
+        if meta.get("uid"):
+            body["preconditions"] = {"uid": meta["uid"]}
+        if grace_s is not None:
+            body["gracePeriodSeconds"] = grace_s
+        try:
+            self.request("DELETE", kind.path(meta.get("namespace"), meta["name"]), None, body)
+        except ApiProblem as problem:
+            if not problem.is_missing and problem.reason != "Conflict":
+                raise
+
+    def log(self, pod: str, namespace: str) -> str:
+        data = self.request("GET", POD.path(namespace, pod) + "/log", {"container": "netmodel"})
+        return data.decode("utf-8", "replace")
+
+    def events(self, name: str, namespace: str) -> list[str]:
+        """What is said of an object, oldest first; nothing where one must not look."""
+        try:
+            found = self.listed(EVENT, namespace, fields=f"involvedObject.name={name}")
+        except ApiProblem:
+            return []
+        found.sort(key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""))
+        return [f"{event.get('reason')}: {event.get('message')}" for event in found if event.get("type") == "Warning"]
+
+
+def _words(error: Exception) -> str:
+    return _WHOSE.sub("", str(getattr(error, "reason", None) or error))

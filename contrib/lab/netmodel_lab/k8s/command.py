@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""netmodel-lab k8s: tests between pods of a cluster, from the test lists of k8s-netperf.
+
+  netmodel-lab k8s plan   [FILE]     prints the objects of a run as YAML, and every sample; makes nothing
+  netmodel-lab k8s check  [FILE]     asks for rights, nodes and quotas, and names those that are missing
+  netmodel-lab k8s run    [FILE]     measures, to tables, CSV, JSON and JUnit in a folder
+  netmodel-lab k8s resume FOLDER     does the samples that are missing
+  netmodel-lab k8s clean  [RUN...]   removes the objects of runs that were killed
+
+FILE is a test list of k8s-netperf (default netperf.yml), whose options have their names here:
+  netmodel-lab k8s run netperf.yml --all --image registry.example.com/netmodel:0.1.0
+
+Exit codes: 0 done, 1 worse, 2 wrong use, 3 the cluster refuses or lacks something, 4 some samples failed,
+130 interrupted."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from netmodel_lab.k8s import cleaning, options, outputs, rules
+from netmodel_lab.k8s.catalog import CATALOG
+from netmodel_lab.k8s.cluster import Cluster
+from netmodel_lab.k8s.driver import Driver, opened
+from netmodel_lab.k8s.figures import cells, of_pairs
+from netmodel_lab.k8s.problems import MeasurementProblem
+from netmodel_lab.k8s.settings import Limits, Point, Settings, new_run, points
+from netmodel_lab.k8s.store import Store
+from netmodel_lab.k8s.waits import Waits
+from netmodel_lab.problems import EnvironmentProblem, Exit, UsageProblem, nearest
+from netmodel_lab.words import with_unit
+
+Json = dict[str, Any]
+
+
+def _say(text: str) -> None:
+    print(f"netmodel-lab: {text}", file=sys.stderr)
+
+
+# --- plan ---
+
+
+def plan(words: argparse.Namespace) -> Exit:
+    """Prints the objects as YAML, and the points as comments; asks the cluster for its nodes, and makes nothing."""
+    from netmodel_lab.k8s.planning import as_yaml
+
+    settings = options.settings(words)
+    cluster = Cluster.connect(words.kubeconfig, words.context)
+    sys.stdout.write(as_yaml(settings, Driver(cluster, settings, points(settings))))
+    return Exit.DONE
+
+
+# --- check ---
+
+
+def check(words: argparse.Namespace) -> Exit:
+    """Asks the cluster whether this user may do what a run does, and whether it has the nodes."""
+    from netmodel_lab.k8s.checking import check as ask
+
+    settings = options.settings(words)
+    cluster = Cluster.connect(words.kubeconfig, words.context)
+    lines, is_good = ask(cluster, settings, points(settings))
+    print("\n".join(lines))
+    return Exit.DONE if is_good else Exit.ENVIRONMENT
+
+
+# --- run and resume ---
+
+
+def run(words: argparse.Namespace) -> Exit:
+    """Measures each sample, removes what it has made, and writes tables, CSV, JSON and JUnit."""
+    settings = options.settings(words)
+    before = rules.read_baseline(Path(words.baseline)) if words.baseline else None
+    key = _key(words.server_key_file)
+    cluster = Cluster.connect(words.kubeconfig, words.context)
+    path = Path(words.output or f"k8s-{time.strftime('%Y%m%d-%H%M%S')}")
+    store = Store.create(path, settings, ["netmodel-lab", *words.argv])
+    return _measure(words, cluster, settings, store, key, before)
+
+
+def _key(path: str | None) -> str | None:
+    if not path:
+        return None
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageProblem([f"--server-key-file {path}: {error}"]) from None
+
+
+def resume(words: argparse.Namespace) -> Exit:
+    """Does the samples that are missing or have failed, with objects of their own."""
+    store, settings = Store.open(Path(words.folder))
+    before = rules.read_baseline(Path(words.baseline)) if words.baseline else None
+    cluster = Cluster.connect(words.kubeconfig, words.context)
+    fresh = replace(settings, run=new_run(settings.uuid)[0])
+    return _measure(words, cluster, fresh, store, _key(words.server_key_file), before)
+
+
+def _measure(
+    words: argparse.Namespace,
+    cluster: Cluster,
+    settings: Settings,
+    store: Store,
+    key: str | None,
+    before: dict[rules.Key, list[Json]] | None,
+) -> Exit:
+    all_points = points(settings)
+    left = [point for point in all_points if not store.is_done(point)]
+    if not words.quiet:
+        done = f", {len(all_points) - len(left)} done before" if len(left) < len(all_points) else ""
+        print(f"run {settings.run}: {len(all_points)} samples{done}  in {store.path}", file=sys.stderr)
+    clean = f"netmodel-lab k8s clean {settings.run}"
+    if left:
+        driver = Driver(cluster, settings, left, key, _say if words.debug else None)
+        try:
+            with opened(driver, _say, clean):
+                for point in left:
+                    _sample(driver, point, store, is_quiet=words.quiet)
+        except EnvironmentProblem:
+            if any(store.sample(point) for point in all_points):
+                store.rows(settings, all_points)
+                _say(f"when that is put right, netmodel-lab k8s resume {store.path} goes on")
+            else:
+                store.discard()
+            raise
+        except KeyboardInterrupt:
+            store.rows(settings, all_points)
+            _say(f"interrupted; netmodel-lab k8s resume {store.path} goes on")
+            raise
+    return _conclude(words, settings, store, all_points, before)
+
+
+def _sample(driver: Driver, point: Point, store: Store, *, is_quiet: bool) -> None:
+    try:
+        found = driver.sample(point)
+    except MeasurementProblem as problem:
+        why = "; ".join(problem.lines)
+        store.keep(point, [], why)
+        _say(f"{point.title}: failed: {why}")
+        return
+    store.keep(point, [{"pair": one.pair, "result": one.document, "k8s": one.k8s} for one in found], None)
+    if not is_quiet:
+        figures = of_pairs([one.document for one in found])
+        arrived, rate = figures.get("received_MBps"), figures.get("transactions_per_s")
+        is_stream = CATALOG[point.test.profile].is_stream
+        told = f"{arrived * 8:.0f} Mb/s" if is_stream and arrived is not None else with_unit(rate, "1/s")
+        print(f"{time.strftime('%H:%M:%S')}  {point.title}  {told}", file=sys.stderr)
+
+
+def _conclude(
+    words: argparse.Namespace,
+    settings: Settings,
+    store: Store,
+    all_points: Sequence[Point],
+    before: dict[rules.Key, list[Json]] | None,
+) -> Exit:
+    """Everything that is made of the samples; and what they say."""
+    rows = store.rows(settings, all_points)
+    found = cells(all_points, rows)
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    findings = rules.tolerance(found, words.tcp_tolerance)
+    if before is not None:
+        findings += rules.baseline(found, before, words.tolerance)
+    pairs = {point.seq: (store.sample(point) or {}).get("pairs", []) for point in all_points}
+    documents = outputs.documents(found, settings, stamp, pairs)
+    store.write("result.json", json.dumps(documents, indent=1) + "\n")
+    if words.csv:
+        store.write("result.csv", outputs.csv_results(found, settings, stamp))
+        store.write("loss-rt-result.csv", outputs.csv_losses(found, settings, stamp))
+    store.write("junit.xml", outputs.junit(rows, findings, settings))
+    if words.json:
+        print(json.dumps(documents, indent=1))
+    elif not words.quiet:
+        sys.stdout.write(outputs.tables(found, settings))
+    for finding in findings:
+        text = f"{finding.title}: {finding.text}"
+        print(f"{'worse' if finding.is_worse else 'ok' if finding.is_sure else 'open'}: {text}", file=sys.stderr)
+    failed = len(all_points) - sum(bool(row["ok"]) for row in rows)
+    if failed:
+        _say(f"{failed} of {len(all_points)} samples have failed: netmodel-lab k8s resume {store.path}")
+        return Exit.FAILED
+    return Exit.WORSE if any(finding.is_worse for finding in findings) else Exit.DONE
+
+
+# --- clean ---
+
+
+def clean(words: argparse.Namespace) -> Exit:
+    """Removes what runs have left: those that are named, or those whose time is over; --all: every run's."""
+    cluster = Cluster.connect(words.kubeconfig, words.context)
+    found = cleaning.find(cluster, words.namespace)
+    names = [left.run for left in found]
+    wrong = [
+        f"{name}: no run has left anything under this name{nearest(name, names)}"
+        for name in words.runs
+        if name not in names
+    ]
+    if wrong:
+        raise UsageProblem(wrong)
+    chosen = [left for left in found if left.run in words.runs or words.all or (not words.runs and left.is_expired)]
+    problems: list[str] = []
+    for left in chosen:
+        print(f"removing {left.text()}")
+        if not words.dry_run:
+            problems += cleaning.clean(cluster, Waits(cluster, Limits()), left)
+    for left in found:
+        if left not in chosen and not words.runs:
+            print(f"left as it is: {left.text()}; netmodel-lab k8s clean {left.run} removes it")
+    for line in problems:
+        _say(line)
+    return Exit.ENVIRONMENT if problems else Exit.DONE
+
+
+# --- words ---
+
+
+def _add_plan(parser: argparse.ArgumentParser) -> None:
+    options.add_tests(parser)
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    options.add_tests(parser)
+    options.add_run(parser)
+
+
+def _add_resume(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="FOLDER")
+    parser.add_argument("--server-key-file", metavar="FILE", help="key of the slave outside the cluster")
+    options.add_run(parser)
+
+
+def _add_clean(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("runs", metavar="RUN", nargs="*", help="what this run has left (default: what has expired)")
+    add("--all", action="store_true", help="of every run, also of those that are under way")
+    add("--namespace", metavar="NAME", help="look there only")
+    add("--dry-run", action="store_true", help="tell what would be removed")
+
+
+VERBS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], Exit]]] = {
+    "plan": (_add_plan, plan),
+    "check": (_add_plan, check),
+    "run": (_add_run, run),
+    "resume": (_add_resume, resume),
+    "clean": (_add_clean, clean),
+}
+
+
+def parse(argv: Sequence[str], parser_class: type[argparse.ArgumentParser]) -> argparse.Namespace:
+    verb = argv[0] if argv else "--help"
+    if verb in ("-h", "--help"):
+        print(__doc__)
+        sys.exit(Exit.DONE)
+    if verb not in VERBS:
+        raise UsageProblem([f"k8s {verb}: no such command{nearest(verb, list(VERBS))}"])
+    add, action = VERBS[verb]
+    parser = parser_class(prog=f"netmodel-lab k8s {verb}", description=action.__doc__, allow_abbrev=False)
+    options.add_cluster(parser)
+    add(parser)
+    found = parser.parse_intermixed_args(argv[1:] if verb == "clean" else options.normalised(argv[1:]))
+    found.action = action
+    found.argv = ["k8s", *argv]
+    return found

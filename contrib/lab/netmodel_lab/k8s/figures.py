@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of samples, and of the samples of a cell together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scipy import special
+
+from netmodel_lab.columns import figures, reach
+from netmodel_lab.k8s.catalog import CATALOG
+from netmodel_lab.k8s.settings import Point, Settings
+
+Json = dict[str, Any]
+Row = dict[str, Any]
+_SUMMED = ("transactions_per_s", "payload_MBps", "received_MBps", "retransmits", "errors")
+
+
+def row(settings: Settings, point: Point, document: Json | None, why: str | None) -> Row:
+    """A row as studies have them, for compare. document: what the folder has of the sample."""
+    test = point.test
+    given = {
+        "test": test.name,
+        "profile": test.profile,
+        "messagesize": test.messagesize,
+        "parallelism": test.parallelism,
+        "burst": test.burst,
+        "network": point.network,
+    }
+    first = ((document or {}).get("pairs") or [{}])[0]
+    run = (first.get("result") or {}).get("run") or {}
+    found: Row = {"point": None, "cell": " ".join(map(str, given.values())), "block": point.sample, "seq": point.seq}
+    found |= {
+        "attempt": 1,
+        "epoch": 1,
+        "run_id": settings.run,
+        "start": run.get("start"),
+        "ok": why is None,
+        "why": why,
+    }
+    found |= {"profile": test.profile, **{f"d.{name}": str(value) for name, value in given.items()}}
+    found |= {f"p.{name}": float(value) for name, value in given.items() if isinstance(value, int)}
+    if document and why is None:
+        ends = first["k8s"]
+        found |= {f"{name}_node": ends[name].get("node") for name in ("server", "client")}
+        found |= {"relation": ends["relation"], **of_pairs([one["result"] for one in document["pairs"]])}
+    return found
+
+
+def of_pairs(documents: Sequence[Json]) -> Row:
+    """Of several pairs: what is done together. Percentiles are not made of percentiles: there are none."""
+    parts = [_of_one(document) for document in documents]
+    if len(parts) == 1:
+        return parts[0]
+    found: Row = {"pairs": len(parts)}
+    for name in _SUMMED:
+        values = [part.get(name) for part in parts]
+        found[name] = None if None in values else sum(values)
+    counts = [reach(document, "totals", "latency_s", "count") or 0.0 for document in documents]
+    means = [float(part["mean_us"]) for part in parts if part.get("mean_us") is not None]
+    if len(means) == len(parts) and sum(counts) > 0:
+        found["mean_us"] = sum(mean * count for mean, count in zip(means, counts, strict=True)) / sum(counts)
+    longest = [part["max_us"] for part in parts if part.get("max_us") is not None]
+    found["max_us"] = max(longest, default=None)
+    losses = [part["loss_pct"] for part in parts if part.get("loss_pct") is not None]
+    found["loss_pct"] = sum(losses) / len(losses) if losses else None
+    found["seconds"] = max((part["seconds"] for part in parts if part.get("seconds")), default=None)
+    return found
+
+
+def _of_one(document: Json) -> Row:
+    found: Row = dict(figures(document))
+    loss = reach(document, "totals", "loss")
+    return found | {"loss_pct": None if loss is None else loss * 100}
+
+
+@dataclass(frozen=True)
+class Mean:
+    """Of the samples of a cell. low, high: the 95 % interval of the mean by Student's t; None: one sample."""
+
+    n: int
+    mean: float
+    sd: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def mean(values: Sequence[float | None]) -> Mean | None:
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    if not known:
+        return None
+    n, centre = len(known), sum(known) / len(known)
+    if n == 1:
+        return Mean(n, centre)
+    sd = math.sqrt(sum((value - centre) ** 2 for value in known) / (n - 1))
+    half = float(special.stdtrit(n - 1, 0.975)) * sd / math.sqrt(n)
+    return Mean(n, centre, sd, centre - half, centre + half)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """All samples of a test over a network."""
+
+    point: Point
+    rows: tuple[Row, ...]  # those that count
+
+    @property
+    def unit(self) -> str:
+        return "Mb/s" if CATALOG[self.point.test.profile].is_stream else "OP/s"
+
+    @property
+    def throughput(self) -> Mean | None:
+        """Of streams what has arrived."""
+        if self.unit == "OP/s":
+            return self.of("transactions_per_s")
+        return mean([None if row.get("received_MBps") is None else row["received_MBps"] * 8 for row in self.rows])
+
+    def of(self, name: str) -> Mean | None:
+        return mean([row.get(name) for row in self.rows])
+
+
+def cells(points: Sequence[Point], rows: Sequence[Row]) -> list[Cell]:
+    """In the order of the tests."""
+    by_seq = {row["seq"]: row for row in rows}
+    found: dict[int, list[Point]] = {}
+    for point in points:
+        found.setdefault(point.cell, []).append(point)
+    return [
+        Cell(same[0], tuple(by_seq[point.seq] for point in same if point.seq in by_seq and by_seq[point.seq]["ok"]))
+        for _, same in sorted(found.items())
+    ]

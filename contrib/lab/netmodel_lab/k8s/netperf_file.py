@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The test lists of k8s-netperf, both of its forms: a map of tests by name, and a list of them whose first key is the
+name. All mistakes are told at once; a key that would have no effect is one."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from netmodel_lab.k8s.catalog import CATALOG, NOT_HERE
+from netmodel_lab.problems import UsageProblem, nearest
+
+_NUMBERS = {"duration": 86400, "samples": 1000, "messagesize": 1 << 30, "parallelism": 65536}  # and the most of each
+_OPTIONAL = {"messagereadsize": 1 << 30, "burst": 65536}
+_KEYS = ("profile", *_NUMBERS, *_OPTIONAL, "service")
+
+
+@dataclass(frozen=True)
+class Test:
+    """One entry of a list."""
+
+    __test__ = False
+
+    name: str
+    profile: str
+    duration: int
+    samples: int
+    messagesize: int
+    parallelism: int
+    messagereadsize: int = 1
+    burst: int = 0
+    service: bool = False
+
+
+@dataclass
+class _Reader:
+    path: Path
+    mistakes: list[str] = field(default_factory=list)
+
+    def wrong(self, at: tuple[int, int] | None, text: str) -> None:
+        where = f"{self.path}:{at[0] + 1}:{at[1] + 1}" if at else str(self.path)
+        self.mistakes.append(f"{where}: {text}")
+
+
+def read(path: Path) -> list[Test]:
+    """The tests, in their order. Raises UsageProblem with all mistakes."""
+    reader = _Reader(path)
+    try:
+        document = YAML().load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageProblem([f"{path}: {error.strerror}"]) from None
+    except UnicodeDecodeError:
+        raise UsageProblem([f"{path}: is no text"]) from None
+    except MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+        raise UsageProblem([f"{where}: {error.problem}"]) from None
+    except YAMLError as error:
+        raise UsageProblem([f"{path}: {error}"]) from None
+    tests = [test for name, entry, at in _entries(document, reader) if (test := _test(name, entry, at, reader))]
+    if not tests and not reader.mistakes:
+        reader.wrong(None, "there is no test in it")
+    if reader.mistakes:
+        raise UsageProblem(reader.mistakes)
+    return tests
+
+
+Place = tuple[int, int]
+
+
+def _entries(document: Any, reader: _Reader) -> Iterator[tuple[str, CommentedMap, Place]]:
+    if not isinstance(document, CommentedMap):
+        reader.wrong(None, "must be a map: tests by their names, or one list of them")
+        return
+    if len(document) == 1 and isinstance(next(iter(document.values())), CommentedSeq):
+        listed = next(iter(document.values()))
+        for i, entry in enumerate(listed):
+            at = listed.lc.item(i)
+            if not isinstance(entry, CommentedMap) or not entry or next(iter(entry.values())) is not None:
+                reader.wrong(at, 'must begin with the name of the test, as "- TCPStream:", and its keys below')
+                continue
+            name = next(iter(entry))
+            del entry[name]
+            yield str(name), entry, at
+        return
+    for name, entry in document.items():
+        at = document.lc.key(name)
+        if isinstance(entry, CommentedMap):
+            yield str(name), entry, at
+        else:
+            reader.wrong(at, f"{name}: must be a map with the keys of a test")
+
+
+def _test(name: str, entry: CommentedMap, at: Place, reader: _Reader) -> Test | None:
+    before = len(reader.mistakes)
+    for key in entry:
+        if key not in _KEYS:
+            reader.wrong(entry.lc.key(key), f"{name}: {key}: there is no such key{nearest(str(key), _KEYS)}")
+    profile = _profile(name, entry, at, reader)
+    found: dict[str, int] = {}
+    for key, most in (*_NUMBERS.items(), *_OPTIONAL.items()):
+        if key not in entry:
+            if key in _NUMBERS:
+                reader.wrong(at, f"{name}: {key} is missing")
+            continue
+        value, least = entry[key], 0 if key in _OPTIONAL else 1
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            reader.wrong(entry.lc.value(key), f"{name}: {key}: {_shown(value)}: must be {least} to {most}")
+        else:
+            found[key] = int(value)
+    service = entry.get("service", False)
+    if not isinstance(service, bool):
+        reader.wrong(entry.lc.value("service"), f"{name}: service: {_shown(service)}: must be true or false")
+    if profile:
+        _useless(name, profile, entry, found, reader)
+    if len(reader.mistakes) > before or profile is None:
+        return None
+    found["messagereadsize"] = found.get("messagereadsize") or 1
+    return Test(name=name, profile=profile, service=bool(service), **found)
+
+
+def _shown(value: Any) -> str:
+    return {True: "true", False: "false"}.get(value, str(value)) if isinstance(value, bool) else f'"{value}"'
+
+
+def _profile(name: str, entry: CommentedMap, at: Place, reader: _Reader) -> str | None:
+    if "profile" not in entry:
+        reader.wrong(at, f"{name}: profile is missing")
+        return None
+    text = str(entry["profile"])
+    if text in CATALOG:
+        return text
+    place = entry.lc.value("profile")
+    if text in NOT_HERE:
+        reader.wrong(place, f"{name}: profile: {text}: {NOT_HERE[text]}")
+    else:
+        near = difflib.get_close_matches(text.upper(), CATALOG, n=1, cutoff=0.6)
+        hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(CATALOG)}"
+        reader.wrong(place, f"{name}: profile: {text}: there is no such profile{hint}")
+    return None
+
+
+def _useless(name: str, profile: str, entry: CommentedMap, found: dict[str, int], reader: _Reader) -> None:
+    """Keys that this profile does not have, and sizes that it cannot."""
+    known = CATALOG[profile]
+    for key, has in (("burst", known.has_burst), ("messagereadsize", known.has_read_size)):
+        if found.get(key) and not has:
+            who = ", ".join(
+                one for one, each in CATALOG.items() if (each.has_burst if key == "burst" else each.has_read_size)
+            )
+            reader.wrong(entry.lc.key(key), f"{name}: {key}: has no effect on {profile}; it is of {who}")
+    if known.max_size and found.get("messagesize", 0) > known.max_size:
+        reader.wrong(
+            entry.lc.value("messagesize"),
+            f"{name}: messagesize: {found['messagesize']}: a datagram has at most {known.max_size} bytes",
+        )

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of netmodel-lab k8s: k8s-netperf's under their names, and ours; and what is made of them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from netmodel_lab.k8s import netperf_file
+from netmodel_lab.k8s.settings import Keep, Layout, Limits, Pods, Settings, Where, new_run
+from netmodel_lab.problems import UsageProblem
+from netmodel_lab.program import Program
+
+# Flags of k8s-netperf that mean nothing here, or that cannot be, and why.
+_MEASURES = "netmodel measures by itself, with one engine; results of other tools: netmodel-lab import"
+_MACHINES = "there are no virtual machines here; pods are measured"
+_OTHER = "networks beside the cluster's own are not made here"
+REFUSED = {
+    "iperf": _MEASURES,
+    "uperf": _MEASURES,
+    "ib-write-bw": "RDMA is none of netmodel's transports",
+    "vm": _MACHINES,
+    "vm-image": _MACHINES,
+    "use-virtctl": _MACHINES,
+    "sockets": _MACHINES,
+    "cores": _MACHINES,
+    "threads": _MACHINES,
+    "udnPluginBinding": _MACHINES,
+    "udnl2": _OTHER,
+    "udnl3": _OTHER,
+    "cudn": _OTHER,
+    "bridge": _OTHER,
+    "bridgeNamespace": _OTHER,
+    "bridgeNetwork": _OTHER,
+    "sriov": _OTHER,
+    "sriov-node-selector": _OTHER,
+    "macvlan": _OTHER,
+    "localnet": _OTHER,
+    "localnet-config": _OTHER,
+    "prom": "CPU of both ends comes from netmodel itself; Prometheus is not asked",
+    "metrics": "CPU of both ends comes from netmodel itself; Prometheus is not asked",
+    "search": "nothing is indexed; -o FOLDER has the documents, as k8s-netperf indexes them, in result.json",
+    "index": "nothing is indexed; -o FOLDER has the documents, as k8s-netperf indexes them, in result.json",
+}
+_SWITCHES = ("netperf", "clean", "json", "local", "pod", "across", "all", "hostNet", "debug", "csv", "privileged")
+_TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
+
+
+def normalised(argv: Sequence[str]) -> list[str]:
+    """Switches as k8s-netperf takes them, --NAME=BOOL, as argparse does. Raises UsageProblem with what is refused."""
+    found, wrong = [], []
+    for word in argv:
+        name, equals, value = word.removeprefix("--").partition("=")
+        if word.startswith("--") and name in REFUSED:
+            if not (equals and value in _FALSE):
+                wrong.append(f"--{name}: {REFUSED[name]}")
+        elif word.startswith("--") and equals and name in _SWITCHES:
+            if value not in (*_TRUE, *_FALSE):
+                wrong.append(f'--{name}: "{value}": must be true or false')
+            found.append(f"--{name}" if value in _TRUE else f"--no-{name}")
+        else:
+            found.append(word)
+    if wrong:
+        raise UsageProblem(wrong)
+    return found
+
+
+def _between(low: float, high: float, *, whole: bool = False) -> Callable[[str], float]:
+    def convert(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = low - 1
+        if not low <= value <= high or (whole and value != int(value)):
+            raise argparse.ArgumentTypeError(f'"{text}": must be {low:g} to {high:g}')
+        return value
+
+    return convert
+
+
+def add_cluster(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--kubeconfig",
+        metavar="FILE",
+        help="of the cluster (default: $KUBECONFIG, ~/.kube/config, or the pod's account)",
+    )
+    add("--context", metavar="NAME", help="of the kubeconfig (default: its current one)")
+
+
+def add_tests(parser: argparse.ArgumentParser) -> None:
+    """What both plan and run take."""
+    add = parser.add_argument
+    switch: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
+    add("file", metavar="FILE", nargs="?", help="tests, as k8s-netperf has them (default: --config)")
+    add("--config", metavar="FILE", default="netperf.yml", help="the same (default netperf.yml)")
+    add("--all", help="host network as well as pod network", default=False, **switch)
+    add("--hostNet", help="host network only", default=False, **switch)
+    add("--local", help="client and server on the same node", default=False, **switch)
+    add("--across", help="client and server in different zones", default=False, **switch)
+    add("--serverIP", metavar="ADDRESS[,PORT]", help="a slave outside the cluster; only clients are made")
+    add("--server-key-file", metavar="FILE", help="its key (default: it has none)")
+    add("--privileged", help="privileged containers", default=False, **switch)
+    add("--uuid", metavar="ID", help="identifier of the run in its results (default: a new one)")
+    add("--netperf", help="accepted: netmodel is what measures", default=True, **switch)
+    add("--pod", help="accepted: pods are what is measured", default=True, **switch)
+    add("--image", metavar="NAME", help="of netmodel, as the nodes know it (default localhost/netmodel:VERSION)")
+    add("--image-pull-policy", choices=("IfNotPresent", "Always", "Never"), default="IfNotPresent", help="of the image")
+    add("--image-pull-secret", metavar="NAME", help="of the image's registry, in --namespace")
+    add("--namespace", metavar="NAME", help="one that exists, and stays (default: one of its own)")
+    add("--server-node", metavar="NODE", help="where servers run")
+    add("--client-node", metavar="NODE", help="where clients run")
+    add("--node-selector", metavar="NAME=VALUE,...", default="", help="labels that nodes must have")
+    add("--pairs", metavar="N", type=_between(1, 1000, whole=True), default=1, help="pairs that run at the same time")
+    add("--requests", metavar="cpu=N,memory=SIZE", default="", help="what each pod asks for")
+    add("--limits", metavar="cpu=N,memory=SIZE", default="", help="what each pod is held to")
+    add("--toleration", metavar="KEY[=VALUE][:EFFECT]", action="append", default=[], help="a taint that pods bear")
+    add("--annotation", metavar="NAME=VALUE", action="append", default=[], help="of all pods")
+    add("--service-account", metavar="NAME", help="of all pods, in --namespace")
+    add("--priority-class", metavar="NAME", help="of all pods")
+    add(
+        "--start-timeout",
+        metavar="S",
+        type=_between(1, 3600),
+        default=120.0,
+        help="seconds for a pod to be ready (120)",
+    )
+    add("--schedule-timeout", metavar="S", type=_between(0, 3600), default=30.0, help="of these, to have a node (30)")
+
+    add("--allow-peer", metavar="CIDR", action="append", default=[], help="where data may come from, too, through NAT")
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    switch: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
+    add("-o", "--output", metavar="FOLDER", help="where (default ./k8s-DATE-TIME); a new or an empty folder")
+    add("-q", "--quiet", action="store_true", help="tell of failures only")
+    add("--json", help="the results as JSON on standard output, instead of tables", default=False, **switch)
+    add("--csv", help="result.csv and loss-rt-result.csv in the folder", default=True, **switch)
+    add("--clean", help="remove what was made", default=True, **switch)
+    add("--keep", choices=("never", "failed", "always"), default="never", help="what was made, for a look")
+    add("--debug", help="tell of each object that is made", default=False, **switch)
+    add("--tcp-tolerance", metavar="PERCENT", type=_between(0, 1000), default=10.0, help="of pods beside hosts (10)")
+    add("--baseline", metavar="FOLDER", help="an earlier run; worse than it is exit code 1")
+    add("--tolerance", metavar="PERCENT", type=_between(0, 99), default=10.0, help="of a run beside its baseline (10)")
+
+
+def _quantities(flag: str, text: str) -> dict[str, str]:
+    found = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = part.partition("=")
+        if not equals or not value:
+            raise UsageProblem([f'{flag} {text}: "{part}": must be NAME=QUANTITY, as cpu=1'])
+        found[name] = value
+    return found
+
+
+def _toleration(text: str) -> dict[str, str]:
+    whole, _, effect = text.partition(":")
+    name, equals, value = whole.partition("=")
+    found = {"key": name, "operator": "Equal", "value": value} if equals else {"key": name, "operator": "Exists"}
+    return found | ({"effect": effect} if effect else {})
+
+
+def settings(options: argparse.Namespace) -> Settings:
+    wrong = [
+        text
+        for is_wrong, text in (
+            (options.all and options.hostNet, "--all and --hostNet exclude each other"),
+            (options.local and options.across, "--local and --across exclude each other"),
+            (options.local and options.pairs > 1 and options.server_node, "--server-node with --local has one pair"),
+            (not options.pod, "--pod=false: there is nothing else that could be measured"),
+            (not options.netperf, "--netperf=false: there is no other driver"),
+            (options.hostNet and options.serverIP, "--hostNet and --serverIP exclude each other"),
+            (options.server_key_file and not options.serverIP, "--server-key-file is of --serverIP"),
+        )
+        if is_wrong
+    ]
+    try:
+        tests = netperf_file.read(Path(options.file or options.config))
+    except UsageProblem as problem:
+        raise UsageProblem([*wrong, *problem.lines]) from None
+    if options.hostNet and any(test.service for test in tests):
+        wrong += [f"{test.name}: service: has no host network (--hostNet)" for test in tests if test.service]
+    if wrong:
+        raise UsageProblem(wrong)
+    run, whole = new_run(options.uuid)
+    networks: tuple[Layout, ...] = ("host",) if options.hostNet else ("pod", "host") if options.all else ("pod",)
+    keep: Keep = getattr(options, "keep", "never") if getattr(options, "clean", True) else "always"
+    return Settings(
+        run=run,
+        uuid=whole,
+        tests=tuple(tests),
+        networks=networks,
+        pods=Pods(
+            image=options.image or f"localhost/netmodel:{_version()}",
+            pull=options.image_pull_policy,
+            pull_secret=options.image_pull_secret,
+            requests=_quantities("--requests", options.requests),
+            limits=_quantities("--limits", options.limits),
+            tolerations=tuple(_toleration(text) for text in options.toleration),
+            annotations=_quantities("--annotation", ",".join(options.annotation)),
+            service_account=options.service_account,
+            priority_class=options.priority_class,
+            is_privileged=options.privileged,
+        ),
+        where=Where(
+            options.server_node,
+            options.client_node,
+            options.node_selector,
+            options.local,
+            options.across,
+            1 if options.serverIP else int(options.pairs),
+        ),
+        limits=Limits(options.start_timeout, options.schedule_timeout),
+        namespace=options.namespace,
+        external=options.serverIP,
+        has_external_key=bool(options.server_key_file),
+        allow_peers=tuple(part for text in options.allow_peer for part in text.split(",") if part),
+        keep=keep,
+    )
+
+
+def _version() -> str:
+    """Of the program, where there is one; its image has the same."""
+    from netmodel_lab import __version__
+    from netmodel_lab.problems import Problem
+
+    try:
+        return Program.find().version
+    except Problem:
+        return __version__

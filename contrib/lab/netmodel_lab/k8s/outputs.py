@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables, CSV, JSON under k8s-netperf's names beside ours, and JUnit."""
+
+from __future__ import annotations
+
+import csv
+import io
+import xml.etree.ElementTree as tree
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from netmodel_lab import __version__
+from netmodel_lab.k8s.catalog import CATALOG
+from netmodel_lab.k8s.figures import Cell, Mean, Row
+from netmodel_lab.k8s.rules import Finding
+from netmodel_lab.k8s.settings import Settings
+
+Json = dict[str, Any]
+_COMMON = (
+    "Driver",
+    "Scenario",
+    "Parallelism",
+    "Host Network",
+    "Service",
+    "External Server",
+    "Message Size",
+    "Burst",
+    "Same node",
+    "Duration",
+    "Samples",
+)
+
+
+def _yes(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _same_node(cell: Cell, settings: Settings) -> bool:
+    relations = {row.get("relation") for row in cell.rows}
+    return relations == {"same node"} if cell.rows else settings.where.is_local
+
+
+def _common(cell: Cell, settings: Settings) -> list[str]:
+    point, test = cell.point, cell.point.test
+    return [
+        "netmodel",
+        test.profile,
+        str(test.parallelism),
+        _yes(point.network == "host"),
+        _yes(point.network == "service"),
+        _yes(point.network == "external"),
+        str(test.messagesize),
+        str(test.burst),
+        _yes(_same_node(cell, settings)),
+        str(test.duration),
+        f"{len(cell.rows)}/{test.samples}" if len(cell.rows) < test.samples else str(test.samples),
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _average(mean: Mean | None, unit: str = "") -> str:
+    return "-" if mean is None else f"{mean.mean:.2f}{f' ({unit})' if unit else ''}"
+
+
+def _interval(mean: Mean | None, unit: str) -> str:
+    if mean is None or mean.low is None or mean.high is None:
+        return "-"
+    return f"{mean.low:.2f}-{mean.high:.2f} ({unit})"
+
+
+Column = tuple[str, Callable[[Cell], str]]
+_VALUE: tuple[Column, ...] = (
+    ("Avg value", lambda cell: _average(cell.throughput, cell.unit)),
+    ("95% Confidence Interval", lambda cell: _interval(cell.throughput, cell.unit)),
+)
+_P50: Column = ("Avg 50%tile value", lambda cell: _average(cell.of("p50_us"), "usec"))
+_P99: Column = ("Avg 99%tile value", lambda cell: _average(cell.of("p99_us"), "usec"))
+_MEAN: Column = ("Avg Latency", lambda cell: _average(cell.of("mean_us"), "usec"))
+
+
+def _is_stream(cell: Cell) -> bool:
+    return CATALOG[cell.point.test.profile].is_stream
+
+
+def _is(name: str) -> Callable[[Cell], bool]:
+    return lambda cell: cell.point.test.profile.startswith(name)
+
+
+_TABLES: tuple[tuple[str, Callable[[Cell], bool], tuple[Column, ...]], ...] = (
+    ("Stream Results", _is_stream, _VALUE),
+    ("Rr Results", lambda cell: not _is_stream(cell), _VALUE),
+    ("Stream Latency Results", _is("TCP_STREAM_LAT"), (_MEAN, _P50, _P99)),
+    ("RR Latency Results", lambda cell: not _is_stream(cell), (_MEAN, _P50, _P99)),
+    ("TCP Retransmissions", _is("TCP"), (("Avg value", lambda cell: _average(cell.of("retransmits"))),)),
+    ("UDP Loss Percent", _is("UDP"), (("Avg value", lambda cell: _average(cell.of("loss_pct"))),)),
+)
+
+
+def tables(cells: Sequence[Cell], settings: Settings) -> str:
+    parts = []
+    for title, has, columns in _TABLES:
+        chosen = [cell for cell in cells if has(cell)]
+        if chosen:
+            head = ["Result Type", *_COMMON, *(name for name, _ in columns)]
+            lines = [[title, *_common(cell, settings), *(of(cell) for _, of in columns)] for cell in chosen]
+            parts.append(grid([[name.upper() for name in head], *lines]))
+    nodes = dict.fromkeys(
+        (row.get("server_node"), row.get("client_node"), row.get("relation")) for cell in cells for row in cell.rows
+    )
+    parts += [f"server on {server}, client on {client}: {how}\n" for server, client, how in nodes if client]
+    return "\n".join(parts)
+
+
+def grid(lines: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    bar = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
+    texts = [
+        "| " + " | ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)) + " |" for line in lines
+    ]
+    return "\n".join([bar, texts[0], bar, *texts[1:], bar]) + "\n"
+
+
+# --- JSON ---
+
+
+def documents(cells: Sequence[Cell], settings: Settings, stamp: str, pairs: dict[int, list[Json]]) -> list[Json]:
+    """One for each cell. pairs: what the folder has of each sample, by seq."""
+    return [_document(cell, settings, stamp, pairs) for cell in cells if cell.rows]
+
+
+def _document(cell: Cell, settings: Settings, stamp: str, pairs: dict[int, list[Json]]) -> Json:
+    test, throughput = cell.point.test, cell.throughput
+    ends = pairs[cell.rows[0]["seq"]][0]["k8s"]
+    found: Json = {
+        "uuid": settings.uuid,
+        "timestamp": stamp,
+        "hostNetwork": cell.point.network == "host",
+        "driver": "netmodel",
+        "parallelism": test.parallelism,
+        "profile": test.profile,
+        "duration": test.duration,
+        "service": cell.point.network == "service",
+        "local": _same_node(cell, settings),
+        "virt": False,
+        "acrossAZ": ends["relation"] == "other zone",
+        "samples": len(cell.rows),
+        "messageSize": test.messagesize,
+        "burst": test.burst,
+        "throughput": _of(throughput),
+        "latency": _of(cell.of("p99_us")),
+        "tputMetric": cell.unit,
+        "ltcyMetric": "usec",
+        "tcpRetransmits": _of(cell.of("retransmits")),
+        "udpLossPercent": _of(cell.of("loss_pct")),
+        "toolVersion": __version__,
+        "confidence": [throughput.low, throughput.high] if throughput and throughput.low is not None else None,
+        "externalServer": cell.point.network == "external",
+        "serverNodeInfo": _node_info(ends["server"]),
+        "clientNodeInfo": _node_info(ends["client"]),
+    }
+    ours = {
+        "schema": "netmodel-lab.k8s/1",
+        "run": settings.run,
+        "test": test.name,
+        "network": cell.point.network,
+        "relation": ends["relation"],
+        "messageReadSize": test.messagereadsize,
+        "latencyMean": _of(cell.of("mean_us")),
+        "latencyP50": _of(cell.of("p50_us")),
+        "throughputDeviation": throughput.sd if throughput else None,
+        "server": ends["server"],
+        "client": ends["client"],
+        "sampleRows": list(cell.rows),
+    }
+    return found | {"netmodel": ours}
+
+
+def _of(mean: Mean | None) -> float | None:
+    return mean.mean if mean else None
+
+
+def _node_info(end: Json) -> Json:
+    return {"ip": end.get("host_ip"), "nodeName": end.get("node"), **(end.get("node_info") or {})}
+
+
+# --- CSV ---
+
+_CSV_COMMON = (
+    "Driver",
+    "Profile",
+    "Same node",
+    "Host Network",
+    "VM mode",
+    "Service",
+    "External Server",
+    "UDN Info",
+    "Bridge Info",
+    "SR-IOV Info",
+    "Macvlan Info",
+    "Localnet Info",
+    "Duration",
+    "Parallelism",
+    "# of Samples",
+    "Message Size",
+    "Burst",
+    "Confidence metric - low",
+    "Confidence metric - high",
+)
+_CSV_OURS = ("Run", "UUID", "Time", "Test", "Server node", "Client node")
+
+
+def _csv_common(cell: Cell, settings: Settings) -> list[str]:
+    point, test, throughput = cell.point, cell.point.test, cell.throughput
+    low, high = (throughput.low, throughput.high) if throughput else (None, None)
+    return [
+        "netmodel",
+        test.profile,
+        _yes(_same_node(cell, settings)),
+        _yes(point.network == "host"),
+        "false",
+        _yes(point.network == "service"),
+        _yes(point.network == "external"),
+        *[""] * 5,
+        str(test.duration),
+        str(test.parallelism),
+        str(len(cell.rows)),
+        str(test.messagesize),
+        str(test.burst),
+        "" if low is None else f"{low:.6f}",
+        "" if high is None else f"{high:.6f}",
+    ]
+
+
+def csv_results(cells: Sequence[Cell], settings: Settings, stamp: str) -> str:
+    head = [
+        *_CSV_COMMON,
+        "Avg Throughput",
+        "Throughput Metric",
+        "99%tile Observed Latency",
+        "Latency Metric",
+        *_CSV_OURS,
+    ]
+    lines = [
+        [
+            *_csv_common(cell, settings),
+            _plain(_of(cell.throughput)),
+            cell.unit,
+            _plain(_of(cell.of("p99_us"))),
+            "usec",
+            *_csv_ours(cell, settings, stamp),
+        ]
+        for cell in cells
+        if cell.rows
+    ]
+    return _csv([head, *lines])
+
+
+def csv_losses(cells: Sequence[Cell], settings: Settings, stamp: str) -> str:
+    lines = []
+    for title, name, has in (
+        ("TCP Retransmissions", "retransmits", _is("TCP")),
+        ("UDP Percent Loss", "loss_pct", _is("UDP")),
+    ):
+        lines += [
+            [title, *_csv_common(cell, settings), _plain(_of(cell.of(name))), *_csv_ours(cell, settings, stamp)]
+            for cell in cells
+            if cell.rows and has(cell)
+        ]
+    return _csv([["Type", *_CSV_COMMON, "Value", *_CSV_OURS], *lines])
+
+
+def _csv_ours(cell: Cell, settings: Settings, stamp: str) -> list[str]:
+    first: Row = cell.rows[0]
+    nodes = [str(first.get(name) or "") for name in ("server_node", "client_node")]
+    return [settings.run, settings.uuid, stamp, cell.point.test.name, *nodes]
+
+
+def _plain(value: float | None) -> str:
+    return "" if value is None else f"{value:.6f}"
+
+
+def _csv(lines: Sequence[Sequence[str]]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(lines)
+    return out.getvalue()
+
+
+# --- JUnit ---
+
+
+def junit(rows: Sequence[Row], findings: Sequence[Finding], settings: Settings) -> str:
+    """A case for each sample, and one for each rule."""
+    suite = tree.Element(
+        "testsuite", name="netmodel-lab k8s", tests=str(len(rows) + len(findings)), errors="0", skipped="0"
+    )
+    failed = 0
+    for row in rows:
+        case = tree.SubElement(
+            suite, "testcase", classname=f"k8s.{settings.run}", name=f"{row['cell']} sample {row['block']}"
+        )
+        if not row["ok"]:
+            failed += 1
+            tree.SubElement(case, "failure", message=str(row["why"]))
+    for finding in findings:
+        case = tree.SubElement(suite, "testcase", classname="k8s.rules", name=finding.title)
+        if finding.is_worse:
+            failed += 1
+            tree.SubElement(case, "failure", message=finding.text)
+    suite.set("failures", str(failed))
+    tree.indent(suite)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tree.tostring(suite, encoding="unicode") + "\n"

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a sample says: its result document out of a pod's log, and the facts of its ends."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from netmodel_lab.k8s.placement import zone
+from netmodel_lab.k8s.problems import MeasurementProblem
+
+Json = dict[str, Any]
+_SAID = 5  # lines of a log that failed
+
+
+def parse(log: str, why: str) -> Json:
+    """The result document. A log has standard error as well, before the document or behind it. Raises
+    MeasurementProblem when the run has failed, or the log is not whole."""
+    document, said = _split(log)
+    if why:
+        told = _incomplete(document)
+        raise MeasurementProblem([f"the master has failed: {told or _last(said) or why}"])
+    if document is None:
+        raise MeasurementProblem(["the log has no whole result in it" + (f": {_last(said)}" if said else "")])
+    if not str(document.get("schema", "")).startswith("netmodel.result/"):
+        raise MeasurementProblem(["the log is no result of netmodel"])
+    run = document.get("run") or {}
+    if not run.get("complete"):
+        raise MeasurementProblem([f"the run is incomplete: {run.get('incomplete_why')}"])
+    if run.get("reconciled") is False:
+        raise MeasurementProblem([f"the ends do not agree: {run.get('reconcile_text')}"])
+    return document
+
+
+def _split(log: str) -> tuple[Json | None, list[str]]:
+    lines = log.splitlines(keepends=True)
+    for i, line in enumerate(lines):
+        if line.startswith("{"):
+            try:
+                document, end = json.JSONDecoder().raw_decode("".join(lines[i:]))
+            except ValueError:
+                continue
+            rest = "".join(lines[i:])[end:]
+            return document, [one.strip() for one in [*lines[:i], *rest.splitlines()] if one.strip()]
+    messages = [line.strip() for line in lines if line.startswith("netmodel: ")]
+    return None, messages or [line.strip() for line in lines if line.strip()]
+
+
+def _incomplete(document: Json | None) -> str | None:
+    why = ((document or {}).get("run") or {}).get("incomplete_why")
+    return str(why) if why else None
+
+
+def _last(said: list[str]) -> str:
+    return "; ".join(line.removeprefix("netmodel: ") for line in said[-_SAID:])
+
+
+def end(pod: Json, node: Json) -> Json:
+    """What is known of one end."""
+    status, spec = pod.get("status") or {}, pod["spec"]
+    container: Json = next(iter(status.get("containerStatuses") or []), {})
+    info = (node.get("status") or {}).get("nodeInfo") or {}
+    inner = spec["containers"][0]
+    return {
+        "pod": pod["metadata"]["name"],
+        "namespace": pod["metadata"]["namespace"],
+        "uid": pod["metadata"]["uid"],
+        "node": node["metadata"]["name"],
+        "zone": zone(node),
+        "ip": status.get("podIP"),
+        "host_ip": status.get("hostIP"),
+        "host_network": bool(spec.get("hostNetwork")),
+        "image": inner.get("image"),
+        "image_id": container.get("imageID"),
+        "qos": status.get("qosClass"),
+        "resources": inner.get("resources") or {},
+        "containers": [one["name"] for one in spec["containers"]],
+        "node_info": info,
+    }

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run is: the tests, where they run, and what its pods are like. All of it goes into the folder of the run, for
+resume."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from netmodel_lab.k8s.catalog import CATALOG
+from netmodel_lab.k8s.netperf_file import Test
+
+Network = Literal["pod", "host", "service", "external"]
+Keep = Literal["never", "failed", "always"]
+Layout = Literal["pod", "host"]  # of the network of a pod
+PROFILES = Path(__file__).parent / "profiles"
+DATA_PORT, CONTROL_PORT = 21000, 20000
+PORTS_OF_A_PAIR = 16
+TTL_S = 3600  # of what nobody has removed
+
+
+@dataclass(frozen=True)
+class Pods:
+    """What all pods of a run have."""
+
+    image: str
+    pull: str = "IfNotPresent"
+    pull_secret: str | None = None
+    requests: dict[str, str] = field(default_factory=dict)
+    limits: dict[str, str] = field(default_factory=dict)
+    tolerations: tuple[dict[str, str], ...] = ()
+    annotations: dict[str, str] = field(default_factory=dict)
+    service_account: str | None = None
+    priority_class: str | None = None
+    is_privileged: bool = False
+
+
+@dataclass(frozen=True)
+class Where:
+    """Which nodes are wanted. Names are nodes'."""
+
+    server: str | None = None
+    client: str | None = None
+    selector: str = ""
+    is_local: bool = False
+    is_across: bool = False
+    pairs: int = 1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds that a wait may take."""
+
+    start_s: float = 120.0  # of a pod, from its creation until it is ready
+    schedule_s: float = 30.0  # of these, until it has a node
+    remove_s: float = 120.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    run: str  # the label of all objects
+    uuid: str
+    tests: tuple[Test, ...]
+    networks: tuple[Layout, ...]
+    pods: Pods
+    where: Where
+    limits: Limits
+    namespace: str | None = None  # the user's; None: one of its own
+    external: str | None = None  # address of a slave that somebody else has started
+    has_external_key: bool = False
+    allow_peers: tuple[str, ...] = ()  # beside what the cluster tells of its ranges
+    keep: Keep = "never"
+
+    def expires(self) -> str:
+        """When nothing of the run is of use any more."""
+        seconds = sum((test.duration + 30) * test.samples for test in self.tests) * 2 + TTL_S
+        return str(int(time.time() + seconds))
+
+
+@dataclass(frozen=True)
+class Point:
+    """One sample of one test over one network."""
+
+    seq: int  # from 1
+    cell: int  # from 1: all samples of a test over a network
+    sample: int  # from 1
+    test: Test
+    network: Network
+
+    @property
+    def layout(self) -> Layout:
+        return "host" if self.network == "host" else "pod"
+
+    @property
+    def title(self) -> str:
+        test = self.test
+        more = f" burst {test.burst}" if test.burst else ""
+        return (
+            f"{test.name}: {test.profile} {test.messagesize} B, parallelism {test.parallelism}{more}, "
+            f"{self.network}, sample {self.sample}/{test.samples}"
+        )
+
+    def params(self, address: str, port: int | None) -> dict[str, str]:
+        test = self.test
+        found = {"host": address, "num_flows": str(test.parallelism), "num_threads": str(test.parallelism)}
+        found |= {"test_length": f"{test.duration}s"} | CATALOG[test.profile].params(test)
+        return found if port is None else found | {"port": str(port)}
+
+    @property
+    def profile(self) -> str:
+        name = CATALOG[self.test.profile].profile
+        return f"/profiles/{name}" if name.endswith(".xml") else name
+
+
+def points(settings: Settings) -> list[Point]:
+    """Samples are interleaved: the first of each cell, then the second of each. A test that goes through a service
+    has no host network."""
+    cells: list[tuple[Test, Network]] = []
+    for test in settings.tests:
+        if settings.external:
+            cells.append((test, "external"))
+        elif test.service:
+            cells.append((test, "service"))
+        else:
+            cells += [(test, network) for network in settings.networks]
+    found: list[Point] = []
+    for sample in range(1, max((test.samples for test in settings.tests), default=0) + 1):
+        for cell, (test, network) in enumerate(cells, 1):
+            if sample <= test.samples:
+                found.append(Point(len(found) + 1, cell, sample, test, network))
+    return found
+
+
+def own_profiles(settings: Settings) -> list[Path]:
+    """Files that go to the cluster."""
+    names = dict.fromkeys(CATALOG[test.profile].profile for test in settings.tests)
+    return [PROFILES / name for name in names if name.endswith(".xml")]
+
+
+def new_run(given: str | None) -> tuple[str, str]:
+    """The label of a run, and its identifier, which may be given."""
+    whole = given or str(uuid.uuid4())
+    return uuid.uuid5(uuid.NAMESPACE_OID, whole + str(uuid.uuid4())).hex[:8], whole
+
+
+def as_json(settings: Settings) -> dict[str, Any]:
+    return asdict(settings)
+
+
+def from_json(document: dict[str, Any]) -> Settings:
+    pods = dict(document["pods"], tolerations=tuple(document["pods"]["tolerations"]))
+    return Settings(
+        **{
+            **document,
+            "tests": tuple(Test(**test) for test in document["tests"]),
+            "networks": tuple(document["networks"]),
+            "allow_peers": tuple(document["allow_peers"]),
+            "pods": Pods(**pods),
+            "where": Where(**document["where"]),
+            "limits": Limits(**document["limits"]),
+        }
+    )

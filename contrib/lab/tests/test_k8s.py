@@ -1,0 +1,481 @@
+# SPDX-License-Identifier: Apache-2.0
+"""netmodel-lab k8s without a cluster: test lists, objects, placement, reasons, figures and verdicts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed; requirements-dev.txt has it")
+
+from conftest import NETMODEL, Lab
+
+from netmodel_lab.k8s import manifests, netperf_file, options, outputs, placement, results, rules, waits
+from netmodel_lab.k8s.catalog import CATALOG
+from netmodel_lab.k8s.figures import Cell, mean
+from netmodel_lab.k8s.netperf_file import Test
+from netmodel_lab.k8s.problems import ApiProblem, MeasurementProblem
+from netmodel_lab.k8s.settings import Limits, Pods, Settings, Where, as_json, from_json, points
+from netmodel_lab.problems import EnvironmentProblem, UsageProblem
+
+Json = dict[str, Any]
+STREAM = Test("TCPStream", "TCP_STREAM", 10, 3, 1024, 1)
+RR = Test("rr", "TCP_RR", 5, 2, 64, 4, burst=3)
+SERVED = Test("served", "UDP_RR", 5, 1, 64, 1, service=True)
+
+
+def of(*tests: Test, **more: Any) -> Settings:
+    networks = more.pop("networks", ("pod",))
+    where = more.pop("where", Where())
+    pods = more.pop("pods", Pods("netmodel:1"))
+    return Settings("abcd1234", "some-uuid", tests, networks, pods, where, Limits(), **more)
+
+
+# --- lists ---
+
+V2 = """tests:
+  - TCPStream:
+    profile: "TCP_STREAM"
+    duration: 10
+    samples: 3
+    messagesize: 1024
+    parallelism: 1
+  - bursts:
+    profile: TCP_RR
+    duration: 1
+    samples: 1
+    messagesize: 1
+    parallelism: 2
+    burst: 3
+    service: true
+"""
+V1 = """TCPStream:
+  profile: TCP_STREAM
+  duration: 10
+  samples: 3
+  messagesize: 1024
+  parallelism: 1
+"""
+
+
+def read(tmp_path: Path, text: str) -> list[Test]:
+    path = tmp_path / "list.yml"
+    path.write_text(text)
+    return netperf_file.read(path)
+
+
+def mistakes(tmp_path: Path, text: str) -> list[str]:
+    with pytest.raises(UsageProblem) as caught:
+        read(tmp_path, text)
+    return [line.removeprefix(f"{tmp_path}/") for line in caught.value.lines]
+
+
+def test_both_forms_of_lists(tmp_path: Path) -> None:
+    first, second = read(tmp_path, V2)
+    assert first == STREAM
+    assert (second.name, second.burst, second.service, second.parallelism) == ("bursts", 3, True, 2)
+    assert read(tmp_path, V1) == [STREAM]
+
+
+def test_all_mistakes_of_a_list_at_once(tmp_path: Path) -> None:
+    text = """a:
+  profile: tcp_stream
+  duration: 0
+  samples: 1
+  messagesize: 1
+b:
+  profile: XTCP_RRX
+  duration: 1
+  samples: true
+  messagesize: 1
+  parallelism: 1
+  paralelism: 2
+c:
+  profile: UDP_CRR
+  duration: 1
+  samples: 1
+  messagesize: 1
+  parallelism: 1
+d:
+  profile: UDP_STREAM
+  duration: 1
+  samples: 1
+  messagesize: 70000
+  parallelism: 1
+  burst: 2
+"""
+    found = mistakes(tmp_path, text)
+    assert found == [
+        "list.yml:2:12: a: profile: tcp_stream: there is no such profile; did you mean TCP_STREAM?",
+        'list.yml:3:13: a: duration: "0": must be 1 to 86400',
+        "list.yml:1:1: a: parallelism is missing",
+        "list.yml:12:3: b: paralelism: there is no such key; did you mean parallelism?",
+        "list.yml:7:12: b: profile: XTCP_RRX: there is no such profile; did you mean TCP_RR?",
+        "list.yml:9:12: b: samples: true: must be 1 to 1000",
+        "list.yml:14:12: c: profile: UDP_CRR: UDP has no connections that could be made anew for each request; "
+        "UDP_RR is the same without",
+        "list.yml:25:3: d: burst: has no effect on UDP_STREAM; it is of TCP_RR",
+        "list.yml:23:16: d: messagesize: 70000: a datagram has at most 65507 bytes",
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "tests: []", "- a", "a: 1", "tests:\n  - a: 1", "a: [", "a: {b: 1}\na: {b: 2}"])
+def test_what_is_no_list(tmp_path: Path, text: str) -> None:
+    assert mistakes(tmp_path, text)
+
+
+def test_the_parameters_of_each_profile_are_known_to_netmodel(lab: Lab) -> None:
+    """Those that stock profiles take, and those of ours."""
+    from netmodel_lab.k8s.settings import PROFILES
+    from netmodel_lab.program import Program
+
+    program = Program(NETMODEL)
+    for name, entry in CATALOG.items():
+        test = Test("t", name, 1, 1, 512, 2, messagereadsize=8, burst=2 if entry.has_burst else 0)
+        (point,) = points(of(test))
+        profile = str(PROFILES / entry.profile) if entry.profile.endswith(".xml") else entry.profile
+        assert program.check(profile, point.params("192.0.2.1", 21000)) == [], name
+    assert points(of(RR))[0].params("a", None)["pipeline"] == "4"
+
+
+# --- points ---
+
+
+def test_samples_are_interleaved_and_a_service_has_no_host_network() -> None:
+    found = points(of(STREAM, SERVED, networks=("pod", "host")))
+    assert [(point.test.name, point.network, point.sample) for point in found] == [
+        ("TCPStream", "pod", 1),
+        ("TCPStream", "host", 1),
+        ("served", "service", 1),
+        ("TCPStream", "pod", 2),
+        ("TCPStream", "host", 2),
+        ("TCPStream", "pod", 3),
+        ("TCPStream", "host", 3),
+    ]
+    assert [point.seq for point in found] == list(range(1, 8))
+
+
+def test_settings_come_back_from_the_folder() -> None:
+    before = of(
+        STREAM, RR, networks=("pod", "host"), pods=Pods("i", tolerations=({"key": "a"},)), allow_peers=("::/0",)
+    )
+    assert from_json(json.loads(json.dumps(as_json(before)))) == before
+
+
+# --- objects ---
+
+
+def test_pods_need_no_privilege() -> None:
+    """All that the level restricted asks for."""
+    settings = of(STREAM)
+    (point, *_) = points(settings)
+    job = manifests.client(settings, point, 0, "n2", "10.0.0.1", 20000, "1")
+    slave = manifests.server(settings, 0, "pod", "n1", ["10.0.0.0/8"], "1")["spec"]
+    for spec in (slave, job["spec"]["template"]["spec"]):
+        assert spec["securityContext"]["runAsNonRoot"] is True
+        assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert spec["automountServiceAccountToken"] is False
+        assert spec["enableServiceLinks"] is False
+        (container,) = spec["containers"]
+        assert container["securityContext"]["allowPrivilegeEscalation"] is False
+        assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+        assert "hostNetwork" not in spec
+    assert slave["activeDeadlineSeconds"] > 0
+    assert job["spec"]["activeDeadlineSeconds"] >= 10
+    assert (job["spec"]["backoffLimit"], job["spec"]["ttlSecondsAfterFinished"]) == (0, 3600)
+
+
+def test_each_object_has_the_label_of_its_run_and_when_it_expires() -> None:
+    settings = of(STREAM, SERVED, networks=("pod", "host"))
+    some = points(settings)
+    found = [
+        *manifests.namespaces(settings, ["pod", "host"], "77"),
+        manifests.secret(settings, "n", "key", "77"),
+        manifests.server(settings, 0, "host", "n1", [], "77"),
+        manifests.service(settings, 0, ["UDP"], "77"),
+        *(manifests.client(settings, point, 0, "n2", "a", 1, "77") for point in some),
+    ]
+    for item in found:
+        assert item["metadata"]["labels"][manifests.RUN] == "abcd1234"
+        assert item["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "netmodel-lab"
+        assert item["metadata"]["annotations"][manifests.EXPIRES] == "77"
+    levels = [item["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] for item in found[:2]]
+    assert levels == ["restricted", "privileged"]
+
+
+def test_a_service_is_that_of_one_slave() -> None:
+    found = manifests.service(of(SERVED), 3, ["UDP"], "1")["spec"]
+    assert found["selector"][manifests.PAIR] == "3"
+    assert [(one["port"], one["protocol"]) for one in found["ports"]] == [
+        (20000, "TCP"),
+        (21048, "TCP"),
+        (21048, "UDP"),
+    ]
+    (point,) = points(of(SERVED))
+    assert "port=21048" in manifests.client_args(point, "10.96.0.9", 20000, 3)
+
+
+def test_profiles_that_the_image_has_not_go_with_the_run() -> None:
+    settings = of(Test("lat", "TCP_STREAM_LAT", 1, 1, 64, 1))
+    files = manifests.config_map(settings, "n", "1")
+    assert files and list(files["data"]) == ["tcp_stream_lat.xml"]
+    (point,) = points(settings)
+    assert "/profiles/tcp_stream_lat.xml" in manifests.client_args(point, "a", 1, 0)
+    assert manifests.config_map(of(STREAM), "n", "1") is None
+
+
+# --- nodes ---
+
+
+def node(name: str, *, zone: str = "", ready: bool = True, labels: Json | None = None, **spec: Any) -> Json:
+    marks = {**(labels or {}), **({placement.ZONE: zone} if zone else {})}
+    condition = {"type": "Ready", "status": "True" if ready else "Unknown"}
+    return {"metadata": {"name": name, "labels": marks}, "spec": spec, "status": {"conditions": [condition]}}
+
+
+def chosen(nodes: list[Json], **where: Any) -> list[tuple[str, str]]:
+    found = placement.choose(nodes, Where(**where), Pods("i"))
+    return [(pair.server, pair.client) for pair in found]
+
+
+def test_nodes_of_a_pair() -> None:
+    three = [node("a", zone="x"), node("b", zone="x"), node("c", zone="y")]
+    assert chosen(three) == [("a", "b")]
+    assert chosen(three, is_local=True) == [("a", "a")]
+    assert chosen(three, is_across=True) == [("a", "c")]
+    assert chosen(three, server="c") == [("c", "a")]
+    assert chosen(three, pairs=3) == [("a", "b"), ("b", "c"), ("c", "a")]
+    hinted = [node("a"), node("b", labels={"netperf": "server"}), node("c", labels={"netperf": "client"})]
+    assert chosen(hinted) == [("b", "c")]
+
+
+def test_why_nodes_are_left_out() -> None:
+    taint = {"key": "only", "effect": "NoSchedule"}
+    nodes = [node("a", ready=False), node("b", unschedulable=True), node("c", taints=[taint]), node("d")]
+    with pytest.raises(EnvironmentProblem) as caught:
+        chosen(nodes)
+    assert caught.value.lines == [
+        "two nodes are needed, and 1 of 4 nodes can have pods",
+        "node a is not ready",
+        "node b is cordoned",
+        "node c has the taint only:NoSchedule, which --toleration only would bear",
+    ]
+    with pytest.raises(EnvironmentProblem, match="two zones"):
+        chosen([node("a", zone="x"), node("b", zone="x"), node("c")], is_across=True)
+    with pytest.raises(EnvironmentProblem, match="no such node; did you mean node1"):
+        chosen([node("node1"), node("node2")], server="nod1")
+    tolerant = Pods("i", tolerations=({"key": "only", "operator": "Exists"},))
+    assert placement.choose([node("c", taints=[taint]), node("d")], Where(), tolerant)
+
+
+def test_a_pod_on_another_node_has_no_sample() -> None:
+    pod = {"metadata": {"name": "p", "uid": "1"}, "spec": {"nodeName": "a"}}
+    assert placement.verify(pod, "a") == "1"
+    with pytest.raises(MeasurementProblem, match="on node a, and not on b"):
+        placement.verify(pod, "b")
+    with pytest.raises(MeasurementProblem, match="another one"):
+        placement.verify(pod, "a", "2")
+
+
+# --- reasons ---
+
+
+def pod(**status: Any) -> Json:
+    return {"metadata": {"name": "p"}, "spec": {}, "status": status}
+
+
+def waiting(reason: str, message: str = "") -> Json:
+    return pod(containerStatuses=[{"image": "i", "state": {"waiting": {"reason": reason, "message": message}}}])
+
+
+def test_why_a_pod_does_not_start() -> None:
+    never = waits.trouble(waiting("ErrImageNeverPull", "not present"), Limits())
+    assert never and never.patience_s == 0 and "ErrImageNeverPull: not present" in never.text
+    pulled = waits.trouble(waiting("ImagePullBackOff", "Back-off"), Limits())
+    assert pulled and pulled.patience_s > 0 and pulled.text == "image i cannot be pulled: Back-off"
+    message = "0/2 nodes are available: 2 Insufficient cpu."
+    unplaced = pod(conditions=[{"type": "PodScheduled", "status": "False", "message": message}])
+    found = waits.trouble(unplaced, Limits(schedule_s=7))
+    assert found == waits.Trouble(f"cannot be scheduled: {message}", 7)
+    assert waits.trouble(waiting("ContainerCreating"), Limits()) is None
+
+
+def test_how_a_pod_has_ended() -> None:
+    assert waits.ended(pod(phase="Running")) is None
+    assert waits.ended(pod(phase="Succeeded")) == ""
+    stopped = [{"state": {"terminated": {"exitCode": 2, "reason": "Error"}}}]
+    assert waits.ended(pod(phase="Failed", containerStatuses=stopped)) == "exit code 2"
+    killed = [{"state": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}}]
+    assert waits.ended(pod(phase="Failed", containerStatuses=killed)) == "OOMKilled, exit code 137"
+    assert waits.ended(pod(phase="Failed", reason="Evicted", message="disk")) == "Evicted: disk"
+
+
+def test_what_the_api_refuses_is_told_with_what_grants_it() -> None:
+    message = (
+        'jobs.batch is forbidden: User "u" cannot create resource "jobs" in API group "batch" in the namespace "n"'
+    )
+    body = json.dumps({"message": message, "reason": "Forbidden"}).encode()
+    problem = ApiProblem.of(403, body, "POST", "/x")
+    assert problem.lines[0] == message
+    assert "create role netmodel-jobs --verb=create --resource=jobs.batch" in problem.lines[1]
+    wide = 'nodes is forbidden: User "u" cannot list resource "nodes" in API group "" at the cluster scope'
+    body = json.dumps({"message": wide, "reason": "Forbidden"}).encode()
+    assert (
+        "create clusterrole netmodel-nodes --verb=list --resource=nodes"
+        in ApiProblem.of(403, body, "GET", "/x").lines[1]
+    )
+    assert "the cluster has no such kind" in ApiProblem.of(404, b"404 page not found\n", "GET", "/apis/x").message
+    quota = json.dumps({"message": "failed quota: q: must specify limits.memory", "reason": "Forbidden"}).encode()
+    assert "--limits" in ApiProblem.of(403, quota, "POST", "/x").lines[1]
+
+
+# --- results ---
+
+GOOD = {"schema": "netmodel.result/1", "run": {"complete": True, "reconciled": True}}
+
+
+def test_a_result_stands_between_messages() -> None:
+    text = json.dumps(GOOD, indent=1)
+    for log in (text, f"netmodel: warning: a\n{text}\n", f"{text}\nnetmodel: b\n"):
+        assert results.parse(log, "") == GOOD
+
+
+@pytest.mark.parametrize(
+    ("log", "why", "said"),
+    [
+        ("netmodel: slave a: closed\n", "exit code 2", "the master has failed: slave a: closed"),
+        (json.dumps(GOOD)[:-5], "", "no whole result"),
+        ("", "exit code 1", "exit code 1"),
+        (json.dumps({**GOOD, "run": {"complete": False, "incomplete_why": "x"}}), "", "incomplete: x"),
+        (json.dumps({**GOOD, "run": {"complete": True, "reconciled": False, "reconcile_text": "y"}}), "", "agree: y"),
+        ('{"a": 1}', "", "no result of netmodel"),
+    ],
+)
+def test_what_is_no_result(log: str, why: str, said: str) -> None:
+    with pytest.raises(MeasurementProblem, match=said):
+        results.parse(log, why)
+
+
+# --- figures and verdicts ---
+
+
+def cell(test: Test, network: str, values: list[float]) -> Cell:
+    point = next(point for point in points(of(test, networks=("pod", "host"))) if point.network == network)
+    rows = tuple({"received_MBps": value / 8, "transactions_per_s": value, "ok": True} for value in values)
+    return Cell(point, rows)
+
+
+def test_the_mean_has_student_s_interval() -> None:
+    found = mean([1.0, 2.0, 3.0])
+    assert found and found.low and found.high
+    assert (found.mean, found.sd) == (2.0, 1.0)
+    assert (round(found.low, 4), round(found.high, 4)) == (-0.4841, 4.4841)
+    assert mean([None]) is None
+    single = mean([5.0, None])
+    assert single and single.low is None
+
+
+@pytest.mark.parametrize(("pod_value", "is_worse"), [(100.0, False), (91.0, False), (90.0, True), (150.0, False)])
+def test_the_tolerance_is_k8s_netperf_s(pod_value: float, is_worse: bool) -> None:
+    """|100 - 90| is 10.5 % of their mean; a faster pod never fails."""
+    (found,) = rules.tolerance([cell(STREAM, "host", [100.0]), cell(STREAM, "pod", [pod_value])], 10)
+    assert found.is_worse is is_worse
+    assert rules.tolerance([cell(STREAM, "host", [100.0])], 10) == []
+
+
+def before(values: list[float]) -> dict[rules.Key, list[Json]]:
+    return {("TCP_STREAM", "1024", "1", "0", "pod"): [{"received_MBps": value / 8} for value in values]}
+
+
+@pytest.mark.parametrize(
+    ("now", "is_worse", "is_sure"),
+    [
+        ([50.0, 50.5, 49.5], True, True),
+        ([100.0, 100.4, 99.8], False, True),
+        ([130.0, 130.4, 129.0], False, True),
+        ([95.0, 95.1, 94.9], False, True),
+        ([40.0, 160.0, 80.0], False, False),
+        ([50.0, 50.5], False, False),
+    ],
+)
+def test_beside_a_baseline(now: list[float], is_worse: bool, is_sure: bool) -> None:
+    (found,) = rules.baseline([cell(STREAM, "pod", now)], before([100.0, 100.5, 99.5]), 10)
+    assert (found.is_worse, found.is_sure) == (is_worse, is_sure), found.text
+
+
+def test_equal_runs_are_seldom_worse() -> None:
+    """Simulated, with runs that scatter by 8 %: at most a false alarm in a hundred was promised."""
+    import numpy as np
+
+    rng = np.random.default_rng(3)
+    alarms = 0
+    for _ in range(400):
+        a, b = (list(np.exp(rng.normal(0, 0.08, 3)) * 100) for _ in range(2))
+        (found,) = rules.baseline([cell(STREAM, "pod", b)], before(a), 10)
+        alarms += found.is_worse
+    assert alarms <= 4
+
+
+def test_csv_has_the_columns_of_k8s_netperf_first() -> None:
+    one = cell(STREAM, "pod", [100.0, 110.0])
+    head, line, *rest = outputs.csv_results([one], of(STREAM), "now").splitlines()
+    assert head.startswith("Driver,Profile,Same node,Host Network,VM mode,Service,External Server,UDN Info,")
+    assert head.endswith("Latency Metric,Run,UUID,Time,Test,Server node,Client node")
+    assert line.startswith("netmodel,TCP_STREAM,false,false,false,false,false,,,,,,10,1,2,1024,0,")
+    assert ",105.000000,Mb/s," in line
+    assert rest == []
+
+
+def test_tables_have_a_grid() -> None:
+    text = outputs.tables([cell(STREAM, "pod", [100.0, 110.0]), cell(RR, "host", [5.0])], of(STREAM, RR))
+    assert "| 105.00 (Mb/s) | 41.47-168.53 (Mb/s) " in text
+    assert "| Rr Results  | netmodel | TCP_RR " in text
+    assert "TCP RETRANSMISSIONS" not in text and "| TCP Retransmissions " in text
+
+
+# --- words ---
+
+
+def test_flags_of_k8s_netperf(lab: Lab, tmp_path: Path) -> None:
+    assert options.normalised(["--all=true", "--clean=false", "--json", "-o", "x"]) == [
+        "--all",
+        "--no-clean",
+        "--json",
+        "-o",
+        "x",
+    ]
+    (tmp_path / "netperf.yml").write_text(V2)
+    done = lab("k8s", "run", "--vm", "--udnl2", "--prom=http://x", "--hostNet=maybe")
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "netmodel-lab: --vm: there are no virtual machines here; pods are measured",
+        "netmodel-lab: --udnl2: networks beside the cluster's own are not made here",
+        "netmodel-lab: --prom: CPU of both ends comes from netmodel itself; Prometheus is not asked",
+        'netmodel-lab: --hostNet: "maybe": must be true or false',
+    ]
+    done = lab("k8s", "run", "--all", "--hostNet", "--local", "--across")
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "netmodel-lab: --all and --hostNet exclude each other",
+        "netmodel-lab: --local and --across exclude each other",
+        "netmodel-lab: bursts: service: has no host network (--hostNet)",
+    ]
+
+
+def test_no_cluster_and_no_such_verb(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "netperf.yml").write_text(V1)
+    done = lab("k8s", "run", KUBECONFIG=str(tmp_path / "none"), HOME=str(tmp_path))
+    assert (done.returncode, "no cluster: " in done.stderr) == (3, True), done.stderr
+    assert not list(tmp_path.glob("k8s-*"))
+    closed = "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]\n"
+    closed += "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
+    closed += "users: [{name: u, user: {token: t}}]\ncurrent-context: x\n"
+    (tmp_path / "closed").write_text(closed)
+    done = lab("k8s", "check", "--kubeconfig", "closed")
+    said = "netmodel-lab: https://127.0.0.1:1: Failed to establish a new connection: [Errno 111] Connection refused\n"
+    assert (done.returncode, done.stderr) == (3, said)
+    done = lab("k8s", "rnu")
+    assert (done.returncode, done.stderr) == (2, "netmodel-lab: k8s rnu: no such command; did you mean run?\n")
