@@ -577,6 +577,9 @@ def test_options_in_documents_exist(document: Path, netmodel: Path) -> None:
     known |= {f"--{name}" for path in EXAMPLES for name in re.findall(r'\.opt = \{\.name = "([a-z-]+)"', path.read_text())}
     if document.name == "lab.md":
         known |= set(re.findall(r'"(--[a-z][a-z-]*)"', (TOP / "contrib" / "lab" / "netmodel_lab" / "cli.py").read_text()))
+    if document.name == "kubernetes.md":
+        for path in (TOP / "contrib" / "lab" / "netmodel_lab" / "k8s").glob("*.py"):
+            known |= set(re.findall(r'"(--[a-z][a-z-]*)"', path.read_text()))
     text = document.read_text().replace("\\-", "-")
     text = re.sub(r"pkg-config( --[a-z]+)+", "", text)
     text = re.sub(r"^kubectl .*$|^pytest .*$|^sudo systemctl .*$|^\./configure .*$|`(buildah|rpmbuild|systemd-analyze) .*?`|`--with-.*?`", "", text, flags=re.MULTILINE)
