@@ -48,10 +48,13 @@ struct nm_dialect {
 	int (*options)(const struct nm_args *args, const struct nm_params *params,
 		       struct nm_tool_options *ret_options);
 	void (*free_options)(struct nm_tool_options *options);
-	/* Whether the args, whichever tool's line set them, run one of the tool's streams. */
+	/* Whether the args, whichever tool's line set them, run or serve one of the tool's
+	 * streams. */
 	bool (*is_stream)(const struct nm_args *args);
 	/* Prints these options, as the tool does when it is to run nothing. 0 or -ENOMEM. */
 	int (*print_options)(const struct nm_args *args, const struct nm_params *params, FILE *out);
+	/* The threads that the slave which the args start is to have; 0: as its masters say. */
+	uint64_t (*threads)(const struct nm_args *args);
 	/* Says how to get a result from the slave that the args have started: by its client's line,
 	 * unless the user has that already, or from this host alone. */
 	void (*waits)(const struct nm_args *args, bool has_client_line, uint16_t port, char *buf,

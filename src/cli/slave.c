@@ -14,6 +14,7 @@
 
 #include "cli/dialect.h"
 #include "cli/key.h"
+#include "cli/log/log.h"
 #include "cli/output_paths.h"
 #include "cli/signals.h"
 #include "cli/sink.h"
@@ -29,6 +30,8 @@
 struct voice {
 	const struct nm_args *args;
 	struct nm_sink err, out;
+	bool only_trouble; /* nothing is told of what goes as it should */
+	struct nm_logs logs;
 	_Atomic uint64_t *dropped; /* lines, of all its processes; shared with the sessions */
 	struct nm_slave_key key;
 };
@@ -65,7 +68,11 @@ static int voice_open(struct voice *voice, const struct nm_args *args)
 
 	if (shared == MAP_FAILED)
 		return -errno;
-	*voice = (struct voice){.args = args, .dropped = shared};
+	/* Scripts that start the other tool take what it says for a failure. */
+	*voice = (struct voice){.args = args,
+				.dropped = shared,
+				.only_trouble = args->line && !args->output.verbose &&
+						!isatty(STDERR_FILENO)};
 	/* A closed descriptor gets no lines; but without memory no user would learn where the slave
 	 * is. */
 	if (nm_sink_open_fd(&voice->err, STDERR_FILENO, ROOM) == -ENOMEM ||
@@ -95,11 +102,12 @@ static void on_listening(void *arg, const char *address, uint16_t port)
 	struct voice *voice = arg;
 	char hint[400], state[32];
 
-	tell(voice, "slave listening on %s port %u", address, (unsigned)port);
+	if (!voice->only_trouble)
+		tell(voice, "slave listening on %s port %u", address, (unsigned)port);
 	if (geteuid() == 0 && !voice->args->line)
 		tell(voice, "warning: the slave runs as root: --user NAME gives that up once it "
 			    "listens");
-	if (voice->args->line) {
+	if (voice->args->line && !voice->only_trouble) {
 		nm_dialect.waits(voice->args, *voice->key.text, port, hint, sizeof hint);
 		tell(voice, "%s", hint);
 	}
@@ -112,6 +120,17 @@ static void on_listening(void *arg, const char *address, uint16_t port)
 static void on_log(void *arg, const char *line)
 {
 	tell(arg, "%s", line);
+}
+
+static void on_flows(void *arg, const struct nm_flow_rows *rows)
+{
+	struct voice *voice = arg;
+
+	nm_logs_flows(&voice->logs, rows);
+	int error = nm_logs_flush(&voice->logs);
+
+	if (error)
+		tell(voice, "--all-samples: cannot be written: %s", nm_output_error_text(error));
 }
 
 /* Prints a slave's own result in the form of the tool whose line has started it: in one piece, as
@@ -181,9 +200,13 @@ static void take_options(struct nm_slave_options *options, struct voice *voice)
 	options->exclusive = args->as_slave.exclusive;
 	options->sessions = args->as_slave.once ? 1 : args->as_slave.sessions;
 	if (args->line) {
-		options->sessions_words = nm_dialect.sessions;
+		options->asked.sessions_words = nm_dialect.sessions;
 		options->ended = on_ended;
+		options->asked.workers = nm_dialect.threads(args);
 	}
+	options->asked.only_trouble = voice->only_trouble;
+	if (nm_logs_take_flows(&voice->logs))
+		options->asked.flows = on_flows;
 	options->cpus = args->cpus;
 	options->arg = voice;
 	options->listening = on_listening;
@@ -202,6 +225,9 @@ static int serve(struct voice *voice, struct nm_diags *diags)
 	}
 	if (nm_cli_slave_key(args, &voice->key, diags) != 0)
 		return NM_EXIT_USAGE;
+	if (nm_logs_open(&voice->logs, args, diags) != 0)
+		return NM_EXIT_USAGE;
+	(void)nm_logs_flush(&voice->logs); /* each session would write it again */
 	take_options(&options, voice);
 	options.interrupt_fd = interrupt_fd;
 	options.user = args->as_slave.user;
@@ -235,6 +261,8 @@ int nm_cli_slave(const struct nm_args *args, struct nm_diags *diags)
 	}
 	int code = serve(&voice, diags);
 
+	if (nm_logs_close(&voice.logs, 0, diags) != 0 && code == NM_EXIT_OK)
+		code = NM_EXIT_FAILED;
 	voice_close(&voice);
 	return code;
 }

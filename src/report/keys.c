@@ -340,10 +340,18 @@ static void print_bits(FILE *out, double bits_per_s, const struct nm_view *view)
 			bits_per_s / 8 / unit->bytes_per_s, unit->printed);
 }
 
+/* The other end: for a slave its master. */
+static struct nm_end_totals remote_of(const struct nm_result *result, const struct nm_view *view)
+{
+	if (view->of_slave && result->n_hosts > 1)
+		return nm_slave_totals(&result->hosts[1]);
+	return nm_slaves_totals(result);
+}
+
 void nm_keys_ends(FILE *out, const struct nm_result *result, const struct nm_view *view,
 		  bool stream)
 {
-	struct nm_end_totals local = nm_master_totals(result), remote = nm_slaves_totals(result);
+	struct nm_end_totals local = nm_master_totals(result), remote = remote_of(result, view);
 	const struct nm_end_totals *reader = local.bytes_received ? &local : &remote;
 
 	if (!local.known)

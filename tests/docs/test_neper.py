@@ -110,7 +110,7 @@ def test_every_row_is_of_an_option() -> None:
 def test_what_always_holds_is_printed(netmodel: Path) -> None:  # noqa: F811
     """The values of options that netmodel has no choice for."""
     rows = [cells for cells in sections()["Differences in meaning"] if len(cells) == 3 and cells[0] != "option"]
-    assert len(rows) == 6
+    assert len(rows) == 5
     for option, value, programs in rows:
         for program in ALL if programs == "all" else programs.split(", "):
             printed = run([netmodel, program, "-c", "-n"]).stdout.splitlines()

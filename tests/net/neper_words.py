@@ -19,7 +19,7 @@ def keys_of(text: str) -> dict[str, str]:
 def pair(netmodel: Netmodel, workload: str, *args: str, server: tuple[str, ...] = ()) -> dict[str, str]:
     """A server and a client of a workload, as neper's are started; what the client prints."""
     port = str(free_port())
-    with netmodel.started(workload, "-C", port, *server) as process:
+    with netmodel.started(workload, "--logtostderr", "-C", port, *server) as process:
         process.wait_line("slave listening")
         done = netmodel.run(workload, "-c", "-H", "127.0.0.1", "-C", port, *args, code=0)
         assert process.finish().code == 0

@@ -374,7 +374,7 @@ def test_nepers_lines_run_with_the_environment_alone(netmodel: Netmodel, two_hos
     near, far = two_hosts
     client = ("tcp_rr", "-c", "-H", far.address, "-l", "-20")
     for servers, clients in (({"NETMODEL_KEY": KEY}, {"NETMODEL_KEY": KEY}), ({"NETMODEL_AUTH": "none"}, {})):
-        with netmodel.started("tcp_rr", env=servers, prefix=far.prefix) as server:
+        with netmodel.started("tcp_rr", "--logtostderr", env=servers, prefix=far.prefix) as server:
             server.wait_line("slave listening")
             assert "num_transactions=20" in netmodel.run(*client, env=clients, prefix=near.prefix, code=0).out
             assert server.finish().code == 0

@@ -49,7 +49,7 @@ def test_a_program_is_no_profile(netmodel: Netmodel, tmp_path: Path) -> None:
 def test_a_client_and_a_server_by_their_name(netmodel: Netmodel, tmp_path: Path, name: str) -> None:
     named = link(netmodel, tmp_path, name)
     port = str(free_port())
-    with named.started("-C", port) as server:
+    with named.started("--logtostderr", "-C", port) as server:
         server.wait_line("slave listening")
         keys = keys_of(named.run("-c", "-H", "127.0.0.1", "-C", port, "-l", "1", "-F", "2", code=0).out)
         result = server.finish()
@@ -62,7 +62,7 @@ def test_neper_s_types(netmodel: Netmodel, tmp_path: Path) -> None:
     """Where neper prints an integer there is one, also at the server."""
     named = link(netmodel, tmp_path, "tcp_stream")
     port = str(free_port())
-    with named.started("-C", port) as server:
+    with named.started("--logtostderr", "-C", port) as server:
         server.wait_line("slave listening")
         keys = keys_of(named.run("-c", "-H", "127.0.0.1", "-C", port, "-l", "1", "-z", "-B", "64k", code=0).out)
         told = keys_of(server.finish().out)
@@ -95,13 +95,13 @@ def test_a_failed_client_measures_nothing(netmodel: Netmodel, tmp_path: Path) ->
 def test_a_server_says_how_to_get_a_result(netmodel: Netmodel) -> None:
     """Who tries the name alone would wait without an end."""
     port = str(free_port())
-    with netmodel.started("udp_rr", "-C", port) as server:
+    with netmodel.started("udp_rr", "--logtostderr", "-C", port) as server:
         server.wait_line("slave listening")
         server.wait_line(
             rf"waiting for a client: netmodel udp_rr -c -H HOST -C {port}; "
             r"for a result from this host alone: netmodel -m udp_rr$"
         )
-    with netmodel.started("tcp_rr", "-H", "127.0.0.1", "-C", port) as server:
+    with netmodel.started("tcp_rr", "--logtostderr", "-H", "127.0.0.1", "-C", port) as server:
         server.wait_line(rf"waiting for a client: netmodel tcp_rr -c -H 127.0.0.1 -C {port}; ")
 
 

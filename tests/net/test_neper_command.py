@@ -64,7 +64,7 @@ def test_a_unit_of_streams_leaves_transactions_alone(netmodel: Netmodel) -> None
 def test_a_client_too_many_is_told_by_the_name_that_was_typed(netmodel: Netmodel) -> None:
     port = str(free_port())
     to = ("-H", "127.0.0.1", "-C", port)
-    with netmodel.started("tcp_rr", "-C", port) as server:
+    with netmodel.started("tcp_rr", "--logtostderr", "-C", port) as server:
         server.wait_line("slave listening")
         with netmodel.started("tcp_rr", "-c", *to, "-l", "60", "--verbose") as first:
             first.wait_line("phase 2 of 3 begins")
@@ -98,7 +98,7 @@ def test_a_stream_in_another_unit(netmodel: Netmodel) -> None:
 
 def test_local_hosts_may_be_names(netmodel: Netmodel) -> None:
     port = str(free_port())
-    with netmodel.started("tcp_rr", "-C", port) as server:
+    with netmodel.started("tcp_rr", "--logtostderr", "-C", port) as server:
         server.wait_line("slave listening")
         names = ("-L", "localhost,127.0.0.2", "-H", "127.0.0.1", "-F", "2")
         keys = keys_of(netmodel.run("tcp_rr", "-c", "-C", port, "-l", "100ms", *names, code=0).out)
@@ -114,7 +114,7 @@ def test_local_hosts_that_cannot_be_are_told(netmodel: Netmodel) -> None:
         ": --local-hosts 127.0.0.2,203.0.113.9: 203.0.113.9 cannot be bound here: Cannot assign requested address"
     )
     port = str(free_port())
-    with netmodel.started("udp_rr", "-C", port, "-H", "127.0.0.1") as server:
+    with netmodel.started("udp_rr", "--logtostderr", "-C", port, "-H", "127.0.0.1") as server:
         server.wait_line("slave listening")
         # A name, whose family shows when it is called.
         done = netmodel.run("udp_rr", "-c", "-C", port, "-H", "localhost", "-L", "::1", code=2)
@@ -125,7 +125,7 @@ def test_a_client_whose_port_is_taken_is_told_and_counts(netmodel: Netmodel) -> 
     """Two clients at once cannot have the same: the server ends with the first, and does not wait for a third."""
     port, data = str(free_port()), str(free_port())
     client = ("tcp_rr", "-c", "-C", port, "-P", data)
-    with netmodel.started("tcp_rr", "-C", port, "--num-clients", "2") as server:
+    with netmodel.started("tcp_rr", "--logtostderr", "-C", port, "--num-clients", "2") as server:
         server.wait_line("slave listening")
         with netmodel.started(*client, "-l", "5", "--logtostderr") as first:
             first.wait_line("phase 2 of 3 begins")
@@ -166,7 +166,7 @@ def test_the_last_length_counts(netmodel: Netmodel) -> None:
 
 def test_lines_of_iostat_add_up(netmodel: Netmodel) -> None:
     port = str(free_port())
-    with netmodel.started("tcp_rr", "-C", port) as server:
+    with netmodel.started("tcp_rr", "--logtostderr", "-C", port) as server:
         server.wait_line("slave listening")
         line = ("tcp_rr", "-c", "-H", "127.0.0.1", "-C", port, "-l", "0.5", "-Q", "10", "-R", "30", "--iostat-ms", "100")
         out = netmodel.run(*line, code=0).out
@@ -244,8 +244,8 @@ COLUMNS = {
 @pytest.mark.parametrize("workload", COLUMNS)
 def test_samples_have_neper_s_columns_first(netmodel: Netmodel, tmp_path: Path, workload: str) -> None:
     """To the letter, as scripts count columns; what neper does not have is behind them."""
-    percentiles = ("-p", "50,99.9") if workload == "tcp_rr" else ()
-    words = (workload, "-c", "-H", "local", "-l", "0.3", "-I", "0.1", "-F", "2", *percentiles)
+    more = ("-p", "50,99.9") if workload == "tcp_rr" else ("-M",)  # each end writes what it has read itself
+    words = (workload, "-c", "-H", "local", "-l", "0.3", "-I", "0.1", "-F", "2", *more)
     netmodel.run(*words, "-A", cwd=tmp_path, code=0)
     netmodel.run(*words, "--all-samples=other.csv", "-Aother.csv", cwd=tmp_path, code=0)
     for name in ("samples.csv", "other.csv"):

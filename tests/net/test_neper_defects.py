@@ -312,7 +312,7 @@ def test_a_server_need_not_know_the_sizes(netmodel: Netmodel) -> None:
 
 # 16
 def test_a_server_that_does_not_block_sleeps_all_the_same(netmodel: Netmodel) -> None:
-    with netmodel.started("tcp_rr", "--nonblocking", "-C", "0") as server:
+    with netmodel.started("tcp_rr", "--logtostderr", "--nonblocking", "-C", "0") as server:
         port = server.wait_line(r"slave listening on \S+ port (\d+)")[1]
         words = ("-H", "127.0.0.1", "-C", port, "--nonblocking", "-D", "50ms", "-l", "0.6", "--format", "json")
         document = check(netmodel.run("tcp_rr", "-c", *words, code=0).json())
@@ -340,7 +340,7 @@ def test_each_side_has_its_own_list_of_cpus(netmodel: Netmodel) -> None:
 def test_pinned_ends_on_one_host_do_not_share_a_cpu(netmodel: Netmodel) -> None:
     """A client begins with the first, a server with the last, wherever among its options -U is."""
     cpus = sorted(os.sched_getaffinity(0))
-    with netmodel.started("tcp_rr", "-U", "-C", "0") as server:
+    with netmodel.started("tcp_rr", "--logtostderr", "-U", "-C", "0") as server:
         port = server.wait_line(r"slave listening on \S+ port (\d+)")[1]
         words = ("-U", "-c", "-H", "127.0.0.1", "-C", port, "-l", "20", "--logtostderr")
         with netmodel.started("tcp_rr", *words) as client:

@@ -102,7 +102,7 @@ GIVEN = [
     ("tcp_stream", "-M -z", "enable_tcp_maerts=1 enable_read=1 enable_write=0 rx_zerocopy=1"),
     ("tcp_stream", "--split-bidir -F 3", "split_bidir=1 enable_read=1 enable_write=1 num_flows=6"),
     ("udp_stream", "-B 700 -M 3", "buffer_size=700 mark=3 listen_backlog=0"),
-    ("udp_rr", "", "buffer_size=0 listen_backlog=0 maxevents=256 num_clients=1 nolog=1 nonblocking=1"),
+    ("udp_rr", "", "buffer_size=0 listen_backlog=0 maxevents=256 num_clients=1 nolog=0 nonblocking=1"),
 ]  # fmt: skip
 
 

@@ -317,7 +317,7 @@ def test_host_and_control_port(netmodel: Netmodel, strace: str, tmp_path: Path) 
         return (strace, "-ff", "-qq", "-e", "trace=bind,connect", "-o", str(tmp_path / name))
 
     where = f'htons({port}), sin_addr=inet_addr("127.0.0.1")'
-    with netmodel.started("tcp_rr", "-H", "127.0.0.1", "-C", port, prefix=prefix("server"), env=TRACED) as server:
+    with netmodel.started("tcp_rr", "--logtostderr", "-H", "127.0.0.1", "-C", port, prefix=prefix("server"), env=TRACED) as server:
         started(server)
         words = ("-c", "-H", "127.0.0.1", "-C", port, "-l", "-5")
         netmodel.run("tcp_rr", *words, prefix=prefix("client"), env=TRACED, code=0)
@@ -333,7 +333,7 @@ def test_ipv4_and_ipv6(netmodel: Netmodel, strace: str, tmp_path: Path, workload
     """Of a name with addresses of both."""
     (tmp_path / "hosts").write_text("127.0.0.1 both.test\n::1 both.test\n")
     script = f'mount --bind {tmp_path}/hosts /etc/hosts && exec "$@"'
-    with netmodel.started(workload, "-C", "0", "--sessions", "0") as server:
+    with netmodel.started(workload, "--logtostderr", "-C", "0", "--sessions", "0") as server:
         port = server.wait_line(r"slave listening on \S+ port (\d+)")[1]
         for letter, family in ("-4", "AF_INET,"), ("-6", "AF_INET6,"):
             trace = tmp_path / f"t{letter}"
@@ -352,7 +352,7 @@ def test_the_family_of_a_server(
     netmodel: Netmodel, strace: str, tmp_path: Path, words: tuple[str, ...], family: str
 ) -> None:
     prefix = (strace, "-f", "-qq", "-e", "trace=bind", "-o", str(tmp_path / "t"))
-    with netmodel.started("tcp_rr", "-C", "0", *words, prefix=prefix, env=TRACED) as server:
+    with netmodel.started("tcp_rr", "--logtostderr", "-C", "0", *words, prefix=prefix, env=TRACED) as server:
         started(server)
     assert re.search(rf" bind\(\d+, {{sa_family={family}", (tmp_path / "t").read_text())
 
@@ -501,6 +501,15 @@ def test_logtostderr(netmodel: Netmodel) -> None:
         assert len(server.finish().lines()) > 1
 
 
+def test_nolog(netmodel: Netmodel) -> None:
+    """Nothing but errors, not even of options without an effect."""
+    words = ("tcp_rr", "-c", "-H", "local", "-l", "-5", "--magic", "7")
+    assert "--magic: has no effect" in netmodel.run(*words, code=0).err
+    assert netmodel.run(*words, "--nolog", code=0).err == ""
+    done = netmodel.run(*words, "--nolog", "--logtostderr", code=1)
+    assert "--logtostderr and --nolog: only one of them can be" in done.err
+
+
 def test_stime_use_proc(netmodel: Netmodel) -> None:
     """What others do in the system counts, and only then."""
     with subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1M"], stderr=subprocess.DEVNULL) as other:
@@ -520,7 +529,6 @@ def test_stime_use_proc(netmodel: Netmodel) -> None:
 
 IDLE = [
     ("magic", ALL, ["--magic", "5"]),
-    ("nolog", ALL, ["--nolog"]),
     ("nonblocking", ALL, ["--nonblocking"]),
     ("time-wait", ("tcp_rr", "tcp_stream", "udp_rr", "udp_stream"), ["--time-wait"]),
     ("listen-backlog", ("udp_rr", "udp_stream"), ["--listen-backlog", "5"]),
@@ -594,6 +602,7 @@ WITH = {
     "test_pin_cpu_and_pin_numa": "pin-cpu pin-numa",
     "test_a_dry_run_calls_nobody": "dry-run",
     "test_logtostderr": "logtostderr",
+    "test_nolog": "nolog",
     "test_stime_use_proc": "stime-use-proc",
 }
 

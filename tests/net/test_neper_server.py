@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import signal
@@ -38,7 +39,7 @@ def test_a_client_without_a_host_asks_the_server_of_this_one(
         f"netmodel: the run is incomplete: slave {address}: nothing listens on port {port} there: "
         f'start a server with "netmodel tcp_rr -C {port}", or have both ends here with -H local'
     )
-    with netmodel.started(*words) as server:
+    with netmodel.started(*words, "--logtostderr") as server:
         server.wait_line("slave listening")
         keys = keys_of(netmodel.run(*words, "-c", "-l", "100ms", code=0).out)
         assert server.finish().code == 0
@@ -54,14 +55,14 @@ def test_who_named_a_host_is_told_of_its_server(netmodel: Netmodel) -> None:
 
 def test_a_server_waits_for_as_many_clients_as_it_is_told(netmodel: Netmodel) -> None:
     port = str(free_port())
-    with netmodel.started("tcp_rr", "-C", port, "--num-clients", "2") as server:
+    with netmodel.started("tcp_rr", "--logtostderr", "-C", port, "--num-clients", "2") as server:
         server.wait_line("slave listening")
         client = ("tcp_rr", "-c", "-H", "127.0.0.1", "-C", port, "-l", "0.1")
         netmodel.run(*client, code=0)
         assert server.running()
         netmodel.run(*client, code=0)
         assert server.finish().code == 0
-    with netmodel.started("tcp_rr", "-C", port, "--sessions", "0", "-H", "127.0.0.1") as server:
+    with netmodel.started("tcp_rr", "--logtostderr", "-C", port, "--sessions", "0", "-H", "127.0.0.1") as server:
         server.wait_line("slave listening on 127.0.0.1 port " + port)
         netmodel.run(*client, code=0)
         netmodel.run(*client, code=0)
@@ -75,7 +76,7 @@ def test_a_server_ends_when_its_time_is_over(netmodel: Netmodel) -> None:
     done = netmodel.run(*line, "-s", "1", code=2)
     assert 0.9 < done.seconds < SOON_S
     assert done.lines()[-1] == "netmodel: longer than --suicide-length 1: the slave ends"
-    with netmodel.started(*line, "-s", "2") as server:
+    with netmodel.started(*line, "--logtostderr", "-s", "2") as server:
         server.wait_line("slave listening")
         cut = netmodel.run("tcp_rr", "-c", "-H", "127.0.0.1", "-C", port, "-l", "60", code=2)
         assert cut.seconds < SOON_S
@@ -112,7 +113,7 @@ def test_what_only_a_client_has_is_refused_of_a_server(netmodel: Netmodel) -> No
 @pytest.mark.parametrize("workload", ["tcp_rr", "tcp_crr", "tcp_stream", "udp_stream"])
 def test_a_server_prints_what_it_has_measured(netmodel: Netmodel, workload: str) -> None:
     port = str(free_port())
-    with netmodel.started(workload, "-C", port, "--num-clients", "2") as server:
+    with netmodel.started(workload, "--logtostderr", "-C", port, "--num-clients", "2") as server:
         server.wait_line("slave listening")
         words = (workload, "-c", "-C", port, "-F", "2", "-l", "0.3", "--format", "kv")
         clients = [keys_of(netmodel.run(*words, code=0).out) for _ in range(2)]
@@ -126,7 +127,8 @@ def test_a_server_prints_what_it_has_measured(netmodel: Netmodel, workload: str)
         order = ["VERSION", "total_run_time", "time_start"]
         order += [f"{name}_{at}" for name in ("utime", "stime", "maxrss", "minflt", "majflt", "nvcsw", "nivcsw") for at in ("start", "end")]
         order += ["time_end", "throughput", "throughput_units"] if stream else ["num_transactions", "time_end", "throughput"]
-        assert list(keys) == [*order, "local_throughput"]
+        assert list(keys) == [*order, "local_throughput", "remote_throughput"]
+        assert keys["remote_throughput"] == client["local_throughput"]
         assert keys["local_throughput"] == client["remote_local_throughput"]
         assert int(keys["local_throughput"]) > 0
         if not stream:
@@ -141,14 +143,14 @@ def test_a_server_prints_what_it_has_measured(netmodel: Netmodel, workload: str)
 
 def test_a_server_prints_nothing_of_a_run_that_broke_off(netmodel: Netmodel) -> None:
     port = str(free_port())
-    with netmodel.started("tcp_rr", "-C", port) as server:
+    with netmodel.started("tcp_rr", "--logtostderr", "-C", port) as server:
         server.wait_line("slave listening")
         with netmodel.started("tcp_rr", "-c", "-C", port, "-l", "30") as client:
             server.wait_line("master")
             client.signal(signal.SIGKILL)
         done = server.finish()
     assert done.out == ""
-    with netmodel.started("tcp_rr", "-C", port) as server:
+    with netmodel.started("tcp_rr", "--logtostderr", "-C", port) as server:
         server.wait_line("slave listening")
         netmodel.run("tcp_rr", "-c", "-C", port, "-l", "30", "--max-duration", "300ms", code=2)
         assert server.finish().out == ""
@@ -162,7 +164,7 @@ def test_a_server_prints_each_report_in_one_piece(netmodel: Netmodel, tmp_path: 
     """Several may print at the same time."""
     how = (strace, "-f", "-qq", "-e", "trace=write", "-e", "write=none", "-o", str(tmp_path / "calls"))
     port = str(free_port())
-    with netmodel.started("tcp_rr", "-C", port, prefix=how) as server:
+    with netmodel.started("tcp_rr", "--logtostderr", "-C", port, prefix=how) as server:
         server.wait_line("slave listening")
         netmodel.run("tcp_rr", "-c", "-C", port, "-l", "0.1", code=0)
         out = server.finish().out
@@ -172,7 +174,7 @@ def test_a_server_prints_each_report_in_one_piece(netmodel: Netmodel, tmp_path: 
 
 def test_a_server_that_cannot_print_says_so(netmodel: Netmodel) -> None:
     port = str(free_port())
-    with netmodel.started("tcp_rr", "-C", port, prefix=("sh", "-c", 'exec "$0" "$@" >/dev/full')) as server:
+    with netmodel.started("tcp_rr", "--logtostderr", "-C", port, prefix=("sh", "-c", 'exec "$0" "$@" >/dev/full')) as server:
         server.wait_line("slave listening")
         netmodel.run("tcp_rr", "-c", "-C", port, "-l", "0.1", code=0)
         assert "netmodel: standard output: No space left on device" in server.finish().err
@@ -190,7 +192,7 @@ def test_a_server_that_nobody_reads_serves_on(netmodel: Netmodel) -> None:
         os.dup2(writer, 1)
 
     port = str(free_port())
-    with netmodel.started("tcp_rr", "-C", port, "--sessions", "0", before=unread) as server:
+    with netmodel.started("tcp_rr", "--logtostderr", "-C", port, "--sessions", "0", before=unread) as server:
         server.wait_line("slave listening")
         for _ in range(2):
             netmodel.run("tcp_rr", "-c", "-C", port, "-l", "0.1", code=0)
@@ -203,7 +205,7 @@ def test_a_server_that_nobody_reads_serves_on(netmodel: Netmodel) -> None:
 def test_a_server_leaves_parameters_to_its_client(netmodel: Netmodel) -> None:
     """As all options that are both ends' in neper: they may be typed at both."""
     port = str(free_port())
-    with netmodel.started("tcp_rr", "-C", port, "-D", "maxevents=7", "--define=wait=spin") as server:
+    with netmodel.started("tcp_rr", "--logtostderr", "-C", port, "-D", "maxevents=7", "--define=wait=spin") as server:
         server.wait_line("slave listening")
         netmodel.run("tcp_rr", "-c", "-C", port, "-l", "0.1", "-D", "maxevents=7", code=0)
         assert server.finish().code == 0
@@ -229,3 +231,57 @@ def test_a_backlog_that_the_kernel_would_cut_is_refused(netmodel: Netmodel) -> N
     done = netmodel.run(*asked, str(most + 1), code=2)
     assert f'listen_backlog="{most + 1}": more than net.core.somaxconn, which is {most} here' in done.err
     assert netmodel.run(*words, "--listen-backlog", str(most), code=0).err == ""
+
+
+@pytest.mark.parametrize("workload", ["tcp_rr", "tcp_stream"])
+@pytest.mark.parametrize("more", [(), ("--nolog",)])
+def test_a_server_without_trouble_says_nothing(netmodel: Netmodel, workload: str, more: tuple[str, ...]) -> None:
+    port = str(free_port())
+    with netmodel.started(workload, "-C", port, *more) as server:
+        netmodel.run(workload, "-c", "-C", port, "-l", "0.1", code=0)
+        done = server.finish()
+    assert (done.code, done.err) == (0, "")
+
+
+@pytest.mark.parametrize(("workload", "column"), [("tcp_rr", "transactions"), ("udp_stream", "bytes_read")])
+def test_each_end_writes_its_own_samples(netmodel: Netmodel, tmp_path: Path, workload: str, column: str) -> None:
+    port = str(free_port())
+    files = {end: tmp_path / end for end in ("master", "slave")}
+    flows = 3
+    with netmodel.started(workload, "-C", port, "--num-clients", "2", f"--all-samples={files['slave']}") as server:
+        for number in range(2):
+            client = (workload, "-c", "-C", port, "-F", str(flows), "-l", "0.5", "-I", "0.1")
+            netmodel.run(*client, f"-A{files['master']}" if number else "--nolog", code=0)
+        assert server.finish().code == 0
+    for end, runs in ("master", 1), ("slave", 2):
+        rows = list(csv.DictReader(files[end].open()))
+        assert 5 <= len(rows) / runs / flows <= 6, "in six what came after the end of a stream has a row"
+        assert {row["host"] for row in rows} == {end}
+        assert {row["flow_id"] for row in rows} == {"0", "1", "2"}
+        assert list(rows[0])[:5] == ["tid", "flow_id", "time", column, f"{column}/s"]
+    assert sum(int(row[column]) for row in rows) > 0, "the server reads"
+
+
+def test_a_server_whose_samples_cannot_be_written_says_so(netmodel: Netmodel) -> None:
+    port = str(free_port())
+    with netmodel.started("tcp_rr", "-C", port, "--all-samples=/dev/full") as server:
+        netmodel.run("tcp_rr", "-c", "-C", port, "-l", "0.1", code=0)
+        assert "--all-samples" in server.finish().err
+    done = netmodel.run("tcp_rr", "-C", port, "--all-samples=/nowhere/at/all", code=1)
+    assert "--all-samples /nowhere/at/all: cannot be written: No such file or directory" in done.err
+
+
+def test_a_server_with_other_threads_than_its_client_says_so(netmodel: Netmodel) -> None:
+    port = str(free_port())
+    for threads in 2, 4:
+        with netmodel.started("tcp_rr", "-C", port, "-T", str(threads)) as server:
+            netmodel.run("tcp_rr", "-c", "-C", port, "-F", "4", "-T", "2", "-l", "0.1", code=0)
+            err = server.finish().err
+        said = "has 2 threads at both ends, not the 4 of this slave: the master chooses how many"
+        assert (said in err) == (threads == 4)
+
+
+def test_the_environment_sets_nothing_in_neper_s_form(netmodel: Netmodel) -> None:
+    others = {"num_flows": "7", "delay": "50ms", "request_size": "500"}
+    keys = keys_of(netmodel.run("tcp_rr", "-c", "-H", "local", "-l", "-5", env=others, code=0).out)
+    assert [keys[name] for name in others] == ["1", "0", "1"]

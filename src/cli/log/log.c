@@ -89,7 +89,9 @@ int nm_logs_open(struct nm_logs *logs, const struct nm_args *args, struct nm_dia
 {
 	for (size_t i = 0; nm_logs[i]; i++) {
 		struct nm_log_file *file = &logs->files[i];
-		const char *path = args->output.logs[i];
+		/* A slave takes the words of a master; most logs are none of its own. */
+		bool is_own = !args->slave || (nm_logs[i]->arg.modes & NM_MODE_SLAVE);
+		const char *path = is_own ? args->output.logs[i] : NULL;
 
 		*file = (struct nm_log_file){.args = args, .path = path};
 		if (!path)
@@ -131,6 +133,30 @@ int nm_logs_close(struct nm_logs *logs, uint64_t lost, struct nm_diags *diags)
 			check(file);                                                               \
 		}                                                                                  \
 	} while (0)
+
+int nm_logs_flush(struct nm_logs *logs)
+{
+	int error = 0;
+
+	for (size_t i = 0; nm_logs[i]; i++) {
+		struct nm_log_file *file = &logs->files[i];
+
+		if (!file->stream || file->error)
+			continue;
+		file->error = -nm_sink_flush(&file->sink);
+		error = file->error ? -file->error : error;
+	}
+	return error;
+}
+
+bool nm_logs_take_flows(const struct nm_logs *logs)
+{
+	bool taken = false;
+
+	for (size_t i = 0; nm_logs[i]; i++)
+		taken |= logs->files[i].stream && nm_logs[i]->flows;
+	return taken;
+}
 
 void nm_logs_ask(const struct nm_logs *logs, const struct nm_args *args,
 		 struct nm_run_options *options)

@@ -65,6 +65,12 @@ void nm_logs_ask(const struct nm_logs *logs, const struct nm_args *args,
 /* Closes the logs: 0, or -errno with an error in diags. A log that is closed stays closed. */
 int nm_logs_close(struct nm_logs *logs, uint64_t lost, struct nm_diags *diags);
 
+/* Writes what the logs hold yet, before the process forks, or in a process that does not close
+ * them. 0, or once for each log -errno. */
+int nm_logs_flush(struct nm_logs *logs);
+/* Whether an open log takes samples of flows. */
+bool nm_logs_take_flows(const struct nm_logs *logs);
+
 /* Whether a log goes to standard output, where nothing else may then be printed. */
 bool nm_logs_take_stdout(const struct nm_args *args);
 

@@ -2,6 +2,7 @@
 /* The log of flows (--all-samples): the counts of each flow of each host in each interval, as
  * CSV. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "cli/dialect.h"
 #include "cli/log/log.h"
@@ -96,6 +97,12 @@ static void put_done(FILE *stream, const struct nm_flow_rows *rows, const struct
 			  rows->seconds);
 }
 
+/* A row of the slave's own log, in its session, has no host. */
+static const char *host_of(const struct nm_flow_rows *rows)
+{
+	return rows->host ? rows->host : "slave";
+}
+
 static void put_row(struct nm_log_file *file, const struct nm_flow_rows *rows,
 		    const struct nm_flow_row *row)
 {
@@ -110,7 +117,7 @@ static void put_row(struct nm_log_file *file, const struct nm_flow_rows *rows,
 	if (!is_read)
 		put_latency(stream, row, n_percentiles(file));
 	putc(',', stream);
-	nm_log_put_group(stream, rows->host, rows->plan, row->group);
+	nm_log_put_group(stream, host_of(rows), rows->plan, row->group);
 	put_done(stream, rows, row, is_read ? IN_PASSES : IN_SENT);
 	putc(',', stream);
 	put_done(stream, rows, row, is_read ? IN_SENT : IN_READ);
@@ -120,8 +127,16 @@ static void put_row(struct nm_log_file *file, const struct nm_flow_rows *rows,
 	putc('\n', stream);
 }
 
+/* Whether the rows are of the other end. The other tool has a file of each end's own. */
+static bool is_remote(const struct nm_log_file *file, const struct nm_flow_rows *rows)
+{
+	return rows->host && strcmp(rows->host, file->result->hosts[0].name) != 0;
+}
+
 static void flows(struct nm_log_file *file, const struct nm_flow_rows *rows)
 {
+	if (file->args->line && is_remote(file, rows))
+		return;
 	for (size_t i = 0; i < rows->count && !ferror(file->stream); i++)
 		put_row(file, rows, &rows->rows[i]);
 }
@@ -130,10 +145,12 @@ const struct nm_log nm_log_samples = {
 	.arg = {.opt = {.name = "all-samples",
 			.type = NM_TYPE_STRING,
 			.help = "write what each flow of each host has done in each interval, as "
-				"CSV; with --percentiles, latency percentiles per flow as well"},
+				"CSV; with --percentiles, latency percentiles per flow as well; a "
+				"slave writes what its own flows have done, in the intervals of "
+				"its masters"},
 		.argument = "FILE",
 		.heading = "Statistics",
-		.modes = NM_MODE_RUN},
+		.modes = NM_MODE_RUN | NM_MODE_SLAVE},
 	.ask = ask,
 	.head = head,
 	.flows = flows,

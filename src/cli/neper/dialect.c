@@ -114,8 +114,16 @@ static bool knows(const char *word)
 
 static bool is_stream(const struct nm_args *args)
 {
-	return args->master && (nm_neper_workload(args->master) &
-				(NM_NEPER_TCP_STREAM | NM_NEPER_UDP_STREAM | NM_NEPER_PSP_STREAM));
+	const struct nm_neper_line *line = args->line;
+	const char *program = line ? line->program : args->master;
+
+	return program && (nm_neper_workload(program) &
+			   (NM_NEPER_TCP_STREAM | NM_NEPER_UDP_STREAM | NM_NEPER_PSP_STREAM));
+}
+
+static uint64_t threads(const struct nm_args *args)
+{
+	return ((const struct nm_neper_line *)args->line)->threads;
 }
 
 static bool hint_at_letter(char letter, char *buf, size_t size)
@@ -204,6 +212,7 @@ const struct nm_dialect nm_dialect = {
 	.options = nm_neper_options,
 	.free_options = nm_neper_free_options,
 	.print_options = print_options,
+	.threads = threads,
 	.waits = say_waits,
 	.master_line = print_master_line,
 	.write_slave = write_slave,

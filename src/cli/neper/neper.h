@@ -152,6 +152,7 @@ struct nm_neper_line {
 	unsigned family;   /* bits of enum nm_neper_family */
 	bool server;	   /* without --client: the server's options are checked */
 	uint64_t sessions; /* how many clients the server is for */
+	uint64_t threads;  /* that the server is to have; 0: not given */
 	struct nm_run_words words;
 	char limit[128], localhost[1200];
 };

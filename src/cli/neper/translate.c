@@ -36,6 +36,7 @@ struct work {
 	const char *host; /* NULL: none is given; borrowed from the line */
 	struct typed length,
 		origin;		 /* the last length; and the source of the options that are taken */
+	bool silent;		 /* --nolog: options without an effect are not told */
 	bool delayed, has_batch; /* a delay, and how many datagrams there are for each */
 	bool has_control;	 /* hosts may have other addresses than those of IP */
 	bool given[NM_NEPER_MAX_OPTIONS]; /* by their places in the table */
@@ -249,6 +250,8 @@ static void take_of_server(struct work *work, const struct nm_neper_opt *opt, co
 			      opt->name);
 		return;
 	}
+	if (opt->letter == 'T')
+		work->line->threads = strtoull(value, NULL, 10);
 	if (!opt->server) { /* checked, and left to the client */
 		check_backlog(work, opt, value);
 		return;
@@ -297,7 +300,7 @@ static void take(struct work *work, const struct nm_neper_opt *opt, const char *
 		take_own(work, opt->here, opt, value);
 	else if (opt->means == NM_NEPER_CPUS)
 		take_cpus(work, opt);
-	else if (!work->server_looked_at)
+	else if (!work->server_looked_at && !work->silent)
 		nm_diag_warn(work->diags, NULL, 0, "--%s: has no effect: %s", opt->name, opt->here);
 	work->origin = (struct typed){.opt = NULL};
 }
@@ -313,10 +316,10 @@ static bool was_given(const struct work *work, const char *name)
 /* Options that exclude each other, by the names under which they were given. */
 static void check_pairs(const struct work *work)
 {
-	static const char *const pairs[][2] = {{"delay", "noburst"},
-					       {"rx-zerocopy", "skip-rx-copy"}};
+	static const char *const pairs[][2] = {
+		{"logtostderr", "nolog"}, {"delay", "noburst"}, {"rx-zerocopy", "skip-rx-copy"}};
 
-	for (size_t i = 0; !work->server && i < sizeof(pairs) / sizeof(*pairs); i++)
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
 		if (was_given(work, pairs[i][0]) && was_given(work, pairs[i][1]))
 			nm_diag_error(work->diags, NULL, 0,
 				      "--%s and --%s: only one of them can be", pairs[i][0],
@@ -365,6 +368,8 @@ static void look_ahead(struct work *work, const struct nm_neper_found *found, co
 		work->has_control = strcmp(value, "tcp") != 0;
 	if (opt && opt->letter == 'H')
 		work->host = value;
+	if (opt && strcmp(opt->name, "nolog") == 0)
+		work->silent = true;
 	if (opt && opt->letter == 'n')
 		look_instead(work, opt->name, NM_ACTION_OPTIONS);
 	if (arg && arg->action && (arg->modes & NM_MODE_LOOK))
@@ -443,6 +448,7 @@ static void take_defaults(struct work *work)
 	add_control_port(work);
 	take_option(work, "format", "neper");
 	take_option(work, "wait-slaves", "30s");
+	take_option(work, "no-env", NULL); /* all that neper is told stands on its line */
 }
 
 /* So many transactions of all flows together, however long they take; or a time. */

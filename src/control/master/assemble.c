@@ -196,7 +196,8 @@ static void dismiss(struct nm_master *master)
 		struct nm_link *link = &master->links[i];
 
 		if (link->peer.fd >= 0 && link->result->complete)
-			nm_master_send(master, link, NM_MESSAGE_BYE, json_object());
+			nm_master_send(master, link, NM_MESSAGE_BYE,
+				       nm_bye_pack(&master->result->hosts[0].window));
 		else if (link->peer.fd >= 0)
 			nm_master_send(master, link, NM_MESSAGE_ABORT,
 				       nm_refuse_pack("abort", *master->outcome.why

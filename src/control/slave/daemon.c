@@ -62,7 +62,7 @@ void nm_slave_options_default(struct nm_slave_options *ret_options)
 						 .max_duration_ns = DAY_NS,
 						 .max_memory_bytes = nm_half_of_memory(),
 						 .timeout_ns = 10000000000u,
-						 .sessions_words = "--once, --sessions",
+						 .asked.sessions_words = "--once, --sessions",
 						 .files = {.fd = -1},
 						 .interrupt_fd = -1};
 }

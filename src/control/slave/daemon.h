@@ -12,8 +12,20 @@
 #include "control/slave/admission.h"
 #include "host/file.h"
 
+struct nm_flow_rows;
 struct nm_net;
 struct nm_result;
+
+/* What the user who has started the slave expects of it. */
+struct nm_slave_asked {
+	const char *sessions_words; /* the options that say how many sessions there are */
+	bool only_trouble;	    /* no lines about runs that go as they should */
+	/* The workers that a group is to have: a run with others is told. 0: any. */
+	uint64_t workers;
+	/* May be NULL; called in session processes with the samples of this slave's own flows,
+	 * which are taken in the intervals of the master; their host is NULL. */
+	void (*flows)(void *arg, const struct nm_flow_rows *rows);
+};
 
 struct nm_slave_options {
 	int control;	  /* enum nm_control_over: the kind of socket to listen on */
@@ -25,14 +37,14 @@ struct nm_slave_options {
 	size_t n_allowed;
 	uint32_t lent;	  /* privileges that masters of other hosts may use, from nm_allow_parse */
 	const char *user; /* to become after listening; NULL: nobody else */
-	uint64_t max_flows;	    /* of one session */
-	uint64_t max_duration_ns;   /* of one session; 0: unlimited */
-	uint64_t max_memory_bytes;  /* of one session; 0: unlimited */
-	uint64_t timeout_ns;	    /* how long a master may be silent */
-	bool in_process;	    /* a thread of the master's process, which knows the limits */
-	uint64_t sessions;	    /* end after so many; 0: never */
-	const char *sessions_words; /* the options that say so */
-	bool exclusive;		    /* no two runs at a time */
+	uint64_t max_flows;	   /* of one session */
+	uint64_t max_duration_ns;  /* of one session; 0: unlimited */
+	uint64_t max_memory_bytes; /* of one session; 0: unlimited */
+	uint64_t timeout_ns;	   /* how long a master may be silent */
+	bool in_process;	   /* a thread of the master's process, which knows the limits */
+	uint64_t sessions;	   /* end after so many; 0: never */
+	struct nm_slave_asked asked;
+	bool exclusive; /* no two runs at a time */
 	/* also said to programs that connect and are no master; NULL: nothing */
 	const char *strangers_hint;
 	/* The folder of files that profiles of masters of other hosts name, borrowed; where there
@@ -45,8 +57,8 @@ struct nm_slave_options {
 	void (*log)(void *arg,
 		    const char *line); /* may be NULL; also called in session processes */
 	/* May be NULL; called in session processes, for each run that came to its end. The result
-	 * is the slave's own: its host alone, with its measured window as totals; without
-	 * parameters, latencies and intervals. */
+	 * is the slave's own: its host first, with its measured window as totals, and then, if it
+	 * is known, the window of the master; without parameters, latencies and intervals. */
 	void (*ended)(void *arg, struct nm_result *result);
 };
 

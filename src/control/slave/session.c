@@ -107,7 +107,17 @@ static int wait_for_master(struct nm_session *session, json_t *body)
 
 static int bye(struct nm_session *session, json_t *body)
 {
-	(void)body;
+	struct nm_result *measured = session->measured;
+	struct nm_host_window window;
+	/* A master of another version may say nothing of itself. */
+	bool is_told = json_object_size(body) > 0;
+
+	if (is_told && nm_bye_unpack(body, &window))
+		return -EPROTO;
+	if (is_told && measured) {
+		measured->hosts[1].window = window;
+		measured->n_hosts = 2;
+	}
 	session->end = NM_SESSION_SERVED;
 	session->peer.state = NM_SESSION_END;
 	return 0;

@@ -27,6 +27,7 @@ struct nm_session {
 	struct nm_local local;
 	bool *told_done;	 /* by group, in this phase; owned */
 	uint32_t *told_renewals; /* by group: the nm_engine_reconnects told last; owned */
+	bool tells_flows;	 /* the master wants the samples of flows */
 	bool asked_places;	 /* the master waits to be told where the flows are */
 	uint32_t n_begun;	 /* phases */
 	struct nm_slave_run_begin run_begin;

@@ -18,7 +18,13 @@ void nm_session_flows(void *arg, const struct nm_flow_rows *rows)
 {
 	struct nm_session *session = arg;
 
-	(void)nm_session_send(session, NM_MESSAGE_FLOWS, nm_flows_pack(rows));
+	struct nm_flow_rows own = *rows;
+
+	own.plan = session->plan;
+	if (session->options->asked.flows)
+		session->options->asked.flows(session->options->arg, &own);
+	if (session->tells_flows)
+		(void)nm_session_send(session, NM_MESSAGE_FLOWS, nm_flows_pack(rows));
 }
 
 void nm_session_tcp(void *arg, const struct nm_tcp_rows *rows)
@@ -232,7 +238,7 @@ static struct nm_result *own_result(const struct nm_session *session,
 
 	if (!own)
 		return NULL;
-	own->hosts = calloc(1, sizeof *own->hosts);
+	own->hosts = calloc(2, sizeof *own->hosts); /* the master says later what it has done */
 	own->groups = calloc(plan->n_groups + 1, sizeof *own->groups);
 	own->n_hosts = own->hosts ? 1 : 0;
 	own->n_groups = own->groups ? plan->n_groups : 0;

@@ -11,6 +11,7 @@
 #include "control/address.h"
 #include "control/slave/allow.h"
 #include "control/slave/session_priv.h"
+#include "control/wire/rows.h"
 #include "host/clock.h"
 #include "host/cpus.h"
 #include "host/priority.h"
@@ -121,7 +122,7 @@ int nm_session_hello(struct nm_session *session, json_t *body)
 				       "it serves %llu session%s and no more (%s)",
 				       (unsigned long long)session->options->sessions,
 				       session->options->sessions == 1 ? "" : "s",
-				       session->options->sessions_words);
+				       session->options->asked.sessions_words);
 		else
 			(void)snprintf(
 				text, sizeof text,
@@ -271,14 +272,25 @@ static void leave_as_reached(struct nm_session *session)
 		nm_plan_leave_from(session->plan, &session->local_addr);
 }
 
+/* The details that the engine keeps: those that the master asks for, and for the slave's own
+ * samples the counts of flows. */
+static uint32_t details_of(struct nm_session *session, const struct nm_msg_prepare *prepare)
+{
+	uint32_t details = prepare->details & ~(uint32_t)(NM_OBSERVE_OWN | NM_OBSERVE_PASS_TIMES);
+
+	session->tells_flows = details & NM_OBSERVE_PASSES;
+	if (session->options->asked.flows && nm_plan_flows(session->plan) <= NM_FLOW_ROWS_MAX)
+		details |= NM_OBSERVE_PASSES;
+	return details;
+}
+
 /* Makes the engine and its samplers as the master asks. 0, or -errno with a text in why. */
 static int open_local(struct nm_session *session, const struct nm_cpu_list *cpus,
 		      const struct nm_msg_prepare *prepare, char *why, size_t why_size)
 {
 	struct nm_local_config config = {
 		.engine = {.plan = session->plan,
-			   .details = prepare->details &
-				      ~(uint32_t)(NM_OBSERVE_OWN | NM_OBSERVE_PASS_TIMES),
+			   .details = details_of(session, prepare),
 			   .seed = prepare->seed,
 			   .cpus = cpus->cpus,
 			   .n_cpus = cpus->count,
@@ -389,6 +401,22 @@ static bool claim(struct nm_session *session, const struct nm_msg_prepare *prepa
 	return true;
 }
 
+/* Both ends have equally many workers, each of which talks to one of the other end. */
+static void tell_workers(const struct nm_session *session)
+{
+	uint64_t wanted = session->options->asked.workers;
+
+	for (uint32_t g = 0; wanted && g < session->plan->n_groups; g++) {
+		const struct nm_group *group = &session->plan->groups[g];
+
+		if (group->runs && group->n_workers != wanted)
+			nm_session_log(session,
+				       "its group %s has %u threads at both ends, not the %llu of "
+				       "this slave: the master chooses how many",
+				       group->name, group->n_workers, (unsigned long long)wanted);
+	}
+}
+
 int nm_session_prepare(struct nm_session *session, json_t *body)
 {
 	struct nm_msg_prepare prepare;
@@ -412,8 +440,10 @@ int nm_session_prepare(struct nm_session *session, json_t *body)
 	nm_heartbeat_satisfy(&session->peer.beat, prepare.timeout_ns);
 	session->patience.master_timeout_ns = prepare.timeout_ns;
 	session->end = NM_SESSION_BROKEN;
-	nm_session_log(session, "run %.12s: profile %s, as host %s", prepare.run_id, prepare.file,
-		       prepare.host);
+	if (!session->options->asked.only_trouble)
+		nm_session_log(session, "run %.12s: profile %s, as host %s", prepare.run_id,
+			       prepare.file, prepare.host);
+	tell_workers(session);
 	nm_host_facts_read(&facts);
 	session->peer.state = NM_SESSION_CONNECT;
 	return nm_session_send(

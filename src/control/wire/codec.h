@@ -209,6 +209,10 @@ json_t *nm_result_pack(struct nm_msg_result *result, size_t n_groups);
 /* ret->groups must hold n_groups. */
 int nm_result_unpack(json_t *body, size_t n_groups, struct nm_msg_result *ret);
 
+/* The master's own window, whose times are by its clock. */
+json_t *nm_bye_pack(const struct nm_host_window *window);
+int nm_bye_unpack(json_t *body, struct nm_host_window *ret_window);
+
 /* --- samples (codec_flows.c) --- */
 
 struct nm_flow_rows;

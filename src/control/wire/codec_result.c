@@ -208,3 +208,30 @@ int nm_result_unpack(json_t *body, size_t n_groups, struct nm_msg_result *ret)
 	ret->n_groups = n_groups;
 	return nm_fields_unpack(nm_result_fields, body, ret);
 }
+
+struct bye {
+	struct nm_host_window window;
+};
+
+const struct nm_field nm_bye_fields[] = {
+	NM_FIELD(ROW, struct bye, window, .fields = window_fields,
+		 .doc = "That of the master, as result has that of a slave."),
+	NM_FIELD_END,
+};
+
+json_t *nm_bye_pack(const struct nm_host_window *window)
+{
+	const struct bye bye = {.window = *window};
+
+	return nm_fields_pack(nm_bye_fields, &bye);
+}
+
+int nm_bye_unpack(json_t *body, struct nm_host_window *ret_window)
+{
+	struct bye bye;
+	int error = nm_fields_unpack(nm_bye_fields, body, &bye);
+
+	if (!error)
+		*ret_window = bye.window;
+	return error;
+}

@@ -250,9 +250,15 @@ START_TEST(what_has_no_effect_is_told)
 {
 	struct nm_args a;
 
-	ck_assert_int_eq(parse((const char *[]){"tcp_rr", "-c", "--nolog", NULL}, &a), 0);
-	ck_assert_str_eq(said(&diags, NULL),
-			 "warning: --nolog: has no effect: there is no log file\n");
+	ck_assert_int_eq(parse((const char *[]){"tcp_rr", "-c", "--magic", "5", NULL}, &a), 0);
+	ck_assert_str_eq(
+		said(&diags, NULL),
+		"warning: --magic: has no effect: each run has a random number of its own\n");
+	fini(&a);
+	ck_assert_int_eq(
+		parse((const char *[]){"tcp_rr", "-c", "--magic", "5", "--nolog", NULL}, &a), 0);
+	ck_assert_str_eq(said(&diags, NULL), "");
+	ck_assert(a.output.quiet);
 	fini(&a);
 }
 END_TEST

@@ -90,7 +90,9 @@
 	"0]],\"strangers\":0,\"last_stranger\":\"\",\"others\":[0,0,0],\"report\":{\"elapsed_"     \
 	"ns\":0,"                                                                                  \
 	"\"groups\":[]}}]"
-#define GOLDEN_BYE   "[\"bye\",{}]"
+#define GOLDEN_BYE                                                                                 \
+	"[\"bye\",{\"window\":[[1000000000,3000000000,2000000000],[5,7,0,0,0,0,0,0,0,0,0,0,0,0,"   \
+	"0,0,0,0,0,0,0,0,0,0,0],[0,0]]}]"
 #define GOLDEN_ABORT "[\"abort\",{\"code\":\"busy\",\"text\":\"too many masters\"}]"
 
 #endif

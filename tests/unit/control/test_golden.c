@@ -230,6 +230,16 @@ static struct nm_msg_result *new_result(void)
 	return sent;
 }
 
+static json_t *bye(void)
+{
+	const struct nm_host_window window = {.from_ns = 1000000000,
+					      .to_ns = 3000000000,
+					      .ns = 2000000000,
+					      .counts = {.iterations = 5, .bytes_sent = 7}};
+
+	return nm_bye_pack(&window);
+}
+
 static json_t *result(void)
 {
 	struct nm_msg_result *sent = new_result();
@@ -317,7 +327,7 @@ static const struct {
 	{NM_MESSAGE_FINISH, json_object, GOLDEN_FINISH},
 	{NM_MESSAGE_RESULT, result, GOLDEN_RESULT},
 	{NM_MESSAGE_RESULT, short_result, GOLDEN_SHORT_RESULT},
-	{NM_MESSAGE_BYE, json_object, GOLDEN_BYE},
+	{NM_MESSAGE_BYE, bye, GOLDEN_BYE},
 	{NM_MESSAGE_ABORT, refuse, GOLDEN_ABORT},
 };
 #define N_MESSAGES (int)(sizeof messages / sizeof *messages)
@@ -427,9 +437,12 @@ static int unpack_found(enum nm_message_type type, json_t *body)
 	struct nm_tcp_rows tcp;
 	struct nm_tcp_sample *tcp_rows = NULL;
 	struct nm_msg_result *got;
+	struct nm_host_window window;
 	int error;
 
 	switch (type) {
+	case NM_MESSAGE_BYE:
+		return nm_bye_unpack(body, &window);
 	case NM_MESSAGE_INTERVAL:
 		return nm_interval_unpack(body, plan.n_phases, &row);
 	case NM_MESSAGE_FLOWS:
@@ -456,6 +469,7 @@ static int unpack(enum nm_message_type type, json_t *body)
 	case NM_MESSAGE_FLOWS:
 	case NM_MESSAGE_TCP_INFO:
 	case NM_MESSAGE_RESULT:
+	case NM_MESSAGE_BYE:
 		return unpack_found(type, body);
 	case NM_MESSAGE_HELLO:
 	case NM_MESSAGE_WELCOME:
@@ -468,7 +482,6 @@ static int unpack(enum nm_message_type type, json_t *body)
 	case NM_MESSAGE_ARMED:
 	case NM_MESSAGE_WHERE:
 	case NM_MESSAGE_FINISH:
-	case NM_MESSAGE_BYE:
 		return nm_fields_unpack(nm_message_fields(type), body, NULL);
 	default:
 		return unpack_phase(type, body);
