@@ -334,3 +334,15 @@ def test_who_follows_one_slave_takes_what_another_sends(
     phase = phase_of(document, "counted")
     assert phase["transactions"] == 50 * flows
     assert (phase["bytes_sent"], phase["bytes_received"]) == (50 * flows * 64, 50 * flows * 64)
+
+
+def test_hosts_that_are_left_on_this_one_are_told(netmodel: Netmodel, slave: Slave) -> None:
+    """Of three clients one is named: the others' traffic never leaves the master, and is in one sum with its."""
+    words = ("-P", str(slave.port), *defines(test_length="100ms"))
+    one = netmodel.measure("http_get", *words, *defines(host1="127.0.0.1"))
+    assert one["run"]["warnings"] == [
+        "host2, host3: not given, so that these are on this host: traffic that never leaves it is in one sum with that of 127.0.0.1"
+    ]
+    all_of_them = defines(host1="127.0.0.1", host2="local", host3="127.0.0.1")
+    for hosts in (all_of_them, []):
+        assert netmodel.measure("http_get", *words, *hosts)["run"]["warnings"] == []

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "control/wire/digest.h"
 #include "host/clock.h"
 
@@ -92,6 +93,41 @@ static bool describe_hosts(struct nm_master *master)
 	return ok;
 }
 
+/* Whether a parameter names a host; local: this host, as it does by default. */
+static bool names_host(const struct nm_param *param, bool local)
+{
+	bool is_local = param->value && nm_ascii_equals(param->value, "local");
+
+	return param->type == NM_TYPE_HOST && param->value && *param->value &&
+	       (local ? is_local && param->source == NM_PARAM_DEFAULT : !is_local);
+}
+
+/* Hosts that nobody has named run here, and what they do is in the same sums as the traffic between
+ * hosts. */
+static void warn_of_local_hosts(struct nm_result *result)
+{
+	const struct nm_params *params = &result->params;
+	char names[256] = "";
+	size_t n_left = 0, used = 0;
+	const char *named = NULL;
+
+	for (size_t i = 0; i < params->count && used < sizeof names; i++) {
+		const struct nm_param *param = &params->items[i];
+
+		if (!named && names_host(param, false))
+			named = param->value;
+		if (!names_host(param, true))
+			continue;
+		used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+					 n_left++ ? ", " : "", param->name);
+	}
+	if (named && n_left)
+		nm_result_warn(result,
+			       "%s: not given, so that %s on this host: traffic that never leaves "
+			       "it is in one sum with that of %s",
+			       names, n_left == 1 ? "this one is" : "these are", named);
+}
+
 int nm_master_describe(struct nm_master *master)
 {
 	struct nm_result *result = master->result;
@@ -129,6 +165,7 @@ int nm_master_describe(struct nm_master *master)
 		if (!describe_group(&result->groups[g], &master->plan->groups[g]))
 			return -ENOMEM;
 	}
+	warn_of_local_hosts(result);
 	if (master->plan->apart)
 		nm_result_warn(result, "%s", master->plan->apart);
 	return describe_hosts(master) ? 0 : -ENOMEM;
