@@ -107,7 +107,7 @@ def test_no_key_and_another_host_are_told_both_ways_out(netmodel: Netmodel, two_
     for env in ({}, {"NETMODEL_KEY": KEY}):
         with netmodel.slave(prefix=far.prefix) as slave:
             result = ask(netmodel, slave.port, near, far, env=env)
-            told_by_both(result, slave, "it has no key.*--key-file FILE, or NETMODEL_KEY.*NETMODEL_AUTH=none")
+            told_by_both(result, slave, "this slave has no key.*--key-file FILE, or NETMODEL_KEY.*NETMODEL_AUTH=none")
 
 
 def test_the_environment_can_open_a_slave(netmodel: Netmodel, two_hosts: Pair) -> None:
@@ -331,7 +331,7 @@ def test_a_key_made_on_a_terminal_lets_the_printed_command_in(
         # Who has no key is refused, but on its own host.
         number = match[1] if (match := re.search(r" -P (\d+)", command)) else "20000"
         result = ask(netmodel, int(number), near, far)
-        assert result.code == 2 and "it accepts masters of other hosts with its key only" in result.err, result
+        assert result.code == 2 and "this slave accepts masters of other hosts with its key only" in result.err, result
         assert_complete(ask(netmodel, int(number), far, far).json())
 
 
@@ -340,13 +340,13 @@ def test_no_key_is_made_on_a_terminal_that_shows_nothing(netmodel: Netmodel, two
     port = 12901
     with on_a_terminal(netmodel, far, "-s", "-q", "-P", str(port)):
         assert_complete(ask(netmodel, port, far, far, "--wait-slaves", "10s").json())
-        assert "it has no key" in ask(netmodel, port, near, far).err
+        assert "this slave has no key" in ask(netmodel, port, near, far).err
 
 
 def test_no_key_is_made_where_nobody_would_see_it(netmodel: Netmodel, two_hosts: Pair) -> None:
     near, far = two_hosts
     with netmodel.slave(prefix=far.prefix) as slave:
-        assert "it has no key" in ask(netmodel, slave.port, near, far).err
+        assert "this slave has no key" in ask(netmodel, slave.port, near, far).err
         assert "NETMODEL_KEY=" not in slave.process.err
 
 

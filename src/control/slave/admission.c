@@ -32,14 +32,16 @@ void nm_admission_explain(enum nm_admission admission, const char *address, char
 
 	if (admission == NM_ADMIT_OWN_HOST)
 		(void)snprintf(buf, size,
-			       "it has no key and accepts local masters only, and %s is remote: "
+			       "this slave has no key and accepts local masters only, and %s is "
+			       "remote: "
 			       "give both one key (--key-file FILE, or NETMODEL_KEY in the "
 			       "environment), or, %s",
 			       address, trusted);
 	else
 		(void)snprintf(
 			buf, size,
-			"it accepts masters%s with its key only, and %s came without one: give "
+			"this slave accepts masters%s with its key only, and %s came without "
+			"one: give "
 			"the master the key of the slave (--key-file FILE, or NETMODEL_KEY in "
 			"the environment), or, %s",
 			admission == NM_ADMIT_KEY_OR_OWN ? " of other hosts" : "", address,

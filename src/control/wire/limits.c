@@ -131,12 +131,30 @@ static uint64_t most_in_state(enum nm_side from, enum nm_session_state state,
 	return most;
 }
 
+/* The first line of what a peer of another kind says, an SSH or a web server for example: then the
+ * length of the frame is its first letters. False: the length is none. */
+static bool read_line(const char *payload, size_t there, size_t size, char *line, size_t line_size)
+{
+	size_t n = 0;
+
+	for (; n < NM_FRAME_HEADER; n++)
+		line[n] = (char)(size >> (8 * (NM_FRAME_HEADER - 1 - n)));
+	for (; n + 1 < line_size && n - NM_FRAME_HEADER < there; n++)
+		line[n] = payload[n - NM_FRAME_HEADER];
+	line[n] = '\0';
+	for (n = 0; line[n] >= ' ' && line[n] <= '~'; n++)
+		;
+	line[n] = '\0';
+	return n >= NM_FRAME_HEADER;
+}
+
 int nm_message_check_size(const char *payload, size_t there, size_t size, enum nm_side from,
 			  enum nm_session_state state, const struct nm_message_scale *scale,
 			  char *why, size_t why_size)
 {
 	uint64_t most = most_in_state(from, state, scale);
 	const char *word = "";
+	char line[64];
 	enum nm_message_type type;
 
 	if (size <= most) {
@@ -149,10 +167,14 @@ int nm_message_check_size(const char *payload, size_t there, size_t size, enum n
 	}
 	if (size <= most)
 		return 0;
-	(void)snprintf(why, why_size,
-		       *word ? "a message \"%s\" of %zu bytes, longer than %llu"
-			     : "a message%s of %zu bytes, longer than %llu",
-		       word, size, (unsigned long long)most);
+	if (read_line(payload, there, size, line, sizeof line))
+		(void)snprintf(why, why_size, "\"%s\", and so is another program than netmodel",
+			       line);
+	else
+		(void)snprintf(why, why_size,
+			       *word ? "a message \"%s\" of %zu bytes, longer than %llu"
+				     : "a message%s of %zu bytes, longer than %llu",
+			       word, size, (unsigned long long)most);
 	return -EPROTO;
 }
 

@@ -80,6 +80,11 @@ START_TEST(an_announced_length_is_held_against_the_state)
 	ck_assert_int_eq(size_of("", 4096, NM_SIDE_MASTER, NM_SESSION_HELLO), 0);
 	ck_assert_int_eq(size_of("", 32769, NM_SIDE_MASTER, NM_SESSION_HELLO), -EPROTO);
 	ck_assert_str_eq(why, "a message of 32769 bytes, longer than 32768");
+	ck_assert_int_eq(size_of("2.0-Open\r\n", 0x5353482d, NM_SIDE_SLAVE, NM_SESSION_HELLO),
+			 -EPROTO);
+	ck_assert_str_eq(why, "\"SSH-2.0-Open\", and so is another program than netmodel");
+	ck_assert_int_eq(size_of("", 0x48545450, NM_SIDE_MASTER, NM_SESSION_HELLO), -EPROTO);
+	ck_assert_str_eq(why, "\"HTTP\", and so is another program than netmodel");
 	ck_assert_int_eq(size_of("", 2228224, NM_SIDE_MASTER, NM_SESSION_PREPARE), 0);
 	ck_assert_int_eq(size_of("", 2228225, NM_SIDE_MASTER, NM_SESSION_PREPARE), -EPROTO);
 	ck_assert_int_eq(size_of("", 2228224, NM_SIDE_MASTER, NM_SESSION_PHASE), -EPROTO);
