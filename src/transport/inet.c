@@ -36,11 +36,19 @@ static int set_congestion_control(int fd, const char *name)
 		       : 0;
 }
 
+/* A list of congestion controls of this host, in one line; "": it cannot be read. */
+static void read_controls(const char *path, char *list, size_t size)
+{
+	if (nm_procfile_read(path, list, size) < 0)
+		*list = '\0';
+	list[strcspn(list, "\n")] = '\0';
+}
+
 /* Both ends set it, so that a host without it cannot take part; the kernel may load it as a
  * module. */
 static int check_congestion_control(const char *name, struct nm_why *why)
 {
-	char has[256];
+	char has[256], all[256];
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
@@ -50,10 +58,8 @@ static int check_congestion_control(const char *name, struct nm_why *why)
 	(void)close(fd);
 	if (r == 0)
 		return 0;
-	if (nm_procfile_read("/proc/sys/net/ipv4/tcp_available_congestion_control", has,
-			     sizeof has) < 0)
-		*has = '\0';
-	has[strcspn(has, "\n")] = '\0';
+	read_controls("/proc/sys/net/ipv4/tcp_available_congestion_control", has, sizeof has);
+	read_controls("/proc/sys/net/ipv4/tcp_allowed_congestion_control", all, sizeof all);
 	why->option = "cc";
 	const char *more =
 		nm_privileges_has(CAP_NET_ADMIN)
@@ -64,7 +70,8 @@ static int check_congestion_control(const char *name, struct nm_why *why)
 			 "cc=\"%s\": this host has no such congestion control; it has: %s%s", name,
 			 has, more);
 	else
-		snprintf(why->text, sizeof why->text, "cc=\"%s\": %s%s", name, strerror(-r),
+		snprintf(why->text, sizeof why->text, "cc=\"%s\": %s%s%s%s", name, strerror(-r),
+			 r == -EPERM ? ": every process may have " : "", r == -EPERM ? all : "",
 			 r == -EPERM ? more : "");
 	return -EINVAL;
 }

@@ -278,6 +278,8 @@ def test_a_slave_lends_congestion_controls_that_not_all_may_choose(
     with far_slave(netmodel, hosts) as (_, to, near):
         refused = netmodel.run("-m", path, *to, prefix=near.prefix, code=2)
         assert "others need CAP_NET_ADMIN, which slaves lend with --allow cc\n" in refused.err
+        may_have = re.search(r"Operation not permitted: every process may have ([\w ]+): others", refused.err)
+        assert may_have and set(may_have[1].split()) == allowed
     with far_slave(netmodel, hosts, "--allow", "cc") as (_, to, near):
         netmodel.run("-m", path, *to, prefix=near.prefix, code=0)
 
