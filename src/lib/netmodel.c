@@ -102,6 +102,7 @@ void netmodel_free(struct netmodel *nm)
 		free((char *)nm->defines[i].value);
 	}
 	free(nm->defines);
+	free(nm->load_failed);
 	close_if_open(nm->run.stop_read);
 	close_if_open(nm->run.stop_write);
 	close_if_open(nm->run.done_fd);
@@ -157,12 +158,20 @@ void nm_diags_tell(struct netmodel *nm)
 	}
 }
 
+/* Keeps why no profile could be loaded: a program may ask only after it has tried to run one. */
+static void note_load(struct netmodel *nm)
+{
+	free(nm->load_failed);
+	nm->load_failed = nm->loaded.text || !nm->lines.count ? NULL : strdup(nm->lines.items[0]);
+}
+
 int netmodel_load_file(struct netmodel *nm, const char *path)
 {
 	nm_diags_begin(nm);
 	nm_locale_enter(nm);
 	int error = nm_loaded_read(&nm->loaded, path, &nm->diags);
 	nm_diags_tell(nm);
+	note_load(nm);
 	nm_locale_leave(nm);
 	return error;
 }
@@ -173,6 +182,7 @@ int netmodel_load_text(struct netmodel *nm, const char *name, const char *text, 
 	nm_locale_enter(nm);
 	int error = nm_loaded_copy(&nm->loaded, name, text, length, &nm->diags);
 	nm_diags_tell(nm);
+	note_load(nm);
 	nm_locale_leave(nm);
 	return error;
 }
@@ -262,7 +272,8 @@ int nm_netmodel_compile(struct netmodel *nm)
 
 	nm_requirements_fini(&nm->required);
 	if (!nm->loaded.text) {
-		nm_diag_error(&nm->diags, NULL, 0, "no profile is loaded");
+		nm_diag_error(&nm->diags, NULL, 0, "no profile is loaded%s%s",
+			      nm->load_failed ? ": " : "", nm->load_failed ? nm->load_failed : "");
 		return -EINVAL;
 	}
 	int error = nm_loaded_compile(&nm->loaded, &values, &nm->diags);

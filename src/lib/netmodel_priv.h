@@ -57,6 +57,7 @@ struct nm_own_run {
 
 struct netmodel {
 	struct nm_loaded loaded;
+	char *load_failed; /* why there is no profile, owned; NULL: none was to be loaded */
 	struct nm_requirements required; /* by the profile that was compiled last */
 	struct nm_requirements judged;	 /* those of the run that has the result */
 	struct nm_define *defines;	 /* owned, and both strings of each */

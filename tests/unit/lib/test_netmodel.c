@@ -76,6 +76,24 @@ START_TEST(a_wrong_requirement_is_an_error_of_the_profile)
 }
 END_TEST
 
+/* A program may ask for diagnostics once, at the end. */
+START_TEST(a_run_without_a_profile_says_why_there_is_none)
+{
+	struct netmodel *nm = netmodel_new();
+
+	ck_assert_int_eq(netmodel_run(nm), NETMODEL_REFUSED);
+	ck_assert_str_eq(netmodel_diagnostic(nm, 0), "error: no profile is loaded");
+	ck_assert_int_eq(netmodel_load_file(nm, "/nowhere.xml"), -EINVAL);
+	for (int again = 0; again < 2; again++) {
+		ck_assert_int_eq(netmodel_run(nm), NETMODEL_REFUSED);
+		ck_assert_str_eq(netmodel_diagnostic(nm, 0),
+				 "error: no profile is loaded: /nowhere.xml: error: cannot be "
+				 "opened: No such file or directory");
+	}
+	netmodel_free(nm);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("netmodel");
@@ -85,6 +103,7 @@ int main(void)
 	tcase_add_test(tc, nothing_is_left_open);
 	tcase_add_test(tc, the_document_has_the_requirements_of_the_profile);
 	tcase_add_test(tc, a_wrong_requirement_is_an_error_of_the_profile);
+	tcase_add_test(tc, a_run_without_a_profile_says_why_there_is_none);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
