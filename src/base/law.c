@@ -62,6 +62,11 @@ bool nm_law_is_named(const char *text)
 	return false;
 }
 
+const char *nm_law_form(size_t n)
+{
+	return n < COUNT_OF(laws) ? laws[n].form : NULL;
+}
+
 /* A decimal number with at most 9 digits behind the point, never as floating point. */
 static int parse_real(const char *text, uint64_t *ret)
 {

@@ -35,6 +35,9 @@ struct nm_law {
 /* Whether a text is written as a law but not as a uniform one: "exp(", "cdf(", ... in any case. */
 bool nm_law_is_named(const char *text);
 
+/* How the n-th law is written, with its arguments; NULL: there are no more. */
+const char *nm_law_form(size_t n);
+
 /* Parses a law for which nm_law_is_named holds. `least` is the smallest draw unless the text says
  * another. On failure returns -EINVAL and writes one phrase into why. */
 int nm_law_parse(const char *text, enum nm_reading reading, uint64_t least, struct nm_law *ret,

@@ -7,6 +7,7 @@
 
 #include "base/opt.h"
 #include "base/ascii.h"
+#include "base/law.h"
 #include "cli/args.h"
 #include "flowop/common.h"
 #include "flowop/flowop.h"
@@ -233,6 +234,15 @@ static void list_types(FILE *out)
 	nm_table_fini(&table);
 }
 
+static void list_laws(FILE *out)
+{
+	const char *form;
+
+	fputs("laws:\n", out);
+	for (size_t i = 0; (form = nm_law_form(i)); i++)
+		fprintf(out, "  %s\n", form);
+}
+
 static bool tell_type(const char *name, FILE *out)
 {
 	enum nm_type type;
@@ -240,6 +250,8 @@ static bool tell_type(const char *name, FILE *out)
 	if (nm_type_from_name(name, &type) < 0)
 		return false;
 	fprintf(out, "type %s: %s\n", nm_type_name(type), nm_type_allowed(type));
+	if (type == NM_TYPE_SIZES)
+		list_laws(out);
 	return true;
 }
 

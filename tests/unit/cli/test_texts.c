@@ -136,6 +136,9 @@ START_TEST(each_part_of_profiles_is_described)
 		nm_diags_fini(&diags);
 		free(text);
 	}
+	ck_assert_int_eq(describe("sizes", NULL), NM_EXIT_OK);
+	ck_assert_has(text, "lognormal(MEDIAN,S;..MAX)");
+	free(text);
 	ck_assert_int_eq(describe("size", NULL), NM_EXIT_OK);
 	free(text);
 	ck_assert_int_eq(describe("group", NULL), NM_EXIT_OK);
