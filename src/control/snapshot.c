@@ -92,6 +92,8 @@ static const char *meaning_of(int error)
 		{ENOBUFS, "a queue of this host or its interface is full"},
 		{EMFILE, "too few open files are allowed (ulimit -n)"},
 		{ENFILE, "this host has too few open files (sysctl fs.file-max)"},
+		/* A flow waits where there is no room. */
+		{EAGAIN, "no port of this host is free (sysctl net.ipv4.ip_local_port_range)"},
 		{EADDRNOTAVAIL,
 		 "an address that this host does not have, or no port is free (sysctl "
 		 "net.ipv4.ip_local_port_range)"},

@@ -103,16 +103,29 @@ int nm_addr_endpoint(const struct nm_addr *host, const char *text, struct nm_add
 	return 0;
 }
 
+/* Reads a numeric address. Its scope is an interface of the end that has the address: at the other
+ * end, which never uses it, there may be none of that name, and the scope is left out. */
+static int read_address(char *text, int socktype, struct addrinfo **ret_found)
+{
+	const struct addrinfo hints = {.ai_socktype = socktype, .ai_flags = AI_NUMERICHOST};
+	char *scope = strchr(text, '%');
+	int error = getaddrinfo(text, NULL, &hints, ret_found);
+
+	if (!error || !scope)
+		return error;
+	*scope = '\0';
+	return getaddrinfo(text, NULL, &hints, ret_found);
+}
+
 int nm_addr_source(const char *localhost, int socktype, struct nm_addr *ret, char *why,
 		   size_t why_size)
 {
-	const struct addrinfo hints = {.ai_socktype = socktype, .ai_flags = AI_NUMERICHOST};
 	struct addrinfo *found = NULL;
 	char address[NM_HOST_MAX + 1];
 	uint16_t port;
 
 	if (nm_host_port_split(localhost, address, &port) < 0 || port ||
-	    getaddrinfo(address, NULL, &hints, &found) != 0) {
+	    read_address(address, socktype, &found) != 0) {
 		snprintf(why, why_size, "localhost=\"%s\": must be an IPv4 or IPv6 address",
 			 localhost);
 		return -EINVAL;

@@ -76,11 +76,27 @@ static int check_congestion_control(const char *name, struct nm_why *why)
 	return -EINVAL;
 }
 
+/* What the kernel takes as the largest segment. */
+#define MSS_LEAST 88u
+#define MSS_MOST  32767u
+
+static int check_mss(uint64_t bytes, struct nm_why *why)
+{
+	if (!bytes || (bytes >= MSS_LEAST && bytes <= MSS_MOST))
+		return 0;
+	why->option = "mss";
+	snprintf(why->text, sizeof why->text, "mss=\"%llu\": must be 0, or from %u to %u bytes",
+		 (unsigned long long)bytes, MSS_LEAST, MSS_MOST);
+	return -EINVAL;
+}
+
 int nm_inet_prepare(void *opts, struct nm_why *why)
 {
 	struct nm_inet_opts *o = opts;
 	int r = nm_sock_prepare(&o->sock, why);
 
+	if (r == 0)
+		r = check_mss(o->mss_bytes, why);
 	if (r == 0 && o->congestion_control && *o->congestion_control)
 		r = check_congestion_control(o->congestion_control, why);
 	return r;

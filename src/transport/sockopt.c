@@ -243,6 +243,15 @@ static int try_bind(const struct nm_sock_opts *o, const struct nm_addr *addr)
 	return r;
 }
 
+/* A link-local address is on each link of the host. */
+static bool lacks_scope(const struct nm_addr *addr)
+{
+	const struct sockaddr_in6 *v6 = (const void *)&addr->sa;
+
+	return addr->sa.ss_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr) &&
+	       !v6->sin6_scope_id;
+}
+
 int nm_sock_try_sources(const struct nm_sock_opts *o, const struct nm_start *how, char *why,
 			size_t why_size)
 {
@@ -266,8 +275,11 @@ int nm_sock_try_sources(const struct nm_sock_opts *o, const struct nm_start *how
 		int r = try_bind(o, &addr);
 
 		if (r < 0) {
-			snprintf(why, why_size, "%s: %s cannot be bound here: %s", words, own,
-				 strerror(-r));
+			snprintf(why, why_size, "%s: %s cannot be bound here: %s%s", words, own,
+				 strerror(-r),
+				 lacks_scope(&addr) ? ": an interface of this host must stand "
+						      "behind it, as in %eth0"
+						    : "");
 			return r;
 		}
 	}

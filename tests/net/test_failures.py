@@ -36,6 +36,7 @@ from nmtest import (
     inside,
     limit_descriptors,
     slaves_of,
+    slaves_on,
     wait_until,
 )
 
@@ -587,3 +588,27 @@ def test_a_full_disk_is_told(netmodel: Netmodel) -> None:
     assert result.code == 2, result
     assert "/dev/full" in result.err
     assert "No space left on device" in result.err
+
+
+@pytest.mark.needs("netns")
+def test_a_run_of_this_host_without_its_loopback_interface(netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", "tcp_rr", prefix=("unshare", "--net"), code=2)
+    assert "slave local: cannot be started: Network is unreachable: the loopback interface is down" in result.err
+
+
+@pytest.mark.parametrize("workload", ["tcp_rr", "udp_rr"])
+def test_a_scope_belongs_to_the_end_that_has_it(
+    netmodel: Netmodel, nodes: Callable[[int], list[Node]], workload: str
+) -> None:
+    """The interface of the slave is called otherwise than the one that the master's address names."""
+    here, there = nodes(2)
+    for words in (("eth0", "down"), ("eth0", "name", "wan"), ("wan", "up")):
+        inside(there, "ip", "link", "set", *words)
+    inside(here, "ip", "address", "add", "fe80::7/64", "dev", "eth0", "nodad")
+    inside(there, "ip", "address", "add", "fe80::8/64", "dev", "wan", "nodad")
+    with slaves_on(netmodel, [there]):
+        of_ends = defines(host="fe80::8%eth0", test_length="100ms")
+        run = ("-m", workload, *of_ends, "--timeout", "3s")
+        netmodel.run(*run, *defines(local_hosts="fe80::7%eth0"), prefix=here.prefix, code=0)
+        wrong = netmodel.run(*run, *defines(local_hosts="fe80::7%eth9"), prefix=here.prefix, code=2)
+    assert "fe80::7 cannot be bound here: Invalid argument: an interface of this host must stand behind it" in wrong.err

@@ -140,8 +140,11 @@ static bool start_embedded(struct nm_master *master, int *fds)
 		int error = nm_embedded_start(&link->embedded, master->options->in_process,
 					      master->options->timeout_ns, &fds[i]);
 		if (error) {
-			nm_master_fail(master, link, NM_FAILURE_LOSS, "cannot be started: %s",
-				       strerror(-error));
+			nm_master_fail(master, link, NM_FAILURE_LOSS, "cannot be started: %s%s",
+				       strerror(-error),
+				       error == -ENETUNREACH ? ": the loopback interface is down "
+							       "(ip link set lo up)"
+							     : "");
 			return false;
 		}
 	}

@@ -143,6 +143,8 @@ START_TEST(a_port_that_the_profile_has_chosen_is_explained)
 	ck_assert(strstr(failed("connect", EADDRINUSE), "its source_port is in use"));
 	ck_assert(strstr(failed("connect", ECONNREFUSED), "Connection refused"));
 	ck_assert_ptr_null(strstr(failed("write", EADDRINUSE), "source_port"));
+	/* The kernel's word for sockets of datagrams. */
+	ck_assert(strstr(failed("connect", EAGAIN), "net.ipv4.ip_local_port_range"));
 }
 END_TEST
 
