@@ -33,6 +33,24 @@ static void warn_of_strangers(const struct nm_master *master, const struct nm_re
 		(unsigned long long)result->strangers, *from ? from : "somewhere");
 }
 
+/* A flow that waits for a connection in vain may be that of a peer whose address has changed on the
+ * way. */
+static void explain_strangers(struct nm_master *master, const struct nm_result_host *host,
+			      const struct nm_msg_result *result)
+{
+	char from[sizeof result->last_stranger], text[512];
+
+	if (!result->strangers || !*result->last_stranger || host == &master->result->hosts[0])
+		return;
+	memcpy(from, result->last_stranger, sizeof from);
+	nm_make_plain(from);
+	(void)snprintf(text, sizeof text,
+		       "slave %.255s has turned away connections from %s: if they are of this run, "
+		       "whose address was changed on the way, start it with --allow-peer %s",
+		       host->name, from, from);
+	nm_outcome_explain(&master->outcome, text);
+}
+
 /* The other runs have had a part of the host's CPUs and links. */
 static void warn_of_others(const struct nm_master *master, const struct nm_result_host *host,
 			   const struct nm_msg_others *others)
@@ -127,6 +145,7 @@ int nm_link_result(struct nm_master *master, struct nm_link *link, json_t *body)
 		nm_master_fail(master, link, NM_FAILURE_LOSS, "%s", strerror(ENOMEM));
 	if (!error) {
 		take_result(master, host, result);
+		explain_strangers(master, host, result);
 		warn_of_counts(master, link);
 		if (host->window.from_ns) {
 			host->window.from_ns -= (uint64_t)link->clock.offset_ns;

@@ -3,6 +3,7 @@
 #include "control/master/outcome.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define FAILURE_GRACE_NS 200000000u /* in which a failure may show its cause */
 
@@ -26,6 +27,14 @@ bool nm_outcome_fail(struct nm_outcome *outcome, enum nm_failure_rank rank, cons
 	(void)snprintf(outcome->why, sizeof outcome->why, "%s%.255s: %.3800s",
 		       is_slave ? "slave " : "", host, text);
 	return true;
+}
+
+void nm_outcome_explain(struct nm_outcome *outcome, const char *text)
+{
+	size_t used = strlen(outcome->why);
+
+	if (outcome->failure == NM_FAILURE_EFFECT)
+		(void)snprintf(outcome->why + used, sizeof outcome->why - used, "; %s", text);
 }
 
 bool nm_outcome_leaves(const struct nm_outcome *outcome, uint64_t now_ns)

@@ -32,6 +32,8 @@ void nm_outcome_interrupt(struct nm_outcome *outcome, bool limited, uint64_t now
  * this one. */
 bool nm_outcome_fail(struct nm_outcome *outcome, enum nm_failure_rank rank, const char *host,
 		     bool is_slave, const char *text, uint64_t now_ns);
+/* Adds what may be the cause to a failure that is only an effect. */
+void nm_outcome_explain(struct nm_outcome *outcome, const char *text);
 /* Whether the present step is to be left at once. After a failure there is a moment in which its
  * cause may show. */
 bool nm_outcome_leaves(const struct nm_outcome *outcome, uint64_t now_ns);

@@ -25,6 +25,21 @@ START_TEST(the_failure_that_tells_most_is_kept)
 }
 END_TEST
 
+START_TEST(only_an_effect_is_explained)
+{
+	struct nm_outcome outcome = {.interrupts = 0};
+
+	nm_outcome_explain(&outcome, "a guess");
+	ck_assert_str_eq(outcome.why, "");
+	nm_outcome_fail(&outcome, NM_FAILURE_EFFECT, "master", false, "no progress", S);
+	nm_outcome_explain(&outcome, "a guess");
+	ck_assert_str_eq(outcome.why, "master: no progress; a guess");
+	nm_outcome_fail(&outcome, NM_FAILURE_CAUSE, "a", true, "refused", S);
+	nm_outcome_explain(&outcome, "a guess");
+	ck_assert_str_eq(outcome.why, "slave a: refused");
+}
+END_TEST
+
 START_TEST(a_failure_has_a_moment_to_show_its_cause)
 {
 	struct nm_outcome outcome = {.interrupts = 0};
@@ -148,6 +163,7 @@ int main(void)
 	TCase *ends = tcase_create("ends"), *orders = tcase_create("orders");
 
 	tcase_add_test(ends, the_failure_that_tells_most_is_kept);
+	tcase_add_test(ends, only_an_effect_is_explained);
 	tcase_add_test(ends, a_failure_has_a_moment_to_show_its_cause);
 	tcase_add_test(ends, what_fails_after_the_phases_has_not_ended_them);
 	tcase_add_test(ends, a_second_interrupt_ends_it_at_once);
