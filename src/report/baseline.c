@@ -41,6 +41,17 @@ static int check_schema(const json_t *document, char *why, size_t why_size)
 	return -EINVAL;
 }
 
+/* A run that failed before anything was measured compares with nothing. */
+static int check_measured(const json_t *document, char *why, size_t why_size)
+{
+	const json_t *seconds = json_object_get(json_object_get(document, "totals"), "seconds");
+
+	if (!json_is_number(seconds) || json_number_value(seconds) != 0)
+		return 0;
+	snprintf(why, why_size, "nothing was measured in that run");
+	return -EINVAL;
+}
+
 int nm_baseline_parse(const char *path, const char *text, size_t length,
 		      struct nm_baseline *ret_baseline, char *why, size_t why_size)
 {
@@ -53,6 +64,9 @@ int nm_baseline_parse(const char *path, const char *text, size_t length,
 		return -EINVAL;
 	}
 	int failed = check_schema(document, why, why_size);
+
+	if (!failed)
+		failed = check_measured(document, why, why_size);
 	char *copy = failed ? NULL : strdup(path);
 
 	if (!failed && !copy) {

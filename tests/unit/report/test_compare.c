@@ -216,6 +216,20 @@ START_TEST(each_group_of_one_name_is_compared_with_its_own)
 }
 END_TEST
 
+START_TEST(a_run_without_a_measurement_is_refused)
+{
+	static const char form[] =
+		"{\"schema\": \"netmodel.result/1\", \"totals\": {\"seconds\": %s}}";
+	char text[128];
+
+	snprintf(text, sizeof text, form, "0.0");
+	ck_assert_int_eq(parse(text), -EINVAL);
+	ck_assert_str_eq(why, "nothing was measured in that run");
+	snprintf(text, sizeof text, form, "0.1");
+	ck_assert_int_eq(parse(text), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("compare");
@@ -230,6 +244,7 @@ int main(void)
 	tcase_add_loop_test(tc, a_hostile_result_is_compared_as_far_as_it_goes, 0, 5);
 	tcase_add_test(tc, many_runs_of_groups_of_one_name_are_compared_at_once);
 	tcase_add_test(tc, each_group_of_one_name_is_compared_with_its_own);
+	tcase_add_test(tc, a_run_without_a_measurement_is_refused);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
