@@ -403,6 +403,8 @@ static void print_tables(FILE *out, const struct nm_result *result)
 /* Nothing of a run that has not begun, as uperf prints nothing then. */
 static int write_uperf(const struct nm_runs *series, FILE *out)
 {
+	if (series->n_runs == 0)
+		return -EINVAL;
 	for (size_t i = 0; i < series->n_runs; i++) {
 		const struct nm_result *result = series->runs[i];
 

@@ -3,8 +3,8 @@
 
 Ports, connections and loss are in test_uperf_network.py, scale and leaks in test_uperf_scale.py, what uperf does
 wrong in test_uperf_defects.py. The lines that wrappers of uperf look for are in test_statistics.py
-(test_raw_lines..., test_wrappers_find_what_they_look_for); peers that are killed, refuse or answer nonsense in
-test_failures.py.
+(test_raw_lines..., test_wrappers_find_what_they_look_for), all that is printed by its name in test_uperf_output.py;
+peers that are killed, refuse or answer nonsense in test_failures.py.
 """
 
 from __future__ import annotations

@@ -25,8 +25,9 @@ START_TEST(reports_are_listed_with_what_their_words_mean)
 	char list[256], room[16];
 
 	ck_assert_str_eq(nm_report_choices(list, sizeof list),
-			 "text, json, kv (key=value), neper (key=value as neper prints it), csv "
-			 "(intervals) or junit (test results for CI)");
+			 "text, json, kv (key=value), neper (key=value as neper prints it), uperf "
+			 "(as uperf prints it), "
+			 "csv (intervals) or junit (test results for CI)");
 	ck_assert_str_eq(nm_report_choices(room, sizeof room), "text, json");
 }
 END_TEST
@@ -43,13 +44,16 @@ END_TEST
 START_TEST(a_lost_stream_is_an_error_in_every_format)
 {
 	struct nm_runs series = sample_series(&run);
+	struct nm_host_report report = {.elapsed_s = 1};
 
+	run->hosts[0].report = &report; /* without it uperf's has nothing to write */
 	for (size_t i = 0; nm_reports[i]; i++) {
 		FILE *full = fopen("/dev/full", "w");
 		ck_assert_ptr_nonnull(full);
 		ck_assert_int_eq(nm_reports[i]->write(&series, full), -ENOSPC);
 		fclose(full);
 	}
+	run->hosts[0].report = NULL;
 }
 END_TEST
 
