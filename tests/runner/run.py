@@ -79,6 +79,7 @@ def check(scratch: Path) -> list[Suite]:
         net("tests of the program that run alone", scratch, folders, ["-m", "alone"]),
         *lab(scratch),
         Pytest("tests in a virtual machine", [TOP / "tests/vm/run", "-rs"], [], LOGS),
+        in_a_cluster(),
     ]
 
 
@@ -95,6 +96,14 @@ def lab(scratch: Path) -> list[Suite]:
         Step("lab, types", ["env", "-C", folder, tools / "mypy", "--cache-dir", LOGS / "mypy"], LOGS),
         Pytest("tests of the lab", ["env", "-C", folder, *pytest, "-c", "pyproject.toml"], ["tests"], LOGS),
     ]
+
+
+def in_a_cluster() -> Suite:
+    """Where the cluster's program is there already: to build it takes longer than all these tests."""
+    title, program = "tests in a cluster", [TOP / "tests/k8s/cluster", "program", "--cached"]
+    if subprocess.run(program, capture_output=True, check=False).returncode != 0:
+        return Step(title, program, LOGS)  # which is skipped, and says what builds it
+    return Pytest(title, [TOP / "tests/k8s/run", "-rs"], [], LOGS, ["-m", "not long"])
 
 
 def bare_root() -> Suite:

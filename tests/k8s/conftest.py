@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests on a real cluster, which tests/k8s/run makes; this process is inside its namespaces."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Json = dict[str, Any]
+FOLDER = Path(os.environ.get("NETMODEL_K8S", "/nonexistent"))
+IMAGE = os.environ.get("NETMODEL_K8S_IMAGE", "")
+OURS = "app.kubernetes.io/name=netmodel"
+KINDS = "namespaces,jobs,pods,services,configmaps,secrets"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: ./quickstart check leaves it out, and ./quickstart prove k8s runs it")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if not FOLDER.is_dir():
+        for item in items:
+            item.add_marker(pytest.mark.skip(reason="there is no cluster: tests/k8s/run makes one"))
+
+
+def kubectl(*words: str, text: str | None = None, check: bool = True) -> str:
+    done = subprocess.run(["kubectl", *words], input=text, capture_output=True, text=True, timeout=120, check=False)
+    assert not check or done.returncode == 0, done.stderr
+    return done.stdout if check else done.stdout + done.stderr
+
+
+def objects(*words: str) -> list[Json]:
+    return list(json.loads(kubectl("get", *words, "-o", "json"))["items"])
+
+
+def left() -> list[str]:
+    """What runs have left, and what is not on its way out."""
+    found = objects(KINDS, "-A", "-l", OURS)
+    return [f"{one['kind']}/{one['metadata']['name']}" for one in found if not one["metadata"].get("deletionTimestamp")]
+
+
+def until(is_done: Callable[[], bool], limit_s: float = 30, what: str = "it") -> None:
+    end = time.monotonic() + limit_s
+    while not is_done():
+        assert time.monotonic() < end, f"{what}: not after {limit_s} s"
+        time.sleep(0.2)
+
+
+def on_node(node: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command in all namespaces of a node."""
+    leader = (FOLDER / "w" / f"{node}.pid").read_text().strip()
+    inner = Path(f"/proc/{leader}/task/{leader}/children").read_text().split()[0]
+    argv = ["nsenter", "-t", inner, "-n", "-m", "-p", "-u", *words]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+
+
+@dataclass
+class Lab:
+    """netmodel-lab k8s, in a folder of its own."""
+
+    folder: Path
+
+    def argv(self, *words: str | Path) -> list[str]:
+        return [sys.executable, "-m", "netmodel_lab", "k8s", *map(str, words)]
+
+    def __call__(
+        self, *words: str | Path, env: dict[str, str] | None = None, limit_s: float = 170
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.argv(*words),
+            cwd=self.folder,
+            env={**os.environ, **(env or {})},
+            capture_output=True,
+            text=True,
+            timeout=limit_s,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def start(self, *words: str | Path) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.argv(*words), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def file(self, text: str, name: str = "tests.yml") -> str:
+        (self.folder / name).write_text(text)
+        return name
+
+    def rows(self, name: str = "out") -> list[Json]:
+        return [json.loads(line) for line in (self.folder / name / "rows.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[Lab]:
+    """What a test's runs have made must be gone when it ends."""
+    yield Lab(tmp_path)
+    there = left()
+    if there:
+        Lab(tmp_path)("clean", "--all")
+    assert not there, f"left behind: {there}"
+
+
+@pytest.fixture(scope="session")
+def tests_space() -> Iterator[tuple[str, str]]:
+    """Words that have a run in a namespace that stands: its own takes seconds to go."""
+    kubectl("create", "namespace", "tests")
+    kubectl("label", "namespace", "tests", "pod-security.kubernetes.io/enforce=restricted")
+    yield "--namespace", "tests"
+    kubectl("delete", "namespace", "tests", "--wait=false")
+
+
+def entry(name: str, profile: str, *, duration: int = 1, samples: int = 1, size: int = 1024, more: str = "") -> str:
+    """An entry of a list of k8s-netperf, in its second form."""
+    keys = f"profile: {profile}, duration: {duration}, samples: {samples}, messagesize: {size}, parallelism: 1"
+    return f"  - {{{name}: , {keys}{', ' + more if more else ''}}}\n"
+
+
+ON = ("--image", IMAGE, "--image-pull-policy", "Never")

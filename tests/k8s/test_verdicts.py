@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A link that has become slow is found; an equal one is not."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from conftest import ON, Lab, entry
+
+
+def shape(rate: str) -> None:
+    words = ["tc", "qdisc", "replace", "dev", "ve-n1", "root", "tbf", "rate", rate, "burst", "64k", "latency", "20ms"]
+    subprocess.run(words, check=True)
+
+
+@pytest.fixture
+def shaped() -> Iterator[None]:
+    shape("200mbit")
+    yield
+    subprocess.run(["tc", "qdisc", "del", "dev", "ve-n1", "root"], check=True)
+
+
+def verdict(lab: Lab, name: str, seconds: int) -> int:
+    text = "tests:\n" + entry("one", "TCP_STREAM", duration=seconds, samples=3, size=65536)
+    done = lab("run", lab.file(text), *ON, "-o", name, "--baseline", "before")
+    assert done.returncode in (0, 1), done.stderr
+    return done.returncode
+
+
+def baseline(lab: Lab, seconds: int) -> None:
+    text = "tests:\n" + entry("one", "TCP_STREAM", duration=seconds, samples=3, size=65536)
+    done = lab("run", lab.file(text), *ON, "-o", "before")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.long
+def test_a_link_of_half_the_speed(lab: Lab, shaped: None) -> None:
+    baseline(lab, 1)
+    assert verdict(lab, "same", 1) == 0
+    shape("100mbit")
+    assert verdict(lab, "half", 1) == 1
+
+
+@pytest.mark.long
+def test_ten_times_of_ten(lab: Lab, shaped: None) -> None:
+    """As above, with samples of 10 s."""
+    baseline(lab, 10)
+    found = []
+    for i in range(10):
+        shape("200mbit")
+        same = verdict(lab, f"same{i}", 10)
+        shape("100mbit")
+        found.append((same, verdict(lab, f"half{i}", 10)))
+    assert found == [(0, 1)] * 10
+    print("figure: a link of half the speed is found in 10 of 10 runs of 3 samples of 10 s, an equal one in none")
