@@ -40,6 +40,8 @@ src_libnm_engine_la_SOURCES = \
 	src/engine/loop/pacer.h \
 	src/engine/loop/process.c \
 	src/engine/loop/process.h \
+	src/engine/loop/request.c \
+	src/engine/loop/request.h \
 	src/engine/memory.c \
 	src/engine/memory.h \
 	src/engine/observe/conn_summary.c \

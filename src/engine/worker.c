@@ -129,9 +129,9 @@ static int init_flows(struct nm_worker *worker)
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
 		flow->index = i * group->n_workers + worker->worker_no;
-		flow->conns = flow->conn = (struct nm_conn *)(void *)((char *)flow + NM_FLOW_BYTES);
+		flow->conn = nm_flow_conn(flow, 0);
 		for (uint32_t c = 0; c < group->n_conns; c++)
-			flow->conns[c] =
+			*nm_flow_conn(flow, c) =
 				(struct nm_conn){.fd = -1, .flow = flow, .number = flow->index};
 		if (group->messages.moves_files)
 			nm_transfer_of(&worker->io, flow)->fd = -1;
@@ -219,7 +219,7 @@ void nm_worker_fini(struct nm_worker *worker)
 		nm_waiter_fini(worker);
 	for (uint32_t i = 0; worker->flows && i < worker->n_flows; i++) {
 		for (uint32_t c = 0; c < worker->group->n_conns; c++) {
-			struct nm_conn *conn = &nm_worker_flow(worker, i)->conns[c];
+			struct nm_conn *conn = nm_flow_conn(nm_worker_flow(worker, i), c);
 
 			if (conn->flags & NM_CONN_OPEN)
 				conn->transport->close(conn, false);

@@ -102,7 +102,7 @@ static enum nm_step pay_all(struct nm_io *io, struct nm_flow *flow)
 
 	flow->abandons = false;
 	for (uint32_t i = 0; i < io->n_conns; i++) {
-		struct nm_conn *conn = &flow->conns[i];
+		struct nm_conn *conn = nm_flow_conn(flow, i);
 
 		if (!(conn->flags & NM_CONN_OPEN) || !nm_conn_has_abandoned(conn))
 			continue;
@@ -140,7 +140,7 @@ enum nm_step nm_abandoning_step(struct nm_io *io, struct nm_flow *flow,
 	enum nm_step answer = instr->carried_step(io, flow, instr);
 
 	if (answer == NM_STEP_NEXT && nm_flow_is_late(flow, instr)) {
-		flow->marks &= (uint8_t)~NM_PASS_LATE;
+		flow->request.marks &= (uint8_t)~NM_REQUEST_LATE;
 		nm_counter_add(&io->count->errors, 1);
 		nm_counter_add(&io->count->timeouts, 1);
 	}

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "flowop/request.h"
 #include "transport/conn.h"
 #include "transport/io.h"
 
@@ -150,16 +151,6 @@ enum nm_flow_state {
 	NM_FLOW_PARKED,	       /* on a listener */
 };
 
-/* What sets a pass of a flow apart from most others: it ends by a longer way. */
-enum nm_pass_marks {
-	/* a wait for a message that may be lost has ended by its limit */
-	NM_PASS_UNANSWERED = 1 << 0,
-	/* the message that the pass awaits first has not begun to come in time */
-	NM_PASS_LATE = 1 << 1,
-	/* passes are timed, and this end may think in them: flow->thought_ns counts */
-	NM_PASS_THINKS = 1 << 2,
-};
-
 /* One of a worker's timers, which are in engine/timer.h. */
 struct nm_timer {
 	uint64_t at_ns; /* when the timer fires; 0: it does not */
@@ -172,21 +163,18 @@ struct nm_flow {
 	/* bytes that the present step has still to move; 0: none of them has moved */
 	uint64_t left;
 	uint64_t iterations_left;
-	uint64_t start_ns; /* of this pass (measuring side) */
-	uint64_t plan_ns;  /* with a rate: when this pass was due */
+	struct nm_request request; /* of the present pass */
 	/* the end of a sleep, or the deadline of a wait; at_ns 0: neither has begun */
 	struct nm_timer timer;
-	struct nm_flow *next;  /* on a run queue or a listener's queue */
-	struct nm_conn *conn;  /* the connection that the present step opens, uses or closes */
-	struct nm_conn *conns; /* all connections: n_conns of the group */
+	struct nm_flow *next; /* on a run queue or a listener's queue */
+	struct nm_conn *conn; /* the connection that the present step opens, uses or closes */
 	/* while a connection is replaced: the instruction with which the flow goes on */
 	const struct nm_instr *resume;
 	/* connections for this flow that are not accepted yet, oldest first */
 	struct nm_pending_conn *pending;
-	uint64_t thought_ns; /* how long this end has thought in this pass */
-	uint32_t index;	     /* in the group */
-	uint32_t repeated;   /* how often the present step has been done already in this pass */
-	uint32_t serials;    /* the serial of the last preamble that was sent */
+	uint32_t index;	   /* in the group */
+	uint32_t repeated; /* how often the present step has been done already in this pass */
+	uint32_t serials;  /* the serial of the last preamble that was sent */
 	int32_t error;
 	uint8_t state;
 	/* How far the present step is, where bytes do not tell: 0 when it begins and when it ends;
@@ -196,7 +184,6 @@ struct nm_flow {
 	bool abandons; /* abandoned messages may be left on some connections: abandoned.h */
 	/* with NM_STEP_FAIL: the stream has ended where a message could have begun */
 	bool ended;
-	uint8_t marks; /* of this pass: enum nm_pass_marks */
 };
 
 /* Where flows lie in memory: each is on a line of the cache, and its connections follow on lines of
@@ -206,11 +193,17 @@ struct nm_flow {
 _Static_assert(sizeof(struct nm_flow) <= NM_FLOW_BYTES, "a flow has two lines of the cache");
 _Static_assert(sizeof(struct nm_conn) == 128, "a connection has two lines of the cache");
 
+/* A connection of the flow, of which it has n_conns of the group. */
+static inline struct nm_conn *nm_flow_conn(struct nm_flow *flow, uint32_t slot)
+{
+	return (struct nm_conn *)(void *)((char *)flow + NM_FLOW_BYTES) + slot;
+}
+
 /* Whether a wait of that step has been too long already in this pass; the failure counts once, and
  * the wait goes on. */
 static inline bool nm_flow_is_late(const struct nm_flow *flow, const struct nm_instr *instr)
 {
-	return instr->pass.is_first && (flow->marks & NM_PASS_LATE);
+	return instr->pass.is_first && (flow->request.marks & NM_REQUEST_LATE);
 }
 
 /* A connection whose preamble says that it is for this flow, and that is not accepted yet. */

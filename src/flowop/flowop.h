@@ -28,7 +28,7 @@ enum nm_flowop_flags {
 	 * NM_TRANSPORT_DEFERS_HANDSHAKE */
 	NM_FLOWOP_HANDSHAKES = 1 << 9,
 	/* spends time as an application does between messages: unless an answer is awaited, the
-	 * step adds it to flow->thought_ns, and it is no part of a pass's latency */
+	 * step adds it to flow->request.think_ns, and it is no part of a pass's latency */
 	NM_FLOWOP_THINKS = 1 << 10,
 	NM_FLOWOP_INTERNAL = 1 << 7, /* in no registry: profiles cannot name it */
 };

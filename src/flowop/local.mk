@@ -39,6 +39,7 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/flowop.h \
 	src/flowop/pseudo_ops.c \
 	src/flowop/pseudo_ops.h \
+	src/flowop/request.h \
 	src/flowop/message.c \
 	src/flowop/message.h \
 	src/flowop/open_opts.c \

@@ -60,18 +60,15 @@ static enum nm_step run_half(struct nm_io *io, struct nm_flow *flow, struct nm_p
 static enum nm_step take_answer(struct nm_io *io, struct nm_flow *flow,
 				const struct nm_instr *instr, struct nm_pipe *pipe)
 {
-	const struct nm_pipe_stamp *stamp = &pipe->ring[pipe->oldest];
-
-	flow->start_ns = stamp->sent_ns;
+	flow->request = pipe->ring[pipe->oldest];
 	enum nm_step answer = run_half(io, flow, &pipe->answer, answers_of(instr),
 				       instr->pipeline.n_instrs - instr->pipeline.n_asks);
 
 	if (answer != NM_STEP_NEXT) {
-		flow->start_ns = 0;
+		flow->request.sent_ns = 0;
 		pipe->ask_failed = false;
 		return answer;
 	}
-	flow->plan_ns = stamp->plan_ns;
 	pipe->outstanding--;
 	pipe->oldest = pipe->oldest + 1 == instr->count ? 0 : pipe->oldest + 1;
 	return NM_STEP_NEXT;
@@ -83,7 +80,7 @@ static uint64_t due_of(const struct nm_io *io, struct nm_flow *flow, const struc
 		       uint64_t most)
 {
 	uint64_t now_ns = nm_clock_ns();
-	uint64_t at_ns = pipe->plan_ns, due = 0;
+	uint64_t at_ns = pipe->next.due_ns, due = 0;
 
 	if (at_ns >= io->asks.pacer->last_ns)
 		return 0;
@@ -125,7 +122,8 @@ static bool begin_asking(const struct nm_io *io, struct nm_flow *flow, const str
 	else
 		n = 1;
 	/* When a pass has just ended the time is known. */
-	pipe->sent_ns = flow->start_ns || !io->asks.timed ? flow->start_ns : nm_clock_ns();
+	pipe->next.sent_ns =
+		flow->request.sent_ns || !io->asks.timed ? flow->request.sent_ns : nm_clock_ns();
 	pipe->asking = pipe->joined = (uint32_t)n;
 	if (n > 1)
 		pipe->ask.left = n * ask->size;
@@ -148,10 +146,9 @@ static void note_asked(const struct nm_io *io, const struct nm_flow *flow,
 	for (; pipe->asking > left; pipe->asking--) {
 		uint64_t at = (pipe->oldest + (uint64_t)pipe->outstanding++) % instr->count;
 
-		pipe->ring[at] =
-			(struct nm_pipe_stamp){.sent_ns = pipe->sent_ns, .plan_ns = pipe->plan_ns};
+		pipe->ring[at] = pipe->next;
 		if (io->asks.pacer)
-			pipe->plan_ns = nm_pacer_next(io->asks.pacer, flow, pipe->plan_ns);
+			pipe->next.due_ns = nm_pacer_next(io->asks.pacer, flow, pipe->next.due_ns);
 	}
 }
 
@@ -170,7 +167,7 @@ static enum nm_step ask(struct nm_io *io, struct nm_flow *flow, const struct nm_
 		flow->iterations_left -= pipe->outstanding;
 		answer = run_half(io, flow, &pipe->ask, asks_of(instr), instr->pipeline.n_asks);
 		flow->iterations_left += pipe->outstanding;
-		flow->start_ns = 0;
+		flow->request.sent_ns = 0;
 		note_asked(io, flow, instr, pipe,
 			   answer == NM_STEP_NEXT ? 0 : still_asking(instr, pipe));
 	}
@@ -191,10 +188,10 @@ static enum nm_step pipeline_step(struct nm_io *io, struct nm_flow *flow,
 	struct nm_pipe *pipe = nm_pipe_of(io, flow);
 	enum nm_step taken = NM_STEP_WAIT_IN;
 
-	flow->conn = &flow->conns[instr->slot];
+	flow->conn = nm_flow_conn(flow, instr->slot);
 	flow->timer.at_ns = 0;
 	if (!nm_pipe_is_busy(pipe))
-		pipe->plan_ns = flow->plan_ns;
+		pipe->next = flow->request;
 	if (pipe->outstanding && is_readable(flow->conn))
 		taken = take_answer(io, flow, instr, pipe);
 	if (taken == NM_STEP_NEXT || taken == NM_STEP_FAIL)

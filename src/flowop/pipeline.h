@@ -28,24 +28,17 @@ struct nm_pipe_half {
 	uint8_t progress;      /* as in struct nm_flow */
 };
 
-struct nm_pipe_stamp {
-	uint64_t sent_ns; /* when the request was begun to be sent */
-	uint64_t plan_ns; /* with a rate: when it was due */
-};
-
 /* The state of a flow's pipeline, behind the flow and its connections in memory. Between two steps
- * the members of the flow itself belong to the oldest request: start_ns and plan_ns are those of
- * the pass that ends. */
+ * the flow's own request is the oldest: that of the pass that ends. */
 struct nm_pipe {
 	struct nm_pipe_half ask, answer;
-	uint64_t plan_ns; /* with a rate: when the next request is due */
-	uint64_t sent_ns; /* when the requests that are being sent were begun */
-	uint32_t joined;  /* requests that are sent together, or were last */
-	uint32_t asking;  /* how many of these are not gone yet */
+	struct nm_request next; /* the one that is sent next, or is being sent */
+	uint32_t joined;	/* requests that are sent together, or were last */
+	uint32_t asking;	/* how many of these are not gone yet */
 	uint32_t outstanding;
 	uint32_t oldest; /* in the ring */
 	bool ask_failed;
-	struct nm_pipe_stamp ring[]; /* as many as may be outstanding */
+	struct nm_request ring[]; /* as many as may be outstanding */
 };
 
 static inline struct nm_pipe *nm_pipe_of(const struct nm_io *io, struct nm_flow *flow)
@@ -62,7 +55,7 @@ static inline bool nm_pipe_is_busy(const struct nm_pipe *pipe)
 /* Bytes of a pipeline for `depth` requests. */
 static inline size_t nm_pipe_bytes(uint32_t depth)
 {
-	return sizeof(struct nm_pipe) + depth * sizeof(struct nm_pipe_stamp);
+	return sizeof(struct nm_pipe) + depth * sizeof(struct nm_request);
 }
 
 /* Empties the pipeline: at the beginning of a phase nothing is asked or outstanding. */

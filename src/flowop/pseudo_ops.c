@@ -13,7 +13,7 @@ static enum nm_step select_step(struct nm_io *io, struct nm_flow *flow,
 	(void)io;
 	if (instr->stride)
 		slot += instr->stride * (int64_t)(instr->count - flow->iterations_left);
-	flow->conn = &flow->conns[slot];
+	flow->conn = nm_flow_conn(flow, slot);
 	return NM_STEP_NEXT;
 }
 

@@ -62,8 +62,8 @@ static enum nm_step done(struct nm_flow *flow, const struct nm_instr *instr, uin
 {
 	const struct think_opts *o = instr->opts;
 
-	if ((flow->marks & NM_PASS_THINKS) && !instr->expects_reply)
-		flow->thought_ns += now_ns - (flow->timer.at_ns - o->duration_ns);
+	if ((flow->request.marks & NM_REQUEST_RECORDED) && !instr->expects_reply)
+		flow->request.think_ns += now_ns - (flow->timer.at_ns - o->duration_ns);
 	flow->timer.at_ns = 0;
 	flow->progress = 0;
 	return NM_STEP_NEXT;

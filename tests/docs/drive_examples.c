@@ -108,7 +108,7 @@ static void receive_all(const struct nm_transport *transport, struct nm_conn end
 			   .recv_flags = MSG_DONTWAIT,
 			   .in_kept = ~(uint32_t)NM_CONN_IN};
 	const struct nm_instr instr = {.size = MESSAGE, .transport = transport};
-	struct nm_flow flow = {.conn = &ends[1], .conns = ends};
+	struct nm_flow flow = {.conn = &ends[1]};
 	size_t left = (size_t)MESSAGE * MESSAGES;
 	unsigned messages = 0;
 

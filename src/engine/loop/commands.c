@@ -30,16 +30,14 @@ static void start_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t 
 {
 	flow->at = worker->run.body;
 	flow->iterations_left = passes_of(worker, flow);
-	flow->start_ns = now_ns;
-	flow->marks = worker->run.marks;
-	flow->thought_ns = 0;
-	flow->plan_ns = now_ns;
+	flow->request = (struct nm_request){
+		.due_ns = now_ns, .sent_ns = now_ns, .marks = worker->run.marks};
 	if (!flow->iterations_left) {
 		nm_phase_flow_done(worker, flow);
 		return;
 	}
 	if (nm_pacer_paces(&worker->run.pacer)) {
-		flow->plan_ns = nm_pacer_next(&worker->run.pacer, flow, 0);
+		flow->request.due_ns = nm_pacer_next(&worker->run.pacer, flow, 0);
 		nm_worker_await_pass(worker, flow);
 		return;
 	}

@@ -9,6 +9,7 @@
 #include "engine/loop/deadline.h"
 #include "engine/loop/fault.h"
 #include "engine/loop/pacer.h"
+#include "engine/loop/request.h"
 #include "engine/runq.h"
 #include "engine/phase/phase.h"
 #include "engine/phase/reconnect.h"
@@ -148,8 +149,6 @@ static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, u
 	const struct nm_pipe *pipe = nm_pipe_of(&worker->io, flow);
 	bool over = atomic_load_explicit(&worker->commands.stop, memory_order_relaxed);
 
-	if (worker->run.response)
-		nm_hist_record(worker->run.response, now_ns - flow->plan_ns);
 	if (!nm_pipe_is_busy(pipe) && over) {
 		nm_phase_flow_done(worker, flow);
 		return false;
@@ -157,27 +156,25 @@ static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, u
 	if (!nm_pipe_is_busy(pipe) && nm_pacer_paces(&worker->run.pacer) &&
 	    flow->iterations_left > 1) {
 		flow->iterations_left--;
-		flow->plan_ns = pipe->plan_ns;
+		flow->request.due_ns = pipe->next.due_ns;
 		return !nm_worker_pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
 	}
 	bool goes_on = go_on(worker, flow, done);
 
 	/* By the flow's next turn this time will be too old. */
 	if (!goes_on)
-		flow->start_ns = 0;
+		flow->request.sent_ns = 0;
 	return goes_on;
 }
 
-/* The end of a pass after which something else than the next pass may come: the phase may be over,
- * and a paced phase, and one whose passes are counted for each flow, come here after every pass. */
-static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
-						       struct nm_flow *flow, uint64_t now_ns)
+/* After a pass behind which something else than the next one may come: the phase may be over, and
+ * a paced phase comes here after every pass. */
+static __attribute__((noinline)) bool after_pass(struct nm_worker *worker, struct nm_flow *flow,
+						 uint64_t now_ns)
 {
 	uint64_t done = nm_count_passes(worker->io.count);
 	bool paced = nm_pacer_paces(&worker->run.pacer);
 
-	if (worker->observe.counts_passes)
-		nm_flowop_stats_pass(worker, flow, now_ns);
 	if (worker->run.phase->pipeline)
 		return end_pipelined_pass(worker, flow, now_ns, done);
 	if (done < worker->run.end_at) {
@@ -187,8 +184,6 @@ static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 		return false;
 	}
 
-	if (paced && worker->run.response && !(flow->marks & NM_PASS_UNANSWERED))
-		nm_hist_record(worker->run.response, now_ns - flow->plan_ns);
 	if (!paced && !worker->run.phase->leads) {
 		/* All flows follow: the passes that the other end has begun are done, by any of the
 		 * flows. */
@@ -200,55 +195,22 @@ static __attribute__((noinline)) bool end_special_pass(struct nm_worker *worker,
 		nm_phase_flow_done(worker, flow);
 		return false;
 	}
-	flow->plan_ns = nm_pacer_next(&worker->run.pacer, flow, flow->plan_ns);
+	flow->request.due_ns = nm_pacer_next(&worker->run.pacer, flow, flow->request.due_ns);
 	return !nm_worker_pace(worker, flow, now_ns ? now_ns : nm_clock_ns());
 }
 
-/* The end of a pass that has lost a message: it does not count as a transaction, and its time would
- * be that of the limit. */
-static bool end_unanswered_pass(struct nm_worker *worker, struct nm_flow *flow)
-{
-	uint64_t now_ns = worker->run.latency ? nm_clock_ns() : 0;
-
-	nm_counter_add(&worker->io.count->unanswered, 1);
-	nm_worker_set_end(worker,
-			  worker->run.end_at); /* with one answered pass less it is reached */
-	worker->io.now_ns = flow->start_ns = now_ns;
-	return nm_counter_read(&worker->io.count->iterations) >= worker->run.check_at
-		       ? end_special_pass(worker, flow, now_ns)
-		       : go_on(worker, flow, nm_count_passes(worker->io.count));
-}
-
-/* The end of a pass in which this end may have thought: the latency is that of the exchange
- * alone. */
-static bool end_thinking_pass(struct nm_worker *worker, struct nm_flow *flow)
+/* The end of a pass of which more is recorded than the latency, or that has lost a message. */
+static __attribute__((noinline)) bool end_unusual_pass(struct nm_worker *worker,
+						       struct nm_flow *flow)
 {
 	uint64_t now_ns = 0;
 
-	nm_counter_add(&worker->io.count->iterations, 1);
-	if (worker->run.latency) {
+	if (worker->run.latency)
 		now_ns = worker->io.now_ns = nm_clock_ns();
-		uint64_t pass_ns = now_ns - flow->start_ns;
-
-		nm_hist_record(worker->run.latency, pass_ns - flow->thought_ns);
-		if (worker->run.pass)
-			nm_hist_record(worker->run.pass, pass_ns);
-		flow->start_ns = now_ns;
-	}
+	nm_request_end(worker, flow, now_ns);
 	return nm_counter_read(&worker->io.count->iterations) >= worker->run.check_at
-		       ? end_special_pass(worker, flow, now_ns)
+		       ? after_pass(worker, flow, now_ns)
 		       : go_on(worker, flow, nm_count_passes(worker->io.count));
-}
-
-static __attribute__((noinline)) bool end_marked_pass(struct nm_worker *worker,
-						      struct nm_flow *flow)
-{
-	bool goes_on = flow->marks & NM_PASS_UNANSWERED ? end_unanswered_pass(worker, flow)
-							: end_thinking_pass(worker, flow);
-
-	flow->marks = worker->run.marks;
-	flow->thought_ns = 0;
-	return goes_on;
 }
 
 /* The end of a pass. True when the flow goes on with the next one at once. */
@@ -259,16 +221,16 @@ static inline __attribute__((always_inline)) bool end_pass(struct nm_worker *wor
 	uint64_t now_ns = 0;
 	uint64_t done = nm_counter_read(iterations) + 1;
 
-	if (__builtin_expect(flow->marks, 0))
-		return end_marked_pass(worker, flow);
+	if (__builtin_expect(flow->request.unusual, 0))
+		return end_unusual_pass(worker, flow);
 	atomic_store_explicit(iterations, done, memory_order_relaxed);
 	if (worker->run.latency) {
 		now_ns = worker->io.now_ns = nm_clock_ns();
-		nm_hist_record(worker->run.latency, now_ns - flow->start_ns);
-		flow->start_ns = now_ns;
+		nm_hist_record(worker->run.latency, now_ns - flow->request.sent_ns);
+		flow->request.sent_ns = now_ns;
 	}
 	if (__builtin_expect(done >= worker->run.check_at, 0))
-		return end_special_pass(worker, flow, now_ns);
+		return after_pass(worker, flow, now_ns);
 	return go_on(worker, flow, done);
 }
 

@@ -70,14 +70,14 @@ static void expire(struct nm_worker *worker, struct nm_flow *flow)
 	}
 	if (instr->pass.is_first && instr->can_fail &&
 	    !nm_abandoned_has_begun(&worker->io, flow, instr)) {
-		flow->marks |= NM_PASS_LATE;
+		flow->request.marks |= NM_REQUEST_LATE;
 		return;
 	}
 	nm_counter_add(&worker->io.count->timeouts, 1);
 	if (flow->state == NM_FLOW_PARKED)
 		nm_listener_unpark(&worker->accept.listeners[instr->opening], flow);
 	if (nm_instr_moves(instr) && instr->lossy) {
-		flow->marks |= NM_PASS_UNANSWERED;
+		flow->request.outcome = NM_TIMEOUT;
 		nm_datagram_give_up(flow->conn);
 		if (worker->observe.stats)
 			nm_flowop_stats_expired(worker, flow, instr);

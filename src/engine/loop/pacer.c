@@ -12,7 +12,7 @@ static uint64_t wake_ns(const struct nm_worker *worker, const struct nm_flow *fl
 {
 	uint64_t last_ns = worker->run.pacer.last_ns;
 
-	return flow->plan_ns < last_ns ? flow->plan_ns : last_ns;
+	return flow->request.due_ns < last_ns ? flow->request.due_ns : last_ns;
 }
 
 void nm_worker_await_pass(struct nm_worker *worker, struct nm_flow *flow)
@@ -26,7 +26,7 @@ bool nm_worker_pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
 {
 	bool is_due = wake_ns(worker, flow) <= now_ns;
 
-	if (is_due && flow->plan_ns >= worker->run.pacer.last_ns) {
+	if (is_due && flow->request.due_ns >= worker->run.pacer.last_ns) {
 		nm_phase_flow_done(worker, flow);
 		return true;
 	}
@@ -42,8 +42,8 @@ bool nm_worker_begin_paced_pass(struct nm_worker *worker, struct nm_flow *flow, 
 {
 	flow->paced = false;
 	flow->timer.at_ns = 0;
-	flow->start_ns = now_ns;
-	if (flow->plan_ns >= worker->run.pacer.last_ns) {
+	flow->request.sent_ns = now_ns;
+	if (flow->request.due_ns >= worker->run.pacer.last_ns) {
 		nm_phase_flow_done(worker, flow);
 		return false;
 	}
@@ -71,7 +71,7 @@ void nm_worker_release_paced(struct nm_worker *worker)
 
 void nm_worker_resume_pass(struct nm_worker *worker, struct nm_flow *flow)
 {
-	if (!nm_pacer_paces(&worker->run.pacer) || flow->plan_ns <= flow->start_ns) {
+	if (!nm_pacer_paces(&worker->run.pacer) || flow->request.due_ns <= flow->request.sent_ns) {
 		nm_worker_queue(worker, flow);
 		return;
 	}

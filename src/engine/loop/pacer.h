@@ -5,12 +5,11 @@
 
 #include "engine/engine_priv.h"
 
-/* The flow sleeps until its pass, which is due at plan_ns, or until the time of the phase is
- * over. */
+/* The flow sleeps until its request is due, or until the time of the phase is over. */
 void nm_worker_await_pass(struct nm_worker *worker, struct nm_flow *flow);
-/* After a pass of a phase with a rate; the next pass is due at plan_ns. True: the next pass begins
- * later, or there is none, or a connection is replaced first. A flow whose passes are done stays
- * until the time is over: otherwise the passes would seem to have come in less time. */
+/* After a pass of a phase with a rate; the flow's request is the next one. True: it begins later,
+ * or there is none, or a connection is replaced first. A flow whose passes are done stays until the
+ * time is over: otherwise the passes would seem to have come in less time. */
 bool nm_worker_pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
 /* The pass that the flow has slept for is due. True when it begins now; false: the phase is over
  * for the flow, or a connection is replaced before it. */

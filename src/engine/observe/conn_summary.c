@@ -34,7 +34,7 @@ void nm_worker_summarise_conns(const struct nm_worker *worker, struct nm_conn_su
 {
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
 		for (uint32_t c = 0; c < worker->group->n_conns; c++) {
-			const struct nm_conn *conn = &nm_worker_flow(worker, i)->conns[c];
+			const struct nm_conn *conn = nm_flow_conn(nm_worker_flow(worker, i), c);
 			struct nm_conn_info info;
 
 			if ((conn->flags & NM_CONN_OPEN) && conn->transport->info &&

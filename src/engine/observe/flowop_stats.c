@@ -32,7 +32,6 @@ struct flow_counts {
 	struct counts counts;
 	uint64_t last_ns; /* when the flow's last flowop ended */
 	/* With NM_OBSERVE_PASSES. */
-	uint64_t start_ns;			  /* of the pass */
 	uint64_t logged;			  /* passes, with NM_OBSERVE_PASS_LOG */
 	_Atomic uint64_t passes, sum_ns, squares; /* the last: the bits of a double */
 	struct extremes extremes[2];		  /* by the lowest bit of the epoch */
@@ -112,12 +111,10 @@ void nm_flowop_stats_pass(struct nm_worker *worker, struct nm_flow *flow, uint64
 	uint32_t number = number_of(worker, flow);
 	struct flow_counts *own = &stats->flows[number];
 
-	if (flow->marks & NM_PASS_UNANSWERED)
-		return;
 	nm_counter_add(&own->passes, 1);
 	if (!now_ns || !worker->engine->measures)
 		return;
-	uint64_t elapsed_ns = now_ns - own->start_ns - flow->thought_ns;
+	uint64_t elapsed_ns = now_ns - flow->request.sent_ns - flow->request.think_ns;
 
 	note_pass(stats, own, elapsed_ns);
 	if (stats->passes)
@@ -141,7 +138,8 @@ static void steps_over(struct nm_worker *worker, struct nm_flow *flow, uint32_t 
 	if (!stats->times)
 		return;
 	uint64_t now_ns = nm_clock_ns();
-	uint64_t from_ns = own->last_ns > flow->start_ns ? own->last_ns : flow->start_ns;
+	uint64_t from_ns =
+		own->last_ns > flow->request.sent_ns ? own->last_ns : flow->request.sent_ns;
 	uint64_t elapsed_ns = now_ns - from_ns;
 
 	own->last_ns = now_ns;
@@ -192,7 +190,6 @@ static enum nm_step measured_step(struct nm_io *io, struct nm_flow *flow,
 	uint64_t errors = nm_counter_read(&io->count->errors);
 	uint64_t cpu_ns = counts_cpu ? thread_cpu_ns() : 0;
 
-	own->start_ns = flow->start_ns; /* the end of a pass is the begin of the next one */
 	enum nm_step answer = stats->program[index].step(io, flow, instr);
 
 	if (counts_cpu)
@@ -238,7 +235,7 @@ void nm_flowop_stats_drained(struct nm_worker *worker, const struct nm_conn *con
 		const struct nm_instr *instr = &stats->program[i];
 
 		if (instr->pass.drains &&
-		    (index == UINT32_MAX || &conn->flow->conns[instr->slot] == conn))
+		    (index == UINT32_MAX || nm_flow_conn(conn->flow, instr->slot) == conn))
 			index = i;
 	}
 	if (index == UINT32_MAX)

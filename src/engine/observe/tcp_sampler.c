@@ -59,10 +59,10 @@ struct nm_tcp_sampler *nm_tcp_sampler_free(struct nm_tcp_sampler *sampler, bool 
 
 static void read_flow(const struct nm_worker *worker, uint32_t number, struct list *list)
 {
-	const struct nm_flow *flow = nm_worker_flow(worker, number);
+	struct nm_flow *flow = nm_worker_flow(worker, number);
 
 	for (uint32_t c = 0; c < worker->group->n_conns; c++) {
-		const struct nm_conn *conn = &flow->conns[c];
+		const struct nm_conn *conn = nm_flow_conn(flow, c);
 		struct nm_tcp_sample *sample = &list->items[list->count];
 
 		if (!(conn->flags & NM_CONN_OPEN) || !conn->transport->tcp_fields ||

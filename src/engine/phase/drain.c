@@ -54,7 +54,7 @@ static void begin_flow(struct nm_worker *worker, struct nm_flow *flow)
 
 		if (!instr->pass.drains)
 			continue;
-		flow->conn = &flow->conns[instr->slot];
+		flow->conn = nm_flow_conn(flow, instr->slot);
 		worker->run.drained += flow->conn->ahead;
 		flow->conn->ahead = 0;
 		if (nm_waiter_arm(worker, flow->conn, false) == 0) {

@@ -13,8 +13,8 @@
 void nm_flow_push(const struct nm_worker *worker, struct nm_flow *flow)
 {
 	for (uint32_t c = 0; worker->run.phase->cork && c < worker->group->n_conns; c++)
-		if (flow->conns[c].flags & NM_CONN_MORE)
-			nm_socket_push(&flow->conns[c]);
+		if (nm_flow_conn(flow, c)->flags & NM_CONN_MORE)
+			nm_socket_push(nm_flow_conn(flow, c));
 }
 
 /* A message that the end of the phase has cut moves on before the next. */
@@ -25,7 +25,7 @@ static void reset_flow(const struct nm_worker *worker, struct nm_flow *flow)
 	if (worker->group->messages.gives_up && (flow->left || flow->progress) && at && at->op &&
 	    (!at->pass.is_first || nm_abandoned_has_begun(&worker->io, flow, at)))
 		nm_abandoned_add(&worker->io, flow, flow->at);
-	flow->marks = 0;
+	flow->request.unusual = 0;
 	flow->state = NM_FLOW_IDLE;
 	flow->left = 0;
 	flow->progress = 0;

@@ -38,11 +38,11 @@ uint32_t nm_flush_count(const struct nm_worker *worker)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
-		const struct nm_flow *flow = nm_worker_flow(worker, i);
+		struct nm_flow *flow = nm_worker_flow(worker, i);
 
 		for (uint32_t c = 0; !flow->error && c < worker->group->n_conns; c++)
-			n += (flow->conns[c].flags & NM_CONN_OPEN) &&
-			     nm_conn_has_abandoned(&flow->conns[c]);
+			n += (nm_flow_conn(flow, c)->flags & NM_CONN_OPEN) &&
+			     nm_conn_has_abandoned(nm_flow_conn(flow, c));
 	}
 	return n;
 }
@@ -51,7 +51,7 @@ static void flush_flow(struct nm_worker *worker, struct nm_flow *flow)
 {
 	for (uint32_t c = 0; !flow->error && worker->run.n_abandoning && c < worker->group->n_conns;
 	     c++) {
-		struct nm_conn *conn = &flow->conns[c];
+		struct nm_conn *conn = nm_flow_conn(flow, c);
 
 		if (!(conn->flags & NM_CONN_OPEN) || !nm_conn_has_abandoned(conn))
 			continue;

@@ -293,13 +293,15 @@ int nm_phase_begin(struct nm_worker *worker, uint32_t number, uint64_t now_ns)
 	run->budget_mask = budget_mask(run->body);
 	run->has_deadlines = worker->shape->has_deadlines;
 	run->latency = stats->latency;
-	run->response = stats->response;
 	run->pass = stats->pass;
-	run->marks = stats->pass ? NM_PASS_THINKS : 0;
 	run->drained = 0;
 	run->ended_ns = 0;
 	set_pacer(worker, now_ns);
 	set_io(worker, stats);
+	run->response = nm_pacer_paces(&run->pacer) ? stats->response : NULL;
+	run->marks = run->pass || run->response || worker->observe.counts_passes
+			     ? NM_REQUEST_RECORDED
+			     : 0;
 	nm_worker_set_end(worker, nm_pacer_paces(&run->pacer) ? 0 : UINT64_MAX);
 	run->n_active = worker->n_flows;
 	if (phase->duration_ns && phase->leads)

@@ -45,7 +45,7 @@ struct nm_phase_run {
 	uint64_t drained;      /* bytes taken beyond the passes: DRAIN */
 	uint64_t ended_ns;     /* when all passes were seen to be done; 0: when the phase ends */
 	struct nm_hist *pass;  /* NULL: as latency */
-	uint8_t marks;	       /* with which each pass begins: enum nm_pass_marks */
+	uint8_t marks;	       /* with which each request begins: enum nm_request_marks */
 	struct nm_rcvlowat rcvlowat;
 	struct nm_ends ends;
 };

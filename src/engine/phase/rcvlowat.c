@@ -12,12 +12,12 @@
 static void set(const struct nm_worker *worker, int bytes)
 {
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
-		const struct nm_flow *flow = nm_worker_flow(worker, i);
+		struct nm_flow *flow = nm_worker_flow(worker, i);
 
 		for (uint32_t c = 0; c < worker->group->n_conns; c++)
-			if (flow->conns[c].flags & NM_CONN_OPEN)
-				(void)setsockopt(flow->conns[c].fd, SOL_SOCKET, SO_RCVLOWAT, &bytes,
-						 sizeof bytes);
+			if (nm_flow_conn(flow, c)->flags & NM_CONN_OPEN)
+				(void)setsockopt(nm_flow_conn(flow, c)->fd, SOL_SOCKET, SO_RCVLOWAT,
+						 &bytes, sizeof bytes);
 	}
 }
 

@@ -78,7 +78,7 @@ const struct nm_instr *nm_reconnect_original(const struct nm_worker *worker,
 
 static const struct nm_instr *opening_of(const struct nm_worker *worker, const struct nm_conn *conn)
 {
-	uint32_t slot = (uint32_t)(conn - conn->flow->conns);
+	uint32_t slot = (uint32_t)(conn - nm_flow_conn(conn->flow, 0));
 
 	for (uint32_t o = 0; o < worker->group->n_openings; o++) {
 		const struct nm_instr *instr = &worker->reconnect.openings[(size_t)2 * o];
@@ -97,12 +97,12 @@ static uint32_t reconnects_of(const struct nm_worker *worker, struct nm_flow *fl
 	uint32_t count = 0;
 
 	for (uint32_t c = worker->group->n_conns; c-- > 0;) {
-		if ((flow->conns[c].flags & (NM_CONN_RECONNECT | NM_CONN_OPEN)) !=
+		if ((nm_flow_conn(flow, c)->flags & (NM_CONN_RECONNECT | NM_CONN_OPEN)) !=
 		    (NM_CONN_RECONNECT | NM_CONN_OPEN))
 			continue;
 		count++;
 		if (ret_first)
-			*ret_first = &flow->conns[c];
+			*ret_first = nm_flow_conn(flow, c);
 	}
 	return count;
 }
@@ -124,8 +124,8 @@ static bool any_expired(const struct nm_worker *worker)
 
 	for (uint32_t i = 0; worker->reconnect.openings && i < worker->n_flows; i++)
 		for (uint32_t c = 0; c < worker->group->n_conns; c++)
-			if (nm_reconnect_expired(worker, &nm_worker_flow(worker, i)->conns[c], why,
-						 sizeof why))
+			if (nm_reconnect_expired(worker, nm_flow_conn(nm_worker_flow(worker, i), c),
+						 why, sizeof why))
 				return true;
 	return false;
 }
@@ -222,9 +222,9 @@ void nm_reconnect_command(struct nm_worker *worker)
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 
 		for (uint32_t c = 0; c < worker->group->n_conns; c++)
-			if ((flow->conns[c].flags & NM_CONN_OPEN) &&
-			    nm_transport_reconnects(flow->conns[c].transport))
-				flow->conns[c].flags |= NM_CONN_RECONNECT;
+			if ((nm_flow_conn(flow, c)->flags & NM_CONN_OPEN) &&
+			    nm_transport_reconnects(nm_flow_conn(flow, c)->transport))
+				nm_flow_conn(flow, c)->flags |= NM_CONN_RECONNECT;
 	}
 	nm_reconnect_count(worker);
 	if (!worker->run.phase)
@@ -255,8 +255,8 @@ static bool finish(struct nm_worker *worker, struct nm_flow *flow)
 	    --worker->reconnect.pending == 0)
 		nm_worker_set_end(worker, worker->run.end_at);
 	flow->at = flow->resume;
-	flow->start_ns = nm_clock_ns();
-	flow->thought_ns = 0;
+	flow->request.sent_ns = nm_clock_ns();
+	flow->request.think_ns = 0;
 	return !nm_reconnect_before_pass(worker, flow);
 }
 

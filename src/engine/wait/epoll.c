@@ -76,12 +76,12 @@ static uint32_t wanted_of(const struct nm_worker *worker, struct nm_conn *conn, 
 }
 
 /* Abandoned messages on the flow's other connections move meanwhile. */
-static int ask_others(const struct nm_worker *worker, const struct nm_flow *flow)
+static int ask_others(const struct nm_worker *worker, struct nm_flow *flow)
 {
 	int r = 0;
 
 	for (uint32_t c = 0; r == 0 && c < worker->group->n_conns; c++) {
-		struct nm_conn *conn = &flow->conns[c];
+		struct nm_conn *conn = nm_flow_conn(flow, c);
 
 		if (conn != flow->conn && (conn->flags & NM_CONN_OPEN) &&
 		    nm_conn_has_abandoned(conn))

@@ -31,7 +31,7 @@ static int begin(struct nm_worker *worker)
 	waiter->epoll_is_ready = true;
 	for (uint32_t i = 0; i < worker->n_flows; i++) {
 		for (uint32_t c = 0; c < worker->group->n_conns; c++) {
-			struct nm_conn *conn = &nm_worker_flow(worker, i)->conns[c];
+			struct nm_conn *conn = nm_flow_conn(nm_worker_flow(worker, i), c);
 
 			nm_epoll_forget(worker, conn);
 			conn->waiter = 0;
@@ -255,7 +255,7 @@ static void end(struct nm_worker *worker)
 	(void)nm_ring_unwatch(worker->waiter.ring);
 	for (uint32_t i = 0; i < worker->n_flows; i++)
 		for (uint32_t c = 0; c < worker->group->n_conns; c++)
-			end_conn(worker, &nm_worker_flow(worker, i)->conns[c]);
+			end_conn(worker, nm_flow_conn(nm_worker_flow(worker, i), c));
 	do {
 		(void)nm_ring_wait(worker->waiter.ring, NM_TUNE_URING_LOOK_NS);
 		while (nm_ring_take(worker->waiter.ring, &done))

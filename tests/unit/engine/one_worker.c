@@ -92,7 +92,6 @@ static void make_flows(void)
 					 .at = &f.instrs[1],
 					 .state = NM_FLOW_WAITING,
 					 .iterations_left = 10,
-					 .conns = &f.flows[i].conn,
 					 .conn = &f.flows[i].conn};
 	}
 }

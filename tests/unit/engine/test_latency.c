@@ -11,6 +11,7 @@
 
 #include "../suite.h"
 #include "engine/engine_priv.h"
+#include "engine/loop/request.h"
 #include "engine/observe/observe.h"
 #include "engine/phase/phase.h"
 #include "flowop/flowop.h"
@@ -95,6 +96,7 @@ static void setup(void)
 	f.engine = (struct nm_engine){.plan = &f.plan, .measures = true};
 	nm_hist_init_zeroed(&f.latency);
 	nm_hist_init_zeroed(&f.pass);
+	nm_hist_init_zeroed(&f.response);
 	f.stats.latency = &f.latency;
 	f.stats.pass = &f.pass;
 	f.worker = (struct nm_worker){.engine = &f.engine,
@@ -110,18 +112,17 @@ static void setup(void)
 					     .state = NM_PHASE_RUN,
 					     .latency = &f.latency,
 					     .pass = &f.pass,
-					     .marks = NM_PASS_THINKS,
+					     .marks = NM_REQUEST_RECORDED,
 					     .budget_mask = UINT64_MAX,
 					     .n_active = 1,
 					     .check_at = UINT64_MAX,
 					     .end_at = UINT64_MAX};
-	f.flows[0].flow = (struct nm_flow){.at = f.instrs,
-					   .state = NM_FLOW_READY,
-					   .start_ns = now_ns,
-					   .marks = NM_PASS_THINKS,
-					   .iterations_left = 1000,
-					   .conns = &f.flows[0].conn,
-					   .conn = &f.flows[0].conn};
+	f.flows[0].flow =
+		(struct nm_flow){.at = f.instrs,
+				 .state = NM_FLOW_READY,
+				 .request = {.sent_ns = now_ns, .marks = NM_REQUEST_RECORDED},
+				 .iterations_left = 1000,
+				 .conn = &f.flows[0].conn};
 }
 
 static void teardown(void)
@@ -212,12 +213,32 @@ END_TEST
 START_TEST(an_unanswered_pass_has_no_latency_and_takes_its_thinking_with_it)
 {
 	go_on(0);
-	f.flows[0].flow.marks |= NM_PASS_UNANSWERED;
+	f.flows[0].flow.request.outcome = NM_TIMEOUT;
 	go_on(0);
 	assert_times(&f.latency, 0, UINT64_MAX, 0);
 	ck_assert_uint_eq(f.stats.counters.unanswered, 1);
 	go_on(0);
 	assert_times(&f.latency, 1, 90 * US, 90 * US);
+}
+END_TEST
+
+/* Of a schedule: the response counts from when the request was due. */
+START_TEST(a_request_that_is_sent_late_has_a_longer_response)
+{
+	struct nm_request *request = &f.flows[0].flow.request;
+
+	f.worker.run.response = &f.response;
+	*request = (struct nm_request){
+		.due_ns = now_ns, .sent_ns = now_ns + 30 * US, .think_ns = 20 * US, .marks = 0xff};
+	nm_request_end(&f.worker, &f.flows[0].flow, now_ns + 100 * US);
+	assert_times(&f.response, 1, 100 * US, 100 * US);
+	assert_times(&f.pass, 1, 70 * US, 70 * US);
+	assert_times(&f.latency, 1, 50 * US, 50 * US);
+	ck_assert_uint_eq(f.stats.counters.iterations, 1);
+	/* The next one begins. */
+	ck_assert_uint_eq(request->sent_ns, now_ns + 100 * US);
+	ck_assert_uint_eq(request->think_ns, 0);
+	ck_assert_uint_eq(request->marks, f.worker.run.marks);
 }
 END_TEST
 
@@ -244,11 +265,11 @@ END_TEST
 START_TEST(who_is_not_timed_thinks_for_nothing)
 {
 	f.worker.run.latency = f.worker.run.pass = NULL;
-	f.worker.run.marks = f.flows[0].flow.marks = 0;
+	f.worker.run.marks = f.flows[0].flow.request.marks = 0;
 	go_on(0);
 	go_on(0);
 	ck_assert_uint_eq(f.stats.counters.iterations, 1);
-	ck_assert_uint_eq(f.flows[0].flow.thought_ns, 0);
+	ck_assert_uint_eq(f.flows[0].flow.request.think_ns, 0);
 }
 END_TEST
 
@@ -263,6 +284,7 @@ int main(void)
 	tcase_add_test(tests, burning_the_cpu_is_thinking);
 	tcase_add_test(tests, a_pass_without_thinking_is_as_long_as_its_latency);
 	tcase_add_test(tests, an_unanswered_pass_has_no_latency_and_takes_its_thinking_with_it);
+	tcase_add_test(tests, a_request_that_is_sent_late_has_a_longer_response);
 	tcase_add_test(tests, samples_of_a_flow_have_the_latency);
 	tcase_add_test(tests, who_is_not_timed_thinks_for_nothing);
 	suite_add_tcase(suite, tests);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is kept of flowops, flows and connections, and what the control thread reads of it. */
 #include "engine/engine_priv.h"
+#include "engine/loop/request.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -27,8 +28,10 @@ static struct {
 	struct nm_engine engine;
 	struct nm_engine_group engine_groups[2];
 	struct nm_worker workers[N_WORKERS];
-	struct nm_flow flows[N_WORKERS][N_FLOWS];
-	struct nm_conn conns[N_WORKERS][N_FLOWS];
+	struct {
+		struct nm_flow flow;
+		struct nm_conn conn;
+	} flows[N_WORKERS][N_FLOWS];
 	struct nm_phase_stats stats[N_WORKERS][1];
 } e;
 
@@ -62,21 +65,21 @@ static void make_worker(uint32_t w, unsigned flags)
 				     .group = &e.groups[0],
 				     .worker_no = w,
 				     .flows = (char *)e.flows[w],
-				     .flow_bytes = sizeof(struct nm_flow),
+				     .flow_bytes = sizeof e.flows[w][0],
 				     .n_flows = N_FLOWS,
 				     .stats = e.stats[w],
 				     .wake_fd = eventfd(0, EFD_NONBLOCK)};
 	ck_assert_int_eq(nm_timers_init(&worker->timers, NM_TIMER__COUNT), 0);
 	worker->run.phase = &e.phase;
+	worker->observe.counts_passes = true;
 	worker->io.count = &e.stats[w][0].counters;
 	for (uint32_t i = 0; i < N_FLOWS; i++) {
-		e.conns[w][i] = (struct nm_conn){.fd = (int)(10 * w + i),
-						 .flags = NM_CONN_OPEN,
-						 .transport = &with_fields,
-						 .flow = &e.flows[w][i]};
-		e.flows[w][i] = (struct nm_flow){.index = i * N_WORKERS + w,
-						 .conns = &e.conns[w][i],
-						 .conn = &e.conns[w][i]};
+		e.flows[w][i].conn = (struct nm_conn){.fd = (int)(10 * w + i),
+						      .flags = NM_CONN_OPEN,
+						      .transport = &with_fields,
+						      .flow = &e.flows[w][i].flow};
+		e.flows[w][i].flow =
+			(struct nm_flow){.index = i * N_WORKERS + w, .conn = &e.flows[w][i].conn};
 	}
 	ck_assert_int_eq(nm_flowop_stats_new(worker, flags, w == 1, &worker->observe.stats), 0);
 	ck_assert_int_eq(nm_tcp_sampler_new(worker, flags, w == 1, &worker->observe.tcp), 0);
@@ -145,7 +148,7 @@ static enum nm_step run(uint32_t w, uint32_t flow, uint32_t instr)
 	const struct nm_instr *one =
 		&nm_observe_program(&e.workers[w].observe, &e.groups[0])[instr];
 
-	return one->step(&e.workers[w].io, &e.flows[w][flow], one);
+	return one->step(&e.workers[w].io, &e.flows[w][flow].flow, one);
 }
 
 static struct nm_flowop_sums step_sums(uint32_t instr)
@@ -280,9 +283,9 @@ START_TEST(a_failure_is_an_error_and_an_operation_where_it_was_expected)
 {
 	const struct nm_instr *program = nm_observe_program(&e.workers[0].observe, &e.groups[0]);
 
-	nm_flowop_stats_failed(&e.workers[0], &e.flows[0][0], &program[0]);
-	nm_flowop_stats_failed(&e.workers[0], &e.flows[0][0], &program[1]);
-	nm_flowop_stats_expired(&e.workers[0], &e.flows[0][0], &program[1]);
+	nm_flowop_stats_failed(&e.workers[0], &e.flows[0][0].flow, &program[0]);
+	nm_flowop_stats_failed(&e.workers[0], &e.flows[0][0].flow, &program[1]);
+	nm_flowop_stats_expired(&e.workers[0], &e.flows[0][0].flow, &program[1]);
 	ck_assert_uint_eq(step_sums(0).errors, 1);
 	ck_assert_uint_eq(step_sums(0).operations, 0);
 	ck_assert_uint_eq(step_sums(1).errors, 1);
@@ -293,10 +296,10 @@ END_TEST
 
 START_TEST(what_comes_after_the_last_pass_counts_for_a_read_that_drains)
 {
-	nm_flowop_stats_drained(&e.workers[0], &e.conns[0][0], 5);
+	nm_flowop_stats_drained(&e.workers[0], &e.flows[0][0].conn, 5);
 	ck_assert_uint_eq(step_sums(1).bytes_received, 0);
 	e.instrs[1].pass.drains = true;
-	nm_flowop_stats_drained(&e.workers[0], &e.conns[0][0], 5);
+	nm_flowop_stats_drained(&e.workers[0], &e.flows[0][0].conn, 5);
 	ck_assert_uint_eq(step_sums(1).bytes_received, 5);
 	ck_assert_uint_eq(flow_sums(0).bytes_received, 5);
 }
@@ -304,12 +307,12 @@ END_TEST
 
 START_TEST(what_was_given_up_counts_where_it_may_fail)
 {
-	nm_flowop_stats_settled(&e.workers[0], &e.conns[0][0], 11, 13);
+	nm_flowop_stats_settled(&e.workers[0], &e.flows[0][0].conn, 11, 13);
 	ck_assert_uint_eq(step_sums(0).bytes_sent, 0);
 	ck_assert_uint_eq(step_sums(1).bytes_received, 13);
 	ck_assert_uint_eq(flow_sums(0).bytes_sent, 11);
 	e.instrs[0].can_fail = true;
-	nm_flowop_stats_settled(&e.workers[0], &e.conns[0][0], 11, 0);
+	nm_flowop_stats_settled(&e.workers[0], &e.flows[0][0].conn, 11, 0);
 	ck_assert_uint_eq(step_sums(0).bytes_sent, 11);
 }
 END_TEST
@@ -355,9 +358,9 @@ END_TEST
 /* A pass of the flow from begin_ns on that lasts so long. */
 static void pass(uint32_t w, uint32_t flow, uint64_t begin_ns, uint64_t ns)
 {
-	e.flows[w][flow].start_ns = begin_ns;
+	e.flows[w][flow].flow.request.sent_ns = begin_ns;
 	(void)run(w, flow, 0);
-	nm_flowop_stats_pass(&e.workers[w], &e.flows[w][flow], begin_ns + ns);
+	nm_request_end(&e.workers[w], &e.flows[w][flow].flow, begin_ns + ns);
 }
 
 START_TEST(passes_have_sums_and_extremes_of_the_epoch_before)
@@ -390,7 +393,7 @@ START_TEST(passes_without_times_are_counted_only)
 	pass(0, 0, 0, 0);
 	e.engine.measures = false;
 	pass(0, 0, 1000, 50);
-	e.flows[0][0].marks = NM_PASS_UNANSWERED;
+	e.flows[0][0].flow.request.outcome = NM_TIMEOUT;
 	pass(0, 0, 1000, 50);
 	ck_assert_uint_eq(sample_of(0).passes, 2);
 	ck_assert_uint_eq(sample_of(0).sum_ns, 0);
@@ -461,9 +464,9 @@ START_TEST(workers_sample_when_they_are_asked)
 	ck_assert(is_told(e.workers[0].wake_fd) && is_told(e.workers[1].wake_fd));
 	nm_engine_tcp_ask(&e.engine); /* they have not answered: they are not asked again */
 	ck_assert(!is_told(e.workers[0].wake_fd));
-	e.conns[1][0].flags = 0;
-	e.conns[0][2].transport = &without;
-	e.conns[0][1].fd = 13;
+	e.flows[1][0].conn.flags = 0;
+	e.flows[0][2].conn.transport = &without;
+	e.flows[0][1].conn.fd = 13;
 	for (uint32_t w = 0; w < N_WORKERS; w++) {
 		nm_tcp_sampler_command(&e.workers[w]);
 		nm_tcp_sampler_command(&e.workers[w]);
@@ -487,7 +490,7 @@ START_TEST(the_last_samples_of_a_phase_are_kept)
 {
 	nm_tcp_sampler_end(&e.workers[0]);
 	nm_tcp_sampler_end(&e.workers[1]);
-	e.conns[0][0].flags = 0;
+	e.flows[0][0].conn.flags = 0;
 	n_samples = flows_sampled = 0;
 	nm_engine_tcp_read(&e.engine, count_sample, &n_samples);
 	ck_assert_uint_eq(n_samples, 0);

@@ -267,17 +267,17 @@ START_TEST(a_flow_sleeps_until_its_pass_is_due)
 	struct nm_flow *flow = &f.flows[0].flow;
 
 	pace(1, 5000 * MS);
-	flow->plan_ns = nm_pacer_next(&f.worker.run.pacer, flow, 1);
+	flow->request.due_ns = nm_pacer_next(&f.worker.run.pacer, flow, 1);
 	ck_assert(nm_worker_pace(&f.worker, flow, 500 * MS));
 	ck_assert_int_eq(flow->state, NM_FLOW_ASLEEP);
 	ck_assert_uint_eq(flow->timer.at_ns, 1000 * MS + 1);
 	ck_assert_ptr_null(nm_timers_take(&f.worker.timers, 1000 * MS));
 	ck_assert_ptr_eq(nm_timers_take(&f.worker.timers, 1000 * MS + 1), &flow->timer);
 	ck_assert(nm_worker_begin_paced_pass(&f.worker, flow, 1000 * MS + 7));
-	ck_assert_uint_eq(flow->start_ns, 1000 * MS + 7);
+	ck_assert_uint_eq(flow->request.sent_ns, 1000 * MS + 7);
 	ck_assert(!flow->paced && !flow->timer.at_ns);
 	/* Who is late goes on at once. */
-	flow->plan_ns = nm_pacer_next(&f.worker.run.pacer, flow, flow->plan_ns);
+	flow->request.due_ns = nm_pacer_next(&f.worker.run.pacer, flow, flow->request.due_ns);
 	ck_assert(!nm_worker_pace(&f.worker, flow, 2500 * MS));
 }
 END_TEST
@@ -287,13 +287,13 @@ START_TEST(a_flow_stays_until_the_time_is_over)
 	struct nm_flow *flow = &f.flows[0].flow;
 
 	pace(1, 1500 * MS);
-	flow->plan_ns = 2000 * MS;
+	flow->request.due_ns = 2000 * MS;
 	ck_assert(nm_worker_pace(&f.worker, flow, 1200 * MS));
 	ck_assert_uint_eq(flow->timer.at_ns, 1500 * MS);
 	ck_assert_uint_eq(f.worker.run.n_active, N_FLOWS);
 	ck_assert(!nm_worker_begin_paced_pass(&f.worker, flow, 1500 * MS));
 	ck_assert_uint_eq(f.worker.run.n_active, N_FLOWS - 1);
-	f.flows[1].flow.plan_ns = 2000 * MS;
+	f.flows[1].flow.request.due_ns = 2000 * MS;
 	ck_assert(nm_worker_pace(&f.worker, &f.flows[1].flow, 1600 * MS));
 	assert_ended();
 }
@@ -303,7 +303,7 @@ START_TEST(who_is_told_to_stop_waits_for_no_pass)
 {
 	pace(1, UINT64_MAX);
 	for (unsigned i = 0; i < N_FLOWS; i++) {
-		f.flows[i].flow.plan_ns = 2000 * MS;
+		f.flows[i].flow.request.due_ns = 2000 * MS;
 		nm_worker_await_pass(&f.worker, &f.flows[i].flow);
 	}
 	atomic_store(&f.worker.commands.stop, true);
@@ -317,8 +317,8 @@ START_TEST(a_pass_that_was_due_in_time_is_made)
 	f.phase.duration_ns = 1;
 	f.worker.commands.begin_ns = 1;
 	pace(1, 3000 * MS);
-	f.flows[0].flow.plan_ns = 2000 * MS;
-	f.flows[1].flow.plan_ns = 4000 * MS;
+	f.flows[0].flow.request.due_ns = 2000 * MS;
+	f.flows[1].flow.request.due_ns = 4000 * MS;
 	for (unsigned i = 0; i < N_FLOWS; i++)
 		nm_worker_await_pass(&f.worker, &f.flows[i].flow);
 	nm_worker_release_paced(&f.worker);
@@ -331,13 +331,13 @@ START_TEST(after_a_replacement_the_pass_may_not_be_due_yet)
 {
 	struct nm_flow *flow = &f.flows[0].flow;
 
-	flow->start_ns = 5;
+	flow->request.sent_ns = 5;
 	nm_worker_resume_pass(&f.worker, flow);
 	ck_assert_int_eq(flow->state, NM_FLOW_READY);
 	pace(1, UINT64_MAX);
 	flow = &f.flows[1].flow;
-	flow->plan_ns = 6;
-	flow->start_ns = 5;
+	flow->request.due_ns = 6;
+	flow->request.sent_ns = 5;
 	nm_worker_resume_pass(&f.worker, flow);
 	ck_assert_int_eq(flow->state, NM_FLOW_ASLEEP);
 }

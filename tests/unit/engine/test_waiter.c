@@ -125,10 +125,8 @@ static void setup(void)
 	for (unsigned i = 0; i < N_FLOWS; i++) {
 		f.flows[i].conn = (struct nm_conn){
 			.fd = 50 + (int)i, .flow = &f.flows[i].flow, .flags = NM_CONN_OPEN};
-		f.flows[i].flow = (struct nm_flow){.at = f.instrs,
-						   .conn = &f.flows[i].conn,
-						   .conns = &f.flows[i].conn,
-						   .iterations_left = UINT64_MAX};
+		f.flows[i].flow = (struct nm_flow){
+			.at = f.instrs, .conn = &f.flows[i].conn, .iterations_left = UINT64_MAX};
 	}
 }
 

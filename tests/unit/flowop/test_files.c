@@ -67,7 +67,7 @@ static void begin_end(struct end *end, int fd, const struct nm_transport *transp
 						    offsetof(struct end, block.flow)};
 	end->conn = (struct nm_conn){
 		.fd = fd, .flags = NM_CONN_OPEN | NM_CONN_IN | NM_CONN_OUT, .transport = transport};
-	end->block.flow = (struct nm_flow){.conn = &end->conn, .conns = &end->conn};
+	end->block.flow = (struct nm_flow){.conn = &end->conn};
 	end->block.transfer.fd = -1;
 	end->instr = (struct nm_instr){
 		.op = op, .transport = transport, .opts = &end->opts, .message.files = files};

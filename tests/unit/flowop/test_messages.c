@@ -59,7 +59,7 @@ static void setup(void)
 			    .in_kept = ~(uint32_t)NM_CONN_IN};
 	conn = (struct nm_conn){
 		.fd = -1, .flags = NM_CONN_OPEN | NM_CONN_IN | NM_CONN_OUT, .transport = &fake};
-	flow = (struct nm_flow){.conn = &conn, .conns = &conn};
+	flow = (struct nm_flow){.conn = &conn};
 	n_answers = n_calls = 0;
 }
 

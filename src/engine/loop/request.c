@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ends requests: the times and outcomes from which all that is reported of requests is made. */
+#include "engine/loop/request.h"
+
+#include "engine/engine_priv.h"
+
+static void record(const struct nm_phase_run *run, const struct nm_request *request,
+		   uint64_t now_ns)
+{
+	uint64_t pass_ns = now_ns - request->sent_ns;
+
+	nm_hist_record(run->latency, pass_ns - request->think_ns);
+	if (run->pass)
+		nm_hist_record(run->pass, pass_ns);
+	if (run->response)
+		nm_hist_record(run->response, now_ns - request->due_ns);
+}
+
+void nm_request_end(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
+{
+	struct nm_request *request = &flow->request;
+
+	if (request->outcome == NM_TIMEOUT) {
+		nm_counter_add(&worker->io.count->unanswered, 1);
+		/* With one answered pass less the end is reached. */
+		nm_worker_set_end(worker, worker->run.end_at);
+	} else {
+		nm_counter_add(&worker->io.count->iterations, 1);
+		if (worker->run.latency)
+			record(&worker->run, request, now_ns);
+		if (worker->observe.counts_passes)
+			nm_flowop_stats_pass(worker, flow, now_ns);
+	}
+	request->sent_ns = now_ns;
+	request->think_ns = 0;
+	request->outcome = NM_UNDER_WAY;
+	request->marks = worker->run.marks;
+}

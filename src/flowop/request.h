@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One request of a flow, from when it is due to its outcome. It belongs to the flow, or to the ring
+ * of those that the flow has outstanding, and so to one worker. */
+#ifndef NM_FLOWOP_REQUEST_H
+#define NM_FLOWOP_REQUEST_H
+
+#include <stdint.h>
+
+enum nm_request_outcome {
+	NM_UNDER_WAY, /* and, when the request ends: it was answered */
+	NM_TIMEOUT,   /* a message that may be lost was waited for as long as the profile allows */
+};
+
+enum nm_request_marks {
+	/* its end is recorded in more than the latency of the phase: nm_request_end */
+	NM_REQUEST_RECORDED = 1 << 0,
+	/* the message that it awaits first has not begun to come in time */
+	NM_REQUEST_LATE = 1 << 1,
+};
+
+/* Times are of CLOCK_MONOTONIC. */
+struct nm_request {
+	uint64_t due_ns;   /* by the schedule; without one: when the phase began */
+	uint64_t sent_ns;  /* when this end began it; 0: not known */
+	uint64_t think_ns; /* this end's think time within it, where it is recorded */
+	union {
+		struct {
+			uint8_t outcome; /* enum nm_request_outcome */
+			uint8_t marks;	 /* enum nm_request_marks */
+		};
+		uint16_t unusual; /* both; 0: only its latency is recorded */
+	};
+};
+
+#endif
