@@ -102,7 +102,7 @@ static void on_signal(int number)
 	errno = saved;
 }
 
-/* Who has it ignored, as nohup(1) does, wants the process to go on without its terminal. */
+/* A parent that ignores it, as nohup(1) does, wants the process to go on without its terminal. */
 static bool is_ignored(int number)
 {
 	struct sigaction before;
