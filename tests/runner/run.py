@@ -78,7 +78,7 @@ def check(scratch: Path) -> list[Suite]:
         net("tests of the program", scratch, folders, ["-n", "2", "--dist", "loadgroup", "-m", "not alone"]),
         net("tests of the program that run alone", scratch, folders, ["-m", "alone"]),
         *lab(scratch),
-        Pytest("tests in a virtual machine", [TOP / "tests/vm/run", "-rs"], [], LOGS),
+        Pytest("tests in a virtual machine", [TOP / "tests/vm/run", "-rs"], [], LOGS, ["-m", "not long"]),
         in_a_cluster(),
     ]
 

@@ -20,6 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: ./quickstart check leaves it out, and ./quickstart prove vm runs it")
     probes.register(config)
 
 

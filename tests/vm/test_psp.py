@@ -134,7 +134,14 @@ def test_intruders(netmodel: Netmodel, pair: Pair) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "more"), [("psp_rr", {}), ("psp_stream", {}), ("psp_stream", {"enable_tcp_maerts": "yes"}), ("psp_crr", {})]
+    ("name", "more"),
+    [
+        ("psp_rr", {}),
+        *(
+            pytest.param(name, more, marks=pytest.mark.long)
+            for name, more in [("psp_stream", {}), ("psp_stream", {"enable_tcp_maerts": "yes"}), ("psp_crr", {})]
+        ),
+    ],
 )
 def test_rotations(netmodel: Netmodel, pair: Pair, name: str, more: dict[str, str]) -> None:
     """Keys outlive one rotation: after each, connections are replaced, and no byte is lost."""

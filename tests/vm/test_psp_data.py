@@ -37,6 +37,7 @@ def calls(netmodel: Netmodel, pair: Pair, where: Path, name: str, flows: int, tr
     return max(threads, key=lambda counts: counts["sendto"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("flows", [1, 8])
 def test_a_transaction_costs_what_it_costs_over_tcp(netmodel: Netmodel, pair: Pair, tmp_path: Path, flows: int) -> None:
     """In system calls: those of a long run less those of a short one."""

@@ -38,7 +38,14 @@ def host(pair: Pair, name: str = "host") -> list[str]:
     return defines(**{name: pair.addresses["IPv4"][1]})
 
 
-@pytest.mark.parametrize(("name", "more"), [("psp_rr", {}), ("psp_rr", {"delay": "10us"}), ("psp_stream", {})])
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("psp_rr", {}),
+        pytest.param("psp_rr", {"delay": "10us"}, marks=pytest.mark.long),
+        pytest.param("psp_stream", {}, marks=pytest.mark.long),
+    ],
+)
 def test_rotations_at_a_steady_pace(netmodel: Netmodel, pair: Pair, name: str, more: dict[str, str]) -> None:
     """Each comes as soon as both ends know of the one before, and have had a moment to replace three connections: also
     when passes are to begin faster than they end."""
@@ -131,6 +138,7 @@ def test_two_rotations_under_processes(netmodel: Netmodel, pair: Pair, profile: 
     assert "have been rotated 2 times since this connection got its own" in done.err
 
 
+@pytest.mark.long
 def test_rotations_between_passes_that_are_far_apart(netmodel: Netmodel, pair: Pair) -> None:
     """What waits for its time is replaced meanwhile, and its time is as it was."""
     times, flows = 5, 3
