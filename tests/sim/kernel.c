@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The simulated kernel: objects and their descriptors, pairs of sockets that pass descriptors,
+ * eventfd, and what every call has in common. */
+#include "kernel.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#include "object.h"
+#include "world.h"
+
+struct sim_kernel sim_kernel;
+
+_Noreturn void sim_unknown(const char *what, long detail)
+{
+	fprintf(stderr, "sim: %s (%ld) is not simulated\n", what, detail);
+	abort();
+}
+
+/* --- objects --- */
+
+bool sim_has(int fd)
+{
+	return sim_runs() && fd > FIRST_FD && fd < FIRST_FD + MOST;
+}
+
+struct object *sim_object_of(int fd, enum kind kind)
+{
+	struct object *object =
+		sim_has(fd) ? sim_kernel.objects[sim_kernel.places[fd - FIRST_FD]] : NULL;
+
+	return object && (kind == FREE || object->kind == kind) ? object : NULL;
+}
+
+unsigned sim_place_of(int fd)
+{
+	return sim_kernel.places[fd - FIRST_FD];
+}
+
+/* A new descriptor of an object that has one reference more by now. */
+int sim_give(unsigned at)
+{
+	int i = 1;
+
+	while (i < MOST && sim_kernel.places[i])
+		i++;
+	sim_kernel.places[i] = at;
+	sim_kernel.state.descriptors++;
+	return FIRST_FD + i;
+}
+
+/* The place of a new object. */
+unsigned sim_make(enum kind kind, unsigned refs, bool blocks)
+{
+	unsigned at = 1;
+
+	while (at < MOST && sim_kernel.objects[at])
+		at++;
+	if (at == MOST)
+		sim_unknown("so many descriptors", MOST);
+	struct object *object = calloc(1, sizeof *object);
+
+	if (!object)
+		abort();
+	*object = (struct object){.kind = kind, .refs = refs, .blocks = blocks};
+	sim_kernel.objects[at] = object;
+	sim_kernel.lives[at]++;
+	return at;
+}
+
+void sim_discard(unsigned at)
+{
+	struct object *object = sim_kernel.objects[at];
+
+	for (unsigned i = 1; i < MOST; i++) {
+		struct item **item = sim_kernel.objects[i] ? &sim_kernel.objects[i]->items : NULL;
+
+		while (item && *item) {
+			struct item *one = *item;
+
+			if (i != at && one->target != at) {
+				item = &one->next;
+				continue;
+			}
+			*item = one->next;
+			free(one);
+		}
+	}
+	free(object->rx);
+	free(object);
+	sim_kernel.objects[at] = NULL;
+}
+
+/* --- a call --- */
+
+/* Each call takes its time, and sometimes others have a turn before it. */
+void sim_call(const char *what, long detail)
+{
+	uint64_t most = sim_kernel.config.call_ns;
+
+	sim_kernel.state.calls++;
+	sim_spend(most / 3 + sim_random(most - most / 3));
+	sim_happen();
+	if (sim_once_in(20))
+		sim_yield();
+	sim_trace(what, detail, 0);
+}
+
+bool sim_is_partial(void)
+{
+	return sim_kernel.config.partial_in && sim_once_in(sim_kernel.config.partial_in);
+}
+
+uint32_t sim_mask_of(const struct object *object)
+{
+	uint32_t mask = 0;
+
+	switch (object->kind) {
+	case EVENT:
+		return (object->count ? EPOLLIN : 0u) | EPOLLOUT;
+	case LISTENER:
+		return object->queued ? EPOLLIN : 0u;
+	case PACKETS:
+		return (object->n_packets ? EPOLLIN : 0u) | EPOLLOUT;
+	case STREAM:
+		break;
+	case EPOLL:
+	case FREE:
+		return 0;
+	}
+	if (object->state == CLOSED && !object->reset && !object->error)
+		return EPOLLOUT | EPOLLHUP;
+	if (object->rx_size >= object->low_water + !object->low_water || object->fin_in ||
+	    object->reset)
+		mask |= EPOLLIN;
+	if (object->state == ESTABLISHED && !object->stuffed &&
+	    object->held < sim_kernel.config.send_buffer * 2 / 3)
+		mask |= EPOLLOUT;
+	if (object->fin_in || object->reset)
+		mask |= EPOLLRDHUP;
+	if ((object->fin_in && object->fin_out) || object->reset)
+		mask |= EPOLLHUP | EPOLLOUT;
+	if (object->error)
+		mask |= EPOLLERR | EPOLLOUT;
+	return mask;
+}
+
+struct wait_for {
+	const struct object *object;
+	uint32_t mask;
+};
+
+static bool is_there(void *arg)
+{
+	const struct wait_for *wait = arg;
+
+	return sim_mask_of(wait->object) & (wait->mask | EPOLLERR | EPOLLHUP);
+}
+
+/* Whether a call that finds nothing to do may sleep until there is something; false: -EAGAIN. */
+bool sim_sleeps(struct object *object, uint32_t mask, int flags, const char *where)
+{
+	struct wait_for wait = {.object = object, .mask = mask};
+	uint64_t limit_ns = mask & EPOLLIN ? object->sleep_ns : 0;
+
+	return object->blocks && !(flags & MSG_DONTWAIT) &&
+	       sim_block(is_there, &wait, limit_ns ? sim_now() + limit_ns : SIM_NEVER, where);
+}
+
+static void let_go(unsigned at);
+
+static void close_packets(struct object *object)
+{
+	for (unsigned i = 0; i < object->n_packets; i++)
+		let_go(object->packets[i].passed);
+}
+
+/* One reference less; the last one closes the object. */
+static void let_go(unsigned at)
+{
+	struct object *object = sim_kernel.objects[at];
+
+	if (--object->refs)
+		return;
+	if (object->kind == STREAM) {
+		sim_stream_close(at);
+		return;
+	}
+	if (object->kind == LISTENER)
+		sim_listener_close(object);
+	if (object->kind == PACKETS)
+		close_packets(object);
+	sim_discard(at);
+}
+
+int sim_close(int fd)
+{
+	sim_call("close", fd);
+	if (!sim_object_of(fd, FREE))
+		return -EBADF;
+	unsigned at = sim_place_of(fd);
+
+	sim_kernel.places[fd - FIRST_FD] = 0;
+	sim_kernel.state.descriptors--;
+	let_go(at);
+	return 0;
+}
+
+/* --- packets that pass descriptors --- */
+
+int sim_socketpair(int family, int type, int fds[2])
+{
+	unsigned one, other;
+
+	if (family != AF_UNIX || (type & 0xf) != SOCK_SEQPACKET)
+		sim_unknown("socketpair", type);
+	one = sim_make(PACKETS, 1, !(type & SOCK_NONBLOCK));
+	other = sim_make(PACKETS, 1, !(type & SOCK_NONBLOCK));
+	sim_kernel.objects[one]->peer = other;
+	sim_kernel.objects[other]->peer = one;
+	fds[0] = sim_give(one);
+	fds[1] = sim_give(other);
+	return 0;
+}
+
+ssize_t sim_sendmsg(int fd, const struct msghdr *message)
+{
+	struct object *object = sim_object_of(fd, PACKETS);
+	const struct cmsghdr *header = CMSG_FIRSTHDR(message);
+	struct object *to = object ? sim_kernel.objects[object->peer] : NULL;
+	int passed;
+
+	sim_call("sendmsg", fd);
+	if (!object || !header || message->msg_iovlen != 1)
+		sim_unknown("sendmsg", fd);
+	if (!to)
+		return -EPIPE;
+	if (to->n_packets == sizeof to->packets / sizeof *to->packets)
+		return -EAGAIN;
+	memcpy(&passed, CMSG_DATA(header), sizeof passed);
+	struct packet *packet = &to->packets[to->n_packets++];
+
+	packet->size = message->msg_iov[0].iov_len;
+	memcpy(packet->data, message->msg_iov[0].iov_base, packet->size);
+	packet->passed = sim_place_of(passed);
+	sim_kernel.objects[packet->passed]->refs++;
+	to->edges++;
+	return (ssize_t)packet->size;
+}
+
+ssize_t sim_recvmsg(int fd, struct msghdr *message)
+{
+	struct object *object = sim_object_of(fd, PACKETS);
+	struct cmsghdr *header = CMSG_FIRSTHDR(message);
+
+	sim_call("recvmsg", fd);
+	if (!object || !header)
+		sim_unknown("recvmsg", fd);
+	if (!object->n_packets)
+		return -EAGAIN;
+	struct packet packet = object->packets[0];
+	int number = sim_give(packet.passed); /* the packet's reference becomes its own */
+
+	memmove(object->packets, object->packets + 1, --object->n_packets * sizeof packet);
+	memcpy(message->msg_iov[0].iov_base, packet.data, packet.size);
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof number);
+	memcpy(CMSG_DATA(header), &number, sizeof number);
+	return (ssize_t)packet.size;
+}
+
+/* --- eventfd --- */
+
+int sim_eventfd(unsigned count, int flags)
+{
+	unsigned at = sim_make(EVENT, 1, !(flags & EFD_NONBLOCK));
+
+	sim_kernel.objects[at]->count = count;
+	return sim_give(at);
+}
+
+ssize_t sim_read(int fd, void *data, size_t size)
+{
+	struct object *object = sim_object_of(fd, FREE);
+
+	if (object && object->kind == STREAM)
+		return sim_recv(fd, data, size, 0);
+	sim_call("read", fd);
+	if (!object || object->kind != EVENT || size < sizeof object->count)
+		sim_unknown("read", fd);
+	if (!object->count && !sim_sleeps(object, EPOLLIN, 0, "read"))
+		return -EAGAIN;
+	memcpy(data, &object->count, sizeof object->count);
+	object->count = 0;
+	return sizeof object->count;
+}
+
+ssize_t sim_write(int fd, const void *data, size_t size)
+{
+	struct object *object = sim_object_of(fd, FREE);
+	uint64_t count;
+
+	if (object && object->kind == STREAM)
+		return sim_send(fd, data, size, 0);
+	sim_call("write", fd);
+	if (!object || object->kind != EVENT || size < sizeof count)
+		sim_unknown("write", fd);
+	memcpy(&count, data, sizeof count);
+	object->count += count;
+	object->edges++;
+	return sizeof count;
+}
+
+/* --- a run --- */
+
+void sim_kernel_begin(const struct sim_kernel_config *config)
+{
+	memset(&sim_kernel, 0, sizeof sim_kernel);
+	sim_kernel.config = *config;
+}
+
+void sim_kernel_end(struct sim_kernel_state *ret_state)
+{
+	*ret_state = sim_kernel.state;
+	for (unsigned i = 1; i < MOST; i++)
+		if (sim_kernel.objects[i])
+			sim_discard(i);
+}

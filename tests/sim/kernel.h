@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The simulated kernel: stream sockets of TCP between the tasks of one host, pairs of sockets that
+ * pass descriptors, eventfd and epoll. Each
+ * function is the system call of its name and returns -errno. A descriptor is one of the simulated
+ * kernel's when sim_has(fd). What is not simulated aborts with its name. */
+#ifndef NM_TESTS_SIM_KERNEL_H
+#define NM_TESTS_SIM_KERNEL_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+/* What the kernel and its link are like in a run. */
+struct sim_kernel_config {
+	uint64_t delay_ns;    /* one way */
+	uint64_t jitter_ns;   /* at most so much more; segments of a connection stay in order */
+	uint64_t send_buffer; /* bytes that a connection holds in each direction */
+	uint64_t call_ns;     /* what a call takes, at most; at least a third of it */
+	uint64_t partial_in; /* one of so many sends finds less room, or comes in pieces; 0: none */
+	uint64_t spurious_in; /* one of so many waits reports an event twice; 0: none */
+};
+
+/* What is there, for the invariants at the end of a run. */
+struct sim_kernel_state {
+	unsigned descriptors;	/* that are open */
+	uint64_t carried_bytes; /* that have arrived at their receiver */
+	uint64_t calls;
+};
+
+void sim_kernel_begin(const struct sim_kernel_config *config);
+void sim_kernel_end(struct sim_kernel_state *ret_state);
+
+bool sim_has(int fd);
+int sim_socket(int family, int type, int protocol);
+int sim_bind(int fd, const struct sockaddr *addr, socklen_t size);
+int sim_listen(int fd, int backlog);
+int sim_connect(int fd, const struct sockaddr *addr, socklen_t size);
+int sim_accept(int fd, struct sockaddr *addr, socklen_t *size, int flags);
+ssize_t sim_send(int fd, const void *data, size_t size, int flags);
+ssize_t sim_recv(int fd, void *data, size_t size, int flags);
+int sim_shutdown(int fd, int how);
+int sim_close(int fd);
+int sim_name(int fd, struct sockaddr *addr, socklen_t *size, bool of_peer);
+int sim_set_option(int fd, int level, int name, const void *value, socklen_t size);
+int sim_get_option(int fd, int level, int name, void *value, socklen_t *size);
+int sim_fcntl(int fd, int command, int value);
+int sim_outq(int fd);
+int sim_socketpair(int family, int type, int fds[2]);
+ssize_t sim_sendmsg(int fd, const struct msghdr *message);
+ssize_t sim_recvmsg(int fd, struct msghdr *message);
+int sim_eventfd(unsigned count, int flags);
+ssize_t sim_read(int fd, void *data, size_t size);
+ssize_t sim_write(int fd, const void *data, size_t size);
+int sim_epoll_create(void);
+int sim_epoll_ctl(int epoll_fd, int how, int fd, const struct epoll_event *event);
+int sim_epoll_wait(int epoll_fd, struct epoll_event *events, int room, int64_t timeout_ns);
+int sim_poll(struct pollfd *fds, size_t n_fds, int64_t timeout_ns);
+
+#endif

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# The engine in a simulated world. libc.c defines the calls of the C library; the sources that make system calls
+# themselves are compiled once more so that they go through the library, too.
+SIM_PRODUCT = \
+	src/engine/loop/loop.c \
+	src/engine/phase/drain.c \
+	src/engine/wait/defer.c \
+	src/engine/wait/epoll.c \
+	src/engine/wait/poll.c \
+	src/engine/wait/uring.c \
+	src/flowop/abandoned.c \
+	src/flowop/connect.c \
+	src/flowop/copy_modes.c \
+	src/flowop/datagram.c \
+	src/flowop/exchange.c \
+	src/flowop/read.c \
+	src/flowop/recvfile.c \
+	src/flowop/sendfile.c \
+	src/flowop/write.c \
+	src/transport/errqueue.c \
+	src/transport/handshake.c \
+	src/transport/io.c
+SIM = \
+	tests/sim/ends.c \
+	tests/sim/ends.h \
+	tests/sim/kernel.c \
+	tests/sim/kernel.h \
+	tests/sim/libc.c \
+	tests/sim/object.h \
+	tests/sim/stream.c \
+	tests/sim/wait.c \
+	tests/sim/world.c \
+	tests/sim/world.h
+SIM_CPPFLAGS = $(AM_CPPFLAGS) -DNM_SYSCALLS_BY_LIBC=1
+
+tests_sim_test_ends_SOURCES = tests/sim/test_ends.c $(SIM) $(SIM_PRODUCT)
+tests_sim_test_ends_CPPFLAGS = $(SIM_CPPFLAGS)
+tests_sim_test_ends_LDADD = $(CHECK_LIBS) $(ENGINE_LIBS)
+tests_sim_sim_SOURCES = tests/sim/sim.c $(SIM) $(SIM_PRODUCT)
+tests_sim_sim_CPPFLAGS = $(SIM_CPPFLAGS)
+tests_sim_sim_LDADD = $(ENGINE_LIBS)
+EXTRA_PROGRAMS = tests/sim/sim
+
+if HAVE_CHECK
+check_PROGRAMS += tests/sim/test_ends
+TESTS += tests/sim/test_ends
+endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects of the simulated kernel, for its own files: kernel.c has them and their descriptors,
+ * stream.c the sockets of TCP, wait.c epoll and poll. */
+#ifndef NM_TESTS_SIM_OBJECT_H
+#define NM_TESTS_SIM_OBJECT_H
+
+#include "kernel.h"
+
+#define FIRST_FD 10000
+#define MOST	 4096
+
+enum kind { FREE, STREAM, LISTENER, EPOLL, EVENT, PACKETS };
+enum state { CLOSED, CONNECTING, ESTABLISHED };
+
+struct item { /* of an epoll's list of interest */
+	struct item *next;
+	unsigned target;
+	struct epoll_event event;
+	uint64_t seen; /* the target's edges when it was reported last */
+	bool off;      /* EPOLLONESHOT has reported it */
+};
+
+struct packet { /* with one descriptor */
+	char data[32];
+	size_t size;
+	unsigned passed;
+};
+
+struct object {
+	enum kind kind;
+	/* descriptors, here and on their way in packets; 0: closed, or not accepted yet */
+	unsigned refs;
+	bool blocks;	/* O_NONBLOCK is not set */
+	uint64_t edges; /* how often something has come; epoll's edges */
+	/* STREAM */
+	enum state state;
+	unsigned peer; /* 0: none, or gone */
+	uint64_t peer_life;
+	int error; /* that the next call reports */
+	bool fin_in, fin_out, reset;
+	bool aborts; /* SO_LINGER of 0 */
+	char *rx;    /* bytes that have come */
+	size_t rx_size, rx_room;
+	uint64_t held;	    /* bytes that this end has sent and the other has not read */
+	bool has_sent;	    /* the first bytes of a connection always have room together */
+	bool stuffed;	    /* there is no room until the other end has read something */
+	uint64_t clear_ns;  /* when the last segment of this end arrives */
+	uint64_t sleep_ns;  /* SO_RCVTIMEO; 0: none */
+	uint64_t low_water; /* SO_RCVLOWAT */
+	uint16_t port, peer_port;
+	/* LISTENER */
+	unsigned queue[256], queued, backlog;
+	/* EPOLL */
+	struct item *items;
+	/* EVENT */
+	uint64_t count;
+	/* PACKETS: those that have come */
+	struct packet packets[64];
+	unsigned n_packets;
+};
+
+struct sim_kernel {
+	struct sim_kernel_config config;
+	struct sim_kernel_state state;
+	struct object *objects[MOST]; /* [0] is not used */
+	unsigned places[MOST];	      /* of the objects of descriptors; 0: it is free */
+	uint64_t lives[MOST];	      /* how many objects a place has had */
+	uint16_t next_port;
+};
+extern struct sim_kernel sim_kernel;
+
+_Noreturn void sim_unknown(const char *what, long detail);
+/* Each call takes its time, and sometimes others have a turn before it. */
+void sim_call(const char *what, long detail);
+/* NULL: it is none, or of another kind; FREE stands for all kinds. */
+struct object *sim_object_of(int fd, enum kind kind);
+unsigned sim_place_of(int fd);
+/* The place of a new object. */
+unsigned sim_make(enum kind kind, unsigned refs, bool blocks);
+/* A new descriptor of an object that has one reference more by now. */
+int sim_give(unsigned at);
+/* Frees the object, and takes it from each epoll's list. */
+void sim_discard(unsigned at);
+/* Whether this call moves less than it could. */
+bool sim_is_partial(void);
+/* What epoll would report. */
+uint32_t sim_mask_of(const struct object *object);
+/* Whether a call that finds nothing to do may sleep until there is something; false: -EAGAIN. */
+bool sim_sleeps(struct object *object, uint32_t mask, int flags, const char *where);
+
+/* stream.c: the last reference is gone. */
+void sim_stream_close(unsigned at);
+void sim_listener_close(struct object *object);
+
+#endif

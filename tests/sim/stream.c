@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sockets of TCP in the simulated kernel. A connection is two sockets that know each other; what
+ * one sends is an event at the other, after the delay of the link and in order. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "object.h"
+#include "world.h"
+
+#define SYN_AGAIN_NS UINT64_C(1000000000)
+
+/* A segment on its way. */
+struct segment {
+	void (*arrive)(struct segment *segment);
+	unsigned to, from;
+	uint64_t to_life, from_life;
+	uint16_t port;
+	size_t size;
+	char data[];
+};
+
+/* --- segments --- */
+
+static void data_arrives(struct segment *segment);
+static void refuse(const struct segment *segment);
+
+static void arrive(void *arg)
+{
+	struct segment *segment = arg;
+
+	if (sim_kernel.objects[segment->to] && sim_kernel.lives[segment->to] == segment->to_life)
+		segment->arrive(segment);
+	else if (segment->arrive == data_arrives)
+		refuse(segment);
+	free(segment);
+}
+
+static struct segment *new_segment(unsigned from, unsigned to, uint64_t to_life, size_t size,
+				   void (*what)(struct segment *segment))
+{
+	struct segment *segment = calloc(1, sizeof *segment + size);
+
+	if (!segment)
+		abort();
+	segment->arrive = what;
+	segment->from = from;
+	segment->to = to;
+	segment->from_life = sim_kernel.lives[from];
+	segment->to_life = to_life;
+	segment->size = size;
+	return segment;
+}
+
+static struct segment *to_peer(unsigned from, size_t size, void (*what)(struct segment *segment))
+{
+	const struct object *object = sim_kernel.objects[from];
+
+	return new_segment(from, object->peer, object->peer_life, size, what);
+}
+
+/* Sends a segment, of a socket behind all that it has sent before. */
+static void emit(struct object *from, struct segment *segment)
+{
+	uint64_t at_ns = sim_now() + sim_kernel.config.delay_ns +
+			 sim_random(sim_kernel.config.jitter_ns + 1);
+
+	if (from && at_ns < from->clear_ns)
+		at_ns = from->clear_ns;
+	if (from)
+		from->clear_ns = at_ns;
+	sim_at(at_ns, arrive, segment);
+}
+
+static void break_off(unsigned at, int error)
+{
+	struct object *object = sim_kernel.objects[at];
+
+	object->reset = true;
+	object->error = error;
+	object->state = CLOSED;
+	object->peer = 0;
+	object->rx_size = 0;
+	object->edges++;
+	if (!object->refs)
+		sim_discard(at);
+}
+
+static void reset_arrives(struct segment *segment)
+{
+	struct object *object = sim_kernel.objects[segment->to];
+
+	sim_trace("rst", (int64_t)segment->to, 0);
+	if (!object->reset)
+		break_off(segment->to, object->state == CONNECTING ? ECONNREFUSED : ECONNRESET);
+}
+
+/* Answers a segment that nobody takes. */
+static void refuse(const struct segment *segment)
+{
+	if (sim_kernel.objects[segment->from] &&
+	    sim_kernel.lives[segment->from] == segment->from_life)
+		emit(NULL,
+		     new_segment(segment->to, segment->from, segment->from_life, 0, reset_arrives));
+}
+
+static void data_arrives(struct segment *segment)
+{
+	struct object *object = sim_kernel.objects[segment->to];
+
+	if (!object->refs && object->fin_out) { /* closed: nobody will read it */
+		refuse(segment);
+		break_off(segment->to, 0);
+		return;
+	}
+	if (object->state != ESTABLISHED)
+		return;
+	if (object->rx_size + segment->size > object->rx_room) {
+		object->rx_room = 2 * (object->rx_size + segment->size);
+		object->rx = realloc(object->rx, object->rx_room);
+		if (!object->rx)
+			abort();
+	}
+	memcpy(object->rx + object->rx_size, segment->data, segment->size);
+	object->rx_size += segment->size;
+	object->edges++;
+	sim_kernel.state.carried_bytes += segment->size;
+	sim_trace("data", (int64_t)segment->to, (int64_t)segment->size);
+}
+
+static void room_arrives(struct segment *segment)
+{
+	struct object *object = sim_kernel.objects[segment->to];
+
+	object->held -= segment->size;
+	object->stuffed = false;
+	object->edges++;
+}
+
+/* Both ends have closed: nothing remains. */
+static void end_if_over(unsigned at)
+{
+	struct object *object = sim_kernel.objects[at];
+
+	if (!object->refs && object->fin_in && object->fin_out && !object->peer)
+		sim_discard(at);
+}
+
+static void fin_arrives(struct segment *segment)
+{
+	struct object *object = sim_kernel.objects[segment->to];
+
+	sim_trace("fin", (int64_t)segment->to, 0);
+	object->fin_in = true;
+	object->edges++;
+	if (object->fin_out && !object->refs) {
+		object->peer = 0;
+		end_if_over(segment->to);
+	}
+}
+
+static void send_fin(unsigned at)
+{
+	struct object *object = sim_kernel.objects[at];
+
+	object->fin_out = true;
+	if (object->peer)
+		emit(object, to_peer(at, 0, fin_arrives));
+}
+
+/* --- connecting --- */
+
+static void syn_arrives(struct segment *segment);
+
+static unsigned find_listener(uint16_t port)
+{
+	unsigned found = 0, n = 0;
+
+	for (unsigned i = 1; i < MOST; i++) {
+		struct object *object = sim_kernel.objects[i];
+
+		if (object && object->kind == LISTENER && object->port == port &&
+		    sim_random(++n) == 0)
+			found = i;
+	}
+	return found;
+}
+
+static void send_syn(unsigned from, uint16_t port, uint64_t after_ns)
+{
+	unsigned listener = find_listener(port);
+	struct segment *segment =
+		new_segment(from, listener, sim_kernel.lives[listener], 0, syn_arrives);
+
+	segment->port = port;
+	if (listener) {
+		sim_at(sim_now() + after_ns + sim_kernel.config.delay_ns, arrive, segment);
+		return;
+	}
+	segment->to = from;
+	segment->to_life = sim_kernel.lives[from];
+	segment->arrive = reset_arrives;
+	sim_at(sim_now() + after_ns + 2 * sim_kernel.config.delay_ns, arrive, segment);
+}
+
+/* The last part of the handshake: the connection can be accepted. */
+static void ack_arrives(struct segment *segment)
+{
+	struct object *object = sim_kernel.objects[segment->to];
+	unsigned listener = object->count ? (unsigned)object->count - 1 : 0;
+	struct object *at = sim_kernel.objects[listener];
+
+	object->count = 0;
+	if (!at || at->kind != LISTENER) {
+		refuse(segment);
+		sim_discard(segment->to);
+		return;
+	}
+	at->queue[at->queued++] = segment->to;
+	at->edges++;
+	sim_trace("acceptable", (int64_t)segment->to, 0);
+}
+
+static void syn_ack_arrives(struct segment *segment)
+{
+	struct object *object = sim_kernel.objects[segment->to];
+
+	if (object->state != CONNECTING) {
+		refuse(segment);
+		return;
+	}
+	object->state = ESTABLISHED;
+	object->peer = segment->from;
+	object->peer_life = segment->from_life;
+	object->edges++;
+	sim_trace("connected", (int64_t)segment->to, 0);
+	emit(object, to_peer(segment->to, 0, ack_arrives));
+}
+
+static void syn_arrives(struct segment *segment)
+{
+	struct object *listener = sim_kernel.objects[segment->to];
+	struct object *from = sim_kernel.lives[segment->from] == segment->from_life
+				      ? sim_kernel.objects[segment->from]
+				      : NULL;
+
+	if (!from || from->state != CONNECTING)
+		return;
+	if (listener->queued > listener->backlog) { /* it is dropped, and sent again */
+		send_syn(segment->from, segment->port, SYN_AGAIN_NS);
+		return;
+	}
+	unsigned at = sim_make(STREAM, 0, true);
+	struct object *object = sim_kernel.objects[at];
+
+	object->state = ESTABLISHED;
+	object->peer = segment->from;
+	object->peer_life = segment->from_life;
+	object->port = segment->port;
+	object->peer_port = from->port;
+	object->sleep_ns = listener->sleep_ns;
+	object->count = (uint64_t)segment->to + 1; /* of the listener, until it is in its queue */
+	emit(object, to_peer(at, 0, syn_ack_arrives));
+}
+
+/* --- sockets --- */
+
+int sim_socket(int family, int type, int protocol)
+{
+	sim_call("socket", type);
+	if ((family != AF_INET && family != AF_INET6) || (type & 0xf) != SOCK_STREAM ||
+	    (protocol && protocol != IPPROTO_TCP))
+		sim_unknown("socket", family);
+	return sim_give(sim_make(STREAM, 1, !(type & SOCK_NONBLOCK)));
+}
+
+static uint16_t port_of(const struct sockaddr *addr)
+{
+	struct sockaddr_in in;
+
+	memcpy(&in, addr, sizeof in);
+	return ntohs(in.sin_port); /* at the same place in both families */
+}
+
+static uint16_t free_port(void)
+{
+	if (sim_kernel.next_port < 32768)
+		sim_kernel.next_port = 32768;
+	return sim_kernel.next_port++;
+}
+
+int sim_bind(int fd, const struct sockaddr *addr, socklen_t size)
+{
+	struct object *object = sim_object_of(fd, STREAM);
+
+	(void)size;
+	sim_call("bind", fd);
+	if (!object)
+		return -EBADF;
+	object->port = port_of(addr) ? port_of(addr) : free_port();
+	return 0;
+}
+
+int sim_listen(int fd, int backlog)
+{
+	struct object *object = sim_object_of(fd, STREAM);
+
+	sim_call("listen", fd);
+	if (!object)
+		return -EBADF;
+	object->kind = LISTENER;
+	object->backlog = backlog < 200 ? (unsigned)backlog : 200;
+	return 0;
+}
+
+int sim_connect(int fd, const struct sockaddr *addr, socklen_t size)
+{
+	struct object *object = sim_object_of(fd, STREAM);
+
+	(void)size;
+	sim_call("connect", fd);
+	if (!object)
+		return -EBADF;
+	if (object->state == ESTABLISHED)
+		return -EISCONN;
+	object->state = CONNECTING;
+	object->port = object->port ? object->port : free_port();
+	object->peer_port = port_of(addr);
+	send_syn(sim_place_of(fd), object->peer_port, 0);
+	if (!object->blocks)
+		return -EINPROGRESS;
+	(void)sim_sleeps(object, EPOLLOUT, 0, "connect");
+	int error = object->error;
+
+	object->error = 0;
+	return -error;
+}
+
+int sim_accept(int fd, struct sockaddr *addr, socklen_t *size, int flags)
+{
+	struct object *object = sim_object_of(fd, LISTENER);
+
+	sim_call("accept", fd);
+	if (!object)
+		return -EBADF;
+	if (!object->queued && !sim_sleeps(object, EPOLLIN, 0, "accept"))
+		return -EAGAIN;
+	unsigned at = object->queue[0];
+	struct object *accepted = sim_kernel.objects[at];
+
+	memmove(object->queue, object->queue + 1, --object->queued * sizeof *object->queue);
+	accepted->refs = 1;
+	accepted->blocks = !(flags & SOCK_NONBLOCK);
+	int accepted_fd = sim_give(at);
+
+	if (addr)
+		(void)sim_name(accepted_fd, addr, size, true);
+	return accepted_fd;
+}
+
+/* In one segment or in several, which may arrive apart. */
+static void send_bytes(struct object *object, unsigned at, const char *data, size_t size)
+{
+	for (size_t sent = 0; sent < size;) {
+		size_t n = size - sent;
+
+		if (n > 1 && sim_is_partial())
+			n = 1 + (size_t)sim_random(n);
+		struct segment *segment = to_peer(at, n, data_arrives);
+
+		memcpy(segment->data, data + sent, n);
+		emit(object, segment);
+		sent += n;
+	}
+	object->held += size;
+}
+
+ssize_t sim_send(int fd, const void *data, size_t size, int flags)
+{
+	struct object *object = sim_object_of(fd, STREAM);
+
+	sim_call("send", (long)size);
+	if (!object)
+		return -EBADF;
+	if (object->error) {
+		int error = object->error;
+
+		object->error = 0;
+		return -error;
+	}
+	if (object->reset || object->fin_out || object->state != ESTABLISHED)
+		return object->state == CONNECTING ? -EAGAIN : -EPIPE;
+	while (object->stuffed || object->held >= sim_kernel.config.send_buffer)
+		if (!sim_sleeps(object, EPOLLOUT, flags, "send"))
+			return object->reset ? -ECONNRESET : -EAGAIN;
+	uint64_t room = sim_kernel.config.send_buffer - object->held;
+	size_t n = size < room ? size : (size_t)room;
+
+	if (n > 1 && object->has_sent && sim_is_partial()) {
+		n = 1 + (size_t)sim_random(n - 1);
+		object->stuffed = true;
+	}
+	object->has_sent = true;
+	if (object->peer)
+		send_bytes(object, sim_place_of(fd), data, n);
+	return (ssize_t)n;
+}
+
+ssize_t sim_recv(int fd, void *data, size_t size, int flags)
+{
+	struct object *object = sim_object_of(fd, STREAM);
+
+	sim_call("recv", (long)size);
+	if (!object)
+		return -EBADF;
+	if (flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_TRUNC | MSG_PEEK))
+		sim_unknown("recv with flags", flags);
+	if (!object->rx_size && !object->fin_in && !object->reset && !object->error &&
+	    !sim_sleeps(object, EPOLLIN, flags, "recv"))
+		return -EAGAIN;
+	if (!object->rx_size) {
+		int error = object->error;
+
+		object->error = 0;
+		return -error;
+	}
+	size_t n = size < object->rx_size ? size : object->rx_size;
+
+	if (!(flags & MSG_TRUNC))
+		memcpy(data, object->rx, n);
+	if (flags & MSG_PEEK)
+		return (ssize_t)n;
+	memmove(object->rx, object->rx + n, object->rx_size - n);
+	object->rx_size -= n;
+	if (object->peer) {
+		struct segment *segment = to_peer(sim_place_of(fd), 0, room_arrives);
+
+		segment->size = n;
+		emit(NULL, segment);
+	}
+	return (ssize_t)n;
+}
+
+int sim_shutdown(int fd, int how)
+{
+	struct object *object = sim_object_of(fd, STREAM);
+
+	sim_call("shutdown", fd);
+	if (!object || how != SHUT_WR)
+		sim_unknown("shutdown", how);
+	if (!object->fin_out && object->state == ESTABLISHED)
+		send_fin(sim_place_of(fd));
+	return 0;
+}
+
+void sim_listener_close(struct object *object)
+{
+	for (unsigned i = 0; i < object->queued; i++) {
+		unsigned at = object->queue[i];
+		struct object *queued = sim_kernel.objects[at];
+
+		if (queued->peer)
+			emit(queued, to_peer(at, 0, reset_arrives));
+		sim_discard(at);
+	}
+}
+
+void sim_stream_close(unsigned at)
+{
+	struct object *object = sim_kernel.objects[at];
+
+	if (object->state != ESTABLISHED || !object->peer) {
+		sim_discard(at);
+		return;
+	}
+	if (object->aborts || object->rx_size) {
+		emit(object, to_peer(at, 0, reset_arrives));
+		sim_discard(at);
+		return;
+	}
+	if (!object->fin_out)
+		send_fin(at);
+	if (object->fin_in)
+		object->peer = 0;
+	end_if_over(at);
+}
+
+int sim_name(int fd, struct sockaddr *addr, socklen_t *size, bool of_peer)
+{
+	struct object *object = sim_object_of(fd, FREE);
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+	if (!object)
+		return -EBADF;
+	in.sin_port = htons(of_peer ? object->peer_port : object->port);
+	memcpy(addr, &in, *size < sizeof in ? *size : sizeof in);
+	*size = sizeof in;
+	return 0;
+}
+
+int sim_set_option(int fd, int level, int name, const void *value, socklen_t size)
+{
+	struct object *object = sim_object_of(fd, FREE);
+
+	sim_call("setsockopt", name);
+	if (!object)
+		return -EBADF;
+	if (level == SOL_SOCKET && name == SO_LINGER) {
+		const struct linger *linger = value;
+
+		object->aborts = linger->l_onoff && !linger->l_linger;
+	} else if (level == SOL_SOCKET && name == SO_RCVTIMEO) {
+		const struct timeval *limit = value;
+
+		object->sleep_ns =
+			(uint64_t)limit->tv_sec * 1000000000 + (uint64_t)limit->tv_usec * 1000;
+	} else if (level == SOL_SOCKET && name == SO_RCVLOWAT && size == sizeof(int)) {
+		object->low_water = (uint64_t) * (const int *)value;
+	}
+	return 0; /* all others change nothing here */
+}
+
+int sim_get_option(int fd, int level, int name, void *value, socklen_t *size)
+{
+	struct object *object = sim_object_of(fd, FREE);
+
+	sim_call("getsockopt", name);
+	if (!object)
+		return -EBADF;
+	memset(value, 0, *size);
+	if (level == SOL_SOCKET && name == SO_ERROR) {
+		memcpy(value, &object->error, sizeof object->error);
+		object->error = 0;
+	} else if (level == SOL_SOCKET && name == SO_INCOMING_CPU) {
+		int cpu = (int)sim_random(2);
+
+		memcpy(value, &cpu, sizeof cpu);
+	}
+	return 0;
+}
+
+int sim_fcntl(int fd, int command, int value)
+{
+	struct object *object = sim_object_of(fd, FREE);
+
+	sim_call("fcntl", value);
+	if (!object)
+		return -EBADF;
+	if (command == F_GETFL)
+		return object->blocks ? 0 : O_NONBLOCK;
+	if (command != F_SETFL)
+		sim_unknown("fcntl", command);
+	object->blocks = !(value & O_NONBLOCK);
+	return 0;
+}
+
+int sim_outq(int fd)
+{
+	struct object *object = sim_object_of(fd, STREAM);
+
+	return object && object->held < INT_MAX ? (int)object->held : 0;
+}

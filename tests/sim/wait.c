@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* epoll and poll of the simulated sim_kernel. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "object.h"
+#include "world.h"
+
+/* --- epoll and poll --- */
+
+int sim_epoll_create(void)
+{
+	return sim_give(sim_make(EPOLL, 1, true));
+}
+
+int sim_epoll_ctl(int epoll_fd, int how, int fd, const struct epoll_event *event)
+{
+	struct object *epoll = sim_object_of(epoll_fd, EPOLL), *target = sim_object_of(fd, FREE);
+
+	sim_call("epoll_ctl", fd);
+	if (!epoll || !target)
+		return -EBADF;
+	unsigned at = sim_place_of(fd);
+	struct item **item = &epoll->items;
+
+	while (*item && (*item)->target != at)
+		item = &(*item)->next;
+	if (how == EPOLL_CTL_ADD && *item)
+		return -EEXIST;
+	if (how != EPOLL_CTL_ADD && !*item)
+		return -ENOENT;
+	if (how == EPOLL_CTL_DEL) {
+		struct item *gone = *item;
+
+		*item = gone->next;
+		free(gone);
+		return 0;
+	}
+	if (!*item && !(*item = calloc(1, sizeof **item)))
+		abort();
+	(*item)->target = at;
+	(*item)->event = *event;
+	(*item)->off = false;
+	(*item)->seen = UINT64_MAX; /* what is there already is reported */
+	return 0;
+}
+
+static uint32_t due_of(const struct item *item)
+{
+	const struct object *target = sim_kernel.objects[item->target];
+	uint32_t mask = sim_mask_of(target) & (item->event.events | EPOLLERR | EPOLLHUP);
+
+	return item->off || ((item->event.events & EPOLLET) && item->seen == target->edges) ? 0
+											    : mask;
+}
+
+static bool has_due(void *arg)
+{
+	for (const struct item *item = ((const struct object *)arg)->items; item; item = item->next)
+		if (due_of(item))
+			return true;
+	return false;
+}
+
+static int take_due(struct object *epoll, struct epoll_event *events, int room)
+{
+	int n = 0;
+
+	/* Those that are reported go to the end, so that others come first the next time. */
+	for (struct item *item = epoll->items; item && n < room; item = item->next) {
+		uint32_t mask = due_of(item);
+
+		if (!mask || (room - n > 1 && sim_once_in(16)))
+			continue; /* it is reported by the next wait */
+		events[n++] = (struct epoll_event){.events = mask, .data = item->event.data};
+		if (!sim_kernel.config.spurious_in || !sim_once_in(sim_kernel.config.spurious_in))
+			item->seen = sim_kernel.objects[item->target]->edges;
+		item->off = item->event.events & EPOLLONESHOT;
+	}
+	for (int i = n - 1; i > 0; i--) { /* in any order */
+		int other = (int)sim_random((uint64_t)i + 1);
+		struct epoll_event event = events[i];
+
+		events[i] = events[other];
+		events[other] = event;
+	}
+	return n;
+}
+
+int sim_epoll_wait(int epoll_fd, struct epoll_event *events, int room, int64_t timeout_ns)
+{
+	struct object *epoll = sim_object_of(epoll_fd, EPOLL);
+	int n = 0;
+
+	sim_call("epoll_wait", (long)(timeout_ns / 1000));
+	if (!epoll)
+		return -EBADF;
+	if (timeout_ns != 0 && !has_due(epoll))
+		(void)sim_block(has_due, epoll,
+				timeout_ns < 0 ? SIM_NEVER : sim_now() + (uint64_t)timeout_ns,
+				"epoll_wait");
+	do
+		n = take_due(epoll, events, room);
+	while (n == 0 && has_due(epoll));
+	return n;
+}
+
+struct polled {
+	struct pollfd *fds;
+	size_t n_fds;
+};
+
+static int look_at(const struct polled *polled)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < polled->n_fds; i++) {
+		struct pollfd *one = &polled->fds[i];
+		const struct object *object = sim_object_of(one->fd, FREE);
+
+		one->revents = object ? (short)(sim_mask_of(object) &
+						((uint32_t)one->events | EPOLLERR | EPOLLHUP))
+				      : 0;
+		n += one->revents != 0;
+	}
+	return n;
+}
+
+static bool is_ready(void *arg)
+{
+	return look_at(arg) > 0;
+}
+
+int sim_poll(struct pollfd *fds, size_t n_fds, int64_t timeout_ns)
+{
+	struct polled polled = {.fds = fds, .n_fds = n_fds};
+
+	sim_call("poll", (long)n_fds);
+	if (timeout_ns != 0 && !look_at(&polled))
+		(void)sim_block(is_ready, &polled,
+				timeout_ns < 0 ? SIM_NEVER : sim_now() + (uint64_t)timeout_ns,
+				"poll");
+	return look_at(&polled);
+}
