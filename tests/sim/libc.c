@@ -256,7 +256,9 @@ long syscall(long number, ...)
 }
 
 /* The C library declares that poll only writes there. */
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 
 int poll(struct pollfd *fds, nfds_t n_fds, int timeout_ms)
 {
