@@ -43,7 +43,8 @@ START_TEST(a_request_takes_two_delays)
 	sim_run_ends(sim_profiles[1], 1, &slow, &outcome); /* for 20 ms */
 	ck_assert_str_eq(outcome.why, "");
 	ck_assert_uint_ge(outcome.iterations, 9);
-	ck_assert_uint_le(outcome.iterations, 12); /* it ends when the one under way has ended */
+	/* The stop is seen some milliseconds later, and the request under way ends. */
+	ck_assert_uint_le(outcome.iterations, 14);
 }
 END_TEST
 
