@@ -113,7 +113,7 @@ _UNIT = r"(?: ?(?P<unit>[numkMGT]?s|min|h|[kKMGT]?i?b/s|[kMGT]?bit/s|[kKMGT]?i?B
 _MASKS = [
     (re.compile(r"(?<=^netmodel )\d+\.\d+\.\d+|(?<=^VERSION=)\S+|(?<=Netmodel )\d+\.\d+\.\d+"), "VERSION"),
     (re.compile(r"(?<=run )[0-9a-f]{12}\b|(?<=run_id=)[0-9a-f]{32}"), "ID"),
-    (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z?"), "DATE"),
+    (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z?|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} [A-Z]+ \d{4}"), "DATE"),
     (re.compile(r"\b(Thr|cpu|CPU )\d+"), r"\1N"),
     (re.compile(r'(?<=hostname=)"[^"]*"'), '"HOST"'),
     (re.compile(r"\b\d+(?:\.\d+){3}\b"), "ADDRESS"),
