@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "report/common.h"
 #include "report/compare.h"
+#include "report/end_totals.h"
 #include "report/requirement.h"
 #include "report/table.h"
 #include "report/text_tables.h"
@@ -346,6 +348,29 @@ static void add_summary(struct nm_table *table, const char *name, const struct n
 		      summary->n > 1 ? format(summary->ci95, text, sizeof(text)) : "-");
 }
 
+static void add_bits(struct nm_table *table, double bits_per_s)
+{
+	char text[TEXT];
+
+	nm_table_cell(table, "%s",
+		      bits_per_s > 0 ? nm_format_bitrate(bits_per_s, text, sizeof(text)) : "-");
+}
+
+/* What a run has sent and received, as its own report says it: of a stream by the end that does so,
+ * of anything else by the master. */
+static void add_both_ways(struct nm_table *table, const struct nm_result *run)
+{
+	const struct nm_end_totals master = nm_master_totals(run);
+	struct nm_ways ways;
+
+	nm_ways_of(run, &ways);
+	double sent = nm_ways_sent(&ways), received = nm_ways_received(&ways);
+	bool stream = nm_is_stream(run);
+
+	add_bits(table, stream && !isnan(sent) ? sent : master.sent_bits_per_s);
+	add_bits(table, stream && !isnan(received) ? received : master.received_bits_per_s);
+}
+
 static void print_runs(const struct nm_runs *series, FILE *out)
 {
 	static const char *const names[] = {"run",	"transactions/s", "sent",
@@ -361,10 +386,7 @@ static void print_runs(const struct nm_runs *series, FILE *out)
 			      series->runs[i]->complete ? "" : " (incomplete)");
 		nm_table_cell(&table, "%s",
 			      nm_text_rate(totals->counts.iterations, totals->seconds, a));
-		nm_table_cell(&table, "%s",
-			      nm_text_way(totals->counts.bytes_sent, totals->seconds, a));
-		nm_table_cell(&table, "%s",
-			      nm_text_way(totals->counts.bytes_received, totals->seconds, a));
+		add_both_ways(&table, series->runs[i]);
 		add_time(&table, latency, latency->mean_s);
 		add_time(&table, latency, latency->max_s);
 	}

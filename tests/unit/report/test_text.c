@@ -43,6 +43,23 @@ START_TEST(a_stream_opens_with_the_throughput_of_both_ends)
 }
 END_TEST
 
+START_TEST(the_table_of_runs_has_what_the_report_of_each_has)
+{
+	struct nm_result *runs[] = {run, run};
+	struct nm_runs series = {.runs = runs, .n_runs = 2};
+
+	all_complete();
+	run->totals.counts.bytes_received = 0;
+	text = sample_write("text", &series);
+	has("\n  throughput    sent 8.00 Mb/s  received 4.00 Mb/s\n");
+	has("\n  1             10000  8.00 Mb/s  4.00 Mb/s  20.0 us  500 us\n");
+	run->hosts[2].complete = false;
+	free(text);
+	text = sample_write("text", &series);
+	has("\n  1             10000  8.00 Mb/s         -  20.0 us  500 us\n");
+}
+END_TEST
+
 /* The slaves have taken the first 10 MB in 2 s, as the master has sent them, and the rest in the
  * 3 s after that. */
 static void let_slaves_lag(void)
@@ -219,6 +236,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, rendered_set_up, rendered_tear_down);
 	tcase_add_test(tests, a_stream_opens_with_the_throughput_of_both_ends);
+	tcase_add_test(tests, the_table_of_runs_has_what_the_report_of_each_has);
 	tcase_add_test(tests, a_rate_has_the_bytes_and_the_time_of_one_end);
 	tcase_add_test(tests, what_came_just_after_the_end_is_not_worth_a_line);
 	tcase_add_test(tests, slaves_without_a_part_have_a_rate_of_0);
