@@ -29,6 +29,8 @@ void nm_cli_print_diags(struct nm_diags *diags, const struct nm_wording *wording
  * that. */
 void nm_cli_tell_limit(struct nm_diags *diags, const char *option, uint64_t limit_ns,
 		       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The columns of a terminal; 0: it is none. */
+unsigned nm_cli_columns(int fd);
 /* The version of this build. */
 const char *nm_cli_version(void);
 /* Looks a parameter up in the environment; the variables about keys are no parameters. */

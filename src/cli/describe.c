@@ -35,7 +35,7 @@ static void add_option(struct nm_table *table, const struct nm_opt *opt)
 
 static void print_options(const struct nm_opt *opts, FILE *out)
 {
-	struct nm_table table = {.align = "llll"};
+	struct nm_table table = {.align = "llll", .width = nm_cli_columns(fileno(out))};
 
 	if (!opts || !opts->name) {
 		fputs("  no options\n", out);
@@ -54,7 +54,7 @@ static void print_options(const struct nm_opt *opts, FILE *out)
 /* The options of every flowop, without those that have another meaning for this one. */
 static void print_common_options(const struct nm_flowop *op, FILE *out)
 {
-	struct nm_table table = {.align = "llll"};
+	struct nm_table table = {.align = "llll", .width = nm_cli_columns(fileno(out))};
 
 	fputs("  as every flowop:\n", out);
 	for (const struct nm_opt *opt = nm_common_opts; opt->name; opt++)
@@ -100,7 +100,7 @@ static void describe_element(const struct nm_element *element, FILE *out)
 
 static void list_elements(FILE *out)
 {
-	struct nm_table table = {.align = "ll"};
+	struct nm_table table = {.align = "ll", .width = nm_cli_columns(fileno(out))};
 
 	fputs("elements:\n", out);
 	for (const struct nm_element *e = nm_elements; e->name; e++) {
@@ -113,7 +113,7 @@ static void list_elements(FILE *out)
 
 static void list_flowops(FILE *out)
 {
-	struct nm_table table = {.align = "ll"};
+	struct nm_table table = {.align = "ll", .width = nm_cli_columns(fileno(out))};
 
 	fputs("flowops:\n", out);
 	for (size_t i = 0; nm_flowops[i]; i++) {
@@ -126,7 +126,7 @@ static void list_flowops(FILE *out)
 
 static void list_transports(FILE *out)
 {
-	struct nm_table table = {.align = "ll"};
+	struct nm_table table = {.align = "ll", .width = nm_cli_columns(fileno(out))};
 
 	fputs("transports (protocol of connect and accept):\n", out);
 	for (size_t i = 0; nm_transports[i]; i++) {
@@ -157,7 +157,7 @@ static size_t add_owned(struct nm_table *table, const char *kind, const char *ow
 
 static size_t describe_options(const char *only, FILE *out)
 {
-	struct nm_table table = {.align = "lllll"};
+	struct nm_table table = {.align = "lllll", .width = nm_cli_columns(fileno(out))};
 	size_t added = 0;
 
 	nm_table_cell(&table, "of");
@@ -223,7 +223,7 @@ static bool tell_option(const char *name, FILE *out)
 
 static void list_types(FILE *out)
 {
-	struct nm_table table = {.align = "ll"};
+	struct nm_table table = {.align = "ll", .width = nm_cli_columns(fileno(out))};
 
 	fputs("types of values:\n", out);
 	for (int t = 0; t < NM_TYPE__COUNT; t++) {
@@ -268,7 +268,7 @@ static void add_parameter(struct nm_table *table, const struct nm_standard_param
 static bool describe_parameters(const char *only, FILE *out)
 {
 	static const char *const head[] = {"parameter", "type", "default", "sets", "meaning"};
-	struct nm_table table = {.align = "lllll"};
+	struct nm_table table = {.align = "lllll", .width = nm_cli_columns(fileno(out))};
 	bool any = false;
 
 	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
@@ -298,7 +298,7 @@ static bool tell_parameter(const char *name, FILE *out)
 /* All figures that requirements may name, or only those of that name. */
 static bool describe_figures(const char *only, FILE *out)
 {
-	struct nm_table table = {.align = "lll"};
+	struct nm_table table = {.align = "lll", .width = nm_cli_columns(fileno(out))};
 	struct nm_named_list list;
 	bool any = false;
 

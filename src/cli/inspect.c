@@ -31,7 +31,7 @@ static const char *source_name(const struct nm_param *param)
 
 static int print_params(const struct nm_params *params, FILE *out)
 {
-	struct nm_table table = {.align = "lllll"};
+	struct nm_table table = {.align = "lllll", .width = nm_cli_columns(fileno(out))};
 	static const char *const head[] = {"name", "type", "value", "from", "meaning"};
 
 	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/units.h"
+#include "cli/cli.h"
 #include "report/report.h"
 #include "report/uperf.h"
 
@@ -64,22 +64,12 @@ int nm_live_fini(struct nm_live *live, struct nm_diags *diags)
 	return -error;
 }
 
-/* A line that is longer than the terminal could not be erased. */
-static int terminal_width(void)
-{
-	struct winsize size;
-
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
-		return size.ws_col - 1;
-	return 79;
-}
-
 void nm_live_interval(void *arg, const struct nm_result *so_far,
 		      const struct nm_result_interval *row)
 {
 	struct nm_live *live = arg;
 	char line[256];
-	int used = 0, width = terminal_width();
+	int used = 0, columns = (int)nm_cli_columns(STDERR_FILENO);
 
 	(void)so_far;
 	nm_logs_interval(&live->logs, row);
@@ -88,6 +78,9 @@ void nm_live_interval(void *arg, const struct nm_result *so_far,
 	if (live->runs > 1)
 		used = snprintf(line, sizeof(line), "[%" PRIu64 "/%" PRIu64 "] ", live->run,
 				live->runs);
+	/* A line that is longer than the terminal could not be erased. */
+	int width = (columns ? columns : 80) - 1;
+
 	if (width >= (int)sizeof(line))
 		width = (int)sizeof(line) - 1;
 	if (used > width)

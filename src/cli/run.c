@@ -268,7 +268,9 @@ static void choose_progress(const struct nm_args *args, struct nm_live *live, st
 int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 {
 	struct nm_loaded loaded = {0};
-	struct nm_view view = {.throughput_unit = args->output.throughput_unit,
+	bool shown = nm_output_is_stdout(args->output.path);
+	struct nm_view view = {.width = shown ? nm_cli_columns(STDOUT_FILENO) : 0,
+			       .throughput_unit = args->output.throughput_unit,
 			       .cpus = args->cpus,
 			       .slave_cpus = args->run.slave_cpus,
 			       .stime_use_proc = args->output.stime_use_proc};

@@ -366,7 +366,7 @@ static char *help_of(const char *path)
 int nm_stock_list(FILE *out, struct nm_diags *diags)
 {
 	struct dirs dirs;
-	struct nm_table table = {.align = "ll"};
+	struct nm_table table = {.align = "ll", .width = nm_cli_columns(fileno(out))};
 
 	dirs_find(&dirs);
 	struct stocks *stocks = stocks_find(&dirs);

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/key.h"
@@ -26,6 +27,15 @@ const char *nm_cli_lookup(const char *name, void *arg)
 {
 	(void)arg;
 	return nm_cli_key_is_variable(name) ? NULL : getenv(name);
+}
+
+unsigned nm_cli_columns(int fd)
+{
+	struct winsize size;
+
+	if (!isatty(fd))
+		return 0;
+	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
 }
 
 /* A wrong value is reported once, wherever the profile has it. */

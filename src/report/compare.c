@@ -299,7 +299,7 @@ void nm_comparison_print(const struct nm_runs *series, FILE *out)
 {
 	static const char *const head[] = {"figure", "before", "now", "change", ""};
 	const struct nm_comparison *comparison = nm_runs_comparison(series);
-	struct nm_table table = {.align = "lrrrl"};
+	struct nm_table table = {.align = "lrrrl", .width = nm_runs_view(series)->width};
 
 	if (!comparison)
 		return;

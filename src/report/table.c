@@ -9,7 +9,8 @@
 
 #include "base/diag.h"
 
-#define MAX_COLUMNS 64
+#define MAX_COLUMNS 160
+#define TEXT_ROOM   16 /* characters in a line that a last column of text has at least */
 
 void nm_table_cell(struct nm_table *table, const char *fmt, ...)
 {
@@ -38,41 +39,140 @@ static const char *cell_at(const struct nm_table *table, size_t index)
 	return index < table->n_cells && table->cells[index] ? table->cells[index] : "";
 }
 
-static void print_row(const struct nm_table *table, size_t first, const int *widths, size_t columns,
-		      FILE *out)
-{
-	size_t last = columns;
+/* How a table is laid out: the width of each column, and the labels, which each block begins
+ * with. */
+struct layout {
+	size_t columns, labels;
+	int widths[MAX_COLUMNS];
+	unsigned indent;
+};
 
-	while (last > 0 && cell_at(table, first + last - 1)[0] == '\0')
-		last--;
-	for (size_t c = 0; c < last; c++) {
-		bool left = table->align[c] == 'l';
-		const char *cell = cell_at(table, first + c);
-		if (c)
-			fputs("  ", out);
-		if (left && c + 1 == last)
-			fputs(cell, out);
+/* False: the table has no columns, or too many. */
+static bool lay_out(const struct nm_table *table, unsigned indent, struct layout *layout)
+{
+	*layout = (struct layout){.columns = strlen(table->align), .indent = indent};
+	if (layout->columns == 0 || layout->columns > MAX_COLUMNS)
+		return false;
+	layout->labels = strspn(table->align, "l");
+	if (layout->labels == layout->columns)
+		layout->labels--;
+	for (size_t i = 0; i < table->n_cells; i++) {
+		int length = (int)strlen(cell_at(table, i));
+		int *width = &layout->widths[i % layout->columns];
+
+		*width = length > *width ? length : *width;
+	}
+	return true;
+}
+
+/* Whether the last column is text, which goes on in the next line where there is no room. */
+static bool ends_in_text(const struct nm_table *table, size_t column)
+{
+	return table->align[column] == 'l' && table->align[column + 1] == '\0';
+}
+
+static size_t room_of(const struct nm_table *table, const struct layout *layout, size_t column)
+{
+	size_t width = (size_t)layout->widths[column];
+
+	return 2 + (ends_in_text(table, column) && width > TEXT_ROOM ? TEXT_ROOM : width);
+}
+
+/* Behind the last column of the block that begins with `first`. */
+static size_t block_end(const struct nm_table *table, const struct layout *layout, size_t first)
+{
+	size_t used = layout->indent, whole, c;
+
+	for (c = 0; c < layout->labels; c++)
+		used += room_of(table, layout, c);
+	whole = used;
+	for (c = first; c < layout->columns; c++)
+		whole += room_of(table, layout, c);
+	if (table->width && whole <= table->width + 2) /* none behind the last */
+		return layout->columns;
+	for (c = first; c < layout->columns; c++) {
+		used += room_of(table, layout, c);
+		if (c > first &&
+		    (table->align[c] == 'R' || (table->width && used > table->width + 2)))
+			break;
+	}
+	return c;
+}
+
+/* The part of a text that a line of so many characters takes, broken between two of its parts or
+ * else between two words. */
+static size_t line_of(const char *text, size_t room)
+{
+	size_t parts = 0, words = 0;
+
+	if (strlen(text) <= room)
+		return strlen(text);
+	for (size_t i = 1; i <= room; i++) {
+		if (text[i] != ' ')
+			continue;
+		words = i;
+		if (text[i + 1] == ' ')
+			parts = i;
+	}
+	return parts ? parts : words ? words : room;
+}
+
+static void print_text(const char *text, size_t at, unsigned width, FILE *out)
+{
+	size_t room = width > at + TEXT_ROOM ? width - at : TEXT_ROOM;
+
+	while (width && strlen(text) > room) {
+		size_t length = line_of(text, room);
+
+		fprintf(out, "%.*s\n%*s", (int)length, text, (int)at, "");
+		text += length;
+		text += strspn(text, " ");
+	}
+	fputs(text, out);
+}
+
+/* The labels of the row, and its cells of a block. */
+static void print_row(const struct nm_table *table, const struct layout *layout, size_t row,
+		      size_t first, size_t end, FILE *out)
+{
+	size_t at = layout->indent, next;
+
+	while (end > first && cell_at(table, row + end - 1)[0] == '\0')
+		end--;
+	for (end = end > first ? end : layout->labels;
+	     end <= layout->labels && end > 0 && cell_at(table, row + end - 1)[0] == '\0'; end--)
+		continue;
+	fprintf(out, "%*s", (int)layout->indent, "");
+	for (size_t c = layout->labels ? 0 : first; c < end; c = next) {
+		const char *cell = cell_at(table, row + c);
+		int width = layout->widths[c];
+
+		next = c + 1 == layout->labels ? first : c + 1;
+		if (table->align[c] != 'l')
+			fprintf(out, "%*s", width, cell);
+		else if (next >= end)
+			print_text(cell, at, table->width, out);
 		else
-			fprintf(out, "%*s", left ? -widths[c] : widths[c], cell);
+			fprintf(out, "%*s", -width, cell);
+		if (next < end)
+			fputs("  ", out);
+		at += (size_t)width + 2;
 	}
 	fputc('\n', out);
 }
 
 void nm_table_print(const struct nm_table *table, unsigned indent, FILE *out)
 {
-	size_t columns = strlen(table->align);
-	int widths[MAX_COLUMNS] = {0};
+	struct layout layout;
 
-	if (columns == 0 || columns > MAX_COLUMNS)
+	if (!lay_out(table, indent, &layout))
 		return;
-	for (size_t i = 0; i < table->n_cells; i++) {
-		int length = (int)strlen(cell_at(table, i));
-		if (length > widths[i % columns])
-			widths[i % columns] = length;
-	}
-	for (size_t i = 0; i < table->n_cells; i += columns) {
-		fprintf(out, "%*s", (int)indent, "");
-		print_row(table, i, widths, columns, out);
+	for (size_t first = layout.labels, end; first < layout.columns; first = end) {
+		end = block_end(table, &layout, first);
+		if (first > layout.labels)
+			fputc('\n', out);
+		for (size_t i = 0; i < table->n_cells; i += layout.columns)
+			print_row(table, &layout, i, first, end, out);
 	}
 }
 

@@ -101,7 +101,7 @@ static void add_times(struct nm_table *table, const struct nm_latency *latency,
 	add_time(table, latency, latency->max_s);
 }
 
-static void print_groups(const struct nm_result *result, FILE *out)
+static void print_groups(const struct nm_result *result, unsigned width, FILE *out)
 {
 	static const char *const names[] = {"group",	      "flows", "workers",
 					    "transactions/s", "sent",  "received"};
@@ -109,12 +109,15 @@ static void print_groups(const struct nm_result *result, FILE *out)
 	size_t places[2];
 	size_t n_places = row_percentiles(&result->percentiles, places);
 	char align[24] = "l", a[TEXT], b[TEXT], c[TEXT];
-	struct nm_table table = {.align = align};
+	struct nm_table table = {.align = align, .width = width};
 	bool responses = result->totals.response.count > 0;
 
 	if (result->n_groups < 2)
 		return;
 	memset(align + 1, 'r', n_names - 1 + (n_places + 2) * (responses ? 2 : 1));
+	align[n_names] = 'R';
+	if (responses)
+		align[n_names + n_places + 2] = 'R';
 	add_head(&table, names, n_names);
 	add_time_names(&table, "", result, places, n_places);
 	if (responses)
@@ -169,12 +172,12 @@ static void add_per_second(struct nm_table *table, const struct nm_usage *usage,
 }
 
 /* How often each machine was interrupted, for those who ask for the statistics of the machine. */
-static void print_interrupts(const struct nm_result *result, FILE *out)
+static void print_interrupts(const struct nm_result *result, unsigned width, FILE *out)
 {
 	static const char *const names[] = {"per second", "interrupts", "switches", "softirqs"};
 	static const enum nm_softirq kinds[] = {NM_SOFTIRQ_NET_RX, NM_SOFTIRQ_NET_TX,
 						NM_SOFTIRQ_TIMER, NM_SOFTIRQ_SCHED};
-	struct nm_table table = {.align = "lrrrrrrr"};
+	struct nm_table table = {.align = "lrrrrrrr", .width = width};
 	bool any = false;
 
 	if (!(result->statistics & NM_STAT_INTERFACES))
@@ -224,20 +227,21 @@ static void add_connections(struct nm_table *table, const struct nm_conn_report 
 
 /* The version and the cipher of a host's TLS connections, and how many are resumed, or in the
  * kernel. */
-static void print_tls(const struct nm_result_host *host, FILE *out)
+static void add_tls(struct nm_table *table, const struct nm_result_host *host)
 {
 	const struct nm_tls_report *tls = &host->connections.tls;
 
-	if (tls->connections)
-		nm_print_line(out,
-			      "  TLS on %s: %s %s, connections %" PRIu64 ", resumed %" PRIu64
-			      ", in the kernel: sending %" PRIu64 " receiving %" PRIu64,
-			      host->name ? host->name : "", tls->version, tls->cipher,
-			      tls->connections, tls->resumed, tls->ktls_send, tls->ktls_receive);
+	if (!tls->connections)
+		return;
+	nm_table_cell(table,
+		      "TLS on %s: %s %s, connections %" PRIu64 ", resumed %" PRIu64
+		      ", in the kernel: sending %" PRIu64 " receiving %" PRIu64,
+		      host->name ? host->name : "", tls->version, tls->cipher, tls->connections,
+		      tls->resumed, tls->ktls_send, tls->ktls_receive);
 }
 
 /* The traffic and the failures of a host's PSP devices. */
-static void print_psp(const struct nm_result_host *host, FILE *out)
+static void add_psp(struct nm_table *table, const struct nm_result_host *host)
 {
 	for (size_t i = 0; host->has_usage && i < host->usage.n_psp; i++) {
 		const struct nm_psp_usage *device = &host->usage.psp[i];
@@ -245,8 +249,8 @@ static void print_psp(const struct nm_result_host *host, FILE *out)
 
 		if (!(s->tx_packets | s->rx_packets | s->key_rotations))
 			continue;
-		nm_print_line(out,
-			      "  PSP on %s, %s: sent %" PRIu64 " bytes in %" PRIu64
+		nm_table_cell(table,
+			      "PSP on %s, %s: sent %" PRIu64 " bytes in %" PRIu64
 			      " packets, received %" PRIu64 " in %" PRIu64
 			      ", key rotations %" PRIu64 ", stale %" PRIu64
 			      ", not authentic %" PRIu64,
@@ -256,12 +260,12 @@ static void print_psp(const struct nm_result_host *host, FILE *out)
 	}
 }
 
-static void print_hosts(const struct nm_result *result, FILE *out)
+static void print_hosts(const struct nm_result *result, unsigned width, FILE *out)
 {
 	static const char *const names[] = {
 		"host", "user",	       "system",     "softirq",	   "idle",	    "min rtt",
 		"srtt", "retransmits", "all passes", "bytes sent", "bytes received"};
-	struct nm_table table = {.align = "lrrrrrrrrrr"};
+	struct nm_table table = {.align = "lrrrrrrrRrr", .width = width};
 
 	bool any = false;
 	for (size_t i = 0; i < result->n_hosts; i++)
@@ -286,11 +290,20 @@ static void print_hosts(const struct nm_result *result, FILE *out)
 	if (any)
 		nm_table_print(&table, 2, out);
 	nm_table_fini(&table);
-	print_interrupts(result, out);
+	print_interrupts(result, width, out);
+}
+
+/* What the hosts' encryption has done. */
+static void print_encryption(const struct nm_result *result, unsigned width, FILE *out)
+{
+	struct nm_table table = {.align = "l", .width = width};
+
 	for (size_t i = 0; i < result->n_hosts; i++)
-		print_tls(&result->hosts[i], out);
+		add_tls(&table, &result->hosts[i]);
 	for (size_t i = 0; i < result->n_hosts; i++)
-		print_psp(&result->hosts[i], out);
+		add_psp(&table, &result->hosts[i]);
+	nm_table_print(&table, 2, out);
+	nm_table_fini(&table);
 }
 
 /* How a host was trusted, and its own error. */
@@ -371,11 +384,11 @@ static void add_both_ways(struct nm_table *table, const struct nm_result *run)
 	add_bits(table, stream && !isnan(received) ? received : master.received_bits_per_s);
 }
 
-static void print_runs(const struct nm_runs *series, FILE *out)
+static void print_runs(const struct nm_runs *series, unsigned width, FILE *out)
 {
 	static const char *const names[] = {"run",	"transactions/s", "sent",
 					    "received", "mean",		  "max"};
-	struct nm_table table = {.align = "lrrrrr"};
+	struct nm_table table = {.align = "lrrrrr", .width = width};
 	char a[TEXT];
 
 	add_head(&table, names, sizeof(names) / sizeof(names[0]));
@@ -395,10 +408,10 @@ static void print_runs(const struct nm_runs *series, FILE *out)
 	nm_table_fini(&table);
 }
 
-static void print_summary(const struct nm_runs *series, FILE *out)
+static void print_summary(const struct nm_runs *series, unsigned width, FILE *out)
 {
 	static const char *const names[] = {"over the complete runs", "mean", "stddev", "95% +-"};
-	struct nm_table table = {.align = "lrrr"};
+	struct nm_table table = {.align = "lrrr", .width = width};
 	struct nm_runs_summary summary;
 
 	nm_runs_summarise(series, &summary);
@@ -425,20 +438,23 @@ static int write_text(const struct nm_runs *series, FILE *out)
 
 	if (!last)
 		return -EINVAL;
+	unsigned width = nm_runs_view(series)->width;
+
 	print_head(last, out);
 	if (series->n_runs > 1)
 		fprintf(out, "  run %zu of %zu\n", series->n_runs, series->n_runs);
-	nm_text_totals_print(last, out);
+	nm_text_totals_print(last, width, out);
 	if (has_figures(last)) {
-		print_groups(last, out);
-		print_hosts(last, out);
+		print_groups(last, width, out);
+		print_hosts(last, width, out);
+		print_encryption(last, width, out);
 	}
 	print_host_notes(last, out);
-	nm_text_tables_print(last, out);
+	nm_text_tables_print(last, width, out);
 	print_notes(last, out);
 	if (series->n_runs > 1) {
-		print_runs(series, out);
-		print_summary(series, out);
+		print_runs(series, width, out);
+		print_summary(series, width, out);
 	}
 	nm_comparison_print(series, out);
 	nm_verdicts_print(series, out);

@@ -72,11 +72,11 @@ static uint64_t bytes_of_group(const struct nm_result_host *host, size_t group)
 		       : 0;
 }
 
-static void print_groups(const struct nm_result *result, FILE *out)
+static void print_groups(const struct nm_result *result, unsigned width, FILE *out)
 {
 	static const char *const names[] = {"Group", "host", "strands",	   "bytes",
 					    "time",  "rate", "operations", "op/s"};
-	struct nm_table table = {.align = "llrrrrrr"};
+	struct nm_table table = {.align = "llrrrrrr", .width = width};
 
 	ADD_HEAD(&table, names);
 	for (size_t h = 0; h < result->n_hosts; h++) {
@@ -113,11 +113,11 @@ static size_t count_strands(const struct nm_result *result)
 }
 
 /* Of many strands the master's alone, as uperf has them. */
-static void print_strands(const struct nm_result *result, FILE *out)
+static void print_strands(const struct nm_result *result, unsigned width, FILE *out)
 {
 	static const char *const names[] = {"Strand", "host", "group",	    "bytes",
 					    "time",   "rate", "operations", "op/s"};
-	struct nm_table table = {.align = "lllrrrrr"};
+	struct nm_table table = {.align = "lllrrrrr", .width = width};
 	bool all = count_strands(result) <= MOST_STRANDS;
 
 	ADD_HEAD(&table, names);
@@ -184,7 +184,8 @@ static void begin_times(struct nm_table *table, char *align, const struct nm_res
 	columns += sizeof(of_times) / sizeof(of_times[0]) + result->percentiles.count;
 	memset(align + n_names, 'r', columns - n_names);
 	align[columns] = '\0';
-	*table = (struct nm_table){.align = align};
+	if (result->percentiles.count)
+		align[columns - result->percentiles.count] = 'R';
 	add_head(table, names, n_names);
 	ADD_HEAD(table, of_times);
 	for (size_t i = 0; i < result->percentiles.count; i++)
@@ -242,12 +243,12 @@ static void add_flowops(struct nm_table *table, const struct nm_result *result,
 	}
 }
 
-static void print_times(const struct nm_result *result, bool flowops, FILE *out)
+static void print_times(const struct nm_result *result, bool flowops, unsigned width, FILE *out)
 {
 	static const char *const of_transactions[] = {"Txn", "name", "host", "group"};
 	static const char *const of_flowops[] = {"Flowop", "txn", "host", "group"};
 	char align[MAX_COLUMNS];
-	struct nm_table table;
+	struct nm_table table = {.align = align, .width = width};
 
 	begin_times(&table, align, result, flowops ? of_flowops : of_transactions, 4);
 	for (size_t h = 0; h < result->n_hosts; h++) {
@@ -282,11 +283,11 @@ static void add_nic(struct nm_table *table, const struct nm_result_host *host,
 		      nm_format_bitrate((double)nic->rx_bytes * 8 / seconds, text, sizeof(text)));
 }
 
-static void print_nics(const struct nm_result *result, FILE *out)
+static void print_nics(const struct nm_result *result, unsigned width, FILE *out)
 {
 	static const char *const names[] = {"Nic",     "host",	  "opkts/s",
 					    "ipkts/s", "obits/s", "ibits/s"};
-	struct nm_table table = {.align = "llrrrr"};
+	struct nm_table table = {.align = "llrrrr", .width = width};
 
 	ADD_HEAD(&table, names);
 	for (size_t h = 0; h < result->n_hosts; h++) {
@@ -306,10 +307,11 @@ static void add_counter(struct nm_table *table, bool has, uint64_t value)
 		nm_table_cell(table, "-");
 }
 
-void nm_text_counters_print(const struct nm_result *result, unsigned indent, FILE *out)
+void nm_text_counters_print(const struct nm_result *result, unsigned width, unsigned indent,
+			    FILE *out)
 {
 	static const char *const names[] = {"Counter", "host", "user", "kernel", "total", ""};
-	struct nm_table table = {.align = "llrrrl"};
+	struct nm_table table = {.align = "llrrrl", .width = width};
 
 	ADD_HEAD(&table, names);
 	for (size_t h = 0; h < result->n_hosts; h++) {
@@ -358,11 +360,11 @@ static void add_host(struct nm_table *table, const struct nm_result_host *host)
 }
 
 /* The slaves, all of them together, the master, and how they differ. */
-static void print_run(const struct nm_result *result, FILE *out)
+static void print_run(const struct nm_result *result, unsigned width, FILE *out)
 {
 	static const char *const names[] = {"Hostname",	  "Time",	"Data",
 					    "Throughput", "Operations", "Errors"};
-	struct nm_table table = {.align = "lrrrrr"};
+	struct nm_table table = {.align = "lrrrrr", .width = width};
 	struct nm_host_report report = {.elapsed_s = 0};
 	struct nm_result_host all = {.name = (char *)"Total", .report = &report};
 	struct nm_difference d;
@@ -397,7 +399,7 @@ static void print_run(const struct nm_result *result, FILE *out)
 	finish(&table, out);
 }
 
-void nm_text_tables_print(const struct nm_result *result, FILE *out)
+void nm_text_tables_print(const struct nm_result *result, unsigned width, FILE *out)
 {
 	unsigned asked = result->statistics;
 	bool raw = asked & NM_STAT_RAW;
@@ -408,21 +410,21 @@ void nm_text_tables_print(const struct nm_result *result, FILE *out)
 		fputs("\nGroup Details\n", out);
 		nm_uperf_print_groups(out, result, true);
 	} else if (asked & NM_STAT_GROUPS) {
-		print_groups(result, out);
+		print_groups(result, width, out);
 	}
 	if ((asked & NM_STAT_STRANDS) && raw) {
 		fputs("\nStrand Details\n", out);
 		nm_uperf_print_strands(out, result, true);
 	} else if (asked & NM_STAT_STRANDS) {
-		print_strands(result, out);
+		print_strands(result, width, out);
 	}
 	if (asked & NM_STAT_TRANSACTIONS)
-		print_times(result, false, out);
+		print_times(result, false, width, out);
 	if (asked & NM_STAT_FLOWOPS)
-		print_times(result, true, out);
+		print_times(result, true, width, out);
 	if (asked & NM_STAT_INTERFACES)
-		print_nics(result, out);
+		print_nics(result, width, out);
 	if (asked & NM_STAT_COUNTERS)
-		nm_text_counters_print(result, INDENT, out);
-	print_run(result, out);
+		nm_text_counters_print(result, width, INDENT, out);
+	print_run(result, width, out);
 }

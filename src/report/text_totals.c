@@ -429,11 +429,11 @@ static void add_work(struct nm_table *table, const struct nm_result *result)
 	add_throughput(table, &result->totals);
 }
 
-void nm_text_totals_print(const struct nm_result *result, FILE *out)
+void nm_text_totals_print(const struct nm_result *result, unsigned width, FILE *out)
 {
 	const struct nm_window *totals = &result->totals;
 	const struct nm_counts *counts = &totals->counts;
-	struct nm_table table = {.align = "ll"};
+	struct nm_table table = {.align = "ll", .width = width};
 	char a[TEXT], label[TEXT + NAMED_GROUPS * 48];
 
 	if (totals->seconds <= 0) {

@@ -15,7 +15,7 @@
 const char *nm_text_rate(uint64_t count, double seconds, char *buf);
 /* Bits a second of a way that need not be used: "-" when nothing has gone there. As above. */
 const char *nm_text_way(uint64_t bytes, double seconds, char *buf);
-/* Prints the lines of the totals. */
-void nm_text_totals_print(const struct nm_result *result, FILE *out);
+/* Prints the lines of the totals; width as of a table. */
+void nm_text_totals_print(const struct nm_result *result, unsigned width, FILE *out);
 
 #endif

@@ -395,7 +395,7 @@ static void print_tables(FILE *out, const struct nm_result *result)
 	if (result->statistics & NM_STAT_FLOWOPS)
 		print_averages(out, result, true);
 	if (result->statistics & NM_STAT_COUNTERS)
-		nm_text_counters_print(result, 0, out);
+		nm_text_counters_print(result, 0, 0, out);
 	print_netstat(out, &result->hosts[0]);
 	print_run(out, result);
 }

@@ -150,7 +150,7 @@ const struct nm_verdicts *nm_runs_verdicts(const struct nm_runs *series)
 void nm_verdicts_print(const struct nm_runs *series, FILE *out)
 {
 	const struct nm_verdicts *verdicts = nm_runs_verdicts(series);
-	struct nm_table table = {.align = "lll"};
+	struct nm_table table = {.align = "lll", .width = nm_runs_view(series)->width};
 	char value[TEXT];
 
 	if (!verdicts)

@@ -16,6 +16,7 @@ struct nm_comparison;
 struct nm_verdicts;
 
 struct nm_view {
+	unsigned width;		     /* the columns of the terminal; 0: it is none */
 	const char *throughput_unit; /* a word of neper's, see throughput.h; NULL: none */
 	const char *cpus;	     /* for the master's workers; NULL: anywhere */
 	const char *slave_cpus;	     /* for the slaves' workers; NULL: as each slave's own */

@@ -549,6 +549,35 @@ def run_on_terminal(netmodel: Netmodel, *args: str, columns: int = 80) -> tuple[
     return out.decode(), seen.decode()
 
 
+def printed_on_terminal(netmodel: Netmodel, *args: str, columns: int) -> list[str]:
+    """The lines that a terminal on standard output has shown."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, columns))
+    with subprocess.Popen(
+        [str(netmodel.binary), *args], env=netmodel.env, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE
+    ) as process:
+        os.close(theirs)
+        seen = b""
+        try:
+            while part := os.read(ours, 65536):
+                seen += part
+        except OSError:  # the other end is closed
+            pass
+        assert process.wait(PATIENCE_S) == 0
+    os.close(ours)
+    return seen.decode().splitlines()
+
+
+@pytest.mark.parametrize("columns", [50, 80, 200])
+@pytest.mark.parametrize("profile", ["tcp_rr", "udp_stream", "rpc_mix", "tls_rr"])
+def test_no_table_is_wider_than_the_terminal(netmodel: Netmodel, profile: str, columns: int) -> None:
+    args = ("-m", profile, *defines(test_length="100ms"), "-a", "--repeat", "2", "--require", "latency.p99 < 100s")
+    lines = printed_on_terminal(netmodel, *args, columns=columns)
+    assert [line for line in lines[2:] if len(line) > columns and not line.startswith("  with")] == []
+    whole = any("retransmits  all passes" in line for line in lines)
+    assert whole == (columns == 200), lines
+
+
 def test_a_terminal_sees_a_live_line(netmodel: Netmodel) -> None:
     args = ["-m", "tcp_rr", *defines(test_length="400ms"), "-i", "100ms", "--format", "json"]
     out, seen = run_on_terminal(netmodel, *args)

@@ -64,17 +64,16 @@ def flowops_of(phase: Json) -> dict[str, Json]:
 
 
 def table(text: str, first: str) -> list[dict[str, str]]:
-    """The rows of the table whose first column is called so; a cell is what two spaces part."""
-    lines = text.splitlines()
-    begin = next((n for n, line in enumerate(lines) if re.match(rf"  {first}  ", line)), None)
-    assert begin is not None, f"no table {first} in:\n{text}"
-    names = re.split(r"\s{2,}", lines[begin].strip())
-    rows = []
-    for line in lines[begin + 1 :]:
-        if not line.strip():
-            break
-        rows.append(dict(zip(names, re.split(r"\s{2,}", line.strip()))))
-    assert rows, text
+    """The rows of the table whose first column is called so, all its blocks; a cell is what two spaces part."""
+    rows: list[dict[str, str]] = []
+    for block in re.split(r"\n\s*\n", text):
+        lines = [re.split(r"\s{2,}", line.strip()) for line in block.splitlines()]
+        begin = next((n for n, line in enumerate(lines) if len(line) > 1 and line[0] == first), None)
+        if begin is None:
+            continue
+        cells = [dict(zip(lines[begin], line)) for line in lines[begin + 1 :]]
+        rows = [row | more for row, more in zip(rows, cells)] if rows else cells
+    assert rows, f"no table {first} in:\n{text}"
     return rows
 
 

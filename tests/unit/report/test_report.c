@@ -79,14 +79,13 @@ END_TEST
 START_TEST(text_tells_groups_and_hosts)
 {
 	render("text");
-	has("\n  group  flows  workers  transactions/s       sent   received     mean      p50     "
-	    "max\n");
-	has("\n  small      8        2            5000  4.00 Mb/s  40.0 Mb/s  20.0 us  19.0 us  "
-	    "500 us\n");
-	has("  idle  min rtt     srtt  retransmits  all passes");
-	has("\n  master    10.0%   30.0%    10.0%  50.0%  5.00 us  20.0 us            3       "
-	    "30000");
-	has("      30000     3000000        30000000");
+	has("\n  group  flows  workers  transactions/s       sent   received\n");
+	has("\n  small      8        2            5000  4.00 Mb/s  40.0 Mb/s\n");
+	has("\n  group     mean      p50     max\n");
+	has("\n  small  20.0 us  19.0 us  500 us\n");
+	has("  idle  min rtt     srtt  retransmits\n");
+	has("\n  master    10.0%   30.0%    10.0%  50.0%  5.00 us  20.0 us            3\n");
+	has("\n  master         30000     3000000        30000000\n");
 	has("TLS on master: TLSv1.3 A-CIPHER, connections 16, resumed 15, in the kernel: sending "
 	    "14 "
 	    "receiving 13\n");

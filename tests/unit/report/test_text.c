@@ -60,6 +60,55 @@ START_TEST(the_table_of_runs_has_what_the_report_of_each_has)
 }
 END_TEST
 
+/* How long the longest line is. */
+static size_t longest(void)
+{
+	size_t most = 0;
+
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+		size_t length = strcspn(line, "\n");
+
+		most = length > most ? length : most;
+	}
+	return most;
+}
+
+static void render_as_wide_as(unsigned width)
+{
+	const struct nm_view view = {.width = width};
+	struct nm_runs series = sample_series(&run);
+
+	series.view = &view;
+	free(text);
+	text = sample_write("text", &series);
+}
+
+START_TEST(tables_fit_the_terminal)
+{
+	run->statistics = NM_STAT_INTERFACES;
+	render_as_wide_as(80);
+	ck_assert_uint_le(longest(), 80);
+	has("\n  master         30000     3000000        30000000\n");
+	render_as_wide_as(60);
+	ck_assert_uint_le(longest(), 60);
+	has("\n  master ");
+	render_as_wide_as(200);
+	has("            3       30000     3000000        30000000\n");
+	/* Of a file the blocks depend on no figure. */
+	render("text");
+	has("\n  host      all passes  bytes sent  bytes received\n");
+}
+END_TEST
+
+START_TEST(a_text_goes_on_below_itself)
+{
+	run->totals.counts.bytes_received = 0;
+	all_complete();
+	render_as_wide_as(40);
+	has("\n  throughput    sent 8.00 Mb/s\n                received 4.00 Mb/s\n");
+}
+END_TEST
+
 /* The slaves have taken the first 10 MB in 2 s, as the master has sent them, and the rest in the
  * 3 s after that. */
 static void let_slaves_lag(void)
@@ -237,6 +286,8 @@ int main(void)
 	tcase_add_checked_fixture(tests, rendered_set_up, rendered_tear_down);
 	tcase_add_test(tests, a_stream_opens_with_the_throughput_of_both_ends);
 	tcase_add_test(tests, the_table_of_runs_has_what_the_report_of_each_has);
+	tcase_add_test(tests, tables_fit_the_terminal);
+	tcase_add_test(tests, a_text_goes_on_below_itself);
 	tcase_add_test(tests, a_rate_has_the_bytes_and_the_time_of_one_end);
 	tcase_add_test(tests, what_came_just_after_the_end_is_not_worth_a_line);
 	tcase_add_test(tests, slaves_without_a_part_have_a_rate_of_0);
