@@ -18,6 +18,7 @@ struct group {
 	uint64_t from_ns;	       /* when that was read; 0: the window opens with the phase */
 	bool waits;		       /* for from_at_ns */
 	bool closed;		       /* the window has been added to the totals */
+	struct nm_sample *before;      /* the figures before the present row; owned */
 };
 
 struct nm_windows {
@@ -27,7 +28,7 @@ struct nm_windows {
 	const struct nm_run_options *options;
 	struct nm_result *result;
 	struct group *groups;				/* owned */
-	struct nm_sample *scratch, *current, *previous; /* owned */
+	struct nm_sample *scratch, *row, *row_of_group; /* owned */
 	struct nm_sample *total;			/* of all groups; owned */
 	uint64_t total_ns;
 	size_t row_capacity; /* room in result->intervals */
@@ -160,8 +161,8 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 	windows->union_from_ns = windows->union_to_ns = 0;
 	windows->row_ns = 0;
 	windows->row_at_ns = begin_ns;
-	sample_clear(windows->previous);
 	for (uint32_t g = 0; g < windows->plan->n_groups; g++) {
+		sample_clear(windows->groups[g].before);
 		begin_group(windows, g);
 		any |= windows->groups[g].measured;
 	}
@@ -292,37 +293,52 @@ static void tell_times(const struct nm_windows *windows, const struct nm_sample 
 		events->times(events->arg, &times);
 }
 
+/* What each group has done since the last row, into its window, where rows have some, and into
+ * windows->row. */
+static void add_groups(struct nm_windows *windows, struct nm_window *of_groups, uint64_t ns)
+{
+	sample_clear(windows->row);
+	for (uint32_t g = 0; g < windows->plan->n_groups; g++) {
+		struct nm_sample *now = windows->scratch;
+		struct group *mg = &windows->groups[g];
+
+		if (!mg->measured)
+			continue;
+		nm_engine_sample(windows->engine, g, windows->phase, now);
+		*windows->row_of_group = *now;
+		sample_subtract(windows->row_of_group, mg->before);
+		windows->scratch = mg->before;
+		mg->before = now;
+		sample_add(windows->row, windows->row_of_group);
+		if (of_groups)
+			fill_window(windows, &of_groups[g], windows->row_of_group, ns);
+	}
+}
+
 static void end_row(struct nm_windows *windows, uint64_t to_ns, uint64_t now_ns)
 {
-	struct nm_sample *swap = windows->previous;
 	const struct nm_run_events *events = &windows->options->events;
-
-	sample_clear(windows->current);
-	for (uint32_t g = 0; g < windows->plan->n_groups; g++) {
-		if (!windows->groups[g].measured)
-			continue;
-		nm_engine_sample(windows->engine, g, windows->phase, windows->scratch);
-		sample_add(windows->current, windows->scratch);
-	}
-	sample_clear(windows->scratch);
-	sample_add(windows->scratch, windows->current);
-	sample_subtract(windows->scratch, windows->previous);
-	windows->previous = windows->current;
-	windows->current = swap;
-
+	uint64_t ns = now_ns - windows->row_at_ns;
+	size_t n_groups = windows->plan->n_groups;
+	bool apart = n_groups > 1 && n_groups <= NM_INTERVAL_GROUPS;
+	struct nm_window *of_groups = apart ? calloc(n_groups, sizeof *of_groups) : NULL;
 	struct nm_result_interval *row = append_row(windows);
 
-	if (!row) {
+	add_groups(windows, of_groups, ns);
+	if (!row || (apart && !of_groups))
 		windows->base.failed = true;
+	if (!row) {
+		free(of_groups);
 		return;
 	}
 	*row = (struct nm_result_interval){.from_s = (double)windows->row_ns / 1e9,
 					   .to_s = (double)to_ns / 1e9,
 					   .phase = windows->phase,
-					   .part = part_of(windows, to_ns)};
-	fill_window(windows, &row->window, windows->scratch, now_ns - windows->row_at_ns);
-	tell_times(windows, windows->scratch, windows->row_at_ns, now_ns - windows->row_at_ns,
-		   row->part, false);
+					   .part = part_of(windows, to_ns),
+					   .groups = of_groups,
+					   .n_groups = of_groups ? n_groups : 0};
+	fill_window(windows, &row->window, windows->row, ns);
+	tell_times(windows, windows->row, windows->row_at_ns, ns, row->part, false);
 	windows->row_ns = to_ns;
 	windows->row_at_ns = now_ns;
 	if (events->interval)
@@ -418,12 +434,18 @@ struct nm_windows *nm_windows_new(const struct nm_plan *plan, const struct nm_en
 				    .result = result,
 				    .groups = calloc(plan->n_groups + 1, sizeof *windows->groups),
 				    .scratch = sample_new(),
-				    .current = sample_new(),
-				    .previous = sample_new(),
+				    .row = sample_new(),
+				    .row_of_group = sample_new(),
 				    .total = sample_new(),
 				    .grid = {.next_ns = UINT64_MAX}};
-	if (!windows->groups || !windows->scratch || !windows->current || !windows->previous ||
-	    !windows->total)
+	bool complete = windows->groups && windows->scratch && windows->row &&
+			windows->row_of_group && windows->total;
+
+	for (uint32_t g = 0; complete && g < plan->n_groups; g++) {
+		windows->groups[g].before = sample_new();
+		complete = windows->groups[g].before;
+	}
+	if (!complete)
 		return nm_windows_free(windows);
 	return windows;
 }
@@ -435,11 +457,12 @@ struct nm_windows *nm_windows_free(struct nm_windows *windows)
 	for (uint32_t g = 0; windows->groups && g < windows->plan->n_groups; g++) {
 		free(windows->groups[g].total);
 		free(windows->groups[g].from);
+		free(windows->groups[g].before);
 	}
 	free(windows->groups);
 	free(windows->scratch);
-	free(windows->current);
-	free(windows->previous);
+	free(windows->row);
+	free(windows->row_of_group);
 	free(windows->total);
 	free(windows);
 	return NULL;

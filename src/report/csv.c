@@ -59,9 +59,37 @@ static struct extra extra_of(const struct nm_runs *series)
 	return extra;
 }
 
+#define GROUP_NAME 128
+
+static size_t count_groups(const struct nm_result *shape)
+{
+	return shape->n_groups > 1 && shape->n_groups <= NM_INTERVAL_GROUPS ? shape->n_groups : 0;
+}
+
+/* What the columns of a group begin with: its name, without what ends a cell, and of several with
+ * one name the second with "#2". */
+static char *group_prefix(const struct nm_result *shape, size_t g, char buf[GROUP_NAME])
+{
+	const char *name = shape->groups[g].name ? shape->groups[g].name : "";
+	char number[24] = "";
+	size_t same = 1;
+
+	for (size_t i = 0; i < g; i++)
+		same += shape->groups[i].name && strcmp(shape->groups[i].name, name) == 0;
+	if (same > 1)
+		snprintf(number, sizeof(number), "#%zu", same);
+	snprintf(buf, GROUP_NAME, "%.96s%s_", name, number);
+	nm_make_plain(buf);
+	for (char *c = buf; *c; c++)
+		if (strchr(" ,\"", *c))
+			*c = '_';
+	return buf;
+}
+
 static void print_header(const struct nm_result *shape, const struct extra *extra, FILE *out)
 {
 	const struct nm_percentiles *percentiles = &shape->percentiles;
+	char prefix[GROUP_NAME];
 
 	fputs("run,from_s,to_s,phase,part", out);
 	nm_figures_columns(out, "", nm_window_figures, percentiles, extra->without);
@@ -75,6 +103,9 @@ static void print_header(const struct nm_result *shape, const struct extra *extr
 		nm_figures_columns(out, "to_slaves_", nm_direction_figures, percentiles, NULL);
 		nm_figures_columns(out, "to_master_", nm_direction_figures, percentiles, NULL);
 	}
+	for (size_t g = 0; g < count_groups(shape); g++)
+		nm_figures_columns(out, group_prefix(shape, g, prefix), nm_window_figures,
+				   percentiles, extra->without);
 	fputc('\n', out);
 }
 
@@ -100,6 +131,8 @@ static void print_messages(const struct nm_result *run, size_t row, FILE *out)
 static void print_row(const struct nm_result *shape, const struct nm_result *run, size_t number,
 		      const struct nm_result_interval *row, const struct extra *extra, FILE *out)
 {
+	static const struct nm_window none = {.seconds = 0};
+
 	fprintf(out, "%zu,%.6f,%.6f,%u,%s", number, row->from_s, row->to_s,
 		(unsigned)row->phase + 1, nm_part_name(row->part));
 	nm_figures_cells(out, nm_window_figures, &row->window, &shape->percentiles, extra->without);
@@ -112,6 +145,10 @@ static void print_row(const struct nm_result *shape, const struct nm_result *run
 	fprintf(out, ",%.9f", row->window.seconds);
 	if (extra->messages)
 		print_messages(run, (size_t)(row - run->intervals), out);
+	for (size_t g = 0; g < count_groups(shape); g++)
+		nm_figures_cells(out, nm_window_figures,
+				 g < row->n_groups ? &row->groups[g] : &none, &shape->percentiles,
+				 extra->without);
 	fputc('\n', out);
 }
 

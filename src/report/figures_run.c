@@ -365,6 +365,29 @@ static json_t *make_row_datagrams(const struct nm_at *at)
 	return datagrams_json(at, &stats);
 }
 
+static json_t *make_name_of_group(const struct nm_at *at)
+{
+	return nm_json_text(at->result->groups[at->index].name);
+}
+
+static const struct nm_figure interval_group_figures[] = {
+	NM_MADE("name", make_name_of_group, "known_text"),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_group_row_object = {
+	.name = "interval_group",
+	.doc = "What one group has done in an interval.",
+	.figures = interval_group_figures,
+	.base = &nm_window_object,
+	.closing = NM_CLOSED_ALL,
+};
+
+static bool has_groups(const struct nm_at *at)
+{
+	return ((const struct nm_result_interval *)at->item)->n_groups > 0;
+}
+
 static const struct nm_figure interval_figures[] = {
 	NM_FIGURE(REAL, struct nm_result_interval, from_s, "from_s",
 		  .doc = "Since the transaction began."),
@@ -372,6 +395,10 @@ static const struct nm_figure interval_figures[] = {
 	NM_FIGURE(NUMBER, struct nm_result_interval, phase, "phase", .doc = "From 1."),
 	NM_MADE("part", make_part, "{'enum': ['warmup', 'measured', 'cooldown']}"),
 	NM_MADE("messages", make_row_datagrams, "messages", .has = has_datagrams),
+	NM_FIGURE(LIST, struct nm_result_interval, groups, "groups", .object = &nm_group_row_object,
+		  .count_offset = offsetof(struct nm_result_interval, n_groups),
+		  .item_size = sizeof(struct nm_window), .has = has_groups,
+		  .doc = "Of 2 to 16 groups what each has done, in the order of `groups`."),
 	NM_FIGURE_END,
 };
 
@@ -521,7 +548,9 @@ static const struct nm_figure document_figures[] = {
 	NM_FIGURE(LIST, struct nm_result, intervals, "intervals", .object = &nm_interval_object,
 		  .count_offset = offsetof(struct nm_result, n_intervals),
 		  .item_size = sizeof(struct nm_result_interval),
-		  .doc = "The reporting intervals, all groups together, seen by the master."),
+		  .doc = "The reporting intervals, seen by the master: all groups together, and "
+			 "each of "
+			 "them."),
 	NM_MADE("requirements", nm_requirements_json, NM_SCHEMA_LIST("requirement"),
 		.has = nm_has_requirements),
 	NM_MADE("comparison", nm_comparison_json, "comparison", .has = nm_has_comparison),

@@ -77,6 +77,8 @@ struct nm_result *nm_result_free(struct nm_result *result)
 	free(result->groups);
 	free(result->hosts);
 	free(result->warnings.items);
+	for (size_t i = 0; result->intervals && i < result->n_intervals; i++)
+		free(result->intervals[i].groups);
 	free(result->intervals);
 	nm_params_fini(&result->params);
 	free(result->profile.name);

@@ -4,6 +4,7 @@
 #define NM_RESULT_WINDOW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "result/statistics.h"
@@ -32,12 +33,16 @@ struct nm_window {
 
 enum nm_part { NM_PART_WARMUP, NM_PART_MEASURED, NM_PART_COOLDOWN };
 
-/* One row of the time grid, all groups together, seen by the master. */
+#define NM_INTERVAL_GROUPS 16 /* rows have those of each group, where there are no more */
+
+/* One row of the time grid, seen by the master. */
 struct nm_result_interval {
 	double from_s, to_s; /* since the phase began */
 	uint32_t phase;
-	enum nm_part part; /* the part in which its end lies */
-	struct nm_window window;
+	enum nm_part part;	 /* the part in which its end lies */
+	struct nm_window window; /* all groups together */
+	struct nm_window *groups;
+	size_t n_groups; /* 0: there is one group, or there are too many */
 };
 
 #define NM_GRID_ROUNDING_S 1e-6 /* times of the grid that differ by less are equal */

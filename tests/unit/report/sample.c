@@ -184,14 +184,22 @@ struct nm_result *sample_result(void)
 	result->intervals = calloc(3, sizeof(*result->intervals));
 	ck_assert_ptr_nonnull(result->intervals);
 	result->n_intervals = 3;
-	for (size_t i = 0; i < 3; i++)
-		result->intervals[i] = (struct nm_result_interval){
+	for (size_t i = 0; i < 3; i++) {
+		struct nm_result_interval *interval = &result->intervals[i];
+
+		*interval = (struct nm_result_interval){
 			.from_s = (double)i,
 			.to_s = (double)i + 1,
 			.phase = 1,
 			.part = i ? NM_PART_MEASURED : NM_PART_WARMUP,
 			.window = window(1, 10000),
+			.groups = calloc(2, sizeof(*interval->groups)),
+			.n_groups = 2,
 		};
+		ck_assert_ptr_nonnull(interval->groups);
+		interval->groups[0] = window(1, 9000);
+		interval->groups[1] = window(1, 1000);
+	}
 	result->intervals[2].window.latency.count = 0;
 	return result;
 }
