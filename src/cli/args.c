@@ -285,6 +285,7 @@ int nm_args_end(struct nm_args_reading *reading)
 		return -EINVAL;
 	bool runs = mode_of(args->action) == NM_MODE_RUN;
 
+	reading->args->run.has_interval = is_given(reading, "interval");
 	check_modes(reading);
 	check_output(args, diags);
 	if (runs && !diags->n_errors) {

@@ -61,8 +61,8 @@ struct nm_args_judge {
 struct nm_args_run {
 	uint64_t interval_ns, warmup_ns, cooldown_ns, wait_start_ns, wait_slaves_ns;
 	uint64_t repeat, seed;
-	bool has_seed, has_percentiles; /* given by the user */
-	bool no_env;			/* the environment sets no parameters */
+	bool has_seed, has_percentiles, has_interval; /* given by the user */
+	bool no_env;				      /* the environment sets no parameters */
 	char *percentiles_text;
 	struct nm_percentiles percentiles;
 	char *slave_cpus;

@@ -270,6 +270,7 @@ int nm_cli_run(const struct nm_args *args, struct nm_diags *diags)
 	struct nm_loaded loaded = {0};
 	bool shown = nm_output_is_stdout(args->output.path);
 	struct nm_view view = {.width = shown ? nm_cli_columns(STDOUT_FILENO) : 0,
+			       .intervals = args->run.has_interval,
 			       .throughput_unit = args->output.throughput_unit,
 			       .cpus = args->cpus,
 			       .slave_cpus = args->run.slave_cpus,

@@ -51,6 +51,8 @@ src_libnm_report_la_SOURCES = \
 	src/report/stream.h \
 	src/report/table.c \
 	src/report/table.h \
+	src/report/text_intervals.c \
+	src/report/text_intervals.h \
 	src/report/text_tables.c \
 	src/report/text_tables.h \
 	src/report/text_totals.c \

@@ -13,6 +13,7 @@
 #include "report/end_totals.h"
 #include "report/requirement.h"
 #include "report/table.h"
+#include "report/text_intervals.h"
 #include "report/text_tables.h"
 #include "report/text_totals.h"
 
@@ -443,6 +444,8 @@ static int write_text(const struct nm_runs *series, FILE *out)
 	print_head(last, out);
 	if (series->n_runs > 1)
 		fprintf(out, "  run %zu of %zu\n", series->n_runs, series->n_runs);
+	if (nm_runs_view(series)->intervals)
+		nm_text_intervals_print(last, width, out);
 	nm_text_totals_print(last, width, out);
 	if (has_figures(last)) {
 		print_groups(last, width, out);

@@ -20,6 +20,7 @@ struct nm_view {
 	const char *throughput_unit; /* a word of neper's, see throughput.h; NULL: none */
 	const char *cpus;	     /* for the master's workers; NULL: anywhere */
 	const char *slave_cpus;	     /* for the slaves' workers; NULL: as each slave's own */
+	bool intervals;		     /* the user has asked for rows of them */
 	bool has_lines;		     /* the lines of progress have been printed above the report */
 	bool of_slave;		     /* a slave's own result: it has no intervals to show */
 	bool stime_use_proc;	     /* neper's stime is that of the whole host */

@@ -100,6 +100,26 @@ START_TEST(tables_fit_the_terminal)
 }
 END_TEST
 
+START_TEST(rows_of_intervals_stand_where_they_were_asked_for)
+{
+	const struct nm_view view = {.intervals = true};
+	struct nm_runs series = sample_series(&run);
+
+	render("text");
+	has_not("interval");
+	series.view = &view;
+	free(text);
+	text = sample_write("text", &series);
+	has("\n\n  interval       group  transactions/s       sent   received     mean     max\n"
+	    "  0.000-1.000 s  all             10000  8.00 Mb/s  80.0 Mb/s  20.0 us  500 us  "
+	    "warmup\n"
+	    "  0.000-1.000 s  small            9000  7.20 Mb/s  72.0 Mb/s  20.0 us  500 us  "
+	    "warmup\n");
+	has("\n  2.000-3.000 s  all             10000  8.00 Mb/s  80.0 Mb/s        -       -\n");
+	ck_assert(strstr(text, "  interval ") < strstr(text, "  transactions  "));
+}
+END_TEST
+
 START_TEST(a_text_goes_on_below_itself)
 {
 	run->totals.counts.bytes_received = 0;
@@ -287,6 +307,7 @@ int main(void)
 	tcase_add_test(tests, a_stream_opens_with_the_throughput_of_both_ends);
 	tcase_add_test(tests, the_table_of_runs_has_what_the_report_of_each_has);
 	tcase_add_test(tests, tables_fit_the_terminal);
+	tcase_add_test(tests, rows_of_intervals_stand_where_they_were_asked_for);
 	tcase_add_test(tests, a_text_goes_on_below_itself);
 	tcase_add_test(tests, a_rate_has_the_bytes_and_the_time_of_one_end);
 	tcase_add_test(tests, what_came_just_after_the_end_is_not_worth_a_line);
