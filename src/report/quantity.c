@@ -2,8 +2,10 @@
 /* Names the units of figures, and writes their values for people. */
 #include "report/quantity.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *nm_quantity_unit(enum nm_quantity quantity)
 {
@@ -30,6 +32,16 @@ const char *nm_quantity_text(enum nm_quantity quantity)
 	};
 
 	return texts[quantity];
+}
+
+char *nm_share_format(double share, char *buf, size_t size)
+{
+	int digits = 3;
+
+	do
+		snprintf(buf, size, "%.*g%%", digits, 100 * share);
+	while (share < 1 && strncmp(buf, "100", 3) == 0 && digits++ < DBL_DECIMAL_DIG);
+	return buf;
 }
 
 struct scale {

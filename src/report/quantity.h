@@ -23,4 +23,7 @@ const char *nm_quantity_text(enum nm_quantity quantity);
 /* A value for people, with up to six digits: "12.5 ms", "3 %". Returns buf. */
 char *nm_quantity_format(enum nm_quantity quantity, double value, char *buf, size_t size);
 
+/* A share for people: "93.9%", with as many digits as tell less than all from all. Returns buf. */
+char *nm_share_format(double share, char *buf, size_t size);
+
 #endif

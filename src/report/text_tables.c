@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "report/common.h"
+#include "report/quantity.h"
 #include "report/table.h"
 #include "report/uperf.h"
 
@@ -312,6 +313,7 @@ void nm_text_counters_print(const struct nm_result *result, unsigned width, unsi
 {
 	static const char *const names[] = {"Counter", "host", "user", "kernel", "total", ""};
 	struct nm_table table = {.align = "llrrrl", .width = width};
+	char share[TEXT];
 
 	ADD_HEAD(&table, names);
 	for (size_t h = 0; h < result->n_hosts; h++) {
@@ -328,8 +330,8 @@ void nm_text_counters_print(const struct nm_result *result, unsigned width, unsi
 			if (!value->has_total)
 				nm_table_cell(&table, "not available: %s", value->why);
 			else if (value->share < 1)
-				nm_table_cell(&table, "counted %.0f%% of the time",
-					      100 * value->share);
+				nm_table_cell(&table, "counted %s of the time",
+					      nm_share_format(value->share, share, sizeof(share)));
 			else
 				nm_table_cell(&table, "%s", "");
 		}

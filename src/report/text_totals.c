@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "report/common.h"
 #include "report/end_totals.h"
+#include "report/quantity.h"
 #include "report/table.h"
 #include "result/datagram_stats.h"
 
@@ -40,7 +41,8 @@ const char *nm_text_rate(uint64_t count, double seconds, char *buf)
 static void add_direction(struct nm_table *table, const char *name,
 			  const struct nm_datagram_direction *way)
 {
-	char bits[TEXT], jitter[TEXT], lost[2 * TEXT] = "lost not known, some came twice";
+	char bits[TEXT], jitter[TEXT], share[TEXT],
+		lost[2 * TEXT] = "lost not known, some came twice";
 	char order[3 * TEXT] = "  reordered, duplicates not known (too short for a number)";
 
 	if (!way->sent && !way->received)
@@ -61,8 +63,9 @@ static void add_direction(struct nm_table *table, const char *name,
 		return;
 	}
 	if (way->lost_known)
-		snprintf(lost, sizeof lost, "lost %" PRId64 " (%.3g%%)", way->lost,
-			 way->sent ? 100.0 * (double)way->lost / (double)way->sent : 0);
+		snprintf(lost, sizeof lost, "lost %" PRId64 " (%s)", way->lost,
+			 nm_share_format(way->sent ? (double)way->lost / (double)way->sent : 0,
+					 share, sizeof(share)));
 	nm_table_cell(table, "sent %" PRIu64 "  received %" PRIu64 " (%s)  %s%s%s%s", way->sent,
 		      way->received, bits, lost, order, way->has_jitter ? "  jitter " : "",
 		      way->has_jitter ? nm_format_duration(way->jitter_s, jitter, sizeof(jitter))

@@ -11,6 +11,7 @@
 
 #include "../suite.h"
 #include "rendered.h"
+#include "report/quantity.h"
 
 static void all_complete(void)
 {
@@ -117,6 +118,24 @@ START_TEST(rows_of_intervals_stand_where_they_were_asked_for)
 	    "warmup\n");
 	has("\n  2.000-3.000 s  all             10000  8.00 Mb/s  80.0 Mb/s        -       -\n");
 	ck_assert(strstr(text, "  interval ") < strstr(text, "  transactions  "));
+}
+END_TEST
+
+START_TEST(what_is_less_than_all_is_not_100_per_cent)
+{
+	static const struct {
+		double share;
+		const char *text;
+	} cases[] = {{0, "0%"},
+		     {0.939, "93.9%"},
+		     {7999 / 8000.0, "99.99%"},
+		     {9999999 / 1e7, "99.99999%"},
+		     {1, "100%"},
+		     {1 / 1e9, "1e-07%"}};
+	char buf[64];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ck_assert_str_eq(nm_share_format(cases[i].share, buf, sizeof(buf)), cases[i].text);
 }
 END_TEST
 
@@ -308,6 +327,7 @@ int main(void)
 	tcase_add_test(tests, the_table_of_runs_has_what_the_report_of_each_has);
 	tcase_add_test(tests, tables_fit_the_terminal);
 	tcase_add_test(tests, rows_of_intervals_stand_where_they_were_asked_for);
+	tcase_add_test(tests, what_is_less_than_all_is_not_100_per_cent);
 	tcase_add_test(tests, a_text_goes_on_below_itself);
 	tcase_add_test(tests, a_rate_has_the_bytes_and_the_time_of_one_end);
 	tcase_add_test(tests, what_came_just_after_the_end_is_not_worth_a_line);
