@@ -64,6 +64,7 @@ static const char *const own_keys[] = {
 	"softirqs",
 	"stime_end",
 	"stime_start",
+	"tcp_retransmitted_segments",
 	"throughput_received_bits_per_s",
 	"throughput_sent_bits_per_s",
 	"throughput_units",

@@ -67,6 +67,9 @@ static void print_usage(FILE *out, const char *prefix, const struct nm_result_ho
 		return;
 	print_process(out, prefix, host);
 	print_interrupts(out, prefix, &host->usage);
+	if (host->usage.has_tcp)
+		fprintf(out, "%stcp_retransmitted_segments=%" PRIu64 "\n", prefix,
+			host->usage.tcp.retrans_segs);
 	if (host->usage.has_cpu)
 		nm_figures_keys(out, prefix, nm_cpu_figures, &host->usage.cpu, NULL);
 }

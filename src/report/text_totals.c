@@ -161,19 +161,30 @@ static void add_stream(struct nm_table *table, const struct nm_result *result)
 		add_after(table, &ways.to_master, window_s);
 }
 
-/* By all hosts, over the connections that were open at the end. */
+/* By all hosts: of the connections that were open at the end, or else, where connections end within
+ * what is measured, of all TCP on the machines; an embedded slave is on the master's. */
 static void add_retransmits(struct nm_table *table, const struct nm_result *result)
 {
-	uint64_t sum = 0, connections = 0;
+	uint64_t sum = 0, connections = 0, of_machines = 0;
+	bool told = false;
 
 	for (size_t i = 0; i < result->n_hosts; i++) {
-		sum += result->hosts[i].connections.retransmits;
-		connections += result->hosts[i].connections.connections;
+		const struct nm_result_host *host = &result->hosts[i];
+
+		sum += host->connections.retransmits;
+		connections += host->connections.connections;
+		if (!host->has_usage || !host->usage.has_tcp || host->trust == NM_TRUST_EMBEDDED)
+			continue;
+		told = true;
+		of_machines += host->usage.tcp.retrans_segs;
 	}
-	if (!connections)
+	if (!connections && (!told || !result->totals.counts.connects))
 		return;
 	nm_table_cell(table, "retransmits");
-	nm_table_cell(table, "%" PRIu64, sum);
+	if (connections)
+		nm_table_cell(table, "%" PRIu64, sum);
+	else
+		nm_table_cell(table, "%" PRIu64 " by all TCP on these hosts", of_machines);
 }
 
 #define NAMED_HOSTS 4
@@ -430,6 +441,8 @@ static void add_work(struct nm_table *table, const struct nm_result *result)
 	    messages.to_master.packets_sent < messages.to_master.sent)
 		add_datagrams(table, &messages);
 	add_throughput(table, &result->totals);
+	if (result->totals.counts.connects)
+		add_retransmits(table, result);
 }
 
 void nm_text_totals_print(const struct nm_result *result, unsigned width, FILE *out)

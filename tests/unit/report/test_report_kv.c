@@ -15,6 +15,9 @@ START_TEST(kv_has_interrupts_that_are_known)
 	has("\ninterrupts=24000\ncontext_switches=700\nsoftirqs=5000000\n");
 	has("\nsoftirqs_net_tx=0\nsoftirqs_net_rx=4000000\nsoftirqs_sched=246\n");
 	has("\nremote_softirqs_net_rx=4000000\n");
+	has("\ntcp_retransmitted_segments=1\n");
+	has("\nremote_tcp_retransmitted_segments=1\n");
+	has_not("remote2_tcp");
 	has_not("softirqs_timer");
 	has_not("remote2_softirqs");
 	run->hosts[1].usage.has_softirqs = false;

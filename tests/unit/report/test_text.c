@@ -139,6 +139,24 @@ START_TEST(what_is_less_than_all_is_not_100_per_cent)
 }
 END_TEST
 
+/* Each connection of tcp_crr is closed before anybody could ask it. */
+START_TEST(retransmits_of_short_connections_are_those_of_the_hosts)
+{
+	run->hosts[0].connections.connections = 0;
+	render("text");
+	has_not("\n  retransmits ");
+	run->totals.counts.connects = 20000;
+	render("text");
+	has("\n  retransmits   2 by all TCP on these hosts\n");
+	run->hosts[1].trust = NM_TRUST_EMBEDDED;
+	render("text");
+	has("\n  retransmits   1 by all TCP on these hosts\n");
+	run->hosts[0].usage.has_tcp = false;
+	render("text");
+	has_not("\n  retransmits ");
+}
+END_TEST
+
 START_TEST(a_text_goes_on_below_itself)
 {
 	run->totals.counts.bytes_received = 0;
@@ -328,6 +346,7 @@ int main(void)
 	tcase_add_test(tests, tables_fit_the_terminal);
 	tcase_add_test(tests, rows_of_intervals_stand_where_they_were_asked_for);
 	tcase_add_test(tests, what_is_less_than_all_is_not_100_per_cent);
+	tcase_add_test(tests, retransmits_of_short_connections_are_those_of_the_hosts);
 	tcase_add_test(tests, a_text_goes_on_below_itself);
 	tcase_add_test(tests, a_rate_has_the_bytes_and_the_time_of_one_end);
 	tcase_add_test(tests, what_came_just_after_the_end_is_not_worth_a_line);
