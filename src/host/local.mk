@@ -35,6 +35,7 @@ src_libnm_host_la_SOURCES = \
 	src/host/psp.c \
 	src/host/psp.h \
 	src/host/syscalls.h \
+	src/host/throttling.c \
 	src/host/usage.c \
 	src/host/usage.h \
 	src/host/usage_fields.c \

@@ -159,6 +159,7 @@ void nm_usage_read(struct nm_usage *ret_usage)
 	memset(ret_usage, 0, sizeof *ret_usage);
 	ret_usage->at_ns = nm_clock_ns();
 	nm_rusage_read(&ret_usage->process);
+	host__read_throttling(&ret_usage->throttling);
 	if (text) {
 		read_stat(ret_usage, text);
 		read_softirqs(ret_usage, text);
@@ -275,6 +276,8 @@ void nm_usage_delta(const struct nm_usage *before, const struct nm_usage *after,
 		psp_delta(before, &delta.psp[i]);
 	interrupts_delta(before, after, &delta);
 	nm_fields_subtract(nm_rusage_fields, &before->process, &after->process, &delta.process);
+	nm_fields_subtract(nm_throttling_fields, &before->throttling, &after->throttling,
+			   &delta.throttling);
 	nm_fields_subtract(nm_tcp_counter_fields, &before->tcp, &after->tcp, &delta.tcp);
 	for (size_t i = 0; i < delta.n_nics; i++) {
 		const struct nm_nic *old = find_nic(before, delta.nics[i].name);

@@ -52,6 +52,12 @@ struct nm_softirqs {
 const char *nm_softirq_name(enum nm_softirq kind);
 bool nm_softirq_known(const struct nm_softirqs *softirqs, enum nm_softirq kind);
 
+/* The periods of the limits of CPU of this process's control groups, and those in which it was held
+ * back, and how long it was, on all CPUs together. periods 0: there is no limit. */
+struct nm_throttling {
+	uint64_t periods, throttled, throttled_ns;
+};
+
 /* getrusage(RUSAGE_SELF). */
 struct nm_rusage {
 	uint64_t utime_ns, stime_ns;
@@ -109,6 +115,7 @@ struct nm_usage {
 	struct nm_interrupts interrupts;
 	struct nm_softirqs softirqs;
 	struct nm_rusage process;
+	struct nm_throttling throttling;
 	struct nm_tcp_counters tcp;
 	size_t n_nics;
 	struct nm_nic nics[NM_USAGE_MAX_NICS];
@@ -118,7 +125,8 @@ struct nm_usage {
 
 /* The members of the structs above, in the order of the control protocol. */
 extern const struct nm_field nm_cpu_fields[], nm_interrupt_fields[], nm_softirq_fields[],
-	nm_rusage_fields[], nm_nic_fields[], nm_tcp_counter_fields[], nm_psp_fields[];
+	nm_rusage_fields[], nm_throttling_fields[], nm_nic_fields[], nm_tcp_counter_fields[],
+	nm_psp_fields[];
 
 /* Reads all figures; the reason for a missing one is in its member _why. Never fails as a whole.
  * Not for the hot path (opens files, netlink). */

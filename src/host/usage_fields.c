@@ -51,6 +51,14 @@ const struct nm_field nm_rusage_fields[] = {
 	NM_FIELD_END,
 };
 
+const struct nm_field nm_throttling_fields[] = {
+	NM_FIELD(U64, struct nm_throttling, periods, .figure = "periods"),
+	NM_FIELD(U64, struct nm_throttling, throttled, .figure = "throttled_periods"),
+	NM_FIELD(U64, struct nm_throttling, throttled_ns, .unit = NM_UNIT_NS,
+		 .figure = "throttled_s", .doc = "On all CPUs together."),
+	NM_FIELD_END,
+};
+
 const struct nm_field nm_nic_fields[] = {
 #define COUNTER(member, ...) NM_FIELD(U64, struct nm_nic, member, .figure = #member),
 	NM_NIC_COUNTERS(COUNTER)

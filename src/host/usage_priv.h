@@ -13,6 +13,12 @@ int host__parse_interrupts(const char *text, struct nm_interrupts *ret_interrupt
 int host__parse_softirqs(const char *text, struct nm_softirqs *ret_softirqs);
 /* /proc/net/snmp and /proc/net/netstat: pairs of lines, names and values. The value, or -EINVAL. */
 int host__parse_snmp(const char *text, const char *group, const char *name, uint64_t *ret_value);
+/* The folder of the control group that limits the CPU, by /proc/self/cgroup: the length of the path
+ * of its root; 0: there is none. */
+size_t host__parse_cgroup(const char *text, char *ret_path, size_t size);
+/* Adds what a cpu.stat has, of either version. */
+void host__parse_cpu_stat(const char *text, struct nm_throttling *add);
+void host__read_throttling(struct nm_throttling *ret_throttling);
 /* Interfaces over netlink. 0 or -errno; *ret_count of at most NM_USAGE_MAX_NICS; -E2BIG
  * when more than that have carried traffic. */
 int host__read_nics(struct nm_nic *nics, size_t *ret_count);

@@ -489,6 +489,26 @@ static json_t *make_rusage(const struct nm_at *at)
 	return part(at, true, "", &nm_rusage_object, &host_of(at)->usage);
 }
 
+static const struct nm_figure throttling_figures[] = {
+	{.kind = NM_FIGURE_FIELDS, .fields = nm_throttling_fields},
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_throttling_object = {
+	.name = "throttling",
+	.doc = "Of the process, over the measured window: the periods of the limits of CPU of its "
+	       "control groups, and those in which it was held back.",
+	.figures = throttling_figures,
+};
+
+static json_t *make_throttling(const struct nm_at *at)
+{
+	const struct nm_throttling *throttling = &host_of(at)->usage.throttling;
+
+	return part(at, throttling->periods > 0, "its control groups have no limit of CPU",
+		    &nm_throttling_object, throttling);
+}
+
 static json_t *make_nics(const struct nm_at *at)
 {
 	const struct nm_usage *usage = &host_of(at)->usage;
@@ -595,6 +615,8 @@ static const struct nm_figure host_figures[] = {
 		.object = &nm_softirqs_object),
 	NM_MADE("rusage", make_rusage, NM_SCHEMA_IF_AVAILABLE("rusage"),
 		.object = &nm_rusage_object),
+	NM_MADE("throttling", make_throttling, NM_SCHEMA_IF_AVAILABLE("throttling"),
+		.object = &nm_throttling_object),
 	NM_MADE("nics", make_nics, NM_SCHEMA_LIST_IF_AVAILABLE("nic"),
 		.doc = "Over the measured window."),
 	NM_MADE("tcp", make_tcp, NM_SCHEMA_IF_AVAILABLE("tcp"), .object = &nm_tcp_object),

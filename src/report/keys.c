@@ -65,6 +65,8 @@ static const char *const own_keys[] = {
 	"stime_end",
 	"stime_start",
 	"tcp_retransmitted_segments",
+	"throttled_periods",
+	"throttling_periods",
 	"throughput_received_bits_per_s",
 	"throughput_sent_bits_per_s",
 	"throughput_units",

@@ -67,6 +67,10 @@ static void print_usage(FILE *out, const char *prefix, const struct nm_result_ho
 		return;
 	print_process(out, prefix, host);
 	print_interrupts(out, prefix, &host->usage);
+	if (host->usage.throttling.periods)
+		fprintf(out, "%sthrottling_periods=%" PRIu64 "\n%sthrottled_periods=%" PRIu64 "\n",
+			prefix, host->usage.throttling.periods, prefix,
+			host->usage.throttling.throttled);
 	if (host->usage.has_tcp)
 		fprintf(out, "%stcp_retransmitted_segments=%" PRIu64 "\n", prefix,
 			host->usage.tcp.retrans_segs);

@@ -69,6 +69,24 @@ static void warn_of_others(const struct nm_master *master, const struct nm_resul
 		nm_format_duration((double)others->of_ns / 1e9, of_ns, sizeof of_ns));
 }
 
+/* What a limit of CPU has cost looks like the network's fault. */
+static void warn_of_throttling(const struct nm_master *master, const struct nm_result_host *host)
+{
+	const struct nm_throttling *throttling = &host->usage.throttling;
+	char text[32];
+
+	/* An embedded slave is in the control group of the master. */
+	if (!host->has_usage || !throttling->throttled || host->trust == NM_TRUST_EMBEDDED)
+		return;
+	nm_result_warn(
+		master->result,
+		"%s%.255s was throttled: the limit of CPU of its control group has held it back in "
+		"%llu of %llu periods, for %s on all CPUs together; that is in these figures",
+		host->is_master ? "" : "slave ", host->name,
+		(unsigned long long)throttling->throttled, (unsigned long long)throttling->periods,
+		nm_format_duration((double)throttling->throttled_ns / 1e9, text, sizeof text));
+}
+
 /* Takes the result of a host; its groups have been written to host->groups already. */
 static void take_result(const struct nm_master *master, struct nm_result_host *host,
 			const struct nm_msg_result *result)
@@ -85,6 +103,7 @@ static void take_result(const struct nm_master *master, struct nm_result_host *h
 		nm_counts_add(&host->counts, &host->groups[g]);
 	warn_of_strangers(master, host, result);
 	warn_of_others(master, host, &result->others);
+	warn_of_throttling(master, host);
 }
 
 /* Warns of a part of a slave's counts that is more than the whole: either of the two may be wrong,

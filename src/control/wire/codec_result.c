@@ -41,6 +41,8 @@ static const struct nm_field usage_fields[] = {
 	NM_FIELD(ROW, struct nm_usage, cpu, .fields = nm_cpu_fields),
 	NM_FIELD(ROW, struct nm_usage, process, .fields = nm_rusage_fields,
 		 .doc = "Of the process that runs the traffic."),
+	NM_FIELD(ROW, struct nm_usage, throttling, .fields = nm_throttling_fields,
+		 .doc = "By the limits of CPU of its control groups."),
 	NM_FIELD(ROW, struct nm_usage, tcp, .fields = nm_tcp_counter_fields),
 	NM_FIELD(LIST, struct nm_usage, nics, .max = NM_USAGE_MAX_NICS, .fields = nic_fields,
 		 .item_size = sizeof(struct nm_nic),

@@ -3,9 +3,9 @@
 #ifndef NM_TESTS_UNIT_CONTROL_GOLDEN_H
 #define NM_TESTS_UNIT_CONTROL_GOLDEN_H
 
-#define GOLDEN_HELLO "[\"hello\",{\"magic\":\"netmodel\",\"protocol\":6,\"version\":\"1.2\"}]"
+#define GOLDEN_HELLO "[\"hello\",{\"magic\":\"netmodel\",\"protocol\":7,\"version\":\"1.2\"}]"
 #define GOLDEN_WELCOME                                                                             \
-	"[\"welcome\",{\"protocol\":6,\"version\":\"1.2\",\"hostname\":\"ada\",\"no_auth\":true}]"
+	"[\"welcome\",{\"protocol\":7,\"version\":\"1.2\",\"hostname\":\"ada\",\"no_auth\":true}]"
 #define GOLDEN_REFUSE "[\"refuse\",{\"code\":\"busy\",\"text\":\"too many masters\"}]"
 #define GOLDEN_PREPARE                                                                             \
 	"[\"prepare\",{\"run_id\":\"00112233445566778899aabbccddeeff\","                           \
@@ -71,7 +71,8 @@
 	"true,"                                                                                    \
 	"\"has_nics\":true,\"has_tcp\":false,\"has_psp\":true,\"cpu_why\":\"\",\"nics_why\":\"\"," \
 	"\"tcp_why\":\"no /proc\",\"psp_why\":\"\",\"cpu\":[1,2,3,4,5,6,7,8,9],\"process\":[11,"   \
-	"12,13,14,15,16,17],\"tcp\":[21,22,23,24,25],\"nics\":[[\"eth0\",[1,2,3,4,5,6,"            \
+	"12,13,14,15,16,17],\"throttling\":[18,19,20],\"tcp\":[21,22,23,24,25],\"nics\":[["        \
+	"\"eth0\",[1,2,3,4,5,6,"                                                                   \
 	"7,8]]],\"psp\":[[\"eth1\",3,[1,2,3,4,5,6,7,8,9,10]]],\"interrupts\":[31,32],"             \
 	"\"softirqs\":\"the kernel does not count them\"},\"counters\":[[\"cycles\",12,"           \
 	"null,null,\"no kernel\",0.5],[\"x\",null,3,4,\"\",1.0]],\"arrived\":[11,12],"             \

@@ -208,6 +208,7 @@ static void fill_usage(struct nm_usage *usage)
 	usage->has_cpu = true;
 	usage->cpu = (struct nm_cpu_times){1, 2, 3, 4, 5, 6, 7, 8, .n_cpus = 9};
 	usage->process = (struct nm_rusage){11, 12, 13, 14, 15, 16, 17};
+	usage->throttling = (struct nm_throttling){18, 19, 20};
 	usage->tcp = (struct nm_tcp_counters){21, 22, 23, 24, 25};
 	strcpy(usage->tcp_why, "no /proc");
 	usage->has_nics = true;

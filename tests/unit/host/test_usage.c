@@ -41,6 +41,55 @@ START_TEST(stat_gives_the_time_of_all_cpus)
 }
 END_TEST
 
+START_TEST(the_group_that_limits_the_cpu_is_found)
+{
+	static const struct {
+		const char *text, *path;
+		size_t root;
+	} cases[] = {
+		{"0::/system.slice/a b.service\n", "/sys/fs/cgroup/system.slice/a b.service", 14},
+		{"0::/\n", "/sys/fs/cgroup/", 14},
+		{"12:cpuset:/x\n4:cpu,cpuacct:/pod/1\n0::/else\n",
+		 "/sys/fs/cgroup/cpu,cpuacct/pod/1", 26},
+		{"4:cpu:/pod\n", "/sys/fs/cgroup/cpu/pod", 18},
+		{"3:memory:/pod\n", NULL, 0},
+		{"nothing\n4\n:", NULL, 0},
+		{"", NULL, 0},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char path[64];
+
+		ck_assert_uint_eq(host__parse_cgroup(cases[i].text, path, sizeof path),
+				  cases[i].root);
+		if (cases[i].root)
+			ck_assert_str_eq(path, cases[i].path);
+	}
+}
+END_TEST
+
+START_TEST(periods_of_both_versions_are_added)
+{
+	struct nm_throttling sum = {.periods = 0};
+
+	host__parse_cpu_stat("nr_periods 15\nnr_throttled 12\nthrottled_time 900\n", &sum);
+	host__parse_cpu_stat("usage_usec 5\nnr_periods 1\nnr_throttled 1\nthrottled_usec 2\n",
+			     &sum);
+	host__parse_cpu_stat("usage_usec\n", &sum);
+	host__parse_cpu_stat("", &sum);
+	ck_assert_uint_eq(sum.periods, 16);
+	ck_assert_uint_eq(sum.throttled, 13);
+	ck_assert_uint_eq(sum.throttled_ns, 2900);
+	start();
+	before.throttling = (struct nm_throttling){10, 4, 100};
+	after.throttling = sum;
+	nm_usage_delta(&before, &after, &delta);
+	ck_assert_uint_eq(delta.throttling.periods, 6);
+	ck_assert_uint_eq(delta.throttling.throttled, 9);
+	ck_assert_uint_eq(delta.throttling.throttled_ns, 2800);
+}
+END_TEST
+
 START_TEST(ticks_are_of_the_length_that_is_said)
 {
 	struct nm_cpu_times cpu;
@@ -449,6 +498,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, start, NULL);
 	tcase_add_test(tc, stat_gives_the_time_of_all_cpus);
+	tcase_add_test(tc, the_group_that_limits_the_cpu_is_found);
+	tcase_add_test(tc, periods_of_both_versions_are_added);
 	tcase_add_test(tc, ticks_are_of_the_length_that_is_said);
 	tcase_add_loop_test(tc, stat_without_cpu_time_is_refused, 0,
 			    sizeof bad_stats / sizeof *bad_stats);

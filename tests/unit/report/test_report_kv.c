@@ -18,6 +18,11 @@ START_TEST(kv_has_interrupts_that_are_known)
 	has("\ntcp_retransmitted_segments=1\n");
 	has("\nremote_tcp_retransmitted_segments=1\n");
 	has_not("remote2_tcp");
+	has_not("throttl");
+	run->hosts[1].usage.throttling = (struct nm_throttling){15, 12, 900000000};
+	render("kv");
+	has("\nremote_throttling_periods=15\nremote_throttled_periods=12\n");
+	has_not("\nthrottl");
 	has_not("softirqs_timer");
 	has_not("remote2_softirqs");
 	run->hosts[1].usage.has_softirqs = false;
