@@ -3,11 +3,13 @@
 #include "compiled.h"
 
 #include <check.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../suite.h"
+#include "flowop/flowop.h"
 
 #define AT(line, text)	  "t.xml:" #line ": error: " text "\n"
 #define WARN(line, text)  "t.xml:" #line ": warning: " text "\n"
@@ -27,9 +29,9 @@
 #define COMMON_NAMES                                                                               \
 	"conn, remotehost, count, repeat, batch_size, timeout, poll_timeout, canfail, "            \
 	"when, unless, non_blocking"
-#define FLOWOPS                                                                                    \
-	"connect, accept, read, write, send, recv, exchange, sendfile, sendfilev, think, "         \
-	"disconnect, secure, nop"
+/* They stand for the names of the flowops that this build has, and of those with an option. */
+#define FLOWOPS		"{FLOWOPS}"
+#define FLOWOPS_OF_SIZE "{FLOWOPS with rsize}"
 
 struct mistake {
 	const char *text, *said;
@@ -212,12 +214,35 @@ static const struct mistake connections[] = {
 	       "with a duration only one of them can")},
 };
 
+/* What is to be said, with the names of flowops; owned by the caller. */
+static char *expected(const char *text)
+{
+	const char *all = strstr(text, FLOWOPS), *some = strstr(text, FLOWOPS_OF_SIZE);
+	const char *names = all ? all : some, *between = "";
+	char *whole = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&whole, &size);
+
+	fprintf(out, "%.*s", names ? (int)(names - text) : INT_MAX, text);
+	for (size_t i = 0; names && nm_flowops[i]; i++) {
+		if (some && !nm_opt_find(nm_flowops[i]->opts, "rsize"))
+			continue;
+		fprintf(out, "%s%s", between, nm_flowops[i]->name);
+		between = ", ";
+	}
+	if (names)
+		fputs(strchr(names, '}') + 1, out);
+	ck_assert_int_eq(fclose(out), 0);
+	return whole;
+}
+
 static void assert_said(const struct mistake *mistake)
 {
 	struct compiled c = compile(mistake->text);
-	char *all = said(&c.diags);
+	char *all = said(&c.diags), *right = expected(mistake->said);
 
-	ck_assert_str_eq(all, mistake->said);
+	ck_assert_str_eq(all, right);
+	free(right);
 	ck_assert_ptr_null(c.plan);
 	free(all);
 	compiled_fini(&c);
@@ -307,7 +332,7 @@ static const struct mistake warnings[] = {
 		 "before its turn")},
 	{ONE(CONNECT OP("sendfile", "dir=. rsize=8k")),
 	 WARN(2, "<flowop sendfile>: \"rsize\" has no effect: it is not an option of sendfile, but "
-		 "of read, write, send, recv, exchange")},
+		 "of " FLOWOPS_OF_SIZE)},
 };
 
 START_TEST(doubtful_profiles)
@@ -315,7 +340,10 @@ START_TEST(doubtful_profiles)
 	struct compiled c = compile(warnings[_i].text);
 	char *all = said(&c.diags);
 
-	ck_assert_str_eq(all, warnings[_i].said);
+	char *right = expected(warnings[_i].said);
+
+	ck_assert_str_eq(all, right);
+	free(right);
 	ck_assert_ptr_nonnull(c.plan);
 	free(all);
 	compiled_fini(&c);

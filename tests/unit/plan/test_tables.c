@@ -83,8 +83,8 @@ END_TEST
 
 #define BOTH (NM_FLOWOP_INITIATES | NM_FLOWOP_FOLLOWS)
 
-/* The other end of the other end is this end, or one that sends alike, and one of the two
- * begins. */
+/* Two ends move alike, and one of the two begins. The other end of the other end may be another
+ * flowop: discard is answered by write, which read answers. */
 START_TEST(mirrors)
 {
 	for (const struct nm_flowop *const *op = nm_flowops; *op; op++) {
@@ -93,9 +93,7 @@ START_TEST(mirrors)
 
 		if (!(*op)->mirror_op)
 			continue;
-		ck_assert_msg(other != NULL, "the mirror of %s", (*op)->name);
-		ck_assert_msg(other->mirror_op->step == (*op)->step, "the mirror of %s",
-			      other->name);
+		ck_assert_msg(other->mirror_op != NULL, "the mirror of %s", other->name);
 		ck_assert_uint_eq(((*op)->flags & ~BOTH) | hidden, other->flags & ~BOTH);
 		ck_assert_msg(((*op)->flags & BOTH) != BOTH, "%s", (*op)->name);
 		if ((*op)->flags & BOTH)
