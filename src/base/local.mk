@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += src/libnm_base.la
 src_libnm_base_la_SOURCES = \
 	src/base/diag.c \
+	src/base/buffers.h \
 	src/base/diag.h \
 	src/base/fixed.c \
 	src/base/fixed.h \

@@ -179,6 +179,11 @@ uint64_t nm_engine_strangers(const struct nm_engine *engine, struct nm_addr *ret
 	return nm_strangers_read(engine->strangers, ret_last);
 }
 
+const struct nm_buffers *nm_engine_cut_buffers(const struct nm_engine *engine)
+{
+	return &engine->cut;
+}
+
 const unsigned char *nm_engine_nonce(const struct nm_engine *engine)
 {
 	return engine->nonce;
@@ -199,6 +204,7 @@ static int start_opening(struct nm_engine *engine, struct nm_engine_group *group
 			       .local = &engine->hosts[instr->host].local,
 			       .secret = engine->secret,
 			       .files = engine->files,
+			       .cut = &engine->cut,
 			       .localhost_words = engine->localhost_words};
 	char address[NM_ADDRESS_TEXT], phrase[192] = "", host[NM_HOST_MAX + 1];
 	uint16_t control_port;

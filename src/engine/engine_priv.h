@@ -99,6 +99,7 @@ struct nm_engine {
 	unsigned char (*nonces)[NM_NONCE_BYTES]; /* of connections to each host of the plan */
 	/* addresses that were turned away; shared with processes */
 	struct nm_strangers *strangers;
+	struct nm_buffers cut; /* the socket buffers that the kernel gives less of */
 	struct nm_rendezvous *rendezvous;
 	struct nm_events *events; /* NULL: no transport has any */
 	uint32_t begun;		  /* phases */

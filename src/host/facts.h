@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffers.h"
 #include "base/field.h"
 
 struct nm_host_facts {
@@ -22,6 +23,8 @@ struct nm_host_facts {
 	char congestion_control[32];
 	char cpuidle_driver[32], cpuidle_governor[32]; /* decides how deeply idle CPUs sleep */
 	char cpufreq_governor[32];		       /* of the first CPU */
+	/* socket buffers of a profile that has been run; not of nm_host_facts_read */
+	struct nm_buffers cut;
 };
 
 /* All facts, by their names in results and in the control protocol. 0, -1 and "" are "not

@@ -64,7 +64,7 @@ json_t *nm_comparison_json(const struct nm_at *at);
 /* figures_run.c: the document, from the top. */
 extern const struct nm_object nm_document_object, nm_profile_object, nm_run_object,
 	nm_totals_object, nm_phase_object, nm_group_object, nm_interval_object, nm_summary_object,
-	nm_group_row_object, nm_throttling_object, nm_repeat_object;
+	nm_group_row_object, nm_throttling_object, nm_buffers_object, nm_repeat_object;
 
 /* json.c: writes a document as text. 0 or -errno of the stream. */
 int nm_json_write(const json_t *document, FILE *out);

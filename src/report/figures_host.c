@@ -566,6 +566,28 @@ static json_t *make_connections(const struct nm_at *at)
 				   : unavailable(report->why);
 }
 
+static bool has_cut(const struct nm_at *at)
+{
+	return host_of(at)->facts.cut.send_asked || host_of(at)->facts.cut.receive_asked;
+}
+
+static const struct nm_figure buffers_figures[] = {
+	NM_FIGURE(COUNT, struct nm_buffers, send_asked, "send_asked_bytes", .key = "sndbuf_asked"),
+	NM_FIGURE(COUNT, struct nm_buffers, send_given, "send_given_bytes", .key = "sndbuf_given"),
+	NM_FIGURE(COUNT, struct nm_buffers, receive_asked, "receive_asked_bytes",
+		  .key = "rcvbuf_asked"),
+	NM_FIGURE(COUNT, struct nm_buffers, receive_given, "receive_given_bytes",
+		  .key = "rcvbuf_given"),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_buffers_object = {
+	.name = "cut_buffers",
+	.doc = "The largest socket buffers of the profile of which the host's kernel gave less; 0: "
+	       "none was cut.",
+	.figures = buffers_figures,
+};
+
 static const struct nm_figure host_figures[] = {
 	NM_FIGURE(TEXT, struct nm_result_host, name, "name", .schema = NM_SCHEMA_TEXT,
 		  .doc = "As the profile names it; master for the master."),
@@ -622,6 +644,8 @@ static const struct nm_figure host_figures[] = {
 	NM_MADE("tcp", make_tcp, NM_SCHEMA_IF_AVAILABLE("tcp"), .object = &nm_tcp_object),
 	NM_MADE("psp", make_psp, NM_SCHEMA_LIST_IF_AVAILABLE("psp_device"),
 		.doc = "PSP devices over the measured window; none where the kernel has no PSP."),
+	NM_FIGURE(OBJECT, struct nm_result_host, facts.cut, "cut_buffers",
+		  .object = &nm_buffers_object, .has = has_cut, .is_label = true),
 	NM_MADE("connections", make_connections, NM_SCHEMA_IF_AVAILABLE("connections"),
 		.object = &nm_connections_object),
 	NM_FIGURE(LIST, struct nm_result_host, intervals, "intervals",

@@ -84,6 +84,8 @@ static void print_connections(FILE *out, const char *prefix, const struct nm_res
 	if (host->connections.connections)
 		nm_figures_keys(out, prefix, nm_connections_object.figures, &host->connections,
 				NULL);
+	if (host->facts.cut.send_asked || host->facts.cut.receive_asked)
+		nm_figures_keys(out, prefix, nm_buffers_object.figures, &host->facts.cut, NULL);
 }
 
 static void print_linearity(const struct nm_result *result, const char *prefix,

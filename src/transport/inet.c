@@ -210,6 +210,7 @@ int nm_inet_start(const void *opts, const struct nm_start *how, void **ret_start
 		return -errno;
 	put_early(&setting, o, !how->accepting);
 	put_late(&setting, o);
+	nm_setting_find_cut(&setting, &o->sock, how->cut);
 	(void)close(setting.fd);
 	int r = nm_setting_why(&setting, why, why_size);
 

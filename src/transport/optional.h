@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffers.h"
+
 struct nm_addr;
 struct nm_conn;
 struct nm_opt;
@@ -35,6 +37,7 @@ struct nm_start {
 	/* NM_SECRET_BYTES that only the hosts of the run know; to derive keys of */
 	const unsigned char *secret;
 	const struct nm_file_root *files; /* files are read below it only; NULL: any */
+	struct nm_buffers *cut; /* takes the buffers that the kernel cuts; NULL: nobody asks */
 };
 
 /* Checks of options of its connections, and of hosts. All may be NULL. */
@@ -105,6 +108,8 @@ struct nm_transport_socket {
 	/* How long, at either end, a wait for its connections polls the network card. NULL: not at
 	 * all. */
 	uint64_t (*busy_poll_ns)(const void *opts);
+	/* The rate that the kernel is asked to keep to, of each connection; 0: none. */
+	double (*max_pacing_bps)(const void *opts);
 };
 
 /* For connections that may begin with a preamble, which names their flow. */

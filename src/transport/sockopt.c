@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/buffers.h"
 #include "transport/address.h"
 #include "transport/socket.h"
 #include "transport/transport.h"
@@ -84,6 +85,30 @@ void nm_setting_common(struct nm_setting *setting, const struct nm_sock_opts *o,
 	put_pacing(setting, o->max_pacing_bps);
 	if (connecting)
 		put_device(setting, o->device);
+}
+
+/* The kernel doubles what it grants, for its own needs, and tells that. */
+static void find_cut(int fd, int option, uint64_t asked, uint64_t *ret_asked, uint64_t *ret_given)
+{
+	int size;
+	socklen_t len = sizeof size;
+
+	if (asked <= *ret_asked || getsockopt(fd, SOL_SOCKET, option, &size, &len) < 0 ||
+	    (uint64_t)size / 2 >= asked)
+		return;
+	*ret_asked = asked;
+	*ret_given = (uint64_t)size / 2;
+}
+
+void nm_setting_find_cut(const struct nm_setting *setting, const struct nm_sock_opts *o,
+			 struct nm_buffers *cut)
+{
+	if (!cut || setting->error)
+		return;
+	find_cut(setting->fd, SO_SNDBUF, o->sndbuf_bytes ? o->sndbuf_bytes : o->wndsz_bytes,
+		 &cut->send_asked, &cut->send_given);
+	find_cut(setting->fd, SO_RCVBUF, o->rcvbuf_bytes ? o->rcvbuf_bytes : o->wndsz_bytes,
+		 &cut->receive_asked, &cut->receive_given);
 }
 
 int nm_setting_why(const struct nm_setting *setting, char *why, size_t why_size)
@@ -193,6 +218,13 @@ void nm_sock_leave_from(void *opts, const struct nm_addr *addr)
 	memcpy(&o->sources[0], &addr->sa,
 	       addr->len < sizeof o->sources[0] ? addr->len : sizeof o->sources[0]);
 	o->n_sources = 1;
+}
+
+double nm_sock_max_pacing_bps(const void *opts)
+{
+	const struct nm_sock_opts *o = opts;
+
+	return o->max_pacing_bps;
 }
 
 uint64_t nm_sock_busy_poll_ns(const void *opts)

@@ -21,6 +21,7 @@ union nm_source {
 	struct sockaddr_in6 v6;
 };
 
+struct nm_buffers;
 struct nm_start;
 
 /* The option struct of such a transport begins with this one. Zero leaves an option to the
@@ -134,6 +135,9 @@ void nm_setting_put(struct nm_setting *setting, bool wanted, const char *name, i
  * connecting end's. */
 void nm_setting_common(struct nm_setting *setting, const struct nm_sock_opts *opts,
 		       bool connecting);
+/* Reads the buffers back: the kernel gives less than is asked for without an error. */
+void nm_setting_find_cut(const struct nm_setting *setting, const struct nm_sock_opts *opts,
+			 struct nm_buffers *cut);
 /* "mark: Operation not permitted", for `start`. */
 int nm_setting_why(const struct nm_setting *setting, char *why, size_t why_size);
 
@@ -146,6 +150,7 @@ int nm_sock_check_group(const struct nm_sock_opts *opts, uint32_t n_flows, struc
 bool nm_sock_source(const void *opts, uint32_t number, struct nm_addr *ret);
 void nm_sock_leave_from(void *opts, const struct nm_addr *addr);
 uint64_t nm_sock_busy_poll_ns(const void *opts);
+double nm_sock_max_pacing_bps(const void *opts);
 /* Whether the addresses of localhost can be bound here, and lead to how->peer (NULL: it is not
  * known): 0, or -errno with a phrase in why. */
 int nm_sock_try_sources(const struct nm_sock_opts *opts, const struct nm_start *how, char *why,

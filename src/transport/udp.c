@@ -70,6 +70,7 @@ static int udp_start(const void *opts, const struct nm_start *how, void **ret_st
 	if (setting.fd < 0)
 		return -errno;
 	nm_setting_common(&setting, &o->sock, !how->accepting);
+	nm_setting_find_cut(&setting, &o->sock, how->cut);
 	(void)close(setting.fd);
 	int r = nm_setting_why(&setting, why, why_size);
 
@@ -246,6 +247,7 @@ static const struct nm_transport_socket udp_socket = {
 	.source = nm_sock_source,
 	.leave_from = nm_sock_leave_from,
 	.busy_poll_ns = nm_sock_busy_poll_ns,
+	.max_pacing_bps = nm_sock_max_pacing_bps,
 };
 
 static const struct nm_transport_preamble udp_preamble = {

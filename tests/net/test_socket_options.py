@@ -444,6 +444,27 @@ def test_fastopen_without_effect_is_told(netmodel: Netmodel, profile: WriteProfi
         assert (why in netmodel.run("--check", "-m", path, code=0).err) == told
 
 
+def test_a_rate_that_nothing_keeps_is_told(netmodel: Netmodel) -> None:
+    """Loopback has no queueing discipline that paces datagrams; TCP paces itself."""
+    for profile, told in (("udp_stream", 1), ("tcp_stream", 0)):
+        document = netmodel.measure(profile, *defines(test_length="300ms", max_pacing_rate="10Mb/s"))
+        warnings = [text for text in document["run"]["warnings"] if "max_pacing_rate is 10.0 Mb/s" in text]
+        assert len(warnings) == told, (profile, document["run"]["warnings"])
+
+
+def test_buffers_that_the_kernel_cuts_are_told(netmodel: Netmodel, profile: WriteProfile) -> None:
+    given = int(Path("/proc/sys/net/core/wmem_max").read_text())
+    path = profile(
+        '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=local wndsz=1g"/></transaction>'
+        '<transaction iterations="5"><flowop type="write" options="size=64"/></transaction></group>'
+    )
+    document = netmodel.measure(path)
+    (warning,) = [text for text in document["run"]["warnings"] if "wmem_max" in text]
+    assert "a send buffer of 1073741824 bytes was asked for" in warning
+    assert f"the kernel gives {given}" in warning
+    assert document["hosts"][0]["cut_buffers"]["send_given_bytes"] == given
+
+
 def test_pacing_is_kept(netmodel: Netmodel, profile: WriteProfile) -> None:
     body = (
         '<group nthreads="1"><transaction><flowop type="connect" options="remotehost=local max_pacing_rate=40Mb/s sndbuf=64k rcvbuf=64k"/>'

@@ -3,6 +3,7 @@
 #include "control/master/assemble.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,18 @@ static void warn_of_others(const struct nm_master *master, const struct nm_resul
 		nm_format_duration((double)others->of_ns / 1e9, of_ns, sizeof of_ns));
 }
 
+static void warn_of_cut(const struct nm_master *master, const struct nm_result_host *host,
+			const char *way, const char *limit, uint64_t asked, uint64_t given)
+{
+	if (!asked || host->trust == NM_TRUST_EMBEDDED)
+		return;
+	nm_result_warn(master->result,
+		       "%s%.255s: a %s buffer of %llu bytes was asked for (wndsz, %s), and the "
+		       "kernel gives %llu: sysctl net.core.%s is the most",
+		       host->is_master ? "" : "slave ", host->name, way, (unsigned long long)asked,
+		       *way == 's' ? "sndbuf" : "rcvbuf", (unsigned long long)given, limit);
+}
+
 /* What a limit of CPU has cost looks like the network's fault. */
 static void warn_of_throttling(const struct nm_master *master, const struct nm_result_host *host)
 {
@@ -103,6 +116,11 @@ static void take_result(const struct nm_master *master, struct nm_result_host *h
 		nm_counts_add(&host->counts, &host->groups[g]);
 	warn_of_strangers(master, host, result);
 	warn_of_others(master, host, &result->others);
+	host->facts.cut = result->cut;
+	warn_of_cut(master, host, "send", "wmem_max", host->facts.cut.send_asked,
+		    host->facts.cut.send_given);
+	warn_of_cut(master, host, "receive", "rmem_max", host->facts.cut.receive_asked,
+		    host->facts.cut.receive_given);
 	warn_of_throttling(master, host);
 }
 
@@ -288,6 +306,54 @@ static void warn_of_ways(struct nm_result *result)
 			       "that have room for them: an MTU of 4096 bytes and headers");
 }
 
+#define UNPACED_BYTES 1048576 /* that a connection may have sent into its buffer */
+
+/* The rate of each connection over a transport that the kernel paces only where the device's
+ * queueing discipline does; 0: none is asked for. */
+static double pacing_of(const struct nm_group *group)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; i < group->n_instrs; i++) {
+		const struct nm_instr *instr = &group->instrs[i];
+		const struct nm_transport_socket *socket =
+			nm_instr_opens(instr) ? instr->transport->socket : NULL;
+
+		if (socket && socket->max_pacing_bps && !nm_transport_is_reliable(instr->transport))
+			most = fmax(most, socket->max_pacing_bps(instr->open.transport_opts));
+	}
+	return most;
+}
+
+/* Counts tell whether a rate was kept, whatever the devices on the way are. */
+static void warn_of_pacing(struct nm_result *result, const struct nm_group *group,
+			   const struct nm_result_group *found)
+{
+	double bps = pacing_of(group), seconds = 0, connections = (double)group->n_flows;
+	uint64_t bytes = 0;
+	char asked[32], sent[32];
+
+	connections *= group->n_conns;
+	for (size_t k = 0; bps > 0 && k < found->n_phases; k++) {
+		const struct nm_result_phase *phase = &found->phases[k];
+		uint64_t by_master = phase->whole.counts.bytes_sent;
+		uint64_t by_slaves = phase->slaves.bytes_sent;
+
+		bytes += by_master > by_slaves ? by_master : by_slaves;
+		seconds += fmax(phase->whole.seconds, nm_span_s(phase->slaves_span));
+	}
+	if (connections <= 0 || seconds <= 0 ||
+	    (double)bytes <= connections * (1.1 * bps / 8 * seconds + UNPACED_BYTES))
+		return;
+	nm_result_warn(
+		result,
+		"group %.128s: max_pacing_rate is %s, and %s was sent over each connection: "
+		"nothing paces datagrams there: the device of who sends needs the queueing "
+		"discipline fq (tc qdisc replace dev DEVICE root fq)",
+		group->name, nm_format_bitrate(bps, asked, sizeof asked),
+		nm_format_bitrate((double)bytes * 8 / seconds / connections, sent, sizeof sent));
+}
+
 void nm_master_assemble(struct nm_master *master)
 {
 	for (size_t i = 0; i < master->n_links; i++) {
@@ -319,5 +385,8 @@ void nm_master_assemble(struct nm_master *master)
 	master->local.engine = nm_engine_free(master->local.engine);
 	await_results(master);
 	warn_of_ways(master->result);
+	for (uint32_t g = 0; g < master->plan->n_groups; g++)
+		warn_of_pacing(master->result, &master->plan->groups[g],
+			       &master->result->groups[g]);
 	dismiss(master);
 }

@@ -202,6 +202,7 @@ struct nm_msg_result {
 	uint64_t strangers;		     /* connections to data ports that were turned away */
 	char last_stranger[NM_ADDRESS_TEXT]; /* the address of the last one; "": none has come */
 	struct nm_msg_others others;
+	struct nm_buffers cut;
 	json_t *report; /* pack takes it, unpack borrows it from the body; NULL: none */
 };
 /* The result of a slave; result->groups holds n_groups. */

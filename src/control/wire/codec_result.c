@@ -129,6 +129,14 @@ static const struct nm_field others_fields[] = {
 	NM_FIELD_END,
 };
 
+static const struct nm_field buffers_fields[] = {
+	NM_FIELD(U64, struct nm_buffers, send_asked, .max = INT32_MAX),
+	NM_FIELD(U64, struct nm_buffers, send_given, .max = INT32_MAX),
+	NM_FIELD(U64, struct nm_buffers, receive_asked, .max = INT32_MAX),
+	NM_FIELD(U64, struct nm_buffers, receive_given, .max = INT32_MAX),
+	NM_FIELD_END,
+};
+
 static const struct nm_field times_fields[] = {
 	NM_FIELD(U64, struct nm_host_window, from_ns, .max = NM_FIELD_MOST_CLOCK),
 	NM_FIELD(U64, struct nm_host_window, to_ns, .max = NM_FIELD_MOST_CLOCK),
@@ -194,6 +202,9 @@ const struct nm_field nm_result_fields[] = {
 		.doc = "Runs of other masters that the slave has served between the first phase of "
 		       "this run and its last, how long any of them was under way, and how long "
 		       "this run was."),
+	NM_FIELD(ROW, struct nm_msg_result, cut, .fields = buffers_fields,
+		 .doc = "The largest socket buffers of the profile that the kernel has cut; 0: "
+			"none."),
 	NM_FIELD(VALUE, struct nm_msg_result, report, .optional = true,
 		 .doc = "The details that were asked for; null without."),
 	NM_FIELD_END,

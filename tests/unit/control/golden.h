@@ -77,7 +77,8 @@
 	"\"softirqs\":\"the kernel does not count them\"},\"counters\":[[\"cycles\",12,"           \
 	"null,null,\"no kernel\",0.5],[\"x\",null,3,4,\"\",1.0]],\"arrived\":[11,12],"             \
 	"\"window\":[[13,14,1],[0,0,17,0,0,0,0,0,0,0,0,0,0,0,0,15,0,0,0,0,0,0,0,0,0],"             \
-	"[16,1]],\"strangers\":0,\"last_stranger\":\"\",\"others\":[2,7,9],\"report\":null}]"
+	"[16,1]],\"strangers\":0,\"last_stranger\":\"\",\"others\":[2,7,9],\"cut\":[8,4,0,0],"     \
+	"\"report\":null}]"
 #define GOLDEN_SHORT_RESULT                                                                        \
 	"[\"result\",{\"groups\":[[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"            \
 	"[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]],\"connections\":{\"connections\":0," \
@@ -88,7 +89,8 @@
 	"\"tls\":{\"connections\":0,\"resumed\":0,\"ktls_send\":0,\"ktls_receive\":0,"             \
 	"\"version\":\"\",\"cipher\":\"\"}},\"usage\":null,\"counters\":[],\"arrived\":[0,"        \
 	"0],\"window\":[[0,0,0],[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],[0,"           \
-	"0]],\"strangers\":0,\"last_stranger\":\"\",\"others\":[0,0,0],\"report\":{\"elapsed_"     \
+	"0]],\"strangers\":0,\"last_stranger\":\"\",\"others\":[0,0,0],\"cut\":[0,0,0,0],"         \
+	"\"report\":{\"elapsed_"                                                                   \
 	"ns\":0,"                                                                                  \
 	"\"groups\":[]}}]"
 #define GOLDEN_BYE                                                                                 \

@@ -276,6 +276,7 @@ static json_t *result(void)
 					       .after_bytes = 16,
 					       .after_ns = 1};
 	sent->others = (struct nm_msg_others){.runs = 2, .ns = 7, .of_ns = 9};
+	sent->cut = (struct nm_buffers){.send_asked = 8, .send_given = 4};
 	json_t *body = nm_result_pack(sent, 2);
 
 	free(sent->groups);

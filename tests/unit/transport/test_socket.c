@@ -146,6 +146,32 @@ START_TEST(a_connection_that_is_handed_over_ends_there)
 }
 END_TEST
 
+static int set_sndbuf(const char *value)
+{
+	char why[128];
+
+	return nm_opt_set(nm_opt_find(tcp->opts, "sndbuf"), opts, value, why, sizeof why);
+}
+
+/* What the kernel cuts without an error is known by its name; what it gives is not. */
+START_TEST(buffers_that_are_cut_are_found)
+{
+	struct nm_buffers cut = {.send_asked = 0};
+	const struct nm_start how = {.cut = &cut, .peer = &at, .local = &at};
+	char why[128];
+	void *started;
+
+	ck_assert_int_eq(set_sndbuf("4k"), 0);
+	ck_assert_int_eq(tcp->shared->start(opts, &how, &started, why, sizeof why), 0);
+	ck_assert_uint_eq(cut.send_asked, 0);
+	ck_assert_int_eq(set_sndbuf("1g"), 0);
+	ck_assert_int_eq(tcp->shared->start(opts, &how, &started, why, sizeof why), 0);
+	ck_assert_uint_eq(cut.send_asked, 1 << 30);
+	ck_assert_uint_lt(cut.send_given, 1 << 30);
+	ck_assert_uint_eq(cut.receive_asked, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("socket");
@@ -156,6 +182,7 @@ int main(void)
 	tcase_add_loop_test(tc, a_close_that_lingers_does_not_reset, 0, 2);
 	tcase_add_test(tc, a_socket_made_before_is_taken_once);
 	tcase_add_test(tc, a_socket_that_cannot_be_connected_is_not_kept);
+	tcase_add_test(tc, buffers_that_are_cut_are_found);
 	tcase_add_test(tc, a_connection_that_is_handed_over_ends_there);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sizes of socket buffers that were asked for, and that the kernel has given. */
+#ifndef NM_BASE_BUFFERS_H
+#define NM_BASE_BUFFERS_H
+
+#include <stdint.h>
+
+/* The largest buffers that were cut; 0: none was. */
+struct nm_buffers {
+	uint64_t send_asked, send_given, receive_asked, receive_given;
+};
+
+#endif
