@@ -124,7 +124,8 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?" + _UNIT + r"(
 # Lines that a run has or has not, by what else the machine does.
 _BY_CHANCE = re.compile(
     r" *(?!lo\b)\w+  (master|local)  #  #  #b/s  #b/s$|  behind  | *#B of it received in #s after the end"
-    r"|.*intervals?\[\]\.latency_s null"
+    r"|.*intervals?\[\](\.groups\[\])?\.latency_s null"
+    r"|  #-#s  |.*#/s planned$|hosts\[\]\.throttling|(remote_)?thrott\w+_periods="
 )
 _WHOLE = re.compile(r"(hosts\[\]\.intervals|host_interval)\[\]\.cpu$")  # nothing, where an interval is short
 _EMPTY = re.compile(r"(?<=  )-(?=  |$)")
