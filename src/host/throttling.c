@@ -40,6 +40,8 @@ size_t host__parse_cgroup(const char *text, char *ret_path, size_t size)
 		if (!is_v2 && !has_word(list, (size_t)(path - list), "cpu"))
 			continue;
 		root = strlen(ROOT) + (is_v2 ? 0 : 1 + (size_t)(path - list));
+		if (path + 1 < end && end[-1] == '/') /* the root itself, which is read once */
+			end--;
 		snprintf(ret_path, size, ROOT "%s%.*s%.*s", is_v2 ? "" : "/", (int)(path - list),
 			 list, (int)(end - path - 1), path + 1);
 		if (!is_v2) /* where both are there, this one limits the CPU */

@@ -48,7 +48,8 @@ START_TEST(the_group_that_limits_the_cpu_is_found)
 		size_t root;
 	} cases[] = {
 		{"0::/system.slice/a b.service\n", "/sys/fs/cgroup/system.slice/a b.service", 14},
-		{"0::/\n", "/sys/fs/cgroup/", 14},
+		{"0::/\n", "/sys/fs/cgroup", 14},
+		{"0::/\n1:cpu:/", "/sys/fs/cgroup/cpu", 18},
 		{"12:cpuset:/x\n4:cpu,cpuacct:/pod/1\n0::/else\n",
 		 "/sys/fs/cgroup/cpu,cpuacct/pod/1", 26},
 		{"4:cpu:/pod\n", "/sys/fs/cgroup/cpu/pod", 18},
