@@ -161,12 +161,19 @@ static void add_stream(struct nm_table *table, const struct nm_result *result)
 		add_after(table, &ways.to_master, window_s);
 }
 
-/* By all hosts: of the connections that were open at the end, or else, where connections end within
- * what is measured, of all TCP on the machines; an embedded slave is on the master's. */
+/* Whether the master opens or accepts connections while it is measured. */
+static bool makes_connections(const struct nm_result *result)
+{
+	return result->totals.counts.connects || result->totals.counts.accepts;
+}
+
+/* By all hosts, over the connections that were open at the end. Where some are made while it is
+ * measured, others may have ended: then of all TCP on the machines; an embedded slave is on the
+ * master's. */
 static void add_retransmits(struct nm_table *table, const struct nm_result *result)
 {
 	uint64_t sum = 0, connections = 0, of_machines = 0;
-	bool told = false;
+	bool of_all = makes_connections(result), told = false;
 
 	for (size_t i = 0; i < result->n_hosts; i++) {
 		const struct nm_result_host *host = &result->hosts[i];
@@ -178,13 +185,13 @@ static void add_retransmits(struct nm_table *table, const struct nm_result *resu
 		told = true;
 		of_machines += host->usage.tcp.retrans_segs;
 	}
-	if (!connections && (!told || !result->totals.counts.connects))
+	if (of_all ? !told : !connections)
 		return;
 	nm_table_cell(table, "retransmits");
-	if (connections)
-		nm_table_cell(table, "%" PRIu64, sum);
-	else
+	if (of_all)
 		nm_table_cell(table, "%" PRIu64 " by all TCP on these hosts", of_machines);
+	else
+		nm_table_cell(table, "%" PRIu64, sum);
 }
 
 #define NAMED_HOSTS 4
@@ -441,7 +448,7 @@ static void add_work(struct nm_table *table, const struct nm_result *result)
 	    messages.to_master.packets_sent < messages.to_master.sent)
 		add_datagrams(table, &messages);
 	add_throughput(table, &result->totals);
-	if (result->totals.counts.connects)
+	if (makes_connections(result))
 		add_retransmits(table, result);
 }
 
