@@ -548,9 +548,8 @@ static const struct nm_figure document_figures[] = {
 	NM_FIGURE(LIST, struct nm_result, intervals, "intervals", .object = &nm_interval_object,
 		  .count_offset = offsetof(struct nm_result, n_intervals),
 		  .item_size = sizeof(struct nm_result_interval),
-		  .doc = "The reporting intervals, seen by the master: all groups together, and "
-			 "each of "
-			 "them."),
+		  .doc = "The reporting intervals, seen by the master: all groups together and "
+			 "each group."),
 	NM_MADE("requirements", nm_requirements_json, NM_SCHEMA_LIST("requirement"),
 		.has = nm_has_requirements),
 	NM_MADE("comparison", nm_comparison_json, "comparison", .has = nm_has_comparison),

@@ -131,17 +131,26 @@ static void print_text(const char *text, size_t at, unsigned width, FILE *out)
 	fputs(text, out);
 }
 
+/* Behind the last cell of a row that has something: of the block, or else of the labels. */
+static size_t row_end(const struct nm_table *table, const struct layout *layout, size_t row,
+		      size_t first, size_t end)
+{
+	while (end > first && cell_at(table, row + end - 1)[0] == '\0')
+		end--;
+	if (end > first)
+		return end;
+	for (end = layout->labels; end > 0 && cell_at(table, row + end - 1)[0] == '\0';)
+		end--;
+	return end;
+}
+
 /* The labels of the row, and its cells of a block. */
 static void print_row(const struct nm_table *table, const struct layout *layout, size_t row,
 		      size_t first, size_t end, FILE *out)
 {
 	size_t at = layout->indent, next;
 
-	while (end > first && cell_at(table, row + end - 1)[0] == '\0')
-		end--;
-	for (end = end > first ? end : layout->labels;
-	     end <= layout->labels && end > 0 && cell_at(table, row + end - 1)[0] == '\0'; end--)
-		continue;
+	end = row_end(table, layout, row, first, end);
 	fprintf(out, "%*s", (int)layout->indent, "");
 	for (size_t c = layout->labels ? 0 : first; c < end; c = next) {
 		const char *cell = cell_at(table, row + c);

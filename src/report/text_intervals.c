@@ -17,6 +17,7 @@ static void add_time(struct nm_table *table, const struct nm_latency *latency, d
 		      latency->count ? nm_format_duration(seconds, text, sizeof(text)) : "-");
 }
 
+/* group NULL: the table has no column of groups. */
 static void add_row(struct nm_table *table, const struct nm_result_interval *row, const char *group,
 		    const struct nm_window *window)
 {
@@ -25,7 +26,7 @@ static void add_row(struct nm_table *table, const struct nm_result_interval *row
 	char text[TEXT];
 
 	nm_table_cell(table, "%.3f-%.3f s", row->from_s, row->to_s);
-	if (row->n_groups)
+	if (group)
 		nm_table_cell(table, "%s", group);
 	nm_table_cell(table, "%s", nm_text_rate(counts->iterations, window->seconds, text));
 	nm_table_cell(table, "%s", nm_text_way(counts->bytes_sent, window->seconds, text));
@@ -50,8 +51,8 @@ static void print_phase(const struct nm_result *result, size_t first, size_t end
 	for (size_t i = first; i < end; i++) {
 		const struct nm_result_interval *row = &result->intervals[i];
 
-		add_row(&table, row, "all", &row->window);
-		for (size_t g = 0; g < row->n_groups; g++)
+		add_row(&table, row, groups ? "all" : NULL, &row->window);
+		for (size_t g = 0; groups && g < row->n_groups; g++)
 			add_row(&table, row, result->groups[g].name ? result->groups[g].name : "",
 				&row->groups[g]);
 	}
