@@ -108,7 +108,8 @@ struct nm_transport_socket {
 	/* How long, at either end, a wait for its connections polls the network card. NULL: not at
 	 * all. */
 	uint64_t (*busy_poll_ns)(const void *opts);
-	/* The rate that the kernel is asked to keep to, of each connection; 0: none. */
+	/* The rate that the kernel is asked to keep each connection to, and that it keeps only
+	 * where the sending device paces; 0: none. NULL: the kernel keeps whatever is asked for. */
 	double (*max_pacing_bps)(const void *opts);
 };
 

@@ -77,7 +77,7 @@ static void warn_of_cut(const struct nm_master *master, const struct nm_result_h
 		return;
 	nm_result_warn(master->result,
 		       "%s%.255s: a %s buffer of %llu bytes was asked for (wndsz, %s), and the "
-		       "kernel gives %llu: sysctl net.core.%s is the most",
+		       "kernel gives %llu: sysctl net.core.%s allows no more",
 		       host->is_master ? "" : "slave ", host->name, way, (unsigned long long)asked,
 		       *way == 's' ? "sndbuf" : "rcvbuf", (unsigned long long)given, limit);
 }
@@ -308,8 +308,7 @@ static void warn_of_ways(struct nm_result *result)
 
 #define UNPACED_BYTES 1048576 /* that a connection may have sent into its buffer */
 
-/* The rate of each connection over a transport that the kernel paces only where the device's
- * queueing discipline does; 0: none is asked for. */
+/* The greatest rate of those that the kernel may not keep; 0: there is none. */
 static double pacing_of(const struct nm_group *group)
 {
 	double most = 0;
@@ -319,7 +318,7 @@ static double pacing_of(const struct nm_group *group)
 		const struct nm_transport_socket *socket =
 			nm_instr_opens(instr) ? instr->transport->socket : NULL;
 
-		if (socket && socket->max_pacing_bps && !nm_transport_is_reliable(instr->transport))
+		if (socket && socket->max_pacing_bps)
 			most = fmax(most, socket->max_pacing_bps(instr->open.transport_opts));
 	}
 	return most;
@@ -347,9 +346,9 @@ static void warn_of_pacing(struct nm_result *result, const struct nm_group *grou
 		return;
 	nm_result_warn(
 		result,
-		"group %.128s: max_pacing_rate is %s, and %s was sent over each connection: "
-		"nothing paces datagrams there: the device of who sends needs the queueing "
-		"discipline fq (tc qdisc replace dev DEVICE root fq)",
+		"group %.128s: max_pacing_rate is %s, and each connection sent %s: datagrams are "
+		"paced only where the sending device has the queueing discipline fq "
+		"(tc qdisc replace dev DEVICE root fq)",
 		group->name, nm_format_bitrate(bps, asked, sizeof asked),
 		nm_format_bitrate((double)bytes * 8 / seconds / connections, sent, sizeof sent));
 }

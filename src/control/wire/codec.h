@@ -12,6 +12,7 @@
 
 #include <jansson.h>
 
+#include "base/buffers.h"
 #include "control/wire/fields.h"
 #include "control/wire/message.h"
 #include "engine/flowop_stats.h"

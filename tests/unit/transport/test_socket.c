@@ -153,7 +153,7 @@ static int set_sndbuf(const char *value)
 	return nm_opt_set(nm_opt_find(tcp->opts, "sndbuf"), opts, value, why, sizeof why);
 }
 
-/* What the kernel cuts without an error is known by its name; what it gives is not. */
+/* The kernel cuts without an error; how much it gives is the machine's matter. */
 START_TEST(buffers_that_are_cut_are_found)
 {
 	struct nm_buffers cut = {.send_asked = 0};
