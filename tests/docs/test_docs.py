@@ -415,6 +415,32 @@ def test_first_program_of_embedding_runs(compiler: str, tmp_path: Path, netmodel
     assert done.stderr.startswith("error: the run is incomplete: slave nowhere.invalid: its name cannot be resolved: ")
 
 
+# What the commands of embedding.md write to is empty, or a copy, and nothing of it stays.
+APART = """
+mount -t tmpfs local /usr/local && mkdir /usr/local/etc && cp -a /etc/. /usr/local/etc && mount --bind /usr/local/etc /etc
+mount -t tmpfs cache /var/cache/ldconfig
+set -e
+"""
+
+
+@pytest.mark.needs("root", "mountns", "make", "cc", "pkg_config")
+def test_commands_of_embedding_install_a_library_that_is_found(tmp_path: Path, netmodel: Path) -> None:
+    build = netmodel.parents[1]
+    makefile = build / "Makefile"
+    if not makefile.exists() or "\nprefix = /usr/local\n" not in makefile.read_text():
+        pytest.skip(f"{build} is not a folder of a build for /usr/local")
+    if not (netmodel.parent / ".libs" / "libnetmodel.so").exists():
+        pytest.skip(f"no shared library beside {netmodel}")
+    document = DOCS / "embedding.md"
+    write_files(document, tmp_path)
+    before, _, after = document.read_text().partition("cc first.c -o first ")
+    script = [APART]
+    for command in re.findall(r"`sudo ([^`]+)`", before):
+        script += [f"cd {build.parent}", command.replace("-C build", f"-s -C {build} >&2")]
+    script += [f"cd {tmp_path}", f"cc first.c -o first {after.splitlines()[0]}", "./first"]
+    assert " transactions/s, p99 " in must(["unshare", "--mount", "sh", "-c", "\n".join(script)], timeout=120)
+
+
 def words_of(room: str, variable: str) -> list[str]:
     fragment = (TOP / "src" / room / "local.mk").read_text().replace("\\\n", " ")
     found = re.search(rf"^{variable} = (.*)$", fragment, re.MULTILINE)
@@ -463,6 +489,22 @@ def test_netmodel_describes_the_examples(extended: Path) -> None:
     assert "the other end: write" in must([extended, "--describe", "discard"])
     assert "unsent" in must([extended, "--describe", "lowat"])
     assert "fixed|exponential" in must([extended, "--describe", "transaction"])
+
+
+@of_extended
+@pytest.mark.parametrize("test", ["test_check", "test_tables"])
+def test_unit_tests_of_the_plan_hold_with_the_examples(test: str, extended: Path, tmp_path: Path) -> None:
+    """They know what each flowop of the project does, and nothing of how many there are."""
+    if run(["pkg-config", "--exists", "check"]).returncode != 0:
+        pytest.skip("the library check is not installed")
+    folder = TOP / "tests" / "unit" / "plan"
+    main = f"{sorted((TOP / 'src').rglob('*.c')).index(TOP / 'src/cli/main.c')}.o"
+    objects = [path for path in extended.parent.glob("*.o") if path.name != main]
+    flags = [*LANGUAGE, *must(["pkg-config", "--cflags", "check", *LIBRARIES]).split()]
+    libraries = [*must(["pkg-config", "--libs", "check", *LIBRARIES]).split(), "-lpfm", "-lm"]
+    sources = [folder / f"{test}.c", folder / "compiled.c"]
+    must([compilers()[0], "-pthread", *flags, *sources, *objects, *libraries, "-o", tmp_path / test])
+    must([tmp_path / test])
 
 
 @of_extended
