@@ -114,9 +114,12 @@ START_TEST(kv_has_the_growth_at_each_end)
 	has("\nnum_samples=1\n");
 	has("\nremote_num_samples=1\n");
 	/* Without a grid the window is the only sample. */
+	size_t n_intervals = run->n_intervals;
+
 	run->n_intervals = 0;
 	render("kv");
 	has("\nnum_samples=1\ncorrelation_coefficient=1.000000\n");
+	run->n_intervals = n_intervals;
 }
 END_TEST
 
