@@ -9,16 +9,16 @@
 
 /* The window of one group. */
 struct group {
-	struct nm_sample *total; /* over its measured windows; owned; NULL until there is one */
+	struct nm_tally_snap *total; /* over its measured windows; owned; NULL until there is one */
 	uint64_t total_ns;
 	/* In the present phase. */
 	bool measured;
 	uint64_t from_at_ns, to_at_ns; /* timers; UINT64_MAX: none, or over */
-	struct nm_sample *from;	       /* the figures before the window; owned; made when needed */
+	struct nm_tally_snap *from;	       /* the figures before the window; owned; made when needed */
 	uint64_t from_ns;	       /* when that was read; 0: the window opens with the phase */
 	bool waits;		       /* for from_at_ns */
 	bool closed;		       /* the window has been added to the totals */
-	struct nm_sample *before;      /* the figures before the present row; owned */
+	struct nm_tally_snap *before;      /* the figures before the present row; owned */
 };
 
 struct nm_windows {
@@ -28,8 +28,8 @@ struct nm_windows {
 	const struct nm_run_options *options;
 	struct nm_result *result;
 	struct group *groups;				/* owned */
-	struct nm_sample *scratch, *row, *row_of_group; /* owned */
-	struct nm_sample *total;			/* of all groups; owned */
+	struct nm_tally_snap *scratch, *row, *row_of_group; /* owned */
+	struct nm_tally_snap *total;			/* of all groups; owned */
 	uint64_t total_ns;
 	size_t row_capacity; /* room in result->intervals */
 	/* The present phase. */
@@ -48,80 +48,14 @@ static struct nm_windows *windows_of(struct nm_sampler *base)
 	return (struct nm_windows *)base;
 }
 
-static struct nm_sample *sample_new(void)
-{
-	struct nm_sample *sample = calloc(1, sizeof *sample);
-
-	if (sample) {
-		nm_hist_snap_init(&sample->latency);
-		nm_hist_snap_init(&sample->pass);
-		nm_hist_snap_init(&sample->response);
-	}
-	return sample;
-}
-
-static void sample_clear(struct nm_sample *sample)
-{
-	sample->counts = (struct nm_counts){.iterations = 0};
-	if (sample->has_latency)
-		nm_hist_snap_init(&sample->latency);
-	if (sample->has_pass)
-		nm_hist_snap_init(&sample->pass);
-	if (sample->has_response)
-		nm_hist_snap_init(&sample->response);
-	sample->has_latency = sample->has_pass = sample->has_response = false;
-}
-
-/* Passes of a group that does not think take their latency. */
-static void add_passes(struct nm_sample *into, const struct nm_sample *from)
-{
-	if (!into->has_pass && !from->has_pass)
-		return;
-	if (!into->has_pass && into->has_latency)
-		into->pass = into->latency;
-	into->has_pass = true;
-	nm_hist_snap_merge(&into->pass, from->has_pass ? &from->pass : &from->latency);
-}
-
-static void sample_add(struct nm_sample *into, const struct nm_sample *from)
-{
-	nm_counts_add(&into->counts, &from->counts);
-	if (from->has_latency)
-		add_passes(into, from);
-	if (from->has_latency) {
-		nm_hist_snap_merge(&into->latency, &from->latency);
-		into->has_latency = true;
-	}
-	if (from->has_response) {
-		nm_hist_snap_merge(&into->response, &from->response);
-		into->has_response = true;
-	}
-}
-
-static void sample_subtract(struct nm_sample *into, const struct nm_sample *earlier)
-{
-	nm_counts_subtract(&into->counts, &earlier->counts);
-	/* Subtracting nothing would still round the extremes to the edges of buckets. */
-	if (into->has_latency && earlier->has_latency && earlier->latency.count)
-		nm_hist_snap_subtract(&into->latency, &earlier->latency);
-	if (into->has_pass && earlier->has_pass && earlier->pass.count)
-		nm_hist_snap_subtract(&into->pass, &earlier->pass);
-	if (into->has_response && earlier->has_response && earlier->response.count)
-		nm_hist_snap_subtract(&into->response, &earlier->response);
-}
-
 static void fill_window(const struct nm_windows *windows, struct nm_window *window,
-			const struct nm_sample *sample, uint64_t ns)
+			const struct nm_tally_snap *sample, uint64_t ns)
 {
 	const struct nm_percentiles *percentiles = &windows->result->percentiles;
 
 	*window = (struct nm_window){.seconds = (double)ns / 1e9, .counts = sample->counts};
-	if (sample->has_latency)
-		nm_latency_from_hist(&window->latency, &sample->latency, percentiles);
-	if (sample->has_pass)
-		nm_latency_from_hist(&window->pass, &sample->pass, percentiles);
-	if (sample->has_response)
-		nm_latency_from_hist(&window->response, &sample->response, percentiles);
+	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
+		nm_latency_from_hist(&window->times[i], &sample->times[i], percentiles);
 }
 
 static void begin_group(struct nm_windows *windows, uint32_t g)
@@ -162,7 +96,7 @@ static void begin(struct nm_sampler *base, const struct nm_phase_order *order, u
 	windows->row_ns = 0;
 	windows->row_at_ns = begin_ns;
 	for (uint32_t g = 0; g < windows->plan->n_groups; g++) {
-		sample_clear(windows->groups[g].before);
+		nm_tally_snap_clear(windows->groups[g].before);
 		begin_group(windows, g);
 		any |= windows->groups[g].measured;
 	}
@@ -195,7 +129,7 @@ static void open_window(struct nm_windows *windows, uint32_t g, uint64_t now_ns)
 	mg->waits = false;
 	mg->from_ns = now_ns;
 	if (!mg->from)
-		mg->from = sample_new();
+		mg->from = nm_tally_snap_new();
 	if (mg->from)
 		nm_engine_sample(windows->engine, g, windows->phase, mg->from);
 	else
@@ -210,15 +144,15 @@ static void close_window(struct nm_windows *windows, uint32_t g, uint64_t from_n
 	mg->to_at_ns = UINT64_MAX;
 	mg->closed = true;
 	if (!mg->total)
-		mg->total = sample_new();
+		mg->total = nm_tally_snap_new();
 	if (!mg->total) {
 		windows->base.failed = true;
 		return;
 	}
 	if (mg->from_ns)
-		sample_subtract(windows->scratch, mg->from);
-	sample_add(mg->total, windows->scratch);
-	sample_add(windows->total, windows->scratch);
+		nm_tally_subtract(windows->scratch, mg->from);
+	nm_tally_add(mg->total, windows->scratch);
+	nm_tally_add(windows->total, windows->scratch);
 	mg->total_ns += to_ns - from_ns;
 	if (windows->union_from_ns == 0 || from_ns < windows->union_from_ns)
 		windows->union_from_ns = from_ns;
@@ -277,7 +211,7 @@ static struct nm_result_interval *append_row(struct nm_windows *windows)
 	return &result->intervals[result->n_intervals++];
 }
 
-static void tell_times(const struct nm_windows *windows, const struct nm_sample *sample,
+static void tell_times(const struct nm_windows *windows, const struct nm_tally_snap *sample,
 		       uint64_t from_ns, uint64_t length_ns, enum nm_part part, bool total)
 {
 	const struct nm_run_events *events = &windows->options->events;
@@ -289,7 +223,7 @@ static void tell_times(const struct nm_windows *windows, const struct nm_sample 
 		.total = total,
 	};
 
-	if (events->times && sample->has_latency)
+	if (events->times && nm_tally_keeps(sample, NM_TIME_LATENCY))
 		events->times(events->arg, &times);
 }
 
@@ -297,19 +231,19 @@ static void tell_times(const struct nm_windows *windows, const struct nm_sample 
  * windows->row. */
 static void add_groups(struct nm_windows *windows, struct nm_window *of_groups, uint64_t ns)
 {
-	sample_clear(windows->row);
+	nm_tally_snap_clear(windows->row);
 	for (uint32_t g = 0; g < windows->plan->n_groups; g++) {
-		struct nm_sample *now = windows->scratch;
+		struct nm_tally_snap *now = windows->scratch;
 		struct group *mg = &windows->groups[g];
 
 		if (!mg->measured)
 			continue;
 		nm_engine_sample(windows->engine, g, windows->phase, now);
 		*windows->row_of_group = *now;
-		sample_subtract(windows->row_of_group, mg->before);
+		nm_tally_subtract(windows->row_of_group, mg->before);
 		windows->scratch = mg->before;
 		mg->before = now;
-		sample_add(windows->row, windows->row_of_group);
+		nm_tally_add(windows->row, windows->row_of_group);
 		if (of_groups)
 			fill_window(windows, &of_groups[g], windows->row_of_group, ns);
 	}
@@ -433,16 +367,16 @@ struct nm_windows *nm_windows_new(const struct nm_plan *plan, const struct nm_en
 				    .options = options,
 				    .result = result,
 				    .groups = calloc(plan->n_groups + 1, sizeof *windows->groups),
-				    .scratch = sample_new(),
-				    .row = sample_new(),
-				    .row_of_group = sample_new(),
-				    .total = sample_new(),
+				    .scratch = nm_tally_snap_new(),
+				    .row = nm_tally_snap_new(),
+				    .row_of_group = nm_tally_snap_new(),
+				    .total = nm_tally_snap_new(),
 				    .grid = {.next_ns = UINT64_MAX}};
 	bool complete = windows->groups && windows->scratch && windows->row &&
 			windows->row_of_group && windows->total;
 
 	for (uint32_t g = 0; complete && g < plan->n_groups; g++) {
-		windows->groups[g].before = sample_new();
+		windows->groups[g].before = nm_tally_snap_new();
 		complete = windows->groups[g].before;
 	}
 	if (!complete)

@@ -470,7 +470,7 @@ void nm_engine_follow(struct nm_engine *engine, uint32_t group, const uint64_t *
 	for (uint32_t w = 0; w < engine->groups[group].n_workers; w++) {
 		struct nm_worker *worker = &engine->groups[group].workers[w];
 
-		const struct nm_counters *count = &worker->stats[engine->begun - 1].counters;
+		const struct nm_counters *count = &worker->stats[engine->begun - 1].tally.counters;
 
 		worker->commands.followed_ns =
 			nm_count_passes(count) >= totals[w] ? nm_clock_ns() : 0;

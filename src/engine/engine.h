@@ -13,8 +13,7 @@
 #include <stdint.h>
 
 #include "plan/plan.h"
-#include "stats/counters.h"
-#include "stats/hist.h"
+#include "stats/tally.h"
 #include "transport/transport.h"
 
 struct nm_engine;
@@ -56,17 +55,6 @@ struct nm_engine_error {
 	/* the transport's reason, or how the process has ended; "": nothing more */
 	char why[192];
 	uint64_t count; /* how many flows have failed */
-};
-
-/* The work of one group in one phase until now, summed over its workers. */
-struct nm_sample {
-	struct nm_counts counts;
-	bool has_latency;
-	struct nm_hist_snap latency; /* of passes, without what this end has thought in them */
-	bool has_pass;		     /* this end thinks; else a pass takes its latency */
-	struct nm_hist_snap pass;    /* all of each pass */
-	bool has_response;
-	struct nm_hist_snap response; /* with a rate: from the time a pass was due */
 };
 
 /* TCP_INFO and the like over the connections that were open at the end of a phase. */
@@ -163,7 +151,7 @@ void nm_engine_times(const struct nm_engine *engine, uint32_t group, uint32_t ph
 /* Reads the counters and, for measured phases of a measuring engine, the histograms. Any time after
  * start. */
 void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t phase,
-		      struct nm_sample *ret_sample);
+		      struct nm_tally_snap *ret_sample);
 /* Reads the counters alone. Any time after the start. */
 void nm_engine_counts(const struct nm_engine *engine, uint32_t group, uint32_t phase,
 		      struct nm_counts *ret_counts);

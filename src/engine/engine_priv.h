@@ -25,9 +25,7 @@
 
 /* The statistics of a worker in one phase. */
 struct nm_phase_stats {
-	struct nm_counters counters;
-	/* NULL: not recorded; made before the workers start. `pass`: only where this end thinks. */
-	struct nm_hist *latency, *pass, *response;
+	struct nm_tally tally; /* `pass`: only where this end thinks; `response`: with a rate */
 	_Atomic uint64_t begin_ns, end_ns;
 	struct nm_conn_summary conns; /* the worker writes before end_ns, others read after it */
 };

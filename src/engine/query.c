@@ -53,7 +53,7 @@ uint64_t nm_engine_iterations(const struct nm_engine *engine, uint32_t group, ui
 
 	if (worker >= g->n_workers || engine->begun == 0 || engine->begun > g->plan->n_phases)
 		return 0;
-	return nm_count_passes(&g->workers[worker].stats[engine->begun - 1].counters);
+	return nm_count_passes(&g->workers[worker].stats[engine->begun - 1].tally.counters);
 }
 
 bool nm_engine_failed(const struct nm_engine *engine, struct nm_engine_error *ret_error)
@@ -105,32 +105,13 @@ void nm_engine_times(const struct nm_engine *engine, uint32_t group, uint32_t ph
 }
 
 void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t phase,
-		      struct nm_sample *ret_sample)
+		      struct nm_tally_snap *ret_sample)
 {
 	const struct nm_engine_group *g = &engine->groups[group];
 
-	memset(&ret_sample->counts, 0, sizeof ret_sample->counts);
-	ret_sample->has_latency = ret_sample->has_pass = ret_sample->has_response = false;
-	nm_hist_snap_init(&ret_sample->latency);
-	nm_hist_snap_init(&ret_sample->pass);
-	nm_hist_snap_init(&ret_sample->response);
-	for (uint32_t w = 0; phase < g->plan->n_phases && w < g->n_workers; w++) {
-		const struct nm_phase_stats *stats = &g->workers[w].stats[phase];
-
-		nm_counts_collect(&ret_sample->counts, &stats->counters);
-		if (stats->latency) {
-			ret_sample->has_latency = true;
-			nm_hist_collect(&ret_sample->latency, stats->latency);
-		}
-		if (stats->pass) {
-			ret_sample->has_pass = true;
-			nm_hist_collect(&ret_sample->pass, stats->pass);
-		}
-		if (stats->response) {
-			ret_sample->has_response = true;
-			nm_hist_collect(&ret_sample->response, stats->response);
-		}
-	}
+	nm_tally_snap_init(ret_sample);
+	for (uint32_t w = 0; phase < g->plan->n_phases && w < g->n_workers; w++)
+		nm_tally_collect(ret_sample, &g->workers[w].stats[phase].tally);
 }
 
 void nm_engine_counts(const struct nm_engine *engine, uint32_t group, uint32_t phase,
@@ -140,7 +121,7 @@ void nm_engine_counts(const struct nm_engine *engine, uint32_t group, uint32_t p
 
 	memset(ret_counts, 0, sizeof *ret_counts);
 	for (uint32_t w = 0; phase < g->plan->n_phases && w < g->n_workers; w++)
-		nm_counts_collect(ret_counts, &g->workers[w].stats[phase].counters);
+		nm_counts_collect(ret_counts, &g->workers[w].stats[phase].tally.counters);
 }
 
 static void merge_connections(struct nm_conn_summary *into, const struct nm_conn_summary *from)
@@ -205,7 +186,7 @@ uint64_t nm_engine_progress(const struct nm_engine *engine)
 			continue;
 		for (uint32_t w = 0; w < group->n_workers; w++) {
 			const struct nm_counters *c =
-				&group->workers[w].stats[engine->begun - 1].counters;
+				&group->workers[w].stats[engine->begun - 1].tally.counters;
 
 			progress += nm_count_passes(c) + nm_counter_read(&c->bytes_sent) +
 				    nm_counter_read(&c->bytes_received) +

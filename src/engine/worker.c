@@ -57,14 +57,19 @@ static int init_stats(struct nm_worker *worker)
 		if (!(worker->engine->details & NM_OBSERVE_TIMES) &&
 		    (!worker->engine->measures || !group->phases[i].measured))
 			continue;
-		bool paced = group->phases[i].rate_per_s > 0;
-		bool pauses = thinks(group, &group->phases[i]);
+		const bool kept[NM_TIME__COUNT] = {
+			[NM_TIME_LATENCY] = true,
+			[NM_TIME_PASS] = thinks(group, &group->phases[i]),
+			[NM_TIME_RESPONSE] = group->phases[i].rate_per_s > 0,
+		};
 
-		stats->latency = new_hist(group->processes);
-		stats->pass = pauses ? new_hist(group->processes) : NULL;
-		stats->response = paced ? new_hist(group->processes) : NULL;
-		if (!stats->latency || (pauses && !stats->pass) || (paced && !stats->response))
-			return -ENOMEM;
+		for (unsigned t = 0; t < NM_TIME__COUNT; t++) {
+			if (!kept[t])
+				continue;
+			stats->tally.times[t] = new_hist(group->processes);
+			if (!stats->tally.times[t])
+				return -ENOMEM;
+		}
 	}
 	return 0;
 }
@@ -227,11 +232,10 @@ void nm_worker_fini(struct nm_worker *worker)
 		if (worker->group->messages.moves_files)
 			nm_transfer_close(nm_transfer_of(&worker->io, nm_worker_flow(worker, i)));
 	}
-	for (uint32_t i = 0; worker->stats && i < worker->group->n_phases; i++) {
-		nm_engine_release(worker->stats[i].latency, sizeof(struct nm_hist), shared);
-		nm_engine_release(worker->stats[i].pass, sizeof(struct nm_hist), shared);
-		nm_engine_release(worker->stats[i].response, sizeof(struct nm_hist), shared);
-	}
+	for (uint32_t i = 0; worker->stats && i < worker->group->n_phases; i++)
+		for (unsigned t = 0; t < NM_TIME__COUNT; t++)
+			nm_engine_release(worker->stats[i].tally.times[t], sizeof(struct nm_hist),
+					  shared);
 	worker->observe.stats = nm_flowop_stats_free(worker->observe.stats);
 	worker->observe.tcp = nm_tcp_sampler_free(worker->observe.tcp, shared);
 	nm_accept_fini(worker);

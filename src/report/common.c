@@ -64,20 +64,12 @@ const struct nm_result *nm_runs_last(const struct nm_runs *series)
 	return series->n_runs ? series->runs[series->n_runs - 1] : NULL;
 }
 
-bool nm_result_has_response(const struct nm_result *result)
+bool nm_result_has_time(const struct nm_result *result, enum nm_time time)
 {
 	for (size_t i = 0; i < result->n_intervals; i++)
-		if (result->intervals[i].window.response.count)
+		if (result->intervals[i].window.times[time].count)
 			return true;
-	return result->totals.response.count > 0;
-}
-
-bool nm_result_has_pass(const struct nm_result *result)
-{
-	for (size_t i = 0; i < result->n_intervals; i++)
-		if (result->intervals[i].window.pass.count)
-			return true;
-	return result->totals.pass.count > 0;
+	return result->totals.times[time].count > 0;
 }
 
 uint64_t nm_cpu_busy_ns(const struct nm_cpu_times *cpu)

@@ -23,10 +23,8 @@ const char *nm_part_name(enum nm_part part);
 const struct nm_view *nm_runs_view(const struct nm_runs *series);
 /* The run whose document stands for the series: the last; NULL when there is none. */
 const struct nm_result *nm_runs_last(const struct nm_runs *series);
-/* Whether any window of the result has response times (a rate was asked for). */
-bool nm_result_has_response(const struct nm_result *result);
-/* Whether any window of the result has whole passes beside latencies (a host thinks). */
-bool nm_result_has_pass(const struct nm_result *result);
+/* Whether any window of the result has values of the distribution. */
+bool nm_result_has_time(const struct nm_result *result, enum nm_time time);
 /* Time in which the CPUs did something, ns. */
 uint64_t nm_cpu_busy_ns(const struct nm_cpu_times *cpu);
 /* Prints what may come from a peer or a profile, with spaces for control characters; NULL is

@@ -35,27 +35,27 @@ static void print_name(FILE *out, const char *host, const char *column)
 /* Columns that not all results have. */
 struct extra {
 	bool messages;
-	const char *without[3]; /* the window's columns that are left out; the last NULL */
+	/* the window's columns that are left out; the last NULL */
+	const char *without[NM_TIME__COUNT + 1];
 };
 
 static struct extra extra_of(const struct nm_runs *series)
 {
 	struct extra extra = {.messages = false};
-	bool response = false, pass = false;
+	bool has[NM_TIME__COUNT] = {[NM_TIME_LATENCY] = true};
 	size_t n = 0;
 
 	for (size_t r = 0; r < series->n_runs; r++) {
 		struct nm_datagram_stats messages;
 
 		nm_result_datagrams(series->runs[r], &messages);
-		response = response || nm_result_has_response(series->runs[r]);
-		pass = pass || nm_result_has_pass(series->runs[r]);
+		for (unsigned i = 0; i < NM_TIME__COUNT; i++)
+			has[i] = has[i] || nm_result_has_time(series->runs[r], i);
 		extra.messages = extra.messages || messages.any;
 	}
-	if (!response)
-		extra.without[n++] = "response";
-	if (!pass)
-		extra.without[n++] = "pass";
+	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
+		if (!has[i])
+			extra.without[n++] = nm_time_names[i];
 	return extra;
 }
 

@@ -136,10 +136,7 @@ json_t *nm_host_phases_json(const struct nm_at *at, const struct nm_group_report
 			.line = of->line,
 			.operations = transaction->operations,
 			.report = transaction,
-			.window = {.seconds = transaction->seconds,
-				   .counts = transaction->counts,
-				   .latency = transaction->latency,
-				   .pass = transaction->pass},
+			.window = transaction->window,
 		};
 		struct nm_at item = nm_at_item(at, &phase, i);
 

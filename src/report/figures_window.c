@@ -55,19 +55,16 @@ static double bits_per_s(const void *item)
 				     (double)window->counts.bytes_received * 8);
 }
 
-static bool has_pass(const struct nm_at *at)
-{
-	const struct nm_window *window = at->item;
-
-	return window->pass.count > 0;
-}
-
-static bool has_response(const struct nm_at *at)
-{
-	const struct nm_window *window = at->item;
-
-	return window->response.count > 0;
-}
+/* All but the first are there where they have values. */
+#define HAS_TIME(more, NAME, member, ...)                                                          \
+	static bool has_##member(const struct nm_at *at)                                           \
+	{                                                                                          \
+		const struct nm_window *window = at->item;                                         \
+                                                                                                   \
+		return NM_TIME_##NAME == NM_TIME_LATENCY || window->member.count > 0;              \
+	}
+NM_TIMES(HAS_TIME, )
+#undef HAS_TIME
 
 const struct nm_figure nm_window_figures[] = {
 	NM_FIGURE(REAL, struct nm_window, seconds, "seconds"),
@@ -86,15 +83,11 @@ const struct nm_figure nm_window_figures[] = {
 		  .column = "errors"),
 	NM_FIGURE(COUNT, struct nm_window, counts.connects, "connects"),
 	NM_FIGURE(COUNT, struct nm_window, counts.accepts, "accepts"),
-	NM_FIGURE(LATENCY, struct nm_window, latency, "latency_s", .key = "latency",
-		  .column = "latency",
-		  .doc = "Of a transaction: the time of a pass, without what its client, the "
-			 "master, has thought in it (of a slave: the slave)."),
-	NM_FIGURE(LATENCY, struct nm_window, pass, "pass_s", .key = "pass", .column = "pass",
-		  .has = has_pass, .doc = "With think times only: all of a pass, think times too."),
-	NM_FIGURE(LATENCY, struct nm_window, response, "response_s", .key = "response",
-		  .column = "response", .has = has_response,
-		  .doc = "With a rate only: from the time a transaction was due."),
+#define TIME(more, NAME, member, label, what)                                                      \
+	NM_FIGURE(LATENCY, struct nm_window, member, #member "_s", .key = #member,                 \
+		  .column = #member, .has = has_##member, .doc = what),
+	NM_TIMES(TIME, )
+#undef TIME
 	NM_FIGURE_END,
 };
 

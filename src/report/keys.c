@@ -110,12 +110,12 @@ static bool is_own_key(const char *name)
 		return name[7 + strspn(name + 7, "0123456789")] == '\0';
 	if (strncmp(name, "requirement", 11) == 0)
 		return true;
-	if (strncmp(name, "latency_", 8) == 0)
-		return is_figure(name + 8);
-	if (strncmp(name, "pass_", 5) == 0)
-		return is_figure(name + 5);
-	if (strncmp(name, "response_", 9) == 0)
-		return is_figure(name + 9);
+	for (unsigned i = 0; i < NM_TIME__COUNT; i++) {
+		size_t length = strlen(nm_time_names[i]);
+
+		if (strncmp(name, nm_time_names[i], length) == 0 && name[length] == '_')
+			return is_figure(name + length + 1);
+	}
 	if (strncmp(name, "srtt_", 5) == 0)
 		return is_figure(name + 5);
 	for (size_t i = 0; i < sizeof(own_keys) / sizeof(own_keys[0]); i++)

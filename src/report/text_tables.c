@@ -219,8 +219,8 @@ static void add_transactions(struct nm_table *table, const struct nm_result *res
 		nm_table_cell(table, "%s", phase->name && *phase->name ? phase->name : "-");
 		nm_table_cell(table, "%s", host_name(host));
 		nm_table_cell(table, "%s", group_name(result, g));
-		add_times(table, result, transaction->counts.iterations, cpu_of(transaction),
-			  transaction->pass.count ? &transaction->pass : &transaction->latency);
+		add_times(table, result, transaction->window.counts.iterations, cpu_of(transaction),
+			  nm_window_passes(&transaction->window));
 	}
 }
 

@@ -327,24 +327,27 @@ static void add_latency(struct nm_table *table, const char *name, const struct n
 
 #define NAMED_GROUPS 3 /* in a label */
 
-/* Only transactions with a rate have a response: the label names their groups, unless all do. */
-static const char *response_label(const struct nm_result *result, char *buf, size_t size)
+/* Not all transactions have a distribution: the label names the groups that do. Whole passes all
+ * have, since without think times they are the latency. */
+static const char *time_label(const struct nm_result *result, enum nm_time time, char *buf,
+			      size_t size)
 {
+	const char *label = nm_time_labels[time];
 	size_t n_with = 0, used;
 
 	for (size_t g = 0; g < result->n_groups; g++)
-		n_with += result->groups[g].totals.response.count > 0;
-	if (n_with == 0 || n_with == result->n_groups)
-		return "response";
+		n_with += result->groups[g].totals.times[time].count > 0;
+	if (time == NM_TIME_PASS || n_with == 0 || n_with == result->n_groups)
+		return label;
 	if (n_with > NAMED_GROUPS) {
-		snprintf(buf, size, "response (%zu of %zu groups)", n_with, result->n_groups);
+		snprintf(buf, size, "%s (%zu of %zu groups)", label, n_with, result->n_groups);
 		return buf;
 	}
-	used = (size_t)snprintf(buf, size, "response");
+	used = (size_t)snprintf(buf, size, "%s", label);
 	for (size_t g = 0; g < result->n_groups; g++) {
 		const struct nm_result_group *group = &result->groups[g];
 
-		if (group->totals.response.count)
+		if (group->totals.times[time].count)
 			used += (size_t)snprintf(buf + used, size - used, "%s%.40s",
 						 strchr(buf, '(') ? ", " : " (",
 						 group->name ? group->name : "");
@@ -466,10 +469,9 @@ void nm_text_totals_print(const struct nm_result *result, unsigned width, FILE *
 	add_work(&table, result);
 	add_ways(&table, result);
 	add_behind(&table, result);
-	add_latency(&table, "latency", &totals->latency, &result->percentiles);
-	add_latency(&table, "whole pass", &totals->pass, &result->percentiles);
-	add_latency(&table, response_label(result, label, sizeof(label)), &totals->response,
-		    &result->percentiles);
+	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
+		add_latency(&table, time_label(result, i, label, sizeof(label)), &totals->times[i],
+			    &result->percentiles);
 	if (counts->errors) {
 		nm_table_cell(&table, "errors");
 		nm_table_cell(&table, "%" PRIu64, counts->errors);

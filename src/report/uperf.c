@@ -245,8 +245,8 @@ static void print_transaction(FILE *out, const struct nm_result *result,
 		cpu_s += transaction->flowops[i].cpu_s;
 	snprintf(name, sizeof(name), "Txn%zu", k);
 	/* The time has in it what the host has thought, as uperf's has. */
-	print_times(out, result, name, transaction->counts.iterations, cpu_s,
-		    transaction->pass.count ? &transaction->pass : &transaction->latency);
+	print_times(out, result, name, transaction->window.counts.iterations, cpu_s,
+		    nm_window_passes(&transaction->window));
 }
 
 /* The master's transactions, or their flowops. */

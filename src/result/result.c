@@ -114,6 +114,11 @@ bool nm_phase_is_behind(const struct nm_result_phase *phase, uint32_t n_flows)
 	return (double)(counts->iterations + counts->unanswered) + n_flows < 0.99 * planned;
 }
 
+const struct nm_latency *nm_window_passes(const struct nm_window *window)
+{
+	return window->pass.count ? &window->pass : &window->latency;
+}
+
 double nm_window_transactions_per_s(const struct nm_window *window)
 {
 	return window->seconds > 0 ? (double)window->counts.iterations / window->seconds : 0;

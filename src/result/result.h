@@ -240,6 +240,8 @@ void nm_latency_from_hist(struct nm_latency *ret_latency, const struct nm_hist_s
 /* Whether a phase with a rate has made fewer passes than planned: by more than 1 % and one for each
  * flow, since as many passes begin late or end early in any run. */
 bool nm_phase_is_behind(const struct nm_result_phase *phase, uint32_t n_flows);
+/* The distribution of whole passes: where nobody thinks their latency. */
+const struct nm_latency *nm_window_passes(const struct nm_window *window);
 double nm_window_transactions_per_s(const struct nm_window *window);
 double nm_window_bits_per_s(const struct nm_window *window); /* both directions */
 /* False when the master or a slave has delivered no report, or there is no slave. */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stats/counters.h"
+#include "stats/tally.h"
 
 #define NM_RESULT_MAX_PERCENTILES 128
 
@@ -23,6 +23,13 @@ struct nm_latency {
 	uint64_t count; /* 0: nothing was measured, the rest is meaningless */
 	double min_s, mean_s, max_s, stddev_s;
 	double pct_s[NM_RESULT_MAX_PERCENTILES]; /* by nm_percentiles of the result */
+};
+
+/* The counts and the times of a window. */
+struct nm_window {
+	double seconds;
+	struct nm_counts counts;    /* iterations are the transactions */
+	NM_EACH_TIME(struct nm_latency);
 };
 
 /* Statistics that are kept only when asked for. */
@@ -51,11 +58,8 @@ struct nm_flowop_report {
 
 /* One transaction of a group, on one host. */
 struct nm_transaction_report {
-	double seconds;
 	uint64_t operations;
-	struct nm_counts counts;
-	struct nm_latency latency; /* of passes, as in struct nm_window; count 0: not kept */
-	struct nm_latency pass;	   /* all of each pass, thinking too; count 0: not kept */
+	struct nm_window window; /* all of it */
 	struct nm_flowop_report *flowops;
 	size_t n_flowops;
 };

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "result/statistics.h"
-#include "stats/counters.h"
 
 struct nm_host_interval;
 struct nm_result;
@@ -21,15 +20,6 @@ struct nm_span {
 /* Makes the span reach over the other, too, where there is one. */
 void nm_span_cover(struct nm_span *span, struct nm_span other);
 double nm_span_s(struct nm_span span);
-
-/* The counts and the times of a window. */
-struct nm_window {
-	double seconds;
-	struct nm_counts counts;    /* iterations are the transactions */
-	struct nm_latency latency;  /* of transactions, without what the host has thought in them */
-	struct nm_latency pass;	    /* where the host thinks: all of each pass */
-	struct nm_latency response; /* with a rate: from the time planned */
-};
 
 enum nm_part { NM_PART_WARMUP, NM_PART_MEASURED, NM_PART_COOLDOWN };
 

@@ -6,5 +6,7 @@ src_libnm_stats_la_SOURCES = \
 	src/stats/hist.c \
 	src/stats/hist.h \
 	src/stats/summary.c \
-	src/stats/summary.h
+	src/stats/summary.h \
+	src/stats/tally.c \
+	src/stats/tally.h
 src_libnm_stats_la_CFLAGS = $(ROOM_CFLAGS)

@@ -258,11 +258,11 @@ static bool compare(uint32_t number)
 static bool compare_times(uint32_t number, const struct sim_kernel_config *config)
 {
 	const struct nm_phase *phase = phase_of(MASTER, 0, number);
-	struct nm_sample sample;
+	struct nm_tally_snap sample;
 
 	nm_hist_snap_init(&sample.latency);
 	nm_engine_sample(ends.engines[MASTER], 0, number, &sample);
-	if (!phase->measured || !sample.has_latency)
+	if (!phase->measured || !nm_tally_keeps(&sample, NM_TIME_LATENCY))
 		return true;
 	if (sample.latency.count != sample.counts.iterations)
 		return wrong("phase %u: %llu latencies of %llu passes", number,
@@ -273,7 +273,7 @@ static bool compare_times(uint32_t number, const struct sim_kernel_config *confi
 		return wrong("phase %u: a latency of %llu ns over a link of %llu ns", number,
 			     (unsigned long long)sample.latency.min_ns,
 			     (unsigned long long)config->delay_ns);
-	if (sample.has_response && sample.response.min_ns < sample.latency.min_ns)
+	if (nm_tally_keeps(&sample, NM_TIME_RESPONSE) && sample.response.min_ns < sample.latency.min_ns)
 		return wrong("phase %u: a response is shorter than any latency", number);
 	return true;
 }

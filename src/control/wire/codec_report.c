@@ -33,15 +33,14 @@ static const struct nm_field flowop_fields[] = {
 struct transaction {
 	uint64_t length_ns;
 	struct nm_counts counts;
-	json_t *hist, *passes; /* passes: null where the host does not think */
+	json_t *times; /* of each distribution, by enum nm_time; null: empty */
 	json_t *flowops;
 };
 
 static const struct nm_field transaction_fields[] = {
 	NM_FIELD(U64, struct transaction, length_ns),
 	NM_FIELD(ROW, struct transaction, counts, .fields = nm_counts_fields),
-	NM_FIELD(VALUE, struct transaction, hist),
-	NM_FIELD(VALUE, struct transaction, passes),
+	NM_FIELD(VALUE, struct transaction, times),
 	NM_FIELD(VALUE, struct transaction, flowops),
 	NM_FIELD_END,
 };
@@ -127,7 +126,7 @@ static int unpack_hist(const json_t *list, struct nm_hist_snap *ret)
 struct work {
 	const struct nm_engine *engine;
 	const struct nm_plan *plan;
-	struct nm_sample sample;
+	struct nm_tally_snap sample;
 	struct nm_hist_snap hist;
 	uint64_t now_ns;
 	uint64_t first_ns, last_ns; /* of the run */
@@ -147,6 +146,16 @@ static json_t *pack_flowops(struct work *work, uint32_t g, const struct nm_phase
 		flowop.hist = pack_hist(&work->hist);
 		error = append(list, nm_row_pack(flowop_fields, &flowop));
 	}
+	return nm_list_or_nothing(list, error);
+}
+
+static json_t *pack_times(const struct nm_tally_snap *sample)
+{
+	json_t *list = json_array();
+	int error = list ? 0 : -ENOMEM;
+
+	for (unsigned i = 0; !error && i < NM_TIME__COUNT; i++)
+		error = append(list, pack_hist(&sample->times[i]));
 	return nm_list_or_nothing(list, error);
 }
 
@@ -171,8 +180,7 @@ static json_t *pack_transactions(struct work *work, uint32_t g)
 		struct transaction transaction = {
 			.length_ns = end_ns > begin_ns ? end_ns - begin_ns : 0,
 			.counts = work->sample.counts,
-			.hist = pack_hist(&work->sample.latency),
-			.passes = pack_hist(&work->sample.pass),
+			.times = pack_times(&work->sample),
 			.flowops = pack_flowops(work, g, &group->phases[k]),
 		};
 
@@ -269,6 +277,18 @@ static int unpack_flowops(const struct reading *r, const json_t *list, const str
 	return json_is_array(list) && json_array_size(list) == n ? 0 : -EPROTO;
 }
 
+static int unpack_times(const struct reading *r, const json_t *list, struct nm_window *ret)
+{
+	if (!json_is_array(list) || json_array_size(list) != NM_TIME__COUNT)
+		return -EPROTO;
+	for (unsigned i = 0; i < NM_TIME__COUNT; i++) {
+		if (unpack_hist(json_array_get(list, i), r->hist))
+			return -EPROTO;
+		nm_latency_from_hist(&ret->times[i], r->hist, r->percentiles);
+	}
+	return 0;
+}
+
 static int unpack_transactions(const struct reading *r, const json_t *list,
 			       const struct nm_group *plan, struct nm_group_report *ret)
 {
@@ -283,19 +303,17 @@ static int unpack_transactions(const struct reading *r, const json_t *list,
 		const json_t *item = json_array_get(list, k);
 		struct transaction of;
 
-		if (nm_row_unpack(transaction_fields, item, &of) || unpack_hist(of.hist, r->hist))
+		if (nm_row_unpack(transaction_fields, item, &of))
 			return -EPROTO;
-		transaction->counts = of.counts;
-		transaction->seconds = (double)of.length_ns / 1e9;
-		nm_latency_from_hist(&transaction->latency, r->hist, r->percentiles);
-		if (unpack_hist(of.passes, r->hist))
-			return -EPROTO;
-		nm_latency_from_hist(&transaction->pass, r->hist, r->percentiles);
-		int error = unpack_flowops(r, of.flowops, plan, &plan->phases[k], transaction);
+		transaction->window.counts = of.counts;
+		transaction->window.seconds = (double)of.length_ns / 1e9;
+		int error = unpack_times(r, of.times, &transaction->window);
 
+		if (!error)
+			error = unpack_flowops(r, of.flowops, plan, &plan->phases[k], transaction);
 		if (error)
 			return error;
-		ret->seconds += transaction->seconds;
+		ret->seconds += transaction->window.seconds;
 		ret->operations += transaction->operations;
 	}
 	return 0;

@@ -272,7 +272,7 @@ static void set_io(struct nm_worker *worker, struct nm_phase_stats *stats)
 {
 	bool paces = nm_pacer_paces(&worker->run.pacer);
 
-	worker->io.count = &stats->counters;
+	worker->io.count = &stats->tally.counters;
 	worker->io.asks.pacer = paces ? &worker->run.pacer : NULL;
 	worker->io.asks.stop = worker->run.phase->pipeline ? &worker->commands.stop : NULL;
 	worker->io.asks.timed = worker->run.latency != NULL;
@@ -292,13 +292,13 @@ int nm_phase_begin(struct nm_worker *worker, uint32_t number, uint64_t now_ns)
 		nm_observe_program(&worker->observe, worker->group) + phase->first + phase->entry;
 	run->budget_mask = budget_mask(run->body);
 	run->has_deadlines = worker->shape->has_deadlines;
-	run->latency = stats->latency;
-	run->pass = stats->pass;
+	memcpy(run->times, stats->tally.times, sizeof run->times);
 	run->drained = 0;
 	run->ended_ns = 0;
 	set_pacer(worker, now_ns);
 	set_io(worker, stats);
-	run->response = nm_pacer_paces(&run->pacer) ? stats->response : NULL;
+	if (!nm_pacer_paces(&run->pacer))
+		run->response = NULL;
 	run->marks = run->pass || run->response || worker->observe.counts_passes
 			     ? NM_REQUEST_RECORDED
 			     : 0;

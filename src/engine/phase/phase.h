@@ -10,10 +10,10 @@
 #include "engine/phase/machine.h"
 #include "engine/phase/rcvlowat.h"
 #include "flowop/arrival_law/arrival_law.h"
+#include "stats/tally.h"
 
 struct nm_conn;
 struct nm_flow;
-struct nm_hist;
 struct nm_instr;
 struct nm_phase;
 struct nm_worker;
@@ -21,7 +21,7 @@ struct nm_worker;
 struct nm_phase_run {
 	/* Read at the end of each pass. */
 	const struct nm_instr *body; /* the first instruction */
-	struct nm_hist *latency, *response;
+	NM_EACH_TIME(struct nm_hist *); /* those of the phase's tally */
 	/* the number of passes from which on the end of each pass is looked at, as something else
 	 * than the next pass may come: end_at, or lower */
 	uint64_t check_at;
@@ -44,7 +44,6 @@ struct nm_phase_run {
 	uint32_t n_abandoning; /* connections on which abandoned messages still move: FLUSH */
 	uint64_t drained;      /* bytes taken beyond the passes: DRAIN */
 	uint64_t ended_ns;     /* when all passes were seen to be done; 0: when the phase ends */
-	struct nm_hist *pass;  /* NULL: as latency */
 	uint8_t marks;	       /* with which each request begins: enum nm_request_marks */
 	struct nm_rcvlowat rcvlowat;
 	struct nm_ends ends;

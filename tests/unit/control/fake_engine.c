@@ -217,7 +217,8 @@ void nm_engine_begin(struct nm_engine *engine, uint32_t phase)
 		if (!p)
 			continue;
 		part_of(engine, g)->begin_ns = nm_clock_ns();
-		part_of(engine, g)->sample.has_latency = engine->config.measures && p->measured;
+		part_of(engine, g)->sample.kept =
+			engine->config.measures && p->measured ? 1u << NM_TIME_LATENCY : 0;
 		nm_hist_snap_init(&part_of(engine, g)->sample.latency);
 		for (uint32_t w = 0; w < FAKE_WORKERS; w++)
 			passes[w] = p->iterations;
@@ -313,7 +314,7 @@ void nm_engine_times(const struct nm_engine *engine, uint32_t group, uint32_t ph
 }
 
 void nm_engine_sample(const struct nm_engine *engine, uint32_t group, uint32_t phase,
-		      struct nm_sample *ret_sample)
+		      struct nm_tally_snap *ret_sample)
 {
 	*ret_sample = engine->parts[group][phase].sample;
 }

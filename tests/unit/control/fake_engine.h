@@ -17,7 +17,7 @@ enum { FAKE_GROUPS = 2, FAKE_PHASES = 4, FAKE_WORKERS = 4, FAKE_FLOWS = 8, FAKE_
 /* What a group has done in a phase. */
 struct fake_part {
 	uint64_t begin_ns, end_ns;
-	struct nm_sample sample;
+	struct nm_tally_snap sample;
 	uint64_t operations;
 	uint64_t passes[FAKE_WORKERS];
 	bool passed, done;

@@ -344,7 +344,7 @@ static void count_sample(void *arg, const struct nm_tcp_sample *sample)
 START_TEST(connections_can_be_looked_at_while_they_are_used)
 {
 	struct nm_conn_summary sum;
-	struct nm_sample sample;
+	struct nm_tally_snap sample;
 	unsigned n = 0, n_last = 0;
 
 	start(GROUP("nflows=\"3\"", ONCE(CONNECT("")) FOR("1s", "", ASK) ONCE(CLOSE)),
@@ -363,7 +363,7 @@ START_TEST(connections_can_be_looked_at_while_they_are_used)
 	nm_engine_conn_summary(engines[MASTER], 0, 1, &sum);
 	ck_assert_uint_eq(sum.connections, 3);
 	nm_engine_sample(engines[MASTER], 0, 1, &sample);
-	ck_assert(sample.has_latency);
+	ck_assert(nm_tally_keeps(&sample, NM_TIME_LATENCY));
 	ck_assert_uint_eq(sample.latency.count, sample.counts.iterations);
 	ck_assert_uint_gt(nm_engine_progress(engines[MASTER]), 0);
 	stop();

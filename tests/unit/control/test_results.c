@@ -249,12 +249,12 @@ START_TEST(a_report_is_read_by_its_plan)
 	const struct nm_group_report *group = &report->groups[0];
 
 	ck_assert_uint_eq(group->n_transactions, 2);
-	ck_assert_uint_eq(group->transactions[0].counts.iterations, 2);
+	ck_assert_uint_eq(group->transactions[0].window.counts.iterations, 2);
 	ck_assert_uint_eq(group->transactions[0].n_flowops, 2);
 	ck_assert_uint_eq(group->transactions[1].n_flowops, 0);
-	ck_assert(fabs(group->transactions[0].latency.mean_s - 5e-9) < 1e-15);
-	ck_assert(fabs(group->transactions[0].pass.mean_s - 200e-9) < 1e-15);
-	ck_assert_uint_eq(group->transactions[1].pass.count, 0);
+	ck_assert(fabs(group->transactions[0].window.latency.mean_s - 5e-9) < 1e-15);
+	ck_assert(fabs(group->transactions[0].window.pass.mean_s - 200e-9) < 1e-15);
+	ck_assert_uint_eq(group->transactions[1].window.pass.count, 0);
 	const struct nm_flowop_report *write = &group->transactions[0].flowops[0];
 
 	ck_assert_str_eq(write->name, "write");

@@ -429,11 +429,11 @@ static void end_windows(void)
 /* A pass of so many ns. */
 static void pass(uint64_t ns)
 {
-	struct nm_sample *sample = &engine->parts[0][1].sample;
+	struct nm_tally_snap *sample = &engine->parts[0][1].sample;
 
-	if (!sample->has_latency)
+	if (!nm_tally_keeps(sample, NM_TIME_LATENCY))
 		nm_hist_snap_init(&sample->latency);
-	sample->has_latency = true;
+	sample->kept = 1u << NM_TIME_LATENCY;
 	sample->latency.count++;
 	sample->latency.sum_ns += ns;
 	sample->latency.bucket[nm_hist_index(ns)]++;

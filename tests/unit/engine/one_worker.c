@@ -139,7 +139,7 @@ static void setup(void)
 	f.worker.io = (struct nm_io){.rx = f.rx,
 				     .tx = f.tx,
 				     .chunk = CHUNK,
-				     .count = &f.stats.counters,
+				     .count = &f.stats.tally.counters,
 				     .in_kept = ~(uint32_t)NM_CONN_IN,
 				     .started = f.engine_group.started,
 				     .n_conns = 1};

@@ -97,15 +97,15 @@ static void setup(void)
 	nm_hist_init_zeroed(&f.latency);
 	nm_hist_init_zeroed(&f.pass);
 	nm_hist_init_zeroed(&f.response);
-	f.stats.latency = &f.latency;
-	f.stats.pass = &f.pass;
+	f.stats.tally.latency = &f.latency;
+	f.stats.tally.pass = &f.pass;
 	f.worker = (struct nm_worker){.engine = &f.engine,
 				      .group = &f.group,
 				      .flows = (char *)f.flows,
 				      .flow_bytes = sizeof f.flows[0],
 				      .n_flows = 1,
 				      .stats = &f.stats};
-	f.worker.io.count = &f.stats.counters;
+	f.worker.io.count = &f.stats.tally.counters;
 	ck_assert_int_eq(nm_timers_init(&f.worker.timers, NM_TIMER__COUNT), 0);
 	f.worker.run = (struct nm_phase_run){.phase = &f.phase,
 					     .body = f.instrs,
@@ -216,7 +216,7 @@ START_TEST(an_unanswered_pass_has_no_latency_and_takes_its_thinking_with_it)
 	f.flows[0].flow.request.outcome = NM_TIMEOUT;
 	go_on(0);
 	assert_times(&f.latency, 0, UINT64_MAX, 0);
-	ck_assert_uint_eq(f.stats.counters.unanswered, 1);
+	ck_assert_uint_eq(f.stats.tally.counters.unanswered, 1);
 	go_on(0);
 	assert_times(&f.latency, 1, 90 * US, 90 * US);
 }
@@ -234,7 +234,7 @@ START_TEST(a_request_that_is_sent_late_has_a_longer_response)
 	assert_times(&f.response, 1, 100 * US, 100 * US);
 	assert_times(&f.pass, 1, 70 * US, 70 * US);
 	assert_times(&f.latency, 1, 50 * US, 50 * US);
-	ck_assert_uint_eq(f.stats.counters.iterations, 1);
+	ck_assert_uint_eq(f.stats.tally.counters.iterations, 1);
 	/* The next one begins. */
 	ck_assert_uint_eq(request->sent_ns, now_ns + 100 * US);
 	ck_assert_uint_eq(request->think_ns, 0);
@@ -268,7 +268,7 @@ START_TEST(who_is_not_timed_thinks_for_nothing)
 	f.worker.run.marks = f.flows[0].flow.request.marks = 0;
 	go_on(0);
 	go_on(0);
-	ck_assert_uint_eq(f.stats.counters.iterations, 1);
+	ck_assert_uint_eq(f.stats.tally.counters.iterations, 1);
 	ck_assert_uint_eq(f.flows[0].flow.request.think_ns, 0);
 }
 END_TEST

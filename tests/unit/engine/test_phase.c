@@ -140,7 +140,7 @@ START_TEST(a_phase_that_stands_still_ends_when_it_last_moved)
 	ck_assert_uint_gt(f.worker.run.quiesce_timer.at_ns, began_ns);
 	nm_phase_look(&f.worker, began_ns + 99 * MS);
 	ck_assert_int_eq(f.worker.run.state, NM_PHASE_RUN);
-	nm_counter_add(&f.stats.counters.bytes_received, 1);
+	nm_counter_add(&f.stats.tally.counters.bytes_received, 1);
 	nm_phase_look(&f.worker, began_ns + 100 * MS);
 	nm_phase_look(&f.worker, began_ns + 199 * MS);
 	ck_assert_int_eq(f.worker.run.state, NM_PHASE_RUN);
@@ -183,7 +183,7 @@ static void follow_to_five(enum nm_flow_state first, enum nm_flow_state second)
 	f.phase.ends.may_miss = true;
 	f.flows[0].flow.state = first;
 	f.flows[1].flow.state = second;
-	nm_counter_add(&f.stats.counters.iterations, 3);
+	nm_counter_add(&f.stats.tally.counters.iterations, 3);
 	atomic_store(&f.worker.commands.follow, 5);
 	nm_worker_commands(&f.worker);
 	ck_assert(nm_quiesce_looks(&f.worker.run.quiesce));
@@ -198,9 +198,9 @@ START_TEST(a_connection_that_never_comes_is_not_waited_for)
 	ck_assert_int_eq(f.worker.run.state, NM_PHASE_RUN);
 	nm_phase_look(&f.worker, began_ns + 101 * MS);
 	assert_ended();
-	ck_assert_uint_eq(nm_count_passes(&f.stats.counters), 5);
-	ck_assert_uint_eq(nm_counter_read(&f.stats.counters.iterations), 3);
-	ck_assert_uint_eq(nm_counter_read(&f.stats.counters.unseen_ends), 2);
+	ck_assert_uint_eq(nm_count_passes(&f.stats.tally.counters), 5);
+	ck_assert_uint_eq(nm_counter_read(&f.stats.tally.counters.iterations), 3);
+	ck_assert_uint_eq(nm_counter_read(&f.stats.tally.counters.unseen_ends), 2);
 }
 END_TEST
 
@@ -209,7 +209,7 @@ START_TEST(a_connection_that_has_come_is_waited_for)
 	follow_to_five(NM_FLOW_PARKED, NM_FLOW_WAITING);
 	nm_phase_look(&f.worker, f.worker.run.quiesce.moved_ns + 600000 * MS);
 	ck_assert_int_eq(f.worker.run.state, NM_PHASE_RUN);
-	ck_assert_uint_eq(nm_counter_read(&f.stats.counters.unseen_ends), 0);
+	ck_assert_uint_eq(nm_counter_read(&f.stats.tally.counters.unseen_ends), 0);
 }
 END_TEST
 
@@ -233,10 +233,10 @@ START_TEST(a_follower_ends_after_the_passes_it_is_told)
 	nm_worker_commands(&f.worker);
 	ck_assert_uint_eq(f.worker.run.end_at, UINT64_MAX);
 	atomic_store(&f.worker.commands.follow, 3);
-	nm_counter_add(&f.stats.counters.iterations, 2);
+	nm_counter_add(&f.stats.tally.counters.iterations, 2);
 	nm_worker_commands(&f.worker);
 	ck_assert_uint_eq(f.worker.run.end_at, 3);
-	nm_counter_add(&f.stats.counters.iterations, 1);
+	nm_counter_add(&f.stats.tally.counters.iterations, 1);
 	nm_worker_commands(&f.worker);
 	assert_ended();
 }

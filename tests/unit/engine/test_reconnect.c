@@ -137,7 +137,7 @@ START_TEST(an_expected_failure_ends_nothing)
 	ck_assert_ptr_eq(flow->at, &f.instrs[2]);
 	ck_assert_uint_eq(flow->conn->abandoned_in, 100);
 	ck_assert(!atomic_load(&f.worker.answers.failed));
-	ck_assert_uint_eq(nm_counter_read(&f.stats.counters.errors), 1);
+	ck_assert_uint_eq(nm_counter_read(&f.stats.tally.counters.errors), 1);
 }
 END_TEST
 

@@ -245,7 +245,7 @@ static void add_details(struct nm_result_host *host)
 			ck_assert_ptr_nonnull(transaction->flowops);
 			transaction->n_flowops = 1;
 			transaction->flowops[0].name = "read";
-			transaction->latency = run->totals.latency;
+			transaction->window.latency = run->totals.latency;
 		}
 	}
 	host->counters.count = 2;

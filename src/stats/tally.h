@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What requests have come to: counts, and distributions of their times. One worker writes a tally;
+ * any thread may collect it into a snapshot, which is plain data. */
+#ifndef NM_STATS_TALLY_H
+#define NM_STATS_TALLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stats/counters.h"
+#include "stats/hist.h"
+
+/* All distributions of times: X(NAME, member, label for people, its meaning). A new one takes a
+ * line here and a line where its times are known (engine/loop/request.c): slaves send it, and
+ * results, their schema, keys and columns have it as member_s or member. Only the first is always
+ * kept; of the others results have those that have values. The control protocol has them in this
+ * order. */
+#define NM_TIMES(X, more)                                                                          \
+	X(more, LATENCY, latency, "latency",                                                       \
+	  "Of a transaction: the time of a pass, without what its client, the master, has thought "  \
+	  "in it (of a slave: the slave).")                                                        \
+	X(more, PASS, pass, "whole pass",                                                          \
+	  "With think times only: all of a pass, think times too.")                                \
+	X(more, RESPONSE, response, "response",                                                    \
+	  "With a rate only: from the time a transaction was due.")
+
+#define NM_TIME_ENUMERATOR_(more, NAME, ...) NM_TIME_##NAME,
+enum nm_time { NM_TIMES(NM_TIME_ENUMERATOR_, ) NM_TIME__COUNT };
+
+extern const char *const nm_time_names[];  /* in keys and columns; by enum nm_time */
+extern const char *const nm_time_labels[]; /* for people */
+
+/* Members of a struct: one of the type for each distribution, by name and by enum nm_time. */
+#define NM_TIME_MEMBER_(type, NAME, member, ...) type member;
+#define NM_EACH_TIME(type)                                                                         \
+	union {                                                                                    \
+		struct {                                                                           \
+			NM_TIMES(NM_TIME_MEMBER_, type)                                            \
+		};                                                                                 \
+		type times[NM_TIME__COUNT];                                                        \
+	}
+
+struct nm_tally {
+	struct nm_counters counters;
+	/* NULL: not kept. Set before the worker starts. */
+	NM_EACH_TIME(struct nm_hist *);
+};
+
+struct nm_tally_snap {
+	struct nm_counts counts;
+	unsigned kept; /* a bit for each distribution, 1 << enum nm_time; the others are empty */
+	NM_EACH_TIME(struct nm_hist_snap);
+};
+
+static inline bool nm_tally_keeps(const struct nm_tally_snap *snap, enum nm_time time)
+{
+	return snap->kept >> time & 1;
+}
+
+/* Owned, empty; free() frees it. NULL: out of memory. */
+struct nm_tally_snap *nm_tally_snap_new(void);
+void nm_tally_snap_init(struct nm_tally_snap *snap);
+/* Empties one that was initialized. */
+void nm_tally_snap_clear(struct nm_tally_snap *snap);
+/* into += the worker's work so far. */
+void nm_tally_collect(struct nm_tally_snap *into, const struct nm_tally *from);
+/* into += from. Passes of a tally that keeps no `pass` take their latency. */
+void nm_tally_add(struct nm_tally_snap *into, const struct nm_tally_snap *from);
+/* into -= an earlier snapshot of the same tallies. */
+void nm_tally_subtract(struct nm_tally_snap *into, const struct nm_tally_snap *earlier);
+
+#endif
