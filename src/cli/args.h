@@ -55,6 +55,7 @@ struct nm_args_judge {
 	char *baseline;		 /* a file with an earlier result; NULL: none */
 	struct nm_required *required;
 	size_t n_required;
+	bool strict; /* a warning, or a load that was not as asked for, is not met either */
 };
 
 /* How a run is measured. */

@@ -123,6 +123,21 @@ bool nm_judge_is_met(const struct nm_judge *judge)
 	return judge->verdicts.n_met == judge->verdicts.count;
 }
 
+bool nm_judge_is_strictly_met(const struct nm_args *args, const struct nm_runs *series,
+			      struct nm_diags *diags)
+{
+	for (size_t r = 0; args->run.judge.strict && r < series->n_runs; r++) {
+		const struct nm_result *run = series->runs[r];
+
+		if (!run->warnings.count)
+			continue;
+		nm_diag_error(diags, NULL, 0, "--strict: run %zu has a warning: %s", r + 1,
+			      run->warnings.items[0]);
+		return false;
+	}
+	return true;
+}
+
 void nm_judge_tell(const struct nm_judge *judge, struct nm_diags *diags)
 {
 	for (size_t i = 0; i < judge->verdicts.count; i++) {

@@ -31,6 +31,10 @@ int nm_judge_series(struct nm_judge *judge, const struct nm_runs *series, struct
 		    struct nm_diags *diags);
 /* Whether all requirements are met; true before they were judged. */
 bool nm_judge_is_met(const struct nm_judge *judge);
+/* With --strict: whether no run has a warning, such as that of a load that was not as asked for;
+ * else an error is added for the first. */
+bool nm_judge_is_strictly_met(const struct nm_args *args, const struct nm_runs *series,
+			      struct nm_diags *diags);
 /* Adds an error for each requirement that is not met. */
 void nm_judge_tell(const struct nm_judge *judge, struct nm_diags *diags);
 void nm_judge_fini(struct nm_judge *judge);

@@ -184,7 +184,10 @@ static int report_all(const struct nm_args *args, struct nm_live *live,
 	tell_end(args, series, status, is_told, diags);
 	if (!is_told)
 		nm_judge_tell(judge, diags);
-	return code == NM_EXIT_OK && !nm_judge_is_met(judge) ? NM_EXIT_UNMET : code;
+	bool is_met = nm_judge_is_met(judge) &&
+		      (code != NM_EXIT_OK || nm_judge_is_strictly_met(args, series, diags));
+
+	return code == NM_EXIT_OK && !is_met ? NM_EXIT_UNMET : code;
 }
 
 /* A -D that is no parameter may be meant as an option: for other tools everything is one. */

@@ -14,11 +14,11 @@ struct group {
 	/* In the present phase. */
 	bool measured;
 	uint64_t from_at_ns, to_at_ns; /* timers; UINT64_MAX: none, or over */
-	struct nm_tally_snap *from;	       /* the figures before the window; owned; made when needed */
+	struct nm_tally_snap *from;    /* the figures before the window; owned; made when needed */
 	uint64_t from_ns;	       /* when that was read; 0: the window opens with the phase */
 	bool waits;		       /* for from_at_ns */
 	bool closed;		       /* the window has been added to the totals */
-	struct nm_tally_snap *before;      /* the figures before the present row; owned */
+	struct nm_tally_snap *before;  /* the figures before the present row; owned */
 };
 
 struct nm_windows {
@@ -27,9 +27,9 @@ struct nm_windows {
 	const struct nm_engine *engine;
 	const struct nm_run_options *options;
 	struct nm_result *result;
-	struct group *groups;				/* owned */
+	struct group *groups;				    /* owned */
 	struct nm_tally_snap *scratch, *row, *row_of_group; /* owned */
-	struct nm_tally_snap *total;			/* of all groups; owned */
+	struct nm_tally_snap *total;			    /* of all groups; owned */
 	uint64_t total_ns;
 	size_t row_capacity; /* room in result->intervals */
 	/* The present phase. */

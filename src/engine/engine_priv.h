@@ -25,7 +25,8 @@
 
 /* The statistics of a worker in one phase. */
 struct nm_phase_stats {
-	struct nm_tally tally; /* `pass`: only where this end thinks; `response`: with a rate */
+	/* `pass`: only where this end thinks; `response`: with a rate or arrivals */
+	struct nm_tally tally;
 	_Atomic uint64_t begin_ns, end_ns;
 	struct nm_conn_summary conns; /* the worker writes before end_ns, others read after it */
 };

@@ -20,6 +20,7 @@ enum nm_timer_kind {
 	NM_TIMER_RCVLOWAT, /* receive bytes that stay below SO_RCVLOWAT */
 	NM_TIMER_EXPIRY,   /* fail flows whose connections have expired */
 	NM_TIMER_SAMPLER,  /* read TCP_INFO of some more connections */
+	NM_TIMER_ARRIVAL,  /* a pass is due by the schedule of the phase */
 	NM_TIMER__COUNT
 };
 

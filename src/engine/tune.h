@@ -14,6 +14,16 @@
 /* Flows whose TCP_INFO is read in one turn: about 20 us in which the others wait. */
 #define NM_TUNE_SAMPLED_FLOWS 32u
 
+/* --- open arrivals --- */
+
+/* How long what was due may still begin after the time of the phase; and after an interrupt, which
+ * the control thread allows some seconds to end what has begun. */
+#define NM_TUNE_OPEN_DRAIN_NS	  5000000000u
+#define NM_TUNE_OPEN_INTERRUPT_NS 1000000000u
+/* Arrivals that never began are counted one by one up to so many, which takes a tenth of a second;
+ * beyond that by the mean of the law. */
+#define NM_TUNE_OPEN_COUNTED 1000000u
+
 /* --- the end of a phase whose last messages may be lost --- */
 
 /* How long nothing must move at least before the phase counts as over; and how often the worker

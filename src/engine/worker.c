@@ -60,7 +60,9 @@ static int init_stats(struct nm_worker *worker)
 		const bool kept[NM_TIME__COUNT] = {
 			[NM_TIME_LATENCY] = true,
 			[NM_TIME_PASS] = thinks(group, &group->phases[i]),
-			[NM_TIME_RESPONSE] = group->phases[i].rate_per_s > 0,
+			[NM_TIME_RESPONSE] = group->phases[i].rate_per_s > 0 ||
+					     nm_phase_is_open(&group->phases[i]),
+			[NM_TIME_SEND_DELAY] = nm_phase_is_open(&group->phases[i]),
 		};
 
 		for (unsigned t = 0; t < NM_TIME__COUNT; t++) {
@@ -206,6 +208,8 @@ int nm_worker_init(struct nm_worker *worker, struct nm_engine *engine, uint32_t 
 	if (r == 0)
 		r = nm_reconnect_init(worker);
 	if (r == 0)
+		r = nm_open_init(worker);
+	if (r == 0)
 		r = nm_flowop_stats_new(worker, engine->details, worker->group->processes,
 					&worker->observe.stats);
 	if (r == 0)
@@ -239,6 +243,7 @@ void nm_worker_fini(struct nm_worker *worker)
 	worker->observe.stats = nm_flowop_stats_free(worker->observe.stats);
 	worker->observe.tcp = nm_tcp_sampler_free(worker->observe.tcp, shared);
 	nm_accept_fini(worker);
+	nm_open_fini(&worker->run.open);
 	nm_timers_fini(&worker->timers);
 	if (worker->stats)
 		nm_engine_release(worker->stats, worker->group->n_phases * sizeof(*worker->stats),

@@ -17,14 +17,16 @@ FLOWOPS = \
 
 # An arrival law, too.
 ARRIVAL_LAWS = \
-	src/flowop/arrival_law/fixed.c
+	src/flowop/arrival_law/const.c \
+	src/flowop/arrival_law/poisson.c
 
 noinst_LTLIBRARIES += src/libnm_flowop.la
 src_libnm_flowop_la_SOURCES = \
 	$(FLOWOPS) \
 	$(ARRIVAL_LAWS) \
 	src/flowop/arrival_law/arrival_law.h \
-	src/flowop/arrival_law/pacer.c \
+	src/flowop/arrival_law/schedule.c \
+	src/flowop/arrival_law/schedule.h \
 	src/flowop/common.c \
 	src/flowop/common.h \
 	src/flowop/datagram.c \
@@ -44,6 +46,7 @@ src_libnm_flowop_la_SOURCES = \
 	src/flowop/message.h \
 	src/flowop/open_opts.c \
 	src/flowop/open_opts.h \
+	src/flowop/pacer.h \
 	src/flowop/pipeline.c \
 	src/flowop/pipeline.h \
 	src/flowop/recvfile.c \
@@ -60,4 +63,4 @@ src/flowop/registry.c: $(top_srcdir)/src/flowop/local.mk $(top_srcdir)/tools/mak
 	$(AM_V_GEN)$(make_registry) flowop $(FLOWOPS) >$@.tmp && mv $@.tmp $@
 src/flowop/arrival_law/registry.c: $(top_srcdir)/src/flowop/local.mk $(top_srcdir)/tools/make-registry
 	$(AM_V_at)$(MKDIR_P) $(@D)
-	$(AM_V_GEN)$(make_registry) --words flowop/arrival_law $(ARRIVAL_LAWS) >$@.tmp && mv $@.tmp $@
+	$(AM_V_GEN)$(make_registry) flowop/arrival_law $(ARRIVAL_LAWS) >$@.tmp && mv $@.tmp $@

@@ -3,7 +3,7 @@
  * answers, each as far as it gets. */
 #include "flowop/pipeline.h"
 
-#include "flowop/arrival_law/arrival_law.h"
+#include "flowop/pacer.h"
 #include "host/clock.h"
 
 static const struct nm_instr *asks_of(const struct nm_instr *pipeline)

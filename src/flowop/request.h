@@ -16,6 +16,8 @@ enum nm_request_marks {
 	NM_REQUEST_RECORDED = 1 << 0,
 	/* the message that it awaits first has not begun to come in time */
 	NM_REQUEST_LATE = 1 << 1,
+	/* it began while few others were under way: open arrivals */
+	NM_REQUEST_LIGHT = 1 << 2,
 };
 
 /* Times are of CLOCK_MONOTONIC. */

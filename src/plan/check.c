@@ -55,6 +55,37 @@ static bool acts(const struct nm_ir_step *step)
 	return (step->op->flags & (NM_FLOWOP_INITIATES | NM_FLOWOP_FOLLOWS)) && step->common->count;
 }
 
+/* An open loop is the master's, who has the clock, and a free flow makes one pass at a time. */
+static void check_arrivals(struct nm_ir *ir, const struct nm_ir_group *group,
+			   const struct nm_ir_transaction *t)
+{
+	size_t first = t->first;
+	const char *wrong = NULL;
+
+	if (!t->arrivals.law)
+		return;
+	while (first + 1 < t->first + t->n_steps && !group->steps[first].common->count)
+		first++;
+	if (!t->has_duration)
+		wrong = ": only with a duration, within which passes become due";
+	else if (t->attrs.rate_per_s > 0)
+		wrong = ", and rate, period or spacing: only one of them may be given";
+	else if (t->attrs.total)
+		wrong = ", and total: the duration alone ends an open loop";
+	else if (t->attrs.pipeline > 1)
+		wrong = ", and pipeline: each connection has one request at a time; with more "
+			"flows more can be outstanding";
+	else if (!acts(&group->steps[first]) ||
+		 !(group->steps[first].op->flags & NM_FLOWOP_INITIATES))
+		wrong = ": the first flowop must be one with which the master begins a pass, as "
+			"connect or write";
+	else if (group->attrs.workers > NM_LANES)
+		wrong = ": at most 1024 workers can share the arrivals";
+	if (wrong)
+		nm_diag_error(ir->diags, ir->file, t->line, "<transaction> arrivals=\"%s\"%s",
+			      t->attrs.arrivals, wrong);
+}
+
 uint32_t nm_ir_leader(const struct nm_ir_group *group, const struct nm_ir_transaction *t)
 {
 	for (size_t i = 0; i < t->n_steps; i++) {
@@ -310,6 +341,7 @@ static void check_group(struct nm_ir *ir, struct nm_ir_group *group)
 		if (nm_ir_is_skipped(&group->transactions[k]))
 			continue;
 		check_duration(ir, group, &group->transactions[k]);
+		check_arrivals(ir, group, &group->transactions[k]);
 		check_leaders(ir, group, &group->transactions[k]);
 		for (size_t i = 0; i < group->transactions[k].n_steps; i++)
 			check_fastopen(ir, group, &group->transactions[k], i);

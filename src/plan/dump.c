@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "flowop/arrival_law/arrival_law.h"
 #include "flowop/files.h"
 #include "flowop/flowop.h"
 #include "flowop/pseudo_ops.h"
@@ -231,6 +230,7 @@ static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_gr
 		       uint32_t number)
 {
 	const struct nm_phase *phase = &group->phases[number];
+	char text[64];
 
 	fprintf(out, "  phase %u%s", number + 1, *phase->name ? " " : "");
 	dump_text(out, phase->name, false);
@@ -250,8 +250,9 @@ static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_gr
 		fprintf(out, " or %llu passes in all", (unsigned long long)phase->total);
 	if (phase->rate_per_s > 0)
 		fprintf(out, ", %g a second", phase->rate_per_s);
-	if (phase->rate_per_s > 0 && phase->arrival != nm_arrival_laws[0])
-		fprintf(out, " (%s)", phase->arrival->name);
+	if (phase->arrivals.law)
+		fprintf(out, ", arrivals %s",
+			nm_arrivals_text(&phase->arrivals, text, sizeof(text)));
 	fprintf(out, ", %s%s", phase->leads ? "leads" : "follows",
 		phase->measured ? ", measured" : "");
 	if (phase->posts)

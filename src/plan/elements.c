@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include "base/ascii.h"
-#include "flowop/arrival_law/arrival_law.h"
 #include "flowop/pipeline.h"
 #include "plan/plan.h"
 
@@ -206,12 +205,12 @@ static const struct nm_opt transaction_attrs[] = {
 		 "flow; the "
 		 "flows take turns"},
 	{.name = "arrivals",
-	 .type = NM_TYPE_ENUM,
+	 .type = NM_TYPE_STRING,
 	 .offset = ATTR(nm_transaction_attrs, arrivals),
-	 .choices = nm_arrival_law_words,
-	 .def = "fixed",
-	 .help = "with a rate: the law by which the passes of a flow are due; fixed: at fixed "
-		 "intervals"},
+	 .help = "with a duration: an open loop. Passes become due by a law, at a rate of all "
+		 "flows together, and each is made by the next flow that is free: const(RATE), at "
+		 "equal distances; poisson(RATE), as many independent users make them. The same "
+		 "seed gives the same times for any number of workers"},
 	{.name = "pipeline",
 	 .type = NM_TYPE_COUNT,
 	 .offset = ATTR(nm_transaction_attrs, pipeline),

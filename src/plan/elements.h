@@ -37,7 +37,7 @@ struct nm_transaction_attrs {
 	uint64_t total;			/* 0: not given */
 	double rate_per_s;		/* 0: not given */
 	uint64_t period_ns, spacing_ns; /* 0: not given */
-	int arrivals;			/* index into nm_arrival_laws[] */
+	char *arrivals;			/* as nm_arrivals_parse reads them; "": none */
 	uint64_t pipeline;
 	int measure; /* enum nm_windows */
 };

@@ -299,6 +299,15 @@ static void set_rate(struct nm_ir *ir, const struct nm_node *node, const struct 
 		attrs->rate_per_s = 1e9 / ((double)attrs->spacing_ns * (double)group->attrs.nflows);
 }
 
+static void read_arrivals(struct nm_ir *ir, const struct nm_node *node, struct nm_ir_transaction *t)
+{
+	char why[256];
+
+	if (t->attrs.arrivals && *t->attrs.arrivals &&
+	    nm_arrivals_parse(t->attrs.arrivals, &t->arrivals, why, sizeof(why)) != 0)
+		nm_origin_of_attr(nm_node_error(ir, node, " arrivals=%s", why), node, "arrivals");
+}
+
 static void read_transaction(struct nm_ir *ir, const struct nm_node *node,
 			     struct nm_ir_group *group)
 {
@@ -311,6 +320,7 @@ static void read_transaction(struct nm_ir *ir, const struct nm_node *node,
 	t->has_duration = nm_node_attr(node, "duration") != NULL;
 	nm_ir_attrs(ir, node, &t->attrs);
 	set_rate(ir, node, group, &t->attrs);
+	read_arrivals(ir, node, t);
 	for (size_t i = 0; i < node->n_children; i++)
 		if (expect(ir, node, node->children[i], "flowop"))
 			read_flowop(ir, node->children[i], group);

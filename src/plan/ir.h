@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "flowop/arrival_law/arrival_law.h"
 #include "flowop/common.h"
 #include "flowop/flowop.h"
 #include "plan/arena.h"
@@ -47,6 +48,7 @@ struct nm_ir_step {
 
 struct nm_ir_transaction {
 	struct nm_transaction_attrs attrs;
+	struct nm_arrivals arrivals; /* by the attribute */
 	bool has_iterations, has_duration;
 	bool measured;
 	bool left_out; /* when= and unless= leave nothing of it */

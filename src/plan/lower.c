@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "flowop/arrival_law/arrival_law.h"
 #include "flowop/abandoned.h"
 #include "flowop/pseudo_ops.h"
 #include "flowop/pipeline.h"
@@ -376,7 +375,7 @@ static int rcvlowat_of(const struct nm_ir_transaction *t, const struct nm_ir_ste
 {
 	const struct nm_flowop *op = side->master ? step->op : step->op->mirror_op;
 
-	if (!op || !nm_flowop_awaits_bytes(op) || t->attrs.rate_per_s > 0)
+	if (!op || !nm_flowop_awaits_bytes(op) || t->attrs.rate_per_s > 0 || t->arrivals.law)
 		return 0;
 	return (int)nm_ir_rcvlowat(t, step);
 }
@@ -405,7 +404,7 @@ static void emit_phase(const struct nm_ir_group *from, const struct nm_ir_transa
 	phase->duration_ns = t->has_duration ? t->attrs.duration_ns : 0;
 	phase->total = t->attrs.total;
 	phase->rate_per_s = t->attrs.rate_per_s;
-	phase->arrival = nm_arrival_laws[t->attrs.arrivals];
+	phase->arrivals = t->arrivals;
 	phase->measured = t->measured;
 	phase->first = group->n_instrs;
 	phase->counts.reliable = true;

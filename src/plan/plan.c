@@ -152,14 +152,25 @@ uint64_t nm_plan_duration_ns(const struct nm_plan *plan)
 	return sum;
 }
 
-/* The time between two passes, ns. */
-static uint64_t period_ns(double rate_per_s)
+uint64_t nm_phase_longest_pause_ns(const struct nm_phase *phase)
 {
-	if (rate_per_s <= 0)
-		return 0;
-	double period = 1e9 / rate_per_s;
+	double pause_ns = 0;
 
-	return period < (double)NM_PLAN_MAX_WAIT_NS ? (uint64_t)period : NM_PLAN_MAX_WAIT_NS;
+	if (phase->rate_per_s > 0)
+		pause_ns = 1e9 / phase->rate_per_s;
+	else if (phase->arrivals.law)
+		pause_ns = phase->arrivals.law->longest * 1e9 / phase->arrivals.per_s;
+	return pause_ns < (double)NM_PLAN_MAX_WAIT_NS ? (uint64_t)pause_ns : NM_PLAN_MAX_WAIT_NS;
+}
+
+double nm_phase_planned_per_s(const struct nm_group *group, const struct nm_phase *phase)
+{
+	return phase->arrivals.law ? phase->arrivals.per_s : phase->rate_per_s * group->n_flows;
+}
+
+bool nm_phase_is_open(const struct nm_phase *phase)
+{
+	return phase->arrivals.law && phase->leads && !phase->open_sender;
 }
 
 uint64_t nm_plan_longest_wait_ns(const struct nm_plan *plan)
@@ -169,8 +180,8 @@ uint64_t nm_plan_longest_wait_ns(const struct nm_plan *plan)
 	for (uint32_t g = 0; g < plan->n_groups; g++) {
 		for (uint32_t k = 0; k < plan->groups[g].n_phases; k++) {
 			const struct nm_phase *phase = &plan->groups[g].phases[k];
-			uint64_t period = period_ns(phase->rate_per_s);
-			uint64_t wait = period > phase->wait_ns ? period : phase->wait_ns;
+			uint64_t pause = nm_phase_longest_pause_ns(phase);
+			uint64_t wait = pause > phase->wait_ns ? pause : phase->wait_ns;
 
 			longest = wait > longest ? wait : longest;
 		}

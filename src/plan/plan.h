@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "flowop/arrival_law/arrival_law.h"
 #include "flowop/flow.h"
 #include "plan/shape.h"
 #include "plan/throughput.h"
@@ -59,8 +60,8 @@ struct nm_phase {
 	uint64_t iterations;  /* passes of each flow; 0 when it runs for a time */
 	uint64_t duration_ns; /* 0: by iterations */
 	uint64_t total; /* with a duration: passes of all flows, shared out evenly; 0: no limit */
-	double rate_per_s; /* passes a second of each flow; 0: as fast as possible */
-	const struct nm_arrival_law *arrival; /* with a rate: when passes are due */
+	double rate_per_s;	     /* passes a second of each flow; 0: as fast as possible */
+	struct nm_arrivals arrivals; /* of passes, which the master begins; law NULL: none */
 	uint32_t pipeline; /* leader: how many requests a flow may have outstanding; 0: one */
 	uint32_t first;	   /* instruction */
 	uint32_t n_instrs; /* without the end instruction that follows them (step == NULL) */
@@ -171,5 +172,12 @@ uint64_t nm_plan_duration_ns(const struct nm_plan *plan);
 /* The longest wait that the profile itself asks for, on either side, ns: longer silence is a
  * stall. */
 uint64_t nm_plan_longest_wait_ns(const struct nm_plan *plan);
+/* The longest time, ns, in which no pass may be due: by the rate of a flow, or by the law of
+ * arrivals. */
+uint64_t nm_phase_longest_pause_ns(const struct nm_phase *phase);
+/* Passes a second that are due, by a rate or by arrivals; 0: as many as there can be. */
+double nm_phase_planned_per_s(const struct nm_group *group, const struct nm_phase *phase);
+/* Whether this side begins passes when they become due by the law of arrivals. */
+bool nm_phase_is_open(const struct nm_phase *phase);
 
 #endif

@@ -512,7 +512,7 @@ static bool suits_recv(const struct nm_group *group, const struct nm_phase *phas
 		say(&shape->why_waiter, "not recv: %u flows", n_flows);
 	else if (!read)
 		say(&shape->why_waiter, "not recv: a pass is no request with its answer");
-	else if (phase->rate_per_s > 0 && phase->leads)
+	else if (nm_phase_is_open(phase) || (phase->rate_per_s > 0 && phase->leads))
 		say(&shape->why_waiter, "not recv: passes are paced");
 	else
 		shape->wait_at = (uint32_t)(read - group->instrs);

@@ -36,6 +36,10 @@ const struct nm_standard_param nm_standard_params[] = {
 	     "time from one request of a flow to its next, on a fixed schedule; 0: at once"),
 	FREE("noburst", DURATION, "0s",
 	     "time from one request to the next one of any flow, which take turns; 0: at once"),
+	FREE("arrivals", STRING, "",
+	     "an open loop: const(RATE) or poisson(RATE), of all flows together, as "
+	     "poisson(50k/s); "
+	     "empty: each flow goes on when it has its answer"),
 	WORD("close", "rst fin half", "rst",
 	     "how the end that closes first does it: with a reset (rst), in order (fin), which "
 	     "leaves its port in TIME_WAIT, or half: it ends what it sends and waits for the other "

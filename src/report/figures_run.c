@@ -3,6 +3,7 @@
 #include "report/common.h"
 #include "report/end_totals.h"
 #include "report/figures.h"
+#include "result/load.h"
 
 /* --- profile; the item is the result --- */
 
@@ -249,6 +250,59 @@ static json_t *make_phase_datagrams(const struct nm_at *at)
 	return datagrams_json(at, &stats);
 }
 
+static bool has_load(const struct nm_at *at)
+{
+	struct nm_load load;
+
+	return nm_phase_load(at->result, at->parent->item, at->item, &load);
+}
+
+static const struct nm_figure load_figures[] = {
+	NM_FIGURE(COUNT, struct nm_load, due, "due",
+		  .doc = "Passes that became due in the time of the transaction."),
+	NM_FIGURE(
+		COUNT, struct nm_load, unsent, "unsent",
+		.doc = "Those that had not begun 5 s after that time, or 1 s after an interrupt."),
+	NM_FIGURE(COUNT, struct nm_load, tardy, "tardy",
+		  .doc = "Those that ended after that time."),
+	NM_FIGURE(COUNT, struct nm_load, failed, "failed",
+		  .doc = "Those without an answer, and flowops that failed."),
+	NM_FIGURE(REAL, struct nm_load, offered_per_s, "offered_per_s",
+		  .schema = "{'type': 'number', 'minimum': 0}",
+		  .doc = "Passes that became due, a second."),
+	NM_FIGURE(REAL, struct nm_load, achieved_per_s, "achieved_per_s",
+		  .schema = "{'type': 'number', 'minimum': 0}",
+		  .doc = "Passes that ended within the time, a second."),
+	NM_FIGURE(REAL, struct nm_load, busy_s, "busy_s",
+		  .doc = "How long a pass that was due waited for a free flow, on average."),
+	NM_FIGURE(REAL, struct nm_load, generator_s, "generator_s",
+		  .doc = "How long it waited, with a flow free, for this end to begin it."),
+	NM_FIGURE(NAME, struct nm_load, name, "verdict",
+		  .schema = "{'enum': ['ok', 'connections', 'generator', 'overload', 'errors']}",
+		  .doc = "What limited the load: ok, nothing; connections: all were busy, though "
+			 "the other end answers as ever; generator: this end; overload: the other "
+			 "end; errors: too many passes failed."),
+	NM_FIGURE(STRING, struct nm_load, advice, "advice"),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_load_object = {
+	.name = "load",
+	.doc = "Only with arrivals: whether the load was as asked for.",
+	.figures = load_figures,
+};
+
+static json_t *make_load(const struct nm_at *at)
+{
+	struct nm_load load;
+
+	if (!nm_phase_load(at->result, at->parent->item, at->item, &load))
+		return json_null();
+	struct nm_at item = nm_at_item(at, &load, 0);
+
+	return nm_object_json(&nm_load_object, &item);
+}
+
 static bool has_plan(const struct nm_at *at)
 {
 	return ((const struct nm_result_phase *)at->item)->planned_per_s > 0;
@@ -287,7 +341,9 @@ static const struct nm_figure phase_figures[] = {
 		.object = &nm_datagrams_object),
 	NM_FIGURE(REAL, struct nm_result_phase, planned_per_s, "planned_per_s", .has = has_plan,
 		  .schema = "{'type': 'number', 'exclusiveMinimum': 0}",
-		  .doc = "Passes a second of all flows together, when the transaction has a rate."),
+		  .doc = "Passes a second of all flows together, when the transaction has a rate "
+			 "or arrivals."),
+	NM_MADE("load", make_load, "load", .has = has_load, .object = &nm_load_object),
 	NM_MADE("operations", make_operations, "operations", .has = has_report),
 	NM_MADE("flowops", make_flowops, "flowops", .has = has_report),
 	NM_FIGURE_END,

@@ -55,13 +55,13 @@ static double bits_per_s(const void *item)
 				     (double)window->counts.bytes_received * 8);
 }
 
-/* All but the first are there where they have values. */
+/* All but the first are there where they have values alone. */
 #define HAS_TIME(more, NAME, member, ...)                                                          \
 	static bool has_##member(const struct nm_at *at)                                           \
 	{                                                                                          \
 		const struct nm_window *window = at->item;                                         \
                                                                                                    \
-		return NM_TIME_##NAME == NM_TIME_LATENCY || window->member.count > 0;              \
+		return window->member.count > 0;                                                   \
 	}
 NM_TIMES(HAS_TIME, )
 #undef HAS_TIME
@@ -85,10 +85,11 @@ const struct nm_figure nm_window_figures[] = {
 	NM_FIGURE(COUNT, struct nm_window, counts.accepts, "accepts"),
 #define TIME(more, NAME, member, label, what)                                                      \
 	NM_FIGURE(LATENCY, struct nm_window, member, #member "_s", .key = #member,                 \
-		  .column = #member, .has = has_##member, .doc = what),
+		  .column = #member, .doc = what,                                                  \
+		  .has = NM_TIME_##NAME == NM_TIME_LATENCY ? NULL : has_##member),
 	NM_TIMES(TIME, )
 #undef TIME
-	NM_FIGURE_END,
+		NM_FIGURE_END,
 };
 
 const struct nm_object nm_window_object = {

@@ -17,6 +17,7 @@
  * it. */
 static const char *const own_keys[] = {
 	"VERSION",
+	"achieved_per_s",
 	"allowed_core_num",
 	"allowed_cores",
 	"bits_per_s",
@@ -36,6 +37,7 @@ static const char *const own_keys[] = {
 	"interrupts",
 	"interval",
 	"invalid_secret_count",
+	"load",
 	"local_throughput",
 	"majflt_end",
 	"majflt_start",
@@ -50,6 +52,7 @@ static const char *const own_keys[] = {
 	"num_remote_hosts",
 	"num_samples",
 	"num_transactions",
+	"offered_per_s",
 	"nvcsw_end",
 	"nvcsw_start",
 	"percent_mmaped",

@@ -18,6 +18,7 @@
 #include "report/keys.h"
 #include "report/requirement.h"
 #include "result/datagram_stats.h"
+#include "result/load.h"
 
 /* A value stays on its line. NULL: not known. */
 static void print_text(FILE *out, const char *key, const char *value)
@@ -180,6 +181,7 @@ static void print_totals(const struct nm_result *result, const struct nm_view *v
 {
 	bool stream = nm_is_stream(result);
 	struct nm_ways ways;
+	struct nm_load load;
 
 	print_measured(out, "", &result->totals, &result->percentiles);
 	if (result->responses.passes)
@@ -187,6 +189,9 @@ static void print_totals(const struct nm_result *result, const struct nm_view *v
 	print_linearity(result, "", NULL, out);
 	print_messages(result, out);
 	nm_keys_ends(out, result, view, stream);
+	if (nm_result_load(result, &load))
+		fprintf(out, "load=%s\noffered_per_s=%.9g\nachieved_per_s=%.9g\n", load.name,
+			load.offered_per_s, load.achieved_per_s);
 	nm_ways_of(result, &ways);
 	nm_figures_keys(out, "throughput_", nm_ways_figures, &ways, NULL);
 	if (!stream && result->totals.seconds > 0)

@@ -13,6 +13,7 @@
 #include "report/quantity.h"
 #include "report/table.h"
 #include "result/datagram_stats.h"
+#include "result/load.h"
 
 #define TEXT	   NM_TEXT_BYTES
 #define MAX_BEHIND 8 /* lines about passes that are late */
@@ -278,7 +279,8 @@ static void add_behind(struct nm_table *table, const struct nm_result *result)
 		for (size_t k = 0; k < group->n_phases && count < MAX_BEHIND; k++) {
 			const struct nm_result_phase *phase = &group->phases[k];
 
-			if (!phase->measured || !nm_phase_is_behind(phase, group->n_flows))
+			if (!phase->measured || phase->arrivals ||
+			    !nm_phase_is_behind(phase, group->n_flows))
 				continue;
 			nm_table_cell(table, "%s", count++ ? "" : "behind");
 			nm_table_cell(
@@ -288,6 +290,32 @@ static void add_behind(struct nm_table *table, const struct nm_result *result)
 				nm_text_rate(phase->whole.counts.iterations, phase->whole.seconds,
 					     a),
 				nm_text_rate((uint64_t)(phase->planned_per_s * 100 + 0.5), 100, b));
+		}
+	}
+}
+
+/* Of each transaction with open arrivals: the load that was asked for and reached. Where it was not
+ * reached a warning says why. */
+static void add_loads(struct nm_table *table, const struct nm_result *result)
+{
+	char a[TEXT], b[TEXT];
+
+	for (size_t g = 0; g < result->n_groups; g++) {
+		const struct nm_result_group *group = &result->groups[g];
+
+		for (size_t k = 0; k < group->n_phases; k++) {
+			const struct nm_result_phase *phase = &group->phases[k];
+			struct nm_load load;
+
+			if (!phase->measured || !nm_phase_load(result, group, phase, &load))
+				continue;
+			nm_table_cell(table, "arrivals");
+			nm_table_cell(
+				table, "%s: %s/s due, %s/s done in time", phase->arrivals,
+				nm_text_rate((uint64_t)(load.offered_per_s * 100 + 0.5), 100, a),
+				nm_text_rate((uint64_t)(load.achieved_per_s * 100 + 0.5), 100, b));
+			nm_table_cell(table, "load");
+			nm_table_cell(table, "%s", load.name);
 		}
 	}
 }
@@ -327,8 +355,8 @@ static void add_latency(struct nm_table *table, const char *name, const struct n
 
 #define NAMED_GROUPS 3 /* in a label */
 
-/* Not all transactions have a distribution: the label names the groups that do. Whole passes all
- * have, since without think times they are the latency. */
+/* Not all transactions have a distribution: the label names the groups that do. Latencies all have,
+ * and whole passes, which without think times are the same. */
 static const char *time_label(const struct nm_result *result, enum nm_time time, char *buf,
 			      size_t size)
 {
@@ -337,7 +365,7 @@ static const char *time_label(const struct nm_result *result, enum nm_time time,
 
 	for (size_t g = 0; g < result->n_groups; g++)
 		n_with += result->groups[g].totals.times[time].count > 0;
-	if (time == NM_TIME_PASS || n_with == 0 || n_with == result->n_groups)
+	if (time <= NM_TIME_PASS || n_with == 0 || n_with == result->n_groups)
 		return label;
 	if (n_with > NAMED_GROUPS) {
 		snprintf(buf, size, "%s (%zu of %zu groups)", label, n_with, result->n_groups);
@@ -469,6 +497,7 @@ void nm_text_totals_print(const struct nm_result *result, unsigned width, FILE *
 	add_work(&table, result);
 	add_ways(&table, result);
 	add_behind(&table, result);
+	add_loads(&table, result);
 	for (unsigned i = 0; i < NM_TIME__COUNT; i++)
 		add_latency(&table, time_label(result, i, label, sizeof(label)), &totals->times[i],
 			    &result->percentiles);

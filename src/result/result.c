@@ -16,8 +16,10 @@ struct nm_result *nm_result_new(void)
 
 static void free_group(struct nm_result_group *group)
 {
-	for (size_t i = 0; i < group->n_phases; i++)
+	for (size_t i = 0; i < group->n_phases; i++) {
+		free(group->phases[i].arrivals);
 		free(group->phases[i].name);
+	}
 	free(group->phases);
 	free(group->name);
 }

@@ -26,7 +26,8 @@ struct nm_result_phase {
 	unsigned line;
 	bool measured;
 	double begin_s, seconds; /* since the run began; how long it took */
-	double planned_per_s;	 /* by its rate, for all flows together; 0: it has none */
+	double planned_per_s;	 /* by its rate or arrivals, for all flows together; 0: none */
+	char *arrivals; /* the law of its open arrivals, as the profile has it; NULL: none */
 	struct nm_window whole;	 /* all of it */
 	struct nm_counts slaves; /* the counts of all slaves in it */
 	/* from the first flow of a slave that entered it to the last that left, by the master's
@@ -240,10 +241,6 @@ void nm_latency_from_hist(struct nm_latency *ret_latency, const struct nm_hist_s
 /* Whether a phase with a rate has made fewer passes than planned: by more than 1 % and one for each
  * flow, since as many passes begin late or end early in any run. */
 bool nm_phase_is_behind(const struct nm_result_phase *phase, uint32_t n_flows);
-/* The distribution of whole passes: where nobody thinks their latency. */
-const struct nm_latency *nm_window_passes(const struct nm_window *window);
-double nm_window_transactions_per_s(const struct nm_window *window);
-double nm_window_bits_per_s(const struct nm_window *window); /* both directions */
 /* False when the master or a slave has delivered no report, or there is no slave. */
 bool nm_result_difference(const struct nm_result *result, struct nm_difference *ret_difference);
 /* All of the CPU's time as shares of the window, 0..1 of all CPUs. */

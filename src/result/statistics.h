@@ -28,7 +28,7 @@ struct nm_latency {
 /* The counts and the times of a window. */
 struct nm_window {
 	double seconds;
-	struct nm_counts counts;    /* iterations are the transactions */
+	struct nm_counts counts; /* iterations are the transactions */
 	NM_EACH_TIME(struct nm_latency);
 };
 

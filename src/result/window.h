@@ -35,6 +35,11 @@ struct nm_result_interval {
 	size_t n_groups; /* 0: there is one group, or there are too many */
 };
 
+/* The distribution of whole passes: where nobody thinks their latency. */
+const struct nm_latency *nm_window_passes(const struct nm_window *window);
+double nm_window_transactions_per_s(const struct nm_window *window);
+double nm_window_bits_per_s(const struct nm_window *window); /* both directions */
+
 #define NM_GRID_ROUNDING_S 1e-6 /* times of the grid that differ by less are equal */
 /* Rows are those of result->intervals. Whether it is the last of its phase. */
 bool nm_interval_is_last(const struct nm_result *result, const struct nm_result_interval *row);

@@ -13,6 +13,9 @@
 /* Messages over unreliable transports have a number if they have at least so many bytes. */
 #define NM_NUMBERED_BYTES 8u
 
+/* Delays of open arrivals are counted in such steps: the sum of many long ones has room. */
+#define NM_DELAY_STEP_NS 64u
+
 /* All counters: X(member, its name in results or NULL, its meaning). A new counter takes one line
  * here: nm_counter_add() counts it, slaves send its sum, and results show it in `counts` and in
  * their schema. The control protocol has the counters in this order. Those from messages_sent to
@@ -53,7 +56,17 @@
 	X(joined_received, NULL, "Datagrams received in one packet with one before them (GRO).")   \
 	X(unseen_ends, "unseen_ends",                                                              \
 	  "Connections whose reset by the peer was not seen, as a packet was lost: this end has "  \
-	  "asked whether they are over; or they never came here at all.")
+	  "asked whether they are over; or they never came here at all.")                          \
+	X(arrivals, NULL, "With open arrivals: passes that became due and were begun.")            \
+	X(unsent, NULL, "Passes that became due and were never begun.")                            \
+	X(overdue, NULL, "Those of arrivals that were begun after the time of their transaction.") \
+	X(tardy, NULL, "Those of iterations that ended after the time of their transaction.")      \
+	X(delay_busy, NULL,                                                                        \
+	  "How long passes were due before a flow was free, in steps of 64 ns, added up.")         \
+	X(delay_own, NULL, "The same, before they began although a flow was free.")                \
+	X(light, NULL, "Passes that began while few others were under way.")                       \
+	X(light_ns, NULL, "The time of these.")                                                    \
+	X(open_ns, NULL, "How long passes became due, added up over the workers.")
 
 #define NM_COUNTER_FIELD(name, ...) _Atomic uint64_t name;
 struct nm_counters {

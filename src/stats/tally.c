@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_OF(more, NAME, member, ...) #member,
+#define NAME_OF(more, NAME, member, ...)	 #member,
 #define LABEL_OF(more, NAME, member, label, ...) label,
 const char *const nm_time_names[] = {NM_TIMES(NAME_OF, )};
 const char *const nm_time_labels[] = {NM_TIMES(LABEL_OF, )};

@@ -11,18 +11,20 @@
 #include "stats/hist.h"
 
 /* All distributions of times: X(NAME, member, label for people, its meaning). A new one takes a
- * line here and a line where its times are known (engine/loop/request.c): slaves send it, and
- * results, their schema, keys and columns have it as member_s or member. Only the first is always
- * kept; of the others results have those that have values. The control protocol has them in this
- * order. */
+ * line here, one where its times are known (engine/loop/request.c), and one that says in which
+ * phases it is kept (engine/worker.c): slaves send it, and results, their schema, keys and columns
+ * have it as member_s or member. Only the first is always kept; of the others results have those
+ * that have values. The control protocol has them in this order. */
 #define NM_TIMES(X, more)                                                                          \
 	X(more, LATENCY, latency, "latency",                                                       \
-	  "Of a transaction: the time of a pass, without what its client, the master, has thought "  \
-	  "in it (of a slave: the slave).")                                                        \
+	  "Of a transaction: the time of a pass, without what its client, the master, has "        \
+	  "thought in it (of a slave: the slave).")                                                \
 	X(more, PASS, pass, "whole pass",                                                          \
 	  "With think times only: all of a pass, think times too.")                                \
 	X(more, RESPONSE, response, "response",                                                    \
-	  "With a rate only: from the time a transaction was due.")
+	  "With a rate or arrivals only: from the time a transaction was due to its end.")         \
+	X(more, SEND_DELAY, send_delay, "send delay",                                              \
+	  "With arrivals only: from the time a transaction was due to its begin.")
 
 #define NM_TIME_ENUMERATOR_(more, NAME, ...) NM_TIME_##NAME,
 enum nm_time { NM_TIMES(NM_TIME_ENUMERATOR_, ) NM_TIME__COUNT };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/opt.h"
-#include "flowop/arrival_law/arrival_law.h"
+#include "flowop/arrival_law/schedule.h"
 #include "flowop/flowop.h"
 #include "transport/io.h"
 #include "transport/transport.h"
@@ -24,7 +24,8 @@
 const struct nm_flowop nm_flowop_write = {.name = "write"};
 
 extern const struct nm_flowop nm_flowop_discard;
-extern const struct nm_arrival_law nm_arrival_law_exponential;
+extern const struct nm_arrival_law nm_arrival_law_jittered;
+const struct nm_arrival_law *const nm_arrival_laws[] = {&nm_arrival_law_jittered, NULL};
 extern const struct nm_transport nm_transport_lowat, nm_transport_unix;
 
 static _Noreturn void fail(const char *what, int error)
@@ -139,32 +140,29 @@ static void receive_all(const struct nm_transport *transport, struct nm_conn end
 	transport->close(flow.conn, false);
 }
 
-/* The intervals are of the right length in the mean, and as exponential ones are: 1 - 1/e of them
- * are shorter than that. */
-static void look_at_intervals(const struct nm_arrival_law *law)
+/* Each arrival is within its own interval, at no fixed place of it, and the same again. */
+static void look_at_arrivals(void)
 {
-	const struct nm_pacer pacer = {.law = law,
-				       .period_ns = 1000000,
-				       .begin_ns = 1,
-				       .last_ns = UINT64_MAX,
-				       .n_flows = 2};
-	const struct nm_flow flow = {.index = 1};
+	const struct nm_arrivals arrivals = {.law = nm_arrival_laws[0], .per_s = 1e6};
 	const unsigned count = 100000;
-	uint64_t at_ns = nm_pacer_next(&pacer, &flow, 0), first_ns = at_ns;
-	unsigned n_short = 0;
+	struct nm_schedule schedule;
+	double sum = 0;
 
+	if (nm_schedule_init(&schedule, 0, 1) < 0)
+		fail("no memory", ENOMEM);
+	nm_schedule_begin(&schedule, &arrivals, 7);
 	for (unsigned i = 0; i < count; i++) {
-		uint64_t next_ns = nm_pacer_next(&pacer, &flow, at_ns);
+		double place = nm_schedule_at_ns(&schedule) / 1000 - i;
+		const struct nm_lane *lane = &schedule.lanes[0];
 
-		if (next_ns <= at_ns || next_ns != nm_pacer_next(&pacer, &flow, at_ns))
-			fail("a law went back, or was not repeated", EINVAL);
-		n_short += next_ns - at_ns < pacer.period_ns;
-		at_ns = next_ns;
+		if (place < 0 || place > 1 || arrivals.law->due_ns(lane, 1000) != lane->at_ns)
+			fail("an arrival is not in its interval, or not repeated", EINVAL);
+		sum += place;
+		nm_schedule_step(&schedule);
 	}
-	double mean = (double)(at_ns - first_ns) / count / (double)pacer.period_ns;
-
-	if (mean < .98 || mean > 1.02 || n_short < count * .622 || n_short > count * .642)
-		fail("the intervals are not exponential", EINVAL);
+	if (sum < .49 * count || sum > .51 * count)
+		fail("the arrivals are not spread over their intervals", EINVAL);
+	nm_schedule_fini(&schedule);
 }
 
 int main(int argc, char **argv)
@@ -172,8 +170,8 @@ int main(int argc, char **argv)
 	const struct nm_transport *all[] = {&nm_transport_lowat, &nm_transport_unix};
 	struct nm_conn ends[2] = {{.fd = -1}, {.fd = -1}};
 
-	if (argc == 2 && strcmp(argv[1], nm_arrival_law_exponential.name) == 0) {
-		look_at_intervals(&nm_arrival_law_exponential);
+	if (argc == 2 && strcmp(argv[1], nm_arrival_law_jittered.name) == 0) {
+		look_at_arrivals();
 		return 0;
 	}
 	for (size_t i = 0; argc == 2 && i < sizeof all / sizeof *all; i++) {

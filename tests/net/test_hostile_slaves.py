@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ from nmtest import SOON_S, Json, Netmodel, Slave, resident_bytes, slaves_of
 Validate = Callable[[Json], None]
 
 GREAT = (1 << 63) - 1
+_COUNTERS = Path(__file__).resolve().parents[2] / "src/stats/counters.h"
+COUNTERS = len(re.findall(r"^\tX\(", _COUNTERS.read_text(), re.MULTILINE))
 RUN = ["--format", "json", "-i", "50ms", "--timeout", "3s", "-D", "test_length=500ms"]
 
 
@@ -47,7 +50,7 @@ def nothing(body: Body) -> None:
 
 
 def row(phase: int = 1, from_s: float = 0, to_s: float = 0, count: int = 0) -> tuple[str, Body]:
-    return "interval", {"phase": phase, "from_s": from_s, "to_s": to_s, "cpu": [0] * 9, "counts": [count] * 25}
+    return "interval", {"phase": phase, "from_s": from_s, "to_s": to_s, "cpu": [0] * 9, "counts": [count] * COUNTERS}
 
 
 LIES = {

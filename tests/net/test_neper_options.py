@@ -629,13 +629,13 @@ def test_profiles_of_psp_are_those_of_tcp(netmodel: Netmodel, name: str) -> None
     def program(protocol: str) -> str:
         words = Path(netmodel.env["NETMODEL_PROFILES"], f"{protocol}_{name}.xml").read_text()
         words = " ".join(words[words.index("<group") :].split())
-        for other in ('<flowop type="secure"/> ', ' pipeline="$pipeline"'):
+        for other in ('<flowop type="secure"/> ', ' pipeline="$pipeline"', ' arrivals="$arrivals"'):
             words = words.replace(other, "")
         return words.replace("protocol=psp", "protocol=tcp")
 
     def params(protocol: str) -> list[list[str]]:
         rows = [line.split()[:3] for line in netmodel.run("-m", f"{protocol}_{name}", "--params").out.splitlines()]
-        return [row for row in rows if row[0] not in ("version", "pipeline", "engine")]
+        return [row for row in rows if row[0] not in ("version", "pipeline", "arrivals", "engine")]
 
     assert program("psp") == program("tcp")
     assert params("psp") == params("tcp")

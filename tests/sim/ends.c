@@ -47,6 +47,9 @@ const char *const sim_profiles[] = {
 	GROUP("nflows=\"4\"", TIMES(5, CONNECT ASK CLOSE)),
 	GROUP("nflows=\"4\" edge_trigger=\"no\"", TIMES(5, CONNECT ASK CLOSE)),
 	GROUP("nflows=\"4\"", FOR("20ms", "rate=\"3000\"", CONNECT ASK RESET)),
+	GROUP("nflows=\"4\"",
+	      ONCE(CONNECT) FOR("20ms", "arrivals=\"poisson(5k)\"", ASK) ONCE(CLOSE)),
+	GROUP("nflows=\"2\"", FOR("20ms", "arrivals=\"const(10k)\"", CONNECT ASK RESET)),
 	GROUP("nflows=\"2\"", TIMES(5, OP("connect", "remotehost=h protocol=null") ASK CLOSE)),
 };
 const size_t sim_n_profiles = sizeof sim_profiles / sizeof *sim_profiles;
@@ -273,7 +276,8 @@ static bool compare_times(uint32_t number, const struct sim_kernel_config *confi
 		return wrong("phase %u: a latency of %llu ns over a link of %llu ns", number,
 			     (unsigned long long)sample.latency.min_ns,
 			     (unsigned long long)config->delay_ns);
-	if (nm_tally_keeps(&sample, NM_TIME_RESPONSE) && sample.response.min_ns < sample.latency.min_ns)
+	if (nm_tally_keeps(&sample, NM_TIME_RESPONSE) &&
+	    sample.response.min_ns < sample.latency.min_ns)
 		return wrong("phase %u: a response is shorter than any latency", number);
 	return true;
 }

@@ -119,6 +119,7 @@ tests_unit_plan_test_shape_SOURCES = \
 FLOWOP_TESTS = \
 	tests/unit/flowop/test_files \
 	tests/unit/flowop/test_messages \
+	tests/unit/flowop/test_arrivals \
 	tests/unit/flowop/test_pacer \
 	tests/unit/flowop/test_stamp
 $(FLOWOP_TESTS): LDADD = $(CHECK_LIBS) $(FLOWOP_LIBS)
@@ -131,6 +132,7 @@ ENGINE_TESTS = \
 	tests/unit/engine/test_latency \
 	tests/unit/engine/test_machine \
 	tests/unit/engine/test_pair \
+	tests/unit/engine/test_open \
 	tests/unit/engine/test_phase \
 	tests/unit/engine/test_reconnect \
 	tests/unit/engine/test_rcvlowat \
@@ -145,6 +147,10 @@ tests_unit_engine_test_accept_SOURCES = \
 tests_unit_engine_test_rendezvous_SOURCES = \
 	tests/unit/engine/test_rendezvous.c \
 	tests/unit/engine/accepting.h
+tests_unit_engine_test_open_SOURCES = \
+	tests/unit/engine/test_open.c \
+	tests/unit/engine/one_worker.c \
+	tests/unit/engine/one_worker.h
 tests_unit_engine_test_phase_SOURCES = \
 	tests/unit/engine/test_phase.c \
 	tests/unit/engine/one_worker.c \
@@ -161,6 +167,7 @@ tests_unit_engine_test_pair_SOURCES = \
 	tests/unit/plan/compiled.h
 
 RESULT_TESTS = \
+	tests/unit/result/test_load \
 	tests/unit/result/test_result
 $(RESULT_TESTS): LDADD = $(CHECK_LIBS) $(RESULT_LIBS)
 $(RESULT_TESTS): $(filter %.la,$(RESULT_LIBS))

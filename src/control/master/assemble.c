@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "control/master/event_loop.h"
 #include "host/clock.h"
+#include "result/load.h"
 
 #define LATE_RESULT_NS 2000000000u /* time for slaves to deliver after a failure */
 #define LEAVE_NS       2000000000u /* time for an embedded slave to end */
@@ -353,6 +354,22 @@ static void warn_of_pacing(struct nm_result *result, const struct nm_group *grou
 		nm_format_bitrate((double)bytes * 8 / seconds / connections, sent, sizeof sent));
 }
 
+static void warn_of_loads(struct nm_result *result)
+{
+	for (size_t g = 0; g < result->n_groups; g++) {
+		const struct nm_result_group *group = &result->groups[g];
+
+		for (size_t k = 0; k < group->n_phases; k++) {
+			const struct nm_result_phase *phase = &group->phases[k];
+			struct nm_load load;
+
+			if (nm_phase_judge(group, phase, &load) && load.verdict != NM_LOAD_OK)
+				nm_result_warn(result, "group %.128s: %s: load %s: %s", group->name,
+					       phase->arrivals, load.name, load.advice);
+		}
+	}
+}
+
 void nm_master_assemble(struct nm_master *master)
 {
 	for (size_t i = 0; i < master->n_links; i++) {
@@ -384,6 +401,8 @@ void nm_master_assemble(struct nm_master *master)
 	master->local.engine = nm_engine_free(master->local.engine);
 	await_results(master);
 	warn_of_ways(master->result);
+	if (!nm_outcome_ends(&master->outcome))
+		warn_of_loads(master->result);
 	for (uint32_t g = 0; g < master->plan->n_groups; g++)
 		warn_of_pacing(master->result, &master->plan->groups[g],
 			       &master->result->groups[g]);

@@ -45,6 +45,7 @@ static bool describe_params(struct nm_result *result, const struct nm_params *pa
 static bool describe_group(struct nm_result_group *to, const struct nm_group *from)
 {
 	bool ok = true;
+	char text[64];
 
 	to->name = copy_text(from->name, &ok);
 	to->n_flows = from->n_flows;
@@ -60,7 +61,11 @@ static bool describe_group(struct nm_result_group *to, const struct nm_group *fr
 		to->phases[k].name = copy_text(from->phases[k].name, &ok);
 		to->phases[k].line = from->phases[k].line;
 		to->phases[k].measured = from->phases[k].measured;
-		to->phases[k].planned_per_s = from->phases[k].rate_per_s * from->n_flows;
+		if (from->phases[k].arrivals.law)
+			to->phases[k].arrivals = copy_text(
+				nm_arrivals_text(&from->phases[k].arrivals, text, sizeof(text)),
+				&ok);
+		to->phases[k].planned_per_s = nm_phase_planned_per_s(from, &from->phases[k]);
 	}
 	return ok;
 }

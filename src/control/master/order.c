@@ -19,23 +19,6 @@ void nm_order_measured(const struct nm_plan *plan, uint32_t *ret_first, uint32_t
 	}
 }
 
-uint64_t nm_order_longest_wait_ns(const struct nm_plan *plan)
-{
-	uint64_t wait_ns = nm_plan_longest_wait_ns(plan);
-
-	for (uint32_t g = 0; g < plan->n_groups; g++) {
-		const struct nm_group *group = &plan->groups[g];
-
-		for (uint32_t k = 0; group->runs && k < group->n_phases; k++) {
-			double rate = group->phases[k].rate_per_s;
-
-			if (rate > 0 && 1e9 / rate > (double)wait_ns)
-				wait_ns = (uint64_t)(1e9 / rate);
-		}
-	}
-	return wait_ns;
-}
-
 uint64_t nm_order_quiet_ns(const struct nm_plan *plan, const struct nm_run_options *options,
 			   uint32_t phase)
 {
@@ -45,20 +28,19 @@ uint64_t nm_order_quiet_ns(const struct nm_plan *plan, const struct nm_run_optio
 		if (phase >= plan->groups[g].n_phases)
 			continue;
 		const struct nm_phase *one = &plan->groups[g].phases[phase];
-		double period_ns = one->rate_per_s > 0 ? 1e9 / one->rate_per_s : 0;
+		uint64_t pause_ns = nm_phase_longest_pause_ns(one);
 
 		if (one->wait_ns > wait_ns)
 			wait_ns = one->wait_ns;
-		if (period_ns > (double)wait_ns)
-			wait_ns = period_ns < (double)NM_PLAN_MAX_WAIT_NS ? (uint64_t)period_ns
-									  : NM_PLAN_MAX_WAIT_NS;
+		if (pause_ns > wait_ns)
+			wait_ns = pause_ns;
 	}
 	return options->timeout_ns / 2 + wait_ns;
 }
 
 uint64_t nm_order_stall_ns(const struct nm_plan *plan, const struct nm_run_options *options)
 {
-	return options->timeout_ns + nm_order_longest_wait_ns(plan);
+	return options->timeout_ns + nm_plan_longest_wait_ns(plan);
 }
 
 void nm_order_make(const struct nm_plan *plan, const struct nm_run_options *options, uint32_t phase,

@@ -22,8 +22,5 @@ uint64_t nm_order_stall_ns(const struct nm_plan *plan, const struct nm_run_optio
  * timeout, and the longest wait of its passes. */
 uint64_t nm_order_quiet_ns(const struct nm_plan *plan, const struct nm_run_options *options,
 			   uint32_t phase);
-/* How long a phase may be without progress because the profile itself waits: the longest wait of a
- * pass. */
-uint64_t nm_order_longest_wait_ns(const struct nm_plan *plan);
 
 #endif

@@ -22,7 +22,7 @@
 int nm_master_phases_init(struct nm_master *master)
 {
 	const struct nm_plan *plan = master->plan;
-	uint64_t wait_ns = nm_order_longest_wait_ns(plan);
+	uint64_t wait_ns = nm_plan_longest_wait_ns(plan);
 	uint32_t *n_workers = calloc(plan->n_groups + 1u, sizeof *n_workers);
 	int error = -ENOMEM;
 

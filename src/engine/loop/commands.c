@@ -36,6 +36,10 @@ static void start_flow(struct nm_worker *worker, struct nm_flow *flow, uint64_t 
 		nm_phase_flow_done(worker, flow);
 		return;
 	}
+	if (worker->run.open.on) {
+		nm_open_free(worker, flow);
+		return;
+	}
 	if (nm_pacer_paces(&worker->run.pacer)) {
 		flow->request.due_ns = nm_pacer_next(&worker->run.pacer, flow, 0);
 		nm_worker_await_pass(worker, flow);

@@ -167,6 +167,18 @@ static bool end_pipelined_pass(struct nm_worker *worker, struct nm_flow *flow, u
 	return goes_on;
 }
 
+/* After a pass of an open phase: the flow makes the next one if it is due, unless others are to
+ * have their turn first: then it is free, and what is due goes to flows in their order. */
+static bool go_on_open(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns,
+		       uint64_t done)
+{
+	bool has_turn = (done & worker->run.budget_mask) &&
+			!atomic_load_explicit(&worker->commands.has_command, memory_order_relaxed);
+
+	flow->iterations_left--;
+	return nm_worker_begin_due(worker, flow, now_ns, has_turn);
+}
+
 /* After a pass behind which something else than the next one may come: the phase may be over, and
  * a paced phase comes here after every pass. */
 static __attribute__((noinline)) bool after_pass(struct nm_worker *worker, struct nm_flow *flow,
@@ -177,6 +189,8 @@ static __attribute__((noinline)) bool after_pass(struct nm_worker *worker, struc
 
 	if (worker->run.phase->pipeline)
 		return end_pipelined_pass(worker, flow, now_ns, done);
+	if (worker->run.open.on)
+		return go_on_open(worker, flow, now_ns ? now_ns : nm_clock_ns(), done);
 	if (done < worker->run.end_at) {
 		if (flow->iterations_left == 1 || !nm_reconnect_before_pass(worker, flow))
 			return go_on(worker, flow, done);

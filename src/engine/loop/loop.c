@@ -120,10 +120,9 @@ static void fail_expired(struct nm_worker *worker, uint64_t now_ns)
 
 /* The work that is due when one of the worker's own timers fires. */
 static void (*const fire[NM_TIMER__COUNT])(struct nm_worker *worker, uint64_t now_ns) = {
-	[NM_TIMER_QUIESCE] = nm_phase_look,
-	[NM_TIMER_RCVLOWAT] = nm_rcvlowat_sweep,
-	[NM_TIMER_EXPIRY] = fail_expired,
-	[NM_TIMER_SAMPLER] = nm_tcp_sampler_run,
+	[NM_TIMER_QUIESCE] = nm_phase_look,	 [NM_TIMER_RCVLOWAT] = nm_rcvlowat_sweep,
+	[NM_TIMER_EXPIRY] = fail_expired,	 [NM_TIMER_SAMPLER] = nm_tcp_sampler_run,
+	[NM_TIMER_ARRIVAL] = nm_worker_arrivals,
 };
 
 static void fire_timers(struct nm_worker *worker, uint64_t now_ns)

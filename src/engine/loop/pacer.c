@@ -2,9 +2,11 @@
 /* Paced phases: when the passes of a flow are due. */
 #include "engine/loop/pacer.h"
 
-#include "engine/runq.h"
+#include "engine/loop/interp.h"
 #include "engine/phase/phase.h"
 #include "engine/phase/reconnect.h"
+#include "engine/runq.h"
+#include "engine/tune.h"
 #include "host/clock.h"
 
 /* When the flow has something to do next: its pass is due, or none is any more. */
@@ -50,8 +52,47 @@ bool nm_worker_begin_paced_pass(struct nm_worker *worker, struct nm_flow *flow, 
 	return !nm_reconnect_before_pass(worker, flow);
 }
 
+bool nm_worker_begin_due(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns,
+			 bool has_turn)
+{
+	if (nm_reconnect_before_pass(worker, flow))
+		return false;
+	if (nm_open_close(worker, now_ns)) {
+		nm_phase_flow_done(worker, flow);
+		return false;
+	}
+	if (has_turn && nm_open_is_due(worker, now_ns)) {
+		nm_open_begin_pass(worker, flow, now_ns);
+		return true;
+	}
+	nm_open_free(worker, flow);
+	return false;
+}
+
+void nm_worker_arrivals(struct nm_worker *worker, uint64_t now_ns)
+{
+	struct nm_flow *flow;
+
+	for (unsigned n = 0; n < NM_TUNE_TURNS && worker->run.open.on; n++) {
+		if (!nm_open_is_due(worker, now_ns) || !(flow = nm_open_take_free(worker)))
+			break;
+		if (nm_worker_begin_due(worker, flow, now_ns, true))
+			nm_worker_run_flow(worker, flow);
+		now_ns = nm_clock_ns();
+	}
+	if (worker->run.open.on && !nm_open_close(worker, now_ns))
+		nm_open_arm(worker);
+}
+
 void nm_worker_release_paced(struct nm_worker *worker)
 {
+	if (worker->run.open.on) {
+		uint64_t now_ns = nm_clock_ns();
+
+		nm_open_stop(worker, now_ns);
+		nm_worker_arrivals(worker, now_ns);
+		return;
+	}
 	uint64_t duration_ns = worker->run.phase->duration_ns;
 	bool over = duration_ns && nm_clock_ns() - worker->commands.begin_ns >= duration_ns;
 
@@ -71,6 +112,10 @@ void nm_worker_release_paced(struct nm_worker *worker)
 
 void nm_worker_resume_pass(struct nm_worker *worker, struct nm_flow *flow)
 {
+	if (worker->run.open.on) {
+		(void)nm_worker_begin_due(worker, flow, nm_clock_ns(), false);
+		return;
+	}
 	if (!nm_pacer_paces(&worker->run.pacer) || flow->request.due_ns <= flow->request.sent_ns) {
 		nm_worker_queue(worker, flow);
 		return;

@@ -14,6 +14,14 @@ bool nm_worker_pace(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
 /* The pass that the flow has slept for is due. True when it begins now; false: the phase is over
  * for the flow, or a connection is replaced before it. */
 bool nm_worker_begin_paced_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
+/* After a pass of a phase with open arrivals: whether the flow makes the next one, from now_ns on,
+ * as it is due and the flow has its turn. False: it is free, replaces a connection, or is done with
+ * the phase. */
+bool nm_worker_begin_due(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns,
+			 bool has_turn);
+/* The timer of open arrivals has fired: free flows make the passes that are due. The phase may
+ * end. */
+void nm_worker_arrivals(struct nm_worker *worker, uint64_t now_ns);
 /* The worker is told to stop: flows that only wait for their next pass to be due are done. When the
  * time of the phase is over, flows that are a moment late still make a pass that was due within it:
  * so there are as many passes as the rate says. The phase may end. */

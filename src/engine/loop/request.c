@@ -14,6 +14,20 @@ static void record(const struct nm_phase_run *run, const struct nm_request *requ
 		nm_hist_record(run->pass, pass_ns);
 	if (run->response)
 		nm_hist_record(run->response, now_ns - request->due_ns);
+	if (run->send_delay)
+		nm_hist_record(run->send_delay, request->sent_ns - request->due_ns);
+}
+
+/* Counts what tells whether the load was as asked for. */
+static void count_open(const struct nm_worker *worker, const struct nm_request *request,
+		       uint64_t now_ns)
+{
+	if (now_ns >= worker->run.open.last_ns)
+		nm_counter_add(&worker->io.count->tardy, 1);
+	if (!(request->marks & NM_REQUEST_LIGHT))
+		return;
+	nm_counter_add(&worker->io.count->light, 1);
+	nm_counter_add(&worker->io.count->light_ns, now_ns - request->sent_ns);
 }
 
 void nm_request_end(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
@@ -28,6 +42,8 @@ void nm_request_end(struct nm_worker *worker, struct nm_flow *flow, uint64_t now
 		nm_counter_add(&worker->io.count->iterations, 1);
 		if (worker->run.latency)
 			record(&worker->run, request, now_ns);
+		if (worker->run.open.on && now_ns)
+			count_open(worker, request, now_ns);
 		if (worker->observe.counts_passes)
 			nm_flowop_stats_pass(worker, flow, now_ns);
 	}

@@ -43,6 +43,10 @@ static bool waits_in_vain(const struct nm_worker *worker, const struct nm_flow *
  * itself is not over. */
 static uint64_t patience_ns(const struct nm_worker *worker)
 {
+	/* What is due may still begin. */
+	if (worker->run.open.on && !worker->run.open.closed)
+		return UINT64_MAX;
+
 	uint64_t patience_ns = worker->run.n_abandoning
 				       ? NM_TUNE_SILENCE_NS + worker->run.phase->wait_ns
 				       : NM_TUNE_QUIET_NS;
@@ -122,6 +126,7 @@ static void enter_done(struct nm_worker *worker, uint64_t end_ns)
 		nm_tcp_sampler_end(worker);
 	nm_flows_stop(worker);
 	end_quiesce(worker);
+	nm_open_end(worker);
 	worker->run.phase = NULL;
 	worker->run.n_abandoning = 0;
 	worker->reconnect.pending = 0;
@@ -258,11 +263,9 @@ static void set_pacer(struct nm_worker *worker, uint64_t now_ns)
 		phase->rate_per_s > 0 && phase->leads ? (uint64_t)ceil(1e9 / phase->rate_per_s) : 0;
 
 	worker->run.pacer = (struct nm_pacer){
-		.law = period_ns ? phase->arrival : NULL,
 		.period_ns = period_ns,
 		.begin_ns = now_ns,
 		.last_ns = phase->duration_ns ? now_ns + phase->duration_ns : UINT64_MAX,
-		.key = nm_rng(worker->io.seed, worker->run.number),
 		.n_flows = worker->group->n_flows,
 	};
 }
@@ -297,12 +300,15 @@ int nm_phase_begin(struct nm_worker *worker, uint32_t number, uint64_t now_ns)
 	run->ended_ns = 0;
 	set_pacer(worker, now_ns);
 	set_io(worker, stats);
-	if (!nm_pacer_paces(&run->pacer))
+	nm_open_begin(worker);
+	bool paces = nm_pacer_paces(&run->pacer) || worker->run.open.on;
+
+	if (!paces)
 		run->response = NULL;
 	run->marks = run->pass || run->response || worker->observe.counts_passes
 			     ? NM_REQUEST_RECORDED
 			     : 0;
-	nm_worker_set_end(worker, nm_pacer_paces(&run->pacer) ? 0 : UINT64_MAX);
+	nm_worker_set_end(worker, paces ? 0 : UINT64_MAX);
 	run->n_active = worker->n_flows;
 	if (phase->duration_ns && phase->leads)
 		nm_alarm_set(worker, worker->commands.begin_ns + phase->duration_ns);

@@ -8,8 +8,9 @@
 
 #include "engine/phase/ends.h"
 #include "engine/phase/machine.h"
+#include "engine/phase/open.h"
 #include "engine/phase/rcvlowat.h"
-#include "flowop/arrival_law/arrival_law.h"
+#include "flowop/pacer.h"
 #include "stats/tally.h"
 
 struct nm_conn;
@@ -20,7 +21,7 @@ struct nm_worker;
 
 struct nm_phase_run {
 	/* Read at the end of each pass. */
-	const struct nm_instr *body; /* the first instruction */
+	const struct nm_instr *body;	/* the first instruction */
 	NM_EACH_TIME(struct nm_hist *); /* those of the phase's tally */
 	/* the number of passes from which on the end of each pass is looked at, as something else
 	 * than the next pass may come: end_at, or lower */
@@ -34,6 +35,7 @@ struct nm_phase_run {
 	uint64_t budget_mask;
 	bool has_deadlines; /* as the shape of the phase has it */
 	struct nm_pacer pacer;
+	struct nm_open open;
 
 	const struct nm_phase *phase; /* NULL: between phases */
 	uint32_t number;

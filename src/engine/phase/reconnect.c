@@ -198,6 +198,14 @@ bool nm_reconnect_before_pass(struct nm_worker *worker, struct nm_flow *flow)
 /* Flows whose next pass is not due yet need not wait for it: it may be after the next rotation. */
 static void hurry(struct nm_worker *worker)
 {
+	for (uint32_t n = worker->run.open.n_free; n > 0; n--) {
+		struct nm_flow *flow = nm_open_take_free(worker);
+
+		if (!nm_reconnect_before_pass(worker, flow))
+			nm_open_free(worker, flow);
+	}
+	if (worker->run.open.on)
+		return;
 	for (uint32_t i = 0; worker->reconnect.pending && i < worker->n_flows; i++) {
 		struct nm_flow *flow = nm_worker_flow(worker, i);
 

@@ -1,53 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrivals: when the passes of a flow are due, in transactions with a rate. A law is one file that
- * defines one const descriptor, and one word in ARRIVAL_LAWS of src/flowop/local.mk. A pacer is a
- * law with its parameters, as a worker uses it in one phase. */
+/* Open arrivals: requests become due by a law, whether or not those before them have been answered.
+ * The law places them on lanes, so that the same seed gives the same times for any number of
+ * workers: each worker has its share of the lanes (schedule.h). A law is one file that defines one
+ * const descriptor, and one word in ARRIVAL_LAWS of src/flowop/local.mk. */
 #ifndef NM_FLOWOP_ARRIVAL_LAW_ARRIVAL_LAW_H
 #define NM_FLOWOP_ARRIVAL_LAW_ARRIVAL_LAW_H
 
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-struct nm_flow;
-struct nm_pacer;
+/* The lanes of a schedule, and so the most workers that it may have. */
+#define NM_LANES 1024u
+
+struct nm_lane {
+	double at_ns;	 /* when its present arrival is due, from the begin of the phase */
+	uint64_t number; /* of that arrival within the lane, from 0 */
+	uint64_t key;	 /* of the random numbers of the lane */
+	uint32_t index;	 /* of the lane, below NM_LANES */
+};
 
 struct nm_arrival_law {
-	const char *name; /* in profiles: arrivals="name" */
-	/* When the first pass of flow `index` is due, ns from the begin of the phase. */
-	uint64_t (*first_ns)(const struct nm_pacer *pacer, uint32_t index);
-	/* When the flow's next pass is due, after one that was due at at_ns: both ns from the begin
-	 * of the phase. Pure: its random numbers come from nm_pacer_draw. The mean distance is
-	 * period_ns. */
-	uint64_t (*next_ns)(const struct nm_pacer *pacer, uint32_t index, uint64_t at_ns);
+	const char *name; /* in profiles: arrivals="name(RATE)" */
+	/* When the arrival lane->number of the lane is due, ns from the begin of the phase; at_ns
+	 * is when the one before it was, or 0. The mean distance of two arrivals of all lanes
+	 * together is period_ns. Pure: random numbers come from nm_lane_draw. */
+	double (*due_ns)(const struct nm_lane *lane, double period_ns);
+	/* Nothing becomes due for so many times period_ns at most, but by one chance in 10^17. */
+	uint32_t longest;
 };
 
-/* All laws: the first is that of a transaction that names none; ends with NULL. */
+/* All laws; ends with NULL. */
 extern const struct nm_arrival_law *const nm_arrival_laws[];
-/* Their names, in that order; ends with NULL. */
-extern const char *const nm_arrival_law_words[];
 
-struct nm_pacer {
-	/* NULL: passes are not paced, and each begins when the one before it has ended */
-	const struct nm_arrival_law *law;
-	uint64_t period_ns; /* the mean distance of two passes of a flow */
-	uint64_t begin_ns;  /* of the phase */
-	uint64_t last_ns;   /* no pass is due from then on; UINT64_MAX: any may be */
-	uint64_t key;	    /* of the law's random numbers */
-	uint32_t n_flows;   /* of the group */
+/* The attribute `arrivals` of a transaction. */
+struct nm_arrivals {
+	const struct nm_arrival_law *law; /* NULL: there are none */
+	double per_s;			  /* of the whole group */
 };
 
-static inline bool nm_pacer_paces(const struct nm_pacer *pacer)
-{
-	return pacer->law;
-}
+/* Reads "poisson(50k/s)"; k, M and G are powers of 1000. 0, or -EINVAL with a phrase in why. */
+int nm_arrivals_parse(const char *text, struct nm_arrivals *ret, char *why, size_t why_size);
 
-/* When the flow's next pass is due (on the clock of begin_ns), after one that was due at after_ns;
- * 0: when its first pass is due. If the time is last_ns or later no further pass is due. Only for a
- * pacer that paces. */
-uint64_t nm_pacer_next(const struct nm_pacer *pacer, const struct nm_flow *flow, uint64_t after_ns);
+/* As it can be written in a profile; returns buf. */
+char *nm_arrivals_text(const struct nm_arrivals *arrivals, char *buf, size_t size);
 
-/* For laws: a number from 0 (exclusive) to 1 (inclusive), drawn for the pass of the flow that
- * follows the one due at at_ns (from the begin of the phase); always the same for the same seed. */
-double nm_pacer_draw(const struct nm_pacer *pacer, uint32_t index, uint64_t at_ns);
+/* For laws: a number from 0 (exclusive) to 1 (inclusive), the same each time for the lane's present
+ * arrival and the same seed. */
+double nm_lane_draw(const struct nm_lane *lane);
 
 #endif

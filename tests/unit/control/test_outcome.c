@@ -153,7 +153,7 @@ END_TEST
 
 START_TEST(a_slow_rate_is_no_stall)
 {
-	ck_assert_uint_eq(nm_order_longest_wait_ns(&plan), 2u * S);
+	ck_assert_uint_eq(nm_plan_longest_wait_ns(&plan), 2u * S);
 }
 END_TEST
 

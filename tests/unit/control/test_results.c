@@ -225,12 +225,16 @@ static struct nm_plan *report_plan(void)
 /* Bucket 5 is 5 ns, bucket 200 is 200 ns. */
 #define SUMS	"[3,100,0,1,50,210]"
 #define FLOWOPS "[[" SUMS ",[210,5,200,5,2,200,1]],[[4,0,9,0,0,0],null]]"
-#define COUNTS	"[2,100,9,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]"
-#define IDLE	"[0,[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],null,null,[]]"
+#define COUNTS	"[2,100,9,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]"
+#define IDLE                                                                                       \
+	"[0,[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],[null,null,"     \
+	"null,"                                                                                    \
+	"null],[]]"
 #define STRANDS "[" SUMS ",[4,0,9,0,0,0]]"
 #define REPORT	"{\"elapsed_ns\":2000,\"groups\":[[[%s," IDLE "],%s],null]}"
 /* One pass of 200 ns, of which the host has thought all but 5. */
-#define TIMES	 "[5,5,5,5,1],[200,200,200,200,1],"
+#define TIMES	 "[[5,5,5,5,1],[200,200,200,200,1],null,null],"
+#define NONE	 "[null,null,null,null],"
 #define THE_WORK "[1000," COUNTS "," TIMES FLOWOPS "]"
 
 START_TEST(a_report_is_read_by_its_plan)
@@ -281,20 +285,20 @@ static const struct {
 } wrong_reports[] = {
 	{"null", STRANDS},
 	{"[]", STRANDS},
-	{"[-1," COUNTS ",null," FLOWOPS "]", STRANDS},
-	{"[1000,[1,2],null,null," FLOWOPS "]", STRANDS},
-	{"[1000," COUNTS ",null,null,[]]", STRANDS},
-	{"[1000," COUNTS ",null,null,[[" SUMS ",null],[" SUMS ",null],[" SUMS ",null]]]", STRANDS},
-	{"[1000," COUNTS ",null,null,[[[1,2,3],null],[" SUMS ",null]]]", STRANDS},
-	{"[1000," COUNTS ",null," FLOWOPS "]", STRANDS},
-	{"[1000," COUNTS ",[1,2],null," FLOWOPS "]", STRANDS},
-	{"[1000," COUNTS ",null,[1,2]," FLOWOPS "]", STRANDS},
-	{"[1000," COUNTS ",[1,2,3,4],null," FLOWOPS "]", STRANDS},
-	{"[1000," COUNTS ",[1,3,2,4,1],null," FLOWOPS "]", STRANDS},
-	{"[1000," COUNTS ",[1,1,2,4,0],null," FLOWOPS "]", STRANDS},
-	{"[1000," COUNTS ",[1,1,2,4,1,4,1],null," FLOWOPS "]", STRANDS},
-	{"[1000," COUNTS ",[1,1,2,7424,1],null," FLOWOPS "]", STRANDS},
-	{"[1000," COUNTS ",[1,1,2,4,9007199254740993],null," FLOWOPS "]", STRANDS},
+	{"[-1," COUNTS "," NONE FLOWOPS "]", STRANDS},
+	{"[1000,[1,2]," NONE FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS "," NONE "[]]", STRANDS},
+	{"[1000," COUNTS "," NONE "[[" SUMS ",null],[" SUMS ",null],[" SUMS ",null]]]", STRANDS},
+	{"[1000," COUNTS "," NONE "[[[1,2,3],null],[" SUMS ",null]]]", STRANDS},
+	{"[1000," COUNTS ",[null,null,null]," FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS ",[[1,2],null,null,null]," FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS ",[null,null,null,[1,2]]," FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS ",[[1,2,3,4],null,null,null]," FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS ",[[1,3,2,4,1],null,null,null]," FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS ",[[1,1,2,4,0],null,null,null]," FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS ",[[1,1,2,4,1,4,1],null,null,null]," FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS ",[[1,1,2,7424,1],null,null,null]," FLOWOPS "]", STRANDS},
+	{"[1000," COUNTS ",[[1,1,2,4,9007199254740993],null,null,null]," FLOWOPS "]", STRANDS},
 	{THE_WORK, "null"},
 	{THE_WORK, "[" SUMS "]"},
 	{THE_WORK, "[" SUMS ",[1]]"},

@@ -552,12 +552,14 @@ START_TEST(counters_are_summed_over_workers)
 	ck_assert_uint_eq(nm_engine_progress(&e.engine), before + 12);
 	e.stats[0][0].tally.latency = hist;
 	nm_engine_sample(&e.engine, 0, 0, &sample);
-	ck_assert(nm_tally_keeps(&sample, NM_TIME_LATENCY) && !nm_tally_keeps(&sample, NM_TIME_RESPONSE));
+	ck_assert(nm_tally_keeps(&sample, NM_TIME_LATENCY) &&
+		  !nm_tally_keeps(&sample, NM_TIME_RESPONSE));
 	ck_assert_uint_eq(sample.latency.count, 1);
 	ck_assert_uint_eq(sample.counts.bytes_sent, 7);
 	e.stats[1][0].tally.response = hist;
 	nm_engine_sample(&e.engine, 0, 0, &sample);
-	ck_assert(nm_tally_keeps(&sample, NM_TIME_RESPONSE) && !nm_tally_keeps(&sample, NM_TIME_PASS));
+	ck_assert(nm_tally_keeps(&sample, NM_TIME_RESPONSE) &&
+		  !nm_tally_keeps(&sample, NM_TIME_PASS));
 	e.stats[0][0].tally.pass = hist;
 	nm_engine_sample(&e.engine, 0, 0, &sample);
 	ck_assert(nm_tally_keeps(&sample, NM_TIME_PASS));

@@ -244,19 +244,9 @@ END_TEST
 
 /* --- when passes are due --- */
 
-static uint64_t every_second(const struct nm_pacer *pacer, uint32_t index, uint64_t at_ns)
-{
-	(void)pacer;
-	(void)index;
-	return at_ns + 1000 * MS;
-}
-
-static const struct nm_arrival_law law = {.name = "second", .next_ns = every_second};
-
 static void pace(uint64_t begin_ns, uint64_t last_ns)
 {
-	f.worker.run.pacer = (struct nm_pacer){.law = &law,
-					       .period_ns = 1000 * MS,
+	f.worker.run.pacer = (struct nm_pacer){.period_ns = 1000 * MS,
 					       .begin_ns = begin_ns,
 					       .last_ns = last_ns,
 					       .n_flows = N_FLOWS};

@@ -38,18 +38,18 @@ static void fill(size_t h, size_t g)
 					      .operations = 150000,
 					      .time = times(150000, 6.57e-6, 1.23456, 900e-9)};
 	w->ask[1] = (struct nm_flowop_report){.name = "recvfile"}; /* never done */
-	w->transactions[0] = (struct nm_transaction_report){.operations = 8,
-							    .window = {.counts = {.iterations = 8},
-								       .latency = w->connect.time},
-							    .flowops = &w->connect,
-							    .n_flowops = 1};
-	w->transactions[1] =
-		(struct nm_transaction_report){.operations = 150000,
-					       .window = {.counts = {.iterations = 150000},
-							  .latency = times(150000, 1, 1, 1),
-							  .pass = times(150000, 999.999e-6, 100, 0)},
-					       .flowops = w->ask,
-					       .n_flowops = 2};
+	w->transactions[0] = (struct nm_transaction_report){
+		.operations = 8,
+		.window = {.counts = {.iterations = 8}, .latency = w->connect.time},
+		.flowops = &w->connect,
+		.n_flowops = 1};
+	w->transactions[1] = (struct nm_transaction_report){
+		.operations = 150000,
+		.window = {.counts = {.iterations = 150000},
+			   .latency = times(150000, 1, 1, 1),
+			   .pass = times(150000, 999.999e-6, 100, 0)},
+		.flowops = w->ask,
+		.n_flowops = 2};
 	w->strands[0] = (struct nm_strand_report){
 		.operations = 75000, .bytes_sent = 128 * 1024, .seconds = 0.001};
 	w->strands[1] = (struct nm_strand_report){.operations = 75004};

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Open arrivals: which flow makes the pass that is due. */
+#include "engine/phase/open.h"
+
+#include "base/rng.h"
+#include "engine/engine_priv.h"
+#include "engine/phase/phase.h"
+#include "engine/tune.h"
+
+int nm_open_init(struct nm_worker *worker)
+{
+	const struct nm_group *group = worker->group;
+
+	for (uint32_t k = 0; k < group->n_phases; k++)
+		if (nm_phase_is_open(&group->phases[k]))
+			return nm_schedule_init(&worker->run.open.schedule, worker->worker_no,
+						group->n_workers);
+	return 0;
+}
+
+void nm_open_fini(struct nm_open *open)
+{
+	nm_schedule_fini(&open->schedule);
+}
+
+void nm_open_begin(struct nm_worker *worker)
+{
+	const struct nm_phase *phase = worker->run.phase;
+	struct nm_open *open = &worker->run.open;
+	uint64_t begin_ns = worker->commands.begin_ns;
+
+	*open = (struct nm_open){.schedule = open->schedule,
+				 .on = nm_phase_is_open(phase),
+				 .begin_ns = begin_ns,
+				 .last_ns = begin_ns + phase->duration_ns,
+				 .drain_ns = begin_ns + phase->duration_ns + NM_TUNE_OPEN_DRAIN_NS};
+	if (open->on)
+		nm_schedule_begin(&open->schedule, &phase->arrivals,
+				  nm_rng(worker->io.seed, worker->run.number));
+}
+
+/* All that is due and has not begun by now never does. */
+static void count_unsent(struct nm_worker *worker)
+{
+	struct nm_open *open = &worker->run.open;
+
+	if (open->closed)
+		return;
+	open->closed = true;
+	nm_counter_add(&worker->io.count->unsent,
+		       nm_schedule_skip(&open->schedule, (double)(open->last_ns - open->begin_ns),
+					NM_TUNE_OPEN_COUNTED));
+}
+
+void nm_open_end(struct nm_worker *worker)
+{
+	struct nm_open *open = &worker->run.open;
+	uint64_t now_ns = nm_clock_ns();
+
+	if (!open->on)
+		return;
+	nm_worker_disarm(worker, &open->timer);
+	if (!open->closed && now_ns < open->last_ns)
+		open->last_ns = now_ns;
+	count_unsent(worker);
+	nm_counter_add(&worker->io.count->open_ns, open->last_ns - open->begin_ns);
+	open->on = false;
+}
+
+/* When the next pass is due; UINT64_MAX: none is any more. */
+static uint64_t due_ns(const struct nm_open *open)
+{
+	double at_ns = nm_schedule_at_ns(&open->schedule);
+
+	return at_ns < (double)(open->last_ns - open->begin_ns) ? open->begin_ns + (uint64_t)at_ns
+								: UINT64_MAX;
+}
+
+void nm_open_arm(struct nm_worker *worker)
+{
+	struct nm_open *open = &worker->run.open;
+	uint64_t at_ns = open->first ? due_ns(open) : UINT64_MAX;
+
+	if (open->stopped && open->drain_ns < at_ns)
+		at_ns = open->drain_ns;
+	if (at_ns == UINT64_MAX || open->closed)
+		return;
+	/* In this turn of the loop the timer would fire again and again. */
+	if (at_ns <= worker->io.now_ns)
+		at_ns = worker->io.now_ns + 1;
+	if (open->timer.at_ns && open->timer.at_ns <= at_ns)
+		return;
+	nm_timers_remove(&worker->timers, &open->timer);
+	nm_worker_arm(worker, &open->timer, NM_TIMER_ARRIVAL, at_ns);
+}
+
+void nm_open_free(struct nm_worker *worker, struct nm_flow *flow)
+{
+	struct nm_open *open = &worker->run.open;
+
+	flow->state = NM_FLOW_ASLEEP;
+	flow->paced = true;
+	flow->next = NULL;
+	if (open->last)
+		open->last->next = flow;
+	else
+		open->first = flow;
+	open->last = flow;
+	open->n_free++;
+	nm_open_arm(worker);
+}
+
+struct nm_flow *nm_open_take_free(struct nm_worker *worker)
+{
+	struct nm_open *open = &worker->run.open;
+	struct nm_flow *flow = open->first;
+
+	if (!flow)
+		return NULL;
+	open->first = flow->next;
+	if (!open->first)
+		open->last = NULL;
+	open->n_free--;
+	flow->next = NULL;
+	flow->paced = false;
+	return flow;
+}
+
+bool nm_open_is_due(const struct nm_worker *worker, uint64_t now_ns)
+{
+	return !worker->run.open.closed && due_ns(&worker->run.open) <= now_ns;
+}
+
+void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns)
+{
+	struct nm_open *open = &worker->run.open;
+	struct nm_counters *count = worker->io.count;
+	struct nm_request *request = &flow->request;
+	uint64_t at_ns = due_ns(open);
+	/* Since then a flow has been free: this one, or the one that is free for longest. */
+	uint64_t free_ns = request->sent_ns < now_ns ? request->sent_ns : now_ns;
+
+	if (open->first && open->first->request.sent_ns < free_ns)
+		free_ns = open->first->request.sent_ns;
+
+	uint64_t busy_ns = free_ns > at_ns ? free_ns - at_ns : 0;
+
+	nm_schedule_step(&open->schedule);
+	nm_counter_add(&count->arrivals, 1);
+	nm_counter_add(&count->delay_busy, busy_ns / NM_DELAY_STEP_NS);
+	nm_counter_add(&count->delay_own, (now_ns - at_ns - busy_ns) / NM_DELAY_STEP_NS);
+	if (now_ns >= open->last_ns)
+		nm_counter_add(&count->overdue, 1);
+	request->due_ns = at_ns;
+	request->sent_ns = now_ns;
+	if (worker->run.n_active - open->n_free <= worker->n_flows / 8)
+		request->marks |= NM_REQUEST_LIGHT;
+}
+
+void nm_open_stop(struct nm_worker *worker, uint64_t now_ns)
+{
+	struct nm_open *open = &worker->run.open;
+
+	if (!open->stopped && now_ns < open->last_ns) {
+		open->last_ns = now_ns;
+		open->drain_ns = now_ns + NM_TUNE_OPEN_INTERRUPT_NS;
+	}
+	open->stopped = true;
+}
+
+bool nm_open_close(struct nm_worker *worker, uint64_t now_ns)
+{
+	struct nm_open *open = &worker->run.open;
+	struct nm_flow *flow;
+
+	if (open->closed || !open->stopped ||
+	    (due_ns(open) != UINT64_MAX && now_ns < open->drain_ns))
+		return open->closed;
+	count_unsent(worker);
+	while (open->on && (flow = nm_open_take_free(worker)))
+		nm_phase_flow_done(worker, flow);
+	return true;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Phases with open arrivals: passes become due by the schedule of the phase, and each is made by a
+ * flow that is free. What is due while no flow is free waits in the schedule itself, which goes on
+ * when a flow takes it: so there is no queue. On the worker's thread. */
+#ifndef NM_ENGINE_PHASE_OPEN_H
+#define NM_ENGINE_PHASE_OPEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "flowop/arrival_law/schedule.h"
+#include "flowop/flow.h"
+
+struct nm_worker;
+
+struct nm_open {
+	struct nm_schedule schedule;  /* without lanes: the group has no open arrivals */
+	bool on;		      /* the present phase has some */
+	bool stopped;		      /* the control thread has told the phase to stop */
+	bool closed;		      /* no pass begins any more */
+	uint64_t begin_ns;	      /* of the phase, on all workers */
+	uint64_t last_ns;	      /* nothing is due from then on */
+	uint64_t drain_ns;	      /* what was due begins until then */
+	uint32_t n_free;	      /* flows that make no pass now: */
+	struct nm_flow *first, *last; /* the one that has been free for the longest first */
+	struct nm_timer timer;	      /* the next pass is due, and a flow is free */
+};
+
+/* For a worker that has its flows. 0 or -ENOMEM. */
+int nm_open_init(struct nm_worker *worker);
+void nm_open_fini(struct nm_open *open);
+/* A phase begins: nm_phase_begin calls it. */
+void nm_open_begin(struct nm_worker *worker);
+/* A phase has ended. */
+void nm_open_end(struct nm_worker *worker);
+
+/* The flow, which is on no queue, makes no pass until nm_open_take_free returns it. */
+void nm_open_free(struct nm_worker *worker, struct nm_flow *flow);
+/* NULL: no flow is free. */
+struct nm_flow *nm_open_take_free(struct nm_worker *worker);
+/* Whether a pass is due at now_ns that may still begin. */
+bool nm_open_is_due(const struct nm_worker *worker, uint64_t now_ns);
+/* The flow, which has none, makes the pass that is due, from now_ns on. Counts it, and how late it
+ * is by which cause. */
+void nm_open_begin_pass(struct nm_worker *worker, struct nm_flow *flow, uint64_t now_ns);
+/* Has the timer fire when the next pass is due. */
+void nm_open_arm(struct nm_worker *worker);
+/* The control thread has told the phase to stop. At the end of its time that changes nothing;
+ * before it, nothing is due any more from now_ns on. */
+void nm_open_stop(struct nm_worker *worker, uint64_t now_ns);
+/* Whether no pass begins any more: all that was due has begun, or it is too late. Then what has not
+ * begun is counted, and free flows are done with the phase, which may end by that. */
+bool nm_open_close(struct nm_worker *worker, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A worker's share of open arrivals: its lanes, merged by a heap. Used by one thread. */
+#ifndef NM_FLOWOP_ARRIVAL_LAW_SCHEDULE_H
+#define NM_FLOWOP_ARRIVAL_LAW_SCHEDULE_H
+
+#include "flowop/arrival_law/arrival_law.h"
+
+struct nm_schedule {
+	const struct nm_arrival_law *law;
+	double period_ns;      /* the mean distance of two arrivals of all lanes */
+	struct nm_lane *lanes; /* owned; a heap by at_ns */
+	uint32_t n_lanes;
+};
+
+/* Room for the lanes of a worker that has number `worker` of n_workers, which are at most NM_LANES.
+ * 0 or -ENOMEM. */
+int nm_schedule_init(struct nm_schedule *schedule, uint32_t worker, uint32_t n_workers);
+void nm_schedule_fini(struct nm_schedule *schedule);
+/* Begins with the first arrival. The key is that of the random numbers of all workers. */
+void nm_schedule_begin(struct nm_schedule *schedule, const struct nm_arrivals *arrivals,
+		       uint64_t key);
+/* When the present arrival is due, ns from the begin of the phase. */
+static inline double nm_schedule_at_ns(const struct nm_schedule *schedule)
+{
+	return schedule->lanes[0].at_ns;
+}
+/* The next arrival becomes the present one. */
+void nm_schedule_step(struct nm_schedule *schedule);
+/* Skips what is due before at_ns, and returns how many arrivals that are: the first `most` exactly,
+ * the others by the mean of the law. */
+uint64_t nm_schedule_skip(struct nm_schedule *schedule, double at_ns, uint64_t most);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verdict on an open loop. */
+#include "result/load.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "result/result.h"
+
+static const char *const names[NM_LOAD__COUNT] = {"ok", "connections", "generator", "overload",
+						  "errors"};
+
+/* Where the other end, and not the number of connections, is the limit, passes take so much longer
+ * than those that began while few others were under way; or, where there were few of those, than
+ * the shortest. */
+#define SLOWER	   1.5
+#define FEW_PASSES 100
+/* Of the passes, what may fail or be late before the load is not as asked for. */
+#define TOLERANCE 0.01
+/* How many times as many passes as Little's law has may be under way when the time is over. */
+#define UNDER_WAY 2
+
+/* How long a pass takes that has the other end for itself. */
+static double alone_s(const struct nm_window *whole)
+{
+	const struct nm_counts *counts = &whole->counts;
+
+	return counts->light < FEW_PASSES ? nm_window_passes(whole)->min_s
+					  : (double)counts->light_ns / 1e9 / (double)counts->light;
+}
+
+/* Passes that had not begun in time are too many; or so many were under way when it was over that
+ * they have been piling up. */
+static bool is_short(const struct nm_load *load, const struct nm_window *whole)
+{
+	double due = (double)load->due, waiting = (double)(load->unsent + whole->counts.overdue);
+	double late = (double)(load->unsent + load->tardy);
+
+	return waiting > TOLERANCE * due ||
+	       late > TOLERANCE * due + UNDER_WAY * load->offered_per_s * alone_s(whole) + 1;
+}
+
+static enum nm_load_verdict judge(const struct nm_load *load, const struct nm_window *whole)
+{
+	if ((double)load->failed > TOLERANCE * (double)load->due)
+		return NM_LOAD_ERRORS;
+	if (!is_short(load, whole))
+		return NM_LOAD_OK;
+	if (load->generator_s > load->busy_s)
+		return NM_LOAD_GENERATOR;
+	return nm_window_passes(whole)->mean_s < SLOWER * alone_s(whole) ? NM_LOAD_CONNECTIONS
+									 : NM_LOAD_OVERLOAD;
+}
+
+static void advise(struct nm_load *load, const struct nm_window *whole,
+		   const struct nm_result_group *group)
+{
+	double pass_s = nm_window_passes(whole)->mean_s;
+	size_t size = sizeof(load->advice);
+
+	switch (load->verdict) {
+	case NM_LOAD_OK:
+		snprintf(load->advice, size, "the load was as asked for");
+		break;
+	case NM_LOAD_CONNECTIONS:
+		snprintf(load->advice, size,
+			 "%u connections carry %.0f/s at most, as each pass takes %.3g ms: use "
+			 "more flows",
+			 (unsigned)group->n_flows, group->n_flows / pass_s, pass_s * 1e3);
+		break;
+	case NM_LOAD_GENERATOR:
+		snprintf(load->advice, size,
+			 "this end began passes too late, though connections were free: use more "
+			 "workers, or more CPU");
+		break;
+	case NM_LOAD_OVERLOAD:
+		snprintf(load->advice, size,
+			 "the other end, or the CPU of this one, does %.0f/s at most: response "
+			 "times "
+			 "grow with the length of the run",
+			 load->achieved_per_s);
+		break;
+	case NM_LOAD_ERRORS:
+	case NM_LOAD__COUNT:
+		snprintf(load->advice, size, "%.3g failures for each 100 passes",
+			 100 * (double)load->failed / fmax((double)load->due, 1));
+		break;
+	}
+}
+
+bool nm_phase_judge(const struct nm_result_group *group, const struct nm_result_phase *phase,
+		    struct nm_load *ret_load)
+{
+	const struct nm_counts *counts = &phase->whole.counts;
+	struct nm_load load = {.due = counts->arrivals + counts->unsent,
+			       .unsent = counts->unsent,
+			       .tardy = counts->tardy,
+			       .failed = counts->unanswered + counts->errors};
+
+	if (!phase->arrivals || !phase->measured || !counts->open_ns)
+		return false;
+	double seconds = (double)counts->open_ns / 1e9 / group->n_workers;
+	double begun = fmax((double)counts->arrivals, 1);
+	const double step_s = NM_DELAY_STEP_NS / 1e9;
+
+	load.offered_per_s = (double)load.due / seconds;
+	load.achieved_per_s = (double)(counts->iterations - counts->tardy) / seconds;
+	load.busy_s = (double)counts->delay_busy * step_s / begun;
+	load.generator_s = (double)counts->delay_own * step_s / begun;
+	load.verdict = judge(&load, &phase->whole);
+	load.name = names[load.verdict];
+	advise(&load, &phase->whole, group);
+	*ret_load = load;
+	return true;
+}
+
+bool nm_phase_load(const struct nm_result *result, const struct nm_result_group *group,
+		   const struct nm_result_phase *phase, struct nm_load *ret_load)
+{
+	return (result->complete || result->verdict.interrupted) &&
+	       nm_phase_judge(group, phase, ret_load);
+}
+
+bool nm_result_load(const struct nm_result *result, struct nm_load *ret_load)
+{
+	bool any = false;
+
+	for (size_t g = 0; g < result->n_groups; g++) {
+		const struct nm_result_group *group = &result->groups[g];
+
+		for (size_t k = 0; k < group->n_phases; k++) {
+			struct nm_load load;
+
+			if (!nm_phase_load(result, group, &group->phases[k], &load))
+				continue;
+			if (!any || load.verdict > ret_load->verdict)
+				*ret_load = load;
+			any = true;
+		}
+	}
+	return any;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether the load of a transaction with open arrivals was as asked for, and if not, why. */
+#ifndef NM_RESULT_LOAD_H
+#define NM_RESULT_LOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct nm_result;
+struct nm_result_group;
+struct nm_result_phase;
+
+/* From the best to the worst. */
+enum nm_load_verdict {
+	NM_LOAD_OK,
+	NM_LOAD_CONNECTIONS, /* all connections were busy, though the other end answers as ever */
+	NM_LOAD_GENERATOR,   /* this end came too late to send */
+	NM_LOAD_OVERLOAD,    /* the other end does not answer so many */
+	NM_LOAD_ERRORS,	     /* too many failed */
+	NM_LOAD__COUNT
+};
+
+struct nm_load {
+	uint64_t due;			      /* passes, in the time of the transaction */
+	uint64_t unsent;		      /* those that had not begun some time after that */
+	uint64_t tardy;			      /* those that ended after that time */
+	uint64_t failed;		      /* those without an answer, and flowops that failed */
+	double offered_per_s, achieved_per_s; /* due; ended within the time */
+	/* The mean time for which a pass that was due had to wait: for a flow to be free; and for
+	 * this end to begin it. */
+	double busy_s, generator_s;
+	enum nm_load_verdict verdict;
+	const char *name; /* of the verdict, static */
+	char advice[160]; /* a sentence */
+};
+
+/* False: the transaction has no open arrivals, is not measured, or did not come to its end. */
+bool nm_phase_judge(const struct nm_result_group *group, const struct nm_result_phase *phase,
+		    struct nm_load *ret_load);
+/* The same, of a run that has not failed. */
+bool nm_phase_load(const struct nm_result *result, const struct nm_result_group *group,
+		   const struct nm_result_phase *phase, struct nm_load *ret_load);
+/* The worst verdict of all measured transactions. False: none has open arrivals. */
+bool nm_result_load(const struct nm_result *result, struct nm_load *ret_load);
+
+#endif

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Open arrivals: what is due is due whatever the other end does, and a load that was not reached is not told as reached."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nmtest import Netmodel, assert_complete, assert_ends_agree, assert_messages_add_up, defines, phase_of
+
+WriteProfile = Callable[..., Path]
+
+CONNECT = '<transaction name="connect"><flowop type="connect" options="remotehost=local"/></transaction>'
+ASK = '<flowop type="write" options="size=10"/><flowop type="read" options="size=20"/>'
+
+
+@pytest.mark.parametrize(
+    ("name", "phase"),
+    [
+        ("tcp_rr", "request-response"),
+        ("tcp_crr", "connect-request-response"),
+        ("udp_rr", "request-response"),
+        ("tls_rr", "request-response"),
+    ],
+)
+def test_all_that_becomes_due_is_done_or_counted(name: str, phase: str, netmodel: Netmodel) -> None:
+    document = netmodel.measure(name, *defines(test_length="500ms", arrivals="const(1k/s)", num_flows=8))
+    assert_complete(document)
+    if name == "udp_rr":
+        assert_messages_add_up(document)
+    else:
+        assert_ends_agree(document)
+    of = phase_of(document, phase)
+    load = of["load"]
+    assert load["due"] == 500 and load["offered_per_s"] == 1000
+    assert of["transactions"] + load["failed"] + load["unsent"] == 500
+    assert of["send_delay_s"]["count"] == of["response_s"]["count"] == of["transactions"]
+    assert of["latency_s"]["mean"] + of["send_delay_s"]["mean"] == pytest.approx(of["response_s"]["mean"], rel=0.001)
+    assert load["busy_s"] + load["generator_s"] == pytest.approx(of["send_delay_s"]["mean"], rel=0.01)
+
+
+def test_the_same_seed_has_the_same_arrivals(netmodel: Netmodel) -> None:
+    def due(seed: int, workers: int) -> int:
+        more = defines(test_length="300ms", arrivals="poisson(5k/s)", num_flows=8, num_threads=workers)
+        document = netmodel.measure("tcp_rr", "--seed", seed, *more)
+        return int(phase_of(document, "request-response")["load"]["due"])
+
+    alone = due(7, 1)
+    assert 1300 < alone < 1700
+    assert due(7, 4) == alone
+    assert due(8, 1) != alone or due(9, 1) != alone
+
+
+def test_a_load_that_is_not_reached(netmodel: Netmodel) -> None:
+    """No connection answers in 2.5 us."""
+    args = [*defines(test_length="100ms", arrivals="const(400k/s)"), "--strict"]
+    document = netmodel.measure("tcp_rr", *args, code=4)
+    load = phase_of(document, "request-response")["load"]
+    assert load["due"] == 40000 and load["verdict"] in ("connections", "overload")
+    assert load["achieved_per_s"] < 300000 and load["tardy"] + load["unsent"] > 1000
+    # What was due and late is in the response, and in no service time.
+    totals = document["totals"]
+    assert totals["response_s"]["p50"] > 10 * totals["latency_s"]["p50"]
+    result = netmodel.run("-m", "tcp_rr", *args)
+    assert result.code == 4
+    assert "--strict: run 1 has a warning: group rr: const(400000/s): load " in result.err
+    assert "400000/s due" in result.out and "warning: group rr: const(400000/s): load " in result.out
+
+
+def test_what_an_interrupt_leaves(netmodel: Netmodel) -> None:
+    args = ["-m", "tcp_rr", "-v", "--format", "json", *defines(test_length="60s", arrivals="poisson(2k/s)", num_flows=4)]
+    with netmodel.started(*args) as master:
+        master.wait_line("phase 2 of 3 begins")
+        master.signal(signal.SIGINT)
+        result = master.finish()
+    assert result.code == 130, result
+    of = phase_of(result.json(), "request-response")
+    assert of["load"]["due"] == of["transactions"] + of["load"]["unsent"] + of["load"]["failed"] < 100000
+
+
+def test_keys_and_columns(netmodel: Netmodel) -> None:
+    more = defines(test_length="200ms", arrivals="const(1k/s)", num_flows=4)
+    lines = netmodel.run("-m", "tcp_rr", *more, "--format", "kv", code=0).out.splitlines()
+    keys = dict(line.split("=", 1) for line in lines)
+    assert keys["offered_per_s"] == "1000" and "load" in keys, lines
+    assert {"send_delay_mean", "send_delay_p99", "response_p99", "achieved_per_s"} <= set(keys)
+    head = netmodel.run("-m", "tcp_rr", *more, "-i", "100ms", "--format", "csv", code=0).out.splitlines()[0]
+    assert "send_delay_mean_s" in head and "response_mean_s" in head
+
+
+@pytest.mark.parametrize(
+    ("attributes", "flowops", "message"),
+    [
+        ('iterations="3"', ASK, "only with a duration"),
+        ('duration="1s" rate="5"', ASK, "only one of them may be given"),
+        ('duration="1s" spacing="1ms"', ASK, "only one of them may be given"),
+        ('duration="1s" total="5"', ASK, "the duration alone ends an open loop"),
+        ('duration="1s" pipeline="2"', ASK, "each connection has one request at a time"),
+        ('duration="1s"', '<flowop type="read" options="size=10"/>', "the first flowop must be one with which the master"),
+        (
+            'duration="1s"',
+            '<flowop type="write" options="size=1 count=0"/><flowop type="read" options="size=10"/>',
+            "the first flowop must be one",
+        ),
+        ('duration="1s"', '<flowop type="think" options="duration=1ms"/>' + ASK, "the first flowop must be one"),
+    ],
+)
+def test_what_cannot_be_combined(
+    attributes: str, flowops: str, message: str, netmodel: Netmodel, profile: WriteProfile
+) -> None:
+    path = profile(f'<group>{CONNECT}<transaction arrivals="const(5)" {attributes}>{flowops}</transaction></group>')
+    result = netmodel.run("-m", path, "--check")
+    assert result.code == 1, result
+    assert 'arrivals="const(5)"' in result.err and message in result.err
+
+
+def test_more_workers_than_lanes(netmodel: Netmodel, profile: WriteProfile) -> None:
+    for more, code in (("nprocs='1025' nflows='1025'", 1), ("nthreads='1025' workers='2'", 0)):
+        result = netmodel.run(
+            "-m",
+            profile(f'<group {more}>{CONNECT}<transaction arrivals="const(5)" duration="1s">{ASK}</transaction></group>'),
+            "--check",
+        )
+        assert result.code == code, result
+        assert ("at most 1024 workers can share the arrivals" in result.err) == (code == 1)
+
+
+def test_a_server_that_stops_is_not_told_as_reached(netmodel: Netmodel) -> None:
+    """It answers nothing from the middle on, and what is due meanwhile is not forgotten: over UDP the run goes on."""
+    args = ["-v", "--format", "json", *defines(test_length="2s", arrivals="const(2k/s)", num_flows=4, host="127.0.0.1")]
+    with netmodel.slave() as slave, netmodel.started("-m", "udp_rr", "-P", str(slave.port), *args) as master:
+        master.wait_line("phase 2 of 3 begins")
+        sessions = slave.sessions()
+        time.sleep(1)
+        for pid in sessions:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(1.5)
+        for pid in sessions:
+            os.kill(pid, signal.SIGCONT)
+        result = master.finish()
+    load = phase_of(result.json(), "request-response")["load"]
+    assert load["due"] == 4000 and load["verdict"] != "ok"
+
+
+def test_a_law_that_does_not_exist(netmodel: Netmodel) -> None:
+    result = netmodel.run("-m", "tcp_rr", *defines(arrivals="pareto(5k)"))
+    assert result.code == 1
+    assert 'arrivals="pareto(5k)": must be const(RATE) or poisson(RATE)' in result.err
+    assert "-D arrivals=pareto(5k)" in result.err

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/phase/open.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "../suite.h"
+#include "engine/loop/request.h"
+#include "one_worker.h"
+
+#define MS 1000000u
+#define S  UINT64_C(1000000000)
+
+static struct nm_open *const open_of = &f.worker.run.open;
+
+/* A phase with open arrivals that begins at 1 s, in which both flows are free. */
+static void begin(const char *arrivals, uint64_t duration_ns)
+{
+	char why[256];
+
+	ck_assert_int_eq(nm_arrivals_parse(arrivals, &f.phase.arrivals, why, sizeof why), 0);
+	f.phase.duration_ns = duration_ns;
+	f.worker.commands.begin_ns = S;
+	ck_assert_int_eq(nm_open_init(&f.worker), 0);
+	nm_open_begin(&f.worker);
+	for (unsigned t = 0; t < NM_TIME__COUNT; t++) {
+		f.worker.run.times[t] = calloc(1, sizeof(struct nm_hist));
+		ck_assert_ptr_nonnull(f.worker.run.times[t]);
+		nm_hist_init_zeroed(f.worker.run.times[t]);
+	}
+	free(f.worker.run.pass);
+	f.worker.run.pass = NULL;
+	for (uint32_t i = 0; i < N_FLOWS; i++) {
+		f.flows[i].flow.request.sent_ns = S;
+		nm_open_free(&f.worker, &f.flows[i].flow);
+	}
+}
+
+static void end(void)
+{
+	nm_open_end(&f.worker);
+	nm_open_fini(open_of);
+	for (unsigned t = 0; t < NM_TIME__COUNT; t++)
+		free(f.worker.run.times[t]);
+}
+
+static uint64_t count(const _Atomic uint64_t *counter)
+{
+	return nm_counter_read(counter);
+}
+
+START_TEST(passes_go_to_flows_in_turn)
+{
+	const struct nm_counters *counters = &f.stats.tally.counters;
+
+	begin("const(1k)", 10 * S);
+	ck_assert_uint_eq(open_of->timer.at_ns, S + MS / 2);
+	ck_assert(!nm_open_is_due(&f.worker, S + MS / 2 - 1));
+	ck_assert(nm_open_is_due(&f.worker, S + MS / 2));
+	for (uint32_t i = 0; i < N_FLOWS; i++) {
+		struct nm_flow *flow = nm_open_take_free(&f.worker);
+
+		ck_assert_ptr_eq(flow, &f.flows[i].flow);
+		nm_open_begin_pass(&f.worker, flow, S + 2 * MS);
+		ck_assert_uint_eq(flow->request.due_ns, S + MS / 2 + i * MS);
+		ck_assert_uint_eq(flow->request.sent_ns, S + 2 * MS);
+	}
+	ck_assert_ptr_null(nm_open_take_free(&f.worker));
+	ck_assert_uint_eq(count(&counters->arrivals), 2);
+	ck_assert_uint_eq(count(&counters->delay_own),
+			  (MS + MS / 2) / NM_DELAY_STEP_NS + MS / 2 / NM_DELAY_STEP_NS);
+	ck_assert_uint_eq(count(&counters->delay_busy), 0);
+	end();
+}
+END_TEST
+
+/* The third pass is due while both flows are busy: until one is free this end does not delay it. */
+START_TEST(delays_have_their_cause)
+{
+	const struct nm_counters *counters = &f.stats.tally.counters;
+
+	begin("const(1k)", 10 * S);
+	for (uint32_t i = 0; i < N_FLOWS; i++)
+		nm_open_begin_pass(&f.worker, nm_open_take_free(&f.worker), S + MS / 2 + i * MS);
+	ck_assert(nm_open_is_due(&f.worker, S + 4 * MS));
+	f.flows[0].flow.request.marks = NM_REQUEST_RECORDED;
+	nm_request_end(&f.worker, &f.flows[0].flow, S + 4 * MS);
+	nm_open_begin_pass(&f.worker, &f.flows[0].flow, S + 4 * MS + 640);
+	ck_assert_uint_eq(count(&counters->delay_busy), (MS + MS / 2) / NM_DELAY_STEP_NS);
+	ck_assert_uint_eq(count(&counters->delay_own), 10);
+	nm_request_end(&f.worker, &f.flows[0].flow, S + 5 * MS);
+	ck_assert_uint_eq(f.worker.run.send_delay->max_ns, MS + MS / 2 + 640);
+	ck_assert_uint_eq(f.worker.run.response->max_ns, 3 * MS + MS / 2);
+	ck_assert_uint_eq(f.worker.run.latency->max_ns, 3 * MS + MS / 2);
+	ck_assert_uint_eq(f.worker.run.latency->min_ns, MS - 640);
+	end();
+}
+END_TEST
+
+/* A flow that ends its pass takes the next, though another was free all the time. */
+START_TEST(a_flow_that_was_free_makes_it_a_delay_of_this_end)
+{
+	const struct nm_counters *counters = &f.stats.tally.counters;
+	struct nm_flow *busy;
+
+	begin("const(1k)", 10 * S);
+	busy = nm_open_take_free(&f.worker);
+	nm_open_begin_pass(&f.worker, busy, S + MS / 2);
+	nm_request_end(&f.worker, busy, S + 4 * MS);
+	nm_open_begin_pass(&f.worker, busy, S + 4 * MS);
+	ck_assert_uint_eq(count(&counters->delay_busy), 0);
+	ck_assert_uint_eq(count(&counters->delay_own), (2 * MS + MS / 2) / NM_DELAY_STEP_NS);
+	end();
+}
+END_TEST
+
+/* What waits while all flows are stuck, until the phase is given up, has been due. */
+START_TEST(what_never_began_is_counted)
+{
+	begin("const(1k)", 10 * S);
+	for (uint32_t i = 0; i < N_FLOWS; i++)
+		nm_open_begin_pass(&f.worker, nm_open_take_free(&f.worker), S + 2 * MS);
+	nm_open_stop(&f.worker, 11 * S);
+	nm_worker_disarm(&f.worker, &open_of->timer); /* as it fires */
+	f.worker.io.now_ns = 11 * S;
+	nm_open_arm(&f.worker);
+	ck_assert_uint_eq(open_of->timer.at_ns, 16 * S);
+	nm_open_end(&f.worker);
+	ck_assert_uint_eq(count(&f.stats.tally.counters.unsent), 9998);
+	ck_assert_uint_eq(count(&f.stats.tally.counters.open_ns), 10 * S);
+	end();
+}
+END_TEST
+
+START_TEST(at_the_end_the_rest_is_begun_or_counted)
+{
+	struct nm_flow *flow;
+
+	begin("const(1k)", 10 * S);
+	nm_open_stop(&f.worker, 11 * S);
+	ck_assert(!nm_open_close(&f.worker, 11 * S));
+	for (unsigned i = 0; i < 4000; i++) {
+		flow = nm_open_take_free(&f.worker);
+		nm_open_begin_pass(&f.worker, flow, 11 * S);
+		nm_open_free(&f.worker, flow);
+	}
+	ck_assert(!nm_open_close(&f.worker, 16 * S - 1));
+	flow = nm_open_take_free(&f.worker);
+	ck_assert(nm_open_close(&f.worker, 16 * S));
+	ck_assert(!nm_open_is_due(&f.worker, 16 * S));
+	ck_assert_uint_eq(count(&f.stats.tally.counters.unsent), 6000);
+	ck_assert_uint_eq(count(&f.stats.tally.counters.overdue), 4000);
+	/* The other flow was free, and is done with the phase. */
+	ck_assert_uint_eq(f.worker.run.n_active, 1);
+	ck_assert(nm_open_close(&f.worker, 16 * S));
+	ck_assert_uint_eq(count(&f.stats.tally.counters.unsent), 6000);
+	end();
+}
+END_TEST
+
+START_TEST(an_interrupt_ends_what_is_due)
+{
+	begin("const(1k)", 10 * S);
+	nm_open_stop(&f.worker, S + 10 * MS);
+	for (unsigned i = 0; i < 10; i++) {
+		ck_assert(!nm_open_close(&f.worker, S + 11 * MS));
+		nm_open_begin_pass(&f.worker, &f.flows[0].flow, S + 11 * MS);
+	}
+	ck_assert(!nm_open_is_due(&f.worker, S + 20 * MS));
+	ck_assert(nm_open_close(&f.worker, S + 20 * MS));
+	ck_assert_uint_eq(count(&f.stats.tally.counters.unsent), 0);
+	ck_assert_uint_eq(f.worker.run.n_active, 0);
+	end();
+}
+END_TEST
+
+/* A server that takes 100 us for each request, one after the other, stands still from 3 to 4 s of
+ * ten: of 10 000 requests those of the stall and of the time until it has caught up are late, the
+ * share 1 - p of them by F - (1 - p)(1 - rho) T. A closed loop would see two. */
+START_TEST(a_stall_is_in_the_response_of_all_that_became_due)
+{
+	const uint64_t service_ns = 100000, stall_ns = S;
+	uint64_t ends_ns[N_FLOWS] = {0}, server_ns = 0, now_ns = S;
+	struct nm_hist_snap response, latency;
+
+	begin("const(1k)", 10 * S);
+	for (;;) {
+		struct nm_flow *flow = open_of->first;
+		uint64_t due_ns = S + (uint64_t)nm_schedule_at_ns(&open_of->schedule);
+		int ended = -1;
+
+		for (int i = 0; i < N_FLOWS; i++)
+			if (ends_ns[i] && (ended < 0 || ends_ns[i] < ends_ns[ended]))
+				ended = i;
+		if (due_ns >= 11 * S && ended < 0)
+			break;
+		if (ended >= 0 && (!flow || ends_ns[ended] <= due_ns || due_ns >= 11 * S)) {
+			now_ns = ends_ns[ended] > now_ns ? ends_ns[ended] : now_ns;
+			ends_ns[ended] = 0;
+			nm_request_end(&f.worker, &f.flows[ended].flow, now_ns);
+			nm_open_free(&f.worker, &f.flows[ended].flow);
+			continue;
+		}
+		now_ns = due_ns > now_ns ? due_ns : now_ns;
+		flow = nm_open_take_free(&f.worker);
+		nm_open_begin_pass(&f.worker, flow, now_ns);
+		server_ns = server_ns > now_ns ? server_ns : now_ns;
+		if (server_ns >= 4 * S && server_ns < 5 * S)
+			server_ns = 4 * S + stall_ns;
+		server_ns += service_ns;
+		ends_ns[flow->index] = server_ns;
+	}
+	nm_hist_snap_init(&response);
+	nm_hist_snap_init(&latency);
+	nm_hist_collect(&response, f.worker.run.response);
+	nm_hist_collect(&latency, f.worker.run.latency);
+	ck_assert_uint_eq(response.count, count(&f.stats.tally.counters.arrivals));
+	ck_assert_double_eq_tol(nm_hist_percentile_s(&response, 99), 0.91, 0.01);
+	ck_assert_double_eq_tol(nm_hist_percentile_s(&response, 95), 0.55, 0.01);
+	ck_assert_double_lt(nm_hist_percentile_s(&latency, 99.9), 0.001);
+	end();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("open arrivals");
+	TCase *tcase = one_worker_tests("open arrivals");
+
+	tcase_add_test(tcase, passes_go_to_flows_in_turn);
+	tcase_add_test(tcase, delays_have_their_cause);
+	tcase_add_test(tcase, a_flow_that_was_free_makes_it_a_delay_of_this_end);
+	tcase_add_test(tcase, what_never_began_is_counted);
+	tcase_add_test(tcase, at_the_end_the_rest_is_begun_or_counted);
+	tcase_add_test(tcase, an_interrupt_ends_what_is_due);
+	tcase_add_test(tcase, a_stall_is_in_the_response_of_all_that_became_due);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "result/load.h"
+
+#include <check.h>
+
+#include "../suite.h"
+#include "result/result.h"
+
+#define NS_OF_MS 1000000u
+
+/* 1000 passes of 1 ms in one second, that were all due, begun and ended in time, over 10 flows. */
+static struct nm_result_phase phase;
+static struct nm_result_group group;
+static struct nm_result result;
+
+static void setup(void)
+{
+	phase = (struct nm_result_phase){
+		.measured = true,
+		.arrivals = (char *)"const(1000/s)",
+		.whole = {.seconds = 1.5,
+			  .counts = {.iterations = 1000,
+				     .arrivals = 1000,
+				     .light = 900,
+				     .light_ns = UINT64_C(900) * NS_OF_MS,
+				     .open_ns = UINT64_C(2000) * NS_OF_MS},
+			  .latency = {.count = 1000, .min_s = 0.0005, .mean_s = 0.001}}};
+	group = (struct nm_result_group){
+		.n_flows = 10, .n_workers = 2, .phases = &phase, .n_phases = 1};
+	result = (struct nm_result){.groups = &group, .n_groups = 1, .complete = true};
+}
+
+static struct nm_load judged(void)
+{
+	struct nm_load load;
+
+	ck_assert(nm_phase_load(&result, &group, &phase, &load));
+	return load;
+}
+
+START_TEST(as_asked_for)
+{
+	struct nm_load load = judged();
+
+	ck_assert_str_eq(load.name, "ok");
+	ck_assert_double_eq(load.offered_per_s, 1000);
+	ck_assert_double_eq(load.achieved_per_s, 1000);
+	/* Of 1000 a second that take 1 ms each one is under way at a time, and by chance twice as
+	 * many; and one of a hundred may be late. */
+	phase.whole.counts.tardy = 13;
+	ck_assert_int_eq(judged().verdict, NM_LOAD_OK);
+	ck_assert_double_eq(judged().achieved_per_s, 987);
+	phase.whole.counts.tardy = 14;
+	ck_assert_int_ne(judged().verdict, NM_LOAD_OK);
+	phase.whole.counts.tardy = phase.whole.counts.overdue = 10;
+	ck_assert_int_eq(judged().verdict, NM_LOAD_OK);
+	phase.whole.counts.overdue = 11;
+	ck_assert_int_ne(judged().verdict, NM_LOAD_OK);
+}
+END_TEST
+
+START_TEST(passes_that_take_long_may_be_under_way)
+{
+	phase.whole.counts.light_ns *= 50;
+	phase.whole.counts.tardy = 100;
+	ck_assert_int_eq(judged().verdict, NM_LOAD_OK);
+	phase.whole.counts.tardy = 120;
+	ck_assert_int_ne(judged().verdict, NM_LOAD_OK);
+}
+END_TEST
+
+START_TEST(what_was_not_measured_is_not_judged)
+{
+	struct nm_load load;
+
+	phase.measured = false;
+	ck_assert(!nm_phase_load(&result, &group, &phase, &load));
+	phase.measured = true;
+	result.complete = false;
+	ck_assert(!nm_phase_load(&result, &group, &phase, &load));
+	result.verdict.interrupted = true;
+	ck_assert(nm_phase_load(&result, &group, &phase, &load));
+	phase.whole.counts.open_ns = 0;
+	ck_assert(!nm_phase_load(&result, &group, &phase, &load));
+}
+END_TEST
+
+START_TEST(the_other_end_is_the_limit)
+{
+	phase.whole.counts.tardy = 500;
+	phase.whole.counts.delay_busy = UINT64_C(1000) * NS_OF_MS / NM_DELAY_STEP_NS;
+	phase.whole.latency.mean_s = 0.010;
+	ck_assert_str_eq(judged().name, "overload");
+	ck_assert_str_eq(judged().advice,
+			 "the other end, or the CPU of this one, does 500/s at most: response "
+			 "times grow with the length of the run");
+	ck_assert_double_eq_tol(judged().busy_s, 0.001, 1e-9);
+	/* What never began counts as due. */
+	phase.whole.counts.tardy = 0;
+	phase.whole.counts.unsent = 500;
+	ck_assert_int_eq(judged().verdict, NM_LOAD_OVERLOAD);
+	ck_assert_uint_eq(judged().due, 1500);
+}
+END_TEST
+
+START_TEST(the_connections_are_the_limit)
+{
+	phase.whole.counts.tardy = 500;
+	phase.whole.counts.delay_busy = UINT64_C(1000) * NS_OF_MS / NM_DELAY_STEP_NS;
+	ck_assert_str_eq(judged().name, "connections");
+	ck_assert_str_eq(judged().advice, "10 connections carry 10000/s at most, as each pass "
+					  "takes 1 ms: use more flows");
+	/* With too few passes that had the other end for themselves the shortest is asked. */
+	phase.whole.counts.light = 99;
+	ck_assert_int_eq(judged().verdict, NM_LOAD_OVERLOAD);
+	phase.whole.latency.min_s = 0.0009;
+	ck_assert_int_eq(judged().verdict, NM_LOAD_CONNECTIONS);
+}
+END_TEST
+
+START_TEST(this_end_is_the_limit)
+{
+	phase.whole.counts.tardy = 500;
+	phase.whole.counts.delay_own = 1000;
+	phase.whole.counts.delay_busy = 900;
+	ck_assert_str_eq(judged().name, "generator");
+}
+END_TEST
+
+START_TEST(too_many_fail)
+{
+	phase.whole.counts.iterations = 989;
+	phase.whole.counts.unanswered = 11;
+	ck_assert_str_eq(judged().name, "errors");
+	ck_assert_str_eq(judged().advice, "1.1 failures for each 100 passes");
+}
+END_TEST
+
+START_TEST(the_worst_counts)
+{
+	struct nm_result_phase phases[3] = {phase, phase, phase};
+	struct nm_load load;
+
+	group.phases = phases;
+	group.n_phases = 3;
+	phases[0].arrivals = NULL;
+	phases[1].whole.counts.unsent = 500;
+	ck_assert(nm_result_load(&result, &load));
+	ck_assert_uint_eq(load.unsent, 500);
+	phases[1].measured = false;
+	ck_assert(nm_result_load(&result, &load));
+	ck_assert_int_eq(load.verdict, NM_LOAD_OK);
+	phases[2].arrivals = NULL;
+	ck_assert(!nm_result_load(&result, &load));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("load");
+	TCase *tcase = tcase_create("load");
+
+	tcase_add_checked_fixture(tcase, setup, NULL);
+	tcase_add_test(tcase, as_asked_for);
+	tcase_add_test(tcase, passes_that_take_long_may_be_under_way);
+	tcase_add_test(tcase, what_was_not_measured_is_not_judged);
+	tcase_add_test(tcase, the_other_end_is_the_limit);
+	tcase_add_test(tcase, the_connections_are_the_limit);
+	tcase_add_test(tcase, this_end_is_the_limit);
+	tcase_add_test(tcase, too_many_fail);
+	tcase_add_test(tcase, the_worst_counts);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
