@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Sums below this are whole, also after they have crossed the wire, where integers have 63 bits. */
+#define SUM_EXACT 0x1p63
+
 uint64_t nm_hist_bucket_low(unsigned index)
 {
 	if (index < (2u << NM_HIST_SUB_BITS))
@@ -148,20 +151,36 @@ double nm_hist_percentile_s(const struct nm_hist_snap *s, double pct)
 	return (double)s->max_ns / 1e9;
 }
 
+/* From the buckets, ns: off by less than 1/256. */
+static double mean_of_buckets(const struct nm_hist_snap *s)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < NM_HIST_BUCKETS; i++)
+		sum += (double)s->bucket[i] * bucket_middle(i);
+	return sum / (double)s->count;
+}
+
+/* A sum that does not fit has lost its upper bits: then the buckets tell the mean. */
 double nm_hist_mean_s(const struct nm_hist_snap *s)
 {
-	return s->count ? (double)s->sum_ns / (double)s->count * 1e-9 : 0;
+	double count = (double)s->count, sum = (double)(s->sum_ns & INT64_MAX), mean;
+
+	if (!s->count)
+		return 0;
+	if ((double)s->max_ns * count < SUM_EXACT)
+		return sum / count * 1e-9;
+	mean = mean_of_buckets(s);
+	return (mean * count < SUM_EXACT / 2 ? sum / count : mean) * 1e-9;
 }
 
 double nm_hist_stddev_s(const struct nm_hist_snap *s)
 {
-	double mean = 0, squares = 0;
+	double mean, squares = 0;
 
 	if (s->count < 2)
 		return 0;
-	for (unsigned i = 0; i < NM_HIST_BUCKETS; i++)
-		mean += (double)s->bucket[i] * bucket_middle(i);
-	mean /= (double)s->count;
+	mean = mean_of_buckets(s);
 	for (unsigned i = 0; i < NM_HIST_BUCKETS; i++) {
 		double off = bucket_middle(i) - mean;
 

@@ -23,7 +23,7 @@ struct nm_hist {
 
 /* Plain copy: merged, subtracted, queried; not shared. */
 struct nm_hist_snap {
-	uint64_t count, sum_ns, min_ns, max_ns;
+	uint64_t count, sum_ns, min_ns, max_ns; /* the sum modulo 2^64, or 2^63 from another host */
 	uint64_t bucket[NM_HIST_BUCKETS];
 };
 

@@ -79,7 +79,8 @@ static json_t *pack_hist(const struct nm_hist_snap *hist)
 
 	if (!hist->count)
 		return json_null();
-	const uint64_t head[] = {hist->sum_ns, hist->min_ns, hist->max_ns};
+	/* A sum that does not fit has lost its upper bits anyhow: nm_hist_mean_s does without. */
+	const uint64_t head[] = {hist->sum_ns & INT64_MAX, hist->min_ns, hist->max_ns};
 
 	list = nm_u64s_pack(head, 3);
 	for (unsigned i = 0; list && !error && i < NM_HIST_BUCKETS; i++) {

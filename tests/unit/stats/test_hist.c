@@ -393,6 +393,34 @@ START_TEST(counts_and_ranks_have_64_bits)
 }
 END_TEST
 
+/* Hours of a heavy overload: the sum of the times is more than 64 bits have. */
+START_TEST(a_sum_that_does_not_fit_spoils_no_mean)
+{
+	const uint64_t hour_ns = UINT64_C(3600000000000);
+
+	nm_hist_record(&hist, hour_ns);
+	copy(&hist, &snap);
+	for (int i = 0; i < 24; i++) {
+		other = snap;
+		nm_hist_snap_merge(&snap, &other);
+		assert_near(nm_hist_mean_s(&snap), 3600, 3600. / 256);
+	}
+	ck_assert_uint_eq(snap.count, UINT64_C(1) << 24);
+	/* What comes after it is known exactly, with the bits that cross the wire. */
+	other = snap;
+	other.sum_ns &= INT64_MAX;
+	nm_hist_record(&hist, 1000);
+	nm_hist_snap_init(&snap);
+	nm_hist_collect(&snap, &hist);
+	snap.count += other.count - 1;
+	snap.bucket[nm_hist_index(hour_ns)] += other.count - 1;
+	snap.sum_ns = (other.sum_ns + 1000) & INT64_MAX;
+	nm_hist_snap_subtract(&snap, &other);
+	ck_assert_uint_eq(snap.count, 1);
+	assert_near(nm_hist_mean_s(&snap), 1e-6, 1e-12);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("hist");
@@ -419,6 +447,7 @@ int main(void)
 	tcase_add_test(tc, the_edge_of_the_last_bucket_does_not_overflow);
 	tcase_add_test(tc, subtracting_all_leaves_an_empty_one);
 	tcase_add_test(tc, counts_and_ranks_have_64_bits);
+	tcase_add_test(tc, a_sum_that_does_not_fit_spoils_no_mean);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
 }
