@@ -30,9 +30,10 @@ _SSH = (
     *("-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=3"),
     *("-o", "ConnectTimeout=10", "-o", "ControlPersist=no"),
 )
-# Makes a folder of its own, takes the program into it from standard input when there is one, and becomes a guard, which
-# removes all of it at the end. A folder for a program must be one from which programs may be started.
-_KEEP = """
+# Makes a folder of its own, takes the program into it from standard input when there is one, and starts a guard, which
+# is told to remove all of it at the end; the shell removes it where this host was gone before it told that. A folder
+# for a program must be one from which programs may be started.
+KEEP = """
 umask 077
 folder=
 for base in "$XDG_RUNTIME_DIR" "${TMPDIR:-/tmp}" "$HOME/.cache"; do
@@ -44,7 +45,8 @@ for base in "$XDG_RUNTIME_DIR" "${TMPDIR:-/tmp}" "$HOME/.cache"; do
 	rm -f "$folder/netmodel"; rmdir "$folder"; folder=
 done
 [ -n "$folder" ] || { echo "no folder takes a program: all are full, or mounted noexec" >&2; exit 3; }
-trap 'rm -f "$folder/netmodel"; rmdir "$folder"' EXIT HUP TERM
+trap 'rm -f "$folder/netmodel"; rmdir "$folder" 2>/dev/null' EXIT
+trap 'exit 3' HUP TERM
 program=PROGRAM
 if [ SIZE -gt 0 ]; then
 	program=$folder/netmodel
@@ -53,8 +55,7 @@ if [ SIZE -gt 0 ]; then
 fi
 command -v "$program" >/dev/null || { echo "$program: not found" >&2; exit 3; }
 printf '%s\n' "$folder"
-trap - EXIT HUP TERM
-exec "$program" --guard LEASE
+"$program" --guard LEASE
 """
 _HINTS = (
     ("Host key verification failed", "connect once by hand, so that ssh knows its key"),
@@ -176,7 +177,7 @@ class Machine:
             old.unlink(missing_ok=True)
         self._socket = f".ssh-{self.role}-{os.getpid()}"
         before = self._program.path.read_bytes() if self.spec.copy_program else b""
-        script = _KEEP.replace("SIZE", str(len(before))).replace("LEASE", LEASE)
+        script = KEEP.replace("SIZE", str(len(before))).replace("LEASE", LEASE)
         argv = self._ssh(script.replace("PROGRAM", shlex.quote(self.path)), "-o", "ControlMaster=yes")
         self._keeper = Guarded(argv, (), out=subprocess.PIPE, before=before, cwd=self._folder)
         there = ""

@@ -18,7 +18,7 @@ import pytest
 from conftest import NETMODEL, argv, rows
 from far import HERE, THERE, Far, second_host
 
-from netmodel_lab.machine import MARK, after_mark, strip_banner
+from netmodel_lab.machine import KEEP, MARK, after_mark, strip_banner
 from netmodel_lab.spec import HostSpec, parse_host, place_mistake
 
 KILLS = int(os.environ.get("NETMODEL_LAB_KILLS") or 3)
@@ -198,6 +198,16 @@ def test_killed_and_gone_on_with(far: Far) -> None:
     assert found == expected
     assert len(list((killed / "runs").iterdir())) == len(expected)
     assert not far.is_clean()
+
+
+def test_the_folder_of_a_lab_that_was_gone_at_once(tmp_path: Path) -> None:
+    """It was killed before it told the guard what to remove."""
+    script = KEEP.replace("SIZE", "0").replace("LEASE", "5s").replace("PROGRAM", str(NETMODEL))
+    environment = {"PATH": os.environ["PATH"], "TMPDIR": str(tmp_path)}
+    done = subprocess.run(["sh", "-c", script], input="", capture_output=True, text=True, env=environment, check=False)
+    made = [line for line in done.stdout.splitlines() if line.startswith(f"{tmp_path}/netmodel-lab.")]
+    assert len(made) == 1, done
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("how", ["kill", "stop", "link"])
