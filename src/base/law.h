@@ -17,33 +17,44 @@ enum nm_law_kind {
 	NM_LAW_NORMAL,	  /* mean, standard deviation */
 	NM_LAW_LOGNORMAL, /* median, standard deviation of the logarithm */
 	NM_LAW_PARETO,	  /* least value, shape */
+	NM_LAW_GPARETO,	  /* location, scale, shape: the generalised Pareto law */
+	NM_LAW_GEV,	  /* location, scale, shape: the generalised law of extreme values */
+	NM_LAW_ZIPF,	  /* exponent, largest rank; the table has a point for each octave */
 	NM_LAW_BIMODAL,	  /* two values, probability of the first */
+	NM_LAW_DISCRETE,  /* values with weights: the table */
 	NM_LAW_CDF,	  /* points of its distribution function: the table */
 };
 #define NM_LAW_PARAMS 3
+
+/* What is drawn, and so how the values of a law are written. */
+enum nm_law_of { NM_LAW_OF_BYTES, NM_LAW_OF_NS };
 
 struct nm_law_table;
 
 struct nm_law {
 	enum nm_law_kind kind;
+	enum nm_law_of of;
 	uint64_t min, max; /* no draw is outside: it is drawn again */
 	/* in the order of the text: values, and real numbers with 32 bits behind the point */
 	uint64_t params[NM_LAW_PARAMS];
-	const struct nm_law_table *table; /* of NM_LAW_CDF, static; else NULL */
+	const struct nm_law_table *table; /* of some kinds; else NULL */
+	bool owns_table;
+	bool steps; /* of NM_LAW_CDF: no value lies between two points of the table */
 };
 
-/* Whether a text is written as a law but not as a uniform one: "exp(", "cdf(", ... in any case. */
-bool nm_law_is_named(const char *text);
+/* Parses a law: "NAME(...)" with a name of any case. `least` is the smallest draw unless the text
+ * says another. Returns 0; or, with one phrase in why, -EINVAL or -ENOMEM, and *ret is as before.
+ * nm_law_fini gives up what the law has. */
+int nm_law_parse(const char *text, enum nm_law_of of, enum nm_reading reading, uint64_t least,
+		 struct nm_law *ret, char *why, size_t why_size);
+/* A law of zeros has nothing to give up. */
+void nm_law_fini(struct nm_law *law);
 
-/* How the n-th law is written, with its arguments; NULL: there are no more. */
-const char *nm_law_form(size_t n);
+/* How the n-th law is written, with its arguments, into buf, which it returns; NULL: there are no
+ * more. */
+const char *nm_law_form(size_t n, enum nm_law_of of, char *buf, size_t size);
 
-/* Parses a law for which nm_law_is_named holds. `least` is the smallest draw unless the text says
- * another. On failure returns -EINVAL and writes one phrase into why. */
-int nm_law_parse(const char *text, enum nm_reading reading, uint64_t least, struct nm_law *ret,
-		 char *why, size_t why_size);
-
-/* As it can be written in a profile; returns buf. */
+/* As it can be written in a profile, but for long tables, which end with dots; returns buf. */
 char *nm_law_text(const struct nm_law *law, char *buf, size_t size);
 
 /* Whether both draw the same numbers from each stream. */

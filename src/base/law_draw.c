@@ -8,6 +8,10 @@
 
 #define LOG2E_62     UINT64_C(0x5c551d94ae0bf85e) /* 62 bits behind the point */
 #define MAX_ATTEMPTS 1000
+/* Up to 2^-10 a logarithm is a short series. */
+#define SMALL	    (UINT64_C(1) << 54)
+#define MAX_SCALED  (NM_LAW_MAX << NM_LAW_SCALE_BITS)
+#define HALF_SCALED (UINT64_C(1) << (NM_LAW_SCALE_BITS - 1))
 
 static uint64_t normal(const struct nm_law *law, uint64_t k)
 {
@@ -28,6 +32,61 @@ static uint64_t lognormal(const struct nm_law *law, uint64_t k)
 	return nm_fixed_exp2(law->params[0], x < 0 ? -exponent : exponent);
 }
 
+/* location + scale * (2^(shape * log2) - 1) / shape; with a shape of 0 its limit. Not below 0. */
+static uint64_t spread(const struct nm_law *law, int64_t log2)
+{
+	uint64_t location = law->params[0], scale = law->params[1], shape = law->params[2], off;
+	uint64_t magnitude = nm_fixed_magnitude(log2);
+
+	if (shape == 0) {
+		off = nm_fixed_scale(scale, nm_fixed_scale(magnitude, NM_FIXED_LN2_64, 64),
+				     NM_FIXED_BITS);
+	} else {
+		int64_t exponent = (int64_t)nm_fixed_scale(magnitude, shape, NM_LAW_REAL_BITS);
+		uint64_t power = nm_fixed_exp2(scale, log2 < 0 ? -exponent : exponent);
+
+		off = nm_fixed_scale(log2 < 0 ? scale - power : power - scale, UINT64_MAX / shape,
+				     NM_LAW_REAL_BITS);
+	}
+	if (log2 < 0)
+		location = off < location ? location - off : 0;
+	else
+		location += off < MAX_SCALED ? off : MAX_SCALED;
+	return (location + HALF_SCALED) >> NM_LAW_SCALE_BITS;
+}
+
+/* -log2(-ln(1 - k / 2^64)) */
+static int64_t log_of_log(uint64_t k)
+{
+	if (k < SMALL) {
+		uint64_t square = nm_fixed_scale(k, k, 64);
+
+		return (int64_t)nm_fixed_neg_log2(k + square / 2 +
+						  nm_fixed_scale(square, k, 64) / 3);
+	}
+	uint64_t log = nm_fixed_scale(nm_fixed_neg_log2((0 - k) | 1), NM_FIXED_LN2_64, 64);
+
+	return (int64_t)nm_fixed_neg_log2(log) - ((int64_t)(64 - NM_FIXED_BITS) << NM_FIXED_BITS);
+}
+
+/* The ranks of an octave are as likely as its first one, and each is taken as often as it should
+ * be: rejection from steps. Most draws are taken, whatever the exponent. */
+static uint64_t zipf(const struct nm_law *law, uint64_t k)
+{
+	const uint64_t own = nm_rng(k, UINT64_MAX); /* apart from the numbers of other attempts */
+	size_t octave = nm_law_table_at(law->table, k);
+	uint64_t first = UINT64_C(1) << octave;
+	uint64_t beyond = law->params[1] - first + 1;
+	uint64_t rank = first + nm_rng_below(own, 0, beyond < first ? beyond : first);
+	/* How much the logarithm of the rank is above that of the first. */
+	uint64_t log2 = (UINT64_C(1) << NM_FIXED_BITS) - nm_fixed_neg_log2(rank << (63 - octave));
+	uint64_t exponent = nm_fixed_scale(log2, law->params[0], NM_LAW_REAL_BITS);
+
+	return nm_rng(own, 1) >> 2 < nm_fixed_exp2(UINT64_C(1) << 62, -(int64_t)exponent)
+		       ? rank
+		       : NM_LAW_REJECTED;
+}
+
 uint64_t nm_law_value(const struct nm_law *law, uint64_t k)
 {
 	switch (law->kind) {
@@ -44,10 +103,18 @@ uint64_t nm_law_value(const struct nm_law *law, uint64_t k)
 				     (int64_t)nm_fixed_scale(nm_fixed_neg_log2(k),
 							     UINT64_MAX / law->params[1],
 							     NM_LAW_REAL_BITS));
+	case NM_LAW_GPARETO:
+		return spread(law, (int64_t)nm_fixed_neg_log2(k));
+	case NM_LAW_GEV:
+		return spread(law, log_of_log(k));
+	case NM_LAW_ZIPF:
+		return zipf(law, k);
 	case NM_LAW_BIMODAL:
 		return law->params[(k >> NM_LAW_REAL_BITS) < law->params[2] ? 0 : 1];
+	case NM_LAW_DISCRETE:
+		return nm_law_table_value(law->table, true, k);
 	case NM_LAW_CDF:
-		return nm_law_table_value(law->table, k);
+		return nm_law_table_value(law->table, law->steps, k);
 	default:
 		return law->min;
 	}

@@ -3,12 +3,17 @@
  * and rounding are in the mean as they are in the draws. */
 #include "base/law_priv.h"
 
+#include <math.h>
 #include <stdbool.h>
 
-/* An octave is cut into so many parts, an even number. Octaves below 2^LEAST_OCTAVE / 2^64 weigh
- * nothing. */
+/* An octave is cut into so many parts, an even number: the ones that weigh most, from
+ * 2^FINE_OCTAVE / 2^64 on, into more. Octaves below 2^LEAST_OCTAVE / 2^64 weigh nothing. */
 #define PARTS	     64
+#define COARSE_PARTS 8
+#define FINE_OCTAVE  50
 #define LEAST_OCTAVE 8
+/* So many terms of a sum are added one by one. */
+#define EXACT_TERMS 10000
 
 /* The first number whose value has come to the bound, or beyond it; UINT64_MAX if there is none. */
 static uint64_t first_number(const struct nm_law *law, bool falls, uint64_t bound, bool beyond)
@@ -28,14 +33,14 @@ static uint64_t first_number(const struct nm_law *law, bool falls, uint64_t boun
 }
 
 /* The integral by Simpson from one number to another, times 2^64. */
-static double integrate(const struct nm_law *law, uint64_t from, uint64_t to)
+static double integrate(const struct nm_law *law, uint64_t from, uint64_t to, unsigned parts)
 {
-	uint64_t part = (to - from) / PARTS;
+	uint64_t part = (to - from) / parts;
 	double sum = (double)nm_law_value(law, from) + (double)nm_law_value(law, to);
 
-	for (uint64_t i = 1; i < PARTS; i++)
+	for (uint64_t i = 1; i < parts; i++)
 		sum += (i % 2 ? 4 : 2) * (double)nm_law_value(law, from + i * part);
-	return sum * (double)(to - from) / (3 * PARTS);
+	return sum * (double)(to - from) / (3 * parts);
 }
 
 /* Octaves become short where values become large: at both ends. */
@@ -52,7 +57,8 @@ static double integrate_octaves(const struct nm_law *law, uint64_t from, uint64_
 			begin = begin < from ? from : begin;
 			end = end > to ? to : end;
 			if (begin < end)
-				sum += integrate(law, begin, end);
+				sum += integrate(law, begin, end,
+						 octave < FINE_OCTAVE ? COARSE_PARTS : PARTS);
 		}
 	}
 	return sum;
@@ -81,6 +87,32 @@ static double bimodal_mean(const struct nm_law *law)
 	return sum / within;
 }
 
+/* The sum of i^power from one whole number to another. */
+static double power_sum(double power, uint64_t from, uint64_t to)
+{
+	double sum = 0, low, high;
+
+	for (unsigned n = 0; n < EXACT_TERMS && from <= to; n++)
+		sum += pow((double)from++, power);
+	if (from > to)
+		return sum;
+	/* The rest as an integral. */
+	low = (double)from - 0.5;
+	high = (double)to + 0.5;
+	if (fabs(power + 1) < 1e-9)
+		return sum + log(high / low);
+	return sum + (pow(high, power + 1) - pow(low, power + 1)) / (power + 1);
+}
+
+static double zipf_mean(const struct nm_law *law)
+{
+	double s = (double)law->params[0] / (double)(UINT64_C(1) << NM_LAW_REAL_BITS);
+	uint64_t min = law->min ? law->min : 1;
+	uint64_t max = law->max < law->params[1] ? law->max : law->params[1];
+
+	return power_sum(1 - s, min, max) / power_sum(-s, min, max);
+}
+
 double nm_law_mean(const struct nm_law *law)
 {
 	switch (law->kind) {
@@ -89,8 +121,12 @@ double nm_law_mean(const struct nm_law *law)
 		return ((double)law->min + (double)law->max) / 2;
 	case NM_LAW_BIMODAL:
 		return bimodal_mean(law);
+	case NM_LAW_ZIPF:
+		return zipf_mean(law);
+	case NM_LAW_DISCRETE:
+		return nm_law_table_mean(law->table, true, law->min, law->max);
 	case NM_LAW_CDF:
-		return nm_law_table_mean(law->table, law->min, law->max);
+		return nm_law_table_mean(law->table, law->steps, law->min, law->max);
 	default:
 		return continuous_mean(law);
 	}

@@ -9,9 +9,12 @@ src_libnm_base_la_SOURCES = \
 	src/base/law.c \
 	src/base/law.h \
 	src/base/law_draw.c \
+	src/base/law_file.c \
+	src/base/law_file.h \
 	src/base/law_mean.c \
 	src/base/law_priv.h \
 	src/base/law_table.c \
+	src/base/law_text.c \
 	src/base/rng.c \
 	src/base/rng.h \
 	src/base/field.c \

@@ -14,8 +14,9 @@
 #include "base/units.h"
 #include "base/ascii.h"
 
-#define RAND	    "rand("
-#define RAND_LENGTH (sizeof RAND - 1)
+#define LAWS                                                                                       \
+	"const, rand (also uniform), exp, normal, lognormal, pareto, gpareto, gev, zipf, "         \
+	"bimodal, discrete or cdf"
 
 static const struct {
 	const char *name, *allowed;
@@ -26,12 +27,14 @@ static const struct {
 	[NM_TYPE_SIZE] =
 		{"size",
 		 "a number and an optional k, m, g or t, also kb or kib (powers of 1024 bytes)"},
-	[NM_TYPE_SIZES] = {"sizes", "a size, or rand(A,B) with two sizes, A at most B, and no "
-				    "blanks, or by another law: exp, normal, lognormal, pareto, "
-				    "bimodal or cdf"},
+	[NM_TYPE_SIZES] = {"sizes", "a size, or a law that draws it: " LAWS "; as in rand(1k,64k), "
+				    "without blanks"},
 	[NM_TYPE_DURATION] = {"duration",
 			      "a number and an optional ns, us, ms, s, min or h (seconds without "
 			      "one)"},
+	[NM_TYPE_DURATIONS] = {"durations",
+			       "a duration, or a law that draws it: " LAWS "; as in exp(10ms), "
+			       "without blanks"},
 	[NM_TYPE_RATE] =
 		{"rate", "a number and an optional k, m or g (powers of 1000), and an optional /s"},
 	[NM_TYPE_BITRATE] = {"bitrate",
@@ -117,7 +120,7 @@ static void bound_text(enum nm_type type, uint64_t bound, char *buf, size_t size
 {
 	char human[32];
 
-	if (type == NM_TYPE_DURATION)
+	if (type == NM_TYPE_DURATION || type == NM_TYPE_DURATIONS)
 		nm_format_duration((double)bound * 1e-9, buf, size);
 	else if ((type == NM_TYPE_SIZE || type == NM_TYPE_SIZES) && bound >= 10240)
 		snprintf(buf, size, "%llu (%s)", (unsigned long long)bound,
@@ -204,84 +207,43 @@ static int set_whole(const struct nm_opt *opt, enum nm_reading reading, void *fi
 	return 0;
 }
 
-/* The sizes of "rand(A,B)"; -EINVAL when it is not of that form. */
-static int parse_range(const char *text, enum nm_reading reading, struct nm_law *ret)
-{
-	const char *comma = strchr(text, ',');
-	size_t length = strlen(text), n = comma ? (size_t)(comma - text) - RAND_LENGTH : 0;
-	size_t n_max = comma ? length - (size_t)(comma - text) - 1 : 0;
-	char min[32], max[32];
-
-	/* The last is the parenthesis. */
-	if (text[length - 1] != ')' || n == 0 || n >= sizeof min || n_max >= sizeof max)
-		return -EINVAL;
-	memcpy(min, text + RAND_LENGTH, n);
-	min[n] = '\0';
-	memcpy(max, comma + 1, n_max - 1);
-	max[n_max - 1] = '\0';
-	*ret = (struct nm_law){.kind = NM_LAW_UNIFORM};
-	int r = nm_parse_size(min, reading, &ret->min);
-
-	if (r >= 0)
-		r = nm_parse_size(max, reading, &ret->max);
-	return r < 0 ? r : 0;
-}
-
-static bool is_range(const char *text)
-{
-	for (size_t i = 0; i < RAND_LENGTH; i++)
-		if (nm_ascii_lower(text[i]) != RAND[i])
-			return false;
-	return true;
-}
-
 /* Adds how sizes are drawn, where the text looks like two sizes. */
 static void hint_at_range(const char *text, char *why, size_t why_size)
 {
 	size_t used = strlen(why);
 
-	if (*text && strpbrk(text + 1, "-,(:~"))
+	if (*text && strpbrk(text + 1, "-,:~"))
 		snprintf(why + used, why_size - used, "; sizes are drawn with rand(1k,64k)");
 }
 
-static int set_sizes(const struct nm_opt *opt, enum nm_reading reading, void *field,
-		     const char *text, char *why, size_t why_size)
+static int set_law(const struct nm_opt *opt, enum nm_reading reading, void *field, const char *text,
+		   char *why, size_t why_size)
 {
-	const struct nm_opt one = {.type = NM_TYPE_SIZE, .min = opt->min, .max = opt->max};
-	struct nm_law law = {.kind = NM_LAW_CONST};
+	bool sizes = opt->type == NM_TYPE_SIZES;
+	const struct nm_opt one = {
+		.type = sizes ? NM_TYPE_SIZE : NM_TYPE_DURATION, .min = opt->min, .max = opt->max};
+	struct nm_law law = {.kind = NM_LAW_CONST, .of = sizes ? NM_LAW_OF_BYTES : NM_LAW_OF_NS};
 	int r;
 
-	if (nm_law_is_named(text)) {
-		r = nm_law_parse(text, reading, opt->min, &law, why, why_size);
+	if (strchr(text, '(')) {
+		r = nm_law_parse(text, law.of, reading, opt->min, &law, why, why_size);
 		if (r == 0)
 			r = check_range(opt, law.min, why, why_size);
 		if (r == 0)
 			r = check_range(opt, law.max, why, why_size);
-	} else if (!is_range(text)) {
+	} else {
 		r = set_whole(&one, reading, &law.min, text, why, why_size);
 		law.max = law.min;
-		if (r < 0)
+		if (r < 0 && sizes)
 			hint_at_range(text, why, why_size);
-	} else {
-		r = parse_range(text, reading, &law);
-		if (r < 0) {
-			snprintf(why, why_size,
-				 "not a range of sizes: rand(A,B) with sizes as 1k and 64k, A at "
-				 "most B, without blanks");
-			return -EINVAL;
-		}
-		r = check_range(opt, law.min, why, why_size);
-		if (r == 0)
-			r = check_range(opt, law.max, why, why_size);
-		if (r == 0 && law.min > law.max) {
-			snprintf(why, why_size,
-				 "the first size must not be larger than the second");
-			r = -EINVAL;
-		}
 	}
-	if (r == 0)
-		*(struct nm_law *)field = law;
-	return r;
+	if (r < 0) {
+		nm_law_fini(&law);
+		return r;
+	}
+	nm_law_fini(field);
+	*(struct nm_law *)field = law;
+	return 0;
 }
 
 static int set_real(const struct nm_opt *opt, enum nm_reading reading, void *field,
@@ -462,7 +424,8 @@ int nm_opt_read(const struct nm_opt *opt, enum nm_reading reading, void *base, c
 	case NM_TYPE_BITRATE:
 		return set_real(opt, reading, field, value, why, why_size);
 	case NM_TYPE_SIZES:
-		return set_sizes(opt, reading, field, value, why, why_size);
+	case NM_TYPE_DURATIONS:
+		return set_law(opt, reading, field, value, why, why_size);
 	case NM_TYPE_ENUM:
 		return set_choice(opt, field, value, why, why_size);
 	default:
@@ -494,6 +457,8 @@ int nm_type_check(enum nm_type type, enum nm_reading reading, const char *value,
 
 	if (r == 0 && (type == NM_TYPE_STRING || type == NM_TYPE_HOST))
 		free(scratch.text);
+	if (r == 0 && (type == NM_TYPE_SIZES || type == NM_TYPE_DURATIONS))
+		nm_law_fini(&scratch.law);
 	return r;
 }
 
@@ -526,6 +491,8 @@ void nm_opts_wipe_secrets(const struct nm_opt *table, void *base)
 void nm_opts_fini(const struct nm_opt *table, void *base)
 {
 	for (; table->name; table++) {
+		if (table->type == NM_TYPE_SIZES || table->type == NM_TYPE_DURATIONS)
+			nm_law_fini((struct nm_law *)(void *)((char *)base + table->offset));
 		if (table->type != NM_TYPE_STRING && table->type != NM_TYPE_HOST)
 			continue;
 		char **string = (char **)(void *)((char *)base + table->offset);

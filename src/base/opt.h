@@ -13,16 +13,17 @@
 struct nm_diags;
 
 enum nm_type {
-	NM_TYPE_FLAG,	  /* bool; no value, or yes/no */
-	NM_TYPE_COUNT,	  /* uint64_t */
-	NM_TYPE_INTEGER,  /* uint64_t, written without a suffix */
-	NM_TYPE_SIZE,	  /* uint64_t bytes */
-	NM_TYPE_SIZES,	  /* struct nm_law of bytes: a size, or how to draw it */
-	NM_TYPE_DURATION, /* uint64_t ns */
-	NM_TYPE_RATE,	  /* double, events per second */
-	NM_TYPE_BITRATE,  /* double, bits per second */
-	NM_TYPE_PORT,	  /* uint64_t, 0..65535 */
-	NM_TYPE_STRING,	  /* char *, owned by the option struct */
+	NM_TYPE_FLAG,	   /* bool; no value, or yes/no */
+	NM_TYPE_COUNT,	   /* uint64_t */
+	NM_TYPE_INTEGER,   /* uint64_t, written without a suffix */
+	NM_TYPE_SIZE,	   /* uint64_t bytes */
+	NM_TYPE_SIZES,	   /* struct nm_law of bytes: a size, or how to draw it */
+	NM_TYPE_DURATION,  /* uint64_t ns */
+	NM_TYPE_DURATIONS, /* struct nm_law of ns: a duration, or how to draw it */
+	NM_TYPE_RATE,	   /* double, events per second */
+	NM_TYPE_BITRATE,   /* double, bits per second */
+	NM_TYPE_PORT,	   /* uint64_t, 0..65535 */
+	NM_TYPE_STRING,	   /* char *, owned by the option struct */
 	/* char *, owned: name, IPv4, IPv6, "local"; an address in brackets is kept without them,
 	 * unless a port is behind it */
 	NM_TYPE_HOST,
@@ -34,7 +35,7 @@ struct nm_opt {
 	const char *name;
 	enum nm_type type;
 	size_t offset; /* of the field in the option struct */
-	/* COUNT, INTEGER, SIZE, SIZES, DURATION (ns), PORT; both 0: any. RATE, BITRATE: a min
+	/* COUNT, INTEGER, SIZE(S), DURATION(S) in ns, PORT; both 0: any. RATE, BITRATE: a min
 	 * refuses 0. */
 	uint64_t min, max;
 	const char *def;	    /* default as text, NULL: unset (zero) */
@@ -85,7 +86,7 @@ int nm_type_check(enum nm_type type, enum nm_reading reading, const char *value,
 /* Sets all defaults of a table in base (which must be zeroed); -ENOMEM or 0. Table defaults are
  * valid by test. */
 int nm_opts_defaults(const struct nm_opt *table, void *base);
-/* Frees the strings of an option struct. */
+/* Frees the strings and the laws of an option struct. */
 void nm_opts_fini(const struct nm_opt *table, void *base);
 /* Wipes the values of options that are secrets; they are empty then. */
 void nm_opts_wipe_secrets(const struct nm_opt *table, void *base);

@@ -234,12 +234,12 @@ static void list_types(FILE *out)
 	nm_table_fini(&table);
 }
 
-static void list_laws(FILE *out)
+static void list_laws(enum nm_law_of of, FILE *out)
 {
-	const char *form;
+	char form[256];
 
 	fputs("laws:\n", out);
-	for (size_t i = 0; (form = nm_law_form(i)); i++)
+	for (size_t i = 0; nm_law_form(i, of, form, sizeof(form)); i++)
 		fprintf(out, "  %s\n", form);
 }
 
@@ -250,8 +250,8 @@ static bool tell_type(const char *name, FILE *out)
 	if (nm_type_from_name(name, &type) < 0)
 		return false;
 	fprintf(out, "type %s: %s\n", nm_type_name(type), nm_type_allowed(type));
-	if (type == NM_TYPE_SIZES)
-		list_laws(out);
+	if (type == NM_TYPE_SIZES || type == NM_TYPE_DURATIONS)
+		list_laws(type == NM_TYPE_SIZES ? NM_LAW_OF_BYTES : NM_LAW_OF_NS, out);
 	return true;
 }
 

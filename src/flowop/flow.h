@@ -82,8 +82,10 @@ struct nm_instr {
 	bool joins;
 	uint32_t opening; /* connect, accept: which opening of the group; both sides number alike */
 	uint32_t host;	  /* index of the host at the other end, in the plan's hosts */
-	uint32_t site;	  /* the flowop's number in its group; both sides number alike */
-	unsigned line;	  /* in the profile */
+	/* The flowop's number in its group, among those that think or among the others, so that a
+	 * think more changes no message; both sides number alike. */
+	uint32_t site;
+	unsigned line; /* in the profile */
 	struct nm_instr_open {
 		const void *transport_opts; /* the transport's option struct, owned by the plan */
 		/* connect: how long the preamble is repeated until an answer comes; 0: none is to

@@ -54,10 +54,11 @@ const struct nm_opt nm_message_opts[] = {
 
 /* The stream has ended. Before the first byte of a message, where the next pass may replace the
  * connection, the other end may have meant it. */
-static enum nm_step ended(struct nm_flow *flow, const struct nm_instr *instr, uint64_t left)
+static enum nm_step ended(const struct nm_io *io, struct nm_flow *flow,
+			  const struct nm_instr *instr, uint64_t left)
 {
 	flow->error = ECONNRESET;
-	flow->ended = instr->pass.rekey_point && left == instr->size;
+	flow->ended = instr->pass.rekey_point && left == nm_message_bytes(io, flow, instr);
 	return NM_STEP_FAIL;
 }
 
@@ -79,7 +80,7 @@ enum nm_step nm_message_receive(struct nm_io *io, struct nm_flow *flow,
 		enum nm_io_status status = receive(io, conn, instr, left, &n);
 
 		if (status == NM_IO_EOF)
-			return ended(flow, instr, left);
+			return ended(io, flow, instr, left);
 		if (status == NM_IO_ERROR)
 			return nm_flow_failed(flow, n);
 		left = nm_message_take(conn, left, (uint64_t)n);

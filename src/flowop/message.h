@@ -15,7 +15,7 @@ struct nm_flowop;
 extern const struct nm_opt nm_message_opts[];
 
 /* The key of random numbers in the present pass of a step: both ends have it, and no other step,
- * pass or flow. */
+ * pass or flow of the group. */
 static inline uint64_t nm_step_key(const struct nm_io *io, const struct nm_flow *flow,
 				   const struct nm_instr *instr)
 {

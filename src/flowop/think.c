@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "flowop/flowop.h"
+#include "flowop/message.h"
 #include "host/clock.h"
 
 enum think_at { THINK_BOTH, THINK_MASTER, THINK_SLAVE };
@@ -12,17 +13,17 @@ enum think_at { THINK_BOTH, THINK_MASTER, THINK_SLAVE };
 static const char *const at_words[] = {"both", "master", "slave", NULL};
 
 struct think_opts {
-	uint64_t duration_ns;
+	struct nm_law duration; /* ns */
 	bool idle, busy;
 	int at;
 };
 
 static const struct nm_opt think_opts[] = {
 	{.name = "duration",
-	 .type = NM_TYPE_DURATION,
-	 .offset = offsetof(struct think_opts, duration_ns),
+	 .type = NM_TYPE_DURATIONS,
+	 .offset = offsetof(struct think_opts, duration),
 	 .required = true,
-	 .help = "how long"},
+	 .help = "how long; a law draws it anew each time, as exp(10ms)"},
 	{.name = "idle",
 	 .type = NM_TYPE_FLAG,
 	 .offset = offsetof(struct think_opts, idle),
@@ -57,13 +58,24 @@ static bool think_runs_on(const void *opts, bool master)
 	return o->at == THINK_BOTH || (o->at == THINK_MASTER) == master;
 }
 
-/* The flow has thought until it goes on, which may be later than it wanted. */
-static enum nm_step done(struct nm_flow *flow, const struct nm_instr *instr, uint64_t now_ns)
+/* How long the flow thinks now; it may be asked again while it does. */
+static uint64_t duration_ns(const struct nm_io *io, const struct nm_flow *flow,
+			    const struct nm_instr *instr)
 {
-	const struct think_opts *o = instr->opts;
+	const struct nm_law *law = &((const struct think_opts *)instr->opts)->duration;
 
+	if (law->kind == NM_LAW_CONST)
+		return law->min;
+	return nm_law_draw(law, nm_step_key(io, flow, instr), flow->repeated);
+}
+
+/* The flow has thought until it goes on, which may be later than it wanted. */
+static enum nm_step done(const struct nm_io *io, struct nm_flow *flow, const struct nm_instr *instr,
+			 uint64_t now_ns)
+{
 	if ((flow->request.marks & NM_REQUEST_RECORDED) && !instr->expects_reply)
-		flow->request.think_ns += now_ns - (flow->timer.at_ns - o->duration_ns);
+		flow->request.think_ns +=
+			now_ns - (flow->timer.at_ns - duration_ns(io, flow, instr));
 	flow->timer.at_ns = 0;
 	flow->progress = 0;
 	return NM_STEP_NEXT;
@@ -87,12 +99,12 @@ static enum nm_step think_step(struct nm_io *io, struct nm_flow *flow, const str
 	uint64_t now_ns = nm_clock_ns();
 
 	if (flow->progress) /* it is over, and the others have had their turn */
-		return done(flow, instr, now_ns);
+		return done(io, flow, instr, now_ns);
 	if (!flow->timer.at_ns)
-		flow->timer.at_ns = now_ns + o->duration_ns;
+		flow->timer.at_ns = now_ns + duration_ns(io, flow, instr);
 	if (o->busy)
 		return burn(io, flow);
-	return now_ns < flow->timer.at_ns ? NM_STEP_SLEEP : done(flow, instr, now_ns);
+	return now_ns < flow->timer.at_ns ? NM_STEP_SLEEP : done(io, flow, instr, now_ns);
 }
 
 const struct nm_flowop nm_flowop_think = {

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "base/ascii.h"
 #include "host/cpus.h"
+#include "lib/cdf_files.h"
 #include "plan/diag.h"
 
 static void drop_compiled(struct nm_loaded *loaded)
@@ -106,6 +107,7 @@ int nm_loaded_compile(struct nm_loaded *loaded, const struct nm_param_values *va
 	if (error)
 		return error;
 	nm_params_apply(loaded->root, loaded->name, values, &loaded->params, diags);
+	nm_cdf_files_put_in(loaded->root, loaded->name, diags);
 	error = share_threads(loaded->root, loaded->params.reading);
 	if (error)
 		nm_diag_error(diags, loaded->name, 0, "out of memory");

@@ -2,6 +2,8 @@
 noinst_LTLIBRARIES += src/libnm_lib.la
 src_libnm_lib_la_SOURCES = \
 	src/lib/accessors.c \
+	src/lib/cdf_files.c \
+	src/lib/cdf_files.h \
 	src/lib/load.c \
 	src/lib/load.h \
 	src/lib/netmodel.c \

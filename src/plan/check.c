@@ -24,9 +24,9 @@ uint64_t nm_ir_wait_ns(const struct nm_ir_step *step)
 {
 	const struct nm_opt *opt = nm_opt_find(step->op->opts, "duration");
 
-	if (!opt || opt->type != NM_TYPE_DURATION)
+	if (!opt || opt->type != NM_TYPE_DURATIONS)
 		return 0;
-	return *(const uint64_t *)(const void *)((const char *)step->opts + opt->offset);
+	return ((const struct nm_law *)(const void *)((const char *)step->opts + opt->offset))->max;
 }
 
 /* On the master, whose clock ends the transaction. */

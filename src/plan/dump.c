@@ -50,11 +50,14 @@ static void dump_duration(FILE *out, uint64_t ns)
 	fprintf(out, "%llu%s", (unsigned long long)(ns / units[i].ns), units[i].name);
 }
 
-static void dump_sizes(FILE *out, const struct nm_law *law)
+static void dump_law(FILE *out, const struct nm_law *law)
 {
 	char text[160];
 
-	fputs(nm_law_text(law, text, sizeof text), out);
+	if (law->kind == NM_LAW_CONST && law->of == NM_LAW_OF_NS)
+		dump_duration(out, law->min);
+	else
+		fputs(nm_law_text(law, text, sizeof text), out);
 }
 
 static void dump_value(FILE *out, const struct nm_opt *opt, const void *field)
@@ -75,7 +78,8 @@ static void dump_value(FILE *out, const struct nm_opt *opt, const void *field)
 		dump_text(out, *(char *const *)field ? *(char *const *)field : "", false);
 		break;
 	case NM_TYPE_SIZES:
-		dump_sizes(out, field);
+	case NM_TYPE_DURATIONS:
+		dump_law(out, field);
 		break;
 	case NM_TYPE_ENUM:
 		fputs(opt->choices[*(const int *)field], out);
@@ -100,6 +104,7 @@ static bool same_value(const struct nm_opt *opt, const void *a, const void *b)
 		return strcmp(x ? x : "", y ? y : "") == 0;
 	}
 	case NM_TYPE_SIZES:
+	case NM_TYPE_DURATIONS:
 		return nm_law_equals(a, b);
 	case NM_TYPE_ENUM:
 		return *(const int *)a == *(const int *)b;
@@ -169,7 +174,7 @@ static void dump_instr(FILE *out, const struct nm_plan *plan, const struct nm_in
 	}
 	if ((instr->op->flags & NM_FLOWOP_MOVES) && !(instr->op->flags & NM_FLOWOP_FILES)) {
 		fputs(" size=", out);
-		dump_sizes(out, &((const struct nm_opts_message *)instr->opts)->size);
+		dump_law(out, &((const struct nm_opts_message *)instr->opts)->size);
 	}
 	if (instr->message.files)
 		fprintf(out, " files=%zu", instr->message.files->count);

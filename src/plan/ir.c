@@ -198,6 +198,14 @@ static void unknown_flowop(struct nm_ir *ir, const struct nm_node *node, const c
 			  node, "type");
 }
 
+/* Thinks are numbered from the upper half of all numbers on. */
+static uint32_t next_site(struct nm_ir_group *group, const struct nm_flowop *op)
+{
+	if (op->flags & NM_FLOWOP_THINKS)
+		return UINT32_MAX / 2 + 1 + group->n_thinks++;
+	return (uint32_t)group->n_steps - group->n_thinks;
+}
+
 /* Opening or closing several connections is as many flowops. */
 static void add_step(struct nm_ir *ir, struct nm_ir_group *group, const struct nm_ir_step *step)
 {
@@ -225,7 +233,7 @@ static void add_step(struct nm_ir *ir, struct nm_ir_group *group, const struct n
 	}
 	for (uint64_t i = 0; i < count; i++) {
 		group->steps[group->n_steps] = *step;
-		group->steps[group->n_steps].site = (uint32_t)group->n_steps;
+		group->steps[group->n_steps].site = next_site(group, step->op);
 		if (unrolled)
 			group->steps[group->n_steps].unrolled = true;
 		group->n_steps++;

@@ -34,7 +34,7 @@ struct nm_ir_step {
 	int32_t stride;
 	uint32_t host; /* in the ir's hosts; NM_NO_HOST: none */
 	uint32_t opening;
-	uint32_t site;		      /* in the group's steps */
+	uint32_t site;		      /* among the group's steps: see struct nm_instr */
 	uint64_t size;		      /* of a message, at most; 0: no messages, or files */
 	const struct nm_law *law;     /* how the size is drawn; NULL: it is fixed */
 	uint64_t rsize;		      /* the most that one receive takes; 0: as usual */
@@ -66,6 +66,7 @@ struct nm_ir_group {
 	bool opens_fast;  /* some connections with fast open, and closes them in that transaction */
 	struct nm_ir_step *steps;
 	size_t n_steps, room;
+	uint32_t n_thinks; /* of the steps */
 	struct nm_ir_transaction *transactions;
 	size_t n_transactions;
 };

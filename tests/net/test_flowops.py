@@ -265,6 +265,32 @@ def test_the_seed_decides_the_sizes(netmodel: Netmodel, profile: WriteProfile) -
     assert len({number for seed in (1, 2, 3) for number in sent(seed)}) == 6, "nor are two groups alike"
 
 
+def test_drawn_think_times_change_no_size(netmodel: Netmodel, profile: WriteProfile) -> None:
+    sends = op("write", "size=rand(1,64k)") + op("read", "size=exp(4k;..64k)")
+
+    def moved(*thinks: str) -> list[int]:
+        body = "".join(op("think", f"duration={think}") for think in thinks) + sends
+        path = profile(connected(times(20, body)))
+        phase = phase_of(check(netmodel.measure(path, "--seed", "3")), "ops")
+        return [phase["bytes_sent"], phase["bytes_received"]]
+
+    assert moved() == moved("exp(20us)") == moved("lognormal(10us,1;..1ms)", "rand(1us,30us)")
+
+
+def test_sizes_by_the_table_of_a_file(netmodel: Netmodel, profile: WriteProfile, tmp_path: Path) -> None:
+    """The slave is elsewhere, and has no such file."""
+    table = tmp_path / "my.cdf"
+    table.write_text("# packets\n1 1 0.5\n2 1 0.75\n10 1 1\n")
+    path = profile(connected(times(300, op("write", f"size=cdf({table},100;step)")), host="127.0.0.1"))
+    with netmodel.slave() as slave:
+        document = check(netmodel.measure(path, "-P", str(slave.port)))
+    sent = phase_of(document, "ops")["bytes_sent"]
+    assert sent / (2 * 300) == pytest.approx(350, rel=0.2)
+    table.write_text("1 0.5\n2 0.25\n3 1\n")
+    run = netmodel.run("--check", "-m", path, code=1)
+    assert f'{table}:2: error: "0.25": less than the probability before; they must not fall' in run.err
+
+
 def test_drawn_sizes_and_a_slave_elsewhere(netmodel: Netmodel, profile: WriteProfile) -> None:
     body = times(100, op("send", "size=rand(1,3000)"), op("recv", "size=rand(1,3000)"))
     with netmodel.slave() as slave:

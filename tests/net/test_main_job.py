@@ -43,7 +43,7 @@ def test_the_stock_profiles_are_there() -> None:
     known = """
         tcp_rr tcp_crr tcp_stream udp_rr udp_stream tls_rr http_get rpc_mix specweb dns ldap oltp telnet backup_tx
         backup_rx voip iperf netperf connect_storm accept_storm relay sctp_rr vsock_rr
-        psp_rr psp_crr psp_stream
+        psp_rr psp_crr psp_stream think
     """
     assert set(known.split()) <= set(STOCK)
 

@@ -189,6 +189,17 @@ def test_telnet_is_as_fast_as_people(netmodel: Netmodel) -> None:
     assert pages["transactions_per_s"] == pytest.approx(2, rel=0.2)
 
 
+def test_people_who_think(netmodel: Netmodel) -> None:
+    """The same seed is the same sizes and times to think: so many passes begin in the time that a slower host has."""
+    document = measure(netmodel, "think", num_flows=20, test_length="1s")
+    phase = phase_of(document, "ask")
+    passes = phase["transactions"]
+    assert passes >= 20
+    assert phase["bytes_sent"] == 200 * passes
+    assert 1024 * passes <= phase["bytes_received"] <= 65536 * passes
+    assert phase["pass_s"]["mean"] - phase["latency_s"]["mean"] > 0.05
+
+
 def test_specweb_keeps_the_mix(netmodel: Netmodel) -> None:
     documents = []
 

@@ -12,6 +12,8 @@ BASE_TESTS = \
 	tests/unit/base/test_field \
 	tests/unit/base/test_host_port \
 	tests/unit/base/test_law \
+	tests/unit/base/test_law_draws \
+	tests/unit/base/test_law_file \
 	tests/unit/base/test_opt \
 	tests/unit/base/test_subjects \
 	tests/unit/base/test_units
@@ -121,7 +123,8 @@ FLOWOP_TESTS = \
 	tests/unit/flowop/test_messages \
 	tests/unit/flowop/test_arrivals \
 	tests/unit/flowop/test_pacer \
-	tests/unit/flowop/test_stamp
+	tests/unit/flowop/test_stamp \
+	tests/unit/flowop/test_think
 $(FLOWOP_TESTS): LDADD = $(CHECK_LIBS) $(FLOWOP_LIBS)
 $(FLOWOP_TESTS): $(filter %.la,$(FLOWOP_LIBS))
 

@@ -565,9 +565,14 @@ static const struct {
 	enum nm_law_kind kind;
 	uint64_t min, max;
 } sizes[] = {
-	{"1", NM_LAW_CONST, 1, 1},	     {"1.5k", NM_LAW_CONST, 1536, 1536},
-	{"rand(1,2)", NM_LAW_UNIFORM, 1, 2}, {"rand(4k,1m)", NM_LAW_UNIFORM, 4096, 1048576},
+	{"1", NM_LAW_CONST, 1, 1},
+	{"1.5k", NM_LAW_CONST, 1536, 1536},
+	{"rand(1,2)", NM_LAW_UNIFORM, 1, 2},
+	{"rand(4k,1m)", NM_LAW_UNIFORM, 4096, 1048576},
 	{"RAND(7,7)", NM_LAW_UNIFORM, 7, 7},
+	{"uniform(1,2)", NM_LAW_UNIFORM, 1, 2},
+	{"const(2k)", NM_LAW_CONST, 2048, 2048},
+	{"discrete(1:2,9:1)", NM_LAW_DISCRETE, 1, 9},
 };
 
 START_TEST(sizes_and_how_to_draw_them)
@@ -600,6 +605,9 @@ static const char *const not_sizes[] = {
 	"rand(1, 2)",
 	"rand(a,b)",
 	"exp(1,2)",
+	"const(0)",
+	"discrete(0:1,2:1)",
+	"random(1k,64k)",
 	"(1,2)",
 	"rand(1111111111111111111111111111111111,2)",
 };
@@ -617,7 +625,7 @@ END_TEST
 /* One size that is none says nothing about drawing. */
 START_TEST(two_sizes_lead_to_how_they_are_drawn)
 {
-	static const char *const two[] = {"1-64k", "random(1k,64k)", "1k,64k", "1k:64k"};
+	static const char *const two[] = {"1-64k", "1k,64k", "1k:64k"};
 	static const char *const one[] = {"", "-1", "12q"};
 
 	for (size_t i = 0; i < COUNT_OF(two); i++) {

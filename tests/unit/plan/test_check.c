@@ -146,8 +146,9 @@ static const struct mistake options[] = {
 	       "anew each time, alike at both ends")},
 	{ONE(CONNECT OP("read", "size")),
 	 AT(2,
-	    "<flowop read> size: needs a value: a size, or rand(A,B) with two sizes, A at most B, "
-	    "and no blanks, or by another law: exp, normal, lognormal, pareto, bimodal or cdf")},
+	    "<flowop read> size: needs a value: a size, or a law that draws it: const, rand (also "
+	    "uniform), exp, normal, lognormal, pareto, gpareto, gev, zipf, bimodal, discrete or "
+	    "cdf; as in rand(1k,64k), without blanks")},
 	{ONE(CONNECT OP("write", "size=12q")),
 	 AT(2, "<flowop write> size=\"12q\": not a size: a number and an optional k, m, g or t, "
 	       "also kb or kib (powers of 1024 bytes)")},

@@ -14,12 +14,19 @@
 #include "transport/transport.h"
 
 static const size_t sizes[NM_TYPE__COUNT] = {
-	[NM_TYPE_FLAG] = sizeof(bool),	      [NM_TYPE_COUNT] = sizeof(uint64_t),
-	[NM_TYPE_SIZE] = sizeof(uint64_t),    [NM_TYPE_DURATION] = sizeof(uint64_t),
-	[NM_TYPE_RATE] = sizeof(double),      [NM_TYPE_BITRATE] = sizeof(double),
-	[NM_TYPE_PORT] = sizeof(uint64_t),    [NM_TYPE_STRING] = sizeof(char *),
-	[NM_TYPE_HOST] = sizeof(char *),      [NM_TYPE_ENUM] = sizeof(int),
-	[NM_TYPE_INTEGER] = sizeof(uint64_t), [NM_TYPE_SIZES] = sizeof(struct nm_law),
+	[NM_TYPE_FLAG] = sizeof(bool),
+	[NM_TYPE_COUNT] = sizeof(uint64_t),
+	[NM_TYPE_SIZE] = sizeof(uint64_t),
+	[NM_TYPE_DURATION] = sizeof(uint64_t),
+	[NM_TYPE_RATE] = sizeof(double),
+	[NM_TYPE_BITRATE] = sizeof(double),
+	[NM_TYPE_PORT] = sizeof(uint64_t),
+	[NM_TYPE_STRING] = sizeof(char *),
+	[NM_TYPE_HOST] = sizeof(char *),
+	[NM_TYPE_ENUM] = sizeof(int),
+	[NM_TYPE_INTEGER] = sizeof(uint64_t),
+	[NM_TYPE_SIZES] = sizeof(struct nm_law),
+	[NM_TYPE_DURATIONS] = sizeof(struct nm_law),
 };
 
 /* Names and aliases are words of one kind, and each means one option. */
