@@ -36,12 +36,13 @@ static const char *lacks_for(const struct nm_plan *plan, const char *figure)
 
 		datagrams |= group->messages.moves_datagrams;
 		for (uint32_t k = 0; k < group->n_phases; k++)
-			rate |= group->phases[k].measured && group->phases[k].rate_per_s > 0;
+			rate |= group->phases[k].measured &&
+				nm_phase_planned_per_s(group, &group->phases[k]) > 0;
 	}
 	if (!datagrams && (strcmp(figure, "loss") == 0 || begins_with(figure, "messages.")))
 		return "nothing is sent over a transport that may lose messages";
 	if (!rate && begins_with(figure, "response."))
-		return "no measured transaction has a rate";
+		return "no measured transaction has a rate or arrivals";
 	return NULL;
 }
 

@@ -93,7 +93,8 @@ def test_reports_for_programs_leave_it_to_standard_error(netmodel: Netmodel, tmp
     ("profile", "more", "term", "why"),
     [
         ("tcp_rr", (), "loss <= 1%", "nothing is sent over a transport that may lose messages"),
-        ("tcp_rr", (), "response.p99 <= 1ms", "no measured transaction has a rate"),
+        ("tcp_rr", (), "response.p99 <= 1ms", "no measured transaction has a rate or arrivals"),
+        ("tcp_rr", ("-D", "arrivals=const(5)"), "response.p99 <= 1ms", None),
         ("tcp_rr", ("-D", "delay=1ms"), "response.p99 <= 1ms", None),
         ("udp_rr", (), "loss <= 1%", None),
         ("udp_stream", (), "messages.to_slaves.lost == 0", None),
