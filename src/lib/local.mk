@@ -19,6 +19,7 @@ src_libnm_lib_la_CFLAGS = $(ROOM_CFLAGS)
 # link this and nothing else.
 BASE_LIBS = src/libnm_base.la
 HOST_LIBS = src/libnm_host.la $(BASE_LIBS) $(NL_LIBS) $(PFM_LIBS) $(SECCOMP_LIBS)
+SEARCH_LIBS = src/libnm_search.la $(BASE_LIBS)
 STATS_LIBS = src/libnm_stats.la $(BASE_LIBS)
 PROFILE_LIBS = src/libnm_profile.la $(BASE_LIBS) $(XML_LIBS)
 TRANSPORT_LIBS = src/libnm_transport.la $(HOST_LIBS) $(SSL_LIBS) $(CRYPTO_LIBS) $(URING_LIBS)

@@ -38,6 +38,12 @@ STATS_TESTS = \
 $(STATS_TESTS): LDADD = $(CHECK_LIBS) $(STATS_LIBS)
 $(STATS_TESTS): $(filter %.la,$(STATS_LIBS))
 
+SEARCH_TESTS = \
+	tests/unit/search/test_range \
+	tests/unit/search/test_search
+$(SEARCH_TESTS): LDADD = $(CHECK_LIBS) $(SEARCH_LIBS)
+$(SEARCH_TESTS): $(filter %.la,$(SEARCH_LIBS))
+
 PROFILE_TESTS = \
 	tests/unit/profile/test_limits \
 	tests/unit/profile/test_normalise \
@@ -313,6 +319,7 @@ UNIT_TESTS = \
 	$(BASE_TESTS) \
 	$(HOST_TESTS) \
 	$(STATS_TESTS) \
+	$(SEARCH_TESTS) \
 	$(PROFILE_TESTS) \
 	$(TRANSPORT_TESTS) \
 	$(PLAN_TESTS) \
