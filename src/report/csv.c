@@ -9,27 +9,27 @@
 #include "base/diag.h"
 #include "report/common.h"
 #include "report/figures.h"
+#include "report/sweep.h"
 #include "result/datagram_stats.h"
 
-/* RFC 4180: quotes only where they are needed. No cell has a line end or another control
- * character. */
-static void print_name(FILE *out, const char *host, const char *column)
+/* RFC 4180: quotes only where they are needed. */
+void nm_csv_cell(FILE *out, const char *text, const char *column)
 {
-	bool quoted = strpbrk(host, ",\"") != NULL;
+	bool quoted = strpbrk(text, ",\"") != NULL;
 
-	fputs(quoted ? ",\"" : ",", out);
-	while (*host) {
-		size_t control = nm_control_length(host);
+	fputs(quoted ? "\"" : "", out);
+	while (*text) {
+		size_t control = nm_control_length(text);
 
-		if (*host == '"')
+		if (*text == '"')
 			fputc('"', out);
 		if (control)
 			fprintf(out, "%*s", (int)control, "");
 		else
-			fputc(*host, out);
-		host += control ? control : 1;
+			fputc(*text, out);
+		text += control ? control : 1;
 	}
-	fprintf(out, "_%s%s", column, quoted ? "\"" : "");
+	fprintf(out, "%s%s%s", column ? "_" : "", column ? column : "", quoted ? "\"" : "");
 }
 
 /* Columns that not all results have. */
@@ -93,10 +93,13 @@ static void print_header(const struct nm_result *shape, const struct extra *extr
 
 	fputs("run,from_s,to_s,phase,part", out);
 	nm_figures_columns(out, "", nm_window_figures, percentiles, extra->without);
-	for (size_t h = 0; h < shape->n_hosts; h++)
-		for (const struct nm_figure *cpu = nm_cpu_figures; !nm_figure_is_end(cpu); cpu++)
-			print_name(out, shape->hosts[h].name ? shape->hosts[h].name : "",
-				   cpu->column);
+	for (size_t h = 0; h < shape->n_hosts; h++) {
+		for (const struct nm_figure *cpu = nm_cpu_figures; !nm_figure_is_end(cpu); cpu++) {
+			fputc(',', out);
+			nm_csv_cell(out, shape->hosts[h].name ? shape->hosts[h].name : "",
+				    cpu->column);
+		}
+	}
 	/* New columns come last, so that the others keep their places. */
 	fputs(",seconds", out);
 	if (extra->messages) {
@@ -159,6 +162,10 @@ static int write_csv(const struct nm_runs *series, FILE *out)
 
 	if (!shape)
 		return -EINVAL;
+	if (nm_runs_sweep(series)) {
+		nm_sweep_csv(series, out);
+		return nm_stream_status(out);
+	}
 	print_header(shape, &extra, out);
 	for (size_t r = 0; r < series->n_runs; r++) {
 		const struct nm_result *run = series->runs[r];
@@ -171,6 +178,6 @@ static int write_csv(const struct nm_runs *series, FILE *out)
 const struct nm_report nm_report_csv = {
 	.name = "csv",
 	.help = "intervals",
-	.takes = NM_REPORT_TAKES_INTERVALS,
+	.takes = NM_REPORT_TAKES_INTERVALS | NM_REPORT_TAKES_SWEEP,
 	.write = write_csv,
 };

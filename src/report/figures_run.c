@@ -609,6 +609,7 @@ static const struct nm_figure document_figures[] = {
 	NM_MADE("requirements", nm_requirements_json, NM_SCHEMA_LIST("requirement"),
 		.has = nm_has_requirements),
 	NM_MADE("comparison", nm_comparison_json, "comparison", .has = nm_has_comparison),
+	NM_MADE("sweep", nm_sweep_json, "sweep", .has = nm_has_sweep),
 	{.json = "repeat",
 	 .has = is_repeated,
 	 .kind = NM_FIGURE_OBJECT,

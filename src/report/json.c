@@ -40,6 +40,6 @@ static int write_json(const struct nm_runs *series, FILE *out)
 
 const struct nm_report nm_report_json = {
 	.name = "json",
-	.takes = NM_REPORT_TAKES_COMPARISON,
+	.takes = NM_REPORT_TAKES_COMPARISON | NM_REPORT_TAKES_SWEEP,
 	.write = write_json,
 };

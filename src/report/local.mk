@@ -49,6 +49,8 @@ src_libnm_report_la_SOURCES = \
 	src/report/schema.c \
 	src/report/stream.c \
 	src/report/stream.h \
+	src/report/sweep.c \
+	src/report/sweep.h \
 	src/report/table.c \
 	src/report/table.h \
 	src/report/text_intervals.c \

@@ -17,6 +17,7 @@ enum nm_report_takes {
 	NM_REPORT_TAKES_COMPARISON = 1 << 2, /* an earlier result */
 	NM_REPORT_TAKES_INTERVALS = 1 << 3,  /* the intervals, and nothing else */
 	NM_REPORT_TAKES_RAW = 1 << 4,	     /* raw lines of progress, which stand above it */
+	NM_REPORT_TAKES_SWEEP = 1 << 5,	     /* several values of a parameter */
 };
 
 struct nm_report {

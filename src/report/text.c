@@ -12,6 +12,7 @@
 #include "report/compare.h"
 #include "report/end_totals.h"
 #include "report/requirement.h"
+#include "report/sweep.h"
 #include "report/table.h"
 #include "report/text_intervals.h"
 #include "report/text_tables.h"
@@ -441,6 +442,10 @@ static int write_text(const struct nm_runs *series, FILE *out)
 		return -EINVAL;
 	unsigned width = nm_runs_view(series)->width;
 
+	if (nm_runs_sweep(series)) {
+		nm_sweep_print(series, out);
+		return nm_stream_status(out);
+	}
 	print_head(last, out);
 	if (series->n_runs > 1)
 		fprintf(out, "  run %zu of %zu\n", series->n_runs, series->n_runs);
@@ -466,7 +471,7 @@ static int write_text(const struct nm_runs *series, FILE *out)
 
 const struct nm_report nm_report_text = {
 	.name = "text",
-	.takes = NM_REPORT_TAKES_COMPARISON | NM_REPORT_TAKES_RAW,
+	.takes = NM_REPORT_TAKES_COMPARISON | NM_REPORT_TAKES_RAW | NM_REPORT_TAKES_SWEEP,
 	.tells_failure = true,
 	.write = write_text,
 };

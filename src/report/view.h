@@ -13,6 +13,7 @@ struct nm_tool_option {
 };
 
 struct nm_comparison;
+struct nm_sweep;
 struct nm_verdicts;
 
 struct nm_view {
@@ -31,6 +32,7 @@ struct nm_view {
 	/* What was required of the series, as judged; borrowed; NULL: nothing. */
 	const struct nm_verdicts *verdicts;
 	const struct nm_comparison *comparison; /* with an earlier result; borrowed; NULL: none */
+	const struct nm_sweep *sweep; /* the trials of which it is one; borrowed; NULL: none */
 };
 
 #endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps and shows the trials of a sweep. */
+#include "report/sweep.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "report/common.h"
+#include "report/figures.h"
+#include "report/table.h"
+#include "report/text_totals.h"
+
+#define CLOSED_LOOP "closed loop" /* for people, where a trial has no value */
+
+int nm_sweep_add(struct nm_sweep *sweep, const struct nm_trial *trial)
+{
+	struct nm_trial *trials =
+		realloc(sweep->trials, (sweep->n_trials + 1) * sizeof(*sweep->trials));
+
+	if (!trials) {
+		free(trial->value);
+		free(trial->reason);
+		return -ENOMEM;
+	}
+	sweep->trials = trials;
+	trials[sweep->n_trials++] = *trial;
+	return 0;
+}
+
+void nm_sweep_fini(struct nm_sweep *sweep)
+{
+	for (size_t i = 0; i < sweep->n_trials; i++) {
+		free(sweep->trials[i].value);
+		free(sweep->trials[i].reason);
+	}
+	free(sweep->trials);
+	free(sweep->value);
+	free(sweep->command);
+	*sweep = (struct nm_sweep){.n_trials = 0};
+}
+
+static const char *verdict_of(const struct nm_trial *trial)
+{
+	return !trial->judged ? NULL : trial->pass ? "pass" : "fail";
+}
+
+char *nm_trial_format(const struct nm_sweep *sweep, const struct nm_trial *trial, char *buf,
+		      size_t size)
+{
+	const char *verdict = verdict_of(trial);
+
+	snprintf(buf, size, "%s%s%s: %s%s%s", sweep->parameter, trial->value ? "=" : ", ",
+		 trial->value ? trial->value : CLOSED_LOOP, verdict ? verdict : "done",
+		 trial->reason ? ": " : "", trial->reason ? trial->reason : "");
+	return buf;
+}
+
+const struct nm_sweep *nm_runs_sweep(const struct nm_runs *series)
+{
+	return nm_runs_view(series)->sweep;
+}
+
+/* --- the document --- */
+
+static json_t *make_verdict(const struct nm_at *at)
+{
+	return nm_json_text(verdict_of(at->item));
+}
+
+static double offered(const void *item)
+{
+	return ((const struct nm_trial *)item)->offered_per_s;
+}
+
+static double achieved(const void *item)
+{
+	return ((const struct nm_trial *)item)->achieved_per_s;
+}
+
+static const struct nm_figure trial_figures[] = {
+	NM_FIGURE(TEXT, struct nm_trial, value, "value",
+		  .doc = "Of the parameter; null: none, the load was a closed loop."),
+	NM_FIGURE(TEXT, struct nm_trial, step, "step",
+		  .schema = "{'enum': ['capacity', 'low', 'bracket', 'bisect', 'half', 'confirm', "
+			    "'border', null]}",
+		  .doc = "Why a search has tried the value; null: it is a scan."),
+	NM_MADE("verdict", make_verdict, "{'enum': ['pass', 'fail', null]}",
+		.doc = "Whether the requirements were met, and open arrivals reached; null: "
+		       "nothing was required."),
+	NM_FIGURE(TEXT, struct nm_trial, reason, "reason", .doc = "Why it failed."),
+	NM_FIGURE(COUNT, struct nm_trial, seed, "seed"),
+	NM_FIGURE(COUNT32, struct nm_trial, n_runs, "runs",
+		  .doc = "Their mean was judged; the figures here are those of the last one."),
+	NM_RATE("offered_per_s", offered, .column = "offered_per_s",
+		.doc = "Open arrivals a second that were due."),
+	NM_RATE("achieved_per_s", achieved, .column = "achieved_per_s",
+		.doc = "Those a second that were answered in time."),
+	NM_FIGURE(TEXT, struct nm_trial, load, "load",
+		  .doc = "The verdict on open arrivals; null: there were none."),
+	NM_FIGURE(BOOL, struct nm_trial, out_of_order, "out_of_order",
+		  .doc = "A search has seen a lower value fail."),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_trial_object = {
+	.name = "trial",
+	.doc = "The profile with one value of the parameter.",
+	.figures = trial_figures,
+	.base = &nm_window_object,
+	.base_offset = offsetof(struct nm_trial, totals),
+	.closing = NM_CLOSED_ALL,
+};
+
+static bool is_search(const struct nm_at *at)
+{
+	return ((const struct nm_sweep *)at->item)->outcome != NULL;
+}
+
+static const struct nm_figure search_figures[] = {
+	NM_FIGURE(TEXT, struct nm_sweep, objective, "objective", .schema = NM_SCHEMA_TEXT),
+	NM_FIGURE(TEXT, struct nm_sweep, outcome, "outcome",
+		  .schema = "{'enum': ['found', 'not met', 'unstable', 'unconfirmed', "
+			    "'interrupted']}"),
+	NM_FIGURE(TEXT, struct nm_sweep, value, "value",
+		  .doc = "The highest one that meets the objective; null: none was found."),
+	NM_FIGURE(REAL, struct nm_sweep, tolerance, "tolerance", .schema = "share",
+		  .doc = "How near the value is to the lowest one that fails."),
+	NM_FIGURE(BOOL, struct nm_sweep, at_end, "at_end",
+		  .doc = "The value is the last one of the range."),
+	NM_FIGURE(COUNT32, struct nm_sweep, n_confirmed, "confirmed",
+		  .doc = "Trials that have confirmed the value."),
+	NM_FIGURE(TEXT, struct nm_sweep, command, "command",
+		  .doc = "A command line that runs the profile with the value."),
+	NM_FIGURE_END,
+};
+
+static const struct nm_object search_object = {.figures = search_figures};
+
+static const struct nm_figure sweep_figures[] = {
+	NM_FIGURE(TEXT, struct nm_sweep, parameter, "parameter", .schema = NM_SCHEMA_TEXT),
+	NM_FIGURE(TEXT, struct nm_sweep, range, "range", .schema = NM_SCHEMA_TEXT),
+	{.json = "search", .kind = NM_FIGURE_OBJECT, .object = &search_object, .has = is_search},
+	NM_FIGURE(LIST, struct nm_sweep, trials, "trials", .object = &nm_trial_object,
+		  .count_offset = offsetof(struct nm_sweep, n_trials),
+		  .item_size = sizeof(struct nm_trial)),
+	NM_FIGURE_END,
+};
+
+const struct nm_object nm_sweep_object = {
+	.name = "sweep",
+	.doc = "With --scan and --search: every trial in short. The rest of the document is of one "
+	       "trial: after a search of the last that has passed, otherwise of the last.",
+	.figures = sweep_figures,
+};
+
+bool nm_has_sweep(const struct nm_at *at)
+{
+	return nm_runs_sweep(at->runs) != NULL;
+}
+
+json_t *nm_sweep_json(const struct nm_at *at)
+{
+	struct nm_at item = nm_at_item(at, nm_runs_sweep(at->runs), 0);
+
+	return nm_object_json(&nm_sweep_object, &item);
+}
+
+/* --- for people --- */
+
+static void add_percentile(struct nm_table *table, const struct nm_percentiles *percentiles,
+			   const struct nm_latency *times, double pct)
+{
+	char text[NM_TEXT_BYTES] = "-";
+
+	for (size_t i = 0; i < percentiles->count && times->count; i++)
+		if (percentiles->pct[i] == pct)
+			nm_format_duration(times->pct_s[i], text, sizeof(text));
+	nm_table_cell(table, "%s", text);
+}
+
+static void add_trial(struct nm_table *table, const struct nm_trial *trial,
+		      const struct nm_percentiles *percentiles)
+{
+	const struct nm_window *totals = &trial->totals;
+	const struct nm_latency *times =
+		totals->response.count ? &totals->response : &totals->latency;
+	const char *verdict = verdict_of(trial);
+	char text[NM_TEXT_BYTES];
+
+	nm_table_cell(table, "%s", trial->value ? trial->value : CLOSED_LOOP);
+	if (trial->step)
+		nm_table_cell(table, "%s", trial->step);
+	nm_table_cell(table, "%s", nm_text_rate(totals->counts.iterations, totals->seconds, text));
+	nm_table_cell(table, "%s",
+		      nm_format_bitrate(nm_window_bits_per_s(totals), text, sizeof(text)));
+	add_percentile(table, percentiles, times, 50);
+	add_percentile(table, percentiles, times, 99);
+	nm_table_cell(table, "%s", verdict ? verdict : "-");
+	nm_table_cell(table, "%s%s", trial->out_of_order ? "above one that failed" : "",
+		      trial->reason ? trial->reason : "");
+}
+
+static void print_search(const struct nm_sweep *sweep, FILE *out)
+{
+	fputc('\n', out);
+	if (sweep->value)
+		nm_print_line(out, "  %s=%s is the %s value that meets %s", sweep->parameter,
+			      sweep->value, sweep->at_end ? "last" : "highest", sweep->objective);
+	else
+		nm_print_line(out, "  %s: %s", sweep->outcome, sweep->objective);
+	fprintf(out, "  %zu trial%s, %u of them to confirm the value\n", sweep->n_trials,
+		sweep->n_trials == 1 ? "" : "s", (unsigned)sweep->n_confirmed);
+	if (sweep->command)
+		nm_print_line(out, "  to run it again: %s", sweep->command);
+}
+
+void nm_sweep_print(const struct nm_runs *series, FILE *out)
+{
+	const struct nm_sweep *sweep = nm_runs_sweep(series);
+	const struct nm_result *last = nm_runs_last(series);
+	const char *times = last->totals.response.count ? "response" : "latency";
+	struct nm_table table = {.align = sweep->outcome ? "llrrrrll" : "lrrrrll",
+				 .width = nm_runs_view(series)->width};
+
+	nm_table_cell(&table, "%s", sweep->parameter);
+	if (sweep->outcome)
+		nm_table_cell(&table, "trial");
+	nm_table_cell(&table, "transactions/s");
+	nm_table_cell(&table, "throughput");
+	nm_table_cell(&table, "%s p50", times);
+	nm_table_cell(&table, "%s p99", times);
+	nm_table_cell(&table, "verdict");
+	nm_table_cell(&table, "why");
+	for (size_t i = 0; i < sweep->n_trials; i++)
+		add_trial(&table, &sweep->trials[i], &last->percentiles);
+	nm_table_print(&table, 2, out);
+	nm_table_fini(&table);
+	if (sweep->outcome)
+		print_search(sweep, out);
+}
+
+/* --- for programs --- */
+
+void nm_sweep_csv(const struct nm_runs *series, FILE *out)
+{
+	const struct nm_sweep *sweep = nm_runs_sweep(series);
+	const struct nm_percentiles *percentiles = &nm_runs_last(series)->percentiles;
+
+	fputs("value,step,verdict,reason,load,seed,runs,seconds", out);
+	nm_figures_columns(out, "", trial_figures, percentiles, NULL);
+	nm_figures_columns(out, "", nm_window_figures, percentiles, NULL);
+	fputc('\n', out);
+	for (size_t i = 0; i < sweep->n_trials; i++) {
+		const struct nm_trial *trial = &sweep->trials[i];
+		const char *const texts[] = {trial->value, trial->step, verdict_of(trial),
+					     trial->reason, trial->load};
+
+		for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
+			nm_csv_cell(out, texts[k] ? texts[k] : "", NULL);
+			fputc(',', out);
+		}
+		fprintf(out, "%" PRIu64 ",%" PRIu32 ",%.9f", trial->seed, trial->n_runs,
+			trial->totals.seconds);
+		nm_figures_cells(out, trial_figures, trial, percentiles, NULL);
+		nm_figures_cells(out, nm_window_figures, &trial->totals, percentiles, NULL);
+		fputc('\n', out);
+	}
+}

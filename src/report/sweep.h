@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The trials of a profile with different values of a parameter (--scan, --search), and the end of a
+ * search: the member `sweep` of the document, a table for people, and one for programs. */
+#ifndef NM_REPORT_SWEEP_H
+#define NM_REPORT_SWEEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "result/runs.h"
+
+struct nm_trial {
+	char *value;	   /* owned: of the parameter; NULL: none, the load was a closed loop */
+	const char *step;  /* static: of a search, why the value was tried; NULL: of a scan */
+	bool judged, pass; /* whether something was required, and met */
+	char *reason;	   /* owned: why it failed; NULL: it did not */
+	uint64_t seed;
+	uint32_t n_runs;
+	double offered_per_s, achieved_per_s; /* of open arrivals; NaN: there were none */
+	const char *load;	 /* static: the verdict on those; NULL: there were none */
+	struct nm_window totals; /* of the last run */
+	bool out_of_order;	 /* it passed above a value that failed */
+};
+
+struct nm_sweep {
+	const char *parameter, *range; /* borrowed; the range as it was given */
+	struct nm_trial *trials;       /* owned, in their order */
+	size_t n_trials;
+	/* Of a search, borrowed; NULL: it is a scan. */
+	const char *objective, *outcome;
+	double tolerance;
+	uint32_t n_confirmed;
+	bool at_end;   /* the found value is the last one of the range */
+	char *value;   /* owned: the found value; NULL: there is none */
+	char *command; /* owned: runs the profile with that value; NULL: there is none */
+};
+
+/* Adds a trial, whose texts are taken over in any case. 0 or -ENOMEM. */
+int nm_sweep_add(struct nm_sweep *sweep, const struct nm_trial *trial);
+void nm_sweep_fini(struct nm_sweep *sweep);
+/* "num_flows=4: fail: latency.p99 is 3 ms", without a line end. Returns buf. */
+char *nm_trial_format(const struct nm_sweep *sweep, const struct nm_trial *trial, char *buf,
+		      size_t size);
+/* The sweep that the series belongs to; NULL: to none. */
+const struct nm_sweep *nm_runs_sweep(const struct nm_runs *series);
+/* Its trials and the end of the search, for people and for programs. */
+void nm_sweep_print(const struct nm_runs *series, FILE *out);
+void nm_sweep_csv(const struct nm_runs *series, FILE *out);
+
+#endif
