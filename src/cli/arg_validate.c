@@ -39,6 +39,15 @@ int nm_validate_define(struct nm_args *args, const char *value, char *why, size_
 	return 0;
 }
 
+int nm_validate_sweep(struct nm_args *args, const char *value, char *why, size_t why_size)
+{
+	(void)args;
+	if (strchr(value, '=') && *value != '=')
+		return 0;
+	snprintf(why, why_size, "must be NAME=RANGE, as num_flows=1..64");
+	return -EINVAL;
+}
+
 int nm_validate_max_duration(struct nm_args *args, const char *value, char *why, size_t why_size)
 {
 	(void)value, (void)why, (void)why_size;

@@ -20,5 +20,7 @@ int nm_validate_format(struct nm_args *args, const char *value, char *why, size_
 int nm_validate_throughput(struct nm_args *args, const char *value, char *why, size_t why_size);
 int nm_validate_require(struct nm_args *args, const char *value, char *why, size_t why_size);
 int nm_validate_fail_if(struct nm_args *args, const char *value, char *why, size_t why_size);
+/* NAME=RANGE; the range is read when the profile is. */
+int nm_validate_sweep(struct nm_args *args, const char *value, char *why, size_t why_size);
 
 #endif

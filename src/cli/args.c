@@ -207,6 +207,24 @@ static void check_intervals(const struct nm_args_reading *reading)
 				      nm_logs[i]->arg.opt.name);
 }
 
+static void check_sweep(const struct nm_args_reading *reading)
+{
+	static const char *const of_search[] = {"objective", "confirm"};
+	const struct nm_args_sweep *sweep = &reading->args->run.sweep;
+
+	if (sweep->scan && sweep->search)
+		nm_diag_error(reading->diags, NULL, 0, "--scan and --search: one at a time");
+	if ((sweep->scan || sweep->search) && reading->args->run.judge.baseline)
+		nm_diag_error(reading->diags, NULL, 0, "--%s and --compare: one at a time",
+			      sweep->scan ? "scan" : "search");
+	if (sweep->search && !sweep->objective)
+		OPTION_ERROR(reading->diags, "search", sweep->search,
+			     ": needs an objective, as --objective 'latency.p99 <= 1ms'");
+	for (size_t i = 0; i < COUNT_OF(of_search); i++)
+		if (is_given(reading, of_search[i]) && !sweep->search)
+			OPTION_ERROR(reading->diags, of_search[i], NULL, ": only with --search");
+}
+
 /* Options that have an effect only with another option, or with certain reports. */
 static void check_company(const struct nm_args_reading *reading)
 {
@@ -215,7 +233,9 @@ static void check_company(const struct nm_args_reading *reading)
 		unsigned takes;
 	} of_reports[] = {{"throughput-opt", NM_REPORT_TAKES_UNIT},
 			  {"stime-use-proc", NM_REPORT_TAKES_STIME},
-			  {"compare", NM_REPORT_TAKES_COMPARISON}};
+			  {"compare", NM_REPORT_TAKES_COMPARISON},
+			  {"scan", NM_REPORT_TAKES_SWEEP},
+			  {"search", NM_REPORT_TAKES_SWEEP}};
 	const struct nm_report *report = nm_report_find(reading->args->output.format);
 	char names[64];
 
@@ -227,6 +247,7 @@ static void check_company(const struct nm_args_reading *reading)
 		OPTION_ERROR(reading->diags, of_reports[i].option, NULL, ": only with --format %s",
 			     names);
 	}
+	check_sweep(reading);
 	if (is_given(reading, "log-rtt-entries") && !is_given(reading, "log-rtt"))
 		OPTION_ERROR(reading->diags, "log-rtt-entries", NULL, ": only with --log-rtt");
 }

@@ -58,6 +58,13 @@ struct nm_args_judge {
 	bool strict; /* a warning, or a load that was not as asked for, is not met either */
 };
 
+/* Several values of a parameter, NAME=RANGE each; NULL: not given. */
+struct nm_args_sweep {
+	char *scan, *search;
+	char *objective; /* of the search */
+	uint64_t confirm;
+};
+
 /* How a run is measured. */
 struct nm_args_run {
 	uint64_t interval_ns, warmup_ns, cooldown_ns, wait_start_ns, wait_slaves_ns;
@@ -68,6 +75,7 @@ struct nm_args_run {
 	struct nm_percentiles percentiles;
 	char *slave_cpus;
 	struct nm_args_judge judge;
+	struct nm_args_sweep sweep;
 	bool as_uperf; /* values of the profile are read as uperf reads them */
 };
 

@@ -54,6 +54,8 @@ int nm_cli_inspect(const struct nm_args *args, FILE *out, struct nm_diags *diags
 bool nm_cli_has_param(const char *profile, const char *name);
 /* run.c */
 int nm_cli_run(const struct nm_args *args, struct nm_diags *diags);
+/* sweep.c: --scan and --search */
+int nm_cli_sweep(const struct nm_args *args, struct nm_diags *diags);
 /* statistics.c: the statistics that flags ask for, as enum nm_statistics; logs add theirs */
 unsigned nm_cli_statistics(const struct nm_args *args);
 /* probe.c: --probe */

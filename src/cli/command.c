@@ -33,7 +33,8 @@ static int act(const struct nm_args *args, const char *word, struct nm_diags *di
 	switch (args->action) {
 	case NM_ACTION_RUN:
 		diags->form_told = args->output.quiet ? NM_FORM_NOTHING : NM_FORM_NUMBER;
-		return nm_cli_run(args, diags);
+		return args->run.sweep.scan || args->run.sweep.search ? nm_cli_sweep(args, diags)
+								      : nm_cli_run(args, diags);
 	case NM_ACTION_SLAVE:
 		return nm_cli_slave(args, diags);
 	case NM_ACTION_CHECK:

@@ -216,6 +216,12 @@ static void print_words(FILE *out)
 
 static void generate_completion(FILE *out)
 {
+	static const char parameters[] =
+		"\t\t[ -n \"$profile\" ] || return\n"
+		"\t\tCOMPREPLY=($(compgen -S = -W \"$(\"$program\" -m \"$profile\" --params \\\n"
+		"\t\t\t2>/dev/null | awk 'NR > 1 {print $1}')\" -- \"$cur\"))\n"
+		"\t\tcompopt -o nospace 2>/dev/null\n";
+
 	fputs("# bash completion for netmodel; made by netmodel --generate completion\n"
 	      "_netmodel()\n"
 	      "{\n"
@@ -235,11 +241,8 @@ static void generate_completion(FILE *out)
 		out, "PROFILE",
 		"\t\tCOMPREPLY=($(compgen -W \"$(\"$program\" --list 2>/dev/null |\n"
 		"\t\t\tawk '{print $1}')\" -- \"$cur\") $(compgen -f -X '!*.xml' -- \"$cur\"))\n");
-	print_case(out, "NAME=VALUE",
-		   "\t\t[ -n \"$profile\" ] || return\n"
-		   "\t\tCOMPREPLY=($(compgen -S = -W \"$(\"$program\" -m \"$profile\" --params \\\n"
-		   "\t\t\t2>/dev/null | awk 'NR > 1 {print $1}')\" -- \"$cur\"))\n"
-		   "\t\tcompopt -o nospace 2>/dev/null\n");
+	print_case(out, "NAME=VALUE", parameters);
+	print_case(out, "NAME=RANGE", parameters);
 	print_case(out, "FORMAT", "\t\tCOMPREPLY=($(compgen -W \"$formats\" -- \"$cur\"))\n");
 	print_case(out, "WORD", "\t\tCOMPREPLY=($(compgen -W \"$texts\" -- \"$cur\"))\n");
 	print_case(out, "FILE", "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n");

@@ -5,17 +5,16 @@
 #include <errno.h>
 #include <string.h>
 
-static int read_required(struct nm_judge *judge, const struct nm_required *required,
+/* option: with its dashes. */
+static int read_required(struct nm_judge *judge, const char *option, const char *text, bool negated,
 			 const struct nm_loaded *loaded, struct nm_diags *diags)
 {
-	const char *name = required->negated ? "fail-if" : "require";
 	const struct nm_subject subject = {
-		.kind = NM_SUBJECT_OPTION, .name = name, .value = required->text};
+		.kind = NM_SUBJECT_OPTION, .name = option + 2, .value = text};
 	char why[512];
 
-	if (nm_requirements_add(&judge->requirements, required->text,
-				required->negated ? "--fail-if" : "--require", required->negated,
-				loaded->plan, why, sizeof(why)) == 0)
+	if (nm_requirements_add(&judge->requirements, text, option, negated, loaded->plan, why,
+				sizeof(why)) == 0)
 		return 0;
 	nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject, ": %s", why);
 	return -EINVAL;
@@ -69,11 +68,18 @@ int nm_judge_read(struct nm_judge *judge, const struct nm_args *args,
 		  const struct nm_loaded *loaded, struct nm_diags *diags)
 {
 	struct nm_percentiles percentiles = args->run.percentiles;
+	const char *objective = args->run.sweep.objective;
 	int error = nm_loaded_requirements(loaded, &judge->requirements, diags);
 
-	for (size_t i = 0; i < args->run.judge.n_required; i++)
-		if (read_required(judge, &args->run.judge.required[i], loaded, diags) != 0)
+	if (objective && read_required(judge, "--objective", objective, false, loaded, diags) != 0)
+		error = -EINVAL;
+	for (size_t i = 0; i < args->run.judge.n_required; i++) {
+		const struct nm_required *one = &args->run.judge.required[i];
+
+		if (read_required(judge, one->negated ? "--fail-if" : "--require", one->text,
+				  one->negated, loaded, diags) != 0)
 			error = -EINVAL;
+	}
 	warn_of_unmeasured(&judge->requirements, loaded->plan, diags);
 	if (nm_requirements_percentiles(&judge->requirements, &percentiles) != 0) {
 		nm_diag_error(diags, NULL, 0,
@@ -106,6 +112,7 @@ int nm_judge_series(struct nm_judge *judge, const struct nm_runs *series, struct
 
 	if (!series->n_runs)
 		return 0;
+	nm_verdicts_fini(&judge->verdicts);
 	if (judge->requirements.count) {
 		error = nm_requirements_judge(&judge->requirements, series, &judge->verdicts);
 		view->verdicts = &judge->verdicts;

@@ -58,11 +58,12 @@ src_libnm_cli_la_SOURCES = \
 	src/cli/statistics.c \
 	src/cli/stock.c \
 	src/cli/stock.h \
+	src/cli/sweep.c \
 	src/cli/tell.c
 nodist_src_libnm_cli_la_SOURCES = src/cli/log/registry.c
 src_libnm_cli_la_CFLAGS = $(ROOM_CFLAGS)
 src_libnm_cli_la_CPPFLAGS = $(AM_CPPFLAGS) -DNM_PKGDATADIR=\"$(pkgdatadir)\"
-CLI_LIBS = src/libnm_cli.la $(LIB_LIBS)
+CLI_LIBS = src/libnm_cli.la src/libnm_search.la $(LIB_LIBS)
 
 CLEANFILES += src/cli/log/registry.c
 src/cli/log/registry.c: $(top_srcdir)/src/cli/local.mk $(top_srcdir)/tools/make-registry

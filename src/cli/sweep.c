@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --scan and --search: runs a profile with one value of a parameter after the other, and writes one
+ * report of all. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/runner.h"
+#include "cli/signals.h"
+#include "report/common.h"
+#include "report/sweep.h"
+#include "result/load.h"
+#include "search/range.h"
+#include "search/search.h"
+
+struct sweep {
+	struct nm_runner runner;
+	const char *option, *given; /* "scan" or "search", and its value */
+	char *name;		   /* owned: of the parameter; the text of the range is behind it */
+	struct nm_define *defines; /* owned: those of the line, and the parameter as the last */
+	struct nm_range range;
+	size_t n_values;	  /* of a scan; 0: it is a search */
+	double per_value;	  /* open arrivals a second for a value of 1; 0: there are none */
+	struct nm_search *search; /* owned; NULL: it is a scan, or has not begun */
+	struct nm_sweep told;
+	struct nm_runs kept; /* the trial that the document is of */
+	bool kept_passed;
+	bool any_complete; /* some run was */
+	int code;	   /* of what was run so far, without the objective */
+};
+
+static int out_of_memory(struct nm_diags *diags)
+{
+	nm_diag_error(diags, NULL, 0, "out of memory");
+	return NM_EXIT_INTERNAL;
+}
+
+static int refuse(const struct sweep *sweep, const char *why, struct nm_diags *diags)
+{
+	const struct nm_subject subject = {
+		.kind = NM_SUBJECT_OPTION, .name = sweep->option, .value = sweep->given};
+
+	nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject, ": %s", why);
+	return NM_EXIT_USAGE;
+}
+
+/* --- what is to be tried --- */
+
+/* The declaration of the parameter; NULL: the profile has none. */
+static const struct nm_param *find_param(const struct sweep *sweep)
+{
+	const struct nm_params *params = &sweep->runner.loaded.params;
+
+	for (size_t i = 0; i < params->count; i++)
+		if (params->items[i].line && strcmp(params->items[i].name, sweep->name) == 0)
+			return &params->items[i];
+	return NULL;
+}
+
+static int read_range(struct sweep *sweep, const char *text, struct nm_diags *diags)
+{
+	const struct nm_args *args = sweep->runner.args;
+	const struct nm_param_values none = {.as_uperf = args->run.as_uperf};
+	struct nm_diags ignored = {.form_told = NM_FORM_NOTHING}; /* the compiler tells them */
+	char why[256];
+
+	(void)nm_loaded_params(&sweep->runner.loaded, &none, &ignored);
+	nm_diags_fini(&ignored);
+	const struct nm_param *param = find_param(sweep);
+	enum nm_type type = param ? param->type : NM_TYPE_STRING;
+	enum nm_reading reading = param ? param->reading : NM_READING_NETMODEL;
+
+	if (nm_range_parse(text, type, reading, &sweep->range, why, sizeof(why)) != 0)
+		return refuse(sweep, why, diags);
+	if (args->run.sweep.scan && !sweep->range.has_step)
+		return refuse(sweep, "needs a step behind the range, as 10..50:10 or 1..64:*2",
+			      diags);
+	if (args->run.sweep.search && sweep->range.has_step)
+		return refuse(sweep, "must be a range without a step: a search chooses the values",
+			      diags);
+	for (size_t i = 0; i < args->n_defines; i++)
+		if (strcmp(args->defines[i].name, sweep->name) == 0)
+			return refuse(sweep, "-D sets the same parameter: one at a time", diags);
+	return NM_EXIT_OK;
+}
+
+/* Compiles the profile with a value; NaN: an empty one. ret_text: the value as it is written, owned
+ * by the caller; NULL: not asked for. */
+static int compile(struct sweep *sweep, double value, char **ret_text, struct nm_diags *diags)
+{
+	size_t n_defines = sweep->runner.args->n_defines;
+	char *text = isnan(value) ? strdup("") : nm_range_text(&sweep->range, value);
+
+	if (!text)
+		return out_of_memory(diags);
+	sweep->defines[n_defines] = (struct nm_define){.name = sweep->name, .value = text};
+	int code = nm_runner_compile(&sweep->runner, sweep->defines, n_defines + 1, diags);
+
+	if (ret_text && code == NM_EXIT_OK)
+		*ret_text = text;
+	else
+		free(text);
+	return code;
+}
+
+/* The same without a word. */
+static int try_compile(struct sweep *sweep, double value, char **ret_text)
+{
+	struct nm_diags ignored = {.form_told = NM_FORM_NOTHING};
+	int code = compile(sweep, value, ret_text, &ignored);
+
+	nm_diags_fini(&ignored);
+	return code;
+}
+
+/* Open arrivals a second of all measured transactions. */
+static double arrivals_per_s(const struct nm_plan *plan)
+{
+	double per_s = 0;
+
+	for (uint32_t g = 0; g < plan->n_groups; g++)
+		for (uint32_t i = 0; i < plan->groups[g].n_phases; i++) {
+			const struct nm_phase *phase = &plan->groups[g].phases[i];
+
+			if (phase->measured && nm_phase_is_open(phase))
+				per_s += phase->arrivals.per_s;
+		}
+	return per_s;
+}
+
+/* Compiles the profile with all values of a scan or both ends of a search, so that whatever is
+ * wrong is told before anything runs, and once: at last with the first. */
+static int check_values(struct sweep *sweep, struct nm_diags *diags)
+{
+	double to_per_s = 0;
+
+	for (size_t i = sweep->n_values ? sweep->n_values : 2; i-- > 1;) {
+		double value = sweep->n_values ? nm_range_value(&sweep->range, i) : sweep->range.to;
+
+		if (try_compile(sweep, value, NULL) != NM_EXIT_OK)
+			return compile(sweep, value, NULL, diags);
+		to_per_s = arrivals_per_s(sweep->runner.loaded.plan);
+	}
+	/* Empty arrivals are a closed loop. */
+	bool closes = try_compile(sweep, NAN, NULL) == NM_EXIT_OK;
+	int code = compile(sweep, sweep->range.from, NULL, diags);
+	double from_per_s = code == NM_EXIT_OK ? arrivals_per_s(sweep->runner.loaded.plan) : 0;
+
+	if (closes && to_per_s > from_per_s)
+		sweep->per_value = from_per_s / sweep->range.from;
+	return code;
+}
+
+static int prepare(struct sweep *sweep, struct nm_diags *diags)
+{
+	const struct nm_args *args = sweep->runner.args;
+	size_t length = strcspn(sweep->given, "=");
+
+	sweep->name = strdup(sweep->given);
+	sweep->defines = calloc(args->n_defines + 1, sizeof(*sweep->defines));
+	if (!sweep->name || !sweep->defines)
+		return out_of_memory(diags);
+	sweep->name[length] = '\0';
+	for (size_t i = 0; i < args->n_defines; i++)
+		sweep->defines[i] = args->defines[i];
+	sweep->told.parameter = sweep->name;
+	sweep->told.range = sweep->given + length + 1;
+	int code = read_range(sweep, sweep->told.range, diags);
+
+	if (code != NM_EXIT_OK)
+		return code;
+	if (args->run.sweep.scan)
+		sweep->n_values = nm_range_count(&sweep->range);
+	return check_values(sweep, diags);
+}
+
+static int begin_search(struct sweep *sweep, struct nm_diags *diags)
+{
+	const struct nm_args_sweep *args = &sweep->runner.args->run.sweep;
+
+	sweep->search = malloc(sizeof(*sweep->search));
+	if (!sweep->search)
+		return out_of_memory(diags);
+	nm_search_init(sweep->search, &(struct nm_search_settings){
+					      .from = sweep->range.from,
+					      .to = sweep->range.to,
+					      .confirm = (unsigned)args->confirm,
+					      .seed = sweep->runner.seed,
+					      .capacity = sweep->per_value > 0,
+				      });
+	sweep->told.objective = args->objective;
+	sweep->told.tolerance = NM_SEARCH_TOLERANCE;
+	return NM_EXIT_OK;
+}
+
+/* The next trial; false: that was the last. */
+static bool next(const struct sweep *sweep, struct nm_search_trial *ret_trial)
+{
+	size_t done = sweep->told.n_trials;
+
+	if (sweep->search)
+		return nm_search_ask(sweep->search, ret_trial);
+	if (done == sweep->n_values)
+		return false;
+	*ret_trial = (struct nm_search_trial){.value = nm_range_value(&sweep->range, done),
+					      .window = 1,
+					      .seed = sweep->runner.seed};
+	return true;
+}
+
+/* --- how it went --- */
+
+static const char *why_incomplete(const struct nm_result *result)
+{
+	const char *why = result->verdict.incomplete_why;
+
+	return why ? why : "the reason is not known";
+}
+
+/* What is wrong with a run, owned; NULL: nothing is, or there is no memory. */
+static char *fault_of(const struct nm_result *run)
+{
+	struct nm_load load;
+	char *fault = NULL;
+
+	if (!run->complete)
+		return strdup(why_incomplete(run));
+	if (run->verdict.reconciled == NM_RECONCILED_NO)
+		return strdup("the counts of both ends differ");
+	if (nm_result_load(run, &load) && load.verdict != NM_LOAD_OK &&
+	    asprintf(&fault, "load: %s", load.name) < 0)
+		return NULL;
+	return fault;
+}
+
+/* Why a trial does not count as passed, as above. */
+static char *reason_of(const struct sweep *sweep, const struct nm_runs *series)
+{
+	const struct nm_verdicts *verdicts = &sweep->runner.judge.verdicts;
+	char *reason = NULL;
+
+	for (size_t i = 0; i < series->n_runs && !reason; i++)
+		reason = fault_of(series->runs[i]);
+	for (size_t i = 0; i < verdicts->count && !reason; i++)
+		if (!verdicts->items[i].met)
+			reason = strdup(verdicts->items[i].reason);
+	for (size_t i = 0; i < series->n_runs && !reason; i++)
+		if (sweep->runner.args->run.judge.strict && series->runs[i]->warnings.count)
+			reason = strdup(series->runs[i]->warnings.items[0]);
+	return reason;
+}
+
+/* What was required first by the objective, as it was judged. */
+static const struct nm_verdict *objective_of(const struct nm_judge *judge)
+{
+	const struct nm_verdict *at = judge->verdicts.items;
+
+	while (strcmp(at->origin, "--objective") != 0)
+		at++;
+	return at;
+}
+
+static void tell_search(struct sweep *sweep, const struct nm_runs *series, bool pass)
+{
+	const struct nm_verdict *first = objective_of(&sweep->runner.judge);
+	struct nm_search_verdict verdict = {.pass = pass, .typical = NAN, .limit = first->limit};
+	struct nm_runs_summary summary;
+
+	nm_runs_summarise(series, &summary);
+	/* The median is steadier than the percentiles that objectives are about. */
+	if (first->quantity == NM_QUANTITY_SECONDS && summary.latency_p50_s.n)
+		verdict.typical = summary.latency_p50_s.mean;
+	else if (first->quantity != NM_QUANTITY_SECONDS && first->measured)
+		verdict.typical = first->value;
+	if (sweep->per_value > 0 && summary.transactions_per_s.n)
+		verdict.reached = summary.transactions_per_s.mean / sweep->per_value;
+	nm_search_tell(sweep->search, &verdict);
+}
+
+/* Keeps the series, which is empty then, if the document is to be of it. */
+static void keep(struct sweep *sweep, struct nm_runs *series, bool passed)
+{
+	if (sweep->kept_passed && !passed)
+		return;
+	nm_runs_fini(&sweep->kept);
+	sweep->kept = *series;
+	*series = (struct nm_runs){.view = series->view};
+	sweep->kept_passed = passed;
+}
+
+/* Adds a trial that was run and judged: an exit code. text: its value, as it is written. */
+static int add_trial(struct sweep *sweep, const struct nm_search_trial *asked, const char *text,
+		     struct nm_runs *series, struct nm_diags *diags)
+{
+	const struct nm_result *last = nm_runs_last(series);
+	bool closed = isnan(asked->value);
+	struct nm_load load = {.name = NULL};
+	bool has_load = nm_result_load(last, &load);
+	char *reason = closed ? fault_of(last) : reason_of(sweep, series);
+	const struct nm_trial trial = {
+		.value = closed ? NULL : strdup(text),
+		.step = sweep->search ? nm_search_step_name(asked->step) : NULL,
+		.judged = !closed && sweep->runner.judge.requirements.count,
+		.pass = !reason,
+		.reason = reason,
+		.seed = asked->seed,
+		.n_runs = (uint32_t)series->n_runs,
+		.offered_per_s = has_load ? load.offered_per_s : NAN,
+		.achieved_per_s = has_load ? load.achieved_per_s : NAN,
+		.load = load.name,
+		.totals = last->totals,
+	};
+	char line[512];
+
+	if (nm_sweep_add(&sweep->told, &trial) != 0)
+		return out_of_memory(diags);
+	nm_live_waits(&sweep->runner.live,
+		      nm_trial_format(&sweep->told, &trial, line, sizeof(line)));
+	if (sweep->search)
+		tell_search(sweep, series, trial.pass);
+	keep(sweep, series,
+	     sweep->search && trial.pass && !closed && asked->step != NM_SEARCH_HALF);
+	return NM_EXIT_OK;
+}
+
+/* Runs a trial. False: it is the last. */
+static bool try(struct sweep *sweep, const struct nm_search_trial *asked, struct nm_diags *diags)
+{
+	struct nm_runner *runner = &sweep->runner;
+	struct nm_runs series = {.view = &runner->view};
+	char *text;
+
+	if (try_compile(sweep, asked->value, &text) != NM_EXIT_OK) {
+		sweep->code = out_of_memory(diags); /* nothing else goes wrong the second time */
+		return false;
+	}
+	runner->seed = asked->seed;
+	runner->repeat = runner->args->run.repeat * asked->window;
+	int status = (int)nm_runner_run(runner, &series, diags);
+	const struct nm_result *last = nm_runs_last(&series);
+	/* A run may fail at a value that is too high, but not at all values. */
+	bool failed = status == NM_EXIT_FAILED && last && !nm_signals_limited();
+	bool goes_on = status == NM_EXIT_OK || (failed && (sweep->any_complete || !sweep->search));
+	bool told = last && (last->complete || (failed && goes_on));
+
+	if (failed && !told)
+		nm_diag_error(diags, NULL, 0, "the run is incomplete: %s", why_incomplete(last));
+	sweep->any_complete |= last && last->complete;
+	nm_cli_print_diags(diags, &runner->args->wording);
+	sweep->code = status == NM_EXIT_OK ? sweep->code : status;
+	if (nm_judge_series(&runner->judge, &series, &runner->view, diags) != 0)
+		sweep->code = NM_EXIT_INTERNAL;
+	else if (told && add_trial(sweep, asked, text, &series, diags) != NM_EXIT_OK)
+		sweep->code = NM_EXIT_INTERNAL;
+	free(text);
+	nm_runs_fini(&series);
+	if (sweep->code == NM_EXIT_INTERNAL || nm_signals_limited())
+		return false;
+	return goes_on;
+}
+
+/* --- the end --- */
+
+/* Within single quotes of a shell. */
+static void print_quoted(FILE *out, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*text, out);
+}
+
+/* The command line that runs the profile with the value, owned; NULL: out of memory. */
+static char *command_of(const struct sweep *sweep, const char *value)
+{
+	const struct nm_args *args = sweep->runner.args;
+	char *line = NULL;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+
+	if (!out)
+		return NULL;
+	fputs("netmodel -m '", out);
+	print_quoted(out, args->master);
+	sweep->defines[args->n_defines].value = value;
+	for (size_t i = 0; i <= args->n_defines; i++) {
+		fputs("' -D '", out);
+		print_quoted(out, sweep->defines[i].name);
+		fputc('=', out);
+		print_quoted(out, sweep->defines[i].value);
+	}
+	fputc('\'', out);
+	return fclose(out) == 0 ? line : NULL;
+}
+
+static int conclude(struct sweep *sweep, struct nm_diags *diags)
+{
+	const struct nm_search *search = sweep->search;
+	struct nm_sweep *told = &sweep->told;
+
+	told->outcome = nm_search_outcome_name(search->outcome);
+	told->n_confirmed = search->n_confirmed;
+	for (size_t i = 0; i < told->n_trials; i++)
+		told->trials[i].out_of_order = nm_search_is_out_of_order(search, i);
+	if (search->outcome != NM_SEARCH_FOUND)
+		return NM_EXIT_OK;
+	told->at_end = search->low >= search->settings.to;
+	told->value = nm_range_text(&sweep->range, search->low);
+	told->command = told->value ? command_of(sweep, told->value) : NULL;
+	return told->command ? NM_EXIT_OK : out_of_memory(diags);
+}
+
+/* Tells why the search has no value. */
+static void tell_outcome(const struct sweep *sweep, struct nm_diags *diags)
+{
+	static const char *const whys[] = {
+		[NM_SEARCH_NOT_MET] = "the lowest one does not either",
+		[NM_SEARCH_UNSTABLE] = "the same value has given different results over time",
+		[NM_SEARCH_UNCONFIRMED] = "those that met it once did not meet it again",
+	};
+	const struct nm_trial *last = &sweep->told.trials[sweep->told.n_trials - 1];
+	const struct nm_subject subject = {
+		.kind = NM_SUBJECT_OPTION, .name = "objective", .value = sweep->told.objective};
+	char trial[512];
+
+	nm_diag_add(diags, NM_SEV_ERROR, NULL, 0, &subject,
+		    ": no value of %s meets it: %s (last trial: %s)", sweep->name,
+		    whys[sweep->search->outcome],
+		    nm_trial_format(&sweep->told, last, trial, sizeof(trial)));
+}
+
+/* The exit code, with an error in diags unless it is NM_EXIT_OK. */
+static int tell_end(const struct sweep *sweep, struct nm_diags *diags)
+{
+	size_t n_unmet = 0, n = sweep->told.n_trials;
+
+	if (nm_signals_limited())
+		nm_cli_tell_limit(diags, "max-duration", sweep->runner.args->max_duration_ns,
+				  " after trial %zu", n);
+	else if (sweep->code == NM_EXIT_INTERRUPTED)
+		nm_diag_error(diags, NULL, 0, "interrupted after trial %zu", n);
+	if (sweep->search && sweep->search->outcome == NM_SEARCH_GOES_ON)
+		return sweep->code == NM_EXIT_OK ? NM_EXIT_FAILED : sweep->code;
+	if (sweep->search) {
+		if (sweep->search->outcome == NM_SEARCH_FOUND)
+			return NM_EXIT_OK;
+		tell_outcome(sweep, diags);
+		return NM_EXIT_UNMET;
+	}
+	for (size_t i = 0; i < n; i++)
+		n_unmet += sweep->told.trials[i].judged && !sweep->told.trials[i].pass;
+	if (n_unmet)
+		nm_diag_error(diags, NULL, 0, "the requirements are not met at %zu of %zu values",
+			      n_unmet, n);
+	return sweep->code == NM_EXIT_OK && n_unmet ? NM_EXIT_UNMET : sweep->code;
+}
+
+static int report_all(struct sweep *sweep, struct nm_diags *diags)
+{
+	struct nm_runner *runner = &sweep->runner;
+	int code = sweep->search ? conclude(sweep, diags) : NM_EXIT_OK;
+
+	if (code == NM_EXIT_OK && sweep->told.n_trials) {
+		runner->view.sweep = &sweep->told;
+		code = nm_judge_series(&runner->judge, &sweep->kept, &runner->view, diags) == 0
+			       ? nm_runner_report(runner, &sweep->kept, diags)
+			       : NM_EXIT_INTERNAL;
+	}
+	int told = tell_end(sweep, diags);
+
+	return code == NM_EXIT_OK || told == NM_EXIT_INTERRUPTED ? told : code;
+}
+
+int nm_cli_sweep(const struct nm_args *args, struct nm_diags *diags)
+{
+	bool scans = args->run.sweep.scan;
+	struct sweep sweep = {.option = scans ? "scan" : "search",
+			      .given = scans ? args->run.sweep.scan : args->run.sweep.search,
+			      .kept = {.view = &sweep.runner.view}};
+	struct nm_search_trial trial;
+	int code = nm_runner_begin(&sweep.runner, args, diags);
+
+	if (code == NM_EXIT_OK)
+		code = prepare(&sweep, diags);
+	if (code == NM_EXIT_OK)
+		code = nm_runner_open(&sweep.runner, diags);
+	if (code == NM_EXIT_OK && !scans)
+		code = begin_search(&sweep, diags);
+	if (code == NM_EXIT_OK) {
+		sweep.runner.live.length_ns = 0; /* that of one trial says little */
+		while (next(&sweep, &trial) && try(&sweep, &trial, diags))
+			;
+		code = report_all(&sweep, diags);
+	}
+	code = nm_runner_end(&sweep.runner, code, diags);
+	nm_runs_fini(&sweep.kept);
+	nm_sweep_fini(&sweep.told);
+	nm_range_fini(&sweep.range);
+	free(sweep.search);
+	free(sweep.defines);
+	free(sweep.name);
+	return code;
+}
