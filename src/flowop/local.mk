@@ -18,7 +18,11 @@ FLOWOPS = \
 # An arrival law, too.
 ARRIVAL_LAWS = \
 	src/flowop/arrival_law/const.c \
-	src/flowop/arrival_law/poisson.c
+	src/flowop/arrival_law/poisson.c \
+	src/flowop/arrival_law/uniform.c \
+	src/flowop/arrival_law/ramp.c \
+	src/flowop/arrival_law/steps.c \
+	src/flowop/arrival_law/burst.c
 
 noinst_LTLIBRARIES += src/libnm_flowop.la
 src_libnm_flowop_la_SOURCES = \

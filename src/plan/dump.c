@@ -235,7 +235,7 @@ static void dump_phase(FILE *out, const struct nm_plan *plan, const struct nm_gr
 		       uint32_t number)
 {
 	const struct nm_phase *phase = &group->phases[number];
-	char text[64];
+	char text[160];
 
 	fprintf(out, "  phase %u%s", number + 1, *phase->name ? " " : "");
 	dump_text(out, phase->name, false);

@@ -209,8 +209,10 @@ static const struct nm_opt transaction_attrs[] = {
 	 .offset = ATTR(nm_transaction_attrs, arrivals),
 	 .help = "with a duration: an open loop. Passes become due by a law, at a rate of all "
 		 "flows together, and each is made by the next flow that is free: const(RATE), at "
-		 "equal distances; poisson(RATE), as many independent users make them. The same "
-		 "seed gives the same times for any number of workers"},
+		 "equal distances; poisson(RATE), as many independent users make them; "
+		 "uniform(RATE,WIDTH), ramp(FROM,TO), steps(FROM,TO,STEP,TIME) or "
+		 "burst(RATE,LENGTH,PERIOD). The same seed gives the same times for any number of "
+		 "workers"},
 	{.name = "pipeline",
 	 .type = NM_TYPE_COUNT,
 	 .offset = ATTR(nm_transaction_attrs, pipeline),

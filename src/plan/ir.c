@@ -309,10 +309,11 @@ static void set_rate(struct nm_ir *ir, const struct nm_node *node, const struct 
 
 static void read_arrivals(struct nm_ir *ir, const struct nm_node *node, struct nm_ir_transaction *t)
 {
-	char why[256];
+	char why[512];
 
 	if (t->attrs.arrivals && *t->attrs.arrivals &&
-	    nm_arrivals_parse(t->attrs.arrivals, &t->arrivals, why, sizeof(why)) != 0)
+	    nm_arrivals_parse(t->attrs.arrivals, t->attrs.duration_ns, &t->arrivals, why,
+			      sizeof(why)) != 0)
 		nm_origin_of_attr(nm_node_error(ir, node, " arrivals=%s", why), node, "arrivals");
 }
 

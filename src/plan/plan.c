@@ -159,7 +159,7 @@ uint64_t nm_phase_longest_pause_ns(const struct nm_phase *phase)
 	if (phase->rate_per_s > 0)
 		pause_ns = 1e9 / phase->rate_per_s;
 	else if (phase->arrivals.law)
-		pause_ns = phase->arrivals.law->longest * 1e9 / phase->arrivals.per_s;
+		pause_ns = nm_arrivals_longest_pause_ns(&phase->arrivals);
 	return pause_ns < (double)NM_PLAN_MAX_WAIT_NS ? (uint64_t)pause_ns : NM_PLAN_MAX_WAIT_NS;
 }
 

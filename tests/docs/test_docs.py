@@ -396,7 +396,7 @@ def test_examples_move_messages(transport: str, driver: Path) -> None:
 
 
 def test_example_of_a_law_has_the_intervals_that_it_tells(driver: Path) -> None:
-    done = run([driver, "jittered"])
+    done = run([driver, "paired"])
     assert done.returncode == 0, done.stderr
 
 
@@ -461,7 +461,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sources = [*sorted((TOP / "src").rglob("*.c")), *EXAMPLES]
     for room, variable, more in (
         ("flowop", "FLOWOPS", "discard"),
-        ("flowop/arrival_law", "ARRIVAL_LAWS", "jittered"),
+        ("flowop/arrival_law", "ARRIVAL_LAWS", "paired"),
         ("transport", "TRANSPORTS", "lowat"),
         ("report", "REPORTS", "markdown"),
         ("cli/log", "LOGS", "intervals"),
@@ -532,13 +532,13 @@ def test_netmodel_runs_the_law(extended: Path, tmp_path: Path) -> None:
     profile.write_text(
         """<profile name="law"><group nflows="4">
         <transaction><flowop type="connect" options="remotehost=local protocol=unix"/></transaction>
-        <transaction duration="1s" arrivals="jittered(2k/s)">
+        <transaction duration="1s" arrivals="paired(2k/s,0.5)">
         <flowop type="write" options="size=1"/><flowop type="read" options="size=1"/>
         </transaction>
         <transaction><flowop type="disconnect"/></transaction>
         </group></profile>"""
     )
-    assert "arrivals jittered(2000/s)" in must([extended, "-m", profile, "--dump-plan"])
+    assert "arrivals paired(2000/s,0.5)" in must([extended, "-m", profile, "--dump-plan"])
     values = must([extended, "-m", profile, "--timeout", "20s", "--format", "kv"])
     assert "\nnum_transactions=2000\n" in values and "\noffered_per_s=2000\n" in values, values
 
@@ -601,7 +601,7 @@ def test_links_and_paths_lead_somewhere(document: Path) -> None:
 # What the reader is told to make.
 NEW_FILES = (
     "src/cli/log/intervals.c",
-    "src/flowop/arrival_law/jittered.c",
+    "src/flowop/arrival_law/paired.c",
     "src/flowop/discard.c",
     "src/report/markdown.c",
     "src/transport/lowat.c",

@@ -44,6 +44,26 @@ def test_all_that_becomes_due_is_done_or_counted(name: str, phase: str, netmodel
     assert load["busy_s"] + load["generator_s"] == pytest.approx(of["send_delay_s"]["mean"], rel=0.01)
 
 
+@pytest.mark.parametrize(
+    ("law", "due"),
+    [
+        ("uniform(1k/s,0.5)", 500),
+        ("ramp(0,2k/s)", 500),
+        ("ramp(1500,500)", 500),
+        ("steps(500,1500,500,100ms)", 450),  # 50, 100, 150, 50, 100
+        ("steps(500,1k,500,125ms,mirrored)", 375),
+        ("burst(1k,20ms,100ms)", 500),
+    ],
+)
+def test_rates_that_change(law: str, due: int, netmodel: Netmodel) -> None:
+    document = netmodel.measure("tcp_rr", *defines(test_length="500ms", arrivals=law, num_flows=8, num_threads=2))
+    assert_ends_agree(document)
+    of = phase_of(document, "request-response")
+    assert of["load"]["due"] == due
+    assert of["transactions"] + of["load"]["failed"] + of["load"]["unsent"] == due
+    assert of["planned_per_s"] == pytest.approx(due / 0.5)
+
+
 def test_the_same_seed_has_the_same_arrivals(netmodel: Netmodel) -> None:
     def due(seed: int, workers: int) -> int:
         more = defines(test_length="300ms", arrivals="poisson(5k/s)", num_flows=8, num_threads=workers)
@@ -150,5 +170,5 @@ def test_a_server_that_stops_is_not_told_as_reached(netmodel: Netmodel) -> None:
 def test_a_law_that_does_not_exist(netmodel: Netmodel) -> None:
     result = netmodel.run("-m", "tcp_rr", *defines(arrivals="pareto(5k)"))
     assert result.code == 1
-    assert 'arrivals="pareto(5k)": must be const(RATE) or poisson(RATE)' in result.err
+    assert 'arrivals="pareto(5k)": must be const(RATE), poisson(RATE)' in result.err
     assert "-D arrivals=pareto(5k)" in result.err

@@ -3,12 +3,16 @@
 #include "flowop/arrival_law/schedule.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
 #include "base/units.h"
+
+/* So many arrivals are expected without that one comes, once in 10^17 times. */
+#define RANDOM_PLACES 40
 
 /* As no clock here is finer than a nanosecond, and no run is longer than months. */
 #define LEAST_PER_S 1e-6
@@ -23,57 +27,195 @@ static const struct nm_arrival_law *find_law(const char *name, size_t length)
 	return NULL;
 }
 
-static int refuse_form(const char *text, char *why, size_t why_size)
+static int refuse_form(const char *text, const struct nm_arrival_law *law, char *why,
+		       size_t why_size)
 {
 	size_t used = (size_t)snprintf(why, why_size, "\"%.64s\": must be", text);
 
 	for (size_t i = 0; nm_arrival_laws[i] && used < why_size; i++)
-		used += (size_t)snprintf(why + used, why_size - used, "%s %s(RATE)",
-					 !i			  ? ""
-					 : nm_arrival_laws[i + 1] ? ","
-								  : " or",
-					 nm_arrival_laws[i]->name);
-	if (used < why_size)
+		if (!law || law == nm_arrival_laws[i])
+			used += (size_t)snprintf(why + used, why_size - used, "%s %s",
+						 law || !i		  ? ""
+						 : nm_arrival_laws[i + 1] ? ","
+									  : " or",
+						 nm_arrival_laws[i]->form);
+	if (!law && used < why_size)
 		snprintf(why + used, why_size - used, ", as poisson(50k/s)");
 	return -EINVAL;
 }
 
-int nm_arrivals_parse(const char *text, struct nm_arrivals *ret, char *why, size_t why_size)
+/* Reads one argument; false with a phrase in why. */
+static bool read_arg(const char *arg, enum nm_arrival_arg kind, double *ret, char *why,
+		     size_t why_size)
 {
-	size_t length = strcspn(text, "("), n_rate = strcspn(text + length, ")");
-	char rate[48];
+	double per_s = -1;
+	uint64_t ns = 0;
+	char *end;
+
+	switch (kind) {
+	case NM_ARRIVAL_TIME:
+		if (nm_parse_duration(arg, NM_READING_NETMODEL, &ns) == 0 && ns > 0)
+			break;
+		snprintf(why, why_size, "\"%.47s\" is no time above 0, as 10ms", arg);
+		return false;
+	case NM_ARRIVAL_SHARE:
+		*ret = strtod(arg, &end);
+		if (arg[strspn(arg, "0123456789.")] == '\0' && end != arg && !*end && *ret <= 1)
+			return true;
+		snprintf(why, why_size, "\"%.47s\" is no share: from 0 to 1", arg);
+		return false;
+	default:
+		if (nm_parse_rate(arg, NM_READING_NETMODEL, &per_s) == 0 && per_s <= MOST_PER_S &&
+		    (per_s >= LEAST_PER_S || (per_s == 0 && kind == NM_ARRIVAL_RATE_OR_0)))
+			break;
+		snprintf(why, why_size,
+			 "\"%.47s\" is no rate of arrivals: from 0.000001 to 1G a second, as 500, "
+			 "2.5k/s or 50k",
+			 arg);
+		return false;
+	}
+	*ret = kind == NM_ARRIVAL_TIME ? (double)ns : per_s;
+	return true;
+}
+
+/* Reads what stands between the parentheses, which is changed: 0, or -EINVAL with a phrase in why,
+ * or an empty one if it is not of the form of the law. */
+static int read_args(char *text, struct nm_arrivals *ret, char *why, size_t why_size)
+{
+	const struct nm_arrival_law *law = ret->law;
+	size_t i = 0;
+	char *next = text;
+
+	*why = '\0';
+	for (char *arg; (arg = strsep(&next, ",")); i++) {
+		bool more = i < NM_ARRIVAL_ARGS && law->args[i];
+
+		if (more && !read_arg(arg, law->args[i], &ret->args[i], why, why_size))
+			return -EINVAL;
+		if (more)
+			continue;
+		if (law->takes_mirrored && !ret->mirrored && strcmp(arg, "mirrored") == 0)
+			ret->mirrored = true;
+		else if (law->takes_poisson && !ret->poisson && strcmp(arg, "poisson") == 0)
+			ret->poisson = true;
+		else
+			return -EINVAL;
+	}
+	return i < NM_ARRIVAL_ARGS && law->args[i] ? -EINVAL : 0;
+}
+
+/* Reads the text of a law that is known. */
+static int read_law(const char *text, const char *inner, struct nm_arrivals *ret, char *why,
+		    size_t why_size)
+{
+	const char *wrong;
+	char args[128], what[160];
+	size_t length = strlen(inner);
+
+	if (length < 2 || length > sizeof(args) || inner[length - 1] != ')')
+		return refuse_form(text, ret->law, why, why_size);
+	snprintf(args, sizeof(args), "%.*s", (int)length - 1, inner);
+	if (read_args(args, ret, what, sizeof(what)) != 0) {
+		if (!*what)
+			return refuse_form(text, ret->law, why, why_size);
+		wrong = what;
+	} else {
+		wrong = ret->law->check ? ret->law->check(ret) : NULL;
+	}
+	if (wrong)
+		snprintf(why, why_size, "\"%.64s\": %s", text, wrong);
+	return wrong ? -EINVAL : 0;
+}
+
+int nm_arrivals_parse(const char *text, uint64_t length_ns, struct nm_arrivals *ret, char *why,
+		      size_t why_size)
+{
+	size_t length = strcspn(text, "(");
 
 	*ret = (struct nm_arrivals){.law = find_law(text, length)};
-	if (!ret->law || !text[length] || strcmp(text + length + n_rate, ")") != 0)
-		return refuse_form(text, why, why_size);
-	snprintf(rate, sizeof(rate), "%.*s", (int)n_rate - 1, text + length + 1);
-	if (n_rate > sizeof(rate) || nm_parse_rate(rate, NM_READING_NETMODEL, &ret->per_s) != 0 ||
-	    !(ret->per_s >= LEAST_PER_S && ret->per_s <= MOST_PER_S)) {
-		snprintf(why, why_size,
-			 "\"%.64s\": \"%.47s\" is no rate of arrivals: from 0.000001 to 1G a "
-			 "second, as 500, 2.5k/s or 50k",
-			 text, rate);
+	if (!ret->law || !text[length])
+		return refuse_form(text, NULL, why, why_size);
+	if (read_law(text, text + length + 1, ret, why, why_size) != 0)
 		return -EINVAL;
-	}
-	return 0;
+	ret->length_ns = (double)(length_ns ? length_ns : 1000000000);
+	ret->per_s = nm_arrivals_expected(ret, ret->length_ns) * 1e9 / ret->length_ns;
+	if (ret->per_s >= LEAST_PER_S)
+		return 0;
+	snprintf(why, why_size, "\"%.64s\": nothing becomes due in the time of the transaction",
+		 text);
+	return -EINVAL;
+}
+
+static size_t write_number(double number, const char *unit, char *buf, size_t size)
+{
+	size_t length = (size_t)snprintf(buf, size, "%.9f", number);
+
+	while (buf[length - 1] == '0')
+		buf[--length] = '\0';
+	if (buf[length - 1] == '.')
+		buf[--length] = '\0';
+	return length + (size_t)snprintf(buf + length, size - length, "%s", unit);
 }
 
 char *nm_arrivals_text(const struct nm_arrivals *arrivals, char *buf, size_t size)
 {
-	char rate[32];
-	size_t length = (size_t)snprintf(rate, sizeof(rate), "%.9f", arrivals->per_s);
+	static const char *const units[] = {[NM_ARRIVAL_RATE] = "/s",
+					    [NM_ARRIVAL_RATE_OR_0] = "/s",
+					    [NM_ARRIVAL_SHARE] = "",
+					    [NM_ARRIVAL_TIME] = "ms"};
+	size_t used = (size_t)snprintf(buf, size, "%s", arrivals->law->name);
 
-	while (rate[length - 1] == '0')
-		rate[--length] = '\0';
-	if (rate[length - 1] == '.')
-		rate[--length] = '\0';
-	snprintf(buf, size, "%s(%s/s)", arrivals->law->name, rate);
+	for (size_t i = 0; i < NM_ARRIVAL_ARGS && arrivals->law->args[i] && used < size; i++) {
+		enum nm_arrival_arg kind = arrivals->law->args[i];
+		char arg[48];
+
+		write_number(arrivals->args[i] / (kind == NM_ARRIVAL_TIME ? 1e6 : 1), units[kind],
+			     arg, sizeof(arg));
+		used += (size_t)snprintf(buf + used, size - used, "%c%s", i ? ',' : '(', arg);
+	}
+	if (used < size)
+		snprintf(buf + used, size - used, "%s%s)", arrivals->mirrored ? ",mirrored" : "",
+			 arrivals->poisson ? ",poisson" : "");
 	return buf;
+}
+
+double nm_arrivals_expected(const struct nm_arrivals *arrivals, double ns)
+{
+	return arrivals->law->expected ? arrivals->law->expected(arrivals, ns)
+				       : arrivals->args[0] * ns / 1e9;
+}
+
+double nm_arrivals_when_ns(const struct nm_arrivals *arrivals, double place)
+{
+	return arrivals->law->when_ns ? arrivals->law->when_ns(arrivals, place)
+				      : place * (1e9 / arrivals->args[0]);
+}
+
+double nm_arrivals_longest_pause_ns(const struct nm_arrivals *arrivals)
+{
+	double places = arrivals->law->place || arrivals->poisson ? RANDOM_PLACES : 1;
+
+	return arrivals->law->quiet_ns ? arrivals->law->quiet_ns(arrivals, places)
+				       : places * 1e9 / arrivals->args[0];
 }
 
 double nm_lane_draw(const struct nm_lane *lane)
 {
 	return ((double)(nm_rng(lane->key, lane->number) >> 11) + 1) * 0x1p-53;
+}
+
+double nm_lane_poisson(const struct nm_lane *lane)
+{
+	return lane->place - log(nm_lane_draw(lane)) * NM_LANES;
+}
+
+static double next_place(const struct nm_lane *lane, const struct nm_arrivals *arrivals)
+{
+	if (arrivals->poisson)
+		return nm_lane_poisson(lane);
+	if (arrivals->law->place)
+		return arrivals->law->place(lane, arrivals);
+	return (double)(lane->number * NM_LANES + lane->index) + 0.5;
 }
 
 int nm_schedule_init(struct nm_schedule *schedule, uint32_t worker, uint32_t n_workers)
@@ -100,9 +242,9 @@ static void sift_down(struct nm_schedule *schedule, uint32_t at, struct nm_lane 
 	for (;;) {
 		uint32_t child = 2 * at + 1;
 
-		if (child + 1 < schedule->n_lanes && heap[child + 1].at_ns < heap[child].at_ns)
+		if (child + 1 < schedule->n_lanes && heap[child + 1].place < heap[child].place)
 			child++;
-		if (child >= schedule->n_lanes || heap[child].at_ns >= lane.at_ns)
+		if (child >= schedule->n_lanes || heap[child].place >= lane.place)
 			break;
 		heap[at] = heap[child];
 		at = child;
@@ -113,18 +255,16 @@ static void sift_down(struct nm_schedule *schedule, uint32_t at, struct nm_lane 
 void nm_schedule_begin(struct nm_schedule *schedule, const struct nm_arrivals *arrivals,
 		       uint64_t key)
 {
-	schedule->law = arrivals->law;
-	schedule->period_ns = 1e9 / arrivals->per_s;
+	schedule->arrivals = *arrivals;
 	for (uint32_t i = 0; i < schedule->n_lanes; i++) {
 		struct nm_lane *lane = &schedule->lanes[i];
 
-		lane->number = 0;
-		lane->at_ns = 0;
-		lane->key = nm_rng(key, lane->index);
-		lane->at_ns = schedule->law->due_ns(lane, schedule->period_ns);
+		*lane = (struct nm_lane){.key = nm_rng(key, lane->index), .index = lane->index};
+		lane->place = next_place(lane, arrivals);
 	}
 	for (uint32_t i = schedule->n_lanes / 2; i-- > 0;)
 		sift_down(schedule, i, schedule->lanes[i]);
+	schedule->at_ns = nm_arrivals_when_ns(arrivals, schedule->lanes[0].place);
 }
 
 void nm_schedule_step(struct nm_schedule *schedule)
@@ -132,8 +272,9 @@ void nm_schedule_step(struct nm_schedule *schedule)
 	struct nm_lane lane = schedule->lanes[0];
 
 	lane.number++;
-	lane.at_ns = schedule->law->due_ns(&lane, schedule->period_ns);
+	lane.place = next_place(&lane, &schedule->arrivals);
 	sift_down(schedule, 0, lane);
+	schedule->at_ns = nm_arrivals_when_ns(&schedule->arrivals, schedule->lanes[0].place);
 }
 
 uint64_t nm_schedule_skip(struct nm_schedule *schedule, double at_ns, uint64_t most)
@@ -142,9 +283,9 @@ uint64_t nm_schedule_skip(struct nm_schedule *schedule, double at_ns, uint64_t m
 
 	for (; count < most && nm_schedule_at_ns(schedule) < at_ns; count++)
 		nm_schedule_step(schedule);
-	double left_ns = at_ns - nm_schedule_at_ns(schedule);
+	double left = nm_arrivals_expected(&schedule->arrivals, at_ns) - schedule->lanes[0].place;
 
-	if (left_ns > 0)
-		count += (uint64_t)(left_ns / schedule->period_ns * schedule->n_lanes / NM_LANES);
+	if (left > 0)
+		count += (uint64_t)(left * schedule->n_lanes / NM_LANES);
 	return count;
 }

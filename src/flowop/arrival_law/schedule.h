@@ -6,9 +6,9 @@
 #include "flowop/arrival_law/arrival_law.h"
 
 struct nm_schedule {
-	const struct nm_arrival_law *law;
-	double period_ns;      /* the mean distance of two arrivals of all lanes */
-	struct nm_lane *lanes; /* owned; a heap by at_ns */
+	struct nm_arrivals arrivals;
+	double at_ns;	       /* when the present arrival is due, from the begin of the phase */
+	struct nm_lane *lanes; /* owned; a heap by place */
 	uint32_t n_lanes;
 };
 
@@ -22,7 +22,7 @@ void nm_schedule_begin(struct nm_schedule *schedule, const struct nm_arrivals *a
 /* When the present arrival is due, ns from the begin of the phase. */
 static inline double nm_schedule_at_ns(const struct nm_schedule *schedule)
 {
-	return schedule->lanes[0].at_ns;
+	return schedule->at_ns;
 }
 /* The next arrival becomes the present one. */
 void nm_schedule_step(struct nm_schedule *schedule);

@@ -16,9 +16,10 @@ static struct nm_open *const open_of = &f.worker.run.open;
 /* A phase with open arrivals that begins at 1 s, in which both flows are free. */
 static void begin(const char *arrivals, uint64_t duration_ns)
 {
-	char why[256];
+	char why[512];
 
-	ck_assert_int_eq(nm_arrivals_parse(arrivals, &f.phase.arrivals, why, sizeof why), 0);
+	ck_assert_int_eq(
+		nm_arrivals_parse(arrivals, duration_ns, &f.phase.arrivals, why, sizeof why), 0);
 	f.phase.duration_ns = duration_ns;
 	f.worker.commands.begin_ns = S;
 	ck_assert_int_eq(nm_open_init(&f.worker), 0);

@@ -8,15 +8,17 @@
 
 #include "../suite.h"
 
-#define COUNT 200000u
-#define KEY   7
+#define COUNT	  200000u
+#define KEY	  7
+#define LENGTH_NS 10000000000u /* of the transaction */
 
 static struct nm_arrivals arrivals_of(const char *text)
 {
 	struct nm_arrivals arrivals;
-	char why[256];
+	char why[512];
 
-	ck_assert_msg(nm_arrivals_parse(text, &arrivals, why, sizeof why) == 0, "%s", why);
+	ck_assert_msg(nm_arrivals_parse(text, LENGTH_NS, &arrivals, why, sizeof why) == 0, "%s",
+		      why);
 	return arrivals;
 }
 
@@ -28,13 +30,20 @@ START_TEST(laws_are_read)
 	} good[] = {{"const(500)", "const(500/s)", 500},
 		    {"poisson(50k/s)", "poisson(50000/s)", 50000},
 		    {"poisson(0.5)", "poisson(0.5/s)", 0.5},
-		    {"const(1G)", "const(1000000000/s)", 1e9}};
-	char text[64];
+		    {"const(1G)", "const(1000000000/s)", 1e9},
+		    {"uniform(2k,0.25)", "uniform(2000/s,0.25)", 2000},
+		    {"ramp(0,1k/s)", "ramp(0/s,1000/s)", 500},
+		    {"ramp(3k,1k,poisson)", "ramp(3000/s,1000/s,poisson)", 2000},
+		    {"steps(100,300,100,1s)", "steps(100/s,300/s,100/s,1000ms)", 190},
+		    {"steps(300,100,100,500ms,poisson,mirrored)",
+		     "steps(300/s,100/s,100/s,500ms,mirrored,poisson)", 205},
+		    {"burst(500,1.5ms,10ms)", "burst(500/s,1.5ms,10ms)", 500}};
+	char text[128];
 
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
 		struct nm_arrivals arrivals = arrivals_of(good[i].text);
 
-		ck_assert_double_eq(arrivals.per_s, good[i].per_s);
+		ck_assert_double_eq_tol(arrivals.per_s, good[i].per_s, 1e-6);
 		ck_assert_str_eq(nm_arrivals_text(&arrivals, text, sizeof text), good[i].written);
 	}
 }
@@ -43,24 +52,40 @@ END_TEST
 START_TEST(mistakes_are_named)
 {
 	static const char *const bad[][2] = {
-		{"const", "\"const\": must be const(RATE) or poisson(RATE), as poisson(50k/s)"},
-		{"fixed(5)", "must be const(RATE) or poisson(RATE)"},
-		{"con(5)", "must be const(RATE)"},
+		{"const", "\"const\": must be const(RATE), poisson(RATE), uniform(RATE,WIDTH), "
+			  "ramp(FROM,TO[,poisson]), steps(FROM,TO,STEP,TIME[,mirrored][,poisson]) "
+			  "or burst(RATE,LENGTH,PERIOD[,poisson]), as poisson(50k/s)"},
+		{"fixed(5)", "must be const(RATE), poisson(RATE)"},
+		{"con(5)", "must be const(RATE), poisson(RATE)"},
 		{"const(5", "must be const(RATE)"},
 		{"const(5) ", "must be const(RATE)"},
-		{"poisson()", "\"\" is no rate of arrivals: from 0.000001 to 1G a second"},
+		{"poisson()", "must be poisson(RATE)"},
 		{"poisson(0)", "\"0\" is no rate of arrivals"},
 		{"poisson(-1)", "\"-1\" is no rate of arrivals"},
 		{"poisson(2G)", "\"2G\" is no rate of arrivals"},
 		{"poisson(nan)", "\"nan\" is no rate of arrivals"},
 		{"const(5q)", "\"5q\" is no rate of arrivals"},
+		{"const(5,poisson)", "\"const(5,poisson)\": must be const(RATE)"},
+		{"uniform(5,1.1)", "\"1.1\" is no share: from 0 to 1"},
+		{"uniform(5,)", "\"\" is no share"},
+		{"uniform(5)", "must be uniform(RATE,WIDTH)"},
+		{"ramp(1k,2k,3k)", "must be ramp(FROM,TO[,poisson])"},
+		{"ramp(1k,2k,poisson,poisson)", "must be ramp(FROM,TO[,poisson])"},
+		{"ramp(0,0)", "nothing becomes due in the time of the transaction"},
+		{"steps(0,5,1,1s)", "\"0\" is no rate of arrivals"},
+		{"steps(1,1000,1,1s)",
+		 "more than 100 steps lead from the first rate to the second"},
+		{"burst(5,0s,1s)", "\"0s\" is no time above 0"},
+		{"burst(5,1m,1s)", "\"1m\" is no time above 0"},
+		{"burst(5,2s,1s)", "a burst cannot last longer than from one to the next"},
 		{"const(1000000000000000000000000000000000000000000000000000000000)",
 		 "is no rate of arrivals"}};
 	struct nm_arrivals arrivals;
-	char why[256];
+	char why[512];
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-		ck_assert_int_lt(nm_arrivals_parse(bad[i][0], &arrivals, why, sizeof why), 0);
+		ck_assert_int_lt(
+			nm_arrivals_parse(bad[i][0], LENGTH_NS, &arrivals, why, sizeof why), 0);
 		ck_assert_msg(strstr(why, bad[i][1]), "%s: %s", bad[i][0], why);
 	}
 }
@@ -106,10 +131,11 @@ END_TEST
 START_TEST(the_number_of_workers_changes_no_time)
 {
 	static const uint32_t workers[] = {2, 7, 60, 1024};
-	static const char *const laws[] = {"const(10k)", "poisson(10k)"};
+	static const char *const laws[] = {"const(10k)", "poisson(10k)", "uniform(10k,1)",
+					   "ramp(0,20k,poisson)", "burst(10k,1ms,3ms)"};
 	enum { FEW = 5000 };
 
-	for (size_t l = 0; l < 2; l++) {
+	for (size_t l = 0; l < sizeof laws / sizeof *laws; l++) {
 		double *alone = times_of(laws[l], 1, FEW);
 
 		for (size_t i = 0; i < sizeof workers / sizeof *workers; i++) {
@@ -164,6 +190,105 @@ START_TEST(poisson_arrivals_are_independent)
 }
 END_TEST
 
+START_TEST(uniform_arrivals_stay_in_their_part_of_a_slot)
+{
+	double *times = times_of("uniform(1M,0.5)", 1, COUNT), sum = 0;
+
+	for (size_t i = 0; i < COUNT; i++) {
+		double place = times[i] / 1000 - (double)i;
+
+		ck_assert_double_ge(place, 0.25 - 1e-6);
+		ck_assert_double_le(place, 0.75 + 1e-6);
+		sum += place;
+	}
+	ck_assert_double_eq_tol(sum / COUNT, 0.5, 4.9 * 0.5 / sqrt(12.0 * COUNT));
+	free(times);
+}
+END_TEST
+
+static const char *const changing[] = {
+	"ramp(0,2k)",
+	"ramp(2k,0)",
+	"ramp(1k,1k)",
+	"ramp(500,3k)",
+	"steps(500,2k,500,1s)",
+	"steps(2k,500,500,700ms)",
+	"steps(1k,3k,1k,1s,mirrored)",
+	"burst(1k,10ms,100ms)",
+	"burst(300,1s,3s)",
+};
+
+/* With a rate that changes the expected number is the integral of the rate, and its inverse tells
+ * the times: arrival i is due when i + 1/2 are expected. */
+START_TEST(arrivals_come_when_they_are_expected)
+{
+	struct nm_arrivals arrivals = arrivals_of(changing[_i]);
+	size_t count = (size_t)(nm_arrivals_expected(&arrivals, LENGTH_NS) - 1);
+	double *times = times_of(changing[_i], 3, count), pause = 0;
+
+	ck_assert_double_eq_tol(nm_arrivals_expected(&arrivals, LENGTH_NS) / 10, arrivals.per_s,
+				1e-6);
+	for (size_t i = 0; i < count; i++) {
+		double expected = nm_arrivals_expected(&arrivals, times[i]);
+
+		ck_assert_double_eq_tol(expected, (double)i + 0.5, 1e-4);
+		pause = fmax(pause, times[i] - (i ? times[i - 1] : 0));
+	}
+	ck_assert_double_le(pause, nm_arrivals_longest_pause_ns(&arrivals) * (1 + 1e-9));
+	free(times);
+}
+END_TEST
+
+/* By hand: 1000 a second and then 2000, for half a second each. */
+START_TEST(steps_are_held)
+{
+	double *times = times_of("steps(1k,2k,1k,500ms)", 1, 3000);
+
+	ck_assert_double_eq_tol(times[0], 0.5e6, 1);
+	ck_assert_double_eq_tol(times[499], 499.5e6, 1);
+	ck_assert_double_eq_tol(times[500], 500.25e6, 1);
+	ck_assert_double_eq_tol(times[1499], 999.75e6, 1);
+	ck_assert_double_eq_tol(times[1500], 1000.5e6, 1);
+	free(times);
+}
+END_TEST
+
+START_TEST(bursts_are_followed_by_silence)
+{
+	double *times = times_of("burst(1k,10ms,100ms)", 1, 1000);
+
+	for (size_t i = 0; i < 1000; i++)
+		ck_assert_double_le(fmod(times[i], 100e6), 10e6);
+	ck_assert_double_eq_tol(times[100], 100.05e6, 1);
+	free(times);
+}
+END_TEST
+
+/* Mapped by the expected number, a Poisson process with a rate that changes is one of rate 1. */
+START_TEST(poisson_around_a_rate_that_changes)
+{
+	struct nm_arrivals arrivals = arrivals_of("ramp(1k,100k,poisson)");
+	double *times = times_of("ramp(1k,100k,poisson)", 2, COUNT), most = 0, last = 0;
+	double *gaps = calloc(COUNT, sizeof *gaps);
+
+	for (size_t i = 0; i < COUNT; i++) {
+		double at = nm_arrivals_expected(&arrivals, times[i]);
+
+		gaps[i] = at - last;
+		last = at;
+	}
+	qsort(gaps, COUNT, sizeof *gaps, compare);
+	for (size_t i = 0; i < COUNT; i++) {
+		double law = -expm1(-gaps[i]), at = (double)i / COUNT;
+
+		most = fmax(most, fmax(fabs(law - at), fabs(law - at - 1.0 / COUNT)));
+	}
+	ck_assert_double_le(most * sqrt(COUNT), 2.69);
+	free(gaps);
+	free(times);
+}
+END_TEST
+
 START_TEST(what_is_skipped_is_counted)
 {
 	struct nm_arrivals arrivals = arrivals_of("const(1M)");
@@ -191,6 +316,12 @@ int main(void)
 	tcase_add_test(tcase, const_arrivals_have_one_distance);
 	tcase_add_test(tcase, the_number_of_workers_changes_no_time);
 	tcase_add_test(tcase, poisson_arrivals_are_independent);
+	tcase_add_test(tcase, uniform_arrivals_stay_in_their_part_of_a_slot);
+	tcase_add_loop_test(tcase, arrivals_come_when_they_are_expected, 0,
+			    sizeof changing / sizeof *changing);
+	tcase_add_test(tcase, steps_are_held);
+	tcase_add_test(tcase, bursts_are_followed_by_silence);
+	tcase_add_test(tcase, poisson_around_a_rate_that_changes);
 	tcase_add_test(tcase, what_is_skipped_is_counted);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
