@@ -14,7 +14,6 @@
 
 #define TRIALS	    400
 #define MIN_WITHIN  (TRIALS / 20)
-#define MAX_POINTS  4096
 #define MAX_WEIGHT  1000000
 #define WHOLE_MAX   (UINT64_C(1) << 31) /* of a value with a fraction */
 #define COUNT_OF(a) (sizeof(a) / sizeof *(a))
@@ -130,8 +129,8 @@ static int by_value(const void *a, const void *b)
 	return (x->value > y->value) - (x->value < y->value);
 }
 
-/* The points of "A:REAL,B:REAL", at most MAX_POINTS: reals of at most `most`, as they stand, into
- * below. Returns their number or -EINVAL. */
+/* The points of "A:REAL,B:REAL": reals of at most `most`, as they stand, into below. Returns their
+ * number, at most NM_LAW_MAX_POINTS, or -EINVAL. */
 static int parse_points(const struct reader *r, const char *text, uint64_t most,
 			struct nm_law_point *points)
 {
@@ -142,7 +141,7 @@ static int parse_points(const struct reader *r, const char *text, uint64_t most,
 		size_t length = strcspn(text, ",");
 		char item[64], *colon;
 
-		if (count == MAX_POINTS || length >= sizeof item)
+		if (count == NM_LAW_MAX_POINTS || length >= sizeof item)
 			return -EINVAL;
 		memcpy(item, text, length);
 		item[length] = '\0';
@@ -195,7 +194,7 @@ static int check_rising(struct nm_law_point *points, size_t count)
 static int parse_table(struct reader *r, const char *text)
 {
 	bool weights = r->law.kind == NM_LAW_DISCRETE;
-	struct nm_law_point *points = malloc(MAX_POINTS * sizeof *points);
+	struct nm_law_point *points = malloc(NM_LAW_MAX_POINTS * sizeof *points);
 	int count = points ? parse_points(r, text, weights ? MAX_WEIGHT : 100, points) : -ENOMEM;
 	int error = count < 0 ? count
 		    : weights ? weigh(points, (size_t)count)

@@ -25,6 +25,7 @@ struct points {
 	uint64_t factor;    /* of the unit */
 	const char *suffix; /* of the unit */
 	bool any;
+	unsigned count;
 	uint64_t value, below; /* of the last line */
 	char *why;
 	size_t why_size;
@@ -116,6 +117,10 @@ static int read_line(struct points *p, char *line)
 		return refuse(p, "less than the value before; values must not fall", columns[0]);
 	if (p->any && below < p->below)
 		return refuse(p, "less than the probability before; they must not fall", last);
+	if (p->count++ == NM_LAW_MAX_POINTS) {
+		snprintf(p->why, p->why_size, "more points than %u", NM_LAW_MAX_POINTS);
+		return -EINVAL;
+	}
 	p->value = value;
 	p->below = below;
 	int error = put(p, value, last);

@@ -11,6 +11,8 @@
 #define NM_LAW_SCALE_BITS 12
 /* Parts of a probability in a table. */
 #define NM_LAW_WHOLE UINT64_C(1000000000)
+/* The most points of a table that is written out. */
+#define NM_LAW_MAX_POINTS 4096
 /* The largest value of any law. */
 #define NM_LAW_MAX (UINT64_C(1) << 50)
 /* What nm_law_value answers when another number must be drawn. */

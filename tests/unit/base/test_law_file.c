@@ -76,6 +76,27 @@ START_TEST(what_is_wrong_with_files)
 }
 END_TEST
 
+START_TEST(a_file_may_have_many_points)
+{
+	static char text[65536], buf[65536];
+	char why[256];
+	unsigned line, count;
+
+	for (unsigned most = 4096; most <= 4097; most++) {
+		size_t used = 0;
+
+		for (count = 0; count < most; count++)
+			used += (size_t)snprintf(text + used, sizeof text - used, "%u %u\n", count,
+						 count == most - 1);
+		ck_assert_int_eq(
+			nm_law_file_points(text, "", buf, sizeof buf, &line, why, sizeof why),
+			most == 4096 ? 0 : -EINVAL);
+	}
+	ck_assert_uint_eq(line, 4097);
+	ck_assert_str_eq(why, "more points than 4096");
+}
+END_TEST
+
 START_TEST(names_of_files)
 {
 	ck_assert(!nm_law_names_file("vl2", 3));
@@ -95,6 +116,7 @@ int main(void)
 
 	tcase_add_loop_test(tc, points_of_files, 0, COUNT_OF(good));
 	tcase_add_loop_test(tc, what_is_wrong_with_files, 0, COUNT_OF(bad));
+	tcase_add_test(tc, a_file_may_have_many_points);
 	tcase_add_test(tc, names_of_files);
 	suite_add_tcase(suite, tc);
 	return run_suite(suite);
