@@ -78,6 +78,7 @@ static int parse_number(const char *text, enum nm_type type, enum nm_reading rea
 		error = nm_parse_size(text, reading, &whole);
 		break;
 	case NM_TYPE_DURATION:
+	case NM_TYPE_DURATIONS:
 		*ret_suffix = "ns";
 		error = nm_parse_duration(text, reading, &whole);
 		break;

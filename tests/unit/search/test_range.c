@@ -26,6 +26,8 @@ static const struct {
 	{"5..5:1", NM_TYPE_COUNT, "5"},
 	{"10..50:25", NM_TYPE_COUNT, "10 35"},
 	{"100us..10ms:*10", NM_TYPE_DURATION, "100000ns 1000000ns 10000000ns"},
+	{"lognormal(1ms..4ms:*2,1)", NM_TYPE_DURATIONS,
+	 "lognormal(1000000ns,1) lognormal(2000000ns,1) lognormal(4000000ns,1)"},
 	{"1k/s..2k/s:500/s", NM_TYPE_RATE, "1000/s 1500/s 2000/s"},
 	{"1..2:1", NM_TYPE_RATE, "1 2"},
 	{"1Gb/s..2Gb/s:500Mb/s", NM_TYPE_BITRATE, "1000000000b/s 1500000000b/s 2000000000b/s"},
