@@ -68,6 +68,11 @@ static int read_range(struct sweep *sweep, const char *text, struct nm_diags *di
 	(void)nm_loaded_params(&sweep->runner.loaded, &none, &ignored);
 	nm_diags_fini(&ignored);
 	const struct nm_param *param = find_param(sweep);
+
+	if (!param && sweep->runner.loaded.params.count) {
+		nm_params_unknown(&sweep->runner.loaded.params, sweep->name, why, sizeof(why));
+		return refuse(sweep, why, diags);
+	}
 	enum nm_type type = param ? param->type : NM_TYPE_STRING;
 	enum nm_reading reading = param ? param->reading : NM_READING_NETMODEL;
 

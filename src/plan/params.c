@@ -369,26 +369,31 @@ static void remove_params(struct nm_node *root)
 	root->n_children = kept;
 }
 
+void nm_params_unknown(const struct nm_params *params, const char *name, char *why, size_t why_size)
+{
+	const char *names[64], *nearest;
+	size_t count = 0;
+
+	for (; count < params->count && count < 64; count++)
+		names[count] = params->items[count].name;
+	nearest = nm_nearest(name, names, count);
+	snprintf(why, why_size, "the profile has no parameter \"%s\"%s%s%s", name,
+		 nearest ? "; did you mean \"" : "; --params lists them", nearest ? nearest : "",
+		 nearest ? "\"?" : "");
+}
+
 static void check_defines(struct nm_params_context *c)
 {
 	for (size_t i = 0; i < c->n_defines; i++) {
-		const char *names[64];
-		size_t count = 0;
-
-		if (c->used[i])
-			continue;
-		for (size_t k = 0; k < c->params->count && count < 64; k++)
-			names[count++] = c->params->items[k].name;
-		const char *nearest = nm_nearest(c->defines[i].name, names, count);
-
 		const struct nm_subject subject = {.kind = NM_SUBJECT_DEFINE,
 						   .name = c->defines[i].name,
 						   .value = c->defines[i].value};
+		char why[512];
 
-		nm_diag_add(c->diags, NM_SEV_ERROR, c->file, 0, &subject,
-			    ": the profile has no parameter \"%s\"%s%s%s", c->defines[i].name,
-			    nearest ? "; did you mean \"" : "; --params lists them",
-			    nearest ? nearest : "", nearest ? "\"?" : "");
+		if (c->used[i])
+			continue;
+		nm_params_unknown(c->params, c->defines[i].name, why, sizeof(why));
+		nm_diag_add(c->diags, NM_SEV_ERROR, c->file, 0, &subject, ": %s", why);
 	}
 }
 

@@ -71,6 +71,9 @@ void nm_params_apply(struct nm_node *root, const char *file, const struct nm_par
  * in the tree are written out (shorthand.h); nm_params_apply does that, too. */
 void nm_params_list(struct nm_node *root, const char *file, const struct nm_param_values *values,
 		    struct nm_params *ret_params, struct nm_diags *diags);
+/* One phrase: the profile has no parameter of that name, and which one is near. */
+void nm_params_unknown(const struct nm_params *params, const char *name, char *why,
+		       size_t why_size);
 void nm_params_fini(struct nm_params *params);
 
 #endif

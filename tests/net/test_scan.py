@@ -74,6 +74,7 @@ def test_rows_for_programs(netmodel: Netmodel) -> None:
             "--scan num_flows=4: must be FROM..TO, with a step behind it for --scan, as 10..50:10 or 1..64:*2",
         ),
         ("test_length=1..2:1", "--scan test_length=1..2:1: -D sets the same parameter: one at a time"),
+        ("flows=1..2:1", '--scan flows=1..2:1: the profile has no parameter "flows"; --params lists them'),
         ("=1..2:1", "--scan =1..2:1: must be NAME=RANGE, as num_flows=1..64"),
         ("num_flows=1..2000:1", "--scan num_flows=1..2000:1: at most 1000 values, and these are more"),
     ],

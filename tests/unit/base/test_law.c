@@ -11,7 +11,6 @@
 #include "base/fixed.h"
 #include "base/rng.h"
 
-#define DRAWS 100000u
 #define NOT_CDF                                                                                    \
 	"not of the form cdf(A:P,B:P,...) with sizes and probabilities, neither of which falls, "  \
 	"the last one 1 or 100; or cdf(websearch), cdf(datamining), cdf(vl2), cdf(FILE), without " \
@@ -58,28 +57,6 @@ START_TEST(functions_are_exact)
 }
 END_TEST
 
-static const char *const bounded[] = {
-	"exp(4k;64..16k)",
-	"normal(8k,4k;..16k)",
-	"lognormal(4k,2;..1m)",
-	"pareto(1k,0.2;..1m)",
-	"pareto(1k,1.2;4k..64k)",
-	"bimodal(9k,100,0.1)",
-	"cdf(websearch;20k..50000)",
-	"cdf(datamining;..100000)",
-	"cdf(vl2;1..1m)",
-	"cdf(vl2;step;..1m)",
-	"gpareto(15,214.476,0.348238;..1m)",
-	"gpareto(1k,4k,0;2k..64k)",
-	"gev(30.7984,8.20449,0.078688;..250)",
-	"gev(1m,100k,0;..8m)",
-	"zipf(0.99,1m)",
-	"zipf(1,1000)",
-	"zipf(2.5,1t;2..1g)",
-	"zipf(0,100;10..)",
-	"discrete(1:3,64k:1,100:0.5)",
-};
-
 /* Theory, with the draws outside of the bounds taken off. */
 static const struct {
 	const char *text;
@@ -121,25 +98,6 @@ START_TEST(mean_is_that_of_theory)
 {
 	ck_assert_msg(parse(means[_i].text) == 0, "%s", why);
 	ck_assert_double_eq_tol(nm_law_mean(&law) / means[_i].mean, 1, 1e-4);
-	nm_law_fini(&law);
-}
-END_TEST
-
-/* The mean of the draws is it, too; five standard errors are far away. */
-START_TEST(mean_is_that_of_draws)
-{
-	double sum = 0, squares = 0, mean;
-
-	ck_assert_msg(parse(bounded[_i]) == 0, "%s", why);
-	for (uint64_t n = 0; n < DRAWS; n++) {
-		double value = (double)nm_law_draw(&law, 11, n);
-
-		sum += value;
-		squares += value * value;
-	}
-	mean = sum / DRAWS;
-	ck_assert_double_le(fabs(mean - nm_law_mean(&law)),
-			    5 * sqrt((squares / DRAWS - mean * mean) / DRAWS));
 	nm_law_fini(&law);
 }
 END_TEST
@@ -308,7 +266,6 @@ int main(void)
 
 	tcase_add_test(tc, functions_are_exact);
 	tcase_add_loop_test(tc, mean_is_that_of_theory, 0, COUNT_OF(means));
-	tcase_add_loop_test(tc, mean_is_that_of_draws, 0, COUNT_OF(bounded));
 	tcase_add_loop_test(tc, text_and_draws, 0, COUNT_OF(good));
 	tcase_add_test(tc, durations);
 	tcase_add_loop_test(tc, what_is_no_law, 0, COUNT_OF(bad));
