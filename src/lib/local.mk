@@ -23,7 +23,8 @@ SEARCH_LIBS = src/libnm_search.la $(BASE_LIBS)
 STATS_LIBS = src/libnm_stats.la $(BASE_LIBS)
 PROFILE_LIBS = src/libnm_profile.la $(BASE_LIBS) $(XML_LIBS)
 TRANSPORT_LIBS = src/libnm_transport.la $(HOST_LIBS) $(SSL_LIBS) $(CRYPTO_LIBS) $(URING_LIBS)
-FLOWOP_LIBS = src/libnm_flowop.la src/libnm_stats.la $(TRANSPORT_LIBS)
+APP_LIBS = src/libnm_app.la $(BASE_LIBS) $(ZLIB_LIBS)
+FLOWOP_LIBS = src/libnm_flowop.la src/libnm_app.la src/libnm_stats.la $(TRANSPORT_LIBS) $(ZLIB_LIBS)
 PLAN_LIBS = src/libnm_plan.la $(FLOWOP_LIBS) $(PROFILE_LIBS)
 ENGINE_LIBS = src/libnm_engine.la $(PLAN_LIBS)
 RESULT_LIBS = src/libnm_result.la $(PLAN_LIBS)
@@ -36,7 +37,7 @@ lib_LTLIBRARIES = src/libnetmodel.la
 src_libnetmodel_la_SOURCES =
 # All rooms but the command.
 src_libnetmodel_la_LIBADD = src/libnm_lib.la src/libnm_report.la src/libnm_control.la src/libnm_result.la \
-	src/libnm_engine.la src/libnm_plan.la src/libnm_flowop.la src/libnm_profile.la src/libnm_transport.la \
+	src/libnm_engine.la src/libnm_plan.la src/libnm_flowop.la src/libnm_app.la src/libnm_profile.la src/libnm_transport.la \
 	src/libnm_stats.la src/libnm_host.la src/libnm_base.la $(XML_LIBS) $(NL_LIBS) $(PFM_LIBS) $(SECCOMP_LIBS) $(JANSSON_LIBS) $(SSL_LIBS) \
 	$(CRYPTO_LIBS) $(URING_LIBS) $(ZLIB_LIBS)
 src_libnetmodel_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -no-undefined

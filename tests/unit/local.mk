@@ -44,6 +44,11 @@ SEARCH_TESTS = \
 $(SEARCH_TESTS): LDADD = $(CHECK_LIBS) $(SEARCH_LIBS)
 $(SEARCH_TESTS): $(filter %.la,$(SEARCH_LIBS))
 
+APP_TESTS = \
+	tests/unit/app/test_apps
+$(APP_TESTS): LDADD = $(CHECK_LIBS) $(APP_LIBS)
+$(APP_TESTS): $(filter %.la,$(APP_LIBS))
+
 PROFILE_TESTS = \
 	tests/unit/profile/test_limits \
 	tests/unit/profile/test_normalise \
@@ -320,6 +325,7 @@ UNIT_TESTS = \
 	$(HOST_TESTS) \
 	$(STATS_TESTS) \
 	$(SEARCH_TESTS) \
+	$(APP_TESTS) \
 	$(PROFILE_TESTS) \
 	$(TRANSPORT_TESTS) \
 	$(PLAN_TESTS) \

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# An application protocol is one file and one word here: the table of them is generated from this list.
+APPS = \
+	src/app/ping.c \
+	src/app/echo.c
+
+noinst_LTLIBRARIES += src/libnm_app.la
+src_libnm_app_la_SOURCES = \
+	$(APPS) \
+	src/app/app.c \
+	src/app/app.h
+nodist_src_libnm_app_la_SOURCES = src/app/registry.c
+src_libnm_app_la_CFLAGS = $(ROOM_CFLAGS) $(ZLIB_CFLAGS)
+
+CLEANFILES += src/app/registry.c
+src/app/registry.c: $(top_srcdir)/src/app/local.mk $(top_srcdir)/tools/make-registry
+	$(AM_V_at)$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(make_registry) app $(APPS) >$@.tmp && mv $@.tmp $@

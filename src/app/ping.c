@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ping: the least that can be asked. The request is that of Redis, which answers it, too. */
+#include <string.h>
+
+#include "app/app.h"
+
+#define REQUEST "PING\r\n"
+#define ANSWER	"PONG\r\n"
+
+static uint64_t ping_request_bytes(uint64_t size)
+{
+	return strlen(REQUEST) + size;
+}
+
+static size_t ping_encode(const struct nm_app_request *request, char *buf)
+{
+	(void)request;
+	memcpy(buf, REQUEST, strlen(REQUEST));
+	return strlen(REQUEST);
+}
+
+/* Redis puts a plus before the answer, which is noted in parser->check. */
+static enum nm_parsed ping_parse(struct nm_app_parser *parser, const struct nm_app_request *request,
+				 const char *data, size_t n, size_t *ret_taken)
+{
+	(void)request;
+	if (parser->at == 0)
+		parser->check = *data == '+';
+	const char *expected = parser->check ? "+" ANSWER : ANSWER;
+	size_t left = strlen(expected) - parser->at;
+	size_t some = n < left ? n : left;
+
+	if (memcmp(data, expected + parser->at, some) != 0)
+		return NM_PARSED_BAD;
+	parser->at += some;
+	*ret_taken = some;
+	return some == left ? NM_PARSED_DONE : NM_PARSED_MORE;
+}
+
+static enum nm_took ping_take(struct nm_app_served *served, const char *data, size_t n,
+			      size_t *ret_taken)
+{
+	size_t left = strlen(REQUEST) - served->at;
+	size_t some = n < left ? n : left;
+
+	*ret_taken = 0;
+	if (memcmp(data, &REQUEST[served->at], some) != 0)
+		return NM_TOOK_BAD;
+	if (sizeof served->out - served->n_out < strlen(ANSWER))
+		return NM_TOOK_ROOM;
+	*ret_taken = some;
+	served->at += some;
+	if (some < left)
+		return NM_TOOK_MORE;
+	memcpy(served->out + served->n_out, ANSWER, strlen(ANSWER));
+	served->n_out += (uint32_t)strlen(ANSWER);
+	served->at = 0;
+	return NM_TOOK_REQUEST;
+}
+
+const struct nm_app nm_app_ping = {
+	.name = "ping",
+	.help = "PING, which is answered by PONG: the ping server of rpc-perf, and Redis",
+	.verbs = NM_VERB_BIT(NM_VERB_PING),
+	.port = 12321,
+	.request_bytes = ping_request_bytes,
+	.encode = ping_encode,
+	.parse = ping_parse,
+	.take = ping_take,
+};
